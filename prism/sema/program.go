@@ -1,0 +1,373 @@
+package sema
+
+import (
+	"math/big"
+
+	"tilecheck/prism/syntax"
+)
+
+// Type is the type of an expression.
+type Type uint8
+
+// The types. Int casts to Double and nothing else casts. Path is the type of a
+// path formula, which only P, R, E and A accept; Interval is the value of a
+// range over several states.
+const (
+	Invalid Type = iota
+	Bool
+	Int
+	Double
+	Clock
+	Path
+	Interval
+)
+
+// String returns the name PRISM uses.
+func (t Type) String() string {
+	return [...]string{"invalid", "bool", "int", "double", "clock", "path formula", "interval"}[t]
+}
+
+// Value is a constant. Type says which field holds it: Bool, Int (within 32
+// bits, as PRISM's int) or Float. Rat is the exact value of a number whose
+// derivation used only exact operations (0.1 is 1/10), and nil otherwise, for
+// example after log or for infinities.
+type Value struct {
+	Type  Type
+	Bool  bool
+	Int   int32
+	Float float64 // also set for an Int
+	Rat   *big.Rat
+}
+
+// Expr is a resolved expression or formula: names are gone, constants are
+// folded, every sub-expression has a type. Expressions are immutable and may be shared.
+type Expr interface {
+	Type() Type
+	Pos() syntax.Pos
+}
+
+// Base holds what every expression has.
+type Base struct {
+	T  Type
+	At syntax.Pos
+}
+
+// Type returns the type of the expression.
+func (b Base) Type() Type { return b.T }
+
+// Pos returns where the expression starts in its source; for a formula that
+// was expanded, where the formula's body is.
+func (b Base) Pos() syntax.Pos { return b.At }
+
+type (
+	// Const is a literal or a constant's value.
+	Const struct {
+		Base
+		Val Value
+	}
+	// Var is the current value of Program.Vars[Slot].
+	Var struct {
+		Base
+		Slot int
+	}
+	// Unary is a prefix operator: OpNot or OpNeg.
+	Unary struct {
+		Base
+		Op syntax.Op
+		X  Expr
+	}
+	// Binary is an infix operator. An Int operand of a Double operation is
+	// converted first; OpPow on two Ints is integer power with its errors;
+	// OpDiv is always a Double division; OpAnd, OpOr and OpImplies short-circuit
+	// from left to right; OpEq and OpNe compare doubles as PRISM's explicit
+	// engine does (reference, section 1.5: NaN equals NaN, 0.0 differs from -0.0).
+	Binary struct {
+		Base
+		Op   syntax.Op
+		X, Y Expr
+	}
+	// Cond is `C ? A : B`; only the chosen branch is evaluated.
+	Cond struct {
+		Base
+		C, A, B Expr
+	}
+	// Call is a built-in function. Min and Max have at least one argument.
+	Call struct {
+		Base
+		Func Func
+		Args []Expr
+	}
+)
+
+// Func is a built-in function of state expressions.
+type Func uint8
+
+// The built-in functions. PRISM's semantics of each: reference, section 1.5.
+const (
+	FuncMin Func = iota
+	FuncMax
+	FuncFloor
+	FuncCeil
+	FuncRound
+	FuncPow
+	FuncMod
+	FuncLog
+)
+
+// String returns the function's name.
+func (f Func) String() string {
+	return [...]string{"min", "max", "floor", "ceil", "round", "pow", "mod", "log"}[f]
+}
+
+// Property operators. They occur only in properties; all are Exprs.
+type (
+	// Label is `"name"`: Program.Labels[Index], or one of the two built-in
+	// labels when Index is LabelInit or LabelDeadlock.
+	Label struct {
+		Base
+		Name  string
+		Index int
+	}
+	// Temporal is a path formula; its operands are state formulas or, in LTL,
+	// path formulas. X is nil for the unary operators.
+	Temporal struct {
+		Base
+		Op    syntax.TemporalOp
+		X, Y  Expr
+		Bound *Bound
+	}
+	// Prob is the P operator.
+	Prob struct {
+		Base
+		Threshold
+		Path Expr
+	}
+	// Steady is the S operator.
+	Steady struct {
+		Base
+		Threshold
+		X Expr
+	}
+	// Reward is the R operator over Program.Rewards[Struct]. Path is a
+	// *RewardPath or a path formula. Struct is -1 when the model has no such
+	// structure in a way PRISM reports only while checking (StructErr says why).
+	Reward struct {
+		Base
+		Threshold
+		Struct    int
+		StructDiv int // -1 unless a ratio R{"a"}/{"b"}
+		StructErr error
+		Path      Expr
+	}
+	// RewardPath is the objective C, C<=t, I=t or S.
+	RewardPath struct {
+		Base
+		Kind  syntax.RewardPathKind
+		Bound Expr // nil for total C and for S
+	}
+	// Quant is E or A.
+	Quant struct {
+		Base
+		All  bool
+		Path Expr
+	}
+	// Strategy is <<coalition>> or [[coalition]].
+	Strategy struct {
+		Base
+		Box, All  bool
+		Coalition []string
+		X         Expr
+	}
+	// Filter is filter(op, X, States); States is nil when omitted.
+	Filter struct {
+		Base
+		Op     string
+		X      Expr
+		States Expr
+	}
+	// Multi is multi(args…).
+	Multi struct {
+		Base
+		Args []Expr
+	}
+)
+
+// Indices of the built-in labels.
+const (
+	LabelInit     = -1
+	LabelDeadlock = -2
+)
+
+// Threshold is what an operator asks: the value itself (Rel is OpNone) or its
+// comparison with Bound, a constant expression.
+type Threshold struct {
+	Extremum syntax.Extremum
+	Rel      syntax.Op
+	Bound    Expr // nil for a query
+}
+
+// Query reports whether the operator asks for its value (=?).
+func (t Threshold) Query() bool { return t.Rel == syntax.OpNone }
+
+// Bound is a time or step bound with constant expressions; a nil side is open.
+type Bound struct {
+	Low, High             Expr
+	LowStrict, HighStrict bool
+	At                    syntax.Pos
+}
+
+// Program is a model with every constant known and every name resolved. It is
+// immutable and safe for concurrent use.
+type Program struct {
+	File string
+	Type syntax.ModelType // never TypeNone
+	// Consts are the model's constants in file order, with values.
+	Consts []NamedValue
+	// Vars is the state vector: globals in file order, then the locals of each
+	// module in module order. A variable's index is its slot.
+	Vars    []Variable
+	Modules []Module
+	// Actions are the action names in order of first appearance in the modules'
+	// commands (module order, then command order); those that only occur in a
+	// system block or reward structure follow.
+	Actions []string
+	Labels  []LabelDef // file order; labels of a properties file are appended by Properties.Instantiate
+	Rewards []RewardStruct
+	// Init is nil when there is one initial state, given by the variables'
+	// initial values; otherwise every valuation that satisfies it is initial.
+	Init Expr
+	// System is nil for the parallel composition of all modules on all common actions.
+	System      System
+	Observables []Observable
+	Warnings    []error
+}
+
+// NamedValue is a constant and its value.
+type NamedValue struct {
+	Name string
+	Val  Value
+}
+
+// Variable is one slot of the state vector. A Bool is stored as 0 or 1.
+// Low and High are the declared range, inclusive (0 and 1 for a Bool); for an
+// unbounded int, Bounded is false and the range is that of 32 bits.
+type Variable struct {
+	Name      string
+	Type      Type // Bool, Int or Clock
+	Bounded   bool
+	Low, High int32
+	Init      int32
+	Module    int // index into Program.Modules; -1 for a global
+	Pos       syntax.Pos
+}
+
+// Module is a module after renaming.
+type Module struct {
+	Name      string
+	Base      string // the module it renames; empty for a plain one
+	Vars      []int  // slots of its local variables
+	Alphabet  []int  // indices into Program.Actions it mentions, in order of first appearance
+	Commands  []Command
+	Invariant Expr // nil when absent
+	Pos       syntax.Pos
+}
+
+// Unlabelled is the action index of a command without an action.
+const Unlabelled = -1
+
+// Command is one guarded command.
+type Command struct {
+	Action  int // index into Program.Actions, or Unlabelled
+	Guard   Expr
+	Updates []Update
+	Pos     syntax.Pos
+}
+
+// Update is one probabilistic alternative. Prob is a probability, or a rate in
+// a CTMC; 1 when it was omitted. ProbHigh is not nil for an interval.
+type Update struct {
+	Prob     Expr
+	ProbHigh Expr
+	Assigns  []Assign
+	Pos      syntax.Pos
+}
+
+// Assign sets a slot; every Value reads the state before the transition.
+// An Int is never assigned to a Bool or the other way round.
+type Assign struct {
+	Slot  int
+	Value Expr
+	Pos   syntax.Pos
+}
+
+// LabelDef is a named set of states.
+type LabelDef struct {
+	Name string
+	X    Expr
+}
+
+// RewardStruct is a reward structure; Name is empty when it has none.
+type RewardStruct struct {
+	Name  string
+	Items []RewardItem
+	Pos   syntax.Pos
+}
+
+// UnknownAction is the action index of a reward item whose action no command has;
+// such an item never applies.
+const UnknownAction = -2
+
+// RewardItem earns Value in every state that satisfies Guard (per step, or per
+// unit of time in a CTMC), or, when Transition is set, on every transition
+// from there whose action is Action.
+type RewardItem struct {
+	Transition bool
+	Action     int // index into Program.Actions, Unlabelled or UnknownAction
+	Guard      Expr
+	Value      Expr
+	Pos        syntax.Pos
+}
+
+// Observable is an expression a partially observable model reveals.
+type Observable struct {
+	Name string
+	X    Expr
+}
+
+// System is a resolved process-algebra term; references are expanded.
+type System interface{ isSystem() }
+
+type (
+	// SysModule is Program.Modules[Index].
+	SysModule struct{ Index int }
+	// SysParallel synchronises its operands on Actions, or, when Full is set,
+	// on all the actions that at least two of them have in common.
+	SysParallel struct {
+		Operands []System
+		Full     bool
+		Actions  []int
+	}
+	// SysHide turns Actions into unlabelled ones.
+	SysHide struct {
+		X       System
+		Actions []int
+	}
+	// SysRename renames action From[i] to To[i], all at once.
+	SysRename struct {
+		X        System
+		From, To []int
+	}
+)
+
+func (SysModule) isSystem()    {}
+func (*SysParallel) isSystem() {}
+func (*SysHide) isSystem()     {}
+func (*SysRename) isSystem()   {}
+
+// Property is one property with every constant known.
+type Property struct {
+	Name string // empty when unnamed
+	Text string // as PRISM echoes it, without the name
+	X    Expr
+	Pos  syntax.Pos
+}

@@ -1,0 +1,611 @@
+package syntax
+
+// Node is any part of the tree. Pos is the first byte of the node and End the
+// first byte after it; both are unknown in a tree that was built, not parsed.
+type Node interface {
+	Pos() Pos
+	End() Pos
+}
+
+// Span holds the extent of a node; every node embeds one.
+type Span struct{ Start, Stop Pos }
+
+// Pos returns the position of the first byte of the node.
+func (s Span) Pos() Pos { return s.Start }
+
+// End returns the position of the first byte after the node.
+func (s Span) End() Pos { return s.Stop }
+
+// Doc is the block of // comments directly above an item: one element per
+// line, without the slashes and one following blank. A blank line ends the block.
+type Doc []string
+
+// ModelType is the type of model that the type keyword names.
+type ModelType uint8
+
+// The model types of the PRISM language. The interval and partially observable
+// ones without a keyword of their own come from package sema, which knows
+// whether a model has intervals, clocks or observables.
+const (
+	TypeNone ModelType = iota // no keyword: LTS or MDP, see the reference, section 1.2
+	DTMC
+	MDP
+	CTMC
+	PTA
+	POMDP
+	POPTA
+	LTS
+	IDTMC
+	IMDP
+	IPOMDP
+)
+
+// String returns the name in capitals, as PRISM prints it.
+func (t ModelType) String() string {
+	names := [...]string{"none", "DTMC", "MDP", "CTMC", "PTA", "POMDP", "POPTA", "LTS", "IDTMC", "IMDP", "IPOMDP"}
+	return names[t]
+}
+
+// Model is a model file: its items in source order. PRISM allows any order.
+type Model struct {
+	File  string
+	Items []Item
+	// Trailing holds the comments after the last item.
+	Trailing Doc
+	Span
+}
+
+// Item is a top-level declaration of a model file.
+type Item interface {
+	Node
+	itemNode()
+}
+
+// TypeDecl is the model type keyword. Word is the keyword as written
+// ("probabilistic" is the old name of "dtmc").
+type TypeDecl struct {
+	Doc  Doc
+	Type ModelType
+	Word string
+	Span
+}
+
+// ConstType is the declared type of a constant.
+type ConstType uint8
+
+// The constant types; an untyped const is an int.
+const (
+	ConstInt ConstType = iota
+	ConstDouble
+	ConstBool
+)
+
+// String returns the keyword.
+func (t ConstType) String() string { return [...]string{"int", "double", "bool"}[t] }
+
+// ConstDecl is `const [type] name [= value];` in a model or properties file.
+// The old forms `rate x` and `prob x` parse as a double constant.
+type ConstDecl struct {
+	Doc   Doc
+	Type  ConstType
+	Typed bool // false for `const N = 1;`
+	Name  *Ident
+	Value Expr // nil when left undefined
+	Span
+}
+
+// FormulaDecl is `formula name = expr;`.
+type FormulaDecl struct {
+	Doc  Doc
+	Name *Ident
+	X    Expr
+	Span
+}
+
+// LabelDecl is `label "name" = expr;` in a model or properties file.
+type LabelDecl struct {
+	Doc  Doc
+	Name *Ident // without the quotes; its span is the identifier's
+	X    Expr
+	Span
+}
+
+// GlobalDecl is `global` followed by a variable declaration.
+type GlobalDecl struct {
+	Doc Doc
+	Var *VarDecl
+	Span
+}
+
+// VarType is the kind of a variable declaration.
+type VarType uint8
+
+// The variable types. RangeVar is `[low..high]`, IntVar an unbounded `int`.
+const (
+	RangeVar VarType = iota
+	IntVar
+	BoolVar
+	ClockVar
+)
+
+// VarDecl is `name : type [init expr];`. Low and High are nil unless Type is RangeVar.
+type VarDecl struct {
+	Doc       Doc
+	Name      *Ident
+	Type      VarType
+	Low, High Expr
+	Init      Expr // nil when absent
+	Span
+}
+
+// Module is `module name … endmodule` with declarations strictly before commands.
+type Module struct {
+	Doc       Doc
+	Name      *Ident
+	Vars      []*VarDecl
+	Invariant Expr // nil when absent
+	Commands  []*Command
+	Span
+}
+
+// RenamedModule is `module name = base [ old=new, … ] endmodule`.
+type RenamedModule struct {
+	Doc     Doc
+	Name    *Ident
+	Base    *Ident
+	Renames []*Rename
+	Span
+}
+
+// Rename is one `old=new` pair; min and max may be renamed although they are keywords.
+type Rename struct {
+	Old, New *Ident
+	Span
+}
+
+// Command is `[action] guard -> updates;`.
+type Command struct {
+	Doc     Doc
+	Action  *Ident // nil when unlabelled
+	Guard   Expr
+	Updates []*Update // source order, at least one
+	Span
+}
+
+// Update is one alternative of a command: `prob : assignments`.
+// A nil Prob means 1. ProbHigh is not nil for an interval `[Prob,ProbHigh]`.
+// No assignments means `true`.
+type Update struct {
+	Prob, ProbHigh Expr
+	Assigns        []*Assign
+	Span
+}
+
+// Assign is `(name'=value)`.
+type Assign struct {
+	Name  *Ident // without the prime; its span covers identifier and prime
+	Value Expr
+	Span
+}
+
+// Rewards is a reward structure. Name is nil when it is unnamed.
+type Rewards struct {
+	Doc   Doc
+	Name  *Ident
+	Items []*RewardItem
+	Span
+}
+
+// RewardItem is `guard : value;` (a state reward) or `[action] guard : value;`
+// (a transition reward, of unlabelled commands when Action is nil).
+type RewardItem struct {
+	Doc        Doc
+	Transition bool
+	Action     *Ident
+	Guard      Expr
+	Value      Expr
+	Span
+}
+
+// InitBlock is `init expr endinit`: every valuation that satisfies X is initial.
+type InitBlock struct {
+	Doc Doc
+	X   Expr
+	Span
+}
+
+// Observables is `observables x, y endobservables`.
+type Observables struct {
+	Doc   Doc
+	Names []*Ident
+	Span
+}
+
+// ObservableDecl is `observable "name" = expr;`.
+type ObservableDecl struct {
+	Doc  Doc
+	Name *Ident
+	X    Expr
+	Span
+}
+
+// System is `system ["name"] … endsystem`.
+type System struct {
+	Doc  Doc
+	Name *Ident // nil when unnamed
+	X    SysExpr
+	Span
+}
+
+// SysExpr is a process-algebra term of a system block.
+type SysExpr interface {
+	Node
+	sysNode()
+}
+
+// SysModule is a module's name.
+type SysModule struct {
+	Name *Ident
+	Span
+}
+
+// SysRef is a quoted reference to another named system block.
+type SysRef struct {
+	Name *Ident
+	Span
+}
+
+// SysBrackets is a parenthesised term.
+type SysBrackets struct {
+	X SysExpr
+	Span
+}
+
+// SysFull is `X1 || X2 || …`: synchronisation on all common actions.
+type SysFull struct {
+	Operands []SysExpr
+	Span
+}
+
+// SysInterleaved is `X1 ||| X2 ||| …`: no synchronisation.
+type SysInterleaved struct {
+	Operands []SysExpr
+	Span
+}
+
+// SysParallel is `X |[a,b]| Y`: synchronisation on the listed actions.
+type SysParallel struct {
+	X, Y    SysExpr
+	Actions []*Ident
+	Span
+}
+
+// SysHide is `X / {a,b}`.
+type SysHide struct {
+	X       SysExpr
+	Actions []*Ident
+	Span
+}
+
+// SysRename is `X {a<-b, …}`: Old becomes New.
+type SysRename struct {
+	X       SysExpr
+	Renames []*Rename
+	Span
+}
+
+func (*TypeDecl) itemNode()       {}
+func (*ConstDecl) itemNode()      {}
+func (*FormulaDecl) itemNode()    {}
+func (*LabelDecl) itemNode()      {}
+func (*GlobalDecl) itemNode()     {}
+func (*Module) itemNode()         {}
+func (*RenamedModule) itemNode()  {}
+func (*Rewards) itemNode()        {}
+func (*InitBlock) itemNode()      {}
+func (*Observables) itemNode()    {}
+func (*ObservableDecl) itemNode() {}
+func (*System) itemNode()         {}
+
+func (*SysModule) sysNode()      {}
+func (*SysRef) sysNode()         {}
+func (*SysBrackets) sysNode()    {}
+func (*SysFull) sysNode()        {}
+func (*SysInterleaved) sysNode() {}
+func (*SysParallel) sysNode()    {}
+func (*SysHide) sysNode()        {}
+func (*SysRename) sysNode()      {}
+
+// Properties is a properties file: constants, labels and properties in source order.
+type Properties struct {
+	File     string
+	Items    []PropItem
+	Trailing Doc
+	Span
+}
+
+// PropItem is a *ConstDecl, *LabelDecl or *Property.
+type PropItem interface {
+	Node
+	propItem()
+}
+
+// Property is one property, with its optional name and the comment block above
+// it, where `// RESULT:` annotations live.
+type Property struct {
+	Doc  Doc
+	Name *Ident // nil when unnamed
+	X    Expr
+	Span
+}
+
+func (*ConstDecl) propItem() {}
+func (*LabelDecl) propItem() {}
+func (*Property) propItem()  {}
+
+// Expr is an expression or formula of either kind of file. One grammar serves
+// both; the parser refuses property operators in model files as PRISM does.
+type Expr interface {
+	Node
+	exprNode()
+}
+
+// Ident is a name that refers to a constant, formula or variable, or, outside
+// expressions, declares something.
+type Ident struct {
+	Name string
+	Span
+}
+
+// IntLit is an integer literal; Value fits 32 bits (PRISM's int).
+type IntLit struct {
+	Value int32
+	Span
+}
+
+// DoubleLit is a floating-point literal. Text is kept, so that exact engines
+// read the decimal number that was written and not the nearest double.
+type DoubleLit struct {
+	Text string
+	Span
+}
+
+// BoolLit is true or false.
+type BoolLit struct {
+	Value bool
+	Span
+}
+
+// Paren is a parenthesised expression. It is kept so that a parsed tree prints
+// as it was written; built trees need none, the printer adds what precedence demands.
+type Paren struct {
+	X Expr
+	Span
+}
+
+// Op is an operator of a Unary or Binary expression.
+type Op uint8
+
+// Operators, loosest first. The reference, section 1.3, lists precedence and associativity.
+const (
+	OpNone    Op = iota
+	OpImplies    // =>
+	OpIff        // <=>
+	OpOr         // |
+	OpAnd        // &
+	OpNot        // ! (prefix)
+	OpEq         // =
+	OpNe         // !=
+	OpLt         // <
+	OpLe         // <=
+	OpGt         // >
+	OpGe         // >=
+	OpAdd        // +
+	OpSub        // -
+	OpMul        // *
+	OpDiv        // /
+	OpPow        // ^
+	OpNeg        // - (prefix)
+)
+
+// String returns the operator as written.
+func (op Op) String() string {
+	return [...]string{"", "=>", "<=>", "|", "&", "!", "=", "!=", "<", "<=", ">", ">=", "+", "-", "*", "/", "^", "-"}[op]
+}
+
+// Unary is a prefix operator: OpNot or OpNeg.
+type Unary struct {
+	Op Op
+	X  Expr
+	Span
+}
+
+// Binary is an infix operator. OpPos is the operator's own place.
+type Binary struct {
+	Op    Op
+	X, Y  Expr
+	OpPos Pos
+	Span
+}
+
+// Cond is `C ? T : E`.
+type Cond struct {
+	C, T, E Expr
+	Span
+}
+
+// Call is `name(args)` or the old `func(name, args)`. The name is not checked here.
+type Call struct {
+	Func *Ident
+	Old  bool
+	Args []Expr
+	Span
+}
+
+// Quoted is `"name"`: a label or a reference to another property.
+type Quoted struct {
+	Name string
+	Span
+}
+
+// TemporalOp is a temporal operator.
+type TemporalOp uint8
+
+// The temporal operators; Until, WeakUntil and Release take two operands.
+const (
+	Next TemporalOp = iota
+	Future
+	Globally
+	Until
+	WeakUntil
+	Release
+)
+
+// String returns the operator's letter.
+func (op TemporalOp) String() string { return [...]string{"X", "F", "G", "U", "W", "R"}[op] }
+
+// Temporal is a temporal operator with an optional time or step bound.
+// X is nil for the unary operators.
+type Temporal struct {
+	Op    TemporalOp
+	X, Y  Expr
+	Bound *TimeBound // nil when unbounded
+	Span
+}
+
+// TimeBound is the bound of a temporal operator: `<=e`, `<e`, `>=e`, `>e`,
+// `=e` or `[lo,hi]`. A nil Low or High means that there is none on that side;
+// `=e` has Equal set and the same expression on both sides.
+type TimeBound struct {
+	Low, High             Expr
+	LowStrict, HighStrict bool
+	Equal                 bool
+	Span
+}
+
+// Extremum says how an operator resolves nondeterminism: min, max, or for
+// models with two kinds of it minmax and so on.
+type Extremum uint8
+
+// The extrema. NoExtremum is `P=?` or a bounded operator.
+const (
+	NoExtremum Extremum = iota
+	Min
+	Max
+	MinMin
+	MinMax
+	MaxMin
+	MaxMax
+)
+
+// String returns the word as written, empty for NoExtremum.
+func (e Extremum) String() string {
+	return [...]string{"", "min", "max", "minmin", "minmax", "maxmin", "maxmax"}[e]
+}
+
+// Threshold is what stands between an operator's letter and its brackets:
+// `=?`, `min=?`, `>=p` and so on. Rel is OpNone for a query (`=?`), else one
+// of OpLt, OpLe, OpGt, OpGe with Bound not nil.
+type Threshold struct {
+	Extremum Extremum
+	Rel      Op
+	Bound    Expr
+}
+
+// Prob is the P operator. Modifier is the optional `P(modifier)`.
+type Prob struct {
+	Modifier *Ident
+	Threshold
+	Path   Expr
+	Filter *OldFilter
+	Span
+}
+
+// Steady is the S operator.
+type Steady struct {
+	Modifier *Ident
+	Threshold
+	X      Expr
+	Filter *OldFilter
+	Span
+}
+
+// Reward is the R operator. Struct is nil for the default structure, a *Quoted
+// for a named one, else an integer expression (1-based index); StructDiv is
+// the second one of a ratio `R{"a"}/{"b"}`.
+type Reward struct {
+	Modifier          *Ident
+	Struct, StructDiv Expr
+	Threshold
+	Path   Expr // *RewardPath, or a path formula
+	Filter *OldFilter
+	Span
+}
+
+// RewardPathKind is the kind of a reward objective other than a path formula.
+type RewardPathKind uint8
+
+// The reward objectives.
+const (
+	Cumulative    RewardPathKind = iota // C<=t, or total C when Bound is nil
+	Instantaneous                       // I=t
+	LongRun                             // S
+)
+
+// RewardPath is `C`, `C<=t`, `I=t` or `S` inside an R operator.
+type RewardPath struct {
+	Kind  RewardPathKind
+	Bound Expr
+	Span
+}
+
+// Quant is the CTL operator `E [ … ]` or `A [ … ]`.
+type Quant struct {
+	All  bool
+	Path Expr
+	Span
+}
+
+// Strategy is `<<coalition>> X` or `[[coalition]] X`.
+type Strategy struct {
+	Box       bool // [[ ]]
+	All       bool // *
+	Coalition []string
+	X         Expr
+	Span
+}
+
+// Filter is `filter(op, X, States)`. States is nil when omitted.
+type Filter struct {
+	Op     string
+	OpPos  Pos
+	X      Expr
+	States Expr
+	Span
+}
+
+// OldFilter is the old `{states}{min}{max}` at the end of P, S and R.
+type OldFilter struct {
+	States   Expr
+	Min, Max bool
+	Span
+}
+
+func (*Ident) exprNode()      {}
+func (*IntLit) exprNode()     {}
+func (*DoubleLit) exprNode()  {}
+func (*BoolLit) exprNode()    {}
+func (*Paren) exprNode()      {}
+func (*Unary) exprNode()      {}
+func (*Binary) exprNode()     {}
+func (*Cond) exprNode()       {}
+func (*Call) exprNode()       {}
+func (*Quoted) exprNode()     {}
+func (*Temporal) exprNode()   {}
+func (*Prob) exprNode()       {}
+func (*Steady) exprNode()     {}
+func (*Reward) exprNode()     {}
+func (*RewardPath) exprNode() {}
+func (*Quant) exprNode()      {}
+func (*Strategy) exprNode()   {}
+func (*Filter) exprNode()     {}

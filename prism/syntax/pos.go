@@ -1,0 +1,96 @@
+package syntax
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Pos is a place in a source file. Line and Col are 1-based and Col counts
+// bytes, a tab included as one (PRISM advances a tab to the next multiple of
+// eight; everywhere else the two agree). Offset is the 0-based byte offset.
+// The zero Pos is unknown, as in a tree that was built and not parsed.
+type Pos struct{ Offset, Line, Col int32 }
+
+// IsValid reports whether the position is known.
+func (p Pos) IsValid() bool { return p.Line > 0 }
+
+// String returns "line:col", or "-" for an unknown position.
+func (p Pos) String() string {
+	if !p.IsValid() {
+		return "-"
+	}
+	return fmt.Sprintf("%d:%d", p.Line, p.Col)
+}
+
+// Compare orders positions by line, then column.
+func (p Pos) Compare(q Pos) int {
+	return cmp.Or(cmp.Compare(p.Line, q.Line), cmp.Compare(p.Col, q.Col))
+}
+
+// Error is one diagnostic about a source file: a syntax error here, a name or
+// type error in package sema. Msg starts in lower case, has no full stop, and
+// says what was found and what was wanted.
+type Error struct {
+	File string // as the user named it; empty for text given on the command line
+	Pos  Pos
+	Msg  string
+}
+
+// Error returns "file:line:col: message", without the parts that are unknown.
+func (e *Error) Error() string {
+	var b strings.Builder
+	if e.File != "" {
+		b.WriteString(e.File + ":")
+	}
+	if e.Pos.IsValid() {
+		b.WriteString(e.Pos.String() + ":")
+	}
+	if b.Len() > 0 {
+		b.WriteByte(' ')
+	}
+	b.WriteString(e.Msg)
+	return b.String()
+}
+
+// ErrorList collects the diagnostics of one file. The zero value is ready to use.
+type ErrorList []*Error
+
+// Add appends a diagnostic.
+func (l *ErrorList) Add(file string, pos Pos, format string, args ...any) {
+	*l = append(*l, &Error{File: file, Pos: pos, Msg: fmt.Sprintf(format, args...)})
+}
+
+// Err returns nil for an empty list and otherwise the list itself, sorted by
+// position with at most one diagnostic per position.
+func (l ErrorList) Err() error {
+	if len(l) == 0 {
+		return nil
+	}
+	s := slices.Clone(l)
+	slices.SortStableFunc(s, func(a, b *Error) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), a.Pos.Compare(b.Pos))
+	})
+	return slices.CompactFunc(s, func(a, b *Error) bool {
+		return a.File == b.File && a.Pos.IsValid() && a.Pos == b.Pos
+	})
+}
+
+// Error returns every diagnostic on a line of its own.
+func (l ErrorList) Error() string {
+	lines := make([]string, len(l))
+	for i, e := range l {
+		lines[i] = e.Error()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Unwrap lets errors.As find the single diagnostics.
+func (l ErrorList) Unwrap() []error {
+	errs := make([]error, len(l))
+	for i, e := range l {
+		errs[i] = e
+	}
+	return errs
+}

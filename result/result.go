@@ -1,0 +1,135 @@
+package result
+
+import (
+	"math/big"
+
+	"tilecheck/prism/syntax"
+)
+
+// Accuracy says how the value of a verdict is related to the truth.
+type Accuracy uint8
+
+// The accuracies, strongest first; the zero value is unknown.
+const (
+	Unknown   Accuracy = iota
+	Exact              // rational arithmetic: the value is the truth
+	Float              // floating-point arithmetic without iteration, or an iteration without an error bound that was asked for
+	Bounded            // Lower <= truth <= Upper is guaranteed
+	Estimated          // iterated until a step was small: no guarantee
+	Probable           // statistical: the interval holds with probability Confidence
+)
+
+// String returns the word used in every output format.
+func (a Accuracy) String() string {
+	return [...]string{"unknown", "exact", "float", "bounded", "estimated", "probable"}[a]
+}
+
+// Resolution says how the nondeterminism of the model was resolved.
+type Resolution uint8
+
+// The resolutions. NoNondet means that there was none to resolve: the model is
+// deterministic, or was proven so along every sampled path.
+const (
+	ResolutionUnknown Resolution = iota
+	NoNondet
+	Minimum
+	Maximum
+	Uniform // every choice equally likely at every step: an estimate under that scheduler
+	Fixed   // a given scheduler
+)
+
+// String returns the word used in every output format.
+func (r Resolution) String() string {
+	return [...]string{"unknown", "none", "min", "max", "uniform", "fixed"}[r]
+}
+
+// Value is what a property evaluates to: a Boolean, a number, or, over several
+// initial states, a range of numbers.
+type Value struct {
+	Kind Kind
+	Bool bool
+	Num  float64  // NaN and infinities are values too
+	Rat  *big.Rat // not nil when the number is known exactly
+	Hi   float64  // Range: Num is the low end, Hi the high end
+}
+
+// Kind is the kind of a Value; the zero Kind means that there is no value.
+type Kind uint8
+
+// The kinds.
+const (
+	NoValue Kind = iota
+	Boolean
+	Number
+	Integer
+	Range
+)
+
+// Interval is a closed interval of numbers.
+type Interval struct{ Lo, Hi float64 }
+
+// Contains reports whether x lies in the interval.
+func (i Interval) Contains(x float64) bool { return i.Lo <= x && x <= i.Hi }
+
+// Verdict is one engine's answer to one property under one valuation of the constants.
+type Verdict struct {
+	Property  string // as PRISM echoes it
+	Name      string // empty when unnamed
+	Constants []Constant
+	Engine    string
+	Method    string // "ci", "exact", …
+	Value     Value
+	Accuracy  Accuracy
+	// Bound is the interval that is valid in the sense of Accuracy; nil when
+	// there is none. For Probable it is the sound interval and BoundMethod names it.
+	Bound       *Interval
+	BoundMethod string
+	// HalfWidth is the tool's own half-width (PRISM's +/-), nominal; nil when there is none.
+	HalfWidth  *float64
+	Confidence float64 // 0.99 is 99 %; 0 when not statistical
+	Samples    int64
+	Resolution Resolution
+	// States, Choices and Transitions are 0 when no state space was built.
+	States, Choices, Transitions int64
+	Seed                         *uint64
+	Seconds                      float64
+	Warnings                     []string
+	Err                          *Failure // nil unless there is no value
+}
+
+// Constant is the value of one constant of an experiment, as text.
+type Constant struct{ Name, Value string }
+
+// Class groups failures by what a caller can do about them.
+type Class string
+
+// The classes of failure.
+const (
+	Parse       Class = "parse"
+	TypeError   Class = "type"
+	Constants   Class = "undefined-constant"
+	Build       Class = "build"
+	Model       Class = "model" // the model is wrong: range, sum, negative probability
+	Unsupported Class = "unsupported"
+	PathLength  Class = "path-length"
+	Deadlock    Class = "deadlock"
+	NonConverge Class = "non-convergence"
+	Timeout     Class = "timeout"
+	Memory      Class = "memory"
+	Interrupted Class = "interrupted"
+	Other       Class = "other"
+)
+
+// Failure is why a property has no value, or an incomplete one.
+type Failure struct {
+	Class   Class
+	Message string
+	File    string
+	Pos     syntax.Pos // zero when unknown
+}
+
+// Error returns "file:line:col: message" without the unknown parts.
+func (f *Failure) Error() string {
+	e := syntax.Error{File: f.File, Pos: f.Pos, Msg: f.Message}
+	return e.Error()
+}
