@@ -1,0 +1,92 @@
+// Package layers tests that imports between the packages of this module go
+// down only, as docs/architecture.md draws them.
+package layers
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// layer places every package of the module. A package imports only packages of
+// lower layers; its tests may import what they like.
+var layer = map[string]int{
+	"prism/syntax":        0,
+	"game":                0,
+	"native/stats":        0,
+	"internal/atomicfile": 0,
+	"internal/layers":     0,
+	"internal/prismtest":  0,
+	"prism/compile/wasm":  0,
+	"result":              1,
+	"prism/sema":          1,
+	"modelgen":            1,
+	"properties":          1,
+	"report":              2,
+	"prism/compile":       2,
+	"runner":              2,
+	"native/simulate":     3,
+	"native":              4,
+	"cmd/tilecheck":       5,
+}
+
+// sink lists the packages that only one other package may import, and why.
+var sink = map[string]struct{ only, why string }{
+	"github.com/tetratelabs/wazero":     {"prism/compile", "the compiled machine is its own affair"},
+	"github.com/alecthomas/kong":        {"cmd/tilecheck", "only the command knows about flags"},
+	"github.com/olekukonko/tablewriter": {"report", "everything that is printed as a table goes through report"},
+	"gonum.org/v1/plot":                 {"report", "pictures are reports"},
+	"os/exec":                           {"", "no package starts a process yet"},
+}
+
+type listed struct {
+	ImportPath string
+	Imports    []string
+}
+
+func list(t *testing.T) []listed {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", "tilecheck/...").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	var pkgs []listed
+	dec := json.NewDecoder(strings.NewReader(string(out)))
+	for {
+		var p listed
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			return pkgs
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		pkgs = append(pkgs, p)
+	}
+}
+
+func TestImportsGoDown(t *testing.T) {
+	pkgs := list(t)
+	if len(pkgs) < 10 {
+		t.Fatalf("go list found %d packages, want the whole module", len(pkgs))
+	}
+	for _, p := range pkgs {
+		from := strings.TrimPrefix(p.ImportPath, "tilecheck/")
+		fromLayer, known := layer[from]
+		if !known {
+			t.Errorf("%s has no layer: add it to the table and to docs/architecture.md", from)
+		}
+		for _, path := range p.Imports {
+			to, ours := strings.CutPrefix(path, "tilecheck/")
+			if ours && layer[to] >= fromLayer {
+				t.Errorf("%s (layer %d) imports %s (layer %d): imports go down only", from, fromLayer, to, layer[to])
+			}
+			for root, rule := range sink {
+				if (path == root || strings.HasPrefix(path, root+"/")) && from != rule.only {
+					t.Errorf("%s imports %s: %s", from, path, rule.why)
+				}
+			}
+		}
+	}
+}
