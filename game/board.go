@@ -1,0 +1,84 @@
+package game
+
+import "math/bits"
+
+// MaxExponent is the largest exponent of a cell: 2^15 = 32768.
+const MaxExponent = 15
+
+// Board is the content of a board: cell i (row-major, 0 is top left) is bits 4i to 4i+3 and holds the exponent of its tile, 0 when
+// empty. Cells beyond the shape in use are 0, and everything here keeps them so. The zero Board is empty.
+//
+// It does not know its Shape: a Board of one shape means something else in another.
+type Board uint64
+
+// ones has the lowest bit of each cell set: one flag a cell.
+const ones = 0x1111_1111_1111_1111
+
+// Value returns the value 2^exp of a tile, 0 for exponent 0 (no tile).
+func Value(exp int) int {
+	if exp == 0 {
+		return 0
+	}
+	return 1 << exp
+}
+
+// Cell returns the exponent of cell i, 0 when it is empty. It panics unless 0 <= i < MaxCells.
+func (b Board) Cell(i int) int {
+	checkRange("cell", i, MaxCells)
+	return int(b >> (4 * i) & 15)
+}
+
+// With returns b with exponent exp in cell i. It panics unless 0 <= i < MaxCells and 0 <= exp <= MaxExponent.
+func (b Board) With(i, exp int) Board {
+	checkRange("cell", i, MaxCells)
+	checkRange("exponent", exp, MaxExponent+1)
+	return b&^(15<<(4*i)) | Board(exp)<<(4*i)
+}
+
+// Max returns the largest exponent on the board, 0 when it is empty.
+func (b Board) Max() int {
+	largest := Board(0)
+	for ; b != 0; b >>= 4 {
+		largest = max(largest, b&15)
+	}
+	return int(largest)
+}
+
+// AtLeast reports whether a tile of exponent exp or more is on the board; 1 <= exp <= MaxExponent, or it panics.
+// A game played for MAX is won when AtLeast(log2 MAX).
+//
+// Source: thesis section 3.6, no_MAX and the win condition.
+func (b Board) AtLeast(exp int) bool {
+	checkRange("exponent less one", exp-1, MaxExponent)
+	// Every other cell in a byte of its own: adding 16-exp carries into bit 4 from exp upwards.
+	const low = 0x0F0F_0F0F_0F0F_0F0F
+	add := uint64(16-exp) * 0x0101_0101_0101_0101
+	even, odd := uint64(b)&low+add, uint64(b)>>4&low+add
+	return (even|odd)&^low != 0
+}
+
+// String returns the sixteen exponents in hexadecimal, cell 0 first, a dot for an empty cell: "1..1............".
+// [Shape.Format] and [Shape.Draw] write boards for people.
+func (b Board) String() string {
+	var text [MaxCells]byte
+	for i := range text {
+		text[i] = ".123456789abcdef"[b.Cell(i)]
+	}
+	return string(text[:])
+}
+
+// filled returns the flags of the cells that are not empty.
+func filled(b Board) uint64 {
+	x := uint64(b)
+	x |= x >> 2
+	x |= x >> 1
+	return x & ones
+}
+
+// nth returns the index of the n-th flag, counted from 0; there must be more than n.
+func nth(flags uint64, n int) int {
+	for range n {
+		flags &= flags - 1
+	}
+	return bits.TrailingZeros64(flags) / 4
+}

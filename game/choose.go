@@ -1,0 +1,38 @@
+package game
+
+// Preference is an order of the four directions, the most wanted first. Each direction must be in it once.
+//
+// Source: thesis section 3.7, listed preference.
+type Preference [4]Dir
+
+// Choose returns the first direction of the list that is legal. It panics when none is.
+func (p Preference) Choose(legal Moves) Dir {
+	for _, d := range p {
+		if legal.Has(d) {
+			return d
+		}
+	}
+	panic("game: choice from no legal move")
+}
+
+// Alternating is two preference lists, one in use at a time; taking the first direction of the list in use switches to the other. It is
+// the player's only memory: a new game starts with Switched false.
+//
+// Source: thesis section 3.7; Switched is the negation of its variable turn.
+type Alternating struct {
+	Lists    [2]Preference
+	Switched bool // Lists[1] is in use
+}
+
+// Choose returns the first legal direction of the list in use, and switches lists when that is its first. It panics when none is legal.
+func (a *Alternating) Choose(legal Moves) Dir {
+	list := &a.Lists[0]
+	if a.Switched {
+		list = &a.Lists[1]
+	}
+	d := list.Choose(legal)
+	if d == list[0] {
+		a.Switched = !a.Switched
+	}
+	return d
+}

@@ -1,0 +1,151 @@
+package game
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Format returns the tile values of b, one row a line, each line ended, values separated by one space, a dot for an empty cell.
+// Parse reads it back. The shape must be valid.
+func (s Shape) Format(b Board) string {
+	var text strings.Builder
+	for i, v := range s.Values(b) {
+		if v == 0 {
+			text.WriteByte('.')
+		} else {
+			text.WriteString(strconv.Itoa(v))
+		}
+		if (i+1)%s.Cols == 0 {
+			text.WriteByte('\n')
+		} else {
+			text.WriteByte(' ')
+		}
+	}
+	return text.String()
+}
+
+// ParseError is one thing that is wrong with the text of a board.
+type ParseError struct {
+	Line, Col int // from 1; Col counts bytes
+	Msg       string
+}
+
+// Error returns "line:col: message".
+func (e *ParseError) Error() string { return fmt.Sprintf("%d:%d: %s", e.Line, e.Col, e.Msg) }
+
+// Parse reads tile values, one row a line, separated by spaces or tabs. "/" ends a row like a line end does, so that a board fits on
+// one line: "2 . / 4 8". "." and "0" are empty cells; blank lines are skipped.
+//
+// The error joins one *ParseError for everything that is wrong, or is that of s.Validate.
+func (s Shape) Parse(text string) (Board, error) {
+	if err := s.Validate(); err != nil {
+		return 0, err
+	}
+	p := boardParser{shape: s}
+	for i, line := range strings.Split(text, "\n") {
+		p.line, p.col = i+1, 1
+		for row := range strings.SplitSeq(line, "/") {
+			p.row(row)
+			p.col += len(row) + len("/")
+		}
+		p.col-- // no "/" after the last row
+	}
+	if p.rows != s.Rows {
+		p.errorf(0, "found %s, want %d for a %s board", count(p.rows, "row"), s.Rows, s)
+	}
+	return p.board, errors.Join(p.errs...)
+}
+
+// boardParser is the state of Shape.Parse.
+type boardParser struct {
+	shape     Shape
+	line, col int // where the row being read starts
+	rows      int // not blank, so far
+	board     Board
+	errs      []error
+}
+
+// row reads one row, without what ends it.
+func (p *boardParser) row(text string) {
+	found := 0
+	for at := 0; at < len(text); {
+		if strings.IndexByte(" \t\r", text[at]) >= 0 {
+			at++
+			continue
+		}
+		end := len(text)
+		if n := strings.IndexAny(text[at:], " \t\r"); n >= 0 {
+			end = at + n
+		}
+		p.cell(found, at, text[at:end])
+		found++
+		at = end
+	}
+	if found == 0 {
+		return
+	}
+	p.rows++
+	if found != p.shape.Cols {
+		p.errorf(0, "found %s in row %d, want %d for a %s board", count(found, "cell"), p.rows, p.shape.Cols, p.shape)
+	}
+}
+
+// cell reads the word at offset at as the cell in column col of the row after the last.
+func (p *boardParser) cell(col, at int, word string) {
+	exp := 0
+	if word != "." {
+		v, err := strconv.Atoi(word)
+		e, ok := exponent(v)
+		if err != nil || !ok {
+			p.errorf(at, "found %q, want a tile: . or %s", word, wantTile)
+		}
+		exp = e
+	}
+	if len(p.errs) == 0 && p.rows < p.shape.Rows && col < p.shape.Cols {
+		p.board = p.board.With(p.rows*p.shape.Cols+col, exp)
+	}
+}
+
+func (p *boardParser) errorf(at int, format string, args ...any) {
+	p.errs = append(p.errs, &ParseError{Line: p.line, Col: p.col + at, Msg: fmt.Sprintf(format, args...)})
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return strconv.Itoa(n) + " " + what + "s"
+}
+
+// tileWidth fits the widest tile, 32768, and a space on each side.
+const tileWidth = 7
+
+// Draw returns b in a frame of box-drawing characters, 2*Rows+1 lines, each ended and 8*Cols+1 characters wide whatever the tiles are.
+// The shape must be valid.
+func (s Shape) Draw(b Board) string {
+	var text strings.Builder
+	text.WriteString(s.ruler("┌", "┬", "┐"))
+	for i, v := range s.Values(b) {
+		tile := ""
+		if v != 0 {
+			tile = strconv.Itoa(v)
+		}
+		fmt.Fprintf(&text, "│%*s ", tileWidth-1, tile)
+		if (i+1)%s.Cols != 0 {
+			continue
+		}
+		text.WriteString("│\n")
+		if i+1 < s.Cells() {
+			text.WriteString(s.ruler("├", "┼", "┤"))
+		}
+	}
+	text.WriteString(s.ruler("└", "┴", "┘"))
+	return text.String()
+}
+
+func (s Shape) ruler(left, middle, right string) string {
+	dash := strings.Repeat("─", tileWidth)
+	return left + strings.Repeat(dash+middle, s.Cols-1) + dash + right + "\n"
+}
