@@ -1,0 +1,307 @@
+package report
+
+import (
+	"cmp"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+
+	"tilecheck/result"
+)
+
+// Comparison is a table of strategies against goals: how likely each strategy
+// is to lose before the tile MAX is reached, beside what was published.
+//
+// Source: thesis section 3.9, Table 3.6 and Figure 3.25.
+type Comparison struct {
+	Title string
+	Cells []ComparisonCell // in any order; at most one for a strategy and MAX
+	Notes []string         // explanations, printed below tables and Markdown
+}
+
+// ComparisonCell is the verdict on one strategy and one MAX.
+type ComparisonCell struct {
+	Strategy   string
+	Max        int // the tile to reach, positive
+	Verdict    result.Verdict
+	Published  *Published // nil when nothing was published
+	Compatible Compatibility
+}
+
+// Published is a number from the literature.
+type Published struct {
+	Value     float64
+	HalfWidth *float64 // nominal; nil when none was published
+}
+
+// Compatibility says whether a verdict and the published number can both be
+// right. The caller decides; the zero value is for nothing to compare.
+type Compatibility uint8
+
+// The answers.
+const (
+	Incomparable Compatibility = iota
+	Compatible
+	Incompatible
+)
+
+// String returns "-", "yes" or "no".
+func (c Compatibility) String() string { return [...]string{"-", "yes", "no"}[c] }
+
+func (c Compatibility) cell(opt Options) Cell {
+	switch c {
+	case Compatible:
+		return Cell{Text: c.String(), Tone: Good}
+	case Incompatible:
+		return Cell{Text: c.String(), Tone: Bad}
+	}
+	return Cell{Text: opt.unknown()}
+}
+
+// Write prints the comparison.
+//
+// The table for people has the layout of Table 3.6: a group of lines for every
+// MAX and a column for every strategy, in as many tables below each other as
+// [Options.Width] asks for. Markdown and CSV have one row a cell, ordered by
+// MAX. JSON has the members of a verdict and strategy, max, published
+// {value, half_width} and compatible.
+//
+// The error is that of w, or says which strategy and MAX occur twice.
+func (c *Comparison) Write(w io.Writer, f Format, opt Options) error {
+	g, err := newCellGrid(c)
+	if err != nil {
+		return err
+	}
+	switch f {
+	case FormatTable:
+		return c.writeText(w, g, opt)
+	case FormatJSON:
+		results := make([]object, len(g.cells))
+		for i := range g.cells {
+			results[i] = cellObject(&g.cells[i])
+		}
+		return writeJSON(w, envelope(opt, c.Title, "results", results, c.Notes))
+	case FormatCSV:
+		records := [][]string{cellObject(&ComparisonCell{}).columns()}
+		for i := range g.cells {
+			records = append(records, cellObject(&g.cells[i]).cells())
+		}
+		return csv.NewWriter(w).WriteAll(records)
+	}
+	return c.longTable(g, opt).Write(w, f, opt)
+}
+
+// cellGrid is the cells by MAX, then strategy in order of first appearance.
+type cellGrid struct {
+	strategies []string
+	maxima     []int
+	cells      []ComparisonCell
+}
+
+func newCellGrid(c *Comparison) (*cellGrid, error) {
+	g := &cellGrid{cells: slices.Clone(c.Cells)}
+	for i := range g.cells {
+		if s := g.cells[i].Strategy; !slices.Contains(g.strategies, s) {
+			g.strategies = append(g.strategies, s)
+		}
+		g.maxima = append(g.maxima, g.cells[i].Max)
+	}
+	slices.Sort(g.maxima)
+	g.maxima = slices.Compact(g.maxima)
+	slices.SortStableFunc(g.cells, func(a, b ComparisonCell) int {
+		return cmp.Or(cmp.Compare(a.Max, b.Max),
+			cmp.Compare(slices.Index(g.strategies, a.Strategy), slices.Index(g.strategies, b.Strategy)))
+	})
+	for i := 1; i < len(g.cells); i++ {
+		if a, b := &g.cells[i-1], &g.cells[i]; a.Max == b.Max && a.Strategy == b.Strategy {
+			return nil, fmt.Errorf("strategy %q occurs twice for MAX %d", a.Strategy, a.Max)
+		}
+	}
+	return g, nil
+}
+
+// at returns the cell, nil when there is none.
+func (g *cellGrid) at(strategy string, maximum int) *ComparisonCell {
+	i := slices.IndexFunc(g.cells, func(c ComparisonCell) bool { return c.Strategy == strategy && c.Max == maximum })
+	if i < 0 {
+		return nil
+	}
+	return &g.cells[i]
+}
+
+func cellObject(c *ComparisonCell) object {
+	published := object{{"value", nil}, {"half_width", nil}}
+	if p := c.Published; p != nil {
+		published = object{{"value", number(p.Value)}, {"half_width", deref(p.HalfWidth)}}
+	}
+	var compatible any
+	if c.Compatible != Incomparable {
+		compatible = c.Compatible == Compatible
+	}
+	return slices.Concat(
+		object{{"strategy", c.Strategy}, {"max", c.Max}},
+		verdictObject(&c.Verdict),
+		object{{"published", published}, {"compatible", compatible}},
+	)
+}
+
+// cellTexts is what people see of a cell.
+type cellTexts struct{ estimate, interval, published, compatible, notes Cell }
+
+func textsOf(c *ComparisonCell, notes *numbered, opt Options) cellTexts {
+	v := &c.Verdict
+	t := cellTexts{
+		estimate: valueCell(v, opt),
+		interval: Cell{Text: intervalText(v)},
+		notes:    Cell{Text: notes.add(v.Warnings...)},
+	}
+	if p := c.Published; p != nil {
+		t.published = Cell{Text: publishedText(p, opt)}
+		t.compatible = c.Compatible.cell(opt)
+	}
+	return t
+}
+
+// publishedText writes no more digits than the half-width justifies, and adds
+// no zeros to the value, which may not have been published with them.
+func publishedText(p *Published, opt Options) string {
+	if p.HalfWidth == nil {
+		return scaleOf(p.Value, 0).format(p.Value, 0)
+	}
+	s := scaleOf(p.Value, *p.HalfWidth)
+	value := s
+	value.trim = true
+	return value.format(p.Value, 0) + opt.plusMinus() + s.format(*p.HalfWidth, 0)
+}
+
+// longTable has one row a cell.
+func (c *Comparison) longTable(g *cellGrid, opt Options) *Table {
+	t := &Table{Title: c.Title, Columns: []Column{
+		{Name: "MAX", Align: Right},
+		{Name: "strategy", Min: 8},
+		{Name: "estimate", Min: 12, Max: 40},
+		{Name: "interval"},
+		{Name: "published"},
+		{Name: "compatible"},
+		{Name: "notes"},
+	}}
+	var notes numbered
+	for i := range g.cells {
+		x := textsOf(&g.cells[i], &notes, opt)
+		t.Append(g.cells[i].Max, g.cells[i].Strategy, x.estimate, x.interval, x.published, x.compatible, x.notes)
+	}
+	t.Notes = c.allNotes(g, notes)
+	return t.dropEmpty()
+}
+
+func (c *Comparison) allNotes(g *cellGrid, notes numbered) []string {
+	verdicts := make([]result.Verdict, len(g.cells))
+	for i := range g.cells {
+		verdicts[i] = g.cells[i].Verdict
+	}
+	return slices.Concat(boundMethods(verdicts), notes.paragraphs(), c.Notes)
+}
+
+// writeText prints as few tables as the width permits, with as even a number
+// of strategies as possible, the title above the first and the notes below the
+// last. A terminal too narrow for one strategy gets the long table.
+func (c *Comparison) writeText(w io.Writer, g *cellGrid, opt Options) error {
+	tables, notes := g.wideTables(opt)
+	if tables == nil {
+		return c.longTable(g, opt).writeText(w, opt)
+	}
+	tables[0].Title = c.Title
+	tables[len(tables)-1].Notes = c.allNotes(g, notes)
+	for i, t := range tables {
+		if i > 0 {
+			if _, err := io.WriteString(w, "\n"); err != nil {
+				return err
+			}
+		}
+		if err := t.writeText(w, opt); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wideTables returns nil when not even one strategy a table fits.
+func (g *cellGrid) wideTables(opt Options) ([]*Table, numbered) {
+	for parts := 1; parts <= max(len(g.strategies), 1); parts++ {
+		var tables []*Table
+		var notes numbered
+		fits := true
+		for _, strategies := range split(g.strategies, parts) {
+			t := g.wideTable(strategies, &notes, opt)
+			_, ok := t.fit(opt.Width)
+			fits = fits && ok
+			tables = append(tables, t)
+		}
+		if fits {
+			return tables, notes
+		}
+	}
+	return nil, nil
+}
+
+// split cuts s into parts whose lengths differ by one at most.
+func split(s []string, parts int) [][]string {
+	out := make([][]string, parts)
+	for i := range out {
+		out[i] = s[i*len(s)/parts : (i+1)*len(s)/parts]
+	}
+	return out
+}
+
+// wideTable has a column for each of the strategies and for every MAX the
+// lines that are not empty, with an empty row between.
+func (g *cellGrid) wideTable(strategies []string, notes *numbered, opt Options) *Table {
+	t := &Table{Columns: []Column{{Name: "MAX", Align: Right}, {Name: ""}}}
+	for _, s := range strategies {
+		t.Columns = append(t.Columns, Column{Name: s, Max: 26})
+	}
+	for i, maximum := range g.maxima {
+		if i > 0 {
+			t.Rows = append(t.Rows, make([]Cell, len(t.Columns)))
+		}
+		texts := make([]cellTexts, len(strategies))
+		for j, s := range strategies {
+			if c := g.at(s, maximum); c != nil {
+				texts[j] = textsOf(c, notes, opt)
+			}
+		}
+		t.appendLines(strconv.Itoa(maximum), texts)
+	}
+	return t
+}
+
+// appendLines adds the rows of one MAX, which is named in the first.
+func (t *Table) appendLines(maximum string, texts []cellTexts) {
+	lines := []struct {
+		label string
+		pick  func(*cellTexts) Cell
+	}{
+		{"estimate", func(x *cellTexts) Cell { return x.estimate }},
+		{"interval", func(x *cellTexts) Cell { return x.interval }},
+		{"published", func(x *cellTexts) Cell { return x.published }},
+		{"compatible", func(x *cellTexts) Cell { return x.compatible }},
+		{"notes", func(x *cellTexts) Cell { return x.notes }},
+	}
+	for i, line := range lines {
+		row := []Cell{{}, {Text: line.label}}
+		used := false
+		for j := range texts {
+			cell := line.pick(&texts[j])
+			used = used || cell.Text != ""
+			row = append(row, cell)
+		}
+		if i == 0 {
+			row[0].Text = maximum
+		}
+		if used || i == 0 {
+			t.Rows = append(t.Rows, row)
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Format is an output format. The zero value is the table for people.
+type Format uint8
+
+// The formats.
+const (
+	FormatTable Format = iota
+	FormatJSON
+	FormatCSV
+	FormatMarkdown
+)
+
+// FormatNames lists the formats as a kong enum tag wants them.
+const FormatNames = "table,json,csv,markdown"
+
+// ParseFormat returns the format of that name.
+func ParseFormat(name string) (Format, error) {
+	names := strings.Split(FormatNames, ",")
+	if i := slices.Index(names, name); i >= 0 {
+		return Format(i), nil
+	}
+	return 0, fmt.Errorf("unknown format %q, want one of %s", name, strings.Join(names, ", "))
+}
+
+// String returns the name, or "Format(n)" for a value that is not a format.
+func (f Format) String() string {
+	names := strings.Split(FormatNames, ",")
+	if int(f) >= len(names) {
+		return fmt.Sprintf("Format(%d)", uint8(f))
+	}
+	return names[f]
+}
+
+// MarshalText implements [encoding.TextMarshaler].
+func (f Format) MarshalText() ([]byte, error) {
+	if f > FormatMarkdown {
+		return nil, fmt.Errorf("unknown format %v", f)
+	}
+	return []byte(f.String()), nil
+}
+
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (f *Format) UnmarshalText(text []byte) (err error) {
+	*f, err = ParseFormat(string(text))
+	return err
+}
+
+// Options say what the writer can show. The zero value suits a file: plain
+// ASCII of any width (but text of the user's and of tools is shown as it is).
+type Options struct {
+	// Version of tilecheck, for JSON; empty is "devel".
+	Version string
+	// Width is the number of columns that a table for people may use; 0 is no limit.
+	Width int
+	// Color permits ANSI colours in the table for people.
+	Color bool
+	// Unicode permits "±" and box-drawing characters in tables and Markdown.
+	Unicode bool
+}
+
+func (o Options) version() string {
+	if o.Version == "" {
+		return "devel"
+	}
+	return o.Version
+}
+
+func (o Options) plusMinus() string {
+	if o.Unicode {
+		return " ± "
+	}
+	return " +/- "
+}
+
+// unknown is the mark of a comparison that cannot be made.
+func (o Options) unknown() string {
+	if o.Unicode {
+		return "—"
+	}
+	return "-"
+}

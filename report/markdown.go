@@ -1,0 +1,74 @@
+package report
+
+import (
+	"bytes"
+	"io"
+	"strings"
+)
+
+// writeMarkdown prints the table as a GitHub pipe table. A line break in a cell becomes <br>.
+func (t *Table) writeMarkdown(w io.Writer) error {
+	var b bytes.Buffer
+	if t.Title != "" {
+		b.WriteString("## " + markdownText(t.Title) + "\n\n")
+	}
+	rules := make([]string, len(t.Columns))
+	header := make([]string, len(t.Columns))
+	for i, c := range t.Columns {
+		header[i] = markdownText(c.Name)
+		rules[i] = [...]string{":---", "---:", ":---:"}[c.Align]
+	}
+	writePipes(&b, header)
+	writePipes(&b, rules)
+	for _, row := range t.Rows {
+		cells := make([]string, len(row))
+		for i, c := range row {
+			cells[i] = markdownText(c.Text)
+			if t.Columns[i].Code {
+				cells[i] = markdownCode(c.Text)
+			}
+		}
+		writePipes(&b, cells)
+	}
+	for i, note := range t.Notes {
+		if i == 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString("- " + markdownText(note) + "\n")
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+func writePipes(b *bytes.Buffer, cells []string) {
+	b.WriteByte('|')
+	for _, c := range cells {
+		b.WriteString(" " + c + " |")
+	}
+	b.WriteByte('\n')
+}
+
+// markdownText escapes what Markdown could take for markup inside a line.
+func markdownText(text string) string {
+	return strings.NewReplacer(
+		`\`, `\\`, "|", `\|`, "`", "\\`", "*", `\*`, "_", `\_`, "~", `\~`,
+		"<", `\<`, "&", `\&`, "#", `\#`, "\n", "<br>",
+	).Replace(clean(text))
+}
+
+// markdownCode returns a code span. Pipes are escaped there too, because a
+// table is cut into cells before anything else is read.
+func markdownCode(text string) string {
+	if text == "" {
+		return ""
+	}
+	text = strings.ReplaceAll(strings.ReplaceAll(clean(text), "\n", " "), "|", `\|`)
+	fence := "`"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	if len(fence) > 1 {
+		text = " " + text + " "
+	}
+	return fence + text + fence
+}

@@ -1,0 +1,164 @@
+package report
+
+import (
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// How many significant digits people get to see.
+const (
+	plainDigits    = 6  // of a number without an interval
+	maxDigits      = 8  // of a number with one, however narrow
+	exactDecimals  = 12 // longest decimal expansion that is written out
+	maxFractionLen = 24 // longest fraction that is shown as one
+)
+
+// specialNumber returns the name of a number without digits: NaN, Infinity or
+// -Infinity, as PRISM and Storm print them.
+func specialNumber(x float64) (name string, ok bool) {
+	switch {
+	case math.IsNaN(x):
+		return "NaN", true
+	case math.IsInf(x, 1):
+		return "Infinity", true
+	case math.IsInf(x, -1):
+		return "-Infinity", true
+	}
+	return "", false
+}
+
+// machineNumber is the shortest text that reads back as x.
+func machineNumber(x float64) string {
+	if name, ok := specialNumber(x); ok {
+		return name
+	}
+	return strconv.FormatFloat(x, 'g', -1, 64)
+}
+
+// exponent returns the decimal exponent of a finite x rounded to that many
+// significant digits; that of 0 is 0.
+func exponent(x float64, digits int) int {
+	_, exp, _ := strings.Cut(strconv.FormatFloat(x, 'e', digits-1, 64), "e")
+	n, _ := strconv.Atoi(exp) // FormatFloat wrote it
+	return n
+}
+
+// scale is how a number and the ends of its interval are written for people:
+// all with the same last decimal place.
+//
+// A half-width justifies the digits up to its second significant one: 0.4443
+// with a half-width of 0.0412 is written 0.444, with 0.0041 it is 0.4443. No
+// half-width means six significant digits without trailing zeros. Never more
+// than eight significant digits are shown; the machine formats have them all.
+type scale struct {
+	place int  // the last digit shown counts 10^-place
+	sci   bool // d.ddde±dd: the numbers are tiny or huge
+	trim  bool // drop trailing zeros
+}
+
+// scaleOf returns the scale for x with that half-width; a half-width that is
+// not positive and finite is none.
+func scaleOf(x, half float64) scale {
+	if _, special := specialNumber(x); special {
+		return scale{trim: true}
+	}
+	var s scale
+	size := math.Abs(x)
+	if half > 0 && !math.IsInf(half, 1) {
+		size = max(size, half)
+		s.place = min(1-exponent(half, 2), maxDigits-1-exponent(size, maxDigits))
+	} else {
+		s.place = plainDigits - 1 - exponent(size, plainDigits)
+		s.trim = true
+	}
+	s.sci = size != 0 && (size < 1e-4 || size >= 1e7)
+	if !s.sci {
+		s.place = max(s.place, 0)
+	}
+	return s
+}
+
+// format writes x rounded to nearest (dir 0), down (-1) or up (+1). The ends of
+// an interval are rounded outwards, so that what is printed contains what is known.
+func (s scale) format(x float64, dir int) string {
+	if name, special := specialNumber(x); special {
+		return name
+	}
+	text := s.digits(x)
+	shown, _ := strconv.ParseFloat(text, 64) // digits wrote it
+	if (x-shown)*float64(dir) > 0 {
+		text = s.digits(x + float64(dir)*math.Pow10(-s.place))
+	}
+	if !s.trim {
+		return text
+	}
+	mantissa, exp, sci := strings.Cut(text, "e")
+	if strings.Contains(mantissa, ".") {
+		mantissa = strings.TrimRight(strings.TrimRight(mantissa, "0"), ".")
+	}
+	if sci {
+		return mantissa + "e" + exp
+	}
+	return mantissa
+}
+
+func (s scale) digits(x float64) string {
+	switch {
+	case !s.sci:
+		return strconv.FormatFloat(x, 'f', s.place, 64)
+	case x == 0:
+		return "0"
+	}
+	return strconv.FormatFloat(x, 'e', max(s.place+exponent(x, plainDigits), 0), 64)
+}
+
+// exactText writes a rational for people: the fraction unless it is long, and
+// its decimal expansion, marked "~" where that is rounded.
+func exactText(r *big.Rat) string {
+	if r.IsInt() {
+		return r.RatString()
+	}
+	var decimal string
+	if n, finite := r.FloatPrec(); finite && n <= exactDecimals {
+		decimal = r.FloatString(n)
+	} else {
+		x, _ := r.Float64()
+		decimal = "~" + scaleOf(x, 0).format(x, 0)
+	}
+	if fraction := r.RatString(); len(fraction) <= maxFractionLen {
+		return fraction + " (" + decimal + ")"
+	}
+	return decimal
+}
+
+// percent writes a share of 1 as a percentage without rounding: 0.999 is 99.9%.
+func percent(share float64) string {
+	if name, special := specialNumber(share); special {
+		return name
+	}
+	mantissa, exp, _ := strings.Cut(strconv.FormatFloat(share, 'e', -1, 64), "e")
+	n, _ := strconv.Atoi(exp) // FormatFloat wrote it
+	// Moving the point in the text keeps the digits; 100*0.57 is not 57.
+	x, _ := strconv.ParseFloat(mantissa+"e"+strconv.Itoa(n+2), 64)
+	return strconv.FormatFloat(x, 'f', -1, 64) + "%"
+}
+
+// duration writes seconds with three significant digits in the unit that fits; 0 is not measured.
+func duration(seconds float64) string {
+	switch {
+	case !(seconds > 0):
+		return ""
+	case seconds < 0.001:
+		return "<1ms"
+	case seconds >= 1e9: // more than time.Duration holds is near
+		return strconv.FormatFloat(seconds, 'g', 3, 64) + "s"
+	}
+	unit := time.Second
+	if seconds < 100 {
+		unit = time.Duration(math.Pow10(exponent(seconds, 3) - 2 + 9))
+	}
+	return time.Duration(seconds * float64(time.Second)).Round(unit).String()
+}

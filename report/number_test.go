@@ -1,0 +1,137 @@
+package report
+
+import (
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"strconv"
+	"testing"
+)
+
+// The expected texts follow from the rule in the package comment by hand.
+func TestDigitsFollowTheInterval(t *testing.T) {
+	tests := []struct {
+		x, half float64
+		want    string
+	}{
+		{0.4443, 0.0412, "0.444"},
+		{0.4443, 0.0041, "0.4443"},
+		{0.5, 0.0996, "0.50"}, // two digits of the half-width are 0.10
+		{0.01, 0.00811, "0.0100"},
+		{0, 0.001, "0.0000"},
+		{50724.26, 350, "50724"},
+		{0.166666507, 4.8e-7, "0.16666651"},
+		{0.166666507, 1e-12, "0.16666651"}, // never more than eight
+		{1.23e-5, 2e-7, "1.230e-05"},
+		{2.5e10, 1e8, "2.500e+10"},
+		{1e-6, 1e-3, "0.0000"}, // not distinguishable from 0
+		{1.0 / 3, 0, "0.333333"},
+		{0.5, 0, "0.5"},
+		{1, 0, "1"},
+		{0, 0, "0"},
+		{-2.5, 0, "-2.5"},
+		{123456, 0, "123456"},
+		{123456789, 0, "1.23457e+08"},
+		{1e-9, 0, "1e-09"},
+		{0.25, math.NaN(), "0.25"},
+		{0.25, math.Inf(1), "0.25"},
+		{math.NaN(), 0.1, "NaN"},
+		{math.Inf(1), 0.1, "Infinity"},
+		{math.Inf(-1), 0, "-Infinity"},
+	}
+	for _, test := range tests {
+		if got := scaleOf(test.x, test.half).format(test.x, 0); got != test.want {
+			t.Errorf("%v with half-width %v: %s, want %s", test.x, test.half, got, test.want)
+		}
+	}
+}
+
+func TestEndsOfIntervals(t *testing.T) {
+	tests := []struct {
+		lo, hi     float64
+		down, upto string
+	}{
+		{0.4039, 0.4847, "0.403", "0.485"},
+		{0.25, 1, "0.25", "1.00"},
+		{0, 0.0123, "0.0000", "0.0123"},
+		{0.1, 0.3, "0.10", "0.30"}, // the float64 0.3 is below 0.3, 0.1 above: no extra step
+	}
+	for _, test := range tests {
+		s := scaleOf((test.lo+test.hi)/2, (test.hi-test.lo)/2)
+		if down, up := s.format(test.lo, -1), s.format(test.hi, +1); down != test.down || up != test.upto {
+			t.Errorf("[%v, %v] is printed [%s, %s], want [%s, %s]", test.lo, test.hi, down, up, test.down, test.upto)
+		}
+	}
+}
+
+// A printed interval contains the interval. An end moves by less than two units
+// of the last place, which is the second of the half-width's digits or the
+// eighth of the number's.
+func TestIntervalsAreRoundedOutwards(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 20000 {
+		half := math.Pow(10, -6*r.Float64()) / 2
+		lo := r.Float64()*math.Pow(10, 8*r.Float64()-4) - half
+		hi := lo + 2*half
+		s := scaleOf(lo+half, half)
+		down, err1 := strconv.ParseFloat(s.format(lo, -1), 64)
+		up, err2 := strconv.ParseFloat(s.format(hi, +1), 64)
+		if err1 != nil || err2 != nil || down > lo || up < hi {
+			t.Fatalf("[%v, %v] is printed [%v, %v]", lo, hi, s.format(lo, -1), s.format(hi, +1))
+		}
+		slack := max(half/5, math.Abs(hi)*2e-7, math.Abs(lo)*2e-7)
+		if lo-down > slack || up-hi > slack {
+			t.Fatalf("[%v, %v] is printed [%v, %v], too wide", lo, hi, down, up)
+		}
+	}
+}
+
+func TestMachineNumbersReadBack(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for range 10000 {
+		x := math.Float64frombits(r.Uint64())
+		got, err := strconv.ParseFloat(machineNumber(x), 64)
+		if err != nil || got != x && !math.IsNaN(x) {
+			t.Fatalf("%v became %s and %v, %v", x, machineNumber(x), got, err)
+		}
+	}
+}
+
+// The fractions of 2x2 boards and their values are from reference/2048-numbers.md.
+func TestExactText(t *testing.T) {
+	tests := []struct {
+		num, den int64
+		want     string
+	}{
+		{3, 1, "3"},
+		{1, 2, "1/2 (0.5)"},
+		{1, 6, "1/6 (~0.166667)"},
+		{29990997, 800000000, "29990997/800000000 (0.03748874625)"},
+		{770009003, 800000000, "770009003/800000000 (0.96251125375)"},
+		{7336901687427567, 8000000000000000, "~0.917113"},
+		{1, 10000019, "1/10000019 (~9.99998e-08)"},
+	}
+	for _, test := range tests {
+		if got := exactText(big.NewRat(test.num, test.den)); got != test.want {
+			t.Errorf("%d/%d: %s, want %s", test.num, test.den, got, test.want)
+		}
+	}
+}
+
+func TestPercent(t *testing.T) {
+	for x, want := range map[float64]string{0.99: "99%", 0.999: "99.9%", 0.57: "57%", 0.9999999: "99.99999%", 1: "100%", 0.05: "5%"} {
+		if got := percent(x); got != want {
+			t.Errorf("%v: %s, want %s", x, got, want)
+		}
+	}
+}
+
+func TestDuration(t *testing.T) {
+	for x, want := range map[float64]string{
+		0: "", 0.0004: "<1ms", 0.0123: "12.3ms", 0.9999: "1s", 1.2345: "1.23s", 59.96: "1m0s", 125.4: "2m5s", 3600: "1h0m0s",
+	} {
+		if got := duration(x); got != want {
+			t.Errorf("%v s: %q, want %q", x, got, want)
+		}
+	}
+}

@@ -1,0 +1,306 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/olekukonko/tablewriter"
+	"github.com/olekukonko/tablewriter/pkg/twwidth"
+	"github.com/olekukonko/tablewriter/renderer"
+	"github.com/olekukonko/tablewriter/tw"
+)
+
+// gap is the number of blanks between columns.
+const gap = 2
+
+// writeText prints the title, the table and the notes with blank lines between.
+func (t *Table) writeText(w io.Writer, opt Options) error {
+	var b bytes.Buffer
+	if t.Title != "" {
+		writeParagraph(&b, t.Title, opt.Width)
+		b.WriteByte('\n')
+	}
+	if err := t.writeBody(&b, opt); err != nil {
+		return err
+	}
+	for i, note := range t.Notes {
+		if i == 0 {
+			b.WriteByte('\n')
+		}
+		writeParagraph(&b, note, opt.Width)
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// writeBody prints the table as a grid. If that is too wide, it prints above
+// the grid, once, what all rows have in common, and if that does not help, every
+// row as a block of lines.
+func (t *Table) writeBody(b *bytes.Buffer, opt Options) error {
+	if widths, ok := t.fit(opt.Width); ok {
+		return t.writeGrid(b, widths, opt)
+	}
+	common, rest := t.factor()
+	if widths, ok := rest.fit(opt.Width); ok && len(rest.Columns) > 0 {
+		before := b.Len()
+		if common.writeBlocks(b, opt); b.Len() > before {
+			b.WriteByte('\n')
+		}
+		return rest.writeGrid(b, widths, opt)
+	}
+	t.writeBlocks(b, opt)
+	return nil
+}
+
+// factor splits the columns of a table of several rows into those with the same
+// text in every row, as one row, and the rest.
+func (t *Table) factor() (common, rest *Table) {
+	common, rest = &Table{Rows: make([][]Cell, 1)}, &Table{Rows: make([][]Cell, len(t.Rows))}
+	for i, c := range t.Columns {
+		differs := func(row []Cell) bool { return row[i].Text != t.Rows[0][i].Text }
+		if len(t.Rows) > 1 && !slices.ContainsFunc(t.Rows, differs) {
+			common.Columns = append(common.Columns, c)
+			common.Rows[0] = append(common.Rows[0], t.Rows[0][i])
+			continue
+		}
+		rest.Columns = append(rest.Columns, c)
+		for j, row := range t.Rows {
+			rest.Rows[j] = append(rest.Rows[j], row[i])
+		}
+	}
+	return common, rest
+}
+
+// writeParagraph prints text wrapped to width, with the lines after a leading
+// "[1] " indented to follow it.
+func writeParagraph(b *bytes.Buffer, text string, width int) {
+	text = clean(text)
+	mark, body, ok := strings.Cut(text, "] ")
+	if ok && strings.HasPrefix(mark, "[") && !strings.Contains(mark, " ") {
+		mark += "] "
+	} else {
+		mark, body = "", text
+	}
+	for i, line := range wrap(body, width-len(mark)) {
+		if i > 0 {
+			mark = strings.Repeat(" ", len(mark))
+		}
+		b.WriteString(strings.TrimRight(mark+line, " ") + "\n")
+	}
+}
+
+// fit chooses the widths of the columns; ok is false if they need more than
+// width even when squeezed.
+func (t *Table) fit(width int) (widths []int, ok bool) {
+	widths = make([]int, len(t.Columns))
+	total := gap * (len(widths) - 1)
+	for i, c := range t.Columns {
+		widths[i] = textWidth(c.Name)
+		for _, row := range t.Rows {
+			widths[i] = max(widths[i], textWidth(clean(row[i].Text)))
+		}
+		if c.Max > 0 {
+			widths[i] = min(widths[i], c.Max)
+		}
+		total += widths[i]
+	}
+	for ; width > 0 && total > width; total-- {
+		widest := -1
+		for i, c := range t.Columns {
+			if c.Min > 0 && widths[i] > c.Min && (widest < 0 || widths[i] > widths[widest]) {
+				widest = i
+			}
+		}
+		if widest < 0 {
+			return nil, false
+		}
+		widths[widest]--
+	}
+	return widths, true
+}
+
+// writeGrid prints the columns side by side under a ruled header.
+func (t *Table) writeGrid(b *bytes.Buffer, widths []int, opt Options) error {
+	var grid bytes.Buffer
+	tab := newGrid(&grid, t.Columns, opt)
+	header := make([]string, len(t.Columns))
+	for i, c := range t.Columns {
+		header[i] = c.Name
+	}
+	tab.Header(header)
+	for _, row := range t.Rows {
+		cells := make([]string, len(row))
+		for i, c := range row {
+			lines := wrap(clean(c.Text), widths[i])
+			for j := range lines {
+				lines[j] = paint(lines[j], c.Tone, opt)
+			}
+			cells[i] = strings.Join(lines, "\n")
+		}
+		if err := tab.Append(cells); err != nil {
+			return fmt.Errorf("lay out table: %w", err)
+		}
+	}
+	if err := tab.Render(); err != nil {
+		return fmt.Errorf("lay out table: %w", err)
+	}
+	for line := range strings.Lines(grid.String()) {
+		b.WriteString(strings.TrimRight(line, " \n"))
+		b.WriteByte('\n')
+	}
+	return nil
+}
+
+// newGrid returns a tablewriter that lays out cells as they are: no borders,
+// no wrapping, no changed case, a rule below the header.
+func newGrid(w io.Writer, columns []Column, opt Options) *tablewriter.Table {
+	rule := "-"
+	if opt.Unicode {
+		rule = "─"
+	}
+	blank := strings.Repeat(" ", gap)
+	aligns := make([]tw.Align, len(columns))
+	for i, c := range columns {
+		aligns[i] = [...]tw.Align{tw.AlignLeft, tw.AlignRight, tw.AlignCenter}[c.Align]
+	}
+	cells := tw.CellConfig{
+		Padding:    tw.CellPadding{Global: tw.PaddingNone},
+		Formatting: tw.CellFormatting{AutoWrap: tw.WrapNone, AutoFormat: tw.Off},
+		Alignment:  tw.CellAlignment{PerColumn: aligns},
+	}
+	look := tw.Rendition{
+		Borders: tw.BorderNone,
+		Symbols: tw.NewSymbolCustom("columns").WithRow(rule).WithColumn(blank).WithCenter(blank),
+		Settings: tw.Settings{
+			Separators: tw.Separators{BetweenColumns: tw.On, BetweenRows: tw.Off, ShowHeader: tw.On},
+			Lines:      tw.Lines{ShowHeaderLine: tw.On, ShowTop: tw.Off, ShowBottom: tw.Off},
+		},
+	}
+	return tablewriter.NewTable(w,
+		tablewriter.WithEastAsian(tw.Off), // the default reads the environment
+		tablewriter.WithRenderer(renderer.NewBlueprint(look)),
+		tablewriter.WithConfig(tablewriter.Config{
+			Header:   cells,
+			Row:      cells,
+			Behavior: tw.Behavior{AutoHide: tw.Off, TrimSpace: tw.Off, TrimLine: tw.Off, TrimTab: tw.Off},
+		}))
+}
+
+// minColumn is the narrowest a column of a block becomes, whatever the terminal.
+const minColumn = 12
+
+// writeBlocks prints every row as lines "column  text", rows apart by a blank
+// line, without the empty cells: the form for a terminal too narrow for the grid.
+func (t *Table) writeBlocks(b *bytes.Buffer, opt Options) {
+	names := 0
+	for _, c := range t.Columns {
+		names = max(names, textWidth(c.Name))
+	}
+	indent := strings.Repeat(" ", names+gap)
+	for i, row := range t.Rows {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		for j, c := range row {
+			if c.Text == "" {
+				continue
+			}
+			name := t.Columns[j].Name
+			b.WriteString(name + strings.Repeat(" ", len(indent)-textWidth(name)))
+			for k, line := range wrap(clean(c.Text), max(opt.Width-len(indent), minColumn)) {
+				if k > 0 {
+					b.WriteString(indent)
+				}
+				b.WriteString(paint(line, c.Tone, opt) + "\n")
+			}
+		}
+	}
+}
+
+// paint colours one line.
+func paint(line string, tone Tone, opt Options) string {
+	if !opt.Color || tone == Plain || line == "" {
+		return line
+	}
+	code := "32" // green
+	if tone == Bad {
+		code = "31" // red
+	}
+	return "\x1b[" + code + "m" + line + "\x1b[0m"
+}
+
+// clean makes foreign text safe for a terminal: tabs become blanks, other
+// control characters but the newline become "?".
+func clean(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\t':
+			return ' '
+		case r == '\r':
+			return -1
+		case r != '\n' && unicode.IsControl(r):
+			return '?'
+		}
+		return r
+	}, text)
+}
+
+// wrap breaks text into lines of at most width columns, at blanks where it can;
+// a width that is not positive is no limit.
+func wrap(text string, width int) []string {
+	if width <= 0 {
+		return strings.Split(text, "\n")
+	}
+	var lines []string
+	for line := range strings.SplitSeq(text, "\n") {
+		for displayWidth(line) > width {
+			end, next := breakAt(line, width)
+			lines = append(lines, line[:end])
+			line = line[next:]
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// breakAt returns where the first line of text ends and the next one starts:
+// at the last blank that leaves the line no wider than width, else after as
+// many runes as fit, but at least one.
+func breakAt(text string, width int) (end, next int) {
+	fits := 0
+	for i, r := range text {
+		if i > 0 && displayWidth(text[:i]) > width {
+			break
+		}
+		if r == ' ' && i > 0 {
+			end, next = i, i+1
+		}
+		fits = i
+	}
+	if end > 0 {
+		return end, next
+	}
+	if fits == 0 {
+		_, fits = utf8.DecodeRuneInString(text)
+	}
+	return fits, fits
+}
+
+// textWidth is the width of the widest line.
+func textWidth(text string) int {
+	width := 0
+	for line := range strings.SplitSeq(text, "\n") {
+		width = max(width, displayWidth(line))
+	}
+	return width
+}
+
+// displayWidth counts terminal columns the same way in every locale.
+func displayWidth(line string) int {
+	return twwidth.WidthWithOptions(line, twwidth.Options{})
+}

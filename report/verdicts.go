@@ -1,0 +1,367 @@
+package report
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"tilecheck/result"
+)
+
+// Verdicts prints one row a property and valuation of the constants, in the
+// order given. Tables and Markdown leave out columns that are empty in every
+// row, write numbers as [Options] and the package comment say, and put the
+// warnings below, each once, numbered. JSON and CSV carry every digit.
+func Verdicts(w io.Writer, f Format, verdicts []result.Verdict, opt Options) error {
+	switch f {
+	case FormatJSON:
+		results := make([]object, len(verdicts))
+		for i := range verdicts {
+			results[i] = verdictObject(&verdicts[i])
+		}
+		return writeJSON(w, envelope(opt, "", "results", results, nil))
+	case FormatCSV:
+		records := [][]string{verdictObject(&result.Verdict{}).columns()}
+		for i := range verdicts {
+			records = append(records, verdictObject(&verdicts[i]).cells())
+		}
+		return csv.NewWriter(w).WriteAll(records)
+	}
+	return verdictTable(verdicts, opt).Write(w, f, opt)
+}
+
+// verdictObject is a verdict as JSON and CSV have it; the package comment lists the members.
+func verdictObject(v *result.Verdict) object {
+	var lower, upper any
+	if v.Bound != nil {
+		lower, upper = number(v.Bound.Lo), number(v.Bound.Hi)
+	}
+	return object{
+		{"property", v.Property},
+		{"name", some(v.Name)},
+		{"constants", constantsOf(v.Constants)},
+		{"engine", some(v.Engine)},
+		{"method", some(v.Method)},
+		{"value", machineValue(v.Value)},
+		{"fraction", fraction(v.Value)},
+		{"lower", lower},
+		{"upper", upper},
+		{"bound_method", some(v.BoundMethod)},
+		{"half_width", deref(v.HalfWidth)},
+		{"confidence", some(number(v.Confidence))},
+		{"samples", some(v.Samples)},
+		{"accuracy", word(v.Accuracy)},
+		{"resolution", word(v.Resolution)},
+		{"states", some(v.States)},
+		{"choices", some(v.Choices)},
+		{"transitions", some(v.Transitions)},
+		{"seed", seedNumber(v.Seed)},
+		{"seconds", some(number(v.Seconds))},
+		{"warnings", list(v.Warnings)},
+		{"error", failureObject(v.Err)},
+	}
+}
+
+// word returns the word of x, or nil when x is the zero value, which is unknown.
+func word[T interface {
+	comparable
+	fmt.Stringer
+}](x T) any {
+	if some(x) == nil {
+		return nil
+	}
+	return x.String()
+}
+
+func fraction(v result.Value) any {
+	if v.Rat == nil {
+		return nil
+	}
+	return v.Rat.RatString()
+}
+
+
+func failureObject(f *result.Failure) object {
+	if f == nil {
+		f = new(result.Failure) // all members absent
+	}
+	return object{
+		{"class", some(string(f.Class))},
+		{"message", some(f.Message)},
+		{"position", object{
+			{"file", some(f.File)},
+			{"line", some(f.Pos.Line)},
+			{"column", some(f.Pos.Col)},
+		}},
+	}
+}
+
+// machineValue is a Boolean, a number, or a list [low, high]; nil for no value.
+func machineValue(v result.Value) any {
+	switch v.Kind {
+	case result.Boolean:
+		return v.Bool
+	case result.Integer:
+		return integer(v.Num)
+	case result.Number:
+		return number(v.Num)
+	case result.Range:
+		return span{number(v.Num), number(v.Hi)}
+	}
+	return nil
+}
+
+// integer is a number that is written without an exponent.
+type integer float64
+
+func (n integer) String() string {
+	if name, special := specialNumber(float64(n)); special {
+		return name
+	}
+	return strconv.FormatFloat(float64(n), 'f', -1, 64)
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (n integer) MarshalJSON() ([]byte, error) { return jsonNumber(n.String()), nil }
+
+// span is a JSON array of two numbers.
+type span [2]number
+
+func (s span) String() string { return "[" + s[0].String() + "," + s[1].String() + "]" }
+
+// constantsOf returns nil when there are none.
+func constantsOf(cs []result.Constant) any {
+	if len(cs) == 0 {
+		return nil
+	}
+	return constants(cs)
+}
+
+// constants is a valuation in the order of declaration.
+type constants []result.Constant
+
+// String returns "N=3,p=0.5".
+func (cs constants) String() string {
+	parts := make([]string, len(cs))
+	for i, c := range cs {
+		parts[i] = c.Name + "=" + c.Value
+	}
+	return strings.Join(parts, ",")
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (cs constants) MarshalJSON() ([]byte, error) {
+	o := make(object, len(cs))
+	for i, c := range cs {
+		o[i] = member{c.Name, constantValue(c.Value)}
+	}
+	return o.MarshalJSON()
+}
+
+// constantValue makes a JSON number, with the digits as given where JSON allows
+// them, or a Boolean of a text that is one, and keeps any other text a string.
+func constantValue(text string) any {
+	switch text {
+	case "true":
+		return true
+	case "false":
+		return false
+	}
+	x, err := strconv.ParseFloat(text, 64)
+	_, special := specialNumber(x)
+	switch {
+	case err != nil || special || strings.ContainsAny(text, "xX"):
+		return text
+	case json.Valid([]byte(text)):
+		return json.RawMessage(text)
+	}
+	return number(x)
+}
+
+// verdictTable is the verdicts for people.
+func verdictTable(verdicts []result.Verdict, opt Options) *Table {
+	t := &Table{Columns: []Column{
+		{Name: "property", Min: 16, Code: true},
+		{Name: "constants", Min: 12, Code: true},
+		{Name: "engine"},
+		{Name: "method", Min: 8},
+		{Name: "value", Min: 15, Max: 44},
+		{Name: "interval", Min: 13},
+		{Name: "confidence", Align: Right},
+		{Name: "samples", Align: Right},
+		{Name: "accuracy"},
+		{Name: "resolution"},
+		{Name: "time", Align: Right},
+		{Name: "notes"},
+	}}
+	var notes numbered
+	for i := range verdicts {
+		v := &verdicts[i]
+		t.Append(
+			propertyText(v), constants(v.Constants).String(), v.Engine, v.Method,
+			valueCell(v, opt), intervalText(v), confidenceText(v), countText(v.Samples),
+			accuracyText(v), resolutionText(v), duration(v.Seconds), notes.add(v.Warnings...),
+		)
+	}
+	t.Notes = append(boundMethods(verdicts), notes.paragraphs()...)
+	return t.dropEmpty()
+}
+
+// numbered collects notes without repeating one.
+type numbered []string
+
+// add returns the marks of the notes, "[1,3]", or nothing.
+func (n *numbered) add(notes ...string) string {
+	var marks []string
+	for _, note := range notes {
+		i := slices.Index(*n, note)
+		if i < 0 {
+			i = len(*n)
+			*n = append(*n, note)
+		}
+		if mark := strconv.Itoa(i + 1); !slices.Contains(marks, mark) {
+			marks = append(marks, mark)
+		}
+	}
+	if len(marks) == 0 {
+		return ""
+	}
+	return "[" + strings.Join(marks, ",") + "]"
+}
+
+func (n numbered) paragraphs() []string {
+	out := make([]string, len(n))
+	for i, note := range n {
+		out[i] = fmt.Sprintf("[%d] %s", i+1, note)
+	}
+	return out
+}
+
+// boundMethods says what the intervals are, once for each engine and method.
+func boundMethods(verdicts []result.Verdict) []string {
+	var out []string
+	for i := range verdicts {
+		v := &verdicts[i]
+		if v.Bound == nil || v.BoundMethod == "" {
+			continue
+		}
+		whose := strings.TrimSpace(v.Engine + " " + v.Method)
+		if whose != "" {
+			whose = " of " + whose
+		}
+		if note := "intervals" + whose + ": " + v.BoundMethod; !slices.Contains(out, note) {
+			out = append(out, note)
+		}
+	}
+	return out
+}
+
+// propertyText puts the name before the property as a properties file does.
+func propertyText(v *result.Verdict) string {
+	if v.Name == "" {
+		return v.Property
+	}
+	return strconv.Quote(v.Name) + ": " + v.Property
+}
+
+// valueCell is the value, or why there is none, or both for an incomplete one.
+func valueCell(v *result.Verdict, opt Options) Cell {
+	text := valueText(v, opt)
+	if v.Err == nil {
+		if text == "" {
+			text = "no value"
+		}
+		return Cell{Text: text}
+	}
+	if text != "" {
+		text += "\n"
+	}
+	return Cell{Text: text + string(v.Err.Class) + ": " + v.Err.Error(), Tone: Bad}
+}
+
+func valueText(v *result.Verdict, opt Options) string {
+	x := v.Value
+	switch x.Kind {
+	case result.NoValue:
+		return ""
+	case result.Boolean:
+		return strconv.FormatBool(x.Bool)
+	case result.Range:
+		return "[" + scaleOf(x.Num, 0).format(x.Num, 0) + ", " + scaleOf(x.Hi, 0).format(x.Hi, 0) + "]"
+	}
+	if x.Rat != nil {
+		return exactText(x.Rat)
+	}
+	if x.Kind == result.Integer {
+		return integer(x.Num).String()
+	}
+	return estimateText(x.Num, v.HalfWidth, verdictScale(v), opt)
+}
+
+// estimateText is "0.444" or "0.444 +/- 0.041".
+func estimateText(x float64, half *float64, s scale, opt Options) string {
+	text := s.format(x, 0)
+	if half != nil {
+		text += opt.plusMinus() + s.format(*half, 0)
+	}
+	return text
+}
+
+// verdictScale takes the digits from the interval, or, when that has no
+// width, from the half-width.
+func verdictScale(v *result.Verdict) scale {
+	half := math.NaN()
+	if v.Bound != nil {
+		half = (v.Bound.Hi - v.Bound.Lo) / 2
+	}
+	if !(half > 0 && !math.IsInf(half, 1)) && v.HalfWidth != nil {
+		half = *v.HalfWidth
+	}
+	return scaleOf(v.Value.Num, half)
+}
+
+func intervalText(v *result.Verdict) string {
+	if v.Bound == nil {
+		return ""
+	}
+	s := verdictScale(v)
+	lo, hi := s, s
+	if s.trim { // no width to take digits from: each end has its own
+		lo, hi = scaleOf(v.Bound.Lo, 0), scaleOf(v.Bound.Hi, 0)
+	}
+	return "[" + lo.format(v.Bound.Lo, -1) + ", " + hi.format(v.Bound.Hi, +1) + "]"
+}
+
+func confidenceText(v *result.Verdict) string {
+	if v.Confidence == 0 {
+		return ""
+	}
+	return percent(v.Confidence)
+}
+
+func countText(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.FormatInt(n, 10)
+}
+
+// accuracyText calls a value unknown rather than leave its accuracy open.
+func accuracyText(v *result.Verdict) string {
+	if v.Value.Kind == result.NoValue {
+		return ""
+	}
+	return v.Accuracy.String()
+}
+
+func resolutionText(v *result.Verdict) string {
+	if v.Resolution == result.ResolutionUnknown {
+		return ""
+	}
+	return v.Resolution.String()
+}
