@@ -85,7 +85,6 @@ func fraction(v result.Value) any {
 	return v.Rat.RatString()
 }
 
-
 func failureObject(f *result.Failure) object {
 	if f == nil {
 		f = new(result.Failure) // all members absent

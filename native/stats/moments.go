@@ -1,0 +1,119 @@
+package stats
+
+import "math"
+
+// Moments summarises N real samples. The zero value is the empty sample.
+//
+// Sum+Low is the sum of the samples to about twice the working precision, so
+// that the mean of integer rewards is correctly rounded. M2 is the sum of
+// squared deviations from the mean. The fields are exported to be stored.
+//
+// Adding the same samples in the same order gives the same bits. Merging is
+// associative only up to rounding: shards have to be merged in a fixed order,
+// say that of their first sample index, for the result not to depend on the
+// number of workers.
+//
+// Samples have to be finite: after an infinity or a NaN, or when the squares
+// overflow, [Plan.Outcome] and [RewardInterval] report the code [NotFinite].
+//
+// Source: Youngs and Cramer 1971 (update), Chan, Golub and LeVeque 1983
+// (merging), Neumaier 1974 (compensated sum).
+type Moments struct {
+	N        int64
+	Sum, Low float64
+	M2       float64
+	Min, Max float64 // 0 for the empty sample
+}
+
+// Add counts one sample.
+func (m *Moments) Add(x float64) {
+	if m.N == 0 {
+		*m = Moments{N: 1, Sum: x, Min: x, Max: x}
+		return
+	}
+	m.N++
+	m.sum(x)
+	m.Min, m.Max = min(m.Min, x), max(m.Max, x)
+	n := float64(m.N)
+	d := n*x - (m.Sum + m.Low)
+	m.M2 += d * d / (n * (n - 1))
+}
+
+// Merge adds the samples of o.
+func (m *Moments) Merge(o Moments) {
+	switch {
+	case o.N == 0:
+		return
+	case m.N == 0:
+		*m = o
+		return
+	}
+	a, b := float64(m.N), float64(o.N)
+	d := o.Mean() - m.Mean()
+	m.M2 += o.M2 + d*d*(a*b/(a+b))
+	m.N += o.N
+	m.sum(o.Sum)
+	m.Low += o.Low
+	m.Min, m.Max = min(m.Min, o.Min), max(m.Max, o.Max)
+}
+
+// sum adds x to Sum and what was rounded away to Low.
+func (m *Moments) sum(x float64) {
+	s := m.Sum + x
+	if math.Abs(m.Sum) >= math.Abs(x) {
+		m.Low += (m.Sum - s) + x
+	} else {
+		m.Low += (x - s) + m.Sum
+	}
+	m.Sum = s
+}
+
+// Count returns the number of samples.
+func (m *Moments) Count() int64 { return m.N }
+
+// Mean returns the mean of the samples, and NaN for the empty sample.
+func (m *Moments) Mean() float64 { return (m.Sum + m.Low) / float64(m.N) }
+
+// Variance returns the unbiased estimate M2/(n-1) of the variance of one
+// sample, and 0 if n <= 1. It is exactly 0 if all samples are equal, which the
+// stopping conditions rely on.
+//
+// Source: PRISM, simulator.sampler.SamplerDouble (which shifts by the first sample).
+func (m *Moments) Variance() float64 {
+	if m.N <= 1 || m.Min == m.Max {
+		return 0
+	}
+	return m.M2 / float64(m.N-1)
+}
+
+func (m *Moments) reward() bool { return true }
+
+func (m *Moments) check() error {
+	switch {
+	case m.N < 0 || m.M2 < 0 || m.N > 0 && m.Min > m.Max:
+		return errorf(BadValue, "inconsistent moments: %+v", *m)
+	case !m.finite():
+		return errorf(NotFinite, "a sampled reward is infinite or not a number, or too large to square")
+	}
+	return nil
+}
+
+func (m *Moments) finite() bool {
+	return !math.IsInf(m.M2+math.Abs(m.Sum), 0) && !math.IsNaN(m.M2+m.Sum+m.Low)
+}
+
+func (m *Moments) soundInterval(bounds *Bounds, confidence float64, sequential bool) (Interval, error) {
+	return RewardInterval(*m, bounds, confidence, sequential)
+}
+
+// logRatio returns the logarithm of the likelihood of mean h.p1 over that of
+// mean h.p0 for normal samples with the maximum-likelihood variance; it is
+// undefined if that is 0.
+func (m *Moments) logRatio(h hypotheses) (float64, bool) {
+	n, v := float64(m.N), m.Variance()
+	if v == 0 {
+		return 0, false
+	}
+	v *= (n - 1) / n
+	return n * (h.p1 - h.p0) * (2*m.Mean() - h.p1 - h.p0) / (2 * v), true
+}

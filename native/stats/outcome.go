@@ -1,0 +1,211 @@
+package stats
+
+import (
+	"cmp"
+	"math"
+)
+
+// Decision is the answer to a property with a bound.
+type Decision uint8
+
+// The decisions. NoDecision belongs to quantitative properties. Undecided is
+// PRISM's "Approximation is not precise enough to get a result".
+const (
+	NoDecision Decision = iota
+	Holds
+	Fails
+	Undecided
+)
+
+// String returns a word for reports.
+func (d Decision) String() string {
+	return [...]string{"none", "holds", "fails", "undecided"}[d]
+}
+
+// Outcome is what PRISM's method says about the samples.
+type Outcome struct {
+	Method Method
+	N      int64 // samples
+	Mean   float64
+	// Width is PRISM's +/-: given, or computed from the samples; +Inf if there
+	// are too few to compute it. For SPRT it is half the indifference region.
+	Width float64
+	// Confidence is given, or computed from the samples. For SPRT it is one minus
+	// the probability of either error, given that the mean is outside the
+	// indifference region; for rewards that is nominal.
+	Confidence float64
+	Decision   Decision
+	// Interval is Mean-Width to Mean+Width, for probabilities cut to [0,1].
+	// That of CI and ACI is nominal. SPRT has none.
+	Interval Interval
+}
+
+// RelativeError returns Width/|Mean|, and 0 if Width is 0, as PRISM prints it.
+func (o Outcome) RelativeError() float64 {
+	if o.Width == 0 {
+		return 0
+	}
+	return o.Width / math.Abs(o.Mean)
+}
+
+// Outcome evaluates the samples. The error is an [*Error]; when its code is
+// NotDone, Truncated or ZeroVariance the outcome is still filled in, with the
+// width or the confidence that the samples seen do support, and decides nothing.
+func (p *Plan) Outcome(s Statistics) (Outcome, error) {
+	if err := cmp.Or(p.checkKind(s), s.check()); err != nil {
+		return Outcome{}, err
+	}
+	n := s.Count()
+	err := p.incomplete(n, s)
+	if n == 0 {
+		return Outcome{}, err
+	}
+	o := Outcome{Method: p.method, N: n, Mean: s.Mean(), Width: p.width, Confidence: p.confidence}
+	p.compute(&o, s.Variance(), err == nil)
+	o.Decision = p.decide(o, s, err == nil)
+	o.Interval = p.interval(o)
+	return o, err
+}
+
+// incomplete returns why the samples do not satisfy the plan, or nil if they do.
+func (p *Plan) incomplete(n int64, s Statistics) error {
+	switch {
+	case p.satisfied(n, s.Variance(), s):
+		return nil
+	case p.equalRewards(n, s.Variance()):
+		return errorf(ZeroVariance, "SPRT cannot decide: all %d sampled rewards are equal to %v", n, s.Mean())
+	case p.max > 0 && n >= p.max:
+		return errorf(Truncated, "sampling stopped at the limit of %d samples before the %v method was done", p.max, p.method)
+	}
+	return errorf(NotDone, "sampling ended after %d samples, before the %v method was done", n, p.method)
+}
+
+// compute fills in the parameter that depends on the samples. A plan that is
+// not complete cannot claim the width it was given.
+func (p *Plan) compute(o *Outcome, variance float64, complete bool) {
+	switch {
+	case p.method == SPRT:
+	case p.method == APMC && p.free == freeConfidence:
+		o.Confidence = hoeffdingConfidence(min(o.N, p.samples), p.width)
+	case p.free == freeConfidence:
+		o.Confidence = 1 - p.tail(o.N, variance)
+	case p.method == APMC:
+		if !complete {
+			o.Width = hoeffding(o.N, p.alpha)
+		}
+	case p.free == freeWidth:
+		o.Width = p.nominalWidth(o.N, variance)
+	case !complete:
+		o.Width = p.nominalWidth(o.N, variance)
+		if variance == 0 {
+			o.Width = math.Inf(1)
+		}
+	}
+}
+
+// nominalWidth returns the half-width of the CI or ACI interval.
+func (p *Plan) nominalWidth(n int64, variance float64) float64 {
+	if n < 2 {
+		return math.Inf(1)
+	}
+	q := math.Sqrt(p.squaredZ)
+	if p.method == CI {
+		q = prismStudentQuantile(p.alpha, n-1)
+	}
+	return q * math.Sqrt(variance/float64(n))
+}
+
+// tail returns the error probability of the CI or ACI interval of the given
+// width, correctly; see [PRISMConfidence] for what PRISM prints under CI.
+func (p *Plan) tail(n int64, variance float64) float64 {
+	x := p.width * math.Sqrt(float64(n)/variance)
+	switch {
+	case n < 2:
+		return 1
+	case p.method == ACI:
+		return normalTail(x)
+	}
+	return studentTail(float64(n-1), x)
+}
+
+func (p *Plan) decide(o Outcome, s Statistics, complete bool) Decision {
+	if p.property.Bound == nil {
+		return NoDecision
+	}
+	t := p.property.Bound.Threshold
+	switch {
+	case !complete:
+		return Undecided
+	case p.method == SPRT:
+		return p.test(o.N, s)
+	case o.Mean >= t+o.Width:
+		return holdsIf(p.property.Bound.AtLeast)
+	case o.Mean <= t-o.Width:
+		return holdsIf(!p.property.Bound.AtLeast)
+	}
+	return Undecided
+}
+
+func holdsIf(b bool) Decision {
+	if b {
+		return Holds
+	}
+	return Fails
+}
+
+func (p *Plan) interval(o Outcome) Interval {
+	i := Interval{
+		Lo: o.Mean - o.Width, Hi: o.Mean + o.Width, Confidence: o.Confidence,
+		Method: [...]IntervalMethod{CI: StudentT, ACI: NormalApproximation, APMC: Hoeffding, SPRT: NoInterval}[p.method],
+	}
+	if i.Method == NoInterval {
+		return Interval{}
+	}
+	if !p.property.Reward {
+		i.Lo, i.Hi = max(i.Lo, 0), min(i.Hi, 1)
+	}
+	return i
+}
+
+// SoundInterval returns the interval that goes beside the outcome: that of
+// [BernoulliInterval] or [RewardInterval] for the confidence and the way of
+// stopping of the plan. bounds are used for rewards only and nil if unknown;
+// then [Interval.Sound] is false. If sampling ended before a plan that is not
+// Sequential was done, the reason must have nothing to do with the samples.
+func (p *Plan) SoundInterval(s Statistics, bounds *Bounds) (Interval, error) {
+	if err := p.checkKind(s); err != nil {
+		return Interval{}, err
+	}
+	return s.soundInterval(bounds, p.confidence, p.Sequential())
+}
+
+func (p *Plan) checkKind(s Statistics) error {
+	if s.reward() != p.property.Reward {
+		return errorf(BadValue, "found statistics of the wrong kind: want *Moments for rewards and Bernoulli for probabilities")
+	}
+	return nil
+}
+
+// PRISMConfidence returns the confidence that PRISM prints for CI when width > 0
+// and samples are given, which is wrong: it exchanges the arguments of
+// Student's distribution function and evaluates it with x = width·√(n/variance)
+// degrees of freedom at the point n-1, where it means x at n-1 degrees of
+// freedom. It is near 1 for all but small samples: for n = 500 and x = 2.662 it
+// is 0.9999999 instead of 0.9920. It is here to be compared with logs;
+// [Plan.Outcome] has the correct value. With one sample PRISM prints 1.
+//
+// Source: PRISM, simulator.method.CIconfidence.
+func PRISMConfidence(width float64, s Statistics) float64 {
+	n := float64(s.Count())
+	if n <= 1 {
+		return 1
+	}
+	x := width * math.Sqrt(n/s.Variance())
+	switch {
+	case math.IsInf(x, 1):
+		return 1
+	case n == 2:
+		return 2 * math.Atan(x) / math.Pi
+	}
+	return 1 - studentTail(x, n-1)
+}

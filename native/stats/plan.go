@@ -1,0 +1,276 @@
+package stats
+
+import (
+	"fmt"
+	"math"
+)
+
+// Statistics is what a [Plan] reads of the samples: a [Bernoulli] or a *[Moments].
+type Statistics interface {
+	Count() int64
+	Mean() float64
+	Variance() float64
+
+	reward() bool
+	check() error
+	soundInterval(bounds *Bounds, confidence float64, sequential bool) (Interval, error)
+	logRatio(h hypotheses) (float64, bool)
+}
+
+// free is the parameter that a plan computes.
+type free uint8
+
+const (
+	freeWidth free = iota
+	freeSamples
+	freeConfidence
+)
+
+// Plan says when to stop sampling for one property. It is immutable and may be
+// shared by goroutines.
+type Plan struct {
+	method   Method
+	property Property
+	free     free
+
+	width      float64 // given, or computed beforehand; 0 if computed afterwards
+	samples    int64   // likewise
+	confidence float64 // given, or the default
+	alpha      float64 // 1-confidence
+	max        int64
+
+	squaredZ     float64 // CI and ACI: square of the normal quantile
+	zeroVariance float64 // samples before a variance of 0 is believed
+
+	sprt     hypotheses
+	warnings []string
+}
+
+// hypotheses are those of SPRT: that the mean is p0 and the property holds
+// (H0), or that it is p1 and it does not (H1). Evidence is counted in logarithms
+// of the likelihood of p1 over that of p0: what a success and a failure add for
+// probabilities, and where H0 and H1 are accepted.
+type hypotheses struct {
+	p0, p1             float64
+	success, failure   float64
+	acceptH0, acceptH1 float64
+}
+
+// NewPlan returns the plan for property under params, or an [*Error].
+func NewPlan(params Params, property Property) (*Plan, error) {
+	params = params.resolve(property)
+	if err := params.check(property); err != nil {
+		return nil, err
+	}
+	p := &Plan{
+		method:     params.Method,
+		property:   property,
+		width:      params.width(),
+		confidence: orDefault(params.Confidence, DefaultConfidence),
+		samples:    params.Samples,
+		max:        params.MaxSamples,
+		warnings:   params.doubts(property),
+	}
+	p.alpha = Alpha(p.confidence)
+	if err := p.complete(); err != nil {
+		return nil, err
+	}
+	if p.max > 0 && p.samples > p.max {
+		return nil, errorf(BadValue, "%v needs %d samples: want at most %d", p.method, p.samples, p.max)
+	}
+	p.zeroVariance = float64(params.ZeroVarianceSamples)
+	if p.zeroVariance == 0 && property.Reward {
+		p.zeroVariance = orDefault(params.MaxReward, DefaultMaxReward) / p.width
+	} else if p.zeroVariance == 0 {
+		p.zeroVariance = 1 / p.width
+	}
+	return p, nil
+}
+
+func orDefault(x, def float64) float64 {
+	if x == 0 {
+		return def
+	}
+	return x
+}
+
+// complete finds out which parameter is computed, and computes it if that is
+// possible before sampling.
+func (p *Plan) complete() error {
+	switch {
+	case p.method == SPRT:
+		p.free, p.samples = freeSamples, 0
+		p.width = orDefault(p.width, DefaultWidth)
+		return p.hypothesise()
+	case p.width == 0:
+		p.free = freeWidth
+		if p.samples == 0 {
+			p.samples = DefaultSamples
+		}
+	case p.samples == 0:
+		p.free = freeSamples
+	default:
+		p.free = freeConfidence
+	}
+	if p.method == APMC {
+		return p.apmc()
+	}
+	z := normalQuantile(p.alpha)
+	p.squaredZ = z * z
+	return nil
+}
+
+// apmc computes the third parameter from the Chernoff-Hoeffding bound
+// 2·exp(-2·samples·width²) = alpha, or checks that it can be computed if that is
+// the confidence.
+//
+// Source: Hérault, Lassaigne, Magniette and Peyronnet 2004; PRISM,
+// simulator.method.APMC*.
+func (p *Plan) apmc() error {
+	switch p.free {
+	case freeWidth:
+		p.width = hoeffding(p.samples, p.alpha)
+	case freeSamples:
+		n := math.Ceil(0.5 * math.Log(2/p.alpha) / (p.width * p.width))
+		if !(n < 1<<53) {
+			return errorf(Overflow, "APMC with approximation %v needs %v samples: want fewer than 2^53", p.width, n)
+		}
+		p.samples = int64(n)
+	case freeConfidence:
+		if e := float64(p.samples) * p.width * p.width; e < math.Ln2/2 {
+			return errorf(TooFew, "%d samples with approximation %v: want samples·approximation² >= ln(2)/2 = 0.3466 for APMC, found %.4g", p.samples, p.width, e)
+		}
+	}
+	return nil
+}
+
+// hoeffding returns the half-width of the Hoeffding interval for the mean of n
+// samples in [0,1].
+func hoeffding(n int64, alpha float64) float64 {
+	return math.Sqrt(0.5 * math.Log(2/alpha) / float64(n))
+}
+
+// hoeffdingConfidence returns the confidence that belongs to a half-width; it is
+// never rounded up to certainty.
+func hoeffdingConfidence(n int64, width float64) float64 {
+	c := 1 - 2*math.Exp(-2*float64(n)*width*width)
+	return min(max(c, 0), math.Nextafter(1, 0))
+}
+
+// hypothesise sets up Wald's test with type I and type II error alpha.
+//
+// Source: Wald 1945; Younes and Simmons 2002; PRISM, simulator.method.SPRTMethod.
+func (p *Plan) hypothesise() error {
+	t := p.property.Bound.Threshold
+	if t-p.width <= 0 {
+		return errorf(Indifference, "indifference %v for the SPRT method is too wide: bound %v is too close to 0", p.width, t)
+	}
+	if t+p.width > 1 && !p.property.Reward {
+		return errorf(Indifference, "indifference %v for the SPRT method is too wide: bound %v is too close to 1", p.width, t)
+	}
+	h := hypotheses{p0: t - p.width, p1: t + p.width}
+	if p.property.Bound.AtLeast {
+		h.p0, h.p1 = h.p1, h.p0
+	}
+	h.success, h.failure = math.Log(h.p1/h.p0), math.Log((1-h.p1)/(1-h.p0))
+	h.acceptH0 = math.Log(p.alpha / (1 - p.alpha))
+	h.acceptH1 = math.Log((1 - p.alpha) / p.alpha)
+	p.sprt = h
+	return nil
+}
+
+// Method returns the method, never Auto.
+func (p *Plan) Method() Method { return p.method }
+
+// Warnings returns what the user should know about parameters and method.
+func (p *Plan) Warnings() []string { return p.warnings }
+
+// Samples returns the number of samples if it is fixed before sampling.
+func (p *Plan) Samples() (n int64, fixed bool) { return p.samples, !p.Sequential() }
+
+// Sequential reports whether the samples decide when to stop. Then an interval
+// for a fixed number of samples has less than its nominal coverage.
+func (p *Plan) Sequential() bool { return p.method != APMC && p.free == freeSamples }
+
+// Confidence returns the confidence that was asked for; the default if none was,
+// also where the method computes one from width and samples.
+func (p *Plan) Confidence() float64 { return p.confidence }
+
+// String returns the parameters, with "unknown" for what is computed afterwards.
+func (p *Plan) String() string {
+	w, c, n := fmt.Sprint(p.width), fmt.Sprint(p.confidence), fmt.Sprint(p.samples)
+	if p.method == APMC && p.free == freeConfidence {
+		c = fmt.Sprint(hoeffdingConfidence(p.samples, p.width))
+	} else if p.method != APMC {
+		*[...]*string{freeWidth: &w, freeSamples: &n, freeConfidence: &c}[p.free] = "unknown"
+	}
+	return fmt.Sprintf("%v: width=%s, confidence=%s, samples=%s", p.method, w, c, n)
+}
+
+// Done reports whether to stop. It has to be asked after every sample in the
+// order of the sample index, with the statistics of all samples so far; then
+// the number of samples does not depend on how they were computed. It is
+// cheap and does not allocate; CI evaluates a Student quantile only where it can matter.
+//
+// Done is also true when going on is pointless: at Params.MaxSamples, after a
+// sample that is not finite, or for SPRT on rewards that are all equal.
+// [Plan.Outcome] then returns an error.
+func (p *Plan) Done(s Statistics) bool {
+	n, v := s.Count(), s.Variance()
+	return p.satisfied(n, v, s) || p.max > 0 && n >= p.max || p.stuck(n, v)
+}
+
+// satisfied is PRISM's stopping condition.
+func (p *Plan) satisfied(n int64, variance float64, s Statistics) bool {
+	switch {
+	case !p.Sequential():
+		return n >= p.samples
+	case p.method == SPRT:
+		return p.test(n, s) != Undecided
+	case n < 2:
+		return false
+	case variance <= 0:
+		return float64(n) >= p.zeroVariance
+	}
+	enough := func(n int64, squaredQuantile float64) bool {
+		return float64(n) >= variance*squaredQuantile/(p.width*p.width)
+	}
+	if p.method == ACI {
+		return enough(n+1, p.squaredZ)
+	}
+	// Student's quantile is never below the normal one, which is cheaper.
+	if !enough(n, p.squaredZ) {
+		return false
+	}
+	q := prismStudentQuantile(p.alpha, n-1)
+	return enough(n, q*q)
+}
+
+// stuck reports whether no further sample will satisfy the plan.
+func (p *Plan) stuck(n int64, variance float64) bool {
+	return math.IsNaN(variance) || math.IsInf(variance, 0) || p.equalRewards(n, variance)
+}
+
+// equalRewards reports whether SPRT has seen only equal rewards for long enough
+// to believe that they are all equal; then its likelihoods are undefined.
+// PRISM samples forever.
+func (p *Plan) equalRewards(n int64, variance float64) bool {
+	return p.method == SPRT && p.property.Reward && variance == 0 && n >= 2 && float64(n) >= p.zeroVariance
+}
+
+// test is the sequential probability ratio test.
+func (p *Plan) test(n int64, s Statistics) Decision {
+	if n < 2 {
+		return Undecided
+	}
+	ratio, ok := s.logRatio(p.sprt)
+	switch {
+	case !ok:
+		return Undecided
+	case ratio <= p.sprt.acceptH0:
+		return Holds
+	case ratio >= p.sprt.acceptH1:
+		return Fails
+	}
+	return Undecided
+}
