@@ -1,0 +1,266 @@
+package syntax
+
+import "unicode/utf8"
+
+// scanner splits a source text into tokens. It is a plain value: a copy is a
+// place to come back to.
+type scanner struct {
+	src     []byte
+	off     int
+	line    int32
+	lineOff int // offset of the first byte of the current line
+	// block is the offset of the first comment of the block directly above the
+	// token returned last, or -1. A blank line ends a block.
+	block int
+	// shared lets a comment behind the previous token, on the same line, start
+	// a block, as PRISM does for properties.
+	shared bool
+}
+
+func newScanner(src []byte, shared bool) scanner {
+	return scanner{src: src, line: 1, block: -1, shared: shared}
+}
+
+func (s *scanner) at(i int) byte {
+	if i < len(s.src) {
+		return s.src[i]
+	}
+	return 0
+}
+
+// newline steps over a line end: LF, CR or CR LF.
+func (s *scanner) newline() {
+	if s.src[s.off] == '\r' && s.at(s.off+1) == '\n' {
+		s.off++
+	}
+	s.off++
+	s.line++
+	s.lineOff = s.off
+}
+
+// skipBlank steps over white space and comments and keeps track of the comment block.
+func (s *scanner) skipBlank() {
+	s.block = -1
+	ownLine := s.off == 0
+	for s.off < len(s.src) {
+		switch c := s.src[s.off]; {
+		case c == ' ' || c == '\t':
+			s.off++
+		case c == '\n' || c == '\r':
+			s.newline()
+			s.block, ownLine = -1, true
+		case c == '/' && s.at(s.off+1) == '/':
+			if s.block < 0 && (ownLine || s.shared) {
+				s.block = s.off
+			}
+			s.skipComment()
+			ownLine = true
+		default:
+			return
+		}
+	}
+}
+
+// skipComment steps over a comment and the line end that closes it.
+func (s *scanner) skipComment() {
+	for s.off < len(s.src) {
+		if c := s.src[s.off]; c == '\n' || c == '\r' {
+			s.newline()
+			return
+		}
+		s.off++
+	}
+}
+
+// next returns the next token: the longest match, as in PRISM.
+func (s *scanner) next() token {
+	s.skipBlank()
+	start := s.off
+	t := token{kind: tEOF, pos: Pos{Offset: int32(start), Line: s.line, Col: int32(start-s.lineOff) + 1}}
+	if start < len(s.src) {
+		switch c := s.src[start]; {
+		case isLetter(c):
+			t.kind = s.word()
+		case isDigit(c), c == '.' && isDigit(s.at(start+1)):
+			t.kind = s.number()
+		default:
+			t.kind = s.punctuation(c)
+		}
+	}
+	t.end = int32(s.off)
+	return t
+}
+
+// word scans an identifier, a primed identifier (one token) or a keyword.
+func (s *scanner) word() kind {
+	start := s.off
+	for isLetter(s.at(s.off)) || isDigit(s.at(s.off)) {
+		s.off++
+	}
+	if s.at(s.off) == '\'' {
+		s.off++
+		return tPrimed
+	}
+	return keywordKind(s.src[start:s.off])
+}
+
+// number scans an int literal, 0 or a digit other than 0 followed by digits,
+// or a double literal, whichever is longer: 007 is a double. A point needs a
+// digit behind it.
+func (s *scanner) number() kind {
+	start := s.off
+	end := s.digits(start)
+	intEnd := end
+	if s.src[start] == '0' {
+		intEnd = start + 1
+	}
+	if s.at(end) == '.' && isDigit(s.at(end+1)) {
+		end = s.digits(end + 1)
+	}
+	if c := s.at(end); c == 'e' || c == 'E' {
+		exp := end + 1
+		if c := s.at(exp); c == '+' || c == '-' {
+			exp++
+		}
+		if isDigit(s.at(exp)) {
+			end = s.digits(exp)
+		}
+	}
+	s.off = end
+	if end == intEnd {
+		return tInt
+	}
+	return tDouble
+}
+
+func (s *scanner) digits(i int) int {
+	for isDigit(s.at(i)) {
+		i++
+	}
+	return i
+}
+
+// punctuation scans an operator or bracket; anything else is one illegal character.
+func (s *scanner) punctuation(c byte) kind {
+	d := s.at(s.off + 1)
+	if c == '<' && d == '=' && s.at(s.off+2) == '>' {
+		s.off += 3
+		return tIff
+	}
+	if k := pairKind(c, d); k != tIllegal {
+		s.off += 2
+		return k
+	}
+	_, size := utf8.DecodeRune(s.src[s.off:])
+	s.off += size
+	return singleKind(c)
+}
+
+func pairKind(c, d byte) kind {
+	switch [2]byte{c, d} {
+	case [2]byte{'!', '='}:
+		return tNe
+	case [2]byte{'=', '>'}:
+		return tImplies
+	case [2]byte{'<', '='}:
+		return tLe
+	case [2]byte{'<', '<'}:
+		return tLt2
+	case [2]byte{'<', '-'}:
+		return tRename
+	case [2]byte{'>', '='}:
+		return tGe
+	case [2]byte{'>', '>'}:
+		return tGt2
+	case [2]byte{'-', '>'}:
+		return tArrow
+	case [2]byte{'.', '.'}:
+		return tDots
+	case [2]byte{'[', '['}:
+		return tLBrack2
+	case [2]byte{']', ']'}:
+		return tRBrack2
+	}
+	return tIllegal
+}
+
+func singleKind(c byte) kind {
+	switch c {
+	case '!':
+		return tNot
+	case '&':
+		return tAnd
+	case '|':
+		return tOr
+	case '=':
+		return tEq
+	case '<':
+		return tLt
+	case '>':
+		return tGt
+	case '-':
+		return tMinus
+	case ':':
+		return tColon
+	case ';':
+		return tSemi
+	case ',':
+		return tComma
+	case '(':
+		return tLParen
+	case ')':
+		return tRParen
+	case '[':
+		return tLBrack
+	case ']':
+		return tRBrack
+	case '{':
+		return tLBrace
+	case '}':
+		return tRBrace
+	case '+':
+		return tPlus
+	case '*':
+		return tTimes
+	case '/':
+		return tDivide
+	case '^':
+		return tPower
+	case '\'':
+		return tPrime
+	case '?':
+		return tQuestion
+	case '"':
+		return tQuote
+	}
+	return tIllegal
+}
+
+// comments returns the comments in src[from:to] in the form of a Doc. The
+// range holds comments and white space only.
+func comments(src []byte, from, to int) Doc {
+	var doc Doc
+	for i := from; i < to; i++ {
+		if src[i] != '/' {
+			continue
+		}
+		i += 2
+		start := i
+		for i < to && src[i] != '\n' && src[i] != '\r' {
+			i++
+		}
+		doc = append(doc, commentText(src[start:i]))
+	}
+	return doc
+}
+
+// commentText drops one blank in front and all white space behind.
+func commentText(b []byte) string {
+	if len(b) > 0 && b[0] == ' ' {
+		b = b[1:]
+	}
+	for len(b) > 0 && (b[len(b)-1] == ' ' || b[len(b)-1] == '\t') {
+		b = b[:len(b)-1]
+	}
+	return string(b)
+}

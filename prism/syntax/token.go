@@ -1,0 +1,227 @@
+package syntax
+
+import (
+	"slices"
+	"strconv"
+	"unicode/utf8"
+)
+
+// kind is the class of a token.
+type kind uint8
+
+// The keywords come last and in byte order, see keywordKind.
+const (
+	tEOF     kind = iota
+	tBad          // stands for the offending token while a construct is given up
+	tIllegal      // a character that starts no token
+	tInt
+	tDouble
+	tIdent
+	tPrimed
+
+	tNot
+	tAnd
+	tOr
+	tImplies
+	tIff
+	tArrow
+	tColon
+	tSemi
+	tComma
+	tDots
+	tLParen
+	tRParen
+	tLBrack
+	tRBrack
+	tLBrack2
+	tRBrack2
+	tLBrace
+	tRBrace
+	tEq
+	tNe
+	tLt
+	tGt
+	tLt2
+	tGt2
+	tLe
+	tGe
+	tPlus
+	tMinus
+	tTimes
+	tDivide
+	tPower
+	tPrime
+	tRename
+	tQuestion
+	tQuote
+
+	kwA
+	kwC
+	kwE
+	kwF
+	kwG
+	kwI
+	kwP
+	kwPmax
+	kwPmaxmax
+	kwPmaxmin
+	kwPmin
+	kwPminmax
+	kwPminmin
+	kwR
+	kwRmax
+	kwRmaxmax
+	kwRmaxmin
+	kwRmin
+	kwRminmax
+	kwRminmin
+	kwS
+	kwU
+	kwW
+	kwX
+	kwBool
+	kwClock
+	kwConst
+	kwCTMC
+	kwDouble
+	kwDTMC
+	kwEndinit
+	kwEndinvariant
+	kwEndmodule
+	kwEndobservables
+	kwEndrewards
+	kwEndsystem
+	kwFalse
+	kwFilter
+	kwFormula
+	kwFunc
+	kwGlobal
+	kwInit
+	kwInt
+	kwInvariant
+	kwLabel
+	kwMax
+	kwMaxmax
+	kwMaxmin
+	kwMDP
+	kwMin
+	kwMinmax
+	kwMinmin
+	kwModule
+	kwNondeterministic
+	kwObservable
+	kwObservables
+	kwPOMDP
+	kwPOPTA
+	kwProb
+	kwProbabilistic
+	kwPTA
+	kwRate
+	kwRewards
+	kwStochastic
+	kwSystem
+	kwTrue
+	numKinds
+)
+
+// kindTexts holds the text of the kinds that have only one. It is never written.
+var kindTexts = [numKinds]string{
+	tNot: "!", tAnd: "&", tOr: "|", tImplies: "=>", tIff: "<=>", tArrow: "->", tColon: ":", tSemi: ";", tComma: ",", tDots: "..",
+	tLParen: "(", tRParen: ")", tLBrack: "[", tRBrack: "]", tLBrack2: "[[", tRBrack2: "]]", tLBrace: "{", tRBrace: "}",
+	tEq: "=", tNe: "!=", tLt: "<", tGt: ">", tLt2: "<<", tGt2: ">>", tLe: "<=", tGe: ">=",
+	tPlus: "+", tMinus: "-", tTimes: "*", tDivide: "/", tPower: "^", tPrime: "'", tRename: "<-", tQuestion: "?", tQuote: `"`,
+
+	kwA: "A", kwC: "C", kwE: "E", kwF: "F", kwG: "G", kwI: "I",
+	kwP: "P", kwPmax: "Pmax", kwPmaxmax: "Pmaxmax", kwPmaxmin: "Pmaxmin", kwPmin: "Pmin", kwPminmax: "Pminmax", kwPminmin: "Pminmin",
+	kwR: "R", kwRmax: "Rmax", kwRmaxmax: "Rmaxmax", kwRmaxmin: "Rmaxmin", kwRmin: "Rmin", kwRminmax: "Rminmax", kwRminmin: "Rminmin",
+	kwS: "S", kwU: "U", kwW: "W", kwX: "X",
+	kwBool: "bool", kwClock: "clock", kwConst: "const", kwCTMC: "ctmc", kwDouble: "double", kwDTMC: "dtmc",
+	kwEndinit: "endinit", kwEndinvariant: "endinvariant", kwEndmodule: "endmodule", kwEndobservables: "endobservables",
+	kwEndrewards: "endrewards", kwEndsystem: "endsystem", kwFalse: "false", kwFilter: "filter", kwFormula: "formula", kwFunc: "func",
+	kwGlobal: "global", kwInit: "init", kwInt: "int", kwInvariant: "invariant", kwLabel: "label",
+	kwMax: "max", kwMaxmax: "maxmax", kwMaxmin: "maxmin", kwMDP: "mdp", kwMin: "min", kwMinmax: "minmax", kwMinmin: "minmin",
+	kwModule: "module", kwNondeterministic: "nondeterministic", kwObservable: "observable", kwObservables: "observables",
+	kwPOMDP: "pomdp", kwPOPTA: "popta", kwProb: "prob", kwProbabilistic: "probabilistic", kwPTA: "pta",
+	kwRate: "rate", kwRewards: "rewards", kwStochastic: "stochastic", kwSystem: "system", kwTrue: "true",
+}
+
+func (k kind) isKeyword() bool { return k >= kwA }
+
+// keywordKind returns the keyword's kind, or tIdent for any other word.
+func keywordKind(word []byte) kind {
+	if last := len(word) - 1; last < 0 || word[last] < 'A' { // no keyword ends in a digit
+		return tIdent
+	}
+	i, found := slices.BinarySearchFunc(kindTexts[kwA:], word, func(text string, word []byte) int {
+		switch {
+		case text == string(word):
+			return 0
+		case text < string(word):
+			return -1
+		}
+		return 1
+	})
+	if !found {
+		return tIdent
+	}
+	return kwA + kind(i)
+}
+
+// IsKeyword reports whether PRISM reserves the word, in models and properties alike.
+func IsKeyword(word string) bool { return keywordKind([]byte(word)).isKeyword() }
+
+// IsIdent reports whether the word can name a constant, variable, module,
+// action, label and so on: letters, digits and underscores, not starting with
+// a digit, and no keyword.
+func IsIdent(word string) bool { return isWord(word) && !IsKeyword(word) }
+
+// isWord reports whether the word is an identifier or a keyword.
+func isWord(word string) bool {
+	if word == "" || !isLetter(word[0]) {
+		return false
+	}
+	for i := range len(word) {
+		if !isLetter(word[i]) && !isDigit(word[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func isLetter(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_' }
+func isDigit(c byte) bool  { return '0' <= c && c <= '9' }
+
+// token is a lexeme: src[pos.Offset:end].
+type token struct {
+	kind kind
+	pos  Pos
+	end  int32
+}
+
+// endPos returns the first position after the token; no token spans lines.
+func (t token) endPos() Pos {
+	return Pos{Offset: t.end, Line: t.pos.Line, Col: t.pos.Col + t.end - t.pos.Offset}
+}
+
+// describe names a token for an error message; long ones are cut.
+func describe(src []byte, t token) string {
+	const limit = 40
+	text := src[t.pos.Offset:t.end]
+	switch {
+	case t.kind == tEOF:
+		return "end of file"
+	case t.kind == tIllegal:
+		r, _ := utf8.DecodeRune(text)
+		return strconv.QuoteRune(r)
+	case len(text) > limit:
+		return `"` + string(text[:limit]) + `…"`
+	}
+	return quoteText(string(text))
+}
+
+func quoteText(text string) string {
+	if text == `"` {
+		return `'"'`
+	}
+	return `"` + text + `"`
+}
