@@ -11,7 +11,7 @@ type Type uint8
 
 // The types. Int casts to Double and nothing else casts. Path is the type of a
 // path formula, which only P, R, E and A accept; Interval is the value of a
-// range over several states.
+// range over several states, Void the Pareto curve of a multi-objective property.
 const (
 	Invalid Type = iota
 	Bool
@@ -20,11 +20,12 @@ const (
 	Clock
 	Path
 	Interval
+	Void
 )
 
 // String returns the name PRISM uses.
 func (t Type) String() string {
-	return [...]string{"invalid", "bool", "int", "double", "clock", "path formula", "interval"}[t]
+	return [...]string{"invalid", "bool", "int", "double", "clock", "path formula", "interval", "void"}[t]
 }
 
 // Value is a constant. Type says which field holds it: Bool, Int (within 32
@@ -158,6 +159,8 @@ type (
 		StructDiv int // -1 unless a ratio R{"a"}/{"b"}
 		StructErr error
 		Path      Expr
+		// Numbers of the structures, until they are evaluated.
+		index, indexDiv Expr
 	}
 	// RewardPath is the objective C, C<=t, I=t or S.
 	RewardPath struct {
@@ -178,7 +181,9 @@ type (
 		Coalition []string
 		X         Expr
 	}
-	// Filter is filter(op, X, States); States is nil when omitted.
+	// Filter is filter(op, X, States); States is nil when omitted. Op is the full
+	// name: sum, forall and exists for + & and |. An old-style P=?[…{states}] is
+	// one too.
 	Filter struct {
 		Base
 		Op     string
@@ -240,6 +245,9 @@ type Program struct {
 	System      System
 	Observables []Observable
 	Warnings    []error
+
+	model  *Model
+	consts map[*constant]Expr // values, see folder
 }
 
 // NamedValue is a constant and its value.

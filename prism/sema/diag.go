@@ -1,0 +1,167 @@
+package sema
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"tilecheck/prism/syntax"
+)
+
+// phase is one of the passes in which PRISM checks a file. PRISM stops at its
+// first error, so that errors of an earlier pass come before all others.
+type phase uint8
+
+// The passes in PRISM's order.
+//
+// Source: ModulesFile.tidyUp and PropertiesFile.tidyUp of PRISM 4.10.
+const (
+	phaseFile phase = iota
+	phaseFormulaNames
+	phaseFormulaCycles
+	phaseRenaming
+	phaseLabelNames
+	phaseModuleNames
+	phaseConstNames
+	phaseConstCycles
+	phasePropertyNames
+	phaseVariables
+	phaseAssigned
+	phasePropertyCycles
+	phaseRewardNames
+	phaseSystem
+	phaseActions
+	phaseModelType
+	phaseSemantic
+	phaseTypes
+	phaseObservables
+	phaseAssignedTwice
+	phaseOurs // what PRISM does not check
+)
+
+// maxErrors is the number of errors reported for one file.
+const maxErrors = 10
+
+// diag is an error found in a pass. Within a pass, PRISM goes through the units
+// of a file: the constants, then the modules and so on.
+type diag struct {
+	phase phase
+	unit  int
+	kind  kind
+	err   *syntax.Error
+}
+
+// kind tells apart the errors that are none everywhere.
+type kind uint8
+
+const (
+	always kind = iota
+	// clockUse is the mention of a clock, which guards, invariants and
+	// observables may make.
+	clockUse
+	// wrongArity is a number of arguments, which PRISM does not look at in
+	// formulas that are not used.
+	wrongArity
+)
+
+// diags collects the errors of one file in any order.
+type diags struct {
+	file string
+	unit int // of the errors to come
+	list []diag
+}
+
+func (d *diags) add(p phase, pos syntax.Pos, format string, args ...any) {
+	d.list = append(d.list, diag{phase: p, unit: d.unit, err: &syntax.Error{File: d.file, Pos: pos, Msg: fmt.Sprintf(format, args...)}})
+}
+
+// has reports whether there is an error of the given pass.
+func (d *diags) has(p phase) bool {
+	return slices.ContainsFunc(d.list, func(x diag) bool { return x.phase == p })
+}
+
+// err returns the errors in the order in which PRISM would find them, at most
+// one per place and maxErrors in all, or nil.
+func (d *diags) err() error {
+	slices.SortStableFunc(d.list, func(a, b diag) int {
+		return cmp.Or(cmp.Compare(a.phase, b.phase), cmp.Compare(a.unit, b.unit))
+	})
+	var out syntax.ErrorList
+	seen := make(map[syntax.Pos]bool)
+	for _, x := range d.list {
+		if x.err.Pos.IsValid() && seen[x.err.Pos] {
+			continue
+		}
+		seen[x.err.Pos] = true
+		out = append(out, x.err)
+		if len(out) == maxErrors {
+			break
+		}
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return out
+}
+
+// firstCycle returns the member of a dependency cycle that PRISM blames, or -1:
+// deps[i] lists what i depends on. PRISM closes the relation step by step and
+// takes the lowest index that depends on itself after the fewest steps.
+func firstCycle(deps [][]int) int {
+	if acyclic(deps) {
+		return -1
+	}
+	n := len(deps)
+	reach := make([][]bool, n)
+	for i, ds := range deps {
+		reach[i] = make([]bool, n)
+		for _, d := range ds {
+			reach[i][d] = true
+		}
+	}
+	for {
+		for i := range n {
+			if reach[i][i] {
+				return i
+			}
+		}
+		for i := range n {
+			for j := range n {
+				if reach[i][j] {
+					for k, r := range reach[j] {
+						reach[i][k] = reach[i][k] || r
+					}
+				}
+			}
+		}
+	}
+}
+
+// acyclic reports whether no member depends on itself, directly or not.
+func acyclic(deps [][]int) bool {
+	const (
+		open = iota + 1
+		done
+	)
+	mark := make([]uint8, len(deps))
+	var visit func(i int) bool
+	visit = func(i int) bool {
+		if mark[i] != 0 {
+			return mark[i] == done
+		}
+		mark[i] = open
+		for _, d := range deps[i] {
+			if !visit(d) {
+				return false
+			}
+		}
+		mark[i] = done
+		return true
+	}
+	for i := range deps {
+		if !visit(i) {
+			return false
+		}
+	}
+	return true
+}

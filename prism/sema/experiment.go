@@ -1,0 +1,381 @@
+package sema
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+)
+
+// ConstDef is one definition of a -const switch, as text: the type of the
+// constant says what it means.
+type ConstDef struct {
+	Name string
+	Low  string // the only value, unless Range
+	High string
+	Step string // of a range; empty for 1
+	// Range says that there was a colon.
+	Range bool
+}
+
+// ParseConsts parses the arguments of -const switches: comma-separated
+// definitions name=value, name=low:high and name=low:step:high. Several
+// arguments add up.
+//
+// Source: UndefinedConstants.parseConstSwitch of PRISM 4.10; reference, section 5.6.
+func ParseConsts(args []string) ([]ConstDef, error) {
+	var defs []ConstDef
+	for _, arg := range args {
+		for part := range strings.SplitSeq(arg, ",") {
+			if part == "" {
+				continue
+			}
+			d, ok := parseConst(part)
+			if !ok {
+				return nil, fmt.Errorf("invalid format in definition of undefined constants: found %q, want name=value, name=low:high or name=low:step:high", part)
+			}
+			defs = append(defs, d)
+		}
+	}
+	return defs, nil
+}
+
+func parseConst(part string) (ConstDef, bool) {
+	name, value, found := strings.Cut(part, "=")
+	if !found || name == "" || value == "" || strings.HasSuffix(value, ":") {
+		return ConstDef{}, false
+	}
+	switch v := strings.Split(value, ":"); len(v) {
+	case 1:
+		return ConstDef{Name: name, Low: v[0]}, true
+	case 2:
+		return ConstDef{Name: name, Low: v[0], High: v[1], Range: true}, true
+	case 3:
+		if v[1] == "" { // an empty step is not the default one
+			return ConstDef{}, false
+		}
+		return ConstDef{Name: name, Low: v[0], Step: v[1], High: v[2], Range: true}, true
+	}
+	return ConstDef{}, false
+}
+
+// Valuation gives constants values, in file order.
+type Valuation []NamedValue
+
+// Map returns the valuation as Instantiate wants it.
+func (v Valuation) Map() map[string]Value {
+	m := make(map[string]Value, len(v))
+	for _, x := range v {
+		m[x.Name] = x.Val
+	}
+	return m
+}
+
+// String returns the valuation as PRISM prints it: N=1,p=0.25.
+func (v Valuation) String() string {
+	var b strings.Builder
+	for i, x := range v {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(x.Name + "=" + x.Val.String())
+	}
+	return b.String()
+}
+
+// Experiment enumerates the valuations of the undefined constants of a model
+// and of selected properties. It is immutable.
+type Experiment struct {
+	model []constRange
+	props map[int][]constRange // by property
+	// Warnings tell of definitions nobody asked for, which PRISM ignores silently.
+	Warnings []error
+}
+
+// Experiment gives definitions the types of the constants they define. All the
+// undefined constants of the model and those that the selected properties need
+// (all, if sel is nil) must be defined. Definitions of other constants of the
+// properties file are ignored. There may be no properties file.
+//
+// Values of double constants are exact: 0.1 is 1/10 and 1/3 is a third; a range
+// low:step:high has the values low+i*step. Like PRISM, it includes a value that
+// exceeds high by at most a thousandth of the step.
+func (m *Model) Experiment(ps *Properties, sel []int, defs []ConstDef) (*Experiment, error) {
+	x := &Experiment{props: make(map[int][]constRange)}
+	var all []*constant
+	all = append(all, m.consts...)
+	if ps != nil {
+		all = append(all, ps.consts...)
+	}
+	ranges, err := x.ranges(all, defs, ps.neededBy(sel))
+	if err != nil {
+		return nil, err
+	}
+	if x.model, err = rangesOf(undefinedOf(m.consts), ranges); err != nil {
+		return nil, err
+	}
+	for _, i := range ps.selection(sel) {
+		if x.props[i], err = rangesOf(undefinedOf(ps.needed(ps.props[i].x)), ranges); err != nil {
+			return nil, err
+		}
+	}
+	return x, nil
+}
+
+// selection returns the selected properties; none without a file.
+func (ps *Properties) selection(sel []int) []int {
+	if ps == nil || sel != nil {
+		return sel
+	}
+	all := make([]int, len(ps.props))
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+// neededBy returns the constants that the selected properties use.
+func (ps *Properties) neededBy(sel []int) map[*constant]bool {
+	used := make(map[*constant]bool)
+	for _, i := range ps.selection(sel) {
+		for _, c := range ps.needed(ps.props[i].x) {
+			used[c] = true
+		}
+	}
+	return used
+}
+
+func undefinedOf(cs []*constant) []*constant {
+	var out []*constant
+	for _, c := range cs {
+		if c.decl.Value == nil {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// ranges types the definitions of constants that need one.
+func (x *Experiment) ranges(all []*constant, defs []ConstDef, used map[*constant]bool) (map[*constant]constRange, error) {
+	byName := make(map[string]*constant)
+	for _, c := range all {
+		byName[c.name] = c
+	}
+	out := make(map[*constant]constRange)
+	for _, d := range defs {
+		c := byName[d.Name]
+		switch {
+		case c == nil:
+			x.Warnings = append(x.Warnings, fmt.Errorf("constant %q is not declared; its definition is not used", d.Name))
+			continue
+		case c.decl.Value != nil && c.prop:
+			return nil, fmt.Errorf("constant %q has already been defined", d.Name)
+		case c.decl.Value != nil:
+			return nil, fmt.Errorf("constant %q has already been defined in the model", d.Name)
+		case c.prop && !used[c]:
+			continue
+		}
+		if _, twice := out[c]; twice {
+			return nil, fmt.Errorf("duplicate definitions for undefined constant %q", d.Name)
+		}
+		r, err := newRange(c, d)
+		if err != nil {
+			return nil, err
+		}
+		out[c] = r
+	}
+	return out, nil
+}
+
+// rangesOf returns the ranges of constants that must have one.
+func rangesOf(cs []*constant, ranges map[*constant]constRange) ([]constRange, error) {
+	var out []constRange
+	var missing []*constant
+	for _, c := range cs {
+		if r, ok := ranges[c]; ok {
+			out = append(out, r)
+		} else {
+			missing = append(missing, c)
+		}
+	}
+	if len(missing) > 0 {
+		return nil, errors.New(mustDefine(missing))
+	}
+	return out, nil
+}
+
+// Models returns the valuations of the model constants, the first constant
+// varying slowest. There is one, empty, if there is nothing to define.
+func (x *Experiment) Models() iter.Seq[Valuation] { return product(x.model) }
+
+// Properties returns the valuations of the constants that property i of the
+// file needs, in the same order. The property must be one of those selected.
+func (x *Experiment) Properties(i int) iter.Seq[Valuation] { return product(x.props[i]) }
+
+// All returns the valuations of the model constants and, for each of them,
+// those of the constants that property i needs.
+func (x *Experiment) All(i int) iter.Seq2[Valuation, Valuation] {
+	return func(yield func(model, property Valuation) bool) {
+		for m := range x.Models() {
+			for p := range x.Properties(i) {
+				if !yield(m, p) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Varying returns the names of the constants with more than one value: those
+// of the model and those that property i needs.
+func (x *Experiment) Varying(i int) (model, property []string) {
+	names := func(rs []constRange) (out []string) {
+		for _, r := range rs {
+			if r.n > 1 {
+				out = append(out, r.c.name)
+			}
+		}
+		return out
+	}
+	return names(x.model), names(x.props[i])
+}
+
+// product enumerates the combinations of values, the last range varying fastest.
+func product(rs []constRange) iter.Seq[Valuation] {
+	return func(yield func(Valuation) bool) {
+		index := make([]int, len(rs))
+		for {
+			v := make(Valuation, len(rs))
+			for i, r := range rs {
+				v[i] = NamedValue{r.c.name, r.value(index[i])}
+			}
+			if !yield(v) {
+				return
+			}
+			i := len(rs) - 1
+			for ; i >= 0; i-- {
+				if index[i]++; index[i] < rs[i].n {
+					break
+				}
+				index[i] = 0
+			}
+			if i < 0 {
+				return
+			}
+		}
+	}
+}
+
+// constRange is the n values low, low+step, … of a constant, or one Bool.
+type constRange struct {
+	c         *constant
+	low, step *big.Rat
+	truth     bool
+	n         int
+}
+
+func (r constRange) value(i int) Value {
+	if r.c.typ == Bool {
+		return BoolValue(r.truth)
+	}
+	x := new(big.Rat).SetInt64(int64(i))
+	x.Mul(x, r.step).Add(x, r.low)
+	if r.c.typ == Int {
+		return IntValue(int32(x.Num().Int64())) // between the bounds, which fit
+	}
+	return RatValue(x)
+}
+
+func newRange(c *constant, d ConstDef) (constRange, error) {
+	if c.typ == Bool {
+		return boolRange(c, d)
+	}
+	r := constRange{c: c, step: big.NewRat(1, 1), n: 1}
+	var err error
+	if r.low, err = parseNumber(c, d.Low); err != nil || !d.Range {
+		return r, err
+	}
+	high, err := parseNumber(c, d.High)
+	if err != nil {
+		return r, err
+	}
+	width := new(big.Rat).Sub(high, r.low)
+	if width.Sign() < 0 {
+		return r, fmt.Errorf("low value %s for constant %s is higher than the high value %s", d.Low, c.name, d.High)
+	}
+	if d.Step != "" {
+		if r.step, err = parseNumber(c, d.Step); err != nil {
+			return r, err
+		}
+		switch {
+		case r.step.Sign() <= 0:
+			return r, fmt.Errorf("step value %s for constant %s must be positive", d.Step, c.name)
+		case r.step.Cmp(width) > 0:
+			return r, fmt.Errorf("step value %s for constant %s is bigger than the difference between %s and %s", d.Step, c.name, d.Low, d.High)
+		}
+	}
+	steps := width.Quo(width, r.step)
+	if c.typ == Double {
+		steps.Add(steps, big.NewRat(1, 1000))
+	}
+	n := new(big.Int).Div(steps.Num(), steps.Denom())
+	if !n.IsInt64() || n.Int64() >= math.MaxInt32 {
+		return r, fmt.Errorf("constant %s has too many values from %s to %s", c.name, d.Low, d.High)
+	}
+	r.n = int(n.Int64()) + 1
+	return r, nil
+}
+
+func boolRange(c *constant, d ConstDef) (constRange, error) {
+	switch {
+	case d.Range:
+		return constRange{}, fmt.Errorf("cannot define ranges for Boolean constants, found one for %s", c.name)
+	case d.Low != "true" && d.Low != "false":
+		return constRange{}, invalid(c, d.Low)
+	}
+	return constRange{c: c, truth: d.Low == "true", n: 1}, nil
+}
+
+func invalid(c *constant, text string) error {
+	return fmt.Errorf("value %s for constant %s is not a valid %s", text, c.name, valid(c.typ))
+}
+
+// parseNumber parses an integer, or for a double a decimal number or fraction.
+func parseNumber(c *constant, text string) (*big.Rat, error) {
+	if c.typ == Int {
+		i, err := strconv.ParseInt(text, 10, 32)
+		if err != nil {
+			return nil, invalid(c, text)
+		}
+		return new(big.Rat).SetInt64(i), nil
+	}
+	// a/b/c is (a/b)/c.
+	var r *big.Rat
+	for i, part := range strings.Split(text, "/") {
+		x := parseDecimal(part)
+		switch {
+		case x == nil || i > 0 && x.Sign() == 0:
+			return nil, invalid(c, text)
+		case i == 0:
+			r = x
+		default:
+			r.Quo(r, x)
+		}
+	}
+	return r, nil
+}
+
+// parseDecimal parses a finite decimal number, or returns nil.
+func parseDecimal(text string) *big.Rat {
+	if strings.Trim(text, "0123456789+-.eE") != "" {
+		return nil
+	}
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return nil
+	}
+	return decimalRat(text, f)
+}

@@ -1,0 +1,345 @@
+package sema
+
+import (
+	"errors"
+	"math/big"
+	"slices"
+
+	"tilecheck/prism/syntax"
+)
+
+// folder replaces constants by their values and evaluates what is constant.
+// An operation without a value, such as mod(1,0), is left as it is, so that it
+// fails only if it is ever evaluated; so is one that gives another Bool or Int
+// in exact arithmetic than in floating point.
+type folder struct {
+	given  map[*constant]Value
+	known  map[*constant]Expr // values, or definitions that cannot be folded
+	values map[*constant]Value
+	memo   map[Expr]Expr
+	errs   syntax.ErrorList
+	// labels maps the index of a label in Model and Properties to that in the Program.
+	labels  []int
+	rewards int // reward structures of the model
+}
+
+func newFolder(given map[*constant]Value) *folder {
+	return &folder{
+		given:  given,
+		known:  make(map[*constant]Expr),
+		values: make(map[*constant]Value),
+		memo:   make(map[Expr]Expr),
+	}
+}
+
+// constant evaluates a constant, after those it depends on.
+func (f *folder) constant(c *constant) Expr {
+	if x, ok := f.known[c]; ok {
+		return x
+	}
+	var x Expr
+	if v, ok := f.given[c]; ok {
+		x = &Const{Base{c.typ, c.decl.Name.Pos()}, v}
+	} else {
+		x = castTo(c.typ, f.fold(c.def))
+	}
+	f.known[c] = x
+	v, err := constantValue(x)
+	if e, ok := errors.AsType[*EvalError](err); ok && !f.reported(c.file, e.Pos) {
+		f.errs.Add(c.file, e.Pos, "in the definition of constant %q: %s", c.name, e.Msg)
+	}
+	f.values[c] = v
+	return x
+}
+
+// reported reports whether there is an error at a place already.
+func (f *folder) reported(file string, pos syntax.Pos) bool {
+	return pos.IsValid() && slices.ContainsFunc(f.errs, func(e *syntax.Error) bool { return e.File == file && e.Pos == pos })
+}
+
+// err returns the errors in the order in which they were found, or nil.
+func (f *folder) err() error {
+	if len(f.errs) == 0 {
+		return nil
+	}
+	return f.errs
+}
+
+// constantValue evaluates a folded expression without variables.
+func constantValue(x Expr) (Value, error) {
+	if c, ok := x.(*Const); ok {
+		return c.Val, nil
+	}
+	return Eval(x, nil)
+}
+
+// castTo converts an Int expression where a Double is wanted.
+func castTo(t Type, x Expr) Expr {
+	if t != Double || x.Type() != Int {
+		return x
+	}
+	b := Base{Double, x.Pos()}
+	if c, ok := x.(*Const); ok {
+		return &Const{b, c.Val.toDouble()}
+	}
+	return &Binary{b, syntax.OpMul, &Const{b, RatValue(big.NewRat(1, 1))}, x}
+}
+
+// fold folds an expression; nil stays nil.
+func (f *folder) fold(e Expr) Expr {
+	if e == nil {
+		return nil
+	}
+	if x, ok := f.memo[e]; ok {
+		return x
+	}
+	x := f.children(e)
+	if constantOperands(x) {
+		x = reduce(x)
+	} else {
+		x = simplify(x)
+	}
+	f.memo[e] = x
+	return x
+}
+
+// children folds the operands of an expression.
+func (f *folder) children(e Expr) Expr {
+	switch e := e.(type) {
+	case *constRef:
+		x := f.constant(e.c)
+		if c, ok := x.(*Const); ok {
+			return &Const{e.Base, c.Val}
+		}
+		return x
+	case *Unary:
+		return &Unary{e.Base, e.Op, f.fold(e.X)}
+	case *Binary:
+		return &Binary{e.Base, e.Op, f.fold(e.X), f.fold(e.Y)}
+	case *Cond:
+		return &Cond{e.Base, f.fold(e.C), f.fold(e.A), f.fold(e.B)}
+	case *Call:
+		return &Call{e.Base, e.Func, f.all(e.Args)}
+	}
+	return f.operator(e)
+}
+
+func (f *folder) all(list []Expr) []Expr {
+	out := make([]Expr, len(list))
+	for i, e := range list {
+		out[i] = f.fold(e)
+	}
+	return out
+}
+
+// operator folds the operands of a property operator.
+func (f *folder) operator(e Expr) Expr {
+	switch e := e.(type) {
+	case *Label:
+		l := *e
+		if l.Index >= 0 {
+			l.Index = f.labels[l.Index]
+		}
+		return &l
+	case *Temporal:
+		return &Temporal{e.Base, e.Op, f.fold(e.X), f.fold(e.Y), f.bound(e.Bound)}
+	case *Prob:
+		return &Prob{e.Base, f.threshold(e.Threshold), f.fold(e.Path)}
+	case *Steady:
+		return &Steady{e.Base, f.threshold(e.Threshold), f.fold(e.X)}
+	case *Reward:
+		return f.reward(e)
+	case *RewardPath:
+		return &RewardPath{e.Base, e.Kind, f.fold(e.Bound)}
+	case *Quant:
+		return &Quant{e.Base, e.All, f.fold(e.Path)}
+	case *Strategy:
+		return &Strategy{e.Base, e.Box, e.All, e.Coalition, f.fold(e.X)}
+	case *Filter:
+		return &Filter{e.Base, e.Op, f.fold(e.X), f.fold(e.States)}
+	case *Multi:
+		return &Multi{e.Base, f.all(e.Args)}
+	}
+	return e
+}
+
+func (f *folder) bound(b *Bound) *Bound {
+	if b == nil {
+		return nil
+	}
+	out := *b
+	out.Low, out.High = f.fold(b.Low), f.fold(b.High)
+	return &out
+}
+
+func (f *folder) threshold(t Threshold) Threshold {
+	t.Bound = f.fold(t.Bound)
+	return t
+}
+
+// constantOperands reports whether e is an operation on values.
+func constantOperands(e Expr) bool {
+	value := func(e Expr) bool { _, ok := e.(*Const); return ok }
+	switch e := e.(type) {
+	case *Unary:
+		return value(e.X)
+	case *Binary:
+		return value(e.X) && value(e.Y)
+	case *Cond:
+		return value(e.C) && value(e.A) && value(e.B)
+	case *Call:
+		return !slices.ContainsFunc(e.Args, func(a Expr) bool { return !value(a) })
+	}
+	return false
+}
+
+// reduce evaluates an operation on values, if it has one that does not depend
+// on the kind of arithmetic.
+func reduce(e Expr) Expr {
+	v, err := Eval(e, nil)
+	if err != nil {
+		return e
+	}
+	x, exact, err := EvalExact(e, nil)
+	if err != nil {
+		return e
+	}
+	switch {
+	case v.Type == Bool && (!exact || x.Bool != v.Bool):
+		return e
+	case v.Type == Int && exact && x.Int != v.Int:
+		return e
+	case exact:
+		v.Rat = x.Rat
+	}
+	return &Const{Base{e.Type(), e.Pos()}, v}
+}
+
+// simplify removes Boolean values from an operation, where that keeps its value
+// and its errors in every state.
+func simplify(e Expr) Expr {
+	switch e := e.(type) {
+	case *Unary:
+		if x, ok := e.X.(*Unary); ok && e.Op == syntax.OpNot && x.Op == syntax.OpNot {
+			return x.X
+		}
+	case *Binary:
+		if e.X.Type() == Bool && e.Y.Type() == Bool {
+			return simplifyLogic(e)
+		}
+	case *Cond:
+		c, ok := e.C.(*Const)
+		if !ok || !stateless(e.A) || !stateless(e.B) {
+			return e
+		}
+		branch := e.B
+		if c.Val.Bool {
+			branch = e.A
+		}
+		if _, ok := branch.(*Const); ok {
+			return castTo(e.T, branch)
+		}
+		if branch.Type() == e.T {
+			return branch
+		}
+	}
+	return e
+}
+
+// simplifyLogic simplifies an operation on two Bools of which at most one is a value.
+func simplifyLogic(e *Binary) Expr {
+	if c, ok := e.X.(*Const); ok {
+		switch b := c.Val.Bool; e.Op {
+		case syntax.OpAnd, syntax.OpOr, syntax.OpImplies:
+			if !shortCircuits(e.Op, b) {
+				return e.Y
+			}
+			if stateless(e.Y) {
+				return &Const{e.Base, BoolValue(e.Op != syntax.OpAnd)}
+			}
+			return e
+		default:
+			return negateIf(b == (e.Op == syntax.OpNe), e.Y)
+		}
+	}
+	c, ok := e.Y.(*Const)
+	if !ok {
+		return e
+	}
+	switch b := c.Val.Bool; {
+	case e.Op == syntax.OpAnd && b, e.Op == syntax.OpOr && !b:
+		return e.X
+	case e.Op == syntax.OpImplies && !b:
+		return negateIf(true, e.X)
+	case e.Op == syntax.OpIff || e.Op == syntax.OpEq || e.Op == syntax.OpNe:
+		return negateIf(b == (e.Op == syntax.OpNe), e.X)
+	}
+	return e // the left operand may fail
+}
+
+func negateIf(not bool, x Expr) Expr {
+	if !not {
+		return x
+	}
+	return simplify(&Unary{Base{Bool, x.Pos()}, syntax.OpNot, x})
+}
+
+// stateless reports whether an expression has no property operators, which
+// engines evaluate, with their errors, whether or not the result matters.
+func stateless(e Expr) bool {
+	switch e := e.(type) {
+	case *Const, *Var:
+		return true
+	case *Unary:
+		return stateless(e.X)
+	case *Binary:
+		return stateless(e.X) && stateless(e.Y)
+	case *Cond:
+		return stateless(e.C) && stateless(e.A) && stateless(e.B)
+	case *Call:
+		return !slices.ContainsFunc(e.Args, func(a Expr) bool { return !stateless(a) })
+	}
+	return false
+}
+
+// operands calls visit for every operand of an expression.
+func operands(e Expr, visit func(Expr)) {
+	each := func(xs ...Expr) {
+		for _, x := range xs {
+			if x != nil {
+				visit(x)
+			}
+		}
+	}
+	switch e := e.(type) {
+	case *Unary:
+		each(e.X)
+	case *Binary:
+		each(e.X, e.Y)
+	case *Cond:
+		each(e.C, e.A, e.B)
+	case *Call:
+		each(e.Args...)
+	case *Temporal:
+		each(e.X, e.Y)
+		if e.Bound != nil {
+			each(e.Bound.Low, e.Bound.High)
+		}
+	case *Prob:
+		each(e.Bound, e.Path)
+	case *Steady:
+		each(e.Bound, e.X)
+	case *Reward:
+		each(e.index, e.indexDiv, e.Bound, e.Path)
+	case *RewardPath:
+		each(e.Bound)
+	case *Quant:
+		each(e.Path)
+	case *Strategy:
+		each(e.X)
+	case *Filter:
+		each(e.X, e.States)
+	case *Multi:
+		each(e.Args...)
+	}
+}

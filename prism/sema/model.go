@@ -1,0 +1,114 @@
+package sema
+
+import (
+	"slices"
+
+	"tilecheck/prism/syntax"
+)
+
+// Model is a model file that passed every check PRISM makes before constants
+// have values. It is immutable and safe for concurrent use.
+type Model struct {
+	file   string
+	typ    syntax.ModelType
+	names  table // constants, formulas and variables
+	quoted table // labels and observables
+
+	consts   []*constant
+	formulas []*formula
+	vars     []*variable
+	labels   []LabelDef
+	// What the Program will have, with constants still standing for themselves.
+	modules     []Module
+	actions     []string
+	rewards     []RewardStruct
+	init        Expr
+	system      System
+	observables []Observable
+	warnings    []error
+}
+
+// Constant describes a constant of a model or properties file.
+type Constant struct {
+	Name    string
+	Type    Type // Bool, Int or Double
+	Defined bool // has a definition in the file
+	Pos     syntax.Pos
+}
+
+// File returns the name of the model file as the user gave it.
+func (m *Model) File() string { return m.file }
+
+// ModelType returns the type of the model; it is never TypeNone.
+func (m *Model) ModelType() syntax.ModelType { return m.typ }
+
+// Constants returns the constants in file order.
+func (m *Model) Constants() []Constant { return describeConstants(m.consts) }
+
+func describeConstants(cs []*constant) []Constant {
+	out := make([]Constant, len(cs))
+	for i, c := range cs {
+		out[i] = Constant{c.name, c.typ, c.decl.Value != nil, c.decl.Name.Pos()}
+	}
+	return out
+}
+
+// Undefined returns the names of the constants without a definition, in file
+// order. Instantiate needs a value for each.
+func (m *Model) Undefined() []string { return undefined(m.consts) }
+
+func undefined(cs []*constant) []string {
+	var names []string
+	for _, c := range cs {
+		if c.decl.Value == nil {
+			names = append(names, c.name)
+		}
+	}
+	return names
+}
+
+// Variables returns the names of the variables in the order of their slots.
+func (m *Model) Variables() []string {
+	return namesOf(m.vars, func(v *variable) string { return v.name })
+}
+
+// Modules returns the names of the modules in file order.
+func (m *Model) Modules() []string {
+	return namesOf(m.modules, func(x Module) string { return x.Name })
+}
+
+// Labels returns the names of the labels in file order, without the built-in
+// ones "init" and "deadlock".
+func (m *Model) Labels() []string {
+	return namesOf(m.labels, func(l LabelDef) string { return l.Name })
+}
+
+// RewardStructs returns the names of the reward structures in file order; a
+// name is empty if the structure has none.
+func (m *Model) RewardStructs() []string {
+	return namesOf(m.rewards, func(x RewardStruct) string { return x.Name })
+}
+
+// Observables returns the names of the observables, those of the variable
+// lists first.
+func (m *Model) Observables() []string {
+	return namesOf(m.observables, func(o Observable) string { return o.Name })
+}
+
+// Actions returns the names of the actions as in Program.Actions.
+func (m *Model) Actions() []string { return slices.Clone(m.actions) }
+
+// Unlabelled reports whether some command has no action.
+func (m *Model) Unlabelled() bool {
+	return slices.ContainsFunc(m.modules, func(x Module) bool {
+		return slices.ContainsFunc(x.Commands, func(c Command) bool { return c.Action == Unlabelled })
+	})
+}
+
+func namesOf[T any](list []T, name func(T) string) []string {
+	out := make([]string, len(list))
+	for i, x := range list {
+		out[i] = name(x)
+	}
+	return out
+}

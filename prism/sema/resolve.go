@@ -1,0 +1,384 @@
+package sema
+
+import (
+	"fmt"
+	"slices"
+
+	"tilecheck/prism/syntax"
+)
+
+// constRef is a constant before it has a value. It occurs in a Model and in
+// Properties, never in a Program.
+type constRef struct {
+	Base
+	c *constant
+}
+
+// bad stands for an expression with an error; its type is Invalid, which
+// silences errors that are only consequences. It is constant if its operands are.
+type bad struct {
+	Base
+	operands []Expr
+}
+
+func invalidExpr(e syntax.Node, operands ...Expr) Expr {
+	return &bad{Base{At: e.Pos()}, operands}
+}
+
+// resolver turns expressions into resolved ones, with types. It reports what
+// PRISM finds in its semantic checks and type checks.
+type resolver struct {
+	*diags
+	model *Model
+	props *Properties // nil in a model file
+
+	// In a module that renames another, everything is renamed after the
+	// formulas have been expanded.
+	renames []*renaming
+	bodies  map[*formula]*body
+	// expanding says that a formula is resolved; whether it may mention
+	// clocks depends on where it is used.
+	expanding bool
+	clocks    bool // clocks may be mentioned
+}
+
+// body is a formula resolved, with the errors in it.
+type body struct {
+	x     Expr
+	diags []diag
+}
+
+func newResolver(d *diags, m *Model, ps *Properties) *resolver {
+	return &resolver{diags: d, model: m, props: ps, bodies: make(map[*formula]*body), clocks: ps != nil}
+}
+
+// inModule returns a resolver for the text of a module under renamings.
+func (r *resolver) inModule(renames []*renaming) *resolver {
+	if len(renames) == 0 {
+		return r
+	}
+	n := newResolver(r.diags, r.model, r.props)
+	n.renames = renames
+	return n
+}
+
+// withClocks resolves an expression that may mention clocks.
+func (r *resolver) withClocks(e syntax.Expr) Expr {
+	r.clocks = true
+	x := r.expr(e)
+	r.clocks = false
+	return x
+}
+
+func (r *resolver) semantic(e syntax.Node, format string, args ...any) Expr {
+	r.add(phaseSemantic, e.Pos(), format, args...)
+	return invalidExpr(e)
+}
+
+func (r *resolver) typeError(e syntax.Node, format string, args ...any) {
+	r.add(phaseTypes, e.Pos(), format, args...)
+}
+
+// wants returns the end of a type error: what was found in place of what was wanted.
+func wants(found Expr, want string) string {
+	return fmt.Sprintf("found %s of type %s, want %s", describe(found), found.Type(), want)
+}
+
+func describe(e Expr) string {
+	switch e := e.(type) {
+	case *Const:
+		return "the value " + e.Val.String()
+	case *Var:
+		return "a variable"
+	case *constRef:
+		return fmt.Sprintf("the constant %q", e.c.name)
+	}
+	return "an expression"
+}
+
+// expr resolves an expression of either kind of file.
+func (r *resolver) expr(e syntax.Expr) Expr {
+	switch e := e.(type) {
+	case *syntax.Ident:
+		return r.ident(e)
+	case *syntax.IntLit:
+		return &Const{Base{Int, e.Pos()}, IntValue(e.Value)}
+	case *syntax.DoubleLit:
+		return &Const{Base{Double, e.Pos()}, literalValue(e.Text)}
+	case *syntax.BoolLit:
+		return &Const{Base{Bool, e.Pos()}, BoolValue(e.Value)}
+	case *syntax.Paren:
+		return r.expr(e.X)
+	case *syntax.Unary:
+		return r.unary(e)
+	case *syntax.Binary:
+		return r.binary(e)
+	case *syntax.Cond:
+		return r.cond(e)
+	case *syntax.Call:
+		return r.call(e)
+	}
+	if r.props == nil {
+		return r.semantic(e, "found a property operator, want an expression of the model language")
+	}
+	return r.operator(e)
+}
+
+// optional resolves an expression that may be missing.
+func (r *resolver) optional(e syntax.Expr) Expr {
+	if e == nil {
+		return nil
+	}
+	return r.expr(e)
+}
+
+func (r *resolver) ident(e *syntax.Ident) Expr {
+	if s, ok := r.model.names[e.Name]; ok && s.formula != nil {
+		return r.formula(s.formula)
+	}
+	name := rename(r.renames, e.Name)
+	s, ok := r.model.names[name]
+	if !ok && r.props != nil {
+		s, ok = r.props.names[name]
+	}
+	switch {
+	case !ok || s.formula != nil: // a renaming to a formula comes too late
+		return r.semantic(e, "undeclared identifier %q%s", name, r.renamedFrom(e.Name))
+	case s.constant != nil:
+		return &constRef{Base{s.constant.typ, e.Pos()}, s.constant}
+	}
+	v := &Var{Base{r.model.vars[s.index].typ, e.Pos()}, s.index}
+	if v.T == Clock && (r.expanding || !r.clocks) {
+		r.add(phaseSemantic, e.Pos(), "reference to clock %q cannot appear here, only in a guard, invariant or observable", name)
+		r.list[len(r.list)-1].kind = clockUse
+	}
+	return v
+}
+
+// renamedFrom explains a name that does not stand in the text.
+func (r *resolver) renamedFrom(name string) string {
+	if rename(r.renames, name) == name {
+		return ""
+	}
+	return fmt.Sprintf(", which is %q renamed in module %q", name, r.renames[len(r.renames)-1].decl.Name.Name)
+}
+
+// formula returns the expansion of a formula and repeats the errors in it.
+func (r *resolver) formula(f *formula) Expr {
+	b := r.body(f)
+	for _, d := range b.diags {
+		if d.kind == clockUse && r.clocks && !r.expanding {
+			continue
+		}
+		d.unit = r.unit
+		if !slices.ContainsFunc(r.list, func(x diag) bool { return x.err == d.err && x.phase == d.phase && x.unit == d.unit }) {
+			r.list = append(r.list, d)
+		}
+	}
+	return b.x
+}
+
+// body resolves a formula, once.
+func (r *resolver) body(f *formula) *body {
+	b, ok := r.bodies[f]
+	if !ok {
+		list, expanding := r.list, r.expanding
+		r.list, r.expanding = nil, true
+		b = &body{x: r.expr(f.decl.X)}
+		b.diags = r.list
+		r.list, r.expanding = list, expanding
+		r.bodies[f] = b
+	}
+	return b
+}
+
+func numeric(t Type) bool { return t == Int || t == Double }
+
+func boolean(t Type) bool { return t == Bool || t == Path }
+
+func (r *resolver) unary(e *syntax.Unary) Expr {
+	x := r.expr(e.X)
+	t := x.Type()
+	switch {
+	case t == Invalid:
+	case e.Op == syntax.OpNot && !boolean(t):
+		r.typeError(e.X, "! applied to a non-Boolean expression: %s", wants(x, "bool"))
+		return invalidExpr(e, x)
+	case e.Op == syntax.OpNeg && !numeric(t):
+		r.typeError(e.X, "- can only be applied to ints or doubles: %s", wants(x, "a number"))
+		return invalidExpr(e, x)
+	}
+	return &Unary{Base{t, e.Pos()}, e.Op, x}
+}
+
+func (r *resolver) binary(e *syntax.Binary) Expr {
+	x, y := r.expr(e.X), r.expr(e.Y)
+	switch e.Op {
+	case syntax.OpImplies, syntax.OpIff, syntax.OpOr, syntax.OpAnd:
+		if !r.operands(e, x, y, boolean, "applied to a non-Boolean expression", "bool") {
+			return invalidExpr(e, x, y)
+		}
+		t := Bool
+		if x.Type() == Path || y.Type() == Path {
+			t = Path
+		}
+		return &Binary{Base{t, e.Pos()}, e.Op, x, y}
+	case syntax.OpEq, syntax.OpNe, syntax.OpLt, syntax.OpLe, syntax.OpGt, syntax.OpGe:
+		return r.comparison(e, x, y)
+	}
+	if !r.operands(e, x, y, numeric, "can only be applied to ints or doubles", "a number") {
+		return invalidExpr(e, x, y)
+	}
+	t := Int
+	if e.Op == syntax.OpDiv || x.Type() == Double || y.Type() == Double {
+		t = Double
+	}
+	return &Binary{Base{t, e.Pos()}, e.Op, x, y}
+}
+
+// operands checks the types of both operands and reports the first wrong one.
+func (r *resolver) operands(e *syntax.Binary, x, y Expr, ok func(Type) bool, problem, want string) bool {
+	for i, o := range []Expr{x, y} {
+		if t := o.Type(); t != Invalid && !ok(t) {
+			r.typeError([]syntax.Expr{e.X, e.Y}[i], "%s %s: %s", e.Op, problem, wants(o, want))
+			return false
+		}
+	}
+	return x.Type() != Invalid && y.Type() != Invalid
+}
+
+func (r *resolver) comparison(e *syntax.Binary, x, y Expr) Expr {
+	s, t := x.Type(), y.Type()
+	equality := e.Op == syntax.OpEq || e.Op == syntax.OpNe
+	discrete := func(t Type) bool { return t == Int || t == Clock }
+	switch {
+	case s == Invalid || t == Invalid:
+	case numeric(s) && numeric(t), discrete(s) && discrete(t), equality && s == Bool && t == Bool:
+		return &Binary{Base{Bool, e.Pos()}, e.Op, x, y}
+	case s == t:
+		r.typeError(e, "%s cannot compare %ss", e.Op, s)
+	default:
+		r.typeError(e, "%s cannot compare %s and %s", e.Op, s, t)
+	}
+	return invalidExpr(e, x, y)
+}
+
+func (r *resolver) cond(e *syntax.Cond) Expr {
+	c, a, b := r.expr(e.C), r.expr(e.T), r.expr(e.E)
+	s, t := a.Type(), b.Type()
+	switch {
+	case c.Type() != Bool && c.Type() != Invalid:
+		r.typeError(e.C, "condition of ? operator is not Boolean: %s", wants(c, "bool"))
+	case c.Type() == Invalid || s == Invalid || t == Invalid:
+	case !castable(s, t) && !castable(t, s):
+		r.typeError(e, "types for then/else operands of ? operator must match, found %s and %s", s, t)
+	case max(s, t) > Clock:
+		r.typeError(e, "operands of ? operator cannot have type %s", max(s, t))
+	default:
+		if s != t || s == Clock {
+			s = Double
+		}
+		return &Cond{Base{s, e.Pos()}, c, a, b}
+	}
+	return invalidExpr(e, c, a, b)
+}
+
+// funcMulti is multi(…), which is an operator of properties.
+const funcMulti = FuncLog + 1
+
+// function looks up a function by name; most is -1 if there is no upper limit
+// to the number of arguments.
+func function(name string) (f Func, least, most int, ok bool) {
+	for f := FuncMin; f <= FuncLog; f++ {
+		if f.String() != name {
+			continue
+		}
+		switch f {
+		case FuncMin, FuncMax:
+			return f, 1, -1, true
+		case FuncPow, FuncMod, FuncLog:
+			return f, 2, 2, true
+		}
+		return f, 1, 1, true
+	}
+	return funcMulti, 1, -1, name == "multi"
+}
+
+func (r *resolver) call(e *syntax.Call) Expr {
+	args := make([]Expr, len(e.Args))
+	valid := true
+	for i, a := range e.Args {
+		args[i] = r.expr(a)
+		valid = valid && args[i].Type() != Invalid
+	}
+	name := rename(r.renames, e.Func.Name)
+	f, least, most, ok := function(name)
+	switch {
+	case !ok:
+		return r.semantic(e, "unknown function %q%s", name, r.renamedFrom(e.Func.Name))
+	case len(args) < least:
+		r.arity(e, "not enough", name, least)
+		return invalidExpr(e, args...)
+	case most >= 0 && len(args) > most:
+		r.arity(e, "too many", name, most)
+		return invalidExpr(e, args...)
+	case f == funcMulti && r.props == nil:
+		return r.semantic(e, "function %q is for properties only", name)
+	case !valid:
+		return invalidExpr(e, args...)
+	case f == funcMulti:
+		return r.multi(e, args)
+	}
+	return r.builtin(e, f, args)
+}
+
+func (r *resolver) arity(e *syntax.Call, problem, name string, want int) {
+	r.semantic(e, "%s arguments to %q function: found %d, want %d", problem, name, len(e.Args), want)
+	r.list[len(r.list)-1].kind = wrongArity
+}
+
+func (r *resolver) builtin(e *syntax.Call, f Func, args []Expr) Expr {
+	t := Int
+	for i, a := range args {
+		switch s := a.Type(); {
+		case f == FuncMod && s != Int:
+			r.typeError(e.Args[i], "non-integer argument to function %q: %s", f, wants(a, "int"))
+			return invalidExpr(e, args...)
+		case s == Bool:
+			r.typeError(e.Args[i], "Boolean argument not allowed as argument to function %q, want a number", f)
+			return invalidExpr(e, args...)
+		case !numeric(s) && s != Clock:
+			r.typeError(e.Args[i], "argument of type %s not allowed for function %q, want a number", s, f)
+			return invalidExpr(e, args...)
+		case s == Double:
+			t = Double
+		}
+	}
+	switch f {
+	case FuncFloor, FuncCeil, FuncRound:
+		t = Int
+	case FuncLog:
+		t = Double
+	}
+	return &Call{Base{t, e.Pos()}, f, args}
+}
+
+// isConstant reports whether an expression mentions no variables and no
+// property operators.
+func isConstant(e Expr) bool {
+	switch e := e.(type) {
+	case *Const, *constRef:
+		return true
+	case *bad:
+		return !slices.ContainsFunc(e.operands, func(a Expr) bool { return !isConstant(a) })
+	case *Unary:
+		return isConstant(e.X)
+	case *Binary:
+		return isConstant(e.X) && isConstant(e.Y)
+	case *Cond:
+		return isConstant(e.C) && isConstant(e.A) && isConstant(e.B)
+	case *Call:
+		return !slices.ContainsFunc(e.Args, func(a Expr) bool { return !isConstant(a) })
+	}
+	return false
+}

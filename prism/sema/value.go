@@ -1,0 +1,129 @@
+package sema
+
+import (
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+
+	"tilecheck/prism/syntax"
+)
+
+// maxRatBits bounds the size of exact numbers: a number whose numerator and
+// denominator need more bits than this together is carried as a double only.
+const maxRatBits = 1 << 14
+
+// BoolValue returns a Bool.
+func BoolValue(b bool) Value { return Value{Type: Bool, Bool: b} }
+
+// IntValue returns an Int, which is exact.
+func IntValue(i int32) Value {
+	return Value{Type: Int, Int: i, Float: float64(i), Rat: new(big.Rat).SetInt64(int64(i))}
+}
+
+// DoubleValue returns a Double that is not known to be exact: Rat is nil, since
+// a float64 does not say which number it stands for. See RatValue.
+func DoubleValue(f float64) Value { return Value{Type: Double, Float: f} }
+
+// RatValue returns the Double nearest to r, with Rat set to a copy of r.
+func RatValue(r *big.Rat) Value {
+	f, _ := r.Float64()
+	return Value{Type: Double, Float: f, Rat: new(big.Rat).Set(r)}
+}
+
+// String returns the value as PRISM prints it: 3, 1.0E-5, true.
+func (v Value) String() string {
+	switch v.Type {
+	case Bool:
+		return strconv.FormatBool(v.Bool)
+	case Int:
+		return strconv.Itoa(int(v.Int))
+	}
+	return javaDouble(v.Float)
+}
+
+// javaDouble formats like Java's Double.toString: the shortest digits that
+// identify the number, but at least two, and an exponent from 1E7 up and below 1E-3.
+func javaDouble(f float64) string {
+	switch {
+	case math.IsNaN(f):
+		return "NaN"
+	case math.IsInf(f, 1):
+		return "Infinity"
+	case math.IsInf(f, -1):
+		return "-Infinity"
+	}
+	if a := math.Abs(f); a == 0 || a >= 1e-3 && a < 1e7 {
+		s := strconv.FormatFloat(f, 'f', -1, 64)
+		if !strings.Contains(s, ".") {
+			s += ".0"
+		}
+		return s
+	}
+	s := strconv.FormatFloat(f, 'e', -1, 64)
+	if !strings.Contains(s, ".") {
+		s = strconv.FormatFloat(f, 'e', 1, 64)
+	}
+	mant, exp, _ := strings.Cut(s, "e")
+	n, _ := strconv.Atoi(exp) // FormatFloat writes a well-formed exponent
+	return mant + "E" + strconv.Itoa(n)
+}
+
+// toDouble converts an Int to the Double of the same value.
+func (v Value) toDouble() Value {
+	if v.Type == Int {
+		v.Type, v.Int = Double, 0
+	}
+	return v
+}
+
+// literalValue is the value of a floating-point literal. Its Rat is the decimal
+// number that was written, and nil if that is out of the range of doubles.
+func literalValue(text string) Value {
+	f, err := strconv.ParseFloat(text, 64) // a range error comes with an infinity, as in Java
+	v := DoubleValue(f)
+	if err == nil {
+		v.Rat = decimalRat(text, f)
+	}
+	return v
+}
+
+// decimalRat parses a decimal number with the nearest double f. It returns nil
+// if the exact number would be unreasonably large or small.
+func decimalRat(text string, f float64) *big.Rat {
+	_, exp, found := strings.Cut(strings.ToLower(text), "e")
+	if e, err := strconv.Atoi(exp); found && (err != nil || max(e, -e) > maxRatBits/8) {
+		return nil
+	}
+	r, ok := new(big.Rat).SetString(text)
+	if !ok || math.IsInf(f, 0) {
+		return nil
+	}
+	return boundedRat(r)
+}
+
+// boundedRat returns r, or nil if it is too large to be carried along.
+func boundedRat(r *big.Rat) *big.Rat {
+	if r.Num().BitLen()+r.Denom().BitLen() > maxRatBits {
+		return nil
+	}
+	return r
+}
+
+// constType is the type of a constant declared so.
+func constType(t syntax.ConstType) Type {
+	return [...]Type{syntax.ConstInt: Int, syntax.ConstDouble: Double, syntax.ConstBool: Bool}[t]
+}
+
+// convert returns v as a value of type t, if PRISM casts it so: only an Int to a Double.
+func (v Value) convert(t Type) (Value, bool) {
+	if t == Double {
+		v = v.toDouble()
+	}
+	return v, v.Type == t
+}
+
+// castable reports whether a value of type from may stand where to is wanted.
+func castable(to, from Type) bool {
+	return to == from || to == Double && from == Int || to == Clock && (from == Int || from == Double)
+}
