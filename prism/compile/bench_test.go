@@ -1,0 +1,65 @@
+package compile
+
+import (
+	"context"
+	"syscall"
+	"testing"
+	"time"
+
+	"tilecheck/modelgen"
+)
+
+func benchmark(b *testing.B, policy string, run func(*Model, Monitor) (BatchRunner, error)) {
+	m := game2048(b, modelgen.Config{Rows: 4, Cols: 4, Max: 128}, policy)
+	r, err := run(m, eventually(b, m, "fail"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer r.Close()
+	dst := make([]Outcome, batchSize)
+	var steps, samples int64
+	b.ReportAllocs()
+	before := cpuTime(b)
+	for b.Loop() {
+		if err := r.RunBatch(context.Background(), 1, uint64(samples), dst); err != nil {
+			b.Fatal(err)
+		}
+		for i := range dst {
+			steps += dst[i].Steps
+		}
+		samples += int64(len(dst))
+	}
+	s := b.Elapsed().Seconds()
+	b.ReportMetric(s*1e9/float64(steps), "ns/step")
+	b.ReportMetric(float64(cpuTime(b)-before)/float64(steps), "cpu-ns/step")
+	b.ReportMetric(float64(samples)/s, "samples/s")
+	b.ReportMetric(float64(steps)/float64(samples), "steps/sample")
+}
+
+func BenchmarkMachine(b *testing.B) {
+	for _, policy := range []string{"random", "pref:left,up,down,right", "alt:up,left,down,right/left,up,down,right", "none"} {
+		b.Run(policy, func(b *testing.B) {
+			benchmark(b, policy, func(m *Model, mon Monitor) (BatchRunner, error) {
+				return m.NewMachine(context.Background(), mon)
+			})
+		})
+	}
+}
+
+func BenchmarkInterpreter(b *testing.B) {
+	for _, policy := range []string{"random", "pref:left,up,down,right"} {
+		b.Run(policy, func(b *testing.B) {
+			benchmark(b, policy, (*Model).NewInterpreter)
+		})
+	}
+}
+
+// cpuTime is the processor time of this process, which other processes on a
+// busy machine disturb less than the time of day.
+func cpuTime(b *testing.B) time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}

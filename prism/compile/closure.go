@@ -1,0 +1,419 @@
+package compile
+
+import (
+	"fmt"
+	"math"
+
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+)
+
+// env is what an expression is evaluated in. A failing operation notes the
+// first error and returns any value; whoever evaluates looks at err afterwards.
+type env struct {
+	state []int32
+	err   *evalError
+}
+
+type evalError struct {
+	pos syntax.Pos
+	msg string
+}
+
+func (e *env) fail(pos syntax.Pos, format string, args ...any) {
+	if e.err == nil {
+		e.err = &evalError{pos, fmt.Sprintf(format, args...)}
+	}
+}
+
+type (
+	boolFn func(*env) bool
+	intFn  func(*env) int32
+	numFn  func(*env) float64
+)
+
+func (m *Model) refuse(e sema.Expr) error {
+	return &UnsupportedError{m.prog.File, e.Pos(), fmt.Sprintf("a %s is no expression over one state (%T)", e.Type(), e)}
+}
+
+// value compiles an Int or a Bool; a Bool is 0 or 1.
+func (m *Model) value(e sema.Expr) (intFn, error) {
+	if e.Type() != sema.Bool {
+		return m.integer(e)
+	}
+	f, err := m.boolean(e)
+	return func(v *env) int32 {
+		if f(v) {
+			return 1
+		}
+		return 0
+	}, err
+}
+
+// boolean compiles an expression of type Bool.
+func (m *Model) boolean(e sema.Expr) (boolFn, error) {
+	switch e := e.(type) {
+	case *sema.Const:
+		b := e.Val.Bool
+		return func(*env) bool { return b }, nil
+	case *sema.Var:
+		slot := e.Slot
+		return func(v *env) bool { return v.state[slot] != 0 }, nil
+	case *sema.Label:
+		x, err := m.labelExpr(e)
+		if err != nil {
+			return nil, err
+		}
+		return m.boolean(x)
+	case *sema.Unary:
+		f, err := m.boolean(e.X)
+		return func(v *env) bool { return !f(v) }, err
+	case *sema.Cond:
+		c, err := m.boolean(e.C)
+		if err != nil {
+			return nil, err
+		}
+		a, b, err := pair(m.boolean, e.A, e.B)
+		return func(v *env) bool {
+			if c(v) {
+				return a(v)
+			}
+			return b(v)
+		}, err
+	case *sema.Binary:
+		return m.boolBinary(e)
+	}
+	return nil, m.refuse(e)
+}
+
+// pair compiles two operands with one compiler.
+func pair[F any](compile func(sema.Expr) (F, error), x, y sema.Expr) (f, g F, err error) {
+	if f, err = compile(x); err != nil {
+		return f, g, err
+	}
+	g, err = compile(y)
+	return f, g, err
+}
+
+func (m *Model) boolBinary(e *sema.Binary) (boolFn, error) {
+	switch {
+	case e.X.Type() == sema.Bool:
+		x, y, err := pair(m.boolean, e.X, e.Y)
+		return logical(e.Op, x, y), err
+	case e.X.Type() == sema.Int && e.Y.Type() == sema.Int:
+		x, y, err := pair(m.integer, e.X, e.Y)
+		return compareInts(e.Op, x, y), err
+	default:
+		x, y, err := pair(m.number, e.X, e.Y)
+		return compareNumbers(e.Op, x, y), err
+	}
+}
+
+func logical(op syntax.Op, x, y boolFn) boolFn {
+	switch op {
+	case syntax.OpAnd:
+		return func(v *env) bool { return x(v) && y(v) }
+	case syntax.OpOr:
+		return func(v *env) bool { return x(v) || y(v) }
+	case syntax.OpImplies:
+		return func(v *env) bool { return !x(v) || y(v) }
+	case syntax.OpNe:
+		return func(v *env) bool { return x(v) != y(v) }
+	default: // OpEq, OpIff: both sides are evaluated
+		return func(v *env) bool { return x(v) == y(v) }
+	}
+}
+
+func compareInts(op syntax.Op, x, y intFn) boolFn {
+	switch op {
+	case syntax.OpEq:
+		return func(v *env) bool { return x(v) == y(v) }
+	case syntax.OpNe:
+		return func(v *env) bool { return x(v) != y(v) }
+	case syntax.OpLt:
+		return func(v *env) bool { return x(v) < y(v) }
+	case syntax.OpLe:
+		return func(v *env) bool { return x(v) <= y(v) }
+	case syntax.OpGt:
+		return func(v *env) bool { return x(v) > y(v) }
+	default:
+		return func(v *env) bool { return x(v) >= y(v) }
+	}
+}
+
+func compareNumbers(op syntax.Op, x, y numFn) boolFn {
+	switch op {
+	case syntax.OpEq:
+		return func(v *env) bool { return sameNumber(x(v), y(v)) }
+	case syntax.OpNe:
+		return func(v *env) bool { return !sameNumber(x(v), y(v)) }
+	case syntax.OpLt:
+		return func(v *env) bool { return x(v) < y(v) }
+	case syntax.OpLe:
+		return func(v *env) bool { return x(v) <= y(v) }
+	case syntax.OpGt:
+		return func(v *env) bool { return x(v) > y(v) }
+	default:
+		return func(v *env) bool { return x(v) >= y(v) }
+	}
+}
+
+// sameNumber is Java's Double.equals: NaN equals NaN, 0.0 differs from -0.0.
+func sameNumber(x, y float64) bool {
+	return math.Float64bits(x) == math.Float64bits(y) || x != x && y != y
+}
+
+// integer compiles an expression of type Int.
+func (m *Model) integer(e sema.Expr) (intFn, error) {
+	switch e := e.(type) {
+	case *sema.Const:
+		i := e.Val.Int
+		return func(*env) int32 { return i }, nil
+	case *sema.Var:
+		slot := e.Slot
+		return func(v *env) int32 { return v.state[slot] }, nil
+	case *sema.Unary:
+		f, err := m.integer(e.X)
+		return func(v *env) int32 { return narrow(v, e.At, -int64(f(v))) }, err
+	case *sema.Cond:
+		c, err := m.boolean(e.C)
+		if err != nil {
+			return nil, err
+		}
+		a, b, err := pair(m.integer, e.A, e.B)
+		return func(v *env) int32 {
+			if c(v) {
+				return a(v)
+			}
+			return b(v)
+		}, err
+	case *sema.Binary:
+		x, y, err := pair(m.integer, e.X, e.Y)
+		return intArithmetic(e, x, y), err
+	case *sema.Call:
+		return m.intCall(e)
+	}
+	return nil, m.refuse(e)
+}
+
+// narrow is Java's checked 32-bit arithmetic.
+func narrow(v *env, pos syntax.Pos, x int64) int32 {
+	if x != int64(int32(x)) {
+		v.fail(pos, "integer overflow, %d does not fit 32 bits", x)
+	}
+	return int32(x)
+}
+
+func intArithmetic(e *sema.Binary, x, y intFn) intFn {
+	switch e.Op {
+	case syntax.OpAdd:
+		return func(v *env) int32 { return narrow(v, e.At, int64(x(v))+int64(y(v))) }
+	case syntax.OpSub:
+		return func(v *env) int32 { return narrow(v, e.At, int64(x(v))-int64(y(v))) }
+	case syntax.OpMul:
+		return func(v *env) int32 { return narrow(v, e.At, int64(x(v))*int64(y(v))) }
+	default: // OpPow
+		return func(v *env) int32 {
+			a := x(v)
+			return intPow(v, e.At, a, y(v))
+		}
+	}
+}
+
+// intPow is PRISM's integer power.
+func intPow(v *env, pos syntax.Pos, x, n int32) int32 {
+	if n < 0 {
+		v.fail(pos, "negative exponent %d in an integer power", n)
+		return 0
+	}
+	if x == 0 || x == 1 || x == -1 {
+		return trivialPow(x, n)
+	}
+	p := int64(1)
+	for ; n > 0; n-- {
+		if p *= int64(x); p != int64(int32(p)) {
+			v.fail(pos, "integer overflow in a power of %d", x)
+			return 0
+		}
+	}
+	return int32(p)
+}
+
+// trivialPow is x^n for x in -1..1, where n steps would be too many.
+func trivialPow(x, n int32) int32 {
+	if n%2 == 0 && (x != 0 || n == 0) {
+		return 1
+	}
+	return x
+}
+
+func (m *Model) intCall(e *sema.Call) (intFn, error) {
+	switch e.Func {
+	case sema.FuncFloor, sema.FuncCeil, sema.FuncRound:
+		f, err := m.number(e.Args[0])
+		return func(v *env) int32 { return toInt(v, e, f(v)) }, err
+	}
+	args := make([]intFn, len(e.Args))
+	for i, a := range e.Args {
+		f, err := m.integer(a)
+		if err != nil {
+			return nil, err
+		}
+		args[i] = f
+	}
+	switch e.Func {
+	case sema.FuncMin:
+		return fold(args, func(x, y int32) int32 { return min(x, y) }), nil
+	case sema.FuncMax:
+		return fold(args, func(x, y int32) int32 { return max(x, y) }), nil
+	case sema.FuncMod:
+		return func(v *env) int32 {
+			a := args[0](v)
+			return mod(v, e.At, a, args[1](v))
+		}, nil
+	case sema.FuncPow:
+		return func(v *env) int32 {
+			a := args[0](v)
+			return intPow(v, e.At, a, args[1](v))
+		}, nil
+	}
+	return nil, m.refuse(e)
+}
+
+func fold[T any, F ~func(*env) T](args []F, op func(x, y T) T) F {
+	return func(v *env) T {
+		x := args[0](v)
+		for _, f := range args[1:] {
+			x = op(x, f(v))
+		}
+		return x
+	}
+}
+
+func mod(v *env, pos syntax.Pos, x, y int32) int32 {
+	if y <= 0 {
+		v.fail(pos, "mod by %d, the divisor must be positive", y)
+		return 0
+	}
+	if r := x % y; r >= 0 {
+		return r
+	}
+	return x%y + y
+}
+
+// toInt is floor, ceil or round. Round is Java's: half up, and 0 for NaN.
+func toInt(v *env, e *sema.Call, x float64) int32 {
+	var y float64
+	switch e.Func {
+	case sema.FuncFloor:
+		y = math.Floor(x)
+	case sema.FuncCeil:
+		y = math.Ceil(x)
+	default:
+		y = roundHalfUp(x)
+	}
+	if !(y >= math.MinInt32 && y <= math.MaxInt32) {
+		v.fail(e.At, "%s of %v does not fit 32 bits", e.Func, x)
+		return 0
+	}
+	return int32(y)
+}
+
+func roundHalfUp(x float64) float64 {
+	if x != x {
+		return 0
+	}
+	f := math.Floor(x)
+	if x-f >= 0.5 {
+		return f + 1
+	}
+	return f
+}
+
+// number compiles an expression of type Int or Double to a float64.
+func (m *Model) number(e sema.Expr) (numFn, error) {
+	if e.Type() == sema.Int {
+		f, err := m.integer(e)
+		return func(v *env) float64 { return float64(f(v)) }, err
+	}
+	switch e := e.(type) {
+	case *sema.Const:
+		x := e.Val.Float
+		return func(*env) float64 { return x }, nil
+	case *sema.Unary:
+		f, err := m.number(e.X)
+		return func(v *env) float64 { return -f(v) }, err
+	case *sema.Cond:
+		c, err := m.boolean(e.C)
+		if err != nil {
+			return nil, err
+		}
+		a, b, err := pair(m.number, e.A, e.B)
+		return func(v *env) float64 {
+			if c(v) {
+				return a(v)
+			}
+			return b(v)
+		}, err
+	case *sema.Binary:
+		x, y, err := pair(m.number, e.X, e.Y)
+		return arithmetic(e.Op, x, y), err
+	case *sema.Call:
+		return m.numCall(e)
+	}
+	return nil, m.refuse(e)
+}
+
+func arithmetic(op syntax.Op, x, y numFn) numFn {
+	switch op {
+	case syntax.OpAdd:
+		return func(v *env) float64 { return x(v) + y(v) }
+	case syntax.OpSub:
+		return func(v *env) float64 { return x(v) - y(v) }
+	case syntax.OpMul:
+		// The conversion forbids fusing the product into a caller's sum.
+		return func(v *env) float64 { return float64(x(v) * y(v)) }
+	case syntax.OpDiv:
+		return func(v *env) float64 { return x(v) / y(v) }
+	default: // OpPow
+		return func(v *env) float64 { return pow(x(v), y(v)) }
+	}
+}
+
+func (m *Model) numCall(e *sema.Call) (numFn, error) {
+	args := make([]numFn, len(e.Args))
+	for i, a := range e.Args {
+		f, err := m.number(a)
+		if err != nil {
+			return nil, err
+		}
+		args[i] = f
+	}
+	switch e.Func {
+	case sema.FuncMin:
+		return fold(args, func(x, y float64) float64 { return min(x, y) }), nil
+	case sema.FuncMax:
+		return fold(args, func(x, y float64) float64 { return max(x, y) }), nil
+	case sema.FuncPow:
+		return fold(args, pow), nil
+	case sema.FuncLog:
+		return fold(args, logBase), nil
+	}
+	return nil, m.refuse(e)
+}
+
+// pow is Java's Math.pow, which differs from Go's where the base is 1 or -1.
+func pow(x, y float64) float64 {
+	if y != 0 && (y != y || math.IsInf(y, 0) && math.Abs(x) == 1) {
+		return math.NaN()
+	}
+	return math.Pow(x, y)
+}
+
+// logBase is PRISM's log(x, b).
+func logBase(x, b float64) float64 {
+	if !(b > 0) || b == 1 || math.IsInf(b, 0) {
+		return math.NaN()
+	}
+	return math.Log(x) / math.Log(b)
+}

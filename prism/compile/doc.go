@@ -1,0 +1,19 @@
+// Package compile turns a resolved PRISM program into something that runs.
+//
+//	m, err := compile.Compile(prog, compile.Options{})
+//	x := m.NewExpander()
+//	choices, err := x.Expand(state)         // every choice of one state
+//	r, err := m.NewRunner(ctx, monitor)     // whole random paths
+//	out := r.Run(compile.NewStream(seed, i))
+//
+// There are two executions of one semantics. The interpreter is the reference:
+// closures over the expressions, an Expander that lists the choices of a state
+// in the order of PRISM's explicit engine, and a path runner on top of it. The
+// machine compiles the model and one monitor to a WebAssembly function that
+// runs whole paths. Both draw from the same Stream in the same order, so that
+// their outcomes are equal bit for bit; a path on which the machine meets an
+// error of the model is run again by the interpreter, which words the error.
+//
+// The package does not build state spaces, does not estimate anything and does
+// not choose which resolution of nondeterminism a number stands for.
+package compile

@@ -1,0 +1,368 @@
+package compile
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"tilecheck/prism/sema"
+)
+
+// SumTolerance is how far, relatively, the probabilities of a command may sum
+// from one.
+//
+// Source: prism/src/prism/PrismUtils.java, epsilonDouble.
+const SumTolerance = 1e-12
+
+// CommandRef names a command: Program.Modules[Module].Commands[Command].
+type CommandRef struct{ Module, Command int }
+
+// Transition is one probabilistic alternative of a choice. Weight is a
+// probability, or a rate in a CTMC, and positive. Target is a valuation.
+type Transition struct {
+	Weight float64
+	Target []int32
+}
+
+// Choice is one way to leave a state. Action is an index into Program.Actions
+// or sema.Unlabelled; Module is the module of an unlabelled choice that is one
+// module's own command, and -1 otherwise. Commands has one command per module
+// that takes part. No two transitions have the same target.
+type Choice struct {
+	Action      int
+	Module      int
+	Commands    []CommandRef
+	Transitions []Transition
+}
+
+// Choices are all choices of one state, in the order of PRISM's explicit
+// engine: unlabelled commands by module and command, then the actions in order
+// of first appearance, where the first module's command varies fastest. A state
+// without choices is a deadlock; it is left to the caller to fix it. The
+// choices are as the model has them: nothing is merged, scaled or removed.
+//
+// The memory belongs to the Expander and is overwritten by its next call.
+type Choices struct {
+	List []Choice
+}
+
+// Deadlock reports whether the state has no choice.
+func (c *Choices) Deadlock() bool { return len(c.List) == 0 }
+
+// Expander lists the choices of states. Expand does not allocate once its
+// buffers have grown. An Expander is not safe for concurrent use; make one per
+// goroutine.
+type Expander interface {
+	// Expand returns the choices of a state with one value per Program.Vars,
+	// or a *StateError: an error of evaluation, probabilities that are
+	// negative, not finite, all zero or do not sum to one within SumTolerance,
+	// or a value outside its variable's declared range (where PRISM's explicit
+	// engine is silent).
+	Expand(state []int32) (*Choices, error)
+}
+
+// NewExpander returns an Expander that interprets the model.
+func (m *Model) NewExpander() Expander { return newExpander(m) }
+
+type expander struct {
+	m   *Model
+	env env
+	// enabled[i] says whether Model.commands[i] is; weights[i] holds the
+	// probabilities of its updates once weighed[i] is set.
+	enabled []bool
+	weighed []bool
+	weights [][]float64
+	combos  []combo
+	members []*command // of all combos
+	updates []int      // odometer: one update per member
+	targets []int32    // of all transitions
+	flat    []Transition
+	refs    []CommandRef
+	out     Choices
+}
+
+// combo is a choice before its transitions are known: members[first:last].
+type combo struct {
+	action, first, last int
+}
+
+func newExpander(m *Model) *expander {
+	x := &expander{
+		m:       m,
+		enabled: make([]bool, len(m.commands)),
+		weighed: make([]bool, len(m.commands)),
+		weights: make([][]float64, len(m.commands)),
+	}
+	for i, c := range m.commands {
+		x.weights[i] = make([]float64, len(c.updates))
+	}
+	return x
+}
+
+// Expand implements Expander.
+func (x *expander) Expand(state []int32) (*Choices, error) {
+	if err := x.expand(state); err != nil {
+		return nil, err
+	}
+	return &x.out, nil
+}
+
+func (x *expander) expand(state []int32) *StateError {
+	if err := x.combine(state); err != nil {
+		return err
+	}
+	x.targets, x.flat, x.refs = x.targets[:0], x.flat[:0], x.refs[:0]
+	x.out.List = x.out.List[:0]
+	for _, c := range x.combos {
+		if err := x.addChoice(c); err != nil {
+			return err
+		}
+	}
+	x.link()
+	return nil
+}
+
+// combine evaluates every guard, lists the choices as combinations of commands,
+// and weighs the updates of each command that takes part in one.
+func (x *expander) combine(state []int32) *StateError {
+	x.env.state = state
+	for i, c := range x.m.commands {
+		x.enabled[i] = c.guard(&x.env)
+		x.weighed[i] = false
+	}
+	if err := x.m.takeError(&x.env); err != nil {
+		return err
+	}
+	x.combos, x.members = x.combos[:0], x.members[:0]
+	for i := range x.m.groups {
+		x.addCombos(&x.m.groups[i])
+	}
+	for _, c := range x.combos {
+		for _, member := range x.members[c.first:c.last] {
+			if err := x.weigh(member); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// addCombos appends the product of the leaves' enabled commands, the first
+// leaf varying fastest. The last leaf is the outer loop of the recursion.
+func (x *expander) addCombos(g *group) {
+	start := len(x.combos)
+	for i, l := range g.leaves {
+		n := len(x.combos) - start
+		for _, c := range l.commands {
+			switch {
+			case !x.enabled[c.ord]:
+			case i == 0:
+				x.combos = append(x.combos, combo{g.action, len(x.members), len(x.members) + 1})
+				x.members = append(x.members, c)
+			default:
+				x.extend(start, n, c)
+			}
+		}
+		// The combinations without this leaf were the raw material.
+		x.combos = slices.Delete(x.combos, start, start+n)
+		if len(x.combos) == start {
+			return
+		}
+	}
+}
+
+// extend appends a copy of each of the n combinations from start, with c added.
+func (x *expander) extend(start, n int, c *command) {
+	for _, old := range x.combos[start : start+n] {
+		first := len(x.members)
+		x.members = append(x.members, x.members[old.first:old.last]...)
+		x.members = append(x.members, c)
+		x.combos = append(x.combos, combo{old.action, first, len(x.members)})
+	}
+}
+
+// weigh evaluates and checks the probabilities or rates of a command's updates.
+//
+// Source: PRISM's checks, reference section 2.4.
+func (x *expander) weigh(c *command) *StateError {
+	if x.weighed[c.ord] {
+		return nil
+	}
+	what := "probability"
+	if x.m.continuous() {
+		what = "rate"
+	}
+	sum := 0.0
+	for i, u := range c.updates {
+		p := u.prob(&x.env)
+		if err := x.m.takeError(&x.env); err != nil {
+			return err
+		}
+		switch {
+		case p < 0:
+			return x.m.stateError(x.env.state, u.src.Pos, fmt.Sprintf("%s %v is negative", what, p))
+		case !(p <= math.MaxFloat64):
+			return x.m.stateError(x.env.state, u.src.Pos, fmt.Sprintf("%s %v is not finite", what, p))
+		}
+		x.weights[c.ord][i] = p
+		sum += p
+	}
+	switch {
+	case sum == 0:
+		return x.m.stateError(x.env.state, c.src.Pos, what+" of every update is zero")
+	case !x.m.continuous() && !sumsToOne(sum):
+		return x.m.stateError(x.env.state, c.src.Pos, fmt.Sprintf("probabilities sum to %v, not to 1", sum))
+	}
+	x.weighed[c.ord] = true
+	return nil
+}
+
+// sumsToOne is PRISM's test, relative to the sum.
+func sumsToOne(sum float64) bool { return math.Abs((sum-1)/sum) < SumTolerance }
+
+// addChoice appends the choice of a combination: the product of its commands'
+// updates, the first command's varying fastest, without those of weight zero
+// and with equal targets added up.
+func (x *expander) addChoice(c combo) *StateError {
+	members := x.members[c.first:c.last]
+	ch := Choice{Action: c.action, Module: -1}
+	if c.action == sema.Unlabelled && len(members) == 1 && members[0].src.Action == sema.Unlabelled {
+		ch.Module = members[0].module
+	}
+	firstRef, first := len(x.refs), len(x.flat)
+	for _, cmd := range members {
+		x.refs = append(x.refs, CommandRef{cmd.module, cmd.index})
+	}
+	x.updates = x.updates[:0]
+	for range members {
+		x.updates = append(x.updates, 0)
+	}
+	for {
+		if w := x.weight(members, x.updates); w > 0 {
+			if err := x.addTransition(first, members, w); err != nil {
+				return err
+			}
+		}
+		if !advance(members, x.updates) {
+			break
+		}
+	}
+	ch.Commands, ch.Transitions = x.refs[firstRef:], x.flat[first:]
+	x.out.List = append(x.out.List, ch)
+	return nil
+}
+
+// weight is the product of the members' weights, in their order.
+func (x *expander) weight(members []*command, updates []int) float64 {
+	w := x.weights[members[0].ord][updates[0]]
+	for i, c := range members[1:] {
+		w = float64(w * x.weights[c.ord][updates[i+1]])
+	}
+	return w
+}
+
+// advance moves to the next tuple of updates, the first varying fastest.
+func advance(members []*command, updates []int) bool {
+	for i, c := range members {
+		if updates[i]++; updates[i] < len(c.updates) {
+			return true
+		}
+		updates[i] = 0
+	}
+	return false
+}
+
+func (x *expander) addTransition(first int, members []*command, w float64) *StateError {
+	n := len(x.env.state)
+	start := len(x.targets)
+	x.targets = append(x.targets, x.env.state...)
+	target := x.targets[start:]
+	if err := x.apply(target, members, x.updates); err != nil {
+		return err
+	}
+	for i := first; i < len(x.flat); i++ {
+		if slices.Equal(x.targets[i*n:(i+1)*n], target) {
+			x.flat[i].Weight += w
+			x.targets = x.targets[:start]
+			return nil
+		}
+	}
+	x.flat = append(x.flat, Transition{Weight: w})
+	return nil
+}
+
+// apply writes the chosen updates' values into target. All of them read the
+// state before the transition.
+func (x *expander) apply(target []int32, members []*command, updates []int) *StateError {
+	for i, c := range members {
+		for _, a := range c.updates[updates[i]].assigns {
+			value := a.value(&x.env)
+			if err := x.m.takeError(&x.env); err != nil {
+				return err
+			}
+			v := &x.m.prog.Vars[a.slot]
+			if value < v.Low || value > v.High {
+				msg := fmt.Sprintf("%s'=%s leaves [%d..%d]", v.Name, valueText(v.Type, value), v.Low, v.High)
+				return x.m.stateError(x.env.state, a.src.Pos, msg)
+			}
+			target[a.slot] = value
+		}
+	}
+	return nil
+}
+
+// link sets what could not be set while the buffers were still growing.
+func (x *expander) link() {
+	n := len(x.env.state)
+	for i := range x.flat {
+		x.flat[i].Target = x.targets[i*n : (i+1)*n : (i+1)*n]
+	}
+	ref, tr := 0, 0
+	for i := range x.out.List {
+		c := &x.out.List[i]
+		c.Commands = x.refs[ref : ref+len(c.Commands)]
+		c.Transitions = x.flat[tr : tr+len(c.Transitions)]
+		ref, tr = ref+len(c.Commands), tr+len(c.Transitions)
+	}
+}
+
+// MarkovTransition is a transition of a Markov chain's state. Weight is a
+// probability, or a rate in a CTMC; Action is that of the choice it came from.
+type MarkovTransition struct {
+	Action int
+	Weight float64
+	Target []int32
+}
+
+// Row merges the choices of a state of a DTMC or CTMC into the row of a Markov
+// chain and appends it to dst: in a DTMC every probability is divided by the
+// total, which resolves overlapping commands uniformly; in a CTMC rates add up.
+// Transitions with the same action and target are added; those with different
+// actions stay apart. The targets are the Choices' memory.
+//
+// Source: PRISM's explicit engine (reference, sections 4.5 and 4.6).
+func (m *Model) Row(dst []MarkovTransition, choices *Choices) []MarkovTransition {
+	start, total := len(dst), 0.0
+	for _, c := range choices.List {
+		for _, t := range c.Transitions {
+			total += t.Weight
+			dst = addMarkov(dst, start, MarkovTransition{c.Action, t.Weight, t.Target})
+		}
+	}
+	if !m.continuous() {
+		for i := range dst[start:] {
+			dst[start+i].Weight /= total
+		}
+	}
+	return dst
+}
+
+func addMarkov(dst []MarkovTransition, start int, t MarkovTransition) []MarkovTransition {
+	for i := start; i < len(dst); i++ {
+		if dst[i].Action == t.Action && slices.Equal(dst[i].Target, t.Target) {
+			dst[i].Weight += t.Weight
+			return dst
+		}
+	}
+	return append(dst, t)
+}

@@ -1,0 +1,141 @@
+package compile
+
+import (
+	"fmt"
+	"math"
+
+	"tilecheck/prism/compile/wasm"
+	"tilecheck/prism/syntax"
+)
+
+// assemble compiles the model under a monitor to a WebAssembly module. It
+// refuses models that would make too much code and those whose initial state is
+// outside the declared ranges, on which the machine's arithmetic relies.
+func (m *Model) assemble(w *watch, start []int32) ([]byte, error) {
+	for i, v := range m.prog.Vars {
+		if start[i] < v.Low || start[i] > v.High {
+			return nil, m.tooHard("the initial value of %s is outside its range", v.Name)
+		}
+	}
+	b := m.newBuilder()
+	p := &pathgen{
+		codegen: codegen{
+			g: b.graph, facts: b.noFacts(),
+			local: map[*term]uint32{}, uses: map[*term]int{},
+		},
+		m: m, b: b, w: w, start: start, mod: &wasm.Module{},
+		weights: map[*command][]uint32{}, fixed: map[*command][]float64{},
+		used: tablesAt, memos: map[string]*memo{},
+	}
+	p.takeAll()
+	if err := p.listMoves(); err != nil {
+		return nil, err
+	}
+	for _, c := range m.commands {
+		p.fixWeights(c)
+	}
+	if len(b.terms) > maxTermCount {
+		return nil, m.tooHard("%d terms, more than %d", len(b.terms), maxTermCount)
+	}
+	code := p.emit()
+	if code == nil {
+		return nil, m.tooHard("more than %d bytes of code", maxCode)
+	}
+	return code, nil
+}
+
+func (m *Model) tooHard(format string, args ...any) error {
+	return &UnsupportedError{m.prog.File, syntax.Pos{}, "not compiled to WebAssembly: " + fmt.Sprintf(format, args...)}
+}
+
+// takeAll gives the builder every expression of the model and the monitor.
+func (p *pathgen) takeAll() {
+	for _, c := range p.m.commands {
+		p.b.take(c.src.Guard)
+		for _, u := range c.src.Updates {
+			p.b.take(u.Prob)
+			for _, a := range u.Assigns {
+				p.b.take(a.Value)
+			}
+		}
+	}
+	p.b.take(p.w.Left)
+	p.b.take(p.w.Right)
+	if p.w.rewards != nil {
+		for _, it := range p.w.rewards.src.Items {
+			p.b.take(it.Guard)
+			p.b.take(it.Value)
+		}
+	}
+	p.b.merge()
+}
+
+// listMoves lists every combination of commands, in the order in which the
+// interpreter finds the enabled ones.
+func (p *pathgen) listMoves() error {
+	for _, g := range p.m.groups {
+		at := make([]int, len(g.leaves))
+		for more := true; more; more = advanceLeaves(g.leaves, at) {
+			if len(p.moves) == maxMoves {
+				return p.m.tooHard("more than %d combinations of commands", maxMoves)
+			}
+			mv := move{action: g.action}
+			for i, l := range g.leaves {
+				c := l.commands[at[i]]
+				mv.members = append(mv.members, c)
+				mv.guard = append(mv.guard, p.b.conjuncts(p.b.expr(c.src.Guard))...)
+			}
+			if n := alternatives(mv.members); n > maxUpdates {
+				return p.m.tooHard("%d combinations of updates in one choice", n)
+			}
+			p.moves = append(p.moves, mv)
+		}
+	}
+	return nil
+}
+
+// advanceLeaves moves to the next combination of commands, the first leaf varying fastest.
+func advanceLeaves(leaves []leaf, at []int) bool {
+	for i, l := range leaves {
+		if at[i]++; at[i] < len(l.commands) {
+			return true
+		}
+		at[i] = 0
+	}
+	return false
+}
+
+// fixWeights notes a command's weights if they are constant and pass the
+// checks of expander.weigh. If they are not constant it reserves locals for
+// them; if they are wrong it does neither.
+func (p *pathgen) fixWeights(c *command) {
+	var ws []float64
+	for i := range c.updates {
+		t := p.probability(c, i)
+		if !t.isConst() {
+			p.weights[c] = make([]uint32, len(c.updates))
+			return
+		}
+		ws = append(ws, t.f)
+	}
+	sum := 0.0
+	for _, w := range ws {
+		if !(w >= 0 && w <= math.MaxFloat64) {
+			return
+		}
+		sum += w
+	}
+	if sum == 0 || !p.m.continuous() && !sumsToOne(sum) {
+		return
+	}
+	p.fixed[c] = ws
+}
+
+// weightLocals declares the locals that fixWeights asked for.
+func (p *pathgen) weightLocals() {
+	for _, c := range p.m.commands {
+		for i := range p.weights[c] {
+			p.weights[c][i] = p.f.Local(wasm.F64)
+		}
+	}
+}

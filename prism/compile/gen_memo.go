@@ -1,0 +1,318 @@
+package compile
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"slices"
+
+	"tilecheck/prism/compile/wasm"
+)
+
+// Values that depend on few variables, and cost much, are remembered: the
+// variables' values, packed into one word, are looked up in a table of the
+// packed results, and only a miss computes them. Groups of values that are the
+// same function of different variables, as the rows of a board are, share one
+// table. It stays full from path to path.
+
+// memo is one remembered function.
+type memo struct {
+	miss   uint32 // the function that computes and stores
+	table  uint32 // address
+	params []field
+	fields []field // of the results
+}
+
+// field is where a value, less its lower bound, sits in a packed word.
+type field struct {
+	lo    int64
+	shift int
+	width int
+}
+
+const (
+	memoBits  = 13 // entries of a table: 2^13 words of 8 bytes
+	memoCost  = 48 // cheaper groups are computed
+	memoWidth = 31 // bits of the packed variables
+)
+
+// group is a set of values to be computed and the variables they depend on.
+type memoGroup struct {
+	roots []root
+	slots []int
+}
+
+// memoGroups splits values into those worth remembering and the rest.
+func (p *pathgen) memoGroups(roots []root) (groups []memoGroup, rest []root) {
+	for _, r := range roots {
+		slots := p.support(r.value)
+		i := slices.IndexFunc(groups, func(g memoGroup) bool { return subset(slots, g.slots) || subset(g.slots, slots) })
+		switch {
+		case len(slots) == 0 || r.value.fails || p.keyWidth(slots) > memoWidth:
+			rest = append(rest, r)
+		case i < 0:
+			groups = append(groups, memoGroup{[]root{r}, slots})
+		default:
+			groups[i].roots = append(groups[i].roots, r)
+			if len(slots) > len(groups[i].slots) {
+				groups[i].slots = slots
+			}
+		}
+	}
+	groups = slices.DeleteFunc(groups, func(g memoGroup) bool {
+		if p.worthwhile(g) {
+			return false
+		}
+		rest = append(rest, g.roots...)
+		return true
+	})
+	return groups, rest
+}
+
+func subset(xs, ys []int) bool {
+	return !slices.ContainsFunc(xs, func(x int) bool { return !slices.Contains(ys, x) })
+}
+
+func (p *pathgen) worthwhile(g memoGroup) bool {
+	var ts []*term
+	for _, r := range g.roots {
+		ts = append(ts, r.value)
+	}
+	fields := p.pack(ts)
+	last := fields[len(fields)-1]
+	return last.shift+last.width <= 32 && p.costOf(maxCost, ts...) >= memoCost
+}
+
+// support returns the variables a term reads, in ascending order.
+func (p *pathgen) support(t *term) []int {
+	var slots []int
+	seen := map[*term]bool{}
+	var walk func(*term)
+	walk = func(t *term) {
+		if seen[t] {
+			return
+		}
+		seen[t] = true
+		if t.op == opVar {
+			slots = append(slots, t.slot)
+		}
+		for _, a := range t.args {
+			walk(a)
+		}
+	}
+	walk(t)
+	slices.Sort(slots)
+	return slices.Compact(slots)
+}
+
+// pack lays out values side by side, by the intervals the facts give them.
+func (p *pathgen) pack(ts []*term) []field {
+	shift := 0
+	out := make([]field, len(ts))
+	for i, t := range ts {
+		r := interval{0, 1}
+		if t.sort == sortInt {
+			r = p.facts.interval(t)
+		}
+		out[i] = field{r.lo, shift, bits.Len64(uint64(r.hi - r.lo))}
+		shift += out[i].width
+	}
+	return out
+}
+
+func (p *pathgen) keyWidth(slots []int) int {
+	width := 0
+	for _, s := range slots {
+		r := p.facts.variable(s)
+		width += bits.Len64(uint64(r.hi - r.lo))
+	}
+	return width
+}
+
+// remembered emits the look-up of a group's values and unpacks them.
+func (p *pathgen) remembered(g memoGroup, fresh map[int]uint32) {
+	m, g := p.memoFor(g)
+	f := p.f
+	key, at, word := f.Local(wasm.I32), f.Local(wasm.I32), f.Local(wasm.I64)
+	for i, s := range g.slots {
+		f.GetGlobal(p.slots[s])
+		p.shiftIn(m.params[i])
+		if i > 0 {
+			f.Op(wasm.I32Or)
+		}
+	}
+	f.Tee(key)
+	f.I32(-0x61c88647) // 2^32 divided by the golden ratio
+	f.Op(wasm.I32Mul)
+	f.I32(32 - memoBits)
+	f.Op(wasm.I32ShrU)
+	f.I32(3)
+	f.Op(wasm.I32Shl)
+	f.Tee(at)
+	f.Load(wasm.I64Load, m.table)
+	f.Tee(word)
+	f.I64(32)
+	f.Op(wasm.I64ShrU, wasm.I32WrapI64)
+	f.Get(key)
+	f.I32(1)
+	f.Op(wasm.I32Add, wasm.I32Ne)
+	f.If(wasm.Void)
+	f.Get(key)
+	f.Get(at)
+	for _, s := range g.slots {
+		f.GetGlobal(p.slots[s])
+	}
+	f.Call(m.miss)
+	f.Set(word)
+	f.End()
+	packed := f.Local(wasm.I32)
+	f.Get(word)
+	f.Op(wasm.I32WrapI64)
+	f.Set(packed)
+	for i, r := range g.roots {
+		p.unpack(packed, m.fields[i])
+		f.Set(fresh[r.slot])
+	}
+}
+
+// shiftIn moves the value on the stack to its place in a packed word.
+func (p *pathgen) shiftIn(at field) { shiftIn(p.f, at) }
+
+func shiftIn(f *wasm.Func, at field) {
+	if at.lo != 0 {
+		f.I32(int32(at.lo))
+		f.Op(wasm.I32Sub)
+	}
+	if at.shift > 0 {
+		f.I32(int32(at.shift))
+		f.Op(wasm.I32Shl)
+	}
+}
+
+// unpack pushes a field of a packed word.
+func (p *pathgen) unpack(packed uint32, at field) {
+	f := p.f
+	f.Get(packed)
+	if at.shift > 0 {
+		f.I32(int32(at.shift))
+		f.Op(wasm.I32ShrU)
+	}
+	if at.shift+at.width < 32 {
+		f.I32(1<<at.width - 1)
+		f.Op(wasm.I32And)
+	}
+	if at.lo != 0 {
+		f.I32(int32(at.lo))
+		f.Op(wasm.I32Add)
+	}
+}
+
+// memoFor returns the function of a group, and the group with its variables and
+// values in the order in which the function takes and gives them. Of a group
+// and its mirror image, the one with the smaller description counts.
+func (p *pathgen) memoFor(g memoGroup) (*memo, memoGroup) {
+	mirror := memoGroup{slices.Clone(g.roots), slices.Clone(g.slots)}
+	slices.Reverse(mirror.roots)
+	slices.Reverse(mirror.slots)
+	key := p.describe(g)
+	if other := p.describe(mirror); other < key {
+		g, key = mirror, other
+	}
+	if m, ok := p.memos[key]; ok {
+		return m, g
+	}
+	m := p.newMemo(g)
+	p.memos[key] = m
+	return m, g
+}
+
+// describe writes a group's values as terms over numbered parameters, so that
+// equal descriptions are equal functions.
+func (p *pathgen) describe(g memoGroup) string {
+	number := map[*term]uint32{}
+	var out []byte
+	for _, s := range g.slots {
+		r := p.facts.variable(s)
+		out = binary.AppendVarint(binary.AppendVarint(out, r.lo), r.hi)
+	}
+	var visit func(*term) uint32
+	visit = func(t *term) uint32 {
+		if n, ok := number[t]; ok {
+			return n
+		}
+		var args []uint32
+		for _, a := range t.args {
+			args = append(args, visit(a))
+		}
+		if t.op == opIntEq || t.op == opIff || t.op == opAdd || t.op == opMul {
+			slices.Sort(args)
+		}
+		out = append(out, byte(t.op), byte(t.sort))
+		out = binary.AppendVarint(out, t.i)
+		if t.op == opVar {
+			out = binary.AppendVarint(out, int64(slices.Index(g.slots, t.slot)))
+		}
+		for _, a := range args {
+			out = binary.AppendUvarint(out, uint64(a))
+		}
+		n := uint32(len(number))
+		number[t] = n
+		return n
+	}
+	for _, r := range g.roots {
+		out = binary.AppendUvarint(append(out, 0xff), uint64(visit(r.value)))
+	}
+	return string(out)
+}
+
+// newMemo emits the function that computes a group's values from its
+// variables, packs them, and stores them under the key.
+func (p *pathgen) newMemo(g memoGroup) *memo {
+	params := []wasm.Type{wasm.I32, wasm.I32} // key, address
+	var values []*term
+	for _, r := range g.roots {
+		values = append(values, r.value)
+	}
+	in := map[int]uint32{}
+	for i, s := range g.slots {
+		params = append(params, wasm.I32)
+		in[s] = uint32(2 + i)
+	}
+	f := p.mod.Func("", params, []wasm.Type{wasm.I64})
+	c := p.codegen
+	c.f, c.params = f, in
+	c.local, c.trail, c.uses = map[*term]uint32{}, nil, map[*term]int{}
+	m := &memo{miss: f.Index, table: p.reserve(8 << memoBits), params: p.packVars(g.slots), fields: p.pack(values)}
+	for _, v := range values {
+		c.note(v)
+	}
+	f.Get(1)
+	for i, v := range values {
+		c.expr(v)
+		shiftIn(f, m.fields[i])
+		if i > 0 {
+			f.Op(wasm.I32Or)
+		}
+	}
+	word := f.Local(wasm.I64)
+	f.Op(wasm.I64ExtendI32U)
+	f.Get(0)
+	f.I32(1)
+	f.Op(wasm.I32Add, wasm.I64ExtendI32U)
+	f.I64(32)
+	f.Op(wasm.I64Shl, wasm.I64Or)
+	f.Tee(word)
+	f.Store(wasm.I64Store, m.table)
+	f.Get(word)
+	return m
+}
+
+func (p *pathgen) packVars(slots []int) []field {
+	shift := 0
+	out := make([]field, len(slots))
+	for i, s := range slots {
+		r := p.facts.variable(s)
+		out[i] = field{r.lo, shift, bits.Len64(uint64(r.hi - r.lo))}
+		shift += out[i].width
+	}
+	return out
+}

@@ -1,0 +1,604 @@
+package compile
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+
+	"tilecheck/prism/compile/wasm"
+	"tilecheck/prism/sema"
+)
+
+// alternative is one combination of updates of a move: its weight if that is
+// constant, and the value it gives each variable it assigns.
+type alternative struct {
+	updates []int
+	weight  float64
+	values  map[int]*term
+}
+
+// alternativesOf lists the combinations in odometer order. With constant
+// weights those of weight zero are left out.
+func (p *pathgen) alternativesOf(mv *move, f *facts) (alts []alternative, constant bool) {
+	constant = true
+	for _, c := range mv.members {
+		constant = constant && p.fixed[c] != nil
+	}
+	updates := make([]int, len(mv.members))
+	for more := true; more; more = advance(mv.members, updates) {
+		a := alternative{updates: slices.Clone(updates), values: map[int]*term{}}
+		if constant {
+			if a.weight = p.constantWeight(mv, updates); a.weight == 0 {
+				continue
+			}
+		}
+		for i, c := range mv.members {
+			for _, as := range c.updates[updates[i]].assigns {
+				a.values[as.slot] = f.simplify(p.b.expr(as.src.Value))
+			}
+		}
+		alts = append(alts, a)
+	}
+	return alts, constant
+}
+
+// constantWeight is expander.weight for constant weights.
+func (p *pathgen) constantWeight(mv *move, updates []int) float64 {
+	w := p.fixed[mv.members[0]][updates[0]]
+	for i, c := range mv.members[1:] {
+		w = float64(w * p.fixed[c][updates[i+1]])
+	}
+	return w
+}
+
+// pushWeight is expander.weight.
+func (p *pathgen) pushWeight(mv *move, updates []int) {
+	for i, c := range mv.members {
+		if w := p.fixed[c]; w != nil {
+			p.f.F64(w[updates[i]])
+		} else {
+			p.f.Get(p.weights[c][updates[i]])
+		}
+		if i > 0 {
+			p.f.Op(wasm.F64Mul)
+		}
+	}
+}
+
+// total pushes expander.total of a move.
+func (p *pathgen) total(mv *move) {
+	constant := true
+	for _, c := range mv.members {
+		constant = constant && p.fixed[c] != nil
+	}
+	sum := 0.0
+	if !constant {
+		p.f.F64(0)
+	}
+	updates := make([]int, len(mv.members))
+	for more := true; more; more = advance(mv.members, updates) {
+		if constant {
+			sum += p.constantWeight(mv, updates)
+			continue
+		}
+		p.pushWeight(mv, updates)
+		p.f.Op(wasm.F64Add)
+	}
+	if constant {
+		p.f.F64(sum)
+	}
+}
+
+// move emits a move: time and rewards, the draw of the updates, the new values
+// with their checks, and the assignments.
+func (p *pathgen) move(mv *move) {
+	if slices.ContainsFunc(mv.members, p.wrong) {
+		p.f.Br(p.bail) // not reached: check has bailed out
+		return
+	}
+	outer := p.facts
+	for _, g := range mv.guard {
+		p.facts = p.facts.assume(g, true)
+	}
+	defer func() { p.facts = outer }()
+	alts, constant := p.alternativesOf(mv, p.facts)
+	several := alternatives(mv.members) > 1
+	if p.m.continuous() {
+		if several {
+			p.drawRest()
+		}
+		p.advance(mv.action)
+		if several {
+			p.pickByRest(mv, alts, constant)
+		}
+	} else {
+		p.advance(mv.action)
+		if several {
+			p.pickByUnit(mv, alts, constant)
+		}
+	}
+	p.apply(mv, alts)
+}
+
+// wrong reports whether a command's weights are constants that fail the checks.
+func (p *pathgen) wrong(c *command) bool { return p.fixed[c] == nil && p.weights[c] == nil }
+
+// drawRest draws the updates of the only choice.
+func (p *pathgen) drawRest() {
+	p.f.Get(p.count)
+	p.f.I32(1)
+	p.f.Op(wasm.I32Eq)
+	p.f.If(wasm.Void)
+	p.drawUnit()
+	p.f.Get(p.rate)
+	p.f.Op(wasm.F64Mul)
+	p.f.Set(p.rest)
+	p.f.End()
+}
+
+func (p *pathgen) pickByRest(mv *move, alts []alternative, constant bool) {
+	p.pickByWeights(mv, alts, func() { p.f.Get(p.rest) }, constant)
+}
+
+// pickByUnit draws a unit double and sets p.pick to the index of the
+// alternative it falls on.
+func (p *pathgen) pickByUnit(mv *move, alts []alternative, constant bool) {
+	if !constant {
+		p.drawUnit()
+		p.f.Set(p.rest)
+		p.pickByRest(mv, alts, constant)
+		return
+	}
+	p.draw()
+	p.f.I64(11)
+	p.f.Op(wasm.I64ShrU)
+	p.f.Set(p.random)
+	p.pickByThresholds(thresholds(alts))
+}
+
+// thresholds scales the cumulative weights, without the last, to the integers
+// that a unit double is made from: u < c exactly if u·2^53 < ceil(c·2^53).
+func thresholds(alts []alternative) []int64 {
+	var out []int64
+	sum := 0.0
+	for _, a := range alts[:len(alts)-1] {
+		sum += a.weight
+		out = append(out, int64(math.Ceil(sum*0x1p53)))
+	}
+	return out
+}
+
+// pickByThresholds sets p.pick to the number of thresholds that p.random reaches.
+func (p *pathgen) pickByThresholds(ts []int64) {
+	f := p.f
+	if shift, ok := evenly(ts); ok {
+		f.Get(p.random)
+		f.I64(shift)
+		f.Op(wasm.I64ShrU, wasm.I32WrapI64)
+		f.Set(p.pick)
+		return
+	}
+	if len(ts) > 4 {
+		p.bisect(ts, 0)
+		return
+	}
+	f.I32(0)
+	for _, t := range ts {
+		f.Get(p.random)
+		f.I64(t)
+		f.Op(wasm.I64GeS, wasm.I32Add)
+	}
+	f.Set(p.pick)
+}
+
+// evenly reports whether the thresholds cut the range into a power of two of
+// equal parts, so that a shift finds the part.
+func evenly(ts []int64) (shift int64, ok bool) {
+	n := int64(len(ts) + 1)
+	if n&(n-1) != 0 || n == 1 {
+		return 0, false
+	}
+	shift = 53
+	for m := n; m > 1; m /= 2 {
+		shift--
+	}
+	for i, t := range ts {
+		if t != int64(i+1)<<shift {
+			return 0, false
+		}
+	}
+	return shift, true
+}
+
+// bisect sets p.pick to base plus the number of thresholds reached.
+func (p *pathgen) bisect(ts []int64, base int) {
+	if len(ts) == 0 {
+		p.f.I32(int32(base))
+		p.f.Set(p.pick)
+		return
+	}
+	mid := len(ts) / 2
+	p.f.Get(p.random)
+	p.f.I64(ts[mid])
+	p.f.Op(wasm.I64GeS)
+	p.f.If(wasm.Void)
+	p.bisect(ts[mid+1:], base+mid+1)
+	p.f.Else()
+	p.bisect(ts[:mid], base)
+	p.f.End()
+}
+
+// pickByWeights is expander.pick on floating-point weights.
+func (p *pathgen) pickByWeights(mv *move, alts []alternative, u func(), constant bool) {
+	f := p.f
+	sum, last := f.Local(wasm.F64), f.Local(wasm.I32)
+	f.F64(0)
+	f.Set(sum)
+	f.I32(0)
+	f.Set(last)
+	done := f.Block(wasm.Void)
+	for i, a := range alts {
+		f.I32(int32(i))
+		f.Set(p.pick)
+		p.weightOf(mv, a, constant)
+		f.Get(sum)
+		f.Op(wasm.F64Add)
+		f.Set(sum)
+		u()
+		f.Get(sum)
+		f.Op(wasm.F64Lt)
+		p.brIf(done)
+		p.weightOf(mv, a, constant)
+		f.F64(0)
+		f.Op(wasm.F64Gt)
+		f.If(wasm.Void)
+		f.I32(int32(i))
+		f.Set(last)
+		f.End()
+	}
+	f.Get(last)
+	f.Set(p.pick)
+	f.End()
+}
+
+func (p *pathgen) weightOf(mv *move, a alternative, constant bool) {
+	if constant {
+		p.f.F64(a.weight)
+	} else {
+		p.pushWeight(mv, a.updates)
+	}
+}
+
+// apply evaluates the chosen alternative's values into locals, checks them,
+// and assigns them. Variables to which all alternatives give one value are
+// evaluated once, constants that differ are looked up, and only what is left
+// needs a branch on p.pick.
+func (p *pathgen) apply(mv *move, alts []alternative) {
+	fresh := map[int]uint32{}
+	var common, looked, varied []int
+	for _, slot := range assignedSlots(alts) {
+		fresh[slot] = p.f.Local(wasm.I32)
+		switch column := p.column(alts, slot); {
+		case allSame(column):
+			common = append(common, slot)
+		case allConst(column):
+			looked = append(looked, slot)
+		default:
+			varied = append(varied, slot)
+		}
+	}
+	groups, single := p.memoGroups(p.roots(alts[0], common))
+	for _, g := range groups {
+		p.remembered(g, fresh)
+	}
+	p.assignTogether(single, fresh)
+	for _, slot := range looked {
+		p.lookUp(p.column(alts, slot))
+		p.f.Set(fresh[slot])
+	}
+	if len(varied) > 0 {
+		p.branchOnPick(len(alts), func(i int) {
+			p.assignTogether(p.roots(alts[i], varied), fresh)
+		})
+	}
+	p.checkRanges(alts, fresh)
+	p.loops(mv, alts, fresh)
+	for _, slot := range assignedSlots(alts) {
+		p.f.Get(fresh[slot])
+		p.f.SetGlobal(p.slots[slot])
+	}
+}
+
+func assignedSlots(alts []alternative) []int {
+	var slots []int
+	for _, a := range alts {
+		for s := range a.values {
+			slots = append(slots, s)
+		}
+	}
+	slices.Sort(slots)
+	return slices.Compact(slots)
+}
+
+// valueOf is what an alternative makes of a variable, which may be nothing.
+func (p *pathgen) valueOf(a alternative, slot int) *term {
+	if t, ok := a.values[slot]; ok {
+		return t
+	}
+	return p.old(slot)
+}
+
+func (p *pathgen) old(slot int) *term {
+	s := sortInt
+	if p.m.prog.Vars[slot].Type == sema.Bool {
+		s = sortBool
+	}
+	return p.facts.simplify(p.g.variable(slot, s))
+}
+
+func (p *pathgen) column(alts []alternative, slot int) []*term {
+	column := make([]*term, len(alts))
+	for i, a := range alts {
+		column[i] = p.valueOf(a, slot)
+	}
+	return column
+}
+
+func allSame(ts []*term) bool {
+	return !slices.ContainsFunc(ts, func(t *term) bool { return t != ts[0] })
+}
+
+func allConst(ts []*term) bool {
+	return !slices.ContainsFunc(ts, func(t *term) bool { return !t.isConst() })
+}
+
+// root is a value to be computed for a variable.
+type root struct {
+	slot  int
+	value *term
+}
+
+func (p *pathgen) roots(a alternative, slots []int) []root {
+	var out []root
+	for _, s := range slots {
+		t := p.valueOf(a, s)
+		p.note(t)
+		out = append(out, root{s, t})
+	}
+	return out
+}
+
+// assignTogether evaluates values into locals. A condition that several of
+// them depend on, and that saves much, is branched on for all of them at once.
+func (p *pathgen) assignTogether(roots []root, fresh map[int]uint32) {
+	cond := p.jointCondition(roots)
+	var rest []root
+	var yes, no []root
+	for _, r := range roots {
+		if cond != nil && r.value.op == opIte && r.value.args[0] == cond {
+			yes = append(yes, root{r.slot, r.value.args[1]})
+			no = append(no, root{r.slot, r.value.args[2]})
+		} else {
+			rest = append(rest, r)
+		}
+	}
+	if cond == nil {
+		for _, r := range rest {
+			p.expr(r.value)
+			p.f.Set(fresh[r.slot])
+		}
+		return
+	}
+	p.expr(cond)
+	p.f.If(wasm.Void)
+	p.assignUnder(cond, true, yes, fresh)
+	p.f.Else()
+	p.assignUnder(cond, false, no, fresh)
+	p.f.End()
+	p.assignTogether(rest, fresh)
+}
+
+func (p *pathgen) assignUnder(cond *term, holds bool, roots []root, fresh map[int]uint32) {
+	outer := p.facts
+	p.facts = outer.assume(cond, holds)
+	for i := range roots {
+		roots[i].value = p.facts.simplify(roots[i].value)
+		p.note(roots[i].value)
+	}
+	p.scoped(func() { p.assignTogether(roots, fresh) })
+	p.facts = outer
+}
+
+// jointCondition returns the condition at the top of the most expensive
+// values, or nil if evaluating both arms without a branch is cheap.
+func (p *pathgen) jointCondition(roots []root) *term {
+	var conds []*term
+	arms := map[*term][]*term{}
+	for _, r := range roots {
+		if r.value.op != opIte {
+			continue
+		}
+		c := r.value.args[0]
+		if arms[c] == nil {
+			conds = append(conds, c)
+		}
+		arms[c] = append(arms[c], r.value.args[1:]...)
+	}
+	var best *term
+	most := jointCost
+	for _, c := range conds {
+		if cost := p.costOf(maxCost, arms[c]...); cost > most {
+			best, most = c, cost
+		}
+	}
+	return best
+}
+
+// lookUp pushes the constant of the picked alternative.
+func (p *pathgen) lookUp(column []*term) {
+	f := p.f
+	step := column[1].i - column[0].i
+	even := true
+	for i, t := range column {
+		even = even && t.i == column[0].i+int64(i)*step
+	}
+	switch {
+	case len(column) == 2:
+		f.I32(int32(column[1].i))
+		f.I32(int32(column[0].i))
+		f.Get(p.pick)
+		f.Op(wasm.Select)
+	case even && step >= minInt && step <= maxInt:
+		f.Get(p.pick)
+		f.I32(int32(step))
+		f.Op(wasm.I32Mul)
+		f.I32(int32(column[0].i))
+		f.Op(wasm.I32Add)
+	default:
+		words := make([]byte, 0, 4*len(column))
+		for _, t := range column {
+			words = binary.LittleEndian.AppendUint32(words, uint32(int32(t.i)))
+		}
+		at := p.reserve(len(words))
+		p.mod.Data(int32(at), words)
+		f.Get(p.pick)
+		f.I32(2)
+		f.Op(wasm.I32Shl)
+		f.Load(wasm.I32Load, at)
+	}
+}
+
+// branchOnPick emits code for each of n alternatives.
+func (p *pathgen) branchOnPick(n int, emit func(i int)) {
+	if n == 1 {
+		emit(0)
+		return
+	}
+	labels := make([]wasm.Label, n)
+	end := p.f.Block(wasm.Void)
+	for i := n - 1; i >= 0; i-- {
+		labels[i] = p.f.Block(wasm.Void)
+	}
+	p.f.Get(p.pick)
+	p.f.BrTable(labels, labels[n-1])
+	for i := range n {
+		p.f.End()
+		p.scoped(func() { emit(i) })
+		p.f.Br(end)
+	}
+	p.f.End()
+}
+
+// checkRanges bails out if a new value is outside its variable's range and
+// its interval does not exclude that.
+func (p *pathgen) checkRanges(alts []alternative, fresh map[int]uint32) {
+	for _, slot := range assignedSlots(alts) {
+		r := p.g.ranges[slot]
+		inside := true
+		for _, t := range p.column(alts, slot) {
+			if t.sort == sortBool {
+				continue
+			}
+			v := p.facts.interval(t)
+			inside = inside && r.lo <= v.lo && v.hi <= r.hi
+		}
+		if inside {
+			continue
+		}
+		p.f.Get(fresh[slot])
+		p.f.I32(int32(r.lo))
+		p.f.Op(wasm.I32Sub)
+		p.f.I32(int32(r.hi - r.lo))
+		p.f.Op(wasm.I32GtU)
+		p.brIf(p.bail)
+	}
+}
+
+// loops decides an unbounded until at a deterministic self-loop: the only
+// choice has one transition of probability one, back to the same state.
+func (p *pathgen) loops(mv *move, alts []alternative, fresh map[int]uint32) {
+	if !p.w.endsAtLoops() || !p.certain(mv) || p.leaves(alts) {
+		return
+	}
+	f := p.f
+	out := f.Block(wasm.Void)
+	f.Get(p.count)
+	f.I32(1)
+	f.Op(wasm.I32Ne)
+	p.brIf(out)
+	for _, slot := range assignedSlots(alts) {
+		f.Get(fresh[slot])
+		f.GetGlobal(p.slots[slot])
+		f.Op(wasm.I32Ne)
+		p.brIf(out)
+	}
+	for _, c := range mv.members {
+		if p.fixed[c] == nil {
+			p.certainWeights(c, out)
+		}
+	}
+	f.Br(p.no)
+	f.End()
+}
+
+// certain reports whether every member with constant weights has exactly one
+// positive one, and that is one.
+func (p *pathgen) certain(mv *move) bool {
+	for _, c := range mv.members {
+		positive := 0
+		for _, w := range p.fixed[c] {
+			if w > 0 {
+				positive++
+			}
+			if w > 0 && w != 1 {
+				return false
+			}
+		}
+		if positive != 1 && p.fixed[c] != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// certainWeights leaves unless exactly one computed weight is positive, and it is one.
+func (p *pathgen) certainWeights(c *command, out wasm.Label) {
+	f := p.f
+	f.I32(0)
+	for _, w := range p.weights[c] {
+		f.Get(w)
+		f.F64(0)
+		f.Op(wasm.F64Gt, wasm.I32Add)
+	}
+	f.I32(0)
+	for _, w := range p.weights[c] {
+		f.Get(w)
+		f.F64(1)
+		f.Op(wasm.F64Eq, wasm.I32Or)
+	}
+	f.Op(wasm.I32Eqz)
+	p.brIf(out)
+	f.I32(1)
+	f.Op(wasm.I32Ne)
+	p.brIf(out)
+}
+
+// leaves reports whether some variable certainly gets another value.
+func (p *pathgen) leaves(alts []alternative) bool {
+	for _, slot := range assignedSlots(alts) {
+		differs := true
+		for _, t := range p.column(alts, slot) {
+			if t.sort != sortInt {
+				old := p.old(slot)
+				differs = differs && t.isConst() && old.isConst() && t != old
+				continue
+			}
+			v, was := p.facts.interval(t), p.facts.variable(slot)
+			differs = differs && (v.hi < was.lo || was.hi < v.lo)
+		}
+		if differs {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,148 @@
+package compile
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+)
+
+// InitialStates returns the initial states in lexicographic order of their
+// valuations: one, unless the model has an init…endinit block. More than
+// Options.MaxInitial of them, or none, are an error.
+func (m *Model) InitialStates(ctx context.Context) ([][]int32, error) {
+	if m.prog.Init == nil {
+		return [][]int32{m.initialState()}, nil
+	}
+	for _, v := range m.prog.Vars {
+		if v.Type == sema.Int && !v.Bounded {
+			return nil, &UnsupportedError{m.prog.File, v.Pos, fmt.Sprintf("init…endinit with the unbounded variable %q", v.Name)}
+		}
+	}
+	s, err := m.newInitSearch(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.search(0); err != nil {
+		return nil, err
+	}
+	if len(s.found) == 0 {
+		return nil, &UnsupportedError{m.prog.File, m.prog.Init.Pos(), "no valuation satisfies init…endinit"}
+	}
+	return s.found, nil
+}
+
+// initialState returns the valuation of the variables' initial values.
+func (m *Model) initialState() []int32 {
+	state := make([]int32, len(m.prog.Vars))
+	for i, v := range m.prog.Vars {
+		state[i] = v.Init
+	}
+	return state
+}
+
+// initSearch goes through the valuations variable by variable. A conjunct of
+// the init expression whose variables all have values cuts the search when it
+// is false; the whole expression decides in the end.
+type initSearch struct {
+	ctx   context.Context
+	m     *Model
+	env   env
+	whole boolFn
+	cuts  [][]boolFn // cuts[i]: conjuncts decided once slots 0..i-1 are set
+	steps int
+	found [][]int32
+}
+
+func (m *Model) newInitSearch(ctx context.Context) (*initSearch, error) {
+	s := &initSearch{ctx: ctx, m: m, cuts: make([][]boolFn, len(m.prog.Vars)+1)}
+	s.env.state = make([]int32, len(m.prog.Vars))
+	var err error
+	if s.whole, err = m.boolean(m.prog.Init); err != nil {
+		return nil, err
+	}
+	for _, c := range conjuncts(m.prog.Init) {
+		f, err := m.boolean(c)
+		if err != nil {
+			return nil, err
+		}
+		depth := min(lastSlot(c)+1, len(m.prog.Vars))
+		s.cuts[depth] = append(s.cuts[depth], f)
+	}
+	return s, nil
+}
+
+func (s *initSearch) search(slot int) error {
+	if s.steps++; s.steps&0xffff == 0 && s.ctx.Err() != nil {
+		return s.ctx.Err()
+	}
+	for _, f := range s.cuts[slot] {
+		holds := f(&s.env)
+		failed := s.env.err != nil
+		s.env.err = nil
+		if !holds && !failed {
+			return nil
+		}
+	}
+	if slot == len(s.env.state) {
+		return s.leaf()
+	}
+	v := &s.m.prog.Vars[slot]
+	for x := int64(v.Low); x <= int64(v.High); x++ {
+		s.env.state[slot] = int32(x)
+		if err := s.search(slot + 1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *initSearch) leaf() error {
+	holds := s.whole(&s.env)
+	if err := s.m.takeError(&s.env); err != nil {
+		return err
+	}
+	if !holds {
+		return nil
+	}
+	if len(s.found) == s.m.opts.MaxInitial {
+		return &UnsupportedError{s.m.prog.File, s.m.prog.Init.Pos(), fmt.Sprintf("more than %d initial states", s.m.opts.MaxInitial)}
+	}
+	s.found = append(s.found, slices.Clone(s.env.state))
+	return nil
+}
+
+// conjuncts splits e at its outer & operators.
+func conjuncts(e sema.Expr) []sema.Expr {
+	if b, ok := e.(*sema.Binary); ok && b.Op == syntax.OpAnd {
+		return append(conjuncts(b.X), conjuncts(b.Y)...)
+	}
+	return []sema.Expr{e}
+}
+
+// lastSlot returns the greatest slot that e reads, -1 when it reads none, and
+// the greatest of all for an expression it does not know.
+func lastSlot(e sema.Expr) int {
+	switch e := e.(type) {
+	case *sema.Const:
+		return -1
+	case *sema.Var:
+		return e.Slot
+	case *sema.Unary:
+		return lastSlot(e.X)
+	case *sema.Binary:
+		return max(lastSlot(e.X), lastSlot(e.Y))
+	case *sema.Cond:
+		return max(lastSlot(e.C), lastSlot(e.A), lastSlot(e.B))
+	case *sema.Call:
+		last := -1
+		for _, a := range e.Args {
+			last = max(last, lastSlot(a))
+		}
+		return last
+	}
+	return math.MaxInt32
+}

@@ -1,0 +1,77 @@
+package compile
+
+import "math"
+
+// next draws 64 random bits and advances the stream: xoshiro256**.
+func (s *Stream) next() uint64 {
+	x := s[1] * 5
+	x = (x<<7 | x>>57) * 9
+	t := s[1] << 17
+	s[2] ^= s[0]
+	s[3] ^= s[1]
+	s[1] ^= s[2]
+	s[0] ^= s[3]
+	s[2] ^= t
+	s[3] = s[3]<<45 | s[3]>>19
+	return x
+}
+
+// unit draws a multiple of 2^-53 in [0, 1).
+func (s *Stream) unit() float64 { return float64(s.next()>>11) * 0x1p-53 }
+
+// below draws an integer uniformly from [0, n), n > 0. It uses the upper half
+// of each draw and rejects the few values that would favour some results.
+//
+// Source: Lemire, Fast random integer generation in an interval, 2019.
+func (s *Stream) below(n uint32) uint32 {
+	product := (s.next() >> 32) * uint64(n)
+	if uint32(product) < n {
+		for threshold := -n % n; uint32(product) < threshold; {
+			product = (s.next() >> 32) * uint64(n)
+		}
+	}
+	return uint32(product >> 32)
+}
+
+// exponential draws a sojourn time for the given total rate by inversion of 1-u,
+// which is never 0.
+func (s *Stream) exponential(rate float64) float64 { return -logUnit(1-s.unit()) / rate }
+
+// logUnit is the natural logarithm of x in (0, 1], with an error below one unit
+// in the last place. It is written out, and without fused operations, so that
+// the machine computes the same bits on every platform.
+//
+// Source: the method of FreeBSD's e_log.c: reduce x to 2^k·(1+f) with
+// sqrt(2)/2 < 1+f < sqrt(2), then log(1+f) = f - s·(f-R) with s = f/(2+f) and R
+// a polynomial in s².
+func logUnit(x float64) float64 {
+	bits := math.Float64bits(x)
+	k := int64(bits>>52) - 1022
+	f := math.Float64frombits(bits&(1<<52-1) | 1022<<52) // [0.5, 1)
+	if f < math.Sqrt2/2 {
+		f *= 2
+		k--
+	}
+	f--
+	s := f / (2 + f)
+	s2 := float64(s * s)
+	s4 := float64(s2 * s2)
+	t1 := float64(s2 * (logL1 + float64(s4*(logL3+float64(s4*(logL5+float64(s4*logL7)))))))
+	t2 := float64(s4 * (logL2 + float64(s4*(logL4+float64(s4*logL6)))))
+	r := t1 + t2
+	half := float64(float64(0.5*f) * f)
+	kf := float64(k)
+	return float64(kf*ln2Hi) - ((half - (float64(s*(half+r)) + float64(kf*ln2Lo))) - f)
+}
+
+const (
+	ln2Hi = 6.93147180369123816490e-01
+	ln2Lo = 1.90821492927058770002e-10
+	logL1 = 6.666666666666735130e-01
+	logL2 = 3.999999999940941908e-01
+	logL3 = 2.857142874366239149e-01
+	logL4 = 2.222219843214978396e-01
+	logL5 = 1.818357216161805012e-01
+	logL6 = 1.531383769920937332e-01
+	logL7 = 1.479819860511658591e-01
+)

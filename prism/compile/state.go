@@ -1,0 +1,41 @@
+package compile
+
+import (
+	"strconv"
+	"strings"
+
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+)
+
+// StateText returns a state as PRISM's messages show it: "(x=8,turn=true)".
+func (m *Model) StateText(state []int32) string {
+	var b strings.Builder
+	for i, v := range m.prog.Vars {
+		b.WriteString([]string{"(", ","}[min(i, 1)])
+		b.WriteString(v.Name + "=" + valueText(v.Type, state[i]))
+	}
+	return b.String() + ")"
+}
+
+func valueText(t sema.Type, x int32) string {
+	if t == sema.Bool {
+		return strconv.FormatBool(x != 0)
+	}
+	return strconv.Itoa(int(x))
+}
+
+func (m *Model) stateError(state []int32, pos syntax.Pos, msg string) *StateError {
+	return &StateError{File: m.prog.File, Pos: pos, State: m.StateText(state), Msg: msg}
+}
+
+// takeError turns the noted evaluation error into a StateError and clears it.
+// The result is nil when there was none.
+func (m *Model) takeError(v *env) *StateError {
+	if v.err == nil {
+		return nil
+	}
+	err := m.stateError(v.state, v.err.pos, v.err.msg)
+	v.err = nil
+	return err
+}

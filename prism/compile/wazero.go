@@ -1,0 +1,206 @@
+package compile
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"sync/atomic"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+)
+
+// machine is a Runner that runs whole batches of paths in WebAssembly. Paths
+// on which the code gives up are run again by the interpreter.
+type machine struct {
+	shared *sharedCode
+	mod    api.Module
+	run    api.Function
+	memory []byte
+	stack  [4]uint64
+	slow   *interpreter
+	one    [1]Outcome
+	closed bool
+}
+
+// sharedCode is the compiled module of all forks; the last one closes it.
+type sharedCode struct {
+	m       *Model
+	mon     Monitor
+	runtime wazero.Runtime
+	code    wazero.CompiledModule
+	users   atomic.Int64
+}
+
+// stepBudget is how many steps one call may take before the context is polled.
+const stepBudget = 1 << 21
+
+// NewMachine compiles the model and one monitor to WebAssembly. It fails with
+// an *UnsupportedError where only the interpreter can run them.
+func (m *Model) NewMachine(ctx context.Context, mon Monitor) (BatchRunner, error) {
+	slow, err := m.newInterpreter(mon)
+	if err != nil {
+		return nil, err
+	}
+	code, err := m.assemble(slow.w, slow.start)
+	if err != nil {
+		return nil, err
+	}
+	shared := &sharedCode{m: m, mon: mon, runtime: wazero.NewRuntime(ctx)}
+	if err := shared.compile(ctx, code); err != nil {
+		return nil, fmt.Errorf("compile to WebAssembly: %w", errors.Join(err, shared.runtime.Close(ctx)))
+	}
+	r, err := shared.instance(ctx, slow)
+	if err != nil {
+		return nil, errors.Join(err, shared.runtime.Close(ctx))
+	}
+	return r, nil
+}
+
+func (s *sharedCode) compile(ctx context.Context, module []byte) error {
+	f64, i32, i64 := api.ValueTypeF64, api.ValueTypeI32, api.ValueTypeI64
+	num, whole := []api.ValueType{f64, f64}, []api.ValueType{i32, i32}
+	host := s.runtime.NewHostModuleBuilder(hostModule)
+	host.NewFunctionBuilder().WithGoFunction(onNumbers(pow), num, num[:1]).Export("pow")
+	host.NewFunctionBuilder().WithGoFunction(onNumbers(logBase), num, num[:1]).Export("log")
+	host.NewFunctionBuilder().WithGoFunction(api.GoFunc(hostIntPow), whole, []api.ValueType{i64}).Export("intpow")
+	if _, err := host.Instantiate(ctx); err != nil {
+		return err
+	}
+	code, err := s.runtime.CompileModule(ctx, module)
+	s.code = code
+	return err
+}
+
+func onNumbers(f func(x, y float64) float64) api.GoFunc {
+	return func(_ context.Context, stack []uint64) {
+		stack[0] = math.Float64bits(f(math.Float64frombits(stack[0]), math.Float64frombits(stack[1])))
+	}
+}
+
+func hostIntPow(_ context.Context, stack []uint64) {
+	var v env
+	r := intPow(&v, noPos, int32(stack[0]), int32(stack[1]))
+	stack[0] = uint64(int64(r))
+	if v.err != nil {
+		failed := int64(hostFailed)
+		stack[0] = uint64(failed)
+	}
+}
+
+func (s *sharedCode) instance(ctx context.Context, slow *interpreter) (*machine, error) {
+	mod, err := s.runtime.InstantiateModule(ctx, s.code, wazero.NewModuleConfig().WithName(""))
+	if err != nil {
+		return nil, fmt.Errorf("instantiate WebAssembly: %w", err)
+	}
+	memory, ok := mod.Memory().Read(0, mod.Memory().Size())
+	if !ok {
+		return nil, fmt.Errorf("instantiate WebAssembly: no memory")
+	}
+	s.users.Add(1)
+	return &machine{shared: s, mod: mod, run: mod.ExportedFunction(exportedRun), memory: memory, slow: slow}, nil
+}
+
+// Name implements BatchRunner.
+func (r *machine) Name() string { return "machine" }
+
+// Fork implements BatchRunner.
+func (r *machine) Fork() (BatchRunner, error) {
+	slow, err := r.shared.m.newInterpreter(r.shared.mon)
+	if err != nil {
+		return nil, err
+	}
+	return r.shared.instance(context.Background(), slow)
+}
+
+// Close implements Runner.
+func (r *machine) Close() error {
+	if r.closed {
+		return nil
+	}
+	r.closed = true
+	if r.shared.users.Add(-1) == 0 {
+		return r.shared.runtime.Close(context.Background())
+	}
+	return r.mod.Close(context.Background())
+}
+
+// Run implements Runner.
+func (r *machine) Run(s Stream) Outcome {
+	r.setStream(0, s)
+	if err := r.runLoaded(context.Background(), r.one[:]); err != nil {
+		return r.slow.Run(s)
+	}
+	if r.one[0].Status == Failed {
+		return r.slow.Run(s)
+	}
+	return r.one[0]
+}
+
+// RunBatch implements BatchRunner.
+func (r *machine) RunBatch(ctx context.Context, seed, first uint64, dst []Outcome) error {
+	for len(dst) > 0 {
+		part := dst[:min(len(dst), batchSize)]
+		for i := range part {
+			r.setStream(i, NewStream(seed, first+uint64(i)))
+		}
+		if err := r.runLoaded(ctx, part); err != nil {
+			return err
+		}
+		for i := range part {
+			if part[i].Status != Failed {
+				continue
+			}
+			var err error
+			if part[i], err = r.slow.run(ctx, NewStream(seed, first+uint64(i))); err != nil {
+				return err
+			}
+		}
+		dst, first = dst[len(part):], first+uint64(len(part))
+	}
+	return ctx.Err()
+}
+
+func (r *machine) setStream(i int, s Stream) {
+	for k, word := range s {
+		binary.LittleEndian.PutUint64(r.memory[i*streamSize+8*k:], word)
+	}
+}
+
+// runLoaded runs the samples whose streams are in memory. One that the code
+// gave up on has status Failed and nothing else.
+func (r *machine) runLoaded(ctx context.Context, dst []Outcome) error {
+	for done, resume := 0, uint64(0); done < len(dst); resume = 1 {
+		r.stack = [4]uint64{uint64(done), uint64(len(dst)), stepBudget, resume}
+		if err := r.run.CallWithStack(ctx, r.stack[:]); err != nil {
+			return fmt.Errorf("run WebAssembly: %w", err)
+		}
+		done = int(r.stack[0])
+		if ctx.Err() != nil && done < len(dst) {
+			return ctx.Err()
+		}
+	}
+	for i := range dst {
+		dst[i] = r.outcome(i)
+	}
+	return nil
+}
+
+func (r *machine) outcome(i int) Outcome {
+	b := r.memory[outcomesAt+i*outcomeSize:][:outcomeSize]
+	word := func(at int) uint64 { return binary.LittleEndian.Uint64(b[at:]) }
+	out := Outcome{Status: Status(b[0])}
+	if out.Status == Failed {
+		return out
+	}
+	out.Steps = int64(word(8))
+	out.Time, out.Reward = math.Float64frombits(word(24)), math.Float64frombits(word(32))
+	if r.shared.m.nondeterministic() {
+		out.Nondet = int64(word(16))
+	} else {
+		out.Overlap = int64(word(16))
+	}
+	return out
+}
