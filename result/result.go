@@ -88,6 +88,8 @@ type Verdict struct {
 	HalfWidth  *float64
 	Confidence float64 // 0.99 is 99 %; 0 when not statistical
 	Samples    int64
+	// Steps is the length of the sampled paths; nil when there were none.
+	Steps      *Steps
 	Resolution Resolution
 	// States, Choices and Transitions are 0 when no state space was built.
 	States, Choices, Transitions int64
@@ -95,6 +97,12 @@ type Verdict struct {
 	Seconds                      float64
 	Warnings                     []string
 	Err                          *Failure // nil unless there is no value
+}
+
+// Steps is the number of steps of the sampled paths.
+type Steps struct {
+	Min, Max int64
+	Mean     float64
 }
 
 // Constant is the value of one constant of an experiment, as text.

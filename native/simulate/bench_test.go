@@ -1,0 +1,58 @@
+package simulate
+
+import (
+	"fmt"
+	"testing"
+
+	"tilecheck/native/stats"
+	"tilecheck/prism/compile"
+)
+
+// BenchmarkSampler is what drawing a sample costs beside the sample itself.
+func BenchmarkSampler(b *testing.B) {
+	for _, workers := range []int{1, 0} {
+		b.Run(fmt.Sprintf("workers=%d", workers), func(b *testing.B) {
+			s := &sampler{runner: newFake(), end: int64(b.N), workers: workers, take: func(*compile.Outcome) bool { return true }}
+			if err := s.run(b.Context()); err != nil {
+				b.Fatal(err)
+			}
+		})
+	}
+}
+
+// BenchmarkCheck estimates from 100,000 paths of 3.7 steps on average.
+func BenchmarkCheck(b *testing.B) {
+	m := load(b, die)
+	p := m.property(b, `P=? [ F d=6 ]`)
+	const samples = 100_000
+	for _, workers := range []int{1, 0} {
+		b.Run(fmt.Sprintf("workers=%d", workers), func(b *testing.B) {
+			for b.Loop() {
+				if r := Check(b.Context(), m.Model, p, Options{Workers: workers, Params: stats.Params{Samples: samples}}); r.Err != nil {
+					b.Fatal(r.Err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*samples), "ns/path")
+		})
+	}
+}
+
+// BenchmarkSequential asks the stopping rule after every sample.
+func BenchmarkSequential(b *testing.B) {
+	m := load(b, die)
+	p := m.property(b, `P=? [ F d=6 ]`)
+	for b.Loop() {
+		if r := Check(b.Context(), m.Model, p, Options{Params: stats.Params{Width: 0.005}}); r.Err != nil {
+			b.Fatal(r.Err)
+		}
+	}
+}
+
+func BenchmarkWalk(b *testing.B) {
+	m := load(b, queue, "K=4,lambda=1,mu=2")
+	for b.Loop() {
+		if _, err := Walk(b.Context(), m.Model, PathOptions{Steps: 1000}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,351 @@
+package simulate
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"tilecheck/prism/compile"
+	"tilecheck/prism/sema"
+	"tilecheck/result"
+)
+
+// counter has exactly one path.
+const counter = `dtmc
+module counter
+  n : [0..3] init 0;
+  odd : bool init false;
+  [up] n<3 -> (n'=n+1) & (odd'=!odd);
+  [] n=3 -> true;
+endmodule
+module watcher
+  seen : bool init false;
+  [up] n!=1 -> true;
+  [up] n=1 -> (seen'=true);
+endmodule
+rewards "a" n=1 : 2; [up] n=2 : 0.5; endrewards
+rewards "b" [] true : 1e-5; odd : 12345678; endrewards
+`
+
+const dead = `dtmc
+module m s:[0..2] init 0; [] s<2 -> (s'=s+1); endmodule
+rewards true:1; [] true: 2; endrewards
+`
+
+// prismTable is a table that PRISM prints for a model with a single path.
+type prismTable struct {
+	option string // of -simpath
+	model  string
+	path   PathOptions
+	table  TableOptions
+	vars   []string
+	end    PathEnd
+	want   string
+}
+
+// prismTables are the output of PRISM 4.10.2-dev, except that with "deadlock" it
+// prints 0.0 for the reward of the last transition, which is 2.0 in its other modes.
+func prismTables() []prismTable {
+	return []prismTable{
+		{
+			"9,probs=true,rewards=true",
+			counter, PathOptions{Steps: 9, Rewards: true}, TableOptions{Probs: true, Rewards: true}, nil, AtLoop,
+			`action probability step n odd seen state_reward1 transition_reward1 state_reward2 transition_reward2
+- - 0 0 false false 0.0 0.0 0.0 0.0
+[up] 1.0 1 1 true false 2.0 0.0 1.2345678E7 0.0
+[up] 1.0 2 2 false true 0.0 0.5 0.0 0.0
+[up] 1.0 3 3 true true 0.0 0.0 1.2345678E7 1.0E-5
+counter 1.0 4 3 true true 0.0 ? 1.2345678E7 ?
+`,
+		},
+		{
+			"2",
+			counter, PathOptions{Steps: 2}, TableOptions{}, nil, AtLength,
+			`action step n odd seen
+- 0 0 false false
+[up] 1 1 true false
+[up] 2 2 false true
+`,
+		},
+		{
+			"5,loopcheck=false,sep=comma,vars=(seen,n),changes=false",
+			counter, PathOptions{Steps: 5, NoLoopCheck: true}, TableOptions{Separator: ","}, []string{"seen", "n"}, AtLength,
+			`action,step,seen,n
+-,0,false,0
+[up],1,false,1
+[up],2,true,2
+[up],3,true,3
+counter,4,true,3
+counter,5,true,3
+`,
+		},
+		{
+			"5,loopcheck=false,sep=tab,vars=(seen),changes=true,probs=true",
+			counter, PathOptions{Steps: 5, NoLoopCheck: true}, TableOptions{Separator: "\t", Probs: true, Changes: true}, []string{"seen"}, AtLength,
+			"action\tprobability\tstep\tseen\n-\t-\t0\tfalse\n[up]\t1.0\t2\ttrue\n",
+		},
+		{
+			"6,loopcheck=false,vars=(seen),changes=true,rewards=true",
+			counter, PathOptions{Steps: 6, NoLoopCheck: true, Rewards: true}, TableOptions{Changes: true, Rewards: true}, []string{"seen"}, AtLength,
+			`action step seen state_reward1 transition_reward1 state_reward2 transition_reward2
+- 0 false 0.0 0.0 0.0 0.0
+[up] 1 false 2.0 0.0 1.2345678E7 0.0
+[up] 2 true 0.0 0.5 0.0 0.0
+[up] 3 true 0.0 0.0 1.2345678E7 1.0E-5
+`,
+		},
+		{
+			"time=2,probs=true",
+			counter, PathOptions{Time: 2}, TableOptions{Probs: true}, nil, AtTime,
+			`action probability step n odd seen
+- - 0 0 false false
+[up] 1.0 1 1 true false
+[up] 1.0 2 2 false true
+`,
+		},
+		{
+			"deadlock,rewards=true",
+			dead, PathOptions{Deadlock: true, Rewards: true}, TableOptions{Rewards: true}, nil, AtDeadlock,
+			`action step s state_reward transition_reward
+- 0 0 1.0 2.0
+m 1 1 1.0 2.0
+m 2 2 1.0 ?
+`,
+		},
+		{
+			"9,rewards=true",
+			dead, PathOptions{Steps: 9, Rewards: true}, TableOptions{Rewards: true}, nil, AtDeadlock,
+			`action step s state_reward transition_reward
+- 0 0 1.0 2.0
+m 1 1 1.0 2.0
+m 2 2 1.0 ?
+`,
+		},
+	}
+}
+
+func TestTable(t *testing.T) {
+	for _, tt := range prismTables() {
+		m := load(t, tt.model)
+		p, err := Walk(t.Context(), m.Model, tt.path)
+		must(t, err)
+		if tt.vars != nil {
+			tt.table.Vars, err = VarSlots(m.prog, tt.vars)
+			must(t, err)
+		}
+		var b bytes.Buffer
+		must(t, WriteTable(&b, m.prog, p, tt.table))
+		if b.String() != tt.want || p.End != tt.end {
+			t.Errorf("-simpath %s: end %v, want %v\n got %s\nwant %s", tt.option, p.End, tt.end, b.String(), tt.want)
+		}
+	}
+}
+
+// TestTablePRISM confirms the tables with the PRISM that TILECHECK_PRISM names.
+func TestTablePRISM(t *testing.T) {
+	prism := os.Getenv("TILECHECK_PRISM")
+	if prism == "" {
+		if strings.Contains(os.Getenv("TILECHECK_REQUIRE"), "prism") {
+			t.Fatal("TILECHECK_REQUIRE asks for prism and TILECHECK_PRISM does not say where it is")
+		}
+		t.Skip("TILECHECK_PRISM does not name PRISM's launcher")
+	}
+	for _, tt := range prismTables() {
+		file := filepath.Join(t.TempDir(), "m.prism")
+		must(t, os.WriteFile(file, []byte(tt.model), 0o600))
+		out, err := exec.CommandContext(t.Context(), prism, file, "-simpath", tt.option, "stdout").CombinedOutput()
+		must(t, err)
+		_, table, _ := strings.Cut(string(out), "\naction")
+		table, _, _ = strings.Cut("action"+table, "\n\n")
+		want := strings.TrimSuffix(tt.want, "\n")
+		if strings.HasPrefix(tt.option, "deadlock") { // see prismTables
+			want = strings.Replace(want, "m 1 1 1.0 2.0", "m 1 1 1.0 0.0", 1)
+		}
+		if table != want {
+			t.Errorf("-simpath %s:\nPRISM %s\n want %s", tt.option, table, want)
+		}
+	}
+}
+
+// The layout is that of PRISM for this model (-simpath 6,rewards=true,probs=true),
+// whose times are random; the numbers follow from the model.
+func TestTableOfCTMC(t *testing.T) {
+	m := load(t, `ctmc
+module M s:[0..2] init 0; [] s=0 -> 3:(s'=1); [] s=1 -> 2:(s'=2)+1:(s'=0); [x] s=2 -> 0.5:(s'=0); endmodule
+module N t:[0..1] init 0; [x] true -> 2:(t'=1-t); [] t=1 -> 7:(t'=0); endmodule
+rewards "n" [] true:1; s=1:1.5; endrewards
+`)
+	p := &Path{
+		States: [][]int32{{0, 0}, {1, 0}, {2, 0}, {0, 1}},
+		Steps: []Step{
+			{Action: sema.Unlabelled, Module: 0, Probability: 3, Time: 0.75, Rewards: []float64{1}},
+			{Action: sema.Unlabelled, Module: 0, Probability: 2, Time: 0.5, Rewards: []float64{1}},
+			{Action: 0, Module: -1, Probability: 1, Time: 0.25, Rewards: []float64{0}},
+		},
+		StateRewards: [][]float64{{0}, {1.5}, {0}, {0}},
+	}
+	var b bytes.Buffer
+	must(t, WriteTable(&b, m.prog, p, TableOptions{Probs: true, Rewards: true}))
+	want := `action probability step time s t state_reward transition_reward
+- - 0 0.0 0 0 0.0 1.0
+M 3.0 1 0.75 1 0 1.5 1.0
+M 2.0 2 1.25 2 0 0.0 0.0
+[x] 1.0 3 1.5 0 1 0.0 ?
+`
+	if b.String() != want {
+		t.Errorf("got %s\nwant %s", b.String(), want)
+	}
+	if p.Time(3) != 1.5 {
+		t.Errorf("time %v", p.Time(3))
+	}
+}
+
+// Every step of a random path has to be a transition of its state.
+func TestWalkSteps(t *testing.T) {
+	for _, m := range []*model{
+		load(t, die),
+		load(t, choices),
+		load(t, strings.Replace(choices, "mdp", "dtmc", 1)),
+		load(t, queue, "K=4,lambda=1,mu=2"),
+	} {
+		x := m.NewExpander()
+		for seed := range uint64(20) {
+			p, err := Walk(t.Context(), m.Model, PathOptions{Steps: 40, Seed: seed})
+			must(t, err)
+			if len(p.States) != len(p.Steps)+1 {
+				t.Fatalf("%d states, %d steps", len(p.States), len(p.Steps))
+			}
+			for i, s := range p.Steps {
+				cs, err := x.Expand(p.States[i])
+				must(t, err)
+				c := cs.List[s.Choice]
+				divisor := 1.0
+				if m.prog.Type.String() == "DTMC" {
+					divisor = float64(len(cs.List))
+				}
+				found := slices.ContainsFunc(c.Transitions, func(tr compile.Transition) bool {
+					return slices.Equal(tr.Target, p.States[i+1]) && tr.Weight/divisor == s.Probability
+				})
+				if !found || s.Choices != len(cs.List) || s.Action != c.Action {
+					t.Fatalf("step %d, %+v, is no transition from %v", i, s, p.States[i])
+				}
+				if ctmc := m.prog.Type.String() == "CTMC"; ctmc != (s.Time > 0) {
+					t.Fatalf("step %d takes %v", i, s.Time)
+				}
+			}
+		}
+	}
+}
+
+// Walks and samples have one distribution. The intervals have confidence
+// 1-1e-6 each.
+func TestWalkDistribution(t *testing.T) {
+	m := load(t, die)
+	const n = 6000
+	var faces [7]int
+	for i := range n {
+		p, err := Walk(t.Context(), m.Model, PathOptions{Steps: 1000, Seed: 7, Index: uint64(i)})
+		must(t, err)
+		faces[p.States[len(p.States)-1][1]]++
+	}
+	sd := math.Sqrt(n * 5.0 / 36)
+	for d, k := range faces[1:] {
+		if math.Abs(float64(k)-n/6) > 5*sd {
+			t.Errorf("face %d came %d times of %d", d+1, k, n)
+		}
+	}
+	// The time in the queue's state 1 is exponential with rate 3; it is left for 2 with probability 1/3.
+	q := load(t, strings.Replace(queue, "init 0", "init 1", 1), "K=4,lambda=1,mu=2")
+	total, ups := 0.0, 0
+	for i := range n {
+		p, err := Walk(t.Context(), q.Model, PathOptions{Steps: 1, Seed: 7, Index: uint64(i)})
+		must(t, err)
+		total += p.Steps[0].Time
+		if p.States[1][0] == 2 {
+			ups++
+		}
+	}
+	if mean := total / n; math.Abs(mean-1.0/3) > 5/(3*math.Sqrt(n)) {
+		t.Errorf("mean time %v, want 1/3", mean)
+	}
+	if math.Abs(float64(ups)-n/3) > 5*math.Sqrt(n*2.0/9) {
+		t.Errorf("%d of %d rise, want a third", ups, n)
+	}
+	// Both choices of the MDP are equally likely.
+	c := load(t, choices)
+	first := 0
+	for i := range n {
+		p, err := Walk(t.Context(), c.Model, PathOptions{Steps: 1, Seed: 7, Index: uint64(i)})
+		must(t, err)
+		if p.Steps[0].Choice == 0 {
+			first++
+		}
+	}
+	if math.Abs(float64(first)-n/2) > 5*math.Sqrt(n)/2 {
+		t.Errorf("the first choice was taken %d times of %d", first, n)
+	}
+}
+
+func TestWalkEnds(t *testing.T) {
+	ruined := load(t, ruin, "N=100000,start=50000,p=0.5")
+	for _, tt := range []struct {
+		m     *model
+		opt   PathOptions
+		end   PathEnd
+		steps int
+	}{
+		{ruined, PathOptions{}, AtLength, 0},
+		{ruined, PathOptions{Steps: 12}, AtLength, 12},
+		{ruined, PathOptions{Time: 12.5}, AtTime, 13},
+		{ruined, PathOptions{Time: 50, MaxSteps: 9}, AtLimit, 9},
+		{ruined, PathOptions{Deadlock: true}, AtLimit, DefaultMaxPath},
+		{load(t, dead), PathOptions{Steps: 12}, AtDeadlock, 2},
+		{load(t, dead), PathOptions{Time: 12}, AtDeadlock, 2},
+		{load(t, counter), PathOptions{Deadlock: true}, AtLoop, 4},
+	} {
+		p, err := Walk(t.Context(), tt.m.Model, tt.opt)
+		if err != nil || p.End != tt.end || len(p.Steps) != tt.steps || p.Tries != 1 {
+			t.Errorf("%+v: %v after %d steps, %d tries, %v; want %v after %d", tt.opt, p.End, len(p.Steps), p.Tries, err, tt.end, tt.steps)
+		}
+	}
+	// A deadlock with probability 1/4 per path is found within 60 tries but for 3e-8.
+	p, err := Walk(t.Context(), load(t, `dtmc
+module m s:[0..2] init 0; [] s=0 -> 1/4:(s'=1) + 3/4:(s'=2); [] s=2 -> true; endmodule`).Model, PathOptions{Deadlock: true, Tries: 60, Seed: 2})
+	if err != nil || p.End != AtDeadlock || p.Tries < 2 || p.States[1][0] != 1 {
+		t.Errorf("%v after %d tries, %v", p.End, p.Tries, err)
+	}
+	// Time in a CTMC: at least the time asked for, and not before the last step.
+	q := load(t, queue, "K=4,lambda=1,mu=2")
+	p, err = Walk(t.Context(), q.Model, PathOptions{Time: 20, Seed: 1})
+	if n := len(p.Steps); err != nil || p.End != AtTime || p.Time(n) < 20 || p.Time(n-1) >= 20 {
+		t.Errorf("%v at time %v, %v", p.End, p.Time(len(p.Steps)), err)
+	}
+}
+
+func TestWalkErrors(t *testing.T) {
+	m := load(t, "dtmc\nmodule m\n s:[0..2];\n [] true -> (s'=s+1);\nendmodule")
+	p, err := Walk(t.Context(), m.Model, PathOptions{Steps: 5})
+	f, ok := errors.AsType[*result.Failure](err)
+	if !ok || f.Class != result.Model || f.Error() != "m.prism:4:13: s'=3 leaves [0..2] in state (s=2)" || len(p.States) != 3 {
+		t.Errorf("error %v, path %+v", err, p)
+	}
+	several := load(t, "dtmc\nmodule m\n s:[0..2];\n [] true -> true;\nendmodule\ninit s<2 endinit")
+	if _, err := Walk(t.Context(), several.Model, PathOptions{}); err == nil || !strings.Contains(err.Error(), "found 2 initial states") {
+		t.Errorf("error %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Walk(ctx, load(t, die).Model, PathOptions{Steps: 5}); err == nil {
+		t.Error("no error from a cancelled context")
+	}
+	if _, err := VarSlots(m.prog, []string{"s", "q"}); err == nil || err.Error() != `unknown variable "q"` {
+		t.Errorf("error %v", err)
+	}
+}

@@ -1,0 +1,109 @@
+package runner
+
+import (
+	"context"
+
+	"tilecheck/result"
+)
+
+// Engine checks properties of models.
+type Engine interface {
+	// Name returns the word that result.Verdict.Engine carries.
+	Name() string
+	// Check returns one verdict per valuation of the model's constants, property
+	// and valuation of the property's constants, in that order, model constants
+	// outermost. What goes wrong with one property, or with one valuation, is
+	// the Err of its verdicts and loses none of the others. The error is for
+	// what leaves nothing to check: a model or properties file with errors
+	// (every diagnostic, with its place), constants without values, options
+	// that contradict each other.
+	//
+	// When the context is cancelled, Check returns soon, without an error; the
+	// verdicts that were finished are whole, the one that was under way has
+	// what is valid of it and an Err of class result.Interrupted, and those
+	// that were not begun have an Err of that class and no value.
+	Check(ctx context.Context, job Job) ([]result.Verdict, error)
+}
+
+// Job is a model, the properties to check and how. Only the model is
+// mandatory; the zero value of every other field is a default.
+type Job struct {
+	// File names the model in diagnostics; Model is its text.
+	File  string
+	Model []byte
+	// PropsFile names the properties file in diagnostics; Properties is its text.
+	PropsFile  string
+	Properties []byte
+	// Props are further properties, each the text of a properties file of its
+	// own. They may use the constants, labels and properties of Properties.
+	Props []string
+	// Select lists the properties to check by name or by 1-based number, in
+	// the order given; empty means all.
+	Select []string
+	// Consts gives values to constants that have none, each element as PRISM's
+	// -const: "N=4,p=0.1:0.1:0.5". Ranges make an experiment: every combination is checked.
+	Consts []string
+
+	// Method is how to check; empty lets the engine choose per property.
+	Method Method
+	// Simulation is read by the statistical methods.
+	Simulation Simulation
+	// NoFixDeadlocks makes a deadlock an error. By default a deadlock is absorbing.
+	NoFixDeadlocks bool
+
+	// Progress, when not nil, is told from time to time how far a property is.
+	// It is never called concurrently.
+	Progress func(Progress)
+}
+
+// Method is how an engine checks a property.
+type Method string
+
+// The methods. The statistical ones are those of PRISM's -simmethod.
+const (
+	CI    Method = "ci"    // confidence interval: estimates, with Student's t
+	ACI   Method = "aci"   // asymptotic confidence interval: with the normal distribution
+	APMC  Method = "apmc"  // approximate probabilistic model checking: Chernoff-Hoeffding
+	SPRT  Method = "sprt"  // sequential probability ratio test, of bounded properties
+	Exact Method = "exact" // builds the state space
+)
+
+// Simulation parametrises the statistical methods. Zero means not given; which
+// of the fields may be given together depends on the method, as in PRISM.
+type Simulation struct {
+	// Width is the wanted half-width of the interval, or half the indifference
+	// region of SPRT.
+	Width float64
+	// Confidence is the wanted coverage: 0.99 is 99 %. PRISM's -simconf is one minus it.
+	Confidence float64
+	// Samples is the number of paths.
+	Samples int64
+	// Approximation is APMC's half-width.
+	Approximation float64
+	// MaxSamples ends sampling that has not converged with an error; 0 means no limit.
+	MaxSamples int64
+	// MaxPath is the number of steps after which an unbounded property gives
+	// up; 0 means 10000, as in PRISM.
+	MaxPath int64
+	// MaxReward is an upper bound of the reward of a path. It decides how many
+	// equal samples are believed when Width is given without Samples; 0 means
+	// 1000, as in PRISM. MinSamples, when given, is that number itself.
+	MaxReward  float64
+	MinSamples int64
+	// Seed determines every random number; results depend on it and not on Workers.
+	Seed uint64
+	// Workers is the number of goroutines that draw samples; 0 means one per processor.
+	Workers int
+}
+
+// Progress is how far the check of one property is.
+type Progress struct {
+	Property  string // as result.Verdict.Property
+	Constants []result.Constant
+	// Done is the number of samples drawn so far, of Target; a Target of 0 is unknown.
+	Done, Target int64
+	// Estimate is the value so far, and HalfWidth what is not yet known about
+	// it; both are 0 when Done is, and HalfWidth is 0 when there is none yet.
+	Estimate, HalfWidth float64
+	Rate                float64 // samples per second
+}
