@@ -1,0 +1,200 @@
+package modelgen
+
+import "tilecheck/prism/syntax"
+
+// Build returns the model that a configuration asks for, as a tree without positions. syntax.Fprint prints it.
+// The error is that of cfg.Validate.
+func Build(cfg Config) (*syntax.Model, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	b := &builder{cfg: cfg, grid: newGrid(cfg.Rows, cfg.Cols)}
+	items := []syntax.Item{&syntax.TypeDecl{Doc: cfg.header(), Type: syntax.MDP, Word: "mdp"}}
+	items = append(items, b.constants()...)
+	switch cfg.Kind {
+	case Prototype:
+		items = append(items, b.prototype()...)
+	case Combined:
+		items = append(items, b.game(b.combinedMoves())...)
+	default:
+		items = append(items, b.game(b.finalMoves())...)
+	}
+	return &syntax.Model{Items: items}, nil
+}
+
+// builder builds the parts of one model.
+type builder struct {
+	cfg  Config
+	grid *grid
+}
+
+// Names of the models' constants, formulas and variables. The thesis's where it names them.
+const (
+	constMax     = "MAX"
+	constTwo     = "N"
+	constFour    = "M"
+	noMax        = "no_MAX"
+	fieldEmpty   = "field_empty"
+	fieldFull    = "field_full"
+	emptyCells   = "empty_cells"
+	success      = "success"
+	fail         = "fail"
+	phase        = "phase"
+	moveMerge    = 0
+	randomPhase  = 1
+	actLoss      = "loss"
+	actVictory   = "victory"
+	actSpawn     = "spawn"
+	actSpawnInit = "spawn_init"
+)
+
+// onlyTwos reports whether a new tile is never a 4. The branch is then left out: a branch of probability 0 is not the same to every engine.
+func (b *builder) onlyTwos() bool {
+	p, err := parseP2(b.cfg.p2())
+	return err == nil && p.IsInt()
+}
+
+func (b *builder) constants() []syntax.Item {
+	text := b.cfg.p2()
+	var value syntax.Expr = &syntax.DoubleLit{Text: text}
+	if text == "1" {
+		value = intLit(1)
+	}
+	items := []syntax.Item{
+		&syntax.ConstDecl{
+			Doc:  syntax.Doc{"The tile that wins the game."},
+			Type: syntax.ConstInt, Typed: true, Name: ident(constMax), Value: intLit(b.cfg.Max),
+		},
+		&syntax.ConstDecl{
+			Doc:  syntax.Doc{"The probability that a new tile is a 2."},
+			Type: syntax.ConstDouble, Typed: true, Name: ident(constTwo), Value: value,
+		},
+	}
+	if !b.onlyTwos() {
+		items = append(items, &syntax.ConstDecl{
+			Doc:  syntax.Doc{"The probability that a new tile is a 4."},
+			Type: syntax.ConstDouble, Typed: true, Name: ident(constFour),
+			Value: binary(syntax.OpSub, intLit(1), ident(constTwo)),
+		})
+	}
+	return items
+}
+
+// newTile returns the updates that put a tile into cell, with the further assignments and with the probabilities of its values
+// as scale makes them.
+func (b *builder) newTile(cell string, scale func(p syntax.Expr) syntax.Expr, then ...*syntax.Assign) []*syntax.Update {
+	put := func(p string, value int) *syntax.Update {
+		return update(scale(ident(p)), append([]*syntax.Assign{assign(cell, intLit(value))}, then...)...)
+	}
+	updates := []*syntax.Update{put(constTwo, 2)}
+	if !b.onlyTwos() {
+		updates = append(updates, put(constFour, 4))
+	}
+	return updates
+}
+
+func asItIs(p syntax.Expr) syntax.Expr { return p }
+
+// game returns everything that the combined and the final model share around their moves.
+func (b *builder) game(moves []*syntax.Command) []syntax.Item {
+	grid := &syntax.Module{Doc: syntax.Doc{"The board, row by row; 0 is an empty cell."}, Name: ident("game_grid")}
+	for _, cell := range b.grid.cells {
+		grid.Vars = append(grid.Vars, rangeVar(cell, ident(constMax), 0))
+	}
+	grid.Vars = append(grid.Vars, rangeVar(phase, intLit(1), randomPhase, "0 is the move-merge phase, 1 the random phase."))
+	grid.Commands = append(grid.Commands, b.randomPhase()...)
+	grid.Commands = append(grid.Commands, moves...)
+	grid.Commands = append(grid.Commands, endCommands()...)
+	items := []syntax.Item{grid}
+	if b.cfg.Policy.Kind != NoPolicy {
+		items = append(items, b.policyManager())
+	}
+	if b.cfg.Spawn == SpawnModule {
+		items = append(items, b.spawnManager())
+	}
+	return append(items, b.formulas()...)
+}
+
+// endCommands are the self-loops that keep the end of a game from being a deadlock.
+func endCommands() []*syntax.Command {
+	return []*syntax.Command{
+		documented(command(actLoss, ident(fail), update(nil)), "The end of the game."),
+		command(actVictory, ident(success), update(nil)),
+	}
+}
+
+// finalMoves has one command for each move.
+//
+// Source: thesis section 3.5.
+func (b *builder) finalMoves() []*syntax.Command {
+	var commands []*syntax.Command
+	for _, m := range allMoves() {
+		assigns := b.grid.moved(m, func(i int, l line, j int) syntax.Expr { return l.moved(j, m.count(i)) })
+		guard := and(ident(noMax), ident(m.canMove()), is(phase, moveMerge))
+		commands = append(commands, command(m.String(), guard, update(nil, append(assigns, assign(phase, intLit(randomPhase)))...)))
+	}
+	commands[0].Doc = syntax.Doc{
+		"The move-merge phase: the tiles of each line slide to the wall and equal ones",
+		"merge, the pair nearest the wall first. The number of tiles in the line decides",
+		"which branch applies, further conditions find the empty cells.",
+	}
+	return commands
+}
+
+func (b *builder) formulas() []syntax.Item {
+	cells, g := b.grid.cells, b.grid
+	items := []syntax.Item{
+		formula(fieldEmpty, and(each(cells, func(c string) syntax.Expr { return is(c, 0) })...), "No cell has a tile."),
+		formula(fieldFull, and(each(cells, func(c string) syntax.Expr { return isNot(c, 0) })...), "Every cell has a tile."),
+		formula(noMax, and(each(cells, belowMax)...), "The game is not won."),
+		formula(success, or(each(cells, func(c string) syntax.Expr { return eq(ident(c), ident(constMax)) })...), "The game is won."),
+		formula(fail, and(append([]syntax.Expr{ident(fieldFull), ident(noMax)}, g.stuck()...)...),
+			"The game is lost: the board is full, no neighbours are equal, MAX is not there."),
+	}
+	if b.cfg.Kind == Final {
+		items = append(items, b.counts()...)
+	}
+	if b.cfg.Kind == Final || b.cfg.Policy.Kind != NoPolicy {
+		items = append(items, b.legalMoves()...)
+	}
+	if b.cfg.Spawn == SpawnUniform {
+		items = append(items, formula(emptyCells, sum(each(cells, func(c string) syntax.Expr {
+			return paren(&syntax.Cond{C: is(c, 0), T: intLit(1), E: intLit(0)})
+		})...), "How many cells have no tile."))
+	}
+	return append(items, label(fail, ident(fail)), label(success, ident(success)))
+}
+
+// belowMax is true for tiles that cannot make more than MAX by merging, whether or not the game can produce them: symbolic engines
+// look at every valuation.
+func belowMax(cell string) syntax.Expr {
+	return binary(syntax.OpLe, ident(cell), binary(syntax.OpDiv, ident(constMax), intLit(2)))
+}
+
+// counts is the formulas for the number of tiles in each row and column of two cells or more.
+func (b *builder) counts() []syntax.Item {
+	var items []syntax.Item
+	for _, m := range []Move{Left, Up} {
+		for i, l := range b.grid.lines(m) {
+			if len(l) > 1 {
+				items = append(items, formula(m.count(i), sum(each(l, func(c string) syntax.Expr {
+					return call("min", ident(c), intLit(1))
+				})...)))
+			}
+		}
+	}
+	items[0].(*syntax.FormulaDecl).Doc = syntax.Doc{"The number of tiles in each row and column."}
+	return items
+}
+
+func (b *builder) legalMoves() []syntax.Item {
+	var items []syntax.Item
+	for _, m := range allMoves() {
+		items = append(items, formula(m.canMove(), b.grid.legal(m)))
+	}
+	items[0].(*syntax.FormulaDecl).Doc = syntax.Doc{
+		"A move is legal when a tile has an empty cell before it (movable)",
+		"or an equal tile (mergeable).",
+	}
+	return items
+}

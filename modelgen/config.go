@@ -1,0 +1,202 @@
+package modelgen
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Config says which model to build. The zero values of Kind, P2, Policy and Spawn are the final model of the thesis as it is; the board and
+// Max have no default.
+type Config struct {
+	Kind Kind
+	// Rows and Cols are the size of the board, each 1 to 6, together at least two cells.
+	Rows, Cols int
+	// Max is the tile that ends the game as a success: a power of two from 4 (8 for the prototype) to 2^30.
+	Max int
+	// P2 is the probability that a new tile is a 2 and not a 4, a decimal number above 0 and up to 1. The text goes into the model as it
+	// is, so that exact engines read the number that was written. Empty is DefaultP2.
+	P2     string
+	Policy Policy
+	Spawn  Spawn
+}
+
+// DefaultP2 is the probability of a 2 in the game.
+//
+// Source: thesis section 3.1.
+const DefaultP2 = "0.9"
+
+const (
+	maxSide = 6
+	maxTile = 1 << 30
+)
+
+// Kind is one of the three models of the thesis.
+type Kind uint8
+
+// The kinds, from the last of the thesis to the first.
+const (
+	// Final is one module with one command for each move; any board.
+	//
+	// Source: thesis sections 3.5 and 3.6.
+	Final Kind = iota
+	// Combined is one module with a command for each move and arrangement of empty cells; 2x2.
+	//
+	// Source: thesis section 3.4.
+	Combined
+	// Prototype is one module for each cell, synchronised; 2x2.
+	//
+	// Source: thesis section 3.3.
+	Prototype
+)
+
+// Spawn is how the random phase picks the cell of a new tile.
+type Spawn uint8
+
+// The spawn modes. They give the same simulations and different extremal probabilities: see docs/models.md.
+const (
+	// SpawnCell is the thesis's: one command for each empty cell, a nondeterministic choice. A scheduler that is asked for an extremal
+	// probability chooses the cells too.
+	SpawnCell Spawn = iota
+	// SpawnModule draws the cell in a second module, and draws again while the cell drawn is not empty: a uniform choice.
+	//
+	// Source: thesis section 3.7, Random Phase.
+	SpawnModule
+	// SpawnUniform is one command whose probabilities depend on the number of empty cells: a uniform choice in one step.
+	SpawnUniform
+)
+
+func kindNames() []string { return []string{"final", "combined", "prototype"} }
+
+func spawnNames() []string { return []string{"cell", "module", "uniform"} }
+
+// String returns the word that ParseKind reads.
+func (k Kind) String() string { return nameOf(kindNames(), int(k), "Kind") }
+
+// String returns the word that ParseSpawn reads.
+func (s Spawn) String() string { return nameOf(spawnNames(), int(s), "Spawn") }
+
+// ParseKind is the inverse of Kind.String. Its error is a *FieldError.
+func ParseKind(text string) (Kind, error) {
+	i, err := parseName(kindNames(), "kind", text)
+	return Kind(i), err
+}
+
+// ParseSpawn is the inverse of Spawn.String. Its error is a *FieldError.
+func ParseSpawn(text string) (Spawn, error) {
+	i, err := parseName(spawnNames(), "spawn", text)
+	return Spawn(i), err
+}
+
+func nameOf(names []string, i int, kind string) string {
+	if i < len(names) {
+		return names[i]
+	}
+	return fmt.Sprintf("%s(%d)", kind, i)
+}
+
+func parseName(names []string, field, text string) (int, error) {
+	i := slices.Index(names, text)
+	if i < 0 {
+		return 0, &FieldError{field, strconv.Quote(text), strings.Join(names, ", ")}
+	}
+	return i, nil
+}
+
+// FieldError says what is wrong with one field of a Config.
+type FieldError struct {
+	Field string // "kind", "board", "max", "p2", "policy" or "spawn", as the flags of tilecheck gen
+	Found string
+	Want  string
+}
+
+// Error returns "field is found, want want".
+func (e *FieldError) Error() string {
+	return fmt.Sprintf("%s is %s, want %s", e.Field, e.Found, e.Want)
+}
+
+// Validate returns everything that is wrong with the configuration, as *FieldErrors joined by errors.Join, or nil.
+func (c Config) Validate() error {
+	var errs []error
+	complain := func(field, found, format string, args ...any) {
+		errs = append(errs, &FieldError{field, found, fmt.Sprintf(format, args...)})
+	}
+	if int(c.Kind) >= len(kindNames()) {
+		complain("kind", c.Kind.String(), "%s", strings.Join(kindNames(), ", "))
+	}
+	if int(c.Spawn) >= len(spawnNames()) {
+		complain("spawn", c.Spawn.String(), "%s", strings.Join(spawnNames(), ", "))
+	}
+	if c.Rows < 1 || c.Rows > maxSide || c.Cols < 1 || c.Cols > maxSide || c.Rows*c.Cols < 2 {
+		complain("board", c.board(), "1 to %d rows and columns and at least 2 cells", maxSide)
+	} else if (c.Kind == Combined || c.Kind == Prototype) && (c.Rows != 2 || c.Cols != 2) {
+		complain("board", c.board(), "2x2 for the %s model", c.Kind)
+	}
+	if low := c.minTile(); c.Max < low || c.Max > maxTile || c.Max&(c.Max-1) != 0 {
+		complain("max", strconv.Itoa(c.Max), "a power of two from %d to %d", low, maxTile)
+	}
+	if _, err := parseP2(c.p2()); err != nil {
+		errs = append(errs, err)
+	}
+	if err := c.Policy.validate(); err != nil {
+		errs = append(errs, err)
+	}
+	if c.Kind == Prototype && c.Policy.Kind != NoPolicy {
+		complain("policy", c.Policy.String(), "none for the prototype, which has no policy manager")
+	}
+	if c.Kind == Prototype && c.Spawn != SpawnCell {
+		complain("spawn", c.Spawn.String(), "cell for the prototype")
+	}
+	return errors.Join(errs...)
+}
+
+// minTile is the smallest Max. The prototype looks for a success after moves only (its formula success asks for phase 1), so a new tile
+// must not be one.
+func (c Config) minTile() int {
+	if c.Kind == Prototype {
+		return 8
+	}
+	return 4
+}
+
+func (c Config) board() string { return fmt.Sprintf("%dx%d", c.Rows, c.Cols) }
+
+func (c Config) p2() string {
+	if c.P2 == "" {
+		return DefaultP2
+	}
+	return c.P2
+}
+
+// Args returns the command line that builds the model, without the program's name: "gen", "--kind=final" and so on.
+func (c Config) Args() []string {
+	return []string{
+		"gen",
+		"--kind=" + c.Kind.String(),
+		"--board=" + c.board(),
+		"--max=" + strconv.Itoa(c.Max),
+		"--p2=" + c.p2(),
+		"--policy=" + c.Policy.String(),
+		"--spawn=" + c.Spawn.String(),
+	}
+}
+
+// parseP2 returns the exact value of a probability of a 2 written as a literal of the PRISM language.
+func parseP2(text string) (*big.Rat, error) {
+	// Whatever a float64 can tell from 0 has an exponent that big.Rat copes with.
+	if f, err := strconv.ParseFloat(text, 64); err == nil && f > 0 && len(text) <= 40 && isNumber(text) {
+		if p, ok := new(big.Rat).SetString(text); ok && p.Cmp(big.NewRat(1, 1)) <= 0 {
+			return p, nil
+		}
+	}
+	return nil, &FieldError{"p2", strconv.Quote(text), "a decimal number above 0 and up to 1, such as 0.9"}
+}
+
+// isNumber reports whether text is a number of the PRISM language, which knows neither signs nor "1.".
+func isNumber(text string) bool {
+	return regexp.MustCompile(`^[0-9]*\.?[0-9]+([eE][+-]?[0-9]+)?$`).MatchString(text)
+}

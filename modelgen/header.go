@@ -1,0 +1,67 @@
+package modelgen
+
+import (
+	"fmt"
+	"strings"
+
+	"tilecheck/prism/syntax"
+)
+
+// header is the comment at the top of a model: what it is, how it was made, and what its spawn mode and policy mean.
+func (c Config) header() syntax.Doc {
+	doc := syntax.Doc{
+		fmt.Sprintf("2048 on %d rows and %d columns until there is a tile of %d.", c.Rows, c.Cols, c.Max),
+		"Made by: tilecheck " + strings.Join(c.Args(), " "),
+		"",
+		c.Kind.meaning(),
+	}
+	doc = append(doc, c.spawnMeaning()...)
+	doc = append(doc, c.Policy.meaning()...)
+	return append(doc, "",
+		"Source: J. Sijtsma, Creating a Formal Model of the Game 2048, Radboud University, 2020.",
+		"Moves follow the rules of the game (section 3.1); Tables 3.4 and 3.5 as printed do not.")
+}
+
+func (k Kind) meaning() string {
+	return fmt.Sprintf("Model %q: ", k) + [...]string{
+		"one module, one command for each move (sections 3.5 and 3.6).",
+		"one module, one command for each move and set of filled cells (section 3.4).",
+		"one module for each cell, synchronised (section 3.3).",
+	}[k]
+}
+
+// spawnMeaning says what is left to a scheduler.
+func (c Config) spawnMeaning() []string {
+	scope := "  Pmin and Pmax range over the moves only."
+	if c.Policy.Kind != NoPolicy {
+		scope = "  Nothing is left to a scheduler: Pmin and Pmax are equal."
+	}
+	switch c.Spawn {
+	case SpawnModule:
+		return []string{`Spawn "module": the module spawn_manager draws the cell of a new tile (section 3.7).`, scope}
+	case SpawnUniform:
+		return []string{`Spawn "uniform": one command gives every empty cell the same probability.`, scope}
+	}
+	return []string{
+		`Spawn "cell": the cell of a new tile is a nondeterministic choice (section 3.2).`,
+		"  Simulation resolves it uniformly, which is the game. Pmin and Pmax do not:",
+		"  their scheduler places the tiles too, to its own advantage.",
+	}
+}
+
+func (p Policy) meaning() []string {
+	name := fmt.Sprintf("Policy %q: the module policy_manager", p)
+	switch p.Kind {
+	case RandomMoves:
+		return []string{name, "  takes each legal move with the same probability (section 3.7)."}
+	case PreferMoves:
+		return []string{name, "  takes the first legal move of the list (section 3.7)."}
+	case AlternateMoves:
+		return []string{
+			name,
+			"  takes the first legal move of the list in use; taking the first move of that",
+			"  list switches to the other one (section 3.7).",
+		}
+	}
+	return []string{`Policy "none": a scheduler chooses the moves.`}
+}

@@ -1,0 +1,74 @@
+package modelgen
+
+import "tilecheck/prism/syntax"
+
+// policyManager is the module that chooses the moves by synchronising on them. It has no other action of game_grid in its alphabet, so it
+// blocks neither new tiles nor the end of the game. What it lets through is legal, so it causes no deadlock.
+//
+// Source: thesis section 3.7.
+func (b *builder) policyManager() *syntax.Module {
+	module := &syntax.Module{Name: ident("policy_manager")}
+	switch p := b.cfg.Policy; p.Kind {
+	case RandomMoves:
+		randomMoves(module)
+	case PreferMoves:
+		module.Doc = syntax.Doc{"Takes the first legal move of " + p.First.String() + "."}
+		module.Commands = preferred(p.First, nil, nil)
+	case AlternateMoves:
+		alternateMoves(module, p)
+	}
+	return module
+}
+
+// randomMoves draws a number for a move, and draws again when that move is illegal. Nothing is drawn before the move-merge phase, where the
+// thesis draws right after the last move and so lets the scheduler of new tiles see it, and nothing is drawn at the start, where the thesis
+// has left.
+func randomMoves(module *syntax.Module) {
+	const rn = "m_rn"
+	d := draw{rn, numMoves}
+	module.Doc = syntax.Doc{"Draws a move: every legal one is equally likely."}
+	module.Vars = []*syntax.VarDecl{d.variable("The move drawn: 0 left, 1 up, 2 right, 3 down; 4 is none.")}
+	redraw := []syntax.Expr{d.none()}
+	for i, m := range allMoves() {
+		module.Commands = append(module.Commands, command(m.String(), is(rn, i), d.forget()))
+		redraw = append(redraw, paren(and(is(rn, i), not(ident(m.canMove())))))
+	}
+	guard := and(is(phase, moveMerge), ident(noMax), not(ident(fail)), paren(or(redraw...)))
+	module.Commands = append(module.Commands, documented(command("rn_reset", guard, d.updates()...),
+		"Draw when there is no move or it is illegal, while the game goes on."))
+}
+
+func alternateMoves(module *syntax.Module, p Policy) {
+	const turn = "turn"
+	module.Doc = syntax.Doc{
+		"Takes the first legal move of the list in use. Taking the first move of the list",
+		"switches to the other one.",
+	}
+	module.Vars = []*syntax.VarDecl{{
+		Doc:  syntax.Doc{"true: " + p.First.String() + "; false: " + p.Second.String() + "."},
+		Name: ident(turn), Type: syntax.BoolVar, Init: boolLit(true),
+	}}
+	module.Commands = append(
+		preferred(p.First, ident(turn), assign(turn, boolLit(false))),
+		preferred(p.Second, not(ident(turn)), assign(turn, boolLit(true)))...,
+	)
+}
+
+// preferred is the commands of a preference list, which apply while inUse holds (always, when nil) and make the assignment
+// (none, when nil) with the first move of the list.
+func preferred(o Order, inUse syntax.Expr, first *syntax.Assign) []*syntax.Command {
+	var guards []syntax.Expr
+	if inUse != nil {
+		guards = append(guards, inUse)
+	}
+	var commands []*syntax.Command
+	for i, m := range o {
+		then := update(nil)
+		if i == 0 && first != nil {
+			then = update(nil, first)
+		}
+		commands = append(commands, command(m.String(), and(guards...), then))
+		guards = append(guards, not(ident(m.canMove())))
+	}
+	return commands
+}

@@ -1,0 +1,182 @@
+package modelgen
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Move is a direction to slide the tiles to.
+type Move uint8
+
+// The moves, in the order of the commands in the model and of the numbers that the random policy draws.
+const (
+	Left Move = iota
+	Up
+	Right
+	Down
+	numMoves = 4
+)
+
+func moveNames() []string { return []string{"left", "up", "right", "down"} }
+
+// String returns the action of the move: "left", "up", "right" or "down".
+func (m Move) String() string { return nameOf(moveNames(), int(m), "Move") }
+
+// canMove names the formula that says whether a move is legal.
+func (m Move) canMove() string { return "can_" + m.String() }
+
+func allMoves() []Move { return []Move{Left, Up, Right, Down} }
+
+// Order is a preference list: every move once, the most wanted first.
+type Order [numMoves]Move
+
+// String returns the moves separated by commas.
+func (o Order) String() string {
+	names := make([]string, len(o))
+	for i, m := range o {
+		names[i] = m.String()
+	}
+	return strings.Join(names, ",")
+}
+
+// PolicyKind is the kind of a Policy.
+type PolicyKind uint8
+
+// The kinds of policy.
+const (
+	// NoPolicy leaves the moves to the scheduler.
+	NoPolicy PolicyKind = iota
+	// RandomMoves takes each legal move with the same probability.
+	RandomMoves
+	// PreferMoves takes the first legal move of First.
+	PreferMoves
+	// AlternateMoves takes the first legal move of First, until that is the first of the list, then of Second, until that is the first of
+	// the list, then of First again.
+	AlternateMoves
+)
+
+// Policy is how the policy manager, the model's second module, chooses among the legal moves. The zero value is no policy: the model has
+// no such module and a scheduler chooses. Policies are comparable; lists that the kind does not use are zero.
+//
+// Source: thesis section 3.7.
+type Policy struct {
+	Kind          PolicyKind
+	First, Second Order
+}
+
+// NamedPolicy is a policy under the name that the thesis gives it.
+type NamedPolicy struct {
+	Name   string
+	Policy Policy
+}
+
+// ThesisPolicies returns the strategies of the thesis's experiment, in the order of the columns of Table 3.6.
+//
+// Source: thesis section 3.8.1.
+func ThesisPolicies() []NamedPolicy {
+	opposite := Order{Up, Down, Left, Right}
+	orthogonal := Order{Left, Up, Down, Right}
+	return []NamedPolicy{
+		{"random", Policy{Kind: RandomMoves}},
+		{"opposite", Policy{Kind: PreferMoves, First: opposite}},
+		{"orthogonal", Policy{Kind: PreferMoves, First: orthogonal}},
+		{"alternating", Policy{Kind: AlternateMoves, First: Order{Up, Left, Down, Right}, Second: orthogonal}},
+	}
+}
+
+// ParsePolicy reads "none", "random", "pref:" and an order, "alt:" and two orders separated by a slash, or the name of a policy of the
+// thesis. An order names every move once, separated by commas. The error is a *FieldError.
+func ParsePolicy(text string) (Policy, error) {
+	if text == "none" {
+		return Policy{}, nil
+	}
+	for _, named := range ThesisPolicies() {
+		if text == named.Name {
+			return named.Policy, nil
+		}
+	}
+	kind, lists, _ := strings.Cut(text, ":")
+	switch kind {
+	case "pref":
+		first, err := parseOrder(lists)
+		return Policy{Kind: PreferMoves, First: first}.orZero(err)
+	case "alt":
+		return parseAlternating(text, lists)
+	}
+	return Policy{}, &FieldError{"policy", strconv.Quote(text), "none, random, opposite, orthogonal, alternating, " +
+		"pref:left,up,down,right (in any order) or alt: with two such lists separated by a slash"}
+}
+
+func parseAlternating(text, lists string) (Policy, error) {
+	a, b, ok := strings.Cut(lists, "/")
+	if !ok {
+		return Policy{}, &FieldError{"policy", strconv.Quote(text), "two lists separated by a slash after alt:"}
+	}
+	first, err := parseOrder(a)
+	if err != nil {
+		return Policy{}, err
+	}
+	second, err := parseOrder(b)
+	return Policy{Kind: AlternateMoves, First: first, Second: second}.orZero(err)
+}
+
+func (p Policy) orZero(err error) (Policy, error) {
+	if err != nil {
+		return Policy{}, err
+	}
+	return p, nil
+}
+
+// parseOrder reads a preference list. A list that lacks a move is refused: the game would be stuck, neither won nor lost, whenever that
+// move is the only legal one.
+func parseOrder(text string) (Order, error) {
+	var o Order
+	wrong := func(found string) (Order, error) {
+		return Order{}, &FieldError{"policy", found, "each of left, up, right, down once, separated by commas"}
+	}
+	words := strings.Split(text, ",")
+	var seen []Move
+	for _, word := range words {
+		i := slices.Index(moveNames(), word)
+		if i < 0 {
+			return wrong(fmt.Sprintf("a list with the move %q", word))
+		}
+		if slices.Contains(seen, Move(i)) {
+			return wrong(fmt.Sprintf("a list with %s twice", word))
+		}
+		seen = append(seen, Move(i))
+	}
+	for _, m := range allMoves() {
+		if !slices.Contains(seen, m) {
+			return wrong("a list without " + m.String())
+		}
+	}
+	copy(o[:], seen)
+	return o, nil
+}
+
+// String returns the text that ParsePolicy reads: "none", "random", "pref:left,up,down,right" and so on.
+func (p Policy) String() string {
+	switch p.Kind {
+	case NoPolicy:
+		return "none"
+	case RandomMoves:
+		return "random"
+	case PreferMoves:
+		return "pref:" + p.First.String()
+	case AlternateMoves:
+		return "alt:" + p.First.String() + "/" + p.Second.String()
+	}
+	return fmt.Sprintf("PolicyKind(%d)", p.Kind)
+}
+
+// validate refuses a Policy that ParsePolicy could not have returned.
+func (p Policy) validate() error {
+	parsed, err := ParsePolicy(p.String())
+	if err == nil && parsed != p {
+		err = &FieldError{"policy", p.String(), "no list where the kind of policy has none"}
+	}
+	return err
+}
