@@ -1,0 +1,73 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"tilecheck/native"
+	"tilecheck/report"
+	"tilecheck/runner"
+)
+
+type checkCmd struct {
+	ModelFile string   `arg:"" name:"model" help:"PRISM model to check (- for standard input)."`
+	PropsFile string   `arg:"" name:"props" optional:"" help:"Properties file."`
+	Prop      []string `help:"Property text; repeatable." sep:"none" placeholder:"PROPERTY"`
+	Select    []string `help:"Check only the properties with these names or numbers." placeholder:"NAME"`
+	Const     []string `help:"Values of undefined constants: a=1,b=0.1:0.1:0.5." sep:"none" placeholder:"DEFS"`
+	Engine    string   `help:"Engine to ask." default:"native" enum:"native"`
+
+	samplingFlags  `embed:""`
+	NoFixDeadlocks bool          `help:"A deadlock is an error instead of an absorbing state."`
+	Format         report.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
+}
+
+// Run checks the properties and prints one row each.
+func (c *checkCmd) Run(ctx context.Context, env *world) error {
+	job, err := c.job(env)
+	if err != nil {
+		return err
+	}
+	progress, done := env.progress()
+	job.Progress = progress
+	verdicts, err := native.New().Check(ctx, job)
+	done()
+	if err != nil {
+		return err
+	}
+	if err := report.Verdicts(env.stdout, c.Format, verdicts, env.reportOptions()); err != nil {
+		return err
+	}
+	if len(verdicts) == 0 {
+		return fmt.Errorf("nothing was checked: %s has no property", c.PropsFile)
+	}
+	return status(verdictCode(verdicts))
+}
+
+func (c *checkCmd) job(env *world) (runner.Job, error) {
+	job := runner.Job{
+		File: c.ModelFile, PropsFile: c.PropsFile, Props: c.Prop, Select: c.Select, Consts: c.Const,
+		Method: runner.Method(c.Method), NoFixDeadlocks: c.NoFixDeadlocks,
+	}
+	var err error
+	if job.Simulation, err = c.simulation(); err != nil {
+		return job, err
+	}
+	if c.PropsFile == "" && len(c.Prop) == 0 {
+		return job, usageError("no property: give a properties file or --prop, for example --prop 'P=? [ F s=2 ]'")
+	}
+	if c.PropsFile == "-" && c.ModelFile == "-" {
+		return job, usageError("model and properties cannot both be standard input")
+	}
+	if job.Model, err = env.readSource(c.ModelFile); err != nil {
+		return job, err
+	}
+	if c.PropsFile != "" {
+		job.Properties, err = env.readSource(c.PropsFile)
+	}
+	return job, err
+}
+
+func (e *world) reportOptions() report.Options {
+	return report.Options{Version: version, Width: e.width(), Color: e.color(e.stdout)}
+}

@@ -1,0 +1,220 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math"
+	"strings"
+
+	"tilecheck/modelgen"
+	"tilecheck/native"
+	"tilecheck/native/stats"
+	"tilecheck/prism/syntax"
+	"tilecheck/report"
+	"tilecheck/result"
+	"tilecheck/runner"
+)
+
+// thesisProperty is what the thesis asks of every model (section 3.8.1).
+const thesisProperty = "Pmin=? [ F fail ]"
+
+type compareCmd struct {
+	Strategies []string `help:"Strategies: names of the thesis (random, opposite, orthogonal, alternating) or policies such as pref:left,up,down,right; repeat the flag or separate with semicolons or, for names, commas." default:"random,opposite,orthogonal,alternating" sep:";" placeholder:"S"`
+	Max        []int    `help:"Tiles to reach." default:"128,256,512,1024,2048" placeholder:"TILE"`
+	boardFlags `embed:""`
+	Spawn      string `help:"How the cell of a new tile is drawn: cell, module or uniform." default:"cell" placeholder:"SPAWN"`
+	Property   string `help:"Property to check on every model." default:"${thesis}" placeholder:"PROPERTY"`
+
+	samplingFlags `embed:""`
+	Engines       []string      `help:"Engines to ask." default:"native" enum:"native"`
+	Plot          string        `help:"Draw the table as a picture, .svg or .png, with error bars." placeholder:"FILE"`
+	Format        report.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
+}
+
+// cell is one strategy and one MAX of the table.
+type cell struct {
+	strategy string
+	max      int
+	model    []byte
+}
+
+// Run checks the property for every strategy and MAX and prints the table.
+func (c *compareCmd) Run(ctx context.Context, env *world) error {
+	sim, err := c.simulation()
+	if err != nil {
+		return err
+	}
+	cells, err := c.cells()
+	if err != nil {
+		return err
+	}
+	comparison := report.Comparison{Title: c.title(), Notes: c.notes(sim.Seed)}
+	progress, done := env.progress()
+	defer done()
+	for _, cell := range cells {
+		verdict, err := c.check(ctx, cell, sim, progress)
+		if err != nil {
+			return fmt.Errorf("strategy %s, MAX %d: %w", cell.strategy, cell.max, err)
+		}
+		row, err := c.besidePublished(cell, verdict)
+		if err != nil {
+			return err
+		}
+		comparison.Cells = append(comparison.Cells, row)
+	}
+	done()
+	if err := comparison.Write(env.stdout, c.Format, env.reportOptions()); err != nil {
+		return err
+	}
+	if c.Plot != "" {
+		if err := report.Plot(c.Plot, &comparison); err != nil {
+			return err
+		}
+	}
+	return status(comparisonCode(comparison.Cells))
+}
+
+// cells generates every model before anything runs, so that a wrong flag is found at once.
+func (c *compareCmd) cells() ([]cell, error) {
+	rows, cols, err := c.shape()
+	if err != nil {
+		return nil, err
+	}
+	spawn, err := modelgen.ParseSpawn(c.Spawn)
+	if err != nil {
+		return nil, fieldUsage(err)
+	}
+	var cells []cell
+	for _, strategy := range splitStrategies(c.Strategies) {
+		policy, err := modelgen.ParsePolicy(strategy)
+		if err != nil {
+			return nil, fieldUsage(err)
+		}
+		for _, tile := range c.Max {
+			model, err := modelgen.Build(modelgen.Config{
+				Rows: rows, Cols: cols, Max: tile, P2: c.P2, Policy: policy, Spawn: spawn,
+			})
+			if err != nil {
+				return nil, fieldUsage(err)
+			}
+			var text bytes.Buffer
+			if err := syntax.Fprint(&text, model, syntax.Options{}); err != nil {
+				return nil, err
+			}
+			cells = append(cells, cell{strategy: strategy, max: tile, model: text.Bytes()})
+		}
+	}
+	if len(cells) == 0 {
+		return nil, usageError("nothing to compare: want at least one strategy and one MAX")
+	}
+	return cells, nil
+}
+
+// splitStrategies separates names by commas; a policy with lists has commas of its own.
+func splitStrategies(args []string) []string {
+	var out []string
+	for _, arg := range args {
+		parts := []string{arg}
+		if !strings.Contains(arg, ":") {
+			parts = strings.Split(arg, ",")
+		}
+		for _, part := range parts {
+			if part = strings.TrimSpace(part); part != "" {
+				out = append(out, part)
+			}
+		}
+	}
+	return out
+}
+
+func (c *compareCmd) check(ctx context.Context, cell cell, sim runner.Simulation, progress func(runner.Progress)) (result.Verdict, error) {
+	verdicts, err := native.New().Check(ctx, runner.Job{
+		File:       fmt.Sprintf("2048-%s-%d.prism", cell.strategy, cell.max),
+		Model:      cell.model,
+		Props:      []string{c.Property},
+		Method:     runner.Method(c.Method),
+		Simulation: sim,
+		Progress:   progress,
+	})
+	if err != nil {
+		return result.Verdict{}, err
+	}
+	if len(verdicts) != 1 {
+		return result.Verdict{}, usageError("--property has %d properties, want one", len(verdicts))
+	}
+	return verdicts[0], nil
+}
+
+// besidePublished puts the thesis's number beside the verdict where both are about the same thing.
+func (c *compareCmd) besidePublished(cell cell, v result.Verdict) (report.ComparisonCell, error) {
+	out := report.ComparisonCell{Strategy: cell.strategy, Max: cell.max, Verdict: v}
+	p, ok := c.published(cell)
+	if !ok {
+		return out, nil
+	}
+	out.Published = &report.Published{Value: p.Loss, HalfWidth: &p.HalfWidth}
+	if v.Value.Kind != result.Number || v.Samples == 0 {
+		return out, nil
+	}
+	ours := stats.Sample{Bernoulli: successes(v.Value.Num, v.Samples), Sequential: c.Samples == nil && c.Width != nil}
+	theirs := stats.Sample{Bernoulli: successes(p.Loss, modelgen.PublishedSamples)}
+	test, err := stats.Compare(ours, theirs, stats.CompareConfidence)
+	if err != nil {
+		return out, err
+	}
+	out.Compatible = report.Incompatible
+	if test.Compatible {
+		out.Compatible = report.Compatible
+	}
+	return out, nil
+}
+
+// successes recovers the counts behind an estimate k/n.
+func successes(mean float64, n int64) stats.Bernoulli {
+	return stats.Bernoulli{N: n, K: int64(math.Round(mean * float64(n)))}
+}
+
+// published finds the cell of Table 3.6, if this run repeats its experiment.
+func (c *compareCmd) published(cell cell) (modelgen.Published, bool) {
+	rows, cols, err := c.shape()
+	if err != nil || rows != 4 || cols != 4 || c.P2 != modelgen.DefaultP2 || c.Property != thesisProperty {
+		return modelgen.Published{}, false
+	}
+	for _, p := range modelgen.PublishedTable() {
+		if p.Strategy == cell.strategy && p.Max == cell.max {
+			return p, true
+		}
+	}
+	return modelgen.Published{}, false
+}
+
+func (c *compareCmd) title() string {
+	rows, cols, _ := c.shape() // cells has refused a wrong one
+	return fmt.Sprintf("%s on the %dx%d model of 2048, spawn %s", c.Property, rows, cols, c.Spawn)
+}
+
+func (c *compareCmd) notes(seed uint64) []string {
+	notes := []string{
+		fmt.Sprintf("seed %d; the same seed repeats every number for any number of workers", seed),
+	}
+	for _, strategy := range splitStrategies(c.Strategies) {
+		for _, tile := range c.Max {
+			if _, ok := c.published(cell{strategy: strategy, max: tile}); ok {
+				return append(notes,
+					"published: Table 3.6 of the thesis, 1000 games a cell; compatible: an exact test does not tell the two apart at "+
+						fmt.Sprintf("%g %%", 100*stats.CompareConfidence)+" confidence",
+					modelgen.PublishedNote)
+			}
+		}
+	}
+	return notes
+}
+
+func comparisonCode(cells []report.ComparisonCell) int {
+	verdicts := make([]result.Verdict, len(cells))
+	for i, c := range cells {
+		verdicts[i] = c.Verdict
+	}
+	return verdictCode(verdicts)
+}

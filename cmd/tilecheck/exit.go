@@ -1,0 +1,82 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"tilecheck/prism/syntax"
+	"tilecheck/result"
+)
+
+// The exit codes. They are part of the interface: scripts branch on them.
+const (
+	exitOK         = 0  // everything that was asked was verified or agreed
+	exitCannotRun  = 1  // something could not be run, or was interrupted
+	exitFailed     = 2  // an expectation failed: a bounded property is false, a published value is not met where that was asked
+	exitDisagree   = 3  // engines disagree
+	exitOutOfLimit = 4  // a time or memory limit was hit
+	exitUsage      = 80 // wrong flags or arguments
+)
+
+// codedError is an error with an exit code; err is nil when everything there
+// is to say has been printed already.
+type codedError struct {
+	code int
+	err  error
+}
+
+func (e *codedError) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit code %d", e.code)
+	}
+	return e.err.Error()
+}
+
+func (e *codedError) Unwrap() error { return e.err }
+
+// ExitCode is what kong asks an error for.
+func (e *codedError) ExitCode() int { return e.code }
+
+func usageError(format string, args ...any) error {
+	return &codedError{code: exitUsage, err: fmt.Errorf(format, args...)}
+}
+
+// status returns an error that says nothing more and sets the exit code; nil for exitOK.
+func status(code int) error {
+	if code == exitOK {
+		return nil
+	}
+	return &codedError{code: code}
+}
+
+// describe renders an error for the terminal: diagnostics with a place keep
+// the form file:line:col: message that editors jump to, others name the program.
+func describe(err error) string {
+	if _, ok := errors.AsType[*syntax.Error](err); ok {
+		return err.Error()
+	}
+	if f, ok := errors.AsType[*result.Failure](err); ok && f.Pos.IsValid() {
+		return f.Error()
+	}
+	return "tilecheck: " + err.Error()
+}
+
+// verdictCode is the exit code of a list of verdicts: the gravest wins, and a
+// list without any is not a success.
+func verdictCode(verdicts []result.Verdict) int {
+	if len(verdicts) == 0 {
+		return exitCannotRun
+	}
+	code := exitOK
+	for _, v := range verdicts {
+		switch {
+		case v.Err != nil && (v.Err.Class == result.Timeout || v.Err.Class == result.Memory):
+			return exitOutOfLimit
+		case v.Err != nil || v.Value.Kind == result.NoValue:
+			code = exitCannotRun
+		case v.Value.Kind == result.Boolean && !v.Value.Bool && code == exitOK:
+			code = exitFailed
+		}
+	}
+	return code
+}

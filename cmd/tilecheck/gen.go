@@ -1,0 +1,82 @@
+package main
+
+import (
+	"errors"
+	"io"
+
+	"tilecheck/internal/atomicfile"
+	"tilecheck/modelgen"
+	"tilecheck/prism/syntax"
+)
+
+// boardFlags choose a board of 2048. --size is short for equal --rows and --cols.
+type boardFlags struct {
+	Size int    `help:"Rows and columns of a square board (default: 4 unless --rows and --cols are given)." placeholder:"N"`
+	Rows int    `help:"Rows, 1 to 6." placeholder:"R"`
+	Cols int    `help:"Columns, 1 to 6." placeholder:"C"`
+	P2   string `name:"p2" help:"Probability that a new tile is a 2 and not a 4." default:"${p2}" placeholder:"P"`
+}
+
+// shape returns the board's rows and columns. modelgen checks the numbers.
+func (f boardFlags) shape() (rows, cols int, err error) {
+	switch {
+	case f.Size != 0 && (f.Rows != 0 || f.Cols != 0):
+		return 0, 0, usageError("--size is given together with --rows or --cols, want one or the other")
+	case f.Rows != 0 && f.Cols != 0:
+		return f.Rows, f.Cols, nil
+	case f.Rows != 0 || f.Cols != 0:
+		return 0, 0, usageError("--rows and --cols go together, or use --size")
+	case f.Size != 0:
+		return f.Size, f.Size, nil
+	}
+	return 4, 4, nil
+}
+
+type genCmd struct {
+	boardFlags `embed:""`
+	Max        int    `help:"Tile that ends the game as a success: a power of two." default:"2048" placeholder:"TILE"`
+	Model      string `help:"Which of the thesis's models: final, combined or prototype." default:"final" placeholder:"KIND"`
+	Policy     string `help:"Policy manager: none, random, pref:left,up,down,right, alt:up,left,down,right/left,up,down,right, or a name of the thesis (opposite, orthogonal, alternating)." default:"none" placeholder:"POLICY"`
+	Spawn      string `help:"How the cell of a new tile is drawn: cell (nondeterministic, as in the thesis), module or uniform." default:"cell" placeholder:"SPAWN"`
+	Dialect    string `help:"Print for prism or storm." default:"prism" enum:"prism,storm"`
+	Output     string `short:"o" help:"File to write (default: standard output)." placeholder:"FILE"`
+}
+
+// Run writes the model.
+func (c *genCmd) Run(env *world) error {
+	cfg, err := c.config()
+	if err != nil {
+		return err
+	}
+	model, err := modelgen.Build(cfg)
+	if err != nil {
+		return fieldUsage(err)
+	}
+	opts := syntax.Options{}
+	if c.Dialect == "storm" {
+		opts.Dialect = syntax.Storm
+	}
+	write := func(w io.Writer) error { return syntax.Fprint(w, model, opts) }
+	if c.Output == "" || c.Output == "-" {
+		return write(env.stdout)
+	}
+	return atomicfile.Write(c.Output, write)
+}
+
+func (c *genCmd) config() (modelgen.Config, error) {
+	cfg := modelgen.Config{Max: c.Max, P2: c.P2}
+	var errs [4]error
+	cfg.Rows, cfg.Cols, errs[0] = c.shape()
+	cfg.Kind, errs[1] = modelgen.ParseKind(c.Model)
+	cfg.Policy, errs[2] = modelgen.ParsePolicy(c.Policy)
+	cfg.Spawn, errs[3] = modelgen.ParseSpawn(c.Spawn)
+	return cfg, fieldUsage(errors.Join(errs[:]...))
+}
+
+// fieldUsage turns what modelgen says about a field into a usage error.
+func fieldUsage(err error) error {
+	if err == nil {
+		return nil
+	}
+	return usageError("%w", err)
+}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"fmt"
+
+	"tilecheck/runner"
+)
+
+// samplingFlags are PRISM's -sim switches under shorter names. Pointers tell a
+// flag that was given from its default, because which ones may be given
+// together is part of their meaning.
+type samplingFlags struct {
+	Method  string   `help:"Statistical method: ci, aci, apmc or sprt (default: ci for =?, sprt for bounded properties)." enum:",ci,aci,apmc,sprt" default:"" placeholder:"METHOD"`
+	Samples *int64   `help:"Number of paths (default 1000 unless --width and --alpha determine it)." placeholder:"N"`
+	Alpha   *float64 `help:"Error probability: 0.01 asks for 99 % confidence (default 0.01)." placeholder:"A"`
+	Width   *float64 `help:"Half-width of the interval; APMC's approximation; half of SPRT's indifference region." placeholder:"W"`
+	MaxPath int64    `help:"Steps after which a path that decides nothing is given up." default:"10000" placeholder:"N"`
+	Seed    *uint64  `help:"Seed of the random numbers (default: drawn, and printed)." placeholder:"N"`
+	Workers int      `help:"Goroutines that draw samples; the results do not depend on it (default: one per processor)." placeholder:"N"`
+}
+
+// simulation checks the flags and returns what they ask for. It draws a seed when none was given.
+func (f samplingFlags) simulation() (runner.Simulation, error) {
+	s := runner.Simulation{MaxPath: f.MaxPath, Workers: f.Workers}
+	switch {
+	case f.Samples != nil && *f.Samples < 1:
+		return s, usageError("--samples is %d, want at least 1", *f.Samples)
+	case f.Alpha != nil && !(*f.Alpha > 0 && *f.Alpha < 1):
+		return s, usageError("--alpha is %g, want an error probability between 0 and 1, such as 0.01", *f.Alpha)
+	case f.Width != nil && !(*f.Width > 0):
+		return s, usageError("--width is %g, want a positive half-width", *f.Width)
+	case f.MaxPath < 1:
+		return s, usageError("--max-path is %d, want at least 1", f.MaxPath)
+	case f.Workers < 0:
+		return s, usageError("--workers is %d, want at least 1", f.Workers)
+	case f.Samples != nil && f.Alpha != nil && f.Width != nil && f.Method != string(runner.SPRT):
+		return s, usageError("--samples, --alpha and --width are all given, want two of them: the third follows")
+	}
+	if f.Samples != nil {
+		s.Samples = *f.Samples
+	}
+	if f.Alpha != nil {
+		s.Confidence = 1 - *f.Alpha
+	}
+	if f.Width != nil {
+		if f.Method == string(runner.APMC) {
+			s.Approximation = *f.Width
+		} else {
+			s.Width = *f.Width
+		}
+	}
+	var err error
+	s.Seed, err = f.seed()
+	return s, err
+}
+
+// seed returns the given seed, or draws one that every reader of JSON keeps exactly.
+func (f samplingFlags) seed() (uint64, error) { return seedOr(f.Seed) }
+
+func seedOr(given *uint64) (uint64, error) {
+	if given != nil {
+		return *given, nil
+	}
+	var b [8]byte
+	if _, err := rand.Read(b[:]); err != nil {
+		return 0, fmt.Errorf("draw a seed: %w", err)
+	}
+	return binary.LittleEndian.Uint64(b[:]) >> 11, nil
+}
