@@ -59,12 +59,12 @@ func TestExperimentOrder(t *testing.T) {
 	})
 	want := `P=? [ F<=T x=V ] N=2,T=0,V=1: 1
 P=? [ F<=T x=V ] N=2,T=0,V=2: 0
-"n": P=? [ F<=0 x=1 ] N=2: 1
+P=? [ F<=0 x=1 ] N=2: 1
 P=? [ F<=T x=1 ] N=2,T=0: 1
 P=? [ G<=0 x=W1 ] N=2: 1
 P=? [ F<=T x=V ] N=3,T=0,V=1: 1
 P=? [ F<=T x=V ] N=3,T=0,V=2: 0
-"n": P=? [ F<=0 x=1 ] N=3: 1
+P=? [ F<=0 x=1 ] N=3: 1
 P=? [ F<=T x=1 ] N=3,T=0: 1
 P=? [ G<=0 x=W1 ] N=3: 1
 `
@@ -91,7 +91,7 @@ func TestSelect(t *testing.T) {
 		Simulation: runner.Simulation{Samples: 3},
 	}
 	got := summary(check(t, job))
-	want := "\"c\": P=? [ G<=0 x=1 ] N=2: 1\n\"b\": P=? [ F<=0 x=0 ] N=2: 0\n\"a\": P=? [ F<=0 x=1 ] N=2: 1\n"
+	want := "P=? [ G<=0 x=1 ] N=2: 1\nP=? [ F<=0 x=0 ] N=2: 0\nP=? [ F<=0 x=1 ] N=2: 1\n"
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
@@ -31,8 +32,8 @@ type source struct {
 // task is one property to check.
 type task struct {
 	source     *source
-	index      int // in source.props
-	name, text string
+	index      int    // in source.props
+	name, text string // text without the name
 	pos        syntax.Pos
 }
 
@@ -94,7 +95,11 @@ func selectTasks(sources []*source, selected []string) ([]*task, error) {
 	var all []*task
 	for _, s := range sources {
 		for i, info := range s.props.List()[s.first:] {
-			all = append(all, &task{source: s, index: s.first + i, name: info.Name, text: info.Text, pos: info.Pos})
+			t := &task{source: s, index: s.first + i, name: info.Name, text: info.Text, pos: info.Pos}
+			if t.name != "" {
+				t.text = strings.TrimPrefix(t.text, strconv.Quote(t.name)+": ")
+			}
+			all = append(all, t)
 		}
 	}
 	switch {

@@ -336,7 +336,8 @@ func TestFailures(t *testing.T) {
 		want     string
 	}{
 		{"limit", walk, `P=? [ F x=0 ]`, Options{MaxPath: 10}, result.PathLength, "m.props:1:1: a path was not decided after 10 steps (sample 0 of seed 0)"},
-		{"limit of a reward", load(t, cov, "p=1"), `R=? [ C<=3 ]`, Options{}, result.TypeError, "no rewards"},
+		{"limit of a reward", load(t, counter), `R=? [ F n=7 ]`, Options{}, result.PathLength, "a path was not decided after 10000 steps"},
+		{"deadlock of a reward", load(t, dead), `R=? [ F s=7 ]`, Options{}, result.PathLength, "a path is in a deadlock after 2 steps and never reaches"},
 		{
 			"range", load(t, "dtmc\nmodule m\n s:[0..2];\n [] true -> (s'=s+1);\nendmodule"),
 			`P=? [ F s=7 ]`, Options{}, result.Model, "m.prism:4:13: s'=3 leaves [0..2] in state (s=2) (sample 0 of seed 0)",

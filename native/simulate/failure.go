@@ -61,10 +61,12 @@ func (c *check) pathFailure() error {
 	}
 	switch o.Status {
 	case compile.Undecided:
-		return &result.Failure{
-			Class: result.PathLength, File: c.p.File, Pos: c.p.Pos,
-			Message: fmt.Sprintf("a path was not decided after %d steps (%s): want a greater maximum path length", o.Steps, so),
+		f := &result.Failure{Class: result.PathLength, File: c.p.File, Pos: c.p.Pos}
+		f.Message = fmt.Sprintf("a path was not decided after %d steps (%s): want a greater maximum path length", o.Steps, so)
+		if o.Steps < c.opt.MaxPath {
+			f.Message = fmt.Sprintf("a path is in a deadlock after %d steps and never reaches what the reward is accumulated to (%s)", o.Steps, so)
 		}
+		return f
 	case compile.Deadlocked:
 		f := Failure(o.Err, c.p.File, c.p.Pos)
 		f.Class = result.Deadlock

@@ -64,11 +64,12 @@ const (
 	AtDeadlock                // the last state has no choice
 	AtLoop                    // the last step was a deterministic self-loop, which would repeat for ever
 	AtLimit                   // PathOptions.MaxSteps before what was asked for
+	AtError                   // the error that was returned with the path
 )
 
 // String returns a short description.
 func (e PathEnd) String() string {
-	return [...]string{"length reached", "time reached", "deadlock", "deterministic loop", "maximum path length"}[e]
+	return [...]string{"length reached", "time reached", "deadlock", "deterministic loop", "maximum path length", "error"}[e]
 }
 
 // PathOptions says which path to draw. One of Steps, Time and Deadlock says
@@ -94,8 +95,8 @@ type PathOptions struct {
 
 // Walk draws a random path from the initial state. Choices are resolved
 // uniformly, updates by their probabilities, and races in a CTMC by rate. The
-// error is a *result.Failure; the path up to it is returned with it. Reaching
-// no deadlock is no error: see Path.End.
+// error is a *result.Failure; the path up to it is returned with it, and nil if
+// there is no first state. Reaching no deadlock is no error: see Path.End.
 //
 // Source: PRISM's -simpath; reference, section 5.7. Unlike PRISM's, a path of 0
 // steps has none, and equal targets of one choice are one transition.
@@ -106,10 +107,10 @@ func Walk(ctx context.Context, m *compile.Model, opt PathOptions) (*Path, error)
 	}
 	for i := 0; ; i++ {
 		p, err := w.path(opt.Index + uint64(i))
-		p.Tries = i + 1
 		if err != nil {
 			return p, Failure(err, m.Program().File, syntax.Pos{})
 		}
+		p.Tries = i + 1
 		if !opt.Deadlock || p.End == AtDeadlock || i+1 >= opt.Tries {
 			return p, nil
 		}
@@ -161,10 +162,11 @@ func (w *walker) path(index uint64) (*Path, error) {
 		binary.LittleEndian.PutUint64(key[8*i:], word)
 	}
 	rng := rand.New(rand.NewChaCha8(key))
-	p := &Path{}
-	if err := w.arrive(p, w.start); err != nil {
-		return p, err
+	rewards, err := w.stateRewards(w.start)
+	if err != nil {
+		return nil, err
 	}
+	p := &Path{States: [][]int32{w.start}, StateRewards: rewards, End: AtError, Tries: 1}
 	for now := 0.0; ; {
 		if len(p.Steps)&0xff == 0 && w.ctx.Err() != nil {
 			return p, w.ctx.Err()
@@ -239,34 +241,36 @@ func (w *walker) step(p *Path, choices *compile.Choices, rng *rand.Rand) error {
 	if w.m.Program().Type == syntax.DTMC {
 		s.Probability /= float64(s.Choices)
 	}
-	state := p.States[len(p.Steps)]
 	for _, r := range w.rewards {
-		x, err := r.Choice(state, s.Action)
+		x, err := r.Choice(p.States[len(p.Steps)], s.Action)
 		if err != nil {
 			return err
 		}
 		s.Rewards = append(s.Rewards, x)
 	}
+	rewards, err := w.stateRewards(t.Target)
+	if err != nil {
+		return err
+	}
 	p.Steps = append(p.Steps, s)
-	return w.arrive(p, t.Target)
+	p.States = append(p.States, slices.Clone(t.Target))
+	p.StateRewards = append(p.StateRewards, rewards...)
+	return nil
 }
 
-// arrive appends a state.
-func (w *walker) arrive(p *Path, state []int32) error {
-	p.States = append(p.States, slices.Clone(state))
+// stateRewards returns the row of Path.StateRewards of a state, if there are such.
+func (w *walker) stateRewards(state []int32) ([][]float64, error) {
 	if !w.opt.Rewards {
-		return nil
+		return nil, nil
 	}
-	xs := make([]float64, 0, len(w.rewards))
-	for _, r := range w.rewards {
-		x, err := r.State(state)
-		if err != nil {
-			return err
+	row := make([]float64, len(w.rewards))
+	for i, r := range w.rewards {
+		var err error
+		if row[i], err = r.State(state); err != nil {
+			return nil, err
 		}
-		xs = append(xs, x)
 	}
-	p.StateRewards = append(p.StateRewards, xs)
-	return nil
+	return [][]float64{row}, nil
 }
 
 // pick returns the first transition whose cumulative weight exceeds u, and the

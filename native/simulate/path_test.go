@@ -336,6 +336,16 @@ func TestWalkErrors(t *testing.T) {
 	if !ok || f.Class != result.Model || f.Error() != "m.prism:4:13: s'=3 leaves [0..2] in state (s=2)" || len(p.States) != 3 {
 		t.Errorf("error %v, path %+v", err, p)
 	}
+	// A reward that is wrong in state 1, and one that is wrong in the first.
+	m = load(t, "dtmc\nmodule m\n s:[0..2];\n [] s<2 -> (s'=s+1);\nendmodule\nrewards s=1 : -1; endrewards")
+	p, err = Walk(t.Context(), m.Model, PathOptions{Steps: 5, Rewards: true})
+	if err == nil || p.End != AtError || len(p.States) != 1 || len(p.Steps) != 0 || len(p.StateRewards) != 1 {
+		t.Errorf("error %v, path %+v", err, p)
+	}
+	m = load(t, "dtmc\nmodule m\n s:[0..2];\n [] s<2 -> (s'=s+1);\nendmodule\nrewards s=0 : -1; endrewards")
+	if p, err = Walk(t.Context(), m.Model, PathOptions{Steps: 5, Rewards: true}); err == nil || p != nil {
+		t.Errorf("error %v, path %+v", err, p)
+	}
 	several := load(t, "dtmc\nmodule m\n s:[0..2];\n [] true -> true;\nendmodule\ninit s<2 endinit")
 	if _, err := Walk(t.Context(), several.Model, PathOptions{}); err == nil || !strings.Contains(err.Error(), "found 2 initial states") {
 		t.Errorf("error %v", err)

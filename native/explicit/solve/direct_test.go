@@ -1,0 +1,135 @@
+package solve
+
+import (
+	"context"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"tilecheck/native/explicit/sparse"
+	"tilecheck/native/explicit/sparse/sparsetest"
+)
+
+// solveBy is system.solve with another way to solve the components of several
+// states. It returns how many there were and for how many that way failed.
+func (y *system) solveBy(t *testing.T, ends bool, way func(l *local, mt *meter) bool) (tried, failed int) {
+	t.Helper()
+	comps := y.g.Components(y.open, y.choices)
+	if cyclic := y.cyclic(comps); ends && !cyclic.Empty() {
+		if err := y.findEnds(t.Context(), comps, cyclic); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var ws workspace
+	mt := newMeter(t.Context(), Options{}, 0)
+	for i := range comps.Num() {
+		members := comps.Members(i)
+		if len(members) == 1 {
+			y.state(int(members[0]))
+			continue
+		}
+		l := y.local(members, &ws)
+		tried++
+		if !way(l, mt) {
+			failed++
+			if err := l.solve(mt, Options{}, 1e-9); err != nil {
+				t.Fatal(err)
+			}
+		}
+		y.store(l, members, &ws)
+	}
+	y.gather(y.v.Scheduler)
+	return tried, failed
+}
+
+// TestDirect solves random components by elimination at once, with either
+// proof, and compares with the rational solution.
+func TestDirect(t *testing.T) {
+	certify := func(l *local, mt *meter) bool {
+		ok, err := l.direct(mt, 1e-8)
+		return ok && err == nil
+	}
+	prove := func(l *local, mt *meter) bool {
+		d := &direct{l: l, choice: l.leaving()}
+		x, err := d.iterate(mt, l.min, d.constant)
+		if x == nil || err != nil {
+			return false
+		}
+		w, err := d.slack(mt, x)
+		return w != nil && err == nil && l.prove(x, w)
+	}
+	for name, way := range map[string]func(l *local, mt *meter) bool{"certify": certify, "prove": prove} {
+		t.Run(name, func(t *testing.T) {
+			tried, failed := 0, 0
+			for seed := range uint64(1000) {
+				rng := rand.New(rand.NewPCG(seed, 7))
+				m := sparsetest.Random(rng, sparsetest.Shape{Kind: sparse.MDP, States: 12, Choices: 3, Branching: 3, Rewards: true})
+				g := sparse.NewGraph(m)
+				target := sparsetest.RandomSet(rng, m.NumStates(), 0.2)
+				for _, dir := range []Direction{Max, Min} {
+					a, b := directUntil(t, g, target, dir, way)
+					c, d := directReward(t, g, target, dir, way)
+					tried, failed = tried+a+c, failed+b+d
+				}
+				if t.Failed() {
+					t.Fatalf("seed %d", seed)
+				}
+			}
+			// Equal choices far apart can defeat both proofs; sweeps go on then.
+			if failed*50 > tried || tried < 500 {
+				t.Errorf("%d of %d components were not solved", failed, tried)
+			}
+		})
+	}
+}
+
+func directUntil(t *testing.T, g *sparse.Graph, target *sparse.Set, dir Direction, way func(l *local, mt *meter) bool) (tried, failed int) {
+	t.Helper()
+	all := sparse.FullSet(g.NumStates())
+	want, err := ExactUntil(t.Context(), g, all, target, dir, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, err := qualify(context.Background(), g, all, target, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y := &system{g: g, min: dir == Min, prob: true, open: q.open(), round: newRounding(g.Model), v: newValues(g.Model, Options{Scheduler: true})}
+	y.v.set(q.one, 1)
+	tried, failed = y.solveBy(t, dir == Max, way)
+	enclosed(t, y.v, want.Value)
+	return tried, failed
+}
+
+func directReward(t *testing.T, g *sparse.Graph, target *sparse.Set, dir Direction, way func(l *local, mt *meter) bool) (tried, failed int) {
+	t.Helper()
+	r := &g.Rewards[0]
+	want, err := ExactReachReward(t.Context(), g, r, target, dir, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := planReach(context.Background(), g, target, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y := &system{g: g, min: dir == Min, open: p.open, choices: p.choices, reward: r, round: newRounding(g.Model), v: newValues(g.Model, Options{})}
+	tried, failed = y.solveBy(t, dir == Min, way)
+	for s := range p.infinite.All() {
+		want.Value[s] = new(big.Rat)
+	}
+	enclosed(t, y.v, want.Value)
+	return tried, failed
+}
+
+func enclosed(t *testing.T, v *Values, want []*big.Rat) {
+	t.Helper()
+	for s, x := range want {
+		lo, hi := new(big.Rat).SetFloat64(v.Lower[s]), new(big.Rat).SetFloat64(v.Upper[s])
+		if lo.Cmp(x) > 0 || hi.Cmp(x) < 0 {
+			t.Errorf("state %d: [%v, %v] does not contain %s", s, v.Lower[s], v.Upper[s], x.RatString())
+		}
+		if v.Upper[s]-v.Lower[s] > 1e-8*v.Upper[s] {
+			t.Errorf("state %d: [%v, %v] is wide", s, v.Lower[s], v.Upper[s])
+		}
+	}
+}

@@ -1,0 +1,81 @@
+package solve_test
+
+import (
+	"errors"
+	"math/big"
+	"testing"
+
+	"tilecheck/native/explicit/solve"
+	"tilecheck/native/explicit/sparse"
+	"tilecheck/native/explicit/sparse/sparsetest"
+)
+
+func equal(x, y *big.Rat) bool {
+	if x == nil || y == nil {
+		return x == y
+	}
+	return x.Cmp(y) == 0
+}
+
+// checkExact checks that values and the scheduler's values are the oracle's.
+func (in *instance) checkExact(name string, x *solve.Exact, want []*big.Rat, value func(a [][]*big.Rat, how []uint32) []*big.Rat) {
+	in.Helper()
+	for s := range want {
+		if !equal(x.Value[s], want[s]) {
+			in.Errorf("%s: state %d: %s, want %s", name, s, text(x.Value[s]), text(want[s]))
+		}
+	}
+	if in.m.Kind != sparse.MDP {
+		return
+	}
+	for s, got := range in.under(x.Scheduler, value) {
+		if !equal(got, want[s]) {
+			in.Errorf("%s: state %d: scheduler %v gives %s, want %s", name, s, x.Scheduler, text(got), text(want[s]))
+		}
+	}
+}
+
+func TestExact(t *testing.T) {
+	opts := solve.Options{Scheduler: true}
+	for _, kind := range []sparse.Kind{sparse.MDP, sparse.DTMC, sparse.CTMC} {
+		forRandom(t, kind, func(in *instance) {
+			gains := func(how []uint32) []*big.Rat { return sparsetest.Gains(in.m, how, in.reward()) }
+			until := func(a [][]*big.Rat, _ []uint32) []*big.Rat { return sparsetest.UntilProb(a, in.left, in.right) }
+			reach := func(a [][]*big.Rat, how []uint32) []*big.Rat {
+				return sparsetest.RewardUntil(a, gains(how), in.right)
+			}
+			total := func(a [][]*big.Rat, how []uint32) []*big.Rat { return sparsetest.RewardTotal(a, gains(how)) }
+			for name, dir := range directions {
+				x, err := solve.ExactUntil(in.Context(), in.g, in.left, in.right, dir, opts)
+				if err != nil {
+					in.Fatal(err)
+				}
+				in.checkExact("until "+name, x, in.brute(dir, until), until)
+				x, err = solve.ExactReachReward(in.Context(), in.g, in.reward(), in.right, dir, opts)
+				if err != nil {
+					in.Fatal(err)
+				}
+				in.checkExact("reward "+name, x, in.brute(dir, reach), reach)
+				x, err = solve.ExactTotalReward(in.Context(), in.g, in.reward(), dir, opts)
+				if err != nil {
+					in.Fatal(err)
+				}
+				in.checkExact("total "+name, x, in.brute(dir, total), total)
+			}
+		})
+	}
+}
+
+func TestExactNeedsFractions(t *testing.T) {
+	b := sparse.NewBuilder(sparse.DTMC)
+	b.State()
+	b.Add(0, 1)
+	m, err := b.Finish()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := sparse.FullSet(1)
+	if _, err := solve.ExactUntil(t.Context(), sparse.NewGraph(m), all, all, solve.Max, solve.Options{}); !errors.Is(err, solve.ErrNotExact) {
+		t.Errorf("error %v, want ErrNotExact", err)
+	}
+}

@@ -1,0 +1,243 @@
+package solve
+
+import (
+	"math"
+
+	"tilecheck/native/explicit/sparse"
+)
+
+// local is a system of equations over its own unknowns, one component of a
+// system with all other values put in: choice j of unknown k is worth
+// constant(j) + sum of weight(i) * x(col(i)). Every scheduler leaves the
+// component with probability one, or earns an infinite reward in it, so that
+// there is one solution.
+type local struct {
+	min, prob, rewards, converged bool
+
+	round  rounding
+	first  []uint32 // choices of each unknown
+	start  []uint32 // terms of each choice
+	col    []uint32
+	weight []float64
+	lo, hi []float64 // constant of each choice
+	exit   []float64 // weight of each choice that leaves the component; with its terms' weights, 1
+	err    []float64 // relative error of evaluating each choice
+	origin []uint32  // the model's choice
+	// inherited is the greatest relative width of a constant.
+	inherited float64
+
+	lower, upper []float64
+	how          []uint32 // choice of each unknown that attains a value within the bounds; nil when not asked for
+}
+
+// begin starts from the trivial bounds.
+func (l *local) begin(scheduler bool) {
+	n := len(l.first) - 1
+	l.lower, l.upper = make([]float64, n), make([]float64, n)
+	if scheduler {
+		l.how = make([]uint32, n)
+		for k := range l.how {
+			l.how[k] = sparse.None
+			if l.first[k] < l.first[k+1] {
+				l.how[k] = l.first[k]
+			}
+		}
+	}
+}
+
+// terms returns what the choice is worth but for its constant.
+func (l *local) terms(j uint32, x []float64) float64 {
+	sum := 0.0
+	for i := l.start[j]; i < l.start[j+1]; i++ {
+		sum += l.weight[i] * x[l.col[i]]
+	}
+	return sum
+}
+
+// down returns a lower bound of unknown k's equation for lower bounds x, and
+// the choice that gives it; None for an unknown that cannot be left, which is
+// worth nothing.
+func (l *local) down(k int, x []float64) (float64, uint32) {
+	v, choice := 0.0, uint32(sparse.None)
+	for j := l.first[k]; j < l.first[k+1]; j++ {
+		w := l.round.down(l.lo[j]+l.terms(j, x), l.err[j])
+		if choice == sparse.None || (w < v) == l.min && w != v {
+			v, choice = w, j
+		}
+	}
+	return v, choice
+}
+
+// up is down for upper bounds.
+func (l *local) up(k int, x []float64) (float64, uint32) {
+	v, choice := 0.0, uint32(sparse.None)
+	for j := l.first[k]; j < l.first[k+1]; j++ {
+		w := l.round.up(l.hi[j]+l.terms(j, x), l.err[j])
+		if choice == sparse.None || (w < v) == l.min && w != v {
+			v, choice = w, j
+		}
+	}
+	if l.prob {
+		v = min(v, 1)
+	}
+	return v, choice
+}
+
+// raise improves the lower bounds by one Gauss-Seidel sweep and returns the
+// greatest relative change. Where the maximum is wanted, a choice is noted when
+// it raises a bound; following the choices noted is worth the bounds at least.
+func (l *local) raise() float64 {
+	change := 0.0
+	for k := range l.lower {
+		v, choice := l.down(k, l.lower)
+		if v <= l.lower[k] {
+			continue
+		}
+		change = max(change, (v-l.lower[k])/v)
+		l.lower[k] = v
+		if l.how != nil && !l.min {
+			l.how[k] = choice
+		}
+	}
+	return change
+}
+
+// verdict is what a sweep shows about a guess of upper bounds.
+type verdict uint8
+
+const (
+	undecided verdict = iota
+	proved            // every bound implies itself: the guess holds
+	refuted           // a bound is below a lower bound, or no bound improved
+)
+
+// press lowers guessed upper bounds by one Gauss-Seidel sweep. When no equation
+// gives more than the guess, the swept guess is above the solution: it is a
+// point that the equations lower, and the solution is the least such point.
+//
+// Source: Hartmanns and Kaminski, Optimistic value iteration, CAV 2020.
+func (l *local) press() verdict {
+	up, down := false, false
+	for k := range l.upper {
+		v, choice := l.up(k, l.upper)
+		switch {
+		case v > l.upper[k]:
+			up = true
+			continue
+		case v < l.upper[k]:
+			down = true
+			l.upper[k] = v
+		}
+		if l.how != nil && l.min {
+			l.how[k] = choice
+		}
+		if v < l.lower[k] {
+			return refuted
+		}
+	}
+	switch {
+	case !up:
+		return proved
+	case !down:
+		return refuted
+	}
+	return undecided
+}
+
+// solve computes bounds whose relative width is the inherited one and eps.
+func (l *local) solve(mt *meter, opts Options, eps float64) error {
+	margin := 1.01*l.inherited + eps
+	precision := margin / 4
+	limit := opts.maxSweeps()
+	tried := false
+	for sweeps := 0; sweeps < limit; {
+		if !tried && l.worthDirect(sweeps) {
+			tried = true
+			ok, err := l.direct(mt, margin)
+			if ok || err != nil {
+				l.converged = true
+				return err
+			}
+		}
+		n, change, err := l.raiseUntil(mt, precision, min(limit-sweeps, sweeps+50))
+		sweeps += n
+		if err != nil {
+			return err
+		}
+		if change > precision {
+			continue
+		}
+		l.guess(margin)
+		n, ok, err := l.pressUntil(mt, min(limit-sweeps, sweeps+100))
+		sweeps += n
+		if err != nil {
+			return err
+		}
+		if ok {
+			l.converged = true
+			return nil
+		}
+		if change == 0 { // rounding allows no better lower bounds
+			margin *= 4
+		}
+		if margin > 0.5 {
+			break
+		}
+		precision /= 8
+	}
+	l.giveUp()
+	return nil
+}
+
+// raiseUntil sweeps until the greatest relative change is within precision.
+func (l *local) raiseUntil(mt *meter, precision float64, limit int) (sweeps int, change float64, err error) {
+	change = math.Inf(1)
+	for change > precision && sweeps < limit {
+		change = l.raise()
+		sweeps++
+		mt.progress.Sweeps++
+		if err := mt.did(len(l.col) + len(l.first)); err != nil {
+			return sweeps, change, err
+		}
+	}
+	return sweeps, change, nil
+}
+
+// guess sets the upper bounds to the lower ones and a margin.
+func (l *local) guess(margin float64) {
+	for k, x := range l.lower {
+		x *= 1 + margin
+		if l.prob {
+			x = min(max(x, l.round.floor), 1)
+		}
+		l.upper[k] = x
+	}
+}
+
+// pressUntil sweeps until the guess is proved.
+func (l *local) pressUntil(mt *meter, limit int) (sweeps int, ok bool, err error) {
+	for sweeps < limit {
+		v := l.press()
+		sweeps++
+		mt.progress.Sweeps++
+		if err := mt.did(len(l.col) + len(l.first)); err != nil {
+			return sweeps, false, err
+		}
+		if v != undecided {
+			return sweeps, v == proved, nil
+		}
+		l.raise()
+	}
+	return sweeps, false, nil
+}
+
+// giveUp keeps the lower bounds and sets the upper ones to what is always true.
+func (l *local) giveUp() {
+	bound := math.Inf(1)
+	if l.prob {
+		bound = 1
+	}
+	for k := range l.upper {
+		l.upper[k] = bound
+	}
+}

@@ -1,0 +1,120 @@
+package solve
+
+import (
+	"context"
+
+	"tilecheck/native/explicit/sparse"
+)
+
+// Direction says which scheduler a value is for. It means nothing in a Markov chain.
+type Direction uint8
+
+// The directions.
+const (
+	Max Direction = iota
+	Min
+)
+
+// Options changes how a value is computed. The zero value is the default.
+type Options struct {
+	// Epsilon is the width that the interval of an iterative solution may have,
+	// relative to its upper end; 0 is 1e-8. Intervals hold whatever it is.
+	Epsilon float64
+	// MaxSweeps limits the sweeps over one component; 0 is a million. A
+	// component that needs more keeps the bounds reached.
+	MaxSweeps int
+	// Scheduler asks for the choices that attain the value.
+	Scheduler bool
+	// Progress is called now and then while the computation runs; nil is never.
+	Progress func(Progress)
+}
+
+// Progress is how far a computation has come.
+type Progress struct {
+	Done, Total int   // states solved, or steps taken, of how many
+	Sweeps      int64 // sweeps over components so far
+}
+
+func (o Options) epsilon() float64 {
+	if o.Epsilon <= 0 {
+		return 1e-8
+	}
+	return o.Epsilon
+}
+
+func (o Options) maxSweeps() int {
+	if o.MaxSweeps <= 0 {
+		return 1_000_000
+	}
+	return o.MaxSweeps
+}
+
+// Values are bounds on a value of each state: Lower <= truth <= Upper, where an
+// infinite value has both bounds infinite. The truth is that of every model
+// whose weights and rewards are within sparse.Model.Err of the given ones and
+// whose probabilities sum to one; rounding in the computation is accounted for.
+type Values struct {
+	Lower, Upper []float64
+	// Converged is false when a component was given up before its interval
+	// was as narrow as asked for. The bounds hold all the same.
+	Converged bool
+	Sweeps    int64
+	// Scheduler has the choice of each state of an MDP that attains a value
+	// within the bounds when followed always; sparse.None where every choice
+	// does. nil unless asked for.
+	Scheduler []uint32
+}
+
+// Value returns the midpoint of a state's interval.
+func (v *Values) Value(s int) float64 {
+	if v.Lower[s] == v.Upper[s] {
+		return v.Lower[s]
+	}
+	return v.Lower[s] + (v.Upper[s]-v.Lower[s])/2
+}
+
+// newValues returns bounds of zero for every state.
+func newValues(m *sparse.Model, opts Options) *Values {
+	n := m.NumStates()
+	v := &Values{Lower: make([]float64, n), Upper: make([]float64, n), Converged: true}
+	if opts.Scheduler && m.Kind == sparse.MDP {
+		v.Scheduler = make([]uint32, n)
+		for s := range v.Scheduler {
+			v.Scheduler[s] = sparse.None
+		}
+	}
+	return v
+}
+
+// set gives all states of a set the same exact value.
+func (v *Values) set(states *sparse.Set, x float64) {
+	for s := range states.All() {
+		v.Lower[s], v.Upper[s] = x, x
+	}
+}
+
+// meter polls the context and reports progress, every so much work.
+type meter struct {
+	ctx      context.Context
+	report   func(Progress)
+	progress Progress
+	work     int
+}
+
+const workPerPoll = 1 << 18
+
+func newMeter(ctx context.Context, opts Options, total int) *meter {
+	return &meter{ctx: ctx, report: opts.Progress, progress: Progress{Total: total}}
+}
+
+// did notes work, in transitions looked at, and returns the context's error.
+func (t *meter) did(work int) error {
+	if t.work += work; t.work < workPerPoll {
+		return nil
+	}
+	t.work = 0
+	if t.report != nil {
+		t.report(t.progress)
+	}
+	return t.ctx.Err()
+}

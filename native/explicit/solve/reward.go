@@ -1,0 +1,209 @@
+package solve
+
+import (
+	"context"
+	"math"
+
+	"tilecheck/native/explicit/sparse"
+)
+
+// ReachReward returns bounds on the extremal expected reward until target is
+// reached. It is infinite where target may be missed with positive probability:
+// for the maximum by some scheduler, for the minimum by all. The minimum is
+// over the schedulers that reach target with probability one. The reward of
+// the state reached does not count, and 0 is the value of a target state.
+//
+// In a CTMC a state's reward is earned per unit of time.
+//
+// Source: PRISM's R[F]; de Alfaro (CONCUR 1999) for end components without
+// reward; bounds as for Until.
+func ReachReward(ctx context.Context, g *sparse.Graph, r *sparse.Reward, target *sparse.Set, dir Direction, opts Options) (*Values, error) {
+	v := newValues(g.Model, opts)
+	p, err := planReach(ctx, g, target, dir)
+	if err != nil {
+		return nil, err
+	}
+	v.set(p.infinite, math.Inf(1))
+	if v.Scheduler != nil {
+		p.schedule(g, target, v.Scheduler)
+	}
+	y := &system{
+		g: g, min: dir == Min, open: p.open, choices: p.choices, reward: r,
+		round: newRounding(g.Model), v: v,
+	}
+	if err := y.solve(ctx, opts, dir == Min); err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+// reachPlan says where an expected reward until target is infinite, and by
+// which choices (nil for all) the other states may move.
+type reachPlan struct {
+	dir            Direction
+	infinite, open *sparse.Set
+	choices        *sparse.Set
+}
+
+func planReach(ctx context.Context, g *sparse.Graph, target *sparse.Set, dir Direction) (reachPlan, error) {
+	all := sparse.FullSet(g.NumStates())
+	if dir == Max || g.First == nil {
+		sure := g.Prob1A(all, target)
+		return reachPlan{dir, sure.Complement(), sure.Minus(target), nil}, nil
+	}
+	sure, err := g.Prob1E(ctx, all, target)
+	if err != nil {
+		return reachPlan{}, err
+	}
+	return reachPlan{dir, sure.Complement(), sure.Minus(target), g.Staying(sure)}, nil
+}
+
+// schedule writes choices that make the maximum infinite where it is.
+func (p reachPlan) schedule(g *sparse.Graph, target *sparse.Set, how []uint32) {
+	if p.dir == Min {
+		return
+	}
+	never := g.Prob0E(sparse.FullSet(g.NumStates()), target)
+	g.Remain(never, how)
+	g.Approach(g.Leaving(target.Complement()), never, how)
+}
+
+// TotalReward returns bounds on the extremal expected total reward. The maximum
+// is infinite where a positive reward can be earned for ever, the minimum where
+// it must be with positive probability.
+//
+// Source: PRISM's R[C].
+func TotalReward(ctx context.Context, g *sparse.Graph, r *sparse.Reward, dir Direction, opts Options) (*Values, error) {
+	if dir == Min && g.First != nil {
+		return minTotal(ctx, g, r, opts)
+	}
+	v := newValues(g.Model, opts)
+	p, err := planTotal(ctx, g, r)
+	if err != nil {
+		return nil, err
+	}
+	infinite := p.infinite(g)
+	v.set(infinite, math.Inf(1))
+	if v.Scheduler != nil {
+		p.schedule(g, v.Scheduler)
+	}
+	y := &system{
+		g: g, open: p.some.Minus(infinite), reward: r,
+		round: newRounding(g.Model), v: v,
+	}
+	if err := y.solve(ctx, opts, true); err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+// minTotal uses that a scheduler with a finite total reward ends up, with
+// probability one, where it can stay for ever without reward.
+func minTotal(ctx context.Context, g *sparse.Graph, r *sparse.Reward, opts Options) (*Values, error) {
+	ends, free, err := restingStates(ctx, g, r)
+	if err != nil {
+		return nil, err
+	}
+	v, err := ReachReward(ctx, g, r, free, Min, opts)
+	if err == nil && v.Scheduler != nil {
+		stay(g, ends, v.Scheduler)
+	}
+	return v, err
+}
+
+// restingStates returns the end components without reward, and their states.
+func restingStates(ctx context.Context, g *sparse.Graph, r *sparse.Reward) (*sparse.EndComponents, *sparse.Set, error) {
+	y := &system{g: g, reward: r}
+	free := sparse.NewSet(g.NumChoices())
+	for s := range g.NumStates() {
+		first, end := g.Choices(s)
+		for c := first; c < end; c++ {
+			if y.gain(s, c) == 0 {
+				free.Add(c)
+			}
+		}
+	}
+	ends, err := g.EndComponents(ctx, nil, free)
+	if err != nil {
+		return nil, nil, err
+	}
+	return ends, endStates(g, ends), nil
+}
+
+func endStates(g *sparse.Graph, ends *sparse.EndComponents) *sparse.Set {
+	out := sparse.NewSet(g.NumStates())
+	for _, s := range ends.States {
+		out.Add(int(s))
+	}
+	return out
+}
+
+// stay writes, for each state of an end component, its first choice that stays.
+func stay(g *sparse.Graph, ends *sparse.EndComponents, how []uint32) {
+	for _, s := range ends.States {
+		first, end := g.Choices(int(s))
+		for c := first; c < end; c++ {
+			if ends.Choices.Has(c) {
+				how[s] = uint32(c)
+				break
+			}
+		}
+	}
+}
+
+// totalPlan says where a total reward can be positive and where it can be earned
+// for ever.
+type totalPlan struct {
+	some    *sparse.Set // states that can reach a reward
+	ends    *sparse.EndComponents
+	earning *sparse.Set // states with a choice that stays in their end component and has a reward
+	how     []uint32    // that choice
+}
+
+func planTotal(ctx context.Context, g *sparse.Graph, r *sparse.Reward) (totalPlan, error) {
+	y := &system{g: g, reward: r}
+	n := g.NumStates()
+	ends, err := g.EndComponents(ctx, nil, nil)
+	p := totalPlan{ends: ends, earning: sparse.NewSet(n), how: make([]uint32, n)}
+	if err != nil {
+		return p, err
+	}
+	rewarded := sparse.NewSet(n)
+	for s := range n {
+		first, end := g.Choices(s)
+		for c := first; c < end; c++ {
+			if y.gain(s, c) == 0 {
+				continue
+			}
+			rewarded.Add(s)
+			if ends.Choices.Has(c) {
+				p.earning.Add(s)
+				p.how[s] = uint32(c)
+			}
+		}
+	}
+	p.some = g.ExistsUntil(sparse.FullSet(n), rewarded)
+	return p, nil
+}
+
+// infinite returns the states from which some end component can be reached
+// that has a reward.
+func (p totalPlan) infinite(g *sparse.Graph) *sparse.Set {
+	return g.ExistsUntil(sparse.FullSet(g.NumStates()), p.earning)
+}
+
+// schedule writes choices that earn an infinite reward where that is possible:
+// go to an end component that has one, and to the state that earns it there.
+func (p totalPlan) schedule(g *sparse.Graph, how []uint32) {
+	for s := range p.earning.All() {
+		how[s] = p.how[s]
+	}
+	g.Approach(p.ends.Choices, p.earning, how)
+	inside := sparse.NewSet(g.NumStates())
+	for _, s := range p.ends.States {
+		if how[s] != sparse.None {
+			inside.Add(int(s))
+		}
+	}
+	g.Approach(nil, inside, how)
+}

@@ -1,0 +1,54 @@
+package solve
+
+import (
+	"math"
+
+	"tilecheck/native/explicit/sparse"
+)
+
+// unit is the greatest relative error of one operation on doubles. An
+// expression of non-negative doubles with n products, quotients and sums has a
+// relative error below 1.01*n*unit as long as nothing underflows and n is below
+// 2^45 (Higham, Accuracy and Stability of Numerical Algorithms, lemma 3.1).
+const unit = 0x1p-53
+
+// rounding turns a computed value into bounds of the true one.
+type rounding struct {
+	// err is the relative error of a weight or reward.
+	err float64
+	// floor is the least positive value kept apart from zero: products of a
+	// weight and a value from floor on do not underflow. A smaller lower bound
+	// becomes zero, a smaller upper bound floor.
+	floor float64
+}
+
+func newRounding(m *sparse.Model) rounding {
+	least, most := 1.0, 1.0
+	for _, w := range m.Weights {
+		least, most = min(least, w), max(most, w)
+	}
+	// Weights may be divided by the sum of a row.
+	return rounding{err: m.Err, floor: max(0x1p-900, 0x1p-1000/least*most*0x1p32)}
+}
+
+// row returns the relative error of a weighted sum of n terms, divided by the
+// sum of the weights, and of scaling it by that error.
+func (r rounding) row(n int) float64 {
+	return 1.05 * (float64(2*n+8)*unit + 2*r.err)
+}
+
+// down returns a lower bound of what was computed as x with relative error e.
+func (r rounding) down(x, e float64) float64 {
+	if x -= x * e; x < r.floor {
+		return 0
+	}
+	return min(x, math.MaxFloat64)
+}
+
+// up returns an upper bound of what was computed as x with relative error e.
+func (r rounding) up(x, e float64) float64 {
+	if x += x * e; x < r.floor && x > 0 {
+		return r.floor
+	}
+	return x
+}

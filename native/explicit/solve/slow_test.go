@@ -1,0 +1,166 @@
+package solve_test
+
+import (
+	"math"
+	"math/big"
+	"testing"
+
+	"tilecheck/native/explicit/solve"
+	"tilecheck/native/explicit/sparse"
+)
+
+// ruin is the walk on 0..n that goes up with probability p; 0 and n are
+// absorbing. With again set every inner state has a second choice that stays
+// put with probability 0.9.
+func ruin(t *testing.T, n int, p float64, again bool) *sparse.Model {
+	t.Helper()
+	kind := sparse.DTMC
+	if again {
+		kind = sparse.MDP
+	}
+	b := sparse.NewBuilder(kind)
+	choice := func() {
+		if again {
+			b.Choice(sparse.NoAction)
+		}
+	}
+	for s := range n + 1 {
+		b.State()
+		choice()
+		if s == 0 || s == n {
+			b.Add(s, 1)
+			continue
+		}
+		b.Add(s-1, 1-p)
+		b.Add(s+1, p)
+		if again {
+			choice()
+			b.Add(s, 0.9)
+			b.Add(s-1, 0.1*(1-p))
+			b.Add(s+1, 0.1*p)
+		}
+	}
+	m, err := b.Finish()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Err = 0x1p-52 // of 0.1
+	if !again {
+		m.Err = 0
+	}
+	return m
+}
+
+// TestRuin compares with the closed forms: from s, n is reached with probability
+// (1-q^s)/(1-q^n), q = (1-p)/p, or s/n in the fair game, which takes s(n-s)
+// steps. A sweep gains little in these models: their components are long.
+func TestRuin(t *testing.T) {
+	for _, n := range []int{10, 100, 400} {
+		for _, p := range []float64{0.25, 0.5, 0.75} {
+			for _, again := range []bool{false, true} {
+				m := ruin(t, n, p, again)
+				g := sparse.NewGraph(m)
+				all, top := sparse.FullSet(n+1), sparse.SetOf(n+1, n)
+				for _, dir := range directions {
+					v, err := solve.Until(t.Context(), g, all, top, dir, solve.Options{})
+					if err != nil {
+						t.Fatal(err)
+					}
+					for s := range n + 1 {
+						near(t, "probability", v, s, ruinProb(n, s, p))
+					}
+				}
+				if p != 0.5 || again {
+					continue
+				}
+				steps := &sparse.Reward{State: constant(n+1, 1)}
+				v, err := solve.ReachReward(t.Context(), g, steps, sparse.SetOf(n+1, 0, n), solve.Max, solve.Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for s := range n + 1 {
+					near(t, "steps", v, s, big.NewFloat(float64(s*(n-s))))
+				}
+			}
+		}
+	}
+}
+
+func constant(n int, x float64) []float64 {
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = x
+	}
+	return out
+}
+
+// ruinProb computes with 2000 bits; p is a multiple of 1/4.
+func ruinProb(n, s int, p float64) *big.Float {
+	f := func(x float64) *big.Float { return new(big.Float).SetPrec(2000).SetFloat64(x) }
+	if p == 0.5 {
+		return f(0).Quo(f(float64(s)), f(float64(n)))
+	}
+	q := f(0).Quo(f(1-p), f(p))
+	pow := func(k int) *big.Float {
+		out := f(1)
+		for range k {
+			out.Mul(out, q)
+		}
+		return out
+	}
+	num := f(0).Sub(f(1), pow(s))
+	return num.Quo(num, f(0).Sub(f(1), pow(n)))
+}
+
+// near checks that a state's bounds contain x up to its own rounding and are narrow.
+func near(t *testing.T, what string, v *solve.Values, s int, x *big.Float) {
+	t.Helper()
+	want, _ := x.Float64()
+	if v.Lower[s] > math.Nextafter(want, math.Inf(1)) || v.Upper[s] < math.Nextafter(want, math.Inf(-1)) {
+		t.Errorf("%s of state %d: [%v, %v] does not contain %v", what, s, v.Lower[s], v.Upper[s], want)
+	}
+	if v.Upper[s]-v.Lower[s] > 1.01e-8*v.Upper[s] || !v.Converged {
+		t.Errorf("%s of state %d: [%v, %v] is wide", what, s, v.Lower[s], v.Upper[s])
+	}
+}
+
+// TestRareExit has a pair of states that is left once in 2^30 steps, and a
+// choice between two ways out. Iteration would need 10^10 sweeps.
+func TestRareExit(t *testing.T) {
+	const rare = 0x1p-30
+	b := sparse.NewBuilder(sparse.MDP)
+	for s := range 2 {
+		b.State()
+		for _, win := range []float64{0.25, 0.75} {
+			b.Choice(sparse.NoAction)
+			b.Add(1-s, 1-rare)
+			b.Add(2, rare*win)
+			b.Add(3, rare*(1-win))
+		}
+	}
+	for s := 2; s < 4; s++ {
+		b.State()
+		b.Choice(sparse.NoAction)
+		b.Add(s, 1)
+	}
+	m, err := b.Finish()
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := sparse.NewGraph(m)
+	want := map[string]float64{"min": 0.25, "max": 0.75}
+	for name, dir := range directions {
+		v, err := solve.Until(t.Context(), g, sparse.FullSet(4), sparse.SetOf(4, 2), dir, solve.Options{Scheduler: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		near(t, name, v, 0, big.NewFloat(want[name]))
+		r := &sparse.Reward{State: []float64{1, 0, 0, 0}}
+		v, err = solve.ReachReward(t.Context(), g, r, sparse.SetOf(4, 2, 3), dir, solve.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		// From state 0 every other step is there: 1/(1-(1-rare)^2).
+		near(t, name+" reward", v, 0, big.NewFloat(1/(2*rare-rare*rare)))
+	}
+}

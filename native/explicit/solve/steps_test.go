@@ -1,0 +1,188 @@
+package solve_test
+
+import (
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"tilecheck/native/explicit/solve"
+	"tilecheck/native/explicit/sparse"
+	"tilecheck/native/explicit/sparse/sparsetest"
+)
+
+// unroll computes the value of every state by recursion over the remaining
+// steps: end gives what a path is worth at step i, or nil while it goes on.
+func (in *instance) unroll(s, i int, least bool, end func(s, i int) *big.Rat, gain func(s, c int) *big.Rat) *big.Rat {
+	if x := end(s, i); x != nil {
+		return x
+	}
+	var best *big.Rat
+	first, last := in.m.Choices(s)
+	for c := first; c < last; c++ {
+		sum, total := new(big.Rat), new(big.Rat)
+		lo, hi := in.m.Row(c)
+		for j := lo; j < hi; j++ {
+			x := in.unroll(int(in.m.Target[j]), i+1, least, end, gain)
+			sum.Add(sum, x.Mul(in.m.Rat(j), new(big.Rat).Set(x)))
+			total.Add(total, in.m.Rat(j))
+		}
+		sum.Quo(sum, total)
+		if gain != nil {
+			sum.Add(sum, gain(s, c))
+		}
+		if best == nil || sparsetest.Less(sum, best) == least && sum.Cmp(best) != 0 {
+			best = sum
+		}
+	}
+	return best
+}
+
+func rat(ok bool) *big.Rat {
+	if ok {
+		return big.NewRat(1, 1)
+	}
+	return new(big.Rat)
+}
+
+// checkSteps compares bounds and fractions with the recursion.
+func (in *instance) checkSteps(name string, v *solve.Values, x *solve.Exact, err error, want func(s int) *big.Rat) {
+	in.Helper()
+	if err != nil {
+		in.Fatal(err)
+	}
+	for s := range in.m.NumStates() {
+		w := want(s)
+		if !equal(x.Value[s], w) {
+			in.Errorf("%s: state %d: %s, want %s", name, s, text(x.Value[s]), text(w))
+		}
+		if !contains(v.Lower[s], v.Upper[s], w) || v.Upper[s]-v.Lower[s] > 1e-12*v.Upper[s] {
+			in.Errorf("%s: state %d: [%v, %v], want %s", name, s, v.Lower[s], v.Upper[s], text(w))
+		}
+	}
+}
+
+func TestSteps(t *testing.T) {
+	for _, kind := range []sparse.Kind{sparse.MDP, sparse.DTMC} {
+		forRandom(t, kind, func(in *instance) {
+			if in.seed%5 != 0 {
+				return
+			}
+			rng := rand.New(rand.NewPCG(in.seed, 99))
+			bound := solve.Steps{Low: rng.IntN(3)}
+			bound.High = bound.Low + rng.IntN(4)
+			k := rng.IntN(5)
+			ctx, opts := in.Context(), solve.Options{}
+			gain := func(s, c int) *big.Rat {
+				how := make([]uint32, in.m.NumStates())
+				how[s] = uint32(c)
+				return sparsetest.Gains(in.m, how, in.reward())[s]
+			}
+			for name, dir := range directions {
+				until := func(s, i int) *big.Rat {
+					switch {
+					case i >= bound.Low && in.right.Has(s):
+						return rat(true)
+					case i == bound.High || !in.left.Has(s):
+						return rat(false)
+					}
+					return nil
+				}
+				v, err := solve.BoundedUntil(ctx, in.g, in.left, in.right, bound, dir, opts)
+				x, _ := solve.ExactBoundedUntil(ctx, in.g, in.left, in.right, bound, dir, opts)
+				in.checkSteps("until "+name, v, x, err, func(s int) *big.Rat { return in.unroll(s, 0, dir == solve.Min, until, nil) })
+
+				cumul := func(_, i int) *big.Rat {
+					if i == k {
+						return new(big.Rat)
+					}
+					return nil
+				}
+				v, err = solve.CumulReward(ctx, in.g, in.reward(), k, dir, opts)
+				x, _ = solve.ExactCumulReward(ctx, in.g, in.reward(), k, dir, opts)
+				in.checkSteps("cumulative "+name, v, x, err, func(s int) *big.Rat { return in.unroll(s, 0, dir == solve.Min, cumul, gain) })
+
+				instant := func(s, i int) *big.Rat {
+					if i < k {
+						return nil
+					}
+					if r := in.reward().StateRat; r != nil && r[s] != nil {
+						return new(big.Rat).Set(r[s])
+					}
+					return new(big.Rat)
+				}
+				v, err = solve.InstantReward(ctx, in.g, in.reward(), k, dir, opts)
+				x, _ = solve.ExactInstantReward(ctx, in.g, in.reward(), k, dir, opts)
+				in.checkSteps("instantaneous "+name, v, x, err, func(s int) *big.Rat { return in.unroll(s, 0, dir == solve.Min, instant, nil) })
+			}
+		})
+	}
+}
+
+func TestNext(t *testing.T) {
+	for _, kind := range []sparse.Kind{sparse.MDP, sparse.DTMC, sparse.CTMC} {
+		forRandom(t, kind, func(in *instance) {
+			for name, dir := range directions {
+				next := func(s, i int) *big.Rat {
+					if i == 1 {
+						return rat(in.right.Has(s))
+					}
+					return nil
+				}
+				v, err := solve.Next(in.Context(), in.g, in.right, dir, solve.Options{})
+				x, _ := solve.ExactNext(in.Context(), in.g, in.right, dir, solve.Options{})
+				in.checkSteps(name, v, x, err, func(s int) *big.Rat { return in.unroll(s, 0, dir == solve.Min, next, nil) })
+			}
+		})
+	}
+}
+
+// TestLowerBoundOnly checks F>=k against its meaning: k steps anywhere, then F.
+func TestLowerBoundOnly(t *testing.T) {
+	forRandom(t, sparse.MDP, func(in *instance) {
+		all := sparse.FullSet(in.m.NumStates())
+		for name, dir := range directions {
+			ever, err := solve.ExactUntil(in.Context(), in.g, all, in.right, dir, solve.Options{})
+			if err != nil {
+				in.Fatal(err)
+			}
+			later := func(s, i int) *big.Rat {
+				if i == 2 {
+					return new(big.Rat).Set(ever.Value[s])
+				}
+				return nil
+			}
+			bound := solve.Steps{Low: 2, High: solve.Unbounded}
+			v, err := solve.BoundedUntil(in.Context(), in.g, all, in.right, bound, dir, solve.Options{Epsilon: 1e-13})
+			x, _ := solve.ExactBoundedUntil(in.Context(), in.g, all, in.right, bound, dir, solve.Options{})
+			in.checkSteps(name, v, x, err, func(s int) *big.Rat { return in.unroll(s, 0, dir == solve.Min, later, nil) })
+		}
+	})
+}
+
+// TestCertainWithinSteps: where every path is there in time the bounds are exactly
+// one, although thirds do not sum to one in doubles.
+func TestCertainWithinSteps(t *testing.T) {
+	b := sparse.NewBuilder(sparse.DTMC)
+	for s := range 3 {
+		b.State()
+		if s == 2 {
+			b.Add(2, 1)
+			continue
+		}
+		b.AddAction(s+1, 0.1, 0)
+		b.AddAction(s+1, 0.2, 1)
+		b.AddAction(s+1, 0.7, 2)
+	}
+	m, err := b.Finish()
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := solve.BoundedUntil(t.Context(), sparse.NewGraph(m), sparse.FullSet(3), sparse.SetOf(3, 2), solve.Steps{High: 2}, solve.Max, solve.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []float64{1, 1, 1}; !slices.Equal(v.Lower, want) || !slices.Equal(v.Upper, want) {
+		t.Errorf("bounds %v and %v, want ones", v.Lower, v.Upper)
+	}
+}

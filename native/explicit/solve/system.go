@@ -1,0 +1,164 @@
+package solve
+
+import (
+	"math"
+
+	"tilecheck/native/explicit/sparse"
+)
+
+// system is a system of equations, one for each open state s:
+//
+//	x(s) = opt over choices c of  reward(s) + reward(c) + sum over t of p(c,t) x(t)
+//
+// whose other states have values already. Where a scheduler could stay among
+// the open states for ever, at no reward, ecs has the end components in which
+// it could; they are treated as one state each, and staying is worth nothing.
+//
+// Rates are handled as probabilities: rows are divided by their sums.
+type system struct {
+	g       *sparse.Graph
+	min     bool
+	prob    bool // values are at most 1
+	open    *sparse.Set
+	choices *sparse.Set    // the choices allowed; nil for all
+	reward  *sparse.Reward // nil for none
+	ecs     *sparse.EndComponents
+	// step leaves transitions from a state to itself as they are: the equations
+	// say what one step does.
+	step  bool
+	round rounding
+	v     *Values
+}
+
+// ec returns the end component of a state, sparse.None for none.
+func (y *system) ec(s int) uint32 {
+	if y.ecs == nil {
+		return sparse.None
+	}
+	return y.ecs.ID[s]
+}
+
+// usable reports whether choice c of an open state may be taken, other than to
+// stay where staying is worth nothing.
+func (y *system) usable(c int) bool {
+	return (y.choices == nil || y.choices.Has(c)) && (y.ecs == nil || !y.ecs.Choices.Has(c))
+}
+
+// gain returns the reward of leaving state s by choice c.
+func (y *system) gain(s, c int) float64 {
+	r, x := y.reward, 0.0
+	if r == nil {
+		return 0
+	}
+	if r.State != nil {
+		x += r.State[s]
+	}
+	if r.Choice != nil {
+		x += r.Choice[c]
+	}
+	return x
+}
+
+// row is what a choice is worth, if all of its targets that are not the same
+// state have values: bounds of it, and whether the choice leaves the state at all.
+type row struct {
+	lo, hi float64
+	leaves bool
+}
+
+// eval evaluates choice c of state s.
+func (y *system) eval(s, c int) row {
+	m, home := y.g.Model, y.ec(s)
+	gain := y.gain(s, c)
+	lo, hi, sum := gain, gain, 0.0
+	least, most := math.Inf(1), 0.0
+	first, end := m.Row(c)
+	returns := false
+	for i := first; i < end; i++ {
+		t, w := int(m.Target[i]), m.Prob(i)
+		if !y.step && (t == s || home != sparse.None && y.ecs.ID[t] == home) {
+			returns = true
+			continue
+		}
+		l, u := y.v.Lower[t], y.v.Upper[t]
+		lo += w * l
+		hi += w * u
+		sum += w
+		least, most = min(least, l), max(most, u)
+	}
+	if sum == 0 {
+		return row{}
+	}
+	if returns || m.Kind == sparse.CTMC {
+		lo /= sum
+		if hi > 0 {
+			hi = max(hi/sum, y.round.floor)
+		}
+	}
+	e := y.round.row(end - first + 1)
+	lo, hi = y.round.down(lo, e), y.round.up(hi, e)
+	if gain == 0 { // a mean of the targets' values
+		lo, hi = max(lo, least), min(hi, most)
+	}
+	return row{lo, hi, true}
+}
+
+// state gives an open state whose successors all have values its own, and
+// returns the number of transitions looked at.
+func (y *system) state(s int) int {
+	b := y.optimum(s)
+	if b.choice != sparse.None { // otherwise it cannot be left and is worth nothing
+		y.v.Lower[s], y.v.Upper[s] = b.lo, b.hi
+		if y.v.Scheduler != nil {
+			y.v.Scheduler[s] = b.choice
+		}
+	}
+	first, end := y.g.Choices(s)
+	return int(y.g.Start[end] - y.g.Start[first])
+}
+
+// optimum evaluates all choices of a state.
+func (y *system) optimum(s int) best {
+	first, end := y.g.Choices(s)
+	b := none(y.min)
+	for c := first; c < end; c++ {
+		if y.usable(c) {
+			b.take(y.eval(s, c), uint32(c), y.min)
+		}
+	}
+	if y.prob {
+		b.hi = min(b.hi, 1)
+	}
+	b.lo = min(b.lo, b.hi)
+	return b
+}
+
+// best is the optimum over choices: of the lower bounds and, apart from it, of
+// the upper bounds. The choice is the one whose own value is within them.
+type best struct {
+	lo, hi float64
+	choice uint32
+}
+
+func none(least bool) best {
+	if least {
+		return best{math.Inf(1), math.Inf(1), sparse.None}
+	}
+	return best{math.Inf(-1), math.Inf(-1), sparse.None}
+}
+
+func (b *best) take(r row, c uint32, least bool) {
+	switch {
+	case !r.leaves:
+	case least:
+		if r.hi < b.hi || b.choice == sparse.None {
+			b.hi, b.choice = r.hi, c
+		}
+		b.lo = min(b.lo, r.lo)
+	default:
+		if r.lo > b.lo {
+			b.lo, b.choice = r.lo, c
+		}
+		b.hi = max(b.hi, r.hi)
+	}
+}

@@ -1,0 +1,62 @@
+package solve
+
+import (
+	"context"
+
+	"tilecheck/native/explicit/sparse"
+)
+
+// Until returns bounds on the extremal probability of `left U right` from each
+// state, without a bound on the number of steps. In a CTMC it is that of the
+// embedded chain. The scheduler chosen reaches right where it can: it does not
+// wait for ever where waiting costs nothing.
+//
+// Source: graph precomputation as in Baier and Katoen (2008), section 10.6;
+// components in topological order, Ciesinski et al. (QEST 2008); end components
+// collapsed for the maximum, Haddad and Monmege (2018); upper bounds by
+// optimistic value iteration, Hartmanns and Kaminski (CAV 2020).
+func Until(ctx context.Context, g *sparse.Graph, left, right *sparse.Set, dir Direction, opts Options) (*Values, error) {
+	v := newValues(g.Model, opts)
+	q, err := qualify(ctx, g, left, right, dir)
+	if err != nil {
+		return nil, err
+	}
+	v.set(q.one, 1)
+	if v.Scheduler != nil {
+		q.schedule(g, right, v.Scheduler)
+	}
+	y := &system{
+		g: g, min: dir == Min, prob: true, open: q.open(),
+		round: newRounding(g.Model), v: v,
+	}
+	if err := y.solve(ctx, opts, dir == Max); err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+// qualified are the states whose extremal probability is zero or one.
+type qualified struct {
+	dir       Direction
+	zero, one *sparse.Set
+}
+
+func qualify(ctx context.Context, g *sparse.Graph, left, right *sparse.Set, dir Direction) (qualified, error) {
+	if dir == Min {
+		return qualified{dir, g.Prob0E(left, right), g.Prob1A(left, right)}, nil
+	}
+	one, err := g.Prob1E(ctx, left, right)
+	return qualified{dir, g.Prob0A(left, right), one}, err
+}
+
+// open returns the states that are neither.
+func (q qualified) open() *sparse.Set { return q.zero.Union(q.one).Complement() }
+
+// schedule writes choices that attain zero or one where not all of them do.
+func (q qualified) schedule(g *sparse.Graph, right *sparse.Set, how []uint32) {
+	if q.dir == Min {
+		g.Remain(q.zero, how)
+	} else {
+		g.Attract(q.one, right, how)
+	}
+}

@@ -1,0 +1,121 @@
+package sparse
+
+import "math/big"
+
+// Kind is the kind of a model.
+type Kind uint8
+
+// The kinds. In a CTMC weights are rates, otherwise probabilities.
+const (
+	DTMC Kind = iota
+	MDP
+	CTMC
+)
+
+// String returns the name of the kind.
+func (k Kind) String() string { return [...]string{"DTMC", "MDP", "CTMC"}[k] }
+
+// Action is the action of a choice or transition: 0 for none, i+1 for the i-th
+// name of whoever built the model.
+type Action uint16
+
+// NoAction is the Action of what has no action.
+const NoAction Action = 0
+
+// Model is an explicit DTMC, CTMC or MDP. Every state has at least one choice,
+// and exactly one, with the state's own number, unless the model is an MDP.
+// Every choice has at least one transition, every weight is positive.
+//
+// Models are immutable once built and safe for concurrent use.
+type Model struct {
+	Kind Kind
+	// First[s] is the first choice of state s, First[NumStates()] the number
+	// of choices; nil unless the model is an MDP.
+	First []uint32
+	// Start[c] is the first transition of choice c, Start[NumChoices()] the
+	// number of transitions.
+	Start []uint32
+	// Target and Weight describe the transitions; Weight indexes Weights. A
+	// choice of an MDP has each target once; a state of a Markov chain may have
+	// one transition per action to the same target.
+	Target []uint32
+	Weight []uint32
+	// Weights are the distinct weights, in order of first use.
+	Weights []float64
+	// Rats are the same weights exactly; nil in a model of doubles.
+	Rats []*big.Rat
+	// Err bounds the relative difference between a weight or reward and the
+	// number it stands for (0.1 is not quite a tenth). The model meant is one
+	// within these bounds whose probabilities sum to exactly one.
+	Err float64
+	// Actions has one entry per choice in an MDP, per transition in a Markov
+	// chain; nil when there are no actions.
+	Actions []Action
+	// Initial are the initial states, in increasing order.
+	Initial []uint32
+	// Deadlocks are the states that had no choice until they were given a
+	// self-loop; nil when there are none.
+	Deadlocks *Set
+	Labels    []Label
+	Rewards   []Reward
+}
+
+// Label is a named set of states.
+type Label struct {
+	Name   string
+	States *Set
+}
+
+// Reward is a reward structure. State has the reward of each state, per step
+// or, in a CTMC, per unit of time; Choice that of each choice, which in a
+// Markov chain is the weighted sum over the state's transitions: the mean
+// reward of a step in a DTMC, the mean reward per unit of time in a CTMC.
+// Either is nil when it is zero everywhere; rewards are finite and not negative.
+type Reward struct {
+	Name   string
+	State  []float64
+	Choice []float64
+	// StateRat and ChoiceRat are the same exactly, nil for a zero; both nil in
+	// a model of doubles.
+	StateRat, ChoiceRat []*big.Rat
+}
+
+// NumStates returns the number of states.
+func (m *Model) NumStates() int {
+	if m.First != nil {
+		return len(m.First) - 1
+	}
+	return len(m.Start) - 1
+}
+
+// NumChoices returns the number of choices of all states.
+func (m *Model) NumChoices() int { return len(m.Start) - 1 }
+
+// NumTransitions returns the number of transitions of all choices.
+func (m *Model) NumTransitions() int { return len(m.Target) }
+
+// Choices returns the range of the choices of state s.
+func (m *Model) Choices(s int) (first, end int) {
+	if m.First == nil {
+		return s, s + 1
+	}
+	return int(m.First[s]), int(m.First[s+1])
+}
+
+// Row returns the range of the transitions of choice c.
+func (m *Model) Row(c int) (first, end int) { return int(m.Start[c]), int(m.Start[c+1]) }
+
+// Prob returns the weight of transition i.
+func (m *Model) Prob(i int) float64 { return m.Weights[m.Weight[i]] }
+
+// Rat returns the exact weight of transition i of an exact model.
+func (m *Model) Rat(i int) *big.Rat { return m.Rats[m.Weight[i]] }
+
+// Exact reports whether the weights are known exactly.
+func (m *Model) Exact() bool { return m.Rats != nil }
+
+// Bytes returns the memory that the states, choices and transitions take.
+func (m *Model) Bytes() int64 {
+	n := len(m.First) + len(m.Start) + len(m.Target) + len(m.Weight) + len(m.Initial)
+	return int64(4*n + 8*len(m.Weights) + 2*len(m.Actions))
+}

@@ -1,0 +1,122 @@
+package sparse
+
+import (
+	"iter"
+	"math/bits"
+)
+
+// Set is a set of numbers 0..Len()-1: of states or of choices.
+type Set struct {
+	words []uint64
+	n     int
+}
+
+// NewSet returns the empty subset of 0..n-1.
+func NewSet(n int) *Set { return &Set{words: make([]uint64, (n+63)/64), n: n} }
+
+// FullSet returns the set of all numbers 0..n-1.
+func FullSet(n int) *Set { return NewSet(n).Complement() }
+
+// SetOf returns the subset of 0..n-1 with the given members.
+func SetOf(n int, members ...int) *Set {
+	s := NewSet(n)
+	for _, i := range members {
+		s.Add(i)
+	}
+	return s
+}
+
+// Len returns the size of the universe.
+func (s *Set) Len() int { return s.n }
+
+// Has reports whether i is a member.
+func (s *Set) Has(i int) bool { return s.words[i>>6]>>(i&63)&1 != 0 }
+
+// Add makes i a member.
+func (s *Set) Add(i int) { s.words[i>>6] |= 1 << (i & 63) }
+
+// Remove makes i no member.
+func (s *Set) Remove(i int) { s.words[i>>6] &^= 1 << (i & 63) }
+
+// Count returns the number of members.
+func (s *Set) Count() int {
+	n := 0
+	for _, w := range s.words {
+		n += bits.OnesCount64(w)
+	}
+	return n
+}
+
+// Empty reports whether there are no members.
+func (s *Set) Empty() bool {
+	for _, w := range s.words {
+		if w != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// Equal reports whether s and t have the same members.
+func (s *Set) Equal(t *Set) bool {
+	for i, w := range s.words {
+		if w != t.words[i] {
+			return false
+		}
+	}
+	return s.n == t.n
+}
+
+// Clone returns a copy.
+func (s *Set) Clone() *Set {
+	return &Set{words: append([]uint64(nil), s.words...), n: s.n}
+}
+
+// Complement returns the set of all numbers of the universe that are not in s.
+func (s *Set) Complement() *Set {
+	t := NewSet(s.n)
+	for i, w := range s.words {
+		t.words[i] = ^w
+	}
+	if tail := s.n & 63; tail != 0 {
+		t.words[len(t.words)-1] &= 1<<tail - 1
+	}
+	return t
+}
+
+// Union returns the set of what is in s or in t.
+func (s *Set) Union(t *Set) *Set {
+	return s.combine(t, func(a, b uint64) uint64 { return a | b })
+}
+
+// Intersect returns the set of what is in s and in t.
+func (s *Set) Intersect(t *Set) *Set {
+	return s.combine(t, func(a, b uint64) uint64 { return a & b })
+}
+
+// Minus returns the set of what is in s but not in t.
+func (s *Set) Minus(t *Set) *Set {
+	return s.combine(t, func(a, b uint64) uint64 { return a &^ b })
+}
+
+// combine applies f word by word; both sets have the same universe.
+func (s *Set) combine(t *Set, f func(a, b uint64) uint64) *Set {
+	u := NewSet(s.n)
+	for i, w := range s.words {
+		u.words[i] = f(w, t.words[i])
+	}
+	return u
+}
+
+// All yields the members in increasing order.
+func (s *Set) All() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for i, w := range s.words {
+			for ; w != 0; w &= w - 1 {
+				if !yield(i<<6 + bits.TrailingZeros64(w)) {
+					return
+				}
+			}
+		}
+	}
+}

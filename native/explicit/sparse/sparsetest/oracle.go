@@ -1,0 +1,199 @@
+package sparsetest
+
+import (
+	"math/big"
+
+	"tilecheck/native/explicit/sparse"
+)
+
+// Solve returns x with x = a x + b by Gaussian elimination, or nil when there is
+// not exactly one. It destroys its arguments.
+func Solve(a [][]*big.Rat, b []*big.Rat) []*big.Rat {
+	n := len(a)
+	for i := range n { // (1 - a) x = b
+		for j := range n {
+			a[i][j].Neg(a[i][j])
+		}
+		a[i][i].Add(a[i][i], big.NewRat(1, 1))
+	}
+	for k := range n {
+		p := k
+		for p < n && a[p][k].Sign() == 0 {
+			p++
+		}
+		if p == n {
+			return nil
+		}
+		a[k], a[p], b[k], b[p] = a[p], a[k], b[p], b[k]
+		for i := range n {
+			if i == k || a[i][k].Sign() == 0 {
+				continue
+			}
+			f := new(big.Rat).Quo(a[i][k], a[k][k])
+			for j := range n {
+				a[i][j].Sub(a[i][j], new(big.Rat).Mul(f, a[k][j]))
+			}
+			b[i].Sub(b[i], new(big.Rat).Mul(f, b[k]))
+		}
+	}
+	for i := range n {
+		b[i].Quo(b[i], a[i][i])
+	}
+	return b
+}
+
+// Stochastic divides the rows of a matrix by their sums, in place.
+func Stochastic(a [][]*big.Rat) [][]*big.Rat {
+	for _, row := range a {
+		sum := new(big.Rat)
+		for _, p := range row {
+			sum.Add(sum, p)
+		}
+		for _, p := range row {
+			p.Quo(p, sum)
+		}
+	}
+	return a
+}
+
+// zeros returns n zeros.
+func zeros(n int) []*big.Rat {
+	out := make([]*big.Rat, n)
+	for i := range out {
+		out[i] = new(big.Rat)
+	}
+	return out
+}
+
+// restrict copies the rows and columns of a matrix that belong to open states;
+// all others are zero.
+func restrict(a [][]*big.Rat, open *sparse.Set) [][]*big.Rat {
+	out := make([][]*big.Rat, len(a))
+	for s := range a {
+		out[s] = zeros(len(a))
+		for t := range a {
+			if open.Has(s) && open.Has(t) {
+				out[s][t].Set(a[s][t])
+			}
+		}
+	}
+	return out
+}
+
+// UntilProb returns the probability of left U right in the chain with a
+// stochastic matrix.
+func UntilProb(a [][]*big.Rat, left, right *sparse.Set) []*big.Rat {
+	n := len(a)
+	reach := Reach(a, left.Minus(right))
+	open := sparse.NewSet(n)
+	b := zeros(n)
+	for s := range n {
+		for t := range right.All() {
+			if reach[s][t] && !right.Has(s) {
+				open.Add(s)
+				b[s].Add(b[s], a[s][t])
+			}
+		}
+		if right.Has(s) {
+			b[s].SetInt64(1)
+		}
+	}
+	for s := range n {
+		if !open.Has(s) && !right.Has(s) {
+			b[s].SetInt64(0)
+		}
+	}
+	return Solve(restrict(a, open), b)
+}
+
+// RewardUntil returns the expected reward until target is reached in the chain
+// with a stochastic matrix where a step from s earns gain[s]; nil where target
+// is not reached with probability one.
+func RewardUntil(a [][]*big.Rat, gain []*big.Rat, target *sparse.Set) []*big.Rat {
+	n := len(a)
+	p := UntilProb(a, sparse.FullSet(n), target)
+	open := sparse.NewSet(n)
+	b := zeros(n)
+	for s := range n {
+		if p[s].Cmp(big.NewRat(1, 1)) == 0 && !target.Has(s) {
+			open.Add(s)
+			b[s].Set(gain[s])
+		}
+	}
+	x := Solve(restrict(a, open), b)
+	for s := range n {
+		if !open.Has(s) && !target.Has(s) {
+			x[s] = nil
+		}
+	}
+	return x
+}
+
+// RewardTotal returns the expected total reward, nil where it is infinite.
+func RewardTotal(a [][]*big.Rat, gain []*big.Rat) []*big.Rat {
+	n := len(a)
+	reach := Reach(a, sparse.FullSet(n))
+	done := sparse.NewSet(n) // states that see no reward ever again
+	for s := range n {
+		some := false
+		for t := range n {
+			some = some || reach[s][t] && gain[t].Sign() > 0
+		}
+		if !some {
+			done.Add(s)
+		}
+	}
+	return RewardUntil(a, gain, done)
+}
+
+// Gains returns the reward of each state's step under the given choices.
+func Gains(m *sparse.Model, how []uint32, r *sparse.Reward) []*big.Rat {
+	out := zeros(m.NumStates())
+	for s := range out {
+		if r.StateRat != nil && r.StateRat[s] != nil {
+			out[s].Add(out[s], r.StateRat[s])
+		}
+		if r.ChoiceRat != nil && r.ChoiceRat[how[s]] != nil {
+			out[s].Add(out[s], r.ChoiceRat[how[s]])
+		}
+		if m.Kind == sparse.CTMC {
+			out[s].Quo(out[s], exit(m, s))
+		}
+	}
+	return out
+}
+
+// exit returns the sum of a state's rates.
+func exit(m *sparse.Model, s int) *big.Rat {
+	sum := new(big.Rat)
+	lo, hi := m.Row(s)
+	for i := lo; i < hi; i++ {
+		sum.Add(sum, m.Rat(i))
+	}
+	return sum
+}
+
+// Extremum folds the values of one scheduler after the other: nil is infinite.
+// The first call has best empty.
+func Extremum(best, x []*big.Rat, least bool) []*big.Rat {
+	if best == nil {
+		return append([]*big.Rat(nil), x...)
+	}
+	for s := range x {
+		if Less(x[s], best[s]) == least && Less(x[s], best[s]) != Less(best[s], x[s]) {
+			best[s] = x[s]
+		}
+	}
+	return best
+}
+
+// Less compares two values where nil is infinite.
+func Less(x, y *big.Rat) bool {
+	switch {
+	case x == nil:
+		return false
+	case y == nil:
+		return true
+	}
+	return x.Cmp(y) < 0
+}
