@@ -82,7 +82,7 @@ func (s Spawn) String() string { return nameOf(spawnNames(), int(s), "Spawn") }
 
 // ParseKind is the inverse of Kind.String. Its error is a *FieldError.
 func ParseKind(text string) (Kind, error) {
-	i, err := parseName(kindNames(), "kind", text)
+	i, err := parseName(kindNames(), "model", text)
 	return Kind(i), err
 }
 
@@ -109,7 +109,7 @@ func parseName(names []string, field, text string) (int, error) {
 
 // FieldError says what is wrong with one field of a Config.
 type FieldError struct {
-	Field string // "kind", "board", "max", "p2", "policy" or "spawn", as the flags of tilecheck gen
+	Field string // "model" (the Kind), "board", "max", "p2", "policy" or "spawn", as the flags of tilecheck gen
 	Found string
 	Want  string
 }
@@ -126,7 +126,7 @@ func (c Config) Validate() error {
 		errs = append(errs, &FieldError{field, found, fmt.Sprintf(format, args...)})
 	}
 	if int(c.Kind) >= len(kindNames()) {
-		complain("kind", c.Kind.String(), "%s", strings.Join(kindNames(), ", "))
+		complain("model", c.Kind.String(), "%s", strings.Join(kindNames(), ", "))
 	}
 	if int(c.Spawn) >= len(spawnNames()) {
 		complain("spawn", c.Spawn.String(), "%s", strings.Join(spawnNames(), ", "))
@@ -172,12 +172,13 @@ func (c Config) p2() string {
 	return c.P2
 }
 
-// Args returns the command line that builds the model, without the program's name: "gen", "--kind=final" and so on.
+// Args returns the command line that builds the model, without the program's name: "gen", "--model=final" and so on.
 func (c Config) Args() []string {
 	return []string{
 		"gen",
-		"--kind=" + c.Kind.String(),
-		"--board=" + c.board(),
+		"--model=" + c.Kind.String(),
+		"--rows=" + strconv.Itoa(c.Rows),
+		"--cols=" + strconv.Itoa(c.Cols),
 		"--max=" + strconv.Itoa(c.Max),
 		"--p2=" + c.p2(),
 		"--policy=" + c.Policy.String(),

@@ -49,7 +49,7 @@ func TestValidate(t *testing.T) {
 			Config{Kind: Prototype, Rows: 2, Cols: 2, Max: 8, Policy: Policy{Kind: RandomMoves}, Spawn: SpawnUniform},
 			"policy is random, want none for the prototype, which has no policy manager\nspawn is uniform, want cell for the prototype",
 		},
-		{with(func(c *Config) { c.Kind, c.Spawn = 3, 9 }), "kind is Kind(3), want final, combined, prototype\n" +
+		{with(func(c *Config) { c.Kind, c.Spawn = 3, 9 }), "model is Kind(3), want final, combined, prototype\n" +
 			"spawn is Spawn(9), want cell, module, uniform"},
 		{with(func(c *Config) { c.Policy = Policy{Kind: PreferMoves} }), "policy is a list with left twice, " +
 			"want each of left, up, right, down once, separated by commas"},
@@ -130,7 +130,7 @@ func TestParseNames(t *testing.T) {
 			t.Errorf("%s: %s, %v", s, got, err)
 		}
 	}
-	if _, err := ParseKind("Final"); err == nil || err.Error() != `kind is "Final", want final, combined, prototype` {
+	if _, err := ParseKind("Final"); err == nil || err.Error() != `model is "Final", want final, combined, prototype` {
 		t.Error(err)
 	}
 	if _, err := ParseSpawn("4"); err == nil || err.Error() != `spawn is "4", want cell, module, uniform` {
@@ -219,7 +219,7 @@ func TestHeader(t *testing.T) {
 	}
 	m := build(t, Config{Rows: 3, Cols: 4, Max: 64, P2: "0.75", Policy: policy, Spawn: SpawnModule})
 	doc := m.Items[0].(*syntax.TypeDecl).Doc
-	want := "Made by: tilecheck gen --kind=final --board=3x4 --max=64 --p2=0.75 " +
+	want := "Made by: tilecheck gen --model=final --rows=3 --cols=4 --max=64 --p2=0.75 " +
 		"--policy=alt:up,left,down,right/left,up,down,right --spawn=module"
 	if !slices.Contains(doc, want) {
 		t.Errorf("header %q lacks %q", doc, want)
