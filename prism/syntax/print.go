@@ -163,7 +163,7 @@ func (p *printer) node(n Node) {
 	case *Command:
 		p.command(n, "")
 	case *Update:
-		p.update(n)
+		p.update(n, " & ")
 	case *Assign:
 		p.assign(n)
 	case *RewardItem:

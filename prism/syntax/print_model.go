@@ -2,6 +2,7 @@ package syntax
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 )
 
@@ -202,12 +203,29 @@ func (p *printer) command(c *Command, indent string) {
 	p.expr(c.Guard, levelImplies)
 	p.write(" ->")
 	start := len(p.buf)
-	p.updates(c.Updates, " ", " + ")
-	if p.column() >= lineWidth && len(c.Updates) > 1 {
+	nl := "\n" + indent
+	p.updates(c.Updates, " ", " + ", " & ")
+	if p.longSince(start) && len(c.Updates) > 1 {
 		p.buf = p.buf[:start]
-		p.updates(c.Updates, "\n"+indent+"    ", "\n"+indent+"  + ")
+		p.updates(c.Updates, nl+"    ", nl+"  + ", " & ")
+	}
+	if p.longSince(start) && slices.ContainsFunc(c.Updates, func(u *Update) bool { return len(u.Assigns) > 1 }) {
+		p.buf = p.buf[:start]
+		p.updates(c.Updates, nl+"    ", nl+"  + ", nl+"      & ")
 	}
 	p.write(";\n")
+}
+
+// longSince reports whether a line that was written at or after start is too
+// long with a semicolon behind it.
+func (p *printer) longSince(start int) bool {
+	start = bytes.LastIndexByte(p.buf[:start], '\n') + 1
+	for line := range bytes.SplitSeq(p.buf[start:], []byte{'\n'}) {
+		if len(line) >= lineWidth {
+			return true
+		}
+	}
+	return false
 }
 
 // action writes [action] or [] and a blank.
@@ -219,7 +237,9 @@ func (p *printer) action(id *Ident) {
 	p.write("] ")
 }
 
-func (p *printer) updates(us []*Update, lead, plus string) {
+// updates writes alternatives with lead before the first, plus before the
+// others, and and between the assignments of one.
+func (p *printer) updates(us []*Update, lead, plus, and string) {
 	for i, u := range us {
 		if i > 0 {
 			p.write(plus)
@@ -229,11 +249,11 @@ func (p *printer) updates(us []*Update, lead, plus string) {
 		if u.Prob == nil && len(us) > 1 {
 			p.write("1:")
 		}
-		p.update(u)
+		p.update(u, and)
 	}
 }
 
-func (p *printer) update(u *Update) {
+func (p *printer) update(u *Update, and string) {
 	switch {
 	case u.ProbHigh != nil:
 		p.write("[")
@@ -254,7 +274,7 @@ func (p *printer) update(u *Update) {
 	}
 	for i, a := range u.Assigns {
 		if i > 0 {
-			p.write(" & ")
+			p.write(and)
 		}
 		p.assign(a)
 	}
