@@ -145,7 +145,7 @@ func TestFailuresStayApart(t *testing.T) {
 	if got := summary(vs); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	if msg := vs[0].Err.Error(); !strings.HasPrefix(msg, "m.prism:4:5: invalid range [0..0]") {
+	if msg := vs[0].Err.Error(); !strings.HasPrefix(msg, "m.prism:4:4: invalid range [0..0]") {
 		t.Errorf("build error %s", msg)
 	}
 	if msg := vs[8].Err.Error(); !strings.HasPrefix(msg, "m.prism:5:13: s'=2 leaves [0..1] in state (s=1)") {
@@ -236,5 +236,29 @@ func TestUnsupportedModel(t *testing.T) {
 	})
 	if len(vs) != 1 || vs[0].Err == nil || vs[0].Err.Class != result.Unsupported || !strings.Contains(vs[0].Err.Message, "PTA") {
 		t.Errorf("verdicts %+v", vs)
+	}
+}
+
+func TestLoad(t *testing.T) {
+	m, warnings, err := Load("m.prism", []byte(ruin), []string{"N=4,typo=1"})
+	if err != nil || m.Program().Consts[0].Val.Int != 4 || len(warnings) != 1 || !strings.Contains(warnings[0].Error(), "typo") {
+		t.Errorf("warnings %v, error %v", warnings, err)
+	}
+	for consts, want := range map[string]string{
+		"N=4:5": "N=4 and N=5 among them",
+		"N=0":   "m.prism:4:7: invalid range [0..0]",
+		"N=":    "want name=value",
+		"p=1":   "constant \"p\" has already been defined",
+		"":      `undefined constant "N" must be defined`,
+	} {
+		if _, _, err := Load("m.prism", []byte(ruin), []string{consts}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want %s", consts, err, want)
+		}
+	}
+	if _, _, err := Load("m.prism", []byte("dtmc"), nil); err == nil {
+		t.Error("no error for a model without modules")
+	}
+	if New().Name() != "native" {
+		t.Error("wrong name")
 	}
 }

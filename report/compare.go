@@ -201,7 +201,7 @@ func (c *Comparison) allNotes(g *cellGrid, notes numbered) []string {
 	for i := range g.cells {
 		verdicts[i] = g.cells[i].Verdict
 	}
-	return slices.Concat(boundMethods(verdicts), notes.paragraphs(), c.Notes)
+	return slices.Concat(provenance(verdicts), notes.paragraphs(), c.Notes)
 }
 
 // writeText prints as few tables as the width permits, with as even a number

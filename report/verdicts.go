@@ -207,7 +207,7 @@ func verdictTable(verdicts []result.Verdict, opt Options) *Table {
 			accuracyText(v), resolutionText(v), duration(v.Seconds), notes.add(v.Warnings...),
 		)
 	}
-	t.Notes = append(boundMethods(verdicts), notes.paragraphs()...)
+	t.Notes = append(provenance(verdicts), notes.paragraphs()...)
 	return t.dropEmpty()
 }
 
@@ -241,20 +241,32 @@ func (n numbered) paragraphs() []string {
 	return out
 }
 
-// boundMethods says what the intervals are, once for each engine and method.
-func boundMethods(verdicts []result.Verdict) []string {
-	var out []string
+// provenance says what the intervals are, once for each engine and method, and
+// which seeds repeat the run.
+func provenance(verdicts []result.Verdict) []string {
+	var methods, seeds []string
 	for i := range verdicts {
 		v := &verdicts[i]
-		if v.Bound == nil || v.BoundMethod == "" {
-			continue
+		if v.Bound != nil && v.BoundMethod != "" {
+			whose := strings.TrimSpace(v.Engine + " " + v.Method)
+			if whose != "" {
+				whose = " of " + whose
+			}
+			methods = append(methods, "intervals"+whose+": "+v.BoundMethod)
 		}
-		whose := strings.TrimSpace(v.Engine + " " + v.Method)
-		if whose != "" {
-			whose = " of " + whose
+		if v.Seed != nil {
+			seeds = append(seeds, fmt.Sprintf("seed %d: the same seed repeats every number, for any number of workers", *v.Seed))
 		}
-		if note := "intervals" + whose + ": " + v.BoundMethod; !slices.Contains(out, note) {
-			out = append(out, note)
+	}
+	return distinct(slices.Concat(methods, seeds))
+}
+
+// distinct returns the first of equal strings, in order.
+func distinct(all []string) []string {
+	var out []string
+	for _, s := range all {
+		if !slices.Contains(out, s) {
+			out = append(out, s)
 		}
 	}
 	return out

@@ -49,7 +49,7 @@ func (c *compareCmd) Run(ctx context.Context, env *world) error {
 	if err != nil {
 		return err
 	}
-	comparison := report.Comparison{Title: c.title(), Notes: c.notes(sim.Seed)}
+	comparison := report.Comparison{Title: c.title(), Notes: c.notes()}
 	progress, done := env.progress()
 	defer done()
 	for _, cell := range cells {
@@ -194,21 +194,19 @@ func (c *compareCmd) title() string {
 	return fmt.Sprintf("%s on the %dx%d model of 2048, spawn %s", c.Property, rows, cols, c.Spawn)
 }
 
-func (c *compareCmd) notes(seed uint64) []string {
-	notes := []string{
-		fmt.Sprintf("seed %d; the same seed repeats every number for any number of workers", seed),
-	}
+func (c *compareCmd) notes() []string {
 	for _, strategy := range splitStrategies(c.Strategies) {
 		for _, tile := range c.Max {
 			if _, ok := c.published(cell{strategy: strategy, max: tile}); ok {
-				return append(notes,
-					"published: Table 3.6 of the thesis, 1000 games a cell; compatible: an exact test does not tell the two apart at "+
-						fmt.Sprintf("%g %%", 100*stats.CompareConfidence)+" confidence",
-					modelgen.PublishedNote)
+				return []string{
+					"published: Table 3.6 of the thesis, 1000 games a cell; compatible: an exact test does not tell the two apart at " +
+						fmt.Sprintf("%g %%", 100*stats.CompareConfidence) + " confidence",
+					modelgen.PublishedNote,
+				}
 			}
 		}
 	}
-	return notes
+	return nil
 }
 
 func comparisonCode(cells []report.ComparisonCell) int {

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
+	"tilecheck/native/stats"
 	"tilecheck/runner"
 )
 
@@ -42,7 +43,7 @@ func (f samplingFlags) simulation() (runner.Simulation, error) {
 		s.Samples = *f.Samples
 	}
 	if f.Alpha != nil {
-		s.Confidence = 1 - *f.Alpha
+		s.Confidence = stats.Confidence(*f.Alpha)
 	}
 	if f.Width != nil {
 		if f.Method == string(runner.APMC) {

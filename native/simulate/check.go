@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -89,7 +90,7 @@ func checkWith(ctx context.Context, m runners, p *Property, opt Options) *Result
 		opt.MaxPath = DefaultMaxPath
 	}
 	c := &check{p: p, opt: opt, start: time.Now()}
-	c.res.Property, c.res.Name, c.res.Seed = p.Text, p.Name, &c.opt.Seed
+	c.res.Property, c.res.Name, c.res.Seed = p.Text, p.Name, &opt.Seed
 	c.res.Estimate = math.NaN()
 	if err := c.run(ctx, m); err != nil {
 		c.res.Err = Failure(err, p.File, p.Pos)
@@ -128,7 +129,7 @@ func (c *check) run(ctx context.Context, m runners) error {
 	}
 	c.res.Method = methodName(c.plan.Method())
 	if err := c.sample(ctx, m); err != nil {
-		return err
+		return cmp.Or(ctx.Err(), err)
 	}
 	c.describe()
 	if c.failed != nil {

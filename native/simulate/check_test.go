@@ -309,6 +309,18 @@ func TestZeroVariance(t *testing.T) {
 	}
 }
 
+// With width and samples given the confidence of PRISM's half-width is computed
+// from the samples; a sound interval needs one that was fixed.
+func TestFreeConfidence(t *testing.T) {
+	r := load(t, die).check(t, `P=? [ F d=6 ]`, Options{Params: stats.Params{Width: 0.03, Samples: 500}})
+	if r.Err != nil || *r.HalfWidth != 0.03 || r.Confidence != 0.99 || r.BoundMethod != "Clopper-Pearson" {
+		t.Errorf("verdict %+v", r.Verdict)
+	}
+	if all := strings.Join(r.Warnings, "\n"); !strings.Contains(all, "the half-width 0.03 has the nominal confidence 0.9") {
+		t.Errorf("warnings %q", all)
+	}
+}
+
 func TestRewardBound(t *testing.T) {
 	m := load(t, die)
 	r := m.check(t, `R=? [ F "done" ]`, Options{})
@@ -340,19 +352,27 @@ func TestFailures(t *testing.T) {
 		{"deadlock of a reward", load(t, dead), `R=? [ F s=7 ]`, Options{}, result.PathLength, "a path is in a deadlock after 2 steps and never reaches"},
 		{
 			"range", load(t, "dtmc\nmodule m\n s:[0..2];\n [] true -> (s'=s+1);\nendmodule"),
-			`P=? [ F s=7 ]`, Options{}, result.Model, "m.prism:4:13: s'=3 leaves [0..2] in state (s=2) (sample 0 of seed 0)",
+			`P=? [ F s=7 ]`,
+			Options{},
+			result.Model, "m.prism:4:13: s'=3 leaves [0..2] in state (s=2) (sample 0 of seed 0)",
 		},
 		{
 			"probabilities", load(t, "dtmc\nmodule m\n s:[0..2];\n [] true -> 0.5:(s'=1);\nendmodule"),
-			`P=? [ F s=7 ]`, Options{}, result.Model, "probabilities sum to 0.5, not to 1 in state (s=0)",
+			`P=? [ F s=7 ]`,
+			Options{},
+			result.Model, "probabilities sum to 0.5, not to 1 in state (s=0)",
 		},
 		{
 			"formula", load(t, "dtmc\nmodule m\n s:[0..2];\n [] s<2 -> (s'=s+1);\nendmodule"),
-			`  P=? [ F mod(3,1-s)=1 ]`, Options{}, result.Model, "m.props:1:3: mod by 0, the divisor must be positive in state (s=1)",
+			`  P=? [ F mod(3,1-s)=1 ]`,
+			Options{},
+			result.Model, "m.props:1:3: mod by 0, the divisor must be positive in state (s=1)",
 		},
 		{
 			"deadlock", loadWith(t, compile.Options{NoFixDeadlocks: true}, "dtmc\nmodule m\n s:[0..2];\n [] s=0 -> (s'=1);\nendmodule"),
-			`P=? [ F s=2 ]`, Options{}, result.Deadlock, "deadlock in state (s=1)",
+			`P=? [ F s=2 ]`,
+			Options{},
+			result.Deadlock, "deadlock in state (s=1)",
 		},
 		{"initial states", load(t, "dtmc\nmodule m\n s:[0..2];\n [] true -> true;\nendmodule\ninit s<2 endinit"), `P=? [ F s=2 ]`, Options{}, result.Unsupported, "single initial state"},
 		{"apmc of a reward", load(t, die), `R=? [ F s=7 ]`, Options{Params: stats.Params{Method: stats.APMC}}, result.Unsupported, "m.props:1:1: the APMC method cannot be used for rewards"},

@@ -107,10 +107,12 @@ func Walk(ctx context.Context, m *compile.Model, opt PathOptions) (*Path, error)
 	}
 	for i := 0; ; i++ {
 		p, err := w.path(opt.Index + uint64(i))
+		if p != nil {
+			p.Tries = i + 1
+		}
 		if err != nil {
 			return p, Failure(err, m.Program().File, syntax.Pos{})
 		}
-		p.Tries = i + 1
 		if !opt.Deadlock || p.End == AtDeadlock || i+1 >= opt.Tries {
 			return p, nil
 		}
@@ -166,7 +168,7 @@ func (w *walker) path(index uint64) (*Path, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Path{States: [][]int32{w.start}, StateRewards: rewards, End: AtError, Tries: 1}
+	p := &Path{States: [][]int32{w.start}, StateRewards: rewards, End: AtError}
 	for now := 0.0; ; {
 		if len(p.Steps)&0xff == 0 && w.ctx.Err() != nil {
 			return p, w.ctx.Err()
@@ -175,7 +177,8 @@ func (w *walker) path(index uint64) (*Path, error) {
 		if err != nil {
 			return p, err
 		}
-		if w.ended(p, now, choices) {
+		if end, ok := w.ended(int64(len(p.Steps)), now, choices); ok {
+			p.End = end
 			return p, nil
 		}
 		looping := w.loops(p.States[len(p.Steps)], choices)
@@ -198,25 +201,19 @@ func (w *walker) duration(s Step) float64 {
 	return 1
 }
 
-// ended decides whether the path is complete, and sets its end.
-func (w *walker) ended(p *Path, now float64, choices *compile.Choices) bool {
-	n := int64(len(p.Steps))
+// ended decides whether the path is complete, and why.
+func (w *walker) ended(n int64, now float64, choices *compile.Choices) (PathEnd, bool) {
 	switch {
 	case choices.Deadlock():
-		p.End = AtDeadlock
+		return AtDeadlock, true
 	case w.opt.Deadlock:
-		p.End = AtLimit
-		return n >= w.opt.MaxSteps
+		return AtLimit, n >= w.opt.MaxSteps
 	case w.opt.Time > 0 && now >= w.opt.Time:
-		p.End = AtTime
+		return AtTime, true
 	case w.opt.Time > 0:
-		p.End = AtLimit
-		return n >= w.opt.MaxSteps
-	default:
-		p.End = AtLength
-		return n >= w.opt.Steps
+		return AtLimit, n >= w.opt.MaxSteps
 	}
-	return true
+	return AtLength, n >= w.opt.Steps
 }
 
 // loops reports whether the only thing the state can do is to stay as it is,

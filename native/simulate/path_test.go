@@ -56,7 +56,10 @@ func prismTables() []prismTable {
 	return []prismTable{
 		{
 			"9,probs=true,rewards=true",
-			counter, PathOptions{Steps: 9, Rewards: true}, TableOptions{Probs: true, Rewards: true}, nil, AtLoop,
+			counter,
+			PathOptions{Steps: 9, Rewards: true},
+			TableOptions{Probs: true, Rewards: true},
+			nil, AtLoop,
 			`action probability step n odd seen state_reward1 transition_reward1 state_reward2 transition_reward2
 - - 0 0 false false 0.0 0.0 0.0 0.0
 [up] 1.0 1 1 true false 2.0 0.0 1.2345678E7 0.0
@@ -67,7 +70,10 @@ counter 1.0 4 3 true true 0.0 ? 1.2345678E7 ?
 		},
 		{
 			"2",
-			counter, PathOptions{Steps: 2}, TableOptions{}, nil, AtLength,
+			counter,
+			PathOptions{Steps: 2},
+			TableOptions{},
+			nil, AtLength,
 			`action step n odd seen
 - 0 0 false false
 [up] 1 1 true false
@@ -76,7 +82,11 @@ counter 1.0 4 3 true true 0.0 ? 1.2345678E7 ?
 		},
 		{
 			"5,loopcheck=false,sep=comma,vars=(seen,n),changes=false",
-			counter, PathOptions{Steps: 5, NoLoopCheck: true}, TableOptions{Separator: ","}, []string{"seen", "n"}, AtLength,
+			counter,
+			PathOptions{Steps: 5, NoLoopCheck: true},
+			TableOptions{Separator: ","},
+			[]string{"seen", "n"},
+			AtLength,
 			`action,step,seen,n
 -,0,false,0
 [up],1,false,1
@@ -88,12 +98,20 @@ counter,5,true,3
 		},
 		{
 			"5,loopcheck=false,sep=tab,vars=(seen),changes=true,probs=true",
-			counter, PathOptions{Steps: 5, NoLoopCheck: true}, TableOptions{Separator: "\t", Probs: true, Changes: true}, []string{"seen"}, AtLength,
+			counter,
+			PathOptions{Steps: 5, NoLoopCheck: true},
+			TableOptions{Separator: "\t", Probs: true, Changes: true},
+			[]string{"seen"},
+			AtLength,
 			"action\tprobability\tstep\tseen\n-\t-\t0\tfalse\n[up]\t1.0\t2\ttrue\n",
 		},
 		{
 			"6,loopcheck=false,vars=(seen),changes=true,rewards=true",
-			counter, PathOptions{Steps: 6, NoLoopCheck: true, Rewards: true}, TableOptions{Changes: true, Rewards: true}, []string{"seen"}, AtLength,
+			counter,
+			PathOptions{Steps: 6, NoLoopCheck: true, Rewards: true},
+			TableOptions{Changes: true, Rewards: true},
+			[]string{"seen"},
+			AtLength,
 			`action step seen state_reward1 transition_reward1 state_reward2 transition_reward2
 - 0 false 0.0 0.0 0.0 0.0
 [up] 1 false 2.0 0.0 1.2345678E7 0.0
@@ -103,7 +121,10 @@ counter,5,true,3
 		},
 		{
 			"time=2,probs=true",
-			counter, PathOptions{Time: 2}, TableOptions{Probs: true}, nil, AtTime,
+			counter,
+			PathOptions{Time: 2},
+			TableOptions{Probs: true},
+			nil, AtTime,
 			`action probability step n odd seen
 - - 0 0 false false
 [up] 1.0 1 1 true false
@@ -112,7 +133,10 @@ counter,5,true,3
 		},
 		{
 			"deadlock,rewards=true",
-			dead, PathOptions{Deadlock: true, Rewards: true}, TableOptions{Rewards: true}, nil, AtDeadlock,
+			dead,
+			PathOptions{Deadlock: true, Rewards: true},
+			TableOptions{Rewards: true},
+			nil, AtDeadlock,
 			`action step s state_reward transition_reward
 - 0 0 1.0 2.0
 m 1 1 1.0 2.0
@@ -121,7 +145,10 @@ m 2 2 1.0 ?
 		},
 		{
 			"9,rewards=true",
-			dead, PathOptions{Steps: 9, Rewards: true}, TableOptions{Rewards: true}, nil, AtDeadlock,
+			dead,
+			PathOptions{Steps: 9, Rewards: true},
+			TableOptions{Rewards: true},
+			nil, AtDeadlock,
 			`action step s state_reward transition_reward
 - 0 0 1.0 2.0
 m 1 1 1.0 2.0

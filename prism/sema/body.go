@@ -105,7 +105,7 @@ func (c *checker) declaration(r *resolver, v *variable) {
 	switch d.Type {
 	case syntax.ClockVar:
 		if !realTime(c.m.typ) {
-			r.semantic(d.Name, "clock variables are not allowed in %s models", c.m.typ)
+			r.add(phaseSemantic, d.TypePos, "clock variables are not allowed in %s models", c.m.typ)
 		}
 	case syntax.RangeVar:
 		v.low, v.high = r.expr(d.Low), r.expr(d.High)
@@ -193,10 +193,8 @@ func (c *checker) action(r *resolver, id *syntax.Ident) int {
 
 // actionIndex returns the index of an action, or UnknownAction.
 func (c *checker) actionIndex(name string) int {
-	for i, a := range c.m.actions {
-		if a == name {
-			return i
-		}
+	if i, ok := c.slots[name]; ok {
+		return i
 	}
 	return UnknownAction
 }

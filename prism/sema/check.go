@@ -48,6 +48,7 @@ type checker struct {
 	items   items
 	modules []*module
 	system  *syntax.System // the one that counts
+	slots   map[string]int // of the actions
 }
 
 // items are the items of a model file by kind.
@@ -273,7 +274,7 @@ func (c *checker) variables() {
 			c.variable(v, rename(m.renames, v.Name.Name), i)
 		}
 	}
-	if len(c.m.vars) == 0 {
+	if len(c.m.vars) == 0 && len(c.modules) > 0 {
 		c.add(phaseVariables, syntax.Pos{}, "there must be at least one variable")
 	}
 }
@@ -301,10 +302,10 @@ func (c *checker) rewardNames() {
 // actions numbers the actions: those of the commands in order of appearance,
 // then those that renamings in the system block introduce.
 func (c *checker) actions() {
-	seen := make(map[string]bool)
+	c.slots = make(map[string]int)
 	add := func(name string) {
-		if !seen[name] {
-			seen[name] = true
+		if _, ok := c.slots[name]; !ok {
+			c.slots[name] = len(c.m.actions)
 			c.m.actions = append(c.m.actions, name)
 		}
 	}
@@ -320,7 +321,7 @@ func (c *checker) actions() {
 	}
 	for _, x := range c.items.rewards {
 		for _, it := range x.Items {
-			if it.Transition && it.Action != nil && !seen[it.Action.Name] {
+			if it.Transition && it.Action != nil && c.actionIndex(it.Action.Name) == UnknownAction {
 				c.add(phaseActions, it.Pos(), "unknown action name %s in reward structure item", it.Action.Name)
 			}
 		}

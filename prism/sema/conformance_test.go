@@ -40,11 +40,7 @@ var buildErrors = map[string]string{
 }
 
 // Places that differ, with the reason.
-var otherPlace = map[string]string{
-	"err_clock_in_dtmc": "the AST has no place of a variable's type, only of its name",
-	"err_range_empty":   "the AST has no place of the bracket of a range, only of the lower bound",
-	"err_range_single":  "the AST has no place of the bracket of a range, only of the lower bound",
-}
+var otherPlace = map[string]string{}
 
 // What our message says where that is not what PRISM's says word for word.
 var otherWords = map[string]string{
@@ -67,6 +63,8 @@ type run struct {
 	Command string
 	Exit    int
 	Errors  []string
+	Printed []string `json:"printed_properties"`
+	Type    string   `json:"model_type"`
 }
 
 func readRun(t *testing.T, name string) run {
@@ -173,7 +171,29 @@ func everything(t *testing.T, name string, r run) (inSyntax bool, err error) {
 			return false, err
 		}
 	}
+	compareEcho(t, name, r, m, ps)
 	return false, runExperiment(m, ps, r.values("-const"))
+}
+
+// compareEcho compares the type and the properties with what PRISM says it read.
+func compareEcho(t *testing.T, name string, r run, m *Model, ps *Properties) {
+	t.Helper()
+	if r.Type != "" && m.ModelType().String() != r.Type && name != "pta_basic" { // that is the type of its translation
+		t.Errorf("%s: model type %s, want %s", name, m.ModelType(), r.Type)
+	}
+	if ps == nil || r.Printed == nil {
+		return
+	}
+	list := ps.List()
+	if len(list) != len(r.Printed) {
+		t.Errorf("%s: %d properties, want %d", name, len(list), len(r.Printed))
+		return
+	}
+	for i, want := range r.Printed {
+		if got := list[i].Text; got != want {
+			t.Errorf("%s: property %s, want %s", name, got, want)
+		}
+	}
 }
 
 func readFile(t *testing.T, name, file string) []byte {

@@ -42,8 +42,9 @@ const (
 // maxErrors is the number of errors reported for one file.
 const maxErrors = 10
 
-// diag is an error found in a pass. Within a pass, PRISM goes through the units
-// of a file: the constants, then the modules and so on.
+// diag is an error found in a pass. Errors of one pass come in the order of
+// their units, and else in that in which they were found: property i has unit
+// i+1, since properties are resolved when they are first referred to.
 type diag struct {
 	phase phase
 	unit  int
@@ -51,11 +52,11 @@ type diag struct {
 	err   *syntax.Error
 }
 
-// kind tells apart the errors that are none everywhere.
+// kind tells apart the errors that are none everywhere; zero is any other one.
 type kind uint8
 
 const (
-	always kind = iota
+	_ kind = iota
 	// clockUse is the mention of a clock, which guards, invariants and
 	// observables may make.
 	clockUse

@@ -122,3 +122,64 @@ func compareErrors(t *testing.T, err error, want []mark) {
 		t.Errorf("missing error: %d:%d: /%s/", m.line, m.col, m.msg)
 	}
 }
+
+// Errors that end a check or need a model of their own. Positions are those
+// PRISM 4.10.2-dev prints, found by running it; line -1 is a place that it does
+// not print, and line 0 means that there is no error.
+func TestOneError(t *testing.T) {
+	const m = "module M s:[0..1]; [a] true -> true; endmodule "
+	tests := []struct {
+		model, props string
+		line, col    int32
+		want         string
+	}{
+		{"dtmc mdp " + m, "", 1, 6, "multiple model type declarations"},
+		{"mdp " + m + `system M endsystem system M endsystem`, "", 1, 78, "at most one unnamed system"},
+		{"mdp " + m + `system "x" M endsystem system "x" M endsystem`, "", 1, 86, `duplicated system...endsystem name "x"`},
+		{"mdp " + m + `system M endsystem system "x" "y" endsystem system "y" "x" endsystem`, "", 1, 82, `cyclic dependency from references in system...endsystem definition "x"`},
+		{"mdp " + m + `system "z" || M endsystem`, "", 1, 59, "reference to system z which does not exist"},
+		{"mdp " + m + `system "x" M endsystem system "y" Nobody endsystem`, "", 0, 0, ""},
+		{"mdp " + m + "module M2 = M2 [ s=t ] endmodule", "", 1, 64, "no such module M2"},
+		{"mdp formula f = f; " + m, "", 1, 17, `cyclic dependency in definition of formula "f"`},
+		{"mdp const int a = a; " + m, "", 1, 19, `cyclic dependency in definition of constant "a"`},
+		{"dtmc observables s endobservables " + m, "", -1, 0, "DTMCs cannot specify observables"},
+		{"pomdp " + m, "", -1, 0, "POMDPs must specify observables"},
+		{"popta observables s endobservables module M s:[0..1]; x:clock; endmodule", "", 1, 55, "all clocks in POPTAs must be observable"},
+		{"observables s endobservables module M s:[0..1]; x:clock; endmodule", "", 1, 49, "all clocks in POPTAs must be observable"},
+		{"pta observables s, x endobservables module M s:[0..1]; x:clock; endmodule", "", 0, 0, ""},
+		{"pta module M x:clock; [] x<1 -> [0.5,1]:true; endmodule", "", -1, 0, "intervals only allowed in DTMCs and MDPs, found one in a PTA"},
+		{"dtmc module M s:[0..1]; [] true -> [0.5,1]:true; endmodule", "", 0, 0, ""},
+		{"mdp module M s:[0..1] init true; t:[0..true]; u:[false..1]; endmodule", "", 1, 28, "does not match"},
+		{"mdp " + m + "label \"a\" = s=1;", `multi(P>0 [ F s=1 ], P=? [ F s=1 ])`, -1, 0, "any Double arguments must come before any Boolean arguments"},
+		{"mdp " + m, `filter(sum, multi(P=? [ F s=1 ], P=? [ X s=1 ]))`, 1, 13, "void arguments not allowed"},
+		{"mdp " + m, `P=? [ (F s=1) => s ]`, 1, 18, "=> applied to a non-Boolean expression"},
+		{"mdp " + m, `P=? [ (F s=1) = (F s=0) ]`, 1, 7, "= cannot compare path formulas"},
+		{"mdp " + m, `E [ s ] & A [ F s=1 ]`, 0, 0, ""},
+		{"mdp " + m, `(<<1>> (s)) & true`, 1, 1, "& applied to a non-Boolean expression: found an expression of type double"},
+		{"mdp " + m, `<<1>> (s=1)`, 0, 0, ""},
+		{"mdp " + m, `S=? [ s=1 {s} ]`, 1, 12, "filter of the operator is not a Boolean"},
+		{"mdp " + m, `const int k = "x"; "x": 1`, 1, 15, ""}, // a syntax error
+		{"mdp " + m, `const int k = s; P>k [ F s=1 ]`, 1, 15, `definition of constant "k" is not constant`},
+		{"mdp " + m, `const int k = j; const int j = k + 1;`, 1, 15, `cyclic dependency in definition of constant "k"`},
+		{"mdp " + m, `label "init2" = s; label "deadlock" = s=1;`, 1, 39, `cannot define a label called "deadlock"`},
+		{"mdp const int a = s; " + m, "", 1, 19, `definition of constant "a" is not constant`},
+	}
+	for _, test := range tests {
+		err := fromText(test.model, test.props, "")
+		if test.want == "" && test.line == 0 {
+			if err != nil {
+				t.Errorf("%s %s: %v", test.model, test.props, err)
+			}
+			continue
+		}
+		var list syntax.ErrorList
+		if !errors.As(err, &list) {
+			t.Errorf("%s %s: got %v, want an ErrorList", test.model, test.props, err)
+			continue
+		}
+		e := list[0]
+		if test.line > 0 && (e.Pos.Line != test.line || e.Pos.Col != test.col) || !strings.Contains(e.Msg, test.want) {
+			t.Errorf("%s %s: got %v, want %d:%d: %s", test.model, test.props, e, test.line, test.col, test.want)
+		}
+	}
+}

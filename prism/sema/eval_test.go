@@ -262,10 +262,28 @@ func TestValueString(t *testing.T) {
 func TestPow(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	tests := []struct{ x, y, want float64 }{
-		{1, nan, nan}, {1, inf, nan}, {-1, -inf, nan}, {nan, 0, 1}, {0, 0, 1}, {-8, 1.0 / 3, nan},
-		{2, inf, inf}, {0.5, inf, 0}, {-inf, 3, -inf}, {0, -1, inf}, {-2, 3, -8}, {-2, -2, 0.25},
-		{7e15, 1.5, 5.856620185738529e23}, {8, 1.0 / 3, 2}, {0.9, 10, 0.3486784401000001}, {10, -5, 1e-5}, {10, 22, 1e22},
-		{1 - 0x1p-53, 0.5, 1 - 0x1p-53}, {2, 1023, 0x1p1023}, {2, 1024, inf}, {2, -1074, 5e-324}, {1 + 0x1p-52, 0x1p52, 2.718281828459045},
+		{1, nan, nan},
+		{1, inf, nan},
+		{-1, -inf, nan},
+		{nan, 0, 1},
+		{0, 0, 1},
+		{-8, 1.0 / 3, nan},
+		{2, inf, inf},
+		{0.5, inf, 0},
+		{-inf, 3, -inf},
+		{0, -1, inf},
+		{-2, 3, -8},
+		{-2, -2, 0.25},
+		{7e15, 1.5, 5.856620185738529e23},
+		{8, 1.0 / 3, 2},
+		{0.9, 10, 0.3486784401000001},
+		{10, -5, 1e-5},
+		{10, 22, 1e22},
+		{1 - 0x1p-53, 0.5, 1 - 0x1p-53},
+		{2, 1023, 0x1p1023},
+		{2, 1024, inf},
+		{2, -1074, 5e-324},
+		{1 + 0x1p-52, 0x1p52, 2.718281828459045},
 	}
 	for _, test := range tests {
 		if got := Pow(test.x, test.y); !sameDouble(got, test.want) {
@@ -273,8 +291,18 @@ func TestPow(t *testing.T) {
 		}
 	}
 	for _, test := range []struct{ x, b, want float64 }{
-		{8, 2, 3}, {0, 2, -inf}, {-1, 2, nan}, {2, 1, nan}, {2, 0, nan}, {2, -2, nan}, {2, inf, nan}, {2, nan, nan}, {inf, 2, inf},
-		{5e-324, 0.5, 1074}, {1000, 10, 2.9999999999999996}, {1 + 0x1p-52, math.E, 2.2204460492503128e-16},
+		{8, 2, 3},
+		{0, 2, -inf},
+		{-1, 2, nan},
+		{2, 1, nan},
+		{2, 0, nan},
+		{2, -2, nan},
+		{2, inf, nan},
+		{2, nan, nan},
+		{inf, 2, inf},
+		{5e-324, 0.5, 1074},
+		{1000, 10, 2.9999999999999996},
+		{1 + 0x1p-52, math.E, 2.2204460492503128e-16},
 	} {
 		if got := Log(test.x, test.b); !sameDouble(got, test.want) {
 			t.Errorf("Log(%v, %v) = %v, want %v", test.x, test.b, got, test.want)

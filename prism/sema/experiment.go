@@ -1,13 +1,14 @@
 package sema
 
 import (
-	"errors"
 	"fmt"
 	"iter"
 	"math"
 	"math/big"
 	"strconv"
 	"strings"
+
+	"tilecheck/prism/syntax"
 )
 
 // ConstDef is one definition of a -const switch, as text: the type of the
@@ -202,7 +203,7 @@ func rangesOf(cs []*constant, ranges map[*constant]constRange) ([]constRange, er
 		}
 	}
 	if len(missing) > 0 {
-		return nil, errors.New(mustDefine(missing))
+		return nil, syntax.ErrorList{{File: missing[0].file, Pos: missing[0].decl.Name.Pos(), Msg: mustDefine(missing)}}
 	}
 	return out, nil
 }

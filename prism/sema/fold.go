@@ -23,9 +23,9 @@ type folder struct {
 	rewards int // reward structures of the model
 }
 
-func newFolder(given map[*constant]Value) *folder {
+func newFolder() *folder {
 	return &folder{
-		given:  given,
+		given:  make(map[*constant]Value),
 		known:  make(map[*constant]Expr),
 		values: make(map[*constant]Value),
 		memo:   make(map[Expr]Expr),

@@ -21,8 +21,11 @@ import (
 // the first state. Errors in expressions over variables are left to who
 // evaluates them, except that, unlike PRISM's explicit engine, an initial value
 // outside the range of its variable is refused here.
+//
+// Source: ConstantList.evaluateSomeConstants and VarList of PRISM 4.10;
+// reference, sections 2.3 and 2.4.
 func (m *Model) Instantiate(consts map[string]Value) (*Program, error) {
-	f := newFolder(make(map[*constant]Value))
+	f := newFolder()
 	p := &Program{File: m.file, Type: m.typ, Actions: slices.Clone(m.actions), System: m.system, Warnings: slices.Clone(m.warnings), model: m}
 	for _, name := range slices.Sorted(maps.Keys(consts)) {
 		c := m.names[name].constant
@@ -86,8 +89,11 @@ func valid(t Type) string {
 	return t.String()
 }
 
-// require reports the constants that have no value.
+// require reports the constants that have no value, unless those given are wrong.
 func (f *folder) require(consts []*constant, file string) {
+	if len(f.errs) > 0 {
+		return
+	}
 	var missing []*constant
 	for _, c := range consts {
 		if _, ok := f.given[c]; !ok && c.decl.Value == nil {
@@ -152,7 +158,7 @@ func (f *folder) bounds(m *Model, v *variable) (low, high int32) {
 		return 0, math.MaxInt32
 	}
 	low, high = x.Int, y.Int
-	switch pos := v.decl.Low.Pos(); {
+	switch pos := v.decl.TypePos; {
 	case low >= high:
 		f.errs.Add(m.file, pos, "invalid range [%d..%d] for variable %q, want at least two values", low, high, v.name)
 	case int64(high)-int64(low) >= math.MaxInt32:

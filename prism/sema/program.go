@@ -258,7 +258,8 @@ type NamedValue struct {
 
 // Variable is one slot of the state vector. A Bool is stored as 0 or 1.
 // Low and High are the declared range, inclusive (0 and 1 for a Bool); for an
-// unbounded int, Bounded is false and the range is that of 32 bits.
+// unbounded int, Bounded is false and the range is that of 32 bits, for a Clock
+// its part from 0 up.
 type Variable struct {
 	Name      string
 	Type      Type // Bool, Int or Clock
@@ -322,7 +323,7 @@ type RewardStruct struct {
 }
 
 // UnknownAction is the action index of a reward item whose action no command has;
-// such an item never applies.
+// such an item never applies. PRISM 4.10 refuses it, and so does CheckModel.
 const UnknownAction = -2
 
 // RewardItem earns Value in every state that satisfies Guard (per step, or per

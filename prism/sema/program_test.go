@@ -2,9 +2,11 @@ package sema
 
 import (
 	"errors"
+	"fmt"
 	"math/big"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"tilecheck/prism/syntax"
@@ -201,7 +203,6 @@ func TestInstantiateErrors(t *testing.T) {
 		{"const int a; const bool b;" + rest, map[string]Value{"a": DoubleValue(1.5), "b": IntValue(1)}, []string{
 			"m.prism:1:11: value 1.5 for constant a is not a valid integer",
 			"m.prism:1:25: value 1 for constant b is not a valid Boolean",
-			`m.prism:1:11: undefined constants "a" and "b" must be defined`,
 		}},
 		{"const int b = 1+a; const int a = mod(1,0); const double c = b/2; const int d = 2^31;" + rest, nil, []string{
 			`m.prism:1:34: in the definition of constant "a": modulo with non-positive divisor 0`,
@@ -352,4 +353,39 @@ func TestFormulasAreShared(t *testing.T) {
 	if _, err = CheckModel(tree); err == nil || err.Error() != `m.prism:1:21: undeclared identifier "x"` {
 		t.Errorf("got %v", err)
 	}
+}
+
+// The parser allows long chains of operators; nothing here may be worse than
+// linear in them, or run out of stack.
+func TestLongChain(t *testing.T) {
+	src := "dtmc const int k = 0" + strings.Repeat("+1", 50_000) + "; module M s:[0..1]; [] s=0" + strings.Repeat(" | s=k", 50_000) + " -> true; endmodule"
+	p := mustInstantiate(t, mustCheck(t, src), nil)
+	if p.Consts[0].Val.Int != 50_000 {
+		t.Errorf("k = %v", p.Consts[0].Val)
+	}
+	if v, err := Eval(p.Modules[0].Commands[0].Guard, []int32{1}); err != nil || v.Bool {
+		t.Errorf("got %v, %v", v, err)
+	}
+}
+
+// A Model and Properties may be instantiated by many goroutines at once.
+func TestConcurrentInstantiate(t *testing.T) {
+	m := mustCheck(t, propsModel)
+	ps := mustProperties(t, m, `const int T; label "l" = s=T+N; P>p [ F<=T "l" ]`)
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			p, err := m.Instantiate(map[string]Value{"p": RatValue(big.NewRat(1, int64(i+1)))})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			props, _, err := ps.Instantiate(p, nil, map[string]Value{"T": IntValue(int32(i))})
+			want := fmt.Sprintf("P>%s[(- F[-false,%dfalse] \"l\"#1)]", javaDouble(1/float64(i+1)), i)
+			if err != nil || show(props[0].X) != want {
+				t.Errorf("got %v, %v, want %s", show(props[0].X), err, want)
+			}
+		})
+	}
+	wg.Wait()
 }

@@ -211,17 +211,10 @@ func (ps *Properties) Instantiate(p *Program, sel []int, consts map[string]Value
 		selected = append(selected, ps.props[i].x)
 	}
 	out := *p
-	out.Warnings = slices.Clone(p.Warnings)
-	f := newFolder(make(map[*constant]Value))
+	f := newFolder()
 	f.known = maps.Clone(p.consts)
 	f.rewards = len(p.Rewards)
-	for _, name := range slices.Sorted(maps.Keys(consts)) {
-		if c := ps.names[name].constant; c != nil {
-			f.give(c, consts[name])
-		} else if ps.model.names[name].constant == nil {
-			out.Warnings = append(out.Warnings, &syntax.Error{File: ps.file, Msg: fmt.Sprintf("constant %q is not declared; its value is not used", name)})
-		}
-	}
+	out.Warnings = append(slices.Clone(p.Warnings), ps.give(f, consts)...)
 	f.require(ps.needed(selected...), ps.file)
 	if err := f.err(); err != nil {
 		return nil, nil, err
@@ -239,6 +232,18 @@ func (ps *Properties) Instantiate(p *Program, sel []int, consts map[string]Value
 		return nil, nil, err
 	}
 	return props, &out, nil
+}
+
+// give sets the values of constants; it returns a warning for those nobody has.
+func (ps *Properties) give(f *folder, consts map[string]Value) (warnings []error) {
+	for _, name := range slices.Sorted(maps.Keys(consts)) {
+		if c := ps.names[name].constant; c != nil {
+			f.give(c, consts[name])
+		} else if ps.model.names[name].constant == nil {
+			warnings = append(warnings, &syntax.Error{File: ps.file, Msg: fmt.Sprintf("constant %q is not declared; its value is not used", name)})
+		}
+	}
+	return warnings
 }
 
 // addLabels appends the labels of the file that have a meaning or are used.

@@ -145,7 +145,7 @@ R{T}=? [ F b ];`)
 		{[]int{1, 2}, map[string]Value{"T": IntValue(1)}, `p.props:1:28: in the definition of constant "V": modulo with non-positive divisor 0`},
 		{[]int{2}, map[string]Value{"T": IntValue(1)}, `p.props:1:28: in the definition of constant "V": modulo with non-positive divisor 0`},
 		{nil, map[string]Value{"T": IntValue(2), "q": IntValue(1)}, `p.props:1:72: constant "q" has already been defined`},
-		{nil, map[string]Value{"T": DoubleValue(2)}, "p.props:1:11: value 2.0 for constant T is not a valid integer\np.props:1:11: undefined constant \"T\" must be defined"},
+		{nil, map[string]Value{"T": DoubleValue(2)}, "p.props:1:11: value 2.0 for constant T is not a valid integer"},
 		{[]int{4}, nil, "there is no property 4 to select, want one of 0 to 3"},
 	}
 	for _, test := range tests {

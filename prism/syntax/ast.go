@@ -133,6 +133,7 @@ type VarDecl struct {
 	Doc       Doc
 	Name      *Ident
 	Type      VarType
+	TypePos   Pos // of the keyword, or of the bracket of a range
 	Low, High Expr
 	Init      Expr // nil when absent
 	Span

@@ -173,6 +173,7 @@ func (p *parser) varDecl() *VarDecl {
 	start := p.tok.pos
 	v.Name = p.name("a variable name")
 	p.expect(tColon)
+	v.TypePos = p.tok.pos
 	switch {
 	case p.accept(tLBrack):
 		v.Low = p.expr(0)
