@@ -14,10 +14,25 @@ var directions = []game.Dir{game.Left, game.Right, game.Up, game.Down}
 
 // shapes has every kind: square, oblong, one line, with tables (lines up to 4), without, and both on one board.
 var shapes = []game.Shape{
-	{Rows: 2, Cols: 2}, {Rows: 3, Cols: 3}, {Rows: 4, Cols: 4},
-	{Rows: 1, Cols: 2}, {Rows: 2, Cols: 1}, {Rows: 2, Cols: 3}, {Rows: 3, Cols: 2}, {Rows: 3, Cols: 4}, {Rows: 4, Cols: 3},
-	{Rows: 2, Cols: 4}, {Rows: 4, Cols: 2}, {Rows: 1, Cols: 4}, {Rows: 4, Cols: 1},
-	{Rows: 2, Cols: 6}, {Rows: 6, Cols: 2}, {Rows: 3, Cols: 5}, {Rows: 2, Cols: 8}, {Rows: 1, Cols: 16}, {Rows: 16, Cols: 1},
+	{Rows: 2, Cols: 2},
+	{Rows: 3, Cols: 3},
+	{Rows: 4, Cols: 4},
+	{Rows: 1, Cols: 2},
+	{Rows: 2, Cols: 1},
+	{Rows: 2, Cols: 3},
+	{Rows: 3, Cols: 2},
+	{Rows: 3, Cols: 4},
+	{Rows: 4, Cols: 3},
+	{Rows: 2, Cols: 4},
+	{Rows: 4, Cols: 2},
+	{Rows: 1, Cols: 4},
+	{Rows: 4, Cols: 1},
+	{Rows: 2, Cols: 6},
+	{Rows: 6, Cols: 2},
+	{Rows: 3, Cols: 5},
+	{Rows: 2, Cols: 8},
+	{Rows: 1, Cols: 16},
+	{Rows: 16, Cols: 1},
 }
 
 // slowLines returns the cells of each line that slides in direction d, the one nearest the wall first.

@@ -263,9 +263,7 @@ func TestModelsAreTheGame(t *testing.T) {
 		{Rows: 3, Cols: 2, Max: 8},
 	}
 	for _, kind := range []Kind{Final, Combined, Prototype} {
-		for _, cfg := range variants(Config{Kind: kind, Rows: 2, Cols: 2, Max: 16}) {
-			configs = append(configs, cfg)
-		}
+		configs = append(configs, variants(Config{Kind: kind, Rows: 2, Cols: 2, Max: 16})...)
 	}
 	for _, cfg := range configs {
 		t.Run(fmt.Sprint(cfg.Args()[1:]), func(t *testing.T) {

@@ -44,22 +44,35 @@ const (
 //
 // Source: thesis Figure 3.25.
 func Plot(path string, c *Comparison) error {
-	var encode func(io.Writer, *figure) error
-	switch ext := filepath.Ext(path); strings.ToLower(ext) {
-	case ".svg":
-		encode = writeSVG
-	case ".png":
-		encode = writePNG
-	case "":
-		return fmt.Errorf("plot %q: no file extension, want .svg or .png", path)
-	default:
-		return fmt.Errorf("plot %q: unknown file extension %q, want .svg or .png", path, ext)
+	encode, err := plotEncoder(path)
+	if err != nil {
+		return err
 	}
 	fig, err := newFigure(c)
 	if err != nil {
 		return fmt.Errorf("plot %q: %w", path, err)
 	}
 	return atomicfile.Write(path, func(w io.Writer) error { return encode(w, fig) })
+}
+
+// CheckPlotPath returns the error that [Plot] will have for the extension of
+// path, so that a caller finds out before a long run.
+func CheckPlotPath(path string) error {
+	_, err := plotEncoder(path)
+	return err
+}
+
+func plotEncoder(path string) (func(io.Writer, *figure) error, error) {
+	switch ext := filepath.Ext(path); strings.ToLower(ext) {
+	case ".svg":
+		return writeSVG, nil
+	case ".png":
+		return writePNG, nil
+	case "":
+		return nil, fmt.Errorf("plot %q: no file extension, want .svg or .png", path)
+	default:
+		return nil, fmt.Errorf("plot %q: unknown file extension %q, want .svg or .png", path, ext)
+	}
 }
 
 func writeSVG(w io.Writer, fig *figure) error {

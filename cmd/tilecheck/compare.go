@@ -49,6 +49,11 @@ func (c *compareCmd) Run(ctx context.Context, env *world) error {
 	if err != nil {
 		return err
 	}
+	if c.Plot != "" {
+		if err := report.CheckPlotPath(c.Plot); err != nil {
+			return usageError("%w", err)
+		}
+	}
 	comparison := report.Comparison{Title: c.title(), Notes: c.notes()}
 	progress, done := env.progress()
 	defer done()

@@ -556,9 +556,24 @@ func TestEqualSeesChanges(t *testing.T) {
 		}
 	}
 	for _, other := range [][2]string{
-		{"mdp", "dtmc"}, {"int", "double"}, {"3", "4"}, {"=3", ""}, {"\nx", "\n// doc\nx"}, {"[a] x", "[b] x"}, {"[a] x", "[] x"}, {"x=0", "x=0.0"},
-		{"&", "|"}, {"N>1", "1>N"}, {"(x'=1)", "true"}, {"f(x)", "func(f,x)"}, {"f(x)", "g(x)"}, {"0.5:", "0.50:"}, {"\"r\"", ""},
-		{"[a] true", "true"}, {"{a}", "{a,b}"}, {"system M/{a} endsystem", ""},
+		{"mdp", "dtmc"},
+		{"int", "double"},
+		{"3", "4"},
+		{"=3", ""},
+		{"\nx", "\n// doc\nx"},
+		{"[a] x", "[b] x"},
+		{"[a] x", "[] x"},
+		{"x=0", "x=0.0"},
+		{"&", "|"},
+		{"N>1", "1>N"},
+		{"(x'=1)", "true"},
+		{"f(x)", "func(f,x)"},
+		{"f(x)", "g(x)"},
+		{"0.5:", "0.50:"},
+		{"\"r\"", ""},
+		{"[a] true", "true"},
+		{"{a}", "{a,b}"},
+		{"system M/{a} endsystem", ""},
 	} {
 		b, err := syntax.ParseModel("b", []byte(strings.Replace(base, other[0], other[1], 1)))
 		if err != nil || syntax.Equal(a, b) || syntax.Equal(b, a) {
