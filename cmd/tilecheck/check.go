@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"fmt"
 
 	"tilecheck/native"
 	"tilecheck/report"
+	"tilecheck/result"
 	"tilecheck/runner"
 )
 
@@ -37,7 +39,25 @@ func (c *checkCmd) Run(ctx context.Context, env *world) error {
 	if err := report.Verdicts(env.stdout, c.Format, verdicts, env.reportOptions()); err != nil {
 		return err
 	}
+	env.warn(c.Format, verdicts)
 	return status(verdictCode(verdicts))
+}
+
+// warn repeats the warnings on standard error where the format keeps them in
+// fields; tables and Markdown print them as notes.
+func (e *world) warn(f report.Format, verdicts []result.Verdict) {
+	if f == report.FormatTable || f == report.FormatMarkdown {
+		return
+	}
+	said := make(map[string]bool)
+	for _, v := range verdicts {
+		for _, w := range v.Warnings {
+			if !said[w] {
+				said[w] = true
+				fmt.Fprintf(e.stderr, "warning: %s\n", w)
+			}
+		}
+	}
 }
 
 func (c *checkCmd) job(env *world) (runner.Job, error) {

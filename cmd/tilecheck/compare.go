@@ -77,7 +77,12 @@ func (c *compareCmd) Run(ctx context.Context, env *world) error {
 			return err
 		}
 	}
-	return status(comparisonCode(comparison.Cells))
+	verdicts := make([]result.Verdict, len(comparison.Cells))
+	for i, c := range comparison.Cells {
+		verdicts[i] = c.Verdict
+	}
+	env.warn(c.Format, verdicts)
+	return status(verdictCode(verdicts))
 }
 
 // cells generates every model before anything runs, so that a wrong flag is found at once.
@@ -212,12 +217,4 @@ func (c *compareCmd) notes() []string {
 		}
 	}
 	return nil
-}
-
-func comparisonCode(cells []report.ComparisonCell) int {
-	verdicts := make([]result.Verdict, len(cells))
-	for i, c := range cells {
-		verdicts[i] = c.Verdict
-	}
-	return verdictCode(verdicts)
 }
