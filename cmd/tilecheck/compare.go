@@ -39,6 +39,17 @@ type cell struct {
 	model    []byte
 }
 
+// label makes the progress of a cell say which cell it is; they all have the same property.
+func (c cell) label(progress func(runner.Progress)) func(runner.Progress) {
+	if progress == nil {
+		return nil
+	}
+	return func(p runner.Progress) {
+		p.Property = fmt.Sprintf("%s, MAX %d", c.strategy, c.max)
+		progress(p)
+	}
+}
+
 // Run checks the property for every strategy and MAX and prints the table.
 func (c *compareCmd) Run(ctx context.Context, env *world) error {
 	sim, err := c.simulation()
@@ -145,7 +156,7 @@ func (c *compareCmd) check(ctx context.Context, cell cell, sim runner.Simulation
 		Props:      []string{c.Property},
 		Method:     runner.Method(c.Method),
 		Simulation: sim,
-		Progress:   progress,
+		Progress:   cell.label(progress),
 	})
 	if err != nil {
 		return result.Verdict{}, err
