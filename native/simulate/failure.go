@@ -31,11 +31,11 @@ func Failure(err error, file string, at syntax.Pos) *result.Failure {
 	if e, ok := errors.AsType[*stats.Error](err); ok {
 		f.Class = statsClass(e.Code)
 	}
-	switch {
+	switch { // neither is the fault of a place in a file
 	case errors.Is(err, context.DeadlineExceeded):
-		f.Class, f.Message = result.Timeout, "time limit reached"
+		return &result.Failure{Class: result.Timeout, Message: "time limit reached"}
 	case errors.Is(err, context.Canceled):
-		f.Class, f.Message = result.Interrupted, "interrupted"
+		return &result.Failure{Class: result.Interrupted, Message: "interrupted"}
 	}
 	return f
 }
