@@ -376,7 +376,7 @@ func arithmetic(op syntax.Op, x, y numFn) numFn {
 	case syntax.OpDiv:
 		return func(v *env) float64 { return x(v) / y(v) }
 	default: // OpPow
-		return func(v *env) float64 { return pow(x(v), y(v)) }
+		return func(v *env) float64 { return sema.Pow(x(v), y(v)) }
 	}
 }
 
@@ -395,25 +395,9 @@ func (m *Model) numCall(e *sema.Call) (numFn, error) {
 	case sema.FuncMax:
 		return fold(args, func(x, y float64) float64 { return max(x, y) }), nil
 	case sema.FuncPow:
-		return fold(args, pow), nil
+		return fold(args, sema.Pow), nil
 	case sema.FuncLog:
-		return fold(args, logBase), nil
+		return fold(args, sema.Log), nil
 	}
 	return nil, m.refuse(e)
-}
-
-// pow is Java's Math.pow, which differs from Go's where the base is 1 or -1.
-func pow(x, y float64) float64 {
-	if y != 0 && (y != y || math.IsInf(y, 0) && math.Abs(x) == 1) {
-		return math.NaN()
-	}
-	return math.Pow(x, y)
-}
-
-// logBase is PRISM's log(x, b).
-func logBase(x, b float64) float64 {
-	if !(b > 0) || b == 1 || math.IsInf(b, 0) {
-		return math.NaN()
-	}
-	return math.Log(x) / math.Log(b)
 }

@@ -3,6 +3,7 @@ package compile
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"tilecheck/prism/compile/wasm"
 	"tilecheck/prism/syntax"
@@ -25,7 +26,7 @@ func (m *Model) assemble(w *watch, start []int32) ([]byte, error) {
 		},
 		m: m, b: b, w: w, start: start, mod: &wasm.Module{},
 		weights: map[*command][]uint32{}, fixed: map[*command][]float64{},
-		used: tablesAt, memos: map[string]*memo{},
+		used: tablesAt, memos: map[string]*memo{}, single: map[*term]int{},
 	}
 	p.takeAll()
 	if err := p.listMoves(); err != nil {
@@ -51,7 +52,7 @@ func (m *Model) tooHard(format string, args ...any) error {
 // takeAll gives the builder every expression of the model and the monitor.
 func (p *pathgen) takeAll() {
 	for _, c := range p.m.commands {
-		p.b.take(c.src.Guard)
+		p.b.takeGuard(c.src.Guard)
 		for _, u := range c.src.Updates {
 			p.b.take(u.Prob)
 			for _, a := range u.Assigns {
@@ -70,39 +71,50 @@ func (p *pathgen) takeAll() {
 	p.b.merge()
 }
 
-// listMoves lists every combination of commands, in the order in which the
-// interpreter finds the enabled ones.
+// listMoves lists every combination of commands whose guards do not contradict
+// each other, in the order in which the interpreter finds the enabled ones.
 func (p *pathgen) listMoves() error {
 	for _, g := range p.m.groups {
-		at := make([]int, len(g.leaves))
-		for more := true; more; more = advanceLeaves(g.leaves, at) {
-			if len(p.moves) == maxMoves {
-				return p.m.tooHard("more than %d combinations of commands", maxMoves)
-			}
-			mv := move{action: g.action}
-			for i, l := range g.leaves {
-				c := l.commands[at[i]]
-				mv.members = append(mv.members, c)
-				mv.guard = append(mv.guard, p.b.conjuncts(p.b.expr(c.src.Guard))...)
-			}
-			if n := alternatives(mv.members); n > maxUpdates {
-				return p.m.tooHard("%d combinations of updates in one choice", n)
-			}
-			p.moves = append(p.moves, mv)
+		members := make([]*command, len(g.leaves))
+		if err := p.combine(g, len(g.leaves)-1, members, p.facts); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// advanceLeaves moves to the next combination of commands, the first leaf varying fastest.
-func advanceLeaves(leaves []leaf, at []int) bool {
-	for i, l := range leaves {
-		if at[i]++; at[i] < len(l.commands) {
-			return true
-		}
-		at[i] = 0
+// combine chooses the commands of leaves i, i-1, …, 0; the first leaf varies
+// fastest. The facts are the guards of the commands chosen so far.
+func (p *pathgen) combine(g group, i int, members []*command, f *facts) error {
+	if i < 0 {
+		return p.addMove(g.action, members)
 	}
-	return false
+	for _, c := range g.leaves[i].commands {
+		guard := p.b.expr(c.src.Guard)
+		if f.simplify(guard) == p.g.no {
+			continue
+		}
+		members[i] = c
+		if err := p.combine(g, i-1, members, f.assume(guard, true)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *pathgen) addMove(action int, members []*command) error {
+	if len(p.moves) == maxMoves {
+		return p.m.tooHard("more than %d combinations of commands", maxMoves)
+	}
+	mv := move{action: action, members: slices.Clone(members)}
+	if n := alternatives(mv.members); n > maxUpdates {
+		return p.m.tooHard("%d combinations of updates in one choice", n)
+	}
+	for _, c := range mv.members {
+		mv.guard = append(mv.guard, p.b.conjuncts(p.b.expr(c.src.Guard))...)
+	}
+	p.moves = append(p.moves, mv)
+	return nil
 }
 
 // fixWeights notes a command's weights if they are constant and pass the

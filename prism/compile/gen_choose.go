@@ -2,6 +2,7 @@ package compile
 
 import (
 	"math"
+	"slices"
 
 	"tilecheck/prism/compile/wasm"
 )
@@ -25,12 +26,7 @@ func (p *pathgen) evaluateFailing() {
 // choose emits the decision which move to make, and the moves themselves. Each
 // move's code stands once, behind the end of its own block.
 func (p *pathgen) choose() {
-	pl := &planner{g: p.g, growth: 4*len(p.moves) + 64}
-	cands := make([]candidate, len(p.moves))
-	for i, mv := range p.moves {
-		cands[i] = candidate{i, mv.guard}
-	}
-	tree := pl.plan(cands, p.facts)
+	tree := p.planMoves()
 	p.notePlan(tree)
 	p.arms = make([]wasm.Label, len(p.moves))
 	for i := len(p.moves) - 1; i >= 0; i-- {
@@ -42,6 +38,15 @@ func (p *pathgen) choose() {
 		p.scoped(func() { p.move(&p.moves[i]) })
 		p.f.Br(p.step)
 	}
+}
+
+func (p *pathgen) planMoves() *plan {
+	pl := &planner{b: p.b, growth: 4*len(p.moves) + 64}
+	cands := make([]candidate, len(p.moves))
+	for i, mv := range p.moves {
+		cands[i] = candidate{i, mv.guard}
+	}
+	return pl.plan(cands, p.facts)
 }
 
 func (p *pathgen) notePlan(t *plan) {
@@ -166,19 +171,18 @@ type bitset []uint32
 
 // mask evaluates what is left of the guards into a bitset, nil if nothing is.
 func (p *pathgen) mask(moves []candidate) bitset {
+	if !slices.ContainsFunc(moves, func(c candidate) bool { return len(c.guard) > 0 }) {
+		return nil
+	}
+	moves, gate := p.tabulate(moves)
 	sure := make([]int64, (len(moves)+63)/64)
-	all := true
 	var open []int
 	for i, c := range moves {
 		if len(c.guard) == 0 {
 			sure[i/64] |= 1 << (i % 64)
 		} else {
-			all = false
 			open = append(open, i)
 		}
-	}
-	if all {
-		return nil
 	}
 	bits := make(bitset, len(sure))
 	for i, b := range sure {
@@ -189,13 +193,19 @@ func (p *pathgen) mask(moves []candidate) bitset {
 		p.f.I64(b)
 		p.f.Set(bits[i])
 	}
-	p.setBits(moves, open, bits)
+	p.setBits(moves, open, bits, gate)
+	for i := range gate {
+		p.f.Get(bits[i])
+		p.f.Get(gate[i])
+		p.f.Op(wasm.I64And)
+		p.f.Set(bits[i])
+	}
 	return bits
 }
 
 // setBits adds the open moves. Those that ask for values of the same variable
 // are tested together, where several ask for one value.
-func (p *pathgen) setBits(moves []candidate, open []int, bits bitset) {
+func (p *pathgen) setBits(moves []candidate, open []int, bits, gate bitset) {
 	for len(open) > 0 {
 		slot, value, same, others := sharedValue(moves, open)
 		if len(same) < 2 {
@@ -205,12 +215,12 @@ func (p *pathgen) setBits(moves []candidate, open []int, bits bitset) {
 		p.f.I32(int32(value))
 		p.f.Op(wasm.I32Eq)
 		p.f.If(wasm.Void)
-		p.scoped(func() { p.setBits(withoutValue(moves, same, slot), same, bits) })
+		p.scoped(func() { p.setBits(without(moves, same, slot, value), same, bits, gate) })
 		p.f.End()
 		open = others
 	}
 	for _, i := range open {
-		p.setBit(moves[i].guard, i, bits)
+		p.setBit(moves[i].guard, i, bits, gate)
 	}
 }
 
@@ -253,13 +263,13 @@ func asksFor(c candidate, slot int, value int64) bool {
 	return false
 }
 
-// withoutValue returns the moves with the conjuncts on one variable removed from some.
-func withoutValue(moves []candidate, some []int, slot int) []candidate {
+// without returns the moves with a conjunct on one variable's value removed from some.
+func without(moves []candidate, some []int, slot int, value int64) []candidate {
 	out := append([]candidate(nil), moves...)
 	for _, i := range some {
 		var guard []*term
 		for _, t := range moves[i].guard {
-			if s, _, ok := fixes(t); !ok || s != slot {
+			if s, v, ok := fixes(t); !ok || s != slot || v != value {
 				guard = append(guard, t)
 			}
 		}
@@ -268,8 +278,9 @@ func withoutValue(moves []candidate, some []int, slot int) []candidate {
 	return out
 }
 
-// setBit sets bit i if the guard holds.
-func (p *pathgen) setBit(guard []*term, i int, bits bitset) {
+// setBit sets bit i if the guard holds. An expensive guard is not looked at
+// where the gate is closed.
+func (p *pathgen) setBit(guard []*term, i int, bits, gate bitset) {
 	f, word, bit := p.f, bits[i/64], int64(i%64)
 	failing := false
 	for _, t := range guard {
@@ -278,6 +289,12 @@ func (p *pathgen) setBit(guard []*term, i int, bits bitset) {
 	if failing || p.costOf(chunkCost+1, guard...) > chunkCost {
 		p.scoped(func() {
 			out := f.Block(wasm.Void)
+			if gate != nil {
+				f.Get(gate[i/64])
+				f.I64(1 << bit)
+				f.Op(wasm.I64And, wasm.I64Eqz)
+				p.brIf(out)
+			}
 			for _, t := range guard {
 				p.branch(t, false, out)
 			}
@@ -387,36 +404,56 @@ func (p *pathgen) weigh(c *command) {
 		f.Br(p.bail)
 		return
 	}
-	sum := f.Local(wasm.F64)
+	sum, least := f.Local(wasm.F64), f.Local(wasm.F64)
 	f.F64(0)
 	f.Set(sum)
+	f.F64(0)
+	f.Set(least)
 	for i := range c.updates {
 		t := p.facts.simplify(p.probability(c, i))
 		p.note(t)
 		p.expr(t)
-		p.checkWeight()
 		f.Tee(p.weights[c][i])
 		f.Get(sum)
 		f.Op(wasm.F64Add)
 		f.Set(sum)
+		if t.nan || t.flo < 0 {
+			f.Get(least)
+			f.Get(p.weights[c][i])
+			f.Op(wasm.F64Min)
+			f.Set(least)
+		}
 	}
+	p.checkSum(sum, least)
+}
+
+// checkSum bails out unless no weight was negative and the sum is what it has
+// to be. That it is finite includes that every weight was.
+func (p *pathgen) checkSum(sum, least uint32) {
+	f := p.f
+	f.Get(least)
+	f.F64(0)
+	f.Op(wasm.F64Ge)
 	if p.m.continuous() {
 		f.Get(sum)
 		f.F64(0)
-		f.Op(wasm.F64Eq)
-		p.brIf(p.bail)
-		return
-	}
-	f.Get(sum)
-	f.F64(1)
-	f.Op(wasm.F64Sub)
-	f.Get(sum)
-	f.Op(wasm.F64Div)
-	d := p.into(wasm.F64)
-	for _, op := range []wasm.Opcode{wasm.F64Lt, wasm.F64Gt} {
+		f.Op(wasm.F64Gt)
+		f.Get(sum)
+		f.F64(math.MaxFloat64)
+		f.Op(wasm.F64Le, wasm.I32And)
+	} else {
+		f.Get(sum)
+		f.F64(1)
+		f.Op(wasm.F64Sub)
+		f.Get(sum)
+		f.Op(wasm.F64Div)
+		d := p.into(wasm.F64)
 		f.Get(d)
-		f.F64(map[wasm.Opcode]float64{wasm.F64Lt: SumTolerance, wasm.F64Gt: -SumTolerance}[op])
-		f.Op(op)
+		f.F64(SumTolerance)
+		f.Op(wasm.F64Lt)
+		f.Get(d)
+		f.F64(-SumTolerance)
+		f.Op(wasm.F64Gt, wasm.I32And)
 	}
 	f.Op(wasm.I32And, wasm.I32Eqz)
 	p.brIf(p.bail)

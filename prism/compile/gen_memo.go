@@ -79,7 +79,7 @@ func (p *pathgen) worthwhile(g memoGroup) bool {
 	}
 	fields := p.pack(ts)
 	last := fields[len(fields)-1]
-	return last.shift+last.width <= 32 && p.costOf(maxCost, ts...) >= memoCost
+	return last.shift+last.width <= 32 && p.used+8<<memoBits <= maxMemory && p.costOf(maxCost, ts...) >= memoCost
 }
 
 // support returns the variables a term reads, in ascending order.

@@ -231,11 +231,9 @@ func (p *pathgen) bisect(ts []int64, base int) {
 // pickByWeights is expander.pick on floating-point weights.
 func (p *pathgen) pickByWeights(mv *move, alts []alternative, u func(), constant bool) {
 	f := p.f
-	sum, last := f.Local(wasm.F64), f.Local(wasm.I32)
+	sum := f.Local(wasm.F64)
 	f.F64(0)
 	f.Set(sum)
-	f.I32(0)
-	f.Set(last)
 	done := f.Block(wasm.Void)
 	for i, a := range alts {
 		f.I32(int32(i))
@@ -248,16 +246,16 @@ func (p *pathgen) pickByWeights(mv *move, alts []alternative, u func(), constant
 		f.Get(sum)
 		f.Op(wasm.F64Lt)
 		p.brIf(done)
+	}
+	for i, a := range alts { // rounding: the last one that is possible
 		p.weightOf(mv, a, constant)
 		f.F64(0)
 		f.Op(wasm.F64Gt)
 		f.If(wasm.Void)
 		f.I32(int32(i))
-		f.Set(last)
+		f.Set(p.pick)
 		f.End()
 	}
-	f.Get(last)
-	f.Set(p.pick)
 	f.End()
 }
 

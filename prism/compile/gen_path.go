@@ -21,6 +21,7 @@ const (
 	maxUpdates   = 4096
 	maxTermCount = 200_000
 	maxCode      = 4 << 20
+	maxMemory    = 16 << 20 // tables that would need more are not made
 )
 
 // pathgen emits the function that draws whole paths. Its shape is
@@ -34,14 +35,15 @@ const (
 // globals and goes on in the next call.
 type pathgen struct {
 	codegen
-	m     *Model
-	b     *builder
-	w     *watch
-	start []int32
-	mod   *wasm.Module
-	moves []move
-	used  int              // bytes of memory
-	memos map[string]*memo // by description
+	m      *Model
+	b      *builder
+	w      *watch
+	start  []int32
+	mod    *wasm.Module
+	moves  []move
+	used   int              // bytes of memory
+	memos  map[string]*memo // by description
+	single map[*term]int    // the only variable a condition reads, or -1
 
 	rng                     [4]uint32
 	steps, limit            uint32 // i64

@@ -14,6 +14,29 @@ import (
 // valuations: one, unless the model has an init…endinit block. More than
 // Options.MaxInitial of them, or none, are an error.
 func (m *Model) InitialStates(ctx context.Context) ([][]int32, error) {
+	states, err := m.findInitial(ctx, m.opts.MaxInitial+1)
+	if len(states) > m.opts.MaxInitial {
+		return nil, &UnsupportedError{m.prog.File, m.prog.Init.Pos(), fmt.Sprintf("more than %d initial states", m.opts.MaxInitial)}
+	}
+	return states, err
+}
+
+// pathStart returns the initial state of sample paths, of which there is one.
+//
+// Source: PRISM's simulator, "Random choice of multiple initial states not yet supported".
+func (m *Model) pathStart() ([]int32, error) {
+	states, err := m.findInitial(context.Background(), 2)
+	if err != nil {
+		return nil, err
+	}
+	if len(states) > 1 {
+		return nil, &UnsupportedError{m.prog.File, m.prog.Init.Pos(), "several initial states, sample paths need a single initial state"}
+	}
+	return states[0], nil
+}
+
+// findInitial returns the first initial states, up to a limit.
+func (m *Model) findInitial(ctx context.Context, limit int) ([][]int32, error) {
 	if m.prog.Init == nil {
 		return [][]int32{m.initialState()}, nil
 	}
@@ -22,7 +45,7 @@ func (m *Model) InitialStates(ctx context.Context) ([][]int32, error) {
 			return nil, &UnsupportedError{m.prog.File, v.Pos, fmt.Sprintf("init…endinit with the unbounded variable %q", v.Name)}
 		}
 	}
-	s, err := m.newInitSearch(ctx)
+	s, err := m.newInitSearch(ctx, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -45,26 +68,31 @@ func (m *Model) initialState() []int32 {
 }
 
 // initSearch goes through the valuations variable by variable. A conjunct of
-// the init expression whose variables all have values cuts the search when it
-// is false; the whole expression decides in the end.
+// the init expression whose variables all have values, and that cannot fail,
+// cuts the search when it is false; the whole expression decides in the end.
 type initSearch struct {
 	ctx   context.Context
 	m     *Model
 	env   env
 	whole boolFn
 	cuts  [][]boolFn // cuts[i]: conjuncts decided once slots 0..i-1 are set
+	limit int
 	steps int
 	found [][]int32
 }
 
-func (m *Model) newInitSearch(ctx context.Context) (*initSearch, error) {
-	s := &initSearch{ctx: ctx, m: m, cuts: make([][]boolFn, len(m.prog.Vars)+1)}
+func (m *Model) newInitSearch(ctx context.Context, limit int) (*initSearch, error) {
+	s := &initSearch{ctx: ctx, m: m, limit: limit, cuts: make([][]boolFn, len(m.prog.Vars)+1)}
 	s.env.state = make([]int32, len(m.prog.Vars))
 	var err error
 	if s.whole, err = m.boolean(m.prog.Init); err != nil {
 		return nil, err
 	}
+	b := m.newBuilder()
 	for _, c := range conjuncts(m.prog.Init) {
+		if b.expr(c).fails { // what comes after must not hide the failure
+			break
+		}
 		f, err := m.boolean(c)
 		if err != nil {
 			return nil, err
@@ -79,11 +107,11 @@ func (s *initSearch) search(slot int) error {
 	if s.steps++; s.steps&0xffff == 0 && s.ctx.Err() != nil {
 		return s.ctx.Err()
 	}
-	for _, f := range s.cuts[slot] {
-		holds := f(&s.env)
-		failed := s.env.err != nil
-		s.env.err = nil
-		if !holds && !failed {
+	if len(s.found) == s.limit {
+		return nil
+	}
+	for _, cut := range s.cuts[slot] {
+		if !cut(&s.env) {
 			return nil
 		}
 	}
@@ -107,9 +135,6 @@ func (s *initSearch) leaf() error {
 	}
 	if !holds {
 		return nil
-	}
-	if len(s.found) == s.m.opts.MaxInitial {
-		return &UnsupportedError{s.m.prog.File, s.m.prog.Init.Pos(), fmt.Sprintf("more than %d initial states", s.m.opts.MaxInitial)}
 	}
 	s.found = append(s.found, slices.Clone(s.env.state))
 	return nil

@@ -13,10 +13,14 @@ import (
 // often tested as a whole.
 type builder struct {
 	*graph
-	m    *Model
-	memo map[sema.Expr]*term // expressions are shared, so each is built once
-	uses map[*term]int       // before merging
-	flat map[*term]*term     // after merging; nil until merge is called
+	m       *Model
+	memo    map[sema.Expr]*term // expressions are shared, so each is built once
+	uses    map[*term]int       // before merging: by operations and as values
+	counted map[*term]bool      // its operands' uses
+	guards  map[*term]bool
+	flat    map[*term]*term // after merging; nil until merge is called
+	// shared has the merged terms that are used other than as one guard.
+	shared map[*term]bool
 }
 
 func (m *Model) newBuilder() *builder {
@@ -24,7 +28,7 @@ func (m *Model) newBuilder() *builder {
 	for i, v := range m.prog.Vars {
 		ranges[i] = interval{int64(v.Low), int64(v.High)}
 	}
-	return &builder{graph: newGraph(ranges), m: m, memo: map[sema.Expr]*term{}, uses: map[*term]int{}}
+	return &builder{graph: newGraph(ranges), m: m, memo: map[sema.Expr]*term{}, uses: map[*term]int{}, counted: map[*term]bool{}, guards: map[*term]bool{}}
 }
 
 // take builds an expression that the machine will need.
@@ -34,9 +38,18 @@ func (b *builder) take(e sema.Expr) {
 	}
 }
 
+// takeGuard builds a guard. To be a guard is no use that keeps a conjunction
+// together.
+func (b *builder) takeGuard(e sema.Expr) {
+	t := b.expr(e)
+	b.count(t)
+	b.uses[t]--
+	b.guards[t] = true
+}
+
 func (b *builder) count(t *term) {
-	b.uses[t]++
-	if b.uses[t] == 1 {
+	if b.uses[t]++; !b.counted[t] {
+		b.counted[t] = true
 		for _, a := range t.args {
 			b.count(a)
 		}
@@ -57,7 +70,7 @@ func (b *builder) expr(e sema.Expr) *term {
 }
 
 // merge ends the taking of expressions.
-func (b *builder) merge() { b.flat = map[*term]*term{} }
+func (b *builder) merge() { b.flat, b.shared = map[*term]*term{}, map[*term]bool{} }
 
 func (b *builder) merged(t *term) *term {
 	if m, ok := b.flat[t]; ok || len(t.args) == 0 {
@@ -66,7 +79,7 @@ func (b *builder) merged(t *term) *term {
 	var args []*term
 	for _, a := range t.args {
 		m := b.merged(a)
-		if (t.op == opAnd || t.op == opOr) && m.op == t.op && b.uses[a] == 1 {
+		if (t.op == opAnd || t.op == opOr) && m.op == t.op && !b.shared[m] {
 			args = append(args, m.args...)
 		} else {
 			args = append(args, m)
@@ -74,6 +87,7 @@ func (b *builder) merged(t *term) *term {
 	}
 	m := b.rebuild(t, args)
 	b.flat[t] = m
+	b.shared[m] = b.shared[m] || b.uses[t] > 1 || b.uses[t] == 1 && b.guards[t]
 	return m
 }
 
@@ -271,4 +285,21 @@ func (b *builder) callInts(e *sema.Call) *term {
 		}
 	}
 	return t
+}
+
+// conjuncts splits a guard that cannot fail into its conjuncts, but not a
+// formula that is used elsewhere, too.
+func (b *builder) conjuncts(guard *term) []*term {
+	switch {
+	case guard.fails:
+	case guard.op == opAnd && !b.shared[guard]:
+		return guard.args
+	case guard.op == opNot && guard.args[0].op == opOr && !b.shared[guard.args[0]]:
+		var out []*term
+		for _, a := range guard.args[0].args {
+			out = append(out, b.not(a))
+		}
+		return out
+	}
+	return []*term{guard}
 }

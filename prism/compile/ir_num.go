@@ -3,6 +3,7 @@ package compile
 import (
 	"math"
 
+	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 )
 
@@ -66,9 +67,9 @@ func applyNum(op opcode, x, y float64) float64 {
 	case opNumMax:
 		return max(x, y)
 	case opNumPow:
-		return pow(x, y)
+		return sema.Pow(x, y)
 	default: // opNumLog
-		return logBase(x, y)
+		return sema.Log(x, y)
 	}
 }
 

@@ -3,6 +3,9 @@ package compile
 import (
 	"context"
 	"math"
+	"slices"
+
+	"tilecheck/prism/syntax"
 )
 
 // interpreter draws paths by interpretation. It is the reference for what a
@@ -40,16 +43,13 @@ func (m *Model) newInterpreter(mon Monitor) (*interpreter, error) {
 	if err != nil {
 		return nil, err
 	}
-	start, err := m.InitialStates(context.Background())
+	start, err := m.pathStart()
 	if err != nil {
 		return nil, err
 	}
-	if len(start) > 1 {
-		return nil, &UnsupportedError{m.prog.File, m.prog.Init.Pos(), "sample paths need a single initial state"}
-	}
 	n := len(m.prog.Vars)
 	return &interpreter{
-		m: m, x: newExpander(m), w: w, start: start[0],
+		m: m, x: newExpander(m), w: w, start: start,
 		state: make([]int32, n), target: make([]int32, n),
 	}, nil
 }
@@ -125,7 +125,7 @@ func (r *interpreter) failed(out *Outcome) bool {
 func (r *interpreter) deadlock(out Outcome) Outcome {
 	if r.m.opts.NoFixDeadlocks {
 		out.Status = Deadlocked
-		out.Err = r.m.stateError(r.state, r.m.prog.Modules[0].Pos, "deadlock")
+		out.Err = r.m.stateError(r.state, syntax.Pos{}, "deadlock")
 		return out
 	}
 	r.w.deadlock(&r.x.env, &out)
@@ -157,7 +157,7 @@ func (r *interpreter) move(s *Stream, out *Outcome) (looping, done bool) {
 		out.Status, out.Err = Failed, err
 		return false, true
 	}
-	looping = n == 1 && !r.m.continuous() && r.certain(members) && equalStates(r.state, r.target)
+	looping = n == 1 && !r.m.continuous() && r.certain(members) && slices.Equal(r.state, r.target)
 	r.state, r.target = r.target, r.state
 	return looping, false
 }
@@ -230,15 +230,6 @@ func (r *interpreter) certain(members []*command) bool {
 			}
 		}
 		if positive != 1 {
-			return false
-		}
-	}
-	return true
-}
-
-func equalStates(a, b []int32) bool {
-	for i, x := range a {
-		if x != b[i] {
 			return false
 		}
 	}

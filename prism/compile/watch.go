@@ -12,6 +12,8 @@ import (
 //
 // Source: PRISM's samplers (prism/src/simulator/sampler), reference section 5.3,
 // except that a bounded monitor decides at a deadlock by taking it as absorbing.
+// In a CTMC the strictness of bounds is ignored, as there: no jump falls on one.
+// A reward is evaluated, and checked, when it is earned.
 type watch struct {
 	Monitor
 	left, right boolFn
@@ -65,7 +67,7 @@ func stepBounds(mon Monitor) (low, high int64) {
 		hi--
 	}
 	const most = 1 << 62
-	return int64(max(lo, 0)), int64(min(max(hi, -1), most))
+	return int64(min(max(lo, 0), most)), int64(min(max(hi, -1), most))
 }
 
 // endsAtLoops reports whether a deterministic self-loop decides the path: in an
@@ -75,7 +77,9 @@ func (w *watch) endsAtLoops() bool {
 }
 
 // limited reports whether MaxPath ends the path.
-func (w *watch) limited() bool { return w.Kind != Next && !w.Bounded() }
+func (w *watch) limited() bool {
+	return w.Kind == ReachReward || w.Kind == Until && !w.Bounded()
+}
 
 // enter looks at a state on arrival and reports whether the path is decided.
 // Looping says that the last step was a deterministic self-loop.

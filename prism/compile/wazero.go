@@ -10,6 +10,8 @@ import (
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
+
+	"tilecheck/prism/sema"
 )
 
 // machine is a Runner that runs whole batches of paths in WebAssembly. Paths
@@ -63,8 +65,8 @@ func (s *sharedCode) compile(ctx context.Context, module []byte) error {
 	f64, i32, i64 := api.ValueTypeF64, api.ValueTypeI32, api.ValueTypeI64
 	num, whole := []api.ValueType{f64, f64}, []api.ValueType{i32, i32}
 	host := s.runtime.NewHostModuleBuilder(hostModule)
-	host.NewFunctionBuilder().WithGoFunction(onNumbers(pow), num, num[:1]).Export("pow")
-	host.NewFunctionBuilder().WithGoFunction(onNumbers(logBase), num, num[:1]).Export("log")
+	host.NewFunctionBuilder().WithGoFunction(onNumbers(sema.Pow), num, num[:1]).Export("pow")
+	host.NewFunctionBuilder().WithGoFunction(onNumbers(sema.Log), num, num[:1]).Export("log")
 	host.NewFunctionBuilder().WithGoFunction(api.GoFunc(hostIntPow), whole, []api.ValueType{i64}).Export("intpow")
 	if _, err := host.Instantiate(ctx); err != nil {
 		return err

@@ -1,0 +1,181 @@
+package compile
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// value is what a term evaluates to, by the simplest means.
+type value struct {
+	i      int64
+	f      float64
+	failed bool
+}
+
+// evaluate evaluates a term in a state.
+func evaluate(t *term, state []int32) value {
+	if t.op == opConst {
+		return value{i: t.i, f: t.f}
+	}
+	if t.op == opVar {
+		return value{i: int64(state[t.slot])}
+	}
+	switch t.op {
+	case opAnd, opOr:
+		for _, a := range t.args {
+			if v := evaluate(a, state); v.failed || (v.i == 1) == (t.op == opOr) {
+				return v
+			}
+		}
+		return value{i: map[opcode]int64{opAnd: 1, opOr: 0}[t.op]}
+	case opIte:
+		c := evaluate(t.args[0], state)
+		if c.failed {
+			return c
+		}
+		return evaluate(t.args[2-c.i], state)
+	}
+	var x, y value
+	x = evaluate(t.args[0], state)
+	y = evaluate(t.args[len(t.args)-1], state)
+	if x.failed || y.failed {
+		return value{failed: true}
+	}
+	return operate(t, x, y)
+}
+
+func operate(t *term, x, y value) value {
+	whole := func(i int64) value { return value{i: i, failed: i != int64(int32(i))} }
+	truth := func(b bool) value {
+		if b {
+			return value{i: 1}
+		}
+		return value{}
+	}
+	switch t.op {
+	case opNot:
+		return value{i: 1 - x.i}
+	case opIff, opIntEq:
+		return truth(x.i == y.i)
+	case opIntLt:
+		return truth(x.i < y.i)
+	case opNumSame:
+		return truth(math.Float64bits(x.f) == math.Float64bits(y.f) || math.IsNaN(x.f) && math.IsNaN(y.f))
+	case opNumLt:
+		return truth(x.f < y.f)
+	case opNumLe:
+		return truth(x.f <= y.f)
+	case opAdd:
+		return whole(x.i + y.i)
+	case opSub:
+		return whole(x.i - y.i)
+	case opMul:
+		return whole(x.i * y.i)
+	case opMod:
+		if y.i <= 0 {
+			return value{failed: true}
+		}
+		return value{i: ((x.i % y.i) + y.i) % y.i}
+	case opMin:
+		return value{i: min(x.i, y.i)}
+	case opMax:
+		return value{i: max(x.i, y.i)}
+	case opPow:
+		p := math.Pow(float64(x.i), float64(y.i))
+		return value{i: int64(p), failed: y.i < 0 || math.Abs(p) > 1<<31 || p == 1<<31}
+	case opFloor, opCeil, opRound:
+		p := roundBy(t.op, x.f)
+		return value{i: int64(p), failed: !(p >= -1<<31 && p < 1<<31)}
+	case opToNum:
+		return value{f: float64(x.i)}
+	case opNumNeg:
+		return value{f: -x.f}
+	case opOfBool:
+		return x
+	default:
+		return value{f: applyNum(t.op, x.f, y.f)}
+	}
+}
+
+// randomState draws a valuation.
+func randomState(r *rand.Rand, m *Model) []int32 {
+	s := make([]int32, len(m.prog.Vars))
+	for i, v := range m.prog.Vars {
+		s[i] = v.Low + r.Int32N(v.High-v.Low+1)
+	}
+	return s
+}
+
+// TestPlan walks the decision tree of random models in random states, and
+// compares the moves it finds enabled with the guards evaluated one by one.
+func TestPlan(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	for seed := range uint64(300) {
+		text := randomModel(seed)
+		m, err := corpusModel("random.prism", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := m.newBuilder()
+		p := &pathgen{codegen: codegen{g: b.graph, facts: b.noFacts()}, m: m, b: b, w: &watch{}}
+		p.takeAll()
+		if err := p.listMoves(); err != nil {
+			t.Fatal(err)
+		}
+		tree := p.planMoves()
+		for range 100 {
+			state := randomState(r, m)
+			want, failed := enabledMoves(p, state)
+			if failed {
+				continue // the guards that may fail come first, and stop the machine
+			}
+			if got := fmt.Sprint(walk(tree, state)); got != fmt.Sprint(want) {
+				t.Fatalf("seed %d, state %v: plan %v, guards %v\n%s", seed, state, got, want, text)
+			}
+		}
+	}
+}
+
+// enabledMoves evaluates every guard with the closures.
+func enabledMoves(p *pathgen, state []int32) (enabled []int, failed bool) {
+	v := env{state: state}
+	for i, mv := range p.moves {
+		all := true
+		for _, c := range mv.members {
+			all = c.guard(&v) && all
+		}
+		if all {
+			enabled = append(enabled, i)
+		}
+	}
+	for _, c := range p.m.commands {
+		c.guard(&v)
+	}
+	return enabled, v.err != nil
+}
+
+func walk(t *plan, state []int32) (enabled []int) {
+	switch {
+	case t.test != nil:
+		return walk(t.next[1-evaluate(t.test, state).i], state)
+	case t.next != nil:
+		for i, v := range t.values {
+			if int64(state[t.slot]) == v {
+				return walk(t.next[i], state)
+			}
+		}
+		return walk(t.next[len(t.values)], state)
+	}
+	for _, c := range t.moves {
+		all := true
+		for _, g := range c.guard {
+			all = all && evaluate(g, state).i == 1
+		}
+		if all {
+			enabled = append(enabled, c.move)
+		}
+	}
+	return enabled
+}
