@@ -94,7 +94,7 @@ func directUntil(t *testing.T, g *sparse.Graph, target *sparse.Set, dir Directio
 	if err != nil {
 		t.Fatal(err)
 	}
-	y := &system{g: g, min: dir == Min, prob: true, open: q.open(), round: newRounding(g.Model), v: newValues(g.Model, Options{Scheduler: true})}
+	y := &system{g: g, min: dir == Min, prob: true, open: q.open(), round: newRounding(g.Model, nil), v: newValues(g.Model, Options{Scheduler: true})}
 	y.v.set(q.one, 1)
 	tried, failed = y.solveBy(t, dir == Max, way)
 	enclosed(t, y.v, want.Value)
@@ -112,7 +112,7 @@ func directReward(t *testing.T, g *sparse.Graph, target *sparse.Set, dir Directi
 	if err != nil {
 		t.Fatal(err)
 	}
-	y := &system{g: g, min: dir == Min, open: p.open, choices: p.choices, reward: r, round: newRounding(g.Model), v: newValues(g.Model, Options{})}
+	y := &system{g: g, min: dir == Min, open: p.open, choices: p.choices, reward: r, round: newRounding(g.Model, r), v: newValues(g.Model, Options{})}
 	tried, failed = y.solveBy(t, dir == Min, way)
 	for s := range p.infinite.All() {
 		want.Value[s] = new(big.Rat)

@@ -126,48 +126,46 @@ func (e *exactLocal) improve() bool {
 // evaluate solves the equations of the choices made. It reports false when
 // they do not leave the component.
 func (e *exactLocal) evaluate(mt *meter) (bool, error) {
-	n := len(e.choice)
-	el := newElimination(e)
-	for range n {
-		k := el.next()
-		ok := el.eliminate(k)
-		if err := mt.did(workPerPoll / 16); err != nil || !ok {
-			return false, err
+	el := newElimination(len(e.choice))
+	for k, j := range e.choice {
+		el.b[k] = []*big.Rat{new(big.Rat)}
+		if j == sparse.None {
+			continue
+		}
+		r := &e.rows[j]
+		el.b[k][0].Set(r.constant)
+		for i, t := range r.col {
+			el.add(uint32(k), t, r.weight[i])
 		}
 	}
-	e.x = el.substitute()
+	if ok, err := el.run(mt); err != nil || !ok {
+		return false, err
+	}
+	e.x = e.x[:0]
+	for _, x := range el.substitute() {
+		e.x = append(e.x, x[0])
+	}
 	return true, nil
 }
 
-// elimination removes unknowns from x = A x + b one by one. into[k] has the
-// rows with a term in k; done holds the order of removal.
+// elimination removes unknowns from x = A x + b one by one, for several b at
+// once. into[k] has the rows with a term in k; done holds the order of removal.
 type elimination struct {
 	a    []map[uint32]*big.Rat
-	b    []*big.Rat
+	b    [][]*big.Rat // of each unknown
 	into []map[uint32]bool
 	done []uint32
 	gone []bool
 }
 
-func newElimination(e *exactLocal) *elimination {
-	n := len(e.choice)
+// newElimination returns n equations without terms; b is to be filled in.
+func newElimination(n int) *elimination {
 	el := &elimination{
-		a: make([]map[uint32]*big.Rat, n), b: make([]*big.Rat, n),
+		a: make([]map[uint32]*big.Rat, n), b: make([][]*big.Rat, n),
 		into: make([]map[uint32]bool, n), gone: make([]bool, n),
 	}
 	for k := range n {
 		el.a[k], el.into[k] = map[uint32]*big.Rat{}, map[uint32]bool{}
-	}
-	for k, j := range e.choice {
-		el.b[k] = new(big.Rat)
-		if j == sparse.None {
-			continue
-		}
-		r := &e.rows[j]
-		el.b[k].Set(r.constant)
-		for i, t := range r.col {
-			el.add(uint32(k), t, r.weight[i])
-		}
 	}
 	return el
 }
@@ -181,6 +179,17 @@ func (el *elimination) add(k, t uint32, w *big.Rat) {
 		el.into[t][k] = true
 	}
 	old.Add(old, w)
+}
+
+// run eliminates all unknowns. It reports false when one is never left.
+func (el *elimination) run(mt *meter) (bool, error) {
+	for range el.a {
+		ok := el.eliminate(el.next())
+		if err := mt.did(workPerPoll / 16); err != nil || !ok {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // next returns the unknown whose removal creates the fewest terms, the first of them.
@@ -197,20 +206,10 @@ func (el *elimination) next() uint32 {
 	return best
 }
 
-// eliminate solves row k for its unknown and puts it into the others. It
-// reports false when the unknown is never left.
+// eliminate solves row k for its unknown and puts it into the others.
 func (el *elimination) eliminate(k uint32) bool {
-	if self := el.a[k][k]; self != nil {
-		rest := new(big.Rat).Sub(big.NewRat(1, 1), self)
-		if rest.Sign() <= 0 {
-			return false
-		}
-		delete(el.a[k], k)
-		delete(el.into[k], k)
-		for _, w := range el.a[k] {
-			w.Quo(w, rest)
-		}
-		el.b[k].Quo(el.b[k], rest)
+	if !el.normalise(k) {
+		return false
 	}
 	product := new(big.Rat)
 	for i := range el.into[k] {
@@ -219,7 +218,9 @@ func (el *elimination) eliminate(k uint32) bool {
 		for t, w := range el.a[k] {
 			el.add(i, t, new(big.Rat).Mul(f, w))
 		}
-		el.b[i].Add(el.b[i], product.Mul(f, el.b[k]))
+		for j, b := range el.b[i] {
+			b.Add(b, product.Mul(f, el.b[k][j]))
+		}
 	}
 	for t := range el.a[k] {
 		delete(el.into[t], k)
@@ -229,17 +230,37 @@ func (el *elimination) eliminate(k uint32) bool {
 	return true
 }
 
+// normalise moves the term of unknown k in its own row to the left.
+func (el *elimination) normalise(k uint32) bool {
+	self := el.a[k][k]
+	if self == nil {
+		return true
+	}
+	rest := new(big.Rat).Sub(big.NewRat(1, 1), self)
+	if rest.Sign() <= 0 {
+		return false
+	}
+	delete(el.a[k], k)
+	delete(el.into[k], k)
+	for _, w := range el.a[k] {
+		w.Quo(w, rest)
+	}
+	for _, b := range el.b[k] {
+		b.Quo(b, rest)
+	}
+	return true
+}
+
 // substitute returns the unknowns: each row has terms only in unknowns that
 // were removed after its own.
-func (el *elimination) substitute() []*big.Rat {
-	x := make([]*big.Rat, len(el.a))
+func (el *elimination) substitute() [][]*big.Rat {
 	product := new(big.Rat)
 	for _, k := range slices.Backward(el.done) {
-		sum := el.b[k]
 		for t, w := range el.a[k] {
-			sum.Add(sum, product.Mul(w, x[t]))
+			for j, b := range el.b[k] {
+				b.Add(b, product.Mul(w, el.b[t][j]))
+			}
 		}
-		x[k] = sum
 	}
-	return x
+	return el.b
 }

@@ -97,7 +97,7 @@ func newExactSystem(g *sparse.Graph, r *sparse.Reward, least bool, opts Options)
 	keep := opts.Scheduler && g.Kind == sparse.MDP
 	opts.Scheduler = true
 	y := &exactSystem{
-		system: system{g: g, min: least, reward: r, round: newRounding(g.Model), v: newValues(g.Model, opts)},
+		system: system{g: g, min: least, reward: r, round: newRounding(g.Model, r), v: newValues(g.Model, opts)},
 		value:  make([]*big.Rat, g.NumStates()), keep: keep,
 	}
 	if y.v.Scheduler == nil { // of a Markov chain: written, never read
@@ -137,7 +137,7 @@ func (y *exactSystem) solve(ctx context.Context, opts Options, zeroRewardEnds bo
 	var ws workspace
 	for i := range comps.Num() {
 		members := comps.Members(i)
-		if err := y.component(members, &ws, mt, opts); err != nil {
+		if err := y.component(members, &ws, mt); err != nil {
 			return nil, err
 		}
 		mt.progress.Done += len(members)
@@ -154,13 +154,13 @@ func (y *exactSystem) solve(ctx context.Context, opts Options, zeroRewardEnds bo
 }
 
 // component solves one component: the doubles first, for the choices to start from.
-func (y *exactSystem) component(members []uint32, ws *workspace, mt *meter, opts Options) error {
+func (y *exactSystem) component(members []uint32, ws *workspace, mt *meter) error {
 	if len(members) == 1 {
 		y.single(int(members[0]), ws)
 		return nil
 	}
 	l := y.local(members, ws)
-	if err := l.solve(mt, opts, 1e-6); err != nil {
+	if err := l.solve(mt, Options{}, 1e-6); err != nil {
 		return err
 	}
 	e := y.exactLocal(l, ws)
@@ -172,9 +172,7 @@ func (y *exactSystem) component(members []uint32, ws *workspace, mt *meter, opts
 	for _, s := range members {
 		y.assign(int(s), e.x[ws.number[s]])
 	}
-	for _, s := range members {
-		ws.number[s] = sparse.None
-	}
+	ws.forget(members)
 	return nil
 }
 

@@ -2,6 +2,7 @@ package solve
 
 import (
 	"math"
+	"slices"
 
 	"tilecheck/native/explicit/sparse"
 )
@@ -146,10 +147,13 @@ func (l *local) press() verdict {
 
 // solve computes bounds whose relative width is the inherited one and eps.
 func (l *local) solve(mt *meter, opts Options, eps float64) error {
+	if opts.Classic {
+		return l.estimate(mt, opts)
+	}
 	margin := 1.01*l.inherited + eps
 	precision := margin / 4
 	limit := opts.maxSweeps()
-	tried := false
+	tried, shift := false, 0.0
 	for sweeps := 0; sweeps < limit; {
 		if !tried && l.worthDirect(sweeps) {
 			tried = true
@@ -167,7 +171,7 @@ func (l *local) solve(mt *meter, opts Options, eps float64) error {
 		if change > precision {
 			continue
 		}
-		l.guess(margin)
+		l.guess(margin, shift)
 		n, ok, err := l.pressUntil(mt, min(limit-sweeps, sweeps+100))
 		sweeps += n
 		if err != nil {
@@ -176,6 +180,10 @@ func (l *local) solve(mt *meter, opts Options, eps float64) error {
 		if ok {
 			l.converged = true
 			return nil
+		}
+		if shift == 0 && l.faint() {
+			shift = l.round.faint() / truncation
+			continue
 		}
 		if change == 0 { // rounding allows no better lower bounds
 			margin *= 4
@@ -186,6 +194,23 @@ func (l *local) solve(mt *meter, opts Options, eps float64) error {
 		precision /= 8
 	}
 	l.giveUp()
+	return nil
+}
+
+// estimate sweeps until a sweep changes little and takes the lower bounds for
+// the solution.
+func (l *local) estimate(mt *meter, opts Options) error {
+	_, change, err := l.raiseUntil(mt, opts.epsilon(), opts.maxSweeps())
+	if err != nil {
+		return err
+	}
+	l.converged = change <= opts.epsilon()
+	l.upper = l.lower
+	if l.how != nil && l.min {
+		for k := range l.how {
+			_, l.how[k] = l.down(k, l.lower)
+		}
+	}
 	return nil
 }
 
@@ -203,15 +228,22 @@ func (l *local) raiseUntil(mt *meter, precision float64, limit int) (sweeps int,
 	return sweeps, change, nil
 }
 
-// guess sets the upper bounds to the lower ones and a margin.
-func (l *local) guess(margin float64) {
+// guess sets the upper bounds to the lower ones and a margin, relative and, for
+// what may have been lost below the floor, absolute.
+func (l *local) guess(margin, shift float64) {
 	for k, x := range l.lower {
-		x *= 1 + margin
+		x = x*(1+margin) + shift
 		if l.prob {
-			x = min(max(x, l.round.floor), 1)
+			x = min(x, 1)
 		}
 		l.upper[k] = x
 	}
+}
+
+// faint reports whether a lower bound is so small that it may be too small, or
+// zero, for being close to the floor.
+func (l *local) faint() bool {
+	return slices.Min(l.lower) < l.round.faint()
 }
 
 // pressUntil sweeps until the guess is proved.

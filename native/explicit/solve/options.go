@@ -23,6 +23,10 @@ type Options struct {
 	// MaxSweeps limits the sweeps over one component; 0 is a million. A
 	// component that needs more keeps the bounds reached.
 	MaxSweeps int
+	// Classic stops an iteration when a sweep changes no value by more than
+	// Epsilon, relatively, as other tools do by default; then that is 1e-6
+	// unless set. The values are from below and may be far off.
+	Classic bool
 	// Scheduler asks for the choices that attain the value.
 	Scheduler bool
 	// Progress is called now and then while the computation runs; nil is never.
@@ -36,10 +40,13 @@ type Progress struct {
 }
 
 func (o Options) epsilon() float64 {
-	if o.Epsilon <= 0 {
-		return 1e-8
+	switch {
+	case o.Epsilon > 0:
+		return o.Epsilon
+	case o.Classic:
+		return 1e-6
 	}
-	return o.Epsilon
+	return 1e-8
 }
 
 func (o Options) maxSweeps() int {
@@ -58,6 +65,9 @@ type Values struct {
 	// Converged is false when a component was given up before its interval
 	// was as narrow as asked for. The bounds hold all the same.
 	Converged bool
+	// Estimated says that Options.Classic was set and something was iterated:
+	// Lower and Upper are equal, and only the lower bound holds.
+	Estimated bool
 	Sweeps    int64
 	// Scheduler has the choice of each state of an MDP that attains a value
 	// within the bounds when followed always; sparse.None where every choice

@@ -39,6 +39,10 @@ func (y *system) solve(ctx context.Context, opts Options, zeroRewardEnds bool) e
 		}
 	}
 	y.gather(y.v.Scheduler)
+	if opts.Classic && !cyclic.Empty() {
+		y.v.Estimated = true
+		copy(y.v.Upper, y.v.Lower)
+	}
 	y.v.Sweeps += mt.progress.Sweeps
 	return nil
 }
@@ -119,12 +123,20 @@ func (ws *workspace) begin(states int) {
 	}
 }
 
+// forget takes the numbers of some states back.
+func (ws *workspace) forget(members []uint32) {
+	for _, s := range members {
+		ws.number[s] = sparse.None
+	}
+}
+
 // local copies the equations of one component, with the values of all other
 // states put in.
 func (y *system) local(members []uint32, ws *workspace) *local {
 	ws.begin(y.g.NumStates())
 	l := &local{min: y.min, prob: y.prob, round: y.round, rewards: y.reward != nil}
 	groups := y.groups(members, ws)
+	y.reserve(l, members)
 	for _, group := range groups {
 		l.first = append(l.first, uint32(len(l.start)))
 		for _, s := range group {
@@ -140,6 +152,21 @@ func (y *system) local(members []uint32, ws *workspace) *local {
 	l.start = append(l.start, uint32(len(l.col)))
 	l.begin(y.v.Scheduler != nil)
 	return l
+}
+
+// reserve makes room for all choices of the members.
+func (y *system) reserve(l *local, members []uint32) {
+	rows, terms := 0, 0
+	for _, s := range members {
+		first, end := y.g.Choices(int(s))
+		rows += end - first
+		terms += int(y.g.Start[end] - y.g.Start[first])
+	}
+	l.start, l.origin = make([]uint32, 0, rows+1), make([]uint32, 0, rows)
+	l.col, l.weight = make([]uint32, 0, terms), make([]float64, 0, terms)
+	for _, x := range []*[]float64{&l.lo, &l.hi, &l.exit, &l.err} {
+		*x = make([]float64, 0, rows)
+	}
 }
 
 // groups numbers the unknowns of a component, one per end component or state
@@ -203,7 +230,7 @@ func (y *system) localRow(l *local, s, c int, ws *workspace) {
 	l.start = append(l.start, uint32(start))
 	l.lo, l.hi, l.err = append(l.lo, lo), append(l.hi, hi), append(l.err, e)
 	l.exit, l.origin = append(l.exit, exit), append(l.origin, uint32(c))
-	if hi > 0 {
+	if hi > y.round.faint() {
 		l.inherited = max(l.inherited, (hi-lo)/hi)
 	}
 }
@@ -218,9 +245,7 @@ func (y *system) store(l *local, members []uint32, ws *workspace) {
 	if y.v.Scheduler != nil {
 		y.schedule(l, members, ws)
 	}
-	for _, s := range members {
-		ws.number[s] = sparse.None
-	}
+	ws.forget(members)
 }
 
 // schedule gives each unknown's choice to the state it belongs to.

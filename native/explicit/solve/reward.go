@@ -29,7 +29,7 @@ func ReachReward(ctx context.Context, g *sparse.Graph, r *sparse.Reward, target 
 	}
 	y := &system{
 		g: g, min: dir == Min, open: p.open, choices: p.choices, reward: r,
-		round: newRounding(g.Model), v: v,
+		round: newRounding(g.Model, r), v: v,
 	}
 	if err := y.solve(ctx, opts, dir == Min); err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func TotalReward(ctx context.Context, g *sparse.Graph, r *sparse.Reward, dir Dir
 	}
 	y := &system{
 		g: g, open: p.some.Minus(infinite), reward: r,
-		round: newRounding(g.Model), v: v,
+		round: newRounding(g.Model, r), v: v,
 	}
 	if err := y.solve(ctx, opts, true); err != nil {
 		return nil, err

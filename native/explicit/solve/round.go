@@ -22,14 +22,21 @@ type rounding struct {
 	floor float64
 }
 
-func newRounding(m *sparse.Model) rounding {
+func newRounding(m *sparse.Model, r *sparse.Reward) rounding {
 	least, most := 1.0, 1.0
 	for _, w := range m.Weights {
 		least, most = min(least, w), max(most, w)
 	}
 	// Weights may be divided by the sum of a row.
-	return rounding{err: m.Err, floor: max(0x1p-900, 0x1p-1000/least*most*0x1p32)}
+	err := m.Err
+	if r != nil {
+		err = max(err, r.Err)
+	}
+	return rounding{err: err, floor: max(0x1p-900, 0x1p-1000/least*most*0x1p32)}
 }
+
+// faint returns a value below which what is lost at the floor may matter.
+func (r rounding) faint() float64 { return r.floor / truncation }
 
 // row returns the relative error of a weighted sum of n terms, divided by the
 // sum of the weights, and of scaling it by that error.

@@ -18,7 +18,7 @@ type Steps struct{ Low, High int }
 // Next returns bounds on the extremal probability that x holds after one step,
 // in a CTMC after the first transition.
 func Next(ctx context.Context, g *sparse.Graph, x *sparse.Set, dir Direction, opts Options) (*Values, error) {
-	y := newStepwise(g, dir, opts)
+	y := newStepwise(g, nil, dir, opts)
 	y.prob = true
 	y.v.set(x, 1)
 	return y.v, y.steps(ctx, opts, sparse.FullSet(g.NumStates()), 1)
@@ -28,7 +28,7 @@ func Next(ctx context.Context, g *sparse.Graph, x *sparse.Set, dir Direction, op
 // with a bound on the number of steps, in a DTMC or MDP. The schedulers may
 // count steps; none is returned.
 func BoundedUntil(ctx context.Context, g *sparse.Graph, left, right *sparse.Set, bound Steps, dir Direction, opts Options) (*Values, error) {
-	y := newStepwise(g, dir, opts)
+	y := newStepwise(g, nil, dir, opts)
 	y.prob = true
 	if bound.High == Unbounded {
 		opts.Scheduler = false
@@ -57,7 +57,7 @@ func BoundedUntil(ctx context.Context, g *sparse.Graph, left, right *sparse.Set,
 // CumulReward returns bounds on the extremal expected reward of the first steps
 // of a DTMC or MDP.
 func CumulReward(ctx context.Context, g *sparse.Graph, r *sparse.Reward, steps int, dir Direction, opts Options) (*Values, error) {
-	y := newStepwise(g, dir, opts)
+	y := newStepwise(g, r, dir, opts)
 	y.reward = r
 	return y.v, y.steps(ctx, opts, sparse.FullSet(g.NumStates()), steps)
 }
@@ -65,16 +65,16 @@ func CumulReward(ctx context.Context, g *sparse.Graph, r *sparse.Reward, steps i
 // InstantReward returns bounds on the extremal expected state reward after the
 // given number of steps of a DTMC or MDP. Rewards of choices do not count.
 func InstantReward(ctx context.Context, g *sparse.Graph, r *sparse.Reward, steps int, dir Direction, opts Options) (*Values, error) {
-	y := newStepwise(g, dir, opts)
+	y := newStepwise(g, r, dir, opts)
 	for s, x := range r.State {
 		y.v.Lower[s], y.v.Upper[s] = y.round.down(x, y.round.err), y.round.up(x, y.round.err)
 	}
 	return y.v, y.steps(ctx, opts, sparse.FullSet(g.NumStates()), steps)
 }
 
-func newStepwise(g *sparse.Graph, dir Direction, opts Options) *system {
+func newStepwise(g *sparse.Graph, r *sparse.Reward, dir Direction, opts Options) *system {
 	opts.Scheduler = false
-	return &system{g: g, min: dir == Min, step: true, round: newRounding(g.Model), v: newValues(g.Model, opts)}
+	return &system{g: g, min: dir == Min, step: true, round: newRounding(g.Model, r), v: newValues(g.Model, opts)}
 }
 
 // steps applies the equations of the open states n times, all at once each

@@ -22,7 +22,7 @@ type Interval struct{ From, To float64 }
 // Source: Baier, Haverkort, Hermanns and Katoen, Model-checking algorithms for
 // continuous-time Markov chains (2003); uniformisation, Jensen (1953).
 func TimedUntil(ctx context.Context, g *sparse.Graph, left, right *sparse.Set, bound Interval, opts Options) (*Values, error) {
-	z := newUniform(g, opts)
+	z := newUniform(g, nil, opts)
 	length := bound.To - bound.From
 	switch {
 	case math.IsInf(bound.To, 1):
@@ -53,7 +53,7 @@ func TimedUntil(ctx context.Context, g *sparse.Graph, left, right *sparse.Set, b
 
 // TimedInstantReward returns bounds on the expected state reward at a time.
 func TimedInstantReward(ctx context.Context, g *sparse.Graph, r *sparse.Reward, time float64, opts Options) (*Values, error) {
-	z := newUniform(g, opts)
+	z := newUniform(g, r, opts)
 	rewarded := sparse.NewSet(g.NumStates())
 	for s, x := range r.State {
 		z.v.Lower[s], z.v.Upper[s] = z.round.down(x, z.round.err), z.round.up(x, z.round.err)
@@ -69,7 +69,7 @@ func TimedInstantReward(ctx context.Context, g *sparse.Graph, r *sparse.Reward, 
 
 // TimedCumulReward returns bounds on the expected reward earned until a time.
 func TimedCumulReward(ctx context.Context, g *sparse.Graph, r *sparse.Reward, time float64, opts Options) (*Values, error) {
-	z := newUniform(g, opts)
+	z := newUniform(g, r, opts)
 	y := &system{g: g, reward: r}
 	x := make([]float64, g.NumStates())
 	rewarded := sparse.NewSet(g.NumStates())
@@ -99,9 +99,9 @@ type uniform struct {
 	tiny float64   // what a step may lose because it is below the floor
 }
 
-func newUniform(g *sparse.Graph, opts Options) *uniform {
+func newUniform(g *sparse.Graph, r *sparse.Reward, opts Options) *uniform {
 	opts.Scheduler = false
-	return &uniform{g: g, round: newRounding(g.Model), v: newValues(g.Model, opts), opts: opts, exit: make([]float64, g.NumStates())}
+	return &uniform{g: g, round: newRounding(g.Model, r), v: newValues(g.Model, opts), opts: opts, exit: make([]float64, g.NumStates())}
 }
 
 func (z *uniform) atMost(x float64) {
@@ -272,7 +272,7 @@ func (z *uniform) accumulate(ctx context.Context, x []float64, time float64) err
 	// The sum has as many terms as there are steps, all positive.
 	steps := float64(p.last() + 1)
 	rel := p.err + z.err*steps + unit*(steps+8) + z.round.err
-	abs := 1.01*p.excess*most/z.rate + z.tiny*steps*steps/z.rate
+	abs := 1.01*(p.excess+p.rest*float64(len(p.weight)))*most/z.rate + z.tiny*steps*steps/z.rate
 	for s := range sum {
 		z.v.Lower[s] = z.round.down(sum[s]/z.rate, rel)
 		z.v.Upper[s] = z.round.up(sum[s]/z.rate, rel) + abs

@@ -27,7 +27,7 @@ func Until(ctx context.Context, g *sparse.Graph, left, right *sparse.Set, dir Di
 	}
 	y := &system{
 		g: g, min: dir == Min, prob: true, open: q.open(),
-		round: newRounding(g.Model), v: v,
+		round: newRounding(g.Model, nil), v: v,
 	}
 	if err := y.solve(ctx, opts, dir == Max); err != nil {
 		return nil, err

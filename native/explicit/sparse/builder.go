@@ -24,12 +24,17 @@ type Builder struct {
 	m      Model
 	float  map[float64]uint32
 	exact  map[string]uint32
-	last   float64 // the weight before: models repeat themselves
-	lastID uint32
+	recent [64]cached // of float: models repeat themselves
 	acted  bool
 	states int
 	max    uint32 // greatest target
 	err    error
+}
+
+// cached is the number of a weight; no weight is zero.
+type cached struct {
+	weight float64
+	id     uint32
 }
 
 // NewBuilder returns a Builder for an empty model.
@@ -54,8 +59,11 @@ func grow(s []uint32, n int) []uint32 {
 	return append(make([]uint32, 0, len(s)+n), s...)
 }
 
-// States returns the number of states so far.
-func (b *Builder) States() int { return b.states }
+// Bytes returns the memory that the model takes so far, room to grow included.
+func (b *Builder) Bytes() int64 {
+	n := cap(b.m.First) + cap(b.m.Start) + cap(b.m.Target) + cap(b.m.Weight)
+	return int64(4*n + 40*cap(b.m.Weights) + 2*cap(b.m.Actions))
+}
 
 // State begins the next state.
 func (b *Builder) State() {
@@ -107,16 +115,21 @@ func (b *Builder) AddAction(target int, weight float64, a Action) {
 		b.fail(fmt.Errorf("state %d: weight %v, it must be finite and not negative", b.states-1, weight))
 		return
 	}
-	if weight != b.last {
-		id, ok := b.float[weight]
-		if !ok {
-			id = uint32(len(b.m.Weights))
-			b.m.Weights = append(b.m.Weights, weight)
-			b.float[weight] = id
-		}
-		b.last, b.lastID = weight, id
+	c := &b.recent[math.Float64bits(weight)*0x9e3779b97f4a7c15>>58]
+	if weight != c.weight {
+		*c = cached{weight, b.number(weight)}
 	}
-	b.add(target, b.lastID, a)
+	b.add(target, c.id, a)
+}
+
+func (b *Builder) number(weight float64) uint32 {
+	id, ok := b.float[weight]
+	if !ok {
+		id = uint32(len(b.m.Weights))
+		b.m.Weights = append(b.m.Weights, weight)
+		b.float[weight] = id
+	}
+	return id
 }
 
 // AddRat is AddAction with an exact weight. All weights of a model are exact, or none.

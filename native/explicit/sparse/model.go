@@ -44,8 +44,8 @@ type Model struct {
 	Weights []float64
 	// Rats are the same weights exactly; nil in a model of doubles.
 	Rats []*big.Rat
-	// Err bounds the relative difference between a weight or reward and the
-	// number it stands for (0.1 is not quite a tenth). The model meant is one
+	// Err bounds the relative difference between a weight and the number it
+	// stands for (0.1 is not quite a tenth). The model meant is one
 	// within these bounds whose probabilities sum to exactly one.
 	Err float64
 	// Actions has one entry per choice in an MDP, per transition in a Markov
@@ -75,6 +75,8 @@ type Reward struct {
 	Name   string
 	State  []float64
 	Choice []float64
+	// Err is as Model.Err, for the rewards.
+	Err float64
 	// StateRat and ChoiceRat are the same exactly, nil for a zero; both nil in
 	// a model of doubles.
 	StateRat, ChoiceRat []*big.Rat

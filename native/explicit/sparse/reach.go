@@ -55,27 +55,74 @@ func (g *Graph) Prob1E(ctx context.Context, left, right *Set) (*Set, error) {
 		return g.Prob1A(left, right), nil
 	}
 	sure := g.ExistsUntil(left, right)
+	k := g.newKeeper(sure, right)
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		next := g.attract(sure, left, right, nil)
-		if next.Equal(sure) {
+		lost := sure.Minus(g.attract(sure, k.safe, right, nil))
+		if lost.Empty() {
 			return sure, nil
 		}
-		sure = next
+		k.remove(lost)
 	}
 }
 
-// attract returns the states that reach right through left by choices that stay
-// in sure, and notes in how, unless it is nil, the choice of each by which the
-// shortest way to right gets shorter.
-func (g *Graph) attract(sure, left, right *Set, how []uint32) *Set {
+// keeper maintains a shrinking set of states and which choices stay in it. A
+// state outside right that no longer has one leaves the set at once.
+type keeper struct {
+	g           *Graph
+	sure, right *Set
+	safe        *Set     // choices of sure states that stay in sure
+	count       []uint32 // of each state's safe choices
+}
+
+func (g *Graph) newKeeper(sure, right *Set) *keeper {
+	k := &keeper{g: g, sure: sure, right: right, safe: g.Staying(sure), count: make([]uint32, g.NumStates())}
+	for c := range k.safe.All() {
+		k.count[g.Owner(uint32(c))]++
+	}
+	stuck := NewSet(g.NumStates())
+	for s := range sure.All() {
+		if k.count[s] == 0 && !right.Has(s) {
+			stuck.Add(s)
+		}
+	}
+	k.remove(stuck)
+	return k
+}
+
+func (k *keeper) remove(lost *Set) {
+	for s := range lost.All() {
+		k.sure.Remove(s)
+	}
+	k.g.backwards(lost, func(c uint32) (int, bool) {
+		s := k.g.Owner(c)
+		if !k.safe.Has(int(c)) {
+			return s, false
+		}
+		k.safe.Remove(int(c))
+		k.count[s]--
+		if k.count[s] > 0 || k.right.Has(s) || !k.sure.Has(s) {
+			return s, false
+		}
+		k.sure.Remove(s)
+		return s, true
+	})
+}
+
+// attract returns the states of sure that reach right by the given choices, and
+// notes in how, unless it is nil, the choice of each by which the shortest way
+// to right gets shorter.
+func (g *Graph) attract(sure, choices, right *Set, how []uint32) *Set {
 	from := right.Intersect(sure)
 	reached := from.Clone()
 	g.backwards(from, func(c uint32) (int, bool) {
+		if !choices.Has(int(c)) {
+			return 0, false
+		}
 		s := g.Owner(c)
-		if reached.Has(s) || !left.Has(s) || !sure.Has(s) || !g.stays(c, sure) {
+		if reached.Has(s) {
 			return s, false
 		}
 		reached.Add(s)
@@ -92,7 +139,7 @@ func (g *Graph) attract(sure, left, right *Set, how []uint32) *Set {
 // Prob1E, or an end component that right meets, the choices together reach
 // right with probability one. Other entries of how are left alone.
 func (g *Graph) Attract(sure, right *Set, how []uint32) {
-	g.attract(sure, sure, right, how)
+	g.attract(sure, g.Staying(sure), right, how)
 }
 
 // Remain writes, for each state of a set, its first choice that stays in the

@@ -68,7 +68,7 @@ func (m *Model) renumberSets(out *Model, number, old []uint32) {
 	choice := m.oldChoices(old)
 	for _, r := range m.Rewards {
 		out.Rewards = append(out.Rewards, Reward{
-			Name:  r.Name,
+			Name: r.Name, Err: r.Err,
 			State: permute(r.State, old), Choice: permute(r.Choice, choice),
 			StateRat: permute(r.StateRat, old), ChoiceRat: permute(r.ChoiceRat, choice),
 		})

@@ -1,0 +1,22 @@
+// Package solve computes the numbers of model checking on sparse models:
+// probabilities of until formulas, expected rewards and long-run averages.
+//
+//	g := sparse.NewGraph(model)
+//	v, err := solve.Until(ctx, g, left, right, solve.Max, solve.Options{})
+//	// v.Lower[s] <= Pmax=? [ left U right ] from s <= v.Upper[s]
+//	x, err := solve.ExactUntil(ctx, g, left, right, solve.Max, solve.Options{})
+//	// x.Value[s] is a fraction
+//
+// Every function has an answer for all states at once. Those without Exact in
+// their name compute with doubles and return bounds that hold: where iteration
+// is involved, a proof that the bounds enclose the solution is part of it, and
+// every bound is moved outwards by what rounding may have done. What they
+// enclose is said at Values. The others compute with fractions, if the model
+// has them; their time and memory grow with the size of the fractions. With
+// Options.Classic iteration stops as it does in other tools, unproved.
+//
+// The package knows no variables, labels or formulas; sets of states come from
+// the caller. Files: until, reward, steps, transient and longrun have the
+// functions; system, order and local solve equations over doubles, direct does
+// so where iteration is slow; exact and eliminate do it with fractions.
+package solve
