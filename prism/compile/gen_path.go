@@ -195,8 +195,10 @@ func (p *pathgen) begin(i, begin, budget, resume uint32) {
 // saved pairs the globals that keep a suspended path with their locals.
 func (p *pathgen) saved() [][2]uint32 {
 	out := [][2]uint32{
-		{p.savedSteps, p.steps}, {p.savedNondet, p.nondet},
-		{p.savedTime, p.time}, {p.savedReward, p.reward},
+		{p.savedSteps, p.steps},
+		{p.savedNondet, p.nondet},
+		{p.savedTime, p.time},
+		{p.savedReward, p.reward},
 	}
 	for i, l := range p.rng {
 		out = append(out, [2]uint32{p.savedRng[i], l})
