@@ -107,8 +107,8 @@ func compareEval(t *testing.T, seed uint64) {
 	const decls = "mdp module m x:[-2..6]; y:[0..1]; z:[-1000000..2000000] init 0; b:bool; [] true -> true; endmodule"
 	texts := []string{w.boolean(3), w.boolean(2), fmt.Sprintf("%s > 0.5", w.number(2)), fmt.Sprintf("%s = 1", w.integer(3))}
 	for _, text := range texts {
-		m, e := expr(t, decls, text, Options{})
-		e = m.prog.Labels[0].X
+		m, _ := expr(t, decls, text, Options{})
+		e := m.prog.Labels[0].X
 		ev, err := m.Evaluator(e)
 		if err != nil {
 			t.Fatal(err)

@@ -2,7 +2,6 @@ package compile
 
 import (
 	"math"
-	"os"
 	"testing"
 
 	"tilecheck/modelgen"
@@ -36,15 +35,6 @@ func model(tb testing.TB, text string, opts Options) *Model {
 		tb.Fatal(err)
 	}
 	return m
-}
-
-func modelFile(tb testing.TB, file string) *Model {
-	tb.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return model(tb, string(text), Options{})
 }
 
 // game2048 compiles a model of the game.
