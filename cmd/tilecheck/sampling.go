@@ -13,18 +13,19 @@ import (
 // flag that was given from its default, because which ones may be given
 // together is part of their meaning.
 type samplingFlags struct {
-	Method  string   `help:"Statistical method: ci, aci, apmc or sprt (default: ci for =?, sprt for bounded properties)." enum:",ci,aci,apmc,sprt" default:"" placeholder:"METHOD"`
-	Samples *int64   `help:"Number of paths (default 1000 unless --width and --alpha determine it)." placeholder:"N"`
-	Alpha   *float64 `help:"Error probability: 0.01 asks for 99 % confidence (default 0.01)." placeholder:"A"`
-	Width   *float64 `help:"Half-width of the interval; APMC's approximation; half of SPRT's indifference region." placeholder:"W"`
-	MaxPath int64    `help:"Steps after which a path that decides nothing is given up." default:"10000" placeholder:"N"`
-	Seed    *uint64  `help:"Seed of the random numbers (default: drawn, and printed)." placeholder:"N"`
-	Workers int      `help:"Goroutines that draw samples; the results do not depend on it (default: one per processor)." placeholder:"N"`
+	Method    string   `help:"Statistical method: ci, aci, apmc or sprt (default: ci for =?, sprt for bounded properties)." enum:",ci,aci,apmc,sprt" default:"" placeholder:"METHOD"`
+	Samples   *int64   `help:"Number of paths (default 1000 unless --width and --alpha determine it)." placeholder:"N"`
+	Alpha     *float64 `help:"Error probability: 0.01 asks for 99 % confidence (default 0.01)." placeholder:"A"`
+	Width     *float64 `help:"Half-width of the interval; APMC's approximation; half of SPRT's indifference region." placeholder:"W"`
+	MaxPath   int64    `help:"Steps after which a path that decides nothing is given up." default:"10000" placeholder:"N"`
+	MaxReward float64  `help:"Upper bound of the reward of a path: with it, rewards get a sound interval." placeholder:"R"`
+	Seed      *uint64  `help:"Seed of the random numbers (default: drawn, and printed)." placeholder:"N"`
+	Workers   int      `help:"Goroutines that draw samples; the results do not depend on it (default: one per processor)." placeholder:"N"`
 }
 
 // simulation checks the flags and returns what they ask for. It draws a seed when none was given.
 func (f samplingFlags) simulation() (runner.Simulation, error) {
-	s := runner.Simulation{MaxPath: f.MaxPath, Workers: f.Workers}
+	s := runner.Simulation{MaxPath: f.MaxPath, MaxReward: f.MaxReward, Workers: f.Workers}
 	switch {
 	case f.Samples != nil && *f.Samples < 1:
 		return s, usageError("--samples is %d, want at least 1", *f.Samples)
@@ -34,6 +35,8 @@ func (f samplingFlags) simulation() (runner.Simulation, error) {
 		return s, usageError("--width is %g, want a positive half-width", *f.Width)
 	case f.MaxPath < 1:
 		return s, usageError("--max-path is %d, want at least 1", f.MaxPath)
+	case f.MaxReward < 0:
+		return s, usageError("--max-reward is %g, want a positive bound", f.MaxReward)
 	case f.Workers < 0:
 		return s, usageError("--workers is %d, want at least 1", f.Workers)
 	case f.Samples != nil && f.Alpha != nil && f.Width != nil && f.Method != string(runner.SPRT):
