@@ -2,6 +2,7 @@ package compile
 
 import (
 	"context"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -62,4 +63,22 @@ func cpuTime(b *testing.B) time.Duration {
 		b.Fatal(err)
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+func BenchmarkExpand(b *testing.B) {
+	m := game2048(b, modelgen.Config{Rows: 4, Cols: 4, Max: 128}, "none")
+	x := m.NewExpander()
+	move := m.initialState() // four tiles, all four moves are possible
+	move[5], move[6], move[9], move[15] = 2, 4, 2, 8
+	spawn := slices.Clone(move)
+	move[16] = 0
+	b.ReportAllocs()
+	for b.Loop() {
+		for _, s := range [][]int32{move, spawn} {
+			if _, err := x.Expand(s); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	b.ReportMetric(b.Elapsed().Seconds()*1e9/float64(2*b.N), "ns/state")
 }

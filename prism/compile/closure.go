@@ -97,10 +97,15 @@ func pair[F any](compile func(sema.Expr) (F, error), x, y sema.Expr) (f, g F, er
 
 func (m *Model) boolBinary(e *sema.Binary) (boolFn, error) {
 	switch {
+	case e.Op == syntax.OpAnd || e.Op == syntax.OpOr:
+		return m.connective(e)
 	case e.X.Type() == sema.Bool:
 		x, y, err := pair(m.boolean, e.X, e.Y)
 		return logical(e.Op, x, y), err
 	case e.X.Type() == sema.Int && e.Y.Type() == sema.Int:
+		if f := compareConst(e); f != nil {
+			return f, nil
+		}
 		x, y, err := pair(m.integer, e.X, e.Y)
 		return compareInts(e.Op, x, y), err
 	default:
@@ -109,18 +114,69 @@ func (m *Model) boolBinary(e *sema.Binary) (boolFn, error) {
 	}
 }
 
+// connective compiles a chain of & or of |, evaluated from left to right as
+// far as needed.
+func (m *Model) connective(e *sema.Binary) (boolFn, error) {
+	var fs []boolFn
+	for _, x := range operands(e, e.Op, nil) {
+		f, err := m.boolean(x)
+		if err != nil {
+			return nil, err
+		}
+		fs = append(fs, f)
+	}
+	decisive := e.Op == syntax.OpOr
+	return func(v *env) bool {
+		for _, f := range fs {
+			if f(v) == decisive {
+				return decisive
+			}
+		}
+		return !decisive
+	}, nil
+}
+
+// operands appends the operands of a chain of one operator, from left to right.
+func operands(e sema.Expr, op syntax.Op, dst []sema.Expr) []sema.Expr {
+	if b, ok := e.(*sema.Binary); ok && b.Op == op {
+		return operands(b.Y, op, operands(b.X, op, dst))
+	}
+	return append(dst, e)
+}
+
 func logical(op syntax.Op, x, y boolFn) boolFn {
 	switch op {
-	case syntax.OpAnd:
-		return func(v *env) bool { return x(v) && y(v) }
-	case syntax.OpOr:
-		return func(v *env) bool { return x(v) || y(v) }
 	case syntax.OpImplies:
 		return func(v *env) bool { return !x(v) || y(v) }
 	case syntax.OpNe:
 		return func(v *env) bool { return x(v) != y(v) }
 	default: // OpEq, OpIff: both sides are evaluated
 		return func(v *env) bool { return x(v) == y(v) }
+	}
+}
+
+// compareConst is compareInts for the most common operands, a variable and a
+// constant, without the calls for them; nil for any others.
+func compareConst(e *sema.Binary) boolFn {
+	x, ok1 := e.X.(*sema.Var)
+	y, ok2 := e.Y.(*sema.Const)
+	if !ok1 || !ok2 {
+		return nil
+	}
+	slot, c := x.Slot, y.Val.Int
+	switch e.Op {
+	case syntax.OpEq:
+		return func(v *env) bool { return v.state[slot] == c }
+	case syntax.OpNe:
+		return func(v *env) bool { return v.state[slot] != c }
+	case syntax.OpLt:
+		return func(v *env) bool { return v.state[slot] < c }
+	case syntax.OpLe:
+		return func(v *env) bool { return v.state[slot] <= c }
+	case syntax.OpGt:
+		return func(v *env) bool { return v.state[slot] > c }
+	default:
+		return func(v *env) bool { return v.state[slot] >= c }
 	}
 }
 

@@ -162,7 +162,7 @@ func (p *pathgen) limitSteps() {
 	p.f.Get(p.steps)
 	p.f.Get(p.limit)
 	p.f.Op(wasm.I64GeS)
-	p.brIf(p.slow)
+	p.f.BrIf(p.slow)
 }
 
 // bitset is one i64 local per 64 moves of a leaf: bit i of word i/64 says that
@@ -293,7 +293,7 @@ func (p *pathgen) setBit(guard []*term, i int, bits, gate bitset) {
 				f.Get(gate[i/64])
 				f.I64(1 << bit)
 				f.Op(wasm.I64And, wasm.I64Eqz)
-				p.brIf(out)
+				p.f.BrIf(out)
 			}
 			for _, t := range guard {
 				p.branch(t, false, out)
@@ -335,7 +335,7 @@ func (p *pathgen) countChoices(moves []candidate, bits bitset) {
 	p.f.Op(wasm.I32WrapI64)
 	p.f.Tee(p.count)
 	p.f.Op(wasm.I32Eqz)
-	p.brIf(p.dead)
+	p.f.BrIf(p.dead)
 }
 
 // enabled pushes whether one of the leaf's moves that satisfy a predicate is
@@ -456,7 +456,7 @@ func (p *pathgen) checkSum(sum, least uint32) {
 		f.Op(wasm.F64Gt, wasm.I32And)
 	}
 	f.Op(wasm.I32And, wasm.I32Eqz)
-	p.brIf(p.bail)
+	p.f.BrIf(p.bail)
 }
 
 func (p *pathgen) probability(c *command, i int) *term {
@@ -540,7 +540,7 @@ func (p *pathgen) nth(moves []candidate, word uint32) {
 	again := f.Loop()
 	f.Get(p.pick)
 	f.Op(wasm.I32Eqz)
-	p.brIf(done)
+	p.f.BrIf(done)
 	f.Get(word)
 	f.Get(word)
 	f.I64(1)
@@ -580,7 +580,7 @@ func (p *pathgen) race(moves []candidate, bits bitset) {
 	f.Get(p.rate)
 	f.F64(math.MaxFloat64)
 	f.Op(wasm.F64Le, wasm.I32Eqz)
-	p.brIf(p.bail)
+	p.f.BrIf(p.bail)
 	if len(moves) == 1 {
 		f.Br(p.arms[moves[0].move])
 		return
@@ -612,7 +612,7 @@ func (p *pathgen) tryMove(move, index int, total uint32) {
 	f.Get(p.count)
 	f.I32(1)
 	f.Op(wasm.I32Eq, wasm.I32Or)
-	p.brIf(p.arms[move])
+	p.f.BrIf(p.arms[move])
 	f.Get(p.rest)
 	f.Get(total)
 	f.Op(wasm.F64Sub)

@@ -31,7 +31,7 @@ type codegen struct {
 // Costs in operations. A branch that is taken at random costs as much as
 // several dozen of them.
 const (
-	chunkCost  = 12 // connectives are evaluated without jumps up to here
+	chunkCost  = 4  // connectives are evaluated without jumps up to here
 	selectCost = 12 // arms of ?: are both evaluated up to here
 	jointCost  = 40 // a condition common to several values is branched on from here
 )
@@ -302,7 +302,7 @@ func (c *codegen) branch(t *term, want bool, to wasm.Label) {
 			if !want {
 				c.f.Op(wasm.I32Eqz)
 			}
-			c.brIf(to)
+			c.f.BrIf(to)
 		}
 	case (t.op == opAnd || t.op == opOr) && t.cost > chunkCost:
 		c.scoped(func() {
@@ -321,16 +321,7 @@ func (c *codegen) jump(t *term, want bool, to wasm.Label) {
 	if !want {
 		c.f.Op(wasm.I32Eqz)
 	}
-	c.brIf(to)
-}
-
-// brIf pops a condition and branches if it holds. Wazero 1.12 fuses a
-// comparison with the branch of an if, but not with a br_if whose target has
-// other predecessors.
-func (c *codegen) brIf(to wasm.Label) {
-	c.f.If(wasm.Void)
-	c.f.Br(to)
-	c.f.End()
+	c.f.BrIf(to)
 }
 
 func (c *codegen) conditional(t *term) {
@@ -350,9 +341,10 @@ func (c *codegen) conditional(t *term) {
 	c.f.End()
 }
 
+// arithmetic is an addition, subtraction or multiplication of Ints: in 64 bits
+// and checked, unless the facts exclude an overflow.
 func (c *codegen) arithmetic(t *term) {
-	op32 := map[opcode]wasm.Opcode{opAdd: wasm.I32Add, opSub: wasm.I32Sub, opMul: wasm.I32Mul}[t.op]
-	op64 := map[opcode]wasm.Opcode{opAdd: wasm.I64Add, opSub: wasm.I64Sub, opMul: wasm.I64Mul}[t.op]
+	op32, op64 := arithmeticOps(t.op)
 	c.expr(t.args[0])
 	if !c.facts.overflows(t) {
 		if y := t.args[1]; t.op == opMul && y.isConst() && y.i == 2 {
@@ -372,11 +364,23 @@ func (c *codegen) arithmetic(t *term) {
 	c.f.Op(wasm.I32WrapI64, wasm.I64ExtendI32S)
 	c.f.Get(wide)
 	c.f.Op(wasm.I64Ne)
-	c.brIf(c.bail)
+	c.f.BrIf(c.bail)
 	c.f.Get(wide)
 	c.f.Op(wasm.I32WrapI64)
 }
 
+func arithmeticOps(op opcode) (op32, op64 wasm.Opcode) {
+	switch op {
+	case opAdd:
+		return wasm.I32Add, wasm.I64Add
+	case opSub:
+		return wasm.I32Sub, wasm.I64Sub
+	default:
+		return wasm.I32Mul, wasm.I64Mul
+	}
+}
+
+// into pops into a new local.
 func (c *codegen) into(t wasm.Type) uint32 {
 	l := c.f.Local(t)
 	c.f.Set(l)
@@ -392,7 +396,7 @@ func (c *codegen) modulo(t *term) {
 		c.f.Get(y)
 		c.f.I32(1)
 		c.f.Op(wasm.I32LtS)
-		c.brIf(c.bail)
+		c.f.BrIf(c.bail)
 	}
 	c.f.Get(x)
 	c.f.Get(y)
@@ -437,7 +441,7 @@ func (c *codegen) power(t *term) {
 	c.f.Tee(wide)
 	c.f.I64(hostFailed)
 	c.f.Op(wasm.I64Eq)
-	c.brIf(c.bail)
+	c.f.BrIf(c.bail)
 	c.f.Get(wide)
 	c.f.Op(wasm.I32WrapI64)
 }
@@ -464,7 +468,7 @@ func (c *codegen) rounding(t *term) {
 		c.f.Get(r)
 		c.f.F64(math.MaxInt32)
 		c.f.Op(wasm.F64Le, wasm.I32And, wasm.I32Eqz)
-		c.brIf(c.bail)
+		c.f.BrIf(c.bail)
 		c.f.Get(r)
 	}
 	c.f.Op(wasm.I32TruncF64S)

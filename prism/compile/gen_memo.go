@@ -30,7 +30,7 @@ type field struct {
 }
 
 const (
-	memoBits  = 13 // entries of a table: 2^13 words of 8 bytes
+	memoBits  = 14 // entries of a table: 2^14 words of 8 bytes
 	memoCost  = 48 // cheaper groups are computed
 	memoWidth = 31 // bits of the packed variables
 )

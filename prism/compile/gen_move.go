@@ -102,6 +102,10 @@ func (p *pathgen) move(mv *move) {
 	}
 	defer func() { p.facts = outer }()
 	alts, constant := p.alternativesOf(mv, p.facts)
+	if len(alts) == 0 { // the product of tiny rates is zero
+		p.f.Br(p.bail)
+		return
+	}
 	several := alternatives(mv.members) > 1
 	if p.m.continuous() {
 		if several {
@@ -245,7 +249,7 @@ func (p *pathgen) pickByWeights(mv *move, alts []alternative, u func(), constant
 		u()
 		f.Get(sum)
 		f.Op(wasm.F64Lt)
-		p.brIf(done)
+		p.f.BrIf(done)
 	}
 	for i, a := range alts { // rounding: the last one that is possible
 		p.weightOf(mv, a, constant)
@@ -508,7 +512,7 @@ func (p *pathgen) checkRanges(alts []alternative, fresh map[int]uint32) {
 		p.f.Op(wasm.I32Sub)
 		p.f.I32(int32(r.hi - r.lo))
 		p.f.Op(wasm.I32GtU)
-		p.brIf(p.bail)
+		p.f.BrIf(p.bail)
 	}
 }
 
@@ -523,12 +527,12 @@ func (p *pathgen) loops(mv *move, alts []alternative, fresh map[int]uint32) {
 	f.Get(p.count)
 	f.I32(1)
 	f.Op(wasm.I32Ne)
-	p.brIf(out)
+	p.f.BrIf(out)
 	for _, slot := range assignedSlots(alts) {
 		f.Get(fresh[slot])
 		f.GetGlobal(p.slots[slot])
 		f.Op(wasm.I32Ne)
-		p.brIf(out)
+		p.f.BrIf(out)
 	}
 	for _, c := range mv.members {
 		if p.fixed[c] == nil {
@@ -575,10 +579,10 @@ func (p *pathgen) certainWeights(c *command, out wasm.Label) {
 		f.Op(wasm.F64Eq, wasm.I32Or)
 	}
 	f.Op(wasm.I32Eqz)
-	p.brIf(out)
+	p.f.BrIf(out)
 	f.I32(1)
 	f.Op(wasm.I32Ne)
-	p.brIf(out)
+	p.f.BrIf(out)
 }
 
 // leaves reports whether some variable certainly gets another value.

@@ -49,7 +49,7 @@ func (p *pathgen) enter() {
 		p.facts = p.facts.assume(right, false)
 	case CumulReward:
 		p.arrived()
-		p.brIf(p.yes)
+		p.f.BrIf(p.yes)
 	case InstantReward:
 		p.arrived()
 		p.f.If(wasm.Void)
@@ -88,7 +88,7 @@ func (p *pathgen) enterUntil() {
 	right, left := p.condition(p.w.Right), p.condition(orTrue(p.w.Left))
 	if p.w.steps && p.w.Bounded() {
 		p.compareSteps(wasm.I64GtS, p.w.high)
-		p.brIf(p.no)
+		p.f.BrIf(p.no)
 	}
 	if p.early() {
 		p.f.Op(wasm.I32Eqz)
@@ -261,7 +261,7 @@ func (p *pathgen) sojournUntil(start uint32) {
 			if p.w.Low > 0 {
 				waited()
 				f.Op(wasm.I32Eqz)
-				p.brIf(p.no)
+				p.f.BrIf(p.no)
 				p.branch(right, true, p.yes)
 			}
 			f.Br(p.no)
@@ -328,6 +328,6 @@ func (p *pathgen) checkWeight() {
 	p.f.Get(x)
 	p.f.F64(math.MaxFloat64)
 	p.f.Op(wasm.F64Le, wasm.I32And, wasm.I32Eqz)
-	p.brIf(p.bail)
+	p.f.BrIf(p.bail)
 	p.f.Get(x)
 }

@@ -89,7 +89,7 @@ func (m *Model) newInitSearch(ctx context.Context, limit int) (*initSearch, erro
 		return nil, err
 	}
 	b := m.newBuilder()
-	for _, c := range conjuncts(m.prog.Init) {
+	for _, c := range operands(m.prog.Init, syntax.OpAnd, nil) {
 		if b.expr(c).fails { // what comes after must not hide the failure
 			break
 		}
@@ -138,14 +138,6 @@ func (s *initSearch) leaf() error {
 	}
 	s.found = append(s.found, slices.Clone(s.env.state))
 	return nil
-}
-
-// conjuncts splits e at its outer & operators.
-func conjuncts(e sema.Expr) []sema.Expr {
-	if b, ok := e.(*sema.Binary); ok && b.Op == syntax.OpAnd {
-		return append(conjuncts(b.X), conjuncts(b.Y)...)
-	}
-	return []sema.Expr{e}
 }
 
 // lastSlot returns the greatest slot that e reads, -1 when it reads none, and

@@ -16,9 +16,9 @@ type builder struct {
 	m       *Model
 	memo    map[sema.Expr]*term // expressions are shared, so each is built once
 	uses    map[*term]int       // before merging: by operations and as values
-	counted map[*term]bool      // its operands' uses
-	guards  map[*term]bool
-	flat    map[*term]*term // after merging; nil until merge is called
+	counted map[*term]bool      // whether its operands' uses are in there
+	guards  map[*term]bool      // whether it is a command's guard
+	flat    map[*term]*term     // after merging; nil until merge is called
 	// shared has the merged terms that are used other than as one guard.
 	shared map[*term]bool
 }
@@ -28,7 +28,10 @@ func (m *Model) newBuilder() *builder {
 	for i, v := range m.prog.Vars {
 		ranges[i] = interval{int64(v.Low), int64(v.High)}
 	}
-	return &builder{graph: newGraph(ranges), m: m, memo: map[sema.Expr]*term{}, uses: map[*term]int{}, counted: map[*term]bool{}, guards: map[*term]bool{}}
+	return &builder{
+		graph: newGraph(ranges), m: m, memo: map[sema.Expr]*term{},
+		uses: map[*term]int{}, counted: map[*term]bool{}, guards: map[*term]bool{},
+	}
 }
 
 // take builds an expression that the machine will need.
@@ -93,11 +96,11 @@ func (b *builder) merged(t *term) *term {
 
 // num builds an expression as a Double.
 func (b *builder) num(e sema.Expr) *term {
-	if t := b.expr(e); t.sort == sortInt {
+	t := b.expr(e)
+	if t.sort == sortInt {
 		return b.toNum(t)
-	} else {
-		return t
 	}
+	return t
 }
 
 func (b *builder) build(e sema.Expr) *term {

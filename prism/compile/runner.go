@@ -11,7 +11,8 @@ type BatchRunner interface {
 	Runner
 	// RunBatch draws samples first, first+1, … under seed, one per element of
 	// dst: dst[i] is Run(NewStream(seed, first+i)). It polls the context, also
-	// within a long path; its error is the context's, and dst is then incomplete.
+	// within a long path. On an error, which is the context's or a failure of
+	// the WebAssembly runtime, dst is incomplete.
 	RunBatch(ctx context.Context, seed, first uint64, dst []Outcome) error
 	// Fork returns a Runner of the same model and monitor for another
 	// goroutine, at little cost. Each must be closed.

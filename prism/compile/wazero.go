@@ -133,7 +133,8 @@ func (r *machine) Close() error {
 func (r *machine) Run(s Stream) Outcome {
 	r.setStream(0, s)
 	if err := r.runLoaded(context.Background(), r.one[:]); err != nil {
-		return r.slow.Run(s)
+		// A trap: an error of the code generator, not of the model.
+		return Outcome{Status: Failed, Err: r.shared.m.stateError(r.slow.start, noPos, err.Error())}
 	}
 	if r.one[0].Status == Failed {
 		return r.slow.Run(s)
