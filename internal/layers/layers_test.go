@@ -31,6 +31,7 @@ var layer = map[string]int{
 	"prism/compile":                     2,
 	"runner":                            2,
 	"native/simulate":                   3,
+	"native/explicit":                   3,
 	"native":                            4,
 	"cmd/tilecheck":                     5,
 }

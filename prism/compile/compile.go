@@ -14,6 +14,8 @@ type Options struct {
 	NoFixDeadlocks bool
 	// MaxInitial limits how many initial states init…endinit may have; 0 means a million.
 	MaxInitial int
+	// memoCost replaces the constant of that name if it is not 0.
+	memoCost int
 }
 
 // UnsupportedError says that a model, or a part of it, cannot be executed.

@@ -18,8 +18,12 @@ func (m *Model) assemble(w *watch, start []int32) ([]byte, error) {
 			return nil, m.tooHard("the initial value of %s is outside its range", v.Name)
 		}
 	}
+	return m.newPathgen(w, start).assemble()
+}
+
+func (m *Model) newPathgen(w *watch, start []int32) *pathgen {
 	b := m.newBuilder()
-	p := &pathgen{
+	return &pathgen{
 		codegen: codegen{
 			g: b.graph, facts: b.noFacts(),
 			local: map[*term]uint32{}, uses: map[*term]int{},
@@ -28,19 +32,22 @@ func (m *Model) assemble(w *watch, start []int32) ([]byte, error) {
 		weights: map[*command][]uint32{}, fixed: map[*command][]float64{},
 		used: tablesAt, memos: map[string]*memo{}, single: map[*term]int{},
 	}
+}
+
+func (p *pathgen) assemble() ([]byte, error) {
 	p.takeAll()
 	if err := p.listMoves(); err != nil {
 		return nil, err
 	}
-	for _, c := range m.commands {
+	for _, c := range p.m.commands {
 		p.fixWeights(c)
 	}
-	if len(b.terms) > maxTermCount {
-		return nil, m.tooHard("%d terms, more than %d", len(b.terms), maxTermCount)
+	if n := len(p.b.terms); n > maxTermCount {
+		return nil, p.m.tooHard("%d terms, more than %d", n, maxTermCount)
 	}
 	code := p.emit()
 	if code == nil {
-		return nil, m.tooHard("more than %d bytes of code", maxCode)
+		return nil, p.m.tooHard("more than %d bytes of code", maxCode)
 	}
 	return code, nil
 }

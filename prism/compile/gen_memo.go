@@ -1,7 +1,9 @@
 package compile
 
 import (
+	"cmp"
 	"encoding/binary"
+	"math"
 	"math/bits"
 	"slices"
 
@@ -35,7 +37,7 @@ const (
 	memoWidth = 31 // bits of the packed variables
 )
 
-// group is a set of values to be computed and the variables they depend on.
+// memoGroup is a set of values to be computed and the variables they depend on.
 type memoGroup struct {
 	roots []root
 	slots []int
@@ -79,7 +81,7 @@ func (p *pathgen) worthwhile(g memoGroup) bool {
 	}
 	fields := p.pack(ts)
 	last := fields[len(fields)-1]
-	return last.shift+last.width <= 32 && p.used+8<<memoBits <= maxMemory && p.costOf(maxCost, ts...) >= memoCost
+	return last.shift+last.width <= 32 && p.used+8<<memoBits <= maxMemory && p.costOf(maxCost, ts...) >= cmp.Or(p.m.opts.memoCost, memoCost)
 }
 
 // support returns the variables a term reads, in ascending order.
@@ -191,6 +193,10 @@ func shiftIn(f *wasm.Func, at field) {
 // unpack pushes a field of a packed word.
 func (p *pathgen) unpack(packed uint32, at field) {
 	f := p.f
+	if at.width == 0 {
+		f.I32(int32(at.lo))
+		return
+	}
 	f.Get(packed)
 	if at.shift > 0 {
 		f.I32(int32(at.shift))
@@ -248,6 +254,7 @@ func (p *pathgen) describe(g memoGroup) string {
 		}
 		out = append(out, byte(t.op), byte(t.sort))
 		out = binary.AppendVarint(out, t.i)
+		out = binary.LittleEndian.AppendUint64(out, math.Float64bits(t.f))
 		if t.op == opVar {
 			out = binary.AppendVarint(out, int64(slices.Index(g.slots, t.slot)))
 		}

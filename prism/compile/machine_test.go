@@ -3,6 +3,7 @@ package compile
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -169,6 +170,9 @@ func compareRandom(t *testing.T, seed uint64, ends map[Status]int) {
 	if err != nil {
 		t.Fatalf("seed %d: %v\n%s", seed, err, text)
 	}
+	if seed%2 == 0 {
+		m.opts.memoCost = 1 // remember every function, however cheap
+	}
 	defer func() {
 		if t.Failed() {
 			t.Logf("seed %d:\n%s", seed, text)
@@ -178,6 +182,32 @@ func compareRandom(t *testing.T, seed uint64, ends map[Status]int) {
 		for _, out := range sameOutcomes(t, m, mon, 30) {
 			ends[out.Status]++
 		}
+	}
+}
+
+// TestRemembered has functions that differ in one number only, and one that
+// equals another in other variables.
+func TestRemembered(t *testing.T) {
+	f := func(x, y, c string) string {
+		return fmt.Sprintf("floor((%s>3 ? mod(%s*7,5) : min(%s,4))*%s) + (%s<%s ? 1 : 0)", x, y, y, c, x, y)
+	}
+	text := "mdp module m a:[0..9]; b:[0..9]; c:[0..9]; d:[0..9];\n" +
+		"[] true -> (a'=" + f("a", "b", "0.5") + "); [] true -> (a'=" + f("a", "b", "0.75") + ");\n" +
+		"[] true -> (c'=" + f("c", "d", "0.5") + "); [] true -> 0.1:(b'=mod(b+3,10)) + 0.9:(d'=mod(d+7,10));\n" +
+		"endmodule rewards true : a+10*b+100*c+1000*d; endrewards"
+	m := model(t, text, Options{memoCost: 5})
+	mon := Monitor{Kind: CumulReward, High: 200}
+	sameOutcomes(t, m, mon, 100)
+	w, err := m.newWatch(mon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := m.newPathgen(w, m.initialState())
+	if _, err := p.assemble(); err != nil {
+		t.Fatal(err)
+	}
+	if len(p.memos) != 2 {
+		t.Errorf("%d functions, want 2", len(p.memos))
 	}
 }
 

@@ -1,0 +1,58 @@
+package explicit
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// LimitError says that a state space is larger than allowed. Nothing is kept.
+type LimitError struct {
+	Memory   bool // the limit is of memory, in bytes, and not of states
+	Limit    int64
+	States   int // found
+	Expanded int // whose successors were known
+}
+
+// Error says what the limit is and how far exploration came.
+func (e *LimitError) Error() string {
+	limit := fmt.Sprintf("%d states", e.Limit)
+	if e.Memory {
+		limit = fmt.Sprintf("%d MB of memory", e.Limit>>20)
+	}
+	return fmt.Sprintf("the state space needs more than %s: %d states were found, and %d of them explored", limit, e.States, e.Expanded)
+}
+
+// DeadlockError says that states have no choice.
+type DeadlockError struct {
+	Count int
+	State string // the first of them, "(s=2)"
+}
+
+// Error names the first state and counts the others.
+func (e *DeadlockError) Error() string {
+	if e.Count == 1 {
+		return "deadlock in state " + e.State
+	}
+	return fmt.Sprintf("deadlocks in %d states, the first is %s", e.Count, e.State)
+}
+
+// availableMemory returns what Linux says can be used without swapping, 0 when
+// it says nothing.
+func availableMemory() int64 {
+	text, err := os.ReadFile("/proc/meminfo")
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(text)) {
+		if rest, ok := strings.CutPrefix(line, "MemAvailable:"); ok {
+			kb, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 10, 64)
+			if err != nil {
+				return 0
+			}
+			return kb << 10
+		}
+	}
+	return 0
+}

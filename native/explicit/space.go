@@ -1,0 +1,155 @@
+package explicit
+
+import (
+	"cmp"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+
+	"tilecheck/native/explicit/sparse"
+	"tilecheck/prism/compile"
+	"tilecheck/prism/sema"
+)
+
+// Space is the state space of a model. It is immutable and safe for concurrent use.
+type Space struct {
+	compiled *compile.Model
+	codec    *codec
+	store    *store
+	model    *sparse.Model
+	overlaps int
+}
+
+// Model returns the states, choices and transitions. Action i+1 is
+// Program.Actions[i]. It has no labels and no rewards.
+func (s *Space) Model() *sparse.Model { return s.model }
+
+// Program returns the program that was built.
+func (s *Space) Program() *sema.Program { return s.compiled.Program() }
+
+// StateBits returns the number of bits that the variables of a state take.
+func (s *Space) StateBits() int { return s.codec.bits }
+
+// Bytes returns the memory that the space takes.
+func (s *Space) Bytes() int64 { return s.store.bytes() + s.model.Bytes() }
+
+// State writes the valuation of state i to dst, which it returns; a nil dst is
+// allocated.
+func (s *Space) State(dst []int32, i int) []int32 {
+	if dst == nil {
+		dst = make([]int32, len(s.codec.fields))
+	}
+	s.codec.unpack(dst, s.store.at(i))
+	return dst
+}
+
+// Find returns the state with a valuation.
+func (s *Space) Find(valuation []int32) (int, bool) {
+	for i, v := range s.Program().Vars {
+		if valuation[i] < v.Low || valuation[i] > v.High {
+			return 0, false
+		}
+	}
+	packed := make([]uint64, s.codec.words)
+	s.codec.pack(packed, valuation)
+	return s.store.find(packed)
+}
+
+// Order lists the states as PRISM numbers them: sorted by the values of the
+// variables, the first variable first. Order()[k] is PRISM's state k.
+func (s *Space) Order() []uint32 {
+	order := make([]uint32, s.store.n)
+	for i := range order {
+		order[i] = uint32(i)
+	}
+	slices.SortFunc(order, func(a, b uint32) int { return s.Compare(int(a), int(b)) })
+	return order
+}
+
+// Compare tells the order of two states in PRISM's numbering, as cmp.Compare.
+func (s *Space) Compare(i, j int) int {
+	return slices.Compare(s.store.at(i), s.store.at(j))
+}
+
+// Warnings are what the user should know about the space.
+func (s *Space) Warnings() []string {
+	var out []string
+	if d := s.model.Deadlocks; d != nil {
+		out = append(out, fmt.Sprintf("deadlocks in %d states were given a self-loop", d.Count()))
+	}
+	if s.overlaps > 0 {
+		out = append(out, fmt.Sprintf("several commands were enabled at once in %d states of a DTMC; PRISM resolves this uniformly and silently, and so do these values", s.overlaps))
+	}
+	return out
+}
+
+// States returns the states in which an expression of type Bool holds. The
+// expression may use the labels of the program, "init" and "deadlock"; operators
+// such as P have no value in a single state.
+func (s *Space) States(e sema.Expr) (*sparse.Set, error) {
+	switch l, ok := e.(*sema.Label); {
+	case ok && l.Index == sema.LabelDeadlock:
+		if s.model.Deadlocks == nil {
+			return sparse.NewSet(s.store.n), nil
+		}
+		return s.model.Deadlocks.Clone(), nil
+	case ok && l.Index == sema.LabelInit:
+		out := sparse.NewSet(s.store.n)
+		for _, i := range s.model.Initial {
+			out.Add(int(i))
+		}
+		return out, nil
+	}
+	out := sparse.NewSet(s.store.n)
+	err := s.each(func() (func(i int, state []int32) error, error) {
+		ev, err := s.compiled.Evaluator(e)
+		return func(i int, state []int32) error {
+			holds, err := ev.Bool(state)
+			if holds {
+				out.Add(i)
+			}
+			return err
+		}, err
+	})
+	return out, err
+}
+
+// Values returns the values of a numeric expression, of any type but Bool, in
+// all states, as States does.
+func (s *Space) Values(e sema.Expr) ([]float64, error) {
+	out := make([]float64, s.store.n)
+	err := s.each(func() (func(i int, state []int32) error, error) {
+		ev, err := s.compiled.Evaluator(e)
+		return func(i int, state []int32) error {
+			var err error
+			out[i], err = ev.Num(state)
+			return err
+		}, err
+	})
+	return out, err
+}
+
+// each calls a function for every state. On each processor it makes one, for a
+// range of states that begins at a multiple of 64, so that several can write to
+// one Set. The error is that of the first state that has one.
+func (s *Space) each(newVisit func() (func(i int, state []int32) error, error)) error {
+	parts := max(1, min(runtime.GOMAXPROCS(0), s.store.n>>12))
+	size := (s.store.n/parts + 64) &^ 63
+	errs := make([]error, parts)
+	var wg sync.WaitGroup
+	for k := range parts {
+		visit, err := newVisit()
+		if err != nil {
+			return err
+		}
+		wg.Go(func() {
+			state := s.State(nil, 0)
+			for i := k * size; i < min((k+1)*size, s.store.n) && errs[k] == nil; i++ {
+				errs[k] = visit(i, s.State(state, i))
+			}
+		})
+	}
+	wg.Wait()
+	return cmp.Or(errs...)
+}
