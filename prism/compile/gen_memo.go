@@ -266,7 +266,8 @@ func (p *pathgen) describe(g memoGroup) string {
 		return n
 	}
 	for _, r := range g.roots {
-		out = binary.AppendUvarint(append(out, 0xff), uint64(visit(r.value)))
+		n := visit(r.value)
+		out = binary.AppendUvarint(append(out, 0xff), uint64(n))
 	}
 	return string(out)
 }
