@@ -38,8 +38,8 @@ type Choice struct {
 // Choices are all choices of one state, in the order of PRISM's explicit
 // engine: unlabelled commands by module and command, then the actions in order
 // of first appearance, where the first module's command varies fastest. A state
-// without choices is a deadlock; it is left to the caller to fix it. The
-// choices are as the model has them: nothing is merged, scaled or removed.
+// without choices is a deadlock; it is left to the caller to fix it. Choices
+// are as the model has them: none is merged with another, scaled or removed.
 //
 // The memory belongs to the Expander and is overwritten by its next call.
 type Choices struct {
