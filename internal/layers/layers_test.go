@@ -32,8 +32,9 @@ var layer = map[string]int{
 	"runner":                            2,
 	"native/simulate":                   3,
 	"native/explicit":                   3,
-	"native":                            4,
-	"cmd/tilecheck":                     5,
+	"native/explicit/check":             4,
+	"native":                            5,
+	"cmd/tilecheck":                     6,
 }
 
 // sink lists the packages that only one other package may import, and why.

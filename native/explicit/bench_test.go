@@ -21,6 +21,9 @@ func BenchmarkBoard(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
+			if g := s.Model(); g.NumStates() != 1_598_448 || g.NumChoices() != 4_032_745 || g.NumTransitions() != 5_171_248 {
+				b.Fatalf("%d states, %d choices, %d transitions", g.NumStates(), g.NumChoices(), g.NumTransitions())
+			}
 			b.ReportMetric(float64(s.Bytes())/float64(s.Model().NumStates()), "bytes/state")
 			b.ReportMetric(float64(s.Model().NumStates())*float64(b.N)/b.Elapsed().Seconds(), "states/s")
 		}
@@ -41,7 +44,9 @@ func BenchmarkBoard(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			b.ReportMetric(v.Value(0), "Pmax")
+			if v.Lower[0] != 1 {
+				b.Fatalf("[%v, %v], want 1", v.Lower[0], v.Upper[0])
+			}
 		}
 	})
 }

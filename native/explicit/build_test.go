@@ -253,6 +253,20 @@ func TestExactWeights(t *testing.T) {
 	}
 }
 
+// TestExactTargets: updates are computed with fractions, too.
+func TestExactTargets(t *testing.T) {
+	const src = "dtmc module m s:[0..9]; [] s=0 -> (s'=floor((0.1+0.7)*10+s)); [] s>0 -> true; endmodule"
+	for _, tt := range []struct {
+		exact bool
+		want  int32
+	}{{false, 7}, {true, 8}} {
+		s := build(t, src, explicit.Options{Exact: tt.exact})
+		if got := s.State(nil, 1)[0]; got != tt.want {
+			t.Errorf("exact %v: state 1 is s=%d, want %d", tt.exact, got, tt.want)
+		}
+	}
+}
+
 // TestExactAgrees: the exact model is the double one, with better weights. The
 // difference is within the error that the double model claims.
 func TestExactAgrees(t *testing.T) {
@@ -306,6 +320,7 @@ func TestErrors(t *testing.T) {
 func TestExactErrors(t *testing.T) {
 	tests := []struct{ name, src, want string }{
 		{"sum", "dtmc\nmodule m\n s:[0..1];\n [] true -> 0.3333333333333:(s'=1)+0.6666666666666:true;\nendmodule", "m.prism:4:2: probabilities sum to 9999999999999/10000000000000, exactly, not to 1 in state (s=0)"},
+		{"guard", "dtmc\nmodule m\n s:[0..9];\n [] (s+1)/10+0.2=0.3 -> (s'=1);\nendmodule", "m.prism:4:2: guard is false with doubles and true with fractions in state (s=0)"},
 		{"logarithm", "ctmc\nmodule m\n s:[0..1];\n [] true -> log(3,2):(s'=1);\nendmodule", "m.prism:4:13: probability 1.5849625007211563 is not a fraction in state (s=0)"},
 	}
 	for _, tt := range tests {

@@ -11,9 +11,43 @@ import (
 )
 
 // exactExpander weighs the choices of a state with fractions. Which choices
-// there are, and where they lead, is what double arithmetic says.
+// there are is what double arithmetic says; a guard that is another one with
+// fractions is refused.
 type exactExpander struct {
 	m *compile.Model
+	// doubtful are the commands whose guards compute with doubles.
+	doubtful []*sema.Command
+}
+
+func newExactExpander(m *compile.Model) *exactExpander {
+	x := &exactExpander{m: m}
+	for i := range m.Program().Modules {
+		commands := m.Program().Modules[i].Commands
+		for j := range commands {
+			if inexact(commands[j].Guard) {
+				x.doubtful = append(x.doubtful, &commands[j])
+			}
+		}
+	}
+	return x
+}
+
+// guards refuses a state in which a guard depends on the arithmetic.
+func (x *exactExpander) guards(state []int32) error {
+	for _, c := range x.doubtful {
+		v, err := sema.Eval(c.Guard, state)
+		if err != nil {
+			return x.fail(state, c.Pos, err.Error())
+		}
+		w, _, err := sema.EvalExact(c.Guard, state)
+		if err != nil {
+			return x.fail(state, c.Pos, err.Error())
+		}
+		if v.Bool != w.Bool {
+			return x.fail(state, c.Pos, fmt.Sprintf("guard is %v with doubles and %v with fractions", v.Bool, w.Bool))
+		}
+	}
+	return nil
 }
 
 // exactChoice is a choice, or in a Markov chain a part of the row, whose
@@ -153,7 +187,7 @@ func (x *exactExpander) apply(state []int32, commands []*sema.Command, pick []in
 	for i, c := range commands {
 		u := &c.Updates[pick[i]]
 		for _, a := range u.Assigns {
-			v, err := sema.Eval(a.Value, state)
+			v, _, err := sema.EvalExact(a.Value, state)
 			if err != nil {
 				return nil, x.fail(state, a.Pos, err.Error())
 			}

@@ -7,7 +7,6 @@ import (
 	"tilecheck/native/explicit/sparse"
 	"tilecheck/prism/compile"
 	"tilecheck/prism/sema"
-	"tilecheck/prism/syntax"
 )
 
 // batch is some states and, once done says so, what they lead to. Everything is
@@ -54,7 +53,7 @@ func newWorker(m *compile.Model, c *codec, exact bool) (*worker, error) {
 	}
 	w := &worker{m: m, codec: c, kind: kind(p.Type), x: m.NewExpander(), errs: newWeightErrors(p), state: make([]int32, len(p.Vars))}
 	if exact {
-		w.exact = &exactExpander{m: m}
+		w.exact = newExactExpander(m)
 	}
 	return w, nil
 }
@@ -75,6 +74,11 @@ func (w *worker) expand() error {
 	cs, err := w.x.Expand(w.state)
 	if err != nil {
 		return err
+	}
+	if w.exact != nil {
+		if err := w.exact.guards(w.state); err != nil {
+			return err
+		}
 	}
 	w.b.deadlock = append(w.b.deadlock, cs.Deadlock())
 	switch {
@@ -210,8 +214,8 @@ func (w *worker) exactly(cs *compile.Choices) error {
 	if err != nil {
 		return err
 	}
-	chain := w.m.Program().Type == syntax.DTMC || w.m.Program().Type == syntax.CTMC
-	if chain && len(cs.List) > 1 && w.kind == sparse.DTMC {
+	chain := w.kind != sparse.MDP
+	if len(cs.List) > 1 && w.kind == sparse.DTMC {
 		w.b.overlaps++
 	}
 	first := len(w.b.rats)

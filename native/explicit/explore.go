@@ -193,7 +193,7 @@ type reader struct {
 
 func (r *reader) choice() {
 	x, b, w := r.x, r.b, r.x.codec.words
-	chain := x.m.Program().Type == syntax.DTMC || x.m.Program().Type == syntax.CTMC
+	chain := kind(x.m.Program().Type) != sparse.MDP
 	if !chain {
 		x.builder.Choice(b.actions[r.choices])
 	}

@@ -184,7 +184,7 @@ func (s *Space) exactItems(src *sema.RewardStruct, state []int32, applies func(*
 		if !applies(it) {
 			continue
 		}
-		guard, err := sema.Eval(it.Guard, state)
+		guard, _, err := sema.EvalExact(it.Guard, state)
 		if err != nil {
 			return nil, s.fail(state, it.Pos, err.Error())
 		}

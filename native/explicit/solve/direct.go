@@ -104,6 +104,9 @@ func (l *local) holds(lower, upper []float64) ([]uint32, bool) {
 // certify replaces the bounds by x and its relative error e, if x is the value
 // of the given choices and no other choice can be better.
 func (l *local) certify(chosen []uint32, x []float64, e float64) bool {
+	if !moderate(x) {
+		return false
+	}
 	for k, now := range chosen {
 		for j := l.first[k]; j < l.first[k+1]; j++ {
 			if j != now && !l.worse(k, j, x, e) && !l.same(j, now) {
@@ -116,6 +119,17 @@ func (l *local) certify(chosen []uint32, x []float64, e float64) bool {
 		l.around(lower, upper, k, x[k], 1.01*e*x[k])
 	}
 	l.accept(lower, upper, chosen)
+	return true
+}
+
+// moderate reports whether all values are so far from the ends of the doubles'
+// range that nothing that mattered can have underflowed on the way to them.
+func moderate(x []float64) bool {
+	for _, v := range x {
+		if !(v >= leastPivot && v <= 1/leastPivot) {
+			return false
+		}
+	}
 	return true
 }
 
@@ -190,6 +204,10 @@ func (l *local) meets(j uint32, set []bool) bool {
 	}
 	return false
 }
+
+// leastPivot is the least weight by which an unknown must be left once others
+// are eliminated. Products that underflow are then far below rounding.
+const leastPivot = 0x1p-300
 
 // direct holds one factorisation: of the equations under the choices made.
 type direct struct {
@@ -285,7 +303,7 @@ func (d *direct) solve(gain func(k int) float64) []float64 {
 			}
 		}
 		d.err += 1.05 * unit * float64(2*k+2) * float64(terms+4)
-		if !(pivot > 0) {
+		if !(pivot >= leastPivot) {
 			return nil
 		}
 		d.pivot[k] = pivot

@@ -150,9 +150,14 @@ func (l *local) solve(mt *meter, opts Options, eps float64) error {
 	if opts.Classic {
 		return l.estimate(mt, opts)
 	}
+	limit := opts.maxSweeps()
+	if math.IsInf(l.inherited, 1) {
+		l.giveUp()
+		_, _, err := l.raiseUntil(mt, eps, limit)
+		return err
+	}
 	margin := 1.01*l.inherited + eps
 	precision := margin / 4
-	limit := opts.maxSweeps()
 	tried, shift := false, 0.0
 	for sweeps := 0; sweeps < limit; {
 		if !tried && l.worthDirect(sweeps) {

@@ -247,7 +247,7 @@ func (a *averager) eliminate(members []uint32) (lo, hi float64, err error) {
 		return 0, math.Inf(1), nil
 	}
 	elapsed := d.substitute(func(k int) float64 { return times.lo[k] })
-	if elapsed == nil {
+	if elapsed == nil || !moderate(elapsed) {
 		return 0, math.Inf(1), nil
 	}
 	sum, time := a.y.gain(home, home), 1.0
@@ -257,6 +257,9 @@ func (a *averager) eliminate(members []uint32) (lo, hi float64, err error) {
 			sum += a.y.g.Prob(i) * rewards[k]
 			time += a.y.g.Prob(i) * elapsed[k]
 		}
+	}
+	if !moderate([]float64{sum}) { // no reward at all would not have come here
+		return 0, math.Inf(1), a.mt.did(workPerPoll)
 	}
 	e := 2.02 * (d.err + d.perturbation() + a.y.round.row(end-first+1))
 	x := sum / time

@@ -2,6 +2,7 @@ package solve
 
 import (
 	"context"
+	"math"
 
 	"tilecheck/native/explicit/sparse"
 )
@@ -230,7 +231,10 @@ func (y *system) localRow(l *local, s, c int, ws *workspace) {
 	l.start = append(l.start, uint32(start))
 	l.lo, l.hi, l.err = append(l.lo, lo), append(l.hi, hi), append(l.err, e)
 	l.exit, l.origin = append(l.exit, exit), append(l.origin, uint32(c))
-	if hi > y.round.faint() {
+	switch {
+	case math.IsInf(hi, 1): // given up before
+		l.inherited = math.Inf(1)
+	case hi > y.round.faint():
 		l.inherited = max(l.inherited, (hi-lo)/hi)
 	}
 }

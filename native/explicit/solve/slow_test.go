@@ -55,7 +55,7 @@ func ruin(t *testing.T, n int, p float64, again bool) *sparse.Model {
 // (1-q^s)/(1-q^n), q = (1-p)/p, or s/n in the fair game, which takes s(n-s)
 // steps. A sweep gains little in these models: their components are long.
 func TestRuin(t *testing.T) {
-	for _, n := range []int{10, 100, 400} {
+	for _, n := range []int{10, 100, 250} {
 		for _, p := range []float64{0.25, 0.5, 0.75} {
 			for _, again := range []bool{false, true} {
 				m := ruin(t, n, p, again)
@@ -162,5 +162,65 @@ func TestRareExit(t *testing.T) {
 		}
 		// From state 0 every other step is there: 1/(1-(1-rare)^2).
 		near(t, name+" reward", v, 0, big.NewFloat(1/(2*rare-rare*rare)))
+	}
+}
+
+// TestGivenUp: with too few sweeps the bounds are wide, but hold, and say so,
+// also for what depends on them.
+func TestGivenUp(t *testing.T) {
+	// Two walks of length n, one into the other's middle.
+	const n = 3000
+	b := sparse.NewBuilder(sparse.DTMC)
+	for s := range 2*n + 1 {
+		b.State()
+		switch {
+		case s == 0 || s == n:
+			b.Add(s, 1)
+		case s == 2*n:
+			b.Add(n/2, 1)
+		case s == n+1:
+			b.Add(n/2, 0.5)
+			b.Add(s+1, 0.5)
+		default:
+			b.Add(s-1, 0.5)
+			b.Add(s+1, 0.5)
+		}
+	}
+	m, err := b.Finish()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Err = 0
+	g := sparse.NewGraph(m)
+	opts := solve.Options{MaxSweeps: 50}
+	v, err := solve.Until(t.Context(), g, sparse.FullSet(2*n+1), sparse.SetOf(2*n+1, n), solve.Max, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := solve.ReachReward(t.Context(), g, &sparse.Reward{State: constant(2*n+1, 1)}, sparse.SetOf(2*n+1, 0, n), solve.Max, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v.Converged || r.Converged {
+		t.Errorf("converged after %d and %d sweeps", v.Sweeps, r.Sweeps)
+	}
+	for s := range 2*n + 1 {
+		prob, steps := 0.5, float64(n/2*(n/2))
+		switch {
+		case s <= n:
+			prob, steps = float64(s)/n, float64(s*(n-s))
+		case s < 2*n:
+			steps += float64((s - n) * (2*n - s))
+		}
+		if s == 2*n {
+			steps++ // one step into the middle
+		}
+		if s > n && s < 2*n {
+			// The ends of the second walk are n, seen as the middle, and 2n.
+			steps += float64(s-n) / n
+		}
+		if v.Lower[s] > prob || v.Upper[s] < prob || r.Lower[s] > steps || r.Upper[s] < steps {
+			t.Errorf("state %d: [%v, %v] and [%v, %v], want %v and %v", s, v.Lower[s], v.Upper[s], r.Lower[s], r.Upper[s], prob, steps)
+		}
 	}
 }

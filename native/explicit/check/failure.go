@@ -1,0 +1,87 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"tilecheck/native/explicit"
+	"tilecheck/native/explicit/solve"
+	"tilecheck/prism/compile"
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+	"tilecheck/result"
+)
+
+// undecided says that bounds are too wide for a comparison.
+type undecided struct {
+	pos syntax.Pos
+	msg string
+}
+
+func (u *undecided) Error() string { return u.msg }
+
+// inexact says that a value has no fraction.
+type inexact struct {
+	pos syntax.Pos
+	msg string
+}
+
+func (x *inexact) Error() string { return x.msg }
+
+// failure classifies an error. The file and position are used for errors that
+// know none of their own.
+func failure(err error, file string, at syntax.Pos) *result.Failure {
+	if f, ok := errors.AsType[*result.Failure](err); ok {
+		return f
+	}
+	f := &result.Failure{Class: result.Other, Message: err.Error(), File: file, Pos: at}
+	if e, ok := errors.AsType[*compile.StateError](err); ok {
+		f.Class, f.Message = result.Model, e.Msg+" in state "+e.State
+		if e.Pos.IsValid() {
+			f.File, f.Pos = e.File, e.Pos
+		}
+	} else if e, ok := errors.AsType[*compile.UnsupportedError](err); ok {
+		f.Class, f.Message = result.Unsupported, e.Msg
+		if e.Pos.IsValid() {
+			f.File, f.Pos = e.File, e.Pos
+		}
+	} else if e, ok := errors.AsType[*undecided](err); ok {
+		f.Class, f.Pos = result.NonConverge, e.pos
+	} else if e, ok := errors.AsType[*inexact](err); ok {
+		f.Class, f.Pos = result.Unsupported, e.pos
+	} else if e, ok := errors.AsType[*sema.EvalError](err); ok {
+		f.Class, f.Message = result.TypeError, e.Msg
+		if e.Pos.IsValid() {
+			f.Pos = e.Pos
+		}
+	}
+	return classify(f, err)
+}
+
+// classify handles the errors that are not the fault of a place in a file.
+func classify(f *result.Failure, err error) *result.Failure {
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return &result.Failure{Class: result.Timeout, Message: "time limit reached"}
+	case errors.Is(err, context.Canceled):
+		return &result.Failure{Class: result.Interrupted, Message: "interrupted"}
+	case errors.Is(err, solve.ErrTooManySteps):
+		f.Class = result.Unsupported
+	}
+	if e, ok := errors.AsType[*explicit.LimitError](err); ok {
+		f.Class = result.Build
+		if e.Memory {
+			f.Class = result.Memory
+		}
+	}
+	return f
+}
+
+func (e *evaluation) refuse(class result.Class, at syntax.Pos, format string, args ...any) error {
+	return &result.Failure{Class: class, Message: fmt.Sprintf(format, args...), File: e.p.File, Pos: at}
+}
+
+func (e *evaluation) unsupported(x sema.Expr, format string, args ...any) error {
+	return e.refuse(result.Unsupported, x.Pos(), format, args...)
+}

@@ -1,0 +1,374 @@
+package check
+
+import (
+	"context"
+	"math/big"
+
+	"tilecheck/native/explicit/solve"
+	"tilecheck/native/explicit/sparse"
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+	"tilecheck/result"
+)
+
+// evaluation evaluates one property at one accuracy.
+type evaluation struct {
+	*model
+	ctx   context.Context
+	p     *Property
+	exact bool // with fractions
+	opts  solve.Options
+	// accuracy is the weakest of all values that had an influence.
+	accuracy result.Accuracy
+	warnings []string
+	// some says that a bound is to be kept by some scheduler, not by all.
+	some bool
+}
+
+// weaken notes the accuracy of a value that is used.
+func (e *evaluation) weaken(acc result.Accuracy) { e.accuracy = max(e.accuracy, acc) }
+
+func (e *evaluation) kind() sparse.Kind { return e.space.Model().Kind }
+
+// all returns the set of all states.
+func (e *evaluation) all() *sparse.Set { return sparse.FullSet(e.space.Model().NumStates()) }
+
+// states evaluates a state formula whose value is needed in every state.
+func (e *evaluation) states(x sema.Expr) (*sparse.Set, error) {
+	t, err := e.truth(x)
+	if err != nil {
+		return nil, err
+	}
+	if open := t.open(); !open.Empty() {
+		return nil, &undecided{x.Pos(), "the bounds of a value leave open whether it reaches the number it is compared with"}
+	}
+	return t.yes, nil
+}
+
+// plain reports whether an expression needs nothing but the state's valuation.
+func plain(x sema.Expr) bool {
+	switch x := x.(type) {
+	case *sema.Const, *sema.Var:
+		return true
+	case *sema.Unary:
+		return plain(x.X)
+	case *sema.Binary:
+		return plain(x.X) && plain(x.Y)
+	case *sema.Cond:
+		return plain(x.C) && plain(x.A) && plain(x.B)
+	case *sema.Call:
+		for _, a := range x.Args {
+			if !plain(a) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// truth evaluates a formula of type Bool.
+func (e *evaluation) truth(x sema.Expr) (truth, error) {
+	if plain(x) {
+		return e.plainTruth(x)
+	}
+	switch x := x.(type) {
+	case *sema.Label:
+		if x.Index >= 0 {
+			return e.truth(e.p.Program.Labels[x.Index].X)
+		}
+		set, err := e.space.States(x)
+		if err != nil {
+			return truth{}, err
+		}
+		return known(set), nil
+	case *sema.Unary:
+		t, err := e.truth(x.X)
+		if err != nil {
+			return t, err
+		}
+		return t.not(), nil
+	case *sema.Binary:
+		return e.connective(x)
+	case *sema.Cond:
+		return e.condTruth(x)
+	case *sema.Prob:
+		return e.threshold(x, x.Threshold, func() (*numbers, error) { return e.prob(x) })
+	case *sema.Steady:
+		return e.threshold(x, x.Threshold, func() (*numbers, error) { return e.steady(x) })
+	case *sema.Reward:
+		return e.threshold(x, x.Threshold, func() (*numbers, error) { return e.rewardOperator(x) })
+	case *sema.Quant:
+		return e.quant(x)
+	case *sema.Strategy:
+		return e.strategyTruth(x)
+	case *sema.Filter:
+		return e.filterTruth(x)
+	}
+	return truth{}, e.unsupported(x, "found %s, the state-space engine cannot check it here", describe(x))
+}
+
+// plainTruth evaluates an expression over the variables.
+func (e *evaluation) plainTruth(x sema.Expr) (truth, error) {
+	if !e.exact {
+		set, err := e.space.States(x)
+		if err != nil {
+			return truth{}, err
+		}
+		return known(set), nil
+	}
+	n := e.space.Model().NumStates()
+	set := sparse.NewSet(n)
+	state := e.space.State(nil, 0)
+	for s := range n {
+		v, _, err := sema.EvalExact(x, e.space.State(state, s))
+		if err != nil {
+			return truth{}, err
+		}
+		if v.Bool {
+			set.Add(s)
+		}
+	}
+	return known(set), nil
+}
+
+// connective evaluates a Boolean operator or a comparison.
+func (e *evaluation) connective(x *sema.Binary) (truth, error) {
+	if x.X.Type() != sema.Bool {
+		return e.comparison(x)
+	}
+	a, err := e.truth(x.X)
+	if err != nil {
+		return a, err
+	}
+	b, err := e.truth(x.Y)
+	if err != nil {
+		return b, err
+	}
+	switch x.Op {
+	case syntax.OpAnd:
+		return a.and(b), nil
+	case syntax.OpOr:
+		return a.or(b), nil
+	case syntax.OpImplies:
+		return a.not().or(b), nil
+	case syntax.OpNe:
+		return a.iff(b).not(), nil
+	}
+	return a.iff(b), nil // <=> and =
+}
+
+func (e *evaluation) comparison(x *sema.Binary) (truth, error) {
+	a, err := e.numbers(x.X)
+	if err != nil {
+		return truth{}, err
+	}
+	b, err := e.numbers(x.Y)
+	if err != nil {
+		return truth{}, err
+	}
+	e.weaken(b.acc)
+	return e.compareAll(x.Op, a, b.at), nil
+}
+
+// compareAll compares values with others, state by state.
+func (e *evaluation) compareAll(op syntax.Op, a *numbers, b func(s int) number) truth {
+	e.weaken(a.acc)
+	n := len(a.lo)
+	t := truth{sparse.NewSet(n), sparse.NewSet(n)}
+	for s := range n {
+		switch holds, ok := compare(op, a.at(s), b(s)); {
+		case !ok:
+		case holds:
+			t.yes.Add(s)
+		default:
+			t.no.Add(s)
+		}
+	}
+	return t
+}
+
+func (e *evaluation) condTruth(x *sema.Cond) (truth, error) {
+	c, err := e.truth(x.C)
+	if err != nil {
+		return c, err
+	}
+	a, err := e.truth(x.A)
+	if err != nil {
+		return a, err
+	}
+	b, err := e.truth(x.B)
+	if err != nil {
+		return b, err
+	}
+	return c.and(a).or(c.not().and(b)), nil
+}
+
+// threshold compares the value of an operator with its bound.
+func (e *evaluation) threshold(x sema.Expr, t sema.Threshold, value func() (*numbers, error)) (truth, error) {
+	bound, err := e.bound(x, t)
+	if err != nil {
+		return truth{}, err
+	}
+	v, err := value()
+	if err != nil {
+		return truth{}, err
+	}
+	return e.compareAll(t.Rel, v, func(int) number { return bound }), nil
+}
+
+// bound evaluates the bound of an operator.
+func (e *evaluation) bound(x sema.Expr, t sema.Threshold) (number, error) {
+	b, err := e.constantValue(t.Bound)
+	if err != nil {
+		return b, err
+	}
+	if _, reward := x.(*sema.Reward); !reward && !(b.lo >= 0 && b.hi <= 1) {
+		return b, e.refuse(result.TypeError, t.Bound.Pos(), "bound %v of an operator for probabilities, want a number from 0 to 1", b.lo)
+	}
+	return b, nil
+}
+
+// constantValue evaluates a constant expression: exactly, if it has a fraction.
+func (e *evaluation) constantValue(x sema.Expr) (number, error) {
+	v, exact, err := sema.EvalExact(x, nil)
+	if err != nil {
+		return number{}, err
+	}
+	if exact && v.Rat != nil {
+		return fraction(v.Rat), nil
+	}
+	if v.Float != v.Float {
+		return number{}, e.refuse(result.TypeError, x.Pos(), "bound is not a number")
+	}
+	return point(v.Float), nil
+}
+
+// numbers evaluates a formula of type Int or Double.
+func (e *evaluation) numbers(x sema.Expr) (*numbers, error) {
+	if plain(x) {
+		return e.plainNumbers(x)
+	}
+	switch x := x.(type) {
+	case *sema.Unary:
+		return e.each(x, []sema.Expr{x.X}, func(a []number) (number, bool, error) { return a[0].neg(), true, nil })
+	case *sema.Binary:
+		return e.each(x, []sema.Expr{x.X, x.Y}, func(a []number) (number, bool, error) {
+			v, ok := binary(x.Op, a[0], a[1])
+			return v, ok, nil
+		})
+	case *sema.Call:
+		return e.each(x, x.Args, func(a []number) (number, bool, error) { return call(x, a) })
+	case *sema.Cond:
+		return e.condNumbers(x)
+	case *sema.Prob:
+		return e.prob(x)
+	case *sema.Steady:
+		return e.steady(x)
+	case *sema.Reward:
+		return e.rewardOperator(x)
+	case *sema.Strategy:
+		return e.strategyNumbers(x)
+	case *sema.Filter:
+		return e.filterNumbers(x)
+	}
+	return nil, e.unsupported(x, "found %s, the state-space engine cannot check it here", describe(x))
+}
+
+// plainNumbers evaluates an expression over the variables. Integers are exact;
+// other values are doubles, unless fractions are wanted.
+func (e *evaluation) plainNumbers(x sema.Expr) (*numbers, error) {
+	acc := result.Float
+	if x.Type() == sema.Int {
+		acc = result.Exact
+	}
+	if c, ok := x.(*sema.Const); ok && c.Val.Rat != nil {
+		return e.constant(fraction(c.Val.Rat), result.Exact), nil
+	}
+	if !e.exact {
+		v, err := e.space.Values(x)
+		if err != nil {
+			return nil, err
+		}
+		return &numbers{lo: v, hi: v, acc: acc}, nil
+	}
+	n := e.space.Model().NumStates()
+	out := newNumbers(n, result.Exact)
+	out.rat = make([]*big.Rat, n)
+	state := e.space.State(nil, 0)
+	for s := range n {
+		v, exact, err := sema.EvalExact(x, e.space.State(state, s))
+		if err != nil {
+			return nil, err
+		}
+		if exact && v.Rat != nil {
+			out.put(s, fraction(v.Rat))
+			continue
+		}
+		out.acc = result.Float
+		out.put(s, point(v.Float))
+	}
+	return out, nil
+}
+
+// each evaluates operands and combines their values state by state.
+func (e *evaluation) each(x sema.Expr, operands []sema.Expr, combine func(args []number) (number, bool, error)) (*numbers, error) {
+	var args []*numbers
+	acc := result.Exact
+	for _, o := range operands {
+		a, err := e.numbers(o)
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, a)
+		acc = max(acc, a.acc)
+	}
+	n := e.space.Model().NumStates()
+	out := newNumbers(n, acc)
+	if e.exact {
+		out.rat = make([]*big.Rat, n)
+	}
+	in := make([]number, len(args))
+	for s := range n {
+		for i, a := range args {
+			in[i] = a.at(s)
+		}
+		v, ok, err := combine(in)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			return nil, &undecided{x.Pos(), "the bounds of an operand are too wide for this operation"}
+		}
+		out.put(s, v)
+	}
+	return out, nil
+}
+
+func (e *evaluation) condNumbers(x *sema.Cond) (*numbers, error) {
+	c, err := e.states(x.C)
+	if err != nil {
+		return nil, err
+	}
+	a, err := e.numbers(x.A)
+	if err != nil {
+		return nil, err
+	}
+	b, err := e.numbers(x.B)
+	if err != nil {
+		return nil, err
+	}
+	n := c.Len()
+	out := newNumbers(n, max(a.acc, b.acc))
+	if e.exact {
+		out.rat = make([]*big.Rat, n)
+	}
+	for s := range n {
+		if c.Has(s) {
+			out.put(s, a.at(s))
+		} else {
+			out.put(s, b.at(s))
+		}
+	}
+	return out, nil
+}

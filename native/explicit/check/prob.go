@@ -1,0 +1,379 @@
+package check
+
+import (
+	"math"
+	"math/big"
+
+	"tilecheck/native/explicit/solve"
+	"tilecheck/native/explicit/sparse"
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+	"tilecheck/result"
+)
+
+// extremal returns the direction of an operator, or refuses a query of a
+// nondeterministic model that names none.
+func (e *evaluation) extremal(x sema.Expr, letter string, t sema.Threshold) (solve.Direction, error) {
+	if e.kind() != sparse.MDP {
+		return solve.Max, nil
+	}
+	if e.p.Program.Type == syntax.POMDP {
+		return 0, e.unsupported(x, "found a partially observable model, whose schedulers may not depend on the state")
+	}
+	dir, ok := direction(t, e.some)
+	switch {
+	case !ok && t.Extremum != syntax.NoExtremum:
+		return dir, e.unsupported(x, "found %s%s=?, which is for models with two kinds of nondeterminism", letter, t.Extremum)
+	case !ok:
+		return dir, e.refuse(result.TypeError, x.Pos(), "found %s=? for a nondeterministic model, want %smin=? or %smax=?", letter, letter, letter)
+	}
+	return dir, nil
+}
+
+// nested evaluates a sub-formula, for which the schedulers are those of its own
+// operators.
+func (e *evaluation) nested(x sema.Expr) (*sparse.Set, error) {
+	some := e.some
+	e.some = false
+	defer func() { e.some = some }()
+	return e.states(x)
+}
+
+// prob returns the value of a P operator.
+func (e *evaluation) prob(x *sema.Prob) (*numbers, error) {
+	if e.p.Program.Type == syntax.LTS {
+		return nil, e.unsupported(x, "found a P operator for a model without probabilities, want E or A")
+	}
+	dir, err := e.extremal(x, "P", x.Threshold)
+	if err != nil {
+		return nil, err
+	}
+	return e.path(x.Path, dir)
+}
+
+// path returns the extremal probability of a path formula.
+func (e *evaluation) path(x sema.Expr, dir solve.Direction) (*numbers, error) {
+	if x.Type() == sema.Bool { // a path satisfies it if its first state does
+		set, err := e.nested(x)
+		if err != nil {
+			return nil, err
+		}
+		return e.indicator(set), nil
+	}
+	switch x := x.(type) {
+	case *sema.Unary:
+		if x.Op == syntax.OpNot {
+			v, err := e.path(x.X, opposite(dir))
+			if err != nil {
+				return nil, err
+			}
+			return e.complement(v), nil
+		}
+	case *sema.Temporal:
+		if !state(x.X) || !state(x.Y) {
+			break
+		}
+		if x.Op == syntax.Next {
+			set, err := e.nested(x.Y)
+			if err != nil {
+				return nil, err
+			}
+			return e.next(set, dir)
+		}
+		return e.temporal(x, dir)
+	}
+	return nil, e.unsupported(x, "found a path formula with several temporal operators (LTL), the state-space engine checks one")
+}
+
+// state reports whether an operand of a temporal operator is a state formula.
+func state(x sema.Expr) bool { return x == nil || x.Type() == sema.Bool }
+
+func opposite(dir solve.Direction) solve.Direction {
+	if dir == solve.Max {
+		return solve.Min
+	}
+	return solve.Max
+}
+
+func (e *evaluation) indicator(set *sparse.Set) *numbers {
+	out := e.constant(fraction(new(big.Rat)), result.Exact)
+	one := fraction(big.NewRat(1, 1))
+	for s := range set.All() {
+		out.put(s, one)
+	}
+	return out
+}
+
+// complement returns one minus a probability.
+func (e *evaluation) complement(v *numbers) *numbers {
+	out := newNumbers(len(v.lo), v.acc)
+	if v.rat != nil {
+		out.rat = make([]*big.Rat, len(v.lo))
+	}
+	one := fraction(big.NewRat(1, 1))
+	for s := range v.lo {
+		x, _ := binary(syntax.OpSub, one, v.at(s))
+		x.lo, x.hi = max(x.lo, 0), min(x.hi, 1)
+		out.put(s, x)
+	}
+	return out
+}
+
+func (e *evaluation) next(set *sparse.Set, dir solve.Direction) (*numbers, error) {
+	if e.exact {
+		return e.exactly(solve.ExactNext(e.ctx, e.graph, set, dir, e.opts))
+	}
+	return e.bounded(solve.Next(e.ctx, e.graph, set, dir, e.opts))
+}
+
+// exactly and bounded pass errors on.
+func (e *evaluation) exactly(v *solve.Exact, err error) (*numbers, error) {
+	if err != nil {
+		return nil, err
+	}
+	return exactly(v), nil
+}
+
+func (e *evaluation) bounded(v *solve.Values, err error) (*numbers, error) {
+	if err != nil {
+		return nil, err
+	}
+	if !v.Converged {
+		e.warn("an iteration was given up after its limit of sweeps; the bounds hold but are wide")
+	}
+	return bounded(v), nil
+}
+
+func (e *evaluation) warn(text string) {
+	for _, w := range e.warnings {
+		if w == text {
+			return
+		}
+	}
+	e.warnings = append(e.warnings, text)
+}
+
+// temporal rewrites an operator to U: F b = true U b, G b = !(true U !b),
+// a W b = !((a&!b) U (!a&!b)), a R b = !(!a U !b).
+func (e *evaluation) temporal(x *sema.Temporal, dir solve.Direction) (*numbers, error) {
+	left := e.all()
+	if x.X != nil {
+		var err error
+		if left, err = e.nested(x.X); err != nil {
+			return nil, err
+		}
+	}
+	right, err := e.nested(x.Y)
+	if err != nil {
+		return nil, err
+	}
+	left, right, negated := asUntil(x.Op, left, right)
+	if negated {
+		dir = opposite(dir)
+	}
+	if x.Op == syntax.WeakUntil && x.Bound != nil && x.Bound.Low != nil {
+		return nil, e.unsupported(x, "found a weak until (W) with a lower bound, which has no agreed meaning")
+	}
+	v, err := e.until(x, left, right, dir)
+	if err != nil || !negated {
+		return v, err
+	}
+	return e.complement(v), nil
+}
+
+// asUntil returns the operands of the until formula that an operator, or its
+// negation, is.
+func asUntil(op syntax.TemporalOp, a, b *sparse.Set) (left, right *sparse.Set, negated bool) {
+	switch op {
+	case syntax.Globally:
+		return a, b.Complement(), true
+	case syntax.WeakUntil:
+		return a.Minus(b), a.Union(b).Complement(), true
+	case syntax.Release:
+		return a.Complement(), b.Complement(), true
+	}
+	return a, b, false
+}
+
+func (e *evaluation) until(x *sema.Temporal, left, right *sparse.Set, dir solve.Direction) (*numbers, error) {
+	switch {
+	case x.Bound == nil && e.exact:
+		return e.exactly(solve.ExactUntil(e.ctx, e.graph, left, right, dir, e.opts))
+	case x.Bound == nil:
+		return e.bounded(solve.Until(e.ctx, e.graph, left, right, dir, e.opts))
+	case e.kind() == sparse.CTMC:
+		return e.timedUntil(x, left, right)
+	}
+	steps, err := e.steps(x)
+	if err != nil {
+		return nil, err
+	}
+	if e.exact {
+		return e.exactly(solve.ExactBoundedUntil(e.ctx, e.graph, left, right, steps, dir, e.opts))
+	}
+	return e.bounded(solve.BoundedUntil(e.ctx, e.graph, left, right, steps, dir, e.opts))
+}
+
+// steps evaluates the bound of an operator in a model with discrete time.
+func (e *evaluation) steps(x *sema.Temporal) (solve.Steps, error) {
+	out := solve.Steps{High: solve.Unbounded}
+	if b := x.Bound.Low; b != nil {
+		k, err := e.stepCount(b, x.Op.String())
+		if err != nil {
+			return out, err
+		}
+		if out.Low = k; x.Bound.LowStrict {
+			out.Low++
+		}
+		if k < 0 {
+			return out, e.refuse(result.TypeError, b.Pos(), "lower bound %d of the %s operator is negative", k, x.Op)
+		}
+	}
+	b := x.Bound.High
+	if b == nil {
+		return out, nil
+	}
+	k, err := e.stepCount(b, x.Op.String())
+	if err != nil {
+		return out, err
+	}
+	if out.High = k; x.Bound.HighStrict {
+		out.High--
+	}
+	switch {
+	case out.High < 0:
+		return out, e.refuse(result.TypeError, b.Pos(), "upper bound %s%d of the %s operator holds at no time", strict(x.Bound.HighStrict), k, x.Op)
+	case out.High < out.Low:
+		return out, e.refuse(result.TypeError, b.Pos(), "bounds of the %s operator are empty: from step %d to step %d", x.Op, out.Low, out.High)
+	}
+	return out, nil
+}
+
+func strict(s bool) string {
+	if s {
+		return "<"
+	}
+	return "<="
+}
+
+// stepCount evaluates a number of steps, which must be an int.
+func (e *evaluation) stepCount(x sema.Expr, operator string) (int, error) {
+	if x.Type() != sema.Int {
+		return 0, e.refuse(result.TypeError, x.Pos(), "time bound of the %s operator is a %s, want an int for a %s", operator, x.Type(), e.p.Program.Type)
+	}
+	v, err := sema.Eval(x, nil)
+	return int(v.Int), err
+}
+
+// timedUntil is until with a bound in a CTMC.
+func (e *evaluation) timedUntil(x *sema.Temporal, left, right *sparse.Set) (*numbers, error) {
+	bound := solve.Interval{To: math.Inf(1)}
+	if b := x.Bound.Low; b != nil {
+		v, err := sema.Eval(b, nil)
+		if err != nil {
+			return nil, err
+		}
+		if bound.From = v.Float; !(bound.From >= 0) {
+			return nil, e.refuse(result.TypeError, b.Pos(), "lower bound %v of the %s operator is negative", v.Float, x.Op)
+		}
+	}
+	if b := x.Bound.High; b != nil {
+		v, err := sema.Eval(b, nil)
+		switch bound.To = v.Float; {
+		case err != nil:
+			return nil, err
+		case !(bound.To >= 0) || bound.To == 0 && x.Bound.HighStrict:
+			return nil, e.refuse(result.TypeError, b.Pos(), "upper bound %s%v of the %s operator holds at no time", strict(x.Bound.HighStrict), v.Float, x.Op)
+		case bound.To < bound.From:
+			return nil, e.refuse(result.TypeError, b.Pos(), "bounds [%v,%v] of the %s operator are empty", bound.From, bound.To, x.Op)
+		}
+	}
+	if e.exact {
+		return nil, &inexact{x.Pos(), "a probability within a time bound of a CTMC has no fraction"}
+	}
+	return e.bounded(solve.TimedUntil(e.ctx, e.graph, left, right, bound, e.opts))
+}
+
+// steady returns the value of an S operator.
+func (e *evaluation) steady(x *sema.Steady) (*numbers, error) {
+	if e.kind() == sparse.MDP {
+		return nil, e.unsupported(x, "found an S operator for a nondeterministic model")
+	}
+	set, err := e.nested(x.X)
+	if err != nil {
+		return nil, err
+	}
+	r := &sparse.Reward{State: make([]float64, set.Len()), StateRat: make([]*big.Rat, set.Len())}
+	one := big.NewRat(1, 1)
+	for s := range set.All() {
+		r.State[s], r.StateRat[s] = 1, one
+	}
+	return e.longRun(r)
+}
+
+func (e *evaluation) longRun(r *sparse.Reward) (*numbers, error) {
+	if e.exact {
+		return e.exactly(solve.ExactLongRun(e.ctx, e.graph, r, e.opts))
+	}
+	return e.bounded(solve.LongRun(e.ctx, e.graph, r, e.opts))
+}
+
+// quant evaluates E or A.
+func (e *evaluation) quant(x *sema.Quant) (truth, error) {
+	t, ok := x.Path.(*sema.Temporal)
+	negated := false
+	for !ok {
+		not, is := x.Path.(*sema.Unary)
+		if !is || not.Op != syntax.OpNot || not.X.Type() == sema.Bool {
+			return truth{}, e.unsupported(x, "found E or A with something other than one temporal operator over states")
+		}
+		x = &sema.Quant{Base: x.Base, All: !x.All, Path: not.X}
+		negated = !negated
+		t, ok = x.Path.(*sema.Temporal)
+	}
+	set, err := e.quantified(x, t)
+	if err != nil {
+		return truth{}, err
+	}
+	if negated {
+		return known(set).not(), nil
+	}
+	return known(set), nil
+}
+
+func (e *evaluation) quantified(x *sema.Quant, t *sema.Temporal) (*sparse.Set, error) {
+	switch {
+	case !state(t.X) || !state(t.Y):
+		return nil, e.unsupported(x, "found E or A with nested temporal operators")
+	case t.Bound != nil:
+		return nil, e.unsupported(x, "found E or A with a bounded operator")
+	}
+	left := e.all()
+	if t.X != nil {
+		var err error
+		if left, err = e.nested(t.X); err != nil {
+			return nil, err
+		}
+	}
+	right, err := e.nested(t.Y)
+	if err != nil {
+		return nil, err
+	}
+	if t.Op == syntax.Next {
+		if x.All {
+			return e.graph.ForallNext(right), nil
+		}
+		return e.graph.ExistsNext(right), nil
+	}
+	left, right, negated := asUntil(t.Op, left, right)
+	var set *sparse.Set
+	if x.All != negated {
+		set = e.graph.ForallUntil(left, right)
+	} else {
+		set = e.graph.ExistsUntil(left, right)
+	}
+	if negated {
+		set = set.Complement()
+	}
+	return set, nil
+}

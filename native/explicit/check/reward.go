@@ -1,0 +1,114 @@
+package check
+
+import (
+	"math"
+
+	"tilecheck/native/explicit/solve"
+	"tilecheck/native/explicit/sparse"
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+	"tilecheck/result"
+)
+
+// rewardOperator returns the value of an R operator.
+func (e *evaluation) rewardOperator(x *sema.Reward) (*numbers, error) {
+	switch {
+	case x.StructErr != nil:
+		return nil, x.StructErr
+	case x.StructDiv >= 0:
+		return nil, e.unsupported(x, "found a ratio of rewards")
+	}
+	dir, err := e.extremal(x, "R", x.Threshold)
+	if err != nil {
+		return nil, err
+	}
+	r, err := e.reward(x.Struct)
+	if err != nil {
+		return nil, err
+	}
+	switch p := x.Path.(type) {
+	case *sema.RewardPath:
+		return e.rewardPath(x, p, r, dir)
+	case *sema.Temporal:
+		if p.Op == syntax.Future && state(p.Y) {
+			return e.reachReward(p, r, dir)
+		}
+	}
+	return nil, e.unsupported(x.Path, "found %s in an R operator, the state-space engine checks F, C, C<=t, I=t and S", describe(x.Path))
+}
+
+func (e *evaluation) reachReward(p *sema.Temporal, r *sparse.Reward, dir solve.Direction) (*numbers, error) {
+	if p.Bound != nil {
+		return nil, e.refuse(result.Unsupported, p.Bound.At, "found a bounded F in an R operator, which PRISM ignores; want F without bounds, C<=t or I=t")
+	}
+	target, err := e.nested(p.Y)
+	if err != nil {
+		return nil, err
+	}
+	if e.exact {
+		return e.exactly(solve.ExactReachReward(e.ctx, e.graph, r, target, dir, e.opts))
+	}
+	return e.bounded(solve.ReachReward(e.ctx, e.graph, r, target, dir, e.opts))
+}
+
+func (e *evaluation) rewardPath(x *sema.Reward, p *sema.RewardPath, r *sparse.Reward, dir solve.Direction) (*numbers, error) {
+	switch {
+	case p.Kind == syntax.LongRun && e.kind() == sparse.MDP:
+		return nil, e.unsupported(x, "found the long-run reward S for a nondeterministic model")
+	case p.Kind == syntax.LongRun:
+		return e.longRun(r)
+	case p.Bound == nil && e.exact:
+		return e.exactly(solve.ExactTotalReward(e.ctx, e.graph, r, dir, e.opts))
+	case p.Bound == nil:
+		return e.bounded(solve.TotalReward(e.ctx, e.graph, r, dir, e.opts))
+	case e.kind() == sparse.CTMC:
+		return e.timedReward(p, r)
+	}
+	name := rewardLetter(p)
+	steps, err := e.stepCount(p.Bound, name)
+	switch {
+	case err != nil:
+		return nil, err
+	case steps < 0:
+		return nil, e.refuse(result.TypeError, p.Bound.Pos(), "time bound %d of the %s operator, want a finite number of at least 0", steps, name)
+	}
+	return e.stepReward(p, r, steps, dir)
+}
+
+func rewardLetter(p *sema.RewardPath) string {
+	if p.Kind == syntax.Instantaneous {
+		return "I"
+	}
+	return "C"
+}
+
+func (e *evaluation) stepReward(p *sema.RewardPath, r *sparse.Reward, steps int, dir solve.Direction) (*numbers, error) {
+	instant := p.Kind == syntax.Instantaneous
+	switch {
+	case instant && e.exact:
+		return e.exactly(solve.ExactInstantReward(e.ctx, e.graph, r, steps, dir, e.opts))
+	case instant:
+		return e.bounded(solve.InstantReward(e.ctx, e.graph, r, steps, dir, e.opts))
+	case e.exact:
+		return e.exactly(solve.ExactCumulReward(e.ctx, e.graph, r, steps, dir, e.opts))
+	}
+	return e.bounded(solve.CumulReward(e.ctx, e.graph, r, steps, dir, e.opts))
+}
+
+// timedReward is the value of C<=t or I=t in a CTMC.
+func (e *evaluation) timedReward(p *sema.RewardPath, r *sparse.Reward) (*numbers, error) {
+	v, err := sema.Eval(p.Bound, nil)
+	if err != nil {
+		return nil, err
+	}
+	if t := v.Float; !(t >= 0) || math.IsInf(t, 1) {
+		return nil, e.refuse(result.TypeError, p.Bound.Pos(), "time bound %v of the %s operator, want a finite number of at least 0", t, rewardLetter(p))
+	}
+	if e.exact {
+		return nil, &inexact{p.Pos(), "a reward within a time bound of a CTMC has no fraction"}
+	}
+	if p.Kind == syntax.Instantaneous {
+		return e.bounded(solve.TimedInstantReward(e.ctx, e.graph, r, v.Float, e.opts))
+	}
+	return e.bounded(solve.TimedCumulReward(e.ctx, e.graph, r, v.Float, e.opts))
+}

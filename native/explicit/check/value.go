@@ -1,0 +1,128 @@
+package check
+
+import (
+	"math"
+	"math/big"
+
+	"tilecheck/native/explicit/solve"
+	"tilecheck/native/explicit/sparse"
+	"tilecheck/result"
+)
+
+// truth is a state formula's value in every state: it holds in yes, does not
+// in no, and nobody knows in the others.
+type truth struct{ yes, no *sparse.Set }
+
+func known(yes *sparse.Set) truth { return truth{yes, yes.Complement()} }
+
+func (t truth) not() truth { return truth{t.no, t.yes} }
+
+func (t truth) and(u truth) truth { return truth{t.yes.Intersect(u.yes), t.no.Union(u.no)} }
+
+func (t truth) or(u truth) truth { return t.not().and(u.not()).not() }
+
+func (t truth) iff(u truth) truth { return t.and(u).or(t.not().and(u.not())) }
+
+// open returns the states of which nobody knows.
+func (t truth) open() *sparse.Set { return t.yes.Union(t.no).Complement() }
+
+// number is a numeric value in one state: between lo and hi, and exactly rat if
+// that is not nil. Both ends of a value that is not a number are NaN.
+type number struct {
+	lo, hi float64
+	rat    *big.Rat
+}
+
+func point(x float64) number { return number{lo: x, hi: x} }
+
+// fraction returns an exact number.
+func fraction(r *big.Rat) number {
+	x := number{rat: r}
+	x.lo, x.hi = around(r)
+	return x
+}
+
+// around returns the greatest double that is not above r and the least that is
+// not below.
+func around(r *big.Rat) (lo, hi float64) {
+	f, exact := r.Float64()
+	if exact {
+		return f, f
+	}
+	if math.IsInf(f, 0) {
+		if f > 0 {
+			return math.MaxFloat64, f
+		}
+		return f, -math.MaxFloat64
+	}
+	if new(big.Rat).SetFloat64(f).Cmp(r) < 0 {
+		return f, math.Nextafter(f, math.Inf(1))
+	}
+	return math.Nextafter(f, math.Inf(-1)), f
+}
+
+// isPoint reports whether the value is known as a double.
+func (x number) isPoint() bool { return x.lo == x.hi || x.lo != x.lo }
+
+// numbers is a numeric formula's value in every state. rat is nil unless the
+// values are exact; an entry that is nil then is infinite or not a number.
+type numbers struct {
+	lo, hi []float64
+	rat    []*big.Rat
+	acc    result.Accuracy
+}
+
+func newNumbers(n int, acc result.Accuracy) *numbers {
+	return &numbers{lo: make([]float64, n), hi: make([]float64, n), acc: acc}
+}
+
+func (v *numbers) at(s int) number {
+	x := number{lo: v.lo[s], hi: v.hi[s]}
+	if v.rat != nil {
+		x.rat = v.rat[s]
+	}
+	return x
+}
+
+func (v *numbers) put(s int, x number) {
+	v.lo[s], v.hi[s] = x.lo, x.hi
+	if v.rat != nil {
+		v.rat[s] = x.rat
+	}
+}
+
+// bounded returns what solve computed with doubles.
+func bounded(v *solve.Values) *numbers {
+	out := &numbers{lo: v.Lower, hi: v.Upper, acc: result.Bounded}
+	if v.Estimated {
+		out.acc = result.Estimated
+	}
+	return out
+}
+
+// exactly returns what solve computed with fractions.
+func exactly(v *solve.Exact) *numbers {
+	out := newNumbers(len(v.Value), result.Exact)
+	out.rat = v.Value
+	for s, r := range v.Value {
+		if r == nil {
+			out.lo[s], out.hi[s] = math.Inf(1), math.Inf(1)
+		} else {
+			out.lo[s], out.hi[s] = around(r)
+		}
+	}
+	return out
+}
+
+// constant returns the same number in all states.
+func (e *evaluation) constant(x number, acc result.Accuracy) *numbers {
+	n := e.space.Model().NumStates()
+	out := newNumbers(n, acc)
+	if e.exact {
+		out.rat = make([]*big.Rat, n)
+	}
+	for s := range n {
+		out.put(s, x)
+	}
+	return out
+}
