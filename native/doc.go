@@ -1,5 +1,5 @@
-// Package native is the embedded engine: PRISM's language and its statistical
-// model checking without PRISM.
+// Package native is the embedded engine: PRISM's language, model checking and
+// statistical model checking without PRISM.
 //
 //	e := native.New()
 //	verdicts, err := e.Check(ctx, runner.Job{
@@ -9,11 +9,9 @@
 //
 // It wires the packages below it: syntax parses, sema resolves and enumerates
 // the constants' valuations, compile makes each instance of the model
-// executable once, and simulate checks every property of it. The package
-// decides nothing about numbers; it sees to it that every property and
-// valuation has exactly one verdict, with every warning, whatever goes wrong
-// with the others.
-//
-// Methods that build the state space are not here yet: runner.Exact is refused
-// by name.
+// executable once, and then either explicit builds its state space once and
+// check evaluates every property over it, which is the default, or simulate
+// samples paths for every property. The package decides nothing about numbers;
+// it sees to it that every property and valuation has exactly one verdict, with
+// every warning, whatever goes wrong with the others.
 package native

@@ -3,10 +3,8 @@ package native
 import (
 	"context"
 	"errors"
-	"fmt"
 
-	"tilecheck/native/simulate"
-	"tilecheck/native/stats"
+	"tilecheck/native/explicit/check"
 	"tilecheck/prism/compile"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
@@ -47,56 +45,32 @@ func (*Engine) Check(ctx context.Context, job runner.Job) ([]result.Verdict, err
 	return r.verdicts, nil
 }
 
-// method checks one property of one instance of the model.
+// method is a way to check the properties of an instance of the model.
 type method interface {
-	check(ctx context.Context, m *compile.Model, p *simulate.Property, constants []result.Constant) result.Verdict
+	// instance prepares what all properties of an instance need. The error is
+	// that of every property.
+	instance(ctx context.Context, m *compile.Model, constants []result.Constant) (instance, error)
+}
+
+// instance checks one property at a time.
+type instance interface {
+	check(ctx context.Context, p *property, constants []result.Constant) result.Verdict
+}
+
+// property is a property to check. Program has the labels of its file, which
+// File names in diagnostics.
+type property struct {
+	sema.Property
+	program *sema.Program
+	file    string
 }
 
 // newMethod returns the method that a job asks for.
 func newMethod(job *runner.Job) (method, error) {
-	if job.Method == runner.Exact {
-		return nil, &result.Failure{Class: result.Unsupported, Message: fmt.Sprintf("the %s engine has no method %q yet, want ci, aci, apmc or sprt", Name, job.Method)}
+	if job.Method == "" || job.Method == runner.Exact {
+		return newExact(job)
 	}
-	m, err := stats.ParseMethod(string(job.Method))
-	if err != nil {
-		return nil, err
-	}
-	sim := &job.Simulation
-	switch {
-	case sim.MaxPath < 0:
-		return nil, fmt.Errorf("maximum path length %d: want a positive number", sim.MaxPath)
-	case sim.Workers < 0:
-		return nil, fmt.Errorf("%d workers: want a positive number", sim.Workers)
-	}
-	return &statistical{
-		progress: job.Progress,
-		opt: simulate.Options{
-			Params: stats.Params{
-				Method: m, Width: sim.Width, Confidence: sim.Confidence, Samples: sim.Samples, Approx: sim.Approximation,
-				MaxReward: sim.MaxReward, ZeroVarianceSamples: sim.MinSamples, MaxSamples: sim.MaxSamples,
-			},
-			MaxPath: sim.MaxPath, Seed: sim.Seed, Workers: sim.Workers,
-		},
-	}, nil
-}
-
-// statistical is the method of sampling paths.
-type statistical struct {
-	opt      simulate.Options
-	progress func(runner.Progress)
-}
-
-func (s *statistical) check(ctx context.Context, m *compile.Model, p *simulate.Property, constants []result.Constant) result.Verdict {
-	opt := s.opt
-	if s.progress != nil {
-		opt.Progress = func(sp simulate.Progress) {
-			s.progress(runner.Progress{
-				Property: p.Text, Constants: constants, Done: sp.Done, Target: sp.Target,
-				Estimate: sp.Estimate, HalfWidth: sp.HalfWidth, Rate: sp.Rate,
-			})
-		}
-	}
-	return simulate.Check(ctx, m, p, opt).Verdict
+	return newStatistical(job)
 }
 
 // run collects the verdicts of a job.
@@ -110,13 +84,13 @@ type run struct {
 
 // instance checks every property under one valuation of the model's constants.
 func (r *run) instance(model sema.Valuation) {
-	prog, m, err := r.build(model)
+	prog, in, err := r.build(model)
 	for _, t := range r.plan.tasks {
 		for property := range t.source.experiment.Properties(t.index) {
 			constants := append(texts(model), texts(property)...)
 			var v result.Verdict
 			if err == nil {
-				v = r.property(t, prog, m, property, constants)
+				v = r.property(t, prog, in, property, constants)
 			} else {
 				v = result.Verdict{Err: failure(err, result.Build, r.job.File, syntax.Pos{})}
 			}
@@ -128,7 +102,7 @@ func (r *run) instance(model sema.Valuation) {
 	}
 }
 
-func (r *run) build(model sema.Valuation) (*sema.Program, *compile.Model, error) {
+func (r *run) build(model sema.Valuation) (*sema.Program, instance, error) {
 	if err := r.ctx.Err(); err != nil {
 		return nil, nil, err
 	}
@@ -137,19 +111,23 @@ func (r *run) build(model sema.Valuation) (*sema.Program, *compile.Model, error)
 		return nil, nil, err
 	}
 	m, err := compile.Compile(prog, compile.Options{NoFixDeadlocks: r.job.NoFixDeadlocks})
-	return prog, m, err
+	if err != nil {
+		return nil, nil, err
+	}
+	in, err := r.method.instance(r.ctx, m, texts(model))
+	return prog, in, err
 }
 
 // property checks one property of an instance.
-func (r *run) property(t *task, prog *sema.Program, m *compile.Model, valuation sema.Valuation, constants []result.Constant) result.Verdict {
+func (r *run) property(t *task, prog *sema.Program, in instance, valuation sema.Valuation, constants []result.Constant) result.Verdict {
 	if err := r.ctx.Err(); err != nil {
-		return result.Verdict{Err: simulate.Failure(err, t.source.file, t.pos)}
+		return result.Verdict{Err: failure(err, result.Other, t.source.file, t.pos)}
 	}
 	props, full, err := t.source.props.Instantiate(prog, []int{t.index}, valuation.Map())
 	if err != nil {
 		return result.Verdict{Err: failure(err, result.Constants, t.source.file, t.pos)}
 	}
-	v := r.method.check(r.ctx, m, &simulate.Property{Property: props[0], Program: full, File: t.source.file}, constants)
+	v := in.check(r.ctx, &property{Property: props[0], program: full, file: t.source.file}, constants)
 	var warnings []string
 	for _, w := range full.Warnings {
 		warnings = append(warnings, w.Error())
@@ -158,13 +136,13 @@ func (r *run) property(t *task, prog *sema.Program, m *compile.Model, valuation 
 	return v
 }
 
-// failure is simulate.Failure for errors that may also be diagnostics of a
-// file; those get the class given, and the first one's place.
+// failure is check.Failure for errors that may also be diagnostics of a file;
+// those get the class given, and the first one's place.
 func failure(err error, class result.Class, file string, at syntax.Pos) *result.Failure {
 	if d, ok := errors.AsType[*syntax.Error](err); ok {
 		return &result.Failure{Class: class, Message: d.Msg, File: d.File, Pos: d.Pos}
 	}
-	return simulate.Failure(err, file, at)
+	return check.Failure(err, file, at)
 }
 
 // texts returns a valuation as verdicts carry it.

@@ -39,9 +39,13 @@ func summary(vs []result.Verdict) string {
 	return b.String()
 }
 
-func check(t *testing.T, job runner.Job) []result.Verdict {
+// sample checks a job by simulation.
+func sample(t *testing.T, job runner.Job) []result.Verdict {
 	t.Helper()
 	job.File, job.PropsFile = "m.prism", "m.props"
+	if job.Method == "" {
+		job.Method = runner.Sim
+	}
 	vs, err := New().Check(t.Context(), job)
 	if err != nil {
 		t.Fatal(err)
@@ -50,7 +54,7 @@ func check(t *testing.T, job runner.Job) []result.Verdict {
 }
 
 func TestExperimentOrder(t *testing.T) {
-	vs := check(t, runner.Job{
+	vs := sample(t, runner.Job{
 		Model:      []byte(ruin),
 		Properties: []byte("const int T; const int V;\nP=? [ F<=T x=V ];\n\"n\": P=? [ F<=0 x=1 ];"),
 		Props:      []string{`P=? [ F<=T x=1 ]`, `const int W1 = 1; P=? [ G<=0 x=W1 ]`},
@@ -90,7 +94,7 @@ func TestSelect(t *testing.T) {
 		Select:     []string{"c", "2", "a"},
 		Simulation: runner.Simulation{Samples: 3},
 	}
-	got := summary(check(t, job))
+	got := summary(sample(t, job))
 	want := "P=? [ G<=0 x=1 ] N=2: 1\nP=? [ F<=0 x=0 ] N=2: 0\nP=? [ F<=0 x=1 ] N=2: 1\n"
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
@@ -106,7 +110,7 @@ func TestSelect(t *testing.T) {
 // References to properties and labels of the file, and known values: see
 // package simulate. 1/N with confidence 1-1e-6 per interval.
 func TestValues(t *testing.T) {
-	vs := check(t, runner.Job{
+	vs := sample(t, runner.Job{
 		Model:      []byte(ruin),
 		Properties: []byte(`label "broke" = x=0; "win": P=? [ F "rich" ];`),
 		Props:      []string{`P=? [ F "broke" ]`, `"win"`, `P>=0.3 [ F "rich" ]`, `R=? [ F "rich" | "broke" ]`},
@@ -131,7 +135,7 @@ func TestValues(t *testing.T) {
 
 // What goes wrong with one property or valuation does not touch the others.
 func TestFailuresStayApart(t *testing.T) {
-	vs := check(t, runner.Job{
+	vs := sample(t, runner.Job{
 		Model:      []byte("dtmc\nconst int N;\nmodule m\n s:[0..N] init 0;\n [] true -> (s'=s+1);\nendmodule"),
 		Properties: []byte("const int k; P=? [ F<=0 s=0 ];\nS=? [ s=0 ];\nP=? [ F s=9 ];\nP=? [ F<=k s=1 ];"),
 		Consts:     []string{"N=0:2", "k=-1:1"},
@@ -168,10 +172,11 @@ func TestDiagnostics(t *testing.T) {
 		{runner.Job{Model: []byte(ruin), Props: []string{"P=? [ F true ]"}, Consts: []string{"N=2.5"}}, "N"},
 		{runner.Job{Model: []byte(ruin), Props: []string{"P=? [ F true ]"}, Consts: []string{"N"}}, "want name=value"},
 		{runner.Job{Model: []byte(ruin), Consts: []string{"N=2"}}, "no properties to check"},
-		{runner.Job{Model: []byte(ruin), Props: []string{"P=? [ F true ]"}, Method: runner.Exact}, `no method "exact" yet, want ci, aci, apmc or sprt`},
+		{runner.Job{Model: []byte(ruin), Props: []string{"P=? [ F true ]"}, Numeric: runner.Numeric{Epsilon: 2}}, "epsilon 2: want"},
+		{runner.Job{Model: []byte(ruin), Props: []string{"P=? [ F true ]"}, Numeric: runner.Numeric{MaxStates: -1}}, "want positive numbers"},
 		{runner.Job{Model: []byte(ruin), Props: []string{"P=? [ F true ]"}, Method: "magic"}, `unknown simulation method "magic"`},
-		{runner.Job{Model: []byte(ruin), Props: []string{"P=? [ F true ]"}, Simulation: runner.Simulation{MaxPath: -1}}, "maximum path length -1"},
-		{runner.Job{Model: []byte(ruin), Props: []string{"P=? [ F true ]"}, Simulation: runner.Simulation{Workers: -1}}, "-1 workers"},
+		{runner.Job{Model: []byte(ruin), Props: []string{"P=? [ F true ]"}, Method: runner.Sim, Simulation: runner.Simulation{MaxPath: -1}}, "maximum path length -1"},
+		{runner.Job{Model: []byte(ruin), Props: []string{"P=? [ F true ]"}, Method: runner.CI, Simulation: runner.Simulation{Workers: -1}}, "-1 workers"},
 	} {
 		tt.job.File, tt.job.PropsFile = "m.prism", "m.props"
 		vs, err := New().Check(t.Context(), tt.job)
@@ -182,7 +187,7 @@ func TestDiagnostics(t *testing.T) {
 }
 
 func TestWarningsReachVerdicts(t *testing.T) {
-	vs := check(t, runner.Job{
+	vs := sample(t, runner.Job{
 		Model:      []byte("mdp\nmodule m s:[0..2]; [] s=0 -> (s'=1); [] s=0 -> (s'=2); [] s>0 -> true; endmodule"),
 		Properties: []byte("const int k; Pmax=? [ F<=k s=1 ]; P=? [ X s=1 ];"),
 		Props:      []string{"const int j; P=? [ F<=j s=1 ]"},
@@ -230,7 +235,7 @@ func TestCancelled(t *testing.T) {
 }
 
 func TestUnsupportedModel(t *testing.T) {
-	vs := check(t, runner.Job{
+	vs := sample(t, runner.Job{
 		Model: []byte("pta\nmodule m s:[0..1]; x:clock; [] x>=1 -> (s'=1); endmodule"),
 		Props: []string{"Pmax=? [ F s=1 ]"},
 	})

@@ -6,11 +6,11 @@ import (
 	"log"
 
 	"tilecheck/native"
+	"tilecheck/result"
 	"tilecheck/runner"
 )
 
-func ExampleEngine_Check() {
-	model := `dtmc
+const gambler = `dtmc
 const int N;
 module gambler
   x : [0..N] init 1;
@@ -18,8 +18,38 @@ module gambler
   [] x=0 | x=N -> true;
 endmodule
 `
+
+func ExampleEngine_Check() {
 	verdicts, err := native.New().Check(context.Background(), runner.Job{
-		File: "gambler.prism", Model: []byte(model),
+		File: "gambler.prism", Model: []byte(gambler),
+		Props:   []string{`P=? [ F x=N ]`, `P<0.3 [ F x=N ]`, `S=? [ x=N ]`},
+		Consts:  []string{"N=2:2:4"},
+		Numeric: runner.Numeric{Accuracy: result.Exact},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, v := range verdicts {
+		fmt.Printf("N=%s, %d states, %s is %s ", v.Constants[0].Value, v.States, v.Property, v.Accuracy)
+		if v.Value.Kind == result.Boolean {
+			fmt.Println(v.Value.Bool)
+		} else {
+			fmt.Println(v.Value.Rat.RatString())
+		}
+	}
+	// Output:
+	// N=2, 3 states, P=? [ F x=N ] is exact 1/2
+	// N=2, 3 states, P<0.3 [ F x=N ] is exact false
+	// N=2, 3 states, S=? [ x=N ] is exact 1/2
+	// N=4, 5 states, P=? [ F x=N ] is exact 1/4
+	// N=4, 5 states, P<0.3 [ F x=N ] is exact true
+	// N=4, 5 states, S=? [ x=N ] is exact 1/4
+}
+
+// Sampling answers most of the same questions, and says how sure it is.
+func ExampleEngine_Check_sampling() {
+	verdicts, err := native.New().Check(context.Background(), runner.Job{
+		File: "gambler.prism", Model: []byte(gambler), Method: runner.Sim,
 		Props:      []string{`P=? [ F x=N ]`, `P<0.3 [ F x=N ]`, `S=? [ x=N ]`},
 		Consts:     []string{"N=2:2:4"},
 		Simulation: runner.Simulation{Seed: 1},

@@ -57,6 +57,8 @@ type scale struct {
 	place int  // the last digit shown counts 10^-place
 	sci   bool // d.ddde±dd: the numbers are tiny or huge
 	trim  bool // drop trailing zeros
+	// capped says that the half-width justifies more digits than are shown.
+	capped bool
 }
 
 // scaleOf returns the scale for x with that half-width; a half-width that is
@@ -69,7 +71,9 @@ func scaleOf(x, half float64) scale {
 	size := math.Abs(x)
 	if half > 0 && !math.IsInf(half, 1) {
 		size = max(size, half)
-		s.place = min(1-exponent(half, 2), maxDigits-1-exponent(size, maxDigits))
+		most := maxDigits - 1 - exponent(size, maxDigits)
+		s.place = min(1-exponent(half, 2), most)
+		s.capped = s.place == most
 	} else {
 		s.place = plainDigits - 1 - exponent(size, plainDigits)
 		s.trim = true
@@ -92,7 +96,7 @@ func (s scale) format(x float64, dir int) string {
 	if (x-shown)*float64(dir) > 0 {
 		text = s.digits(x + float64(dir)*math.Pow10(-s.place))
 	}
-	if !s.trim {
+	if !s.trim && !s.capped {
 		return text
 	}
 	mantissa, exp, sci := strings.Cut(text, "e")

@@ -195,20 +195,62 @@ func verdictTable(verdicts []result.Verdict, opt Options) *Table {
 		{Name: "samples", Align: Right},
 		{Name: "accuracy"},
 		{Name: "resolution"},
+		{Name: "states", Align: Right},
 		{Name: "time", Align: Right},
 		{Name: "notes"},
 	}}
+	space, same := sameSpace(verdicts)
 	var notes numbered
 	for i := range verdicts {
 		v := &verdicts[i]
 		t.Append(
 			propertyText(v), constants(v.Constants).String(), v.Engine, v.Method,
 			valueCell(v, opt), intervalText(v), confidenceText(v), countText(v.Samples),
-			accuracyText(v), resolutionText(v), duration(v.Seconds), notes.add(v.Warnings...),
+			accuracyText(v), resolutionText(v), statesText(v, same), duration(v.Seconds), notes.add(append(longFraction(v), v.Warnings...)...),
 		)
 	}
-	t.Notes = append(provenance(verdicts), notes.paragraphs()...)
+	t.Notes = slices.Concat(space, provenance(verdicts), notes.paragraphs())
 	return t.dropEmpty()
+}
+
+// longFraction is a note with a fraction that is too long for its cell.
+func longFraction(v *result.Verdict) []string {
+	const longest = 400
+	if v.Value.Rat == nil {
+		return nil
+	}
+	switch fraction := v.Value.Rat.RatString(); {
+	case len(fraction) <= maxFractionLen:
+		return nil
+	case len(fraction) <= longest:
+		return []string{"exactly " + fraction}
+	default:
+		return []string{fmt.Sprintf("exactly a fraction with %d digits, see --format json", len(fraction)-1)}
+	}
+}
+
+// sameSpace returns a note about the state space, if all verdicts that have one
+// have the same.
+func sameSpace(verdicts []result.Verdict) (note []string, same bool) {
+	var notes []string
+	for i := range verdicts {
+		if v := &verdicts[i]; v.States > 0 {
+			notes = append(notes, fmt.Sprintf("state space: %d states, %d choices, %d transitions", v.States, v.Choices, v.Transitions))
+		}
+	}
+	notes = distinct(notes)
+	if len(notes) > 1 {
+		return nil, false
+	}
+	return notes, true
+}
+
+// statesText leaves out what a note says.
+func statesText(v *result.Verdict, noted bool) string {
+	if noted {
+		return ""
+	}
+	return countText(v.States)
 }
 
 // numbered collects notes without repeating one.
@@ -337,7 +379,7 @@ func verdictScale(v *result.Verdict) scale {
 }
 
 func intervalText(v *result.Verdict) string {
-	if v.Bound == nil {
+	if v.Bound == nil || v.Value.Rat != nil {
 		return ""
 	}
 	s := verdictScale(v)

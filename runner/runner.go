@@ -44,10 +44,11 @@ type Job struct {
 	// -const: "N=4,p=0.1:0.1:0.5". Ranges make an experiment: every combination is checked.
 	Consts []string
 
-	// Method is how to check; empty lets the engine choose per property.
+	// Method is how to check; empty is Exact.
 	Method Method
-	// Simulation is read by the statistical methods.
+	// Simulation is read by the statistical methods, Numeric by Exact.
 	Simulation Simulation
+	Numeric    Numeric
 	// NoFixDeadlocks makes a deadlock an error. By default a deadlock is absorbing.
 	NoFixDeadlocks bool
 
@@ -61,12 +62,31 @@ type Method string
 
 // The methods. The statistical ones are those of PRISM's -simmethod.
 const (
+	Exact Method = "exact" // builds the state space
+	Sim   Method = "sim"   // samples paths: CI for the value of a property, SPRT for its truth
 	CI    Method = "ci"    // confidence interval: estimates, with Student's t
 	ACI   Method = "aci"   // asymptotic confidence interval: with the normal distribution
 	APMC  Method = "apmc"  // approximate probabilistic model checking: Chernoff-Hoeffding
 	SPRT  Method = "sprt"  // sequential probability ratio test, of bounded properties
-	Exact Method = "exact" // builds the state space
 )
+
+// Numeric parametrises the method Exact. The zero value is the default.
+type Numeric struct {
+	// Accuracy is what is asked for: result.Exact is rational arithmetic,
+	// result.Float iterates until a step is small, as other tools do by
+	// default, and everything else is result.Bounded.
+	Accuracy result.Accuracy
+	// Epsilon is the relative width that bounds may have, or the relative
+	// change at which result.Float stops; 0 is the engine's default.
+	Epsilon float64
+	// MaxStates and MaxMemory (in bytes) are limits of the state space; 0 is no
+	// limit of states, and a memory limit that keeps the machine from swapping.
+	MaxStates int
+	MaxMemory int64
+	// Workers is the number of goroutines that build the state space; 0 means
+	// one per processor. Results do not depend on it.
+	Workers int
+}
 
 // Simulation parametrises the statistical methods. Zero means not given; which
 // of the fields may be given together depends on the method, as in PRISM.
@@ -96,14 +116,25 @@ type Simulation struct {
 	Workers int
 }
 
-// Progress is how far the check of one property is.
+// Progress is how far the check of one property, or the construction of the
+// state space, is.
 type Progress struct {
-	Property  string // as result.Verdict.Property
+	Property  string // as result.Verdict.Property; empty while the state space is built
 	Constants []result.Constant
-	// Done is the number of samples drawn so far, of Target; a Target of 0 is unknown.
+	// Done is how much is done, of Target; a Target of 0 is unknown. Unit says what is counted.
 	Done, Target int64
+	Unit         Unit
 	// Estimate is the value so far, and HalfWidth what is not yet known about
 	// it; both are 0 when Done is, and HalfWidth is 0 when there is none yet.
 	Estimate, HalfWidth float64
-	Rate                float64 // samples per second
+	Rate                float64 // units per second
 }
+
+// Unit is what a Progress counts.
+type Unit string
+
+// The units.
+const (
+	Samples Unit = "samples"
+	States  Unit = "states"
+)

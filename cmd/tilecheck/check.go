@@ -3,7 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
+	"strings"
+	"time"
 
+	"tilecheck/internal/atomicfile"
 	"tilecheck/native"
 	"tilecheck/report"
 	"tilecheck/result"
@@ -18,8 +22,12 @@ type checkCmd struct {
 	Const     []string `help:"Values of undefined constants: a=1,b=0.1:0.1:0.5." sep:"none" placeholder:"DEFS"`
 	Engine    string   `help:"Engine to ask." default:"native" enum:"native"`
 
+	methodFlag     `embed:""`
 	samplingFlags  `embed:""`
+	numericFlags   `embed:""`
 	NoFixDeadlocks bool          `help:"A deadlock is an error instead of an absorbing state."`
+	Timeout        time.Duration `help:"Give up after this time; what is finished by then is printed." placeholder:"DURATION"`
+	ExportResults  string        `help:"Also write the results as PRISM's -exportresults does: FILE, FILE:csv, FILE:dataframe or FILE:comment." placeholder:"FILE[:STYLE]"`
 	Format         report.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
 }
 
@@ -29,12 +37,23 @@ func (c *checkCmd) Run(ctx context.Context, env *world) error {
 	if err != nil {
 		return err
 	}
+	results, style, err := c.exportResults()
+	if err != nil {
+		return err
+	}
 	progress, done := env.progress()
 	job.Progress = progress
+	ctx, cancel := timeLimit(ctx, c.Timeout)
+	defer cancel()
 	verdicts, err := native.New().Check(ctx, job)
 	done()
 	if err != nil {
 		return err
+	}
+	if results != "" {
+		if err := atomicfile.Write(results, func(w io.Writer) error { return report.ExportResults(w, style, verdicts) }); err != nil {
+			return err
+		}
 	}
 	if err := report.Verdicts(env.stdout, c.Format, verdicts, env.reportOptions()); err != nil {
 		return err
@@ -63,10 +82,16 @@ func (e *world) warn(f report.Format, verdicts []result.Verdict) {
 func (c *checkCmd) job(env *world) (runner.Job, error) {
 	job := runner.Job{
 		File: c.ModelFile, PropsFile: c.PropsFile, Props: c.Prop, Select: c.Select, Consts: c.Const,
-		Method: runner.Method(c.Method), NoFixDeadlocks: c.NoFixDeadlocks,
+		NoFixDeadlocks: c.NoFixDeadlocks,
 	}
 	var err error
-	if job.Simulation, err = c.simulation(); err != nil {
+	if job.Method, err = c.method(c.methodFlag, runner.Exact); err != nil {
+		return job, err
+	}
+	if job.Simulation, err = c.simulation(job.Method); err != nil {
+		return job, err
+	}
+	if job.Numeric, err = c.numeric(job.Method, c.Workers); err != nil {
 		return job, err
 	}
 	if c.PropsFile == "" && len(c.Prop) == 0 {
@@ -82,6 +107,18 @@ func (c *checkCmd) job(env *world) (runner.Job, error) {
 		job.Properties, err = env.readSource(c.PropsFile)
 	}
 	return job, err
+}
+
+// exportResults splits the flag into a file, empty if there is none, and a style.
+func (c *checkCmd) exportResults() (file string, style report.ResultsStyle, err error) {
+	file, name, _ := strings.Cut(c.ExportResults, ":")
+	if style, err = report.ParseResultsStyle(name); err != nil {
+		return "", "", usageError("--export-results: %w", err)
+	}
+	if file == "" && c.ExportResults != "" {
+		return "", "", usageError("--export-results is %q, want a file, and perhaps a style behind a colon", c.ExportResults)
+	}
+	return file, style, nil
 }
 
 func (e *world) reportOptions() report.Options {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"time"
 
 	"tilecheck/modelgen"
 	"tilecheck/native"
@@ -26,7 +27,10 @@ type compareCmd struct {
 	Spawn      string `help:"How the cell of a new tile is drawn: cell, module or uniform." default:"cell" placeholder:"SPAWN"`
 	Property   string `help:"Property to check on every model." default:"${thesis}" placeholder:"PROPERTY"`
 
+	methodFlag    `embed:""`
 	samplingFlags `embed:""`
+	numericFlags  `embed:""`
+	Timeout       time.Duration `help:"Give up after this time; what is finished by then is printed." placeholder:"DURATION"`
 	Engines       []string      `help:"Engines to ask." default:"native" enum:"native"`
 	Plot          string        `help:"Draw the table as a picture, .svg or .png, with error bars." placeholder:"FILE"`
 	Format        report.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
@@ -52,7 +56,7 @@ func (c cell) label(progress func(runner.Progress)) func(runner.Progress) {
 
 // Run checks the property for every strategy and MAX and prints the table.
 func (c *compareCmd) Run(ctx context.Context, env *world) error {
-	sim, err := c.simulation()
+	job, err := c.job()
 	if err != nil {
 		return err
 	}
@@ -65,11 +69,13 @@ func (c *compareCmd) Run(ctx context.Context, env *world) error {
 			return usageError("%w", err)
 		}
 	}
+	ctx, cancel := timeLimit(ctx, c.Timeout)
+	defer cancel()
 	comparison := report.Comparison{Title: c.title(), Notes: c.notes()}
 	progress, done := env.progress()
 	defer done()
 	for _, cell := range cells {
-		verdict, err := c.check(ctx, cell, sim, progress)
+		verdict, err := c.check(ctx, cell, job, progress)
 		if err != nil {
 			return fmt.Errorf("strategy %s, MAX %d: %w", cell.strategy, cell.max, err)
 		}
@@ -149,15 +155,24 @@ func splitStrategies(args []string) []string {
 	return out
 }
 
-func (c *compareCmd) check(ctx context.Context, cell cell, sim runner.Simulation, progress func(runner.Progress)) (result.Verdict, error) {
-	verdicts, err := native.New().Check(ctx, runner.Job{
-		File:       fmt.Sprintf("2048-%s-%d.prism", cell.strategy, cell.max),
-		Model:      cell.model,
-		Props:      []string{c.Property},
-		Method:     runner.Method(c.Method),
-		Simulation: sim,
-		Progress:   cell.label(progress),
-	})
+// job is what all cells have in common.
+func (c *compareCmd) job() (job runner.Job, err error) {
+	job.Props = []string{c.Property}
+	if job.Method, err = c.method(c.methodFlag, runner.Sim); err != nil {
+		return job, err
+	}
+	if job.Simulation, err = c.simulation(job.Method); err != nil {
+		return job, err
+	}
+	job.Numeric, err = c.numeric(job.Method, c.Workers)
+	return job, err
+}
+
+func (c *compareCmd) check(ctx context.Context, cell cell, job runner.Job, progress func(runner.Progress)) (result.Verdict, error) {
+	job.File = fmt.Sprintf("2048-%s-%d.prism", cell.strategy, cell.max)
+	job.Model = cell.model
+	job.Progress = cell.label(progress)
+	verdicts, err := native.New().Check(ctx, job)
 	if err != nil {
 		return result.Verdict{}, err
 	}

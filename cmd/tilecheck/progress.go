@@ -24,6 +24,7 @@ func (e *world) progress() (report func(runner.Progress), done func()) {
 type bar struct {
 	env      *world
 	property string
+	unit     runner.Unit
 	bar      *progressbar.ProgressBar
 }
 
@@ -32,16 +33,16 @@ func (b *bar) report(p runner.Progress) {
 	if target == 0 {
 		target = -1 // a spinner
 	}
-	if b.bar == nil || p.Property != b.property || p.Done == 0 {
+	if b.bar == nil || p.Property != b.property || p.Unit != b.unit || p.Done == 0 {
 		b.clear()
-		b.property = p.Property
+		b.property, b.unit = p.Property, p.Unit
 		b.bar = progressbar.NewOptions64(
 			target,
 			progressbar.OptionSetWriter(b.env.stderr),
 			progressbar.OptionSetWidth(24),
 			progressbar.OptionShowCount(),
 			progressbar.OptionShowIts(),
-			progressbar.OptionSetItsString("samples"),
+			progressbar.OptionSetItsString(string(p.Unit)),
 			progressbar.OptionThrottle(100*time.Millisecond),
 			progressbar.OptionClearOnFinish(),
 			progressbar.OptionEnableColorCodes(false),
@@ -63,7 +64,10 @@ func (b *bar) clear() {
 }
 
 func describeProgress(p runner.Progress) string {
-	if p.Done == 0 || math.IsNaN(p.Estimate) {
+	switch {
+	case p.Property == "":
+		return "building the state space"
+	case p.Done == 0 || p.Unit != runner.Samples || math.IsNaN(p.Estimate):
 		return p.Property
 	}
 	return fmt.Sprintf("%s = %.4f +/- %.4f", p.Property, p.Estimate, p.HalfWidth)

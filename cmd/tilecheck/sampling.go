@@ -9,22 +9,42 @@ import (
 	"tilecheck/runner"
 )
 
+// methodFlag chooses between the state space and sampling.
+type methodFlag struct {
+	Method string `help:"exact (builds the state space), sim (samples paths: ci for =?, sprt for bounded properties), or one of PRISM's methods of sampling: ci, aci, apmc, sprt." enum:",exact,sim,ci,aci,apmc,sprt" default:"" placeholder:"METHOD"`
+}
+
 // samplingFlags are PRISM's -sim switches under shorter names. Pointers tell a
 // flag that was given from its default, because which ones may be given
 // together is part of their meaning.
 type samplingFlags struct {
-	Method    string   `help:"Statistical method: ci, aci, apmc or sprt (default: ci for =?, sprt for bounded properties)." enum:",ci,aci,apmc,sprt" default:"" placeholder:"METHOD"`
 	Samples   *int64   `help:"Number of paths (default 1000 unless --width and --alpha determine it)." placeholder:"N"`
 	Alpha     *float64 `help:"Error probability: 0.01 asks for 99 % confidence (default 0.01)." placeholder:"A"`
 	Width     *float64 `help:"Half-width of the interval; APMC's approximation; half of SPRT's indifference region." placeholder:"W"`
 	MaxPath   int64    `help:"Steps after which a path that decides nothing is given up." default:"10000" placeholder:"N"`
 	MaxReward float64  `help:"Upper bound of the reward of a path: with it, rewards get a sound interval." placeholder:"R"`
 	Seed      *uint64  `help:"Seed of the random numbers (default: drawn, and printed)." placeholder:"N"`
-	Workers   int      `help:"Goroutines that draw samples; the results do not depend on it (default: one per processor)." placeholder:"N"`
+	Workers   int      `help:"Goroutines that draw samples or build the state space; the results do not depend on it (default: one per processor)." placeholder:"N"`
+}
+
+// given reports whether a flag is there that only sampling understands.
+func (f samplingFlags) given() bool { return f.Samples != nil || f.Alpha != nil || f.Width != nil }
+
+// method returns the method asked for. A flag of sampling, or a seed, asks for sampling.
+func (f samplingFlags) method(m methodFlag, otherwise runner.Method) (runner.Method, error) {
+	switch method := runner.Method(m.Method); {
+	case method == runner.Exact && f.given():
+		return "", usageError("--samples, --alpha and --width are for sampling, want --method sim instead of exact, or none of them")
+	case method != "":
+		return method, nil
+	case f.given() || f.Seed != nil:
+		return runner.Sim, nil
+	}
+	return otherwise, nil
 }
 
 // simulation checks the flags and returns what they ask for. It draws a seed when none was given.
-func (f samplingFlags) simulation() (runner.Simulation, error) {
+func (f samplingFlags) simulation(method runner.Method) (runner.Simulation, error) {
 	s := runner.Simulation{MaxPath: f.MaxPath, MaxReward: f.MaxReward, Workers: f.Workers}
 	switch {
 	case f.Samples != nil && *f.Samples < 1:
@@ -39,7 +59,7 @@ func (f samplingFlags) simulation() (runner.Simulation, error) {
 		return s, usageError("--max-reward is %g, want a positive bound", f.MaxReward)
 	case f.Workers < 0:
 		return s, usageError("--workers is %d, want at least 1", f.Workers)
-	case f.Samples != nil && f.Alpha != nil && f.Width != nil && f.Method != string(runner.SPRT):
+	case f.Samples != nil && f.Alpha != nil && f.Width != nil && method != runner.SPRT:
 		return s, usageError("--samples, --alpha and --width are all given, want two of them: the third follows")
 	}
 	if f.Samples != nil {
@@ -49,20 +69,20 @@ func (f samplingFlags) simulation() (runner.Simulation, error) {
 		s.Confidence = stats.Confidence(*f.Alpha)
 	}
 	if f.Width != nil {
-		if f.Method == string(runner.APMC) {
+		if method == runner.APMC {
 			s.Approximation = *f.Width
 		} else {
 			s.Width = *f.Width
 		}
 	}
 	var err error
-	s.Seed, err = f.seed()
+	if method != runner.Exact {
+		s.Seed, err = seedOr(f.Seed)
+	}
 	return s, err
 }
 
-// seed returns the given seed, or draws one that every reader of JSON keeps exactly.
-func (f samplingFlags) seed() (uint64, error) { return seedOr(f.Seed) }
-
+// seedOr returns the given seed, or draws one that every reader of JSON keeps exactly.
 func seedOr(given *uint64) (uint64, error) {
 	if given != nil {
 		return *given, nil

@@ -104,7 +104,7 @@ func (c *Checker) Check(ctx context.Context, p *Property) result.Verdict {
 	}
 	v.Warnings = append(v.Warnings, c.bounds.space.Warnings()...)
 	if err := c.answer(ctx, p, &v); err != nil {
-		v.Err = failure(err, p.File, p.Pos)
+		v.Err = Failure(err, p.File, p.Pos)
 	}
 	v.Seconds = time.Since(start).Seconds()
 	return v
@@ -172,7 +172,7 @@ func (c *Checker) attempt(ctx context.Context, m *model, exact bool, opts Option
 // resolution says how a property resolves nondeterminism, as far as that is the
 // business of its outermost operator.
 func (c *Checker) resolution(x sema.Expr) result.Resolution {
-	if c.bounds.space.Model().Kind != sparse.MDP {
+	if m := c.bounds.space.Model(); m.Kind != sparse.MDP || m.NumChoices() == m.NumStates() {
 		return result.NoNondet
 	}
 	switch x := x.(type) {

@@ -29,9 +29,9 @@ type inexact struct {
 
 func (x *inexact) Error() string { return x.msg }
 
-// failure classifies an error. The file and position are used for errors that
-// know none of their own.
-func failure(err error, file string, at syntax.Pos) *result.Failure {
+// Failure classifies an error of this package or of the packages below it. The
+// file and position are used for errors that know none of their own.
+func Failure(err error, file string, at syntax.Pos) *result.Failure {
 	if f, ok := errors.AsType[*result.Failure](err); ok {
 		return f
 	}
@@ -69,11 +69,11 @@ func classify(f *result.Failure, err error) *result.Failure {
 	case errors.Is(err, solve.ErrTooManySteps):
 		f.Class = result.Unsupported
 	}
-	if e, ok := errors.AsType[*explicit.LimitError](err); ok {
-		f.Class = result.Build
-		if e.Memory {
-			f.Class = result.Memory
-		}
+	if _, ok := errors.AsType[*explicit.DeadlockError](err); ok {
+		f.Class = result.Deadlock
+	}
+	if _, ok := errors.AsType[*explicit.LimitError](err); ok {
+		f.Class = result.Memory
 	}
 	return f
 }

@@ -1,0 +1,69 @@
+package native
+
+import (
+	"context"
+	"fmt"
+
+	"tilecheck/native/simulate"
+	"tilecheck/native/stats"
+	"tilecheck/prism/compile"
+	"tilecheck/result"
+	"tilecheck/runner"
+)
+
+// statistical is the method of sampling paths.
+type statistical struct {
+	opt      simulate.Options
+	progress func(runner.Progress)
+}
+
+func newStatistical(job *runner.Job) (*statistical, error) {
+	name := job.Method
+	if name == runner.Sim {
+		name = ""
+	}
+	m, err := stats.ParseMethod(string(name))
+	if err != nil {
+		return nil, err
+	}
+	sim := &job.Simulation
+	switch {
+	case sim.MaxPath < 0:
+		return nil, fmt.Errorf("maximum path length %d: want a positive number", sim.MaxPath)
+	case sim.Workers < 0:
+		return nil, fmt.Errorf("%d workers: want a positive number", sim.Workers)
+	}
+	return &statistical{
+		progress: job.Progress,
+		opt: simulate.Options{
+			Params: stats.Params{
+				Method: m, Width: sim.Width, Confidence: sim.Confidence, Samples: sim.Samples, Approx: sim.Approximation,
+				MaxReward: sim.MaxReward, ZeroVarianceSamples: sim.MinSamples, MaxSamples: sim.MaxSamples,
+			},
+			MaxPath: sim.MaxPath, Seed: sim.Seed, Workers: sim.Workers,
+		},
+	}, nil
+}
+
+func (s *statistical) instance(_ context.Context, m *compile.Model, _ []result.Constant) (instance, error) {
+	return &sampled{statistical: s, model: m}, nil
+}
+
+// sampled is an instance whose paths are sampled.
+type sampled struct {
+	*statistical
+	model *compile.Model
+}
+
+func (s *sampled) check(ctx context.Context, p *property, constants []result.Constant) result.Verdict {
+	opt := s.opt
+	if s.progress != nil {
+		opt.Progress = func(sp simulate.Progress) {
+			s.progress(runner.Progress{
+				Property: p.Text, Constants: constants, Done: sp.Done, Target: sp.Target, Unit: runner.Samples,
+				Estimate: sp.Estimate, HalfWidth: sp.HalfWidth, Rate: sp.Rate,
+			})
+		}
+	}
+	return simulate.Check(ctx, s.model, &simulate.Property{Property: p.Property, Program: p.program, File: p.file}, opt).Verdict
+}

@@ -1,0 +1,228 @@
+package report
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"tilecheck/prism/sema"
+	"tilecheck/result"
+)
+
+// ResultsStyle is one of the forms in which PRISM's -exportresults writes results.
+type ResultsStyle string
+
+// The styles: lists separated by tabs or commas, one table for all properties,
+// and annotations as PRISM's test mode reads them.
+const (
+	ResultsList      ResultsStyle = "list"
+	ResultsCSV       ResultsStyle = "csv"
+	ResultsDataFrame ResultsStyle = "dataframe"
+	ResultsComment   ResultsStyle = "comment"
+)
+
+// ParseResultsStyle returns the style of that name; empty is list, as in PRISM.
+func ParseResultsStyle(name string) (ResultsStyle, error) {
+	styles := []ResultsStyle{ResultsList, ResultsCSV, ResultsDataFrame, ResultsComment}
+	switch s := ResultsStyle(name); {
+	case name == "":
+		return ResultsList, nil
+	case slices.Contains(styles, s):
+		return s, nil
+	}
+	return "", fmt.Errorf("unknown style %q of results, want list, csv, dataframe or comment", name)
+}
+
+// ExportResults writes verdicts as PRISM's -exportresults does: values with 12
+// significant digits, constants only where they vary (all of them in
+// comments), no intervals, and nothing quoted but properties.
+func ExportResults(w io.Writer, style ResultsStyle, verdicts []result.Verdict) error {
+	out := bufio.NewWriter(w)
+	groups := groupResults(verdicts)
+	var err error
+	switch style {
+	case ResultsCSV:
+		err = exportLists(out, groups, ",")
+	case ResultsDataFrame:
+		err = exportDataFrame(out, groups)
+	case ResultsComment:
+		err = exportComments(out, groups)
+	default:
+		err = exportLists(out, groups, "\t")
+	}
+	if err != nil {
+		return err
+	}
+	return out.Flush()
+}
+
+// resultGroup is the verdicts of one property.
+type resultGroup struct {
+	verdicts []*result.Verdict
+	varying  []string // constants with several values, in order
+}
+
+// groupResults puts the verdicts of a property together: engines have those of
+// one valuation of the model's constants together. A property that is there
+// twice has every valuation twice.
+func groupResults(verdicts []result.Verdict) []*resultGroup {
+	var order []*resultGroup
+	groups := make(map[string]*resultGroup)
+	seen := make(map[string]int)
+	for i := range verdicts {
+		v := &verdicts[i]
+		property := propertyText(v)
+		instance := property + "\n" + constants(v.Constants).String()
+		key := fmt.Sprintf("%s\n%d", property, seen[instance])
+		seen[instance]++
+		g := groups[key]
+		if g == nil {
+			g = &resultGroup{}
+			groups[key] = g
+			order = append(order, g)
+		}
+		g.verdicts = append(g.verdicts, v)
+	}
+	for _, g := range order {
+		g.vary()
+	}
+	return order
+}
+
+func (g *resultGroup) vary() {
+	first := g.verdicts[0]
+	for _, c := range first.Constants {
+		differs := func(v *result.Verdict) bool { return constantText(v, c.Name) != c.Value }
+		if slices.ContainsFunc(g.verdicts, differs) {
+			g.varying = append(g.varying, c.Name)
+		}
+	}
+}
+
+func constantText(v *result.Verdict, name string) string {
+	for _, c := range v.Constants {
+		if c.Name == name {
+			return c.Value
+		}
+	}
+	return ""
+}
+
+// row returns the values of the constants and the result.
+func row(v *result.Verdict, names []string) []string {
+	cells := make([]string, 0, len(names)+1)
+	for _, name := range names {
+		cells = append(cells, constantText(v, name))
+	}
+	return append(cells, exportedValue(v))
+}
+
+func exportLists(w io.Writer, groups []*resultGroup, separator string) error {
+	for i, g := range groups {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		if len(groups) > 1 {
+			title := propertyText(g.verdicts[0])
+			if separator == "," {
+				title = `"` + strings.ReplaceAll(title, `"`, `""`) + `"`
+			} else {
+				title += ":"
+			}
+			fmt.Fprintln(w, title)
+		}
+		fmt.Fprintln(w, strings.Join(append(slices.Clone(g.varying), "Result"), separator))
+		for _, v := range g.verdicts {
+			if _, err := fmt.Fprintln(w, strings.Join(row(v, g.varying), separator)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func exportDataFrame(w io.Writer, groups []*resultGroup) error {
+	var names []string
+	for _, g := range groups {
+		for _, name := range g.varying {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	line := func(cells ...string) error {
+		_, err := fmt.Fprintln(w, strings.Join(cells, ","))
+		return err
+	}
+	if err := line(slices.Concat([]string{"Property"}, names, []string{"Result"})...); err != nil {
+		return err
+	}
+	for i, g := range groups {
+		for _, v := range g.verdicts {
+			name := v.Name
+			if name == "" {
+				name = "Property_" + strconv.Itoa(i+1)
+			}
+			if err := line(append([]string{name}, row(v, names)...)...); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func exportComments(w io.Writer, groups []*resultGroup) error {
+	for i, g := range groups {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		for _, v := range g.verdicts {
+			// Constants that do not vary come first.
+			var fixed, varying constants
+			for _, c := range v.Constants {
+				if slices.Contains(g.varying, c.Name) {
+					varying = append(varying, c)
+				} else {
+					fixed = append(fixed, c)
+				}
+			}
+			valuation := ""
+			if all := append(fixed, varying...); len(all) > 0 {
+				valuation = " (" + all.String() + ")"
+			}
+			if _, err := fmt.Fprintf(w, "// RESULT%s: %s\n", valuation, exportedValue(v)); err != nil {
+				return err
+			}
+		}
+		if len(groups) > 1 {
+			fmt.Fprintln(w, propertyText(g.verdicts[0]))
+		}
+	}
+	return nil
+}
+
+// exportedValue is a result as PRISM writes it: 12 significant digits, fractions
+// in full, ranges as Java writes doubles, errors with their text.
+func exportedValue(v *result.Verdict) string {
+	x := v.Value
+	switch {
+	case v.Err != nil || x.Kind == result.NoValue:
+		if v.Err == nil {
+			return "Error: no value"
+		}
+		return "Error: " + v.Err.Message
+	case x.Kind == result.Boolean:
+		return strconv.FormatBool(x.Bool)
+	case x.Kind == result.Range:
+		return "[" + sema.DoubleValue(x.Num).String() + "," + sema.DoubleValue(x.Hi).String() + "]"
+	case x.Rat != nil && v.Accuracy == result.Exact:
+		return x.Rat.RatString()
+	}
+	if name, special := specialNumber(x.Num); special {
+		return name
+	}
+	return strconv.FormatFloat(x.Num, 'g', 12, 64)
+}
