@@ -3,6 +3,7 @@ package native
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"tilecheck/native/explicit/check"
 	"tilecheck/prism/compile"
@@ -86,6 +87,11 @@ type run struct {
 func (r *run) instance(model sema.Valuation) {
 	prog, in, err := r.build(model)
 	for _, t := range r.plan.tasks {
+		if t.rejected != nil {
+			f := failure(t.rejected, result.TypeError, t.source.file, t.pos)
+			r.add(t, texts(model), result.Verdict{Err: f})
+			continue
+		}
 		for property := range t.source.experiment.Properties(t.index) {
 			constants := append(texts(model), texts(property)...)
 			var v result.Verdict
@@ -94,12 +100,17 @@ func (r *run) instance(model sema.Valuation) {
 			} else {
 				v = result.Verdict{Err: failure(err, result.Build, r.job.File, syntax.Pos{})}
 			}
-			v.Property, v.Name = t.text, t.name
-			v.Engine, v.Constants = Name, constants
-			v.Warnings = append(r.plan.warnings[:len(r.plan.warnings):len(r.plan.warnings)], v.Warnings...)
-			r.verdicts = append(r.verdicts, v)
+			r.add(t, constants, v)
 		}
 	}
+}
+
+// add completes a verdict.
+func (r *run) add(t *task, constants []result.Constant, v result.Verdict) {
+	v.Property, v.Name = t.text, t.name
+	v.Engine, v.Constants = Name, constants
+	v.Warnings = append(slices.Clip(r.plan.warnings), v.Warnings...)
+	r.verdicts = append(r.verdicts, v)
 }
 
 func (r *run) build(model sema.Valuation) (*sema.Program, instance, error) {

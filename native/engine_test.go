@@ -165,7 +165,8 @@ func TestDiagnostics(t *testing.T) {
 	}{
 		{runner.Job{Model: []byte("dtmc\nmodule m s:[0..1] [] true -> true; endmodule")}, "m.prism:2:19:"},
 		{runner.Job{Model: []byte("dtmc\nmodule m s:[0..1]; [] q -> true; endmodule"), Props: []string{"P=? [ F true ]"}}, "m.prism:2:23:"},
-		{runner.Job{Model: []byte(ruin), Properties: []byte("P=? [ F true ];\nP=? [ F q ];")}, "m.props:2:9:"},
+		{runner.Job{Model: []byte(ruin), Properties: []byte("const int k = q;\nP=? [ F true ];")}, "m.props:1:15:"},
+		{runner.Job{Model: []byte(ruin), Properties: []byte("\"a\": P=? [ F q ];\n\"b\": \"a\";")}, "m.props:1:14:"},
 		{runner.Job{Model: []byte(ruin), Props: []string{"P=? [ F true ]", "P=? [ F q ]", "P=? [ F"}}, "1:9:"},
 		{runner.Job{Model: []byte(ruin), Props: []string{"P=? [ F true ]", "P=? [ F q ]", "P=? [ F"}}, "\n1:7:"},
 		{runner.Job{Model: []byte(ruin), Props: []string{"P=? [ F true ]"}}, `undefined constant "N" must be defined`},
@@ -183,6 +184,36 @@ func TestDiagnostics(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("got %v (%d verdicts), want %s", err, len(vs), tt.want)
 		}
+	}
+}
+
+// A property with errors costs the others nothing, but those that refer to it.
+func TestRejectedProperties(t *testing.T) {
+	vs := sample(t, runner.Job{
+		Model: []byte(ruin), Method: runner.Exact, Consts: []string{"N=2:3"},
+		Properties: []byte("\"a\": P=? [ F x=N ];\n\"b\": P=? [ F q ];\nR{\"r\"}=? [ F x=N ];\n\"b\"*2;\n\"d\": \"a\"*2;\nP=? [ F x+1 ];"),
+		Props:      []string{`"d"/2`},
+	})
+	want := `P=? [ F x=N ] N=2: 0.5
+P=? [ F q ] N=2: type
+R{"r"}=? [ F x=N ] N=2: type
+"b"*2 N=2: type
+"a"*2 N=2: 1
+P=? [ F x+1 ] N=2: type
+"d"/2 N=2: 0.5
+P=? [ F x=N ] N=3: 0.333333334
+P=? [ F q ] N=3: type
+R{"r"}=? [ F x=N ] N=3: type
+"b"*2 N=3: type
+"a"*2 N=3: 0.666666667
+P=? [ F x+1 ] N=3: type
+"d"/2 N=3: 0.333333334
+`
+	if got := summary(vs); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if got, want := vs[1].Err.Error(), "m.props:2:14: "; !strings.HasPrefix(got, want) || vs[1].Name != "b" {
+		t.Errorf("%s: %s, want b: %s", vs[1].Name, got, want)
 	}
 }
 
