@@ -124,6 +124,10 @@ const (
 	NonConverge Class = "non-convergence"
 	Timeout     Class = "timeout"
 	Memory      Class = "memory"
+	Heap        Class = "heap"      // of the Java virtual machine that runs PRISM
+	CUDD        Class = "cudd"      // the memory of PRISM's decision diagrams
+	Killed      Class = "killed"    // a signal from outside, whose reason is not known
+	Truncated   Class = "truncated" // the output ends in the middle, or after less than was asked for
 	Interrupted Class = "interrupted"
 	Other       Class = "other"
 )

@@ -61,6 +61,15 @@ func describe(err error) string {
 	return "tilecheck: " + err.Error()
 }
 
+// limited reports whether a failure is a limit of time or memory.
+func limited(c result.Class) bool {
+	switch c {
+	case result.Timeout, result.Memory, result.Heap, result.CUDD:
+		return true
+	}
+	return false
+}
+
 // verdictCode is the exit code of a list of verdicts: the gravest wins, and a
 // list without any is not a success.
 func verdictCode(verdicts []result.Verdict) int {
@@ -70,7 +79,7 @@ func verdictCode(verdicts []result.Verdict) int {
 	code := exitOK
 	for _, v := range verdicts {
 		switch {
-		case v.Err != nil && (v.Err.Class == result.Timeout || v.Err.Class == result.Memory):
+		case v.Err != nil && limited(v.Err.Class):
 			return exitOutOfLimit
 		case v.Err != nil || v.Value.Kind == result.NoValue:
 			code = exitCannotRun

@@ -1,0 +1,179 @@
+package parse
+
+import (
+	"fmt"
+	"strings"
+
+	"tilecheck/result"
+)
+
+// phase is how far a run has come. It decides the class of errors whose
+// wording does not.
+type phase int
+
+const (
+	starting phase = iota
+	parsingModel
+	parsingProperties
+	running
+	building
+)
+
+// prismClass groups PRISM's error messages. The order matters: what names its
+// reason most plainly comes first.
+func prismClass(msg string, at phase) result.Class {
+	switch {
+	case strings.HasPrefix(msg, "Timeout (after"):
+		return result.Timeout
+	case strings.Contains(msg, "CUDD"):
+		return result.CUDD
+	case strings.HasPrefix(msg, "Syntax error"):
+		return result.Parse
+	case strings.Contains(msg, "did not converge"):
+		return result.NonConverge
+	case strings.Contains(msg, "Consider increasing the maximum path length"):
+		return result.PathLength
+	case aboutConstants(msg):
+		return result.Constants
+	case strings.HasPrefix(msg, "Deadlock state found"), strings.HasPrefix(msg, "Model contains") && strings.Contains(msg, "deadlock state"):
+		return result.Deadlock
+	case aboutModel(msg):
+		return result.Model
+	case aboutSupport(msg):
+		return result.Unsupported
+	case aboutTypes(msg):
+		return result.TypeError
+	}
+	switch at {
+	case parsingModel, parsingProperties:
+		if strings.HasPrefix(msg, `File "`) {
+			return result.Other
+		}
+		return result.TypeError // the text was grammatical, and is refused all the same
+	case building:
+		return result.Build
+	}
+	return result.Other
+}
+
+func aboutConstants(msg string) bool {
+	return strings.HasPrefix(msg, "Undefined constant") ||
+		strings.HasPrefix(msg, "Constant ") && strings.Contains(msg, "has already been defined") ||
+		strings.HasPrefix(msg, "Value ") && strings.Contains(msg, " for constant ")
+}
+
+func aboutModel(msg string) bool {
+	return containsAny(msg, "Probabilities in command", "Probabilities sum to", "Probability is ", "Rates in command", "Rate is ") ||
+		strings.HasPrefix(msg, "Value ") && strings.Contains(msg, "out of range for variable") ||
+		strings.Contains(msg, "Invalid range (") ||
+		strings.HasPrefix(msg, "POMDP is not allowed duplicate") || strings.HasPrefix(msg, "Problem with observation")
+}
+
+func aboutSupport(msg string) bool {
+	return containsAny(msg,
+		"not supported", "not currently supported", "not yet supported", "does not support", "does not yet", "not implemented",
+		"currently only supports", "No support for", "cannot handle", "can only handle", "Cannot use the", "Cannot use SPRT",
+		"Can't create sampler", "Couldn't check class", "cannot be used for", "can be used for PTAs", "only allowed in",
+		"are not allowed when using", "is only meaningful for", "Cannot build a model that contains a variable with unbounded range",
+		"only sparse engine", "is not enough to compare to bound")
+}
+
+func aboutTypes(msg string) bool {
+	return containsAny(msg, "Type error", "Type mismatch", "for nondeterministic models; use",
+		"Undeclared ", "Invalid probability bound", "Negative bound", "Empty bound", "Invalid upper bound", "Invalid lower bound",
+		"Invalid time bound", "must be integers for", "Invalid bound", "Invalid reward structure index", "Model has no rewards")
+}
+
+// stormClass groups the exceptions of Storm by type and message.
+func stormClass(kind, msg string) result.Class {
+	switch {
+	case containsAny(msg, "bad_alloc", "table full", "out of memory"), kind == "MissingLibraryException" && strings.Contains(msg, "memory"):
+		return result.Memory
+	case strings.Contains(msg, "undefined constant"):
+		return result.Constants
+	case strings.Contains(msg, "deadlock state"):
+		return result.Deadlock
+	case containsAny(msg, "out-of-bounds", "Probabilities do not sum", "do not sum up to one"):
+		return result.Model
+	case strings.HasPrefix(msg, "Parsing error"):
+		return result.Parse
+	case containsAny(msg, "to be of boolean type", "to be of", "whether minimal or maximal", "illegal label", "unknown label"):
+		return result.TypeError
+	case strings.Contains(msg, "did not converge"):
+		return result.NonConverge
+	}
+	switch kind {
+	case "NotSupportedException", "NotImplementedException", "InvalidOperationException", "MissingLibraryException", "InvalidPropertyException":
+		return result.Unsupported
+	case "WrongFormatException", "InvalidTypeException":
+		return result.Parse
+	case "OutOfMemoryException":
+		return result.Memory
+	case "AbortException":
+		return result.Interrupted
+	}
+	return result.Other
+}
+
+// stderrFacts is what standard error told.
+type stderrFacts struct {
+	heap, stack bool
+	signal      int    // that Storm says it received
+	last        string // the last line, when nothing is known
+}
+
+func (f *stderrFacts) line(s string) {
+	switch {
+	case strings.Contains(s, "java.lang.OutOfMemoryError"):
+		f.heap = true
+	case strings.Contains(s, "java.lang.StackOverflowError"):
+		f.stack = true
+	case strings.Contains(s, "The program received signal "):
+		n, _ := between(s, "received signal ", " and")
+		f.signal = int(min(count(n), 255))
+	}
+	if s != "" && !strings.HasPrefix(s, "\t") {
+		f.last = clip(s, maxText)
+	}
+}
+
+// Signals as shells and containers report them, above 128.
+const (
+	sigint  = 2
+	sigkill = 9
+	sigalrm = 14
+	sigterm = 15
+	sigxcpu = 24
+)
+
+func signalFailure(sig int) *result.Failure {
+	switch sig {
+	case sigint:
+		return &result.Failure{Class: result.Interrupted, Message: "interrupted (SIGINT)"}
+	case sigkill, sigterm:
+		return &result.Failure{Class: result.Killed, Message: fmt.Sprintf("killed by signal %d", sig)}
+	case sigalrm, sigxcpu:
+		return &result.Failure{Class: result.Timeout, Message: fmt.Sprintf("time limit reached (signal %d)", sig)}
+	}
+	return &result.Failure{Class: result.Other, Message: fmt.Sprintf("crashed with signal %d", sig)}
+}
+
+// ending says why the process ended before its time, as far as memory, its
+// owner and the exit code tell; nil when they tell nothing.
+func ending(end End, facts *stderrFacts) *result.Failure {
+	switch {
+	case end.Stopped != "":
+		return &result.Failure{Class: end.Stopped, Message: "stopped: " + string(end.Stopped)}
+	case facts.heap:
+		return &result.Failure{Class: result.Heap, Message: "Java ran out of heap memory (java.lang.OutOfMemoryError); raise it with -javamaxmem"}
+	case facts.stack:
+		return &result.Failure{Class: result.Memory, Message: "Java ran out of stack memory (java.lang.StackOverflowError); raise it with -javastack"}
+	case facts.signal > 0:
+		return signalFailure(facts.signal)
+	case end.Known && end.Code < 0: // as os.ProcessState.ExitCode has it
+		return &result.Failure{Class: result.Killed, Message: "ended by a signal"}
+	case end.Known && end.Code > 128 && end.Code < 128+65:
+		return signalFailure(end.Code - 128)
+	}
+	return nil
+}

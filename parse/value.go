@@ -1,0 +1,331 @@
+package parse
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"tilecheck/result"
+)
+
+var (
+	integerForm  = regexp.MustCompile(`^-?[0-9]+$`)
+	decimalForm  = regexp.MustCompile(`^-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
+	fractionForm = regexp.MustCompile(`^-?[0-9]+/[0-9]+$`)
+)
+
+// errForm refuses a value by the form it has.
+type errForm string
+
+func (e errForm) Error() string { return string(e) }
+
+// scalar reads one value as PRISM and Storm print it: a Boolean, an integer, a
+// decimal, a fraction, an infinity or NaN. Nothing else is accepted, no blanks either.
+func scalar(s string) (result.Value, error) {
+	switch s {
+	case "true", "false":
+		return result.Value{Kind: result.Boolean, Bool: s == "true"}, nil
+	case "NaN", "nan", "-nan":
+		return result.Value{Kind: result.Number, Num: math.NaN()}, nil
+	case "Infinity", "Inf", "inf":
+		return result.Value{Kind: result.Number, Num: math.Inf(1)}, nil
+	case "-Infinity", "-Inf", "-inf":
+		return result.Value{Kind: result.Number, Num: math.Inf(-1)}, nil
+	}
+	switch {
+	case integerForm.MatchString(s):
+		v, err := rational(s)
+		v.Kind = result.Integer
+		return v, err
+	case decimalForm.MatchString(s):
+		f, err := strconv.ParseFloat(s, 64)
+		if err != nil {
+			return result.Value{}, errForm("number outside the range of a double: " + clip(s, 80))
+		}
+		return result.Value{Kind: result.Number, Num: f}, nil
+	case fractionForm.MatchString(s):
+		return rational(s)
+	}
+	return result.Value{}, errForm(fmt.Sprintf("found %q, want a number, a fraction or a Boolean", clip(s, 80)))
+}
+
+// rational reads an integer or a fraction without loss.
+func rational(s string) (result.Value, error) {
+	if len(s) > maxDigits {
+		return result.Value{}, errForm(fmt.Sprintf("a number of %d characters is longer than is read", len(s)))
+	}
+	r, ok := new(big.Rat).SetString(s)
+	if !ok {
+		return result.Value{}, errForm("found a fraction with denominator 0")
+	}
+	f, _ := r.Float64()
+	return result.Value{Kind: result.Number, Num: f, Rat: r}, nil
+}
+
+// answer is what a result line says.
+type answer struct {
+	text       string // of the value alone
+	value      result.Value
+	accuracy   result.Accuracy
+	bound      *result.Interval
+	halfWidth  *float64
+	confidence float64
+	remarks    []string // parenthesised remarks of a form that is not known
+}
+
+// prismAnswer reads what stands after "Result:". The forms are those of
+// Result.getResultAndAccuracy and of the versions before 4.7, which wrote
+// "(value in the initial state)" instead of the accuracy.
+func prismAnswer(s string) (answer, error) {
+	text, rest := cutValue(s)
+	a := answer{text: text}
+	if strings.HasPrefix(text, "(") {
+		return a, errForm("the result is a function of parameters")
+	}
+	groups, ok := parentheses(rest)
+	if !ok {
+		return a, errForm(fmt.Sprintf("found %q after the value", clip(rest, 80)))
+	}
+	var err error
+	if a.value, err = prismValue(text); err != nil {
+		return a, err
+	}
+	for i, g := range groups {
+		switch {
+		case i > 0 && a.accuracy == result.Exact: // the approximation of an exact number
+		case g == "value in the initial state", g == "range of values over initial states",
+			strings.HasPrefix(g, "property "): // what older versions wrote
+		case !a.judge(g):
+			a.remarks = append(a.remarks, g)
+		}
+	}
+	if a.accuracy == result.Exact && a.value.Kind == result.Integer {
+		a.value.Kind = result.Number // PRISM's exact numbers have no type
+	}
+	if a.accuracy != result.Exact && a.value.Kind != result.Integer {
+		a.value.Rat = nil
+	}
+	return a, nil
+}
+
+// cutValue splits a value from the blank and the remarks after it. A list in
+// brackets holds blanks of its own.
+func cutValue(s string) (value, rest string) {
+	end := strings.IndexByte(s, ' ')
+	if strings.HasPrefix(s, "[") {
+		if end = strings.LastIndexByte(s, ']') + 1; end == 0 {
+			end = len(s)
+		}
+	} else if strings.HasPrefix(s, "(") { // regions of parameters: no value
+		end = len(s)
+	}
+	if end < 0 {
+		return s, ""
+	}
+	return s[:end], s[end:]
+}
+
+// parentheses splits " (a) (b)" into a and b.
+func parentheses(s string) ([]string, bool) {
+	var out []string
+	for s != "" {
+		inner, ok := strings.CutPrefix(s, " (")
+		end := strings.IndexByte(inner, ')')
+		if !ok || end < 0 || len(out) > 8 {
+			return nil, false
+		}
+		out = append(out, inner[:end])
+		s = inner[end+1:]
+	}
+	return out, true
+}
+
+func prismValue(s string) (result.Value, error) {
+	inner, ok := strings.CutPrefix(s, "[")
+	if !ok {
+		return scalar(s)
+	}
+	inner, ok = strings.CutSuffix(inner, "]")
+	if strings.HasPrefix(inner, "(") {
+		return result.Value{}, errForm("the result is a Pareto curve, not one number")
+	}
+	low, high, two := strings.Cut(inner, ",")
+	if !ok || !two {
+		return result.Value{}, errForm(fmt.Sprintf("found %q, want [low,high]", clip(s, 80)))
+	}
+	return span(low, strings.TrimPrefix(high, " "))
+}
+
+// span is the range from one number to another.
+func span(low, high string) (result.Value, error) {
+	l, err := scalar(low)
+	if err != nil {
+		return result.Value{}, err
+	}
+	h, err := scalar(high)
+	if err != nil {
+		return result.Value{}, err
+	}
+	if l.Kind == result.Boolean || h.Kind == result.Boolean {
+		return result.Value{}, errForm("the result differs between initial states")
+	}
+	if l.Num > h.Num {
+		return result.Value{}, errForm("found a range whose low end is above its high end")
+	}
+	return result.Value{Kind: result.Range, Num: l.Num, Hi: h.Num}, nil
+}
+
+// judge reads one remark on the accuracy, and reports whether it knows it.
+func (a *answer) judge(g string) bool {
+	switch g {
+	case "exact":
+		a.accuracy = result.Exact
+		return true
+	case "exact floating point":
+		a.accuracy = result.Float
+		return true
+	}
+	if p, ok := strings.CutPrefix(g, "with probability "); ok {
+		return a.probably(p)
+	}
+	width, ok := strings.CutPrefix(g, "+/- ")
+	if !ok || a.value.Kind != result.Number {
+		return false
+	}
+	width, relative, ok := strings.Cut(width, "; rel err ")
+	if !ok || !isNumber(relative) {
+		return false
+	}
+	if w, p, ok := strings.Cut(width, " with probability "); ok {
+		d, err := positive(w)
+		if err != nil || !a.probably(p) {
+			return false
+		}
+		a.halfWidth = &d
+		return true
+	}
+	width, estimated := strings.CutSuffix(width, " estimated")
+	d, err := positive(width)
+	if err != nil {
+		return false
+	}
+	a.accuracy = result.Bounded
+	if estimated {
+		a.accuracy = result.Estimated
+	}
+	a.bound = around(a.value.Num, d)
+	return true
+}
+
+func (a *answer) probably(s string) bool {
+	p, err := positive(s)
+	if err != nil || p > 1 {
+		return false
+	}
+	a.accuracy, a.confidence = result.Probable, p
+	return true
+}
+
+func isNumber(s string) bool {
+	v, err := scalar(s)
+	return err == nil && v.Kind != result.Boolean
+}
+
+var errNegative = errors.New("negative")
+
+func positive(s string) (float64, error) {
+	v, err := scalar(s)
+	if err != nil {
+		return 0, err
+	}
+	if v.Kind == result.Boolean || !(v.Num >= 0) {
+		return 0, errNegative
+	}
+	return v.Num, nil
+}
+
+// around is [v-d, v+d], rounded outwards; nil when it would say nothing.
+func around(v, d float64) *result.Interval {
+	if math.IsNaN(v) || math.IsInf(v, 0) || math.IsInf(d, 0) {
+		return nil
+	}
+	if d == 0 {
+		return &result.Interval{Lo: v, Hi: v}
+	}
+	return &result.Interval{Lo: math.Nextafter(v-d, math.Inf(-1)), Hi: math.Nextafter(v+d, math.Inf(1))}
+}
+
+// stormAnswer reads what stands after "Result (for …):". What Storm does not
+// print, the accuracy, comes from the options.
+func stormAnswer(s string, opts stormOptions) (answer, error) {
+	text, approx, hasApprox := strings.Cut(s, " (approx. ")
+	a := answer{text: text}
+	if hasApprox && !strings.HasSuffix(approx, ")") {
+		return a, errForm(fmt.Sprintf("found %q after the value", clip(approx, 80)))
+	}
+	var err error
+	if a.value, err = stormValue(text); err != nil {
+		return a, err
+	}
+	if a.value.Kind == result.Integer {
+		a.value.Kind = result.Number // Storm prints 1 for 1.0
+	}
+	switch {
+	case hasApprox || opts.exact:
+		a.accuracy = result.Exact
+	case opts.sound:
+		a.accuracy = result.Bounded
+		a.bound = opts.bound(a.value)
+	default:
+		a.accuracy = result.Estimated
+	}
+	if a.accuracy != result.Exact {
+		a.value.Rat = nil
+	} else if a.value.Kind == result.Number && a.value.Rat == nil && !math.IsInf(a.value.Num, 0) {
+		a.accuracy = result.Unknown // a decimal is not what exact arithmetic prints
+	}
+	return a, nil
+}
+
+func stormValue(s string) (result.Value, error) {
+	switch {
+	case strings.HasPrefix(s, "{") && strings.HasSuffix(s, "}"):
+		return hull(strings.Split(s[1:len(s)-1], ", "))
+	case strings.HasPrefix(s, "[") && strings.HasSuffix(s, "]"):
+		low, high, ok := strings.Cut(s[1:len(s)-1], ", ")
+		if !ok {
+			return result.Value{}, errForm(fmt.Sprintf("found %q, want [low, high]", clip(s, 80)))
+		}
+		return span(low, high)
+	}
+	return scalar(s)
+}
+
+// hull is the range of several values, or the one Boolean they all are.
+func hull(items []string) (result.Value, error) {
+	first, err := scalar(items[0])
+	if err != nil {
+		return result.Value{}, err
+	}
+	out := result.Value{Kind: result.Range, Num: first.Num, Hi: first.Num}
+	for _, item := range items {
+		v, err := scalar(item)
+		switch {
+		case err != nil:
+			return result.Value{}, err
+		case (v.Kind == result.Boolean) != (first.Kind == result.Boolean) || v.Bool != first.Bool:
+			return result.Value{}, errForm("the result differs between initial states")
+		case math.IsNaN(v.Num):
+			return result.Value{}, errForm("one of several results is not a number")
+		}
+		out.Num, out.Hi = min(out.Num, v.Num), max(out.Hi, v.Num)
+	}
+	if first.Kind == result.Boolean {
+		return first, nil
+	}
+	return out, nil
+}
