@@ -11,6 +11,7 @@ import (
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
 	"tilecheck/runner"
+	"tilecheck/runner/plan"
 )
 
 // Name is what the engine calls itself.
@@ -35,12 +36,12 @@ func (*Engine) Check(ctx context.Context, job runner.Job) ([]result.Verdict, err
 	if err != nil {
 		return nil, err
 	}
-	plan, err := newPlan(&job)
+	tasks, err := plan.New(&job)
 	if err != nil {
 		return nil, err
 	}
-	r := &run{ctx: ctx, job: &job, plan: plan, method: method}
-	for model := range plan.tasks[0].source.experiment.Models() {
+	r := &run{ctx: ctx, job: &job, plan: tasks, method: method}
+	for model := range tasks.Models() {
 		r.instance(model)
 	}
 	return r.verdicts, nil
@@ -78,7 +79,7 @@ func newMethod(job *runner.Job) (method, error) {
 type run struct {
 	ctx      context.Context
 	job      *runner.Job
-	plan     *plan
+	plan     *plan.Plan
 	method   method
 	verdicts []result.Verdict
 }
@@ -86,14 +87,14 @@ type run struct {
 // instance checks every property under one valuation of the model's constants.
 func (r *run) instance(model sema.Valuation) {
 	prog, in, err := r.build(model)
-	for _, t := range r.plan.tasks {
-		if t.rejected != nil {
-			f := failure(t.rejected, result.TypeError, t.source.file, t.pos)
-			r.add(t, texts(model), result.Verdict{Err: f})
+	for _, t := range r.plan.Tasks {
+		if t.Rejected != nil {
+			f := failure(t.Rejected, result.TypeError, t.Source.File, t.Pos)
+			r.add(t, plan.Constants(model), result.Verdict{Err: f})
 			continue
 		}
-		for property := range t.source.experiment.Properties(t.index) {
-			constants := append(texts(model), texts(property)...)
+		for property := range t.Valuations() {
+			constants := plan.Constants(model, property)
 			var v result.Verdict
 			if err == nil {
 				v = r.property(t, prog, in, property, constants)
@@ -106,10 +107,10 @@ func (r *run) instance(model sema.Valuation) {
 }
 
 // add completes a verdict.
-func (r *run) add(t *task, constants []result.Constant, v result.Verdict) {
-	v.Property, v.Name = t.text, t.name
+func (r *run) add(t *plan.Task, constants []result.Constant, v result.Verdict) {
+	v.Property, v.Name = t.Text, t.Name
 	v.Engine, v.Constants = Name, constants
-	v.Warnings = append(slices.Clip(r.plan.warnings), v.Warnings...)
+	v.Warnings = append(slices.Clip(r.plan.Warnings), v.Warnings...)
 	r.verdicts = append(r.verdicts, v)
 }
 
@@ -117,7 +118,7 @@ func (r *run) build(model sema.Valuation) (*sema.Program, instance, error) {
 	if err := r.ctx.Err(); err != nil {
 		return nil, nil, err
 	}
-	prog, err := r.plan.model.Instantiate(model.Map())
+	prog, err := r.plan.Model.Instantiate(model.Map())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -125,20 +126,20 @@ func (r *run) build(model sema.Valuation) (*sema.Program, instance, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	in, err := r.method.instance(r.ctx, m, texts(model))
+	in, err := r.method.instance(r.ctx, m, plan.Constants(model))
 	return prog, in, err
 }
 
 // property checks one property of an instance.
-func (r *run) property(t *task, prog *sema.Program, in instance, valuation sema.Valuation, constants []result.Constant) result.Verdict {
+func (r *run) property(t *plan.Task, prog *sema.Program, in instance, valuation sema.Valuation, constants []result.Constant) result.Verdict {
 	if err := r.ctx.Err(); err != nil {
-		return result.Verdict{Err: failure(err, result.Other, t.source.file, t.pos)}
+		return result.Verdict{Err: failure(err, result.Other, t.Source.File, t.Pos)}
 	}
-	props, full, err := t.source.props.Instantiate(prog, []int{t.index}, valuation.Map())
+	props, full, err := t.Source.Props.Instantiate(prog, []int{t.Index}, valuation.Map())
 	if err != nil {
-		return result.Verdict{Err: failure(err, result.Constants, t.source.file, t.pos)}
+		return result.Verdict{Err: failure(err, result.Constants, t.Source.File, t.Pos)}
 	}
-	v := in.check(r.ctx, &property{Property: props[0], program: full, file: t.source.file}, constants)
+	v := in.check(r.ctx, &property{Property: props[0], program: full, file: t.Source.File}, constants)
 	var warnings []string
 	for _, w := range full.Warnings {
 		warnings = append(warnings, w.Error())
@@ -154,13 +155,4 @@ func failure(err error, class result.Class, file string, at syntax.Pos) *result.
 		return &result.Failure{Class: class, Message: d.Msg, File: d.File, Pos: d.Pos}
 	}
 	return check.Failure(err, file, at)
-}
-
-// texts returns a valuation as verdicts carry it.
-func texts(v sema.Valuation) []result.Constant {
-	out := make([]result.Constant, len(v))
-	for i, c := range v {
-		out[i] = result.Constant{Name: c.Name, Value: c.Val.String()}
-	}
-	return out
 }

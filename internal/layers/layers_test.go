@@ -30,6 +30,8 @@ var layer = map[string]int{
 	"report":                            2,
 	"prism/compile":                     2,
 	"runner":                            2,
+	"parse":                             2,
+	"runner/plan":                       3,
 	"native/simulate":                   3,
 	"native/explicit":                   3,
 	"native/explicit/check":             4,

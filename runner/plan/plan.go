@@ -1,0 +1,252 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+	"tilecheck/result"
+	"tilecheck/runner"
+)
+
+// Plan is a job whose files are checked and whose properties are selected.
+type Plan struct {
+	Tree  *syntax.Model // as parsed
+	Model *sema.Model
+	Tasks []*Task // at least one
+	// Warnings are those of the job, which every verdict carries.
+	Warnings []string
+}
+
+// Source is where properties come from: a file, or one text of runner.Job.Props
+// together with the declarations of the file.
+type Source struct {
+	File       string // empty for a text
+	Props      *sema.Properties
+	Experiment *sema.Experiment
+	// Tree has the declarations and properties that Props knows, in its order.
+	Tree *syntax.Properties
+
+	all   []syntax.PropItem // of the text itself, rejected ones too
+	first int               // the properties before it are the file's
+	// rejected has what is wrong with properties that Props lacks.
+	rejected map[*syntax.Property]*syntax.Error
+}
+
+// Task is one property to check.
+type Task struct {
+	Source     *Source
+	Index      int    // in Source.Props; meaningless if rejected
+	Name, Text string // Text as PRISM echoes it, without the name
+	Pos        syntax.Pos
+	// Rejected says what is wrong with a property that cannot be checked.
+	Rejected *syntax.Error
+}
+
+// Models yields the valuations of the model's constants.
+func (p *Plan) Models() iter.Seq[sema.Valuation] { return p.Tasks[0].Source.Experiment.Models() }
+
+// Valuations yields the valuations of the constants of the task's property.
+func (t *Task) Valuations() iter.Seq[sema.Valuation] { return t.Source.Experiment.Properties(t.Index) }
+
+// Constants returns valuations as verdicts carry them.
+func Constants(valuations ...sema.Valuation) []result.Constant {
+	out := []result.Constant{}
+	for _, v := range valuations {
+		for _, c := range v {
+			out = append(out, result.Constant{Name: c.Name, Value: c.Val.String()})
+		}
+	}
+	return out
+}
+
+// New checks the files of a job as PRISM does before anything runs. The error is
+// a syntax.ErrorList, or several joined, or says what is wrong with the job.
+func New(job *runner.Job) (*Plan, error) {
+	tree, err := syntax.ParseModel(job.File, job.Model)
+	if err != nil {
+		return nil, err
+	}
+	p := &Plan{Tree: tree}
+	if p.Model, err = sema.CheckModel(tree); err != nil {
+		return nil, err
+	}
+	sources, err := p.sources(job)
+	if err != nil {
+		return nil, err
+	}
+	if p.Tasks, err = selectTasks(sources, job.Select); err != nil {
+		return nil, err
+	}
+	return p, p.defineConstants(sources, job.Consts)
+}
+
+// sources checks the properties file and the further texts. All diagnostics of
+// the texts are reported at once, if the file has none.
+func (p *Plan) sources(job *runner.Job) ([]*Source, error) {
+	file, err := p.fileSource(job)
+	if err != nil {
+		return nil, err
+	}
+	sources := []*Source{file}
+	var errs []error
+	for _, text := range job.Props {
+		s, err := p.textSource(file, text)
+		sources = append(sources, s)
+		errs = append(errs, err)
+	}
+	return sources, errors.Join(errs...)
+}
+
+// fileSource checks the properties file. A property with errors, or one that
+// refers to such a property, is rejected and costs the others nothing; a file
+// that has no others is an error, and so is one whose declarations are wrong.
+func (p *Plan) fileSource(job *runner.Job) (*Source, error) {
+	tree, err := syntax.ParseProperties(job.PropsFile, job.Properties)
+	if err != nil {
+		return nil, err
+	}
+	s := &Source{File: job.PropsFile, Tree: tree, all: tree.Items, rejected: make(map[*syntax.Property]*syntax.Error)}
+	s.Props, err = p.Model.CheckProperties(tree)
+	first := err
+	for err != nil {
+		list, ok := errors.AsType[syntax.ErrorList](err)
+		if !ok || !s.reject(list) {
+			return nil, first
+		}
+		s.Props, err = p.Model.CheckProperties(s.Tree)
+	}
+	if s.Props.Len() == 0 && len(job.Props) == 0 {
+		return s, first
+	}
+	return s, nil
+}
+
+// reject takes the properties that errors are in out of the tree. It reports
+// false if an error is in none.
+func (s *Source) reject(errs syntax.ErrorList) bool {
+	for _, e := range errs {
+		i := slices.IndexFunc(s.all, func(x syntax.PropItem) bool {
+			return x.Pos().Compare(e.Pos) <= 0 && e.Pos.Compare(x.End()) < 0
+		})
+		if i < 0 {
+			return false
+		}
+		x, ok := s.all[i].(*syntax.Property)
+		if !ok {
+			return false
+		}
+		if s.rejected[x] == nil {
+			s.rejected[x] = e
+		}
+	}
+	good := *s.Tree
+	good.Items = slices.DeleteFunc(slices.Clone(s.all), func(item syntax.PropItem) bool {
+		x, ok := item.(*syntax.Property)
+		return ok && s.rejected[x] != nil
+	})
+	s.Tree = &good
+	return true
+}
+
+// textSource checks a text over the declarations of the file, which has been
+// checked: what is wrong now is wrong in the text.
+func (p *Plan) textSource(file *Source, text string) (*Source, error) {
+	tree, err := syntax.ParseProperties("", []byte(text))
+	if err != nil {
+		return nil, err
+	}
+	tree.Items = slices.Concat(file.Tree.Items, tree.Items)
+	props, err := p.Model.CheckProperties(tree)
+	return &Source{Tree: tree, Props: props, all: tree.Items, first: file.Props.Len()}, err
+}
+
+// selectTasks lists the properties of all sources, or those that are selected
+// by name or by 1-based number.
+func selectTasks(sources []*Source, selected []string) ([]*Task, error) {
+	var all []*Task
+	for _, s := range sources {
+		all = append(all, s.tasks()...)
+	}
+	switch {
+	case len(all) == 0:
+		return nil, errors.New("no properties to check")
+	case len(selected) == 0:
+		return all, nil
+	}
+	var tasks []*Task
+	for _, word := range selected {
+		i := slices.IndexFunc(all, func(t *Task) bool { return t.Name != "" && t.Name == word })
+		if n, err := strconv.Atoi(word); i < 0 && err == nil {
+			i = n - 1
+		}
+		if i < 0 || i >= len(all) {
+			return nil, fmt.Errorf("no property %q, want a name or a number from 1 to %d", word, len(all))
+		}
+		tasks = append(tasks, all[i])
+	}
+	return tasks, nil
+}
+
+// tasks lists the properties of a source in the order of the text.
+func (s *Source) tasks() []*Task {
+	var out []*Task
+	index := 0
+	infos := s.Props.List()
+	for _, item := range s.all {
+		x, ok := item.(*syntax.Property)
+		if !ok {
+			continue
+		}
+		t := &Task{Source: s, Index: index, Pos: x.Pos(), Rejected: s.rejected[x]}
+		if t.Rejected != nil {
+			if x.Name != nil {
+				t.Name = x.Name.Name
+			}
+			t.Text = syntax.ExprString(x.X)
+			out = append(out, t)
+			continue
+		}
+		t.Name, t.Text, t.Pos = infos[index].Name, infos[index].Text, infos[index].Pos
+		if t.Name != "" {
+			t.Text = strings.TrimPrefix(t.Text, strconv.Quote(t.Name)+": ")
+		}
+		if index++; t.Index >= s.first {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// defineConstants types the definitions of constants. A name that one source
+// does not declare may belong to another, so that only what no source knows is
+// a warning.
+func (p *Plan) defineConstants(sources []*Source, consts []string) error {
+	defs, err := sema.ParseConsts(consts)
+	if err != nil {
+		return err
+	}
+	unknown := make(map[string]int)
+	for _, s := range sources {
+		sel := []int{}
+		for _, t := range p.Tasks {
+			if t.Source == s && t.Rejected == nil {
+				sel = append(sel, t.Index)
+			}
+		}
+		if s.Experiment, err = p.Model.Experiment(s.Props, sel, defs); err != nil {
+			return err
+		}
+		for _, w := range s.Experiment.Warnings {
+			if unknown[w.Error()]++; unknown[w.Error()] == len(sources) {
+				p.Warnings = append(p.Warnings, w.Error())
+			}
+		}
+	}
+	return nil
+}
