@@ -1,0 +1,120 @@
+package automata
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Op is the outermost operator of a formula.
+type Op uint8
+
+// The operators. `a W b` is `(a U b) | G a`; `a R b` is `!(!a U !b)`.
+const (
+	True Op = iota
+	False
+	Prop
+	Not
+	Next
+	Finally
+	Globally
+	And
+	Or
+	Implies
+	Iff
+	Until
+	WeakUntil
+	Release
+)
+
+// String returns the operator as PRISM writes it.
+func (op Op) String() string {
+	return [...]string{"true", "false", "p", "!", "X", "F", "G", "&", "|", "=>", "<=>", "U", "W", "R"}[op]
+}
+
+// Formula is a formula of linear temporal logic about infinite sequences of
+// letters, a letter being a set of propositions.
+type Formula struct {
+	Op   Op
+	Prop int // the number of a proposition, from 0 to 63
+	// X is the operand of a unary operator; X and Y are those of a binary one.
+	X, Y *Formula
+	// Bound is the bound of Finally, Globally, Until or Release; nil is none.
+	Bound *Bound
+}
+
+// Bound restricts the step at which the second operand of Until, or the operand
+// of Finally, holds: Low <= step <= High. Globally and Release are the duals:
+// `G[l,h] a` is `!(F[l,h] !a)`.
+type Bound struct{ Low, High int }
+
+// Unbounded is the High of a Bound that has none.
+const Unbounded = -1
+
+// Unary returns a formula with one operand.
+func Unary(op Op, x *Formula) *Formula { return &Formula{Op: op, X: x} }
+
+// Binary returns a formula with two operands.
+func Binary(op Op, x, y *Formula) *Formula { return &Formula{Op: op, X: x, Y: y} }
+
+// Atom returns the formula that a proposition holds now.
+func Atom(prop int) *Formula { return &Formula{Op: Prop, Prop: prop} }
+
+// Constant returns true or false.
+func Constant(value bool) *Formula {
+	if value {
+		return &Formula{Op: True}
+	}
+	return &Formula{Op: False}
+}
+
+// String returns the formula in PRISM's syntax, with propositions p0, p1, ….
+func (f *Formula) String() string {
+	bound := ""
+	if b := f.Bound; b != nil {
+		bound = fmt.Sprintf("[%d,%d]", b.Low, b.High)
+		if b.High == Unbounded {
+			bound = fmt.Sprintf(">=%d", b.Low)
+		}
+	}
+	switch {
+	case f.Op == Prop:
+		return fmt.Sprintf("p%d", f.Prop)
+	case f.Op < Prop:
+		return f.Op.String()
+	case f.Op == Not:
+		return "!" + f.X.String()
+	case f.Op < And:
+		return strings.Join([]string{"(", f.Op.String(), bound, " ", f.X.String(), ")"}, "")
+	}
+	return strings.Join([]string{"(", f.X.String(), " ", f.Op.String(), bound, " ", f.Y.String(), ")"}, "")
+}
+
+// CoSafe reports whether a formula is syntactically co-safe: with negations
+// moved to the propositions, it has no G, W and R. Bounded operators are both
+// safe and co-safe.
+func CoSafe(f *Formula) bool { return coSafe(f, false) }
+
+func coSafe(f *Formula, negated bool) bool {
+	switch f.Op {
+	case True, False, Prop:
+		return true
+	case Not:
+		return coSafe(f.X, !negated)
+	case Implies:
+		return coSafe(f.X, !negated) && coSafe(f.Y, negated)
+	case Iff:
+		return coSafe(f.X, true) && coSafe(f.X, false) && coSafe(f.Y, true) && coSafe(f.Y, false)
+	case Finally, Until:
+		if negated && !f.bounded() {
+			return false
+		}
+	case Globally, WeakUntil, Release:
+		if !negated && !f.bounded() {
+			return false
+		}
+	}
+	return coSafe(f.X, negated) && (f.Y == nil || coSafe(f.Y, negated))
+}
+
+// bounded reports whether the operator is decided after finitely many steps.
+func (f *Formula) bounded() bool { return f.Bound != nil && f.Bound.High != Unbounded }

@@ -1,0 +1,90 @@
+package automata
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+)
+
+// maxPropsHOA limits the letters of an automaton that is written out.
+const maxPropsHOA = 16
+
+// WriteHOA writes the automaton, with all its states, in the Hanoi Omega-Automata
+// format, version 1: a nondeterministic Büchi automaton with acceptance on
+// states, in which a jump is taken together with the letter after it. names are
+// those of the propositions, at least as many as the formula has.
+func (a *Automaton) WriteHOA(w io.Writer, names []string) error {
+	if len(names) > maxPropsHOA {
+		return ErrTooLarge
+	}
+	edges, err := a.edges(1 << len(names))
+	if err != nil {
+		return err
+	}
+	out := bufio.NewWriter(w)
+	fmt.Fprintf(out, "HOA: v1\nStates: %d\nStart: 0\nAP: %d", len(edges), len(names))
+	for _, n := range names {
+		fmt.Fprint(out, " ", strconv.Quote(n))
+	}
+	fmt.Fprint(out, "\nacc-name: Buchi\nAcceptance: 1 Inf(0)\nproperties: trans-labels explicit-labels state-acc\n--BODY--\n")
+	for q, list := range edges {
+		fmt.Fprintf(out, "State: %d", q)
+		if a.Accepting(q) {
+			fmt.Fprint(out, " {0}")
+		}
+		fmt.Fprintln(out)
+		for letter, targets := range list {
+			for _, t := range targets {
+				fmt.Fprintf(out, "[%s] %d\n", label(uint64(letter), len(names)), t)
+			}
+		}
+	}
+	fmt.Fprintln(out, "--END--")
+	return out.Flush()
+}
+
+// edges returns the successors of every state by letter. States are added on
+// the way; that ends, because an automaton is finite.
+func (a *Automaton) edges(letters int) ([][][]int, error) {
+	var out [][][]int
+	for q := 0; q < a.NumStates(); q++ {
+		from, err := a.Jumps(q)
+		if err != nil {
+			return nil, err
+		}
+		list := make([][]int, letters)
+		for letter := range list {
+			for _, p := range append([]int{q}, from...) {
+				to, err := a.Step(p, uint64(letter))
+				if err != nil {
+					return nil, err
+				}
+				if a.Class(to) != Rejected && !slices.Contains(list[letter], to) {
+					list[letter] = append(list[letter], to)
+				}
+			}
+		}
+		out = append(out, list)
+	}
+	return out, nil
+}
+
+// label writes a letter as a conjunction of all propositions.
+func label(letter uint64, props int) string {
+	if props == 0 {
+		return "t"
+	}
+	text := ""
+	for i := range props {
+		if i > 0 {
+			text += "&"
+		}
+		if letter>>i&1 == 0 {
+			text += "!"
+		}
+		text += strconv.Itoa(i)
+	}
+	return text
+}
