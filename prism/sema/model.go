@@ -39,6 +39,10 @@ type Constant struct {
 // File returns the name of the model file as the user gave it.
 func (m *Model) File() string { return m.file }
 
+// Model returns the model that was instantiated, which properties of the
+// program are checked against.
+func (p *Program) Model() *Model { return p.model }
+
 // ModelType returns the type of the model; it is never TypeNone.
 func (m *Model) ModelType() syntax.ModelType { return m.typ }
 

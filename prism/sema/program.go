@@ -266,8 +266,10 @@ type Variable struct {
 	Bounded   bool
 	Low, High int32
 	Init      int32
-	Module    int // index into Program.Modules; -1 for a global
-	Pos       syntax.Pos
+	// Rounded says that Low, High or Init is another number in exact arithmetic.
+	Rounded bool
+	Module  int // index into Program.Modules; -1 for a global
+	Pos     syntax.Pos
 }
 
 // Module is a module after renaming.

@@ -1,0 +1,83 @@
+package expect
+
+import (
+	"math"
+	"math/big"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+)
+
+var (
+	decimal  = regexp.MustCompile(`^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$`)
+	small    = regexp.MustCompile(`^[+-]?[0-9]*\.?[0-9]*([eE][+-]?[0-9]{1,4})?$`)
+	fraction = regexp.MustCompile(`^-?[0-9]+/[0-9]+$`)
+)
+
+// double parses what Java parses as a double, but for hexadecimal numbers.
+func double(text string) (float64, bool) {
+	switch strings.TrimPrefix(text, "+") {
+	case "NaN":
+		return math.NaN(), true
+	case "Infinity":
+		return math.Inf(1), true
+	case "-Infinity":
+		return math.Inf(-1), true
+	}
+	if !decimal.MatchString(text) {
+		return 0, false
+	}
+	x, _ := strconv.ParseFloat(text, 64) // out of range: an infinity, as in Java
+	return x, true
+}
+
+// quotient parses a double or the quotient of two.
+func quotient(text string) (float64, bool) {
+	i := strings.LastIndexByte(text, '/')
+	if i < 0 {
+		return double(text)
+	}
+	x, ok := double(text[:i])
+	y, too := double(text[i+1:])
+	return x / y, ok && too
+}
+
+// rational parses a decimal number or a fraction; it returns nil if the text is
+// neither.
+func rational(text string) *big.Rat {
+	if !fraction.MatchString(text) && (!decimal.MatchString(text) || !small.MatchString(text)) {
+		return nil
+	}
+	x, ok := new(big.Rat).SetString(text)
+	if !ok {
+		return nil
+	}
+	return x
+}
+
+// expression evaluates an expected value that is an expression over constants.
+func expression(text string, r Rules) (sema.Value, error) {
+	x, err := syntax.ParseExpr("", []byte(text))
+	if err != nil {
+		return sema.Value{}, invalid(text, err)
+	}
+	e, err := sema.ResolveConstant(x, r.Constants)
+	if err != nil {
+		return sema.Value{}, invalid(text, err)
+	}
+	v, exact, err := sema.EvalExact(e, nil)
+	if err == nil && (!r.Exact || !exact) {
+		v, err = sema.Eval(e, nil)
+	}
+	if err != nil {
+		return sema.Value{}, invalid(text, err)
+	}
+	return v, nil
+}
+
+func invalid(text string, err error) error {
+	return problem("Invalid RESULT specification %q: %v", text, err)
+}

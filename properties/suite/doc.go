@@ -1,0 +1,8 @@
+// Package suite finds the runs of a regression suite in the layout of PRISM's
+// prism-auto: models, properties files, and .args and .auto files with switches.
+//
+//	runs, err := suite.Discover(os.DirFS("prism-tests"), "functionality/language", true)
+//	opts, err := runs[0].Options()  // what the switches of PRISM ask of any engine
+//
+// It starts nothing and reads no model.
+package suite
