@@ -1,0 +1,168 @@
+package check
+
+import (
+	"context"
+	"fmt"
+
+	"tilecheck/native/explicit"
+	"tilecheck/native/explicit/sparse"
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+	"tilecheck/result"
+)
+
+// Scheduler is a deterministic scheduler that attains, in every state, the
+// value of the outermost operator of a property: a value within the bounds
+// computed, or the exact one.
+type Scheduler struct {
+	// Space has the states and numbers the choices. It is exact if the value is.
+	Space *explicit.Space
+	// Choices[i][s] is the choice of state s after i steps, sparse.None where
+	// any will do; the last entry holds for all later steps, too. A scheduler
+	// that does not count steps has one entry. Entries may share memory.
+	Choices [][]uint32
+}
+
+// Scheduler evaluates a property of an MDP as Check does, and returns a
+// scheduler that attains the value of its operator P or R: the best or worst
+// one asked for, or, for an operator with a bound, the one that decides
+// whether the bound is kept. Within a filter, or <<*>>, that is its operand.
+// Formulas within the operator have schedulers of their own, which are not
+// returned.
+//
+// A scheduler of a formula with a bound on the number of steps counts them.
+// Where there is no scheduler to return the error says why, by name; the
+// verdict is the one of Check all the same.
+func (c *Checker) Scheduler(ctx context.Context, p *Property) (*Scheduler, result.Verdict, error) {
+	op, err := operator(p)
+	if err == nil && c.bounds.space.Model().Kind != sparse.MDP {
+		err = unscheduled(p, p.X, "found a model without nondeterminism, which has no schedulers")
+	}
+	if err != nil {
+		return nil, c.Check(ctx, p), err
+	}
+	w := &wanted{operator: op}
+	c.wanted = w
+	v := c.Check(ctx, p)
+	c.wanted = nil
+	switch {
+	case v.Err != nil:
+		return nil, v, v.Err
+	case w.choices == nil:
+		return nil, v, unscheduled(p, op, "a scheduler that counts so many steps is too large")
+	}
+	return &Scheduler{Space: w.space, Choices: w.choices}, v, nil
+}
+
+// operator returns the operator whose scheduler a property has.
+func operator(p *Property) (sema.Expr, error) {
+	x := p.X
+	for {
+		switch y := x.(type) {
+		case *sema.Filter:
+			x = y.X
+			continue
+		case *sema.Strategy:
+			x = y.X
+			continue
+		case *sema.Prob:
+			return y, single(p, y.Path)
+		case *sema.Reward:
+			return y, rewarded(p, y)
+		}
+		return nil, unscheduled(p, x, "found %s, want an operator P or R, which has a scheduler", outermost(x))
+	}
+}
+
+// outermost names an expression that has no scheduler.
+func outermost(x sema.Expr) string {
+	switch x := x.(type) {
+	case *sema.Quant:
+		return "an operator E or A"
+	case *sema.Steady:
+		return "an operator S"
+	case *sema.Unary, *sema.Binary, *sema.Call, *sema.Cond:
+		return "an expression"
+	case *sema.Const, *sema.Var, *sema.Label:
+		return "a property of states"
+	default:
+		return describe(x)
+	}
+}
+
+// single refuses path formulas whose schedulers need an automaton.
+func single(p *Property, path sema.Expr) error {
+	for path.Type() != sema.Bool {
+		switch x := path.(type) {
+		case *sema.Unary:
+			path = x.X
+			continue
+		case *sema.Temporal:
+			if state(x.X) && state(x.Y) {
+				return nil
+			}
+		}
+		return unscheduled(p, path, "found a path formula with several temporal operators (LTL), whose schedulers remember more than steps")
+	}
+	return nil
+}
+
+// rewarded refuses rewards whose schedulers are not memoryless and do not count steps.
+func rewarded(p *Property, x *sema.Reward) error {
+	switch path := x.Path.(type) {
+	case *sema.RewardPath:
+		if path.Kind == syntax.LongRun {
+			return unscheduled(p, path, "found the long-run reward S, for which no scheduler is computed")
+		}
+		return nil
+	case *sema.Temporal:
+		if path.Op == syntax.Future && state(path.Y) {
+			return nil
+		}
+	}
+	return unscheduled(p, x.Path, "found %s in an R operator, want F, C, C<=k or I=k for a scheduler", describe(x.Path))
+}
+
+func unscheduled(p *Property, x sema.Expr, format string, args ...any) error {
+	return &result.Failure{Class: result.Unsupported, Message: fmt.Sprintf(format, args...), File: p.File, Pos: x.Pos()}
+}
+
+// wanted is a scheduler that is being computed.
+type wanted struct {
+	operator sema.Expr
+	space    *explicit.Space
+	choices  [][]uint32
+}
+
+// schedule begins the evaluation of an operator. If it is the one whose
+// scheduler is wanted, that of the last solution until its end is kept: it is
+// the operator's own, nested ones come first.
+func (e *evaluation) schedule(x sema.Expr) (end func()) {
+	if e.wanted == nil || e.wanted.operator != x {
+		return func() {}
+	}
+	p, ok := x.(*sema.Prob)
+	e.opts.Scheduler = !ok || p.Path.Type() == sema.Path // no scheduler changes the state a path begins in
+	e.wanted.space, e.wanted.choices = e.space, [][]uint32{anything(e.space.Model())}
+	return func() { e.opts.Scheduler = false }
+}
+
+// take keeps the scheduler of a solution, if one was asked for.
+func (e *evaluation) take(memoryless []uint32, steps [][]uint32) {
+	if !e.opts.Scheduler {
+		return
+	}
+	e.wanted.choices = steps
+	if memoryless != nil {
+		e.wanted.choices = [][]uint32{memoryless}
+	}
+}
+
+// anything returns the scheduler to which every choice is the same.
+func anything(m *sparse.Model) []uint32 {
+	out := make([]uint32, m.NumStates())
+	for s := range out {
+		out[s] = sparse.None
+	}
+	return out
+}

@@ -1,0 +1,81 @@
+package scheduler
+
+import (
+	"encoding/json"
+
+	"tilecheck/native/explicit/sparse"
+	"tilecheck/prism/sema"
+)
+
+// jsonState is what the JSON format has of a state and a number of steps. The
+// fields of the structs are sorted by name, as Storm's are.
+type jsonState struct {
+	Choice any            `json:"c"` // []jsonChoice, or "undefined"
+	Memory *int           `json:"m,omitempty"`
+	State  map[string]any `json:"s"`
+}
+
+type jsonChoice struct {
+	Index  int      `json:"index"`
+	Labels []string `json:"labels"`
+	// Updates say what the memory (m') is once a state (s') is reached.
+	Updates []map[string]any `json:"memory-updates,omitempty"`
+	Prob    int              `json:"prob"`
+}
+
+func (w *writer) json() error {
+	const indent = "    "
+	separator := "[\n" + indent
+	for s := range w.m.NumStates() {
+		if err := w.poll(s); err != nil {
+			return err
+		}
+		for i := range w.x {
+			text, err := json.MarshalIndent(w.jsonState(s, i), indent, indent)
+			if err != nil {
+				return err
+			}
+			w.WriteString(separator)
+			w.Write(text)
+			separator = ",\n" + indent
+		}
+	}
+	_, err := w.WriteString("\n]\n")
+	return err
+}
+
+func (w *writer) jsonState(s, step int) jsonState {
+	out := jsonState{Choice: "undefined", State: w.variables(s)}
+	if !w.x.Memoryless() {
+		out.Memory = &step
+	}
+	c := w.x[step][s]
+	if c == sparse.None {
+		return out
+	}
+	choice := jsonChoice{Index: int(c), Labels: []string{}, Prob: 1}
+	if a := w.action(w.m.Actions, int(c)); a != "" {
+		choice.Labels = append(choice.Labels, a)
+	}
+	if !w.x.Memoryless() {
+		lo, hi := w.m.Row(int(c))
+		for _, t := range w.m.Target[lo:hi] {
+			choice.Updates = append(choice.Updates, map[string]any{"m'": min(step+1, len(w.x)-1), "s'": w.variables(int(t))})
+		}
+	}
+	out.Choice = []jsonChoice{choice}
+	return out
+}
+
+// variables returns the valuation of a state by name.
+func (w *writer) variables(s int) map[string]any {
+	w.space.State(w.valuation, s)
+	out := make(map[string]any, len(w.vars))
+	for i, v := range w.vars {
+		out[v.Name] = w.valuation[i]
+		if v.Type == sema.Bool {
+			out[v.Name] = w.valuation[i] != 0
+		}
+	}
+	return out
+}
