@@ -25,6 +25,8 @@ type cli struct {
 	Check      checkCmd                  `cmd:"" help:"Check properties of a model."`
 	Simulate   simulateCmd               `cmd:"" help:"Print a random path of a model."`
 	Compare    compareCmd                `cmd:"" help:"Compare strategies in a table; with no arguments, the thesis's experiment."`
+	Export     exportCmd                 `cmd:"" help:"Write the state space as files for PRISM, Storm and Graphviz."`
+	Info       infoCmd                   `cmd:"" help:"Print the size and structure of the state space."`
 	Completion kongcompletion.Completion `cmd:"" help:"Print the shell code that turns completion on."`
 
 	Quiet   bool             `short:"q" help:"No progress bars and no notes on standard error; errors and warnings stay."`

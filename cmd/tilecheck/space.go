@@ -1,0 +1,205 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"tilecheck/native"
+	"tilecheck/native/explicit"
+	"tilecheck/native/explicit/files"
+	"tilecheck/prism/syntax"
+	"tilecheck/runner"
+)
+
+// spaceFlags say which state space, and how it is built or read.
+type spaceFlags struct {
+	ModelFile string   `arg:"" name:"model" help:"PRISM model (- for standard input), or files of states: model.all, model.tra,sta,lab,srew,trew as PRISM's -importmodel, or model.drn."`
+	Const     []string `help:"Values of undefined constants: a=1,b=0.5." sep:"none" placeholder:"DEFS"`
+
+	DTMC bool `name:"dtmc" help:"The files are of a DTMC." xor:"type"`
+	MDP  bool `name:"mdp" help:"The files are of an MDP." xor:"type"`
+	CTMC bool `name:"ctmc" help:"The files are of a CTMC." xor:"type"`
+
+	Exact          bool      `help:"Keep probabilities and rewards as fractions."`
+	MaxStates      int       `help:"Give up a state space with more states." placeholder:"N"`
+	Memory         byteCount `help:"Give up a state space that takes more memory, such as 4GB (default: three quarters of what is free)." placeholder:"SIZE"`
+	NoFixDeadlocks bool      `help:"A deadlock is an error instead of an absorbing state."`
+}
+
+// space builds or reads the state space. The warnings are about constants; what
+// is doubtful about the space is in its Warnings.
+func (c *spaceFlags) space(ctx context.Context, env *world) (*explicit.Space, error) {
+	if c.MaxStates < 0 {
+		return nil, usageError("--max-states is %d, want at least 1", c.MaxStates)
+	}
+	space, err := c.load(ctx, env)
+	if _, ok := errors.AsType[*explicit.LimitError](err); ok {
+		return nil, &codedError{exitOutOfLimit, err}
+	}
+	return space, err
+}
+
+func (c *spaceFlags) load(ctx context.Context, env *world) (*explicit.Space, error) {
+	base, exts, ok := splitFormats(c.ModelFile)
+	imported := ok && exts[0] != "prism"
+	switch {
+	case imported && len(c.Const) > 0:
+		return nil, usageError("--const is for models, files of states have no constants")
+	case !imported && (c.DTMC || c.MDP || c.CTMC):
+		return nil, usageError("--dtmc, --mdp and --ctmc are for files of states, a model says what it is")
+	case !imported:
+		return c.build(ctx, env)
+	case slices.Equal(exts, []string{"drn"}):
+		src, err := env.readSource(c.ModelFile)
+		if err != nil {
+			return nil, err
+		}
+		return files.ReadDRN(ctx, files.Source{Name: c.ModelFile, Text: src}, c.readOptions())
+	}
+	src, err := env.sources(base, exts)
+	if err != nil {
+		return nil, err
+	}
+	return files.Read(ctx, src, c.readOptions())
+}
+
+func (c *spaceFlags) build(ctx context.Context, env *world) (*explicit.Space, error) {
+	src, err := env.readSource(c.ModelFile)
+	if err != nil {
+		return nil, err
+	}
+	m, warnings, err := native.Load(c.ModelFile, src, c.Const)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range warnings {
+		fmt.Fprintf(env.stderr, "warning: %v\n", w)
+	}
+	progress, done := env.progress()
+	defer done()
+	opts := explicit.Options{MaxStates: c.MaxStates, MaxMemory: int64(c.Memory), NoFixDeadlocks: c.NoFixDeadlocks, Exact: c.Exact}
+	if progress != nil {
+		opts.Progress = func(p explicit.Progress) {
+			progress(runner.Progress{Done: int64(p.States), Unit: runner.States, Rate: float64(p.States) / max(p.Elapsed.Seconds(), 1e-9)})
+		}
+	}
+	return explicit.Build(ctx, m, opts)
+}
+
+func (c *spaceFlags) readOptions() files.ReadOptions {
+	opts := files.ReadOptions{Exact: c.Exact, NoFixDeadlocks: c.NoFixDeadlocks, MaxStates: c.MaxStates}
+	switch {
+	case c.DTMC:
+		opts.Type = syntax.DTMC
+	case c.MDP:
+		opts.Type = syntax.MDP
+	case c.CTMC:
+		opts.Type = syntax.CTMC
+	}
+	return opts
+}
+
+// isFormat reports whether an extension is one of a file of states.
+func isFormat(ext string) bool {
+	return slices.Contains([]string{"tra", "sta", "lab", "srew", "trew", "dot", "drn", "all"}, ext)
+}
+
+// splitFormats splits "dir/model.tra,sta" into "dir/model" and the formats. It
+// reports false for any other name.
+func splitFormats(name string) (base string, exts []string, ok bool) {
+	dir, file := filepath.Split(name)
+	dot := strings.LastIndexByte(file, '.')
+	if dot < 0 {
+		return name, nil, false
+	}
+	exts = strings.Split(file[dot+1:], ",")
+	for _, ext := range exts {
+		if !isFormat(ext) {
+			return name, nil, false
+		}
+	}
+	return dir + file[:dot], exts, true
+}
+
+// sources reads PRISM's files; "all" stands for those that there are.
+func (e *world) sources(base string, exts []string) (files.Sources, error) {
+	var out files.Sources
+	all := slices.Contains(exts, "all")
+	if !all && !slices.Contains(exts, "tra") {
+		return out, usageError("%s: no transitions, want %s.tra among the files", exts, base)
+	}
+	wanted := func(ext string) bool { return all || slices.Contains(exts, ext) }
+	for _, ext := range exts {
+		if ext == "dot" || ext == "drn" {
+			return out, usageError("%s.%s cannot be read together with other files, want only tra, sta, lab, srew and trew", base, ext)
+		}
+	}
+	text, err := e.readSource(base + ".tra")
+	if err != nil {
+		return out, err
+	}
+	out.Transitions = files.Source{Name: base + ".tra", Text: text}
+	if wanted("sta") {
+		if out.States, err = e.optional(base+".sta", all); err != nil {
+			return out, err
+		}
+	}
+	if wanted("lab") {
+		if out.Labels, err = e.optional(base+".lab", all); err != nil {
+			return out, err
+		}
+	}
+	if wanted("srew") {
+		if out.StateRewards, err = e.numbered(base, ".srew", all); err != nil {
+			return out, err
+		}
+	}
+	if wanted("trew") {
+		out.TransitionRewards, err = e.numbered(base, ".trew", all)
+	}
+	return out, err
+}
+
+// optional reads a file, which may be missing.
+func (e *world) optional(name string, mayMiss bool) (*files.Source, error) {
+	if mayMiss && missing(name) {
+		return nil, nil
+	}
+	text, err := e.readSource(name)
+	if err != nil {
+		return nil, err
+	}
+	return &files.Source{Name: name, Text: text}, nil
+}
+
+func missing(name string) bool {
+	_, err := os.Stat(name)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// numbered reads model.srew, or model1.srew and so on.
+func (e *world) numbered(base, ext string, mayMiss bool) ([]files.Source, error) {
+	if !missing(base+"1"+ext) && missing(base+ext) {
+		var out []files.Source
+		for i := 1; !missing(base + strconv.Itoa(i) + ext); i++ {
+			src, err := e.optional(base+strconv.Itoa(i)+ext, false)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, *src)
+		}
+		return out, nil
+	}
+	src, err := e.optional(base+ext, mayMiss)
+	if err != nil || src == nil {
+		return nil, err
+	}
+	return []files.Source{*src}, nil
+}

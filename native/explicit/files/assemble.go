@@ -1,0 +1,248 @@
+package files
+
+import (
+	"math"
+	"math/big"
+	"strconv"
+
+	"tilecheck/native/explicit"
+	"tilecheck/native/explicit/sparse"
+	"tilecheck/prism/syntax"
+)
+
+// sumTolerance is how far the probabilities of a row may be from one: PRISM
+// reads any, and by itself builds models within this. How far they are goes
+// into the bounds of every value.
+//
+// Source: prism -sumroundoff.
+const sumTolerance = 1e-5
+
+// noteworthy is the deviation from which on there is a warning; numbers with 16
+// digits stay below.
+const noteworthy = 1e-12
+
+// defaultMaxStates keeps a corrupt total from taking all memory.
+const defaultMaxStates = 1 << 27
+
+// ReadOptions says how to read. The zero value is the default.
+type ReadOptions struct {
+	// Type is the type of the model: DTMC, MDP or CTMC. By default it is what
+	// the file says or, as in PRISM, what it looks like.
+	Type syntax.ModelType
+	// Exact keeps all numbers as fractions, too. Probabilities must then sum to
+	// exactly one.
+	Exact bool
+	// NoFixDeadlocks makes a state without transitions an error.
+	NoFixDeadlocks bool
+	// MaxStates is the greatest number of states; 0 means about 134 million.
+	MaxStates int
+}
+
+// limit returns an error for too many states.
+func (o ReadOptions) limit(n int) error {
+	most := o.MaxStates
+	if most <= 0 {
+		most = defaultMaxStates
+	}
+	if n > most {
+		return &explicit.LimitError{Limit: int64(most), States: n}
+	}
+	return nil
+}
+
+// assembly builds the rows of a model and checks them.
+type assembly struct {
+	*lines
+	kind    sparse.Kind
+	exact   bool
+	states  int // in all
+	builder *sparse.Builder
+	begun   int // states that have begun
+
+	names   []string
+	actions map[string]sparse.Action
+
+	// Of the row that is open:
+	at      syntax.Pos
+	targets map[edge]bool
+	sum     number
+
+	transitions, choices int
+	deadlocks            *sparse.Set
+	loops                *sparse.Set // states with nothing but a self-loop
+	sums                 int         // diagnostics about sums
+	off                  float64     // greatest deviation of a sum from one
+	offRows              int
+}
+
+// edge is a transition of a row.
+type edge struct {
+	target int
+	action sparse.Action
+}
+
+func newAssembly(l *lines, kind sparse.Kind, states int, exact bool) *assembly {
+	return &assembly{
+		lines: l, kind: kind, exact: exact, states: states, builder: sparse.NewBuilder(kind),
+		actions: map[string]sparse.Action{}, targets: map[edge]bool{}, loops: sparse.NewSet(states), deadlocks: sparse.NewSet(states),
+	}
+}
+
+// state begins a state. Those that are left out before it are deadlocks.
+func (a *assembly) state(i int) {
+	a.endRow()
+	for a.begun < i {
+		a.deadlocks.Add(a.begun)
+		a.builder.State()
+		a.row(sparse.NoAction)
+		a.put(a.begun, number{1, big.NewRat(1, 1)}, sparse.NoAction)
+		a.begun++
+	}
+	if i < a.states {
+		a.builder.State()
+		a.begun++
+		a.loops.Add(i)
+	}
+}
+
+func (a *assembly) row(action sparse.Action) {
+	if a.kind == sparse.MDP {
+		a.builder.Choice(action)
+	}
+}
+
+func (a *assembly) put(target int, x number, action sparse.Action) {
+	if a.exact {
+		a.builder.AddRat(target, x.r, action)
+		return
+	}
+	a.builder.AddAction(target, x.f, action)
+}
+
+// choice begins a row of the current state.
+func (a *assembly) choice(action sparse.Action, at syntax.Pos) {
+	a.endRow()
+	a.row(action)
+	a.choices++
+	a.at, a.sum = at, number{}
+	if a.exact {
+		a.sum.r = new(big.Rat)
+	}
+}
+
+// transition adds to the row. The positions are those of target and weight.
+func (a *assembly) transition(target int, x number, action sparse.Action, atTarget, atWeight int) {
+	switch {
+	case a.targets[edge{target, action}]:
+		a.fail(atTarget, "found a second transition to state %d, wanted one", target)
+		return
+	case !(x.f > 0) && a.kind == sparse.CTMC:
+		a.fail(atWeight, "found rate %v, wanted more than 0", x.f)
+		return
+	case a.kind != sparse.CTMC && !(x.f > 0 && x.f <= 1+sumTolerance):
+		a.fail(atWeight, "found probability %v, wanted more than 0 and at most 1", x.f)
+		return
+	}
+	a.targets[edge{target, action}] = true
+	a.transitions++
+	a.sum.f += x.f
+	if a.exact {
+		a.sum.r.Add(a.sum.r, x.r)
+	}
+	a.put(target, x, action)
+	if target != a.begun-1 {
+		a.loops.Remove(a.begun - 1)
+	}
+}
+
+// endRow checks the sum of the row that is open.
+func (a *assembly) endRow() {
+	open := len(a.targets) > 0
+	if len(a.targets) > 256 { // clearing takes time for as many as there ever were
+		a.targets = map[edge]bool{}
+	}
+	clear(a.targets)
+	if !open || a.kind == sparse.CTMC {
+		return
+	}
+	off := math.Abs(a.sum.f - 1)
+	before := len(a.errs)
+	switch {
+	case before > a.sums: // another diagnostic may be why
+		return
+	case a.exact && a.sum.r.Cmp(big.NewRat(1, 1)) != 0:
+		a.failAt(a.at, "the probabilities from here on sum to %s, exactly, wanted 1 (fractions such as 1/3 are exact, too)", a.sum.r.RatString())
+	case off > sumTolerance:
+		a.failAt(a.at, "the probabilities from here on sum to %s, wanted 1", strconv.FormatFloat(a.sum.f, 'g', 10, 64))
+	}
+	a.sums += len(a.errs) - before
+	a.off = max(a.off, off)
+	if off > noteworthy {
+		a.offRows++
+	}
+}
+
+// action returns the number of an action.
+func (a *assembly) action(name string) sparse.Action {
+	if name == "" {
+		return sparse.NoAction
+	}
+	if id, ok := a.actions[name]; ok {
+		return id
+	}
+	if len(a.names) >= math.MaxUint16-1 {
+		a.fail(0, "found more than %d actions", math.MaxUint16-1)
+		return sparse.NoAction
+	}
+	a.names = append(a.names, name)
+	id := sparse.Action(len(a.names))
+	a.actions[name] = id
+	return id
+}
+
+// finish ends the last state and returns the model, nil after errors.
+func (a *assembly) finish() *sparse.Model {
+	a.endRow()
+	if len(a.errs) > 0 {
+		return nil
+	}
+	a.state(a.states)
+	model, err := a.builder.Finish()
+	if err != nil {
+		a.failEnd("%v", err)
+		return nil
+	}
+	if a.exact {
+		model.Err = 0
+	} else {
+		model.Err = 1.01 * (a.off + unit)
+	}
+	return model
+}
+
+// declared is what files say about sets of states.
+type declared struct {
+	labels   []sparse.Label
+	init     *sparse.Set // nil when nothing says
+	deadlock *sparse.Set // nil when nothing says
+}
+
+// complete adds labels and deadlocks to a model. A state that is labelled as a
+// deadlock and has transitions to others is an error.
+func (a *assembly) complete(m *sparse.Model, d declared) {
+	m.Labels = d.labels
+	m.Initial = []uint32{0}
+	if d.init != nil {
+		m.Initial = nil
+		for i := range d.init.All() {
+			m.Initial = append(m.Initial, uint32(i))
+		}
+	}
+	dead := a.deadlocks
+	if d.deadlock != nil {
+		dead = dead.Union(d.deadlock)
+	}
+	if !dead.Empty() {
+		m.Deadlocks = dead
+	}
+}

@@ -1,0 +1,92 @@
+package files
+
+import (
+	"context"
+	"io"
+)
+
+// DOT writes the graph for Graphviz as PRISM does: states are boxes with their
+// number and, unless NoValuations is set, their valuation; a choice of an MDP is
+// a point.
+//
+// Source: prism -exportmodel model.dot.
+func (w *Writer) DOT(ctx context.Context, out io.Writer) error {
+	return w.print(ctx, out, func(p *printer) error {
+		p.text("digraph M {\nnode [label=\"\",shape=\"box\"];")
+		p.end()
+		var row []int
+		state := p.space.State(nil, 0)
+		err := p.states(func(k, i int) error {
+			p.dotState(k, p.space.State(state, i))
+			first, end := p.model.Choices(i)
+			for c := first; c < end; c++ {
+				if p.nondeterministic() {
+					p.dotChoice(k, c-first, p.action(c))
+				}
+				row = p.sorted(row, c)
+				for _, t := range row {
+					p.dotTransition(k, c-first, t)
+				}
+			}
+			return nil
+		})
+		p.text("}")
+		p.end()
+		return err
+	})
+}
+
+func (p *printer) dotState(k int, state []int32) {
+	p.int(k)
+	p.text(` [label="`)
+	p.int(k)
+	if !p.opts.NoValuations {
+		p.text(`\n`)
+		p.valuation(state)
+	}
+	p.text(`"];`)
+	p.end()
+}
+
+// point writes the name of the point of choice j of state k.
+func (p *printer) point(k, j int) {
+	p.text("n")
+	p.int(k)
+	p.text("_")
+	p.int(j)
+}
+
+func (p *printer) dotChoice(k, j int, action string) {
+	p.int(k)
+	p.text(" -> ")
+	p.point(k, j)
+	p.text(`  [label="`)
+	p.int(j)
+	if action != "" {
+		p.text(":" + action)
+	}
+	p.text(`",arrowhead="none"];`)
+	p.end()
+	p.point(k, j)
+	p.text(` [ shape=point,width=0.1,height=0.1,label="" ];`)
+	p.end()
+}
+
+func (p *printer) dotTransition(k, j, t int) {
+	action := ""
+	if p.nondeterministic() {
+		p.point(k, j)
+	} else {
+		p.int(k)
+		action = p.action(t)
+	}
+	p.text(" -> ")
+	p.target(t)
+	p.text(` [label="`)
+	p.weight(t)
+	if action != "" {
+		p.text(":" + action)
+	}
+	p.text(`"];`)
+	p.end()
+}

@@ -1,0 +1,231 @@
+package files
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"strconv"
+
+	"tilecheck/prism/syntax"
+)
+
+// Source is the text of a file and what diagnostics call it.
+type Source struct {
+	Name string
+	Text []byte
+}
+
+// maxErrors is how many diagnostics a file gets.
+const maxErrors = 10
+
+// lines goes through the lines of a file and collects what is wrong with them.
+type lines struct {
+	src    Source
+	offset int // of the next line
+	number int // of the current line
+	start  int // its offset
+	text   []byte
+	fields []field
+	errs   syntax.ErrorList
+}
+
+// field is a word of a line.
+type field struct {
+	text []byte
+	at   int // offset in the line
+}
+
+func (f field) String() string { return string(f.text) }
+
+func newLines(src Source) *lines { return &lines{src: src} }
+
+// next goes to the next line, empty or not. It reports false at the end, and
+// when there are too many errors.
+func (l *lines) next() bool {
+	if l.offset >= len(l.src.Text) || len(l.errs) >= maxErrors || len(l.src.Text) > math.MaxInt32 {
+		return false
+	}
+	l.number++
+	l.start = l.offset
+	rest := l.src.Text[l.offset:]
+	n := bytes.IndexByte(rest, '\n')
+	if n < 0 {
+		n = len(rest)
+		l.fail(n, "the last line does not end: the file may be truncated")
+	}
+	l.text = bytes.TrimSuffix(rest[:n], []byte("\r"))
+	l.offset += n + 1
+	return true
+}
+
+// split cuts the line into words.
+func (l *lines) split() []field {
+	l.fields = l.fields[:0]
+	begin := -1
+	for i, c := range l.text {
+		blank := c == ' ' || c == '\t'
+		switch {
+		case blank && begin >= 0:
+			l.fields = append(l.fields, field{l.text[begin:i], begin})
+			begin = -1
+		case !blank && begin < 0:
+			begin = i
+		}
+	}
+	if begin >= 0 {
+		l.fields = append(l.fields, field{l.text[begin:], begin})
+	}
+	return l.fields
+}
+
+// pos returns the position of a byte of the current line.
+func (l *lines) pos(at int) syntax.Pos {
+	return syntax.Pos{Offset: int32(l.start + at), Line: int32(l.number), Col: int32(at + 1)}
+}
+
+// fail adds a diagnostic about a byte of the current line.
+func (l *lines) fail(at int, format string, args ...any) {
+	l.failAt(l.pos(at), format, args...)
+}
+
+func (l *lines) failAt(pos syntax.Pos, format string, args ...any) {
+	if len(l.errs) < maxErrors {
+		l.errs.Add(l.src.Name, pos, format, args...)
+	}
+}
+
+// failEnd adds a diagnostic about the end of the file.
+func (l *lines) failEnd(format string, args ...any) {
+	pos := syntax.Pos{Offset: int32(min(len(l.src.Text), math.MaxInt32)), Line: int32(l.number + 1), Col: 1}
+	l.failAt(pos, format, args...)
+}
+
+// index reads a number below limit; what it counts is named for the diagnostic.
+func (l *lines) index(f field, what string, limit int) (int, bool) {
+	i, ok := l.count(f, what)
+	if ok && i >= limit {
+		l.fail(f.at, "found %s %d, wanted one below %d", what, i, limit)
+		return 0, false
+	}
+	return i, ok
+}
+
+// count reads a natural number that fits 31 bits.
+func (l *lines) count(f field, what string) (int, bool) {
+	n, ok := 0, len(f.text) > 0
+	for _, c := range f.text {
+		ok = ok && c >= '0' && c <= '9' && n <= (math.MaxInt32-9)/10
+		n = 10*n + int(c-'0')
+	}
+	if !ok {
+		l.fail(f.at, "found %s, wanted a %s: a whole number from 0 up", quote(f.text), what)
+		return 0, false
+	}
+	return n, true
+}
+
+// isWord reports whether a name is one that an action may have: an identifier
+// or, as in Storm, which has other ones, a keyword.
+func isWord(name string) bool { return syntax.IsIdent(name) || syntax.IsKeyword(name) }
+
+// quote shortens what a diagnostic quotes.
+func quote(text []byte) string {
+	if len(text) > 40 {
+		return strconv.Quote(string(text[:40])) + "..."
+	}
+	return strconv.Quote(string(text))
+}
+
+// What is wanted where a number is wrong.
+var (
+	errNumber = errors.New("a finite number such as 0.25, 1e-3 or 1/3")
+	errLarge  = errors.New("one that is not too large for a double")
+	errSmall  = errors.New("one that is not too small for a double")
+)
+
+// maxDigits is how long a number may be.
+const maxDigits = 4096
+
+// value reads a decimal number or a fraction of two whole ones, which is
+// finite. Its fraction is set only if exact is.
+func (l *lines) value(f field, what string, exact bool) (number, bool) {
+	x, err := parseNumber(f.text, exact)
+	if err != nil {
+		l.fail(f.at, "found %s, wanted a %s, %v", quote(f.text), what, err)
+		return x, false
+	}
+	return x, true
+}
+
+func parseNumber(text []byte, exact bool) (number, error) {
+	if len(text) > maxDigits {
+		return number{}, fmt.Errorf("a number of at most %d characters", maxDigits)
+	}
+	digits, slash := 0, -1
+	for i, c := range text {
+		switch {
+		case c >= '0' && c <= '9':
+			digits++
+		case c == '/' && slash < 0 && digits == i && digits > 0:
+			slash = i
+		case slash < 0 && (c == '.' || c == 'e' || c == 'E' || c == '+' || c == '-'):
+		default:
+			return number{}, errNumber
+		}
+	}
+	if slash >= 0 {
+		return parseFraction(text, exact)
+	}
+	f, err := strconv.ParseFloat(string(text), 64)
+	switch {
+	case err != nil && math.IsInf(f, 0):
+		return number{}, errLarge
+	case err != nil:
+		return number{}, errNumber
+	case f == 0 && hasDigit(text):
+		return number{}, errSmall
+	}
+	x := number{f: f}
+	if exact {
+		r, ok := new(big.Rat).SetString(string(text))
+		if !ok {
+			return number{}, errNumber
+		}
+		x.r = r
+	}
+	return x, nil
+}
+
+// hasDigit reports whether the mantissa of a decimal number has a digit that is not 0.
+func hasDigit(text []byte) bool {
+	for _, c := range text {
+		if c == 'e' || c == 'E' {
+			return false
+		}
+		if c >= '1' && c <= '9' {
+			return true
+		}
+	}
+	return false
+}
+
+func parseFraction(text []byte, exact bool) (number, error) {
+	r, ok := new(big.Rat).SetString(string(text))
+	if !ok {
+		return number{}, errNumber
+	}
+	x := number{}
+	x.f, _ = r.Float64()
+	switch {
+	case math.IsInf(x.f, 0):
+		return x, errLarge
+	case x.f == 0 && r.Sign() != 0:
+		return x, errSmall
+	}
+	if exact {
+		x.r = r
+	}
+	return x, nil
+}

@@ -1,0 +1,120 @@
+package files
+
+import (
+	"bytes"
+	"math"
+	"math/big"
+	"strconv"
+)
+
+// appendDouble appends a number with at most so many significant digits as
+// PRISM exports it: as printf's %g, but of the shortest decimal that stands for
+// the double, with halves rounded up and without trailing zeros.
+//
+// Source: Java's Formatter, which PRISM uses; reference, section 6.
+func appendDouble(dst []byte, precision int, x float64) []byte {
+	switch {
+	case math.IsNaN(x):
+		return append(dst, "NaN"...)
+	case math.IsInf(x, 0):
+		return append(append(dst, sign(x)...), "Infinity"...)
+	}
+	dst = append(dst, sign(x)...)
+	if x == 0 {
+		return append(dst, '0')
+	}
+	digits, exp := decimal(math.Abs(x), precision)
+	if exp < -4 || exp >= precision {
+		return scientific(dst, digits, exp)
+	}
+	return plain(dst, digits, exp)
+}
+
+func sign(x float64) string {
+	if math.Signbit(x) {
+		return "-"
+	}
+	return ""
+}
+
+// decimal returns the digits of x, at most precision of them and no trailing
+// zeros, and the exponent of the first.
+func decimal(x float64, precision int) ([]byte, int) {
+	text := strconv.AppendFloat(make([]byte, 0, 32), x, 'e', -1, 64)
+	e := bytes.IndexByte(text, 'e')
+	exp, _ := strconv.Atoi(string(text[e+1:]))
+	digits := text[:1]
+	if e > 2 {
+		digits = append(digits, text[2:e]...)
+	}
+	if len(digits) > precision {
+		up := digits[precision] >= '5'
+		digits = digits[:precision]
+		if up && roundUp(digits) {
+			exp++
+		}
+	}
+	for len(digits) > 1 && digits[len(digits)-1] == '0' {
+		digits = digits[:len(digits)-1]
+	}
+	return digits, exp
+}
+
+// roundUp adds one to the last digit. It reports whether the number got one
+// more digit: then it is a power of ten, whose zeros were there already.
+func roundUp(digits []byte) bool {
+	for i := len(digits) - 1; i >= 0; i-- {
+		if digits[i] < '9' {
+			digits[i]++
+			return false
+		}
+		digits[i] = '0'
+	}
+	digits[0] = '1'
+	return true
+}
+
+func scientific(dst, digits []byte, exp int) []byte {
+	dst = append(dst, digits[0])
+	if len(digits) > 1 {
+		dst = append(append(dst, '.'), digits[1:]...)
+	}
+	s := byte('+')
+	if exp < 0 {
+		s, exp = '-', -exp
+	}
+	dst = append(dst, 'e', s)
+	if exp < 10 {
+		dst = append(dst, '0')
+	}
+	return strconv.AppendInt(dst, int64(exp), 10)
+}
+
+func plain(dst, digits []byte, exp int) []byte {
+	if exp < 0 {
+		dst = append(dst, "0."...)
+		for range -exp - 1 {
+			dst = append(dst, '0')
+		}
+		return append(dst, digits...)
+	}
+	for i := 0; i <= exp || i < len(digits); i++ {
+		if i == exp+1 {
+			dst = append(dst, '.')
+		}
+		if i < len(digits) {
+			dst = append(dst, digits[i])
+		} else {
+			dst = append(dst, '0')
+		}
+	}
+	return dst
+}
+
+// number is a weight or a reward: a fraction, if there is one.
+type number struct {
+	f float64
+	r *big.Rat
+}
+
+func (n number) zero() bool { return n.f == 0 && (n.r == nil || n.r.Sign() == 0) }

@@ -1,0 +1,161 @@
+package files
+
+import (
+	"bytes"
+	"context"
+	"math"
+	"strconv"
+
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+)
+
+// staFile is what a .sta file says.
+type staFile struct {
+	*lines
+	vars   []sema.Variable
+	values []int32
+	typed  bool // whether the first state has told the types
+}
+
+// readStates reads a .sta file with the valuations of n states.
+func readStates(ctx context.Context, src Source, n int) (*staFile, error) {
+	s := &staFile{lines: newLines(src)}
+	if !s.data("states", nil) {
+		s.failEnd("found the end of the file, wanted the names of the variables, such as (x,y)")
+		return s, nil
+	}
+	if !s.names() {
+		return s, nil
+	}
+	found := 0
+	for ; s.data("states", nil); found++ {
+		if found&0xfff == 0 {
+			if err := ctx.Err(); err != nil {
+				return s, err
+			}
+		}
+		s.state(found, n)
+	}
+	if len(s.errs) == 0 && found != n {
+		s.failEnd("found %d states, wanted %d as the transitions have", found, n)
+	}
+	return s, nil
+}
+
+// tuple returns what is between the parentheses of "(a,b)" from a byte of the line on.
+func (s *staFile) tuple(at int) ([]field, bool) {
+	text := bytes.TrimRight(s.text[at:], " \t")
+	if len(text) < 2 || text[0] != '(' || text[len(text)-1] != ')' {
+		s.fail(at, "found %s, wanted values in parentheses, such as (0,true)", quote(text))
+		return nil, false
+	}
+	var out []field
+	inner := text[1 : len(text)-1]
+	if len(inner) == 0 {
+		return nil, true
+	}
+	begin := at + 1
+	for _, part := range bytes.Split(inner, []byte(",")) {
+		out = append(out, field{part, begin})
+		begin += len(part) + 1
+	}
+	return out, true
+}
+
+func (s *staFile) names() bool {
+	names, ok := s.tuple(s.fields[0].at)
+	if !ok {
+		return false
+	}
+	if len(names) == 0 {
+		s.fail(0, "found no variables, wanted at least one")
+	}
+	seen := map[string]bool{}
+	for _, f := range names {
+		switch name := f.String(); {
+		case !syntax.IsIdent(name):
+			s.fail(f.at, "found %s, wanted the name of a variable", quote(f.text))
+		case seen[name]:
+			s.fail(f.at, "found variable %q again, wanted each once", name)
+		default:
+			seen[name] = true
+			s.vars = append(s.vars, sema.Variable{Name: name, Low: math.MaxInt32, High: math.MinInt32})
+		}
+	}
+	return len(s.errs) == 0
+}
+
+// state reads "0:(1,false)", which has number k.
+func (s *staFile) state(k, n int) {
+	at := s.fields[0].at
+	colon := bytes.IndexByte(s.text, ':')
+	if colon < 0 {
+		s.fail(at, "found %s, wanted a state such as %d:(...)", quote(s.text), k)
+		return
+	}
+	i, ok := s.index(field{bytes.TrimSpace(s.text[:colon]), at}, "state", n)
+	if !ok {
+		return
+	}
+	if i != k {
+		s.fail(at, "found state %d, wanted state %d: every state once and in order", i, k)
+		return
+	}
+	values, ok := s.tuple(colon + 1)
+	if !ok {
+		return
+	}
+	if len(values) != len(s.vars) {
+		s.fail(colon+1, "found %d values, wanted %d", len(values), len(s.vars))
+		return
+	}
+	if !s.typed {
+		s.types(values)
+	}
+	for j, f := range values {
+		s.value(j, f)
+	}
+}
+
+// types tells Booleans from integers by the first state.
+func (s *staFile) types(values []field) {
+	s.typed = true
+	for j, f := range values {
+		v := &s.vars[j]
+		v.Type = sema.Int
+		if name := f.String(); name == "true" || name == "false" {
+			v.Type, v.Low, v.High = sema.Bool, 0, 1
+		}
+	}
+}
+
+func (s *staFile) value(j int, f field) {
+	v := &s.vars[j]
+	text := f.String()
+	if v.Type == sema.Bool {
+		if text != "true" && text != "false" {
+			s.fail(f.at, "found %s, wanted true or false as before: %q is Boolean", quote(f.text), v.Name)
+			return
+		}
+		s.values = append(s.values, map[string]int32{"true": 1}[text])
+		return
+	}
+	x, err := strconv.ParseInt(text, 10, 32)
+	if err != nil || text[0] == '+' || x == math.MinInt32 || x == math.MaxInt32 {
+		s.fail(f.at, "found %s, wanted an integer of 32 bits for %q", quote(f.text), v.Name)
+		return
+	}
+	v.Low, v.High = min(v.Low, int32(x)), max(v.High, int32(x))
+	s.values = append(s.values, int32(x))
+}
+
+// place returns the position of state k, for a file without errors.
+func (s *staFile) place(k int) syntax.Pos {
+	l := newLines(s.src)
+	l.data("states", nil)
+	for range k + 1 {
+		l.data("states", nil)
+	}
+	return l.pos(0)
+}

@@ -1,0 +1,279 @@
+package files
+
+import (
+	"bytes"
+	"context"
+	"strings"
+
+	"tilecheck/native/explicit/sparse"
+	"tilecheck/prism/syntax"
+)
+
+// header is the first comment of one of PRISM's files.
+type header struct{ text, what string }
+
+func headers() []header {
+	return []header{
+		{"# Transitions", "transitions"},
+		{"# States", "states"},
+		{"# Labels", "labels"},
+		{"# State rewards", "state rewards"},
+		{"# Transition rewards", "transition rewards"},
+		{"# Observations", "observations"},
+	}
+}
+
+// data goes to the next line with data. The comment lines before it are passed
+// to see, which may be nil; that of another kind of file is an error.
+func (l *lines) data(what string, see func(comment string)) bool {
+	for l.next() {
+		trimmed := bytes.TrimSpace(l.text)
+		if len(trimmed) == 0 {
+			continue
+		}
+		if trimmed[0] != '#' {
+			l.split()
+			return true
+		}
+		for _, h := range headers() {
+			if h.what != what && strings.HasPrefix(string(trimmed), h.text) {
+				l.fail(0, "found the header of a file of %s, wanted %s", h.what, what)
+				return false
+			}
+		}
+		if see != nil {
+			see(string(trimmed))
+		}
+	}
+	return false
+}
+
+// traFile reads PRISM's .tra files.
+type traFile struct {
+	*assembly
+	typ     syntax.ModelType
+	totals  [3]int // states, choices, transitions
+	current int    // state, -1 before the first
+	choices int    // of the current state
+	action0 sparse.Action
+}
+
+// readTransitions reads a .tra file. The model is nil after errors, and the
+// file itself when not even the number of states is known.
+func readTransitions(ctx context.Context, src Source, opts ReadOptions) (*traFile, *sparse.Model, *lines, error) {
+	l := newLines(src)
+	t := &traFile{typ: opts.Type, current: -1}
+	said := syntax.TypeNone
+	if !l.data("transitions", func(comment string) { said = typeOfHeader(l, comment) }) {
+		if len(l.errs) == 0 {
+			l.failEnd("found the end of the file, wanted the numbers of states and transitions")
+		}
+		return nil, nil, l, nil
+	}
+	if t.typ == syntax.TypeNone {
+		t.typ = said
+	}
+	if !t.readTotals(l) {
+		return nil, nil, l, nil
+	}
+	if err := opts.limit(t.totals[0]); err != nil {
+		return nil, nil, l, err
+	}
+	t.assembly = newAssembly(l, kindOf(t.typ), t.totals[0], opts.Exact)
+	for n := 0; l.data("transitions", nil); n++ {
+		if n&0xfff == 0 {
+			if err := ctx.Err(); err != nil {
+				return nil, nil, l, err
+			}
+		}
+		t.line()
+	}
+	return t, t.end(), l, nil
+}
+
+func kindOf(t syntax.ModelType) sparse.Kind {
+	switch t {
+	case syntax.DTMC:
+		return sparse.DTMC
+	case syntax.CTMC:
+		return sparse.CTMC
+	}
+	return sparse.MDP
+}
+
+// typeOfHeader reads "# Transitions (MDP)".
+func typeOfHeader(l *lines, comment string) syntax.ModelType {
+	name, ok := strings.CutPrefix(comment, "# Transitions (")
+	if !ok {
+		return syntax.TypeNone
+	}
+	switch name = strings.TrimSuffix(name, ")"); name {
+	case "DTMC":
+		return syntax.DTMC
+	case "MDP":
+		return syntax.MDP
+	case "CTMC":
+		return syntax.CTMC
+	}
+	l.fail(len("# Transitions ("), "found a model of type %s, only DTMCs, MDPs and CTMCs can be read", quote([]byte(name)))
+	return syntax.TypeNone
+}
+
+// readTotals reads the numbers of states, choices and transitions, whose number
+// tells an MDP from a Markov chain.
+func (t *traFile) readTotals(l *lines) bool {
+	f := l.fields
+	switch {
+	case len(l.errs) > 0:
+		return false
+	case len(f) == 4 && t.typ == syntax.TypeNone:
+		l.fail(0, "found four totals, as of a POMDP; only DTMCs, MDPs and CTMCs can be read")
+		return false
+	case t.typ == syntax.TypeNone && len(f) == 3:
+		t.typ = syntax.MDP
+	case t.typ == syntax.TypeNone && len(f) == 2:
+		t.typ = guess(l)
+	}
+	names := []string{"number of states", "number of choices", "number of transitions"}
+	if t.typ != syntax.MDP {
+		names = []string{names[0], names[2]}
+	}
+	if len(f) != len(names) {
+		l.fail(0, "found %s, wanted the %s: the model is of type %s", quote(bytes.TrimSpace(l.text)), strings.Join(names, " and the "), typeName(t.typ))
+		return false
+	}
+	at := []int{0, 1, 2}
+	if t.typ != syntax.MDP {
+		at = []int{0, 2}
+	}
+	for i, name := range names {
+		n, ok := l.count(f[i], name)
+		if !ok {
+			return false
+		}
+		t.totals[at[i]] = n
+	}
+	if t.totals[0] == 0 {
+		l.fail(f[0].at, "found 0 states, wanted at least one")
+		return false
+	}
+	return true
+}
+
+func typeName(t syntax.ModelType) string {
+	if t == syntax.TypeNone {
+		return "unknown"
+	}
+	return t.String()
+}
+
+// guess tells a CTMC from a DTMC by the first rows: a number above one is a rate.
+//
+// Source: PRISM's -importmodel, which looks at six rows (reference, section 6).
+func guess(l *lines) syntax.ModelType {
+	ahead := *l
+	ahead.fields, ahead.errs = nil, nil
+	for range 6 {
+		if !ahead.data("transitions", nil) || len(ahead.fields) < 3 {
+			break
+		}
+		if x, err := parseNumber(ahead.fields[2].text, false); err == nil && x.f > 1 {
+			return syntax.CTMC
+		}
+	}
+	return syntax.DTMC
+}
+
+// line reads one transition.
+func (t *traFile) line() {
+	f := t.fields
+	mdp := 0
+	if t.kind == sparse.MDP {
+		mdp = 1
+	}
+	if len(f) < 3+mdp || len(f) > 4+mdp {
+		want := [...]string{"state, target, probability and perhaps an action", "state, choice, target, probability and perhaps an action"}[mdp]
+		t.fail(0, "found %d entries, wanted %s", len(f), want)
+		return
+	}
+	s, ok := t.index(f[0], "state", t.states)
+	if !ok {
+		return
+	}
+	j := 0
+	if mdp == 1 {
+		if j, ok = t.count(f[1], "choice"); !ok {
+			return
+		}
+	}
+	target, ok := t.index(f[1+mdp], "state", t.states)
+	if !ok {
+		return
+	}
+	x, ok := t.value(f[2+mdp], "probability or rate", t.exact)
+	if !ok {
+		return
+	}
+	action := sparse.NoAction
+	if len(f) == 4+mdp {
+		if !isWord(f[3+mdp].String()) {
+			t.fail(f[3+mdp].at, "found %s, wanted the name of an action", quote(f[3+mdp].text))
+			return
+		}
+		action = t.action(f[3+mdp].String())
+	}
+	if !t.advance(s, j, action) {
+		return
+	}
+	if mdp == 1 {
+		action = sparse.NoAction
+	}
+	t.transition(target, x, action, f[1+mdp].at, f[2+mdp].at)
+}
+
+// advance goes to the row of choice j of state s.
+func (t *traFile) advance(s, j int, action sparse.Action) bool {
+	begins := s != t.current
+	if s < t.current {
+		t.fail(t.fields[0].at, "found state %d after state %d, wanted rows in the order of states", s, t.current)
+		return false
+	}
+	if begins {
+		t.state(s)
+		t.current, t.choices = s, 0
+	}
+	last := t.choices - 1
+	switch {
+	case t.kind != sparse.MDP:
+		if begins {
+			t.choices = 1
+			t.choice(sparse.NoAction, t.pos(0))
+		}
+		return true
+	case j == t.choices:
+		t.choices++
+		t.action0 = action
+		t.choice(action, t.pos(0))
+		return true
+	case j != last:
+		t.fail(t.fields[1].at, "found choice %d of state %d, wanted %d or %d: choices in order", j, s, max(last, 0), t.choices)
+		return false
+	case action != t.action0:
+		t.fail(0, "found another action for choice %d of state %d, wanted one", j, s)
+		return false
+	}
+	return true
+}
+
+// end compares the totals.
+func (t *traFile) end() *sparse.Model {
+	if len(t.errs) > 0 {
+		return nil
+	}
+	if found := t.transitions; found != t.totals[2] {
+		t.failEnd("found %d transitions, wanted %d as the first line says", found, t.totals[2])
+	} else if found := t.assembly.choices; t.kind == sparse.MDP && found != t.totals[1] {
+		t.failEnd("found %d choices, wanted %d as the first line says", found, t.totals[1])
+	}
+	return t.finish()
+}

@@ -1,0 +1,185 @@
+package files
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"math/big"
+	"slices"
+	"strconv"
+
+	"tilecheck/native/explicit"
+	"tilecheck/native/explicit/sparse"
+	"tilecheck/prism/compile"
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+)
+
+// DefaultPrecision is the number of significant digits that PRISM writes.
+// With it the last bit or two of a double may change on the way back.
+const DefaultPrecision = 16
+
+// MaxPrecision is the number of digits with which every double is read back as
+// it was.
+const MaxPrecision = 17
+
+// Options changes what a Writer writes. The zero value is PRISM's default.
+type Options struct {
+	// Program has the labels to write; nil means those of the space. One that
+	// sema.Properties.Instantiate returned has the labels of a properties file, too.
+	Program *sema.Program
+	// Precision is the number of significant digits of doubles, 1 to
+	// MaxPrecision; 0 means DefaultPrecision. Fractions are always written whole.
+	Precision int
+	// NoHeaders leaves out the comments at the top of PRISM's files.
+	NoHeaders bool
+	// NoValuations leaves the values of the variables out of DOT and DRN.
+	NoValuations bool
+}
+
+// Writer writes one state space. It is not safe for concurrent use.
+type Writer struct {
+	space   *explicit.Space
+	model   *sparse.Model
+	program *sema.Program
+	opts    Options
+	order   []uint32 // state by the number it is written with
+	numbers []uint32 // the inverse of order
+}
+
+// NewWriter returns a writer of DTMCs, MDPs and CTMCs; other types of models
+// are refused with a *compile.UnsupportedError.
+func NewWriter(s *explicit.Space, opts Options) (*Writer, error) {
+	p := cmp.Or(opts.Program, s.Program())
+	switch p.Type {
+	case syntax.DTMC, syntax.MDP, syntax.CTMC:
+	default:
+		return nil, &compile.UnsupportedError{File: p.File, Msg: fmt.Sprintf("found a model of type %s, only DTMCs, MDPs and CTMCs can be exported", p.Type)}
+	}
+	opts.Precision = cmp.Or(opts.Precision, DefaultPrecision)
+	if opts.Precision < 1 || opts.Precision > MaxPrecision {
+		return nil, fmt.Errorf("precision %d, want 1 to %d significant digits", opts.Precision, MaxPrecision)
+	}
+	w := &Writer{space: s, model: s.Model(), program: p, opts: opts, order: s.Order()}
+	w.numbers = make([]uint32, len(w.order))
+	for k, i := range w.order {
+		w.numbers[i] = uint32(k)
+	}
+	return w, nil
+}
+
+// printer collects the text of one file. The first error ends everything.
+type printer struct {
+	*Writer
+	ctx  context.Context
+	out  *bufio.Writer
+	line []byte
+}
+
+// print runs a function that prints, and flushes.
+func (w *Writer) print(ctx context.Context, out io.Writer, body func(*printer) error) error {
+	p := &printer{Writer: w, ctx: ctx, out: bufio.NewWriterSize(out, 1<<16)}
+	if err := body(p); err != nil {
+		return err
+	}
+	return p.out.Flush()
+}
+
+// states calls a function for every state, in the order of the file.
+func (p *printer) states(visit func(k, i int) error) error {
+	for k, i := range p.order {
+		if k&0xfff == 0 {
+			if err := p.ctx.Err(); err != nil {
+				return err
+			}
+		}
+		if err := visit(k, int(i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *printer) header(text string) {
+	if !p.opts.NoHeaders {
+		p.text("# " + text)
+		p.end()
+	}
+}
+
+func (p *printer) text(s string) { p.line = append(p.line, s...) }
+func (p *printer) int(i int)     { p.line = strconv.AppendInt(p.line, int64(i), 10) }
+func (p *printer) num(n number)  { p.line = p.appendNumber(p.line, n) }
+func (p *printer) target(t int)  { p.int(int(p.numbers[p.model.Target[t]])) }
+func (p *printer) weight(t int)  { p.num(p.weightOf(t)) }
+
+// spaced writes a space and a number.
+func (p *printer) spaced(i int) {
+	p.text(" ")
+	p.int(i)
+}
+
+// end writes the line. An error of the writer comes back from Flush.
+func (p *printer) end() {
+	p.line = append(p.line, '\n')
+	_, _ = p.out.Write(p.line)
+	p.line = p.line[:0]
+}
+
+func (w *Writer) appendNumber(dst []byte, n number) []byte {
+	if n.r != nil {
+		return append(dst, n.r.RatString()...)
+	}
+	return appendDouble(dst, w.opts.Precision, n.f)
+}
+
+func (w *Writer) weightOf(t int) number {
+	if w.model.Exact() {
+		return number{r: w.model.Rat(t)}
+	}
+	return number{f: w.model.Prob(t)}
+}
+
+// action returns the name of the action of a choice of an MDP or of a
+// transition of a Markov chain, and "" if it has none.
+func (w *Writer) action(i int) string {
+	if w.model.Actions == nil || w.model.Actions[i] == sparse.NoAction {
+		return ""
+	}
+	return w.space.Program().Actions[w.model.Actions[i]-1]
+}
+
+func (w *Writer) nondeterministic() bool { return w.model.Kind == sparse.MDP }
+
+// sorted lists the transitions of a choice by target and then, in a Markov
+// chain, by action, where no action compares as the word null.
+//
+// Source: reference, section 6.
+func (w *Writer) sorted(dst []int, c int) []int {
+	dst = dst[:0]
+	lo, hi := w.model.Row(c)
+	for t := lo; t < hi; t++ {
+		dst = append(dst, t)
+	}
+	slices.SortStableFunc(dst, func(a, b int) int {
+		d := cmp.Compare(w.numbers[w.model.Target[a]], w.numbers[w.model.Target[b]])
+		if d != 0 || w.nondeterministic() {
+			return d
+		}
+		return cmp.Compare(cmp.Or(w.action(a), "null"), cmp.Or(w.action(b), "null"))
+	})
+	return dst
+}
+
+// rewardOf returns entry i of a reward that may be nil.
+func rewardOf(values []float64, rats []*big.Rat, i int) number {
+	switch {
+	case rats != nil && rats[i] != nil:
+		return number{r: rats[i]}
+	case values != nil:
+		return number{f: values[i]}
+	}
+	return number{}
+}
