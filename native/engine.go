@@ -3,6 +3,7 @@ package native
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"tilecheck/native/explicit/check"
@@ -39,6 +40,9 @@ func (*Engine) Check(ctx context.Context, job runner.Job) ([]result.Verdict, err
 	tasks, err := plan.New(&job)
 	if err != nil {
 		return nil, err
+	}
+	if n := tasks.Verdicts(); job.Scheduler != nil && n != 1 {
+		return nil, fmt.Errorf("a scheduler is exported of one property under one valuation of the constants, found %d", n)
 	}
 	r := &run{ctx: ctx, job: &job, plan: tasks, method: method}
 	for model := range tasks.Models() {

@@ -3,10 +3,12 @@ package native
 import (
 	"context"
 	"fmt"
+	"io"
 	"slices"
 
 	"tilecheck/native/explicit"
 	"tilecheck/native/explicit/check"
+	"tilecheck/native/explicit/scheduler"
 	"tilecheck/native/explicit/solve"
 	"tilecheck/prism/compile"
 	"tilecheck/result"
@@ -17,7 +19,26 @@ import (
 type exact struct {
 	build    explicit.Options
 	opt      check.Options
+	export   *export // nil unless a scheduler is asked for
 	progress func(runner.Progress)
+}
+
+// export is where a scheduler goes, and how.
+type export struct {
+	*runner.SchedulerFile
+	file   string
+	format scheduler.Format
+	opt    scheduler.Options
+}
+
+func newExport(f *runner.SchedulerFile) (*export, error) {
+	if f == nil {
+		return nil, nil
+	}
+	x := &export{SchedulerFile: f}
+	var err error
+	x.file, x.format, x.opt, err = scheduler.ParseTarget(f.Target)
+	return x, err
 }
 
 func newExact(job *runner.Job) (*exact, error) {
@@ -28,8 +49,12 @@ func newExact(job *runner.Job) (*exact, error) {
 	case num.MaxStates < 0 || num.MaxMemory < 0 || num.Workers < 0:
 		return nil, fmt.Errorf("limits of %d states, %d bytes, %d workers: want positive numbers", num.MaxStates, num.MaxMemory, num.Workers)
 	}
+	export, err := newExport(job.Scheduler)
+	if err != nil {
+		return nil, err
+	}
 	return &exact{
-		progress: job.Progress,
+		progress: job.Progress, export: export,
 		build: explicit.Options{
 			MaxStates: num.MaxStates, MaxMemory: num.MaxMemory, NoFixDeadlocks: job.NoFixDeadlocks,
 			Exact: num.Accuracy == result.Exact, Workers: num.Workers,
@@ -87,10 +112,32 @@ func (b *built) report(p solve.Progress) {
 
 func (b *built) check(ctx context.Context, p *property, constants []result.Constant) result.Verdict {
 	b.property, b.constants = p.Text, constants
-	v := b.checker.Check(ctx, &check.Property{Property: p.Property, Program: p.program, File: p.file})
+	cp := &check.Property{Property: p.Property, Program: p.program, File: p.file}
+	v := result.Verdict{}
+	if b.export == nil {
+		v = b.checker.Check(ctx, cp)
+	} else {
+		v = b.scheduled(ctx, cp)
+	}
 	if v.Accuracy == result.Estimated {
 		v.Accuracy = result.Float
 		v.Warnings = append(slices.Clip(v.Warnings), "iterated until a step was small, as asked for: the value may be off by any amount")
+	}
+	return v
+}
+
+// scheduled checks a property and writes its scheduler. That there is none is an
+// error of the verdict, which keeps its value.
+func (b *built) scheduled(ctx context.Context, p *check.Property) result.Verdict {
+	s, v, err := b.checker.Scheduler(ctx, p)
+	if err == nil {
+		err = b.export.Write(b.export.file, func(w io.Writer) error {
+			return scheduler.Write(ctx, w, s.Space, s.Choices, b.export.format, b.export.opt)
+		})
+	}
+	if err != nil && v.Err == nil {
+		v.Err = check.Failure(err, p.File, p.Pos)
+		v.Err.Message = "no scheduler was exported: " + v.Err.Message
 	}
 	return v
 }

@@ -17,15 +17,24 @@ type exactExpander struct {
 	m *compile.Model
 	// doubtful are the commands whose guards compute with doubles.
 	doubtful []*sema.Command
+	// doubles are the assigned values that doubles may get wrong.
+	doubles map[sema.Expr]bool
 }
 
 func newExactExpander(m *compile.Model) *exactExpander {
-	x := &exactExpander{m: m}
+	x := &exactExpander{m: m, doubles: map[sema.Expr]bool{}}
 	for i := range m.Program().Modules {
 		commands := m.Program().Modules[i].Commands
 		for j := range commands {
 			if inexact(commands[j].Guard) {
 				x.doubtful = append(x.doubtful, &commands[j])
+			}
+			for _, u := range commands[j].Updates {
+				for _, a := range u.Assigns {
+					if inexact(a.Value) {
+						x.doubles[a.Value] = true
+					}
+				}
 			}
 		}
 	}
@@ -44,7 +53,7 @@ func (x *exactExpander) guards(state []int32) error {
 			return x.fail(state, c.Pos, err.Error())
 		}
 		if v.Bool != w.Bool {
-			return x.fail(state, c.Pos, fmt.Sprintf("guard is %v with doubles and %v with fractions", v.Bool, w.Bool))
+			return x.unsupported(state, c.Pos, fmt.Sprintf("guard is %v with doubles and %v with fractions", v.Bool, w.Bool))
 		}
 	}
 	return nil
@@ -166,7 +175,7 @@ func (x *exactExpander) weigh(state []int32, c *sema.Command) ([]*big.Rat, error
 				return nil, x.fail(state, u.Pos, err.Error())
 			}
 			if !exact || v.Rat == nil {
-				return nil, x.fail(state, u.Pos, fmt.Sprintf("probability %v is not a fraction", v))
+				return nil, x.unsupported(state, u.Pos, fmt.Sprintf("probability %v is not a fraction", v))
 			}
 			w = v.Rat
 		}
@@ -187,7 +196,7 @@ func (x *exactExpander) apply(state []int32, commands []*sema.Command, pick []in
 	for i, c := range commands {
 		u := &c.Updates[pick[i]]
 		for _, a := range u.Assigns {
-			v, _, err := sema.EvalExact(a.Value, state)
+			v, err := x.value(a.Value, state)
 			if err != nil {
 				return nil, x.fail(state, a.Pos, err.Error())
 			}
@@ -203,6 +212,33 @@ func (x *exactExpander) apply(state []int32, commands []*sema.Command, pick []in
 	return target, nil
 }
 
+// value evaluates with fractions only where doubles may be wrong: they are faster.
+func (x *exactExpander) value(e sema.Expr, state []int32) (sema.Value, error) {
+	if !x.doubles[e] {
+		return sema.Eval(e, state)
+	}
+	v, _, err := sema.EvalExact(e, state)
+	return v, err
+}
+
 func (x *exactExpander) fail(state []int32, pos syntax.Pos, msg string) error {
 	return &compile.StateError{File: x.m.Program().File, Pos: pos, State: x.m.StateText(state), Msg: msg}
+}
+
+// unsupported refuses what cannot be done with fractions.
+func (x *exactExpander) unsupported(state []int32, pos syntax.Pos, msg string) error {
+	return &compile.UnsupportedError{File: x.m.Program().File, Pos: pos, Msg: msg + " in state " + x.m.StateText(state)}
+}
+
+// exactInitial refuses a model whose initial states depend on the arithmetic.
+func exactInitial(p *sema.Program) error {
+	for i := range p.Vars {
+		if v := &p.Vars[i]; v.Rounded {
+			return &compile.UnsupportedError{File: p.File, Pos: v.Pos, Msg: fmt.Sprintf("the range or initial value of variable %q is another one with fractions than with doubles", v.Name)}
+		}
+	}
+	if p.Init != nil && inexact(p.Init) {
+		return &compile.UnsupportedError{File: p.File, Pos: p.Init.Pos(), Msg: "init…endinit computes with doubles, which fractions may contradict"}
+	}
+	return nil
 }

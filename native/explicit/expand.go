@@ -1,125 +1,130 @@
 package explicit
 
 import (
+	"context"
 	"math"
 	"math/big"
+	"slices"
 
 	"tilecheck/native/explicit/sparse"
 	"tilecheck/prism/compile"
 	"tilecheck/prism/sema"
 )
 
-// batch is some states and, once done says so, what they lead to. Everything is
-// flat: choices[i] choices of state i, transitions[j] transitions of choice j.
+// batch is some states and, once done says so, what they lead to: in a Markov
+// chain each state has one row, in an MDP no two choices of a state are the
+// same. A state without choices is a deadlock.
 type batch struct {
 	states []uint64
 	done   chan struct{}
 
-	err         error
-	choices     []uint32
-	deadlock    []bool
-	transitions []uint32
-	actions     []sparse.Action // per choice in an MDP, per transition otherwise
-	weights     []float64
-	rats        []*big.Rat // instead of weights, in exact models
-	targets     []uint64
-	overlaps    int // states of a DTMC with several commands enabled
-	relErr      float64
+	err error
+	compile.PackedChoices
+	actions  []sparse.Action // per choice in an MDP, per transition otherwise
+	rats     []*big.Rat      // instead of Weights, in exact models
+	hashes   []uint32        // of Targets
+	overlaps int             // states of a DTMC with several commands enabled
+	relErr   float64
 }
 
 func (b *batch) reset() {
 	b.states, b.err, b.overlaps, b.relErr = b.states[:0], nil, 0, 0
-	b.choices, b.deadlock, b.transitions = b.choices[:0], b.deadlock[:0], b.transitions[:0]
-	b.actions, b.weights, b.rats, b.targets = b.actions[:0], b.weights[:0], b.rats[:0], b.targets[:0]
+	b.PackedChoices.Reset()
+	b.actions, b.rats, b.hashes = b.actions[:0], b.rats[:0], b.hashes[:0]
 }
 
 // worker expands batches.
 type worker struct {
-	m     *compile.Model
+	p     *sema.Program
 	codec *codec
 	kind  sparse.Kind
-	x     compile.Expander
-	exact *exactExpander // nil unless fractions are wanted
+	x     compile.PackedExpander
+	exact *exactWorker // nil unless fractions are wanted
 	errs  *weightErrors
 	state []int32
-	row   []compile.MarkovTransition
 	b     *batch
+	moves []compile.Move
+	// present unpacks state number at of the batch.
+	present func() []int32
+	at      int
+	// What has been read of the batch's choices and transitions, and what of
+	// that is kept.
+	choice, transition, keptChoices, kept int
 }
 
-func newWorker(m *compile.Model, c *codec, exact bool) (*worker, error) {
+func newWorker(m *compile.Model, c *codec, x compile.PackedExpander, exact bool) (*worker, error) {
 	p := m.Program()
 	if len(p.Actions) >= math.MaxUint16 {
 		return nil, &compile.UnsupportedError{File: p.File, Msg: "more than 65534 actions"}
 	}
-	w := &worker{m: m, codec: c, kind: kind(p.Type), x: m.NewExpander(), errs: newWeightErrors(p), state: make([]int32, len(p.Vars))}
+	w := &worker{p: p, codec: c, kind: kind(p.Type), x: x, errs: newWeightErrors(p), state: make([]int32, len(p.Vars))}
+	w.present = func() []int32 {
+		c.unpack(w.state, w.b.states[w.at*c.words:(w.at+1)*c.words])
+		return w.state
+	}
 	if exact {
-		w.exact = newExactExpander(m)
+		w.exact = &exactWorker{worker: w, expander: m.NewExpander(), weigher: newExactExpander(m)}
 	}
 	return w, nil
 }
 
-func (w *worker) work(jobs <-chan *batch) {
+func (w *worker) work(ctx context.Context, jobs <-chan *batch) {
 	for b := range jobs {
-		w.b = b
-		for i := 0; i < len(b.states) && b.err == nil; i += w.codec.words {
-			w.codec.unpack(w.state, b.states[i:i+w.codec.words])
-			b.err = w.expand()
-		}
+		w.expand(ctx, b)
 		b.done <- struct{}{}
 	}
 }
 
-// expand appends what the state leads to.
-func (w *worker) expand() error {
-	cs, err := w.x.Expand(w.state)
-	if err != nil {
-		return err
-	}
+// expand fills a batch with what its states lead to.
+func (w *worker) expand(ctx context.Context, b *batch) {
+	w.b = b
 	if w.exact != nil {
-		if err := w.exact.guards(w.state); err != nil {
+		b.err = w.exact.expand()
+	} else {
+		b.err = w.floats(ctx)
+	}
+	for i := 0; i < len(b.Targets); i += w.codec.words {
+		b.hashes = append(b.hashes, hash(b.Targets[i:i+w.codec.words]))
+	}
+}
+
+// floats expands a batch with doubles. What the expander gives is turned into
+// rows or different choices in place.
+func (w *worker) floats(ctx context.Context) error {
+	b, words := w.b, w.codec.words
+	failed := w.x.Expand(ctx, b.states, &b.PackedChoices)
+	w.choice, w.transition, w.keptChoices, w.kept = 0, 0, 0, 0
+	w.moves = w.x.Moves()
+	for i, n := range b.Choices {
+		if n == 0 {
+			continue
+		}
+		w.at = i
+		e, err := w.errs.of(w.present, w.moves, w.view(int(n)))
+		if err != nil {
 			return err
 		}
+		b.relErr = max(b.relErr, e)
+		first := w.keptChoices
+		if w.kind == sparse.MDP {
+			w.different(int(n))
+		} else {
+			w.row(int(n))
+		}
+		b.Choices[i] = uint32(w.keptChoices - first)
 	}
-	w.b.deadlock = append(w.b.deadlock, cs.Deadlock())
-	switch {
-	case cs.Deadlock():
-		w.loop()
-		return nil
-	case w.exact != nil:
-		return w.exactly(cs)
-	}
-	e, err := w.errs.of(w.state, cs)
-	w.b.relErr = max(w.b.relErr, e)
-	if err != nil {
-		return err
-	}
-	if w.kind != sparse.MDP {
-		w.markov(cs)
-		return nil
-	}
-	w.choices(cs)
-	return nil
+	b.Moves, b.Transitions = b.Moves[:0], b.Transitions[:w.keptChoices]
+	b.Weights, b.Targets = b.Weights[:w.kept], b.Targets[:w.kept*words]
+	return failed
 }
 
-// loop appends the self-loop of a deadlock.
-func (w *worker) loop() {
-	w.b.choices = append(w.b.choices, 1)
-	w.b.transitions = append(w.b.transitions, 1)
-	w.b.actions = append(w.b.actions, sparse.NoAction)
-	if w.exact != nil {
-		w.b.rats = append(w.b.rats, big.NewRat(1, 1))
-	} else {
-		w.b.weights = append(w.b.weights, 1)
+// view returns the next n choices, as the expander gave them.
+func (w *worker) view(n int) compile.PackedChoices {
+	b := w.b
+	return compile.PackedChoices{
+		Moves: b.Moves[w.choice : w.choice+n], Transitions: b.Transitions[w.choice : w.choice+n],
+		Weights: b.Weights[w.transition:],
 	}
-	w.target(w.state)
-}
-
-func (w *worker) target(state []int32) {
-	n := len(w.b.targets)
-	for range w.codec.words {
-		w.b.targets = append(w.b.targets, 0)
-	}
-	w.codec.pack(w.b.targets[n:], state)
 }
 
 // actionOf returns the Action of an index into Program.Actions.
@@ -130,64 +135,54 @@ func actionOf(i int) sparse.Action {
 	return sparse.Action(i + 1)
 }
 
-// markov appends the one row of a state of a Markov chain.
-func (w *worker) markov(cs *compile.Choices) {
-	w.row = w.m.Row(w.row[:0], cs)
-	if len(cs.List) > 1 && w.kind == sparse.DTMC {
-		w.b.overlaps++
-	}
-	for _, t := range w.row {
-		w.b.actions = append(w.b.actions, actionOf(t.Action))
-		w.b.weights = append(w.b.weights, t.Weight)
-		w.target(t.Target)
-	}
-	w.b.choices = append(w.b.choices, 1)
-	w.b.transitions = append(w.b.transitions, uint32(len(w.row)))
-}
-
-// choices appends the choices of a state of an MDP. A choice with the action and
-// the distribution of an earlier one is dropped.
+// different keeps those of the next n choices, of one state of an MDP, that do
+// not have the action and the distribution of an earlier one.
 //
 // Source: PRISM's explicit engine (reference, section 4.7).
-func (w *worker) choices(cs *compile.Choices) {
-	kept := len(w.b.transitions)
-	for _, c := range cs.List {
-		first := len(w.b.weights)
-		for _, t := range c.Transitions {
-			w.b.weights = append(w.b.weights, t.Weight)
-			w.target(t.Target)
+func (w *worker) different(n int) {
+	b, words := w.b, w.codec.words
+	first := w.keptChoices
+	for range n {
+		m := int(b.Transitions[w.choice])
+		if w.kept < w.transition {
+			copy(b.Weights[w.kept:], b.Weights[w.transition:w.transition+m])
+			copy(b.Targets[w.kept*words:], b.Targets[w.transition*words:(w.transition+m)*words])
 		}
-		w.keep(kept, first, actionOf(c.Action))
+		w.transition += m
+		a := actionOf(w.moves[b.Moves[w.choice]].Action)
+		w.choice++
+		if b.repeats(first, w.keptChoices, w.kept, m, a, words) {
+			continue
+		}
+		b.Transitions[w.keptChoices] = uint32(m)
+		b.actions = append(b.actions, a)
+		w.keptChoices++
+		w.kept += m
 	}
-	w.b.choices = append(w.b.choices, uint32(len(w.b.transitions)-kept))
 }
 
-// keep makes the transitions from first on a choice, unless one of the choices
-// from kept on is the same.
-func (w *worker) keep(kept, first int, a sparse.Action) {
-	b := w.b
-	n := len(b.targets)/w.codec.words - first
-	at := first
-	for j := len(b.transitions) - 1; j >= kept; j-- {
-		m := int(b.transitions[j])
-		at -= m
-		if m == n && b.actions[j] == a && w.same(at, first, n) {
-			b.targets = b.targets[:first*w.codec.words]
-			b.weights, b.rats = b.weights[:min(first, len(b.weights))], b.rats[:min(first, len(b.rats))]
-			return
+// repeats reports whether one of the choices from first to end is the choice
+// with action a and m transitions from at on; the transitions of the last one
+// end there.
+func (b *batch) repeats(first, end, at, m int, a sparse.Action, words int) bool {
+	other := at
+	for j := end - 1; j >= first; j-- {
+		n := int(b.Transitions[j])
+		other -= n
+		if n == m && b.actions[j] == a && b.same(other, at, m, words) {
+			return true
 		}
 	}
-	b.transitions = append(b.transitions, uint32(n))
-	b.actions = append(b.actions, a)
+	return false
 }
 
 // same reports whether n transitions from i on are those from j on in some
 // order. No two of either have the same target.
-func (w *worker) same(i, j, n int) bool {
-	for k := range n {
+func (b *batch) same(i, j, n, words int) bool {
+	for k := i; k < i+n; k++ {
 		found := false
-		for l := 0; l < n && !found; l++ {
-			found = equalWords(w.targetAt(i+k), w.targetAt(j+l)) && w.sameWeight(i+k, j+l)
+		for l := j; l < j+n && !found; l++ {
+			found = equalWords(b.target(k, words), b.target(l, words)) && b.sameWeight(k, l)
 		}
 		if !found {
 			return false
@@ -196,48 +191,133 @@ func (w *worker) same(i, j, n int) bool {
 	return true
 }
 
-func (w *worker) targetAt(i int) []uint64 {
-	return w.b.targets[i*w.codec.words : (i+1)*w.codec.words]
-}
+func (b *batch) target(i, words int) []uint64 { return b.Targets[i*words : (i+1)*words] }
 
-func (w *worker) sameWeight(i, j int) bool {
-	if w.exact != nil {
-		return w.b.rats[i].Cmp(w.b.rats[j]) == 0
+func (b *batch) sameWeight(i, j int) bool {
+	if len(b.rats) > 0 {
+		return b.rats[i].Cmp(b.rats[j]) == 0
 	}
-	return w.b.weights[i] == w.b.weights[j]
+	return b.Weights[i] == b.Weights[j]
 }
 
-// exactly appends choices or a row with fractions for weights.
-func (w *worker) exactly(cs *compile.Choices) error {
-	kept := len(w.b.transitions)
-	rows, err := w.exact.expand(w.state, cs)
+// row makes the next n choices, of one state of a Markov chain, one row: in a
+// DTMC every probability is divided by the total, which resolves overlapping
+// commands uniformly; in a CTMC rates add up. Transitions with the same action
+// and target are added; those with different actions stay apart.
+//
+// Source: PRISM's explicit engine (reference, sections 4.5 and 4.6).
+func (w *worker) row(n int) {
+	b := w.b
+	first, total := w.kept, 0.0
+	for i := range n {
+		a := actionOf(w.moves[b.Moves[w.choice]].Action)
+		for range b.Transitions[w.choice] {
+			total += b.Weights[w.transition]
+			w.add(first, a, i > 0)
+			w.transition++
+		}
+		w.choice++
+	}
+	if w.kind == sparse.DTMC {
+		for i := first; i < w.kept; i++ {
+			b.Weights[i] /= total
+		}
+		if n > 1 {
+			b.overlaps++
+		}
+	}
+	b.Transitions[w.keptChoices] = uint32(w.kept - first)
+	w.keptChoices++
+}
+
+// add adds the next transition to the row that began at first. Within one
+// choice there are no equal targets, and nothing to look for.
+func (w *worker) add(first int, a sparse.Action, search bool) {
+	b, words, at := w.b, w.codec.words, w.transition
+	for i := first; search && i < w.kept; i++ {
+		if b.actions[i] == a && equalWords(b.target(i, words), b.target(at, words)) {
+			b.Weights[i] += b.Weights[at]
+			return
+		}
+	}
+	b.Weights[w.kept] = b.Weights[at]
+	copy(b.target(w.kept, words), b.target(at, words))
+	b.actions = append(b.actions, a)
+	w.kept++
+}
+
+// exactWorker expands batches with fractions for weights.
+type exactWorker struct {
+	*worker
+	expander compile.Expander
+	weigher  *exactExpander
+}
+
+func (w *exactWorker) expand() error {
+	for i := 0; i < len(w.b.states); i += w.codec.words {
+		w.codec.unpack(w.state, w.b.states[i:i+w.codec.words])
+		cs, err := w.expander.Expand(w.state)
+		if err != nil {
+			return err
+		}
+		if err := w.weigher.guards(w.state); err != nil {
+			return err
+		}
+		if err := w.choices(cs); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// choices appends the choices of a state, or its row.
+func (w *exactWorker) choices(cs *compile.Choices) error {
+	b := w.b
+	first := len(b.Transitions)
+	rows, err := w.weigher.expand(w.state, cs)
 	if err != nil {
 		return err
 	}
-	chain := w.kind != sparse.MDP
 	if len(cs.List) > 1 && w.kind == sparse.DTMC {
-		w.b.overlaps++
+		b.overlaps++
 	}
-	first := len(w.b.rats)
+	at := len(b.rats)
 	for i := range rows {
 		r := &rows[i]
-		if !chain {
-			first = len(w.b.rats)
-		}
 		for j := range r.targets {
-			w.b.rats = append(w.b.rats, r.weights[j])
+			b.rats = append(b.rats, r.weights[j])
 			w.target(r.targets[j])
-			if chain {
-				w.b.actions = append(w.b.actions, actionOf(r.action))
+			if w.kind != sparse.MDP {
+				b.actions = append(b.actions, actionOf(r.action))
 			}
 		}
-		if !chain {
-			w.keep(kept, first, actionOf(r.action))
+		if w.kind == sparse.MDP {
+			w.close(first, at, actionOf(r.action))
+			at = len(b.rats)
 		}
 	}
-	if chain {
-		w.b.transitions = append(w.b.transitions, uint32(len(w.b.rats)-first))
+	if w.kind != sparse.MDP && len(rows) > 0 {
+		b.Transitions = append(b.Transitions, uint32(len(b.rats)-at))
 	}
-	w.b.choices = append(w.b.choices, uint32(len(w.b.transitions)-kept))
+	b.Choices = append(b.Choices, uint32(len(b.Transitions)-first))
 	return nil
+}
+
+func (w *exactWorker) target(state []int32) {
+	n := len(w.b.Targets)
+	w.b.Targets = slices.Grow(w.b.Targets, w.codec.words)[:n+w.codec.words]
+	w.codec.pack(w.b.Targets[n:], state)
+}
+
+// close makes the transitions from at on a choice, unless one of the state's
+// choices, which begin at first, is the same.
+func (w *exactWorker) close(first, at int, a sparse.Action) {
+	b := w.b
+	m := len(b.rats) - at
+	if b.repeats(first, len(b.Transitions), at, m, a, w.codec.words) {
+		b.rats, b.Targets = b.rats[:at], b.Targets[:at*w.codec.words]
+		return
+	}
+	b.Transitions = append(b.Transitions, uint32(m))
+	b.actions = append(b.actions, a)
 }

@@ -2,7 +2,11 @@ package explicit
 
 import (
 	"context"
+	"errors"
+	"math/big"
 	"runtime"
+	"slices"
+	"sync"
 	"time"
 
 	"tilecheck/native/explicit/sparse"
@@ -24,6 +28,10 @@ type Options struct {
 	// Workers is the number of goroutines that expand states; 0 means one per
 	// processor. The result does not depend on it.
 	Workers int
+	// CompileFrom is the number of states from which on the model runs in
+	// WebAssembly, which takes some time to make; 0 means 2000, a negative
+	// number never. The result does not depend on it.
+	CompileFrom int
 	// Progress is called a few times per second, never concurrently.
 	Progress func(Progress)
 }
@@ -41,6 +49,11 @@ type Progress struct {
 //
 // Source: PRISM's explicit engine (reference, sections 2.4 and 4).
 func Build(ctx context.Context, m *compile.Model, opts Options) (*Space, error) {
+	if opts.Exact {
+		if err := exactInitial(m.Program()); err != nil {
+			return nil, err
+		}
+	}
 	initial, err := m.InitialStates(ctx)
 	if err != nil {
 		return nil, err
@@ -74,6 +87,8 @@ type exploration struct {
 	err       float64 // relative error of the weights
 
 	packed   []uint64
+	numbers  []uint32 // of the targets of a batch
+	fallback error    // why the model was not compiled
 	started  time.Time
 	reported time.Time
 	limit    int64 // of memory
@@ -107,23 +122,83 @@ func kind(t syntax.ModelType) sparse.Kind {
 // batchStates is the greatest number of states that a worker expands at a time.
 const batchStates = 512
 
+// compileFrom is the default of Options.CompileFrom: interpreting that many
+// states takes about as long as making the machine.
+const compileFrom = 2000
+
 func (x *exploration) run(ctx context.Context) error {
+	first, err := newWorker(x.m, x.codec, x.m.NewPackedInterpreter(x.codec.packing), x.opts.Exact)
+	if err != nil {
+		return err
+	}
+	from := compileFrom
+	if x.opts.CompileFrom > 0 {
+		from = x.opts.CompileFrom
+	}
+	b := &batch{}
+	for x.next < min(x.store.n, from) {
+		x.fill(b)
+		first.expand(ctx, b)
+		if err := x.commit(ctx, b); err != nil {
+			return err
+		}
+	}
+	if x.next == x.store.n {
+		return nil
+	}
+	return x.parallel(ctx)
+}
+
+// parallel goes on with several workers.
+func (x *exploration) parallel(ctx context.Context) error {
 	workers := x.opts.Workers
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
+	master, err := x.expander(ctx)
+	if err != nil {
+		return err
+	}
+	defer master.Close()
 	jobs := make(chan *batch, 2*workers)
+	var wg sync.WaitGroup
+	defer wg.Wait()
 	defer close(jobs)
 	for range workers {
-		w, err := newWorker(x.m, x.codec, x.opts.Exact)
+		fork, err := master.Fork(ctx)
 		if err != nil {
 			return err
 		}
-		go w.work(jobs)
+		w, err := newWorker(x.m, x.codec, fork, x.opts.Exact)
+		if err != nil {
+			return errors.Join(err, fork.Close())
+		}
+		wg.Go(func() {
+			defer fork.Close()
+			w.work(ctx, jobs)
+		})
 	}
+	return x.schedule(ctx, jobs, 2*workers)
+}
+
+// expander returns the machine, or the interpreter where there is none.
+func (x *exploration) expander(ctx context.Context) (compile.PackedExpander, error) {
+	if x.opts.Exact || x.opts.CompileFrom < 0 {
+		return x.m.NewPackedInterpreter(x.codec.packing), nil
+	}
+	machine, err := x.m.NewPackedMachine(ctx, x.codec.packing)
+	if _, ok := errors.AsType[*compile.UnsupportedError](err); ok {
+		x.fallback = err
+		return x.m.NewPackedInterpreter(x.codec.packing), nil
+	}
+	return machine, err
+}
+
+// schedule keeps some batches under way and commits them in order.
+func (x *exploration) schedule(ctx context.Context, jobs chan<- *batch, most int) error {
 	var pending, free []*batch
 	for {
-		for x.next < x.store.n && len(pending) < 2*workers {
+		for x.next < x.store.n && len(pending) < most {
 			var b *batch
 			b, free = take(free)
 			x.fill(b)
@@ -164,16 +239,22 @@ func (x *exploration) commit(ctx context.Context, b *batch) error {
 	if b.err != nil {
 		return b.err
 	}
-	r := reader{x: x, b: b}
-	for i, choices := range b.choices {
-		x.builder.State()
-		if b.deadlock[i] {
-			x.deadlocks = append(x.deadlocks, uint32(x.expanded))
+	x.numbers = x.store.addAll(x.numbers[:0], b.Targets, b.hashes)
+	rows := sparse.Rows{
+		Choices: b.Choices, Transitions: b.Transitions, Actions: b.actions,
+		Targets: x.numbers, Weights: b.Weights, Rats: b.rats,
+	}
+	for len(rows.Choices) > 0 {
+		n := slices.Index(rows.Choices, 0)
+		if n < 0 {
+			n = len(rows.Choices)
 		}
-		for range choices {
-			r.choice()
+		rows = x.builder.AddRows(rows, n)
+		x.expanded += n
+		if len(rows.Choices) > 0 {
+			x.deadlock()
+			rows.Choices = rows.Choices[1:]
 		}
-		x.expanded++
 	}
 	x.overlaps += b.overlaps
 	x.err = max(x.err, b.relErr)
@@ -184,33 +265,19 @@ func (x *exploration) commit(ctx context.Context, b *batch) error {
 	return ctx.Err()
 }
 
-// reader goes through the choices of a batch.
-type reader struct {
-	x             *exploration
-	b             *batch
-	choices, rows int // read so far
-}
-
-func (r *reader) choice() {
-	x, b, w := r.x, r.b, r.x.codec.words
-	chain := kind(x.m.Program().Type) != sparse.MDP
-	if !chain {
-		x.builder.Choice(b.actions[r.choices])
+// deadlock gives the next state a self-loop.
+func (x *exploration) deadlock() {
+	x.deadlocks = append(x.deadlocks, uint32(x.expanded))
+	x.builder.State()
+	if kind(x.m.Program().Type) == sparse.MDP {
+		x.builder.Choice(sparse.NoAction)
 	}
-	for range b.transitions[r.choices] {
-		target, _ := x.store.add(b.targets[r.rows*w : (r.rows+1)*w])
-		action := sparse.NoAction
-		if chain {
-			action = b.actions[r.rows]
-		}
-		if x.opts.Exact {
-			x.builder.AddRat(target, b.rats[r.rows], action)
-		} else {
-			x.builder.AddAction(target, b.weights[r.rows], action)
-		}
-		r.rows++
+	if x.opts.Exact {
+		x.builder.AddRat(x.expanded, big.NewRat(1, 1), sparse.NoAction)
+	} else {
+		x.builder.Add(x.expanded, 1)
 	}
-	r.choices++
+	x.expanded++
 }
 
 // check compares with the limits.
@@ -218,7 +285,7 @@ func (x *exploration) check() error {
 	if x.opts.MaxStates > 0 && x.store.n > x.opts.MaxStates {
 		return &LimitError{Limit: int64(x.opts.MaxStates), States: x.store.n, Expanded: x.expanded}
 	}
-	if used := x.store.bytes() + x.builder.Bytes(); x.limit > 0 && used > x.limit {
+	if used := x.store.bytes() + x.store.table() + x.builder.Bytes(); x.limit > 0 && used > x.limit {
 		return &LimitError{Memory: true, Limit: x.limit, States: x.store.n, Expanded: x.expanded}
 	}
 	return nil
@@ -237,10 +304,11 @@ func (x *exploration) report(last bool) {
 
 func (x *exploration) finish() (*Space, error) {
 	x.report(true)
-	s := &Space{compiled: x.m, codec: x.codec, store: x.store, overlaps: x.overlaps}
+	s := &Space{compiled: x.m, codec: x.codec, store: x.store, overlaps: x.overlaps, fallback: x.fallback}
 	if len(x.deadlocks) > 0 && x.opts.NoFixDeadlocks {
 		return nil, &DeadlockError{Count: len(x.deadlocks), State: x.m.StateText(s.State(nil, int(x.deadlocks[0])))}
 	}
+	x.store.seal()
 	model, err := x.builder.Finish()
 	if err != nil {
 		return nil, err
@@ -260,3 +328,8 @@ func (x *exploration) finish() (*Space, error) {
 	s.model = model
 	return s, nil
 }
+
+// Fallback says why the model was interpreted although it is large: a
+// *compile.UnsupportedError that names what WebAssembly code cannot be made
+// for, nil otherwise. It concerns speed only.
+func (s *Space) Fallback() error { return s.fallback }

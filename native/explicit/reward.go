@@ -17,6 +17,9 @@ import (
 //
 // Source: reference, sections 4.8 and 4.10.
 func (s *Space) Reward(index int) (*sparse.Reward, error) {
+	if s.imported != nil {
+		return &s.model.Rewards[index], nil
+	}
 	if s.model.Exact() {
 		return s.exactReward(index)
 	}
@@ -196,7 +199,7 @@ func (s *Space) exactItems(src *sema.RewardStruct, state []int32, applies func(*
 		case err != nil:
 			return nil, s.fail(state, it.Pos, err.Error())
 		case !exact || v.Rat == nil:
-			return nil, s.fail(state, it.Pos, fmt.Sprintf("reward %v is not a fraction", v))
+			return nil, &compile.UnsupportedError{File: s.Program().File, Pos: it.Pos, Msg: fmt.Sprintf("reward %v is not a fraction in state %s", v, s.compiled.StateText(state))}
 		case v.Rat.Sign() < 0:
 			return nil, s.fail(state, it.Pos, fmt.Sprintf("reward %s, it must be finite and not negative", v.Rat.RatString()))
 		}

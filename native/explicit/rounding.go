@@ -3,6 +3,7 @@ package explicit
 import (
 	"math"
 	"math/big"
+	"slices"
 
 	"tilecheck/prism/compile"
 	"tilecheck/prism/sema"
@@ -19,6 +20,9 @@ type weightErrors struct {
 	// updates[m][c][u] is the relative error of a probability in every state,
 	// NaN where it depends on the state.
 	updates [][][]float64
+	// moves[i] is the error of the product of a move's probabilities, NaN as
+	// above; it has as many moves as have been met.
+	moves []float64
 }
 
 func newWeightErrors(p *sema.Program) *weightErrors {
@@ -40,24 +44,26 @@ func newWeightErrors(p *sema.Program) *weightErrors {
 // of bounds the relative error of every weight of a state: that of the product
 // of the probabilities, of adding equal targets up, and of dividing by the sum.
 // Where probabilities do not quite sum to one, that counts as an error, too.
-func (w *weightErrors) of(state []int32, cs *compile.Choices) (float64, error) {
+// The state is only asked for where the error depends on it.
+func (w *weightErrors) of(state func() []int32, moves []compile.Move, cs compile.PackedChoices) (float64, error) {
+	for i := len(w.moves); i < len(moves); i++ {
+		w.moves = append(w.moves, w.static(moves[i]))
+	}
 	worst, terms := 0.0, 0
-	for i := range cs.List {
-		c := &cs.List[i]
-		e := 0.0
-		for _, ref := range c.Commands {
-			x, err := w.command(state, ref)
-			if err != nil {
+	for i, mv := range cs.Moves {
+		e := w.moves[mv]
+		if math.IsNaN(e) {
+			var err error
+			if e, err = w.dynamic(state(), moves[mv]); err != nil {
 				return 0, err
 			}
-			e += x + unit
 		}
-		n := len(c.Transitions)
+		n := int(cs.Transitions[i])
 		terms += n
 		if w.p.Type != syntax.CTMC {
 			sum := 0.0
-			for _, t := range c.Transitions {
-				sum += t.Weight
+			for _, x := range cs.Weights[terms-n : terms] {
+				sum += x
 			}
 			if off := math.Abs(sum - 1); off > e+float64(n+1)*unit {
 				e += off
@@ -66,6 +72,33 @@ func (w *weightErrors) of(state []int32, cs *compile.Choices) (float64, error) {
 		worst = max(worst, e+float64(n)*unit)
 	}
 	return 1.01 * (worst + float64(terms+1)*unit), nil
+}
+
+// static bounds the error of the product of a move's probabilities in every
+// state; it is NaN where that depends on the state.
+func (w *weightErrors) static(mv compile.Move) float64 {
+	e := 0.0
+	for _, ref := range mv.Commands {
+		worst := 0.0
+		for _, x := range w.updates[ref.Module][ref.Command] {
+			worst = max(worst, x) // max propagates NaN
+		}
+		e += worst + unit
+	}
+	return e
+}
+
+// dynamic is static for one state.
+func (w *weightErrors) dynamic(state []int32, mv compile.Move) (float64, error) {
+	e := 0.0
+	for _, ref := range mv.Commands {
+		x, err := w.command(state, ref)
+		if err != nil {
+			return 0, err
+		}
+		e += x + unit
+	}
+	return e, nil
 }
 
 func (w *weightErrors) command(state []int32, ref compile.CommandRef) (float64, error) {
@@ -161,26 +194,26 @@ func binaryError(p *sema.Program, e *sema.Binary) float64 {
 	return math.NaN()
 }
 
-// inexact reports whether an expression computes with doubles.
+// inexact reports whether an expression may have another value with doubles than
+// with fractions. Doubles compare well: what they say of integers and of
+// constants that are doubles is the truth.
 func inexact(e sema.Expr) bool {
 	switch e := e.(type) {
 	case *sema.Const:
-		return e.T == sema.Double
+		return e.T == sema.Double && (e.Val.Rat == nil || relativeError(e.Val.Float, e.Val.Rat) != 0)
 	case *sema.Var:
 		return false
 	case *sema.Unary:
 		return inexact(e.X)
 	case *sema.Binary:
-		return inexact(e.X) || inexact(e.Y)
+		return e.T == sema.Double || inexact(e.X) || inexact(e.Y)
 	case *sema.Cond:
 		return inexact(e.C) || inexact(e.A) || inexact(e.B)
 	case *sema.Call:
-		for _, a := range e.Args {
-			if inexact(a) {
-				return true
-			}
+		if e.T == sema.Double && e.Func != sema.FuncMin && e.Func != sema.FuncMax {
+			return true
 		}
-		return false
+		return slices.ContainsFunc(e.Args, inexact)
 	}
 	return true
 }

@@ -19,6 +19,8 @@ type Space struct {
 	store    *store
 	model    *sparse.Model
 	overlaps int
+	fallback error    // why the model was not compiled
+	imported *imports // nil for a space that was built
 }
 
 // Model returns the states, choices and transitions. Action i+1 is
@@ -27,6 +29,10 @@ func (s *Space) Model() *sparse.Model { return s.model }
 
 // Program returns the program that was built.
 func (s *Space) Program() *sema.Program { return s.compiled.Program() }
+
+// Compiled returns the model that evaluates expressions and, unless the space is
+// imported, that was explored.
+func (s *Space) Compiled() *compile.Model { return s.compiled }
 
 // StateBits returns the number of bits that the variables of a state take.
 func (s *Space) StateBits() int { return s.codec.bits }
@@ -57,11 +63,15 @@ func (s *Space) Find(valuation []int32) (int, bool) {
 }
 
 // Order lists the states as PRISM numbers them: sorted by the values of the
-// variables, the first variable first. Order()[k] is PRISM's state k.
+// variables, the first variable first; imported ones keep their numbers.
+// Order()[k] is PRISM's state k.
 func (s *Space) Order() []uint32 {
 	order := make([]uint32, s.store.n)
 	for i := range order {
 		order[i] = uint32(i)
+	}
+	if s.imported != nil {
+		return order
 	}
 	slices.SortFunc(order, func(a, b uint32) int { return s.Compare(int(a), int(b)) })
 	return order
@@ -69,6 +79,9 @@ func (s *Space) Order() []uint32 {
 
 // Compare tells the order of two states in PRISM's numbering, as cmp.Compare.
 func (s *Space) Compare(i, j int) int {
+	if s.imported != nil {
+		return cmp.Compare(i, j)
+	}
 	return slices.Compare(s.store.at(i), s.store.at(j))
 }
 
@@ -80,6 +93,9 @@ func (s *Space) Warnings() []string {
 	}
 	if s.overlaps > 0 {
 		out = append(out, fmt.Sprintf("several commands were enabled at once in %d states of a DTMC; PRISM resolves this uniformly and silently, and so do these values", s.overlaps))
+	}
+	if s.imported != nil {
+		out = append(out, s.imported.warnings...)
 	}
 	return out
 }
@@ -101,6 +117,14 @@ func (s *Space) States(e sema.Expr) (*sparse.Set, error) {
 		}
 		return out, nil
 	}
+	if s.imported != nil {
+		return s.composed(e)
+	}
+	return s.evaluate(e)
+}
+
+// evaluate goes through the states.
+func (s *Space) evaluate(e sema.Expr) (*sparse.Set, error) {
 	out := sparse.NewSet(s.store.n)
 	err := s.each(func() (func(i int, state []int32) error, error) {
 		ev, err := s.compiled.Evaluator(e)
@@ -118,6 +142,9 @@ func (s *Space) States(e sema.Expr) (*sparse.Set, error) {
 // Values returns the values of a numeric expression, of any type but Bool, in
 // all states, as States does.
 func (s *Space) Values(e sema.Expr) ([]float64, error) {
+	if s.imported != nil && labelled(e) {
+		return nil, s.noLabel(e)
+	}
 	out := make([]float64, s.store.n)
 	err := s.each(func() (func(i int, state []int32) error, error) {
 		ev, err := s.compiled.Evaluator(e)

@@ -1,16 +1,23 @@
 package explicit
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+	"sync"
+)
 
 // store numbers packed states in the order in which they are added.
 type store struct {
 	words int // per state
 	pages [][]uint64
 	n     int
-	// slots is a hash table with linear probing; a slot holds a state's number
-	// plus one, or 0. It is never more than 4/5 full.
-	slots []uint32
-	shift uint // 64 - log2(len(slots))
+	// slots is a hash table with linear probing, never more than 4/5 full. A
+	// slot holds a state's hash and, in the lower half, its number plus one, or
+	// is 0. So most probes need not look at states, and growing needs none.
+	slots   []uint64
+	shift   uint // 32 - log2(len(slots))
+	touched uint64
+	sealed  sync.Once // for a table that was dropped
 }
 
 // pageStates is the number of states on a page. Pages do not move, so that
@@ -32,27 +39,23 @@ func (s *store) at(i int) []uint64 {
 	return s.pages[i>>pageBits][at : at+s.words : at+s.words]
 }
 
-func hash(packed []uint64) uint64 {
+// hash returns 32 bits, of which a table of 2^k slots uses the upper k.
+func hash(packed []uint64) uint32 {
 	h := uint64(0x9e3779b97f4a7c15)
 	for _, w := range packed {
 		hi, lo := bits.Mul64(h^w, 0xe7037ed1a0b428db)
 		h = hi ^ lo
 	}
-	return h * 0x9e3779b97f4a7c15
+	return uint32(h * 0x9e3779b97f4a7c15 >> 32)
 }
 
 // add returns the number of a state, and whether it is new.
-func (s *store) add(packed []uint64) (int, bool) {
-	i := hash(packed) >> s.shift
-	for {
-		k := s.slots[i]
-		if k == 0 {
-			break
-		}
-		if equalWords(s.at(int(k-1)), packed) {
-			return int(k - 1), false
-		}
-		i = (i + 1) & uint64(len(s.slots)-1)
+func (s *store) add(packed []uint64) (int, bool) { return s.addHashed(packed, hash(packed)) }
+
+func (s *store) addHashed(packed []uint64, h uint32) (int, bool) {
+	i, k := s.probe(packed, h)
+	if k >= 0 {
+		return k, false
 	}
 	n := s.n
 	if n>>pageBits == len(s.pages) {
@@ -60,52 +63,121 @@ func (s *store) add(packed []uint64) (int, bool) {
 	}
 	s.pages[n>>pageBits] = append(s.pages[n>>pageBits], packed...)
 	s.n++
-	s.slots[i] = uint32(s.n)
+	s.slots[i] = uint64(h)<<32 | uint64(s.n)
 	if s.n*5 > len(s.slots)*4 {
-		s.resize(65 - s.shift)
+		s.resize(33 - s.shift)
 	}
 	return n, true
 }
 
+// probe returns the number of a state, or -1 and the slot that is free for it.
+func (s *store) probe(packed []uint64, h uint32) (slot uint32, number int) {
+	mask := uint32(len(s.slots) - 1)
+	for i := h >> s.shift & mask; ; i = (i + 1) & mask {
+		k := s.slots[i]
+		if k == 0 {
+			return i, -1
+		}
+		if uint32(k>>32) == h && equalWords(s.at(int(uint32(k)-1)), packed) {
+			return i, int(uint32(k) - 1)
+		}
+	}
+}
+
+// group is the number of states that are looked up together.
+const group = 64
+
+// addAll appends the numbers of states to dst. It looks at the memory that a
+// group of them needs beforehand, all at once, rather than waiting for each.
+func (s *store) addAll(dst []uint32, packed []uint64, hashes []uint32) []uint32 {
+	for len(hashes) > 0 {
+		n := min(group, len(hashes))
+		s.touch(hashes[:n])
+		for i, h := range hashes[:n] {
+			k, _ := s.addHashed(packed[i*s.words:(i+1)*s.words], h)
+			dst = append(dst, uint32(k))
+		}
+		hashes, packed = hashes[n:], packed[n*s.words:]
+	}
+	return dst
+}
+
+// touch reads the slots of some states and what they probably refer to.
+func (s *store) touch(hashes []uint32) {
+	var found [group]uint64
+	for i, h := range hashes {
+		found[i] = s.slots[h>>s.shift]
+	}
+	sum := uint64(0)
+	for i, h := range hashes {
+		if k := found[i]; uint32(k>>32) == h && uint32(k) != 0 {
+			sum += s.at(int(uint32(k) - 1))[0]
+		}
+	}
+	s.touched = sum // so that the reads are not optimised away
+}
+
 func equalWords(a, b []uint64) bool {
-	for i, w := range a {
-		if w != b[i] {
-			return false
-		}
+	if len(a) == 1 && len(b) == 1 {
+		return a[0] == b[0]
 	}
-	return true
+	return slices.Equal(a, b)
 }
 
-// resize rebuilds the table with 2^log slots.
+// resize makes the table one of 2^log slots. Hashes and slots have the same
+// order but for the states that wrap round, which come first in the old table.
 func (s *store) resize(log uint) {
-	s.slots, s.shift = make([]uint32, 1<<log), 64-log
-	for n := range s.n {
-		i := hash(s.at(n)) >> s.shift
+	old := s.slots
+	s.slots, s.shift = make([]uint64, 1<<log), 32-log
+	mask := uint32(len(s.slots) - 1)
+	for _, k := range old {
+		if k == 0 {
+			continue
+		}
+		i := uint32(k>>32) >> s.shift
 		for s.slots[i] != 0 {
-			i = (i + 1) & uint64(len(s.slots)-1)
+			i = (i + 1) & mask
 		}
-		s.slots[i] = uint32(n + 1)
+		s.slots[i] = k
 	}
 }
 
-// find returns the number of a state, if it has one.
+// seal drops the table: no state will be added. It is made again if need be.
+func (s *store) seal() { s.slots = nil }
+
+// find returns the number of a state, if it has one. It is safe for concurrent use.
 func (s *store) find(packed []uint64) (int, bool) {
-	i := hash(packed) >> s.shift
-	for s.slots[i] != 0 {
-		if k := int(s.slots[i] - 1); equalWords(s.at(k), packed) {
-			return k, true
-		}
-		i = (i + 1) & uint64(len(s.slots)-1)
-	}
-	return 0, false
+	s.sealed.Do(s.unseal)
+	_, k := s.probe(packed, hash(packed))
+	return max(k, 0), k >= 0
 }
 
-// bytes returns the memory that the states and the table take, with the next
-// table if that is due soon.
-func (s *store) bytes() int64 {
-	table := int64(4 * len(s.slots))
-	if s.n*5 > len(s.slots)*3 {
-		table *= 3
+// unseal makes a table for all states unless there is one.
+func (s *store) unseal() {
+	if s.slots != nil {
+		return
 	}
-	return table + int64(len(s.pages)*pageStates*s.words*8)
+	log := uint(10)
+	for s.n*5 > 4<<log {
+		log++
+	}
+	s.slots, s.shift = make([]uint64, 1<<log), 32-log
+	for n := range s.n {
+		h := hash(s.at(n))
+		i, _ := s.probe(s.at(n), h)
+		s.slots[i] = uint64(h)<<32 | uint64(n+1)
+	}
+}
+
+// bytes returns the memory that the states take.
+func (s *store) bytes() int64 { return int64(len(s.pages) * pageStates * s.words * 8) }
+
+// table returns the memory that the table takes, with the next one if that is
+// due soon.
+func (s *store) table() int64 {
+	size := int64(8 * len(s.slots))
+	if s.n*5 > len(s.slots)*3 {
+		size *= 3
+	}
+	return size
 }

@@ -82,3 +82,32 @@ func BenchmarkExpand(b *testing.B) {
 	}
 	b.ReportMetric(b.Elapsed().Seconds()*1e9/float64(2*b.N), "ns/state")
 }
+
+// BenchmarkPacked expands 5000 states of the 3x3 board, a state an operation.
+func BenchmarkPacked(b *testing.B) {
+	m := game2048(b, modelgen.Config{Rows: 3, Cols: 3, Max: 32, Spawn: modelgen.SpawnUniform}, "")
+	p := NewPacking(m.prog.Vars)
+	var states []uint64
+	for _, s := range reachable(b, m, 5000) {
+		n := len(states)
+		states = append(states, make([]uint64, p.Words)...)
+		p.Pack(states[n:], s)
+	}
+	fast, err := m.NewPackedMachine(b.Context(), p)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer fast.Close()
+	for _, x := range []PackedExpander{fast, m.NewPackedInterpreter(p)} {
+		b.Run(x.Name(), func(b *testing.B) {
+			var out PackedChoices
+			for b.Loop() {
+				out.Reset()
+				if err := x.Expand(b.Context(), states, &out); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(states)/p.Words), "ns/state")
+		})
+	}
+}

@@ -113,7 +113,7 @@ func (sp *space) addRows(m *Model, source int, cs *Choices) {
 		}
 		sp.choices += len(kept)
 	default:
-		for _, t := range m.Row(nil, cs) {
+		for _, t := range markovRow(m, nil, cs) {
 			rows = append(rows, row{source, 0, sp.index(t.Target), t.Weight, name(t.Action)})
 		}
 		slices.SortStableFunc(rows, func(a, b row) int {
@@ -284,4 +284,45 @@ func TestOutside(t *testing.T) {
 			t.Logf("%s: %v", name, err)
 		}
 	}
+}
+
+// markovTransition is a transition of a Markov chain's state. Weight is a
+// probability, or a rate in a CTMC; Action is that of the choice it came from.
+type markovTransition struct {
+	Action int
+	Weight float64
+	Target []int32
+}
+
+// markovRow merges the choices of a state of a DTMC or CTMC into the row of a Markov
+// chain and appends it to dst: in a DTMC every probability is divided by the
+// total, which resolves overlapping commands uniformly; in a CTMC rates add up.
+// Transitions with the same action and target are added; those with different
+// actions stay apart. The targets are the Choices' memory.
+//
+// Source: PRISM's explicit engine (reference, sections 4.5 and 4.6).
+func markovRow(m *Model, dst []markovTransition, choices *Choices) []markovTransition {
+	start, total := len(dst), 0.0
+	for _, c := range choices.List {
+		for _, t := range c.Transitions {
+			total += t.Weight
+			dst = addMarkov(dst, start, markovTransition{c.Action, t.Weight, t.Target})
+		}
+	}
+	if !m.continuous() {
+		for i := range dst[start:] {
+			dst[start+i].Weight /= total
+		}
+	}
+	return dst
+}
+
+func addMarkov(dst []markovTransition, start int, t markovTransition) []markovTransition {
+	for i := start; i < len(dst); i++ {
+		if dst[i].Action == t.Action && slices.Equal(dst[i].Target, t.Target) {
+			dst[i].Weight += t.Weight
+			return dst
+		}
+	}
+	return append(dst, t)
 }

@@ -3,6 +3,7 @@
 //	m, err := compile.Compile(prog, compile.Options{})
 //	x := m.NewExpander()
 //	choices, err := x.Expand(state)         // every choice of one state
+//	y, err := m.NewPackedMachine(ctx, p)    // the same for many packed states
 //	r, err := m.NewRunner(ctx, monitor)     // whole random paths
 //	out := r.Run(compile.NewStream(seed, i))
 //
@@ -12,7 +13,8 @@
 // machine compiles the model and one monitor to a WebAssembly function that
 // runs whole paths. Both draw from the same Stream in the same order, so that
 // their outcomes are equal bit for bit; a path on which the machine meets an
-// error of the model is run again by the interpreter, which words the error.
+// error of the model is run again by the interpreter, which words the error. A
+// PackedExpander lists the choices of many states in either way.
 //
 // The package does not build state spaces, does not estimate anything and does
 // not choose which resolution of nondeterminism a number stands for.

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-
-	"tilecheck/prism/sema"
 )
 
 // SumTolerance is how far, relatively, the probabilities of a command may sum
@@ -225,10 +223,7 @@ func sumsToOne(sum float64) bool { return math.Abs((sum-1)/sum) < SumTolerance }
 // and with equal targets added up.
 func (x *expander) addChoice(c combo) *StateError {
 	members := x.members[c.first:c.last]
-	ch := Choice{Action: c.action, Module: -1}
-	if c.action == sema.Unlabelled && len(members) == 1 && members[0].src.Action == sema.Unlabelled {
-		ch.Module = members[0].module
-	}
+	ch := Choice{Action: c.action, Module: ownModule(c.action, members)}
 	firstRef, first := len(x.refs), len(x.flat)
 	for _, cmd := range members {
 		x.refs = append(x.refs, CommandRef{cmd.module, cmd.index})
@@ -324,45 +319,4 @@ func (x *expander) link() {
 		c.Transitions = x.flat[tr : tr+len(c.Transitions)]
 		ref, tr = ref+len(c.Commands), tr+len(c.Transitions)
 	}
-}
-
-// MarkovTransition is a transition of a Markov chain's state. Weight is a
-// probability, or a rate in a CTMC; Action is that of the choice it came from.
-type MarkovTransition struct {
-	Action int
-	Weight float64
-	Target []int32
-}
-
-// Row merges the choices of a state of a DTMC or CTMC into the row of a Markov
-// chain and appends it to dst: in a DTMC every probability is divided by the
-// total, which resolves overlapping commands uniformly; in a CTMC rates add up.
-// Transitions with the same action and target are added; those with different
-// actions stay apart. The targets are the Choices' memory.
-//
-// Source: PRISM's explicit engine (reference, sections 4.5 and 4.6).
-func (m *Model) Row(dst []MarkovTransition, choices *Choices) []MarkovTransition {
-	start, total := len(dst), 0.0
-	for _, c := range choices.List {
-		for _, t := range c.Transitions {
-			total += t.Weight
-			dst = addMarkov(dst, start, MarkovTransition{c.Action, t.Weight, t.Target})
-		}
-	}
-	if !m.continuous() {
-		for i := range dst[start:] {
-			dst[start+i].Weight /= total
-		}
-	}
-	return dst
-}
-
-func addMarkov(dst []MarkovTransition, start int, t MarkovTransition) []MarkovTransition {
-	for i := start; i < len(dst); i++ {
-		if dst[i].Action == t.Action && slices.Equal(dst[i].Target, t.Target) {
-			dst[i].Weight += t.Weight
-			return dst
-		}
-	}
-	return append(dst, t)
 }

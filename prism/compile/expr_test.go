@@ -147,8 +147,8 @@ func TestIntervals(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := &pathgen{m: m, b: m.newBuilder(), w: &watch{}}
-		p.takeAll()
+		p := m.newMovegen(0)
+		p.takeModel()
 		r := rand.New(rand.NewPCG(seed, 3))
 		for range 30 {
 			state := randomState(r, m)

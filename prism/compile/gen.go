@@ -21,29 +21,51 @@ func (m *Model) assemble(w *watch, start []int32) ([]byte, error) {
 	return m.newPathgen(w, start).assemble()
 }
 
-func (m *Model) newPathgen(w *watch, start []int32) *pathgen {
+// movegen emits what both functions made from a model need: the decision which
+// moves are enabled, and the weights and values of their updates.
+type movegen struct {
+	codegen
+	m      *Model
+	b      *builder
+	mod    *wasm.Module
+	moves  []move
+	used   int              // bytes of memory
+	memos  map[string]*memo // by description
+	single map[*term]int    // the only variable a condition reads, or -1
+
+	words   []uint32              // locals for bitsets
+	weights map[*command][]uint32 // locals of computed weights
+	fixed   map[*command][]float64
+	// decide emits the leaf of a decision tree with the moves that remain
+	// possible; the code ends in a jump.
+	decide func(moves []candidate)
+}
+
+// newMovegen reserves the first bytes of memory.
+func (m *Model) newMovegen(reserved int) movegen {
 	b := m.newBuilder()
-	return &pathgen{
+	return movegen{
 		codegen: codegen{
 			g: b.graph, facts: b.noFacts(),
 			local: map[*term]uint32{}, uses: map[*term]int{},
 		},
-		m: m, b: b, w: w, start: start, mod: &wasm.Module{},
+		m: m, b: b, mod: &wasm.Module{},
 		weights: map[*command][]uint32{}, fixed: map[*command][]float64{},
-		used: tablesAt, memos: map[string]*memo{}, single: map[*term]int{},
+		used: reserved, memos: map[string]*memo{}, single: map[*term]int{},
 	}
 }
 
+func (m *Model) newPathgen(w *watch, start []int32) *pathgen {
+	p := &pathgen{movegen: m.newMovegen(tablesAt), w: w, start: start}
+	p.decide = p.leaf
+	return p
+}
+
 func (p *pathgen) assemble() ([]byte, error) {
-	p.takeAll()
-	if err := p.listMoves(); err != nil {
+	p.takeModel()
+	p.takeMonitor()
+	if err := p.prepare(); err != nil {
 		return nil, err
-	}
-	for _, c := range p.m.commands {
-		p.fixWeights(c)
-	}
-	if n := len(p.b.terms); n > maxTermCount {
-		return nil, p.m.tooHard("%d terms, more than %d", n, maxTermCount)
 	}
 	code := p.emit()
 	if code == nil {
@@ -56,8 +78,24 @@ func (m *Model) tooHard(format string, args ...any) error {
 	return &UnsupportedError{m.prog.File, syntax.Pos{}, "not compiled to WebAssembly: " + fmt.Sprintf(format, args...)}
 }
 
-// takeAll gives the builder every expression of the model and the monitor.
-func (p *pathgen) takeAll() {
+// prepare makes what code generation starts from, once the builder has been
+// given all expressions.
+func (p *movegen) prepare() error {
+	p.b.merge()
+	if err := p.listMoves(); err != nil {
+		return err
+	}
+	for _, c := range p.m.commands {
+		p.fixWeights(c)
+	}
+	if n := len(p.b.terms); n > maxTermCount {
+		return p.m.tooHard("%d terms, more than %d", n, maxTermCount)
+	}
+	return nil
+}
+
+// takeModel gives the builder every expression of the model's commands.
+func (p *movegen) takeModel() {
 	for _, c := range p.m.commands {
 		p.b.takeGuard(c.src.Guard)
 		for _, u := range c.src.Updates {
@@ -67,6 +105,10 @@ func (p *pathgen) takeAll() {
 			}
 		}
 	}
+}
+
+// takeMonitor gives the builder the expressions of the monitor.
+func (p *pathgen) takeMonitor() {
 	p.b.take(p.w.Left)
 	p.b.take(p.w.Right)
 	if p.w.rewards != nil {
@@ -75,12 +117,11 @@ func (p *pathgen) takeAll() {
 			p.b.take(it.Value)
 		}
 	}
-	p.b.merge()
 }
 
 // listMoves lists every combination of commands whose guards do not contradict
 // each other, in the order in which the interpreter finds the enabled ones.
-func (p *pathgen) listMoves() error {
+func (p *movegen) listMoves() error {
 	for _, g := range p.m.groups {
 		members := make([]*command, len(g.leaves))
 		if err := p.combine(g, len(g.leaves)-1, members, p.facts); err != nil {
@@ -92,7 +133,7 @@ func (p *pathgen) listMoves() error {
 
 // combine chooses the commands of leaves i, i-1, …, 0; the first leaf varies
 // fastest. The facts are the guards of the commands chosen so far.
-func (p *pathgen) combine(g group, i int, members []*command, f *facts) error {
+func (p *movegen) combine(g group, i int, members []*command, f *facts) error {
 	if i < 0 {
 		return p.addMove(g.action, members)
 	}
@@ -109,7 +150,7 @@ func (p *pathgen) combine(g group, i int, members []*command, f *facts) error {
 	return nil
 }
 
-func (p *pathgen) addMove(action int, members []*command) error {
+func (p *movegen) addMove(action int, members []*command) error {
 	if len(p.moves) == maxMoves {
 		return p.m.tooHard("more than %d combinations of commands", maxMoves)
 	}
@@ -127,7 +168,7 @@ func (p *pathgen) addMove(action int, members []*command) error {
 // fixWeights notes a command's weights if they are constant and pass the
 // checks of expander.weigh. If they are not constant it reserves locals for
 // them; if they are wrong it does neither.
-func (p *pathgen) fixWeights(c *command) {
+func (p *movegen) fixWeights(c *command) {
 	var ws []float64
 	for i := range c.updates {
 		t := p.probability(c, i)
@@ -151,8 +192,8 @@ func (p *pathgen) fixWeights(c *command) {
 }
 
 // weightLocals declares the locals that fixWeights asked for.
-func (p *pathgen) weightLocals() {
-	for _, c := range p.m.commands {
+func (p *movegen) weightLocals(commands ...*command) {
+	for _, c := range commands {
 		for i := range p.weights[c] {
 			p.weights[c][i] = p.f.Local(wasm.F64)
 		}

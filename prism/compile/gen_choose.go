@@ -9,7 +9,7 @@ import (
 
 // evaluateFailing evaluates the guards that may fail, in every state, as the
 // interpreter does; the plan then finds their values in locals.
-func (p *pathgen) evaluateFailing() {
+func (p *movegen) evaluateFailing() {
 	for _, c := range p.m.commands {
 		guard := p.condition(c.src.Guard)
 		if !guard.fails {
@@ -40,7 +40,7 @@ func (p *pathgen) choose() {
 	}
 }
 
-func (p *pathgen) planMoves() *plan {
+func (p *movegen) planMoves() *plan {
 	pl := &planner{b: p.b, growth: 4*len(p.moves) + 64}
 	cands := make([]candidate, len(p.moves))
 	for i, mv := range p.moves {
@@ -49,7 +49,7 @@ func (p *pathgen) planMoves() *plan {
 	return pl.plan(cands, p.facts)
 }
 
-func (p *pathgen) notePlan(t *plan) {
+func (p *movegen) notePlan(t *plan) {
 	if t.test != nil {
 		p.note(t.test)
 	}
@@ -64,7 +64,7 @@ func (p *pathgen) notePlan(t *plan) {
 }
 
 // tree emits a decision tree; every path through it ends in a jump.
-func (p *pathgen) tree(t *plan) {
+func (p *movegen) tree(t *plan) {
 	outer := p.facts
 	p.facts = t.facts
 	defer func() { p.facts = outer }()
@@ -80,13 +80,13 @@ func (p *pathgen) tree(t *plan) {
 	case t.next != nil:
 		p.bySlot(t)
 	default:
-		p.leaf(t.moves)
+		p.decide(t.moves)
 	}
 }
 
 // bySlot emits the branch on a variable's value: a jump table if the values are
 // dense, else comparisons one after the other.
-func (p *pathgen) bySlot(t *plan) {
+func (p *movegen) bySlot(t *plan) {
 	n := len(t.values)
 	if first, last := t.values[0], t.values[n-1]; n > 2 && last-first < int64(2*n+8) {
 		p.jumpTable(t, first, last)
@@ -107,7 +107,7 @@ func (p *pathgen) bySlot(t *plan) {
 	p.scoped(func() { p.tree(t.next[n]) })
 }
 
-func (p *pathgen) jumpTable(t *plan, first, last int64) {
+func (p *movegen) jumpTable(t *plan, first, last int64) {
 	labels := make([]wasm.Label, len(t.next))
 	for i := range labels {
 		labels[len(labels)-1-i] = p.f.Block(wasm.Void)
@@ -170,7 +170,7 @@ func (p *pathgen) limitSteps() {
 type bitset []uint32
 
 // mask evaluates what is left of the guards into a bitset, nil if nothing is.
-func (p *pathgen) mask(moves []candidate) bitset {
+func (p *movegen) mask(moves []candidate) bitset {
 	if !slices.ContainsFunc(moves, func(c candidate) bool { return len(c.guard) > 0 }) {
 		return nil
 	}
@@ -205,7 +205,7 @@ func (p *pathgen) mask(moves []candidate) bitset {
 
 // setBits adds the open moves. Those that ask for values of the same variable
 // are tested together, where several ask for one value.
-func (p *pathgen) setBits(moves []candidate, open []int, bits, gate bitset) {
+func (p *movegen) setBits(moves []candidate, open []int, bits, gate bitset) {
 	for len(open) > 0 {
 		slot, value, same, others := sharedValue(moves, open)
 		if len(same) < 2 {
@@ -280,7 +280,7 @@ func without(moves []candidate, some []int, slot int, value int64) []candidate {
 
 // setBit sets bit i if the guard holds. An expensive guard is not looked at
 // where the gate is closed.
-func (p *pathgen) setBit(guard []*term, i int, bits, gate bitset) {
+func (p *movegen) setBit(guard []*term, i int, bits, gate bitset) {
 	f, word, bit := p.f, bits[i/64], int64(i%64)
 	failing := false
 	for _, t := range guard {
@@ -398,7 +398,7 @@ func (p *pathgen) check(moves []candidate, bits bitset) {
 }
 
 // weigh is expander.weigh: it leaves a command's weights in their locals.
-func (p *pathgen) weigh(c *command) {
+func (p *movegen) weigh(c *command) {
 	f := p.f
 	if p.wrong(c) {
 		f.Br(p.bail)
@@ -409,9 +409,13 @@ func (p *pathgen) weigh(c *command) {
 	f.Set(sum)
 	f.F64(0)
 	f.Set(least)
+	probs := make([]*term, len(c.updates))
 	for i := range c.updates {
-		t := p.facts.simplify(p.probability(c, i))
-		p.note(t)
+		probs[i] = p.facts.simplify(p.probability(c, i))
+		p.note(probs[i])
+	}
+	p.evaluateArms(probs)
+	for i, t := range probs {
 		p.expr(t)
 		f.Tee(p.weights[c][i])
 		f.Get(sum)
@@ -427,9 +431,28 @@ func (p *pathgen) weigh(c *command) {
 	p.checkSum(sum, least)
 }
 
+// evaluateArms evaluates beforehand what several probabilities have for an arm
+// of ?:, as in (x=0 ? p/n : 0) and (y=0 ? p/n : 0).
+func (p *movegen) evaluateArms(probs []*term) {
+	met := map[*term]bool{}
+	for _, t := range probs {
+		if t.op != opIte {
+			continue
+		}
+		for _, arm := range t.args[1:] {
+			_, known := p.local[arm]
+			if met[arm] && !known && !arm.fails && arm.cost > 0 {
+				p.expr(arm) // which keeps it: it has several uses
+				p.f.Op(wasm.Drop)
+			}
+			met[arm] = true
+		}
+	}
+}
+
 // checkSum bails out unless no weight was negative and the sum is what it has
 // to be. That it is finite includes that every weight was.
-func (p *pathgen) checkSum(sum, least uint32) {
+func (p *movegen) checkSum(sum, least uint32) {
 	f := p.f
 	f.Get(least)
 	f.F64(0)
@@ -459,7 +482,7 @@ func (p *pathgen) checkSum(sum, least uint32) {
 	p.f.BrIf(p.bail)
 }
 
-func (p *pathgen) probability(c *command, i int) *term {
+func (p *movegen) probability(c *command, i int) *term {
 	if e := c.src.Updates[i].Prob; e != nil {
 		return p.b.num(e)
 	}

@@ -44,7 +44,7 @@ type memoGroup struct {
 }
 
 // memoGroups splits values into those worth remembering and the rest.
-func (p *pathgen) memoGroups(roots []root) (groups []memoGroup, rest []root) {
+func (p *movegen) memoGroups(roots []root) (groups []memoGroup, rest []root) {
 	for _, r := range roots {
 		slots := p.support(r.value)
 		i := slices.IndexFunc(groups, func(g memoGroup) bool { return subset(slots, g.slots) || subset(g.slots, slots) })
@@ -74,7 +74,7 @@ func subset(xs, ys []int) bool {
 	return !slices.ContainsFunc(xs, func(x int) bool { return !slices.Contains(ys, x) })
 }
 
-func (p *pathgen) worthwhile(g memoGroup) bool {
+func (p *movegen) worthwhile(g memoGroup) bool {
 	var ts []*term
 	for _, r := range g.roots {
 		ts = append(ts, r.value)
@@ -85,7 +85,7 @@ func (p *pathgen) worthwhile(g memoGroup) bool {
 }
 
 // support returns the variables a term reads, in ascending order.
-func (p *pathgen) support(t *term) []int {
+func (p *movegen) support(t *term) []int {
 	var slots []int
 	seen := map[*term]bool{}
 	var walk func(*term)
@@ -107,7 +107,7 @@ func (p *pathgen) support(t *term) []int {
 }
 
 // pack lays out values side by side, by the intervals the facts give them.
-func (p *pathgen) pack(ts []*term) []field {
+func (p *movegen) pack(ts []*term) []field {
 	shift := 0
 	out := make([]field, len(ts))
 	for i, t := range ts {
@@ -121,7 +121,7 @@ func (p *pathgen) pack(ts []*term) []field {
 	return out
 }
 
-func (p *pathgen) keyWidth(slots []int) int {
+func (p *movegen) keyWidth(slots []int) int {
 	width := 0
 	for _, s := range slots {
 		r := p.facts.variable(s)
@@ -131,7 +131,7 @@ func (p *pathgen) keyWidth(slots []int) int {
 }
 
 // remembered emits the look-up of a group's values and unpacks them.
-func (p *pathgen) remembered(g memoGroup, fresh map[int]uint32) {
+func (p *movegen) remembered(g memoGroup, fresh map[int]uint32) {
 	m, g := p.memoFor(g)
 	f := p.f
 	key, at, word := f.Local(wasm.I32), f.Local(wasm.I32), f.Local(wasm.I64)
@@ -177,7 +177,7 @@ func (p *pathgen) remembered(g memoGroup, fresh map[int]uint32) {
 }
 
 // shiftIn moves the value on the stack to its place in a packed word.
-func (p *pathgen) shiftIn(at field) { shiftIn(p.f, at) }
+func (p *movegen) shiftIn(at field) { shiftIn(p.f, at) }
 
 func shiftIn(f *wasm.Func, at field) {
 	if at.lo != 0 {
@@ -191,7 +191,7 @@ func shiftIn(f *wasm.Func, at field) {
 }
 
 // unpack pushes a field of a packed word.
-func (p *pathgen) unpack(packed uint32, at field) {
+func (p *movegen) unpack(packed uint32, at field) {
 	f := p.f
 	if at.width == 0 {
 		f.I32(int32(at.lo))
@@ -215,7 +215,7 @@ func (p *pathgen) unpack(packed uint32, at field) {
 // memoFor returns the function of a group, and the group with its variables and
 // values in the order in which the function takes and gives them. Of a group
 // and its mirror image, the one with the smaller description counts.
-func (p *pathgen) memoFor(g memoGroup) (*memo, memoGroup) {
+func (p *movegen) memoFor(g memoGroup) (*memo, memoGroup) {
 	mirror := memoGroup{slices.Clone(g.roots), slices.Clone(g.slots)}
 	slices.Reverse(mirror.roots)
 	slices.Reverse(mirror.slots)
@@ -233,7 +233,7 @@ func (p *pathgen) memoFor(g memoGroup) (*memo, memoGroup) {
 
 // describe writes a group's values as terms over numbered parameters, so that
 // equal descriptions are equal functions.
-func (p *pathgen) describe(g memoGroup) string {
+func (p *movegen) describe(g memoGroup) string {
 	number := map[*term]uint32{}
 	var out []byte
 	for _, s := range g.slots {
@@ -274,7 +274,7 @@ func (p *pathgen) describe(g memoGroup) string {
 
 // newMemo emits the function that computes a group's values from its
 // variables, packs them, and stores them under the key.
-func (p *pathgen) newMemo(g memoGroup) *memo {
+func (p *movegen) newMemo(g memoGroup) *memo {
 	params := []wasm.Type{wasm.I32, wasm.I32} // key, address
 	var values []*term
 	for _, r := range g.roots {
@@ -314,7 +314,7 @@ func (p *pathgen) newMemo(g memoGroup) *memo {
 	return m
 }
 
-func (p *pathgen) packVars(slots []int) []field {
+func (p *movegen) packVars(slots []int) []field {
 	shift := 0
 	out := make([]field, len(slots))
 	for i, s := range slots {

@@ -19,7 +19,7 @@ type alternative struct {
 
 // alternativesOf lists the combinations in odometer order. With constant
 // weights those of weight zero are left out.
-func (p *pathgen) alternativesOf(mv *move, f *facts) (alts []alternative, constant bool) {
+func (p *movegen) alternativesOf(mv *move, f *facts) (alts []alternative, constant bool) {
 	constant = true
 	for _, c := range mv.members {
 		constant = constant && p.fixed[c] != nil
@@ -43,7 +43,7 @@ func (p *pathgen) alternativesOf(mv *move, f *facts) (alts []alternative, consta
 }
 
 // constantWeight is expander.weight for constant weights.
-func (p *pathgen) constantWeight(mv *move, updates []int) float64 {
+func (p *movegen) constantWeight(mv *move, updates []int) float64 {
 	w := p.fixed[mv.members[0]][updates[0]]
 	for i, c := range mv.members[1:] {
 		w = float64(w * p.fixed[c][updates[i+1]])
@@ -52,7 +52,7 @@ func (p *pathgen) constantWeight(mv *move, updates []int) float64 {
 }
 
 // pushWeight is expander.weight.
-func (p *pathgen) pushWeight(mv *move, updates []int) {
+func (p *movegen) pushWeight(mv *move, updates []int) {
 	for i, c := range mv.members {
 		if w := p.fixed[c]; w != nil {
 			p.f.F64(w[updates[i]])
@@ -125,7 +125,7 @@ func (p *pathgen) move(mv *move) {
 }
 
 // wrong reports whether a command's weights are constants that fail the checks.
-func (p *pathgen) wrong(c *command) bool { return p.fixed[c] == nil && p.weights[c] == nil }
+func (p *movegen) wrong(c *command) bool { return p.fixed[c] == nil && p.weights[c] == nil }
 
 // drawRest draws the updates of the only choice.
 func (p *pathgen) drawRest() {
@@ -323,14 +323,14 @@ func assignedSlots(alts []alternative) []int {
 }
 
 // valueOf is what an alternative makes of a variable, which may be nothing.
-func (p *pathgen) valueOf(a alternative, slot int) *term {
+func (p *movegen) valueOf(a alternative, slot int) *term {
 	if t, ok := a.values[slot]; ok {
 		return t
 	}
 	return p.old(slot)
 }
 
-func (p *pathgen) old(slot int) *term {
+func (p *movegen) old(slot int) *term {
 	s := sortInt
 	if p.m.prog.Vars[slot].Type == sema.Bool {
 		s = sortBool
@@ -338,7 +338,7 @@ func (p *pathgen) old(slot int) *term {
 	return p.facts.simplify(p.g.variable(slot, s))
 }
 
-func (p *pathgen) column(alts []alternative, slot int) []*term {
+func (p *movegen) column(alts []alternative, slot int) []*term {
 	column := make([]*term, len(alts))
 	for i, a := range alts {
 		column[i] = p.valueOf(a, slot)
@@ -360,7 +360,7 @@ type root struct {
 	value *term
 }
 
-func (p *pathgen) roots(a alternative, slots []int) []root {
+func (p *movegen) roots(a alternative, slots []int) []root {
 	var out []root
 	for _, s := range slots {
 		t := p.valueOf(a, s)
@@ -372,7 +372,7 @@ func (p *pathgen) roots(a alternative, slots []int) []root {
 
 // assignTogether evaluates values into locals. A condition that several of
 // them depend on, and that saves much, is branched on for all of them at once.
-func (p *pathgen) assignTogether(roots []root, fresh map[int]uint32) {
+func (p *movegen) assignTogether(roots []root, fresh map[int]uint32) {
 	cond := p.jointCondition(roots)
 	var rest []root
 	var yes, no []root
@@ -400,7 +400,7 @@ func (p *pathgen) assignTogether(roots []root, fresh map[int]uint32) {
 	p.assignTogether(rest, fresh)
 }
 
-func (p *pathgen) assignUnder(cond *term, holds bool, roots []root, fresh map[int]uint32) {
+func (p *movegen) assignUnder(cond *term, holds bool, roots []root, fresh map[int]uint32) {
 	outer := p.facts
 	p.facts = outer.assume(cond, holds)
 	for i := range roots {
@@ -413,7 +413,7 @@ func (p *pathgen) assignUnder(cond *term, holds bool, roots []root, fresh map[in
 
 // jointCondition returns the condition at the top of the most expensive
 // values, or nil if evaluating both arms without a branch is cheap.
-func (p *pathgen) jointCondition(roots []root) *term {
+func (p *movegen) jointCondition(roots []root) *term {
 	var conds []*term
 	arms := map[*term][]*term{}
 	for _, r := range roots {
@@ -495,25 +495,30 @@ func (p *pathgen) branchOnPick(n int, emit func(i int)) {
 // its interval does not exclude that.
 func (p *pathgen) checkRanges(alts []alternative, fresh map[int]uint32) {
 	for _, slot := range assignedSlots(alts) {
-		r := p.g.ranges[slot]
-		inside := true
-		for _, t := range p.column(alts, slot) {
-			if t.sort == sortBool {
-				continue
-			}
-			v := p.facts.interval(t)
-			inside = inside && r.lo <= v.lo && v.hi <= r.hi
+		if slices.ContainsFunc(p.column(alts, slot), func(t *term) bool { return !p.inside(t, slot) }) {
+			p.f.Get(fresh[slot])
+			p.bailOutside(slot)
 		}
-		if inside {
-			continue
-		}
-		p.f.Get(fresh[slot])
-		p.f.I32(int32(r.lo))
-		p.f.Op(wasm.I32Sub)
-		p.f.I32(int32(r.hi - r.lo))
-		p.f.Op(wasm.I32GtU)
-		p.f.BrIf(p.bail)
 	}
+}
+
+// inside reports whether the value is certainly within its variable's range.
+func (p *movegen) inside(t *term, slot int) bool {
+	if t.sort == sortBool {
+		return true
+	}
+	r, v := p.g.ranges[slot], p.facts.interval(t)
+	return r.lo <= v.lo && v.hi <= r.hi
+}
+
+// bailOutside bails out if the number on the stack is outside a variable's range.
+func (p *movegen) bailOutside(slot int) {
+	r := p.g.ranges[slot]
+	p.f.I32(int32(r.lo))
+	p.f.Op(wasm.I32Sub)
+	p.f.I32(int32(r.hi - r.lo))
+	p.f.Op(wasm.I32GtU)
+	p.f.BrIf(p.bail)
 }
 
 // loops decides an unbounded until at a deterministic self-loop: the only

@@ -34,16 +34,9 @@ const (
 // The function stops after a budget of steps; it then keeps where it was in
 // globals and goes on in the next call.
 type pathgen struct {
-	codegen
-	m      *Model
-	b      *builder
-	w      *watch
-	start  []int32
-	mod    *wasm.Module
-	moves  []move
-	used   int              // bytes of memory
-	memos  map[string]*memo // by description
-	single map[*term]int    // the only variable a condition reads, or -1
+	movegen
+	w     *watch
+	start []int32
 
 	rng                     [4]uint32
 	steps, limit            uint32 // i64
@@ -54,9 +47,6 @@ type pathgen struct {
 	pick                    uint32 // i32
 	rest, rate              uint32 // f64, CTMC
 	low, product            uint32 // i64
-	words                   []uint32
-	weights                 map[*command][]uint32 // of commands with computed weights
-	fixed                   map[*command][]float64
 	hostLogUnit             uint32
 	yes, no, dead, slow     wasm.Label
 	finish, step            wasm.Label
@@ -107,14 +97,14 @@ func (p *pathgen) emit() []byte {
 }
 
 // reserve takes bytes of memory, aligned to 8.
-func (p *pathgen) reserve(n int) uint32 {
+func (p *movegen) reserve(n int) uint32 {
 	at := p.used
 	p.used += (n + 7) &^ 7
 	return uint32(at)
 }
 
-// declare adds the imports, globals and locals.
-func (p *pathgen) declare() {
+// declareModel adds the imports and the variables.
+func (p *movegen) declareModel() {
 	num, whole := []wasm.Type{wasm.F64, wasm.F64}, []wasm.Type{wasm.I32, wasm.I32}
 	p.hostPow = p.mod.Import(hostModule, "pow", num, num[:1])
 	p.hostLog = p.mod.Import(hostModule, "log", num, num[:1])
@@ -122,6 +112,11 @@ func (p *pathgen) declare() {
 	for range p.m.prog.Vars {
 		p.slots = append(p.slots, p.mod.Global(wasm.I32))
 	}
+}
+
+// declare adds the imports, globals and locals.
+func (p *pathgen) declare() {
+	p.declareModel()
 	p.suspended = p.mod.Global(wasm.I32)
 	p.savedSteps, p.savedNondet = p.mod.Global(wasm.I64), p.mod.Global(wasm.I64)
 	p.savedTime, p.savedReward = p.mod.Global(wasm.F64), p.mod.Global(wasm.F64)
@@ -140,7 +135,7 @@ func (p *pathgen) declare() {
 	p.time, p.reward = p.f.Local(wasm.F64), p.f.Local(wasm.F64)
 	p.rest, p.rate = p.f.Local(wasm.F64), p.f.Local(wasm.F64)
 	p.count, p.pick, p.status = p.f.Local(wasm.I32), p.f.Local(wasm.I32), p.f.Local(wasm.I32)
-	p.weightLocals()
+	p.weightLocals(p.m.commands...)
 }
 
 // begin sets up a sample, or goes on with the one that was suspended.

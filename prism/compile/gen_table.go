@@ -19,7 +19,7 @@ const (
 
 // tabulate puts what depends on one variable alone into tables. It returns the
 // moves with what is left, and the gate, nil if there are no tables.
-func (p *pathgen) tabulate(moves []candidate) (left []candidate, gate bitset) {
+func (p *movegen) tabulate(moves []candidate) (left []candidate, gate bitset) {
 	left = slices.Clone(moves)
 	for slot := range p.m.prog.Vars {
 		r := p.facts.variable(slot)
@@ -45,7 +45,7 @@ func (p *pathgen) tabulate(moves []candidate) (left []candidate, gate bitset) {
 }
 
 // onlyOn reports whether a condition reads one variable and no other.
-func (p *pathgen) onlyOn(t *term, slot int) bool {
+func (p *movegen) onlyOn(t *term, slot int) bool {
 	if t.fails {
 		return false
 	}
@@ -60,7 +60,7 @@ func (p *pathgen) onlyOn(t *term, slot int) bool {
 	return s == slot
 }
 
-func (p *pathgen) openGate(words int) bitset {
+func (p *movegen) openGate(words int) bitset {
 	gate := make(bitset, words)
 	for i := range gate {
 		gate[i] = p.f.Local(wasm.I64)
@@ -71,7 +71,7 @@ func (p *pathgen) openGate(words int) bitset {
 }
 
 // table restricts the gate by one variable.
-func (p *pathgen) table(moves []candidate, slot int, r interval, gate bitset) {
+func (p *movegen) table(moves []candidate, slot int, r interval, gate bitset) {
 	f := p.f
 	rows := make([][]byte, len(gate))
 	for x := r.lo; x <= r.hi; x++ {
@@ -96,7 +96,7 @@ func (p *pathgen) table(moves []candidate, slot int, r interval, gate bitset) {
 }
 
 // allowed returns the moves that a variable's value does not rule out.
-func (p *pathgen) allowed(moves []candidate, slot int, x int64) []uint64 {
+func (p *movegen) allowed(moves []candidate, slot int, x int64) []uint64 {
 	f := p.facts.child()
 	f.ranges[slot] = interval{x, x}
 	if p.m.prog.Vars[slot].Type == sema.Bool {

@@ -25,7 +25,7 @@ func (p *pathgen) compareTime(op wasm.Opcode, x float64) {
 }
 
 // condition builds a state expression and counts its uses.
-func (p *pathgen) condition(e sema.Expr) *term {
+func (p *movegen) condition(e sema.Expr) *term {
 	t := p.b.expr(e)
 	p.note(t)
 	return t

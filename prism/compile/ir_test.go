@@ -103,7 +103,7 @@ func operate(t *term, x, y value) value {
 func randomState(r *rand.Rand, m *Model) []int32 {
 	s := make([]int32, len(m.prog.Vars))
 	for i, v := range m.prog.Vars {
-		s[i] = v.Low + r.Int32N(v.High-v.Low+1)
+		s[i] = int32(int64(v.Low) + r.Int64N(int64(v.High)-int64(v.Low)+1))
 	}
 	return s
 }
@@ -118,16 +118,15 @@ func TestPlan(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b := m.newBuilder()
-		p := &pathgen{codegen: codegen{g: b.graph, facts: b.noFacts()}, m: m, b: b, w: &watch{}}
-		p.takeAll()
-		if err := p.listMoves(); err != nil {
+		p := m.newMovegen(0)
+		p.takeModel()
+		if err := p.prepare(); err != nil {
 			t.Fatal(err)
 		}
 		tree := p.planMoves()
 		for range 100 {
 			state := randomState(r, m)
-			want, failed := enabledMoves(p, state)
+			want, failed := enabledMoves(&p, state)
 			if failed {
 				continue // the guards that may fail come first, and stop the machine
 			}
@@ -139,7 +138,7 @@ func TestPlan(t *testing.T) {
 }
 
 // enabledMoves evaluates every guard with the closures.
-func enabledMoves(p *pathgen, state []int32) (enabled []int, failed bool) {
+func enabledMoves(p *movegen, state []int32) (enabled []int, failed bool) {
 	v := env{state: state}
 	for i, mv := range p.moves {
 		all := true

@@ -14,26 +14,43 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// machine is a Runner that runs whole batches of paths in WebAssembly. Paths
-// on which the code gives up are run again by the interpreter.
-type machine struct {
+// sharedCode is a compiled module that several instances run; the last one to
+// be closed closes it.
+type sharedCode struct {
+	runtime wazero.Runtime
+	code    wazero.CompiledModule
+	users   atomic.Int64
+}
+
+// instance is one instance of a module, with a memory of its own.
+type instance struct {
 	shared *sharedCode
 	mod    api.Module
 	run    api.Function
 	memory []byte
-	stack  [4]uint64
-	slow   *interpreter
-	one    [1]Outcome
 	closed bool
 }
 
-// sharedCode is the compiled module of all forks; the last one closes it.
-type sharedCode struct {
-	m       *Model
-	mon     Monitor
-	runtime wazero.Runtime
-	code    wazero.CompiledModule
-	users   atomic.Int64
+// newInstance compiles a module and makes its first instance.
+func newInstance(ctx context.Context, module []byte) (instance, error) {
+	s := &sharedCode{runtime: wazero.NewRuntime(ctx)}
+	if err := s.compile(ctx, module); err != nil {
+		return instance{}, fmt.Errorf("compile to WebAssembly: %w", errors.Join(err, s.runtime.Close(ctx)))
+	}
+	x, err := s.instance(ctx)
+	if err != nil {
+		return x, errors.Join(err, s.runtime.Close(ctx))
+	}
+	return x, nil
+}
+
+// machine is a Runner that runs whole batches of paths in WebAssembly. Paths
+// on which the code gives up are run again by the interpreter.
+type machine struct {
+	instance
+	stack [4]uint64
+	slow  *interpreter
+	one   [1]Outcome
 }
 
 // stepBudget is how many steps one call may take before the context is polled.
@@ -50,15 +67,11 @@ func (m *Model) NewMachine(ctx context.Context, mon Monitor) (BatchRunner, error
 	if err != nil {
 		return nil, err
 	}
-	shared := &sharedCode{m: m, mon: mon, runtime: wazero.NewRuntime(ctx)}
-	if err := shared.compile(ctx, code); err != nil {
-		return nil, fmt.Errorf("compile to WebAssembly: %w", errors.Join(err, shared.runtime.Close(ctx)))
-	}
-	r, err := shared.instance(ctx, slow)
+	x, err := newInstance(ctx, code)
 	if err != nil {
-		return nil, errors.Join(err, shared.runtime.Close(ctx))
+		return nil, err
 	}
-	return r, nil
+	return &machine{instance: x, slow: slow}, nil
 }
 
 func (s *sharedCode) compile(ctx context.Context, module []byte) error {
@@ -92,17 +105,29 @@ func hostIntPow(_ context.Context, stack []uint64) {
 	}
 }
 
-func (s *sharedCode) instance(ctx context.Context, slow *interpreter) (*machine, error) {
+func (s *sharedCode) instance(ctx context.Context) (instance, error) {
 	mod, err := s.runtime.InstantiateModule(ctx, s.code, wazero.NewModuleConfig().WithName(""))
 	if err != nil {
-		return nil, fmt.Errorf("instantiate WebAssembly: %w", err)
+		return instance{}, fmt.Errorf("instantiate WebAssembly: %w", err)
 	}
 	memory, ok := mod.Memory().Read(0, mod.Memory().Size())
 	if !ok {
-		return nil, fmt.Errorf("instantiate WebAssembly: no memory")
+		return instance{}, fmt.Errorf("instantiate WebAssembly: no memory")
 	}
 	s.users.Add(1)
-	return &machine{shared: s, mod: mod, run: mod.ExportedFunction(exportedRun), memory: memory, slow: slow}, nil
+	return instance{shared: s, mod: mod, run: mod.ExportedFunction(exportedRun), memory: memory}, nil
+}
+
+// Close releases the instance, and with the last one the code.
+func (x *instance) Close() error {
+	if x.closed {
+		return nil
+	}
+	x.closed = true
+	if x.shared.users.Add(-1) == 0 {
+		return x.shared.runtime.Close(context.Background())
+	}
+	return x.mod.Close(context.Background())
 }
 
 // Name implements BatchRunner.
@@ -110,23 +135,15 @@ func (r *machine) Name() string { return "machine" }
 
 // Fork implements BatchRunner.
 func (r *machine) Fork() (BatchRunner, error) {
-	slow, err := r.shared.m.newInterpreter(r.shared.mon)
+	slow, err := r.slow.m.newInterpreter(r.slow.w.Monitor)
 	if err != nil {
 		return nil, err
 	}
-	return r.shared.instance(context.Background(), slow)
-}
-
-// Close implements Runner.
-func (r *machine) Close() error {
-	if r.closed {
-		return nil
+	x, err := r.shared.instance(context.Background())
+	if err != nil {
+		return nil, err
 	}
-	r.closed = true
-	if r.shared.users.Add(-1) == 0 {
-		return r.shared.runtime.Close(context.Background())
-	}
-	return r.mod.Close(context.Background())
+	return &machine{instance: x, slow: slow}, nil
 }
 
 // Run implements Runner.
@@ -134,7 +151,7 @@ func (r *machine) Run(s Stream) Outcome {
 	r.setStream(0, s)
 	if err := r.runLoaded(context.Background(), r.one[:]); err != nil {
 		// A trap: an error of the code generator, not of the model.
-		return Outcome{Status: Failed, Err: r.shared.m.stateError(r.slow.start, noPos, err.Error())}
+		return Outcome{Status: Failed, Err: r.slow.m.stateError(r.slow.start, noPos, err.Error())}
 	}
 	if r.one[0].Status == Failed {
 		return r.slow.Run(s)
@@ -200,7 +217,7 @@ func (r *machine) outcome(i int) Outcome {
 	}
 	out.Steps = int64(word(8))
 	out.Time, out.Reward = math.Float64frombits(word(24)), math.Float64frombits(word(32))
-	if r.shared.m.nondeterministic() {
+	if r.slow.m.nondeterministic() {
 		out.Nondet = int64(word(16))
 	} else {
 		out.Overlap = int64(word(16))

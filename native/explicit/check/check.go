@@ -57,6 +57,7 @@ type Checker struct {
 	opts     Options
 	bounds   *model // doubles
 	exact    *model // fractions; nil until needed
+	wanted   *wanted
 }
 
 // model is a space with what was derived from it.
@@ -112,7 +113,12 @@ func (c *Checker) Check(ctx context.Context, p *Property) result.Verdict {
 
 // answer tries one accuracy after the other until the property is decided.
 func (c *Checker) answer(ctx context.Context, p *Property, v *result.Verdict) error {
-	if c.opts.Accuracy == result.Exact {
+	x, several := p.X.(*sema.Multi)
+	if n := c.bounds.space.Model().NumStates(); several && n > maxMultiStates {
+		msg := fmt.Sprintf("found multi(...) for a model of %d states, of which more than %d are too many", n, maxMultiStates)
+		return &result.Failure{Class: result.Unsupported, Message: msg, File: p.File, Pos: x.Pos()}
+	}
+	if several || c.opts.Accuracy == result.Exact {
 		m, err := c.fractions(ctx)
 		if err != nil {
 			return err
@@ -160,6 +166,7 @@ func (c *Checker) attempt(ctx context.Context, m *model, exact bool, opts Option
 		ctx: ctx, model: m, p: p, exact: exact, accuracy: result.Exact,
 		opts: solve.Options{Epsilon: opts.Epsilon, MaxSweeps: opts.MaxSweeps, Classic: opts.Accuracy == result.Estimated, Progress: opts.Progress},
 	}
+	e.wanted = c.wanted
 	value, bound, err := e.property()
 	if err != nil {
 		return err

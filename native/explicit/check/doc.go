@@ -11,6 +11,8 @@
 // depends on them it is computed again, more precisely and then with
 // fractions. The verdict says which accuracy the answer has.
 //
-// Formulas of LTL with several temporal operators, multi(...), co-safe rewards
-// and ratios of rewards are refused by name.
+// Path formulas with several temporal operators (LTL) are checked on the product
+// of the space with an automaton (native/explicit/automata), in every state. In
+// them bounds count steps; for a CTMC, in E and A, and in co-safe rewards they
+// are refused by name, and so are ratios of rewards.
 package check

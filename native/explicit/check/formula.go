@@ -22,7 +22,8 @@ type evaluation struct {
 	accuracy result.Accuracy
 	warnings []string
 	// some says that a bound is to be kept by some scheduler, not by all.
-	some bool
+	some   bool
+	wanted *wanted // the scheduler asked for; nil for none
 }
 
 // weaken notes the accuracy of a value that is used.

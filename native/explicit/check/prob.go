@@ -41,6 +41,7 @@ func (e *evaluation) nested(x sema.Expr) (*sparse.Set, error) {
 
 // prob returns the value of a P operator.
 func (e *evaluation) prob(x *sema.Prob) (*numbers, error) {
+	defer e.schedule(x)()
 	if e.p.Program.Type == syntax.LTS {
 		return nil, e.unsupported(x, "found a P operator for a model without probabilities, want E or A")
 	}
@@ -82,7 +83,7 @@ func (e *evaluation) path(x sema.Expr, dir solve.Direction) (*numbers, error) {
 		}
 		return e.temporal(x, dir)
 	}
-	return nil, e.unsupported(x, "found a path formula with several temporal operators (LTL), the state-space engine checks one")
+	return e.ltl(x, dir)
 }
 
 // state reports whether an operand of a temporal operator is a state formula.
@@ -131,6 +132,7 @@ func (e *evaluation) exactly(v *solve.Exact, err error) (*numbers, error) {
 	if err != nil {
 		return nil, err
 	}
+	e.take(v.Scheduler, v.Steps)
 	return exactly(v), nil
 }
 
@@ -138,6 +140,7 @@ func (e *evaluation) bounded(v *solve.Values, err error) (*numbers, error) {
 	if err != nil {
 		return nil, err
 	}
+	e.take(v.Scheduler, v.Steps)
 	if !v.Converged {
 		e.warn("an iteration was given up after its limit of sweeps; the bounds hold but are wide")
 	}
@@ -319,17 +322,21 @@ func (e *evaluation) longRun(r *sparse.Reward) (*numbers, error) {
 }
 
 // quant evaluates E or A.
-func (e *evaluation) quant(x *sema.Quant) (truth, error) {
+func (e *evaluation) quant(whole *sema.Quant) (truth, error) {
+	x := whole
 	t, ok := x.Path.(*sema.Temporal)
 	negated := false
 	for !ok {
 		not, is := x.Path.(*sema.Unary)
 		if !is || not.Op != syntax.OpNot || not.X.Type() == sema.Bool {
-			return truth{}, e.unsupported(x, "found E or A with something other than one temporal operator over states")
+			return e.quantLTL(whole)
 		}
 		x = &sema.Quant{Base: x.Base, All: !x.All, Path: not.X}
 		negated = !negated
 		t, ok = x.Path.(*sema.Temporal)
+	}
+	if !state(t.X) || !state(t.Y) {
+		return e.quantLTL(whole)
 	}
 	set, err := e.quantified(x, t)
 	if err != nil {
@@ -342,10 +349,7 @@ func (e *evaluation) quant(x *sema.Quant) (truth, error) {
 }
 
 func (e *evaluation) quantified(x *sema.Quant, t *sema.Temporal) (*sparse.Set, error) {
-	switch {
-	case !state(t.X) || !state(t.Y):
-		return nil, e.unsupported(x, "found E or A with nested temporal operators")
-	case t.Bound != nil:
+	if t.Bound != nil {
 		return nil, e.unsupported(x, "found E or A with a bounded operator")
 	}
 	left := e.all()

@@ -12,6 +12,7 @@ import (
 
 // rewardOperator returns the value of an R operator.
 func (e *evaluation) rewardOperator(x *sema.Reward) (*numbers, error) {
+	defer e.schedule(x)()
 	switch {
 	case x.StructErr != nil:
 		return nil, x.StructErr
@@ -34,7 +35,7 @@ func (e *evaluation) rewardOperator(x *sema.Reward) (*numbers, error) {
 			return e.reachReward(p, r, dir)
 		}
 	}
-	return nil, e.unsupported(x.Path, "found %s in an R operator, the state-space engine checks F, C, C<=t, I=t and S", describe(x.Path))
+	return e.coSafeReward(x.Path, r, dir)
 }
 
 func (e *evaluation) reachReward(p *sema.Temporal, r *sparse.Reward, dir solve.Direction) (*numbers, error) {

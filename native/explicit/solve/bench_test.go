@@ -1,6 +1,9 @@
 package solve_test
 
 import (
+	"fmt"
+	"math"
+	"math/big"
 	"math/rand/v2"
 	"testing"
 
@@ -86,4 +89,202 @@ func BenchmarkTransient(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// grid is a random walk on w x h cells; the left edge is the goal, the right
+// edge a trap, and the other two reflect.
+func grid(tb testing.TB, w, h int, right float64) *sparse.Model {
+	tb.Helper()
+	b := sparse.NewBuilder(sparse.DTMC)
+	for y := range h {
+		for x := range w {
+			b.State()
+			s := y*w + x
+			if x == 0 || x == w-1 {
+				b.Add(s, 1)
+				continue
+			}
+			b.Add(s-1, 0.5-right)
+			b.Add(s+1, right)
+			b.Add(max(y-1, 0)*w+x, 0.25)
+			b.Add(min(y+1, h-1)*w+x, 0.25)
+		}
+	}
+	return finish(tb, b)
+}
+
+// random is a chain whose every state but the last two has degree random
+// successors; the last two are left with probability leave.
+func random(tb testing.TB, n, degree int, leave float64) *sparse.Model {
+	tb.Helper()
+	rng := rand.New(rand.NewPCG(1, 2))
+	b := sparse.NewBuilder(sparse.DTMC)
+	for s := range n {
+		b.State()
+		if s >= n-2 {
+			b.Add(s, 1)
+			continue
+		}
+		for range degree {
+			b.Add(rng.IntN(n-2), (1-leave)/float64(degree))
+		}
+		b.Add(n-1, leave/4)
+		b.Add(n-2, leave*3/4)
+	}
+	return finish(tb, b)
+}
+
+// retry is a chain of rounds: a path of n states with random shortcuts ahead,
+// from each of which it starts again with some probability.
+func retry(tb testing.TB, n int) *sparse.Model {
+	tb.Helper()
+	rng := rand.New(rand.NewPCG(1, 2))
+	b := sparse.NewBuilder(sparse.DTMC)
+	for s := range n {
+		b.State()
+		if s >= n-2 {
+			b.Add(s, 1)
+			continue
+		}
+		for range 3 {
+			b.Add(min(s+1+rng.IntN(1+n/20), n-1-rng.IntN(2)), 0.25)
+		}
+		b.Add(0, 0.25)
+	}
+	return finish(tb, b)
+}
+
+func finish(tb testing.TB, b *sparse.Builder) *sparse.Model {
+	tb.Helper()
+	m, err := b.Finish()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	m.Err = 0
+	return m
+}
+
+// BenchmarkSlow has components in which sweeps converge slowly, and two in
+// which they do not.
+func BenchmarkSlow(b *testing.B) {
+	type chain struct {
+		name string
+		m    func() *sparse.Model
+		goal func(s, n int) bool
+	}
+	last := func(s, n int) bool { return s == n-1 }
+	var chains []chain
+	for _, n := range []int{1e3, 1e4, 1e5, 1e6} {
+		chains = append(chains, chain{fmt.Sprintf("walk%d", n), func() *sparse.Model { return ruin(b, n, 0.5, false) }, last})
+	}
+	chains = append(chains, chain{"mdpwalk10000", func() *sparse.Model { return ruin(b, 10000, 0.5, true) }, last})
+	for _, w := range []int{30, 100, 300} {
+		chains = append(chains, chain{fmt.Sprintf("grid%d", w), func() *sparse.Model { return grid(b, w, w, 0.25) }, func(s, _ int) bool { return s%w == w-1 }})
+	}
+	chains = append(chains,
+		chain{"biased100", func() *sparse.Model { return grid(b, 100, 100, 0.2) }, func(s, _ int) bool { return s%100 == 0 }},
+		chain{"retry100000", func() *sparse.Model { return retry(b, 100_000) }, last},
+		chain{"random100000", func() *sparse.Model { return random(b, 100_000, 4, 0.01) }, last},
+		chain{"dense1000", func() *sparse.Model { return random(b, 1000, 300, 1e-5) }, last},
+		chain{"fast1000000", func() *sparse.Model { return random(b, 1_000_000, 4, 0.5) }, last},
+	)
+	for _, c := range chains {
+		b.Run(c.name, func(b *testing.B) {
+			m := c.m()
+			n := m.NumStates()
+			goal := sparse.NewSet(n)
+			for s := range n {
+				if c.goal(s, n) {
+					goal.Add(s)
+				}
+			}
+			for b.Loop() {
+				v, err := solve.Until(b.Context(), sparse.NewGraph(m), sparse.FullSet(n), goal, solve.Max, solve.Options{})
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.ReportMetric(float64(v.Sweeps), "sweeps")
+				b.ReportMetric(1e12*widest(v), "width/1e-12")
+				if !v.Converged {
+					b.Error("not converged")
+				}
+			}
+		})
+	}
+}
+
+// fractions turns the weights into fractions with small denominators.
+func fractions(m *sparse.Model) *sparse.Model {
+	for _, w := range m.Weights {
+		x := new(big.Rat)
+		for d := int64(1); ; d++ {
+			if n := math.Round(w * float64(d)); math.Abs(n-w*float64(d)) < 1e-9*n {
+				x.SetFrac64(int64(n), d)
+				break
+			}
+		}
+		m.Rats = append(m.Rats, x)
+	}
+	return m
+}
+
+// layered is an acyclic MDP like a game: n states in layers of width, two choices
+// of up to 8 equally likely successors each in the next layer.
+func layered(tb testing.TB, n, width int) *sparse.Model {
+	tb.Helper()
+	rng := rand.New(rand.NewPCG(1, 2))
+	b := sparse.NewBuilder(sparse.MDP)
+	for s := range n {
+		b.State()
+		for range 2 {
+			b.Choice(sparse.NoAction)
+			if s/width == (n-1)/width {
+				b.Add(s, 1)
+				continue
+			}
+			k := 1 + rng.IntN(8)
+			for range k {
+				b.Add(min((s/width+1)*width+rng.IntN(width), n-1), 1/float64(k))
+			}
+		}
+	}
+	return finish(tb, b)
+}
+
+func BenchmarkExact(b *testing.B) {
+	for _, c := range []struct {
+		name string
+		m    func() *sparse.Model
+	}{
+		{"fair1000", func() *sparse.Model { return ruin(b, 1000, 0.5, false) }},
+		{"fair100000", func() *sparse.Model { return ruin(b, 100_000, 0.5, false) }},
+		{"biased1000", func() *sparse.Model { return ruin(b, 1000, 0.25, false) }},
+		{"mdp1000", func() *sparse.Model { return ruin(b, 1000, 0.25, true) }},
+		{"grid30", func() *sparse.Model { return grid(b, 30, 30, 0.25) }},
+		{"random200", func() *sparse.Model { return random(b, 200, 4, 0.0625) }},
+		{"layered100000", func() *sparse.Model { return layered(b, 100_000, 1000) }},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			m := fractions(c.m())
+			n := m.NumStates()
+			for b.Loop() {
+				x, err := solve.ExactUntil(b.Context(), sparse.NewGraph(m), sparse.FullSet(n), sparse.SetOf(n, n-1), solve.Max, solve.Options{})
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.ReportMetric(float64(x.Value[1].Denom().BitLen()), "bits")
+			}
+		})
+	}
+}
+
+// widest returns the greatest relative width of the bounds.
+func widest(v *solve.Values) float64 {
+	out := 0.0
+	for s := range v.Lower {
+		if v.Upper[s] > 0 {
+			out = max(out, (v.Upper[s]-v.Lower[s])/v.Upper[s])
+		}
+	}
+	return out
 }

@@ -7,37 +7,28 @@ import (
 	"tilecheck/native/explicit/sparse"
 )
 
-// directLimit is the greatest number of unknowns that are solved by dense
-// elimination: its matrix takes 32 MB.
-const directLimit = 2000
-
-// worthDirect reports whether elimination is cheaper than what the sweeps have
-// cost already.
-func (l *local) worthDirect(sweeps int) bool {
-	n := float64(len(l.lower))
-	return n <= directLimit && float64(sweeps)*float64(len(l.col)) > n*n*n/8
-}
-
 // direct solves a component in which sweeps converge slowly: scheduler
-// iteration with dense elimination. Either the schedulers found can be shown to
-// be the best, and the error of the elimination bounds the solution, or the
-// equations themselves prove bounds around it. It reports whether that
-// succeeded; the bounds are unchanged when it did not.
-func (l *local) direct(mt *meter, eps float64) (bool, error) {
-	d := &direct{l: l, choice: l.leaving()}
+// iteration with elimination. Either the schedulers found can be shown to be the
+// best, and the error of the elimination bounds the solution, or the equations
+// themselves prove bounds around it. It reports whether that succeeded; the
+// bounds are unchanged when it did not. Elimination is given up when it takes
+// more operations than budget; then more says that it may succeed with more.
+func (l *local) direct(mt *meter, eps, budget float64) (ok, more bool, err error) {
+	d := newDirect(l, budget)
 	x, err := d.iterate(mt, l.min, d.constant)
 	if x == nil || err != nil {
-		return false, err
+		return false, d.fill == nil, err
 	}
 	e, chosen := d.err+d.perturbation(), slices.Clone(d.choice)
-	if e <= eps && l.certify(chosen, x, e) {
-		return true, nil
+	sure := d.sure(x)
+	if sure && e <= eps && l.certify(chosen, x, e) {
+		return true, false, nil
 	}
 	w, err := d.slack(mt, x)
 	if err != nil {
-		return false, err
+		return false, false, err
 	}
-	return w != nil && l.prove(x, w) || e < 1e-3 && l.certify(chosen, x, e), nil
+	return w != nil && l.prove(x, w) || sure && e < 1e-3 && l.certify(chosen, x, e), false, nil
 }
 
 // slack solves w = P w + x, for the worst scheduler where all of them leave the
@@ -45,7 +36,7 @@ func (l *local) direct(mt *meter, eps float64) (bool, error) {
 func (d *direct) slack(mt *meter, x []float64) ([]float64, error) {
 	gain := func(k int) float64 { return x[k] }
 	if d.l.min && d.l.rewards {
-		return d.solve(gain), nil
+		return d.solve(mt, gain)
 	}
 	return d.iterate(mt, false, gain)
 }
@@ -104,9 +95,6 @@ func (l *local) holds(lower, upper []float64) ([]uint32, bool) {
 // certify replaces the bounds by x and its relative error e, if x is the value
 // of the given choices and no other choice can be better.
 func (l *local) certify(chosen []uint32, x []float64, e float64) bool {
-	if !moderate(x) {
-		return false
-	}
 	for k, now := range chosen {
 		for j := l.first[k]; j < l.first[k+1]; j++ {
 			if j != now && !l.worse(k, j, x, e) && !l.same(j, now) {
@@ -122,15 +110,18 @@ func (l *local) certify(chosen []uint32, x []float64, e float64) bool {
 	return true
 }
 
-// moderate reports whether all values are so far from the ends of the doubles'
-// range that nothing that mattered can have underflowed on the way to them.
+// sure reports whether nothing that mattered underflowed on the way to the
+// solution x. What an operation loses comes into the solution as many times, at
+// most, as there are steps until the component is left: that number is itself
+// a solution, which what is lost does not put off if it is not too large.
+func (d *direct) sure(x []float64) bool {
+	steps := d.substitute(func(int) float64 { return 1 })
+	return moderate(x) && steps != nil && slices.Max(steps) <= 0x1p200
+}
+
+// moderate reports whether all values are far from the ends of the doubles' range.
 func moderate(x []float64) bool {
-	for _, v := range x {
-		if !(v >= leastPivot && v <= 1/leastPivot) {
-			return false
-		}
-	}
-	return true
+	return slices.Min(x) >= 0x1p-300 && slices.Max(x) <= 0x1p300
 }
 
 // worse reports whether choice j of unknown k is certainly not better than x[k].
@@ -175,48 +166,91 @@ func (l *local) same(i, j uint32) bool {
 // leaving returns choices with which every unknown is left with probability
 // one: each has a term or an exit towards one that is left.
 func (l *local) leaving() []uint32 {
-	n := len(l.lower)
+	n := len(l.first) - 1
 	out := make([]uint32, n)
+	users := l.users()
 	left := make([]bool, n)
-	for k := range out {
+	var queue []uint32
+	for k := range n {
 		out[k] = sparse.None
 		left[k] = l.first[k] == l.first[k+1]
+		for j := l.first[k]; j < l.first[k+1] && !left[k]; j++ {
+			if l.exit[j] > 0 {
+				out[k], left[k] = j, true
+			}
+		}
+		if left[k] {
+			queue = append(queue, uint32(k))
+		}
 	}
-	for changed := true; changed; {
-		changed = false
-		for k := range out {
-			for j := l.first[k]; j < l.first[k+1] && !left[k]; j++ {
-				if l.exit[j] > 0 || l.meets(j, left) {
-					out[k], left[k], changed = j, true, true
-				}
+	for ; len(queue) > 0; queue = queue[1:] {
+		for _, j := range users.of(queue[0]) {
+			if k := users.owner[j]; !left[k] {
+				out[k], left[k] = j, true
+				queue = append(queue, k)
 			}
 		}
 	}
 	return out
 }
 
-// meets reports whether the choice has a term in one of the given unknowns.
-func (l *local) meets(j uint32, set []bool) bool {
-	for _, k := range l.col[l.start[j]:l.start[j+1]] {
-		if set[k] {
-			return true
+// users are the choices with a term in each unknown, and whose they are.
+type users struct {
+	start, choice, owner []uint32
+}
+
+func (u *users) of(k uint32) []uint32 { return u.choice[u.start[k]:u.start[k+1]] }
+
+func (l *local) users() *users {
+	n := len(l.first) - 1
+	u := &users{start: make([]uint32, n+2), choice: make([]uint32, len(l.col)), owner: make([]uint32, len(l.exit))}
+	for _, t := range l.col {
+		u.start[t+2]++
+	}
+	for t := range n {
+		u.start[t+2] += u.start[t+1]
+	}
+	for k := range n {
+		for j := l.first[k]; j < l.first[k+1]; j++ {
+			u.owner[j] = uint32(k)
+			for _, t := range l.col[l.start[j]:l.start[j+1]] {
+				u.choice[u.start[t+1]] = j
+				u.start[t+1]++
+			}
 		}
 	}
-	return false
+	return u
 }
 
 // leastPivot is the least weight by which an unknown must be left once others
-// are eliminated. Products that underflow are then far below rounding.
-const leastPivot = 0x1p-300
+// are eliminated. Dividing by it cannot overflow.
+const leastPivot = 0x1p-200
 
-// direct holds one factorisation: of the equations under the choices made.
+// direct solves the equations under the choices made.
 type direct struct {
 	l      *local
 	choice []uint32
-	a      [][]float64
-	exit   []float64 // weight that leaves the component
-	pivot  []float64
-	err    float64 // relative error of the solution, given the equations
+	budget float64 // of operations, for each order
+	err    float64 // relative error of a solution, given the equations
+	fresh  bool    // the factors are those of the choices made
+
+	*fill
+	a, b  []float64 // the terms in later and earlier places; those in earlier ones divided by their pivots
+	exit  []float64 // weight that leaves the component, of each place
+	pivot []float64
+}
+
+func newDirect(l *local, budget float64) *direct {
+	return &direct{l: l, choice: l.leaving(), budget: budget}
+}
+
+// row returns the columns of the choice made for k.
+func (d *direct) row(k int) []uint32 {
+	j := d.choice[k]
+	if j == sparse.None {
+		return nil
+	}
+	return d.l.col[d.l.start[j]:d.l.start[j+1]]
 }
 
 // constant returns the middle of the constant of the choice made for k.
@@ -233,15 +267,11 @@ func (d *direct) constant(k int) float64 {
 func (d *direct) iterate(mt *meter, least bool, gain func(k int) float64) ([]float64, error) {
 	const rounds = 30
 	for range rounds {
-		x := d.solve(gain)
-		n := len(d.choice)
-		mt.work += workPerPoll // one round takes a while
-		if err := mt.did(n); err != nil {
-			return nil, err
+		x, err := d.solve(mt, gain)
+		if x == nil || err != nil || !d.improve(x, least, gain) {
+			return x, err
 		}
-		if x == nil || !d.improve(x, least, gain) {
-			return x, nil
-		}
+		d.fresh = false
 	}
 	return nil, nil
 }
@@ -254,6 +284,9 @@ func (d *direct) improve(x []float64, least bool, gain func(k int) float64) bool
 		value := x[k]
 		now := d.choice[k]
 		for j := d.l.first[k]; j < d.l.first[k+1]; j++ {
+			if j == now {
+				continue
+			}
 			old := d.choice[k]
 			d.choice[k] = j
 			v := gain(k) + d.l.terms(j, x)
@@ -269,102 +302,138 @@ func (d *direct) improve(x []float64, least bool, gain func(k int) float64) bool
 }
 
 // perturbation returns the relative error of the solution that comes from that
-// of the equations: the weights, and the constants. Each is taken twice, for
-// choices that are the same but for their error.
+// of the equations: the weights, and the constants. The solution is a quotient of
+// two sums of products, all positive, each of at most one weight or constant
+// per unknown. Where there are several choices the error is taken twice, for
+// those that are the same but for their error.
 func (d *direct) perturbation() float64 {
-	most := 0.0
-	for _, j := range d.choice {
-		if j != sparse.None {
+	sum := 0.0
+	for k := range d.choice {
+		most := 0.0
+		for j := d.l.first[k]; j < d.l.first[k+1]; j++ {
 			most = max(most, d.l.err[j])
 		}
+		if d.l.first[k+1]-d.l.first[k] > 1 {
+			most *= 2
+		}
+		sum += most
 	}
-	return 4.04*float64(len(d.choice)+1)*most + 1.01*d.l.inherited
+	return 2.02*sum + 1.01*d.l.inherited
 }
 
-// solve factorises the equations under the choices made and solves them. There
-// are no subtractions. The solution is a quotient of two sums of products, each
-// of at most one weight per unknown, all positive; so weights that are off by a
-// relative error of e put it off by 2ne at most. Eliminating unknown k gives
-// weights for the k others that are off by at most its number of terms and 4
-// roundings, and substituting it back adds as many.
+// solve solves x = P x + gain under the choices made. It returns nil when that
+// would take too many operations or numbers that are too large or too small.
+func (d *direct) solve(mt *meter, gain func(k int) float64) ([]float64, error) {
+	if !d.fresh {
+		var err error
+		if d.fill, err = eliminate(mt, len(d.choice), d.row, d.budget); d.fill == nil || err != nil {
+			return nil, err
+		}
+		if d.fresh, err = d.factorise(mt); !d.fresh || err != nil {
+			return nil, err
+		}
+	}
+	return d.substitute(gain), mt.did(len(d.a) + len(d.b))
+}
+
+// factorise eliminates the unknowns in order. There are no subtractions. When
+// unknown k is put into others, their equations get weights that are off by at
+// most 3 roundings each, and all together by that of the pivot, which is 1. So
+// the solution, as in perturbation, is put off by 7 per equation changed.
+// Substituting k back adds a rounding per term and 4.
 //
-// Source: Grassmann, Taksar and Heyman (1985); O'Cinneide (1993) for the error.
-func (d *direct) solve(gain func(k int) float64) []float64 {
-	d.load()
-	n := len(d.a)
-	d.err = 0
-	for k := n - 1; k >= 0; k-- {
-		row := d.a[k]
-		pivot, terms := d.exit[k], 1
-		for t := range k {
-			if row[t] != 0 {
-				pivot += row[t]
-				terms++
-			}
+// Source: Grassmann, Taksar and Heyman (1985); O'Cinneide (1993) for the error,
+// where all equations left are said to change.
+func (d *direct) factorise(mt *meter) (bool, error) {
+	n := len(d.order)
+	d.a, d.b = make([]float64, len(d.up)), make([]float64, len(d.low))
+	d.exit, d.pivot = make([]float64, n), make([]float64, n)
+	d.err = 1.05 * unit * (7.1*float64(len(d.low)) + float64(len(d.up)) + 4*float64(n))
+	sum := make([]float64, n) // of the equation under way, by place
+	for p := range n {
+		work := d.gather(p, sum)
+		if !(d.pivot[p] >= leastPivot) {
+			return false, nil
 		}
-		d.err += 1.05 * unit * float64(2*k+2) * float64(terms+4)
-		if !(pivot >= leastPivot) {
-			return nil
-		}
-		d.pivot[k] = pivot
-		for i := range k {
-			f := d.a[i][k] / pivot
-			d.a[i][k] = f
-			if f == 0 {
-				continue
-			}
-			to := d.a[i][:k]
-			for t, v := range row[:k] {
-				to[t] += f * v
-			}
-			d.exit[i] += f * d.exit[k]
+		if err := mt.did(work); err != nil {
+			return false, err
 		}
 	}
-	return d.substitute(gain)
+	return true, nil
 }
 
-// load fills the matrix with the rows of the choices made.
-func (d *direct) load() {
-	n := len(d.choice)
-	if d.a == nil {
-		d.a, d.exit, d.pivot = make([][]float64, n), make([]float64, n), make([]float64, n)
-		for k := range d.a {
-			d.a[k] = make([]float64, n)
-		}
-	}
-	for k, j := range d.choice {
-		clear(d.a[k])
-		d.exit[k] = 1
-		if j == sparse.None {
+// gather computes the equation of place p: that of its unknown with those of the
+// earlier places put in.
+func (d *direct) gather(p int, sum []float64) (work int) {
+	exit := d.load(p, sum)
+	for i := d.lowStart[p]; i < d.lowStart[p+1]; i++ {
+		q := d.low[i]
+		f := sum[q] / d.pivot[q]
+		sum[q] = 0
+		d.b[i] = f
+		if f == 0 {
 			continue
 		}
-		d.exit[k] = d.l.exit[j]
-		for i := d.l.start[j]; i < d.l.start[j+1]; i++ {
-			d.a[k][d.l.col[i]] += d.l.weight[i]
+		exit += f * d.exit[q]
+		first, end := d.upStart[q], d.upStart[q+1]
+		values := d.a[first:end]
+		for j, t := range d.up[first:end] {
+			sum[t] += f * values[j]
 		}
+		work += end - first
 	}
+	sum[p] = 0 // a return; what matters is where it goes in the end
+	d.exit[p] = exit
+	total, rest := exit, 0.0 // their sum has one rounding, and those of the rest
+	for i := d.upStart[p]; i < d.upStart[p+1]; i++ {
+		t := d.up[i]
+		x := sum[t]
+		sum[t] = 0
+		d.a[i] = x
+		s := total + x
+		back := s - total
+		rest += (total - (s - back)) + (x - back)
+		total = s
+	}
+	d.pivot[p] = total + rest
+	return work
 }
 
+// load sets the sums to the terms of the choice made, and returns its exit.
+func (d *direct) load(p int, sum []float64) float64 {
+	k := d.order[p]
+	j := d.choice[k]
+	if j == sparse.None {
+		return 1
+	}
+	for i := d.l.start[j]; i < d.l.start[j+1]; i++ {
+		sum[d.place[d.l.col[i]]] += d.l.weight[i]
+	}
+	return d.l.exit[j]
+}
+
+// substitute solves x = P x + gain by the factors.
 func (d *direct) substitute(gain func(k int) float64) []float64 {
-	n := len(d.a)
+	n := len(d.order)
+	y := make([]float64, n) // by place
+	for p, k := range d.order {
+		v := gain(int(k))
+		for i := d.lowStart[p]; i < d.lowStart[p+1]; i++ {
+			v += d.b[i] * y[d.low[i]]
+		}
+		y[p] = v
+	}
 	x := make([]float64, n)
-	for k := range x {
-		x[k] = gain(k)
-	}
-	for k := n - 1; k >= 0; k-- {
-		for i := range k {
-			x[i] += d.a[i][k] * x[k]
+	for p, k := range slices.Backward(d.order) {
+		v := y[p]
+		for i := d.upStart[p]; i < d.upStart[p+1]; i++ {
+			v += d.a[i] * y[d.up[i]]
 		}
-	}
-	for k := range x {
-		sum := x[k]
-		for t, v := range d.a[k][:k] {
-			sum += v * x[t]
-		}
-		x[k] = sum / d.pivot[k]
-		if math.IsInf(x[k], 0) || math.IsNaN(x[k]) {
+		v /= d.pivot[p]
+		if math.IsInf(v, 0) || math.IsNaN(v) {
 			return nil
 		}
+		y[p], x[k] = v, v
 	}
 	return x
 }

@@ -2,6 +2,7 @@ package solve
 
 import (
 	"context"
+	"math"
 	"math/big"
 	"math/rand/v2"
 	"testing"
@@ -46,11 +47,11 @@ func (y *system) solveBy(t *testing.T, ends bool, way func(l *local, mt *meter) 
 // proof, and compares with the rational solution.
 func TestDirect(t *testing.T) {
 	certify := func(l *local, mt *meter) bool {
-		ok, err := l.direct(mt, 1e-8)
+		ok, _, err := l.direct(mt, 1e-8, math.Inf(1))
 		return ok && err == nil
 	}
 	prove := func(l *local, mt *meter) bool {
-		d := &direct{l: l, choice: l.leaving()}
+		d := newDirect(l, math.Inf(1))
 		x, err := d.iterate(mt, l.min, d.constant)
 		if x == nil || err != nil {
 			return false

@@ -18,5 +18,6 @@
 // The package knows no variables, labels or formulas; sets of states come from
 // the caller. Files: until, reward, steps, transient and longrun have the
 // functions; system, order and local solve equations over doubles, direct does
-// so where iteration is slow; exact and eliminate do it with fractions.
+// so where iteration is slow; exact and eliminate do it with fractions; trace
+// collects schedulers that count steps.
 package solve

@@ -12,8 +12,9 @@ import (
 // The values belong to the result and must not be changed.
 type Exact struct {
 	Value []*big.Rat
-	// Scheduler is as in Values, and attains the values exactly.
+	// Scheduler and Steps are as in Values, and attain the values exactly.
 	Scheduler []uint32
+	Steps     [][]uint32
 }
 
 // ErrNotExact says that a model of doubles cannot be solved exactly.
@@ -86,18 +87,20 @@ func ExactTotalReward(ctx context.Context, g *sparse.Graph, r *sparse.Reward, di
 // embedded system are the same values rounded, and only lead the way.
 type exactSystem struct {
 	system
-	value []*big.Rat
-	keep  bool // the scheduler is asked for
+	value           []*big.Rat
+	keep            bool     // the scheduler is asked for
+	sum, term, part fraction // scratch
+	then            []uint32 // its choices after all steps that are counted
 }
 
 func newExactSystem(g *sparse.Graph, r *sparse.Reward, least bool, opts Options) (*exactSystem, error) {
 	if !g.Exact() || r != nil && (r.State != nil && r.StateRat == nil || r.Choice != nil && r.ChoiceRat == nil) {
 		return nil, ErrNotExact
 	}
-	keep := opts.Scheduler && g.Kind == sparse.MDP
+	keep, trace := opts.Scheduler && g.Kind == sparse.MDP, newTrace(g.Model, opts)
 	opts.Scheduler = true
 	y := &exactSystem{
-		system: system{g: g, min: least, reward: r, round: newRounding(g.Model, r), v: newValues(g.Model, opts)},
+		system: system{g: g, min: least, reward: r, round: newRounding(g.Model, r), v: newValues(g.Model, opts), trace: trace},
 		value:  make([]*big.Rat, g.NumStates()), keep: keep,
 	}
 	if y.v.Scheduler == nil { // of a Markov chain: written, never read
@@ -153,15 +156,17 @@ func (y *exactSystem) solve(ctx context.Context, opts Options, zeroRewardEnds bo
 	return out, nil
 }
 
-// component solves one component: the doubles first, for the choices to start from.
+// component solves one component.
 func (y *exactSystem) component(members []uint32, ws *workspace, mt *meter) error {
 	if len(members) == 1 {
-		y.single(int(members[0]), ws)
+		y.single(int(members[0]))
 		return nil
 	}
 	l := y.local(members, ws)
-	if err := l.solve(mt, Options{}, 1e-6); err != nil {
-		return err
+	if len(l.origin) >= len(l.first) { // doubles find good choices to start from
+		if err := l.solve(mt, Options{}, 1e-6); err != nil {
+			return err
+		}
 	}
 	e := y.exactLocal(l, ws)
 	if err := e.iterate(mt); err != nil {
@@ -169,32 +174,93 @@ func (y *exactSystem) component(members []uint32, ws *workspace, mt *meter) erro
 	}
 	copy(l.how, e.choice)
 	y.schedule(l, members, ws)
+	values := make([]*big.Rat, len(e.choice)) // states may share an unknown
 	for _, s := range members {
-		y.assign(int(s), e.x[ws.number[s]])
+		k := ws.number[s]
+		if values[k] == nil {
+			values[k] = e.value(k)
+		}
+		y.assign(int(s), values[k])
 	}
 	ws.forget(members)
 	return nil
 }
 
 // single solves the equation of a component of one state.
-func (y *exactSystem) single(s int, ws *workspace) {
-	ws.begin(y.g.NumStates())
-	ws.number[s] = 0
+func (y *exactSystem) single(s int) {
+	best := y.bestRat(s, y.usable, true)
+	if best.choice != sparse.None {
+		y.v.Scheduler[s] = best.choice
+		y.assign(s, best.value)
+	}
+}
+
+// bestExact is the best choice of a state, the first of them, and what it is worth.
+type bestExact struct {
+	value  *big.Rat
+	choice uint32
+}
+
+// bestRat evaluates the choices of a state by the values of the other states and,
+// unless leave is set, its own.
+func (y *exactSystem) bestRat(s int, usable func(c int) bool, leave bool) bestExact {
+	best := bestExact{choice: sparse.None}
 	first, end := y.g.Choices(s)
-	var best *big.Rat
 	for c := first; c < end; c++ {
-		if !y.usable(c) {
+		if !usable(c) {
 			continue
 		}
-		r, ok := y.exactRow(s, c, 0, ws)
-		if ok && (best == nil || r.constant.Cmp(best) != 0 && (r.constant.Cmp(best) < 0) == y.min) {
-			best, y.v.Scheduler[s] = r.constant, uint32(c)
+		x := y.choiceRat(s, c, leave)
+		if x == nil || x == best.value {
+			continue
+		}
+		if best.value == nil || x.Cmp(best.value) != 0 && (x.Cmp(best.value) < 0) == y.min {
+			best = bestExact{x, uint32(c)}
 		}
 	}
-	ws.number[s] = sparse.None
-	if best != nil {
-		y.assign(s, best)
+	return best
+}
+
+// choiceRat is eval, exactly; nil for a choice that does not leave the state.
+func (y *exactSystem) choiceRat(s, c int, leave bool) *big.Rat {
+	gain := y.gainRat(s, c)
+	first, end := y.g.Row(c)
+	if end-first == 1 && gain.Sign() == 0 && !(leave && int(y.g.Target[first]) == s) {
+		if w := y.g.Rat(first); y.g.Kind == sparse.CTMC || w.IsInt() && w.Num().IsInt64() && w.Num().Int64() == 1 {
+			return y.value[y.g.Target[first]]
+		}
 	}
+	y.sum.reset()
+	y.sum.addRat(gain)
+	divide, leaves := y.g.Kind == sparse.CTMC, false
+	for i := first; i < end; {
+		w := y.g.Rat(i)
+		y.term.reset()
+		for ; i < end && y.g.Rat(i) == w; i++ { // equal weights are one
+			if t := int(y.g.Target[i]); leave && t == s {
+				divide = true
+			} else {
+				leaves = true
+				y.term.addRat(y.value[t])
+			}
+		}
+		y.sum.addProduct(w, &y.term)
+	}
+	switch {
+	case !leaves:
+		return nil
+	case !divide:
+		return y.sum.rat()
+	}
+	y.part.reset()
+	for i := first; i < end; i++ {
+		if !leave || int(y.g.Target[i]) != s {
+			y.part.addRat(y.g.Rat(i))
+		}
+	}
+	y.sum.num.Mul(&y.sum.num, &y.part.den)
+	y.sum.den.Mul(&y.sum.den, &y.part.num)
+	return y.sum.rat()
 }
 
 // gainRat is gain, exactly.

@@ -145,6 +145,17 @@ func (l *local) press() verdict {
 	return undecided
 }
 
+// work is the number of operations of a sweep.
+func (l *local) work() int { return len(l.col) + len(l.first) }
+
+// budgetPerWork is how many operations elimination may take for one that sweeps
+// have taken: tried at times further and further apart, it takes at most as long
+// as they do.
+const budgetPerWork = 4
+
+// firstSweeps is the number of sweeps before elimination is tried at all.
+const firstSweeps = 30
+
 // solve computes bounds whose relative width is the inherited one and eps.
 func (l *local) solve(mt *meter, opts Options, eps float64) error {
 	if opts.Classic {
@@ -158,17 +169,20 @@ func (l *local) solve(mt *meter, opts Options, eps float64) error {
 	}
 	margin := 1.01*l.inherited + eps
 	precision := margin / 4
-	tried, shift := false, 0.0
+	shift := 0.0
+	direct := 1 // sweeps before elimination is tried
 	for sweeps := 0; sweeps < limit; {
-		if !tried && l.worthDirect(sweeps) {
-			tried = true
-			ok, err := l.direct(mt, margin)
+		if sweeps >= direct {
+			ok, more, err := l.direct(mt, margin, float64(sweeps)*float64(l.work())*budgetPerWork)
 			if ok || err != nil {
 				l.converged = true
 				return err
 			}
+			if direct = 4 * sweeps; !more {
+				direct = limit
+			}
 		}
-		n, change, err := l.raiseUntil(mt, precision, min(limit-sweeps, sweeps+50))
+		n, change, err := l.raiseUntil(mt, precision, min(limit-sweeps, sweeps+firstSweeps))
 		sweeps += n
 		if err != nil {
 			return err
@@ -226,7 +240,7 @@ func (l *local) raiseUntil(mt *meter, precision float64, limit int) (sweeps int,
 		change = l.raise()
 		sweeps++
 		mt.progress.Sweeps++
-		if err := mt.did(len(l.col) + len(l.first)); err != nil {
+		if err := mt.did(l.work()); err != nil {
 			return sweeps, change, err
 		}
 	}
@@ -257,7 +271,7 @@ func (l *local) pressUntil(mt *meter, limit int) (sweeps int, ok bool, err error
 		v := l.press()
 		sweeps++
 		mt.progress.Sweeps++
-		if err := mt.did(len(l.col) + len(l.first)); err != nil {
+		if err := mt.did(l.work()); err != nil {
 			return sweeps, false, err
 		}
 		if v != undecided {

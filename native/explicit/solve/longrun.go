@@ -5,6 +5,8 @@ import (
 	"errors"
 	"math"
 	"math/big"
+	"math/rand/v2"
+	"slices"
 
 	"tilecheck/native/explicit/sparse"
 )
@@ -22,6 +24,7 @@ func LongRun(ctx context.Context, g *sparse.Graph, r *sparse.Reward, opts Option
 		return nil, ErrNondeterministic
 	}
 	opts.Scheduler = false
+	opts.Epsilon = opts.epsilon() / 2 // of a bottom component, and of getting there
 	v := newValues(g.Model, opts)
 	comps := g.Components(nil, nil)
 	closed := sparse.NewSet(g.NumStates())
@@ -72,49 +75,49 @@ func ExactLongRun(ctx context.Context, g *sparse.Graph, r *sparse.Reward, opts O
 }
 
 // averageRat returns the average in a bottom component: the mean reward from
-// the first state until it is entered again, by the mean time of that.
+// a state until it is entered again, by the mean time of that.
 func (y *exactSystem) averageRat(members []uint32, ws *workspace, mt *meter) (*big.Rat, error) {
-	home, rest := int(members[0]), members[1:]
+	home, rest := int(members[len(members)-1]), members[:len(members)-1]
 	ws.begin(y.g.NumStates())
 	for i, s := range rest {
 		ws.number[s] = uint32(i)
 	}
-	el := newElimination(len(rest))
+	defer ws.forget(rest)
+	rows, rewards := make([]*exactRow, len(rest)), make([]exactRow, len(rest))
 	for i, s := range rest {
-		y.cycleRow(el, uint32(i), int(s), ws)
+		rewards[i] = y.exactRow(int(s), int(s), uint32(i), ws, y.gainRat(int(s), int(s)))
+		rows[i] = &rewards[i]
 	}
-	if ok, err := el.run(mt); err != nil || !ok {
+	common := integral(rewards)
+	f, err := newLifting(mt, rows)
+	if err != nil {
 		return nil, err
 	}
-	x := el.substitute()
-	sum, time := y.gainRat(home, home), big.NewRat(1, 1)
-	product := new(big.Rat)
-	lo, hi := y.g.Row(home)
-	for i := lo; i < hi; i++ {
-		if k := ws.number[y.g.Target[i]]; k != sparse.None {
-			sum.Add(sum, product.Mul(y.g.Rat(i), x[k][0]))
-			time.Add(time, product.Mul(y.g.Rat(i), x[k][1]))
-		}
+	gain, gainDen, err := f.solve(mt, func(k int) *big.Int { return rows[k].integer })
+	if err != nil {
+		return nil, err
 	}
-	ws.forget(rest)
-	return sum.Quo(sum, time), nil
+	gainDen.Mul(gainDen, common)
+	// A step or unit of time is worth 1.
+	time, timeDen, err := f.solve(mt, func(k int) *big.Int { return rows[k].unit })
+	if err != nil {
+		return nil, err
+	}
+	sum := y.meanRat(home, y.gainRat(home, home), gain, gainDen, ws)
+	return sum.Quo(sum, y.meanRat(home, big.NewRat(1, 1), time, timeDen, ws)), nil
 }
 
-// cycleRow sets row k: the reward and the time of state s until its next
-// transition, and where that goes.
-func (y *exactSystem) cycleRow(el *elimination, k uint32, s int, ws *workspace) {
-	total := new(big.Rat)
+// meanRat returns x and the weighted sum of the values of the successors of a
+// state, which are num/den.
+func (y *exactSystem) meanRat(s int, x *big.Rat, num []*big.Int, den *big.Int, ws *workspace) *big.Rat {
+	product := new(big.Rat)
 	lo, hi := y.g.Row(s)
 	for i := lo; i < hi; i++ {
-		total.Add(total, y.g.Rat(i))
-	}
-	for i := lo; i < hi; i++ {
-		if t := ws.number[y.g.Target[i]]; t != sparse.None {
-			el.add(k, t, new(big.Rat).Quo(y.g.Rat(i), total))
+		if k := ws.number[y.g.Target[i]]; k != sparse.None {
+			x.Add(x, product.Mul(y.g.Rat(i), product.SetFrac(num[k], den)))
 		}
 	}
-	gain := y.gainRat(s, s)
-	el.b[k] = []*big.Rat{gain.Quo(gain, total), new(big.Rat).Inv(total)}
+	return x
 }
 
 // averager computes averages in bottom components: of the rewards of y, by those
@@ -146,40 +149,48 @@ func newAverager(ctx context.Context, g *sparse.Graph, r *sparse.Reward, opts Op
 }
 
 // average returns bounds of the average in a bottom component. Iteration comes
-// first; where it costs more than elimination would, that takes over.
+// first; elimination is tried when it costs about as much as that has.
 func (a *averager) average(members []uint32) (lo, hi float64, ok bool, err error) {
+	n := len(members)
+	a.h, a.d = make([]float64, n), make([]float64, n)
+	work, exit := a.size(members)
+	lo, hi = 0, math.Inf(1)
+	done, more := 0, true
+	for sweeps := min(firstSweeps, a.opts.maxSweeps()); ; sweeps = min(4*sweeps, a.opts.maxSweeps()) {
+		if !more {
+			sweeps = a.opts.maxSweeps()
+		}
+		l, h, err := a.iterate(members, exit, work, sweeps-done)
+		lo, hi, done = max(lo, l), min(hi, h), sweeps
+		if a.narrow(lo, hi) || err != nil || done == a.opts.maxSweeps() {
+			return lo, hi, a.narrow(lo, hi), err
+		}
+		l, h, more, err = a.eliminate(members, float64(done)*float64(work)*budgetPerWork)
+		lo, hi = max(lo, l), min(hi, h)
+		if a.narrow(lo, hi) || err != nil {
+			return lo, hi, true, err
+		}
+	}
+}
+
+func (a *averager) narrow(lo, hi float64) bool { return hi-lo <= a.opts.epsilon()*hi }
+
+// iterate improves h, what it is worth to start in one state rather than
+// another, by so many sweeps. Whatever h is, the average is between the least and
+// the greatest of what a state earns and gains by its next transition.
+//
+// Source: Odoni, On finding the maximal gain for Markov decision processes (1969).
+func (a *averager) iterate(members []uint32, exit float64, work, sweeps int) (lo, hi float64, err error) {
 	for i, s := range members {
 		a.ws.number[s] = uint32(i)
 	}
-	n := len(members)
-	a.h, a.d = make([]float64, n), make([]float64, n)
-	lo, hi, ok, err = a.iterate(members)
-	a.ws.forget(members)
-	if ok || err != nil || n > directLimit {
-		return lo, hi, ok, err
-	}
-	l, h, err := a.eliminate(members)
-	lo, hi = max(lo, l), min(hi, h)
-	return lo, hi, hi-lo <= a.opts.epsilon()*hi, err
-}
-
-// iterate improves h, what it is worth to start in one state rather than
-// another. Whatever h is, the average is between the least and the greatest of
-// what a state earns and gains by its next transition.
-//
-// Source: Odoni, On finding the maximal gain for Markov decision processes (1969).
-func (a *averager) iterate(members []uint32) (lo, hi float64, ok bool, err error) {
-	work, exit := a.size(members)
-	limit := a.opts.maxSweeps()
-	if n := float64(len(members)); n <= directLimit {
-		limit = int(n*n*n/float64(work)/8) + 2
-	}
+	defer a.ws.forget(members)
 	lo, hi = 0, math.Inf(1)
-	for range limit {
+	for range sweeps {
 		l, h := a.gains(members)
 		lo, hi = max(lo, l), min(hi, h)
-		if hi-lo <= a.opts.epsilon()*hi {
-			return lo, hi, true, nil
+		if a.narrow(lo, hi) {
+			return lo, hi, nil
 		}
 		// Steps that stay sometimes: no period keeps h from converging.
 		middle := lo + (hi-lo)/2
@@ -188,10 +199,10 @@ func (a *averager) iterate(members []uint32) (lo, hi float64, ok bool, err error
 		}
 		a.mt.progress.Sweeps++
 		if err := a.mt.did(work); err != nil {
-			return lo, hi, false, err
+			return lo, hi, err
 		}
 	}
-	return lo, hi, false, nil
+	return lo, hi, nil
 }
 
 // size returns the number of transitions of a component and the greatest weight
@@ -234,24 +245,60 @@ func (a *averager) gains(members []uint32) (least, most float64) {
 	return max(least, 0), most
 }
 
-// eliminate is averageRat in doubles, with bounds.
-func (a *averager) eliminate(members []uint32) (lo, hi float64, err error) {
-	home, rest := int(members[0]), members[1:]
+// eliminate is averageRat in doubles, with bounds. More says that a larger
+// budget may help.
+func (a *averager) eliminate(members []uint32, budget float64) (lo, hi float64, more bool, err error) {
+	// The last is where the component was entered when it was found, often a
+	// likely state. Returns to an unlikely one take too long for doubles.
+	for _, home := range []func() uint32{func() uint32 { return members[len(members)-1] }, func() uint32 { return a.walk(members) }} {
+		var sure bool
+		if lo, hi, sure, more, err = a.cycle(members, home(), budget); sure || more || err != nil {
+			return lo, hi, more, err
+		}
+	}
+	return 0, math.Inf(1), false, nil
+}
+
+// walk follows the chain for a while and returns the state that it is in then.
+func (a *averager) walk(members []uint32) uint32 {
+	rng := rand.New(rand.NewPCG(1, 1))
+	s := members[0]
+	for range 32*len(members) + 1000 {
+		lo, hi := a.y.g.Row(int(s))
+		sum := 0.0
+		for i := lo; i < hi; i++ {
+			sum += a.y.g.Prob(i)
+		}
+		x := sum * rng.Float64()
+		i := lo
+		for ; i < hi-1 && x >= a.y.g.Prob(i); i++ {
+			x -= a.y.g.Prob(i)
+		}
+		s = a.y.g.Target[i]
+	}
+	return s
+}
+
+// cycle bounds the mean reward from a state until it is entered again by the mean
+// time of that.
+func (a *averager) cycle(members []uint32, home uint32, budget float64) (lo, hi float64, sure, more bool, err error) {
+	lo, hi = 0, math.Inf(1)
+	rest := slices.DeleteFunc(slices.Clone(members), func(s uint32) bool { return s == home })
 	l := a.y.local(rest, &a.ws)
 	a.ws.forget(rest)
 	times := a.time.local(rest, &a.ws)
 	defer a.ws.forget(rest)
-	d := &direct{l: l, choice: l.leaving()}
-	rewards := d.solve(d.constant)
-	if rewards == nil {
-		return 0, math.Inf(1), nil
+	d := newDirect(l, budget)
+	rewards, err := d.solve(a.mt, d.constant)
+	if rewards == nil || err != nil {
+		return lo, hi, false, d.fill == nil, err
 	}
 	elapsed := d.substitute(func(k int) float64 { return times.lo[k] })
-	if elapsed == nil || !moderate(elapsed) {
-		return 0, math.Inf(1), nil
+	if elapsed == nil || !d.sure(elapsed) {
+		return lo, hi, false, false, nil
 	}
-	sum, time := a.y.gain(home, home), 1.0
-	first, end := a.y.g.Row(home)
+	sum, time := a.y.gain(int(home), int(home)), 1.0
+	first, end := a.y.g.Row(int(home))
 	for i := first; i < end; i++ {
 		if k := a.ws.number[a.y.g.Target[i]]; k != sparse.None {
 			sum += a.y.g.Prob(i) * rewards[k]
@@ -259,9 +306,9 @@ func (a *averager) eliminate(members []uint32) (lo, hi float64, err error) {
 		}
 	}
 	if !moderate([]float64{sum}) { // no reward at all would not have come here
-		return 0, math.Inf(1), a.mt.did(workPerPoll)
+		return lo, hi, false, false, nil
 	}
 	e := 2.02 * (d.err + d.perturbation() + a.y.round.row(end-first+1))
 	x := sum / time
-	return a.y.round.down(x, e), a.y.round.up(x, e), a.mt.did(workPerPoll)
+	return a.y.round.down(x, e), a.y.round.up(x, e), true, false, nil
 }

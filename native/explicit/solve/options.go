@@ -73,6 +73,10 @@ type Values struct {
 	// within the bounds when followed always; sparse.None where every choice
 	// does. nil unless asked for.
 	Scheduler []uint32
+	// Steps is the same where schedulers count steps: Steps[i] has the choices
+	// after i steps, its last entry those after any more. Entries may share
+	// memory. nil unless asked for, and where it would take too much.
+	Steps [][]uint32
 }
 
 // Value returns the midpoint of a state's interval.

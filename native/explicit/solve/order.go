@@ -173,7 +173,7 @@ func (y *system) reserve(l *local, members []uint32) {
 // groups numbers the unknowns of a component, one per end component or state
 // in none, and lists the states of each.
 func (y *system) groups(members []uint32, ws *workspace) [][]uint32 {
-	var groups [][]uint32
+	groups := make([][]uint32, 0, len(members))
 	for i, s := range members {
 		if ws.number[s] != sparse.None {
 			continue

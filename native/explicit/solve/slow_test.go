@@ -12,7 +12,7 @@ import (
 // ruin is the walk on 0..n that goes up with probability p; 0 and n are
 // absorbing. With again set every inner state has a second choice that stays
 // put with probability 0.9.
-func ruin(t *testing.T, n int, p float64, again bool) *sparse.Model {
+func ruin(t testing.TB, n int, p float64, again bool) *sparse.Model {
 	t.Helper()
 	kind := sparse.DTMC
 	if again {
@@ -192,7 +192,7 @@ func TestGivenUp(t *testing.T) {
 	}
 	m.Err = 0
 	g := sparse.NewGraph(m)
-	opts := solve.Options{MaxSweeps: 50}
+	opts := solve.Options{MaxSweeps: 20}
 	v, err := solve.Until(t.Context(), g, sparse.FullSet(2*n+1), sparse.SetOf(2*n+1, n), solve.Max, opts)
 	if err != nil {
 		t.Fatal(err)

@@ -2,7 +2,6 @@ package solve
 
 import (
 	"context"
-	"math"
 	"math/big"
 
 	"tilecheck/native/explicit/sparse"
@@ -21,37 +20,42 @@ func Next(ctx context.Context, g *sparse.Graph, x *sparse.Set, dir Direction, op
 	y := newStepwise(g, nil, dir, opts)
 	y.prob = true
 	y.v.set(x, 1)
-	return y.v, y.steps(ctx, opts, sparse.FullSet(g.NumStates()), 1)
+	err := y.steps(ctx, opts, sparse.FullSet(g.NumStates()), 1)
+	y.v.Scheduler = y.trace.first()
+	return y.v, err
 }
 
 // BoundedUntil returns bounds on the extremal probability of `left U right`
 // with a bound on the number of steps, in a DTMC or MDP. The schedulers may
-// count steps; none is returned.
+// count steps; the one chosen is in Values.Steps.
 func BoundedUntil(ctx context.Context, g *sparse.Graph, left, right *sparse.Set, bound Steps, dir Direction, opts Options) (*Values, error) {
 	y := newStepwise(g, nil, dir, opts)
 	y.prob = true
+	var then []uint32 // the choices after all steps that are counted
 	if bound.High == Unbounded {
-		opts.Scheduler = false
 		v, err := Until(ctx, g, left, right, dir, opts)
 		if err != nil {
 			return nil, err
 		}
-		y.v = v
+		y.v, then, v.Scheduler = v, v.Scheduler, nil
 	} else {
 		y.v.set(right, 1)
 		if err := y.steps(ctx, opts, left.Minus(right), bound.High-bound.Low); err != nil {
 			return nil, err
 		}
 	}
-	if bound.Low == 0 {
-		return y.v, nil
+	if bound.Low > 0 {
+		// From here back left must hold; it need not where right may hold already.
+		if err := y.steps(ctx, opts, left, 1); err != nil {
+			return nil, err
+		}
+		y.v.set(left.Complement(), 0)
+		if err := y.steps(ctx, opts, left, bound.Low-1); err != nil {
+			return nil, err
+		}
 	}
-	// From here back left must hold; it need not where right may hold already.
-	if err := y.steps(ctx, opts, left, 1); err != nil {
-		return nil, err
-	}
-	y.v.set(left.Complement(), 0)
-	return y.v, y.steps(ctx, opts, left, bound.Low-1)
+	y.v.Steps = y.trace.steps(then)
+	return y.v, nil
 }
 
 // CumulReward returns bounds on the extremal expected reward of the first steps
@@ -59,7 +63,9 @@ func BoundedUntil(ctx context.Context, g *sparse.Graph, left, right *sparse.Set,
 func CumulReward(ctx context.Context, g *sparse.Graph, r *sparse.Reward, steps int, dir Direction, opts Options) (*Values, error) {
 	y := newStepwise(g, r, dir, opts)
 	y.reward = r
-	return y.v, y.steps(ctx, opts, sparse.FullSet(g.NumStates()), steps)
+	err := y.steps(ctx, opts, sparse.FullSet(g.NumStates()), steps)
+	y.v.Steps = y.trace.steps(nil)
+	return y.v, err
 }
 
 // InstantReward returns bounds on the extremal expected state reward after the
@@ -69,12 +75,15 @@ func InstantReward(ctx context.Context, g *sparse.Graph, r *sparse.Reward, steps
 	for s, x := range r.State {
 		y.v.Lower[s], y.v.Upper[s] = y.round.down(x, y.round.err), y.round.up(x, y.round.err)
 	}
-	return y.v, y.steps(ctx, opts, sparse.FullSet(g.NumStates()), steps)
+	err := y.steps(ctx, opts, sparse.FullSet(g.NumStates()), steps)
+	y.v.Steps = y.trace.steps(nil)
+	return y.v, err
 }
 
 func newStepwise(g *sparse.Graph, r *sparse.Reward, dir Direction, opts Options) *system {
+	trace := newTrace(g.Model, opts)
 	opts.Scheduler = false
-	return &system{g: g, min: dir == Min, step: true, round: newRounding(g.Model, r), v: newValues(g.Model, opts)}
+	return &system{g: g, min: dir == Min, step: true, round: newRounding(g.Model, r), v: newValues(g.Model, opts), trace: trace}
 }
 
 // steps applies the equations of the open states n times, all at once each
@@ -84,11 +93,13 @@ func (y *system) steps(ctx context.Context, opts Options, open *sparse.Set, n in
 	lower, upper := make([]float64, len(y.v.Lower)), make([]float64, len(y.v.Upper))
 	copy(lower, y.v.Lower)
 	copy(upper, y.v.Upper)
-	for range n {
+	for i := range n {
 		changed := false
+		y.trace.begin()
 		for s := range open.All() {
 			b := y.optimum(s)
 			lower[s], upper[s] = b.lo, b.hi
+			y.trace.note(s, b.choice)
 			changed = changed || b.lo != y.v.Lower[s] || b.hi != y.v.Upper[s]
 			first, end := y.g.Choices(s)
 			if err := mt.did(int(y.g.Start[end] - y.g.Start[first])); err != nil {
@@ -96,8 +107,10 @@ func (y *system) steps(ctx context.Context, opts Options, open *sparse.Set, n in
 			}
 		}
 		if !changed {
+			y.trace.end(n - i)
 			return nil
 		}
+		y.trace.end(1)
 		y.v.Lower, lower = lower, y.v.Lower
 		y.v.Upper, upper = upper, y.v.Upper
 		mt.progress.Done++
@@ -112,7 +125,11 @@ func ExactNext(ctx context.Context, g *sparse.Graph, x *sparse.Set, dir Directio
 		return nil, err
 	}
 	y.set(x, big.NewRat(1, 1))
-	return y.steps(ctx, opts, sparse.FullSet(g.NumStates()), 1)
+	out, err := y.steps(ctx, opts, sparse.FullSet(g.NumStates()), 1)
+	if err == nil {
+		out.Scheduler, out.Steps = y.trace.first(), nil
+	}
+	return out, err
 }
 
 // ExactBoundedUntil is BoundedUntil in rational arithmetic. The fractions grow
@@ -127,7 +144,7 @@ func ExactBoundedUntil(ctx context.Context, g *sparse.Graph, left, right *sparse
 		if err != nil {
 			return nil, err
 		}
-		y.value = x.Value
+		y.value, y.then = x.Value, x.Scheduler
 	} else {
 		y.set(right, big.NewRat(1, 1))
 		if _, err := y.steps(ctx, opts, left.Minus(right), bound.High-bound.Low); err != nil {
@@ -135,7 +152,7 @@ func ExactBoundedUntil(ctx context.Context, g *sparse.Graph, left, right *sparse
 		}
 	}
 	if bound.Low == 0 {
-		return &Exact{Value: y.value}, nil
+		return &Exact{Value: y.value, Steps: y.trace.steps(y.then)}, nil
 	}
 	if _, err := y.steps(ctx, opts, left, 1); err != nil {
 		return nil, err
@@ -171,30 +188,20 @@ func ExactInstantReward(ctx context.Context, g *sparse.Graph, r *sparse.Reward, 
 // steps is that of system, exactly.
 func (y *exactSystem) steps(ctx context.Context, opts Options, open *sparse.Set, n int) (*Exact, error) {
 	mt := newMeter(ctx, opts, n)
-	var ws workspace
-	ws.begin(y.g.NumStates())
 	next := append([]*big.Rat(nil), y.value...)
 	for range n {
+		y.trace.begin()
 		for s := range open.All() {
-			next[s] = y.stepValue(s, &ws)
+			best := y.bestRat(s, func(int) bool { return true }, false)
+			next[s] = best.value
+			y.trace.note(s, best.choice)
 			if err := mt.did(1000); err != nil {
 				return nil, err
 			}
 		}
 		y.value, next = next, y.value
+		y.trace.end(1)
 		mt.progress.Done++
 	}
-	return &Exact{Value: y.value}, nil
-}
-
-func (y *exactSystem) stepValue(s int, ws *workspace) *big.Rat {
-	var best *big.Rat
-	first, end := y.g.Choices(s)
-	for c := first; c < end; c++ {
-		r, _ := y.exactRow(s, c, math.MaxUint32-1, ws) // a home that no state has
-		if best == nil || r.constant.Cmp(best) != 0 && (r.constant.Cmp(best) < 0) == y.min {
-			best = r.constant
-		}
-	}
-	return best
+	return &Exact{Value: y.value, Steps: y.trace.steps(y.then)}, nil
 }

@@ -28,6 +28,7 @@ type system struct {
 	step  bool
 	round rounding
 	v     *Values
+	trace *trace // of the steps; nil when no scheduler is asked for
 }
 
 // ec returns the end component of a state, sparse.None for none.

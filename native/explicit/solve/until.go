@@ -17,6 +17,13 @@ import (
 // optimistic value iteration, Hartmanns and Kaminski (CAV 2020).
 func Until(ctx context.Context, g *sparse.Graph, left, right *sparse.Set, dir Direction, opts Options) (*Values, error) {
 	v := newValues(g.Model, opts)
+	y := &system{g: g, min: dir == Min, prob: true, round: newRounding(g.Model, nil), v: v}
+	if v.Scheduler == nil {
+		v.set(right, 1)
+		if ok, err := y.acyclic(ctx, opts, left.Minus(right)); ok || err != nil {
+			return v, err
+		}
+	}
 	q, err := qualify(ctx, g, left, right, dir)
 	if err != nil {
 		return nil, err
@@ -25,10 +32,7 @@ func Until(ctx context.Context, g *sparse.Graph, left, right *sparse.Set, dir Di
 	if v.Scheduler != nil {
 		q.schedule(g, right, v.Scheduler)
 	}
-	y := &system{
-		g: g, min: dir == Min, prob: true, open: q.open(),
-		round: newRounding(g.Model, nil), v: v,
-	}
+	y.open = q.open()
 	if err := y.solve(ctx, opts, dir == Max); err != nil {
 		return nil, err
 	}

@@ -21,7 +21,12 @@ const maxStates = math.MaxInt32
 // Choice is called in an MDP only; the row of a Markov chain's state is opened
 // by State. The first mistake is kept and returned by Finish.
 type Builder struct {
-	m      Model
+	m      Model // without what the columns are for
+	first  column[uint32]
+	start  column[uint32]
+	target column[uint32]
+	weight column[uint32]
+	action column[Action]
 	float  map[float64]uint32
 	exact  map[string]uint32
 	recent [64]cached // of float: models repeat themselves
@@ -44,25 +49,18 @@ func NewBuilder(kind Kind) *Builder {
 
 // Grow makes room for as many more states, choices and transitions.
 func (b *Builder) Grow(states, choices, transitions int) {
-	b.m.Start = grow(b.m.Start, choices+1)
-	b.m.Target = grow(b.m.Target, transitions)
-	b.m.Weight = grow(b.m.Weight, transitions)
+	b.start.reserve(choices + 1)
+	b.target.reserve(transitions)
+	b.weight.reserve(transitions)
 	if b.m.Kind == MDP {
-		b.m.First = grow(b.m.First, states+1)
+		b.first.reserve(states + 1)
 	}
-}
-
-func grow(s []uint32, n int) []uint32 {
-	if cap(s)-len(s) >= n {
-		return s
-	}
-	return append(make([]uint32, 0, len(s)+n), s...)
 }
 
 // Bytes returns the memory that the model takes so far, room to grow included.
 func (b *Builder) Bytes() int64 {
-	n := cap(b.m.First) + cap(b.m.Start) + cap(b.m.Target) + cap(b.m.Weight)
-	return int64(4*n + 40*cap(b.m.Weights) + 2*cap(b.m.Actions))
+	n := b.first.cap() + b.start.cap() + b.target.cap() + b.weight.cap()
+	return int64(4*n + 40*cap(b.m.Weights) + 2*b.action.cap())
 }
 
 // State begins the next state.
@@ -73,7 +71,7 @@ func (b *Builder) State() {
 	}
 	b.states++
 	if b.m.Kind == MDP {
-		b.m.First = append(b.m.First, uint32(len(b.m.Start)))
+		b.first.add(uint32(b.start.len()))
 		return
 	}
 	b.row()
@@ -86,19 +84,19 @@ func (b *Builder) Choice(a Action) {
 		return
 	}
 	b.row()
-	b.action(a)
+	b.act(a)
 }
 
 func (b *Builder) row() {
-	if len(b.m.Start) == math.MaxUint32 {
+	if b.start.len() == math.MaxUint32 {
 		b.fail(ErrTooLarge)
 		return
 	}
-	b.m.Start = append(b.m.Start, uint32(len(b.m.Target)))
+	b.start.add(uint32(b.target.len()))
 }
 
-func (b *Builder) action(a Action) {
-	b.m.Actions = append(b.m.Actions, a)
+func (b *Builder) act(a Action) {
+	b.action.add(a)
 	b.acted = b.acted || a != NoAction
 }
 
@@ -155,19 +153,72 @@ func (b *Builder) AddRat(target int, weight *big.Rat, a Action) {
 
 func (b *Builder) add(target int, id uint32, a Action) {
 	switch {
-	case len(b.m.Start) == 0:
+	case b.start.len() == 0:
 		b.fail(errors.New("transition outside a choice"))
 		return
-	case target < 0 || target >= maxStates || len(b.m.Target) == math.MaxUint32:
+	case target < 0 || target >= maxStates || b.target.len() == math.MaxUint32:
 		b.fail(ErrTooLarge)
 		return
 	}
-	b.m.Target = append(b.m.Target, uint32(target))
-	b.m.Weight = append(b.m.Weight, id)
+	b.target.add(uint32(target))
+	b.weight.add(id)
 	b.max = max(b.max, uint32(target))
 	if b.m.Kind != MDP {
-		b.action(a)
+		b.act(a)
 	}
+}
+
+// Rows are the choices and transitions of successive states, flat: state i has
+// Choices[i] choices, one if it is a Markov chain's; choice j has Transitions[j]
+// transitions. Actions has one entry per choice in an MDP, per transition
+// otherwise. Either Weights or Rats has the weights.
+type Rows struct {
+	Choices     []uint32
+	Transitions []uint32
+	Actions     []Action
+	Targets     []uint32
+	Weights     []float64
+	Rats        []*big.Rat
+}
+
+// AddRows appends the first n states of rows, as State, Choice and AddAction or
+// AddRat would, and returns the rest.
+func (b *Builder) AddRows(rows Rows, n int) Rows {
+	chain := b.m.Kind != MDP
+	choices, transitions := 0, 0
+	for _, count := range rows.Choices[:n] {
+		b.State()
+		for range count {
+			if !chain {
+				b.Choice(rows.Actions[choices])
+			}
+			for range rows.Transitions[choices] {
+				i, a := transitions, NoAction
+				if chain {
+					a = rows.Actions[i]
+				}
+				if rows.Rats != nil {
+					b.AddRat(int(rows.Targets[i]), rows.Rats[i], a)
+				} else {
+					b.AddAction(int(rows.Targets[i]), rows.Weights[i], a)
+				}
+				transitions++
+			}
+			choices++
+		}
+	}
+	rows.Choices, rows.Transitions, rows.Targets = rows.Choices[n:], rows.Transitions[choices:], rows.Targets[transitions:]
+	if chain {
+		rows.Actions = rows.Actions[transitions:]
+	} else {
+		rows.Actions = rows.Actions[choices:]
+	}
+	if rows.Rats != nil {
+		rows.Rats = rows.Rats[transitions:]
+	} else {
+		rows.Weights = rows.Weights[transitions:]
+	}
+	return rows
 }
 
 func (b *Builder) fail(err error) {
@@ -188,12 +239,17 @@ func (b *Builder) Finish() (*Model, error) {
 	}
 	m := &b.m
 	if m.Kind == MDP {
-		m.First = append(m.First, uint32(len(m.Start)))
+		b.first.add(uint32(b.start.len()))
+		m.First = b.first.flatten()
 	}
-	m.Start = append(m.Start, uint32(len(m.Target)))
-	if !b.acted {
-		m.Actions = nil
+	b.start.add(uint32(b.target.len()))
+	if b.acted {
+		m.Actions = b.action.flatten()
 	}
+	b.action = column[Action]{}
+	m.Start = b.start.flatten()
+	m.Target = b.target.flatten()
+	m.Weight = b.weight.flatten()
 	if len(m.Rats) > 0 && len(b.float) > 0 {
 		return nil, errors.New("weights partly exact, partly not")
 	}

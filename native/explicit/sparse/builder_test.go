@@ -3,6 +3,8 @@ package sparse_test
 import (
 	"math"
 	"math/big"
+	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -94,5 +96,59 @@ func TestSet(t *testing.T) {
 	}
 	if full := sparse.FullSet(70); full.Count() != 70 || !full.Complement().Empty() {
 		t.Errorf("full set has %d members", full.Count())
+	}
+}
+
+// TestAddRows compares with adding one by one, in models of several pages.
+func TestAddRows(t *testing.T) {
+	for _, kind := range []sparse.Kind{sparse.DTMC, sparse.MDP} {
+		rng := rand.New(rand.NewPCG(1, uint64(kind)))
+		const states = 100_000
+		one, many, grown := sparse.NewBuilder(kind), sparse.NewBuilder(kind), sparse.NewBuilder(kind)
+		grown.Grow(states, 3*states, 6*states)
+		var rows sparse.Rows
+		for s := range states {
+			choices := 1
+			if kind == sparse.MDP {
+				choices += rng.IntN(3)
+			}
+			one.State()
+			rows.Choices = append(rows.Choices, uint32(choices))
+			for range choices {
+				if kind == sparse.MDP {
+					a := sparse.Action(rng.IntN(3))
+					one.Choice(a)
+					rows.Actions = append(rows.Actions, a)
+				}
+				n := 1 + rng.IntN(2)
+				rows.Transitions = append(rows.Transitions, uint32(n))
+				for range n {
+					target, weight, a := rng.IntN(states), []float64{0.25, 0.5, 1}[rng.IntN(3)], sparse.NoAction
+					if kind != sparse.MDP {
+						a = sparse.Action(1 + s%2)
+						rows.Actions = append(rows.Actions, a)
+					}
+					one.AddAction(target, weight, a)
+					rows.Targets, rows.Weights = append(rows.Targets, uint32(target)), append(rows.Weights, weight)
+				}
+			}
+		}
+		grown.AddRows(rows, states)
+		for rest := rows; len(rest.Choices) > 0; {
+			rest = many.AddRows(rest, min(777, len(rest.Choices)))
+		}
+		want, err := one.Finish()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, b := range []*sparse.Builder{many, grown} {
+			got, err := b.Finish()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("%v: models differ", kind)
+			}
+		}
 	}
 }

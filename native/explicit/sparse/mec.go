@@ -48,26 +48,37 @@ func (m *Model) EndComponents(ctx context.Context, states, choices *Set) (*EndCo
 }
 
 // trim removes the choices that leave their state's component and the states
-// without choices. It reports whether that changed anything.
+// without choices, which are in no component then. It reports whether that
+// changed anything. Going both ways removes long rows of states at once.
 func (m *Model) trim(id []uint32, live, allowed *Set) bool {
 	changed := false
-	for s := range m.NumStates() {
-		first, end := m.Choices(s)
-		some := false
-		for c := first; c < end; c++ {
-			switch {
-			case !allowed.Has(c):
-			case live.Has(s) && m.within(c, id, id[s]):
-				some = true
-			default:
-				allowed.Remove(c)
-				changed = changed || live.Has(s)
-			}
+	n := m.NumStates()
+	for s := range n {
+		changed = m.trimState(s, id, live, allowed) || changed
+	}
+	for s := n - 1; s >= 0 && changed; s-- {
+		m.trimState(s, id, live, allowed)
+	}
+	return changed
+}
+
+func (m *Model) trimState(s int, id []uint32, live, allowed *Set) bool {
+	first, end := m.Choices(s)
+	changed, some := false, false
+	for c := first; c < end; c++ {
+		switch {
+		case !allowed.Has(c):
+		case live.Has(s) && m.within(c, id, id[s]):
+			some = true
+		default:
+			allowed.Remove(c)
+			changed = changed || live.Has(s)
 		}
-		if !some && live.Has(s) {
-			live.Remove(s)
-			changed = true
-		}
+	}
+	if !some && live.Has(s) {
+		live.Remove(s)
+		id[s] = None
+		changed = true
 	}
 	return changed
 }

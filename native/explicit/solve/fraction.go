@@ -1,0 +1,45 @@
+package solve
+
+import "math/big"
+
+// fraction is a sum of fractions. It is brought to lowest terms only in the end:
+// the terms of a sum mostly have denominators that divide one another.
+type fraction struct {
+	num, den  big.Int
+	quo, left big.Int // scratch
+}
+
+func (f *fraction) reset() {
+	f.num.SetInt64(0)
+	f.den.SetInt64(1)
+}
+
+// add adds num/den.
+func (f *fraction) add(num, den *big.Int) {
+	if f.den.Cmp(den) == 0 {
+		f.num.Add(&f.num, num)
+		return
+	}
+	if f.quo.QuoRem(&f.den, den, &f.left); f.left.Sign() != 0 {
+		// The new denominator is den times what it lacks of f's.
+		f.left.GCD(nil, nil, &f.den, den)
+		f.quo.Quo(&f.den, &f.left)
+		f.left.Quo(den, &f.left)
+		f.num.Mul(&f.num, &f.left)
+		f.den.Mul(&f.den, &f.left)
+	}
+	f.left.Mul(num, &f.quo)
+	f.num.Add(&f.num, &f.left)
+}
+
+func (f *fraction) addRat(x *big.Rat) { f.add(x.Num(), x.Denom()) }
+
+// addProduct adds w*x, where x is as in f.
+func (f *fraction) addProduct(w *big.Rat, x *fraction) {
+	x.num.Mul(&x.num, w.Num())
+	x.den.Mul(&x.den, w.Denom())
+	f.add(&x.num, &x.den)
+}
+
+// rat returns the sum in lowest terms.
+func (f *fraction) rat() *big.Rat { return new(big.Rat).SetFrac(&f.num, &f.den) }

@@ -1,0 +1,58 @@
+package compile
+
+import (
+	"math/bits"
+
+	"tilecheck/prism/sema"
+)
+
+// Packing says how valuations are packed into words: each variable, less its
+// lowest value, takes the bits of its declared range. The first variable takes
+// the most significant bits of the first word, so that packed states compare as
+// PRISM sorts states: by the first variable, then by the second, false before true.
+type Packing struct {
+	Fields []PackedField // of Program.Vars
+	Words  int           // per state
+	Bits   int           // per state, unused ones left out
+}
+
+// PackedField is where a variable is kept, less its lowest value.
+type PackedField struct {
+	Word  int
+	Shift uint
+	Mask  uint64 // before shifting
+	Low   int64
+}
+
+// NewPacking lays out the variables of a program.
+func NewPacking(vars []sema.Variable) *Packing {
+	p := &Packing{Words: 1}
+	free := 64
+	for _, v := range vars {
+		low, high := int64(v.Low), int64(v.High)
+		width := bits.Len64(uint64(high - low))
+		if width > free {
+			p.Words++
+			free = 64
+		}
+		free -= width
+		p.Bits += width
+		p.Fields = append(p.Fields, PackedField{p.Words - 1, uint(free), 1<<width - 1, low})
+	}
+	return p
+}
+
+// Pack writes a valuation within the declared ranges to dst, which has Words words.
+func (p *Packing) Pack(dst []uint64, state []int32) {
+	clear(dst)
+	for i, f := range p.Fields {
+		dst[f.Word] |= uint64(int64(state[i])-f.Low) << f.Shift
+	}
+}
+
+// Unpack is the inverse of Pack.
+func (p *Packing) Unpack(dst []int32, packed []uint64) {
+	for i, f := range p.Fields {
+		dst[i] = int32(int64(packed[f.Word]>>f.Shift&f.Mask) + f.Low)
+	}
+}

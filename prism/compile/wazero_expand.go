@@ -1,0 +1,115 @@
+package compile
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math"
+)
+
+// packedMachine is a PackedExpander that runs WebAssembly. States in which the
+// code gives up are left to the interpreter.
+type packedMachine struct {
+	instance
+	words int
+	outAt int
+	stack [1]uint64
+	slow  *packedInterpreter
+}
+
+// NewPackedMachine compiles the model to WebAssembly code that expands states.
+// It fails with an *UnsupportedError where only the interpreter can.
+func (m *Model) NewPackedMachine(ctx context.Context, p *Packing) (PackedExpander, error) {
+	code, moves, err := m.assembleExpander(p)
+	if err != nil {
+		return nil, err
+	}
+	x, err := newInstance(ctx, code)
+	if err != nil {
+		return nil, err
+	}
+	return newPackedMachine(x, m.newPackedInterpreter(p, moves)), nil
+}
+
+func newPackedMachine(x instance, slow *packedInterpreter) *packedMachine {
+	words := slow.packing.Words
+	return &packedMachine{instance: x, words: words, outAt: 8 * expandBatch * words, slow: slow}
+}
+
+// Name implements PackedExpander.
+func (x *packedMachine) Name() string { return "machine" }
+
+// Moves implements PackedExpander.
+func (x *packedMachine) Moves() []Move { return x.slow.moves }
+
+// Fork implements PackedExpander.
+func (x *packedMachine) Fork(ctx context.Context) (PackedExpander, error) {
+	fork, err := x.shared.instance(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return newPackedMachine(fork, x.slow.x.m.newPackedInterpreter(x.slow.packing, x.slow.moves)), nil
+}
+
+// Expand implements PackedExpander.
+func (x *packedMachine) Expand(ctx context.Context, states []uint64, out *PackedChoices) error {
+	for len(states) > 0 {
+		part := states[:min(len(states), expandBatch*x.words)]
+		for i, w := range part {
+			binary.LittleEndian.PutUint64(x.memory[8*i:], w)
+		}
+		x.stack[0] = uint64(len(part) / x.words)
+		if err := x.run.CallWithStack(ctx, x.stack[:]); err != nil {
+			return fmt.Errorf("run WebAssembly: %w", err)
+		}
+		done := int(x.stack[0])
+		if err := x.read(part[:done*x.words], out); err != nil {
+			return err
+		}
+		states = states[done*x.words:]
+	}
+	return nil
+}
+
+// read appends what the code wrote about states.
+func (x *packedMachine) read(states []uint64, out *PackedChoices) error {
+	at := x.outAt
+	for ; len(states) > 0; states = states[x.words:] {
+		n := x.word(at)
+		at += 8
+		if int64(n) == gaveUp {
+			if err := x.slow.one(states[:x.words], out); err != nil {
+				return err
+			}
+			continue
+		}
+		out.Choices = append(out.Choices, uint32(n))
+		for range n {
+			at = x.choice(at, out)
+		}
+	}
+	return nil
+}
+
+func (x *packedMachine) word(at int) uint64 { return binary.LittleEndian.Uint64(x.memory[at:]) }
+
+// choice appends the choice written at an address and returns where it ends.
+func (x *packedMachine) choice(at int, out *PackedChoices) int {
+	head := x.word(at)
+	at += 8
+	n, first := int(head>>32), len(out.Weights)
+	record := 8 + 8*x.words
+	b := x.memory[at : at+n*record]
+	for ; len(b) > 0; b = b[record:] {
+		out.Weights = append(out.Weights, math.Float64frombits(binary.LittleEndian.Uint64(b)))
+		for w := 8; w < record; w += 8 {
+			out.Targets = append(out.Targets, binary.LittleEndian.Uint64(b[w:]))
+		}
+	}
+	if n > 1 {
+		out.merge(first, x.words)
+	}
+	out.Moves = append(out.Moves, uint32(head))
+	out.Transitions = append(out.Transitions, uint32(len(out.Weights)-first))
+	return at + n*record
+}
