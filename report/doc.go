@@ -42,6 +42,7 @@
 //	states, choices, transitions  number  of the state space, if one was built
 //	seed            number              an integer of up to 64 bits; those that tilecheck draws itself stay below 2^53
 //	seconds         number
+//	tool            string              version and place of what ran, if the engine runs a tool
 //	warnings        array of strings
 //	error           object              class, message, position {file, line, column}
 //	published       object              comparison only: value, half_width

@@ -62,6 +62,7 @@ func verdictObject(v *result.Verdict) object {
 		{"transitions", some(v.Transitions)},
 		{"seed", seedNumber(v.Seed)},
 		{"seconds", some(number(v.Seconds))},
+		{"tool", some(v.Tool)},
 		{"warnings", list(v.Warnings)},
 		{"error", failureObject(v.Err)},
 	}
@@ -286,9 +287,12 @@ func (n numbered) paragraphs() []string {
 // provenance says what the intervals are, once for each engine and method, and
 // which seeds repeat the run.
 func provenance(verdicts []result.Verdict) []string {
-	var methods, seeds []string
+	var tools, methods, seeds []string
 	for i := range verdicts {
 		v := &verdicts[i]
+		if v.Tool != "" {
+			tools = append(tools, v.Engine+": "+v.Tool)
+		}
 		if v.Bound != nil && v.BoundMethod != "" {
 			whose := strings.TrimSpace(v.Engine + " " + v.Method)
 			if whose != "" {
@@ -300,7 +304,7 @@ func provenance(verdicts []result.Verdict) []string {
 			seeds = append(seeds, fmt.Sprintf("seed %d: the same seed repeats every number, for any number of workers", *v.Seed))
 		}
 	}
-	return distinct(slices.Concat(methods, seeds))
+	return distinct(slices.Concat(tools, methods, seeds))
 }
 
 // distinct returns the first of equal strings, in order.

@@ -77,6 +77,7 @@ type Verdict struct {
 	Name      string // empty when unnamed
 	Constants []Constant
 	Engine    string
+	Tool      string // what ran, for engines that run a tool: its version, and where it is
 	Method    string // "ci", "exact", …
 	Value     Value
 	Accuracy  Accuracy

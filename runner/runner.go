@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"io"
 
 	"tilecheck/result"
 )
@@ -49,6 +50,9 @@ type Job struct {
 	// Simulation is read by the statistical methods, Numeric by Exact.
 	Simulation Simulation
 	Numeric    Numeric
+	// Scheduler asks for the scheduler that attains the value of a property, of
+	// which there must be one, under one valuation; nil does not.
+	Scheduler *SchedulerFile
 	// NoFixDeadlocks makes a deadlock an error. By default a deadlock is absorbing.
 	NoFixDeadlocks bool
 
@@ -116,6 +120,15 @@ type Simulation struct {
 	Workers int
 }
 
+// SchedulerFile is where a scheduler goes.
+type SchedulerFile struct {
+	// Target is a file name and, behind a colon, the options of PRISM's
+	// -exportstrat: "best.txt:type=indices". See native/explicit/scheduler.
+	Target string
+	// Write writes a file completely or not at all.
+	Write func(file string, write func(io.Writer) error) error
+}
+
 // Progress is how far the check of one property, or the construction of the
 // state space, is.
 type Progress struct {
@@ -137,4 +150,5 @@ type Unit string
 const (
 	Samples Unit = "samples"
 	States  Unit = "states"
+	Percent Unit = "percent"
 )

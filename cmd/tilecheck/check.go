@@ -20,15 +20,17 @@ type checkCmd struct {
 	Prop      []string `help:"Property text; repeatable." sep:"none" placeholder:"PROPERTY"`
 	Select    []string `help:"Check only the properties with these names or numbers." placeholder:"NAME"`
 	Const     []string `help:"Values of undefined constants: a=1,b=0.1:0.1:0.5." sep:"none" placeholder:"DEFS"`
-	Engine    string   `help:"Engine to ask." default:"native" enum:"native"`
+	Engine    string   `help:"Engine to ask: native, prism or storm." default:"native" enum:"native,prism,storm"`
 
-	methodFlag     `embed:""`
-	samplingFlags  `embed:""`
-	numericFlags   `embed:""`
-	NoFixDeadlocks bool          `help:"A deadlock is an error instead of an absorbing state."`
-	Timeout        time.Duration `help:"Give up after this time; what is finished by then is printed." placeholder:"DURATION"`
-	ExportResults  string        `help:"Also write the results as PRISM's -exportresults does: FILE, FILE:csv, FILE:dataframe or FILE:comment." placeholder:"FILE[:STYLE]"`
-	Format         report.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	methodFlag      `embed:""`
+	samplingFlags   `embed:""`
+	numericFlags    `embed:""`
+	engineFlags     `embed:""`
+	NoFixDeadlocks  bool          `help:"A deadlock is an error instead of an absorbing state."`
+	Timeout         time.Duration `help:"Give up after this time; what is finished by then is printed." placeholder:"DURATION"`
+	ExportScheduler string        `help:"Also write the scheduler that attains the value: FILE, or FILE:type=actions, indices, induced, dot or json, as PRISM's -exportstrat; .tra, .dot and .json are known by name." placeholder:"FILE[:OPTIONS]"`
+	ExportResults   string        `help:"Also write the results as PRISM's -exportresults does: FILE, FILE:csv, FILE:dataframe or FILE:comment." placeholder:"FILE[:STYLE]"`
+	Format          report.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
 }
 
 // Run checks the properties and prints one row each.
@@ -45,13 +47,17 @@ func (c *checkCmd) Run(ctx context.Context, env *world) error {
 	job.Progress = progress
 	ctx, cancel := timeLimit(ctx, c.Timeout)
 	defer cancel()
-	verdicts, err := native.New().Check(ctx, job)
+	engine, err := c.engine(c.Engine, c.Memory, c.Timeout)
+	if err != nil {
+		return err
+	}
+	verdicts, err := engine.Check(ctx, job)
 	done()
 	if err != nil {
 		return err
 	}
 	if results != "" {
-		if err := atomicfile.Write(results, func(w io.Writer) error { return report.ExportResults(w, style, verdicts) }); err != nil {
+		if err := env.writeFile(results, func(w io.Writer) error { return report.ExportResults(w, style, verdicts) }); err != nil {
 			return err
 		}
 	}
@@ -94,6 +100,12 @@ func (c *checkCmd) job(env *world) (runner.Job, error) {
 	if job.Numeric, err = c.numeric(job.Method, c.Workers); err != nil {
 		return job, err
 	}
+	if c.ExportScheduler != "" {
+		if job.Method != runner.Exact || c.Engine != native.Name {
+			return job, usageError("--export-scheduler is for the state space of the native engine, want --method exact --engine native")
+		}
+		job.Scheduler = &runner.SchedulerFile{Target: c.ExportScheduler, Write: env.writeFile}
+	}
 	if c.PropsFile == "" && len(c.Prop) == 0 {
 		return job, usageError("no property: give a properties file or --prop, for example --prop 'P=? [ F s=2 ]'")
 	}
@@ -119,6 +131,14 @@ func (c *checkCmd) exportResults() (file string, style report.ResultsStyle, err 
 		return "", "", usageError("--export-results is %q, want a file, and perhaps a style behind a colon", c.ExportResults)
 	}
 	return file, style, nil
+}
+
+// writeFile writes a file completely or not at all; "-" is standard output.
+func (e *world) writeFile(name string, write func(io.Writer) error) error {
+	if name == "-" || name == "stdout" {
+		return write(e.stdout)
+	}
+	return atomicfile.Write(name, write)
 }
 
 func (e *world) reportOptions() report.Options {

@@ -32,8 +32,11 @@ type Source struct {
 	// Tree has the declarations and properties that Props knows, in its order.
 	Tree *syntax.Properties
 
-	all   []syntax.PropItem // of the text itself, rejected ones too
-	first int               // the properties before it are the file's
+	// Base is the file whose declarations and properties a text has before its
+	// own, nil for the file itself.
+	Base *Source
+
+	all []syntax.PropItem // Tree with what was rejected
 	// rejected has what is wrong with properties that Props lacks.
 	rejected map[*syntax.Property]*syntax.Error
 }
@@ -44,8 +47,25 @@ type Task struct {
 	Index      int    // in Source.Props; meaningless if rejected
 	Name, Text string // Text as PRISM echoes it, without the name
 	Pos        syntax.Pos
+	Property   *syntax.Property
 	// Rejected says what is wrong with a property that cannot be checked.
 	Rejected *syntax.Error
+}
+
+// Own returns the part of Tree that is not Base's.
+func (s *Source) Own() []syntax.PropItem {
+	if s.Base == nil {
+		return s.Tree.Items
+	}
+	return s.Tree.Items[len(s.Base.Tree.Items):]
+}
+
+// First is the index in Props of the first property that is not Base's.
+func (s *Source) First() int {
+	if s.Base == nil {
+		return 0
+	}
+	return s.Base.Props.Len()
 }
 
 // Models yields the valuations of the model's constants.
@@ -53,6 +73,23 @@ func (p *Plan) Models() iter.Seq[sema.Valuation] { return p.Tasks[0].Source.Expe
 
 // Valuations yields the valuations of the constants of the task's property.
 func (t *Task) Valuations() iter.Seq[sema.Valuation] { return t.Source.Experiment.Properties(t.Index) }
+
+// Verdicts returns the number of verdicts that the job is to have.
+func (p *Plan) Verdicts() int {
+	n := 0
+	for range p.Models() {
+		for _, t := range p.Tasks {
+			if t.Rejected != nil {
+				n++
+				continue
+			}
+			for range t.Valuations() {
+				n++
+			}
+		}
+	}
+	return n
+}
 
 // Constants returns valuations as verdicts carry them.
 func Constants(valuations ...sema.Valuation) []result.Constant {
@@ -163,7 +200,7 @@ func (p *Plan) textSource(file *Source, text string) (*Source, error) {
 	}
 	tree.Items = slices.Concat(file.Tree.Items, tree.Items)
 	props, err := p.Model.CheckProperties(tree)
-	return &Source{Tree: tree, Props: props, all: tree.Items, first: file.Props.Len()}, err
+	return &Source{Tree: tree, Props: props, Base: file, all: tree.Items}, err
 }
 
 // selectTasks lists the properties of all sources, or those that are selected
@@ -203,7 +240,7 @@ func (s *Source) tasks() []*Task {
 		if !ok {
 			continue
 		}
-		t := &Task{Source: s, Index: index, Pos: x.Pos(), Rejected: s.rejected[x]}
+		t := &Task{Source: s, Index: index, Pos: x.Pos(), Property: x, Rejected: s.rejected[x]}
 		if t.Rejected != nil {
 			if x.Name != nil {
 				t.Name = x.Name.Name
@@ -216,7 +253,7 @@ func (s *Source) tasks() []*Task {
 		if t.Name != "" {
 			t.Text = strings.TrimPrefix(t.Text, strconv.Quote(t.Name)+": ")
 		}
-		if index++; t.Index >= s.first {
+		if index++; t.Index >= s.First() {
 			out = append(out, t)
 		}
 	}

@@ -1,0 +1,17 @@
+// Package bridge makes PRISM and Storm engines: it writes a job in the tool's
+// language and switches, has a runner.Commander run the tool, and gives every
+// property and valuation the verdict that the tool's output has for it.
+//
+//	e := bridge.PRISM(local.New("/opt/prism/bin/prism"), bridge.Options{})
+//	verdicts, err := e.Check(ctx, job)
+//
+// The files of the job are checked before the tool sees them, as the embedded
+// engine checks them. All properties of a job go into one run where the tool
+// can do that, because starting it is what costs; a property that a failed run
+// left without an answer gets a run of its own, so that one failure costs no
+// other property its result. What a tool cannot do (statistical model checking
+// on Storm) is refused by name before it is started.
+//
+// The package does not read output, which package parse does, and starts no
+// process, which the Commander does.
+package bridge

@@ -1,0 +1,301 @@
+package bridge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"tilecheck/native/stats"
+	"tilecheck/parse"
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+	"tilecheck/result"
+	"tilecheck/runner"
+	"tilecheck/runner/plan"
+)
+
+// Options are how a tool is run. The zero value is the default.
+type Options struct {
+	// Args are further arguments for the tool, behind ours. One that chooses
+	// PRISM's engine replaces ours.
+	Args []string
+	// Limits are those of one run. The tool is told the time limit, too.
+	Limits runner.Limits
+}
+
+// Engine is a tool behind a Commander.
+type Engine struct {
+	tool tool
+	cmd  runner.Commander
+	opt  Options
+}
+
+var _ runner.Engine = (*Engine)(nil)
+
+// tool is what PRISM and Storm differ in.
+type tool interface {
+	name() string
+	// refuse says why the tool cannot do a job at all, nil if it can.
+	refuse(job *runner.Job) error
+	// batches groups what is to be checked into runs.
+	batches(items []*item) [][]*item
+	// command writes a run.
+	command(j *job, batch []*item) (runner.Command, error)
+	parser(opt parse.Options) *parse.Parser
+	// is reports whether a property of the output is the item's.
+	is(p *parse.Property, it *item) bool
+}
+
+// PRISM returns the engine that runs PRISM.
+func PRISM(cmd runner.Commander, opt Options) *Engine { return &Engine{prism{}, cmd, opt} }
+
+// Storm returns the engine that runs Storm.
+func Storm(cmd runner.Commander, opt Options) *Engine { return &Engine{storm{}, cmd, opt} }
+
+// Name implements runner.Engine.
+func (e *Engine) Name() string { return e.tool.name() }
+
+// Where says what is run.
+func (e *Engine) Where() string { return e.cmd.Where() }
+
+// item is one property under one valuation: what gets a verdict.
+type item struct {
+	task            *plan.Task
+	model, property sema.Valuation
+	number          int // among all properties of the job, from 1
+	verdict         *result.Verdict
+}
+
+func (it *item) constants() []result.Constant { return plan.Constants(it.model, it.property) }
+
+// job is a job under way.
+type job struct {
+	*runner.Job
+	plan *plan.Plan
+	opt  *Options
+	// single says that the runs are for one valuation each, whose constants are given.
+	single bool
+}
+
+// Check implements runner.Engine.
+func (e *Engine) Check(ctx context.Context, rj runner.Job) ([]result.Verdict, error) {
+	p, err := plan.New(&rj)
+	if err != nil {
+		return nil, err
+	}
+	j := &job{Job: &rj, plan: p, opt: &e.opt}
+	items := itemsOf(p)
+	if err := e.tool.refuse(&rj); err != nil {
+		return e.verdicts(j, items, unsupported(err.Error())), nil
+	}
+	for _, batch := range e.tool.batches(open(items)) {
+		if err := e.run(ctx, j, batch); err != nil {
+			return nil, err
+		}
+	}
+	if err := e.again(ctx, j, open(items)); err != nil {
+		return nil, err
+	}
+	return e.verdicts(j, items, &result.Failure{Class: result.Other, Message: "the tool said nothing about this property"}), nil
+}
+
+// itemsOf lists what needs a verdict, in the order of runner.Engine. What is
+// wrong already has one.
+func itemsOf(p *plan.Plan) []*item {
+	var items []*item
+	for model := range p.Models() {
+		for i, t := range p.Tasks {
+			if r := t.Rejected; r != nil {
+				v := &result.Verdict{Err: &result.Failure{Class: result.TypeError, Message: r.Msg, File: r.File, Pos: r.Pos}}
+				items = append(items, &item{task: t, model: model, number: i + 1, verdict: v})
+				continue
+			}
+			for property := range t.Valuations() {
+				items = append(items, &item{task: t, model: model, property: property, number: i + 1})
+			}
+		}
+	}
+	return items
+}
+
+func open(items []*item) []*item {
+	return slices.DeleteFunc(slices.Clone(items), func(it *item) bool { return it.verdict != nil })
+}
+
+// again runs what no run has said anything about, one property at a time: a
+// tool that gives up, or a property that it cannot read, costs only itself. A
+// model that cannot be built is not tried again.
+func (e *Engine) again(ctx context.Context, j *job, items []*item) error {
+	single := *j
+	single.single = true
+	broken := make(map[string]*result.Failure)
+	for _, it := range items {
+		instance := fmt.Sprint(plan.Constants(it.model))
+		if f := broken[instance]; f != nil {
+			it.verdict = &result.Verdict{Err: f}
+			continue
+		}
+		if err := e.run(ctx, &single, []*item{it}); err != nil {
+			return err
+		}
+		if it.verdict == nil || it.verdict.Err == nil {
+			continue
+		}
+		switch it.verdict.Err.Class {
+		case result.Build, result.Model, result.Constants, result.Interrupted:
+			broken[instance] = it.verdict.Err
+		}
+	}
+	return nil
+}
+
+// run runs the tool once for some items. Those that it did not come to have no
+// verdict yet, unless they were all there was.
+func (e *Engine) run(ctx context.Context, j *job, batch []*item) error {
+	command, err := e.tool.command(j, batch)
+	if err != nil {
+		if d, ok := errors.AsType[*syntax.DialectError](err); ok {
+			for _, it := range batch {
+				it.verdict = &result.Verdict{Err: unsupported(d.Error())}
+			}
+			return nil
+		}
+		return err
+	}
+	p := e.tool.parser(parse.Options{Progress: e.progress(j)})
+	command.Limits, command.Stdout, command.Stderr = e.opt.Limits, p, p.Stderr()
+	exit, err := e.cmd.Run(ctx, command)
+	switch {
+	case ctx.Err() != nil:
+		exit.Cause = runner.Cancelled
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			exit.Cause = runner.TimedOut
+		}
+	case err != nil:
+		return err
+	}
+	log := p.Finish(end(exit))
+	e.attribute(log, batch)
+	if len(batch) == 1 || exit.Cause == runner.Cancelled || exit.Cause == runner.TimedOut {
+		e.giveUp(log, batch)
+	}
+	return nil
+}
+
+// end is what the parser wants to know of how a run ended.
+func end(x runner.Exit) parse.End {
+	switch x.Cause {
+	case runner.Finished:
+		return parse.End{Known: true, Code: x.Code}
+	case runner.TimedOut:
+		return parse.End{Stopped: result.Timeout}
+	case runner.OutOfMemory:
+		return parse.End{Stopped: result.Memory}
+	case runner.Cancelled:
+		return parse.End{Stopped: result.Interrupted}
+	case runner.Killed:
+		return parse.End{Known: true, Code: 137}
+	}
+	return parse.End{Stopped: result.Other}
+}
+
+// attribute gives items the verdicts of the log. What the log has no heading
+// for stays open.
+func (e *Engine) attribute(log *parse.Log, batch []*item) {
+	verdicts := log.Verdicts()
+	used := make([]bool, len(verdicts))
+	for _, it := range batch {
+		for i := range log.Properties {
+			p := &log.Properties[i]
+			if used[i] || !begun(p) || !e.tool.is(p, it) {
+				continue
+			}
+			used[i] = true
+			v := verdicts[i]
+			v.Warnings = append(v.Warnings, log.Warnings...)
+			v.Tool = e.where(log)
+			it.verdict = &v
+			break
+		}
+	}
+}
+
+// begun reports whether a tool worked on a property, or failed at it.
+func begun(p *parse.Property) bool { return p.Err == nil || p.Err.Class != result.Truncated }
+
+func (e *Engine) where(log *parse.Log) string {
+	return strings.TrimSpace(strings.TrimSpace(string(log.Tool)+" "+log.Version) + ", " + e.cmd.Where())
+}
+
+// giveUp gives what is still open the failure of the run.
+func (e *Engine) giveUp(log *parse.Log, batch []*item) {
+	f := log.Err
+	if f == nil && len(log.Failures) > 0 {
+		f = log.Failures[0]
+	}
+	if f == nil {
+		return
+	}
+	for _, it := range open(batch) {
+		it.verdict = &result.Verdict{Err: f, Tool: e.where(log)}
+	}
+}
+
+func unsupported(message string) *result.Failure {
+	return &result.Failure{Class: result.Unsupported, Message: message}
+}
+
+// verdicts completes the verdicts of all items. Those without get the failure.
+func (e *Engine) verdicts(j *job, items []*item, otherwise *result.Failure) []result.Verdict {
+	out := make([]result.Verdict, len(items))
+	for i, it := range items {
+		v := result.Verdict{Err: otherwise}
+		if it.verdict != nil {
+			v = *it.verdict
+		}
+		v.Property, v.Name, v.Constants, v.Engine = it.task.Text, it.task.Name, it.constants(), e.Name()
+		v.Warnings = append(slices.Clip(j.plan.Warnings), v.Warnings...)
+		sound(&v, j)
+		out[i] = v
+	}
+	return out
+}
+
+// sound puts an interval that is valid beside an estimated probability: tools
+// print a nominal half-width, which may be 0.
+func sound(v *result.Verdict, j *job) {
+	const whole = 1e-6 // of the estimate times the samples, which is a count
+	sim := &j.Simulation
+	if v.Accuracy != result.Probable || v.Value.Kind != result.Number || v.Bound != nil || v.Samples == 0 ||
+		!strings.HasPrefix(v.Property, "P") || v.Confidence == 0 {
+		return
+	}
+	sequential := sim.Samples == 0 && sim.Width > 0
+	counts, err := stats.Published(v.Value.Num, v.Samples)
+	if err != nil || diff(counts.Mean(), v.Value.Num) > whole {
+		return
+	}
+	interval, err := stats.BernoulliInterval(counts, v.Confidence, sequential)
+	if err != nil {
+		return
+	}
+	v.Bound, v.BoundMethod = &result.Interval{Lo: interval.Lo, Hi: interval.Hi}, interval.Method.String()
+}
+
+func diff(x, y float64) float64 { return max(x-y, y-x) }
+
+// progress passes on what the output tells of how far a run is.
+func (e *Engine) progress(j *job) func(parse.Progress) {
+	if j.Progress == nil {
+		return nil
+	}
+	return func(p parse.Progress) {
+		unit := runner.States
+		if p.Stage == parse.Sampling {
+			unit = runner.Percent
+		}
+		j.Progress(runner.Progress{Property: p.Property, Done: p.Done, Target: p.Total, Unit: unit})
+	}
+}

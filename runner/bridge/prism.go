@@ -1,0 +1,218 @@
+package bridge
+
+import (
+	"bytes"
+	"math"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+
+	"tilecheck/native/stats"
+	"tilecheck/parse"
+	"tilecheck/prism/syntax"
+	"tilecheck/result"
+	"tilecheck/runner"
+	"tilecheck/runner/plan"
+)
+
+const (
+	modelFile = "model.prism"
+	propsFile = "properties.props"
+)
+
+// prism is PRISM. It enumerates the valuations of constants itself.
+//
+// Source: reference, tools and options, section 3.
+type prism struct{}
+
+func (prism) name() string { return string(parse.PRISM) }
+
+func (prism) refuse(*runner.Job) error { return nil }
+
+func (prism) parser(opt parse.Options) *parse.Parser { return parse.NewPRISM(opt) }
+
+// batches has one run for all properties whose files may be one. A text with
+// declarations of its own is a file of its own.
+func (prism) batches(items []*item) [][]*item {
+	var batches [][]*item
+	var common []*item
+	own := make(map[*plan.Source][]*item)
+	var order []*plan.Source
+	for _, it := range items {
+		s := it.task.Source
+		if !declares(s) {
+			common = append(common, it)
+			continue
+		}
+		if own[s] == nil {
+			order = append(order, s)
+		}
+		own[s] = append(own[s], it)
+	}
+	if len(common) > 0 {
+		batches = append(batches, common)
+	}
+	for _, s := range order {
+		batches = append(batches, own[s])
+	}
+	return batches
+}
+
+func (prism) command(j *job, batch []*item) (runner.Command, error) {
+	props, selected, err := propertiesOf(batch)
+	if err != nil {
+		return runner.Command{}, err
+	}
+	args := []string{modelFile, propsFile, "-prop", strings.Join(selected, ",")}
+	if j.single {
+		args = append(args, constSwitch("-const", batch[0].constants())...)
+	} else {
+		for _, c := range j.Consts {
+			args = append(args, "-const", c)
+		}
+	}
+	if j.NoFixDeadlocks {
+		args = append(args, "-nofixdl")
+	}
+	args = append(args, prismMethod(j)...)
+	if t := j.opt.Limits.Time; t > 0 {
+		args = append(args, "-timeout", strconv.FormatInt(int64(math.Ceil(t.Seconds())), 10))
+	}
+	if m := j.opt.Limits.Memory; m > 0 {
+		// The rest is for decision diagrams and the virtual machine itself.
+		args = append(args, "-javamaxmem", mebibytes(m/2), "-cuddmaxmem", mebibytes(m/4))
+	}
+	return runner.Command{
+		Args:  append(args, j.opt.Args...),
+		Files: []runner.File{{Name: modelFile, Data: j.Model}, {Name: propsFile, Data: props}},
+	}, nil
+}
+
+func mebibytes(n int64) string { return strconv.FormatInt(max(n>>20, 1), 10) + "m" }
+
+// constSwitch is empty when there are no constants.
+func constSwitch(name string, cs []result.Constant) []string {
+	if len(cs) == 0 {
+		return nil
+	}
+	texts := make([]string, len(cs))
+	for i, c := range cs {
+		texts[i] = c.Name + "=" + c.Value
+	}
+	return []string{name, strings.Join(texts, ",")}
+}
+
+// propertiesOf writes the properties file of a batch, with all that its
+// properties may refer to, and says which of the file's properties are the batch's.
+func propertiesOf(batch []*item) (text []byte, selected []string, err error) {
+	base := batch[0].task.Source
+	if base.Base != nil {
+		base = base.Base
+	}
+	file := syntax.Properties{Items: slices.Clone(base.Tree.Items)}
+	before := map[*plan.Source]int{base: 0} // properties of the file that come before the source's
+	count := base.Props.Len()
+	for _, it := range batch {
+		s := it.task.Source
+		if _, ok := before[s]; !ok {
+			before[s] = count - s.First()
+			count += s.Props.Len() - s.First()
+			file.Items = append(file.Items, s.Own()...)
+		}
+		number := strconv.Itoa(before[s] + it.task.Index + 1)
+		if !slices.Contains(selected, number) {
+			selected = append(selected, number)
+		}
+	}
+	var b bytes.Buffer
+	err = syntax.Fprint(&b, &file, syntax.Options{})
+	return b.Bytes(), selected, err
+}
+
+// declares reports whether a text declares constants or labels.
+func declares(s *plan.Source) bool {
+	return s.Base != nil && slices.ContainsFunc(s.Own(), func(x syntax.PropItem) bool {
+		_, property := x.(*syntax.Property)
+		return !property
+	})
+}
+
+// prismMethod returns the switches for how to check.
+func prismMethod(j *job) []string {
+	if j.Method != "" && j.Method != runner.Exact {
+		return prismSampling(j)
+	}
+	var args []string
+	if !slices.ContainsFunc(j.opt.Args, isPRISMEngine) {
+		switch j.Numeric.Accuracy {
+		case result.Exact:
+			args = append(args, "-exact")
+		case result.Float, result.Estimated:
+			args = append(args, "-explicit")
+		default:
+			args = append(args, "-explicit", "-intervaliter")
+		}
+	}
+	if e := j.Numeric.Epsilon; e > 0 {
+		args = append(args, "-epsilon", number(e))
+	}
+	return args
+}
+
+func isPRISMEngine(arg string) bool {
+	name, _, _ := strings.Cut(strings.TrimLeft(arg, "-"), ":")
+	return strings.HasPrefix(arg, "-") && slices.Contains([]string{
+		"explicit", "ex", "sparse", "s", "hybrid", "h", "mtbdd", "m", "exact", "param",
+	}, name)
+}
+
+func prismSampling(j *job) []string {
+	s := &j.Simulation
+	args := []string{"-sim"}
+	add := func(name string, given bool, value string) {
+		if given {
+			args = append(args, name, value)
+		}
+	}
+	add("-simmethod", j.Method != runner.Sim, string(j.Method))
+	add("-simsamples", s.Samples > 0, strconv.FormatInt(s.Samples, 10))
+	add("-simconf", s.Confidence > 0, number(stats.Alpha(s.Confidence)))
+	add("-simwidth", s.Width > 0, number(s.Width))
+	add("-simapprox", s.Approximation > 0, number(s.Approximation))
+	add("-simpathlen", s.MaxPath > 0, strconv.FormatInt(s.MaxPath, 10))
+	add("-simmaxrwd", s.MaxReward > 0, number(s.MaxReward))
+	if s.MinSamples > 0 {
+		args = append(args, "-simmanual", "-simvar", strconv.FormatInt(s.MinSamples, 10))
+	}
+	return args
+}
+
+func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+
+// is compares name, text and constants: PRISM echoes all of them.
+func (prism) is(p *parse.Property, it *item) bool {
+	if p.Text != it.task.Text || p.Name != "" && p.Name != it.task.Name {
+		return false
+	}
+	return sameConstants(append(slices.Clone(p.Model), p.Constants...), it.constants())
+}
+
+// sameConstants reports whether every constant that is named by both has the
+// same value: PRISM leaves out what one run has a single value of.
+func sameConstants(said, ours []result.Constant) bool {
+	for _, c := range said {
+		i := slices.IndexFunc(ours, func(o result.Constant) bool { return o.Name == c.Name })
+		if i >= 0 && !sameValue(c.Value, ours[i].Value) {
+			return false
+		}
+	}
+	return true
+}
+
+// sameValue compares values as numbers: PRISM writes fractions in exact mode.
+func sameValue(a, b string) bool {
+	x, okX := new(big.Rat).SetString(a)
+	y, okY := new(big.Rat).SetString(b)
+	return a == b || okX && okY && x.Cmp(y) == 0
+}

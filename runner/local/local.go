@@ -1,0 +1,137 @@
+// Package local runs tools that are installed on this machine.
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"tilecheck/result"
+	"tilecheck/runner"
+)
+
+// Tool is a program on this machine. Each run has a directory and a process
+// group of its own; both are gone when it returns. Limits.Memory and
+// Limits.CPUs are not enforced here: tools are told the first.
+type Tool struct{ path string }
+
+var _ runner.Commander = (*Tool)(nil)
+
+// New returns the tool with that path, or that is found under that name on
+// PATH. The error says what to do when there is none.
+func New(path string) (*Tool, error) {
+	found, err := exec.LookPath(path)
+	if err != nil {
+		return nil, &result.Failure{Class: result.Other, Message: fmt.Sprintf("%s: no such program; want the path of an executable file", path)}
+	}
+	if found, err = filepath.Abs(found); err != nil {
+		return nil, err
+	}
+	return &Tool{found}, nil
+}
+
+// Where returns the path.
+func (t *Tool) Where() string { return t.path }
+
+// killDelay is how long a tool may take to end after it was asked to.
+const killDelay = 3 * time.Second
+
+// Run implements runner.Commander.
+func (t *Tool) Run(ctx context.Context, c runner.Command) (exit runner.Exit, err error) {
+	dir, err := os.MkdirTemp("", "tilecheck-")
+	if err != nil {
+		return exit, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	for _, f := range c.Files {
+		if err := os.WriteFile(filepath.Join(dir, filepath.Base(f.Name)), f.Data, 0o600); err != nil {
+			return exit, err
+		}
+	}
+	limited, cancel := ctx, context.CancelFunc(func() {})
+	if c.Limits.Time > 0 {
+		limited, cancel = context.WithTimeout(ctx, c.Limits.Time+grace(c.Limits.Time))
+	}
+	defer cancel()
+	start := time.Now()
+	out := &guard{w: c.Stdout, stop: cancel}
+	exit.Code, err = t.run(limited, dir, c, out)
+	exit.Elapsed = time.Since(start)
+	exit.Files = collect(dir, c.Collect)
+	switch {
+	case out.err != nil:
+		exit.Cause = runner.Refused
+	case ctx.Err() != nil:
+		exit.Cause = runner.Cancelled
+		return exit, ctx.Err()
+	case limited.Err() != nil:
+		exit.Cause = runner.TimedOut
+	case exit.Code < 0 && err == nil:
+		exit.Cause = runner.Killed
+	}
+	return exit, err
+}
+
+// grace is what a tool gets beyond its own time limit, to say so itself.
+func grace(limit time.Duration) time.Duration { return max(limit/10, 2*time.Second) }
+
+// run returns the exit code, -1 for a signal.
+func (t *Tool) run(ctx context.Context, dir string, c runner.Command, out *guard) (int, error) {
+	cmd := exec.CommandContext(ctx, t.path, c.Args...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, out, c.Stderr
+	// A tool may be a script that starts another program: the whole group ends.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	cmd.WaitDelay = killDelay
+	if err := cmd.Start(); err != nil {
+		return -1, &result.Failure{Class: result.Other, Message: fmt.Sprintf("cannot start %s: %v", t.path, err)}
+	}
+	err := cmd.Wait()
+	// What is left of the group, if anything, has ignored the request.
+	if kill := syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL); kill != nil && !errors.Is(kill, syscall.ESRCH) {
+		return -1, kill
+	}
+	if _, failed := errors.AsType[*exec.ExitError](err); failed || err == nil || ctx.Err() != nil || out.err != nil {
+		return cmd.ProcessState.ExitCode(), nil
+	}
+	return -1, err
+}
+
+// guard ends a run whose output is refused.
+type guard struct {
+	w    io.Writer
+	stop func()
+	err  error
+}
+
+func (g *guard) Write(b []byte) (int, error) {
+	if g.w == nil || g.err != nil {
+		return len(b), nil
+	}
+	n, err := g.w.Write(b)
+	if err != nil {
+		g.err = err
+		g.stop()
+	}
+	return n, err
+}
+
+// collect reads the files of a list that are there.
+func collect(dir string, names []string) []runner.File {
+	var out []runner.File
+	for _, name := range names {
+		data, err := os.ReadFile(filepath.Join(dir, filepath.Base(name)))
+		if errors.Is(err, fs.ErrNotExist) || err != nil {
+			continue
+		}
+		out = append(out, runner.File{Name: name, Data: data})
+	}
+	return out
+}
