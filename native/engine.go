@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"tilecheck/native/explicit"
 	"tilecheck/native/explicit/check"
 	"tilecheck/prism/compile"
 	"tilecheck/prism/sema"
@@ -41,14 +42,28 @@ func (*Engine) Check(ctx context.Context, job runner.Job) ([]result.Verdict, err
 	if err != nil {
 		return nil, err
 	}
-	if n := tasks.Verdicts(); job.Scheduler != nil && n != 1 {
-		return nil, fmt.Errorf("a scheduler is exported of one property under one valuation of the constants, found %d", n)
+	r := &run{ctx: ctx, job: &job, plan: tasks}
+	r.build = func(model sema.Valuation) (*sema.Program, instance, error) {
+		return r.compile(method, model)
 	}
-	r := &run{ctx: ctx, job: &job, plan: tasks, method: method}
-	for model := range tasks.Models() {
-		r.instance(model)
+	return r.all()
+}
+
+// CheckSpace is Check for a state space that is there already, one that was
+// imported, say. Job.Model is not read, and the method is Exact.
+func (*Engine) CheckSpace(ctx context.Context, space *explicit.Space, job runner.Job) ([]result.Verdict, error) {
+	method, err := newExact(&job)
+	if err != nil {
+		return nil, err
 	}
-	return r.verdicts, nil
+	tasks, err := plan.Over(space.Program().Model(), &job)
+	if err != nil {
+		return nil, err
+	}
+	in := method.over(space)
+	r := &run{ctx: ctx, job: &job, plan: tasks}
+	r.build = func(sema.Valuation) (*sema.Program, instance, error) { return space.Program(), in, ctx.Err() }
+	return r.all()
 }
 
 // method is a way to check the properties of an instance of the model.
@@ -84,8 +99,19 @@ type run struct {
 	ctx      context.Context
 	job      *runner.Job
 	plan     *plan.Plan
-	method   method
+	build    func(model sema.Valuation) (*sema.Program, instance, error)
 	verdicts []result.Verdict
+}
+
+// all checks everything.
+func (r *run) all() ([]result.Verdict, error) {
+	if n := r.plan.Verdicts(); r.job.Scheduler != nil && n != 1 {
+		return nil, fmt.Errorf("a scheduler is exported of one property under one valuation of the constants, found %d", n)
+	}
+	for model := range r.plan.Models() {
+		r.instance(model)
+	}
+	return r.verdicts, nil
 }
 
 // instance checks every property under one valuation of the model's constants.
@@ -118,7 +144,8 @@ func (r *run) add(t *plan.Task, constants []result.Constant, v result.Verdict) {
 	r.verdicts = append(r.verdicts, v)
 }
 
-func (r *run) build(model sema.Valuation) (*sema.Program, instance, error) {
+// compile makes an instance of the job's model.
+func (r *run) compile(method method, model sema.Valuation) (*sema.Program, instance, error) {
 	if err := r.ctx.Err(); err != nil {
 		return nil, nil, err
 	}
@@ -130,7 +157,7 @@ func (r *run) build(model sema.Valuation) (*sema.Program, instance, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	in, err := r.method.instance(r.ctx, m, plan.Constants(model))
+	in, err := method.instance(r.ctx, m, plan.Constants(model))
 	return prog, in, err
 }
 

@@ -89,13 +89,18 @@ func (x *exact) instance(ctx context.Context, m *compile.Model, constants []resu
 	if err != nil {
 		return nil, err
 	}
-	in := &built{exact: x}
+	return x.over(space), nil
+}
+
+// over returns the instance that a state space is.
+func (x *exact) over(space *explicit.Space) *built {
+	in := &built{exact: x, fallback: space.Fallback()}
 	opt := x.opt
 	if x.progress != nil {
 		opt.Progress = in.report
 	}
-	in.checker = check.New(m, space, opt)
-	return in, nil
+	in.checker = check.New(space.Compiled(), space, opt)
+	return in
 }
 
 // built is an instance whose states are known.
@@ -104,6 +109,7 @@ type built struct {
 	checker   *check.Checker
 	property  string // being checked
 	constants []result.Constant
+	fallback  error // why the states were found slowly, nil if they were not
 }
 
 func (b *built) report(p solve.Progress) {
@@ -118,6 +124,9 @@ func (b *built) check(ctx context.Context, p *property, constants []result.Const
 		v = b.checker.Check(ctx, cp)
 	} else {
 		v = b.scheduled(ctx, cp)
+	}
+	if b.fallback != nil {
+		v.Warnings = append(slices.Clip(v.Warnings), "states were found slowly: "+b.fallback.Error())
 	}
 	if v.Accuracy == result.Estimated {
 		v.Accuracy = result.Float

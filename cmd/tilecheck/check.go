@@ -15,11 +15,14 @@ import (
 )
 
 type checkCmd struct {
-	ModelFile string   `arg:"" name:"model" help:"PRISM model to check (- for standard input)."`
+	ModelFile string   `arg:"" name:"model" help:"PRISM model to check (- for standard input), or files of states: model.all, model.tra,sta,lab, model.drn."`
 	PropsFile string   `arg:"" name:"props" optional:"" help:"Properties file."`
 	Prop      []string `help:"Property text; repeatable." sep:"none" placeholder:"PROPERTY"`
 	Select    []string `help:"Check only the properties with these names or numbers." placeholder:"NAME"`
 	Const     []string `help:"Values of undefined constants: a=1,b=0.1:0.1:0.5." sep:"none" placeholder:"DEFS"`
+	DTMC      bool     `name:"dtmc" help:"The files of states are of a DTMC." xor:"type"`
+	MDP       bool     `name:"mdp" help:"The files of states are of an MDP." xor:"type"`
+	CTMC      bool     `name:"ctmc" help:"The files of states are of a CTMC." xor:"type"`
 	Engine    string   `help:"Engine to ask: native, prism or storm." default:"native" enum:"native,prism,storm"`
 
 	methodFlag      `embed:""`
@@ -47,11 +50,7 @@ func (c *checkCmd) Run(ctx context.Context, env *world) error {
 	job.Progress = progress
 	ctx, cancel := timeLimit(ctx, c.Timeout)
 	defer cancel()
-	engine, err := c.engine(c.Engine, c.Memory, c.Timeout)
-	if err != nil {
-		return err
-	}
-	verdicts, err := engine.Check(ctx, job)
+	verdicts, err := c.verdicts(ctx, env, job)
 	done()
 	if err != nil {
 		return err
@@ -66,6 +65,31 @@ func (c *checkCmd) Run(ctx context.Context, env *world) error {
 	}
 	env.warn(c.Format, verdicts)
 	return status(verdictCode(verdicts))
+}
+
+// verdicts asks the engine. Files of states are for the native one.
+func (c *checkCmd) verdicts(ctx context.Context, env *world, job runner.Job) ([]result.Verdict, error) {
+	if !isSpaceFile(c.ModelFile) {
+		if c.DTMC || c.MDP || c.CTMC {
+			return nil, usageError("--dtmc, --mdp and --ctmc are for files of states, a model says what it is")
+		}
+		engine, err := c.engine(c.Engine, c.Memory, c.Timeout)
+		if err != nil {
+			return nil, err
+		}
+		return engine.Check(ctx, job)
+	}
+	if c.Engine != native.Name || job.Method != runner.Exact {
+		return nil, usageError("files of states are checked by the native engine, want --engine native --method exact")
+	}
+	space, err := (&spaceFlags{
+		ModelFile: c.ModelFile, DTMC: c.DTMC, MDP: c.MDP, CTMC: c.CTMC,
+		Exact: c.Exact, MaxStates: c.MaxStates, Memory: c.Memory, NoFixDeadlocks: c.NoFixDeadlocks,
+	}).space(ctx, env)
+	if err != nil {
+		return nil, err
+	}
+	return native.New().CheckSpace(ctx, space, job)
 }
 
 // warn repeats the warnings on standard error where the format keeps them in
@@ -112,8 +136,10 @@ func (c *checkCmd) job(env *world) (runner.Job, error) {
 	if c.PropsFile == "-" && c.ModelFile == "-" {
 		return job, usageError("model and properties cannot both be standard input")
 	}
-	if job.Model, err = env.readSource(c.ModelFile); err != nil {
-		return job, err
+	if !isSpaceFile(c.ModelFile) {
+		if job.Model, err = env.readSource(c.ModelFile); err != nil {
+			return job, err
+		}
 	}
 	if c.PropsFile != "" {
 		job.Properties, err = env.readSource(c.PropsFile)

@@ -47,8 +47,7 @@ func (c *spaceFlags) space(ctx context.Context, env *world) (*explicit.Space, er
 }
 
 func (c *spaceFlags) load(ctx context.Context, env *world) (*explicit.Space, error) {
-	base, exts, ok := splitFormats(c.ModelFile)
-	imported := ok && exts[0] != "prism"
+	base, exts, imported := splitFormats(c.ModelFile)
 	switch {
 	case imported && len(c.Const) > 0:
 		return nil, usageError("--const is for models, files of states have no constants")
@@ -109,6 +108,12 @@ func (c *spaceFlags) readOptions() files.ReadOptions {
 // isFormat reports whether an extension is one of a file of states.
 func isFormat(ext string) bool {
 	return slices.Contains([]string{"tra", "sta", "lab", "srew", "trew", "dot", "drn", "all"}, ext)
+}
+
+// isSpaceFile reports whether a name is one of files of states.
+func isSpaceFile(name string) bool {
+	_, _, ok := splitFormats(name)
+	return ok
 }
 
 // splitFormats splits "dir/model.tra,sta" into "dir/model" and the formats. It

@@ -14,7 +14,7 @@ func (m *Model) labelExpr(l *sema.Label) (sema.Expr, error) {
 		return m.initExpr(l.At), nil
 	case l.Index == sema.LabelDeadlock:
 		return m.deadlockExpr(l.At), nil
-	case l.Index < len(m.prog.Labels):
+	case l.Index >= 0 && l.Index < len(m.prog.Labels):
 		return m.prog.Labels[l.Index].X, nil
 	}
 	return nil, &UnsupportedError{m.prog.File, l.At, "the model has no label \"" + l.Name + "\""}

@@ -109,10 +109,22 @@ func New(job *runner.Job) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Plan{Tree: tree}
-	if p.Model, err = sema.CheckModel(tree); err != nil {
+	model, err := sema.CheckModel(tree)
+	if err != nil {
 		return nil, err
 	}
+	p, err := Over(model, job)
+	if err != nil {
+		return nil, err
+	}
+	p.Tree = tree
+	return p, nil
+}
+
+// Over is New for a model that is there already; the job's is not read, and the
+// plan has no Tree.
+func Over(model *sema.Model, job *runner.Job) (*Plan, error) {
+	p := &Plan{Model: model}
 	sources, err := p.sources(job)
 	if err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"tilecheck/native/explicit"
@@ -125,7 +126,11 @@ func (c *Checker) answer(ctx context.Context, p *Property, v *result.Verdict) er
 		}
 		return c.attempt(ctx, m, true, c.opts, p, v)
 	}
+	before := len(v.Warnings)
 	err := c.attempt(ctx, c.bounds, false, c.opts, p, v)
+	if err == nil && c.opts.Accuracy != result.Estimated && len(v.Warnings) == before {
+		return c.narrow(ctx, p, v)
+	}
 	if c.opts.Accuracy == result.Estimated || !errors.As(err, new(*undecided)) {
 		return err
 	}
@@ -147,10 +152,43 @@ func (c *Checker) answer(ctx context.Context, p *Property, v *result.Verdict) er
 	return err
 }
 
+// narrow computes a value again whose bounds are wider than asked for: the
+// components of a model add up their widths.
+func (c *Checker) narrow(ctx context.Context, p *Property, v *result.Verdict) error {
+	opts := c.opts
+	if opts.Epsilon == 0 {
+		opts.Epsilon = solve.DefaultEpsilon
+	}
+	want, width := opts.Epsilon, relativeWidth(v)
+	for width > want && opts.Epsilon > 1e-13 {
+		opts.Epsilon *= min(want/width, 1) / 8
+		again := *v
+		if err := c.attempt(ctx, c.bounds, false, opts, p, &again); err != nil {
+			return err
+		}
+		if len(again.Warnings) > len(v.Warnings) || !(relativeWidth(&again) < width) {
+			return nil // the first bounds are as good as it gets
+		}
+		*v, width = again, relativeWidth(&again)
+	}
+	return nil
+}
+
+// relativeWidth is 0 for a verdict without bounds that could be narrower.
+func relativeWidth(v *result.Verdict) float64 {
+	if b := v.Bound; b != nil && v.Accuracy == result.Bounded && v.Value.Kind == result.Number && b.Hi > b.Lo {
+		return (b.Hi - b.Lo) / max(math.Abs(b.Lo), math.Abs(b.Hi))
+	}
+	return 0
+}
+
 // fractions builds the exact space, unless it is there.
 func (c *Checker) fractions(ctx context.Context) (*model, error) {
 	if c.exact != nil {
 		return c.exact, nil
+	}
+	if c.bounds.space.Imported() {
+		return nil, &inexact{msg: "the files of states were read without fractions"}
 	}
 	s, err := explicit.Build(ctx, c.compiled, explicit.Options{Exact: true, Workers: c.opts.Workers})
 	if err != nil {

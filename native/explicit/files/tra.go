@@ -55,7 +55,7 @@ type traFile struct {
 	totals  [3]int // states, choices, transitions
 	current int    // state, -1 before the first
 	choices int    // of the current state
-	action0 sparse.Action
+	acting  sparse.Action
 }
 
 // readTransitions reads a .tra file. The model is nil after errors, and the
@@ -252,13 +252,13 @@ func (t *traFile) advance(s, j int, action sparse.Action) bool {
 		return true
 	case j == t.choices:
 		t.choices++
-		t.action0 = action
+		t.acting = action
 		t.choice(action, t.pos(0))
 		return true
 	case j != last:
 		t.fail(t.fields[1].at, "found choice %d of state %d, wanted %d or %d: choices in order", j, s, max(last, 0), t.choices)
 		return false
-	case action != t.action0:
+	case action != t.acting:
 		t.fail(0, "found another action for choice %d of state %d, wanted one", j, s)
 		return false
 	}

@@ -18,7 +18,8 @@ const (
 // Options changes how a value is computed. The zero value is the default.
 type Options struct {
 	// Epsilon is the width that the interval of an iterative solution may have,
-	// relative to its upper end; 0 is 1e-8. Intervals hold whatever it is.
+	// relative to its upper end, in one component: components that depend on one
+	// another add up. 0 is DefaultEpsilon. Intervals hold whatever it is.
 	Epsilon float64
 	// MaxSweeps limits the sweeps over one component; 0 is a million. A
 	// component that needs more keeps the bounds reached.
@@ -39,6 +40,9 @@ type Progress struct {
 	Sweeps      int64 // sweeps over components so far
 }
 
+// DefaultEpsilon is the Epsilon of Options that have none, unless Classic is set.
+const DefaultEpsilon = 1e-8
+
 func (o Options) epsilon() float64 {
 	switch {
 	case o.Epsilon > 0:
@@ -46,7 +50,7 @@ func (o Options) epsilon() float64 {
 	case o.Classic:
 		return 1e-6
 	}
-	return 1e-8
+	return DefaultEpsilon
 }
 
 func (o Options) maxSweeps() int {

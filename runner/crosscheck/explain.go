@@ -1,0 +1,169 @@
+package crosscheck
+
+import (
+	"slices"
+
+	"tilecheck/native/explicit/sparse"
+	"tilecheck/prism/compile"
+	"tilecheck/prism/sema"
+)
+
+// explain describes choices that only one space has: two with the same action
+// by the first transition that differs, another by itself.
+func (d *differ) explain(i, j int, left, right []*move) *Difference {
+	for _, m := range left {
+		for _, o := range right {
+			if m.action == o.action {
+				return d.edges(i, j, m, o)
+			}
+		}
+	}
+	x := &Difference{Kind: Choices, First: "not there", Second: "not there"}
+	if len(left) > 0 {
+		x.What, x.First = d.moveText(left[0]), "there"
+		x.Made = slices.Concat(d.origins(d.a, i, left[0], nil), d.absent(d.b, left[0].action))
+		return x
+	}
+	x.What, x.Second = d.moveText(right[0]), "there"
+	x.Made = slices.Concat(d.origins(d.b, j, right[0], nil), d.absent(d.a, right[0].action))
+	return x
+}
+
+func actionText(action string) string { return "choice [" + action + "]" }
+
+func (d *differ) moveText(m *move) string {
+	text := actionText(m.action) + " to " + d.text(m.edges[0].target)
+	if len(m.edges) > 1 {
+		text += " and others"
+	}
+	return text
+}
+
+// edges describes the first transition in which two choices differ.
+func (d *differ) edges(i, j int, m, o *move) *Difference {
+	x := &Difference{Kind: Probability, First: "none", Second: "none"}
+	e, f := firstDifferent(m.edges, o.edges)
+	at := e
+	if e == nil {
+		at = f
+	}
+	if d.a.model.Kind == sparse.MDP {
+		x.What = actionText(m.action) + ", "
+	} else if at.action != "" {
+		x.What = "action [" + at.action + "], "
+	}
+	x.What += "to " + d.text(at.target)
+	if e != nil {
+		x.First = number(e.weight)
+	}
+	if f != nil {
+		x.Second = number(f.weight)
+	}
+	x.Made = slices.Concat(d.origins(d.a, i, m, e), d.origins(d.b, j, o, f))
+	return x
+}
+
+// firstDifferent returns the first entries of two sorted lists that differ, nil
+// for the one that is missing.
+func firstDifferent(es, fs []edge) (e, f *edge) {
+	for k := 0; ; k++ {
+		switch {
+		case k == len(es):
+			return nil, &fs[k]
+		case k == len(fs):
+			return &es[k], nil
+		}
+		switch c := es[k].compare(fs[k]); {
+		case c < 0:
+			return &es[k], nil
+		case c > 0:
+			return nil, &fs[k]
+		case !near(es[k].weight, fs[k].weight):
+			return &es[k], &fs[k]
+		}
+	}
+}
+
+// origins lists the commands that made a choice, or in a Markov chain a
+// transition of a state, nil for all of them.
+func (d *differ) origins(v *view, i int, m *move, e *edge) []Origin {
+	if v.Space.Imported() {
+		return nil
+	}
+	state := v.Space.State(nil, i)
+	cs, err := v.Space.Compiled().NewExpander().Expand(state)
+	if err != nil { // not in a state that was built
+		return nil
+	}
+	var exact, alike []Origin
+	for k := range cs.List {
+		c := &cs.List[k]
+		switch {
+		case v.model.Kind == sparse.MDP && d.actions && actionName(v, c.Action) != m.action:
+			continue
+		case d.leads(v, c, m, e):
+			exact = v.commands(exact, c)
+		}
+		alike = v.commands(alike, c)
+	}
+	if len(exact) > 0 {
+		return exact
+	}
+	return alike
+}
+
+func actionName(v *view, action int) string {
+	if action == sema.Unlabelled {
+		return ""
+	}
+	return v.Space.Program().Actions[action]
+}
+
+// leads reports whether a choice is a move of an MDP, or has a transition to the
+// edge's target.
+func (d *differ) leads(v *view, c *compile.Choice, m *move, e *edge) bool {
+	if v.model.Kind == sparse.MDP {
+		return len(c.Transitions) == len(m.edges) && !slices.ContainsFunc(m.edges, func(f edge) bool { return !d.reaches(v, c, f.target) })
+	}
+	return e != nil && d.reaches(v, c, e.target)
+}
+
+func (d *differ) reaches(v *view, c *compile.Choice, target []int32) bool {
+	return slices.ContainsFunc(c.Transitions, func(t compile.Transition) bool {
+		for k, slot := range v.slots {
+			if t.Target[slot] != target[k] {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// commands appends the commands of a choice that are not there.
+func (v *view) commands(out []Origin, c *compile.Choice) []Origin {
+	p := v.Space.Program()
+	for _, ref := range c.Commands {
+		o := Origin{Model: v.Name, File: p.File, Pos: p.Modules[ref.Module].Commands[ref.Command].Pos, Action: actionName(v, c.Action), Enabled: true}
+		if !slices.Contains(out, o) {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// absent lists the commands that might have made a choice with that action.
+func (d *differ) absent(v *view, action string) []Origin {
+	var out []Origin
+	if v.Space.Imported() || action == "" {
+		return nil
+	}
+	p := v.Space.Program()
+	for _, m := range p.Modules {
+		for _, c := range m.Commands {
+			if actionName(v, c.Action) == action {
+				out = append(out, Origin{Model: v.Name, File: p.File, Pos: c.Pos, Action: action})
+			}
+		}
+	}
+	return out
+}
