@@ -21,7 +21,7 @@ func TestClassic(t *testing.T) {
 			if err != nil {
 				in.Fatal(err)
 			}
-			if w.Sweeps > 0 != v.Estimated {
+			if v.Sweeps > 0 != v.Estimated {
 				in.Errorf("%s: estimated %v after %d sweeps", name, v.Estimated, v.Sweeps)
 			}
 			for s := range v.Lower {

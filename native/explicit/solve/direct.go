@@ -20,15 +20,36 @@ func (l *local) direct(mt *meter, eps, budget float64) (ok, more bool, err error
 		return false, d.fill == nil, err
 	}
 	e, chosen := d.err+d.perturbation(), slices.Clone(d.choice)
+	low, high := d.ends()
 	sure := d.sure(x)
-	if sure && e <= eps && l.certify(chosen, x, e) {
+	exact := l.inherited <= eps*negligible
+	if sure && exact && e <= eps && l.certify(chosen, x, e) {
 		return true, false, nil
 	}
 	w, err := d.slack(mt, x)
 	if err != nil {
 		return false, false, err
 	}
-	return w != nil && l.prove(x, w) || sure && e < 1e-3 && l.certify(chosen, x, e), false, nil
+	return w != nil && low != nil && high != nil && l.prove(low, high, w) || sure && e < 1e-3 && l.certify(chosen, x, e), false, nil
+}
+
+// negligible is the part of the width allowed that may be inherited for all of
+// it to be added: a component that depends on others depends on many.
+const negligible = 1e-3
+
+// ends returns the solutions with the lower and the upper constants: what is
+// not known of them comes into the solution in proportion, where the greatest
+// relative width of any would have to be assumed otherwise.
+func (d *direct) ends() (low, high []float64) {
+	end := func(of []float64) []float64 {
+		return d.substitute(func(k int) float64 {
+			if j := d.choice[k]; j != sparse.None {
+				return of[j]
+			}
+			return 0
+		})
+	}
+	return end(d.l.lo), end(d.l.hi)
 }
 
 // slack solves w = P w + x, for the worst scheduler where all of them leave the
@@ -41,16 +62,16 @@ func (d *direct) slack(mt *meter, x []float64) ([]float64, error) {
 	return d.iterate(mt, false, gain)
 }
 
-// prove replaces the bounds by ones around a candidate x that is off by rounding
-// only. If w = P w + x, then x - d*w and x + d*w satisfy the equations with
+// prove replaces the bounds by ones around candidates that are off by rounding
+// only. If w = P w + x, then low - d*w and high + d*w satisfy the equations with
 // slack d*x, which covers rounding once d is large enough. Upper bounds that the
 // equations lower are above the least solution; lower bounds that they raise
 // are below it, because every scheduler leaves or pays for ever.
-func (l *local) prove(x, w []float64) bool {
-	lower, upper := make([]float64, len(x)), make([]float64, len(x))
+func (l *local) prove(low, high, w []float64) bool {
+	lower, upper := make([]float64, len(w)), make([]float64, len(w))
 	for delta := 0x1p-50; delta < 1e-3; delta *= 4 {
-		for k := range x {
-			l.around(lower, upper, k, x[k], 1.01*l.inherited*x[k]+delta*w[k])
+		for k := range w {
+			l.around(lower, upper, k, low[k], high[k], delta*w[k])
 		}
 		if how, ok := l.holds(lower, upper); ok {
 			l.accept(lower, upper, how)
@@ -60,8 +81,8 @@ func (l *local) prove(x, w []float64) bool {
 	return false
 }
 
-func (l *local) around(lower, upper []float64, k int, x, spread float64) {
-	lower[k], upper[k] = max(x-spread, 0), x+spread
+func (l *local) around(lower, upper []float64, k int, low, high, spread float64) {
+	lower[k], upper[k] = max(low-spread, 0), high+spread
 	if l.prob {
 		upper[k] = min(upper[k], 1)
 	}
@@ -104,7 +125,7 @@ func (l *local) certify(chosen []uint32, x []float64, e float64) bool {
 	}
 	lower, upper := make([]float64, len(x)), make([]float64, len(x))
 	for k := range x {
-		l.around(lower, upper, k, x[k], 1.01*e*x[k])
+		l.around(lower, upper, k, x[k], x[k], 1.01*e*x[k])
 	}
 	l.accept(lower, upper, chosen)
 	return true

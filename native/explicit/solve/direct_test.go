@@ -56,8 +56,9 @@ func TestDirect(t *testing.T) {
 		if x == nil || err != nil {
 			return false
 		}
+		low, high := d.ends()
 		w, err := d.slack(mt, x)
-		return w != nil && err == nil && l.prove(x, w)
+		return w != nil && err == nil && l.prove(low, high, w)
 	}
 	for name, way := range map[string]func(l *local, mt *meter) bool{"certify": certify, "prove": prove} {
 		t.Run(name, func(t *testing.T) {

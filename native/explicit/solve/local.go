@@ -153,6 +153,11 @@ func (l *local) work() int { return len(l.col) + len(l.first) }
 // as they do.
 const budgetPerWork = 4
 
+// smallSystem is the number of unknowns up to which elimination comes first. It
+// adds rounding to the width of the bounds, where iteration adds what it leaves
+// undone, and long chains of components add that up.
+const smallSystem = 32
+
 // firstSweeps is the number of sweeps before elimination is tried at all.
 const firstSweeps = 30
 
@@ -168,6 +173,13 @@ func (l *local) solve(mt *meter, opts Options, eps float64) error {
 		return err
 	}
 	margin := 1.01*l.inherited + eps
+	if len(l.first)-1 <= smallSystem {
+		ok, _, err := l.direct(mt, margin, smallSystem*smallSystem*float64(l.work()))
+		if ok || err != nil {
+			l.converged = true
+			return err
+		}
+	}
 	precision := margin / 4
 	shift := 0.0
 	direct := 1 // sweeps before elimination is tried

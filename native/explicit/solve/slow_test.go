@@ -224,3 +224,42 @@ func TestGivenUp(t *testing.T) {
 		}
 	}
 }
+
+// TestLongChain: what components add to the width of those that depend on them
+// stays small over a thousand of them.
+func TestLongChain(t *testing.T) {
+	const n = 1000
+	const lost = 0x1p-12
+	b := sparse.NewBuilder(sparse.DTMC)
+	for i := range n { // states 2i and 2i+1 are a component; 2n is the goal, 2n+1 is not
+		b.State()
+		b.Add(2*i+1, 0.5)
+		b.Add(2*i+2, 0.5-lost)
+		b.Add(2*n+1, lost)
+		b.State()
+		b.Add(2*i, 0.75)
+		b.Add(2*i+1, 0.25)
+	}
+	for i := range 2 {
+		b.State()
+		b.Add(2*n+i, 1)
+	}
+	m, err := b.Finish()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Err = 0
+	g := sparse.NewGraph(m)
+	v, err := solve.Until(t.Context(), g, sparse.FullSet(2*n+2), sparse.SetOf(2*n+2, 2*n), solve.Max, solve.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := number(1)
+	for range n {
+		want.Mul(want, number(1-2*lost))
+	}
+	near(t, "chain", v, 0, want)
+	if width := v.Upper[0] - v.Lower[0]; width > 1e-11 {
+		t.Errorf("width %v", width)
+	}
+}
