@@ -12,25 +12,36 @@ import (
 // best, and the error of the elimination bounds the solution, or the equations
 // themselves prove bounds around it. It reports whether that succeeded; the
 // bounds are unchanged when it did not. Elimination is given up when it takes
-// more operations than budget; then more says that it may succeed with more.
+// more operations than budget, for a solution of which nothing is known; then
+// more says that a larger budget may help.
 func (l *local) direct(mt *meter, eps, budget float64) (ok, more bool, err error) {
 	d := newDirect(l, budget)
 	x, err := d.iterate(mt, l.min, d.constant)
 	if x == nil || err != nil {
-		return false, d.fill == nil, err
+		return false, d.rough, err
 	}
 	e, chosen := d.err+d.perturbation(), slices.Clone(d.choice)
-	low, high := d.ends()
-	sure := d.sure(x)
+	sure := !d.rough && d.sure(x)
 	exact := l.inherited <= eps*negligible
 	if sure && exact && e <= eps && l.certify(chosen, x, e) {
 		return true, false, nil
+	}
+	low, high, err := d.ends(mt, x)
+	if err != nil {
+		return false, false, err
 	}
 	w, err := d.slack(mt, x)
 	if err != nil {
 		return false, false, err
 	}
-	return w != nil && low != nil && high != nil && l.prove(low, high, w) || sure && e < 1e-3 && l.certify(chosen, x, e), false, nil
+	widest := math.Inf(1)
+	if d.rough {
+		widest = eps
+	}
+	if w != nil && low != nil && high != nil && l.prove(low, high, w, widest) {
+		return true, false, nil
+	}
+	return sure && e < 1e-3 && l.certify(chosen, x, e), d.rough, nil
 }
 
 // negligible is the part of the width allowed that may be inherited for all of
@@ -40,22 +51,27 @@ const negligible = 1e-3
 // ends returns the solutions with the lower and the upper constants: what is
 // not known of them comes into the solution in proportion, where the greatest
 // relative width of any would have to be assumed otherwise.
-func (d *direct) ends() (low, high []float64) {
-	end := func(of []float64) []float64 {
-		return d.substitute(func(k int) float64 {
+func (d *direct) ends(mt *meter, x []float64) (low, high []float64, err error) {
+	d.guess = x
+	end := func(of []float64) ([]float64, error) {
+		return d.solve(mt, func(k int) float64 {
 			if j := d.choice[k]; j != sparse.None {
 				return of[j]
 			}
 			return 0
 		})
 	}
-	return end(d.l.lo), end(d.l.hi)
+	if low, err = end(d.l.lo); err == nil {
+		high, err = end(d.l.hi)
+	}
+	return low, high, err
 }
 
 // slack solves w = P w + x, for the worst scheduler where all of them leave the
 // component, and for the one found otherwise.
 func (d *direct) slack(mt *meter, x []float64) ([]float64, error) {
 	gain := func(k int) float64 { return x[k] }
+	d.guess, d.precision = x, 0.1
 	if d.l.min && d.l.rewards {
 		return d.solve(mt, gain)
 	}
@@ -64,14 +80,18 @@ func (d *direct) slack(mt *meter, x []float64) ([]float64, error) {
 
 // prove replaces the bounds by ones around candidates that are off by rounding
 // only. If w = P w + x, then low - d*w and high + d*w satisfy the equations with
-// slack d*x, which covers rounding once d is large enough. Upper bounds that the
+// slack d*x, which covers rounding once d is large enough; bounds that are wider
+// than widest by then are not taken. Upper bounds that the
 // equations lower are above the least solution; lower bounds that they raise
 // are below it, because every scheduler leaves or pays for ever.
-func (l *local) prove(low, high, w []float64) bool {
+func (l *local) prove(low, high, w []float64, widest float64) bool {
 	lower, upper := make([]float64, len(w)), make([]float64, len(w))
 	for delta := 0x1p-50; delta < 1e-3; delta *= 4 {
 		for k := range w {
 			l.around(lower, upper, k, low[k], high[k], delta*w[k])
+			if upper[k]-lower[k] > widest*upper[k] {
+				return false
+			}
 		}
 		if how, ok := l.holds(lower, upper); ok {
 			l.accept(lower, upper, how)
@@ -254,6 +274,11 @@ type direct struct {
 	budget float64 // of operations, for each order
 	err    float64 // relative error of a solution, given the equations
 	fresh  bool    // the factors are those of the choices made
+	// rough says that there are no factors, since they would cost more than
+	// budget; then solutions start from a guess, and have some precision.
+	rough     bool
+	guess     []float64
+	precision float64
 
 	*fill
 	a, b  []float64 // the terms in later and earlier places; those in earlier ones divided by their pivots
@@ -262,7 +287,7 @@ type direct struct {
 }
 
 func newDirect(l *local, budget float64) *direct {
-	return &direct{l: l, choice: l.leaving(), budget: budget}
+	return &direct{l: l, choice: l.leaving(), budget: budget, guess: l.lower, precision: 4 * unit}
 }
 
 // row returns the columns of the choice made for k.
@@ -299,7 +324,10 @@ func (d *direct) iterate(mt *meter, least bool, gain func(k int) float64) ([]flo
 
 // improve takes better choices, beyond rounding, and reports whether there were any.
 func (d *direct) improve(x []float64, least bool, gain func(k int) float64) bool {
-	const beyond = 1e-12
+	beyond := 1e-12
+	if d.rough {
+		beyond = 1e-9
+	}
 	changed := false
 	for k := range d.choice {
 		value := x[k]
@@ -343,13 +371,20 @@ func (d *direct) perturbation() float64 {
 }
 
 // solve solves x = P x + gain under the choices made. It returns nil when that
-// would take too many operations or numbers that are too large or too small.
+// takes numbers that are too large or too small.
 func (d *direct) solve(mt *meter, gain func(k int) float64) ([]float64, error) {
-	if !d.fresh {
+	if !d.fresh && !d.rough {
 		var err error
-		if d.fill, err = eliminate(mt, len(d.choice), d.row, d.budget); d.fill == nil || err != nil {
+		if d.fill, err = eliminate(mt, len(d.choice), d.row, d.budget); err != nil {
 			return nil, err
 		}
+		d.rough = d.fill == nil
+	}
+	if d.rough {
+		return d.roughly(mt, gain, int(d.budget/float64(stepCost*d.l.work())))
+	}
+	if !d.fresh {
+		var err error
 		if d.fresh, err = d.factorise(mt); !d.fresh || err != nil {
 			return nil, err
 		}

@@ -56,9 +56,12 @@ func TestDirect(t *testing.T) {
 		if x == nil || err != nil {
 			return false
 		}
-		low, high := d.ends()
+		low, high, err := d.ends(mt, x)
+		if err != nil {
+			return false
+		}
 		w, err := d.slack(mt, x)
-		return w != nil && err == nil && l.prove(low, high, w)
+		return w != nil && err == nil && l.prove(low, high, w, math.Inf(1))
 	}
 	for name, way := range map[string]func(l *local, mt *meter) bool{"certify": certify, "prove": prove} {
 		t.Run(name, func(t *testing.T) {

@@ -259,7 +259,7 @@ func TestLongChain(t *testing.T) {
 		want.Mul(want, number(1-2*lost))
 	}
 	near(t, "chain", v, 0, want)
-	if width := v.Upper[0] - v.Lower[0]; width > 1e-11 {
+	if width := v.Upper[0] - v.Lower[0]; width > 1e-10 {
 		t.Errorf("width %v", width)
 	}
 }
