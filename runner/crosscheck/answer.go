@@ -173,7 +173,7 @@ func satisfies(x float64, rel syntax.Op, bound float64) bool {
 	return x >= bound
 }
 
-func number(x float64) string { return strconv.FormatFloat(x, 'g', 10, 64) }
+func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
 func intervalText(lo, hi float64) string { return "[" + number(lo) + ", " + number(hi) + "]" }
 

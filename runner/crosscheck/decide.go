@@ -190,15 +190,18 @@ func differenceText(b Basis) string {
 }
 
 // judge compares all answers of a row with each other. The disagreement with the
-// strongest basis counts. Of each answer it says whether more samples might help.
+// strongest basis counts. Of each answer it says whether more samples might help,
+// which they do not where some pair stays unknown whatever is drawn.
 func (m margins) judge(answers []answer, extremum syntax.Extremum) (worst comparison, wide []bool) {
 	wide = make([]bool, len(answers))
 	worst.basis = Proven
+	hopeless := false
 	for i := range answers {
 		for j := range i {
 			c := m.compare(&answers[j], &answers[i], extremum)
 			if c.relation == unknown {
 				wide[j], wide[i] = wide[j] || c.wide[0], wide[i] || c.wide[1]
+				hopeless = hopeless || !c.wide[0] && !c.wide[1]
 			}
 			switch {
 			case c.relation > worst.relation:
@@ -210,6 +213,9 @@ func (m margins) judge(answers []answer, extremum syntax.Extremum) (worst compar
 				worst.basis = weaker(worst.basis, c.basis)
 			}
 		}
+	}
+	if hopeless {
+		clear(wide)
 	}
 	return worst, wide
 }

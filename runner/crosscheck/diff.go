@@ -21,6 +21,7 @@ const (
 	ModelType   Kind = "model type"
 	Variables   Kind = "variables"
 	Initial     Kind = "initial states"
+	States      Kind = "state"
 	Choices     Kind = "choice"
 	Probability Kind = "probability" // or rate
 	Labels      Kind = "label"
@@ -81,10 +82,11 @@ const probabilityTolerance = 1e-9
 
 // Diff compares two state spaces by valuation and returns the first difference,
 // nil if there is none. Neither the numbers of states nor the order of variables,
-// choices and transitions matter; of choices that are alike one counts. Actions
-// are compared if both spaces have any, and labels and rewards if both have them
-// under the same name. A variable that only one space has is a difference unless
-// the other is imported and the variable never changes: Storm writes no such.
+// choices and transitions matter; of choices that are alike one counts. Labels
+// and rewards are compared if both spaces have them under the same name. The
+// first space is one that was built. If the second is imported, its rewards are
+// not compared, its actions only if both have any, and it may lack variables that
+// never change: Storm writes no such.
 //
 // The error is the context's, or that of a label or reward which cannot be evaluated.
 func Diff(ctx context.Context, first, second Side) (*Difference, error) {
@@ -95,7 +97,7 @@ func Diff(ctx context.Context, first, second Side) (*Difference, error) {
 	if x := d.variables(); x != nil {
 		return x, nil
 	}
-	d.actions = d.a.named() && d.b.named()
+	d.actions = !second.Space.Imported() || d.a.named() && d.b.named()
 	if x := d.initial(); x != nil {
 		return x, nil
 	}
@@ -264,7 +266,7 @@ func (d *differ) states(ctx context.Context) (*Difference, error) {
 		v := d.valuation(d.a, i)
 		j, ok := d.find(v)
 		if !ok {
-			return &Difference{Kind: Variables, State: d.text(v), First: "there", Second: "not there"}, nil
+			return &Difference{Kind: States, State: d.text(v), First: "there", Second: "not there"}, nil
 		}
 		x, pairs := d.choices(i, j)
 		if x != nil {

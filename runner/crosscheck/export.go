@@ -7,6 +7,7 @@ import (
 	"tilecheck/native/explicit"
 	"tilecheck/native/explicit/check"
 	"tilecheck/native/explicit/files"
+	"tilecheck/parse"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
 	"tilecheck/runner"
@@ -29,7 +30,7 @@ func PRISMModel(cmd runner.Commander) Export {
 			args = append(args, "-nofixdl")
 		}
 		tra, sta, lab := exported+".tra", exported+".sta", exported+".lab"
-		got, err := collect(ctx, cmd, job, args, tra, sta, lab)
+		got, err := collect(ctx, cmd, parse.NewPRISM(parse.Options{}), job, args, tra, sta, lab)
 		if err != nil {
 			return nil, err
 		}
@@ -38,27 +39,38 @@ func PRISMModel(cmd runner.Commander) Export {
 }
 
 // collect runs a tool on the job's model and returns the files that it writes.
-func collect(ctx context.Context, cmd runner.Commander, job *runner.Job, args []string, names ...string) (map[string]*files.Source, error) {
+// The error is what the tool said instead.
+func collect(ctx context.Context, cmd runner.Commander, p *parse.Parser, job *runner.Job, args []string, names ...string) (map[string]*files.Source, error) {
 	exit, err := cmd.Run(ctx, runner.Command{
-		Args: args, Files: []runner.File{{Name: exported + ".prism", Data: job.Model}}, Collect: names,
+		Args: args, Files: []runner.File{{Name: exported + ".prism", Data: job.Model}}, Collect: names, Stdout: p, Stderr: p.Stderr(),
 	})
 	if err != nil {
 		return nil, err
 	}
+	log := p.Finish(parse.End{Known: exit.Cause == runner.Finished, Code: exit.Code})
 	out := make(map[string]*files.Source)
 	for _, f := range exit.Files {
 		out[f.Name] = &files.Source{Name: f.Name, Text: f.Data}
 	}
 	for _, name := range names {
 		if out[name] == nil {
-			message := fmt.Sprintf("%s wrote no %s (exit code %d)", cmd.Where(), name, exit.Code)
-			if exit.Cause != runner.Finished {
-				message = fmt.Sprintf("%s wrote no %s: %s", cmd.Where(), name, exit.Cause)
-			}
-			return nil, &result.Failure{Class: result.Other, Message: message}
+			return nil, missing(name, cmd, &exit, log)
 		}
 	}
 	return out, nil
+}
+
+// missing says why a tool has not written a file.
+func missing(name string, cmd runner.Commander, exit *runner.Exit, log *parse.Log) error {
+	f := &result.Failure{Class: result.Other, Message: fmt.Sprintf("%s wrote no %s (exit code %d)", cmd.Where(), name, exit.Code)}
+	switch {
+	case exit.Cause != runner.Finished:
+		f.Message = fmt.Sprintf("%s wrote no %s: %s", cmd.Where(), name, exit.Cause)
+	case len(log.Failures) > 0:
+		f.Class = log.Failures[0].Class
+		f.Message += ": " + log.Failures[0].Message
+	}
+	return f
 }
 
 // diagnoseTools compares the tools' state spaces with ours, under the valuations
@@ -73,15 +85,8 @@ func (c *run) diagnoseTools(ctx context.Context) {
 			if p.Export == nil {
 				continue
 			}
-			d := Diagnosis{First: "strict check", Second: p.label, Constants: in.check.Constants}
-			if in.space == nil {
-				d.Err = in.unknown()
-			} else if space, err := p.Export(ctx, &s.job, in.check.Constants); err != nil {
-				d.Err = check.Failure(err, "", syntax.Pos{})
-			} else {
-				d.diff(ctx, in.space, space)
-			}
-			c.report.Diagnoses = append(c.report.Diagnoses, d)
+			c.diagnose(ctx, Diagnosis{First: "strict check", Second: p.label, Constants: in.check.Constants}, in.states,
+				func(ctx context.Context) (*explicit.Space, error) { return p.Export(ctx, &s.job, in.check.Constants) })
 		}
 	}
 }
@@ -89,38 +94,30 @@ func (c *run) diagnoseTools(ctx context.Context) {
 // diagnoseModels compares the models with each other.
 func (c *run) diagnoseModels(ctx context.Context) {
 	a, b := c.subjects[0], c.subjects[1]
-	names := names(c.subjects)
+	called := names(c.subjects)
 	for i, in := range a.instances {
 		other := b.instances[i]
 		if in.check.Validity == Broken || other.check.Validity == Broken {
 			continue
 		}
-		d := Diagnosis{First: names[0], Second: names[1], Constants: in.check.Constants}
-		switch {
-		case in.space == nil:
-			d.Err = in.unknown()
-		case other.space == nil:
-			d.Err = other.unknown()
-		default:
-			d.diff(ctx, in.space, other.space)
-		}
-		c.report.Diagnoses = append(c.report.Diagnoses, d)
+		c.diagnose(ctx, Diagnosis{First: called[0], Second: called[1], Constants: in.check.Constants}, in.states, other.states)
 	}
 }
 
-func (d *Diagnosis) diff(ctx context.Context, a, b *explicit.Space) {
-	var err error
-	if d.Difference, err = Diff(ctx, Side{d.First, a}, Side{d.Second, b}); err != nil {
+// diagnose compares what two functions return.
+func (c *run) diagnose(ctx context.Context, d Diagnosis, first, second func(context.Context) (*explicit.Space, error)) {
+	a, err := first(ctx)
+	var b *explicit.Space
+	if err == nil {
+		b, err = second(ctx)
+	}
+	if err == nil {
+		d.Difference, err = Diff(ctx, Side{d.First, a}, Side{d.Second, b})
+	}
+	if err != nil {
 		d.Err = check.Failure(err, "", syntax.Pos{})
 	}
-}
-
-// unknown says why there are no states to compare.
-func (in *instance) unknown() *result.Failure {
-	if in.check.Failure != nil {
-		return in.check.Failure
-	}
-	return &result.Failure{Class: result.Memory, Message: in.check.Note}
+	c.report.Diagnoses = append(c.report.Diagnoses, d)
 }
 
 func (c *run) disagrees(instance int) bool {

@@ -101,7 +101,8 @@ const (
 // ExitCode is ExitDisagree if a property or a state space is different or a
 // model is invalid: what was compared is not right. Otherwise it is ExitOpen if
 // anything was left undecided or unchecked, or there was nothing to compare, and
-// ExitAgree if every property agreed.
+// ExitAgree if every property agreed. That a model was too large for the strict
+// check, or is of a kind that it does not know, changes nothing: Models says so.
 func (r *Report) ExitCode() int {
 	code := ExitAgree
 	if len(r.Rows) == 0 {

@@ -11,6 +11,7 @@ import (
 
 	"tilecheck/native/explicit"
 	"tilecheck/native/explicit/files"
+	"tilecheck/parse"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
@@ -41,7 +42,7 @@ func StormModel(cmd runner.Commander) Export {
 		}
 		written := *job
 		written.Model = text.Bytes()
-		got, err := collect(ctx, cmd, &written, args, drn)
+		got, err := collect(ctx, cmd, parse.NewStorm(parse.Options{}), &written, args, drn)
 		if err != nil {
 			return nil, err
 		}

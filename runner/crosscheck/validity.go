@@ -35,8 +35,10 @@ type subject struct {
 // instance is a subject under one valuation of its constants.
 type instance struct {
 	valuation sema.Valuation
-	program   *sema.Program   // nil if the model is wrong before its first state
-	space     *explicit.Space // nil unless all states are known
+	program   *sema.Program  // nil if the model is wrong before its first state
+	model     *compile.Model // nil unless it can be explored
+	options   explicit.Options
+	space     *explicit.Space // nil unless all states are known, and kept
 	check     ModelCheck
 }
 
@@ -54,13 +56,30 @@ func newSubject(job runner.Job) (*subject, error) {
 	return s, nil
 }
 
-// strict checks every instance of the model in all of its states.
+// strict checks every instance of the model in all of its states. The states of
+// one instance are kept for a diagnosis, those of many may be too many.
 func (s *subject) strict(ctx context.Context, opt *Options) {
 	for _, in := range s.instances {
 		if err := in.build(ctx, s, opt); err != nil {
 			in.reject(err, s.job.File)
 		}
+		if len(s.instances) > 1 {
+			in.space = nil
+		}
 	}
+}
+
+// states returns the states of a valid instance.
+func (in *instance) states(ctx context.Context) (*explicit.Space, error) {
+	switch {
+	case in.space != nil:
+		return in.space, nil
+	case in.check.Validity == Valid:
+		return explicit.Build(ctx, in.model, in.options)
+	case in.check.Failure != nil:
+		return nil, in.check.Failure
+	}
+	return nil, &result.Failure{Class: result.Memory, Message: in.check.Note}
 }
 
 func (in *instance) build(ctx context.Context, s *subject, opt *Options) error {
@@ -74,11 +93,20 @@ func (in *instance) build(ctx context.Context, s *subject, opt *Options) error {
 	if err != nil {
 		return err
 	}
-	in.space, err = explicit.Build(ctx, m, explicit.Options{
+	in.model, in.options = m, explicit.Options{
 		MaxStates: opt.MaxStates, MaxMemory: s.job.Numeric.MaxMemory, NoFixDeadlocks: refuse, Workers: s.job.Numeric.Workers,
-	})
+	}
+	if report := s.job.Progress; report != nil {
+		in.options.Progress = func(p explicit.Progress) {
+			report(runner.Progress{
+				Constants: in.check.Constants, Done: int64(p.States), Unit: runner.States,
+				Rate: float64(p.States) / max(p.Elapsed.Seconds(), 1e-9),
+			})
+		}
+	}
+	in.space, err = explicit.Build(ctx, m, in.options)
 	if limit, ok := errors.AsType[*explicit.LimitError](err); ok {
-		return in.walk(ctx, m, s, refuse, limit)
+		return in.walk(ctx, s, limit)
 	}
 	if err != nil {
 		return err
@@ -91,16 +119,16 @@ func (in *instance) build(ctx context.Context, s *subject, opt *Options) error {
 }
 
 // walk follows random paths through a model with too many states.
-func (in *instance) walk(ctx context.Context, m *compile.Model, s *subject, refuse bool, limit error) error {
+func (in *instance) walk(ctx context.Context, s *subject, limit error) error {
 	steps := 0
 	for i := range uint64(randomPaths) {
-		p, err := simulate.Walk(ctx, m, simulate.PathOptions{Steps: randomSteps, Seed: s.job.Simulation.Seed, Index: i})
+		p, err := simulate.Walk(ctx, in.model, simulate.PathOptions{Steps: randomSteps, Seed: s.job.Simulation.Seed, Index: i})
 		if err != nil {
 			return err
 		}
 		steps += len(p.Steps)
-		if p.End == simulate.AtDeadlock && refuse {
-			at := m.StateText(p.States[len(p.States)-1])
+		if p.End == simulate.AtDeadlock && in.options.NoFixDeadlocks {
+			at := in.model.StateText(p.States[len(p.States)-1])
 			return &result.Failure{Class: result.Deadlock, Message: "deadlock in state " + at, File: s.job.File}
 		}
 	}
@@ -112,7 +140,6 @@ func (in *instance) walk(ctx context.Context, m *compile.Model, s *subject, refu
 // reject says what came of the check. Errors of the model make it invalid,
 // others only unchecked.
 func (in *instance) reject(err error, file string) {
-	in.space = nil
 	in.check.Failure = check.Failure(err, file, syntax.Pos{})
 	in.check.Validity = NotChecked
 	if e, ok := errors.AsType[*syntax.Error](err); ok {

@@ -1,0 +1,115 @@
+package crosscheck
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"tilecheck/report"
+	"tilecheck/result"
+)
+
+// Table lays the report out: a row per property and valuation with what every
+// engine says, the status and its reason; below it what is wrong with models,
+// the first differences, and how to read the statuses.
+func (r *Report) Table() *report.Table {
+	t := &report.Table{Columns: []report.Column{{Name: "property", Min: 16, Code: true}}}
+	constants := slices.ContainsFunc(r.Rows, func(row Row) bool { return len(row.Constants) > 0 })
+	if constants {
+		t.Columns = append(t.Columns, report.Column{Name: "constants", Min: 10, Code: true})
+	}
+	for _, e := range r.Engines {
+		t.Columns = append(t.Columns, report.Column{Name: e, Min: 12})
+	}
+	t.Columns = append(t.Columns, report.Column{Name: "status"}, report.Column{Name: "basis"}, report.Column{Name: "reason", Min: 20, Max: 60})
+	for i := range r.Rows {
+		row := &r.Rows[i]
+		values := []any{row.Property}
+		if constants {
+			values = append(values, constantsText(row.Constants))
+		}
+		for k := range row.Verdicts {
+			values = append(values, said(&row.Verdicts[k]))
+		}
+		reason := strings.Join(append([]string{row.Reason}, row.Notes...), "; ")
+		t.Append(append(values, report.Cell{Text: string(row.Status), Tone: row.Status.tone()}, string(row.Basis), strings.TrimPrefix(reason, "; "))...)
+	}
+	t.Notes = append(t.Notes, r.String())
+	for i := range r.Models {
+		t.Notes = append(t.Notes, r.Models[i].String())
+	}
+	for i := range r.Diagnoses {
+		t.Notes = append(t.Notes, r.Diagnoses[i].String())
+	}
+	t.Notes = append(t.Notes, r.Notes...)
+	return t
+}
+
+func (s Status) tone() report.Tone {
+	switch s {
+	case Agree:
+		return report.Good
+	case Disagree, Invalid:
+		return report.Bad
+	}
+	return report.Plain
+}
+
+// said is a verdict in a cell: its value and, for a machine, every digit of it.
+func said(v *result.Verdict) report.Cell {
+	switch {
+	case v.Err != nil:
+		return report.Cell{Text: string(v.Err.Class)}
+	case v.Value.Kind == result.Boolean:
+		return report.Cell{Text: fmt.Sprint(v.Value.Bool), Value: v.Value.Bool}
+	case v.Value.Kind == result.Range:
+		return report.Cell{Text: intervalText(v.Value.Num, v.Value.Hi)}
+	case v.Value.Kind == result.NoValue:
+		return report.Cell{}
+	}
+	text := number(v.Value.Num)
+	if q := v.Value.Rat; q != nil && len(q.RatString()) <= 24 {
+		text = q.RatString()
+	}
+	if v.Accuracy == result.Probable && v.Bound != nil {
+		text += " in " + intervalText(v.Bound.Lo, v.Bound.Hi)
+	}
+	return report.Cell{Text: text, Value: v.Value.Num}
+}
+
+// String says what the strict check found.
+func (m *ModelCheck) String() string {
+	who := strings.TrimSpace(m.Model + " " + constantsText(m.Constants))
+	switch m.Validity {
+	case Valid:
+		return fmt.Sprintf("%s: valid in all of its %d states, %d choices, %d transitions", who, m.States, m.Choices, m.Transitions)
+	case Sampled:
+		return who + ": " + m.Note
+	case Broken:
+		return who + ": invalid: " + m.Failure.Error()
+	}
+	return who + ": not checked: " + m.Failure.Error()
+}
+
+// String says what the comparison found, with the commands below each other.
+func (d *Diagnosis) String() string {
+	text := d.First + " against " + d.Second
+	if c := constantsText(d.Constants); c != "" {
+		text += ", " + c
+	}
+	switch {
+	case d.Err != nil:
+		return text + ": state spaces not compared: " + d.Err.Error()
+	case d.Difference == nil:
+		return text + ": the same states, choices and probabilities"
+	}
+	text += ": " + d.Difference.String()
+	for i := range d.Difference.Made {
+		o := &d.Difference.Made[i]
+		text += "\n  " + o.String()
+		if o.Model != o.File {
+			text += " of " + o.Model
+		}
+	}
+	return text
+}
