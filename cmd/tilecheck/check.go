@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -68,12 +69,14 @@ func (c *checkCmd) Run(ctx context.Context, env *world) error {
 }
 
 // verdicts asks the engine. Files of states are for the native one.
-func (c *checkCmd) verdicts(ctx context.Context, env *world, job runner.Job) ([]result.Verdict, error) {
+func (c *checkCmd) verdicts(ctx context.Context, env *world, job runner.Job) (verdicts []result.Verdict, err error) {
 	if !isSpaceFile(c.ModelFile) {
 		if c.DTMC || c.MDP || c.CTMC {
 			return nil, usageError("--dtmc, --mdp and --ctmc are for files of states, a model says what it is")
 		}
-		engine, err := c.engine(c.Engine, c.Memory, c.Timeout)
+		tools := env.toolbox(c.engineFlags, c.Memory, c.Timeout)
+		defer func() { err = errors.Join(err, tools.close()) }()
+		engine, _, err := tools.engine(ctx, c.Engine)
 		if err != nil {
 			return nil, err
 		}

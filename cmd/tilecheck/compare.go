@@ -3,13 +3,14 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
 	"tilecheck/modelgen"
-	"tilecheck/native"
 	"tilecheck/native/stats"
 	"tilecheck/prism/syntax"
 	"tilecheck/report"
@@ -31,7 +32,8 @@ type compareCmd struct {
 	samplingFlags `embed:""`
 	numericFlags  `embed:""`
 	Timeout       time.Duration `help:"Give up after this time; what is finished by then is printed." placeholder:"DURATION"`
-	Engines       []string      `help:"Engines to ask." default:"native" enum:"native"`
+	engineFlags   `embed:""`
+	Engines       []string      `help:"Engines to ask: native, prism, storm. Of several, every one gets a column for each strategy." default:"native" placeholder:"ENGINE"`
 	Plot          string        `help:"Draw the table as a picture, .svg or .png, with error bars." placeholder:"FILE"`
 	Format        report.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
 }
@@ -55,7 +57,7 @@ func (c cell) label(progress func(runner.Progress)) func(runner.Progress) {
 }
 
 // Run checks the property for every strategy and MAX and prints the table.
-func (c *compareCmd) Run(ctx context.Context, env *world) error {
+func (c *compareCmd) Run(ctx context.Context, env *world) (err error) {
 	job, err := c.job()
 	if err != nil {
 		return err
@@ -74,18 +76,38 @@ func (c *compareCmd) Run(ctx context.Context, env *world) error {
 	comparison := report.Comparison{Title: c.title(), Notes: c.notes()}
 	progress, done := env.progress()
 	defer done()
+	tools := env.toolbox(c.engineFlags, c.Memory, c.Timeout)
+	defer func() { err = errors.Join(err, tools.close()) }()
+	engines, err := c.engines(ctx, tools)
+	if err != nil {
+		return err
+	}
 	for _, cell := range cells {
-		verdict, err := c.check(ctx, cell, job, progress)
-		if err != nil {
-			return fmt.Errorf("strategy %s, MAX %d: %w", cell.strategy, cell.max, err)
+		for _, engine := range engines {
+			verdict, err := c.check(ctx, engine, cell, job, progress)
+			if err != nil {
+				return fmt.Errorf("strategy %s, MAX %d: %w", cell.strategy, cell.max, err)
+			}
+			row, err := c.besidePublished(cell, verdict)
+			if err != nil {
+				return err
+			}
+			if len(engines) > 1 {
+				row.Strategy += ", " + engine.Name()
+			}
+			comparison.Cells = append(comparison.Cells, row)
 		}
-		row, err := c.besidePublished(cell, verdict)
+	}
+	done()
+	disagree := false
+	if len(engines) > 1 {
+		var note string
+		note, disagree, err = engineAgreement(comparison.Cells, len(engines))
 		if err != nil {
 			return err
 		}
-		comparison.Cells = append(comparison.Cells, row)
+		comparison.Notes = append([]string{note}, comparison.Notes...)
 	}
-	done()
 	if err := comparison.Write(env.stdout, c.Format, env.reportOptions()); err != nil {
 		return err
 	}
@@ -99,7 +121,78 @@ func (c *compareCmd) Run(ctx context.Context, env *world) error {
 		verdicts[i] = c.Verdict
 	}
 	env.warn(c.Format, verdicts)
-	return status(verdictCode(verdicts))
+	code := verdictCode(verdicts)
+	if disagree && code != exitOutOfLimit {
+		code = exitDisagree
+	}
+	return status(code)
+}
+
+// engines returns the engines to ask, each once.
+func (c *compareCmd) engines(ctx context.Context, tools *toolbox) ([]runner.Engine, error) {
+	var out []runner.Engine
+	for _, name := range splitNames(c.Engines) {
+		if slices.ContainsFunc(out, func(e runner.Engine) bool { return e.Name() == name }) {
+			return nil, usageError("--engines has %s twice", name)
+		}
+		engine, _, err := tools.engine(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, engine)
+	}
+	if len(out) == 0 {
+		return nil, usageError("--engines is empty, want native, prism or storm")
+	}
+	return out, nil
+}
+
+// engineAgreement compares what n engines say about each cell; the n cells of
+// one strategy and MAX stand together. The confidence is that of all comparisons.
+func engineAgreement(cells []report.ComparisonCell, n int) (note string, disagree bool, err error) {
+	pairs := len(cells) / n * n * (n - 1) / 2
+	confidence := stats.Confidence(stats.Alpha(stats.CompareConfidence) / float64(pairs))
+	compared := 0
+	var apart []string
+	for i := 0; i < len(cells); i += n {
+		for k := i + 1; k < i+n; k++ {
+			for _, other := range cells[i:k] {
+				a, b := &cells[k].Verdict, &other.Verdict
+				same, ok, err := compatible(a, b, confidence)
+				if err != nil {
+					return "", false, err
+				}
+				if !ok {
+					continue
+				}
+				if compared++; !same {
+					apart = append(apart, fmt.Sprintf("MAX %d: %s and %s", cells[k].Max, other.Strategy, cells[k].Strategy))
+				}
+			}
+		}
+	}
+	note = fmt.Sprintf("engines: %d of %d comparisons made, all compatible at %g %% confidence together", compared, pairs, 100*stats.CompareConfidence)
+	if len(apart) > 0 {
+		note = fmt.Sprintf("engines disagree at %g %% confidence for all comparisons together: %s", 100*stats.CompareConfidence, strings.Join(apart, "; "))
+	}
+	return note, len(apart) > 0, nil
+}
+
+// compatible compares two answers: samples by their counts, others by their
+// bounds. It reports false if they cannot be compared.
+func compatible(a, b *result.Verdict, confidence float64) (same, ok bool, err error) {
+	switch {
+	case a.Err != nil || b.Err != nil || a.Value.Kind != result.Number || b.Value.Kind != result.Number:
+		return false, false, nil
+	case a.Samples > 0 && b.Samples > 0:
+		test, err := stats.Compare(
+			stats.Sample{Bernoulli: successes(a.Value.Num, a.Samples)}, stats.Sample{Bernoulli: successes(b.Value.Num, b.Samples)}, confidence,
+		)
+		return test.Compatible, err == nil, err
+	case a.Bound != nil && b.Bound != nil:
+		return a.Bound.Lo <= b.Bound.Hi && b.Bound.Lo <= a.Bound.Hi, true, nil
+	}
+	return false, false, nil
 }
 
 // cells generates every model before anything runs, so that a wrong flag is found at once.
@@ -168,11 +261,11 @@ func (c *compareCmd) job() (job runner.Job, err error) {
 	return job, err
 }
 
-func (c *compareCmd) check(ctx context.Context, cell cell, job runner.Job, progress func(runner.Progress)) (result.Verdict, error) {
+func (c *compareCmd) check(ctx context.Context, engine runner.Engine, cell cell, job runner.Job, progress func(runner.Progress)) (result.Verdict, error) {
 	job.File = fmt.Sprintf("2048-%s-%d.prism", cell.strategy, cell.max)
 	job.Model = cell.model
 	job.Progress = cell.label(progress)
-	verdicts, err := native.New().Check(ctx, job)
+	verdicts, err := engine.Check(ctx, job)
 	if err != nil {
 		return result.Verdict{}, err
 	}

@@ -13,6 +13,7 @@ import (
 	kongcompletion "github.com/jotaen/kong-completion"
 	"golang.org/x/term"
 
+	stormimage "tilecheck/containers/storm"
 	"tilecheck/modelgen"
 )
 
@@ -23,10 +24,14 @@ const version = "0.1.0"
 type cli struct {
 	Gen        genCmd                    `cmd:"" help:"Generate a PRISM model of the game 2048."`
 	Check      checkCmd                  `cmd:"" help:"Check properties of a model."`
+	Crosscheck crosscheckCmd             `cmd:"" help:"Ask several engines, and say whether they agree."`
 	Simulate   simulateCmd               `cmd:"" help:"Print a random path of a model."`
 	Compare    compareCmd                `cmd:"" help:"Compare strategies in a table; with no arguments, the thesis's experiment."`
 	Export     exportCmd                 `cmd:"" help:"Write the state space as files for PRISM, Storm and Graphviz."`
 	Info       infoCmd                   `cmd:"" help:"Print the size and structure of the state space."`
+	Doctor     doctorCmd                 `cmd:"" help:"Say which engines are there, and what to do about the others."`
+	Image      imageCmd                  `cmd:"" help:"Make and list the Docker images that PRISM and Storm run in."`
+	Clean      cleanCmd                  `cmd:"" help:"Remove containers that a killed run left behind."`
 	Completion kongcompletion.Completion `cmd:"" help:"Print the shell code that turns completion on."`
 
 	Quiet   bool             `short:"q" help:"No progress bars and no notes on standard error; errors and warnings stay."`
@@ -39,6 +44,8 @@ type world struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	getenv         func(string) string
+	lookupEnv      func(string) (string, bool)
+	setenv         func(name, value string) error
 	// terminal reports whether a stream is a terminal, and its width in columns.
 	terminal func(w io.Writer) (cols int, ok bool)
 	quiet    bool
@@ -65,7 +72,7 @@ func main() {
 	context.AfterFunc(ctx, stop)
 	code := run(ctx, os.Args[1:], &world{
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
-		getenv: os.Getenv, terminal: terminalSize,
+		getenv: os.Getenv, lookupEnv: os.LookupEnv, setenv: os.Setenv, terminal: terminalSize,
 	})
 	stop()
 	os.Exit(code)
@@ -93,7 +100,7 @@ func run(ctx context.Context, args []string, env *world) int {
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Writers(env.stdout, env.stderr),
 		kong.Exit(func(code int) { exited = code }),
-		kong.Vars{"version": "tilecheck " + version, "p2": modelgen.DefaultP2, "thesis": thesisProperty},
+		kong.Vars{"version": "tilecheck " + version, "p2": modelgen.DefaultP2, "thesis": thesisProperty, "storm_image": stormimage.DefaultImage},
 		kong.BindTo(ctx, (*context.Context)(nil)),
 		kong.Bind(env),
 	)

@@ -1,0 +1,185 @@
+package containers
+
+import (
+	"archive/tar"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/containerd/errdefs"
+	"github.com/moby/moby/client"
+)
+
+// Image is an image that is on the machine.
+type Image struct {
+	Ref     string // the name it was asked for by, or its first one
+	ID      string // of its configuration: content-addressed, "sha256:…"
+	Digest  string // of its manifest, if it came from a registry
+	Tool    string // that it holds, if it was made by this program
+	Version string // of that tool
+	Size    int64  // bytes
+	Created time.Time
+}
+
+// String returns the name with as much of the digest as tells images apart.
+func (i Image) String() string {
+	digest := i.Digest
+	if digest == "" {
+		digest = i.ID
+	}
+	short, _ := strings.CutPrefix(digest, "sha256:")
+	return i.Ref + "@sha256:" + short[:min(12, len(short))]
+}
+
+// Find returns an image that is on the machine. When it is not, the error is a
+// *result.Failure with what Tool.Missing says; nothing is pulled, so the answer
+// takes milliseconds.
+func (d *Docker) Find(ctx context.Context, tool Tool, ref string) (Image, error) {
+	img, err := d.inspect(ctx, ref)
+	if errdefs.IsNotFound(err) {
+		return Image{}, failure("there is no image %s of %s on this machine; %s", ref, tool.Name, tool.Missing(ref))
+	}
+	return img, classify("look for image "+ref, err)
+}
+
+func (d *Docker) inspect(ctx context.Context, ref string) (Image, error) {
+	found, err := d.client.ImageInspect(ctx, ref)
+	if err != nil {
+		return Image{}, err
+	}
+	img := Image{Ref: ref, ID: found.ID, Size: found.Size, Digest: digest(found.RepoDigests)}
+	if c := found.Config; c != nil {
+		img.Tool, img.Version = c.Labels[LabelTool], c.Labels[LabelVersion]
+	}
+	// An image of another maker may have any date, or none.
+	img.Created, _ = time.Parse(time.RFC3339Nano, found.Created)
+	return img, nil
+}
+
+func digest(repoDigests []string) string {
+	if len(repoDigests) == 0 {
+		return ""
+	}
+	_, d, _ := strings.Cut(repoDigests[0], "@")
+	return d
+}
+
+// Images lists the images that this program made, and those of refs that are
+// there, by name.
+func (d *Docker) Images(ctx context.Context, refs ...string) ([]Image, error) {
+	found, err := d.client.ImageList(ctx, client.ImageListOptions{Filters: make(client.Filters).Add("label", LabelTool)})
+	if err != nil {
+		return nil, classify("list images", err)
+	}
+	var images []Image
+	for _, i := range found.Items {
+		for _, ref := range i.RepoTags {
+			images = append(images, Image{
+				Ref: ref, ID: i.ID, Digest: digest(i.RepoDigests), Tool: i.Labels[LabelTool], Version: i.Labels[LabelVersion],
+				Size: i.Size, Created: time.Unix(i.Created, 0),
+			})
+		}
+	}
+	for _, ref := range refs {
+		img, err := d.inspect(ctx, ref)
+		switch {
+		case errdefs.IsNotFound(err) || err == nil && img.Tool != "":
+		case err != nil:
+			return nil, classify("look for image "+ref, err)
+		default:
+			images = append(images, img)
+		}
+	}
+	slices.SortFunc(images, func(a, b Image) int { return cmp.Compare(a.Ref, b.Ref) })
+	return images, nil
+}
+
+// Pull fetches an image from its registry.
+func (d *Docker) Pull(ctx context.Context, ref string) error {
+	out, err := d.client.ImagePull(ctx, ref, client.ImagePullOptions{})
+	if err != nil {
+		return classify("pull "+ref, err)
+	}
+	return classify("pull "+ref, out.Wait(ctx))
+}
+
+// Import makes an image of a root file system, a tar file that may be
+// compressed.
+func (d *Docker) Import(ctx context.Context, ref string, rootfs io.Reader) error {
+	out, err := d.client.ImageImport(ctx, client.ImageImportSource{Source: rootfs, SourceName: "-"}, ref, client.ImageImportOptions{})
+	if err != nil {
+		return classify("import "+ref, err)
+	}
+	defer out.Close()
+	_, err = progress(out)
+	return classify("import "+ref, err)
+}
+
+// Build makes an image of a Dockerfile and the files that go with it, under the
+// name ref, or without a name. It returns the image's ID. The Dockerfile has to
+// do without a network.
+func (d *Docker) Build(ctx context.Context, ref, dockerfile string, files func(*tar.Writer) error) (string, error) {
+	r, w := io.Pipe()
+	go func() { w.CloseWithError(buildContext(w, dockerfile, files)) }()
+	defer r.Close()
+	opts := client.ImageBuildOptions{Remove: true, ForceRemove: true, NetworkMode: "none"}
+	if ref != "" {
+		opts.Tags = []string{ref}
+	}
+	out, err := d.client.ImageBuild(ctx, r, opts)
+	if err != nil {
+		return "", classify("build image", err)
+	}
+	defer out.Body.Close()
+	id, err := progress(out.Body)
+	return id, classify("build image", err)
+}
+
+func buildContext(w io.Writer, dockerfile string, files func(*tar.Writer) error) error {
+	t := tar.NewWriter(w)
+	if err := t.WriteHeader(&tar.Header{Name: "Dockerfile", Mode: 0o644, Size: int64(len(dockerfile))}); err != nil {
+		return err
+	}
+	if _, err := io.WriteString(t, dockerfile); err != nil {
+		return err
+	}
+	if files != nil {
+		if err := files(t); err != nil {
+			return err
+		}
+	}
+	return t.Close()
+}
+
+// progress reads the messages of an engine at work to their end. It returns the
+// ID of the image that came out, if they tell it.
+func progress(messages io.Reader) (string, error) {
+	id := ""
+	for dec := json.NewDecoder(messages); ; {
+		var m struct {
+			Error string `json:"error"`
+			Aux   struct{ ID string }
+		}
+		switch err := dec.Decode(&m); {
+		case errors.Is(err, io.EOF):
+			return id, nil
+		case err != nil:
+			return id, err
+		case m.Error != "":
+			return id, errors.New(m.Error)
+		case m.Aux.ID != "":
+			id = m.Aux.ID
+		}
+	}
+}
+
+// RemoveImage removes an image.
+func (d *Docker) RemoveImage(ctx context.Context, ref string) error {
+	_, err := d.client.ImageRemove(ctx, ref, client.ImageRemoveOptions{Force: true, PruneChildren: true})
+	return classify("remove image "+ref, err)
+}

@@ -1,0 +1,103 @@
+// Package testimage makes the image that tests of containers run: FROM scratch,
+// with the program of package faketool under the names that are asked for. It
+// needs Docker and Go, and no network.
+package testimage
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/moby/moby/client"
+)
+
+// Need skips the test when something it needs is not there, and says why. It
+// fails instead when the environment variable TILECHECK_REQUIRE names it.
+func Need(tb testing.TB, name string, err error) {
+	tb.Helper()
+	if err == nil {
+		return
+	}
+	if slices.Contains(strings.Split(os.Getenv("TILECHECK_REQUIRE"), ","), name) {
+		tb.Fatalf("%s is required: %v", name, err)
+	}
+	tb.Skipf("needs %s: %v", name, err)
+}
+
+// Import builds faketool and imports an image under the name ref that has it as
+// /bin/faketool, with a link to it at each of the names, /bin/cat for example.
+// The image is labelled and goes away with the test. Tests of packages run at
+// the same time: each takes names of its own.
+func Import(tb testing.TB, ref string, labels map[string]string, names ...string) {
+	tb.Helper()
+	c, err := client.New(client.FromEnv)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	archive := pack(tb, Program(tb), names)
+	changes := []string{"ENV PATH=/bin"}
+	for k, v := range labels {
+		changes = append(changes, fmt.Sprintf("LABEL %s=%q", k, v))
+	}
+	out, err := c.ImageImport(tb.Context(), client.ImageImportSource{Source: archive, SourceName: "-"}, ref, client.ImageImportOptions{Changes: changes})
+	if err != nil {
+		tb.Fatalf("import %s: %v", ref, err)
+	}
+	defer out.Close()
+	if text, err := io.ReadAll(out); err != nil || strings.Contains(string(text), `"error"`) {
+		tb.Fatalf("import %s: %s %v", ref, text, err)
+	}
+	tb.Cleanup(func() {
+		if _, err := c.ImageRemove(context.Background(), ref, client.ImageRemoveOptions{Force: true}); err != nil {
+			tb.Errorf("remove %s: %v", ref, err)
+		}
+	})
+}
+
+// Program builds faketool, static.
+func Program(tb testing.TB) []byte {
+	tb.Helper()
+	file := filepath.Join(tb.TempDir(), "faketool")
+	c := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", file, "tilecheck/containers/internal/faketool")
+	c.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOFLAGS=")
+	if out, err := c.CombinedOutput(); err != nil {
+		tb.Fatalf("build faketool: %v\n%s", err, out)
+	}
+	program, err := os.ReadFile(file)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return program
+}
+
+func pack(tb testing.TB, program []byte, names []string) io.Reader {
+	tb.Helper()
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	put := func(h tar.Header, data []byte) {
+		h.Size = int64(len(data))
+		if err := w.WriteHeader(&h); err != nil {
+			tb.Fatal(err)
+		}
+		if _, err := w.Write(data); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	put(tar.Header{Typeflag: tar.TypeDir, Name: "bin/", Mode: 0o755}, nil)
+	put(tar.Header{Typeflag: tar.TypeReg, Name: "bin/faketool", Mode: 0o755}, program)
+	for _, n := range names {
+		put(tar.Header{Typeflag: tar.TypeSymlink, Name: strings.TrimPrefix(n, "/"), Linkname: "/bin/faketool", Mode: 0o777}, nil)
+	}
+	if err := w.Close(); err != nil {
+		tb.Fatal(err)
+	}
+	return &b
+}

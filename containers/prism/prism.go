@@ -1,0 +1,81 @@
+package prism
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/testcontainers/testcontainers-go"
+
+	"tilecheck/containers"
+	"tilecheck/result"
+	"tilecheck/runner"
+)
+
+// Tool is PRISM in an image that has prism on its PATH. Under a memory limit its
+// arguments are led by those of Memory.
+func Tool() containers.Tool {
+	return containers.Tool{
+		Name:    "prism",
+		Program: []string{"prism"},
+		// PRISM keeps its settings at home, and the root file system is read-only.
+		Env:    map[string]string{"HOME": "/tmp"},
+		Memory: Memory,
+		Missing: func(image string) string {
+			return fmt.Sprintf("make it from a PRISM installation with `tilecheck image prism --from DIR --tag %s`", image)
+		},
+	}
+}
+
+// Memory returns the switches that keep PRISM within limit bytes, apart from
+// those that args have: the heap of its Java virtual machine, and the memory of
+// CUDD, which is another. What remains is for the machine itself: its code,
+// classes, stacks and buffers.
+func Memory(limit int64, args []string) []string {
+	const mb = 1 << 20
+	overhead := max(160*mb, limit/8)
+	cudd := min(1024*mb, (limit-overhead)/4)
+	heap := limit - overhead - cudd
+	var switches []string
+	add := func(name string, bytes int64) {
+		if !has(args, name) {
+			switches = append(switches, "-"+name, fmt.Sprintf("%dm", max(bytes/mb, 16)))
+		}
+	}
+	add("javamaxmem", heap)
+	add("cuddmaxmem", cudd)
+	return switches
+}
+
+// has reports whether args have a switch, in either of PRISM's spellings.
+func has(args []string, name string) bool {
+	for _, a := range args {
+		if strings.TrimPrefix(strings.TrimPrefix(a, "-"), "-") == name && a != name {
+			return true
+		}
+	}
+	return false
+}
+
+// Run starts a container of PRISM that is ready to check: see containers.Start,
+// which says what opts may change. Whoever runs it terminates it.
+func Run(ctx context.Context, img string, opts ...testcontainers.ContainerCustomizer) (*containers.Container, error) {
+	return containers.Run(ctx, Tool(), img, opts...)
+}
+
+// Version asks PRISM for the version in its banner, "4.10.2" for example.
+func Version(ctx context.Context, c runner.Commander) (string, error) {
+	var out, complaint bytes.Buffer
+	exit, err := c.Run(ctx, runner.Command{Args: []string{"-version"}, Stdout: &out, Stderr: &complaint})
+	if err != nil {
+		return "", err
+	}
+	version, found := strings.CutPrefix(strings.TrimSpace(out.String()), "PRISM version ")
+	if exit.Code != 0 || exit.Cause != runner.Finished || !found {
+		said := strings.TrimSpace(complaint.String() + out.String())
+		return "", &result.Failure{Class: result.Other, Message: fmt.Sprintf("%s did not tell its version (exit status %d %s): %.300s", c.Where(), exit.Code, exit.Cause, said)}
+	}
+	version, _, _ = strings.Cut(version, "\n")
+	return strings.TrimSpace(version), nil
+}
