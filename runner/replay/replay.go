@@ -1,0 +1,47 @@
+// Package replay is a tool that says again what a recorded run of it said, for
+// tests that need a tool's output and not the tool.
+package replay
+
+import (
+	"context"
+	"io"
+
+	"tilecheck/parse"
+	"tilecheck/runner"
+)
+
+// Recording answers every run with the same transcript, whatever is asked.
+type Recording struct {
+	name       string
+	transcript parse.Transcript
+}
+
+var _ runner.Commander = (*Recording)(nil)
+
+// New returns a recording of a transcript in the form of parse.ReadTranscript.
+func New(name string, transcript []byte) *Recording {
+	return &Recording{name, parse.ReadTranscript(transcript)}
+}
+
+// Where returns the name of the recording.
+func (r *Recording) Where() string { return "recording " + r.name }
+
+// Run implements runner.Commander. A recording without an exit code is of a run
+// that was killed.
+func (r *Recording) Run(ctx context.Context, c runner.Command) (runner.Exit, error) {
+	for _, out := range []struct {
+		w    io.Writer
+		text []byte
+	}{{c.Stdout, r.transcript.Stdout}, {c.Stderr, r.transcript.Stderr}} {
+		if out.w == nil {
+			continue
+		}
+		if _, err := out.w.Write(out.text); err != nil {
+			return runner.Exit{Code: -1, Cause: runner.Refused}, nil
+		}
+	}
+	if !r.transcript.End.Known {
+		return runner.Exit{Code: -1, Cause: runner.Killed}, ctx.Err()
+	}
+	return runner.Exit{Code: r.transcript.End.Code}, ctx.Err()
+}
