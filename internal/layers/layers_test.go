@@ -43,6 +43,7 @@ var layer = map[string]int{
 	"native/explicit/scheduler":         4,
 	"runner/bridge":                     4,
 	"runner/local":                      3,
+	"runner/replay":                     3,
 	"containers":                        3,
 	"containers/prism":                  4,
 	"containers/storm":                  4,
