@@ -141,11 +141,13 @@ func TestPRISMSwitches(t *testing.T) {
 		{runner.Job{Numeric: runner.Numeric{Accuracy: result.Float, Epsilon: 1e-9}, NoFixDeadlocks: true}, nil, "-nofixdl -explicit -epsilon 1e-09"},
 		{runner.Job{}, []string{"-h"}, "-h"},
 		{
-			runner.Job{Method: runner.CI, Simulation: runner.Simulation{Samples: 500, Confidence: 0.99, MaxPath: 20000}}, nil,
+			runner.Job{Method: runner.CI, Simulation: runner.Simulation{Samples: 500, Confidence: 0.99, MaxPath: 20000}},
+			nil,
 			"-sim -simmethod ci -simsamples 500 -simconf 0.01 -simpathlen 20000",
 		},
 		{
-			runner.Job{Method: runner.Sim, Simulation: runner.Simulation{Width: 0.05, MaxReward: 10, MinSamples: 9}}, nil,
+			runner.Job{Method: runner.Sim, Simulation: runner.Simulation{Width: 0.05, MaxReward: 10, MinSamples: 9}},
+			nil,
 			"-sim -simwidth 0.05 -simmaxrwd 10 -simmanual -simvar 9",
 		},
 		{runner.Job{Method: runner.APMC, Simulation: runner.Simulation{Approximation: 0.1}}, nil, "-sim -simmethod apmc -simapprox 0.1"},
@@ -189,6 +191,21 @@ func TestStormCommand(t *testing.T) {
 	}
 	if got := s.file(0, "properties.props"); !strings.HasPrefix(got, `"tilecheck_1": P=?`) {
 		t.Errorf("properties %q", got)
+	}
+	s = &script{answers: []string{answer("0.125")}}
+	timed := job
+	timed.Props, timed.Consts = []string{"const int T; const int V; P=? [ F<=T x=N ]"}, []string{"N=2,p=0.5,T=3"}
+	if vs, err = bridge.Storm(s, bridge.Options{}).Check(t.Context(), timed); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := summary(vs), "P=? [ F<=T x=N ] N=2 p=0.5 T=3: 0.125\n"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if got, want := s.file(0, "properties.props"), "const int T = 3;\n"; !strings.HasPrefix(got, want) || strings.Contains(got, "V") {
+		t.Errorf("properties %q", got)
+	}
+	if got, want := strings.Join(s.commands[0].Args, " "), "--prism model.prism --prop properties.props --constants N=2,p=0.5 --sound"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	s = &script{}
 	job.Method = runner.CI

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -59,11 +60,15 @@ func (storm) command(j *job, batch []*item) (runner.Command, error) {
 	if err := syntax.Fprint(&model, j.plan.Tree, opt); err != nil {
 		return runner.Command{}, err
 	}
-	if err := syntax.Fprint(&props, stormProperties(batch), opt); err != nil {
+	file, err := stormProperties(batch)
+	if err != nil {
+		return runner.Command{}, err
+	}
+	if err := syntax.Fprint(&props, file, opt); err != nil {
 		return runner.Command{}, err
 	}
 	args := []string{"--prism", modelFile, "--prop", propsFile}
-	args = append(args, constSwitch("--constants", batch[0].constants())...)
+	args = append(args, constSwitch("--constants", plan.Constants(batch[0].model))...)
 	if j.plan.Model.ModelType() == syntax.CTMC {
 		args = append(args, "--prismcompat") // rates as PRISM reads them
 	}
@@ -93,12 +98,24 @@ func (storm) command(j *job, batch []*item) (runner.Command, error) {
 }
 
 // stormProperties are the properties of a batch, each under the name stormName
-// has for it, and the declarations that they may use.
-func stormProperties(batch []*item) *syntax.Properties {
+// has for it, and the declarations that they may use. Constants of the
+// properties have their values there.
+func stormProperties(batch []*item) (*syntax.Properties, error) {
 	file := &syntax.Properties{}
 	source := batch[0].task.Source
+	values := plan.Constants(batch[0].property)
 	for _, x := range source.Tree.Items {
-		if _, property := x.(*syntax.Property); !property {
+		switch x := x.(type) {
+		case *syntax.Property:
+		case *syntax.ConstDecl:
+			c, err := withValue(x, values)
+			if err != nil {
+				return nil, err
+			}
+			if c != nil {
+				file.Items = append(file.Items, c)
+			}
+		default:
 			file.Items = append(file.Items, x)
 		}
 	}
@@ -108,7 +125,26 @@ func stormProperties(batch []*item) *syntax.Properties {
 		p.Doc = nil
 		file.Items = append(file.Items, &p)
 	}
-	return file
+	return file, nil
+}
+
+// withValue returns a constant with its value, nil for one that no property of
+// the run needs.
+func withValue(c *syntax.ConstDecl, values []result.Constant) (*syntax.ConstDecl, error) {
+	if c.Value != nil {
+		return c, nil
+	}
+	i := slices.IndexFunc(values, func(v result.Constant) bool { return v.Name == c.Name.Name })
+	if i < 0 {
+		return nil, nil
+	}
+	x, err := syntax.ParseExpr("", []byte(values[i].Value))
+	if err != nil {
+		return nil, err
+	}
+	defined := *c
+	defined.Value = x
+	return &defined, nil
 }
 
 func stormName(it *item) string { return "tilecheck_" + strconv.Itoa(it.number) }
