@@ -185,6 +185,7 @@ func BenchmarkSlow(b *testing.B) {
 		chain{"biased100", func() *sparse.Model { return grid(b, 100, 100, 0.2) }, func(s, _ int) bool { return s%100 == 0 }},
 		chain{"retry100000", func() *sparse.Model { return retry(b, 100_000) }, last},
 		chain{"random100000", func() *sparse.Model { return random(b, 100_000, 4, 0.01) }, last},
+		chain{"rare100000", func() *sparse.Model { return random(b, 100_000, 4, 1e-4) }, last},
 		chain{"dense1000", func() *sparse.Model { return random(b, 1000, 300, 1e-5) }, last},
 		chain{"fast1000000", func() *sparse.Model { return random(b, 1_000_000, 4, 0.5) }, last},
 	)
@@ -208,6 +209,48 @@ func BenchmarkSlow(b *testing.B) {
 				if !v.Converged {
 					b.Error("not converged")
 				}
+			}
+		})
+	}
+}
+
+// tandem is two queues of length n one after the other, with arrival rate 4 and
+// service rates 5 and 6.
+func tandem(tb testing.TB, n int) (*sparse.Model, *sparse.Reward) {
+	tb.Helper()
+	b := sparse.NewBuilder(sparse.CTMC)
+	r := &sparse.Reward{}
+	state := func(x, y int) int { return x*(n+1) + y }
+	for x := range n + 1 {
+		for y := range n + 1 {
+			b.State()
+			r.State = append(r.State, float64(x+y))
+			if x < n {
+				b.Add(state(x+1, y), 4)
+			}
+			if x > 0 && y < n {
+				b.Add(state(x-1, y+1), 5)
+			}
+			if y > 0 {
+				b.Add(state(x, y-1), 6)
+			}
+		}
+	}
+	return finish(tb, b), r
+}
+
+// BenchmarkLongRun is the mean number of jobs in queues.
+func BenchmarkLongRun(b *testing.B) {
+	for _, n := range []int{30, 100, 300} {
+		b.Run(fmt.Sprintf("tandem%d", n), func(b *testing.B) {
+			m, r := tandem(b, n)
+			for b.Loop() {
+				v, err := solve.LongRun(b.Context(), sparse.NewGraph(m), r, solve.Options{})
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.ReportMetric(float64(v.Sweeps), "sweeps")
+				b.ReportMetric(1e12*widest(v), "width/1e-12")
 			}
 		})
 	}

@@ -52,6 +52,9 @@ const negligible = 1e-3
 // not known of them comes into the solution in proportion, where the greatest
 // relative width of any would have to be assumed otherwise.
 func (d *direct) ends(mt *meter, x []float64) (low, high []float64, err error) {
+	if d.l.inherited == 0 {
+		return x, x, nil
+	}
 	d.guess = x
 	end := func(of []float64) ([]float64, error) {
 		return d.solve(mt, func(k int) float64 {
@@ -273,10 +276,12 @@ type direct struct {
 	choice []uint32
 	budget float64 // of operations, for each order
 	err    float64 // relative error of a solution, given the equations
+	back   float64 // what of it comes from putting the solution back
 	fresh  bool    // the factors are those of the choices made
 	// rough says that there are no factors, since they would cost more than
 	// budget; then solutions start from a guess, and have some precision.
 	rough     bool
+	strict    bool // no such solutions are wanted
 	guess     []float64
 	precision float64
 
@@ -380,8 +385,11 @@ func (d *direct) solve(mt *meter, gain func(k int) float64) ([]float64, error) {
 		}
 		d.rough = d.fill == nil
 	}
+	if d.rough && d.strict {
+		return nil, nil
+	}
 	if d.rough {
-		return d.roughly(mt, gain, int(d.budget/float64(stepCost*d.l.work())))
+		return d.roughly(mt, gain, max(leastSteps, int(min(d.budget/float64(2*stepCost*d.l.work()), 1e6))))
 	}
 	if !d.fresh {
 		var err error
@@ -404,7 +412,8 @@ func (d *direct) factorise(mt *meter) (bool, error) {
 	n := len(d.order)
 	d.a, d.b = make([]float64, len(d.up)), make([]float64, len(d.low))
 	d.exit, d.pivot = make([]float64, n), make([]float64, n)
-	d.err = 1.05 * unit * (7.1*float64(len(d.low)) + float64(len(d.up)) + 4*float64(n))
+	d.back = 1.05 * unit * (float64(len(d.up)) + 4*float64(n))
+	d.err = 1.05*unit*7.1*float64(len(d.low)) + d.back
 	sum := make([]float64, n) // of the equation under way, by place
 	for p := range n {
 		work := d.gather(p, sum)

@@ -183,8 +183,9 @@ func (l *local) solve(mt *meter, opts Options, eps float64) error {
 	precision := margin / 4
 	shift := 0.0
 	direct := 1 // sweeps before elimination is tried
+	fast := false
 	for sweeps := 0; sweeps < limit; {
-		if sweeps >= direct {
+		if sweeps >= direct && !fast {
 			ok, more, err := l.direct(mt, margin, float64(sweeps)*float64(l.work())*budgetPerWork)
 			if ok || err != nil {
 				l.converged = true
@@ -200,6 +201,8 @@ func (l *local) solve(mt *meter, opts Options, eps float64) error {
 			return err
 		}
 		if change > precision {
+			// As many sweeps again may do.
+			fast = sweeps == firstSweeps && change*change < precision
 			continue
 		}
 		l.guess(margin, shift)

@@ -24,12 +24,15 @@ func LongRun(ctx context.Context, g *sparse.Graph, r *sparse.Reward, opts Option
 		return nil, ErrNondeterministic
 	}
 	opts.Scheduler = false
-	opts.Epsilon = opts.epsilon() / 2 // of a bottom component, and of getting there
 	v := newValues(g.Model, opts)
 	comps := g.Components(nil, nil)
+	bottom := comps.Bottom(g.Model)
+	if opts.Epsilon = opts.epsilon(); len(bottom) < comps.Num() {
+		opts.Epsilon /= 2 // one half is for getting there
+	}
 	closed := sparse.NewSet(g.NumStates())
 	a := newAverager(ctx, g, r, opts)
-	for _, i := range comps.Bottom(g.Model) {
+	for _, i := range bottom {
 		members := comps.Members(i)
 		lo, hi, ok, err := a.average(members)
 		if err != nil {
@@ -155,20 +158,25 @@ func (a *averager) average(members []uint32) (lo, hi float64, ok bool, err error
 	a.h, a.d = make([]float64, n), make([]float64, n)
 	work, exit := a.size(members)
 	lo, hi = 0, math.Inf(1)
-	done, more := 0, true
-	for sweeps := min(firstSweeps, a.opts.maxSweeps()); ; sweeps = min(4*sweeps, a.opts.maxSweeps()) {
-		if !more {
-			sweeps = a.opts.maxSweeps()
-		}
+	done, limit, more := 0, a.opts.maxSweeps(), n > 1
+	for sweeps := firstSweeps; ; sweeps *= 4 {
+		sweeps = min(sweeps, limit)
 		l, h, err := a.iterate(members, exit, work, sweeps-done)
 		lo, hi, done = max(lo, l), min(hi, h), sweeps
-		if a.narrow(lo, hi) || err != nil || done == a.opts.maxSweeps() {
+		if a.narrow(lo, hi) || err != nil || done == limit {
 			return lo, hi, a.narrow(lo, hi), err
 		}
-		l, h, more, err = a.eliminate(members, float64(done)*float64(work)*budgetPerWork)
+		if !more {
+			continue
+		}
+		// A sweep here does more per transition than one of local.
+		l, h, more, err = a.eliminate(members, float64(done)*float64(work)*budgetPerWork*4)
 		lo, hi = max(lo, l), min(hi, h)
 		if a.narrow(lo, hi) || err != nil {
 			return lo, hi, true, err
+		}
+		if !math.IsInf(h, 1) && h-l <= 10*a.opts.epsilon()*h { // sweeps would take long to do better
+			return lo, hi, true, nil
 		}
 	}
 }
@@ -289,9 +297,10 @@ func (a *averager) cycle(members []uint32, home uint32, budget float64) (lo, hi 
 	times := a.time.local(rest, &a.ws)
 	defer a.ws.forget(rest)
 	d := newDirect(l, budget)
+	d.strict = true
 	rewards, err := d.solve(a.mt, d.constant)
 	if rewards == nil || err != nil {
-		return lo, hi, false, d.fill == nil, err
+		return lo, hi, false, d.rough, err
 	}
 	elapsed := d.substitute(func(k int) float64 { return times.lo[k] })
 	if elapsed == nil || !d.sure(elapsed) {
@@ -308,7 +317,8 @@ func (a *averager) cycle(members []uint32, home uint32, budget float64) (lo, hi 
 	if !moderate([]float64{sum}) { // no reward at all would not have come here
 		return lo, hi, false, false, nil
 	}
-	e := 2.02 * (d.err + d.perturbation() + a.y.round.row(end-first+1))
+	// Also the average is a quotient of sums of products as in perturbation.
+	e := 1.01 * (d.err + d.back + d.perturbation() + 2.02*a.y.round.row(end-first+1))
 	x := sum / time
 	return a.y.round.down(x, e), a.y.round.up(x, e), true, false, nil
 }
