@@ -119,7 +119,6 @@ func (r *run) finish(ctx context.Context) runner.Exit {
 		exit = r.stop(ctx, copied, runner.TimedOut)
 	}
 	r.stream.Close()
-	exit.Elapsed = time.Since(r.from)
 	if exit.Cause != runner.Cancelled && exit.Cause != runner.Lost {
 		r.gather(ctx, &exit)
 	}
@@ -136,6 +135,7 @@ func (r *run) stderr() io.Writer {
 
 // stop kills the container and waits for the last of the output.
 func (r *run) stop(ctx context.Context, copied <-chan error, cause runner.Cause) runner.Exit {
+	exit := runner.Exit{Code: -1, Cause: cause, Elapsed: time.Since(r.from)}
 	_ = r.Terminate(ctx)
 	select {
 	case <-copied:
@@ -143,7 +143,7 @@ func (r *run) stop(ctx context.Context, copied <-chan error, cause runner.Cause)
 		r.stream.Close()
 		<-copied
 	}
-	return runner.Exit{Code: -1, Cause: cause}
+	return exit
 }
 
 // gather collects the files that were asked for. Of a container that is gone
@@ -165,24 +165,26 @@ func (r *run) gather(ctx context.Context, exit *runner.Exit) {
 
 // judge says how a run ended whose output has ended.
 func (r *run) judge(ctx context.Context, copied error) runner.Exit {
-	elapsed := time.Since(r.from)
+	exit := runner.Exit{Code: -1, Elapsed: time.Since(r.from)}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeLimit)
 	defer cancel()
 	if _, ok := errors.AsType[*refused](copied); ok {
-		return runner.Exit{Code: -1, Cause: runner.Refused}
+		exit.Cause = runner.Refused
+		return exit
 	}
-	code, cause := r.status(ctx)
+	exit.Code, exit.Cause = r.status(ctx)
 	switch {
-	case copied != nil && cause == runner.Finished:
-		return runner.Exit{Code: code, Cause: runner.Lost} // the end of the output is missing
-	case cause == runner.Lost:
-		return runner.Exit{Code: -1, Cause: runner.Lost}
+	case exit.Cause == runner.Lost:
+		return exit
+	case copied != nil && exit.Cause == runner.Finished:
+		exit.Cause = runner.Lost // the end of the output is missing
+		return exit
 	}
-	cause = r.cause(ctx, code, cause, elapsed)
-	if cause == runner.Killed && r.docker.leaving(ctx) {
-		cause = runner.Lost // the engine takes its containers down with it
+	exit.Cause = r.cause(ctx, exit)
+	if exit.Cause == runner.Killed && r.docker.leaving(ctx) {
+		exit.Cause = runner.Lost // the engine takes its containers down with it
 	}
-	return runner.Exit{Code: code, Cause: cause}
+	return exit
 }
 
 // settle is how long after the end of the output the engine may take to tell
@@ -224,20 +226,20 @@ func (r *run) neverRan(code int) runner.Cause {
 	return runner.Finished
 }
 
-// cause says why a tool ended, from its exit status and what else is known.
-func (r *run) cause(ctx context.Context, code int, known runner.Cause, elapsed time.Duration) runner.Cause {
+// cause says why a tool ended, from what status and the clock say.
+func (r *run) cause(ctx context.Context, exit runner.Exit) runner.Cause {
 	limit := r.cmd.Limits.Time
 	const timedOut, killed = 124, 128 + 9 // timeout(1)
 	switch {
-	case code == 0:
+	case exit.Code == 0:
 		return runner.Finished
 	case r.outOfMemory(ctx):
 		return runner.OutOfMemory
-	case known != runner.Finished:
-		return known
-	case limit > 0 && elapsed >= limit+grace(limit) && (code == timedOut || code == killed):
+	case exit.Cause != runner.Finished:
+		return exit.Cause
+	case limit > 0 && exit.Elapsed >= limit+grace(limit) && (exit.Code == timedOut || exit.Code == killed):
 		return runner.TimedOut
-	case fromOutside(code):
+	case fromOutside(exit.Code):
 		return runner.Killed
 	}
 	return runner.Finished
