@@ -190,7 +190,7 @@ func TestDiagnostics(t *testing.T) {
 // A property with errors costs the others nothing, but those that refer to it.
 func TestRejectedProperties(t *testing.T) {
 	vs := sample(t, runner.Job{
-		Model: []byte(ruin), Method: runner.Exact, Consts: []string{"N=2:3"},
+		Model: []byte(ruin), Method: runner.Exact, Numeric: runner.Numeric{Accuracy: result.Exact}, Consts: []string{"N=2:3"},
 		Properties: []byte("\"a\": P=? [ F x=N ];\n\"b\": P=? [ F q ];\nR{\"r\"}=? [ F x=N ];\n\"b\"*2;\n\"d\": \"a\"*2;\nP=? [ F x+1 ];"),
 		Props:      []string{`"d"/2`},
 	})
@@ -201,13 +201,13 @@ R{"r"}=? [ F x=N ] N=2: type
 "a"*2 N=2: 1
 P=? [ F x+1 ] N=2: type
 "d"/2 N=2: 0.5
-P=? [ F x=N ] N=3: 0.333333334
+P=? [ F x=N ] N=3: 0.3333333333333333
 P=? [ F q ] N=3: type
 R{"r"}=? [ F x=N ] N=3: type
 "b"*2 N=3: type
-"a"*2 N=3: 0.666666667
+"a"*2 N=3: 0.6666666666666666
 P=? [ F x+1 ] N=3: type
-"d"/2 N=3: 0.333333334
+"d"/2 N=3: 0.3333333333333333
 `
 	if got := summary(vs); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
