@@ -2,15 +2,18 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"tilecheck/modelgen"
+	"tilecheck/native"
 	"tilecheck/native/stats"
 	"tilecheck/prism/syntax"
 	"tilecheck/report"
@@ -82,21 +85,19 @@ func (c *compareCmd) Run(ctx context.Context, env *world) (err error) {
 	if err != nil {
 		return err
 	}
-	for _, cell := range cells {
-		for _, engine := range engines {
-			verdict, err := c.check(ctx, engine, cell, job, progress)
-			if err != nil {
-				return fmt.Errorf("strategy %s, MAX %d: %w", cell.strategy, cell.max, err)
-			}
-			row, err := c.besidePublished(cell, verdict)
-			if err != nil {
-				return err
-			}
-			if len(engines) > 1 {
-				row.Strategy += ", " + engine.Name()
-			}
-			comparison.Cells = append(comparison.Cells, row)
+	verdicts, err := c.verdicts(ctx, cells, engines, job, progress)
+	if err != nil {
+		return err
+	}
+	for i, verdict := range verdicts {
+		row, err := c.besidePublished(cells[i/len(engines)], verdict)
+		if err != nil {
+			return err
 		}
+		if len(engines) > 1 {
+			row.Strategy += ", " + engines[i%len(engines)].Name()
+		}
+		comparison.Cells = append(comparison.Cells, row)
 	}
 	done()
 	disagree := false
@@ -116,16 +117,46 @@ func (c *compareCmd) Run(ctx context.Context, env *world) (err error) {
 			return err
 		}
 	}
-	verdicts := make([]result.Verdict, len(comparison.Cells))
-	for i, c := range comparison.Cells {
-		verdicts[i] = c.Verdict
-	}
 	env.warn(c.Format, verdicts)
 	code := verdictCode(verdicts)
 	if disagree && code != exitOutOfLimit {
 		code = exitDisagree
 	}
 	return status(code)
+}
+
+// verdicts asks every engine about every cell, the engines of a cell beside each
+// other. Several runs of tools go on at a time; the embedded engine uses all
+// processors for one cell and answers after them.
+func (c *compareCmd) verdicts(ctx context.Context, cells []cell, engines []runner.Engine, job runner.Job, progress func(runner.Progress)) ([]result.Verdict, error) {
+	out := make([]result.Verdict, len(cells)*len(engines))
+	errs := make([]error, len(out))
+	ask := func(i int, progress func(runner.Progress)) {
+		cell := cells[i/len(engines)]
+		var err error
+		if out[i], err = c.check(ctx, engines[i%len(engines)], cell, job, progress); err != nil {
+			errs[i] = fmt.Errorf("strategy %s, MAX %d: %w", cell.strategy, cell.max, err)
+		}
+	}
+	slots := make(chan struct{}, max(c.Jobs, 1))
+	var wg sync.WaitGroup
+	var own []int
+	for i := range out {
+		if engines[i%len(engines)].Name() == native.Name {
+			own = append(own, i)
+			continue
+		}
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			ask(i, nil)
+		})
+	}
+	wg.Wait()
+	for _, i := range own {
+		ask(i, progress)
+	}
+	return out, cmp.Or(errs...)
 }
 
 // engines returns the engines to ask, each once.

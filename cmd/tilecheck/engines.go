@@ -24,7 +24,7 @@ type engineFlags struct {
 	StormPath  string   `help:"Storm on this machine (also: environment TILECHECK_STORM)." env:"TILECHECK_STORM" placeholder:"PATH"`
 	PrismImage string   `help:"Docker image of PRISM (also: environment TILECHECK_PRISM_IMAGE; default: the newest that tilecheck image made)." env:"TILECHECK_PRISM_IMAGE" placeholder:"IMAGE"`
 	StormImage string   `help:"Docker image of Storm (also: environment TILECHECK_STORM_IMAGE; default: ${storm_image})." env:"TILECHECK_STORM_IMAGE" placeholder:"IMAGE"`
-	Jobs       int      `help:"Containers that run at a time." default:"1" placeholder:"N"`
+	Jobs       int      `help:"Runs of a tool at a time." default:"1" placeholder:"N"`
 	ToolArg    []string `help:"A switch for PRISM or Storm as it is; repeatable." sep:"none" placeholder:"ARG"`
 }
 
@@ -57,7 +57,7 @@ func (t *toolbox) close() error {
 // engine returns the engine of that name and, unless it is the embedded one,
 // what runs its tool.
 func (t *toolbox) engine(ctx context.Context, name string) (runner.Engine, runner.Commander, error) {
-	opt := bridge.Options{Args: t.flags.ToolArg, Limits: t.limits}
+	opt := bridge.Options{Args: t.flags.ToolArg, Limits: t.limits, Jobs: t.flags.Jobs}
 	switch name {
 	case native.Name:
 		return native.New(), nil, nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"tilecheck/native/stats"
 	"tilecheck/parse"
@@ -23,6 +24,8 @@ type Options struct {
 	Args []string
 	// Limits are those of one run. The tool is told the time limit, too.
 	Limits runner.Limits
+	// Jobs is the number of runs at a time; 0 is 1.
+	Jobs int
 }
 
 // Engine is a tool behind a Commander.
@@ -76,7 +79,8 @@ type job struct {
 	plan *plan.Plan
 	opt  *Options
 	// single says that the runs are for one valuation each, whose constants are given.
-	single bool
+	single  bool
+	telling *sync.Mutex
 }
 
 // Check implements runner.Engine.
@@ -85,20 +89,34 @@ func (e *Engine) Check(ctx context.Context, rj runner.Job) ([]result.Verdict, er
 	if err != nil {
 		return nil, err
 	}
-	j := &job{Job: &rj, plan: p, opt: &e.opt}
+	j := &job{Job: &rj, plan: p, opt: &e.opt, telling: new(sync.Mutex)}
 	items := itemsOf(p)
 	if err := e.tool.refuse(&rj); err != nil {
 		return e.verdicts(j, items, unsupported(err.Error())), nil
 	}
-	for _, batch := range e.tool.batches(open(items)) {
-		if err := e.run(ctx, j, batch); err != nil {
-			return nil, err
-		}
+	if err := e.runAll(ctx, j, e.tool.batches(open(items))); err != nil {
+		return nil, err
 	}
 	if err := e.again(ctx, j, open(items)); err != nil {
 		return nil, err
 	}
 	return e.verdicts(j, items, &result.Failure{Class: result.Other, Message: "the tool said nothing about this property"}), nil
+}
+
+// runAll runs batches, several at a time.
+func (e *Engine) runAll(ctx context.Context, j *job, batches [][]*item) error {
+	slots := make(chan struct{}, max(e.opt.Jobs, 1))
+	errs := make([]error, len(batches))
+	var wg sync.WaitGroup
+	for i, batch := range batches {
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			errs[i] = e.run(ctx, j, batch)
+		})
+	}
+	wg.Wait()
+	return errors.Join(errs...)
 }
 
 // itemsOf lists what needs a verdict, in the order of runner.Engine. What is
@@ -292,6 +310,8 @@ func (e *Engine) progress(j *job) func(parse.Progress) {
 		return nil
 	}
 	return func(p parse.Progress) {
+		j.telling.Lock() // runs may go on beside each other
+		defer j.telling.Unlock()
 		unit := runner.States
 		if p.Stage == parse.Sampling {
 			unit = runner.Percent
