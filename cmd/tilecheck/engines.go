@@ -20,10 +20,10 @@ import (
 
 // engineFlags say where the tools are.
 type engineFlags struct {
-	PrismPath  string   `help:"PRISM on this machine (also: environment TILECHECK_PRISM)." env:"TILECHECK_PRISM" placeholder:"PATH"`
-	StormPath  string   `help:"Storm on this machine (also: environment TILECHECK_STORM)." env:"TILECHECK_STORM" placeholder:"PATH"`
-	PrismImage string   `help:"Docker image of PRISM (also: environment TILECHECK_PRISM_IMAGE; default: the newest that tilecheck image made)." env:"TILECHECK_PRISM_IMAGE" placeholder:"IMAGE"`
-	StormImage string   `help:"Docker image of Storm (also: environment TILECHECK_STORM_IMAGE; default: ${storm_image})." env:"TILECHECK_STORM_IMAGE" placeholder:"IMAGE"`
+	PrismPath  string   `help:"PRISM on this machine." env:"TILECHECK_PRISM" placeholder:"PATH"`
+	StormPath  string   `help:"Storm on this machine." env:"TILECHECK_STORM" placeholder:"PATH"`
+	PrismImage string   `help:"Docker image of PRISM (default: the newest that tilecheck image made)." env:"TILECHECK_PRISM_IMAGE" placeholder:"IMAGE"`
+	StormImage string   `help:"Docker image of Storm (default: ${storm_image})." env:"TILECHECK_STORM_IMAGE" placeholder:"IMAGE"`
 	Jobs       int      `help:"Runs of a tool at a time." default:"1" placeholder:"N"`
 	ToolArg    []string `help:"A switch for PRISM or Storm as it is; repeatable." sep:"none" placeholder:"ARG"`
 }

@@ -17,7 +17,7 @@ type numericFlags struct {
 	Float     bool      `help:"Iterate until a step is small, as other tools do by default: the value has no bounds."`
 	Epsilon   float64   `help:"Relative width of bounds, or with --float the step at which to stop (default 1e-8, 1e-6)." placeholder:"E"`
 	MaxStates int       `help:"Give up a state space with more states." placeholder:"N"`
-	Memory    byteCount `help:"Give up a state space that takes more memory, such as 4GB (default: three quarters of what is free)." placeholder:"SIZE"`
+	Memory    byteCount `help:"Give up a state space, or a tool, that takes more memory, such as 4GB (default: three quarters of what is free, for the state space)." placeholder:"SIZE"`
 }
 
 // byteCount is an amount of memory.
@@ -37,8 +37,8 @@ func (b *byteCount) UnmarshalText(text []byte) error {
 func (f numericFlags) numeric(method runner.Method, workers int) (runner.Numeric, error) {
 	n := runner.Numeric{Epsilon: f.Epsilon, MaxStates: f.MaxStates, MaxMemory: int64(f.Memory), Workers: workers}
 	switch {
-	case method != runner.Exact && f != (numericFlags{}):
-		return n, usageError("--exact, --float, --epsilon, --max-states and --memory are for the state space, want --method exact")
+	case method != runner.Exact && (f.Exact || f.Float || f.Epsilon != 0 || f.MaxStates != 0):
+		return n, usageError("--exact, --float, --epsilon and --max-states are for the state space, want --method exact")
 	case f.Exact && f.Float:
 		return n, usageError("--exact and --float exclude each other")
 	case f.Epsilon < 0 || f.Epsilon >= 1:
