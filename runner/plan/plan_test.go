@@ -1,0 +1,172 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"tilecheck/prism/sema"
+	"tilecheck/runner"
+)
+
+const coin = `dtmc
+const double p;
+const int N;
+module coin
+  s : [0..N] init 0;
+  [] s<N -> p:(s'=s+1) + 1-p:(s'=0);
+  [] s=N -> true;
+endmodule
+label "top" = s=N;
+`
+
+// table writes what a plan says: one line a verdict, in the order of the verdicts.
+func table(p *Plan) []string {
+	var out []string
+	for model := range p.Models() {
+		for _, t := range p.Tasks {
+			if t.Rejected != nil {
+				out = append(out, fmt.Sprintf("%s rejected %d:%d %s", values(model), t.Rejected.Pos.Line, t.Rejected.Pos.Col, t.Rejected.Msg))
+				continue
+			}
+			for property := range t.Valuations() {
+				out = append(out, strings.TrimSpace(values(model, property)+" "+t.Name+" "+t.Text))
+			}
+		}
+	}
+	return out
+}
+
+func values(valuations ...sema.Valuation) string {
+	var out []string
+	for _, c := range Constants(valuations...) {
+		out = append(out, c.Name+"="+c.Value)
+	}
+	return strings.Join(out, ",")
+}
+
+func TestPlan(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		job  runner.Job
+		want []string
+	}{
+		{
+			"model constants are outermost",
+			runner.Job{Props: []string{"P=? [ F<=T s=N ]; const int T;"}, Consts: []string{"p=0.5,N=1:2,T=3:4"}},
+			[]string{
+				"p=0.5,N=1,T=3  P=? [ F<=T s=N ]", "p=0.5,N=1,T=4  P=? [ F<=T s=N ]",
+				"p=0.5,N=2,T=3  P=? [ F<=T s=N ]", "p=0.5,N=2,T=4  P=? [ F<=T s=N ]",
+			},
+		},
+		{
+			"a constant of the file that a property does not use does not multiply it",
+			runner.Job{Properties: []byte("const int T;\n\"a\": P=? [ F<=T s=N ];\n\"b\": P=? [ F s=N ];\n"), Consts: []string{"p=0.5,N=1,T=1:3"}},
+			[]string{
+				"p=0.5,N=1,T=1 a P=? [ F<=T s=N ]", "p=0.5,N=1,T=2 a P=? [ F<=T s=N ]", "p=0.5,N=1,T=3 a P=? [ F<=T s=N ]",
+				"p=0.5,N=1 b P=? [ F s=N ]",
+			},
+		},
+		{
+			"properties of the file come before those of the job",
+			runner.Job{Properties: []byte(`P=? [ F "top" ];`), Props: []string{"true", "false"}, Consts: []string{"p=1,N=1"}},
+			[]string{`p=1.0,N=1  P=? [ F "top" ]`, "p=1.0,N=1  true", "p=1.0,N=1  false"},
+		},
+		{
+			"selection by number and name, in the order asked for",
+			runner.Job{Properties: []byte(`"a": true; "b": false; "c": s=0;`), Select: []string{"3", "a"}, Consts: []string{"p=1,N=1"}},
+			[]string{"p=1.0,N=1 c s=0", "p=1.0,N=1 a true"},
+		},
+		{
+			"a property with an error costs the others nothing",
+			runner.Job{Properties: []byte("P=? [ F x=1 ];\nP=? [ F s=N ];\n"), Consts: []string{"p=1,N=1"}},
+			[]string{`p=1.0,N=1 rejected 1:9 undeclared identifier "x"`, "p=1.0,N=1  P=? [ F s=N ]"},
+		},
+		{
+			"so does one that refers to it",
+			runner.Job{Properties: []byte("\"a\": P=? [ F x=1 ];\n\"b\": \"a\">0;\n\"c\": true;\n"), Consts: []string{"p=1,N=1"}},
+			[]string{`p=1.0,N=1 rejected 1:14 undeclared identifier "x"`, `p=1.0,N=1 rejected 2:6 undeclared label "a"`, "p=1.0,N=1 c true"},
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			test.job.File, test.job.Model, test.job.PropsFile = "coin.prism", []byte(coin), "coin.props"
+			p, err := New(&test.job)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := table(p)
+			if !slices.Equal(got, test.want) {
+				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(test.want, "\n"))
+			}
+			if p.Verdicts() != len(test.want) {
+				t.Errorf("%d verdicts, want %d", p.Verdicts(), len(test.want))
+			}
+		})
+	}
+}
+
+func TestPlanErrors(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		job  runner.Job
+		want []string // all must be in the message
+	}{
+		{"no value", runner.Job{Props: []string{"true"}, Consts: []string{"N=1"}}, []string{"p"}},
+		{"nothing to check", runner.Job{Consts: []string{"p=1,N=1"}}, []string{"propert"}},
+		{"selection", runner.Job{Props: []string{"true"}, Select: []string{"2"}, Consts: []string{"p=1,N=1"}}, []string{"2"}},
+		{"all properties wrong", runner.Job{Properties: []byte("x=1;"), Consts: []string{"p=1,N=1"}}, []string{"coin.props:1:1", "x"}},
+		{
+			"texts are reported together",
+			runner.Job{Props: []string{"x=1", "y=1"}, Consts: []string{"p=1,N=1"}},
+			[]string{`"x"`, `"y"`},
+		},
+		{
+			"a declaration with an error costs everything",
+			runner.Job{Properties: []byte("label \"l\" = x=1;\ntrue;\n"), Consts: []string{"p=1,N=1"}},
+			[]string{"coin.props:1:13", "x"},
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			test.job.File, test.job.Model, test.job.PropsFile = "coin.prism", []byte(coin), "coin.props"
+			_, err := New(&test.job)
+			if err == nil {
+				t.Fatal("no error")
+			}
+			for _, want := range test.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("error %q, want %q in it", err, want)
+				}
+			}
+		})
+	}
+}
+
+// TestUnknownConstant: a definition that nothing declares is a warning, once.
+func TestUnknownConstant(t *testing.T) {
+	p, err := New(&runner.Job{File: "coin.prism", Model: []byte(coin), Props: []string{"true", "false"}, Consts: []string{"p=1,N=1,x=2"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0], "x") {
+		t.Errorf("warnings %q, want one about x", p.Warnings)
+	}
+}
+
+// TestOwn: a text has the declarations of the file before its own.
+func TestOwn(t *testing.T) {
+	p, err := New(&runner.Job{
+		File: "coin.prism", Model: []byte(coin), PropsFile: "coin.props",
+		Properties: []byte("const int T = 2;\nP=? [ F<=T s=N ];\n"), Props: []string{"P=? [ G<=T s=0 ]"}, Consts: []string{"p=1,N=1"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := p.Tasks[1].Source
+	if len(text.Own()) != 1 || text.First() != 1 || text.Base != p.Tasks[0].Source {
+		t.Errorf("the text has %d items of its own from property %d, want 1 from 1", len(text.Own()), text.First())
+	}
+	if file := p.Tasks[0].Source; len(file.Own()) != 2 || file.First() != 0 {
+		t.Errorf("the file has %d items of its own from property %d, want 2 from 0", len(file.Own()), file.First())
+	}
+}
