@@ -2,6 +2,7 @@ package game_test
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"tilecheck/game"
@@ -74,17 +75,69 @@ func BenchmarkCanonical(b *testing.B) {
 	}
 }
 
-func BenchmarkRandomGame(b *testing.B) {
+func BenchmarkMoved(b *testing.B) {
+	for _, s := range []game.Shape{{Rows: 4, Cols: 4}, {Rows: 3, Cols: 3}, {Rows: 3, Cols: 4}} {
+		b.Run(s.String(), func(b *testing.B) {
+			r := newRules(b, s)
+			boards := playedBoards(b, r, 1<<12)
+			var next [4]game.Board
+			i := 0
+			for b.Loop() {
+				r.Moved(boards[i%len(boards)], &next)
+				i++
+			}
+		})
+	}
+}
+
+func BenchmarkAddRandom(b *testing.B) {
 	r := newRules(b, game.Shape{Rows: 4, Cols: 4})
-	pcg := rand.NewPCG(1, 0)
-	rng := rand.New(pcg)
-	moves, stream := 0, uint64(0)
+	boards := slices.DeleteFunc(playedBoards(b, r, 1<<12), func(b game.Board) bool { return r.Empties(b) == 0 })
+	rng := rand.New(rand.NewPCG(1, 0))
+	i := 0
 	for b.Loop() {
-		pcg.Seed(1, stream)
-		stream++
+		r.AddRandom(boards[i%len(boards)], rng)
+		i++
+	}
+}
+
+// BenchmarkGame plays games one after the other, on all moves at once or on the legal moves and one of them.
+func BenchmarkGame(b *testing.B) {
+	r := newRules(b, game.Shape{Rows: 4, Cols: 4})
+	random := func(legal game.Moves, rng *rand.Rand) game.Dir { return legal.Random(rng) }
+	list := func(legal game.Moves, _ *rand.Rand) game.Dir { return thesisOrthogonal.Choose(legal) }
+	b.Run("random/Moved", func(b *testing.B) { benchmarkMoved(b, r, random) })
+	b.Run("random/Move", func(b *testing.B) { benchmarkMove(b, r, random) })
+	b.Run("list/Moved", func(b *testing.B) { benchmarkMoved(b, r, list) })
+	b.Run("list/Move", func(b *testing.B) { benchmarkMove(b, r, list) })
+}
+
+func benchmarkMoved(b *testing.B, r *game.Rules, choose func(game.Moves, *rand.Rand) game.Dir) {
+	rng := rand.New(rand.NewPCG(1, 0))
+	moves := 0
+	var next [4]game.Board
+	for b.Loop() {
+		for board := r.Start(rng); ; moves++ {
+			legal, overflow := r.Moved(board, &next)
+			if overflow != 0 {
+				b.Fatal(game.ErrOverflow)
+			}
+			if legal == 0 {
+				break
+			}
+			board = r.AddRandom(next[choose(legal, rng)], rng)
+		}
+	}
+	reportMoves(b, moves)
+}
+
+func benchmarkMove(b *testing.B, r *game.Rules, choose func(game.Moves, *rand.Rand) game.Dir) {
+	rng := rand.New(rand.NewPCG(1, 0))
+	moves := 0
+	for b.Loop() {
 		board := r.Start(rng)
 		for legal := r.Legal(board); legal != 0; legal = r.Legal(board) {
-			next, _, err := r.Move(board, legal.At(int(rng.Uint32N(uint32(legal.Len())))))
+			next, _, err := r.Move(board, choose(legal, rng))
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -95,25 +148,30 @@ func BenchmarkRandomGame(b *testing.B) {
 	reportMoves(b, moves)
 }
 
-func BenchmarkPreferenceGame(b *testing.B) {
+func BenchmarkPlayOut(b *testing.B) {
 	r := newRules(b, game.Shape{Rows: 4, Cols: 4})
-	pcg := rand.NewPCG(1, 0)
-	rng := rand.New(pcg)
-	moves, stream := 0, uint64(0)
-	for b.Loop() {
-		pcg.Seed(1, stream)
-		stream++
-		board := r.Start(rng)
-		for legal := r.Legal(board); legal != 0; legal = r.Legal(board) {
-			next, _, err := r.Move(board, thesisOrthogonal.Choose(legal))
-			if err != nil {
-				b.Fatal(err)
+	for _, player := range []struct {
+		name  string
+		habit *game.Habit
+	}{{"random", game.RandomHabit()}, {"list", thesisOrthogonal.Habit()}} {
+		b.Run(player.name, func(b *testing.B) {
+			rng := rand.New(rand.NewPCG(1, 0))
+			games := make([]game.Playout, 100)
+			moves := 0
+			for b.Loop() {
+				for i := range games {
+					games[i] = game.Playout{Board: r.Start(rng)}
+				}
+				if err := r.PlayOut(games, player.habit, rng); err != nil {
+					b.Fatal(err)
+				}
+				for _, g := range games {
+					moves += g.Moves
+				}
 			}
-			board = r.AddRandom(next, rng)
-			moves++
-		}
+			reportMoves(b, moves)
+		})
 	}
-	reportMoves(b, moves)
 }
 
 func BenchmarkNew(b *testing.B) {

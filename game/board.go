@@ -37,11 +37,31 @@ func (b Board) With(i, exp int) Board {
 
 // Max returns the largest exponent on the board, 0 when it is empty.
 func (b Board) Max() int {
-	largest := Board(0)
-	for ; b != 0; b >>= 4 {
-		largest = max(largest, b&15)
+	exp, cells := 0, uint64(ones) // cells whose exponents begin with the bits of exp
+	for bit := 3; bit >= 0; bit-- {
+		if with := cells & (uint64(b) >> bit); with != 0 {
+			exp, cells = exp|1<<bit, with
+		}
 	}
-	return int(largest)
+	return exp
+}
+
+// Sum returns the sum of the values of the tiles.
+func (b Board) Sum() int {
+	sum := 0
+	for ; b != 0; b >>= 4 {
+		sum += Value(int(b & 15))
+	}
+	return sum
+}
+
+// Distinct returns the number of different tiles.
+func (b Board) Distinct() int {
+	var seen uint64
+	for ; b != 0; b >>= 4 {
+		seen |= 1 << (b & 15)
+	}
+	return bits.OnesCount64(seen &^ 1)
 }
 
 // AtLeast reports whether a tile of exponent exp or more is on the board; 1 <= exp <= MaxExponent, or it panics.
@@ -73,12 +93,4 @@ func filled(b Board) uint64 {
 	x |= x >> 2
 	x |= x >> 1
 	return x & ones
-}
-
-// nth returns the index of the n-th flag, counted from 0; there must be more than n.
-func nth(flags uint64, n int) int {
-	for range n {
-		flags &= flags - 1
-	}
-	return bits.TrailingZeros64(flags) / 4
 }

@@ -1,5 +1,7 @@
 package game
 
+import "math/bits"
+
 // Preference is an order of the four directions, the most wanted first. Each direction must be in it once.
 //
 // Source: thesis section 3.7, listed preference.
@@ -7,12 +9,12 @@ type Preference [4]Dir
 
 // Choose returns the first direction of the list that is legal. It panics when none is.
 func (p Preference) Choose(legal Moves) Dir {
-	for _, d := range p {
-		if legal.Has(d) {
-			return d
-		}
+	// legal in the order of the list: a loop would be mispredicted half of the time.
+	wanted := legal>>(p[0]&3)&1 | legal>>(p[1]&3)&1<<1 | legal>>(p[2]&3)&1<<2 | legal>>(p[3]&3)&1<<3
+	if wanted == 0 {
+		panic("game: choice from no legal move")
 	}
-	panic("game: choice from no legal move")
+	return p[bits.TrailingZeros8(uint8(wanted))&3]
 }
 
 // Alternating is two preference lists, one in use at a time; taking the first direction of the list in use switches to the other. It is

@@ -141,19 +141,54 @@ func checkAgainstSlow(t *testing.T, r *game.Rules, b game.Board) {
 	if got := r.Legal(b); got != legal {
 		t.Errorf("%s %v: legal moves %v, want %v", s, values, got, legal)
 	}
+	checkMoved(t, r, b, legal)
 	checkCounts(t, r, b, legal)
 }
 
-// checkCounts compares empty cells, loss and largest tile with what the values and the legal moves say.
+// checkMoved compares all moves at once with the oracle.
+func checkMoved(t *testing.T, r *game.Rules, b game.Board, wantLegal game.Moves) {
+	t.Helper()
+	s := r.Shape()
+	values := s.Values(b)
+	var next [4]game.Board
+	legal, overflow := r.Moved(b, &next)
+	if legal != wantLegal {
+		t.Errorf("%s %v: moved to legal moves %v, want %v", s, values, legal, wantLegal)
+	}
+	horizontal, vertical := r.Scores(b)
+	scores := [4]int{game.Left: horizontal, game.Right: horizontal, game.Up: vertical, game.Down: vertical}
+	for _, d := range directions {
+		want, wantScore := slowMove(s, values, d)
+		wantOverflow := slices.Contains(want, 65536)
+		if wantOverflow {
+			want, wantScore = values, 0
+		}
+		if got := s.Values(next[d]); !slices.Equal(got, want) || overflow.Has(d) != wantOverflow || scores[d] != wantScore {
+			t.Errorf("%s %v %s: moved to %v, score %d, overflow %v, want %v, %d, %v", s, values, d,
+				got, scores[d], overflow.Has(d), want, wantScore, wantOverflow)
+		}
+		if next[d]>>(4*s.Cells()-1)>>1 != 0 {
+			t.Errorf("%s %v %s: moved tiles beyond the board: %v", s, values, d, next[d])
+		}
+	}
+}
+
+// checkCounts compares empty cells, sum, different tiles, loss and largest tile with what the values and the legal moves say.
 func checkCounts(t *testing.T, r *game.Rules, b game.Board, legal game.Moves) {
 	t.Helper()
 	s := r.Shape()
 	values := s.Values(b)
-	empties := 0
+	empties, sum, tiles := 0, 0, map[int]bool{}
 	for _, v := range values {
 		if v == 0 {
 			empties++
+			continue
 		}
+		sum += v
+		tiles[v] = true
+	}
+	if b.Sum() != sum || b.Distinct() != len(tiles) {
+		t.Errorf("%s %v: sum %d, %d different tiles, want %d and %d", s, values, b.Sum(), b.Distinct(), sum, len(tiles))
 	}
 	if got := r.Empties(b); got != empties {
 		t.Errorf("%s %v: %d empty cells, want %d", s, values, got, empties)

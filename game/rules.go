@@ -3,33 +3,32 @@ package game
 import (
 	"errors"
 	"math/bits"
-	"math/rand/v2"
 )
 
 // ErrOverflow is returned by a move that merges two tiles of 2^15 = 32768: their sum does not fit a cell.
 var ErrOverflow = errors.New("merge of two 32768 tiles does not fit a cell")
-
-// FourOdds says how often a new tile is a 4: once in FourOdds times; otherwise it is a 2.
-const FourOdds = 10
 
 // Rules are the rules of 2048 on boards of one shape. They do not change once made, and may be shared by goroutines.
 // The boards passed to the methods must be of that shape.
 type Rules struct {
 	shape      Shape
 	rows, cols slider
+	quad       *quad // 4x4 only
+	nine       *nine // 3x3 only
 
-	cells        uint64 // flags of the cells in the shape
-	hasRight     uint64 // flags of the cells with a right neighbour
-	hasBelow     uint64 // flags of the cells with a neighbour below
-	below        int    // bits from a cell to the one below it
-	transpose    permutation
-	untranspose  permutation
-	flipH, flipV permutation
+	cells    uint64 // flags of the cells in the shape
+	hasRight uint64 // flags of the cells with a right neighbour
+	hasBelow uint64 // flags of the cells with a neighbour below
+	below    int    // bits from a cell to the one below it
+
+	toCols, toRows permutation // from rows that lie one after the other to columns, and back
+	flipH, flipV   reflection
+	transpose      reflection // square shapes only
 }
 
 // New returns the rules for a shape. The error is that of shape.Validate.
 //
-// For lines of four cells it builds tables of half a megabyte, in a millisecond or two: do it once.
+// For lines of four cells it builds tables of up to a megabyte, in a few milliseconds: do it once.
 func New(shape Shape) (*Rules, error) {
 	if err := shape.Validate(); err != nil {
 		return nil, err
@@ -40,11 +39,20 @@ func New(shape Shape) (*Rules, error) {
 	if rows != cols {
 		r.cols = newSlider(cols, rows)
 	}
+	switch shape {
+	case Shape{4, 4}:
+		r.quad = newQuad(&r.rows)
+	case Shape{3, 3}:
+		r.nine = newNine(&r.rows)
+	}
 	r.setFlags()
-	r.transpose = newPermutation(shape, func(row, col int) int { return col*rows + row })
-	r.untranspose = newPermutation(Shape{cols, rows}, func(row, col int) int { return col*cols + row })
-	r.flipH = newPermutation(shape, func(row, col int) int { return row*cols + cols - 1 - col })
-	r.flipV = newPermutation(shape, func(row, col int) int { return (rows-1-row)*cols + col })
+	r.toCols = newPermutation(shape, func(row, col int) int { return col*rows + row })
+	r.toRows = newPermutation(Shape{cols, rows}, func(row, col int) int { return col*cols + row })
+	r.flipH = newReflection(shape, func(row, col int) int { return row*cols + cols - 1 - col })
+	r.flipV = newReflection(shape, func(row, col int) int { return (rows-1-row)*cols + col })
+	if rows == cols {
+		r.transpose = newReflection(shape, func(row, col int) int { return col*rows + row })
+	}
 	return r, nil
 }
 
@@ -71,20 +79,41 @@ func (r *Rules) Shape() Shape { return r.shape }
 //
 // Source: thesis section 3.1; Slide is the same on one line.
 func (r *Rules) Move(b Board, d Dir) (next Board, score int, err error) {
-	var s slid
-	switch d {
-	case Left, Right:
-		s = r.rows.slide(uint64(b), d == Right)
-	case Up, Down:
-		s = r.cols.slide(r.transposed(uint64(b)), d == Down)
-		s.cells = r.untransposed(s.cells)
-	default:
-		checkRange("direction", int(d), numDirs)
+	if d >= numDirs || manyLargest(b) {
+		return r.moveAny(b, d)
 	}
+	var cells uint64
+	switch {
+	case r.quad != nil:
+		cells, score = r.quad.move(uint64(b), d)
+	case r.nine != nil:
+		cells, score = r.nine.move(uint64(b), d)
+	default:
+		return r.moveAny(b, d)
+	}
+	return Board(cells), score, nil
+}
+
+// moveAny is Move on boards of any shape.
+func (r *Rules) moveAny(b Board, d Dir) (next Board, score int, err error) {
+	checkRange("direction", int(d), numDirs)
+	vertical := d == Up || d == Down
+	lines, x := &r.rows, uint64(b)
+	if vertical {
+		lines, x = &r.cols, r.transposed(x)
+	}
+	s := lines.slide(x)
 	if s.overflow {
 		return b, 0, ErrOverflow
 	}
-	return Board(s.cells), s.score, nil
+	x = s.start
+	if d == Right || d == Down {
+		x = s.end
+	}
+	if vertical {
+		x = r.untransposed(x)
+	}
+	return Board(x), s.score, nil
 }
 
 // Legal returns the directions that change the board: some tile has an empty cell or an equal tile next to it on that side.
@@ -97,20 +126,9 @@ func (r *Rules) Legal(b Board) Moves {
 	// Flags are for the left (upper) cell of each pair of neighbours.
 	equalH := ^filled(b^b>>4) & tiles & r.hasRight
 	equalV := ^filled(b^b>>r.below) & tiles & r.hasBelow
-	var m Moves
-	if empty&(tiles>>4)&r.hasRight|equalH != 0 {
-		m |= 1 << Left
-	}
-	if tiles&(empty>>4)&r.hasRight|equalH != 0 {
-		m |= 1 << Right
-	}
-	if empty&(tiles>>r.below)&r.hasBelow|equalV != 0 {
-		m |= 1 << Up
-	}
-	if tiles&(empty>>r.below)&r.hasBelow|equalV != 0 {
-		m |= 1 << Down
-	}
-	return m
+	left, right := empty&(tiles>>4)&r.hasRight, tiles&(empty>>4)&r.hasRight
+	up, down := empty&(tiles>>r.below)&r.hasBelow, tiles&(empty>>r.below)&r.hasBelow
+	return flag(left|equalH != 0)<<Left | flag(right|equalH != 0)<<Right | flag(up|equalV != 0)<<Up | flag(down|equalV != 0)<<Down
 }
 
 // Lost reports whether the board is full and no move is legal.
@@ -120,28 +138,3 @@ func (r *Rules) Lost(b Board) bool { return filled(b) == r.cells && r.Legal(b) =
 
 // Empties returns the number of empty cells.
 func (r *Rules) Empties(b Board) int { return bits.OnesCount64(r.cells &^ filled(b)) }
-
-// Spawn puts a tile of exponent exp into the n-th empty cell, row-major and counted from 0.
-// It panics unless 0 <= n < Empties(b) and 1 <= exp <= MaxExponent.
-func (r *Rules) Spawn(b Board, n, exp int) Board {
-	checkRange("empty cell", n, r.Empties(b))
-	checkRange("exponent less one", exp-1, MaxExponent)
-	return b.With(nth(r.cells&^filled(b), n), exp)
-}
-
-// AddRandom puts a 2, or once in FourOdds times a 4, into an empty cell chosen uniformly. It draws once from rng (with the usual
-// rejection, so nothing is biased). It panics when the board is full.
-//
-// Source: thesis section 3.1.
-func (r *Rules) AddRandom(b Board, rng *rand.Rand) Board {
-	empty := r.cells &^ filled(b)
-	draw := int(rng.Uint32N(uint32(FourOdds * bits.OnesCount64(empty))))
-	exp := Board(1)
-	if draw%FourOdds == 0 {
-		exp = 2
-	}
-	return b | exp<<(4*nth(empty, draw/FourOdds))
-}
-
-// Start returns the board a game starts with: two random tiles.
-func (r *Rules) Start(rng *rand.Rand) Board { return r.AddRandom(r.AddRandom(0, rng), rng) }

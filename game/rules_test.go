@@ -2,7 +2,6 @@ package game_test
 
 import (
 	"errors"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -29,6 +28,28 @@ func TestRandomBoards(t *testing.T) {
 				checkAgainstSlow(t, r, randomBoard(s, rng))
 			}
 		})
+	}
+}
+
+// TestEveryLineEverywhere puts every line into every row and every column of the boards that have tables of their own, among other tiles.
+func TestEveryLineEverywhere(t *testing.T) {
+	for i, s := range []game.Shape{{Rows: 4, Cols: 4}, {Rows: 3, Cols: 3}} {
+		r := newRules(t, s)
+		rng := rand.New(rand.NewPCG(4, uint64(i)))
+		n := s.Rows
+		for line := range game.Board(1) << (4 * n) {
+			row, col := randomBoard(s, rng), randomBoard(s, rng)
+			at := rng.IntN(n)
+			if testing.Short() && line%7 != 0 {
+				continue
+			}
+			for k := range n {
+				row = row.With(at*n+k, line.Cell(k))
+				col = col.With(k*n+at, line.Cell(k))
+			}
+			checkAgainstSlow(t, r, row)
+			checkAgainstSlow(t, r, col)
+		}
 	}
 }
 
@@ -112,17 +133,6 @@ func TestMovesAt(t *testing.T) {
 	}
 }
 
-func TestSpawn(t *testing.T) {
-	s := game.Shape{Rows: 2, Cols: 3}
-	r := newRules(t, s)
-	b := pack(t, s, []int{0, 2, 0, 4, 8, 0})
-	for n, want := range [][]int{{4, 2, 0, 4, 8, 0}, {0, 2, 4, 4, 8, 0}, {0, 2, 0, 4, 8, 4}} {
-		if got := s.Values(r.Spawn(b, n, 2)); !slices.Equal(got, want) {
-			t.Errorf("empty cell %d: %v, want %v", n, got, want)
-		}
-	}
-}
-
 func TestPanics(t *testing.T) {
 	s := game.Shape{Rows: 2, Cols: 3}
 	r := newRules(t, s)
@@ -142,6 +152,7 @@ func TestPanics(t *testing.T) {
 		{"AtLeast of no tile", func() { full.AtLeast(0) }},
 		{"Move in no direction", func() { r.Move(full, game.Down+1) }},
 		{"At of an empty set", func() { game.Moves(0).At(0) }},
+		{"Random of an empty set", func() { game.Moves(0).Random(rand.New(rand.NewPCG(1, 1))) }},
 		{"Choose from no move", func() { game.Preference{}.Choose(0) }},
 	}
 	for _, tt := range tests {
@@ -153,32 +164,6 @@ func TestPanics(t *testing.T) {
 			}()
 			tt.call()
 		})
-	}
-}
-
-// TestAddRandom checks that the new tile's cell and value have the distribution of thesis section 3.1: uniform over the three empty
-// cells, 4 with probability 0.1. Fixed seed; another seed fails one of the six cells with probability below 6 x 6.4e-5 (four standard
-// deviations), so below 0.04 %.
-func TestAddRandom(t *testing.T) {
-	const draws = 120_000
-	s := game.Shape{Rows: 2, Cols: 3}
-	r := newRules(t, s)
-	b := pack(t, s, []int{0, 8, 0, 16, 32, 0})
-	rng := rand.New(rand.NewPCG(2, 0))
-	counts := map[game.Board]int{}
-	for range draws {
-		counts[r.AddRandom(b, rng)]++
-	}
-	for n := range 3 {
-		for exp, p := range map[int]float64{1: 0.9 / 3, 2: 0.1 / 3} {
-			got, want := float64(counts[r.Spawn(b, n, exp)]), draws*p
-			if math.Abs(got-want) > 4*math.Sqrt(want*(1-p)) {
-				t.Errorf("empty cell %d, tile %d: %v times of %d, want about %v", n, 1<<exp, got, draws, want)
-			}
-		}
-	}
-	if len(counts) != 6 {
-		t.Errorf("%d outcomes, want 6", len(counts))
 	}
 }
 

@@ -1,0 +1,108 @@
+package game
+
+import (
+	"math/bits"
+	"math/rand/v2"
+	"slices"
+)
+
+// Habit is a player that looks at nothing but which moves are legal: for each of the 16 sets of them, the directions to draw from.
+type Habit [16]directions
+
+// directions are twelve directions, two bits each, of which one is drawn: any number of legal moves divides twelve.
+type directions uint32
+
+const drawn = 12
+
+// RandomHabit returns the player that makes every legal move equally often.
+func RandomHabit() *Habit {
+	return newHabit(func(legal Moves, draw int) Dir { return legal.At(draw % legal.Len()) })
+}
+
+// Habit returns the player of the list.
+func (p Preference) Habit() *Habit {
+	return newHabit(func(legal Moves, _ int) Dir { return p.Choose(legal) })
+}
+
+func newHabit(choose func(legal Moves, draw int) Dir) *Habit {
+	var h Habit
+	for legal := Moves(1); int(legal) < len(h); legal++ {
+		for draw := range drawn {
+			h[legal] |= directions(choose(legal, draw)) << (2 * draw)
+		}
+	}
+	return &h
+}
+
+// Playout is a game to be played to its end, and what came of it.
+type Playout struct {
+	Board Board // where it starts, the move being next; after PlayOut, where no move is legal
+	Moves int   // PlayOut adds the moves made
+	Score int   // PlayOut adds their scores
+}
+
+// PlayOut plays the games until no move is legal. It draws from rng once for each move and the tile after it, in an order that depends
+// on the games alone. The error is ErrOverflow; the games are then of no use.
+func (r *Rules) PlayOut(games []Playout, h *Habit, rng *rand.Rand) error {
+	for i := range games {
+		games[i].Score -= worth(games[i].Board)
+	}
+	// Two games are played in turns: the processor works on one while it waits for the other.
+	turns := make([]*Playout, 0, 2)
+	for waiting := games; ; {
+		for len(turns) < cap(turns) && len(waiting) > 0 {
+			turns, waiting = append(turns, &waiting[0]), waiting[1:]
+		}
+		if len(turns) == 0 {
+			return nil
+		}
+		over, err := r.takeTurns(turns, h, rng)
+		if err != nil {
+			return err
+		}
+		turns[over].Score += worth(turns[over].Board)
+		turns = slices.Delete(turns, over, over+1)
+	}
+}
+
+// takeTurns plays the games a move each in turn until one is over, which it returns.
+func (r *Rules) takeTurns(games []*Playout, h *Habit, rng *rand.Rand) (over int, err error) {
+	var next [4]Board
+	for {
+		for i, g := range games {
+			legal, overflow := r.Moved(g.Board, &next)
+			if legal == 0 {
+				return i, nil
+			}
+			choice, draw := bits.Mul64(rng.Uint64(), drawn)
+			d := Dir(h[legal&15] >> (2 * choice & 31) & 3)
+			if overflow.Has(d) {
+				return i, ErrOverflow
+			}
+			b, exp, ok := r.place(next[d&3], draw, drawn)
+			if !ok {
+				continue // another draw when it is its turn again
+			}
+			g.Board = b
+			g.Moves++
+			g.Score -= worthOf(exp)
+		}
+	}
+}
+
+// worth returns the score of the merges that make the tiles of b out of 2s.
+func worth(b Board) int {
+	sum := 0
+	for ; b != 0; b >>= 4 {
+		sum += worthOf(uint64(b & 15))
+	}
+	return sum
+}
+
+// worthOf is worth of one tile: a tile of 2^exp takes exp-1 rounds of merges, each of which scores 2^exp in total. No tile has none.
+func worthOf(exp uint64) int {
+	if exp == 0 {
+		return 0
+	}
+	return int((exp - 1) << exp)
+}

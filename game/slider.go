@@ -1,0 +1,125 @@
+package game
+
+// slid is the outcome of sliding one line, or every line of a board, both ways. The score and the overflow are the same both ways: every
+// k equal tiles in a row, gaps left out, make k/2 merges.
+type slid struct {
+	start, end uint64 // the cells after sliding towards cell 0, and towards the last cell
+	score      int
+	overflow   bool // two tiles of 2^15 would merge; start and end are then the line as it was, the score is 0
+}
+
+// slideLine slides a line of n packed cells both ways.
+func slideLine(line uint64, n int) slid {
+	start, score, ok := slideToStart(line, n)
+	end, _, _ := slideToStart(reversed(line, n), n)
+	if !ok {
+		return slid{start: line, end: line, overflow: true}
+	}
+	return slid{start: start, end: reversed(end, n), score: score}
+}
+
+// slideToStart slides a line of n packed cells towards cell 0. It reports false where two tiles of 2^15 would merge.
+func slideToStart(line uint64, n int) (cells uint64, score int, ok bool) {
+	var last uint64 // the tile that the next one may merge with, not yet in cells
+	shift := 0
+	put := func(exp uint64) {
+		cells |= exp << shift
+		shift += 4
+	}
+	for i := range n {
+		exp := line >> (4 * i) & 15
+		switch {
+		case exp == 0:
+		case exp == last && exp == MaxExponent:
+			return 0, 0, false
+		case exp == last:
+			put(exp + 1)
+			score += Value(int(exp + 1))
+			last = 0
+		default:
+			if last != 0 {
+				put(last)
+			}
+			last = exp
+		}
+	}
+	if last != 0 {
+		put(last)
+	}
+	return cells, score, true
+}
+
+// reversed returns a line of n packed cells in reverse order.
+func reversed(line uint64, n int) uint64 {
+	var out uint64
+	for i := range n {
+		out = out<<4 | line>>(4*i)&15
+	}
+	return out
+}
+
+// maxTabled is the length of the longest line that slides through tables.
+const maxTabled = 4
+
+// scoreUnit divides every score. A line scores 2^14 times it at most: two merges into 2^15.
+const scoreUnit = 4
+
+// slider slides all lines of a board, which lie one after the other.
+type slider struct {
+	cells int // of a line
+	lines int // of a board
+
+	// The tables, indexed by a line; nil when cells > maxTabled. A line that overflows is there as if it could not move.
+	both  []uint32 // after the move: towards the start in the low half, towards the end in the high half
+	gains []uint16 // the score divided by scoreUnit
+}
+
+func newSlider(lines, cells int) slider {
+	s := slider{cells: cells, lines: lines}
+	if cells > maxTabled {
+		return s
+	}
+	size := 1 << (4 * cells)
+	s.both, s.gains = make([]uint32, size), make([]uint16, size)
+	for line := range uint64(size) {
+		one := slideLine(line, cells)
+		s.both[line] = uint32(one.start | one.end<<16)
+		s.gains[line] = uint16(one.score / scoreUnit)
+	}
+	return s
+}
+
+// slide slides every line of b.
+func (s *slider) slide(b uint64) slid {
+	if s.both == nil || manyLargest(Board(b)) {
+		return s.slideEach(b)
+	}
+	var all slid
+	width := 4 * s.cells
+	gain := 0
+	for shift := 0; shift < width*s.lines; shift += width {
+		line := int(b>>(shift&63)) & (len(s.both) - 1)
+		both := uint64(s.both[line])
+		all.start |= both & 0xFFFF << (shift & 63)
+		all.end |= both >> 16 << (shift & 63)
+		gain += int(s.gains[line])
+	}
+	all.score = gain * scoreUnit
+	return all
+}
+
+// slideEach is slide without tables, and with overflow: if one line overflows, all of b stays as it was.
+func (s *slider) slideEach(b uint64) slid {
+	var all slid
+	width := 4 * s.cells
+	for shift := 0; shift < width*s.lines; shift += width {
+		one := slideLine(b>>shift&(1<<width-1), s.cells)
+		if one.overflow {
+			return slid{start: b, end: b, overflow: true}
+		}
+		all.start |= one.start << shift
+		all.end |= one.end << shift
+		all.score += one.score
+	}
+	return all
+}

@@ -1,0 +1,71 @@
+package game
+
+import (
+	"math/bits"
+	"math/rand/v2"
+)
+
+// FourOdds says how often a new tile is a 4: once in FourOdds times; otherwise it is a 2.
+const FourOdds = 10
+
+// Spawn puts a tile of exponent exp into the n-th empty cell, row-major and counted from 0.
+// It panics unless 0 <= n < Empties(b) and 1 <= exp <= MaxExponent.
+func (r *Rules) Spawn(b Board, n, exp int) Board {
+	checkRange("empty cell", n, r.Empties(b))
+	checkRange("exponent less one", exp-1, MaxExponent)
+	return b | Board(exp)<<nth(r.cells&^filled(b), uint64(n))
+}
+
+// AddRandom puts a 2, or once in FourOdds times a 4, into an empty cell chosen uniformly. It draws once from rng (with the usual
+// rejection, so nothing is biased). It panics when the board is full.
+//
+// Source: thesis section 3.1; the rejection is that of Lemire 2019, Fast random integer generation in an interval.
+func (r *Rules) AddRandom(b Board, rng *rand.Rand) Board {
+	for {
+		if next, _, ok := r.place(b, rng.Uint64(), 1); ok {
+			return next
+		}
+	}
+}
+
+// place puts a new tile of exponent exp on b, both functions of draw. It reports false for the draws to be rejected. It panics when the
+// board is full.
+//
+// The draw times the number of empty cells is the cell, above 64 bits, and a fraction; the fraction times FourOdds says which tile it is,
+// and leaves a fraction. Each cell and tile has equally many draws, but for some with the smallest fractions, which are rejected. The
+// draw may itself be the fraction left by a draw from so many parts.
+func (r *Rules) place(b Board, draw, parts uint64) (next Board, exp uint64, ok bool) {
+	empty := r.cells &^ filled(b)
+	n := uint64(bits.OnesCount64(empty))
+	if n == 0 {
+		panic("game: new tile on a full board")
+	}
+	cell, draw := bits.Mul64(draw, n)
+	tile, draw := bits.Mul64(draw, FourOdds)
+	if outcomes := parts * n * FourOdds; draw < outcomes && draw < -outcomes%outcomes {
+		return b, 0, false
+	}
+	exp = 1
+	if tile == 0 {
+		exp = 2
+	}
+	return b | Board(exp)<<(nth(empty, cell)&63), exp, true
+}
+
+// Start returns the board a game starts with: two random tiles.
+func (r *Rules) Start(rng *rand.Rand) Board { return r.AddRandom(r.AddRandom(0, rng), rng) }
+
+// nth returns where the n-th flag is, in bits and counted from 0; there must be more than n, and one flag a cell at most.
+//
+// The flags of cells 2i and 2i+1 are counted in byte i of pairs, those of cells up to 2i+1 in byte i of upTo. The n-th flag is in the first byte
+// where upTo is more than n: as many bytes come before it as there are where it is not.
+func nth(flags, n uint64) uint64 {
+	const bytes, top = 0x0101_0101_0101_0101, 0x8080_8080_8080_8080
+	pairs := flags&bytes + flags>>4&bytes
+	upTo := pairs * bytes
+	before := (n*bytes | top) - upTo // the top bit of a byte stays where upTo <= n
+	at := 8 * uint64(bits.OnesCount64(before&top))
+	rank := n - upTo<<8>>(at&63)&0xFF
+	lower := flags >> (at & 63) & 1
+	return at + 4*(rank|(lower^1))
+}
