@@ -76,7 +76,7 @@ func (r *Rules) takeTurns(games []*Playout, h *Habit, rng *rand.Rand) (over int,
 			}
 			choice, draw := bits.Mul64(rng.Uint64(), drawn)
 			d := Dir(h[legal&15] >> (2 * choice & 31) & 3)
-			if overflow.Has(d) {
+			if overflow != 0 && overflow.Has(d) {
 				return i, ErrOverflow
 			}
 			b, exp, ok := r.place(next[d&3], draw, drawn)
@@ -85,24 +85,19 @@ func (r *Rules) takeTurns(games []*Playout, h *Habit, rng *rand.Rand) (over int,
 			}
 			g.Board = b
 			g.Moves++
-			g.Score -= worthOf(exp)
+			g.Score -= int(exp-1) * 4 // the worth of the new tile
 		}
 	}
 }
 
-// worth returns the score of the merges that make the tiles of b out of 2s.
+// worth returns the score of the merges that make the tiles of b out of 2s: a tile of 2^exp takes exp-1 rounds of merges, each of which
+// scores 2^exp in total.
 func worth(b Board) int {
 	sum := 0
 	for ; b != 0; b >>= 4 {
-		sum += worthOf(uint64(b & 15))
+		if exp := int(b & 15); exp > 0 {
+			sum += (exp - 1) << exp
+		}
 	}
 	return sum
-}
-
-// worthOf is worth of one tile: a tile of 2^exp takes exp-1 rounds of merges, each of which scores 2^exp in total. No tile has none.
-func worthOf(exp uint64) int {
-	if exp == 0 {
-		return 0
-	}
-	return int((exp - 1) << exp)
 }

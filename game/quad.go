@@ -14,15 +14,9 @@ type quad struct {
 func newQuad(s *slider) *quad {
 	q := &quad{rows: (*[1 << 16]uint32)(s.both), gains: (*[1 << 16]uint16)(s.gains), cols: new([1 << 16]uint64)}
 	for line, both := range q.rows {
-		q.cols[line] = spread(both&0xFFFF) | spread(both>>16)<<8
+		q.cols[line] = s.spread[both&0xFFFF] | s.spread[both>>16]<<8
 	}
 	return q
-}
-
-// spread puts the four cells of a line into cells 0, 4, 8 and 12.
-func spread(line uint32) uint64 {
-	x := uint64(line)
-	return x&0xF | x<<12&0xF_0000 | x<<24&0xF_0000_0000 | x<<36&0xF_0000_0000_0000
 }
 
 const (
@@ -30,7 +24,8 @@ const (
 	leftCols = 0x00FF_00FF_00FF_00FF // columns 0 and 1
 )
 
-// moved is Rules.Moved. Eight look-ups make four boards: a, b, c, d are what rows 0 to 3 become, x to the left and y to the right.
+// moved is Rules.Moved. Eight look-ups make four boards: a, b, c, d are what rows 0 to 3 become, x to the left and y to the right. The
+// odd parts of even change places with the even parts of odd.
 //
 //	even = ax ay cx cy                     left  = ax bx cx dx
 //	odd  = bx by dx dy  (16 bits each)     right = ay by cy dy
@@ -40,13 +35,13 @@ func (q *quad) moved(board Board, next *[4]Board) Moves {
 	b := uint64(board)
 	even := uint64(q.rows[uint16(b)]) | uint64(q.rows[uint16(b>>32)])<<32
 	odd := uint64(q.rows[uint16(b>>16)]) | uint64(q.rows[b>>48])<<32
-	next[Left] = Board(even&evenRows | odd&evenRows<<16)
-	next[Right] = Board(even>>16&evenRows | odd&^evenRows)
+	swap := (even>>16 ^ odd) & evenRows
+	next[Left], next[Right] = Board(even^swap<<16), Board(odd^swap)
 
 	left := q.cols[column(b, 0)] | q.cols[column(b, 1)]<<4
 	right := q.cols[column(b, 2)] | q.cols[column(b, 3)]<<4
-	next[Up] = Board(left&leftCols | right&leftCols<<8)
-	next[Down] = Board(left>>8&leftCols | right&^leftCols)
+	swap = (left>>8 ^ right) & leftCols
+	next[Up], next[Down] = Board(left^swap<<8), Board(right^swap)
 	return changed(board, next)
 }
 

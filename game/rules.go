@@ -21,9 +21,8 @@ type Rules struct {
 	hasBelow uint64 // flags of the cells with a neighbour below
 	below    int    // bits from a cell to the one below it
 
-	toCols, toRows permutation // from rows that lie one after the other to columns, and back
-	flipH, flipV   reflection
-	transpose      reflection // square shapes only
+	flipH, flipV reflection
+	transpose    reflection // square shapes only
 }
 
 // New returns the rules for a shape. The error is that of shape.Validate.
@@ -46,8 +45,6 @@ func New(shape Shape) (*Rules, error) {
 		r.nine = newNine(&r.rows)
 	}
 	r.setFlags()
-	r.toCols = newPermutation(shape, func(row, col int) int { return col*rows + row })
-	r.toRows = newPermutation(Shape{cols, rows}, func(row, col int) int { return col*cols + row })
 	r.flipH = newReflection(shape, func(row, col int) int { return row*cols + cols - 1 - col })
 	r.flipV = newReflection(shape, func(row, col int) int { return (rows-1-row)*cols + col })
 	if rows == cols {

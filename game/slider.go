@@ -70,8 +70,9 @@ type slider struct {
 	lines int // of a board
 
 	// The tables, indexed by a line; nil when cells > maxTabled. A line that overflows is there as if it could not move.
-	both  []uint32 // after the move: towards the start in the low half, towards the end in the high half
-	gains []uint16 // the score divided by scoreUnit
+	both   []uint32 // after the move: towards the start in the low half, towards the end in the high half
+	gains  []uint16 // the score divided by scoreUnit
+	spread []uint64 // the line's cells put so far apart as there are lines
 }
 
 func newSlider(lines, cells int) slider {
@@ -80,13 +81,40 @@ func newSlider(lines, cells int) slider {
 		return s
 	}
 	size := 1 << (4 * cells)
-	s.both, s.gains = make([]uint32, size), make([]uint16, size)
+	s.both, s.gains, s.spread = make([]uint32, size), make([]uint16, size), make([]uint64, size)
 	for line := range uint64(size) {
 		one := slideLine(line, cells)
 		s.both[line] = uint32(one.start | one.end<<16)
 		s.gains[line] = uint16(one.score / scoreUnit)
+		s.spread[line] = s.spreadLine(line)
 	}
 	return s
+}
+
+// spreadLine puts the cells of a line so far apart as there are lines.
+func (s *slider) spreadLine(line uint64) uint64 {
+	var out uint64
+	for i := range s.cells {
+		out |= line >> (4 * i) & 15 << (4 * i * s.lines)
+	}
+	return out
+}
+
+// transposed makes lines of what lies across the lines of b: the first cells of all lines, then the second, and so on.
+func (s *slider) transposed(b uint64) uint64 {
+	var out uint64
+	width := 4 * s.cells
+	if s.spread == nil {
+		for i := range s.lines {
+			out |= s.spreadLine(b>>(width*i)) << (4 * i)
+		}
+		return out
+	}
+	for i := range s.lines {
+		line := int(b>>(width*i&63)) & (len(s.spread) - 1)
+		out |= s.spread[line] << (4 * i & 63)
+	}
+	return out
 }
 
 // slide slides every line of b.

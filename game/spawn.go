@@ -61,7 +61,7 @@ func (r *Rules) Start(rng *rand.Rand) Board { return r.AddRandom(r.AddRandom(0, 
 // where upTo is more than n: as many bytes come before it as there are where it is not.
 func nth(flags, n uint64) uint64 {
 	const bytes, top = 0x0101_0101_0101_0101, 0x8080_8080_8080_8080
-	pairs := flags&bytes + flags>>4&bytes
+	pairs := (flags + flags>>4) & (3 * bytes)
 	upTo := pairs * bytes
 	before := (n*bytes | top) - upTo // the top bit of a byte stays where upTo <= n
 	at := 8 * uint64(bits.OnesCount64(before&top))

@@ -1,9 +1,6 @@
 package game
 
-import (
-	"math/bits"
-	"slices"
-)
+import "slices"
 
 // transposed swaps rows and columns: the columns of the shape lie one after the other in the result.
 func (r *Rules) transposed(x uint64) uint64 {
@@ -13,7 +10,7 @@ func (r *Rules) transposed(x uint64) uint64 {
 	case Shape{3, 3}:
 		return transpose3x3(x)
 	}
-	return r.toCols.apply(x)
+	return r.rows.transposed(x)
 }
 
 func (r *Rules) untransposed(x uint64) uint64 {
@@ -23,7 +20,7 @@ func (r *Rules) untransposed(x uint64) uint64 {
 	case Shape{3, 3}:
 		return transpose3x3(x)
 	}
-	return r.toRows.apply(x)
+	return r.cols.transposed(x)
 }
 
 // transpose4x4 swaps the off-diagonal cells of each 2x2 block, then the off-diagonal blocks.
@@ -79,35 +76,4 @@ func (r reflection) apply(x uint64) uint64 {
 		x = s.apply(x)
 	}
 	return x
-}
-
-// permutation moves cells about: all cells that go the same distance go together.
-type permutation []cellShift
-
-type cellShift struct {
-	mask uint64 // whole cells
-	by   int    // bits to the left; negative is to the right
-}
-
-// newPermutation returns the permutation that takes the cell in each row and column of the shape to cell to(row, col).
-func newPermutation(shape Shape, to func(row, col int) int) permutation {
-	var p permutation
-	for i := range shape.Cells() {
-		by := 4 * (to(i/shape.Cols, i%shape.Cols) - i)
-		at := slices.IndexFunc(p, func(step cellShift) bool { return step.by == by })
-		if at < 0 {
-			at = len(p)
-			p = append(p, cellShift{by: by})
-		}
-		p[at].mask |= 15 << (4 * i)
-	}
-	return p
-}
-
-func (p permutation) apply(x uint64) uint64 {
-	var out uint64
-	for _, step := range p {
-		out |= bits.RotateLeft64(x&step.mask, step.by)
-	}
-	return out
 }
