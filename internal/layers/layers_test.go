@@ -30,12 +30,18 @@ var layer = map[string]int{
 	"properties/suite":                  1,
 	"native/explicit/solve":             1,
 	"native/explicit/sparse/sparsetest": 1,
+	"game/solve":                        1,
 	"report":                            2,
+	"game/solve/draw":                   2,
+	"game/strategy":                     2,
 	"prism/compile":                     2,
 	"runner":                            2,
 	"parse":                             2,
 	"properties/expect":                 2,
 	"runner/plan":                       3,
+	"runner/cache":                      3,
+	"game/play":                         3,
+	"game/induced":                      3,
 	"native/simulate":                   3,
 	"native/explicit":                   3,
 	"native/explicit/check":             4,
@@ -50,6 +56,7 @@ var layer = map[string]int{
 	"containers/internal/faketool":      0,
 	"containers/internal/testimage":     4,
 	"runner/crosscheck":                 5,
+	"runner/regress":                    5,
 	"native":                            5,
 	"cmd/tilecheck":                     6,
 }
@@ -60,7 +67,7 @@ var sink = map[string]struct {
 	only []string
 	why  string
 }{
-	"github.com/tetratelabs/wazero":     {[]string{"prism/compile"}, "the compiled machine is its own affair"},
+	"github.com/tetratelabs/wazero":     {[]string{"prism/compile", "game/solve/draw"}, "machines of their own: compiled models, and Graphviz"},
 	"github.com/alecthomas/kong":        {[]string{"cmd/tilecheck"}, "only the command knows about flags"},
 	"github.com/olekukonko/tablewriter": {[]string{"report"}, "everything that is printed as a table goes through report"},
 	"gonum.org/v1/plot":                 {[]string{"report"}, "pictures are reports"},

@@ -1,0 +1,174 @@
+package solve
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+
+	"tilecheck/game"
+)
+
+// blockBoards is the number of boards of a block, except that the last one of a record may have fewer.
+const blockBoards = 128
+
+// entries are boards in ascending order, and for those that have been valued their values and best moves. The three have the same length,
+// except that values and moves are nil where there are none.
+type entries struct {
+	boards []uint64
+	values []float64
+	moves  []game.Moves
+}
+
+// maxPalette is the largest number of different values of a block that are listed once and referred to by half a byte.
+const maxPalette = 16
+
+// appendBlock encodes a block of valued or plain boards, all but the first board, which is in the index:
+//
+//	valued only: size of the palette, 1 byte, 0 for none
+//	             the values, 8 bytes each: those of the palette, or one for each board
+//	             an index into a palette of two or more values, half a byte for each board
+//	             best moves, half a byte for each board
+//	always:      difference to the board before, as a varint, for each board but the first
+func appendBlock(dst []byte, e entries) []byte {
+	if e.values != nil {
+		dst = appendValues(dst, e.values)
+		dst = appendNibbles(dst, len(e.moves), func(i int) byte { return byte(e.moves[i]) })
+	}
+	for i, b := range e.boards[1:] {
+		dst = binary.AppendUvarint(dst, b-e.boards[i])
+	}
+	return dst
+}
+
+func appendValues(dst []byte, values []float64) []byte {
+	palette, indices, ok := paletteOf(values)
+	if !ok {
+		return appendFloats(append(dst, 0), values)
+	}
+	dst = appendFloats(append(dst, byte(len(palette))), palette)
+	if len(palette) > 1 {
+		dst = appendNibbles(dst, len(values), func(i int) byte { return indices[i] })
+	}
+	return dst
+}
+
+func appendFloats(dst []byte, values []float64) []byte {
+	for _, v := range values {
+		dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(v))
+	}
+	return dst
+}
+
+// paletteOf returns the different values in order of appearance and which of them each value is. It reports false when there are too many.
+func paletteOf(values []float64) (palette []float64, indices [blockBoards]byte, ok bool) {
+	var found [maxPalette]float64
+	palette = found[:0]
+	for i, v := range values {
+		at := slices.Index(palette, v)
+		if at < 0 {
+			if len(palette) == maxPalette {
+				return nil, indices, false
+			}
+			at = len(palette)
+			palette = append(palette, v)
+		}
+		indices[i] = byte(at)
+	}
+	return palette, indices, true
+}
+
+// appendNibbles encodes n numbers below 16, two a byte, the first in the low half.
+func appendNibbles(dst []byte, n int, number func(i int) byte) []byte {
+	for i := 0; i < n; i += 2 {
+		pair := number(i)
+		if i+1 < n {
+			pair |= number(i+1) << 4
+		}
+		dst = append(dst, pair)
+	}
+	return dst
+}
+
+func nibble(pairs []byte, i int) byte { return pairs[i/2] >> (i % 2 * 4) & 15 }
+
+// blockView is a block that has been cut into its parts, not decoded yet.
+type blockView struct {
+	n       int
+	first   uint64
+	palette int    // 0 for none
+	floats  []byte // of the palette, or of all values
+	indices []byte
+	moves   []byte
+	deltas  []byte
+}
+
+// cutBlock cuts a block of n boards. It reports false when the block is too short for what it says it has.
+func cutBlock(data []byte, n int, first uint64, valued bool) (blockView, bool) {
+	v := blockView{n: n, first: first}
+	if valued {
+		if len(data) < 1 || data[0] > maxPalette {
+			return v, false
+		}
+		v.palette, data = int(data[0]), data[1:]
+		floats, indices := 8*n, 0
+		if v.palette > 0 {
+			floats = 8 * v.palette
+		}
+		if v.palette > 1 {
+			indices = (n + 1) / 2
+		}
+		if len(data) < floats+indices+(n+1)/2 {
+			return v, false
+		}
+		v.floats, data = data[:floats], data[floats:]
+		v.indices, data = data[:indices], data[indices:]
+		v.moves, data = data[:(n+1)/2], data[(n+1)/2:]
+	}
+	v.deltas = data
+	return v, true
+}
+
+// value returns the value of board i of the block. It reports false for an index that is not in the palette.
+func (v *blockView) value(i int) (float64, bool) {
+	switch v.palette {
+	case 0:
+	case 1:
+		i = 0
+	default:
+		if i = int(nibble(v.indices, i)); i >= v.palette {
+			return 0, false
+		}
+	}
+	return math.Float64frombits(binary.LittleEndian.Uint64(v.floats[8*i:])), true
+}
+
+// appendBoards decodes the boards. It reports false where the differences end early or late, or a board is not above the one before.
+func (v *blockView) appendBoards(dst []uint64) ([]uint64, bool) {
+	board, deltas := v.first, v.deltas
+	dst = append(dst, board)
+	for range v.n - 1 {
+		delta, size := binary.Uvarint(deltas)
+		if size <= 0 || board+delta <= board {
+			return dst, false
+		}
+		board, deltas = board+delta, deltas[size:]
+		dst = append(dst, board)
+	}
+	return dst, len(deltas) == 0
+}
+
+// find returns the position of a board in the block, false when it is not there.
+func (v *blockView) find(board uint64) (int, bool) {
+	at, deltas := v.first, v.deltas
+	for i := range v.n {
+		if at >= board {
+			return i, at == board
+		}
+		delta, size := binary.Uvarint(deltas)
+		if size <= 0 {
+			return 0, false
+		}
+		at, deltas = at+delta, deltas[size:]
+	}
+	return 0, false
+}

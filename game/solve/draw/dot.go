@@ -1,0 +1,215 @@
+package draw
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"tilecheck/game"
+	"tilecheck/game/solve"
+)
+
+// MaxPositions is the largest number of positions of a game that is drawn. 2x2 has 110 at most.
+const MaxPositions = 400
+
+// Options say what of a game to draw.
+type Options struct {
+	Optimal bool // only the best moves, and the positions that are reached by them
+}
+
+// DOT returns a graph of the game of a table: its positions, up to symmetry, in a column for each sum of tiles; moves, one for all those
+// that lead to the same afterstate; and what random tiles make of these. All boards that are won are one node, and so are all that are
+// lost. A position shows its value.
+//
+// The error says that the game is too large, or that the table cannot be read.
+func DOT(t *solve.Table, opts Options) (string, error) {
+	if n := t.Stats().Positions; n > MaxPositions {
+		return "", fmt.Errorf("%s has %d positions, want at most %d to draw", t.Problem(), n, MaxPositions)
+	}
+	g := &graph{table: t, optimal: opts.Optimal, starts: make(map[game.Board]bool), seen: make(map[game.Board]bool)}
+	for _, first := range t.Outcomes(0) {
+		g.won = g.won || first.Won
+		if first.Won {
+			continue
+		}
+		for _, second := range t.Outcomes(first.Board) {
+			g.won = g.won || second.Won
+			if !second.Won {
+				g.starts[second.Board] = true
+			}
+		}
+	}
+	for _, b := range slices.Sorted(maps.Keys(g.starts)) {
+		if err := g.position(b); err != nil {
+			return "", err
+		}
+	}
+	return g.finish(), nil
+}
+
+type graph struct {
+	table   *solve.Table
+	optimal bool
+	starts  map[game.Board]bool // positions that a game can start with
+	seen    map[game.Board]bool
+	nodes   []node
+	edges   strings.Builder
+	actions int
+	won     bool
+	lost    bool
+}
+
+// node is a position.
+type node struct {
+	board game.Board
+	sum   int
+	text  string
+}
+
+// position adds a position that is not lost and everything that follows from it.
+func (g *graph) position(b game.Board) error {
+	if g.seen[b] {
+		return nil
+	}
+	g.seen[b] = true
+	value, best, ok := g.table.Value(b)
+	moves, known := g.table.Moves(b)
+	if !ok || !known {
+		return fmt.Errorf("position %s is not in the table", b)
+	}
+	g.nodes = append(g.nodes, node{b, g.sum(b), g.label(b, value)})
+	for _, same := range g.groups(moves, best) {
+		if err := g.action(b, same); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// groups returns the moves to draw, those with the same canonical afterstate together.
+func (g *graph) groups(moves []solve.MoveValue, best game.Moves) [][]solve.MoveValue {
+	var all [][]solve.MoveValue
+	of := make(map[game.Board]int)
+	for _, m := range moves {
+		if g.optimal && !best.Has(m.Dir) {
+			continue
+		}
+		after, _ := g.table.Rules().Canonical(m.After)
+		at, known := of[after]
+		if !known {
+			at = len(all)
+			of[after] = at
+			all = append(all, nil)
+		}
+		all[at] = append(all[at], m)
+	}
+	return all
+}
+
+// action adds a node for moves that do the same, and edges to what random tiles make of them.
+func (g *graph) action(from game.Board, same []solve.MoveValue) error {
+	var names []string
+	for _, m := range same {
+		names = append(names, m.Dir.String())
+	}
+	text := strings.Join(names, ", ")
+	after := same[0].After
+	if after.AtLeast(g.table.Problem().MaxExp) {
+		g.won = true
+		fmt.Fprintf(&g.edges, "  %s -> won [label=%q];\n", id(from), text)
+		return nil
+	}
+	g.actions++
+	action := "a" + strconv.Itoa(g.actions)
+	fmt.Fprintf(&g.edges, "  %s [shape=point];\n  %s -> %s [label=%q, arrowhead=none];\n", action, id(from), action, text)
+	for _, o := range g.table.Outcomes(after) {
+		to, err := g.outcome(o)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(&g.edges, "  %s -> %s [label=%q];\n", action, to, number(o.Prob))
+	}
+	return nil
+}
+
+// outcome returns the name of the node of a board with a new tile, and adds it if it is new.
+func (g *graph) outcome(o solve.Outcome) (string, error) {
+	switch {
+	case o.Won:
+		g.won = true
+		return "won", nil
+	case g.table.Rules().Lost(o.Board):
+		g.lost = true
+		return "lost", nil
+	}
+	return id(o.Board), g.position(o.Board)
+}
+
+func (g *graph) sum(b game.Board) int {
+	sum := 0
+	for _, v := range g.table.Problem().Shape.Values(b) {
+		sum += v
+	}
+	return sum
+}
+
+// label is the board as a table, and its value below.
+func (g *graph) label(b game.Board, value float64) string {
+	shape := g.table.Problem().Shape
+	color := "black"
+	if g.starts[b] {
+		color = "blue"
+	}
+	var text strings.Builder
+	fmt.Fprintf(&text, `<<table border="0" cellspacing="0"><tr><td colspan="%d" border="2" color=%q cellpadding="0"><table border="0" cellborder="1" cellspacing="0">`,
+		shape.Cols, color)
+	for i, v := range shape.Values(b) {
+		if i%shape.Cols == 0 {
+			text.WriteString("<tr>")
+		}
+		tile := " "
+		if v > 0 {
+			tile = strconv.Itoa(v)
+		}
+		fmt.Fprintf(&text, `<td fixedsize="true" width="26" height="22">%s</td>`, tile)
+		if (i+1)%shape.Cols == 0 {
+			text.WriteString("</tr>")
+		}
+	}
+	fmt.Fprintf(&text, `</table></td></tr><tr><td colspan="%d">%s</td></tr></table>>`, shape.Cols, number(value))
+	return text.String()
+}
+
+// number prints a number for people: at most four digits.
+func number(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }
+
+func id(b game.Board) string { return fmt.Sprintf("b%x", uint64(b)) }
+
+// finish puts the graph together. Positions of one sum are of one rank.
+func (g *graph) finish() string {
+	slices.SortFunc(g.nodes, func(a, b node) int { return cmp.Or(a.sum-b.sum, cmp.Compare(a.board, b.board)) })
+	var out strings.Builder
+	fmt.Fprintf(&out, "digraph %q {\n  rankdir=LR;\n  node [shape=plain, fontname=\"Helvetica\", fontsize=11];\n", g.table.Problem())
+	out.WriteString("  edge [fontname=\"Helvetica\", fontsize=9, arrowsize=0.6];\n")
+	for i, n := range g.nodes {
+		if i == 0 || n.sum != g.nodes[i-1].sum {
+			fmt.Fprintf(&out, "  { rank=same; // sum %d\n", n.sum)
+		}
+		fmt.Fprintf(&out, "    %s [label=%s];\n", id(n.board), n.text)
+		if i+1 == len(g.nodes) || n.sum != g.nodes[i+1].sum {
+			out.WriteString("  }\n")
+		}
+	}
+	if g.won {
+		out.WriteString("  won [shape=star, style=filled, fillcolor=\"#2e9e4f\", fontcolor=white];\n")
+	}
+	if g.lost {
+		out.WriteString("  lost [shape=oval, style=filled, fillcolor=\"#d03b3b\", fontcolor=white];\n")
+	}
+	out.WriteString(g.edges.String())
+	out.WriteString("}\n")
+	return out.String()
+}

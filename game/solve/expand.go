@@ -1,0 +1,89 @@
+package solve
+
+import (
+	"math/bits"
+
+	"tilecheck/game"
+)
+
+// expander knows the successors of canonical boards. A position is a board with the player to move; an afterstate is one after a move and
+// before the new tile. Both are held as their canonical boards, and neither has MAX on it: that ends the game.
+type expander struct {
+	problem Problem
+	rules   *game.Rules
+	orbit   *orbit
+	cells   uint64 // a flag for each cell
+	toMax   uint64 // added to a cell in a byte of its own, carries into bit 4 from MAX upwards
+}
+
+const flags = 0x1111_1111_1111_1111 // the lowest bit of each cell
+
+func newExpander(p Problem) (*expander, error) {
+	rules, err := game.New(p.Shape)
+	if err != nil {
+		return nil, err
+	}
+	return &expander{
+		problem: p, rules: rules, orbit: newOrbit(p.Shape),
+		cells: flags & (1<<(4*p.Shape.Cells()) - 1), // of sixteen: 1<<64 is 0
+		toMax: uint64(16-p.MaxExp) * 0x0101_0101_0101_0101,
+	}, nil
+}
+
+// won reports whether MAX is on the board. It is game.Board.AtLeast with the constant made before.
+func (e *expander) won(b game.Board) bool {
+	const low = 0x0F0F_0F0F_0F0F_0F0F
+	return ((uint64(b)&low+e.toMax)|(uint64(b)>>4&low+e.toMax))&^low != 0
+}
+
+// odds returns how often, in Of times, a new tile has exponent exp, which is 1 or 2.
+func (e *expander) odds(exp int) uint32 {
+	if exp == 1 {
+		return e.problem.Twos
+	}
+	return e.problem.Of - e.problem.Twos
+}
+
+// spawnWins reports whether a new tile of exponent exp is MAX.
+func (e *expander) spawnWins(exp int) bool { return exp >= e.problem.MaxExp }
+
+// spawns reports whether a new tile of exponent exp is possible, and does not end the game.
+func (e *expander) spawns(exp int) bool { return e.odds(exp) > 0 && !e.spawnWins(exp) }
+
+// after appends the canonical afterstates of the legal moves of positions, but for those with MAX.
+func (e *expander) after(dst, positions []uint64) ([]uint64, error) {
+	var next [4]game.Board
+	for _, p := range positions {
+		legal, overflow := e.rules.Moved(game.Board(p), &next)
+		if overflow != 0 {
+			return dst, game.ErrOverflow
+		}
+		for d, b := range next {
+			if legal.Has(game.Dir(d)) && !e.won(b) {
+				dst = append(dst, e.orbit.least(uint64(b)))
+			}
+		}
+	}
+	return dst, nil
+}
+
+// spawn returns an expansion that appends the canonical positions with a tile of exponent exp in an empty cell of an afterstate.
+func (e *expander) spawn(exp int) expansion {
+	return func(dst, afters []uint64) ([]uint64, error) {
+		var images [8]uint64
+		for _, a := range afters {
+			e.orbit.all(a, &images)
+			for empty := e.empties(a); empty != 0; empty &= empty - 1 {
+				dst = append(dst, e.orbit.leastWith(&images, bits.TrailingZeros64(empty)/4, uint64(exp)))
+			}
+		}
+		return dst, nil
+	}
+}
+
+// empties returns flags of the empty cells.
+func (e *expander) empties(b uint64) uint64 {
+	b |= b >> 2
+	b |= b >> 1
+	return e.cells &^ b
+}

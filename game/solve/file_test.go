@@ -1,0 +1,378 @@
+package solve_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"tilecheck/game"
+	"tilecheck/game/solve"
+)
+
+// solveEnv makes TestMain solve into a file instead of running tests.
+const solveEnv = "SOLVE_TEST_FILE"
+
+func TestMain(m *testing.M) {
+	if path, ok := os.LookupEnv(solveEnv); ok {
+		if _, err := solve.SolveFile(context.Background(), path, true, killed()); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// killed is the problem of the runs that are killed: it takes about a tenth of a second.
+func killed() solve.Options {
+	opts := square(3, 32)
+	opts.Workers = 2
+	return opts
+}
+
+// solveFile returns the file of an undisturbed run.
+func solveFile(t *testing.T, opts solve.Options) []byte {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "table")
+	stats, err := solve.SolveFile(t.Context(), path, false, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantOnly(t, path)
+	table, err := solve.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer table.Close()
+	if got := table.Stats(); fmt.Sprint(got) != fmt.Sprint(stats) {
+		t.Errorf("the file has %v, want %v", got, stats)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// wantOnly checks that nothing else is in the directory of a file.
+func wantOnly(t *testing.T, path string) {
+	t.Helper()
+	found, err := os.ReadDir(filepath.Dir(path))
+	if err != nil || len(found) != 1 || found[0].Name() != filepath.Base(path) {
+		t.Errorf("%v is there, error %v, want %s only", found, err, path)
+	}
+}
+
+// TestFileIsSame solves with different numbers of goroutines and amounts of memory: with the least, runs of keys go to disk, and values are
+// looked up in parts.
+func TestFileIsSame(t *testing.T) {
+	for _, opts := range []solve.Options{
+		square(3, 32),
+		{Shape: game.Shape{Rows: 4, Cols: 3}, Max: 8, Objective: solve.Score},
+		{Shape: game.Shape{Rows: 2, Cols: 3}, Max: 32, Discount: 0.99},
+		{Shape: game.Shape{Rows: 2, Cols: 2}, Max: 4, Objective: solve.Moves},
+	} {
+		opts.Workers = 1
+		want := solveFile(t, opts)
+		for _, workers := range []int{2, 5} {
+			for _, memory := range []int64{0, 1, 49 << 20} {
+				opts.Workers, opts.Memory = workers, memory
+				if got := solveFile(t, opts); !bytes.Equal(got, want) {
+					t.Errorf("%s: %d goroutines and %d bytes of memory make another file", name(opts), workers, memory)
+				}
+			}
+		}
+		opts.Memory = 0
+		inMemory, _, err := solve.Solve(t.Context(), opts)
+		if err != nil {
+			t.Errorf("%s: %v", name(opts), err)
+			continue
+		}
+		sameAsFile(t, inMemory, want)
+		sameInitial(t, inMemory.Stats().Initial, opts)
+	}
+}
+
+// sameInitial solves without keeping a table, in memory and on disk.
+func sameInitial(t *testing.T, want float64, opts solve.Options) {
+	t.Helper()
+	for _, memory := range []int64{0, 1} {
+		dir := ""
+		if opts.Memory = memory; memory != 0 {
+			dir = t.TempDir()
+		}
+		stats, err := solve.InitialValue(t.Context(), opts, dir)
+		if err != nil || stats.Initial != want {
+			t.Errorf("%s in %d bytes of memory: %v, error %v, want %v", name(opts), memory, stats.Initial, err, want)
+		}
+	}
+}
+
+// sameAsFile compares a table in memory with a file.
+func sameAsFile(t *testing.T, inMemory *solve.Table, file []byte) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "table")
+	if err := os.WriteFile(path, file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	table, err := solve.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer table.Close()
+	for _, l := range table.Stats().Layers {
+		want, err := table.Layer(l.Sum)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := inMemory.Layer(l.Sum)
+		if err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("layer %d in memory is not that of the file, error %v", l.Sum, err)
+		}
+		for _, p := range want {
+			v, best, ok := table.Value(p.Board)
+			inV, inBest, inOK := inMemory.Value(p.Board)
+			if v != inV || best != inBest || !ok || !inOK {
+				t.Errorf("%s is %v %s in the file and %v %s in memory", p.Board, v, best, inV, inBest)
+			}
+		}
+	}
+}
+
+// TestCancel stops after random layers, with and without work to go on from.
+func TestCancel(t *testing.T) {
+	rng := rand.New(rand.NewPCG(20, 2048))
+	opts := killed()
+	want := solveFile(t, opts)
+	runs := 20
+	if testing.Short() {
+		runs = 4
+	}
+	for range runs {
+		path := filepath.Join(t.TempDir(), "table")
+		for resume := false; ; resume = true {
+			ctx, cancel := context.WithCancel(t.Context())
+			left := rng.IntN(60)
+			opts.Progress = func(solve.Progress) {
+				if left--; left < 0 {
+					cancel()
+				}
+			}
+			_, err := solve.SolveFile(ctx, path, resume, opts)
+			cancel()
+			if err == nil {
+				break
+			}
+			if !errors.Is(err, context.Canceled) {
+				t.Fatal(err)
+			}
+		}
+		wantFile(t, path, want)
+	}
+}
+
+func wantFile(t *testing.T, path string, want []byte) {
+	t.Helper()
+	got, err := os.ReadFile(path)
+	if err != nil || !bytes.Equal(got, want) {
+		t.Errorf("the file has %d bytes, error %v, and is not the undisturbed one of %d", len(got), err, len(want))
+	}
+	wantOnly(t, path)
+}
+
+// TestKill kills processes at random moments, then lets one finish.
+func TestKill(t *testing.T) {
+	kills := 20
+	if testing.Short() {
+		kills = 4
+	}
+	want := solveFile(t, killed())
+	rng := rand.New(rand.NewPCG(21, 2048))
+	for done := 0; done < kills; {
+		path := filepath.Join(t.TempDir(), "table")
+		for range 3 { // kills of the same work
+			cmd := exec.CommandContext(t.Context(), os.Args[0])
+			cmd.Env = append(os.Environ(), solveEnv+"="+path)
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Duration(rng.Int64N(int64(200 * time.Millisecond))))
+			if err := cmd.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			_ = cmd.Wait() // killed, or finished before
+			if !cmd.ProcessState.Success() {
+				done++
+			}
+		}
+		opts := killed()
+		if _, err := solve.SolveFile(t.Context(), path, true, opts); err != nil {
+			t.Fatal(err)
+		}
+		wantFile(t, path, want)
+	}
+}
+
+// TestWhatIsThere asks for files and work that are there already.
+func TestWhatIsThere(t *testing.T) {
+	opts := square(2, 16)
+	path := filepath.Join(t.TempDir(), "table")
+	first, err := solve.SolveFile(t.Context(), path, true, opts) // nothing to go on from
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := solve.SolveFile(t.Context(), path, false, opts); !errors.Is(err, solve.ErrExists) {
+		t.Errorf("the file is there: error %v", err)
+	}
+	if again, err := solve.SolveFile(t.Context(), path, true, opts); err != nil || fmt.Sprint(again) != fmt.Sprint(first) {
+		t.Errorf("the file has %v, error %v, want %v", again, err, first)
+	}
+	if _, err := solve.SolveFile(t.Context(), path, true, square(2, 32)); err == nil || !strings.Contains(err.Error(), "2x2 to 16, want") {
+		t.Errorf("the file of another problem: error %v", err)
+	}
+
+	other := filepath.Join(t.TempDir(), "table")
+	interrupted(t, other, opts)
+	if _, err := solve.SolveFile(t.Context(), other, false, opts); !errors.Is(err, solve.ErrUnfinished) {
+		t.Errorf("work is there: error %v", err)
+	}
+	if _, err := solve.SolveFile(t.Context(), other, true, square(2, 32)); err == nil || !strings.Contains(err.Error(), "2x2 to 16, want") {
+		t.Errorf("the work for another problem: error %v", err)
+	}
+	foreign := filepath.Join(t.TempDir(), "table")
+	if err := os.Mkdir(solve.WorkDir(foreign), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(solve.WorkDir(foreign), "thesis.txt"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := solve.SolveFile(t.Context(), foreign, true, opts); err == nil || !strings.Contains(err.Error(), "no work directory") {
+		t.Errorf("somebody's directory: error %v", err)
+	}
+}
+
+// interrupted leaves unfinished work, with some layers valued.
+func interrupted(t *testing.T, path string, opts solve.Options) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	valued := 0
+	opts.Progress = func(p solve.Progress) {
+		if p.Valuing {
+			valued++
+		}
+		if valued == 5 {
+			cancel()
+		}
+	}
+	if _, err := solve.SolveFile(ctx, path, true, opts); !errors.Is(err, context.Canceled) {
+		t.Fatalf("error %v, want it cancelled", err)
+	}
+}
+
+// TestLock has two at the same work.
+func TestLock(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "table")
+	opts := square(2, 16)
+	tried := false
+	opts.Progress = func(solve.Progress) {
+		if tried {
+			return
+		}
+		tried = true
+		if _, err := solve.SolveFile(t.Context(), path, true, square(2, 16)); !errors.Is(err, solve.ErrLocked) {
+			t.Errorf("error %v, want %v", err, solve.ErrLocked)
+		}
+	}
+	if _, err := solve.SolveFile(t.Context(), path, false, opts); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestMutations flips every bit of a small file (one of each byte when short), and cuts it off everywhere: nothing of it is believed.
+func TestMutations(t *testing.T) {
+	data := solveFile(t, square(2, 16))
+	path := filepath.Join(t.TempDir(), "table")
+	refused := func(what string, data []byte) {
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		table, err := solve.Open(path)
+		if err == nil {
+			t.Errorf("%s is not noticed", what)
+			table.Close()
+		} else if !strings.Contains(err.Error(), path) {
+			t.Errorf("%s: error %v does not name the file", what, err)
+		}
+	}
+	for i := range data {
+		for bit := range 8 {
+			if testing.Short() && bit != i%8 {
+				continue
+			}
+			mutated := bytes.Clone(data)
+			mutated[i] ^= 1 << bit
+			refused("bit "+strconv.Itoa(bit)+" of byte "+strconv.Itoa(i), mutated)
+		}
+		refused("truncation to "+strconv.Itoa(i), data[:i])
+	}
+	refused("one more byte", append(bytes.Clone(data), 0))
+	refused("the file twice", append(bytes.Clone(data), data...))
+	if _, err := solve.Open(filepath.Join(t.TempDir(), "missing")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a missing file: error %v", err)
+	}
+}
+
+// TestMutatedWork flips bits of unfinished work, and cuts files of it off: the run that goes on notices, or makes the same file.
+func TestMutatedWork(t *testing.T) {
+	opts := square(2, 16)
+	want := solveFile(t, opts)
+	rng := rand.New(rand.NewPCG(22, 2048))
+	noticed, same := 0, 0
+	for range 100 {
+		path := filepath.Join(t.TempDir(), "table")
+		interrupted(t, path, opts)
+		files, err := os.ReadDir(solve.WorkDir(path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		mutate(t, rng, filepath.Join(solve.WorkDir(path), files[rng.IntN(len(files))].Name()))
+		if _, err := solve.SolveFile(t.Context(), path, true, opts); err != nil {
+			noticed++
+			continue
+		}
+		same++
+		wantFile(t, path, want)
+	}
+	if noticed == 0 || same == 0 {
+		t.Errorf("%d mutations were noticed and %d did no harm, want some of both", noticed, same)
+	}
+}
+
+// mutate flips a bit of a file, or cuts it off.
+func mutate(t *testing.T, rng *rand.Rand, path string) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(data) > 0 {
+		if at := rng.IntN(len(data)); rng.IntN(2) == 0 {
+			data[at] ^= 1 << rng.IntN(8)
+		} else {
+			data = data[:at]
+		}
+	}
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

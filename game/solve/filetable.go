@@ -1,0 +1,108 @@
+package solve
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+// fileTable is the file of a table while layers are added to it.
+type fileTable struct {
+	file   *os.File
+	end    int64 // of the last complete layer
+	layers []layerEntry
+}
+
+// openFileTable opens a file, or starts it with its header.
+func openFileTable(path string, p Problem) (*fileTable, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	if err := startFile(f, p); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), f.Close())
+	}
+	return &fileTable{file: f, end: fileHeaderSize}, nil
+}
+
+// startFile writes the header, or compares the one that is there.
+func startFile(f *os.File, p Problem) error {
+	head := make([]byte, fileHeaderSize)
+	if _, err := f.ReadAt(head, 0); err == io.EOF { // new, or killed right here
+		_, err := f.WriteAt(appendFileHeader(nil, p), 0)
+		return err
+	} else if err != nil {
+		return err
+	}
+	found, err := parseFileHeader(head)
+	if err == nil && found != p {
+		err = fmt.Errorf("the work is for %s, want %s", found, p)
+	}
+	return err
+}
+
+func (t *fileTable) create(sum int) (sink, error) {
+	return &fileSink{file: t.file, base: t.end, done: func(h header) { t.add(h) }}, nil
+}
+
+func (t *fileTable) add(h header) {
+	size := headerSize + h.size
+	t.layers = append(t.layers, layerEntry{sum: h.sum, offset: uint64(t.end), size: size, positions: h.count})
+	t.end += int64(size)
+}
+
+func (t *fileTable) open(sum int) (*record, error) {
+	for _, l := range t.layers {
+		if int(l.sum) == sum {
+			return openRecord(section{t.file, int64(l.offset)})
+		}
+	}
+	return nil, errNoRecord
+}
+
+func (t *fileTable) forget(int) error { return nil }
+
+// restore finds the layers that are complete, the first of which has the sum given, and drops what is behind them. It returns the sum of
+// the next layer.
+func (t *fileTable) restore(s *solver, sum int) (int, error) {
+	for ; sum >= 4; sum -= 2 {
+		r, err := openRecord(section{t.file, t.end})
+		if err == errNoRecord {
+			break
+		}
+		if err == nil {
+			err = r.verify()
+		}
+		if err == nil && (int(r.sum) != sum || r.kind != valuedBoards) {
+			err = fmt.Errorf("found layer %d in the table, want %d", r.sum, sum)
+		}
+		if err != nil {
+			return 0, err
+		}
+		t.add(r.header)
+		s.valued += int64(r.count)
+	}
+	return sum, t.file.Truncate(t.end)
+}
+
+// finish writes the directory and the footer.
+func (t *fileTable) finish(stats Stats) error {
+	d := directory{initial: stats.Initial, positions: uint64(stats.Positions), afterstates: uint64(stats.Afterstates), layers: t.layers}
+	afters := make(map[uint32]int64)
+	for _, l := range stats.Layers {
+		afters[uint32(l.Sum)] = l.Afterstates
+	}
+	for i := range d.layers {
+		d.layers[i].afterstates = uint64(afters[d.layers[i].sum])
+	}
+	end := d.append(nil)
+	end = appendFooter(end, uint64(t.end), uint64(len(end)))
+	if _, err := t.file.WriteAt(end, t.end); err != nil {
+		return err
+	}
+	if err := t.file.Truncate(t.end + int64(len(end))); err != nil {
+		return err
+	}
+	return t.file.Sync()
+}

@@ -1,0 +1,136 @@
+package solve
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"math"
+
+	"tilecheck/game"
+)
+
+// A file of a table is a header, a record for each layer in descending order of sums, a directory of them and a footer. See docs/solve.md.
+const (
+	fileMagic   = "2048solv"
+	footerMagic = "2048done"
+	fileVersion = 1
+
+	fileHeaderSize = 64
+	footerSize     = 32
+	directoryFixed = 32 // bytes in front of the entries
+	directoryEntry = 40 // bytes
+)
+
+// directory says where the layers are.
+type directory struct {
+	initial                float64
+	positions, afterstates uint64
+	layers                 []layerEntry
+}
+
+type layerEntry struct {
+	sum                    uint32
+	offset, size           uint64 // of the record
+	positions, afterstates uint64
+}
+
+// sealed appends the checksum of what is in dst from start on.
+func sealed(dst []byte, start int) []byte {
+	return binary.LittleEndian.AppendUint32(dst, crc32.Checksum(dst[start:], castagnoli))
+}
+
+// unsealed reports whether data ends with its checksum, and returns what is before it.
+func unsealed(data []byte) ([]byte, bool) {
+	if len(data) < 4 {
+		return nil, false
+	}
+	body := data[:len(data)-4]
+	return body, crc32.Checksum(body, castagnoli) == binary.LittleEndian.Uint32(data[len(body):])
+}
+
+func appendFileHeader(dst []byte, p Problem) []byte {
+	start := len(dst)
+	dst = append(dst, fileMagic...)
+	dst = binary.LittleEndian.AppendUint32(dst, fileVersion)
+	dst = append(dst, byte(p.Shape.Rows), byte(p.Shape.Cols), byte(p.MaxExp), byte(p.Objective))
+	dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(p.Discount))
+	dst = binary.LittleEndian.AppendUint32(dst, p.Twos)
+	dst = binary.LittleEndian.AppendUint32(dst, p.Of)
+	dst = append(dst, make([]byte, fileHeaderSize-4-(len(dst)-start))...)
+	return sealed(dst, start)
+}
+
+var errNoTable = errors.New("not a table of tilecheck solve")
+
+// parseFileHeader reads the header. It says what is wrong with one of another version before it looks at the checksum.
+func parseFileHeader(data []byte) (Problem, error) {
+	if len(data) < fileHeaderSize || string(data[:8]) != fileMagic {
+		return Problem{}, errNoTable
+	}
+	if v := binary.LittleEndian.Uint32(data[8:]); v != fileVersion {
+		return Problem{}, fmt.Errorf("version of the table is %d, want %d", v, fileVersion)
+	}
+	body, ok := unsealed(data[:fileHeaderSize])
+	if !ok {
+		return Problem{}, errors.New("the header is corrupt: its checksum is wrong")
+	}
+	p := Problem{
+		Shape:  game.Shape{Rows: int(body[12]), Cols: int(body[13])},
+		MaxExp: int(body[14]), Objective: Objective(body[15]),
+		Discount: math.Float64frombits(binary.LittleEndian.Uint64(body[16:])),
+		Twos:     binary.LittleEndian.Uint32(body[24:]), Of: binary.LittleEndian.Uint32(body[28:]),
+	}
+	return p, p.validate()
+}
+
+func (d directory) append(dst []byte) []byte {
+	start := len(dst)
+	dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(d.initial))
+	dst = binary.LittleEndian.AppendUint64(dst, d.positions)
+	dst = binary.LittleEndian.AppendUint64(dst, d.afterstates)
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(len(d.layers)))
+	for _, l := range d.layers {
+		dst = binary.LittleEndian.AppendUint64(dst, uint64(l.sum))
+		for _, n := range [...]uint64{l.offset, l.size, l.positions, l.afterstates} {
+			dst = binary.LittleEndian.AppendUint64(dst, n)
+		}
+	}
+	return sealed(dst, start)
+}
+
+func parseDirectory(data []byte) (directory, error) {
+	body, ok := unsealed(data)
+	if !ok || len(body) < directoryFixed || (len(body)-directoryFixed)%directoryEntry != 0 {
+		return directory{}, errors.New("the directory is corrupt: its checksum is wrong")
+	}
+	number := func(i int) uint64 { return binary.LittleEndian.Uint64(body[8*i:]) }
+	d := directory{initial: math.Float64frombits(number(0)), positions: number(1), afterstates: number(2)}
+	n := (len(body) - directoryFixed) / directoryEntry
+	if number(3) != uint64(n) {
+		return d, fmt.Errorf("the directory has %d layers, want %d", n, number(3))
+	}
+	for i := range n {
+		at := (directoryFixed + i*directoryEntry) / 8
+		d.layers = append(d.layers, layerEntry{uint32(number(at)), number(at + 1), number(at + 2), number(at + 3), number(at + 4)})
+	}
+	return d, nil
+}
+
+// appendFooter appends the last bytes of a file: where the directory is.
+func appendFooter(dst []byte, offset, size uint64) []byte {
+	start := len(dst)
+	dst = binary.LittleEndian.AppendUint64(dst, offset)
+	dst = binary.LittleEndian.AppendUint64(dst, size)
+	dst = binary.LittleEndian.AppendUint32(dst, 0)
+	dst = append(dst, footerMagic...)
+	return sealed(dst, start)
+}
+
+func parseFooter(data []byte) (offset, size uint64, err error) {
+	body, ok := unsealed(data)
+	if !ok || string(body[20:]) != footerMagic {
+		return 0, 0, errors.New("the end is missing: the table is truncated, or not complete")
+	}
+	return binary.LittleEndian.Uint64(body), binary.LittleEndian.Uint64(body[8:]), nil
+}

@@ -1,0 +1,41 @@
+package solve
+
+import (
+	"fmt"
+	"slices"
+)
+
+// memoryTable keeps the layers in a store, all of them or those that the solver needs.
+type memoryTable struct {
+	records store
+	all     bool
+}
+
+func valuesName(sum int) string { return fmt.Sprintf("values-%d", sum) }
+
+func (t *memoryTable) create(sum int) (sink, error) { return t.records.create(valuesName(sum)) }
+
+func (t *memoryTable) open(sum int) (*record, error) { return t.records.open(valuesName(sum)) }
+
+func (t *memoryTable) forget(sum int) error {
+	if t.all {
+		return nil
+	}
+	return t.records.remove(valuesName(sum))
+}
+
+// table returns what there is when the solver is done.
+func (t *memoryTable) table(s *solver) (*Table, error) {
+	out := &Table{expander: s.expander, index: make(map[int]*record)}
+	out.initial, out.positions, out.afterstates = s.stats.Initial, uint64(s.stats.Positions), uint64(s.stats.Afterstates)
+	for _, l := range slices.Backward(s.stats.Layers) {
+		r, err := t.open(l.Sum)
+		if err != nil {
+			return nil, err
+		}
+		out.records = append(out.records, r)
+		out.index[l.Sum] = r
+		out.layers = append(out.layers, layerEntry{sum: uint32(l.Sum), positions: uint64(l.Positions), afterstates: uint64(l.Afterstates)})
+	}
+	return out, nil
+}

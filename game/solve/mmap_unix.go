@@ -1,0 +1,46 @@
+//go:build unix
+
+package solve
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"syscall"
+)
+
+// mapped is a file in memory.
+type mapped struct {
+	file *os.File
+	data []byte
+}
+
+// mapFile maps a file of size bytes. Closing it closes the file too.
+func mapFile(f *os.File, size int64) (source, io.Closer, error) {
+	if size == 0 || size > math.MaxInt {
+		return section{f, 0}, f, nil
+	}
+	data, err := syscall.Mmap(int(f.Fd()), 0, int(size), syscall.PROT_READ, syscall.MAP_SHARED)
+	if err != nil {
+		return nil, nil, fmt.Errorf("map into memory: %w", err)
+	}
+	return memory(data), &mapped{f, data}, nil
+}
+
+func (m *mapped) Close() error {
+	err := syscall.Munmap(m.data)
+	if closed := m.file.Close(); err == nil {
+		err = closed
+	}
+	return err
+}
+
+// lock takes a lock that the system releases when the process ends. It reports false when another process has it.
+func lock(f *os.File) (bool, error) {
+	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if err == syscall.EWOULDBLOCK {
+		return false, nil
+	}
+	return err == nil, err
+}

@@ -1,0 +1,124 @@
+package solve
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"math/bits"
+	"runtime"
+
+	"tilecheck/game"
+)
+
+// Objective is what a player maximises the expectation of.
+type Objective uint8
+
+// The objectives. The game ends when MAX is on the board or no move is legal.
+const (
+	Win   Objective = iota // 1 when MAX appears, 0 when the game is lost; discounted
+	Score                  // the sum of the values of all merged tiles, the merge that makes MAX included
+	Moves                  // the number of moves until the game ends, won or lost
+	numObjectives
+)
+
+var objectiveNames = [numObjectives]string{"win", "score", "moves"}
+
+// String returns "win", "score" or "moves".
+func (o Objective) String() string {
+	if o >= numObjectives {
+		return fmt.Sprintf("Objective(%d)", uint8(o))
+	}
+	return objectiveNames[o]
+}
+
+// ParseObjective is the inverse of String.
+func ParseObjective(name string) (Objective, error) {
+	for o, known := range objectiveNames {
+		if name == known {
+			return Objective(o), nil
+		}
+	}
+	return 0, fmt.Errorf("objective is %q, want win, score or moves", name)
+}
+
+// Options say what to solve and how.
+type Options struct {
+	Shape     game.Shape
+	Max       int       // the tile that ends the game: a power of two from 4 to 32768
+	Objective Objective // the zero value is Win
+	// Discount is the factor gamma of each move, in (0,1]; 0 means 1. Only Win takes one other than 1.
+	Discount float64
+	// P2 is the probability that a new tile is a 2, otherwise it is a 4; nil means 9/10. Its denominator is at most MaxOdds.
+	P2 *big.Rat
+
+	Workers int   // goroutines; 0 means one for each processor. The result does not depend on it
+	Memory  int64 // bytes to take at most, roughly; 0 means any number. The result does not depend on it
+
+	Progress func(Progress) // called after each layer; may be nil
+}
+
+// MaxOdds is the largest denominator of P2.
+const MaxOdds = 1 << 20
+
+// Problem is what is solved, in the form that tables of values are marked with.
+type Problem struct {
+	Shape     game.Shape
+	MaxExp    int // log2 MAX, from 2 to game.MaxExponent
+	Objective Objective
+	Discount  float64
+	Twos, Of  uint32 // a new tile is a 2 with probability Twos/Of, in lowest terms
+}
+
+// String describes the problem: "win on 3x3 to 1024", and what is not as usual.
+func (p Problem) String() string {
+	text := fmt.Sprintf("%s on %s to %d", p.Objective, p.Shape, game.Value(p.MaxExp))
+	if p.Discount != 1 {
+		text += fmt.Sprintf(", discount %g", p.Discount)
+	}
+	if p.Twos != 9 || p.Of != 10 {
+		text += fmt.Sprintf(", probability of a 2 %d/%d", p.Twos, p.Of)
+	}
+	return text
+}
+
+// Problem checks the options and returns what they ask for.
+func (o *Options) Problem() (Problem, error) {
+	p := Problem{Shape: o.Shape, MaxExp: bits.TrailingZeros(uint(o.Max)), Objective: o.Objective, Discount: o.Discount, Twos: 9, Of: 10}
+	if p.Discount == 0 {
+		p.Discount = 1
+	}
+	if o.P2 != nil {
+		if !o.P2.Num().IsUint64() || !o.P2.Denom().IsUint64() || o.P2.Denom().Uint64() > MaxOdds || o.P2.Cmp(big.NewRat(1, 1)) > 0 {
+			return p, fmt.Errorf("probability of a 2 is %s, want a fraction from 0 to 1 with a denominator of at most %d", o.P2.RatString(), MaxOdds)
+		}
+		p.Twos, p.Of = uint32(o.P2.Num().Uint64()), uint32(o.P2.Denom().Uint64())
+	}
+	if o.Max < 4 || o.Max != 1<<p.MaxExp || p.MaxExp > game.MaxExponent {
+		return p, fmt.Errorf("MAX is %d, want a power of two from 4 to %d", o.Max, game.Value(game.MaxExponent))
+	}
+	return p, errors.Join(p.validate())
+}
+
+// validate checks what may come from a file too.
+func (p Problem) validate() error {
+	if err := p.Shape.Validate(); err != nil {
+		return err
+	}
+	switch {
+	case p.Objective >= numObjectives:
+		return fmt.Errorf("objective is %d, want one of %d", p.Objective, numObjectives)
+	case math.IsNaN(p.Discount) || p.Discount <= 0 || p.Discount > 1:
+		return fmt.Errorf("discount is %g, want a factor above 0 and at most 1", p.Discount)
+	case p.Discount != 1 && p.Objective != Win:
+		return fmt.Errorf("discount is %g, want 1 for the objective %s", p.Discount, p.Objective)
+	}
+	return nil
+}
+
+func (o *Options) workers() int {
+	if o.Workers > 0 {
+		return o.Workers
+	}
+	return runtime.GOMAXPROCS(0)
+}

@@ -1,0 +1,43 @@
+package solve
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+)
+
+// forEach calls do for the parts 0 to n-1, on as many goroutines as there are workers, in any order. It stops at the first error or when
+// ctx is done. worker is below workers, and no two calls at a time have the same.
+func forEach(ctx context.Context, workers, n int, do func(worker, part int) error) error {
+	var next atomic.Int64
+	errs := make([]error, workers)
+	run := func(worker int) {
+		for {
+			part := int(next.Add(1)) - 1
+			if part >= n {
+				return
+			}
+			err := ctx.Err()
+			if err == nil {
+				err = do(worker, part)
+			}
+			if err != nil {
+				errs[worker] = err
+				next.Store(int64(n))
+				return
+			}
+		}
+	}
+	var others sync.WaitGroup
+	for worker := 1; worker < min(workers, n); worker++ {
+		others.Go(func() { run(worker) })
+	}
+	run(0)
+	others.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

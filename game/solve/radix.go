@@ -1,0 +1,50 @@
+package solve
+
+import (
+	"math/bits"
+	"slices"
+)
+
+// maxDigit is the largest number of bits of a digit of the radix sort: its counters fit a first-level cache.
+const maxDigit = 11
+
+// sortUnique sorts keys and drops duplicates, in place; the result is a prefix of keys or of scratch. scratch must be as long as keys.
+func sortUnique(keys, scratch []uint64) []uint64 {
+	if len(keys) < 256 {
+		slices.Sort(keys)
+		return slices.Compact(keys)
+	}
+	first, varying := keys[0], uint64(0)
+	for _, k := range keys {
+		varying |= k ^ first
+	}
+	scratch = scratch[:len(keys)]
+	low := bits.TrailingZeros64(varying)
+	span := bits.Len64(varying) - low
+	digits := (span + maxDigit - 1) / maxDigit
+	for digit := range digits { // of similar width
+		from, to := low+span*digit/digits, low+span*(digit+1)/digits
+		keys, scratch = sortDigit(keys, scratch, from, to-from), keys
+	}
+	return slices.Compact(keys)
+}
+
+// sortDigit writes keys to out, stably sorted by the digit of so many bits at shift, and returns out.
+func sortDigit(keys, out []uint64, shift, width int) []uint64 {
+	var starts [1 << maxDigit]uint32
+	mask := uint64(1)<<width - 1
+	for _, k := range keys {
+		starts[k>>(shift&63)&mask&(1<<maxDigit-1)]++
+	}
+	sum := uint32(0)
+	for i, n := range starts[:mask+1] {
+		starts[i] = sum
+		sum += n
+	}
+	for _, k := range keys {
+		at := &starts[k>>(shift&63)&mask&(1<<maxDigit-1)]
+		out[*at] = k
+		*at++
+	}
+	return out
+}

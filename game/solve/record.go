@@ -1,0 +1,278 @@
+package solve
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"sort"
+
+	"tilecheck/game"
+)
+
+// A record is the boards of one layer, or of a run on the way to it:
+//
+//	header  magic, kind, sum of the tiles, number of boards, length and checksum of the rest, checksum of the header
+//	blocks  see appendBlock
+//	index   for each block its first board and where it starts, counted from the end of the header
+//
+// All numbers are little-endian. The header is written last: before that it is zero, which no header is.
+const (
+	recordMagic = "2048layr"
+	headerSize  = 48
+	indexEntry  = 16
+
+	partBlocks = 16 // blocks that a goroutine takes at a time
+)
+
+// castagnoli is the table of CRC-32C, for which processors have instructions.
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// kind says what the boards of a record are.
+type kind uint32
+
+const (
+	plainBoards  kind = 1 // positions or afterstates
+	valuedBoards kind = 2 // with values and moves
+)
+
+type header struct {
+	kind     kind
+	sum      uint32 // of the tiles
+	count    uint64 // boards
+	size     uint64 // bytes of blocks and index
+	checksum uint32 // of them
+}
+
+func (h header) append(dst []byte) []byte {
+	start := len(dst)
+	dst = append(dst, recordMagic...)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(h.kind))
+	dst = binary.LittleEndian.AppendUint32(dst, h.sum)
+	dst = binary.LittleEndian.AppendUint64(dst, h.count)
+	dst = binary.LittleEndian.AppendUint64(dst, h.size)
+	dst = binary.LittleEndian.AppendUint32(dst, 0)
+	dst = binary.LittleEndian.AppendUint32(dst, 0)
+	dst = binary.LittleEndian.AppendUint32(dst, h.checksum)
+	return binary.LittleEndian.AppendUint32(dst, crc32.Checksum(dst[start:], castagnoli))
+}
+
+var errNoRecord = errors.New("no complete layer")
+
+// parseHeader reads a header; the error is errNoRecord when it is none.
+func parseHeader(data []byte) (header, error) {
+	if len(data) < headerSize || string(data[:8]) != recordMagic ||
+		crc32.Checksum(data[:headerSize-4], castagnoli) != binary.LittleEndian.Uint32(data[headerSize-4:]) {
+		return header{}, errNoRecord
+	}
+	h := header{
+		kind: kind(binary.LittleEndian.Uint32(data[8:])), sum: binary.LittleEndian.Uint32(data[12:]),
+		count: binary.LittleEndian.Uint64(data[16:]), size: binary.LittleEndian.Uint64(data[24:]),
+		checksum: binary.LittleEndian.Uint32(data[40:]),
+	}
+	if h.kind != plainBoards && h.kind != valuedBoards || h.size < indexEntry*uint64(h.blocks()) {
+		return h, errNoRecord
+	}
+	return h, nil
+}
+
+func (h header) blocks() int { return int((h.count + blockBoards - 1) / blockBoards) }
+
+// source is where a record is: memory or part of a file.
+type source interface {
+	// view returns n bytes from offset off, either its own, not to be changed, or read into buf, which is grown when it is too short.
+	view(off, n int64, buf []byte) ([]byte, error)
+	// reads reports whether views are read into buffers.
+	reads() bool
+}
+
+type memory []byte
+
+func (m memory) view(off, n int64, _ []byte) ([]byte, error) {
+	if off < 0 || n < 0 || off > int64(len(m)) || n > int64(len(m))-off {
+		return nil, io.ErrUnexpectedEOF
+	}
+	return m[off : off+n : off+n], nil
+}
+
+func (m memory) reads() bool { return false }
+
+// section is part of a file.
+type section struct {
+	file io.ReaderAt
+	base int64
+}
+
+func (s section) view(off, n int64, buf []byte) ([]byte, error) {
+	if int64(cap(buf)) < n {
+		buf = make([]byte, n)
+	}
+	buf = buf[:n]
+	if got, err := s.file.ReadAt(buf, s.base+off); got < len(buf) {
+		return nil, err
+	}
+	return buf, nil
+}
+
+func (s section) reads() bool { return true }
+
+// record is a complete record and its index. Many may read it at a time.
+type record struct {
+	header
+	source source
+	index  []byte
+	file   io.Closer // nil when there is nothing to close
+}
+
+// Close closes the file that the record is the whole of.
+func (r *record) Close() error {
+	if r == nil || r.file == nil {
+		return nil
+	}
+	return r.file.Close()
+}
+
+// openRecord reads the header and the index of the record at the start of a source. It checks the header's checksum only.
+func openRecord(src source) (*record, error) {
+	data, err := src.view(0, headerSize, nil)
+	if err != nil {
+		return nil, errNoRecord
+	}
+	h, err := parseHeader(data)
+	if err != nil {
+		return nil, err
+	}
+	r := &record{header: h, source: src}
+	size := indexEntry * int64(h.blocks())
+	if r.index, err = src.view(headerSize+int64(h.size)-size, size, nil); err != nil {
+		return nil, fmt.Errorf("read the index of layer %d: %w", h.sum, err)
+	}
+	return r, nil
+}
+
+// verify compares everything with the checksum.
+func (r *record) verify() error {
+	const step = 1 << 20
+	var s scratch
+	sum := uint32(0)
+	for off := int64(0); off < int64(r.size); off += step {
+		data, err := r.source.view(headerSize+off, min(step, int64(r.size)-off), s.data)
+		if err != nil {
+			return fmt.Errorf("layer %d: %w", r.sum, err)
+		}
+		sum = crc32.Update(sum, castagnoli, data)
+		r.keep(&s, data)
+	}
+	if sum != r.checksum {
+		return fmt.Errorf("layer %d: checksum is %08x, want %08x", r.sum, sum, r.checksum)
+	}
+	return nil
+}
+
+// first returns the first board of a block.
+func (r *record) first(block int) uint64 {
+	return binary.LittleEndian.Uint64(r.index[block*indexEntry:])
+}
+
+// start returns where a block starts; that of the block after the last is where the index starts.
+func (r *record) start(block int) int64 {
+	if block == r.blocks() {
+		return int64(r.size) - int64(len(r.index))
+	}
+	return int64(binary.LittleEndian.Uint64(r.index[block*indexEntry+8:]))
+}
+
+// blockFor returns the last block whose first board is not above board, -1 if there is none.
+func (r *record) blockFor(board uint64) int {
+	return sort.Search(r.blocks(), func(i int) bool { return r.first(i) > board }) - 1
+}
+
+// boardsIn returns the number of boards of a block.
+func (r *record) boardsIn(block int) int {
+	return int(min(blockBoards, r.count-uint64(block)*blockBoards))
+}
+
+// scratch is what one goroutine reads records with.
+type scratch struct {
+	data   []byte
+	views  []blockView
+	boards []uint64
+}
+
+// cut returns the views of the blocks from lo to hi. They are valid until the scratch is used again.
+func (r *record) cut(lo, hi int, s *scratch) ([]blockView, error) {
+	start := r.start(lo)
+	data, err := r.source.view(headerSize+start, r.start(hi)-start, s.data)
+	if err != nil {
+		return nil, fmt.Errorf("read layer %d: %w", r.sum, err)
+	}
+	r.keep(s, data)
+	s.views = s.views[:0]
+	for block := lo; block < hi; block++ {
+		from, to := r.start(block)-start, r.start(block+1)-start
+		if from < 0 || from > to || to > int64(len(data)) {
+			return nil, r.malformed(block)
+		}
+		v, ok := cutBlock(data[from:to], r.boardsIn(block), r.first(block), r.kind == valuedBoards)
+		if !ok {
+			return nil, r.malformed(block)
+		}
+		s.views = append(s.views, v)
+	}
+	return s.views, nil
+}
+
+// keep makes data the buffer of s if it is not the source's own.
+func (r *record) keep(s *scratch, data []byte) {
+	if r.source.reads() {
+		s.data = data
+	}
+}
+
+// read calls do with the boards of each block from lo to hi. What it gets is valid during the call only.
+func (r *record) read(lo, hi int, s *scratch, do func(v *blockView, boards []uint64) error) error {
+	views, err := r.cut(lo, hi, s)
+	if err != nil {
+		return err
+	}
+	for i := range views {
+		var ok bool
+		if s.boards, ok = views[i].appendBoards(s.boards[:0]); !ok {
+			return r.malformed(lo + i)
+		}
+		if err := do(&views[i], s.boards); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// find returns the value and the best moves of a board, false when it is not there.
+func (r *record) find(board uint64) (float64, game.Moves, bool) {
+	block := r.blockFor(board)
+	if block < 0 {
+		return 0, 0, false
+	}
+	var s scratch
+	views, err := r.cut(block, block+1, &s)
+	if err != nil {
+		return 0, 0, false
+	}
+	i, ok := views[0].find(board)
+	if !ok {
+		return 0, 0, false
+	}
+	value, ok := views[0].value(i)
+	return value, game.Moves(nibble(views[0].moves, i)), ok
+}
+
+func (r *record) malformed(block int) error {
+	return fmt.Errorf("layer %d: block %d is malformed", r.sum, block)
+}
+
+// parts returns the number of parts that goroutines take.
+func (r *record) parts() int { return (r.blocks() + partBlocks - 1) / partBlocks }
+
+// part returns the blocks of a part.
+func (r *record) part(i int) (lo, hi int) { return i * partBlocks, min((i+1)*partBlocks, r.blocks()) }

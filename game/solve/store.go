@@ -1,0 +1,142 @@
+package solve
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// store keeps records by name.
+type store interface {
+	create(name string) (sink, error)
+	// open opens a complete record; the error is errNoRecord where there is none.
+	open(name string) (*record, error)
+	// remove removes a record, if there is one.
+	remove(name string) error
+	// size returns the bytes of memory that the records take.
+	size() int64
+}
+
+// memoryStore keeps records in memory.
+type memoryStore map[string]memory
+
+type memorySink struct {
+	store memoryStore
+	name  string
+	data  []byte
+}
+
+func (m memoryStore) create(name string) (sink, error) {
+	return &memorySink{m, name, make([]byte, headerSize, 1<<12)}, nil
+}
+
+func (m memoryStore) open(name string) (*record, error) { return openRecord(m[name]) }
+
+func (m memoryStore) remove(name string) error {
+	delete(m, name)
+	return nil
+}
+
+func (m memoryStore) size() int64 {
+	total := int64(0)
+	for _, data := range m {
+		total += int64(len(data))
+	}
+	return total
+}
+
+func (s *memorySink) Write(p []byte) (int, error) {
+	s.data = append(s.data, p...)
+	return len(p), nil
+}
+
+func (s *memorySink) finish(h header) error {
+	h.append(s.data[:0])
+	if len(s.data) < cap(s.data)*15/16 {
+		s.data = slices.Clone(s.data)
+	}
+	s.store[s.name] = s.data
+	return nil
+}
+
+func (s *memorySink) abandon() error { return nil }
+
+// dirStore keeps records as files of a directory. A file has its name when it is complete.
+type dirStore string
+
+func (d dirStore) path(name string) string { return filepath.Join(string(d), name) }
+
+func (d dirStore) create(name string) (sink, error) {
+	f, err := os.Create(d.path(name + unfinished))
+	if err != nil {
+		return nil, err
+	}
+	return &fileSink{file: f, name: d.path(name)}, nil
+}
+
+// unfinished ends the names of files that are not complete.
+const unfinished = ".tmp"
+
+func (d dirStore) open(name string) (*record, error) {
+	f, err := os.Open(d.path(name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, errNoRecord
+	}
+	if err != nil {
+		return nil, err
+	}
+	r, err := openRecord(section{file: f})
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", d.path(name), err), f.Close())
+	}
+	r.file = f
+	return r, nil
+}
+
+func (d dirStore) remove(name string) error {
+	if err := os.Remove(d.path(name)); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+func (d dirStore) size() int64 { return 0 }
+
+// fileSink writes a record to a file, from offset base on.
+type fileSink struct {
+	file *os.File
+	base int64
+	size int64  // behind the header
+	name string // to rename the file to; empty for a record that stays inside a file
+	done func(h header)
+}
+
+func (s *fileSink) Write(p []byte) (int, error) {
+	n, err := s.file.WriteAt(p, s.base+headerSize+s.size)
+	s.size += int64(n)
+	return n, err
+}
+
+func (s *fileSink) finish(h header) error {
+	if _, err := s.file.WriteAt(h.append(nil), s.base); err != nil {
+		return err
+	}
+	if s.name == "" {
+		s.done(h)
+		return nil
+	}
+	if err := s.file.Close(); err != nil {
+		return err
+	}
+	return os.Rename(s.file.Name(), s.name)
+}
+
+func (s *fileSink) abandon() error {
+	if s.name == "" {
+		return s.file.Truncate(s.base)
+	}
+	return errors.Join(s.file.Close(), os.Remove(s.file.Name()))
+}

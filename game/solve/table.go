@@ -1,0 +1,297 @@
+package solve
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+
+	"tilecheck/game"
+)
+
+// Table is a solution: the values and best moves of all positions that can be reached, whatever the player does. It does not change, and
+// many may read it at a time.
+type Table struct {
+	*expander
+	directory
+	records []*record // of the layers of the directory
+	index   map[int]*record
+	file    io.Closer // nil for a table in memory
+}
+
+// Problem returns what the table is the solution of.
+func (t *Table) Problem() Problem { return t.problem }
+
+// Rules returns the rules of the boards.
+func (t *Table) Rules() *game.Rules { return t.rules }
+
+// Stats returns the sizes of the table and the value of the game.
+func (t *Table) Stats() Stats {
+	s := Stats{Initial: t.initial, Positions: int64(t.positions), Afterstates: int64(t.afterstates)}
+	for i := len(t.layers) - 1; i >= 0; i-- {
+		if l := t.layers[i]; l.positions > 0 {
+			s.Layers = append(s.Layers, Layer{int(l.sum), int64(l.positions), int64(l.afterstates)})
+		}
+	}
+	return s
+}
+
+// Close releases the file. Nothing may be asked afterwards.
+func (t *Table) Close() error {
+	if t.file == nil {
+		return nil
+	}
+	return t.file.Close()
+}
+
+// Value returns the value of a board with the player to move, and all moves that attain it. They are those of its canonical image, turned
+// back. Moves attain the value if theirs is the same float64: symmetric moves always do, while moves that are equally good for another
+// reason may be told apart by rounding.
+//
+// A board on which MAX has appeared is won: it has the value of that, and no moves. Of other boards ok is false if the game cannot reach
+// them, or when the file cannot be read.
+func (t *Table) Value(b game.Board) (v float64, moves game.Moves, ok bool) {
+	if t.won(b) {
+		return t.wonValue(), 0, true
+	}
+	least, by := t.rules.Canonical(b)
+	r := t.index[t.sum(b)]
+	if r == nil {
+		return 0, 0, false
+	}
+	v, canonical, ok := r.find(uint64(least))
+	if !ok {
+		return 0, 0, false
+	}
+	for d := game.Left; d <= game.Down; d++ {
+		if canonical.Has(by.Dir(d)) {
+			moves |= 1 << d
+		}
+	}
+	return v, moves, true
+}
+
+// Position is a canonical board with the player to move.
+type Position struct {
+	Board game.Board
+	Value float64
+	Best  game.Moves // empty when the game is lost
+}
+
+// Layer returns the positions of a sum of tiles, by board. The error says what is wrong with the file.
+func (t *Table) Layer(sum int) ([]Position, error) {
+	r := t.index[sum]
+	if r == nil {
+		return nil, nil
+	}
+	all := make([]Position, 0, r.count)
+	var s scratch
+	for i := range r.parts() {
+		lo, hi := r.part(i)
+		err := r.read(lo, hi, &s, func(v *blockView, boards []uint64) error {
+			for i, b := range boards {
+				value, ok := v.value(i)
+				if !ok {
+					return r.malformed(lo)
+				}
+				all = append(all, Position{game.Board(b), value, game.Moves(nibble(v.moves, i))})
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// sum returns the sum of the tiles of a board.
+func (t *Table) sum(b game.Board) int {
+	sum := 0
+	for ; b != 0; b >>= 4 {
+		sum += game.Value(int(b & 15))
+	}
+	return sum
+}
+
+// MoveValue is a legal move and what it is worth.
+type MoveValue struct {
+	Dir    game.Dir
+	After  game.Board // before the new tile
+	Reward float64    // earned at once; of the objective
+	Value  float64    // Reward and the expectation of what follows, discounted
+}
+
+// Moves returns the values of the legal moves of a position, computed from those of the positions after them. It reports false where Value
+// does for one of these, and for a board with MAX on it.
+func (t *Table) Moves(b game.Board) ([]MoveValue, bool) {
+	var next [4]game.Board
+	legal, overflow := t.rules.Moved(b, &next)
+	if overflow != 0 || t.won(b) {
+		return nil, false
+	}
+	rewards := t.rewards(b)
+	var all []MoveValue
+	for n := range legal.Len() {
+		d := legal.At(n)
+		m := MoveValue{Dir: d, After: next[d], Reward: rewards[d/2]}
+		value, ok := t.afterValue(next[d])
+		if !ok {
+			return nil, false
+		}
+		m.Value = m.Reward + float64(t.problem.Discount*value)
+		all = append(all, m)
+	}
+	return all, true
+}
+
+// afterValue computes the value of an afterstate as the solver did.
+func (t *Table) afterValue(after game.Board) (float64, bool) {
+	if t.won(after) {
+		return t.wonValue(), true
+	}
+	canonical := t.orbit.least(uint64(after))
+	var next [2]*lookup
+	for i := range next {
+		next[i] = new(lookup)
+		next[i].reset(game.MaxCells)
+		if !t.spawns(i + 1) {
+			continue
+		}
+		boards, _ := t.spawn(i+1)(nil, []uint64{canonical})
+		for _, b := range boards {
+			if _, known := next[i].get(b); known {
+				continue
+			}
+			value, _, ok := t.Value(game.Board(b))
+			if !ok {
+				return 0, false
+			}
+			next[i].add(b, value)
+		}
+	}
+	value, err := t.mean(canonical, &next)
+	return value, err == nil
+}
+
+// Open opens a file that SolveFile wrote, and checks all of it: that takes as long as reading it. The error says what is wrong with the
+// file.
+//
+// Where the system can, the file is mapped into memory. It must not be changed while the table is open.
+func Open(path string) (*Table, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	t, err := openFile(f)
+	if err != nil {
+		return nil, fmt.Errorf("read table %s: %w", path, err)
+	}
+	return t, nil
+}
+
+// openFile reads a table from a file, which it closes when there is an error.
+func openFile(f *os.File) (*Table, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	src, closer, err := mapFile(f, info.Size())
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	t, err := newTable(src, info.Size())
+	if err == nil {
+		err = t.verify()
+	}
+	if err != nil {
+		return nil, errors.Join(err, closer.Close())
+	}
+	t.file = closer
+	return t, nil
+}
+
+// part is a source that starts within another.
+type part struct {
+	source
+	base int64
+}
+
+func (p part) view(off, n int64, buf []byte) ([]byte, error) {
+	return p.source.view(p.base+off, n, buf)
+}
+
+// newTable reads everything but the layers.
+func newTable(src source, size int64) (*Table, error) {
+	head, err := src.view(0, min(fileHeaderSize, size), nil)
+	if err != nil {
+		return nil, err
+	}
+	problem, err := parseFileHeader(head)
+	if err != nil {
+		return nil, err
+	}
+	if size < fileHeaderSize+footerSize {
+		return nil, errors.New("the table is truncated")
+	}
+	foot, err := src.view(size-footerSize, footerSize, nil)
+	if err != nil {
+		return nil, err
+	}
+	offset, length, err := parseFooter(foot)
+	if err != nil {
+		return nil, err
+	}
+	if offset > math.MaxInt64 || length > math.MaxInt64 || int64(offset) < fileHeaderSize || size-footerSize-int64(offset) != int64(length) {
+		return nil, fmt.Errorf("the directory is at %d and has %d bytes, want it to end at %d", offset, length, size-footerSize)
+	}
+	data, err := src.view(int64(offset), int64(length), nil)
+	if err != nil {
+		return nil, err
+	}
+	d, err := parseDirectory(data)
+	if err != nil {
+		return nil, err
+	}
+	e, err := newExpander(problem)
+	if err != nil {
+		return nil, err
+	}
+	t := &Table{expander: e, directory: d, index: make(map[int]*record)}
+	return t, t.openLayers(src, offset)
+}
+
+// openLayers opens the records of the directory. They must fill the file from its header to end.
+func (t *Table) openLayers(src source, end uint64) error {
+	at := uint64(fileHeaderSize)
+	for _, l := range t.layers {
+		if l.offset != at || l.size > end-at {
+			return fmt.Errorf("layer %d is at %d and has %d bytes, want it at %d and to end by %d", l.sum, l.offset, l.size, at, end)
+		}
+		at += l.size
+		r, err := openRecord(part{src, int64(l.offset)})
+		if err != nil {
+			return fmt.Errorf("layer %d: %w", l.sum, err)
+		}
+		if r.sum != l.sum || r.count != l.positions || headerSize+r.size != l.size || r.kind != valuedBoards {
+			return fmt.Errorf("layer %d of %d boards is layer %d of %d boards in the directory", r.sum, r.count, l.sum, l.positions)
+		}
+		t.records = append(t.records, r)
+		t.index[int(l.sum)] = r
+	}
+	if at != end {
+		return fmt.Errorf("the layers end at %d, want %d", at, end)
+	}
+	return nil
+}
+
+// verify checks the contents of the layers.
+func (t *Table) verify() error {
+	for _, r := range t.records {
+		if err := r.verify(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
