@@ -1,0 +1,91 @@
+package strategy
+
+import "tilecheck/game"
+
+// lineSum is an evaluation that is a sum over the rows and columns of a board.
+type lineSum struct {
+	shape      game.Shape
+	rows, cols []*lineTable
+}
+
+// newLineSum makes the evaluation from those of one row, and one column, whose cells hold exponents from the left, and from the top.
+func newLineSum(shape game.Shape, row, col func(i int) *lineTable) *lineSum {
+	s := &lineSum{shape: shape}
+	for i := range shape.Rows {
+		s.rows = append(s.rows, row(i))
+	}
+	for j := range shape.Cols {
+		s.cols = append(s.cols, col(j))
+	}
+	return s
+}
+
+// value returns the sum of b.
+func (s *lineSum) value(b game.Board) int64 {
+	sum := int64(0)
+	for i, t := range s.rows {
+		sum += t.at(s.row(b, i))
+	}
+	for j, t := range s.cols {
+		sum += t.at(s.col(b, j))
+	}
+	return sum
+}
+
+// row returns a row of b as packed cells, the leftmost first.
+func (s *lineSum) row(b game.Board, i int) uint64 {
+	return uint64(b) >> (4 * i * s.shape.Cols) & (1<<(4*s.shape.Cols) - 1)
+}
+
+// col returns a column of b as packed cells, the uppermost first.
+func (s *lineSum) col(b game.Board, j int) uint64 {
+	var line uint64
+	for i := range s.shape.Rows {
+		line |= uint64(b) >> (4 * (i*s.shape.Cols + j)) & 15 << (4 * i)
+	}
+	return line
+}
+
+// maxTabled is the length of the longest line whose values are in a table.
+const maxTabled = 4
+
+// lineTable is the value of a line of cells by its content.
+type lineTable struct {
+	cells  int
+	score  func(line []int) int64 // of exponents
+	values []int64                // by packed cells; nil when cells > maxTabled
+}
+
+func newLineTable(cells int, score func(line []int) int64) *lineTable {
+	t := &lineTable{cells: cells, score: score}
+	if cells > maxTabled {
+		return t
+	}
+	values := make([]int64, 1<<(4*cells))
+	for line := range values {
+		values[line] = t.at(uint64(line))
+	}
+	t.values = values
+	return t
+}
+
+// at returns the value of a line of packed cells.
+func (t *lineTable) at(line uint64) int64 {
+	if t.values != nil {
+		return t.values[line]
+	}
+	var cells [game.MaxCells]int
+	for i := range t.cells {
+		cells[i] = int(line >> (4 * i) & 15)
+	}
+	return t.score(cells[:t.cells])
+}
+
+// newLineLeaves returns the leaves that are evaluated by a sum over lines. lost is that of plainLeaves.
+func newLineLeaves(rules *game.Rules, sum *lineSum, lost func(b game.Board) int64) leaves {
+	plain := plainLeaves{rules: rules, worth: sum.value, lost: lost}
+	if sum.shape == (game.Shape{Rows: 4, Cols: 4}) {
+		return newQuadLeaves(plain, sum)
+	}
+	return &plain
+}

@@ -1,0 +1,44 @@
+package strategy
+
+import (
+	"tilecheck/game"
+)
+
+// parseCS221 reads the options of the player of Lewis, Powell and Sajnani. A depth is a number of moves, each with the new tile after it.
+//
+// Source: Lewis, Powell and Sajnani, 2048: An AI Agent, Stanford CS221, 2014, sections 5.2 to 5.4.
+func parseCS221(o *options, rules *game.Rules) (Strategy, error) {
+	depth := o.depth(6, "variable")
+	if err := o.done(); err != nil {
+		return nil, err
+	}
+	leaves := newCountLeaves(rules)
+	return &expectimax{
+		spec: "expectimax:eval=cs221,depth=" + depthText(depth, "variable"),
+		player: func() decider {
+			s := search{rules: rules, leaves: leaves}
+			return func(b game.Board, _ game.Moves) (game.Dir, error) {
+				moves := depth
+				if moves == 0 {
+					moves = variableDepth(rules.Empties(b))
+				}
+				return s.choose(b, moves-1)
+			}
+		},
+	}, nil
+}
+
+// variableDepth returns the depth for a number of empty cells.
+//
+// Source: figure 3.
+func variableDepth(empty int) int {
+	switch {
+	case empty >= 7:
+		return 3
+	case empty >= 3:
+		return 4
+	case empty >= 1:
+		return 5
+	}
+	return 6
+}

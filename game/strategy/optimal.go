@@ -1,0 +1,122 @@
+package strategy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"tilecheck/game"
+	"tilecheck/game/solve"
+)
+
+// optimal makes the first of the best moves, in the order of the directions' values.
+//
+// Where the tile that ends the game is on the board already there is nothing more to win: all moves are as good, and it makes the first
+// legal one. A board that the game cannot reach is an error.
+type optimal struct {
+	shape     game.Shape
+	max       int // the exponent of the tile that ends the game; 0 for that of the file
+	objective solve.Objective
+	file      string       // "" solves in memory
+	table     *solve.Table // nil before prepare
+}
+
+func parseOptimal(spec, args string, s Setting) (Strategy, error) {
+	o := newOptions(spec, args)
+	name := o.word("objective", solve.Win.String(), solve.Score.String(), solve.Moves.String())
+	p := &optimal{shape: s.Rules.Shape(), max: s.Max, file: o.text("file", "")}
+	if err := o.done(); err != nil {
+		return nil, err
+	}
+	var err error
+	if p.objective, err = solve.ParseObjective(name); err != nil {
+		return nil, err
+	}
+	if p.max != 0 || p.file != "" {
+		return p, nil
+	}
+	// A game that goes on ends at a tile that cannot be reached: the largest there can be is 2^(cells+1).
+	p.max = p.shape.Cells() + 2
+	if p.objective == solve.Win || p.max > game.MaxExponent {
+		return nil, &SpecError{spec, "a game that goes on", "a tile that ends it, or a file of tilecheck solve"}
+	}
+	return p, nil
+}
+
+func (p *optimal) String() string {
+	text := "optimal:objective=" + p.objective.String()
+	if p.file != "" {
+		text += ",file=" + p.file
+	}
+	return text
+}
+func (*optimal) Deterministic() bool { return true }
+func (*optimal) Memory() int         { return 1 }
+func (p *optimal) Player() Player    { return decider(p.choose) }
+func (p *optimal) Chooser() Chooser  { return decider(p.choose) }
+
+func (p *optimal) choose(b game.Board, legal game.Moves) (game.Dir, error) {
+	if p.table == nil {
+		return 0, errors.New("optimal play is not prepared, want a call of Prepare first")
+	}
+	_, best, ok := p.table.Value(b)
+	switch {
+	case !ok:
+		return 0, fmt.Errorf("board %v is not in the table of %v, want one that the game can reach", b, p.table.Problem())
+	case best == 0:
+		return legal.At(0), nil // won
+	}
+	return best.At(0), nil
+}
+
+// prepare solves the game, or opens the file and checks that it is of the game.
+func (p *optimal) prepare(ctx context.Context) error {
+	switch {
+	case p.table != nil:
+		return nil
+	case p.file != "":
+		return p.open()
+	}
+	return p.solve(ctx)
+}
+
+func (p *optimal) solve(ctx context.Context) error {
+	const memory = 2 << 30 // bytes to take at most
+	table, _, err := solve.Solve(ctx, solve.Options{Shape: p.shape, Max: game.Value(p.max), Objective: p.objective, Memory: memory})
+	if _, ok := errors.AsType[*solve.MemoryError](err); ok {
+		return fmt.Errorf("solve for optimal play: %w; let tilecheck solve write a file, and give optimal:file=FILE", err)
+	}
+	if err != nil {
+		return fmt.Errorf("solve for optimal play: %w", err)
+	}
+	p.table = table
+	return nil
+}
+
+// open opens the file. It stays open: a strategy has no end.
+func (p *optimal) open() error {
+	table, err := solve.Open(p.file)
+	if err != nil {
+		return err
+	}
+	if err := p.fits(table.Problem()); err != nil {
+		return errors.Join(fmt.Errorf("table %s: %w", p.file, err), table.Close())
+	}
+	p.table = table
+	return nil
+}
+
+// fits returns an error unless the problem that a file solves is that of the game. Any discount will do.
+func (p *optimal) fits(found solve.Problem) error {
+	want := solve.Problem{
+		Shape: p.shape, MaxExp: p.max, Objective: p.objective, Discount: found.Discount,
+		Twos: game.FourOdds - 1, Of: game.FourOdds,
+	}
+	if p.max == 0 {
+		want.MaxExp = found.MaxExp
+	}
+	if found != want {
+		return fmt.Errorf("found %v, want %v", found, want)
+	}
+	return nil
+}
