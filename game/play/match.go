@@ -1,0 +1,59 @@
+package play
+
+import (
+	"fmt"
+
+	"tilecheck/game"
+	"tilecheck/game/strategy"
+)
+
+// Match is the game that is played.
+type Match struct {
+	Shape game.Shape
+	// Goal is the exponent of the tile that wins, 11 for 2048; 0 when there is none.
+	Goal int
+	// On has a game go on after a win until no move is legal.
+	On   bool
+	Seed uint64
+}
+
+// Validate returns what is wrong with the match, nil if nothing is.
+func (m Match) Validate() error {
+	if err := m.Shape.Validate(); err != nil {
+		return err
+	}
+	if m.Goal != 0 && (m.Goal < 2 || m.Goal > game.MaxExponent) {
+		return fmt.Errorf("the tile that wins has exponent %d, want 2 to %d", m.Goal, game.MaxExponent)
+	}
+	return nil
+}
+
+// Parse makes a strategy for this match. The error is a [*strategy.SpecError], or that of Validate.
+func (m Match) Parse(spec string) (strategy.Strategy, error) {
+	if err := m.Validate(); err != nil {
+		return nil, err
+	}
+	rules, err := game.New(m.Shape)
+	if err != nil {
+		return nil, err
+	}
+	setting := strategy.Setting{Rules: rules, Max: m.Goal}
+	if m.On {
+		setting.Max = 0 // the game goes on
+	}
+	return strategy.Parse(spec, setting)
+}
+
+// String returns the match without its seed: "4x4, win at 2048 and play on".
+func (m Match) String() string {
+	switch {
+	case m.Goal == 0:
+		return m.Shape.String() + ", play on"
+	case m.On:
+		return fmt.Sprintf("%v, win at %d and play on", m.Shape, game.Value(m.Goal))
+	}
+	return fmt.Sprintf("%v, stop at %d", m.Shape, game.Value(m.Goal))
+}
+
+// won reports whether the goal is on the board.
+func (m Match) won(b game.Board) bool { return m.Goal > 0 && b.AtLeast(m.Goal) }

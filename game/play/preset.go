@@ -1,0 +1,178 @@
+package play
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+)
+
+// PresetOptions say how to repeat the tables of a document.
+type PresetOptions struct {
+	Rows []PublishedRow
+	// Games, when positive, is the most games that a row plays; otherwise it plays as many as the document did.
+	Games      int64
+	Time       time.Duration // of each row; 0 is no limit
+	Workers    int
+	Seed       uint64
+	Confidence float64 // of our intervals
+	// State is a directory for the finished games, a file for each strategy; empty is none.
+	State, Version string
+	// Solve computes the value of a match with optimal play. When nil, numbers of optimal play are not compared.
+	Solve    func(ctx context.Context, m Match) (value float64, err error)
+	Progress func(row string, p Progress)
+}
+
+// RowResult is a row beside ours.
+type RowResult struct {
+	Row        *PublishedRow
+	Strategy   string      // canonical; empty when nothing was played
+	Judgements []Judgement // of Row.Values
+	Games      int64
+	End        End
+	Warnings   []string
+}
+
+// RunPreset plays, or solves, every row. Rows of the same strategy on the same match share their games. When the context ends, the rows so
+// far are returned, the last perhaps with fewer games.
+//
+// Rows that time cut short have intervals for any number of games; their tests of means and of best scores take the number as given.
+func RunPreset(ctx context.Context, opt PresetOptions) ([]RowResult, error) {
+	run := presetRun{PresetOptions: opt, played: make(map[string]*playedRow)}
+	var results []RowResult
+	for i := range opt.Rows {
+		row := &opt.Rows[i]
+		r, err := run.row(ctx, row)
+		if ctx.Err() != nil && (err != nil || r.Games == 0) {
+			break
+		}
+		if err != nil {
+			return results, fmt.Errorf("%s, %s: %w", row.Table, row.Name, err)
+		}
+		results = append(results, r)
+	}
+	return results, nil
+}
+
+// presetRun is the state of one RunPreset.
+type presetRun struct {
+	PresetOptions
+	played map[string]*playedRow // by header
+}
+
+// playedRow is the games of one strategy.
+type playedRow struct {
+	sample
+	strategy string
+	end      End
+	warnings []string
+}
+
+func (p *presetRun) row(ctx context.Context, row *PublishedRow) (RowResult, error) {
+	r := RowResult{Row: row}
+	if row.Strategy == "" {
+		return r, p.solve(ctx, &r)
+	}
+	games, err := p.games(ctx, row)
+	if err != nil {
+		return r, err
+	}
+	r.Strategy, r.Games, r.End, r.Warnings = games.strategy, games.Games(), games.end, games.warnings
+	for i := range row.Values {
+		j, err := games.judge(row, &row.Values[i], p.Confidence)
+		if err != nil {
+			return r, err
+		}
+		r.Judgements = append(r.Judgements, j)
+	}
+	return r, nil
+}
+
+// games returns the games of a row, which are played unless another row has played enough of them.
+func (p *presetRun) games(ctx context.Context, row *PublishedRow) (*playedRow, error) {
+	m := row.Match
+	m.Seed = p.Seed
+	s, err := m.Parse(row.Strategy)
+	if err != nil {
+		return nil, err
+	}
+	key, wanted := header(m, s.String(), p.Version), p.wanted(row)
+	if before := p.played[key]; before != nil && (before.end != AllPlayed || before.Games() >= wanted) {
+		return before, nil
+	}
+	games := &playedRow{}
+	opt := Options{
+		Match: m, Strategy: s, Games: wanted, Workers: p.Workers, Time: p.Time, Version: p.Version,
+		Each: func(g *Played) error {
+			games.add(g.Game)
+			return nil
+		},
+	}
+	if p.State != "" {
+		if opt.State, err = statePath(p.State, m, s.String(), p.Version); err != nil {
+			return nil, err
+		}
+	}
+	if p.Progress != nil {
+		opt.Progress = func(done Progress) { p.Progress(row.Name, done) }
+	}
+	out, err := Run(ctx, opt)
+	if err != nil {
+		return nil, err
+	}
+	games.strategy, games.end, games.warnings, games.sequential = out.Strategy, out.End, out.Warnings, out.Sequential()
+	p.played[key] = games
+	return games, nil
+}
+
+// wanted is how many games a row wants.
+func (p *presetRun) wanted(row *PublishedRow) int64 {
+	n := row.Games
+	if row.Play > 0 {
+		n = row.Play
+	}
+	if p.Games > 0 {
+		n = min(n, p.Games)
+	}
+	return n
+}
+
+// solve computes the optimum of a row, unless the row is out of reach.
+func (p *presetRun) solve(ctx context.Context, r *RowResult) error {
+	if p.Solve == nil || r.Row.OutOfReach {
+		for range r.Row.Values {
+			r.Judgements = append(r.Judgements, Judgement{Value: math.NaN(), Remark: "not computed"})
+		}
+		return nil
+	}
+	best, err := p.optimum(ctx, r.Row)
+	if err != nil {
+		return err
+	}
+	for i := range r.Row.Values {
+		j, err := best.judge(&r.Row.Values[i])
+		if err != nil {
+			return err
+		}
+		r.Judgements = append(r.Judgements, j)
+	}
+	return nil
+}
+
+// optimum computes what the numbers of a row are about.
+func (p *presetRun) optimum(ctx context.Context, row *PublishedRow) (o Optimum, err error) {
+	asked := func(m ...Measure) bool {
+		return slices.ContainsFunc(row.Values, func(v Published) bool { return slices.Contains(m, v.Measure) })
+	}
+	if asked(WinValue) {
+		o.Value, err = p.Solve(ctx, row.Match)
+	}
+	if err == nil && asked(States, Transitions) {
+		o.States, o.Transitions, err = Census(ctx, row.Match)
+	}
+	if err == nil && asked(ClassCount) {
+		o.ClassCount, err = Classes(ctx, row.Match)
+	}
+	return o, err
+}

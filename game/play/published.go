@@ -1,0 +1,394 @@
+package play
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"tilecheck/game"
+	"tilecheck/native/stats"
+)
+
+// Measure is what a published number is about.
+type Measure string
+
+// The measures. Those of a speed or of a time depend on the machine and are never compared.
+const (
+	WinShare     Measure = "won"              // share of the games that reached the goal
+	ReachShare   Measure = "reached"          // share of the games that reached a tile
+	LargestShare Measure = "largest tile is"  // share of the games that ended with that largest tile
+	MeanScore    Measure = "mean score"       //
+	MeanLargest  Measure = "mean largest"     // mean of the values of the largest tiles
+	BestScore    Measure = "best score"       // largest score of all games of the document
+	BestTile     Measure = "best tile"        // largest tile of all games of the document
+	Speed        Measure = "moves per second" //
+	WinTime      Measure = "seconds to a win" //
+	WinValue     Measure = "value"            // probability of winning with optimal play from a random start
+	States       Measure = "states"           // of the Markov decision process, see Census
+	Transitions  Measure = "transitions"      // likewise
+	ClassCount   Measure = "states up to symmetry"
+)
+
+// Document is a source with result tables.
+type Document struct {
+	Name   string // as in compare --preset
+	Source string // author, title, year
+	Rows   []PublishedRow
+	// Notes are about the document as a whole.
+	Notes []string
+}
+
+// PublishedRow is a row of a table of a document.
+type PublishedRow struct {
+	Table    string // "table 1", "figure 9", "section 6"
+	Name     string // what tells the row from the others of its table
+	Strategy string // spec; empty when nothing is played
+	Match    Match  // its seed is not set
+	Games    int64  // that the document played; 0 when it does not say
+	Play     int64  // games to play when that is not Games
+	Values   []Published
+	// OutOfReach rows are printed for information: what they are about is too large to compute here.
+	OutOfReach bool
+}
+
+// Published is one number of a row.
+type Published struct {
+	Measure Measure
+	Tile    int // value of the tile that it is about, if any
+	// Text is the number as printed: "72.34 %", "73/280", "7065.2" or "about 8 %". Shares become counts of the row's Games unless they are
+	// fractions.
+	Text string
+	// Note says why the number is not met. It is shown only when that is what was computed.
+	Note string
+}
+
+// Verdict is whether a published number can come from the same game as ours.
+type Verdict uint8
+
+// The verdicts. NotCompared is for numbers about a machine, and for those that there is nothing to compare with.
+const (
+	NotCompared Verdict = iota
+	Compatible
+	Incompatible
+)
+
+// Judgement puts a published number beside ours.
+type Judgement struct {
+	Value float64 // ours; NaN when there is none
+	// Interval is for Value. When Range is set it is where the central 99.9 % of our games lie, and Value is their median.
+	Interval stats.Interval
+	Range    bool
+	Games    int64 // ours; 0 for a computed number
+	// Theirs is the number of games behind the published number.
+	Theirs  int64
+	Verdict Verdict
+	// Method is how Verdict was decided.
+	Method string
+	// Remark is about this comparison, such as a published number that does not fit its number of games.
+	Remark string
+}
+
+// sample is what is kept of the games of a row.
+type sample struct {
+	Summary
+	scores  []float64
+	largest stats.Moments // of the values of the largest tiles
+	// sequential says that something else than a number fixed beforehand ended it.
+	sequential bool
+}
+
+func (s *sample) add(g Game) {
+	s.Add(g)
+	s.scores = append(s.scores, float64(g.Score))
+	s.largest.Add(float64(game.Value(g.Max)))
+}
+
+// judge compares a published number with our games. confidence is that of our interval; verdicts use stats.CompareConfidence.
+func (s *sample) judge(row *PublishedRow, p *Published, confidence float64) (Judgement, error) {
+	j := Judgement{Value: math.NaN(), Games: s.Games(), Theirs: row.Games}
+	if s.Games() == 0 {
+		j.Remark = "no game was finished in the time"
+		return j, nil
+	}
+	var err error
+	switch p.Measure {
+	case WinShare, ReachShare, LargestShare:
+		err = s.judgeShare(&j, s.share(row, p), p, confidence)
+	case MeanScore:
+		err = judgeMean(&j, s.Score, p, confidence)
+	case MeanLargest:
+		err = judgeMean(&j, s.largest, p, confidence)
+	case BestScore:
+		err = s.judgeBest(&j, p, s.scores)
+	case BestTile:
+		err = s.judgeBest(&j, p, s.tiles())
+	case WinValue:
+		err = s.judgeValue(&j, p, confidence)
+	case Speed:
+		j.Value = s.Speed()
+	case WinTime:
+		if s.Won.K > 0 && s.Moves.N > 0 {
+			j.Value = s.WinMoves.Mean() / s.Speed()
+		}
+	default:
+		err = fmt.Errorf("%s: games say nothing about %s", row.Name, p.Measure)
+	}
+	if err != nil {
+		err = fmt.Errorf("%s, %s, %s: %w", row.Table, row.Name, p.Measure, err)
+	}
+	return j, err
+}
+
+// share counts the games that a published share is about.
+func (s *sample) share(row *PublishedRow, p *Published) stats.Bernoulli {
+	exp := int(math.Log2(float64(p.Tile)))
+	switch p.Measure {
+	case ReachShare:
+		return s.Reached(exp)
+	case LargestShare:
+		return stats.Bernoulli{N: s.Games(), K: s.Largest[exp]}
+	}
+	return s.Won
+}
+
+func (s *sample) tiles() []float64 {
+	var out []float64
+	for exp, n := range s.Largest {
+		for range n {
+			out = append(out, float64(game.Value(exp)))
+		}
+	}
+	return out
+}
+
+// judgeShare compares counts: by Fisher's exact test, or by intervals when our number of games was not fixed beforehand. When the printed
+// share leaves several counts open, one of them that is compatible is enough.
+func (s *sample) judgeShare(j *Judgement, ours stats.Bernoulli, p *Published, confidence float64) error {
+	counts, remark, err := publishedCounts(p.Text, j.Theirs)
+	if err != nil {
+		return err
+	}
+	j.Value, j.Remark, j.Verdict = ours.Mean(), remark, Incompatible
+	j.Theirs = counts[0].N
+	if j.Interval, err = stats.BernoulliInterval(ours, confidence, s.sequential); err != nil {
+		return err
+	}
+	j.Method = "exact test"
+	if s.sequential {
+		j.Method = "intervals overlap"
+	}
+	for _, theirs := range counts {
+		test, err := stats.Compare(stats.Sample{Bernoulli: ours, Sequential: s.sequential}, stats.Sample{Bernoulli: theirs}, stats.CompareConfidence)
+		if err != nil {
+			return err
+		}
+		if test.Compatible {
+			j.Verdict = Compatible
+		}
+	}
+	return nil
+}
+
+// publishedCounts returns the counts that a printed share of n games can stand for: k/m itself, 0 or 1 for No and Yes, and for a percentage
+// all that round to it. If none does, it is the nearest, and the remark says so.
+func publishedCounts(text string, n int64) (counts []stats.Bernoulli, remark string, err error) {
+	if k, m, ok := strings.Cut(text, "/"); ok {
+		b := stats.Bernoulli{}
+		var errK, errM error
+		b.K, errK = strconv.ParseInt(strings.TrimSpace(k), 10, 64)
+		b.N, errM = strconv.ParseInt(strings.TrimSpace(m), 10, 64)
+		if errK != nil || errM != nil || b.K < 0 || b.K > b.N || b.N == 0 {
+			return nil, "", fmt.Errorf("published %q, want a fraction of games", text)
+		}
+		return []stats.Bernoulli{b}, "", nil
+	}
+	if text == "Yes" || text == "No" {
+		return []stats.Bernoulli{{N: 1, K: bit(text == "Yes")}}, "", nil
+	}
+	value, half, err := printed(text)
+	if err != nil || !strings.HasSuffix(text, "%") || n < 1 {
+		return nil, "", fmt.Errorf("published %q of %d games, want a percentage, a fraction, Yes or No", text, n)
+	}
+	value, half = value*float64(n)/100, half*float64(n)/100
+	const slack = 1e-9
+	for k := int64(math.Ceil(value - half - slack)); float64(k) <= value+half+slack; k++ {
+		if k >= 0 && k <= n {
+			counts = append(counts, stats.Bernoulli{N: n, K: k})
+		}
+	}
+	if len(counts) > 0 {
+		return counts, "", nil
+	}
+	nearest := stats.Bernoulli{N: n, K: int64(math.Round(value))}
+	return []stats.Bernoulli{nearest}, fmt.Sprintf("no count of %d games rounds to %s; taken as %d/%d", n, text, nearest.K, n), nil
+}
+
+// Share returns the published number as a share of 1, if it is one.
+func (p *Published) Share() (share float64, ok bool) {
+	switch p.Measure {
+	case WinShare, ReachShare, LargestShare, WinValue:
+	default:
+		return 0, false
+	}
+	if b, _, err := publishedCounts(p.Text, 1); err == nil && !strings.HasSuffix(p.Text, "%") {
+		return b[0].Mean(), true
+	}
+	share, _, err := printedShare(p.Text)
+	return share, err == nil
+}
+
+// printed reads a number such as "72.34 %", "about 8 %" or "7065.2", without making a percentage a share, and half a unit of its last digit.
+func printed(text string) (value, half float64, err error) {
+	number := strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(text, "about "), "%"))
+	scale := 1.0
+	for suffix, factor := range map[string]float64{" million": 1e6, " billion": 1e9} {
+		if rest, ok := strings.CutSuffix(number, suffix); ok {
+			number, scale = rest, factor
+		}
+	}
+	if value, err = strconv.ParseFloat(number, 64); err != nil {
+		return 0, 0, fmt.Errorf("published %q, want a number", text)
+	}
+	_, decimals, _ := strings.Cut(number, ".")
+	return value * scale, 0.5 * math.Pow10(-len(decimals)) * scale, nil
+}
+
+// judgeMean compares means, of which only the printed one is known of the published games: Student's test with our standard deviation for
+// both, which is nominal.
+func judgeMean(j *Judgement, ours stats.Moments, p *Published, confidence float64) error {
+	value, half, err := printed(p.Text)
+	if err != nil {
+		return err
+	}
+	j.Value = ours.Mean()
+	if ours.N < 2 || j.Theirs < 1 {
+		j.Remark = "too few games for a standard deviation"
+		return nil
+	}
+	if j.Interval, err = stats.RewardInterval(ours, nil, confidence, false); err != nil {
+		return err
+	}
+	test, err := stats.RewardInterval(ours, nil, stats.CompareConfidence, false)
+	if err != nil {
+		return err
+	}
+	both := math.Sqrt(1 + float64(ours.N)/float64(j.Theirs))
+	j.Method, j.Verdict = "Student t, nominal", Incompatible
+	if math.Abs(value-j.Value) <= half+(test.Hi-test.Lo)/2*both {
+		j.Verdict = Compatible
+	}
+	return nil
+}
+
+// judgeBest asks whether the best of their games can be as good as it was: how many of ours were better is known to be distributed like the
+// number of games before the first of theirs when all are put in order at random.
+func (s *sample) judgeBest(j *Judgement, p *Published, ours []float64) error {
+	best, half, err := printed(p.Text)
+	if err != nil {
+		return err
+	}
+	j.Method, j.Verdict = "exact rank test", Incompatible
+	better, notWorse := int64(0), int64(0)
+	j.Value = math.Inf(-1)
+	for _, x := range ours {
+		j.Value = max(j.Value, x)
+		if x > best+half {
+			better++
+		}
+		if x >= best-half {
+			notWorse++
+		}
+	}
+	n, theirs := int64(len(ours)), j.Theirs
+	if theirs == 1 {
+		j.central(ours)
+	}
+	if p := 2 * min(atLeastBetter(better, n, theirs), 1-atLeastBetter(notWorse+1, n, theirs)); p > stats.Alpha(stats.CompareConfidence) {
+		j.Verdict = Compatible
+	}
+	return nil
+}
+
+// central describes our games where one of theirs is compared with them.
+func (j *Judgement) central(ours []float64) {
+	sorted := slices.Sorted(slices.Values(ours))
+	n := len(sorted)
+	out := int(float64(n) * stats.Alpha(stats.CompareConfidence) / 2)
+	j.Value = (sorted[(n-1)/2] + sorted[n/2]) / 2
+	j.Interval = stats.Interval{Lo: sorted[out], Hi: sorted[n-1-out], Confidence: stats.CompareConfidence}
+	j.Range = true
+}
+
+// judgeValue asks whether a printed probability of winning, which is no estimate, can be that of the games we played.
+func (s *sample) judgeValue(j *Judgement, p *Published, confidence float64) error {
+	value, half, err := printedShare(p.Text)
+	if err != nil {
+		return err
+	}
+	j.Value = s.Won.Mean()
+	if j.Interval, err = stats.BernoulliInterval(s.Won, confidence, s.sequential); err != nil {
+		return err
+	}
+	test, err := stats.BernoulliInterval(s.Won, stats.CompareConfidence, s.sequential)
+	if err != nil {
+		return err
+	}
+	j.Method, j.Verdict = "in our interval", Incompatible
+	if test.Lo <= value+half && value-half <= test.Hi {
+		j.Verdict = Compatible
+	}
+	return nil
+}
+
+// printedShare reads a probability, perhaps written as a percentage.
+func printedShare(text string) (value, half float64, err error) {
+	value, half, err = printed(text)
+	if strings.HasSuffix(text, "%") {
+		value, half = value/100, half/100
+	}
+	return value, half, err
+}
+
+// Optimum is what the exact solution of a match says.
+type Optimum struct {
+	Value float64 // probability of winning from a random start
+	// States and Transitions are those of Census, ClassCount that of Classes; 0 when they were not counted.
+	States, Transitions, ClassCount int64
+}
+
+// judge compares a published number with the exact one: they agree when ours rounds to it.
+func (o Optimum) judge(p *Published) (Judgement, error) {
+	j := Judgement{Value: o.Value, Method: "rounds to it"}
+	value, half, err := printedShare(p.Text)
+	switch p.Measure {
+	case States:
+		j.Value = float64(o.States)
+	case Transitions:
+		j.Value = float64(o.Transitions)
+	case ClassCount:
+		j.Value = float64(o.ClassCount)
+	case WinValue:
+	default:
+		err = cmp.Or(err, fmt.Errorf("a solution says nothing about %s", p.Measure))
+	}
+	if err != nil || j.Value == 0 {
+		j.Value, j.Method = math.NaN(), ""
+		return j, err
+	}
+	if j.Verdict = Incompatible; math.Abs(j.Value-value) <= half {
+		j.Verdict = Compatible
+	}
+	return j, nil
+}
+
+// atLeastBetter returns the probability that k at least of n games are better than the best of m others, all being alike.
+func atLeastBetter(k, n, m int64) float64 {
+	p := 1.0
+	for i := range min(k, n+1) {
+		p *= float64(n-i) / float64(n+m-i)
+	}
+	return p
+}

@@ -1,0 +1,325 @@
+package play
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"tilecheck/game"
+)
+
+// ReadError is what is wrong with a record.
+type ReadError struct {
+	File      string
+	Line, Col int // from 1; Col counts bytes
+	Msg       string
+}
+
+// Error returns "file:line:col: message".
+func (e *ReadError) Error() string { return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Col, e.Msg) }
+
+// RecordHeader is what a record says about all of its games.
+type RecordHeader struct {
+	Strategy string
+	Match    Match
+	Seeded   bool // the tiles come from Match.Seed
+}
+
+// ReadRecord reads the record in r, which messages call file, and gives the games to each in the order of the file. Every game was checked:
+// each move is legal, each new tile is in an empty cell and, when there is a seed, the one that the seed gives, the game is over at the
+// end, and the result is what the moves come to. The error is a *ReadError, or that of r or each.
+func ReadRecord(r io.Reader, file string, each func(*Played) error) (RecordHeader, error) {
+	p := recordReader{r: bufio.NewReader(r), file: file}
+	h, err := p.header()
+	if err != nil {
+		return h, err
+	}
+	for {
+		played, err := p.game(h)
+		if err == io.EOF {
+			return h, nil
+		}
+		if err != nil {
+			return h, err
+		}
+		if err := each(played); err != nil {
+			return h, err
+		}
+	}
+}
+
+// word is a word of a line and its column.
+type word struct {
+	text string
+	col  int
+}
+
+// recordReader reads lines of words.
+type recordReader struct {
+	r    *bufio.Reader
+	file string
+	line int
+	text string // the line
+}
+
+// maxLine is longer than any line that a Recorder writes.
+const maxLine = 1 << 20
+
+// next returns the words of the next line that has any; the error is io.EOF at the end.
+func (p *recordReader) next() ([]word, error) {
+	for {
+		text, err := p.readLine()
+		if err != nil {
+			return nil, err
+		}
+		p.line++
+		p.text = text
+		if w := words(text); len(w) > 0 && !strings.HasPrefix(w[0].text, "#") {
+			return w, nil
+		}
+	}
+}
+
+// readLine returns the next line without its end.
+func (p *recordReader) readLine() (string, error) {
+	var b strings.Builder
+	for {
+		part, err := p.r.ReadSlice('\n')
+		b.Write(part)
+		switch {
+		case b.Len() > maxLine:
+			p.line++
+			return "", p.fail(1, "the line is longer than %d bytes", maxLine)
+		case err == nil || err == io.EOF && b.Len() > 0:
+			return strings.TrimSuffix(strings.TrimSuffix(b.String(), "\n"), "\r"), nil
+		case err != bufio.ErrBufferFull:
+			return "", err
+		}
+	}
+}
+
+func words(line string) []word {
+	var out []word
+	for i := 0; i < len(line); {
+		if line[i] == ' ' || line[i] == '\t' {
+			i++
+			continue
+		}
+		n := strings.IndexAny(line[i:], " \t")
+		if n < 0 {
+			n = len(line) - i
+		}
+		out = append(out, word{line[i : i+n], i + 1})
+		i += n
+	}
+	return out
+}
+
+func (p *recordReader) fail(col int, format string, args ...any) error {
+	return &ReadError{p.file, p.line, col, fmt.Sprintf(format, args...)}
+}
+
+// ended is the error for a file that stops in the middle.
+func (p *recordReader) ended(err error, want string) error {
+	if err != io.EOF {
+		return err
+	}
+	return p.fail(len(p.text)+1, "the file ends here, want %s", want)
+}
+
+// header reads the lines before the first game.
+func (p *recordReader) header() (h RecordHeader, err error) {
+	text, err := p.readLine()
+	p.line, p.text = 1, text
+	if err == io.EOF || err == nil && text != recordFormat {
+		return h, p.fail(1, "found %.40q, want %q", text, recordFormat)
+	}
+	if err != nil {
+		return h, err
+	}
+	for _, key := range []string{"strategy", "board", "max", "win", "seed"} {
+		w, err := p.next()
+		if err != nil {
+			return h, p.ended(err, key)
+		}
+		if w[0].text != key || len(w) < 2 {
+			return h, p.fail(w[0].col, "found %q, want %s and its value", p.text, key)
+		}
+		if err := h.set(key, strings.TrimSpace(p.text[w[1].col-1:])); err != nil {
+			return h, p.fail(w[1].col, "%v", err)
+		}
+	}
+	if err := h.Match.Validate(); err != nil {
+		return h, p.fail(1, "%v", err)
+	}
+	return h, nil
+}
+
+// set takes a line of the header.
+func (h *RecordHeader) set(key, value string) (err error) {
+	switch key {
+	case "strategy":
+		h.Strategy = value
+	case "board":
+		if n, _ := fmt.Sscanf(value, "%dx%d", &h.Match.Shape.Rows, &h.Match.Shape.Cols); n != 2 || h.Match.Shape.String() != value {
+			return fmt.Errorf("found %q, want rows x columns such as 4x4", value)
+		}
+		return h.Match.Shape.Validate()
+	case "max":
+		if value != "none" {
+			h.Match.Goal, err = exponent(value)
+		}
+	case "win":
+		h.Match.On = value == "play on"
+		if !h.Match.On && value != "stop" {
+			return fmt.Errorf("found %q, want stop or play on", value)
+		}
+	case "seed":
+		if h.Seeded = value != "none"; h.Seeded {
+			if h.Match.Seed, err = strconv.ParseUint(value, 10, 64); err != nil {
+				return fmt.Errorf("found %q, want a number or none", value)
+			}
+		}
+	}
+	return err
+}
+
+// exponent reads the value of a tile.
+func exponent(value string) (int, error) {
+	for exp := 1; exp <= game.MaxExponent; exp++ {
+		if strconv.Itoa(game.Value(exp)) == value {
+			return exp, nil
+		}
+	}
+	return 0, fmt.Errorf("found %q, want a power of two from 2 to %d", value, game.Value(game.MaxExponent))
+}
+
+// game reads and checks one game; the error is io.EOF when there is none.
+func (p *recordReader) game(h RecordHeader) (*Played, error) {
+	w, err := p.next()
+	if err != nil {
+		return nil, err
+	}
+	if w[0].text != "game" || len(w) != 2 {
+		return nil, p.fail(w[0].col, "found %q, want game and its number", p.text)
+	}
+	index, err := strconv.ParseInt(w[1].text, 10, 64)
+	if err != nil || index < 0 {
+		return nil, p.fail(w[1].col, "found %q, want the number of the game", w[1].text)
+	}
+	c := checker{p: p, replay: replay{match: h.Match}, played: &Played{Transcript: &Transcript{}}}
+	if c.replay.rules, err = game.New(h.Match.Shape); err != nil {
+		return nil, err
+	}
+	if h.Seeded {
+		c.spawns = newSource()
+		c.spawns.seek(h.Match.Seed, index, spawnStream)
+	}
+	if err := c.start(); err != nil {
+		return nil, err
+	}
+	if err := c.moves(); err != nil {
+		return nil, err
+	}
+	c.played.Game = c.replay.game
+	c.played.Index = index
+	return c.played, nil
+}
+
+// checker goes through the moves of a game as they are read.
+type checker struct {
+	p      *recordReader
+	replay replay
+	spawns *source // nil when the tiles come from nowhere
+	played *Played
+}
+
+// start reads the tiles at the start.
+func (c *checker) start() error {
+	w, err := c.p.next()
+	if err != nil {
+		return c.p.ended(err, "start and two tiles")
+	}
+	if w[0].text != "start" {
+		return c.p.fail(w[0].col, "found %q, want start and two tiles", w[0].text)
+	}
+	var b game.Board
+	for _, tile := range w[1:] {
+		cell, value, _ := strings.Cut(tile.text, ":")
+		n, err := strconv.ParseUint(cell, 10, 8)
+		if err != nil || n >= game.MaxCells {
+			return c.p.fail(tile.col, "found %q, want the number of a cell, a colon and 2 or 4", tile.text)
+		}
+		exp, err := exponent(value)
+		if err != nil {
+			return c.p.fail(tile.col, "%v", err)
+		}
+		b = b.With(int(n), exp)
+	}
+	if err := c.replay.start(b); err != nil {
+		return c.p.fail(w[0].col, "%v", err)
+	}
+	if c.spawns != nil {
+		if want := c.replay.rules.Start(c.spawns.rng); want != b {
+			return c.p.fail(w[0].col, "the board is not the one that the seed gives, %v", want)
+		}
+	}
+	c.played.Transcript.Start = b
+	return nil
+}
+
+// moves reads the moves and the result.
+func (c *checker) moves() error {
+	for {
+		w, err := c.p.next()
+		if err != nil {
+			return c.p.ended(err, "a move or end")
+		}
+		if w[0].text == "end" {
+			return c.end(w)
+		}
+		for _, move := range w {
+			if err := c.move(move); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func (c *checker) move(w word) error {
+	s, err := parseStep(w.text)
+	if err == nil {
+		err = c.replay.step(s)
+	}
+	if err == nil && c.spawns != nil && s.Exp > 0 {
+		moved := c.replay.board.With(s.Cell, 0)
+		if want := c.replay.rules.AddRandom(moved, c.spawns.rng); want != c.replay.board {
+			err = errors.New("the new tile is not the one that the seed gives")
+		}
+	}
+	if err != nil {
+		return c.p.fail(w.col, "%v", err)
+	}
+	c.played.Transcript.Steps = append(c.played.Transcript.Steps, s)
+	return nil
+}
+
+// end compares the result with what the moves came to.
+func (c *checker) end(w []word) error {
+	if err := c.replay.end(); err != nil {
+		return c.p.fail(w[0].col, "%v", err)
+	}
+	want := words(endLine(c.replay.game))
+	for i, x := range w {
+		if i >= len(want) || x.text != want[i].text {
+			return c.p.fail(x.col, "found %q, but the moves come to %q", x.text, endLine(c.replay.game))
+		}
+	}
+	if len(w) != len(want) {
+		return c.p.fail(len(c.p.text)+1, "the line ends here, but the moves come to %q", endLine(c.replay.game))
+	}
+	return nil
+}

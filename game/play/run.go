@@ -1,0 +1,167 @@
+package play
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"tilecheck/game/strategy"
+)
+
+// Options say what to play.
+type Options struct {
+	Match    Match
+	Strategy strategy.Strategy
+	Games    int64 // at least 1
+	Workers  int   // 0 means one per processor
+	// Time, when positive, ends the run: the games that were finished by then count, up to the first that was not.
+	Time time.Duration
+	// State is the file that keeps finished games; empty is none. Version is the program's, a part of what the file must agree with.
+	State, Version string
+	// Record has the Transcript of every game given to Each. Games that a state knows are then played again.
+	Record bool
+	// Each, when not nil, is given the games in the order of their indices. An error ends the run.
+	Each func(*Played) error
+	// Progress, when not nil, is told a few times a second how far the run is.
+	Progress func(Progress)
+}
+
+// Progress is how far a run is.
+type Progress struct {
+	Done, Target int64 // games
+}
+
+// End is why a run ended.
+type End uint8
+
+// The reasons.
+const (
+	AllPlayed   End = iota
+	OutOfTime       // Options.Time was up
+	Settled         // a comparison needed no more games
+	Interrupted     // the context ended
+)
+
+// String returns the reason in words.
+func (e End) String() string {
+	return [...]string{"all games were played", "the time was up", "every pair was settled", "the run was interrupted"}[e]
+}
+
+// Outcome is what a run came to. All but the times is the same for any number of workers, and however often the run was killed and
+// resumed, unless it ended early.
+type Outcome struct {
+	Summary
+	Match    Match
+	Strategy string // canonical
+	Asked    int64  // games that were wanted
+	Known    int64  // games that the state knew, of those wanted
+	End      End
+	Elapsed  time.Duration
+	Warnings []string
+}
+
+// Sequential reports whether something else than Options.Games decided the number of games, so that only intervals that hold for every
+// number of games at once are valid.
+func (o *Outcome) Sequential() bool { return o.End != AllPlayed }
+
+// Run plays the games. When time or the context end it before all are played, the outcome has the longest prefix of the indices whose
+// games are all finished, and End says so; that is no error.
+//
+// A prefix, and not simply every game that was finished: a short game with a late index finishes while a long one before it is still
+// going on, so that counting everything would favour short games, as many of them as there are workers. What remains is that the first
+// game cut off tends to be a long one. It matters by one game, and not for the intervals of a Sequential outcome: they hold for all
+// lengths of the prefix together, however the length came about.
+//
+// The error is that of the strategy, of a file or of Options.Each.
+func Run(ctx context.Context, opt Options) (out *Outcome, err error) {
+	if err := opt.check(); err != nil {
+		return nil, err
+	}
+	if err := strategy.Prepare(ctx, opt.Strategy); err != nil {
+		return nil, err
+	}
+	start := time.Now()
+	out = &Outcome{Match: opt.Match, Strategy: opt.Strategy.String(), Asked: opt.Games}
+	e := entrant{strategy: opt.Strategy}
+	if opt.State != "" {
+		if e.state, err = openState(opt.State, header(opt.Match, out.Strategy, opt.Version)); err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, e.state.close()) }()
+		out.Known, out.Warnings = e.state.resumed(opt.Games)
+	}
+	limited, cancel := timeLimit(ctx, opt.Time)
+	defer cancel()
+	if err := opt.play(limited, e, out); err != nil {
+		return nil, err
+	}
+	if out.Games() < opt.Games {
+		out.End = endOf(ctx)
+	}
+	if out.Overflows > 0 {
+		out.Warnings = append(out.Warnings, overflowWarning(out.Strategy, out.Overflows))
+	}
+	out.Elapsed = time.Since(start)
+	return out, nil
+}
+
+func (opt *Options) check() error {
+	switch {
+	case opt.Games < 1:
+		return fmt.Errorf("%d games, want at least 1", opt.Games)
+	case opt.Strategy == nil:
+		return errors.New("no strategy, want one")
+	case opt.Workers < 0:
+		return fmt.Errorf("%d workers, want at least 1", opt.Workers)
+	}
+	return opt.Match.Validate()
+}
+
+// play runs the schedule and sums up.
+func (opt *Options) play(ctx context.Context, e entrant, out *Outcome) error {
+	var failed error
+	told := time.Now()
+	s := schedule{
+		match: opt.Match, entrants: []entrant{e}, games: opt.Games, workers: opt.Workers, record: opt.Record,
+		take: func(_ int, g *Played) bool {
+			out.Add(g.Game)
+			if opt.Each != nil {
+				failed = opt.Each(g)
+			}
+			return failed == nil
+		},
+		tick: func() {
+			if opt.Progress != nil && time.Since(told) > progressInterval {
+				told = time.Now()
+				opt.Progress(Progress{Done: out.Games(), Target: opt.Games})
+			}
+		},
+	}
+	err := s.run(ctx)
+	return cmp.Or(failed, err)
+}
+
+const progressInterval = 100 * time.Millisecond
+
+func overflowWarning(strategy string, n int64) string {
+	return fmt.Sprintf("%s: %d games ended where two tiles of 32768 were to merge, which a board cannot hold; their scores and moves are too small",
+		strategy, n)
+}
+
+// endOf tells the user's interruption from the end of the time.
+func endOf(ctx context.Context) End {
+	if ctx.Err() != nil {
+		return Interrupted
+	}
+	return OutOfTime
+}
+
+// timeLimit is context.WithTimeout for a limit whose zero means none.
+func timeLimit(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	if limit <= 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, limit)
+}

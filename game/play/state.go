@@ -1,0 +1,244 @@
+package play
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// state keeps the finished games of one strategy in a file that only ever grows.
+//
+// The first lines are the header: what is played, so that games of another experiment are never taken for those of this one. Every other
+// line is a game, in the order in which they were finished: index, score, moves, spawns, exponent of the largest tile, won, moves to
+// the win, overflow, nanoseconds, and the CRC-32C of header and line. A line is written by one call, so that a kill leaves whole lines
+// and perhaps a broken last one, which is cut when the file is opened again. A nil *state keeps nothing.
+type state struct {
+	file  *os.File
+	crc   uint32         // of the header
+	games map[int64]Game // read on opening
+	cut   int64          // bytes that were damaged and are cut
+
+	mu sync.Mutex
+}
+
+// stateFormat is the version of the file format and of how games follow from the seed.
+const stateFormat = 1
+
+// header is what a state file says first. Two runs with the same header play the same games.
+func header(m Match, strategy, version string) string {
+	goal, end := matchWords(m)
+	return fmt.Sprintf("tilecheck games %d\nversion %s\nstrategy %s\nboard %v\nmax %s\nwin %s\nseed %d\n\n",
+		stateFormat, version, strategy, m.Shape, goal, end, m.Seed)
+}
+
+// statePath returns the state of a strategy in a directory, which is made if it is not there. Its name has something of the strategy for
+// people, and a checksum that tells headers apart.
+func statePath(dir string, m Match, strategy, version string) (string, error) {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return "", fmt.Errorf("state: %w", err)
+	}
+	name := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' {
+			return r
+		}
+		return '_'
+	}, strategy)
+	sum := crc32.Checksum([]byte(header(m, strategy, version)), castagnoli())
+	return filepath.Join(dir, fmt.Sprintf("%.60s-%08x.games", name, sum)), nil
+}
+
+func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
+
+// openState opens or makes the file. The error says when it belongs to another experiment, or is in use.
+func openState(path, header string) (s *state, err error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
+	if err != nil {
+		return nil, fmt.Errorf("state: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(fmt.Errorf("state %q: %w", path, err), f.Close())
+		}
+	}()
+	if err := lock(f); err != nil {
+		return nil, err
+	}
+	s = &state{file: f, crc: crc32.Checksum([]byte(header), castagnoli()), games: make(map[int64]Game)}
+	return s, s.read(header)
+}
+
+// read takes in what the file has and leaves it ready for more.
+func (s *state) read(header string) error {
+	r := bufio.NewReaderSize(s.file, 1<<16)
+	start := make([]byte, len(header))
+	n, err := io.ReadFull(r, start)
+	switch {
+	case err == nil && string(start) == header:
+	case (err == io.EOF || err == io.ErrUnexpectedEOF) && strings.HasPrefix(header, string(start[:n])):
+		// New, or killed before the header was complete: there is no game yet.
+		if err := s.file.Truncate(0); err != nil {
+			return err
+		}
+		if _, err := s.file.Seek(0, io.SeekStart); err != nil {
+			return err
+		}
+		_, err := s.file.WriteString(header)
+		return err
+	case err == nil || err == io.EOF || err == io.ErrUnexpectedEOF:
+		return otherExperiment(string(start[:n]), header)
+	default:
+		return err
+	}
+	good, err := s.readGames(r)
+	if err != nil {
+		return err
+	}
+	return s.cutAfter(int64(len(header)) + good)
+}
+
+// otherExperiment says what is first different between two headers.
+func otherExperiment(found, want string) error {
+	lines := strings.Split(found, "\n")
+	for i, line := range strings.Split(want, "\n") {
+		if i >= len(lines) || lines[i] != line {
+			if i == 0 || i >= len(lines) {
+				return fmt.Errorf("it is no state of this program, want a file that begins with %q", strings.SplitN(want, "\n", 2)[0])
+			}
+			return fmt.Errorf("it is of another experiment: found %q, want %q", lines[i], line)
+		}
+	}
+	return errors.New("it is of another experiment")
+}
+
+// readGames reads lines up to the first damaged one and returns the number of good bytes.
+func (s *state) readGames(r *bufio.Reader) (good int64, err error) {
+	for {
+		line, err := r.ReadSlice('\n')
+		if err == io.EOF || err == bufio.ErrBufferFull {
+			return good, nil
+		}
+		if err != nil {
+			return good, err
+		}
+		g, ok := parseGame(s.crc, line[:len(line)-1])
+		if !ok {
+			return good, nil
+		}
+		if _, twice := s.games[g.Index]; twice {
+			return good, nil // nobody writes a game twice: this is not our writing
+		}
+		s.games[g.Index] = g
+		good += int64(len(line))
+	}
+}
+
+// cutAfter drops everything after the first size bytes.
+func (s *state) cutAfter(size int64) error {
+	info, err := s.file.Stat()
+	if err != nil {
+		return err
+	}
+	if s.cut = info.Size() - size; s.cut > 0 {
+		if err := s.file.Truncate(size); err != nil {
+			return err
+		}
+	}
+	_, err = s.file.Seek(size, io.SeekStart)
+	return err
+}
+
+// known returns a game that was finished before the run.
+func (s *state) known(index int64) (Game, bool) {
+	if s == nil {
+		return Game{}, false
+	}
+	g, ok := s.games[index]
+	return g, ok
+}
+
+// resumed returns how many of the first games the state knew when it was opened, and what was wrong with it.
+func (s *state) resumed(games int64) (known int64, warnings []string) {
+	for index := range s.games {
+		if index < games {
+			known++
+		}
+	}
+	if s.cut > 0 {
+		warnings = append(warnings, fmt.Sprintf("state %q: %d bytes at the end were damaged and are cut; their games are played again",
+			s.file.Name(), s.cut))
+	}
+	return known, warnings
+}
+
+// append keeps games.
+func (s *state) append(games []Game) error {
+	if s == nil || len(games) == 0 {
+		return nil
+	}
+	var text []byte
+	for _, g := range games {
+		text = appendGame(text, s.crc, g)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, err := s.file.Write(text); err != nil {
+		return fmt.Errorf("state: %w", err)
+	}
+	return nil
+}
+
+// close makes sure that the games are on the disk.
+func (s *state) close() error {
+	if s == nil {
+		return nil
+	}
+	return errors.Join(s.file.Sync(), s.file.Close())
+}
+
+// appendGame appends the line of a game.
+func appendGame(text []byte, crc uint32, g Game) []byte {
+	start := len(text)
+	for _, n := range []int64{g.Index, g.Score, g.Moves, g.Spawns, int64(g.Max), bit(g.Won), g.WinMoves, bit(g.Overflow), int64(g.Time)} {
+		text = strconv.AppendInt(text, n, 10)
+		text = append(text, ' ')
+	}
+	sum := crc32.Update(crc, castagnoli(), text[start:])
+	return fmt.Appendf(text, "%08x\n", sum)
+}
+
+// parseGame reads a line without its end; ok is false when it is not what appendGame writes for the game.
+func parseGame(crc uint32, line []byte) (g Game, ok bool) {
+	fields := bytes.Fields(line)
+	var n [9]int64
+	if len(fields) != len(n)+1 {
+		return g, false
+	}
+	for i := range n {
+		var err error
+		if n[i], err = strconv.ParseInt(string(fields[i]), 10, 64); err != nil {
+			return g, false
+		}
+	}
+	g = Game{
+		Index: n[0], Score: n[1], Moves: n[2], Spawns: n[3], Max: int(n[4]),
+		Won: n[5] == 1, WinMoves: n[6], Overflow: n[7] == 1, Time: time.Duration(n[8]),
+	}
+	written := appendGame(nil, crc, g)
+	return g, bytes.Equal(written[:len(written)-1], line)
+}
+
+func bit(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
