@@ -106,13 +106,23 @@ func (b *builder) game(moves []*syntax.Command) []syntax.Item {
 	grid.Commands = append(grid.Commands, moves...)
 	grid.Commands = append(grid.Commands, endCommands()...)
 	items := []syntax.Item{grid}
-	if b.cfg.Policy.Kind != NoPolicy {
-		items = append(items, b.policyManager())
-	}
+	items = append(items, b.policy()...)
 	if b.cfg.Spawn == SpawnModule {
 		items = append(items, b.spawnManager())
 	}
 	return append(items, b.formulas()...)
+}
+
+// policy returns what chooses the moves, nothing when a scheduler does.
+func (b *builder) policy() []syntax.Item {
+	switch {
+	case b.cfg.Table != nil:
+		module, decision := b.tableManager()
+		return []syntax.Item{module, decision}
+	case b.cfg.Policy.Kind != NoPolicy:
+		return []syntax.Item{b.policyManager()}
+	}
+	return nil
 }
 
 // endCommands are the self-loops that keep the end of a game from being a deadlock.
@@ -154,7 +164,7 @@ func (b *builder) formulas() []syntax.Item {
 	if b.cfg.Kind == Final {
 		items = append(items, b.counts()...)
 	}
-	if b.cfg.Kind == Final || b.cfg.Policy.Kind != NoPolicy {
+	if b.cfg.Kind == Final || b.cfg.managed() {
 		items = append(items, b.legalMoves()...)
 	}
 	if b.cfg.Spawn == SpawnUniform {

@@ -22,7 +22,9 @@ type Config struct {
 	// is, so that exact engines read the number that was written. Empty is DefaultP2.
 	P2     string
 	Policy Policy
-	Spawn  Spawn
+	// Table is a policy that Policy has no words for; Policy is then no policy. Nil is none.
+	Table *Table
+	Spawn Spawn
 }
 
 // DefaultP2 is the probability of a 2 in the game.
@@ -145,8 +147,16 @@ func (c Config) Validate() error {
 	if err := c.Policy.validate(); err != nil {
 		errs = append(errs, err)
 	}
-	if c.Kind == Prototype && c.Policy.Kind != NoPolicy {
-		complain("policy", c.Policy.String(), "none for the prototype, which has no policy manager")
+	if c.Table != nil {
+		if c.Policy.Kind != NoPolicy {
+			complain("policy", c.Policy.String(), "none beside a table")
+		}
+		if err := c.Table.validate(c.Rows * c.Cols); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	if c.Kind == Prototype && c.managed() {
+		complain("policy", c.policyName(), "none for the prototype, which has no policy manager")
 	}
 	if c.Kind == Prototype && c.Spawn != SpawnCell {
 		complain("spawn", c.Spawn.String(), "cell for the prototype")
@@ -172,7 +182,18 @@ func (c Config) p2() string {
 	return c.P2
 }
 
-// Args returns the command line that builds the model, without the program's name: "gen", "--model=final" and so on.
+// managed reports whether there is a policy manager.
+func (c Config) managed() bool { return c.Policy.Kind != NoPolicy || c.Table != nil }
+
+func (c Config) policyName() string {
+	if c.Table != nil {
+		return "a table"
+	}
+	return c.Policy.String()
+}
+
+// Args returns the command line that builds the model, without the program's name: "gen", "--model=final" and so on. A Table has no
+// place in it.
 func (c Config) Args() []string {
 	return []string{
 		"gen",

@@ -11,15 +11,27 @@ import (
 func (c Config) header() syntax.Doc {
 	doc := syntax.Doc{
 		fmt.Sprintf("2048 on %d rows and %d columns until there is a tile of %d.", c.Rows, c.Cols, c.Max),
-		"Made by: tilecheck " + strings.Join(c.Args(), " "),
+		"Made by: tilecheck " + c.madeBy(),
 		"",
 		c.Kind.meaning(),
 	}
 	doc = append(doc, c.spawnMeaning()...)
-	doc = append(doc, c.Policy.meaning()...)
+	if c.Table != nil {
+		doc = append(doc, c.Table.About...)
+	} else {
+		doc = append(doc, c.Policy.meaning()...)
+	}
 	return append(doc, "",
 		"Source: J. Sijtsma, Creating a Formal Model of the Game 2048, Radboud University, 2020.",
 		"Moves follow the rules of the game (section 3.1); Tables 3.4 and 3.5 as printed do not.")
+}
+
+// madeBy is the command line without the program's name.
+func (c Config) madeBy() string {
+	if c.Table != nil {
+		return c.Table.Command
+	}
+	return strings.Join(c.Args(), " ")
 }
 
 func (k Kind) meaning() string {
@@ -33,7 +45,7 @@ func (k Kind) meaning() string {
 // spawnMeaning says what is left to a scheduler.
 func (c Config) spawnMeaning() []string {
 	scope := "  Pmin and Pmax range over the moves only."
-	if c.Policy.Kind != NoPolicy {
+	if c.managed() {
 		scope = "  Nothing is left to a scheduler: Pmin and Pmax are equal."
 	}
 	switch c.Spawn {

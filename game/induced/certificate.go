@@ -1,0 +1,72 @@
+package induced
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"fmt"
+	"hash"
+	"io"
+
+	"tilecheck/game"
+)
+
+// certificate writes the certificate of a lower bound: text in lines, so that a checker is a short program in any language.
+//
+//	tilecheck certificate 1
+//	board 2x2
+//	max 16
+//	scale 1000000000000000
+//	strategy "pref:left,up,down,right"
+//	1321 left 900000000000000
+//	bound 235455485666664
+//	sha256 …
+//
+// An entry is a board, the exponents of its tiles row by row in hexadecimal and 0 for an empty cell, a move, and a lower bound of the
+// probability of winning from there, in units of 1/scale. Entries have descending sums of tiles. The last line has the SHA-256 of the lines
+// before it. CheckCertificate says what makes it valid.
+type certificate struct {
+	out   *bufio.Writer
+	sum   hash.Hash
+	cells int
+	line  []byte
+}
+
+func newCertificate(w io.Writer, p *Part) *certificate {
+	c := &certificate{sum: sha256.New(), cells: p.survey.opt.Rules.Shape().Cells()}
+	c.out = bufio.NewWriter(io.MultiWriter(w, c.sum))
+	// Write errors stay with the writer until finish.
+	fmt.Fprintf(c.out, "tilecheck certificate 1\nboard %s\nmax %d\nscale %d\nstrategy %q\n",
+		p.survey.opt.Rules.Shape(), game.Value(p.survey.opt.Max), Scale, p.survey.strategy)
+	return c
+}
+
+// write writes entries. A nil certificate writes nothing.
+func (c *certificate) write(entries []entry) error {
+	if c == nil {
+		return nil
+	}
+	for _, e := range entries {
+		c.line = c.line[:0]
+		for i := range c.cells {
+			c.line = append(c.line, "0123456789abcdef"[e.board>>(4*i)&15])
+		}
+		c.line = fmt.Appendf(c.line, " %s %d\n", e.dir, uint64(e.value))
+		if _, err := c.out.Write(c.line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// finish writes the last two lines.
+func (c *certificate) finish(bound Fixed) error {
+	if c == nil {
+		return nil
+	}
+	fmt.Fprintf(c.out, "bound %d\n", uint64(bound))
+	if err := c.out.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintf(c.out, "sha256 %x\n", c.sum.Sum(nil))
+	return c.out.Flush()
+}

@@ -1,0 +1,240 @@
+package induced
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+
+	"tilecheck/game"
+	"tilecheck/game/strategy"
+)
+
+// Options says which game is played.
+type Options struct {
+	Rules *game.Rules
+	// Max is the exponent of the tile that wins, 11 for 2048: 2 to game.MaxExponent.
+	Max int
+	// P2 is the probability that a new tile is a 2 and not a 4, above 0 and up to 1; nil is 9/10.
+	P2 *big.Rat
+	// MaxStates is the greatest number of states; 0 is DefaultMaxStates.
+	MaxStates int
+}
+
+// DefaultMaxStates is what a Chain has at most unless Options say otherwise; it takes about 3 GiB.
+const DefaultMaxStates = 10_000_000
+
+// SizeError is returned when a chain has more states than it may.
+type SizeError struct{ Limit int }
+
+// Error says what the limit is.
+func (e *SizeError) Error() string {
+	return fmt.Sprintf("the strategy reaches more than %d states", e.Limit)
+}
+
+func (o Options) p2() *big.Rat {
+	if o.P2 == nil {
+		return big.NewRat(game.FourOdds-1, game.FourOdds)
+	}
+	return o.P2
+}
+
+func (o Options) maxStates() int {
+	if o.MaxStates == 0 {
+		return DefaultMaxStates
+	}
+	return o.MaxStates
+}
+
+func (o Options) validate() error {
+	p := o.p2()
+	switch {
+	case o.Rules == nil:
+		return errors.New("no rules are given, want those of a board")
+	case o.Max < 2 || o.Max > game.MaxExponent:
+		return fmt.Errorf("the winning tile is 2^%d, want 2^2 to 2^%d", o.Max, game.MaxExponent)
+	case p.Sign() <= 0 || p.Cmp(big.NewRat(1, 1)) > 0:
+		return fmt.Errorf("the probability of a 2 is %s, want it above 0 and up to 1", p.RatString())
+	case o.MaxStates < 0:
+		return fmt.Errorf("the number of states is %d, want at least 1", o.MaxStates)
+	}
+	return nil
+}
+
+// State is a board after a new tile, or won, and what the strategy remembers; 0 when the game is over.
+type State struct {
+	Board  game.Board
+	Memory int
+}
+
+// Outcome is how the game stands in a state.
+type Outcome uint8
+
+// The outcomes.
+const (
+	Playing Outcome = iota
+	Won
+	Lost
+)
+
+// Chain is the Markov chain that a strategy makes of the game, by the rules alone. States are numbered as they are found.
+type Chain struct {
+	opt      Options
+	strategy strategy.Strategy
+	states   []State
+	outcomes []Outcome
+	starts   []uint32   // the boards after two tiles, in the order of both spawns
+	order    []uint32   // the states being played, by the sum of their tiles: successors that are being played come later
+	choices  [][]choice // of each state, none when the game is over
+}
+
+// choice is a move with its successors, in the order of spawns; a move that wins has one, without a new tile.
+type choice struct {
+	dir     game.Dir
+	score   int
+	prob    *big.Rat
+	memory  int
+	targets []uint32
+}
+
+// Explore finds every state that the strategy reaches with a positive probability. The error is a *SizeError when there are too many, and
+// otherwise that of the strategy or of ctx.
+func Explore(ctx context.Context, s strategy.Strategy, opt Options) (*Chain, error) {
+	if err := opt.validate(); err != nil {
+		return nil, err
+	}
+	opt.P2 = opt.p2()
+	x := &explorer{
+		Chain: &Chain{opt: opt, strategy: s}, chooser: s.Chooser(), index: map[State]uint32{}, layers: map[int][]uint32{},
+	}
+	if err := x.run(ctx); err != nil {
+		return nil, err
+	}
+	return x.Chain, nil
+}
+
+// Len returns the number of states, without the empty board.
+func (c *Chain) Len() int { return len(c.states) }
+
+// explorer builds a chain, layer by layer of equal sums of tiles.
+type explorer struct {
+	*Chain
+	chooser strategy.Chooser
+	index   map[State]uint32
+	layers  map[int][]uint32 // states to look at, by half the sum of their tiles
+	open    int              // how many there are
+}
+
+func (x *explorer) run(ctx context.Context) error {
+	for _, first := range x.spawns(0) {
+		for _, b := range x.spawns(first) {
+			if first.AtLeast(x.opt.Max) {
+				b = first // one tile has won the game
+			}
+			x.starts = append(x.starts, x.number(b, 0))
+		}
+	}
+	for half := 0; x.open > 0; half++ {
+		for _, s := range x.layers[half] {
+			if len(x.order)&0xff == 0 {
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+			}
+			x.order = append(x.order, s)
+			x.open--
+			if err := x.expand(s); err != nil {
+				return err
+			}
+			if len(x.states) > x.opt.maxStates() {
+				return &SizeError{x.opt.maxStates()}
+			}
+		}
+		delete(x.layers, half)
+	}
+	return nil
+}
+
+// number returns the number of a state, a new one if need be.
+func (x *explorer) number(b game.Board, memory int) uint32 {
+	outcome := Playing
+	switch {
+	case b.AtLeast(x.opt.Max):
+		outcome, memory = Won, 0
+	case x.opt.Rules.Lost(b):
+		outcome, memory = Lost, 0
+	}
+	key := State{b, memory}
+	if n, known := x.index[key]; known {
+		return n
+	}
+	n := uint32(len(x.states))
+	x.index[key] = n
+	x.states = append(x.states, key)
+	x.outcomes = append(x.outcomes, outcome)
+	x.choices = append(x.choices, nil)
+	if outcome == Playing {
+		x.layers[halfSum(b)] = append(x.layers[halfSum(b)], n)
+		x.open++
+	}
+	return n
+}
+
+// expand finds the choices of a state and their successors.
+func (x *explorer) expand(s uint32) error {
+	rules, state := x.opt.Rules, x.states[s]
+	decided, err := x.chooser.Decide(state.Board, rules.Legal(state.Board), state.Memory)
+	if err != nil {
+		return fmt.Errorf("decide on the board %s: %w", state.Board, err)
+	}
+	for _, d := range decided {
+		after, score, err := rules.Move(state.Board, d.Dir)
+		if err != nil {
+			return fmt.Errorf("move %s on the board %s: %w", d.Dir, state.Board, err)
+		}
+		if after == state.Board {
+			return fmt.Errorf("decide on the board %s: %s is not legal", state.Board, d.Dir)
+		}
+		c := choice{dir: d.Dir, score: score, prob: d.Prob, memory: d.Memory}
+		if after.AtLeast(x.opt.Max) {
+			c.targets = []uint32{x.number(after, 0)}
+		} else {
+			for _, b := range x.spawns(after) {
+				c.targets = append(c.targets, x.number(b, d.Memory))
+			}
+		}
+		x.choices[s] = append(x.choices[s], c)
+	}
+	return nil
+}
+
+// kinds returns how many tiles can be new: a 2, and a 4 unless there are none.
+func (o Options) kinds() int {
+	if o.p2().IsInt() {
+		return 1
+	}
+	return 2
+}
+
+// spawns returns the boards after a new tile: for each empty cell that with a 2, then for each that with a 4 if there are any.
+func (x *explorer) spawns(b game.Board) []game.Board {
+	n, kinds := x.opt.Rules.Empties(b), x.opt.kinds()
+	all := make([]game.Board, 0, kinds*n)
+	for exp := 1; exp <= kinds; exp++ {
+		for i := range n {
+			all = append(all, x.opt.Rules.Spawn(b, i, exp))
+		}
+	}
+	return all
+}
+
+// halfSum is half the sum of the values of the tiles, which moves keep and new tiles raise by 1 or 2.
+func halfSum(b game.Board) int {
+	sum := 0
+	for ; b != 0; b >>= 4 {
+		if exp := b & 15; exp != 0 {
+			sum += 1 << (exp - 1)
+		}
+	}
+	return sum
+}

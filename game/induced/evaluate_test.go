@@ -1,0 +1,114 @@
+package induced_test
+
+import (
+	"context"
+	"errors"
+	"math/big"
+	"testing"
+
+	"tilecheck/game/induced"
+)
+
+// Direct evaluation is what the slow game says, to the last digit.
+func TestEvaluate(t *testing.T) {
+	for _, g := range []setting{{1, 3, 2}, {1, 3, 3}, {2, 2, 3}, {2, 2, 4}, {2, 2, 5}, {2, 3, 4}, {3, 2, 4}} {
+		for _, spec := range specs() {
+			t.Run(g.String()+"/"+nameOf(spec), func(t *testing.T) {
+				if testing.Short() && g.rows*g.cols > 4 {
+					t.Skip("more than four cells: not with -short")
+				}
+				compareWithSlow(t, spec, g.options(t))
+			})
+		}
+	}
+}
+
+// The probability of a 2 is a parameter; with 1 there are no fours.
+func TestEvaluateP2(t *testing.T) {
+	for _, p2 := range []*big.Rat{big.NewRat(1, 1), big.NewRat(1, 3)} {
+		opt := setting{2, 2, 4}.options(t)
+		opt.P2 = p2
+		compareWithSlow(t, "random", opt)
+		compareWithSlow(t, "alternating", opt)
+	}
+}
+
+func compareWithSlow(t *testing.T, spec string, opt induced.Options) {
+	t.Helper()
+	s := parse(t, spec, opt)
+	c, err := induced.Explore(t.Context(), s, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	exact, err := c.Exact(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	bracket, err := c.Bracket(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	oracle, chooser := newSlow(opt), s.Chooser()
+	want := oracle.start(func(b []int) values { return oracle.played(t, chooser, b, 0) })
+	got := [3]*big.Rat{exact.Win, exact.Score, exact.Moves}
+	intervals := [3]induced.Interval{bracket.Win, bracket.Score, bracket.Moves}
+	for i, what := range []string{"win", "score", "moves"} {
+		if got[i].Cmp(want[i]) != 0 {
+			t.Errorf("%s is %s, want %s", what, got[i].RatString(), want[i].RatString())
+		}
+		if x, _ := want[i].Float64(); !intervals[i].Contains(want[i]) || intervals[i].Width() > 1e-12*max(x, 1e-6) {
+			t.Errorf("%s is in %v, want a narrow interval around %s", what, intervals[i], want[i].RatString())
+		}
+	}
+}
+
+// These fractions are known from PRISM's exact engine on the thesis's models (docs/models.md, testdata/logs/prism).
+func TestKnownValues(t *testing.T) {
+	for _, tt := range []struct {
+		spec string
+		g    setting
+		want string
+	}{
+		{"random", setting{2, 2, 4}, "54788699/450000000"}, // 1 - 395211301/450000000
+		{"optimal:objective=win", setting{2, 2, 4}, "770009003/800000000"},
+		{"optimal:objective=win", setting{2, 2, 5}, "663098312572433/8000000000000000"},
+	} {
+		opt := tt.g.options(t)
+		v, err := induced.Evaluate(t.Context(), parse(t, tt.spec, opt), opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v.Win.RatString() != tt.want {
+			t.Errorf("%s on %s wins with probability %s, want %s", tt.spec, tt.g, v.Win.RatString(), tt.want)
+		}
+	}
+}
+
+func TestExploreErrors(t *testing.T) {
+	good := setting{2, 2, 4}.options(t)
+	s := parse(t, "random", good)
+	for name, change := range map[string]func(*induced.Options){
+		"no rules":    func(o *induced.Options) { o.Rules = nil },
+		"max 2":       func(o *induced.Options) { o.Max = 1 },
+		"max 65536":   func(o *induced.Options) { o.Max = 16 },
+		"p2 0":        func(o *induced.Options) { o.P2 = new(big.Rat) },
+		"p2 2":        func(o *induced.Options) { o.P2 = big.NewRat(2, 1) },
+		"states":      func(o *induced.Options) { o.MaxStates = -1 },
+		"many states": func(o *induced.Options) { o.MaxStates = 10 },
+	} {
+		opt := good
+		change(&opt)
+		_, err := induced.Explore(t.Context(), s, opt)
+		if err == nil {
+			t.Errorf("%s: no error", name)
+		}
+		if _, tooLarge := errors.AsType[*induced.SizeError](err); tooLarge != (name == "many states") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := induced.Explore(ctx, s, good); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}

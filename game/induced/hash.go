@@ -1,0 +1,77 @@
+package induced
+
+import (
+	"math/bits"
+
+	"tilecheck/game"
+)
+
+// table maps boards, the empty one excepted, to values: open addressing with linear probing, at most two thirds full.
+type table[V any] struct {
+	slots []slot[V]
+	len   int
+}
+
+type slot[V any] struct {
+	board game.Board // 0 when the slot is free
+	value V
+}
+
+// newTable returns a table with room for n boards.
+func newTable[V any](n int) *table[V] {
+	return &table[V]{slots: make([]slot[V], 1<<bits.Len(uint(n+n/2+8)))}
+}
+
+// find returns the slot that has the board, or the free one where it belongs.
+func (t *table[V]) find(b game.Board) *slot[V] {
+	mask := uint64(len(t.slots) - 1)
+	for i := mix(b) & mask; ; i = (i + 1) & mask {
+		if s := &t.slots[i]; s.board == b || s.board == 0 {
+			return s
+		}
+	}
+}
+
+// mix spreads the cells into all bits.
+//
+// Source: S. Vigna's splitmix64 after D. Stafford's variant 13 of the finalizer of MurmurHash3.
+func mix(b game.Board) uint64 {
+	x := uint64(b)
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// at returns the value of a board, a zero one if it is new. It is valid until the next call.
+func (t *table[V]) at(b game.Board) *V {
+	s := t.find(b)
+	if s.board == 0 {
+		if 3*t.len >= 2*len(t.slots) {
+			t.grow()
+			s = t.find(b)
+		}
+		s.board = b
+		t.len++
+	}
+	return &s.value
+}
+
+// get returns the value of a board and whether it is there. A nil table is empty.
+func (t *table[V]) get(b game.Board) (V, bool) {
+	if t == nil {
+		var none V
+		return none, false
+	}
+	s := t.find(b)
+	return s.value, s.board != 0
+}
+
+func (t *table[V]) grow() {
+	old := t.slots
+	t.slots = make([]slot[V], 2*len(old))
+	for _, s := range old {
+		if s.board != 0 {
+			*t.find(s.board) = s
+		}
+	}
+}

@@ -1,0 +1,105 @@
+package induced
+
+import (
+	"context"
+	"math/big"
+
+	"tilecheck/game"
+	"tilecheck/game/strategy"
+)
+
+// Refine surveys again, with the best move that the part knows on each of its boards; the strategy is asked elsewhere only. The best move
+// counts leaving the part as bad, so that the next part has more of what is visited, and proves more. What is then called the strategy is
+// the refined one. The time of the survey still counts: when it is over, the part itself is returned. The error is that of Survey.
+func (p *Part) Refine(ctx context.Context) (*Part, error) {
+	v := *p.survey
+	guide, err := p.guide(ctx, &v)
+	if err != nil {
+		return nil, err
+	}
+	v.guide = guide
+	part, err := v.deepen(ctx, max(p.cutoff, firstCutoff/1e12))
+	if err != nil || part != nil {
+		return part, err
+	}
+	p.survey.late = v.late
+	return p, nil
+}
+
+// guide returns the best moves on the boards of the part. They leave the memory at 0.
+func (p *Part) guide(ctx context.Context, v *survey) ([]layer, error) {
+	g := &guide{Part: p, values: map[int]*table[float64]{}}
+	var moves [4]uint32
+	for dir := range moves {
+		moves[dir] = v.intern([]strategy.Choice{{Dir: game.Dir(dir), Prob: big.NewRat(1, 1)}})
+	}
+	out := make([]layer, len(p.layers))
+	for half := len(p.layers) - 1; half >= 0; half-- {
+		delete(g.values, half+3)
+		g.values[half] = newTable[float64](0)
+		out[half] = make(layer, len(p.layers[half]))
+		for m, l := range p.layers[half] {
+			out[half][m] = boards{boards: l.boards, decisions: make([]uint32, len(l.boards))}
+			for i, b := range l.boards {
+				if i%chunk == 0 {
+					if err := ctx.Err(); err != nil {
+						return nil, err
+					}
+				}
+				dir, value := g.best(b)
+				*g.values[half].at(b) = value
+				out[half][m].decisions[i] = moves[dir]
+			}
+		}
+	}
+	return out, nil
+}
+
+// guide estimates values: of winning, and of coming far where the part ends.
+type guide struct {
+	*Part
+	values map[int]*table[float64] // by half of the sum
+}
+
+func (g *guide) best(b game.Board) (dir game.Dir, value float64) {
+	legal := g.survey.opt.Rules.Legal(b)
+	value = -1
+	for i := range legal.Len() {
+		after, _, _ := g.survey.opt.Rules.Move(b, legal.At(i))
+		if x := g.mean(after); x > value {
+			dir, value = legal.At(i), x
+		}
+	}
+	return dir, value
+}
+
+func (g *guide) mean(after game.Board) float64 {
+	if after.AtLeast(g.survey.opt.Max) {
+		return 1
+	}
+	sum, n := 0.0, 0.0
+	for i := range g.survey.opt.Rules.Shape().Cells() {
+		if after>>(4*i)&15 == 0 {
+			sum += (game.FourOdds-1)*g.value(after|1<<(4*i)) + g.value(after|2<<(4*i))
+			n += game.FourOdds
+		}
+	}
+	return sum / n
+}
+
+func (g *guide) value(b game.Board) float64 {
+	if b.AtLeast(g.survey.opt.Max) {
+		return 1
+	}
+	rules := g.survey.opt.Rules
+	b, _ = rules.Canonical(b)
+	half := halfSum(b)
+	if value, known := g.values[half].get(b); known {
+		return value
+	}
+	if rules.Legal(b) == 0 {
+		return 0
+	}
+	// Outside the part the end is open: worth less than half of a win, and more the later it is.
+	return 0.5 * min(1, float64(half)/float64(int(1)<<g.survey.opt.Max))
+}
