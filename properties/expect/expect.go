@@ -46,6 +46,9 @@ type Rules struct {
 	// estimated, which its default engines produce, and holds others to their own
 	// error bound. Zero is PRISM's rule.
 	Relative float64
+	// Level is the confidence that the interval of a sampled value must have,
+	// where the terms ask for one: Statistical.Level.
+	Level float64
 }
 
 // DefaultRelative is the relative error that PRISM's test mode grants to estimates.
@@ -57,6 +60,9 @@ type Problem string
 
 // Error implements error.
 func (p Problem) Error() string { return string(p) }
+
+// Unmatched is the Problem that there are annotations and that none of them fits.
+type Unmatched struct{ Problem }
 
 func problem(format string, args ...any) error { return Problem(fmt.Sprintf(format, args...)) }
 
@@ -172,7 +178,7 @@ func blank(r rune) bool { return r <= ' ' }
 
 // Select returns the first annotation all of whose conditions hold: one without
 // conditions hides those behind it. A condition on a constant that does not
-// exist does not hold. The error is a Problem.
+// exist does not hold. The error is a Problem, or Unmatched if none fits.
 //
 // Source: Property.getExpectedResultString of PRISM 4.10.
 func Select(es []Expectation, r Rules) (*Expectation, error) {
@@ -192,15 +198,17 @@ func Select(es []Expectation, r Rules) (*Expectation, error) {
 			names[i] = fmt.Sprintf("%s=%.12g", c.Name, c.Val.Float)
 		}
 	}
-	return nil, problem("Did not find a RESULT specification (for %s) to test against", strings.Join(names, ","))
+	return nil, Unmatched{Problem(fmt.Sprintf("Did not find a RESULT specification (for %s) to test against", strings.Join(names, ",")))}
 }
 
-func (e *Expectation) fits(r Rules) (bool, error) {
+func (e *Expectation) fits(r Rules) (bool, error) { return fit(e.Conditions, e.Text, r) }
+
+func fit(conditions []Condition, text string, r Rules) (bool, error) {
 	all := true
-	for _, c := range e.Conditions {
+	for _, c := range conditions {
 		holds, ok := c.holds(r)
 		if !ok {
-			return false, problem("Badly formed RESULT specification %q", e.Text)
+			return false, problem("Badly formed RESULT specification %q", text)
 		}
 		all = all && holds
 	}

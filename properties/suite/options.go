@@ -33,6 +33,8 @@ type Options struct {
 	Steady    bool
 	// Imports and Exports are those switches, each with its arguments.
 	Imports, Exports [][]string
+	// Switches are all of them, in order.
+	Switches []Switch
 }
 
 // Simulation has the switches that begin with -sim; zero is not given.
@@ -42,59 +44,90 @@ type Simulation struct {
 	Error, HalfWidth, Approximation, MaxRewardSum float64 // -simconf, -simwidth, -simapprox, -simmaxrwd
 }
 
-// ignored are switches that say how PRISM computes, or what it prints, with the
-// number of their arguments.
-func ignored(name string) (args int, ok bool) {
-	switch name {
-	case "explicit", "ex", "hybrid", "h", "sparse", "s", "mtbdd", "m", "power", "pow", "pwr", "jacobi", "jac",
-		"gaussseidel", "gs", "bgaussseidel", "bgs", "pgaussseidel", "pgs", "bpgaussseidel", "bpgs", "jor", "sor", "bsor",
-		"psor", "bpsor", "valiter", "politer", "modpoliter", "intervaliter", "ii", "topological", "relative", "rel",
-		"absolute", "abs", "nopre", "noprob0", "noprob1", "noprerel", "nofair", "fixdl", "nossdetect", "pathviaautomata",
-		"nodasimplify", "pmaxquotient", "linprog", "lp", "verbose", "v", "extraddinfo", "extrareachinfo", "nocompact",
-		"zerorewardcheck", "nobscc", "cuddmem", "test", "testall", "simmanual", "ng", "noexportheaders":
-		return 0, true
-	case "omega", "epsilon", "e", "maxiters", "gridresolution", "transientmethod", "heuristic", "cuddmaxmem", "cuddepsilon",
-		"javamaxmem", "javastack", "javaparams", "timeout", "sccmethod", "multimaxpoints", "paretoepsilon", "ptamethod",
-		"exportmodelprecision", "mainlog", "symm", "aroptions", "fauepsilon", "faudelta", "sumroundoff":
-		return 1, true
-	}
-	return 0, false
-}
-
-// Options reads the switches. A switch that it does not know is an error.
+// Options reads the switches. A switch that it does not know is an error, a
+// *syntax.Error where it is written.
 //
 // Source: PrismCL.java and PrismSettings.java of PRISM 4.10.
 func (r Run) Options() (Options, error) {
-	o := Options{Model: r.Model, Props: r.Props}
-	p := &switches{Options: &o, run: r, args: r.Args}
-	for len(p.args) > 0 && p.err == nil {
-		p.next()
+	p := &reader{Options: &Options{Model: r.Model, Props: r.Props}, run: r}
+	p.split()
+	for i := range p.Switches {
+		p.read(&p.Switches[i])
 	}
-	return o, p.err
+	return *p.Options, p.err
 }
 
-// switches is what is left of the arguments.
-type switches struct {
+// reader reads the switches of a run. The first error stays.
+type reader struct {
 	*Options
-	run  Run
-	args []string
-	err  error
+	run Run
+	at  int // index of the current switch among the arguments
+	err error
 }
 
-// next reads one switch.
-func (p *switches) next() {
-	word := p.take()
-	name, ok := strings.CutPrefix(word, "-")
-	if !ok {
-		p.file(word)
+func (p *reader) fail(format string, args ...any) {
+	if p.err == nil {
+		p.err = p.run.errorAt(p.at, fmt.Sprintf(format, args...))
+	}
+}
+
+// split finds the switches and the files.
+func (p *reader) split() {
+	args := p.run.Args
+	var names []int
+	for i := 0; i < len(args); {
+		p.at = i
+		if !strings.HasPrefix(args[i], "-") {
+			names = append(names, i)
+			i++
+			continue
+		}
+		s := Switch{Words: args[i : i+1 : i+1], index: i}
+		n, known := arity(s.Name())
+		if !known {
+			p.fail("unknown switch %q", args[i])
+		}
+		if i+1+n > len(args) {
+			p.fail("switch %s has too few arguments, want %d", args[i], n)
+			n = len(args) - i - 1
+		}
+		s.Words = args[i : i+1+n : i+1+n]
+		p.Switches = append(p.Switches, s)
+		i += 1 + n
+	}
+	imported := slices.ContainsFunc(p.Switches, func(s Switch) bool {
+		return s.Import() && s.Name() != "importresults" && s.Name() != "importpepa"
+	})
+	for _, i := range names {
+		p.at = i
+		p.file(args[i], imported)
+	}
+}
+
+// file takes a word without a dash: the model, unless one is imported, then the
+// properties.
+func (p *reader) file(word string, imported bool) {
+	switch name := path.Join(p.run.Dir, word); {
+	case p.Model == "" && !imported:
+		p.Model = name
+	case p.Props == "":
+		p.Props = name
+	default:
+		p.fail("file %q, want a model and a properties file at most", word)
+	}
+}
+
+// read interprets a switch that has all its arguments.
+func (p *reader) read(s *Switch) {
+	if n, _ := arity(s.Name()); len(s.Words) != 1+n {
 		return
 	}
-	name, _, _ = strings.Cut(strings.TrimPrefix(name, "-"), ":")
-	switch name {
+	p.at = s.index
+	switch name := s.Name(); name {
 	case "const":
-		p.Consts = append(p.Consts, p.take())
+		p.Consts = append(p.Consts, s.Words[1])
 	case "property", "prop":
-		p.Select = append(p.Select, strings.Split(p.take(), ",")...)
+		p.Select = append(p.Select, strings.Split(s.Words[1], ",")...)
 	case "dtmc", "mdp", "ctmc":
 		p.Type = map[string]syntax.ModelType{"dtmc": syntax.DTMC, "mdp": syntax.MDP, "ctmc": syntax.CTMC}[name]
 	case "exact":
@@ -106,91 +139,55 @@ func (p *switches) next() {
 	case "noprobchecks":
 		p.NoProbChecks = true
 	case "param":
-		p.Params = p.take()
+		p.Params = s.Words[1]
 	case "transient", "tr":
-		p.Transient = p.take()
+		p.Transient = s.Words[1]
 	case "steadystate", "ss":
 		p.Steady = true
 	default:
-		p.other(name, word)
+		p.group(s)
 	}
 }
 
-// other reads the switches that come in groups.
-func (p *switches) other(name, word string) {
-	n, known := ignored(name)
+// group reads the switches that come in groups.
+func (p *reader) group(s *Switch) {
 	switch {
-	case known:
-		for range n {
-			p.take()
-		}
-	case strings.HasPrefix(name, "sim"):
-		p.simulation(name)
-	case strings.HasPrefix(name, "import"):
-		p.Imports = append(p.Imports, []string{word, p.take()})
-	case name == "exportrewards":
-		p.Exports = append(p.Exports, []string{word, p.take(), p.take()})
-	case slices.Contains([]string{"exportmatlab", "exportrows", "exportordered", "exportunordered"}, name):
-		p.Exports = append(p.Exports, []string{word})
-	case strings.HasPrefix(name, "export"):
-		p.Exports = append(p.Exports, []string{word, p.take()})
-	default:
-		p.fail("unknown switch %q", word)
+	case s.Ignored():
+	case s.Import():
+		p.Imports = append(p.Imports, s.Words)
+	case s.Export():
+		p.Exports = append(p.Exports, s.Words)
+	case strings.HasPrefix(s.Name(), "sim"):
+		p.simulation(s)
 	}
 }
 
-func (p *switches) simulation(name string) {
+func (p *reader) simulation(s *Switch) {
 	if p.Simulation == nil {
 		p.Simulation = &Simulation{}
 	}
-	s := p.Simulation
-	switch name {
-	case "sim":
+	sim := p.Simulation
+	switch s.Name() {
 	case "simmethod":
-		s.Method = p.take()
+		sim.Method = s.Words[1]
 	case "simsamples":
-		s.Samples = p.integer()
+		sim.Samples = p.integer(s.Words[1])
 	case "simvar":
-		s.MinSamples = p.integer()
+		sim.MinSamples = p.integer(s.Words[1])
 	case "simpathlen":
-		s.PathLength = p.integer()
+		sim.PathLength = p.integer(s.Words[1])
 	case "simconf":
-		s.Error = p.number()
+		sim.Error = p.number(s.Words[1])
 	case "simwidth":
-		s.HalfWidth = p.number()
+		sim.HalfWidth = p.number(s.Words[1])
 	case "simapprox":
-		s.Approximation = p.number()
+		sim.Approximation = p.number(s.Words[1])
 	case "simmaxrwd":
-		s.MaxRewardSum = p.number()
-	default:
-		p.fail("unknown switch %q", "-"+name)
+		sim.MaxRewardSum = p.number(s.Words[1])
 	}
 }
 
-// file takes a word without a dash: the model, then the properties.
-func (p *switches) file(word string) {
-	switch name := path.Join(p.run.Dir, word); {
-	case p.Model == "":
-		p.Model = name
-	case p.Props == "":
-		p.Props = name
-	default:
-		p.fail("file %q, want a model and a properties file at most", word)
-	}
-}
-
-func (p *switches) take() string {
-	if len(p.args) == 0 {
-		p.fail("the last switch lacks an argument")
-		return ""
-	}
-	word := p.args[0]
-	p.args = p.args[1:]
-	return word
-}
-
-func (p *switches) integer() int64 {
-	word := p.take()
+func (p *reader) integer(word string) int64 {
 	n, err := strconv.ParseInt(word, 10, 64)
 	if err != nil {
 		p.fail("found %q, want an integer", word)
@@ -198,17 +195,10 @@ func (p *switches) integer() int64 {
 	return n
 }
 
-func (p *switches) number() float64 {
-	word := p.take()
+func (p *reader) number(word string) float64 {
 	x, err := strconv.ParseFloat(word, 64)
 	if err != nil {
 		p.fail("found %q, want a number", word)
 	}
 	return x
-}
-
-func (p *switches) fail(format string, args ...any) {
-	if p.err == nil {
-		p.err = fmt.Errorf("%s: "+format, append([]any{p.run}, args...)...)
-	}
 }

@@ -29,6 +29,7 @@ func tree() fstest.MapFS {
 		"a.pm.props":            "",
 		"orphan.auto":           "x.prism y.props -ex\n",
 		"orphan.auto.args":      "-ignored\n",
+		"list.txt":              "# properties\n. , b.nm.props\nsub,c.prism.props\n",
 		"notes.txt":             "",
 		".prism":                "",
 		"sub/models":            "c.prism -const K=3\n# d.prism\n",
@@ -47,10 +48,10 @@ func tree() fstest.MapFS {
 
 func TestDiscover(t *testing.T) {
 	for _, tt := range []struct {
-		matching bool
-		want     []string
+		pairing suite.Pairing
+		want    []string
 	}{
-		{true, []string{
+		{suite.Matching, []string{
 			"s/sub/deep/e.sm s/sub/deep/e.sm.csl",
 			"s/sub/c.prism s/sub/c.prism.props -const K=3",
 			"s/a.pm s/a.pm.props -nofixdl",
@@ -64,13 +65,13 @@ func TestDiscover(t *testing.T) {
 			"s/b.nm s/b.nm.second.pctl",
 			"x.prism y.props -ex",
 		}},
-		{false, []string{
+		{suite.Every, []string{
 			"s/sub/deep/e.sm s/sub/deep/e.sm.csl",
 			"s/sub/c.prism s/sub/c.prism.props -const K=3",
 			"s/sub/c.prism s/sub/other.props -const K=3",
 		}},
 	} {
-		runs, err := suite.Discover(tree(), "s", tt.matching)
+		runs, err := suite.Discover(tree(), "s", tt.pairing)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,14 +79,113 @@ func TestDiscover(t *testing.T) {
 		for _, r := range runs[:min(len(runs), len(tt.want))] {
 			got = append(got, r.String())
 		}
-		if !slices.Equal(got, tt.want) || tt.matching && len(runs) != len(tt.want) {
-			t.Errorf("matching %v:\n%s\nwant\n%s", tt.matching, strings.Join(got, "\n"), strings.Join(tt.want, "\n"))
+		if !slices.Equal(got, tt.want) || tt.pairing == suite.Matching && len(runs) != len(tt.want) {
+			t.Errorf("pairing %v:\n%s\nwant\n%s", tt.pairing, strings.Join(got, "\n"), strings.Join(tt.want, "\n"))
+		}
+	}
+}
+
+// TestDiscoverFile: with the pairings of prism-auto, the runs are those that
+// prism-auto -e prints for the file as its target; with .auto files it crashes.
+func TestDiscoverFile(t *testing.T) {
+	for _, tt := range []struct {
+		file    string
+		pairing suite.Pairing
+		want    string
+	}{
+		{"b.nm", suite.Matching, "s/b.nm s/b.nm.props -ex; s/b.nm s/b.nm.props -const N=1,M=2 -exact; s/b.nm s/b.nm.second.pctl"},
+		{"b.nm", suite.Every, "s/b.nm s/a.pm.props; s/b.nm s/b.nm.props -ex; s/b.nm s/b.nm.props -const N=1,M=2 -exact; s/b.nm s/b.nm.second.pctl"},
+		{"a.pm.props", suite.Matching, "s/a.pm s/a.pm.props -nofixdl; s/a.pm s/a.pm.props -mdp"},
+		{"a.pm.props", suite.Every, "s/a.pm s/a.pm.props -nofixdl; s/a.pm s/a.pm.props -mdp; s/b.nm s/a.pm.props"},
+		{"a.pm.auto", suite.Matching, "s/a.pm -nofixdl -exportmodel out.all -ex; s/a.pm -nofixdl -exportmodel out.all -h; " +
+			"s/a.pm -mdp -exportmodel out.all -ex; s/a.pm -mdp -exportmodel out.all -h"},
+		{"orphan.auto", suite.Matching, "x.prism y.props -ex"},
+		{"sub/c.prism", suite.Matching, "s/sub/c.prism s/sub/c.prism.props"},
+		{"sub/c.prism", suite.Every, "s/sub/c.prism s/sub/c.prism.props; s/sub/c.prism s/sub/other.props"},
+		{"sub/c.prism", suite.Closest, "s/sub/c.prism s/sub/c.prism.props -const K=3; s/sub/c.prism s/sub/other.props -const K=3"},
+		{"sub/c.prism.props", suite.Matching, "s/sub/c.prism s/sub/c.prism.props"},
+		{"sub/c.prism.props", suite.Every, "s/sub/c.prism s/sub/c.prism.props -const K=3"},
+		{"sub/other.props", suite.Matching, ""},
+		{"sub/other.props", suite.Every, "s/sub/c.prism s/sub/other.props -const K=3"},
+		{"list.txt", suite.Matching, "s/b.nm s/b.nm.props -ex; s/b.nm s/b.nm.props -const N=1,M=2 -exact; s/sub/c.prism s/sub/c.prism.props"},
+	} {
+		runs, err := suite.Discover(tree(), "s/"+tt.file, tt.pairing)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := list(runs); got != tt.want {
+			t.Errorf("%s, pairing %v:\n%s\nwant\n%s", tt.file, tt.pairing, got, tt.want)
+		}
+	}
+}
+
+func list(runs []suite.Run) string {
+	var out []string
+	for _, r := range runs {
+		out = append(out, r.String())
+	}
+	return strings.Join(out, "; ")
+}
+
+// TestClosest: what people mean who have never heard of prism-auto.
+func TestClosest(t *testing.T) {
+	for _, tt := range []struct{ files, want string }{
+		{"die.prism die.props", "die.prism die.props"},
+		{"a.prism b.prism a.props", "a.prism a.props"},
+		{"a.prism b.prism a.prism.props a.props", "a.prism a.prism.props; a.prism a.props"},
+		{"a.prism b.prism common.props", "a.prism common.props; b.prism common.props"},
+		{"a.prism a.nm a.props", "a.nm a.props; a.prism a.props"},
+		{"a.prism .git/b.prism .git/b.props", ""},
+	} {
+		fsys := fstest.MapFS{}
+		for name := range strings.FieldsSeq(tt.files) {
+			fsys[name] = &fstest.MapFile{}
+		}
+		runs, err := suite.Discover(fsys, ".", suite.Closest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := list(runs); got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.files, got, tt.want)
+		}
+	}
+}
+
+// TestPlaces: mistakes in files of switches are found where they are written.
+func TestPlaces(t *testing.T) {
+	fsys := fstest.MapFS{
+		"m.prism":            {},
+		"m.prism.props":      {},
+		"m.prism.props.args": {Data: []byte("# switches\r\n-ex   -nosuchswitch\r\n\t-sim -simsamples\tmany\n-ex -const\n")},
+		"list.txt":           {Data: []byte("\n ., m.prism.props\n m.prism.props\n")},
+		"gone.txt":           {Data: []byte(". , gone.props\n")},
+		"what.pdf":           {},
+	}
+	runs, err := suite.Discover(fsys, ".", suite.Matching)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		`m.prism.props.args:2:7: unknown switch "-nosuchswitch"`,
+		`m.prism.props.args:3:7: found "many", want an integer`,
+		`m.prism.props.args:4:5: switch -const has too few arguments, want 1`,
+	}
+	for i, r := range runs {
+		if _, err := r.Options(); err == nil || err.Error() != want[i] {
+			t.Errorf("%v: %v, want %s", r, err, want[i])
+		}
+	}
+	for name, want := range map[string]string{
+		"list.txt": "list.txt:3:2: found no comma", "gone.txt": "gone.txt:1:1: ", "what.pdf": "what.pdf: found a file of an unknown kind",
+	} {
+		if _, err := suite.Discover(fsys, name, suite.Matching); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: %v, want %s…", name, err, want)
 		}
 	}
 }
 
 func TestDiscoverMissing(t *testing.T) {
-	if _, err := suite.Discover(tree(), "nowhere", true); err == nil {
+	if _, err := suite.Discover(tree(), "nowhere", suite.Matching); err == nil {
 		t.Error("no error for a directory that does not exist")
 	}
 }
@@ -113,6 +213,7 @@ func TestOptions(t *testing.T) {
 	} {
 		tt.want.Model, tt.want.Props = "d/m.nm", "d/m.nm.props"
 		got, err := run(tt.args).Options()
+		got.Switches = nil
 		if err != nil || !reflect.DeepEqual(got, tt.want) {
 			t.Errorf("%s:\ngot  %+v, %v\nwant %+v", tt.args, got, err, tt.want)
 		}
@@ -124,7 +225,11 @@ func TestOptionsFiles(t *testing.T) {
 	if err != nil || got.Model != "d/x.prism" || got.Props != "d/y.props" {
 		t.Errorf("got %+v, %v", got, err)
 	}
-	for _, args := range []string{"a b c", "-const", "-epsilon", "-nosuchswitch", "-sim -simsamples x", "-sim -simwidth x", "-simnonsense"} {
+	got, err = suite.Run{Dir: "d", Args: []string{"y.props", "-importmodel", "x.all"}}.Options()
+	if err != nil || got.Model != "" || got.Props != "d/y.props" {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	for _, args := range []string{"a b -importtrans c", "a b c", "-const", "-epsilon", "-nosuchswitch", "-sim -simsamples x", "-sim -simwidth x", "-simnonsense"} {
 		if _, err := (suite.Run{Args: strings.Fields(args)}).Options(); err == nil {
 			t.Errorf("%s: no error", args)
 		}
@@ -137,7 +242,7 @@ func TestPrismSuite(t *testing.T) {
 	if dir == "" {
 		t.Skip("TILECHECK_PRISM_TESTS names no copy of prism-tests")
 	}
-	runs, err := suite.Discover(os.DirFS(dir), ".", true)
+	runs, err := suite.Discover(os.DirFS(dir), ".", suite.Matching)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,206 @@
+package expect
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"tilecheck/native/stats"
+	"tilecheck/prism/sema"
+	"tilecheck/result"
+)
+
+// Chosen are the annotations that a property has under one valuation; each is
+// nil if there is none.
+type Chosen struct {
+	Result *Expectation
+	Terms  *Terms
+}
+
+// Expects reports whether there is anything to judge by.
+func (c Chosen) Expects() bool { return c.Result != nil || c.Terms != nil && len(c.Terms.Errors) > 0 }
+
+// String returns what is expected, for people.
+func (c Chosen) String() string {
+	var parts []string
+	if c.Result != nil {
+		parts = append(parts, c.Result.Value)
+	}
+	if t := c.Terms; t != nil {
+		for _, x := range []struct {
+			value *float64
+			name  string
+		}{{t.Tolerance, "tolerance"}, {t.Absolute, "absolute"}} {
+			if x.value != nil {
+				parts = append(parts, x.name+"="+strconv.FormatFloat(*x.value, 'g', -1, 64))
+			}
+		}
+		if t.Statistical != nil {
+			parts = append(parts, fmt.Sprintf("samples=%d", t.Statistical.Samples))
+		}
+		if len(t.Errors) > 0 {
+			parts = append(parts, "an error of class "+classNames(t.Errors))
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+// classNames joins the names of classes, "limit" for all limits.
+func classNames(classes []result.Class) string {
+	if slices.Equal(classes, groups("any")) {
+		return "any"
+	}
+	if slices.Equal(classes, groups("limit")) {
+		return "limit"
+	}
+	var names []string
+	for _, c := range classes {
+		names = append(names, string(c))
+	}
+	return strings.Join(names, " or ")
+}
+
+// Judge compares a verdict with what is expected. There must be something:
+// Expects. Without terms it is Expectation.Judge.
+func (c Chosen) Judge(v result.Verdict, r Rules) Judgment {
+	t := c.Terms
+	if t == nil {
+		return c.Result.Judge(v, r)
+	}
+	if t.Errors != nil {
+		return c.judgeError(v, r)
+	}
+	switch {
+	case c.Result.Value == "?":
+		return Judgment{Outcome: NotTested}
+	case v.Err != nil:
+		return c.Result.Judge(v, r)
+	case t.Statistical != nil:
+		return judgment(c.Result.sampled(v, r, t.Statistical))
+	case t.Tolerance != nil || t.Absolute != nil:
+		return judgment(c.Result.tolerant(v, r, t))
+	}
+	return c.Result.Judge(v, r)
+}
+
+func judgment(err error) Judgment {
+	if err != nil {
+		return Judgment{Fail, err.Error()}
+	}
+	return Judgment{Outcome: Pass}
+}
+
+// judgeError wants a failure of a class and, if there is an "Error:words", the words.
+func (c Chosen) judgeError(v result.Verdict, r Rules) Judgment {
+	want := classNames(c.Terms.Errors)
+	switch {
+	case v.Err == nil:
+		return Judgment{Fail, fmt.Sprintf("Was expecting an error of class %s", want)}
+	case !slices.Contains(c.Terms.Errors, v.Err.Class):
+		return Judgment{Fail, fmt.Sprintf("Was expecting an error of class %s, got one of class %s: %s", want, v.Err.Class, v.Err.Message)}
+	case c.Result != nil && strings.HasPrefix(c.Result.Value, "Error"):
+		return judgment(c.Result.compareError(v.Err.Message))
+	}
+	return Judgment{Outcome: Pass}
+}
+
+// span is what is expected of a number: one, or any between two.
+type span struct{ lo, hi float64 }
+
+// span reads the value as numbers.
+func (e *Expectation) span(r Rules) (span, error) {
+	text := strings.TrimPrefix(e.Value, "~")
+	if m := interval.FindStringSubmatch(text); m != nil {
+		lo, ok := double(m[1])
+		hi, too := double(m[2])
+		if !ok || !too {
+			return span{}, problem("Invalid RESULT specification %q: found ends that are not numbers", text)
+		}
+		return span{lo, hi}, nil
+	}
+	if x, ok := double(text); ok {
+		return span{x, x}, nil
+	}
+	if x := rational(text); x != nil {
+		f, _ := x.Float64()
+		return span{f, f}, nil
+	}
+	v, err := expression(text, r)
+	if err != nil {
+		return span{}, err
+	}
+	if v.Type == sema.Bool {
+		return span{}, problem("Invalid RESULT specification %q: want a number", text)
+	}
+	return span{v.Float, v.Float}, nil
+}
+
+// tolerant compares a number with the tolerance of the terms only. The value of
+// the verdict counts, not what its engine says about its error.
+func (e *Expectation) tolerant(v result.Verdict, r Rules, t *Terms) error {
+	if v.Value.Kind != result.Number && v.Value.Kind != result.Integer {
+		return e.compare(v, r)
+	}
+	if strings.HasPrefix(e.Value, "Error") {
+		return problem("Was expecting an error")
+	}
+	want, err := e.span(r)
+	if err != nil {
+		return err
+	}
+	got := v.Value.Num
+	if special(got) || special(want.lo) || special(want.hi) {
+		return compareNumbers(got, want.lo, 0, e.Value)
+	}
+	allowed := max(orZero(t.Tolerance)*max(math.Abs(want.lo), math.Abs(want.hi)), orZero(t.Absolute))
+	off := max(want.lo-got, got-want.hi, 0)
+	const ulps = 4 * 0x1p-52 // of the subtractions
+	if !(off <= allowed+ulps*math.Abs(got)) {
+		return problem("Wrong result (expected %s, got %s, abs err = %s > %s)", e.Value, show(got), show(off), show(allowed))
+	}
+	return nil
+}
+
+func special(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) }
+
+// sampled wants the expected number within the interval of a sampled one.
+func (e *Expectation) sampled(v result.Verdict, r Rules, s *Statistical) error {
+	if v.Accuracy != result.Probable || v.Value.Kind != result.Number && v.Value.Kind != result.Integer {
+		return problem("Was expecting a sampled number, got one that is %s", v.Accuracy)
+	}
+	want, err := e.span(r)
+	if err != nil {
+		return err
+	}
+	i, err := SoundInterval(v, r.Level)
+	if err != nil {
+		return err
+	}
+	if !(want.lo <= i.Hi && i.Lo <= want.hi) {
+		return problem("Wrong result (expected %s, got %s in [%s, %s] with confidence %v from %d samples)",
+			e.Value, show(v.Value.Num), show(i.Lo), show(i.Hi), r.Level, v.Samples)
+	}
+	if half := (i.Hi - i.Lo) / 2; s.Width > 0 && !(half <= s.Width) {
+		return problem("The interval [%s, %s] is too wide (half-width %s, want at most %s)", show(i.Lo), show(i.Hi), show(half), show(s.Width))
+	}
+	return nil
+}
+
+// SoundInterval returns an interval that holds the mean that a verdict estimates
+// with at least that confidence, whatever the model. The error is a Problem.
+func SoundInterval(v result.Verdict, level float64) (result.Interval, error) {
+	const rounding = 1e-12
+	if v.Bound != nil && v.Confidence >= level-rounding {
+		return *v.Bound, nil
+	}
+	if v.Value.Kind == result.Number && strings.HasPrefix(v.Property, "P") && v.Samples > 0 {
+		if counts, err := stats.Published(v.Value.Num, v.Samples); err == nil {
+			if i, err := stats.BernoulliInterval(counts, level, false); err == nil {
+				return result.Interval{Lo: i.Lo, Hi: i.Hi}, nil
+			}
+		}
+	}
+	return result.Interval{}, problem("No interval holds the sampled value with confidence %v (a reward needs maxreward)", level)
+}

@@ -1,0 +1,46 @@
+package suite
+
+import (
+	"bytes"
+
+	"tilecheck/prism/syntax"
+)
+
+// word is one word of a file of switches.
+type word struct {
+	text  string
+	place Place
+}
+
+// lines splits a file of switches into words, line by line, without the lines
+// that are empty or start with #. There is no quoting.
+func lines(name string, text []byte) [][]word {
+	var out [][]word
+	number, offset := int32(0), 0
+	for line := range bytes.Lines(text) {
+		number++
+		if words := split(name, number, offset, line); len(words) > 0 && words[0].text[0] != '#' {
+			out = append(out, words)
+		}
+		offset += len(line)
+	}
+	return out
+}
+
+// split splits a line at blanks.
+func split(name string, number int32, offset int, line []byte) []word {
+	var words []word
+	start := -1
+	for i := 0; i <= len(line); i++ {
+		blank := i == len(line) || bytes.IndexByte([]byte(" \t\r\n\v\f"), line[i]) >= 0
+		switch {
+		case !blank && start < 0:
+			start = i
+		case blank && start >= 0:
+			at := syntax.Pos{Offset: int32(offset + start), Line: number, Col: int32(start + 1)}
+			words = append(words, word{string(line[start:i]), Place{name, at}})
+			start = -1
+		}
+	}
+	return words
+}
