@@ -1,0 +1,146 @@
+package report
+
+import (
+	"io"
+	"strconv"
+	"strings"
+
+	"tilecheck/result"
+)
+
+// maxBaselineRows is how many rows the Markdown of a baseline has; other formats have all.
+const maxBaselineRows = 100
+
+// Write prints what changed: a table with a row a result, the gravest changes
+// first, and what they were and are. Markdown leaves out rows after the
+// hundredth, and says how many. JSON is one object with "summary" and
+// "changes"; a change has "aspects" and "old" and "new", each a result as in the
+// JSON of [WriteTests] without its log.
+//
+// The error is that of w.
+func (b *Baseline) Write(w io.Writer, f Format, opt Options) error {
+	if f == FormatJSON {
+		return writeJSON(w, b.object(opt))
+	}
+	if len(b.Changes) == 0 && f != FormatCSV {
+		_, err := io.WriteString(w, "Nothing changed since the baseline: "+b.words()+"\n")
+		return err
+	}
+	t := b.table(opt)
+	if left := len(t.Rows) - maxBaselineRows; f == FormatMarkdown && left > 0 {
+		t.Rows = t.Rows[:maxBaselineRows]
+		t.Notes = append([]string{strconv.Itoa(left) + " more changes are left out here; --format json has them"}, t.Notes...)
+	}
+	if f != FormatCSV {
+		t = t.dropEmpty()
+	}
+	return t.Write(w, f, opt)
+}
+
+func (b *Baseline) table(opt Options) *Table {
+	t := &Table{
+		Title: "Changes since the baseline",
+		Columns: []Column{
+			{Name: "change"},
+			{Name: "where", Min: 16},
+			{Name: "property", Min: 16, Max: 60, Code: true},
+			{Name: "with", Min: 8, Max: 40, Code: true},
+			{Name: "engine"},
+			{Name: "was", Min: 12, Max: 40},
+			{Name: "is", Min: 12, Max: 40},
+		},
+		Notes: []string{b.words()},
+	}
+	for i := range b.Changes {
+		c := &b.Changes[i]
+		r := c.result()
+		t.Append(c.cell(), r.place(), r.title(), r.setting(), r.Engine, c.side(c.Old, opt), c.side(c.New, opt))
+	}
+	return t
+}
+
+// result is the one that a change is about.
+func (c *BaselineChange) result() *TestResult {
+	if c.New != nil {
+		return c.New
+	}
+	return c.Old
+}
+
+func (c *BaselineChange) cell() Cell {
+	tone := Plain
+	switch c.Aspects[0] {
+	case Broken, ValueMoved, StatesMoved:
+		tone = Bad
+	case Mended:
+		tone = Good
+	}
+	return Cell{Text: strings.Join(words(c.Aspects), ", "), Tone: tone}
+}
+
+func words(aspects []Aspect) []string {
+	out := make([]string, len(aspects))
+	for i, a := range aspects {
+		out[i] = a.String()
+	}
+	return out
+}
+
+// side is what a result was in the aspects that changed, a line each. Of what
+// is new or gone that is the outcome.
+func (c *BaselineChange) side(r *TestResult, opt Options) string {
+	if r == nil {
+		return ""
+	}
+	var lines []string
+	for _, a := range c.Aspects {
+		switch a {
+		case ValueMoved:
+			lines = append(lines, knownText(r.Verdict, opt))
+		case StatesMoved:
+			lines = append(lines, spaceText(r.Verdict))
+		case Slower, Faster:
+			lines = append(lines, duration(r.seconds()))
+		case Broken, Otherwise, Mended, Vanished, Added:
+			lines = append(lines, r.Outcome.String())
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// knownText is the value and its interval.
+func knownText(v *result.Verdict, opt Options) string {
+	text := valueText(v, opt)
+	if interval := intervalText(v); interval != "" {
+		text += " " + interval
+	}
+	return text
+}
+
+func spaceText(v *result.Verdict) string {
+	return countText(v.States) + " states, " + countText(v.Choices) + " choices, " + countText(v.Transitions) + " transitions"
+}
+
+func (b *Baseline) object(opt Options) object {
+	var summary object
+	for a := Broken; a <= Added; a++ {
+		summary = append(summary, member{a.String(), b.Count(a)})
+	}
+	summary = append(summary, member{"same", b.Same})
+	changes := make([]object, len(b.Changes))
+	for i := range b.Changes {
+		c := &b.Changes[i]
+		changes[i] = object{{"aspects", words(c.Aspects)}, {"old", sideObject(c.Old)}, {"new", sideObject(c.New)}}
+	}
+	return object{{"tilecheck", opt.version()}, {"summary", summary}, {"changes", changes}}
+}
+
+// sideObject is absent for a side that is not there.
+func sideObject(r *TestResult) any {
+	if r == nil {
+		return nil
+	}
+	short := *r
+	short.Log = ""
+	return short.object()
+}

@@ -1,0 +1,286 @@
+package report
+
+import (
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// The parts of the page. The template escapes everything that is put into it.
+var (
+	//go:embed html/page.gohtml
+	htmlTemplate string
+	//go:embed html/style.css
+	htmlStyle string
+	//go:embed html/script.js
+	htmlScript string
+)
+
+// WriteHTML prints a run of a test suite as one HTML page that needs nothing
+// else: no network, no fonts, and no script but for its filters. It has what
+// failed, the reasons of what was not judged, counts by folder, plots of
+// experiments, every result with the engines side by side, and the logs.
+//
+// Results are side by side when they differ in nothing but the engine. Engines
+// differ when one of them was found to disagree, or when what they know cannot
+// be of one value, as in [CompareBaseline]; values of different resolutions of
+// nondeterminism are not compared.
+//
+// The page asks browsers to refuse everything that is not in it (by a content
+// security policy with the digests of its style and its script), so text from
+// models and tools that looks like markup could do nothing even if it were not
+// escaped.
+//
+// The error is that of w.
+func WriteHTML(w io.Writer, rep *TestReport, opt Options) error {
+	page, err := template.New("page").Parse(htmlTemplate)
+	if err != nil {
+		return fmt.Errorf("parse the template of the page: %w", err)
+	}
+	return page.Execute(w, newHTMLPage(rep, opt))
+}
+
+// htmlPage is what the template shows.
+type htmlPage struct {
+	Title, Version, Conclusion string
+	VerdictClass, VerdictMark  string
+	Policy                     string
+	Style                      template.CSS
+	Script                     template.JS
+	Meta                       []htmlPair
+	Counts                     []htmlCount
+	Sections                   []htmlSection
+	Engines                    []string
+	Failures                   []htmlFailure
+	MoreFailures               int
+	Findings                   []htmlPair
+	Reasons                    []htmlReason
+	FolderHeads                []string
+	Folders                    []htmlFolderRow
+	Figures                    []htmlFigure
+	MoreFigures                string
+	Suites                     []htmlSuite
+	Logs                       []*htmlLog
+	MoreLogs                   string
+	Notes                      []string
+}
+
+// htmlPair is a text with a name; Code marks text to copy.
+type htmlPair struct {
+	Name, Text string
+	Code       bool
+}
+
+// htmlOutcome is how an outcome looks: nothing is said by its colour alone.
+type htmlOutcome struct{ Class, Mark, Word string }
+
+func htmlOutcomeOf(o TestOutcome) htmlOutcome {
+	mark := [...]string{"!", "◔", "✗", "≠", "⊘", "?", "–", "✓"}[o]
+	return htmlOutcome{strings.ReplaceAll(o.String(), " ", "-"), mark, o.String()}
+}
+
+// htmlCount is a number of results with an outcome, and its part of a bar of 1000.
+type htmlCount struct {
+	htmlOutcome
+	N        int
+	X, Width string
+}
+
+type htmlSection struct {
+	ID, Name string
+	N        int
+}
+
+type htmlFailure struct {
+	htmlOutcome
+	Place, Engine string
+	Details       []htmlPair
+	Log           string
+	More          int
+}
+
+type htmlReason struct {
+	htmlOutcome
+	N                     int
+	Engine, Reason, First string
+}
+
+type htmlFolderRow struct {
+	ID, Folder, Engine, Time string
+	Cells                    []htmlPair
+	Total                    bool
+}
+
+func newHTMLPage(rep *TestReport, opt Options) *htmlPage {
+	opt.Unicode = true
+	all := tallyOf(rep.Results)
+	p := &htmlPage{
+		Title: rep.Title, Version: opt.version(), Conclusion: all.headline(), VerdictClass: "good", VerdictMark: "✓",
+		Style: template.CSS(htmlStyle), Script: template.JS(htmlScript), Policy: contentPolicy(),
+		Counts: htmlCounts(all), Engines: rep.engines(), Notes: rep.Notes, Meta: rep.htmlMeta(),
+	}
+	if p.Title == "" {
+		p.Title = "tilecheck test"
+	}
+	if all.failing() > 0 || all.total == 0 {
+		p.VerdictClass, p.VerdictMark = "bad", "✗"
+	}
+	logs := newHTMLLogs(rep)
+	p.Failures, p.MoreFailures = rep.htmlFailures(logs)
+	for i := range rep.Findings {
+		p.Findings = append(p.Findings, htmlPair{Name: rep.Findings[i].place(), Text: rep.Findings[i].Message})
+	}
+	for _, g := range rep.byReason() {
+		if !g.outcome.failing() {
+			first := g.results[0].place()
+			p.Reasons = append(p.Reasons, htmlReason{htmlOutcomeOf(g.outcome), len(g.results), g.engine, g.reasonText(), first})
+		}
+	}
+	p.Suites = rep.htmlSuites(logs, opt)
+	p.FolderHeads, p.Folders = rep.htmlFolders()
+	p.Figures, p.MoreFigures = rep.htmlFigures(opt)
+	p.Logs, p.MoreLogs = logs.list, logs.more()
+	p.Sections = p.sections()
+	return p
+}
+
+// headline is the counts in a few words.
+func (t *tally) headline() string {
+	results := strconv.Itoa(t.total) + plural(t.total, " result", " results")
+	switch bad, pass := t.failing(), t.counts[TestPassed]; {
+	case t.total == 0:
+		return "Nothing was checked"
+	case bad > 0:
+		return strconv.Itoa(bad) + " of " + results + " failed"
+	case pass == t.total:
+		return "All " + results + " passed"
+	default:
+		return strconv.Itoa(pass) + " of " + results + " passed, none failed"
+	}
+}
+
+// contentPolicy permits the style and the script of the page, and nothing else.
+//
+// Source: W3C, Content Security Policy Level 3, section 2.3.1.
+func contentPolicy() string {
+	digest := func(text string) string {
+		sum := sha256.Sum256([]byte(text))
+		return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+	}
+	return "default-src 'none'; style-src " + digest(htmlStyle) + "; script-src " + digest(htmlScript) +
+		"; base-uri 'none'; form-action 'none'"
+}
+
+func htmlCounts(t *tally) []htmlCount {
+	var out []htmlCount
+	x := 0.0
+	for _, o := range tallyOrder() {
+		if n := t.counts[o]; n > 0 {
+			width := 1000 * float64(n) / float64(t.total)
+			out = append(out, htmlCount{htmlOutcomeOf(o), n, svgNumber(x), svgNumber(width)})
+			x += width
+		}
+	}
+	return out
+}
+
+func (rep *TestReport) htmlMeta() []htmlPair {
+	var out []htmlPair
+	add := func(name, text string) {
+		if text != "" {
+			out = append(out, htmlPair{Name: name, Text: text})
+		}
+	}
+	add("engines", strings.Join(rep.engines(), ", "))
+	if !rep.Started.IsZero() {
+		add("started", rep.Started.UTC().Format(time.DateTime)+" UTC")
+	}
+	add("took", duration(rep.Elapsed.Seconds()))
+	add("results", countText(int64(len(rep.Results))))
+	return out
+}
+
+// maxCards is how many failures a page has in detail above its suites.
+const maxCards = 200
+
+// htmlFailures returns what failed, and how many failures are left to the suites.
+func (rep *TestReport) htmlFailures(logs *htmlLogs) (cards []htmlFailure, left int) {
+	shown, more := rep.failures()
+	left = max(len(shown)-maxCards, 0)
+	for i, r := range shown[:len(shown)-left] {
+		cards = append(cards, htmlFailure{htmlOutcomeOf(r.Outcome), r.place(), r.Engine, htmlDetails(r.details()), logs.of(r), more[i]})
+	}
+	return cards, left
+}
+
+func htmlDetails(details []detail) []htmlPair {
+	out := make([]htmlPair, len(details))
+	for i, d := range details {
+		code := d.name == "property" || d.name == "with" || d.name == "model" || d.name == "re-run"
+		out[i] = htmlPair{d.name, d.text, code}
+	}
+	return out
+}
+
+// htmlFolders is the table of counts by folder.
+func (rep *TestReport) htmlFolders() (heads []string, rows []htmlFolderRow) {
+	all := tallyOf(rep.Results)
+	var used []TestOutcome
+	for _, o := range tallyOrder() {
+		if all.counts[o] > 0 {
+			used = append(used, o)
+			heads = append(heads, o.String())
+		}
+	}
+	row := func(t *tally, folder, engine string) htmlFolderRow {
+		r := htmlFolderRow{Folder: folder, Engine: engine, Time: duration(t.seconds)}
+		for _, o := range used {
+			r.Cells = append(r.Cells, htmlPair{Name: htmlOutcomeOf(o).Class, Text: countText(int64(t.counts[o]))})
+		}
+		return r
+	}
+	ids := make(map[string]string)
+	for _, t := range rep.byFolder() {
+		if ids[t.folder] == "" {
+			ids[t.folder] = htmlID("folder", len(ids))
+		}
+		r := row(&t.tally, t.folder, t.engine)
+		r.ID = ids[t.folder]
+		rows = append(rows, r)
+	}
+	if len(rows) > 1 {
+		total := row(all, "total", "")
+		total.Total = true
+		rows = append(rows, total)
+	}
+	return heads, rows
+}
+
+// htmlID names the i-th part of a kind, from 1.
+func htmlID(kind string, i int) string { return kind + "-" + strconv.Itoa(i+1) }
+
+// sections lists the parts of the page that are there.
+func (p *htmlPage) sections() []htmlSection {
+	all := []htmlSection{
+		{"failures", "What failed", len(p.Failures)},
+		{"findings", "Annotations to look at", len(p.Findings)},
+		{"reasons", "What was not judged, and why", len(p.Reasons)},
+		{"folders", "By folder", 0},
+		{"experiments", "Experiments", len(p.Figures)},
+		{"suites", "Suites", 0},
+		{"logs", "Logs", len(p.Logs)},
+	}
+	var out []htmlSection
+	for _, s := range all {
+		if s.N > 0 || (s.ID == "folders" || s.ID == "suites") && len(p.Suites) > 0 {
+			out = append(out, s)
+		}
+	}
+	return out
+}

@@ -1,0 +1,432 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+
+	"tilecheck/result"
+)
+
+// What a page draws of experiments.
+const (
+	minExperiment = 3  // points that a series needs for a picture
+	maxSeries     = 7  // in one picture
+	maxFigures    = 60 // on one page
+)
+
+// The size of a picture and of the margins of its axes.
+const (
+	figureWidth, figureHeight                = 560.0, 300.0
+	marginLeft, marginRight, marginTop, foot = 62.0, 14.0, 12.0, 46.0
+)
+
+// experiment is a property over a range of a constant.
+type experiment struct {
+	first    *TestResult // for the texts
+	constant string
+	setting  string
+	series   []curve
+	expected []point
+	left     int // series that are not drawn
+}
+
+// curve is the values of one engine under one valuation of the other constants.
+type curve struct {
+	name   string
+	look   int // the engine, or the valuation if there is only one engine
+	points []labelled
+}
+
+type labelled struct {
+	point
+	text string
+}
+
+// experiments collects the pictures there are to draw, in the order of the suite.
+func (rep *TestReport) experiments(opt Options) []*experiment {
+	groups := make(map[string][]*TestResult)
+	var order []string
+	for i := range rep.Results {
+		r := &rep.Results[i]
+		if len(r.Constants) == 0 || r.title() == wholeRun {
+			continue
+		}
+		key := r.question()
+		if groups[key] == nil {
+			order = append(order, key)
+		}
+		groups[key] = append(groups[key], r)
+	}
+	var out []*experiment
+	for _, key := range order {
+		if e := newExperiment(groups[key], rep.engines(), opt); e != nil {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// newExperiment returns nil when the results of one property make no picture.
+func newExperiment(results []*TestResult, engines []string, opt Options) *experiment {
+	constant := experimentConstant(results)
+	if constant == "" {
+		return nil
+	}
+	e := &experiment{first: results[0], constant: constant}
+	varying := varyingConstants(results)
+	fixed := constants(pick(results[0], func(name string) bool { return !slices.Contains(varying, name) }))
+	switches := strings.TrimPrefix(results[0].setting(), constants(results[0].Constants).String())
+	e.setting = strings.TrimSpace(fixed.String() + switches)
+	for _, r := range results {
+		x, ok := constantNumber(r, constant)
+		if !ok {
+			continue
+		}
+		if len(varying) == 1 { // else there are several expectations at one place
+			e.expect(x, r.Expected)
+		}
+		if p, ok := experimentPoint(r, x, opt); ok {
+			rest := constants(pick(r, func(name string) bool { return name != constant && slices.Contains(varying, name) }))
+			e.add(strings.TrimSpace(r.Engine+" "+rest.String()), p)
+		}
+	}
+	return e.finish(engines)
+}
+
+// pick returns the constants of a result whose names are wanted.
+func pick(r *TestResult, wanted func(name string) bool) []result.Constant {
+	var out []result.Constant
+	for _, c := range r.Constants {
+		if wanted(c.Name) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// add puts a point into the series of that name.
+func (e *experiment) add(name string, p labelled) {
+	i := slices.IndexFunc(e.series, func(s curve) bool { return s.name == name })
+	if i < 0 {
+		i = len(e.series)
+		e.series = append(e.series, curve{name: name})
+	}
+	e.series[i].points = append(e.series[i].points, p)
+}
+
+// expect adds an expectation if it is a number; engines have the same ones.
+func (e *experiment) expect(x float64, text string) {
+	y, ok := plainNumber(text)
+	if ok && !slices.ContainsFunc(e.expected, func(p point) bool { return p.x == x }) {
+		e.expected = append(e.expected, point{x: x, y: y, low: y, high: y})
+	}
+}
+
+// finish orders what was collected; it returns nil when that is too little for a picture.
+func (e *experiment) finish(engines []string) *experiment {
+	e.series = slices.DeleteFunc(e.series, func(s curve) bool { return len(s.points) < minExperiment })
+	if len(e.series) == 0 {
+		return nil
+	}
+	if len(e.series) > maxSeries {
+		e.left = len(e.series) - maxSeries
+		e.series = e.series[:maxSeries]
+	}
+	byX := func(a, b point) int { return cmp.Compare(a.x, b.x) }
+	plain := true // the series are engines
+	for i := range e.series {
+		slices.SortStableFunc(e.series[i].points, func(a, b labelled) int { return byX(a.point, b.point) })
+		plain = plain && slices.Contains(engines, e.series[i].name)
+	}
+	slices.SortStableFunc(e.expected, byX)
+	for i := range e.series {
+		e.series[i].look = i
+		if plain {
+			e.series[i].look = slices.Index(engines, e.series[i].name)
+		}
+	}
+	return e
+}
+
+// varyingConstants lists the constants that have several values.
+func varyingConstants(results []*TestResult) []string {
+	var out []string
+	for _, c := range results[0].Constants {
+		if len(constantValues(results, c.Name)) > 1 {
+			out = append(out, c.Name)
+		}
+	}
+	return out
+}
+
+func constantValues(results []*TestResult, name string) map[string]bool {
+	values := make(map[string]bool)
+	for _, r := range results {
+		for _, c := range r.Constants {
+			if c.Name == name {
+				values[c.Value] = true
+			}
+		}
+	}
+	return values
+}
+
+// experimentConstant is the constant with the most values, if those are numbers and enough for a picture.
+func experimentConstant(results []*TestResult) string {
+	best, most := "", minExperiment-1
+	for _, c := range results[0].Constants {
+		if _, ok := constantNumber(results[0], c.Name); !ok {
+			continue
+		}
+		if n := len(constantValues(results, c.Name)); n > most {
+			best, most = c.Name, n
+		}
+	}
+	return best
+}
+
+func constantNumber(r *TestResult, name string) (float64, bool) {
+	for _, c := range r.Constants {
+		if c.Name == name {
+			return plainNumber(c.Value)
+		}
+	}
+	return 0, false
+}
+
+// plainNumber reads a text that is a number, "~" before it or not, or a fraction; not a huge one, which no axis can show.
+func plainNumber(text string) (float64, bool) {
+	text = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(text), "~"))
+	if x, err := strconv.ParseFloat(text, 64); err == nil {
+		return x, math.Abs(x) < 1e300
+	}
+	r, ok := new(big.Rat).SetString(text)
+	if !ok {
+		return 0, false
+	}
+	x, _ := r.Float64()
+	return x, math.Abs(x) < 1e300
+}
+
+// experimentPoint is the value of a result with its interval, in words too.
+func experimentPoint(r *TestResult, x float64, opt Options) (p labelled, ok bool) {
+	v := r.Verdict
+	if v == nil || v.Value.Kind != result.Number && v.Value.Kind != result.Integer {
+		return p, false
+	}
+	if !(math.Abs(v.Value.Num) < 1e300) {
+		return p, false
+	}
+	known := knownOf(v)
+	if !(known.Hi-known.Lo < 1e300) {
+		known = result.Interval{Lo: v.Value.Num, Hi: v.Value.Num}
+	}
+	p.point = point{x: x, y: v.Value.Num, low: min(known.Lo, v.Value.Num), high: max(known.Hi, v.Value.Num)}
+	p.text = constants(r.Constants).String() + ": " + knownText(v, opt) + ", " + r.Engine + ", " + r.Outcome.String()
+	return p, true
+}
+
+// htmlFigure is a picture as the template draws it.
+type htmlFigure struct {
+	Property, Place, Setting, Label, Constant, Note string
+	Width, Height, Axis, NameX, NameY               string
+	XTicks, YTicks                                  []htmlTick
+	Series                                          []htmlSeries
+	Legend                                          []htmlLegend
+}
+
+type htmlTick struct{ Path, X, Y, Text string }
+
+type htmlSeries struct {
+	Class, Line, Bars string
+	Points            []htmlPoint
+}
+
+type htmlPoint struct{ Mark, Path, Text string }
+
+type htmlLegend struct {
+	Class, Name, Mark, Path string
+	Line                    bool
+}
+
+func (rep *TestReport) htmlFigures(opt Options) (out []htmlFigure, more string) {
+	all := rep.experiments(opt)
+	for i, e := range all {
+		if i == maxFigures {
+			return out, fmt.Sprintf("%d more experiments are not drawn; their values are in the suites.", len(all)-i)
+		}
+		out = append(out, e.figure())
+	}
+	return out, ""
+}
+
+// axis maps numbers to coordinates; a logarithmic one has positive numbers only.
+type axis struct {
+	low, high float64 // of the numbers
+	from, to  float64 // of the coordinates
+	log       bool
+}
+
+func (a axis) at(x float64) float64 {
+	low, high := a.low, a.high
+	if a.log {
+		x, low, high = math.Log(x), math.Log(low), math.Log(high)
+	}
+	return a.from + (x-low)/(high-low)*(a.to-a.from)
+}
+
+func (e *experiment) figure() htmlFigure {
+	xs, ax, ay := e.axes()
+	f := htmlFigure{
+		Property: e.first.title(), Place: e.first.place(), Setting: e.setting, Constant: e.constant,
+		Label: fmt.Sprintf("%s over %s from %g to %g: %d series; the values are in the suites",
+			e.first.title(), e.constant, xs[0], xs[len(xs)-1], len(e.series)),
+		Width: svgNumber(figureWidth), Height: svgNumber(figureHeight),
+		Axis:  "M" + svgPoint(marginLeft, marginTop) + "V" + svgNumber(ay.from) + "H" + svgNumber(figureWidth-marginRight),
+		NameX: svgNumber((ax.from + ax.to) / 2), NameY: svgNumber(figureHeight - 8),
+		XTicks: xTicks(ax, ay, xs), YTicks: yTicks(ax, ay),
+	}
+	if e.left > 0 {
+		f.Note = fmt.Sprintf("%d more series are not drawn.", e.left)
+	}
+	if len(e.expected) > 0 {
+		f.addExpected(e.expected, ax, ay)
+	}
+	for i, s := range e.series {
+		shift := (float64(i) - float64(len(e.series)-1)/2) * 4
+		f.addSeries(s, ax, ay, shift)
+	}
+	return f
+}
+
+// axes chooses what the axes show, and returns the values of the constant in order.
+func (e *experiment) axes() (xs []float64, ax, ay axis) {
+	low, high := math.Inf(1), math.Inf(-1)
+	take := func(p point) {
+		xs = append(xs, p.x)
+		low, high = min(low, p.low), max(high, p.high)
+	}
+	for _, s := range e.series {
+		for _, p := range s.points {
+			take(p.point)
+		}
+	}
+	for _, p := range e.expected {
+		take(p)
+	}
+	slices.Sort(xs)
+	xs = slices.Compact(xs)
+	const spread = 50 // from this ratio on the axis is logarithmic
+	first, last := xs[0], xs[len(xs)-1]
+	ax = axis{low: first, high: last, from: marginLeft + 18, to: figureWidth - marginRight - 18, log: first > 0 && last/first >= spread}
+	if first == last {
+		ax.low, ax.high = first-1, last+1
+	}
+	pad := (high - low) * 0.06
+	if pad == 0 {
+		pad = max(math.Abs(high)*0.1, 1e-3)
+	}
+	// The names of ticks have six digits: what differs by less is a flat line.
+	pad = max(pad, math.Abs(high)*1e-5, math.Abs(low)*1e-5)
+	ay = axis{low: low - pad, high: high + pad, from: figureHeight - foot, to: marginTop}
+	if low >= 0 && ay.low < 0 {
+		ay.low = 0
+	}
+	if strings.HasPrefix(e.first.Property, "P") && high <= 1 && ay.high > 1 {
+		ay.high = 1
+	}
+	return xs, ax, ay
+}
+
+// xTicks names the values of the constant where there is room.
+func xTicks(ax, ay axis, xs []float64) []htmlTick {
+	const room = 38
+	var out []htmlTick
+	last := math.Inf(-1)
+	for _, x := range xs {
+		at := ax.at(x)
+		t := htmlTick{Path: "M" + svgPoint(at, ay.from) + "v4", X: svgNumber(at), Y: svgNumber(ay.from + 18)}
+		if at-last >= room {
+			t.Text = tickText(x)
+			last = at
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+func yTicks(ax, ay axis) []htmlTick {
+	step := niceStep((ay.high - ay.low) / 5)
+	var out []htmlTick
+	for n := math.Ceil(ay.low/step - 1e-9); n*step <= ay.high+step*1e-9; n++ {
+		y := n*step + 0 // no negative zero
+		at := ay.at(y)
+		out = append(out, htmlTick{
+			Path: "M" + svgPoint(marginLeft, at) + "H" + svgNumber(figureWidth-marginRight),
+			X:    svgNumber(marginLeft - 7), Y: svgNumber(at), Text: tickText(y),
+		})
+	}
+	return out
+}
+
+// niceStep is 1, 2 or 5 times a power of ten, at least x.
+func niceStep(x float64) float64 {
+	power := math.Pow(10, math.Floor(math.Log10(x)))
+	for _, n := range []float64{1, 2, 5} {
+		if n*power >= x*(1-1e-9) {
+			return n * power
+		}
+	}
+	return 10 * power
+}
+
+func tickText(x float64) string { return scaleOf(x, 0).format(x, 0) }
+
+func svgPoint(x, y float64) string { return svgNumber(x) + " " + svgNumber(y) }
+
+func (f *htmlFigure) addSeries(s curve, ax, ay axis, shift float64) {
+	out := htmlSeries{Class: "s" + strconv.Itoa(s.look%7)}
+	var line, bars strings.Builder
+	for i, p := range s.points {
+		x, y := ax.at(p.x)+shift, ay.at(p.y)
+		line.WriteString([...]string{"M", "L"}[min(i, 1)] + svgPoint(x, y))
+		if p.low < p.high {
+			low, high := ay.at(max(p.low, ay.low)), ay.at(min(p.high, ay.high))
+			fmt.Fprintf(&bars, "M%sV%sM%sh6M%sh6", svgPoint(x, low), svgNumber(high), svgPoint(x-3, low), svgPoint(x-3, high))
+		}
+		out.Points = append(out.Points, htmlPoint{"dot", markPath(s.look, x, y, 3.6), p.text})
+	}
+	out.Line, out.Bars = line.String(), bars.String()
+	f.Series = append(f.Series, out)
+	f.Legend = append(f.Legend, htmlLegend{Class: out.Class, Name: s.name, Mark: "dot", Path: markPath(s.look, 14, 7, 4), Line: true})
+}
+
+// addExpected draws crosses where the expectations are.
+func (f *htmlFigure) addExpected(points []point, ax, ay axis) {
+	cross := func(x, y float64) string { return "M" + svgPoint(x-6, y-6) + "l12 12m0 -12l-12 12" }
+	out := htmlSeries{Class: "expected"}
+	for _, p := range points {
+		text := "expected " + tickText(p.y)
+		out.Points = append(out.Points, htmlPoint{"cross", cross(ax.at(p.x), ay.at(p.y)), text})
+	}
+	f.Series = append(f.Series, out)
+	f.Legend = append(f.Legend, htmlLegend{Class: out.Class, Name: "expected", Mark: "cross", Path: cross(14, 7)})
+}
+
+// markPath is the i-th shape at a point: a circle, square, triangle or diamond.
+func markPath(i int, x, y, r float64) string {
+	switch i % 4 {
+	case 0:
+		return fmt.Sprintf("M%sa%g %g 0 1 0 %g 0a%g %g 0 1 0 %g 0z", svgPoint(x-r, y), r, r, 2*r, r, r, -2*r)
+	case 1:
+		return fmt.Sprintf("M%sh%gv%gh%gz", svgPoint(x-r, y-r), 2*r, 2*r, -2*r)
+	case 2:
+		return fmt.Sprintf("M%sl%g %gh%gz", svgPoint(x, y-r*1.2), r*1.2, r*2.1, -r*2.4)
+	}
+	return fmt.Sprintf("M%sl%g %gl%g %gl%g %gz", svgPoint(x, y-r*1.3), r*1.3, r*1.3, -r*1.3, r*1.3, -r*1.3, -r*1.3)
+}

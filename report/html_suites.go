@@ -1,0 +1,312 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"tilecheck/result"
+)
+
+// htmlSuite is the files of a folder.
+type htmlSuite struct {
+	ID, Folder string
+	Files      []*htmlFile
+}
+
+// htmlFile is the results of a properties file.
+type htmlFile struct {
+	Name, Model string
+	Open        bool // because something in it failed, or because there is little else
+	Counts      []htmlCount
+	Engines     []string
+	Compare     bool // there are engines to compare
+	Rows        []*htmlRow
+	results     []TestResult
+}
+
+// htmlRow is a property under one valuation, with a cell an engine.
+type htmlRow struct {
+	Line, Name, Property, Setting, Expected string
+	Model                                   string // if the file has results of several
+	Cells                                   []htmlCell
+	Agreement, AgreementClass               string
+	Outcomes                                string // for the filters: "pass\tnative\nfail\tprism"
+	verdicts                                []*TestResult
+}
+
+type htmlCell struct {
+	htmlOutcome
+	Value, Interval, Meta, Summary, Log string
+	Details                             []htmlPair
+}
+
+// maxOpenResults is how many results a report may have for every file to be unfolded.
+const maxOpenResults = 60
+
+func (rep *TestReport) htmlSuites(logs *htmlLogs, opt Options) []htmlSuite {
+	engines := rep.engines()
+	var suites []htmlSuite
+	folders := make(map[string]int)
+	files := make(map[string]*htmlFile)
+	rows := make(map[string]*htmlRow)
+	several := rep.severalModels()
+	for i := range rep.Results {
+		r := &rep.Results[i]
+		folder := r.folder()
+		if _, ok := folders[folder]; !ok {
+			folders[folder] = len(suites)
+			suites = append(suites, htmlSuite{ID: htmlID("folder", len(suites)), Folder: folder})
+		}
+		name := filepath.ToSlash(r.source())
+		f := files[name]
+		if f == nil {
+			f = &htmlFile{Name: path.Base(name), Engines: engines, Compare: len(engines) > 1, Open: len(rep.Results) <= maxOpenResults}
+			files[name] = f
+			s := &suites[folders[folder]]
+			s.Files = append(s.Files, f)
+		}
+		row := f.add(r, rows, logs, opt)
+		if several[r.source()] {
+			row.Model = r.Model
+		}
+	}
+	for _, s := range suites {
+		for _, f := range s.Files {
+			f.finish()
+		}
+	}
+	return suites
+}
+
+// add puts a result into the row of its property and valuation, or begins one:
+// an engine may have the same property twice.
+func (f *htmlFile) add(r *TestResult, rows map[string]*htmlRow, logs *htmlLogs, opt Options) *htmlRow {
+	f.results = append(f.results, *r)
+	engine := slices.Index(f.Engines, r.Engine)
+	key := r.question() + "\x00" + constants(r.Constants).String()
+	row := rows[key]
+	if row == nil || row.Cells[engine].Word != "" {
+		row = &htmlRow{Name: r.Name, Property: r.Property, Setting: r.setting(), Cells: make([]htmlCell, len(f.Engines))}
+		if r.Line > 0 {
+			row.Line = strconv.Itoa(r.Line)
+		}
+		if row.Property == "" && row.Name == "" {
+			row.Property = r.title()
+		}
+		rows[key] = row
+		f.Rows = append(f.Rows, row)
+	}
+	if row.Expected == "" {
+		row.Expected = r.Expected
+	}
+	row.Cells[engine] = r.htmlCell(logs, opt)
+	row.verdicts = append(row.verdicts, r)
+	return row
+}
+
+// question is a text that tells a property of a run from all others, whatever the engine and the valuation.
+func (r *TestResult) question() string {
+	return strings.Join([]string{r.source(), r.Model, r.Props, strings.Join(r.Args, "\n"), r.title(), strconv.Itoa(r.Line)}, "\x00")
+}
+
+// finish adds what is known when the file is complete.
+func (f *htmlFile) finish() {
+	t := tallyOf(f.results)
+	f.Counts = htmlCounts(t)
+	f.Open = f.Open || t.failing() > 0
+	var models []string
+	for i := range f.results {
+		if m := f.results[i].Model; m != "" {
+			models = append(models, m)
+		}
+	}
+	f.Model = strings.Join(distinct(models), ", ")
+	for _, row := range f.Rows {
+		var outcomes []string
+		for _, r := range row.verdicts {
+			outcomes = append(outcomes, htmlOutcomeOf(r.Outcome).Class+"\t"+r.Engine)
+		}
+		row.Outcomes = strings.Join(outcomes, "\n")
+		if f.Compare {
+			row.Agreement, row.AgreementClass = agreement(row.verdicts)
+		}
+	}
+}
+
+func (r *TestResult) htmlCell(logs *htmlLogs, opt Options) htmlCell {
+	c := htmlCell{htmlOutcome: htmlOutcomeOf(r.Outcome), Summary: "why", Log: logs.of(r)}
+	var meta []string
+	if v := r.Verdict; v != nil {
+		c.Value, c.Interval = valueText(v, opt), intervalText(v)
+		if v.States > 0 {
+			meta = append(meta, countText(v.States)+plural(int(v.States), " state", " states"))
+		}
+		if v.Samples > 0 {
+			meta = append(meta, countText(v.Samples)+plural(int(v.Samples), " sample", " samples"))
+		}
+		if v.Confidence > 0 {
+			meta = append(meta, percent(v.Confidence))
+		}
+	}
+	if c.Value == "" && r.Outcome != TestError {
+		c.Value = r.Got
+	}
+	if s := duration(r.seconds()); s != "" {
+		meta = append(meta, s)
+	}
+	if r.Cached {
+		meta = append(meta, "cached")
+	}
+	c.Meta = strings.Join(meta, " · ")
+	c.Details = r.htmlMore()
+	if r.Outcome == TestPassed {
+		c.Summary = "more"
+	}
+	return c
+}
+
+// htmlMore is what a cell folds away: of what passed only warnings.
+func (r *TestResult) htmlMore() []htmlPair {
+	var out []htmlPair
+	add := func(name, text string, code bool) {
+		if text != "" {
+			out = append(out, htmlPair{name, text, code})
+		}
+	}
+	if r.Outcome != TestPassed {
+		add("got", r.Got, false)
+		add("reason", r.Reason, false)
+		add("re-run", r.Rerun, true)
+	}
+	if v := r.Verdict; v != nil {
+		if len(v.Warnings) > 0 || r.Outcome != TestPassed {
+			add("method", strings.TrimSpace(v.Method+" "+v.Tool), false)
+		}
+		for _, warning := range v.Warnings {
+			add("warning", warning, false)
+		}
+	}
+	if r.Outcome == TestPassed && r.Log != "" && len(out) == 0 {
+		add("re-run", r.Rerun, true)
+	}
+	return out
+}
+
+// agreement says what the answers of the engines to one property have to do with each other.
+func agreement(results []*TestResult) (word, class string) {
+	var answers []*TestResult
+	for _, r := range results {
+		if r.Outcome == TestDisagreed {
+			return "≠ differ", "differ"
+		}
+		if r.Verdict != nil && r.Verdict.Value.Kind != result.NoValue {
+			answers = append(answers, r)
+		}
+	}
+	switch len(answers) {
+	case 0:
+		return "no answer", "sub"
+	case 1:
+		return "one answer", "sub"
+	}
+	compared := false
+	for i, a := range answers {
+		for _, b := range answers[:i] {
+			if !sameNumber(a.Verdict, b.Verdict) {
+				continue
+			}
+			compared = true
+			if valuesMoved(a.Verdict, b.Verdict, DefaultBaselineTolerance) {
+				return "≠ differ", "differ"
+			}
+		}
+	}
+	if !compared {
+		return "not comparable", "sub"
+	}
+	return "= agree", "agree"
+}
+
+// sameNumber reports whether two verdicts are about one number: a sampled value under uniform choices is no minimum or maximum.
+func sameNumber(a, b *result.Verdict) bool {
+	x, y := a.Resolution, b.Resolution
+	if x == result.ResolutionUnknown || y == result.ResolutionUnknown || x == result.NoNondet || y == result.NoNondet {
+		return true
+	}
+	return x == y
+}
+
+// How much of logs a page has.
+const (
+	maxHTMLLog  = 32 << 10 // bytes of one
+	maxHTMLLogs = 4 << 20  // bytes of all
+)
+
+// htmlLog is the output of a tool, once for all the results of a run.
+type htmlLog struct {
+	ID, Title, Text string
+	N               int
+}
+
+// htmlLogs has every text once.
+type htmlLogs struct {
+	list []*htmlLog
+	at   map[string]*htmlLog
+	left int // logs that are left out
+}
+
+func newHTMLLogs(rep *TestReport) *htmlLogs {
+	logs := &htmlLogs{at: make(map[string]*htmlLog)}
+	size := 0
+	for i := range rep.Results {
+		r := &rep.Results[i]
+		if r.Log == "" {
+			continue
+		}
+		log, known := logs.at[r.Log]
+		if !known {
+			text := middleOut(r.Log, maxHTMLLog)
+			if size+len(text) > maxHTMLLogs {
+				logs.left++
+			} else {
+				size += len(text)
+				title := strings.TrimSpace(r.Engine + " " + r.source())
+				log = &htmlLog{ID: htmlID("log", len(logs.list)), Title: title, Text: htmlClean(text)}
+				logs.list = append(logs.list, log)
+			}
+			logs.at[r.Log] = log
+		}
+		if log != nil {
+			log.N++
+		}
+	}
+	return logs
+}
+
+// of returns the name of the log of a result, empty when it has none.
+func (l *htmlLogs) of(r *TestResult) string {
+	if log := l.at[r.Log]; log != nil {
+		return log.ID
+	}
+	return ""
+}
+
+func (l *htmlLogs) more() string {
+	if l.left == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d more logs are left out: a page has at most %d MiB of them.", l.left, maxHTMLLogs>>20)
+}
+
+// htmlClean makes control characters visible, as [xmlText] does.
+func htmlClean(text string) string { return xmlText(strings.ReplaceAll(text, "\r\n", "\n")) }
+
+// svgNumber is a coordinate with two decimals at most.
+func svgNumber(x float64) string {
+	return strconv.FormatFloat(math.Round(x*100)/100, 'f', -1, 64)
+}

@@ -1,0 +1,263 @@
+package report
+
+import (
+	"encoding/xml"
+	"fmt"
+	"io"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxJUnitLog is the size in bytes after which a log in JUnit XML is cut.
+const maxJUnitLog = 16 << 10
+
+// WriteJUnit prints a run of a test suite as JUnit XML. A properties file is a
+// test suite, and a property under one valuation on one engine is a test case.
+//
+// fail and disagree are failures, error and limit are errors, unsupported,
+// unchecked and not tested are skipped, each with its reason; an unknown time
+// is left out. The class name of a test case is its engine and its file with
+// dots for slashes; no two test cases have the same class name and name. What
+// is wrong with annotations is the system-err of their suite. Logs of what did
+// not pass are there up to 16 KiB, head and tail. Characters that XML 1.0 does
+// not have are written as in Go, "\x1b".
+//
+// The error is that of w.
+//
+// Source: the schema of the Jenkins xUnit plugin, junit-10.xsd, with the
+// attributes file and line of a test case that GitLab and GitHub's actions read.
+func WriteJUnit(w io.Writer, rep *TestReport) error {
+	text, err := xml.MarshalIndent(rep.junit(), "", "  ")
+	if err != nil {
+		return fmt.Errorf("encode JUnit XML: %w", err)
+	}
+	_, err = fmt.Fprintf(w, "%s%s\n", xml.Header, text)
+	return err
+}
+
+type junitSuites struct {
+	XMLName  xml.Name      `xml:"testsuites"`
+	Name     string        `xml:"name,attr,omitempty"`
+	Tests    int           `xml:"tests,attr"`
+	Failures int           `xml:"failures,attr"`
+	Errors   int           `xml:"errors,attr"`
+	Time     string        `xml:"time,attr,omitempty"`
+	Suites   []*junitSuite `xml:"testsuite"`
+}
+
+type junitSuite struct {
+	Name       string           `xml:"name,attr"`
+	Tests      int              `xml:"tests,attr"`
+	Failures   int              `xml:"failures,attr"`
+	Errors     int              `xml:"errors,attr"`
+	Skipped    int              `xml:"skipped,attr"`
+	Time       string           `xml:"time,attr,omitempty"`
+	Timestamp  string           `xml:"timestamp,attr,omitempty"`
+	File       string           `xml:"file,attr,omitempty"`
+	Properties *junitProperties `xml:"properties"`
+	Cases      []junitCase      `xml:"testcase"`
+	Err        *junitText       `xml:"system-err"`
+	tally      tally
+}
+
+type junitProperties struct {
+	All []junitProperty `xml:"property"`
+}
+
+type junitProperty struct {
+	Name  string `xml:"name,attr"`
+	Value string `xml:"value,attr"`
+}
+
+type junitCase struct {
+	Name      string        `xml:"name,attr"`
+	Classname string        `xml:"classname,attr"`
+	Time      string        `xml:"time,attr,omitempty"`
+	File      string        `xml:"file,attr,omitempty"`
+	Line      int           `xml:"line,attr,omitempty"`
+	Failure   *junitOutcome `xml:"failure"`
+	Error     *junitOutcome `xml:"error"`
+	Skipped   *junitOutcome `xml:"skipped"`
+	Out       *junitText    `xml:"system-out"`
+}
+
+type junitOutcome struct {
+	Type    string `xml:"type,attr,omitempty"`
+	Message string `xml:"message,attr,omitempty"`
+	Text    string `xml:",cdata"`
+}
+
+type junitText struct {
+	Text string `xml:",cdata"`
+}
+
+func (rep *TestReport) junit() *junitSuites {
+	all := tallyOf(rep.Results)
+	out := &junitSuites{
+		Name: xmlText(rep.Title), Tests: all.total, Time: seconds(rep.Elapsed.Seconds()),
+		Failures: all.counts[TestFailed] + all.counts[TestDisagreed], Errors: all.counts[TestError] + all.counts[TestLimit],
+	}
+	suites := make(map[string]*junitSuite)
+	suiteOf := func(file string) *junitSuite {
+		if suites[file] == nil {
+			suites[file] = rep.newSuite(file)
+			out.Suites = append(out.Suites, suites[file])
+		}
+		return suites[file]
+	}
+	names := make(map[[2]string]int)
+	several := rep.severalModels()
+	for i := range rep.Results {
+		r := &rep.Results[i]
+		c := r.junitCase()
+		if several[r.source()] {
+			c.Name += " on " + xmlText(filepath.ToSlash(r.Model))
+		}
+		key := [2]string{c.Classname, c.Name}
+		if names[key]++; names[key] > 1 {
+			c.Name += " (" + strconv.Itoa(names[key]) + ")"
+		}
+		s := suiteOf(r.source())
+		s.Cases = append(s.Cases, c)
+		s.tally.add(r)
+	}
+	for i := range rep.Findings {
+		f := &rep.Findings[i]
+		suiteOf(f.File).warn(f.place() + ": " + f.Message)
+	}
+	for _, s := range out.Suites {
+		s.count()
+	}
+	return out
+}
+
+func (rep *TestReport) newSuite(file string) *junitSuite {
+	s := &junitSuite{Name: xmlText(file), File: xmlText(filepath.ToSlash(file))}
+	if s.Name == "" {
+		s.Name = "tilecheck"
+	}
+	if !rep.Started.IsZero() {
+		s.Timestamp = rep.Started.UTC().Format("2006-01-02T15:04:05")
+	}
+	if engines := strings.Join(rep.engines(), " "); engines != "" {
+		s.Properties = &junitProperties{All: []junitProperty{{"engines", xmlText(engines)}}}
+	}
+	return s
+}
+
+// count fills in the attributes when the suite is complete.
+func (s *junitSuite) count() {
+	t := &s.tally
+	s.Tests = t.total
+	s.Failures = t.counts[TestFailed] + t.counts[TestDisagreed]
+	s.Errors = t.counts[TestError] + t.counts[TestLimit]
+	s.Skipped = t.total - s.Failures - s.Errors - t.counts[TestPassed]
+	s.Time = seconds(t.seconds)
+}
+
+func (s *junitSuite) warn(line string) {
+	if s.Err == nil {
+		s.Err = new(junitText)
+	}
+	s.Err.Text += xmlText(line) + "\n"
+}
+
+func (r *TestResult) junitCase() junitCase {
+	name := r.title()
+	if with := r.setting(); with != "" {
+		name += " " + with
+	}
+	c := junitCase{
+		Name: xmlText(name), Classname: xmlText(r.className()), Time: seconds(r.seconds()),
+		File: xmlText(filepath.ToSlash(r.source())), Line: r.Line,
+	}
+	switch o := r.junitOutcome(); {
+	case o == nil:
+	case r.Outcome == TestFailed || r.Outcome == TestDisagreed:
+		c.Failure = o
+	case r.Outcome.failing():
+		c.Error = o
+	default:
+		o.Text = "" // a reason is enough
+		c.Skipped = o
+	}
+	if r.Log != "" && r.Outcome != TestPassed {
+		c.Out = &junitText{xmlText(middleOut(r.Log, maxJUnitLog))}
+	}
+	return c
+}
+
+// className is what tools group by: they take the part before the last dot for a package.
+func (r *TestResult) className() string {
+	file := strings.TrimLeft(path.Clean(filepath.ToSlash(r.source())), "./")
+	file = strings.NewReplacer(".", "_", "/", ".").Replace(file)
+	return strings.Trim(strings.ReplaceAll(r.Engine, ".", "_")+"."+file, ".")
+}
+
+// junitOutcome is nil for what passed.
+func (r *TestResult) junitOutcome() *junitOutcome {
+	if r.Outcome == TestPassed {
+		return nil
+	}
+	message := r.Reason
+	if message == "" {
+		message = r.Outcome.String()
+		if r.Outcome == TestFailed {
+			message = "expected " + r.Expected + ", got " + r.Got
+		}
+	}
+	var body strings.Builder
+	body.WriteString(r.place() + "\n")
+	for _, d := range r.details() {
+		body.WriteString(d.name + ": " + d.text + "\n")
+	}
+	return &junitOutcome{Type: r.Outcome.String(), Message: xmlText(message), Text: xmlText(body.String())}
+}
+
+// seconds is a time in JUnit XML, empty when it is unknown: no exponent, and no less than a millisecond.
+func seconds(x float64) string {
+	if !(x > 0) || x > 1e12 {
+		return ""
+	}
+	return strconv.FormatFloat(max(x, 0.001), 'f', 3, 64)
+}
+
+// xmlText makes characters visible that XML 1.0 does not have, and bytes that
+// are not UTF-8: "\x1b", "\ufffe". The encoder would replace them all by U+FFFD.
+//
+// Source: XML 1.0 (Fifth Edition), production Char.
+func xmlText(text string) string {
+	var b strings.Builder
+	for i, r := range text {
+		switch {
+		case r == utf8.RuneError && !strings.HasPrefix(text[i:], string(utf8.RuneError)):
+			fmt.Fprintf(&b, `\x%02x`, text[i])
+		case r == '\r': // parsers make a newline of it
+		case r < 0x20 && r != '\t' && r != '\n' || r == 0x7f:
+			fmt.Fprintf(&b, `\x%02x`, r)
+		case r == 0xfffe || r == 0xffff:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// middleOut shortens a long text to about limit bytes, saying how many are left out.
+func middleOut(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	head, tail := limit/2, len(text)-limit/2
+	for !utf8.RuneStart(text[head]) {
+		head--
+	}
+	for tail < len(text) && !utf8.RuneStart(text[tail]) {
+		tail++
+	}
+	return fmt.Sprintf("%s\n... %d bytes are left out ...\n%s", text[:head], tail-head, text[tail:])
+}

@@ -1,0 +1,231 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// MaxTestsMarkdown is the size in bytes that [WriteTests] keeps Markdown to. A
+// comment on a pull request may have 65,536 characters, the summary of a step
+// in GitHub Actions 1 MiB.
+const MaxTestsMarkdown = 60_000
+
+// maxMarkdownCell is the length in bytes after which a cell is cut.
+const maxMarkdownCell = 300
+
+// writeMarkdown prints the counts, a table of what failed, and the rest folded
+// away. When the budget is used up, rows are left out, and their number is said.
+func (rep *TestReport) writeMarkdown(w io.Writer, opt Options) error {
+	title := rep.Title
+	if title == "" {
+		title = "tilecheck test"
+	}
+	b := &budget{left: MaxTestsMarkdown - 2000} // the rest is for the lines that say what was left out
+	b.must("## " + inlineText(cut(title, maxMarkdownCell)) + "\n\n" + rep.verdictMark(opt) + "**" + inlineText(rep.conclusion()) + "**\n\n")
+	shown, more := rep.failures()
+	rep.markdownFailures(b, shown, more)
+	rep.markdownReruns(b, shown)
+	b.table("By folder", rep.folderTable())
+	b.table("What was not judged, and why", rep.reasonTable())
+	rep.markdownFindings(b)
+	for _, note := range rep.Notes {
+		b.try("- " + inlineText(note) + "\n")
+	}
+	_, err := w.Write(b.text.Bytes())
+	return err
+}
+
+func (rep *TestReport) verdictMark(opt Options) string {
+	t := tallyOf(rep.Results)
+	switch bad := t.failing() > 0 || t.total == 0; {
+	case !opt.Unicode:
+		return ""
+	case bad:
+		return "❌ "
+	}
+	return "✅ "
+}
+
+func (rep *TestReport) markdownFailures(b *budget, shown []*TestResult, more map[int]int) {
+	if len(shown) == 0 {
+		return
+	}
+	var rows []string
+	left := 0
+	for i, r := range shown {
+		rows = append(rows, markdownRow(
+			r.Outcome.String(), codeCell(r.place()), codeCell(r.title())+markdownSetting(r), inlineText(r.Engine),
+			codeCell(r.Expected), codeCell(r.Got), inlineText(cut(r.Reason, maxMarkdownCell)),
+		))
+		left += more[i]
+	}
+	head := markdownRow("", "where", "property", "engine", "expected", "got", "reason") + strings.Repeat("| :--- ", 7) + "|\n"
+	b.rows(head, rows, left, "failures")
+}
+
+func markdownSetting(r *TestResult) string {
+	if s := r.setting(); s != "" {
+		return "<br>" + codeCell(s)
+	}
+	return ""
+}
+
+// markdownReruns has the commands of the failures, one a line.
+func (rep *TestReport) markdownReruns(b *budget, shown []*TestResult) {
+	var lines []string
+	seen := make(map[string]bool)
+	for _, r := range shown {
+		if line := strings.ReplaceAll(clean(r.Rerun), "\n", " ") + "\n"; r.Rerun != "" && !seen[line] {
+			seen[line] = true
+			lines = append(lines, line)
+		}
+	}
+	if len(lines) == 0 {
+		return
+	}
+	text, fence := strings.Join(lines, ""), "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	if !b.open("How to repeat the failures", len(fence)*2+20) {
+		return
+	}
+	b.must(fence + "sh\n")
+	for i, line := range lines {
+		if !b.tryKeeping(line, len(fence)+100) {
+			b.must(fmt.Sprintf("# %d more are left out\n", len(lines)-i))
+			break
+		}
+	}
+	b.must(fence + "\n")
+	b.close()
+}
+
+func (rep *TestReport) markdownFindings(b *budget) {
+	if len(rep.Findings) == 0 {
+		return
+	}
+	var rows []string
+	for i := range rep.Findings {
+		f := &rep.Findings[i]
+		rows = append(rows, markdownRow(codeCell(f.place()), inlineText(cut(f.Message, maxMarkdownCell))))
+	}
+	if b.open(fmt.Sprintf("%d annotations to look at", len(rows)), 200) {
+		b.rows(markdownRow("where", "what")+"| :--- | :--- |\n", rows, 0, "findings")
+		b.close()
+	}
+}
+
+func markdownRow(cells ...string) string { return "| " + strings.Join(cells, " | ") + " |\n" }
+
+// inlineText escapes text for a line of Markdown, and keeps "@name" from
+// notifying the user of that name.
+func inlineText(text string) string {
+	return strings.ReplaceAll(markdownText(text), "@", "@<!-- -->")
+}
+
+func codeCell(text string) string { return markdownCode(cut(text, maxMarkdownCell)) }
+
+// cut shortens text to about limit bytes by leaving out its middle.
+func cut(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	head, tail := limit*2/3, len(text)-limit/3
+	for head > 0 && !utf8.RuneStart(text[head]) {
+		head--
+	}
+	for tail < len(text) && !utf8.RuneStart(text[tail]) {
+		tail++
+	}
+	return text[:head] + " ... " + text[tail:]
+}
+
+// budget is text that must not become longer than a number of bytes.
+type budget struct {
+	text bytes.Buffer
+	left int
+}
+
+// must appends a part that is known to be small.
+func (b *budget) must(s string) {
+	b.text.WriteString(s)
+	b.left -= len(s)
+}
+
+func (b *budget) try(s string) bool { return b.tryKeeping(s, 0) }
+
+// tryKeeping appends s if keep bytes are left after it.
+func (b *budget) tryKeeping(s string, keep int) bool {
+	if len(s)+keep > b.left {
+		return false
+	}
+	b.must(s)
+	return true
+}
+
+const (
+	foldEnd   = "\n</details>\n\n"
+	rowsLimit = 120 // bytes that the line about rows left out takes
+)
+
+// open begins a part that is folded away, if there is room for it and keep bytes more.
+func (b *budget) open(summary string, keep int) bool {
+	return b.tryKeeping("<details><summary>"+htmlText(summary)+"</summary>\n\n", keep+len(foldEnd))
+}
+
+func (b *budget) close() { b.must(foldEnd) }
+
+// rows appends a table of as many rows as fit, and says how many do not;
+// left counts those that the caller left out.
+func (b *budget) rows(head string, rows []string, left int, what string) {
+	if !b.tryKeeping(head, rowsLimit) {
+		b.must(fmt.Sprintf("%d %s are left out\n\n", len(rows)+left, what))
+		return
+	}
+	for i, row := range rows {
+		if !b.tryKeeping(row, rowsLimit+len(foldEnd)) {
+			left += len(rows) - i
+			break
+		}
+	}
+	b.must("\n")
+	if left > 0 {
+		b.must(fmt.Sprintf("%d more %s are left out here; `--format json` has them\n\n", left, what))
+	}
+}
+
+// table appends a table that is folded away, and its notes below it.
+func (b *budget) table(summary string, t *Table) {
+	names := make([]string, len(t.Columns))
+	rule := "|"
+	for i, c := range t.Columns {
+		names[i] = inlineText(c.Name)
+		rule += [...]string{" :--- |", " ---: |", " :---: |"}[c.Align]
+	}
+	head := markdownRow(names...) + rule + "\n"
+	if len(t.Rows) == 0 || !b.open(summary, len(head)+2*rowsLimit) {
+		return
+	}
+	rows := make([]string, len(t.Rows))
+	for i, row := range t.Rows {
+		cells := make([]string, len(row))
+		for j, c := range row {
+			cells[j] = inlineText(cut(c.Text, maxMarkdownCell))
+		}
+		rows[i] = markdownRow(cells...)
+	}
+	b.rows(head, rows, 0, "rows")
+	for _, note := range t.Notes {
+		b.try(inlineText(note) + "\n")
+	}
+	b.close()
+}
+
+// htmlText escapes text for HTML inside Markdown.
+func htmlText(text string) string {
+	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(clean(text))
+}

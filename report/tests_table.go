@@ -1,0 +1,254 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+)
+
+// How much of a report for people is written out; the machine formats have everything.
+const (
+	maxAlike   = 5  // results with the same outcome for the same reason that are shown in detail
+	maxReasons = 40 // rows of the table of reasons
+)
+
+// WriteTests prints a run of a test suite.
+//
+// The table for people has what failed in detail, with the place, what was
+// expected, what came and how to repeat it; then the reasons of what was not
+// judged with their counts; then the counts by folder and engine; then the
+// findings and notes. Its last line says it all. Of many failures with one reason only the first are shown, and
+// how many more there are. Markdown has the same for a pull request in at most
+// [MaxTestsMarkdown] bytes.
+//
+// JSON is one object: the members of the header of [WriteJSONLines] without
+// type and schema, "summary", "results", "findings" and "notes". CSV has a row
+// a result, with the same fields but the log.
+//
+// The error is that of w.
+func WriteTests(w io.Writer, f Format, rep *TestReport, opt Options) error {
+	switch f {
+	case FormatTable:
+		return rep.writeText(w, opt)
+	case FormatJSON:
+		return writeJSON(w, rep.object(opt))
+	case FormatCSV:
+		return rep.writeCSV(w)
+	case FormatMarkdown:
+		return rep.writeMarkdown(w, opt)
+	}
+	return fmt.Errorf("unknown format %v", f)
+}
+
+func (rep *TestReport) writeText(w io.Writer, opt Options) error {
+	var b bytes.Buffer
+	if rep.Title != "" {
+		writeParagraph(&b, rep.Title, opt.Width)
+		b.WriteByte('\n')
+	}
+	shown, more := rep.failures()
+	for i, r := range shown {
+		r.writeDetail(&b, opt)
+		if n := more[i]; n > 0 {
+			left := fmt.Sprintf("%d more results on %s for the same reason are not shown here, see --format json", n, r.Engine)
+			writeParagraph(&b, left+"\n", opt.Width)
+		}
+	}
+	for _, t := range []*Table{rep.reasonTable(), rep.fittingFolderTable(opt.Width)} {
+		if len(t.Rows) == 0 {
+			continue
+		}
+		if err := t.writeText(&b, opt); err != nil {
+			return err
+		}
+		b.WriteByte('\n')
+	}
+	for i := range rep.Findings {
+		writeParagraph(&b, rep.Findings[i].place()+": warning: "+rep.Findings[i].Message, opt.Width)
+	}
+	for _, note := range rep.Notes {
+		writeParagraph(&b, note, opt.Width)
+	}
+	tone := Good
+	if t := tallyOf(rep.Results); t.failing() > 0 || t.total == 0 {
+		tone = Bad
+	}
+	b.WriteString(paint(rep.conclusion(), tone, opt) + "\n")
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// failures returns the failing results to show, in the order of the suite, and
+// how many alike come after each that are not shown.
+func (rep *TestReport) failures() (shown []*TestResult, more map[int]int) {
+	more = make(map[int]int)
+	hidden := make(map[*TestResult]int) // by the last of the results alike that are shown
+	skip := make(map[*TestResult]bool)
+	for _, g := range rep.byReason() {
+		if !g.outcome.failing() || g.reason == "" || len(g.results) <= maxAlike {
+			continue
+		}
+		hidden[g.results[maxAlike-1]] = len(g.results) - maxAlike
+		for _, r := range g.results[maxAlike:] {
+			skip[r] = true
+		}
+	}
+	for i := range rep.Results {
+		r := &rep.Results[i]
+		if !r.Outcome.failing() || skip[r] {
+			continue
+		}
+		if n := hidden[r]; n > 0 {
+			more[len(shown)] = n
+		}
+		shown = append(shown, r)
+	}
+	return shown, more
+}
+
+// writeDetail prints one result as a heading that editors can jump to and a
+// block of lines. The heading and the command are not broken, so that they can
+// be copied.
+func (r *TestResult) writeDetail(b *bytes.Buffer, opt Options) {
+	b.WriteString(clean(r.place()) + ": " + paint(r.Outcome.String(), r.Outcome.tone(), opt))
+	if r.Engine != "" {
+		b.WriteString(" (" + clean(r.Engine) + ")")
+	}
+	b.WriteByte('\n')
+	const indent = "          "
+	for _, line := range r.details() {
+		width := opt.Width - 2 - len(indent)
+		if opt.Width <= 0 || line.name == "re-run" {
+			width = 0
+		} else {
+			width = max(width, minColumn)
+		}
+		for i, text := range wrap(clean(line.text), width) {
+			head := indent
+			if i == 0 {
+				head = line.name + indent[len(line.name):]
+			}
+			b.WriteString("  " + head + text + "\n")
+		}
+	}
+	b.WriteByte('\n')
+}
+
+type detail struct{ name, text string }
+
+// details are the parts of a result that have a text.
+func (r *TestResult) details() []detail {
+	property := r.title()
+	if property == wholeRun {
+		property = ""
+	}
+	all := []detail{
+		{"property", property},
+		{"with", r.setting()},
+		{"model", r.Model},
+		{"expected", r.expectedText()},
+		{"got", r.Got},
+		{"reason", r.Reason},
+		{"re-run", r.Rerun},
+	}
+	return slices.DeleteFunc(all, func(d detail) bool { return d.text == "" })
+}
+
+func (r *TestResult) expectedText() string {
+	if r.Expected == "" || r.ExpectedLine == 0 || r.ExpectedLine == r.Line {
+		return r.Expected
+	}
+	return r.Expected + " (line " + strconv.Itoa(r.ExpectedLine) + ")"
+}
+
+// reasonTable has the reasons of what neither passed nor failed.
+func (rep *TestReport) reasonTable() *Table {
+	t := &Table{Columns: []Column{
+		{Name: "outcome"},
+		{Name: "count", Align: Right},
+		{Name: "engine"},
+		{Name: "reason", Min: 16},
+		{Name: "first", Min: 16},
+	}}
+	leftRows, leftResults := 0, 0
+	for _, g := range rep.byReason() {
+		switch {
+		case g.outcome.failing():
+		case len(t.Rows) >= maxReasons:
+			leftRows++
+			leftResults += len(g.results)
+		default:
+			t.Append(g.outcome.String(), len(g.results), g.engine, g.reasonText(), g.results[0].place())
+		}
+	}
+	if leftRows > 0 {
+		t.Notes = []string{fmt.Sprintf("%d more reasons, of %d results, are not shown here, see --format json", leftRows, leftResults)}
+	}
+	return t
+}
+
+// reasonText says what a missing reason of such an outcome means.
+func (g *reasonGroup) reasonText() string {
+	switch {
+	case g.reason != "":
+		return g.reason
+	case g.outcome == TestUnchecked:
+		return "there is no expectation"
+	}
+	return "no reason was given"
+}
+
+// folderTable has the counts by folder and engine, without outcomes that nothing had.
+func (rep *TestReport) folderTable() *Table {
+	t := &Table{Columns: []Column{{Name: "folder", Min: 16}, {Name: "engine"}}}
+	for _, o := range tallyOrder() {
+		t.Columns = append(t.Columns, Column{Name: o.String(), Align: Right})
+	}
+	t.Columns = append(t.Columns, Column{Name: "time", Align: Right})
+	folders := rep.byFolder()
+	for _, f := range folders {
+		t.Rows = append(t.Rows, f.row(f.folder, f.engine))
+	}
+	if len(folders) > 1 {
+		t.Rows = append(t.Rows, tallyOf(rep.Results).row("total", ""))
+	}
+	return t.dropEmpty()
+}
+
+// fittingFolderTable is the table of counts with fewer columns where they are too many for the width.
+func (rep *TestReport) fittingFolderTable(width int) *Table {
+	t := rep.folderTable()
+	if _, ok := t.fit(width); ok {
+		return t
+	}
+	short := &Table{Columns: []Column{{Name: "folder", Min: 16}, {Name: "engine"}}}
+	for _, name := range []string{"bad", "pass", "other", "time"} {
+		short.Columns = append(short.Columns, Column{Name: name, Align: Right})
+	}
+	add := func(t *tally, folder, engine string) {
+		bad, pass := t.failing(), t.counts[TestPassed]
+		text := func(n int) Cell { return Cell{Text: countText(int64(n))} }
+		short.Append(folder, engine, Cell{Text: countText(int64(bad)), Tone: Bad}, text(pass), text(t.total-bad-pass), duration(t.seconds))
+	}
+	for _, f := range rep.byFolder() {
+		add(&f.tally, f.folder, f.engine)
+	}
+	if len(short.Rows) > 1 {
+		add(tallyOf(rep.Results), "total", "")
+	}
+	return short.dropEmpty()
+}
+
+func (t *tally) row(folder, engine string) []Cell {
+	row := []Cell{{Text: folder}, {Text: engine}}
+	for _, o := range tallyOrder() {
+		c := Cell{Text: countText(int64(t.counts[o]))}
+		if o.failing() {
+			c.Tone = Bad
+		}
+		row = append(row, c)
+	}
+	return append(row, Cell{Text: duration(t.seconds)})
+}

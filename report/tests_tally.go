@@ -1,0 +1,301 @@
+package report
+
+import (
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"tilecheck/result"
+)
+
+// failing reports whether an outcome makes a run fail.
+func (o TestOutcome) failing() bool { return o <= TestDisagreed }
+
+// tone is what a colour says about an outcome.
+func (o TestOutcome) tone() Tone {
+	switch {
+	case o.failing():
+		return Bad
+	case o == TestPassed:
+		return Good
+	}
+	return Plain
+}
+
+// tallyOrder is the order in which counts are shown: what failed, what passed, what was left.
+func tallyOrder() []TestOutcome {
+	return []TestOutcome{
+		TestFailed, TestDisagreed, TestError, TestLimit,
+		TestPassed, TestUnsupported, TestUnchecked, TestNotTested,
+	}
+}
+
+// tally counts results by what became of them.
+type tally struct {
+	counts  [TestPassed + 1]int
+	total   int
+	cached  int
+	seconds float64 // of the results, those of cached ones included
+}
+
+func tallyOf(results []TestResult) *tally {
+	var t tally
+	for i := range results {
+		t.add(&results[i])
+	}
+	return &t
+}
+
+func (t *tally) add(r *TestResult) {
+	t.counts[r.Outcome]++
+	t.total++
+	if r.Cached {
+		t.cached++
+	}
+	t.seconds += r.seconds()
+}
+
+func (t *tally) failing() int {
+	n := 0
+	for o := range t.counts {
+		if TestOutcome(o).failing() {
+			n += t.counts[o]
+		}
+	}
+	return n
+}
+
+// words is "2 failed, 1 error, 1990 passed"; without results it says so.
+func (t *tally) words() string {
+	if t.total == 0 {
+		return "nothing was checked"
+	}
+	var parts []string
+	for _, o := range tallyOrder() {
+		if n := t.counts[o]; n > 0 {
+			parts = append(parts, strconv.Itoa(n)+" "+o.counted(n))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// counted is the word of an outcome after a number.
+func (o TestOutcome) counted(n int) string {
+	switch o {
+	case TestError:
+		return plural(n, "error", "errors")
+	case TestLimit:
+		return "over a limit"
+	case TestFailed:
+		return "failed"
+	case TestDisagreed:
+		return plural(n, "disagreement", "disagreements")
+	case TestPassed:
+		return "passed"
+	}
+	return o.String()
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+// conclusion is the last line of a report: the counts, the time, the cache.
+func (rep *TestReport) conclusion() string {
+	t := tallyOf(rep.Results)
+	text := t.words()
+	if elapsed := duration(rep.Elapsed.Seconds()); elapsed != "" {
+		text += " in " + elapsed
+	}
+	if t.cached > 0 {
+		text += " (" + strconv.Itoa(t.cached) + " from the cache)"
+	}
+	return text
+}
+
+// engines lists the engines asked for, then others that have results.
+func (rep *TestReport) engines() []string {
+	names := slices.Clone(rep.Engines)
+	for i := range rep.Results {
+		if e := rep.Results[i].Engine; !slices.Contains(names, e) {
+			names = append(names, e)
+		}
+	}
+	return names
+}
+
+// source is the file that a result belongs to: the properties, else the model.
+func (r *TestResult) source() string {
+	for _, name := range []string{r.File, r.Props, r.Model} {
+		if name != "" {
+			return name
+		}
+	}
+	return ""
+}
+
+func (r *TestResult) folder() string { return path.Dir(filepath.ToSlash(r.source())) }
+
+// seconds is the time of the result, 0 when it is not known.
+func (r *TestResult) seconds() float64 {
+	switch {
+	case r.Seconds > 0:
+		return r.Seconds
+	case r.Verdict != nil && r.Verdict.Seconds > 0:
+		return r.Verdict.Seconds
+	}
+	return 0
+}
+
+// place is "file:line:col" without what is unknown.
+func (r *TestResult) place() string { return placeText(r.source(), r.Line, r.Col) }
+
+func (f *TestFinding) place() string { return placeText(f.File, f.Line, f.Col) }
+
+func placeText(file string, line, col int) string {
+	if line > 0 {
+		file += ":" + strconv.Itoa(line)
+		if col > 0 {
+			file += ":" + strconv.Itoa(col)
+		}
+	}
+	return file
+}
+
+// wholeRun is the title of a result without a property.
+const wholeRun = "the whole run"
+
+// title is the property with its name, or what a result without one is about.
+func (r *TestResult) title() string {
+	switch {
+	case r.Property == "" && r.Name == "":
+		return wholeRun
+	case r.Name == "":
+		return r.Property
+	case r.Property == "":
+		return strconv.Quote(r.Name)
+	}
+	return strconv.Quote(r.Name) + ": " + r.Property
+}
+
+// setting is the valuation and the switches of a result: "N=3 -exact", without
+// a -const that gives only constants of the valuation.
+func (r *TestResult) setting() string {
+	words := []string{constants(r.Constants).String()}
+	for i := 0; i < len(r.Args); i++ {
+		if strings.TrimLeft(r.Args[i], "-") == "const" && i+1 < len(r.Args) && r.defines(r.Args[i+1]) {
+			i++
+			continue
+		}
+		words = append(words, r.Args[i])
+	}
+	return strings.TrimSpace(strings.Join(words, " "))
+}
+
+// defines reports whether the valuation has every constant of "a=1,b=1:5".
+func (r *TestResult) defines(definitions string) bool {
+	for definition := range strings.SplitSeq(definitions, ",") {
+		name, _, _ := strings.Cut(definition, "=")
+		if !slices.ContainsFunc(r.Constants, func(c result.Constant) bool { return c.Name == strings.TrimSpace(name) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// severalModels returns the files whose results are of more than one model.
+func (rep *TestReport) severalModels() map[string]bool {
+	first := make(map[string]string)
+	several := make(map[string]bool)
+	for i := range rep.Results {
+		r := &rep.Results[i]
+		if model, ok := first[r.source()]; ok && model != r.Model {
+			several[r.source()] = true
+		} else {
+			first[r.source()] = r.Model
+		}
+	}
+	return several
+}
+
+// folderTally is the counts of one folder on one engine.
+type folderTally struct {
+	folder, engine string
+	tally
+}
+
+// byFolder counts by folder and engine: folders in the order of the suite, engines in the order asked for.
+func (rep *TestReport) byFolder() []*folderTally {
+	engines := rep.engines()
+	rows := make(map[string][]*folderTally) // a folder has one an engine, nil where it has no results
+	var folders []string
+	for i := range rep.Results {
+		r := &rep.Results[i]
+		folder := r.folder()
+		if rows[folder] == nil {
+			folders = append(folders, folder)
+			rows[folder] = make([]*folderTally, len(engines))
+		}
+		e := slices.Index(engines, r.Engine)
+		if rows[folder][e] == nil {
+			rows[folder][e] = &folderTally{folder: folder, engine: r.Engine}
+		}
+		rows[folder][e].add(r)
+	}
+	var out []*folderTally
+	for _, folder := range folders {
+		out = append(out, rows[folder]...)
+	}
+	return slices.DeleteFunc(out, func(t *folderTally) bool { return t == nil })
+}
+
+// reasonGroup is results with the same outcome for the same reason on the same engine.
+type reasonGroup struct {
+	outcome        TestOutcome
+	engine, reason string
+	results        []*TestResult
+}
+
+// generalReason is the reason without the valuation, if that is a part of it.
+func (r *TestResult) generalReason() string {
+	if len(r.Constants) == 0 {
+		return r.Reason
+	}
+	return strings.ReplaceAll(r.Reason, constants(r.Constants).String(), "...")
+}
+
+// byReason groups the results that did not pass: the gravest outcome first, then the largest group.
+func (rep *TestReport) byReason() []*reasonGroup {
+	type key struct {
+		outcome        TestOutcome
+		engine, reason string
+	}
+	groups := make(map[key]*reasonGroup)
+	var order []*reasonGroup
+	for i := range rep.Results {
+		r := &rep.Results[i]
+		if r.Outcome == TestPassed {
+			continue
+		}
+		k := key{r.Outcome, r.Engine, r.generalReason()}
+		g := groups[k]
+		if g == nil {
+			g = &reasonGroup{outcome: r.Outcome, engine: r.Engine, reason: k.reason}
+			groups[k] = g
+			order = append(order, g)
+		}
+		g.results = append(g.results, r)
+	}
+	slices.SortStableFunc(order, func(a, b *reasonGroup) int {
+		if a.outcome != b.outcome {
+			return int(a.outcome) - int(b.outcome)
+		}
+		return len(b.results) - len(a.results)
+	})
+	return order
+}
