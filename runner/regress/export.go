@@ -1,0 +1,96 @@
+package regress
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"tilecheck/report"
+)
+
+// exportFiles lists the files that there are for the target of an export,
+// "out.all" or "out.tra,sta". One that has several reward structures is numbered.
+//
+// Source: getExpectedOutFilesFromArgs in prism-auto.
+func exportFiles(fsys fs.FS, target string) []string {
+	first, more := target, []string(nil)
+	if parts := strings.Split(target, ","); len(parts) > 1 {
+		first, more = parts[0], parts[1:]
+	}
+	ext := strings.TrimPrefix(path.Ext(first), ".")
+	base := strings.TrimSuffix(first, path.Ext(first))
+	exts := []string{ext}
+	if ext == "all" {
+		exts = []string{"lab", "tra", "sta", "srew", "trew", "obs"}
+	}
+	var out []string
+	for _, ext := range slices.Concat(exts, more) {
+		if name := base + "." + ext; exists(fsys, name) {
+			out = append(out, name)
+			continue
+		}
+		for i := 1; exists(fsys, base+strconv.Itoa(i)+"."+ext); i++ {
+			out = append(out, base+strconv.Itoa(i)+"."+ext)
+		}
+	}
+	return out
+}
+
+func exists(fsys fs.FS, name string) bool {
+	info, err := fs.Stat(fsys, name)
+	return err == nil && !info.IsDir()
+}
+
+// importFiles lists the files that an import reads: "in.all", "in.tra,sta" or one file.
+func importFiles(fsys fs.FS, target string) ([]string, error) {
+	found := exportFiles(fsys, target)
+	if len(found) == 0 {
+		return nil, fmt.Errorf("%s: no such file to import", target)
+	}
+	return found, nil
+}
+
+// compareExport compares a file with what a run wrote; there says whether it
+// wrote anything.
+func (u *unit) compareExport(file string, got []byte, there bool) report.TestResult {
+	r := u.result(u.entrant, nil)
+	r.File, r.Line, r.Col = u.opt.name(file), 0, 0
+	r.Expected = "the contents of " + r.File
+	want, err := u.read(file)
+	switch {
+	case err != nil:
+		r.Outcome, r.Reason = report.TestError, err.Error()
+	case !there:
+		r.Outcome, r.Reason = report.TestFailed, "the export "+path.Base(file)+" was not written"
+	case !bytes.Equal(want, got):
+		r.Outcome = report.TestFailed
+		r.Line, r.Got = firstDifference(want, got)
+		r.Reason = fmt.Sprintf("the export %s differs from line %d on", path.Base(file), r.Line)
+	default:
+		r.Outcome = report.TestPassed
+		r.Got = "the same"
+	}
+	return r
+}
+
+// firstDifference returns the first line that differs, and what it is.
+func firstDifference(want, got []byte) (line int, text string) {
+	a, b := bytes.Split(want, []byte("\n")), bytes.Split(got, []byte("\n"))
+	for line = 0; line < len(a) && line < len(b) && bytes.Equal(a[line], b[line]); line++ {
+	}
+	cut := func(lines [][]byte) string {
+		const most = 120
+		switch {
+		case line >= len(lines):
+			return "the end"
+		case len(lines[line]) > most:
+			return strconv.Quote(string(lines[line][:most])) + "…"
+		}
+		return strconv.Quote(string(lines[line]))
+	}
+	return line + 1, fmt.Sprintf("%s instead of %s", cut(b), cut(a))
+}

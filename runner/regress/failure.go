@@ -1,0 +1,70 @@
+package regress
+
+import (
+	"errors"
+	"fmt"
+
+	"tilecheck/prism/syntax"
+	"tilecheck/report"
+	"tilecheck/result"
+)
+
+// fileError says which step of reading the files of a test failed.
+type fileError struct {
+	class result.Class
+	error
+}
+
+func (e *fileError) Unwrap() error { return e.error }
+
+// fileFailure is an error of files as verdicts have it.
+func fileFailure(err error) *result.Failure {
+	f := &result.Failure{Class: result.Other, Message: err.Error()}
+	if e, ok := errors.AsType[*fileError](err); ok {
+		f.Class = e.class
+	}
+	if list, ok := errors.AsType[syntax.ErrorList](err); ok && len(list) > 0 {
+		f.File, f.Pos, f.Message = list[0].File, list[0].Pos, list[0].Msg
+		if n := len(list) - 1; n > 0 {
+			f.Message += fmt.Sprintf(" (and %d more)", n)
+		}
+	} else if e, ok := errors.AsType[*syntax.Error](err); ok {
+		f.File, f.Pos, f.Message = e.File, e.Pos, e.Msg
+	} else if g, ok := errors.AsType[*result.Failure](err); ok {
+		return g
+	}
+	return f
+}
+
+// broken is the result of a test that cannot be run.
+func (s *subject) broken(e *Entrant, err error) report.TestResult {
+	f := fileFailure(err)
+	r := s.result(e, nil)
+	r.Outcome, r.Reason = report.TestError, f.Message
+	r.Verdict = &result.Verdict{Engine: e.label(), Err: f}
+	if f.File != "" {
+		r.File, r.Line, r.Col = f.File, int(f.Pos.Line), int(f.Pos.Col)
+	}
+	return r
+}
+
+// limited reports whether a failure is a limit of time or memory.
+func limited(c result.Class) bool {
+	switch c {
+	case result.Timeout, result.Memory, result.Heap, result.CUDD:
+		return true
+	}
+	return false
+}
+
+// lasting reports whether a failure would be the same another time.
+func lasting(f *result.Failure) bool {
+	if f == nil {
+		return true
+	}
+	switch f.Class {
+	case result.Timeout, result.Memory, result.Heap, result.CUDD, result.Killed, result.Truncated, result.Interrupted, result.Other:
+		return false
+	}
+	return true
+}

@@ -1,0 +1,169 @@
+package regress
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"tilecheck/report"
+)
+
+// Run runs tests on all entrants. What goes wrong with a test is a result; the
+// error is for options that make no sense. When the context is cancelled, Run
+// returns soon; what was not finished has the outcome TestError.
+func Run(ctx context.Context, tests []Test, entrants []Entrant, opt Options) (*report.TestReport, error) {
+	start := time.Now()
+	x := &run{opt: &opt, entrants: entrants}
+	if err := x.check(); err != nil {
+		return nil, err
+	}
+	for i := range tests {
+		x.subjects = append(x.subjects, load(ctx, &tests[i], &opt))
+	}
+	rep := &report.TestReport{Title: opt.Title, Started: start, Findings: x.findings()}
+	for i := range entrants {
+		rep.Engines = append(rep.Engines, entrants[i].label())
+	}
+	x.share()
+	x.part()
+	x.runAll(ctx)
+	rep.Notes = x.notes(x.units)
+	rep.Results = x.results()
+	rep.Elapsed = time.Since(start)
+	return rep, nil
+}
+
+// run is a suite under way.
+type run struct {
+	opt      *Options
+	entrants []Entrant
+	subjects []*subject
+	units    []*unit // by subject, then by entrant
+	// tests and statistical count the tests and the statistical expectations of
+	// the whole suite.
+	tests, statistical int
+}
+
+func (x *run) check() error {
+	if x.opt.FS == nil {
+		return errors.New("no file system to read from")
+	}
+	if len(x.entrants) == 0 {
+		return errors.New("no engine to run on")
+	}
+	seen := make(map[string]bool)
+	for i := range x.entrants {
+		label := x.entrants[i].label()
+		if seen[label] {
+			return errors.New("two engines are called " + label + ": want labels that differ")
+		}
+		seen[label] = true
+	}
+	return nil
+}
+
+// part keeps the subjects of the shard, and the items that are asked for.
+func (x *run) part() {
+	x.tests = len(x.subjects)
+	x.subjects = slices.DeleteFunc(x.subjects, func(s *subject) bool { return !x.opt.Shard.holds(s.identity()) })
+	for _, s := range x.subjects {
+		s.identify(x.opt.Only)
+	}
+	if len(x.opt.Only) > 0 {
+		x.subjects = slices.DeleteFunc(x.subjects, func(s *subject) bool {
+			return !s.wanted && !slices.ContainsFunc(s.items, func(it *item) bool { return it.keep })
+		})
+	}
+}
+
+// runAll runs every subject on every entrant, several at a time.
+func (x *run) runAll(ctx context.Context) {
+	for _, s := range x.subjects {
+		for i := range x.entrants {
+			if e := &x.entrants[i]; s.runsOn(e) {
+				x.units = append(x.units, &unit{subject: s, entrant: e})
+			}
+		}
+	}
+	jobs := max(x.opt.Jobs, 1)
+	slots := make(chan struct{}, jobs)
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	done := 0
+	for i, u := range x.units {
+		u.workers = max(1, runtime.GOMAXPROCS(0)/min(jobs, len(x.units)-i))
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			u.run(ctx)
+			mu.Lock()
+			defer mu.Unlock()
+			if done++; x.opt.Progress != nil {
+				x.opt.Progress(done, len(x.units))
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// results orders the results: by subject, then by item, then by entrant.
+func (x *run) results() []report.TestResult {
+	var out []report.TestResult
+	for len(x.units) > 0 {
+		s := x.units[0].subject
+		n := 0
+		for n < len(x.units) && x.units[n].subject == s {
+			n++
+		}
+		out = append(out, merge(s, x.units[:n])...)
+		x.units = x.units[n:]
+	}
+	return out
+}
+
+// merge interleaves the results of the units of a subject.
+func merge(s *subject, units []*unit) []report.TestResult {
+	var out []report.TestResult
+	for _, u := range units {
+		out = append(out, u.whole...)
+	}
+	for i, it := range s.items {
+		if !it.keep {
+			continue
+		}
+		var row []report.TestResult
+		for _, u := range units {
+			if u.results != nil {
+				row = append(row, u.results[i])
+			}
+		}
+		s.agree(row)
+		out = append(out, row...)
+	}
+	return out
+}
+
+// notes say what a reader of the report must know.
+func (x *run) notes(units []*unit) []string {
+	var out []string
+	if s := x.opt.Shard; s.Count > 1 {
+		out = append(out, fmt.Sprintf("part %s: %d tests of %d", s, len(x.subjects), x.tests))
+	}
+	if x.statistical > 0 {
+		out = append(out, fmt.Sprintf(
+			"%d statistical expectations, seed %d: with the budget of the whole suite (%g) each may fail by chance with probability %.3g",
+			x.statistical, x.opt.Seed, x.opt.Flakes, x.opt.Flakes/float64(x.statistical)))
+	}
+	for _, u := range units {
+		for _, n := range u.notes {
+			if !slices.Contains(out, n) {
+				out = append(out, n)
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,161 @@
+package regress
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"tilecheck/native/explicit"
+	"tilecheck/native/explicit/files"
+	"tilecheck/prism/compile"
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+	"tilecheck/result"
+	"tilecheck/runner"
+)
+
+// SpaceChecker is an engine that checks a state space that is there already.
+type SpaceChecker interface {
+	CheckSpace(ctx context.Context, space *explicit.Space, job runner.Job) ([]result.Verdict, error)
+}
+
+// refusal says by name what is asked for and not had.
+func refusal(format string, args ...any) *result.Failure {
+	return &result.Failure{Class: result.Unsupported, Message: fmt.Sprintf(format, args...)}
+}
+
+// imported reads the state space that the switches import. The error is a
+// refusal, or what is wrong with the files.
+func (s *subject) imported(ctx context.Context) (*explicit.Space, error) {
+	var src files.Sources
+	sum := sha256.New()
+	add := func(name, ext string) error {
+		text, err := s.read(name)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(sum, "%s %d\n", ext, len(text))
+		sum.Write(text)
+		f := files.Source{Name: s.opt.name(name), Text: text}
+		switch ext {
+		case "tra":
+			src.Transitions = f
+		case "sta":
+			src.States = &f
+		case "lab":
+			src.Labels = &f
+		case "srew":
+			src.StateRewards = append(src.StateRewards, f)
+		case "trew":
+			src.TransitionRewards = append(src.TransitionRewards, f)
+		}
+		return nil
+	}
+	for _, words := range s.switches.Imports {
+		found, err := s.importSources(words)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range found {
+			if err := add(f.name, f.ext); err != nil {
+				return nil, err
+			}
+		}
+	}
+	s.imports = fmt.Sprintf("%x", sum.Sum(nil))
+	if typ := foreignType(src.Transitions.Text); typ != "" {
+		return nil, refusal("imports of %ss (%s)", typ, s.switches.Imports[0][0])
+	}
+	if src.Transitions.Name == "" {
+		return nil, refusal("imports without transitions (%s)", s.switches.Imports[0][0])
+	}
+	return files.Read(ctx, src, files.ReadOptions{
+		Type: s.switches.Type, Exact: s.switches.Exact, NoFixDeadlocks: s.switches.NoFixDeadlocks,
+	})
+}
+
+// foreignType is the type of a model that is none of those that can be read, as
+// the first line of its transitions has it; empty for others.
+func foreignType(tra []byte) string {
+	line, _, _ := bytes.Cut(tra, []byte("\n"))
+	m := headerType.FindSubmatch(line)
+	if m == nil || slices.Contains([]string{"DTMC", "MDP", "CTMC"}, string(m[1])) {
+		return ""
+	}
+	return string(m[1])
+}
+
+var headerType = regexp.MustCompile(`^#.*\(([A-Z]+)\)`)
+
+type importSource struct{ name, ext string }
+
+// importSources lists the files of an import.
+func (s *subject) importSources(words []string) ([]importSource, error) {
+	target, _, _ := strings.Cut(words[1], ":")
+	single := map[string]string{
+		"importtrans": "tra", "importstates": "sta", "importlabels": "lab", "importstaterewards": "srew", "importtransrewards": "trew",
+	}
+	name := strings.TrimLeft(words[0], "-")
+	if ext := path.Ext(target); slices.Contains([]string{".gz", ".xz", ".pexp", ".umb", ".drn"}, ext) {
+		return nil, refusal("imports of %s files (%s)", ext, words[0])
+	}
+	file := path.Join(s.Dir, target)
+	if ext, ok := single[name]; ok {
+		return []importSource{{file, ext}}, nil
+	}
+	if name != "importmodel" {
+		return nil, refusal("imports (%s)", words[0])
+	}
+	found, err := importFiles(s.opt.FS, file)
+	if err != nil {
+		return nil, err
+	}
+	var out []importSource
+	for _, f := range found {
+		out = append(out, importSource{f, strings.TrimPrefix(path.Ext(f), ".")})
+	}
+	return out, nil
+}
+
+// built builds the state space of the model.
+func (s *subject) built(ctx context.Context) (*explicit.Space, error) {
+	if s.space != nil {
+		return s.space, nil
+	}
+	job := s.job
+	tree, err := syntax.ParseModel(job.File, job.Model)
+	if err != nil {
+		return nil, err
+	}
+	model, err := sema.CheckModel(tree)
+	if err != nil {
+		return nil, err
+	}
+	defs, err := sema.ParseConsts(job.Consts)
+	if err != nil {
+		return nil, err
+	}
+	x, err := model.Experiment(nil, nil, defs)
+	if err != nil {
+		return nil, err
+	}
+	for v := range x.Models() { // PRISM exports the first
+		prog, err := model.Instantiate(v.Map())
+		if err != nil {
+			return nil, err
+		}
+		m, err := compile.Compile(prog, compile.Options{NoFixDeadlocks: job.NoFixDeadlocks})
+		if err != nil {
+			return nil, err
+		}
+		return explicit.Build(ctx, m, explicit.Options{
+			NoFixDeadlocks: job.NoFixDeadlocks, Exact: s.switches.Exact, MaxMemory: job.Numeric.MaxMemory, Workers: 1,
+		})
+	}
+	return nil, fmt.Errorf("%s: no valuation of the constants", job.File)
+}

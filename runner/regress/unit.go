@@ -1,0 +1,91 @@
+package regress
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	"tilecheck/report"
+	"tilecheck/result"
+)
+
+// unit is one subject on one entrant.
+type unit struct {
+	*subject
+	entrant *Entrant
+	workers int
+	// whole are the results about the whole run, and results those of the items;
+	// results is nil if no item was come to.
+	whole   []report.TestResult
+	results []report.TestResult
+	notes   []string
+}
+
+// run fills the results.
+func (u *unit) run(ctx context.Context) {
+	if u.subject.err != nil {
+		u.failed()
+		return
+	}
+	if limit := cmp.Or(u.Time, u.opt.Time); limit > 0 && u.entrant.PRISM == nil {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, limit)
+		defer cancel()
+	}
+	verdicts, err := u.verdicts(ctx)
+	if err != nil {
+		u.whole = append(u.whole, u.broken(u.entrant, u.interrupted(ctx, err)))
+		return
+	}
+	u.judgeAll(verdicts)
+}
+
+// interrupted replaces an error that the end of the context has caused.
+func (u *unit) interrupted(ctx context.Context, err error) error {
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return &result.Failure{Class: result.Timeout, Message: "time limit reached"}
+	case ctx.Err() != nil:
+		return &result.Failure{Class: result.Interrupted, Message: "interrupted"}
+	}
+	return err
+}
+
+// failed is for a subject whose files have errors. Properties that expect just
+// that pass; without any, the run is an error.
+func (u *unit) failed() {
+	if len(u.items) == 0 {
+		u.whole = append(u.whole, u.broken(u.entrant, u.subject.err))
+		return
+	}
+	verdicts := make([]answer, len(u.items))
+	for i := range verdicts {
+		verdicts[i].Err = fileFailure(u.subject.err)
+		verdicts[i].Engine = u.entrant.label()
+	}
+	u.judgeAll(verdicts)
+}
+
+// answer is the verdict of an item.
+type answer struct {
+	result.Verdict
+	cached bool
+	log    string
+	// testing is PRISM's own judgment of a value that we cannot read.
+	testing string
+}
+
+func (u *unit) judgeAll(answers []answer) {
+	u.results = make([]report.TestResult, len(u.items))
+	for i, it := range u.items {
+		u.results[i] = u.judge(u.entrant, it, answers[i])
+	}
+}
+
+// verdicts returns one verdict per item.
+func (u *unit) verdicts(ctx context.Context) ([]answer, error) {
+	if u.entrant.PRISM != nil {
+		return u.tool(ctx)
+	}
+	return u.ask(ctx)
+}
