@@ -25,12 +25,13 @@ import (
 const thesisProperty = "Pmin=? [ F fail ]"
 
 type compareCmd struct {
-	Strategies []string `help:"Strategies: names of the thesis (random, opposite, orthogonal, alternating) or policies such as pref:left,up,down,right; repeat the flag or separate with semicolons or, for names, commas." default:"random,opposite,orthogonal,alternating" sep:";" placeholder:"S"`
-	Max        []int    `help:"Tiles to reach." default:"128,256,512,1024,2048" placeholder:"TILE"`
+	Strategies []string `help:"Strategies: names of the thesis (random, opposite, orthogonal, alternating) or policies such as pref:left,up,down,right, or players (tilecheck play); repeat the flag or separate with semicolons or, for names, commas." default:"${thesis_strategies}" sep:";" placeholder:"S"`
+	Max        []int    `help:"Tiles to reach (default: 128,256,512,1024,2048; for players one tile, 2048)." placeholder:"TILE"`
 	boardFlags `embed:""`
 	Spawn      string `help:"How the cell of a new tile is drawn: cell, module or uniform." default:"cell" placeholder:"SPAWN"`
 	Property   string `help:"Property to check on every model." default:"${thesis}" placeholder:"PROPERTY"`
 
+	playersFlags  `embed:"" group:"Players, compared by playing (with --games, --preset or a strategy that is no policy of the models):"`
 	methodFlag    `embed:""`
 	samplingFlags `embed:""`
 	numericFlags  `embed:""`
@@ -61,6 +62,15 @@ func (c cell) label(progress func(runner.Progress)) func(runner.Progress) {
 
 // Run checks the property for every strategy and MAX and prints the table.
 func (c *compareCmd) Run(ctx context.Context, env *world) (err error) {
+	switch {
+	case c.Preset != "" && c.Preset != presetThesis:
+		return c.preset(ctx, env)
+	case c.Preset == "" && c.wantsPlayers():
+		return c.comparePlayers(ctx, env)
+	}
+	if err := c.forModels(); err != nil {
+		return err
+	}
 	job, err := c.job()
 	if err != nil {
 		return err

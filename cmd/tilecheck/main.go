@@ -22,17 +22,26 @@ const version = "0.1.0"
 
 // cli is the command line. One struct per command holds its flags and its Run method.
 type cli struct {
-	Gen        genCmd                    `cmd:"" help:"Generate a PRISM model of the game 2048."`
-	Check      checkCmd                  `cmd:"" help:"Check properties of a model."`
-	Crosscheck crosscheckCmd             `cmd:"" help:"Ask several engines, and say whether they agree."`
-	Simulate   simulateCmd               `cmd:"" help:"Print a random path of a model."`
-	Compare    compareCmd                `cmd:"" help:"Compare strategies in a table; with no arguments, the thesis's experiment."`
-	Export     exportCmd                 `cmd:"" help:"Write the state space as files for PRISM, Storm and Graphviz."`
-	Info       infoCmd                   `cmd:"" help:"Print the size and structure of the state space."`
-	Doctor     doctorCmd                 `cmd:"" help:"Say which engines are there, and what to do about the others."`
-	Image      imageCmd                  `cmd:"" help:"Make and list the Docker images that PRISM and Storm run in."`
-	Clean      cleanCmd                  `cmd:"" help:"Remove containers that a killed run left behind."`
-	Completion kongcompletion.Completion `cmd:"" help:"Print the shell code that turns completion on."`
+	Gen            genCmd                    `cmd:"" help:"Generate a PRISM model of the game 2048."`
+	Check          checkCmd                  `cmd:"" help:"Check properties of a model."`
+	Crosscheck     crosscheckCmd             `cmd:"" help:"Ask several engines, and say whether they agree."`
+	Simulate       simulateCmd               `cmd:"" help:"Print a random path of a model."`
+	Compare        compareCmd                `cmd:"" help:"Compare strategies in a table; with no arguments, the thesis's experiment."`
+	Play           playCmd                   `cmd:"" help:"Play games of 2048 with a strategy, and say how good it is."`
+	Replay         replayCmd                 `cmd:"" help:"Check recorded games, and step through them."`
+	Strategies     strategiesCmd             `cmd:"" help:"List the strategies that play the game, or say what a spec means."`
+	Test           testCmd                   `cmd:"" help:"Run the properties of models against their expected results."`
+	Bless          blessCmd                  `cmd:"" help:"Write the expected results of properties beside them."`
+	Export         exportCmd                 `cmd:"" help:"Write the state space as files for PRISM, Storm and Graphviz."`
+	Info           infoCmd                   `cmd:"" help:"Print the size and structure of the state space."`
+	Solve          solveCmd                  `cmd:"" help:"Compute optimal play of the game 2048, and its value."`
+	Policy         policyCmd                 `cmd:"" help:"Show, play and draw optimal play."`
+	ExportStrategy exportStrategyCmd         `cmd:"" name:"export-strategy" help:"Write a model of the game played by a strategy, to be checked."`
+	Bound          boundCmd                  `cmd:"" help:"Prove a lower bound of the best winning probability with a strategy."`
+	Doctor         doctorCmd                 `cmd:"" help:"Say which engines are there, and what to do about the others."`
+	Image          imageCmd                  `cmd:"" help:"Make and list the Docker images that PRISM and Storm run in."`
+	Clean          cleanCmd                  `cmd:"" help:"Remove containers that a killed run left behind."`
+	Completion     kongcompletion.Completion `cmd:"" help:"Print the shell code that turns completion on."`
 
 	Quiet   bool             `short:"q" help:"No progress bars and no notes on standard error; errors and warnings stay."`
 	NoColor bool             `help:"No colours (also: environment NO_COLOR)."`
@@ -100,7 +109,7 @@ func run(ctx context.Context, args []string, env *world) int {
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Writers(env.stdout, env.stderr),
 		kong.Exit(func(code int) { exited = code }),
-		kong.Vars{"version": "tilecheck " + version, "p2": modelgen.DefaultP2, "thesis": thesisProperty, "storm_image": stormimage.DefaultImage},
+		kong.Vars{"version": "tilecheck " + version, "p2": modelgen.DefaultP2, "thesis": thesisProperty, "thesis_strategies": thesisStrategies, "storm_image": stormimage.DefaultImage},
 		kong.BindTo(ctx, (*context.Context)(nil)),
 		kong.Bind(env),
 	)

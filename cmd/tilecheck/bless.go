@@ -1,0 +1,108 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"tilecheck/internal/atomicfile"
+	"tilecheck/native"
+	"tilecheck/runner/regress"
+)
+
+type blessCmd struct {
+	suiteFlags `embed:""`
+
+	Update    bool  `help:"Also replace the values of annotations that fail."`
+	Yes       bool  `short:"y" help:"Write without asking."`
+	Samples   int64 `help:"Paths to sample where a model has too many states." default:"10000" placeholder:"N"`
+	MaxStates int   `help:"Largest state space on which fractions are tried." default:"20000" placeholder:"N"`
+}
+
+// Run shows what it would write, and writes it if that is wanted.
+func (c *blessCmd) Run(ctx context.Context, env *world) error {
+	if len(c.Engines) > 0 {
+		return usageError("--engine is not for bless: expectations come from the native engine, whose bounds are sound")
+	}
+	if c.Samples < 1 || c.MaxStates < 1 {
+		return usageError("--samples is %d and --max-states is %d, want at least 1", c.Samples, c.MaxStates)
+	}
+	s, err := c.load()
+	if err != nil {
+		return err
+	}
+	b, err := regress.Bless(ctx, s.tests, native.New(), regress.BlessOptions{Options: s.opt, Update: c.Update, Samples: c.Samples, MaxStates: c.MaxStates})
+	if err != nil {
+		return err
+	}
+	for i := range b.Files {
+		if _, err := io.WriteString(env.stdout, b.Files[i].Diff()); err != nil {
+			return err
+		}
+	}
+	for _, x := range b.Skipped {
+		fmt.Fprintln(env.stderr, skipText(x))
+	}
+	if len(b.Files) > 0 {
+		if err := c.write(env, s, b); err != nil {
+			return err
+		}
+	}
+	if len(b.Skipped) > 0 {
+		return status(exitCannotRun)
+	}
+	return nil
+}
+
+func skipText(x regress.Skip) string {
+	place := x.File
+	if x.Line > 0 {
+		place += fmt.Sprintf(":%d:%d", x.Line, x.Col)
+	}
+	if x.Property == "" {
+		return place + ": " + x.Reason
+	}
+	return place + ": no expectation for " + x.Property + ": " + x.Reason
+}
+
+// write asks, unless that was answered, and writes every file. The error is a
+// status if nothing is to be written.
+func (c *blessCmd) write(env *world, s *testSuite, b *regress.Blessing) error {
+	what := fmt.Sprintf("%d new annotations and %d new values in %d files", b.Added, b.Updated, len(b.Files))
+	if !c.Yes {
+		if _, tty := env.terminal(env.stdout); !tty {
+			fmt.Fprintf(env.stderr, "%s are not written: give --yes to write them\n", what)
+			return status(exitFailed)
+		}
+		fmt.Fprintf(env.stderr, "write %s? [y/N] ", what)
+		answer, err := bufio.NewReader(env.stdin).ReadString('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
+			return status(exitFailed)
+		}
+	}
+	for i := range b.Files {
+		f := &b.Files[i]
+		name := "/" + f.File
+		if now, err := os.ReadFile(name); err != nil || !bytes.Equal(now, f.Before) {
+			return fmt.Errorf("%s: the file has changed meanwhile, nothing is written to it", f.Name)
+		}
+		if err := atomicfile.Write(name, func(w io.Writer) error {
+			_, err := w.Write(f.After)
+			return err
+		}); err != nil {
+			return err
+		}
+	}
+	if !env.quiet {
+		fmt.Fprintf(env.stderr, "wrote %s\n", what)
+	}
+	return nil
+}

@@ -1,0 +1,186 @@
+package main
+
+import (
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"tilecheck/game/induced"
+	"tilecheck/game/strategy"
+	"tilecheck/internal/atomicfile"
+	"tilecheck/report"
+	"tilecheck/runner"
+)
+
+type boundCmd struct {
+	Strategy string `arg:"" optional:"" help:"Strategy, such as pref:left,up,down,right; tilecheck strategies lists them."`
+
+	Size        int           `help:"Rows and columns of a square board (default: 4 unless --rows and --cols are given)." placeholder:"N"`
+	Rows        int           `help:"Rows." placeholder:"R"`
+	Cols        int           `help:"Columns." placeholder:"C"`
+	Max         int           `help:"Tile that wins: a power of two." default:"2048" placeholder:"TILE"`
+	States      int           `help:"States to look at (default: a million)." placeholder:"N" xor:"size"`
+	Memory      byteCount     `help:"As many states as fit this memory, such as 4GB." placeholder:"SIZE" xor:"size"`
+	Time        time.Duration `help:"Stop looking for more states after this time; the result then depends on the machine." placeholder:"DURATION"`
+	Workers     int           `help:"Goroutines that ask the strategy; the result does not depend on it (default: one per processor)." placeholder:"N"`
+	Refine      int           `help:"Survey again so many times with the best moves that are known." default:"3" placeholder:"N"`
+	Certificate string        `help:"Also write the proof, for --check; compressed when the name ends in .gz." placeholder:"FILE"`
+	Check       string        `help:"Check a certificate instead." placeholder:"FILE"`
+	Format      report.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
+}
+
+// bytesPerState is what a survey takes for each state, its tables included, as measured on 4x4.
+const bytesPerState = 400
+
+// Run proves a bound or checks a proof.
+func (c *boundCmd) Run(ctx context.Context, env *world) error {
+	switch {
+	case c.Check != "" && (c.Strategy != "" || c.Certificate != ""):
+		return usageError("--check reads a certificate, want it without a strategy and --certificate")
+	case c.Check != "":
+		return c.check(ctx, env)
+	case c.Strategy == "":
+		return usageError("no strategy is given, want one, or --check FILE")
+	}
+	s, opt, err := c.options()
+	if err != nil {
+		return err
+	}
+	start := time.Now()
+	progress, done := env.progress()
+	defer done()
+	if progress != nil {
+		opt.Progress = func(p induced.PartProgress) {
+			progress(runner.Progress{Property: fmt.Sprintf("pass %d", p.Pass), Done: int64(p.States), Target: int64(p.Limit), Unit: runner.States})
+		}
+	}
+	part, err := induced.Survey(ctx, s, opt)
+	if err != nil {
+		return outOfLimit(err)
+	}
+	own, refined, err := c.refine(ctx, part)
+	if err != nil {
+		return err
+	}
+	bound, err := c.prove(ctx, refined)
+	if err != nil {
+		return err
+	}
+	done()
+	bound.Own = own
+	return c.table(s, refined, bound, time.Since(start)).Write(env.stdout, c.Format, env.reportOptions())
+}
+
+// refine returns the strategy's own bounds and the part that is left after all refinements.
+func (c *boundCmd) refine(ctx context.Context, part *induced.Part) (own [2]induced.Fixed, refined *induced.Part, err error) {
+	bound, err := part.Prove(ctx, nil)
+	for i := 0; err == nil && i < c.Refine && !part.Late(); i++ {
+		part, err = part.Refine(ctx)
+	}
+	if err != nil {
+		return own, nil, err
+	}
+	return bound.Own, part, nil
+}
+
+func (c *boundCmd) options() (s strategy.Strategy, opt induced.PartOptions, err error) {
+	if c.States < 0 || c.Workers < 0 || c.Time < 0 || c.Refine < 0 {
+		return nil, opt, usageError("--states, --workers, --time and --refine are %d, %d, %v and %d, want no negative ones", c.States, c.Workers, c.Time, c.Refine)
+	}
+	rows, cols, err := boardFlags{Size: c.Size, Rows: c.Rows, Cols: c.Cols}.shape()
+	if err != nil {
+		return nil, opt, err
+	}
+	g, err := gameOf(rows, cols, c.Max)
+	if err != nil {
+		return nil, opt, err
+	}
+	opt = induced.PartOptions{Rules: g.Rules, Max: g.Max, States: c.States, Time: c.Time, Workers: c.Workers}
+	if c.Memory != 0 {
+		opt.States = max(1, int(c.Memory/bytesPerState))
+	}
+	if s, err = strategy.Parse(c.Strategy, strategy.Setting{Rules: g.Rules, Max: g.Max}); err != nil {
+		return nil, opt, usageError("%w", err)
+	}
+	return s, opt, nil
+}
+
+// outOfLimit gives errors about limits their exit code.
+func outOfLimit(err error) error {
+	if _, tooLarge := errors.AsType[*induced.SizeError](err); tooLarge || errors.Is(err, context.DeadlineExceeded) {
+		return &codedError{exitOutOfLimit, err}
+	}
+	return err
+}
+
+// prove computes the bound and writes the certificate that was asked for.
+func (c *boundCmd) prove(ctx context.Context, part *induced.Part) (bound *induced.Bound, err error) {
+	if c.Certificate == "" {
+		return part.Prove(ctx, nil)
+	}
+	err = atomicfile.Write(c.Certificate, func(w io.Writer) error {
+		if !strings.HasSuffix(c.Certificate, ".gz") {
+			bound, err = part.Prove(ctx, w)
+			return err
+		}
+		z := gzip.NewWriter(w)
+		bound, err = part.Prove(ctx, z)
+		return errors.Join(err, z.Close())
+	})
+	return bound, err
+}
+
+func (c *boundCmd) table(s strategy.Strategy, part *induced.Part, bound *induced.Bound, elapsed time.Duration) *report.Table {
+	t := c.newTable()
+	number := func(x induced.Fixed) report.Cell { return report.Cell{Text: x.String(), Value: x.Float64()} }
+	t.Append("optimal play wins at least", number(bound.Optimal), "certified lower bound")
+	t.Append("strategy wins at least", number(bound.Own[0]), s.String()+", on canonical boards")
+	t.Append("strategy wins at most", number(bound.Own[1]), nil)
+	t.Append("states", part.States(), "looked at in the end")
+	t.Append("boards", bound.Boards, "in the certificate")
+	t.Append("cutoff", report.Cell{Text: fmt.Sprintf("%.3g", part.Cutoff()), Value: part.Cutoff()}, "probability below which boards were left out")
+	t.Append("passes", part.Passes(), nil)
+	t.Append("seconds", report.Cell{Text: fmt.Sprintf("%.3g", elapsed.Seconds()), Value: elapsed.Seconds()}, nil)
+	if part.Late() {
+		t.Notes = append(t.Notes, "The time was over before the states were: another run may look at others.")
+	}
+	return t
+}
+
+func (c *boundCmd) newTable() *report.Table {
+	return &report.Table{Columns: []report.Column{{Name: "item"}, {Name: "value", Align: report.Right}, {Name: "detail"}}}
+}
+
+// check checks a certificate.
+func (c *boundCmd) check(ctx context.Context, env *world) error {
+	f, err := os.Open(c.Check)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	var r io.Reader = f
+	if strings.HasSuffix(c.Check, ".gz") {
+		if r, err = gzip.NewReader(f); err != nil {
+			return fmt.Errorf("%s: %w", c.Check, err)
+		}
+	}
+	start := time.Now()
+	checked, err := induced.CheckCertificate(ctx, r)
+	if err != nil {
+		return &codedError{exitFailed, fmt.Errorf("%s: %w", c.Check, err)}
+	}
+	t := c.newTable()
+	t.Append("board", fmt.Sprintf("%dx%d", checked.Rows, checked.Cols), nil)
+	t.Append("max", checked.Max, "the tile that wins")
+	t.Append("optimal play wins at least", report.Cell{Text: checked.Bound.String(), Value: checked.Bound.Float64()}, "checked")
+	t.Append("boards", checked.Entries, nil)
+	t.Append("made from", checked.Strategy, nil)
+	elapsed := time.Since(start).Seconds()
+	t.Append("seconds", report.Cell{Text: fmt.Sprintf("%.3g", elapsed), Value: elapsed}, nil)
+	return t.Write(env.stdout, c.Format, env.reportOptions())
+}

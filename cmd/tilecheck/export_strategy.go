@@ -1,0 +1,241 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"math/bits"
+	"strconv"
+	"strings"
+
+	"tilecheck/game"
+	"tilecheck/game/induced"
+	"tilecheck/game/strategy"
+	"tilecheck/modelgen"
+	"tilecheck/native/explicit/files"
+	"tilecheck/prism/syntax"
+)
+
+type exportStrategyCmd struct {
+	Strategy   string `arg:"" help:"Strategy, such as pref:left,up,down,right; tilecheck strategies lists them."`
+	boardFlags `embed:""`
+	Max        int    `help:"Tile that ends the game as a success: a power of two." default:"2048" placeholder:"TILE"`
+	Spawn      string `help:"How the cell of a new tile is drawn: uniform or module (both are the game), or cell (by a scheduler)." default:"uniform" placeholder:"SPAWN"`
+	Output     string `short:"o" help:"Model to write (default: standard output, nothing with --explicit)." placeholder:"FILE"`
+	Dialect    string `help:"Print for prism or storm." default:"prism" enum:"prism,storm"`
+	Explicit   string `help:"Also write the chain as PREFIX.tra, .sta and .lab for PRISM, and as PREFIX.drn for Storm." placeholder:"PREFIX"`
+	Fractions  bool   `help:"Fractions in the files of --explicit: for tilecheck check --exact, prism -exact and storm --exact."`
+	MaxStates  int    `help:"Give up a chain with more states (default: 10 million)." placeholder:"N"`
+}
+
+const (
+	// largeModel is the size from which on the explicit files are suggested. PRISM's explicit engine takes a model of this size in a
+	// minute; docs/proof.md has the measurements.
+	largeModel = 1 << 20
+	// exactStates is how many states are evaluated with fractions, in a few seconds.
+	exactStates = 100_000
+	// longFraction is the length from which on fractions are not written out in comments.
+	longFraction = 120
+)
+
+// Run writes the model, the files, or both.
+func (c *exportStrategyCmd) Run(ctx context.Context, env *world) error {
+	cfg, opt, err := c.game()
+	if err != nil {
+		return err
+	}
+	s, err := strategy.Parse(c.Strategy, strategy.Setting{Rules: opt.Rules, Max: opt.Max})
+	if err != nil {
+		return usageError("%w", err)
+	}
+	chain, err := induced.Explore(ctx, s, opt)
+	if _, tooLarge := errors.AsType[*induced.SizeError](err); tooLarge {
+		return &codedError{exitOutOfLimit, fmt.Errorf("%w: tilecheck bound says what is certain about a part of them", err)}
+	}
+	if err != nil {
+		return err
+	}
+	value, err := describeValue(ctx, chain)
+	if err != nil {
+		return err
+	}
+	if !env.quiet {
+		fmt.Fprintf(env.stderr, "%s: %d states, wins with probability %s\n", s, chain.Len()+1, value)
+	}
+	if c.Output != "" || c.Explicit == "" {
+		if err := c.writeModel(env, cfg, chain, s, value); err != nil {
+			return err
+		}
+	}
+	if c.Explicit == "" {
+		return nil
+	}
+	return c.writeChain(ctx, env, chain)
+}
+
+// game checks the flags and returns the configuration of the model, without the table, and the game.
+func (c *exportStrategyCmd) game() (cfg modelgen.Config, opt induced.Options, err error) {
+	if c.Fractions && c.Explicit == "" {
+		return cfg, opt, usageError("--fractions is for the files of --explicit")
+	}
+	if c.MaxStates < 0 {
+		return cfg, opt, usageError("--max-states is %d, want at least 1", c.MaxStates)
+	}
+	cfg.Max, cfg.P2 = c.Max, c.P2
+	if cfg.Rows, cfg.Cols, err = c.shape(); err != nil {
+		return cfg, opt, err
+	}
+	if cfg.Spawn, err = modelgen.ParseSpawn(c.Spawn); err != nil {
+		return cfg, opt, fieldUsage(err)
+	}
+	if err := cfg.Validate(); err != nil {
+		return cfg, opt, fieldUsage(err)
+	}
+	if opt, err = gameOf(cfg.Rows, cfg.Cols, c.Max); err != nil {
+		return cfg, opt, err
+	}
+	opt.MaxStates = c.MaxStates
+	opt.P2, _ = new(big.Rat).SetString(c.P2) // Validate has read it
+	return cfg, opt, nil
+}
+
+// gameOf returns the game on a board that strategies play on.
+func gameOf(rows, cols, tile int) (opt induced.Options, err error) {
+	if tile < 4 || tile > game.Value(game.MaxExponent) || bits.OnesCount(uint(tile)) != 1 {
+		return opt, usageError("--max is %d, want a power of two from 4 to %d", tile, game.Value(game.MaxExponent))
+	}
+	rules, err := game.New(game.Shape{Rows: rows, Cols: cols})
+	if err != nil {
+		return opt, usageError("%w", err)
+	}
+	return induced.Options{Rules: rules, Max: bits.TrailingZeros(uint(tile))}, nil
+}
+
+// describeValue is the probability of winning, as a fraction if it can be had.
+func describeValue(ctx context.Context, chain *induced.Chain) (string, error) {
+	if chain.Len() > exactStates || chain.Rounded() {
+		v, err := chain.Bracket(ctx)
+		if err != nil {
+			return "", err
+		}
+		return fmt.Sprintf("in [%v, %v]", v.Win.Lo, v.Win.Hi), nil
+	}
+	v, err := chain.Exact(ctx)
+	if err != nil {
+		return "", err
+	}
+	x, _ := v.Win.Float64()
+	decimal := strconv.FormatFloat(x, 'g', -1, 64)
+	if fraction := v.Win.RatString(); v.Win.IsInt() || len(fraction) > longFraction {
+		return decimal, nil
+	} else {
+		return fmt.Sprintf("%s = %s", fraction, decimal), nil
+	}
+}
+
+func (c *exportStrategyCmd) writeModel(env *world, cfg modelgen.Config, chain *induced.Chain, s strategy.Strategy, value string) error {
+	cfg.Table = chain.Table()
+	cfg.Table.Command = c.command(cfg, s)
+	cfg.Table.About = about(cfg, chain, s, value)
+	model, err := modelgen.Build(cfg)
+	if err != nil {
+		return err
+	}
+	opts := syntax.Options{}
+	if c.Dialect == "storm" {
+		opts.Dialect = syntax.Storm
+	}
+	var text bytes.Buffer
+	if err := syntax.Fprint(&text, model, opts); err != nil {
+		return err
+	}
+	if text.Len() > largeModel && c.Explicit == "" {
+		fmt.Fprintf(env.stderr, "warning: the model has %.1f MB, which takes a model checker long to read; --explicit writes the chain instead\n",
+			float64(text.Len())/1e6)
+	}
+	name := c.Output
+	if name == "" {
+		name = "-"
+	}
+	return env.writeFile(name, func(w io.Writer) error {
+		_, err := text.WriteTo(w)
+		return err
+	})
+}
+
+// command is the command line that writes the model, without the program's name.
+func (c *exportStrategyCmd) command(cfg modelgen.Config, s strategy.Strategy) string {
+	return strings.Join([]string{
+		"export-strategy", shellWord(s.String()), fmt.Sprintf("--rows=%d", cfg.Rows), fmt.Sprintf("--cols=%d", cfg.Cols),
+		fmt.Sprintf("--max=%d", cfg.Max), "--p2=" + c.P2, "--spawn=" + cfg.Spawn.String(),
+	}, " ")
+}
+
+// shellWord quotes what a shell would not take as one word.
+func shellWord(text string) string {
+	for _, r := range text {
+		if !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%", r) {
+			return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+		}
+	}
+	return text
+}
+
+// about is what the header of the model says about the policy.
+func about(cfg modelgen.Config, chain *induced.Chain, s strategy.Strategy, value string) []string {
+	lines := []string{
+		fmt.Sprintf("Policy: the strategy %s, on the %d boards", s, len(cfg.Table.Rows)),
+		"  that it reaches with the player to move, each with each memory that it then has.",
+	}
+	if chain.Rounded() {
+		lines = append(lines, "  Its probabilities are rounded to 15 decimal places.")
+	}
+	if cfg.Spawn == modelgen.SpawnCell {
+		return append(lines, "  In the game, where new tiles are drawn, it wins with probability",
+			"  "+value+",", "  which lies between Pmin and Pmax.")
+	}
+	return append(
+		lines, "  Evaluated directly, without this model, it wins with probability", "  "+value+".",
+		`  Both Pmin=? [ F "success" ] and Pmax=? [ F "success" ] must be that. Check with:`,
+		"  tilecheck check FILE --exact --prop 'Pmin=? [ F \"success\" ]' --prop 'Pmax=? [ F \"success\" ]'",
+		"  tilecheck crosscheck FILE --engines native,native:exact,prism,storm --prop 'Pmax=? [ F \"success\" ]'",
+	)
+}
+
+// writeChain writes the explicit files.
+func (c *exportStrategyCmd) writeChain(ctx context.Context, env *world, chain *induced.Chain) error {
+	var tra, sta, lab bytes.Buffer
+	if err := errors.Join(chain.WriteTransitions(ctx, &tra, c.Fractions), chain.WriteStates(ctx, &sta), chain.WriteLabels(ctx, &lab)); err != nil {
+		return err
+	}
+	// Read back as any file, the chain is known to be one; that is also the way to Storm's format.
+	space, err := files.Read(ctx, files.Sources{
+		Transitions: files.Source{Name: c.Explicit + ".tra", Text: tra.Bytes()},
+		States:      &files.Source{Name: c.Explicit + ".sta", Text: sta.Bytes()},
+		Labels:      &files.Source{Name: c.Explicit + ".lab", Text: lab.Bytes()},
+	}, files.ReadOptions{Type: syntax.DTMC, Exact: c.Fractions, MaxStates: chain.Len() + 1})
+	if err != nil {
+		return err
+	}
+	drn, err := files.NewWriter(space, files.Options{Precision: files.MaxPrecision})
+	if err != nil {
+		return err
+	}
+	for _, f := range []struct {
+		ext   string
+		write func(io.Writer) error
+	}{
+		{".tra", func(w io.Writer) error { _, err := tra.WriteTo(w); return err }},
+		{".sta", func(w io.Writer) error { _, err := sta.WriteTo(w); return err }},
+		{".lab", func(w io.Writer) error { _, err := lab.WriteTo(w); return err }},
+		{".drn", func(w io.Writer) error { return drn.DRN(ctx, w) }},
+	} {
+		if err := env.writeFile(c.Explicit+f.ext, f.write); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,218 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/bits"
+	"time"
+
+	"tilecheck/game"
+	"tilecheck/game/play"
+	"tilecheck/game/strategy"
+	"tilecheck/internal/atomicfile"
+	"tilecheck/native/stats"
+	"tilecheck/report"
+	"tilecheck/runner"
+)
+
+// sizeFlags choose a board as boardFlags do, for games, whose tiles are 2 with probability 0.9.
+type sizeFlags struct {
+	Size int `help:"Rows and columns of a square board (default: 4 unless --rows and --cols are given)." placeholder:"N"`
+	Rows int `help:"Rows." placeholder:"R"`
+	Cols int `help:"Columns." placeholder:"C"`
+}
+
+// matchOf returns the game that is played: without a tile to reach a win is counted at 2048 and the game goes on, as in the documents.
+func matchOf(board boardFlags, tile int, on bool, seed *uint64) (m play.Match, err error) {
+	if m.Shape.Rows, m.Shape.Cols, err = board.shape(); err != nil {
+		return m, err
+	}
+	m.On = on || tile == 0
+	if tile == 0 {
+		tile = defaultGoal
+	}
+	if tile < 4 || bits.OnesCount(uint(tile)) != 1 {
+		return m, usageError("--max is %d, want a power of two from 4 to %d", tile, game.Value(game.MaxExponent))
+	}
+	m.Goal = bits.TrailingZeros(uint(tile))
+	if m.Seed, err = seedOr(seed); err != nil {
+		return m, err
+	}
+	if err := m.Validate(); err != nil {
+		return m, usageError("%w", err)
+	}
+	return m, nil
+}
+
+// defaultGoal is the tile that the game is named after.
+const defaultGoal = 2048
+
+// parseStrategy makes a strategy; a wrong spec is a wrong argument.
+func parseStrategy(m play.Match, spec string) (strategy.Strategy, error) {
+	s, err := m.Parse(spec)
+	if err != nil {
+		return nil, usageError("%w", err)
+	}
+	return s, nil
+}
+
+type playCmd struct {
+	Strategy string `arg:"" help:"Strategy, such as random, pref:left,up,down,right or expectimax:eval=snake,depth=2."`
+
+	sizeFlags `embed:""`
+	Max       int           `help:"Tile that wins and ends the game (default: 2048, and the game goes on)." placeholder:"TILE"`
+	On        bool          `help:"Go on after a win until no move is legal."`
+	Games     int64         `help:"Games to play." default:"1000" placeholder:"N"`
+	Seed      *uint64       `help:"Seed of the random numbers (default: drawn, and printed)." placeholder:"N"`
+	Workers   int           `help:"Goroutines that play; the results do not depend on it (default: one per processor)." placeholder:"N"`
+	Alpha     float64       `help:"Error probability of the intervals." default:"0.01" placeholder:"A"`
+	Time      time.Duration `help:"Stop after this time; the games finished by then count, up to the first that was not." placeholder:"DURATION"`
+	State     string        `aliases:"resume" help:"File that keeps finished games: a run that was killed goes on where it was." placeholder:"FILE"`
+	Record    string        `help:"Write every move and tile to a file, for tilecheck replay." placeholder:"FILE"`
+
+	Watch bool          `help:"Show one game instead: on a terminal as a film, otherwise board by board."`
+	Game  int64         `help:"The game to watch." default:"0" placeholder:"INDEX"`
+	Delay time.Duration `help:"Time between the boards of a film." default:"150ms" placeholder:"DURATION"`
+
+	Plot      string        `help:"Draw the distribution of the largest tile, .svg or .png." placeholder:"FILE"`
+	PlotScore string        `help:"Draw the mean score as the games go on, .svg or .png." placeholder:"FILE"`
+	Format    report.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
+}
+
+// Run plays the games and prints what they say.
+func (c *playCmd) Run(ctx context.Context, env *world) error {
+	opt, err := c.options()
+	if err != nil {
+		return err
+	}
+	if c.Watch {
+		return c.watch(ctx, env, opt)
+	}
+	progress, done := env.progress()
+	defer done()
+	opt.Progress = gamesProgress(opt.Strategy.String(), progress)
+	var curve scoreCurve
+	out, err := c.play(ctx, opt, &curve)
+	if err != nil {
+		return err
+	}
+	done()
+	if out.Games() == 0 {
+		return noGame(out.End)
+	}
+	estimates, err := out.Estimates(stats.Confidence(c.Alpha))
+	if err != nil {
+		return err
+	}
+	if err := playTable(out, estimates, c.Format).Write(env.stdout, c.Format, env.reportOptions()); err != nil {
+		return err
+	}
+	if err := c.plots(out, estimates, &curve); err != nil {
+		return err
+	}
+	env.warnLines(c.Format, out.Warnings)
+	return status(endCode(out.End))
+}
+
+// options checks the flags and returns what they ask for.
+func (c *playCmd) options() (opt play.Options, err error) {
+	switch {
+	case c.Games < 1:
+		return opt, usageError("--games is %d, want at least 1", c.Games)
+	case c.Workers < 0:
+		return opt, usageError("--workers is %d, want at least 1", c.Workers)
+	case !(c.Alpha > 0 && c.Alpha < 1):
+		return opt, usageError("--alpha is %g, want an error probability between 0 and 1, such as 0.01", c.Alpha)
+	case c.Time < 0:
+		return opt, usageError("--time is %v, want a positive duration", c.Time)
+	case c.Watch && (c.Record != "" || c.State != "" || c.Plot != "" || c.PlotScore != ""):
+		return opt, usageError("--watch shows one game, want it without --record, --state, --plot and --plot-score")
+	case c.State != "" && c.Seed == nil:
+		return opt, errStateSeed()
+	case c.Game < 0 || c.Delay < 0:
+		return opt, usageError("--game and --delay are %d and %v, want no negative ones", c.Game, c.Delay)
+	}
+	for _, path := range []string{c.Plot, c.PlotScore} {
+		if path != "" {
+			if err := report.CheckPlotPath(path); err != nil {
+				return opt, usageError("%w", err)
+			}
+		}
+	}
+	board := boardFlags{Size: c.Size, Rows: c.Rows, Cols: c.Cols}
+	if opt.Match, err = matchOf(board, c.Max, c.On, c.Seed); err != nil {
+		return opt, err
+	}
+	opt.Games, opt.Workers, opt.Time = c.Games, c.Workers, c.Time
+	opt.State, opt.Version = c.State, version
+	opt.Strategy, err = parseStrategy(opt.Match, c.Strategy)
+	return opt, err
+}
+
+// play runs the games, and writes them to a file if that is wanted.
+func (c *playCmd) play(ctx context.Context, opt play.Options, curve *scoreCurve) (out *play.Outcome, err error) {
+	opt.Each = func(p *play.Played) error {
+		curve.add(p.Game)
+		return nil
+	}
+	if c.Record == "" {
+		return play.Run(ctx, opt)
+	}
+	err = atomicfile.Write(c.Record, func(w io.Writer) error {
+		recorder, err := play.NewRecorder(w, opt.Match, opt.Strategy.String())
+		if err != nil {
+			return err
+		}
+		opt.Record = true
+		opt.Each = func(p *play.Played) error {
+			curve.add(p.Game)
+			return recorder.Write(p)
+		}
+		out, err = play.Run(ctx, opt)
+		return err
+	})
+	return out, err
+}
+
+// errStateSeed is the error for games that nobody could go on with.
+func errStateSeed() error {
+	return usageError("--state needs --seed: without one every run draws another, and plays other games")
+}
+
+// noGame is the error of a run without any result.
+func noGame(end play.End) error {
+	if end == play.Interrupted {
+		return errors.New("interrupted before a game was finished")
+	}
+	return &codedError{code: exitOutOfLimit, err: errors.New("the time was up before a game was finished, want more with --time")}
+}
+
+// endCode is the exit code of a run that has results. A budget that is used up is what was asked for.
+func endCode(end play.End) int {
+	if end == play.Interrupted {
+		return exitCannotRun
+	}
+	return exitOK
+}
+
+// gamesProgress tells a progress bar about games.
+func gamesProgress(what string, progress func(runner.Progress)) func(play.Progress) {
+	if progress == nil {
+		return nil
+	}
+	return func(p play.Progress) {
+		progress(runner.Progress{Property: what, Done: p.Done, Target: p.Target, Unit: "games"})
+	}
+}
+
+// warnLines repeats warnings on standard error where the format keeps them among the notes of a machine; tables print them as notes.
+func (e *world) warnLines(f report.Format, warnings []string) {
+	if f == report.FormatTable || f == report.FormatMarkdown {
+		return
+	}
+	for _, w := range warnings {
+		fmt.Fprintf(e.stderr, "warning: %s\n", w)
+	}
+}

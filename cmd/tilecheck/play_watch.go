@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"tilecheck/game"
+	"tilecheck/game/play"
+)
+
+// watch shows one game: on a terminal each board over the last one, otherwise below it.
+func (c *playCmd) watch(ctx context.Context, env *world, opt play.Options) error {
+	film := newFilm(env, opt.Match.Shape, c.Delay)
+	g, err := play.Watch(ctx, opt, c.Game, func(f play.Frame) error { return film.show(ctx, f) })
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(env.stdout, "game %d of %v, seed %d: %s\n", c.Game, opt.Strategy, opt.Match.Seed, gameText(g))
+	return err
+}
+
+// film shows the boards of a game.
+type film struct {
+	w     io.Writer
+	shape game.Shape
+	delay time.Duration
+	// over has each board drawn over the last one.
+	over  bool
+	lines int // of the last board
+}
+
+func newFilm(env *world, shape game.Shape, delay time.Duration) *film {
+	_, tty := env.terminal(env.stdout)
+	return &film{w: env.stdout, shape: shape, delay: delay, over: tty && env.getenv("TERM") != "dumb"}
+}
+
+// show draws a board; on a terminal it stays for a while.
+func (f *film) show(ctx context.Context, frame play.Frame) error {
+	text := frameText(f.shape, frame)
+	if !f.over {
+		_, err := io.WriteString(f.w, text+"\n")
+		return err
+	}
+	if f.lines > 0 {
+		text = fmt.Sprintf("\x1b[%dA\x1b[J", f.lines) + text
+	}
+	if _, err := io.WriteString(f.w, text); err != nil {
+		return err
+	}
+	f.lines = strings.Count(text, "\n")
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(f.delay):
+		return nil
+	}
+}
+
+// frameText is a board with what led to it.
+func frameText(shape game.Shape, f play.Frame) string {
+	head := "start"
+	if f.Moves > 0 {
+		head = fmt.Sprintf("move %d %v, score %d", f.Moves, f.Dir, f.Score)
+	}
+	return head + "\n" + shape.Draw(f.Board)
+}
+
+// gameText is what a game came to.
+func gameText(g play.Game) string {
+	text := fmt.Sprintf("score %d, %d moves, largest tile %d", g.Score, g.Moves, game.Value(g.Max))
+	switch {
+	case g.Overflow:
+		text += ", ended where two tiles of 32768 were to merge"
+	case g.Won:
+		text += fmt.Sprintf(", won after %d moves", g.WinMoves)
+	default:
+		text += ", lost"
+	}
+	return text
+}

@@ -1,0 +1,181 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strings"
+
+	"tilecheck/game"
+	"tilecheck/game/solve"
+	"tilecheck/game/solve/draw"
+	"tilecheck/report"
+)
+
+type policyCmd struct {
+	Table        string `arg:"" optional:"" help:"File that tilecheck solve --out wrote; without one, the game is solved first."`
+	problemFlags `embed:""`
+	solveFlags   `embed:""`
+	Board        string        `help:"Print the value of this board and of each of its moves: rows separated by /, such as '2 . / 4 8'." placeholder:"BOARD"`
+	Play         bool          `help:"Play a game, and print its boards."`
+	Seed         *uint64       `help:"Seed of the random tiles (default: drawn, and printed)." placeholder:"N"`
+	SVG          string        `name:"svg" help:"Draw the game, if it is small: positions, moves, random tiles." placeholder:"FILE"`
+	DOT          string        `name:"dot" help:"Write the same graph for Graphviz." placeholder:"FILE"`
+	Optimal      bool          `help:"Draw the best moves only."`
+	Format       report.Format `help:"Output format of --board: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
+}
+
+// Run answers what is asked about optimal play.
+func (c *policyCmd) Run(ctx context.Context, env *world) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	table, err := c.open(ctx, env)
+	if err != nil {
+		return err
+	}
+	return errors.Join(c.answer(ctx, env, table), table.Close())
+}
+
+func (c *policyCmd) check() error {
+	switch {
+	case c.Table != "" && c.problemFlags.given():
+		return usageError("%s says what the game is, want no flags of it", c.Table)
+	case c.Board == "" && !c.Play && c.SVG == "" && c.DOT == "":
+		return usageError("nothing is asked, want --board, --play, --svg or --dot")
+	case c.Optimal && c.SVG == "" && c.DOT == "":
+		return usageError("--optimal is for pictures, want --svg or --dot")
+	case c.Seed != nil && !c.Play:
+		return usageError("--seed is for games, want --play")
+	}
+	return nil
+}
+
+// open reads the table, or makes one.
+func (c *policyCmd) open(ctx context.Context, env *world) (*solve.Table, error) {
+	if c.Table != "" {
+		return solve.Open(c.Table)
+	}
+	opts, err := c.options()
+	if err != nil {
+		return nil, err
+	}
+	ctx, done := c.apply(ctx, env, &opts)
+	defer done()
+	table, _, err := solve.Solve(ctx, opts)
+	return table, limitError(err)
+}
+
+func (c *policyCmd) answer(ctx context.Context, env *world, table *solve.Table) error {
+	if c.Board != "" {
+		if err := c.board(env, table); err != nil {
+			return err
+		}
+	}
+	if c.Play {
+		if err := c.play(ctx, env, table); err != nil {
+			return err
+		}
+	}
+	if c.SVG == "" && c.DOT == "" {
+		return nil
+	}
+	dot, err := draw.DOT(table, draw.Options{Optimal: c.Optimal})
+	if err == nil && c.DOT != "" {
+		err = env.writeFile(c.DOT, textWriter(dot))
+	}
+	if err != nil || c.SVG == "" {
+		return err
+	}
+	svg, err := draw.SVG(ctx, dot)
+	if err != nil {
+		return err
+	}
+	return env.writeFile(c.SVG, textWriter(string(svg)))
+}
+
+// textWriter returns what writes a text.
+func textWriter(text string) func(io.Writer) error {
+	return func(w io.Writer) error {
+		_, err := io.WriteString(w, text)
+		return err
+	}
+}
+
+// board prints a board and what its moves are worth.
+func (c *policyCmd) board(env *world, table *solve.Table) error {
+	problem := table.Problem()
+	b, err := problem.Shape.Parse(c.Board)
+	if err != nil {
+		return usageError("--board: %w", err)
+	}
+	value, best, ok := table.Value(b)
+	if !ok {
+		return fmt.Errorf("no game of %s comes to the board %s", problem, strings.TrimSpace(c.Board))
+	}
+	moves, _ := table.Moves(b) // none when the game is over
+	t := &report.Table{
+		Title:   fmt.Sprintf("%s: value %s, %s", problem, valueText(value), bestText(table, b, best)),
+		Columns: []report.Column{{Name: "move"}, {Name: "value", Align: report.Right}, {Name: "best"}, {Name: "reward", Align: report.Right}},
+	}
+	for _, m := range moves {
+		t.Append(m.Dir.String(), valueCell(m.Value), best.Has(m.Dir), m.Reward)
+	}
+	if c.Format == report.FormatTable {
+		if _, err := fmt.Fprint(env.stdout, problem.Shape.Draw(b)); err != nil {
+			return err
+		}
+	}
+	return t.Write(env.stdout, c.Format, env.reportOptions())
+}
+
+// bestText says what to do, or that the game is over.
+func bestText(table *solve.Table, b game.Board, best game.Moves) string {
+	switch {
+	case best != 0:
+		return "best " + best.String()
+	case b.AtLeast(table.Problem().MaxExp):
+		return "the game is won"
+	}
+	return "the game is lost"
+}
+
+// play plays a game. Where several moves are best, it takes the first in the order left, right, up, down.
+func (c *policyCmd) play(ctx context.Context, env *world, table *solve.Table) error {
+	seed, err := seedOr(c.Seed)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(env.stdout, "%s, seed %d\n", table.Problem(), seed)
+	rng := rand.New(rand.NewPCG(seed, seed))
+	b := table.AddRandom(0, rng)
+	if !b.AtLeast(table.Problem().MaxExp) {
+		b = table.AddRandom(b, rng)
+	}
+	score := 0
+	for number := 0; ; number++ {
+		value, best, ok := table.Value(b)
+		if !ok {
+			return fmt.Errorf("no game of %s comes to the board %s", table.Problem(), b)
+		}
+		fmt.Fprint(env.stdout, table.Problem().Shape.Draw(b))
+		if best == 0 {
+			fmt.Fprintf(env.stdout, "%s after %d moves, score %d\n", bestText(table, b, best), number, score)
+			return ctx.Err()
+		}
+		fmt.Fprintf(env.stdout, "%d: %s, value %s\n", number+1, best.At(0), valueText(value))
+		next, gain, err := table.Rules().Move(b, best.At(0))
+		if err != nil {
+			return err
+		}
+		if score += gain; !next.AtLeast(table.Problem().MaxExp) {
+			next = table.AddRandom(next, rng)
+		}
+		b = next
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,230 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"os"
+	"runtime/debug"
+	"strconv"
+	"time"
+
+	"tilecheck/game"
+	"tilecheck/game/solve"
+	"tilecheck/modelgen"
+	"tilecheck/report"
+	"tilecheck/runner"
+)
+
+// problemFlags choose a game and what a player of it wants.
+type problemFlags struct {
+	boardFlags `embed:""`
+	Max        int      `help:"Tile that ends the game: a power of two from 4 to 32768. One that cannot be reached makes the game go on until it is lost." placeholder:"TILE"`
+	Objective  string   `help:"What the player maximises: win (the probability of reaching MAX), score or moves (their expectations until the game ends)." default:"win" enum:"win,score,moves"`
+	Discount   *float64 `help:"Factor of each move on the 1 for a win, above 0 and at most 1 (default 1)." placeholder:"G"`
+}
+
+// given reports whether any of the flags is there.
+func (f problemFlags) given() bool {
+	return f.Size != 0 || f.Rows != 0 || f.Cols != 0 || f.Max != 0 || f.Objective != "win" || f.Discount != nil || f.P2 != modelgen.DefaultP2
+}
+
+// options checks the flags.
+func (f problemFlags) options() (solve.Options, error) {
+	var opts solve.Options
+	rows, cols, err := f.shape()
+	if err != nil {
+		return opts, err
+	}
+	opts.Shape, opts.Max = game.Shape{Rows: rows, Cols: cols}, f.Max
+	if f.Max == 0 {
+		return opts, usageError("no --max, want the tile that ends the game")
+	}
+	if opts.Objective, err = solve.ParseObjective(f.Objective); err != nil {
+		return opts, usageError("%w", err)
+	}
+	p2, ok := new(big.Rat).SetString(f.P2)
+	if !ok {
+		return opts, usageError("--p2 is %q, want a probability such as 0.9 or 9/10", f.P2)
+	}
+	opts.P2 = p2
+	if f.Discount != nil {
+		if opts.Discount = *f.Discount; opts.Discount == 0 {
+			return opts, usageError("--discount is 0, want a factor above 0 and at most 1")
+		}
+	}
+	if _, err := opts.Problem(); err != nil {
+		return opts, usageError("%w", err)
+	}
+	return opts, nil
+}
+
+// minCollected is the memory up to which the collector of garbage need not hurry: what a solver takes at least.
+const minCollected = 64 << 20
+
+// solveFlags say how to solve it.
+type solveFlags struct {
+	Memory  byteCount     `help:"Memory to take at most, such as 1GB; what does not fit goes to disk (default: three quarters of what is free, and then give up)." placeholder:"SIZE"`
+	Workers int           `help:"Goroutines; the result does not depend on it (default: one per processor)." placeholder:"N"`
+	Timeout time.Duration `help:"Give up after this time." placeholder:"DURATION"`
+}
+
+type solveCmd struct {
+	problemFlags `embed:""`
+	solveFlags   `embed:""`
+	Out          string        `short:"o" help:"File to write values and best moves of all positions to, for tilecheck policy." placeholder:"FILE"`
+	Resume       bool          `help:"Go on with the work of a run that was interrupted or killed."`
+	Layers       bool          `help:"Print the number of positions of each sum of tiles."`
+	Format       report.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
+}
+
+// Run solves the game and prints what it is worth.
+func (c *solveCmd) Run(ctx context.Context, env *world) error {
+	opts, err := c.options()
+	if err != nil {
+		return err
+	}
+	if c.Resume && c.Out == "" {
+		return usageError("--resume without --out, want the file whose work is to go on")
+	}
+	ctx, cancel := c.apply(ctx, env, &opts)
+	defer cancel()
+	start := time.Now()
+	stats, err := c.solve(ctx, opts)
+	if err != nil {
+		return c.explain(err)
+	}
+	problem, err := opts.Problem()
+	if err != nil {
+		return err
+	}
+	return c.table(problem, stats, time.Since(start)).Write(env.stdout, c.Format, env.reportOptions())
+}
+
+// apply puts the flags into the options and starts the clock.
+func (f *solveFlags) apply(ctx context.Context, env *world, opts *solve.Options) (context.Context, context.CancelFunc) {
+	opts.Workers, opts.Memory = f.Workers, int64(f.Memory)
+	if opts.Memory == 0 {
+		opts.Memory = availableMemory() / 4 * 3
+	}
+	if opts.Memory != 0 {
+		debug.SetMemoryLimit(max(opts.Memory, minCollected))
+	}
+	progress, done := env.progress()
+	if progress != nil {
+		opts.Progress = func(p solve.Progress) {
+			phase := "enumerating"
+			if p.Valuing {
+				phase = "valuing"
+			}
+			progress(runner.Progress{Property: phase, Done: p.Positions, Target: p.Total, Unit: runner.States})
+		}
+	}
+	ctx, cancel := timeLimit(ctx, f.Timeout)
+	return ctx, func() {
+		cancel()
+		done()
+	}
+}
+
+func (c *solveCmd) solve(ctx context.Context, opts solve.Options) (solve.Stats, error) {
+	if c.Out != "" {
+		return solve.SolveFile(ctx, c.Out, c.Resume, opts)
+	}
+	if c.Memory == 0 {
+		return solve.InitialValue(ctx, opts, "")
+	}
+	dir, err := os.MkdirTemp("", "tilecheck-solve-")
+	if err != nil {
+		return solve.Stats{}, err
+	}
+	stats, err := solve.InitialValue(ctx, opts, dir)
+	return stats, errors.Join(err, os.RemoveAll(dir))
+}
+
+// explain adds what the user can do, and the exit code.
+func (c *solveCmd) explain(err error) error {
+	work := solve.WorkDir(c.Out)
+	switch {
+	case errors.Is(err, solve.ErrExists):
+		return fmt.Errorf("%w: delete it, or add --resume to print what it is", err)
+	case errors.Is(err, solve.ErrUnfinished):
+		return fmt.Errorf("%w: add --resume to go on with it, or delete the directory", err)
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		if c.Out != "" {
+			err = fmt.Errorf("%w: what is done is in %s, add --resume to go on", err, work)
+		}
+	}
+	if _, memory := errors.AsType[*solve.MemoryError](err); memory {
+		err = fmt.Errorf("%w: give --memory or --out for layers to go to disk", err)
+	}
+	return limitError(err)
+}
+
+// limitError gives an error the exit code of a limit if it is one.
+func limitError(err error) error {
+	_, memory := errors.AsType[*solve.MemoryError](err)
+	if memory || errors.Is(err, context.DeadlineExceeded) {
+		return &codedError{exitOutOfLimit, err}
+	}
+	return err
+}
+
+// table is the answer.
+func (c *solveCmd) table(problem solve.Problem, stats solve.Stats, elapsed time.Duration) *report.Table {
+	if c.Layers {
+		t := &report.Table{
+			Title: fmt.Sprintf("%s: %s", problem, valueText(stats.Initial)),
+			Columns: []report.Column{
+				{Name: "sum", Align: report.Right}, {Name: "positions", Align: report.Right}, {Name: "afterstates", Align: report.Right},
+			},
+		}
+		for _, l := range stats.Layers {
+			t.Append(l.Sum, l.Positions, l.Afterstates)
+		}
+		return t
+	}
+	t := &report.Table{Columns: []report.Column{
+		{Name: "board"},
+		{Name: "max", Align: report.Right},
+		{Name: "objective"},
+		{Name: "value", Align: report.Right},
+		{Name: "relative error", Align: report.Right},
+		{Name: "positions", Align: report.Right},
+		{Name: "afterstates", Align: report.Right},
+		{Name: "layers", Align: report.Right},
+		{Name: "seconds", Align: report.Right},
+	}}
+	bound := stats.RelativeError(problem)
+	t.Append(
+		problem.Shape.String(), game.Value(problem.MaxExp), problem.Objective.String(), valueCell(stats.Initial),
+		report.Cell{Text: fmt.Sprintf("%.1e", bound), Value: bound}, stats.Positions, stats.Afterstates, len(stats.Layers),
+		report.Cell{Text: fmt.Sprintf("%.3g", elapsed.Seconds()), Value: elapsed.Seconds()},
+	)
+	return t
+}
+
+// valueText prints the digits of a value that rounding leaves alone.
+func valueText(v float64) string { return strconv.FormatFloat(v, 'g', 12, 64) }
+
+func valueCell(v float64) report.Cell { return report.Cell{Text: valueText(v), Value: v} }
+
+// availableMemory returns what Linux says can be used without swapping, 0 when it says nothing.
+func availableMemory() int64 {
+	text, err := os.Open("/proc/meminfo")
+	if err != nil {
+		return 0
+	}
+	defer text.Close()
+	for {
+		var name string
+		var kb int64
+		if n, err := fmt.Fscanf(text, "%s %d kB\n", &name, &kb); n < 2 || err != nil {
+			return 0
+		}
+		if name == "MemAvailable:" {
+			return kb << 10
+		}
+	}
+}

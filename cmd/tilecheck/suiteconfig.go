@@ -1,0 +1,292 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml/ast"
+
+	"tilecheck/prism/sema"
+	"tilecheck/properties/expect"
+	"tilecheck/properties/suite"
+	"tilecheck/runner/regress"
+)
+
+// suiteFile is the name of the file that says what to test in a directory.
+const suiteFile = "tilecheck.yaml"
+
+// suiteConfig is a suite file. What it leaves out is zero.
+type suiteConfig struct {
+	defaults               section
+	title                  string
+	prismImage, stormImage string
+	flakes                 *float64
+	seed                   *uint64
+	strict                 bool
+	jobs                   int
+	sections               []section
+}
+
+// section is one suite of a suite file, or what all of them have in common.
+type section struct {
+	name    string
+	paths   []string
+	pairing suite.Pairing
+	paired  bool // whether the pairing is given
+	engines []string
+	consts  []string
+	timeout time.Duration
+	memory  byteCount
+	extra   []extra
+}
+
+// extra is an expectation, of the properties of one file if that is given.
+type extra struct {
+	file string
+	regress.Extra
+}
+
+// readSuite reads a suite file. The error is a syntax.ErrorList with every
+// mistake in it. name is what people call the file.
+func readSuite(name string, src []byte) (*suiteConfig, error) {
+	r := &suiteReader{yamlReader: yamlReader{file: name}}
+	c := &suiteConfig{}
+	doc := r.document(src)
+	common := r.sectionEntries(&c.defaults)
+	r.mapping(doc, "the file", append(common, []entry{
+		{"title", func(n ast.Node) { c.title = r.text(n) }},
+		{"images", func(n ast.Node) {
+			r.mapping(n, "images", []entry{
+				{"prism", func(n ast.Node) { c.prismImage = r.text(n) }},
+				{"storm", func(n ast.Node) { c.stormImage = r.text(n) }},
+			})
+		}},
+		{"flakes", func(n ast.Node) {
+			x := value(&r.yamlReader, n, "a probability between 0 and 1", probability)
+			c.flakes = &x
+		}},
+		{"seed", func(n ast.Node) {
+			x := value(&r.yamlReader, n, "a number that is not negative", func(s string) (uint64, error) { return strconv.ParseUint(s, 10, 64) })
+			c.seed = &x
+		}},
+		{"strict", func(n ast.Node) { c.strict = r.boolean(n) }},
+		{"jobs", func(n ast.Node) { c.jobs = r.count(n) }},
+		{"suites", func(n ast.Node) {
+			r.list(n, func(n ast.Node) {
+				var s section
+				r.mapping(n, "a suite", append(r.sectionEntries(&s),
+					entry{"name", func(n ast.Node) { s.name = r.text(n) }},
+					entry{"paths", func(n ast.Node) { s.paths = r.texts(n) }},
+				))
+				c.sections = append(c.sections, s)
+			})
+		}},
+	}...))
+	if len(c.sections) == 0 {
+		c.sections = []section{{}}
+	}
+	return c, r.errs.Err()
+}
+
+func probability(s string) (float64, error) {
+	x, err := strconv.ParseFloat(s, 64)
+	if err == nil && !(x > 0 && x < 1) {
+		err = errors.New("out of range")
+	}
+	return x, err
+}
+
+// suiteReader knows what the values of a suite file mean.
+type suiteReader struct{ yamlReader }
+
+// sectionEntries are the keys that a suite and the whole file share.
+func (r *suiteReader) sectionEntries(s *section) []entry {
+	return []entry{
+		{"match", func(n ast.Node) {
+			s.pairing, s.paired = value(&r.yamlReader, n, "closest, name or all", pairingNamed), true
+		}},
+		{"engines", func(n ast.Node) {
+			r.list(n, func(n ast.Node) {
+				label := r.text(n)
+				if _, _, err := splitEngine(label); err != nil {
+					r.fail(n, "%v", err)
+				}
+				s.engines = append(s.engines, label)
+			})
+		}},
+		{"const", func(n ast.Node) { s.consts = r.consts(n) }},
+		{"timeout", func(n ast.Node) { s.timeout = r.duration(n) }},
+		{"memory", func(n ast.Node) { s.memory = r.size(n) }},
+		{"expect", func(n ast.Node) { r.list(n, func(n ast.Node) { r.expectation(n, s) }) }},
+	}
+}
+
+func pairingNamed(s string) (suite.Pairing, error) {
+	names := []string{"closest", "name", "all"}
+	i := slices.Index(names, s)
+	if i < 0 {
+		return 0, errors.New("unknown")
+	}
+	return []suite.Pairing{suite.Closest, suite.Matching, suite.Every}[i], nil
+}
+
+// consts reads definitions: texts as those of --const, or a mapping.
+func (r *suiteReader) consts(n ast.Node) []string {
+	var values []*ast.MappingValueNode
+	switch n := n.(type) {
+	case *ast.MappingNode:
+		values = n.Values
+	case *ast.MappingValueNode:
+		values = []*ast.MappingValueNode{n}
+	default:
+		var out []string
+		r.list(n, func(n ast.Node) {
+			text := r.text(n)
+			if _, err := sema.ParseConsts([]string{text}); err != nil {
+				r.fail(n, "%v", err)
+			}
+			out = append(out, text)
+		})
+		return out
+	}
+	var out []string
+	for _, v := range values {
+		name, ok := scalar(v.Key)
+		text := name + "=" + r.text(v.Value)
+		if _, err := sema.ParseConsts([]string{text}); !ok || err != nil || strings.Contains(text, ",") {
+			r.fail(v.Value, "found %s, want a value or a range low:high or low:step:high", kindOf(v.Value))
+		}
+		out = append(out, text)
+	}
+	return out
+}
+
+// expectation reads an element of the list expect.
+func (r *suiteReader) expectation(n ast.Node, s *section) {
+	x := extra{Extra: regress.Extra{File: r.file, Pos: posOf(n)}}
+	var conditions string
+	var result, terms ast.Node
+	r.mapping(n, "an expectation", []entry{
+		{"property", func(n ast.Node) { x.Property = r.text(n) }},
+		{"file", func(n ast.Node) { x.file = r.text(n) }},
+		{"const", func(n ast.Node) { conditions = strings.Join(r.consts(n), ",") }},
+		{"result", func(n ast.Node) { result = n }},
+		{"terms", func(n ast.Node) { terms = n }},
+	})
+	if x.Property == "" || result == nil && terms == nil {
+		r.fail(n, "want a property, by name or text, and its result, its terms, or both")
+		return
+	}
+	if result != nil {
+		e, mistakes := expect.NewExpectation(r.text(result), conditions, posOf(result))
+		r.mistakes(mistakes)
+		x.Result = &e
+	}
+	if terms != nil {
+		t, mistakes := expect.NewTerms(r.text(terms), conditions, posOf(terms))
+		r.mistakes(mistakes)
+		x.Terms = &t
+	}
+	s.extra = append(s.extra, x)
+}
+
+func (r *suiteReader) mistakes(ms []expect.Mistake) {
+	for _, m := range ms {
+		r.errs.Add(r.file, m.Pos, "%s", m.Msg)
+	}
+}
+
+// tests lists the tests of a suite file in a directory of a file system. only
+// names the suites wanted; none means all.
+func (c *suiteConfig) tests(fsys fs.FS, dir string, only []string) ([]regress.Test, error) {
+	var out []regress.Test
+	for i := range c.sections {
+		s := &c.sections[i]
+		if len(only) > 0 && !slices.Contains(only, s.name) {
+			continue
+		}
+		names := []string{dir}
+		if len(s.paths) > 0 {
+			names = nil
+			for _, p := range s.paths {
+				names = append(names, path.Join(dir, p))
+			}
+		}
+		pairing := c.defaults.pairing
+		if s.paired {
+			pairing = s.pairing
+		}
+		tests, err := regress.Discover(fsys, names, pairing)
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range tests {
+			c.complete(&t, s)
+			out = append(out, t)
+		}
+	}
+	return out, nil
+}
+
+// complete gives a test what its suite and the file say.
+func (c *suiteConfig) complete(t *regress.Test, s *section) {
+	t.Engines = s.engines
+	if len(t.Engines) == 0 {
+		t.Engines = c.defaults.engines
+	}
+	t.Consts = slices.Concat(c.defaults.consts, s.consts)
+	t.Time, t.Memory = s.timeout, int64(s.memory)
+	if t.Time == 0 {
+		t.Time = c.defaults.timeout
+	}
+	if t.Memory == 0 {
+		t.Memory = int64(c.defaults.memory)
+	}
+	for _, x := range slices.Concat(s.extra, c.defaults.extra) {
+		if x.file == "" || path.Base(t.Props) == x.file || strings.HasSuffix(t.Props, "/"+x.file) {
+			t.Extra = append(t.Extra, x.Extra)
+		}
+	}
+}
+
+// pair replaces the pairings of the file.
+func (c *suiteConfig) pair(p suite.Pairing) {
+	c.defaults.pairing = p
+	for i := range c.sections {
+		c.sections[i].paired = false
+	}
+}
+
+// splitEngine reads "native:exact": the name of an engine, and how it is to compute.
+func splitEngine(label string) (name, how string, err error) {
+	name, how, _ = strings.Cut(label, ":")
+	switch {
+	case !slices.Contains([]string{"native", "prism", "storm"}, name):
+		return "", "", fmt.Errorf("unknown engine %q, want native, prism or storm", name)
+	case !slices.Contains([]string{"", "exact", "float", "bounded"}, how) || name == "prism" && how != "":
+		return "", "", fmt.Errorf("unknown way to compute %q, want bounded, exact or float behind native or storm", label)
+	}
+	return name, how, nil
+}
+
+// suiteAt reads the suite file of a directory; nil if there is none.
+func suiteAt(fsys fs.FS, dir string, name func(string) string) (*suiteConfig, error) {
+	file := path.Join(dir, suiteFile)
+	src, err := fs.ReadFile(fsys, file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	c, err := readSuite(name(file), src)
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}

@@ -1,0 +1,201 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"tilecheck/internal/atomicfile"
+	"tilecheck/report"
+	"tilecheck/runner"
+	"tilecheck/runner/regress"
+)
+
+type testCmd struct {
+	suiteFlags `embed:""`
+
+	Flakes float64 `help:"Probability that any statistical expectation of the suite fails by chance (default: that of tilecheck.yaml, or 0.01)." placeholder:"P"`
+	Shard  string  `help:"Run one part of so many, such as 2/5; a test stays in its part whatever is added." placeholder:"I/N"`
+	Strict bool    `help:"Fail also where something was not judged, and where an annotation is mistaken."`
+	Title  string  `help:"Title of the report." placeholder:"TEXT"`
+
+	Format   report.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	JUnit    string        `name:"junit" help:"Also write JUnit XML." placeholder:"FILE"`
+	HTML     string        `name:"html" help:"Also write a page." placeholder:"FILE"`
+	JSONL    string        `name:"jsonl" help:"Also write JSON lines, which --baseline reads." placeholder:"FILE"`
+	GitHub   bool          `name:"github" help:"Also print annotations for GitHub Actions."`
+	Baseline string        `help:"Say what changed since an earlier run, whose JSON lines these are." placeholder:"FILE"`
+}
+
+// Run runs the suite and prints the report.
+func (c *testCmd) Run(ctx context.Context, env *world) (err error) {
+	s, err := c.load()
+	if err != nil {
+		return err
+	}
+	if err := c.complete(s); err != nil {
+		return err
+	}
+	old, err := c.readBaseline()
+	if err != nil {
+		return err
+	}
+	if err := c.openCache(env, s); err != nil {
+		return err
+	}
+	tools := env.toolbox(c.engineFlags, c.Memory, c.Timeout)
+	defer func() { err = errors.Join(err, tools.close()) }()
+	entrants, err := c.suiteFlags.entrants(ctx, tools, s)
+	if err != nil {
+		return err
+	}
+	progress, done := env.progress()
+	if progress != nil {
+		s.opt.Progress = func(n, total int) {
+			progress(runner.Progress{Property: "testing", Done: int64(n), Target: int64(total), Unit: "runs"})
+		}
+	}
+	rep, err := regress.Run(ctx, s.tests, entrants, s.opt)
+	done()
+	if err != nil {
+		return err
+	}
+	if err := c.write(env, rep, old); err != nil {
+		return err
+	}
+	return status(regress.ExitCode(rep, s.strict || c.Strict))
+}
+
+// complete checks the flags and completes the options.
+func (c *testCmd) complete(s *testSuite) error {
+	var err error
+	if c.Shard != "" {
+		if s.opt.Shard, err = regress.ParseShard(c.Shard); err != nil {
+			return usageError("--shard: %w", err)
+		}
+	}
+	switch {
+	case c.Flakes != 0:
+		s.opt.Flakes = c.Flakes
+	case s.flakes != nil:
+		s.opt.Flakes = *s.flakes
+	default:
+		s.opt.Flakes = 0.01
+	}
+	if !(s.opt.Flakes > 0 && s.opt.Flakes < 1) {
+		return usageError("--flakes is %g, want a probability between 0 and 1", s.opt.Flakes)
+	}
+	if c.Title != "" {
+		s.opt.Title = c.Title
+	}
+	s.opt.Rerun = c.rerun
+	return nil
+}
+
+// rerun is a command line that repeats one result.
+func (c *testCmd) rerun(entrant, id string) string {
+	words := []string{"tilecheck", "test", "--engine", entrant}
+	for _, x := range []struct {
+		given bool
+		words []string
+	}{
+		{c.Match, []string{"--match"}},
+		{c.All, []string{"--all"}},
+		{c.NoConfig, []string{"--no-config"}},
+		{c.Seed != nil, []string{"--seed", fmt.Sprint(deref(c.Seed))}},
+		{c.PrismPath != "" && entrant == "prism", []string{"--prism-path", c.PrismPath}},
+	} {
+		if x.given {
+			words = append(words, x.words...)
+		}
+	}
+	for _, def := range c.Const {
+		words = append(words, "--const", def)
+	}
+	for _, arg := range c.ToolArg {
+		words = append(words, "--tool-arg="+arg)
+	}
+	words = append(append(words, "--no-cache", "--id", id), c.Paths...)
+	for i := range words {
+		words[i] = quoted(words[i])
+	}
+	return strings.Join(words, " ")
+}
+
+func deref(x *uint64) uint64 {
+	if x == nil {
+		return 0
+	}
+	return *x
+}
+
+// quoted is a word as a shell takes it.
+func quoted(word string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:=,+@%", r)
+	}
+	if word != "" && !strings.ContainsFunc(word, func(r rune) bool { return !plain(r) }) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+func (c *testCmd) readBaseline() (*report.TestReport, error) {
+	if c.Baseline == "" {
+		return nil, nil
+	}
+	f, err := os.Open(c.Baseline)
+	if err != nil {
+		return nil, fmt.Errorf("--baseline: %w", err)
+	}
+	defer f.Close()
+	return report.ReadJSONLines(bufio.NewReader(f), c.Baseline)
+}
+
+// write prints the report, and writes it to the files asked for.
+func (c *testCmd) write(env *world, rep, old *report.TestReport) error {
+	opt := env.reportOptions()
+	for _, x := range []struct {
+		file  string
+		write func(io.Writer) error
+	}{
+		{c.JUnit, func(w io.Writer) error { return report.WriteJUnit(w, rep) }},
+		{c.HTML, func(w io.Writer) error { return report.WriteHTML(w, rep, opt) }},
+		{c.JSONL, func(w io.Writer) error { return report.WriteJSONLines(w, rep, opt) }},
+	} {
+		if x.file == "" {
+			continue
+		}
+		if err := atomicfile.Write(x.file, x.write); err != nil {
+			return err
+		}
+	}
+	if err := report.WriteTests(env.stdout, c.Format, rep, opt); err != nil {
+		return err
+	}
+	beside := env.stdout // what people read, or what a machine does, stays alone
+	if !slices.Contains([]report.Format{report.FormatTable, report.FormatMarkdown}, c.Format) {
+		beside = env.stderr
+	}
+	if old != nil {
+		format := c.Format
+		if beside == env.stderr {
+			format = report.FormatTable
+		}
+		if _, err := fmt.Fprintln(beside); err != nil {
+			return err
+		}
+		if err := report.CompareBaseline(old, rep, report.BaselineOptions{}).Write(beside, format, opt); err != nil {
+			return err
+		}
+	}
+	if c.GitHub {
+		return report.WriteGitHub(beside, rep)
+	}
+	return nil
+}

@@ -1,0 +1,333 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"tilecheck/properties/suite"
+	"tilecheck/result"
+	"tilecheck/runner"
+	"tilecheck/runner/cache"
+	"tilecheck/runner/regress"
+)
+
+// suiteFlags say what a suite is and what it runs on.
+type suiteFlags struct {
+	Paths []string `arg:"" name:"path" help:"Directories, models, properties files, .auto files, lists of properties files (.txt), suite files (.yaml)."`
+
+	Match    bool     `help:"Pair files as prism-auto -m: the name of the properties file begins with that of the model (default: by name if there is a model of that name, else with every model of the directory)." xor:"pairing"`
+	All      bool     `help:"Pair every properties file with every model of its directory, as prism-auto." xor:"pairing"`
+	Suite    []string `help:"Only the suites of tilecheck.yaml with these names." placeholder:"NAME"`
+	NoConfig bool     `help:"Do not read tilecheck.yaml."`
+
+	Engines []string      `help:"Engines to run on, each with how after a colon if not the default: native, native:exact, native:float, prism, storm (default: those of tilecheck.yaml, or native)." name:"engine" aliases:"engines" placeholder:"ENGINE[:HOW]"`
+	Const   []string      `help:"Values of constants, which replace those of .args files: a=1,b=0.1:0.1:0.5." sep:"none" placeholder:"DEFS"`
+	Timeout time.Duration `help:"Limit of one run." placeholder:"DURATION"`
+	Memory  byteCount     `help:"Limit of one run's memory, such as 4GB." placeholder:"SIZE"`
+	Seed    *uint64       `help:"Seed of the random numbers (default: that of tilecheck.yaml, or 1)." placeholder:"N"`
+	ID      []string      `name:"id" help:"Only the results with these identities." placeholder:"ID"`
+	Cache   string        `help:"Directory of verdicts that are kept (default: tilecheck in the user's cache directory)." env:"TILECHECK_CACHE" placeholder:"DIR"`
+	NoCache bool          `help:"Run everything, and keep nothing."`
+
+	engineFlags `embed:""`
+}
+
+// testSuite is what suiteFlags come to.
+type testSuite struct {
+	paths  *paths
+	tests  []regress.Test
+	opt    regress.Options
+	labels []string // of the engines
+	strict bool
+	flakes *float64
+}
+
+// load finds the tests.
+func (c *suiteFlags) load() (*testSuite, error) {
+	p, err := newPaths(c.Paths)
+	if err != nil {
+		return nil, err
+	}
+	s := &testSuite{paths: p, labels: splitNames(c.Engines)}
+	s.opt = regress.Options{FS: p.fsys, Name: p.name, Seed: 1, Only: splitNames(c.ID), Jobs: c.Jobs}
+	if err := c.discover(s); err != nil {
+		return nil, p.explain(err)
+	}
+	if len(s.tests) == 0 {
+		return nil, fmt.Errorf("%s: nothing to test: found no model with properties", strings.Join(c.Paths, ", "))
+	}
+	c.override(s)
+	for _, label := range s.labels {
+		if _, _, err := splitEngine(label); err != nil {
+			return nil, usageError("--engine: %w", err)
+		}
+	}
+	return s, nil
+}
+
+// discover adds the tests of every path. A directory with a suite file has
+// those that it lists.
+func (c *suiteFlags) discover(s *testSuite) error {
+	for _, name := range s.paths.names {
+		config, dir, err := c.config(s, name)
+		if err != nil {
+			return err
+		}
+		var tests []regress.Test
+		if config == nil {
+			tests, err = regress.Discover(s.paths.fsys, []string{name}, c.pairing(suite.Closest))
+		} else {
+			if c.Match || c.All {
+				config.pair(c.pairing(suite.Closest))
+			}
+			tests, err = config.tests(s.paths.fsys, dir, c.Suite)
+			c.adopt(s, config)
+		}
+		if err != nil {
+			return err
+		}
+		s.tests = append(s.tests, tests...)
+	}
+	s.tests = regress.Distinct(s.tests)
+	return nil
+}
+
+// config reads the suite file that a path is, or has in it.
+func (c *suiteFlags) config(s *testSuite, name string) (config *suiteConfig, dir string, err error) {
+	if ext := path.Ext(name); ext == ".yaml" || ext == ".yml" {
+		src, err := fs.ReadFile(s.paths.fsys, name)
+		if err != nil {
+			return nil, "", err
+		}
+		config, err := readSuite(s.paths.name(name), src)
+		return config, path.Dir(name), err
+	}
+	if info, err := fs.Stat(s.paths.fsys, name); err != nil || !info.IsDir() || c.NoConfig {
+		return nil, name, err
+	}
+	config, err = suiteAt(s.paths.fsys, name, s.paths.name)
+	return config, name, err
+}
+
+// adopt takes over what a suite file says about the whole run and no flag does.
+func (c *suiteFlags) adopt(s *testSuite, config *suiteConfig) {
+	for _, x := range []struct {
+		flag  *string
+		value string
+	}{{&s.opt.Title, config.title}, {&c.PrismImage, config.prismImage}, {&c.StormImage, config.stormImage}} {
+		if *x.flag == "" {
+			*x.flag = x.value
+		}
+	}
+	if config.seed != nil {
+		s.opt.Seed = *config.seed
+	}
+	if config.flakes != nil {
+		s.flakes = config.flakes
+	}
+	if s.opt.Jobs <= 1 {
+		s.opt.Jobs = config.jobs
+	}
+	s.strict = s.strict || config.strict
+}
+
+// override lets flags win over suite files, and lists the engines.
+func (c *suiteFlags) override(s *testSuite) {
+	named := len(s.labels) > 0
+	for i := range s.tests {
+		t := &s.tests[i]
+		t.Consts = append(slices.Clone(t.Consts), c.Const...)
+		if c.Timeout > 0 {
+			t.Time = c.Timeout
+		}
+		if c.Memory > 0 {
+			t.Memory = int64(c.Memory)
+		}
+		if named {
+			t.Engines = nil
+			continue
+		}
+		if len(t.Engines) == 0 {
+			t.Engines = []string{"native"}
+		}
+		for _, label := range t.Engines {
+			if !slices.Contains(s.labels, label) {
+				s.labels = append(s.labels, label)
+			}
+		}
+	}
+	if c.Seed != nil {
+		s.opt.Seed = *c.Seed
+	}
+	if s.opt.Jobs <= 1 {
+		s.opt.Jobs = runtime.GOMAXPROCS(0)
+	}
+}
+
+func (c *suiteFlags) pairing(otherwise suite.Pairing) suite.Pairing {
+	switch {
+	case c.Match:
+		return suite.Matching
+	case c.All:
+		return suite.Every
+	}
+	return otherwise
+}
+
+// openCache sets the cache of the suite.
+func (c *suiteFlags) openCache(env *world, s *testSuite) error {
+	if c.NoCache {
+		return nil
+	}
+	dir := c.Cache
+	if dir == "" {
+		user, err := os.UserCacheDir()
+		if err != nil {
+			if !env.quiet {
+				fmt.Fprintf(env.stderr, "note: nothing is kept: %v\n", err)
+			}
+			return nil
+		}
+		dir = filepath.Join(user, "tilecheck", "verdicts")
+	}
+	var err error
+	s.opt.Cache, err = cache.Open(dir)
+	return err
+}
+
+// entrants returns the engines of the suite.
+func (c *suiteFlags) entrants(ctx context.Context, tools *toolbox, s *testSuite) ([]regress.Entrant, error) {
+	tools.flags = c.engineFlags // which a suite file may have completed
+	tools.flags.Jobs = s.opt.Jobs
+	var out []regress.Entrant
+	for _, label := range s.labels {
+		name, how, err := splitEngine(label)
+		if err != nil {
+			return nil, err
+		}
+		engine, cmd, err := tools.engine(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		x := regress.Entrant{Label: label, Engine: engine, Accuracy: accuracyNamed(how)}
+		if name == "prism" {
+			x.PRISM = &regress.PRISM{Commander: cmd, Args: c.ToolArg}
+		}
+		if s.opt.Cache != nil {
+			x.Identity = identity(ctx, label, cmd, c.ToolArg)
+		}
+		out = append(out, x)
+	}
+	return out, nil
+}
+
+func accuracyNamed(how string) result.Accuracy {
+	return map[string]result.Accuracy{"exact": result.Exact, "float": result.Float, "bounded": result.Bounded}[how]
+}
+
+// identity says what runs: the image or path of a tool with its version and
+// switches, or this program itself. It is empty if that cannot be known.
+func identity(ctx context.Context, label string, cmd runner.Commander, args []string) string {
+	if cmd == nil {
+		sum, err := ownSum()
+		if err != nil {
+			return ""
+		}
+		return label + " " + version + " " + sum
+	}
+	flag := "-version"
+	if strings.HasPrefix(label, "storm") {
+		flag = "--version"
+	}
+	var said strings.Builder
+	_, err := cmd.Run(ctx, runner.Command{Args: []string{flag}, Stdout: &said, Limits: runner.Limits{Time: time.Minute}})
+	if err != nil || said.Len() == 0 {
+		return ""
+	}
+	sum, _ := ownSum() // what reads the output counts, too
+	return strings.Join(append([]string{label, cmd.Where(), said.String(), sum}, args...), " ")
+}
+
+// ownSum is a checksum of this program.
+func ownSum() (string, error) {
+	name, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%x", h.Sum(nil)), nil
+}
+
+// paths are the files of this machine as package regress sees them: below the
+// root, without a slash in front.
+type paths struct {
+	fsys     fs.FS
+	dir      string // the working directory
+	names    []string
+	relative bool // whether the user named all of them relatively
+}
+
+func newPaths(args []string) (*paths, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	p := &paths{fsys: os.DirFS("/"), dir: dir, relative: true}
+	for _, arg := range args {
+		abs := filepath.Clean(arg)
+		if filepath.IsAbs(arg) {
+			p.relative = false
+		} else {
+			abs = filepath.Join(dir, arg)
+		}
+		name := strings.TrimPrefix(filepath.ToSlash(abs), "/")
+		if name == "" {
+			name = "."
+		}
+		if _, err := os.Stat(abs); errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("%s: no such file or directory", arg)
+		}
+		if !slices.Contains(p.names, name) {
+			p.names = append(p.names, name)
+		}
+	}
+	return p, nil
+}
+
+// name is a file as the user calls it: relative to the working directory if it
+// is below, or if no path was absolute.
+func (p *paths) name(file string) string {
+	abs := "/" + file
+	rel, err := filepath.Rel(p.dir, abs)
+	if err != nil || !p.relative && strings.HasPrefix(rel, "..") {
+		return abs
+	}
+	return rel
+}
+
+// explain renames the file in an error of reading files.
+func (p *paths) explain(err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return fmt.Errorf("%s: %w", p.name(e.Path), e.Err)
+	}
+	return err
+}
