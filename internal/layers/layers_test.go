@@ -18,6 +18,7 @@ var layer = map[string]int{
 	"prism/syntax":                      0,
 	"game":                              0,
 	"native/stats":                      0,
+	"internal/inorder":                  0,
 	"internal/atomicfile":               0,
 	"internal/layers":                   0,
 	"prism/compile/wasm":                0,
