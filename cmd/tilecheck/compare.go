@@ -132,6 +132,9 @@ func (c *compareCmd) Run(ctx context.Context, env *world) (err error) {
 	if disagree && code != exitOutOfLimit {
 		code = exitDisagree
 	}
+	if code == exitOK && c.Preset == presetThesis {
+		return thesisStatus(comparison.Cells)
+	}
 	return status(code)
 }
 
@@ -329,15 +332,12 @@ func (c *compareCmd) besidePublished(cell cell, v result.Verdict) (report.Compar
 	}
 	ours := stats.Sample{Bernoulli: successes(v.Value.Num, v.Samples), Sequential: c.Samples == nil && c.Width != nil}
 	theirs := stats.Sample{Bernoulli: successes(p.Loss, modelgen.PublishedSamples)}
-	test, err := stats.Compare(ours, theirs, stats.CompareConfidence)
-	if err != nil {
-		return out, err
+	var note string
+	var err error
+	if out.Compatible, note, err = judgeThesis(p, ours, theirs); note != "" {
+		out.Verdict.Warnings = append(slices.Clone(out.Verdict.Warnings), note)
 	}
-	out.Compatible = report.Incompatible
-	if test.Compatible {
-		out.Compatible = report.Compatible
-	}
-	return out, nil
+	return out, err
 }
 
 // successes recovers the counts behind an estimate k/n.

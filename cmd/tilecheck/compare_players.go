@@ -27,6 +27,7 @@ type playersFlags struct {
 	On     bool          `help:"Go on after a win until no move is legal."`
 	All    bool          `help:"Play all games, even when the order is settled before."`
 	Time   time.Duration `help:"Stop after this time; with a preset, the time of each row (default 20s)." placeholder:"DURATION"`
+	Budget time.Duration `help:"With a preset: the time of all its rows together, divided among them." placeholder:"DURATION"`
 	State  string        `help:"Directory that keeps finished games: a run that was killed goes on where it was." placeholder:"DIR"`
 	Preset string        `help:"Repeat the tables of a document: thesis, stanford, dtu, lees-miller or cs221." enum:",thesis,stanford,dtu,lees-miller,cs221" default:"" placeholder:"NAME"`
 	Table  string        `help:"Only this table of the preset: 1, or a name such as solved." placeholder:"N"`
@@ -52,8 +53,14 @@ func (c *compareCmd) forModels() error {
 	if c.On || c.All || c.Time != 0 || c.State != "" || c.Table != "" || c.Row != "" || c.By != string(play.ByWin) {
 		return usageError("--on, --all, --by, --time, --state, --table and --row are for players, want --games, or a preset other than thesis")
 	}
+	if c.Preset == "" && c.Budget != 0 {
+		return usageError("--budget is for presets, want --preset, or --timeout")
+	}
 	if c.Games != nil && c.Samples == nil { // the thesis's preset
 		c.Samples = c.Games
+	}
+	if c.Timeout == 0 {
+		c.Timeout = c.Budget
 	}
 	if len(c.Max) == 0 {
 		c.Max = modelMax()
@@ -78,8 +85,8 @@ func (c *compareCmd) forPlayers() error {
 		return usageError("--workers is %d, want at least 1", c.Workers)
 	case c.Alpha != nil && !(*c.Alpha > 0 && *c.Alpha < 1):
 		return usageError("--alpha is %g, want an error probability between 0 and 1, such as 0.01", *c.Alpha)
-	case c.Time < 0:
-		return usageError("--time is %v, want a positive duration", c.Time)
+	case c.Time < 0 || c.Budget < 0:
+		return usageError("--time and --budget are %v and %v, want positive durations", c.Time, c.Budget)
 	}
 	if c.Plot != "" {
 		if err := report.CheckPlotPath(c.Plot); err != nil {
@@ -131,8 +138,8 @@ func (c *compareCmd) contest() (opt play.CompareOptions, err error) {
 	if err := c.forPlayers(); err != nil {
 		return opt, err
 	}
-	if c.Table != "" || c.Row != "" {
-		return opt, usageError("--table and --row are for presets, want --preset")
+	if c.Table != "" || c.Row != "" || c.Budget != 0 {
+		return opt, usageError("--table, --row and --budget are for presets, want --preset")
 	}
 	tile := 0
 	switch len(c.Max) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"tilecheck/game/play"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
 )
@@ -12,7 +13,7 @@ import (
 const (
 	exitOK         = 0  // everything that was asked was verified or agreed
 	exitCannotRun  = 1  // something could not be run, or was interrupted
-	exitFailed     = 2  // an expectation failed: a bounded property is false, a published value is not met where that was asked
+	exitFailed     = 2  // an expectation failed: a bounded property is false, a published value is not met and no note expects it
 	exitDisagree   = 3  // engines disagree
 	exitOutOfLimit = 4  // a time or memory limit was hit
 	exitUsage      = 80 // wrong flags or arguments
@@ -54,6 +55,9 @@ func status(code int) error {
 func describe(err error) string {
 	if _, ok := errors.AsType[*syntax.Error](err); ok {
 		return err.Error()
+	}
+	if e, ok := errors.AsType[*play.ReadError](err); ok {
+		return e.Error()
 	}
 	if f, ok := errors.AsType[*result.Failure](err); ok && f.Pos.IsValid() {
 		return f.Error()

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"regexp"
@@ -13,6 +15,7 @@ import (
 	"tilecheck/game"
 	"tilecheck/game/play"
 	"tilecheck/game/solve"
+	"tilecheck/modelgen"
 	"tilecheck/native/stats"
 	"tilecheck/report"
 	"tilecheck/runner"
@@ -53,17 +56,93 @@ func (c *compareCmd) preset(ctx context.Context, env *world) error {
 	if len(results) < len(opt.Rows) || results[len(results)-1].End == play.Interrupted {
 		return status(exitCannotRun)
 	}
-	return presetStatus(results)
+	return presetStatus(document, results)
 }
 
-// presetStatus is a success when every row compared something, or had nothing to compare.
-func presetStatus(results []play.RowResult) error {
+// presetStatus is the exit code of a preset. A number that is not met although no note expects that is a failed expectation. A run in which
+// nothing was compared, or a row got nothing at all in its time, is no success.
+func presetStatus(d play.Document, results []play.RowResult) error {
+	tally := tallyOf(d, results)
+	if len(tally.unexpected) > 0 {
+		return &codedError{code: exitFailed, err: fmt.Errorf("not compatible, and no note says why: %s", strings.Join(tally.unexpected, "; "))}
+	}
 	for _, r := range results {
 		if r.Strategy != "" && r.Games == 0 {
-			return &codedError{code: exitOutOfLimit, err: fmt.Errorf("%s, %s: the time was up before a game was finished, want more with --time", r.Row.Table, r.Row.Name)}
+			return &codedError{code: exitOutOfLimit, err: fmt.Errorf("%s, %s: the time was up before a game was finished, want more with --time or --budget", r.Row.Table, r.Row.Name)}
 		}
 	}
+	if tally.met+tally.unmet == 0 {
+		return &codedError{code: exitOutOfLimit, err: errors.New("nothing was compared: there were too few games, want more with --games, --time or --budget")}
+	}
 	return nil
+}
+
+// judgeThesis compares our samples with a cell of Table 3.6, and says why they are not compatible or cannot be judged.
+func judgeThesis(p modelgen.Published, ours, theirs stats.Sample) (report.Compatibility, string, error) {
+	met, few, err := play.JudgeShare(ours, []stats.Bernoulli{theirs.Bernoulli})
+	switch {
+	case err != nil:
+		return report.Incomparable, "", err
+	case met && few != "":
+		return report.Incomparable, "too few samples to judge: " + few, nil
+	case met:
+		return report.Compatible, "", nil
+	case p.Reproducible:
+		return report.Incompatible, "not compatible: " + notExpected, nil
+	}
+	return report.Incompatible, "not compatible: the rules of the game contradict this column of Table 3.6; the updates of Tables 3.4 and 3.5 are printed with errors, " +
+		"and what the published model did is not known", nil
+}
+
+// thesisStatus is the exit code of the thesis's preset, by the rules of presetStatus.
+func thesisStatus(cells []report.ComparisonCell) error {
+	compared := false
+	for i := range cells {
+		compared = compared || cells[i].Compatible != report.Incomparable
+		expected := slices.ContainsFunc(modelgen.PublishedTable(), func(p modelgen.Published) bool {
+			return !p.Reproducible && p.Strategy == cells[i].Strategy && p.Max == cells[i].Max
+		})
+		if cells[i].Compatible == report.Incompatible && !expected {
+			return &codedError{code: exitFailed, err: fmt.Errorf("not compatible, and no note says why: %s, MAX %d", cells[i].Strategy, cells[i].Max)}
+		}
+	}
+	if !compared {
+		return &codedError{code: exitOutOfLimit, err: errors.New("nothing was compared with Table 3.6: want its strategies and tiles, and more samples")}
+	}
+	return nil
+}
+
+// presetTally counts the verdicts of a preset.
+type presetTally struct {
+	met, unmet, few int
+	unexpected      []string // not met, without a note
+}
+
+func tallyOf(d play.Document, results []play.RowResult) presetTally {
+	var t presetTally
+	for _, j := range play.Joints(results) {
+		if j.Verdict == play.Incompatible && d.Together[j.Table] == "" {
+			t.unexpected = append(t.unexpected, j.Table+", mean scores together")
+		}
+	}
+	for i := range results {
+		r := &results[i]
+		for k := range r.Judgements {
+			p := &r.Row.Values[k]
+			switch r.Judgements[k].Verdict {
+			case play.Compatible:
+				t.met++
+			case play.TooFew:
+				t.few++
+			case play.Incompatible:
+				t.unmet++
+				if p.Note == "" {
+					t.unexpected = append(t.unexpected, fmt.Sprintf("%s, %s, %s", r.Row.Table, r.Row.Name, measureText(p)))
+				}
+			}
+		}
+	}
+	return t
 }
 
 // presetOptions checks the flags and returns what they ask for.
@@ -91,7 +170,8 @@ func (c *compareCmd) presetOptions() (d play.Document, opt play.PresetOptions, e
 	if opt.Seed, err = seedOr(c.Seed); err != nil {
 		return d, opt, err
 	}
-	if opt.Time = c.Time; opt.Time == 0 {
+	opt.Time, opt.Budget = c.Time, c.Budget
+	if opt.Time == 0 && opt.Budget == 0 {
 		opt.Time = rowTime
 	}
 	if c.Games != nil {
@@ -130,6 +210,7 @@ func presetTable(d play.Document, opt play.PresetOptions, results []play.RowResu
 			{Name: "upper"},
 			{Name: "interval"},
 			{Name: "games"},
+			{Name: "verdict"},
 			{Name: "compatible"},
 			{Name: "method"},
 			{Name: "notes"},
@@ -160,20 +241,10 @@ func appendRow(t *report.Table, r *play.RowResult, sameTable bool, notes *report
 	for i := range r.Row.Values {
 		p, j := &r.Row.Values[i], &r.Judgements[i]
 		why := judgementNotes(r, p, j)
-		value, interval := report.Cell{}, report.Cell{}
-		switch {
-		case math.IsNaN(j.Value):
-		case j.Interval.Hi > j.Interval.Lo:
-			value, interval = report.Estimate(j.Value, j.Interval.Lo, j.Interval.Hi)
-		default:
-			value = report.Cell{Text: rounded(j.Value), Value: j.Value}
-		}
+		value, interval := judgedCells(j)
 		if machine {
 			t.Append(machineJudgement(r, p, j, value, why)...)
 			continue
-		}
-		if j.Range {
-			interval.Text += " central 99.9 %"
 		}
 		name := ""
 		if i == 0 {
@@ -183,24 +254,57 @@ func appendRow(t *report.Table, r *play.RowResult, sameTable bool, notes *report
 	}
 }
 
+// judgedCells are our number and its interval, for people.
+func judgedCells(j *play.Judgement) (value, interval report.Cell) {
+	lo, hi := j.Interval.Lo, j.Interval.Hi
+	switch {
+	case math.IsNaN(j.Value):
+		return value, interval
+	case j.Predicted:
+		value = report.Cell{Text: rounded(j.Value), Value: j.Value}
+		switch {
+		case !math.IsInf(hi, 0):
+			interval.Text = fmt.Sprintf("predicted [%s, %s]", rounded(lo), rounded(hi))
+		case !math.IsInf(lo, 0):
+			interval.Text = "predicted at least " + rounded(lo)
+		}
+		return value, interval
+	case hi > lo:
+		return report.Estimate(j.Value, max(lo, 0), hi) // no number here is negative, but rounding is
+	}
+	return report.Cell{Text: rounded(j.Value), Value: j.Value}, interval
+}
+
 func machineJudgement(r *play.RowResult, p *play.Published, j *play.Judgement, value report.Cell, notes []string) []any {
 	tile, lower, upper, kind, compatible := any(nil), any(nil), any(nil), any(nil), any(nil)
 	if p.Tile > 0 {
 		tile = p.Tile
 	}
 	if j.Interval.Hi > j.Interval.Lo {
-		lower, upper, kind = j.Interval.Lo, j.Interval.Hi, j.Interval.Method.String()
-		if j.Range {
-			kind = "central 99.9 % of our games"
+		kind = j.Interval.Method.String()
+		if j.Predicted {
+			kind = "99.9 % prediction for the best of their games"
 		}
+		lower, upper = finite(j.Interval.Lo), finite(j.Interval.Hi)
 	}
-	if j.Verdict != play.NotCompared {
-		compatible = j.Verdict == play.Compatible
+	switch j.Verdict {
+	case play.Compatible:
+		compatible = true
+	case play.Incompatible:
+		compatible = false
 	}
 	return []any{
 		r.Row.Table, r.Row.Name, r.Strategy, string(p.Measure), tile, p.Text, countCell(j.Theirs), value, lower, upper, kind,
-		countCell(j.Games), compatible, j.Method, strings.Join(notes, "; "),
+		countCell(j.Games), verdictCell(j.Verdict).Text, compatible, j.Method, strings.Join(notes, "; "),
 	}
+}
+
+// finite is a number, or nothing when it is infinite.
+func finite(x float64) any {
+	if math.IsInf(x, 0) {
+		return nil
+	}
+	return x
 }
 
 func measureText(p *play.Published) string {
@@ -223,6 +327,8 @@ func verdictCell(v play.Verdict) report.Cell {
 		return report.Cell{Text: "yes", Tone: report.Good}
 	case play.Incompatible:
 		return report.Cell{Text: "no", Tone: report.Bad}
+	case play.TooFew:
+		return report.Cell{Text: "too few"}
 	}
 	return report.Cell{Text: "-"}
 }
@@ -236,10 +342,22 @@ func judgementNotes(r *play.RowResult, p *play.Published, j *play.Judgement) []s
 	if r.End != play.AllPlayed && r.Games > 0 {
 		notes = append(notes, fmt.Sprintf("%v after %d games", r.End, r.Games))
 	}
-	if j.Verdict == play.Incompatible && p.Note != "" {
-		notes = append(notes, "not compatible: "+p.Note)
+	if j.Verdict == play.Incompatible {
+		notes = append(notes, "not compatible: "+cmp.Or(p.Note, notExpected))
 	}
 	return notes
+}
+
+// notExpected is the note of a number that nobody expected not to be met.
+const notExpected = "it is not known why, and was not expected"
+
+// jointNote says whether the mean scores of a table are met together.
+func jointNote(d play.Document, j play.Joint) string {
+	text := fmt.Sprintf("%s: the %d mean scores together are %.1f standard deviations from ours (p = %s, nominal): ", j.Table, j.Rows, j.Deviation, rounded(j.PValue))
+	if j.Verdict == play.Incompatible {
+		return text + "not compatible: " + cmp.Or(d.Together[j.Table], notExpected)
+	}
+	return text + "compatible"
 }
 
 // presetNotes say what the numbers and the answers mean.
@@ -247,20 +365,18 @@ func presetNotes(d play.Document, opt play.PresetOptions, results []play.RowResu
 	notes := []string{
 		fmt.Sprintf("seed %d; intervals at %g %% confidence, for shares proven, for means Student's, nominal", opt.Seed, 100*opt.Confidence),
 		fmt.Sprintf("compatible: the test of the row does not tell the published number from ours at %g %% confidence: shares by an exact test of two samples, "+
-			"means by Student's with our deviation (nominal), best scores by an exact rank test, values by rounding; speeds and times are information",
-			100*stats.CompareConfidence),
+			"means by Student's with our deviation (nominal), best scores by an exact rank test, values by rounding; speeds and times are information; "+
+			"too few: no contradiction, but so few games could hardly have contradicted", 100*stats.CompareConfidence),
+		fmt.Sprintf("predicted: where the best of as many games as theirs lies with probability %g %%, by ours, and the median of it", 100*stats.CompareConfidence),
 	}
-	compared, met := 0, 0
-	for _, r := range results {
-		for _, j := range r.Judgements {
-			switch j.Verdict {
-			case play.Compatible:
-				compared, met = compared+1, met+1
-			case play.Incompatible:
-				compared++
-			}
-		}
+	t := tallyOf(d, results)
+	counts := fmt.Sprintf("%d of %d compared numbers are compatible", t.met, t.met+t.unmet)
+	if t.few > 0 {
+		counts += fmt.Sprintf("; %d more got too few games to judge", t.few)
 	}
-	notes = append(notes, fmt.Sprintf("%d of %d compared numbers are compatible", met, compared))
+	notes = append(notes, counts)
+	for _, j := range play.Joints(results) {
+		notes = append(notes, jointNote(d, j))
+	}
 	return append(notes, d.Notes...)
 }

@@ -20,7 +20,7 @@ type replayCmd struct {
 	File string `arg:"" help:"Recorded games, from tilecheck play --record (- for standard input)."`
 
 	Game   *int64        `help:"Show this game, board by board." placeholder:"INDEX"`
-	Step   bool          `help:"Wait after every board: Enter goes on, a number goes to that move, b goes back, q ends."`
+	Step   bool          `help:"Wait after every board: Enter goes on, and ends after the last; a number goes to that move, b goes back, q ends."`
 	Delay  time.Duration `help:"Time between the boards on a terminal." default:"150ms" placeholder:"DURATION"`
 	Format report.Format `help:"Output format of the list of games: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
 }
@@ -147,13 +147,13 @@ func stepThrough(env *world, shape game.Shape, frames []play.Frame) error {
 		if _, err := fmt.Fprintln(env.stdout, frameText(shape, frames[at])); err != nil {
 			return err
 		}
-		if at == len(frames)-1 || !in.Scan() {
+		if !in.Scan() {
 			return in.Err()
 		}
 		word := strings.TrimSpace(in.Text())
 		n, err := strconv.Atoi(word)
 		switch {
-		case word == "q":
+		case word == "q" || word == "" && at == len(frames)-1:
 			return nil
 		case word == "":
 			at++

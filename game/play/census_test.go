@@ -1,6 +1,7 @@
 package play
 
 import (
+	"os"
 	"testing"
 
 	"tilecheck/game"
@@ -43,6 +44,9 @@ func TestClassesAreThoseOfCensus(t *testing.T) {
 	}
 }
 
+// longTests is the environment variable that asks for tests of many seconds.
+const longTests = "TILECHECK_LONG"
+
 // The author's own counts, without the two ends: github.com/jdleesmiller/twenty48@c628d7e, data/combinatorics/layers_canonical.csv, summed.
 func TestClassesAgainstTheAuthor(t *testing.T) {
 	for _, test := range []struct {
@@ -59,7 +63,7 @@ func TestClassesAgainstTheAuthor(t *testing.T) {
 		{4, 3, 84_659, false},
 		{3, 10, 25_179_012, true}, // 20 s
 	} {
-		if test.slow && testing.Short() {
+		if test.slow && os.Getenv(longTests) == "" {
 			continue
 		}
 		m := square(test.size, test.goal, false, 0)

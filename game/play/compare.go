@@ -83,13 +83,15 @@ func (p *Pair) Winner() int {
 	return 0
 }
 
-// firstLook is the number of games after which pairs are looked at first; every look doubles it.
-const firstLook = 16
-
-// looks returns the numbers of games after which the pairs are looked at, of which the last is games.
-func looks(games int64) []int64 {
+// looks returns the numbers of games after which the pairs are looked at: each is twice the one before, and the last is games. The first is 64
+// by score, because fewer are not normal enough for Student's interval (TestCompareCoverage), and 16 by win.
+func looks(games int64, by Criterion) []int64 {
+	first := int64(16)
+	if by == ByScore {
+		first = 64
+	}
 	var at []int64
-	for n := int64(firstLook); n < games; n *= 2 {
+	for n := first; n < games; n *= 2 {
 		at = append(at, n)
 	}
 	return append(at, games)
@@ -180,7 +182,7 @@ func newContest(opt *CompareOptions) *contestRun {
 			c.Pairs = append(c.Pairs, Pair{A: a, B: b})
 		}
 	}
-	return &contestRun{opt: opt, contest: c, row: make([]Game, len(opt.Strategies)), looks: looks(opt.Games)}
+	return &contestRun{opt: opt, contest: c, row: make([]Game, len(opt.Strategies)), looks: looks(opt.Games, opt.By)}
 }
 
 // enter prepares the strategies and opens their states. done closes what was opened, also after an error.

@@ -54,18 +54,18 @@ func TestCompareIsPaired(t *testing.T) {
 				t.Errorf("by %s, %d and %d: %+v, want %+v", by, p.A, p.B, p.Difference, want)
 			}
 		}
-		// The intervals are those that the documentation of Compare promises: 6 pairs, and 6 looks of which 16, 32, ..., 256, 300 are one each.
+		// The intervals are those that the documentation of Compare promises: 6 pairs, and by score 4 looks, 64, 128, 256 and 300.
 		for _, p := range c.Pairs {
 			bounds, alpha := &stats.Bounds{Lo: -1, Hi: 1}, 0.01/6
 			if by == ByScore {
-				bounds, alpha = nil, 0.01/6/7
+				bounds, alpha = nil, 0.01/6/5
 			}
 			want, err := stats.RewardInterval(p.Difference, bounds, stats.Confidence(alpha), true)
 			if err != nil || p.Interval != want {
 				t.Errorf("by %s: %+v, want %+v (%v)", by, p.Interval, want, err)
 			}
 		}
-		if c.Looks != 6 || c.End != AllPlayed || c.Games != 300 {
+		if c.Looks != len(looks(300, by)) || c.End != AllPlayed || c.Games != 300 {
 			t.Errorf("%d looks, %v after %d games", c.Looks, c.End, c.Games)
 		}
 	}
@@ -97,8 +97,8 @@ func TestCompareStopsWhenSettled(t *testing.T) {
 	opt := thesisOptions(t, 7)
 	opt.Strategies = opt.Strategies[1:3]
 	c := compare(t, opt)
-	if c.End != Settled || c.Games >= opt.Games || !slices.Contains(looks(opt.Games), c.Games) || !c.Sequential {
-		t.Errorf("%v after %d games, looks at %v", c.End, c.Games, looks(opt.Games))
+	if c.End != Settled || c.Games >= opt.Games || !slices.Contains(looks(opt.Games, opt.By), c.Games) || !c.Sequential {
+		t.Errorf("%v after %d games, looks at %v", c.End, c.Games, looks(opt.Games, opt.By))
 	}
 	if c.Pairs[0].Winner() != -1 || c.Players[0].Best != 2 || c.Players[1].Worst != 1 {
 		t.Errorf("winner %d, places %+v", c.Pairs[0].Winner(), c.Players)
@@ -153,6 +153,70 @@ func TestCompareKeepsItsConfidence(t *testing.T) {
 	}
 }
 
+// The intervals of all pairs hold at once when the contest stops by looking at them. A population of real games, each a row with the result of
+// every player on the same tiles, has known mean differences; contests draw rows from it. The share of contests in which every interval
+// contains its mean must be at least nominal, both where the contest stopped and at all looks before.
+func TestCompareCoverage(t *testing.T) {
+	const contests = 1000
+	for _, test := range []struct {
+		name    string
+		by      Criterion
+		goal    int
+		nominal float64
+		specs   []string
+	}{
+		{"win", ByWin, 7, 0.9, []string{"random", "orthogonal", "opposite"}},
+		{"rare wins", ByWin, 9, 0.9, []string{"random", "orthogonal", "alternating"}},
+		{"score, near", ByScore, 11, 0.9, []string{"orthogonal", "alternating", "opposite"}},
+		{"score, near", ByScore, 11, 0.99, []string{"orthogonal", "alternating", "opposite"}},
+		{"score, far and skewed", ByScore, 11, 0.9, []string{"random", "sparse:depth=2,n=1", "orthogonal"}},
+		{"score, far and skewed", ByScore, 11, 0.99, []string{"random", "sparse:depth=2,n=1", "orthogonal"}},
+	} {
+		m := square(4, test.goal, true, 12)
+		opt := CompareOptions{Match: m, By: test.by, Games: 512, Confidence: test.nominal}
+		population := make([][]Game, 1000)
+		for _, spec := range test.specs {
+			s := parse(t, m, spec)
+			opt.Strategies = append(opt.Strategies, s)
+			for i, g := range games(t, Options{Match: m, Strategy: s, Games: int64(len(population))}) {
+				population[i] = append(population[i], g.Game)
+			}
+		}
+		r := newContest(&opt)
+		means := make([]stats.Moments, len(r.contest.Pairs))
+		for _, row := range population {
+			r.row = row
+			for i, p := range r.contest.Pairs {
+				means[i].Add(r.value(p.A) - r.value(p.B))
+			}
+		}
+		rng := rand.New(rand.NewPCG(4, 6))
+		stopped, always, early := 0, 0, 0
+		for range contests {
+			r := newContest(&opt)
+			heldAlways, held, looked := true, true, 0
+			for more := true; more && r.contest.Games < opt.Games; {
+				for player, g := range population[rng.IntN(len(population))] {
+					more = r.take(player, &Played{Game: g})
+				}
+				if r.contest.Looks > looked {
+					looked, held = r.contest.Looks, true
+					for i, p := range r.contest.Pairs {
+						held = held && p.Interval.Contains(means[i].Mean())
+					}
+					heldAlways = heldAlways && held
+				}
+			}
+			stopped, always = stopped+int(bit(held)), always+int(bit(heldAlways))
+			early += int(bit(r.settled))
+		}
+		t.Logf("%s: %d of %d contests hold where they stop, %d at every look; %d stopped early", test.name, stopped, contests, always, early)
+		if want := test.nominal * contests; float64(always) < want || stopped < always {
+			t.Errorf("%s: %d of %d contests hold where they stop, %d at every look, want %g", test.name, stopped, contests, always, want)
+		}
+	}
+}
+
 func TestRank(t *testing.T) {
 	above, below, open := stats.Interval{Lo: 1, Hi: 2}, stats.Interval{Lo: -2, Hi: -1}, stats.Interval{Lo: -1, Hi: 1}
 	r := contestRun{contest: &Contest{Players: make([]Contestant, 3), Pairs: []Pair{
@@ -171,9 +235,16 @@ func TestRank(t *testing.T) {
 func TestLooks(t *testing.T) {
 	for _, test := range []struct {
 		games int64
+		by    Criterion
 		want  []int64
-	}{{1, []int64{1}}, {16, []int64{16}}, {17, []int64{16, 17}}, {100, []int64{16, 32, 64, 100}}} {
-		if got := looks(test.games); !slices.Equal(got, test.want) {
+	}{
+		{1, ByWin, []int64{1}},
+		{16, ByWin, []int64{16}},
+		{17, ByWin, []int64{16, 17}},
+		{100, ByWin, []int64{16, 32, 64, 100}},
+		{100, ByScore, []int64{64, 100}},
+	} {
+		if got := looks(test.games, test.by); !slices.Equal(got, test.want) {
 			t.Errorf("looks(%d) = %v, want %v", test.games, got, test.want)
 		}
 	}

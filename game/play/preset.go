@@ -6,14 +6,19 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"tilecheck/game/strategy"
 )
 
 // PresetOptions say how to repeat the tables of a document.
 type PresetOptions struct {
 	Rows []PublishedRow
 	// Games, when positive, is the most games that a row plays; otherwise it plays as many as the document did.
-	Games      int64
-	Time       time.Duration // of each row; 0 is no limit
+	Games int64
+	Time  time.Duration // of each row; 0 is no limit
+	// Budget, when positive, is the time of all rows together. A row that plays gets an even part of what is left, so that the time that quick
+	// rows leave goes to those after them. A row that solves may take all that is left.
+	Budget     time.Duration
 	Workers    int
 	Seed       uint64
 	Confidence float64 // of our intervals
@@ -40,9 +45,13 @@ type RowResult struct {
 // Rows that time cut short have intervals for any number of games; their tests of means and of best scores take the number as given.
 func RunPreset(ctx context.Context, opt PresetOptions) ([]RowResult, error) {
 	run := presetRun{PresetOptions: opt, played: make(map[string]*playedRow)}
+	if opt.Budget > 0 {
+		run.deadline = time.Now().Add(opt.Budget)
+	}
 	var results []RowResult
 	for i := range opt.Rows {
 		row := &opt.Rows[i]
+		run.left = opt.Rows[i:]
 		r, err := run.row(ctx, row)
 		if ctx.Err() != nil && (err != nil || r.Games == 0) {
 			break
@@ -58,7 +67,43 @@ func RunPreset(ctx context.Context, opt PresetOptions) ([]RowResult, error) {
 // presetRun is the state of one RunPreset.
 type presetRun struct {
 	PresetOptions
-	played map[string]*playedRow // by header
+	deadline time.Time             // of the budget; zero is none
+	left     []PublishedRow        // this row and those after it
+	played   map[string]*playedRow // by header
+}
+
+// limited ends a context with the budget.
+func (p *presetRun) limited(ctx context.Context) (context.Context, context.CancelFunc) {
+	if p.deadline.IsZero() {
+		return context.WithCancel(ctx)
+	}
+	return context.WithDeadline(ctx, p.deadline)
+}
+
+// late turns the error of something that the budget ended into none.
+func late(ctx, limited context.Context, err error) (bool, error) {
+	if err != nil && limited.Err() != nil && ctx.Err() == nil {
+		return true, nil
+	}
+	return false, err
+}
+
+// rowTime is how long the next row may play; 0 is without limit.
+func (p *presetRun) rowTime() time.Duration {
+	if p.deadline.IsZero() {
+		return p.Time
+	}
+	rows := make(map[string]bool) // of the same games count once
+	for i := range p.left {
+		if row := &p.left[i]; row.Strategy != "" {
+			rows[header(row.Match, row.Strategy, "")] = true
+		}
+	}
+	part := max(time.Until(p.deadline)/time.Duration(max(len(rows), 1)), 1)
+	if p.Time > 0 {
+		part = min(part, p.Time)
+	}
+	return part
 }
 
 // playedRow is the games of one strategy.
@@ -101,9 +146,14 @@ func (p *presetRun) games(ctx context.Context, row *PublishedRow) (*playedRow, e
 	if before := p.played[key]; before != nil && (before.end != AllPlayed || before.Games() >= wanted) {
 		return before, nil
 	}
-	games := &playedRow{}
+	games := &playedRow{strategy: s.String(), end: OutOfTime}
+	limited, cancel := p.limited(ctx)
+	defer cancel()
+	if out, err := late(ctx, limited, strategy.Prepare(limited, s)); err != nil || out {
+		return games, err
+	}
 	opt := Options{
-		Match: m, Strategy: s, Games: wanted, Workers: p.Workers, Time: p.Time, Version: p.Version,
+		Match: m, Strategy: s, Games: wanted, Workers: p.Workers, Time: p.rowTime(), Version: p.Version,
 		Each: func(g *Played) error {
 			games.add(g.Game)
 			return nil
@@ -140,14 +190,21 @@ func (p *presetRun) wanted(row *PublishedRow) int64 {
 
 // solve computes the optimum of a row, unless the row is out of reach.
 func (p *presetRun) solve(ctx context.Context, r *RowResult) error {
-	if p.Solve == nil || r.Row.OutOfReach {
+	nothing := func(why string) {
 		for range r.Row.Values {
-			r.Judgements = append(r.Judgements, Judgement{Value: math.NaN(), Remark: "not computed"})
+			r.Judgements = append(r.Judgements, Judgement{Value: math.NaN(), Remark: why})
 		}
+	}
+	if p.Solve == nil || r.Row.OutOfReach {
+		nothing("not computed: out of reach here")
 		return nil
 	}
-	best, err := p.optimum(ctx, r.Row)
-	if err != nil {
+	limited, cancel := p.limited(ctx)
+	defer cancel()
+	best, err := p.optimum(limited, r.Row)
+	if out, err := late(ctx, limited, err); err != nil || out {
+		nothing("not computed: the budget was used up")
+		r.End = OutOfTime
 		return err
 	}
 	for i := range r.Row.Values {

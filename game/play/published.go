@@ -37,6 +37,8 @@ type Document struct {
 	Name   string // as in compare --preset
 	Source string // author, title, year
 	Rows   []PublishedRow
+	// Together has, by table, why its mean scores are not met when they are taken together, or that it is not known why.
+	Together map[string]string
 	// Notes are about the document as a whole.
 	Notes []string
 }
@@ -58,35 +60,50 @@ type PublishedRow struct {
 type Published struct {
 	Measure Measure
 	Tile    int // value of the tile that it is about, if any
-	// Text is the number as printed: "72.34 %", "73/280", "7065.2" or "about 8 %". Shares become counts of the row's Games unless they are
-	// fractions.
+	// Text is the number as printed: "72.34 %", "73/280", "7065.2" or "about 8 %"; what a document says in words is a fraction. Shares and
+	// plain counts are of the row's Games unless they are fractions.
 	Text string
-	// Note says why the number is not met. It is shown only when that is what was computed.
+	// Note says why the number is not met, or that it is not known why. It is shown only when it is computed that the number is not met.
 	Note string
 }
 
 // Verdict is whether a published number can come from the same game as ours.
 type Verdict uint8
 
-// The verdicts. NotCompared is for numbers about a machine, and for those that there is nothing to compare with.
+// The verdicts. NotCompared is for numbers about a machine, and for those that there is nothing to compare with. TooFew is for numbers that
+// our games do not contradict, but that so few games could hardly have contradicted: see [widestShare] and [Judgement.Remark].
 const (
 	NotCompared Verdict = iota
 	Compatible
 	Incompatible
+	TooFew
+)
+
+// What a number needs to count as compatible rather than as TooFew.
+const (
+	// widestShare is how wide the 99 % interval of a share may be.
+	widestShare = 0.3
+	// widestMean is how wide that of a mean may be, as a part of the mean.
+	widestMean = 0.3
+	// enoughBests is how many games are enough beside the best of many; fewer are when the document has fewer.
+	enoughBests = 100
 )
 
 // Judgement puts a published number beside ours.
 type Judgement struct {
 	Value float64 // ours; NaN when there is none
-	// Interval is for Value. When Range is set it is where the central 99.9 % of our games lie, and Value is their median.
-	Interval stats.Interval
-	Range    bool
-	Games    int64 // ours; 0 for a computed number
+	// Interval is for Value. When Predicted is set it is where our games say that the best of Theirs games lies in 99.9 % of all cases, and
+	// Value is the median of that; Interval.Hi is infinite when ours are too few to say how good the best can be.
+	Interval  stats.Interval
+	Predicted bool
+	Games     int64 // ours; 0 for a computed number
 	// Theirs is the number of games behind the published number.
 	Theirs  int64
 	Verdict Verdict
 	// Method is how Verdict was decided.
 	Method string
+	// Deviation is, for a mean that was compared, the published one less ours in standard deviations of that difference (nominal).
+	Deviation float64
 	// Remark is about this comparison, such as a published number that does not fit its number of games.
 	Remark string
 }
@@ -110,6 +127,9 @@ func (s *sample) add(g Game) {
 func (s *sample) judge(row *PublishedRow, p *Published, confidence float64) (Judgement, error) {
 	j := Judgement{Value: math.NaN(), Games: s.Games(), Theirs: row.Games}
 	if s.Games() == 0 {
+		if p.Measure != Speed && p.Measure != WinTime {
+			j.Verdict = TooFew
+		}
 		j.Remark = "no game was finished in the time"
 		return j, nil
 	}
@@ -180,20 +200,59 @@ func (s *sample) judgeShare(j *Judgement, ours stats.Bernoulli, p *Published, co
 	if s.sequential {
 		j.Method = "intervals overlap"
 	}
-	for _, theirs := range counts {
-		test, err := stats.Compare(stats.Sample{Bernoulli: ours, Sequential: s.sequential}, stats.Sample{Bernoulli: theirs}, stats.CompareConfidence)
-		if err != nil {
-			return err
-		}
-		if test.Compatible {
-			j.Verdict = Compatible
-		}
+	met, few, err := JudgeShare(stats.Sample{Bernoulli: ours, Sequential: s.sequential}, counts)
+	if err != nil || !met {
+		return err
 	}
+	j.enough(few)
 	return nil
 }
 
-// publishedCounts returns the counts that a printed share of n games can stand for: k/m itself, 0 or 1 for No and Yes, and for a percentage
-// all that round to it. If none does, it is the nearest, and the remark says so.
+// enough makes a number that is met compatible, or says why there are too few games for that; few is empty if there are not.
+func (j *Judgement) enough(few string) {
+	j.Verdict = Compatible
+	if few == "" {
+		return
+	}
+	j.Verdict = TooFew
+	if j.Remark != "" {
+		j.Remark += "; "
+	}
+	j.Remark += "too few games to judge: " + few
+}
+
+// JudgeShare compares our games with a published share that can be any of those counts, at [stats.CompareConfidence]. When it is met, few says
+// why that means little: every result of so many games would have met it, or our interval at 99 % is wider than 0.3.
+func JudgeShare(ours stats.Sample, counts []stats.Bernoulli) (met bool, few string, err error) {
+	anyMet := func(k int64) (bool, error) {
+		ours.K = k
+		for _, theirs := range counts {
+			test, err := stats.Compare(ours, stats.Sample{Bernoulli: theirs}, stats.CompareConfidence)
+			if err != nil || test.Compatible {
+				return true, err
+			}
+		}
+		return false, nil
+	}
+	i, err := stats.BernoulliInterval(ours.Bernoulli, stats.DefaultConfidence, ours.Sequential)
+	if err != nil {
+		return false, "", err
+	}
+	found := ours.K
+	none, errNone := anyMet(0)
+	all, errAll := anyMet(ours.N)
+	met, errMet := anyMet(found)
+	switch {
+	case none && all:
+		few = fmt.Sprintf("no result of %d games would have been incompatible with %d of theirs", ours.N, counts[0].N)
+	case i.Hi-i.Lo > widestShare:
+		few = fmt.Sprintf("the 99 %% interval is wider than %g", widestShare)
+	}
+	return met, few, cmp.Or(errNone, errAll, errMet)
+}
+
+// publishedCounts returns the counts that a printed share of n games can stand for: k/m itself, k for a plain number, 0 or 1 for No and Yes,
+// and for a percentage all that round to it. If none does, it is the nearest, and the remark says so.
 func publishedCounts(text string, n int64) (counts []stats.Bernoulli, remark string, err error) {
 	if k, m, ok := strings.Cut(text, "/"); ok {
 		b := stats.Bernoulli{}
@@ -208,9 +267,12 @@ func publishedCounts(text string, n int64) (counts []stats.Bernoulli, remark str
 	if text == "Yes" || text == "No" {
 		return []stats.Bernoulli{{N: 1, K: bit(text == "Yes")}}, "", nil
 	}
+	if k, err := strconv.ParseInt(text, 10, 64); err == nil && k >= 0 && k <= n && n > 0 {
+		return []stats.Bernoulli{{N: n, K: k}}, "", nil
+	}
 	value, half, err := printed(text)
 	if err != nil || !strings.HasSuffix(text, "%") || n < 1 {
-		return nil, "", fmt.Errorf("published %q of %d games, want a percentage, a fraction, Yes or No", text, n)
+		return nil, "", fmt.Errorf("published %q of %d games, want a percentage, a fraction, a count, Yes or No", text, n)
 	}
 	value, half = value*float64(n)/100, half*float64(n)/100
 	const slack = 1e-9
@@ -265,7 +327,7 @@ func judgeMean(j *Judgement, ours stats.Moments, p *Published, confidence float6
 	}
 	j.Value = ours.Mean()
 	if ours.N < 2 || j.Theirs < 1 {
-		j.Remark = "too few games for a standard deviation"
+		j.enough("there is no standard deviation")
 		return nil
 	}
 	if j.Interval, err = stats.RewardInterval(ours, nil, confidence, false); err != nil {
@@ -276,50 +338,72 @@ func judgeMean(j *Judgement, ours stats.Moments, p *Published, confidence float6
 		return err
 	}
 	both := math.Sqrt(1 + float64(ours.N)/float64(j.Theirs))
-	j.Method, j.Verdict = "Student t, nominal", Incompatible
-	if math.Abs(value-j.Value) <= half+(test.Hi-test.Lo)/2*both {
-		j.Verdict = Compatible
+	if sd := math.Sqrt(ours.Variance()/float64(ours.N)) * both; sd > 0 {
+		j.Deviation = (value - j.Value) / sd
 	}
+	j.Method, j.Verdict = "Student t, nominal", Incompatible
+	if math.Abs(value-j.Value) > half+(test.Hi-test.Lo)/2*both {
+		return nil
+	}
+	known, err := stats.RewardInterval(ours, nil, stats.DefaultConfidence, false)
+	if err != nil {
+		return err
+	}
+	few := ""
+	if known.Hi-known.Lo > widestMean*math.Abs(j.Value) {
+		few = fmt.Sprintf("the 99 %% interval is wider than %g %% of the value", 100*widestMean)
+	}
+	j.enough(few)
 	return nil
 }
 
-// judgeBest asks whether the best of their games can be as good as it was: how many of ours were better is known to be distributed like the
-// number of games before the first of theirs when all are put in order at random.
+// judgeBest asks whether the best of their games can be as good as it was: how many of ours are better than it is known to be distributed
+// like the number of games before the first of theirs when all are put in order at random. That gives limits for the best of theirs that are
+// some of our results.
 func (s *sample) judgeBest(j *Judgement, p *Published, ours []float64) error {
 	best, half, err := printed(p.Text)
 	if err != nil {
 		return err
 	}
-	j.Method, j.Verdict = "exact rank test", Incompatible
-	better, notWorse := int64(0), int64(0)
-	j.Value = math.Inf(-1)
-	for _, x := range ours {
-		j.Value = max(j.Value, x)
-		if x > best+half {
-			better++
-		}
-		if x >= best-half {
-			notWorse++
-		}
+	sorted := slices.Sorted(slices.Values(ours))
+	slices.Reverse(sorted)
+	n, alpha := int64(len(sorted)), stats.Alpha(stats.CompareConfidence)
+	median := firstBetter(n, j.Theirs, 0.5)
+	j.Value, j.Predicted, j.Method = sorted[min(median, n)-1], true, "exact rank test"
+	j.Interval = stats.Interval{Lo: math.Inf(-1), Hi: math.Inf(1), Confidence: stats.CompareConfidence}
+	low := firstBetter(n, j.Theirs, alpha/2)
+	if low <= n {
+		j.Interval.Lo = sorted[low-1]
 	}
-	n, theirs := int64(len(ours)), j.Theirs
-	if theirs == 1 {
-		j.central(ours)
+	// The last result that the best of theirs is above with probability alpha/2 at most.
+	high := firstBetter(n, j.Theirs, 1-alpha/2) - 1
+	if high >= 1 {
+		j.Interval.Hi = sorted[high-1]
 	}
-	if p := 2 * min(atLeastBetter(better, n, theirs), 1-atLeastBetter(notWorse+1, n, theirs)); p > stats.Alpha(stats.CompareConfidence) {
-		j.Verdict = Compatible
+	if best+half < j.Interval.Lo || best-half > j.Interval.Hi {
+		j.Verdict = Incompatible
+		return nil
 	}
+	few := ""
+	switch {
+	case low > n && high < 1:
+		few = fmt.Sprintf("no best would have been incompatible with %d games of ours", n)
+	case n < min(j.Theirs, enoughBests):
+		few = fmt.Sprintf("%d of ours beside the best of %d", n, j.Theirs)
+	}
+	j.enough(few)
 	return nil
 }
 
-// central describes our games where one of theirs is compared with them.
-func (j *Judgement) central(ours []float64) {
-	sorted := slices.Sorted(slices.Values(ours))
-	n := len(sorted)
-	out := int(float64(n) * stats.Alpha(stats.CompareConfidence) / 2)
-	j.Value = (sorted[(n-1)/2] + sorted[n/2]) / 2
-	j.Interval = stats.Interval{Lo: sorted[out], Hi: sorted[n-1-out], Confidence: stats.CompareConfidence}
-	j.Range = true
+// firstBetter returns the least k for which k of n games are better than the best of m others with probability p at most, all being alike;
+// n+1 when there is none.
+func firstBetter(n, m int64, p float64) int64 {
+	k, at := int64(0), 1.0
+	for at > p && k <= n {
+		at *= float64(n-k) / float64(n+m-k)
+		k++
+	}
+	return k
 }
 
 // judgeValue asks whether a printed probability of winning, which is no estimate, can be that of the games we played.
@@ -337,9 +421,14 @@ func (s *sample) judgeValue(j *Judgement, p *Published, confidence float64) erro
 		return err
 	}
 	j.Method, j.Verdict = "in our interval", Incompatible
-	if test.Lo <= value+half && value-half <= test.Hi {
-		j.Verdict = Compatible
+	if test.Lo > value+half || value-half > test.Hi {
+		return nil
 	}
+	few := ""
+	if test.Hi-test.Lo > widestShare {
+		few = fmt.Sprintf("the 99.9 %% interval is wider than %g", widestShare)
+	}
+	j.enough(few)
 	return nil
 }
 
@@ -382,13 +471,4 @@ func (o Optimum) judge(p *Published) (Judgement, error) {
 		j.Verdict = Compatible
 	}
 	return j, nil
-}
-
-// atLeastBetter returns the probability that k at least of n games are better than the best of m others, all being alike.
-func atLeastBetter(k, n, m int64) float64 {
-	p := 1.0
-	for i := range min(k, n+1) {
-		p *= float64(n-i) / float64(n+m-i)
-	}
-	return p
 }

@@ -17,7 +17,7 @@ func LeesMiller() Document {
 		r.Table, r.Strategy, r.Games = "played", "optimal", 10_000
 		return r
 	}
-	unsolved := solved(4, 6, Published{Measure: ClassCount, Text: "about 40 billion"})
+	unsolved := solved(4, 6, Published{Measure: WinValue, Text: "1"}, Published{Measure: ClassCount, Text: "about 40 billion"})
 	unsolved.OutOfReach = true
 	discounted := solved(4, 6, Published{Measure: WinValue, Text: "about 0.72"})
 	discounted.Name, discounted.OutOfReach = "4x4 to 64, discount 0.99", true

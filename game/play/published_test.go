@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"tilecheck/native/stats"
 )
@@ -30,6 +31,7 @@ func TestPublishedCounts(t *testing.T) {
 		{"72.34 %", 1500, []int64{1085}, 1500, true}, // 1085 games are 72.33 %, 1086 are 72.4 %
 		{"0 %", 100, []int64{0}, 100, false},
 		{"100.0 %", 10, []int64{10}, 10, false},
+		{"0", 600, []int64{0}, 600, false},
 	} {
 		counts, remark, err := publishedCounts(test.text, test.n)
 		var got []int64
@@ -40,7 +42,7 @@ func TestPublishedCounts(t *testing.T) {
 			t.Errorf("%s of %d: %v, %q, %v, want %v of %d", test.text, test.n, counts, remark, err, test.want, test.of)
 		}
 	}
-	for _, text := range []string{"", "5/4", "x/4", "20", "%", "-1/4", "0/0"} {
+	for _, text := range []string{"", "5/4", "x/4", "101", "-1", "%", "-1/4", "0/0"} {
 		if counts, _, err := publishedCounts(text, 100); err == nil {
 			t.Errorf("%q is read as %v", text, counts)
 		}
@@ -66,24 +68,29 @@ func TestPrinted(t *testing.T) {
 	}
 }
 
-// atLeastBetter against all orders of n and m games: a bit set says where the n are, the best first.
-func TestAtLeastBetter(t *testing.T) {
+// firstBetter against all orders of n and m games: a bit set says where the n are, the best first.
+func TestFirstBetter(t *testing.T) {
 	for n := range 5 {
 		for m := 1; m < 5; m++ {
-			for k := range n + 2 {
-				orders, good := 0, 0
-				for set := range uint(1) << (n + m) {
-					if bits.OnesCount(set) != n {
-						continue
+			for _, p := range []float64{0.01, 0.1, 0.26, 0.49, 0.7, 0.99} {
+				want := 0
+				for ; ; want++ {
+					orders, good := 0, 0
+					for set := range uint(1) << (n + m) {
+						if bits.OnesCount(set) != n {
+							continue
+						}
+						orders++
+						if bits.TrailingZeros(^set) >= want { // the first places are ours
+							good++
+						}
 					}
-					orders++
-					if bits.TrailingZeros(^set) >= k { // the first k places are ours
-						good++
+					if float64(good)/float64(orders) <= p {
+						break
 					}
 				}
-				want := float64(good) / float64(orders)
-				if got := atLeastBetter(int64(k), int64(n), int64(m)); math.Abs(got-want) > 1e-12 {
-					t.Errorf("%d of %d better than %d: %v, want %v", k, n, m, got, want)
+				if got := firstBetter(int64(n), int64(m), p); got != int64(want) {
+					t.Errorf("%d games beside %d, %v: %d, want %d", n, m, p, got, want)
 				}
 			}
 		}
@@ -113,23 +120,32 @@ func TestJudge(t *testing.T) {
 	}{
 		{row, Published{Measure: WinShare, Text: "50 %"}, sampleOf(1000, 500, 1500), 0.5, Compatible},
 		{row, Published{Measure: WinShare, Text: "80 %"}, sampleOf(1000, 500, 1500), 0.5, Incompatible},
-		{row, Published{Measure: WinShare, Text: "80 %"}, sampleOf(4, 500, 1500), 0.5, Compatible}, // too few to tell
+		{row, Published{Measure: WinShare, Text: "80 %"}, sampleOf(4, 500, 1500), 0.5, TooFew},       // any of the four could have won
+		{row, Published{Measure: WinShare, Text: "50 %"}, sampleOf(40, 500, 1500), 0.5, TooFew},      // [0.29, 0.71]
+		{row, Published{Measure: WinShare, Text: "3 %"}, sampleOf(40, 500, 1500), 0.5, Incompatible}, // but enough for that
+		{single, Published{Measure: WinShare, Text: "Yes"}, sampleOf(1000, 500, 1500), 0.5, TooFew},
+		{single, Published{Measure: WinShare, Text: "Yes"}, sampleOf(2000, 500, 1500), 0.5, Compatible},
+		{single, Published{Measure: WinShare, Text: "Yes"}, sampleOf(2000, 500), 0, Incompatible},
+		{row, Published{Measure: ReachShare, Tile: 1024, Text: "50"}, sampleOf(1000, 500, 1500), 0.5, Compatible},
 		{row, Published{Measure: ReachShare, Tile: 1024, Text: "48/100"}, sampleOf(1000, 500, 1500), 0.5, Compatible},
 		{row, Published{Measure: LargestShare, Tile: 2048, Text: "0/100"}, sampleOf(1000, 500, 1500), 0.5, Incompatible},
 		{row, Published{Measure: MeanScore, Text: "1010.0"}, sampleOf(1000, 500, 1500), 1000, Compatible},
 		{row, Published{Measure: MeanScore, Text: "1300.0"}, sampleOf(1000, 500, 1500), 1000, Incompatible},
-		{row, Published{Measure: MeanScore, Text: "1300.0"}, sampleOf(1, 500), 500, NotCompared},
+		{row, Published{Measure: MeanScore, Text: "1300.0"}, sampleOf(1, 500), 500, TooFew},
+		{row, Published{Measure: MeanScore, Text: "1010.0"}, sampleOf(50, 500, 1500), 1000, TooFew},       // [809, 1191]
 		{row, Published{Measure: MeanLargest, Text: "1280"}, sampleOf(1000, 500, 1500), 1280, Compatible}, // 512 and 2048
 		{row, Published{Measure: BestScore, Text: "1500"}, sampleOf(1000, 500, 1500), 1500, Compatible},
 		{row, Published{Measure: BestScore, Text: "400"}, sampleOf(1000, 500, 1500), 1500, Incompatible},
 		{row, Published{Measure: BestScore, Text: "9999"}, sampleOf(100, 500, 1500), 1500, Compatible}, // one in two has the best
 		{row, Published{Measure: BestScore, Text: "9999"}, sampleOf(1_000_000, 500, 1500), 1500, Incompatible},
-		{single, Published{Measure: BestScore, Text: "700"}, sampleOf(5000, 500, 1500), 1000, Compatible},
-		{single, Published{Measure: BestScore, Text: "400"}, sampleOf(5000, 500, 1500), 1000, Incompatible},
-		{single, Published{Measure: BestScore, Text: "400"}, sampleOf(1900, 500, 1500), 1000, Compatible}, // too few to tell
-		{single, Published{Measure: BestTile, Text: "512"}, sampleOf(5000, 500, 1500), 1280, Compatible},
+		{single, Published{Measure: BestScore, Text: "700"}, sampleOf(5000, 500, 1500), 500, Compatible},
+		{single, Published{Measure: BestScore, Text: "400"}, sampleOf(5000, 500, 1500), 500, Incompatible},
+		{single, Published{Measure: BestScore, Text: "400"}, sampleOf(1900, 500, 1500), 500, TooFew},
+		{row, Published{Measure: BestScore, Text: "1500"}, sampleOf(50, 500, 1500), 1500, TooFew},
+		{single, Published{Measure: BestTile, Text: "512"}, sampleOf(5000, 500, 1500), 512, Compatible},
 		{row, Published{Measure: WinValue, Text: "about 50 %"}, sampleOf(1000, 500, 1500), 0.5, Compatible},
 		{row, Published{Measure: WinValue, Text: "about 90 %"}, sampleOf(1000, 500, 1500), 0.5, Incompatible},
+		{row, Published{Measure: WinValue, Text: "about 50 %"}, sampleOf(50, 500, 1500), 0.5, TooFew},
 		{row, Published{Measure: Speed, Text: "9999"}, sampleOf(10, 500), 10000, NotCompared},
 		{row, Published{Measure: WinTime, Text: "9999"}, sampleOf(10, 1500), 0.0005, NotCompared},
 	} {
@@ -137,6 +153,13 @@ func TestJudge(t *testing.T) {
 		if err != nil || j.Verdict != test.want || math.Abs(j.Value-test.value) > 1e-9 {
 			t.Errorf("%s %s: %+v, %v, want %v and verdict %d", test.p.Measure, test.p.Text, j, err, test.value, test.want)
 		}
+		if few := strings.Contains(j.Remark, "too few games to judge"); few != (j.Verdict == TooFew) {
+			t.Errorf("%s %s: verdict %d, but it says %q", test.p.Measure, test.p.Text, j.Verdict, j.Remark)
+		}
+	}
+	none, err := (&sample{}).judge(row, &Published{Measure: WinShare, Text: "50 %"}, 0.99)
+	if err != nil || none.Verdict != TooFew {
+		t.Errorf("no games: %+v, %v", none, err)
 	}
 	if _, err := sampleOf(3, 5).judge(row, &Published{Measure: States, Text: "7"}, 0.99); err == nil {
 		t.Error("games say how many states there are")
@@ -246,11 +269,67 @@ func TestRunPreset(t *testing.T) {
 	if _, err := RunPreset(t.Context(), opt); err == nil || !strings.Contains(err.Error(), "table 2, solved: too large") {
 		t.Errorf("%v", err)
 	}
+	// A budget ends a solution, and what is played after it gets nothing.
+	opt.Rows, opt.Games, opt.Budget = []PublishedRow{rows[2], rows[0]}, 0, time.Millisecond
+	opt.State = ""
+	opt.Solve = func(ctx context.Context, _ Match) (float64, error) {
+		<-ctx.Done()
+		return 0, ctx.Err()
+	}
+	late, err := RunPreset(t.Context(), opt)
+	if err != nil || len(late) != 2 || late[0].End != OutOfTime || late[0].Judgements[0].Verdict != NotCompared || late[1].Games != 0 ||
+		late[1].Judgements[0].Verdict != TooFew {
+		t.Errorf("over budget: %+v, %v", late, err)
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	opt.Rows = rows
 	if none, err := RunPreset(ctx, opt); err != nil || len(none) != 0 {
 		t.Errorf("cancelled: %d results, %v", len(none), err)
+	}
+}
+
+// The even parts of a budget: rows of the same games count once, and a limit of each row holds, too.
+func TestBudgetIsDivided(t *testing.T) {
+	m := square(2, 4, false, 0)
+	rows := []PublishedRow{{Strategy: "random", Match: m}, {Strategy: "random", Match: m}, {Match: m}, {Strategy: "opposite", Match: m}}
+	r := presetRun{deadline: time.Now().Add(time.Hour), left: rows}
+	if part := r.rowTime(); part > 30*time.Minute || part < 29*time.Minute {
+		t.Errorf("%v of an hour for each of two rows", part)
+	}
+	r.left = rows[3:]
+	if part := r.rowTime(); part < 59*time.Minute {
+		t.Errorf("%v of an hour for the last row", part)
+	}
+	r.Time = time.Second
+	if part := r.rowTime(); part != time.Second {
+		t.Errorf("%v, want the second that a row may have", part)
+	}
+	r.deadline = time.Now().Add(-time.Hour)
+	if part := r.rowTime(); part != 1 {
+		t.Errorf("%v after the end, want the shortest time", part)
+	}
+}
+
+// Four rows that are each 1.65 deviations too low, which says nothing about any of them, are 3.3 together: p = 0.00097.
+func TestJoints(t *testing.T) {
+	row := func(table, strategy string, deviation float64, v Verdict) RowResult {
+		return RowResult{
+			Row: &PublishedRow{Table: table, Values: []Published{{Measure: MeanScore}, {Measure: MeanLargest}}}, Strategy: strategy,
+			Judgements: []Judgement{{Deviation: deviation, Verdict: v}, {Deviation: 9, Verdict: Incompatible}},
+		}
+	}
+	results := []RowResult{
+		row("1", "a", -1.65, Compatible), row("1", "b", -1.65, Compatible), row("1", "c", -1.65, Compatible), row("1", "d", -1.65, Compatible),
+		row("1", "d", -1.65, Compatible), // the same games
+		row("1", "e", -8, TooFew),
+		row("2", "a", 3, Compatible), row("2", "b", -2.9, Compatible),
+		row("3", "a", -8, Incompatible), // alone
+	}
+	got := Joints(results)
+	if len(got) != 2 || got[0].Table != "1" || got[0].Rows != 4 || math.Abs(got[0].Deviation+3.3) > 1e-9 || math.Abs(got[0].PValue-0.000967) > 1e-6 ||
+		got[0].Verdict != Incompatible || got[1].Table != "2" || got[1].Verdict != Compatible {
+		t.Errorf("%+v", got)
 	}
 }
 

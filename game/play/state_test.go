@@ -1,123 +1,18 @@
 package play
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
 	"tilecheck/game"
 )
-
-// killEnv names the state file for the process that is killed; it is the test binary itself.
-const killEnv = "TILECHECK_PLAY_KILLED"
-
-// killedOptions is the experiment that is killed: slow enough that kills meet it, about 2 s in all.
-func killedOptions() (Options, error) {
-	m := square(4, 11, true, 20)
-	s, err := m.Parse("sparse:depth=3,n=1")
-	return Options{Match: m, Strategy: s, Games: 150, Workers: 2, Version: "test"}, err
-}
-
-func TestMain(m *testing.M) {
-	path := os.Getenv(killEnv)
-	if path == "" {
-		os.Exit(m.Run())
-	}
-	opt, err := killedOptions()
-	if err == nil {
-		opt.State = path
-		_, err = Run(context.Background(), opt)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-}
-
-// A run that is killed at random moments, 20 times, comes to the same as one that is not, and no kill loses more than the games in flight.
-func TestKilledRunsResume(t *testing.T) {
-	if testing.Short() {
-		t.Skip("20 kills take 10 s")
-	}
-	if runtime.GOOS == "windows" {
-		t.Skip("there is no SIGKILL")
-	}
-	opt, err := killedOptions()
-	if err != nil {
-		t.Fatal(err)
-	}
-	undisturbed := games(t, opt)
-	want := timeless(run(t, opt))
-	opt.State = filepath.Join(t.TempDir(), "killed.games")
-	rng := rand.New(rand.NewPCG(1, 20))
-	kills := 0
-	for kills < 20 {
-		before := kept(t, opt)
-		cmd := exec.Command(os.Args[0])
-		cmd.Env = append(os.Environ(), killEnv+"="+opt.State)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(time.Duration(10+rng.IntN(240)) * time.Millisecond)
-		if err := cmd.Process.Signal(syscall.SIGKILL); err != nil && !errors.Is(err, os.ErrProcessDone) {
-			t.Fatal(err)
-		}
-		if err := cmd.Wait(); err == nil {
-			// All games were finished before the kill: start again from half of them.
-			halve(t, opt.State)
-			continue
-		}
-		kills++
-		if now := kept(t, opt); now < before {
-			t.Fatalf("a kill lost games: %d were kept, then %d", before, now)
-		}
-	}
-	resumed := games(t, opt)
-	if !slices.EqualFunc(resumed, undisturbed, func(a, b Played) bool { return a.same(b.Game) }) {
-		t.Error("the resumed run plays other games than the undisturbed one")
-	}
-	if got := timeless(run(t, opt)); got.Summary != want.Summary {
-		t.Errorf("resumed %+v, want %+v", got, want)
-	}
-	t.Logf("%d kills", kills)
-}
-
-// kept is the number of whole games in the state.
-func kept(t *testing.T, opt Options) int {
-	t.Helper()
-	text, err := os.ReadFile(opt.State)
-	if errors.Is(err, fs.ErrNotExist) {
-		return 0
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, lines, _ := strings.Cut(string(text), "\n\n")
-	return strings.Count(lines, "\n")
-}
-
-func halve(t *testing.T, path string) {
-	t.Helper()
-	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(path, info.Size()/2); err != nil {
-		t.Fatal(err)
-	}
-}
 
 func smallOptions(t *testing.T) Options {
 	m := square(4, 11, true, 20)
@@ -150,10 +45,10 @@ func TestStateTruncatedOrDamagedAnywhere(t *testing.T) {
 			t.Errorf("%s: %d games are kept, want 6", name, lines)
 		}
 	}
-	for n := 0; n < len(whole); n += 2 {
+	for n := 0; n < len(whole); n += 5 {
 		try(fmt.Sprintf("cut to %d bytes", n), whole[:n])
 	}
-	for n := head; n < len(whole); n += 3 {
+	for n := head; n < len(whole); n += 7 {
 		text := slices.Clone(whole)
 		text[n] ^= 1
 		try(fmt.Sprintf("byte %d damaged", n), text)
