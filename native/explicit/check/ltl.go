@@ -169,7 +169,7 @@ func (e *evaluation) coSafeReward(x sema.Expr, r *sparse.Reward, dir solve.Direc
 		return nil, err
 	}
 	if !automata.CoSafe(f) {
-		return nil, e.refuse(result.Unsupported, x.Pos(), "found a path formula in an R operator that is not syntactically co-safe: without negations, it may have X, F and U only")
+		return nil, e.refuse(result.TypeError, x.Pos(), "found a path formula in an R operator that is not syntactically co-safe: without negations, it may have X, F and U only")
 	}
 	p, err := a.product(automata.NewPrefixes(f, automata.Limits{}))
 	if err != nil {
