@@ -25,7 +25,8 @@ import (
 const thesisProperty = "Pmin=? [ F fail ]"
 
 type compareCmd struct {
-	Strategies []string `help:"Strategies: names of the thesis (random, opposite, orthogonal, alternating) or policies such as pref:left,up,down,right, or players (tilecheck play); repeat the flag or separate with semicolons or, for names, commas." default:"${thesis_strategies}" sep:";" placeholder:"S"`
+	Words      []string `arg:"" optional:"" name:"strategy" help:"Strategies to compare, as for --strategies."`
+	Strategies []string `help:"Strategies: names of the thesis (random, opposite, orthogonal, alternating) or policies such as pref:left,up,down,right, or players (tilecheck play); repeat the flag or separate with semicolons or, for names, commas (default: those of the thesis)." sep:";" placeholder:"S"`
 	Max        []int    `help:"Tiles to reach (default: 128,256,512,1024,2048; for players one tile, 2048)." placeholder:"TILE"`
 	boardFlags `embed:""`
 	Spawn      string `help:"How the cell of a new tile is drawn: cell, module or uniform." default:"cell" placeholder:"SPAWN"`
@@ -250,7 +251,7 @@ func (c *compareCmd) cells() ([]cell, error) {
 		return nil, fieldUsage(err)
 	}
 	var cells []cell
-	for _, strategy := range splitStrategies(c.Strategies) {
+	for _, strategy := range c.specs() {
 		policy, err := modelgen.ParsePolicy(strategy)
 		if err != nil {
 			return nil, fieldUsage(err)
@@ -273,6 +274,14 @@ func (c *compareCmd) cells() ([]cell, error) {
 		return nil, usageError("nothing to compare: want at least one strategy and one MAX")
 	}
 	return cells, nil
+}
+
+// specs are the strategies asked for, or those of the thesis.
+func (c *compareCmd) specs() []string {
+	if asked := slices.Concat(c.Words, c.Strategies); len(asked) > 0 {
+		return splitStrategies(asked)
+	}
+	return splitStrategies([]string{thesisStrategies})
 }
 
 // splitStrategies separates names by commas; a policy with lists has commas of its own.
@@ -365,7 +374,7 @@ func (c *compareCmd) title() string {
 }
 
 func (c *compareCmd) notes() []string {
-	for _, strategy := range splitStrategies(c.Strategies) {
+	for _, strategy := range c.specs() {
 		for _, tile := range c.Max {
 			if _, ok := c.published(cell{strategy: strategy, max: tile}); ok {
 				return []string{

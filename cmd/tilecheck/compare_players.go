@@ -42,7 +42,7 @@ func modelMax() []int { return []int{128, 256, 512, 1024, 2048} }
 
 // wantsPlayers reports whether strategies are to play rather than to be checked as models.
 func (c *compareCmd) wantsPlayers() bool {
-	return c.Games != nil || slices.ContainsFunc(splitStrategies(c.Strategies), func(spec string) bool {
+	return c.Games != nil || slices.ContainsFunc(c.specs(), func(spec string) bool {
 		_, err := modelgen.ParsePolicy(spec)
 		return err != nil
 	})
@@ -152,7 +152,7 @@ func (c *compareCmd) contest() (opt play.CompareOptions, err error) {
 	if opt.Match, err = matchOf(c.boardFlags, tile, c.On, c.Seed); err != nil {
 		return opt, err
 	}
-	for _, spec := range splitStrategies(c.Strategies) {
+	for _, spec := range c.specs() {
 		s, err := parseStrategy(opt.Match, spec)
 		if err != nil {
 			return opt, err
@@ -165,7 +165,7 @@ func (c *compareCmd) contest() (opt play.CompareOptions, err error) {
 		opt.Strategies = append(opt.Strategies, s)
 	}
 	if len(opt.Strategies) < 2 {
-		return opt, usageError("--strategies has %d strategy, want at least 2 to compare", len(opt.Strategies))
+		return opt, usageError("found %d strategy, want at least 2 to compare", len(opt.Strategies))
 	}
 	opt.By, opt.All, opt.Confidence, opt.Games = play.Criterion(c.By), c.All, c.confidence(), stats.DefaultSamples
 	if c.Games != nil {

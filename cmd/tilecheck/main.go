@@ -109,7 +109,7 @@ func run(ctx context.Context, args []string, env *world) int {
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Writers(env.stdout, env.stderr),
 		kong.Exit(func(code int) { exited = code }),
-		kong.Vars{"version": "tilecheck " + version, "p2": modelgen.DefaultP2, "thesis": thesisProperty, "thesis_strategies": thesisStrategies, "storm_image": stormimage.DefaultImage},
+		kong.Vars{"version": "tilecheck " + version, "p2": modelgen.DefaultP2, "thesis": thesisProperty, "storm_image": stormimage.DefaultImage},
 		kong.BindTo(ctx, (*context.Context)(nil)),
 		kong.Bind(env),
 	)

@@ -150,7 +150,7 @@ func (c *compareCmd) presetOptions() (d play.Document, opt play.PresetOptions, e
 	if err := c.forPlayers(); err != nil {
 		return d, opt, err
 	}
-	if !slices.Equal(c.Strategies, strings.Split(thesisStrategies, ";")) || len(c.Max) > 0 || c.boardFlags.Size+c.boardFlags.Rows+c.boardFlags.Cols != 0 || c.On || c.All {
+	if len(c.Words)+len(c.Strategies) > 0 || len(c.Max) > 0 || c.boardFlags.Size+c.boardFlags.Rows+c.boardFlags.Cols != 0 || c.On || c.All {
 		return d, opt, usageError("--preset has strategies, boards and tiles of its own, want it without --strategies, --max, --size, --on and --all")
 	}
 	documents := play.Documents()
