@@ -27,7 +27,7 @@ type Rules struct {
 
 // New returns the rules for a shape. The error is that of shape.Validate.
 //
-// For lines of four cells it builds tables of up to a megabyte, in a few milliseconds: do it once.
+// For lines of four cells it builds tables of up to 1.4 megabytes, in a few milliseconds: do it once.
 func New(shape Shape) (*Rules, error) {
 	if err := shape.Validate(); err != nil {
 		return nil, err

@@ -1,6 +1,9 @@
 package strategy_test
 
 import (
+	"fmt"
+	"math/rand/v2"
+	"sync"
 	"testing"
 
 	"tilecheck/game"
@@ -13,31 +16,73 @@ func BenchmarkPlayers(b *testing.B) {
 	for _, spec := range []string{
 		"random", "orthogonal", "alternating", "sparse:depth=1", "sparse:depth=2", "sparse:depth=2,n=4", "sparse:depth=3", "sparse:depth=4",
 		"mc:runs=10", "mc:runs=50", "mc:runs=50,value=max",
+		"expectimax:eval=diagonal,depth=2", "expectimax:eval=diagonal,depth=3", "expectimax:eval=diagonal,depth=4", "expectimax:eval=diagonal",
+		"expectimax:eval=snake,depth=2", "expectimax:eval=snake,depth=3", "expectimax:eval=snake,depth=4", "expectimax:eval=snake",
+		"expectimax:eval=cs221,depth=3", "expectimax:eval=cs221,depth=4", "expectimax:eval=cs221",
+		"modern:depth=1", "modern:depth=2", "modern:depth=3", "modern",
 	} {
 		b.Run(spec, func(b *testing.B) {
-			player, rng := parse(b, rules, spec).Player(), newRand(0)
+			g := benchGame{rules: rules, player: parse(b, rules, spec).Player(), rng: newRand(0)}
 			moves := 0
-			var board game.Board
 			for b.Loop() {
-				legal := rules.Legal(board)
-				if legal == 0 {
-					player.Start()
-					board = rules.Start(rng)
-					legal = rules.Legal(board)
-				}
-				d, err := player.Choose(board, legal, rng)
-				if err != nil {
+				if err := g.move(); err != nil {
 					b.Fatal(err)
 				}
-				next, _, err := rules.Move(board, d)
-				if err != nil {
-					b.Fatal(err)
-				}
-				board = rules.AddRandom(next, rng)
 				moves++
 			}
 			b.ReportMetric(float64(moves)/b.Elapsed().Seconds(), "moves/s")
 		})
+	}
+}
+
+// benchGame plays games without end.
+type benchGame struct {
+	rules  *game.Rules
+	player strategy.Player
+	rng    *rand.Rand
+	board  game.Board
+}
+
+func (g *benchGame) move() error {
+	legal := g.rules.Legal(g.board)
+	if legal == 0 {
+		g.player.Start()
+		g.board = g.rules.Start(g.rng)
+		legal = g.rules.Legal(g.board)
+	}
+	d, err := g.player.Choose(g.board, legal, g.rng)
+	if err != nil {
+		return err
+	}
+	next, _, err := g.rules.Move(g.board, d)
+	g.board = g.rules.AddRandom(next, g.rng)
+	return err
+}
+
+// BenchmarkWorkers plays games with one worker and with two: moves of all of them a second.
+func BenchmarkWorkers(b *testing.B) {
+	rules := newRules(b, game.Shape{Rows: 4, Cols: 4})
+	const batch = 100 // moves of each worker an iteration
+	for _, spec := range []string{"random", "sparse:depth=3", "expectimax:eval=snake,depth=2", "modern:depth=2"} {
+		for workers := 1; workers <= 2; workers++ {
+			b.Run(fmt.Sprintf("%s/workers=%d", spec, workers), func(b *testing.B) {
+				s := parse(b, rules, spec)
+				var group sync.WaitGroup
+				for w := range workers {
+					group.Go(func() {
+						g := benchGame{rules: rules, player: s.Player(), rng: newRand(uint64(w))}
+						for range b.N * batch {
+							if err := g.move(); err != nil {
+								b.Error(err)
+								return
+							}
+						}
+					})
+				}
+				group.Wait()
+				b.ReportMetric(float64(workers*batch*b.N)/b.Elapsed().Seconds(), "moves/s")
+			})
+		}
 	}
 }
 

@@ -21,20 +21,20 @@ type leaves interface {
 	lastRound(b game.Board, fours bool) (two, four int64, err error)
 }
 
-// unit is the value 1 of an evaluation that has fractions. There is room: no evaluation here exceeds 2^42, and ten times as many as there
-// are cells are added up.
+// unit is the value 1 of an evaluation that has fractions. There is room: no evaluation here exceeds 2^51, that of counts for one tile of
+// 2^15, and ten times as many as there are cells are added up.
 const unit = 1 << 16
 
 // plainLeaves are leaves on boards of any shape.
 type plainLeaves struct {
 	rules *game.Rules
 	worth func(b game.Board) int64
-	// lost returns what a board is worth, the new tile being there, that no move is legal on. Without it such a board is worth 0, and no
-	// board is worth less.
+	// lost returns what a board is worth, the new tile being there, that no move is legal on. Without it such a board is worth 0, and so is
+	// one on which every move is worth less.
 	lost func(b game.Board) int64
 }
 
-// floor is less than everything a board can be worth, or 0 when nothing is worth less.
+// floor is what the best move is worth at least: less than everything a board can be worth, or 0 where lost boards are worth 0.
 func (p *plainLeaves) floor() int64 {
 	if p.lost == nil {
 		return 0

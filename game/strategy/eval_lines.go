@@ -52,7 +52,7 @@ const maxTabled = 4
 // lineTable is the value of a line of cells by its content.
 type lineTable struct {
 	cells  int
-	score  func(line []int) int64 // of exponents
+	score  func(line []int) int64 // of exponents, which it does not modify
 	values []int64                // by packed cells; nil when cells > maxTabled
 }
 
@@ -61,11 +61,12 @@ func newLineTable(cells int, score func(line []int) int64) *lineTable {
 	if cells > maxTabled {
 		return t
 	}
-	values := make([]int64, 1<<(4*cells))
-	for line := range values {
-		values[line] = t.at(uint64(line))
+	t.values = make([]int64, 1<<(4*cells))
+	line := make([]int, cells)
+	for packed := range t.values {
+		unpack(line, uint64(packed))
+		t.values[packed] = score(line)
 	}
-	t.values = values
 	return t
 }
 
@@ -74,11 +75,16 @@ func (t *lineTable) at(line uint64) int64 {
 	if t.values != nil {
 		return t.values[line]
 	}
-	var cells [game.MaxCells]int
-	for i := range t.cells {
+	cells := make([]int, t.cells)
+	unpack(cells, line)
+	return t.score(cells)
+}
+
+// unpack sets cells to the exponents of a line of packed cells.
+func unpack(cells []int, line uint64) {
+	for i := range cells {
 		cells[i] = int(line >> (4 * i) & 15)
 	}
-	return t.score(cells[:t.cells])
 }
 
 // newLineLeaves returns the leaves that are evaluated by a sum over lines. lost is that of plainLeaves.

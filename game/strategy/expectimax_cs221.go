@@ -16,7 +16,7 @@ func parseCS221(o *options, rules *game.Rules) (Strategy, error) {
 	return &expectimax{
 		spec: "expectimax:eval=cs221,depth=" + depthText(depth, "variable"),
 		player: func() decider {
-			s := search{rules: rules, leaves: leaves}
+			s := search{rules: rules, leaves: leaves, known: newTable()}
 			return func(b game.Board, _ game.Moves) (game.Dir, error) {
 				moves := depth
 				if moves == 0 {

@@ -2,7 +2,6 @@ package strategy
 
 import (
 	"fmt"
-	"slices"
 
 	"tilecheck/game"
 )
@@ -38,7 +37,8 @@ func parseDTU(eval string, o *options, rules *game.Rules) (Strategy, error) {
 	return &expectimax{
 		spec: fmt.Sprintf("expectimax:eval=%s,depth=%s,empty=%d,mono=%d", eval, depthText(depth, "adaptive"), empty, mono),
 		player: func() decider {
-			even, odd := search{rules: rules, leaves: moved, rare: true}, search{rules: rules, leaves: tiled, rare: true}
+			even := search{rules: rules, leaves: moved, rare: true, known: newTable()}
+			odd := search{rules: rules, leaves: tiled, rare: true, known: newTable()}
 			return func(b game.Board, _ game.Moves) (game.Dir, error) {
 				plies := depth
 				if plies == 0 {
@@ -65,7 +65,7 @@ func adaptiveDepth(empty int) int {
 }
 
 func (d dtu) sum() *lineSum {
-	down := newLineTable(d.shape.Rows, func(line []int) int64 { return -unit * d.mono * outOfOrder(line) })
+	down := newLineTable(d.shape.Rows, func(line []int) int64 { return -unit * d.mono * outOfOrder(line, false) })
 	return newLineSum(d.shape,
 		func(i int) *lineTable {
 			return newLineTable(d.shape.Cols, func(line []int) int64 { return unit * d.row(i, line) })
@@ -76,18 +76,13 @@ func (d dtu) sum() *lineSum {
 // row returns what row i is worth: its tiles, its empty cells, and its order from the most important cell on.
 func (d dtu) row(i int, line []int) int64 {
 	worth := int64(0)
-	ordered := make([]int, len(line))
 	for j, exp := range line {
 		if exp == 0 {
 			worth += d.empty
 		}
 		worth += int64(game.Value(exp)) << d.importance(i, j)
-		ordered[j] = exp
 	}
-	if d.turned(i) {
-		slices.Reverse(ordered)
-	}
-	return worth - d.mono*outOfOrder(ordered)
+	return worth - d.mono*outOfOrder(line, d.turned(i))
 }
 
 // turned reports whether row i leads from right to left.
@@ -105,11 +100,12 @@ func (d dtu) importance(i, j int) int {
 	return (rows-i)*cols - 1 - j
 }
 
-// outOfOrder counts the neighbours of which the second is larger. An empty cell is smaller than every tile.
-func outOfOrder(line []int) int64 {
+// outOfOrder counts the neighbours of which the second is larger, or the first if the line is turned. An empty cell is smaller than every
+// tile.
+func outOfOrder(line []int, turned bool) int64 {
 	n := int64(0)
 	for k := 1; k < len(line); k++ {
-		if line[k] > line[k-1] {
+		if turned && line[k] < line[k-1] || !turned && line[k] > line[k-1] {
 			n++
 		}
 	}

@@ -5,6 +5,7 @@ import "tilecheck/game"
 // table is what a search knows already: the value of boards, each with the level at which it was searched. Nothing is ever lost but by
 // reset, so that what a search finds does not depend on the searches before it.
 type table struct {
+	most   int    // boards kept; a search that has found more goes on without keeping them
 	slots  []slot // open addressing; the length is a power of two
 	shift  int    // 64 less its logarithm
 	used   int
@@ -19,11 +20,13 @@ type slot struct {
 	search uint32
 }
 
-// Slots of a new table, and boards kept at most: 48 MiB. A search that has found more goes on without keeping them.
+// Slots of a new table, and boards kept at most: 48 MiB.
 const (
 	fewSlots  = 1 << 8
 	maxBoards = 1 << 20
 )
+
+func newTable() table { return table{most: maxBoards} }
 
 // reset forgets everything.
 func (t *table) reset() {
@@ -65,7 +68,7 @@ func (t *table) get(b game.Board) *slot {
 func (t *table) put(b game.Board, level int, value int64) {
 	s := t.find(b)
 	if s.search != t.search {
-		if t.used == maxBoards {
+		if t.used >= t.most {
 			return
 		}
 		t.used++
