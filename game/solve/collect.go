@@ -65,8 +65,11 @@ func (c *collector) addBlocks(ctx context.Context, r *record, lo, hi int, expand
 // addBoards expands at most blockBoards boards.
 func (c *collector) addBoards(ctx context.Context, worker int, boards []uint64, expand expansion) error {
 	w := &c.workers[worker]
-	if w.sorting == nil {
-		w.keys, w.sorting = make([]uint64, 0, runSize), make([]uint64, runSize)
+	if w.keys == nil {
+		w.keys = make([]uint64, 0, runSize)
+	}
+	if len(w.sorting) < runSize { // none, or one that was made for a small merge
+		w.sorting = make([]uint64, runSize)
 	}
 	if len(w.keys)+len(boards)*maxSuccessors > runSize {
 		if err := c.flush(ctx, w); err != nil {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"tilecheck/game"
@@ -220,6 +221,34 @@ func TestCollector(t *testing.T) {
 	}
 }
 
+// TestCollectorMergesFirst has a worker merge a few keys before it expands any, as happens when another one was faster, or when a run goes
+// on from layers that are there.
+func TestCollectorMergesFirst(t *testing.T) {
+	st := memoryStore{}
+	c := newCollector(1, st)
+	c.workers[0].runs = []run{{keys: []uint64{1, 3}}, {keys: []uint64{2, 3}}}
+	if n, err := c.finish(t.Context(), "few", 2); n != 3 || err != nil {
+		t.Fatalf("%d keys, error %v, want 3", n, err)
+	}
+	want := make(map[uint64]bool)
+	for next := uint64(1); next < 2*runSize; {
+		err := c.addBoards(t.Context(), 0, make([]uint64, blockBoards), func(dst, boards []uint64) ([]uint64, error) {
+			for range boards {
+				dst, want[next] = append(dst, next), true
+				next++
+			}
+			return dst, nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n, err := c.finish(t.Context(), "all", 4); n != int64(len(want)) || err != nil {
+		t.Fatalf("%d keys, error %v, want %d", n, err, len(want))
+	}
+	checkKeys(t, st, want)
+}
+
 func checkKeys(t *testing.T, st memoryStore, want map[uint64]bool) {
 	t.Helper()
 	r, err := st.open("all")
@@ -308,6 +337,80 @@ func TestWithoutMapping(t *testing.T) {
 			if v != mv || best != mbest || ok != mok || v != p.Value {
 				t.Errorf("%s is %v %s %t, mapped %v %s %t", p.Board, v, best, ok, mv, mbest, mok)
 			}
+		}
+	}
+}
+
+// readTable opens a table as Open does, from memory.
+func readTable(data []byte) error {
+	table, err := newTable(memory(data), int64(len(data)))
+	if err == nil {
+		err = table.verify()
+	}
+	return err
+}
+
+// smallFile returns the file of 2x2 to 16.
+func smallFile(t *testing.T) []byte {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "table")
+	if _, err := SolveFile(t.Context(), path, false, Options{Shape: game.Shape{Rows: 2, Cols: 2}, Max: 16}); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := readTable(data); err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// TestEveryBit flips every bit of a file and replaces every byte, and cuts the file off everywhere: nothing of it is believed.
+func TestEveryBit(t *testing.T) {
+	data := smallFile(t)
+	for i, was := range data {
+		for bit := range 8 {
+			data[i] = was ^ 1<<bit
+			if readTable(data) == nil {
+				t.Errorf("bit %d of byte %d is not noticed", bit, i)
+			}
+		}
+		if data[i] = ^was; readTable(data) == nil {
+			t.Errorf("byte %d is not noticed", i)
+		}
+		data[i] = was
+		if readTable(data[:i]) == nil {
+			t.Errorf("truncation to %d bytes is not noticed", i)
+		}
+	}
+}
+
+// TestBadHeader seals headers that say something else: the checksum is right, and the error says what is not.
+func TestBadHeader(t *testing.T) {
+	const rows, maxExp, objective, discount, twos, of, version = 12, 14, 15, 16, 24, 28, 8
+	for _, tt := range []struct {
+		at    int
+		bytes []byte
+		want  string
+	}{
+		{version, []byte{fileVersion + 1, 0, 0, 0}, "version of the table is 2, want 1"},
+		{version, []byte{0, 0, 0, 0}, "version of the table is 0, want 1"},
+		{0, []byte("2048SOLV"), "not a table of tilecheck solve"},
+		{rows, []byte{9}, "9x2"},
+		{maxExp, []byte{16}, "MAX"},
+		{maxExp, []byte{0}, "MAX"},
+		{objective, []byte{3}, "objective is 3"},
+		{discount, []byte{0, 0, 0, 0, 0, 0, 0, 0xC0}, "discount is -2"},
+		{twos, []byte{11, 0, 0, 0}, "11/10"},
+		{of, []byte{0, 0, 0, 0}, "9/0"},
+	} {
+		data := smallFile(t)
+		copy(data[tt.at:], tt.bytes)
+		sealed(data[:fileHeaderSize-4:fileHeaderSize], 0)
+		if err := readTable(data); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%x at %d: error %v, want %q", tt.bytes, tt.at, err, tt.want)
 		}
 	}
 }

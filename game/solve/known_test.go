@@ -1,9 +1,12 @@
 package solve_test
 
 import (
+	"fmt"
 	"math"
 	"math/big"
+	"os"
 	"runtime"
+	"slices"
 	"testing"
 
 	"tilecheck/game"
@@ -28,16 +31,18 @@ func TestKnownValues(t *testing.T) {
 		{3, 512, 74, 100, 0.005, true},
 		{3, 1024, 1, 100, 0.5, true},
 	} {
-		if tt.long && testing.Short() {
-			continue
-		}
-		stats, err := solve.InitialValue(t.Context(), square(tt.size, tt.max), "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !near(stats.Initial, big.NewRat(tt.num, tt.den), tt.within) {
-			t.Errorf("%dx%d to %d: %v, want %d/%d", tt.size, tt.size, tt.max, stats.Initial, tt.num, tt.den)
-		}
+		t.Run(fmt.Sprintf("%dx%d-%d", tt.size, tt.size, tt.max), func(t *testing.T) {
+			if tt.long {
+				needsTime(t)
+			}
+			stats, err := solve.InitialValue(t.Context(), square(tt.size, tt.max), "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !near(stats.Initial, big.NewRat(tt.num, tt.den), tt.within) {
+				t.Errorf("%dx%d to %d: %v, want %d/%d", tt.size, tt.size, tt.max, stats.Initial, tt.num, tt.den)
+			}
+		})
 	}
 }
 
@@ -47,7 +52,7 @@ func square(size, maximum int) solve.Options {
 
 // TestPublishedSizes compares the numbers of positions that are not lost with Lees-Miller's, who counts one more state for all that are won.
 //
-// Source: github.com/jdleesmiller/twenty48, data/combinatorics/canonical.csv.
+// Source: github.com/jdleesmiller/twenty48, data/blog/canonical.csv.
 func TestPublishedSizes(t *testing.T) {
 	for _, tt := range []struct {
 		size, max, states int
@@ -61,9 +66,13 @@ func TestPublishedSizes(t *testing.T) {
 		{3, 32, 124_373, false},
 		{3, 64, 594_047, true},
 		{3, 128, 2_064_919, true},
+		{3, 256, 5_643_585, true},
+		{3, 512, 12_789_512, true},
+		{3, 1024, 25_179_013, true},
 		{4, 8, 84_660, false},
+		{4, 16, 23_482_822, true},
 	} {
-		if tt.long && testing.Short() {
+		if tt.long && os.Getenv(longTests) == "" {
 			continue
 		}
 		table, stats, err := solve.Solve(t.Context(), square(tt.size, tt.max))
@@ -71,19 +80,60 @@ func TestPublishedSizes(t *testing.T) {
 			t.Fatal(err)
 		}
 		states := 1
-		for _, l := range stats.Layers {
-			positions, err := table.Layer(l.Sum)
-			if err != nil || int64(len(positions)) != l.Positions {
-				t.Fatalf("layer %d has %d positions and error %v, want %d", l.Sum, len(positions), err, l.Positions)
-			}
-			for _, p := range positions {
-				if p.Best != 0 {
-					states++
-				}
-			}
+		for _, n := range playable(t, table, stats) {
+			states += n
 		}
 		if states != tt.states {
 			t.Errorf("%dx%d to %d: %d states, want %d", tt.size, tt.size, tt.max, states, tt.states)
+		}
+	}
+}
+
+// playable returns the number of positions that are not lost of each layer that has one.
+func playable(t *testing.T, table *solve.Table, stats solve.Stats) []int {
+	t.Helper()
+	var all []int
+	for _, l := range stats.Layers {
+		positions, err := table.Layer(l.Sum)
+		if err != nil || int64(len(positions)) != l.Positions {
+			t.Fatalf("layer %d has %d positions and error %v, want %d", l.Sum, len(positions), err, l.Positions)
+		}
+		n := 0
+		for _, p := range positions {
+			if p.Best != 0 {
+				n++
+			}
+		}
+		if n > 0 {
+			all = append(all, n)
+		}
+	}
+	return all
+}
+
+// TestPublishedLayers compares the numbers of positions that are not lost of each layer with Lees-Miller's.
+//
+// Source: github.com/jdleesmiller/twenty48, data/blog/layers_canonical.csv.
+func TestPublishedLayers(t *testing.T) {
+	for _, tt := range []struct {
+		size, max int
+		want      []int
+	}{
+		{2, 8, []int{2, 3, 4, 3, 2, 1}},
+		{2, 16, []int{2, 3, 4, 5, 6, 5, 3, 2, 3, 1, 1}},
+		{2, 32, []int{2, 3, 4, 5, 6, 5, 3, 2, 5, 5, 4, 3, 4, 1, 1, 2, 1, 1}},
+		{3, 8, []int{8, 22, 43, 69, 107, 136, 166, 175, 162, 125, 93, 52, 21, 5, 2}},
+		{3, 16, []int{
+			8, 22, 43, 79, 143, 218, 330, 477, 666, 856, 1091, 1270, 1428, 1487, 1534, 1474, 1350, 1179, 1005, 736, 563, 387, 244, 137, 68, 28,
+			7, 3, 1,
+		}},
+	} {
+		table, stats, err := solve.Solve(t.Context(), square(tt.size, tt.max))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := playable(t, table, stats); !slices.Equal(got, tt.want) {
+			t.Errorf("%dx%d to %d: layers have %v, want %v", tt.size, tt.size, tt.max, got, tt.want)
 		}
 	}
 }

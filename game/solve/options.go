@@ -1,7 +1,6 @@
 package solve
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -97,7 +96,7 @@ func (o *Options) Problem() (Problem, error) {
 	if o.Max < 4 || o.Max != 1<<p.MaxExp || p.MaxExp > game.MaxExponent {
 		return p, fmt.Errorf("MAX is %d, want a power of two from 4 to %d", o.Max, game.Value(game.MaxExponent))
 	}
-	return p, errors.Join(p.validate())
+	return p, p.validate()
 }
 
 // validate checks what may come from a file too.
@@ -106,6 +105,10 @@ func (p Problem) validate() error {
 		return err
 	}
 	switch {
+	case p.MaxExp < 2 || p.MaxExp > game.MaxExponent:
+		return fmt.Errorf("MAX is 2 to the power of %d, want a power from 2 to %d", p.MaxExp, game.MaxExponent)
+	case p.Of == 0 || p.Of > MaxOdds || p.Twos > p.Of:
+		return fmt.Errorf("probability of a 2 is %d/%d, want a fraction from 0 to 1 with a denominator of at most %d", p.Twos, p.Of, MaxOdds)
 	case p.Objective >= numObjectives:
 		return fmt.Errorf("objective is %d, want one of %d", p.Objective, numObjectives)
 	case math.IsNaN(p.Discount) || p.Discount <= 0 || p.Discount > 1:

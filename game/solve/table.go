@@ -194,6 +194,9 @@ func Open(path string) (*Table, error) {
 // openFile reads a table from a file, which it closes when there is an error.
 func openFile(f *os.File) (*Table, error) {
 	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = errNoTable
+	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
