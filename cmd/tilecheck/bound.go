@@ -52,6 +52,9 @@ func (c *boundCmd) Run(ctx context.Context, env *world) error {
 		return err
 	}
 	start := time.Now()
+	if err := strategy.Prepare(ctx, s); err != nil {
+		return err
+	}
 	progress, done := env.progress()
 	defer done()
 	if progress != nil {
@@ -61,7 +64,7 @@ func (c *boundCmd) Run(ctx context.Context, env *world) error {
 	}
 	part, err := induced.Survey(ctx, s, opt)
 	if err != nil {
-		return outOfLimit(err)
+		return outOfLimit(tooLarge(s, err))
 	}
 	own, refined, err := c.refine(ctx, part)
 	if err != nil {
@@ -110,10 +113,10 @@ func (c *boundCmd) options() (s strategy.Strategy, opt induced.PartOptions, err 
 	return s, opt, nil
 }
 
-// outOfLimit gives errors about limits their exit code.
+// outOfLimit says what to do when the time was not enough.
 func outOfLimit(err error) error {
-	if _, tooLarge := errors.AsType[*induced.SizeError](err); tooLarge || errors.Is(err, context.DeadlineExceeded) {
-		return &codedError{exitOutOfLimit, err}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return &codedError{exitOutOfLimit, errors.New("the time was over before anything was proven, want more --time, fewer --states or a faster strategy")}
 	}
 	return err
 }

@@ -51,12 +51,15 @@ func (c *exportStrategyCmd) Run(ctx context.Context, env *world) error {
 	if err != nil {
 		return usageError("%w", err)
 	}
+	if err := strategy.Prepare(ctx, s); err != nil {
+		return err
+	}
 	chain, err := induced.Explore(ctx, s, opt)
 	if _, tooLarge := errors.AsType[*induced.SizeError](err); tooLarge {
 		return &codedError{exitOutOfLimit, fmt.Errorf("%w: tilecheck bound says what is certain about a part of them", err)}
 	}
 	if err != nil {
-		return err
+		return tooLarge(s, err)
 	}
 	value, err := describeValue(ctx, chain)
 	if err != nil {
@@ -74,6 +77,14 @@ func (c *exportStrategyCmd) Run(ctx context.Context, env *world) error {
 		return nil
 	}
 	return c.writeChain(ctx, env, chain)
+}
+
+// tooLarge names a strategy whose distributions cannot be computed.
+func tooLarge(s strategy.Strategy, err error) error {
+	if errors.Is(err, strategy.ErrTooLarge) {
+		return &codedError{exitOutOfLimit, fmt.Errorf("%s draws its moves, want a strategy whose probabilities can be computed: %w", s, err)}
+	}
+	return err
 }
 
 // game checks the flags and returns the configuration of the model, without the table, and the game.

@@ -86,7 +86,7 @@ func (o PartOptions) validate() error {
 
 // Survey looks for a large part: boards that are visited with at least a probability, which is lowered from pass to pass as far as the
 // number of states and the time allow. A strategy that visits few enough boards is surveyed completely. The error is that of the strategy
-// or of ctx, or a *SizeError or context.DeadlineExceeded when not even one pass was possible.
+// or of ctx, or context.DeadlineExceeded when there was no time for a single pass.
 func Survey(ctx context.Context, s strategy.Strategy, opt PartOptions) (*Part, error) {
 	if err := opt.validate(); err != nil {
 		return nil, err
@@ -105,13 +105,10 @@ func Survey(ctx context.Context, s strategy.Strategy, opt PartOptions) (*Part, e
 		v.choosers = append(v.choosers, s.Chooser())
 	}
 	part, err := v.deepen(ctx, firstCutoff)
-	switch {
-	case err != nil || part != nil:
-		return part, err
-	case v.late:
-		return nil, context.DeadlineExceeded
+	if err == nil && part == nil {
+		err = context.DeadlineExceeded
 	}
-	return nil, &SizeError{opt.States}
+	return part, err
 }
 
 // survey makes passes with lower and lower cutoffs.
@@ -132,34 +129,44 @@ const (
 	cutoffStep  = 4 // the cutoff is divided by this from pass to pass, at most
 	roomUsed    = 0.95
 	worthwhile  = 1.1 // another pass is made for this many times as many states
+	fewStates   = 10_000
+	nearlyAll   = 1.01 // a pass with fewer times as many states than the one before suggests that there are hardly any more
 )
 
-// deepen makes passes from a cutoff on, and returns the part of the last one that was completed, nil if there is none.
+// deepen makes passes from a cutoff on, and returns the part of the last one that was completed, nil if the time was over
+// before.
 func (v *survey) deepen(ctx context.Context, cutoff float64) (*Part, error) {
-	// All boards, if they are few. This ends before the strategy is asked about a layer that is too much.
-	if part, err := v.pass(ctx, 0, nil); err != nil || part != nil {
+	// All boards, if they are very few.
+	if part, err := v.pass(ctx, 0, min(fewStates, v.opt.States), nil); err != nil || part != nil {
 		return part, err
 	}
-	best, err := v.pass(ctx, cutoff, nil)
-	for ; err == nil && best == nil && cutoff < 1 && !v.late; cutoff *= cutoffStep {
-		best, err = v.pass(ctx, cutoff*cutoffStep, nil)
+	best, err := v.pass(ctx, cutoff, v.opt.States, nil)
+	for ; err == nil && best == nil && !v.late; cutoff *= cutoffStep { // a cutoff above 1 leaves none
+		best, err = v.pass(ctx, cutoff*cutoffStep, v.opt.States, nil)
 	}
 	if err != nil || best == nil {
 		return nil, err
 	}
-	growth := 1.0 // the states grow as the cutoff to the power of -growth
+	whole := false // whether all boards have been tried
+	growth := 1.0  // the states grow as the cutoff to the power of -growth
 	for {
 		room := roomUsed * float64(v.opt.States) / float64(best.states)
 		if room < worthwhile {
 			return best, nil
 		}
 		step := min(cutoffStep, math.Pow(room, 1/growth))
-		part, err := v.pass(ctx, best.cutoff/step, best)
+		part, err := v.pass(ctx, best.cutoff/step, v.opt.States, best)
 		if err != nil {
 			return nil, err
 		}
 		if part == nil {
 			return best, nil
+		}
+		if !whole && float64(part.states) < nearlyAll*float64(best.states) {
+			whole = true
+			if all, err := v.pass(ctx, 0, v.opt.States, part); err != nil || all != nil {
+				return all, err
+			}
 		}
 		growth = min(max(math.Log(float64(part.states)/float64(best.states))/math.Log(step), 0.1), 1)
 		best = part
@@ -167,12 +174,12 @@ func (v *survey) deepen(ctx context.Context, cutoff float64) (*Part, error) {
 }
 
 // pass makes a pass and returns its part, nil when it had too many states or took too long. The decisions of the last part hold.
-func (v *survey) pass(ctx context.Context, cutoff float64, last *Part) (*Part, error) {
+func (v *survey) pass(ctx context.Context, cutoff float64, limit int, last *Part) (*Part, error) {
 	if v.overdue() {
 		return nil, nil
 	}
 	v.passes++
-	f := &forward{survey: v, part: &Part{survey: v, cutoff: cutoff, passes: v.passes}, pending: map[int][]*table[float64]{}}
+	f := &forward{survey: v, limit: limit, part: &Part{survey: v, cutoff: cutoff, passes: v.passes}, pending: map[int][]*table[float64]{}}
 	if last != nil {
 		f.last = last.layers
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"strings"
 
 	"tilecheck/game"
 	"tilecheck/game/strategy"
@@ -185,15 +186,15 @@ func (x *explorer) expand(s uint32) error {
 	rules, state := x.opt.Rules, x.states[s]
 	decided, err := x.chooser.Decide(state.Board, rules.Legal(state.Board), state.Memory)
 	if err != nil {
-		return fmt.Errorf("decide on the board %s: %w", state.Board, err)
+		return fmt.Errorf("decide on the board %s: %w", boardText(rules, state.Board), err)
 	}
 	for _, d := range decided {
 		after, score, err := rules.Move(state.Board, d.Dir)
 		if err != nil {
-			return fmt.Errorf("move %s on the board %s: %w", d.Dir, state.Board, err)
+			return fmt.Errorf("move %s on the board %s: %w", d.Dir, boardText(rules, state.Board), err)
 		}
 		if after == state.Board {
-			return fmt.Errorf("decide on the board %s: %s is not legal", state.Board, d.Dir)
+			return fmt.Errorf("decide on the board %s: %s is not legal", boardText(rules, state.Board), d.Dir)
 		}
 		c := choice{dir: d.Dir, score: score, prob: d.Prob, memory: d.Memory}
 		if after.AtLeast(x.opt.Max) {
@@ -237,4 +238,9 @@ func halfSum(b game.Board) int {
 		}
 	}
 	return sum
+}
+
+// boardText is a board on one line, as game.Shape.Parse reads it.
+func boardText(rules *game.Rules, b game.Board) string {
+	return strings.ReplaceAll(strings.TrimSpace(rules.Shape().Format(b)), "\n", " / ")
 }

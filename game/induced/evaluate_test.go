@@ -11,13 +11,17 @@ import (
 
 // Direct evaluation is what the slow game says, to the last digit.
 func TestEvaluate(t *testing.T) {
-	for _, g := range []setting{{1, 3, 2}, {1, 3, 3}, {2, 2, 3}, {2, 2, 4}, {2, 2, 5}, {2, 3, 4}, {3, 2, 4}} {
+	for _, g := range []setting{{1, 3, 2}, {1, 3, 3}, {2, 2, 3}, {2, 2, 4}, {2, 2, 5}, {2, 3, 4}} {
 		for _, spec := range specs() {
+			opt := g.options(t)
+			if long(spec) || g.rows*g.cols > 4 && !parse(t, spec, opt).Deterministic() {
+				continue
+			}
 			t.Run(g.String()+"/"+nameOf(spec), func(t *testing.T) {
 				if testing.Short() && g.rows*g.cols > 4 {
 					t.Skip("more than four cells: not with -short")
 				}
-				compareWithSlow(t, spec, g.options(t))
+				compareWithSlow(t, spec, opt)
 			})
 		}
 	}

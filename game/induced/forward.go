@@ -1,8 +1,8 @@
 package induced
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,6 +16,7 @@ import (
 type forward struct {
 	*survey
 	part    *Part
+	limit   int                       // states
 	last    []layer                   // of a pass before this one, whose decisions hold
 	pending map[int][]*table[float64] // by half of the sum and memory: probabilities of visiting the boards
 }
@@ -51,7 +52,7 @@ func (f *forward) run(ctx context.Context) (bool, error) {
 			probs[m] = f.visited(next[m])
 			f.part.states += len(probs[m])
 		}
-		if f.part.states > f.opt.States {
+		if f.part.states > f.limit {
 			return false, nil
 		}
 		for m := range probs {
@@ -62,7 +63,7 @@ func (f *forward) run(ctx context.Context) (bool, error) {
 		}
 		f.part.layers = append(f.part.layers, l)
 		if f.opt.Progress != nil {
-			f.opt.Progress(PartProgress{Pass: f.passes, States: f.part.states, Limit: f.opt.States})
+			f.opt.Progress(PartProgress{Pass: f.passes, States: f.part.states, Limit: f.limit})
 		}
 		if done, err := f.expand(ctx, l, probs); err != nil || !done {
 			return false, err
@@ -141,13 +142,13 @@ func (f *forward) ask(memory int, which []int, out *boards) error {
 			for i := w; i < len(which) && errs[w] == nil; i += len(f.choosers) {
 				b := out.boards[which[i]]
 				if answers[i], errs[w] = chooser.Decide(b, f.opt.Rules.Legal(b), memory); errs[w] != nil {
-					errs[w] = fmt.Errorf("decide on the board %s: %w", b, errs[w])
+					errs[w] = fmt.Errorf("decide on the board %s: %w", boardText(f.opt.Rules, b), errs[w])
 				}
 			}
 		})
 	}
 	wg.Wait()
-	if err := errors.Join(errs...); err != nil {
+	if err := cmp.Or(errs...); err != nil {
 		return err
 	}
 	for i, choices := range answers {
@@ -191,7 +192,7 @@ func (f *forward) expand(ctx context.Context, l layer, probs [][]visit) (bool, e
 			for _, mv := range f.decisions[l[m].decisions[i]] {
 				after, _, err := f.opt.Rules.Move(p.board, mv.dir)
 				if err != nil {
-					return false, fmt.Errorf("move %s on the board %s: %w", mv.dir, p.board, err)
+					return false, fmt.Errorf("move %s on the board %s: %w", mv.dir, boardText(f.opt.Rules, p.board), err)
 				}
 				if !after.AtLeast(f.opt.Max) {
 					f.spawn(after, p.prob*mv.prob, func(b game.Board, q float64) { f.visit(b, mv.memory, q) })

@@ -32,6 +32,9 @@ func parse(t testing.TB, spec string, opt induced.Options) strategy.Strategy {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := strategy.Prepare(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
 	return s
 }
 
@@ -53,6 +56,23 @@ func specs() []string {
 		}
 	}
 	return all
+}
+
+// listed returns the strategies of tilecheck strategies on a board, and two that are as different from the other ones, each once.
+func listed(t testing.TB, g setting) []string {
+	t.Helper()
+	var all []string
+	for _, e := range strategy.List() {
+		all = append(all, e.Example)
+	}
+	all = append(all, "expectimax:eval=diagonal,depth=2", "expectimax:eval=cs221,depth=variable", "mc:runs=5,value=sum", "sparse:depth=2,n=2")
+	seen := map[string]bool{}
+	return slices.DeleteFunc(all, func(spec string) bool {
+		same := parse(t, spec, g.options(t)).String()
+		twice := seen[same]
+		seen[same] = true
+		return twice
+	})
 }
 
 // slow is the game once more, on boards as lists of values, with nothing but game.Slide: the oracle of the chain.

@@ -7,10 +7,14 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
+	"tilecheck/game"
 	"tilecheck/game/induced"
+	"tilecheck/game/play"
 	"tilecheck/game/strategy"
 	"tilecheck/modelgen"
 	"tilecheck/native"
@@ -114,18 +118,19 @@ func (x *exported) space(t *testing.T, fractions bool) files.Sources {
 	}
 }
 
+// long reports whether a strategy takes too long for every run of the tests: its distributions alone take seconds.
+func long(spec string) bool { return strings.HasPrefix(spec, "mc:runs=50") }
+
 // everyModel calls f for every strategy on 2x2 to 16 and 32, and every deterministic one on 2x3 to 32.
-func everyModel(t *testing.T, f func(t *testing.T, x *exported)) {
+func everyModel(t *testing.T, all bool, f func(t *testing.T, x *exported)) {
 	for _, g := range []setting{{2, 2, 4}, {2, 2, 5}, {2, 3, 5}} {
-		for _, spec := range specs() {
+		for _, spec := range listed(t, g) {
+			if long(spec) && !all || g.cols > 2 && !parse(t, spec, g.options(t)).Deterministic() {
+				continue
+			}
 			t.Run(g.String()+"/"+nameOf(spec), func(t *testing.T) {
-				switch {
-				case testing.Short() && strings.HasPrefix(spec, "mc:runs=50"):
-					t.Skip("its distribution takes half a minute: not with -short")
-				case testing.Short() && g.cols > 2:
+				if testing.Short() && g.cols > 2 {
 					t.Skip("thousands of states: not with -short")
-				case g.cols > 2 && !parse(t, spec, g.options(t)).Deterministic():
-					t.Skip("it draws its moves: 2x2 only")
 				}
 				f(t, export(t, g, spec))
 			})
@@ -133,12 +138,17 @@ func everyModel(t *testing.T, f func(t *testing.T, x *exported)) {
 	}
 }
 
-// A model of a strategy has its value, whatever a scheduler does, and so have the files of its chain.
+// A model of a strategy has its value, whatever a scheduler does, so have the files of its chain, and so have games. docs/proof.md says it.
 func TestModels(t *testing.T) {
-	everyModel(t, func(t *testing.T, x *exported) {
+	table := readTable(t)
+	everyModel(t, false, func(t *testing.T, x *exported) {
 		engine := native.New()
 		job := runner.Job{File: "x.prism", Model: x.model(t, modelgen.SpawnUniform), Props: []string{`Pmin=? [ F "success" ]`, `Pmax=? [ F "success" ]`}}
-		for _, job.Numeric.Accuracy = range []result.Accuracy{result.Bounded, result.Exact} {
+		accuracies := []result.Accuracy{result.Exact, result.Bounded}
+		if x.cols > 2 {
+			accuracies = accuracies[:1]
+		}
+		for _, job.Numeric.Accuracy = range accuracies {
 			for _, v := range must(t)(engine.Check(t.Context(), job)) {
 				x.is(t, fmt.Sprintf("module, %v, %s", job.Numeric.Accuracy, v.Property), v)
 				if v.States != v.Choices {
@@ -161,45 +171,61 @@ func TestModels(t *testing.T) {
 				t.Errorf("the game ends with probability %v, want 1", vs[1].Value.Num)
 			}
 		}
-		x.play(t)
+		row, known := table[x.key()]
+		if !known {
+			t.Fatalf("docs/proof.md has no row that begins with %q", x.key())
+		}
+		prism, err := strconv.ParseFloat(row[prismColumn], 64)
+		if err != nil || math.Abs(prism-x.about.Lo) > 1e-9 {
+			t.Errorf("docs/proof.md: PRISM is said to have found %q, direct evaluation is %v", row[prismColumn], x.about)
+		}
+		if want := x.row(t, row[prismColumn]); !slices.Equal(row, want) {
+			t.Errorf("docs/proof.md has the row\n%q\nwant\n%q", row, want)
+		}
 	})
 }
 
-// play plays: the interval must contain the value. With the seeds as they are it does; with others, each of the fewer than 100 subtests
-// fails with a probability below 1e-6.
-func (x *exported) play(t *testing.T) {
+// games plays as tilecheck play --games 20000 --seed 1 --alpha 1e-6 does and returns the interval, which must contain the value. With the
+// seed as it is it does; with another one, some of the fewer than 50 rows fails with a probability below 1e-4.
+func (x *exported) games(t *testing.T) stats.Interval {
 	t.Helper()
-	rng := rand.New(rand.NewPCG(1, 2))
-	player := x.s.Player()
-	b := stats.Bernoulli{}
-	for b.N < 1000 {
-		player.Start()
-		board := x.opt.Rules.Start(rng)
-		for legal := x.opt.Rules.Legal(board); legal != 0 && !board.AtLeast(x.opt.Max); legal = x.opt.Rules.Legal(board) {
-			dir, err := player.Choose(board, legal, rng)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if board, _, err = x.opt.Rules.Move(board, dir); err != nil {
-				t.Fatal(err)
-			}
-			if board.AtLeast(x.opt.Max) {
-				break
-			}
-			board = x.opt.Rules.AddRandom(board, rng)
-		}
-		b.N++
-		if board.AtLeast(x.opt.Max) {
-			b.K++
-		}
+	m := play.Match{Shape: x.opt.Rules.Shape(), Goal: x.opt.Max, Seed: 1}
+	out, err := play.Run(t.Context(), play.Options{Match: m, Strategy: remembering{x.s}, Games: 20_000})
+	if err != nil {
+		t.Fatal(err)
 	}
-	i, err := stats.BernoulliInterval(b, 1-1e-6, false)
+	i, err := stats.BernoulliInterval(out.Won, 1-1e-6, false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !i.Contains(x.about.Lo) {
-		t.Errorf("%d of %d games are won, which is in [%v, %v]; direct evaluation is %v", b.K, b.N, i.Lo, i.Hi, x.about)
+		t.Errorf("%d of %d games are won, which is in [%v, %v]; direct evaluation is %v", out.Won.K, out.Won.N, i.Lo, i.Hi, x.about)
 	}
+	return i
+}
+
+// remembering is a strategy whose players keep the moves that they need not choose again, so that many games take little time.
+type remembering struct{ strategy.Strategy }
+
+func (r remembering) Player() strategy.Player {
+	if !r.Deterministic() || r.Memory() > 1 {
+		return r.Strategy.Player()
+	}
+	return &rememberingPlayer{r.Strategy.Player(), map[game.Board]game.Dir{}}
+}
+
+type rememberingPlayer struct {
+	strategy.Player
+	known map[game.Board]game.Dir
+}
+
+func (p *rememberingPlayer) Choose(b game.Board, legal game.Moves, rng *rand.Rand) (game.Dir, error) {
+	if d, known := p.known[b]; known {
+		return d, nil
+	}
+	d, err := p.Player.Choose(b, legal, rng)
+	p.known[b] = d
+	return d, err
 }
 
 // Where the scheduler places the tiles the value of the game lies between the extremes, and a module that draws is the game.
