@@ -68,6 +68,9 @@ func (c *exportStrategyCmd) Run(ctx context.Context, env *world) error {
 	if !env.quiet {
 		fmt.Fprintf(env.stderr, "%s: %d states, wins with probability %s\n", s, chain.Len()+1, value)
 	}
+	if chain.Rounded() {
+		fmt.Fprintf(env.stderr, "warning: %s: its probabilities are rounded to 15 decimal places, so the value of what is written differs from its own in the last digits\n", s)
+	}
 	if c.Output != "" || c.Explicit == "" {
 		if err := c.writeModel(env, cfg, chain, s, value); err != nil {
 			return err

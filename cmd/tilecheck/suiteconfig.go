@@ -13,6 +13,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 
 	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
 	"tilecheck/properties/expect"
 	"tilecheck/properties/suite"
 	"tilecheck/runner/regress"
@@ -23,6 +24,7 @@ const suiteFile = "tilecheck.yaml"
 
 // suiteConfig is a suite file. What it leaves out is zero.
 type suiteConfig struct {
+	file                   string // as people call it
 	defaults               section
 	title                  string
 	prismImage, stormImage string
@@ -36,7 +38,7 @@ type suiteConfig struct {
 // section is one suite of a suite file, or what all of them have in common.
 type section struct {
 	name    string
-	paths   []string
+	paths   []located
 	pairing suite.Pairing
 	paired  bool // whether the pairing is given
 	engines []string
@@ -46,9 +48,15 @@ type section struct {
 	extra   []extra
 }
 
+// located is a word of a suite file.
+type located struct {
+	text string
+	pos  syntax.Pos
+}
+
 // extra is an expectation, of the properties of one file if that is given.
 type extra struct {
-	file string
+	file located
 	regress.Extra
 }
 
@@ -56,7 +64,7 @@ type extra struct {
 // mistake in it. name is what people call the file.
 func readSuite(name string, src []byte) (*suiteConfig, error) {
 	r := &suiteReader{yamlReader: yamlReader{file: name}}
-	c := &suiteConfig{}
+	c := &suiteConfig{file: name}
 	doc := r.document(src)
 	common := r.sectionEntries(&c.defaults)
 	r.mapping(doc, "the file", append(common, []entry{
@@ -82,7 +90,9 @@ func readSuite(name string, src []byte) (*suiteConfig, error) {
 				var s section
 				r.mapping(n, "a suite", append(r.sectionEntries(&s),
 					entry{"name", func(n ast.Node) { s.name = r.text(n) }},
-					entry{"paths", func(n ast.Node) { s.paths = r.texts(n) }},
+					entry{"paths", func(n ast.Node) {
+						r.list(n, func(n ast.Node) { s.paths = append(s.paths, located{r.text(n), posOf(n)}) })
+					}},
 				))
 				c.sections = append(c.sections, s)
 			})
@@ -174,7 +184,7 @@ func (r *suiteReader) expectation(n ast.Node, s *section) {
 	var result, terms ast.Node
 	r.mapping(n, "an expectation", []entry{
 		{"property", func(n ast.Node) { x.Property = r.text(n) }},
-		{"file", func(n ast.Node) { x.file = r.text(n) }},
+		{"file", func(n ast.Node) { x.file = located{r.text(n), posOf(n)} }},
 		{"const", func(n ast.Node) { conditions = strings.Join(r.consts(n), ",") }},
 		{"result", func(n ast.Node) { result = n }},
 		{"terms", func(n ast.Node) { terms = n }},
@@ -202,27 +212,29 @@ func (r *suiteReader) mistakes(ms []expect.Mistake) {
 	}
 }
 
+// names lists the suites that have one.
+func (c *suiteConfig) names() []string {
+	var out []string
+	for i := range c.sections {
+		if name := c.sections[i].name; name != "" {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
 // tests lists the tests of a suite file in a directory of a file system. only
-// names the suites wanted; none means all.
+// names the suites wanted; none means all. The error is a syntax.ErrorList if
+// files that are named are not there.
 func (c *suiteConfig) tests(fsys fs.FS, dir string, only []string) ([]regress.Test, error) {
 	var out []regress.Test
+	var errs syntax.ErrorList
 	for i := range c.sections {
 		s := &c.sections[i]
 		if len(only) > 0 && !slices.Contains(only, s.name) {
 			continue
 		}
-		names := []string{dir}
-		if len(s.paths) > 0 {
-			names = nil
-			for _, p := range s.paths {
-				names = append(names, path.Join(dir, p))
-			}
-		}
-		pairing := c.defaults.pairing
-		if s.paired {
-			pairing = s.pairing
-		}
-		tests, err := regress.Discover(fsys, names, pairing)
+		tests, err := regress.Discover(fsys, c.places(fsys, dir, s, &errs), c.pairingOf(s))
 		if err != nil {
 			return nil, err
 		}
@@ -230,8 +242,50 @@ func (c *suiteConfig) tests(fsys fs.FS, dir string, only []string) ([]regress.Te
 			c.complete(&t, s)
 			out = append(out, t)
 		}
+		c.lost(s.extra, tests, &errs)
 	}
-	return out, nil
+	if len(only) == 0 {
+		c.lost(c.defaults.extra, out, &errs)
+	}
+	return out, errs.Err()
+}
+
+// places lists where the tests of a suite are.
+func (c *suiteConfig) places(fsys fs.FS, dir string, s *section, errs *syntax.ErrorList) []string {
+	if len(s.paths) == 0 {
+		return []string{dir}
+	}
+	var names []string
+	for _, p := range s.paths {
+		name := path.Join(dir, p.text)
+		if _, err := fs.Stat(fsys, name); err != nil {
+			errs.Add(c.file, p.pos, "found %q, want a file or directory that is there", p.text)
+			continue
+		}
+		names = append(names, name)
+	}
+	return names
+}
+
+func (c *suiteConfig) pairingOf(s *section) suite.Pairing {
+	if s.paired {
+		return s.pairing
+	}
+	return c.defaults.pairing
+}
+
+// lost reports expectations of files that no test has.
+func (c *suiteConfig) lost(xs []extra, tests []regress.Test, errs *syntax.ErrorList) {
+	for _, x := range xs {
+		if x.file.text != "" && !slices.ContainsFunc(tests, func(t regress.Test) bool { return x.isFor(&t) }) {
+			errs.Add(c.file, x.file.pos, "found %q, want a properties file of a test", x.file.text)
+		}
+	}
+}
+
+// isFor reports whether an expectation is for the properties of a test.
+func (x *extra) isFor(t *regress.Test) bool {
+	return x.file.text == "" || path.Base(t.Props) == x.file.text || strings.HasSuffix(t.Props, "/"+x.file.text)
 }
 
 // complete gives a test what its suite and the file say.
@@ -240,7 +294,7 @@ func (c *suiteConfig) complete(t *regress.Test, s *section) {
 	if len(t.Engines) == 0 {
 		t.Engines = c.defaults.engines
 	}
-	t.Consts = slices.Concat(c.defaults.consts, s.consts)
+	t.Consts, _ = regress.Override(c.defaults.consts, s.consts) // they were read before
 	t.Time, t.Memory = s.timeout, int64(s.memory)
 	if t.Time == 0 {
 		t.Time = c.defaults.timeout
@@ -249,7 +303,7 @@ func (c *suiteConfig) complete(t *regress.Test, s *section) {
 		t.Memory = int64(c.defaults.memory)
 	}
 	for _, x := range slices.Concat(s.extra, c.defaults.extra) {
-		if x.file == "" || path.Base(t.Props) == x.file || strings.HasSuffix(t.Props, "/"+x.file) {
+		if x.isFor(t) {
 			t.Extra = append(t.Extra, x.Extra)
 		}
 	}

@@ -127,13 +127,6 @@ func (r *yamlReader) text(n ast.Node) string {
 	return s
 }
 
-// texts reads one or several scalars.
-func (r *yamlReader) texts(n ast.Node) []string {
-	var out []string
-	r.list(n, func(n ast.Node) { out = append(out, r.text(n)) })
-	return out
-}
-
 // value reads a scalar that parse understands; want says what that is.
 func value[T any](r *yamlReader, n ast.Node, want string, parse func(string) (T, error)) T {
 	s, ok := scalar(n)

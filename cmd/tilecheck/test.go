@@ -26,6 +26,7 @@ type testCmd struct {
 
 	Format   report.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
 	JUnit    string        `name:"junit" help:"Also write JUnit XML." placeholder:"FILE"`
+	Markdown string        `name:"markdown" help:"Also write a summary in Markdown." placeholder:"FILE"`
 	HTML     string        `name:"html" help:"Also write a page." placeholder:"FILE"`
 	JSONL    string        `name:"jsonl" help:"Also write JSON lines, which --baseline reads." placeholder:"FILE"`
 	GitHub   bool          `name:"github" help:"Also print annotations for GitHub Actions."`
@@ -97,9 +98,11 @@ func (c *testCmd) complete(s *testSuite) error {
 	return nil
 }
 
-// rerun is a command line that repeats one result.
-func (c *testCmd) rerun(entrant, id string) string {
-	words := []string{"tilecheck", "test", "--engine", entrant}
+// rerun is a command line that repeats one result, on engines that are separated
+// by commas.
+func (c *testCmd) rerun(engines, id string) string {
+	words := []string{"tilecheck", "test", "--engine", engines}
+	asked := splitNames([]string{engines})
 	for _, x := range []struct {
 		given bool
 		words []string
@@ -108,7 +111,11 @@ func (c *testCmd) rerun(entrant, id string) string {
 		{c.All, []string{"--all"}},
 		{c.NoConfig, []string{"--no-config"}},
 		{c.Seed != nil, []string{"--seed", fmt.Sprint(deref(c.Seed))}},
-		{c.PrismPath != "" && entrant == "prism", []string{"--prism-path", c.PrismPath}},
+		{c.Timeout > 0, []string{"--timeout", c.Timeout.String()}},
+		{c.Memory > 0, []string{"--memory", fmt.Sprint(int64(c.Memory))}},
+		{c.Flakes > 0, []string{"--flakes", fmt.Sprint(c.Flakes)}},
+		{c.PrismPath != "" && slices.Contains(asked, "prism"), []string{"--prism-path", c.PrismPath}},
+		{c.StormPath != "" && slices.ContainsFunc(asked, func(e string) bool { return strings.HasPrefix(e, "storm") }), []string{"--storm-path", c.StormPath}},
 	} {
 		if x.given {
 			words = append(words, x.words...)
@@ -165,6 +172,7 @@ func (c *testCmd) write(env *world, rep, old *report.TestReport) error {
 		write func(io.Writer) error
 	}{
 		{c.JUnit, func(w io.Writer) error { return report.WriteJUnit(w, rep) }},
+		{c.Markdown, func(w io.Writer) error { return report.WriteTests(w, report.FormatMarkdown, rep, opt) }},
 		{c.HTML, func(w io.Writer) error { return report.WriteHTML(w, rep, opt) }},
 		{c.JSONL, func(w io.Writer) error { return report.WriteJSONLines(w, rep, opt) }},
 	} {

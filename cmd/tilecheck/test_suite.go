@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -15,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"tilecheck/prism/syntax"
 	"tilecheck/properties/suite"
 	"tilecheck/result"
 	"tilecheck/runner"
@@ -67,7 +69,9 @@ func (c *suiteFlags) load() (*testSuite, error) {
 	if len(s.tests) == 0 {
 		return nil, fmt.Errorf("%s: nothing to test: found no model with properties", strings.Join(c.Paths, ", "))
 	}
-	c.override(s)
+	if err := c.override(s); err != nil {
+		return nil, err
+	}
 	for _, label := range s.labels {
 		if _, _, err := splitEngine(label); err != nil {
 			return nil, usageError("--engine: %w", err)
@@ -79,6 +83,7 @@ func (c *suiteFlags) load() (*testSuite, error) {
 // discover adds the tests of every path. A directory with a suite file has
 // those that it lists.
 func (c *suiteFlags) discover(s *testSuite) error {
+	var known []string // suites
 	for _, name := range s.paths.names {
 		config, dir, err := c.config(s, name)
 		if err != nil {
@@ -93,11 +98,17 @@ func (c *suiteFlags) discover(s *testSuite) error {
 			}
 			tests, err = config.tests(s.paths.fsys, dir, c.Suite)
 			c.adopt(s, config)
+			known = append(known, config.names()...)
 		}
 		if err != nil {
 			return err
 		}
 		s.tests = append(s.tests, tests...)
+	}
+	for _, name := range c.Suite {
+		if !slices.Contains(known, name) {
+			return usageError("--suite: found %q, want the name of a suite in %s (%s)", name, suiteFile, cmp.Or(strings.Join(known, ", "), "there is none"))
+		}
 	}
 	s.tests = regress.Distinct(s.tests)
 	return nil
@@ -143,11 +154,13 @@ func (c *suiteFlags) adopt(s *testSuite, config *suiteConfig) {
 }
 
 // override lets flags win over suite files, and lists the engines.
-func (c *suiteFlags) override(s *testSuite) {
+func (c *suiteFlags) override(s *testSuite) (err error) {
 	named := len(s.labels) > 0
 	for i := range s.tests {
 		t := &s.tests[i]
-		t.Consts = append(slices.Clone(t.Consts), c.Const...)
+		if t.Consts, err = regress.Override(t.Consts, c.Const); err != nil {
+			return err
+		}
 		if c.Timeout > 0 {
 			t.Time = c.Timeout
 		}
@@ -173,6 +186,7 @@ func (c *suiteFlags) override(s *testSuite) {
 	if s.opt.Jobs <= 1 {
 		s.opt.Jobs = runtime.GOMAXPROCS(0)
 	}
+	return nil
 }
 
 func (c *suiteFlags) pairing(otherwise suite.Pairing) suite.Pairing {
@@ -190,20 +204,19 @@ func (c *suiteFlags) openCache(env *world, s *testSuite) error {
 	if c.NoCache {
 		return nil
 	}
-	dir := c.Cache
-	if dir == "" {
-		user, err := os.UserCacheDir()
-		if err != nil {
-			if !env.quiet {
-				fmt.Fprintf(env.stderr, "note: nothing is kept: %v\n", err)
-			}
-			return nil
-		}
-		dir = filepath.Join(user, "tilecheck", "verdicts")
-	}
 	var err error
-	s.opt.Cache, err = cache.Open(dir)
-	return err
+	if c.Cache != "" {
+		s.opt.Cache, err = cache.Open(c.Cache)
+		return err
+	}
+	user, err := os.UserCacheDir()
+	if err == nil {
+		s.opt.Cache, err = cache.Open(filepath.Join(user, "tilecheck", "verdicts"))
+	}
+	if err != nil && !env.quiet { // nobody asked for a cache
+		fmt.Fprintf(env.stderr, "note: no results are kept: %v\n", err)
+	}
+	return nil
 }
 
 // entrants returns the engines of the suite.
@@ -326,6 +339,9 @@ func (p *paths) name(file string) string {
 
 // explain renames the file in an error of reading files.
 func (p *paths) explain(err error) error {
+	if e, ok := err.(*syntax.Error); ok {
+		return &syntax.Error{File: p.name(e.File), Pos: e.Pos, Msg: e.Msg}
+	}
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return fmt.Errorf("%s: %w", p.name(e.Path), e.Err)
 	}

@@ -60,13 +60,18 @@ func badConditions(cs []Condition) []Mistake {
 	return out
 }
 
+// points is a Pareto curve.
+var points = regexp.MustCompile(`^\[\([^(),]+(,[^(),]+)+\)(,\([^(),]+(,[^(),]+)+\))*\]$`)
+
 // badValue says what is wrong with the form of a value, "" if nothing is.
 func badValue(value string) string {
 	text := strings.TrimPrefix(value, "~")
 	list, words := strings.CutPrefix(value, "Error:")
 	switch {
-	case value == "?" || value == "Error" || strings.HasPrefix(text, "[("):
+	case value == "?" || value == "Error" || points.MatchString(value):
 		return ""
+	case strings.HasPrefix(text, "[("):
+		return fmt.Sprintf("found %q, want points without blanks, as in [(0.5,1.0),(1.0,0.5)]", value)
 	case words:
 		if slices.Contains(strings.Split(strings.TrimRight(list, ","), ","), "") {
 			return fmt.Sprintf("found an empty word in %q, want Error:word,word", value)

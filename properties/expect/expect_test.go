@@ -203,7 +203,7 @@ func TestJudge(t *testing.T) {
 		{"1-2*p", double(1.0/3, result.Float), "PASS"},
 		{"1/x", double(0.5, result.Float), "PASS"},
 		{"1/x", double(0.6, result.Float), "FAIL: Wrong result (expected 1/x = 0.5, abs err = 0.09999999999999998 > 0.0)"},
-		{"q", double(0.6, result.Float), `FAIL: Invalid RESULT specification "q": 1:1: undeclared identifier "q"`},
+		{"q", double(0.6, result.Float), `FAIL: Invalid RESULT specification "q": undeclared identifier "q"`},
 		{"1+", double(0.6, result.Float), `FAIL: Invalid RESULT specification "1+"`},
 		{"NaN", double(math.NaN(), result.Float), "PASS"},
 		{"NaN", double(1, result.Float), "FAIL: Wrong result (expected NaN, got 1.0)"},
@@ -269,4 +269,37 @@ func TestRelative(t *testing.T) {
 	if got := e.Judge(v, expect.Rules{Relative: expect.DefaultRelative}); got.Outcome != expect.Pass {
 		t.Errorf("with a relative error: %v", got)
 	}
+}
+
+// TestFormsOfPRISM: the forms of values in PRISM's own suite (commit 9486c774,
+// 1,936 annotations) are no mistakes; the last one is one there, too.
+func TestFormsOfPRISM(t *testing.T) {
+	forms := []string{
+		"0.5", "true", "False", "1/6", "3", "1.0E-5", "Infinity", "+Infinity", "-Infinity", "NaN", "?", "Error", "Error:a,b",
+		"[0.1,0.2]", "~0.25", "-1/2", "-7", "1/4+1/8+1/8", "1+1/2+1+2/3+1", "(1*p+2)/(3*p)", "max(0.5,0.1+0.2*p)", "max(1/2,1/4+p/2)",
+		"-p/(2*p-1)", "pow(p,2)", "(-2*p-1)/(p-1)", "(2*p^3+1*p^2)/(p^2+1)", "1-p",
+		"[(1,2)]", "[(1,2),(3,4)]", "[(1,0.5)]", "[(0.5,1.5),(2.0,2),(1,0.25)]",
+	}
+	for _, value := range forms {
+		if got := mistakesOf(t, "// RESULT: "+value+"\ntrue"); got != "" {
+			t.Errorf("%s: %s", value, got)
+		}
+	}
+	if got := mistakesOf(t, "// RESULT: [(1,1))]\ntrue"); got != `1:12: found "[(1,1))]", want points without blanks, as in [(0.5,1.0),(1.0,0.5)]` {
+		t.Errorf("got %s", got)
+	}
+}
+
+// mistakesOf joins what Check says about a file.
+func mistakesOf(t *testing.T, src string) string {
+	t.Helper()
+	file, err := syntax.ParseProperties("x.props", []byte(src))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, m := range expect.Check([]byte(src), file) {
+		out = append(out, m.Pos.String()+": "+m.Msg)
+	}
+	return strings.Join(out, "; ")
 }

@@ -1,6 +1,7 @@
 package expect
 
 import (
+	"errors"
 	"math"
 	"math/big"
 	"regexp"
@@ -78,6 +79,13 @@ func expression(text string, r Rules) (sema.Value, error) {
 	return v, nil
 }
 
+// invalid leaves out places, which are those in the text.
 func invalid(text string, err error) error {
-	return problem("Invalid RESULT specification %q: %v", text, err)
+	reason := err.Error()
+	if list, ok := errors.AsType[syntax.ErrorList](err); ok && len(list) > 0 {
+		reason = list[0].Msg
+	} else if e, ok := errors.AsType[*syntax.Error](err); ok {
+		reason = e.Msg
+	}
+	return problem("Invalid RESULT specification %q: %s", text, reason)
 }

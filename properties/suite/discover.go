@@ -30,7 +30,8 @@ const (
 
 // Discover lists the runs of a directory and those below it, of a model, of a
 // properties file, of an .auto file, or of a list file (.txt), in the order of
-// prism-auto: directories first.
+// prism-auto: directories first. Mistakes are of type *syntax.Error, with names of
+// fsys.
 //
 // Source: benchmarkDir and benchmarkFile in prism/etc/scripts/prism-auto of PRISM 4.10.
 func Discover(fsys fs.FS, name string, pairing Pairing) ([]Run, error) {
@@ -56,7 +57,7 @@ func Discover(fsys fs.FS, name string, pairing Pairing) ([]Run, error) {
 	case isAuto(file):
 		return d.autoFile(file)
 	}
-	return nil, fmt.Errorf("%s: found a file of an unknown kind, want a directory, a model (.prism .nm .pm .sm), properties (.props .pctl .csl), an .auto file, or a list (.txt)", name)
+	return nil, &syntax.Error{File: name, Msg: "found a file of an unknown kind, want a directory, a model (.prism .nm .pm .sm), properties (.props .pctl .csl), an .auto file, or a list (.txt)"}
 }
 
 // tree lists the runs of a directory and of those below it, but for those whose
@@ -104,8 +105,10 @@ func list(fsys fs.FS, name string, pairing Pairing) ([]Run, error) {
 			return nil, &syntax.Error{File: name, Pos: line[0].place.Pos, Msg: "found no comma, want a directory, a comma and a properties file"}
 		}
 		more, err := Discover(fsys, path.Join(path.Dir(name), dir, file), pairing)
-		if err != nil {
-			return nil, &syntax.Error{File: name, Pos: line[0].place.Pos, Msg: err.Error()}
+		if e, ok := errors.AsType[*fs.PathError](err); ok {
+			return nil, &syntax.Error{File: name, Pos: line[0].place.Pos, Msg: fmt.Sprintf("%s: %v", path.Join(dir, file), e.Err)}
+		} else if err != nil {
+			return nil, err
 		}
 		runs = append(runs, more...)
 	}

@@ -14,7 +14,7 @@ import (
 
 // agree compares the verdicts of the engines about one item. Where two that
 // passed, or that nothing was expected of, cannot both be right, both are marked.
-func (s *subject) agree(row []report.TestResult) {
+func (s *subject) agree(it *item, row []report.TestResult) {
 	for i := range row {
 		for j := range i {
 			a, b := &row[j], &row[i]
@@ -25,6 +25,10 @@ func (s *subject) agree(row []report.TestResult) {
 				a.Outcome, b.Outcome = report.TestDisagreed, report.TestDisagreed
 				a.Reason = a.Engine + " and " + b.Engine + " contradict each other: " + why
 				b.Reason = a.Reason
+				if s.opt.Rerun != nil { // one engine alone contradicts nobody
+					a.Rerun = s.opt.Rerun(a.Engine+","+b.Engine, it.id)
+					b.Rerun = a.Rerun
+				}
 			}
 		}
 	}

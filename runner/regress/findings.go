@@ -30,10 +30,48 @@ func (x *run) findings() []report.TestFinding {
 	for _, name := range order {
 		out = append(out, x.findingsOf(x.opt.name(name), files[name])...)
 	}
+	out = append(out, x.unusedExtras()...)
 	slices.SortStableFunc(out, func(a, b report.TestFinding) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col))
 	})
 	return out
+}
+
+// unusedExtras reports expectations that are not in properties files and that no
+// test chooses. Tests that cannot be run might.
+func (x *run) unusedExtras() []report.TestFinding {
+	type place struct {
+		file string
+		pos  syntax.Pos
+	}
+	used := make(map[place]bool)
+	var all []*Extra
+	for _, s := range x.subjects {
+		for i := range s.Extra {
+			e := &s.Extra[i]
+			at := place{e.File, e.Pos}
+			if _, known := used[at]; !known {
+				all = append(all, e)
+			}
+			used[at] = used[at] || s.err != nil || s.importsResults() || s.takes(e)
+		}
+	}
+	var out []report.TestFinding
+	for _, e := range all {
+		if !used[place{e.File, e.Pos}] {
+			out = append(out, report.TestFinding{
+				File: e.File, Line: int(e.Pos.Line), Col: int(e.Pos.Col), Message: fmt.Sprintf("this expectation of %q fits no test", e.Property),
+			})
+		}
+	}
+	return out
+}
+
+// takes reports whether an item has chosen an expectation that is not in the file.
+func (s *subject) takes(e *Extra) bool {
+	return slices.ContainsFunc(s.items, func(it *item) bool {
+		return e.Result != nil && slices.Contains(it.taken, e.Result.Pos) || e.Terms != nil && slices.Contains(it.taken, e.Terms.Pos)
+	})
 }
 
 // findingsOf looks at one properties file, which several tests have.
@@ -100,7 +138,7 @@ func chosenOf(subjects []*subject, p *syntax.Property) map[syntax.Pos]bool {
 			if it.chosen.Result != nil && it.extra == "" {
 				out[it.chosen.Result.Pos] = true
 			}
-			if it.chosen.Terms != nil {
+			if it.chosen.Terms != nil && !slices.Contains(it.taken, it.chosen.Terms.Pos) {
 				out[it.chosen.Terms.Pos] = true
 			}
 		}

@@ -35,7 +35,7 @@ func said(text string) (report.TestOutcome, string) {
 	case "PASS":
 		return report.TestPassed, ""
 	case "NOT TESTED":
-		return report.TestNotTested, ""
+		return report.TestNotTested, anything
 	case "UNSUPPORTED":
 		return report.TestUnsupported, reason
 	}
@@ -72,11 +72,17 @@ func (s *subject) outcome(e *Entrant, it *item, v result.Verdict) (report.TestOu
 		rules.Relative = 0 // PRISM's own rule
 	}
 	j := it.chosen.Judge(v, rules)
+	if j.Outcome == expect.NotTested {
+		return report.TestNotTested, anything
+	}
 	return map[expect.Outcome]report.TestOutcome{
 		expect.Pass: report.TestPassed, expect.Fail: report.TestFailed,
-		expect.NotTested: report.TestNotTested, expect.Unsupported: report.TestUnsupported,
+		expect.Unsupported: report.TestUnsupported,
 	}[j.Outcome], j.Reason
 }
+
+// anything is why a result with the expectation ? is not tested.
+const anything = "anything is expected (?)"
 
 // unfinished reports whether an engine did not come to an end, for reasons that
 // are none of the property's.

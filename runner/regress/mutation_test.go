@@ -128,7 +128,7 @@ func mutateComment(rng *rand.Rand, text []byte) []byte {
 		l := lines[i]
 		at := 2 + rng.IntN(len(l)-1)
 		c := alphabet[rng.IntN(len(alphabet))]
-		switch rng.IntN(4) {
+		switch rng.IntN(5) {
 		case 0:
 			l = slices.Insert(slices.Clone(l), at, c)
 		case 1:
@@ -143,6 +143,15 @@ func mutateComment(rng *rand.Rand, text []byte) []byte {
 		case 3: // another value
 			if k := bytes.LastIndexByte(l, ':'); k > 0 {
 				l = fmt.Appendf(slices.Clone(l[:k]), ": %d/%d", rng.IntN(20), 1+rng.IntN(20))
+			}
+		case 4: // another kind of value
+			kinds := []string{"true", "FALSE", "NaN", "Infinity", "-Infinity", "?", "Error", "Error:no", "[0,0.1]", "[0.9,1]", "[0.3,9]", "~0.5", "-3"}
+			value := kinds[rng.IntN(len(kinds))]
+			if bytes.HasSuffix(l, []byte(": false")) {
+				value = "true"
+			}
+			if k := bytes.LastIndexByte(l, ':'); k > 0 {
+				l = fmt.Appendf(slices.Clone(l[:k]), ": %s", value)
 			}
 		}
 		lines[i] = l
@@ -205,6 +214,10 @@ func closeTo(value string, x result.Value) string {
 			return "unknown"
 		}
 		return map[bool]string{true: "pass", false: "other"}[a <= x.Num && x.Num <= b]
+	}
+	if special, err := strconv.ParseFloat(value, 64); err == nil && (value == "NaN" || strings.HasSuffix(value, "Infinity")) {
+		same := special == x.Num || math.IsNaN(special) && math.IsNaN(x.Num)
+		return map[bool]string{true: "pass", false: "other"}[same]
 	}
 	for _, c := range value {
 		if !strings.ContainsRune("0123456789./-", c) {

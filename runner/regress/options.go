@@ -92,8 +92,9 @@ type Options struct {
 	Only []string
 	// Cache keeps verdicts; nil does not.
 	Cache *cache.Cache
-	// Rerun returns a command line that repeats a result; nil leaves it out.
-	Rerun func(entrant, id string) string
+	// Rerun returns a command line that repeats a result on entrants, whose labels
+	// are separated by commas; nil leaves it out. Several may be asked for at a time.
+	Rerun func(entrants, id string) string
 	// Progress, when not nil, is told how many runs of how many are done, one call at a time.
 	Progress func(done, total int)
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"tilecheck/prism/sema"
 	"tilecheck/report"
 )
 
@@ -28,6 +29,7 @@ func Run(ctx context.Context, tests []Test, entrants []Entrant, opt Options) (*r
 	for i := range entrants {
 		rep.Engines = append(rep.Engines, entrants[i].label())
 	}
+	x.unused = x.unusedConsts()
 	x.share()
 	x.part()
 	x.runAll(ctx)
@@ -46,6 +48,8 @@ type run struct {
 	// tests and statistical count the tests and the statistical expectations of
 	// the whole suite.
 	tests, statistical int
+	// unused are constants that tests define and no file of theirs declares.
+	unused []string
 }
 
 func (x *run) check() error {
@@ -78,6 +82,28 @@ func (x *run) part() {
 			return !s.wanted && !slices.ContainsFunc(s.items, func(it *item) bool { return it.keep })
 		})
 	}
+}
+
+// unusedConsts lists the names in Test.Consts that no test knows. Tests that
+// cannot be read might.
+func (x *run) unusedConsts() []string {
+	var out []string
+	for _, s := range x.subjects {
+		if s.err != nil {
+			return nil
+		}
+		defs, _ := sema.ParseConsts(s.Consts) // mistakes are in s.err
+		for _, d := range defs {
+			if !slices.Contains(out, d.Name) {
+				out = append(out, d.Name)
+			}
+		}
+	}
+	return slices.DeleteFunc(out, func(name string) bool {
+		return slices.ContainsFunc(x.subjects, func(s *subject) bool {
+			return slices.ContainsFunc(s.items, func(it *item) bool { return it.knows(name) })
+		})
+	})
 }
 
 // runAll runs every subject on every entrant, several at a time.
@@ -141,7 +167,7 @@ func merge(s *subject, units []*unit) []report.TestResult {
 				row = append(row, u.results[i])
 			}
 		}
-		s.agree(row)
+		s.agree(it, row)
 		out = append(out, row...)
 	}
 	return out
@@ -157,6 +183,9 @@ func (x *run) notes(units []*unit) []string {
 		out = append(out, fmt.Sprintf(
 			"%d statistical expectations, seed %d: with the budget of the whole suite (%g) each may fail by chance with probability %.3g",
 			x.statistical, x.opt.Seed, x.opt.Flakes, x.opt.Flakes/float64(x.statistical)))
+	}
+	for _, name := range x.unused {
+		out = append(out, fmt.Sprintf("constant %q is not declared in any test; its definition is not used", name))
 	}
 	for _, u := range units {
 		for _, n := range u.notes {

@@ -5,11 +5,14 @@ import (
 	"errors"
 	"math"
 	"math/big"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"tilecheck/native"
+	"tilecheck/prism/syntax"
+	"tilecheck/properties/expect"
 	"tilecheck/properties/suite"
 	"tilecheck/report"
 	"tilecheck/result"
@@ -55,7 +58,7 @@ pass coin.prism.props:3
 fail coin.prism.props:5: Wrong result (expected 0.3, abs err = 0.03333333333333299 > 3.33333333333333E-6)
 fail coin.prism.props:8: Wrong result (expected ~0.33333, got 0.333333333333333, abs err = 3.3333333329665926E-6 > 3.3333000000000003E-10)
 unchecked coin.prism.props:9
-not tested coin.prism.props:11
+not tested coin.prism.props:11: anything is expected (?)
 pass coin.prism.props:13 [{k 1}]
 not tested coin.prism.props:13 [{k 2}]: Did not find a RESULT specification (for p=0.333333333333,k=2) to test against
 fail coin.prism.props:15 [{k 1}]: Badly formed RESULT specification "RESULT (k=): 1/3"
@@ -291,13 +294,13 @@ func TestOnly(t *testing.T) {
 		ids[id] = true
 		return engine + " " + id
 	}
-	all := test(t, fsys, regress.Options{Rerun: rerun})
+	all := test(t, fsys, regress.Options{Rerun: rerun, Jobs: 1})
 	if len(all.Results) != 7 || len(ids) != 7 {
 		t.Fatalf("%d results, %d identities", len(all.Results), len(ids))
 	}
 	for _, want := range all.Results {
 		_, id, _ := strings.Cut(want.Rerun, " ")
-		rep := test(t, fsys, regress.Options{Rerun: rerun, Only: []string{id}})
+		rep := test(t, fsys, regress.Options{Rerun: rerun, Jobs: 1, Only: []string{id}})
 		if len(rep.Results) != 1 || rep.Results[0].Rerun != want.Rerun || rep.Results[0].Outcome != want.Outcome || rep.Results[0].Got != want.Got {
 			t.Errorf("%s: got\n%s", want.Rerun, lines(rep))
 		}
@@ -385,4 +388,66 @@ type broken struct{}
 func (broken) Name() string { return "broken" }
 func (broken) Check(context.Context, runner.Job) ([]result.Verdict, error) {
 	return nil, errors.New("the tool is not there")
+}
+
+// TestExtras: expectations from elsewhere come before those of the file, and
+// those that no test chooses are findings.
+func TestExtras(t *testing.T) {
+	fsys := files("coin.prism", coin, "coin.prism.props", "// RESULT: 1\n\"one\": P=? [ F s=1 ];\nP=? [ F s=2 ];")
+	tests, err := regress.Discover(fsys, []string{"."}, suite.Closest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(line int32) syntax.Pos { return syntax.Pos{Line: line, Col: 3} }
+	value := func(text, conditions string, line int32) *expect.Expectation {
+		e, mistakes := expect.NewExpectation(text, conditions, at(line))
+		if len(mistakes) > 0 {
+			t.Fatal(mistakes)
+		}
+		return &e
+	}
+	terms, _ := expect.NewTerms("tolerance=0.1", "", at(5))
+	tests[0].Extra = []regress.Extra{
+		{Property: "one", Result: value("1/2", "k=1", 1), File: "x.yaml", Pos: at(1)},
+		{Property: "one", Result: value("1/3", "", 2), File: "x.yaml", Pos: at(2)},
+		{Property: "two", Result: value("1/3", "", 3), File: "x.yaml", Pos: at(3)},
+		{Property: "P=? [ F s=2 ]", Result: value("0.7", "", 4), File: "x.yaml", Pos: at(4)},
+		{Property: "P=? [ F s=2 ]", Terms: &terms, File: "x.yaml", Pos: at(5)},
+	}
+	rep := testAll(t, t.Context(), tests, fsys, regress.Options{})
+	compare(t, lines(rep), "pass coin.prism.props:2\npass coin.prism.props:3")
+	compare(t, findings(rep), `
+coin.prism.props:1:4: this annotation fits no test
+x.yaml:1:3: this expectation of "one" fits no test
+x.yaml:3:3: this expectation of "two" fits no test`)
+	if r := rep.Results[1]; r.Expected != "0.7 tolerance=0.1 (x.yaml:4:3)" || r.ExpectedLine != 0 {
+		t.Errorf("%q in line %d", r.Expected, r.ExpectedLine)
+	}
+}
+
+// TestOverride: later definitions of a constant replace earlier ones.
+func TestOverride(t *testing.T) {
+	for _, tt := range []struct{ consts, by, want []string }{
+		{[]string{"a=1,b=2", "c=3"}, []string{"b=4"}, []string{"a=1", "c=3", "b=4"}},
+		{[]string{"a=1"}, nil, []string{"a=1"}},
+		{nil, []string{"a=1:2,b"}, nil},
+	} {
+		got, err := regress.Override(tt.consts, tt.by)
+		if tt.want == nil && err == nil || tt.want != nil && (err != nil || !slices.Equal(got, tt.want)) {
+			t.Errorf("%q by %q: %q, %v", tt.consts, tt.by, got, err)
+		}
+	}
+}
+
+// TestUnusedConstants: a constant that no test declares is noted.
+func TestUnusedConstants(t *testing.T) {
+	fsys := files("coin.prism", coin, "coin.prism.props", "const int k;\n// RESULT: 1/3\nP=? [ F s=k ];")
+	tests, err := regress.Discover(fsys, []string{"."}, suite.Closest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests[0].Consts = []string{"k=1,K=2"}
+	rep := testAll(t, t.Context(), tests, fsys, regress.Options{})
+	compare(t, lines(rep), "pass coin.prism.props:3 [{k 1}]")
+	compare(t, strings.Join(rep.Notes, "; "), `constant "K" is not declared in any test; its definition is not used`)
 }

@@ -58,6 +58,8 @@ type item struct {
 	problem error
 	// extra is where a chosen expectation is written that is not in the file.
 	extra string
+	// taken are the places of the chosen annotations that are not in the file.
+	taken []syntax.Pos
 	id    string
 	keep  bool // whether it belongs to what Options.Only asks for
 }
@@ -131,14 +133,15 @@ func (s *subject) newJob() error {
 		s.job.Numeric.Accuracy = result.Exact
 	}
 	var err error
-	s.job.Consts, err = override(o.Consts, s.Consts)
+	s.job.Consts, err = Override(o.Consts, s.Consts)
 	return err
 }
 
 func (s *subject) memory() int64 { return cmp.Or(s.Memory, s.opt.Memory) }
 
-// override drops the definitions of constants that later ones define, too.
-func override(consts, by []string) ([]string, error) {
+// Override returns definitions of constants, as of -const, with others behind
+// that replace those of the same constants. The error is a mistake in by.
+func Override(consts, by []string) ([]string, error) {
 	later, err := sema.ParseConsts(by)
 	if err != nil || len(later) == 0 {
 		return consts, err
@@ -261,7 +264,7 @@ func (s *subject) numberOf(p *syntax.Property) int {
 // choose selects the annotations of an item.
 func (s *subject) choose(it *item) {
 	es, ts := expect.Parse(s.props, it.task.Property), expect.ParseTerms(s.props, it.task.Property)
-	inFile := len(es)
+	inFile, termsInFile := len(es), len(ts)
 	for _, x := range slices.Backward(s.Extra) {
 		if x.Property != it.task.Name && x.Property != it.task.Text {
 			continue
@@ -274,13 +277,24 @@ func (s *subject) choose(it *item) {
 		}
 	}
 	it.annotated = len(es)+len(ts) > 0
-	if it.chosen.Terms, it.problem = expect.SelectTerms(ts, it.rules); it.problem != nil || len(es) == 0 {
+	it.chosen.Terms, it.problem = expect.SelectTerms(ts, it.rules)
+	for i := range len(ts) - termsInFile {
+		if it.chosen.Terms == &ts[i] {
+			it.taken = append(it.taken, ts[i].Pos)
+			it.extra = s.extraTerms(&ts[i]) // unless a result is chosen, too
+		}
+	}
+	if it.problem != nil || len(es) == 0 {
 		return
 	}
 	it.chosen.Result, it.problem = expect.Select(es, it.rules)
+	if it.chosen.Result != nil {
+		it.extra = ""
+	}
 	for i := range len(es) - inFile {
 		if it.chosen.Result == &es[i] {
 			it.extra = s.extraFile(&es[i])
+			it.taken = append(it.taken, es[i].Pos)
 		}
 	}
 	if it.problem != nil && it.chosen.Expects() {
@@ -293,6 +307,16 @@ func (s *subject) extraFile(e *expect.Expectation) string {
 	for _, x := range s.Extra {
 		if x.Result != nil && x.Result.Pos == e.Pos && x.Result.Text == e.Text {
 			return x.File + ":" + e.Pos.String()
+		}
+	}
+	return ""
+}
+
+// extraTerms is where terms that are not in the properties file are written.
+func (s *subject) extraTerms(t *expect.Terms) string {
+	for _, x := range s.Extra {
+		if x.Terms != nil && x.Terms.Pos == t.Pos && x.Terms.Text == t.Text {
+			return x.File + ":" + t.Pos.String()
 		}
 	}
 	return ""

@@ -329,8 +329,8 @@ func sameConstants(p *parse.Property, ours []result.Constant) bool {
 	return true
 }
 
-// sameValue compares values as numbers: PRISM writes fractions in exact mode,
-// and doubles otherwise.
+// sameValue compares values as numbers: PRISM writes fractions in exact mode, and
+// doubles with 12 significant digits otherwise.
 func sameValue(a, b string) bool {
 	x, okX := new(big.Rat).SetString(a)
 	y, okY := new(big.Rat).SetString(b)
@@ -339,7 +339,7 @@ func sameValue(a, b string) bool {
 	}
 	f, _ := x.Float64()
 	g, _ := y.Float64()
-	return f == g
+	return strconv.FormatFloat(f, 'g', 12, 64) == strconv.FormatFloat(g, 'g', 12, 64)
 }
 
 // toolExports compares the files that PRISM wrote.

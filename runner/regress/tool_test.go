@@ -234,3 +234,22 @@ error d/read.auto:3: d/gone.tra: no such file to import
 unsupported d/read.auto:4: imports of .gz files (-importtrans)
 unsupported d/read.auto:5: imports (-importresults)`)
 }
+
+// TestPRISMConstants: PRISM prints 12 digits of doubles, and fractions with -exact.
+// Values that it prints alike belong to verdicts in their order.
+func TestPRISMConstants(t *testing.T) {
+	for _, tt := range []struct{ args, first, second string }{
+		{"-const p=1/3:1/3:2/3", "p=0.333333333333", "p=0.666666666667"},
+		{"-const p=1/3:1/3:2/3 -exact", "p=1/3", "p=2/3"},
+	} {
+		fsys := files("coin.prism", strings.Replace(coin, "p = 1/3", "p", 1), "coin.prism.props", "// RESULT: p\nP=? [ F s=1 ];", "coin.prism.props.args", tt.args)
+		p := &prism{say: func(string) string {
+			return listed("P=? [ F s=1 ]") +
+				section("P=? [ F s=1 ]", tt.first, "Result: 1/3 (exact)") + section("P=? [ F s=1 ]", tt.second, "Result: 2/3 (exact)")
+		}}
+		rep := test(t, fsys, regress.Options{}, p.entrant())
+		if got := lines(rep); strings.Count(got, "pass coin.prism.props:2 ") != 2 || len(rep.Results) != 2 {
+			t.Errorf("%s:\n%s", tt.args, got)
+		}
+	}
+}
