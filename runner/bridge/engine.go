@@ -194,7 +194,7 @@ func (e *Engine) run(ctx context.Context, j *job, batch []*item) error {
 	case err != nil:
 		return err
 	}
-	log := p.Finish(end(exit))
+	log := p.Finish(End(exit))
 	e.attribute(log, batch)
 	if len(batch) == 1 || exit.Cause == runner.Cancelled || exit.Cause == runner.TimedOut {
 		e.giveUp(log, batch)
@@ -202,8 +202,8 @@ func (e *Engine) run(ctx context.Context, j *job, batch []*item) error {
 	return nil
 }
 
-// end is what the parser wants to know of how a run ended.
-func end(x runner.Exit) parse.End {
+// End is what the parser wants to know of how a run ended.
+func End(x runner.Exit) parse.End {
 	switch x.Cause {
 	case runner.Finished:
 		return parse.End{Known: true, Code: x.Code}

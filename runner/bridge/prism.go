@@ -3,7 +3,6 @@ package bridge
 import (
 	"bytes"
 	"math"
-	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -190,29 +189,7 @@ func prismSampling(j *job) []string {
 
 func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
-// is compares name, text and constants: PRISM echoes all of them.
+// is compares all that PRISM echoes.
 func (prism) is(p *parse.Property, it *item) bool {
-	if p.Text != it.task.Text || p.Name != "" && p.Name != it.task.Name {
-		return false
-	}
-	return sameConstants(append(slices.Clone(p.Model), p.Constants...), it.constants())
-}
-
-// sameConstants reports whether every constant that is named by both has the
-// same value: PRISM leaves out what one run has a single value of.
-func sameConstants(said, ours []result.Constant) bool {
-	for _, c := range said {
-		i := slices.IndexFunc(ours, func(o result.Constant) bool { return o.Name == c.Name })
-		if i >= 0 && !sameValue(c.Value, ours[i].Value) {
-			return false
-		}
-	}
-	return true
-}
-
-// sameValue compares values as numbers: PRISM writes fractions in exact mode.
-func sameValue(a, b string) bool {
-	x, okX := new(big.Rat).SetString(a)
-	y, okY := new(big.Rat).SetString(b)
-	return a == b || okX && okY && x.Cmp(y) == 0
+	return p.Echoes(it.task.Name, it.task.Text, it.constants())
 }

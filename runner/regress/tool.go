@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/big"
 	"path"
 	"slices"
 	"strconv"
@@ -20,6 +19,7 @@ import (
 	"tilecheck/report"
 	"tilecheck/result"
 	"tilecheck/runner"
+	"tilecheck/runner/bridge"
 )
 
 // tool runs PRISM in its own words, and judges what it prints.
@@ -231,24 +231,7 @@ func (t *transcript) log() *parse.Log {
 	p := parse.NewPRISM(parse.Options{})
 	_, _ = p.Write(t.Stdout) // never fails
 	_, _ = io.Copy(p.Stderr(), bytes.NewReader(t.Stderr))
-	return p.Finish(t.end())
-}
-
-// end is what the parser wants to know of how a run ended.
-func (t *transcript) end() parse.End {
-	switch t.Cause {
-	case runner.Finished:
-		return parse.End{Known: true, Code: t.Code}
-	case runner.TimedOut:
-		return parse.End{Stopped: result.Timeout}
-	case runner.OutOfMemory:
-		return parse.End{Stopped: result.Memory}
-	case runner.Cancelled:
-		return parse.End{Stopped: result.Interrupted}
-	case runner.Killed:
-		return parse.End{Known: true, Code: 137}
-	}
-	return parse.End{Stopped: result.Other}
+	return p.Finish(bridge.End(runner.Exit{Code: t.Code, Cause: t.Cause}))
 }
 
 // attributeTool gives items the verdicts of the log; what it has nothing about
@@ -292,7 +275,7 @@ func refusedBy(p *parse.Property) *result.Failure {
 // about reports whether a property of a log is that of an item: PRISM echoes
 // name, text and constants.
 func about(p *parse.Property, it *item) bool {
-	return p.Text == it.task.Text && (p.Name == "" || p.Name == it.task.Name) && sameConstants(p, it.constants())
+	return p.Echoes(it.task.Name, it.task.Text, it.constants())
 }
 
 // runFailure is why a run has nothing about a property.
@@ -315,31 +298,6 @@ func logText(t *transcript) string {
 		text = text[:maxLog/2] + "\n[...]\n" + text[len(text)-maxLog/2:]
 	}
 	return text
-}
-
-// sameConstants reports whether every constant that is named by both has the
-// same value: PRISM leaves out what one run has a single value of.
-func sameConstants(p *parse.Property, ours []result.Constant) bool {
-	for _, c := range slices.Concat(p.Model, p.Constants) {
-		i := slices.IndexFunc(ours, func(o result.Constant) bool { return o.Name == c.Name })
-		if i >= 0 && !sameValue(c.Value, ours[i].Value) {
-			return false
-		}
-	}
-	return true
-}
-
-// sameValue compares values as numbers: PRISM writes fractions in exact mode, and
-// doubles with 12 significant digits otherwise.
-func sameValue(a, b string) bool {
-	x, okX := new(big.Rat).SetString(a)
-	y, okY := new(big.Rat).SetString(b)
-	if !okX || !okY {
-		return a == b
-	}
-	f, _ := x.Float64()
-	g, _ := y.Float64()
-	return strconv.FormatFloat(f, 'g', 12, 64) == strconv.FormatFloat(g, 'g', 12, 64)
 }
 
 // toolExports compares the files that PRISM wrote.

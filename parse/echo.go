@@ -1,0 +1,42 @@
+package parse
+
+import (
+	"math/big"
+	"slices"
+	"strconv"
+
+	"tilecheck/result"
+)
+
+// Echoes reports whether this is PRISM's answer about the property with that
+// name and text under these values of the constants. PRISM repeats a text as
+// it is, leaves out constants of which a run has a single value, and prints
+// doubles with 12 significant digits.
+func (p *Property) Echoes(name, text string, constants []result.Constant) bool {
+	if p.Text != text || p.Name != "" && p.Name != name {
+		return false
+	}
+	for _, said := range slices.Concat(p.Model, p.Constants) {
+		i := slices.IndexFunc(constants, func(c result.Constant) bool { return c.Name == said.Name })
+		if i >= 0 && !sameValue(said.Value, constants[i].Value) {
+			return false
+		}
+	}
+	return true
+}
+
+// sameValue compares values as numbers, to as many digits as PRISM prints of
+// doubles; in exact mode it prints fractions.
+func sameValue(a, b string) bool {
+	x, okX := new(big.Rat).SetString(a)
+	y, okY := new(big.Rat).SetString(b)
+	if a == b || !okX || !okY {
+		return a == b
+	}
+	return twelveDigits(x) == twelveDigits(y)
+}
+
+func twelveDigits(x *big.Rat) string {
+	f, _ := x.Float64()
+	return strconv.FormatFloat(f, 'g', 12, 64)
+}
