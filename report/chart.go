@@ -5,15 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"image/color"
-	"io"
 	"math"
 	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg/draw"
-
-	"tilecheck/internal/atomicfile"
 )
 
 // Chart is a plot of series of numbers, each with its interval.
@@ -48,15 +45,7 @@ type Point struct{ X, Y, Lo, Hi float64 }
 // The same chart gives the same bytes. The error says when path has another extension, when there is nothing to draw, or which number
 // cannot be drawn.
 func PlotChart(path string, c *Chart) error {
-	encode, err := plotEncoder(path)
-	if err != nil {
-		return err
-	}
-	fig, err := newChartFigure(c)
-	if err != nil {
-		return fmt.Errorf("plot %q: %w", path, err)
-	}
-	return atomicfile.Write(path, func(w io.Writer) error { return encode(w, fig) })
+	return writeFigure(path, func() (*figure, error) { return newChartFigure(c) })
 }
 
 func newChartFigure(c *Chart) (*figure, error) {

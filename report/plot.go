@@ -44,11 +44,16 @@ const (
 //
 // Source: thesis Figure 3.25.
 func Plot(path string, c *Comparison) error {
+	return writeFigure(path, func() (*figure, error) { return newFigure(c) })
+}
+
+// writeFigure draws a figure to a file of the kind that its extension says.
+func writeFigure(path string, draw func() (*figure, error)) error {
 	encode, err := plotEncoder(path)
 	if err != nil {
 		return err
 	}
-	fig, err := newFigure(c)
+	fig, err := draw()
 	if err != nil {
 		return fmt.Errorf("plot %q: %w", path, err)
 	}
