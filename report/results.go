@@ -15,25 +15,31 @@ import (
 // ResultsStyle is one of the forms in which PRISM's -exportresults writes results.
 type ResultsStyle string
 
-// The styles: lists separated by tabs or commas, one table for all properties,
-// and annotations as PRISM's test mode reads them.
+// The styles: lists and matrices separated by tabs or commas, one table for all
+// properties, and annotations as PRISM's test mode reads them. A matrix has a
+// row per value of the last constant but one that varies, and a column per value
+// of the last; there is one for all values of those before.
 const (
 	ResultsList      ResultsStyle = "list"
 	ResultsCSV       ResultsStyle = "csv"
+	ResultsMatrix    ResultsStyle = "matrix"
+	ResultsMatrixCSV ResultsStyle = "matrix,csv"
 	ResultsDataFrame ResultsStyle = "dataframe"
 	ResultsComment   ResultsStyle = "comment"
 )
 
 // ParseResultsStyle returns the style of that name; empty is list, as in PRISM.
 func ParseResultsStyle(name string) (ResultsStyle, error) {
-	styles := []ResultsStyle{ResultsList, ResultsCSV, ResultsDataFrame, ResultsComment}
+	styles := []ResultsStyle{ResultsList, ResultsCSV, ResultsMatrix, ResultsMatrixCSV, ResultsDataFrame, ResultsComment}
 	switch s := ResultsStyle(name); {
 	case name == "":
 		return ResultsList, nil
+	case name == "csv,matrix":
+		return ResultsMatrixCSV, nil
 	case slices.Contains(styles, s):
 		return s, nil
 	}
-	return "", fmt.Errorf("unknown style %q of results, want list, csv, dataframe or comment", name)
+	return "", fmt.Errorf("unknown style %q of results, want list, csv, matrix, matrix,csv, dataframe or comment", name)
 }
 
 // ExportResults writes verdicts as PRISM's -exportresults does: values with 12
@@ -46,6 +52,10 @@ func ExportResults(w io.Writer, style ResultsStyle, verdicts []result.Verdict) e
 	switch style {
 	case ResultsCSV:
 		err = exportLists(out, groups, ",")
+	case ResultsMatrix:
+		err = exportMatrices(out, groups, "\t")
+	case ResultsMatrixCSV:
+		err = exportMatrices(out, groups, ",")
 	case ResultsDataFrame:
 		err = exportDataFrame(out, groups)
 	case ResultsComment:
@@ -122,18 +132,7 @@ func row(v *result.Verdict, names []string) []string {
 
 func exportLists(w io.Writer, groups []*resultGroup, separator string) error {
 	for i, g := range groups {
-		if i > 0 {
-			fmt.Fprintln(w)
-		}
-		if len(groups) > 1 {
-			title := propertyText(g.verdicts[0])
-			if separator == "," {
-				title = `"` + strings.ReplaceAll(title, `"`, `""`) + `"`
-			} else {
-				title += ":"
-			}
-			fmt.Fprintln(w, title)
-		}
+		exportTitle(w, groups, i, separator)
 		fmt.Fprintln(w, strings.Join(append(slices.Clone(g.varying), "Result"), separator))
 		for _, v := range g.verdicts {
 			if _, err := fmt.Fprintln(w, strings.Join(row(v, g.varying), separator)); err != nil {
@@ -142,6 +141,124 @@ func exportLists(w io.Writer, groups []*resultGroup, separator string) error {
 		}
 	}
 	return nil
+}
+
+// exportTitle separates properties and names the next, if there are several.
+func exportTitle(w io.Writer, groups []*resultGroup, i int, separator string) {
+	if i > 0 {
+		fmt.Fprintln(w)
+	}
+	if len(groups) < 2 {
+		return
+	}
+	title := propertyText(groups[i].verdicts[0])
+	if separator == "," {
+		title = `"` + strings.ReplaceAll(title, `"`, `""`) + `"`
+	} else {
+		title += ":"
+	}
+	fmt.Fprintln(w, title)
+}
+
+// exportMatrices writes matrices of results. A cell without a verdict is empty.
+func exportMatrices(w io.Writer, groups []*resultGroup, separator string) error {
+	for i, g := range groups {
+		exportTitle(w, groups, i, separator)
+		m := &resultMatrix{resultGroup: g, w: w, separator: separator, cells: map[string]string{}}
+		m.values = make([][]string, len(g.varying))
+		for _, v := range g.verdicts {
+			cells := row(v, g.varying)
+			m.cells[strings.Join(cells[:len(g.varying)], ",")] = cells[len(g.varying)]
+			for k := range g.varying {
+				if !slices.Contains(m.values[k], cells[k]) {
+					m.values[k] = append(m.values[k], cells[k])
+				}
+			}
+		}
+		if err := m.write(nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// resultMatrix writes the results of one property.
+type resultMatrix struct {
+	*resultGroup
+	w         io.Writer
+	separator string
+	values    [][]string        // of every constant that varies, in the order of the verdicts
+	cells     map[string]string // by the values of those constants
+}
+
+// write writes the matrices for values of the first constants.
+func (m *resultMatrix) write(fixed []string) error {
+	left := len(m.varying) - len(fixed)
+	if left <= 2 {
+		return m.matrix(fixed)
+	}
+	for i, value := range m.values[len(fixed)] {
+		if i > 0 {
+			fmt.Fprintln(m.w)
+		}
+		if err := m.write(append(slices.Clone(fixed), value)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// matrix writes one matrix: its title, the values of the last constant, and the
+// rows. A single constant has one row without a value before it, none has one cell.
+func (m *resultMatrix) matrix(fixed []string) error {
+	var title []string
+	for k, value := range fixed {
+		title = append(title, m.varying[k]+"="+value)
+	}
+	n := len(m.varying)
+	corner := strings.Join(title, ",")
+	if len(fixed) > 0 {
+		corner += ", "
+	}
+	corner += strings.Join(m.varying[len(fixed):], `\`)
+	switch {
+	case n == 0:
+		return m.line(m.cells[""])
+	case m.separator == ",":
+		fmt.Fprintf(m.w, "\"%s\"\n", corner)
+	default:
+		fmt.Fprintf(m.w, "%s:\n", corner)
+	}
+	columns := m.values[n-1]
+	if n == 1 {
+		if err := m.line(columns...); err != nil {
+			return err
+		}
+		return m.line(m.cellsOf(nil, columns)...)
+	}
+	if err := m.line(append([]string{""}, columns...)...); err != nil {
+		return err
+	}
+	for _, value := range m.values[n-2] {
+		before := append(slices.Clone(fixed), value)
+		if err := m.line(append([]string{value}, m.cellsOf(before, columns)...)...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *resultMatrix) cellsOf(before, columns []string) []string {
+	var out []string
+	for _, value := range columns {
+		out = append(out, m.cells[strings.Join(append(slices.Clone(before), value), ",")])
+	}
+	return out
+}
+
+func (m *resultMatrix) line(cells ...string) error {
+	_, err := fmt.Fprintln(m.w, strings.Join(cells, m.separator))
+	return err
 }
 
 func exportDataFrame(w io.Writer, groups []*resultGroup) error {

@@ -113,8 +113,87 @@ P=? [ F<=T x=N ]
 			t.Errorf("style %q: got\n%s\nwant\n%s", style, got, want)
 		}
 	}
-	if _, err := report.ParseResultsStyle("matrix"); err == nil {
-		t.Error("style matrix was accepted")
+	if _, err := report.ParseResultsStyle("matrices"); err == nil {
+		t.Error("style matrices was accepted")
+	}
+}
+
+// TestExportMatrix: what is wanted was written by PRISM 4.10.2-dev (-ex,
+// N=1:2,M=0:1,T=2:4, and for one property N=1,M=0:1 and N=1,M=1).
+func TestExportMatrix(t *testing.T) {
+	number := func(property string, x float64, constants ...result.Constant) result.Verdict {
+		return result.Verdict{Property: property, Constants: constants, Value: result.Value{Kind: result.Number, Num: x}}
+	}
+	sure := func(constants ...result.Constant) result.Verdict {
+		return result.Verdict{Property: "P>=1 [ F x=4 ]", Name: "sure", Constants: constants, Value: result.Value{Kind: result.Boolean, Bool: true}}
+	}
+	constant := func(name, value string) result.Constant { return result.Constant{Name: name, Value: value} }
+	var verdicts []result.Verdict
+	for _, n := range []string{"1", "2"} {
+		for i, m := range []string{"0", "1"} {
+			for k, x := range [][]float64{{0, 0, 0.0625}, {0, 0.125, 0.125}}[i] {
+				verdicts = append(verdicts, number("P=? [ F<=T x=4 ]", x, constant("N", n), constant("M", m), constant("T", []string{"2", "3", "4"}[k])))
+			}
+			verdicts = append(verdicts, sure(constant("N", n), constant("M", m)))
+		}
+	}
+	one := []result.Verdict{sure(constant("N", "1"), constant("M", "0")), sure(constant("N", "1"), constant("M", "1"))}
+	for _, tt := range []struct {
+		style    string
+		verdicts []result.Verdict
+		want     string
+	}{
+		{"matrix", verdicts, `P=? [ F<=T x=4 ]:
+N=1, M\T:
+	2	3	4
+0	0	0	0.0625
+1	0	0.125	0.125
+
+N=2, M\T:
+	2	3	4
+0	0	0	0.0625
+1	0	0.125	0.125
+
+"sure": P>=1 [ F x=4 ]:
+N\M:
+	0	1
+1	true	true
+2	true	true
+`},
+		{"matrix,csv", verdicts, `"P=? [ F<=T x=4 ]"
+"N=1, M\T"
+,2,3,4
+0,0,0,0.0625
+1,0,0.125,0.125
+
+"N=2, M\T"
+,2,3,4
+0,0,0,0.0625
+1,0,0.125,0.125
+
+"""sure"": P>=1 [ F x=4 ]"
+"N\M"
+,0,1
+1,true,true
+2,true,true
+`},
+		{"matrix", one, "M:\n0\t1\ntrue\ttrue\n"},
+		{"csv,matrix", one, "\"M\"\n0,1\ntrue,true\n"},
+		{"matrix", one[:1], "true\n"},
+		// Not every valuation has a verdict.
+		{"matrix,csv", verdicts[:6], "\"P=? [ F<=T x=4 ]\"\n\"M\\T\"\n,2,3,4\n0,0,0,0.0625\n1,0,0.125,\n\n\"\"\"sure\"\": P>=1 [ F x=4 ]\"\ntrue\n"},
+	} {
+		s, err := report.ParseResultsStyle(tt.style)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out strings.Builder
+		if err := report.ExportResults(&out, s, tt.verdicts); err != nil {
+			t.Fatal(err)
+		}
+		if got := out.String(); got != tt.want {
+			t.Errorf("style %q: got\n%s\nwant\n%s", tt.style, got, tt.want)
+		}
 	}
 }
 

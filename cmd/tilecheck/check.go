@@ -33,7 +33,7 @@ type checkCmd struct {
 	NoFixDeadlocks  bool          `help:"A deadlock is an error instead of an absorbing state."`
 	Timeout         time.Duration `help:"Give up after this time; what is finished by then is printed." placeholder:"DURATION"`
 	ExportScheduler string        `help:"Also write the scheduler that attains the value: FILE, or FILE:type=actions, indices, induced, dot or json, as PRISM's -exportstrat; .tra, .dot and .json are known by name." placeholder:"FILE[:OPTIONS]"`
-	ExportResults   string        `help:"Also write the results as PRISM's -exportresults does: FILE, FILE:csv, FILE:dataframe or FILE:comment." placeholder:"FILE[:STYLE]"`
+	ExportResults   string        `help:"Also write the results as PRISM's -exportresults does: FILE, FILE:csv, FILE:matrix, FILE:matrix,csv, FILE:dataframe or FILE:comment." placeholder:"FILE[:STYLE]"`
 	Format          report.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
 }
 

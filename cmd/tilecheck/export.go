@@ -1,6 +1,7 @@
 package main
 
 import (
+	"compress/gzip"
 	"context"
 	"fmt"
 	"io"
@@ -17,9 +18,14 @@ import (
 
 type exportCmd struct {
 	spaceFlags   `embed:""`
-	Output       []string `short:"o" help:"Files to write, as PRISM's -exportmodel: model.all, model.tra,sta,lab,srew,trew, model.dot, model.drn; with --formats the name without extension; - for standard output. Repeatable." sep:"none" placeholder:"FILE"`
-	Formats      []string `help:"Formats of outputs without an extension: tra, sta, lab, srew, trew, dot, drn, or all for the first five (default: tra)." placeholder:"FORMAT"`
+	Output       []string `short:"o" help:"Files to write, as PRISM's -exportmodel: model.all, model.tra,sta,lab,srew,trew, model.pexp, model.dot, model.drn, with .gz behind it compressed; with --formats the name without extension; - for standard output. Repeatable." sep:"none" placeholder:"FILE"`
+	Formats      []string `help:"Formats of outputs without an extension: tra, sta, lab, srew, trew, pexp, dot, drn, or all for the first five (default: tra)." placeholder:"FORMAT"`
 	Props        string   `help:"Properties file whose labels are written, too." placeholder:"FILE"`
+	OnlyProps    bool     `name:"only-props-labels" help:"No labels in .lab but those of --props."`
+	Rows         bool     `help:"One line per distribution in .tra and .trew, as PRISM's option rows." xor:"layout"`
+	Matlab       bool     `help:"MATLAB code in .tra, .sta, .lab, .srew and .trew, as PRISM's option matlab." xor:"layout"`
+	Symbolic     bool     `help:"Write what PRISM writes without -ex: its symbolic engines have choices and actions in another order."`
+	NoActions    bool     `help:"No actions. Transitions of a Markov chain with one target are added up."`
 	Precision    int      `help:"Significant digits of numbers, 1 to 17 (default: 16, as PRISM; 17 in DRN)." placeholder:"N"`
 	NoHeaders    bool     `help:"No comments at the top of files."`
 	NoValuations bool     `help:"No values of variables in DOT and DRN."`
@@ -34,6 +40,9 @@ func (c *exportCmd) Run(ctx context.Context, env *world) error {
 	if c.Precision < 0 || c.Precision > files.MaxPrecision {
 		return usageError("--precision is %d, want 1 to %d significant digits", c.Precision, files.MaxPrecision)
 	}
+	if c.OnlyProps && c.Props == "" {
+		return usageError("--only-props-labels is about the labels of --props, which is not there")
+	}
 	space, err := c.space(ctx, env)
 	if err != nil {
 		return err
@@ -41,7 +50,15 @@ func (c *exportCmd) Run(ctx context.Context, env *world) error {
 	for _, w := range space.Warnings() {
 		fmt.Fprintf(env.stderr, "warning: %s\n", w)
 	}
-	x := &exporter{env: env, space: space, opts: files.Options{Precision: c.Precision, NoHeaders: c.NoHeaders, NoValuations: c.NoValuations}}
+	x := &exporter{env: env, space: space, onlyProps: c.OnlyProps, opts: files.Options{
+		Precision: c.Precision, NoHeaders: c.NoHeaders, NoValuations: c.NoValuations, NoActions: c.NoActions, Symbolic: c.Symbolic,
+	}}
+	switch {
+	case c.Rows:
+		x.opts.Format = files.Rows
+	case c.Matlab:
+		x.opts.Format = files.Matlab
+	}
 	if c.Props != "" {
 		if x.opts.Program, err = c.withLabels(env, space); err != nil {
 			return err
@@ -62,6 +79,7 @@ func (c *exportCmd) Run(ctx context.Context, env *world) error {
 type output struct {
 	base    string // "-" for standard output
 	formats []string
+	zip     string // what the names end with if the files are compressed
 }
 
 // outputs checks the names and formats.
@@ -69,7 +87,7 @@ func (c *exportCmd) outputs() ([]output, error) {
 	formats := c.Formats
 	for _, f := range formats {
 		if !isFormat(f) {
-			return nil, usageError("--formats: %q, want tra, sta, lab, srew, trew, dot, drn or all", f)
+			return nil, usageError("--formats: %q, want tra, sta, lab, srew, trew, pexp, dot, drn or all", f)
 		}
 	}
 	if len(formats) == 0 {
@@ -81,14 +99,15 @@ func (c *exportCmd) outputs() ([]output, error) {
 	}
 	var out []output
 	for _, name := range names {
-		base, exts, ok := splitFormats(name)
+		zip := zipOf(name)
+		base, exts, ok := splitFormats(strings.TrimSuffix(name, zip))
 		switch {
 		case ok:
-			out = append(out, output{base, expand(exts)})
+			out = append(out, output{base, expand(exts), zip})
 		case name != "-" && len(c.Formats) == 0:
-			return nil, usageError("--output: %q has no extension that names a format, want .tra, .sta, .lab, .srew, .trew, .dot, .drn or .all, or --formats", name)
+			return nil, usageError("--output: %q has no extension that names a format, want .tra, .sta, .lab, .srew, .trew, .pexp, .dot, .drn or .all, or --formats", name)
 		default:
-			out = append(out, output{name, expand(formats)})
+			out = append(out, output{name, expand(formats), ""})
 		}
 	}
 	return out, nil
@@ -144,6 +163,8 @@ type exporter struct {
 	opts  files.Options
 	wrote []string
 	some  bool // whether standard output has something
+
+	onlyProps bool
 }
 
 func (x *exporter) write(ctx context.Context, o output) error {
@@ -157,7 +178,7 @@ func (x *exporter) write(ctx context.Context, o output) error {
 			if n > 1 {
 				number = strconv.Itoa(i + 1)
 			}
-			if err := x.file(ctx, o.base, number+"."+format, format, i); err != nil {
+			if err := x.file(ctx, o, number+"."+format, format, i); err != nil {
 				return err
 			}
 		}
@@ -166,14 +187,18 @@ func (x *exporter) write(ctx context.Context, o output) error {
 }
 
 // file writes one file; to standard output, with an empty line between them.
-func (x *exporter) file(ctx context.Context, base, ext, format string, reward int) error {
+func (x *exporter) file(ctx context.Context, o output, ext, format string, reward int) error {
 	write, err := x.writer(ctx, format, reward)
 	if err != nil {
 		return err
 	}
-	if base != "-" {
-		x.wrote = append(x.wrote, base+ext)
-		return atomicfile.Write(base+ext, write)
+	if o.base != "-" {
+		name := o.base + ext + o.zip
+		x.wrote = append(x.wrote, name)
+		if o.zip != "" {
+			write = zipped(write)
+		}
+		return atomicfile.Write(name, write)
 	}
 	if x.some {
 		if _, err := fmt.Fprintln(x.env.stdout); err != nil {
@@ -182,6 +207,17 @@ func (x *exporter) file(ctx context.Context, base, ext, format string, reward in
 	}
 	x.some = true
 	return write(x.env.stdout)
+}
+
+// zipped compresses what a function writes.
+func zipped(write func(io.Writer) error) func(io.Writer) error {
+	return func(out io.Writer) error {
+		z := gzip.NewWriter(out)
+		if err := write(z); err != nil {
+			return err
+		}
+		return z.Close()
+	}
 }
 
 func (x *exporter) writer(ctx context.Context, format string, reward int) (func(io.Writer) error, error) {
@@ -198,7 +234,12 @@ func (x *exporter) writer(ctx context.Context, format string, reward int) (func(
 		case "sta":
 			return w.States(ctx, out)
 		case "lab":
+			if x.onlyProps {
+				return w.PropertyLabels(ctx, out)
+			}
 			return w.Labels(ctx, out)
+		case "pexp":
+			return w.Combined(ctx, out)
 		case "srew":
 			return w.StateRewards(ctx, out, reward)
 		case "trew":

@@ -6,6 +6,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+
+	"tilecheck/native/explicit/files"
 )
 
 // maxSource is the largest model or properties file that is read. Models of
@@ -31,7 +33,12 @@ func (e *world) readSource(path string) ([]byte, error) {
 	if info, err := f.Stat(); err == nil && info.IsDir() {
 		return nil, fmt.Errorf("%s: is a directory, want a file", path)
 	}
-	return readLimited(f, path)
+	src, err := readLimited(f, path)
+	if err != nil || zipOf(path) == "" {
+		return src, err
+	}
+	unzipped, err := files.Gunzip(files.Source{Name: path, Text: src}, maxSource)
+	return unzipped.Text, err
 }
 
 func readLimited(r io.Reader, name string) ([]byte, error) {

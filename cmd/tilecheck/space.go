@@ -20,7 +20,7 @@ import (
 
 // spaceFlags say which state space, and how it is built or read.
 type spaceFlags struct {
-	ModelFile string   `arg:"" name:"model" help:"PRISM model (- for standard input), or files of states: model.all, model.tra,sta,lab,srew,trew as PRISM's -importmodel, or model.drn."`
+	ModelFile string   `arg:"" name:"model" help:"PRISM model (- for standard input), or files of states: model.all, model.tra,sta,lab,srew,trew or model.pexp as PRISM's -importmodel, also with .gz behind it, or model.drn."`
 	Const     []string `help:"Values of undefined constants: a=1,b=0.5." sep:"none" placeholder:"DEFS"`
 
 	DTMC bool `name:"dtmc" help:"The files are of a DTMC." xor:"type"`
@@ -47,7 +47,8 @@ func (c *spaceFlags) space(ctx context.Context, env *world) (*explicit.Space, er
 }
 
 func (c *spaceFlags) load(ctx context.Context, env *world) (*explicit.Space, error) {
-	base, exts, imported := splitFormats(c.ModelFile)
+	zip := zipOf(c.ModelFile)
+	base, exts, imported := splitFormats(strings.TrimSuffix(c.ModelFile, zip))
 	switch {
 	case imported && len(c.Const) > 0:
 		return nil, usageError("--const is for models, files of states have no constants")
@@ -61,8 +62,14 @@ func (c *spaceFlags) load(ctx context.Context, env *world) (*explicit.Space, err
 			return nil, err
 		}
 		return files.ReadDRN(ctx, files.Source{Name: c.ModelFile, Text: src}, c.readOptions())
+	case slices.Equal(exts, []string{"pexp"}):
+		src, err := env.readSource(c.ModelFile)
+		if err != nil {
+			return nil, err
+		}
+		return files.ReadCombined(ctx, files.Source{Name: c.ModelFile, Text: src}, c.readOptions())
 	}
-	src, err := env.sources(base, exts)
+	src, err := env.sources(base, exts, zip)
 	if err != nil {
 		return nil, err
 	}
@@ -107,13 +114,21 @@ func (c *spaceFlags) readOptions() files.ReadOptions {
 
 // isFormat reports whether an extension is one of a file of states.
 func isFormat(ext string) bool {
-	return slices.Contains([]string{"tra", "sta", "lab", "srew", "trew", "dot", "drn", "all"}, ext)
+	return slices.Contains([]string{"tra", "sta", "lab", "srew", "trew", "pexp", "dot", "drn", "all"}, ext)
 }
 
 // isSpaceFile reports whether a name is one of files of states.
 func isSpaceFile(name string) bool {
-	_, _, ok := splitFormats(name)
+	_, _, ok := splitFormats(strings.TrimSuffix(name, zipOf(name)))
 	return ok
+}
+
+// zipOf returns the extension of a file that gzip compressed, "" for others.
+func zipOf(name string) string {
+	if ext := filepath.Ext(name); ext == ".gz" || ext == ".gzip" {
+		return ext
+	}
+	return ""
 }
 
 // splitFormats splits "dir/model.tra,sta" into "dir/model" and the formats. It
@@ -133,41 +148,42 @@ func splitFormats(name string) (base string, exts []string, ok bool) {
 	return dir + file[:dot], exts, true
 }
 
-// sources reads PRISM's files; "all" stands for those that there are.
-func (e *world) sources(base string, exts []string) (files.Sources, error) {
+// sources reads PRISM's files; "all" stands for those that there are. All have
+// the suffix zip.
+func (e *world) sources(base string, exts []string, zip string) (files.Sources, error) {
 	var out files.Sources
 	all := slices.Contains(exts, "all")
 	if !all && !slices.Contains(exts, "tra") {
-		return out, usageError("%s: no transitions, want %s.tra among the files", exts, base)
+		return out, usageError("%s: no transitions, want %s.tra%s among the files", exts, base, zip)
 	}
 	wanted := func(ext string) bool { return all || slices.Contains(exts, ext) }
 	for _, ext := range exts {
-		if ext == "dot" || ext == "drn" {
+		if ext == "dot" || ext == "drn" || ext == "pexp" {
 			return out, usageError("%s.%s cannot be read together with other files, want only tra, sta, lab, srew and trew", base, ext)
 		}
 	}
-	text, err := e.readSource(base + ".tra")
+	tra, err := e.optional(base+".tra"+zip, false)
 	if err != nil {
 		return out, err
 	}
-	out.Transitions = files.Source{Name: base + ".tra", Text: text}
+	out.Transitions = *tra
 	if wanted("sta") {
-		if out.States, err = e.optional(base+".sta", all); err != nil {
+		if out.States, err = e.optional(base+".sta"+zip, all); err != nil {
 			return out, err
 		}
 	}
 	if wanted("lab") {
-		if out.Labels, err = e.optional(base+".lab", all); err != nil {
+		if out.Labels, err = e.optional(base+".lab"+zip, all); err != nil {
 			return out, err
 		}
 	}
 	if wanted("srew") {
-		if out.StateRewards, err = e.numbered(base, ".srew", all); err != nil {
+		if out.StateRewards, err = e.numbered(base, ".srew"+zip, all); err != nil {
 			return out, err
 		}
 	}
 	if wanted("trew") {
-		out.TransitionRewards, err = e.numbered(base, ".trew", all)
+		out.TransitionRewards, err = e.numbered(base, ".trew"+zip, all)
 	}
 	return out, err
 }

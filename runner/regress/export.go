@@ -16,7 +16,11 @@ import (
 // "out.all" or "out.tra,sta". One that has several reward structures is numbered.
 //
 // Source: getExpectedOutFilesFromArgs in prism-auto.
-func exportFiles(fsys fs.FS, target string) []string {
+func exportFiles(fsys fs.FS, target string) []string { return filesOf(fsys, target, "") }
+
+// filesOf lists files of which every name ends with a suffix that the target
+// does not have.
+func filesOf(fsys fs.FS, target, suffix string) []string {
 	first, more := target, []string(nil)
 	if parts := strings.Split(target, ","); len(parts) > 1 {
 		first, more = parts[0], parts[1:]
@@ -29,12 +33,16 @@ func exportFiles(fsys fs.FS, target string) []string {
 	}
 	var out []string
 	for _, ext := range slices.Concat(exts, more) {
-		if name := base + "." + ext; exists(fsys, name) {
+		if name := base + "." + ext + suffix; exists(fsys, name) {
 			out = append(out, name)
 			continue
 		}
-		for i := 1; exists(fsys, base+strconv.Itoa(i)+"."+ext); i++ {
-			out = append(out, base+strconv.Itoa(i)+"."+ext)
+		for i := 1; ; i++ {
+			name := base + strconv.Itoa(i) + "." + ext + suffix
+			if !exists(fsys, name) {
+				break
+			}
+			out = append(out, name)
 		}
 	}
 	return out
@@ -45,9 +53,11 @@ func exists(fsys fs.FS, name string) bool {
 	return err == nil && !info.IsDir()
 }
 
-// importFiles lists the files that an import reads: "in.all", "in.tra,sta" or one file.
+// importFiles lists the files that an import reads: "in.all", "in.tra,sta" or
+// one file, and with .gz behind them files that are compressed.
 func importFiles(fsys fs.FS, target string) ([]string, error) {
-	found := exportFiles(fsys, target)
+	suffix := zipped(target)
+	found := filesOf(fsys, strings.TrimSuffix(target, suffix), suffix)
 	if len(found) == 0 {
 		return nil, fmt.Errorf("%s: no such file to import", target)
 	}

@@ -33,6 +33,7 @@ func refusal(format string, args ...any) *result.Failure {
 // refusal, or what is wrong with the files.
 func (s *subject) imported(ctx context.Context) (*explicit.Space, error) {
 	var src files.Sources
+	combined := false
 	sum := sha256.New()
 	add := func(name, ext string) error {
 		text, err := s.read(name)
@@ -42,9 +43,15 @@ func (s *subject) imported(ctx context.Context) (*explicit.Space, error) {
 		fmt.Fprintf(sum, "%s %d\n", ext, len(text))
 		sum.Write(text)
 		f := files.Source{Name: s.opt.name(name), Text: text}
+		if zipped(name) != "" {
+			if f, err = files.Gunzip(f, maxUnzipped); err != nil {
+				return err
+			}
+		}
 		switch ext {
-		case "tra":
+		case "tra", "pexp":
 			src.Transitions = f
+			combined = ext == "pexp"
 		case "sta":
 			src.States = &f
 		case "lab":
@@ -74,9 +81,25 @@ func (s *subject) imported(ctx context.Context) (*explicit.Space, error) {
 	if src.Transitions.Name == "" {
 		return nil, refusal("imports without transitions (%s)", s.switches.Imports[0][0])
 	}
-	return files.Read(ctx, src, files.ReadOptions{
-		Type: s.switches.Type, Exact: s.switches.Exact, NoFixDeadlocks: s.switches.NoFixDeadlocks,
-	})
+	opts := files.ReadOptions{Type: s.switches.Type, Exact: s.switches.Exact, NoFixDeadlocks: s.switches.NoFixDeadlocks}
+	if combined {
+		if len(s.switches.Imports) > 1 {
+			return nil, refusal("imports of .pexp files with others (%s)", s.switches.Imports[0][0])
+		}
+		return files.ReadCombined(ctx, src.Transitions, opts)
+	}
+	return files.Read(ctx, src, opts)
+}
+
+// maxUnzipped is how large a compressed file may become, in bytes.
+const maxUnzipped = 1 << 30
+
+// zipped returns the extension of a file that gzip compressed, "" for others.
+func zipped(name string) string {
+	if ext := path.Ext(name); ext == ".gz" || ext == ".gzip" {
+		return ext
+	}
+	return ""
 }
 
 // foreignType is the type of a model that is none of those that can be read, as
@@ -101,7 +124,7 @@ func (s *subject) importSources(words []string) ([]importSource, error) {
 		"importtrans": "tra", "importstates": "sta", "importlabels": "lab", "importstaterewards": "srew", "importtransrewards": "trew",
 	}
 	name := strings.TrimLeft(words[0], "-")
-	if ext := path.Ext(target); slices.Contains([]string{".gz", ".xz", ".pexp", ".umb", ".drn"}, ext) {
+	if ext := path.Ext(target); slices.Contains([]string{".xz", ".umb", ".drn"}, ext) {
 		return nil, refusal("imports of %s files (%s)", ext, words[0])
 	}
 	file := path.Join(s.Dir, target)
@@ -117,7 +140,7 @@ func (s *subject) importSources(words []string) ([]importSource, error) {
 	}
 	var out []importSource
 	for _, f := range found {
-		out = append(out, importSource{f, strings.TrimPrefix(path.Ext(f), ".")})
+		out = append(out, importSource{f, strings.TrimPrefix(path.Ext(strings.TrimSuffix(f, zipped(f))), ".")})
 	}
 	return out, nil
 }

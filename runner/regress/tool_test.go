@@ -189,7 +189,7 @@ func TestExports(t *testing.T) {
 	}
 	fsys["export/ring.tra"].Data = append(fsys["export/ring.tra"].Data, "0 0 0 1\n"...)
 	fsys["export/x.prism"] = &fstest.MapFile{Data: []byte(coin)}
-	fsys["export/x.prism.auto"] = &fstest.MapFile{Data: []byte("-exportmodel gone.tra\n-exportmodel ring.lab:matlab\n-exportvector ring.sta\n-exportlabels ring.dot -exportmodelprecision 99\n")}
+	fsys["export/x.prism.auto"] = &fstest.MapFile{Data: []byte("-exportmodel gone.tra\n-exportmodel ring.lab:text\n-exportvector ring.sta\n-exportlabels ring.dot -exportmodelprecision 99\n")}
 	rep := test(t, fsys, regress.Options{})
 	var got []string
 	for _, l := range strings.Split(lines(rep), "\n") {
@@ -200,7 +200,7 @@ func TestExports(t *testing.T) {
 	compare(t, strings.Join(got, "\n"), `
 fail export/ring.tra:13: the export ring.tra differs from line 13 on
 unchecked export/x.prism:0: there is no property, and no exported file to compare with
-unsupported export/ring.lab:0: the option matlab of -exportmodel
+unsupported export/ring.lab:0: the option text of -exportmodel
 unsupported export/ring.sta:0: exports of that kind (-exportvector)
 error export/ring.dot:0: precision 99, want 1 to 17 significant digits (other)`)
 	if n := strings.Count(lines(rep), "pass"); n != 11 {
@@ -223,7 +223,7 @@ func TestImports(t *testing.T) {
 	}
 	fsys["d/read.props"] = &fstest.MapFile{Data: []byte("// RESULT: 1\nPmax=? [ F \"lost\" ];\n// RESULT: 0.5\nPmin=? [ F \"lost\" ];")}
 	fsys["d/read.auto"] = &fstest.MapFile{Data: []byte("-importmodel export/ring.all -mdp read.props\n-importmodel export/ring.all -exportmodel export/ring.tra\n" +
-		"-importmodel gone.tra -mdp\n-importtrans export/ring.gz\n-importresults x.csv\n")}
+		"-importmodel gone.tra -mdp\n-importtrans export/ring.xz\n-importresults x.csv\n")}
 	// The words of an .auto file name a model first: with imports there is none.
 	rep := test(t, fsys, regress.Options{})
 	compare(t, lines(rep), `
@@ -231,7 +231,7 @@ pass d/read.props:2
 fail d/read.props:4: Wrong result (expected 0.5, abs err = 0.5 > 0.0)
 pass d/export/ring.tra:0
 error d/read.auto:3: d/gone.tra: no such file to import
-unsupported d/read.auto:4: imports of .gz files (-importtrans)
+unsupported d/read.auto:4: imports of .xz files (-importtrans)
 unsupported d/read.auto:5: imports (-importresults)`)
 }
 

@@ -14,7 +14,9 @@ import (
 	"tilecheck/native/explicit"
 	"tilecheck/native/explicit/check"
 	"tilecheck/native/explicit/files"
+	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
+	"tilecheck/properties/suite"
 	"tilecheck/report"
 	"tilecheck/result"
 	"tilecheck/runner"
@@ -48,6 +50,7 @@ func (u *unit) exports(ctx context.Context, answers []answer) {
 			x.opts.NoHeaders = true
 		}
 	}
+	x.opts.Symbolic = !u.explicit()
 	for _, words := range u.switches.Exports {
 		for _, target := range words[1:] {
 			x.target(words[0], target)
@@ -58,6 +61,11 @@ func (u *unit) exports(ctx context.Context, answers []answer) {
 		r.Outcome, r.Reason = report.TestUnchecked, "there is no property, and no exported file to compare with"
 		u.add(r, false, "")
 	}
+}
+
+// explicit reports whether PRISM builds explicit states for the switches.
+func (u *unit) explicit() bool {
+	return u.switches.Exact || slices.ContainsFunc(u.switches.Switches, func(s suite.Switch) bool { return s.Name() == "ex" || s.Name() == "explicit" })
 }
 
 // target compares the files of one export.
@@ -86,7 +94,7 @@ func (x *exporter) target(name, target string) {
 func (x *exporter) write(name, ext, options string, index int) ([]byte, error) {
 	var b bytes.Buffer
 	switch name {
-	case "exportmodel", "exporttrans", "exportstates", "exportlabels", "exporttransdot", "exporttransdotstates",
+	case "exportmodel", "exporttrans", "exportstates", "exportlabels", "exportproplabels", "exporttransdot", "exporttransdotstates",
 		"exportstaterewards", "exporttransrewards", "exportrewards":
 		err := x.model(&b, name, ext, options, index)
 		return b.Bytes(), err
@@ -102,11 +110,22 @@ func (x *exporter) write(name, ext, options string, index int) ([]byte, error) {
 // model writes a file of the state space.
 func (x *exporter) model(w io.Writer, name, ext, options string, index int) error {
 	opts := x.opts
+	labels := name == "exportproplabels"
 	for option := range strings.SplitSeq(options, ",") {
 		switch option {
 		case "", "headers=true", "actions=true":
 		case "headers=false":
 			opts.NoHeaders = true
+		case "actions=false":
+			opts.NoActions = true
+		case "rows":
+			if opts.Format == files.Plain {
+				opts.Format = files.Rows
+			}
+		case "matlab":
+			opts.Format = files.Matlab
+		case "proplabels":
+			labels = true
 		default:
 			return refusal("the option %s of -%s", option, name)
 		}
@@ -117,14 +136,24 @@ func (x *exporter) model(w io.Writer, name, ext, options string, index int) erro
 	if x.err != nil {
 		return x.err
 	}
+	if labels {
+		var err error
+		if opts.Program, err = x.propertyLabels(); err != nil {
+			return err
+		}
+	}
 	opts.NoValuations = name == "exporttransdot"
 	out, err := files.NewWriter(x.space, opts)
 	if err != nil {
 		return err
 	}
 	switch {
+	case name == "exportproplabels":
+		return out.PropertyLabels(x.ctx, w)
 	case ext == "dot" || name == "exporttransdot" || name == "exporttransdotstates":
 		return out.DOT(x.ctx, w)
+	case ext == "pexp":
+		return out.Combined(x.ctx, w)
 	case ext == "tra" || name == "exporttrans":
 		return out.Transitions(x.ctx, w)
 	case ext == "sta" || name == "exportstates":
@@ -139,11 +168,27 @@ func (x *exporter) model(w io.Writer, name, ext, options string, index int) erro
 	return refusal("exports of .%s files (-%s)", ext, name)
 }
 
+// propertyLabels returns the program of the space with the labels of the
+// properties file.
+func (x *exporter) propertyLabels() (*sema.Program, error) {
+	prog := x.space.Program()
+	if len(x.props) == 0 {
+		return prog, nil
+	}
+	tree, err := syntax.ParseProperties(x.job.PropsFile, x.props)
+	if err != nil {
+		return nil, err
+	}
+	props, err := prog.Model().CheckProperties(tree)
+	if err != nil {
+		return nil, err
+	}
+	_, full, err := props.Instantiate(prog, []int{}, nil)
+	return full, err
+}
+
 // resultsFile writes the results of all properties.
 func (x *exporter) resultsFile(w io.Writer, options string) error {
-	if strings.Contains(options, "matrix") {
-		return refusal("results as matrices (-exportresults)")
-	}
 	style, err := report.ParseResultsStyle(options)
 	if err != nil {
 		return refusal("%v (-exportresults)", err)

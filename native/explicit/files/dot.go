@@ -7,28 +7,35 @@ import (
 
 // DOT writes the graph for Graphviz as PRISM does: states are boxes with their
 // number and, unless NoValuations is set, their valuation; a choice of an MDP is
-// a point.
+// a point, one of an LTS an edge.
 //
 // Source: prism -exportmodel model.dot.
 func (w *Writer) DOT(ctx context.Context, out io.Writer) error {
+	w = w.explicitly()
 	return w.print(ctx, out, func(p *printer) error {
 		p.text("digraph M {\nnode [label=\"\",shape=\"box\"];")
 		p.end()
-		var row []int
+		var row []step
+		var choices []int
 		state := p.space.State(nil, 0)
 		err := p.states(func(k, i int) error {
 			p.dotState(k, p.space.State(state, i))
-			first, end := p.model.Choices(i)
-			for c := first; c < end; c++ {
-				if p.nondeterministic() {
-					p.dotChoice(k, c-first, p.action(c))
+			var err error
+			choices, err = p.choices(choices, i)
+			for j, c := range choices {
+				if p.nondeterministic() && p.probabilistic() {
+					p.dotChoice(k, j, p.action(c))
 				}
-				row = p.sorted(row, c)
-				for _, t := range row {
-					p.dotTransition(k, c-first, t)
+				row = p.weights(row, c)
+				for _, s := range row {
+					if p.probabilistic() {
+						p.dotTransition(k, j, s)
+					} else {
+						p.dotEdge(k, j, s.target, p.action(c))
+					}
 				}
 			}
-			return nil
+			return err
 		})
 		p.text("}")
 		p.end()
@@ -72,18 +79,32 @@ func (p *printer) dotChoice(k, j int, action string) {
 	p.end()
 }
 
-func (p *printer) dotTransition(k, j, t int) {
+func (p *printer) dotTransition(k, j int, s step) {
 	action := ""
 	if p.nondeterministic() {
 		p.point(k, j)
 	} else {
 		p.int(k)
-		action = p.action(t)
+		action = s.action
 	}
 	p.text(" -> ")
-	p.target(t)
+	p.int(s.target)
 	p.text(` [label="`)
-	p.weight(t)
+	p.num(s.x)
+	if action != "" {
+		p.text(":" + action)
+	}
+	p.text(`"];`)
+	p.end()
+}
+
+// dotEdge writes choice j of state k of an LTS.
+func (p *printer) dotEdge(k, j, target int, action string) {
+	p.int(k)
+	p.text(" -> ")
+	p.int(target)
+	p.text(` [label="`)
+	p.int(j)
 	if action != "" {
 		p.text(":" + action)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"tilecheck/native/explicit"
 	"tilecheck/native/explicit/sparse"
+	"tilecheck/prism/compile"
 	"tilecheck/prism/sema"
 )
 
@@ -23,6 +24,10 @@ import (
 //
 // Source: Storm's DirectEncodingExporter and DirectEncodingParser.
 func (w *Writer) DRN(ctx context.Context, out io.Writer) error {
+	if !w.probabilistic() {
+		return &compile.UnsupportedError{File: w.program.File, Msg: "the DRN format has no LTSs"}
+	}
+	w = w.explicitly()
 	labels, err := w.labels(ctx)
 	if err != nil {
 		return err

@@ -113,3 +113,19 @@ func FuzzDRN(f *testing.F) {
 		}
 	})
 }
+
+func FuzzCombined(f *testing.F) {
+	for _, text := range []string{
+		"# Transitions (DTMC)\n2 2\n0 1 1\n1 1 1\n\n# States\n(x)\n0:(3)\n1:(4)\n\n# Labels\n0=\"init\" 1=\"deadlock\"\n0: 0\n\n# Reward structure \"r\"\n# State rewards\n2 1\n1 5\n",
+		"# Transitions (MDP)\n1 1 1\n0 0 0 1 a\n\n# Reward structure\n# Transition rewards\n1 1 1\n0 0 0 2\n\n# Reward structure\n# State rewards\n1 0\n",
+		"1 1\n0 0 1\n# Labels\n0=\"init\"\n0: 0\n", "# Reward structure\n", "# States\n",
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		s, err := files.ReadCombined(t.Context(), files.Source{Name: "a.pexp", Text: []byte(text)}, files.ReadOptions{MaxStates: 1000})
+		if err == nil {
+			again(t, s)
+		}
+	})
+}

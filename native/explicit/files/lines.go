@@ -15,6 +15,8 @@ import (
 type Source struct {
 	Name string
 	Text []byte
+
+	offset, line int // bytes and lines before the text, if it is a part of a file
 }
 
 // maxErrors is how many diagnostics a file gets.
@@ -39,12 +41,12 @@ type field struct {
 
 func (f field) String() string { return string(f.text) }
 
-func newLines(src Source) *lines { return &lines{src: src} }
+func newLines(src Source) *lines { return &lines{src: src, number: src.line} }
 
 // next goes to the next line, empty or not. It reports false at the end, and
 // when there are too many errors.
 func (l *lines) next() bool {
-	if l.offset >= len(l.src.Text) || len(l.errs) >= maxErrors || len(l.src.Text) > math.MaxInt32 {
+	if l.offset >= len(l.src.Text) || len(l.errs) >= maxErrors || l.src.offset+len(l.src.Text) > math.MaxInt32 {
 		return false
 	}
 	l.number++
@@ -82,7 +84,7 @@ func (l *lines) split() []field {
 
 // pos returns the position of a byte of the current line.
 func (l *lines) pos(at int) syntax.Pos {
-	return syntax.Pos{Offset: int32(l.start + at), Line: int32(l.number), Col: int32(at + 1)}
+	return syntax.Pos{Offset: int32(l.src.offset + l.start + at), Line: int32(l.number), Col: int32(at + 1)}
 }
 
 // fail adds a diagnostic about a byte of the current line.
@@ -98,7 +100,7 @@ func (l *lines) failAt(pos syntax.Pos, format string, args ...any) {
 
 // failEnd adds a diagnostic about the end of the file.
 func (l *lines) failEnd(format string, args ...any) {
-	pos := syntax.Pos{Offset: int32(min(len(l.src.Text), math.MaxInt32)), Line: int32(l.number + 1), Col: 1}
+	pos := syntax.Pos{Offset: int32(min(l.src.offset+len(l.src.Text), math.MaxInt32)), Line: int32(l.number + 1), Col: 1}
 	l.failAt(pos, format, args...)
 }
 

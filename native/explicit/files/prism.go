@@ -2,7 +2,9 @@ package files
 
 import (
 	"context"
+	"fmt"
 	"io"
+	"slices"
 	"strconv"
 
 	"tilecheck/native/explicit/sparse"
@@ -13,20 +15,50 @@ import (
 // with the number of the choice, and with the action where there is one.
 func (w *Writer) Transitions(ctx context.Context, out io.Writer) error {
 	return w.print(ctx, out, func(p *printer) error {
-		p.header("Transitions (" + p.program.Type.String() + ")")
-		p.counts(p.model.NumTransitions())
-		var row []int
-		return p.states(func(k, i int) error {
-			first, end := p.model.Choices(i)
-			for c := first; c < end; c++ {
-				row = p.sorted(row, c)
-				for _, t := range row {
-					p.transition(k, c, c-first, t)
+		if p.opts.Format == Plain {
+			p.header("Transitions (" + p.program.Type.String() + ")")
+		}
+		if p.opts.Format == Matlab {
+			p.matrices(p.symbol())
+		} else {
+			n := p.model.NumTransitions()
+			if p.merged() {
+				var err error
+				if n, err = p.count(p.weights); err != nil {
+					return err
 				}
 			}
-			return nil
-		})
+			p.counts(n)
+		}
+		return p.matrix(p.symbol(), true, p.weights)
 	})
+}
+
+// symbol is the name of the matrix in MATLAB.
+func (p *printer) symbol() string {
+	switch p.model.Kind {
+	case sparse.DTMC:
+		return "P"
+	case sparse.CTMC:
+		return "R"
+	}
+	return "S"
+}
+
+// count returns the number of steps in all.
+func (p *printer) count(steps func(dst []step, c int) []step) (int, error) {
+	n := 0
+	var row []step
+	for c := range p.model.NumChoices() {
+		if c&0xfff == 0 {
+			if err := p.ctx.Err(); err != nil {
+				return 0, err
+			}
+		}
+		row = steps(row, c)
+		n += len(row)
+	}
+	return n, nil
 }
 
 // counts writes the line of totals, which ends with n.
@@ -39,20 +71,103 @@ func (p *printer) counts(n int) {
 	p.end()
 }
 
-// transition writes transition t of choice c, the state's choice number j.
-func (p *printer) transition(k, c, j, t int) {
+// matrices declares the matrices in MATLAB: one, or in an MDP one for the first
+// choices of all states, one for the second, and so on.
+func (p *printer) matrices(name string) {
+	widest := 0
+	for i := range p.model.NumStates() {
+		first, end := p.model.Choices(i)
+		widest = max(widest, end-first)
+	}
+	for j := range widest {
+		p.matrixName(name, j)
+		p.text(" = sparse(")
+		p.int(p.model.NumStates())
+		p.text(",")
+		p.int(p.model.NumStates())
+		p.text(");")
+		p.end()
+	}
+}
+
+// matrixName writes the name of the matrix of choices number j in MATLAB.
+func (p *printer) matrixName(name string, j int) {
+	p.text(name)
+	if p.nondeterministic() {
+		p.int(j + 1)
+	}
+}
+
+// matrix writes steps, with their actions or without.
+func (p *printer) matrix(name string, actions bool, steps func(dst []step, c int) []step) error {
+	var row []step
+	var choices []int
+	return p.states(func(k, i int) error {
+		var err error
+		choices, err = p.choices(choices, i)
+		for j, c := range choices {
+			row = steps(row, c)
+			switch {
+			case p.opts.Format == Rows:
+				p.row(k, row)
+				if actions && !p.opts.NoActions && p.nondeterministic() {
+					p.text(" " + p.action(c))
+				}
+				p.end()
+			case p.opts.Format == Matlab:
+				for _, s := range row {
+					p.assignment(name, k, j, s)
+				}
+			default:
+				for _, s := range row {
+					if actions && p.nondeterministic() {
+						s.action = p.action(c)
+					}
+					p.step(k, j, s, !actions || p.probabilistic())
+				}
+			}
+		}
+		return err
+	})
+}
+
+// row writes "0 0.5:1 0.5:2".
+func (p *printer) row(k int, row []step) {
 	p.int(k)
-	at := t
+	for _, s := range row {
+		p.text(" ")
+		p.num(s.x)
+		p.text(":")
+		p.int(s.target)
+	}
+}
+
+// assignment writes "P(1,2)=0.5;".
+func (p *printer) assignment(name string, k, j int, s step) {
+	p.matrixName(name, j)
+	p.text("(")
+	p.int(k + 1)
+	p.text(",")
+	p.int(s.target + 1)
+	p.text(")=")
+	p.num(s.x)
+	p.text(";")
+	p.end()
+}
+
+// step writes a line of a .tra or .trew file, with its number or without.
+func (p *printer) step(k, j int, s step, number bool) {
+	p.int(k)
 	if p.nondeterministic() {
 		p.spaced(j)
-		at = c
 	}
-	p.text(" ")
-	p.target(t)
-	p.text(" ")
-	p.weight(t)
-	if a := p.action(at); a != "" {
-		p.text(" " + a)
+	p.spaced(s.target)
+	if number {
+		p.text(" ")
+		p.num(s.x)
+	}
+	if s.action != "" {
+		p.text(" " + s.action)
 	}
 	p.end()
 }
@@ -60,7 +175,13 @@ func (p *printer) transition(k, c, j, t int) {
 // States writes PRISM's .sta file: the variables, and their values in every state.
 func (w *Writer) States(ctx context.Context, out io.Writer) error {
 	return w.print(ctx, out, func(p *printer) error {
-		p.header("States")
+		matlab := p.opts.Format == Matlab
+		if !matlab || p.opts.Symbolic {
+			p.header("States")
+		}
+		if matlab {
+			p.text("% ")
+		}
 		p.text("(")
 		for i, v := range p.program.Vars {
 			if i > 0 {
@@ -70,20 +191,40 @@ func (w *Writer) States(ctx context.Context, out io.Writer) error {
 		}
 		p.text(")")
 		p.end()
+		if matlab {
+			p.text("states=[")
+			p.end()
+		}
 		state := p.space.State(nil, 0)
-		return p.states(func(k, i int) error {
-			p.int(k)
-			p.text(":")
-			p.valuation(p.space.State(state, i))
+		err := p.states(func(k, i int) error {
+			p.space.State(state, i)
+			if matlab {
+				p.values(state)
+			} else {
+				p.int(k)
+				p.text(":")
+				p.valuation(state)
+			}
 			p.end()
 			return nil
 		})
+		if matlab {
+			p.text("];")
+			p.end()
+		}
+		return err
 	})
 }
 
 // valuation writes "(0,true)".
 func (p *printer) valuation(state []int32) {
 	p.text("(")
+	p.values(state)
+	p.text(")")
+}
+
+// values writes "0,true".
+func (p *printer) values(state []int32) {
 	for i, v := range p.program.Vars {
 		if i > 0 {
 			p.text(",")
@@ -94,7 +235,6 @@ func (p *printer) valuation(state []int32) {
 		}
 		p.int(int(state[i]))
 	}
-	p.text(")")
 }
 
 // Labels writes PRISM's .lab file: init, deadlock and the labels of the
@@ -103,6 +243,29 @@ func (w *Writer) Labels(ctx context.Context, out io.Writer) error {
 	labels, err := w.labels(ctx)
 	if err != nil {
 		return err
+	}
+	return w.writeLabels(ctx, out, labels)
+}
+
+// PropertyLabels writes a .lab file with only those labels of Options.Program
+// that the program of the space does not have.
+//
+// Source: prism -exportproplabels.
+func (w *Writer) PropertyLabels(ctx context.Context, out io.Writer) error {
+	own := w.space.Program().Labels
+	extra := slices.DeleteFunc(slices.Clone(w.program.Labels), func(l sema.LabelDef) bool {
+		return slices.ContainsFunc(own, func(o sema.LabelDef) bool { return o.Name == l.Name })
+	})
+	labels, err := w.evaluate(ctx, extra)
+	if err != nil {
+		return err
+	}
+	return w.writeLabels(ctx, out, labels)
+}
+
+func (w *Writer) writeLabels(ctx context.Context, out io.Writer, labels []sparse.Label) error {
+	if w.opts.Format == Matlab {
+		return w.matlabLabels(ctx, out, labels)
 	}
 	return w.print(ctx, out, func(p *printer) error {
 		p.header("Labels")
@@ -135,12 +298,44 @@ func (w *Writer) Labels(ctx context.Context, out io.Writer) error {
 	})
 }
 
+// matlabLabels writes a vector of zeros and ones per label.
+func (w *Writer) matlabLabels(ctx context.Context, out io.Writer, labels []sparse.Label) error {
+	for _, l := range labels {
+		if !isWord(l.Name) {
+			return fmt.Errorf("label %q is no name in MATLAB", l.Name)
+		}
+	}
+	return w.print(ctx, out, func(p *printer) error {
+		for _, l := range labels {
+			p.text("l_" + l.Name + "=sparse(")
+			p.int(p.model.NumStates())
+			p.text(",1);")
+			p.end()
+		}
+		p.end()
+		return p.states(func(k, i int) error {
+			for _, l := range labels {
+				if l.States.Has(i) {
+					p.text("l_" + l.Name + "(")
+					p.int(k + 1)
+					p.text(")=1;")
+					p.end()
+				}
+			}
+			return nil
+		})
+	})
+}
+
 // labels evaluates all labels.
 func (w *Writer) labels(ctx context.Context) ([]sparse.Label, error) {
 	builtin := func(name string, index int) sema.LabelDef {
 		return sema.LabelDef{Name: name, X: &sema.Label{Base: sema.Base{T: sema.Bool}, Name: name, Index: index}}
 	}
-	defs := append([]sema.LabelDef{builtin("init", sema.LabelInit), builtin("deadlock", sema.LabelDeadlock)}, w.program.Labels...)
+	return w.evaluate(ctx, append([]sema.LabelDef{builtin("init", sema.LabelInit), builtin("deadlock", sema.LabelDeadlock)}, w.program.Labels...))
+}
+
+func (w *Writer) evaluate(ctx context.Context, defs []sema.LabelDef) ([]sparse.Label, error) {
 	var out []sparse.Label
 	for _, l := range defs {
 		if err := ctx.Err(); err != nil {
@@ -163,23 +358,41 @@ func (w *Writer) StateRewards(ctx context.Context, out io.Writer, index int) err
 		return err
 	}
 	return w.print(ctx, out, func(p *printer) error {
-		p.rewardHeader(index, "State")
-		n := 0
-		for i := range p.order {
-			if !rewardOf(r.State, r.StateRat, i).zero() {
-				n++
+		matlab := p.opts.Format == Matlab
+		name := "c" + strconv.Itoa(index+1)
+		if matlab {
+			p.text(name + " = sparse(")
+			p.int(p.model.NumStates())
+			p.text(",1);")
+		} else {
+			p.rewardHeader(index, "State")
+			n := 0
+			for i := range p.order {
+				if !rewardOf(r.State, r.StateRat, i).zero() {
+					n++
+				}
 			}
+			p.int(p.model.NumStates())
+			p.spaced(n)
 		}
-		p.int(p.model.NumStates())
-		p.spaced(n)
 		p.end()
 		return p.states(func(k, i int) error {
-			if x := rewardOf(r.State, r.StateRat, i); !x.zero() {
+			x := rewardOf(r.State, r.StateRat, i)
+			switch {
+			case x.zero():
+				return nil
+			case matlab:
+				p.text(name + "(")
+				p.int(k + 1)
+				p.text(")=")
+				p.num(x)
+				p.text(";")
+			default:
 				p.int(k)
 				p.text(" ")
 				p.num(x)
-				p.end()
 			}
+			p.end()
 			return nil
 		})
 	})
@@ -203,45 +416,23 @@ func (w *Writer) TransitionRewards(ctx context.Context, out io.Writer, index int
 		return err
 	}
 	return w.print(ctx, out, func(p *printer) error {
-		p.rewardHeader(index, "Transition")
-		n := 0
-		for c := range p.model.NumChoices() {
-			lo, hi := p.model.Row(c)
-			for t := lo; t < hi; t++ {
-				if !earned(c, t).zero() {
-					n++
-				}
-			}
+		steps := func(dst []step, c int) []step { return p.earnings(dst, c, earned) }
+		name := "C" + strconv.Itoa(index+1)
+		switch p.opts.Format {
+		case Plain:
+			p.rewardHeader(index, "Transition")
+		case Matlab:
+			p.matrices(name)
 		}
-		p.counts(n)
-		var row []int
-		return p.states(func(k, i int) error {
-			first, end := p.model.Choices(i)
-			for c := first; c < end; c++ {
-				row = p.sorted(row, c)
-				for _, t := range row {
-					p.reward(k, c-first, t, earned(c, t))
-				}
+		if p.opts.Format != Matlab {
+			n, err := p.count(steps)
+			if err != nil {
+				return err
 			}
-			return nil
-		})
+			p.counts(n)
+		}
+		return p.matrix(name, false, steps)
 	})
-}
-
-// reward writes the reward of a transition, unless it is zero.
-func (p *printer) reward(k, j, t int, x number) {
-	if x.zero() {
-		return
-	}
-	p.int(k)
-	if p.nondeterministic() {
-		p.spaced(j)
-	}
-	p.text(" ")
-	p.target(t)
-	p.text(" ")
-	p.num(x)
-	p.end()
 }
 
 // earned returns a function that tells the reward of transition t of choice c.

@@ -14,7 +14,7 @@ import (
 // Sources are PRISM's files of one model. Only the transitions are needed:
 // without States there is one variable x, the number of the state, and without
 // Labels state 0 is initial. The i-th .srew and the i-th .trew file are about
-// one reward structure.
+// one reward structure; a zero Source stands for rewards that it does not have.
 type Sources struct {
 	Transitions       Source
 	States, Labels    *Source
@@ -129,14 +129,14 @@ func (r *reading) structure(i int) error {
 	var state, trans *column
 	var err error
 	name := ""
-	if i < len(r.src.StateRewards) {
+	if i < len(r.src.StateRewards) && r.src.StateRewards[i].Text != nil {
 		if s, state, err = readStateRewards(r.ctx, r.src.StateRewards[i], r.model, r.opts.Exact); err != nil {
 			return err
 		}
 		r.errs = append(r.errs, s.errs...)
 		name = s.name
 	}
-	if i < len(r.src.TransitionRewards) {
+	if i < len(r.src.TransitionRewards) && r.src.TransitionRewards[i].Text != nil {
 		if t, trans, err = readTransitionRewards(r.ctx, r.src.TransitionRewards[i], r.model, r.opts.Exact, r.tra.assembly.choices); err != nil {
 			return err
 		}

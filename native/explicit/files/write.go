@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math/big"
-	"slices"
 	"strconv"
 
 	"tilecheck/native/explicit"
@@ -25,7 +24,23 @@ const DefaultPrecision = 16
 // it was.
 const MaxPrecision = 17
 
-// Options changes what a Writer writes. The zero value is PRISM's default.
+// Format is how PRISM's files are written.
+type Format int
+
+const (
+	// Plain is PRISM's explicit format, the only one that is read again.
+	Plain Format = iota
+	// Rows has the transitions of a state, in an MDP of a choice, on one line,
+	// as 0.5:1 0.5:2. It changes .tra and .trew files and leaves out their
+	// comments and, in a Markov chain, their actions.
+	Rows
+	// Matlab is MATLAB code that makes sparse matrices, with indices from 1. It
+	// leaves out the comments and the actions.
+	Matlab
+)
+
+// Options changes what a Writer writes. The zero value is the default of PRISM's
+// explicit engine.
 type Options struct {
 	// Program has the labels to write; nil means those of the space. One that
 	// sema.Properties.Instantiate returned has the labels of a properties file, too.
@@ -37,6 +52,19 @@ type Options struct {
 	NoHeaders bool
 	// NoValuations leaves the values of the variables out of DOT and DRN.
 	NoValuations bool
+	// NoActions leaves out the actions.
+	NoActions bool
+	// Format is the format of PRISM's files; DOT and DRN have none.
+	Format Format
+	// Symbolic writes PRISM's files as PRISM's symbolic engines do, from which
+	// Rows and Matlab come: actions in the reverse of their order, those of a
+	// Markov chain before targets, numbers as C writes them, and mistakes, too. A
+	// reader of MATLAB code that has two transitions with one target takes the
+	// second for both, and a comment of a .sta file is none in MATLAB. Without it,
+	// transitions that only an action tells apart are one where no action is
+	// written: their weights are added up, and their reward is the mean. Equal
+	// choices of a state are one with and without it; the symbolic engines have both.
+	Symbolic bool
 }
 
 // Writer writes one state space. It is not safe for concurrent use.
@@ -46,17 +74,24 @@ type Writer struct {
 	program *sema.Program
 	opts    Options
 	order   []uint32 // state by the number it is written with
+	row     []int    // scratch
 	numbers []uint32 // the inverse of order
 }
 
-// NewWriter returns a writer of DTMCs, MDPs and CTMCs; other types of models
-// are refused with a *compile.UnsupportedError.
+// NewWriter returns a writer of DTMCs, MDPs, CTMCs and LTSs; other types of models
+// are refused with a *compile.UnsupportedError. LTSs, which have no probabilities,
+// are written as PRISM's explicit engine does, which is the only one that has them.
 func NewWriter(s *explicit.Space, opts Options) (*Writer, error) {
 	p := cmp.Or(opts.Program, s.Program())
 	switch p.Type {
 	case syntax.DTMC, syntax.MDP, syntax.CTMC:
+	case syntax.LTS:
+		opts.Symbolic = false
+		if opts.Format != Plain {
+			return nil, &compile.UnsupportedError{File: p.File, Msg: "LTSs are exported in PRISM's explicit format only"}
+		}
 	default:
-		return nil, &compile.UnsupportedError{File: p.File, Msg: fmt.Sprintf("found a model of type %s, only DTMCs, MDPs and CTMCs can be exported", p.Type)}
+		return nil, &compile.UnsupportedError{File: p.File, Msg: fmt.Sprintf("found a model of type %s, only DTMCs, MDPs, CTMCs and LTSs can be exported", p.Type)}
 	}
 	opts.Precision = cmp.Or(opts.Precision, DefaultPrecision)
 	if opts.Precision < 1 || opts.Precision > MaxPrecision {
@@ -113,7 +148,6 @@ func (p *printer) text(s string) { p.line = append(p.line, s...) }
 func (p *printer) int(i int)     { p.line = strconv.AppendInt(p.line, int64(i), 10) }
 func (p *printer) num(n number)  { p.line = p.appendNumber(p.line, n) }
 func (p *printer) target(t int)  { p.int(int(p.numbers[p.model.Target[t]])) }
-func (p *printer) weight(t int)  { p.num(p.weightOf(t)) }
 
 // spaced writes a space and a number.
 func (p *printer) spaced(i int) {
@@ -132,6 +166,9 @@ func (w *Writer) appendNumber(dst []byte, n number) []byte {
 	if n.r != nil {
 		return append(dst, n.r.RatString()...)
 	}
+	if w.opts.Symbolic {
+		return strconv.AppendFloat(dst, n.f, 'g', w.opts.Precision, 64)
+	}
 	return appendDouble(dst, w.opts.Precision, n.f)
 }
 
@@ -143,9 +180,9 @@ func (w *Writer) weightOf(t int) number {
 }
 
 // action returns the name of the action of a choice of an MDP or of a
-// transition of a Markov chain, and "" if it has none.
+// transition of a Markov chain, and "" if it has none or none is written.
 func (w *Writer) action(i int) string {
-	if w.model.Actions == nil || w.model.Actions[i] == sparse.NoAction {
+	if w.opts.NoActions || w.model.Actions == nil || w.model.Actions[i] == sparse.NoAction {
 		return ""
 	}
 	return w.space.Program().Actions[w.model.Actions[i]-1]
@@ -153,25 +190,8 @@ func (w *Writer) action(i int) string {
 
 func (w *Writer) nondeterministic() bool { return w.model.Kind == sparse.MDP }
 
-// sorted lists the transitions of a choice by target and then, in a Markov
-// chain, by action, where no action compares as the word null.
-//
-// Source: reference, section 6.
-func (w *Writer) sorted(dst []int, c int) []int {
-	dst = dst[:0]
-	lo, hi := w.model.Row(c)
-	for t := lo; t < hi; t++ {
-		dst = append(dst, t)
-	}
-	slices.SortStableFunc(dst, func(a, b int) int {
-		d := cmp.Compare(w.numbers[w.model.Target[a]], w.numbers[w.model.Target[b]])
-		if d != 0 || w.nondeterministic() {
-			return d
-		}
-		return cmp.Compare(cmp.Or(w.action(a), "null"), cmp.Or(w.action(b), "null"))
-	})
-	return dst
-}
+// probabilistic reports whether transitions have weights.
+func (w *Writer) probabilistic() bool { return w.program.Type != syntax.LTS }
 
 // rewardOf returns entry i of a reward that may be nil.
 func rewardOf(values []float64, rats []*big.Rat, i int) number {
