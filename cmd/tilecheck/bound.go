@@ -29,10 +29,20 @@ type boundCmd struct {
 	Time        time.Duration `help:"Stop looking for more states after this time; the result then depends on the machine." placeholder:"DURATION"`
 	Workers     int           `help:"Goroutines that ask the strategy; the result does not depend on it (default: one per processor)." placeholder:"N"`
 	Refine      int           `help:"Survey again so many times with the best moves that are known." default:"3" placeholder:"N"`
+	Boards      boundBoards   `help:"Boards that the strategy sees and that the proof rests on: raw, as they are; canonical, the least image; auto: raw first, unless the strategy is random or optimal play, then canonical refinements." enum:"auto,raw,canonical" default:"auto" placeholder:"BOARDS"`
 	Certificate string        `help:"Also write the proof, for --check; compressed when the name ends in .gz." placeholder:"FILE"`
 	Check       string        `help:"Check a certificate instead." placeholder:"FILE"`
 	Format      report.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
 }
+
+// boundBoards says which boards stand for the boards of the game.
+type boundBoards string
+
+const (
+	boardsAuto      boundBoards = "auto"
+	boardsRaw       boundBoards = "raw"
+	boardsCanonical boundBoards = "canonical"
+)
 
 // bytesPerState is what a survey takes for each state, its tables included, as measured on 4x4.
 const bytesPerState = 400
@@ -66,29 +76,49 @@ func (c *boundCmd) Run(ctx context.Context, env *world) error {
 	if err != nil {
 		return outOfLimit(tooLarge(s, err))
 	}
-	own, refined, err := c.refine(ctx, part)
+	best, err := c.refine(ctx, part)
 	if err != nil {
 		return err
 	}
-	bound, err := c.prove(ctx, refined)
-	if err != nil {
+	if err := c.certify(ctx, best.part); err != nil {
 		return err
 	}
 	done()
-	bound.Own = own
-	return c.table(s, refined, bound, time.Since(start)).Write(env.stdout, c.Format, env.reportOptions())
+	return c.table(fmt.Sprintf("%s, on %s", s, boardsText(opt.Canonical)), best, time.Since(start)).Write(env.stdout, c.Format, env.reportOptions())
 }
 
-// refine returns the strategy's own bounds and the part that is left after all refinements.
-func (c *boundCmd) refine(ctx context.Context, part *induced.Part) (own [2]induced.Fixed, refined *induced.Part, err error) {
+// proven is a part with what it proves, and whether the time was over before the search was.
+type proven struct {
+	part  *induced.Part
+	bound *induced.Bound
+	late  bool
+}
+
+// refine returns the part that proves most, the first one or a refined one. The strategy's own bounds are those of the first.
+func (c *boundCmd) refine(ctx context.Context, part *induced.Part) (*proven, error) {
 	bound, err := part.Prove(ctx, nil)
-	for i := 0; err == nil && i < c.Refine && !part.Late(); i++ {
-		part, err = part.Refine(ctx)
-	}
 	if err != nil {
-		return own, nil, err
+		return nil, err
 	}
-	return bound.Own, part, nil
+	best, refine := &proven{part: part, bound: bound}, (*induced.Part).RefineCanonical
+	if c.Boards == boardsRaw {
+		refine = (*induced.Part).Refine
+	}
+	for i := 0; i < c.Refine && !part.Late(); i++ {
+		if part, err = refine(part, ctx); err != nil {
+			return nil, err
+		}
+		next, err := part.Prove(ctx, nil)
+		if err != nil {
+			return nil, err
+		}
+		if next.Optimal > best.bound.Optimal {
+			next.Own = bound.Own
+			best.part, best.bound = part, next
+		}
+	}
+	best.late = part.Late()
+	return best, nil
 }
 
 func (c *boundCmd) options() (s strategy.Strategy, opt induced.PartOptions, err error) {
@@ -110,6 +140,7 @@ func (c *boundCmd) options() (s strategy.Strategy, opt induced.PartOptions, err 
 	if s, err = strategy.Parse(c.Strategy, strategy.Setting{Rules: g.Rules, Max: g.Max}); err != nil {
 		return nil, opt, usageError("%w", err)
 	}
+	opt.Canonical = c.Boards == boardsCanonical || c.Boards == boardsAuto && induced.SymmetricValue(s)
 	return s, opt, nil
 }
 
@@ -121,35 +152,42 @@ func outOfLimit(err error) error {
 	return err
 }
 
-// prove computes the bound and writes the certificate that was asked for.
-func (c *boundCmd) prove(ctx context.Context, part *induced.Part) (bound *induced.Bound, err error) {
+// certify writes the certificate that was asked for.
+func (c *boundCmd) certify(ctx context.Context, part *induced.Part) error {
 	if c.Certificate == "" {
-		return part.Prove(ctx, nil)
+		return nil
 	}
-	err = atomicfile.Write(c.Certificate, func(w io.Writer) error {
+	return atomicfile.Write(c.Certificate, func(w io.Writer) error {
 		if !strings.HasSuffix(c.Certificate, ".gz") {
-			bound, err = part.Prove(ctx, w)
+			_, err := part.Prove(ctx, w)
 			return err
 		}
 		z := gzip.NewWriter(w)
-		bound, err = part.Prove(ctx, z)
+		_, err := part.Prove(ctx, z)
 		return errors.Join(err, z.Close())
 	})
-	return bound, err
 }
 
-func (c *boundCmd) table(s strategy.Strategy, part *induced.Part, bound *induced.Bound, elapsed time.Duration) *report.Table {
-	t := c.newTable()
+func boardsText(canonical bool) string {
+	if canonical {
+		return "canonical boards"
+	}
+	return "raw boards"
+}
+
+// table says what was found; own is the strategy that bound.Own is about.
+func (c *boundCmd) table(own string, best *proven, elapsed time.Duration) *report.Table {
+	t, part, bound := c.newTable(), best.part, best.bound
 	number := func(x induced.Fixed) report.Cell { return report.Cell{Text: x.String(), Value: x.Float64()} }
 	t.Append("optimal play wins at least", number(bound.Optimal), "certified lower bound")
-	t.Append("strategy wins at least", number(bound.Own[0]), s.String()+", on canonical boards")
+	t.Append("strategy wins at least", number(bound.Own[0]), own)
 	t.Append("strategy wins at most", number(bound.Own[1]), nil)
-	t.Append("states", part.States(), "looked at in the end")
-	t.Append("boards", bound.Boards, "in the certificate")
+	t.Append("states", part.States(), "of the part with the greatest bound")
+	t.Append("boards", bound.Boards, "in the certificate: "+boardsText(part.Canonical()))
 	t.Append("cutoff", report.Cell{Text: fmt.Sprintf("%.3g", part.Cutoff()), Value: part.Cutoff()}, "probability below which boards were left out")
 	t.Append("passes", part.Passes(), nil)
 	t.Append("seconds", report.Cell{Text: fmt.Sprintf("%.3g", elapsed.Seconds()), Value: elapsed.Seconds()}, nil)
-	if part.Late() {
+	if best.late {
 		t.Notes = append(t.Notes, "The time was over before the states were: another run may look at others.")
 	}
 	return t
@@ -181,7 +219,7 @@ func (c *boundCmd) check(ctx context.Context, env *world) error {
 	t.Append("board", fmt.Sprintf("%dx%d", checked.Rows, checked.Cols), nil)
 	t.Append("max", checked.Max, "the tile that wins")
 	t.Append("optimal play wins at least", report.Cell{Text: checked.Bound.String(), Value: checked.Bound.Float64()}, "checked")
-	t.Append("boards", checked.Entries, nil)
+	t.Append("boards", checked.Entries, boardsText(checked.Canonical))
 	t.Append("made from", checked.Strategy, nil)
 	elapsed := time.Since(start).Seconds()
 	t.Append("seconds", report.Cell{Text: fmt.Sprintf("%.3g", elapsed), Value: elapsed}, nil)

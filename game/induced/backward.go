@@ -11,8 +11,8 @@ import (
 type Bound struct {
 	// Optimal is a lower bound of the greatest winning probability that any strategy has.
 	Optimal Fixed
-	// Own contains the winning probability of the strategy, played on canonical boards: what the part lacks is lost for the lower end
-	// and won for the upper end.
+	// Own contains the winning probability of the strategy on the boards of the part, as they are or canonical: what the part lacks is lost
+	// for the lower end and won for the upper end.
 	Own [2]Fixed
 	// Boards is the number of boards that Optimal rests on: states without the memory.
 	Boards int
@@ -142,7 +142,7 @@ func (b *backward) worth(x game.Board) Fixed {
 	if x.AtLeast(b.survey.opt.Max) {
 		return Scale
 	}
-	x, _ = b.survey.opt.Rules.Canonical(x)
+	x = b.survey.representative(x)
 	value, _ := b.best[halfSum(x)].get(x)
 	return value
 }
@@ -152,7 +152,7 @@ func (b *backward) owned(x game.Board, memory, end int) Fixed {
 	if x.AtLeast(b.survey.opt.Max) {
 		return Scale
 	}
-	x, _ = b.survey.opt.Rules.Canonical(x)
+	x = b.survey.representative(x)
 	if l := b.own[halfSum(x)]; l != nil {
 		if ends, known := l[memory].get(x); known {
 			return ends[end]

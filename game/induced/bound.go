@@ -16,6 +16,8 @@ import (
 type PartOptions struct {
 	Rules *game.Rules
 	Max   int
+	// Canonical makes the strategy play on canonical boards: see Part.
+	Canonical bool
 	// States is the greatest number of states of the part; 0 is DefaultPartStates.
 	States int
 	// Time is when to stop looking for a larger part; 0 is never. The part then depends on the machine.
@@ -36,15 +38,31 @@ type PartProgress struct {
 	Limit  int
 }
 
-// Part is a part of the boards that a strategy visits when it plays on canonical boards: it sees the least of the images of the board and
-// makes the image of the move that it chooses there. Symmetric boards are then one. For a strategy that treats symmetric boards alike that
-// is the strategy itself; for another one, such as a preference list, it is a different one.
+// Part is a part of the boards that a strategy visits, each with what the strategy remembers there.
+//
+// On canonical boards the strategy sees the least of the images of the board and makes the image of the move that it chooses there. Symmetric
+// boards are then one, so that a part has up to eight times as many. That strategy has the value of the strategy itself when
+// [SymmetricValue] says so. It is another one for, say, a preference list.
 type Part struct {
 	survey *survey
 	layers []layer // by half of the sum of the tiles
 	states int
 	passes int
 	cutoff float64
+}
+
+// Canonical reports whether the boards are canonical; otherwise they are as they are.
+func (p *Part) Canonical() bool { return p.survey.opt.Canonical }
+
+// SymmetricValue reports whether a strategy is known to win with the same probability on canonical boards. It does not ask the strategy, and
+// knows two:
+//
+//   - random treats images alike, since each legal move is as likely, and so is itself on canonical boards.
+//   - optimal:objective=win makes a best move on the canonical board, and its image is a best move on the board. So it makes a best move
+//     everywhere and wins with the greatest probability, as it does on boards as they are. Between best moves it may choose differently,
+//     and moves that are best to the last bit of package solve need not be best: the two probabilities may differ by its rounding error.
+func SymmetricValue(s strategy.Strategy) bool {
+	return slices.Contains([]string{"random", "optimal:objective=win"}, s.String())
 }
 
 // States returns the number of states, boards with a memory.
@@ -187,6 +205,14 @@ func (v *survey) pass(ctx context.Context, cutoff float64, limit int, last *Part
 		return nil, err
 	}
 	return f.part, nil
+}
+
+// representative returns the board that stands for a board, in parts and in tables: itself, unless boards are canonical.
+func (v *survey) representative(b game.Board) game.Board {
+	if v.opt.Canonical {
+		b, _ = v.opt.Rules.Canonical(b)
+	}
+	return b
 }
 
 func (v *survey) overdue() bool {

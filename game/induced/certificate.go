@@ -12,18 +12,20 @@ import (
 
 // certificate writes the certificate of a lower bound: text in lines, so that a checker is a short program in any language.
 //
-//	tilecheck certificate 1
+//	tilecheck certificate 2
 //	board 2x2
+//	boards raw
 //	max 16
 //	scale 1000000000000000
 //	strategy "pref:left,up,down,right"
-//	1321 left 900000000000000
-//	bound 235455485666664
+//	3232 up 1000000000000000
+//	bound 959916307694443
 //	sha256 …
 //
 // An entry is a board, the exponents of its tiles row by row in hexadecimal and 0 for an empty cell, a move, and a lower bound of the
-// probability of winning from there, in units of 1/scale. Entries have descending sums of tiles. The last line has the SHA-256 of the lines
-// before it. CheckCertificate says what makes it valid.
+// probability of winning from there, in units of 1/scale. With "boards raw" it is about that board only, with "boards canonical" about its
+// images under the symmetries of the board too. Entries have descending sums of tiles. The last line has the SHA-256 of the lines before it.
+// CheckCertificate says what makes it valid.
 type certificate struct {
 	out   *bufio.Writer
 	sum   hash.Hash
@@ -35,8 +37,12 @@ func newCertificate(w io.Writer, p *Part) *certificate {
 	c := &certificate{sum: sha256.New(), cells: p.survey.opt.Rules.Shape().Cells()}
 	c.out = bufio.NewWriter(io.MultiWriter(w, c.sum))
 	// Write errors stay with the writer until finish.
-	fmt.Fprintf(c.out, "tilecheck certificate 1\nboard %s\nmax %d\nscale %d\nstrategy %q\n",
-		p.survey.opt.Rules.Shape(), game.Value(p.survey.opt.Max), Scale, p.survey.strategy)
+	boards := "raw"
+	if p.Canonical() {
+		boards = "canonical"
+	}
+	fmt.Fprintf(c.out, "tilecheck certificate 2\nboard %s\nboards %s\nmax %d\nscale %d\nstrategy %q\n",
+		p.survey.opt.Rules.Shape(), boards, game.Value(p.survey.opt.Max), Scale, p.survey.strategy)
 	return c
 }
 

@@ -137,10 +137,8 @@ func (x *explorer) run(ctx context.Context) error {
 	}
 	for half := 0; x.open > 0; half++ {
 		for _, s := range x.layers[half] {
-			if len(x.order)&0xff == 0 {
-				if err := ctx.Err(); err != nil {
-					return err
-				}
+			if err := ctx.Err(); err != nil { // every time: a decision can take seconds
+				return err
 			}
 			x.order = append(x.order, s)
 			x.open--

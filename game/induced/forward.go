@@ -227,6 +227,5 @@ func (f *forward) visit(b game.Board, memory int, p float64) {
 	if f.pending[half][memory] == nil {
 		f.pending[half][memory] = newTable[float64](0)
 	}
-	b, _ = f.opt.Rules.Canonical(b)
-	*f.pending[half][memory].at(b) += p
+	*f.pending[half][memory].at(f.representative(b)) += p
 }

@@ -3,8 +3,10 @@ package induced_test
 import (
 	"fmt"
 	"math/big"
+	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"tilecheck/game"
@@ -36,6 +38,54 @@ func parse(t testing.TB, spec string, opt induced.Options) strategy.Strategy {
 		t.Fatal(err)
 	}
 	return s
+}
+
+// remembered is a strategy that is asked once about each board: tests look at the same boards several times, and searching takes most of
+// their time. Its choosers share what they know, so only one goroutine may have any.
+type remembered struct {
+	strategy.Strategy
+	chooser strategy.Chooser
+	choices map[induced.State][]strategy.Choice
+	moves   *sync.Map // of players, from boards to moves: they are not those of the choosers
+}
+
+func remember(s strategy.Strategy) remembered {
+	return remembered{s, s.Chooser(), map[induced.State][]strategy.Choice{}, new(sync.Map)}
+}
+
+func (r remembered) Chooser() strategy.Chooser { return r }
+
+func (r remembered) Decide(b game.Board, legal game.Moves, memory int) ([]strategy.Choice, error) {
+	key := induced.State{Board: b, Memory: memory}
+	if choices, known := r.choices[key]; known {
+		return choices, nil
+	}
+	choices, err := r.chooser.Decide(b, legal, memory)
+	r.choices[key] = choices
+	return choices, err
+}
+
+func (r remembered) Player() strategy.Player {
+	if !r.Deterministic() || r.Memory() > 1 {
+		return r.Strategy.Player()
+	}
+	return rememberingPlayer{r.Strategy.Player(), r.moves}
+}
+
+type rememberingPlayer struct {
+	strategy.Player
+	moves *sync.Map
+}
+
+func (p rememberingPlayer) Choose(b game.Board, legal game.Moves, rng *rand.Rand) (game.Dir, error) {
+	if d, known := p.moves.Load(b); known {
+		return d.(game.Dir), nil
+	}
+	d, err := p.Player.Choose(b, legal, rng)
+	if err == nil {
+		p.moves.Store(b, d)
+	}
+	return d, err
 }
 
 // specs returns a strategy of every family and some with other options.

@@ -6,13 +6,11 @@ import (
 	"io"
 	"math"
 	"math/big"
-	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
-	"tilecheck/game"
 	"tilecheck/game/induced"
 	"tilecheck/game/play"
 	"tilecheck/game/strategy"
@@ -40,7 +38,7 @@ type exported struct {
 func export(t *testing.T, g setting, spec string) *exported {
 	t.Helper()
 	x := &exported{setting: g, spec: spec, opt: g.options(t)}
-	x.s = parse(t, spec, x.opt)
+	x.s = remember(parse(t, spec, x.opt))
 	var err error
 	if x.chain, err = induced.Explore(t.Context(), x.s, x.opt); err != nil {
 		t.Fatal(err)
@@ -118,14 +116,16 @@ func (x *exported) space(t *testing.T, fractions bool) files.Sources {
 	}
 }
 
-// long reports whether a strategy takes too long for every run of the tests: its distributions alone take seconds.
-func long(spec string) bool { return strings.HasPrefix(spec, "mc:runs=50") }
+// long reports whether a strategy takes too long for every run of the tests: its distributions or its games alone take seconds.
+func (s setting) long(spec string) bool {
+	return strings.HasPrefix(spec, "mc:runs=50") || strings.HasPrefix(spec, "mc:") && s.exp > 4
+}
 
 // everyModel calls f for every strategy on 2x2 to 16 and 32, and every deterministic one on 2x3 to 32.
 func everyModel(t *testing.T, all bool, f func(t *testing.T, x *exported)) {
 	for _, g := range []setting{{2, 2, 4}, {2, 2, 5}, {2, 3, 5}} {
 		for _, spec := range listed(t, g) {
-			if long(spec) && !all || g.cols > 2 && !parse(t, spec, g.options(t)).Deterministic() {
+			if g.long(spec) && !all || g.cols > 2 && !parse(t, spec, g.options(t)).Deterministic() {
 				continue
 			}
 			t.Run(g.String()+"/"+nameOf(spec), func(t *testing.T) {
@@ -138,7 +138,7 @@ func everyModel(t *testing.T, all bool, f func(t *testing.T, x *exported)) {
 	}
 }
 
-// A model of a strategy has its value, whatever a scheduler does, so have the files of its chain, and so have games. docs/proof.md says it.
+// A model of a strategy has its value, whatever a scheduler does, so have the files of its chain, a survey, and games. docs/proof.md says it.
 func TestModels(t *testing.T) {
 	table := readTable(t)
 	everyModel(t, false, func(t *testing.T, x *exported) {
@@ -171,6 +171,9 @@ func TestModels(t *testing.T) {
 				t.Errorf("the game ends with probability %v, want 1", vs[1].Value.Num)
 			}
 		}
+		if x.win != nil {
+			x.surveyed(t)
+		}
 		row, known := table[x.key()]
 		if !known {
 			t.Fatalf("docs/proof.md has no row that begins with %q", x.key())
@@ -190,7 +193,7 @@ func TestModels(t *testing.T) {
 func (x *exported) games(t *testing.T) stats.Interval {
 	t.Helper()
 	m := play.Match{Shape: x.opt.Rules.Shape(), Goal: x.opt.Max, Seed: 1}
-	out, err := play.Run(t.Context(), play.Options{Match: m, Strategy: remembering{x.s}, Games: 20_000})
+	out, err := play.Run(t.Context(), play.Options{Match: m, Strategy: x.s, Games: 20_000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,30 +205,6 @@ func (x *exported) games(t *testing.T) stats.Interval {
 		t.Errorf("%d of %d games are won, which is in [%v, %v]; direct evaluation is %v", out.Won.K, out.Won.N, i.Lo, i.Hi, x.about)
 	}
 	return i
-}
-
-// remembering is a strategy whose players keep the moves that they need not choose again, so that many games take little time.
-type remembering struct{ strategy.Strategy }
-
-func (r remembering) Player() strategy.Player {
-	if !r.Deterministic() || r.Memory() > 1 {
-		return r.Strategy.Player()
-	}
-	return &rememberingPlayer{r.Strategy.Player(), map[game.Board]game.Dir{}}
-}
-
-type rememberingPlayer struct {
-	strategy.Player
-	known map[game.Board]game.Dir
-}
-
-func (p *rememberingPlayer) Choose(b game.Board, legal game.Moves, rng *rand.Rand) (game.Dir, error) {
-	if d, known := p.known[b]; known {
-		return d, nil
-	}
-	d, err := p.Player.Choose(b, legal, rng)
-	p.known[b] = d
-	return d, err
 }
 
 // Where the scheduler places the tiles the value of the game lies between the extremes, and a module that draws is the game.

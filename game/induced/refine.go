@@ -2,7 +2,9 @@ package induced
 
 import (
 	"context"
+	"maps"
 	"math/big"
+	"slices"
 
 	"tilecheck/game"
 	"tilecheck/game/strategy"
@@ -11,8 +13,16 @@ import (
 // Refine surveys again, with the best move that the part knows on each of its boards; the strategy is asked elsewhere only. The best move
 // counts leaving the part as bad, so that the next part has more of what is visited, and proves more. What is then called the strategy is
 // the refined one. The time of the survey still counts: when it is over, the part itself is returned. The error is that of Survey.
-func (p *Part) Refine(ctx context.Context) (*Part, error) {
+func (p *Part) Refine(ctx context.Context) (*Part, error) { return p.refine(ctx, p.Canonical()) }
+
+// RefineCanonical is Refine with a result on canonical boards, whatever the boards of the part are. So a part that begins with what a
+// strategy does on boards as they are ends with as many different boards as there is room for.
+func (p *Part) RefineCanonical(ctx context.Context) (*Part, error) { return p.refine(ctx, true) }
+
+func (p *Part) refine(ctx context.Context, canonical bool) (*Part, error) {
 	v := *p.survey
+	v.opt.Canonical = canonical
+	v.known, v.decisions = maps.Clone(v.known), slices.Clip(v.decisions) // the part keeps its own
 	guide, err := p.guide(ctx, &v)
 	if err != nil {
 		return nil, err
@@ -26,9 +36,9 @@ func (p *Part) Refine(ctx context.Context) (*Part, error) {
 	return p, nil
 }
 
-// guide returns the best moves on the boards of the part. They leave the memory at 0.
+// guide returns the best moves on the boards of the part, on those that stand for them in v. They leave the memory at 0.
 func (p *Part) guide(ctx context.Context, v *survey) ([]layer, error) {
-	g := &guide{Part: p, values: map[int]*table[float64]{}}
+	g := &guide{survey: v, values: map[int]*table[float64]{}}
 	var moves [4]uint32
 	for dir := range moves {
 		moves[dir] = v.intern([]strategy.Choice{{Dir: game.Dir(dir), Prob: big.NewRat(1, 1)}})
@@ -39,6 +49,9 @@ func (p *Part) guide(ctx context.Context, v *survey) ([]layer, error) {
 		g.values[half] = newTable[float64](0)
 		out[half] = make(layer, len(p.layers[half]))
 		for m, l := range p.layers[half] {
+			if v.opt.Canonical && !p.Canonical() {
+				l.boards = v.representatives(l.boards)
+			}
 			out[half][m] = boards{boards: l.boards, decisions: make([]uint32, len(l.boards))}
 			for i, b := range l.boards {
 				if i%chunk == 0 {
@@ -55,17 +68,27 @@ func (p *Part) guide(ctx context.Context, v *survey) ([]layer, error) {
 	return out, nil
 }
 
+// representatives returns the boards that stand for some, each once and sorted.
+func (v *survey) representatives(all []game.Board) []game.Board {
+	out := make([]game.Board, len(all))
+	for i, b := range all {
+		out[i] = v.representative(b)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
 // guide estimates values: of winning, and of coming far where the part ends.
 type guide struct {
-	*Part
+	*survey
 	values map[int]*table[float64] // by half of the sum
 }
 
 func (g *guide) best(b game.Board) (dir game.Dir, value float64) {
-	legal := g.survey.opt.Rules.Legal(b)
+	legal := g.opt.Rules.Legal(b)
 	value = -1
 	for i := range legal.Len() {
-		after, _, _ := g.survey.opt.Rules.Move(b, legal.At(i))
+		after, _, _ := g.opt.Rules.Move(b, legal.At(i))
 		if x := g.mean(after); x > value {
 			dir, value = legal.At(i), x
 		}
@@ -74,11 +97,11 @@ func (g *guide) best(b game.Board) (dir game.Dir, value float64) {
 }
 
 func (g *guide) mean(after game.Board) float64 {
-	if after.AtLeast(g.survey.opt.Max) {
+	if after.AtLeast(g.opt.Max) {
 		return 1
 	}
 	sum, n := 0.0, 0.0
-	for i := range g.survey.opt.Rules.Shape().Cells() {
+	for i := range g.opt.Rules.Shape().Cells() {
 		if after>>(4*i)&15 == 0 {
 			sum += (game.FourOdds-1)*g.value(after|1<<(4*i)) + g.value(after|2<<(4*i))
 			n += game.FourOdds
@@ -88,18 +111,17 @@ func (g *guide) mean(after game.Board) float64 {
 }
 
 func (g *guide) value(b game.Board) float64 {
-	if b.AtLeast(g.survey.opt.Max) {
+	if b.AtLeast(g.opt.Max) {
 		return 1
 	}
-	rules := g.survey.opt.Rules
-	b, _ = rules.Canonical(b)
+	b = g.representative(b)
 	half := halfSum(b)
 	if value, known := g.values[half].get(b); known {
 		return value
 	}
-	if rules.Legal(b) == 0 {
+	if g.opt.Rules.Legal(b) == 0 {
 		return 0
 	}
 	// Outside the part the end is open: worth less than half of a win, and more the later it is.
-	return 0.5 * min(1, float64(half)/float64(int(1)<<g.survey.opt.Max))
+	return 0.5 * min(1, float64(half)/float64(int(1)<<g.opt.Max))
 }

@@ -19,6 +19,7 @@ import (
 // CheckedBound is what a valid certificate proves.
 type CheckedBound struct {
 	Rows, Cols int
+	Canonical  bool   // whether entries are about the images of their boards too
 	Max        int    // the tile that wins
 	Strategy   string // what the certificate was made from; nothing depends on it
 	Entries    int
@@ -29,8 +30,8 @@ type CheckedBound struct {
 // here, in the plainest way. The error has the line of what is wrong, or is that of r or ctx.
 //
 // A certificate is valid when no entry's value is more than that of its move: over all empty cells, the mean of 9/10 of the value of the
-// board with a 2 there and 1/10 of that with a 4. A board with the winning tile is worth 1, one without an entry 0, and symmetric boards
-// are worth the same. Values rest on boards with larger sums. So by induction none is more than the best player's probability of winning
+// board with a 2 there and 1/10 of that with a 4. A board with the winning tile is worth 1 and one without an entry 0. With canonical
+// boards an entry is about the images of its board too; with raw ones no symmetry is used. Values rest on boards with larger sums. So by induction none is more than the best player's probability of winning
 // from there, and neither is the bound, the mean over the first two tiles. The checksum is against accidents.
 func CheckCertificate(ctx context.Context, r io.Reader) (*CheckedBound, error) {
 	k := &checker{in: bufio.NewScanner(r), hash: sha256.New(), values: map[int]map[cells]uint64{}, sum: 1 << 30}
@@ -50,8 +51,8 @@ type checker struct {
 	hash   hash.Hash
 	exp    byte                     // of the winning tile
 	moves  map[string][][]int       // the cells of each line, from the wall on
-	images [][]int                  // for each symmetry where each cell comes from
-	values map[int]map[cells]uint64 // of the entries, by the sum of the tiles and the least image
+	images [][]int                  // for each symmetry where each cell comes from; none when boards are raw
+	values map[int]map[cells]uint64 // of the entries, by the sum of the tiles and the least image of those in images
 	sum    int                      // of the tiles of the last entry
 }
 
@@ -84,21 +85,23 @@ func (k *checker) next() (string, error) {
 	return text, nil
 }
 
-// header reads the first lines and lists the moves and symmetries of the board.
+// header reads the first lines and lists the moves of the board, and its symmetries unless boards are raw.
 func (k *checker) header() error {
-	const format = "tilecheck certificate 1 board %dx%d max %d scale 1000000000000000 strategy %q"
+	const format = "tilecheck certificate 2 board %dx%d boards %s max %d scale 1000000000000000 strategy %q"
 	var lines []string
-	for range 5 {
+	for range 6 {
 		text, err := k.next()
 		if err != nil {
 			return err
 		}
 		lines = append(lines, text)
 	}
-	_, err := fmt.Sscanf(strings.Join(lines, " "), format, &k.Rows, &k.Cols, &k.Max, &k.Strategy)
+	boards := ""
+	_, err := fmt.Sscanf(strings.Join(lines, " "), format, &k.Rows, &k.Cols, &boards, &k.Max, &k.Strategy)
+	k.Canonical = boards == "canonical"
 	k.exp = byte(bits.TrailingZeros(uint(k.Max)))
 	if err != nil || min(k.Rows, k.Cols) < 1 || max(k.Rows, k.Cols) > 16 || k.Rows*k.Cols < 2 || k.Rows*k.Cols > 16 ||
-		k.exp < 2 || k.exp > 15 || k.Max != 1<<k.exp {
+		k.exp < 2 || k.exp > 15 || k.Max != 1<<k.exp || !k.Canonical && boards != "raw" {
 		return fmt.Errorf("found %q, want a header such as %q", lines, format)
 	}
 	k.moves = map[string][][]int{}
@@ -117,6 +120,14 @@ func (k *checker) header() error {
 	for c := range k.Cols {
 		add("up", "down", k.Rows, func(r int) int { return r*k.Cols + c })
 	}
+	if k.Canonical {
+		k.findImages()
+	}
+	return nil
+}
+
+// findImages lists the symmetries: the lines of cells, from any wall, in either order, where they make a board of the same shape.
+func (k *checker) findImages() {
 	rows, cols := k.moves["left"], k.moves["up"]
 	for _, lines := range [][][]int{rows, k.moves["right"], cols, k.moves["down"]} {
 		if len(lines) == k.Rows && len(lines[0]) == k.Cols {
@@ -126,7 +137,6 @@ func (k *checker) header() error {
 			slices.Reverse(lines)
 		}
 	}
-	return nil
 }
 
 // entry checks one board and takes note of its value.
