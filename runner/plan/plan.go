@@ -74,17 +74,29 @@ func (p *Plan) Models() iter.Seq[sema.Valuation] { return p.Tasks[0].Source.Expe
 // Valuations yields the valuations of the constants of the task's property.
 func (t *Task) Valuations() iter.Seq[sema.Valuation] { return t.Source.Experiment.Properties(t.Index) }
 
+// maxVerdicts is the largest number of verdicts of one job: a range with a digit
+// too many should be told, and not take all memory.
+const maxVerdicts = 1_000_000
+
 // Verdicts returns the number of verdicts that the job is to have.
-func (p *Plan) Verdicts() int {
+func (p *Plan) Verdicts() int { return p.count(maxVerdicts) }
+
+// count returns the number of verdicts, or limit if there are more.
+func (p *Plan) count(limit int) int {
 	n := 0
 	for range p.Models() {
 		for _, t := range p.Tasks {
 			if t.Rejected != nil {
 				n++
-				continue
+			} else {
+				for range t.Valuations() {
+					if n++; n >= limit {
+						return limit
+					}
+				}
 			}
-			for range t.Valuations() {
-				n++
+			if n >= limit {
+				return limit
 			}
 		}
 	}
@@ -132,7 +144,13 @@ func Over(model *sema.Model, job *runner.Job) (*Plan, error) {
 	if p.Tasks, err = selectTasks(sources, job.Select); err != nil {
 		return nil, err
 	}
-	return p, p.defineConstants(sources, job.Consts)
+	if err := p.defineConstants(sources, job.Consts); err != nil {
+		return p, err
+	}
+	if p.count(maxVerdicts+1) > maxVerdicts {
+		return p, fmt.Errorf("the constants have values for more than %d results, want fewer", maxVerdicts)
+	}
+	return p, nil
 }
 
 // sources checks the properties file and the further texts. All diagnostics of

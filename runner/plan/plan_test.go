@@ -115,6 +115,7 @@ func TestPlanErrors(t *testing.T) {
 		{"no value", runner.Job{Props: []string{"true"}, Consts: []string{"N=1"}}, []string{"p"}},
 		{"nothing to check", runner.Job{Consts: []string{"p=1,N=1"}}, []string{"propert"}},
 		{"selection", runner.Job{Props: []string{"true"}, Select: []string{"2"}, Consts: []string{"p=1,N=1"}}, []string{"2"}},
+		{"too many values", runner.Job{Props: []string{"true"}, Consts: []string{"p=1,N=1:1000001"}}, []string{"more than 1000000 results"}},
 		{"all properties wrong", runner.Job{Properties: []byte("x=1;"), Consts: []string{"p=1,N=1"}}, []string{"coin.props:1:1", "x"}},
 		{
 			"texts are reported together",
