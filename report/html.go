@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
@@ -43,7 +44,13 @@ func WriteHTML(w io.Writer, rep *TestReport, opt Options) error {
 	if err != nil {
 		return fmt.Errorf("parse the template of the page: %w", err)
 	}
-	return page.Execute(w, newHTMLPage(rep, opt))
+	var text bytes.Buffer
+	if err := page.Execute(&text, newHTMLPage(rep, opt)); err != nil {
+		return err
+	}
+	// properties files and logs may have bytes that are not UTF-8
+	_, err = w.Write(bytes.ToValidUTF8(text.Bytes(), []byte("\uFFFD")))
+	return err
 }
 
 // htmlPage is what the template shows.

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"tilecheck/result"
 )
@@ -403,4 +404,12 @@ func pixel(t *testing.T, path string) uint32 {
 	}
 	r, g, b, _ := img.At(2, 2).RGBA()
 	return (r + g + b) / 3 >> 8
+}
+
+// The page says that it is UTF-8, whatever bytes a properties file has.
+func TestHTMLIsUTF8(t *testing.T) {
+	text := page(t, &TestReport{Results: []TestResult{{Outcome: TestFailed, File: "a\xff.props", Expected: "\xfe|", Reason: "\xc3"}}})
+	if !utf8.ValidString(text) || !strings.Contains(text, "a\uFFFD.props") {
+		t.Error("the page has bytes that are not UTF-8, or no name of the file")
+	}
 }

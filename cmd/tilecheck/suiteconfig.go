@@ -185,7 +185,12 @@ func (r *suiteReader) expectation(n ast.Node, s *section) {
 	r.mapping(n, "an expectation", []entry{
 		{"property", func(n ast.Node) { x.Property = r.text(n) }},
 		{"file", func(n ast.Node) { x.file = located{r.text(n), posOf(n)} }},
-		{"const", func(n ast.Node) { conditions = strings.Join(r.consts(n), ",") }},
+		{"const", func(n ast.Node) {
+			before := len(r.errs)
+			if conditions = strings.Join(r.consts(n), ","); len(r.errs) > before {
+				conditions = "" // told where they are written
+			}
+		}},
 		{"result", func(n ast.Node) { result = n }},
 		{"terms", func(n ast.Node) { terms = n }},
 	})

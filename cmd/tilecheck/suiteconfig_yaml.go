@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"slices"
@@ -39,6 +40,7 @@ func posOf(n ast.Node) syntax.Pos {
 
 // document returns the one document of a file, nil if it is empty.
 func (r *yamlReader) document(src []byte) ast.Node {
+	src = bytes.TrimPrefix(src, []byte("\uFEFF")) // which YAML allows
 	file, err := parser.ParseBytes(src, 0)
 	if e, ok := errors.AsType[*yaml.SyntaxError](err); ok {
 		at := syntax.Pos{Line: 1, Col: 1}

@@ -164,9 +164,15 @@ func (c *testCmd) readBaseline() (*report.TestReport, error) {
 	return report.ReadJSONLines(bufio.NewReader(f), c.Baseline)
 }
 
-// write prints the report, and writes it to the files asked for.
+// write prints the report, and writes it to the files asked for. What cannot be
+// written does not keep the others from it.
 func (c *testCmd) write(env *world, rep, old *report.TestReport) error {
+	return errors.Join(c.writeFiles(env, rep), c.print(env, rep, old))
+}
+
+func (c *testCmd) writeFiles(env *world, rep *report.TestReport) error {
 	opt := env.reportOptions()
+	var errs []error
 	for _, x := range []struct {
 		file  string
 		write func(io.Writer) error
@@ -176,13 +182,15 @@ func (c *testCmd) write(env *world, rep, old *report.TestReport) error {
 		{c.HTML, func(w io.Writer) error { return report.WriteHTML(w, rep, opt) }},
 		{c.JSONL, func(w io.Writer) error { return report.WriteJSONLines(w, rep, opt) }},
 	} {
-		if x.file == "" {
-			continue
-		}
-		if err := atomicfile.Write(x.file, x.write); err != nil {
-			return err
+		if x.file != "" {
+			errs = append(errs, atomicfile.Write(x.file, x.write))
 		}
 	}
+	return errors.Join(errs...)
+}
+
+func (c *testCmd) print(env *world, rep, old *report.TestReport) error {
+	opt := env.reportOptions()
 	if err := report.WriteTests(env.stdout, c.Format, rep, opt); err != nil {
 		return err
 	}

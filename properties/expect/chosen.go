@@ -151,10 +151,22 @@ func (e *Expectation) tolerant(v result.Verdict, r Rules, t *Terms) error {
 		return err
 	}
 	got := v.Value.Num
-	if special(got) || special(want.lo) || special(want.hi) {
+	if special(got) || want.lo == want.hi && special(want.lo) || math.IsNaN(want.lo) || math.IsNaN(want.hi) {
+		if want.lo < want.hi && want.lo <= got && got <= want.hi {
+			return nil
+		}
 		return compareNumbers(got, want.lo, 0, e.Value)
 	}
-	allowed := max(orZero(t.Tolerance)*max(math.Abs(want.lo), math.Abs(want.hi)), orZero(t.Absolute))
+	// the error is relative to the larger end, unless that is infinite
+	near := want.lo
+	if got > want.hi {
+		near = want.hi
+	}
+	scale := max(math.Abs(want.lo), math.Abs(want.hi))
+	if special(scale) {
+		scale = math.Abs(near)
+	}
+	allowed := max(orZero(t.Tolerance)*scale, orZero(t.Absolute))
 	off := max(want.lo-got, got-want.hi, 0)
 	const ulps = 4 * 0x1p-52 // of the subtractions
 	if !(off <= allowed+ulps*math.Abs(got)) {

@@ -303,3 +303,18 @@ func mistakesOf(t *testing.T, src string) string {
 	}
 	return strings.Join(out, "; ")
 }
+
+// TestJavaNumbers: the spellings of a number that PRISM takes, as prism -testall
+// was seen to do, and some that it does not.
+func TestJavaNumbers(t *testing.T) {
+	for value, want := range map[string]string{
+		"0x1p-3": "PASS", "1.25E-1d": "PASS", ".125f": "PASS", "+0.125": "PASS", "0X.2P+0D": "PASS",
+		"0x1": "FAIL", "1.25E-1dd": "FAIL", "d": "FAIL", "0x_1p-3": "FAIL", "+1/8": "FAIL",
+	} {
+		es := parse(t, "// RESULT: "+value+"\nP=? [ F s=1 ]")
+		v := result.Verdict{Value: result.Value{Kind: result.Number, Num: 0.125}, Accuracy: result.Float}
+		if got := es[0].Judge(v, expect.Rules{}); got.Outcome.String() != want {
+			t.Errorf("%s: got %v, want %s", value, got, want)
+		}
+	}
+}

@@ -16,19 +16,24 @@ var (
 	decimal  = regexp.MustCompile(`^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$`)
 	small    = regexp.MustCompile(`^[+-]?[0-9]*\.?[0-9]*([eE][+-]?[0-9]{1,4})?$`)
 	fraction = regexp.MustCompile(`^-?[0-9]+/[0-9]+$`)
+	hex      = regexp.MustCompile(`^[+-]?0[xX]([0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)[pP][+-]?[0-9]+$`)
 )
 
-// double parses what Java parses as a double, but for hexadecimal numbers.
+// double parses what Java's Double.parseDouble does: NaN, Infinity, decimal and
+// hexadecimal numbers, with or without one of the suffixes d, D, f and F.
 func double(text string) (float64, bool) {
-	switch strings.TrimPrefix(text, "+") {
-	case "NaN":
+	switch text {
+	case "NaN", "+NaN", "-NaN":
 		return math.NaN(), true
-	case "Infinity":
+	case "Infinity", "+Infinity":
 		return math.Inf(1), true
 	case "-Infinity":
 		return math.Inf(-1), true
 	}
-	if !decimal.MatchString(text) {
+	if n := len(text); n > 0 && strings.IndexByte("dDfF", text[n-1]) >= 0 {
+		text = text[:n-1]
+	}
+	if !decimal.MatchString(text) && !hex.MatchString(text) {
 		return 0, false
 	}
 	x, _ := strconv.ParseFloat(text, 64) // out of range: an infinity, as in Java

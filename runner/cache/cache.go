@@ -58,7 +58,11 @@ func (c *Cache) path(key Hash) string {
 
 // Get returns the contents of an entry; false if there is none, or none that is whole.
 func (c *Cache) Get(key Hash) ([]byte, bool) {
-	f, err := os.Open(c.path(key))
+	name := c.path(key)
+	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
+		return nil, false // opening a pipe would wait
+	}
+	f, err := os.Open(name)
 	if err != nil {
 		return nil, false
 	}

@@ -8,6 +8,7 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"reflect"
 	"sync"
@@ -245,4 +246,29 @@ func ExampleCache() {
 	data, ok := c.Get(key)
 	fmt.Println(string(data), ok)
 	// Output: 1/6 true
+}
+
+// TestPipe: an entry that is a named pipe is no entry, and is not waited for.
+func TestPipe(t *testing.T) {
+	c := open(t)
+	key := cache.Key("a")
+	if err := c.Put(key, []byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	name := entry(t, c)
+	if err := os.Remove(name); err != nil {
+		t.Fatal(err)
+	}
+	if err := exec.Command("mkfifo", name).Run(); err != nil {
+		t.Skip(err)
+	}
+	if data, ok := c.Get(key); ok {
+		t.Errorf("got %q", data)
+	}
+	if err := c.Put(key, []byte("y")); err != nil {
+		t.Fatal(err)
+	}
+	if data, ok := c.Get(key); !ok || string(data) != "y" {
+		t.Errorf("got %q, %t, want it written again", data, ok)
+	}
 }

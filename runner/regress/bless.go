@@ -282,6 +282,9 @@ func (b *blesser) wish(v *result.Verdict, step int) wish {
 	switch {
 	case v.Err != nil:
 		return wish{how: message(v.Err)}
+	case x.Kind == result.Boolean && v.Accuracy == result.Probable:
+		// a test could not repeat it: sampling is asked for of numbers only
+		return wish{how: "too many states, and a truth value that is sampled is only probable"}
 	case x.Kind == result.Boolean:
 		return wish{value: strconv.FormatBool(x.Bool), how: v.Accuracy.String()}
 	case x.Kind == result.Integer:

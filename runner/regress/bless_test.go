@@ -193,6 +193,11 @@ func TestBlessSamples(t *testing.T) {
 	fsys["m.props"].Data = []byte(got)
 	compare(t, lines(test(t, fsys, regress.Options{Flakes: 0.01})), "pass m.props:3")
 
+	fsys["m.props"].Data = []byte("P>0.1 [ F<=10 x>=5 ];")
+	if b, got = bless(t, fsys, opt); got != "P>0.1 [ F<=10 x>=5 ];" || !strings.Contains(skipped(b), "only probable") {
+		t.Errorf("got\n%s\nskipped %s", got, skipped(b))
+	}
+
 	fsys = files("m.prism", strings.Replace(walk, "dtmc", "mdp", 1)+"\n", "m.props", "Pmax=? [ F<=10 x>=5 ];")
 	fsys["m.prism"].Data = bytes.Replace(fsys["m.prism"].Data, []byte("endmodule"), []byte("  [] x<9 -> (x'=x+1);\nendmodule"), 1)
 	b, got = bless(t, fsys, opt)

@@ -451,3 +451,13 @@ func TestUnusedConstants(t *testing.T) {
 	compare(t, lines(rep), "pass coin.prism.props:3 [{k 1}]")
 	compare(t, strings.Join(rep.Notes, "; "), `constant "K" is not declared in any test; its definition is not used`)
 }
+
+// TestTooManyResults: a range with too many values is refused before it takes all memory.
+func TestTooManyResults(t *testing.T) {
+	fsys := files("m.prism", coin, "m.props", "const int k;\nk>3;", "m.props.args", "-const k=1:100000000")
+	rep := test(t, fsys, regress.Options{})
+	if len(rep.Results) != 1 || rep.Results[0].Outcome != report.TestError ||
+		rep.Results[0].Reason != "found more than 100000 results, want fewer values of constants" {
+		t.Errorf("got %s", lines(rep))
+	}
+}

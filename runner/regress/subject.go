@@ -89,7 +89,7 @@ func load(ctx context.Context, t *Test, opt *Options) *subject {
 		s.space, s.noSpace = s.imported(ctx)
 	}
 	if s.switches.Props != "" && (s.switches.Model != "" || s.space != nil) && !s.importsResults() {
-		s.err = s.list()
+		s.err = s.list(ctx)
 	}
 	return s
 }
@@ -177,8 +177,12 @@ func withType(model []byte, typ syntax.ModelType) []byte {
 	return append(out, "\n"+strings.ToLower(typ.String())+"\n"...)
 }
 
+// maxItems is the largest number of results of one run: a range of a constant
+// with a digit too many should not take all memory before anything is run.
+const maxItems = 100_000
+
 // list makes the items.
-func (s *subject) list() error {
+func (s *subject) list(ctx context.Context) error {
 	var err error
 	if s.tree, err = syntax.ParseProperties(s.job.PropsFile, s.props); err != nil {
 		return &fileError{result.Parse, err}
@@ -199,13 +203,19 @@ func (s *subject) list() error {
 	tasks := distinct(p.Tasks)
 	for mv := range p.Models() {
 		prog, err := p.Model.Instantiate(mv.Map())
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		for _, t := range tasks {
 			if t.Rejected != nil {
 				s.add(t, prog, err, mv, nil)
 				continue
 			}
 			for pv := range t.Valuations() {
-				s.add(t, prog, err, mv, pv)
+				if s.add(t, prog, err, mv, pv); len(s.items) > maxItems {
+					s.items = nil
+					return &fileError{result.Constants, fmt.Errorf("found more than %d results, want fewer values of constants", maxItems)}
+				}
 			}
 		}
 	}
