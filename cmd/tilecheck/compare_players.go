@@ -83,8 +83,8 @@ func (c *compareCmd) forPlayers() error {
 		return usageError("--games is %d, want at least 1", *c.Games)
 	case c.Workers < 0:
 		return usageError("--workers is %d, want at least 1", c.Workers)
-	case c.Alpha != nil && !(*c.Alpha > 0 && *c.Alpha < 1):
-		return usageError("--alpha is %g, want an error probability between 0 and 1, such as 0.01", *c.Alpha)
+	case c.Alpha != nil && !validAlpha(*c.Alpha):
+		return alphaError(*c.Alpha)
 	case c.Time < 0 || c.Budget < 0:
 		return usageError("--time and --budget are %v and %v, want positive durations", c.Time, c.Budget)
 	}

@@ -33,7 +33,7 @@ func matchOf(board boardFlags, tile int, on bool, seed *uint64) (m play.Match, e
 	if tile == 0 {
 		tile = defaultGoal
 	}
-	if tile < 4 || bits.OnesCount(uint(tile)) != 1 {
+	if tile < 4 || tile > game.Value(game.MaxExponent) || bits.OnesCount(uint(tile)) != 1 {
 		return m, usageError("--max is %d, want a power of two from 4 to %d", tile, game.Value(game.MaxExponent))
 	}
 	m.Goal = bits.TrailingZeros(uint(tile))
@@ -123,14 +123,20 @@ func (c *playCmd) options() (opt play.Options, err error) {
 		return opt, usageError("--games is %d, want at least 1", c.Games)
 	case c.Workers < 0:
 		return opt, usageError("--workers is %d, want at least 1", c.Workers)
-	case !(c.Alpha > 0 && c.Alpha < 1):
-		return opt, usageError("--alpha is %g, want an error probability between 0 and 1, such as 0.01", c.Alpha)
+	case !validAlpha(c.Alpha):
+		return opt, alphaError(c.Alpha)
 	case c.Time < 0:
 		return opt, usageError("--time is %v, want a positive duration", c.Time)
 	case c.Watch && (c.Record != "" || c.State != "" || c.Plot != "" || c.PlotScore != ""):
 		return opt, usageError("--watch shows one game, want it without --record, --state, --plot and --plot-score")
+	case c.Watch && c.Format != report.FormatTable:
+		return opt, errOnlyText("--watch", c.Format)
 	case c.State != "" && c.Seed == nil:
 		return opt, errStateSeed()
+	case c.Record != "" && c.Record == c.State:
+		return opt, usageError("--state and --record are both %s, want two files", c.State)
+	case c.Record == "-":
+		return opt, usageError("--record is -, want a file: the results go to standard output")
 	case c.Game < 0 || c.Delay < 0:
 		return opt, usageError("--game and --delay are %d and %v, want no negative ones", c.Game, c.Delay)
 	}
@@ -170,10 +176,24 @@ func (c *playCmd) play(ctx context.Context, opt play.Options, curve *scoreCurve)
 			curve.add(p.Game)
 			return recorder.Write(p)
 		}
-		out, err = play.Run(ctx, opt)
+		if out, err = play.Run(ctx, opt); err == nil && out.Games() == 0 {
+			err = noGame(out.End) // the file stays as it was
+		}
 		return err
 	})
 	return out, err
+}
+
+// validAlpha reports whether a number is an error probability that a confidence can be told apart from 1 with.
+func validAlpha(alpha float64) bool { return alpha > 0 && alpha < 1 && stats.Confidence(alpha) < 1 }
+
+func alphaError(alpha float64) error {
+	return usageError("--alpha is %g, want an error probability between 0 and 1, such as 0.01", alpha)
+}
+
+// errOnlyText refuses a format where boards are drawn.
+func errOnlyText(flag string, f report.Format) error {
+	return usageError("%s draws boards, want it without --format %v", flag, f)
 }
 
 // errStateSeed is the error for games that nobody could go on with.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,8 +50,10 @@ func (c *policyCmd) check() error {
 		return usageError("--optimal is for pictures, want --svg or --dot")
 	case c.Seed != nil && !c.Play:
 		return usageError("--seed is for games, want --play")
+	case c.Play && c.Format != report.FormatTable:
+		return errOnlyText("--play", c.Format)
 	}
-	return nil
+	return c.solveFlags.check()
 }
 
 // open reads the table, or makes one.
@@ -148,7 +151,9 @@ func (c *policyCmd) play(ctx context.Context, env *world, table *solve.Table) er
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(env.stdout, "%s, seed %d\n", table.Problem(), seed)
+	if _, err := fmt.Fprintf(env.stdout, "%s, seed %d\n", table.Problem(), seed); err != nil {
+		return err
+	}
 	rng := rand.New(rand.NewPCG(seed, seed))
 	b := table.AddRandom(0, rng)
 	if !b.AtLeast(table.Problem().MaxExp) {
@@ -160,12 +165,13 @@ func (c *policyCmd) play(ctx context.Context, env *world, table *solve.Table) er
 		if !ok {
 			return fmt.Errorf("no game of %s comes to the board %s", table.Problem(), b)
 		}
-		fmt.Fprint(env.stdout, table.Problem().Shape.Draw(b))
-		if best == 0 {
-			fmt.Fprintf(env.stdout, "%s after %d moves, score %d\n", bestText(table, b, best), number, score)
-			return ctx.Err()
+		text := fmt.Sprintf("%s after %d moves, score %d\n", bestText(table, b, best), number, score)
+		if best != 0 {
+			text = fmt.Sprintf("%d: %s, value %s\n", number+1, best.At(0), valueText(value))
 		}
-		fmt.Fprintf(env.stdout, "%d: %s, value %s\n", number+1, best.At(0), valueText(value))
+		if _, err := fmt.Fprint(env.stdout, table.Problem().Shape.Draw(b), text); err != nil || best == 0 {
+			return cmp.Or(err, ctx.Err())
+		}
 		next, gain, err := table.Rules().Move(b, best.At(0))
 		if err != nil {
 			return err

@@ -33,6 +33,9 @@ func (c *replayCmd) Run(ctx context.Context, env *world) error {
 	if c.Delay < 0 {
 		return usageError("--delay is %v, want no negative one", c.Delay)
 	}
+	if (c.Step || c.Game != nil) && c.Format != report.FormatTable {
+		return errOnlyText("--game or --step", c.Format)
+	}
 	if c.Step && c.File == "-" {
 		return usageError("--step reads standard input, want the games in a file")
 	}

@@ -70,6 +70,16 @@ type solveFlags struct {
 	Timeout time.Duration `help:"Give up after this time." placeholder:"DURATION"`
 }
 
+func (f *solveFlags) check() error {
+	switch {
+	case f.Workers < 0:
+		return usageError("--workers is %d, want at least 1", f.Workers)
+	case f.Timeout < 0:
+		return usageError("--timeout is %v, want a positive duration", f.Timeout)
+	}
+	return nil
+}
+
 type solveCmd struct {
 	problemFlags `embed:""`
 	solveFlags   `embed:""`
@@ -84,6 +94,12 @@ func (c *solveCmd) Run(ctx context.Context, env *world) error {
 	opts, err := c.options()
 	if err != nil {
 		return err
+	}
+	if err := c.solveFlags.check(); err != nil {
+		return err
+	}
+	if c.Out == "-" {
+		return usageError("--out is -, want a file: the result goes to standard output")
 	}
 	if c.Resume && c.Out == "" {
 		return usageError("--resume without --out, want the file whose work is to go on")
@@ -197,9 +213,14 @@ func (c *solveCmd) table(problem solve.Problem, stats solve.Stats, elapsed time.
 		{Name: "seconds", Align: report.Right},
 	}}
 	bound := stats.RelativeError(problem)
+	relative := report.Cell{Text: fmt.Sprintf("%.1e", bound), Value: bound}
+	// Where numbers underflow nothing bounds the error. A MAX that cannot be reached is worth 0 without rounding.
+	if stats.Initial < solve.LeastBounded && (stats.Initial > 0 || problem.Discount < 1) {
+		relative = report.Cell{}
+	}
 	t.Append(
 		problem.Shape.String(), game.Value(problem.MaxExp), problem.Objective.String(), valueCell(stats.Initial),
-		report.Cell{Text: fmt.Sprintf("%.1e", bound), Value: bound}, stats.Positions, stats.Afterstates, len(stats.Layers),
+		relative, stats.Positions, stats.Afterstates, len(stats.Layers),
 		report.Cell{Text: fmt.Sprintf("%.3g", elapsed.Seconds()), Value: elapsed.Seconds()},
 	)
 	return t

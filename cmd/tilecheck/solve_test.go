@@ -5,11 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -137,5 +139,20 @@ func sameFiles(t *testing.T, out, want string) {
 	beside, err := filepath.Glob(filepath.Join(filepath.Dir(out), "*"))
 	if err != nil || len(beside) != 1 {
 		t.Errorf("%s are there, error %v, want the file only", fmt.Sprint(beside), err)
+	}
+}
+
+// failing is a stream that takes nothing.
+type failing struct{}
+
+func (failing) Write([]byte) (int, error) { return 0, io.ErrShortWrite }
+
+func TestPolicyPlaysToBrokenStream(t *testing.T) {
+	env := &world{
+		stdin: strings.NewReader(""), stdout: failing{}, stderr: io.Discard, getenv: func(string) string { return "" },
+		terminal: func(io.Writer) (int, bool) { return 0, false },
+	}
+	if code := run(t.Context(), []string{"policy", "--size=2", "--max=8", "--play", "--seed=1"}, env); code != exitCannotRun {
+		t.Errorf("exit code %d, want %d", code, exitCannotRun)
 	}
 }

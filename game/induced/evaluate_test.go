@@ -7,7 +7,9 @@ import (
 	"slices"
 	"testing"
 
+	"tilecheck/game"
 	"tilecheck/game/induced"
+	"tilecheck/game/strategy"
 )
 
 // Direct evaluation is what the slow game says, to the last digit.

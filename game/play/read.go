@@ -37,8 +37,13 @@ func ReadRecord(r io.Reader, file string, each func(*Played) error) (RecordHeade
 	if err != nil {
 		return h, err
 	}
+	rules, err := game.New(h.Match.Shape) // its tables take far longer than a game
+	if err != nil {
+		return h, err
+	}
+	spawns := newSource()
 	for {
-		played, err := p.game(h)
+		played, err := p.game(h, rules, spawns)
 		if err == io.EOF {
 			return h, nil
 		}
@@ -197,8 +202,8 @@ func exponent(value string) (int, error) {
 	return 0, fmt.Errorf("found %q, want a power of two from 2 to %d", value, game.Value(game.MaxExponent))
 }
 
-// game reads and checks one game; the error is io.EOF when there is none.
-func (p *recordReader) game(h RecordHeader) (*Played, error) {
+// game reads and checks one game; the error is io.EOF when there is none. The source may be left anywhere.
+func (p *recordReader) game(h RecordHeader, rules *game.Rules, spawns *source) (*Played, error) {
 	w, err := p.next()
 	if err != nil {
 		return nil, err
@@ -210,12 +215,9 @@ func (p *recordReader) game(h RecordHeader) (*Played, error) {
 	if err != nil || index < 0 {
 		return nil, p.fail(w[1].col, "found %q, want the number of the game", w[1].text)
 	}
-	c := checker{p: p, replay: replay{match: h.Match}, played: &Played{Transcript: &Transcript{}}}
-	if c.replay.rules, err = game.New(h.Match.Shape); err != nil {
-		return nil, err
-	}
+	c := checker{p: p, replay: replay{match: h.Match, rules: rules}, played: &Played{Transcript: &Transcript{}}}
 	if h.Seeded {
-		c.spawns = newSource()
+		c.spawns = spawns
 		c.spawns.seek(h.Match.Seed, index, spawnStream)
 	}
 	if err := c.start(); err != nil {

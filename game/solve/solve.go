@@ -10,8 +10,11 @@ type Stats struct {
 	Layers      []Layer // those that have positions, by sum
 }
 
-// RelativeError bounds the rounding error of all values, relative to the true one, but for values below 1e-300: all terms are at least 0, so
-// errors do not cancel, and a move costs one rounding for each term of a mean and four more.
+// LeastBounded is the value from which on RelativeError holds: smaller ones may have lost digits to underflow.
+const LeastBounded = 1e-300
+
+// RelativeError bounds the rounding error of all values from LeastBounded on, relative to the true one: all terms are at least 0, so errors do
+// not cancel, and a move costs one rounding for each term of a mean and four more.
 func (s Stats) RelativeError(p Problem) float64 {
 	const u = 0x1p-53
 	n := float64(len(s.Layers)+2) * float64(p.Shape.Cells()+4) * u

@@ -43,7 +43,7 @@ func (o *options) probability(key string, otherwise float32) float32 {
 	if err != nil || !(p >= 0 && p <= 1) {
 		o.fail(fmt.Sprintf("%s is %s", key, value), "a number from 0 to 1")
 	}
-	return float32(p)
+	return float32(math.Abs(p)) // -0 is 0
 }
 
 // distinctTiles returns how many different tiles are on b.

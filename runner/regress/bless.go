@@ -69,9 +69,10 @@ func Bless(ctx context.Context, tests []Test, engine runner.Engine, opt BlessOpt
 		return nil, err
 	}
 	for i := range tests {
-		s := load(ctx, &tests[i], &opt.Options)
-		s.identify(opt.Only)
-		x.subjects = append(x.subjects, s)
+		x.subjects = append(x.subjects, load(ctx, &tests[i], &opt.Options))
+	}
+	if err := x.identify(); err != nil {
+		return nil, err
 	}
 	x.share()
 	for _, s := range x.subjects {

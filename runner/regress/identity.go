@@ -28,9 +28,10 @@ func shortID(parts ...string) string {
 }
 
 // identify names the items, and marks those that are asked for; without a wish
-// all are.
-func (s *subject) identify(only []string) {
+// all are. It adds the names to known.
+func (s *subject) identify(only []string, known map[string]bool) {
 	own := s.identity()
+	known[shortID(own)] = true
 	s.wanted = len(only) == 0 || slices.Contains(only, shortID(own))
 	seen := make(map[string]int)
 	for _, it := range s.items {
@@ -41,6 +42,7 @@ func (s *subject) identify(only []string) {
 		text := strings.Join(key, "\x00")
 		seen[text]++ // properties may be written twice
 		it.id = shortID(text, strconv.Itoa(seen[text]))
+		known[it.id] = true
 		it.keep = s.wanted || slices.Contains(only, it.id)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -31,6 +32,9 @@ func Run(ctx context.Context, tests []Test, entrants []Entrant, opt Options) (*r
 	}
 	x.unused = x.unusedConsts()
 	x.share()
+	if err := x.identify(); err != nil {
+		return nil, err
+	}
 	x.part()
 	x.runAll(ctx)
 	rep.Notes = x.notes(x.units)
@@ -70,13 +74,23 @@ func (x *run) check() error {
 	return nil
 }
 
+// identify names all results. The error says which of those asked for there are not.
+func (x *run) identify() error {
+	known := make(map[string]bool)
+	for _, s := range x.subjects {
+		s.identify(x.opt.Only, known)
+	}
+	unknown := slices.DeleteFunc(slices.Clone(x.opt.Only), func(id string) bool { return known[id] })
+	if len(unknown) > 0 {
+		return fmt.Errorf("no result has the identity %s", strings.Join(unknown, ", "))
+	}
+	return nil
+}
+
 // part keeps the subjects of the shard, and the items that are asked for.
 func (x *run) part() {
 	x.tests = len(x.subjects)
 	x.subjects = slices.DeleteFunc(x.subjects, func(s *subject) bool { return !x.opt.Shard.holds(s.identity()) })
-	for _, s := range x.subjects {
-		s.identify(x.opt.Only)
-	}
 	if len(x.opt.Only) > 0 {
 		x.subjects = slices.DeleteFunc(x.subjects, func(s *subject) bool {
 			return !s.wanted && !slices.ContainsFunc(s.items, func(it *item) bool { return it.keep })
