@@ -89,7 +89,12 @@ func readSuite(name string, src []byte) (*suiteConfig, error) {
 			r.list(n, func(n ast.Node) {
 				var s section
 				r.mapping(n, "a suite", append(r.sectionEntries(&s),
-					entry{"name", func(n ast.Node) { s.name = r.text(n) }},
+					entry{"name", func(n ast.Node) {
+						s.name = r.text(n)
+						if slices.ContainsFunc(c.sections, func(other section) bool { return other.name == s.name }) {
+							r.fail(n, "found a second suite %q, want names that differ", s.name)
+						}
+					}},
 					entry{"paths", func(n ast.Node) {
 						r.list(n, func(n ast.Node) { s.paths = append(s.paths, located{r.text(n), posOf(n)}) })
 					}},
