@@ -110,6 +110,7 @@ type wish struct {
 	terms    string // of TILECHECK, empty for none
 	replaces *expect.Expectation
 	keep     bool // the item has an expectation already, which may stay
+	exact    bool // computed with fractions
 }
 
 func (b *blesser) fileOf(s *subject) *blessFile {
@@ -226,6 +227,7 @@ func (b *blesser) values(ctx context.Context, s *subject, open []*item) map[*ite
 			}
 			// keep says here that there are too many states, so that sampling may help
 			w.keep = v.Err != nil && limited(v.Err.Class)
+			w.exact = step == 0
 			out[it] = w
 		}
 	}
@@ -233,7 +235,31 @@ func (b *blesser) values(ctx context.Context, s *subject, open []*item) map[*ite
 		w.keep = false
 		out[it] = w
 	}
+	if !s.switches.Exact {
+		b.confirm(ctx, s, out, steps[1])
+	}
 	return out
+}
+
+// confirm takes back the values computed with fractions that the default method,
+// which tests run on, contradicts: 0.0=-0.0 is true of fractions only.
+func (b *blesser) confirm(ctx context.Context, s *subject, wishes map[*item]wish, byDefault func(*runner.Job)) {
+	var exact []*item
+	for _, it := range s.items {
+		if wishes[it].value != "" && wishes[it].exact {
+			exact = append(exact, it)
+		}
+	}
+	if len(exact) == 0 {
+		return
+	}
+	for it, v := range b.ask(ctx, s, exact, byDefault) {
+		w := wishes[it]
+		e := expect.Expectation{Value: w.value, Pos: it.task.Pos}
+		if j := e.Judge(v, it.rules); j.Outcome == expect.Fail {
+			wishes[it] = wish{how: fmt.Sprintf("fractions say %s, and the default method says otherwise: %s", w.value, got(v))}
+		}
+	}
 }
 
 // blessConfidence is that of the intervals that are written, and of the terms:

@@ -78,6 +78,10 @@ func TestBless(t *testing.T) {
 			"m.props:2:1: the annotation in line 1 fails for some valuations of the constants only, or would need terms",
 		},
 		{"behind something", coin, "true; P=? [ F s=1 ];", "", false, "// RESULT: true (exact)\ntrue; P=? [ F s=1 ];", "m.props:1:7: something stands before the property in its line"},
+		{
+			"true of fractions only", coin, "0.0=-0.0;\nP>=1/3 [ F<=1 s=1 ];", "", false, "0.0=-0.0;\n// RESULT: true (exact)\nP>=1/3 [ F<=1 s=1 ];",
+			"m.props:1:1: fractions say true, and the default method says otherwise: false",
+		},
 		{"refused", coin, "E [ F<=3 s=1 ];", "", false, "E [ F<=3 s=1 ];", "m.props:1:1: found E or A with a bounded operator (unsupported)"},
 		{"a file with errors", coin, "P=? [ F s=1 ", "", false, "P=? [ F s=1 ", `m.props:1:12: found end of file, want "]"`},
 		{"a model with errors", "dtmc", "true", "", false, "true", "m.prism:0:0: there must be at least one module"},
