@@ -27,39 +27,91 @@ import (
 // /dev/stdout, which go to that open file even when it is a regular one.
 //
 // Errors name path and say what is wrong with it; an error of write is wrapped.
-func Write(path string, write func(io.Writer) error) error {
-	if err := dispatch(path, write); err != nil {
+func Write(path string, write func(io.Writer) error) error { return WriteOr(path, nil, write) }
+
+// WriteOr is Write in a process that may have to end before it returns: onExit
+// gets a function that removes the temporary file, and returns one that says that
+// this is no longer needed.
+func WriteOr(path string, onExit func(remove func()) (done func()), write func(io.Writer) error) error {
+	if err := dispatch(path, onExit, write); err != nil {
 		return fmt.Errorf("write %q: %w", path, err)
 	}
 	return nil
 }
 
-func dispatch(path string, write func(io.Writer) error) error {
+// Check reports what would keep Write from writing path, as far as that shows
+// without touching what is there: a missing directory, a name that is a
+// directory's, no permission. It creates a file beside path and removes it, as
+// Write will, and opens neither devices nor pipes. Its errors are those of Write.
+func Check(path string) error {
+	t, err := targetOf(path)
+	if err == nil && t.how == through && t.info == nil {
+		t = target{path: afterLinks(path)}
+	}
+	if err == nil && t.how == replaced {
+		err = t.probe()
+	}
+	if err != nil {
+		return fmt.Errorf("write %q: %w", path, err)
+	}
+	return nil
+}
+
+// target is what a name stands for.
+type target struct {
+	how  way
+	path string      // for replaced and through
+	info fs.FileInfo // of an existing regular file
+	out  *os.File    // for open
+}
+
+// way is how a file is written.
+type way uint8
+
+const (
+	replaced way = iota // by a rename
+	through             // opened and written in place
+	open                // already open
+)
+
+func targetOf(path string) (target, error) {
 	if path == "" {
-		return errors.New("the file name is empty")
+		return target{}, errors.New("the file name is empty")
 	}
 	if out := standardStream(path); out != nil {
-		return fill(out, write)
+		return target{how: open, out: out}, nil
 	}
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		if _, err := os.Lstat(path); err == nil {
-			return through(path, os.O_CREATE|os.O_TRUNC, write) // a dangling link
+		if _, err := os.Lstat(path); err == nil { // a dangling link
+			return target{how: through, path: path}, nil
 		}
-		return replace(path, nil, write)
+		return target{path: path}, nil
 	case err != nil:
-		return cause(err)
+		return target{}, cause(err)
 	case info.IsDir():
-		return errors.New("it is a directory")
+		return target{}, errors.New("it is a directory")
 	case isOpenFileName(path) || !info.Mode().IsRegular():
-		return through(path, os.O_APPEND, write)
+		return target{how: through, path: path, info: info}, nil
 	}
-	target, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return cause(err)
+	path, err = filepath.EvalSymlinks(path)
+	return target{path: path, info: info}, cause(err)
+}
+
+func dispatch(path string, onExit func(func()) func(), write func(io.Writer) error) error {
+	t, err := targetOf(path)
+	switch {
+	case err != nil:
+		return err
+	case t.how == open:
+		return fill(t.out, write)
+	case t.how == replaced:
+		return t.replace(onExit, write)
+	case t.info == nil:
+		return writeThrough(path, os.O_CREATE|os.O_TRUNC, write)
 	}
-	return replace(target, info, write)
+	return writeThrough(path, os.O_APPEND, write)
 }
 
 // isOpenFileName reports whether path names an open file of a process and not
@@ -91,8 +143,8 @@ func standardStream(path string) *os.File {
 	return nil
 }
 
-// through writes to an existing file in place.
-func through(path string, flags int, write func(io.Writer) error) error {
+// writeThrough writes to a file in place.
+func writeThrough(path string, flags int, write func(io.Writer) error) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|flags, 0o666)
 	if err != nil {
 		return cause(err)
@@ -100,17 +152,17 @@ func through(path string, flags int, write func(io.Writer) error) error {
 	return errors.Join(fill(f, write), cause(f.Close()))
 }
 
-// replace writes a temporary file beside target and renames it over target.
-// old describes the existing regular file, nil when there is none.
-func replace(target string, old fs.FileInfo, write func(io.Writer) error) (err error) {
-	if old != nil {
-		if err := probe(target); err != nil {
-			return err
-		}
+// replace writes a temporary file beside the target and renames it over it.
+func (t target) replace(onExit func(func()) func(), write func(io.Writer) error) (err error) {
+	if err := t.writable(); err != nil {
+		return err
 	}
-	tmp, err := createTemp(target)
+	tmp, err := createTemp(t.path)
 	if err != nil {
 		return err
+	}
+	if onExit != nil {
+		defer onExit(func() { _ = os.Remove(tmp.Name()) })()
 	}
 	renamed := false
 	defer func() { // also when write panics
@@ -119,8 +171,8 @@ func replace(target string, old fs.FileInfo, write func(io.Writer) error) (err e
 		}
 	}()
 	defer tmp.Close() // a second Close is harmless
-	if old != nil {
-		if err := tmp.Chmod(old.Mode().Perm()); err != nil {
+	if t.info != nil {
+		if err := tmp.Chmod(t.info.Mode().Perm()); err != nil {
 			return cause(err)
 		}
 	}
@@ -134,21 +186,36 @@ func replace(target string, old fs.FileInfo, write func(io.Writer) error) (err e
 	if err := tmp.Close(); err != nil {
 		return cause(err)
 	}
-	if err := os.Rename(tmp.Name(), target); err != nil {
+	if err := os.Rename(tmp.Name(), t.path); err != nil {
 		return cause(err)
 	}
 	renamed = true
 	return nil
 }
 
-// probe reports why the existing file could not be written in place: a
+// writable reports why the existing file could not be written in place: a
 // read-only file is not to be replaced just because its directory is writable.
-func probe(target string) error {
-	f, err := os.OpenFile(target, os.O_WRONLY, 0)
+func (t target) writable() error {
+	if t.info == nil {
+		return nil
+	}
+	f, err := os.OpenFile(t.path, os.O_WRONLY, 0)
 	if err != nil {
 		return cause(err)
 	}
 	return cause(f.Close())
+}
+
+// probe does what replace does first.
+func (t target) probe() error {
+	if err := t.writable(); err != nil {
+		return err
+	}
+	tmp, err := createTemp(t.path)
+	if err != nil {
+		return err
+	}
+	return cause(errors.Join(tmp.Close(), os.Remove(tmp.Name())))
 }
 
 // createTemp creates a new file beside target. It is not os.CreateTemp because
@@ -175,11 +242,19 @@ func createTemp(target string) (*os.File, error) {
 
 // fill runs write on a buffer in front of f.
 func fill(f *os.File, write func(io.Writer) error) error {
-	w := bufio.NewWriter(f)
+	w := bufio.NewWriter(unnamed{f})
 	if err := write(w); err != nil {
 		return err
 	}
-	return cause(w.Flush())
+	return w.Flush()
+}
+
+// unnamed writes to a file whose name is not the one that errors should have.
+type unnamed struct{ f *os.File }
+
+func (u unnamed) Write(p []byte) (int, error) {
+	n, err := u.f.Write(p)
+	return n, cause(err)
 }
 
 // cause drops the operation and the file name from an error of package os,

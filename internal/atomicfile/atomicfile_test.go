@@ -287,3 +287,109 @@ func TestPipe(t *testing.T) {
 		t.Errorf("the pipe got %q, want %q", got, want)
 	}
 }
+
+func TestCheck(t *testing.T) {
+	dir := t.TempDir()
+	file, dangling := filepath.Join(dir, "file"), filepath.Join(dir, "dangling")
+	put(t, file, "old", 0o600)
+	if err := os.Symlink(filepath.Join(dir, "made"), dangling); err != nil {
+		t.Skip(err)
+	}
+	for _, path := range []string{file, filepath.Join(dir, "new"), dangling, os.DevNull} {
+		if err := Check(path); err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	astray := filepath.Join(dir, "astray")
+	if err := os.Symlink(filepath.Join("no", "f"), astray); err != nil {
+		t.Fatal(err)
+	}
+	if err := Check(astray); err == nil {
+		t.Error("a link into a directory that is not there: no error")
+	}
+	if err := os.Remove(astray); err != nil {
+		t.Fatal(err)
+	}
+	// What Write says, Check says before.
+	for _, path := range []string{"", dir, filepath.Join(dir, "new") + "/", filepath.Join(dir, "no", "f"), filepath.Join(file, "f")} {
+		err, want := Check(path), Write(path, text("x"))
+		if err == nil || want == nil || err.Error() != want.Error() {
+			t.Errorf("%q: error %v, want %v", path, err, want)
+		}
+	}
+	wantFile(t, file, "old")
+	wantEntries(t, dir, "dangling", "file")
+}
+
+func TestSamePlace(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	put(t, "file", "x", 0o600)
+	put(t, "other", "x", 0o600)
+	if err := os.Mkdir("sub", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Link("file", "hard"); err != nil {
+		t.Skip(err)
+	}
+	for name, to := range map[string]string{"soft": "file", "chain": "soft", "up": "sub", "late": "up/new", "later": filepath.Join(dir, "late"), "round": "round"} {
+		if err := os.Symlink(to, name); err != nil {
+			t.Skip(err)
+		}
+	}
+	elsewhere := t.TempDir()
+	if err := os.Mkdir(filepath.Join(elsewhere, "deep"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(elsewhere, "deep"), "away"); err != nil {
+		t.Skip(err)
+	}
+	same := [][]string{
+		{"away/../new", filepath.Join(elsewhere, "new")},
+		{"file", "./file", "sub/../file", "up/../file", filepath.Join(dir, "file"), "hard", "soft", "chain"},
+		{"sub/new", "up/new", "late", "later", filepath.Join(dir, "sub", "new")},
+		{"new", "./new", "up/../new"},
+		{"no/new", "./no/../no/new"},
+		{"other"},
+		{"round"},
+	}
+	for i, group := range same {
+		for _, a := range group {
+			for j, others := range same {
+				for _, b := range others {
+					if got := PlaceOf(a).Same(PlaceOf(b)); got != (i == j) {
+						t.Errorf("%s and %s are one file: %t, want %t", a, b, got, i == j)
+					}
+				}
+			}
+		}
+	}
+	for name, want := range map[string]bool{"file": true, "new": true, os.DevNull: false, "/dev/stdout": false, "/proc/self/fd/1": false} {
+		if got := PlaceOf(name).Keeps(); got != want {
+			t.Errorf("%s keeps what is written: %t, want %t", name, got, want)
+		}
+	}
+}
+
+// A process that has to end while it writes leaves nothing.
+func TestWriteOr(t *testing.T) {
+	dir := t.TempDir()
+	var remove func()
+	done := false
+	err := WriteOr(filepath.Join(dir, "new"), func(f func()) func() {
+		remove = f
+		return func() { done = true }
+	}, func(w io.Writer) error {
+		_, err := io.WriteString(w, strings.Repeat("x", 1<<16))
+		if done {
+			t.Error("the file is removed no longer, although it is not complete")
+		}
+		remove() // as the end of the process would
+		wantEntries(t, dir)
+		return err
+	})
+	if err == nil || !done {
+		t.Errorf("error %v, done %t: want the error of a file that is gone, and an end", err, done)
+	}
+	wantEntries(t, dir)
+}

@@ -3,6 +3,7 @@ package inorder
 import (
 	"context"
 	"errors"
+	"iter"
 	"runtime"
 	"sync"
 	"time"
@@ -50,6 +51,7 @@ func Run[T any](ctx context.Context, jobs Jobs[T]) error {
 	if ctx.Err() != nil { // AfterFunc would let some jobs begin
 		return nil
 	}
+	outer := ctx
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	r := &run[T]{Jobs: jobs, workers: int64(jobs.Workers)}
@@ -70,7 +72,7 @@ func Run[T any](ctx context.Context, jobs Jobs[T]) error {
 		wg.Wait()
 		close(r.batches)
 	}()
-	r.merge()
+	r.merge(outer)
 	return r.failure()
 }
 
@@ -173,11 +175,38 @@ func (r *run[T]) work(ctx context.Context) {
 	}
 }
 
-// merge puts the batches into order. It returns when all workers have ended.
-func (r *run[T]) merge() {
+// patience is how long workers may take to end after the context has. A job that
+// is under way is not always one that can be told: the search for one move may
+// take minutes.
+const patience = 300 * time.Millisecond
+
+// each yields the batches until all workers have ended, or some have not although
+// the context has. Those are left to themselves.
+func (r *run[T]) each(ctx context.Context) iter.Seq[batch[T]] {
+	return func(yield func(batch[T]) bool) {
+		ended := ctx.Done()
+		var late <-chan time.Time
+		for {
+			select {
+			case b, open := <-r.batches:
+				if !open || !yield(b) {
+					return
+				}
+			case <-ended:
+				ended, late = nil, time.After(patience)
+			case <-late:
+				return
+			}
+		}
+	}
+}
+
+// merge puts the batches into order. It returns when all workers have ended, or
+// are late.
+func (r *run[T]) merge(ctx context.Context) {
 	early := make(map[int64]batch[T]) // by first job
 	next, more := int64(0), true
-	for b := range r.batches {
+	for b := range r.each(ctx) {
 		if !more {
 			continue
 		}

@@ -174,3 +174,35 @@ func BenchmarkRun(b *testing.B) {
 		})
 	}
 }
+
+// stuck does its second job for ever.
+type stuck struct{ release chan struct{} }
+
+func (s stuck) Do(_ context.Context, first, n int64) ([]int64, error) {
+	if first > 0 {
+		<-s.release
+	}
+	return []int64{first}, nil
+}
+
+func (stuck) Close() error { return nil }
+
+// A worker that does not look at its context is not waited for.
+func TestStuckWorkerIsLeft(t *testing.T) {
+	s := stuck{make(chan struct{})}
+	defer close(s.release)
+	ctx, cancel := context.WithCancel(t.Context())
+	var taken []int64
+	err := Run(ctx, Jobs[int64]{
+		End: 10, Workers: 2,
+		Start: func(context.Context) (Worker[int64], error) { return s, nil },
+		Take: func(job int64, _ *int64) bool {
+			taken = append(taken, job)
+			cancel()
+			return true
+		},
+	})
+	if err != nil || len(taken) != 1 || taken[0] != 0 {
+		t.Errorf("took %v, error %v, want the first job", taken, err)
+	}
+}

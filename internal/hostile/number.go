@@ -1,0 +1,313 @@
+package hostile
+
+import (
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"strings"
+)
+
+// writer writes numbers and conditions in forms that mislead doubles.
+type writer struct {
+	*rand.Rand
+	level  Level
+	kind   string
+	consts []string
+	limit  [2]int // greatest value of each variable; -1 for a variable that is not there
+}
+
+func (w *writer) one(n int) bool { return w.IntN(n) == 0 }
+
+// nasty is one for numbers that plain models do not have.
+func (w *writer) nasty(n int) bool { return w.one(n) && w.level != Plain }
+
+// form draws one of n forms; the last is the plain one.
+func (w *writer) form(n int) int {
+	k := w.IntN(n)
+	if w.level != Hostile {
+		return n
+	}
+	return k
+}
+
+func pick[T any](w *writer, xs ...T) T { return xs[w.IntN(len(xs))] }
+
+// trick is a truth about numbers that doubles get wrong, or nearly.
+func (w *writer) trick(truth bool) string {
+	right := []string{
+		"0.1+0.2=0.3", "0.1*3=0.3", "1e16+1>1e16", "1-1e-17<1", "floor(0.29*100)=29", "1e-400>0", "(1/49)*49=1",
+		"1e308*10>1e308", "ceil(0.1*3*10)=3", "1e-320*0.1<1e-320", "0.3-0.2-0.1=0", "1/3+1/3+1/3=1", "floor(1-1e-17)=0",
+		"pow(0.1,2)=0.01", "round(0.5-1e-17)=0", "(1e17+1)-1e17=1", "1.1*1.1=1.21", "1e-17*1e17=1",
+	}
+	wrong := []string{
+		"0.1+0.2>0.3", "0.1*3!=0.3", "1e16+1=1e16", "1-1e-17=1", "floor(0.29*100)=28", "1e-400=0", "(1/49)*49<1",
+		"ceil(0.1*3*10)=4", "0.3-0.2-0.1<0", "1.1*1.1>1.21", "1e-17*1e17!=1", "1e310<=1e309",
+	}
+	if truth {
+		return pick(w, right...)
+	}
+	return pick(w, wrong...)
+}
+
+// decimal writes a number with few digits, if it has few.
+func decimal(x *big.Rat) (string, bool) {
+	den, k := new(big.Int).Set(x.Denom()), 0
+	num := new(big.Int).Set(x.Num())
+	for _, f := range []int64{2, 5} {
+		for {
+			q, r := new(big.Int).QuoRem(den, big.NewInt(f), new(big.Int))
+			if r.Sign() != 0 {
+				break
+			}
+			den = q
+			num.Mul(num, big.NewInt(10/f))
+			k++
+		}
+	}
+	if !den.IsInt64() || den.Int64() != 1 {
+		return "", false
+	}
+	s := num.String()
+	for len(s) > 1 && strings.HasSuffix(s, "0") && (k > 0 || len(s) > 9) {
+		s, k = s[:len(s)-1], k-1
+	}
+	switch {
+	case len(s) > 45:
+		return "", false
+	case k == 0 && len(s) < 10:
+		return s, true
+	case k > 0 && k < 8 && len(s) > k:
+		return s[:len(s)-k] + "." + s[len(s)-k:], true
+	case k > 0 && k < 8:
+		return "0." + strings.Repeat("0", k-len(s)) + s, true
+	}
+	return fmt.Sprintf("%se%d", s, -k), true
+}
+
+// plain writes a number as it is: a decimal or a quotient.
+func plain(x *big.Rat) string {
+	if x.Sign() < 0 {
+		return "(0-" + plain(new(big.Rat).Neg(x)) + ")"
+	}
+	if s, ok := decimal(x); ok {
+		return s
+	}
+	n, d := new(big.Rat).SetInt(x.Num()), new(big.Rat).SetInt(x.Denom())
+	if rest := sub(rat(1, 1), x); rest.Sign() > 0 && short(rest) && !short(x) {
+		return "(1-" + plain(rest) + ")"
+	}
+	return "(" + whole(n) + "/" + whole(d) + ")"
+}
+
+// short reports whether a number takes little space.
+func short(x *big.Rat) bool {
+	if _, ok := decimal(x); ok {
+		return true
+	}
+	_, n := decimal(new(big.Rat).SetInt(x.Num()))
+	_, d := decimal(new(big.Rat).SetInt(x.Denom()))
+	return n && d
+}
+
+// whole writes an integer; one that does not fit in 32 bits is a double.
+func whole(x *big.Rat) string {
+	s, ok := decimal(x)
+	if !ok {
+		s = x.Num().String()
+	}
+	if len(s) > 9 && !strings.Contains(s, "e") {
+		s += ".0"
+	}
+	return s
+}
+
+// number writes a number in some form. Where at is not nil, the number is used
+// only where the variables have these values.
+func (w *writer) number(x *big.Rat, at *[2]int) string {
+	switch w.form(22) {
+	case 0:
+		a := pick(w, "1e16", "1e17", "1", "0.1", "1e-17", "1e-9", "1e9")
+		return fmt.Sprintf("((%s+%s)-%s)", plain(x), a, a)
+	case 1:
+		return "(1-" + w.named(plain(sub(rat(1, 1), x))) + ")"
+	case 2:
+		f := pick(w, "1e-9", "1e9", "3", "0.1", "49", "1e-150")
+		return fmt.Sprintf("(%s*%s)", plain(quo(x, parse(f))), f)
+	case 3:
+		f := pick(w, "1e-9", "1e9", "3", "0.1", "49")
+		return fmt.Sprintf("(%s/%s)", plain(mul(x, parse(f))), f)
+	case 4:
+		truth := w.one(2)
+		yes, no := plain(x), pick(w, "0", "1", "0.5")
+		if !truth {
+			yes, no = no, yes
+		}
+		return fmt.Sprintf("(%s ? %s : %s)", w.trick(truth), yes, no)
+	case 5:
+		e := pick(w, "1e-17", "1e-320", "1e-9", "1e-400", "1")
+		return fmt.Sprintf("(%s(%s,%s*1)%s)", pick(w, "min", "max"), plain(x), plain(x), w.nothing(e))
+	case 6:
+		e := parse(pick(w, "1e-17", "1e-9", "1e-30", "2"))
+		return fmt.Sprintf("min(%s,%s)", plain(x), plain(add(x, e)))
+	case 7:
+		return w.named(w.number(x, nil))
+	case 8:
+		h := plain(quo(x, rat(2, 1)))
+		return fmt.Sprintf("(%s+%s)", h, h)
+	case 9:
+		if s, ok := decimal(x); ok && strings.HasPrefix(s, "1e-") {
+			return fmt.Sprintf("pow(0.1,%s)", s[3:])
+		}
+		return fmt.Sprintf("pow(%s,1)", plain(x))
+	case 10:
+		if at != nil {
+			return w.local(x, *at)
+		}
+	case 11:
+		t := quo(x, rat(3, 1))
+		return fmt.Sprintf("(%[1]s+%[1]s+%[1]s)", plain(t))
+	case 12:
+		if w.one(4) { // leaves the doubles on the way
+			f := pick(w, "1e308", "1e200")
+			return fmt.Sprintf("(%s*%s*%s/%s/%s)", plain(x), f, f, f, f)
+		}
+	}
+	return plain(x)
+}
+
+// nothing adds nothing.
+func (w *writer) nothing(e string) string {
+	if w.one(2) {
+		return ""
+	}
+	return "+(" + e + "-" + e + ")"
+}
+
+// literal writes a number for a property: without new constants, and in
+// parentheses unless it is one word.
+func (w *writer) literal(x *big.Rat) string {
+	n := len(w.consts)
+	for {
+		s := w.number(x, nil)
+		if len(w.consts) > n {
+			w.consts = w.consts[:n]
+			continue
+		}
+		if strings.ContainsAny(s, "+-*/(") && s[0] != '(' {
+			return "(" + s + ")"
+		}
+		return s
+	}
+}
+
+func (w *writer) named(text string) string {
+	name := fmt.Sprintf("c%d", len(w.consts)+1)
+	w.consts = append(w.consts, fmt.Sprintf("const double %s = %s;", name, text))
+	return name
+}
+
+func variable(k int) string { return string("xy"[k]) }
+
+// local writes a number by means of the variables, which have known values.
+func (w *writer) local(x *big.Rat, at [2]int) string {
+	k := 0
+	if w.limit[1] >= 0 {
+		k = w.IntN(2)
+	}
+	v, i := variable(k), at[k]
+	switch w.IntN(4) {
+	case 0:
+		return fmt.Sprintf("(%s+(%s-%d)*%s)", plain(x), v, i, pick(w, "0.1", "1e16", "1e-17"))
+	case 1:
+		return fmt.Sprintf("(%s ? %s : 0.5)", w.is(k, i), plain(x))
+	case 2:
+		return fmt.Sprintf("(%s*(%s+1)/%d)", plain(x), v, i+1)
+	}
+	return fmt.Sprintf("((%s+1)*%s)", v, plain(quo(x, rat(int64(i)+1, 1))))
+}
+
+// is writes that a variable has a value.
+func (w *writer) is(k, i int) string {
+	v := variable(k)
+	switch w.form(16) {
+	case 0:
+		return fmt.Sprintf("%s*0.1=0.%d", v, i)
+	case 1:
+		return fmt.Sprintf("%s/10=0.%d", v, i)
+	case 2:
+		return fmt.Sprintf("%s/3=%d/3", v, i)
+	case 3:
+		return fmt.Sprintf("(%s+1e16)-1e16=%d", v, i)
+	case 4:
+		return fmt.Sprintf("%[1]s*1e-17<%[2]d.5e-17 & %[1]s*1e-17>%[3]de-18", v, i, 10*i-5)
+	case 5:
+		return fmt.Sprintf("floor(%s+1e-17)=%d & ceil(%s-1e-17)=%d", v, i, v, i)
+	case 6:
+		return fmt.Sprintf("0.1*%s+0.2=%s", v, plain(add(rat(int64(i), 10), rat(1, 5))))
+	case 7:
+		return fmt.Sprintf("!(%[1]s<%[2]d | %[1]s>%[2]d)", v, i)
+	case 8:
+		return fmt.Sprintf("%s*1.1=%s", v, plain(rat(int64(i)*11, 10)))
+	case 9:
+		return fmt.Sprintf("round(%s*0.1*10)=%d & %s", v, i, w.trick(true))
+	case 10:
+		return fmt.Sprintf("(%s | %s=%d)", w.trick(false), v, i)
+	}
+	return fmt.Sprintf("%s=%d", v, i)
+}
+
+// atMost writes that a variable is at most a value.
+func (w *writer) atMost(k, i int) string {
+	v := variable(k)
+	switch w.form(8) {
+	case 0:
+		return fmt.Sprintf("%s*0.1<=0.%d", v, i)
+	case 1:
+		return fmt.Sprintf("%s<%d+1e-17", v, i)
+	case 2:
+		return fmt.Sprintf("%s/49<=%d/49", v, i)
+	case 3:
+		return fmt.Sprintf("%s*1e-320<=%de-320", v, i)
+	case 4:
+		return fmt.Sprintf("!(0.1*%s+0.2>%s)", v, plain(add(rat(int64(i), 10), rat(1, 5))))
+	}
+	return fmt.Sprintf("%s<=%d", v, i)
+}
+
+// set is a condition on the variables.
+type set struct {
+	text string
+	in   func(at [2]int) bool
+}
+
+// some writes a condition, of one variable where only is not negative.
+func (w *writer) some(depth, only int) set {
+	k := only
+	if k < 0 {
+		k = 0
+		if w.limit[1] >= 0 {
+			k = w.IntN(2)
+		}
+	}
+	i := w.IntN(w.limit[k] + 1)
+	if depth > 0 && w.one(3) {
+		a, b := w.some(depth-1, only), w.some(depth-1, only)
+		switch w.IntN(3) {
+		case 0:
+			return set{"(" + a.text + " | " + b.text + ")", func(at [2]int) bool { return a.in(at) || b.in(at) }}
+		case 1:
+			return set{"(" + a.text + " & " + b.text + ")", func(at [2]int) bool { return a.in(at) && b.in(at) }}
+		}
+		return set{"!(" + a.text + ")", func(at [2]int) bool { return !a.in(at) }}
+	}
+	switch w.IntN(12) {
+	case 0:
+		if w.level != Hostile {
+			return set{"true", func([2]int) bool { return true }}
+		}
+		return set{w.trick(true), func([2]int) bool { return true }}
+	case 1, 2, 3, 4:
+		return set{"(" + w.atMost(k, i) + ")", func(at [2]int) bool { return at[k] <= i }}
+	}
+	return set{"(" + w.is(k, i) + ")", func(at [2]int) bool { return at[k] == i }}
+}

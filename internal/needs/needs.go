@@ -1,0 +1,129 @@
+// Package needs says what a test needs that not every machine has: PRISM, Docker,
+// a browser, minutes. Without it the test is skipped, with the reason; where
+// TILECHECK_REQUIRE names it, the test fails instead. It is for tests only.
+//
+//	prism := needs.PRISM(t)
+//	needs.Have(t, needs.Docker, err) // nil, or why there is none
+//
+// What each name stands for is in CONTRIBUTING.md.
+package needs
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// Thing is what a test needs, as TILECHECK_REQUIRE calls it.
+type Thing string
+
+// The things.
+const (
+	PRISMTool  Thing = "prism"       // TILECHECK_PRISM, the path of bin/prism
+	PRISMImage Thing = "prism-image" // an image that has PRISM
+	PRISMSuite Thing = "prism-tests" // TILECHECK_PRISM_TESTS, a copy of PRISM's own tests
+	Storm      Thing = "storm"       // an image that has Storm
+	Docker     Thing = "docker"      // a daemon
+	Browser    Thing = "chromium"
+	Time       Thing = "long" // TILECHECK_LONG
+)
+
+// Things returns all of them.
+func Things() []Thing {
+	return []Thing{PRISMTool, PRISMImage, PRISMSuite, Storm, Docker, Browser, Time}
+}
+
+// Have goes on if err is nil. Otherwise err says why the thing is not there, and
+// the test is skipped, or fails if the thing is required.
+func Have(tb testing.TB, thing Thing, err error) {
+	tb.Helper()
+	must, wrong := required(os.Getenv("TILECHECK_REQUIRE"), thing)
+	switch {
+	case wrong != nil:
+		tb.Fatal(wrong)
+	case err == nil:
+	case must:
+		tb.Fatalf("TILECHECK_REQUIRE wants %s: %v", thing, err)
+	default:
+		tb.Skipf("needs %s: %v", thing, err)
+	}
+}
+
+// required reads a list of things, "all" among them.
+func required(list string, thing Thing) (bool, error) {
+	must := false
+	for name := range strings.SplitSeq(list, ",") {
+		name = strings.TrimSpace(name)
+		if name != "" && name != "all" && !slices.Contains(Things(), Thing(name)) {
+			return false, fmt.Errorf("TILECHECK_REQUIRE has %q, want some of %v, or all", name, Things())
+		}
+		must = must || name == "all" || Thing(name) == thing
+	}
+	return must, nil
+}
+
+// PRISM returns the path of PRISM's launcher.
+func PRISM(tb testing.TB) string {
+	tb.Helper()
+	return file(tb, PRISMTool, "TILECHECK_PRISM", "the path of PRISM's bin/prism")
+}
+
+// PRISMTests returns the folder of PRISM's own tests.
+func PRISMTests(tb testing.TB) string {
+	tb.Helper()
+	return file(tb, PRISMSuite, "TILECHECK_PRISM_TESTS", "a copy of prism-tests")
+}
+
+func file(tb testing.TB, thing Thing, variable, what string) string {
+	tb.Helper()
+	path := os.Getenv(variable)
+	if path == "" {
+		Have(tb, thing, fmt.Errorf("%s is not set to %s", variable, what))
+	}
+	if _, err := os.Stat(path); err != nil { // a wrong path is a mistake, not an absence
+		tb.Fatalf("%s: %v", variable, err)
+	}
+	return path
+}
+
+// Chromium returns a browser that runs without a screen.
+func Chromium(tb testing.TB) string {
+	tb.Helper()
+	for _, name := range []string{"chromium-headless-shell", "chromium", "google-chrome", "chrome"} {
+		if found, err := exec.LookPath(name); err == nil {
+			return found
+		}
+	}
+	Have(tb, Browser, errors.New("there is no Chromium (apt-get install chromium)"))
+	return ""
+}
+
+// Long goes on where minutes do not matter.
+func Long(tb testing.TB) {
+	tb.Helper()
+	if !IsLong() {
+		Have(tb, Time, errors.New("takes long: set TILECHECK_LONG=1"))
+	}
+}
+
+// IsLong reports whether minutes do not matter.
+func IsLong() bool { return os.Getenv("TILECHECK_LONG") != "" }
+
+// Number returns the number that an environment variable gives, or otherwise.
+func Number(tb testing.TB, variable string, otherwise uint64) uint64 {
+	tb.Helper()
+	s := os.Getenv(variable)
+	if s == "" {
+		return otherwise
+	}
+	n, err := strconv.ParseUint(s, 10, 64)
+	if err != nil {
+		tb.Fatalf("%s: %v", variable, err)
+	}
+	return n
+}
