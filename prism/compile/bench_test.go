@@ -3,9 +3,7 @@ package compile
 import (
 	"context"
 	"slices"
-	"syscall"
 	"testing"
-	"time"
 
 	"tilecheck/modelgen"
 )
@@ -53,16 +51,6 @@ func BenchmarkInterpreter(b *testing.B) {
 			benchmark(b, policy, (*Model).NewInterpreter)
 		})
 	}
-}
-
-// cpuTime is the processor time of this process, which other processes on a
-// busy machine disturb less than the time of day.
-func cpuTime(b *testing.B) time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		b.Fatal(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 func BenchmarkExpand(b *testing.B) {

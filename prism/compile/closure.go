@@ -16,13 +16,14 @@ type env struct {
 }
 
 type evalError struct {
-	pos syntax.Pos
-	msg string
+	pos       syntax.Pos
+	msg       string
+	undecided bool
 }
 
 func (e *env) fail(pos syntax.Pos, format string, args ...any) {
 	if e.err == nil {
-		e.err = &evalError{pos, fmt.Sprintf(format, args...)}
+		e.err = &evalError{pos: pos, msg: fmt.Sprintf(format, args...)}
 	}
 }
 
@@ -110,7 +111,17 @@ func (m *Model) boolBinary(e *sema.Binary) (boolFn, error) {
 		return compareInts(e.Op, x, y), err
 	default:
 		x, y, err := pair(m.number, e.X, e.Y)
-		return compareNumbers(e.Op, x, y), err
+		compare := compareNumbers(e.Op, x, y)
+		if err != nil || m.doubles.Decide(e) {
+			return compare, err
+		}
+		doubt, exactly, err := m.careful(e)
+		return func(v *env) bool {
+			if doubt(v) {
+				return exactly(v).Bool
+			}
+			return compare(v)
+		}, err
 	}
 }
 
@@ -307,7 +318,16 @@ func (m *Model) intCall(e *sema.Call) (intFn, error) {
 	switch e.Func {
 	case sema.FuncFloor, sema.FuncCeil, sema.FuncRound:
 		f, err := m.number(e.Args[0])
-		return func(v *env) int32 { return toInt(v, e, f(v)) }, err
+		if err != nil || m.doubles.Decide(e) {
+			return func(v *env) int32 { return toInt(v, e, f(v)) }, err
+		}
+		doubt, exactly, err := m.careful(e)
+		return func(v *env) int32 {
+			if doubt(v) {
+				return exactly(v).Int
+			}
+			return toInt(v, e, f(v))
+		}, err
 	}
 	args := make([]intFn, len(e.Args))
 	for i, a := range e.Args {

@@ -33,10 +33,12 @@ func (e *UnsupportedError) Error() string {
 
 // Model is an executable model. It is immutable and safe for concurrent use.
 type Model struct {
-	prog *sema.Program
-	opts Options
+	prog    *sema.Program
+	opts    Options
+	doubles sema.Doubles // where they decide
 	// commands holds the commands of all modules, in module and command order.
 	commands []*command
+	first    []int // of each module in commands
 	// groups are the ways to move, in the order of PRISM's explicit engine.
 	groups []group
 }
@@ -71,7 +73,7 @@ func Compile(prog *sema.Program, opts Options) (*Model, error) {
 	if err := supported(prog); err != nil {
 		return nil, err
 	}
-	m := &Model{prog: prog, opts: opts}
+	m := &Model{prog: prog, opts: opts, doubles: sema.NewDoubles(prog)}
 	for i := range prog.Modules {
 		if err := m.addCommands(i); err != nil {
 			return nil, err
@@ -87,6 +89,9 @@ func Compile(prog *sema.Program, opts Options) (*Model, error) {
 
 // Program returns the program the model was compiled from.
 func (m *Model) Program() *sema.Program { return m.prog }
+
+// command returns the command that a reference names.
+func (m *Model) command(ref CommandRef) *command { return m.commands[m.first[ref.Module]+ref.Command] }
 
 func supported(prog *sema.Program) error {
 	switch prog.Type {
@@ -113,6 +118,7 @@ func supported(prog *sema.Program) error {
 
 func (m *Model) addCommands(module int) error {
 	commands := m.prog.Modules[module].Commands
+	m.first = append(m.first, len(m.commands))
 	for i := range commands {
 		c, err := m.newCommand(&commands[i])
 		if err != nil {

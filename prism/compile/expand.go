@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -57,14 +58,34 @@ type Expander interface {
 	// or a value outside its variable's declared range (where PRISM's explicit
 	// engine is silent).
 	Expand(state []int32) (*Choices, error)
+	// Enabled lists the same choices without transitions: no probability is
+	// evaluated or checked.
+	Enabled(state []int32) (*Choices, error)
+	// Apply writes the valuation that the state given to Expand or Enabled last
+	// turns into by the update number updates[i] of the i-th command. Its errors
+	// are those of Expand.
+	Apply(target []int32, commands []CommandRef, updates []int) error
 }
 
 // NewExpander returns an Expander that interprets the model.
 func (m *Model) NewExpander() Expander { return newExpander(m) }
 
+// NewExpanderUntil is NewExpander for expanders that give up with the error of a
+// context when that ends: one state can have more choices than anybody waits for.
+func (m *Model) NewExpanderUntil(ctx context.Context) Expander {
+	x := newExpander(m)
+	x.ctx = ctx
+	return x
+}
+
 type expander struct {
 	m   *Model
 	env env
+	ctx context.Context
+	// work is what was done since ctx was looked at, in commands of combinations
+	// and transitions looked at; stopped is its error.
+	work    int
+	stopped error
 	// enabled[i] says whether Model.commands[i] is; weights[i] holds the
 	// probabilities of its updates once weighed[i] is set.
 	enabled []bool
@@ -87,6 +108,7 @@ type combo struct {
 func newExpander(m *Model) *expander {
 	x := &expander{
 		m:       m,
+		ctx:     context.Background(),
 		enabled: make([]bool, len(m.commands)),
 		weighed: make([]bool, len(m.commands)),
 		weights: make([][]float64, len(m.commands)),
@@ -102,7 +124,22 @@ func (x *expander) Expand(state []int32) (*Choices, error) {
 	if err := x.expand(state); err != nil {
 		return nil, err
 	}
+	if x.stopped != nil {
+		return nil, x.stopped
+	}
 	return &x.out, nil
+}
+
+// workPerPoll takes some milliseconds.
+const workPerPoll = 1 << 17
+
+// did notes work, and reports whether to go on.
+func (x *expander) did(work int) bool {
+	if x.work += work; x.work >= workPerPoll {
+		x.work = 0
+		x.stopped = x.ctx.Err()
+	}
+	return x.stopped == nil
 }
 
 func (x *expander) expand(state []int32) *StateError {
@@ -112,6 +149,9 @@ func (x *expander) expand(state []int32) *StateError {
 	x.targets, x.flat, x.refs = x.targets[:0], x.flat[:0], x.refs[:0]
 	x.out.List = x.out.List[:0]
 	for _, c := range x.combos {
+		if x.stopped != nil {
+			return nil
+		}
 		if err := x.addChoice(c); err != nil {
 			return err
 		}
@@ -120,10 +160,53 @@ func (x *expander) expand(state []int32) *StateError {
 	return nil
 }
 
-// combine evaluates every guard, lists the choices as combinations of commands,
-// and weighs the updates of each command that takes part in one.
+// Enabled implements Expander.
+func (x *expander) Enabled(state []int32) (*Choices, error) {
+	if err := x.list(state); err != nil {
+		return nil, err
+	}
+	x.refs, x.flat, x.out.List = x.refs[:0], x.flat[:0], x.out.List[:0]
+	for _, c := range x.combos {
+		x.out.List = append(x.out.List, x.bare(c))
+	}
+	if x.stopped != nil {
+		return nil, x.stopped
+	}
+	x.link()
+	return &x.out, nil
+}
+
+// Apply implements Expander.
+func (x *expander) Apply(target []int32, commands []CommandRef, updates []int) error {
+	copy(target, x.env.state)
+	for i, ref := range commands {
+		if err := x.assign(target, x.m.command(ref), updates[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// combine lists the choices and weighs the updates of each command that takes
+// part in one.
 func (x *expander) combine(state []int32) *StateError {
+	if err := x.list(state); err != nil {
+		return err
+	}
+	for _, c := range x.combos {
+		for _, member := range x.members[c.first:c.last] {
+			if err := x.weigh(member); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// list evaluates every guard and lists the choices as combinations of commands.
+func (x *expander) list(state []int32) *StateError {
 	x.env.state = state
+	x.stopped = nil
 	for i, c := range x.m.commands {
 		x.enabled[i] = c.guard(&x.env)
 		x.weighed[i] = false
@@ -134,13 +217,6 @@ func (x *expander) combine(state []int32) *StateError {
 	x.combos, x.members = x.combos[:0], x.members[:0]
 	for i := range x.m.groups {
 		x.addCombos(&x.m.groups[i])
-	}
-	for _, c := range x.combos {
-		for _, member := range x.members[c.first:c.last] {
-			if err := x.weigh(member); err != nil {
-				return err
-			}
-		}
 	}
 	return nil
 }
@@ -172,6 +248,9 @@ func (x *expander) addCombos(g *group) {
 // extend appends a copy of each of the n combinations from start, with c added.
 func (x *expander) extend(start, n int, c *command) {
 	for _, old := range x.combos[start : start+n] {
+		if !x.did(old.last - old.first) {
+			return
+		}
 		first := len(x.members)
 		x.members = append(x.members, x.members[old.first:old.last]...)
 		x.members = append(x.members, c)
@@ -198,9 +277,9 @@ func (x *expander) weigh(c *command) *StateError {
 		}
 		switch {
 		case p < 0:
-			return x.m.stateError(x.env.state, u.src.Pos, fmt.Sprintf("%s %v is negative", what, p))
+			return x.m.stateError(x.env.state, u.src.Prob.Pos(), fmt.Sprintf("%s %v is negative", what, p))
 		case !(p <= math.MaxFloat64):
-			return x.m.stateError(x.env.state, u.src.Pos, fmt.Sprintf("%s %v is not finite", what, p))
+			return x.m.stateError(x.env.state, u.src.Prob.Pos(), fmt.Sprintf("%s %v is not finite", what, p))
 		}
 		x.weights[c.ord][i] = p
 		sum += p
@@ -223,16 +302,12 @@ func sumsToOne(sum float64) bool { return math.Abs((sum-1)/sum) < SumTolerance }
 // and with equal targets added up.
 func (x *expander) addChoice(c combo) *StateError {
 	members := x.members[c.first:c.last]
-	ch := Choice{Action: c.action, Module: ownModule(c.action, members)}
-	firstRef, first := len(x.refs), len(x.flat)
-	for _, cmd := range members {
-		x.refs = append(x.refs, CommandRef{cmd.module, cmd.index})
-	}
+	ch, first := x.bare(c), len(x.flat)
 	x.updates = x.updates[:0]
 	for range members {
 		x.updates = append(x.updates, 0)
 	}
-	for {
+	for x.did(len(members) + len(x.flat) - first) {
 		if w := x.weight(members, x.updates); w > 0 {
 			if err := x.addTransition(first, members, w); err != nil {
 				return err
@@ -242,9 +317,18 @@ func (x *expander) addChoice(c combo) *StateError {
 			break
 		}
 	}
-	ch.Commands, ch.Transitions = x.refs[firstRef:], x.flat[first:]
+	ch.Transitions = x.flat[first:]
 	x.out.List = append(x.out.List, ch)
 	return nil
+}
+
+// bare returns the choice of a combination without its transitions.
+func (x *expander) bare(c combo) Choice {
+	members, first := x.members[c.first:c.last], len(x.refs)
+	for _, cmd := range members {
+		x.refs = append(x.refs, CommandRef{cmd.module, cmd.index})
+	}
+	return Choice{Action: c.action, Module: ownModule(c.action, members), Commands: x.refs[first:]}
 }
 
 // weight is the product of the members' weights, in their order.
@@ -290,18 +374,26 @@ func (x *expander) addTransition(first int, members []*command, w float64) *Stat
 // state before the transition.
 func (x *expander) apply(target []int32, members []*command, updates []int) *StateError {
 	for i, c := range members {
-		for _, a := range c.updates[updates[i]].assigns {
-			value := a.value(&x.env)
-			if err := x.m.takeError(&x.env); err != nil {
-				return err
-			}
-			v := &x.m.prog.Vars[a.slot]
-			if value < v.Low || value > v.High {
-				msg := fmt.Sprintf("%s'=%s leaves [%d..%d]", v.Name, valueText(v.Type, value), v.Low, v.High)
-				return x.m.stateError(x.env.state, a.src.Pos, msg)
-			}
-			target[a.slot] = value
+		if err := x.assign(target, c, updates[i]); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// assign writes the values of one update of a command.
+func (x *expander) assign(target []int32, c *command, update int) *StateError {
+	for _, a := range c.updates[update].assigns {
+		value := a.value(&x.env)
+		if err := x.m.takeError(&x.env); err != nil {
+			return err
+		}
+		v := &x.m.prog.Vars[a.slot]
+		if value < v.Low || value > v.High {
+			msg := fmt.Sprintf("%s'=%s leaves [%d..%d]", v.Name, valueText(v.Type, value), v.Low, v.High)
+			return x.m.stateError(x.env.state, a.src.Pos, msg)
+		}
+		target[a.slot] = value
 	}
 	return nil
 }

@@ -90,7 +90,7 @@ func (m *Model) newInitSearch(ctx context.Context, limit int) (*initSearch, erro
 	}
 	b := m.newBuilder()
 	for _, c := range operands(m.prog.Init, syntax.OpAnd, nil) {
-		if b.expr(c).fails { // what comes after must not hide the failure
+		if b.expr(c).fails || !m.doubles.Decided(c) { // what comes after must not hide the failure
 			break
 		}
 		f, err := m.boolean(c)

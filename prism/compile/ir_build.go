@@ -2,6 +2,7 @@ package compile
 
 import (
 	"cmp"
+	"math"
 
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
@@ -104,6 +105,38 @@ func (b *builder) num(e sema.Expr) *term {
 }
 
 func (b *builder) build(e sema.Expr) *term {
+	if b.m.doubles.Decide(e) {
+		return b.decided(e)
+	}
+	return b.careful(e)
+}
+
+// careful builds a comparison, or floor, ceil or round, for the states in which
+// doubles decide it; the others are left to the interpreter, as Model.doubt has it.
+func (b *builder) careful(e sema.Expr) *term {
+	unknown := b.unknown(e.Type())
+	switch e := e.(type) {
+	case *sema.Binary:
+		slack := b.m.doubles.Slack(e)
+		if math.IsInf(slack, 1) {
+			return unknown
+		}
+		d := b.graph.num(opNumSub, b.num(e.X), b.num(e.Y))
+		far := b.numCompare(opNumLt, b.number(slack), b.graph.num(opNumMax, d, b.numNeg(d)))
+		return b.ite(far, b.decided(e), unknown)
+	case *sema.Call:
+		slack := b.m.doubles.Slack(e)
+		if math.IsInf(slack, 1) {
+			return unknown
+		}
+		x, op := b.num(e.Args[0]), map[sema.Func]opcode{sema.FuncFloor: opFloor, sema.FuncCeil: opCeil, sema.FuncRound: opRound}[e.Func]
+		low, high := b.toInt(op, b.graph.num(opNumSub, x, b.number(slack))), b.toInt(op, b.graph.num(opNumAdd, x, b.number(slack)))
+		return b.ite(b.eq(low, high), b.decided(e), unknown)
+	}
+	return unknown
+}
+
+func (b *builder) decided(e sema.Expr) *term {
 	switch e := e.(type) {
 	case *sema.Const:
 		switch e.T {
@@ -137,6 +170,15 @@ func (b *builder) build(e sema.Expr) *term {
 		return b.call(e)
 	}
 	return b.no
+}
+
+// unknown is a value that the interpreter has to find: mod(1,0) fails always.
+func (b *builder) unknown(t sema.Type) *term {
+	x := b.mod(b.integer(1), b.integer(0))
+	if t == sema.Bool {
+		return b.eq(x, b.integer(0))
+	}
+	return x
 }
 
 func (b *builder) unary(e *sema.Unary) *term {

@@ -151,8 +151,9 @@ func enabledMoves(p *movegen, state []int32) (enabled []int, failed bool) {
 	}
 	for _, c := range p.m.commands {
 		c.guard(&v)
+		failed = failed || evaluate(p.b.expr(c.src.Guard), state).failed // doubles may decide wrongly
 	}
-	return enabled, v.err != nil
+	return enabled, failed || v.err != nil
 }
 
 func walk(t *plan, state []int32) (enabled []int) {

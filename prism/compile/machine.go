@@ -78,6 +78,9 @@ type StateError struct {
 	Pos   syntax.Pos // of the command, update or expression
 	State string     // "(v_0=2,v_1=0,phase=1)"
 	Msg   string     // "x'=9 leaves [0..8]"
+	// Undecided says that the model may be right, but that nobody knows: see
+	// sema.EvalError.
+	Undecided bool
 }
 
 // Error returns "file:line:col: message in state (…)".

@@ -129,7 +129,8 @@ func (x *packedInterpreter) Fork(context.Context) (PackedExpander, error) {
 }
 
 // Expand implements PackedExpander.
-func (x *packedInterpreter) Expand(_ context.Context, states []uint64, out *PackedChoices) error {
+func (x *packedInterpreter) Expand(ctx context.Context, states []uint64, out *PackedChoices) error {
+	x.x.ctx = ctx
 	for i := 0; i < len(states); i += x.packing.Words {
 		if err := x.one(states[i:i+x.packing.Words], out); err != nil {
 			return err

@@ -85,7 +85,7 @@ const pollMask = 1<<12 - 1
 
 func (r *interpreter) run(ctx context.Context, s Stream) (Outcome, error) {
 	var out Outcome
-	r.x.env.err = nil
+	r.x.env.err, r.x.ctx = nil, ctx
 	copy(r.state, r.start)
 	for looping := false; ; {
 		if out.Steps&pollMask == pollMask && ctx.Err() != nil {
@@ -99,6 +99,9 @@ func (r *interpreter) run(ctx context.Context, s Stream) (Outcome, error) {
 		if err := r.x.combine(r.state); err != nil {
 			out.Status, out.Err = Failed, err
 			return out, nil
+		}
+		if r.x.stopped != nil {
+			return out, r.x.stopped
 		}
 		if len(r.x.combos) == 0 {
 			return r.deadlock(out), nil

@@ -36,6 +36,7 @@ func (m *Model) takeError(v *env) *StateError {
 		return nil
 	}
 	err := m.stateError(v.state, v.err.pos, v.err.msg)
+	err.Undecided = v.err.undecided
 	v.err = nil
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"sync/atomic"
+	"time"
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
@@ -51,10 +52,18 @@ type machine struct {
 	stack [4]uint64
 	slow  *interpreter
 	one   [1]Outcome
+	steps uint64 // of the next call
 }
 
-// stepBudget is how many steps one call may take before the context is polled.
-const stepBudget = 1 << 21
+// A call takes at most stepBudget steps before the context is polled, and less
+// when they take long: nothing else runs on the thread meanwhile, and the garbage
+// collector waits, and with it the whole program.
+const (
+	stepBudget  = 1 << 21
+	firstBudget = 1 << 10
+	quickCall   = 2 * time.Millisecond
+	slowCall    = 10 * time.Millisecond
+)
 
 // NewMachine compiles the model and one monitor to WebAssembly. It fails with
 // an *UnsupportedError where only the interpreter can run them.
@@ -71,7 +80,7 @@ func (m *Model) NewMachine(ctx context.Context, mon Monitor) (BatchRunner, error
 	if err != nil {
 		return nil, err
 	}
-	return &machine{instance: x, slow: slow}, nil
+	return &machine{instance: x, slow: slow, steps: firstBudget}, nil
 }
 
 func (s *sharedCode) compile(ctx context.Context, module []byte) error {
@@ -143,7 +152,7 @@ func (r *machine) Fork() (BatchRunner, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &machine{instance: x, slow: slow}, nil
+	return &machine{instance: x, slow: slow, steps: firstBudget}, nil
 }
 
 // Run implements Runner.
@@ -193,11 +202,18 @@ func (r *machine) setStream(i int, s Stream) {
 // gave up on has status Failed and nothing else.
 func (r *machine) runLoaded(ctx context.Context, dst []Outcome) error {
 	for done, resume := 0, uint64(0); done < len(dst); resume = 1 {
-		r.stack = [4]uint64{uint64(done), uint64(len(dst)), stepBudget, resume}
+		r.stack = [4]uint64{uint64(done), uint64(len(dst)), r.steps, resume}
+		start := time.Now()
 		if err := r.run.CallWithStack(ctx, r.stack[:]); err != nil {
 			return fmt.Errorf("run WebAssembly: %w", err)
 		}
 		done = int(r.stack[0])
+		switch took := time.Since(start); {
+		case took < quickCall && done < len(dst):
+			r.steps = min(2*r.steps, stepBudget)
+		case took > slowCall:
+			r.steps = max(r.steps/2, 1)
+		}
 		if ctx.Err() != nil && done < len(dst) {
 			return ctx.Err()
 		}

@@ -53,6 +53,7 @@ func (x *packedMachine) Fork(ctx context.Context) (PackedExpander, error) {
 
 // Expand implements PackedExpander.
 func (x *packedMachine) Expand(ctx context.Context, states []uint64, out *PackedChoices) error {
+	x.slow.x.ctx = ctx
 	for len(states) > 0 {
 		part := states[:min(len(states), expandBatch*x.words)]
 		for i, w := range part {
@@ -67,6 +68,9 @@ func (x *packedMachine) Expand(ctx context.Context, states []uint64, out *Packed
 			return err
 		}
 		states = states[done*x.words:]
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 	}
 	return nil
 }

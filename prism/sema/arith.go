@@ -74,11 +74,22 @@ func (r rat) quo(s rat) rat {
 
 // pow returns r to the power of s, which is unknown if it is not rational or large.
 func (r rat) pow(s rat) rat {
+	if r.Sign() == 0 && s.Sign() > 0 {
+		return r
+	}
+	if q := s.Denom(); !s.IsInt() && q.IsInt64() && q.Int64() <= maxRoot {
+		if x := root(r.Rat, q.Int64()); x != nil {
+			return rat{x}.pow(rat{new(big.Rat).SetInt(s.Num())})
+		}
+	}
 	if !s.IsInt() || !s.Num().IsInt64() {
 		return rat{}
 	}
 	n := s.Num().Int64()
 	abs := max(n, -n)
+	if r.IsInt() && r.Num().CmpAbs(big.NewInt(1)) <= 0 && n > 0 {
+		return rat{new(big.Rat).SetInt64(trivialPow(r.Num().Int64(), n))}
+	}
 	bits := int64(r.Num().BitLen() + r.Denom().BitLen())
 	if r.Sign() == 0 && n < 0 || abs < 0 || abs > maxRatBits || abs*bits > 2*maxRatBits {
 		return rat{}
@@ -89,6 +100,14 @@ func (r rat) pow(s rat) rat {
 		num, den = den, num
 	}
 	return rat{boundedRat(new(big.Rat).SetFrac(num, den))}
+}
+
+// trivialPow is x^n for x in -1..1 and a positive n.
+func trivialPow(x, n int64) int64 {
+	if n%2 == 0 {
+		return x * x
+	}
+	return x
 }
 
 func (r rat) cmp(s rat) int { return r.Cmp(s.Rat) }

@@ -234,18 +234,18 @@ func (c *checker) constNames() {
 	constCycles(&c.diags, c.m.consts, func(name string) (symbol, bool) {
 		s, ok := c.m.names[name]
 		return s, ok
-	}, c.m.formulas)
+	})
 }
 
 // constCycles looks for constants that depend on themselves, also by way of formulas.
-func constCycles(d *diags, consts []*constant, lookup func(string) (symbol, bool), formulas []*formula) {
+func constCycles(d *diags, consts []*constant, lookup func(string) (symbol, bool)) {
 	n := len(consts)
 	deps := make([][]int, n)
 	for i, x := range consts {
 		if x.decl.Value == nil {
 			continue
 		}
-		seen := make([]bool, len(formulas))
+		seen := make(map[int]bool) // of formulas
 		var collect func(e syntax.Expr)
 		collect = func(e syntax.Expr) {
 			eachIdent(e, func(name string) {

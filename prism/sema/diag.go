@@ -105,12 +105,18 @@ func (d *diags) err() error {
 	return out
 }
 
+// maxClosed is the number of members up to which firstCycle closes the relation,
+// which takes the square of that in memory.
+const maxClosed = 2000
+
 // firstCycle returns the member of a dependency cycle that PRISM blames, or -1:
 // deps[i] lists what i depends on. PRISM closes the relation step by step and
-// takes the lowest index that depends on itself after the fewest steps.
+// takes the lowest index that depends on itself after the fewest steps. With very
+// many members it is just one of a cycle.
 func firstCycle(deps [][]int) int {
-	if acyclic(deps) {
-		return -1
+	member := onCycle(deps)
+	if member < 0 || len(deps) > maxClosed {
+		return member
 	}
 	n := len(deps)
 	reach := make([][]bool, n)
@@ -138,31 +144,34 @@ func firstCycle(deps [][]int) int {
 	}
 }
 
-// acyclic reports whether no member depends on itself, directly or not.
-func acyclic(deps [][]int) bool {
+// onCycle returns a member that depends on itself, directly or not, or -1.
+func onCycle(deps [][]int) int {
 	const (
 		open = iota + 1
 		done
 	)
 	mark := make([]uint8, len(deps))
-	var visit func(i int) bool
-	visit = func(i int) bool {
-		if mark[i] != 0 {
-			return mark[i] == done
+	var visit func(i int) int
+	visit = func(i int) int {
+		switch mark[i] {
+		case open:
+			return i
+		case done:
+			return -1
 		}
 		mark[i] = open
 		for _, d := range deps[i] {
-			if !visit(d) {
-				return false
+			if x := visit(d); x >= 0 {
+				return x
 			}
 		}
 		mark[i] = done
-		return true
+		return -1
 	}
 	for i := range deps {
-		if !visit(i) {
-			return false
+		if x := visit(i); x >= 0 {
+			return x
 		}
 	}
-	return true
+	return -1
 }

@@ -3,6 +3,7 @@ package sema
 import (
 	"fmt"
 	"math"
+	"math/big"
 
 	"tilecheck/prism/syntax"
 )
@@ -12,6 +13,9 @@ import (
 type EvalError struct {
 	Pos syntax.Pos
 	Msg string
+	// Undecided says that there is a value, but that it depends on digits that
+	// are not known: whether log(3,2) is less than a number next to it.
+	Undecided bool
 }
 
 // Error returns "line:col: message".
@@ -37,18 +41,38 @@ func Eval(e Expr, state []int32) (Value, error) {
 	return v.Value, err
 }
 
-// EvalExact evaluates like Eval, but in rational arithmetic as long as that is
-// possible: 0.1+0.2=0.3 holds. Doubles that are not rational (infinities,
-// logarithms, fractional powers, numbers of more than some thousand digits) are
-// computed and compared as in Eval. The value is exact if no such number had
-// any influence on it; an exact Double or Int has its Rat set. Integers have
-// 32 bits here too.
+// EvalExact evaluates what the text says: in rational arithmetic, so that
+// 0.1+0.2=0.3 holds, as long as that is possible. Numbers that are not rational
+// (logarithms, fractional powers) or have more than some thousand digits are
+// enclosed between doubles; a comparison or a rounding to an Int that the
+// enclosure does not decide is an error with Undecided set, never a guess.
+// Infinities and NaN are computed and compared as in Eval. So a Bool or an Int
+// is always the exact one; a Double is exact, and has its Rat set, unless exact
+// is false. Integers have 32 bits here too.
 func EvalExact(e Expr, state []int32) (v Value, exact bool, err error) {
-	r, err := evaluator{state: state, exact: true}.eval(e)
-	if err == nil && r.inexact {
-		r.Rat = nil
+	x, err := Enclose(e, state)
+	return x.Value, x.Exact, err
+}
+
+// Enclosed is the value of an expression in exact arithmetic.
+type Enclosed struct {
+	Value
+	// Exact says that the value is known: the Rat of a number is set.
+	Exact bool
+	// Lo and Hi are doubles that a number is between; they are equal for a
+	// double, for an infinity, and NaN if there is no number. Between the two
+	// infinities is what may be anything, even NaN.
+	Lo, Hi float64
+}
+
+// Enclose is EvalExact with the enclosure of a number.
+func Enclose(e Expr, state []int32) (Enclosed, error) {
+	x, err := evaluator{state: state, exact: true}.eval(e)
+	if err != nil || x.Type == Bool {
+		return Enclosed{Value: x.Value, Exact: err == nil}, err
 	}
-	return r.Value, !r.inexact, err
+	in := x.between()
+	return Enclosed{x.Value, !x.inexact, in.lo, in.hi}, nil
 }
 
 // evaluator evaluates expressions in one state.
@@ -57,16 +81,38 @@ type evaluator struct {
 	exact bool
 }
 
-// operand is a value on the way. With exact arithmetic, inexact says that it
-// depends on a number that is known as a double only; the Rat of any other
-// number is set.
+// operand is a value on the way. With exact arithmetic the Rat of a number is
+// set, unless inexact says that only an enclosure is known.
 type operand struct {
 	Value
 	inexact bool
+	in      interval
+}
+
+// between returns the enclosure of a number.
+func (x operand) between() interval {
+	switch {
+	case x.inexact:
+		return x.in
+	case x.Rat != nil:
+		return around(x.Rat)
+	}
+	return point(x.Float)
+}
+
+// enclosed returns a number of which only an enclosure is known. The Float of
+// it lies within.
+func enclosed(f float64, in interval) operand {
+	return operand{DoubleValue(max(in.lo, min(in.hi, f))), true, in}
+}
+
+// undecided is the error of what the digits that are known do not decide.
+func undecided(e Expr, format string, args ...any) (operand, error) {
+	return operand{}, &EvalError{Pos: e.Pos(), Msg: fmt.Sprintf(format, args...), Undecided: true}
 }
 
 func fail(e Expr, format string, args ...any) (operand, error) {
-	return operand{}, &EvalError{e.Pos(), fmt.Sprintf(format, args...)}
+	return operand{}, &EvalError{Pos: e.Pos(), Msg: fmt.Sprintf(format, args...)}
 }
 
 func (ev evaluator) eval(e Expr) (operand, error) {
@@ -104,10 +150,19 @@ func (ev evaluator) eval(e Expr) (operand, error) {
 }
 
 func (ev evaluator) constant(v Value) operand {
-	if ev.exact && v.Type == Double && v.Rat != nil {
-		v = RatValue(v.Rat)
+	switch {
+	case !ev.exact || v.Type == Bool:
+		return operand{Value: v}
+	case v.Type == Int:
+		return operand{Value: IntValue(v.Int)}
+	case v.Rat != nil:
+		return operand{Value: RatValue(v.Rat)}
+	case v.in != nil:
+		return enclosed(v.Float, *v.in)
+	case math.IsInf(v.Float, 0) || math.IsNaN(v.Float):
+		return enclosed(v.Float, point(v.Float))
 	}
-	return operand{v, v.Type != Bool && v.Rat == nil}
+	return operand{Value: RatValue(new(big.Rat).SetFloat64(v.Float))} // whoever gives a double means it
 }
 
 func (ev evaluator) variable(e *Var) (operand, error) {
@@ -130,9 +185,12 @@ func (ev evaluator) unary(e *Unary, x operand) (operand, error) {
 		x.Bool = !x.Bool
 		return x, nil
 	case x.Type == Int:
-		return ev.integer(e, -int64(x.Int), x.inexact)
+		return ev.integer(e, -int64(x.Int))
 	}
-	return ev.double(-x.Float, x.inexact, func() rat { return x.rat().neg() }), nil
+	return ev.double(-x.Float, operation{
+		exactly: func() rat { return x.rat().neg() },
+		between: func() interval { in := x.between(); return interval{-in.hi, -in.lo} },
+	}, x), nil
 }
 
 func (ev evaluator) binary(e *Binary) (operand, error) {
@@ -161,7 +219,6 @@ func shortCircuits(op syntax.Op, x bool) bool {
 
 // apply applies an infix operator to two values of its operand types.
 func (ev evaluator) apply(e *Binary, x, y operand) (operand, error) {
-	inexact := x.inexact || y.inexact
 	if x.Type == Bool {
 		b := y.Bool // & | => with a left operand that does not decide
 		switch e.Op {
@@ -170,21 +227,26 @@ func (ev evaluator) apply(e *Binary, x, y operand) (operand, error) {
 		case syntax.OpNe:
 			b = x.Bool != y.Bool
 		}
-		return operand{BoolValue(b), inexact}, nil
+		return operand{Value: BoolValue(b)}, nil
 	}
-	ints := x.Type == Int && y.Type == Int
 	switch e.Op {
 	case syntax.OpAdd, syntax.OpSub, syntax.OpMul:
-		if ints {
-			return ev.integer(e, intArith(e.Op, int64(x.Int), int64(y.Int)), inexact)
+		if x.Type == Int && y.Type == Int {
+			return ev.integer(e, intArith(e.Op, int64(x.Int), int64(y.Int)))
 		}
-		return ev.double(floatArith(e.Op, x.Float, y.Float), inexact, func() rat { return ratArith(e.Op, x.rat(), y.rat()) }), nil
+		return ev.double(floatArith(e.Op, x.Float, y.Float), operation{
+			exactly: func() rat { return ratArith(e.Op, x.rat(), y.rat()) },
+			between: func() interval { return x.between().arith(e.Op, y.between()) },
+		}, x, y), nil
 	case syntax.OpDiv:
-		return ev.double(x.Float/y.Float, inexact, func() rat { return x.rat().quo(y.rat()) }), nil
+		return ev.double(x.Float/y.Float, operation{
+			exactly: func() rat { return x.rat().quo(y.rat()) },
+			between: func() interval { return x.between().quo(y.between()) },
+		}, x, y), nil
 	case syntax.OpPow:
 		return ev.pow(e, x, y)
 	}
-	return operand{BoolValue(ev.compare(e.Op, ints, x, y)), inexact}, nil
+	return ev.compare(e, x, y)
 }
 
 func (ev evaluator) cond(e *Cond) (operand, error) {
@@ -200,7 +262,6 @@ func (ev evaluator) cond(e *Cond) (operand, error) {
 	if e.T == Double {
 		x.Value = x.toDouble()
 	}
-	x.inexact = x.inexact || c.inexact
 	return x, err
 }
 
@@ -224,32 +285,59 @@ func (ev evaluator) call(e *Call, args []operand) (operand, error) {
 		if y.Int <= 0 {
 			return fail(e, "modulo with non-positive divisor %d", y.Int)
 		}
-		return ev.integer(e, (int64(x.Int)%int64(y.Int)+int64(y.Int))%int64(y.Int), x.inexact || y.inexact)
+		return ev.integer(e, (int64(x.Int)%int64(y.Int)+int64(y.Int))%int64(y.Int))
 	default: // FuncLog
-		return operand{DoubleValue(Log(x.Float, args[1].Float)), true}, nil
+		y := args[1]
+		return ev.double(Log(x.Float, y.Float), operation{
+			exactly: func() rat { return x.rat().log(y.rat()) },
+			between: func() interval { return x.between().log(y.between()) },
+		}, x, y), nil
 	}
 }
 
 // extremum returns the smaller or larger of two numbers. NaN wins, and -0.0 is
 // smaller than 0.0.
 func (ev evaluator) extremum(f Func, x, y operand) operand {
-	inexact := x.inexact || y.inexact
 	var c int
 	switch {
 	case x.Type == Int && y.Type == Int:
 		c = int(x.Int) - int(y.Int)
-	case ev.exact && !inexact:
-		c = x.rat().cmp(y.rat())
+	case ev.exact:
+		return exactExtremum(f, x, y)
 	case f == FuncMin:
-		return operand{DoubleValue(min(x.Float, y.Float)), true}
+		return operand{Value: DoubleValue(min(x.Float, y.Float))}
 	default:
-		return operand{DoubleValue(max(x.Float, y.Float)), true}
+		return operand{Value: DoubleValue(max(x.Float, y.Float))}
 	}
 	if (c > 0) == (f == FuncMin) {
-		x = y
+		return y
 	}
-	x.inexact = inexact
 	return x
+}
+
+// exactExtremum is one of its operands if their enclosures tell which.
+func exactExtremum(f Func, x, y operand) operand {
+	if !x.inexact && !y.inexact {
+		if (x.rat().cmp(y.rat()) > 0) == (f == FuncMin) {
+			return y
+		}
+		return x
+	}
+	a, b := x.between(), y.between()
+	first, ok := a.compare(syntax.OpLt, b)
+	switch {
+	case a.vague() || b.vague():
+		return enclosed(x.Float, vague())
+	case a.lo != a.lo || b.lo != b.lo:
+		return enclosed(math.NaN(), point(math.NaN()))
+	case ok && first == (f == FuncMin):
+		return x
+	case ok:
+		return y
+	case f == FuncMin:
+		return enclosed(min(x.Float, y.Float), interval{min(a.lo, b.lo), min(a.hi, b.hi)})
+	}
+	return enclosed(max(x.Float, y.Float), interval{max(a.lo, b.lo), max(a.hi, b.hi)})
 }
 
 // toInt computes floor, ceil and round.
@@ -264,29 +352,41 @@ func (ev evaluator) toInt(e *Call, x operand) (operand, error) {
 		}
 		return operand{Value: IntValue(i)}, nil
 	}
-	f := x.Float
-	switch {
-	case e.Func == FuncRound && math.IsNaN(f):
-		f = 0
-	case e.Func == FuncFloor:
-		f = math.Floor(f)
-	case e.Func == FuncCeil:
-		f = math.Ceil(f)
-	default:
-		f = roundHalfUp(f)
+	f := toInteger(e.Func, x.Float)
+	if in := x.between(); ev.exact && !special(in) {
+		lo, hi := toInteger(e.Func, in.lo), toInteger(e.Func, in.hi)
+		if lo != hi {
+			return undecided(e, "%s of a number between %v and %v, which has no fraction, is not decided", e.Func, in.lo, in.hi)
+		}
+		f = lo
 	}
 	if math.IsNaN(f) || f < math.MinInt32 || f > math.MaxInt32 {
 		return fail(e, "%s(%s) cannot be represented by a 32-bit int", e.Func, x.Value)
 	}
-	return ev.integer(e, int64(f), x.inexact)
+	return ev.integer(e, int64(f))
+}
+
+// toInteger applies floor, ceil or round to a double; round makes 0 of NaN.
+func toInteger(f Func, x float64) float64 {
+	switch {
+	case f == FuncFloor:
+		return math.Floor(x)
+	case f == FuncCeil:
+		return math.Ceil(x)
+	case math.IsNaN(x):
+		return 0
+	}
+	return roundHalfUp(x)
 }
 
 // pow computes pow and ^: integer power of two integers, else IEEE power.
 func (ev evaluator) pow(e Expr, x, y operand) (operand, error) {
-	inexact := x.inexact || y.inexact
 	f := Pow(x.Float, y.Float)
 	if x.Type != Int || y.Type != Int {
-		return ev.double(f, inexact, func() rat { return x.rat().pow(y.rat()) }), nil
+		return ev.double(f, operation{
+			exactly: func() rat { return x.rat().pow(y.rat()) },
+			between: func() interval { return x.between().pow(y.between()) },
+		}, x, y), nil
 	}
 	if y.Int < 0 {
 		return fail(e, "negative exponent %d of an integer power; write the base as a double", y.Int)
@@ -294,34 +394,46 @@ func (ev evaluator) pow(e Expr, x, y operand) (operand, error) {
 	if f < math.MinInt32 || f > math.MaxInt32 {
 		return fail(e, "integer overflow: %d^%d does not fit 32 bits", x.Int, y.Int)
 	}
-	return ev.integer(e, int64(f), inexact)
+	return ev.integer(e, int64(f))
 }
 
 // compare applies = != < <= > >= to two numbers.
-func (ev evaluator) compare(op syntax.Op, ints bool, x, y operand) bool {
+func (ev evaluator) compare(e *Binary, x, y operand) (operand, error) {
 	switch {
-	case ev.exact && !x.inexact && !y.inexact:
-		return holds(op, x.rat().cmp(y.rat()))
-	case ints:
-		return holds(op, int(x.Int)-int(y.Int))
+	case x.Type == Int && y.Type == Int:
+		return operand{Value: BoolValue(holdsFor(e.Op, int(x.Int)-int(y.Int)))}, nil
+	case !ev.exact:
+		return operand{Value: BoolValue(compareDoubles(e.Op, x.Float, y.Float))}, nil
+	case !x.inexact && !y.inexact:
+		return operand{Value: BoolValue(holdsFor(e.Op, x.rat().cmp(y.rat())))}, nil
 	}
-	switch op {
-	case syntax.OpEq:
-		return sameDouble(x.Float, y.Float)
-	case syntax.OpNe:
-		return !sameDouble(x.Float, y.Float)
-	case syntax.OpLt:
-		return x.Float < y.Float
-	case syntax.OpLe:
-		return x.Float <= y.Float
-	case syntax.OpGt:
-		return x.Float > y.Float
+	a, b := x.between(), y.between()
+	holds, ok := a.compare(e.Op, b)
+	if !ok {
+		return undecided(e, "comparison of a number between %v and %v with one between %v and %v, not both of which have fractions, is not decided", a.lo, a.hi, b.lo, b.hi)
 	}
-	return x.Float >= y.Float
+	return operand{Value: BoolValue(holds)}, nil
 }
 
-// holds reports whether c, the sign of x-y, satisfies the relation.
-func holds(op syntax.Op, c int) bool {
+// compareDoubles compares as PRISM's explicit engine does.
+func compareDoubles(op syntax.Op, x, y float64) bool {
+	switch op {
+	case syntax.OpEq:
+		return sameDouble(x, y)
+	case syntax.OpNe:
+		return !sameDouble(x, y)
+	case syntax.OpLt:
+		return x < y
+	case syntax.OpLe:
+		return x <= y
+	case syntax.OpGt:
+		return x > y
+	}
+	return x >= y
+}
+
+// holdsFor reports whether c, the sign of x-y, satisfies the relation.
+func holdsFor(op syntax.Op, c int) bool {
 	switch op {
 	case syntax.OpEq:
 		return c == 0
@@ -338,27 +450,35 @@ func holds(op syntax.Op, c int) bool {
 }
 
 // integer returns an integer result if it fits 32 bits.
-func (ev evaluator) integer(e Expr, i int64, inexact bool) (operand, error) {
+func (ev evaluator) integer(e Expr, i int64) (operand, error) {
 	if i < math.MinInt32 || i > math.MaxInt32 {
 		return fail(e, "integer overflow: %d does not fit 32 bits", i)
 	}
-	if !ev.exact {
-		return operand{Value: Value{Type: Int, Int: int32(i), Float: float64(i)}}, nil
+	if ev.exact {
+		return operand{Value: IntValue(int32(i))}, nil
 	}
-	v := IntValue(int32(i))
-	if inexact {
-		v.Rat = nil
-	}
-	return operand{v, inexact}, nil
+	return operand{Value: Value{Type: Int, Int: int32(i), Float: float64(i)}}, nil
 }
 
-// double returns a floating-point result; with exact arithmetic the one that
-// exactly computes, if there is one.
-func (ev evaluator) double(f float64, inexact bool, exactly func() rat) operand {
-	if ev.exact && !inexact {
-		if r := exactly(); r.Rat != nil {
-			return operand{Value: RatValue(r.Rat)}
+// operation is what an operation does to fractions and to enclosures.
+type operation struct {
+	exactly func() rat
+	between func() interval
+}
+
+// double returns a floating-point result; with exact arithmetic the fraction,
+// if there is one, and else what it is between.
+func (ev evaluator) double(f float64, op operation, operands ...operand) operand {
+	if !ev.exact {
+		return operand{Value: DoubleValue(f)}
+	}
+	for _, x := range operands {
+		if x.inexact {
+			return enclosed(f, op.between())
 		}
 	}
-	return operand{DoubleValue(f), true}
+	if r := op.exactly(); r.Rat != nil {
+		return operand{Value: RatValue(r.Rat)}
+	}
+	return enclosed(f, op.between())
 }

@@ -93,14 +93,14 @@ func ExampleModel_Experiment() {
 }
 
 func ExampleEvalExact() {
-	m := check("dtmc module M b:bool; endmodule rewards b : floor((0.1+0.7)*10); endrewards")
+	m := check("dtmc module M x:[1..8]; endmodule rewards true : floor((0.1*x+0.7)*10); endrewards")
 	p, err := m.Instantiate(nil)
 	if err != nil {
 		log.Fatal(err)
 	}
 	e := p.Rewards[0].Items[0].Value
-	v, _ := sema.Eval(e, nil)
-	w, exact, _ := sema.EvalExact(e, nil)
+	v, _ := sema.Eval(e, []int32{1})
+	w, exact, _ := sema.EvalExact(e, []int32{1})
 	fmt.Println(v, w, exact)
 	// Output: 7 8 true
 }

@@ -22,21 +22,41 @@ type ConstDef struct {
 	Range bool
 }
 
+// String returns the definition as -const has it.
+func (d ConstDef) String() string {
+	switch {
+	case !d.Range:
+		return d.Name + "=" + d.Low
+	case d.Step == "":
+		return d.Name + "=" + d.Low + ":" + d.High
+	}
+	return d.Name + "=" + d.Low + ":" + d.Step + ":" + d.High
+}
+
+// DefinitionError is the error of definitions of constants: of their form, or of
+// values that a constant cannot have.
+type DefinitionError struct{ Err error }
+
+func (e *DefinitionError) Error() string { return e.Err.Error() }
+
+func (e *DefinitionError) Unwrap() error { return e.Err }
+
 // ParseConsts parses the arguments of -const switches: comma-separated
 // definitions name=value, name=low:high and name=low:step:high. Several
-// arguments add up.
+// arguments add up. Blanks around names and values are left out, which PRISM does
+// not do. The error is a DefinitionError.
 //
 // Source: UndefinedConstants.parseConstSwitch of PRISM 4.10; reference, section 5.6.
 func ParseConsts(args []string) ([]ConstDef, error) {
 	var defs []ConstDef
 	for _, arg := range args {
 		for part := range strings.SplitSeq(arg, ",") {
-			if part == "" {
+			if strings.TrimSpace(part) == "" {
 				continue
 			}
 			d, ok := parseConst(part)
 			if !ok {
-				return nil, fmt.Errorf("invalid format in definition of undefined constants: found %q, want name=value, name=low:high or name=low:step:high", part)
+				return nil, &DefinitionError{fmt.Errorf("invalid format in definition of undefined constants: found %q, want name=value, name=low:high or name=low:step:high", part)}
 			}
 			defs = append(defs, d)
 		}
@@ -46,10 +66,15 @@ func ParseConsts(args []string) ([]ConstDef, error) {
 
 func parseConst(part string) (ConstDef, bool) {
 	name, value, found := strings.Cut(part, "=")
+	name, value = strings.TrimSpace(name), strings.TrimSpace(value)
 	if !found || name == "" || value == "" || strings.HasSuffix(value, ":") {
 		return ConstDef{}, false
 	}
-	switch v := strings.Split(value, ":"); len(v) {
+	v := strings.Split(value, ":")
+	for i := range v {
+		v[i] = strings.TrimSpace(v[i])
+	}
+	switch len(v) {
 	case 1:
 		return ConstDef{Name: name, Low: v[0]}, true
 	case 2:
@@ -113,7 +138,7 @@ func (m *Model) Experiment(ps *Properties, sel []int, defs []ConstDef) (*Experim
 	}
 	ranges, err := x.ranges(all, defs, ps.neededBy(sel))
 	if err != nil {
-		return nil, err
+		return nil, &DefinitionError{err}
 	}
 	if x.model, err = rangesOf(undefinedOf(m.consts), ranges); err != nil {
 		return nil, err
@@ -374,9 +399,5 @@ func parseDecimal(text string) *big.Rat {
 	if strings.Trim(text, "0123456789+-.eE") != "" {
 		return nil
 	}
-	f, err := strconv.ParseFloat(text, 64)
-	if err != nil {
-		return nil
-	}
-	return decimalRat(text, f)
+	return decimalRat(text)
 }

@@ -140,7 +140,7 @@ func TestExperimentErrors(t *testing.T) {
 		{nil, "p=1/0", "value 1/0 for constant p is not a valid double"},
 		{nil, "p=1/", "value 1/ for constant p is not a valid double"},
 		{nil, "p=NaN", "value NaN for constant p is not a valid double"},
-		{nil, "p=1e400", "value 1e400 for constant p is not a valid double"},
+		{nil, "p=1e5000", "value 1e5000 for constant p is not a valid double"},
 		{nil, "p=0:1e-9999999999:1", "value 1e-9999999999 for constant p is not a valid double"},
 		{nil, "p=0:x:1", "value x for constant p is not a valid double"},
 		{nil, "b=true:false", "cannot define ranges for Boolean constants, found one for b"},

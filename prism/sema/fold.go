@@ -2,6 +2,7 @@ package sema
 
 import (
 	"errors"
+	"math"
 	"math/big"
 	"slices"
 
@@ -9,15 +10,15 @@ import (
 )
 
 // folder replaces constants by their values and evaluates what is constant.
-// An operation without a value, such as mod(1,0), is left as it is, so that it
-// fails only if it is ever evaluated; so is one that gives another Bool or Int
-// in exact arithmetic than in floating point.
+// Values are those of exact arithmetic. An operation without a value, such as
+// mod(1,0), is left as it is, so that it fails only if it is ever evaluated.
 type folder struct {
 	given  map[*constant]Value
 	known  map[*constant]Expr // values, or definitions that cannot be folded
 	values map[*constant]Value
 	memo   map[Expr]Expr
 	errs   syntax.ErrorList
+	differ []syntax.Pos // where doubles give another Bool or Int than fractions
 	// labels maps the index of a label in Model and Properties to that in the Program.
 	labels  []int
 	rewards int // reward structures of the model
@@ -70,7 +71,8 @@ func constantValue(x Expr) (Value, error) {
 	if c, ok := x.(*Const); ok {
 		return c.Val, nil
 	}
-	return Eval(x, nil)
+	v, _, err := EvalExact(x, nil)
+	return v, err
 }
 
 // castTo converts an Int expression where a Double is wanted.
@@ -95,7 +97,7 @@ func (f *folder) fold(e Expr) Expr {
 	}
 	x := f.children(e)
 	if constantOperands(x) {
-		x = reduce(x)
+		x = f.reduce(x)
 	} else {
 		x = simplify(x)
 	}
@@ -193,26 +195,47 @@ func constantOperands(e Expr) bool {
 	return false
 }
 
-// reduce evaluates an operation on values, if it has one that does not depend
-// on the kind of arithmetic.
-func reduce(e Expr) Expr {
-	v, err := Eval(e, nil)
+// reduce evaluates an operation on values exactly, if it has a value. The Float
+// of a number is what PRISM computes with doubles, unless that is not close to
+// the fraction: then it is the double next to it.
+func (f *folder) reduce(e Expr) Expr {
+	x, err := Enclose(e, nil)
 	if err != nil {
 		return e
 	}
-	x, exact, err := EvalExact(e, nil)
-	if err != nil {
-		return e
-	}
+	v := x.Value
+	d, err := Eval(e, nil)
 	switch {
-	case v.Type == Bool && (!exact || x.Bool != v.Bool):
-		return e
-	case v.Type == Int && exact && x.Int != v.Int:
-		return e
-	case exact:
-		v.Rat = x.Rat
+	case v.Type == Double && !x.Exact:
+		v.in = &interval{x.Lo, x.Hi}
+	case v.Type == Double && err == nil && Close(d.Float, v.Rat):
+		v.Float = d.Float
+	case v.Type != Double && (err != nil || d.Bool != v.Bool || d.Int != v.Int) && !slices.Contains(f.differ, e.Pos()):
+		f.differ = append(f.differ, e.Pos())
 	}
 	return &Const{Base{e.Type(), e.Pos()}, v}
+}
+
+// differences warns of what was decided otherwise than PRISM does.
+func (f *folder) differences(file string) []error {
+	var out []error
+	for _, at := range f.differ {
+		out = append(out, &syntax.Error{File: file, Pos: at, Msg: "computed exactly, which gives another value than PRISM's doubles"})
+	}
+	return out
+}
+
+// closeTo is how far a double may be from a number that it stands for, relatively.
+const closeTo = 0x1p-40
+
+// Close reports whether a double is as near to a number as arithmetic makes it
+// that neither cancels digits nor leaves the range of doubles: within 2^-40 of it.
+func Close(f float64, x *big.Rat) bool {
+	if x.Sign() == 0 || f == 0 || math.IsInf(f, 0) || f != f {
+		return x.Sign() == 0 && f == 0
+	}
+	g, _ := x.Float64()
+	return math.Abs(f-g) <= closeTo*math.Abs(g) && math.Abs(g) >= 0x1p-1000 && math.Abs(g) <= 0x1p1000
 }
 
 // simplify removes Boolean values from an operation, where that keeps its value
@@ -302,8 +325,8 @@ func stateless(e Expr) bool {
 	return false
 }
 
-// operands calls visit for every operand of an expression.
-func operands(e Expr, visit func(Expr)) {
+// Operands calls visit for every operand of an expression.
+func Operands(e Expr, visit func(Expr)) {
 	each := func(xs ...Expr) {
 		for _, x := range xs {
 			if x != nil {

@@ -53,6 +53,7 @@ func (m *Model) Instantiate(consts map[string]Value) (*Program, error) {
 		return nil, err
 	}
 	m.fill(p, f)
+	p.Warnings = append(p.Warnings, f.differences(m.file)...)
 	p.consts = f.known
 	return p, nil
 }
@@ -131,7 +132,6 @@ func (f *folder) variable(m *Model, v *variable) Variable {
 		out.Init = out.Low
 	}
 	out.Bounded = out.Bounded || v.typ == Bool
-	out.Rounded = f.rounded(v.low) || f.rounded(v.high) || f.rounded(v.init)
 	if v.init == nil {
 		return out
 	}
@@ -166,18 +166,6 @@ func (f *folder) bounds(m *Model, v *variable) (low, high int32) {
 		f.errs.Add(m.file, pos, "range [%d..%d] for variable %q is too big", low, high, v.name)
 	}
 	return low, high
-}
-
-// rounded reports whether an Int or Bool, which may be nil, is another one in
-// exact arithmetic.
-func (f *folder) rounded(e Expr) bool {
-	if e == nil {
-		return false
-	}
-	x := f.fold(e)
-	v, err := constantValue(x)
-	w, _, exactErr := EvalExact(x, nil)
-	return (err == nil) != (exactErr == nil) || err == nil && (v.Int != w.Int || v.Bool != w.Bool)
 }
 
 // value evaluates a constant expression of the model and reports errors in it.

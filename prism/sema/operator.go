@@ -45,7 +45,11 @@ func (r *resolver) quoted(e *syntax.Quoted) Expr {
 	case ok && s.use == "observable":
 		return r.model.observables[s.index].X
 	case ok && s.use == "property":
-		return r.property(s.index)
+		x := r.property(s.index)
+		if !r.size.add(r.props.props[s.index].extent) {
+			return r.tooLarge(e)
+		}
+		return x
 	case e.Name == "init":
 		return &Label{b, e.Name, LabelInit}
 	case e.Name == "deadlock":
@@ -65,9 +69,10 @@ func (r *resolver) property(i int) Expr {
 	if p.x != nil {
 		return p.x
 	}
-	unit, n := r.unit, len(r.list)
-	r.unit = i + 1
+	unit, n, size := r.unit, len(r.list), *r.size
+	r.unit, *r.size = i+1, extent{stack: size.stack}
 	p.x = r.expr(p.decl.X)
+	p.extent, *r.size = *r.size, size
 	for j := range r.list[n:] {
 		if d := &r.list[n+j]; d.phase == phaseTypes {
 			d.unit = unit

@@ -31,13 +31,15 @@ func (t Type) String() string {
 // Value is a constant. Type says which field holds it: Bool, Int (within 32
 // bits, as PRISM's int) or Float. Rat is the exact value of a number whose
 // derivation used only exact operations (0.1 is 1/10), and nil otherwise, for
-// example after log or for infinities.
+// example after log or for infinities. Float is PRISM's double for it, unless
+// doubles cancel digits or leave their range: then it is the one next to Rat.
 type Value struct {
 	Type  Type
 	Bool  bool
 	Int   int32
 	Float float64 // also set for an Int
 	Rat   *big.Rat
+	in    *interval // what encloses a Double without Rat, nil if Float is it
 }
 
 // Expr is a resolved expression or formula: names are gone, constants are
@@ -266,10 +268,8 @@ type Variable struct {
 	Bounded   bool
 	Low, High int32
 	Init      int32
-	// Rounded says that Low, High or Init is another number in exact arithmetic.
-	Rounded bool
-	Module  int // index into Program.Modules; -1 for a global
-	Pos     syntax.Pos
+	Module    int // index into Program.Modules; -1 for a global
+	Pos       syntax.Pos
 }
 
 // Module is a module after renaming.

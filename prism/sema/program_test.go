@@ -231,7 +231,7 @@ func TestInstantiateErrors(t *testing.T) {
 func TestInstantiateConstants(t *testing.T) {
 	m := mustCheck(t, "const double p; const int n; const double q = p*n; const double r = n; const int k = floor((p+0.7)*10); module M s:[0..n]; endmodule")
 	p := mustInstantiate(t, m, map[string]Value{"p": RatValue(big.NewRat(1, 10)), "n": {Type: Int, Int: 2}, "zz": BoolValue(true)})
-	want := map[string]string{"p": "0.1 1/10", "n": "2 2", "q": "0.2 1/5", "r": "2.0 2", "k": "7 <nil>"}
+	want := map[string]string{"p": "0.1 1/10", "n": "2 2", "q": "0.2 1/5", "r": "2.0 2", "k": "8 8"}
 	for _, c := range p.Consts {
 		rat := "<nil>"
 		if c.Val.Rat != nil {
@@ -241,11 +241,11 @@ func TestInstantiateConstants(t *testing.T) {
 			t.Errorf("%s = %s, want %s", c.Name, got, want[c.Name])
 		}
 	}
-	if len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0].Error(), `constant "zz" is not declared in the model`) {
+	if len(p.Warnings) != 2 || !strings.Contains(p.Warnings[0].Error(), `constant "zz" is not declared in the model`) || !strings.Contains(p.Warnings[1].Error(), ":1:86: computed exactly") {
 		t.Errorf("warnings %v", p.Warnings)
 	}
 	// The model can be used again, with other values.
-	if p := mustInstantiate(t, m, map[string]Value{"p": DoubleValue(0.5), "n": IntValue(5)}); p.Vars[0].High != 5 || p.Consts[2].Val.Rat != nil {
+	if p := mustInstantiate(t, m, map[string]Value{"p": DoubleValue(0.5), "n": IntValue(5)}); p.Vars[0].High != 5 || p.Consts[2].Val.Float != 2.5 {
 		t.Errorf("got %v, %v", p.Vars[0], p.Consts[2])
 	}
 }
@@ -272,9 +272,11 @@ func TestFold(t *testing.T) {
 		{"bool", "!(!b)", "$2"},
 		{"bool", "!(bc!=b)", "$2"},
 		{"bool", "!bc != b", "$2"},
-		{"bool", "0.1+0.2=0.3", "(0.30000000000000004=0.3)"}, // exactly, it holds
+		{"bool", "0.1+0.2=0.3", "true"}, // not in doubles
 		{"bool", "0.1+0.3=0.4", "true"},
-		{"int", "floor((0.1+0.7)*10)", "floor(7.999999999999999)"}, // exactly, it is 8
+		{"int", "floor((0.1+0.7)*10)", "8"},        // 7 in doubles
+		{"double", "1-(1-1e-17)", "1.0E-17"},       // 0 in doubles
+		{"double", "1-0.9", "0.09999999999999998"}, // as doubles have it, but see Rat
 		{"int", "floor((0.1+0.3)*10)", "4"},
 		{"int", "mod(1,0)+1", "(mod(1,0)+1)"},
 		{"int", "bc ? x : mod(1,0)", "$0"},
@@ -282,7 +284,8 @@ func TestFold(t *testing.T) {
 		{"double", "bc ? 1 : 0.5*x", "1.0"},
 		{"double", "bc ? x : 0.5", "(true?$0:0.5)"}, // the int becomes a double
 		{"double", "log(8,2)", "3.0"},
-		{"bool", "log(8,2)>1", "(3.0>1)"}, // not an exact decision
+		{"bool", "log(8,2)>1", "true"},
+		{"bool", "log(3,2)*log(2,3)=1", "(1.0=1)"}, // not decided
 		{"int", "floor(log(8.5,2))", "3"},
 		{"double", "1/0", "Infinity"},
 		{"int", "x+0", "($0+0)"},
@@ -336,11 +339,11 @@ rewards g : 1; endrewards`)
 func TestFormulasAreShared(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("dtmc formula f0 = s+0;\n")
-	for i := range 200 {
+	for i := range 17 {
 		n, prev := strconv.Itoa(i+1), strconv.Itoa(i)
 		b.WriteString("formula f" + n + " = min(f" + prev + ",f" + prev + ");\n")
 	}
-	b.WriteString("module M s:[0..1]; [] f200=0 -> (s'=1); endmodule label \"l\" = f200=1;")
+	b.WriteString("module M s:[0..1]; [] f17=0 -> (s'=1); endmodule label \"l\" = f17=1;")
 	p := mustInstantiate(t, mustCheck(t, b.String()), nil)
 	if e := p.Labels[0].X.(*Binary).X.(*Call); e.Args[0] != e.Args[1] {
 		t.Error("the formula was copied")
@@ -352,6 +355,57 @@ func TestFormulasAreShared(t *testing.T) {
 	}
 	if _, err = CheckModel(tree); err == nil || err.Error() != `m.prism:1:21: undeclared identifier "x"` {
 		t.Errorf("got %v", err)
+	}
+}
+
+// What formulas and references to properties stand for may grow with the power of
+// two of the text: that is refused, at once, where it passes the limit.
+func TestExpansionIsLimited(t *testing.T) {
+	chain := func(n int, link func(i int) string) string {
+		var b strings.Builder
+		for i := 1; i <= n; i++ {
+			b.WriteString(link(i))
+		}
+		return b.String()
+	}
+	const module = "module M s:[0..1]; [] f0=0 -> (s'=1); endmodule"
+	for name, x := range map[string]struct{ src, want string }{
+		// min(f,f) is the call and twice the name with what it stands for: f_i has 6*2^i-3, which passes 2^22 with i=20, in line 21.
+		"doubled": {chain(200, func(i int) string { return fmt.Sprintf("formula f%d = min(f%d,f%d);\n", i, i-1, i-1) }), "m.prism:21:"},
+		// Each level is nested three deeper: the name and both operators.
+		"deep": {chain(90_000, func(i int) string { return fmt.Sprintf("formula f%d = -(1-f%d);\n", i, i-1) }), "m.prism:"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tree, err := syntax.ParseModel("m.prism", []byte("dtmc formula f0 = s+0;\n"+x.src+module))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err = CheckModel(tree); err == nil || !strings.HasPrefix(err.Error(), x.want) || !strings.Contains(err.Error(), "want at most 4194304 operators") {
+				t.Errorf("got %.300v, want %s", err, x.want)
+			}
+		})
+	}
+	m := mustCheck(t, "dtmc module M s:[0..1]; [] true -> true; endmodule")
+	text := "\"p0\": s=1;\n" + chain(60, func(i int) string { return fmt.Sprintf("\"p%d\": (\"p%d\" & \"p%d\");\n", i, i-1, i-1) })
+	tree, err := syntax.ParseProperties("m.props", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = m.CheckProperties(tree); err == nil || !strings.HasPrefix(err.Error(), "m.props:2") || !strings.Contains(err.Error(), "want at most 4194304 operators") {
+		t.Errorf("got %.300v", err)
+	}
+	// Definitions of constants are replaced by values, also where doubles give others.
+	consts := "const int c0 = floor(0.29*100);\n" + chain(60, func(i int) string { return fmt.Sprintf("const int c%d = max(c%d,c%d);\n", i, i-1, i-1) })
+	tree2, err := syntax.ParseModel("m.prism", []byte("dtmc "+consts+"module M s:[0..1]; [] s<c60 -> true; endmodule"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err = CheckModel(tree2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := mustInstantiate(t, m, nil); show(p.Modules[0].Commands[0].Guard) != "($0<29)" {
+		t.Errorf("got %v", show(p.Modules[0].Commands[0].Guard))
 	}
 }
 

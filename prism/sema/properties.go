@@ -26,6 +26,7 @@ type Properties struct {
 type property struct {
 	decl *syntax.Property
 	x    Expr
+	extent
 }
 
 // PropertyInfo describes a property of a file.
@@ -94,7 +95,7 @@ func (ps *Properties) declare(d *diags, items []syntax.PropItem) []*syntax.Label
 			ps.quoted.declare(d, phasePropertyNames, ps.model.quoted, name, fmt.Sprintf("%q", name), p.decl.Pos(), symbol{use: "property", loc: loc, index: i})
 		}
 	}
-	constCycles(d, ps.consts, func(name string) (symbol, bool) { return ps.names.lookup(ps.model.names, name) }, ps.model.formulas)
+	constCycles(d, ps.consts, func(name string) (symbol, bool) { return ps.names.lookup(ps.model.names, name) })
 	ps.cycles(d)
 	return labels
 }
@@ -174,7 +175,7 @@ func (ps *Properties) needed(xs ...Expr) []*constant {
 				visit(ps.labels[i].X)
 			}
 		}
-		operands(e, visit)
+		Operands(e, visit)
 	}
 	for _, x := range xs {
 		visit(x)
@@ -231,6 +232,7 @@ func (ps *Properties) Instantiate(p *Program, sel []int, consts map[string]Value
 	if err := f.err(); err != nil {
 		return nil, nil, err
 	}
+	out.Warnings = append(out.Warnings, f.differences(ps.file)...)
 	return props, &out, nil
 }
 
@@ -293,7 +295,7 @@ func (ps *Properties) usedLabels(xs []Expr) []bool {
 		if l, ok := e.(*Label); ok && l.Index >= len(ps.model.labels) {
 			used[l.Index-len(ps.model.labels)] = true
 		}
-		operands(e, visit)
+		Operands(e, visit)
 	}
 	for _, x := range xs {
 		visit(x)
@@ -312,7 +314,7 @@ func (f *folder) reward(e *Reward) Expr {
 		out.StructErr = err
 	}
 	if f.rewards == 0 {
-		out.Struct, out.StructErr = -1, &EvalError{e.Pos(), "model has no rewards specified"}
+		out.Struct, out.StructErr = -1, &EvalError{Pos: e.Pos(), Msg: "model has no rewards specified"}
 	}
 	return out
 }
@@ -325,7 +327,7 @@ func (f *folder) rewardStruct(known int, index Expr) (int, error) {
 	}
 	v, err := constantValue(f.fold(index))
 	if err == nil && (v.Int < 1 || int(v.Int) > f.rewards) {
-		err = &EvalError{index.Pos(), fmt.Sprintf("invalid reward structure index \"%d\", want 1 to %d", v.Int, f.rewards)}
+		err = &EvalError{Pos: index.Pos(), Msg: fmt.Sprintf("invalid reward structure index \"%d\", want 1 to %d", v.Int, f.rewards)}
 	}
 	if err != nil {
 		return -1, err

@@ -40,16 +40,18 @@ type resolver struct {
 	// clocks depends on where it is used.
 	expanding bool
 	clocks    bool // clocks may be mentioned
+	size      *extent
 }
 
 // body is a formula resolved, with the errors in it.
 type body struct {
 	x     Expr
 	diags []diag
+	extent
 }
 
 func newResolver(d *diags, m *Model, ps *Properties) *resolver {
-	return &resolver{diags: d, model: m, props: ps, bodies: make(map[*formula]*body), clocks: ps != nil}
+	return &resolver{diags: d, model: m, props: ps, bodies: make(map[*formula]*body), clocks: ps != nil, size: &extent{}}
 }
 
 // inModule returns a resolver for the text of a module under renamings.
@@ -58,7 +60,7 @@ func (r *resolver) inModule(renames []*renaming) *resolver {
 		return r
 	}
 	n := newResolver(r.diags, r.model, r.props)
-	n.renames = renames
+	n.renames, n.size = renames, r.size
 	return n
 }
 
@@ -98,13 +100,26 @@ func describe(e Expr) string {
 
 // expr resolves an expression of either kind of file.
 func (r *resolver) expr(e syntax.Expr) Expr {
+	if !r.size.enter() {
+		return r.tooLarge(e)
+	}
+	x := r.node(e)
+	r.size.leave()
+	return x
+}
+
+func (r *resolver) node(e syntax.Expr) Expr {
 	switch e := e.(type) {
 	case *syntax.Ident:
 		return r.ident(e)
 	case *syntax.IntLit:
 		return &Const{Base{Int, e.Pos()}, IntValue(e.Value)}
 	case *syntax.DoubleLit:
-		return &Const{Base{Double, e.Pos()}, literalValue(e.Text)}
+		v := literalValue(e.Text)
+		if v.Rat == nil {
+			return r.semantic(e, "number with too many digits, or an exponent beyond %d", maxExponent)
+		}
+		return &Const{Base{Double, e.Pos()}, v}
 	case *syntax.BoolLit:
 		return &Const{Base{Bool, e.Pos()}, BoolValue(e.Value)}
 	case *syntax.Paren:
@@ -134,7 +149,7 @@ func (r *resolver) optional(e syntax.Expr) Expr {
 
 func (r *resolver) ident(e *syntax.Ident) Expr {
 	if s, ok := r.model.names[e.Name]; ok && s.formula != nil {
-		return r.formula(s.formula)
+		return r.formula(e, s.formula)
 	}
 	name := rename(r.renames, e.Name)
 	s, ok := r.model.names[name]
@@ -147,7 +162,7 @@ func (r *resolver) ident(e *syntax.Ident) Expr {
 	case s.constant != nil:
 		return &constRef{Base{s.constant.typ, e.Pos()}, s.constant}
 	}
-	v := &Var{Base{r.model.vars[s.index].typ, e.Pos()}, s.index}
+	v := &Var{Base{r.model.vars[s.index].typ, r.at(e)}, s.index}
 	if v.T == Clock && (r.expanding || !r.clocks) {
 		r.add(phaseSemantic, e.Pos(), "reference to clock %q cannot appear here, only in a guard, invariant or observable", name)
 		r.list[len(r.list)-1].kind = clockUse
@@ -164,8 +179,11 @@ func (r *resolver) renamedFrom(name string) string {
 }
 
 // formula returns the expansion of a formula and repeats the errors in it.
-func (r *resolver) formula(f *formula) Expr {
+func (r *resolver) formula(e *syntax.Ident, f *formula) Expr {
 	b := r.body(f)
+	if !r.size.add(b.extent) {
+		return r.tooLarge(e)
+	}
 	for _, d := range b.diags {
 		if d.kind == clockUse && r.clocks && !r.expanding {
 			continue
@@ -182,14 +200,22 @@ func (r *resolver) formula(f *formula) Expr {
 func (r *resolver) body(f *formula) *body {
 	b, ok := r.bodies[f]
 	if !ok {
-		list, expanding := r.list, r.expanding
+		list, expanding, size := r.list, r.expanding, *r.size
 		r.list, r.expanding = nil, true
+		*r.size = extent{stack: size.stack}
 		b = &body{x: r.expr(f.decl.X)}
-		b.diags = r.list
-		r.list, r.expanding = list, expanding
+		b.diags, b.extent = r.list, *r.size
+		r.list, r.expanding, *r.size = list, expanding, size
 		r.bodies[f] = b
 	}
 	return b
+}
+
+// at returns the place of an expression.
+func (r *resolver) at(e syntax.Expr) syntax.Pos {
+	p := e.Pos()
+	p.Formula = r.props != nil && r.expanding
+	return p
 }
 
 func numeric(t Type) bool { return t == Int || t == Double }
@@ -208,7 +234,7 @@ func (r *resolver) unary(e *syntax.Unary) Expr {
 		r.typeError(e.X, "- can only be applied to ints or doubles: %s", wants(x, "a number"))
 		return invalidExpr(e, x)
 	}
-	return &Unary{Base{t, e.Pos()}, e.Op, x}
+	return &Unary{Base{t, r.at(e)}, e.Op, x}
 }
 
 func (r *resolver) binary(e *syntax.Binary) Expr {
@@ -222,7 +248,7 @@ func (r *resolver) binary(e *syntax.Binary) Expr {
 		if x.Type() == Path || y.Type() == Path {
 			t = Path
 		}
-		return &Binary{Base{t, e.Pos()}, e.Op, x, y}
+		return &Binary{Base{t, r.at(e)}, e.Op, x, y}
 	case syntax.OpEq, syntax.OpNe, syntax.OpLt, syntax.OpLe, syntax.OpGt, syntax.OpGe:
 		return r.comparison(e, x, y)
 	}
@@ -233,7 +259,7 @@ func (r *resolver) binary(e *syntax.Binary) Expr {
 	if e.Op == syntax.OpDiv || x.Type() == Double || y.Type() == Double {
 		t = Double
 	}
-	return &Binary{Base{t, e.Pos()}, e.Op, x, y}
+	return &Binary{Base{t, r.at(e)}, e.Op, x, y}
 }
 
 // operands checks the types of both operands and reports the first wrong one.
@@ -254,7 +280,7 @@ func (r *resolver) comparison(e *syntax.Binary, x, y Expr) Expr {
 	switch {
 	case s == Invalid || t == Invalid:
 	case numeric(s) && numeric(t), discrete(s) && discrete(t), equality && s == Bool && t == Bool:
-		return &Binary{Base{Bool, e.Pos()}, e.Op, x, y}
+		return &Binary{Base{Bool, r.at(e)}, e.Op, x, y}
 	case s == t:
 		r.typeError(e, "%s cannot compare %ss", e.Op, s)
 	default:
@@ -278,7 +304,7 @@ func (r *resolver) cond(e *syntax.Cond) Expr {
 		if s != t || s == Clock {
 			s = Double
 		}
-		return &Cond{Base{s, e.Pos()}, c, a, b}
+		return &Cond{Base{s, r.at(e)}, c, a, b}
 	}
 	return invalidExpr(e, c, a, b)
 }
@@ -360,7 +386,7 @@ func (r *resolver) builtin(e *syntax.Call, f Func, args []Expr) Expr {
 	case FuncLog:
 		t = Double
 	}
-	return &Call{Base{t, e.Pos()}, f, args}
+	return &Call{Base{t, r.at(e)}, f, args}
 }
 
 // isConstant reports whether an expression mentions no variables and no

@@ -77,26 +77,29 @@ func (v Value) toDouble() Value {
 	return v
 }
 
-// literalValue is the value of a floating-point literal. Its Rat is the decimal
-// number that was written, and nil if that is out of the range of doubles.
+// literalValue is the value of a floating-point literal: its Rat is the decimal
+// number that was written, its Float the nearest double, which may be zero or
+// infinite. The Rat is nil if the number has more digits than are carried along.
 func literalValue(text string) Value {
-	f, err := strconv.ParseFloat(text, 64) // a range error comes with an infinity, as in Java
+	f, _ := strconv.ParseFloat(text, 64) // a range error comes with an infinity, as in Java
 	v := DoubleValue(f)
-	if err == nil {
-		v.Rat = decimalRat(text, f)
-	}
+	v.Rat = decimalRat(text)
 	return v
 }
 
-// decimalRat parses a decimal number with the nearest double f. It returns nil
-// if the exact number would be unreasonably large or small.
-func decimalRat(text string, f float64) *big.Rat {
+// maxExponent bounds the decimal exponents of numbers: 10^maxExponent has not
+// quite maxRatBits bits.
+const maxExponent = 4900
+
+// decimalRat parses a decimal number. It returns nil if that is none, or would be
+// unreasonably large or small.
+func decimalRat(text string) *big.Rat {
 	_, exp, found := strings.Cut(strings.ToLower(text), "e")
-	if e, err := strconv.Atoi(exp); found && (err != nil || max(e, -e) > maxRatBits/8) {
+	if e, err := strconv.Atoi(exp); found && (err != nil || max(e, -e) > maxExponent) {
 		return nil
 	}
 	r, ok := new(big.Rat).SetString(text)
-	if !ok || math.IsInf(f, 0) {
+	if !ok {
 		return nil
 	}
 	return boundedRat(r)

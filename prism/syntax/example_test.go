@@ -106,7 +106,7 @@ func ExampleOptions_storm() {
 	// Output:
 	// !(s=1) => a/2.0>b;
 	// P=? [ F ("won" | (s=2)) ];
-	// 1:7: Storm cannot express the operator W
+	// 1:7: Storm cannot express the value of W, R or a bounded G
 }
 
 func ExampleRewrite() {

@@ -378,7 +378,7 @@ func (p *parser) intLit() Expr {
 			ahead := p.s
 			pos = p.errorPos(ahead.next())
 		}
-		p.fail(pos, fmt.Sprintf("found %s, want an integer of at most 2147483647; write it as a double, with .0 behind it", describe(p.s.src, t)))
+		p.fail(pos, fmt.Sprintf("found %s, want an integer of at most 2147483647, or a double such as 1e10 where one may be (a time, but no number of steps: leave such a bound out)", describe(p.s.src, t)))
 		return p.badExpr()
 	}
 	p.advance()

@@ -11,7 +11,12 @@ import (
 // bytes, a tab included as one (PRISM advances a tab to the next multiple of
 // eight; everywhere else the two agree). Offset is the 0-based byte offset.
 // The zero Pos is unknown, as in a tree that was built and not parsed.
-type Pos struct{ Offset, Line, Col int32 }
+type Pos struct {
+	Offset, Line, Col int32
+	// Formula says that this is a place in the model file that a properties file
+	// has got to by the name of a formula.
+	Formula bool
+}
 
 // IsValid reports whether the position is known.
 func (p Pos) IsValid() bool { return p.Line > 0 }

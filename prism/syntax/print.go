@@ -23,6 +23,12 @@ func (d Dialect) String() string { return [...]string{"PRISM", "Storm"}[d] }
 // Options control Fprint. The zero value prints PRISM's language.
 type Options struct {
 	Dialect Dialect
+	// Guarded says that the caller knows of every until with a lower bound that
+	// some state holds its left side: Storm forgets the bound where none does.
+	Guarded bool
+	// NotNegative reports whether a name of the model never has a value below 0,
+	// as far as the caller knows; nil knows nothing.
+	NotNegative func(name string) bool
 }
 
 // DialectError reports that a dialect has no way to say what a node means.
@@ -55,7 +61,7 @@ func Fprint(w io.Writer, n Node, opt Options) error {
 	p := &printer{dialect: opt.Dialect}
 	if opt.Dialect == Storm {
 		var err error
-		if n, err = toStorm(n); err != nil {
+		if n, err = toStorm(n, opt); err != nil {
 			return err
 		}
 	}

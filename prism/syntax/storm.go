@@ -11,8 +11,8 @@ import (
 // into one that the printer writes in a way both tools read alike.
 
 // toStorm returns a tree that means to Storm what n means to PRISM.
-func toStorm(n Node) (Node, error) {
-	s := &stormer{opaque: make(map[Expr]bool)}
+func toStorm(n Node, opt Options) (Node, error) {
+	s := &stormer{options: opt, opaque: make(map[Expr]bool), duals: make(map[*Unary]bool)}
 	out := s.node(n)
 	if s.err != nil {
 		return nil, s.err
@@ -29,7 +29,10 @@ type stormer struct {
 	// opaque holds the expressions that Storm's expression parser cannot read
 	// and its formula parser has to: those with labels or operators of the logic.
 	opaque map[Expr]bool
-	err    error
+	// duals holds the negations that stand for an operator which Storm lacks.
+	duals   map[*Unary]bool
+	options Options
+	err     error
 }
 
 func (s *stormer) refuse(n Node, feature string) {

@@ -3,6 +3,7 @@ package syntax
 import (
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // expr rewrites an expression or formula; nil stays nil.
@@ -16,7 +17,7 @@ func (s *stormer) rewrite(x Expr) Expr {
 		opaque = opaque || ok && s.opaque[c]
 	})
 	y := s.rewriteNode(x, opaque)
-	if opaque || isLogic(y) {
+	if opaque || isLogic(x) || isLogic(y) {
 		s.opaque[y] = true
 	}
 	return y
@@ -58,13 +59,13 @@ func (s *stormer) rewriteNode(x Expr, opaque bool) Expr {
 	case *Temporal:
 		return s.temporal(x)
 	case *Prob:
-		s.operator(x, x.Modifier, x.Threshold, x.Filter)
+		return s.prob(x)
 	case *Steady:
 		s.operator(x, x.Modifier, x.Threshold, x.Filter)
 	case *Reward:
 		return s.reward(x)
 	case *Quant:
-		s.refuse(x, "the operators E and A")
+		return s.quant(x)
 	case *Strategy:
 		return s.strategy(x)
 	case *Filter:
@@ -91,7 +92,7 @@ func (s *stormer) binary(x *Binary) Expr {
 	case OpIff:
 		b.Op, b.X, b.Y = OpEq, group(x.X), group(x.Y)
 	case OpPow: // ^ is not associative
-		return &Call{Func: &Ident{Name: "pow"}, Args: []Expr{x.X, x.Y}, Span: x.Span}
+		return s.pow(x, x.X, x.Y, x.Span)
 	case OpDiv:
 		b.X, b.Y = dividend(x.X, x.Y)
 	default:
@@ -158,8 +159,71 @@ func (s *stormer) call(x *Call, opaque bool) Expr {
 		s.refuse(x, "the function "+name)
 	case (name == "min" || name == "max") && len(x.Args) == 1:
 		return group(x.Args[0])
+	case name == "pow" && len(x.Args) == 2:
+		return s.pow(x, x.Args[0], x.Args[1], x.Span)
+	case name == "mod" && len(x.Args) == 2:
+		return s.mod(x)
+	case name == "round" && len(x.Args) == 1: // halves go up
+		half := &Binary{Op: OpAdd, X: group(x.Args[0]), Y: &DoubleLit{Text: "0.5"}, Span: x.Span}
+		return &Call{Func: &Ident{Name: "floor"}, Args: []Expr{half}, Span: x.Span}
 	}
 	return &Call{Func: x.Func, Args: x.Args, Span: x.Span}
+}
+
+// maxFactors is the largest power that is written as a product.
+const maxFactors = 16
+
+// pow writes a power. Storm hands a base that is negative, once constants and
+// formulas stand for themselves, to a reader for which the minus is looser than
+// the power: -2^2 is -4 there. So only what cannot be negative is left as it is.
+func (s *stormer) pow(x Expr, base, exponent Expr, at Span) Expr {
+	if s.notNegative(base) {
+		return &Call{Func: &Ident{Name: "pow"}, Args: []Expr{base, exponent}, Span: at}
+	}
+	n, ok := unwrap(exponent).(*IntLit)
+	if !ok || n.Value < 1 || n.Value > maxFactors {
+		s.refuse(x, "a power whose base may be negative")
+		return x
+	}
+	out := group(base)
+	for range n.Value - 1 {
+		out = &Binary{Op: OpMul, X: out, Y: group(base), Span: at}
+	}
+	return group(out)
+}
+
+// notNegative reports whether an expression is known to be 0 or more.
+func (s *stormer) notNegative(x Expr) bool {
+	switch x := x.(type) {
+	case *Ident:
+		return s.options.NotNegative != nil && s.options.NotNegative(x.Name)
+	case *IntLit:
+		return x.Value >= 0
+	case *DoubleLit:
+		return !strings.HasPrefix(x.Text, "-")
+	case *Paren:
+		return s.notNegative(x.X)
+	case *Binary:
+		return (x.Op == OpAdd || x.Op == OpMul || x.Op == OpDiv) && s.notNegative(x.X) && s.notNegative(x.Y)
+	case *Call:
+		switch x.Func.Name {
+		case "max":
+			return slices.ContainsFunc(x.Args, s.notNegative)
+		case "min", "pow", "floor", "ceil":
+			return !slices.ContainsFunc(x.Args, func(a Expr) bool { return !s.notNegative(a) })
+		}
+	}
+	return false
+}
+
+// mod writes a remainder: of a negative number Storm's has another sign.
+func (s *stormer) mod(x *Call) Expr {
+	a, b := x.Args[0], x.Args[1]
+	if s.notNegative(a) {
+		return x
+	}
+	first := &Call{Func: x.Func, Args: []Expr{a, b}, Span: x.Span}
+	return &Call{Func: x.Func, Args: []Expr{&Binary{Op: OpAdd, X: first, Y: group(b), Span: x.Span}, b}, Span: x.Span}
 }
 
 // connective rewrites an operator on formulas, of which Storm has ! & and |.
@@ -195,12 +259,138 @@ func (s *stormer) quoted(x *Quoted) Expr {
 	return x
 }
 
-func (s *stormer) temporal(x *Temporal) Expr {
+// Dual returns the formula that an operator of which Storm knows none, or none
+// with a bound, is the negation of, and false if x is no such operator:
+// G<=k b = !(F<=k !b), a W b = !((a&!b) U (!a&!b)), a R b = !(!a U !b).
+func (x *Temporal) Dual() (*Temporal, bool) {
+	not := func(y Expr) Expr { return &Unary{Op: OpNot, X: group(y)} }
+	u := &Temporal{Op: Until, Bound: x.Bound, Span: x.Span}
 	switch {
-	case x.Op == WeakUntil || x.Op == Release:
-		s.refuse(x, "the operator "+x.Op.String())
-	case x.Bound != nil && (x.Op == Next || x.Op == Globally):
-		s.refuse(x, "bounds on "+x.Op.String())
+	case x.Op == Globally && x.Bound != nil:
+		u.Op, u.Y = Future, group(not(x.Y))
+	case x.Op == Release:
+		u.X, u.Y = group(not(x.X)), group(not(x.Y))
+	case x.Op == WeakUntil && (x.Bound == nil || x.Bound.Low == nil):
+		u.X = &Paren{X: &Binary{Op: OpAnd, X: group(x.X), Y: not(x.Y)}}
+		u.Y = &Paren{X: &Binary{Op: OpAnd, X: not(x.X), Y: not(x.Y)}}
+	default:
+		return nil, false
+	}
+	return u, true
+}
+
+// prob writes a bounded operator over the negation of an until by the until:
+// P>=p [ !(F<=k !a) ] is P<=1-p [ F<=k !a ].
+func (s *stormer) prob(x *Prob) Expr {
+	s.operator(x, x.Modifier, x.Threshold, x.Filter)
+	u, negated := s.until(x.Path)
+	if u == nil {
+		return x
+	}
+	s.late(u)
+	if !negated {
+		return x
+	}
+	if x.Rel == OpNone {
+		s.refuse(u, "the value of W, R or a bounded G")
+		return x
+	}
+	p := *x
+	p.Path, p.Rel = u, mirrored(x.Rel)
+	p.Bound = &Binary{Op: OpSub, X: &IntLit{Value: 1}, Y: group(x.Bound)}
+	return &p
+}
+
+// until returns the temporal operator that a path formula is, or that it is the
+// negation of because temporal wrote its dual.
+func (s *stormer) until(path Expr) (u *Temporal, negated bool) {
+	path = unwrap(path)
+	if not, ok := path.(*Unary); ok && s.duals[not] {
+		return unwrap(not.X).(*Temporal), true
+	}
+	u, _ = path.(*Temporal)
+	return u, false
+}
+
+// mirrored is the relation that 1-x and 1-y have if x and y have r.
+func mirrored(r Op) Op {
+	switch r {
+	case OpLt:
+		return OpGt
+	case OpLe:
+		return OpGe
+	case OpGt:
+		return OpLt
+	}
+	return OpLe
+}
+
+// late refuses an until that begins after its first step, unless the caller has
+// looked to it: where no state at all holds its left side, Storm forgets the
+// bound, so that false U[1,2] true is 1 there.
+func (s *stormer) late(x *Temporal) {
+	if s.options.Guarded || x.Op != Until || x.Bound == nil || x.Bound.Low == nil {
+		return
+	}
+	if lit, ok := unwrap(x.Bound.Low).(*IntLit); ok && lit.Value == 0 && !x.Bound.LowStrict {
+		return
+	}
+	if lit, ok := unwrap(x.X).(*BoolLit); ok && lit.Value {
+		return
+	}
+	s.refuse(x, "an until with a lower bound inside another property")
+}
+
+// quant writes what the operators E and A say as far as finite paths show it:
+// there is one if some scheduler gives it a probability above 0. What they say
+// of whole paths, such as A [ F a ], is not about probabilities.
+func (s *stormer) quant(x *Quant) Expr {
+	t, negated := s.until(x.Path)
+	switch {
+	case t == nil && !s.opaque[x.Path]:
+		return group(x.Path)
+	case t == nil || IsPath(t.X) || IsPath(t.Y) || t.Bound != nil:
+		s.refuse(x, "the operators E and A over formulas of LTL, or with a bound")
+		return x
+	case !x.All && !negated && t.Op != Globally:
+		return group(&Unary{Op: OpNot, X: s.never(t), Span: x.Span})
+	case x.All && negated:
+		return s.never(t)
+	case x.All && (t.Op == Next || t.Op == Globally):
+		op := t.Op
+		if op == Globally {
+			op = Future
+		}
+		return s.never(&Temporal{Op: op, Y: group(&Unary{Op: OpNot, X: group(t.Y)}), Span: t.Span})
+	}
+	s.refuse(x, "the operators E and A over whole paths")
+	return x
+}
+
+// IsPath reports whether a formula has a temporal operator of its own.
+func IsPath(x Expr) bool {
+	found := false
+	Inspect(x, func(n Node) bool {
+		switch n.(type) {
+		case *Temporal:
+			found = true
+		case *Prob, *Steady, *Reward, *Quant, *Filter:
+			return false
+		}
+		return !found
+	})
+	return found
+}
+
+// never says that no path satisfies a formula, under any scheduler.
+func (s *stormer) never(u *Temporal) Expr {
+	s.late(u)
+	return &Prob{Threshold: Threshold{Rel: OpLe, Bound: &IntLit{}}, Path: u, Span: u.Span}
+}
+
+func (s *stormer) temporal(x *Temporal) Expr {
+	if x.Bound != nil && x.Op == Next {
+		s.refuse(x, "bounds on X")
 	}
 	t := *x
 	t.Y = group(x.Y)
@@ -216,6 +406,14 @@ func (s *stormer) temporal(x *Temporal) Expr {
 			b.High = group(b.High)
 		}
 		t.Bound = &b
+	}
+	if u, ok := t.Dual(); ok {
+		not := &Unary{Op: OpNot, X: group(u), Span: x.Span}
+		s.duals[not] = true
+		return not
+	}
+	if t.Op == WeakUntil {
+		s.refuse(x, "a weak until with a lower bound")
 	}
 	return &t
 }
@@ -245,7 +443,7 @@ func (s *stormer) reward(x *Reward) Expr {
 	switch path := r.Path.(type) {
 	case *RewardPath:
 	case *Temporal:
-		if path.Op != Future || path.Bound != nil {
+		if path.Op != Future || path.Bound != nil || IsPath(path.Y) {
 			s.refuse(path, "rewards until a formula other than F holds")
 		}
 	default:
@@ -298,7 +496,7 @@ func (s *stormer) outermost(x Expr) Expr {
 func (s *stormer) filter(x *Filter) Expr {
 	f := &Filter{Op: x.Op, OpPos: x.OpPos, X: s.expr(x.X), States: s.expr(x.States), Span: x.Span}
 	switch x.Op {
-	case "min", "max", "sum", "avg", "count", "forall", "exists", "argmin", "argmax":
+	case "min", "max", "sum", "avg", "count", "forall", "exists", "argmin", "argmax", "values":
 	case "+":
 		f.Op = "sum"
 	case "&":

@@ -22,7 +22,7 @@ func TestStormExpressions(t *testing.T) {
 	tests := []struct{ src, want string }{
 		{"!s=1", "!(s=1)"},
 		{"!a & !b", "!a & !b"},
-		{"-2^2", "pow(-2, 2)"},
+		{"-2^2", "((-2)*(-2))"},
 		{"-(2^2)", "-(pow(2, 2))"},
 		{"2^3^2", "pow(2, pow(3, 2))"},
 		{"false=>true=>false", "false => (true => false)"},
@@ -40,11 +40,15 @@ func TestStormExpressions(t *testing.T) {
 		{"0.5/s", "0.5/s"},
 		{"a/2/b", "a/2.0/b"},
 		{"max(a,0.5)/b", "max(a, 0.5)/b"},
-		{"pow(a,2)/b", "1.0*pow(a, 2)/b"},
+		{"pow(a,2)/b", "1.0*(a*a)/b"},
 		{"log(a,2)/b", "log(a, 2)/b"},
 		{"min(a)", "a"},
 		{"max(a+1)*2", "(a+1)*2"},
-		{"func(mod,a,2)", "mod(a, 2)"},
+		{"func(mod,a,2)", "mod(mod(a, 2)+2, 2)"},
+		{"mod(8,2)", "mod(8, 2)"},
+		{"round(x)", "floor(x+0.5)"},
+		{"pow(0.5,x)", "pow(0.5, x)"},
+		{"pow(0-x,3)", "((0-x)*(0-x)*(0-x))"},
 		{"func(max,a,2,3)", "max(a, 2, 3)"},
 		{"007+.5+1e3+00.50E-2", "7.0+0.5+1.0e3+0.50E-2"},
 		{"a ? b ? 1 : 2 : 3", ""},
@@ -94,6 +98,17 @@ func TestStormProperties(t *testing.T) {
 		{`(filter(forall, P>0 [ F a ], "init"))`, `filter(forall, P>0 [ F a ], "init")`},
 		{"multi(Pmax=? [ F a ], R{\"r\"}<=2 [ C ])", `multi(Pmax=? [ F a ], R{"r"}<=2 [ C ])`},
 		{"<<1,x>> (P>0.5 [ F a ])", "<<1,x>> P>0.5 [ F a ]"},
+		{"P>=0.7 [ G<=3 a ]", "P<=1-0.7 [ F<=3 (!a) ]"},
+		{"P<p+q [ G[1,2] a ]", "P>1-(p+q) [ F[1,2] (!a) ]"},
+		{"P>0 [ a R<4 b ]", "P<1-0 [ (!a) U<4 (!b) ]"},
+		{"P=? [ F P<=0.2 [ a W b ] ]", "P=? [ F P>=1-0.2 [ (a & !b) U (!a & !b) ] ]"},
+		{"E [ F a ]", "(!P<=0 [ F a ])"},
+		{"A [ G a ]", "P<=0 [ F (!a) ]"},
+		{"A [ a W \"b\" ]", "P<=0 [ (a & !\"b\") U (!a & !\"b\") ]"},
+		{"A [ X a ]", "P<=0 [ X (!a) ]"},
+		{"E [ a ]", "a"},
+		{"P=? [ a U[0,2] b ]", "P=? [ a U[0,2] b ]"},
+		{"P=? [ true U[1,2] b ]", "P=? [ true U[1,2] b ]"},
 		{"s=1", "s=1"},
 	}
 	for _, test := range tests {
@@ -231,10 +246,10 @@ func TestStormRefuses(t *testing.T) {
 		checkRefused(t, m, test.want)
 	}
 	properties := []struct{ src, want string }{
-		{"P=? [ a W b ]", "7: Storm cannot express the operator W"},
-		{"P=? [ a R b ]", "7: Storm cannot express the operator R"},
+		{"P=? [ a W b ]", "7: Storm cannot express the value of W, R or a bounded G"},
+		{"P=? [ a R b ]", "7: Storm cannot express the value of W, R or a bounded G"},
 		{"P=? [ X<=2 b ]", "7: Storm cannot express bounds on X"},
-		{"P=? [ G<=2 b ]", "7: Storm cannot express bounds on G"},
+		{"P=? [ G<=2 b ]", "7: Storm cannot express the value of W, R or a bounded G"},
 		{"P(x)=? [ b ]", "1: Storm cannot express the modifier x"},
 		{"Pminmax=? [ b ]", "1: Storm cannot express minmax"},
 		{"P=? [ b {s=1} ]", "1: Storm cannot express filters in braces"},
@@ -242,7 +257,12 @@ func TestStormRefuses(t *testing.T) {
 		{"R{\"a\"}/{\"b\"}=? [ C ]", "1: Storm cannot express ratios of rewards"},
 		{"R=? [ a U b ]", "7: Storm cannot express rewards until a formula other than F holds"},
 		{"R=? [ S=? [a] ]", "7: Storm cannot express rewards until a formula other than F holds"},
-		{"E [ F a ]", "1: Storm cannot express the operators E and A"},
+		{"A [ F a ]", "1: Storm cannot express the operators E and A over whole paths"},
+		{"E [ G F a ]", "1: Storm cannot express the operators E and A over formulas of LTL, or with a bound"},
+		{"A [ G F a ]", "1: Storm cannot express the operators E and A over formulas of LTL, or with a bound"},
+		{"E [ (F a) & (F b) ]", "1: Storm cannot express the operators E and A over formulas of LTL, or with a bound"},
+		{"P=? [ F P>0 [ a U[1,2] b ] ]", "15: Storm cannot express an until with a lower bound inside another property"},
+		{"x^y=1", "1: Storm cannot express a power whose base may be negative"},
 		{"<<*>> P=? [ F a ]", "1: Storm cannot express coalitions other than <<players>>"},
 		{"<<1>> (a)", "1: Storm cannot express coalitions for other operators than P and R"},
 		{"P=? [ F a ] + 1", "1: Storm cannot express arithmetic and comparison on results"},
@@ -266,7 +286,6 @@ func TestStormRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkRefused(t, ps, "2:9: Storm cannot express references to properties")
-	checkRefused(t, &syntax.Quant{Path: ident("a")}, "Storm cannot express the operators E and A")
 }
 
 func checkRefused(t *testing.T, n syntax.Node, want string) {

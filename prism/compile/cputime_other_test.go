@@ -1,0 +1,11 @@
+//go:build !unix
+
+package compile
+
+import (
+	"testing"
+	"time"
+)
+
+// cpuTime is not known here.
+func cpuTime(*testing.B) time.Duration { return 0 }

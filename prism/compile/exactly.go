@@ -1,0 +1,141 @@
+package compile
+
+import (
+	"errors"
+	"math"
+
+	"tilecheck/prism/sema"
+)
+
+// exactly evaluates an expression as its text says, for what doubles may get
+// wrong: see sema.Doubles.
+func (m *Model) exactly(e sema.Expr) (func(*env) sema.Value, error) {
+	e, err := m.unlabelled(e)
+	return func(v *env) sema.Value {
+		x, _, err := sema.EvalExact(e, v.state)
+		if e, ok := errors.AsType[*sema.EvalError](err); ok && v.err == nil {
+			v.err = &evalError{e.Pos, e.Msg, e.Undecided}
+		}
+		return x
+	}, err
+}
+
+// careful returns when to evaluate an expression exactly, and how.
+func (m *Model) careful(e sema.Expr) (doubt boolFn, f func(*env) sema.Value, err error) {
+	if doubt, err = m.doubt(e); err != nil {
+		return nil, nil, err
+	}
+	f, err = m.exactly(e)
+	return doubt, f, err
+}
+
+// doubt returns what tells whether doubles may get an expression wrong in a
+// state that sema.Doubles.Decide denies in some: whether the numbers that are
+// compared, or a number and one that is rounded otherwise, are as close as what
+// doubles are off by.
+func (m *Model) doubt(e sema.Expr) (boolFn, error) {
+	slack, f, err := m.distance(e)
+	return func(v *env) bool {
+		before := v.err
+		far := f(v) > slack
+		failed := v.err != before
+		v.err = before
+		return !far || failed
+	}, err
+}
+
+// distance returns how far doubles are off in an expression that compares or
+// rounds, and what they have between the numbers, which is not above that where
+// they may be wrong.
+func (m *Model) distance(e sema.Expr) (slack float64, f numFn, err error) {
+	switch e := e.(type) {
+	case *sema.Binary:
+		x, y, err := pair(m.number, e.X, e.Y)
+		return m.doubles.Slack(e), func(v *env) float64 { return math.Abs(x(v) - y(v)) }, err
+	case *sema.Call:
+		x, err := m.number(e.Args[0])
+		slack := m.doubles.Slack(e)
+		round := rounder(e.Func)
+		return slack, func(v *env) float64 {
+			if a := x(v); round(a-slack) == round(a+slack) {
+				return math.Inf(1)
+			}
+			return 0
+		}, err
+	}
+	return math.Inf(1), func(*env) float64 { return 0 }, nil
+}
+
+func rounder(f sema.Func) func(float64) float64 {
+	switch f {
+	case sema.FuncFloor:
+		return math.Floor
+	case sema.FuncCeil:
+		return math.Ceil
+	}
+	return roundHalfUp
+}
+
+// Doubtful returns what tells whether double arithmetic, as PRISM has it, may
+// give an expression of type Bool or Int another value in a state than its text
+// has; nil if it does in none. It is not safe for concurrent use.
+func (m *Model) Doubtful(e sema.Expr) (func(state []int32) bool, error) {
+	e, err := m.unlabelled(e)
+	if err != nil {
+		return nil, err
+	}
+	var fs []boolFn
+	for _, x := range m.doubles.Doubtful(e) {
+		f, err := m.doubt(x)
+		if err != nil {
+			return nil, err
+		}
+		fs = append(fs, f)
+	}
+	if len(fs) == 0 {
+		return nil, nil
+	}
+	v := &env{}
+	return func(state []int32) bool {
+		v.state = state
+		for _, f := range fs {
+			if f(v) {
+				return true
+			}
+		}
+		return false
+	}, nil
+}
+
+// unlabelled replaces labels by what they stand for.
+func (m *Model) unlabelled(e sema.Expr) (sema.Expr, error) {
+	var err error
+	sub := func(x sema.Expr) sema.Expr {
+		y, failed := m.unlabelled(x)
+		err = errors.Join(err, failed)
+		return y
+	}
+	switch e := e.(type) {
+	case *sema.Const, *sema.Var:
+		return e, nil
+	case *sema.Label:
+		x, err := m.labelExpr(e)
+		if err != nil {
+			return nil, err
+		}
+		return m.unlabelled(x)
+	case *sema.Unary:
+		return &sema.Unary{Base: e.Base, Op: e.Op, X: sub(e.X)}, err
+	case *sema.Binary:
+		return &sema.Binary{Base: e.Base, Op: e.Op, X: sub(e.X), Y: sub(e.Y)}, err
+	case *sema.Cond:
+		return &sema.Cond{Base: e.Base, C: sub(e.C), A: sub(e.A), B: sub(e.B)}, err
+	case *sema.Call:
+		out := &sema.Call{Base: e.Base, Func: e.Func}
+		for _, a := range e.Args {
+			out.Args = append(out.Args, sub(a))
+		}
+		return out, err
+	}
+	return nil, m.refuse(e)
+}
