@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 
 	"tilecheck/native/explicit"
@@ -34,36 +35,41 @@ func (*Engine) Name() string { return Name }
 // as PRISM does before anything runs; the error is then a syntax.ErrorList, or
 // several joined.
 func (*Engine) Check(ctx context.Context, job runner.Job) ([]result.Verdict, error) {
-	method, err := newMethod(&job)
-	if err != nil {
-		return nil, err
+	if job.States != nil {
+		return nil, errors.New("files of states are for CheckSpace")
 	}
-	tasks, err := plan.New(&job)
-	if err != nil {
-		return nil, err
-	}
-	r := &run{ctx: ctx, job: &job, plan: tasks}
-	r.build = func(model sema.Valuation) (*sema.Program, instance, error) {
-		return r.compile(method, model)
-	}
-	return r.all()
+	return await(ctx, job, func(r *run) error {
+		method, err := newMethod(r.job)
+		if err != nil {
+			return err
+		}
+		tasks, err := plan.New(r.job)
+		if err != nil {
+			return err
+		}
+		r.build = func(model sema.Valuation) (*sema.Program, instance, error) {
+			return r.compile(method, model)
+		}
+		return r.all(tasks)
+	})
 }
 
 // CheckSpace is Check for a state space that is there already, one that was
 // imported, say. Job.Model is not read, and the method is Exact.
 func (*Engine) CheckSpace(ctx context.Context, space *explicit.Space, job runner.Job) ([]result.Verdict, error) {
-	method, err := newExact(&job)
-	if err != nil {
-		return nil, err
-	}
-	tasks, err := plan.Over(space.Program().Model(), &job)
-	if err != nil {
-		return nil, err
-	}
-	in := method.over(space)
-	r := &run{ctx: ctx, job: &job, plan: tasks}
-	r.build = func(sema.Valuation) (*sema.Program, instance, error) { return space.Program(), in, ctx.Err() }
-	return r.all()
+	return await(ctx, job, func(r *run) error {
+		method, err := newExact(r.job)
+		if err != nil {
+			return err
+		}
+		tasks, err := plan.Over(space.Program().Model(), r.job)
+		if err != nil {
+			return err
+		}
+		in := method.over(space)
+		r.build = func(sema.Valuation) (*sema.Program, instance, error) { return space.Program(), in, ctx.Err() }
+		return r.all(tasks)
+	})
 }
 
 // method is a way to check the properties of an instance of the model.
@@ -96,52 +102,65 @@ func newMethod(job *runner.Job) (method, error) {
 
 // run collects the verdicts of a job.
 type run struct {
-	ctx      context.Context
-	job      *runner.Job
-	plan     *plan.Plan
-	build    func(model sema.Valuation) (*sema.Program, instance, error)
-	verdicts []result.Verdict
+	*shared
+	ctx   context.Context
+	job   *runner.Job
+	build func(model sema.Valuation) (*sema.Program, instance, error)
 }
 
 // all checks everything.
-func (r *run) all() ([]result.Verdict, error) {
-	if n := r.plan.Verdicts(); r.job.Scheduler != nil && n != 1 {
-		return nil, fmt.Errorf("a scheduler is exported of one property under one valuation of the constants, found %d", n)
+func (r *run) all(tasks *plan.Plan) error {
+	if r.job.Scheduler != nil {
+		if n := tasks.Verdicts(); n != 1 {
+			return fmt.Errorf("a scheduler is exported of one property under one valuation of the constants, found %d", n)
+		}
 	}
-	for model := range r.plan.Models() {
+	r.begin(tasks)
+	for model := range tasks.Models() {
 		r.instance(model)
 	}
-	return r.verdicts, nil
+	return nil
 }
 
 // instance checks every property under one valuation of the model's constants.
 func (r *run) instance(model sema.Valuation) {
 	prog, in, err := r.build(model)
 	for _, t := range r.plan.Tasks {
-		if t.Rejected != nil {
-			f := failure(t.Rejected, result.TypeError, t.Source.File, t.Pos)
-			r.add(t, plan.Constants(model), result.Verdict{Err: f})
-			continue
-		}
-		for property := range t.Valuations() {
-			constants := plan.Constants(model, property)
-			var v result.Verdict
-			if err == nil {
-				v = r.property(t, prog, in, property, constants)
-			} else {
-				v = result.Verdict{Err: failure(err, result.Build, r.job.File, syntax.Pos{})}
+		for property, constants := range valuations(t, model) {
+			switch {
+			case t.Rejected != nil:
+				r.add(t, constants, result.Verdict{Err: failure(t.Rejected, result.TypeError, t.Source.File, t.Pos)})
+			case err != nil:
+				r.add(t, constants, result.Verdict{Err: failure(err, result.Build, r.job.File, syntax.Pos{})})
+			default:
+				r.add(t, constants, r.property(t, prog, in, property, constants))
 			}
-			r.add(t, constants, v)
 		}
 	}
 }
 
-// add completes a verdict.
-func (r *run) add(t *plan.Task, constants []result.Constant, v result.Verdict) {
+// valuations yields those of the constants of a task's property, with all
+// constants of the verdict. A task that is rejected has one.
+func valuations(t *plan.Task, model sema.Valuation) iter.Seq2[sema.Valuation, []result.Constant] {
+	return func(yield func(sema.Valuation, []result.Constant) bool) {
+		if t.Rejected != nil {
+			yield(nil, plan.Constants(model))
+			return
+		}
+		for property := range t.Valuations() {
+			if !yield(property, plan.Constants(model, property)) {
+				return
+			}
+		}
+	}
+}
+
+// complete adds what every verdict has.
+func (r *run) complete(t *plan.Task, constants []result.Constant, v result.Verdict) result.Verdict {
 	v.Property, v.Name = t.Text, t.Name
 	v.Engine, v.Constants = Name, constants
 	v.Warnings = append(slices.Clip(r.plan.Warnings), v.Warnings...)
-	r.verdicts = append(r.verdicts, v)
+	return v
 }
 
 // compile makes an instance of the job's model.

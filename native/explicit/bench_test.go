@@ -141,3 +141,26 @@ func BenchmarkGrowth(b *testing.B) {
 const walkers = `mdp
 module a x:[0..%[1]d]; [] x<%[1]d -> 0.5:(x'=x+1)+0.5:(x'=max(0,x-1)); [both] x>3 -> (x'=x-3); endmodule
 module b y:[0..%[2]d]; [] y<%[2]d -> 1/3:(y'=y+1)+2/3:true; [both] y>0 -> 0.9:(y'=y-1)+0.1:(y'=0); endmodule`
+
+// BenchmarkCareful builds the same million states with guards and probabilities
+// that doubles get right, and with ones of which that is to be shown in each state.
+func BenchmarkCareful(b *testing.B) {
+	const text = "dtmc module m x:[0..1000]; y:[0..1000]; [] x<1000 & y<1000 & %s -> %s:(x'=x+1) + %s:(y'=y+1); endmodule"
+	for _, t := range []struct{ name, guard, right, up string }{
+		{"plain", "x<=2000", "1/3", "2/3"},
+		{"guard", "x/3<=700.1", "1/3", "2/3"},
+		{"probability", "x<=2000", "(x+1)/1002", "1-(x+1)/1002"},
+	} {
+		b.Run(t.name, func(b *testing.B) {
+			m := compiled(b, fmt.Sprintf(text, t.guard, t.right, t.up))
+			var s *explicit.Space
+			for b.Loop() {
+				var err error
+				if s, err = explicit.Build(b.Context(), m, explicit.Options{}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			reportSpace(b, s)
+		})
+	}
+}

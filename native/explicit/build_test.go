@@ -253,17 +253,50 @@ func TestExactWeights(t *testing.T) {
 	}
 }
 
-// TestExactTargets: updates are computed with fractions, too.
+// TestExactTargets: guards, updates, ranges and initial states are what the text
+// says, in models of doubles, too.
 func TestExactTargets(t *testing.T) {
-	const src = "dtmc module m s:[0..9]; [] s=0 -> (s'=floor((0.1+0.7)*10+s)); [] s>0 -> true; endmodule"
-	for _, tt := range []struct {
-		exact bool
-		want  int32
-	}{{false, 7}, {true, 8}} {
-		s := build(t, src, explicit.Options{Exact: tt.exact})
-		if got := s.State(nil, 1)[0]; got != tt.want {
-			t.Errorf("exact %v: state 1 is s=%d, want %d", tt.exact, got, tt.want)
-		}
+	tests := []struct {
+		name, src string
+		want      []int32 // values of s
+	}{
+		{"an update", "dtmc module m s:[0..9]; [] s=0 -> (s'=floor((0.1+0.7)*10+s)); [] s>0 -> true; endmodule", []int32{0, 8}},
+		{"a guard", "dtmc module m s:[0..9]; [] (s+1)/10+0.2=0.3 -> (s'=s+1); endmodule", []int32{0, 1}},
+		{"a guard of constants", "dtmc const double a=0.1+0.2; module m s:[0..9]; [] a=0.3 & s=0 -> (s'=1); endmodule", []int32{0, 1}},
+		{"a strict guard", "mdp module m s:[0..9]; [] s*0.1<0.3 -> (s'=s+1); endmodule", []int32{0, 1, 2, 3}},
+		{"an initial value", "dtmc module m s:[0..99] init floor(0.29*100); [] true -> true; endmodule", []int32{29}},
+		{"a range", "dtmc module m s:[0..floor(0.29*100)] init 29; [] true -> true; endmodule", []int32{29}},
+		{"init", "dtmc module m s:[0..9]; [] true -> true; endmodule init s*0.1=0.3 endinit", []int32{3}},
+		{"a condition", "dtmc module m s:[0..9]; [] s=0 -> (s'=(0.1+0.2=0.3+s)?5:6); [] s>0 -> true; endmodule", []int32{0, 5}},
+		{"large numbers", "dtmc module m s:[0..9]; [] (s+1e16+1)-1e16=1 -> (s'=s+1); endmodule", []int32{0, 1}},
+		{"beyond doubles", "dtmc module m s:[0..9]; [] s*1e-400<2e-400 & s+1e400>1e400-1 -> (s'=s+1); endmodule", []int32{0, 1, 2}},
+		{"minus zero", "dtmc module m s:[0..9]; [] s*-1.0=0.0 -> (s'=s+1); endmodule", []int32{0, 1}},
+		{"a ternary", "dtmc module m s:[0..9]; [] (s=0?0.1+0.2:0.3)=0.3 & s<2 -> (s'=s+1); endmodule", []int32{0, 1, 2}},
+		{"max", "dtmc module m s:[0..9]; [] max(0.1+0.2,0.3+s)=0.3 -> (s'=s+1); endmodule", []int32{0, 1}},
+		{"a logarithm", "dtmc module m s:[0..9]; [] log(8,2)=3+s -> (s'=s+1); endmodule", []int32{0, 1}},
+		{"a variable logarithm", "dtmc module m s:[0..9] init 8; [] log(s,2)=3 -> (s'=ceil(log(9,2))); [] s=4 -> true; endmodule", []int32{8, 4}},
+		{"lost support", "dtmc const double ok=1-1e-17; module m s:[0..2]; [] s=0 -> ok:(s'=1)+1-ok:(s'=2); [] s>0 -> true; endmodule", []int32{0, 1, 2}},
+		{"lost support in the state", "dtmc module m s:[0..2]; [] s=0 -> 1-(s+1)*1e-17:(s'=1)+1-(1-(s+1)*1e-17):(s'=2); [] s>0 -> true; endmodule", []int32{0, 1, 2}},
+		{"gained support", "dtmc module m s:[0..2]; [] s=0 -> 0.1+0.2-0.3:(s'=1)+1-(0.1+0.2-0.3):(s'=2); [] s>0 -> true; endmodule", []int32{0, 2}},
+		{"gained support in the state", "mdp module m s:[0..2]; [] s=0 -> (s+1)*0.1+0.2-0.3:(s'=1)+1-((s+1)*0.1+0.2-0.3):(s'=2); [] s>0 -> true; endmodule", []int32{0, 2}},
+		{"negative in doubles", "dtmc module m s:[0..2]; [] s=0 -> 0.3-0.1*(s+3):(s'=1)+1-(0.3-0.1*(s+3)):(s'=2); [] s>0 -> true; endmodule", []int32{0, 2}},
+		{"a product", "dtmc module m s:[0..2]; [a] s=0 -> 1e-200:(s'=1)+1-1e-200:(s'=2); [b] s>0 -> true; endmodule module n t:[0..1]; [a] t=0 -> 1e-200:(t'=1)+1-1e-200:true; [b] true -> true; endmodule", []int32{0, 1, 2, 1, 2}},
+		{"tiny rates", "ctmc module m s:[0..2]; [] s=0 -> 1e-400:(s'=1)+1e310:(s'=2); [] s>0 -> true; endmodule", []int32{0, 1, 2}},
+		{"tiny power", "dtmc module m s:[0..2]; [] s=0 -> pow(1e-200,2+s):(s'=1)+1-pow(1e-200,2+s):(s'=2); [] s>0 -> true; endmodule", []int32{0, 1, 2}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			for _, opts := range []explicit.Options{{}, {CompileFrom: 1}, {Exact: true}} {
+				s := build(t, tt.src, opts)
+				var got []int32
+				for i := range s.Model().NumStates() {
+					got = append(got, s.State(nil, i)[0])
+				}
+				if !slices.Equal(got, tt.want) {
+					t.Errorf("%+v: states s=%v, want %v", opts, got, tt.want)
+				}
+			}
+		})
 	}
 }
 
@@ -304,7 +337,7 @@ func TestErrors(t *testing.T) {
 	tests := []struct{ name, src, want string }{
 		{"range", "dtmc\nmodule m\n s:[0..8] init 8;\n [] true -> (s'=s+1);\nendmodule", "m.prism:4:13: s'=9 leaves [0..8] in state (s=8)"},
 		{"sum", "mdp\nmodule m\n s:[0..1];\n [] true -> 0.5:(s'=1)+0.4:true;\nendmodule", "m.prism:4:2: probabilities sum to 0.9, not to 1 in state (s=0)"},
-		{"negative", "ctmc\nmodule m\n s:[0..1];\n [] true -> (s-1):(s'=1);\nendmodule", "m.prism:4:13: rate -1 is negative in state (s=0)"},
+		{"negative", "ctmc\nmodule m\n s:[0..1];\n [] true -> (s-1):(s'=1);\nendmodule", "m.prism:4:14: rate -1 is negative in state (s=0)"},
 		{"division", "dtmc\nmodule m\n s:[0..9];\n [] mod(3,s)=1 -> (s'=1);\nendmodule", "m.prism:4:5: "},
 	}
 	for _, tt := range tests {
@@ -320,8 +353,7 @@ func TestErrors(t *testing.T) {
 func TestExactErrors(t *testing.T) {
 	tests := []struct{ name, src, want string }{
 		{"sum", "dtmc\nmodule m\n s:[0..1];\n [] true -> 0.3333333333333:(s'=1)+0.6666666666666:true;\nendmodule", "m.prism:4:2: probabilities sum to 9999999999999/10000000000000, exactly, not to 1 in state (s=0)"},
-		{"guard", "dtmc\nmodule m\n s:[0..9];\n [] (s+1)/10+0.2=0.3 -> (s'=1);\nendmodule", "m.prism:4:2: guard is false with doubles and true with fractions in state (s=0)"},
-		{"logarithm", "ctmc\nmodule m\n s:[0..1];\n [] true -> log(3,2):(s'=1);\nendmodule", "m.prism:4:13: probability 1.5849625007211563 is not a fraction in state (s=0)"},
+		{"logarithm", "ctmc\nmodule m\n s:[0..1];\n [] true -> log(3,2):(s'=1);\nendmodule", "m.prism:4:13: rate 1.5849625007211563 is not a fraction in state (s=0)"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

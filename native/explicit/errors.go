@@ -5,6 +5,8 @@ import (
 	"os"
 	"strconv"
 	"strings"
+
+	"tilecheck/prism/syntax"
 )
 
 // LimitError says that a state space is larger than allowed. Nothing is kept.
@@ -36,6 +38,24 @@ func (e *DeadlockError) Error() string {
 		return "deadlock in state " + e.State
 	}
 	return fmt.Sprintf("deadlocks in %d states, the first is %s", e.Count, e.State)
+}
+
+// RangeError says that a weight or reward is too small or too large for doubles:
+// see sparse.MinNumber. Fractions can still be computed with.
+type RangeError struct {
+	File  string
+	Pos   syntax.Pos
+	What  string // "probability 1/10^400"
+	State string // "(s=2)"; "" for imported ones
+}
+
+// Error returns the message, without the place.
+func (e *RangeError) Error() string {
+	msg := e.What + " is too small or too large to compute with doubles"
+	if e.State != "" {
+		msg += ", in state " + e.State
+	}
+	return msg
 }
 
 // availableMemory returns what Linux says can be used without swapping, 0 when

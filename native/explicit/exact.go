@@ -1,6 +1,8 @@
 package explicit
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math/big"
 	"slices"
@@ -10,53 +12,17 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// exactExpander weighs the choices of a state with fractions. Which choices
-// there are is what double arithmetic says; a guard that is another one with
-// fractions is refused.
+// exactExpander lists the choices of a state with fractions for weights.
 type exactExpander struct {
 	m *compile.Model
-	// doubtful are the commands whose guards compute with doubles.
-	doubtful []*sema.Command
-	// doubles are the assigned values that doubles may get wrong.
-	doubles map[sema.Expr]bool
+	x compile.Expander
+	// tolerance is how far probabilities may sum from one, relatively: not at
+	// all in exact models, and as PRISM has it in those of doubles.
+	tolerance *big.Rat
 }
 
-func newExactExpander(m *compile.Model) *exactExpander {
-	x := &exactExpander{m: m, doubles: map[sema.Expr]bool{}}
-	for i := range m.Program().Modules {
-		commands := m.Program().Modules[i].Commands
-		for j := range commands {
-			if inexact(commands[j].Guard) {
-				x.doubtful = append(x.doubtful, &commands[j])
-			}
-			for _, u := range commands[j].Updates {
-				for _, a := range u.Assigns {
-					if inexact(a.Value) {
-						x.doubles[a.Value] = true
-					}
-				}
-			}
-		}
-	}
-	return x
-}
-
-// guards refuses a state in which a guard depends on the arithmetic.
-func (x *exactExpander) guards(state []int32) error {
-	for _, c := range x.doubtful {
-		v, err := sema.Eval(c.Guard, state)
-		if err != nil {
-			return x.fail(state, c.Pos, err.Error())
-		}
-		w, _, err := sema.EvalExact(c.Guard, state)
-		if err != nil {
-			return x.fail(state, c.Pos, err.Error())
-		}
-		if v.Bool != w.Bool {
-			return x.unsupported(state, c.Pos, fmt.Sprintf("guard is %v with doubles and %v with fractions", v.Bool, w.Bool))
-		}
-	}
-	return nil
+func newExactExpander(ctx context.Context, m *compile.Model, tolerance float64) *exactExpander {
+	return &exactExpander{m, m.NewExpanderUntil(ctx), new(big.Rat).SetFloat64(tolerance)}
 }
 
 // exactChoice is a choice, or in a Markov chain a part of the row, whose
@@ -67,30 +33,46 @@ type exactChoice struct {
 	targets [][]int32
 }
 
-// expand returns the choices; in a Markov chain those with the same action are
-// one, and in a DTMC all are divided by their number.
-func (x *exactExpander) expand(state []int32, cs *compile.Choices) ([]exactChoice, error) {
-	var out []exactChoice
+// expand returns the choices, and how many there were: in a Markov chain those
+// with the same action are one. In a DTMC all are divided by their sum.
+func (x *exactExpander) expand(ctx context.Context, state []int32) (out []exactChoice, n int, err error) {
+	cs, err := x.x.Enabled(state)
+	if err != nil {
+		return nil, 0, err
+	}
 	for i := range cs.List {
-		c, err := x.choice(state, &cs.List[i])
+		if err := ctx.Err(); err != nil {
+			return nil, 0, err
+		}
+		c, err := x.choice(ctx, state, &cs.List[i])
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		out = append(out, c)
 	}
 	switch x.m.Program().Type {
 	case syntax.DTMC:
-		n := big.NewRat(int64(len(out)), 1)
-		for _, c := range out {
-			for _, w := range c.weights {
-				w.Quo(w, n)
-			}
-		}
-		return merge(out), nil
+		normalise(out)
+		return merge(out), len(cs.List), nil
 	case syntax.CTMC:
-		return merge(out), nil
+		return merge(out), len(cs.List), nil
 	}
-	return out, nil
+	return out, len(cs.List), nil
+}
+
+// normalise divides all weights by their sum.
+func normalise(cs []exactChoice) {
+	sum := new(big.Rat)
+	for _, c := range cs {
+		for _, w := range c.weights {
+			sum.Add(sum, w)
+		}
+	}
+	for _, c := range cs {
+		for _, w := range c.weights {
+			w.Quo(w, sum)
+		}
+	}
 }
 
 // merge joins choices with the same action, in order of first appearance.
@@ -121,40 +103,41 @@ func (c *exactChoice) add(target []int32, w *big.Rat) {
 
 // choice goes through the combinations of the commands' updates, the first
 // command's varying fastest.
-func (x *exactExpander) choice(state []int32, c *compile.Choice) (exactChoice, error) {
+func (x *exactExpander) choice(ctx context.Context, state []int32, c *compile.Choice) (exactChoice, error) {
 	out := exactChoice{action: c.Action}
-	var commands []*sema.Command
 	var weights [][]*big.Rat
 	for _, ref := range c.Commands {
-		cmd := &x.m.Program().Modules[ref.Module].Commands[ref.Command]
-		ws, err := x.weigh(state, cmd)
+		ws, err := x.weigh(state, &x.m.Program().Modules[ref.Module].Commands[ref.Command])
 		if err != nil {
 			return out, err
 		}
-		commands, weights = append(commands, cmd), append(weights, ws)
+		weights = append(weights, ws)
 	}
-	pick := make([]int, len(commands))
+	pick := make([]int, len(weights))
 	for {
 		w := big.NewRat(1, 1)
 		for i, u := range pick {
 			w.Mul(w, weights[i][u])
 		}
 		if w.Sign() > 0 {
-			target, err := x.apply(state, commands, pick)
-			if err != nil {
+			target := slices.Clone(state)
+			if err := x.x.Apply(target, c.Commands, pick); err != nil {
 				return out, err
 			}
 			out.add(target, w)
+			if len(out.targets)&0xff == 0 && ctx.Err() != nil {
+				return out, ctx.Err()
+			}
 		}
-		if !advance(pick, commands) {
+		if !advance(pick, weights) {
 			return out, nil
 		}
 	}
 }
 
-func advance(pick []int, commands []*sema.Command) bool {
-	for i, c := range commands {
-		if pick[i]++; pick[i] < len(c.Updates) {
+func advance(pick []int, weights [][]*big.Rat) bool {
+	for i, ws := range weights {
+		if pick[i]++; pick[i] < len(ws) {
 			return true
 		}
 		pick[i] = 0
@@ -162,83 +145,73 @@ func advance(pick []int, commands []*sema.Command) bool {
 	return false
 }
 
-// weigh evaluates the probabilities of a command, whose sum must be one.
+// weigh evaluates the probabilities of a command, whose sum must be one; what is
+// tolerated is divided by the sum.
 func (x *exactExpander) weigh(state []int32, c *sema.Command) ([]*big.Rat, error) {
+	what := "probability"
+	if x.m.Program().Type == syntax.CTMC {
+		what = "rate"
+	}
 	sum := new(big.Rat)
 	var out []*big.Rat
 	for i := range c.Updates {
-		u := &c.Updates[i]
-		w := big.NewRat(1, 1)
-		if u.Prob != nil {
-			v, exact, err := sema.EvalExact(u.Prob, state)
-			if err != nil {
-				return nil, x.fail(state, u.Pos, err.Error())
-			}
-			if !exact || v.Rat == nil {
-				return nil, x.unsupported(state, u.Pos, fmt.Sprintf("probability %v is not a fraction", v))
-			}
-			w = v.Rat
-		}
-		if w.Sign() < 0 {
-			return nil, x.fail(state, u.Pos, fmt.Sprintf("probability %s is negative", w.RatString()))
+		w, err := x.weight(state, what, c.Updates[i].Prob)
+		if err != nil {
+			return nil, err
 		}
 		out = append(out, w)
 		sum.Add(sum, w)
 	}
-	if x.m.Program().Type != syntax.CTMC && sum.Cmp(big.NewRat(1, 1)) != 0 {
+	if sum.Sign() == 0 {
+		return nil, x.fail(state, c.Pos, what+" of every update is zero")
+	}
+	off := new(big.Rat).Sub(sum, big.NewRat(1, 1))
+	if off.Abs(off); off.Sign() == 0 || x.m.Program().Type == syntax.CTMC {
+		return out, nil
+	}
+	if x.tolerance.Sign() == 0 {
 		return nil, x.fail(state, c.Pos, fmt.Sprintf("probabilities sum to %s, exactly, not to 1", sum.RatString()))
+	}
+	if off.Quo(off, sum).Cmp(x.tolerance) >= 0 {
+		f, _ := sum.Float64()
+		return nil, x.fail(state, c.Pos, fmt.Sprintf("probabilities sum to %v, not to 1", f))
+	}
+	for _, w := range out {
+		w.Quo(w, sum)
 	}
 	return out, nil
 }
 
-func (x *exactExpander) apply(state []int32, commands []*sema.Command, pick []int) ([]int32, error) {
-	target := slices.Clone(state)
-	for i, c := range commands {
-		u := &c.Updates[pick[i]]
-		for _, a := range u.Assigns {
-			v, err := x.value(a.Value, state)
-			if err != nil {
-				return nil, x.fail(state, a.Pos, err.Error())
-			}
-			target[a.Slot] = v.Int
-			if v.Type == sema.Bool {
-				target[a.Slot] = 0
-				if v.Bool {
-					target[a.Slot] = 1
-				}
-			}
-		}
+// weight evaluates one probability or rate; nil is the constant 1.
+func (x *exactExpander) weight(state []int32, what string, e sema.Expr) (*big.Rat, error) {
+	if e == nil {
+		return big.NewRat(1, 1), nil
 	}
-	return target, nil
-}
-
-// value evaluates with fractions only where doubles may be wrong: they are faster.
-func (x *exactExpander) value(e sema.Expr, state []int32) (sema.Value, error) {
-	if !x.doubles[e] {
-		return sema.Eval(e, state)
+	v, exact, err := sema.EvalExact(e, state)
+	switch {
+	case err != nil:
+		return nil, evalFailure(x.m, state, err)
+	case !exact:
+		return nil, unsupported(x.m, state, e.Pos(), fmt.Sprintf("%s %v is not a fraction", what, v))
+	case v.Rat.Sign() < 0:
+		return nil, x.fail(state, e.Pos(), fmt.Sprintf("%s %s is negative", what, v.Rat.RatString()))
 	}
-	v, _, err := sema.EvalExact(e, state)
-	return v, err
+	return v.Rat, nil
 }
 
 func (x *exactExpander) fail(state []int32, pos syntax.Pos, msg string) error {
 	return &compile.StateError{File: x.m.Program().File, Pos: pos, State: x.m.StateText(state), Msg: msg}
 }
 
-// unsupported refuses what cannot be done with fractions.
-func (x *exactExpander) unsupported(state []int32, pos syntax.Pos, msg string) error {
-	return &compile.UnsupportedError{File: x.m.Program().File, Pos: pos, Msg: msg + " in state " + x.m.StateText(state)}
+// evalFailure gives an error of evaluation its state.
+func evalFailure(m *compile.Model, state []int32, err error) error {
+	if e, ok := errors.AsType[*sema.EvalError](err); ok {
+		return &compile.StateError{File: m.Program().File, Pos: e.Pos, State: m.StateText(state), Msg: e.Msg, Undecided: e.Undecided}
+	}
+	return err
 }
 
-// exactInitial refuses a model whose initial states depend on the arithmetic.
-func exactInitial(p *sema.Program) error {
-	for i := range p.Vars {
-		if v := &p.Vars[i]; v.Rounded {
-			return &compile.UnsupportedError{File: p.File, Pos: v.Pos, Msg: fmt.Sprintf("the range or initial value of variable %q is another one with fractions than with doubles", v.Name)}
-		}
-	}
-	if p.Init != nil && inexact(p.Init) {
-		return &compile.UnsupportedError{File: p.File, Pos: p.Init.Pos(), Msg: "init…endinit computes with doubles, which fractions may contradict"}
-	}
-	return nil
+// unsupported refuses what cannot be done with fractions.
+func unsupported(m *compile.Model, state []int32, pos syntax.Pos, msg string) error {
+	return &compile.UnsupportedError{File: m.Program().File, Pos: pos, Msg: msg + " in state " + m.StateText(state)}
 }

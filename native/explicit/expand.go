@@ -1,7 +1,9 @@
 package explicit
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"math"
 	"math/big"
 	"slices"
@@ -24,11 +26,17 @@ type batch struct {
 	rats     []*big.Rat      // instead of Weights, in exact models
 	hashes   []uint32        // of Targets
 	overlaps int             // states of a DTMC with several commands enabled
+	merged   int             // choices that were left out, for being those of their state before
 	relErr   float64
+	unfit    error // a weight that doubles are no good for
+	// near is how far weights may differ that are the same but for errors, and
+	// nearly says that two did.
+	near   float64
+	nearly bool
 }
 
 func (b *batch) reset() {
-	b.states, b.err, b.overlaps, b.relErr = b.states[:0], nil, 0, 0
+	b.states, b.err, b.overlaps, b.merged, b.relErr, b.unfit = b.states[:0], nil, 0, 0, 0, nil
 	b.PackedChoices.Reset()
 	b.actions, b.rats, b.hashes = b.actions[:0], b.rats[:0], b.hashes[:0]
 }
@@ -39,7 +47,8 @@ type worker struct {
 	codec *codec
 	kind  sparse.Kind
 	x     compile.PackedExpander
-	exact *exactWorker // nil unless fractions are wanted
+	exact *exactWorker // of whole batches, nil unless fractions are wanted
+	fixer *exactWorker // of states where doubles fail; its batch is scratch
 	errs  *weightErrors
 	state []int32
 	b     *batch
@@ -50,20 +59,29 @@ type worker struct {
 	// What has been read of the batch's choices and transitions, and what of
 	// that is kept.
 	choice, transition, keptChoices, kept int
+	done                                  int // work since the context was looked at
 }
 
-func newWorker(m *compile.Model, c *codec, x compile.PackedExpander, exact bool) (*worker, error) {
+func newWorker(ctx context.Context, m *compile.Model, c *codec, x compile.PackedExpander, exact bool) (*worker, error) {
 	p := m.Program()
 	if len(p.Actions) >= math.MaxUint16 {
 		return nil, &compile.UnsupportedError{File: p.File, Msg: "more than 65534 actions"}
 	}
-	w := &worker{p: p, codec: c, kind: kind(p.Type), x: x, errs: newWeightErrors(p), state: make([]int32, len(p.Vars))}
+	errs, err := newWeightErrors(m)
+	if err != nil {
+		return nil, err
+	}
+	w := &worker{p: p, codec: c, kind: kind(p.Type), x: x, errs: errs, state: make([]int32, len(p.Vars))}
 	w.present = func() []int32 {
 		c.unpack(w.state, w.b.states[w.at*c.words:(w.at+1)*c.words])
 		return w.state
 	}
 	if exact {
-		w.exact = &exactWorker{worker: w, expander: m.NewExpander(), weigher: newExactExpander(m)}
+		w.exact = &exactWorker{worker: w, weigher: newExactExpander(ctx, m, 0)}
+	} else {
+		// An own worker, for its batch.
+		scratch := &worker{p: p, codec: c, kind: w.kind, b: &batch{}}
+		w.fixer = &exactWorker{worker: scratch, weigher: newExactExpander(ctx, m, compile.SumTolerance)}
 	}
 	return w, nil
 }
@@ -79,7 +97,7 @@ func (w *worker) work(ctx context.Context, jobs <-chan *batch) {
 func (w *worker) expand(ctx context.Context, b *batch) {
 	w.b = b
 	if w.exact != nil {
-		b.err = w.exact.expand()
+		b.err = w.exact.expand(ctx)
 	} else {
 		b.err = w.floats(ctx)
 	}
@@ -89,33 +107,143 @@ func (w *worker) expand(ctx context.Context, b *batch) {
 }
 
 // floats expands a batch with doubles. What the expander gives is turned into
-// rows or different choices in place.
+// rows or different choices in place. States in which doubles fail, or are not
+// close to what the model says, are expanded with fractions instead.
 func (w *worker) floats(ctx context.Context) error {
 	b, words := w.b, w.codec.words
-	failed := w.x.Expand(ctx, b.states, &b.PackedChoices)
 	w.choice, w.transition, w.keptChoices, w.kept = 0, 0, 0, 0
-	w.moves = w.x.Moves()
-	for i, n := range b.Choices {
-		if n == 0 {
-			continue
+	for n := 0; n < len(b.states)/words; {
+		failed := w.x.Expand(ctx, b.states[n*words:], &b.PackedChoices)
+		w.moves = w.x.Moves()
+		for ; n < len(b.Choices); n++ {
+			if err := w.doubles(ctx, n); err != nil {
+				return w.finish(n, err)
+			}
 		}
-		w.at = i
-		e, err := w.errs.of(w.present, w.moves, w.view(int(n)))
-		if err != nil {
+		if failed == nil {
+			break
+		}
+		b.Choices = append(b.Choices, 0)
+		if _, ok := errors.AsType[*compile.StateError](failed); !ok || w.fractions(ctx, n, 0, 0) != nil {
+			return w.finish(n, cmp.Or(ctx.Err(), failed))
+		}
+		n++
+	}
+	return w.finish(len(b.Choices), nil)
+}
+
+// finish cuts off what was not kept; the first n states are complete.
+func (w *worker) finish(n int, err error) error {
+	b := w.b
+	b.Choices = b.Choices[:n]
+	b.Moves, b.Transitions = b.Moves[:0], b.Transitions[:w.keptChoices]
+	b.Weights, b.Targets = b.Weights[:w.kept], b.Targets[:w.kept*w.codec.words]
+	return err
+}
+
+// doubles makes rows or different choices of state n of the batch.
+func (w *worker) doubles(ctx context.Context, n int) error {
+	b := w.b
+	choices := int(b.Choices[n])
+	if choices == 0 {
+		return nil
+	}
+	w.at = n
+	e, err := w.errs.of(w.present, w.moves, w.view(choices))
+	if err != nil {
+		if _, ok := err.(doubtful); !ok {
 			return err
 		}
-		b.relErr = max(b.relErr, e)
-		first := w.keptChoices
-		if w.kind == sparse.MDP {
-			w.different(int(n))
-		} else {
-			w.row(int(n))
+		transitions := 0
+		for _, m := range b.Transitions[w.choice : w.choice+choices] {
+			transitions += int(m)
 		}
-		b.Choices[i] = uint32(w.keptChoices - first)
+		return w.fractions(ctx, n, choices, transitions)
 	}
-	b.Moves, b.Transitions = b.Moves[:0], b.Transitions[:w.keptChoices]
-	b.Weights, b.Targets = b.Weights[:w.kept], b.Targets[:w.kept*words]
-	return failed
+	b.relErr = max(b.relErr, e)
+	first, kept := w.keptChoices, w.kept
+	if w.kind != sparse.MDP {
+		err = w.row(ctx, choices)
+	} else {
+		b.near, b.nearly = 3*e, false
+		err = w.different(ctx, choices)
+	}
+	b.Choices[n] = uint32(w.keptChoices - first)
+	if err != nil || !b.nearly {
+		return err
+	}
+	// Whether choices are the same is what the fractions say, if there are any.
+	endChoices, end := w.keptChoices, w.kept
+	w.keptChoices, w.kept, b.nearly = first, kept, false
+	if w.fractions(ctx, n, 0, 0) != nil {
+		w.keptChoices, w.kept = endChoices, end
+	}
+	return ctx.Err()
+}
+
+// fractions expands state n of the batch with fractions, in the place of the
+// next choices and transitions, so many of each. Nothing is changed by an error.
+func (w *worker) fractions(ctx context.Context, n, choices, transitions int) error {
+	b, x := w.b, w.fixer
+	words := w.codec.words
+	s := x.b
+	s.reset()
+	s.states = append(s.states, b.states[n*words:(n+1)*words]...)
+	if err := x.expand(ctx); err != nil {
+		return err
+	}
+	w.choice, w.transition = w.choice+choices, w.transition+transitions
+	w.makeRoom(len(s.Transitions), len(s.rats))
+	for i, r := range s.rats {
+		f, _ := sparse.Double(r)
+		if !sparse.InRange(f) && b.unfit == nil {
+			b.unfit = w.outOfRange(s.states, r)
+		}
+		b.Weights[w.kept+i] = f
+	}
+	copy(b.Targets[w.kept*words:], s.Targets)
+	copy(b.Transitions[w.keptChoices:], s.Transitions)
+	if w.kind == sparse.MDP { // of choices, else of transitions
+		b.actions = append(b.actions[:w.keptChoices], s.actions...)
+	} else {
+		b.actions = append(b.actions[:w.kept], s.actions...)
+	}
+	b.Choices[n] = s.Choices[0]
+	b.overlaps, b.merged = b.overlaps+s.overlaps, b.merged+s.merged
+	b.relErr = max(b.relErr, 2*unit)
+	w.kept, w.keptChoices = w.kept+len(s.rats), w.keptChoices+len(s.Transitions)
+	return nil
+}
+
+// makeRoom moves what was not read yet, so that so many choices and transitions
+// can be kept before it.
+func (w *worker) makeRoom(choices, transitions int) {
+	b, words := w.b, w.codec.words
+	if gap := w.keptChoices + choices - w.choice; gap > 0 {
+		b.Transitions = slices.Insert(b.Transitions, w.choice, make([]uint32, gap)...)
+		b.Moves = slices.Insert(b.Moves, w.choice, make([]uint32, gap)...)
+		w.choice += gap
+	}
+	if gap := w.kept + transitions - w.transition; gap > 0 {
+		b.Weights = slices.Insert(b.Weights, w.transition, make([]float64, gap)...)
+		b.Targets = slices.Insert(b.Targets, w.transition*words, make([]uint64, gap*words)...)
+		w.transition += gap
+	}
+}
+
+func (w *worker) outOfRange(state []uint64, r *big.Rat) error {
+	what := "probability"
+	if w.kind == sparse.CTMC {
+		what = "rate"
+	}
+	w.codec.unpack(w.state, state)
+	m := w.fixer.weigher.m
+	return &RangeError{File: w.p.File, What: what + " " + shortRat(r), State: m.StateText(w.state)}
+}
+
+// shortRat writes about what a fraction is.
+func shortRat(r *big.Rat) string {
+	return new(big.Float).SetPrec(64).SetRat(r).Text('g', 4)
 }
 
 // view returns the next n choices, as the expander gave them.
@@ -139,7 +267,7 @@ func actionOf(i int) sparse.Action {
 // not have the action and the distribution of an earlier one.
 //
 // Source: PRISM's explicit engine (reference, section 4.7).
-func (w *worker) different(n int) {
+func (w *worker) different(ctx context.Context, n int) error {
 	b, words := w.b, w.codec.words
 	first := w.keptChoices
 	for range n {
@@ -151,7 +279,11 @@ func (w *worker) different(n int) {
 		w.transition += m
 		a := actionOf(w.moves[b.Moves[w.choice]].Action)
 		w.choice++
+		if err := w.did(ctx, (w.keptChoices-first)*m); err != nil {
+			return err
+		}
 		if b.repeats(first, w.keptChoices, w.kept, m, a, words) {
+			b.merged++
 			continue
 		}
 		b.Transitions[w.keptChoices] = uint32(m)
@@ -159,6 +291,20 @@ func (w *worker) different(n int) {
 		w.keptChoices++
 		w.kept += m
 	}
+	return nil
+}
+
+// workPerPoll takes some milliseconds.
+const workPerPoll = 1 << 18
+
+// did notes work, in comparisons of transitions, and returns the context's error:
+// a state can have more choices than anybody waits for.
+func (w *worker) did(ctx context.Context, work int) error {
+	if w.done += work; w.done < workPerPoll {
+		return nil
+	}
+	w.done = 0
+	return ctx.Err()
 }
 
 // repeats reports whether one of the choices from first to end is the choice
@@ -193,11 +339,18 @@ func (b *batch) same(i, j, n, words int) bool {
 
 func (b *batch) target(i, words int) []uint64 { return b.Targets[i*words : (i+1)*words] }
 
+// sameWeight notes in nearly if two doubles differ, but may not if their errors
+// are left out.
 func (b *batch) sameWeight(i, j int) bool {
 	if len(b.rats) > 0 {
 		return b.rats[i].Cmp(b.rats[j]) == 0
 	}
-	return b.Weights[i] == b.Weights[j]
+	x, y := b.Weights[i], b.Weights[j]
+	if x == y {
+		return true
+	}
+	b.nearly = b.nearly || math.Abs(x-y) <= b.near*x
+	return false
 }
 
 // row makes the next n choices, of one state of a Markov chain, one row: in a
@@ -206,11 +359,14 @@ func (b *batch) sameWeight(i, j int) bool {
 // and target are added; those with different actions stay apart.
 //
 // Source: PRISM's explicit engine (reference, sections 4.5 and 4.6).
-func (w *worker) row(n int) {
+func (w *worker) row(ctx context.Context, n int) error {
 	b := w.b
 	first, total := w.kept, 0.0
 	for i := range n {
 		a := actionOf(w.moves[b.Moves[w.choice]].Action)
+		if err := w.did(ctx, (w.kept-first)*int(b.Transitions[w.choice])); err != nil {
+			return err
+		}
 		for range b.Transitions[w.choice] {
 			total += b.Weights[w.transition]
 			w.add(first, a, i > 0)
@@ -228,6 +384,7 @@ func (w *worker) row(n int) {
 	}
 	b.Transitions[w.keptChoices] = uint32(w.kept - first)
 	w.keptChoices++
+	return nil
 }
 
 // add adds the next transition to the row that began at first. Within one
@@ -249,21 +406,16 @@ func (w *worker) add(first int, a sparse.Action, search bool) {
 // exactWorker expands batches with fractions for weights.
 type exactWorker struct {
 	*worker
-	expander compile.Expander
-	weigher  *exactExpander
+	weigher *exactExpander
 }
 
-func (w *exactWorker) expand() error {
+func (w *exactWorker) expand(ctx context.Context) error {
+	if w.state == nil {
+		w.state = make([]int32, len(w.p.Vars))
+	}
 	for i := 0; i < len(w.b.states); i += w.codec.words {
 		w.codec.unpack(w.state, w.b.states[i:i+w.codec.words])
-		cs, err := w.expander.Expand(w.state)
-		if err != nil {
-			return err
-		}
-		if err := w.weigher.guards(w.state); err != nil {
-			return err
-		}
-		if err := w.choices(cs); err != nil {
+		if err := w.choices(ctx); err != nil {
 			return err
 		}
 	}
@@ -271,14 +423,14 @@ func (w *exactWorker) expand() error {
 }
 
 // choices appends the choices of a state, or its row.
-func (w *exactWorker) choices(cs *compile.Choices) error {
+func (w *exactWorker) choices(ctx context.Context) error {
 	b := w.b
 	first := len(b.Transitions)
-	rows, err := w.weigher.expand(w.state, cs)
+	rows, n, err := w.weigher.expand(ctx, w.state)
 	if err != nil {
 		return err
 	}
-	if len(cs.List) > 1 && w.kind == sparse.DTMC {
+	if n > 1 && w.kind == sparse.DTMC {
 		b.overlaps++
 	}
 	at := len(b.rats)
@@ -292,6 +444,9 @@ func (w *exactWorker) choices(cs *compile.Choices) error {
 			}
 		}
 		if w.kind == sparse.MDP {
+			if err := w.did(ctx, (len(b.Transitions)-first)*len(r.targets)); err != nil {
+				return err
+			}
 			w.close(first, at, actionOf(r.action))
 			at = len(b.rats)
 		}
@@ -315,6 +470,7 @@ func (w *exactWorker) close(first, at int, a sparse.Action) {
 	b := w.b
 	m := len(b.rats) - at
 	if b.repeats(first, len(b.Transitions), at, m, a, w.codec.words) {
+		b.merged++
 		b.rats, b.Targets = b.rats[:at], b.Targets[:at*w.codec.words]
 		return
 	}

@@ -1,8 +1,11 @@
 package explicit
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"math"
 	"math/big"
 	"runtime"
 	"slices"
@@ -49,11 +52,6 @@ type Progress struct {
 //
 // Source: PRISM's explicit engine (reference, sections 2.4 and 4).
 func Build(ctx context.Context, m *compile.Model, opts Options) (*Space, error) {
-	if opts.Exact {
-		if err := exactInitial(m.Program()); err != nil {
-			return nil, err
-		}
-	}
 	initial, err := m.InitialStates(ctx)
 	if err != nil {
 		return nil, err
@@ -65,6 +63,9 @@ func Build(ctx context.Context, m *compile.Model, opts Options) (*Space, error) 
 	}
 	x.initial = x.store.n
 	if err := x.run(ctx); err != nil {
+		if why := ctx.Err(); why != nil && errors.Is(err, why) {
+			err = fmt.Errorf("%w when %d states were found, and %d of them explored", why, x.store.n, x.expanded)
+		}
 		return nil, err
 	}
 	return x.finish()
@@ -84,7 +85,9 @@ type exploration struct {
 	expanded  int
 	deadlocks []uint32
 	overlaps  int
+	merged    int
 	err       float64 // relative error of the weights
+	unfit     error   // the first weight that doubles are no good for
 
 	packed   []uint64
 	numbers  []uint32 // of the targets of a batch
@@ -127,7 +130,7 @@ const batchStates = 512
 const compileFrom = 2000
 
 func (x *exploration) run(ctx context.Context) error {
-	first, err := newWorker(x.m, x.codec, x.m.NewPackedInterpreter(x.codec.packing), x.opts.Exact)
+	first, err := newWorker(ctx, x.m, x.codec, x.m.NewPackedInterpreter(x.codec.packing), x.opts.Exact)
 	if err != nil {
 		return err
 	}
@@ -169,7 +172,7 @@ func (x *exploration) parallel(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		w, err := newWorker(x.m, x.codec, fork, x.opts.Exact)
+		w, err := newWorker(ctx, x.m, x.codec, fork, x.opts.Exact)
 		if err != nil {
 			return errors.Join(err, fork.Close())
 		}
@@ -256,8 +259,9 @@ func (x *exploration) commit(ctx context.Context, b *batch) error {
 			rows.Choices = rows.Choices[1:]
 		}
 	}
-	x.overlaps += b.overlaps
+	x.overlaps, x.merged = x.overlaps+b.overlaps, x.merged+b.merged
 	x.err = max(x.err, b.relErr)
+	x.unfit = cmp.Or(x.unfit, b.unfit)
 	if err := x.check(); err != nil {
 		return err
 	}
@@ -304,7 +308,7 @@ func (x *exploration) report(last bool) {
 
 func (x *exploration) finish() (*Space, error) {
 	x.report(true)
-	s := &Space{compiled: x.m, codec: x.codec, store: x.store, overlaps: x.overlaps, fallback: x.fallback}
+	s := &Space{compiled: x.m, codec: x.codec, store: x.store, overlaps: x.overlaps, merged: x.merged, fallback: x.fallback, unfit: x.unfit}
 	if len(x.deadlocks) > 0 && x.opts.NoFixDeadlocks {
 		return nil, &DeadlockError{Count: len(x.deadlocks), State: x.m.StateText(s.State(nil, int(x.deadlocks[0])))}
 	}
@@ -315,6 +319,9 @@ func (x *exploration) finish() (*Space, error) {
 	}
 	if !x.opts.Exact {
 		model.Err = x.err
+		if x.unfit != nil {
+			model.Err = math.Inf(1)
+		}
 	}
 	for i := range x.initial {
 		model.Initial = append(model.Initial, uint32(i))
@@ -326,7 +333,7 @@ func (x *exploration) finish() (*Space, error) {
 		}
 	}
 	s.model = model
-	return s, nil
+	return s, s.compareDoubles()
 }
 
 // Fallback says why the model was interpreted although it is large: a

@@ -85,6 +85,7 @@ func Import(d *Imported) (*Space, error) {
 		compiled: compiled, codec: newCodec(prog.Vars), model: d.Model,
 		imported: &imports{transitions: d.TransitionRewards, warnings: d.Warnings},
 	}
+	s.judge(d.File)
 	s.store = newStore(s.codec.words)
 	packed := make([]uint64, s.codec.words)
 	for i := range n {
@@ -94,6 +95,29 @@ func Import(d *Imported) (*Space, error) {
 		}
 	}
 	return s, nil
+}
+
+// judge notes weights and rewards that doubles are no good for, unless there are
+// fractions.
+func (s *Space) judge(file string) {
+	m := s.model
+	if m.Exact() {
+		return
+	}
+	for _, w := range m.Weights {
+		if !sparse.InRange(w) && s.unfit == nil {
+			s.unfit = &RangeError{File: file, What: fmt.Sprintf("weight %.4g", w)}
+			m.Err = math.Inf(1)
+		}
+	}
+	for i := range m.Rewards {
+		r := &m.Rewards[i]
+		for _, x := range slices.Concat(r.State, r.Choice) {
+			if x != 0 && !normal(x) && r.Unfit == nil {
+				r.Unfit, r.Err = &RangeError{File: file, What: fmt.Sprintf("reward %.4g", x)}, math.Inf(1)
+			}
+		}
+	}
 }
 
 // tree declares what the space has, as a model without commands.

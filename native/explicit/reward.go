@@ -1,9 +1,12 @@
 package explicit
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 
 	"tilecheck/native/explicit/sparse"
 	"tilecheck/prism/compile"
@@ -13,7 +16,8 @@ import (
 
 // Reward evaluates Program.Rewards[index] in every state, and for every choice.
 // A self-loop that stands for a deadlock earns nothing. A reward that is
-// negative or not finite is a *compile.StateError.
+// negative or not finite is a *compile.StateError. Where doubles cannot be used
+// for one, in a model of doubles, Reward.Unfit is a *RangeError.
 //
 // Source: reference, sections 4.8 and 4.10.
 func (s *Space) Reward(index int) (*sparse.Reward, error) {
@@ -24,7 +28,7 @@ func (s *Space) Reward(index int) (*sparse.Reward, error) {
 		return s.exactReward(index)
 	}
 	src := &s.Program().Rewards[index]
-	out := &sparse.Reward{Name: src.Name, Err: s.rewardError(src)}
+	out := &sparse.Reward{Name: src.Name}
 	var state, transition bool
 	for _, it := range src.Items {
 		state, transition = state || !it.Transition, transition || it.Transition
@@ -35,20 +39,157 @@ func (s *Space) Reward(index int) (*sparse.Reward, error) {
 	if transition {
 		out.Choice = make([]float64, s.model.NumChoices())
 	}
-	err := s.each(func() (func(i int, state []int32) error, error) {
-		r, err := s.compiled.Rewards(index)
-		return func(i int, state []int32) error {
-			return s.stateReward(out, r, i, state)
-		}, err
+	earners, err := s.visit(index, func(e *earner, i int, state []int32) error {
+		return s.stateReward(out, e, i, state)
 	})
-	return out, err
+	if err != nil {
+		return nil, err
+	}
+	worst := 0.0
+	for _, e := range earners { // in the order of the states
+		worst = max(worst, e.err)
+		out.Unfit = cmp.Or(out.Unfit, e.unfit)
+	}
+	if out.Err = s.rewardError(src, worst); out.Unfit != nil {
+		out.Err = math.Inf(1)
+	}
+	return out, nil
+}
+
+// visit calls a function for every state with an earner of its processor, and
+// returns the earners.
+func (s *Space) visit(index int, f func(e *earner, i int, state []int32) error) ([]*earner, error) {
+	var earners []*earner
+	err := s.each(func() (func(i int, state []int32) error, error) {
+		e, err := s.newEarner(index)
+		earners = append(earners, e)
+		return func(i int, state []int32) error { return f(e, i, state) }, err
+	})
+	return earners, err
+}
+
+// earner evaluates the rewards of a structure. Not safe for concurrent use.
+type earner struct {
+	s       *Space
+	src     *sema.RewardStruct
+	rewards *compile.Rewards
+	// careful has the items of which nothing is known beforehand.
+	careful []*sema.RewardItem
+	err     float64 // relative error of what was earned so far
+	unfit   error   // the first reward that doubles are no good for
+}
+
+func (s *Space) newEarner(index int) (*earner, error) {
+	r, err := s.compiled.Rewards(index)
+	if err != nil {
+		return nil, err
+	}
+	e := &earner{s: s, src: &s.Program().Rewards[index], rewards: r}
+	known := analysis{sema.NewDoubles(s.Program())}
+	for i := range e.src.Items {
+		it := &e.src.Items[i]
+		if a := known.of(it.Value); !math.IsNaN(a.err) {
+			e.err = max(e.err, a.err)
+		} else {
+			e.careful = append(e.careful, it)
+		}
+	}
+	return e, nil
+}
+
+// state returns what is earned in a state, choice by a choice with an action.
+func (e *earner) state(state []int32) (float64, error) {
+	x, err := e.rewards.State(state)
+	return e.checked(x, err, state, inState)
+}
+
+func (e *earner) choice(state []int32, action int) (float64, error) {
+	x, err := e.rewards.Choice(state, action)
+	return e.checked(x, err, state, byAction(action))
+}
+
+// inState and byAction tell which items are earned.
+func inState(it *sema.RewardItem) bool { return !it.Transition }
+
+func byAction(action int) func(*sema.RewardItem) bool {
+	return func(it *sema.RewardItem) bool { return it.Transition && it.Action == action }
+}
+
+// checked returns the sum of some items, of which doubles say that it is x: that,
+// if it is close, or the double next to the exact sum.
+func (e *earner) checked(x float64, err error, state []int32, applies func(*sema.RewardItem) bool) (float64, error) {
+	if _, wrong := errors.AsType[*compile.StateError](err); err != nil && !wrong {
+		return 0, err
+	}
+	if err == nil && !slices.ContainsFunc(e.careful, applies) {
+		return e.inRange(x, state), nil
+	}
+	r, exactErr := e.s.exactItems(e.src, state, applies)
+	switch {
+	case err == nil && errors.As(exactErr, new(*compile.UnsupportedError)):
+		return e.enclosed(x, exactErr, state, applies)
+	case err != nil && errors.As(exactErr, new(*compile.UnsupportedError)):
+		return 0, err
+	case exactErr != nil:
+		return 0, exactErr
+	case err == nil && sema.Close(x, r):
+		e.err = max(e.err, relativeError(x, r))
+	default:
+		e.err = max(e.err, unit)
+		if x = 0; r.Sign() != 0 {
+			x, _ = sparse.Double(r)
+		}
+	}
+	return e.inRange(x, state), nil
+}
+
+// enclosed bounds the error of a sum of items that are not all fractions, unless
+// that is none that is small.
+func (e *earner) enclosed(x float64, none error, state []int32, applies func(*sema.RewardItem) bool) (float64, error) {
+	var sum sema.Enclosed
+	for i := range e.src.Items {
+		it := &e.src.Items[i]
+		if !applies(it) {
+			continue
+		}
+		guard, _, err := sema.EvalExact(it.Guard, state)
+		if err == nil && !guard.Bool {
+			continue
+		}
+		in, valueErr := sema.Enclose(it.Value, state)
+		if err = cmp.Or(err, valueErr); err != nil {
+			return 0, evalFailure(e.s.compiled, state, err)
+		}
+		sum.Lo, sum.Hi = sum.Lo+in.Lo, sum.Hi+in.Hi
+	}
+	off := enclosureError(x, sum) + float64(len(e.src.Items))*unit
+	if !(off <= closeTo) {
+		return 0, none
+	}
+	e.err = max(e.err, off)
+	return e.inRange(x, state), nil
+}
+
+// normal reports whether a reward is a double with all its digits. The least and
+// the greatest of them stand for what is less or greater.
+func normal(x float64) bool { return x > 0x1p-1022 && x < math.MaxFloat64 }
+
+// inRange returns a reward, and notes if doubles are no good for it.
+func (e *earner) inRange(x float64, state []int32) float64 {
+	if x != 0 && !normal(x) && e.unfit == nil {
+		e.unfit = &RangeError{
+			File: e.s.Program().File, Pos: e.src.Items[0].Pos, State: e.s.compiled.StateText(state),
+			What: fmt.Sprintf("reward %.4g", x),
+		}
+	}
+	return x
 }
 
 // stateReward evaluates the rewards of state i and of its choices.
-func (s *Space) stateReward(out *sparse.Reward, r *compile.Rewards, i int, state []int32) error {
+func (s *Space) stateReward(out *sparse.Reward, r *earner, i int, state []int32) error {
 	var err error
 	if out.State != nil {
-		if out.State[i], err = r.State(state); err != nil {
+		if out.State[i], err = r.state(state); err != nil {
 			return err
 		}
 	}
@@ -58,14 +199,20 @@ func (s *Space) stateReward(out *sparse.Reward, r *compile.Rewards, i int, state
 	first, end := s.model.Choices(i)
 	for c := first; c < end && err == nil; c++ {
 		if s.model.Kind == sparse.MDP {
-			out.Choice[c], err = r.Choice(state, s.action(c))
+			out.Choice[c], err = r.choice(state, s.action(c))
 			continue
 		}
 		lo, hi := s.model.Row(c)
 		for t := lo; t < hi && err == nil; t++ {
 			var x float64
-			x, err = r.Choice(state, s.action(t))
-			out.Choice[c] += s.model.Prob(t) * x
+			x, err = r.choice(state, s.action(t))
+			if err == nil && x > 0 { // what underflows or overflows is noted
+				part, most := max(s.model.Prob(t)*x, 0x1p-1022), math.MaxFloat64/float64(hi-lo)
+				if part > most {
+					r.inRange(math.MaxFloat64, state)
+				}
+				out.Choice[c] += r.inRange(min(part, most), state)
+			}
 		}
 	}
 	return err
@@ -79,40 +226,19 @@ func (s *Space) action(i int) int {
 	return int(s.model.Actions[i]) - 1
 }
 
-// rewardError bounds the relative error of the rewards of a structure: of one
-// item, of adding items, and in a Markov chain of weighing them.
-func (s *Space) rewardError(src *sema.RewardStruct) float64 {
-	worst := 0.0
-	for i := range src.Items {
-		worst = max(worst, s.itemError(src.Items[i].Value))
-	}
+// rewardError bounds the relative error of the rewards of a structure whose
+// items have an error: that of adding items, and in a Markov chain of weighing
+// them.
+func (s *Space) rewardError(src *sema.RewardStruct, err float64) float64 {
 	widest := 0
 	if s.model.Kind != sparse.MDP {
 		for i := range s.store.n {
 			lo, hi := s.model.Row(i)
 			widest = max(widest, hi-lo)
 		}
-		worst += s.model.Err
+		err += s.model.Err
 	}
-	return 1.01 * (worst + float64(len(src.Items)+widest+2)*unit)
-}
-
-// itemError bounds the relative error of a reward in all states, by looking at
-// each where nothing is known about the expression.
-func (s *Space) itemError(e sema.Expr) float64 {
-	worst := staticError(s.Program(), e)
-	if !math.IsNaN(worst) {
-		return worst
-	}
-	worst = 0
-	state := s.State(nil, 0)
-	for i := range s.store.n {
-		// Where the expression has no value the guard keeps it from being used.
-		if x, err := stateError(e, s.State(state, i)); err == nil {
-			worst = max(worst, x)
-		}
-	}
-	return worst
+	return 1.01 * (err + float64(len(src.Items)+widest+2)*unit)
 }
 
 // exactReward is Reward with fractions.
@@ -127,7 +253,7 @@ func (s *Space) exactReward(index int) (*sparse.Reward, error) {
 	state := s.State(nil, 0)
 	for i := range n {
 		s.State(state, i)
-		x, err := s.exactItems(src, state, func(it *sema.RewardItem) bool { return !it.Transition })
+		x, err := s.exactItems(src, state, inState)
 		if err != nil {
 			return nil, err
 		}
@@ -145,16 +271,13 @@ func (s *Space) exactReward(index int) (*sparse.Reward, error) {
 // setRat stores a fraction and its double; nil stands for zero.
 func setRat(f []float64, r []*big.Rat, i int, x *big.Rat) {
 	if x.Sign() != 0 {
-		f[i], _ = x.Float64()
+		f[i], _ = sparse.Double(x)
 		r[i] = x
 	}
 }
 
 func (s *Space) exactChoices(out *sparse.Reward, src *sema.RewardStruct, i int, state []int32) error {
-	earned := func(j int) (*big.Rat, error) {
-		a := s.action(j)
-		return s.exactItems(src, state, func(it *sema.RewardItem) bool { return it.Transition && it.Action == a })
-	}
+	earned := func(j int) (*big.Rat, error) { return s.exactItems(src, state, byAction(s.action(j))) }
 	first, end := s.model.Choices(i)
 	for c := first; c < end; c++ {
 		sum := new(big.Rat)
@@ -189,7 +312,7 @@ func (s *Space) exactItems(src *sema.RewardStruct, state []int32, applies func(*
 		}
 		guard, _, err := sema.EvalExact(it.Guard, state)
 		if err != nil {
-			return nil, s.fail(state, it.Pos, err.Error())
+			return nil, evalFailure(s.compiled, state, err)
 		}
 		if !guard.Bool {
 			continue
@@ -197,11 +320,11 @@ func (s *Space) exactItems(src *sema.RewardStruct, state []int32, applies func(*
 		v, exact, err := sema.EvalExact(it.Value, state)
 		switch {
 		case err != nil:
-			return nil, s.fail(state, it.Pos, err.Error())
-		case !exact || v.Rat == nil:
-			return nil, &compile.UnsupportedError{File: s.Program().File, Pos: it.Pos, Msg: fmt.Sprintf("reward %v is not a fraction in state %s", v, s.compiled.StateText(state))}
+			return nil, evalFailure(s.compiled, state, err)
+		case !exact:
+			return nil, unsupported(s.compiled, state, it.Value.Pos(), fmt.Sprintf("reward %v is not a fraction", v))
 		case v.Rat.Sign() < 0:
-			return nil, s.fail(state, it.Pos, fmt.Sprintf("reward %s, it must be finite and not negative", v.Rat.RatString()))
+			return nil, s.fail(state, it.Value.Pos(), fmt.Sprintf("reward %s, it must be finite and not negative", v.Rat.RatString()))
 		}
 		sum.Add(sum, v.Rat)
 	}

@@ -3,6 +3,7 @@ package explicit
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"runtime"
 	"slices"
 	"sync"
@@ -19,13 +20,20 @@ type Space struct {
 	store    *store
 	model    *sparse.Model
 	overlaps int
+	merged   int
 	fallback error    // why the model was not compiled
+	unfit    error    // why it is not to be solved with doubles
+	differ   []string // warnings of what PRISM computes otherwise
 	imported *imports // nil for a space that was built
 }
 
 // Model returns the states, choices and transitions. Action i+1 is
 // Program.Actions[i]. It has no labels and no rewards.
 func (s *Space) Model() *sparse.Model { return s.model }
+
+// Unfit says why the weights of the model must not be computed with as doubles: a
+// *RangeError, nil if they may. Which transitions there are is right all the same.
+func (s *Space) Unfit() error { return s.unfit }
 
 // Program returns the program that was built.
 func (s *Space) Program() *sema.Program { return s.compiled.Program() }
@@ -85,6 +93,14 @@ func (s *Space) Compare(i, j int) int {
 	return slices.Compare(s.store.at(i), s.store.at(j))
 }
 
+// Merged is the number of choices that the space has not, because an earlier
+// choice of their state has the same action and the same probabilities, as
+// numbers of the text: no scheduler can tell the two apart.
+//
+// Source: PRISM's explicit engine merges choices whose doubles differ by 1e-12
+// at most (reference, section 4.7).
+func (s *Space) Merged() int { return s.merged }
+
 // Warnings are what the user should know about the space.
 func (s *Space) Warnings() []string {
 	var out []string
@@ -94,6 +110,7 @@ func (s *Space) Warnings() []string {
 	if s.overlaps > 0 {
 		out = append(out, fmt.Sprintf("several commands were enabled at once in %d states of a DTMC; PRISM resolves this uniformly and silently, and so do these values", s.overlaps))
 	}
+	out = append(out, s.differ...)
 	if s.imported != nil {
 		out = append(out, s.imported.warnings...)
 	}
@@ -139,22 +156,33 @@ func (s *Space) evaluate(e sema.Expr) (*sparse.Set, error) {
 	return out, err
 }
 
-// Values returns the values of a numeric expression, of any type but Bool, in
-// all states, as States does.
-func (s *Space) Values(e sema.Expr) ([]float64, error) {
-	if s.imported != nil && labelled(e) {
-		return nil, s.noLabel(e)
+// Values returns what a numeric expression, of any type but Bool, lies between in
+// all states, as States does. For an Int both bounds are the value itself, and
+// for what is infinite or no number.
+func (s *Space) Values(e sema.Expr) (lo, hi []float64, err error) {
+	if labelled(e) {
+		return nil, nil, s.noLabel(e)
 	}
-	out := make([]float64, s.store.n)
-	err := s.each(func() (func(i int, state []int32) error, error) {
+	lo, hi = make([]float64, s.store.n), make([]float64, s.store.n)
+	off := analysis{s.doubles()}.of(e).err
+	err = s.each(func() (func(i int, state []int32) error, error) {
 		ev, err := s.compiled.Evaluator(e)
 		return func(i int, state []int32) error {
-			var err error
-			out[i], err = ev.Num(state)
+			if math.IsNaN(off) {
+				x, err := sema.Enclose(e, state)
+				lo[i], hi[i] = x.Lo, x.Hi
+				return err
+			}
+			x, err := ev.Num(state)
+			lo[i], hi[i] = x, x
+			if off > 0 && x != 0 {
+				lo[i] = math.Nextafter(x-off*math.Abs(x), math.Inf(-1))
+				hi[i] = math.Nextafter(x+off*math.Abs(x), math.Inf(1))
+			}
 			return err
 		}, err
 	})
-	return out, err
+	return lo, hi, err
 }
 
 // each calls a function for every state. On each processor it makes one, for a

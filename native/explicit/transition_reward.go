@@ -4,7 +4,6 @@ import (
 	"math/big"
 
 	"tilecheck/native/explicit/sparse"
-	"tilecheck/prism/compile"
 	"tilecheck/prism/sema"
 )
 
@@ -33,10 +32,7 @@ func (s *Space) TransitionRewards(index int) ([]float64, []*big.Rat, error) {
 		err := s.exactTransitions(src, func(t int, x *big.Rat) { setRat(values, rats, t, x) })
 		return values, rats, err
 	}
-	err := s.each(func() (func(i int, state []int32) error, error) {
-		r, err := s.compiled.Rewards(index)
-		return func(i int, state []int32) error { return s.rowRewards(values, r, i, state) }, err
-	})
+	_, err := s.visit(index, func(e *earner, i int, state []int32) error { return s.rowRewards(values, e, i, state) })
 	return values, nil, err
 }
 
@@ -51,13 +47,13 @@ func earnsOnTransitions(src *sema.RewardStruct) bool {
 
 // rowRewards evaluates the rewards of the transitions of state i. The self-loop
 // of a deadlock has none.
-func (s *Space) rowRewards(values []float64, r *compile.Rewards, i int, state []int32) error {
+func (s *Space) rowRewards(values []float64, r *earner, i int, state []int32) error {
 	if s.model.Deadlocks != nil && s.model.Deadlocks.Has(i) {
 		return nil
 	}
 	lo, hi := s.model.Row(i)
 	for t := lo; t < hi; t++ {
-		x, err := r.Choice(state, s.action(t))
+		x, err := r.choice(state, s.action(t))
 		if err != nil {
 			return err
 		}
@@ -76,8 +72,7 @@ func (s *Space) exactTransitions(src *sema.RewardStruct, set func(t int, x *big.
 		s.State(state, i)
 		lo, hi := s.model.Row(i)
 		for t := lo; t < hi; t++ {
-			a := s.action(t)
-			x, err := s.exactItems(src, state, func(it *sema.RewardItem) bool { return it.Transition && it.Action == a })
+			x, err := s.exactItems(src, state, byAction(s.action(t)))
 			if err != nil {
 				return err
 			}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"tilecheck/internal/ending"
 	"tilecheck/native/stats"
 	"tilecheck/prism/compile"
 	"tilecheck/prism/syntax"
@@ -19,6 +20,9 @@ func Failure(err error, file string, at syntax.Pos) *result.Failure {
 	}
 	if e, ok := errors.AsType[*compile.StateError](err); ok {
 		f := &result.Failure{Class: result.Model, Message: e.Msg + " in state " + e.State, File: e.File, Pos: e.Pos}
+		if e.Undecided {
+			f.Class = result.Unsupported
+		}
 		if !e.Pos.IsValid() { // see builder.state
 			f.File, f.Pos = file, at
 		}
@@ -33,9 +37,9 @@ func Failure(err error, file string, at syntax.Pos) *result.Failure {
 	}
 	switch { // neither is the fault of a place in a file
 	case errors.Is(err, context.DeadlineExceeded):
-		return &result.Failure{Class: result.Timeout, Message: "time limit reached"}
+		return &result.Failure{Class: result.Timeout, Message: ending.Reason(err)}
 	case errors.Is(err, context.Canceled):
-		return &result.Failure{Class: result.Interrupted, Message: "interrupted"}
+		return &result.Failure{Class: result.Interrupted, Message: ending.Reason(err)}
 	}
 	return f
 }

@@ -133,7 +133,7 @@ func newWalker(ctx context.Context, m *compile.Model, opt PathOptions) (*walker,
 	if opt.MaxSteps == 0 {
 		opt.MaxSteps = DefaultMaxPath
 	}
-	w := &walker{ctx: ctx, m: m, opt: opt, x: m.NewExpander()}
+	w := &walker{ctx: ctx, m: m, opt: opt, x: m.NewExpanderUntil(ctx)}
 	prog := m.Program()
 	initial, err := m.InitialStates(ctx)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"tilecheck/internal/needs"
 	"tilecheck/prism/compile"
 	"tilecheck/prism/sema"
 	"tilecheck/result"
@@ -177,13 +178,7 @@ func TestTable(t *testing.T) {
 
 // TestTablePRISM confirms the tables with the PRISM that TILECHECK_PRISM names.
 func TestTablePRISM(t *testing.T) {
-	prism := os.Getenv("TILECHECK_PRISM")
-	if prism == "" {
-		if strings.Contains(os.Getenv("TILECHECK_REQUIRE"), "prism") {
-			t.Fatal("TILECHECK_REQUIRE asks for prism and TILECHECK_PRISM does not say where it is")
-		}
-		t.Skip("TILECHECK_PRISM does not name PRISM's launcher")
-	}
+	prism := needs.PRISM(t)
 	for _, tt := range prismTables() {
 		file := filepath.Join(t.TempDir(), "m.prism")
 		must(t, os.WriteFile(file, []byte(tt.model), 0o600))

@@ -87,6 +87,13 @@ func NewPlan(params Params, property Property) (*Plan, error) {
 	return p, nil
 }
 
+// MostSamples returns about how many samples an interval of that half-width takes
+// for a probability of 1/2, which takes most: z²/4w².
+func MostSamples(width, confidence float64) float64 {
+	z := normalQuantile(Alpha(orDefault(confidence, DefaultConfidence)))
+	return math.Ceil(z * z / 4 / (width * width))
+}
+
 func orDefault(x, def float64) float64 {
 	if x == 0 {
 		return def

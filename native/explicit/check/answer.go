@@ -18,6 +18,7 @@ func (e *evaluation) property() (result.Value, *result.Interval, error) {
 	for _, s := range e.space.Model().Initial {
 		initial.Add(int(s))
 	}
+	defer e.restrict(initial)()
 	x := e.p.X
 	if several, ok := x.(*sema.Multi); ok {
 		v, err := e.multi(several)
@@ -32,7 +33,8 @@ func (e *evaluation) property() (result.Value, *result.Interval, error) {
 		return e.ranged(f.X, set)
 	}
 	if plain(x) { // errors in other states do not matter
-		return e.plainProperty(x)
+		v, bound, err := e.plainProperty(x)
+		return v, bound, e.placed(err)
 	}
 	switch constant := filter && f.Op != "print" && f.Op != "printall" && f.Op != "store"; {
 	case x.Type() == sema.Bool:
@@ -48,6 +50,7 @@ func (e *evaluation) property() (result.Value, *result.Interval, error) {
 	}
 	e.weaken(v.acc)
 	n := v.at(int(e.space.Model().Initial[0]))
+	e.width = relativeWidth(n)
 	if e.accuracy == result.Float || e.accuracy == result.Estimated {
 		return value(n, x.Type()), nil, nil
 	}
@@ -65,18 +68,15 @@ func exactInterval(v result.Value) *result.Interval {
 
 // plainProperty evaluates an expression over the variables in the initial states.
 func (e *evaluation) plainProperty(x sema.Expr) (result.Value, *result.Interval, error) {
-	var values []sema.Value
+	var values []sema.Enclosed
 	for _, s := range e.space.Model().Initial {
 		state := e.space.State(nil, int(s))
-		v, exact, err := sema.EvalExact(x, state)
-		if err == nil && !e.exact && (v.Type != sema.Double || !exact) {
-			v, err = sema.Eval(x, state)
-		}
+		v, err := sema.Enclose(x, state)
 		if err != nil {
 			return result.Value{}, nil, err
 		}
-		if v.Type == sema.Double && !exact {
-			e.weaken(result.Float)
+		if !v.Exact {
+			e.weaken(result.Bounded)
 		}
 		values = append(values, v)
 	}
@@ -84,7 +84,7 @@ func (e *evaluation) plainProperty(x sema.Expr) (result.Value, *result.Interval,
 }
 
 // plainAnswer combines the values in the initial states.
-func (e *evaluation) plainAnswer(t sema.Type, values []sema.Value) (result.Value, *result.Interval, error) {
+func (e *evaluation) plainAnswer(t sema.Type, values []sema.Enclosed) (result.Value, *result.Interval, error) {
 	if t == sema.Bool {
 		all := true
 		for _, v := range values {
@@ -106,14 +106,14 @@ func (e *evaluation) plainAnswer(t sema.Type, values []sema.Value) (result.Value
 	return out, &result.Interval{Lo: least.lo, Hi: most.hi}, nil
 }
 
-func plainNumber(v sema.Value) number {
+func plainNumber(v sema.Enclosed) number {
 	if v.Rat != nil {
 		return fraction(v.Rat)
 	}
 	if v.Type == sema.Int {
 		return fraction(big.NewRat(int64(v.Int), 1))
 	}
-	return point(v.Float)
+	return number{lo: v.Lo, hi: v.Hi}
 }
 
 // verdict evaluates a Boolean property.
@@ -134,13 +134,14 @@ func (e *evaluation) verdict(x sema.Expr, initial *sparse.Set) (result.Value, *r
 // ranged evaluates a numeric formula over some states, and returns the range of
 // its values.
 func (e *evaluation) ranged(x sema.Expr, set *sparse.Set) (result.Value, *result.Interval, error) {
-	v, err := e.numbers(x)
+	v, err := e.numbersIn(set, x)
 	if err != nil {
 		return result.Value{}, nil, err
 	}
 	e.weaken(v.acc)
 	least := e.fold(v, set, func(a, b number) number { return extremum(true, a, b) })
 	most := e.fold(v, set, func(a, b number) number { return extremum(false, a, b) })
+	e.width = max(relativeWidth(least), relativeWidth(most))
 	out := result.Value{Kind: result.Range, Num: value(least, x.Type()).Num, Hi: value(most, x.Type()).Num}
 	return out, &result.Interval{Lo: least.lo, Hi: most.hi}, nil
 }
@@ -159,10 +160,16 @@ func value(x number, t sema.Type) result.Value {
 }
 
 func shortest(lo, hi float64) float64 {
-	if !(lo < hi) || math.IsInf(hi, 0) {
+	switch {
+	case !(lo < hi) || math.IsInf(hi, 1) && !math.IsInf(lo, -1):
 		return lo
+	case math.IsInf(lo, -1):
+		return min(hi, 0)
 	}
-	middle := lo + (hi-lo)/2
+	middle := lo/2 + hi/2 // their difference may overflow
+	if !(lo <= middle && middle <= hi) {
+		middle = lo
+	}
 	for digits := 1; digits < 17; digits++ {
 		x, err := strconv.ParseFloat(strconv.FormatFloat(middle, 'g', digits, 64), 64)
 		if err == nil && lo <= x && x <= hi {

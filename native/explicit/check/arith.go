@@ -13,7 +13,7 @@ import (
 // if the doubles are exact.
 
 func (x number) neg() number {
-	out := number{lo: -x.hi, hi: -x.lo}
+	out := number{lo: -x.hi, hi: -x.lo, above: x.below, below: x.above}
 	if x.rat != nil {
 		out.rat = new(big.Rat).Neg(x.rat)
 	}
@@ -27,23 +27,100 @@ func binary(op syntax.Op, x, y number) (out number, ok bool) {
 			return fraction(r), true
 		}
 	}
+	if op == syntax.OpSub {
+		return binary(syntax.OpAdd, x, y.neg())
+	}
+	if x.infinite() || y.infinite() || x.isNaN() || y.isNaN() {
+		return special(op, x, y)
+	}
 	switch op {
 	case syntax.OpAdd:
-		return number{lo: below(sum(x.lo, y.lo)), hi: above(sum(x.hi, y.hi))}, true
-	case syntax.OpSub:
-		return binary(syntax.OpAdd, x, y.neg())
+		lo, _ := sum(x.lo, y.lo)
+		_, hi := sum(x.hi, y.hi)
+		return number{lo: lo, hi: hi, above: x.above || y.above, below: x.below || y.below}, true
 	case syntax.OpMul:
 		return hull(x, y, product), true
 	case syntax.OpDiv:
-		if y.isPoint() || y.lo > 0 || y.hi < 0 {
+		if y.lo > 0 || y.hi < 0 {
 			return hull(x, y, quotient), true
 		}
+		if y.isPoint() && (x.isPoint() || x.lo > 0 || x.hi < 0) { // by zero
+			return point(x.lo / y.lo), true
+		}
 	case syntax.OpPow:
+		if n := y.lo; y.isPoint() && n == math.Trunc(n) && n >= 0 && n <= maxPower {
+			return power(x, int(n)), true
+		}
 		if x.isPoint() && y.isPoint() {
-			return point(sema.Pow(x.lo, y.lo)), true
+			return about(sema.Pow(x.lo, y.lo)), true
 		}
 	}
 	return number{}, false
+}
+
+// special applies an operator where an operand is infinite or not a number.
+func special(op syntax.Op, x, y number) (out number, ok bool) {
+	if x.isPoint() && y.isPoint() {
+		switch op {
+		case syntax.OpAdd:
+			return point(x.lo + y.lo), true
+		case syntax.OpMul:
+			return point(x.lo * y.lo), true
+		case syntax.OpDiv:
+			return point(x.lo / y.lo), true
+		case syntax.OpPow:
+			return point(sema.Pow(x.lo, y.lo)), true
+		}
+		return number{}, false
+	}
+	if x.isNaN() || y.isNaN() {
+		return point(math.NaN()), op != syntax.OpPow
+	}
+	sign := func(x number) float64 { // zero where it is not known
+		switch {
+		case x.lo > 0 || x.lo == 0 && x.above:
+			return 1
+		case x.hi < 0 || x.hi == 0 && x.below:
+			return -1
+		}
+		return 0
+	}
+	switch {
+	case op == syntax.OpAdd && x.infinite():
+		return x, true
+	case op == syntax.OpAdd:
+		return y, true
+	case op == syntax.OpDiv && y.infinite():
+		return point(0), true
+	case op == syntax.OpMul || op == syntax.OpDiv:
+		s := sign(x) * sign(y)
+		return point(s * math.Inf(1)), s != 0
+	}
+	return number{}, false
+}
+
+// maxPower is the greatest exponent of a power that is multiplied out.
+const maxPower = 1000
+
+// power multiplies x by itself.
+func power(x number, n int) number {
+	out := point(1)
+	for range n {
+		out = hull(out, x, product)
+	}
+	if n%2 == 0 {
+		out.lo = max(out.lo, 0)
+	}
+	return out
+}
+
+// about encloses what a library function computed, to far more than it is off.
+func about(x float64) number {
+	if math.IsInf(x, 0) || x != x {
+		return point(x)
+	}
+	e := 0x1p-45*math.Abs(x) + 0x1p-1060
+	return number{lo: x - e, hi: x + e}
 }
 
 // rational returns nil where the result is not a fraction.
@@ -60,7 +137,7 @@ func rational(op syntax.Op, x, y *big.Rat) *big.Rat {
 			return new(big.Rat).Quo(x, y)
 		}
 	case syntax.OpPow:
-		if y.IsInt() && y.Num().IsInt64() && y.Num().Int64() >= 0 && y.Num().Int64() <= 1000 {
+		if y.IsInt() && y.Num().IsInt64() && y.Num().Int64() >= 0 && y.Num().Int64() <= maxPower {
 			out := big.NewRat(1, 1)
 			for range y.Num().Int64() {
 				out.Mul(out, x)
@@ -71,55 +148,59 @@ func rational(op syntax.Op, x, y *big.Rat) *big.Rat {
 	return nil
 }
 
-// sum, product and quotient return the rounded result and the sign of the
-// error: positive if the true result is greater.
-func sum(x, y float64) (z, err float64) {
-	z = x + y
-	if math.IsInf(z, 0) || z != z {
-		return z, 0
-	}
+// sum, product and quotient return the doubles next to the true result of finite
+// operands, at which both are if it is one.
+func sum(x, y float64) (lo, hi float64) {
+	z := x + y
 	t := z - x
-	return z, (x - (z - t)) + (y - t)
+	return next(z, (x-(z-t))+(y-t))
 }
 
-func product(x, y float64) (z, err float64) {
-	if z = x * y; math.IsInf(z, 0) || z != z {
-		return z, 0
+func product(x, y float64) (lo, hi float64) {
+	z := x * y
+	if math.Abs(z) < faintest && x != 0 && y != 0 {
+		return next(z, math.NaN())
 	}
-	return z, math.FMA(x, y, -z)
+	return next(z, math.FMA(x, y, -z))
 }
 
-func quotient(x, y float64) (z, err float64) {
-	if z = x / y; math.IsInf(z, 0) || z != z || y == 0 {
-		return z, 0
+func quotient(x, y float64) (lo, hi float64) {
+	z := x / y
+	if math.Abs(z) < faintest && x != 0 || math.Abs(x) < faintest && x != 0 {
+		return next(z, math.NaN())
 	}
-	return z, math.FMA(-z, y, x) / y
+	return next(z, math.FMA(-z, y, x)*math.Copysign(1, y))
 }
 
-func below(z, err float64) float64 {
-	if err < 0 {
-		return math.Nextafter(z, math.Inf(-1))
+// faintest is the least magnitude at which the error of an operation is a double.
+const faintest = 0x1p-900
+
+// next returns bounds of a result that was rounded to z. The sign of err is that
+// of what rounding took away; NaN is unknown. What is infinite overflowed, unless
+// an operand is the end of an interval that knows no bound.
+func next(z, err float64) (lo, hi float64) {
+	lo, hi = z, z
+	if !(err >= 0) || math.IsInf(z, 1) {
+		lo = math.Nextafter(z, math.Inf(-1))
 	}
-	return z
-}
-
-func above(z, err float64) float64 {
-	if err > 0 {
-		return math.Nextafter(z, math.Inf(1))
+	if !(err <= 0) || math.IsInf(z, -1) {
+		hi = math.Nextafter(z, math.Inf(1))
 	}
-	return z
+	return lo, hi
 }
 
-// hull applies an operation that is monotonic in each operand to the ends.
-func hull(x, y number, f func(x, y float64) (float64, float64)) number {
+// hull applies an operation that is monotonic in each operand to the ends. An
+// infinite end is not the value itself, which is finite: where it would give NaN
+// the other ends tell.
+func hull(x, y number, f func(x, y float64) (lo, hi float64)) number {
 	out := number{lo: math.Inf(1), hi: math.Inf(-1)}
 	for _, a := range []float64{x.lo, x.hi} {
 		for _, b := range []float64{y.lo, y.hi} {
-			z, err := f(a, b)
-			if z != z {
-				return point(z)
+			if z, _ := f(a, b); z != z {
+				continue
 			}
-			out.lo, out.hi = min(out.lo, below(z, err)), max(out.hi, above(z, err))
+			lo, hi := f(a, b)
+			out.lo, out.hi = min(out.lo, lo), max(out.hi, hi)
 		}
 	}
 	return out
@@ -130,9 +211,9 @@ func order(x, y number) (cmp int, ok bool) {
 	switch {
 	case x.rat != nil && y.rat != nil:
 		return x.rat.Cmp(y.rat), true
-	case x.hi < y.lo:
+	case x.hi < y.lo || x.hi == y.lo && (x.under() || y.over()):
 		return -1, true
-	case x.lo > y.hi:
+	case x.lo > y.hi || x.lo == y.hi && (x.over() || y.under()):
 		return +1, true
 	case x.lo == x.hi && y.lo == y.hi && x.lo == y.lo:
 		return 0, true
@@ -142,8 +223,8 @@ func order(x, y number) (cmp int, ok bool) {
 
 // compare decides a comparison of numbers, if the bounds do.
 func compare(op syntax.Op, x, y number) (holds, ok bool) {
-	if x.lo != x.lo || y.lo != y.lo { // PRISM: NaN equals NaN
-		both := x.lo != x.lo && y.lo != y.lo
+	if x.isNaN() || y.isNaN() { // PRISM: NaN equals NaN
+		both := x.isNaN() && y.isNaN()
 		return op == syntax.OpEq && both || op == syntax.OpNe && !both, true
 	}
 	switch op { // touching bounds decide some
@@ -230,13 +311,16 @@ func extremum(least bool, x, y number) number {
 		}
 		return y
 	}
-	if x.lo != x.lo || y.lo != y.lo {
+	if x.isNaN() || y.isNaN() {
 		return point(math.NaN())
 	}
-	if least {
-		return number{lo: min(x.lo, y.lo), hi: min(x.hi, y.hi)}
+	if !least {
+		return extremum(true, x.neg(), y.neg()).neg()
 	}
-	return number{lo: max(x.lo, y.lo), hi: max(x.hi, y.hi)}
+	out := number{lo: min(x.lo, y.lo), hi: min(x.hi, y.hi)}
+	out.above = (x.lo > out.lo || x.above) && (y.lo > out.lo || y.above)
+	out.below = x.hi == out.hi && x.below || y.hi == out.hi && y.below
+	return out
 }
 
 // integer applies a function to integers that is monotonic; ok is false if it

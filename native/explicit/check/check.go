@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"time"
 
 	"tilecheck/native/explicit"
@@ -33,6 +32,24 @@ type Options struct {
 	Workers int
 	// Progress is told how far the computation of a property is.
 	Progress func(solve.Progress)
+
+	maxWork int // as in solve.Options
+}
+
+const (
+	// least is the least relative width that is asked of doubles.
+	least = 1e-13
+	// maxWork is how many operations fractions may take to improve an answer: some
+	// seconds' worth.
+	maxWork = 1 << 29
+)
+
+// epsilon returns the relative width wanted.
+func (o Options) epsilon() float64 {
+	if o.Epsilon > 0 {
+		return o.Epsilon
+	}
+	return solve.DefaultEpsilon
 }
 
 func (o Options) exactStates() int {
@@ -75,11 +92,23 @@ func newModel(s *explicit.Space) *model {
 // reward returns the rewards of a structure.
 func (m *model) reward(index int) (*sparse.Reward, error) {
 	if r := m.rewards[index]; r != nil {
-		return r, nil
+		return m.fit(r)
 	}
 	r, err := m.space.Reward(index)
+	if err != nil { // what there is of it is not kept: it has no value
+		return nil, err
+	}
 	m.rewards[index] = r
-	return r, err
+	return m.fit(r)
+}
+
+// fit refuses rewards that are not to be computed with as doubles, unless they
+// are fractions.
+func (m *model) fit(r *sparse.Reward) (*sparse.Reward, error) {
+	if m.space.Model().Exact() {
+		return r, nil
+	}
+	return r, r.Unfit
 }
 
 // New returns a checker of a space that was built from a model. The space may be
@@ -108,6 +137,7 @@ func (c *Checker) Check(ctx context.Context, p *Property) result.Verdict {
 	if err := c.answer(ctx, p, &v); err != nil {
 		v.Err = Failure(err, p.File, p.Pos)
 	}
+	v.Warnings = append(v.Warnings, c.differences(p)...)
 	v.Seconds = time.Since(start).Seconds()
 	return v
 }
@@ -124,62 +154,113 @@ func (c *Checker) answer(ctx context.Context, p *Property, v *result.Verdict) er
 		if err != nil {
 			return err
 		}
-		return c.attempt(ctx, m, true, c.opts, p, v)
+		out, err := c.attempt(ctx, m, true, c.opts, p)
+		return c.write(out, v, err)
 	}
-	before := len(v.Warnings)
-	err := c.attempt(ctx, c.bounds, false, c.opts, p, v)
-	if err == nil && c.opts.Accuracy != result.Estimated && len(v.Warnings) == before {
-		return c.narrow(ctx, p, v)
+	if why := c.bounds.space.Unfit(); why != nil {
+		return c.instead(ctx, why, p, v)
 	}
-	if c.opts.Accuracy == result.Estimated || !errors.As(err, new(*undecided)) {
-		return err
-	}
-	opts := c.opts
-	opts.Epsilon = 1e-13
-	if err = c.attempt(ctx, c.bounds, false, opts, p, v); !errors.As(err, new(*undecided)) {
-		return err
-	}
-	if n := c.bounds.space.Model().NumStates(); c.exact == nil && n > c.opts.exactStates() {
-		return fmt.Errorf("%w; %d states are too many to try fractions", err, n)
-	}
-	m, why := c.fractions(ctx)
-	if why != nil {
-		return fmt.Errorf("%w, and there are no fractions: %w", err, why)
-	}
-	if again := c.attempt(ctx, m, true, opts, p, v); !errors.As(again, new(*inexact)) {
-		return again
+	err := c.enclose(ctx, p, v)
+	if why, ok := errors.AsType[*explicit.RangeError](err); ok {
+		return c.instead(ctx, why, p, v)
 	}
 	return err
 }
 
-// narrow computes a value again whose bounds are wider than asked for: the
-// components of a model add up their widths.
-func (c *Checker) narrow(ctx context.Context, p *Property, v *result.Verdict) error {
-	opts := c.opts
-	if opts.Epsilon == 0 {
-		opts.Epsilon = solve.DefaultEpsilon
+// instead answers with fractions, for the model has numbers that doubles are no
+// good for.
+func (c *Checker) instead(ctx context.Context, why error, p *Property, v *result.Verdict) error {
+	out, err := c.exactly(ctx, p, false)
+	if errors.As(err, new(*unavailable)) {
+		return fmt.Errorf("%w%w", why, err)
 	}
-	want, width := opts.Epsilon, relativeWidth(v)
-	for width > want && opts.Epsilon > 1e-13 {
-		opts.Epsilon *= min(want/width, 1) / 8
-		again := *v
-		if err := c.attempt(ctx, c.bounds, false, opts, p, &again); err != nil {
-			return err
-		}
-		if len(again.Warnings) > len(v.Warnings) || !(relativeWidth(&again) < width) {
-			return nil // the first bounds are as good as it gets
-		}
-		*v, width = again, relativeWidth(&again)
-	}
-	return nil
+	return c.write(out, v, err)
 }
 
-// relativeWidth is 0 for a verdict without bounds that could be narrower.
-func relativeWidth(v *result.Verdict) float64 {
-	if b := v.Bound; b != nil && v.Accuracy == result.Bounded && v.Value.Kind == result.Number && b.Hi > b.Lo {
-		return (b.Hi - b.Lo) / max(math.Abs(b.Lo), math.Abs(b.Hi))
+// enclose answers with bounds: more and more narrow ones, and then fractions, until
+// the property is decided, and its value known as well as was asked for.
+func (c *Checker) enclose(ctx context.Context, p *Property, v *result.Verdict) error {
+	want := c.opts.epsilon()
+	best, err := c.attempt(ctx, c.bounds, false, c.opts, p)
+	if errors.As(err, new(*untimed)) { // squaring may do
+		if out, why := c.exactly(ctx, p, false); why == nil {
+			return c.write(out, v, nil)
+		} else if ctx.Err() != nil {
+			return why
+		}
 	}
-	return 0
+	open := errors.As(err, new(*undecided))
+	if err != nil && !open || c.opts.Accuracy == result.Estimated {
+		return c.write(best, v, err)
+	}
+	if open {
+		opts := c.opts
+		opts.Epsilon = least
+		if best, err = c.attempt(ctx, c.bounds, false, opts, p); err != nil && !errors.As(err, new(*undecided)) {
+			return err
+		}
+	}
+	if err == nil {
+		best = c.narrow(ctx, p, best)
+	}
+	if err == nil && best.width <= want {
+		return c.write(best, v, nil)
+	}
+	exact, why := c.exactly(ctx, p, err == nil)
+	switch {
+	case why == nil && (best == nil || exact.width < best.width):
+		best, err = exact, nil
+	case err != nil && (errors.As(why, new(*inexact)) || errors.As(why, new(*untimed))):
+		return err
+	case err != nil && errors.As(why, new(*unavailable)):
+		return fmt.Errorf("%w%w", err, why)
+	case err != nil:
+		return why
+	}
+	return c.write(best, v, err)
+}
+
+// unavailable says why fractions are not tried.
+type unavailable struct{ why error }
+
+func (u *unavailable) Error() string { return u.why.Error() }
+
+func (u *unavailable) Unwrap() error { return u.why }
+
+// exactly answers with fractions, and with bounds where there are none. An answer
+// that is there to be improved limits the work.
+func (c *Checker) exactly(ctx context.Context, p *Property, limited bool) (*outcome, error) {
+	// What other properties needed must not matter.
+	if m := c.bounds.space.Model(); m.NumStates() > c.opts.exactStates() && (!m.Exact() || limited) {
+		n := m.NumStates()
+		return nil, &unavailable{fmt.Errorf("; %d states are too many to try fractions", n)}
+	}
+	m, err := c.fractions(ctx)
+	if err != nil {
+		return nil, &unavailable{fmt.Errorf(", and there are no fractions: %w", err)}
+	}
+	opts := c.opts
+	opts.Epsilon = least
+	if limited {
+		opts.maxWork = maxWork
+	}
+	return c.attempt(ctx, m, true, opts, p)
+}
+
+// narrow computes a value again whose bounds are wider than asked for: the
+// components of a model add up their widths.
+func (c *Checker) narrow(ctx context.Context, p *Property, best *outcome) *outcome {
+	want, opts := c.opts.epsilon(), c.opts
+	opts.Epsilon = want
+	for best.width > want && opts.Epsilon > least && !best.gaveUp {
+		opts.Epsilon = max(opts.Epsilon*min(want/best.width, 1)/8, least)
+		again, err := c.attempt(ctx, c.bounds, false, opts, p)
+		if err != nil || !(again.width < best.width) {
+			break // these bounds are as good as it gets
+		}
+		best = again
+	}
+	return best
 }
 
 // fractions builds the exact space, unless it is there.
@@ -198,20 +279,24 @@ func (c *Checker) fractions(ctx context.Context) (*model, error) {
 	return c.exact, nil
 }
 
-// attempt evaluates the property once and writes the answer to v.
-func (c *Checker) attempt(ctx context.Context, m *model, exact bool, opts Options, p *Property, v *result.Verdict) error {
+// attempt evaluates the property once. With fractions, what has none has bounds
+// unless Options.Accuracy refuses them.
+func (c *Checker) attempt(ctx context.Context, m *model, exact bool, opts Options, p *Property) (*outcome, error) {
 	e := &evaluation{
-		ctx: ctx, model: m, p: p, exact: exact, accuracy: result.Exact,
-		opts: solve.Options{Epsilon: opts.Epsilon, MaxSweeps: opts.MaxSweeps, Classic: opts.Accuracy == result.Estimated, Progress: opts.Progress},
+		ctx: ctx, model: m, p: p, exact: exact, mixed: opts.Accuracy != result.Exact, accuracy: result.Exact,
+		opts: solve.Options{
+			Epsilon: opts.Epsilon, MaxSweeps: opts.MaxSweeps, Classic: opts.Accuracy == result.Estimated,
+			MaxWork: opts.maxWork, Progress: opts.Progress,
+		},
 	}
-	e.wanted = c.wanted
+	if c.wanted != nil {
+		e.wanted = &wanted{operator: c.wanted.operator}
+	}
 	value, bound, err := e.property()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	v.Value, v.Bound, v.Accuracy = value, bound, e.accuracy
-	v.Warnings = append(v.Warnings, e.warnings...)
-	return nil
+	return &outcome{value, bound, e.accuracy, e.width, e.gaveUp, e.wanted, e.listings}, nil
 }
 
 // resolution says how a property resolves nondeterminism, as far as that is the

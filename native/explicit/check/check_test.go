@@ -226,7 +226,7 @@ func TestRefusals(t *testing.T) {
 		{fair, `filter(state, P=? [ F s=2 ], s>2)`, `p.props:1:1: filter should be satisfied in exactly 1 state, but is in 2`},
 		{ctmc, `P=? [ F[2,1] s=1 ]`, `p.props:1:11: bounds [2,1] of the F operator are empty`},
 		{ctmc, `R=? [ I=-1 ]`, `p.props:1:9: time bound -1 of the I operator, want a finite number of at least 0`},
-		{"mdp module m s:[0..1]; [] true -> (s'=1-s); endmodule rewards s=1 : -2; endrewards", `Rmax=? [ C<=3 ]`, `m.prism:1:63: reward -2, it must be finite and not negative in state (s=1)`},
+		{"mdp module m s:[0..1]; [] true -> (s'=1-s); endmodule rewards s=1 : -2; endrewards", `Rmax=? [ C<=3 ]`, `m.prism:1:69: reward -2, it must be finite and not negative in state (s=1)`},
 		{"module m s:[0..1]; [] true -> (s'=1-s); endmodule", `Pmax=? [ F s=1 ]`, `p.props:1:1: found a P operator for a model without probabilities, want E or A`},
 		{"pomdp observables s endobservables module m s:[0..1]; [] true -> (s'=1-s); endmodule", `Pmax=? [ F s=1 ]`, `p.props:1:1: found a partially observable model, whose schedulers may not depend on the state`},
 	}

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"tilecheck/internal/ending"
 	"tilecheck/native/explicit"
-	"tilecheck/native/explicit/solve"
 	"tilecheck/prism/compile"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
@@ -29,6 +29,14 @@ type inexact struct {
 
 func (x *inexact) Error() string { return x.msg }
 
+// untimed says why there are no bounds within a time.
+type untimed struct {
+	pos syntax.Pos
+	why error
+}
+
+func (x *untimed) Error() string { return x.why.Error() }
+
 // Failure classifies an error of this package or of the packages below it. The
 // file and position are used for errors that know none of their own.
 func Failure(err error, file string, at syntax.Pos) *result.Failure {
@@ -36,8 +44,16 @@ func Failure(err error, file string, at syntax.Pos) *result.Failure {
 		return f
 	}
 	f := &result.Failure{Class: result.Other, Message: err.Error(), File: file, Pos: at}
-	if e, ok := errors.AsType[*compile.StateError](err); ok {
+	if e, ok := errors.AsType[*explicit.RangeError](err); ok {
+		f.Class = result.Unsupported
+		if e.Pos.IsValid() {
+			f.File, f.Pos = e.File, e.Pos
+		}
+	} else if e, ok := errors.AsType[*compile.StateError](err); ok {
 		f.Class, f.Message = result.Model, e.Msg+" in state "+e.State
+		if e.Undecided {
+			f.Class = result.Unsupported
+		}
 		if e.Pos.IsValid() {
 			f.File, f.Pos = e.File, e.Pos
 		}
@@ -50,8 +66,13 @@ func Failure(err error, file string, at syntax.Pos) *result.Failure {
 		f.Class, f.Pos = result.NonConverge, e.pos
 	} else if e, ok := errors.AsType[*inexact](err); ok {
 		f.Class, f.Pos = result.Unsupported, e.pos
+	} else if e, ok := errors.AsType[*untimed](err); ok {
+		f.Class, f.Pos = result.Unsupported, e.pos
 	} else if e, ok := errors.AsType[*sema.EvalError](err); ok {
 		f.Class, f.Message = result.TypeError, e.Msg
+		if e.Undecided {
+			f.Class = result.Unsupported
+		}
 		if e.Pos.IsValid() {
 			f.Pos = e.Pos
 		}
@@ -63,11 +84,9 @@ func Failure(err error, file string, at syntax.Pos) *result.Failure {
 func classify(f *result.Failure, err error) *result.Failure {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return &result.Failure{Class: result.Timeout, Message: "time limit reached"}
+		return &result.Failure{Class: result.Timeout, Message: ending.Reason(err)}
 	case errors.Is(err, context.Canceled):
-		return &result.Failure{Class: result.Interrupted, Message: "interrupted"}
-	case errors.Is(err, solve.ErrTooManySteps):
-		f.Class = result.Unsupported
+		return &result.Failure{Class: result.Interrupted, Message: ending.Reason(err)}
 	}
 	if _, ok := errors.AsType[*explicit.DeadlockError](err); ok {
 		f.Class = result.Deadlock

@@ -42,7 +42,7 @@ func (e *evaluation) filterStates(x *sema.Filter) (*sparse.Set, error) {
 	if x.States == nil {
 		return e.all(), nil
 	}
-	set, err := e.nested(x.States)
+	set, err := e.nested(x.States) // wherever the filter is
 	if err != nil {
 		return nil, err
 	}
@@ -58,16 +58,21 @@ func (e *evaluation) filterTruth(x *sema.Filter) (truth, error) {
 	if err != nil {
 		return truth{}, err
 	}
-	if x.Op == "argmin" || x.Op == "argmax" {
+	switch x.Op {
+	case "argmin", "argmax":
 		return e.optimal(x, set)
+	case "print", "printall", "store":
+		t, err := e.truthIn(set.Union(e.domain()), x.X)
+		if err == nil {
+			e.listTruth(x, set, t)
+		}
+		return t, err
 	}
-	t, err := e.truth(x.X)
+	t, err := e.truthIn(set, x.X)
 	if err != nil {
 		return t, err
 	}
 	switch x.Op {
-	case "print", "printall", "store":
-		return t, nil
 	case "forall":
 		return e.everywhere(set.Minus(t.yes).Empty(), !set.Intersect(t.no).Empty()), nil
 	case "exists":
@@ -106,14 +111,17 @@ func (e *evaluation) single(x *sema.Filter, set *sparse.Set) (int, error) {
 // optimal evaluates argmin and argmax: the states of the filter whose value is
 // the optimum.
 func (e *evaluation) optimal(x *sema.Filter, set *sparse.Set) (truth, error) {
+	defer e.restrict(set)()
 	v, err := e.numbers(x.X)
 	if err != nil {
 		return truth{}, err
 	}
 	opt := e.fold(v, set, func(a, b number) number { return extremum(x.Op == "argmin", a, b) })
 	t := e.compareAll(syntax.OpEq, v, func(int) number { return opt })
-	in := known(set)
-	return truth{t.yes.Intersect(in.yes), t.no.Union(in.no)}, nil
+	if left := set.Minus(t.no); left.Count() == 1 { // no other can be it
+		return known(left), nil
+	}
+	return truth{t.yes, t.no.Union(set.Complement())}, nil
 }
 
 // fold combines the values of a non-empty set of states.
@@ -139,20 +147,24 @@ func (e *evaluation) filterNumbers(x *sema.Filter) (*numbers, error) {
 	if x.Op == "count" {
 		return e.count(x, set)
 	}
-	v, err := e.numbers(x.X)
+	if x.Op == "print" || x.Op == "printall" || x.Op == "store" {
+		v, err := e.numbersIn(set.Union(e.domain()), x.X)
+		if err == nil {
+			e.listNumbers(x, set, v)
+		}
+		return v, err
+	}
+	v, err := e.numbersIn(set, x.X)
 	if err != nil {
 		return nil, err
 	}
 	switch x.Op {
-	case "print", "printall", "store":
-		return v, nil
 	case "min", "max":
 		return e.constant(e.fold(v, set, func(a, b number) number { return extremum(x.Op == "min", a, b) }), v.acc), nil
 	case "sum":
 		return e.constant(e.fold(v, set, add), v.acc), nil
 	case "avg":
-		mean, _ := binary(syntax.OpDiv, e.fold(v, set, add), fraction(big.NewRat(int64(set.Count()), 1)))
-		return e.constant(mean, v.acc), nil
+		return e.constant(e.mean(v, set), v.acc), nil
 	case "range":
 		return nil, e.unsupported(x, "found a range inside another formula")
 	}
@@ -163,13 +175,24 @@ func (e *evaluation) filterNumbers(x *sema.Filter) (*numbers, error) {
 	return e.constant(v.at(s), v.acc), nil
 }
 
+// mean returns the mean value, which no rounding puts outside of the values.
+func (e *evaluation) mean(v *numbers, set *sparse.Set) number {
+	mean, _ := binary(syntax.OpDiv, e.fold(v, set, add), fraction(big.NewRat(int64(set.Count()), 1)))
+	if mean.rat == nil && !mean.isPoint() {
+		least := e.fold(v, set, func(a, b number) number { return extremum(true, a, b) })
+		most := e.fold(v, set, func(a, b number) number { return extremum(false, a, b) })
+		mean.lo, mean.hi = max(mean.lo, least.lo), min(mean.hi, most.hi)
+	}
+	return mean
+}
+
 func add(a, b number) number {
 	c, _ := binary(syntax.OpAdd, a, b)
 	return c
 }
 
 func (e *evaluation) count(x *sema.Filter, set *sparse.Set) (*numbers, error) {
-	t, err := e.truth(x.X)
+	t, err := e.truthIn(set, x.X)
 	if err != nil {
 		return nil, err
 	}

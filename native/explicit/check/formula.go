@@ -2,7 +2,10 @@ package check
 
 import (
 	"context"
+	"errors"
 	"math/big"
+
+	"tilecheck/prism/compile"
 
 	"tilecheck/native/explicit/solve"
 	"tilecheck/native/explicit/sparse"
@@ -17,13 +20,20 @@ type evaluation struct {
 	ctx   context.Context
 	p     *Property
 	exact bool // with fractions
+	mixed bool // then bounds are wanted where there is no fraction
 	opts  solve.Options
 	// accuracy is the weakest of all values that had an influence.
 	accuracy result.Accuracy
-	warnings []string
+	width    float64 // as in outcome
+	gaveUp   bool
 	// some says that a bound is to be kept by some scheduler, not by all.
 	some   bool
 	wanted *wanted // the scheduler asked for; nil for none
+	// within are the states in which a value is needed: what has no value in
+	// others, such as mod(7,x) where x is 0, does no harm. nil is all.
+	within   *sparse.Set
+	listings []result.Listing
+	inModel  bool // what is evaluated is a label of the model
 }
 
 // weaken notes the accuracy of a value that is used.
@@ -34,13 +44,39 @@ func (e *evaluation) kind() sparse.Kind { return e.space.Model().Kind }
 // all returns the set of all states.
 func (e *evaluation) all() *sparse.Set { return sparse.FullSet(e.space.Model().NumStates()) }
 
-// states evaluates a state formula whose value is needed in every state.
+// domain returns the states in which a value is needed.
+func (e *evaluation) domain() *sparse.Set {
+	if e.within == nil {
+		return e.all()
+	}
+	return e.within
+}
+
+// restrict sets the states in which a value is needed, until end is called.
+func (e *evaluation) restrict(to *sparse.Set) (end func()) {
+	before := e.within
+	e.within = to
+	return func() { e.within = before }
+}
+
+// truthIn and numbersIn evaluate a formula in some states.
+func (e *evaluation) truthIn(set *sparse.Set, x sema.Expr) (truth, error) {
+	defer e.restrict(set)()
+	return e.truth(x)
+}
+
+func (e *evaluation) numbersIn(set *sparse.Set, x sema.Expr) (*numbers, error) {
+	defer e.restrict(set)()
+	return e.numbers(x)
+}
+
+// states evaluates a state formula whose value must be known wherever it is needed.
 func (e *evaluation) states(x sema.Expr) (*sparse.Set, error) {
 	t, err := e.truth(x)
 	if err != nil {
 		return nil, err
 	}
-	if open := t.open(); !open.Empty() {
+	if open := t.open().Intersect(e.domain()); !open.Empty() {
 		return nil, &undecided{x.Pos(), "the bounds of a value leave open whether it reaches the number it is compared with"}
 	}
 	return t.yes, nil
@@ -71,12 +107,13 @@ func plain(x sema.Expr) bool {
 // truth evaluates a formula of type Bool.
 func (e *evaluation) truth(x sema.Expr) (truth, error) {
 	if plain(x) {
-		return e.plainTruth(x)
+		t, err := e.plainTruth(x)
+		return t, e.placed(err)
 	}
 	switch x := x.(type) {
 	case *sema.Label:
 		if x.Index >= 0 {
-			return e.truth(e.p.Program.Labels[x.Index].X)
+			return e.label(x)
 		}
 		set, err := e.space.States(x)
 		if err != nil {
@@ -109,19 +146,35 @@ func (e *evaluation) truth(x sema.Expr) (truth, error) {
 	return truth{}, e.unsupported(x, "found %s, the state-space engine cannot check it here", describe(x))
 }
 
+// label evaluates a label: the program has those of the model first.
+func (e *evaluation) label(x *sema.Label) (truth, error) {
+	was := e.inModel
+	e.inModel = x.Index < len(e.space.Program().Labels)
+	defer func() { e.inModel = was }()
+	return e.truth(e.p.Program.Labels[x.Index].X)
+}
+
+// placed says in which file an expression has no value.
+func (e *evaluation) placed(err error) error {
+	if !errors.As(err, new(*compile.StateError)) && !errors.As(err, new(*sema.EvalError)) {
+		return err
+	}
+	f := Failure(err, e.p.File, e.p.Pos)
+	if f.File = e.p.File; e.inModel || f.Pos.Formula {
+		f.File = e.space.Program().File
+	}
+	return f
+}
+
 // plainTruth evaluates an expression over the variables.
 func (e *evaluation) plainTruth(x sema.Expr) (truth, error) {
-	if !e.exact {
-		set, err := e.space.States(x)
-		if err != nil {
-			return truth{}, err
-		}
-		return known(set), nil
+	set, err := e.space.States(x)
+	if err == nil || e.within == nil {
+		return truthOf(set, err)
 	}
-	n := e.space.Model().NumStates()
-	set := sparse.NewSet(n)
+	set = sparse.NewSet(e.space.Model().NumStates())
 	state := e.space.State(nil, 0)
-	for s := range n {
+	for s := range e.domain().All() {
 		v, _, err := sema.EvalExact(x, e.space.State(state, s))
 		if err != nil {
 			return truth{}, err
@@ -133,7 +186,15 @@ func (e *evaluation) plainTruth(x sema.Expr) (truth, error) {
 	return known(set), nil
 }
 
-// connective evaluates a Boolean operator or a comparison.
+func truthOf(set *sparse.Set, err error) (truth, error) {
+	if err != nil {
+		return truth{}, err
+	}
+	return known(set), nil
+}
+
+// connective evaluates a Boolean operator or a comparison. As in an expression,
+// the second operand is not evaluated where the first decides.
 func (e *evaluation) connective(x *sema.Binary) (truth, error) {
 	if x.X.Type() != sema.Bool {
 		return e.comparison(x)
@@ -142,7 +203,14 @@ func (e *evaluation) connective(x *sema.Binary) (truth, error) {
 	if err != nil {
 		return a, err
 	}
-	b, err := e.truth(x.Y)
+	needed := e.within
+	switch x.Op {
+	case syntax.OpAnd, syntax.OpImplies:
+		needed = e.domain().Minus(a.no)
+	case syntax.OpOr:
+		needed = e.domain().Minus(a.yes)
+	}
+	b, err := e.truthIn(needed, x.Y)
 	if err != nil {
 		return b, err
 	}
@@ -177,7 +245,7 @@ func (e *evaluation) compareAll(op syntax.Op, a *numbers, b func(s int) number) 
 	e.weaken(a.acc)
 	n := len(a.lo)
 	t := truth{sparse.NewSet(n), sparse.NewSet(n)}
-	for s := range n {
+	for s := range e.domain().All() {
 		switch holds, ok := compare(op, a.at(s), b(s)); {
 		case !ok:
 		case holds:
@@ -194,11 +262,11 @@ func (e *evaluation) condTruth(x *sema.Cond) (truth, error) {
 	if err != nil {
 		return c, err
 	}
-	a, err := e.truth(x.A)
+	a, err := e.truthIn(e.domain().Minus(c.no), x.A)
 	if err != nil {
 		return a, err
 	}
-	b, err := e.truth(x.B)
+	b, err := e.truthIn(e.domain().Minus(c.yes), x.B)
 	if err != nil {
 		return b, err
 	}
@@ -232,23 +300,24 @@ func (e *evaluation) bound(x sema.Expr, t sema.Threshold) (number, error) {
 
 // constantValue evaluates a constant expression: exactly, if it has a fraction.
 func (e *evaluation) constantValue(x sema.Expr) (number, error) {
-	v, exact, err := sema.EvalExact(x, nil)
+	v, err := sema.Enclose(x, nil)
 	if err != nil {
-		return number{}, err
+		return number{}, e.placed(err)
 	}
-	if exact && v.Rat != nil {
+	if v.Exact && v.Rat != nil {
 		return fraction(v.Rat), nil
 	}
 	if v.Float != v.Float {
 		return number{}, e.refuse(result.TypeError, x.Pos(), "bound is not a number")
 	}
-	return point(v.Float), nil
+	return number{lo: v.Lo, hi: v.Hi}, nil
 }
 
 // numbers evaluates a formula of type Int or Double.
 func (e *evaluation) numbers(x sema.Expr) (*numbers, error) {
 	if plain(x) {
-		return e.plainNumbers(x)
+		v, err := e.plainNumbers(x)
+		return v, e.placed(err)
 	}
 	switch x := x.(type) {
 	case *sema.Unary:
@@ -277,9 +346,9 @@ func (e *evaluation) numbers(x sema.Expr) (*numbers, error) {
 }
 
 // plainNumbers evaluates an expression over the variables. Integers are exact;
-// other values are doubles, unless fractions are wanted.
+// other values are bounds, unless fractions are wanted.
 func (e *evaluation) plainNumbers(x sema.Expr) (*numbers, error) {
-	acc := result.Float
+	acc := result.Bounded
 	if x.Type() == sema.Int {
 		acc = result.Exact
 	}
@@ -287,27 +356,31 @@ func (e *evaluation) plainNumbers(x sema.Expr) (*numbers, error) {
 		return e.constant(fraction(c.Val.Rat), result.Exact), nil
 	}
 	if !e.exact {
-		v, err := e.space.Values(x)
-		if err != nil {
+		lo, hi, err := e.space.Values(x)
+		switch {
+		case err == nil:
+			return &numbers{lo: lo, hi: hi, acc: acc}, nil
+		case e.within == nil:
 			return nil, err
 		}
-		return &numbers{lo: v, hi: v, acc: acc}, nil
 	}
 	n := e.space.Model().NumStates()
 	out := newNumbers(n, result.Exact)
-	out.rat = make([]*big.Rat, n)
+	if e.exact {
+		out.rat = make([]*big.Rat, n)
+	}
 	state := e.space.State(nil, 0)
-	for s := range n {
-		v, exact, err := sema.EvalExact(x, e.space.State(state, s))
+	for s := range e.domain().All() {
+		v, err := sema.Enclose(x, e.space.State(state, s))
 		if err != nil {
 			return nil, err
 		}
-		if exact && v.Rat != nil {
+		if v.Exact && v.Rat != nil {
 			out.put(s, fraction(v.Rat))
 			continue
 		}
-		out.acc = result.Float
-		out.put(s, point(v.Float))
+		out.acc = acc
+		out.put(s, number{lo: v.Lo, hi: v.Hi})
 	}
 	return out, nil
 }
@@ -330,7 +403,7 @@ func (e *evaluation) each(x sema.Expr, operands []sema.Expr, combine func(args [
 		out.rat = make([]*big.Rat, n)
 	}
 	in := make([]number, len(args))
-	for s := range n {
+	for s := range e.domain().All() {
 		for i, a := range args {
 			in[i] = a.at(s)
 		}
@@ -351,11 +424,11 @@ func (e *evaluation) condNumbers(x *sema.Cond) (*numbers, error) {
 	if err != nil {
 		return nil, err
 	}
-	a, err := e.numbers(x.A)
+	a, err := e.numbersIn(e.domain().Intersect(c), x.A)
 	if err != nil {
 		return nil, err
 	}
-	b, err := e.numbers(x.B)
+	b, err := e.numbersIn(e.domain().Minus(c), x.B)
 	if err != nil {
 		return nil, err
 	}
@@ -364,7 +437,7 @@ func (e *evaluation) condNumbers(x *sema.Cond) (*numbers, error) {
 	if e.exact {
 		out.rat = make([]*big.Rat, n)
 	}
-	for s := range n {
+	for s := range e.domain().All() {
 		if c.Has(s) {
 			out.put(s, a.at(s))
 		} else {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"tilecheck/internal/needs"
 	"tilecheck/native/explicit/check"
 	"tilecheck/result"
 )
@@ -95,10 +96,7 @@ func randomProperty(r *rand.Rand, kind string, n, depth int) string {
 // TestPRISM compares random formulas over random models with PRISM's explicit
 // engine.
 func TestPRISM(t *testing.T) {
-	prism := os.Getenv("TILECHECK_PRISM")
-	if prism == "" {
-		t.Skip("TILECHECK_PRISM does not name PRISM's launcher")
-	}
+	prism := needs.PRISM(t)
 	r := rand.New(rand.NewPCG(3, 4))
 	compared := 0
 	for i := range 6 {

@@ -1,11 +1,13 @@
 package check_test
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"tilecheck/native/explicit/check"
 	"tilecheck/result"
@@ -250,5 +252,24 @@ func TestMultiForms(t *testing.T) {
 		if v := ask(t, t.Context(), src, "multi(Pmax=? [ F s=1 ])", check.Options{})[0]; v.Err == nil || v.Err.Class != result.Unsupported {
 			t.Errorf("%s: %+v %v", src, v.Value, v.Err)
 		}
+	}
+}
+
+// TestMultiSlow has 49 states, which cycle: fractions alone took minutes to find the
+// value that PRISM's -lp gives at once.
+func TestMultiSlow(t *testing.T) {
+	const model = `mdp
+module m x:[0..6]; y:[0..6];
+[] x<6 & y<6 -> 0.3:(x'=x+1)+0.7:(y'=y+1);
+[] x>0 -> 0.4:(x'=x-1)+0.6:(y'=max(y-1,0));
+[] y>0 & x<6 -> 0.35:(y'=y-1)+0.65:(x'=x+1);
+[] x=6|y=6 -> 1/7:(x'=0)+6/7:(y'=0);
+[] true -> 3/11:(x'=0)+5/11:(y'=2)+3/11:(x'=2);
+endmodule`
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	v := ask(t, ctx, model, "multi(Pmax=? [ G x<=2 ], P>=0.01 [ F y<1 ])", check.Options{})[0]
+	if v.Err != nil || v.Value.Rat == nil || v.Value.Rat.RatString() != "1" {
+		t.Errorf("%v %v, want 1", v.Value, v.Err)
 	}
 }

@@ -1,7 +1,6 @@
 package check
 
 import (
-	"math"
 	"math/big"
 
 	"tilecheck/native/explicit/solve"
@@ -30,12 +29,13 @@ func (e *evaluation) extremal(x sema.Expr, letter string, t sema.Threshold) (sol
 	return dir, nil
 }
 
-// nested evaluates a sub-formula, for which the schedulers are those of its own
-// operators.
+// nested evaluates a sub-formula in all states, for which the schedulers are
+// those of its own operators.
 func (e *evaluation) nested(x sema.Expr) (*sparse.Set, error) {
 	some := e.some
 	e.some = false
 	defer func() { e.some = some }()
+	defer e.restrict(nil)()
 	return e.states(x)
 }
 
@@ -49,7 +49,16 @@ func (e *evaluation) prob(x *sema.Prob) (*numbers, error) {
 	if err != nil {
 		return nil, err
 	}
-	return e.path(x.Path, dir)
+	return asProbability(e.path(x.Path, dir))
+}
+
+// asProbability says that values are probabilities, of which solve knows
+// whether they are 0 or 1.
+func asProbability(v *numbers, err error) (*numbers, error) {
+	if err == nil {
+		v.prob = true
+	}
+	return v, err
 }
 
 // path returns the extremal probability of a path formula.
@@ -141,19 +150,8 @@ func (e *evaluation) bounded(v *solve.Values, err error) (*numbers, error) {
 		return nil, err
 	}
 	e.take(v.Scheduler, v.Steps)
-	if !v.Converged {
-		e.warn("an iteration was given up after its limit of sweeps; the bounds hold but are wide")
-	}
+	e.gaveUp = e.gaveUp || !v.Converged
 	return bounded(v), nil
-}
-
-func (e *evaluation) warn(text string) {
-	for _, w := range e.warnings {
-		if w == text {
-			return
-		}
-	}
-	e.warnings = append(e.warnings, text)
 }
 
 // temporal rewrites an operator to U: F b = true U b, G b = !(true U !b),
@@ -176,6 +174,9 @@ func (e *evaluation) temporal(x *sema.Temporal, dir solve.Direction) (*numbers, 
 	}
 	if x.Op == syntax.WeakUntil && x.Bound != nil && x.Bound.Low != nil {
 		return nil, e.unsupported(x, "found a weak until (W) with a lower bound, which has no agreed meaning")
+	}
+	if x.Bound != nil && e.kind() == sparse.CTMC {
+		return e.timedUntil(x, left, right, negated)
 	}
 	v, err := e.until(x, left, right, dir)
 	if err != nil || !negated {
@@ -204,8 +205,6 @@ func (e *evaluation) until(x *sema.Temporal, left, right *sparse.Set, dir solve.
 		return e.exactly(solve.ExactUntil(e.ctx, e.graph, left, right, dir, e.opts))
 	case x.Bound == nil:
 		return e.bounded(solve.Until(e.ctx, e.graph, left, right, dir, e.opts))
-	case e.kind() == sparse.CTMC:
-		return e.timedUntil(x, left, right)
 	}
 	steps, err := e.steps(x)
 	if err != nil {
@@ -264,37 +263,8 @@ func (e *evaluation) stepCount(x sema.Expr, operator string) (int, error) {
 	if x.Type() != sema.Int {
 		return 0, e.refuse(result.TypeError, x.Pos(), "time bound of the %s operator is a %s, want an int for a %s", operator, x.Type(), e.p.Program.Type)
 	}
-	v, err := sema.Eval(x, nil)
-	return int(v.Int), err
-}
-
-// timedUntil is until with a bound in a CTMC.
-func (e *evaluation) timedUntil(x *sema.Temporal, left, right *sparse.Set) (*numbers, error) {
-	bound := solve.Interval{To: math.Inf(1)}
-	if b := x.Bound.Low; b != nil {
-		v, err := sema.Eval(b, nil)
-		if err != nil {
-			return nil, err
-		}
-		if bound.From = v.Float; !(bound.From >= 0) {
-			return nil, e.refuse(result.TypeError, b.Pos(), "lower bound %v of the %s operator is negative", v.Float, x.Op)
-		}
-	}
-	if b := x.Bound.High; b != nil {
-		v, err := sema.Eval(b, nil)
-		switch bound.To = v.Float; {
-		case err != nil:
-			return nil, err
-		case !(bound.To >= 0) || bound.To == 0 && x.Bound.HighStrict:
-			return nil, e.refuse(result.TypeError, b.Pos(), "upper bound %s%v of the %s operator holds at no time", strict(x.Bound.HighStrict), v.Float, x.Op)
-		case bound.To < bound.From:
-			return nil, e.refuse(result.TypeError, b.Pos(), "bounds [%v,%v] of the %s operator are empty", bound.From, bound.To, x.Op)
-		}
-	}
-	if e.exact {
-		return nil, &inexact{x.Pos(), "a probability within a time bound of a CTMC has no fraction"}
-	}
-	return e.bounded(solve.TimedUntil(e.ctx, e.graph, left, right, bound, e.opts))
+	v, _, err := sema.EvalExact(x, nil)
+	return int(v.Int), e.placed(err)
 }
 
 // steady returns the value of an S operator.
@@ -306,12 +276,10 @@ func (e *evaluation) steady(x *sema.Steady) (*numbers, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &sparse.Reward{State: make([]float64, set.Len()), StateRat: make([]*big.Rat, set.Len())}
-	one := big.NewRat(1, 1)
-	for s := range set.All() {
-		r.State[s], r.StateRat[s] = 1, one
+	if e.exact {
+		return e.exactly(solve.ExactSteadyState(e.ctx, e.graph, set, e.opts))
 	}
-	return e.longRun(r)
+	return asProbability(e.bounded(solve.SteadyState(e.ctx, e.graph, set, e.opts)))
 }
 
 func (e *evaluation) longRun(r *sparse.Reward) (*numbers, error) {

@@ -1,8 +1,6 @@
 package check
 
 import (
-	"math"
-
 	"tilecheck/native/explicit/solve"
 	"tilecheck/native/explicit/sparse"
 	"tilecheck/prism/sema"
@@ -94,22 +92,4 @@ func (e *evaluation) stepReward(p *sema.RewardPath, r *sparse.Reward, steps int,
 		return e.exactly(solve.ExactCumulReward(e.ctx, e.graph, r, steps, dir, e.opts))
 	}
 	return e.bounded(solve.CumulReward(e.ctx, e.graph, r, steps, dir, e.opts))
-}
-
-// timedReward is the value of C<=t or I=t in a CTMC.
-func (e *evaluation) timedReward(p *sema.RewardPath, r *sparse.Reward) (*numbers, error) {
-	v, err := sema.Eval(p.Bound, nil)
-	if err != nil {
-		return nil, err
-	}
-	if t := v.Float; !(t >= 0) || math.IsInf(t, 1) {
-		return nil, e.refuse(result.TypeError, p.Bound.Pos(), "time bound %v of the %s operator, want a finite number of at least 0", t, rewardLetter(p))
-	}
-	if e.exact {
-		return nil, &inexact{p.Pos(), "a reward within a time bound of a CTMC has no fraction"}
-	}
-	if p.Kind == syntax.Instantaneous {
-		return e.bounded(solve.TimedInstantReward(e.ctx, e.graph, r, v.Float, e.opts))
-	}
-	return e.bounded(solve.TimedCumulReward(e.ctx, e.graph, r, v.Float, e.opts))
 }

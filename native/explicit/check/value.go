@@ -27,10 +27,13 @@ func (t truth) iff(u truth) truth { return t.and(u).or(t.not().and(u.not())) }
 func (t truth) open() *sparse.Set { return t.yes.Union(t.no).Complement() }
 
 // number is a numeric value in one state: between lo and hi, and exactly rat if
-// that is not nil. Both ends of a value that is not a number are NaN.
+// that is not nil. Both ends of a value that is not a number are NaN, those of an
+// infinite one are both infinite: where only one is, no bound is known.
 type number struct {
 	lo, hi float64
 	rat    *big.Rat
+	// above says that the value is not lo, below that it is not hi.
+	above, below bool
 }
 
 func point(x float64) number { return number{lo: x, hi: x} }
@@ -62,7 +65,17 @@ func around(r *big.Rat) (lo, hi float64) {
 }
 
 // isPoint reports whether the value is known as a double.
-func (x number) isPoint() bool { return x.lo == x.hi || x.lo != x.lo }
+func (x number) isPoint() bool { return x.lo == x.hi || x.isNaN() }
+
+func (x number) isNaN() bool { return x.lo != x.lo }
+
+// infinite reports whether the value itself is.
+func (x number) infinite() bool { return x.lo == x.hi && math.IsInf(x.lo, 0) }
+
+// over and under report whether the value is known not to be lo or hi.
+func (x number) over() bool { return x.above || math.IsInf(x.lo, -1) && !x.isPoint() }
+
+func (x number) under() bool { return x.below || math.IsInf(x.hi, 1) && !x.isPoint() }
 
 // numbers is a numeric formula's value in every state. rat is nil unless the
 // values are exact; an entry that is nil then is infinite or not a number.
@@ -70,6 +83,11 @@ type numbers struct {
 	lo, hi []float64
 	rat    []*big.Rat
 	acc    result.Accuracy
+	// prob says that the values are probabilities, and points where they are 0 or 1.
+	prob bool
+	// open has, for each value, whether it is above lo and below hi; nil where
+	// nothing is known.
+	open [][2]bool
 }
 
 func newNumbers(n int, acc result.Accuracy) *numbers {
@@ -78,6 +96,12 @@ func newNumbers(n int, acc result.Accuracy) *numbers {
 
 func (v *numbers) at(s int) number {
 	x := number{lo: v.lo[s], hi: v.hi[s]}
+	if v.prob && x.lo < x.hi {
+		x.above, x.below = x.lo == 0, x.hi == 1
+	}
+	if v.open != nil {
+		x.above, x.below = v.open[s][0], v.open[s][1]
+	}
 	if v.rat != nil {
 		x.rat = v.rat[s]
 	}
@@ -86,6 +110,12 @@ func (v *numbers) at(s int) number {
 
 func (v *numbers) put(s int, x number) {
 	v.lo[s], v.hi[s] = x.lo, x.hi
+	if v.open == nil && (x.above || x.below) {
+		v.open = make([][2]bool, len(v.lo))
+	}
+	if v.open != nil {
+		v.open[s] = [2]bool{x.above, x.below}
+	}
 	if v.rat != nil {
 		v.rat[s] = x.rat
 	}

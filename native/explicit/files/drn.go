@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"math/big"
 	"slices"
 	"strings"
@@ -20,7 +21,8 @@ import (
 // Options says how many. In a Markov chain, whose states have one row,
 // transitions with the same target are added up, an action is written if all
 // have it, and the reward of the row is the mean of those of its transitions; in a CTMC it is
-// the mean per jump. Names that the format has no way to write are refused.
+// the mean per jump. Labels that hold in no state are in a comment, which ReadDRN
+// knows. Names that the format has no way to write are refused.
 //
 // Source: Storm's DirectEncodingExporter and DirectEncodingParser.
 func (w *Writer) DRN(ctx context.Context, out io.Writer) error {
@@ -76,7 +78,7 @@ func (w *Writer) rewards(ctx context.Context) ([]*drnReward, error) {
 // writableNames refuses names that would be read back as something else.
 func (w *Writer) writableNames(labels []sparse.Label, rewards []*drnReward) error {
 	for _, l := range labels {
-		if l.Name == "" || strings.ContainsAny(l.Name, "\"\n\r\t[]") {
+		if l.Name == "" || strings.ContainsAny(l.Name, "\"\n\r\t[]") || l.Name[0] == '!' {
 			return fmt.Errorf("label %q cannot be written in the DRN format", l.Name)
 		}
 	}
@@ -114,9 +116,26 @@ func (p *drnPrinter) preamble() {
 	}
 	if !p.opts.NoHeaders {
 		p.lines("// Exported by tilecheck", "// Original model type: "+kind)
+		p.nowhere()
 	}
 	p.lines("@type: "+kind, "@value_type: "+value, "@parameters", "", "@reward_models", strings.Join(names, " "))
 	p.lines("@nr_states", fmt.Sprint(p.model.NumStates()), "@nr_choices", fmt.Sprint(p.model.NumChoices()), "@model")
+}
+
+// emptyLabels begins a comment with the labels that hold in no state, for which
+// the format has no place.
+const emptyLabels = "// Labels of no state:"
+
+func (p *drnPrinter) nowhere() {
+	line := ""
+	for _, l := range p.labels {
+		if l.States.Empty() && l.Name != "init" && l.Name != "deadlock" {
+			line += ` "` + l.Name + `"`
+		}
+	}
+	if line != "" {
+		p.lines(emptyLabels + line)
+	}
 }
 
 func (p *drnPrinter) state(k, i int) error {
@@ -225,6 +244,14 @@ func (p *drnPrinter) choiceReward(r *drnReward, i, c int) number {
 	rate := p.exitRate(i)
 	if x.r != nil {
 		return number{r: new(big.Rat).Quo(x.r, rate.r)}
+	}
+	if math.IsInf(x.f, 0) && r.each.Values != nil { // per time it overflows
+		x.f = 0
+		lo, hi := p.model.Row(c)
+		for t := lo; t < hi; t++ {
+			x.f += p.model.Prob(t) / rate.f * r.each.Values[t]
+		}
+		return x
 	}
 	return number{f: x.f / rate.f}
 }

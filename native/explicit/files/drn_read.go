@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"tilecheck/native/explicit"
@@ -62,6 +63,7 @@ type drnFile struct {
 	earned  []number      // rewards of the action
 
 	order  []string // labels in order of appearance
+	empty  []string // labels that are said to hold in no state
 	labels map[string]*sparse.Set
 
 	stateRewards []*column
@@ -75,6 +77,8 @@ func (d *drnFile) preamble() bool {
 		text := string(d.l.text)
 		key, value, _ := strings.Cut(text, ":")
 		switch {
+		case strings.HasPrefix(text, emptyLabels):
+			d.emptyLabels(strings.TrimPrefix(text, emptyLabels))
 		case strings.TrimSpace(text) == "" || strings.HasPrefix(text, "//"):
 		case key == "@type":
 			d.readType(strings.TrimSpace(value))
@@ -93,6 +97,15 @@ func (d *drnFile) preamble() bool {
 		d.l.failEnd("found the end of the file, wanted @model")
 	}
 	return false
+}
+
+// emptyLabels reads the names of labels that hold in no state.
+func (d *drnFile) emptyLabels(text string) {
+	for i, name := range strings.Split(text, `"`) {
+		if i%2 == 1 && name != "" && name != "init" && name != "deadlock" {
+			d.empty = append(d.empty, name)
+		}
+	}
 }
 
 func (d *drnFile) readType(name string) {
@@ -479,7 +492,13 @@ func (d *drnFile) finish() (*explicit.Space, error) {
 
 // sets returns the labels. A model without init starts in its first state.
 func (d *drnFile) sets() (declared, error) {
-	l := labFile{lines: d.lines, names: d.order}
+	l := labFile{lines: d.lines}
+	for _, name := range d.empty {
+		if !slices.Contains(d.order, name) {
+			d.order, d.labels[name] = append(d.order, name), sparse.NewSet(d.states)
+		}
+	}
+	l.names = d.order
 	for _, name := range d.order {
 		l.sets = append(l.sets, d.labels[name])
 	}

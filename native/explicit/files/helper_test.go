@@ -75,6 +75,9 @@ func writeAll(t *testing.T, s *explicit.Space, opts files.Options) map[string]st
 	write("out.lab", w.Labels)
 	write("out.dot", w.DOT)
 	write("out.drn", w.DRN)
+	if !opts.NoHeaders && opts.Format == files.Plain && !opts.Symbolic {
+		write("out.pexp", w.Combined)
+	}
 	n := len(s.Program().Rewards)
 	for i := range n {
 		number := ""

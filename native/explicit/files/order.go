@@ -43,8 +43,9 @@ func (w *Writer) merged() bool {
 	return !w.nondeterministic() && (w.opts.NoActions || w.opts.Format != Plain && !w.opts.Symbolic)
 }
 
-// earnings lists the rewards of the transitions of a choice that are not zero.
-// PRISM's symbolic engines have one per target.
+// earnings lists the rewards of the transitions of a choice that are not zero,
+// and with Options.Zeros those that are where the others would not say which
+// transitions they are of. PRISM's symbolic engines have one per target.
 func (w *Writer) earnings(dst []step, c int, earned func(c, t int) number) []step {
 	merged := w.merged() || w.opts.Symbolic && !w.nondeterministic()
 	dst = dst[:0]
@@ -58,12 +59,42 @@ func (w *Writer) earnings(dst []step, c int, earned func(c, t int) number) []ste
 		for merged && n < len(row) && w.byTarget(row[0], row[n]) == 0 {
 			n++
 		}
-		if x := w.mean(row[:n], func(t int) number { return earned(c, t) }); !x.zero() {
+		if x := w.mean(row[:n], func(t int) number { return earned(c, t) }); !x.zero() || !merged && w.unclear(row[0], c, earned) {
 			dst = append(dst, step{target: int(w.numbers[w.model.Target[row[0]]]), x: x})
 		}
 		row = row[n:]
 	}
 	return dst
+}
+
+// unclear reports whether it matters which of the transitions of a Markov chain
+// with the target of t, which only actions tell apart, are those that earn
+// nothing: lines of .trew files have no actions.
+func (w *Writer) unclear(t, c int, earned func(c, t int) number) bool {
+	if !w.opts.Zeros || w.nondeterministic() || w.opts.Format != Plain {
+		return false
+	}
+	lo, hi := w.model.Row(c)
+	var parallel []int
+	earning := 0
+	for u := lo; u < hi; u++ {
+		if w.model.Target[u] == w.model.Target[t] {
+			parallel = append(parallel, u)
+			if x := earned(c, u); !x.zero() {
+				earning++
+			}
+		}
+	}
+	return earning > 0 && earning < len(parallel) && !interchangeable(w.model, parallel)
+}
+
+// interchangeable reports whether transitions have one weight, so that no value
+// depends on which of them earns what.
+func interchangeable(m *sparse.Model, transitions []int) bool {
+	first := transitions[0]
+	return !slices.ContainsFunc(transitions, func(t int) bool {
+		return m.Prob(t) != m.Prob(first) || m.Exact() && m.Rat(t).Cmp(m.Rat(first)) != 0
+	})
 }
 
 // mean returns the mean of the values of transitions by their weights.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"tilecheck/internal/needs"
 	"tilecheck/modelgen"
 	"tilecheck/native/explicit"
 	"tilecheck/native/explicit/files"
@@ -22,10 +23,7 @@ const corpus = "../../../testdata/conformance"
 //
 //	TILECHECK_PRISM=/path/to/bin/prism go test ./native/explicit/files -run TestPRISM -timeout 60m
 func TestPRISM(t *testing.T) {
-	prism := os.Getenv("TILECHECK_PRISM")
-	if prism == "" {
-		t.Skip("TILECHECK_PRISM does not name PRISM's launcher")
-	}
+	prism := needs.PRISM(t)
 	own, err := filepath.Glob("testdata/models/*.prism")
 	if err != nil {
 		t.Fatal(err)

@@ -234,10 +234,11 @@ func (t *trewFile) transition(c, s, target int) int {
 	return t.group[0]
 }
 
-// endGroup refuses rewards of which nobody knows which transition they are of.
+// endGroup refuses rewards of which nobody knows which transition they are of,
+// if it matters.
 func (t *trewFile) endGroup() {
-	if t.pending > 0 && t.pending < len(t.group) {
-		t.fail(0, "found %d rewards of going from state %d to %d before here, wanted %d: there are so many transitions, with different actions", t.pending, t.state, t.target, len(t.group))
+	if t.pending > 0 && t.pending < len(t.group) && !interchangeable(t.model, t.group) {
+		t.fail(0, "found %d rewards of going from state %d to %d before here, wanted %d, zeros included: there are so many transitions, with different actions and probabilities", t.pending, t.state, t.target, len(t.group))
 	}
 	t.pending = -1
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"tilecheck/internal/needs"
 	"tilecheck/native/explicit/check"
 )
 
@@ -76,10 +77,7 @@ var targets = []string{
 
 // TestPRISM compares with the files that PRISM writes now.
 func TestPRISM(t *testing.T) {
-	prism := os.Getenv("TILECHECK_PRISM")
-	if prism == "" {
-		t.Skip("TILECHECK_PRISM does not name PRISM's launcher")
-	}
+	prism := needs.PRISM(t)
 	dir := t.TempDir()
 	if err := os.WriteFile(dir+"/m.prism", []byte(walk), 0o600); err != nil {
 		t.Fatal(err)

@@ -85,7 +85,7 @@ func BenchmarkTransient(b *testing.B) {
 	g := sparse.NewGraph(m)
 	all, goal := sparse.FullSet(n), sparse.SetOf(n, 30)
 	for b.Loop() {
-		if _, err := solve.TimedUntil(b.Context(), g, all, goal, solve.Interval{To: 100}, solve.Options{}); err != nil {
+		if _, err := solve.TimedUntil(b.Context(), g, all, goal, solve.Interval{From: at(0), To: at(100)}, solve.Options{}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -52,7 +52,7 @@ const negligible = 1e-3
 // not known of them comes into the solution in proportion, where the greatest
 // relative width of any would have to be assumed otherwise.
 func (d *direct) ends(mt *meter, x []float64) (low, high []float64, err error) {
-	if d.l.inherited == 0 {
+	if d.l.inherited == 0 && !d.l.vague {
 		return x, x, nil
 	}
 	d.guess = x
@@ -159,6 +159,9 @@ func (l *local) certify(chosen []uint32, x []float64, e float64) bool {
 // most, as there are steps until the component is left: that number is itself
 // a solution, which what is lost does not put off if it is not too large.
 func (d *direct) sure(x []float64) bool {
+	if d.l.vague {
+		return false
+	}
 	steps := d.substitute(func(int) float64 { return 1 })
 	return moderate(x) && steps != nil && slices.Max(steps) <= 0x1p200
 }

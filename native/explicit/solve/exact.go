@@ -144,7 +144,7 @@ func (y *exactSystem) solve(ctx context.Context, opts Options, zeroRewardEnds bo
 			return nil, err
 		}
 		mt.progress.Done += len(members)
-		if err := mt.did(100 * len(members)); err != nil {
+		if err := mt.did(len(members) * (100 + effort(y.value[members[0]]))); err != nil {
 			return nil, err
 		}
 	}
@@ -184,6 +184,16 @@ func (y *exactSystem) component(members []uint32, ws *workspace, mt *meter) erro
 	}
 	ws.forget(members)
 	return nil
+}
+
+// effort estimates the operations that bring a fraction to lowest terms, which takes
+// most of the time where fractions are long.
+func effort(x *big.Rat) int {
+	if x == nil {
+		return 0
+	}
+	words := (x.Num().BitLen() + x.Denom().BitLen()) / 64
+	return words * words
 }
 
 // single solves the equation of a component of one state.

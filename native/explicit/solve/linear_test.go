@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 
 	"tilecheck/native/explicit/solve"
 )
@@ -146,4 +147,29 @@ func cramer(table [][]int64, vars []int) []*big.Rat {
 		out = append(out, big.NewRat(det(cols), d))
 	}
 	return out
+}
+
+// TestLinearProgramLarge ends soon after the context does, whatever the fractions
+// have grown to by then.
+func TestLinearProgramLarge(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 4))
+	big64 := func() *big.Rat { return big.NewRat(rng.Int64(), 1+rng.Int64()) }
+	p := &solve.LinearProgram{}
+	for range 300 {
+		p.Gain = append(p.Gain, big64())
+	}
+	for range 150 {
+		var row []solve.Term
+		for j := range p.Gain {
+			row = append(row, solve.Term{Var: j, Coeff: big64()})
+		}
+		p.Rows, p.Right = append(p.Rows, row), append(p.Right, big64())
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	begin := time.Now()
+	_, err := p.Maximize(ctx)
+	if took := time.Since(begin); !errors.Is(err, context.DeadlineExceeded) || took > 5*time.Second {
+		t.Errorf("%v after %v", err, took)
+	}
 }

@@ -24,8 +24,10 @@ type local struct {
 	exit   []float64 // weight of each choice that leaves the component; with its terms' weights, 1
 	err    []float64 // relative error of evaluating each choice
 	origin []uint32  // the model's choice
-	// inherited is the greatest relative width of a constant.
+	// inherited is the greatest relative width of a constant, but for those so
+	// close to the floor that little can be said of them, of which vague tells.
 	inherited float64
+	vague     bool
 
 	lower, upper []float64
 	how          []uint32 // choice of each unknown that attains a value within the bounds; nil when not asked for

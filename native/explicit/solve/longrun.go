@@ -18,8 +18,37 @@ var ErrNondeterministic = errors.New("long-run averages of an MDP are not suppor
 // of time of a CTMC, in the long run. With rewards that are one in some states
 // and zero in the others it is the long-run probability of these states.
 //
-// Source: PRISM's R[S] and S.
+// Source: PRISM's R[S].
 func LongRun(ctx context.Context, g *sparse.Graph, r *sparse.Reward, opts Options) (*Values, error) {
+	return longRun(ctx, g, r, nil, opts)
+}
+
+// SteadyState returns bounds on the long-run probability of being in a set of
+// states, of a DTMC or CTMC.
+//
+// Source: PRISM's S.
+func SteadyState(ctx context.Context, g *sparse.Graph, set *sparse.Set, opts Options) (*Values, error) {
+	return longRun(ctx, g, membership(set), set, opts)
+}
+
+// ExactSteadyState is SteadyState in rational arithmetic.
+func ExactSteadyState(ctx context.Context, g *sparse.Graph, set *sparse.Set, opts Options) (*Exact, error) {
+	return ExactLongRun(ctx, g, membership(set), opts)
+}
+
+// membership is a reward of 1 in each state of a set.
+func membership(set *sparse.Set) *sparse.Reward {
+	r := &sparse.Reward{State: make([]float64, set.Len()), StateRat: make([]*big.Rat, set.Len())}
+	one := big.NewRat(1, 1)
+	for s := range set.All() {
+		r.State[s], r.StateRat[s] = 1, one
+	}
+	return r
+}
+
+// longRun is LongRun; set has the states with a reward of 1 if no others have
+// one, and is nil otherwise.
+func longRun(ctx context.Context, g *sparse.Graph, r *sparse.Reward, set *sparse.Set, opts Options) (*Values, error) {
 	if g.First != nil {
 		return nil, ErrNondeterministic
 	}
@@ -34,7 +63,7 @@ func LongRun(ctx context.Context, g *sparse.Graph, r *sparse.Reward, opts Option
 	a := newAverager(ctx, g, r, opts)
 	for _, i := range bottom {
 		members := comps.Members(i)
-		lo, hi, ok, err := a.average(members)
+		lo, hi, ok, err := a.share(members, set)
 		if err != nil {
 			return nil, err
 		}
@@ -45,8 +74,34 @@ func LongRun(ctx context.Context, g *sparse.Graph, r *sparse.Reward, opts Option
 		}
 	}
 	v.Sweeps = a.mt.progress.Sweeps
-	y := &system{g: g, open: closed.Complement(), round: a.y.round, v: v}
+	y := &system{g: g, open: closed.Complement(), round: a.y.round, v: v, prob: set != nil}
+	if set != nil {
+		zero, one := v.certain(g, y.open, closed)
+		v.set(one, 1)
+		y.open = y.open.Minus(zero).Minus(one)
+	}
 	return v, y.solve(ctx, opts, false)
+}
+
+// share is average. Of a set of states it is known where it is all or nothing.
+func (a *averager) share(members []uint32, set *sparse.Set) (lo, hi float64, ok bool, err error) {
+	in := 0
+	for _, s := range members {
+		if set != nil && set.Has(int(s)) {
+			in++
+		}
+	}
+	switch {
+	case set != nil && in == 0:
+		return 0, 0, true, nil
+	case in == len(members):
+		return 1, 1, true, nil
+	}
+	lo, hi, ok, err = a.average(members)
+	if set != nil {
+		lo, hi = min(lo, 1), min(hi, 1)
+	}
+	return lo, hi, ok, err
 }
 
 // ExactLongRun is LongRun in rational arithmetic.
@@ -196,8 +251,13 @@ func (a *averager) iterate(members []uint32, exit float64, work, sweeps int) (lo
 	lo, hi = 0, math.Inf(1)
 	for range sweeps {
 		l, h := a.gains(members)
-		lo, hi = max(lo, l), min(hi, h)
+		if l <= h { // neither is NaN
+			lo, hi = max(lo, l), min(hi, h)
+		}
 		if a.narrow(lo, hi) {
+			return lo, hi, nil
+		}
+		if math.IsInf(h, 1) || h != h { // nothing more is to be had from this
 			return lo, hi, nil
 		}
 		// Steps that stay sometimes: no period keeps h from converging.

@@ -2,6 +2,8 @@ package solve
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"tilecheck/native/explicit/sparse"
 )
@@ -24,6 +26,9 @@ type Options struct {
 	// MaxSweeps limits the sweeps over one component; 0 is a million. A
 	// component that needs more keeps the bounds reached.
 	MaxSweeps int
+	// MaxWork limits the operations of a solution, roughly; 0 is no limit. One that
+	// needs more is ErrWork.
+	MaxWork int
 	// Classic stops an iteration when a sweep changes no value by more than
 	// Epsilon, relatively, as other tools do by default; then that is 1e-6
 	// unless set. The values are from below and may be far off.
@@ -39,6 +44,9 @@ type Progress struct {
 	Done, Total int   // states solved, or steps taken, of how many
 	Sweeps      int64 // sweeps over components so far
 }
+
+// ErrWork says that a solution takes more work than Options.MaxWork.
+var ErrWork = errors.New("the solution takes too long")
 
 // DefaultEpsilon is the Epsilon of Options that have none, unless Classic is set.
 const DefaultEpsilon = 1e-8
@@ -64,6 +72,7 @@ func (o Options) maxSweeps() int {
 // infinite value has both bounds infinite. The truth is that of every model
 // whose weights and rewards are within sparse.Model.Err of the given ones and
 // whose probabilities sum to one; rounding in the computation is accounted for.
+// The bounds of a probability are between 0 and 1, and equal where it is 0 or 1.
 type Values struct {
 	Lower, Upper []float64
 	// Converged is false when a component was given up before its interval
@@ -111,18 +120,36 @@ func (v *Values) set(states *sparse.Set, x float64) {
 	}
 }
 
+// certain returns the states from which everything that can be reached through
+// open states is worth nothing, or 1, of the states that count: so are they, on
+// average.
+func (v *Values) certain(g *sparse.Graph, open, count *sparse.Set) (zero, one *sparse.Set) {
+	some, less := sparse.NewSet(g.NumStates()), sparse.NewSet(g.NumStates())
+	for s := range count.All() {
+		if v.Upper[s] > 0 {
+			some.Add(s)
+		}
+		if v.Lower[s] != 1 || v.Upper[s] != 1 {
+			less.Add(s)
+		}
+	}
+	return g.ExistsUntil(open, some).Complement(), g.ExistsUntil(open, less).Complement()
+}
+
 // meter polls the context and reports progress, every so much work.
 type meter struct {
 	ctx      context.Context
 	report   func(Progress)
 	progress Progress
 	work     int
+	total    int // before work
+	limit    int
 }
 
 const workPerPoll = 1 << 18
 
 func newMeter(ctx context.Context, opts Options, total int) *meter {
-	return &meter{ctx: ctx, report: opts.Progress, progress: Progress{Total: total}}
+	return &meter{ctx: ctx, report: opts.Progress, progress: Progress{Total: total}, limit: opts.MaxWork}
 }
 
 // did notes work, in transitions looked at, and returns the context's error.
@@ -130,9 +157,16 @@ func (t *meter) did(work int) error {
 	if t.work += work; t.work < workPerPoll {
 		return nil
 	}
+	t.total += t.work
 	t.work = 0
+	if t.limit > 0 && t.total > t.limit {
+		return ErrWork
+	}
 	if t.report != nil {
 		t.report(t.progress)
 	}
-	return t.ctx.Err()
+	if why := t.ctx.Err(); why != nil {
+		return fmt.Errorf("%w with %d of %d states solved or steps taken, after %d sweeps", why, t.progress.Done, t.progress.Total, t.progress.Sweeps)
+	}
+	return nil
 }

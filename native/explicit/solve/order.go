@@ -196,7 +196,7 @@ func (y *system) localRow(l *local, s, c int, ws *workspace) {
 	home := ws.number[s]
 	start := len(l.col)
 	gain := y.gain(s, c)
-	lo, hi, sum, exit := gain, gain, 0.0, 0.0
+	lo, hi, sum, exit, most := gain, gain, 0.0, 0.0, gain
 	first, end := y.g.Row(c)
 	returns := y.g.Kind == sparse.CTMC
 	for i := first; i < end; i++ {
@@ -210,6 +210,7 @@ func (y *system) localRow(l *local, s, c int, ws *workspace) {
 		default:
 			lo += w * y.v.Lower[t]
 			hi += w * y.v.Upper[t]
+			most = max(most, y.v.Upper[t])
 			exit += w
 		}
 		sum += w
@@ -218,12 +219,14 @@ func (y *system) localRow(l *local, s, c int, ws *workspace) {
 		return
 	}
 	if returns {
-		lo, hi, exit = lo/sum, hi/sum, exit/sum
+		lo, hi = y.round.quotient(lo, hi, sum)
+		exit /= sum
 		for i := start; i < len(l.weight); i++ {
-			l.weight[i] /= sum
+			// What underflows matters less than the floor, but it is not zero.
+			l.weight[i] = max(l.weight[i]/sum, 0x1p-1022)
 		}
 	}
-	if hi > 0 {
+	if most > 0 { // even where its products underflow
 		hi = max(hi, y.round.floor)
 	}
 	// This sum, the division by the other one, and the sums of the sweeps.
@@ -236,6 +239,8 @@ func (y *system) localRow(l *local, s, c int, ws *workspace) {
 		l.inherited = math.Inf(1)
 	case hi > y.round.faint():
 		l.inherited = max(l.inherited, (hi-lo)/hi)
+	case hi > lo:
+		l.vague = true
 	}
 }
 

@@ -1,9 +1,17 @@
 package solve
 
+import "context"
+
 // truncation bounds the Poisson probability of what poisson leaves out,
 // relative to what it keeps. It is far below the rounding errors, so that small
 // probabilities are relatively accurate, too.
 const truncation = 0x1p-66
+
+// fineTruncation is the same where values themselves may be as small.
+const fineTruncation = 0x1p-900
+
+// leastRest is what bounds of the rest are at least, so that they have all their digits.
+const leastRest = 0x1p-1000
 
 // poisson holds the probabilities of a Poisson distribution around its mode:
 // weight[i] is that of first+i.
@@ -22,16 +30,22 @@ type poisson struct {
 
 // newPoisson computes the probabilities by their recurrence from the mode, where
 // the weight is set to one, and scales them by their sum. It goes on until the
-// geometric series that bounds the rest is below the truncation.
+// geometric series that bounds the rest is below cut.
 //
 // Source: Fox and Glynn, Computing Poisson probabilities (CACM 1988), the
 // weighter; its finder, whose bounds Jansen (2011) corrects, is replaced by the
 // geometric bounds, which are sharper and need no normal approximation.
-func newPoisson(mean, meanErr float64) *poisson {
+func newPoisson(ctx context.Context, mean, meanErr, cut float64) (*poisson, error) {
 	p := &poisson{mean: mean}
 	mode := int(mean)
-	below, low := tail(mean, mode, -1)
-	above, high := tail(mean, mode, +1)
+	below, low, err := tail(ctx, mean, mode, -1, cut)
+	if err != nil {
+		return nil, err
+	}
+	above, high, err := tail(ctx, mean, mode, +1, cut)
+	if err != nil {
+		return nil, err
+	}
 	p.first = mode - len(below)
 	for i := range below {
 		p.weight = append(p.weight, below[len(below)-1-i])
@@ -52,20 +66,20 @@ func newPoisson(mean, meanErr float64) *poisson {
 	for i := range p.weight {
 		p.weight[i] /= sum
 	}
-	p.rest = 1.01 * (low + high) / sum
+	p.rest = max(1.01*(low+high)/sum, leastRest)
 	last := float64(p.first + len(p.weight) - 1)
 	ratio := mean / (last + 1)
-	p.excess = 1.01 * p.weight[len(p.weight)-1] * ratio / ((1 - ratio) * (1 - ratio))
+	p.excess = max(1.01*p.weight[len(p.weight)-1]*ratio/((1-ratio)*(1-ratio)), leastRest)
 	// Each step of the recurrence rounds twice. The derivative of the logarithm
 	// of the weight of k by that of the mean is k - mean.
 	steps := float64(max(len(below), len(above)) + 1)
 	p.err = 1.05 * (unit*(2*steps+float64(len(p.weight))+2) + meanErr*(steps+1) + p.rest)
-	return p
+	return p, nil
 }
 
 // tail returns the weights beyond the mode in one direction, relative to the
 // mode's, and a bound of the sum of those that follow.
-func tail(mean float64, mode, step int) (weights []float64, rest float64) {
+func tail(ctx context.Context, mean float64, mode, step int, cut float64) (weights []float64, rest float64, err error) {
 	w, sum := 1.0, 1.0
 	for k := mode; ; k += step {
 		ratio := mean / float64(k+1) // of the weight of k+1 to that of k
@@ -73,13 +87,16 @@ func tail(mean float64, mode, step int) (weights []float64, rest float64) {
 			ratio = float64(k) / mean
 		}
 		if ratio < 1 {
-			if rest = w * ratio / (1 - ratio); rest <= truncation*sum {
-				return weights, rest
+			if rest = w * ratio / (1 - ratio); rest <= cut*sum {
+				return weights, rest, nil
 			}
 		}
 		w *= ratio
 		sum += w
 		weights = append(weights, w)
+		if len(weights)%workPerPoll == 0 && ctx.Err() != nil { // there are as many as the root of the mean
+			return nil, 0, ctx.Err()
+		}
 	}
 }
 

@@ -33,7 +33,10 @@ func exp(x float64) *big.Float {
 // sum of those left out with its bound.
 func TestPoisson(t *testing.T) {
 	for _, mean := range []float64{1e-9, 0.01, 0.5, 1, 2, 10, 24.999, 25, 400, 401.5, 12345.678} {
-		p := newPoisson(mean, 0)
+		p, err := newPoisson(t.Context(), mean, 0, truncation)
+		if err != nil {
+			t.Fatal(err)
+		}
 		kept, excess := new(big.Float), new(big.Float)
 		w := exp(mean)
 		for k := 0; k <= p.last()+400; k++ {
@@ -70,7 +73,10 @@ func TestPoisson(t *testing.T) {
 // TestPoissonBeyond compares with sums of the weights.
 func TestPoissonBeyond(t *testing.T) {
 	for _, mean := range []float64{0.3, 7, 1000} {
-		p := newPoisson(mean, 0)
+		p, err := newPoisson(t.Context(), mean, 0, truncation)
+		if err != nil {
+			t.Fatal(err)
+		}
 		beyond := p.beyond()
 		for i := range beyond {
 			k, want := p.first+i, 0.0

@@ -44,18 +44,31 @@ func (r rounding) row(n int) float64 {
 	return 1.05 * (float64(2*n+8)*unit + 2*r.err)
 }
 
-// down returns a lower bound of what was computed as x with relative error e.
+// down returns a lower bound of what was computed as x with relative error e. An
+// x that overflowed is the greatest double at least, before that error.
 func (r rounding) down(x, e float64) float64 {
-	if x -= x * e; x < r.floor {
+	x = min(x, math.MaxFloat64)
+	if x -= x * e; !(x >= r.floor) { // also where e is infinite
 		return 0
 	}
-	return min(x, math.MaxFloat64)
+	return x
 }
 
 // up returns an upper bound of what was computed as x with relative error e.
 func (r rounding) up(x, e float64) float64 {
-	if x += x * e; x < r.floor && x > 0 {
-		return r.floor
+	if x == 0 {
+		return 0
 	}
-	return x
+	return max(x+x*e, r.floor)
+}
+
+// quotient returns lo/sum and hi/sum for bounds that are sums of non-negative
+// products. An overflow is no lower bound of the quotient, and what underflows
+// is above zero still.
+func (r rounding) quotient(lo, hi, sum float64) (float64, float64) {
+	lo = min(lo, math.MaxFloat64) / sum
+	if hi > 0 {
+		hi = max(hi/sum, r.floor)
+	}
+	return lo, hi
 }

@@ -195,7 +195,7 @@ func (y *exactSystem) steps(ctx context.Context, opts Options, open *sparse.Set,
 			best := y.bestRat(s, func(int) bool { return true }, false)
 			next[s] = best.value
 			y.trace.note(s, best.choice)
-			if err := mt.did(1000); err != nil {
+			if err := mt.did(1000 + effort(best.value)); err != nil {
 				return nil, err
 			}
 		}

@@ -91,10 +91,10 @@ func (y *system) eval(s, c int) row {
 		return row{}
 	}
 	if returns || m.Kind == sparse.CTMC {
-		lo /= sum
-		if hi > 0 {
-			hi = max(hi/sum, y.round.floor)
-		}
+		lo, hi = y.round.quotient(lo, hi, sum)
+	}
+	if most > 0 { // even where its products underflow
+		hi = max(hi, y.round.floor)
 	}
 	e := y.round.row(end - first + 1)
 	lo, hi = y.round.down(lo, e), y.round.up(hi, e)

@@ -2,88 +2,133 @@ package solve
 
 import (
 	"context"
-	"errors"
 	"math"
 
 	"tilecheck/native/explicit/sparse"
 )
 
-// ErrTooManySteps says that a time bound is so long, compared with the rates,
-// that uniformisation would take more than 2^53 steps.
-var ErrTooManySteps = errors.New("the time bound is too long for the rates of the model")
-
-// Interval is a time bound: right holds at some time within it. To may be
-// infinite.
-type Interval struct{ From, To float64 }
-
 // TimedUntil returns bounds on the probability of `left U right` with a time
-// bound, in a CTMC. The times are taken as rounded once.
+// bound, in a CTMC.
 //
 // Source: Baier, Haverkort, Hermanns and Katoen, Model-checking algorithms for
 // continuous-time Markov chains (2003); uniformisation, Jensen (1953).
 func TimedUntil(ctx context.Context, g *sparse.Graph, left, right *sparse.Set, bound Interval, opts Options) (*Values, error) {
+	return timedUntil(ctx, g, left, right, bound, false, opts)
+}
+
+// NotTimedUntil returns bounds on the probability of the negation, which is
+// computed as it is: one minus that of the formula may have no digits.
+func NotTimedUntil(ctx context.Context, g *sparse.Graph, left, right *sparse.Set, bound Interval, opts Options) (*Values, error) {
+	return timedUntil(ctx, g, left, right, bound, true, opts)
+}
+
+func timedUntil(ctx context.Context, g *sparse.Graph, left, right *sparse.Set, bound Interval, negated bool, opts Options) (*Values, error) {
 	z := newUniform(g, nil, opts)
-	length := bound.To - bound.From
-	switch {
-	case math.IsInf(bound.To, 1):
-		v, err := Until(ctx, g, left, right, Max, opts)
-		if err != nil {
-			return nil, err
-		}
-		z.v = v
-	case length == 0:
-		z.v.set(right, 1)
-	default:
-		z.v.set(right, 1)
-		err := 2 * unit * (bound.To + bound.From) / length
-		if err := z.evolve(ctx, left.Minus(right), length, err); err != nil {
+	met, missed := 1.0, 0.0
+	if negated {
+		met, missed = missed, met
+	}
+	var err error
+	if bound.To.None() {
+		z.v, err = everUntil(ctx, g, left, right, negated, opts)
+	} else {
+		z.v.set(right.Complement(), missed)
+		z.v.set(right, met)
+		err = z.approach(ctx, left, right, bound.To.since(bound.From), negated)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if bound.From.High.Sign() > 0 {
+		z.v.set(left.Complement(), missed)
+		if err := z.evolve(ctx, left, bound.From); err != nil {
 			return nil, err
 		}
 	}
-	if bound.From > 0 {
-		z.v.set(left.Complement(), 0)
-		if err := z.evolve(ctx, left, bound.From, unit); err != nil {
-			return nil, err
-		}
-	}
-	z.v.set(g.ExistsUntil(left, right).Complement(), 0)
 	z.atMost(1)
 	return z.v, nil
 }
 
+// everUntil returns bounds on the probability of an until formula without an upper
+// bound, or of its negation: in the end a chain is where the formula holds, or can
+// hold no more.
+func everUntil(ctx context.Context, g *sparse.Graph, left, right *sparse.Set, negated bool, opts Options) (*Values, error) {
+	if negated {
+		left, right = right.Complement(), g.Prob0A(left, right)
+	}
+	opts.Scheduler = false
+	return Until(ctx, g, left, right, Max, opts)
+}
+
 // TimedInstantReward returns bounds on the expected state reward at a time.
-func TimedInstantReward(ctx context.Context, g *sparse.Graph, r *sparse.Reward, time float64, opts Options) (*Values, error) {
+func TimedInstantReward(ctx context.Context, g *sparse.Graph, r *sparse.Reward, time Time, opts Options) (*Values, error) {
 	z := newUniform(g, r, opts)
-	rewarded := sparse.NewSet(g.NumStates())
-	for s, x := range r.State {
-		z.v.Lower[s], z.v.Upper[s] = z.round.down(x, z.round.err), z.round.up(x, z.round.err)
-		if x > 0 {
-			rewarded.Add(s)
+	x, scale := scaled(r.State, nil, g.NumStates())
+	for s, whole := range r.State {
+		z.v.Lower[s], z.v.Upper[s] = z.round.down(x[s], z.round.err), z.round.up(x[s], z.round.err)
+		if whole > 0 {
+			z.v.Upper[s] = max(z.v.Upper[s], z.round.floor)
 		}
 	}
-	all := sparse.FullSet(g.NumStates())
-	err := z.evolve(ctx, all, time, unit)
-	z.v.set(g.ExistsUntil(all, rewarded).Complement(), 0)
-	return z.v, err
+	if err := z.evolve(ctx, sparse.FullSet(g.NumStates()), time); err != nil {
+		return nil, err
+	}
+	z.v.unscale(scale)
+	return z.v, nil
 }
 
 // TimedCumulReward returns bounds on the expected reward earned until a time.
-func TimedCumulReward(ctx context.Context, g *sparse.Graph, r *sparse.Reward, time float64, opts Options) (*Values, error) {
+func TimedCumulReward(ctx context.Context, g *sparse.Graph, r *sparse.Reward, time Time, opts Options) (*Values, error) {
 	z := newUniform(g, r, opts)
-	y := &system{g: g, reward: r}
-	x := make([]float64, g.NumStates())
-	rewarded := sparse.NewSet(g.NumStates())
-	for s := range x {
-		if x[s] = y.gain(s, s); x[s] > 0 {
+	n := g.NumStates()
+	rewarded := sparse.NewSet(n)
+	for s := range n {
+		if r.State != nil && r.State[s] > 0 || r.Choice != nil && r.Choice[s] > 0 {
 			rewarded.Add(s)
 		}
 	}
-	all := sparse.FullSet(g.NumStates())
+	x, scale := scaled(r.State, r.Choice, n)
 	if err := z.accumulate(ctx, x, time); err != nil {
 		return nil, err
 	}
-	z.v.set(g.ExistsUntil(all, rewarded).Complement(), 0)
+	z.v.unscale(scale)
+	z.v.set(g.ExistsUntil(sparse.FullSet(n), rewarded).Complement(), 0)
 	return z.v, nil
+}
+
+// scaled returns the sums of rewards times 2^scale, such that their products with
+// rates are doubles. What underflows is far below the floor.
+func scaled(state, choice []float64, n int) (x []float64, scale int) {
+	const great = 100
+	most := 0.0
+	for _, r := range state {
+		most = max(most, r)
+	}
+	for _, r := range choice {
+		most = max(most, r)
+	}
+	if most > 0x1p100 {
+		scale = great - math.Ilogb(most)
+	}
+	x = make([]float64, n)
+	for s, r := range state {
+		x[s] = math.Ldexp(r, scale)
+	}
+	for s, r := range choice {
+		x[s] += math.Ldexp(r, scale)
+	}
+	return x, scale
+}
+
+// unscale takes back a scale. No value is greater than an infinite bound.
+func (v *Values) unscale(scale int) {
+	if scale == 0 {
+		return
+	}
+	for s := range v.Lower {
+		v.Lower[s] = min(math.Ldexp(v.Lower[s], -scale), math.MaxFloat64)
+		v.Upper[s] = math.Ldexp(v.Upper[s], -scale)
+	}
 }
 
 // uniform is a CTMC seen as a DTMC whose steps come at the same rate in every state.
@@ -113,7 +158,7 @@ func (z *uniform) atMost(x float64) {
 // slack is how much faster the steps are than the fastest state, relatively:
 // then staying has at least this probability everywhere, and no cancellation
 // makes its relative error large.
-const slack = 0.02
+const slack = 0.05
 
 // prepare chooses the rate of the steps of the open states.
 func (z *uniform) prepare(open *sparse.Set) {
@@ -162,15 +207,17 @@ func (z *uniform) step(open *sparse.Set, x, out []float64, mt *meter) (bool, err
 
 // evolve replaces the values of the open states by what they are on average
 // after the given time, during which all other states keep theirs.
-func (z *uniform) evolve(ctx context.Context, open *sparse.Set, time, timeErr float64) error {
+func (z *uniform) evolve(ctx context.Context, open *sparse.Set, time Time) error {
 	z.prepare(open)
-	if time == 0 || z.rate == 0 {
+	if time.High.Sign() == 0 || z.rate == 0 {
 		return nil
 	}
-	p, err := z.poisson(time, timeErr)
+	p, err := z.poisson(ctx, time)
 	if err != nil {
 		return err
 	}
+	all := sparse.FullSet(z.g.NumStates())
+	zero, one := z.v.certain(z.g, open, all)
 	same := equalFloats(z.v.Lower, z.v.Upper)
 	up, err := z.average(ctx, open, z.v.Upper, p)
 	if err != nil {
@@ -186,12 +233,14 @@ func (z *uniform) evolve(ctx context.Context, open *sparse.Set, time, timeErr fl
 	for _, u := range z.v.Upper {
 		most = max(most, u)
 	}
-	rel := p.err + z.err*float64(p.last()+1) + unit*float64(len(p.weight)+4)
+	rel := compound(p.err + z.err*float64(p.last()+1) + unit*float64(len(p.weight)+4))
 	abs := 1.01*p.rest*most + z.tiny*float64(p.last()+1)
 	for s := range open.All() {
 		z.v.Lower[s] = z.round.down(down[s], rel)
-		z.v.Upper[s] = z.round.up(up[s], rel) + abs
+		z.v.Upper[s] = max(z.round.up(up[s], rel)+abs, z.round.floor)
 	}
+	z.v.set(zero, 0)
+	z.v.set(one, 1)
 	return nil
 }
 
@@ -204,13 +253,28 @@ func equalFloats(x, y []float64) bool {
 	return true
 }
 
+// compound bounds the relative error that many factors make, the errors of which
+// add up to a sum that need not be small.
+func compound(sum float64) float64 { return math.Expm1(1.01 * sum) }
+
 // poisson returns the distribution of the number of steps in the given time.
-func (z *uniform) poisson(time, timeErr float64) (*poisson, error) {
-	mean := z.rate * time
-	if !(mean < 1<<53) {
-		return nil, ErrTooManySteps
+func (z *uniform) poisson(ctx context.Context, time Time) (*poisson, error) {
+	mean, err, failure := z.mean(time)
+	if failure != nil {
+		return nil, failure
 	}
-	return newPoisson(mean, timeErr+unit), nil
+	if !(mean < maxSteps) {
+		return nil, tooManySteps(mean, maxSteps)
+	}
+	// The mode, and the bounds of what is left out, are those of one mean.
+	if !(err*max(mean, 1) < 0x1p-18) {
+		return nil, ErrTime
+	}
+	cut := truncation
+	if z.opts.epsilon() < DefaultEpsilon { // values may be small
+		cut = fineTruncation
+	}
+	return newPoisson(ctx, mean, err, cut)
 }
 
 // average returns the mean of x after a Poisson number of steps. Once a step
@@ -245,19 +309,20 @@ func (z *uniform) average(ctx context.Context, open *sparse.Set, x []float64, p 
 
 // accumulate sets the values to what the rewards x, per unit of time, amount to
 // on average in the given time.
-func (z *uniform) accumulate(ctx context.Context, x []float64, time float64) error {
+func (z *uniform) accumulate(ctx context.Context, x []float64, time Time) error {
 	all := sparse.FullSet(len(x))
 	z.prepare(all)
-	if time == 0 {
+	if time.High.Sign() == 0 {
 		return nil
 	}
 	if z.rate == 0 {
 		for s, r := range x {
-			z.v.Lower[s], z.v.Upper[s] = z.round.down(r*time, 3*unit+z.round.err), z.round.up(r*time, 3*unit+z.round.err)
+			z.v.Lower[s] = z.round.down(times(r, time.Low), 3*unit+z.round.err)
+			z.v.Upper[s] = max(z.round.up(times(r, time.High), 3*unit+z.round.err), z.round.floor)
 		}
 		return nil
 	}
-	p, err := z.poisson(time, unit)
+	p, err := z.poisson(ctx, time)
 	if err != nil {
 		return err
 	}
@@ -271,11 +336,11 @@ func (z *uniform) accumulate(ctx context.Context, x []float64, time float64) err
 	}
 	// The sum has as many terms as there are steps, all positive.
 	steps := float64(p.last() + 1)
-	rel := p.err + z.err*steps + unit*(steps+8) + z.round.err
+	rel := compound(p.err + z.err*steps + unit*(steps+8) + z.round.err)
 	abs := 1.01*(p.excess+p.rest*float64(len(p.weight)))*most/z.rate + z.tiny*steps*steps/z.rate
 	for s := range sum {
 		z.v.Lower[s] = z.round.down(sum[s]/z.rate, rel)
-		z.v.Upper[s] = z.round.up(sum[s]/z.rate, rel) + abs
+		z.v.Upper[s] = max(z.round.up(sum[s]/z.rate, rel)+abs, z.round.floor)
 	}
 	return nil
 }

@@ -98,18 +98,21 @@ func forCTMC(t *testing.T, check func(in *instance, rng *rand.Rand)) {
 	})
 }
 
+// at returns the time that is a double.
+func at(x float64) solve.Time { return solve.At(new(big.Rat).SetFloat64(x)) }
+
 func TestTimedUntil(t *testing.T) {
 	forCTMC(t, func(in *instance, rng *rand.Rand) {
-		bound := solve.Interval{From: float64(rng.IntN(3)) / 4}
-		bound.To = bound.From + float64(rng.IntN(5))/2
-		x := exponential(generator(in.m, in.left.Minus(in.right)), bound.To-bound.From, indicator(in.right))
-		if bound.From > 0 {
+		from := float64(rng.IntN(3)) / 4
+		to := from + float64(rng.IntN(5))/2
+		x := exponential(generator(in.m, in.left.Minus(in.right)), to-from, indicator(in.right))
+		if from > 0 {
 			for s := range in.left.Complement().All() {
 				x[s] = number(0)
 			}
-			x = exponential(generator(in.m, in.left), bound.From, x)
+			x = exponential(generator(in.m, in.left), from, x)
 		}
-		v, err := solve.TimedUntil(in.Context(), in.g, in.left, in.right, bound, solve.Options{})
+		v, err := solve.TimedUntil(in.Context(), in.g, in.left, in.right, solve.Interval{From: at(from), To: at(to)}, solve.Options{})
 		if err != nil {
 			in.Fatal(err)
 		}
@@ -129,7 +132,7 @@ func TestTimedLowerBound(t *testing.T) {
 		for s := range x {
 			x[s] = new(big.Float).SetPrec(prec).SetRat(ever.Value[s])
 		}
-		v, err := solve.TimedUntil(in.Context(), in.g, all, in.right, solve.Interval{From: 0.75, To: math.Inf(1)}, solve.Options{Epsilon: 1e-13})
+		v, err := solve.TimedUntil(in.Context(), in.g, all, in.right, solve.Interval{From: at(0.75)}, solve.Options{Epsilon: 1e-13})
 		if err != nil {
 			in.Fatal(err)
 		}
@@ -152,7 +155,7 @@ func TestTimedRewards(t *testing.T) {
 				rate[s] = number(0).Add(rate[s], new(big.Float).SetPrec(prec).SetRat(r[s]))
 			}
 		}
-		v, err := solve.TimedInstantReward(in.Context(), in.g, in.reward(), time, solve.Options{})
+		v, err := solve.TimedInstantReward(in.Context(), in.g, in.reward(), at(time), solve.Options{})
 		if err != nil {
 			in.Fatal(err)
 		}
@@ -166,7 +169,7 @@ func TestTimedRewards(t *testing.T) {
 			q = append(q, indicator(sparse.SetOf(2*n, s)))
 		}
 		x := exponential(q, time, append(rate, indicator(sparse.NewSet(n))...))
-		v, err = solve.TimedCumulReward(in.Context(), in.g, in.reward(), time, solve.Options{})
+		v, err = solve.TimedCumulReward(in.Context(), in.g, in.reward(), at(time), solve.Options{})
 		if err != nil {
 			in.Fatal(err)
 		}
@@ -186,12 +189,12 @@ func TestTransientPRISM(t *testing.T) {
 			q1.Add(s)
 		}
 	}
-	v, err := solve.TimedUntil(t.Context(), g, sparse.FullSet(n), q1, solve.Interval{To: 0.5}, solve.Options{})
+	v, err := solve.TimedUntil(t.Context(), g, sparse.FullSet(n), q1, solve.Interval{From: at(0), To: at(0.5)}, solve.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	agree(t, `P=? [ F<=0.5 q=1 ]`, v, 0.47543788591044944, 1e-7)
-	v, err = solve.TimedCumulReward(t.Context(), g, &m.Rewards[0], 1, solve.Options{})
+	v, err = solve.TimedCumulReward(t.Context(), g, &m.Rewards[0], at(1), solve.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -276,13 +279,13 @@ func TestTwoStateCTMC(t *testing.T) {
 			want float64
 		}{
 			{"I", func() (*solve.Values, error) {
-				return solve.TimedInstantReward(t.Context(), g, st, time, solve.Options{})
+				return solve.TimedInstantReward(t.Context(), g, st, at(time), solve.Options{})
 			}, 3 * at0},
 			{"C state", func() (*solve.Values, error) {
-				return solve.TimedCumulReward(t.Context(), g, st, time, solve.Options{})
+				return solve.TimedCumulReward(t.Context(), g, st, at(time), solve.Options{})
 			}, 3 * in0},
 			{"C transition", func() (*solve.Values, error) {
-				return solve.TimedCumulReward(t.Context(), g, tr, time, solve.Options{})
+				return solve.TimedCumulReward(t.Context(), g, tr, at(time), solve.Options{})
 			}, 10 * in0},
 		} {
 			v, err := tt.f()
@@ -309,7 +312,7 @@ func TestRareTimedEvent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := solve.TimedUntil(t.Context(), sparse.NewGraph(m), sparse.FullSet(2), sparse.SetOf(2, 1), solve.Interval{To: 2}, solve.Options{})
+	v, err := solve.TimedUntil(t.Context(), sparse.NewGraph(m), sparse.FullSet(2), sparse.SetOf(2, 1), solve.Interval{From: at(0), To: at(2)}, solve.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

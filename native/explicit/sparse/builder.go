@@ -31,6 +31,7 @@ type Builder struct {
 	exact  map[string]uint32
 	recent [64]cached // of float: models repeat themselves
 	acted  bool
+	far    bool // a weight is beyond what doubles can be
 	states int
 	max    uint32 // greatest target
 	err    error
@@ -130,6 +131,18 @@ func (b *Builder) number(weight float64) uint32 {
 	return id
 }
 
+// Double returns the double nearest to a positive fraction, among those that are
+// neither zero, nor subnormal, nor infinite, and whether it is off by no more than
+// rounding.
+func Double(x *big.Rat) (f float64, near bool) {
+	const least = 0x1p-1022
+	f, _ = x.Float64()
+	if f >= least && f <= math.MaxFloat64 {
+		return f, true
+	}
+	return min(max(f, least), math.MaxFloat64), false
+}
+
 // AddRat is AddAction with an exact weight. All weights of a model are exact, or none.
 func (b *Builder) AddRat(target int, weight *big.Rat, a Action) {
 	switch weight.Sign() {
@@ -143,7 +156,8 @@ func (b *Builder) AddRat(target int, weight *big.Rat, a Action) {
 	id, ok := b.exact[key]
 	if !ok {
 		id = uint32(len(b.m.Rats))
-		f, _ := weight.Float64()
+		f, near := Double(weight)
+		b.far = b.far || !near
 		b.m.Weights = append(b.m.Weights, f)
 		b.m.Rats = append(b.m.Rats, weight)
 		b.exact[key] = id
@@ -229,7 +243,8 @@ func (b *Builder) fail(err error) {
 
 // Finish returns the model, or the first mistake. Targets must be states, every
 // state needs a choice and every choice a transition; sums are not checked. The
-// model's Err is that of weights rounded once. The Builder must not be used again.
+// model's Err is that of weights rounded once, infinite if some weight is beyond
+// what doubles can be. The Builder must not be used again.
 func (b *Builder) Finish() (*Model, error) {
 	if b.err != nil {
 		return nil, b.err
@@ -254,6 +269,9 @@ func (b *Builder) Finish() (*Model, error) {
 		return nil, errors.New("weights partly exact, partly not")
 	}
 	m.Err = 0x1p-53
+	if b.far {
+		m.Err = math.Inf(1)
+	}
 	if err := b.check(); err != nil {
 		return nil, err
 	}

@@ -19,6 +19,18 @@ func (k Kind) String() string { return [...]string{"DTMC", "MDP", "CTMC"}[k] }
 // name of whoever built the model.
 type Action uint16
 
+// MinNumber and MaxNumber are the ends of the range in which the weights of a
+// model of doubles lie, so that products of a few of them neither overflow nor
+// lose digits. Where a model says something else its Err is infinite, and it is
+// not to be solved with doubles. Rewards are normal doubles, or their Err is.
+const (
+	MinNumber = 0x1p-900
+	MaxNumber = 0x1p+900
+)
+
+// InRange reports whether a positive number is from MinNumber to MaxNumber.
+func InRange(x float64) bool { return x >= MinNumber && x <= MaxNumber }
+
 // NoAction is the Action of what has no action.
 const NoAction Action = 0
 
@@ -46,7 +58,9 @@ type Model struct {
 	Rats []*big.Rat
 	// Err bounds the relative difference between a weight and the number it
 	// stands for (0.1 is not quite a tenth). The model meant is one
-	// within these bounds whose probabilities sum to exactly one.
+	// within these bounds whose probabilities sum to exactly one. It is infinite
+	// if a weight is not between MinNumber and MaxNumber, where Weights only tell
+	// that it is positive.
 	Err float64
 	// Actions has one entry per choice in an MDP, per transition in a Markov
 	// chain; nil when there are no actions.
@@ -75,8 +89,10 @@ type Reward struct {
 	Name   string
 	State  []float64
 	Choice []float64
-	// Err is as Model.Err, for the rewards.
-	Err float64
+	// Err is as Model.Err, for the rewards. Unfit says why it is infinite, if
+	// somebody knows.
+	Err   float64
+	Unfit error
 	// StateRat and ChoiceRat are the same exactly, nil for a zero; both nil in
 	// a model of doubles.
 	StateRat, ChoiceRat []*big.Rat

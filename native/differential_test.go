@@ -1,0 +1,208 @@
+package native_test
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"tilecheck/internal/needs"
+	"tilecheck/internal/wild"
+	"tilecheck/native"
+	"tilecheck/result"
+	"tilecheck/runner"
+	"tilecheck/runner/bridge"
+	"tilecheck/runner/local"
+)
+
+// allowed is a difference from PRISM that is meant.
+type allowed struct {
+	// property, ours and theirs match what was asked, and the two answers as
+	// told writes them; nil matches all.
+	property, ours, theirs *regexp.Regexp
+	why                    string
+}
+
+func allowedDifferences() []allowed {
+	re := regexp.MustCompile
+	return []allowed{
+		{nil, re("^unsupported: "), nil, "we refuse it by name"},
+		{nil, nil, re("[Nn]ot (yet |currently )?supported|only supports|not support|does not yet handle|cannot handle"), "PRISM refuses it"},
+		{nil, nil, re("Accuracy of value .* is not enough to compare"), "PRISM does not decide what is this near; we go on with fractions"},
+		{nil, re("^model: .* leaves "), nil, "PRISM's explicit engine does not check ranges (docs/language.md)"},
+		{nil, nil, re("did not converge"), "PRISM gives up"},
+		{re(`[UFG]\[`), nil, re("NullPointerException"), "PRISM dies of time bounds with a lower end in comparisons"},
+	}
+}
+
+// told writes an answer as one line.
+func told(v *result.Verdict) string {
+	x := v.Value
+	switch {
+	case v.Err != nil:
+		return string(v.Err.Class) + ": " + v.Err.Message
+	case x.Kind == result.Boolean:
+		return fmt.Sprint(x.Bool)
+	case x.Kind == result.Range:
+		return fmt.Sprintf("[%v,%v]", x.Num, x.Hi)
+	}
+	return fmt.Sprint(x.Num)
+}
+
+// alike compares answers: values of another engine have no bounds, and both may
+// fail in words of their own.
+func alike(v, w *result.Verdict) bool {
+	if v.Err != nil || w.Err != nil {
+		return v.Err != nil && w.Err != nil
+	}
+	x, y := v.Value, w.Value
+	if x.Kind == result.Boolean || y.Kind == result.Boolean {
+		return x.Kind == y.Kind && x.Bool == y.Bool
+	}
+	return alikeNumbers(x.Num, y.Num) && alikeNumbers(high(x), high(y))
+}
+
+// high is the upper end of a range. PRISM gives one number for a constant
+// where there are several initial states.
+func high(x result.Value) float64 {
+	if x.Kind == result.Range {
+		return x.Hi
+	}
+	return x.Num
+}
+
+func alikeNumbers(x, y float64) bool {
+	return x == y || math.IsNaN(x) && math.IsNaN(y) || math.Abs(x-y) <= 1e-5*max(1e-3, math.Abs(x))
+}
+
+// TestDifferential compares random models and properties of the whole language
+// with PRISM for TILECHECK_DIFF_MINUTES (0 is three models),
+// from TILECHECK_SEED or a new seed, which is printed.
+func TestDifferential(t *testing.T) {
+	tool, err := local.New(needs.PRISM(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	seed := needs.Number(t, "TILECHECK_SEED", uint64(time.Now().UnixNano()))
+	end := time.Now().Add(time.Duration(needs.Number(t, "TILECHECK_DIFF_MINUTES", 0)) * time.Minute)
+	d := differential{
+		T: t, excused: map[string]int{},
+		explicit: bridge.PRISM(tool, bridge.Options{Args: []string{"-maxiters", "1000000"}}),
+		sparse:   bridge.PRISM(tool, bridge.Options{Args: []string{"-sparse", "-maxiters", "1000000"}}),
+		others: []runner.Engine{
+			bridge.PRISM(tool, bridge.Options{Args: []string{"-exact"}}),
+			bridge.PRISM(tool, bridge.Options{Args: []string{"-mtbdd", "-maxiters", "10000000"}}), // minima over vectors of states are wrong in -sparse
+			bridge.PRISM(tool, bridge.Options{Args: []string{"-sparse", "-gs", "-maxiters", "10000000"}}),
+			bridge.PRISM(tool, bridge.Options{Args: []string{"-explicit", "-intervaliter", "-maxiters", "10000000"}}),
+		},
+	}
+	i := needs.Number(t, "TILECHECK_FIRST", 0)
+	first := i
+	for ; i < first+3 || time.Now().Before(end); i++ {
+		d.model(seed, i)
+	}
+	t.Logf("seed %d: %d models, %d properties, %d values compared, %d errors on both sides", seed, i-first, d.asked, d.values, d.failures)
+	for why, n := range d.excused {
+		t.Logf("%d times: %s", n, why)
+	}
+	if 2*(d.values+d.failures) < d.asked {
+		t.Errorf("only %d of %d answers were compared", d.values+d.failures, d.asked)
+	}
+}
+
+type differential struct {
+	*testing.T
+	explicit, sparse        runner.Engine   // PRISM's; only the second knows system blocks
+	others                  []runner.Engine // for a second opinion
+	asked, values, failures int
+	excused                 map[string]int
+	opinions                map[string][]result.Verdict // of the others on the model's properties
+}
+
+func (d *differential) model(seed, i uint64) {
+	m := wild.New(seed, i, 40)
+	job := runner.Job{File: "m.prism", Model: []byte(m.Text), Consts: m.Consts, Props: m.Props}
+	d.opinions = map[string][]result.Verdict{}
+	prism := d.explicit
+	if m.System {
+		prism = d.sparse
+	}
+	answers := [3][]result.Verdict{}
+	for k, ask := range []struct {
+		engine   runner.Engine
+		accuracy result.Accuracy
+		epsilon  float64
+	}{{prism, result.Float, 1e-9}, {native.New(), result.Bounded, 0}, {native.New(), result.Exact, 0}} {
+		job.Numeric = runner.Numeric{Accuracy: ask.accuracy, Epsilon: ask.epsilon}
+		vs, err := ask.engine.Check(d.Context(), job)
+		if err != nil {
+			d.Errorf("model %d of seed %d: %v\n%s", i, seed, err, m.Text)
+			return
+		}
+		answers[k] = vs
+	}
+	for k := range answers[0] {
+		if len(answers[1]) != len(answers[0]) || len(answers[2]) != len(answers[0]) {
+			d.Fatalf("model %d of seed %d: %d, %d and %d verdicts\n%s", i, seed, len(answers[0]), len(answers[1]), len(answers[2]), m.Text)
+		}
+		for mode := 1; mode < 3; mode++ {
+			bad := d.compare(&answers[mode][k], &answers[0][k])
+			if bad != "" && d.second(job, &answers[mode][k]) {
+				why := "PRISM's iteration ended early; another method of it agrees with us"
+				if answers[0][k].Err != nil {
+					why = "PRISM's first engine fails; another one agrees with us"
+				}
+				d.excused[why]++
+				continue
+			}
+			if bad != "" {
+				d.Errorf("model %d of seed %d, mode %d, %v:\n%s\n%s\n%s", i, seed, mode, m.Consts, answers[0][k].Property, bad, m.Text)
+			}
+		}
+	}
+}
+
+// second asks PRISM again in other ways, and reports whether one of them says
+// what we say.
+func (d *differential) second(job runner.Job, ours *result.Verdict) bool {
+	if ours.Err != nil {
+		return false
+	}
+	job.Props = []string{ours.Property}
+	job.Numeric = runner.Numeric{Accuracy: result.Float, Epsilon: 1e-11}
+	for i, e := range d.others {
+		key := fmt.Sprint(i, " ", ours.Property)
+		if _, asked := d.opinions[key]; !asked {
+			d.opinions[key], _ = e.Check(d.Context(), job) // an error is no agreement
+		}
+		for _, v := range d.opinions[key] {
+			if fmt.Sprint(v.Constants) == fmt.Sprint(ours.Constants) && v.Err == nil && alike(ours, &v) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (d *differential) compare(ours, theirs *result.Verdict) string {
+	d.asked++
+	a, b := told(ours), told(theirs)
+	if alike(ours, theirs) {
+		if ours.Err != nil {
+			d.failures++
+		} else {
+			d.values++
+		}
+		return ""
+	}
+	for _, x := range allowedDifferences() {
+		matches := func(re *regexp.Regexp, s string) bool { return re == nil || re.MatchString(s) }
+		if matches(x.property, ours.Property) && matches(x.ours, a) && matches(x.theirs, b) {
+			d.excused[x.why]++
+			return ""
+		}
+	}
+	return fmt.Sprintf("  ours   %s %v\n  PRISM  %s %v", a, ours.Constants, b, strings.Join(theirs.Warnings, "; "))
+}

@@ -1,0 +1,66 @@
+package check
+
+import (
+	"fmt"
+	"math"
+
+	"tilecheck/result"
+)
+
+// outcome is what one evaluation of a property came to.
+type outcome struct {
+	value    result.Value
+	bound    *result.Interval
+	accuracy result.Accuracy
+	// width is that of the bounds, relatively: of the wider one where there are
+	// two values.
+	width     float64
+	gaveUp    bool    // an iteration was, at its limit
+	scheduler *wanted // nil unless one was asked for
+	listings  []result.Listing
+}
+
+// write writes the answer to a verdict, with a warning where its bounds are wider
+// than wanted. It passes an error on.
+func (c *Checker) write(o *outcome, v *result.Verdict, err error) error {
+	if err != nil {
+		return err
+	}
+	v.Value, v.Bound, v.Accuracy, v.Listings = o.value, o.bound, o.accuracy, o.listings
+	if c.wanted != nil {
+		*c.wanted = *o.scheduler
+	}
+	switch want := c.opts.epsilon(); {
+	case o.accuracy == result.Bounded && o.width > want:
+		v.Warnings = append(v.Warnings, o.tooWide(want))
+	case o.accuracy != result.Exact && math.Abs(o.value.Num) >= overflow && !math.IsInf(o.value.Num, 0):
+		v.Warnings = append(v.Warnings, "the value is greater than doubles can be, and wrong; --exact computes it")
+	}
+	return nil
+}
+
+// overflow is next to the greatest double: more has been cut off.
+const overflow = math.MaxFloat64 * (1 - 0x1p-20)
+
+func (o *outcome) tooWide(want float64) string {
+	why := ""
+	if o.gaveUp {
+		why = "; an iteration was given up after its limit of sweeps"
+	}
+	if math.IsInf(o.width, 1) {
+		return fmt.Sprintf("there is no bound on one side, where a relative width of %.3g was asked for%s", want, why)
+	}
+	return fmt.Sprintf("the interval has a relative width of %.2g, where %.3g was asked for%s", o.width, want, why)
+}
+
+// relativeWidth is infinite where a bound is unknown.
+func relativeWidth(x number) float64 {
+	switch {
+	case x.rat != nil || x.isPoint():
+		return 0
+	case math.IsInf(x.lo, 0) || math.IsInf(x.hi, 0):
+		return math.Inf(1)
+	}
+	size := max(math.Abs(x.lo), math.Abs(x.hi))
+	return min(x.hi/size-x.lo/size, 2)
+}

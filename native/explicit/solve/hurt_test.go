@@ -1,0 +1,218 @@
+package solve_test
+
+import (
+	"context"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"tilecheck/internal/needs"
+	"tilecheck/native/explicit/solve"
+	"tilecheck/native/explicit/sparse"
+	"tilecheck/native/explicit/sparse/sparsetest"
+)
+
+// fraction parses a fraction or a decimal number.
+func fraction(text string) *big.Rat {
+	r, ok := new(big.Rat).SetString(text)
+	if !ok {
+		panic(text)
+	}
+	return r
+}
+
+// power returns 2^n.
+func power(n int) *big.Rat {
+	r := new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), uint(max(n, -n))))
+	if n < 0 {
+		r.Inv(r)
+	}
+	return r
+}
+
+// hurtful are probabilities that doubles do badly with: tiny, next to one, without
+// a double, and such as nearly cancel.
+func hurtful() []*big.Rat {
+	out := []*big.Rat{power(-300), power(-53), power(-880)}
+	for _, text := range []string{"1e-17", "1e-9", "1/49", "48/49", "0.1", "0.3", "1/3", "0.99999999999999999", "0.5000000000000001"} {
+		out = append(out, fraction(text))
+	}
+	return out
+}
+
+// hurt returns a random model of hurtful weights, with rewards from 1e-200 to
+// 1e200, and the same with doubles only.
+func hurt(rng *rand.Rand, kind sparse.Kind) (exact, doubles *sparse.Model) {
+	b := sparse.NewBuilder(kind)
+	n := 2 + rng.IntN(6)
+	weights := hurtful()
+	choices := 0
+	for range n {
+		b.State()
+		rows := 1
+		if kind == sparse.MDP {
+			rows += rng.IntN(2)
+		}
+		for range rows {
+			if kind == sparse.MDP {
+				b.Choice(sparse.NoAction)
+			}
+			row(rng, b, kind, n, weights)
+			choices++
+		}
+	}
+	m, err := b.Finish()
+	if err != nil {
+		panic(err)
+	}
+	m.Rewards = []sparse.Reward{hurtfulReward(rng, n, choices)}
+	d := *m
+	d.Rats = nil
+	d.Rewards = []sparse.Reward{m.Rewards[0]}
+	d.Rewards[0].StateRat, d.Rewards[0].ChoiceRat = nil, nil
+	return m, &d
+}
+
+// row appends transitions to distinct targets; probabilities sum to one.
+func row(rng *rand.Rand, b *sparse.Builder, kind sparse.Kind, n int, weights []*big.Rat) {
+	targets := rng.Perm(n)[:1+rng.IntN(min(n, 3))]
+	rest := big.NewRat(1, 1)
+	for i, t := range targets {
+		w := weights[rng.IntN(len(weights))]
+		switch {
+		case kind == sparse.CTMC:
+			w = new(big.Rat).Mul(w, fraction([]string{"1", "7", "1e6", "1e-3"}[rng.IntN(4)]))
+		case i == len(targets)-1:
+			w = rest
+		default:
+			w = new(big.Rat).Mul(w, rest)
+			rest = new(big.Rat).Sub(rest, w)
+		}
+		if f, _ := w.Float64(); f > 0 {
+			b.AddRat(t, w, sparse.NoAction)
+		} else {
+			b.AddRat(t, power(-900), sparse.NoAction)
+		}
+	}
+}
+
+func hurtfulReward(rng *rand.Rand, states, choices int) sparse.Reward {
+	values := []*big.Rat{nil, nil, fraction("1e200"), fraction("1e-200"), fraction("1/3"), fraction("5"), fraction("1e16")}
+	draw := func(n int) ([]float64, []*big.Rat) {
+		f, r := make([]float64, n), make([]*big.Rat, n)
+		for i := range f {
+			if r[i] = values[rng.IntN(len(values))]; r[i] != nil {
+				f[i], _ = r[i].Float64()
+			}
+		}
+		return f, r
+	}
+	r := sparse.Reward{Err: 0x1p-53}
+	r.State, r.StateRat = draw(states)
+	r.Choice, r.ChoiceRat = draw(choices)
+	return r
+}
+
+// TestHurt compares the bounds of every function with fractions, on models whose
+// numbers are chosen to hurt. Probabilities stay between 0 and 1, and those that
+// are 0 or 1 are known to be.
+func TestHurt(t *testing.T) {
+	count := uint64(120)
+	if needs.IsLong() {
+		count = 7000
+	}
+	for _, kind := range []sparse.Kind{sparse.DTMC, sparse.MDP, sparse.CTMC} {
+		for seed := range count {
+			rng := rand.New(rand.NewPCG(seed, 77+uint64(kind)))
+			exact, doubles := hurt(rng, kind)
+			h := &hurting{T: t, x: sparse.NewGraph(exact), d: sparse.NewGraph(doubles)}
+			h.left, h.right = sparsetest.RandomSet(rng, exact.NumStates(), 0.8), sparsetest.RandomSet(rng, exact.NumStates(), 0.3)
+			h.opts = solve.Options{Scheduler: seed%3 == 0, MaxSweeps: 2000}
+			for _, dir := range []solve.Direction{solve.Max, solve.Min} {
+				h.all(dir, rng.IntN(5))
+			}
+			if t.Failed() {
+				t.Fatalf("%v, seed %d", kind, seed)
+			}
+		}
+	}
+}
+
+type hurting struct {
+	*testing.T
+	x, d        *sparse.Graph
+	left, right *sparse.Set
+	opts        solve.Options
+}
+
+func (h *hurting) all(dir solve.Direction, k int) {
+	ctx := context.Background()
+	r, q := &h.d.Rewards[0], &h.x.Rewards[0]
+	h.compare("until", true,
+		func() (*solve.Values, error) { return solve.Until(ctx, h.d, h.left, h.right, dir, h.opts) },
+		func() (*solve.Exact, error) { return solve.ExactUntil(ctx, h.x, h.left, h.right, dir, h.opts) })
+	h.compare("next", true,
+		func() (*solve.Values, error) { return solve.Next(ctx, h.d, h.right, dir, h.opts) },
+		func() (*solve.Exact, error) { return solve.ExactNext(ctx, h.x, h.right, dir, h.opts) })
+	h.compare("reach", false,
+		func() (*solve.Values, error) { return solve.ReachReward(ctx, h.d, r, h.right, dir, h.opts) },
+		func() (*solve.Exact, error) { return solve.ExactReachReward(ctx, h.x, q, h.right, dir, h.opts) })
+	h.compare("total", false,
+		func() (*solve.Values, error) { return solve.TotalReward(ctx, h.d, r, dir, h.opts) },
+		func() (*solve.Exact, error) { return solve.ExactTotalReward(ctx, h.x, q, dir, h.opts) })
+	if h.d.Kind != sparse.MDP {
+		h.compare("steady", true,
+			func() (*solve.Values, error) { return solve.SteadyState(ctx, h.d, h.right, h.opts) },
+			func() (*solve.Exact, error) { return solve.ExactSteadyState(ctx, h.x, h.right, h.opts) })
+		h.compare("long run", false,
+			func() (*solve.Values, error) { return solve.LongRun(ctx, h.d, r, h.opts) },
+			func() (*solve.Exact, error) { return solve.ExactLongRun(ctx, h.x, q, h.opts) })
+	}
+	if h.d.Kind == sparse.CTMC {
+		return
+	}
+	for _, steps := range []solve.Steps{{High: k}, {Low: 1, High: k + 1}, {Low: 2, High: solve.Unbounded}} {
+		h.compare("bounded until", true,
+			func() (*solve.Values, error) {
+				return solve.BoundedUntil(ctx, h.d, h.left, h.right, steps, dir, h.opts)
+			},
+			func() (*solve.Exact, error) {
+				return solve.ExactBoundedUntil(ctx, h.x, h.left, h.right, steps, dir, h.opts)
+			})
+	}
+	h.compare("cumulative", false,
+		func() (*solve.Values, error) { return solve.CumulReward(ctx, h.d, r, k, dir, h.opts) },
+		func() (*solve.Exact, error) { return solve.ExactCumulReward(ctx, h.x, q, k, dir, h.opts) })
+	h.compare("instantaneous", false,
+		func() (*solve.Values, error) { return solve.InstantReward(ctx, h.d, r, k, dir, h.opts) },
+		func() (*solve.Exact, error) { return solve.ExactInstantReward(ctx, h.x, q, k, dir, h.opts) })
+}
+
+func (h *hurting) compare(name string, prob bool, bounds func() (*solve.Values, error), truth func() (*solve.Exact, error)) {
+	h.Helper()
+	v, err := bounds()
+	if err != nil {
+		h.Fatal(name, err)
+	}
+	x, err := truth()
+	if err != nil {
+		h.Fatal(name, err)
+	}
+	for s, want := range x.Value {
+		lo, hi := v.Lower[s], v.Upper[s]
+		if !contains(lo, hi, want) || lo < 0 {
+			h.Errorf("%s, state %d: [%v, %v] does not contain %s", name, s, lo, hi, text(want))
+		}
+		if m := v.Value(s); !(lo <= m && m <= hi) {
+			h.Errorf("%s, state %d: the middle of [%v, %v] is %v", name, s, lo, hi, m)
+		}
+		if !prob {
+			continue
+		}
+		certain := want.Sign() == 0 || want.Cmp(big.NewRat(1, 1)) == 0
+		if !(hi <= 1) || certain != (hi == 0 || lo == 1) || certain && math.Float64bits(lo) != math.Float64bits(hi) {
+			h.Errorf("%s, state %d: [%v, %v] for the probability %s", name, s, lo, hi, text(want))
+		}
+	}
+}
