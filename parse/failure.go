@@ -158,12 +158,23 @@ func signalFailure(sig int) *result.Failure {
 	return &result.Failure{Class: result.Other, Message: fmt.Sprintf("crashed with signal %d", sig)}
 }
 
+// stopped says in words why the owner ended the process.
+func stopped(class result.Class) string {
+	switch class {
+	case result.Timeout:
+		return "time limit reached"
+	case result.Memory:
+		return "memory limit reached"
+	}
+	return "it was ended before it was done"
+}
+
 // ending says why the process ended before its time, as far as memory, its
 // owner and the exit code tell; nil when they tell nothing.
 func ending(end End, facts *stderrFacts) *result.Failure {
 	switch {
 	case end.Stopped != "":
-		return &result.Failure{Class: end.Stopped, Message: "stopped: " + string(end.Stopped)}
+		return &result.Failure{Class: end.Stopped, Message: stopped(end.Stopped)}
 	case facts.heap:
 		return &result.Failure{Class: result.Heap, Message: "Java ran out of heap memory (java.lang.OutOfMemoryError); raise it with -javamaxmem"}
 	case facts.stack:

@@ -26,7 +26,7 @@ func transcripts(t testing.TB) map[string]parse.Tool {
 	err := fs.WalkDir(root, ".", func(path string, d fs.DirEntry, err error) error {
 		base := filepath.Base(path)
 		switch {
-		case err != nil || d.IsDir():
+		case err != nil || d.IsDir() || base == "ctmc-inst-sound.log": // which has a part of the run, see TestUnreliable
 		case strings.HasPrefix(path, "logs/storm/") && strings.HasSuffix(base, ".log"):
 			out[path] = parse.Storm
 		case strings.HasPrefix(path, "logs/prism/") && strings.HasSuffix(base, ".log") && !strings.HasPrefix(base, "gen-"),
@@ -86,6 +86,7 @@ type goldenProperty struct {
 	Resolution string   `json:"resolution,omitempty"`
 	Simulation string   `json:"simulation,omitempty"`
 	Details    string   `json:"details,omitempty"`
+	Doubt      string   `json:"doubt,omitempty"`
 	Warnings   []string `json:"warnings,omitempty"`
 	Err        string   `json:"err,omitempty"`
 }
@@ -188,7 +189,7 @@ func golden(log *parse.Log) goldenLog {
 		g.Properties = append(g.Properties, goldenProperty{
 			Name: p.Name, Text: p.Text, Constants: showConstants(slices.Concat(p.Model, p.Constants)...),
 			Value: showValue(p.Value), Printed: p.ValueText, Accuracy: showAccuracy(p), Resolution: v.Resolution.String(),
-			Simulation: showSimulation(p.Simulation), Details: showDetails(p), Warnings: p.Warnings, Err: showFailure(p.Err),
+			Simulation: showSimulation(p.Simulation), Details: showDetails(p), Doubt: p.Doubt, Warnings: p.Warnings, Err: showFailure(p.Err),
 		})
 	}
 	return g

@@ -91,6 +91,8 @@ type Property struct {
 	// Bound is the interval that holds the truth in the sense of Accuracy, nil
 	// when the tool claims none. For Estimated it is the tool's own guess.
 	Bound *result.Interval
+	// Doubt is what the tool said that casts doubt upon the value, empty if nothing.
+	Doubt string
 	// HalfWidth and Confidence are a simulation's.
 	HalfWidth  *float64
 	Confidence float64
@@ -103,6 +105,8 @@ type Property struct {
 	Warnings []string
 	// Err is why there is no value, nil when there is one.
 	Err *result.Failure
+	// Absent says that the tool listed the property and ended before it began.
+	Absent bool
 
 	modelText, constantsText string
 }
@@ -131,7 +135,8 @@ func (l *Log) KnownVersion() bool {
 	case PRISM:
 		return l.Version == "4.10.2-dev"
 	case Storm:
-		return l.Version == "1.12.0" || l.Version == "1.12.0 (dev)"
+		version, _, _ := strings.Cut(l.Version, " ")
+		return version == "1.12.0" || version == "1.14.0"
 	}
 	return false
 }
@@ -152,7 +157,7 @@ func (l *Log) verdict(p *Property) result.Verdict {
 	v := result.Verdict{
 		Property: p.Text, Name: p.Name, Engine: string(l.Tool), Method: strings.ToLower(p.Engine),
 		Constants: append(append([]result.Constant(nil), p.Model...), p.Constants...),
-		Value:     p.Value, Accuracy: p.Accuracy, Bound: p.Bound,
+		Value:     p.Value, Accuracy: p.Accuracy, Bound: p.Bound, Doubt: p.Doubt,
 		HalfWidth: p.HalfWidth, Confidence: p.Confidence,
 		Resolution: l.resolution(p), Seconds: p.Seconds, Err: p.Err,
 		Warnings: append([]string(nil), p.Warnings...),

@@ -86,7 +86,7 @@ func (m *prismMachine) absent() {
 			}
 			m.log.Properties = append(m.log.Properties, Property{
 				Name: l.Name, Text: l.Text, Build: -1,
-				Model: slices.Clone(v.Model), modelText: v.modelText, Err: m.notBegun(v.modelText),
+				Model: slices.Clone(v.Model), modelText: v.modelText, Err: m.notBegun(v.modelText), Absent: true,
 			})
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"tilecheck/internal/needs"
 	"tilecheck/parse"
 	"tilecheck/result"
 )
@@ -14,10 +15,7 @@ import (
 // TestPRISM reads a running PRISM through its pipes. The probability to gain 4
 // before losing 1 at odds 0.6 to 0.4 from 1 is (1-2/3)/(1-(2/3)^4) = 27/65.
 func TestPRISM(t *testing.T) {
-	bin := os.Getenv("TILECHECK_PRISM")
-	if bin == "" {
-		t.Skip("TILECHECK_PRISM is not set to PRISM's bin/prism")
-	}
+	bin := needs.PRISM(t)
 	dir := t.TempDir()
 	model := "dtmc\nmodule M\ns:[0..4] init 1;\n[] s>0&s<4 -> 0.4:(s'=s-1)+0.6:(s'=s+1);\n[] s=0|s=4 -> true;\nendmodule\n"
 	if err := os.WriteFile(filepath.Join(dir, "m.prism"), []byte(model), 0o644); err != nil {

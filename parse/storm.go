@@ -34,11 +34,12 @@ type stormOptions struct {
 	// known which one holds.
 	partly    bool
 	precision float64
-	file      string // of the model
+	multi     float64 // the precision of multi-objective queries, which is one of its own
+	file      string  // of the model
 }
 
 func readStormOptions(command string) stormOptions {
-	o := stormOptions{precision: 1e-6}
+	o := stormOptions{precision: 1e-6, multi: 1e-4}
 	args := words(command)
 	for i, a := range args {
 		next := ""
@@ -57,6 +58,11 @@ func readStormOptions(command string) stormOptions {
 		case "--precision", "-eps", "--general:precision":
 			p, err := strconv.ParseFloat(next, 64)
 			o.precision, o.partly = p, o.partly || err != nil || !(p > 0 && p < 1)
+		case "--multiobjective:precision":
+			p, err := strconv.ParseFloat(next, 64)
+			if o.multi = p; err != nil || !(p > 0) {
+				o.multi = 1
+			}
 		case "--prism", "--jani", "--io:prism", "--explicit-drn":
 			o.file = clip(next, maxText)
 		default:
@@ -288,11 +294,18 @@ func (m *stormMachine) take(p *Property, s string) {
 		return
 	}
 	opts := m.switches
-	if strings.HasPrefix(p.Text, "multi(") || slices.ContainsFunc(p.Warnings, unsound) {
-		opts.sound = false // --sound does not reach the approximation of Pareto curves
+	if slices.ContainsFunc(p.Warnings, unsound) || unsound(m.firstError) {
+		opts.sound = false
 	}
 	a, err := stormAnswer(s, opts)
+	switch objectives := strings.HasPrefix(p.Text, "multi("); {
+	case objectives && s == "":
+		err = errForm("found a Pareto curve, which is not read")
+	case objectives && err == nil:
+		opts.objectives(p, &a)
+	}
 	put(p, a, err)
+	m.doubt(p)
 	if i := notConverged(p.Warnings); err == nil && i >= 0 {
 		// Storm warns and prints the number all the same.
 		p.Value, p.Accuracy, p.Bound = result.Value{}, result.Unknown, nil
@@ -302,6 +315,40 @@ func (m *stormMachine) take(p *Property, s string) {
 		p.Build = len(m.log.Builds) - 1
 	}
 	m.open, m.done = -1, true
+}
+
+// doubt notes what was said of a value before it was printed: an error, or a
+// warning about the value itself.
+func (m *stormMachine) doubt(p *Property) {
+	if m.firstError != "" && !unsound(m.firstError) {
+		p.Doubt = m.firstError
+	}
+	for _, w := range p.Warnings {
+		if p.Doubt == "" && containsAny(w, "unreliable", "incorrect") {
+			p.Doubt = w
+		}
+	}
+}
+
+// objectives corrects the answer of a multi-objective query. Neither --exact nor
+// --sound reaches the approximation of Pareto curves: values are off by its
+// precision, and what lies on the curve may be called infeasible. For an
+// infeasible query of a value Storm prints false where PRISM has NaN.
+func (o stormOptions) objectives(p *Property, a *answer) {
+	a.accuracy, a.bound, a.value.Rat = result.Estimated, nil, nil
+	switch {
+	case a.value.Kind == result.Number:
+		if o.multi < 1 {
+			a.accuracy, a.bound = result.Claimed, around(a.value.Num, 2*o.multi)
+		}
+	case a.value.Kind != result.Boolean || a.value.Bool:
+		return
+	default:
+		p.Doubt = "Storm calls infeasible what may lie on the Pareto curve"
+		if strings.Contains(p.Text, "=?") {
+			a.value = result.Value{Kind: result.Number, Num: math.NaN()}
+		}
+	}
 }
 
 // unsound recognises the warnings that another method was taken than the one

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
+	"math/big"
 	"slices"
 	"strings"
 
@@ -94,7 +96,8 @@ func (d *StormDecision) read(raw json.RawMessage) error {
 }
 
 // ReadStormResults reads the JSON of --exportresult: the values of one property.
-// Which property is not in the file.
+// Which property is not in the file. JSON has no infinities: an infinite value,
+// and one that is not a number, has no kind.
 func ReadStormResults(r io.Reader) ([]StormResult, error) {
 	var raw []struct {
 		S, V json.RawMessage
@@ -109,9 +112,11 @@ func ReadStormResults(r io.Reader) ([]StormResult, error) {
 		if err != nil {
 			return nil, fmt.Errorf("storm results: entry %d: %w", i, err)
 		}
-		v, err := jsonNumber(e.V)
-		if err != nil {
-			return nil, fmt.Errorf("storm results: entry %d: %w", i, err)
+		v := result.Value{} // null, which JSON has for infinity and for no number
+		if e.V != nil && string(e.V) != "null" {
+			if v, err = jsonNumber(e.V); err != nil {
+				return nil, fmt.Errorf("storm results: entry %d: %w", i, err)
+			}
 		}
 		out = append(out, StormResult{state, e.L, v})
 	}
@@ -146,11 +151,17 @@ func stormState(raw json.RawMessage) (StormState, error) {
 	return s, nil
 }
 
-// jsonNumber reads a number, a Boolean, or a fraction, which is a string.
+// jsonNumber reads a number, a Boolean, or a fraction, which is a string. The
+// fraction that a decimal is, is kept.
 func jsonNumber(raw json.RawMessage) (result.Value, error) {
-	v, err := scalar(strings.Trim(string(raw), `"`))
-	if err == nil && v.Kind == result.Integer {
-		v.Kind = result.Number
+	text := strings.Trim(string(raw), `"`)
+	v, err := scalar(text)
+	if err != nil || v.Kind == result.Boolean {
+		return v, err
 	}
-	return v, err
+	v.Kind = result.Number
+	if v.Rat == nil && len(text) < 40 && !math.IsInf(v.Num, 0) && !math.IsNaN(v.Num) {
+		v.Rat, _ = new(big.Rat).SetString(text)
+	}
+	return v, nil
 }

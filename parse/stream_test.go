@@ -164,7 +164,10 @@ func TestEveryResult(t *testing.T) {
 				got++
 			}
 		}
-		if path == "logs/storm/dtmc-filter-many.log" {
+		if strings.HasSuffix(path, "/multi-pareto.log") {
+			want-- // the curve is on the lines below
+		}
+		if strings.HasSuffix(path, "/dtmc-filter-many.log") {
 			want-- // "Result (…): ERROR (…)"
 		}
 		if path == "logs/prism/recorded/multiline.log" {
@@ -186,7 +189,7 @@ func TestForms(t *testing.T) {
 		{"Result: 0.5 (value in the initial state)", "number 0.5", "unknown", ""}, // PRISM before 4.7
 		{"Result: [0.1,0.5] (range of values over initial states)", "range [0.1, 0.5]", "unknown", ""},
 		{"Result (minimum probability): 0.5", "number 0.5", "unknown", ""},
-		{"Result: 1.2E-5 (+/- 1.0E-7; rel err 0.01)", "number 1.2e-05", "bounded [1.1899999999999998e-05, 1.2100000000000003e-05]", ""},
+		{"Result: 1.2E-5 (+/- 1.0E-7; rel err 0.01)", "number 1.2e-05", "claimed [1.1899999999999998e-05, 1.2100000000000003e-05]", ""},
 		{"Result: 1.2e-05", "number 1.2e-05", "unknown", ""},
 		{"Result: 4.9E-324", "number 5e-324", "unknown", ""},
 		{"Result: -Infinity", "number -Inf", "unknown", ""},
@@ -295,7 +298,7 @@ func TestNotFooled(t *testing.T) {
 		"stopped by its owner": {
 			head + rule + "Model checking: P=? [ F x ]\n\nResult: 0.5\n\n" + rule + "Model checking: P=? [ F y ]\n\n",
 			parse.End{Known: true, Code: 137, Stopped: result.Memory},
-			[]string{" number 0.5", " memory: stopped: memory"},
+			[]string{" number 0.5", " memory: memory limit reached"},
 		},
 		"an experiment cut in its list": {
 			head + rule + "Simulating: P=? [ F<=k x ]\nProperty constants: k=1:1:3\n\nResults:\nk=1 : 0.5 (+/- 0.1 with probability 0.99; rel err 0.2)\nk=2 : 0.7 (+/- 0.",
@@ -341,7 +344,7 @@ func TestStormNotFooled(t *testing.T) {
 		want        []string
 	}{
 		"small numbers":    {start + one + "Result (for initial states): 1.2e-05\n", "", parse.End{}, []string{"1 number 1.2e-05"}},
-		"several Booleans": {start + one + "Result (for initial states): {true, false}\n", "", parse.End{}, []string{"1 unsupported: the result differs between initial states"}},
+		"several Booleans": {start + one + "Result (for initial states): {true, false}\n", "", parse.End{}, []string{"1 boolean false"}},
 		"sound after all not": {
 			strings.Replace(start, "'a'", "'a' --sound", 1) + one + " WARN (SymbolicMinMaxLinearEquationSolver.cpp:64): Selected method is not supported for this solver, switching to value iteration.\nResult (for initial states): 0.5\n",
 			"",
@@ -370,8 +373,8 @@ func TestStormNotFooled(t *testing.T) {
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: got\n%q, want\n%q", name, got, c.want)
 		}
-		if i := slices.IndexFunc(log.Properties, func(p parse.Property) bool { return p.Accuracy == result.Bounded }); i >= 0 {
-			t.Errorf("%s: property %d is bounded", name, i)
+		if i := slices.IndexFunc(log.Properties, func(p parse.Property) bool { return p.Accuracy == result.Claimed }); i >= 0 {
+			t.Errorf("%s: property %d is claimed", name, i)
 		}
 	}
 }

@@ -213,7 +213,7 @@ func (a *answer) judge(g string) bool {
 	if err != nil {
 		return false
 	}
-	a.accuracy = result.Bounded
+	a.accuracy = result.Claimed
 	if estimated {
 		a.accuracy = result.Estimated
 	}
@@ -262,33 +262,97 @@ func around(v, d float64) *result.Interval {
 // stormAnswer reads what stands after "Result (for …):". What Storm does not
 // print, the accuracy, comes from the options.
 func stormAnswer(s string, opts stormOptions) (answer, error) {
-	text, approx, hasApprox := strings.Cut(s, " (approx. ")
+	text, hasApprox := exactText(strings.TrimSuffix(s, " (range)"))
 	a := answer{text: text}
-	if hasApprox && !strings.HasSuffix(approx, ")") {
-		return a, errForm(fmt.Sprintf("found %q after the value", clip(approx, 80)))
-	}
 	var err error
 	if a.value, err = stormValue(text); err != nil {
 		return a, err
 	}
-	if a.value.Kind == result.Integer {
-		a.value.Kind = result.Number // Storm prints 1 for 1.0
-	}
-	switch {
-	case hasApprox || opts.exact:
-		a.accuracy = result.Exact
-	case opts.sound:
-		a.accuracy = result.Bounded
-		a.bound = opts.bound(a.value)
-	default:
-		a.accuracy = result.Estimated
-	}
-	if a.accuracy != result.Exact {
-		a.value.Rat = nil
-	} else if a.value.Kind == result.Number && a.value.Rat == nil && !math.IsInf(a.value.Num, 0) {
-		a.accuracy = result.Unknown // a decimal is not what exact arithmetic prints
+	a.accuracy, a.bound = opts.judge(&a.value, hasApprox)
+	if a.accuracy == result.Exact && isStormInfinity(a.value) {
+		return a, errForm("found 100000000000, which is also what Storm writes for infinity in exact arithmetic")
 	}
 	return a, nil
+}
+
+// StormAccuracy says how a number that Storm computed under these arguments is
+// related to the truth, and takes the fraction from one that is not exact.
+func StormAccuracy(args []string, v *result.Value) (result.Accuracy, *result.Interval) {
+	return readStormOptions(strings.Join(args, " ")).judge(v, false)
+}
+
+// StormValues reads the list of values that Storm prints of few states, nil if
+// the text is none.
+func StormValues(text string) []result.Value {
+	if !strings.HasPrefix(text, "{") || !strings.HasSuffix(text, "}") {
+		return nil
+	}
+	var out []result.Value
+	for item := range strings.SplitSeq(text[1:len(text)-1], ", ") {
+		v, err := scalar(item)
+		if err != nil {
+			return nil
+		}
+		if v.Kind == result.Integer {
+			v.Kind = result.Number
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+// exactText leaves out the approximations that stand behind exact numbers, and
+// reports whether there was one: "{1/3 (approx. 0.3333333333), 0 (approx. 0)}".
+func exactText(s string) (text string, found bool) {
+	var b strings.Builder
+	for {
+		before, rest, ok := strings.Cut(s, " (approx. ")
+		b.WriteString(before)
+		if !ok {
+			return b.String(), found
+		}
+		approximation, after, closed := strings.Cut(rest, ")")
+		if !closed || !approximates(approximation) {
+			return b.String() + " (approx. " + rest, found
+		}
+		s, found = after, true
+	}
+}
+
+func approximates(s string) bool {
+	for part := range strings.SplitSeq(strings.Trim(s, "[]"), ", ") {
+		if !isNumber(part) {
+			return false
+		}
+	}
+	return true
+}
+
+// isStormInfinity recognises the number that Storm's exact arithmetic has for infinity.
+func isStormInfinity(v result.Value) bool {
+	const infinity = 100_000_000_000
+	return v.Kind == result.Number && v.Num == infinity || v.Kind == result.Range && v.Hi == infinity
+}
+
+// judge says how a value that Storm computed with these options is related to
+// the truth. Values that are not exact lose their fractions.
+func (o stormOptions) judge(v *result.Value, approximated bool) (result.Accuracy, *result.Interval) {
+	if v.Kind == result.Integer {
+		v.Kind = result.Number // Storm prints 1 for 1.0
+	}
+	accuracy, bound := result.Estimated, (*result.Interval)(nil)
+	switch {
+	case approximated || o.exact:
+		accuracy = result.Exact
+	case o.sound:
+		accuracy, bound = result.Claimed, o.bound(*v)
+	}
+	if accuracy != result.Exact {
+		v.Rat = nil
+	} else if v.Kind == result.Number && v.Rat == nil && !math.IsInf(v.Num, 0) {
+		accuracy = result.Unknown // a decimal is not what exact arithmetic prints
+	}
+	return accuracy, bound
 }
 
 func stormValue(s string) (result.Value, error) {
@@ -305,27 +369,30 @@ func stormValue(s string) (result.Value, error) {
 	return scalar(s)
 }
 
-// hull is the range of several values, or the one Boolean they all are.
+// hull is the range of several values; Booleans have to be true in all states.
 func hull(items []string) (result.Value, error) {
 	first, err := scalar(items[0])
 	if err != nil {
 		return result.Value{}, err
 	}
 	out := result.Value{Kind: result.Range, Num: first.Num, Hi: first.Num}
-	for _, item := range items {
+	if first.Kind == result.Boolean {
+		out = first
+	}
+	for _, item := range items[1:] {
 		v, err := scalar(item)
 		switch {
 		case err != nil:
 			return result.Value{}, err
-		case (v.Kind == result.Boolean) != (first.Kind == result.Boolean) || v.Bool != first.Bool:
-			return result.Value{}, errForm("the result differs between initial states")
-		case math.IsNaN(v.Num):
+		case (v.Kind == result.Boolean) != (first.Kind == result.Boolean):
+			return result.Value{}, errForm("found a truth value among numbers")
+		case v.Kind == result.Boolean:
+			out.Bool = out.Bool && v.Bool
+			continue
+		case math.IsNaN(v.Num) || math.IsNaN(first.Num):
 			return result.Value{}, errForm("one of several results is not a number")
 		}
 		out.Num, out.Hi = min(out.Num, v.Num), max(out.Hi, v.Num)
-	}
-	if first.Kind == result.Boolean {
-		return first, nil
 	}
 	return out, nil
 }
