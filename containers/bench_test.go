@@ -66,11 +66,11 @@ func direct(b *testing.B, cmd runner.Command) {
 // questions to the engine as that takes.
 func fresh(b *testing.B, l lab, cmd runner.Command) {
 	for b.Loop() {
-		req, err := request(fake(), Image{ID: fakeImage}, cmd.Limits, nil)
+		req, err := request(fake(), Image{ID: l.image}, cmd.Limits, nil)
 		if err != nil {
 			b.Fatal(err)
 		}
-		config := &container.Config{Image: fakeImage, Entrypoint: fake().argv(cmd)}
+		config := &container.Config{Image: l.image, Entrypoint: fake().argv(cmd)}
 		req.ConfigModifier(config)
 		config.WorkingDir, config.OpenStdin = runDir(1), false
 		host := &container.HostConfig{}

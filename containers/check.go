@@ -105,7 +105,7 @@ func (r *run) finish(ctx context.Context) runner.Exit {
 	go func() { copied <- demultiplex(r.cmd.Stdout, r.stderr(), r.stream.Reader) }()
 	var late <-chan time.Time
 	if limit := r.cmd.Limits.Time; limit > 0 {
-		t := time.NewTimer(limit + grace(limit) + endAfter)
+		t := time.NewTimer(limit + grace + endAfter)
 		defer t.Stop()
 		late = t.C
 	}
@@ -237,7 +237,7 @@ func (r *run) cause(ctx context.Context, exit runner.Exit) runner.Cause {
 		return runner.OutOfMemory
 	case exit.Cause != runner.Finished:
 		return exit.Cause
-	case limit > 0 && exit.Elapsed >= limit+grace(limit) && (exit.Code == timedOut || exit.Code == killed):
+	case limit > 0 && exit.Elapsed >= limit+grace && (exit.Code == timedOut || exit.Code == killed):
 		return runner.TimedOut
 	case fromOutside(exit.Code):
 		return runner.Killed

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// victim is set for a process of this test that is killed.
+// victim is the image that a process of this test uses that is killed.
 const victim = "TILECHECK_TEST_VICTIM"
 
 // beVictim starts a run that does not end and says which session it belongs to.
@@ -21,7 +21,7 @@ func beVictim() {
 		fmt.Println(err)
 		return
 	}
-	p, err := NewPool(ctx, d, Options{Tool: fake(), Image: fakeImage})
+	p, err := NewPool(ctx, d, Options{Tool: fake(), Image: os.Getenv(victim)})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -38,7 +38,7 @@ func beVictim() {
 func TestProcessKilled(t *testing.T) {
 	l := newLab(t)
 	c := exec.Command(os.Args[0])
-	c.Env = append(os.Environ(), victim+"=1", "TESTCONTAINERS_RYUK_DISABLED=true")
+	c.Env = append(os.Environ(), victim+"="+l.image, "TESTCONTAINERS_RYUK_DISABLED=true")
 	out, err := c.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

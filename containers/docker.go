@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/moby/moby/client"
@@ -28,10 +29,25 @@ const connectLimit = 10 * time.Second
 // file, DOCKER_HOST, the socket of the system or of the user) and asks whether
 // it is there. When it is not, the error is a *result.Failure that says what to
 // do, after ten seconds at most. Prepare comes before.
+//
+// An engine that DOCKER_HOST names, or a context of docker's by way of Prepare,
+// is used or none is: testcontainers-go would go on to the local socket.
 func Connect(ctx context.Context) (*Docker, error) {
+	host := os.Getenv("DOCKER_HOST")
+	if host != "" {
+		if err := reach(ctx, host); err != nil {
+			return nil, err
+		}
+	}
 	p, err := provider(ctx)
+	if a, ok := errors.AsType[absent](err); ok && host != "" {
+		return nil, a.Failure
+	}
 	if err != nil {
 		return nil, err
+	}
+	if used := p.Client().DaemonHost(); host != "" && used != host {
+		return nil, errors.Join(failure("DOCKER_HOST says %s, and testcontainers-go uses %s; see ~/.testcontainers.properties", host, used), p.Close())
 	}
 	return open(ctx, p)
 }
@@ -63,14 +79,17 @@ func provider(ctx context.Context) (*testcontainers.DockerProvider, error) {
 			}
 		}()
 		p, err := testcontainers.NewDockerProvider(testcontainers.WithLogger(log.NewNoopLogger()), testcontainers.WithDefaultBridgeNetwork(testcontainers.Bridge))
+		if err != nil {
+			err = absent{unreachable(err)}
+		}
 		answers <- answer{p, err}
 	}()
 	select {
 	case a := <-answers:
-		if a.err != nil {
+		if _, ok := errors.AsType[absent](a.err); a.err != nil && !ok {
 			return nil, unreachable(a.err)
 		}
-		return a.provider, nil
+		return a.provider, a.err
 	case <-time.After(connectLimit):
 		return nil, unreachable(fmt.Errorf("no answer in %v", connectLimit))
 	case <-ctx.Done():

@@ -17,11 +17,22 @@ import (
 // other way to be told than environment variables, which it reads once, and a
 // logger, both of the whole process; so a program calls Prepare once, before
 // Connect and before anything runs beside it, with os.LookupEnv and os.Setenv.
+// The Docker context that docker would use is among what it has to know.
 // Variables that are set already stay as they are, and its messages, which are
 // meant for tests, go nowhere.
 func Prepare(ctx context.Context, lookup func(string) (string, bool), set func(string, string) error) error {
 	log.SetDefault(log.NewNoopLogger())
-	env := environment(ctx, lookup)
+	env, err := endpoint(lookup)
+	if err != nil {
+		return err
+	}
+	if err := setAll(env, set); err != nil {
+		return err
+	}
+	return setAll(environment(ctx, lookup), set)
+}
+
+func setAll(env map[string]string, set func(string, string) error) error {
 	for _, k := range slices.Sorted(maps.Keys(env)) {
 		if err := set(k, env[k]); err != nil {
 			return err

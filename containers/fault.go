@@ -22,6 +22,20 @@ func unreachable(err error) *result.Failure {
 	return failure("Docker does not answer (%v); start it (`systemctl start docker`, or Docker Desktop), or set DOCKER_HOST to where it is", err)
 }
 
+// absent is what is said where no engine is named and none is found.
+type absent struct{ *result.Failure }
+
+// Unwrap returns what is said.
+func (a absent) Unwrap() error { return a.Failure }
+
+// Absent reports whether an error of Connect means that nobody named an engine
+// and that there is none at the usual places: no socket, neither one that does not
+// answer nor one that may not be opened.
+func Absent(err error) bool {
+	_, ok := errors.AsType[absent](err)
+	return ok
+}
+
 // lost reports whether err means that nobody answered, unlike an answer that
 // something is wrong.
 func lost(err error) bool {

@@ -10,13 +10,14 @@ import (
 	"strings"
 	"testing"
 
+	"tilecheck/containers/internal/testimage"
 	"tilecheck/result"
 )
 
 func TestImages(t *testing.T) {
 	l := newLab(t)
-	const built = "tilecheck-test/built:1"
-	id, err := l.Build(t.Context(), built, "FROM "+fakeImage+"\nCOPY data /data\nLABEL "+LabelVersion+"=2.0\n", func(w *tar.Writer) error {
+	built := testimage.Own("tilecheck-test/built:1")
+	id, err := l.Build(t.Context(), built, "FROM "+l.image+"\nCOPY data /data\nLABEL "+LabelVersion+"=2.0\n", func(w *tar.Writer) error {
 		if err := w.WriteHeader(&tar.Header{Name: "data", Mode: 0o644, Size: 4}); err != nil {
 			return err
 		}
@@ -26,18 +27,18 @@ func TestImages(t *testing.T) {
 	if err != nil || !strings.HasPrefix(id, "sha256:") {
 		t.Fatalf("image %q, %v", id, err)
 	}
-	all, err := l.Images(t.Context(), fakeImage, "tilecheck-test/nothing:1")
+	all, err := l.Images(t.Context(), l.image, "tilecheck-test/nothing:1")
 	if err != nil {
 		t.Fatal(err)
 	}
 	versions := make(map[string]string)
 	for _, i := range all {
-		if (i.Ref == fakeImage || i.Ref == built) && (i.Tool != "faketool" || i.Size == 0 || i.Created.IsZero()) {
+		if (i.Ref == l.image || i.Ref == built) && (i.Tool != "faketool" || i.Size == 0 || i.Created.IsZero()) {
 			t.Errorf("image %+v", i)
 		}
 		versions[i.Ref] += i.Version
 	}
-	if versions[fakeImage] != "1.2.3" || versions[built] != "2.0" || !slices.IsSortedFunc(all, func(a, b Image) int { return strings.Compare(a.Ref, b.Ref) }) {
+	if versions[l.image] != "1.2.3" || versions[built] != "2.0" || !slices.IsSortedFunc(all, func(a, b Image) int { return strings.Compare(a.Ref, b.Ref) }) {
 		t.Errorf("images %v", versions)
 	}
 	img, err := l.Find(t.Context(), fake(), built)
@@ -60,8 +61,8 @@ func TestBuildFails(t *testing.T) {
 		files      func(*tar.Writer) error
 		want       string
 	}{
-		"a command of the Dockerfile": {"FROM " + fakeImage + "\nCOPY nothing /\n", nil, "nothing"},
-		"the files":                   {"FROM " + fakeImage + "\n", func(*tar.Writer) error { return errDisk }, "disk is gone"},
+		"a command of the Dockerfile": {"FROM " + l.image + "\nCOPY nothing /\n", nil, "nothing"},
+		"the files":                   {"FROM " + l.image + "\n", func(*tar.Writer) error { return errDisk }, "disk is gone"},
 	} {
 		if _, err := l.Build(t.Context(), "", c.dockerfile, c.files); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want one of %q", name, err, c.want)

@@ -15,6 +15,7 @@ import (
 	"github.com/moby/moby/client"
 
 	"tilecheck/containers/internal/testimage"
+	"tilecheck/internal/needs"
 	"tilecheck/runner"
 )
 
@@ -38,22 +39,23 @@ func fake() Tool {
 	}
 }
 
-const fakeImage = "tilecheck-test/faketool:containers"
-
 // lab is an engine with the image of the test double.
-type lab struct{ *Docker }
+type lab struct {
+	*Docker
+	image string
+}
 
 func newLab(tb testing.TB) lab {
 	tb.Helper()
 	d, err := Connect(tb.Context())
-	testimage.Need(tb, "docker", err)
+	needs.Have(tb, needs.Docker, err)
 	tb.Cleanup(func() {
 		if err := d.Close(); err != nil {
 			tb.Error(err)
 		}
 	})
-	testimage.Import(tb, fakeImage, map[string]string{LabelProject: "true", LabelTool: "faketool", LabelVersion: "1.2.3"}, "/bin/cat", "/bin/timeout")
-	return lab{d}
+	image := testimage.Import(tb, "tilecheck-test/faketool:containers", map[string]string{LabelProject: "true", LabelTool: "faketool", LabelVersion: "1.2.3"}, "/bin/cat", "/bin/timeout")
+	return lab{d, image}
 }
 
 // pool makes a pool in a session of its own.
@@ -79,7 +81,7 @@ func (l lab) poolOf(tb testing.TB, d *Docker, o Options) *Pool {
 		o.Tool = fake()
 	}
 	if o.Image == "" {
-		o.Image = fakeImage
+		o.Image = l.image
 	}
 	p, err := NewPool(tb.Context(), d, o)
 	if err != nil {

@@ -35,7 +35,7 @@ type Tool struct {
 func (t Tool) argv(c runner.Command) []string {
 	var argv []string
 	if limit := c.Limits.Time; limit > 0 {
-		argv = append(argv, "timeout", "-k", seconds(killAfter), seconds(limit+grace(limit)))
+		argv = append(argv, "timeout", "-k", seconds(killAfter), seconds(limit+grace))
 	}
 	argv = append(argv, t.Program...)
 	if t.Memory != nil && c.Limits.Memory > 0 {
@@ -45,7 +45,7 @@ func (t Tool) argv(c runner.Command) []string {
 }
 
 // grace is what a tool gets beyond its limit, to end by itself and say so.
-func grace(limit time.Duration) time.Duration { return max(limit/10, 2*time.Second) }
+const grace = 500 * time.Millisecond
 
 func seconds(d time.Duration) string {
 	return strconv.FormatFloat(d.Seconds(), 'f', 3, 64) + "s"
@@ -53,10 +53,10 @@ func seconds(d time.Duration) string {
 
 const (
 	// killAfter is how long a tool may take to end when its time is over.
-	killAfter = 2 * time.Second
+	killAfter = 250 * time.Millisecond
 	// endAfter is how much later the container is ended, if timeout(1) did not
 	// end the tool.
-	endAfter = killAfter + 3*time.Second
+	endAfter = killAfter + 200*time.Millisecond
 	// workDir has one folder for each run.
 	workDir = "/work"
 	// nobody runs every tool; no image needs to know the user.

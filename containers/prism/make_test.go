@@ -18,13 +18,13 @@ import (
 // a base that is a root file system with nothing but that.
 func TestMake(t *testing.T) {
 	d := connect(t)
-	const base = "tilecheck-test/base:prism"
-	testimage.Import(t, base, nil, "/bin/cat", "/bin/timeout")
+	base := testimage.Import(t, "tilecheck-test/base:prism", nil, "/bin/cat", "/bin/timeout")
+	ref := testimage.Own("tilecheck-test/prism:made")
 	from := installation(t)
 	if err := os.WriteFile(filepath.Join(from, "bin", "prism"), testimage.Program(t), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	img, err := Make(t.Context(), d, Recipe{From: from, Base: base, Ref: "tilecheck-test/prism:made"})
+	img, err := Make(t.Context(), d, Recipe{From: from, Base: base, Ref: ref})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +33,7 @@ func TestMake(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	if img.Ref != "tilecheck-test/prism:made" || img.Tool != "prism" || img.Version != "4.9-fake" {
+	if img.Ref != ref || img.Tool != "prism" || img.Version != "4.9-fake" {
 		t.Errorf("image %+v", img)
 	}
 	p, err := containers.NewPool(t.Context(), d, containers.Options{Tool: Tool(), Image: img.Ref})
@@ -51,9 +51,8 @@ func TestMake(t *testing.T) {
 // TestMakeChecks makes no image in which PRISM does not run.
 func TestMakeChecks(t *testing.T) {
 	d := connect(t)
-	const base = "tilecheck-test/base:nothing"
-	testimage.Import(t, base, nil, "/bin/cat", "/bin/timeout")
-	const ref = "tilecheck-test/prism:broken"
+	base := testimage.Import(t, "tilecheck-test/base:nothing", nil, "/bin/cat", "/bin/timeout")
+	ref := testimage.Own("tilecheck-test/prism:broken")
 	_, err := Make(t.Context(), d, Recipe{From: installation(t), Base: base, Ref: ref}) // its prism is a script without an interpreter
 	if f, ok := errors.AsType[*result.Failure](err); !ok || !strings.Contains(err.Error(), "PRISM does not run on "+base) {
 		t.Errorf("error %v (%v)", err, f)

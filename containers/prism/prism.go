@@ -28,6 +28,14 @@ func Tool() containers.Tool {
 	}
 }
 
+// Kind is how images of PRISM are found: there is no official one.
+func Kind() containers.Kind {
+	return containers.Kind{
+		Tool: Tool(), Words: []string{"prism", "umb-observatory"},
+		Programs: []string{"prism", "/opt/prism/prism/bin/prism", "/opt/prism/bin/prism"}, Version: Version,
+	}
+}
+
 // Memory returns the switches that keep PRISM within limit bytes, apart from
 // those that args have: the heap of its Java virtual machine, and the memory of
 // CUDD, which is another. What remains is for the machine itself: its code,

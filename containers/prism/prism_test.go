@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"tilecheck/containers"
-	"tilecheck/containers/internal/testimage"
+	"tilecheck/internal/needs"
 	"tilecheck/result"
 	"tilecheck/runner"
 )
@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 func connect(t *testing.T) *containers.Docker {
 	t.Helper()
 	d, err := containers.Connect(t.Context())
-	testimage.Need(t, "docker", err)
+	needs.Have(t, needs.Docker, err)
 	t.Cleanup(func() {
 		if err := d.Close(); err != nil {
 			t.Error(err)
@@ -53,7 +53,7 @@ func image(t testing.TB, d *containers.Docker) string {
 	}
 	all = slices.DeleteFunc(all, func(i containers.Image) bool { return i.Tool != "prism" || strings.HasPrefix(i.Ref, "tilecheck-test/") })
 	if len(all) == 0 {
-		testimage.Need(t, "prism", errors.New("no image of PRISM: make one with `tilecheck image prism --from DIR`"))
+		needs.Have(t, needs.PRISMImage, errors.New("no image of PRISM: make one with `tilecheck image prism --from DIR`"))
 	}
 	newest := slices.MaxFunc(all, func(a, b containers.Image) int { return a.Created.Compare(b.Created) })
 	return newest.Ref
@@ -299,7 +299,7 @@ func TestPack(t *testing.T) {
 // (TILECHECK_PRISM), in a warm container and in a fresh one.
 func BenchmarkLatency(b *testing.B) {
 	d, err := containers.Connect(b.Context())
-	testimage.Need(b, "docker", err)
+	needs.Have(b, needs.Docker, err)
 	defer d.Close()
 	if program := os.Getenv("TILECHECK_PRISM"); program != "" {
 		b.Run("direct", func(b *testing.B) {

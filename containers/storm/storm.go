@@ -18,6 +18,19 @@ import (
 // Source: storm-website, documentation/obtain-storm/docker.md.
 const DefaultImage = "movesrwth/storm:stable"
 
+// ObservatoryImage is built every day and holds Storm, PRISM and Modest.
+//
+// Source: github.com/pmc-tools/umb-observatory, Dockerfile and .docker/tools.toml.
+const ObservatoryImage = "ghcr.io/pmc-tools/umb-observatory:main"
+
+// Kind is how images of Storm are found.
+func Kind() containers.Kind {
+	return containers.Kind{
+		Tool: Tool(), Words: []string{"storm", "umb-observatory"},
+		Programs: []string{"storm", "/opt/storm/build/bin/storm"}, Official: DefaultImage, Version: Version,
+	}
+}
+
 // Tool is Storm in an image that has storm on its PATH.
 func Tool() containers.Tool {
 	return containers.Tool{

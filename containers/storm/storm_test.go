@@ -5,12 +5,15 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"tilecheck/containers"
 	"tilecheck/containers/internal/testimage"
+	"tilecheck/containers/prism"
+	"tilecheck/internal/needs"
 	"tilecheck/result"
 	"tilecheck/runner"
 )
@@ -25,7 +28,7 @@ func TestMain(m *testing.M) {
 func connect(t *testing.T) *containers.Docker {
 	t.Helper()
 	d, err := containers.Connect(t.Context())
-	testimage.Need(t, "docker", err)
+	needs.Have(t, needs.Docker, err)
 	t.Cleanup(func() {
 		if err := d.Close(); err != nil {
 			t.Error(err)
@@ -37,8 +40,7 @@ func connect(t *testing.T) *containers.Docker {
 // TestDouble runs the test double under Storm's name, where the real one is.
 func TestDouble(t *testing.T) {
 	connect(t)
-	const image = "tilecheck-test/storm:double"
-	testimage.Import(t, image, nil, "/bin/cat", "/bin/timeout", "/bin/storm")
+	image := testimage.Import(t, "tilecheck-test/storm:double", nil, "/bin/cat", "/bin/timeout", "/bin/storm")
 	ctr, err := Run(t.Context(), image)
 	if err != nil {
 		t.Fatal(err)
@@ -62,8 +64,7 @@ func TestDouble(t *testing.T) {
 
 func TestVersionOfDouble(t *testing.T) {
 	d := connect(t)
-	const image = "tilecheck-test/storm:version"
-	testimage.Import(t, image, nil, "/bin/cat", "/bin/timeout", "/bin/storm")
+	image := testimage.Import(t, "tilecheck-test/storm:version", nil, "/bin/cat", "/bin/timeout", "/bin/storm")
 	tool := Tool()
 	for program, want := range map[string]string{"storm": "1.12.0 (fake)", "faketool": ""} {
 		tool.Program = []string{program}
@@ -94,7 +95,7 @@ func TestMissing(t *testing.T) {
 func TestOfficialImage(t *testing.T) {
 	d := connect(t)
 	p, err := containers.NewPool(t.Context(), d, containers.Options{Tool: Tool(), Image: DefaultImage})
-	testimage.Need(t, "storm", err)
+	needs.Have(t, needs.Storm, err)
 	defer p.Close()
 	if version, err := Version(t.Context(), p); err != nil || version == "" {
 		t.Errorf("version %q, %v", version, err)
@@ -114,5 +115,28 @@ endmodule
 	})
 	if err != nil || exit.Code != 0 || !strings.Contains(out.String(), "Result (for initial states): 1/3") {
 		t.Errorf("exit %v, %v\n%s", exit, err, &out)
+	}
+}
+
+// TestObservatory finds Storm and PRISM at their places in an image that has
+// neither on its PATH.
+func TestObservatory(t *testing.T) {
+	d := connect(t)
+	ref := testimage.Import(t, "tilecheck-test/umb-observatory:main", nil, "/bin/cat", "/bin/timeout", "/opt/prism/prism/bin/prism", "/opt/storm/build/bin/storm")
+	for _, test := range []struct {
+		kind             containers.Kind
+		program, version string
+	}{
+		{Kind(), "/opt/storm/build/bin/storm", "1.12.0 (fake)"},
+		{prism.Kind(), "/opt/prism/prism/bin/prism", "4.9-fake"},
+	} {
+		found, err := d.Discover(t.Context(), test.kind, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := slices.IndexFunc(found, func(f containers.Found) bool { return f.Image.Ref == ref })
+		if i < 0 || found[i].Program != test.program || found[i].Version != test.version {
+			t.Errorf("%s: found %+v", test.kind.Tool.Name, found)
+		}
 	}
 }

@@ -210,7 +210,11 @@ func kill(a []string) error {
 		return err
 	}
 	debug.SetTraceback("crash") // a fatal signal is to be one, not exit status 2
-	if err := syscall.Kill(os.Getpid(), syscall.Signal(n)); err != nil {
+	self, err := os.FindProcess(os.Getpid())
+	if err != nil {
+		return err
+	}
+	if err := self.Signal(syscall.Signal(n)); err != nil {
 		return err
 	}
 	time.Sleep(time.Minute)

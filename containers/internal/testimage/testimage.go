@@ -7,37 +7,25 @@ import (
 	"archive/tar"
 	"bytes"
 	"context"
+	"crypto/rand"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/moby/moby/client"
 )
 
-// Need skips the test when something it needs is not there, and says why. It
-// fails instead when the environment variable TILECHECK_REQUIRE names it.
-func Need(tb testing.TB, name string, err error) {
+// Import builds faketool and imports an image that has it as /bin/faketool, with
+// a link to it at each of the names, /bin/cat for example. It returns the name of
+// the image: that given, and what makes it this test's own. The image is labelled
+// and goes away with the test.
+func Import(tb testing.TB, name string, labels map[string]string, names ...string) string {
 	tb.Helper()
-	if err == nil {
-		return
-	}
-	if slices.Contains(strings.Split(os.Getenv("TILECHECK_REQUIRE"), ","), name) {
-		tb.Fatalf("%s is required: %v", name, err)
-	}
-	tb.Skipf("needs %s: %v", name, err)
-}
-
-// Import builds faketool and imports an image under the name ref that has it as
-// /bin/faketool, with a link to it at each of the names, /bin/cat for example.
-// The image is labelled and goes away with the test. Tests of packages run at
-// the same time: each takes names of its own.
-func Import(tb testing.TB, ref string, labels map[string]string, names ...string) {
-	tb.Helper()
+	ref := Own(name)
 	c, err := client.New(client.FromEnv)
 	if err != nil {
 		tb.Fatal(err)
@@ -60,7 +48,12 @@ func Import(tb testing.TB, ref string, labels map[string]string, names ...string
 			tb.Errorf("remove %s: %v", ref, err)
 		}
 	})
+	return ref
 }
+
+// Own makes a name of an image one that no other test has: the same tests may run
+// at the same time, on an engine that they share.
+func Own(name string) string { return name + "-" + strings.ToLower(rand.Text()[:10]) }
 
 // Program builds faketool, static.
 func Program(tb testing.TB) []byte {

@@ -1,0 +1,127 @@
+package containers
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/moby/moby/client"
+)
+
+// endpoint returns the variables that say where docker would look for an engine
+// and that are not set yet: a context is turned into DOCKER_HOST and what belongs
+// to it. DOCKER_HOST comes before DOCKER_CONTEXT, and this before the current
+// context of docker's configuration.
+//
+// Source: docker's documentation, "Docker contexts", and its layout of the files
+// below ~/.docker/contexts.
+func endpoint(lookup func(string) (string, bool)) (map[string]string, error) {
+	if host, _ := lookup("DOCKER_HOST"); host != "" {
+		return nil, checkHost(host, "DOCKER_HOST")
+	}
+	dir := configDir(lookup)
+	name, said := lookup("DOCKER_CONTEXT")
+	where := "DOCKER_CONTEXT"
+	if !said || name == "" {
+		where = filepath.Join(dir, "config.json")
+		name = currentContext(where)
+	}
+	if name == "" || name == "default" || dir == "" {
+		return nil, nil
+	}
+	hash := sha256.Sum256([]byte(name))
+	id := hex.EncodeToString(hash[:])
+	data, err := os.ReadFile(filepath.Join(dir, "contexts", "meta", id, "meta.json"))
+	if err != nil {
+		return nil, failure("%s names the Docker context %q, which there is not; `docker context ls` lists those that there are", where, name)
+	}
+	var meta struct {
+		Endpoints map[string]struct {
+			Host          string
+			SkipTLSVerify bool
+		}
+	}
+	if err := json.Unmarshal(data, &meta); err != nil || meta.Endpoints["docker"].Host == "" {
+		return nil, failure("the Docker context %q names no engine; `docker context inspect %s` shows it", name, name)
+	}
+	docker := meta.Endpoints["docker"]
+	env := map[string]string{"DOCKER_HOST": docker.Host}
+	if certs := filepath.Join(dir, "contexts", "tls", id, "docker"); isDir(certs) {
+		env["DOCKER_CERT_PATH"] = certs
+		if !docker.SkipTLSVerify {
+			env["DOCKER_TLS_VERIFY"] = "1"
+		}
+	}
+	return env, checkHost(docker.Host, fmt.Sprintf("the Docker context %q", name))
+}
+
+func configDir(lookup func(string) (string, bool)) string {
+	if dir, _ := lookup("DOCKER_CONFIG"); dir != "" {
+		return dir
+	}
+	if home, _ := lookup("HOME"); home != "" {
+		return filepath.Join(home, ".docker")
+	}
+	if home, _ := lookup("USERPROFILE"); home != "" {
+		return filepath.Join(home, ".docker")
+	}
+	return ""
+}
+
+// currentContext reads docker's configuration; without one, or with one that
+// cannot be read, docker uses the default context.
+func currentContext(file string) string {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return ""
+	}
+	var config struct{ CurrentContext string }
+	if json.Unmarshal(data, &config) != nil {
+		return ""
+	}
+	return config.CurrentContext
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// checkHost refuses what no engine can be reached by from here.
+func checkHost(host, where string) error {
+	scheme, _, ok := strings.Cut(host, "://")
+	switch {
+	case !ok:
+		return failure("%s says %q, want an address such as unix:///var/run/docker.sock or tcp://host:2376", where, host)
+	case scheme == "ssh":
+		return failure("%s says %q: engines behind ssh are not reached from here; forward the socket, as with `ssh -L`, and name that", where, host)
+	}
+	if _, err := client.ParseHostURL(host); err != nil {
+		return failure("%s says %q: %v", where, host, err)
+	}
+	return nil
+}
+
+// reach asks the engine that DOCKER_HOST names whether it is there: what is named
+// is used, or nothing is.
+func reach(ctx context.Context, host string) error {
+	if err := checkHost(host, "DOCKER_HOST"); err != nil {
+		return err
+	}
+	c, err := client.New(client.FromEnv)
+	if err != nil {
+		return failure("DOCKER_HOST says %q: %v", host, err)
+	}
+	defer c.Close()
+	ctx, cancel := context.WithTimeout(ctx, connectLimit)
+	defer cancel()
+	if _, err := c.Ping(ctx, client.PingOptions{NegotiateAPIVersion: true}); err != nil {
+		return failure("Docker does not answer at %s, which DOCKER_HOST or the Docker context names (%v)", host, err)
+	}
+	return nil
+}
