@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"tilecheck/native/stats"
 	"tilecheck/prism/sema"
 	"tilecheck/result"
+	"tilecheck/verify/agree"
 )
 
 // Chosen are the annotations that a property has under one valuation; each is
@@ -186,9 +186,11 @@ func (e *Expectation) sampled(v result.Verdict, r Rules, s *Statistical) error {
 	if err != nil {
 		return err
 	}
-	i, err := SoundInterval(v, r.Level)
+	q := agree.Ask(v.Property, v.Constants)
+	q.FixedSamples = true // the terms say how many
+	i, err := agree.Interval(&v, q, r.Level)
 	if err != nil {
-		return err
+		return problem("No interval holds the sampled value with confidence %v (a reward needs maxreward)", r.Level)
 	}
 	if !(want.lo <= i.Hi && i.Lo <= want.hi) {
 		return problem("Wrong result (expected %s, got %s in [%s, %s] with confidence %v from %d samples)",
@@ -198,21 +200,4 @@ func (e *Expectation) sampled(v result.Verdict, r Rules, s *Statistical) error {
 		return problem("The interval [%s, %s] is too wide (half-width %s, want at most %s)", show(i.Lo), show(i.Hi), show(half), show(s.Width))
 	}
 	return nil
-}
-
-// SoundInterval returns an interval that holds the mean that a verdict estimates
-// with at least that confidence, whatever the model. The error is a Problem.
-func SoundInterval(v result.Verdict, level float64) (result.Interval, error) {
-	const rounding = 1e-12
-	if v.Bound != nil && v.Confidence >= level-rounding {
-		return *v.Bound, nil
-	}
-	if v.Value.Kind == result.Number && strings.HasPrefix(v.Property, "P") && v.Samples > 0 {
-		if counts, err := stats.Published(v.Value.Num, v.Samples); err == nil {
-			if i, err := stats.BernoulliInterval(counts, level, false); err == nil {
-				return result.Interval{Lo: i.Lo, Hi: i.Hi}, nil
-			}
-		}
-	}
-	return result.Interval{}, problem("No interval holds the sampled value with confidence %v (a reward needs maxreward)", level)
 }

@@ -153,6 +153,11 @@ func rational(a, b int64) result.Verdict {
 	return result.Verdict{Value: result.Value{Kind: result.Number, Num: f, Rat: r}, Accuracy: result.Exact}
 }
 
+func of(property string, v result.Verdict) result.Verdict {
+	v.Property = property
+	return v
+}
+
 func failed(class result.Class, msg string) result.Verdict {
 	return result.Verdict{Err: &result.Failure{Class: class, Message: msg}}
 }
@@ -187,6 +192,15 @@ func TestJudge(t *testing.T) {
 		{"false", boolean(true), "FAIL: Wrong result (expected false, got true)"},
 		{"N", boolean(true), `FAIL: Invalid RESULT specification "N": found a int, want a bool`},
 
+		// PRISM says here that NaN is an unknown identifier
+		{"NaN", boolean(false), "FAIL: Wrong result (expected NaN, got false)"},
+		{"-Infinity", boolean(true), "FAIL: Wrong result (expected -Infinity, got true)"},
+		{"[0,1]", boolean(true), "FAIL: Wrong result (expected [0,1], got true)"},
+		{"NaN", of("multi(Pmax=? [ F a ], P>=0.5 [ F b ])", boolean(false)), "PASS"},
+		{"NaN", of("multi(Pmax=? [ F a ], P>=0.5 [ F b ])", boolean(true)), "FAIL: Wrong result (expected NaN, got true)"},
+
+		{"NaN", integer(3), "FAIL: Wrong result (expected NaN, got 3)"},
+		{"~[0,9]", integer(3), "FAIL: Wrong result (expected ~[0,9], got 3)"},
 		{"3", integer(3), "PASS"},
 		{"N", integer(3), "PASS"},
 		{"N+1", integer(3), "FAIL: Wrong result (expected N+1 = 4, got 3)"},

@@ -9,6 +9,7 @@ import (
 
 	"tilecheck/prism/sema"
 	"tilecheck/result"
+	"tilecheck/verify/agree"
 )
 
 // Outcome is what a judgment comes to.
@@ -68,8 +69,14 @@ func (e *Expectation) compare(v result.Verdict, r Rules) error {
 		return problem("Was expecting an error")
 	}
 	switch k := v.Value.Kind; {
+	case k == result.Boolean && e.Value == "NaN" && !v.Value.Bool && agree.Ask(v.Property, nil).Multi:
+		return nil // objectives that cannot be met together are NaN to PRISM and false to Storm
+	case k == result.Boolean && numeric(e.Value):
+		return problem("Wrong result (expected %s, got %t)", e.Value, v.Value.Bool)
 	case k == result.Boolean:
 		return e.compareBool(v.Value.Bool, r)
+	case k == result.Integer && !r.Exact && numeric(e.Value):
+		return problem("Wrong result (expected %s, got %v)", e.Value, v.Value.Num)
 	case k == result.Integer && !r.Exact:
 		return e.compareInt(v.Value.Num, r)
 	case k == result.Number && !r.Exact:
@@ -80,6 +87,13 @@ func (e *Expectation) compare(v result.Verdict, r Rules) error {
 		return problem("Don't know how to test properties of type interval of double")
 	}
 	return problem("Don't know how to test properties of this type")
+}
+
+// numeric reports whether what is expected is no expression, and a number all the
+// same: one that is infinite or none, or an interval.
+func numeric(text string) bool {
+	x, ok := double(text)
+	return ok && special(x) || interval.MatchString(strings.TrimPrefix(text, "~"))
 }
 
 // compareError wants every word of "Error:word,word" in the message.
@@ -209,7 +223,7 @@ func tolerance(v result.Verdict, r Rules) float64 {
 	switch v.Accuracy {
 	case result.Exact, result.Float:
 		return relative
-	case result.Bounded:
+	case result.Bounded, result.Claimed:
 		if v.Bound != nil {
 			return max(relative, x-v.Bound.Lo, v.Bound.Hi-x)
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"tilecheck/internal/needs"
 	"tilecheck/prism/syntax"
 	"tilecheck/properties/suite"
 )
@@ -238,10 +239,7 @@ func TestOptionsFiles(t *testing.T) {
 
 // TestPrismSuite reads all of PRISM's own suite: every switch in it is known.
 func TestPrismSuite(t *testing.T) {
-	dir := os.Getenv("TILECHECK_PRISM_TESTS")
-	if dir == "" {
-		t.Skip("TILECHECK_PRISM_TESTS names no copy of prism-tests")
-	}
+	dir := needs.PRISMTests(t)
 	runs, err := suite.Discover(os.DirFS(dir), ".", suite.Matching)
 	if err != nil {
 		t.Fatal(err)

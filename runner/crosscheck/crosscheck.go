@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"tilecheck/result"
 	"tilecheck/runner"
+	"tilecheck/runner/validity"
+	"tilecheck/verify/agree"
 )
 
 // Entrant is an engine in a cross-check.
@@ -35,8 +38,8 @@ func (e *Entrant) label() string {
 // The defaults of Options.
 const (
 	DefaultConfidence = 0.99
-	DefaultTolerance  = 1e-5
-	DefaultPrecision  = 0.02
+	DefaultTolerance  = agree.DefaultTolerance
+	DefaultPrecision  = agree.DefaultPrecision
 	DefaultSamples    = 1000
 	DefaultMaxSamples = 1_000_000
 )
@@ -63,6 +66,9 @@ type Options struct {
 	MaxStates int
 	// NoDeadlocks makes a model with a deadlock invalid.
 	NoDeadlocks bool
+	// Checker is who makes the strict check; nil is one of its own. Engines that
+	// have the check beside them may share it.
+	Checker *validity.Checker
 }
 
 func (o *Options) complete(job *runner.Job) error {
@@ -72,6 +78,9 @@ func (o *Options) complete(job *runner.Job) error {
 	setDefault(&o.MaxSamples, DefaultMaxSamples)
 	setDefault(&o.MaxStates, job.Numeric.MaxStates)
 	setDefault(&o.MaxStates, DefaultMaxStates)
+	if o.Checker == nil {
+		o.Checker = validity.New()
+	}
 	switch {
 	case !(o.Confidence > 0 && o.Confidence < 1):
 		return fmt.Errorf("confidence %v: want a number between 0 and 1", o.Confidence)
@@ -239,13 +248,29 @@ func (c *run) finish() *Report {
 
 // notes say how the statuses are to be read.
 func (c *run) notes() []string {
-	out := []string{fmt.Sprintf("numbers that were not sampled agree if they are at most %g apart, relatively; estimated ones have no guarantee beyond that", c.opt.Tolerance)}
+	out := []string{fmt.Sprintf("numbers that were not sampled agree if they are at most %g apart, relatively; estimated ones have no guarantee beyond that, and claimed ones none of ours", c.opt.Tolerance)}
 	if c.report.Confidence < 1 {
 		out = append(out, fmt.Sprintf(
 			"with probability at least %g all statistical comparisons are right: those that agree are of values at most %g apart, those that disagree of different values; "+
 				"the error is split evenly (Bonferroni) over %d sampled answers, and over the draws of each", c.opt.Confidence, c.opt.Precision, c.shares()))
 	}
-	return out
+	return append(out, c.seeds()...)
+}
+
+// seeds say which engines repeat their samples.
+func (c *run) seeds() []string {
+	var with []string
+	for _, row := range c.rows {
+		for k := range row.Verdicts {
+			if p := c.players[k].label; row.Verdicts[k].Seed != nil && !slices.Contains(with, p) {
+				with = append(with, p)
+			}
+		}
+	}
+	if len(with) == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("seed %d: the same seed repeats every sample of %s", c.subjects[0].job.Simulation.Seed, strings.Join(with, ", "))}
 }
 
 // shares is the number of answers over which the error is split.

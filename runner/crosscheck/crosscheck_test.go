@@ -13,6 +13,7 @@ import (
 	"tilecheck/result"
 	"tilecheck/runner"
 	"tilecheck/runner/crosscheck"
+	"tilecheck/verify/agree"
 )
 
 // Models that engines accept although they are wrong, and what is said of them.
@@ -335,7 +336,7 @@ func TestDiagnosis(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if row := r.Rows[0]; row.Status != crosscheck.Disagree || len(row.Notes) != 1 || !strings.Contains(row.Notes[0], "native 3/3/4, tool 4/3/4") {
+	if row := r.Rows[0]; row.Status != crosscheck.Disagree || len(row.Notes) != 1 || !strings.Contains(row.Notes[0], "strict check 3, native 3, tool 4") {
 		t.Errorf("%s, notes %q, want the counts", row.Status, row.Notes)
 	}
 	if len(r.Diagnoses) != 1 || r.Diagnoses[0].Difference == nil {
@@ -365,4 +366,41 @@ func exported(t *testing.T, model string) []runner.File {
 		}
 	}
 	return []runner.File{{Name: "model.tra", Data: tra.Bytes()}, {Name: "model.sta", Data: sta.Bytes()}, {Name: "model.lab", Data: lab.Bytes()}}
+}
+
+// Tools merge transitions that are alike, each in its own way: what agrees says
+// nothing of it, and what does not only of states.
+func TestCountsAreDiagnosis(t *testing.T) {
+	counted := func(name string, v result.Verdict, states, transitions int64) *canned {
+		v.States, v.Transitions = states, transitions
+		return says(name, v)
+	}
+	for _, tc := range []struct {
+		name  string
+		tool  *canned
+		notes string
+	}{
+		{"merged", counted("storm", fraction(1, 4), 3, 3), ""},
+		{"merged, and another value", counted("storm", fraction(1, 2), 3, 3), ""},
+		{"no choices told", counted("storm", fraction(1, 2), 3, 4), ""},
+		{"other states, and the value agrees", counted("storm", fraction(1, 4), 5, 4), ""},
+		{"other states", counted("storm", fraction(1, 2), 5, 4), "different numbers of states: strict check 3, storm 5"},
+	} {
+		row := run(t, coin, "P=? [ F s=1 ]", says("a", fraction(1, 4)), tc.tool).Rows[0]
+		if got := strings.Join(row.Notes, "; "); got != tc.notes {
+			t.Errorf("%s: %s, notes %q, want %q", tc.name, row.Status, got, tc.notes)
+		}
+	}
+}
+
+// What an engine says against its own value is told, whatever becomes of the row.
+func TestDoubtIsTold(t *testing.T) {
+	v := fraction(1, 4)
+	v.Doubt = "results are unreliable"
+	for _, other := range []result.Verdict{fraction(1, 4), fraction(1, 2), fails(result.Unsupported)} {
+		row := run(t, coin, "P=? [ F s=1 ]", says("a", v), says("b", other)).Rows[0]
+		if text := row.Reason + strings.Join(row.Notes, "; "); !strings.Contains(text, "the value of a is doubtful (results are unreliable)") || row.Basis == agree.Proven || row.Status == crosscheck.Disagree {
+			t.Errorf("%s %s: %q", row.Status, row.Basis, text)
+		}
+	}
 }

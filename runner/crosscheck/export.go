@@ -85,7 +85,7 @@ func (c *run) diagnoseTools(ctx context.Context) {
 			if p.Export == nil {
 				continue
 			}
-			c.diagnose(ctx, Diagnosis{First: "strict check", Second: p.label, Constants: in.check.Constants}, in.states,
+			c.diagnose(ctx, Diagnosis{First: "strict check", Second: p.label, Constants: in.check.Constants}, in.Space,
 				func(ctx context.Context) (*explicit.Space, error) { return p.Export(ctx, &s.job, in.check.Constants) })
 		}
 	}
@@ -100,7 +100,7 @@ func (c *run) diagnoseModels(ctx context.Context) {
 		if in.check.Validity == Broken || other.check.Validity == Broken {
 			continue
 		}
-		c.diagnose(ctx, Diagnosis{First: called[0], Second: called[1], Constants: in.check.Constants}, in.states, other.states)
+		c.diagnose(ctx, Diagnosis{First: called[0], Second: called[1], Constants: in.check.Constants}, in.Space, other.Space)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"tilecheck/result"
 	"tilecheck/runner"
 	"tilecheck/runner/crosscheck"
+	"tilecheck/verify/agree"
 )
 
 // states builds the state space of a model.
@@ -124,35 +125,35 @@ func TestPairs(t *testing.T) {
 		name   string
 		a, b   result.Verdict
 		status crosscheck.Status
-		basis  crosscheck.Basis
+		basis  agree.Basis
 		reason string
 	}{
-		{"equal fractions", fraction(1, 3), fraction(2, 6), crosscheck.Agree, crosscheck.Proven, ""},
-		{"fractions that are one double", fraction(1, 3), fraction(1e17, 3e17+1), crosscheck.Disagree, crosscheck.Proven, "fractions differ"},
-		{"fraction in bounds", fraction(1, 3), bounds(0.333333, 0.333334), crosscheck.Agree, crosscheck.Proven, ""},
-		{"fraction in wide bounds", fraction(1, 3), bounds(0.3, 0.4), crosscheck.Undecided, crosscheck.Proven, "apart, want at most"},
-		{"fraction next to bounds", fraction(1, 3), bounds(0.33333334, 0.4), crosscheck.Disagree, crosscheck.Proven, "proven values differ: a 1/3, b [0.33333334, 0.4]"},
-		{"rare event outside bounds", fraction(0, 1), bounds(1e-12, 2e-12), crosscheck.Disagree, crosscheck.Proven, "proven values differ"},
-		{"bounds that touch", bounds(0.5, 0.500001), bounds(0.500001, 0.500002), crosscheck.Agree, crosscheck.Proven, ""},
-		{"estimate near", fraction(1, 3), estimate(0.3333334), crosscheck.Agree, crosscheck.Estimated, ""},
-		{"estimate not near", fraction(1, 3), estimate(0.33334), crosscheck.Disagree, crosscheck.Estimated, "estimated values are further apart"},
-		{"estimated zero", fraction(0, 1), estimate(1e-17), crosscheck.Agree, crosscheck.Estimated, ""},
-		{"estimate of a rare event", fraction(0, 1), estimate(1e-6), crosscheck.Disagree, crosscheck.Estimated, ""},
-		{"exact without its fraction", fraction(1, 3), third, crosscheck.Agree, crosscheck.Estimated, ""},
-		{"unknown accuracy", estimate(1), result.Verdict{Value: result.Value{Kind: result.Number, Num: 1}}, crosscheck.Agree, crosscheck.Estimated, ""},
-		{"both not a number", estimate(nan), estimate(nan), crosscheck.Agree, crosscheck.Estimated, ""},
-		{"one not a number", estimate(nan), estimate(1), crosscheck.Disagree, crosscheck.Estimated, "not a number"},
-		{"both infinite", estimate(inf), bounds(inf, inf), crosscheck.Agree, crosscheck.Estimated, ""},
-		{"one infinite", estimate(inf), estimate(1e300), crosscheck.Disagree, crosscheck.Estimated, ""},
-		{"other infinity", estimate(inf), estimate(-inf), crosscheck.Disagree, crosscheck.Estimated, ""},
-		{"bounds without end", fraction(7, 1), bounds(5, inf), crosscheck.Undecided, crosscheck.Proven, ""},
-		{"truth", truth(true, result.Exact), truth(true, result.Bounded), crosscheck.Agree, crosscheck.Proven, ""},
-		{"other truth", truth(true, result.Exact), truth(false, result.Exact), crosscheck.Disagree, crosscheck.Proven, "truth values differ"},
-		{"other estimated truth", truth(true, result.Exact), truth(false, result.Float), crosscheck.Disagree, crosscheck.Estimated, "truth values differ"},
-		{"truth and number", truth(true, result.Exact), fraction(1, 1), crosscheck.Disagree, crosscheck.Proven, "different kinds"},
-		{"ranges", interval(0, 1), interval(0, 1), crosscheck.Agree, crosscheck.Estimated, ""},
-		{"other ends", interval(0, 1), interval(0, 0.9), crosscheck.Disagree, crosscheck.Estimated, ""},
-		{"range and number", interval(0, 1), estimate(0), crosscheck.Undecided, crosscheck.Estimated, "a range of values"},
+		{"equal fractions", fraction(1, 3), fraction(2, 6), crosscheck.Agree, agree.Proven, ""},
+		{"fractions that are one double", fraction(1, 3), fraction(1e17, 3e17+1), crosscheck.Disagree, agree.Proven, "fractions differ"},
+		{"fraction in bounds", fraction(1, 3), bounds(0.333333, 0.333334), crosscheck.Agree, agree.Proven, ""},
+		{"fraction in wide bounds", fraction(1, 3), bounds(0.3, 0.4), crosscheck.Undecided, agree.Proven, "apart, want at most"},
+		{"fraction next to bounds", fraction(1, 3), bounds(0.33333334, 0.4), crosscheck.Disagree, agree.Proven, "proven values differ: a 1/3, b [0.33333334, 0.4]"},
+		{"rare event outside bounds", fraction(0, 1), bounds(1e-12, 2e-12), crosscheck.Disagree, agree.Proven, "proven values differ"},
+		{"bounds that touch", bounds(0.5, 0.500001), bounds(0.500001, 0.500002), crosscheck.Agree, agree.Proven, ""},
+		{"estimate near", fraction(1, 3), estimate(0.3333334), crosscheck.Agree, agree.Estimated, ""},
+		{"estimate not near", fraction(1, 3), estimate(0.33334), crosscheck.Disagree, agree.Estimated, "estimated values are further apart"},
+		{"estimated zero", fraction(0, 1), estimate(1e-17), crosscheck.Agree, agree.Estimated, ""},
+		{"estimate of a rare event", fraction(0, 1), estimate(1e-6), crosscheck.Disagree, agree.Estimated, ""},
+		{"exact without its fraction", fraction(1, 3), third, crosscheck.Agree, agree.Estimated, ""},
+		{"unknown accuracy", estimate(1), result.Verdict{Value: result.Value{Kind: result.Number, Num: 1}}, crosscheck.Agree, agree.Estimated, ""},
+		{"both not a number", estimate(nan), estimate(nan), crosscheck.Agree, agree.Estimated, ""},
+		{"one not a number", estimate(nan), estimate(1), crosscheck.Disagree, agree.Estimated, "not a number"},
+		{"both infinite", estimate(inf), bounds(inf, inf), crosscheck.Agree, agree.Estimated, ""},
+		{"one infinite", estimate(inf), estimate(1e300), crosscheck.Disagree, agree.Estimated, ""},
+		{"other infinity", estimate(inf), estimate(-inf), crosscheck.Disagree, agree.Estimated, ""},
+		{"bounds without end", fraction(7, 1), bounds(5, inf), crosscheck.Undecided, agree.Proven, ""},
+		{"truth", truth(true, result.Exact), truth(true, result.Bounded), crosscheck.Agree, agree.Proven, ""},
+		{"other truth", truth(true, result.Exact), truth(false, result.Exact), crosscheck.Disagree, agree.Proven, "truth values differ"},
+		{"other estimated truth", truth(true, result.Exact), truth(false, result.Float), crosscheck.Disagree, agree.Estimated, "truth values differ"},
+		{"truth and number", truth(true, result.Exact), fraction(1, 1), crosscheck.Disagree, agree.Proven, "different kinds"},
+		{"ranges", interval(0, 1), interval(0, 1), crosscheck.Agree, agree.Estimated, ""},
+		{"other ends", interval(0, 1), interval(0, 0.9), crosscheck.Disagree, agree.Estimated, ""},
+		{"range and number", interval(0, 1), estimate(0), crosscheck.Undecided, agree.Estimated, "a range of values"},
 		{"one failed", fraction(1, 3), fails(result.Unsupported), crosscheck.Unchecked, "", "only a answered"},
 		{"both failed", fails(result.Timeout), fails(result.Heap), crosscheck.Unchecked, "", "no engine answered"},
 		{"no value", fraction(1, 3), result.Verdict{}, crosscheck.Unchecked, "", "only a answered"},
@@ -235,7 +236,7 @@ func TestSamples(t *testing.T) {
 			s := sampler("ci", tc.p)
 			r := runWith(t, tc.options, coin, "P=? [ F s=1 ]", says("exact", fraction(1, 4)), s)
 			row := r.Rows[0]
-			if row.Status != tc.status || row.Basis != crosscheck.Statistical || len(s.asked) != tc.draws {
+			if row.Status != tc.status || row.Basis != agree.Statistical || len(s.asked) != tc.draws {
 				t.Errorf("%s (%s) after %d draws: %s; want %s after %d", row.Status, row.Basis, len(s.asked), row.Reason, tc.status, tc.draws)
 			}
 			if r.Confidence != crosscheck.DefaultConfidence {
@@ -414,7 +415,7 @@ func (f engineFunc) Check(ctx context.Context, job runner.Job) ([]result.Verdict
 // One that agrees with neither of two others is a disagreement, proven if one is.
 func TestThreeEngines(t *testing.T) {
 	r := run(t, coin, "P=? [ F s=1 ]", says("a", fraction(1, 4)), says("b", estimate(0.3)), says("c", fraction(1, 3)))
-	if row := r.Rows[0]; row.Status != crosscheck.Disagree || row.Basis != crosscheck.Proven || r.ExitCode() != crosscheck.ExitDisagree {
+	if row := r.Rows[0]; row.Status != crosscheck.Disagree || row.Basis != agree.Proven || r.ExitCode() != crosscheck.ExitDisagree {
 		t.Errorf("%s (%s) %q, exit code %d, want a proven disagreement", row.Status, row.Basis, row.Reason, r.ExitCode())
 	}
 }
@@ -431,5 +432,21 @@ func TestTable(t *testing.T) {
 				t.Errorf("%v in %v: %v\n%s", v.Value, f, err, &out)
 			}
 		}
+	}
+}
+
+// Samples of an MDP without choices are of its minimum and maximum, whatever the
+// tool says of how it drew.
+func TestNothingToDraw(t *testing.T) {
+	const model = "mdp module m s : [0..2]; [a] s=0 -> 0.25:(s'=1) + 0.75:(s'=2); [] s>0 -> true; endmodule"
+	s := sampler("ci", 0.25)
+	answer := s.answer
+	s.answer = func(job runner.Job, draw int) (result.Verdict, error) {
+		v, err := answer(job, draw)
+		v.Resolution = result.Uniform
+		return v, err
+	}
+	if row := run(t, model, "Pmax=? [ F s=1 ]", says("exact", fraction(1, 4)), s).Rows[0]; row.Status != crosscheck.Agree {
+		t.Errorf("%s %q, want agree", row.Status, row.Reason)
 	}
 }

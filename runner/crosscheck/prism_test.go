@@ -1,10 +1,10 @@
 package crosscheck_test
 
 import (
-	"os"
 	"strings"
 	"testing"
 
+	"tilecheck/internal/needs"
 	"tilecheck/modelgen"
 	"tilecheck/native"
 	"tilecheck/result"
@@ -12,16 +12,13 @@ import (
 	"tilecheck/runner/bridge"
 	"tilecheck/runner/crosscheck"
 	"tilecheck/runner/local"
+	"tilecheck/verify/agree"
 )
 
 // prism returns the PRISM of this machine.
 func prism(t *testing.T) runner.Commander {
 	t.Helper()
-	path := os.Getenv("TILECHECK_PRISM")
-	if path == "" {
-		t.Skip("needs PRISM: TILECHECK_PRISM is not set to the path of bin/prism")
-	}
-	cmd, err := local.New(path)
+	cmd, err := local.New(needs.PRISM(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +44,7 @@ func TestPRISMAgrees(t *testing.T) {
 		t.Errorf("exit code %d, confidence %v, want agreement: %+v", r.ExitCode(), r.Confidence, r.Rows)
 	}
 	for _, row := range r.Rows {
-		if row.Basis != crosscheck.Statistical {
+		if row.Basis != agree.Statistical {
 			t.Errorf("%s rests on %s", row.Property, row.Basis)
 		}
 		for _, v := range row.Verdicts {

@@ -2,8 +2,11 @@ package crosscheck
 
 import (
 	"fmt"
+	"slices"
 
 	"tilecheck/result"
+	"tilecheck/runner/validity"
+	"tilecheck/verify/agree"
 )
 
 // Status is what a cross-check says about one property under one valuation.
@@ -18,16 +21,6 @@ const (
 	Invalid   Status = "invalid"   // the model is wrong, whatever engines say
 )
 
-// Basis is what a status rests on.
-type Basis string
-
-// The bases. A comparison has the weakest of its answers' bases.
-const (
-	Proven      Basis = "proven"      // fractions, bounds and truth values that hold for certain
-	Estimated   Basis = "estimated"   // a value of floating-point arithmetic or of an iteration without bounds
-	Statistical Basis = "statistical" // confidence intervals that hold with Report.Confidence
-)
-
 // Row is one property under one valuation of the constants.
 type Row struct {
 	Property, Name string // as in result.Verdict
@@ -35,38 +28,30 @@ type Row struct {
 	// Verdicts are the engines' latest, in the order of Report.Engines.
 	Verdicts []result.Verdict
 	Status   Status
-	Basis    Basis  // empty when Status is Unchecked or Invalid
-	Reason   string // never empty unless Status is Agree
-	// Notes are further things to know: engines that did not answer, different
-	// counts of states.
+	// Basis is what the status rests on, the weakest of the answers' bases; empty
+	// when Status is Unchecked or Invalid.
+	Basis  agree.Basis
+	Reason string // never empty unless Status is Agree
+	// Notes are further things to know: engines that did not answer, doubts, and,
+	// unless Status is Agree, different numbers of states.
 	Notes []string
 }
 
 // Validity is what is known of a model before any engine is believed.
-type Validity string
+type Validity = validity.Validity
 
 // The validities.
 const (
-	Valid      Validity = "valid"       // in every reachable state
-	Sampled    Validity = "sampled"     // along random paths; there are too many states
-	Broken     Validity = "invalid"     // ModelCheck.Failure says where
-	NotChecked Validity = "not checked" // ModelCheck.Failure says why
+	Valid      = validity.Valid
+	Sampled    = validity.Sampled
+	Broken     = validity.Broken
+	NotChecked = validity.NotChecked
 )
 
 // ModelCheck is the strict check of a model under one valuation of its
 // constants: that no update leaves the range of its variable and that
 // probabilities are not negative, are numbers and sum to one.
-type ModelCheck struct {
-	Model     string // the file
-	Constants []result.Constant
-	Validity  Validity
-	// States, Choices and Transitions are those of the state space, when there is one.
-	States, Choices, Transitions int
-	// Deterministic says that no reachable state has several choices.
-	Deterministic bool
-	Failure       *result.Failure
-	Note          string // what Sampled looked at
-}
+type ModelCheck = validity.Check
 
 // Diagnosis compares two state spaces under one valuation of the constants.
 type Diagnosis struct {
@@ -96,11 +81,13 @@ const (
 	ExitAgree    = 0
 	ExitOpen     = 1
 	ExitDisagree = 3
+	ExitLimit    = 4
 )
 
 // ExitCode is ExitDisagree if a property or a state space is different or a
 // model is invalid: what was compared is not right. Otherwise it is ExitOpen if
-// anything was left undecided or unchecked, or there was nothing to compare, and
+// anything was left undecided or unchecked, or there was nothing to compare, but
+// ExitLimit if an engine reached a limit of time or memory there, and
 // ExitAgree if every property agreed. That a model was too large for the strict
 // check, or is of a kind that it does not know, changes nothing: Models says so.
 func (r *Report) ExitCode() int {
@@ -108,12 +95,15 @@ func (r *Report) ExitCode() int {
 	if len(r.Rows) == 0 {
 		code = ExitOpen
 	}
+	limited := func(v result.Verdict) bool { return v.Err != nil && v.Err.Class.Limited() }
 	for i := range r.Rows {
 		switch r.Rows[i].Status {
 		case Disagree, Invalid:
 			return ExitDisagree
 		case Undecided, Unchecked:
-			code = ExitOpen
+			if code = max(code, ExitOpen); slices.ContainsFunc(r.Rows[i].Verdicts, limited) {
+				code = ExitLimit
+			}
 		}
 	}
 	for _, m := range r.Models {
@@ -126,7 +116,7 @@ func (r *Report) ExitCode() int {
 		case d.Difference != nil:
 			return ExitDisagree
 		case d.Err != nil:
-			code = ExitOpen
+			code = max(code, ExitOpen)
 		}
 	}
 	return code

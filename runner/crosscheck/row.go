@@ -6,9 +6,10 @@ import (
 	"strings"
 
 	"tilecheck/prism/sema"
-	"tilecheck/prism/syntax"
 	"tilecheck/result"
+	"tilecheck/runner"
 	"tilecheck/runner/plan"
+	"tilecheck/verify/agree"
 )
 
 // row is a Row under way.
@@ -18,10 +19,9 @@ type row struct {
 	task     int
 	instance int
 	property sema.Valuation
-	// questions, answers and wide have one entry per player. An answer of nobody
-	// is none.
-	questions []*question
-	answers   []answer
+	// questions, answers and wide have one entry per player.
+	questions []agree.Question
+	answers   []agree.Answer
 	wide      []bool
 }
 
@@ -86,18 +86,21 @@ func constantsText(constants []result.Constant) string {
 // prepare looks up what the property asks and whether the model is valid.
 func (r *row) prepare(c *run) {
 	r.Verdicts = make([]result.Verdict, len(c.players))
-	r.answers = make([]answer, len(c.players))
+	r.answers = make([]agree.Answer, len(c.players))
 	for _, p := range c.players {
 		in := p.subject.instances[r.instance]
-		r.questions = append(r.questions, in.question(p.subject.plan.Tasks[r.task], r.property))
+		q := in.question(p.subject.plan.Tasks[r.task], r.property, r.Constants)
+		q.FixedSamples = p.sampling() != "" && p.sampling() != runner.SPRT
+		r.questions = append(r.questions, q)
 	}
 }
 
 // take records what a player says. Intervals of several draws hold together.
 func (r *row) take(k int, p *player, v *result.Verdict, level float64) {
-	old := r.answers[k]
-	if !answered(v, r.questions[k]) {
-		if old.who == "" {
+	old := &r.answers[k]
+	answer := agree.Read(p.label, v, r.questions[k], level)
+	if !answer.Given() {
+		if !old.Given() {
 			r.Verdicts[k] = *v
 		} else if v.Err != nil { // the earlier draw remains valid
 			r.Notes = append(r.Notes, fmt.Sprintf("%s gave up a further draw (%s): %v", p.label, v.Err.Class, v.Err))
@@ -105,32 +108,18 @@ func (r *row) take(k int, p *player, v *result.Verdict, level float64) {
 		return
 	}
 	r.Verdicts[k] = *v
-	a := newAnswer(p.label, v, r.questions[k], level)
-	if old.who != "" && old.basis == Statistical && !a.boolean && !old.boolean && a.open == "" && old.open == "" {
-		a.lo, a.hi = max(a.lo, old.lo), min(a.hi, old.hi)
-	}
-	r.answers[k] = a
-}
-
-// answered reports whether a verdict is an answer. A simulation that could not
-// decide is one if it has an interval.
-func answered(v *result.Verdict, q *question) bool {
-	if v.Err == nil {
-		return v.Value.Kind != result.NoValue
-	}
-	return v.Err.Class == result.NonConverge && v.Bound != nil && q.objective != nil && !q.objective.Query() &&
-		v.Accuracy == result.Probable && v.Samples > 0
+	r.answers[k] = old.Meet(answer)
 }
 
 // compare compares the answers there are. It reports whether more samples of
 // some player might decide what is not decided.
 func (r *row) compare(c *run) bool {
-	var answers []answer
+	var answers []*agree.Answer
 	var who []int
 	r.wide = make([]bool, len(c.players))
 	for k := range r.answers {
-		if r.answers[k].who != "" {
-			answers = append(answers, r.answers[k])
+		if r.answers[k].Given() {
+			answers = append(answers, &r.answers[k])
 			who = append(who, k)
 		}
 	}
@@ -138,44 +127,41 @@ func (r *row) compare(c *run) bool {
 		r.Status = Unchecked
 		r.Reason = "no engine answered"
 		if len(answers) == 1 {
-			r.Reason = "only " + answers[0].who + " answered"
+			r.Reason = "only " + answers[0].Who() + " answered"
 		}
 		return false
 	}
-	m := margins{c.opt.Tolerance, c.opt.Precision}
-	for i := range answers {
-		if a := &answers[i]; a.lo > a.hi {
-			r.Status, r.Basis, r.Reason = Disagree, Statistical, a.who+" contradicts itself: its draws have intervals that are apart"
+	for _, a := range answers {
+		if a.Empty() {
+			r.Status, r.Basis, r.Reason = Disagree, agree.Statistical, a.Who()+" contradicts itself: its draws have intervals that are apart"
 			return false
 		}
 	}
-	worst, wide := m.judge(answers, r.extremum(who))
-	r.Status, r.Basis, r.Reason = worst.relation.status(), worst.basis, worst.reason
+	worst, wide := judge(answers, agree.Options{Tolerance: c.opt.Tolerance, Precision: c.opt.Precision})
+	r.Status, r.Basis, r.Reason = statusOf(worst.Relation), worst.Basis, worst.Reason
 	for i, k := range who {
 		r.wide[k] = wide[i]
 	}
 	return r.Status == Undecided && slices.Contains(wide, true)
 }
 
-// extremum is what the property asks of the schedulers.
-func (r *row) extremum(who []int) syntax.Extremum {
-	for _, k := range who {
-		if o := r.questions[k].objective; o != nil {
-			return o.Extremum
-		}
-	}
-	return syntax.NoExtremum
-}
-
 // conclude completes the row once nothing more is drawn.
 func (r *row) conclude(c *run) {
 	for k := range r.Verdicts {
-		if f := r.Verdicts[k].Err; f != nil && r.answers[k].who == "" {
+		if f := r.Verdicts[k].Err; f != nil && !r.answers[k].Given() {
 			r.Notes = append(r.Notes, fmt.Sprintf("%s did not answer (%s): %v", c.players[k].label, f.Class, f))
 		}
+		if d := r.Verdicts[k].Doubt; d != "" && r.Status == Unchecked { // else the comparison says it
+			r.Notes = append(r.Notes, fmt.Sprintf("the value of %s is doubtful (%s)", c.players[k].label, d))
+		}
 	}
-	if text := r.counts(c); text != "" {
-		r.Notes = append(r.Notes, text)
+	switch {
+	case r.Status == Agree && r.Reason != "":
+		r.Notes, r.Reason = append([]string{r.Reason}, r.Notes...), ""
+	case r.Status == Disagree || r.Status == Undecided:
+		if text := r.counts(c); text != "" {
+			r.Notes = append(r.Notes, text)
+		}
 	}
 	for _, s := range c.subjects {
 		if m := &s.instances[r.instance].check; m.Validity == Broken {
@@ -185,36 +171,27 @@ func (r *row) conclude(c *run) {
 	}
 }
 
-// counts says where the sizes of the state spaces differ, of those who tell them.
+// counts says where the numbers of states differ, of those who tell them. Choices
+// and transitions are no sign of a difference: tools merge those that are alike,
+// each in its own way.
 func (r *row) counts(c *run) string {
 	if len(c.subjects) > 1 {
 		return ""
 	}
-	type size struct{ states, choices, transitions int64 }
 	var parts []string
-	var sizes []size
-	add := func(who string, s size) {
-		sizes = append(sizes, s)
-		parts = append(parts, fmt.Sprintf("%s %d/%d/%d", who, s.states, s.choices, s.transitions))
+	var counts []int64
+	add := func(who string, states int64) {
+		if states > 0 {
+			counts = append(counts, states)
+			parts = append(parts, fmt.Sprintf("%s %d", who, states))
+		}
 	}
-	if m := &c.subjects[0].instances[r.instance].check; m.States > 0 {
-		add("strict check", size{int64(m.States), int64(m.Choices), int64(m.Transitions)})
-	}
+	add("strict check", int64(c.subjects[0].instances[r.instance].check.States))
 	for k := range r.Verdicts {
-		v := &r.Verdicts[k]
-		if v.States == 0 {
-			continue
-		}
-		s := size{v.States, v.Choices, v.Transitions}
-		if s.choices == 0 && len(sizes) > 0 { // tools tell none of Markov chains
-			s.choices = sizes[0].choices
-		}
-		add(c.players[k].label, s)
+		add(c.players[k].label, r.Verdicts[k].States)
 	}
-	for _, s := range sizes {
-		if s != sizes[0] {
-			return "different numbers of states/choices/transitions: " + strings.Join(parts, ", ")
-		}
+	if len(slices.Compact(counts)) < 2 {
+		return ""
 	}
-	return ""
+	return "different numbers of states: " + strings.Join(parts, ", ")
 }

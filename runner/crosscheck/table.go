@@ -3,6 +3,7 @@ package crosscheck
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"tilecheck/report"
@@ -45,6 +46,10 @@ func (r *Report) Table() *report.Table {
 	return t
 }
 
+func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+
+func intervalText(lo, hi float64) string { return "[" + number(lo) + ", " + number(hi) + "]" }
+
 func (s Status) tone() report.Tone {
 	switch s {
 	case Agree:
@@ -75,20 +80,6 @@ func said(v *result.Verdict) report.Cell {
 		text += " in " + intervalText(v.Bound.Lo, v.Bound.Hi)
 	}
 	return report.Cell{Text: text, Value: v.Value.Num}
-}
-
-// String says what the strict check found.
-func (m *ModelCheck) String() string {
-	who := strings.TrimSpace(m.Model + " " + constantsText(m.Constants))
-	switch m.Validity {
-	case Valid:
-		return fmt.Sprintf("%s: valid in all of its %d states, %d choices, %d transitions", who, m.States, m.Choices, m.Transitions)
-	case Sampled:
-		return who + ": " + m.Note
-	case Broken:
-		return who + ": invalid: " + m.Failure.Error()
-	}
-	return who + ": not checked: " + m.Failure.Error()
 }
 
 // String says what the comparison found, with the commands below each other.

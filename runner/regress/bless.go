@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"tilecheck/internal/ending"
 	"tilecheck/prism/syntax"
 	"tilecheck/properties/expect"
 	"tilecheck/report"
@@ -226,7 +227,7 @@ func (b *blesser) values(ctx context.Context, s *subject, open []*item) map[*ite
 				w.how = cmp.Or(w.how, out[it].how)
 			}
 			// keep says here that there are too many states, so that sampling may help
-			w.keep = v.Err != nil && limited(v.Err.Class)
+			w.keep = v.Err != nil && v.Err.Class.Limited()
 			w.exact = step == 0
 			out[it] = w
 		}
@@ -242,7 +243,7 @@ func (b *blesser) values(ctx context.Context, s *subject, open []*item) map[*ite
 }
 
 // confirm takes back the values computed with fractions that the default method,
-// which tests run on, contradicts: 0.0=-0.0 is true of fractions only.
+// which tests run on, contradicts: one of the two is wrong then.
 func (b *blesser) confirm(ctx context.Context, s *subject, wishes map[*item]wish, byDefault func(*runner.Job)) {
 	var exact []*item
 	for _, it := range s.items {
@@ -255,6 +256,10 @@ func (b *blesser) confirm(ctx context.Context, s *subject, wishes map[*item]wish
 	}
 	for it, v := range b.ask(ctx, s, exact, byDefault) {
 		w := wishes[it]
+		if v.Err != nil && v.Err.Class == result.Interrupted {
+			wishes[it] = wish{how: v.Err.Message}
+			continue
+		}
 		e := expect.Expectation{Value: w.value, Pos: it.task.Pos}
 		if j := e.Judge(v, it.rules); j.Outcome == expect.Fail {
 			wishes[it] = wish{how: fmt.Sprintf("fractions say %s, and the default method says otherwise: %s", w.value, got(v))}
@@ -269,7 +274,7 @@ const blessConfidence = 0.9999
 // ask has items checked in another way.
 func (b *blesser) ask(ctx context.Context, s *subject, items []*item, change func(*runner.Job)) map[*item]result.Verdict {
 	limit := cmp.Or(s.Time, b.opt.Time, 30*time.Second)
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	ctx, cancel := ending.After(ctx, limit)
 	defer cancel()
 	other := *s
 	change(&other.job)
@@ -309,6 +314,10 @@ func (b *blesser) wish(v *result.Verdict, step int) wish {
 	switch {
 	case v.Err != nil:
 		return wish{how: message(v.Err)}
+	case v.Doubt != "":
+		return wish{how: "the value is doubtful: " + v.Doubt}
+	case v.Accuracy == result.Claimed, v.Accuracy == result.Estimated, v.Accuracy == result.Unknown:
+		return wish{how: "nothing proves the value, which is " + v.Accuracy.String()}
 	case x.Kind == result.Boolean && v.Accuracy == result.Probable:
 		// a test could not repeat it: sampling is asked for of numbers only
 		return wish{how: "too many states, and a truth value that is sampled is only probable"}
@@ -332,7 +341,7 @@ func (b *blesser) wish(v *result.Verdict, step int) wish {
 			return wish{value: num(v.Bound.Lo), how: "bounds"}
 		}
 		return wish{value: "[" + num(v.Bound.Lo) + "," + num(v.Bound.Hi) + "]", how: "bounds"}
-	case step == 2 && v.Bound != nil && !uniform(v):
+	case step == 2 && v.Bound != nil && v.Resolution != result.Uniform:
 		seed := uint64(0)
 		if v.Seed != nil {
 			seed = *v.Seed
@@ -342,7 +351,7 @@ func (b *blesser) wish(v *result.Verdict, step int) wish {
 			how:   fmt.Sprintf("%d samples, seed %d, confidence %v", v.Samples, seed, v.Confidence),
 			terms: fmt.Sprintf("samples=%d confidence=%v seed=%d", v.Samples, blessConfidence, seed),
 		}
-	case step == 2 && uniform(v):
+	case step == 2 && v.Resolution == result.Uniform:
 		return wish{how: "too many states, and sampling resolves the choices uniformly, which is no minimum or maximum"}
 	}
 	return wish{how: "the value has no bounds"}

@@ -11,6 +11,8 @@ import (
 	"tilecheck/native"
 	"tilecheck/properties/suite"
 	"tilecheck/report"
+	"tilecheck/result"
+	"tilecheck/runner"
 	"tilecheck/runner/regress"
 )
 
@@ -79,8 +81,8 @@ func TestBless(t *testing.T) {
 		},
 		{"behind something", coin, "true; P=? [ F s=1 ];", "", false, "// RESULT: true (exact)\ntrue; P=? [ F s=1 ];", "m.props:1:7: something stands before the property in its line"},
 		{
-			"true of fractions only", coin, "0.0=-0.0;\nP>=1/3 [ F<=1 s=1 ];", "", false, "0.0=-0.0;\n// RESULT: true (exact)\nP>=1/3 [ F<=1 s=1 ];",
-			"m.props:1:1: fractions say true, and the default method says otherwise: false",
+			"true of numbers, not of doubles", coin, "0.1+0.2=0.3;\nP>=1/3 [ F<=1 s=1 ];", "", false,
+			"// RESULT: true (exact)\n0.1+0.2=0.3;\n// RESULT: true (exact)\nP>=1/3 [ F<=1 s=1 ];", "",
 		},
 		{"refused", coin, "E [ F<=3 s=1 ];", "", false, "E [ F<=3 s=1 ];", "m.props:1:1: found E or A with a bounded operator (unsupported)"},
 		{"a file with errors", coin, "P=? [ F s=1 ", "", false, "P=? [ F s=1 ", `m.props:1:12: found end of file, want "]"`},
@@ -235,5 +237,29 @@ func TestBlessOwnSuite(t *testing.T) {
 	rep := test(t, fsys, regress.Options{Flakes: 0.01})
 	if s := skipped(b); s != "" || regress.ExitCode(rep, true) != 0 || len(rep.Results) < 50 {
 		t.Errorf("skipped %s\n%s%s", s, lines(rep), findings(rep))
+	}
+}
+
+// TestBlessProves: what another program claims, or an engine doubts, is no
+// expectation, whatever kind of value it is.
+func TestBlessProves(t *testing.T) {
+	fsys := fstest.MapFS{"m.prism": {Data: []byte(coin)}, "m.props": {Data: []byte("P=? [ F s=1 ];\nP>0.3 [ F s=1 ];\nfilter(count, s<=2);\n")}}
+	tests, err := regress.Discover(fsys, []string{"."}, suite.Closest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for reason, change := range map[string]func(v *result.Verdict){
+		"nothing proves the value, which is claimed":   func(v *result.Verdict) { v.Accuracy = result.Claimed },
+		"nothing proves the value, which is estimated": func(v *result.Verdict) { v.Accuracy = result.Estimated },
+		"the value is doubtful: unreliable":            func(v *result.Verdict) { v.Doubt = "unreliable" },
+	} {
+		e := &engine{name: "double", answer: func(_ *runner.Job, v *result.Verdict) { change(v) }}
+		b, err := regress.Bless(t.Context(), tests, e, regress.BlessOptions{Options: regress.Options{FS: fsys, Seed: 1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(b.Files) > 0 || strings.Count(skipped(b), reason) != 3 {
+			t.Errorf("%s: %d files, skipped\n%s", reason, len(b.Files), skipped(b))
+		}
 	}
 }

@@ -48,15 +48,6 @@ func (s *subject) broken(e *Entrant, err error) report.TestResult {
 	return r
 }
 
-// limited reports whether a failure is a limit of time or memory.
-func limited(c result.Class) bool {
-	switch c {
-	case result.Timeout, result.Memory, result.Heap, result.CUDD:
-		return true
-	}
-	return false
-}
-
 // lasting reports whether a failure would be the same another time.
 func lasting(f *result.Failure) bool {
 	if f == nil {

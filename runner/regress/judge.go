@@ -51,7 +51,7 @@ func (s *subject) outcome(e *Entrant, it *item, v result.Verdict) (report.TestOu
 		return report.TestNotTested, "the annotation is for other engines: " + fmt.Sprint(terms.Engines)
 	case v.Err != nil && !expected && unfinished(v.Err.Class):
 		return report.TestError, message(v.Err)
-	case v.Err != nil && !expected && limited(v.Err.Class):
+	case v.Err != nil && !expected && v.Err.Class.Limited():
 		return report.TestLimit, message(v.Err)
 	case v.Err != nil && !expected && v.Err.Class == result.Unsupported && (it.chosen.Result == nil || it.chosen.Result.Value != "?"):
 		return report.TestUnsupported, v.Err.Message
@@ -98,6 +98,11 @@ func message(f *result.Failure) string { return fmt.Sprintf("%s (%s)", f.Message
 
 // got is a verdict for people.
 func got(v result.Verdict) string {
+	if v.Doubt != "" && v.Err == nil {
+		sure := v
+		sure.Doubt = ""
+		return got(sure) + " (doubtful: " + v.Doubt + ")"
+	}
 	num := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 	x := v.Value
 	switch {

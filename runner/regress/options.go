@@ -179,6 +179,8 @@ func Distinct(tests []Test) []Test {
 }
 
 // ExitCode is what a command is to exit with after a report; see docs/test.md.
+// Engines that were to be compared and never were are no success; a part without
+// tests of a suite that has some is.
 // A strict one also fails where something was not judged, or where an annotation
 // is mistaken.
 func ExitCode(rep *report.TestReport, strict bool) int {
@@ -196,7 +198,9 @@ func ExitCode(rep *report.TestReport, strict bool) int {
 		return 2
 	case counts[report.TestDisagreed] > 0:
 		return 3
-	case counts[report.TestPassed] == 0:
+	case len(rep.Results) == 0 && rep.Elsewhere > 0 && !(strict && left > 0):
+		return 0
+	case counts[report.TestPassed] == 0, rep.Compared.All() > 0 && rep.Compared.Compared() == 0:
 		return 1
 	case strict && left > 0:
 		return 2

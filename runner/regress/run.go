@@ -12,6 +12,7 @@ import (
 
 	"tilecheck/prism/sema"
 	"tilecheck/report"
+	"tilecheck/verify/agree"
 )
 
 // Run runs tests on all entrants. What goes wrong with a test is a result; the
@@ -36,9 +37,16 @@ func Run(ctx context.Context, tests []Test, entrants []Entrant, opt Options) (*r
 		return nil, err
 	}
 	x.part()
+	if len(x.subjects) == 0 && len(opt.Only) == 0 {
+		rep.Elsewhere = x.tests
+	}
 	x.runAll(ctx)
 	rep.Notes = x.notes(x.units)
-	rep.Results = x.results()
+	rep.Results, rep.Compared = x.results()
+	rep.Notes = append(rep.Notes, doubts(rep.Results)...)
+	if rep.Compared.All() > 0 {
+		rep.Notes = append(rep.Notes, "engines: "+rep.Compared.String())
+	}
 	rep.Elapsed = time.Since(start)
 	return rep, nil
 }
@@ -150,23 +158,23 @@ func (x *run) runAll(ctx context.Context) {
 	wg.Wait()
 }
 
-// results orders the results: by subject, then by item, then by entrant.
-func (x *run) results() []report.TestResult {
-	var out []report.TestResult
+// results orders the results: by subject, then by item, then by entrant; and
+// compares those of an item.
+func (x *run) results() (out []report.TestResult, compared agree.Tally) {
 	for len(x.units) > 0 {
 		s := x.units[0].subject
 		n := 0
 		for n < len(x.units) && x.units[n].subject == s {
 			n++
 		}
-		out = append(out, merge(s, x.units[:n])...)
+		out = append(out, merge(s, x.units[:n], &compared)...)
 		x.units = x.units[n:]
 	}
-	return out
+	return out, compared
 }
 
 // merge interleaves the results of the units of a subject.
-func merge(s *subject, units []*unit) []report.TestResult {
+func merge(s *subject, units []*unit, compared *agree.Tally) []report.TestResult {
 	var out []report.TestResult
 	for _, u := range units {
 		out = append(out, u.whole...)
@@ -181,8 +189,27 @@ func merge(s *subject, units []*unit) []report.TestResult {
 				row = append(row, u.results[i])
 			}
 		}
-		s.agree(it, row)
+		s.agree(it, row, compared)
 		out = append(out, row...)
+	}
+	return out
+}
+
+// doubts say which engines doubt values of their own, and why, each reason once.
+func doubts(results []report.TestResult) (out []string) {
+	type doubt struct{ engine, text string }
+	count := make(map[doubt]int)
+	var order []doubt
+	for i := range results {
+		if v := results[i].Verdict; v != nil && v.Doubt != "" {
+			d := doubt{results[i].Engine, v.Doubt}
+			if count[d]++; count[d] == 1 {
+				order = append(order, d)
+			}
+		}
+	}
+	for _, d := range order {
+		out = append(out, fmt.Sprintf("%s casts doubt on %d of its own values, which prove nothing: %s", d.engine, count[d], d.text))
 	}
 	return out
 }
@@ -192,6 +219,9 @@ func (x *run) notes(units []*unit) []string {
 	var out []string
 	if s := x.opt.Shard; s.Count > 1 {
 		out = append(out, fmt.Sprintf("part %s: %d tests of %d", s, len(x.subjects), x.tests))
+		if len(x.subjects) == 0 && x.tests > 0 && len(x.opt.Only) == 0 {
+			out[0] += ": all of them are in other parts, and there is nothing to do in this one"
+		}
 	}
 	if x.statistical > 0 {
 		out = append(out, fmt.Sprintf(

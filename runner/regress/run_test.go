@@ -461,3 +461,32 @@ func TestTooManyResults(t *testing.T) {
 		t.Errorf("got %s", lines(rep))
 	}
 }
+
+// TestNothingCompared: several engines of which none can be compared with another
+// are no success, although each passes or refuses; and doubts are told.
+func TestNothingCompared(t *testing.T) {
+	fsys := files("coin.prism", coin, "coin.prism.props", "// RESULT: 1/3\nP=? [ F s=1 ];")
+	refuses := func(_ *runner.Job, v *result.Verdict) {
+		*v = result.Verdict{Property: v.Property, Err: &result.Failure{Class: result.Unsupported, Message: "no"}}
+	}
+	doubts := func(_ *runner.Job, v *result.Verdict) { v.Doubt = "unreliable" }
+	for _, tt := range []struct {
+		name   string
+		answer func(*runner.Job, *result.Verdict)
+		code   int
+		note   string
+	}{
+		{"agrees", nil, 0, "engines: 1 of 1 comparisons made: 1 the same"},
+		{"refuses", refuses, 1, "engines: 0 of 1 comparisons made; not made: double has no value"},
+		{"doubts", doubts, 0, "double casts doubt on 1 of its own values, which prove nothing: unreliable"},
+	} {
+		rep := test(t, fsys, regress.Options{}, regress.Entrant{Engine: native.New()}, regress.Entrant{Engine: &engine{name: "double", answer: tt.answer}})
+		if code := regress.ExitCode(rep, false); code != tt.code || !slices.Contains(rep.Notes, tt.note) {
+			t.Errorf("%s: exit code %d, notes %q, want %d and %q", tt.name, code, rep.Notes, tt.code, tt.note)
+		}
+	}
+	// one that refuses everything is no failure where nobody is compared
+	if rep := test(t, fsys, regress.Options{}); regress.ExitCode(rep, false) != 0 || rep.Compared.All() != 0 {
+		t.Errorf("one engine: %q", rep.Notes)
+	}
+}

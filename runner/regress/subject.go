@@ -150,12 +150,16 @@ func Override(consts, by []string) ([]string, error) {
 	for _, arg := range consts {
 		for part := range strings.SplitSeq(arg, ",") {
 			name, _, _ := strings.Cut(part, "=")
-			if part != "" && !slices.ContainsFunc(later, func(d sema.ConstDef) bool { return d.Name == name }) {
+			name = strings.TrimSpace(name)
+			if name != "" && !slices.ContainsFunc(later, func(d sema.ConstDef) bool { return d.Name == name }) {
 				out = append(out, part)
 			}
 		}
 	}
-	return append(out, by...), nil
+	for _, d := range later {
+		out = append(out, d.String())
+	}
+	return out, nil
 }
 
 // withType replaces the type that a model says it is. What is behind keeps its

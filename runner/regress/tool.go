@@ -342,7 +342,7 @@ func (u *unit) failedRun(f *result.Failure) report.TestResult {
 	switch {
 	case f.Class == result.Unsupported:
 		r.Outcome = report.TestUnsupported
-	case limited(f.Class):
+	case f.Class.Limited():
 		r.Outcome = report.TestLimit
 	default:
 		r.Outcome = report.TestError

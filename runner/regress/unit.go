@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 
+	"tilecheck/internal/ending"
 	"tilecheck/report"
 	"tilecheck/result"
 )
@@ -29,7 +30,7 @@ func (u *unit) run(ctx context.Context) {
 	}
 	if limit := cmp.Or(u.Time, u.opt.Time); limit > 0 && u.entrant.PRISM == nil {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, limit)
+		ctx, cancel = ending.After(ctx, limit)
 		defer cancel()
 	}
 	verdicts, err := u.verdicts(ctx)
@@ -44,9 +45,9 @@ func (u *unit) run(ctx context.Context) {
 func (u *unit) interrupted(ctx context.Context, err error) error {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return &result.Failure{Class: result.Timeout, Message: "time limit reached"}
+		return &result.Failure{Class: result.Timeout, Message: ending.Reason(err)}
 	case ctx.Err() != nil:
-		return &result.Failure{Class: result.Interrupted, Message: "interrupted"}
+		return &result.Failure{Class: result.Interrupted, Message: ending.Reason(ctx.Err())}
 	}
 	return err
 }
