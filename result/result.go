@@ -17,11 +17,12 @@ const (
 	Bounded            // Lower <= truth <= Upper is guaranteed
 	Estimated          // iterated until a step was small: no guarantee
 	Probable           // statistical: the interval holds with probability Confidence
+	Claimed            // another program says that Lower <= truth <= Upper, and nobody here has proved it
 )
 
 // String returns the word used in every output format.
 func (a Accuracy) String() string {
-	return [...]string{"unknown", "exact", "float", "bounded", "estimated", "probable"}[a]
+	return [...]string{"unknown", "exact", "float", "bounded", "estimated", "probable", "claimed"}[a]
 }
 
 // Resolution says how the nondeterminism of the model was resolved.
@@ -97,7 +98,27 @@ type Verdict struct {
 	Seed                         *uint64
 	Seconds                      float64
 	Warnings                     []string
-	Err                          *Failure // nil unless there is no value
+	// Doubt is what the engine itself said that casts doubt upon the value; empty
+	// when there is no such thing. A doubtful value proves nothing.
+	Doubt string
+	// Listings are what filter(print, ...) and filter(printall, ...) ask to be printed.
+	Listings []Listing
+	Err      *Failure // nil unless there is no value
+}
+
+// Listing is the values of a formula in the states of a filter.
+type Listing struct {
+	// Zeros says that zeros and false are among the values, as printall has it.
+	Zeros  bool
+	Values []StateValue
+	Left   int // values that are not listed, because there are too many
+}
+
+// StateValue is a value in one state.
+type StateValue struct {
+	State     int    // PRISM's number of it
+	Valuation string // the values of the variables, as PRISM prints a state: (0,true)
+	Value     Value  // NoValue where the bounds leave a Boolean open
 }
 
 // Steps is the number of steps of the sampled paths.
@@ -132,6 +153,15 @@ const (
 	Interrupted Class = "interrupted"
 	Other       Class = "other"
 )
+
+// Limited reports whether a failure is a limit of time or memory.
+func (c Class) Limited() bool {
+	switch c {
+	case Timeout, Memory, Heap, CUDD:
+		return true
+	}
+	return false
+}
 
 // Failure is why a property has no value, or an incomplete one.
 type Failure struct {

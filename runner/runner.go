@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 
+	"tilecheck/prism/sema"
 	"tilecheck/result"
 )
 
@@ -32,12 +33,16 @@ type Job struct {
 	// File names the model in diagnostics; Model is its text.
 	File  string
 	Model []byte
+	// States are there instead of Model when files say what the states are; nil otherwise.
+	States *StateFiles
 	// PropsFile names the properties file in diagnostics; Properties is its text.
 	PropsFile  string
 	Properties []byte
 	// Props are further properties, each the text of a properties file of its
 	// own. They may use the constants, labels and properties of Properties.
 	Props []string
+	// PropNames is what diagnostics call the texts of Props; those without have no name.
+	PropNames []string
 	// Select lists the properties to check by name or by 1-based number, in
 	// the order given; empty means all.
 	Select []string
@@ -59,6 +64,22 @@ type Job struct {
 	// Progress, when not nil, is told from time to time how far a property is.
 	// It is never called concurrently.
 	Progress func(Progress)
+}
+
+// StateFiles is a state space that files give instead of a model.
+type StateFiles struct {
+	// Model declares the variables, labels and reward structures that the files have.
+	Model *sema.Model
+	// Files have one base name, and extensions as PRISM's -importmodel has them, or .drn.
+	Files []File
+}
+
+// PropName is what diagnostics call the text Props[i].
+func (j *Job) PropName(i int) string {
+	if i >= len(j.PropNames) {
+		return ""
+	}
+	return j.PropNames[i]
 }
 
 // Method is how an engine checks a property.

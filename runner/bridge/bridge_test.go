@@ -3,12 +3,11 @@ package bridge_test
 import (
 	"context"
 	"fmt"
-	"os"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"tilecheck/internal/needs"
 	"tilecheck/native"
 	"tilecheck/result"
 	"tilecheck/runner"
@@ -119,7 +118,7 @@ func TestPRISMCommand(t *testing.T) {
 	if got := strings.Join(s.commands[0].Args, " "); got != all {
 		t.Errorf("got  %s\nwant %s", got, all)
 	}
-	if got := strings.Join(s.commands[1].Args[:6], " "); got != "model.prism properties.props -prop 2 -const N=2,p=0.5" {
+	if got := strings.Join(s.commands[1].Args[:6], " "); got != "model.prism properties.props -prop 2 -const N=2,p=1/2" {
 		t.Errorf("second run: %s", got)
 	}
 	if got := s.file(0, "model.prism"); got != ruin {
@@ -127,6 +126,25 @@ func TestPRISMCommand(t *testing.T) {
 	}
 	if got, want := s.file(0, "properties.props"), "P=? [ F x=N ];\nP=? [ F x=0 ];\nP>0.2 [ F x=N ];\n"; got != want {
 		t.Errorf("properties %q, want %q", got, want)
+	}
+}
+
+// TestPRISMException: an exception ends PRISM, and costs no other property its
+// answer. What it prints is that of PRISM 4.10.2-dev for a lower time bound.
+func TestPRISMException(t *testing.T) {
+	head := banner("P=? [ F x=N ]", "P=? [ F x=0 ]")
+	died := head + strings.Repeat("-", 69) + "\n\nModel checking: P=? [ F x=N ]\nModel constants: N=2,p=0.5\n\n" +
+		"java.lang.NullPointerException: Cannot invoke \"java.lang.Double.doubleValue()\" because \"<parameter2>\" is null\n" +
+		"    at explicit.ProbModelChecker.checkExpression(ProbModelChecker.java:542)\n\nError: Caught unhandled exception, aborting....\n"
+	s := &script{answers: []string{died, head + checking("P=? [ F x=0 ]", "N=2,p=0.5", "Result: 0.5 (exact)")}}
+	vs, err := bridge.PRISM(s, bridge.Options{}).Check(t.Context(), runner.Job{
+		Model: []byte(ruin), Props: []string{"P=? [ F x=N ]", "P=? [ F x=0 ]"}, Consts: []string{"N=2,p=0.5"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := summary(vs), "P=? [ F x=N ] N=2 p=0.5: other\nP=? [ F x=0 ] N=2 p=0.5: 0.5\n"; got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
 
@@ -186,8 +204,11 @@ func TestStormCommand(t *testing.T) {
 	if got, want := summary(vs), "P=? [ F x=N ] N=2 p=0.5: 0.5\nP=? [ F x=N ] N=4 p=0.5: 0.25\n"; got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	if got, want := strings.Join(s.commands[1].Args, " "), "--prism model.prism --prop properties.props --constants N=4,p=0.5 --sound"; got != want {
+	if got, want := strings.Join(s.commands[1].Args, " "), "--prism model.prism --prop properties.props --sound"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if got := s.file(1, "model.prism"); !strings.Contains(got, "const int N = 4;\nconst double p = (1.0/2.0);") {
+		t.Errorf("model %s", got)
 	}
 	if got := s.file(0, "properties.props"); !strings.HasPrefix(got, `"tilecheck_1": P=?`) {
 		t.Errorf("properties %q", got)
@@ -204,7 +225,7 @@ func TestStormCommand(t *testing.T) {
 	if got, want := s.file(0, "properties.props"), "const int T = 3;\n"; !strings.HasPrefix(got, want) || strings.Contains(got, "V") {
 		t.Errorf("properties %q", got)
 	}
-	if got, want := strings.Join(s.commands[0].Args, " "), "--prism model.prism --prop properties.props --constants N=2,p=0.5 --sound"; got != want {
+	if got, want := strings.Join(s.commands[0].Args, " "), "--prism model.prism --prop properties.props --sound"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	s = &script{}
@@ -242,14 +263,7 @@ func TestEnds(t *testing.T) {
 
 // TestRealPRISM compares the embedded engine with PRISM through this package.
 func TestRealPRISM(t *testing.T) {
-	path := os.Getenv("TILECHECK_PRISM")
-	if path == "" {
-		if slices.Contains(strings.Split(os.Getenv("TILECHECK_REQUIRE"), ","), "prism") {
-			t.Fatal("TILECHECK_PRISM does not name a PRISM, and TILECHECK_REQUIRE wants one")
-		}
-		t.Skip("TILECHECK_PRISM does not name a PRISM")
-	}
-	tool, err := local.New(path)
+	tool, err := local.New(needs.PRISM(t))
 	if err != nil {
 		t.Fatal(err)
 	}

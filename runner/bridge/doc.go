@@ -12,6 +12,11 @@
 // other property its result. What a tool cannot do (statistical model checking
 // on Storm) is refused by name before it is started.
 //
+// Storm knows few of PRISM's properties as they are. Each is taken apart into
+// questions that it knows, asked for the value in the initial states or in every
+// state, and put together here by the semantics of package sema. Where Storm says
+// itself that an answer is not to be trusted, it is asked in another way.
+//
 // The package does not read output, which package parse does, and starts no
 // process, which the Commander does.
 package bridge

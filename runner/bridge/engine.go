@@ -42,6 +42,16 @@ type tool interface {
 	name() string
 	// refuse says why the tool cannot do a job at all, nil if it can.
 	refuse(job *runner.Job) error
+	// ask returns what the tool is to be asked for the items: these themselves,
+	// or others whose answers settle then puts together. It gives a verdict to
+	// items that the tool need not, or cannot, be asked for.
+	ask(j *job, items []*item) []*item
+	settle(j *job)
+	// otherwise returns the item for another way to ask, and what to say of it;
+	// nil if there is none, or no reason for one.
+	otherwise(j *job, it *item) (other *item, reason string)
+	// read takes what a run of the batch wrote into files.
+	read(batch []*item, command runner.Command, files []runner.File)
 	// batches groups what is to be checked into runs.
 	batches(items []*item) [][]*item
 	// command writes a run.
@@ -67,8 +77,9 @@ func (e *Engine) Where() string { return e.cmd.Where() }
 type item struct {
 	task            *plan.Task
 	model, property sema.Valuation
-	number          int // among all properties of the job, from 1
+	number          int // among all properties of the job, or queries of Storm, from 1
 	verdict         *result.Verdict
+	asked           // of Storm
 }
 
 func (it *item) constants() []result.Constant { return plan.Constants(it.model, it.property) }
@@ -81,6 +92,7 @@ type job struct {
 	// single says that the runs are for one valuation each, whose constants are given.
 	single  bool
 	telling *sync.Mutex
+	storm   *stormJob // nil for PRISM
 }
 
 // Check implements runner.Engine.
@@ -94,12 +106,19 @@ func (e *Engine) Check(ctx context.Context, rj runner.Job) ([]result.Verdict, er
 	if err := e.tool.refuse(&rj); err != nil {
 		return e.verdicts(j, items, unsupported(err.Error())), nil
 	}
-	if err := e.runAll(ctx, j, e.tool.batches(open(items))); err != nil {
+	asked := e.tool.ask(j, open(items))
+	if err := e.runAll(ctx, j, e.tool.batches(open(asked))); err != nil {
 		return nil, err
 	}
-	if err := e.again(ctx, j, open(items)); err != nil {
+	if err := e.again(ctx, j, open(asked)); err != nil {
 		return nil, err
 	}
+	for _, it := range asked {
+		if err := e.otherwise(ctx, j, it); err != nil {
+			return nil, err
+		}
+	}
+	e.tool.settle(j)
 	return e.verdicts(j, items, &result.Failure{Class: result.Other, Message: "the tool said nothing about this property"}), nil
 }
 
@@ -169,6 +188,23 @@ func (e *Engine) again(ctx context.Context, j *job, items []*item) error {
 	return nil
 }
 
+// otherwise asks in another way, if the tool has one, for what came out in doubt
+// or not at all. The second answer is taken if it is a better one.
+func (e *Engine) otherwise(ctx context.Context, j *job, it *item) error {
+	other, reason := e.tool.otherwise(j, it)
+	if other == nil || ctx.Err() != nil {
+		return nil
+	}
+	if err := e.run(ctx, j, []*item{other}); err != nil {
+		return err
+	}
+	if v := other.verdict; v != nil && v.Err == nil && v.Doubt == "" && other.better() {
+		v.Warnings = append(v.Warnings, reason)
+		*it = *other
+	}
+	return nil
+}
+
 // run runs the tool once for some items. Those that it did not come to have no
 // verdict yet, unless they were all there was.
 func (e *Engine) run(ctx context.Context, j *job, batch []*item) error {
@@ -196,6 +232,7 @@ func (e *Engine) run(ctx context.Context, j *job, batch []*item) error {
 	}
 	log := p.Finish(End(exit))
 	e.attribute(log, batch)
+	e.tool.read(batch, command, exit.Files)
 	if len(batch) == 1 || exit.Cause == runner.Cancelled || exit.Cause == runner.TimedOut {
 		e.giveUp(log, batch)
 	}
@@ -234,14 +271,23 @@ func (e *Engine) attribute(log *parse.Log, batch []*item) {
 			v := verdicts[i]
 			v.Warnings = append(v.Warnings, log.Warnings...)
 			v.Tool = e.where(log)
-			it.verdict = &v
+			it.verdict, it.printed = &v, p.ValueText
 			break
 		}
 	}
 }
 
-// begun reports whether a tool worked on a property, or failed at it.
-func begun(p *parse.Property) bool { return p.Err == nil || p.Err.Class != result.Truncated }
+// begun reports whether a tool worked on a property, or could not have. An
+// exception at another property, which ends PRISM, is no reason of this one.
+func begun(p *parse.Property) bool {
+	switch {
+	case p.Err == nil:
+		return true
+	case p.Err.Class == result.Other:
+		return !p.Absent
+	}
+	return p.Err.Class != result.Truncated
+}
 
 func (e *Engine) where(log *parse.Log) string {
 	return strings.TrimSpace(strings.TrimSpace(string(log.Tool)+" "+log.Version) + ", " + e.cmd.Where())

@@ -2,6 +2,8 @@ package bridge
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -9,6 +11,7 @@ import (
 
 	"tilecheck/native/stats"
 	"tilecheck/parse"
+	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
 	"tilecheck/runner"
@@ -27,7 +30,25 @@ type prism struct{}
 
 func (prism) name() string { return string(parse.PRISM) }
 
-func (prism) refuse(*runner.Job) error { return nil }
+func (prism) refuse(job *runner.Job) error {
+	switch {
+	case job.States == nil:
+		return nil
+	case job.Method != "" && job.Method != runner.Exact:
+		return fmt.Errorf("PRISM does not sample files of states: found method %q, want exact", job.Method)
+	case strings.HasSuffix(job.States.Files[0].Name, ".drn"):
+		return errors.New("PRISM reads no .drn files: tilecheck export writes what it reads")
+	}
+	return nil
+}
+
+func (prism) ask(_ *job, items []*item) []*item { return items }
+
+func (prism) settle(*job) {}
+
+func (prism) otherwise(*job, *item) (*item, string) { return nil, "" }
+
+func (prism) read([]*item, runner.Command, []runner.File) {}
 
 func (prism) parser(opt parse.Options) *parse.Parser { return parse.NewPRISM(opt) }
 
@@ -63,12 +84,13 @@ func (prism) command(j *job, batch []*item) (runner.Command, error) {
 	if err != nil {
 		return runner.Command{}, err
 	}
-	args := []string{modelFile, propsFile, "-prop", strings.Join(selected, ",")}
+	args, modelFiles := modelOf(j.Job)
+	args = append(args, propsFile, "-prop", strings.Join(selected, ","))
 	if j.single {
-		args = append(args, constSwitch("-const", batch[0].constants())...)
+		args = append(args, constSwitch("-const", fractions(batch[0].model, batch[0].property))...)
 	} else {
 		for _, c := range j.Consts {
-			args = append(args, "-const", c)
+			args = append(args, "-const", strings.Join(strings.Fields(c), "")) // PRISM takes no blanks
 		}
 	}
 	if j.NoFixDeadlocks {
@@ -84,8 +106,46 @@ func (prism) command(j *job, batch []*item) (runner.Command, error) {
 	}
 	return runner.Command{
 		Args:  append(args, j.opt.Args...),
-		Files: []runner.File{{Name: modelFile, Data: j.Model}, {Name: propsFile, Data: props}},
+		Files: append(modelFiles, runner.File{Name: propsFile, Data: props}),
 	}, nil
+}
+
+// modelOf returns the arguments and files that give PRISM the model. Of the files
+// of several reward structures it finds the numbers itself.
+func modelOf(job *runner.Job) ([]string, []runner.File) {
+	if job.States == nil {
+		return []string{modelFile}, []runner.File{{Name: modelFile, Data: job.Model}}
+	}
+	base, _ := cutExt(job.States.Files[0].Name)
+	var exts []string
+	for _, f := range job.States.Files {
+		if _, ext := cutExt(f.Name); !slices.Contains(exts, ext) {
+			exts = append(exts, ext)
+		}
+	}
+	typ := "-" + strings.ToLower(job.States.Model.ModelType().String())
+	return []string{"-importmodel", base + "." + strings.Join(exts, ","), typ}, slices.Clone(job.States.Files)
+}
+
+func cutExt(name string) (base, ext string) {
+	dot := strings.LastIndexByte(name, '.')
+	return name[:dot], name[dot+1:]
+}
+
+// fractions writes valuations without loss: PRISM reads 1/3, also where it
+// computes with doubles, and of 17 digits it makes another number in exact mode.
+func fractions(valuations ...sema.Valuation) []result.Constant {
+	out := plan.Constants(valuations...)
+	i := 0
+	for _, v := range valuations {
+		for _, c := range v {
+			if r := c.Val.Rat; c.Val.Type == sema.Double && r != nil && !r.IsInt() {
+				out[i].Value = r.RatString()
+			}
+			i++
+		}
+	}
+	return out
 }
 
 func mebibytes(n int64) string { return strconv.FormatInt(max(n>>20, 1), 10) + "m" }

@@ -2,6 +2,7 @@ package bridge
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -27,20 +28,228 @@ func (storm) refuse(job *runner.Job) error {
 	if job.Method != "" && job.Method != runner.Exact {
 		return fmt.Errorf("Storm has no statistical model checking: found method %q, want exact", job.Method)
 	}
+	if job.States != nil {
+		return errors.New("not asked: files of states are not given to Storm, which reads no variables from them; want a model")
+	}
 	return nil
 }
 
 func (storm) parser(opt parse.Options) *parse.Parser { return parse.NewStorm(opt) }
 
-// batches has one run for each valuation, and for each text that has
-// declarations of its own.
+// asked is what Storm is asked for an item, and what it exported.
+type asked struct {
+	in    *instance
+	query syntax.Expr
+	truth bool // the answer is a truth value, whatever Storm prints it as
+	each  bool // the value of every state is asked for
+	plain bool // without --exact and --sound
+	// infinite says that a number is the one that stands for infinity.
+	infinite bool
+	// printed is the value as Storm printed it.
+	printed string
+	rows    []parse.StormResult
+	// How the numbers of the rows are related to the truth.
+	accuracies []result.Accuracy
+	bounds     []*result.Interval
+}
+
+// stormJob is what a job has for Storm alone.
+type stormJob struct {
+	questions []*question
+	queries   map[*instance]int
+}
+
+// number numbers the queries about an instance.
+func (j *job) number(in *instance) int {
+	j.storm.queries[in]++
+	return j.storm.queries[in]
+}
+
+// ask takes every property apart. One that cannot be written for Storm, or
+// whose instance of the model has errors, has its verdict then.
+func (storm) ask(j *job, items []*item) []*item {
+	j.storm = &stormJob{queries: make(map[*instance]int)}
+	instances := make(map[string]*instance)
+	failures := make(map[string]error)
+	var out []*item
+	for _, it := range items {
+		key := fmt.Sprint(it.constantsOfModel())
+		if instances[key] == nil && failures[key] == nil {
+			instances[key], failures[key] = newInstance(j, it.model)
+		}
+		if err := failures[key]; err != nil {
+			it.verdict = &result.Verdict{Err: refusal(err)}
+			continue
+		}
+		q, queries, err := ask(j, it, instances[key])
+		if err != nil {
+			f := refusal(err)
+			f.File = it.task.Source.File
+			it.verdict = &result.Verdict{Err: f}
+			continue
+		}
+		j.storm.questions = append(j.storm.questions, q)
+		for _, asked := range queries {
+			asked.in = instances[key]
+		}
+		out = append(out, queries...)
+	}
+	return out
+}
+
+// refusal is the failure of a property that Storm is not asked about.
+func refusal(err error) *result.Failure {
+	if d, ok := errors.AsType[*syntax.DialectError](err); ok {
+		return &result.Failure{Class: result.Unsupported, Message: (&syntax.DialectError{Dialect: d.Dialect, Feature: d.Feature}).Error(), Pos: d.Pos}
+	}
+	return failed(err)
+}
+
+func (storm) settle(j *job) {
+	for _, q := range j.storm.questions {
+		for _, it := range q.asked {
+			if it.infinite && it.verdict.Err == nil && !it.plain {
+				it.verdict.Err = &result.Failure{Class: result.Unsupported, Message: "found 100000000000, which is also what Storm writes for infinity in exact arithmetic"}
+			}
+		}
+		q.settle(j)
+	}
+}
+
+// otherwise asks without --sound or --exact for a value that came out in doubt,
+// or that there is none of because Storm's methods for these lack something.
+// Exact arithmetic has no infinity of its own there, the other has.
+func (storm) otherwise(j *job, it *item) (*item, string) {
+	v := it.verdict
+	if v == nil || it.plain || it.multi() || j.Numeric.Accuracy == result.Float || j.Numeric.Accuracy == result.Estimated {
+		return nil, ""
+	}
+	other := *it
+	other.plain, other.verdict, other.rows, other.infinite = true, nil, nil, false
+	switch {
+	case v.Err == nil && v.Doubt != "":
+		return &other, "asked again without --sound, where Storm said: " + v.Doubt
+	case it.infinite, v.Err != nil && strings.HasPrefix(v.Err.Message, "found 100000000000"):
+		other.infinite = true
+		return &other, "infinite in floating-point arithmetic, where exact arithmetic has 100000000000 for it"
+	case v.Err != nil && j.Numeric.Accuracy != result.Exact && (v.Err.Class == result.NonConverge || strings.Contains(v.Err.Message, "sound")):
+		return &other, "asked again without --sound, where Storm said: " + v.Err.Message
+	}
+	return nil, ""
+}
+
+// better reports whether a second answer may stand for the first.
+func (it *item) better() bool {
+	infinite := math.IsInf(it.verdict.Value.Num, 1) || slices.ContainsFunc(it.rows, func(r parse.StormResult) bool { return r.Value.Kind == result.NoValue })
+	return !it.infinite || infinite
+}
+
+// resultFile is where Storm writes the values of states.
+const resultFile = "result.json"
+
+// read takes the values of states, of which Storm exports those of one property a run.
+func (storm) read(batch []*item, command runner.Command, exported []runner.File) {
+	for _, it := range batch {
+		if it.verdict == nil {
+			continue
+		}
+		if f := beyond(command.Args, it.verdict.States); f != nil && it.verdict.Err == nil {
+			it.verdict.Err = f
+			continue
+		}
+		if it.truth {
+			asTruth(it.verdict)
+		}
+		if !it.each || it.verdict.Err != nil && !unreadable(it.verdict.Err) {
+			continue
+		}
+		i := slices.IndexFunc(exported, func(f runner.File) bool { return f.Name == resultFile })
+		if f := it.verdict.Err; i < 0 && f != nil && !strings.HasPrefix(f.Message, "found ") {
+			continue // it was not answered at all
+		}
+		if i < 0 {
+			it.verdict.Err = &result.Failure{Class: result.Truncated, Message: "Storm wrote no file with the values of states"}
+			continue
+		}
+		rows, err := parse.ReadStormResults(bytes.NewReader(exported[i].Data))
+		if err != nil {
+			it.verdict.Err = &result.Failure{Class: result.Unsupported, Message: err.Error()}
+			continue
+		}
+		it.verdict.Err, it.rows = nil, rows
+		it.weigh(command)
+	}
+}
+
+// beyond says that a run came to its limit of states: Storm goes on then as if
+// those that it has not looked at were absorbing.
+func beyond(args []string, states int64) *result.Failure {
+	i := slices.Index(args, "--state-limit")
+	if i < 0 {
+		return nil
+	}
+	if limit, err := strconv.ParseInt(args[i+1], 10, 64); err != nil || states < limit {
+		return nil
+	}
+	return &result.Failure{Class: result.Memory, Message: "the model has more states than the limit of " + args[i+1]}
+}
+
+// asTruth reads 1 and 0 as truth values.
+func asTruth(v *result.Verdict) {
+	if k := v.Value.Kind; v.Err != nil || k == result.Boolean || k == result.NoValue {
+		return
+	}
+	if x := v.Value.Num; v.Value.Kind == result.Range || x != 0 && x != 1 {
+		v.Err = &result.Failure{Class: result.Unsupported, Message: fmt.Sprintf("found the number %v, want a truth value", x)}
+		return
+	}
+	v.Value, v.Bound = result.Value{Kind: result.Boolean, Bool: v.Value.Num == 1}, nil
+}
+
+// stormInfinity is what Storm's exact arithmetic has for infinity.
+const stormInfinity = 100_000_000_000
+
+// weigh says how accurate the numbers of the rows are. Those of exact
+// arithmetic are written as doubles; few of them are printed as fractions, too.
+func (it *item) weigh(command runner.Command) {
+	it.accuracies, it.bounds = make([]result.Accuracy, len(it.rows)), make([]*result.Interval, len(it.rows))
+	inaccurate := slices.ContainsFunc(it.verdict.Warnings, func(w string) bool { return strings.Contains(w, "Inaccurate JSON export") })
+	printed := parse.StormValues(it.printed)
+	for i := range it.rows {
+		v := &it.rows[i].Value
+		if v.Kind != result.Number {
+			it.accuracies[i] = result.Exact
+			if v.Kind == result.NoValue {
+				it.accuracies[i] = it.verdict.Accuracy
+			}
+			continue
+		}
+		it.accuracies[i], it.bounds[i] = parse.StormAccuracy(command.Args, v)
+		switch {
+		case it.verdict.Accuracy == result.Estimated && it.accuracies[i] == result.Claimed:
+			it.accuracies[i], it.bounds[i] = result.Estimated, nil
+		case it.accuracies[i] == result.Exact && len(printed) != len(it.rows) && v.Num == stormInfinity:
+			it.infinite = true
+		case it.accuracies[i] != result.Exact:
+		case len(printed) == len(it.rows):
+			*v = printed[i]
+		case inaccurate:
+			v.Rat = nil
+			it.accuracies[i] = result.Claimed
+			it.bounds[i] = &result.Interval{Lo: below(below(v.Num)), Hi: above(above(v.Num))}
+		}
+	}
+}
+
+// batches has one run for each valuation, for each text that has declarations
+// of its own, and for each query that exports the values of states.
 func (storm) batches(items []*item) [][]*item {
 	var order []string
 	groups := make(map[string][]*item)
 	for _, it := range items {
-		key := fmt.Sprint(plan.Constants(it.model), plan.Constants(it.property))
-		if declares(it.task.Source) {
-			key += strconv.Itoa(it.number)
+		key := fmt.Sprint(it.constantsOfModel(), plan.Constants(it.property))
+		if declares(it.task.Source) || it.each || it.multi() {
+			key += " " + strconv.Itoa(it.number)
 		}
 		if groups[key] == nil {
 			order = append(order, key)
@@ -54,33 +263,56 @@ func (storm) batches(items []*item) [][]*item {
 	return batches
 }
 
+func (it *item) constantsOfModel() []result.Constant { return plan.Constants(it.model) }
+
+func (it *item) multi() bool {
+	c, ok := inside(it.query).(*syntax.Call)
+	return ok && c.Func.Name == "multi"
+}
+
+// print writes a part of the model, or properties, in Storm's dialect.
+func (in *instance) print(n syntax.Node, late bool) ([]byte, error) {
+	var b bytes.Buffer
+	err := syntax.Fprint(&b, n, syntax.Options{
+		Dialect: syntax.Storm, Guarded: late, NotNegative: func(name string) bool { return in.notNegative[name] },
+	})
+	return b.Bytes(), err
+}
+
+// multiPrecision is asked for in multi-objective queries, whose default is 1e-4.
+const multiPrecision = 1e-6
+
 func (storm) command(j *job, batch []*item) (runner.Command, error) {
-	opt := syntax.Options{Dialect: syntax.Storm}
-	var model, props bytes.Buffer
-	if err := syntax.Fprint(&model, j.plan.Tree, opt); err != nil {
+	first := batch[0]
+	model, err := first.in.print(first.in.tree, false)
+	if err != nil {
 		return runner.Command{}, err
 	}
 	file, err := stormProperties(batch)
 	if err != nil {
 		return runner.Command{}, err
 	}
-	if err := syntax.Fprint(&props, file, opt); err != nil {
+	props, err := first.in.print(file, true)
+	if err != nil {
 		return runner.Command{}, err
 	}
 	args := []string{"--prism", modelFile, "--prop", propsFile}
-	args = append(args, constSwitch("--constants", plan.Constants(batch[0].model))...)
 	if j.plan.Model.ModelType() == syntax.CTMC {
 		args = append(args, "--prismcompat") // rates as PRISM reads them
 	}
-	switch j.Numeric.Accuracy {
-	case result.Exact:
+	switch {
+	case first.plain:
+	case j.Numeric.Accuracy == result.Exact:
 		args = append(args, "--exact")
-	case result.Float, result.Estimated:
+	case j.Numeric.Accuracy == result.Float, j.Numeric.Accuracy == result.Estimated:
 	default:
 		args = append(args, "--sound")
 	}
 	if e := j.Numeric.Epsilon; e > 0 {
 		args = append(args, "--precision", number(e))
+	}
+	if first.multi() {
+		args = append(args, "--multiobjective:precision", number(multiPrecision))
 	}
 	if j.NoFixDeadlocks {
 		args = append(args, "--nofixdl")
@@ -91,10 +323,13 @@ func (storm) command(j *job, batch []*item) (runner.Command, error) {
 	if t := j.opt.Limits.Time; t > 0 {
 		args = append(args, "--timeout", strconv.FormatInt(int64(math.Ceil(t.Seconds())), 10))
 	}
-	return runner.Command{
-		Args:  append(args, j.opt.Args...),
-		Files: []runner.File{{Name: modelFile, Data: model.Bytes()}, {Name: propsFile, Data: props.Bytes()}},
-	}, nil
+	out := runner.Command{Files: []runner.File{{Name: modelFile, Data: model}, {Name: propsFile, Data: props}}}
+	if first.each {
+		args = append(args, "--buildfull", "--buildstateval", "--exportresult", resultFile)
+		out.Collect = []string{resultFile}
+	}
+	out.Args = append(args, j.opt.Args...)
+	return out, nil
 }
 
 // stormProperties are the properties of a batch, each under the name stormName
@@ -103,48 +338,26 @@ func (storm) command(j *job, batch []*item) (runner.Command, error) {
 func stormProperties(batch []*item) (*syntax.Properties, error) {
 	file := &syntax.Properties{}
 	source := batch[0].task.Source
-	values := plan.Constants(batch[0].property)
+	values := batch[0].property.Map()
 	for _, x := range source.Tree.Items {
 		switch x := x.(type) {
 		case *syntax.Property:
 		case *syntax.ConstDecl:
-			c, err := withValue(x, values)
-			if err != nil {
-				return nil, err
+			c := *x
+			if v, ok := values[c.Name.Name]; c.Value == nil && !ok {
+				continue // no property of the run needs it
+			} else if c.Value == nil {
+				c.Value = literal(v)
 			}
-			if c != nil {
-				file.Items = append(file.Items, c)
-			}
+			file.Items = append(file.Items, &c)
 		default:
 			file.Items = append(file.Items, x)
 		}
 	}
 	for _, it := range batch {
-		p := *it.task.Property
-		p.Name = &syntax.Ident{Name: stormName(it)}
-		p.Doc = nil
-		file.Items = append(file.Items, &p)
+		file.Items = append(file.Items, &syntax.Property{Name: &syntax.Ident{Name: stormName(it)}, X: it.query})
 	}
 	return file, nil
-}
-
-// withValue returns a constant with its value, nil for one that no property of
-// the run needs.
-func withValue(c *syntax.ConstDecl, values []result.Constant) (*syntax.ConstDecl, error) {
-	if c.Value != nil {
-		return c, nil
-	}
-	i := slices.IndexFunc(values, func(v result.Constant) bool { return v.Name == c.Name.Name })
-	if i < 0 {
-		return nil, nil
-	}
-	x, err := syntax.ParseExpr("", []byte(values[i].Value))
-	if err != nil {
-		return nil, err
-	}
-	defined := *c
-	defined.Value = x
-	return &defined, nil
 }
 
 func stormName(it *item) string { return "tilecheck_" + strconv.Itoa(it.number) }

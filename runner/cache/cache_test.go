@@ -163,7 +163,7 @@ func TestVerdicts(t *testing.T) {
 		{
 			Property: "P=? [ F \"a\" ]", Name: "x", Constants: []result.Constant{{Name: "N", Value: "3"}}, Engine: "native", Tool: "t", Method: "exact",
 			Value:    result.Value{Kind: result.Number, Num: 1.0 / 3, Rat: big.NewRat(1, 3)},
-			Accuracy: result.Exact, Resolution: result.Maximum, States: 1, Choices: 2, Transitions: 3, Seconds: 0.25, Warnings: []string{"w"},
+			Accuracy: result.Exact, Resolution: result.Maximum, States: 1, Choices: 2, Transitions: 3, Seconds: 0.25, Warnings: []string{"w"}, Doubt: "d",
 		},
 		{
 			Value: result.Value{Kind: result.Range, Num: math.Inf(-1), Hi: math.Inf(1)}, Accuracy: result.Probable,
@@ -171,7 +171,10 @@ func TestVerdicts(t *testing.T) {
 			Confidence: 0.99, Samples: 1 << 60, Steps: &result.Steps{Min: 1, Max: 2, Mean: 1.5}, Seed: &seed,
 		},
 		{Err: &result.Failure{Class: result.Model, Message: "m", File: "f", Pos: syntax.Pos{Offset: 1, Line: 2, Col: 3}}},
-		{Value: result.Value{Kind: result.Boolean, Bool: true}},
+		{Value: result.Value{Kind: result.Boolean, Bool: true}, Accuracy: result.Claimed, Doubt: "results are unreliable"},
+		{Listings: []result.Listing{{Zeros: true, Left: 7, Values: []result.StateValue{
+			{State: 3, Valuation: "(1,true)", Value: result.Value{Kind: result.Number, Num: 0.5, Rat: big.NewRat(1, 2)}}, {Valuation: "()"},
+		}}}},
 	}
 	data, err := cache.EncodeVerdicts(verdicts)
 	if err != nil {
@@ -196,8 +199,8 @@ func TestVerdicts(t *testing.T) {
 // TestAllFields: whoever adds a field to a verdict is reminded of this package.
 func TestAllFields(t *testing.T) {
 	for typ, want := range map[reflect.Type]int{
-		reflect.TypeFor[result.Verdict](): 22, reflect.TypeFor[result.Value](): 5, reflect.TypeFor[result.Failure](): 4,
-		reflect.TypeFor[result.Steps](): 3, reflect.TypeFor[result.Interval](): 2,
+		reflect.TypeFor[result.Verdict](): 24, reflect.TypeFor[result.Value](): 5, reflect.TypeFor[result.Failure](): 4,
+		reflect.TypeFor[result.Steps](): 3, reflect.TypeFor[result.Interval](): 2, reflect.TypeFor[result.Listing](): 3, reflect.TypeFor[result.StateValue](): 3,
 	} {
 		if n := typ.NumField(); n != want {
 			t.Errorf("%v has %d fields, %d are kept", typ, n, want)

@@ -57,10 +57,7 @@ type verdict struct {
 	Property, Name               string
 	Constants                    []result.Constant
 	Engine, Tool, Method         string
-	Kind                         result.Kind
-	Bool                         bool
-	Num, Hi                      float
-	Rat                          string // empty for none
+	Value                        value
 	Accuracy                     result.Accuracy
 	Bound                        []float // none, or two
 	BoundMethod                  string
@@ -73,7 +70,28 @@ type verdict struct {
 	Seed                         *uint64
 	Seconds                      float
 	Warnings                     []string
+	Doubt                        string
+	Listings                     []listing
 	Err                          *failure
+}
+
+type value struct {
+	Kind    result.Kind
+	Bool    bool
+	Num, Hi float
+	Rat     string // empty for none
+}
+
+type listing struct {
+	Zeros  bool
+	Values []stateValue
+	Left   int
+}
+
+type stateValue struct {
+	State     int
+	Valuation string
+	Value     value
 }
 
 type steps struct {
@@ -90,13 +108,17 @@ type failure struct {
 func encode(v *result.Verdict) verdict {
 	out := verdict{
 		Property: v.Property, Name: v.Name, Constants: v.Constants, Engine: v.Engine, Tool: v.Tool, Method: v.Method,
-		Kind: v.Value.Kind, Bool: v.Value.Bool, Num: float(v.Value.Num), Hi: float(v.Value.Hi),
+		Value:    encodeValue(v.Value),
 		Accuracy: v.Accuracy, BoundMethod: v.BoundMethod, Confidence: float(v.Confidence), Samples: v.Samples,
 		Resolution: v.Resolution, States: v.States, Choices: v.Choices, Transitions: v.Transitions,
-		Seed: v.Seed, Seconds: float(v.Seconds), Warnings: v.Warnings, HalfWidth: (*float)(v.HalfWidth),
+		Seed: v.Seed, Seconds: float(v.Seconds), Warnings: v.Warnings, Doubt: v.Doubt, HalfWidth: (*float)(v.HalfWidth),
 	}
-	if v.Value.Rat != nil {
-		out.Rat = v.Value.Rat.RatString()
+	for _, l := range v.Listings {
+		own := listing{Zeros: l.Zeros, Left: l.Left}
+		for _, s := range l.Values {
+			own.Values = append(own.Values, stateValue{s.State, s.Valuation, encodeValue(s.Value)})
+		}
+		out.Listings = append(out.Listings, own)
 	}
 	if v.Bound != nil {
 		out.Bound = []float{float(v.Bound.Lo), float(v.Bound.Hi)}
@@ -110,22 +132,60 @@ func encode(v *result.Verdict) verdict {
 	return out
 }
 
-func (v *verdict) decode() (result.Verdict, error) {
-	out := result.Verdict{
-		Property: v.Property, Name: v.Name, Constants: v.Constants, Engine: v.Engine, Tool: v.Tool, Method: v.Method,
-		Value:    result.Value{Kind: v.Kind, Bool: v.Bool, Num: float64(v.Num), Hi: float64(v.Hi)},
-		Accuracy: v.Accuracy, BoundMethod: v.BoundMethod, Confidence: float64(v.Confidence), Samples: v.Samples,
-		Resolution: v.Resolution, States: v.States, Choices: v.Choices, Transitions: v.Transitions,
-		Seed: v.Seed, Seconds: float64(v.Seconds), Warnings: v.Warnings, HalfWidth: (*float64)(v.HalfWidth),
+func encodeValue(v result.Value) value {
+	out := value{Kind: v.Kind, Bool: v.Bool, Num: float(v.Num), Hi: float(v.Hi)}
+	if v.Rat != nil {
+		out.Rat = v.Rat.RatString()
 	}
-	if v.Kind > result.Range || v.Accuracy > result.Probable || v.Resolution > result.Fixed {
-		return out, errors.New("found a kind, accuracy or resolution that there is not")
+	return out
+}
+
+func (v *value) decode() (result.Value, error) {
+	out := result.Value{Kind: v.Kind, Bool: v.Bool, Num: float64(v.Num), Hi: float64(v.Hi)}
+	if v.Kind > result.Range {
+		return out, errors.New("found a kind of value that there is not")
 	}
 	if v.Rat != "" {
 		var ok bool
-		if out.Value.Rat, ok = new(big.Rat).SetString(v.Rat); !ok {
+		if out.Rat, ok = new(big.Rat).SetString(v.Rat); !ok {
 			return out, fmt.Errorf("found %q, want a fraction", v.Rat)
 		}
+	}
+	return out, nil
+}
+
+func (l *listing) decode() (result.Listing, error) {
+	out := result.Listing{Zeros: l.Zeros, Left: l.Left}
+	for _, s := range l.Values {
+		v, err := s.Value.decode()
+		if err != nil {
+			return out, err
+		}
+		out.Values = append(out.Values, result.StateValue{State: s.State, Valuation: s.Valuation, Value: v})
+	}
+	return out, nil
+}
+
+func (v *verdict) decode() (result.Verdict, error) {
+	out := result.Verdict{
+		Property: v.Property, Name: v.Name, Constants: v.Constants, Engine: v.Engine, Tool: v.Tool, Method: v.Method,
+		Accuracy: v.Accuracy, BoundMethod: v.BoundMethod, Confidence: float64(v.Confidence), Samples: v.Samples,
+		Resolution: v.Resolution, States: v.States, Choices: v.Choices, Transitions: v.Transitions,
+		Seed: v.Seed, Seconds: float64(v.Seconds), Warnings: v.Warnings, Doubt: v.Doubt, HalfWidth: (*float64)(v.HalfWidth),
+	}
+	if v.Accuracy > result.Claimed || v.Resolution > result.Fixed {
+		return out, errors.New("found an accuracy or resolution that there is not")
+	}
+	var err error
+	if out.Value, err = v.Value.decode(); err != nil {
+		return out, err
+	}
+	for i := range v.Listings {
+		l, err := v.Listings[i].decode()
+		if err != nil {
+			return out, err
+		}
+		out.Listings = append(out.Listings, l)
 	}
 	switch len(v.Bound) {
 	case 0:

@@ -10,15 +10,17 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"syscall"
+	"sync"
 	"time"
 
+	"tilecheck/internal/ending"
+	"tilecheck/internal/tempdir"
 	"tilecheck/result"
 	"tilecheck/runner"
 )
 
-// Tool is a program on this machine. Each run has a directory and a process
-// group of its own; both are gone when it returns. Limits.Memory and
+// Tool is a program on this machine. Each run has a directory and a group of
+// processes of its own; both are gone when it returns. Limits.Memory and
 // Limits.CPUs are not enforced here: tools are told the first.
 type Tool struct{ path string }
 
@@ -40,16 +42,22 @@ func New(path string) (*Tool, error) {
 // Where returns the path.
 func (t *Tool) Where() string { return t.path }
 
-// killDelay is how long a tool may take to end after it was asked to.
-const killDelay = 3 * time.Second
+const (
+	// killDelay is how long a tool may take to end after it was asked to.
+	killDelay = 250 * time.Millisecond
+	// outputDelay is how long the last output of a tool that has ended may take to be read.
+	outputDelay = 3 * time.Second
+	// grace is what a tool gets beyond its own time limit, to say so itself.
+	grace = 500 * time.Millisecond
+)
 
 // Run implements runner.Commander.
 func (t *Tool) Run(ctx context.Context, c runner.Command) (exit runner.Exit, err error) {
-	dir, err := os.MkdirTemp("", "tilecheck-")
+	dir, remove, err := tempdir.Make(ctx)
 	if err != nil {
 		return exit, err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	defer func() { err = errors.Join(err, remove()) }()
 	for _, f := range c.Files {
 		if err := os.WriteFile(filepath.Join(dir, filepath.Base(f.Name)), f.Data, 0o600); err != nil {
 			return exit, err
@@ -57,7 +65,7 @@ func (t *Tool) Run(ctx context.Context, c runner.Command) (exit runner.Exit, err
 	}
 	limited, cancel := ctx, context.CancelFunc(func() {})
 	if c.Limits.Time > 0 {
-		limited, cancel = context.WithTimeout(ctx, c.Limits.Time+grace(c.Limits.Time))
+		limited, cancel = context.WithTimeout(ctx, c.Limits.Time+grace)
 	}
 	defer cancel()
 	start := time.Now()
@@ -79,24 +87,29 @@ func (t *Tool) Run(ctx context.Context, c runner.Command) (exit runner.Exit, err
 	return exit, err
 }
 
-// grace is what a tool gets beyond its own time limit, to say so itself.
-func grace(limit time.Duration) time.Duration { return max(limit/10, 2*time.Second) }
-
 // run returns the exit code, -1 for a signal.
 func (t *Tool) run(ctx context.Context, dir string, c runner.Command, out *guard) (int, error) {
 	cmd := exec.CommandContext(ctx, t.path, c.Args...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, out, c.Stderr
-	// A tool may be a script that starts another program: the whole group ends.
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
-	cmd.WaitDelay = killDelay
-	if err := cmd.Start(); err != nil {
+	// A tool may be a script that starts another program: all of them end.
+	var all tree
+	all.prepare(cmd)
+	var kill sync.Once // after it, others may have the numbers of the processes
+	var killed error
+	end := func() { kill.Do(func() { killed = all.kill(cmd.Process) }) }
+	cmd.Cancel = func() error {
+		time.AfterFunc(killDelay, end)
+		return all.ask(cmd.Process)
+	}
+	cmd.WaitDelay = outputDelay
+	if err := all.start(cmd); err != nil {
 		return -1, &result.Failure{Class: result.Other, Message: fmt.Sprintf("cannot start %s: %v", t.path, err)}
 	}
+	defer ending.OnExit(ctx, end)()
 	err := cmd.Wait()
-	// What is left of the group, if anything, has ignored the request.
-	if kill := syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL); kill != nil && !errors.Is(kill, syscall.ESRCH) {
-		return -1, kill
+	// What is left, if anything, has ignored the request.
+	if end(); killed != nil {
+		return -1, killed
 	}
 	if _, failed := errors.AsType[*exec.ExitError](err); failed || err == nil || ctx.Err() != nil || out.err != nil {
 		return cmd.ProcessState.ExitCode(), nil

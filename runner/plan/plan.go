@@ -26,7 +26,7 @@ type Plan struct {
 // Source is where properties come from: a file, or one text of runner.Job.Props
 // together with the declarations of the file.
 type Source struct {
-	File       string // empty for a text
+	File       string // as diagnostics call it
 	Props      *sema.Properties
 	Experiment *sema.Experiment
 	// Tree has the declarations and properties that Props knows, in its order.
@@ -116,7 +116,12 @@ func Constants(valuations ...sema.Valuation) []result.Constant {
 
 // New checks the files of a job as PRISM does before anything runs. The error is
 // a syntax.ErrorList, or several joined, or says what is wrong with the job.
+//
+// States that files give have no Tree.
 func New(job *runner.Job) (*Plan, error) {
+	if job.States != nil {
+		return Over(job.States.Model, job)
+	}
 	tree, err := syntax.ParseModel(job.File, job.Model)
 	if err != nil {
 		return nil, err
@@ -162,8 +167,8 @@ func (p *Plan) sources(job *runner.Job) ([]*Source, error) {
 	}
 	sources := []*Source{file}
 	var errs []error
-	for _, text := range job.Props {
-		s, err := p.textSource(file, text)
+	for i, text := range job.Props {
+		s, err := p.textSource(file, job.PropName(i), text)
 		sources = append(sources, s)
 		errs = append(errs, err)
 	}
@@ -223,14 +228,14 @@ func (s *Source) reject(errs syntax.ErrorList) bool {
 
 // textSource checks a text over the declarations of the file, which has been
 // checked: what is wrong now is wrong in the text.
-func (p *Plan) textSource(file *Source, text string) (*Source, error) {
-	tree, err := syntax.ParseProperties("", []byte(text))
+func (p *Plan) textSource(file *Source, name, text string) (*Source, error) {
+	tree, err := syntax.ParseProperties(name, []byte(text))
 	if err != nil {
 		return nil, err
 	}
 	tree.Items = slices.Concat(file.Tree.Items, tree.Items)
 	props, err := p.Model.CheckProperties(tree)
-	return &Source{Tree: tree, Props: props, Base: file, all: tree.Items}, err
+	return &Source{File: name, Tree: tree, Props: props, Base: file, all: tree.Items}, err
 }
 
 // selectTasks lists the properties of all sources, or those that are selected
@@ -253,7 +258,7 @@ func selectTasks(sources []*Source, selected []string) ([]*Task, error) {
 			i = n - 1
 		}
 		if i < 0 || i >= len(all) {
-			return nil, fmt.Errorf("no property %q, want a name or a number from 1 to %d", word, len(all))
+			return nil, selectionError("no property %q, want a name or a number from 1 to %d", word, len(all))
 		}
 		tasks = append(tasks, all[i])
 	}

@@ -1,0 +1,610 @@
+package bridge
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+	"strconv"
+
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+	"tilecheck/result"
+)
+
+// question is a property taken apart into what Storm can be asked.
+type question struct {
+	item *item
+	in   *instance
+	root *node
+	// asked is what Storm is asked in all.
+	asked []*item
+}
+
+// node is an expression over the answers of Storm, evaluated in some states:
+// the initial ones, or those of a filter, which makes one value of theirs.
+type node struct {
+	op    string      // of the filter; empty for the initial states
+	x     syntax.Expr // over the names of the parts
+	parts []*part
+}
+
+// part is what a name in the expression of a node stands for: an answer of
+// Storm, or the value of a filter, which is the same in every state.
+type part struct {
+	name  string
+	truth bool // a truth value, else a number
+	ask   *item
+	of    *node
+}
+
+// asker takes the property of one item apart.
+type asker struct {
+	j     *job
+	it    *item
+	in    *instance
+	refs  map[string]*syntax.Property
+	defs  map[string]syntax.Expr // of labels
+	names int
+	asked []*item
+	err   error
+}
+
+// ask takes a property apart. The items that it returns are what Storm is to be
+// asked; there are none if the property can be answered without.
+func ask(j *job, it *item, in *instance) (*question, []*item, error) {
+	a := &asker{j: j, it: it, in: in, refs: make(map[string]*syntax.Property), defs: make(map[string]syntax.Expr)}
+	for _, x := range it.task.Source.Tree.Items {
+		switch x := x.(type) {
+		case *syntax.LabelDecl:
+			a.defs[x.Name.Name] = x.X
+		case *syntax.Property:
+			if x.Name != nil {
+				a.refs[x.Name.Name] = x
+			}
+		}
+	}
+	for _, x := range j.plan.Tree.Items {
+		if l, ok := x.(*syntax.LabelDecl); ok {
+			a.defs[l.Name.Name] = l.X
+		}
+	}
+	root := a.node(a.adapt(it.task.Property.X), "", nil)
+	if a.err == nil {
+		a.print()
+	}
+	return &question{item: it, in: in, root: root, asked: a.asked}, a.asked, a.err
+}
+
+// print tries to write every query in Storm's dialect, so that one that cannot
+// be written costs nobody else anything.
+func (a *asker) print() {
+	for _, q := range a.asked {
+		file, err := stormProperties([]*item{q})
+		if err == nil {
+			_, err = a.in.print(file, true)
+		}
+		if err != nil {
+			a.fail(err)
+			return
+		}
+	}
+}
+
+func (a *asker) fail(err error) {
+	if a.err == nil {
+		a.err = err
+	}
+}
+
+func (a *asker) refuse(x syntax.Expr, feature string) {
+	a.fail(&syntax.DialectError{Pos: x.Pos(), Dialect: syntax.Storm, Feature: feature})
+}
+
+// adapt writes what Storm has other words for: references to properties are
+// expanded, reward structures are named, strategy operators are resolved.
+func (a *asker) adapt(x syntax.Expr) syntax.Expr {
+	return syntax.Rewrite(x, func(x syntax.Expr) syntax.Expr {
+		switch x := x.(type) {
+		case *syntax.Quoted:
+			if p := a.refs[x.Name]; p != nil {
+				return &syntax.Paren{X: a.adapt(p.X)}
+			}
+			if x.Name == "deadlock" && a.in.deadlock != "" {
+				return &syntax.Quoted{Name: a.in.deadlock, Span: x.Span}
+			}
+		case *syntax.Reward:
+			return oldFilter(a.named(x), x.Filter, x.Threshold)
+		case *syntax.Prob:
+			return oldFilter(x, x.Filter, x.Threshold)
+		case *syntax.Steady:
+			return oldFilter(x, x.Filter, x.Threshold)
+		case *syntax.Strategy:
+			return a.strategy(x)
+		}
+		return x
+	})
+}
+
+// named gives an R operator the name of its structure: the first, or the one
+// with its number.
+func (a *asker) named(x *syntax.Reward) syntax.Expr {
+	r := *x
+	name := func(s syntax.Expr) syntax.Expr {
+		if _, ok := s.(*syntax.Quoted); ok || len(a.in.rewards) == 0 {
+			return s
+		}
+		n := 1
+		if s != nil {
+			v, err := a.constant(s)
+			if err != nil {
+				a.fail(err)
+				return s
+			}
+			n = int(v.Int)
+		}
+		if n < 1 || n > len(a.in.rewards) {
+			a.fail(&result.Failure{Class: result.TypeError, Message: fmt.Sprintf("invalid reward structure index \"%d\", want 1 to %d", n, len(a.in.rewards)), Pos: x.Pos()})
+			return s
+		}
+		return &syntax.Quoted{Name: a.in.rewards[n-1], Span: x.Span}
+	}
+	r.Struct = name(x.Struct)
+	return &r
+}
+
+// oldFilter writes {states}{min}{max} as a filter.
+func oldFilter(x syntax.Expr, f *syntax.OldFilter, t syntax.Threshold) syntax.Expr {
+	if f == nil {
+		return x
+	}
+	op := "state"
+	switch {
+	case t.Rel != syntax.OpNone:
+		op = "forall"
+	case f.Min && f.Max:
+		op = "range"
+	case f.Min:
+		op = "min"
+	case f.Max:
+		op = "max"
+	}
+	switch y := x.(type) {
+	case *syntax.Prob:
+		c := *y
+		c.Filter, x = nil, &c
+	case *syntax.Steady:
+		c := *y
+		c.Filter, x = nil, &c
+	case *syntax.Reward:
+		c := *y
+		c.Filter, x = nil, &c
+	}
+	return &syntax.Filter{Op: op, X: x, States: f.States}
+}
+
+// strategy resolves <<…>> and [[…]] of an MDP for all players, or none: a bound
+// is to hold for all schedulers, or for some, which is when its contrary does
+// not hold for all.
+func (a *asker) strategy(x *syntax.Strategy) syntax.Expr {
+	if a.in.program.Type != syntax.MDP || !x.All && len(x.Coalition) > 0 {
+		return x
+	}
+	inner := inside(x.X)
+	var t *syntax.Threshold
+	switch y := inner.(type) {
+	case *syntax.Prob:
+		c := *y
+		t, inner = &c.Threshold, &c
+	case *syntax.Reward:
+		c := *y
+		t, inner = &c.Threshold, &c
+	default:
+		return x
+	}
+	if t.Rel == syntax.OpNone || x.All == x.Box {
+		return inner
+	}
+	t.Rel = contrary(t.Rel)
+	return &syntax.Paren{X: not(&syntax.Paren{X: inner})}
+}
+
+func contrary(r syntax.Op) syntax.Op {
+	switch r {
+	case syntax.OpLt:
+		return syntax.OpGe
+	case syntax.OpLe:
+		return syntax.OpGt
+	case syntax.OpGt:
+		return syntax.OpLe
+	}
+	return syntax.OpLt
+}
+
+// node takes an expression apart that is evaluated in the initial states, or in
+// those of a filter.
+func (a *asker) node(x syntax.Expr, op string, states syntax.Expr) *node {
+	for f, ok := inside(x).(*syntax.Filter); op == "" && ok && printing(f.Op); f, ok = inside(x).(*syntax.Filter) {
+		x = f.X // of which the value in the initial states is the result
+	}
+	n := &node{op: op}
+	n.x = a.split(n, x)
+	_, one := n.only()
+	switch {
+	case op != "" && states == nil:
+		states = &syntax.BoolLit{Value: true}
+	case op == "" && a.in.program.Init != nil && !one:
+		states = &syntax.Quoted{Name: "init"}
+	}
+	if states != nil && len(n.asked()) == 0 { // the states alone are asked for
+		a.leaf(n, &syntax.BoolLit{Value: true}, true)
+	}
+	for _, q := range n.asked() {
+		if states != nil {
+			q.query, q.each = &syntax.Filter{Op: "values", X: q.query, States: states}, true
+		}
+	}
+	return n
+}
+
+func printing(op string) bool { return op == "print" || op == "printall" || op == "store" }
+
+func inside(x syntax.Expr) syntax.Expr {
+	for {
+		p, ok := x.(*syntax.Paren)
+		if !ok {
+			return x
+		}
+		x = p.X
+	}
+}
+
+// only returns the part that the node is nothing but, if there is one.
+func (n *node) only() (*part, bool) {
+	id, ok := inside(n.x).(*syntax.Ident)
+	if !ok {
+		return nil, false
+	}
+	i := slices.IndexFunc(n.parts, func(p *part) bool { return p.name == id.Name })
+	if i < 0 {
+		return nil, false
+	}
+	return n.parts[i], true
+}
+
+// asked lists what is asked of Storm for the node itself.
+func (n *node) asked() []*item {
+	var out []*item
+	for _, p := range n.parts {
+		if p.ask != nil {
+			out = append(out, p.ask)
+		}
+	}
+	return out
+}
+
+// split replaces what Storm is asked by names.
+func (a *asker) split(n *node, x syntax.Expr) syntax.Expr {
+	switch x := x.(type) {
+	case *syntax.Paren:
+		return &syntax.Paren{X: a.split(n, x.X), Span: x.Span}
+	case *syntax.Unary:
+		c := *x
+		c.X = a.split(n, x.X)
+		return &c
+	case *syntax.Binary:
+		c := *x
+		c.X, c.Y = a.split(n, x.X), a.split(n, x.Y)
+		return &c
+	case *syntax.Cond:
+		c := *x
+		c.C, c.T, c.E = a.split(n, x.C), a.split(n, x.T), a.split(n, x.E)
+		return &c
+	case *syntax.Call:
+		return a.call(n, x)
+	case *syntax.Quoted:
+		if def, ok := a.defs[x.Name]; ok {
+			return &syntax.Paren{X: a.split(n, def)}
+		}
+		return a.leaf(n, x, true)
+	case *syntax.Filter:
+		return a.filter(n, x)
+	case *syntax.Prob:
+		return a.prob(n, x)
+	case *syntax.Steady:
+		return a.leaf(n, x, x.Rel != syntax.OpNone)
+	case *syntax.Reward:
+		return a.reward(n, x)
+	case *syntax.Quant, *syntax.Strategy:
+		return a.leaf(n, x, true)
+	case *syntax.Temporal:
+		a.refuse(x, "the temporal operator "+x.Op.String()+" outside P")
+	}
+	return x
+}
+
+func (a *asker) call(n *node, x *syntax.Call) syntax.Expr {
+	if x.Func.Name == "multi" {
+		queries := 0
+		for _, arg := range x.Args {
+			switch y := inside(arg).(type) {
+			case *syntax.Prob:
+				queries += query(y.Threshold)
+			case *syntax.Reward:
+				queries += query(y.Threshold)
+			case *syntax.Steady:
+				queries += query(y.Threshold)
+			}
+		}
+		if queries > 1 {
+			a.refuse(x, "the points of a Pareto curve in a form that is read")
+		}
+		return a.leaf(n, x, queries == 0)
+	}
+	c := *x
+	c.Args = slices.Clone(x.Args)
+	for i := range c.Args {
+		c.Args[i] = a.split(n, c.Args[i])
+	}
+	return &c
+}
+
+func query(t syntax.Threshold) int {
+	if t.Rel == syntax.OpNone {
+		return 1
+	}
+	return 0
+}
+
+// filter makes a filter a part of the expression around it.
+func (a *asker) filter(n *node, x *syntax.Filter) syntax.Expr {
+	op := map[string]string{"+": "sum", "&": "forall", "|": "exists"}[x.Op]
+	if op == "" {
+		op = x.Op
+	}
+	if printing(op) {
+		return a.split(n, x.X)
+	}
+	of := a.node(x.X, op, x.States)
+	truth := op == "forall" || op == "exists" || (op == "first" || op == "state") && a.truth(of)
+	return a.stand(n, &part{truth: truth, of: of})
+}
+
+// truth reports whether the expression of a node is of type bool.
+func (a *asker) truth(n *node) bool {
+	e, err := a.evaluator(n)
+	return err == nil && e.x.Type() == sema.Bool
+}
+
+// stand adds a part to a node, and returns the name that stands for it.
+func (a *asker) stand(n *node, p *part) syntax.Expr {
+	a.names++
+	p.name = "tilecheck_part_" + strconv.Itoa(a.names)
+	n.parts = append(n.parts, p)
+	return &syntax.Ident{Name: p.name}
+}
+
+// leaf asks Storm for an operator.
+func (a *asker) leaf(n *node, x syntax.Expr, truth bool) syntax.Expr {
+	q := &item{task: a.it.task, model: a.it.model, property: a.it.property, number: a.j.number(a.in), asked: asked{query: x, truth: truth}}
+	a.asked = append(a.asked, q)
+	return a.stand(n, &part{truth: truth, ask: q})
+}
+
+// prob asks for a P operator: for the value of a formula that Storm lacks by
+// that of the dual one, and with a bound that Storm reads as PRISM does.
+func (a *asker) prob(n *node, x *syntax.Prob) syntax.Expr {
+	t, ok := inside(x.Path).(*syntax.Temporal)
+	if !ok {
+		return a.leaf(n, x, x.Rel != syntax.OpNone)
+	}
+	c := *x
+	u, dual := a.dual(x, t)
+	if u.Bound != nil {
+		var err error
+		if u, err = a.bounded(u); err != nil {
+			a.fail(err)
+			return x
+		}
+	}
+	c.Path = u
+	if !dual {
+		return a.late(n, u, &c)
+	}
+	if x.Rel != syntax.OpNone {
+		c.Rel, c.Bound = mirrored(x.Rel), &syntax.Binary{Op: syntax.OpSub, X: &syntax.IntLit{Value: 1}, Y: &syntax.Paren{X: x.Bound}}
+		return a.late(n, u, &c)
+	}
+	switch x.Extremum {
+	case syntax.Min:
+		c.Extremum = syntax.Max
+	case syntax.Max:
+		c.Extremum = syntax.Min
+	}
+	return &syntax.Paren{X: &syntax.Binary{Op: syntax.OpSub, X: &syntax.IntLit{Value: 1}, Y: a.late(n, u, &c)}}
+}
+
+func mirrored(r syntax.Op) syntax.Op {
+	return map[syntax.Op]syntax.Op{syntax.OpLt: syntax.OpGt, syntax.OpLe: syntax.OpGe, syntax.OpGt: syntax.OpLt, syntax.OpGe: syntax.OpLe}[r]
+}
+
+// dual returns a formula that Storm knows and that is equal to the one of an
+// operator, or to its negation.
+func (a *asker) dual(x *syntax.Prob, t *syntax.Temporal) (u *syntax.Temporal, negated bool) {
+	if u, ok := t.Dual(); ok {
+		return u, true
+	}
+	if a.in.program.Type != syntax.CTMC {
+		if n, y := nexts(t); n > 1 && !syntax.IsPath(y) {
+			step := &syntax.IntLit{Value: n} // X X y is y after two steps
+			return &syntax.Temporal{Op: syntax.Future, Y: &syntax.Paren{X: y}, Bound: &syntax.TimeBound{Low: step, High: step, Equal: true}, Span: t.Span}, false
+		}
+	}
+	if u, negated, ok := a.repeated(x, t); ok {
+		return u, negated
+	}
+	return t, false
+}
+
+// nexts counts the operators X at the head of a formula.
+func nexts(t *syntax.Temporal) (n int32, y syntax.Expr) {
+	y = t
+	for {
+		next, ok := inside(y).(*syntax.Temporal)
+		if !ok || next.Op != syntax.Next || next.Bound != nil {
+			return n, y
+		}
+		n, y = n+1, next.Y
+	}
+}
+
+// repeated writes G F a and F G a without LTL, which Storm has only with Spot. A
+// path of a finite Markov chain ends in a component all of whose states it
+// visits again and again: in states in which G F a, or G a, is almost sure. In an
+// MDP some scheduler does best for F G a if it reaches states in which some
+// scheduler makes G a almost sure, and G F a is the negation of F G !a; where the
+// other extremum is asked for, Storm has to see for itself.
+func (a *asker) repeated(x *syntax.Prob, t *syntax.Temporal) (u *syntax.Temporal, negated, ok bool) {
+	inner, ok := inside(t.Y).(*syntax.Temporal)
+	always := t.Op == syntax.Future && ok && inner.Op == syntax.Globally // F G
+	again := t.Op == syntax.Globally && ok && inner.Op == syntax.Future  // G F
+	if !always && !again || t.Bound != nil || inner.Bound != nil || syntax.IsPath(inner.Y) {
+		return nil, false, false
+	}
+	y := syntax.Expr(&syntax.Paren{X: inner.Y})
+	sure := func(path *syntax.Temporal) syntax.Expr {
+		return &syntax.Prob{Threshold: syntax.Threshold{Rel: syntax.OpGe, Bound: &syntax.IntLit{Value: 1}}, Path: path}
+	}
+	switch best := x.Extremum == syntax.Max || x.Rel == syntax.OpLt || x.Rel == syntax.OpLe; {
+	case a.in.program.Type == syntax.MDP && best != always:
+		return nil, false, false
+	case a.in.program.Type == syntax.MDP:
+		if again {
+			y = &syntax.Paren{X: not(y)}
+		}
+		never := &syntax.Prob{Threshold: syntax.Threshold{Rel: syntax.OpLt, Bound: &syntax.IntLit{Value: 1}}, Path: &syntax.Temporal{Op: syntax.Globally, Y: y}}
+		return &syntax.Temporal{Op: syntax.Future, Y: &syntax.Paren{X: not(&syntax.Paren{X: never})}, Span: t.Span}, again, true
+	case a.in.program.Type != syntax.DTMC && a.in.program.Type != syntax.CTMC:
+		return nil, false, false
+	case again:
+		y = &syntax.Paren{X: sure(&syntax.Temporal{Op: syntax.Future, Y: y})}
+	}
+	return &syntax.Temporal{Op: syntax.Future, Y: &syntax.Paren{X: sure(&syntax.Temporal{Op: syntax.Globally, Y: y})}, Span: t.Span}, false, true
+}
+
+func not(x syntax.Expr) syntax.Expr { return &syntax.Unary{Op: syntax.OpNot, X: x} }
+
+// late asks for an operator over an until. Where one begins after its first
+// step and no state at all holds its left side on the way, Storm forgets the
+// bound; whether some state does is asked as well, and without one the
+// probability is 0.
+func (a *asker) late(n *node, u *syntax.Temporal, x *syntax.Prob) syntax.Expr {
+	truth := x.Rel != syntax.OpNone
+	if a.in.program.Type == syntax.CTMC || u.Op != syntax.Until || u.Bound == nil || u.Bound.Low == nil || isTrue(u.X) {
+		return a.leaf(n, x, truth)
+	}
+	reach := &syntax.Temporal{Op: syntax.Until, X: u.X, Y: u.Y, Bound: &syntax.TimeBound{High: u.Bound.High}}
+	if u.Bound.High == nil {
+		reach.Bound = nil
+	}
+	some := syntax.Expr(&syntax.Prob{Threshold: syntax.Threshold{Rel: syntax.OpGt, Bound: &syntax.IntLit{}}, Path: reach})
+	if best := x.Extremum == syntax.Max || truth && (x.Rel == syntax.OpLt || x.Rel == syntax.OpLe); best {
+		none := &syntax.Prob{Threshold: syntax.Threshold{Rel: syntax.OpLe, Bound: &syntax.IntLit{}}, Path: reach}
+		some = &syntax.Paren{X: not(&syntax.Paren{X: none})}
+	}
+	both := &syntax.Binary{Op: syntax.OpAnd, X: &syntax.Paren{X: u.X}, Y: some}
+	guard := a.stand(n, &part{truth: true, of: a.node(both, "exists", nil)})
+	otherwise := syntax.Expr(&syntax.IntLit{})
+	if truth { // of 0 instead of the probability
+		otherwise = &syntax.Binary{Op: x.Rel, X: otherwise, Y: &syntax.Paren{X: x.Bound}}
+	}
+	return &syntax.Paren{X: &syntax.Cond{C: guard, T: a.leaf(n, x, truth), E: otherwise}}
+}
+
+// bounded evaluates the bound of an operator: PRISM refuses what Storm takes,
+// and Storm refuses a bound that says nothing.
+func (a *asker) bounded(u *syntax.Temporal) (*syntax.Temporal, error) {
+	b := *u.Bound
+	out := *u
+	low, high, err := a.bounds(&b)
+	if err != nil {
+		return nil, err
+	}
+	problem := ""
+	discrete := a.in.program.Type != syntax.CTMC
+	zero := new(big.Rat)
+	switch {
+	case low != nil && low.Cmp(zero) < 0:
+		problem = "lower bound " + low.RatString() + " is negative"
+	case high != nil && (high.Cmp(zero) < 0 || b.HighStrict && high.Sign() == 0):
+		problem = "upper bound " + high.RatString() + " holds at no time"
+	case low != nil && high != nil && empty(low, high, b.LowStrict, b.HighStrict, discrete):
+		problem = "the bounds are empty"
+	}
+	if problem != "" {
+		return nil, &result.Failure{Class: result.TypeError, Message: "invalid bound of the operator " + u.Op.String() + ": " + problem, Pos: u.Pos()}
+	}
+	if low != nil && low.Sign() == 0 && !b.LowStrict {
+		b.Low, b.Equal = nil, false
+	}
+	out.Bound = &b
+	if b.Low == nil && b.High == nil {
+		out.Bound = nil
+	}
+	if !discrete && u.Op == syntax.Until && low != nil && high != nil && low.Cmp(high) == 0 && low.Sign() > 0 {
+		// Storm lets a path pass the right side before that very moment.
+		out.Y = &syntax.Paren{X: &syntax.Binary{Op: syntax.OpAnd, X: &syntax.Paren{X: u.X}, Y: &syntax.Paren{X: u.Y}}}
+	}
+	return &out, nil
+}
+
+func empty(low, high *big.Rat, lowStrict, highStrict, discrete bool) bool {
+	one := big.NewRat(1, 1)
+	if discrete {
+		if lowStrict {
+			low = new(big.Rat).Add(low, one)
+		}
+		if highStrict {
+			high = new(big.Rat).Sub(high, one)
+		}
+		return low.Cmp(high) > 0
+	}
+	c := low.Cmp(high)
+	return c > 0 || c == 0 && (lowStrict || highStrict)
+}
+
+func (a *asker) bounds(b *syntax.TimeBound) (low, high *big.Rat, err error) {
+	for _, side := range []struct {
+		x  syntax.Expr
+		to **big.Rat
+	}{{b.Low, &low}, {b.High, &high}} {
+		if side.x == nil {
+			continue
+		}
+		v, err := a.constant(side.x)
+		if err != nil {
+			return nil, nil, err
+		}
+		switch {
+		case v.Rat != nil:
+			*side.to = v.Rat
+		case v.Type == sema.Int:
+			*side.to = big.NewRat(int64(v.Int), 1)
+		default:
+			if *side.to = new(big.Rat).SetFloat64(v.Float); *side.to == nil {
+				return nil, nil, errors.New("found a bound that is not a number")
+			}
+		}
+	}
+	return low, high, nil
+}
+
+// constant evaluates an expression without variables.
+func (a *asker) constant(x syntax.Expr) (sema.Value, error) {
+	e, err := a.evaluator(&node{x: x})
+	if err != nil {
+		return sema.Value{}, err
+	}
+	v, _, err := sema.EvalExact(e.x, nil)
+	return v, err
+}

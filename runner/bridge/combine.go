@@ -1,0 +1,569 @@
+package bridge
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+	"strings"
+
+	"tilecheck/parse"
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+	"tilecheck/result"
+)
+
+// answer is the value of an expression in one state, or of a filter. Where it is
+// no truth value, it lies between lo and hi in the sense of accuracy.
+type answer struct {
+	value    sema.Value
+	lo, hi   float64
+	bounds   bool // lo and hi are set
+	accuracy result.Accuracy
+}
+
+// row is a state that Storm told of, with its answers by the name of the part.
+type row struct {
+	state   []int32
+	initial bool
+	parts   map[string]answer
+}
+
+// evaluator evaluates the expression of a node for values of its parts.
+type evaluator struct {
+	props  *sema.Properties
+	prog   *sema.Program
+	consts map[string]sema.Value
+	x      sema.Expr // with values of no meaning
+}
+
+// evaluator resolves the expression of a node over the model, the parts being
+// constants: what is put together here is put together by our own semantics.
+func (a *asker) evaluator(n *node) (*evaluator, error) {
+	file := &syntax.Properties{}
+	e := &evaluator{prog: a.in.program, consts: make(map[string]sema.Value)}
+	for _, x := range a.it.task.Source.Tree.Items {
+		if c, ok := x.(*syntax.ConstDecl); ok {
+			file.Items = append(file.Items, c)
+		}
+	}
+	for _, v := range a.it.property {
+		e.consts[v.Name] = v.Val
+	}
+	for _, p := range n.parts {
+		c := &syntax.ConstDecl{Type: syntax.ConstDouble, Typed: true, Name: &syntax.Ident{Name: p.name}}
+		e.consts[p.name] = sema.IntValue(0)
+		switch {
+		case p.truth:
+			c.Type, e.consts[p.name] = syntax.ConstBool, sema.BoolValue(false)
+		case p.of != nil && p.of.op == "count":
+			c.Type = syntax.ConstInt
+		}
+		file.Items = append(file.Items, c)
+	}
+	file.Items = append(file.Items, &syntax.Property{X: n.x})
+	var err error
+	if e.props, err = a.j.plan.Model.CheckProperties(file); err != nil {
+		return nil, err
+	}
+	e.x, err = e.with(nil)
+	return e, err
+}
+
+// with returns the expression for values of the parts.
+func (e *evaluator) with(parts map[string]answer) (sema.Expr, error) {
+	for name, p := range parts {
+		e.consts[name] = p.value
+	}
+	props, _, err := e.props.Instantiate(e.prog, nil, e.consts)
+	if err != nil {
+		return nil, err
+	}
+	return props[0].X, nil
+}
+
+// combine evaluates the expression of a node in a state.
+func (q *question) combine(n *node, e *evaluator, r row) (answer, error) {
+	if p, ok := n.only(); ok {
+		return r.parts[p.name], nil
+	}
+	x, err := e.with(r.parts)
+	if err != nil {
+		return answer{}, err
+	}
+	v, exact, err := sema.EvalExact(x, r.state)
+	if err != nil {
+		return answer{}, err
+	}
+	out := answer{value: v, accuracy: result.Exact}
+	if !exact && v.Type == sema.Double {
+		out.accuracy = result.Float
+	}
+	for _, p := range r.parts {
+		if p.accuracy != result.Exact && out.accuracy != result.Estimated {
+			out.accuracy = result.Estimated // nobody has followed its error through the expression
+		}
+	}
+	if p, ok := n.complement(); ok && r.parts[p.name].bounds {
+		of := r.parts[p.name]
+		out.accuracy, out.bounds = of.accuracy, true
+		out.lo, out.hi = max(0, below(1-of.hi)), min(1, above(1-of.lo))
+	}
+	if out.accuracy != result.Exact {
+		out.value.Rat = nil
+	}
+	return out, nil
+}
+
+func below(x float64) float64 { return math.Nextafter(x, math.Inf(-1)) }
+
+func above(x float64) float64 { return math.Nextafter(x, math.Inf(1)) }
+
+// complement returns the part that the node is one minus, if it is that.
+func (n *node) complement() (*part, bool) {
+	b, ok := inside(n.x).(*syntax.Binary)
+	if !ok || b.Op != syntax.OpSub {
+		return nil, false
+	}
+	one, ok := inside(b.X).(*syntax.IntLit)
+	if !ok || one.Value != 1 {
+		return nil, false
+	}
+	return (&node{x: b.Y, parts: n.parts}).only()
+}
+
+// rows returns the states of a node with the answers of its parts.
+func (q *question) rows(j *job, n *node) ([]row, error) {
+	scalars := make(map[string]answer)
+	var rows []row
+	listed := false
+	for _, p := range n.parts {
+		var err error
+		switch {
+		case p.of != nil:
+			scalars[p.name], err = q.value(j, p.of)
+		case !p.ask.each:
+			scalars[p.name] = scalarAnswer(p.ask)
+		default:
+			rows, err = q.merge(rows, p, listed)
+			listed = true
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if !listed {
+		rows = []row{{state: q.initial(), initial: true, parts: make(map[string]answer)}}
+	}
+	for i := range rows {
+		for name, v := range scalars {
+			rows[i].parts[name] = v
+		}
+	}
+	return rows, nil
+}
+
+// merge adds the answers of a part to those of others about the same states.
+func (q *question) merge(rows []row, p *part, listed bool) ([]row, error) {
+	if listed && len(rows) != len(p.ask.rows) {
+		return nil, errors.New("Storm told of different states for parts of the property")
+	}
+	for i, s := range p.ask.rows {
+		state, err := q.state(s.State)
+		if err != nil {
+			return nil, err
+		}
+		if !listed {
+			rows = append(rows, row{state: state, initial: slices.Contains(s.Labels, "init"), parts: make(map[string]answer)})
+		}
+		if !slices.Equal(rows[i].state, state) {
+			return nil, errors.New("Storm told of different states for parts of the property")
+		}
+		if rows[i].parts[p.name], err = p.ask.rowAnswer(i); err != nil {
+			return nil, err
+		}
+	}
+	return rows, nil
+}
+
+// initial is the initial state of a model that has one.
+func (q *question) initial() []int32 {
+	state := make([]int32, len(q.in.program.Vars))
+	for i, v := range q.in.program.Vars {
+		state[i] = v.Init
+	}
+	return state
+}
+
+// state reads a valuation. Storm leaves out what never changes.
+func (q *question) state(s parse.StormState) ([]int32, error) {
+	if s.Valuation == nil {
+		return nil, errors.New("Storm told of states without their valuations")
+	}
+	state := q.initial()
+	for _, c := range s.Valuation {
+		i := slices.IndexFunc(q.in.program.Vars, func(v sema.Variable) bool { return v.Name == c.Name })
+		if i < 0 {
+			continue // a formula or constant
+		}
+		x, ok := new(big.Rat).SetString(c.Value)
+		switch {
+		case c.Value == "true":
+			state[i] = 1
+		case c.Value == "false":
+			state[i] = 0
+		case ok && x.IsInt() && x.Num().IsInt64() && int64(int32(x.Num().Int64())) == x.Num().Int64():
+			state[i] = int32(x.Num().Int64())
+		default:
+			return nil, fmt.Errorf("Storm told of a state in which %s is %q", c.Name, c.Value)
+		}
+	}
+	return state, nil
+}
+
+// scalarAnswer is what Storm printed.
+func scalarAnswer(it *item) answer {
+	v := it.verdict
+	if v.Value.Kind == result.Boolean {
+		return answer{value: sema.BoolValue(v.Value.Bool), accuracy: result.Exact}
+	}
+	return numberAnswer(v.Value, v.Accuracy, v.Bound)
+}
+
+func numberAnswer(v result.Value, acc result.Accuracy, b *result.Interval) answer {
+	out := answer{value: sema.DoubleValue(v.Num), accuracy: acc}
+	if v.Rat != nil {
+		out.value = sema.RatValue(v.Rat)
+	}
+	if b != nil {
+		out.lo, out.hi, out.bounds = b.Lo, b.Hi, true
+	}
+	return out
+}
+
+// rowAnswer is what Storm exported of one state.
+func (it *item) rowAnswer(i int) (answer, error) {
+	v := it.rows[i].Value
+	if it.truth {
+		if v.Kind != result.Boolean {
+			return answer{}, errors.New("Storm told of a number, want a truth value")
+		}
+		return answer{value: sema.BoolValue(v.Bool), accuracy: result.Exact}, nil
+	}
+	switch v.Kind {
+	case result.Boolean:
+		return answer{}, errors.New("Storm told of a truth value, want a number")
+	case result.NoValue: // JSON has no infinity
+		f, _ := it.query.(*syntax.Filter)
+		if _, reward := f.X.(*syntax.Reward); !reward {
+			return answer{}, errors.New("Storm told of no number")
+		}
+		v = result.Value{Kind: result.Number, Num: math.Inf(1)}
+	}
+	return numberAnswer(v, it.accuracies[i], it.bounds[i]), nil
+}
+
+// value evaluates a filter.
+func (q *question) value(j *job, n *node) (answer, error) {
+	values, rows, err := q.values(j, n)
+	if err != nil {
+		return answer{}, err
+	}
+	if len(values) == 0 {
+		return answer{}, &result.Failure{Class: result.Other, Message: "filter satisfies no states"}
+	}
+	switch n.op {
+	case "forall", "exists":
+		all := n.op == "forall"
+		some := slices.ContainsFunc(values, func(v answer) bool { return v.value.Bool != all })
+		return answer{value: sema.BoolValue(all != some), accuracy: result.Exact}, nil
+	case "count":
+		n := 0
+		for _, v := range values {
+			if v.value.Bool {
+				n++
+			}
+		}
+		return answer{value: sema.IntValue(int32(n)), accuracy: result.Exact}, nil
+	case "state", "first":
+		if n.op == "state" && len(values) != 1 {
+			return answer{}, &result.Failure{Class: result.Other, Message: fmt.Sprintf("filter should be satisfied in exactly 1 state, but is in %d", len(values))}
+		}
+		return values[least(rows)], nil
+	case "min", "max":
+		return fold(values, func(a, b answer) answer { return extremum(n.op == "min", a, b) }), nil
+	case "sum":
+		return fold(values, add), nil
+	case "avg":
+		return average(fold(values, add), len(values)), nil
+	}
+	return answer{}, &result.Failure{Class: result.Unsupported, Message: "filter type " + n.op + " inside another property"}
+}
+
+// least is the index of the first state in the order of PRISM.
+func least(rows []row) int {
+	best := 0
+	for i := range rows {
+		if slices.Compare(rows[i].state, rows[best].state) < 0 {
+			best = i
+		}
+	}
+	return best
+}
+
+// values evaluates the expression of a node in all of its states.
+func (q *question) values(j *job, n *node) ([]answer, []row, error) {
+	rows, err := q.rows(j, n)
+	if err != nil {
+		return nil, nil, err
+	}
+	a := &asker{j: j, it: q.item, in: q.in}
+	e, err := a.evaluator(n)
+	if err != nil {
+		return nil, nil, err
+	}
+	values := make([]answer, len(rows))
+	for i, r := range rows {
+		if values[i], err = q.combine(n, e, r); err != nil {
+			return nil, nil, err
+		}
+	}
+	return values, rows, nil
+}
+
+func fold(values []answer, f func(a, b answer) answer) answer {
+	out := values[0]
+	for _, v := range values[1:] {
+		out = f(out, v)
+	}
+	return out
+}
+
+// weaker is the accuracy of what depends on two values, and whether it has bounds.
+func weaker(a, b answer) (result.Accuracy, bool) {
+	if a.accuracy == result.Exact && b.accuracy == result.Exact {
+		return result.Exact, a.bounds && b.bounds
+	}
+	for _, x := range []*answer{&a, &b} {
+		if x.accuracy == result.Exact && !x.bounds {
+			x.lo, x.hi, x.bounds = below(x.value.Float), above(x.value.Float), true
+		}
+	}
+	if a.bounds && b.bounds {
+		return result.Claimed, true
+	}
+	return result.Estimated, false
+}
+
+// ends returns the bounds of a value that has some, or is exact.
+func (a answer) ends() (lo, hi float64) {
+	if a.bounds {
+		return a.lo, a.hi
+	}
+	return below(a.value.Float), above(a.value.Float)
+}
+
+func extremum(least bool, a, b answer) answer {
+	out := a
+	if smaller(b.value, a.value) == least {
+		out = b
+	}
+	al, ah := a.ends()
+	bl, bh := b.ends()
+	out.accuracy, out.bounds = weaker(a, b)
+	if out.lo, out.hi = max(al, bl), max(ah, bh); least {
+		out.lo, out.hi = min(al, bl), min(ah, bh)
+	}
+	if out.accuracy != result.Exact {
+		out.value.Rat = nil
+	}
+	return out
+}
+
+func smaller(x, y sema.Value) bool {
+	if x.Rat != nil && y.Rat != nil {
+		return x.Rat.Cmp(y.Rat) < 0
+	}
+	return x.Float < y.Float
+}
+
+func add(a, b answer) answer {
+	al, ah := a.ends()
+	bl, bh := b.ends()
+	out := answer{value: sema.DoubleValue(a.value.Float + b.value.Float), lo: below(al + bl), hi: above(ah + bh)}
+	out.accuracy, out.bounds = weaker(a, b)
+	if out.accuracy == result.Exact && a.value.Rat != nil && b.value.Rat != nil {
+		out.value = sema.RatValue(new(big.Rat).Add(a.value.Rat, b.value.Rat))
+	} else if out.accuracy == result.Exact && !math.IsInf(out.value.Float, 0) {
+		out.accuracy = result.Float
+	}
+	return out
+}
+
+func average(sum answer, n int) answer {
+	out := sum
+	out.value = sema.DoubleValue(sum.value.Float / float64(n))
+	out.lo, out.hi = below(sum.lo/float64(n)), above(sum.hi/float64(n))
+	if sum.value.Rat != nil {
+		out.value = sema.RatValue(new(big.Rat).Quo(sum.value.Rat, big.NewRat(int64(n), 1)))
+	}
+	return out
+}
+
+// settle puts together what Storm answered, and gives the item its verdict.
+func (q *question) settle(j *job) {
+	v := q.gather(q.root)
+	q.item.verdict = v
+	if v.Err != nil {
+		return
+	}
+	if p, ok := q.root.only(); ok && p.ask != nil && !p.ask.each {
+		v.Value, v.Accuracy, v.Bound = p.ask.verdict.Value, p.ask.verdict.Accuracy, p.ask.verdict.Bound
+		return
+	}
+	if err := q.conclude(j, v); err != nil {
+		*v = result.Verdict{Err: failed(err), Tool: v.Tool, Warnings: v.Warnings}
+	}
+}
+
+// failed makes a failure of what went wrong when answers were put together.
+func failed(err error) *result.Failure {
+	if f, ok := errors.AsType[*result.Failure](err); ok {
+		return f
+	}
+	if e, ok := errors.AsType[*sema.EvalError](err); ok {
+		return &result.Failure{Class: result.TypeError, Message: e.Msg, Pos: e.Pos}
+	}
+	if list, ok := errors.AsType[syntax.ErrorList](err); ok {
+		return &result.Failure{Class: result.TypeError, Message: list[0].Msg, Pos: list[0].Pos}
+	}
+	return &result.Failure{Class: result.Other, Message: err.Error()}
+}
+
+// gather makes a verdict without a value of what the runs have in common. The
+// first failure of a part is that of the whole.
+func (q *question) gather(n *node) *result.Verdict {
+	out := &result.Verdict{}
+	first := true
+	var visit func(n *node)
+	visit = func(n *node) {
+		for _, p := range n.parts {
+			if p.of != nil {
+				visit(p.of)
+				continue
+			}
+			v := p.ask.verdict
+			if v == nil {
+				v = &result.Verdict{Err: &result.Failure{Class: result.Other, Message: "the tool said nothing about a part of this property"}}
+			}
+			if first {
+				*out = *v
+				out.Warnings = slices.Clone(v.Warnings)
+				first = false
+				continue
+			}
+			for _, w := range v.Warnings {
+				if !slices.Contains(out.Warnings, w) {
+					out.Warnings = append(out.Warnings, w)
+				}
+			}
+			out.Seconds += v.Seconds
+			if out.Err == nil {
+				out.Err = v.Err
+			}
+			if out.Doubt == "" {
+				out.Doubt = v.Doubt
+			}
+		}
+	}
+	visit(n)
+	out.Value, out.Accuracy, out.Bound = result.Value{}, result.Unknown, nil
+	return out
+}
+
+// conclude evaluates the expression of the property in the initial states: a
+// truth value has to hold in all of them, several numbers are a range.
+func (q *question) conclude(j *job, v *result.Verdict) error {
+	if len(q.asked) == 0 {
+		v.Warnings = append(v.Warnings, "evaluated by tilecheck: Storm has no properties that are expressions")
+	}
+	if p, ok := q.root.only(); ok && p.of != nil && (p.of.op == "range" || p.of.op == "argmin" || p.of.op == "argmax") {
+		return q.special(j, p.of, v)
+	}
+	values, _, err := q.values(j, q.root)
+	if err != nil {
+		return err
+	}
+	if len(values) == 0 {
+		return errors.New("Storm told of no initial states")
+	}
+	return put(v, values, len(values) > 1)
+}
+
+// put gives a verdict the value that several states have together.
+func put(v *result.Verdict, values []answer, several bool) error {
+	if values[0].value.Type == sema.Bool {
+		all := !slices.ContainsFunc(values, func(x answer) bool { return !x.value.Bool })
+		v.Value, v.Accuracy = result.Value{Kind: result.Boolean, Bool: all}, values[0].accuracy
+		for _, x := range values {
+			if x.accuracy != result.Exact {
+				v.Accuracy = x.accuracy
+			}
+		}
+		return nil
+	}
+	low := fold(values, func(a, b answer) answer { return extremum(true, a, b) })
+	high := fold(values, func(a, b answer) answer { return extremum(false, a, b) })
+	v.Accuracy = low.accuracy
+	v.Value = result.Value{Kind: result.Number, Num: low.value.Float, Rat: low.value.Rat}
+	switch {
+	case several:
+		v.Value = result.Value{Kind: result.Range, Num: low.value.Float, Hi: high.value.Float}
+	case low.value.Type == sema.Int:
+		v.Value.Kind = result.Integer
+	}
+	if low.bounds && high.bounds {
+		v.Bound = &result.Interval{Lo: low.lo, Hi: high.hi}
+	}
+	return nil
+}
+
+// special evaluates the filters whose value is no single number: the range of
+// the values of their states, or the states where they are least or largest, of
+// which the initial ones have to be some.
+func (q *question) special(j *job, n *node, v *result.Verdict) error {
+	values, rows, err := q.values(j, n)
+	if err != nil {
+		return err
+	}
+	if len(values) == 0 {
+		return &result.Failure{Class: result.Other, Message: "filter satisfies no states"}
+	}
+	if n.op == "range" {
+		return put(v, values, true)
+	}
+	best := fold(values, func(a, b answer) answer { return extremum(n.op == "argmin", a, b) })
+	initial, all := 0, true
+	for i, r := range rows {
+		if r.initial {
+			initial++
+			all = all && values[i].value.Float == best.value.Float
+		}
+	}
+	v.Accuracy = best.accuracy
+	v.Value = result.Value{Kind: result.Boolean, Bool: all && initial > 0}
+	if best.accuracy != result.Exact {
+		v.Accuracy = result.Estimated
+	}
+	if q.in.program.Init != nil && all {
+		return &result.Failure{Class: result.Unsupported, Message: n.op + " over several initial states, which Storm does not tell of all"}
+	}
+	return nil
+}
+
+// unreadable reports whether Storm printed something that says no more than the
+// file it exported.
+func unreadable(f *result.Failure) bool {
+	return f != nil && f.Class == result.Unsupported && !strings.HasPrefix(f.Message, "Storm cannot")
+}

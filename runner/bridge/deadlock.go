@@ -1,0 +1,203 @@
+package bridge
+
+import (
+	"slices"
+
+	"tilecheck/prism/syntax"
+	"tilecheck/runner/plan"
+)
+
+// asksRewards reports whether a property has an R operator, perhaps by way of
+// another property.
+func asksRewards(t *plan.Task) bool {
+	found := false
+	for _, x := range t.Source.Tree.Items {
+		syntax.Inspect(x, func(n syntax.Node) bool {
+			_, ok := n.(*syntax.Reward)
+			found = found || ok
+			return !found
+		})
+	}
+	return found
+}
+
+// loops adds a module whose only command is enabled in the states in which no
+// other one is. A self-loop that Storm adds itself earns no state reward, one
+// that the model has does; its action is one that no reward is for.
+func (in *instance) loops(names map[string]bool) {
+	guard, ok := deadlockGuard(in.tree)
+	if !ok {
+		return
+	}
+	in.deadlock = fresh(names, "tilecheck_deadlock")
+	none := &syntax.Ident{Name: fresh(names, "tilecheck_no_choice")}
+	in.tree.Items = append(in.tree.Items,
+		&syntax.FormulaDecl{Name: none, X: guard},
+		&syntax.LabelDecl{Name: &syntax.Ident{Name: in.deadlock}, X: none},
+		&syntax.Module{Name: &syntax.Ident{Name: fresh(names, "tilecheck_loops")}, Commands: []*syntax.Command{{
+			Action: &syntax.Ident{Name: fresh(names, "tilecheck_loop")}, Guard: none, Updates: []*syntax.Update{{}},
+		}}},
+	)
+}
+
+// guarded is a module as far as it says which commands are enabled.
+type guarded struct {
+	unlabelled []syntax.Expr
+	actions    []string // in order of appearance
+	guards     map[string][]syntax.Expr
+}
+
+// deadlockGuard says of a state that no command is enabled in it. It reports
+// false if there is no such state, or if modules are not composed as usual.
+func deadlockGuard(m *syntax.Model) (syntax.Expr, bool) {
+	modules, ok := guardsOf(m)
+	if !ok {
+		return nil, false
+	}
+	var enabled []syntax.Expr
+	var seen []string
+	for _, g := range modules {
+		enabled = append(enabled, g.unlabelled...)
+		for _, a := range g.actions {
+			if !slices.Contains(seen, a) {
+				seen = append(seen, a)
+				enabled = append(enabled, synchronised(modules, a))
+			}
+		}
+	}
+	if slices.ContainsFunc(enabled, isTrue) {
+		return nil, false
+	}
+	return &syntax.Unary{Op: syntax.OpNot, X: join(syntax.OpOr, enabled)}, true
+}
+
+// synchronised says that every module which knows an action can take it.
+func synchronised(modules []*guarded, action string) syntax.Expr {
+	var all []syntax.Expr
+	for _, g := range modules {
+		if slices.Contains(g.actions, action) {
+			if some := join(syntax.OpOr, g.guards[action]); !isTrue(some) {
+				all = append(all, some)
+			}
+		}
+	}
+	return join(syntax.OpAnd, all)
+}
+
+// join combines expressions; nothing at all is the neutral element.
+func join(op syntax.Op, xs []syntax.Expr) syntax.Expr {
+	if op == syntax.OpOr && slices.ContainsFunc(xs, isTrue) {
+		return &syntax.BoolLit{Value: true}
+	}
+	if len(xs) == 0 {
+		return &syntax.BoolLit{Value: op == syntax.OpAnd}
+	}
+	out := xs[0]
+	for _, x := range xs[1:] {
+		out = &syntax.Binary{Op: op, X: out, Y: x}
+	}
+	if len(xs) > 1 {
+		out = &syntax.Paren{X: out}
+	}
+	return out
+}
+
+func isTrue(x syntax.Expr) bool {
+	if p, ok := x.(*syntax.Paren); ok {
+		return isTrue(p.X)
+	}
+	b, ok := x.(*syntax.BoolLit)
+	return ok && b.Value
+}
+
+// guardsOf lists the modules of a model with their guards. It reports false for
+// a model with a system block.
+func guardsOf(m *syntax.Model) ([]*guarded, bool) {
+	formulas := make(map[string]syntax.Expr)
+	plain := make(map[string]*syntax.Module)
+	names := make(map[string]map[string]string) // of modules: what stands for what, composed
+	for _, item := range m.Items {
+		switch x := item.(type) {
+		case *syntax.System:
+			return nil, false
+		case *syntax.FormulaDecl:
+			formulas[x.Name.Name] = x.X
+		case *syntax.Module:
+			plain[x.Name.Name] = x
+		}
+	}
+	var out []*guarded
+	for _, item := range m.Items {
+		switch x := item.(type) {
+		case *syntax.Module:
+			out = append(out, guardsIn(x, nil, nil))
+		case *syntax.RenamedModule:
+			renaming := make(map[string]string)
+			for _, r := range x.Renames {
+				renaming[r.Old.Name] = r.New.Name
+			}
+			base := plain[x.Base.Name]
+			if base == nil {
+				return nil, false // which no checked model has
+			}
+			plain[x.Name.Name], names[x.Name.Name] = base, compose(names[x.Base.Name], renaming)
+			out = append(out, guardsIn(base, names[x.Name.Name], formulas))
+		}
+	}
+	return out, true
+}
+
+// compose renames what was renamed before.
+func compose(first, then map[string]string) map[string]string {
+	out := make(map[string]string)
+	for from, to := range then {
+		out[from] = to
+	}
+	for from, to := range first {
+		out[from] = to
+		if further, ok := then[to]; ok {
+			out[from] = further
+		}
+	}
+	return out
+}
+
+func guardsIn(m *syntax.Module, renaming map[string]string, formulas map[string]syntax.Expr) *guarded {
+	g := &guarded{guards: make(map[string][]syntax.Expr)}
+	for _, c := range m.Commands {
+		guard := syntax.Expr(&syntax.Paren{X: renamed(c.Guard, renaming, formulas)})
+		if c.Action == nil {
+			g.unlabelled = append(g.unlabelled, guard)
+			continue
+		}
+		a := c.Action.Name
+		if to, ok := renaming[a]; ok {
+			a = to
+		}
+		if !slices.Contains(g.actions, a) {
+			g.actions = append(g.actions, a)
+		}
+		g.guards[a] = append(g.guards[a], guard)
+	}
+	return g
+}
+
+// renamed expands the formulas of an expression and renames what is in it.
+func renamed(x syntax.Expr, renaming map[string]string, formulas map[string]syntax.Expr) syntax.Expr {
+	if renaming == nil {
+		return x
+	}
+	return syntax.Rewrite(x, func(x syntax.Expr) syntax.Expr {
+		id, ok := x.(*syntax.Ident)
+		if !ok {
+			return x
+		}
+		if body, isFormula := formulas[id.Name]; isFormula {
+			return &syntax.Paren{X: renamed(body, renaming, formulas)}
+		}
+		if to, ok := renaming[id.Name]; ok {
+			return &syntax.Ident{Name: to, Span: id.Span}
+		}
+		return id
+	})
+}

@@ -1,0 +1,59 @@
+package bridge
+
+import "tilecheck/prism/syntax"
+
+// reward asks for an R operator. Storm knows rewards until F holds alone. Of the
+// other formulas that PRISM takes, those that are satisfied after a known number
+// of steps, or where the right side of an until first holds, are asked for in two
+// parts: the value is infinite unless the formula is almost sure.
+func (a *asker) reward(n *node, x *syntax.Reward) syntax.Expr {
+	path := inside(x.Path)
+	if _, known := path.(*syntax.RewardPath); known || x.Rel != syntax.OpNone {
+		return a.leaf(n, x, x.Rel != syntax.OpNone)
+	}
+	if !syntax.IsPath(path) { // a state formula is satisfied at once, or never
+		return unless(a.split(n, path), &syntax.DoubleLit{Text: "0.0"})
+	}
+	t, until, ok := a.satisfied(x, pushed(path))
+	if !ok {
+		return a.leaf(n, x, false)
+	}
+	sure := &syntax.Prob{Threshold: syntax.Threshold{Rel: syntax.OpGe, Bound: &syntax.IntLit{Value: 1}}, Path: t}
+	r := *x
+	r.Path = until
+	return unless(a.prob(n, sure), a.leaf(n, &r, false))
+}
+
+// satisfied returns a path formula as Storm may be asked for it, and the reward
+// objective whose value is that of the formula where it is almost sure.
+func (a *asker) satisfied(x *syntax.Reward, path syntax.Expr) (t *syntax.Temporal, until syntax.Expr, ok bool) {
+	t, ok = path.(*syntax.Temporal)
+	if !ok || t.Bound != nil {
+		return nil, nil, false
+	}
+	kind := a.in.program.Type
+	if steps, y := nexts(t); steps > 0 {
+		// The schedulers of an MDP do worst if one of them misses the formula.
+		ok = kind == syntax.DTMC || kind == syntax.MDP && x.Extremum == syntax.Max
+		return t, &syntax.RewardPath{Kind: syntax.Cumulative, Bound: &syntax.IntLit{Value: steps}}, ok && !syntax.IsPath(y)
+	}
+	chain := kind == syntax.DTMC || kind == syntax.CTMC
+	ok = chain && t.Op == syntax.Until && !syntax.IsPath(t.X) && !syntax.IsPath(t.Y)
+	return t, &syntax.Temporal{Op: syntax.Future, Y: t.Y}, ok
+}
+
+// pushed writes !(X a) as X !a.
+func pushed(path syntax.Expr) syntax.Expr {
+	if u, ok := path.(*syntax.Unary); ok && u.Op == syntax.OpNot {
+		if t, ok := inside(u.X).(*syntax.Temporal); ok && t.Op == syntax.Next && t.Bound == nil {
+			return &syntax.Temporal{Op: syntax.Next, Y: &syntax.Paren{X: not(&syntax.Paren{X: t.Y})}, Span: t.Span}
+		}
+	}
+	return path
+}
+
+// unless is a value where a condition holds, and infinite elsewhere.
+func unless(condition, value syntax.Expr) syntax.Expr {
+	infinite := &syntax.Binary{Op: syntax.OpDiv, X: &syntax.IntLit{Value: 1}, Y: &syntax.IntLit{}}
+	return &syntax.Paren{X: &syntax.Cond{C: &syntax.Paren{X: condition}, T: value, E: infinite}}
+}

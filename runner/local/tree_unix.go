@@ -1,0 +1,28 @@
+//go:build unix
+
+package local
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"syscall"
+)
+
+// tree is a tool with every process that it starts: a process group.
+type tree struct{}
+
+func (tree) prepare(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+
+func (tree) start(cmd *exec.Cmd) error { return cmd.Start() }
+
+// ask tells every process to end.
+func (tree) ask(p *os.Process) error { return syscall.Kill(-p.Pid, syscall.SIGTERM) }
+
+// kill ends what is left, also after the tool itself was waited for.
+func (tree) kill(p *os.Process) error {
+	if err := syscall.Kill(-p.Pid, syscall.SIGKILL); !errors.Is(err, syscall.ESRCH) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,112 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+	"tilecheck/runner"
+)
+
+// SelectionError is the error of a job whose selection of properties is wrong.
+type SelectionError struct{ Msg string }
+
+func (e *SelectionError) Error() string { return e.Msg }
+
+func selectionError(format string, args ...any) error {
+	return &SelectionError{fmt.Sprintf(format, args...)}
+}
+
+// Choose moves texts of Props that choose properties of the file into Select. As
+// with PRISM's switch -prop, such a text is a list of numbers from 1 and of names,
+// with commas between them; unlike there, the other texts are checked, too. It
+// changes nothing if there is no file, or if it cannot be parsed.
+//
+// A name that is also an expression of the model could mean either, and is a
+// SelectionError, and so is the number of no property.
+//
+// Source: PRISM 4.10, PrismCL, switch -prop.
+func Choose(job *runner.Job) error {
+	file, err := syntax.ParseProperties(job.PropsFile, job.Properties)
+	if err != nil {
+		return nil
+	}
+	var names []string // of the properties of the file, empty where there is none
+	for _, item := range file.Items {
+		if x, ok := item.(*syntax.Property); ok && x.Name != nil {
+			names = append(names, x.Name.Name)
+		} else if ok {
+			names = append(names, "")
+		}
+	}
+	var chosen, texts, textNames []string
+	for i, text := range job.Props {
+		words, err := chooses(job, i, names)
+		if err != nil {
+			return err
+		}
+		if words == nil {
+			texts, textNames = append(texts, text), append(textNames, job.PropName(i))
+		}
+		chosen = append(chosen, words...)
+	}
+	switch {
+	case len(chosen) == 0:
+		return nil
+	case len(job.Select) > 0:
+		return selectionError("properties are selected twice: by their texts (%s) and by name or number (%s), want one of them", strings.Join(chosen, ","), strings.Join(job.Select, ","))
+	}
+	for k := range texts {
+		chosen = append(chosen, strconv.Itoa(len(names)+k+1))
+	}
+	job.Select, job.Props, job.PropNames = chosen, texts, textNames
+	return nil
+}
+
+// chooses returns the numbers and names that a text is made of, nil if it is a property.
+func chooses(job *runner.Job, i int, names []string) ([]string, error) {
+	var words []string
+	for word := range strings.SplitSeq(job.Props[i], ",") {
+		word = strings.TrimSpace(word)
+		n, err := strconv.Atoi(word)
+		switch {
+		case len(names) == 0 || word == "":
+			return nil, nil
+		case slices.Contains(names, word):
+		case err != nil || strings.ContainsAny(word, "+-"):
+			return nil, nil
+		case n < 1 || n > len(names):
+			return nil, selectionError("%s: %s has no property number %s, want 1 to %d; the number as a property is (%s)", job.PropName(i), job.PropsFile, word, len(names), word)
+		}
+		words = append(words, word)
+	}
+	if len(words) == 1 && isProperty(job, job.Props[i]) {
+		word := words[0]
+		return nil, selectionError("%s: %q is a property of %s and an expression of the model, want it selected by its number, or (%s) for the expression", job.PropName(i), word, job.PropsFile, word)
+	}
+	return words, nil
+}
+
+// isProperty reports whether a name is a property of the model, too. Numbers are not asked about.
+func isProperty(job *runner.Job, word string) bool {
+	if _, err := strconv.Atoi(word); err == nil {
+		return false
+	}
+	tree, err := syntax.ParseModel(job.File, job.Model)
+	if err != nil {
+		return false
+	}
+	model, err := sema.CheckModel(tree)
+	if err != nil {
+		return false
+	}
+	props, err := syntax.ParseProperties("", []byte(word))
+	if err != nil {
+		return false
+	}
+	_, err = model.CheckProperties(props)
+	return err == nil
+}

@@ -1,0 +1,263 @@
+package validity
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"tilecheck/native/explicit"
+	"tilecheck/native/explicit/check"
+	"tilecheck/native/simulate"
+	"tilecheck/prism/compile"
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+	"tilecheck/result"
+	"tilecheck/runner"
+	"tilecheck/runner/plan"
+)
+
+// Validity is what is known of a model before any engine is believed.
+type Validity string
+
+// The validities.
+const (
+	Valid      Validity = "valid"       // in every reachable state
+	Sampled    Validity = "sampled"     // along random paths; there are too many states
+	Broken     Validity = "invalid"     // Check.Failure says where
+	NotChecked Validity = "not checked" // Check.Failure says why
+)
+
+// Check is what the strict check of a model under one valuation of its
+// constants found.
+type Check struct {
+	Model     string // the file
+	Constants []result.Constant
+	Validity  Validity
+	// States, Choices and Transitions are those of the state space, when there is one.
+	States, Choices, Transitions int
+	// Deterministic says that no reachable state has several choices.
+	Deterministic bool
+	Failure       *result.Failure
+	Note          string // what Sampled looked at
+}
+
+// String says what was found.
+func (c *Check) String() string {
+	var constants []string
+	for _, k := range c.Constants {
+		constants = append(constants, k.Name+"="+k.Value)
+	}
+	who := strings.TrimSpace(c.Model + " " + strings.Join(constants, ","))
+	switch c.Validity {
+	case Valid:
+		return fmt.Sprintf("%s: valid in all of its %d states, %d choices, %d transitions", who, c.States, c.Choices, c.Transitions)
+	case Sampled:
+		return who + ": " + c.Note
+	case Broken:
+		return who + ": invalid: " + c.Failure.Error()
+	}
+	return who + ": not checked: " + c.Failure.Error()
+}
+
+// Limits are how much is looked at, and what counts as wrong.
+type Limits struct {
+	MaxStates int // larger models are followed along random paths
+	// NoDeadlocks makes a model with a deadlock invalid.
+	NoDeadlocks bool
+}
+
+// The random paths that stand in for the states of a large model.
+const (
+	randomPaths = 200
+	randomSteps = 2000
+)
+
+// kept is how many models a Checker remembers.
+const kept = 64
+
+// Checker checks models, each once. It is safe for concurrent use.
+type Checker struct {
+	mu    sync.Mutex
+	known map[string]*Instance
+	order []string
+	// imported are the spaces of the jobs whose states are in files.
+	imported map[*runner.StateFiles]*explicit.Space
+}
+
+// New returns a checker that knows of no model.
+func New() *Checker {
+	return &Checker{known: make(map[string]*Instance), imported: make(map[*runner.StateFiles]*explicit.Space)}
+}
+
+// Import tells the checker what was read from the files of jobs that have such
+// states, before it is asked about them.
+func (c *Checker) Import(states *runner.StateFiles, space *explicit.Space) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.imported[states] = space
+}
+
+// Instance is a model under one valuation of its constants.
+type Instance struct {
+	Valuation sema.Valuation
+	Program   *sema.Program // nil if the model is wrong before its first state
+	Check     Check
+
+	mu      sync.Mutex
+	done    bool
+	model   *compile.Model // nil unless it can be explored
+	options explicit.Options
+	space   *explicit.Space // nil unless all states are known, and kept
+	files   *explicit.Space // nil unless files have the states
+}
+
+// Instance returns what is known of a model under a valuation; what is not known
+// yet is found out. The program of the plan is that of the job.
+func (c *Checker) Instance(ctx context.Context, job *runner.Job, p *plan.Plan, v sema.Valuation, limits Limits) *Instance {
+	in := c.instance(job, v, limits)
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.done && (in.Check.Validity != Sampled || limits.MaxStates <= in.options.MaxStates) {
+		return in // all its states are known, or as many as are asked for
+	}
+	if err := in.build(ctx, job, p, limits); err != nil {
+		in.reject(err, job.File)
+	}
+	in.done = ctx.Err() == nil
+	return in
+}
+
+func (c *Checker) instance(job *runner.Job, v sema.Valuation, limits Limits) *Instance {
+	key := fmt.Sprintf("%s\x00%s\x00%p", job.File, job.Model, job.States) + fmt.Sprint(plan.Constants(v), job.NoFixDeadlocks, limits.NoDeadlocks, job.Numeric.MaxMemory)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	in := c.known[key]
+	if in == nil {
+		in = &Instance{Valuation: v, Check: Check{Model: job.File, Constants: plan.Constants(v)}, files: c.imported[job.States]}
+		c.known[key] = in
+		if c.order = append(c.order, key); len(c.order) > kept {
+			delete(c.known, c.order[0])
+			c.order = c.order[1:]
+		}
+	}
+	return in
+}
+
+// Forget lets go of the states, which a further Space builds again.
+func (in *Instance) Forget() {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.space = nil
+}
+
+// Space returns the states of a valid instance.
+func (in *Instance) Space(ctx context.Context) (*explicit.Space, error) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	switch {
+	case in.space != nil:
+		return in.space, nil
+	case in.files != nil && in.Check.Validity == Valid:
+		return in.files, nil
+	case in.Check.Validity == Valid:
+		return explicit.Build(ctx, in.model, in.options)
+	case in.Check.Failure != nil:
+		return nil, in.Check.Failure
+	}
+	return nil, &result.Failure{Class: result.Memory, Message: in.Check.Note}
+}
+
+func (in *Instance) build(ctx context.Context, job *runner.Job, p *plan.Plan, limits Limits) error {
+	if job.States != nil {
+		return in.read(job, limits)
+	}
+	prog, err := p.Model.Instantiate(in.Valuation.Map())
+	if err != nil {
+		return err
+	}
+	in.Program = prog
+	refuse := job.NoFixDeadlocks || limits.NoDeadlocks
+	m, err := compile.Compile(prog, compile.Options{NoFixDeadlocks: refuse})
+	if err != nil {
+		return err
+	}
+	in.model, in.options = m, explicit.Options{
+		MaxStates: limits.MaxStates, MaxMemory: job.Numeric.MaxMemory, NoFixDeadlocks: refuse, Workers: job.Numeric.Workers,
+	}
+	if report := job.Progress; report != nil {
+		in.options.Progress = func(p explicit.Progress) {
+			report(runner.Progress{
+				Constants: in.Check.Constants, Done: int64(p.States), Unit: runner.States,
+				Rate: float64(p.States) / max(p.Elapsed.Seconds(), 1e-9),
+			})
+		}
+	}
+	in.space, err = explicit.Build(ctx, m, in.options)
+	if limit, ok := errors.AsType[*explicit.LimitError](err); ok {
+		return in.walk(ctx, job, limit)
+	}
+	if err != nil {
+		return err
+	}
+	in.accept(in.space)
+	return nil
+}
+
+// read is build for states of files, which were checked when they were read,
+// except for deadlocks.
+func (in *Instance) read(job *runner.Job, limits Limits) error {
+	if in.files == nil {
+		return errors.New("nobody has read the files of states")
+	}
+	in.Program = in.files.Program()
+	in.options.MaxStates = in.files.Model().NumStates()
+	if dead := in.files.Model().Deadlocks; limits.NoDeadlocks && dead != nil && !dead.Empty() {
+		return &result.Failure{Class: result.Deadlock, Message: fmt.Sprintf("%d states without transitions", dead.Count()), File: job.File}
+	}
+	in.accept(in.files)
+	return nil
+}
+
+// accept notes that all states are known.
+func (in *Instance) accept(space *explicit.Space) {
+	g := space.Model()
+	in.Check.Validity, in.Check.Failure = Valid, nil
+	in.Check.States, in.Check.Choices, in.Check.Transitions = g.NumStates(), g.NumChoices(), g.NumTransitions()
+	in.Check.Deterministic = g.NumChoices() == g.NumStates()
+}
+
+// walk follows random paths through a model with too many states.
+func (in *Instance) walk(ctx context.Context, job *runner.Job, limit error) error {
+	steps := 0
+	for i := range uint64(randomPaths) {
+		p, err := simulate.Walk(ctx, in.model, simulate.PathOptions{Steps: randomSteps, Seed: job.Simulation.Seed, Index: i})
+		if err != nil {
+			return err
+		}
+		steps += len(p.Steps)
+		if p.End == simulate.AtDeadlock && in.options.NoFixDeadlocks {
+			at := in.model.StateText(p.States[len(p.States)-1])
+			return &result.Failure{Class: result.Deadlock, Message: "deadlock in state " + at, File: job.File}
+		}
+	}
+	in.Check.Validity, in.Check.Failure = Sampled, nil
+	in.Check.Note = fmt.Sprintf("%v; nothing was wrong in %d steps of %d random paths, which says nothing about other states", limit, steps, randomPaths)
+	return nil
+}
+
+// reject says what came of the check. Errors of the model make it invalid,
+// others only unchecked.
+func (in *Instance) reject(err error, file string) {
+	in.Check.Failure = check.Failure(err, file, syntax.Pos{})
+	in.Check.Validity = NotChecked
+	if e, ok := errors.AsType[*syntax.Error](err); ok {
+		in.Check.Failure = &result.Failure{Class: result.Build, Message: e.Msg, File: e.File, Pos: e.Pos}
+		in.Check.Validity = Broken
+	}
+	switch in.Check.Failure.Class {
+	case result.Model, result.Deadlock:
+		in.Check.Validity = Broken
+	}
+}
