@@ -8,19 +8,18 @@ import (
 	"strings"
 
 	"tilecheck/result"
+	"tilecheck/verify/agree"
 )
 
 // The limits of [BaselineOptions] that are zero.
 const (
-	DefaultBaselineTolerance = 1e-5
-	DefaultBaselineFactor    = 2
-	DefaultBaselineSeconds   = 1
+	DefaultBaselineFactor  = 2
+	DefaultBaselineSeconds = 1
 )
 
 // BaselineOptions say what counts as a change. The zero value has the defaults.
 type BaselineOptions struct {
-	// Tolerance is how far values may be apart, relatively to the larger one.
-	// Intervals count from their ends: two that overlap are no change.
+	// Tolerance is how far values that were not sampled may be apart, relatively.
 	Tolerance float64
 	// Factor and Seconds are both needed for a change of time: so many times
 	// longer or shorter, and so much longer or shorter.
@@ -32,7 +31,6 @@ func (o BaselineOptions) withDefaults() BaselineOptions {
 		value    *float64
 		fallback float64
 	}{
-		{&o.Tolerance, DefaultBaselineTolerance},
 		{&o.Factor, DefaultBaselineFactor},
 		{&o.Seconds, DefaultBaselineSeconds},
 	} {
@@ -68,6 +66,12 @@ func (a Aspect) String() string {
 type Baseline struct {
 	Changes []BaselineChange // by their first aspect, then in the order of the suite
 	Same    int              // results of both runs without a change
+	// Compared counts what the values of both runs say about each other. A change
+	// is called one only where values are different.
+	Compared agree.Tally
+	// Identical counts those that cannot be told to be the same, such as wide
+	// intervals, and are what they were to the last digit.
+	Identical int
 }
 
 // BaselineChange is one result that is not as it was.
@@ -94,10 +98,8 @@ func (b *Baseline) Count(a Aspect) int {
 // and name, or property if it has no name; where that is several times in a
 // run, they are taken in order.
 //
-// Values changed when what is known about them cannot be of one number, with
-// the tolerance: fractions are points, intervals are intervals. Two sampled
-// intervals of one unchanged number with confidence c are called a change with
-// a probability of 2(1-c) at most. Times of results from the cache are not compared.
+// Values changed when package agree calls them different. Times of results from
+// the cache are not compared.
 func CompareBaseline(old, now *TestReport, opt BaselineOptions) *Baseline {
 	opt = opt.withDefaults()
 	before := make(map[string]*TestResult)
@@ -112,7 +114,7 @@ func CompareBaseline(old, now *TestReport, opt BaselineOptions) *Baseline {
 		r := &now.Results[i]
 		o := before[key]
 		delete(before, key)
-		switch aspects := changes(o, r, opt); {
+		switch aspects := b.changes(o, r, opt); {
 		case o == nil:
 			add(BaselineChange{New: r, Aspects: []Aspect{Added}})
 		case len(aspects) == 0:
@@ -157,7 +159,7 @@ func keysOf(rep *TestReport) []string {
 }
 
 // changes lists how a result differs from what it was, which may be nil.
-func changes(old, now *TestResult, opt BaselineOptions) []Aspect {
+func (b *Baseline) changes(old, now *TestResult, opt BaselineOptions) []Aspect {
 	if old == nil {
 		return nil
 	}
@@ -165,7 +167,7 @@ func changes(old, now *TestResult, opt BaselineOptions) []Aspect {
 	if now.Outcome.failing() && !old.Outcome.failing() {
 		out = append(out, Broken)
 	}
-	if valuesMoved(old.Verdict, now.Verdict, opt.Tolerance) {
+	if b.moved(old, now, opt.Tolerance) {
 		out = append(out, ValueMoved)
 	}
 	if statesMoved(old.Verdict, now.Verdict) {
@@ -174,77 +176,70 @@ func changes(old, now *TestResult, opt BaselineOptions) []Aspect {
 	if now.Outcome != old.Outcome && now.Outcome.failing() == old.Outcome.failing() {
 		out = append(out, Otherwise)
 	}
-	a, b := old.seconds(), now.seconds()
-	measured := a > 0 && b > 0 && !now.Cached && math.Abs(a-b) >= opt.Seconds
-	if measured && b >= a*opt.Factor {
+	before, after := old.seconds(), now.seconds()
+	measured := before > 0 && after > 0 && !now.Cached && math.Abs(before-after) >= opt.Seconds
+	if measured && after >= before*opt.Factor {
 		out = append(out, Slower)
 	}
 	if old.Outcome.failing() && !now.Outcome.failing() {
 		out = append(out, Mended)
 	}
-	if measured && a >= b*opt.Factor {
+	if measured && before >= after*opt.Factor {
 		out = append(out, Faster)
 	}
 	return out
 }
 
-// statesMoved compares sizes of state spaces that were both built.
+// statesMoved compares sizes of state spaces, as far as both are known.
 func statesMoved(a, b *result.Verdict) bool {
-	if a == nil || b == nil || a.States == 0 || b.States == 0 {
+	if a == nil || b == nil {
 		return false
 	}
-	return a.States != b.States || a.Choices != b.Choices || a.Transitions != b.Transitions
+	for _, n := range [][2]int64{{a.States, b.States}, {a.Choices, b.Choices}, {a.Transitions, b.Transitions}} {
+		if n[0] != n[1] && n[0] > 0 && n[1] > 0 {
+			return true
+		}
+	}
+	return false
 }
 
-// valuesMoved reports whether two verdicts cannot be of one value. One without
-// a value is not comparable: the outcome says it.
-func valuesMoved(a, b *result.Verdict, tolerance float64) bool {
-	if a == nil || b == nil || a.Value.Kind == result.NoValue || b.Value.Kind == result.NoValue {
+// moved reports whether a value is another one than it was. Of results that have
+// no value on either side there is nothing to compare.
+func (b *Baseline) moved(old, now *TestResult, tolerance float64) bool {
+	if !old.valued() && !now.valued() {
 		return false
 	}
-	x, y := a.Value, b.Value
-	switch {
-	case (x.Kind == result.Boolean) != (y.Kind == result.Boolean) || (x.Kind == result.Range) != (y.Kind == result.Range):
-		return true
-	case x.Kind == result.Boolean:
-		return x.Bool != y.Bool
-	case x.Kind == result.Range:
-		point := func(v float64) result.Interval { return result.Interval{Lo: v, Hi: v} }
-		return apart(point(x.Num), point(y.Num), tolerance) || apart(point(x.Hi), point(y.Hi), tolerance)
-	case x.Rat != nil && y.Rat != nil && a.Accuracy == result.Exact && b.Accuracy == result.Exact:
-		return x.Rat.Cmp(y.Rat) != 0
+	o := compared(old, "the old run", now, "the new run", tolerance)
+	b.Compared.Add(o)
+	if o.Relation == agree.Unknown && old.valued() && now.valued() && known(old.Verdict) == known(now.Verdict) {
+		b.Identical++
 	}
-	return apart(knownOf(a), knownOf(b), tolerance)
+	return o.Relation == agree.Different
 }
 
-// knownOf is where the value is: the interval, or what the half-width makes, or the value itself.
-func knownOf(v *result.Verdict) result.Interval {
-	known := result.Interval{Lo: v.Value.Num, Hi: v.Value.Num}
-	switch {
-	case v.Value.Rat != nil || math.IsNaN(v.Value.Num):
-	case v.Bound != nil && v.Bound.Lo <= v.Bound.Hi:
-		known = *v.Bound
-	case v.HalfWidth != nil && *v.HalfWidth > 0:
-		known.Lo -= *v.HalfWidth
-		known.Hi += *v.HalfWidth
-	}
-	return known
+// Told reports whether any value was compared with what it was.
+func (b *Baseline) Told() bool { return b.Compared.Compared()+b.Identical > 0 }
+
+// known is everything that a verdict says of its value.
+func known(v *result.Verdict) string {
+	text, _ := verdictObject(&result.Verdict{
+		Value: v.Value, Accuracy: v.Accuracy, Bound: v.Bound, BoundMethod: v.BoundMethod, HalfWidth: v.HalfWidth,
+		Confidence: v.Confidence, Samples: v.Samples, Resolution: v.Resolution, Doubt: v.Doubt,
+	}).MarshalJSON() // of numbers and words, which always have a JSON
+	return string(text)
 }
 
-// apart reports whether there is a gap between two intervals that is more than
-// the tolerance of the larger end. NaN is apart from everything else.
-func apart(a, b result.Interval, tolerance float64) bool {
-	if math.IsNaN(a.Lo) || math.IsNaN(b.Lo) {
-		return math.IsNaN(a.Lo) != math.IsNaN(b.Lo)
+func (r *TestResult) valued() bool { return r.Verdict != nil && r.Verdict.Value.Kind != result.NoValue }
+
+// compared asks whether two results about one property agree.
+func compared(a *TestResult, whose string, b *TestResult, whoseElse string, tolerance float64) agree.Outcome {
+	v, w := a.Verdict, b.Verdict
+	for _, x := range []**result.Verdict{&v, &w} {
+		if *x == nil {
+			*x = new(result.Verdict)
+		}
 	}
-	if a.Lo > b.Lo {
-		a, b = b, a
-	}
-	if a.Hi >= b.Lo {
-		return false
-	}
-	size := max(math.Abs(a.Hi), math.Abs(b.Lo))
-	return math.IsInf(size, 1) || b.Lo-a.Hi > tolerance*size
+	return agree.Verdicts(whose, v, whoseElse, w, agree.Ask(b.Property, b.Constants), agree.Options{Tolerance: tolerance})
 }
 
 // words is "2 broken, 1 slower, 40 the same".
@@ -255,7 +250,11 @@ func (b *Baseline) words() string {
 			parts = append(parts, fmt.Sprintf("%d %s", n, a.counted(n)))
 		}
 	}
-	return strings.Join(append(parts, fmt.Sprintf("%d the same", b.Same)), ", ")
+	text := strings.Join(append(parts, fmt.Sprintf("%d the same", b.Same)), ", ")
+	if b.Compared.Unknown > b.Identical {
+		text += "; values: " + b.Compared.String()
+	}
+	return text
 }
 
 // counted is the word of an aspect after a number.

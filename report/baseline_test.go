@@ -3,90 +3,11 @@ package report
 import (
 	"fmt"
 	"io"
-	"math"
-	"math/big"
 	"strings"
 	"testing"
 
 	"tilecheck/result"
 )
-
-// Whether two values can be one, decided by hand.
-func TestValuesMoved(t *testing.T) {
-	num := func(x float64) *result.Verdict {
-		return &result.Verdict{Value: result.Value{Kind: result.Number, Num: x}}
-	}
-	count := func(x float64) *result.Verdict {
-		return &result.Verdict{Value: result.Value{Kind: result.Integer, Num: x}}
-	}
-	rat := func(a, b int64) *result.Verdict {
-		r := big.NewRat(a, b)
-		x, _ := r.Float64()
-		return &result.Verdict{Value: result.Value{Kind: result.Number, Num: x, Rat: r}, Accuracy: result.Exact}
-	}
-	boolean := func(x bool) *result.Verdict {
-		return &result.Verdict{Value: result.Value{Kind: result.Boolean, Bool: x}}
-	}
-	within := func(x, lo, hi float64) *result.Verdict {
-		v := num(x)
-		v.Bound = &result.Interval{Lo: lo, Hi: hi}
-		return v
-	}
-	half := func(x, h float64) *result.Verdict {
-		v := num(x)
-		v.HalfWidth = &h
-		return v
-	}
-	span := func(lo, hi float64) *result.Verdict {
-		return &result.Verdict{Value: result.Value{Kind: result.Range, Num: lo, Hi: hi}}
-	}
-	inf, nan := math.Inf(1), math.NaN()
-	for _, tt := range []struct {
-		name string
-		a, b *result.Verdict
-		want bool
-	}{
-		{"equal", num(0.5), num(0.5), false},
-		{"within the tolerance", num(1), num(1.0000099), false},
-		{"beyond the tolerance", num(1), num(1.0000101), true},
-		{"relative, not absolute", num(1e-9), num(1.1e-9), true},
-		{"zero and almost zero", num(0), num(1e-300), true},
-		{"other sign", num(0.1), num(-0.1), true},
-		{"infinity", num(inf), num(inf), false},
-		{"finite and infinity", num(1e300), num(inf), true},
-		{"two infinities", num(inf), num(-inf), true},
-		{"NaN", num(nan), num(nan), false},
-		{"number and NaN", num(1), num(nan), true},
-		{"NaN in an interval", within(nan, 0, 1), num(0.5), true},
-		{"integer and number", count(13), num(13), false},
-		{"integers", count(13), count(14), true},
-		{"Boolean", boolean(true), boolean(true), false},
-		{"Booleans", boolean(true), boolean(false), true},
-		{"Boolean and number", boolean(true), num(1), true},
-		{"fractions, equal", rat(1, 6), rat(2, 12), false},
-		{"fractions, a digit far behind", rat(1_000_000_000_000, 3_000_000_000_000), rat(1_000_000_000_001, 3_000_000_000_000), true},
-		{"fraction and its decimal", rat(1, 6), num(0.1666667), false},
-		{"intervals overlap", within(0.5, 0.4, 0.6), within(0.65, 0.55, 0.75), false},
-		{"intervals touch", within(0.5, 0.4, 0.6), within(0.7, 0.6, 0.8), false},
-		{"intervals apart", within(0.5, 0.4, 0.6), within(0.7, 0.61, 0.8), true},
-		{"values apart, point inside", within(0.5, 0.4, 0.6), num(0.59), false},
-		{"point outside", within(0.5, 0.4, 0.6), num(0.39), true},
-		{"half-widths overlap", half(0.5, 0.1), half(0.65, 0.1), false},
-		{"half-widths apart", half(0.5, 0.1), half(0.75, 0.1), true},
-		{"ranges", span(0, 1), span(0, 1), false},
-		{"other low end", span(0, 1), span(0.1, 1), true},
-		{"other high end", span(0, 1), span(0, 0.9), true},
-		{"range and number", span(0, 1), num(0.5), true},
-		{"no value", new(result.Verdict), num(1), false},
-		{"no verdict", nil, num(1), false},
-	} {
-		for _, pair := range [][2]*result.Verdict{{tt.a, tt.b}, {tt.b, tt.a}} {
-			if got := valuesMoved(pair[0], pair[1], 1e-5); got != tt.want {
-				t.Errorf("%s: moved %v, want %v", tt.name, got, tt.want)
-			}
-		}
-	}
-}
 
 // before and after are two runs with one result a kind of change.
 func beforeAndAfter() (before, after *TestReport) {

@@ -111,14 +111,24 @@ func (c *BaselineChange) side(r *TestResult, opt Options) string {
 // knownText is the value and its interval.
 func knownText(v *result.Verdict, opt Options) string {
 	text := valueText(v, opt)
-	if interval := intervalText(v); interval != "" {
+	if interval := intervalText(v, opt); interval != "" {
 		text += " " + interval
 	}
 	return text
 }
 
+// spaceText is "13 states, 20 transitions", without what is not known.
 func spaceText(v *result.Verdict) string {
-	return countText(v.States) + " states, " + countText(v.Choices) + " choices, " + countText(v.Transitions) + " transitions"
+	var parts []string
+	for _, x := range []struct {
+		n    int64
+		name string
+	}{{v.States, "states"}, {v.Choices, "choices"}, {v.Transitions, "transitions"}} {
+		if x.n > 0 {
+			parts = append(parts, countText(x.n)+" "+x.name)
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 func (b *Baseline) object(opt Options) object {
@@ -126,7 +136,7 @@ func (b *Baseline) object(opt Options) object {
 	for a := Broken; a <= Added; a++ {
 		summary = append(summary, member{a.String(), b.Count(a)})
 	}
-	summary = append(summary, member{"same", b.Same})
+	summary = append(summary, member{"same", b.Same}, member{"compared", b.Compared.Compared()}, member{"not_compared", b.Compared.Unknown})
 	changes := make([]object, len(b.Changes))
 	for i := range b.Changes {
 		c := &b.Changes[i]

@@ -11,6 +11,8 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg/draw"
+
+	"tilecheck/internal/printable"
 )
 
 // Chart is a plot of series of numbers, each with its interval.
@@ -50,7 +52,7 @@ func PlotChart(path string, c *Chart) error {
 
 func newChartFigure(c *Chart) (*figure, error) {
 	f := emptyFigure(c.Title, &cellGrid{})
-	f.plot.X.Label.Text, f.plot.Y.Label.Text = clean(c.X), clean(c.Y)
+	f.plot.X.Label.Text, f.plot.Y.Label.Text = printable.Text(c.X), printable.Text(c.Y)
 	if !c.Probability {
 		f.plot.Y.Min, f.plot.Y.Max = math.Inf(1), math.Inf(-1) // the points set them
 		f.plot.Y.Tick.Marker = plot.DefaultTicks{}
@@ -84,7 +86,7 @@ func newChartFigure(c *Chart) (*figure, error) {
 func (f *figure) setTicks(ticks []Tick) {
 	marks := make([]plot.Tick, len(ticks))
 	for i, t := range ticks {
-		marks[i] = plot.Tick{Value: t.At, Label: clean(t.Name)}
+		marks[i] = plot.Tick{Value: t.At, Label: printable.Text(t.Name)}
 	}
 	f.plot.X.Tick.Marker = plot.ConstantTicks(marks)
 	if longestLabel(marks)*len(marks) > maxLetters {

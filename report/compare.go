@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"encoding/csv"
 	"fmt"
 	"io"
 	"slices"
@@ -88,7 +87,7 @@ func (c *Comparison) Write(w io.Writer, f Format, opt Options) error {
 		for i := range g.cells {
 			records = append(records, cellObject(&g.cells[i]).cells())
 		}
-		return csv.NewWriter(w).WriteAll(records)
+		return writeCSV(w, records)
 	}
 	return c.longTable(g, opt).Write(w, f, opt)
 }
@@ -154,8 +153,8 @@ func textsOf(c *ComparisonCell, notes *numbered, opt Options) cellTexts {
 	v := &c.Verdict
 	t := cellTexts{
 		estimate: valueCell(v, opt),
-		interval: Cell{Text: intervalText(v)},
-		notes:    Cell{Text: notes.add(v.Warnings...)},
+		interval: Cell{Text: intervalText(v, opt)},
+		notes:    Cell{Text: notes.add(Remarks(v)...)},
 	}
 	if p := c.Published; p != nil {
 		t.published = Cell{Text: publishedText(p, opt)}

@@ -37,13 +37,15 @@
 //	half_width      number              the tool's own, nominal
 //	confidence      number              0.99 is 99 %; of lower and upper
 //	samples         number
-//	accuracy        string              exact, float, bounded, estimated, probable; absent if unknown
+//	accuracy        string              exact, float, bounded, claimed, estimated, probable; absent if unknown
 //	resolution      string              of nondeterminism: none, min, max, uniform, fixed; absent if unknown
 //	states, choices, transitions  number  of the state space, if one was built
 //	seed            number              an integer of up to 64 bits; those that tilecheck draws itself stay below 2^53
 //	seconds         number
 //	tool            string              version and place of what ran, if the engine runs a tool
 //	warnings        array of strings
+//	doubt           string              what the engine itself said that casts doubt upon the value
+//	listings        array               JSON only: {"values": [{state, valuation, value, fraction}], "left"} of filter(print, ...)
 //	error           object              class, message, position {file, line, column}
 //	published       object              comparison only: value, half_width
 //	compatible      Boolean             comparison only

@@ -1,7 +1,9 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 )
@@ -63,7 +65,20 @@ type Options struct {
 	Color bool
 	// Unicode permits "±" and box-drawing characters in tables and Markdown.
 	Unicode bool
+	// Digits is the number of significant digits that a value with an interval may
+	// have in tables for people, if the interval justifies them; 0 is 8.
+	Digits int
 }
+
+// For returns the options for bounds of a relative width that was asked for; 0 asks for none.
+func (o Options) For(width float64) Options {
+	if width > 0 {
+		o.Digits = min(max(maxDigits, 1+int(math.Ceil(-math.Log10(width)))), 17)
+	}
+	return o
+}
+
+func (o Options) digits() int { return cmp.Or(o.Digits, maxDigits) }
 
 func (o Options) version() string {
 	if o.Version == "" {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"tilecheck/internal/printable"
 )
 
 // WriteGitHub prints the commands that make GitHub Actions annotate the lines
@@ -108,10 +110,9 @@ func (a *annotation) command(level string) string {
 	return fmt.Sprintf("::%s %s::%s\n", level, strings.Join(parts, ","), githubData(message))
 }
 
-// githubData escapes the message of a command. Other control characters become
-// "?": the command is a line of a log that people read.
+// githubData escapes the message of a command, a line of a log that people read.
 func githubData(text string) string {
-	return clean(strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(text))
+	return printable.Text(strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(text))
 }
 
 // githubProperty escapes the value of a command's property.

@@ -15,7 +15,8 @@ func TestGitHubEscapes(t *testing.T) {
 		{"x:1,y:2", "x:1,y:2", "x%3A1%2Cy%3A2"},
 		{"%0A", "%250A", "%250A"},
 		{"::error::x", "::error::x", "%3A%3Aerror%3A%3Ax"},
-		{"\x1b[31m\t", "?[31m ", "?[31m "},
+		{"\x1b[31m\t", `\x1b[31m `, `\x1b[31m `},
+		{"a\u202eb", `a\u202eb`, `a\u202eb`},
 	} {
 		if got := githubData(tt.in); got != tt.data {
 			t.Errorf("data %q: %q, want %q", tt.in, got, tt.data)

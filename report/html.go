@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"tilecheck/internal/printable"
 )
 
 // The parts of the page. The template escapes everything that is put into it.
@@ -29,9 +31,8 @@ var (
 // experiments, every result with the engines side by side, and the logs.
 //
 // Results are side by side when they differ in nothing but the engine. Engines
-// differ when one of them was found to disagree, or when what they know cannot
-// be of one value, as in [CompareBaseline]; values of different resolutions of
-// nondeterminism are not compared.
+// differ when one of them was found to disagree, or when package agree calls
+// their values different.
 //
 // The page asks browsers to refuse everything that is not in it (by a content
 // security policy with the digests of its style and its script), so text from
@@ -48,8 +49,12 @@ func WriteHTML(w io.Writer, rep *TestReport, opt Options) error {
 	if err := page.Execute(&text, newHTMLPage(rep, opt)); err != nil {
 		return err
 	}
-	// properties files and logs may have bytes that are not UTF-8
-	_, err = w.Write(bytes.ToValidUTF8(text.Bytes(), []byte("\uFFFD")))
+	// What the page has of its own is printable, or a tab.
+	parts := strings.Split(text.String(), "\t")
+	for i := range parts {
+		parts[i] = printable.Text(parts[i])
+	}
+	_, err = io.WriteString(w, strings.Join(parts, "\t"))
 	return err
 }
 

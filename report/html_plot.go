@@ -222,7 +222,10 @@ func experimentPoint(r *TestResult, x float64, opt Options) (p labelled, ok bool
 	if !(math.Abs(v.Value.Num) < 1e300) {
 		return p, false
 	}
-	known := knownOf(v)
+	known := result.Interval{Lo: v.Value.Num, Hi: v.Value.Num}
+	if v.Bound != nil && v.Value.Rat == nil {
+		known = *v.Bound
+	}
 	if !(known.Hi-known.Lo < 1e300) {
 		known = result.Interval{Lo: v.Value.Num, Hi: v.Value.Num}
 	}

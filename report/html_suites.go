@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"tilecheck/result"
+	"tilecheck/verify/agree"
 )
 
 // htmlSuite is the files of a folder.
@@ -142,7 +143,7 @@ func (r *TestResult) htmlCell(logs *htmlLogs, opt Options) htmlCell {
 	c := htmlCell{htmlOutcome: htmlOutcomeOf(r.Outcome), Summary: "why", Log: logs.of(r)}
 	var meta []string
 	if v := r.Verdict; v != nil {
-		c.Value, c.Interval = valueText(v, opt), intervalText(v)
+		c.Value, c.Interval = valueText(v, opt), intervalText(v, opt)
 		if v.States > 0 {
 			meta = append(meta, countText(v.States)+plural(int(v.States), " state", " states"))
 		}
@@ -184,9 +185,10 @@ func (r *TestResult) htmlMore() []htmlPair {
 		add("re-run", r.Rerun, true)
 	}
 	if v := r.Verdict; v != nil {
-		if len(v.Warnings) > 0 || r.Outcome != TestPassed {
+		if len(v.Warnings) > 0 || v.Doubt != "" || r.Outcome != TestPassed {
 			add("method", strings.TrimSpace(v.Method+" "+v.Tool), false)
 		}
+		add("doubt", v.Doubt, false)
 		for _, warning := range v.Warnings {
 			add("warning", warning, false)
 		}
@@ -214,31 +216,21 @@ func agreement(results []*TestResult) (word, class string) {
 	case 1:
 		return "one answer", "sub"
 	}
-	compared := false
+	told := false
 	for i, a := range answers {
 		for _, b := range answers[:i] {
-			if !sameNumber(a.Verdict, b.Verdict) {
-				continue
-			}
-			compared = true
-			if valuesMoved(a.Verdict, b.Verdict, DefaultBaselineTolerance) {
+			switch compared(a, a.Engine, b, b.Engine, 0).Relation {
+			case agree.Different:
 				return "≠ differ", "differ"
+			case agree.Same:
+				told = true
 			}
 		}
 	}
-	if !compared {
-		return "not comparable", "sub"
+	if !told {
+		return "undecided", "sub"
 	}
 	return "= agree", "agree"
-}
-
-// sameNumber reports whether two verdicts are about one number: a sampled value under uniform choices is no minimum or maximum.
-func sameNumber(a, b *result.Verdict) bool {
-	x, y := a.Resolution, b.Resolution
-	if x == result.ResolutionUnknown || y == result.ResolutionUnknown || x == result.NoNondet || y == result.NoNondet {
-		return true
-	}
-	return x == y
 }
 
 // How much of logs a page has.

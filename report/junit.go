@@ -184,6 +184,9 @@ func (r *TestResult) junitCase() junitCase {
 		o.Text = "" // a reason is enough
 		c.Skipped = o
 	}
+	if r.Verdict != nil && r.Verdict.Doubt != "" {
+		c.Out = &junitText{xmlText(doubtText(r.Verdict))}
+	}
 	if r.Log != "" && r.Outcome != TestPassed {
 		c.Out = &junitText{xmlText(middleOut(r.Log, maxJUnitLog))}
 	}

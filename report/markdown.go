@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"io"
 	"strings"
+
+	"tilecheck/internal/printable"
 )
 
 // writeMarkdown prints the table as a GitHub pipe table. A line break in a cell becomes <br>.
@@ -53,7 +55,7 @@ func markdownText(text string) string {
 	return strings.NewReplacer(
 		`\`, `\\`, "|", `\|`, "`", "\\`", "*", `\*`, "_", `\_`, "~", `\~`,
 		"<", `\<`, "&", `\&`, "#", `\#`, "\n", "<br>",
-	).Replace(clean(text))
+	).Replace(printable.Text(text))
 }
 
 // markdownCode returns a code span. Pipes are escaped there too, because a
@@ -62,7 +64,7 @@ func markdownCode(text string) string {
 	if text == "" {
 		return ""
 	}
-	text = strings.ReplaceAll(strings.ReplaceAll(clean(text), "\n", " "), "|", `\|`)
+	text = strings.ReplaceAll(strings.ReplaceAll(printable.Text(text), "\n", " "), "|", `\|`)
 	fence := "`"
 	for strings.Contains(text, fence) {
 		fence += "`"

@@ -52,7 +52,8 @@ func exponent(x float64, digits int) int {
 // A half-width justifies the digits up to its second significant one: 0.4443
 // with a half-width of 0.0412 is written 0.444, with 0.0041 it is 0.4443. No
 // half-width means six significant digits without trailing zeros. Never more
-// than eight significant digits are shown; the machine formats have them all.
+// than eight significant digits are shown, or Options.Digits; the machine formats
+// have them all.
 type scale struct {
 	place int  // the last digit shown counts 10^-place
 	sci   bool // d.ddde±dd: the numbers are tiny or huge
@@ -63,7 +64,10 @@ type scale struct {
 
 // scaleOf returns the scale for x with that half-width; a half-width that is
 // not positive and finite is none.
-func scaleOf(x, half float64) scale {
+func scaleOf(x, half float64) scale { return scaleTo(x, half, maxDigits) }
+
+// scaleTo is scaleOf with another number of digits at most.
+func scaleTo(x, half float64, digits int) scale {
 	if _, special := specialNumber(x); special {
 		return scale{trim: true}
 	}
@@ -71,7 +75,7 @@ func scaleOf(x, half float64) scale {
 	size := math.Abs(x)
 	if half > 0 && !math.IsInf(half, 1) {
 		size = max(size, half)
-		most := maxDigits - 1 - exponent(size, maxDigits)
+		most := digits - 1 - exponent(size, digits)
 		s.place = min(1-exponent(half, 2), most)
 		s.capped = s.place == most
 	} else {
@@ -122,14 +126,17 @@ func (s scale) digits(x float64) string {
 // exactText writes a rational for people: the fraction unless it is long, and
 // its decimal expansion, marked "~" where that is rounded.
 func exactText(r *big.Rat) string {
-	if r.IsInt() {
-		return r.RatString()
+	if text := r.RatString(); r.IsInt() && len(text) <= maxFractionLen {
+		return text
 	}
 	var decimal string
-	if n, finite := r.FloatPrec(); finite && n <= exactDecimals {
+	x, _ := r.Float64()
+	switch n, finite := r.FloatPrec(); {
+	case math.IsInf(x, 0) || x == 0 && r.Sign() != 0: // beyond what doubles can be
+		decimal = "~" + new(big.Float).SetRat(r).Text('g', 7)
+	case finite && n <= exactDecimals && !r.IsInt():
 		decimal = r.FloatString(n)
-	} else {
-		x, _ := r.Float64()
+	default:
 		decimal = "~" + scaleOf(x, 0).format(x, 0)
 	}
 	if fraction := r.RatString(); len(fraction) <= maxFractionLen {

@@ -98,6 +98,24 @@ func TestMachineNumbersReadBack(t *testing.T) {
 }
 
 // The fractions of 2x2 boards and their values are from reference/2048-numbers.md.
+// TestExactExtremes: fractions beyond what doubles can be.
+func TestExactExtremes(t *testing.T) {
+	ten := func(n int64) *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(n), nil) }
+	for _, test := range []struct {
+		x    *big.Rat
+		want string
+	}{
+		{new(big.Rat).SetInt(ten(400)), "~1e+400"},
+		{new(big.Rat).SetFrac(big.NewInt(-3), ten(500)), "~-3e-500"},
+		{new(big.Rat).SetInt(ten(200)), "~1e+200"},
+		{new(big.Rat).SetInt(ten(20)), "100000000000000000000"},
+	} {
+		if got := exactText(test.x); got != test.want {
+			t.Errorf("%s, want %s", got, test.want)
+		}
+	}
+}
+
 func TestExactText(t *testing.T) {
 	tests := []struct {
 		num, den int64

@@ -126,7 +126,8 @@ func encode(x any) ([]byte, error) {
 	if err := e.Encode(x); err != nil {
 		return nil, err
 	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+	// The runner of GitHub Actions takes ##[ for a command wherever it is. In JSON it is only in strings.
+	return bytes.ReplaceAll(bytes.TrimSuffix(b.Bytes(), []byte("\n")), []byte("##["), []byte(`#\u0023[`)), nil
 }
 
 // writeJSON writes the one object of a report, indented, with a final newline.

@@ -21,6 +21,7 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 
 	"tilecheck/internal/atomicfile"
+	"tilecheck/internal/printable"
 	"tilecheck/result"
 )
 
@@ -188,7 +189,7 @@ func emptyFigure(title string, g *cellGrid) *figure {
 	grid.Horizontal.Color = color.Gray{Y: 225}
 	p.Add(grid)
 
-	f := &figure{plot: p, title: clean(title), style: p.Title.TextStyle, legend: plot.NewLegend()}
+	f := &figure{plot: p, title: printable.Text(title), style: p.Title.TextStyle, legend: plot.NewLegend()}
 	f.legend.Left, f.legend.Top = true, true
 	f.legend.Padding = vg.Points(6)
 	f.legend.ThumbnailWidth = vg.Points(26)

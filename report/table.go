@@ -1,7 +1,6 @@
 package report
 
 import (
-	"encoding/csv"
 	"fmt"
 	"io"
 	"slices"
@@ -127,7 +126,7 @@ func (t *Table) writeCSV(w io.Writer) error {
 		}
 		records = append(records, record)
 	}
-	return csv.NewWriter(w).WriteAll(records)
+	return writeCSV(w, records)
 }
 
 func (t *Table) writeJSON(w io.Writer, opt Options) error {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"tilecheck/result"
+	"tilecheck/verify/agree"
 )
 
 // TestReport is what a run of a test suite has to say.
@@ -14,6 +15,11 @@ type TestReport struct {
 	Started time.Time
 	Elapsed time.Duration
 	Notes   []string // paragraphs: seed, shard, what was not found
+	// Elsewhere is the number of tests of a suite of which this part has none: they
+	// are all in other parts.
+	Elsewhere int
+	// Compared counts the comparisons of the engines with each other.
+	Compared agree.Tally
 	// Findings are what is wrong with annotations, whatever the engines say, in the order of files and lines.
 	Findings []TestFinding
 }

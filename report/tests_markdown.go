@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 	"unicode/utf8"
+
+	"tilecheck/internal/printable"
 )
 
 // MaxTestsMarkdown is the size in bytes that [WriteTests] keeps Markdown to. A
@@ -78,7 +80,7 @@ func (rep *TestReport) markdownReruns(b *budget, shown []*TestResult) {
 	var lines []string
 	seen := make(map[string]bool)
 	for _, r := range shown {
-		if line := strings.ReplaceAll(clean(r.Rerun), "\n", " ") + "\n"; r.Rerun != "" && !seen[line] {
+		if line := strings.ReplaceAll(printable.Text(r.Rerun), "\n", " ") + "\n"; r.Rerun != "" && !seen[line] {
 			seen[line] = true
 			lines = append(lines, line)
 		}
@@ -227,5 +229,5 @@ func (b *budget) table(summary string, t *Table) {
 
 // htmlText escapes text for HTML inside Markdown.
 func htmlText(text string) string {
-	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(clean(text))
+	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(printable.Text(text))
 }

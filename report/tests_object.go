@@ -1,7 +1,6 @@
 package report
 
 import (
-	"encoding/csv"
 	"io"
 	"slices"
 	"strings"
@@ -98,5 +97,5 @@ func (rep *TestReport) writeCSV(w io.Writer) error {
 	for i := range rep.Results {
 		records = append(records, withoutLog(&rep.Results[i]).cells())
 	}
-	return csv.NewWriter(w).WriteAll(records)
+	return writeCSV(w, records)
 }

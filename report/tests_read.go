@@ -254,6 +254,7 @@ type verdictLine struct {
 	Seconds     jsonNumberValue  `json:"seconds"`
 	Tool        string           `json:"tool"`
 	Warnings    []string         `json:"warnings"`
+	Doubt       string           `json:"doubt"`
 	Error       *struct {
 		Class    string
 		Message  string
@@ -268,7 +269,7 @@ func (v *verdictLine) verdict() (*result.Verdict, error) {
 	out := &result.Verdict{
 		Method: v.Method, BoundMethod: v.BoundMethod, Confidence: v.Confidence.Num, Samples: v.Samples,
 		States: v.States, Choices: v.Choices, Transitions: v.Transitions, Seed: v.Seed, Seconds: v.Seconds.Num,
-		Tool: v.Tool, Warnings: v.Warnings,
+		Tool: v.Tool, Warnings: v.Warnings, Doubt: v.Doubt,
 	}
 	if v.HalfWidth != nil {
 		out.HalfWidth = &v.HalfWidth.Num
@@ -286,7 +287,7 @@ func (v *verdictLine) verdict() (*result.Verdict, error) {
 		}
 	}
 	var err error
-	if out.Accuracy, err = parseWord("accuracy", v.Accuracy, result.Unknown, result.Probable); err != nil {
+	if out.Accuracy, err = parseWord("accuracy", v.Accuracy, result.Unknown, result.Claimed); err != nil {
 		return nil, err
 	}
 	if out.Resolution, err = parseWord("resolution", v.Resolution, result.ResolutionUnknown, result.Fixed); err != nil {

@@ -6,6 +6,8 @@ import (
 	"io"
 	"slices"
 	"strconv"
+
+	"tilecheck/internal/printable"
 )
 
 // How much of a report for people is written out; the machine formats have everything.
@@ -112,9 +114,9 @@ func (rep *TestReport) failures() (shown []*TestResult, more map[int]int) {
 // block of lines. The heading and the command are not broken, so that they can
 // be copied.
 func (r *TestResult) writeDetail(b *bytes.Buffer, opt Options) {
-	b.WriteString(clean(r.place()) + ": " + paint(r.Outcome.String(), r.Outcome.tone(), opt))
+	b.WriteString(printable.Line(r.place()) + ": " + paint(r.Outcome.String(), r.Outcome.tone(), opt))
 	if r.Engine != "" {
-		b.WriteString(" (" + clean(r.Engine) + ")")
+		b.WriteString(" (" + printable.Line(r.Engine) + ")")
 	}
 	b.WriteByte('\n')
 	const indent = "          "
@@ -125,7 +127,7 @@ func (r *TestResult) writeDetail(b *bytes.Buffer, opt Options) {
 		} else {
 			width = max(width, minColumn)
 		}
-		for i, text := range wrap(clean(line.text), width) {
+		for i, text := range wrap(printable.Text(line.text), width) {
 			head := indent
 			if i == 0 {
 				head = line.name + indent[len(line.name):]

@@ -2,17 +2,14 @@ package report
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
-	"github.com/olekukonko/tablewriter"
 	"github.com/olekukonko/tablewriter/pkg/twwidth"
-	"github.com/olekukonko/tablewriter/renderer"
-	"github.com/olekukonko/tablewriter/tw"
+
+	"tilecheck/internal/printable"
 )
 
 // gap is the number of blanks between columns.
@@ -25,9 +22,7 @@ func (t *Table) writeText(w io.Writer, opt Options) error {
 		writeParagraph(&b, t.Title, opt.Width)
 		b.WriteByte('\n')
 	}
-	if err := t.writeBody(&b, opt); err != nil {
-		return err
-	}
+	t.writeBody(&b, opt)
 	for i, note := range t.Notes {
 		if i == 0 {
 			b.WriteByte('\n')
@@ -41,9 +36,10 @@ func (t *Table) writeText(w io.Writer, opt Options) error {
 // writeBody prints the table as a grid. If that is too wide, it prints above
 // the grid, once, what all rows have in common, and if that does not help, every
 // row as a block of lines.
-func (t *Table) writeBody(b *bytes.Buffer, opt Options) error {
+func (t *Table) writeBody(b *bytes.Buffer, opt Options) {
 	if widths, ok := t.fit(opt.Width); ok {
-		return t.writeGrid(b, widths, opt)
+		t.writeGrid(b, widths, opt)
+		return
 	}
 	common, rest := t.factor()
 	if widths, ok := rest.fit(opt.Width); ok && len(rest.Columns) > 0 {
@@ -51,10 +47,10 @@ func (t *Table) writeBody(b *bytes.Buffer, opt Options) error {
 		if common.writeBlocks(b, opt); b.Len() > before {
 			b.WriteByte('\n')
 		}
-		return rest.writeGrid(b, widths, opt)
+		rest.writeGrid(b, widths, opt)
+		return
 	}
 	t.writeBlocks(b, opt)
-	return nil
 }
 
 // factor splits the columns of a table of several rows into those with the same
@@ -79,7 +75,7 @@ func (t *Table) factor() (common, rest *Table) {
 // writeParagraph prints text wrapped to width, with the lines after a leading
 // "[1] " indented to follow it.
 func writeParagraph(b *bytes.Buffer, text string, width int) {
-	text = clean(text)
+	text = printable.Text(text)
 	mark, body, ok := strings.Cut(text, "] ")
 	if ok && strings.HasPrefix(mark, "[") && !strings.Contains(mark, " ") {
 		mark += "] "
@@ -102,7 +98,7 @@ func (t *Table) fit(width int) (widths []int, ok bool) {
 	for i, c := range t.Columns {
 		widths[i] = textWidth(c.Name)
 		for _, row := range t.Rows {
-			widths[i] = max(widths[i], textWidth(clean(row[i].Text)))
+			widths[i] = max(widths[i], textWidth(printable.Text(row[i].Text)))
 		}
 		if c.Max > 0 {
 			widths[i] = min(widths[i], c.Max)
@@ -124,71 +120,77 @@ func (t *Table) fit(width int) (widths []int, ok bool) {
 	return widths, true
 }
 
-// writeGrid prints the columns side by side under a ruled header.
-func (t *Table) writeGrid(b *bytes.Buffer, widths []int, opt Options) error {
-	var grid bytes.Buffer
-	tab := newGrid(&grid, t.Columns, opt)
-	header := make([]string, len(t.Columns))
+// writeGrid prints the columns side by side under a ruled header. It takes a time
+// that grows with the number of rows: paths have a million.
+func (t *Table) writeGrid(b *bytes.Buffer, widths []int, opt Options) {
+	header, rules := make([][]string, len(widths)), make([][]string, len(widths))
+	wrapped := make([]int, len(widths)) // breaking at blanks leaves some width over
 	for i, c := range t.Columns {
-		header[i] = c.Name
-	}
-	tab.Header(header)
-	for _, row := range t.Rows {
-		cells := make([]string, len(row))
-		for i, c := range row {
-			lines := wrap(clean(c.Text), widths[i])
-			for j := range lines {
-				lines[j] = paint(lines[j], c.Tone, opt)
+		header[i] = wrap(printable.Text(c.Name), 0)
+		wrapped[i] = textWidth(printable.Text(c.Name))
+		for _, row := range t.Rows {
+			for _, line := range wrap(printable.Text(row[i].Text), widths[i]) {
+				wrapped[i] = max(wrapped[i], displayWidth(line))
 			}
-			cells[i] = strings.Join(lines, "\n")
-		}
-		if err := tab.Append(cells); err != nil {
-			return fmt.Errorf("lay out table: %w", err)
 		}
 	}
-	if err := tab.Render(); err != nil {
-		return fmt.Errorf("lay out table: %w", err)
-	}
-	for line := range strings.Lines(grid.String()) {
-		b.WriteString(strings.TrimRight(line, " \n"))
-		b.WriteByte('\n')
-	}
-	return nil
-}
-
-// newGrid returns a tablewriter that lays out cells as they are: no borders,
-// no wrapping, no changed case, a rule below the header.
-func newGrid(w io.Writer, columns []Column, opt Options) *tablewriter.Table {
 	rule := "-"
 	if opt.Unicode {
 		rule = "─"
 	}
-	blank := strings.Repeat(" ", gap)
-	aligns := make([]tw.Align, len(columns))
-	for i, c := range columns {
-		aligns[i] = [...]tw.Align{tw.AlignLeft, tw.AlignRight, tw.AlignCenter}[c.Align]
+	for i, n := range wrapped {
+		rules[i] = []string{strings.Repeat(rule, n)}
 	}
-	cells := tw.CellConfig{
-		Padding:    tw.CellPadding{Global: tw.PaddingNone},
-		Formatting: tw.CellFormatting{AutoWrap: tw.WrapNone, AutoFormat: tw.Off},
-		Alignment:  tw.CellAlignment{PerColumn: aligns},
+	t.writeRow(b, wrapped, header, nil, opt)
+	if len(t.Rows) > 0 {
+		t.writeRow(b, wrapped, rules, nil, opt)
 	}
-	look := tw.Rendition{
-		Borders: tw.BorderNone,
-		Symbols: tw.NewSymbolCustom("columns").WithRow(rule).WithColumn(blank).WithCenter(blank),
-		Settings: tw.Settings{
-			Separators: tw.Separators{BetweenColumns: tw.On, BetweenRows: tw.Off, ShowHeader: tw.On},
-			Lines:      tw.Lines{ShowHeaderLine: tw.On, ShowTop: tw.Off, ShowBottom: tw.Off},
-		},
+	cells := make([][]string, len(widths))
+	for _, row := range t.Rows {
+		for i, c := range row {
+			cells[i] = wrap(printable.Text(c.Text), widths[i])
+		}
+		t.writeRow(b, wrapped, cells, row, opt)
 	}
-	return tablewriter.NewTable(w,
-		tablewriter.WithEastAsian(tw.Off), // the default reads the environment
-		tablewriter.WithRenderer(renderer.NewBlueprint(look)),
-		tablewriter.WithConfig(tablewriter.Config{
-			Header:   cells,
-			Row:      cells,
-			Behavior: tw.Behavior{AutoHide: tw.Off, TrimSpace: tw.Off, TrimLine: tw.Off, TrimTab: tw.Off},
-		}))
+}
+
+// writeRow prints cells of one or more lines, in the tones of a row if it is one.
+func (t *Table) writeRow(b *bytes.Buffer, widths []int, cells [][]string, row []Cell, opt Options) {
+	height := 0
+	for _, lines := range cells {
+		height = max(height, len(lines))
+	}
+	for k := range height {
+		blanks := 0 // not written yet: there are none at the end of a line
+		for i, lines := range cells {
+			text := ""
+			if k < len(lines) {
+				text = strings.TrimRight(lines[k], " ")
+			}
+			left, right := t.Columns[i].Align.pad(widths[i] - displayWidth(text))
+			if text != "" {
+				b.WriteString(strings.Repeat(" ", blanks+left))
+				if row != nil {
+					text = paint(text, row[i].Tone, opt)
+				}
+				b.WriteString(text)
+				blanks, left = 0, 0
+			}
+			blanks += left + right + gap
+		}
+		b.WriteByte('\n')
+	}
+}
+
+// pad splits the blanks of a cell into those before and after its text.
+func (a Align) pad(blanks int) (left, right int) {
+	switch blanks = max(blanks, 0); a {
+	case Right:
+		return blanks, 0
+	case Center:
+		return blanks / 2, blanks - blanks/2
+	}
+	return 0, blanks
 }
 
 // minColumn is the narrowest a column of a block becomes, whatever the terminal.
@@ -212,7 +214,7 @@ func (t *Table) writeBlocks(b *bytes.Buffer, opt Options) {
 			}
 			name := t.Columns[j].Name
 			b.WriteString(name + strings.Repeat(" ", len(indent)-textWidth(name)))
-			for k, line := range wrap(clean(c.Text), max(opt.Width-len(indent), minColumn)) {
+			for k, line := range wrap(printable.Text(c.Text), max(opt.Width-len(indent), minColumn)) {
 				if k > 0 {
 					b.WriteString(indent)
 				}
@@ -232,22 +234,6 @@ func paint(line string, tone Tone, opt Options) string {
 		code = "31" // red
 	}
 	return "\x1b[" + code + "m" + line + "\x1b[0m"
-}
-
-// clean makes foreign text safe for a terminal: tabs become blanks, other
-// control characters but the newline become "?".
-func clean(text string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\t':
-			return ' '
-		case r == '\r':
-			return -1
-		case r != '\n' && unicode.IsControl(r):
-			return '?'
-		}
-		return r
-	}, text)
 }
 
 // wrap breaks text into lines of at most width columns, at blanks where it can;
@@ -302,5 +288,18 @@ func textWidth(text string) int {
 
 // displayWidth counts terminal columns the same way in every locale.
 func displayWidth(line string) int {
+	if ascii(line) {
+		return len(line)
+	}
 	return twwidth.WidthWithOptions(line, twwidth.Options{})
+}
+
+// ascii reports whether a line has printable ASCII characters only, one column each.
+func ascii(line string) bool {
+	for i := range len(line) {
+		if line[i] < ' ' || line[i] > '~' {
+			return false
+		}
+	}
+	return true
 }

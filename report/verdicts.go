@@ -1,7 +1,6 @@
 package report
 
 import (
-	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -22,7 +21,7 @@ func Verdicts(w io.Writer, f Format, verdicts []result.Verdict, opt Options) err
 	case FormatJSON:
 		results := make([]object, len(verdicts))
 		for i := range verdicts {
-			results[i] = verdictObject(&verdicts[i])
+			results[i] = append(verdictObject(&verdicts[i]), member{"listings", listingObjects(verdicts[i].Listings)})
 		}
 		return writeJSON(w, envelope(opt, "", "results", results, nil))
 	case FormatCSV:
@@ -30,9 +29,12 @@ func Verdicts(w io.Writer, f Format, verdicts []result.Verdict, opt Options) err
 		for i := range verdicts {
 			records = append(records, verdictObject(&verdicts[i]).cells())
 		}
-		return csv.NewWriter(w).WriteAll(records)
+		return writeCSV(w, records)
 	}
-	return verdictTable(verdicts, opt).Write(w, f, opt)
+	if err := verdictTable(verdicts, opt).Write(w, f, opt); err != nil {
+		return err
+	}
+	return writeListings(w, f, verdicts, opt)
 }
 
 // verdictObject is a verdict as JSON and CSV have it; the package comment lists the members.
@@ -64,6 +66,7 @@ func verdictObject(v *result.Verdict) object {
 		{"seconds", some(number(v.Seconds))},
 		{"tool", some(v.Tool)},
 		{"warnings", list(v.Warnings)},
+		{"doubt", some(v.Doubt)},
 		{"error", failureObject(v.Err)},
 	}
 }
@@ -206,12 +209,25 @@ func verdictTable(verdicts []result.Verdict, opt Options) *Table {
 		v := &verdicts[i]
 		t.Append(
 			propertyText(v), constants(v.Constants).String(), v.Engine, v.Method,
-			valueCell(v, opt), intervalText(v), confidenceText(v), countText(v.Samples),
-			accuracyText(v), resolutionText(v), statesText(v, same), duration(v.Seconds), notes.add(append(longFraction(v), v.Warnings...)...),
+			valueCell(v, opt), intervalText(v, opt), confidenceText(v), countText(v.Samples),
+			accuracyText(v), resolutionText(v), statesText(v, same), duration(v.Seconds), notes.add(append(longFraction(v), Remarks(v)...)...),
 		)
 	}
 	t.Notes = slices.Concat(space, provenance(verdicts), notes.paragraphs())
 	return t.dropEmpty()
+}
+
+// Remarks are what there is to say about a verdict: that its own engine doubts
+// it, and the warnings.
+func Remarks(v *result.Verdict) []string {
+	if v.Doubt == "" {
+		return v.Warnings
+	}
+	return append([]string{doubtText(v)}, v.Warnings...)
+}
+
+func doubtText(v *result.Verdict) string {
+	return strings.TrimSpace(v.Engine+" itself casts doubt on the value") + ": " + v.Doubt
 }
 
 // longFraction is a note with a fraction that is too long for its cell.
@@ -236,7 +252,7 @@ func sameSpace(verdicts []result.Verdict) (note []string, same bool) {
 	var notes []string
 	for i := range verdicts {
 		if v := &verdicts[i]; v.States > 0 {
-			notes = append(notes, fmt.Sprintf("state space: %d states, %d choices, %d transitions", v.States, v.Choices, v.Transitions))
+			notes = append(notes, "state space: "+spaceText(v))
 		}
 	}
 	notes = distinct(notes)
@@ -301,10 +317,37 @@ func provenance(verdicts []result.Verdict) []string {
 			methods = append(methods, "intervals"+whose+": "+v.BoundMethod)
 		}
 		if v.Seed != nil {
-			seeds = append(seeds, fmt.Sprintf("seed %d: the same seed repeats every number, for any number of workers", *v.Seed))
+			seeds = append(seeds, seedText(verdicts, v))
 		}
 	}
-	return distinct(slices.Concat(tools, methods, seeds))
+	return distinct(slices.Concat(tools, methods, seeds, seedless(verdicts)))
+}
+
+// seedText says what a seed repeats: the numbers of the engine that has it, which
+// is named where there are others.
+func seedText(verdicts []result.Verdict, v *result.Verdict) string {
+	numbers := "every number"
+	if slices.ContainsFunc(verdicts, func(w result.Verdict) bool { return w.Engine != v.Engine }) {
+		numbers += " of " + v.Engine
+	}
+	return fmt.Sprintf("seed %d: the same seed repeats %s, for any number of workers", *v.Seed, numbers)
+}
+
+// seedless says whose samples no seed repeats, where a seed is named.
+func seedless(verdicts []result.Verdict) []string {
+	seeded := make(map[string]bool)
+	for i := range verdicts {
+		if verdicts[i].Seed != nil {
+			seeded[verdicts[i].Engine] = true
+		}
+	}
+	var out []string
+	for i := range verdicts {
+		if v := &verdicts[i]; len(seeded) > 0 && v.Samples > 0 && !seeded[v.Engine] {
+			out = append(out, v.Engine+" draws a seed of its own, which nobody knows: its samples are others in every run")
+		}
+	}
+	return out
 }
 
 // distinct returns the first of equal strings, in order.
@@ -338,7 +381,15 @@ func valueCell(v *result.Verdict, opt Options) Cell {
 	if text != "" {
 		text += "\n"
 	}
-	return Cell{Text: text + string(v.Err.Class) + ": " + v.Err.Error(), Tone: Bad}
+	return Cell{Text: text + failureText(v.Err), Tone: Bad}
+}
+
+// failureText is the class and the message, unless that says the class itself.
+func failureText(f *result.Failure) string {
+	if text := f.Error(); strings.HasPrefix(text, string(f.Class)) {
+		return text
+	}
+	return string(f.Class) + ": " + f.Error()
 }
 
 func valueText(v *result.Verdict, opt Options) string {
@@ -357,7 +408,7 @@ func valueText(v *result.Verdict, opt Options) string {
 	if x.Kind == result.Integer {
 		return integer(x.Num).String()
 	}
-	return estimateText(x.Num, v.HalfWidth, verdictScale(v), opt)
+	return estimateText(x.Num, v.HalfWidth, verdictScale(v, opt), opt)
 }
 
 // estimateText is "0.444" or "0.444 +/- 0.041".
@@ -371,7 +422,7 @@ func estimateText(x float64, half *float64, s scale, opt Options) string {
 
 // verdictScale takes the digits from the interval, or, when that has no
 // width, from the half-width.
-func verdictScale(v *result.Verdict) scale {
+func verdictScale(v *result.Verdict, opt Options) scale {
 	half := math.NaN()
 	if v.Bound != nil {
 		half = (v.Bound.Hi - v.Bound.Lo) / 2
@@ -379,14 +430,14 @@ func verdictScale(v *result.Verdict) scale {
 	if !(half > 0 && !math.IsInf(half, 1)) && v.HalfWidth != nil {
 		half = *v.HalfWidth
 	}
-	return scaleOf(v.Value.Num, half)
+	return scaleTo(v.Value.Num, half, opt.digits())
 }
 
-func intervalText(v *result.Verdict) string {
+func intervalText(v *result.Verdict, opt Options) string {
 	if v.Bound == nil || v.Value.Rat != nil {
 		return ""
 	}
-	s := verdictScale(v)
+	s := verdictScale(v, opt)
 	lo, hi := s, s
 	if s.trim { // no width to take digits from: each end has its own
 		lo, hi = scaleOf(v.Bound.Lo, 0), scaleOf(v.Bound.Hi, 0)
@@ -412,6 +463,9 @@ func countText(n int64) string {
 func accuracyText(v *result.Verdict) string {
 	if v.Value.Kind == result.NoValue {
 		return ""
+	}
+	if v.Doubt != "" {
+		return v.Accuracy.String() + ", doubtful"
 	}
 	return v.Accuracy.String()
 }

@@ -1,0 +1,81 @@
+package report
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"testing"
+
+	"tilecheck/result"
+)
+
+// What another program claims is never called bounded, and what an engine says
+// against its own value is in every format.
+func TestClaimsAndDoubts(t *testing.T) {
+	v := result.Verdict{
+		Property: "P=? [ F a ]", Engine: "storm", Value: result.Value{Kind: result.Number, Num: 0.5}, Accuracy: result.Claimed,
+		Bound: &result.Interval{Lo: 0.4, Hi: 0.6}, Doubt: "results are unreliable", States: 13, Transitions: 20,
+	}
+	for f, want := range map[Format][]string{
+		FormatTable:    {"claimed, doubtful", "[1] storm itself casts doubt on the value: results are unreliable", "state space: 13 states, 20 transitions"},
+		FormatMarkdown: {"claimed, doubtful", "results are unreliable"},
+		FormatJSON:     {`"accuracy": "claimed"`, `"doubt": "results are unreliable"`},
+		FormatCSV:      {",claimed,", ",results are unreliable,", "warnings,doubt,"},
+	} {
+		text := written(t, func(w io.Writer) error { return Verdicts(w, f, []result.Verdict{v}, Options{}) })
+		for _, part := range want {
+			if !strings.Contains(text, part) {
+				t.Errorf("%v: no %q in\n%s", f, part, text)
+			}
+		}
+		if strings.Contains(text, "bounded") || strings.Contains(text, "0 choices") {
+			t.Errorf("%v:\n%s", f, text)
+		}
+	}
+	rep := &TestReport{Results: []TestResult{{Engine: "storm", Property: v.Property, Outcome: TestPassed, Verdict: &v}}}
+	for name, write := range map[string]func(io.Writer) error{
+		"JUnit": func(w io.Writer) error { return WriteJUnit(w, rep) },
+		"HTML":  func(w io.Writer) error { return WriteHTML(w, rep, Options{}) },
+		"CSV":   func(w io.Writer) error { return WriteTests(w, FormatCSV, rep, Options{}) },
+		"JSON":  func(w io.Writer) error { return WriteTests(w, FormatJSON, rep, Options{}) },
+		"lines": func(w io.Writer) error { return WriteJSONLines(w, rep, Options{}) },
+	} {
+		if text := written(t, write); !strings.Contains(text, "results are unreliable") {
+			t.Errorf("%s: no doubt in\n%s", name, text)
+		}
+	}
+	var text bytes.Buffer
+	if err := WriteJSONLines(&text, rep, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	back, err := ReadJSONLines(&text, "x.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w := back.Results[0].Verdict; w.Accuracy != result.Claimed || w.Doubt != v.Doubt {
+		t.Errorf("read back: %v, %q", w.Accuracy, w.Doubt)
+	}
+}
+
+// A seed repeats the samples of the engine that has it, and no others.
+func TestSeedIsOfItsEngine(t *testing.T) {
+	seed := uint64(1)
+	sampled := func(engine string, seed *uint64) result.Verdict {
+		return result.Verdict{
+			Property: "P=? [ F a ]", Engine: engine, Value: result.Value{Kind: result.Number, Num: 0.5}, Accuracy: result.Probable, Samples: 10, Seed: seed,
+		}
+	}
+	text := func(verdicts ...result.Verdict) string {
+		return written(t, func(w io.Writer) error { return Verdicts(w, FormatTable, verdicts, Options{}) })
+	}
+	alone, both := text(sampled("native", &seed)), text(sampled("native", &seed), sampled("prism", nil))
+	if !strings.Contains(alone, "seed 1: the same seed repeats every number, for") {
+		t.Error(alone)
+	}
+	if !strings.Contains(both, "repeats every number of native, for") || !strings.Contains(both, "prism draws a seed of its own") {
+		t.Error(both)
+	}
+	if other := text(sampled("prism", nil)); strings.Contains(other, "seed") {
+		t.Error(other)
+	}
+}

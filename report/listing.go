@@ -1,0 +1,73 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+
+	"tilecheck/result"
+)
+
+// writeListings prints what filter(print, ...) asks for, a state a line as PRISM
+// does: number:(valuation)=value.
+func writeListings(w io.Writer, f Format, verdicts []result.Verdict, opt Options) error {
+	var b bytes.Buffer
+	for i := range verdicts {
+		v := &verdicts[i]
+		for _, l := range v.Listings {
+			what := "non-zero only"
+			if l.Zeros {
+				what = "including zeros"
+			}
+			fmt.Fprintf(&b, "\nResults (%s) for %s%s:\n", what, propertyText(v), withConstants(v))
+			if f == FormatMarkdown {
+				b.WriteString("\n")
+			}
+			for _, x := range l.Values {
+				if f == FormatMarkdown {
+					b.WriteString("    ")
+				}
+				fmt.Fprintf(&b, "%d:%s=%s\n", x.State, x.Valuation, stateText(x.Value, opt))
+			}
+			if l.Left > 0 {
+				fmt.Fprintf(&b, "and %d more, which are not listed\n", l.Left)
+			}
+		}
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// withConstants tells the listings of an experiment apart.
+func withConstants(v *result.Verdict) string {
+	if len(v.Constants) == 0 {
+		return ""
+	}
+	return ", " + constants(v.Constants).String()
+}
+
+// stateText is a value; one that is not known is a question mark.
+func stateText(x result.Value, opt Options) string {
+	if x.Kind == result.NoValue {
+		return "?"
+	}
+	return valueText(&result.Verdict{Value: x}, opt)
+}
+
+// listingObjects are listings for machines; nil if there are none.
+func listingObjects(ls []result.Listing) any {
+	if len(ls) == 0 {
+		return nil
+	}
+	var out []object
+	for _, l := range ls {
+		var values []object
+		for _, x := range l.Values {
+			values = append(values, object{
+				{"state", x.State}, {"valuation", x.Valuation}, {"value", machineValue(x.Value)}, {"fraction", fraction(x.Value)},
+			})
+		}
+		out = append(out, object{{"values", values}, {"left", some(l.Left)}})
+	}
+	return out
+}
