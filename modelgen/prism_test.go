@@ -19,6 +19,7 @@ import (
 	"sync"
 	"testing"
 
+	"tilecheck/internal/needs"
 	"tilecheck/prism/syntax"
 	"tilecheck/properties"
 )
@@ -148,13 +149,7 @@ func (s session) header(args []string) string {
 func (s session) simulates(args []string) bool { return strings.HasPrefix(args[0], "-sim") }
 
 func TestPRISM(t *testing.T) {
-	prism := os.Getenv("TILECHECK_PRISM")
-	if prism == "" {
-		if slices.Contains(strings.Split(os.Getenv("TILECHECK_REQUIRE"), ","), "prism") {
-			t.Fatal("TILECHECK_REQUIRE asks for prism and TILECHECK_PRISM does not say where it is")
-		}
-		t.Skip("TILECHECK_PRISM does not name PRISM's launcher")
-	}
+	prism := needs.PRISM(t)
 	logs := map[string]*transcript{}
 	for _, s := range sessions(t) {
 		log := logs[s.log]

@@ -11,11 +11,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
+	"tilecheck/internal/needs"
 	"tilecheck/modelgen"
 )
 
@@ -35,13 +35,7 @@ var (
 )
 
 func TestPRISM(t *testing.T) {
-	prism := os.Getenv("TILECHECK_PRISM")
-	if prism == "" {
-		if slices.Contains(strings.Split(os.Getenv("TILECHECK_REQUIRE"), ","), "prism") {
-			t.Fatal("TILECHECK_REQUIRE asks for prism and TILECHECK_PRISM does not say where it is")
-		}
-		t.Skip("TILECHECK_PRISM does not name PRISM's launcher")
-	}
+	prism := needs.PRISM(t)
 	table, dir := readTable(t), t.TempDir()
 	everyModel(t, true, func(t *testing.T, x *exported) {
 		write := func(name string, data []byte) {

@@ -1,10 +1,10 @@
 package play
 
 import (
-	"os"
 	"testing"
 
 	"tilecheck/game"
+	"tilecheck/internal/needs"
 )
 
 // 70 and 530 are printed in the article. The other counts of boards apart are those of a separate program on lists of tile values.
@@ -44,9 +44,6 @@ func TestClassesAreThoseOfCensus(t *testing.T) {
 	}
 }
 
-// longTests is the environment variable that asks for tests of many seconds.
-const longTests = "TILECHECK_LONG"
-
 // The author's own counts, without the two ends: github.com/jdleesmiller/twenty48@c628d7e, data/combinatorics/layers_canonical.csv, summed.
 func TestClassesAgainstTheAuthor(t *testing.T) {
 	for _, test := range []struct {
@@ -63,7 +60,7 @@ func TestClassesAgainstTheAuthor(t *testing.T) {
 		{4, 3, 84_659, false},
 		{3, 10, 25_179_012, true}, // 20 s
 	} {
-		if test.slow && os.Getenv(longTests) == "" {
+		if test.slow && !needs.IsLong() {
 			continue
 		}
 		m := square(test.size, test.goal, false, 0)

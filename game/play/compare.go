@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"tilecheck/game/strategy"
+	"tilecheck/internal/ending"
 	"tilecheck/native/stats"
 )
 
@@ -115,7 +116,7 @@ func Compare(ctx context.Context, opt CompareOptions) (c *Contest, err error) {
 	if err != nil {
 		return nil, err
 	}
-	limited, cancel := timeLimit(ctx, opt.Time)
+	limited, cancel := ending.After(ctx, opt.Time)
 	defer cancel()
 	s := schedule{
 		match: opt.Match, entrants: entrants, games: opt.Games, workers: opt.Workers,

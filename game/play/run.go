@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"tilecheck/game/strategy"
+	"tilecheck/internal/ending"
 )
 
 // Options say what to play.
@@ -92,7 +93,7 @@ func Run(ctx context.Context, opt Options) (out *Outcome, err error) {
 		defer func() { err = errors.Join(err, e.state.close()) }()
 		out.Known, out.Warnings = e.state.resumed(opt.Games)
 	}
-	limited, cancel := timeLimit(ctx, opt.Time)
+	limited, cancel := ending.After(ctx, opt.Time)
 	defer cancel()
 	if err := opt.play(limited, e, out); err != nil {
 		return nil, err
@@ -156,12 +157,4 @@ func endOf(ctx context.Context) End {
 		return Interrupted
 	}
 	return OutOfTime
-}
-
-// timeLimit is context.WithTimeout for a limit whose zero means none.
-func timeLimit(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
-	if limit <= 0 {
-		return context.WithCancel(ctx)
-	}
-	return context.WithTimeout(ctx, limit)
 }

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"tilecheck/internal/filelock"
 )
 
 // state keeps the finished games of one strategy in a file that only ever grows.
@@ -69,7 +71,7 @@ func openState(path, header string) (s *state, err error) {
 			err = errors.Join(fmt.Errorf("state %q: %w", path, err), f.Close())
 		}
 	}()
-	if err := lock(f); err != nil {
+	if err := filelock.Take(f); err != nil {
 		return nil, err
 	}
 	s = &state{file: f, crc: crc32.Checksum([]byte(header), castagnoli()), games: make(map[int64]Game)}

@@ -3,11 +3,11 @@ package solve_test
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"testing"
 
 	"tilecheck/game"
 	"tilecheck/game/solve"
+	"tilecheck/internal/needs"
 	"tilecheck/modelgen"
 	"tilecheck/native"
 	"tilecheck/prism/syntax"
@@ -64,20 +64,10 @@ func TestExactEngine(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%dx%d-%d", tt.rows, tt.cols, tt.max), func(t *testing.T) {
 			if tt.long {
-				needsTime(t)
+				needs.Long(t)
 			}
 			checkWithEngine(t, modelgen.Config{Rows: tt.rows, Cols: tt.cols, Max: tt.max, Spawn: modelgen.SpawnUniform})
 		})
-	}
-}
-
-// longTests is the environment variable that turns on what takes more than a few seconds.
-const longTests = "TILECHECK_LONG"
-
-func needsTime(t *testing.T) {
-	t.Helper()
-	if os.Getenv(longTests) == "" {
-		t.Skipf("takes long: set %s=1", longTests)
 	}
 }
 

@@ -238,8 +238,10 @@ func TestLock(t *testing.T) {
 			return
 		}
 		tried = true
-		if _, err := solve.SolveFile(t.Context(), path, true, square(2, 16)); !errors.Is(err, solve.ErrLocked) {
-			t.Errorf("error %v, want %v", err, solve.ErrLocked)
+		for _, resume := range []bool{true, false} { // never told to delete what is being worked on
+			if _, err := solve.SolveFile(t.Context(), path, resume, square(2, 16)); !errors.Is(err, solve.ErrLocked) {
+				t.Errorf("resume %v: error %v, want %v", resume, err, solve.ErrLocked)
+			}
 		}
 	}
 	if _, err := solve.SolveFile(t.Context(), path, false, opts); err != nil {

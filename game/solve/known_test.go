@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"os"
 	"runtime"
 	"slices"
 	"testing"
 
 	"tilecheck/game"
 	"tilecheck/game/solve"
+	"tilecheck/internal/needs"
 )
 
 // TestKnownValues checks values that PRISM's and Storm's exact engines found, and those that Lees-Miller gives with two digits.
@@ -33,7 +33,7 @@ func TestKnownValues(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%dx%d-%d", tt.size, tt.size, tt.max), func(t *testing.T) {
 			if tt.long {
-				needsTime(t)
+				needs.Long(t)
 			}
 			stats, err := solve.InitialValue(t.Context(), square(tt.size, tt.max), "")
 			if err != nil {
@@ -72,7 +72,7 @@ func TestPublishedSizes(t *testing.T) {
 		{4, 8, 84_660, false},
 		{4, 16, 23_482_822, true},
 	} {
-		if tt.long && os.Getenv(longTests) == "" {
+		if tt.long && !needs.IsLong() {
 			continue
 		}
 		table, stats, err := solve.Solve(t.Context(), square(tt.size, tt.max))

@@ -35,12 +35,3 @@ func (m *mapped) Close() error {
 	}
 	return err
 }
-
-// lock takes a lock that the system releases when the process ends. It reports false when another process has it.
-func lock(f *os.File) (bool, error) {
-	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-	if err == syscall.EWOULDBLOCK {
-		return false, nil
-	}
-	return err == nil, err
-}

@@ -7,7 +7,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
+
+	"tilecheck/internal/filelock"
 )
 
 // What SolveFile finds in its way. The caller knows what to tell the user to do.
@@ -65,7 +68,7 @@ func (w *work) start(resume bool) (stats Stats, done bool, err error) {
 	err = os.Mkdir(string(w.dir), 0o777)
 	switch {
 	case errors.Is(err, fs.ErrExist) && !resume:
-		return stats, false, fmt.Errorf("%s: %w", w.dir, ErrUnfinished)
+		return stats, false, w.unfinished()
 	case err != nil && !errors.Is(err, fs.ErrExist):
 		return stats, false, err
 	case err != nil:
@@ -81,6 +84,19 @@ func (w *work) start(resume bool) (stats Stats, done bool, err error) {
 		return stats, false, errors.Join(err, w.close())
 	}
 	return stats, false, nil
+}
+
+// unfinished says whose the directory is that is there.
+func (w *work) unfinished() error {
+	f, err := os.OpenFile(w.dir.path(lockName), os.O_RDWR, 0)
+	if err == nil {
+		err = filelock.Take(f)
+		_ = f.Close()
+	}
+	if errors.Is(err, filelock.ErrLocked) {
+		return fmt.Errorf("%s: %w", w.dir, ErrLocked)
+	}
+	return fmt.Errorf("%s: %w", w.dir, ErrUnfinished)
 }
 
 // finished reads the file that is there already.
@@ -130,11 +146,9 @@ func (w *work) acquire() error {
 	if err != nil {
 		return err
 	}
-	free, err := lock(f)
-	if err == nil && !free {
-		err = fmt.Errorf("%s: %w", w.dir, ErrLocked)
-	}
-	if err != nil {
+	if err := filelock.Take(f); errors.Is(err, filelock.ErrLocked) {
+		return errors.Join(fmt.Errorf("%s: %w", w.dir, ErrLocked), f.Close())
+	} else if err != nil {
 		return errors.Join(err, f.Close())
 	}
 	w.lock = f
@@ -147,7 +161,17 @@ func (w *work) close() error {
 	if w.table != nil {
 		err = w.table.file.Close()
 	}
-	return errors.Join(err, w.lock.Close())
+	return errors.Join(err, w.unlock())
+}
+
+// unlock gives the lock back, once.
+func (w *work) unlock() error {
+	if w.lock == nil {
+		return nil
+	}
+	f := w.lock
+	w.lock = nil
+	return f.Close()
 }
 
 // solve does what is not done yet.
@@ -239,8 +263,18 @@ func (w *work) publish(stats Stats) error {
 	if err := w.table.finish(stats); err != nil {
 		return err
 	}
+	// Windows neither renames nor removes what is open.
+	if err := w.table.file.Close(); err != nil {
+		return err
+	}
+	w.table = nil
 	if err := os.Rename(w.dir.path(tableName), w.path); err != nil {
 		return err
+	}
+	if runtime.GOOS == "windows" {
+		if err := w.unlock(); err != nil {
+			return err
+		}
 	}
 	return w.clean()
 }
