@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"tilecheck/internal/atomicfile"
+	"tilecheck/internal/printable"
 	"tilecheck/native"
 	"tilecheck/runner/regress"
 )
@@ -29,10 +30,12 @@ func (c *blessCmd) Run(ctx context.Context, env *world) error {
 	if len(c.Engines) > 0 {
 		return usageError("--engine is not for bless: expectations come from the native engine, whose bounds are sound")
 	}
-	if c.Samples < 1 || c.MaxStates < 1 {
-		return usageError("--samples is %d and --max-states is %d, want at least 1", c.Samples, c.MaxStates)
+	err := env.without(true, "on bless, which runs the native engine anew",
+		"jobs", "tool-arg", "prism-path", "prism-image", "storm-path", "storm-image", "cache", "no-cache")
+	if err != nil {
+		return err
 	}
-	s, err := c.load()
+	s, err := c.load(env)
 	if err != nil {
 		return err
 	}
@@ -41,7 +44,11 @@ func (c *blessCmd) Run(ctx context.Context, env *world) error {
 		return err
 	}
 	for i := range b.Files {
-		if _, err := io.WriteString(env.stdout, b.Files[i].Diff()); err != nil {
+		diff := b.Files[i].Diff()
+		if _, tty := env.terminal(env.stdout); tty { // elsewhere it may go to patch
+			diff = printable.Text(diff)
+		}
+		if _, err := io.WriteString(env.stdout, diff); err != nil {
 			return err
 		}
 	}
@@ -49,7 +56,7 @@ func (c *blessCmd) Run(ctx context.Context, env *world) error {
 		fmt.Fprintln(env.stderr, skipText(x))
 	}
 	if len(b.Files) > 0 {
-		if err := c.write(env, s, b); err != nil {
+		if err := c.write(ctx, env, s, b); err != nil {
 			return err
 		}
 	}
@@ -72,7 +79,7 @@ func skipText(x regress.Skip) string {
 
 // write asks, unless that was answered, and writes every file. The error is a
 // status if nothing is to be written.
-func (c *blessCmd) write(env *world, s *testSuite, b *regress.Blessing) error {
+func (c *blessCmd) write(ctx context.Context, env *world, s *testSuite, b *regress.Blessing) error {
 	what := fmt.Sprintf("%d new annotations and %d new values in %d files", b.Added, b.Updated, len(b.Files))
 	if !c.Yes {
 		if _, tty := env.terminal(env.stdout); !tty {
@@ -80,8 +87,8 @@ func (c *blessCmd) write(env *world, s *testSuite, b *regress.Blessing) error {
 			return status(exitFailed)
 		}
 		fmt.Fprintf(env.stderr, "write %s? [y/N] ", what)
-		answer, err := bufio.NewReader(env.stdin).ReadString('\n')
-		if err != nil && !errors.Is(err, io.EOF) {
+		answer, err := env.line(ctx)
+		if err != nil {
 			return err
 		}
 		if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
@@ -90,7 +97,7 @@ func (c *blessCmd) write(env *world, s *testSuite, b *regress.Blessing) error {
 	}
 	for i := range b.Files {
 		f := &b.Files[i]
-		name := "/" + f.File
+		name := s.paths.abs(f.File)
 		if now, err := os.ReadFile(name); err != nil || !bytes.Equal(now, f.Before) {
 			return fmt.Errorf("%s: the file has changed meanwhile, nothing is written to it", f.Name)
 		}
@@ -105,4 +112,28 @@ func (c *blessCmd) write(env *world, s *testSuite, b *regress.Blessing) error {
 		fmt.Fprintf(env.stderr, "wrote %s\n", what)
 	}
 	return nil
+}
+
+// line reads a line of standard input. The end of ctx ends the wait, and leaves
+// the reader behind: nobody else reads.
+func (e *world) line(ctx context.Context) (string, error) {
+	type answer struct {
+		text string
+		err  error
+	}
+	read := make(chan answer, 1)
+	go func() {
+		text, err := bufio.NewReader(e.stdin).ReadString('\n')
+		if errors.Is(err, io.EOF) {
+			err = nil
+		}
+		read <- answer{text, err}
+	}()
+	select {
+	case a := <-read:
+		return a.text, a.err
+	case <-ctx.Done():
+		fmt.Fprintln(e.stderr)
+		return "", ctx.Err()
+	}
 }

@@ -12,7 +12,6 @@ import (
 
 	"tilecheck/game/induced"
 	"tilecheck/game/strategy"
-	"tilecheck/internal/atomicfile"
 	"tilecheck/report"
 	"tilecheck/runner"
 )
@@ -27,12 +26,14 @@ type boundCmd struct {
 	States      int           `help:"States to look at (default: a million)." placeholder:"N" xor:"size"`
 	Memory      byteCount     `help:"As many states as fit this memory, such as 4GB." placeholder:"SIZE" xor:"size"`
 	Time        time.Duration `help:"Stop looking for more states after this time; the result then depends on the machine." placeholder:"DURATION"`
-	Workers     int           `help:"Goroutines that ask the strategy; the result does not depend on it (default: one per processor)." placeholder:"N"`
-	Refine      int           `help:"Survey again so many times with the best moves that are known." default:"3" placeholder:"N"`
+	Workers     int           `help:"Goroutines that ask the strategy; the result does not depend on it (default: one per processor)." want:"[1,1024]" placeholder:"N"`
+	Refine      int           `help:"Survey again so many times with the best moves that are known." default:"3" want:"[0,]" placeholder:"N"`
 	Boards      boundBoards   `help:"Boards that the strategy sees and that the proof rests on: raw, as they are; canonical, the least image; auto: raw first, unless the strategy is random or optimal play, then canonical refinements." enum:"auto,raw,canonical" default:"auto" placeholder:"BOARDS"`
-	Certificate string        `help:"Also write the proof, for --check; compressed when the name ends in .gz." placeholder:"FILE"`
-	Check       string        `help:"Check a certificate instead." placeholder:"FILE"`
+	Certificate string        `help:"Also write the proof, for --check; compressed when the name ends in .gz." placeholder:"FILE" file:"out"`
+	Check       string        `help:"Check a certificate instead." placeholder:"FILE" file:"in"`
 	Format      report.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
+
+	timeFlag `embed:""`
 }
 
 // boundBoards says which boards stand for the boards of the game.
@@ -49,7 +50,12 @@ const bytesPerState = 400
 
 // Run proves a bound or checks a proof.
 func (c *boundCmd) Run(ctx context.Context, env *world) error {
+	ctx, cancel := env.limit(ctx, c.Timeout)
+	defer cancel()
+	err := env.without(c.Check != "", "with --check", "size", "rows", "cols", "max", "states", "memory", "time", "workers", "refine", "boards")
 	switch {
+	case err != nil:
+		return err
 	case c.Check != "" && (c.Strategy != "" || c.Certificate != ""):
 		return usageError("--check reads a certificate, want it without a strategy and --certificate")
 	case c.Check != "":
@@ -80,11 +86,9 @@ func (c *boundCmd) Run(ctx context.Context, env *world) error {
 	if err != nil {
 		return err
 	}
-	if err := c.certify(ctx, best.part); err != nil {
-		return err
-	}
 	done()
-	return c.table(fmt.Sprintf("%s, on %s", s, boardsText(opt.Canonical)), best, time.Since(start)).Write(env.stdout, c.Format, env.reportOptions())
+	t := c.table(fmt.Sprintf("%s, on %s", s, boardsText(opt.Canonical)), best, time.Since(start))
+	return errors.Join(t.Write(env.stdout, c.Format, env.reportOptions()), c.certify(ctx, env, best.part))
 }
 
 // proven is a part with what it proves, and whether the time was over before the search was.
@@ -122,9 +126,6 @@ func (c *boundCmd) refine(ctx context.Context, part *induced.Part) (*proven, err
 }
 
 func (c *boundCmd) options() (s strategy.Strategy, opt induced.PartOptions, err error) {
-	if c.States < 0 || c.Workers < 0 || c.Time < 0 || c.Refine < 0 {
-		return nil, opt, usageError("--states, --workers, --time and --refine are %d, %d, %v and %d, want no negative ones", c.States, c.Workers, c.Time, c.Refine)
-	}
 	rows, cols, err := boardFlags{Size: c.Size, Rows: c.Rows, Cols: c.Cols}.shape()
 	if err != nil {
 		return nil, opt, err
@@ -153,11 +154,11 @@ func outOfLimit(err error) error {
 }
 
 // certify writes the certificate that was asked for.
-func (c *boundCmd) certify(ctx context.Context, part *induced.Part) error {
+func (c *boundCmd) certify(ctx context.Context, env *world, part *induced.Part) error {
 	if c.Certificate == "" {
 		return nil
 	}
-	return atomicfile.Write(c.Certificate, func(w io.Writer) error {
+	return env.writeFile(c.Certificate, func(w io.Writer) error {
 		if !strings.HasSuffix(c.Certificate, ".gz") {
 			_, err := part.Prove(ctx, w)
 			return err

@@ -1,40 +1,36 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
-	"tilecheck/internal/atomicfile"
 	"tilecheck/native"
+	"tilecheck/native/stats"
 	"tilecheck/report"
 	"tilecheck/result"
 	"tilecheck/runner"
 )
 
 type checkCmd struct {
-	ModelFile string   `arg:"" name:"model" help:"PRISM model to check (- for standard input), or files of states: model.all, model.tra,sta,lab, model.drn."`
-	PropsFile string   `arg:"" name:"props" optional:"" help:"Properties file."`
-	Prop      []string `help:"Property text; repeatable." sep:"none" placeholder:"PROPERTY"`
-	Select    []string `help:"Check only the properties with these names or numbers." placeholder:"NAME"`
-	Const     []string `help:"Values of undefined constants: a=1,b=0.1:0.1:0.5." sep:"none" placeholder:"DEFS"`
-	DTMC      bool     `name:"dtmc" help:"The files of states are of a DTMC." xor:"type"`
-	MDP       bool     `name:"mdp" help:"The files of states are of an MDP." xor:"type"`
-	CTMC      bool     `name:"ctmc" help:"The files of states are of a CTMC." xor:"type"`
-	Engine    string   `help:"Engine to ask: native, prism or storm." default:"native" enum:"native,prism,storm"`
+	jobFlags `embed:""`
 
+	typeFlags `embed:"" group:"Files of states:"`
+
+	Engine          string `help:"Engine to ask: native, prism or storm." default:"native" enum:"native,prism,storm"`
+	workersFlag     `embed:""`
 	methodFlag      `embed:""`
-	samplingFlags   `embed:""`
-	numericFlags    `embed:""`
-	engineFlags     `embed:""`
 	NoFixDeadlocks  bool          `help:"A deadlock is an error instead of an absorbing state."`
 	Timeout         time.Duration `help:"Give up after this time; what is finished by then is printed." placeholder:"DURATION"`
-	ExportScheduler string        `help:"Also write the scheduler that attains the value: FILE, or FILE:type=actions, indices, induced, dot or json, as PRISM's -exportstrat; .tra, .dot and .json are known by name." placeholder:"FILE[:OPTIONS]"`
-	ExportResults   string        `help:"Also write the results as PRISM's -exportresults does: FILE, FILE:csv, FILE:matrix, FILE:matrix,csv, FILE:dataframe or FILE:comment." placeholder:"FILE[:STYLE]"`
-	Format          report.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	samplingFlags   `embed:"" group:"Sampling (--method sim, ci, aci, apmc or sprt):"`
+	numericFlags    `embed:"" group:"State space (--method exact, the default):"`
+	engineFlags     `embed:"" group:"PRISM and Storm (--engine prism or storm):"`
+	ExportScheduler string        `group:"Output:" help:"Also write the scheduler that attains the value: FILE, or FILE:type=actions, indices, induced, dot or json, as PRISM's -exportstrat; .tra, .dot and .json are known by name." placeholder:"FILE[:OPTIONS]" file:"target"`
+	ExportResults   string        `group:"Output:" help:"Also write the results as PRISM's -exportresults does: FILE, FILE:csv, FILE:matrix, FILE:matrix,csv, FILE:dataframe or FILE:comment." placeholder:"FILE[:STYLE]" file:"target"`
+	Format          report.Format `group:"Output:" help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
 }
 
 // Run checks the properties and prints one row each.
@@ -49,46 +45,57 @@ func (c *checkCmd) Run(ctx context.Context, env *world) error {
 	}
 	progress, done := env.progress()
 	job.Progress = progress
-	ctx, cancel := timeLimit(ctx, c.Timeout)
+	ctx, cancel := env.limit(ctx, c.Timeout)
 	defer cancel()
 	verdicts, err := c.verdicts(ctx, env, job)
 	done()
 	if err != nil {
 		return err
 	}
-	if results != "" {
-		if err := env.writeFile(results, func(w io.Writer) error { return report.ExportResults(w, style, verdicts) }); err != nil {
-			return err
-		}
-	}
-	if err := report.Verdicts(env.stdout, c.Format, verdicts, env.reportOptions()); err != nil {
-		return err
-	}
+	env.printing()
+	err = report.Verdicts(env.stdout, c.Format, verdicts, env.reportOptions().For(c.Epsilon))
 	env.warn(c.Format, verdicts)
-	return status(verdictCode(verdicts))
+	if results != "" {
+		err = errors.Join(err, env.writeFile(results, func(w io.Writer) error { return report.ExportResults(w, style, verdicts) }))
+	}
+	return cmp.Or(err, status(verdictCode(verdicts)))
 }
 
-// verdicts asks the engine. Files of states are for the native one.
+// verdicts asks the engine.
 func (c *checkCmd) verdicts(ctx context.Context, env *world, job runner.Job) (verdicts []result.Verdict, err error) {
-	if !isSpaceFile(c.ModelFile) {
-		if c.DTMC || c.MDP || c.CTMC {
-			return nil, usageError("--dtmc, --mdp and --ctmc are for files of states, a model says what it is")
-		}
-		tools := env.toolbox(c.engineFlags, c.Memory, c.Timeout)
-		defer func() { err = errors.Join(err, tools.close()) }()
-		engine, _, err := tools.engine(ctx, c.Engine)
-		if err != nil {
+	states := &spaceFlags{
+		ModelFile: c.ModelFile, typeFlags: c.typeFlags,
+		Exact: c.Exact, MaxStates: c.MaxStates, Memory: c.Memory, NoFixDeadlocks: c.NoFixDeadlocks,
+	}
+	imported := isSpaceFile(c.ModelFile)
+	if err := c.forModel(); err != nil && !imported {
+		return nil, err
+	}
+	if imported && c.Engine == native.Name {
+		return c.imported(ctx, env, job, states)
+	}
+	tools := env.toolbox(c.engineFlags, c.Memory, c.Timeout)
+	defer func() { err = errors.Join(err, tools.close()) }()
+	engine, _, err := tools.engine(ctx, c.Engine)
+	if err != nil {
+		return nil, err
+	}
+	if imported {
+		opts := states.readOptions()
+		opts.Exact = false // what is read here is for the strict check
+		if job.States, err = newImports(env, opts, tools.checker).add(ctx, c.ModelFile); err != nil {
 			return nil, err
 		}
-		return engine.Check(ctx, job)
 	}
-	if c.Engine != native.Name || job.Method != runner.Exact {
-		return nil, usageError("files of states are checked by the native engine, want --engine native --method exact")
+	return engine.Check(ctx, job)
+}
+
+// imported checks files of states.
+func (c *checkCmd) imported(ctx context.Context, env *world, job runner.Job, states *spaceFlags) ([]result.Verdict, error) {
+	if job.Method != runner.Exact {
+		return nil, usageError("files of states are not sampled, want --method exact")
 	}
-	space, err := (&spaceFlags{
-		ModelFile: c.ModelFile, DTMC: c.DTMC, MDP: c.MDP, CTMC: c.CTMC,
-		Exact: c.Exact, MaxStates: c.MaxStates, Memory: c.Memory, NoFixDeadlocks: c.NoFixDeadlocks,
-	}).space(ctx, env)
+	space, err := states.space(ctx, env)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +110,7 @@ func (e *world) warn(f report.Format, verdicts []result.Verdict) {
 	}
 	said := make(map[string]bool)
 	for _, v := range verdicts {
-		for _, w := range v.Warnings {
+		for _, w := range report.Remarks(&v) {
 			if !said[w] {
 				said[w] = true
 				fmt.Fprintf(e.stderr, "warning: %s\n", w)
@@ -112,20 +119,35 @@ func (e *world) warn(f report.Format, verdicts []result.Verdict) {
 	}
 }
 
-func (c *checkCmd) job(env *world) (runner.Job, error) {
-	job := runner.Job{
-		File: c.ModelFile, PropsFile: c.PropsFile, Props: c.Prop, Select: c.Select, Consts: c.Const,
-		NoFixDeadlocks: c.NoFixDeadlocks,
-	}
-	var err error
-	if job.Method, err = c.method(c.methodFlag, runner.Exact); err != nil {
+func (c *checkCmd) job(env *world) (job runner.Job, err error) {
+	err = cmp.Or(
+		env.withoutTools([]string{c.Engine}),
+		env.without(c.Engine == native.Name, "without the engines prism and storm", "jobs"),
+		env.without(c.Engine != native.Name, "without the native engine", "workers"),
+		env.without(c.Engine == "prism", "with PRISM, want --memory", "max-states"),
+		env.without(c.Engine == "prism", "with PRISM, which draws a seed of its own", "seed"),
+		env.without(c.Exact, "with --exact: fractions need no bounds", "epsilon"),
+	)
+	if err != nil {
 		return job, err
 	}
-	if job.Simulation, err = c.simulation(job.Method); err != nil {
+	method, err := env.method(c.methodFlag, runner.Exact)
+	if err != nil {
 		return job, err
 	}
-	if job.Numeric, err = c.numeric(job.Method, c.Workers); err != nil {
+	if job, err = c.jobFlags.job(env); err != nil {
 		return job, err
+	}
+	job.Method, job.NoFixDeadlocks = method, c.NoFixDeadlocks
+	if job.Simulation, err = c.simulation(job.Method, c.Workers); err != nil {
+		return job, err
+	}
+	if job.Numeric, err = c.numeric(c.Workers); err != nil {
+		return job, err
+	}
+	if s := &job.Simulation; s.Width > 0 && s.Samples == 0 && job.Method != runner.SPRT && !env.quiet {
+		fmt.Fprintf(env.stderr, "note: a half-width of %g takes about %.0f samples for a probability near 1/2, fewer for others; that of a reward depends on its variance\n",
+			s.Width, stats.MostSamples(s.Width, s.Confidence))
 	}
 	if c.ExportScheduler != "" {
 		if job.Method != runner.Exact || c.Engine != native.Name {
@@ -133,26 +155,12 @@ func (c *checkCmd) job(env *world) (runner.Job, error) {
 		}
 		job.Scheduler = &runner.SchedulerFile{Target: c.ExportScheduler, Write: env.writeFile}
 	}
-	if c.PropsFile == "" && len(c.Prop) == 0 {
-		return job, usageError("no property: give a properties file or --prop, for example --prop 'P=? [ F s=2 ]'")
-	}
-	if c.PropsFile == "-" && c.ModelFile == "-" {
-		return job, usageError("model and properties cannot both be standard input")
-	}
-	if !isSpaceFile(c.ModelFile) {
-		if job.Model, err = env.readSource(c.ModelFile); err != nil {
-			return job, err
-		}
-	}
-	if c.PropsFile != "" {
-		job.Properties, err = env.readSource(c.PropsFile)
-	}
-	return job, err
+	return job, nil
 }
 
 // exportResults splits the flag into a file, empty if there is none, and a style.
 func (c *checkCmd) exportResults() (file string, style report.ResultsStyle, err error) {
-	file, name, _ := strings.Cut(c.ExportResults, ":")
+	file, name := cutTarget(c.ExportResults)
 	if style, err = report.ParseResultsStyle(name); err != nil {
 		return "", "", usageError("--export-results: %w", err)
 	}
@@ -160,14 +168,6 @@ func (c *checkCmd) exportResults() (file string, style report.ResultsStyle, err 
 		return "", "", usageError("--export-results is %q, want a file, and perhaps a style behind a colon", c.ExportResults)
 	}
 	return file, style, nil
-}
-
-// writeFile writes a file completely or not at all; "-" is standard output.
-func (e *world) writeFile(name string, write func(io.Writer) error) error {
-	if name == "-" || name == "stdout" {
-		return write(e.stdout)
-	}
-	return atomicfile.Write(name, write)
 }
 
 func (e *world) reportOptions() report.Options {

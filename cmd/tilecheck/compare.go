@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -19,6 +18,7 @@ import (
 	"tilecheck/report"
 	"tilecheck/result"
 	"tilecheck/runner"
+	"tilecheck/verify/agree"
 )
 
 // thesisProperty is what the thesis asks of every model (section 3.8.1).
@@ -33,13 +33,14 @@ type compareCmd struct {
 	Property   string `help:"Property to check on every model." default:"${thesis}" placeholder:"PROPERTY"`
 
 	playersFlags  `embed:"" group:"Players, compared by playing (with --games, --preset or a strategy that is no policy of the models):"`
+	workersFlag   `embed:""`
 	methodFlag    `embed:""`
-	samplingFlags `embed:""`
-	numericFlags  `embed:""`
+	samplingFlags `embed:"" group:"Sampling (the default, or --method sim, ci, aci, apmc or sprt):"`
+	numericFlags  `embed:"" group:"State space (--method exact):"`
 	Timeout       time.Duration `help:"Give up after this time; what is finished by then is printed." placeholder:"DURATION"`
-	engineFlags   `embed:""`
+	engineFlags   `embed:"" group:"PRISM and Storm (--engines prism,storm):"`
 	Engines       []string      `help:"Engines to ask: native, prism, storm. Of several, every one gets a column for each strategy." default:"native" placeholder:"ENGINE"`
-	Plot          string        `help:"Draw the table as a picture, .svg or .png, with error bars." placeholder:"FILE"`
+	Plot          string        `help:"Draw the table as a picture, .svg or .png, with error bars." placeholder:"FILE" file:"out"`
 	Format        report.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
 }
 
@@ -62,17 +63,25 @@ func (c cell) label(progress func(runner.Progress)) func(runner.Progress) {
 }
 
 // Run checks the property for every strategy and MAX and prints the table.
-func (c *compareCmd) Run(ctx context.Context, env *world) (err error) {
+func (c *compareCmd) Run(ctx context.Context, env *world) error {
+	ctx, cancel := env.limit(ctx, c.Timeout)
+	defer cancel()
 	switch {
 	case c.Preset != "" && c.Preset != presetThesis:
 		return c.preset(ctx, env)
 	case c.Preset == "" && c.wantsPlayers():
 		return c.comparePlayers(ctx, env)
 	}
+	return c.compareModels(ctx, env)
+}
+
+func (c *compareCmd) compareModels(ctx context.Context, env *world) (err error) {
 	if err := c.forModels(); err != nil {
 		return err
 	}
-	job, err := c.job()
+	ctx, cancel := env.limit(ctx, c.Budget)
+	defer cancel()
+	job, err := c.job(env)
 	if err != nil {
 		return err
 	}
@@ -85,12 +94,10 @@ func (c *compareCmd) Run(ctx context.Context, env *world) (err error) {
 			return usageError("%w", err)
 		}
 	}
-	ctx, cancel := timeLimit(ctx, c.Timeout)
-	defer cancel()
 	comparison := report.Comparison{Title: c.title(), Notes: c.notes()}
 	progress, done := env.progress()
 	defer done()
-	tools := env.toolbox(c.engineFlags, c.Memory, c.Timeout)
+	tools := env.toolbox(c.engineFlags, c.Memory, cmp.Or(c.Timeout, c.Budget))
 	defer func() { err = errors.Join(err, tools.close()) }()
 	engines, err := c.engines(ctx, tools)
 	if err != nil {
@@ -111,16 +118,13 @@ func (c *compareCmd) Run(ctx context.Context, env *world) (err error) {
 		comparison.Cells = append(comparison.Cells, row)
 	}
 	done()
-	disagree := false
+	tally := engineAgreement(comparison.Cells, len(engines))
 	if len(engines) > 1 {
-		var note string
-		note, disagree, err = engineAgreement(comparison.Cells, len(engines))
-		if err != nil {
-			return err
-		}
-		comparison.Notes = append([]string{note}, comparison.Notes...)
+		note := fmt.Sprintf("engines, at %g %% confidence for all comparisons together: %s", 100*stats.CompareConfidence, tally.Tally.String())
+		comparison.Notes = append(append([]string{note}, tally.apart...), comparison.Notes...)
 	}
-	if err := comparison.Write(env.stdout, c.Format, env.reportOptions()); err != nil {
+	env.printing()
+	if err := comparison.Write(env.stdout, c.Format, env.reportOptions().For(c.Epsilon)); err != nil {
 		return err
 	}
 	if c.Plot != "" {
@@ -129,12 +133,9 @@ func (c *compareCmd) Run(ctx context.Context, env *world) (err error) {
 		}
 	}
 	env.warn(c.Format, verdicts)
-	code := verdictCode(verdicts)
-	if disagree && code != exitOutOfLimit {
-		code = exitDisagree
-	}
-	if code == exitOK && c.Preset == presetThesis {
-		return thesisStatus(comparison.Cells)
+	code := tally.code(verdictCode(verdicts))
+	if code == exitOK {
+		return c.publishedStatus(comparison.Cells)
 	}
 	return status(code)
 }
@@ -192,52 +193,42 @@ func (c *compareCmd) engines(ctx context.Context, tools *toolbox) ([]runner.Engi
 	return out, nil
 }
 
+// agreement is what engines say about each other.
+type agreement struct {
+	agree.Tally
+	apart []string // where they are different, and why
+}
+
+// code is the exit code, given that of the verdicts. What was not compared is no
+// success.
+func (t *agreement) code(verdicts int) int {
+	switch {
+	case t.Different > 0 && verdicts != exitOutOfLimit:
+		return exitDisagree
+	case t.Unknown > 0 && verdicts == exitOK:
+		return exitCannotRun
+	}
+	return verdicts
+}
+
 // engineAgreement compares what n engines say about each cell; the n cells of
 // one strategy and MAX stand together. The confidence is that of all comparisons.
-func engineAgreement(cells []report.ComparisonCell, n int) (note string, disagree bool, err error) {
-	pairs := len(cells) / n * n * (n - 1) / 2
-	confidence := stats.Confidence(stats.Alpha(stats.CompareConfidence) / float64(pairs))
-	compared := 0
-	var apart []string
+func engineAgreement(cells []report.ComparisonCell, n int) (t agreement) {
+	opt := agree.Options{Level: agree.Level(stats.CompareConfidence, len(cells))}
 	for i := 0; i < len(cells); i += n {
 		for k := i + 1; k < i+n; k++ {
-			for _, other := range cells[i:k] {
-				a, b := &cells[k].Verdict, &other.Verdict
-				same, ok, err := compatible(a, b, confidence)
-				if err != nil {
-					return "", false, err
-				}
-				if !ok {
-					continue
-				}
-				if compared++; !same {
-					apart = append(apart, fmt.Sprintf("MAX %d: %s and %s", cells[k].Max, other.Strategy, cells[k].Strategy))
+			for j := i; j < k; j++ {
+				a, b := &cells[j], &cells[k]
+				q := agree.Ask(a.Verdict.Property, a.Verdict.Constants)
+				o := agree.Verdicts(a.Strategy, &a.Verdict, b.Strategy, &b.Verdict, q, opt)
+				t.Add(o)
+				if o.Relation == agree.Different {
+					t.apart = append(t.apart, fmt.Sprintf("engines disagree (%s), MAX %d: %s", o.Basis, a.Max, o.Reason))
 				}
 			}
 		}
 	}
-	note = fmt.Sprintf("engines: %d of %d comparisons made, all compatible at %g %% confidence together", compared, pairs, 100*stats.CompareConfidence)
-	if len(apart) > 0 {
-		note = fmt.Sprintf("engines disagree at %g %% confidence for all comparisons together: %s", 100*stats.CompareConfidence, strings.Join(apart, "; "))
-	}
-	return note, len(apart) > 0, nil
-}
-
-// compatible compares two answers: samples by their counts, others by their
-// bounds. It reports false if they cannot be compared.
-func compatible(a, b *result.Verdict, confidence float64) (same, ok bool, err error) {
-	switch {
-	case a.Err != nil || b.Err != nil || a.Value.Kind != result.Number || b.Value.Kind != result.Number:
-		return false, false, nil
-	case a.Samples > 0 && b.Samples > 0:
-		test, err := stats.Compare(
-			stats.Sample{Bernoulli: successes(a.Value.Num, a.Samples)}, stats.Sample{Bernoulli: successes(b.Value.Num, b.Samples)}, confidence,
-		)
-		return test.Compatible, err == nil, err
-	case a.Bound != nil && b.Bound != nil:
-		return a.Bound.Lo <= b.Bound.Hi && b.Bound.Lo <= a.Bound.Hi, true, nil
-	}
-	return false, false, nil
+	return t
 }
 
 // cells generates every model before anything runs, so that a wrong flag is found at once.
@@ -302,15 +293,26 @@ func splitStrategies(args []string) []string {
 }
 
 // job is what all cells have in common.
-func (c *compareCmd) job() (job runner.Job, err error) {
+func (c *compareCmd) job(env *world) (job runner.Job, err error) {
 	job.Props = []string{c.Property}
-	if job.Method, err = c.method(c.methodFlag, runner.Sim); err != nil {
+	env.rememberProps(&job, "--property")
+	names := splitNames(c.Engines)
+	err = cmp.Or(
+		env.withoutTools(names),
+		env.without(!slices.ContainsFunc(names, isTool), "without the engines prism and storm", "jobs"),
+		env.without(!slices.Contains(names, native.Name), "without the native engine", "workers", "seed"),
+		env.without(c.Exact, "with --exact: fractions need no bounds", "epsilon"),
+	)
+	if err != nil {
 		return job, err
 	}
-	if job.Simulation, err = c.simulation(job.Method); err != nil {
+	if job.Method, err = env.method(c.methodFlag, runner.Sim); err != nil {
 		return job, err
 	}
-	job.Numeric, err = c.numeric(job.Method, c.Workers)
+	if job.Simulation, err = c.simulation(job.Method, c.Workers); err != nil {
+		return job, err
+	}
+	job.Numeric, err = c.numeric(c.Workers)
 	return job, err
 }
 
@@ -336,22 +338,12 @@ func (c *compareCmd) besidePublished(cell cell, v result.Verdict) (report.Compar
 		return out, nil
 	}
 	out.Published = &report.Published{Value: p.Loss, HalfWidth: &p.HalfWidth}
-	if v.Value.Kind != result.Number || v.Samples == 0 {
-		return out, nil
-	}
-	ours := stats.Sample{Bernoulli: successes(v.Value.Num, v.Samples), Sequential: c.Samples == nil && c.Width != nil}
-	theirs := stats.Sample{Bernoulli: successes(p.Loss, modelgen.PublishedSamples)}
 	var note string
 	var err error
-	if out.Compatible, note, err = judgeThesis(p, ours, theirs); note != "" {
+	if out.Compatible, note, err = judgeThesis(p, v, c.Samples == nil && c.Width != nil); note != "" {
 		out.Verdict.Warnings = append(slices.Clone(out.Verdict.Warnings), note)
 	}
 	return out, err
-}
-
-// successes recovers the counts behind an estimate k/n.
-func successes(mean float64, n int64) stats.Bernoulli {
-	return stats.Bernoulli{N: n, K: int64(math.Round(mean * float64(n)))}
 }
 
 // published finds the cell of Table 3.6, if this run repeats its experiment.

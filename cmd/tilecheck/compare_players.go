@@ -28,7 +28,7 @@ type playersFlags struct {
 	All    bool          `help:"Play all games, even when the order is settled before."`
 	Time   time.Duration `help:"Stop after this time; with a preset, the time of each row (default 20s)." placeholder:"DURATION"`
 	Budget time.Duration `help:"With a preset: the time of all its rows together, divided among them." placeholder:"DURATION"`
-	State  string        `help:"Directory that keeps finished games: a run that was killed goes on where it was." placeholder:"DIR"`
+	State  string        `help:"Directory that keeps finished games: a run that was killed goes on where it was." placeholder:"DIR" file:"keep"`
 	Preset string        `help:"Repeat the tables of a document: thesis, stanford, dtu, lees-miller or cs221." enum:",thesis,stanford,dtu,lees-miller,cs221" default:"" placeholder:"NAME"`
 	Table  string        `help:"Only this table of the preset: 1, or a name such as solved." placeholder:"N"`
 	Row    string        `help:"Only the rows of the preset whose name matches." placeholder:"REGEXP"`
@@ -59,9 +59,6 @@ func (c *compareCmd) forModels() error {
 	if c.Games != nil && c.Samples == nil { // the thesis's preset
 		c.Samples = c.Games
 	}
-	if c.Timeout == 0 {
-		c.Timeout = c.Budget
-	}
 	if len(c.Max) == 0 {
 		c.Max = modelMax()
 	}
@@ -69,24 +66,19 @@ func (c *compareCmd) forModels() error {
 }
 
 // forPlayers refuses the flags of models.
-func (c *compareCmd) forPlayers() error {
+func (c *compareCmd) forPlayers(env *world) error {
+	if err := env.without(true, "on players", "max-path", "max-reward", "jobs", "tool-arg", "prism-path", "prism-image", "storm-path", "storm-image"); err != nil {
+		return err
+	}
 	switch {
 	case c.Samples != nil || c.Width != nil || c.Method != "":
 		return usageError("--samples, --width and --method are for models, want --games for players")
 	case c.Property != thesisProperty || c.Spawn != "cell" || c.P2 != modelgen.DefaultP2:
 		return usageError("--property, --spawn and --p2 are for models; players play by the rules, to a tile given by --max")
-	case !slices.Equal(c.Engines, []string{native.Name}) || c.Timeout != 0 || c.numericFlags != (numericFlags{Memory: c.Memory}):
-		return usageError("--engines, --timeout and the flags of the state space are for models, want --time for players")
+	case !slices.Equal(c.Engines, []string{native.Name}) || c.numericFlags != (numericFlags{Memory: c.Memory}):
+		return usageError("--engines and the flags of the state space are for models, want --time for players")
 	case c.State != "" && c.Seed == nil:
 		return errStateSeed()
-	case c.Games != nil && *c.Games < 1:
-		return usageError("--games is %d, want at least 1", *c.Games)
-	case c.Workers < 0:
-		return usageError("--workers is %d, want at least 1", c.Workers)
-	case c.Alpha != nil && !validAlpha(*c.Alpha):
-		return alphaError(*c.Alpha)
-	case c.Time < 0 || c.Budget < 0:
-		return usageError("--time and --budget are %v and %v, want positive durations", c.Time, c.Budget)
 	}
 	if c.Plot != "" {
 		if err := report.CheckPlotPath(c.Plot); err != nil {
@@ -106,7 +98,7 @@ func (c *compareCmd) confidence() float64 {
 
 // comparePlayers has the strategies play and prints who is better.
 func (c *compareCmd) comparePlayers(ctx context.Context, env *world) error {
-	opt, err := c.contest()
+	opt, err := c.contest(env)
 	if err != nil {
 		return err
 	}
@@ -119,7 +111,7 @@ func (c *compareCmd) comparePlayers(ctx context.Context, env *world) error {
 	}
 	done()
 	if contest.Games == 0 {
-		return noGame(contest.End)
+		return noGame(ctx, contest.End)
 	}
 	if err := writeContest(env, contest, c.Format); err != nil {
 		return err
@@ -130,12 +122,12 @@ func (c *compareCmd) comparePlayers(ctx context.Context, env *world) error {
 		}
 	}
 	env.warnLines(c.Format, contest.Warnings)
-	return status(endCode(contest.End))
+	return status(endCode(ctx, contest.End))
 }
 
 // contest checks the flags and returns what they ask for.
-func (c *compareCmd) contest() (opt play.CompareOptions, err error) {
-	if err := c.forPlayers(); err != nil {
+func (c *compareCmd) contest(env *world) (opt play.CompareOptions, err error) {
+	if err := c.forPlayers(env); err != nil {
 		return opt, err
 	}
 	if c.Table != "" || c.Row != "" || c.Budget != 0 {

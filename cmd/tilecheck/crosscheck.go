@@ -1,30 +1,32 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
 	"tilecheck/native"
+	"tilecheck/native/explicit/files"
 	"tilecheck/report"
 	"tilecheck/result"
 	"tilecheck/runner"
 	"tilecheck/runner/crosscheck"
+	"tilecheck/runner/validity"
 )
 
 type crosscheckCmd struct {
-	ModelFile string   `arg:"" name:"model" help:"PRISM model (- for standard input)."`
-	PropsFile string   `arg:"" name:"props" optional:"" help:"Properties file."`
-	Prop      []string `help:"Property text; repeatable." sep:"none" placeholder:"PROPERTY"`
-	Select    []string `help:"Check only the properties with these names or numbers." placeholder:"NAME"`
-	Const     []string `help:"Values of undefined constants: a=1,b=0.1:0.1:0.5." sep:"none" placeholder:"DEFS"`
+	jobFlags `embed:""`
+
+	typeFlags `embed:"" group:"Files of states:"`
 
 	Engines []string `help:"Engines to ask, each with how after a colon if not the default: native, prism:exact, storm, native:ci, prism:ci (bounded, exact, float, sim, ci, aci, apmc, sprt)." default:"native,prism,storm" placeholder:"ENGINE[:HOW]"`
-	Against string   `help:"Another model, to compare with the first: its values, and its states, choices and probabilities." placeholder:"MODEL"`
+	Against string   `help:"Another model, to compare with the first: its values, and its states, choices and probabilities." placeholder:"MODEL" file:"states"`
 
-	Confidence  float64       `help:"Probability that all statistical comparisons of the run are right." default:"0.99" placeholder:"C"`
-	Tolerance   float64       `help:"How far values that were not sampled may be apart, relatively." default:"1e-5" placeholder:"T"`
+	Confidence  float64       `help:"Probability that all statistical comparisons of the run are right." default:"0.99" want:"(0,1)" placeholder:"C"`
+	Tolerance   float64       `help:"How far values that were not sampled may be apart, relatively." default:"1e-5" want:"(0,1)" placeholder:"T"`
 	Precision   float64       `help:"How far sampled values may be apart." default:"0.02" placeholder:"W"`
 	Samples     int64         `help:"Paths of the first draw of a simulation." default:"1000" placeholder:"N"`
 	MaxSamples  int64         `help:"Paths after which a comparison stays undecided." default:"1000000" placeholder:"N"`
@@ -35,90 +37,117 @@ type crosscheckCmd struct {
 	NoDeadlocks bool          `help:"A model with a deadlock is invalid."`
 	Timeout     time.Duration `help:"Give up after this time; what is finished by then is printed." placeholder:"DURATION"`
 
-	engineFlags `embed:""`
+	engineFlags `embed:"" group:"PRISM and Storm:"`
 	Format      report.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
 }
 
 // Run asks every engine and prints who agrees.
 func (c *crosscheckCmd) Run(ctx context.Context, env *world) (err error) {
+	names := engineNames(splitNames(c.Engines))
+	err = cmp.Or(
+		env.withoutTools(names),
+		env.without(!slices.ContainsFunc(names, isTool), "without the engines prism and storm", "jobs"),
+	)
+	if err != nil {
+		return err
+	}
 	job, err := c.job(env)
 	if err != nil {
 		return err
 	}
 	tools := env.toolbox(c.engineFlags, c.Memory, c.Timeout)
 	defer func() { err = errors.Join(err, tools.close()) }()
-	entrants, err := c.entrants(ctx, tools)
+	entrants, missing, err := c.entrants(ctx, tools, env)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := timeLimit(ctx, c.Timeout)
+	ctx, cancel := env.limit(ctx, c.Timeout)
 	defer cancel()
-	rep, err := c.run(ctx, env, job, entrants)
+	rep, err := c.run(ctx, env, job, entrants, tools.checker)
 	if err != nil {
 		return err
 	}
+	rep.Notes = append(missing, rep.Notes...)
+	env.printing()
 	if err := rep.Table().Write(env.stdout, c.Format, env.reportOptions()); err != nil {
 		return err
 	}
 	return status(rep.ExitCode())
 }
 
-func (c *crosscheckCmd) run(ctx context.Context, env *world, job runner.Job, entrants []crosscheck.Entrant) (*crosscheck.Report, error) {
+func (c *crosscheckCmd) run(ctx context.Context, env *world, job runner.Job, entrants []crosscheck.Entrant, checker *validity.Checker) (*crosscheck.Report, error) {
 	opt := crosscheck.Options{
 		Confidence: c.Confidence, Tolerance: c.Tolerance, Precision: c.Precision,
-		MaxSamples: c.MaxSamples, MaxStates: c.MaxStates, NoDeadlocks: c.NoDeadlocks,
+		MaxSamples: c.MaxSamples, MaxStates: c.MaxStates, NoDeadlocks: c.NoDeadlocks, Checker: checker,
+	}
+	other := job
+	other.File = c.Against
+	if err := c.read(ctx, env, &job, &other, entrants, checker); err != nil {
+		return nil, err
 	}
 	if c.Against == "" {
 		return crosscheck.Run(ctx, job, entrants, opt)
 	}
-	other := job
-	other.File = c.Against
-	var err error
-	if other.Model, err = env.readSource(c.Against); err != nil {
-		return nil, err
-	}
 	return crosscheck.Against(ctx, job, other, entrants, opt)
+}
+
+// read reads files of states, and the other model, if there is one.
+func (c *crosscheckCmd) read(ctx context.Context, env *world, job, other *runner.Job, entrants []crosscheck.Entrant, checker *validity.Checker) (err error) {
+	if !isSpaceFile(job.File) && !isSpaceFile(other.File) {
+		if err := c.forModel(); err != nil {
+			return err
+		}
+	}
+	read := newImports(env, files.ReadOptions{Type: c.modelType()}, checker)
+	for _, j := range []*runner.Job{job, other} {
+		switch {
+		case isSpaceFile(j.File):
+			j.States, err = read.add(ctx, j.File)
+		case j == other && c.Against != "":
+			j.Model, err = env.readSource(c.Against)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return read.take(entrants)
 }
 
 func (c *crosscheckCmd) job(env *world) (job runner.Job, err error) {
 	switch {
-	case c.PropsFile == "" && len(c.Prop) == 0:
-		return job, usageError("no property: give a properties file or --prop, for example --prop 'P=? [ F s=2 ]'")
-	case c.PropsFile == "-" && c.ModelFile == "-" || c.Against == "-":
-		return job, usageError("only one of the files can be standard input, and --against cannot")
-	case !(c.Confidence > 0 && c.Confidence < 1):
-		return job, usageError("--confidence is %g, want a probability between 0 and 1", c.Confidence)
-	case !(c.Tolerance > 0) || !(c.Precision > 0):
-		return job, usageError("--tolerance is %g and --precision is %g, want positive numbers", c.Tolerance, c.Precision)
-	case c.Samples < 1 || c.MaxSamples < c.Samples || c.MaxPath < 1 || c.MaxStates < 0:
-		return job, usageError("--samples, --max-samples, --max-path and --max-states count, want positive numbers, and at most --max-samples --samples")
+	case c.Against == "-":
+		return job, usageError("--against cannot be standard input")
+	case c.MaxSamples < c.Samples:
+		return job, usageError("--max-samples is %d, want at least --samples, which is %d", c.MaxSamples, c.Samples)
 	}
-	job = runner.Job{File: c.ModelFile, PropsFile: c.PropsFile, Props: c.Prop, Select: c.Select, Consts: c.Const}
+	if job, err = c.jobFlags.job(env); err != nil {
+		return job, err
+	}
 	job.Simulation = runner.Simulation{Samples: c.Samples, MaxPath: c.MaxPath}
-	if job.Simulation.Seed, err = seedOr(c.Seed); err != nil {
-		return job, err
-	}
-	if job.Model, err = env.readSource(c.ModelFile); err != nil {
-		return job, err
-	}
-	if c.PropsFile != "" {
-		job.Properties, err = env.readSource(c.PropsFile)
-	}
+	job.Simulation.Seed, err = seedOr(c.Seed)
 	return job, err
 }
 
-// entrants reads the engines: a name, and how it is to check after a colon.
-func (c *crosscheckCmd) entrants(ctx context.Context, tools *toolbox) ([]crosscheck.Entrant, error) {
-	var out []crosscheck.Entrant
+// entrants reads the engines: a name, and how it is to check after a colon. Of
+// those that nobody named, missing says which are not there, and why.
+func (c *crosscheckCmd) entrants(ctx context.Context, tools *toolbox, env *world) (out []crosscheck.Entrant, missing []string, err error) {
 	for _, spec := range splitNames(c.Engines) {
 		name, how, _ := strings.Cut(spec, ":")
+		if slices.ContainsFunc(out, func(x crosscheck.Entrant) bool { return x.Label == spec }) {
+			return nil, nil, usageError("--engines has %s twice", spec)
+		}
 		x := crosscheck.Entrant{Label: spec}
 		if err := howTo(&x, how); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		engine, cmd, err := tools.engine(ctx, name)
-		if err != nil {
-			return nil, err
+		switch {
+		case err == nil:
+		case env.given["engines"] || tools.named(name) || ctx.Err() != nil:
+			return nil, nil, err
+		default:
+			missing = append(missing, "not asked: "+err.Error())
+			continue
 		}
 		x.Engine = engine
 		switch {
@@ -130,7 +159,7 @@ func (c *crosscheckCmd) entrants(ctx context.Context, tools *toolbox) ([]crossch
 		}
 		out = append(out, x)
 	}
-	return out, nil
+	return out, missing, nil
 }
 
 func howTo(x *crosscheck.Entrant, how string) error {

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -16,16 +19,23 @@ import (
 	"tilecheck/runner"
 	"tilecheck/runner/bridge"
 	"tilecheck/runner/local"
+	"tilecheck/runner/validity"
 )
 
-// engineFlags say where the tools are.
+// toolPlaces say where the tools are.
+type toolPlaces struct {
+	PrismPath  string `help:"PRISM on this machine." env:"TILECHECK_PRISM" placeholder:"PATH" file:"in"`
+	StormPath  string `help:"Storm on this machine." env:"TILECHECK_STORM" placeholder:"PATH" file:"in"`
+	PrismImage string `help:"Docker image of PRISM (default: the newest that tilecheck image made)." env:"TILECHECK_PRISM_IMAGE" placeholder:"IMAGE"`
+	StormImage string `help:"Docker image of Storm (default: ${storm_image})." env:"TILECHECK_STORM_IMAGE" placeholder:"IMAGE"`
+}
+
+// engineFlags say where the tools are, and how they are run.
 type engineFlags struct {
-	PrismPath  string   `help:"PRISM on this machine." env:"TILECHECK_PRISM" placeholder:"PATH"`
-	StormPath  string   `help:"Storm on this machine." env:"TILECHECK_STORM" placeholder:"PATH"`
-	PrismImage string   `help:"Docker image of PRISM (default: the newest that tilecheck image made)." env:"TILECHECK_PRISM_IMAGE" placeholder:"IMAGE"`
-	StormImage string   `help:"Docker image of Storm (default: ${storm_image})." env:"TILECHECK_STORM_IMAGE" placeholder:"IMAGE"`
-	Jobs       int      `help:"Runs of a tool at a time." default:"1" placeholder:"N"`
-	ToolArg    []string `help:"A switch for PRISM or Storm as it is; repeatable." sep:"none" placeholder:"ARG"`
+	toolPlaces `embed:""`
+
+	Jobs    int      `help:"Runs of a tool at a time." default:"1" want:"[1,1024]" placeholder:"N"`
+	ToolArg []string `help:"A switch for PRISM or Storm as it is; repeatable." sep:"none" placeholder:"ARG"`
 }
 
 // toolbox is the engines of one command. Docker is asked only when a tool in a
@@ -36,10 +46,36 @@ type toolbox struct {
 	limits runner.Limits
 	docker *containers.Docker
 	pools  []*containers.Pool
+	// checker checks models strictly, which the tools do not; crosscheck shares it.
+	checker *validity.Checker
 }
 
 func (e *world) toolbox(f engineFlags, memory byteCount, timeout time.Duration) *toolbox {
-	return &toolbox{flags: f, env: e, limits: runner.Limits{Memory: int64(memory), Time: timeout}}
+	// An image that was asked for wins over a path of the environment.
+	if e.given["prism-image"] && !e.given["prism-path"] {
+		f.PrismPath = ""
+	}
+	if e.given["storm-image"] && !e.given["storm-path"] {
+		f.StormPath = ""
+	}
+	return &toolbox{flags: f, env: e, limits: runner.Limits{Memory: int64(memory), Time: timeout}, checker: validity.New()}
+}
+
+// withoutTools refuses the flags of tools that are not among the engines.
+func (e *world) withoutTools(engines []string) error {
+	prism, storm := slices.Contains(engines, "prism"), slices.Contains(engines, "storm")
+	return cmp.Or(
+		e.without(!prism, "without the engine prism", "prism-path", "prism-image"),
+		e.without(!storm, "without the engine storm", "storm-path", "storm-image"),
+		e.without(!prism && !storm, "without the engines prism and storm", "tool-arg"),
+		e.without(e.given["prism-path"], "with --prism-path", "prism-image"),
+		e.without(e.given["storm-path"], "with --storm-path", "storm-image"),
+	)
+}
+
+// named reports whether a flag or the environment says where a tool is.
+func (t *toolbox) named(name string) bool {
+	return name == "prism" && t.flags.PrismPath+t.flags.PrismImage != "" || name == "storm" && t.flags.StormPath+t.flags.StormImage != ""
 }
 
 // close removes every container.
@@ -66,13 +102,13 @@ func (t *toolbox) engine(ctx context.Context, name string) (runner.Engine, runne
 		if err != nil {
 			return nil, nil, err
 		}
-		return bridge.PRISM(cmd, opt), cmd, nil
+		return t.checker.Beside(bridge.PRISM(cmd, opt)), cmd, nil
 	case "storm":
 		cmd, err := t.commander(ctx, name, t.flags.StormPath, t.flags.StormImage)
 		if err != nil {
 			return nil, nil, err
 		}
-		return bridge.Storm(cmd, opt), cmd, nil
+		return t.checker.Beside(bridge.Storm(cmd, opt)), cmd, nil
 	}
 	return nil, nil, usageError("unknown engine %q, want native, prism or storm", name)
 }
@@ -92,6 +128,9 @@ func (t *toolbox) commander(ctx context.Context, name, path, image string) (runn
 			return tool, nil
 		}
 	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err() // another place would not have been asked either
+	}
 	return nil, fmt.Errorf("engine %s: %w; or install it and give --%s-path", name, err, name)
 }
 
@@ -100,20 +139,71 @@ func (t *toolbox) pool(ctx context.Context, name, image string) (*containers.Poo
 	if err != nil {
 		return nil, err
 	}
-	tool := prismimage.Tool()
-	if name == "storm" {
-		tool = stormimage.Tool()
+	found, err := findImage(ctx, d, name, image, t.env.imageMemory())
+	if err != nil {
+		return nil, err
 	}
-	if image == "" {
-		if image, err = defaultImage(ctx, d, name); err != nil {
-			return nil, err
-		}
-	}
-	p, err := containers.NewPool(ctx, d, containers.Options{Tool: tool, Image: image, Jobs: t.flags.Jobs})
+	p, err := containers.NewPool(ctx, d, containers.Options{Tool: found.Tool(imagesOf(name)), Image: found.Image.Ref, Jobs: t.flags.Jobs})
 	if err == nil {
 		t.pools = append(t.pools, p)
 	}
 	return p, err
+}
+
+// imagesOf is how images of a tool are found.
+func imagesOf(name string) containers.Kind {
+	if name == "storm" {
+		return stormimage.Kind()
+	}
+	return prismimage.Kind()
+}
+
+// imageMemory is where it is remembered what images of other makers hold.
+func (e *world) imageMemory() containers.Memory {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return containers.Memory(filepath.Join(dir, "tilecheck", "images.json"))
+}
+
+// findImage returns an image of a tool and where it is there: the one that was
+// asked for, or the best one on the machine.
+func findImage(ctx context.Context, d *containers.Docker, name, image string, memory containers.Memory) (containers.Found, error) {
+	kind := imagesOf(name)
+	if image != "" {
+		img, err := d.Find(ctx, kind.Tool, image)
+		if err != nil {
+			return containers.Found{}, err
+		}
+		found, err := d.Ask(ctx, kind, img, memory)
+		if err == nil && found.Problem != "" {
+			err = &result.Failure{Class: result.Other, Message: fmt.Sprintf("image %s is of no use for %s: %s", image, name, found.Problem)}
+		}
+		return found, err
+	}
+	all, err := d.Discover(ctx, kind, memory)
+	if err != nil {
+		return containers.Found{}, err
+	}
+	if len(all) > 0 && all[0].Problem == "" {
+		return all[0], nil
+	}
+	message := missingImage(name)
+	for _, f := range all {
+		message += fmt.Sprintf("; image %s is of no use: %s", f.Image, f.Problem)
+	}
+	return containers.Found{}, &result.Failure{Class: result.Other, Message: message}
+}
+
+// missingImage says how to get an image of a tool.
+func missingImage(name string) string {
+	if name == "storm" {
+		return "there is no image of Storm on this machine; `docker pull " + stormimage.DefaultImage + "` gets the official one, `docker pull " +
+			stormimage.ObservatoryImage + "` one that has PRISM as well"
+	}
+	return "there is no Docker image of PRISM; tilecheck image prism --from DIR makes one from an installation, and `docker pull " +
+		stormimage.ObservatoryImage + "` gets one that has PRISM and Storm"
 }
 
 func (t *toolbox) connect(ctx context.Context) (*containers.Docker, error) {
@@ -133,22 +223,17 @@ func (e *world) docker(ctx context.Context) (*containers.Docker, error) {
 	return containers.Connect(ctx)
 }
 
-// defaultImage is the official image of Storm, or the newest image of PRISM
-// that was made here.
-func defaultImage(ctx context.Context, d *containers.Docker, name string) (string, error) {
-	if name == "storm" {
-		return stormimage.DefaultImage, nil
+// isTool reports whether the engine of that name runs a tool.
+func isTool(name string) bool { return name != native.Name }
+
+// engineNames are the names of engines without how they are to check.
+func engineNames(labels []string) []string {
+	var out []string
+	for _, label := range labels {
+		name, _, _ := strings.Cut(label, ":")
+		out = append(out, name)
 	}
-	images, err := d.Images(ctx)
-	if err != nil {
-		return "", err
-	}
-	images = slices.DeleteFunc(images, func(i containers.Image) bool { return i.Tool != name })
-	if len(images) == 0 {
-		return "", &result.Failure{Class: result.Other, Message: "there is no Docker image of PRISM; tilecheck image prism --from DIR makes one from an installation"}
-	}
-	newest := slices.MaxFunc(images, func(a, b containers.Image) int { return a.Created.Compare(b.Created) })
-	return newest.Ref, nil
+	return out
 }
 
 // splitNames separates names that a flag has with commas, too.

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
 	"tilecheck/game/play"
+	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
+	"tilecheck/runner/plan"
 )
 
 // The exit codes. They are part of the interface: scripts branch on them.
@@ -42,6 +45,25 @@ func usageError(format string, args ...any) error {
 	return &codedError{code: exitUsage, err: fmt.Errorf(format, args...)}
 }
 
+// codeOf is the exit code of an error, and what is to be printed of it. What is
+// wrong with a flag is a usage error, whoever found that out.
+func codeOf(err error) (int, error) {
+	if coder, ok := errors.AsType[*codedError](err); ok {
+		return coder.code, coder.err
+	}
+	if _, ok := errors.AsType[*plan.SelectionError](err); ok {
+		return exitUsage, err
+	}
+	if _, ok := errors.AsType[*sema.DefinitionError](err); ok {
+		return exitUsage, fmt.Errorf("--const: %w", err)
+	}
+	f, failed := errors.AsType[*result.Failure](err)
+	if failed && f.Class.Limited() || errors.Is(err, context.DeadlineExceeded) {
+		return exitOutOfLimit, err
+	}
+	return exitCannotRun, err
+}
+
 // status returns an error that says nothing more and sets the exit code; nil for exitOK.
 func status(code int) error {
 	if code == exitOK {
@@ -65,17 +87,8 @@ func describe(err error) string {
 	return "tilecheck: " + err.Error()
 }
 
-// limited reports whether a failure is a limit of time or memory.
-func limited(c result.Class) bool {
-	switch c {
-	case result.Timeout, result.Memory, result.Heap, result.CUDD:
-		return true
-	}
-	return false
-}
-
 // verdictCode is the exit code of a list of verdicts: the gravest wins, and a
-// list without any is not a success.
+// list without any is not a success, nor is a value that its own engine doubts.
 func verdictCode(verdicts []result.Verdict) int {
 	if len(verdicts) == 0 {
 		return exitCannotRun
@@ -83,9 +96,9 @@ func verdictCode(verdicts []result.Verdict) int {
 	code := exitOK
 	for _, v := range verdicts {
 		switch {
-		case v.Err != nil && limited(v.Err.Class):
+		case v.Err != nil && v.Err.Class.Limited():
 			return exitOutOfLimit
-		case v.Err != nil || v.Value.Kind == result.NoValue:
+		case v.Err != nil || v.Value.Kind == result.NoValue || v.Doubt != "":
 			code = exitCannotRun
 		case v.Value.Kind == result.Boolean && !v.Value.Bool && code == exitOK:
 			code = exitFailed

@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 
-	"tilecheck/internal/atomicfile"
 	"tilecheck/native/explicit"
 	"tilecheck/native/explicit/files"
 	"tilecheck/prism/sema"
@@ -18,40 +16,54 @@ import (
 
 type exportCmd struct {
 	spaceFlags   `embed:""`
-	Output       []string `short:"o" help:"Files to write, as PRISM's -exportmodel: model.all, model.tra,sta,lab,srew,trew, model.pexp, model.dot, model.drn, with .gz behind it compressed; with --formats the name without extension; - for standard output. Repeatable." sep:"none" placeholder:"FILE"`
+	Output       []string `short:"o" help:"Files to write, as PRISM's -exportmodel: model.all, model.tra,sta,lab,srew,trew, model.pexp, model.dot, model.drn, with .gz behind it compressed; with --formats the name without extension; - for standard output. Repeatable." sep:"none" placeholder:"FILE" file:"some"`
 	Formats      []string `help:"Formats of outputs without an extension: tra, sta, lab, srew, trew, pexp, dot, drn, or all for the first five (default: tra)." placeholder:"FORMAT"`
-	Props        string   `help:"Properties file whose labels are written, too." placeholder:"FILE"`
+	Props        string   `help:"Properties file whose labels are written, too." placeholder:"FILE" file:"in"`
 	OnlyProps    bool     `name:"only-props-labels" help:"No labels in .lab but those of --props."`
 	Rows         bool     `help:"One line per distribution in .tra and .trew, as PRISM's option rows." xor:"layout"`
 	Matlab       bool     `help:"MATLAB code in .tra, .sta, .lab, .srew and .trew, as PRISM's option matlab." xor:"layout"`
 	Symbolic     bool     `help:"Write what PRISM writes without -ex: its symbolic engines have choices and actions in another order."`
 	NoActions    bool     `help:"No actions. Transitions of a Markov chain with one target are added up."`
-	Precision    int      `help:"Significant digits of numbers, 1 to 17 (default: 16, as PRISM; 17 in DRN)." placeholder:"N"`
+	Precision    int      `help:"Significant digits of numbers, 1 to 17 (default: 16, as PRISM; 17 in DRN)." want:"[1,17]" placeholder:"N"`
 	NoHeaders    bool     `help:"No comments at the top of files."`
 	NoValuations bool     `help:"No values of variables in DOT and DRN."`
+
+	timeFlag `embed:""`
 }
 
 // Run writes the files.
 func (c *exportCmd) Run(ctx context.Context, env *world) error {
+	ctx, cancel := env.limit(ctx, c.Timeout)
+	defer cancel()
+	named := len(c.Output) > 0 && !slices.ContainsFunc(c.Output, func(name string) bool { return name == "-" || !isSpaceFile(name) })
+	if err := env.without(named, "on outputs whose names have extensions", "formats"); err != nil {
+		return err
+	}
 	outputs, err := c.outputs()
 	if err != nil {
 		return err
 	}
-	if c.Precision < 0 || c.Precision > files.MaxPrecision {
-		return usageError("--precision is %d, want 1 to %d significant digits", c.Precision, files.MaxPrecision)
-	}
 	if c.OnlyProps && c.Props == "" {
 		return usageError("--only-props-labels is about the labels of --props, which is not there")
+	}
+	if err := env.places.with("--output", namesOf(outputs, 0)...).check(); err != nil {
+		return err
 	}
 	space, err := c.space(ctx, env)
 	if err != nil {
 		return err
 	}
+	if err := env.places.with("--output", namesOf(outputs, len(space.Program().Rewards))...).check(); err != nil {
+		return err
+	}
 	for _, w := range space.Warnings() {
 		fmt.Fprintf(env.stderr, "warning: %s\n", w)
 	}
+	if n := space.Merged(); n > 0 && !env.quiet {
+		fmt.Fprintf(env.stderr, "written without %d choices that repeat another one of their state\n", n)
+	}
 	x := &exporter{env: env, space: space, onlyProps: c.OnlyProps, opts: files.Options{
-		Precision: c.Precision, NoHeaders: c.NoHeaders, NoValuations: c.NoValuations, NoActions: c.NoActions, Symbolic: c.Symbolic,
+		Precision: c.Precision, NoHeaders: c.NoHeaders, NoValuations: c.NoValuations, NoActions: c.NoActions, Symbolic: c.Symbolic, Zeros: true,
 	}}
 	switch {
 	case c.Rows:
@@ -111,6 +123,20 @@ func (c *exportCmd) outputs() ([]output, error) {
 		}
 	}
 	return out, nil
+}
+
+// namesOf lists the files of outputs; n is the number of reward structures, 0 if
+// it is not known.
+func namesOf(outputs []output, n int) []string {
+	var names []string
+	for _, o := range outputs {
+		for _, format := range o.formats {
+			if o.base != "-" {
+				names = append(names, stateFiles(o.base, format, o.zip, n)...)
+			}
+		}
+	}
+	return names
 }
 
 // expand replaces "all" by what it stands for.
@@ -174,11 +200,11 @@ func (x *exporter) write(ctx context.Context, o output) error {
 			n = len(x.space.Program().Rewards)
 		}
 		for i := range n {
-			number := ""
-			if n > 1 {
-				number = strconv.Itoa(i + 1)
+			name := "-"
+			if o.base != "-" {
+				name = stateFiles(o.base, format, o.zip, n)[i]
 			}
-			if err := x.file(ctx, o, number+"."+format, format, i); err != nil {
+			if err := x.file(ctx, name, format, i); err != nil {
 				return err
 			}
 		}
@@ -187,18 +213,17 @@ func (x *exporter) write(ctx context.Context, o output) error {
 }
 
 // file writes one file; to standard output, with an empty line between them.
-func (x *exporter) file(ctx context.Context, o output, ext, format string, reward int) error {
+func (x *exporter) file(ctx context.Context, name, format string, reward int) error {
 	write, err := x.writer(ctx, format, reward)
 	if err != nil {
 		return err
 	}
-	if o.base != "-" {
-		name := o.base + ext + o.zip
+	if name != "-" {
 		x.wrote = append(x.wrote, name)
-		if o.zip != "" {
+		if zipOf(name) != "" {
 			write = zipped(write)
 		}
-		return atomicfile.Write(name, write)
+		return x.env.writeFile(name, write)
 	}
 	if x.some {
 		if _, err := fmt.Fprintln(x.env.stdout); err != nil {

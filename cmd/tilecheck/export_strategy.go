@@ -24,11 +24,13 @@ type exportStrategyCmd struct {
 	boardFlags `embed:""`
 	Max        int    `help:"Tile that ends the game as a success: a power of two." default:"2048" placeholder:"TILE"`
 	Spawn      string `help:"How the cell of a new tile is drawn: uniform or module (both are the game), or cell (by a scheduler)." default:"uniform" placeholder:"SPAWN"`
-	Output     string `short:"o" help:"Model to write (default: standard output, nothing with --explicit)." placeholder:"FILE"`
+	Output     string `short:"o" help:"Model to write (default: standard output, nothing with --explicit)." placeholder:"FILE" file:"out"`
 	Dialect    string `help:"Print for prism or storm." default:"prism" enum:"prism,storm"`
-	Explicit   string `help:"Also write the chain as PREFIX.tra, .sta and .lab for PRISM, and as PREFIX.drn for Storm." placeholder:"PREFIX"`
+	Explicit   string `help:"Also write the chain as PREFIX.tra, .sta and .lab for PRISM, and as PREFIX.drn for Storm." placeholder:"PREFIX" file:"some"`
 	Fractions  bool   `help:"Fractions in the files of --explicit: for tilecheck check --exact, prism -exact and storm --exact."`
 	MaxStates  int    `help:"Give up a chain with more states (default: 10 million)." placeholder:"N"`
+
+	timeFlag `embed:""`
 }
 
 const (
@@ -43,6 +45,8 @@ const (
 
 // Run writes the model, the files, or both.
 func (c *exportStrategyCmd) Run(ctx context.Context, env *world) error {
+	ctx, cancel := env.limit(ctx, c.Timeout)
+	defer cancel()
 	cfg, opt, err := c.game()
 	if err != nil {
 		return err
@@ -50,6 +54,11 @@ func (c *exportStrategyCmd) Run(ctx context.Context, env *world) error {
 	s, err := strategy.Parse(c.Strategy, strategy.Setting{Rules: opt.Rules, Max: opt.Max})
 	if err != nil {
 		return usageError("%w", err)
+	}
+	if c.Explicit != "" {
+		if err := env.places.with("--explicit", c.Explicit+".tra", c.Explicit+".sta", c.Explicit+".lab", c.Explicit+".drn").check(); err != nil {
+			return err
+		}
 	}
 	if err := strategy.Prepare(ctx, s); err != nil {
 		return err
@@ -94,9 +103,6 @@ func tooLarge(s strategy.Strategy, err error) error {
 func (c *exportStrategyCmd) game() (cfg modelgen.Config, opt induced.Options, err error) {
 	if c.Fractions && c.Explicit == "" {
 		return cfg, opt, usageError("--fractions is for the files of --explicit")
-	}
-	if c.MaxStates < 0 {
-		return cfg, opt, usageError("--max-states is %d, want at least 1", c.MaxStates)
 	}
 	cfg.Max, cfg.P2 = c.Max, c.P2
 	if cfg.Rows, cfg.Cols, err = c.shape(); err != nil {
@@ -183,19 +189,9 @@ func (c *exportStrategyCmd) writeModel(env *world, cfg modelgen.Config, chain *i
 // command is the command line that writes the model, without the program's name.
 func (c *exportStrategyCmd) command(cfg modelgen.Config, s strategy.Strategy) string {
 	return strings.Join([]string{
-		"export-strategy", shellWord(s.String()), fmt.Sprintf("--rows=%d", cfg.Rows), fmt.Sprintf("--cols=%d", cfg.Cols),
+		"export-strategy", quoted(s.String()), fmt.Sprintf("--rows=%d", cfg.Rows), fmt.Sprintf("--cols=%d", cfg.Cols),
 		fmt.Sprintf("--max=%d", cfg.Max), "--p2=" + c.P2, "--spawn=" + cfg.Spawn.String(),
 	}, " ")
-}
-
-// shellWord quotes what a shell would not take as one word.
-func shellWord(text string) string {
-	for _, r := range text {
-		if !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%", r) {
-			return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
-		}
-	}
-	return text
 }
 
 // about is what the header of the model says about the policy.

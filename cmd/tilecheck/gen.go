@@ -1,10 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"io"
 
-	"tilecheck/internal/atomicfile"
 	"tilecheck/modelgen"
 	"tilecheck/prism/syntax"
 )
@@ -39,7 +39,7 @@ type genCmd struct {
 	Policy     string `help:"Policy manager: none, random, pref:left,up,down,right, alt:up,left,down,right/left,up,down,right, or a name of the thesis (opposite, orthogonal, alternating)." default:"none" placeholder:"POLICY"`
 	Spawn      string `help:"How the cell of a new tile is drawn: cell (nondeterministic, as in the thesis), module or uniform." default:"cell" placeholder:"SPAWN"`
 	Dialect    string `help:"Print for prism or storm." default:"prism" enum:"prism,storm"`
-	Output     string `short:"o" help:"File to write (default: standard output)." placeholder:"FILE"`
+	Output     string `short:"o" help:"File to write (default: standard output)." placeholder:"FILE" file:"out"`
 }
 
 // Run writes the model.
@@ -57,10 +57,7 @@ func (c *genCmd) Run(env *world) error {
 		opts.Dialect = syntax.Storm
 	}
 	write := func(w io.Writer) error { return syntax.Fprint(w, model, opts) }
-	if c.Output == "" || c.Output == "-" {
-		return write(env.stdout)
-	}
-	return atomicfile.Write(c.Output, write)
+	return env.writeFile(cmp.Or(c.Output, "-"), write)
 }
 
 func (c *genCmd) config() (modelgen.Config, error) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"strings"
 
 	"github.com/docker/go-units"
@@ -12,8 +11,8 @@ import (
 	"tilecheck/containers"
 	prismimage "tilecheck/containers/prism"
 	stormimage "tilecheck/containers/storm"
+	"tilecheck/internal/tempdir"
 	"tilecheck/report"
-	"tilecheck/runner/local"
 )
 
 // imageCmd makes and lists the images that tools run in.
@@ -55,10 +54,10 @@ func shortID(id string) string {
 }
 
 type imagePrismCmd struct {
-	From       string `required:"" help:"Folder of the installation, which has bin/prism." placeholder:"DIR"`
+	From       string `required:"" help:"Folder of the installation, which has bin/prism." placeholder:"DIR" file:"in"`
 	Tag        string `help:"Name of the image (default: tilecheck/prism with PRISM's version)." placeholder:"IMAGE"`
 	Base       string `help:"Image to build on, with Java 11 or later, bash and awk." placeholder:"IMAGE"`
-	BaseRootfs string `help:"Tar file of a root file system with these programs, to make the base of." placeholder:"TAR"`
+	BaseRootfs string `help:"Tar file of a root file system with these programs, to make the base of." placeholder:"TAR" file:"in"`
 }
 
 // Run makes the image and prints its name.
@@ -82,103 +81,32 @@ type cleanCmd struct {
 }
 
 // Run removes containers and says which.
-func (c *cleanCmd) Run(ctx context.Context, env *world) (err error) {
+func (c *cleanCmd) Run(ctx context.Context, env *world) error {
+	dirs, err := tempdir.Sweep()
+	for _, dir := range dirs {
+		fmt.Fprintln(env.stdout, "removed", dir)
+	}
+	removed, errContainers := c.containers(ctx, env)
+	if containers.Absent(errContainers) {
+		fmt.Fprintln(env.stderr, "note: there is no Docker on this machine, and so no containers to remove")
+		errContainers = nil
+	}
+	if err = errors.Join(err, errContainers); len(dirs)+removed == 0 && err == nil {
+		_, err = fmt.Fprintln(env.stdout, "nothing to remove")
+	}
+	return err
+}
+
+// containers removes containers, says which, and returns their number.
+func (c *cleanCmd) containers(ctx context.Context, env *world) (n int, err error) {
 	d, err := env.docker(ctx)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
 	removed, err := d.Sweep(ctx, c.All)
 	for _, l := range removed {
 		fmt.Fprintf(env.stdout, "removed %s of %s (%s)\n", shortID(l.ID), l.Tool, l.State)
 	}
-	if len(removed) == 0 && err == nil {
-		_, err = fmt.Fprintln(env.stdout, "nothing to remove")
-	}
-	return err
-}
-
-// doctorCmd says what is there and what to do about what is missing.
-type doctorCmd struct {
-	engineFlags `embed:""`
-	Format      report.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
-}
-
-// Run prints one row for everything that an engine may need. It is an error
-// only if it cannot be printed: the embedded engine needs nothing.
-func (c *doctorCmd) Run(ctx context.Context, env *world) (err error) {
-	t := &report.Table{Columns: []report.Column{{Name: "what"}, {Name: "state"}, {Name: "detail", Min: 30}}}
-	t.Append("native engine", "ready", "tilecheck "+version)
-	t.Append("machine", "ready", fmt.Sprintf("%d cores, %s/%s", runtime.NumCPU(), runtime.GOOS, runtime.GOARCH))
-	for _, tool := range []struct{ name, path string }{{"prism", c.PrismPath}, {"storm", c.StormPath}} {
-		c.local(t, tool.name, tool.path)
-	}
-	if err := c.docker(ctx, env, t); err != nil {
-		return err
-	}
-	return t.Write(env.stdout, c.Format, env.reportOptions())
-}
-
-func (c *doctorCmd) local(t *report.Table, name, path string) {
-	what := name + " on this machine"
-	if path == "" {
-		path = name
-	}
-	if tool, err := local.New(path); err == nil {
-		t.Append(what, "ready", tool.Where())
-		return
-	}
-	t.Append(what, "missing", fmt.Sprintf("install it and put it on PATH, or give --%s-path", name))
-}
-
-func (c *doctorCmd) docker(ctx context.Context, env *world, t *report.Table) (err error) {
-	d, err := env.docker(ctx)
-	if err != nil {
-		t.Append("Docker", "missing", err.Error())
-		return nil
-	}
-	defer func() { err = errors.Join(err, d.Close()) }()
-	engine, err := d.Engine(ctx)
-	if err != nil {
-		t.Append("Docker", "failing", err.Error())
-		return nil
-	}
-	t.Append("Docker", "ready", fmt.Sprintf("engine %s, %d cores, %s of memory", engine.Version, engine.CPUs, units.BytesSize(float64(engine.Memory))))
-	c.image(ctx, d, t, "prism", c.PrismImage)
-	c.image(ctx, d, t, "storm", c.StormImage)
-	left, err := d.Leftovers(ctx)
-	if err != nil {
-		return err
-	}
-	dead := 0
-	for _, l := range left {
-		if l.Dead {
-			dead++
-		}
-	}
-	if dead > 0 {
-		t.Append("containers left behind", "to do", fmt.Sprintf("%d: tilecheck clean removes them", dead))
-	}
-	return nil
-}
-
-func (c *doctorCmd) image(ctx context.Context, d *containers.Docker, t *report.Table, name, ref string) {
-	what := "image of " + name
-	tool := prismimage.Tool()
-	if name == "storm" {
-		tool = stormimage.Tool()
-	}
-	var err error
-	if ref == "" {
-		ref, err = defaultImage(ctx, d, name)
-	}
-	var img containers.Image
-	if err == nil {
-		img, err = d.Find(ctx, tool, ref)
-	}
-	if err != nil {
-		t.Append(what, "missing", err.Error())
-		return
-	}
-	t.Append(what, "ready", strings.TrimSpace(img.String()+" "+img.Version))
+	return len(removed), err
 }

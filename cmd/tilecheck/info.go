@@ -17,10 +17,14 @@ import (
 type infoCmd struct {
 	spaceFlags `embed:""`
 	Format     report.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
+
+	timeFlag `embed:""`
 }
 
 // Run builds the state space and prints what it is like.
 func (c *infoCmd) Run(ctx context.Context, env *world) error {
+	ctx, cancel := env.limit(ctx, c.Timeout)
+	defer cancel()
 	start := time.Now()
 	space, err := c.space(ctx, env)
 	if err != nil {
@@ -74,7 +78,11 @@ func structure(ctx context.Context, t *report.Table, space *explicit.Space) erro
 	m := space.Model()
 	t.Append("states", m.NumStates(), nil)
 	t.Append("initial states", len(m.Initial), nil)
-	t.Append("choices", m.NumChoices(), nil)
+	var merged any
+	if n := space.Merged(); n > 0 {
+		merged = fmt.Sprintf("without %d that repeat another one of their state", n)
+	}
+	t.Append("choices", m.NumChoices(), merged)
 	t.Append("transitions", m.NumTransitions(), nil)
 	deadlocks := 0
 	if m.Deadlocks != nil {

@@ -2,12 +2,11 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
-	"syscall"
+	"slices"
+	"strings"
 
 	"github.com/alecthomas/kong"
 	kongcompletion "github.com/jotaen/kong-completion"
@@ -22,30 +21,35 @@ const version = "0.1.0"
 
 // cli is the command line. One struct per command holds its flags and its Run method.
 type cli struct {
-	Gen            genCmd                    `cmd:"" help:"Generate a PRISM model of the game 2048."`
-	Check          checkCmd                  `cmd:"" help:"Check properties of a model."`
-	Crosscheck     crosscheckCmd             `cmd:"" help:"Ask several engines, and say whether they agree."`
-	Simulate       simulateCmd               `cmd:"" help:"Print a random path of a model."`
-	Compare        compareCmd                `cmd:"" help:"Compare strategies in a table; with no arguments, the thesis's experiment."`
-	Play           playCmd                   `cmd:"" help:"Play games of 2048 with a strategy, and say how good it is."`
-	Replay         replayCmd                 `cmd:"" help:"Check recorded games, and step through them."`
-	Strategies     strategiesCmd             `cmd:"" help:"List the strategies that play the game, or say what a spec means."`
-	Test           testCmd                   `cmd:"" help:"Run the properties of models against their expected results."`
-	Bless          blessCmd                  `cmd:"" help:"Write the expected results of properties beside them."`
-	Export         exportCmd                 `cmd:"" help:"Write the state space as files for PRISM, Storm and Graphviz."`
-	Info           infoCmd                   `cmd:"" help:"Print the size and structure of the state space."`
-	Solve          solveCmd                  `cmd:"" help:"Compute optimal play of the game 2048, and its value."`
-	Policy         policyCmd                 `cmd:"" help:"Show, play and draw optimal play."`
-	ExportStrategy exportStrategyCmd         `cmd:"" name:"export-strategy" help:"Write a model of the game played by a strategy, to be checked."`
-	Bound          boundCmd                  `cmd:"" help:"Prove a lower bound of the best winning probability with a strategy."`
-	Doctor         doctorCmd                 `cmd:"" help:"Say which engines are there, and what to do about the others."`
-	Image          imageCmd                  `cmd:"" help:"Make and list the Docker images that PRISM and Storm run in."`
-	Clean          cleanCmd                  `cmd:"" help:"Remove containers that a killed run left behind."`
-	Completion     kongcompletion.Completion `cmd:"" help:"Print the shell code that turns completion on."`
+	Check      checkCmd      `cmd:"" group:"Models:" help:"Check properties of a model."`
+	Crosscheck crosscheckCmd `cmd:"" group:"Models:" help:"Ask several engines, and say whether they agree."`
+	Simulate   simulateCmd   `cmd:"" group:"Models:" help:"Print a random path of a model."`
+	Info       infoCmd       `cmd:"" group:"Models:" help:"Print the size and structure of the state space."`
+	Export     exportCmd     `cmd:"" group:"Models:" help:"Write the state space as files for PRISM, Storm and Graphviz."`
 
-	Quiet   bool             `short:"q" help:"No progress bars and no notes on standard error; errors and warnings stay."`
-	NoColor bool             `help:"No colours (also: environment NO_COLOR)."`
-	Version kong.VersionFlag `help:"Print the version."`
+	Test  testCmd  `cmd:"" group:"Tests of models:" help:"Run the properties of models against their expected results."`
+	Bless blessCmd `cmd:"" group:"Tests of models:" help:"Write the expected results of properties beside them."`
+
+	Compare        compareCmd        `cmd:"" group:"The game 2048:" help:"Compare strategies in a table; with no arguments, the thesis's experiment."`
+	Gen            genCmd            `cmd:"" group:"The game 2048:" help:"Generate a PRISM model of the game."`
+	Play           playCmd           `cmd:"" group:"The game 2048:" help:"Play games with a strategy, and say how good it is."`
+	Replay         replayCmd         `cmd:"" group:"The game 2048:" help:"Check recorded games, and step through them."`
+	Strategies     strategiesCmd     `cmd:"" group:"The game 2048:" help:"List the strategies that play the game, or say what a spec means."`
+	Solve          solveCmd          `cmd:"" group:"The game 2048:" help:"Compute optimal play, and its value."`
+	Policy         policyCmd         `cmd:"" group:"The game 2048:" help:"Show, play and draw optimal play."`
+	ExportStrategy exportStrategyCmd `cmd:"" group:"The game 2048:" name:"export-strategy" help:"Write a model of the game played by a strategy, to be checked."`
+	Bound          boundCmd          `cmd:"" group:"The game 2048:" help:"Prove a lower bound of the best winning probability with a strategy."`
+
+	Doctor     doctorCmd     `cmd:"" group:"Engines and this machine:" help:"Say which engines are there, and what to do about the others."`
+	Image      imageCmd      `cmd:"" group:"Engines and this machine:" help:"Make and list the Docker images that PRISM and Storm run in."`
+	Clean      cleanCmd      `cmd:"" group:"Engines and this machine:" help:"Remove containers and directories that a killed run left behind."`
+	Completion completionCmd `cmd:"" group:"Engines and this machine:" help:"Print the shell code that turns completion on."`
+	Help       helpCmd       `cmd:"" group:"Engines and this machine:" help:"Print the help of a command."`
+	Version    versionCmd    `cmd:"" group:"Engines and this machine:" help:"Print the version."`
+
+	Quiet       bool             `short:"q" group:"Any command:" help:"No progress bars and no notes on standard error; errors and warnings stay."`
+	NoColor     bool             `group:"Any command:" help:"No colours (also: environment NO_COLOR)."`
+	VersionFlag kong.VersionFlag `name:"version" short:"v" group:"Any command:" help:"Print the version."`
 }
 
 // world is what a command may touch besides its flags. Tests replace it.
@@ -59,6 +63,11 @@ type world struct {
 	terminal func(w io.Writer) (cols int, ok bool)
 	quiet    bool
 	noColor  bool
+	last     *lastWords        // nil where nothing ends the process
+	given    given             // on the command line
+	texts    map[string][]byte // texts that errors may be about, by the name that these have for them
+	places   *places
+	onExit   func(f func()) (done func()) // ending.OnExit; nil where nothing ends the process
 }
 
 // color reports whether w should get colours.
@@ -68,23 +77,23 @@ func (e *world) color(w io.Writer) bool {
 }
 
 // width is the number of columns to lay tables out for.
-func (e *world) width() int {
-	if cols, ok := e.terminal(e.stdout); ok && cols > 0 {
+func (e *world) width() int { return e.widthOf(e.stdout) }
+
+func (e *world) widthOf(w io.Writer) int {
+	if cols, ok := e.terminal(w); ok && cols > 0 {
 		return cols
 	}
 	return 120
 }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// A second signal kills: the first one asks commands to print what they have.
-	context.AfterFunc(ctx, stop)
-	code := run(ctx, os.Args[1:], &world{
+	env := &world{
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
 		getenv: os.Getenv, lookupEnv: os.LookupEnv, setenv: os.Setenv, terminal: terminalSize,
-	})
-	stop()
-	os.Exit(code)
+	}
+	hearWrites()
+	ctx := env.hear(context.Background())
+	os.Exit(env.ended(run(ctx, os.Args[1:], env)))
 }
 
 func terminalSize(w io.Writer) (int, bool) {
@@ -96,42 +105,96 @@ func terminalSize(w io.Writer) (int, bool) {
 	return cols, err == nil
 }
 
-// run parses the arguments, runs the command and returns the exit code.
-func run(ctx context.Context, args []string, env *world) int {
-	var c cli
-	exited := -1
+// newApp describes the command line to kong. exit is called for --help and --version.
+func newApp(ctx context.Context, c *cli, env *world, exit func(code int)) (*kong.Kong, error) {
 	app, err := kong.New(
-		&c,
+		c,
 		kong.Name("tilecheck"),
-		kong.Description("Bridge to the probabilistic model checkers PRISM and Storm, with an engine of its own.\n\n"+
-			"Exit codes: 0 all verified or agreed, 1 could not run, 2 an expectation failed, "+
-			"3 engines disagree, 4 timeout or out of memory, 80 usage."),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.Description(description),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, NoExpandSubcommands: true}),
 		kong.Writers(env.stdout, env.stderr),
-		kong.Exit(func(code int) { exited = code }),
+		kong.Exit(exit),
 		kong.Vars{"version": "tilecheck " + version, "p2": modelgen.DefaultP2, "thesis": thesisProperty, "storm_image": stormimage.DefaultImage},
 		kong.BindTo(ctx, (*context.Context)(nil)),
 		kong.Bind(env),
 	)
+	if err == nil {
+		app.Model.HelpFlag.Group = &kong.Group{Key: "Any command:", Title: "Any command:"}
+	}
+	return app, err
+}
+
+// run runs a command line and returns the exit code.
+func run(ctx context.Context, args []string, env *world) int {
+	env.streams()
+	return env.answered(env.command(ctx, args))
+}
+
+// answered is the exit code of a run, which is not a success if what it printed
+// did not arrive.
+func (e *world) answered(code int) int {
+	told, err := e.unprinted()
+	if err == nil {
+		return code
+	}
+	if !told {
+		fmt.Fprintf(e.stderr, "tilecheck: %v\n", err)
+	}
+	return exitCannotRun
+}
+
+// command runs the command of a command line.
+func (e *world) command(ctx context.Context, args []string) int {
+	var c cli
+	exited := -1
+	app, err := newApp(ctx, &c, e, func(code int) { exited = code })
 	if err != nil {
-		fmt.Fprintf(env.stderr, "tilecheck: %v\n", err)
+		fmt.Fprintf(e.stderr, "tilecheck: %v\n", err)
 		return exitCannotRun
 	}
 	kongcompletion.Register(app)
 	if exited >= 0 {
 		return exited
 	}
+	if len(args) == 0 {
+		_, _ = app.Parse([]string{"--help"}) // which prints
+		return exitUsage
+	}
 	kctx, err := app.Parse(args)
 	if exited >= 0 { // --help and --version have done their work
 		return exited
 	}
-	if err == nil {
-		env.quiet, env.noColor = c.Quiet, c.NoColor
-		err = kctx.Run()
-	} else {
-		err = usageError("%w (see tilecheck --help)", err)
+	if err != nil {
+		return e.finish(misread(ctx, args, commandNames(app), err))
 	}
-	return env.finish(err)
+	e.quiet, e.noColor = c.Quiet, c.NoColor
+	if c.Test.GitHub {
+		e.guardGitHub(!machine(c.Test.Format))
+	}
+	if e.given, err = flagsOf(kctx); err == nil {
+		e.places = placesOf(kctx, e)
+		err = e.places.check()
+	}
+	if err == nil {
+		err = kctx.Run()
+	}
+	return e.finish(err)
+}
+
+// misread is the error of a command line that could not be parsed. It says what
+// somebody who knows PRISM or Storm may have meant.
+func misread(ctx context.Context, args, commands []string, err error) error {
+	if words := meant(ctx, args); words != nil {
+		for i := range words {
+			words[i] = quoted(words[i])
+		}
+		found, _, _ := strings.Cut(err.Error(), ", did you mean") // flags that have nothing to do with it
+		return usageError("%s; did you mean: tilecheck %s", found, strings.Join(words, " "))
+	}
+	if slices.Contains(commands, args[0]) {
+		return usageError("%w (see tilecheck %s --help)", err, args[0])
+	}
+	return usageError("%w (see tilecheck --help)", err)
 }
 
 // finish prints the error, one line per diagnostic, and returns the exit code.
@@ -139,13 +202,11 @@ func (e *world) finish(err error) int {
 	if err == nil {
 		return exitOK
 	}
-	code := exitCannotRun
-	if coder, ok := errors.AsType[*codedError](err); ok {
-		code = coder.code
-		err = coder.err
-	}
+	code, err := codeOf(err)
 	if err != nil {
-		fmt.Fprintln(e.stderr, describe(err))
+		e.tells(err)
+		e.saying()
+		e.explain(e.stderr, describe(err))
 	}
 	return code
 }

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"context"
 	"fmt"
-	"time"
 
 	"github.com/docker/go-units"
 
@@ -15,7 +13,7 @@ import (
 type numericFlags struct {
 	Exact     bool      `help:"Compute with fractions: the value is the truth."`
 	Float     bool      `help:"Iterate until a step is small, as other tools do by default: the value has no bounds."`
-	Epsilon   float64   `help:"Relative width of bounds, or with --float the step at which to stop (default 1e-8, 1e-6)." placeholder:"E"`
+	Epsilon   float64   `help:"Relative width of bounds, or with --float the step at which to stop (default 1e-8, 1e-6)." want:"(0,0.1]" placeholder:"E"`
 	MaxStates int       `help:"Give up a state space with more states." placeholder:"N"`
 	Memory    byteCount `help:"Give up a state space, or a tool, that takes more memory, such as 4GB (default: three quarters of what is free, for the state space)." placeholder:"SIZE"`
 }
@@ -34,29 +32,15 @@ func (b *byteCount) UnmarshalText(text []byte) error {
 }
 
 // numeric checks the flags and returns what they ask for.
-func (f numericFlags) numeric(method runner.Method, workers int) (runner.Numeric, error) {
+func (f numericFlags) numeric(workers int) (runner.Numeric, error) {
 	n := runner.Numeric{Epsilon: f.Epsilon, MaxStates: f.MaxStates, MaxMemory: int64(f.Memory), Workers: workers}
 	switch {
-	case method != runner.Exact && (f.Exact || f.Float || f.Epsilon != 0 || f.MaxStates != 0):
-		return n, usageError("--exact, --float, --epsilon and --max-states are for the state space, want --method exact")
 	case f.Exact && f.Float:
 		return n, usageError("--exact and --float exclude each other")
-	case f.Epsilon < 0 || f.Epsilon >= 1:
-		return n, usageError("--epsilon is %g, want a relative width between 0 and 1", f.Epsilon)
-	case f.MaxStates < 0:
-		return n, usageError("--max-states is %d, want at least 1", f.MaxStates)
 	case f.Exact:
 		n.Accuracy = result.Exact
 	case f.Float:
 		n.Accuracy = result.Float
 	}
 	return n, nil
-}
-
-// timeLimit is context.WithTimeout for a flag whose zero means no limit.
-func timeLimit(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
-	if limit <= 0 {
-		return ctx, func() {}
-	}
-	return context.WithTimeout(ctx, limit)
 }

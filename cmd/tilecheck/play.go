@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +12,6 @@ import (
 	"tilecheck/game"
 	"tilecheck/game/play"
 	"tilecheck/game/strategy"
-	"tilecheck/internal/atomicfile"
 	"tilecheck/native/stats"
 	"tilecheck/report"
 	"tilecheck/runner"
@@ -66,23 +66,34 @@ type playCmd struct {
 	On        bool          `help:"Go on after a win until no move is legal."`
 	Games     int64         `help:"Games to play." default:"1000" placeholder:"N"`
 	Seed      *uint64       `help:"Seed of the random numbers (default: drawn, and printed)." placeholder:"N"`
-	Workers   int           `help:"Goroutines that play; the results do not depend on it (default: one per processor)." placeholder:"N"`
-	Alpha     float64       `help:"Error probability of the intervals." default:"0.01" placeholder:"A"`
+	Workers   int           `help:"Goroutines that play; the results do not depend on it (default: one per processor)." want:"[1,1024]" placeholder:"N"`
+	Alpha     float64       `help:"Error probability of the intervals." default:"0.01" want:"[1e-15,1)" placeholder:"A"`
 	Time      time.Duration `help:"Stop after this time; the games finished by then count, up to the first that was not." placeholder:"DURATION"`
-	State     string        `aliases:"resume" help:"File that keeps finished games: a run that was killed goes on where it was." placeholder:"FILE"`
-	Record    string        `help:"Write every move and tile to a file, for tilecheck replay." placeholder:"FILE"`
+	State     string        `aliases:"resume" help:"File that keeps finished games: a run that was killed goes on where it was." placeholder:"FILE" file:"keep"`
+	Record    string        `help:"Write every move and tile to a file, for tilecheck replay." placeholder:"FILE" file:"out"`
 
 	Watch bool          `help:"Show one game instead: on a terminal as a film, otherwise board by board."`
-	Game  int64         `help:"The game to watch." default:"0" placeholder:"INDEX"`
-	Delay time.Duration `help:"Time between the boards of a film." default:"150ms" placeholder:"DURATION"`
+	Game  int64         `help:"The game to watch." default:"0" want:"[0,]" placeholder:"INDEX"`
+	Delay time.Duration `help:"Time between the boards of a film." default:"150ms" want:"[0,]" placeholder:"DURATION"`
 
-	Plot      string        `help:"Draw the distribution of the largest tile, .svg or .png." placeholder:"FILE"`
-	PlotScore string        `help:"Draw the mean score as the games go on, .svg or .png." placeholder:"FILE"`
+	Plot      string        `help:"Draw the distribution of the largest tile, .svg or .png." placeholder:"FILE" file:"out"`
+	PlotScore string        `help:"Draw the mean score as the games go on, .svg or .png." placeholder:"FILE" file:"out"`
 	Format    report.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
+
+	timeFlag `embed:""`
 }
 
 // Run plays the games and prints what they say.
 func (c *playCmd) Run(ctx context.Context, env *world) error {
+	ctx, cancel := env.limit(ctx, c.Timeout)
+	defer cancel()
+	err := cmp.Or(
+		env.without(!c.Watch, "without --watch", "game", "delay"),
+		env.without(c.Watch, "with --watch", "games", "alpha", "time", "workers"),
+	)
+	if err != nil {
+		return err
+	}
 	opt, err := c.options()
 	if err != nil {
 		return err
@@ -94,51 +105,35 @@ func (c *playCmd) Run(ctx context.Context, env *world) error {
 	defer done()
 	opt.Progress = gamesProgress(opt.Strategy.String(), progress)
 	var curve scoreCurve
-	out, err := c.play(ctx, opt, &curve)
+	out, unwritten, err := c.play(ctx, env, opt, &curve)
 	if err != nil {
 		return err
 	}
 	done()
 	if out.Games() == 0 {
-		return noGame(out.End)
+		return noGame(ctx, out.End)
 	}
 	estimates, err := out.Estimates(stats.Confidence(c.Alpha))
 	if err != nil {
 		return err
 	}
-	if err := playTable(out, estimates, c.Format).Write(env.stdout, c.Format, env.reportOptions()); err != nil {
-		return err
-	}
-	if err := c.plots(out, estimates, &curve); err != nil {
-		return err
-	}
+	err = playTable(out, estimates, c.Format).Write(env.stdout, c.Format, env.reportOptions())
 	env.warnLines(c.Format, out.Warnings)
-	return status(endCode(out.End))
+	err = errors.Join(err, unwritten, c.plots(out, estimates, &curve))
+	return cmp.Or(err, status(endCode(ctx, out.End)))
 }
 
 // options checks the flags and returns what they ask for.
 func (c *playCmd) options() (opt play.Options, err error) {
 	switch {
-	case c.Games < 1:
-		return opt, usageError("--games is %d, want at least 1", c.Games)
-	case c.Workers < 0:
-		return opt, usageError("--workers is %d, want at least 1", c.Workers)
-	case !validAlpha(c.Alpha):
-		return opt, alphaError(c.Alpha)
-	case c.Time < 0:
-		return opt, usageError("--time is %v, want a positive duration", c.Time)
 	case c.Watch && (c.Record != "" || c.State != "" || c.Plot != "" || c.PlotScore != ""):
 		return opt, usageError("--watch shows one game, want it without --record, --state, --plot and --plot-score")
 	case c.Watch && c.Format != report.FormatTable:
 		return opt, errOnlyText("--watch", c.Format)
 	case c.State != "" && c.Seed == nil:
 		return opt, errStateSeed()
-	case c.Record != "" && c.Record == c.State:
-		return opt, usageError("--state and --record are both %s, want two files", c.State)
-	case c.Record == "-":
-		return opt, usageError("--record is -, want a file: the results go to standard output")
-	case c.Game < 0 || c.Delay < 0:
-		return opt, usageError("--game and --delay are %d and %v, want no negative ones", c.Game, c.Delay)
+	case isStdout(c.Record):
+		return opt, usageError("--record is %s, want a file: the results go to standard output", c.Record)
 	}
 	for _, path := range []string{c.Plot, c.PlotScore} {
 		if path != "" {
@@ -157,38 +152,36 @@ func (c *playCmd) options() (opt play.Options, err error) {
 	return opt, err
 }
 
-// play runs the games, and writes them to a file if that is wanted.
-func (c *playCmd) play(ctx context.Context, opt play.Options, curve *scoreCurve) (out *play.Outcome, err error) {
+// play runs the games, and writes them to a file if that is wanted. That they
+// cannot be written does not end them: unwritten says so.
+func (c *playCmd) play(ctx context.Context, env *world, opt play.Options, curve *scoreCurve) (out *play.Outcome, unwritten, err error) {
 	opt.Each = func(p *play.Played) error {
 		curve.add(p.Game)
 		return nil
 	}
 	if c.Record == "" {
-		return play.Run(ctx, opt)
+		out, err = play.Run(ctx, opt)
+		return out, nil, err
 	}
-	err = atomicfile.Write(c.Record, func(w io.Writer) error {
-		recorder, err := play.NewRecorder(w, opt.Match, opt.Strategy.String())
-		if err != nil {
-			return err
-		}
-		opt.Record = true
+	opt.Record = true
+	unwritten = env.writeFile(c.Record, func(w io.Writer) error {
+		recorder, failed := play.NewRecorder(w, opt.Match, opt.Strategy.String())
 		opt.Each = func(p *play.Played) error {
 			curve.add(p.Game)
-			return recorder.Write(p)
+			if failed == nil {
+				failed = recorder.Write(p)
+			}
+			return nil
 		}
 		if out, err = play.Run(ctx, opt); err == nil && out.Games() == 0 {
-			err = noGame(out.End) // the file stays as it was
+			err = noGame(ctx, out.End)
 		}
-		return err
+		return cmp.Or(err, failed) // without games the file stays as it was
 	})
-	return out, err
-}
-
-// validAlpha reports whether a number is an error probability that a confidence can be told apart from 1 with.
-func validAlpha(alpha float64) bool { return alpha > 0 && alpha < 1 && stats.Confidence(alpha) < 1 }
-
-func alphaError(alpha float64) error {
-	return usageError("--alpha is %g, want an error probability between 0 and 1, such as 0.01", alpha)
+	if out == nil && err == nil {
+		err = unwritten // before the first game
+	}
+	return out, unwritten, err
 }
 
 // errOnlyText refuses a format where boards are drawn.
@@ -202,17 +195,17 @@ func errStateSeed() error {
 }
 
 // noGame is the error of a run without any result.
-func noGame(end play.End) error {
+func noGame(ctx context.Context, end play.End) error {
 	if end == play.Interrupted {
-		return errors.New("interrupted before a game was finished")
+		return fmt.Errorf("%w before a game was finished", ctx.Err())
 	}
 	return &codedError{code: exitOutOfLimit, err: errors.New("the time was up before a game was finished, want more with --time")}
 }
 
 // endCode is the exit code of a run that has results. A budget that is used up is what was asked for.
-func endCode(end play.End) int {
+func endCode(ctx context.Context, end play.End) int {
 	if end == play.Interrupted {
-		return exitCannotRun
+		return endCodeOf(ctx.Err())
 	}
 	return exitOK
 }

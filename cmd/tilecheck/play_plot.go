@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -51,6 +52,7 @@ func (c *scoreCurve) series(name string, confidence float64) (report.Series, err
 
 // plots draws the pictures that are asked for.
 func (c *playCmd) plots(out *play.Outcome, estimates []play.Estimate, curve *scoreCurve) error {
+	var failed error
 	if c.Plot != "" {
 		chart := report.Chart{
 			Title: fmt.Sprintf("%s on %v, %d games", out.Strategy, out.Match, out.Games()), X: "largest tile at the end", Y: "share of the games",
@@ -59,18 +61,16 @@ func (c *playCmd) plots(out *play.Outcome, estimates []play.Estimate, curve *sco
 		var exps []int
 		chart.Series, exps = largestSeries(out.Strategy, estimates, nil)
 		chart.Ticks = tileTicks(exps)
-		if err := report.PlotChart(c.Plot, &chart); err != nil {
-			return err
-		}
+		failed = report.PlotChart(c.Plot, &chart)
 	}
 	if c.PlotScore == "" {
-		return nil
+		return failed
 	}
 	series, err := curve.series(out.Strategy, stats.Confidence(c.Alpha))
 	if err != nil {
-		return err
+		return errors.Join(failed, err)
 	}
-	return report.PlotChart(c.PlotScore, scoreChart(out, series))
+	return errors.Join(failed, report.PlotChart(c.PlotScore, scoreChart(out, series)))
 }
 
 // scoreChart has the mean score over the number of games.

@@ -16,21 +16,26 @@ import (
 )
 
 type policyCmd struct {
-	Table        string `arg:"" optional:"" help:"File that tilecheck solve --out wrote; without one, the game is solved first."`
+	Table        string `arg:"" optional:"" help:"File that tilecheck solve --out wrote; without one, the game is solved first." file:"in"`
 	problemFlags `embed:""`
 	solveFlags   `embed:""`
 	Board        string        `help:"Print the value of this board and of each of its moves: rows separated by /, such as '2 . / 4 8'." placeholder:"BOARD"`
 	Play         bool          `help:"Play a game, and print its boards."`
 	Seed         *uint64       `help:"Seed of the random tiles (default: drawn, and printed)." placeholder:"N"`
-	SVG          string        `name:"svg" help:"Draw the game, if it is small: positions, moves, random tiles." placeholder:"FILE"`
-	DOT          string        `name:"dot" help:"Write the same graph for Graphviz." placeholder:"FILE"`
+	SVG          string        `name:"svg" help:"Draw the game, if it is small: positions, moves, random tiles." placeholder:"FILE" file:"out"`
+	DOT          string        `name:"dot" help:"Write the same graph for Graphviz." placeholder:"FILE" file:"out"`
 	Optimal      bool          `help:"Draw the best moves only."`
 	Format       report.Format `help:"Output format of --board: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
 }
 
 // Run answers what is asked about optimal play.
 func (c *policyCmd) Run(ctx context.Context, env *world) error {
-	if err := c.check(); err != nil {
+	err := cmp.Or(
+		c.check(),
+		env.without(c.Table != "", "on a game that is solved", "memory", "workers", "timeout"),
+		env.without(c.Board == "", "without --board", "format"),
+	)
+	if err != nil {
 		return err
 	}
 	table, err := c.open(ctx, env)
@@ -53,7 +58,7 @@ func (c *policyCmd) check() error {
 	case c.Play && c.Format != report.FormatTable:
 		return errOnlyText("--play", c.Format)
 	}
-	return c.solveFlags.check()
+	return nil
 }
 
 // open reads the table, or makes one.
@@ -86,17 +91,20 @@ func (c *policyCmd) answer(ctx context.Context, env *world, table *solve.Table) 
 		return nil
 	}
 	dot, err := draw.DOT(table, draw.Options{Optimal: c.Optimal})
-	if err == nil && c.DOT != "" {
-		err = env.writeFile(c.DOT, textWriter(dot))
-	}
-	if err != nil || c.SVG == "" {
-		return err
-	}
-	svg, err := draw.SVG(ctx, dot)
 	if err != nil {
 		return err
 	}
-	return env.writeFile(c.SVG, textWriter(string(svg)))
+	if c.DOT != "" {
+		err = env.writeFile(c.DOT, textWriter(dot))
+	}
+	if c.SVG == "" {
+		return err
+	}
+	svg, drawn := draw.SVG(ctx, dot)
+	if drawn != nil {
+		return errors.Join(err, drawn)
+	}
+	return errors.Join(err, env.writeFile(c.SVG, textWriter(string(svg))))
 }
 
 // textWriter returns what writes a text.

@@ -18,7 +18,9 @@ import (
 	"tilecheck/modelgen"
 	"tilecheck/native/stats"
 	"tilecheck/report"
+	"tilecheck/result"
 	"tilecheck/runner"
+	"tilecheck/verify/agree"
 )
 
 // rowTime is the default time of a row of a preset, so that a whole one takes some minutes.
@@ -26,7 +28,7 @@ const rowTime = 20 * time.Second
 
 // preset repeats the tables of a document and prints them beside the published ones.
 func (c *compareCmd) preset(ctx context.Context, env *world) error {
-	document, opt, err := c.presetOptions()
+	document, opt, err := c.presetOptions(env)
 	if err != nil {
 		return err
 	}
@@ -43,7 +45,7 @@ func (c *compareCmd) preset(ctx context.Context, env *world) error {
 	}
 	done()
 	if len(results) == 0 {
-		return noGame(play.Interrupted)
+		return noGame(ctx, play.Interrupted)
 	}
 	if err := presetTable(document, opt, results, c.Format).Write(env.stdout, c.Format, env.reportOptions()); err != nil {
 		return err
@@ -54,7 +56,7 @@ func (c *compareCmd) preset(ctx context.Context, env *world) error {
 		}
 	}
 	if len(results) < len(opt.Rows) || results[len(results)-1].End == play.Interrupted {
-		return status(exitCannotRun)
+		return status(endCode(ctx, play.Interrupted))
 	}
 	return presetStatus(document, results)
 }
@@ -77,12 +79,33 @@ func presetStatus(d play.Document, results []play.RowResult) error {
 	return nil
 }
 
-// judgeThesis compares our samples with a cell of Table 3.6, and says why they are not compatible or cannot be judged.
-func judgeThesis(p modelgen.Published, ours, theirs stats.Sample) (report.Compatibility, string, error) {
-	met, few, err := play.JudgeShare(ours, []stats.Bernoulli{theirs.Bernoulli})
+// judgeThesis compares a verdict with a cell of Table 3.6, whose games drew their moves, and says why they are not compatible or cannot be
+// judged. Samples are compared by counts, with an eye on how many there are.
+func judgeThesis(p modelgen.Published, v result.Verdict, sequential bool) (report.Compatibility, string, error) {
+	var met bool
+	var few string
 	switch {
-	case err != nil:
-		return report.Incomparable, "", err
+	case v.Err != nil || v.Value.Kind == result.NoValue:
+		return report.Incomparable, "", nil
+	case v.Samples > 0 && v.Value.Kind == result.Number && v.Doubt == "":
+		var err error
+		met, few, err = play.JudgeShare(stats.Sample{Bernoulli: successes(v.Value.Num, v.Samples), Sequential: sequential},
+			[]stats.Bernoulli{successes(p.Loss, modelgen.PublishedSamples)})
+		if err != nil {
+			return report.Incomparable, "", err
+		}
+	default:
+		theirs := result.Verdict{
+			Value: result.Value{Kind: result.Number, Num: p.Loss}, Accuracy: result.Probable, Resolution: result.Uniform,
+			Samples: modelgen.PublishedSamples, BoundMethod: stats.ClopperPearson.String(),
+		}
+		o := agree.Verdicts("ours", &v, "the published value", &theirs, agree.Ask(v.Property, v.Constants), agree.Options{Level: stats.CompareConfidence})
+		met = o.Relation != agree.Different
+		if o.Relation == agree.Unknown && !o.Compatible {
+			return report.Incomparable, "not comparable with the published value: " + o.Reason, nil
+		}
+	}
+	switch {
 	case met && few != "":
 		return report.Incomparable, "too few samples to judge: " + few, nil
 	case met:
@@ -92,6 +115,26 @@ func judgeThesis(p modelgen.Published, ours, theirs stats.Sample) (report.Compat
 	}
 	return report.Incompatible, "not compatible: the rules of the game contradict this column of Table 3.6; the updates of Tables 3.4 and 3.5 are printed with errors, " +
 		"and what the published model did is not known", nil
+}
+
+// successes recovers the counts behind an estimate k/n.
+func successes(mean float64, n int64) stats.Bernoulli {
+	return stats.Bernoulli{N: n, K: int64(math.Round(mean * float64(n)))}
+}
+
+// publishedStatus is the exit code of a comparison with Table 3.6. Where its
+// numbers stand beside ours and none could be compared, that is no success; only
+// the preset is about whether they are met.
+func (c *compareCmd) publishedStatus(cells []report.ComparisonCell) error {
+	beside := func(x report.ComparisonCell) bool { return x.Published != nil }
+	judged := func(x report.ComparisonCell) bool { return x.Compatible != report.Incomparable }
+	switch {
+	case c.Preset == presetThesis:
+		return thesisStatus(cells)
+	case slices.ContainsFunc(cells, beside) && !slices.ContainsFunc(cells, judged):
+		return errors.New("none of the published values could be compared, see the notes")
+	}
+	return nil
 }
 
 // thesisStatus is the exit code of the thesis's preset, by the rules of presetStatus.
@@ -146,8 +189,8 @@ func tallyOf(d play.Document, results []play.RowResult) presetTally {
 }
 
 // presetOptions checks the flags and returns what they ask for.
-func (c *compareCmd) presetOptions() (d play.Document, opt play.PresetOptions, err error) {
-	if err := c.forPlayers(); err != nil {
+func (c *compareCmd) presetOptions(env *world) (d play.Document, opt play.PresetOptions, err error) {
+	if err := c.forPlayers(env); err != nil {
 		return d, opt, err
 	}
 	if len(c.Words)+len(c.Strategies) > 0 || len(c.Max) > 0 || c.boardFlags.Size+c.boardFlags.Rows+c.boardFlags.Cols != 0 || c.On || c.All {

@@ -3,10 +3,12 @@ package main
 import (
 	"fmt"
 	"math"
+	"sync"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
 
+	"tilecheck/internal/printable"
 	"tilecheck/runner"
 )
 
@@ -17,7 +19,8 @@ func (e *world) progress() (report func(runner.Progress), done func()) {
 		return nil, func() {}
 	}
 	b := &bar{env: e}
-	return b.report, b.clear
+	done = e.last.clearsBar(b.close)
+	return b.report, done
 }
 
 // bar shows one property at a time.
@@ -26,9 +29,16 @@ type bar struct {
 	property string
 	unit     runner.Unit
 	bar      *progressbar.ProgressBar
+	mu       sync.Mutex
+	closed   bool // nothing is drawn any more
 }
 
 func (b *bar) report(p runner.Progress) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return
+	}
 	target := p.Target
 	if target == 0 {
 		target = -1 // a spinner
@@ -38,22 +48,32 @@ func (b *bar) report(p runner.Progress) {
 		b.property, b.unit = p.Property, p.Unit
 		b.bar = progressbar.NewOptions64(
 			target,
-			progressbar.OptionSetWriter(b.env.stderr),
+			progressbar.OptionSetWriter(raw(b.env.stderr)),
 			progressbar.OptionSetWidth(24),
 			progressbar.OptionShowCount(),
 			progressbar.OptionShowIts(),
 			progressbar.OptionSetItsString(string(p.Unit)),
 			progressbar.OptionThrottle(100*time.Millisecond),
 			progressbar.OptionClearOnFinish(),
+			// Without this a goroutine that never ends draws spinners, over what is printed after them, too.
+			progressbar.OptionSetSpinnerChangeInterval(0),
 			progressbar.OptionEnableColorCodes(false),
 		)
 	}
 	if b.bar.GetMax64() != target && target > 0 {
 		b.bar.ChangeMax64(target)
 	}
-	b.bar.Describe(describeProgress(p))
+	b.bar.Describe(printable.Line(describeProgress(p)))
 	// The bar is decoration: a terminal that went away must not fail the run.
 	_ = b.bar.Set64(p.Done)
+}
+
+// close clears the bar for good.
+func (b *bar) close() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.clear()
+	b.closed = true
 }
 
 func (b *bar) clear() {

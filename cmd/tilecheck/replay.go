@@ -17,12 +17,14 @@ import (
 )
 
 type replayCmd struct {
-	File string `arg:"" help:"Recorded games, from tilecheck play --record (- for standard input)."`
+	File string `arg:"" help:"Recorded games, from tilecheck play --record (- for standard input)." file:"in"`
 
-	Game   *int64        `help:"Show this game, board by board." placeholder:"INDEX"`
+	Game   *int64        `help:"Show this game, board by board." want:"[0,]" placeholder:"INDEX"`
 	Step   bool          `help:"Wait after every board: Enter goes on, and ends after the last; a number goes to that move, b goes back, q ends."`
-	Delay  time.Duration `help:"Time between the boards on a terminal." default:"150ms" placeholder:"DURATION"`
+	Delay  time.Duration `help:"Time between the boards on a terminal." default:"150ms" want:"[0,]" placeholder:"DURATION"`
 	Format report.Format `help:"Output format of the list of games: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
+
+	timeFlag `embed:""`
 }
 
 // errFound ends the reading of a record.
@@ -30,8 +32,10 @@ var errFound = errors.New("found")
 
 // Run checks all games and lists them, or shows one.
 func (c *replayCmd) Run(ctx context.Context, env *world) error {
-	if c.Delay < 0 {
-		return usageError("--delay is %v, want no negative one", c.Delay)
+	ctx, cancel := env.limit(ctx, c.Timeout)
+	defer cancel()
+	if err := env.without(c.Step || c.Game == nil, "without --game, or with --step", "delay"); err != nil {
+		return err
 	}
 	if (c.Step || c.Game != nil) && c.Format != report.FormatTable {
 		return errOnlyText("--game or --step", c.Format)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/binary"
 	"fmt"
@@ -14,52 +15,36 @@ type methodFlag struct {
 	Method string `help:"exact (builds the state space), sim (samples paths: ci for =?, sprt for bounded properties), or one of PRISM's methods of sampling: ci, aci, apmc, sprt." enum:",exact,sim,ci,aci,apmc,sprt" default:"" placeholder:"METHOD"`
 }
 
+// workersFlag is for both methods.
+type workersFlag struct {
+	Workers int `help:"Goroutines that draw samples or build the state space; the results do not depend on it (default: one per processor)." want:"[1,1024]" placeholder:"N"`
+}
+
 // samplingFlags are PRISM's -sim switches under shorter names. Pointers tell a
 // flag that was given from its default, because which ones may be given
 // together is part of their meaning.
 type samplingFlags struct {
 	Samples   *int64   `help:"Number of paths (default 1000 unless --width and --alpha determine it)." placeholder:"N"`
-	Alpha     *float64 `help:"Error probability: 0.01 asks for 99 % confidence (default 0.01)." placeholder:"A"`
+	Alpha     *float64 `help:"Error probability: 0.01 asks for 99 % confidence (default 0.01)." want:"[1e-15,1)" placeholder:"A"`
 	Width     *float64 `help:"Half-width of the interval; APMC's approximation; half of SPRT's indifference region." placeholder:"W"`
 	MaxPath   int64    `help:"Steps after which a path that decides nothing is given up." default:"10000" placeholder:"N"`
 	MaxReward float64  `help:"Upper bound of the reward of a path: with it, rewards get a sound interval." placeholder:"R"`
 	Seed      *uint64  `help:"Seed of the random numbers (default: drawn, and printed)." placeholder:"N"`
-	Workers   int      `help:"Goroutines that draw samples or build the state space; the results do not depend on it (default: one per processor)." placeholder:"N"`
 }
 
-// given reports whether a flag is there that only sampling understands.
-func (f samplingFlags) given() bool { return f.Samples != nil || f.Alpha != nil || f.Width != nil }
-
-// method returns the method asked for. A flag of sampling, or a seed, asks for sampling.
-func (f samplingFlags) method(m methodFlag, otherwise runner.Method) (runner.Method, error) {
-	switch method := runner.Method(m.Method); {
-	case method == runner.Exact && f.given():
-		return "", usageError("--samples, --alpha and --width are for sampling, want --method sim instead of exact, or none of them")
-	case method != "":
-		return method, nil
-	case f.given() || f.Seed != nil:
-		return runner.Sim, nil
-	}
-	return otherwise, nil
+// method returns the method asked for. The flags of the other one have no effect.
+func (e *world) method(m methodFlag, otherwise runner.Method) (runner.Method, error) {
+	method := cmp.Or(runner.Method(m.Method), otherwise)
+	return method, cmp.Or(
+		e.without(method == runner.Exact, "on the state space, want --method sim with it", "samples", "alpha", "width", "max-path", "max-reward", "seed"),
+		e.without(method != runner.Exact, "on sampling, want --method exact with it", "exact", "float", "epsilon", "max-states"),
+	)
 }
 
 // simulation checks the flags and returns what they ask for. It draws a seed when none was given.
-func (f samplingFlags) simulation(method runner.Method) (runner.Simulation, error) {
-	s := runner.Simulation{MaxPath: f.MaxPath, MaxReward: f.MaxReward, Workers: f.Workers}
-	switch {
-	case f.Samples != nil && *f.Samples < 1:
-		return s, usageError("--samples is %d, want at least 1", *f.Samples)
-	case f.Alpha != nil && !(*f.Alpha > 0 && *f.Alpha < 1):
-		return s, usageError("--alpha is %g, want an error probability between 0 and 1, such as 0.01", *f.Alpha)
-	case f.Width != nil && !(*f.Width > 0):
-		return s, usageError("--width is %g, want a positive half-width", *f.Width)
-	case f.MaxPath < 1:
-		return s, usageError("--max-path is %d, want at least 1", f.MaxPath)
-	case f.MaxReward < 0:
-		return s, usageError("--max-reward is %g, want a positive bound", f.MaxReward)
-	case f.Workers < 0:
-		return s, usageError("--workers is %d, want at least 1", f.Workers)
-	case f.Samples != nil && f.Alpha != nil && f.Width != nil && method != runner.SPRT:
+func (f samplingFlags) simulation(method runner.Method, workers int) (runner.Simulation, error) {
+	s := runner.Simulation{MaxPath: f.MaxPath, MaxReward: f.MaxReward, Workers: workers}
+	if f.Samples != nil && f.Alpha != nil && f.Width != nil && method != runner.SPRT {
 		return s, usageError("--samples, --alpha and --width are all given, want two of them: the third follows")
 	}
 	if f.Samples != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -15,10 +16,10 @@ import (
 )
 
 type simulateCmd struct {
-	ModelFile string   `arg:"" name:"model" help:"PRISM model (- for standard input)."`
+	ModelFile string   `arg:"" name:"model" help:"PRISM model (- for standard input)." file:"in"`
 	Const     []string `help:"Values of undefined constants: a=1,b=0.5." sep:"none" placeholder:"DEFS"`
 
-	Steps    int64   `help:"Length of the path." default:"20" placeholder:"N"`
+	Steps    int64   `help:"Length of the path." default:"20" want:"[0,]" placeholder:"N"`
 	Time     float64 `help:"Go on until so much time has passed (steps, in a discrete-time model) instead." placeholder:"T"`
 	Deadlock bool    `help:"Go on until a deadlock instead."`
 	MaxPath  int64   `help:"Longest path with --time or --deadlock." default:"10000" placeholder:"N"`
@@ -33,12 +34,23 @@ type simulateCmd struct {
 	Board  bool          `help:"Draw the variables v_0, v_1, ... as a board of 2048."`
 	Cols   int           `help:"Columns of the board (default: a square board)." placeholder:"C"`
 	Format report.Format `help:"Output format: table, json, csv (PRISM's -simpath) or markdown." default:"table" placeholder:"FORMAT"`
+
+	timeFlag `embed:""`
 }
 
 // Run prints one path.
 func (c *simulateCmd) Run(ctx context.Context, env *world) error {
-	if c.Steps < 0 || c.MaxPath < 1 || c.Time < 0 {
-		return usageError("--steps, --time and --max-path count steps or time, want no negative number and --max-path at least 1")
+	ctx, cancel := env.limit(ctx, c.Timeout)
+	defer cancel()
+	whole := c.Time > 0 || c.Deadlock
+	err := cmp.Or(
+		env.without(whole, "with --time or --deadlock, want --max-path", "steps"),
+		env.without(!whole, "without --time or --deadlock, want --steps", "max-path"),
+		env.without(!c.Board, "without --board", "cols"),
+		env.without(c.Board, "with --board", "format", "probs", "rewards"),
+	)
+	if err != nil {
+		return err
 	}
 	src, err := env.readSource(c.ModelFile)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"tilecheck/game"
 	"tilecheck/game/solve"
+	"tilecheck/internal/tempdir"
 	"tilecheck/modelgen"
 	"tilecheck/report"
 	"tilecheck/runner"
@@ -22,7 +23,7 @@ type problemFlags struct {
 	boardFlags `embed:""`
 	Max        int      `help:"Tile that ends the game: a power of two from 4 to 32768. One that cannot be reached makes the game go on until it is lost." placeholder:"TILE"`
 	Objective  string   `help:"What the player maximises: win (the probability of reaching MAX), score or moves (their expectations until the game ends)." default:"win" enum:"win,score,moves"`
-	Discount   *float64 `help:"Factor of each move on the 1 for a win, above 0 and at most 1 (default 1)." placeholder:"G"`
+	Discount   *float64 `help:"Factor of each move on the 1 for a win, above 0 and at most 1 (default 1)." want:"(0,1]" placeholder:"G"`
 }
 
 // given reports whether any of the flags is there.
@@ -50,9 +51,7 @@ func (f problemFlags) options() (solve.Options, error) {
 	}
 	opts.P2 = p2
 	if f.Discount != nil {
-		if opts.Discount = *f.Discount; opts.Discount == 0 {
-			return opts, usageError("--discount is 0, want a factor above 0 and at most 1")
-		}
+		opts.Discount = *f.Discount
 	}
 	if _, err := opts.Problem(); err != nil {
 		return opts, usageError("%w", err)
@@ -66,24 +65,14 @@ const minCollected = 64 << 20
 // solveFlags say how to solve it.
 type solveFlags struct {
 	Memory  byteCount     `help:"Memory to take at most, such as 1GB; what does not fit goes to disk (default: three quarters of what is free, and then give up)." placeholder:"SIZE"`
-	Workers int           `help:"Goroutines; the result does not depend on it (default: one per processor)." placeholder:"N"`
+	Workers int           `help:"Goroutines; the result does not depend on it (default: one per processor)." want:"[1,1024]" placeholder:"N"`
 	Timeout time.Duration `help:"Give up after this time." placeholder:"DURATION"`
-}
-
-func (f *solveFlags) check() error {
-	switch {
-	case f.Workers < 0:
-		return usageError("--workers is %d, want at least 1", f.Workers)
-	case f.Timeout < 0:
-		return usageError("--timeout is %v, want a positive duration", f.Timeout)
-	}
-	return nil
 }
 
 type solveCmd struct {
 	problemFlags `embed:""`
 	solveFlags   `embed:""`
-	Out          string        `short:"o" help:"File to write values and best moves of all positions to, for tilecheck policy." placeholder:"FILE"`
+	Out          string        `short:"o" help:"File to write values and best moves of all positions to, for tilecheck policy." placeholder:"FILE" file:"keep"`
 	Resume       bool          `help:"Go on with the work of a run that was interrupted or killed."`
 	Layers       bool          `help:"Print the number of positions of each sum of tiles."`
 	Format       report.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
@@ -93,9 +82,6 @@ type solveCmd struct {
 func (c *solveCmd) Run(ctx context.Context, env *world) error {
 	opts, err := c.options()
 	if err != nil {
-		return err
-	}
-	if err := c.solveFlags.check(); err != nil {
 		return err
 	}
 	if c.Out == "-" {
@@ -137,7 +123,7 @@ func (f *solveFlags) apply(ctx context.Context, env *world, opts *solve.Options)
 			progress(runner.Progress{Property: phase, Done: p.Positions, Target: p.Total, Unit: runner.States})
 		}
 	}
-	ctx, cancel := timeLimit(ctx, f.Timeout)
+	ctx, cancel := env.limit(ctx, f.Timeout)
 	return ctx, func() {
 		cancel()
 		done()
@@ -151,12 +137,12 @@ func (c *solveCmd) solve(ctx context.Context, opts solve.Options) (solve.Stats, 
 	if c.Memory == 0 {
 		return solve.InitialValue(ctx, opts, "")
 	}
-	dir, err := os.MkdirTemp("", "tilecheck-solve-")
+	dir, remove, err := tempdir.Make(ctx)
 	if err != nil {
 		return solve.Stats{}, err
 	}
 	stats, err := solve.InitialValue(ctx, opts, dir)
-	return stats, errors.Join(err, os.RemoveAll(dir))
+	return stats, errors.Join(err, remove())
 }
 
 // explain adds what the user can do, and the exit code.

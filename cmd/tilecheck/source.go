@@ -17,6 +17,14 @@ const maxSource = 1 << 30
 // readSource reads a model or properties file; "-" is standard input. It
 // returns one-line errors that name the file and what is wrong with it.
 func (e *world) readSource(path string) ([]byte, error) {
+	text, err := e.readText(path)
+	if err == nil {
+		e.remember(path, text)
+	}
+	return text, err
+}
+
+func (e *world) readText(path string) ([]byte, error) {
 	if path == "-" {
 		return readLimited(e.stdin, "standard input")
 	}

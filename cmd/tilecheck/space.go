@@ -20,12 +20,10 @@ import (
 
 // spaceFlags say which state space, and how it is built or read.
 type spaceFlags struct {
-	ModelFile string   `arg:"" name:"model" help:"PRISM model (- for standard input), or files of states: model.all, model.tra,sta,lab,srew,trew or model.pexp as PRISM's -importmodel, also with .gz behind it, or model.drn."`
+	ModelFile string   `arg:"" name:"model" help:"PRISM model (- for standard input), or files of states: model.all, model.tra,sta,lab,srew,trew or model.pexp as PRISM's -importmodel, also with .gz behind it, or model.drn." file:"states"`
 	Const     []string `help:"Values of undefined constants: a=1,b=0.5." sep:"none" placeholder:"DEFS"`
 
-	DTMC bool `name:"dtmc" help:"The files are of a DTMC." xor:"type"`
-	MDP  bool `name:"mdp" help:"The files are of an MDP." xor:"type"`
-	CTMC bool `name:"ctmc" help:"The files are of a CTMC." xor:"type"`
+	typeFlags `embed:""`
 
 	Exact          bool      `help:"Keep probabilities and rewards as fractions."`
 	MaxStates      int       `help:"Give up a state space with more states." placeholder:"N"`
@@ -33,12 +31,37 @@ type spaceFlags struct {
 	NoFixDeadlocks bool      `help:"A deadlock is an error instead of an absorbing state."`
 }
 
+// typeFlags say what files of states are of.
+type typeFlags struct {
+	DTMC bool `name:"dtmc" help:"The files of states are of a DTMC." xor:"type"`
+	MDP  bool `name:"mdp" help:"The files of states are of an MDP." xor:"type"`
+	CTMC bool `name:"ctmc" help:"The files of states are of a CTMC." xor:"type"`
+}
+
+// forModel refuses them beside a model.
+func (c *typeFlags) forModel() error {
+	if c.DTMC || c.MDP || c.CTMC {
+		return usageError("--dtmc, --mdp and --ctmc are for files of states, a model says what it is")
+	}
+	return nil
+}
+
+// modelType is what the files are said to be of, TypeNone if nothing is.
+func (c *typeFlags) modelType() syntax.ModelType {
+	switch {
+	case c.DTMC:
+		return syntax.DTMC
+	case c.MDP:
+		return syntax.MDP
+	case c.CTMC:
+		return syntax.CTMC
+	}
+	return syntax.TypeNone
+}
+
 // space builds or reads the state space. The warnings are about constants; what
 // is doubtful about the space is in its Warnings.
 func (c *spaceFlags) space(ctx context.Context, env *world) (*explicit.Space, error) {
-	if c.MaxStates < 0 {
-		return nil, usageError("--max-states is %d, want at least 1", c.MaxStates)
-	}
 	space, err := c.load(ctx, env)
 	if _, ok := errors.AsType[*explicit.LimitError](err); ok {
 		return nil, &codedError{exitOutOfLimit, err}
@@ -47,33 +70,72 @@ func (c *spaceFlags) space(ctx context.Context, env *world) (*explicit.Space, er
 }
 
 func (c *spaceFlags) load(ctx context.Context, env *world) (*explicit.Space, error) {
-	zip := zipOf(c.ModelFile)
-	base, exts, imported := splitFormats(strings.TrimSuffix(c.ModelFile, zip))
-	switch {
-	case imported && len(c.Const) > 0:
-		return nil, usageError("--const is for models, files of states have no constants")
-	case !imported && (c.DTMC || c.MDP || c.CTMC):
-		return nil, usageError("--dtmc, --mdp and --ctmc are for files of states, a model says what it is")
-	case !imported:
+	if !isSpaceFile(c.ModelFile) {
+		if err := c.forModel(); err != nil {
+			return nil, err
+		}
 		return c.build(ctx, env)
-	case slices.Equal(exts, []string{"drn"}):
-		src, err := env.readSource(c.ModelFile)
-		if err != nil {
-			return nil, err
-		}
-		return files.ReadDRN(ctx, files.Source{Name: c.ModelFile, Text: src}, c.readOptions())
-	case slices.Equal(exts, []string{"pexp"}):
-		src, err := env.readSource(c.ModelFile)
-		if err != nil {
-			return nil, err
-		}
-		return files.ReadCombined(ctx, files.Source{Name: c.ModelFile, Text: src}, c.readOptions())
 	}
-	src, err := env.sources(base, exts, zip)
+	if len(c.Const) > 0 {
+		return nil, usageError("--const is for models, files of states have no constants")
+	}
+	states, err := env.givenStates(c.ModelFile)
 	if err != nil {
 		return nil, err
 	}
-	return files.Read(ctx, src, c.readOptions())
+	return states.read(ctx, c.readOptions())
+}
+
+// givenStates are files of states. A .pexp and a .drn file have all in one, as
+// their Transitions.
+type givenStates struct {
+	files.Sources
+	ext string // of Transitions
+}
+
+func (e *world) givenStates(name string) (*givenStates, error) {
+	zip := zipOf(name)
+	base, exts, _ := splitFormats(strings.TrimSuffix(name, zip))
+	if slices.Equal(exts, []string{"drn"}) || slices.Equal(exts, []string{"pexp"}) {
+		text, err := e.readSource(name)
+		return &givenStates{files.Sources{Transitions: files.Source{Name: name, Text: text}}, exts[0]}, err
+	}
+	src, err := e.sources(base, exts, zip)
+	return &givenStates{src, "tra"}, err
+}
+
+func (f *givenStates) read(ctx context.Context, opts files.ReadOptions) (*explicit.Space, error) {
+	switch f.ext {
+	case "drn":
+		return files.ReadDRN(ctx, f.Transitions, opts)
+	case "pexp":
+		return files.ReadCombined(ctx, f.Transitions, opts)
+	}
+	return files.Read(ctx, f.Sources, opts)
+}
+
+// given are the files as a job has them, the transitions first.
+func (f *givenStates) given() []runner.File {
+	out := []runner.File{{Name: "model." + f.ext, Data: f.Transitions.Text}}
+	add := func(name string, src *files.Source) {
+		if src != nil {
+			out = append(out, runner.File{Name: name, Data: src.Text})
+		}
+	}
+	add("model.sta", f.States)
+	add("model.lab", f.Labels)
+	several := func(ext string, sources []files.Source) {
+		for i := range sources {
+			number := ""
+			if len(sources) > 1 {
+				number = strconv.Itoa(i + 1)
+			}
+			add("model"+number+"."+ext, &sources[i])
+		}
+	}
+	several("srew", f.StateRewards)
+	several("trew", f.TransitionRewards)
+	return out
 }
 
 func (c *spaceFlags) build(ctx context.Context, env *world) (*explicit.Space, error) {
@@ -100,16 +162,7 @@ func (c *spaceFlags) build(ctx context.Context, env *world) (*explicit.Space, er
 }
 
 func (c *spaceFlags) readOptions() files.ReadOptions {
-	opts := files.ReadOptions{Exact: c.Exact, NoFixDeadlocks: c.NoFixDeadlocks, MaxStates: c.MaxStates}
-	switch {
-	case c.DTMC:
-		opts.Type = syntax.DTMC
-	case c.MDP:
-		opts.Type = syntax.MDP
-	case c.CTMC:
-		opts.Type = syntax.CTMC
-	}
-	return opts
+	return files.ReadOptions{Type: c.modelType(), Exact: c.Exact, NoFixDeadlocks: c.NoFixDeadlocks, MaxStates: c.MaxStates}
 }
 
 // isFormat reports whether an extension is one of a file of states.

@@ -14,7 +14,7 @@ type strategiesCmd struct {
 	Spec   []string      `arg:"" optional:"" help:"Strategies to write out with all defaults, such as sparse:depth=2."`
 	Rows   int           `help:"Rows of the board that the strategies are for." default:"4" placeholder:"R"`
 	Cols   int           `help:"Columns of the board." default:"4" placeholder:"C"`
-	Max    int           `help:"Tile that ends the game: a power of two, or 0 when the game goes on." default:"2048" placeholder:"TILE"`
+	Max    int           `help:"Tile that ends the game: a power of two, or 0 when the game goes on." default:"2048" want:"[0,]" placeholder:"TILE"`
 	Format report.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
 }
 

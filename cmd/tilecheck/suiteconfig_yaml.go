@@ -41,6 +41,9 @@ func posOf(n ast.Node) syntax.Pos {
 // document returns the one document of a file, nil if it is empty.
 func (r *yamlReader) document(src []byte) ast.Node {
 	src = bytes.TrimPrefix(src, []byte("\uFEFF")) // which YAML allows
+	if !r.modest(src) {
+		return nil
+	}
 	file, err := parser.ParseBytes(src, 0)
 	if e, ok := errors.AsType[*yaml.SyntaxError](err); ok {
 		at := syntax.Pos{Line: 1, Col: 1}
@@ -65,6 +68,47 @@ func (r *yamlReader) document(src []byte) ast.Node {
 		body = d.Body
 	}
 	return body
+}
+
+const (
+	// maxYAML is the size of a suite file, in bytes, and maxNesting the depth of its
+	// lists and mappings that the parser is given: its memory grows with the square
+	// of the depth, and nothing stops it.
+	maxYAML    = 256 << 10
+	maxNesting = 64
+)
+
+// modest refuses a file that is too large or too deep to be parsed. Brackets are
+// counted wherever they stand, in texts and comments, too, and so are dashes that
+// begin a line, one in the other.
+func (r *yamlReader) modest(src []byte) bool {
+	if len(src) > maxYAML {
+		r.errs.Add(r.file, syntax.Pos{Line: 1, Col: 1}, "found a file of %d bytes, want one of at most %d", len(src), maxYAML)
+		return false
+	}
+	at, depth, dashes, begins := syntax.Pos{Line: 1, Col: 1}, 0, 0, true
+	for _, c := range string(src) {
+		switch c {
+		case '[', '{':
+			depth++
+		case ']', '}':
+			depth = max(depth-1, 0)
+		case '-', '?', ':':
+			if begins {
+				dashes++
+			}
+		}
+		begins = begins && strings.ContainsRune(" -?:\t", c)
+		if max(depth, dashes) > maxNesting && (depth > maxNesting || begins) {
+			r.errs.Add(r.file, at, "found something nested more than %d deep, want less", maxNesting)
+			return false
+		}
+		at.Col++
+		if c == '\n' {
+			at, dashes, begins = syntax.Pos{Line: at.Line + 1, Col: 1}, 0, true
+		}
+	}
+	return true
 }
 
 // entry is one key of a mapping and what reads its value.

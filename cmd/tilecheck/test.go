@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"tilecheck/internal/atomicfile"
+	"tilecheck/native"
 	"tilecheck/report"
 	"tilecheck/runner"
 	"tilecheck/runner/regress"
@@ -19,27 +20,35 @@ import (
 type testCmd struct {
 	suiteFlags `embed:""`
 
-	Flakes float64 `help:"Probability that any statistical expectation of the suite fails by chance (default: that of tilecheck.yaml, or 0.01)." placeholder:"P"`
+	Flakes float64 `help:"Probability that any statistical expectation of the suite fails by chance (default: that of tilecheck.yaml, or 0.01)." want:"(0,1)" placeholder:"P"`
 	Shard  string  `help:"Run one part of so many, such as 2/5; a test stays in its part whatever is added." placeholder:"I/N"`
 	Strict bool    `help:"Fail also where something was not judged, and where an annotation is mistaken."`
 	Title  string  `help:"Title of the report." placeholder:"TEXT"`
 
 	Format   report.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
-	JUnit    string        `name:"junit" help:"Also write JUnit XML." placeholder:"FILE"`
-	Markdown string        `name:"markdown" help:"Also write a summary in Markdown." placeholder:"FILE"`
-	HTML     string        `name:"html" help:"Also write a page." placeholder:"FILE"`
-	JSONL    string        `name:"jsonl" help:"Also write JSON lines, which --baseline reads." placeholder:"FILE"`
+	JUnit    string        `name:"junit" help:"Also write JUnit XML." placeholder:"FILE" file:"out"`
+	Markdown string        `name:"markdown" help:"Also write a summary in Markdown." placeholder:"FILE" file:"out"`
+	HTML     string        `name:"html" help:"Also write a page." placeholder:"FILE" file:"out"`
+	JSONL    string        `name:"jsonl" help:"Also write JSON lines, which --baseline reads." placeholder:"FILE" file:"out"`
 	GitHub   bool          `name:"github" help:"Also print annotations for GitHub Actions."`
-	Baseline string        `help:"Say what changed since an earlier run, whose JSON lines these are." placeholder:"FILE"`
+	Baseline string        `help:"Say what changed since an earlier run, whose JSON lines these are." placeholder:"FILE" file:"in"`
 }
 
 // Run runs the suite and prints the report.
 func (c *testCmd) Run(ctx context.Context, env *world) (err error) {
-	s, err := c.load()
+	s, err := c.load(env)
 	if err != nil {
 		return err
 	}
 	if err := c.complete(s); err != nil {
+		return err
+	}
+	names := engineNames(s.labels)
+	err = cmp.Or(
+		env.withoutTools(names),
+		env.without(!slices.Contains(names, native.Name), "without the native engine: tools draw seeds of their own", "seed"),
+	)
+	if err != nil {
 		return err
 	}
 	old, err := c.readBaseline()
@@ -66,10 +75,18 @@ func (c *testCmd) Run(ctx context.Context, env *world) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := c.write(env, rep, old); err != nil {
+	var changed *report.Baseline
+	if old != nil {
+		changed = report.CompareBaseline(old, rep, report.BaselineOptions{})
+	}
+	if err := c.write(env, rep, changed); err != nil {
 		return err
 	}
-	return status(regress.ExitCode(rep, s.strict || c.Strict))
+	code := regress.ExitCode(rep, s.strict || c.Strict)
+	if code == exitOK && changed != nil && !changed.Told() && rep.Elsewhere == 0 {
+		return fmt.Errorf("%s: nothing was compared with the baseline: no value is in both runs", c.Baseline)
+	}
+	return status(code)
 }
 
 // complete checks the flags and completes the options.
@@ -88,9 +105,6 @@ func (c *testCmd) complete(s *testSuite) error {
 	default:
 		s.opt.Flakes = 0.01
 	}
-	if !(s.opt.Flakes > 0 && s.opt.Flakes < 1) {
-		return usageError("--flakes is %g, want a probability between 0 and 1", s.opt.Flakes)
-	}
 	if c.Title != "" {
 		s.opt.Title = c.Title
 	}
@@ -102,7 +116,8 @@ func (c *testCmd) complete(s *testSuite) error {
 // by commas.
 func (c *testCmd) rerun(engines, id string) string {
 	words := []string{"tilecheck", "test", "--engine", engines}
-	asked := splitNames([]string{engines})
+	asked := engineNames(splitNames([]string{engines}))
+	prism, storm := slices.Contains(asked, "prism"), slices.Contains(asked, "storm")
 	for _, x := range []struct {
 		given bool
 		words []string
@@ -114,8 +129,10 @@ func (c *testCmd) rerun(engines, id string) string {
 		{c.Timeout > 0, []string{"--timeout", c.Timeout.String()}},
 		{c.Memory > 0, []string{"--memory", fmt.Sprint(int64(c.Memory))}},
 		{c.Flakes > 0, []string{"--flakes", fmt.Sprint(c.Flakes)}},
-		{c.PrismPath != "" && slices.Contains(asked, "prism"), []string{"--prism-path", c.PrismPath}},
-		{c.StormPath != "" && slices.ContainsFunc(asked, func(e string) bool { return strings.HasPrefix(e, "storm") }), []string{"--storm-path", c.StormPath}},
+		{c.PrismPath != "" && prism, []string{"--prism-path", c.PrismPath}},
+		{c.PrismPath == "" && c.PrismImage != "" && prism, []string{"--prism-image", c.PrismImage}},
+		{c.StormPath != "" && storm, []string{"--storm-path", c.StormPath}},
+		{c.StormPath == "" && c.StormImage != "" && storm, []string{"--storm-image", c.StormImage}},
 	} {
 		if x.given {
 			words = append(words, x.words...)
@@ -127,7 +144,13 @@ func (c *testCmd) rerun(engines, id string) string {
 	for _, arg := range c.ToolArg {
 		words = append(words, "--tool-arg="+arg)
 	}
-	words = append(append(words, "--no-cache", "--id", id), c.Paths...)
+	words = append(words, "--no-cache", "--id", id)
+	for _, path := range c.Paths {
+		if strings.HasPrefix(path, "-") {
+			path = "." + string(os.PathSeparator) + path
+		}
+		words = append(words, path)
+	}
 	for i := range words {
 		words[i] = quoted(words[i])
 	}
@@ -139,17 +162,6 @@ func deref(x *uint64) uint64 {
 		return 0
 	}
 	return *x
-}
-
-// quoted is a word as a shell takes it.
-func quoted(word string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:=,+@%", r)
-	}
-	if word != "" && !strings.ContainsFunc(word, func(r rune) bool { return !plain(r) }) {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 func (c *testCmd) readBaseline() (*report.TestReport, error) {
@@ -166,8 +178,8 @@ func (c *testCmd) readBaseline() (*report.TestReport, error) {
 
 // write prints the report, and writes it to the files asked for. What cannot be
 // written does not keep the others from it.
-func (c *testCmd) write(env *world, rep, old *report.TestReport) error {
-	return errors.Join(c.writeFiles(env, rep), c.print(env, rep, old))
+func (c *testCmd) write(env *world, rep *report.TestReport, changed *report.Baseline) error {
+	return errors.Join(c.print(env, rep, changed), c.writeFiles(env, rep))
 }
 
 func (c *testCmd) writeFiles(env *world, rep *report.TestReport) error {
@@ -183,14 +195,15 @@ func (c *testCmd) writeFiles(env *world, rep *report.TestReport) error {
 		{c.JSONL, func(w io.Writer) error { return report.WriteJSONLines(w, rep, opt) }},
 	} {
 		if x.file != "" {
-			errs = append(errs, atomicfile.Write(x.file, x.write))
+			errs = append(errs, env.writeFile(x.file, x.write))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-func (c *testCmd) print(env *world, rep, old *report.TestReport) error {
+func (c *testCmd) print(env *world, rep *report.TestReport, changed *report.Baseline) error {
 	opt := env.reportOptions()
+	env.printing()
 	if err := report.WriteTests(env.stdout, c.Format, rep, opt); err != nil {
 		return err
 	}
@@ -198,7 +211,7 @@ func (c *testCmd) print(env *world, rep, old *report.TestReport) error {
 	if !slices.Contains([]report.Format{report.FormatTable, report.FormatMarkdown}, c.Format) {
 		beside = env.stderr
 	}
-	if old != nil {
+	if changed != nil {
 		format := c.Format
 		if beside == env.stderr {
 			format = report.FormatTable
@@ -206,12 +219,12 @@ func (c *testCmd) print(env *world, rep, old *report.TestReport) error {
 		if _, err := fmt.Fprintln(beside); err != nil {
 			return err
 		}
-		if err := report.CompareBaseline(old, rep, report.BaselineOptions{}).Write(beside, format, opt); err != nil {
+		if err := changed.Write(beside, format, opt); err != nil {
 			return err
 		}
 	}
 	if c.GitHub {
-		return report.WriteGitHub(beside, rep)
+		return report.WriteGitHub(raw(beside), rep)
 	}
 	return nil
 }

@@ -26,7 +26,7 @@ import (
 
 // suiteFlags say what a suite is and what it runs on.
 type suiteFlags struct {
-	Paths []string `arg:"" name:"path" help:"Directories, models, properties files, .auto files, lists of properties files (.txt), suite files (.yaml)."`
+	Paths []string `arg:"" name:"path" help:"Directories, models, properties files, .auto files, lists of properties files (.txt), suite files (.yaml)." file:"some"`
 
 	Match    bool     `help:"Pair files as prism-auto -m: the name of the properties file begins with that of the model (default: by name if there is a model of that name, else with every model of the directory)." xor:"pairing"`
 	All      bool     `help:"Pair every properties file with every model of its directory, as prism-auto." xor:"pairing"`
@@ -39,10 +39,10 @@ type suiteFlags struct {
 	Memory  byteCount     `help:"Limit of one run's memory, such as 4GB." placeholder:"SIZE"`
 	Seed    *uint64       `help:"Seed of the random numbers (default: that of tilecheck.yaml, or 1)." placeholder:"N"`
 	ID      []string      `name:"id" help:"Only the results with these identities." placeholder:"ID"`
-	Cache   string        `help:"Directory of verdicts that are kept (default: tilecheck in the user's cache directory)." env:"TILECHECK_CACHE" placeholder:"DIR"`
+	Cache   string        `help:"Directory of verdicts that are kept (default: tilecheck in the user's cache directory)." env:"TILECHECK_CACHE" placeholder:"DIR" file:"keep"`
 	NoCache bool          `help:"Run everything, and keep nothing."`
 
-	engineFlags `embed:""`
+	engineFlags `embed:"" group:"PRISM and Storm:"`
 }
 
 // testSuite is what suiteFlags come to.
@@ -55,16 +55,36 @@ type testSuite struct {
 	flakes *float64
 }
 
-// load finds the tests.
-func (c *suiteFlags) load() (*testSuite, error) {
+// load finds the tests. No output may be one of the files that they are made of.
+func (c *suiteFlags) load(env *world) (*testSuite, error) {
 	p, err := newPaths(c.Paths)
 	if err != nil {
 		return nil, err
 	}
+	seen := &seenFS{FS: p.fsys}
+	p.fsys = seen
 	s := &testSuite{paths: p, labels: splitNames(c.Engines)}
 	s.opt = regress.Options{FS: p.fsys, Name: p.name, Seed: 1, Only: splitNames(c.ID), Jobs: c.Jobs}
-	if err := c.discover(s); err != nil {
+	err = c.discover(s)
+	p.fsys, s.opt.FS = seen.FS, seen.FS
+	if err != nil {
 		return nil, p.explain(err)
+	}
+	for i := range s.tests {
+		t := &s.tests[i]
+		seen.names = append(seen.names, t.Model, t.Props)
+		for _, arg := range t.Args { // models may be among the switches
+			seen.names = append(seen.names, path.Join(t.Dir, arg))
+		}
+	}
+	slices.Sort(seen.names)
+	for _, name := range slices.Compact(seen.names) {
+		if file := p.name(name); name != "" && !missing(file) {
+			env.places.reads("the suite's", file)
+		}
+	}
+	if err := env.places.check(); err != nil {
+		return nil, err
 	}
 	if len(s.tests) == 0 {
 		return nil, fmt.Errorf("%s: nothing to test: found no model with properties", strings.Join(c.Paths, ", "))
@@ -79,6 +99,21 @@ func (c *suiteFlags) load() (*testSuite, error) {
 	}
 	return s, nil
 }
+
+// seenFS notes the files that are opened.
+type seenFS struct {
+	fs.FS
+	names []string
+}
+
+func (f *seenFS) Open(name string) (fs.File, error) {
+	f.names = append(f.names, name)
+	return f.FS.Open(name)
+}
+
+// Stat and ReadDir open nothing that is read.
+func (f *seenFS) Stat(name string) (fs.FileInfo, error)      { return fs.Stat(f.FS, name) }
+func (f *seenFS) ReadDir(name string) ([]fs.DirEntry, error) { return fs.ReadDir(f.FS, name) }
 
 // discover adds the tests of every path. A directory with a suite file has
 // those that it lists.
@@ -291,9 +326,10 @@ func ownSum() (string, error) {
 }
 
 // paths are the files of this machine as package regress sees them: below the
-// root, without a slash in front.
+// root of the working directory's volume, without a slash in front.
 type paths struct {
 	fsys     fs.FS
+	root     string
 	dir      string // the working directory
 	names    []string
 	relative bool // whether the user named all of them relatively
@@ -304,7 +340,8 @@ func newPaths(args []string) (*paths, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &paths{fsys: os.DirFS("/"), dir: dir, relative: true}
+	root := filepath.VolumeName(dir) + string(filepath.Separator)
+	p := &paths{fsys: os.DirFS(root), root: root, dir: dir, relative: true}
 	for _, arg := range args {
 		abs := filepath.Clean(arg)
 		if filepath.IsAbs(arg) {
@@ -312,10 +349,11 @@ func newPaths(args []string) (*paths, error) {
 		} else {
 			abs = filepath.Join(dir, arg)
 		}
-		name := strings.TrimPrefix(filepath.ToSlash(abs), "/")
-		if name == "" {
-			name = "."
+		name, err := filepath.Rel(root, abs)
+		if err != nil {
+			return nil, fmt.Errorf("%s: want a file below %s, as the working directory is", arg, root)
 		}
+		name = filepath.ToSlash(name)
 		if _, err := os.Stat(abs); errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("%s: no such file or directory", arg)
 		}
@@ -326,10 +364,13 @@ func newPaths(args []string) (*paths, error) {
 	return p, nil
 }
 
+// abs is the absolute name of a file.
+func (p *paths) abs(file string) string { return filepath.Join(p.root, filepath.FromSlash(file)) }
+
 // name is a file as the user calls it: relative to the working directory if it
 // is below, or if no path was absolute.
 func (p *paths) name(file string) string {
-	abs := "/" + file
+	abs := p.abs(file)
 	rel, err := filepath.Rel(p.dir, abs)
 	if err != nil || !p.relative && strings.HasPrefix(rel, "..") {
 		return abs

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// completionCmd prints what a shell runs to complete command lines, and nothing
+// else: its output is for source.
+type completionCmd struct {
+	Shell string `arg:"" optional:"" help:"bash, zsh or fish (default: that of the environment variable SHELL)." enum:"bash,zsh,fish," default:""`
+	Code  bool   `short:"c" hidden:"" help:"Has no effect: the code is always printed."`
+}
+
+// Run prints the script.
+func (c *completionCmd) Run(env *world) error {
+	shell := c.Shell
+	if shell == "" {
+		shell = filepath.Base(env.getenv("SHELL"))
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	// The shell reads the command twice: now, and when it completes.
+	program = quoted(program)
+	complete := "complete -o default -o bashdefault -C " + quoted(program) + " tilecheck\n"
+	switch shell {
+	case "bash":
+		_, err = fmt.Fprint(env.stdout, "# For good: put  source <(tilecheck completion bash)  into ~/.bashrc\n", complete)
+	case "zsh":
+		_, err = fmt.Fprint(env.stdout, "# For good: put  source <(tilecheck completion zsh)  into ~/.zshrc\n",
+			"autoload -U +X bashcompinit && bashcompinit\n", complete)
+	case "fish":
+		_, err = fmt.Fprintf(env.stdout, `# For good: put  tilecheck completion fish | source  into ~/.config/fish/config.fish
+function __complete_tilecheck
+    set -lx COMP_LINE (commandline -cp)
+    test -z (commandline -ct)
+    and set COMP_LINE "$COMP_LINE "
+    %s
+end
+complete -f -c tilecheck -a "(__complete_tilecheck)"
+`, program)
+	default:
+		return usageError("the shell is %q, want bash, zsh or fish, such as: tilecheck completion bash", shell)
+	}
+	return err
+}

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/mattn/go-runewidth"
+
+	"tilecheck/internal/printable"
+	"tilecheck/runner"
+)
+
+// explain prints a message, and below each of its lines that begins with a place
+// the line of the source that it is about.
+func (e *world) explain(w io.Writer, message string) {
+	place := regexp.MustCompile(`^(.+?):([0-9]+):([0-9]+): `)
+	for line := range strings.SplitSeq(message, "\n") {
+		fmt.Fprintln(w, line)
+		m := place.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		row, err := strconv.Atoi(m[2])
+		col, err2 := strconv.Atoi(m[3])
+		if err == nil && err2 == nil {
+			fmt.Fprint(w, excerpt(e.source(m[1]), row, col, e.widthOf(w)))
+		}
+	}
+}
+
+// source is a text that was read, or that of a file that is there; nil if there is none.
+func (e *world) source(name string) []byte {
+	if text, ok := e.texts[name]; ok {
+		return text
+	}
+	if i := strings.LastIndex(name, ": "); i >= 0 { // words before the place
+		return e.source(name[i+2:])
+	}
+	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() || info.Size() > mostExcerpted {
+		return nil
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil
+	}
+	return text
+}
+
+// mostExcerpted is the size of texts up to which errors show lines of them.
+const mostExcerpted = 16 << 20
+
+// remember keeps a text for errors that are about it.
+func (e *world) remember(name string, text []byte) {
+	if len(text) > mostExcerpted {
+		return
+	}
+	if e.texts == nil {
+		e.texts = make(map[string][]byte)
+	}
+	e.texts[name] = text
+}
+
+// rememberProps names the properties of a job in diagnostics by the flag that they come from.
+func (e *world) rememberProps(job *runner.Job, flag string) {
+	for i, text := range job.Props {
+		name := flag
+		if len(job.Props) > 1 {
+			name = fmt.Sprintf("%s %d", flag, i+1)
+		}
+		job.PropNames = append(job.PropNames, name)
+		e.remember(name, []byte(text))
+	}
+}
+
+// excerpt is a line of a text with a caret below a column, which counts bytes
+// from 1. A line that is wider than width is cut on both sides. It is empty if
+// there is no such line.
+func excerpt(text []byte, row, col, width int) string {
+	for ; row > 1; row-- {
+		_, rest, found := bytes.Cut(text, []byte("\n"))
+		if !found {
+			return ""
+		}
+		text = rest
+	}
+	if row < 1 || col < 1 || len(text) == 0 {
+		return ""
+	}
+	line, _, _ := bytes.Cut(text, []byte("\n"))
+	line = bytes.TrimSuffix(line, []byte("\r"))
+	at := min(col-1, len(line))
+	before, behind := printable.Line(string(line[:at])), printable.Line(string(line[at:]))
+	const indent, dots = "  ", "..."
+	room := max(width-len(indent)-2*len(dots), 20)
+	if cut := cutLeft(before, room*2/3); len(cut) < len(before) {
+		before = dots + cut
+	}
+	if cut := runewidth.Truncate(behind, max(room-columns(before), room/3), dots); len(cut) < len(behind) {
+		behind = cut
+	}
+	return indent + before + behind + "\n" + indent + strings.Repeat(" ", columns(before)) + "^\n"
+}
+
+// columns is how wide a text is.
+func columns(text string) int { return runewidth.StringWidth(text) }
+
+// cutLeft returns the longest end of a text that is at most so wide.
+func cutLeft(text string, width int) string {
+	wide, start := 0, len(text)
+	for start > 0 {
+		r, size := utf8.DecodeLastRuneInString(text[:start])
+		if wide += columns(string(r)); wide > width {
+			break
+		}
+		start -= size
+	}
+	return text[start:]
+}

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// description is what the program says of itself.
+const description = `Bridge to the probabilistic model checkers PRISM and Storm, with an engine of its own.
+
+    tilecheck check die.prism --prop 'P=? [ F s=7 ]'
+
+Exit codes: 0 all verified or agreed, 1 could not run, 2 an expectation failed, 3 engines disagree, 4 timeout or out of memory, 80 usage.`
+
+// examples is the text of a help that has command lines.
+func examples(lines ...string) string { return "Examples:\n\n    " + strings.Join(lines, "\n    ") }
+
+func (genCmd) Help() string {
+	return examples("tilecheck gen --size 2 --max 16 -o board.prism", "tilecheck gen --rows 2 --cols 3 --max 32 --policy alternating --spawn uniform")
+}
+
+func (checkCmd) Help() string {
+	return examples(
+		"tilecheck check die.prism --prop 'P=? [ F s=7 ]'", "tilecheck check die.prism die.props --exact",
+		"tilecheck check die.prism die.props --method sim --width 0.01 --seed 1",
+	)
+}
+
+func (crosscheckCmd) Help() string {
+	return examples("tilecheck crosscheck die.prism die.props", "tilecheck crosscheck die.prism --prop 'P=? [ F s=7 ]' --engines native,native:exact,native:ci")
+}
+
+func (simulateCmd) Help() string {
+	return examples("tilecheck simulate die.prism --seed 1 --vars s,d", "tilecheck simulate die.prism --steps 100 --format csv")
+}
+
+func (compareCmd) Help() string {
+	return examples("tilecheck compare random orthogonal --max 128 --samples 200 --seed 1", "tilecheck compare random pref:left,up,down,right --size 3 --games 100")
+}
+
+func (playCmd) Help() string {
+	return examples("tilecheck play random --size 3 --games 100 --seed 1", "tilecheck play expectimax:eval=snake,depth=2 --size 3 --watch")
+}
+
+func (replayCmd) Help() string {
+	return examples("tilecheck replay games.txt", "tilecheck replay games.txt --game 1")
+}
+
+func (strategiesCmd) Help() string {
+	return examples("tilecheck strategies", "tilecheck strategies sparse:depth=2 random")
+}
+
+func (testCmd) Help() string {
+	return examples("tilecheck test suite", "tilecheck test suite --engine native,native:exact --junit report.xml")
+}
+
+func (blessCmd) Help() string {
+	return examples("tilecheck bless suite", "tilecheck bless suite --update --yes")
+}
+
+func (exportCmd) Help() string {
+	return examples("tilecheck export die.prism -o die.all", "tilecheck export die.prism -o die.tra,sta,lab -o die.dot")
+}
+
+func (infoCmd) Help() string {
+	return examples("tilecheck info die.prism", "tilecheck info coin.prism --const p=0.5 --format json")
+}
+
+func (solveCmd) Help() string {
+	return examples("tilecheck solve --size 2 --max 16", "tilecheck solve --size 2 --max 32 --objective score -o table.2048")
+}
+
+func (policyCmd) Help() string {
+	return examples("tilecheck policy --size 2 --max 16 --board '2 . / 4 2'", "tilecheck policy table.2048 --play --seed 1")
+}
+
+func (exportStrategyCmd) Help() string {
+	return examples("tilecheck export-strategy random --size 2 --max 16 -o random.prism", "tilecheck export-strategy pref:left,up,down,right --size 2 --max 16 --explicit left --fractions")
+}
+
+func (boundCmd) Help() string {
+	return examples("tilecheck bound pref:left,up,down,right --size 2 --max 16 --certificate proof.gz", "tilecheck bound --check proof.gz")
+}
+
+func (doctorCmd) Help() string {
+	return examples("tilecheck doctor", "tilecheck doctor --prism-path /opt/prism/bin/prism --format json")
+}
+
+func (imageListCmd) Help() string {
+	return examples("tilecheck image", "tilecheck image list --format json")
+}
+
+func (imagePrismCmd) Help() string {
+	return examples("tilecheck image prism --from /opt/prism", "tilecheck image prism --from /opt/prism --tag prism:mine --base eclipse-temurin:21")
+}
+
+func (cleanCmd) Help() string { return examples("tilecheck clean", "tilecheck clean --all") }
+
+func (completionCmd) Help() string {
+	return examples("source <(tilecheck completion bash)", "tilecheck completion fish | source")
+}
+
+func (helpCmd) Help() string { return examples("tilecheck help", "tilecheck help check") }
+
+func (versionCmd) Help() string { return examples("tilecheck version", "tilecheck --version") }
+
+// helpCmd is --help for those who write it in front.
+type helpCmd struct {
+	Command []string `arg:"" optional:"" help:"Command, such as check."`
+}
+
+// Run prints the help of a command, or of the program.
+func (c *helpCmd) Run(kctx *kong.Context) error {
+	node := kctx.Model.Node
+	for _, word := range c.Command {
+		i := slices.IndexFunc(node.Children, func(n *kong.Node) bool { return n.Name == word })
+		if i < 0 {
+			return usageError("there is no command %q, want one of %s", strings.Join(c.Command, " "), strings.Join(commandNames(kctx.Kong), ", "))
+		}
+		node = node.Children[i]
+	}
+	_, _ = kctx.Kong.Parse(append(c.Command, "--help")) // arguments that are missing do not matter
+	return nil
+}
+
+// versionCmd is --version for those who write it as a command.
+type versionCmd struct{}
+
+// Run prints the version.
+func (versionCmd) Run(env *world) error {
+	_, err := fmt.Fprintln(env.stdout, "tilecheck "+version)
+	return err
+}

@@ -1,0 +1,161 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+)
+
+// exampleLines are the command lines in a help.
+func exampleLines(help string) []string {
+	var out []string
+	for line := range strings.Lines(help) {
+		if line = strings.TrimSpace(line); strings.Contains(line, "tilecheck ") && !strings.HasPrefix(line, "Run ") {
+			out = append(out, line)
+		}
+	}
+	return out
+}
+
+// TestExamples runs the examples of every help, in the order of the commands, in
+// a directory with a model, properties and a suite. Those that need Docker are
+// only read.
+func TestExamples(t *testing.T) {
+	app, parse := lineParser(t)
+	dir := t.TempDir()
+	write := func(name, text string) {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("die.prism", die)
+	write("die.props", "P=? [ F d=6 ];\nR{\"flips\"}=? [ F s=7 ];\n")
+	write("coin.prism", "dtmc\nconst double p;\nmodule M s:[0..1]; [] s=0 -> p:(s'=1) + 1-p:true; [] s=1 -> true; endmodule\n")
+	write("suite/die.prism", die)
+	write("suite/die.props", "// RESULT: 1/6\nP=? [ F d=6 ];\n")
+	run := func(line string) ([]byte, error) {
+		cmd := exec.Command("bash", "-c", line)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "PATH="+programDir(t)+":"+os.Getenv("PATH"), "HOME="+dir, "DOCKER_HOST=unix:///nonexistent")
+		return cmd.CombinedOutput()
+	}
+	for _, line := range []string{
+		"tilecheck play random --size 3 --games 3 --seed 1 --record games.txt", // for replay
+	} {
+		if out, err := run(line); err != nil {
+			t.Fatalf("%s: %v\n%s", line, err, out)
+		}
+	}
+	for _, cmd := range app.Model.Leaves(true) {
+		lines := exampleLines(cmd.Detail)
+		if len(lines) < 2 {
+			t.Errorf("%s: %d examples, want two", cmd.Path(), len(lines))
+		}
+		for _, line := range lines {
+			if err := parse(fields(line)...); err != nil && !helps(line) {
+				t.Errorf("%s: %v", line, err)
+			}
+			if needsTools(cmd, line) {
+				continue
+			}
+			if out, err := run(line); err != nil {
+				t.Errorf("%s: %v\n%s", line, err, out)
+			}
+		}
+	}
+}
+
+// needsTools reports whether an example needs Docker, PRISM or another shell.
+func needsTools(cmd *kong.Node, line string) bool {
+	switch {
+	case strings.HasPrefix(cmd.FullPath(), "tilecheck image"), cmd.Name == "clean", strings.Contains(line, "/opt/"), strings.Contains(line, "fish"):
+		return true
+	}
+	return line == "tilecheck crosscheck die.prism die.props"
+}
+
+// helps reports whether an example prints a help, and parses as one.
+func helps(line string) bool { return strings.Contains(line, "--version") }
+
+// fields are the words of an example behind the name of the program.
+func fields(line string) []string {
+	_, line, _ = strings.Cut(line, "tilecheck ")
+	line, _, _ = strings.Cut(line, " | ")
+	line = strings.TrimSuffix(line, ")")
+	var words []string
+	for i, part := range strings.Split(line, "'") {
+		if i%2 == 1 {
+			words = append(words, part)
+		} else {
+			words = append(words, strings.Fields(part)...)
+		}
+	}
+	return words
+}
+
+// programDir returns a directory in which tilecheck is this test.
+func programDir(t *testing.T) string {
+	t.Helper()
+	path, err := exec.LookPath("tilecheck") // testscript.Main put it there
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Dir(path)
+}
+
+const die = `dtmc
+module die
+  s : [0..7];
+  d : [0..6];
+  [] s=0 -> 0.5:(s'=1) + 0.5:(s'=2);
+  [] s=1 -> 0.5:(s'=3) + 0.5:(s'=4);
+  [] s=2 -> 0.5:(s'=5) + 0.5:(s'=6);
+  [] s=3 -> 0.5:(s'=1) + 0.5:(s'=7)&(d'=1);
+  [] s=4 -> 0.5:(s'=7)&(d'=2) + 0.5:(s'=7)&(d'=3);
+  [] s=5 -> 0.5:(s'=7)&(d'=4) + 0.5:(s'=7)&(d'=5);
+  [] s=6 -> 0.5:(s'=2) + 0.5:(s'=7)&(d'=6);
+  [] s=7 -> true;
+endmodule
+rewards "flips"
+  s<7 : 1;
+endrewards
+`
+
+// TestForeign: what somebody who knows PRISM or Storm writes is answered with
+// our words for it.
+func TestForeign(t *testing.T) {
+	for line, want := range map[string]string{
+		"die.prism":                                                           "check die.prism",
+		"die.prism die.props -prop 2":                                         "check die.prism die.props --prop 2",
+		"die.prism -const N=3 -pf 'P=? [ F s=7 ]'":                            "check die.prism --const N=3 --prop 'P=? [ F s=7 ]'",
+		"check die.prism -const N=3,M=4 -pctl true":                           "check die.prism --const N=3,M=4 --prop true",
+		"die.prism die.props -sim -simsamples 100 -simconf 0.1":               "check die.prism die.props --method sim --samples 100 --alpha 0.1",
+		"die.prism die.props -sim -simmethod apmc -simapprox 0.1":             "check die.prism die.props --method sim --method apmc --width 0.1",
+		"die.prism -exportstates dir/out.sta":                                 "export die.prism -o dir/out.sta",
+		"die.prism die.props -prop 2 -const N=3 -exporttrans out.txt":         "export die.prism --const N=3 -o out.tra",
+		"die.prism -exportmodel out.all":                                      "export die.prism -o out.all",
+		"die.prism -simpath 20 out.txt":                                       "simulate die.prism --steps 20 --format csv",
+		"die.prism die.props -explicit -gs -epsilon 1e-9":                     "check die.prism die.props --epsilon 1e-9",
+		"die.prism die.props -e 1e-9 -maxiters 100":                           "check die.prism die.props --epsilon 1e-9",
+		"die.prism die.props -exportstrat out.tra -nofixdl":                   "check die.prism die.props --export-scheduler out.tra --no-fix-deadlocks",
+		"die.prism die.props -test":                                           "test die.prism die.props",
+		"-importmodel die.tra,sta,lab -dtmc -pf true":                         "check die.tra,sta,lab --dtmc --prop true",
+		"--prism die.prism --prop 'P=? [ F s=7 ]' --constants N=3 --exact":    "check die.prism --prop 'P=? [ F s=7 ]' --const N=3 --exact",
+		"--prism die.prism --prop true --sound --precision 1e-9 --timeout 60": "check die.prism --prop true --epsilon 1e-9 --timeout 60s",
+		"--explicit-drn die.drn --prop true":                                  "check die.drn --prop true",
+		"check die.prism --nosuchflag":                                        "",
+		"nosuchcommand --nosuchflag":                                          "",
+	} {
+		if got := meant(t.Context(), fields("tilecheck "+line)); strings.Join(got, " ") != strings.Join(fields("tilecheck "+want), " ") {
+			t.Errorf("%s\ngot  %q\nwant %q", line, got, want)
+		}
+	}
+}

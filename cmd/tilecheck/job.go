@@ -1,0 +1,74 @@
+package main
+
+import (
+	"strings"
+
+	"tilecheck/prism/syntax"
+	"tilecheck/runner"
+	"tilecheck/runner/plan"
+)
+
+// jobFlags are a model and its properties.
+type jobFlags struct {
+	ModelFile string   `arg:"" name:"model" help:"PRISM model (- for standard input), or files of states: model.all, model.tra,sta,lab, model.drn." file:"states"`
+	PropsFile string   `arg:"" name:"props" optional:"" help:"Properties file." file:"in"`
+	Prop      []string `help:"Property text; repeatable. With a properties file, numbers and names of properties of it choose those, as PRISM's -prop: 2 or 1,safe." sep:"none" placeholder:"PROPERTY"`
+	Select    []string `help:"Check only the properties with these names or numbers." placeholder:"NAME"`
+	Const     []string `help:"Values of undefined constants: a=1,b=0.1:0.1:0.5." sep:"none" placeholder:"DEFS"`
+}
+
+// job reads the files.
+func (c *jobFlags) job(env *world) (runner.Job, error) {
+	job := runner.Job{File: c.ModelFile, PropsFile: c.PropsFile, Props: c.Prop, Select: c.Select, Consts: c.Const}
+	env.rememberProps(&job, "--prop")
+	switch {
+	case c.PropsFile == "" && len(c.Prop) == 0:
+		return job, usageError("no property: give a properties file or --prop, for example --prop 'P=? [ F s=2 ]'")
+	case c.PropsFile == "-" && c.ModelFile == "-":
+		return job, usageError("model and properties cannot both be standard input")
+	}
+	for _, name := range []string{c.ModelFile, c.PropsFile} {
+		if missing(name) && isText(name) {
+			return job, usageError("%s: no such file; it is a property, want --prop %s", name, quoted(name))
+		}
+	}
+	var err error
+	if !isSpaceFile(c.ModelFile) {
+		if job.Model, err = env.readSource(c.ModelFile); err != nil {
+			return job, err
+		}
+	}
+	if c.PropsFile != "" {
+		if job.Properties, err = env.readSource(c.PropsFile); err != nil {
+			return job, err
+		}
+	}
+	if isSpaceFile(c.PropsFile) || swapped(&job) {
+		return job, usageError("%s is a model and %s has properties: want the model first", c.PropsFile, c.ModelFile)
+	}
+	return job, plan.Choose(&job)
+}
+
+// isText reports whether an argument is a property and not the name of a file.
+func isText(arg string) bool {
+	if !strings.ContainsAny(arg, "[?\"") {
+		return false
+	}
+	props, err := syntax.ParseProperties("", []byte(arg))
+	return err == nil && len(props.Items) > 0
+}
+
+// swapped reports whether the model is in the place of the properties.
+func swapped(job *runner.Job) bool {
+	if len(job.Properties) == 0 || len(job.Model) == 0 {
+		return false
+	}
+	if _, err := syntax.ParseProperties("", job.Properties); err == nil {
+		return false
+	}
+	if _, err := syntax.ParseModel("", job.Properties); err != nil {
+		return false
+	}
+	_, err := syntax.ParseProperties("", job.Model)
+	return err == nil
+}

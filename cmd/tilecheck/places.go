@@ -1,0 +1,200 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"tilecheck/internal/atomicfile"
+)
+
+// places are the files of a run. A flag or argument that names files says with
+// its tag "file" what happens to them:
+//
+//	in       read; - is standard input
+//	states   read: a model, or files of states, of which one name has several
+//	out      written at the end; - is standard output
+//	target   out, with options behind a colon
+//	keep     read and written while the command runs, by what opens it first
+//	some     files that the command adds itself, when it knows them
+//	none     not a file, or one that no output can be taken for
+type places struct {
+	stdin, stdout, stderr any
+	in, out               []placed
+}
+
+// placed is a file, and what of the command line names it.
+type placed struct {
+	what, name string
+	place      atomicfile.Place
+}
+
+func (p placed) String() string { return strings.TrimSpace(p.what + " " + p.name) }
+
+// placesOf lists the files of the flags and arguments of a command.
+func placesOf(kctx *kong.Context, env *world) *places {
+	p := &places{stdin: env.stdin, stdout: raw(env.stdout), stderr: raw(env.stderr)}
+	node := kctx.Selected()
+	if node == nil {
+		return p
+	}
+	values := slices.Clone(node.Positional)
+	for _, flags := range node.AllFlags(false) {
+		for _, f := range flags {
+			values = append(values, f.Value)
+		}
+	}
+	for _, v := range values {
+		p.add(flagName(v), v.Tag.Get("file"), v.Target)
+	}
+	return p
+}
+
+func (p *places) add(what, kind string, x reflect.Value) {
+	switch x.Kind() {
+	case reflect.Slice:
+		for i := range x.Len() {
+			p.add(what, kind, x.Index(i))
+		}
+		return
+	case reflect.String:
+	default:
+		return
+	}
+	name := x.String()
+	switch kind {
+	case "in":
+		p.reads(what, name)
+	case "states":
+		p.reads(what, spaceFiles(name)...)
+	case "out":
+		p.writes(what, name)
+	case "target":
+		file, _ := cutTarget(name)
+		p.writes(what, file)
+	case "keep":
+		p.keeps(what, name)
+	}
+}
+
+// with returns the places with more outputs, which the command line names with what.
+func (p *places) with(what string, names ...string) *places {
+	more := *p
+	more.out = slices.Clone(p.out)
+	more.writes(what, names...)
+	return &more
+}
+
+// reads adds inputs.
+func (p *places) reads(what string, names ...string) {
+	for _, name := range names {
+		if name == "-" {
+			if f, ok := p.stdin.(*os.File); ok {
+				if place, err := atomicfile.PlaceOfOpen(f); err == nil && place.Regular() {
+					p.in = append(p.in, placed{what, "-", place})
+				}
+			}
+		} else if name != "" {
+			p.in = append(p.in, placed{what, name, atomicfile.PlaceOf(name)})
+		}
+	}
+}
+
+// writes adds outputs.
+func (p *places) writes(what string, names ...string) {
+	for _, name := range names {
+		if place := atomicfile.PlaceOf(name); name != "" && !isStdout(name) && place.Keeps() {
+			p.out = append(p.out, placed{what, name, place})
+		}
+	}
+}
+
+// keeps adds what is nobody else's.
+func (p *places) keeps(what, name string) {
+	if name != "" {
+		p.in = append(p.in, placed{what, name, atomicfile.PlaceOf(name)})
+	}
+}
+
+// check refuses an output that is an input or another output, and reports what
+// would keep an output from being written.
+func (p *places) check() error {
+	taken := slices.Clone(p.in)
+	for _, x := range []struct {
+		what   string
+		stream any
+	}{{"standard output", p.stdout}, {"standard error", p.stderr}} {
+		if f, ok := x.stream.(*os.File); ok {
+			if place, err := atomicfile.PlaceOfOpen(f); err == nil && place.Regular() {
+				taken = append(taken, placed{x.what, "", place})
+			}
+		}
+	}
+	for _, out := range p.out {
+		i := slices.IndexFunc(taken, func(other placed) bool { return out.place.Same(other.place) })
+		if i >= 0 {
+			return usageError("%v is the same file as %v, want another one", out, taken[i])
+		}
+		taken = append(taken, out)
+	}
+	for _, out := range p.out {
+		if err := atomicfile.Check(out.name); err != nil {
+			return fmt.Errorf("%s: %w", out.what, err)
+		}
+	}
+	return nil
+}
+
+// isStdout reports whether a name means standard output, as PRISM's switches do.
+func isStdout(name string) bool { return name == "-" || name == "stdout" }
+
+// writeFile writes a file completely or not at all.
+func (e *world) writeFile(name string, write func(io.Writer) error) error {
+	if isStdout(name) {
+		return write(e.stdout)
+	}
+	return atomicfile.WriteOr(name, e.onExit, write)
+}
+
+// cutTarget splits options off a file. In C:\x the colon is part of the name.
+func cutTarget(target string) (file, options string) {
+	volume := filepath.VolumeName(target)
+	file, options, _ = strings.Cut(target[len(volume):], ":")
+	return volume + file, options
+}
+
+// spaceFiles lists the files that a model, or a name of files of states, leads to.
+func spaceFiles(name string) []string {
+	zip := zipOf(name)
+	base, exts, ok := splitFormats(strings.TrimSuffix(name, zip))
+	if !ok {
+		return []string{name}
+	}
+	var out []string
+	for _, ext := range expand(exts) {
+		out = append(out, stateFiles(base, ext, zip, 0)...)
+	}
+	return out
+}
+
+// stateFiles lists the files with one part of a state space: one, or as many as
+// there are reward structures; n is their number, 0 if it is not known.
+func stateFiles(base, ext, zip string, n int) []string {
+	numbered := func(i int) string { return fmt.Sprintf("%s%d.%s%s", base, i, ext, zip) }
+	plain := base + "." + ext + zip
+	rewards := ext == "srew" || ext == "trew"
+	if !rewards || n == 1 || n == 0 && (!missing(plain) || missing(numbered(1))) {
+		return []string{plain}
+	}
+	var out []string
+	for i := 1; i <= n || n == 0 && !missing(numbered(i)); i++ {
+		out = append(out, numbered(i))
+	}
+	return out
+}

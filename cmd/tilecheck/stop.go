@@ -1,0 +1,189 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+
+	"tilecheck/internal/ending"
+)
+
+const (
+	// patience is how long a command may take to end by itself, and to print what
+	// it has, after it was told to. Work is told between steps, most of which take
+	// far less; one of them can be the multiplication of two huge numbers.
+	patience = 500 * time.Millisecond
+	// printLimit is how long a command that has begun to print may go on.
+	printLimit = 300 * time.Millisecond
+	// cleanLimit is how long the removal of what would be left behind may take then.
+	cleanLimit = 250 * time.Millisecond
+)
+
+// lastWords is what is left to do and to say when a command does not end by itself.
+type lastWords struct {
+	clean func() // removes what must not be left behind
+
+	mu      sync.Mutex
+	printed bool     // the command has begun to print its results
+	said    bool     // the command has said why it ends
+	gone    bool     // the process ends: nobody else may end it
+	clears  []func() // progress bars
+}
+
+// hear returns the context of a command: it ends with the first signal that asks
+// for that. A second one kills.
+//
+// SIGHUP says that the terminal went away; it is heard unless whoever started the
+// process ignores it, as nohup does. SIGQUIT stays what it is in Go: it kills, and
+// prints what every goroutine does.
+func (e *world) hear(ctx context.Context) context.Context {
+	ctx, clean := ending.Keep(ctx)
+	ctx, end := ending.Ender(ctx)
+	e.last = &lastWords{clean: clean}
+	e.onExit = func(f func()) func() { return ending.OnExit(ctx, f) }
+	names := map[os.Signal]string{os.Interrupt: "SIGINT", syscall.SIGTERM: "SIGTERM"}
+	if !signal.Ignored(syscall.SIGHUP) {
+		names[syscall.SIGHUP] = "SIGHUP"
+	}
+	heard := make(chan os.Signal, 1)
+	for s := range names {
+		signal.Notify(heard, s)
+	}
+	go func() {
+		s := <-heard
+		signal.Stop(heard)
+		end(&ending.Interrupt{Signal: names[s]})
+	}()
+	e.insist(ctx)
+	return ctx
+}
+
+// limit is a time limit of the command; 0 is none.
+func (e *world) limit(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := ending.After(ctx, limit)
+	if limit > 0 {
+		e.insist(ctx)
+	}
+	return ctx, cancel
+}
+
+// timeFlag limits a command as a whole.
+type timeFlag struct {
+	Timeout time.Duration `help:"Give up after this time." placeholder:"DURATION"`
+}
+
+// insist ends the process when the command does not, although its context has ended.
+func (e *world) insist(ctx context.Context) {
+	if e.last == nil {
+		return
+	}
+	context.AfterFunc(ctx, func() {
+		if !ending.Requested(ctx.Err()) {
+			return // the command has ended
+		}
+		time.Sleep(patience)
+		e.leave(ctx.Err())
+	})
+}
+
+// leave says what is finished, removes what must not be left behind and ends the process.
+func (e *world) leave(why error) {
+	l := e.last
+	if l.printing() {
+		time.Sleep(printLimit)
+	}
+	if !l.claim() {
+		return
+	}
+	done := make(chan struct{})
+	go func() { // printing can wait for a reader, and removing for a disk
+		defer close(done)
+		l.clean()
+		l.say(e, why)
+	}()
+	select {
+	case <-done:
+	case <-time.After(cleanLimit):
+	}
+	os.Exit(endCodeOf(why))
+}
+
+func (l *lastWords) printing() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.printed
+}
+
+// claim reports whether nobody else is ending the process.
+func (l *lastWords) claim() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	first := !l.gone
+	l.gone = true
+	return first
+}
+
+// say prints what the command has not printed itself.
+func (l *lastWords) say(e *world, why error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, clear := range l.clears {
+		clear()
+	}
+	if !l.said {
+		fmt.Fprintln(e.stderr, "tilecheck:", why)
+	}
+}
+
+// endCodeOf is the exit code of a command that was told to end.
+func endCodeOf(why error) int {
+	if errors.Is(why, context.DeadlineExceeded) {
+		return exitOutOfLimit
+	}
+	return exitCannotRun
+}
+
+// ended says that a command has ended with an exit code. It does not return while
+// leave is ending the process.
+func (e *world) ended(code int) int {
+	if !e.last.claim() {
+		select {}
+	}
+	return code
+}
+
+// printing says that a command prints its results from here on.
+func (e *world) printing() {
+	if e.last == nil {
+		return
+	}
+	e.last.mu.Lock()
+	defer e.last.mu.Unlock()
+	e.last.printed = true
+}
+
+// saying says that a command says itself why it ends.
+func (e *world) saying() {
+	if e.last == nil {
+		return
+	}
+	e.last.mu.Lock()
+	defer e.last.mu.Unlock()
+	e.last.said = true
+}
+
+// clearsBar notes how to clear a progress bar, and returns a function that does.
+func (l *lastWords) clearsBar(clear func()) (done func()) {
+	if l == nil {
+		return clear
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.clears = append(l.clears, clear)
+	return clear
+}

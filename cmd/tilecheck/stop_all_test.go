@@ -1,0 +1,325 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// stoppable is a command that does not end by itself, or not soon.
+type stoppable struct {
+	name string
+	args []string
+	// limited says that the command has a time limit.
+	limited bool
+	// finished is found in what it prints if it is told to end after a second.
+	finished string
+	// leaves matches what it may leave in its directory.
+	leaves string
+	// waits keeps its standard input open.
+	waits bool
+}
+
+// busyInputs are the inputs that took longest to stop, each by another phase.
+func busyInputs() map[string]string {
+	repeat := func(n int, f func(i int) string) string {
+		var b strings.Builder
+		for i := range n {
+			b.WriteString(f(i))
+		}
+		return b.String()
+	}
+	return map[string]string{
+		// One state with 4096 choices of up to 4096 transitions each, and one with a million choices.
+		"sync.prism": "mdp\n" + repeat(12, func(i int) string {
+			return fmt.Sprintf("module M%d x%d:[0..3]; [a] true -> 0.5:(x%d'=mod(x%d+1,4)) + 0.5:true; [a] true -> (x%d'=mod(x%d+2,4)); endmodule\n", i, i, i, i, i, i)
+		}),
+		"choices.prism": "mdp\n" + repeat(20, func(i int) string {
+			return fmt.Sprintf("module M%d x%d:[0..3]; [a] true -> (x%d'=mod(x%d+1,4)); [a] true -> (x%d'=mod(x%d+2,4)); endmodule\n", i, i, i, i, i, i)
+		}),
+		"init.prism": "mdp module M\n" + repeat(10, func(i int) string { return fmt.Sprintf("x%d:[0..1000];\n", i) }) +
+			"[] true -> true; endmodule init mod(x0*x1+x2*x3+x4*x5+x6*x7+x8*x9,1000003)=999999 & x0*x1+x9>100000000 endinit\n",
+		"large.prism": "mdp module M x:[0..30000]; y:[0..200]; [] x<30000 -> 0.5:(x'=x+1) + 0.5:(y'=mod(y+1,201)); [] x>0 -> 0.9:(x'=x-1) + 0.1:(y'=0); endmodule\n" +
+			"rewards true : x; endrewards\n",
+		"small.prism": "dtmc module M x:[0..2000]; [] x<2000 -> 0.5:(x'=x+1) + 0.5:(x'=0); [] x=2000 -> true; endmodule rewards true : 1; endrewards\n",
+		"ctmc.prism":  "ctmc module M x:[0..5]; [] true -> 1e3:(x'=mod(x+1,6)) + 0.5:(x'=0); endmodule\n",
+		"long.prism":  "dtmc module M x:[0..1]; y:[0..1]; [] true -> 0.5:(y'=0) + 0.5:(y'=1); endmodule rewards true : 1; endrewards\n",
+		// A million operators, and names that get longer.
+		"code.prism":  "mdp module M x:[0..100000];\n" + repeat(40_000, func(i int) string { return fmt.Sprintf("[] x=%d -> 0.5:(x'=%d) + 0.5:true;\n", i, i+1) }) + "endmodule\n",
+		"quick.props": "P=? [ F<=1 x=1 ]\nP=? [ F<=100000000 x=1999 ]\n",
+		"timed.props": "P=? [ F<=1 x=2 ]\nP=? [ F<=1e10 x=7 ]\n",
+		// An automaton with more than a thousand million states.
+		"ltl.props":     "P=? [ F<=1 x=1 ]\nP=? [ " + repeat(14, func(i int) string { return fmt.Sprintf("((G F x=%d) | (F G x=%d)) & ", i, i+1) }) + "(G F x=3) ]\n",
+		"fresh/a.props": "P=? [ F<=1 x=1 ]\nP=? [ F<=100000000 x=1999 ]\n",
+		"fresh/a.prism": "dtmc module M x:[0..2000]; [] x<2000 -> 0.5:(x'=x+1) + 0.5:(x'=0); [] x=2000 -> true; endmodule\n",
+		"suite/a.prism": "dtmc module M x:[0..2000]; [] x<2000 -> 0.5:(x'=x+1) + 0.5:(x'=0); [] x=2000 -> true; endmodule\n",
+		"suite/a.props": "// RESULT: 0.5\nP=? [ F<=1 x=1 ]\n// RESULT: 1\nP=? [ F<=100000000 x=1999 ]\n",
+	}
+}
+
+func stoppables() []stoppable {
+	mdp := []string{"--prop", "Pmax=? [ F x0=3 ]"}
+	check := func(name, finished string, args ...string) stoppable {
+		return stoppable{name: "check " + name, args: append([]string{"check"}, args...), limited: true, finished: finished}
+	}
+	return []stoppable{
+		{name: "gen", args: []string{"gen", "-o", "model"}, leaves: "^model$", limited: false},
+		check("expansion", "", append([]string{"sync.prism"}, mdp...)...),
+		check("expansion exact", "", append([]string{"sync.prism", "--exact"}, mdp...)...),
+		check("choices", "", append([]string{"choices.prism"}, mdp...)...),
+		check("initial", "", append([]string{"init.prism"}, mdp...)...),
+		check("initial sampled", "", "init.prism", "--prop", "P=? [ F x0=3 ]", "--method", "sim"),
+		check("space", "", "large.prism", "--prop", "Rmin=? [ F x=30000 ]"),
+		check("code", "", "code.prism", "--prop", "Pmax=? [ F x=39000 ]"),
+		check("steps", `F<=1 x=1 \] .*0\.5`, "small.prism", "quick.props"),
+		check("steps exact", `F<=1 x=1 \] .*0\.5`, "small.prism", "quick.props", "--exact"),
+		check("time", `F<=1 x=2 \] `, "ctmc.prism", "timed.props"),
+		check("automaton", "", "small.prism", "ltl.props"),
+		check("sampled", "", "long.prism", "--prop", "P=? [ F x=1 ]", "--method", "sim", "--max-path", "1000000000000"),
+		check("tool", "", "small.prism", "quick.props", "--engine", "prism", "--prism-path", "./deaf"),
+		{name: "crosscheck", args: []string{"crosscheck", "small.prism", "quick.props", "--engines", "native,prism", "--prism-path", "./deaf"}, limited: true},
+		{name: "crosscheck native", args: []string{"crosscheck", "small.prism", "quick.props", "--engines", "native,native:exact"}, limited: true},
+		{name: "simulate", args: []string{"simulate", "long.prism", "--steps", "100000000", "--no-loop-check"}, limited: true},
+		{name: "simulate choices", args: []string{"simulate", "choices.prism", "--steps", "100000000"}, limited: true},
+		{name: "info", args: []string{"info", "large.prism"}, limited: true},
+		{name: "export", args: []string{"export", "large.prism", "-o", "out.all"}, limited: true, leaves: `^out\.(tra|sta|lab|s?t?rew)$`},
+		{name: "export stdout", args: []string{"export", "sync.prism"}, limited: true},
+		{name: "compare", args: []string{"compare", "random", "--max", "2048", "--samples", "1000000000"}, limited: true},
+		{name: "compare players", args: []string{"compare", "expectimax:eval=snake,depth=8", "random", "--games", "1000000"}, limited: true},
+		{name: "test", args: []string{"test", "suite", "--no-cache"}, finished: `1 passed`},
+		{name: "test tool", args: []string{"test", "suite", "--no-cache", "--engine", "prism", "--prism-path", "./deaf"}},
+		{name: "bless", args: []string{"bless", "fresh", "--yes"}},
+		{name: "play", args: []string{"play", "random", "--games", "100000000", "--seed", "1", "--state", "state", "--record", "record"}, limited: true, finished: `score`, leaves: `^(state|record)$`},
+		{name: "play deep", args: []string{"play", "expectimax:eval=snake,depth=8", "--games", "1000"}, limited: true},
+		{name: "play watch", args: []string{"play", "mc:runs=100000", "--watch"}, limited: true, finished: `start`},
+		{name: "replay", args: []string{"replay", "-"}, limited: true, waits: true},
+		{name: "strategies", args: []string{"strategies"}},
+		{name: "solve", args: []string{"solve", "--size", "4", "--max", "2048"}, limited: true},
+		{name: "solve memory", args: []string{"solve", "--size", "4", "--max", "2048", "--memory", "50MB"}, limited: true},
+		{name: "solve out", args: []string{"solve", "--size", "4", "--max", "2048", "--out", "table"}, limited: true, leaves: `^table\.work$`},
+		{name: "policy", args: []string{"policy", "--size", "4", "--max", "2048", "--play"}, limited: true},
+		{name: "export-strategy", args: []string{"export-strategy", "random", "--size", "4", "--max", "2048", "--max-states", "1000000000", "-o", "chain"}, limited: true},
+		{name: "bound", args: []string{"bound", "expectimax:eval=snake,depth=6", "--states", "100000000", "--certificate", "proof"}, limited: true},
+		{name: "doctor", args: []string{"doctor"}},
+		{name: "image", args: []string{"image", "list"}},
+		{name: "clean", args: []string{"clean"}},
+		{name: "completion", args: []string{"completion", "bash"}},
+	}
+}
+
+// Every command ends within a second of a signal or its limit, at any moment, on
+// inputs that keep it busy; it prints what is finished, and leaves no file and no
+// process.
+func TestEveryCommandStops(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a hundred processes")
+	}
+	moments, within, slack := 1, 500*time.Millisecond, 4*time.Second
+	if os.Getenv("TILECHECK_LONG") != "" {
+		moments, within, slack = 20, 2*time.Second, time.Second
+	}
+	program := filepath.Join(t.TempDir(), "tilecheck")
+	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	silent := silentDocker(t)
+	rng := rand.New(rand.NewPCG(1, 13))
+	var mu sync.Mutex
+	worst := map[string]time.Duration{}
+	t.Cleanup(func() {
+		for _, s := range stoppables() {
+			t.Logf("%-20s %8v", s.name, worst[s.name].Round(time.Millisecond))
+		}
+	})
+	slots := make(chan struct{}, 2)
+	for _, s := range stoppables() {
+		var ats []time.Duration
+		for range moments {
+			ats = append(ats, time.Duration(rng.Int64N(int64(within))))
+		}
+		if s.finished != "" {
+			ats = append(ats, 1500*time.Millisecond)
+		}
+		first := rng.IntN(4)
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			for i, at := range ats {
+				how := [...]os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, nil}[(first+i)%4]
+				if how == nil && !s.limited {
+					how = syscall.SIGINT
+				}
+				took := s.stop(t, program, silent, at, how, slack)
+				mu.Lock()
+				worst[s.name] = max(worst[s.name], took)
+				mu.Unlock()
+			}
+		})
+	}
+}
+
+// silentDocker is a Docker engine that never answers.
+func silentDocker(t *testing.T) string {
+	dir, err := os.MkdirTemp("", "docker") // short: the name of a socket is limited
+	if err != nil {
+		t.Fatal(err)
+	}
+	socket := filepath.Join(dir, "s")
+	listener, err := net.Listen("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close(); os.RemoveAll(dir) })
+	go func() {
+		for {
+			if _, err := listener.Accept(); err != nil {
+				return
+			}
+		}
+	}()
+	return "unix://" + socket
+}
+
+// deaf is a tool that ignores requests to end, and starts another that does.
+const deaf = `#!/bin/sh
+trap '' TERM INT HUP
+sleep 1000 &
+echo started
+sleep 1000
+`
+
+// stop runs the command, tells it to end, by its time limit if the signal is nil,
+// and returns how long that took.
+func (s stoppable) stop(t *testing.T, program, docker string, at time.Duration, how os.Signal, slack time.Duration) time.Duration {
+	dir, tmp := t.TempDir(), t.TempDir()
+	files := busyInputs()
+	files["deaf"] = deaf
+	known := map[string]bool{"suite": true, "fresh": true}
+	for name, text := range files {
+		known[name] = true
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o700)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	args := s.args
+	if how == nil {
+		args = append(args[:len(args):len(args)], "--timeout", max(at, time.Millisecond).String())
+	}
+	mark := "TILECHECK_TEST_MARK=" + tmp
+	cmd := exec.Command(program, args...)
+	var stdout, stderr bytes.Buffer
+	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, &stdout, &stderr
+	cmd.Env = append(os.Environ(), "TMPDIR="+tmp, "DOCKER_HOST="+docker, mark)
+	if s.waits {
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer in.Close()
+	}
+	what := fmt.Sprintf("%s after %v by %v", strings.Join(args, " "), at.Round(time.Millisecond), how)
+	start := time.Now()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	over := false
+	select {
+	case <-ended:
+		over = true // by itself, or by its limit
+	case <-time.After(at):
+	}
+	if how != nil && !over {
+		if err := cmd.Process.Signal(how); err != nil && !errors.Is(err, os.ErrProcessDone) {
+			t.Fatal(err)
+		}
+	}
+	if !over {
+		select {
+		case <-ended:
+		case <-time.After(10 * time.Second):
+			t.Errorf("%s: it goes on after 10 s", what)
+			_ = cmd.Process.Kill()
+			<-ended
+		}
+	}
+	took := max(time.Since(start)-at, 0)
+	if took > slack {
+		t.Errorf("%s: it took %v more", what, took)
+	}
+	s.judge(t, what, cmd.ProcessState, how, over, stdout.String(), stderr.String())
+	if s.finished != "" && at >= time.Second && !over && !regexp.MustCompile(s.finished).MatchString(stdout.String()) {
+		t.Errorf("%s: what was finished is missing: want %s in\n%s%s", what, s.finished, stdout.String(), stderr.String())
+	}
+	for _, place := range []string{dir, tmp} {
+		entries, err := os.ReadDir(place)
+		if err != nil {
+			t.Error(err)
+		}
+		for _, e := range entries {
+			if place == dir && (known[e.Name()] || s.leaves != "" && regexp.MustCompile(s.leaves).MatchString(e.Name())) {
+				continue
+			}
+			t.Errorf("%s: it left %s", what, filepath.Join(place, e.Name()))
+		}
+	}
+	if left := marked(mark); left != "" {
+		t.Errorf("%s: it left the process %s", what, left)
+	}
+	return took
+}
+
+// judge looks at the exit code and the words.
+func (s stoppable) judge(t *testing.T, what string, end *os.ProcessState, how os.Signal, over bool, stdout, stderr string) {
+	code := end.ExitCode()
+	status := end.Sys().(syscall.WaitStatus)
+	switch {
+	case code == exitUsage:
+		t.Errorf("%s: it did not run: %s", what, stderr)
+	case over && how != nil: // before the signal
+	case status.Signaled() && how != nil && status.Signal() == how && stdout+stderr == "": // before the program heard it
+	case how == nil && code != exitOutOfLimit && !over, how != nil && code != exitCannotRun && code != exitOK:
+		t.Errorf("%s: exit code %d\n%.2000s%.2000s", what, code, stdout, stderr)
+	}
+	for _, words := range []string{"context canceled", "context deadline exceeded", "interrupted: interrupted", "panic", "goroutine "} {
+		if strings.Contains(stdout+stderr, words) {
+			t.Errorf("%s: it says %q:\n%.2000s%.2000s", what, words, stdout, stderr)
+		}
+	}
+}
+
+// marked returns the command line of a process with a variable in its environment.
+func marked(mark string) string {
+	found := ""
+	for range 20 { // what was killed is gone soon
+		found = ""
+		procs, _ := filepath.Glob("/proc/[0-9]*/environ")
+		for _, p := range procs {
+			if env, err := os.ReadFile(p); err == nil && bytes.Contains(env, []byte(mark+"\x00")) {
+				line, _ := os.ReadFile(filepath.Join(filepath.Dir(p), "cmdline"))
+				found = strings.ReplaceAll(string(line), "\x00", " ")
+			}
+		}
+		if found == "" {
+			return ""
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	return found
+}

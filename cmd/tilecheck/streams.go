@@ -1,0 +1,131 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+
+	"tilecheck/internal/printable"
+)
+
+// stream is standard output or standard error.
+type stream struct {
+	w    io.Writer
+	name string
+	text bool // only for people: what would do something to a terminal is made visible
+
+	mu     sync.Mutex
+	err    error // of the first write that failed; later ones are not tried
+	told   bool  // the user knows of err
+	guard  bool  // keep GitHub from taking lines for commands
+	inLine bool  // behind the first character of a line that is not blank
+	sharps int   // how many # were last, up to 2
+}
+
+// Write implements io.Writer.
+func (s *stream) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err != nil {
+		return 0, s.err
+	}
+	out := p
+	if s.text {
+		out = []byte(printable.Text(string(out)))
+	}
+	if s.guard {
+		out = s.guarded(out)
+	}
+	if _, err := s.w.Write(out); err != nil {
+		if cause, ok := errors.AsType[*os.PathError](err); ok {
+			err = cause.Err
+		}
+		s.err = fmt.Errorf("%s: %w", s.name, err)
+		return 0, s.err
+	}
+	return len(p), nil
+}
+
+// guarded changes what the runner of GitHub Actions would take for a command: a
+// line that begins with "::" behind blanks, and "##[" anywhere. Any character that
+// is not ASCII passes for a blank.
+//
+// Source: actions/runner, src/Runner.Common/ActionCommand.cs, TryParseV2 and TryParse.
+func (s *stream) guarded(p []byte) []byte {
+	out := make([]byte, 0, len(p))
+	for _, c := range p {
+		switch {
+		case c == ':' && !s.inLine:
+			out = append(out, "%3A"...)
+		case c == '[' && s.sharps == 2:
+			out = append(out, "%5B"...)
+		default:
+			out = append(out, c)
+		}
+		switch {
+		case c == '\n' || c == '\r':
+			s.inLine = false
+		case c > ' ' && c < 0x7f:
+			s.inLine = true
+		}
+		if c == '#' {
+			s.sharps = min(s.sharps+1, 2)
+		} else {
+			s.sharps = 0
+		}
+	}
+	return out
+}
+
+// streams puts streams in front of what the world writes to.
+func (e *world) streams() {
+	e.stdout, e.stderr = &stream{w: e.stdout, name: "standard output"}, &stream{w: e.stderr, name: "standard error", text: true}
+	terminal := e.terminal
+	e.terminal = func(w io.Writer) (int, bool) { return terminal(raw(w)) }
+	if e.getenv("GITHUB_ACTIONS") == "true" {
+		e.guardGitHub(false)
+	}
+}
+
+// guardGitHub keeps what is printed from being taken for commands of GitHub
+// Actions; filesToo says whether also what goes to a file, to be shown later.
+func (e *world) guardGitHub(filesToo bool) {
+	for _, w := range []io.Writer{e.stdout, e.stderr} {
+		s := w.(*stream)
+		if f, ok := s.w.(*os.File); ok && !filesToo {
+			if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+				continue
+			}
+		}
+		s.mu.Lock()
+		s.guard = true
+		s.mu.Unlock()
+	}
+}
+
+// raw is what a stream writes to, for commands of GitHub and for bars.
+func raw(w io.Writer) io.Writer {
+	if s, ok := w.(*stream); ok {
+		return s.w
+	}
+	return w
+}
+
+// tells notes that an error is told, which may be that of standard output.
+func (e *world) tells(err error) {
+	s := e.stdout.(*stream)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.told = s.told || s.err != nil && errors.Is(err, s.err)
+}
+
+// unprinted is the error that kept something from standard output, and whether
+// the user knows of it.
+func (e *world) unprinted() (told bool, err error) {
+	s := e.stdout.(*stream)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.told, s.err
+}
