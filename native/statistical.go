@@ -5,10 +5,10 @@ import (
 	"fmt"
 
 	"tilecheck/native/simulate"
-	"tilecheck/native/stats"
 	"tilecheck/prism/compile"
 	"tilecheck/result"
 	"tilecheck/runner"
+	"tilecheck/stats"
 )
 
 // statistical is the method of sampling paths.

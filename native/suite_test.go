@@ -10,10 +10,10 @@ import (
 
 	"tilecheck/internal/needs"
 	"tilecheck/native"
-	"tilecheck/properties/suite"
 	"tilecheck/report"
 	"tilecheck/result"
-	"tilecheck/runner/regress"
+	"tilecheck/verify/regress"
+	"tilecheck/verify/suite"
 )
 
 // suiteDifferences says, by file and property, where we answer something else

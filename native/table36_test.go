@@ -14,10 +14,10 @@ import (
 	"tilecheck/game"
 	"tilecheck/modelgen"
 	"tilecheck/native"
-	"tilecheck/native/stats"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
 	"tilecheck/runner"
+	"tilecheck/stats"
 )
 
 // TestTable36 gets each of the 20 cells of the thesis's experiment in three

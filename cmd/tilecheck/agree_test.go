@@ -9,14 +9,14 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"tilecheck/native/stats"
-	"tilecheck/properties/suite"
 	"tilecheck/report"
 	"tilecheck/result"
 	"tilecheck/runner"
-	"tilecheck/runner/crosscheck"
-	"tilecheck/runner/regress"
+	"tilecheck/stats"
 	"tilecheck/verify/agree"
+	"tilecheck/verify/crosscheck"
+	"tilecheck/verify/regress"
+	"tilecheck/verify/suite"
 )
 
 // The verdicts of the table.

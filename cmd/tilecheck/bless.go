@@ -13,7 +13,7 @@ import (
 	"tilecheck/internal/atomicfile"
 	"tilecheck/internal/printable"
 	"tilecheck/native"
-	"tilecheck/runner/regress"
+	"tilecheck/verify/regress"
 )
 
 type blessCmd struct {

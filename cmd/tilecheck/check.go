@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"tilecheck/native"
-	"tilecheck/native/stats"
 	"tilecheck/report"
 	"tilecheck/result"
 	"tilecheck/runner"
+	"tilecheck/stats"
 )
 
 type checkCmd struct {

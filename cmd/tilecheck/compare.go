@@ -13,11 +13,11 @@ import (
 
 	"tilecheck/modelgen"
 	"tilecheck/native"
-	"tilecheck/native/stats"
 	"tilecheck/prism/syntax"
 	"tilecheck/report"
 	"tilecheck/result"
 	"tilecheck/runner"
+	"tilecheck/stats"
 	"tilecheck/verify/agree"
 )
 

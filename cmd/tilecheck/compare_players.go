@@ -13,8 +13,8 @@ import (
 	"tilecheck/game/play"
 	"tilecheck/modelgen"
 	"tilecheck/native"
-	"tilecheck/native/stats"
 	"tilecheck/report"
+	"tilecheck/stats"
 )
 
 // thesisStrategies are those of the thesis's experiment (section 3.8.1), which is what compare does when nothing is said.

@@ -13,8 +13,8 @@ import (
 	"tilecheck/report"
 	"tilecheck/result"
 	"tilecheck/runner"
-	"tilecheck/runner/crosscheck"
-	"tilecheck/runner/validity"
+	"tilecheck/verify/crosscheck"
+	"tilecheck/verify/validity"
 )
 
 type crosscheckCmd struct {

@@ -19,7 +19,7 @@ import (
 	"tilecheck/runner"
 	"tilecheck/runner/bridge"
 	"tilecheck/runner/local"
-	"tilecheck/runner/validity"
+	"tilecheck/verify/validity"
 )
 
 // toolPlaces say where the tools are.

@@ -8,8 +8,8 @@ import (
 	"tilecheck/native/explicit/files"
 	"tilecheck/result"
 	"tilecheck/runner"
-	"tilecheck/runner/crosscheck"
-	"tilecheck/runner/validity"
+	"tilecheck/verify/crosscheck"
+	"tilecheck/verify/validity"
 )
 
 // imports are the files of states of a command. PRISM gets the files, so that

@@ -12,9 +12,9 @@ import (
 	"tilecheck/game"
 	"tilecheck/game/play"
 	"tilecheck/game/strategy"
-	"tilecheck/native/stats"
 	"tilecheck/report"
 	"tilecheck/runner"
+	"tilecheck/stats"
 )
 
 // sizeFlags choose a board as boardFlags do, for games, whose tiles are 2 with probability 0.9.

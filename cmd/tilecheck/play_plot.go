@@ -7,8 +7,8 @@ import (
 	"strconv"
 
 	"tilecheck/game/play"
-	"tilecheck/native/stats"
 	"tilecheck/report"
+	"tilecheck/stats"
 )
 
 // scoreCurve is the mean score after some numbers of games, about evenly apart on a logarithmic scale.

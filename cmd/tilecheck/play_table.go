@@ -7,8 +7,8 @@ import (
 
 	"tilecheck/game"
 	"tilecheck/game/play"
-	"tilecheck/native/stats"
 	"tilecheck/report"
+	"tilecheck/stats"
 )
 
 // machine reports whether a format is read by programs: its tables have a column for every number.

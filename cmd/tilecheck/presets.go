@@ -16,10 +16,10 @@ import (
 	"tilecheck/game/play"
 	"tilecheck/game/solve"
 	"tilecheck/modelgen"
-	"tilecheck/native/stats"
 	"tilecheck/report"
 	"tilecheck/result"
 	"tilecheck/runner"
+	"tilecheck/stats"
 	"tilecheck/verify/agree"
 )
 

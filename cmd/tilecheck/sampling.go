@@ -6,8 +6,8 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"tilecheck/native/stats"
 	"tilecheck/runner"
+	"tilecheck/stats"
 )
 
 // methodFlag chooses between the state space and sampling.

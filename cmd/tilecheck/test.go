@@ -14,7 +14,7 @@ import (
 	"tilecheck/native"
 	"tilecheck/report"
 	"tilecheck/runner"
-	"tilecheck/runner/regress"
+	"tilecheck/verify/regress"
 )
 
 type testCmd struct {

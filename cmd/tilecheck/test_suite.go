@@ -17,11 +17,12 @@ import (
 	"time"
 
 	"tilecheck/prism/syntax"
-	"tilecheck/properties/suite"
 	"tilecheck/result"
 	"tilecheck/runner"
-	"tilecheck/runner/cache"
-	"tilecheck/runner/regress"
+	"tilecheck/verify/cache"
+	"tilecheck/verify/regress"
+	"tilecheck/verify/suite"
+	"tilecheck/verify/suitefile"
 )
 
 // suiteFlags say what a suite is and what it runs on.
@@ -93,7 +94,7 @@ func (c *suiteFlags) load(env *world) (*testSuite, error) {
 		return nil, err
 	}
 	for _, label := range s.labels {
-		if _, _, err := splitEngine(label); err != nil {
+		if _, _, err := suitefile.Engine(label); err != nil {
 			return nil, usageError("--engine: %w", err)
 		}
 	}
@@ -129,11 +130,11 @@ func (c *suiteFlags) discover(s *testSuite) error {
 			tests, err = regress.Discover(s.paths.fsys, []string{name}, c.pairing(suite.Closest))
 		} else {
 			if c.Match || c.All {
-				config.pair(c.pairing(suite.Closest))
+				config.Pair(c.pairing(suite.Closest))
 			}
-			tests, err = config.tests(s.paths.fsys, dir, c.Suite)
+			tests, err = config.Tests(s.paths.fsys, dir, c.Suite)
 			c.adopt(s, config)
-			known = append(known, config.names()...)
+			known = append(known, config.Suites()...)
 		}
 		if err != nil {
 			return err
@@ -142,7 +143,7 @@ func (c *suiteFlags) discover(s *testSuite) error {
 	}
 	for _, name := range c.Suite {
 		if !slices.Contains(known, name) {
-			return usageError("--suite: found %q, want the name of a suite in %s (%s)", name, suiteFile, cmp.Or(strings.Join(known, ", "), "there is none"))
+			return usageError("--suite: found %q, want the name of a suite in %s (%s)", name, suitefile.Name, cmp.Or(strings.Join(known, ", "), "there is none"))
 		}
 	}
 	s.tests = regress.Distinct(s.tests)
@@ -150,42 +151,42 @@ func (c *suiteFlags) discover(s *testSuite) error {
 }
 
 // config reads the suite file that a path is, or has in it.
-func (c *suiteFlags) config(s *testSuite, name string) (config *suiteConfig, dir string, err error) {
+func (c *suiteFlags) config(s *testSuite, name string) (config *suitefile.File, dir string, err error) {
 	if ext := path.Ext(name); ext == ".yaml" || ext == ".yml" {
 		src, err := fs.ReadFile(s.paths.fsys, name)
 		if err != nil {
 			return nil, "", err
 		}
-		config, err := readSuite(s.paths.name(name), src)
+		config, err := suitefile.Read(s.paths.name(name), src)
 		return config, path.Dir(name), err
 	}
 	if info, err := fs.Stat(s.paths.fsys, name); err != nil || !info.IsDir() || c.NoConfig {
 		return nil, name, err
 	}
-	config, err = suiteAt(s.paths.fsys, name, s.paths.name)
+	config, err = suitefile.In(s.paths.fsys, name, s.paths.name)
 	return config, name, err
 }
 
 // adopt takes over what a suite file says about the whole run and no flag does.
-func (c *suiteFlags) adopt(s *testSuite, config *suiteConfig) {
+func (c *suiteFlags) adopt(s *testSuite, config *suitefile.File) {
 	for _, x := range []struct {
 		flag  *string
 		value string
-	}{{&s.opt.Title, config.title}, {&c.PrismImage, config.prismImage}, {&c.StormImage, config.stormImage}} {
+	}{{&s.opt.Title, config.Title}, {&c.PrismImage, config.PrismImage}, {&c.StormImage, config.StormImage}} {
 		if *x.flag == "" {
 			*x.flag = x.value
 		}
 	}
-	if config.seed != nil {
-		s.opt.Seed = *config.seed
+	if config.Seed != nil {
+		s.opt.Seed = *config.Seed
 	}
-	if config.flakes != nil {
-		s.flakes = config.flakes
+	if config.Flakes != nil {
+		s.flakes = config.Flakes
 	}
 	if s.opt.Jobs <= 1 {
-		s.opt.Jobs = config.jobs
+		s.opt.Jobs = config.Jobs
 	}
-	s.strict = s.strict || config.strict
+	s.strict = s.strict || config.Strict
 }
 
 // override lets flags win over suite files, and lists the engines.
@@ -260,7 +261,7 @@ func (c *suiteFlags) entrants(ctx context.Context, tools *toolbox, s *testSuite)
 	tools.flags.Jobs = s.opt.Jobs
 	var out []regress.Entrant
 	for _, label := range s.labels {
-		name, how, err := splitEngine(label)
+		name, how, err := suitefile.Engine(label)
 		if err != nil {
 			return nil, err
 		}

@@ -17,10 +17,10 @@ import (
 	"tilecheck/modelgen"
 	"tilecheck/native"
 	"tilecheck/native/explicit/files"
-	"tilecheck/native/stats"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
 	"tilecheck/runner"
+	"tilecheck/stats"
 )
 
 // exported is a strategy with its chain.

@@ -2,7 +2,7 @@ package play
 
 import (
 	"tilecheck/game"
-	"tilecheck/native/stats"
+	"tilecheck/stats"
 )
 
 // maxSum returns the largest sum of the tiles that a board can have in the match.

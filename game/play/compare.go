@@ -9,7 +9,7 @@ import (
 
 	"tilecheck/game/strategy"
 	"tilecheck/internal/ending"
-	"tilecheck/native/stats"
+	"tilecheck/stats"
 )
 
 // Criterion is what strategies are compared by.

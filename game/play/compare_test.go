@@ -9,7 +9,7 @@ import (
 
 	"tilecheck/game"
 	"tilecheck/game/strategy"
-	"tilecheck/native/stats"
+	"tilecheck/stats"
 )
 
 func compare(t testing.TB, opt CompareOptions) *Contest {

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"tilecheck/game"
-	"tilecheck/native/stats"
+	"tilecheck/stats"
 )
 
 // Quantity is something that is estimated from games.

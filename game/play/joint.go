@@ -3,7 +3,7 @@ package play
 import (
 	"math"
 
-	"tilecheck/native/stats"
+	"tilecheck/stats"
 )
 
 // Joint is whether the mean scores of a table are met when they are taken together: rows that are all a little too low are compatible one by

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"tilecheck/game"
-	"tilecheck/native/stats"
+	"tilecheck/stats"
 )
 
 // Measure is what a published number is about.

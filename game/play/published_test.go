@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"tilecheck/native/stats"
+	"tilecheck/stats"
 )
 
 func TestPublishedCounts(t *testing.T) {

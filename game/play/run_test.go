@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"tilecheck/game"
-	"tilecheck/native/stats"
+	"tilecheck/stats"
 )
 
 // The number of workers and the size of batches decide nothing, nor does the order in which games are finished.

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"tilecheck/game"
-	"tilecheck/native/stats"
+	"tilecheck/stats"
 )
 
 // Summary is what several games of one strategy came to, added in the order of their indices.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
-	"tilecheck/native/stats"
 	"tilecheck/prism/compile"
+	"tilecheck/stats"
 )
 
 // BenchmarkSampler is what drawing a sample costs beside the sample itself.

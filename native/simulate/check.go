@@ -8,10 +8,10 @@ import (
 	"math"
 	"time"
 
-	"tilecheck/native/stats"
 	"tilecheck/prism/compile"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
+	"tilecheck/stats"
 )
 
 // DefaultMaxPath is PRISM's -simpathlen.

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"tilecheck/native/stats"
 	"tilecheck/prism/compile"
 	"tilecheck/result"
+	"tilecheck/stats"
 )
 
 // known are properties whose exact values follow from the sources named.

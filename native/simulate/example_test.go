@@ -7,10 +7,10 @@ import (
 	"os"
 
 	"tilecheck/native/simulate"
-	"tilecheck/native/stats"
 	"tilecheck/prism/compile"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
+	"tilecheck/stats"
 )
 
 const coin = `dtmc

@@ -6,10 +6,10 @@ import (
 	"fmt"
 
 	"tilecheck/internal/ending"
-	"tilecheck/native/stats"
 	"tilecheck/prism/compile"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
+	"tilecheck/stats"
 )
 
 // Failure classifies an error of this package or of the packages below it. The

@@ -3,9 +3,9 @@ package simulate
 import (
 	"fmt"
 
-	"tilecheck/native/stats"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
+	"tilecheck/stats"
 )
 
 func (c *check) warnParameters() {

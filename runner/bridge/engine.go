@@ -8,13 +8,13 @@ import (
 	"strings"
 	"sync"
 
-	"tilecheck/native/stats"
 	"tilecheck/parse"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
 	"tilecheck/runner"
 	"tilecheck/runner/plan"
+	"tilecheck/stats"
 )
 
 // Options are how a tool is run. The zero value is the default.

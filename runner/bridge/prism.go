@@ -9,13 +9,13 @@ import (
 	"strconv"
 	"strings"
 
-	"tilecheck/native/stats"
 	"tilecheck/parse"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
 	"tilecheck/runner"
 	"tilecheck/runner/plan"
+	"tilecheck/stats"
 )
 
 const (

@@ -7,9 +7,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"tilecheck/native/stats"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
+	"tilecheck/stats"
 	"tilecheck/verify/agree"
 )
 

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strconv"
 
-	"tilecheck/native/stats"
 	"tilecheck/result"
+	"tilecheck/stats"
 )
 
 // Answer is what a verdict says, as far as it is to be believed. The zero Answer

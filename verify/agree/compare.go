@@ -6,9 +6,9 @@ import (
 	"math"
 	"slices"
 
-	"tilecheck/native/stats"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
+	"tilecheck/stats"
 )
 
 // Relation is how two answers stand to each other.

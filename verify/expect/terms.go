@@ -1,0 +1,381 @@
+package expect
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"tilecheck/prism/syntax"
+	"tilecheck/result"
+	"tilecheck/stats"
+)
+
+// Terms are a TILECHECK annotation: what PRISM has no words for, in a comment
+// that it ignores.
+//
+//	// TILECHECK: tolerance=1e-6
+//	// TILECHECK (N=3): samples=10000 confidence=0.999
+//	// TILECHECK: error=unsupported|limit engines=native
+//
+// It ends with its line. Conditions are those of RESULT.
+type Terms struct {
+	Text       string // from TILECHECK to the end
+	Pos, End   syntax.Pos
+	Conditions []Condition
+	// Tolerance is the relative and Absolute the absolute error that is allowed,
+	// in place of the rules of PRISM; nil if not given. The larger one counts.
+	Tolerance, Absolute *float64
+	// Statistical is nil unless the property is to be sampled.
+	Statistical *Statistical
+	// Errors are the classes one of which is expected; nil if none is.
+	Errors []result.Class
+	// Engines are those that the property is for; nil means all.
+	Engines []string
+
+	mistakes []Mistake
+}
+
+// Statistical says how a property is sampled, and what its interval is worth.
+// Zero is not given.
+type Statistical struct {
+	Samples int64
+	// Confidence is the least confidence of the interval in which the expected
+	// value must lie; Flakes is how often it may miss it, at most. They say the
+	// same in two ways; the stricter one counts.
+	Confidence, Flakes float64
+	// Width is the largest half-width that the interval may have.
+	Width     float64
+	Seed      *uint64
+	MaxPath   int64
+	MaxReward float64
+}
+
+// Level returns the confidence that the interval must have if the share of the
+// suite's budget for false alarms is so much; 0 is no budget.
+func (s *Statistical) Level(share float64) float64 {
+	alpha := defaultAlpha
+	if s.Confidence > 0 {
+		alpha = stats.Alpha(s.Confidence)
+	}
+	for _, a := range []float64{s.Flakes, share} {
+		if a > 0 {
+			alpha = min(alpha, a)
+		}
+	}
+	return stats.Confidence(max(alpha, smallestAlpha))
+}
+
+const (
+	defaultAlpha  = 0.01  // where nothing is said, as PRISM's -simconf
+	smallestAlpha = 1e-12 // far from where floating-point numbers end
+)
+
+// Mistake is what is wrong with an annotation.
+type Mistake struct {
+	Pos syntax.Pos
+	Msg string
+}
+
+const keyword = "TILECHECK"
+
+// ParseTerms returns the TILECHECK annotations in the comment block directly
+// above a property, in the order written. One that has mistakes is among them
+// without what is mistaken; [Check] reports the mistakes.
+func ParseTerms(src []byte, p *syntax.Property) []Terms {
+	if len(p.Doc) == 0 {
+		return nil
+	}
+	b := newBlock(src, p)
+	var out []Terms
+	for at := 0; ; {
+		i := b.word(keyword, at)
+		if i < 0 {
+			return out
+		}
+		end := i + lineLength(b.text[i:])
+		out = append(out, b.terms(i, end))
+		at = end
+	}
+}
+
+// word returns where a word stands that is no part of another, -1 if nowhere.
+func (b *block) word(word string, from int) int {
+	for {
+		i := strings.Index(string(b.text[from:]), word)
+		if i < 0 {
+			return -1
+		}
+		i += from
+		end := i + len(word)
+		if (i == 0 || !isLetter(b.text[i-1])) && (end == len(b.text) || !isLetter(b.text[end])) {
+			return i
+		}
+		from = end
+	}
+}
+
+func isLetter(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_'
+}
+
+// lineLength is the length of the first line without its end and the blanks before.
+func lineLength(text []byte) int {
+	line := text[:lineEnd(text)]
+	return len(strings.TrimRight(string(line), " \t\r\n"))
+}
+
+// terms parses an annotation.
+func (b *block) terms(from, to int) Terms {
+	t := Terms{Text: string(b.src[from:to]), Pos: b.pos(from), End: b.pos(to)}
+	at := skipBlanks(b.text[:to], from+len(keyword))
+	if at < to && b.text[at] == '(' {
+		end := strings.IndexByte(string(b.text[at:to]), ')')
+		if end < 0 {
+			t.mistake(b.pos(at), "the conditions have no end, want )")
+			return t
+		}
+		t.Conditions = b.conditions(at+1, at+end)
+		at = skipBlanks(b.text[:to], at+end+1)
+	}
+	if at >= to || b.text[at] != ':' {
+		t.mistake(b.pos(at), "want a colon behind %s, as in %s: tolerance=1e-6", keyword, keyword)
+		return t
+	}
+	seen := make(map[string]bool)
+	for at = skipBlanks(b.text[:to], at+1); at < to; at = skipBlanks(b.text[:to], at) {
+		at = b.term(&t, at, to, seen)
+	}
+	if len(seen) == 0 && len(t.mistakes) == 0 {
+		t.mistake(b.pos(to), "want terms, as in %s: tolerance=1e-6", keyword)
+	}
+	t.check()
+	return t
+}
+
+func skipBlanks(text []byte, at int) int {
+	for at < len(text) && (text[at] == ' ' || text[at] == '\t') {
+		at++
+	}
+	return at
+}
+
+// term parses key=value and returns where it ends.
+func (b *block) term(t *Terms, from, to int, seen map[string]bool) int {
+	end := from
+	for end < to && isLetter(b.text[end]) {
+		end++
+	}
+	key := string(b.text[from:end])
+	if key == "" || end == to || b.text[end] != '=' {
+		for end < to && b.text[end] != ' ' && b.text[end] != '\t' {
+			end++
+		}
+		t.mistake(b.pos(from), "found %q, want a term such as tolerance=1e-6", b.text[from:end])
+		return end
+	}
+	start := end + 1
+	end = start
+	if start < to && b.text[start] == '"' {
+		n := strings.IndexByte(string(b.text[start+1:to]), '"')
+		if n < 0 {
+			t.mistake(b.pos(start), "the value has no end, want \"")
+			return to
+		}
+		start, end = start+1, start+1+n
+		t.set(key, string(b.text[start:end]), b.pos(from), b.pos(start), seen)
+		return end + 1
+	}
+	for end < to && b.text[end] != ' ' && b.text[end] != '\t' {
+		end++
+	}
+	t.set(key, string(b.text[start:end]), b.pos(from), b.pos(start), seen)
+	return end
+}
+
+func (t *Terms) mistake(at syntax.Pos, format string, args ...any) {
+	t.mistakes = append(t.mistakes, Mistake{at, fmt.Sprintf(format, args...)})
+}
+
+// keys are the names of terms, in the order in which they are documented.
+func keys() []string {
+	return []string{"tolerance", "absolute", "samples", "confidence", "flakes", "width", "seed", "maxpath", "maxreward", "error", "engines"}
+}
+
+// set reads one term.
+func (t *Terms) set(key, value string, keyPos, pos syntax.Pos, seen map[string]bool) {
+	switch {
+	case !slices.Contains(keys(), key):
+		t.mistake(keyPos, "unknown term %q, want one of %s", key, strings.Join(keys(), ", "))
+		return
+	case seen[key]:
+		t.mistake(keyPos, "%s is given twice", key)
+		return
+	}
+	seen[key] = true
+	if slices.Index(keys(), key) >= 2 && slices.Index(keys(), key) <= 8 && t.Statistical == nil {
+		t.Statistical = &Statistical{}
+	}
+	s := t.Statistical
+	switch key {
+	case "tolerance":
+		t.Tolerance = t.number(key, value, pos, 0, 1)
+	case "absolute":
+		t.Absolute = t.number(key, value, pos, 0, maxNumber)
+	case "confidence":
+		s.Confidence = orZero(t.number(key, value, pos, 0, 1))
+	case "flakes":
+		s.Flakes = orZero(t.number(key, value, pos, 0, 1))
+	case "width":
+		s.Width = orZero(t.number(key, value, pos, 0, maxNumber))
+	case "maxreward":
+		s.MaxReward = orZero(t.number(key, value, pos, 0, maxNumber))
+	case "samples":
+		s.Samples = t.count(key, value, pos)
+	case "maxpath":
+		s.MaxPath = t.count(key, value, pos)
+	case "seed":
+		n, err := strconv.ParseUint(value, 10, 64)
+		if err != nil {
+			t.mistake(pos, "seed is %q, want a number that is not negative", value)
+			return
+		}
+		s.Seed = &n
+	case "error":
+		t.Errors = t.classes(value, pos)
+	case "engines":
+		t.Engines = t.names(value, pos)
+	}
+}
+
+// maxNumber is an upper limit that only keeps infinities out.
+const maxNumber = 1e300
+
+func orZero(x *float64) float64 {
+	if x == nil {
+		return 0
+	}
+	return *x
+}
+
+// number reads a number that is greater than lo and less than hi.
+func (t *Terms) number(key, value string, pos syntax.Pos, lo, hi float64) *float64 {
+	x, err := strconv.ParseFloat(value, 64)
+	if err != nil || !(x > lo && x < hi) {
+		limit := fmt.Sprintf(" and less than %g", hi)
+		if hi == maxNumber {
+			limit = ""
+		}
+		t.mistake(pos, "%s is %q, want a number greater than %g%s", key, value, lo, limit)
+		return nil
+	}
+	return &x
+}
+
+// maxCount is the largest number of samples: what every reader of JSON keeps exactly.
+const maxCount = 1 << 53
+
+func (t *Terms) count(key, value string, pos syntax.Pos) int64 {
+	n, err := strconv.ParseInt(value, 10, 64)
+	if err != nil || n < 1 || n > maxCount {
+		t.mistake(pos, "%s is %q, want a number from 1", key, value)
+		return 0
+	}
+	return n
+}
+
+// groups are names for several classes of failures.
+func groups(name string) []result.Class {
+	limits := []result.Class{result.Timeout, result.Memory, result.Heap, result.CUDD}
+	switch name {
+	case "limit":
+		return limits
+	case "state limit":
+		return []result.Class{result.Memory}
+	}
+	all := slices.Concat(limits, []result.Class{
+		result.Parse, result.TypeError, result.Constants, result.Build, result.Model, result.Unsupported,
+		result.PathLength, result.Deadlock, result.NonConverge,
+	})
+	if name == "any" {
+		return all
+	}
+	if slices.Contains(all, result.Class(name)) {
+		return []result.Class{result.Class(name)}
+	}
+	return nil
+}
+
+func (t *Terms) classes(value string, pos syntax.Pos) []result.Class {
+	var out []result.Class
+	for name := range strings.FieldsFuncSeq(value, func(r rune) bool { return r == '|' || r == ',' }) {
+		classes := groups(strings.TrimSpace(name))
+		if classes == nil {
+			t.mistake(pos, "unknown class of errors %q, want any, limit, unsupported, model, deadlock, timeout, memory, …", name)
+		}
+		out = append(out, classes...)
+	}
+	if out == nil && len(t.mistakes) == 0 {
+		t.mistake(pos, "found no class of errors")
+	}
+	return out
+}
+
+func (t *Terms) names(value string, pos syntax.Pos) []string {
+	var out []string
+	for name := range strings.SplitSeq(value, ",") {
+		base, _, _ := strings.Cut(name, ":")
+		if !slices.Contains([]string{"native", "prism", "storm"}, base) {
+			t.mistake(pos, "unknown engine %q, want native, prism or storm", name)
+			continue
+		}
+		out = append(out, name)
+	}
+	return out
+}
+
+// check looks at terms that must not stand together.
+func (t *Terms) check() {
+	s := t.Statistical
+	if s == nil || len(t.mistakes) > 0 {
+		return
+	}
+	switch {
+	case s.Samples == 0:
+		t.mistake(t.Pos, "found terms of sampling without samples, want samples=N, too")
+	case t.Tolerance != nil || t.Absolute != nil:
+		t.mistake(t.Pos, "a sampled value has an interval, want no tolerance beside samples")
+	case len(t.Errors) > 0:
+		t.mistake(t.Pos, "found both samples and error, want one of them")
+	}
+	if len(t.mistakes) > 0 {
+		t.Statistical = nil
+	}
+}
+
+// Wants reports whether a property is for an engine: "native" includes "native:exact".
+func (t *Terms) Wants(engine string) bool {
+	if t == nil || t.Engines == nil {
+		return true
+	}
+	base, _, _ := strings.Cut(engine, ":")
+	return slices.Contains(t.Engines, engine) || slices.Contains(t.Engines, base)
+}
+
+// SelectTerms returns the first annotation all of whose conditions hold, nil if
+// there is none. The error is a Problem.
+func SelectTerms(ts []Terms, r Rules) (*Terms, error) {
+	for i := range ts {
+		fits, err := fit(ts[i].Conditions, ts[i].Text, r)
+		if err != nil {
+			return nil, err
+		}
+		if fits && len(ts[i].mistakes) > 0 {
+			return nil, problem("Badly formed annotation %q: %s", ts[i].Text, ts[i].mistakes[0].Msg)
+		}
+		if fits {
+			return &ts[i], nil
+		}
+	}
+	return nil, nil
+}

@@ -1,0 +1,379 @@
+package regress
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"tilecheck/internal/ending"
+	"tilecheck/prism/syntax"
+	"tilecheck/report"
+	"tilecheck/result"
+	"tilecheck/runner"
+	"tilecheck/verify/expect"
+)
+
+// BlessOptions are how expectations are found.
+type BlessOptions struct {
+	Options
+	// Update also replaces the values of annotations that fail.
+	Update bool
+	// Samples is the number of paths where no state space can be built; 0 means 10000.
+	Samples int64
+	// MaxStates is the largest state space that fractions are tried on; 0 means 20000.
+	MaxStates int
+}
+
+// Blessing is what there is to write.
+type Blessing struct {
+	Files   []BlessedFile // with changes only, in the order of the suite
+	Skipped []Skip
+	Added   int // annotations that are new
+	Updated int // annotations with another value
+}
+
+// BlessedFile is a properties file with its new annotations.
+type BlessedFile struct {
+	File          string // in Options.FS
+	Name          string // as people call it
+	Before, After []byte
+}
+
+// Skip is a property that gets no annotation, and why.
+type Skip struct {
+	File      string
+	Line, Col int
+	Property  string
+	Reason    string
+}
+
+// Bless computes the tightest expectation that is justified, of every property
+// that has none: a fraction where the value is known exactly, an interval of
+// sound bounds, or, of a Markov chain too large to build, an interval of sampled
+// paths with the terms to sample them again. It writes nothing.
+//
+// The rest of every file stays as it is, byte for byte. Every new file is read
+// back: its properties must be those of the old one, and the annotation chosen
+// of every one must be the one meant.
+func Bless(ctx context.Context, tests []Test, engine runner.Engine, opt BlessOptions) (*Blessing, error) {
+	opt.Samples = cmp.Or(opt.Samples, 10000)
+	opt.MaxStates = cmp.Or(opt.MaxStates, 20000)
+	b := &blesser{opt: &opt, entrant: &Entrant{Engine: engine}, out: &Blessing{}, files: make(map[string]*blessFile)}
+	x := &run{opt: &opt.Options, entrants: []Entrant{*b.entrant}}
+	if err := x.check(); err != nil {
+		return nil, err
+	}
+	for i := range tests {
+		x.subjects = append(x.subjects, load(ctx, &tests[i], &opt.Options))
+	}
+	if err := x.identify(); err != nil {
+		return nil, err
+	}
+	x.share()
+	for _, s := range x.subjects {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		b.subject(ctx, s)
+	}
+	return b.out, b.finish()
+}
+
+// blesser is a blessing under way.
+type blesser struct {
+	opt     *BlessOptions
+	entrant *Entrant
+	out     *Blessing
+	files   map[string]*blessFile // by name in the file system
+	order   []*blessFile
+}
+
+// blessFile is one properties file.
+type blessFile struct {
+	file, name string
+	text       []byte
+	tree       *syntax.Properties
+	wishes     map[syntax.Pos][]wish // by property
+	skipped    map[string]bool
+}
+
+// wish is what an item should expect.
+type wish struct {
+	item     *item
+	value    string // of RESULT; empty if there is nothing to write
+	how      string // where the value comes from
+	terms    string // of TILECHECK, empty for none
+	replaces *expect.Expectation
+	keep     bool // the item has an expectation already, which may stay
+	exact    bool // computed with fractions
+}
+
+func (b *blesser) fileOf(s *subject) *blessFile {
+	name := s.switches.Props
+	if b.files[name] == nil {
+		f := &blessFile{file: name, name: b.opt.name(name), text: s.props, tree: s.tree, wishes: make(map[syntax.Pos][]wish), skipped: make(map[string]bool)}
+		b.files[name] = f
+		b.order = append(b.order, f)
+	}
+	return b.files[name]
+}
+
+func (b *blesser) skip(f *blessFile, at syntax.Pos, property, reason string) {
+	key := fmt.Sprint(at, reason)
+	if !f.skipped[key] {
+		f.skipped[key] = true
+		b.out.Skipped = append(b.out.Skipped, Skip{f.name, int(at.Line), int(at.Col), property, reason})
+	}
+}
+
+// subject collects the wishes of the items of a test.
+func (b *blesser) subject(ctx context.Context, s *subject) {
+	if s.err != nil {
+		f := fileFailure(s.err)
+		b.out.Skipped = append(b.out.Skipped, Skip{
+			File: cmp.Or(f.File, s.opt.name(s.switches.Props), s.opt.name(s.switches.Model)),
+			Line: int(f.Pos.Line), Col: int(f.Pos.Col), Reason: f.Message,
+		})
+		return
+	}
+	if len(s.items) == 0 {
+		return
+	}
+	file := b.fileOf(s)
+	kept := b.judged(ctx, s)
+	var open []*item
+	for _, it := range s.items {
+		if it.keep && !kept[it] {
+			open = append(open, it)
+			continue
+		}
+		file.wishes[it.task.Pos] = append(file.wishes[it.task.Pos], wish{item: it, keep: true})
+	}
+	values := b.values(ctx, s, open)
+	for _, it := range open {
+		w := values[it]
+		w.item = it
+		if it.chosen.Result != nil {
+			w.replaces = it.chosen.Result
+		}
+		file.wishes[it.task.Pos] = append(file.wishes[it.task.Pos], w)
+		if w.value == "" {
+			b.skip(file, it.task.Pos, it.task.Text, w.how)
+		}
+	}
+}
+
+// judged are the items whose annotations stay: all that are chosen, or, if
+// failing ones are to be replaced, those that do not fail. Annotations that
+// cannot be read stay in any case.
+func (b *blesser) judged(ctx context.Context, s *subject) map[*item]bool {
+	kept := make(map[*item]bool)
+	for _, it := range s.items {
+		_, unmatched := errors.AsType[expect.Unmatched](it.problem)
+		kept[it] = it.chosen.Expects() || it.problem != nil && !unmatched
+	}
+	if !b.opt.Update {
+		return kept
+	}
+	u := &unit{subject: s, entrant: b.entrant, workers: 1}
+	u.run(ctx)
+	for i := range u.results {
+		if u.results[i].Outcome == report.TestFailed && s.items[i].problem == nil && s.items[i].extra == "" {
+			kept[s.items[i]] = false
+		}
+	}
+	return kept
+}
+
+// values computes what open items should expect: with fractions, then with
+// bounds, then by sampling, as far as each is needed.
+func (b *blesser) values(ctx context.Context, s *subject, open []*item) map[*item]wish {
+	out := make(map[*item]wish)
+	if len(open) == 0 {
+		return out
+	}
+	steps := []func(*runner.Job){
+		func(j *runner.Job) {
+			j.Method, j.Numeric.Accuracy, j.Numeric.MaxStates = runner.Exact, result.Exact, b.opt.MaxStates
+		},
+		func(j *runner.Job) { j.Method, j.Numeric.Accuracy = runner.Exact, result.Bounded },
+		func(j *runner.Job) {
+			j.Method, j.Numeric = runner.CI, runner.Numeric{}
+			j.Simulation = runner.Simulation{Samples: b.opt.Samples, Confidence: blessConfidence, Seed: b.opt.Seed}
+		},
+	}
+	for step, change := range steps {
+		var left []*item
+		for _, it := range open {
+			if out[it].value == "" && (step < 2 || out[it].keep) {
+				left = append(left, it)
+			}
+		}
+		if len(left) == 0 {
+			break
+		}
+		for it, v := range b.ask(ctx, s, left, change) {
+			w := b.wish(&v, step)
+			if s.switches.Exact && strings.HasPrefix(w.value, "[") {
+				w = wish{how: "fractions are asked for (-exact), and the value has none"}
+			}
+			if w.value == "" && step > 0 {
+				w.how = cmp.Or(w.how, out[it].how)
+			}
+			// keep says here that there are too many states, so that sampling may help
+			w.keep = v.Err != nil && v.Err.Class.Limited()
+			w.exact = step == 0
+			out[it] = w
+		}
+	}
+	for it, w := range out {
+		w.keep = false
+		out[it] = w
+	}
+	if !s.switches.Exact {
+		b.confirm(ctx, s, out, steps[1])
+	}
+	return out
+}
+
+// confirm takes back the values computed with fractions that the default method,
+// which tests run on, contradicts: one of the two is wrong then.
+func (b *blesser) confirm(ctx context.Context, s *subject, wishes map[*item]wish, byDefault func(*runner.Job)) {
+	var exact []*item
+	for _, it := range s.items {
+		if wishes[it].value != "" && wishes[it].exact {
+			exact = append(exact, it)
+		}
+	}
+	if len(exact) == 0 {
+		return
+	}
+	for it, v := range b.ask(ctx, s, exact, byDefault) {
+		w := wishes[it]
+		if v.Err != nil && v.Err.Class == result.Interrupted {
+			wishes[it] = wish{how: v.Err.Message}
+			continue
+		}
+		e := expect.Expectation{Value: w.value, Pos: it.task.Pos}
+		if j := e.Judge(v, it.rules); j.Outcome == expect.Fail {
+			wishes[it] = wish{how: fmt.Sprintf("fractions say %s, and the default method says otherwise: %s", w.value, got(v))}
+		}
+	}
+}
+
+// blessConfidence is that of the intervals that are written, and of the terms:
+// two intervals of one value are apart with twice the probability of error at most.
+const blessConfidence = 0.9999
+
+// ask has items checked in another way.
+func (b *blesser) ask(ctx context.Context, s *subject, items []*item, change func(*runner.Job)) map[*item]result.Verdict {
+	limit := cmp.Or(s.Time, b.opt.Time, 30*time.Second)
+	ctx, cancel := ending.After(ctx, limit)
+	defer cancel()
+	other := *s
+	change(&other.job)
+	u := &unit{subject: &other, entrant: b.entrant, workers: 1}
+	out := make(map[*item]result.Verdict)
+	answers := make([]answer, len(s.items))
+	err := error(nil)
+	if f := u.refused(); f != nil {
+		err = f
+	} else {
+		batch := &batch{job: other.job}
+		for i, it := range s.items {
+			if slices.Contains(items, it) {
+				batch.items = append(batch.items, i)
+			}
+		}
+		batch.job.Select = u.selection(batch)
+		err = u.check(ctx, batch, answers)
+	}
+	for i, it := range s.items {
+		if !slices.Contains(items, it) {
+			continue
+		}
+		v := answers[i].Verdict
+		if err != nil {
+			v = result.Verdict{Err: fileFailure(u.interrupted(ctx, err))}
+		}
+		out[it] = v
+	}
+	return out
+}
+
+// wish is the expectation that a verdict justifies.
+func (b *blesser) wish(v *result.Verdict, step int) wish {
+	num := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+	x := v.Value
+	switch {
+	case v.Err != nil:
+		return wish{how: message(v.Err)}
+	case v.Doubt != "":
+		return wish{how: "the value is doubtful: " + v.Doubt}
+	case v.Accuracy == result.Claimed, v.Accuracy == result.Estimated, v.Accuracy == result.Unknown:
+		return wish{how: "nothing proves the value, which is " + v.Accuracy.String()}
+	case x.Kind == result.Boolean && v.Accuracy == result.Probable:
+		// a test could not repeat it: sampling is asked for of numbers only
+		return wish{how: "too many states, and a truth value that is sampled is only probable"}
+	case x.Kind == result.Boolean:
+		return wish{value: strconv.FormatBool(x.Bool), how: v.Accuracy.String()}
+	case x.Kind == result.Integer:
+		return wish{value: strconv.FormatFloat(x.Num, 'f', -1, 64), how: "exact"}
+	case x.Kind != result.Number:
+		return wish{how: "a range of values over several initial states cannot be expected"}
+	case math.IsNaN(x.Num):
+		return wish{value: "NaN", how: v.Accuracy.String()}
+	case math.IsInf(x.Num, 0):
+		return wish{value: map[bool]string{true: "Infinity", false: "-Infinity"}[x.Num > 0], how: v.Accuracy.String()}
+	case x.Rat != nil && v.Accuracy == result.Exact:
+		if text := x.Rat.RatString(); len(text) <= maxFraction {
+			return wish{value: text, how: "exact"}
+		}
+		return wish{value: "~" + num(x.Num), how: "rounded from a fraction"}
+	case step < 2 && v.Bound != nil && v.Accuracy == result.Bounded:
+		if v.Bound.Lo == v.Bound.Hi {
+			return wish{value: num(v.Bound.Lo), how: "bounds"}
+		}
+		return wish{value: "[" + num(v.Bound.Lo) + "," + num(v.Bound.Hi) + "]", how: "bounds"}
+	case step == 2 && v.Bound != nil && v.Resolution != result.Uniform:
+		seed := uint64(0)
+		if v.Seed != nil {
+			seed = *v.Seed
+		}
+		return wish{
+			value: "[" + num(v.Bound.Lo) + "," + num(v.Bound.Hi) + "]",
+			how:   fmt.Sprintf("%d samples, seed %d, confidence %v", v.Samples, seed, v.Confidence),
+			terms: fmt.Sprintf("samples=%d confidence=%v seed=%d", v.Samples, blessConfidence, seed),
+		}
+	case step == 2 && v.Resolution == result.Uniform:
+		return wish{how: "too many states, and sampling resolves the choices uniformly, which is no minimum or maximum"}
+	}
+	return wish{how: "the value has no bounds"}
+}
+
+// maxFraction is the length of the longest fraction that is written.
+const maxFraction = 60
+
+// finish makes the new files.
+func (b *blesser) finish() error {
+	for _, f := range b.order {
+		e := &editor{blesser: b, blessFile: f}
+		after, err := e.edit()
+		if err != nil {
+			return fmt.Errorf("%s: %w", f.name, err)
+		}
+		if len(e.changes) > 0 {
+			b.out.Files = append(b.out.Files, BlessedFile{f.file, f.name, f.text, after})
+		}
+	}
+	slices.SortStableFunc(b.out.Skipped, func(x, y Skip) int {
+		return cmp.Or(strings.Compare(x.File, y.File), cmp.Compare(x.Line, y.Line), cmp.Compare(x.Col, y.Col))
+	})
+	return nil
+}

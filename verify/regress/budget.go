@@ -1,0 +1,39 @@
+package regress
+
+import (
+	"slices"
+
+	"tilecheck/verify/expect"
+)
+
+// share splits the budget for false alarms over the statistical expectations of
+// the whole suite, on every engine, before a part is taken: by Bonferroni's
+// inequality the suite fails by chance with at most that probability.
+func (x *run) share() {
+	for _, s := range x.subjects {
+		engines := 0
+		for i := range x.entrants {
+			if s.runsOn(&x.entrants[i]) {
+				engines++
+			}
+		}
+		for _, it := range s.items {
+			if t := it.chosen.Terms; t != nil && t.Statistical != nil {
+				x.statistical += engines
+			}
+		}
+	}
+	for _, s := range x.subjects {
+		if x.statistical > 0 {
+			s.part = x.opt.Flakes / float64(x.statistical)
+		}
+	}
+}
+
+// runsOn reports whether a test is for an entrant.
+func (s *subject) runsOn(e *Entrant) bool {
+	return len(s.Engines) == 0 || slices.Contains(s.Engines, e.label())
+}
+
+// level is the confidence that an interval must have on those terms.
+func (s *subject) level(t *expect.Statistical) float64 { return t.Level(s.part) }

@@ -1,0 +1,10 @@
+// Package regress runs suites of models with expected results: it pairs files,
+// asks engines, and judges every verdict by the annotations beside its property.
+//
+//	tests, err := regress.Discover(os.DirFS("models"), []string{"."}, suite.Closest)
+//	rep, err := regress.Run(ctx, tests, []regress.Entrant{{Engine: native.New()}}, regress.Options{FS: os.DirFS("models")})
+//
+// The rules of judgment are those of package verify/expect; the runs are
+// those of package verify/suite. [Bless] writes annotations. The package
+// starts no tool and reads no file but through Options.FS.
+package regress

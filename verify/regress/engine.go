@@ -1,0 +1,158 @@
+package regress
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"tilecheck/result"
+	"tilecheck/runner"
+	"tilecheck/runner/plan"
+	"tilecheck/verify/expect"
+)
+
+// ask has a runner.Engine check the items. Items that are sampled on their own
+// terms are a job apart.
+func (u *unit) ask(ctx context.Context) ([]answer, error) {
+	answers := make([]answer, len(u.items))
+	if f := u.refused(); f != nil {
+		for i := range answers {
+			answers[i].Err = f
+		}
+		if len(answers) == 0 {
+			u.add(u.failedRun(f), false, "")
+		}
+		return answers, nil
+	}
+	if u.noSpace != nil {
+		return nil, u.noSpace
+	}
+	for _, b := range u.batches() {
+		if err := u.batch(ctx, b, answers); err != nil {
+			return nil, err
+		}
+	}
+	u.exports(ctx, answers)
+	return answers, nil
+}
+
+// refused names what the switches ask for and the engine cannot be told; nil if
+// there is nothing.
+func (u *unit) refused() *result.Failure {
+	o := &u.switches
+	_, spaces := u.entrant.Engine.(SpaceChecker)
+	f, foreign := errors.AsType[*result.Failure](u.noSpace)
+	switch {
+	case o.Fair:
+		return refusal("fairness (-fair)")
+	case o.Params != "":
+		return refusal("parameters (-param)")
+	case o.NoProbChecks:
+		return refusal("probabilities that do not sum to one (-noprobchecks)")
+	case foreign && f.Class == result.Unsupported:
+		return f
+	case u.space != nil && !spaces:
+		return refusal("imports (%s)", o.Imports[0][0])
+	case len(o.Exports) > 0 && !spaces:
+		return refusal("exports (%s)", o.Exports[0][0])
+	}
+	return nil
+}
+
+// batch is a job and the items that it is about, by index. Those have terms of
+// sampling of their own, unless terms is nil.
+type batch struct {
+	job   runner.Job
+	terms *expect.Statistical
+	items []int
+}
+
+// batches groups the items by how they are to be checked.
+func (u *unit) batches() []*batch {
+	var out []*batch
+	for i, it := range u.items {
+		if !it.keep {
+			continue
+		}
+		var s *expect.Statistical
+		if t := it.chosen.Terms; t != nil {
+			s = t.Statistical
+		}
+		k := slices.IndexFunc(out, func(b *batch) bool { return sameTerms(b.terms, s) })
+		if k < 0 {
+			out = append(out, &batch{job: u.jobFor(s), terms: s})
+			k = len(out) - 1
+		}
+		out[k].items = append(out[k].items, i)
+	}
+	for _, b := range out {
+		b.job.Select = u.selection(b)
+	}
+	return out
+}
+
+// selection lists the properties of a batch in the order of the items.
+func (u *unit) selection(b *batch) []string {
+	wanted := make(map[int]bool)
+	for _, i := range b.items {
+		wanted[u.items[i].number] = true
+	}
+	var out []string
+	for _, it := range u.items {
+		if wanted[it.number] {
+			delete(wanted, it.number)
+			out = append(out, strconv.Itoa(it.number))
+		}
+	}
+	return out
+}
+
+func sameTerms(a, b *expect.Statistical) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return *a == *b
+}
+
+// jobFor is the job of items with those terms.
+func (u *unit) jobFor(s *expect.Statistical) runner.Job {
+	job := u.job
+	job.Numeric.Workers, job.Simulation.Workers = u.workers, u.workers
+	if job.Numeric.Accuracy == result.Unknown {
+		job.Numeric.Accuracy = u.entrant.Accuracy
+	}
+	if s == nil {
+		return job
+	}
+	job.Method = runner.CI
+	job.Simulation = runner.Simulation{
+		Samples: s.Samples, Confidence: u.level(s), MaxPath: s.MaxPath, MaxReward: s.MaxReward,
+		Seed: u.opt.Seed, Workers: u.workers,
+	}
+	if s.Seed != nil {
+		job.Simulation.Seed = *s.Seed
+	}
+	job.Numeric = runner.Numeric{}
+	return job
+}
+
+// attribute gives the verdicts of a job to the items: the job has one for every
+// item of a property that is selected, in the order of the items.
+func (u *unit) attribute(b *batch, verdicts []result.Verdict, answers []answer) error {
+	k := 0
+	for i, it := range u.items {
+		if !slices.Contains(b.job.Select, strconv.Itoa(it.number)) {
+			continue
+		}
+		if k == len(verdicts) || verdicts[k].Property != it.task.Text {
+			return fmt.Errorf("engine %s returned no verdict about %s %s", u.entrant.label(), it.task.Text, plan.Constants(it.model, it.property))
+		}
+		if _, ours := slices.BinarySearch(b.items, i); ours {
+			answers[i].Verdict = verdicts[k]
+		}
+		k++
+	}
+	return nil
+}

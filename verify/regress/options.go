@@ -1,0 +1,209 @@
+package regress
+
+import (
+	"fmt"
+	"hash/fnv"
+	"io/fs"
+	"strconv"
+	"strings"
+	"time"
+
+	"tilecheck/prism/syntax"
+	"tilecheck/report"
+	"tilecheck/result"
+	"tilecheck/runner"
+	"tilecheck/verify/cache"
+	"tilecheck/verify/expect"
+	"tilecheck/verify/suite"
+)
+
+// Test is one run of a suite.
+type Test struct {
+	suite.Run
+	// Engines are the labels of the entrants that the test is for; nil means all.
+	Engines []string
+	// Consts are definitions of constants, each as PRISM's -const; they replace
+	// those of the run for the same constants.
+	Consts []string
+	// Time and Memory (in bytes) are limits of one run; 0 is that of Options.
+	Time   time.Duration
+	Memory int64
+	// Extra are expectations that are not in the properties file. They come first.
+	Extra []Extra
+}
+
+// Extra is an expectation of the properties with that name or text.
+type Extra struct {
+	Property string
+	Result   *expect.Expectation // nil if there is none
+	Terms    *expect.Terms       // nil if there are none
+	File     string              // where it is written, at Pos
+	Pos      syntax.Pos
+}
+
+// Entrant is an engine that a suite runs on.
+type Entrant struct {
+	// Label is what results call it; empty is the engine's name.
+	Label  string
+	Engine runner.Engine
+	// Accuracy is asked for where the switches of a run do not ask for fractions.
+	Accuracy result.Accuracy
+	// Identity says which version runs, for the cache: a version with a build, or
+	// the digest of an image. Without it nothing is cached.
+	Identity string
+	// PRISM, when not nil, gets the runs in PRISM's own words, and Engine is not asked.
+	PRISM *PRISM
+}
+
+// PRISM is a tool that takes PRISM's switches.
+type PRISM struct {
+	Commander runner.Commander
+	Args      []string // behind those of the run
+}
+
+func (e *Entrant) label() string {
+	if e.Label != "" {
+		return e.Label
+	}
+	return e.Engine.Name()
+}
+
+// Options are how a suite is run. FS is mandatory.
+type Options struct {
+	FS fs.FS
+	// Name is how people call a file of FS; nil leaves names as they are.
+	Name func(file string) string
+	// Title heads the report.
+	Title string
+	// Jobs is the number of runs at a time; 0 is 1.
+	Jobs int
+	// Time and Memory (in bytes) are limits of one run; 0 is none.
+	Time   time.Duration
+	Memory int64
+	// Seed determines every random number of the embedded engine.
+	Seed uint64
+	// Flakes is the probability that any of the statistical expectations of the
+	// whole suite fails although it is right; it is split evenly (Bonferroni).
+	// 0 leaves it to the annotations.
+	Flakes float64
+	// Shard is the part of the suite to run.
+	Shard Shard
+	// Only, when not empty, keeps the results with these identities.
+	Only []string
+	// Cache keeps verdicts; nil does not.
+	Cache *cache.Cache
+	// Rerun returns a command line that repeats a result on entrants, whose labels
+	// are separated by commas; nil leaves it out. Several may be asked for at a time.
+	Rerun func(entrants, id string) string
+	// Progress, when not nil, is told how many runs of how many are done, one call at a time.
+	Progress func(done, total int)
+}
+
+func (o *Options) name(file string) string {
+	if o.Name == nil || file == "" {
+		return file
+	}
+	return o.Name(file)
+}
+
+// Shard is part Index, from 1, of Count; the zero value is everything. A test
+// belongs to one shard, whatever other tests there are.
+type Shard struct{ Index, Count int }
+
+// ParseShard reads "2/5".
+func ParseShard(text string) (Shard, error) {
+	i, n, ok := strings.Cut(text, "/")
+	index, err := strconv.Atoi(i)
+	count, err2 := strconv.Atoi(n)
+	if !ok || err != nil || err2 != nil || index < 1 || count < 1 || index > count {
+		return Shard{}, fmt.Errorf("found %q, want a part and a number of parts, such as 2/5", text)
+	}
+	return Shard{index, count}, nil
+}
+
+// String returns "2/5".
+func (s Shard) String() string { return fmt.Sprintf("%d/%d", s.Index, s.Count) }
+
+// holds reports whether something with that identity is in the part.
+func (s Shard) holds(identity string) bool {
+	if s.Count <= 1 {
+		return true
+	}
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(identity)) // never fails
+	return int(mix(h.Sum64())%uint64(s.Count)) == s.Index-1
+}
+
+// mix spreads a hash over all bits.
+//
+// Source: finalizer of MurmurHash3.
+func mix(x uint64) uint64 {
+	x ^= x >> 33
+	x *= 0xff51afd7ed558ccd
+	x ^= x >> 33
+	x *= 0xc4ceb9fe1a85ec53
+	return x ^ x>>33
+}
+
+// Discover lists the tests of files and directories, each once.
+func Discover(fsys fs.FS, names []string, pairing suite.Pairing) ([]Test, error) {
+	var tests []Test
+	for _, name := range names {
+		runs, err := suite.Discover(fsys, name, pairing)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range runs {
+			tests = append(tests, Test{Run: r})
+		}
+	}
+	return Distinct(tests), nil
+}
+
+// Distinct drops tests that are the same as an earlier one: files, switches,
+// constants, engines and expectations.
+func Distinct(tests []Test) []Test {
+	var out []Test
+	seen := make(map[string]bool)
+	for _, t := range tests {
+		key := fmt.Sprintf("%q %q %q %q %q %q", t.Dir, t.Model, t.Props, t.Args, t.Consts, t.Engines)
+		for _, x := range t.Extra {
+			key += fmt.Sprintf(" %q %v", x.File, x.Pos)
+		}
+		if !seen[key] {
+			seen[key] = true
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// ExitCode is what a command is to exit with after a report; see docs/test.md.
+// Engines that were to be compared and never were are no success; a part without
+// tests of a suite that has some is.
+// A strict one also fails where something was not judged, or where an annotation
+// is mistaken.
+func ExitCode(rep *report.TestReport, strict bool) int {
+	counts := make(map[report.TestOutcome]int)
+	for i := range rep.Results {
+		counts[rep.Results[i].Outcome]++
+	}
+	left := counts[report.TestUnsupported] + counts[report.TestUnchecked] + counts[report.TestNotTested] + len(rep.Findings)
+	switch {
+	case counts[report.TestError] > 0:
+		return 1
+	case counts[report.TestLimit] > 0:
+		return 4
+	case counts[report.TestFailed] > 0:
+		return 2
+	case counts[report.TestDisagreed] > 0:
+		return 3
+	case len(rep.Results) == 0 && rep.Elsewhere > 0 && !(strict && left > 0):
+		return 0
+	case counts[report.TestPassed] == 0, rep.Compared.All() > 0 && rep.Compared.Compared() == 0:
+		return 1
+	case strict && left > 0:
+		return 2
+	}
+	return 0
+}

@@ -1,0 +1,409 @@
+package regress
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"tilecheck/native/explicit"
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+	"tilecheck/report"
+	"tilecheck/result"
+	"tilecheck/runner"
+	"tilecheck/runner/plan"
+	"tilecheck/stats"
+	"tilecheck/verify/expect"
+	"tilecheck/verify/suite"
+)
+
+// subject is a test whose files are read.
+type subject struct {
+	*Test
+	opt          *Options
+	switches     suite.Options
+	model, props []byte
+	// job has everything but the method of an entrant. Its model says what type it is.
+	job   runner.Job
+	tree  *syntax.Properties
+	items []*item
+	// err is why nothing can be run; there are then no items but those that
+	// expect an error of the files.
+	err error
+	// part is that of the budget for false alarms of one statistical expectation.
+	part float64
+	// wanted says that results about the whole run are asked for.
+	wanted bool
+	// space is what the switches import, nil if they import nothing, and imports
+	// tells its files from all others; noSpace is why it cannot be had.
+	space   *explicit.Space
+	imports string
+	noSpace error
+}
+
+// item is one property under one valuation: what gets a result per entrant.
+type item struct {
+	task            *plan.Task
+	number          int // among the properties of the file, from 1
+	model, property sema.Valuation
+	rules           expect.Rules
+	chosen          expect.Chosen
+	// annotated says that the property has annotations at all.
+	annotated bool
+	// problem says why no annotation could be chosen, nil if one was.
+	problem error
+	// extra is where a chosen expectation is written that is not in the file.
+	extra string
+	// taken are the places of the chosen annotations that are not in the file.
+	taken []syntax.Pos
+	id    string
+	keep  bool // whether it belongs to what Options.Only asks for
+}
+
+func (it *item) constants() []result.Constant { return plan.Constants(it.model, it.property) }
+
+// load reads the files of a test and chooses the annotations. What is wrong is
+// the subject's err.
+func load(ctx context.Context, t *Test, opt *Options) *subject {
+	s := &subject{Test: t, opt: opt}
+	if s.switches, s.err = t.Options(); s.err != nil {
+		if e, ok := s.err.(*syntax.Error); ok {
+			s.err = &syntax.Error{File: opt.name(e.File), Pos: e.Pos, Msg: e.Msg}
+		}
+		return s
+	}
+	if s.model, s.err = s.read(s.switches.Model); s.err != nil {
+		return s
+	}
+	if s.props, s.err = s.read(s.switches.Props); s.err != nil {
+		return s
+	}
+	if s.err = s.newJob(); s.err != nil {
+		return s
+	}
+	if len(s.switches.Imports) > 0 {
+		s.space, s.noSpace = s.imported(ctx)
+	}
+	if s.switches.Props != "" && (s.switches.Model != "" || s.space != nil) && !s.importsResults() {
+		s.err = s.list(ctx)
+	}
+	return s
+}
+
+// importsResults reports whether there is nothing to check, because the results
+// are read from a file.
+func (s *subject) importsResults() bool {
+	return slices.ContainsFunc(s.switches.Imports, func(words []string) bool { return strings.HasSuffix(words[0], "-importresults") })
+}
+
+func (s *subject) read(file string) ([]byte, error) {
+	if file == "" { // states that are imported
+		return nil, nil
+	}
+	text, err := fs.ReadFile(s.opt.FS, file)
+	if e, ok := err.(*fs.PathError); ok {
+		return nil, fmt.Errorf("%s: %w", s.opt.name(file), e.Err)
+	}
+	return text, err
+}
+
+// newJob writes the job that the switches ask for.
+func (s *subject) newJob() error {
+	o := &s.switches
+	s.job = runner.Job{
+		File: s.opt.name(o.Model), Model: withType(s.model, o.Type), PropsFile: s.opt.name(o.Props), Properties: s.props,
+		Select: o.Select, NoFixDeadlocks: o.NoFixDeadlocks,
+	}
+	if sim := o.Simulation; sim != nil {
+		s.job.Method = cmp.Or(runner.Method(sim.Method), runner.Sim)
+		s.job.Simulation = runner.Simulation{
+			Samples: sim.Samples, MaxPath: sim.PathLength, Width: sim.HalfWidth, Approximation: sim.Approximation,
+			MaxReward: sim.MaxRewardSum, MinSamples: sim.MinSamples, Seed: s.opt.Seed,
+		}
+		if sim.Error > 0 {
+			s.job.Simulation.Confidence = stats.Confidence(sim.Error)
+		}
+	}
+	s.job.Numeric.MaxMemory = s.memory()
+	if o.Exact {
+		s.job.Numeric.Accuracy = result.Exact
+	}
+	var err error
+	s.job.Consts, err = Override(o.Consts, s.Consts)
+	return err
+}
+
+func (s *subject) memory() int64 { return cmp.Or(s.Memory, s.opt.Memory) }
+
+// Override returns definitions of constants, as of -const, with others behind
+// that replace those of the same constants. The error is a mistake in by.
+func Override(consts, by []string) ([]string, error) {
+	later, err := sema.ParseConsts(by)
+	if err != nil || len(later) == 0 {
+		return consts, err
+	}
+	var out []string
+	for _, arg := range consts {
+		for part := range strings.SplitSeq(arg, ",") {
+			name, _, _ := strings.Cut(part, "=")
+			name = strings.TrimSpace(name)
+			if name != "" && !slices.ContainsFunc(later, func(d sema.ConstDef) bool { return d.Name == name }) {
+				out = append(out, part)
+			}
+		}
+	}
+	for _, d := range later {
+		out = append(out, d.String())
+	}
+	return out, nil
+}
+
+// withType replaces the type that a model says it is. What is behind keeps its
+// place; a model that cannot be parsed is left as it is.
+func withType(model []byte, typ syntax.ModelType) []byte {
+	if typ == syntax.TypeNone {
+		return model
+	}
+	tree, err := syntax.ParseModel("", model)
+	if err != nil {
+		return model
+	}
+	out := bytes.Clone(model)
+	for _, x := range tree.Items {
+		if d, ok := x.(*syntax.TypeDecl); ok {
+			copy(out[d.Pos().Offset:], strings.Repeat(" ", len(d.Word)))
+		}
+	}
+	return append(out, "\n"+strings.ToLower(typ.String())+"\n"...)
+}
+
+// maxItems is the largest number of results of one run: a range of a constant
+// with a digit too many should not take all memory before anything is run.
+const maxItems = 100_000
+
+// list makes the items.
+func (s *subject) list(ctx context.Context) error {
+	var err error
+	if s.tree, err = syntax.ParseProperties(s.job.PropsFile, s.props); err != nil {
+		return &fileError{result.Parse, err}
+	}
+	job := s.job
+	job.Consts = append(slices.Clone(job.Consts), parameters(s.switches.Params)...)
+	var p *plan.Plan
+	if s.space != nil {
+		p, err = plan.Over(s.space.Program().Model(), &job)
+	} else {
+		p, err = plan.New(&job)
+	}
+	if err != nil {
+		err = s.classify(err)
+		s.expectFailure(err)
+		return err
+	}
+	tasks := distinct(p.Tasks)
+	for mv := range p.Models() {
+		prog, err := p.Model.Instantiate(mv.Map())
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		for _, t := range tasks {
+			if t.Rejected != nil {
+				s.add(t, prog, err, mv, nil)
+				continue
+			}
+			for pv := range t.Valuations() {
+				if s.add(t, prog, err, mv, pv); len(s.items) > maxItems {
+					s.items = nil
+					return &fileError{result.Constants, fmt.Errorf("found more than %d results, want fewer values of constants", maxItems)}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// distinct drops tasks that were selected before.
+func distinct(tasks []*plan.Task) []*plan.Task {
+	var out []*plan.Task
+	for _, t := range tasks {
+		if !slices.Contains(out, t) {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// parameters gives the parameters of -param values, for what asks only for names.
+func parameters(text string) []string {
+	var out []string
+	for part := range strings.SplitSeq(text, ",") {
+		if name, _, _ := strings.Cut(part, "="); name != "" {
+			out = append(out, name+"=0")
+		}
+	}
+	return out
+}
+
+// add makes an item; err says that the model has no instance.
+func (s *subject) add(t *plan.Task, prog *sema.Program, err error, mv, pv sema.Valuation) {
+	it := &item{task: t, model: mv, property: pv, number: s.numberOf(t.Property)}
+	it.rules = expect.Rules{Exact: s.switches.Exact, Relative: expect.DefaultRelative}
+	if err == nil && t.Source != nil {
+		it.rules.Constants = t.Source.Props.Values(prog, pv.Map())
+	} else {
+		it.rules.Constants = slices.Concat(mv, pv)
+	}
+	s.choose(it)
+	s.items = append(s.items, it)
+}
+
+// numberOf is the number of a property in its file, from 1.
+func (s *subject) numberOf(p *syntax.Property) int {
+	n := 0
+	for _, x := range s.tree.Items {
+		if q, ok := x.(*syntax.Property); ok {
+			n++
+			if q.Pos() == p.Pos() {
+				return n
+			}
+		}
+	}
+	return n
+}
+
+// choose selects the annotations of an item.
+func (s *subject) choose(it *item) {
+	es, ts := expect.Parse(s.props, it.task.Property), expect.ParseTerms(s.props, it.task.Property)
+	inFile, termsInFile := len(es), len(ts)
+	for _, x := range slices.Backward(s.Extra) {
+		if x.Property != it.task.Name && x.Property != it.task.Text {
+			continue
+		}
+		if x.Result != nil {
+			es = append([]expect.Expectation{*x.Result}, es...)
+		}
+		if x.Terms != nil {
+			ts = append([]expect.Terms{*x.Terms}, ts...)
+		}
+	}
+	it.annotated = len(es)+len(ts) > 0
+	it.chosen.Terms, it.problem = expect.SelectTerms(ts, it.rules)
+	for i := range len(ts) - termsInFile {
+		if it.chosen.Terms == &ts[i] {
+			it.taken = append(it.taken, ts[i].Pos)
+			it.extra = s.extraTerms(&ts[i]) // unless a result is chosen, too
+		}
+	}
+	if it.problem != nil || len(es) == 0 {
+		return
+	}
+	it.chosen.Result, it.problem = expect.Select(es, it.rules)
+	if it.chosen.Result != nil {
+		it.extra = ""
+	}
+	for i := range len(es) - inFile {
+		if it.chosen.Result == &es[i] {
+			it.extra = s.extraFile(&es[i])
+			it.taken = append(it.taken, es[i].Pos)
+		}
+	}
+	if it.problem != nil && it.chosen.Expects() {
+		it.problem = nil
+	}
+}
+
+// extraFile is where an expectation that is not in the properties file is written.
+func (s *subject) extraFile(e *expect.Expectation) string {
+	for _, x := range s.Extra {
+		if x.Result != nil && x.Result.Pos == e.Pos && x.Result.Text == e.Text {
+			return x.File + ":" + e.Pos.String()
+		}
+	}
+	return ""
+}
+
+// extraTerms is where terms that are not in the properties file are written.
+func (s *subject) extraTerms(t *expect.Terms) string {
+	for _, x := range s.Extra {
+		if x.Terms != nil && x.Terms.Pos == t.Pos && x.Terms.Text == t.Text {
+			return x.File + ":" + t.Pos.String()
+		}
+	}
+	return ""
+}
+
+// classify says which step of checking the files has failed.
+func (s *subject) classify(err error) error {
+	model, parse := syntax.ParseModel(s.job.File, s.job.Model)
+	if parse != nil {
+		return &fileError{result.Parse, err}
+	}
+	checked, mistakes := sema.CheckModel(model)
+	if mistakes == nil {
+		_, mistakes = checked.CheckProperties(s.tree)
+	}
+	if mistakes != nil {
+		return &fileError{result.TypeError, err}
+	}
+	return &fileError{result.Constants, err}
+}
+
+// expectFailure makes an item of every property that expects an error of the
+// kind of which the files are.
+func (s *subject) expectFailure(err error) {
+	f := fileFailure(err)
+	for _, x := range s.tree.Items {
+		p, ok := x.(*syntax.Property)
+		if !ok {
+			continue
+		}
+		t := &plan.Task{Text: syntax.ExprString(p.X), Pos: p.Pos(), Property: p}
+		if p.Name != nil {
+			t.Name = p.Name.Name
+		}
+		it := &item{task: t, number: s.numberOf(p)}
+		s.choose(it)
+		if it.problem == nil && it.chosen.Terms != nil && slices.Contains(it.chosen.Terms.Errors, f.Class) {
+			s.items = append(s.items, it)
+		}
+	}
+}
+
+// result returns what an item and an entrant share with every result.
+func (s *subject) result(e *Entrant, it *item) report.TestResult {
+	r := report.TestResult{
+		Model: s.opt.name(s.switches.Model), Props: s.opt.name(s.switches.Props), Args: s.Args, Engine: e.label(),
+	}
+	if len(s.Consts) > 0 {
+		r.Args = append(slices.Clone(s.Args), "-const", strings.Join(s.Consts, ","))
+	}
+	if it == nil {
+		r.File = cmp.Or(r.Props, r.Model)
+		if r.File == "" && len(s.Places) > 0 {
+			r.File, r.Line, r.Col = s.opt.name(s.Places[0].File), int(s.Places[0].Pos.Line), int(s.Places[0].Pos.Col)
+		}
+		if s.opt.Rerun != nil {
+			r.Rerun = s.opt.Rerun(e.label(), shortID(s.identity()))
+		}
+		return r
+	}
+	r.Property, r.Name, r.Constants = it.task.Text, it.task.Name, it.constants()
+	r.File, r.Line, r.Col = r.Props, int(it.task.Pos.Line), int(it.task.Pos.Col)
+	r.Expected = it.chosen.String()
+	switch {
+	case it.extra != "":
+		r.Expected += " (" + it.extra + ")"
+	case it.chosen.Result != nil:
+		r.ExpectedLine = int(it.chosen.Result.Pos.Line)
+	case it.chosen.Expects():
+		r.ExpectedLine = int(it.chosen.Terms.Pos.Line)
+	}
+	if s.opt.Rerun != nil {
+		r.Rerun = s.opt.Rerun(e.label(), it.id)
+	}
+	return r
+}

@@ -1,0 +1,237 @@
+package regress
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"tilecheck/native/explicit"
+	"tilecheck/native/explicit/check"
+	"tilecheck/native/explicit/files"
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+	"tilecheck/report"
+	"tilecheck/result"
+	"tilecheck/runner"
+	"tilecheck/verify/suite"
+)
+
+// exporter writes the exports of a unit and compares them with the files that
+// there are.
+type exporter struct {
+	*unit
+	ctx     context.Context
+	answers []answer
+	opts    files.Options
+	space   *explicit.Space
+	err     error // why there is no space
+}
+
+// exports compares what the switches export, and says so if there is nothing at
+// all to check.
+func (u *unit) exports(ctx context.Context, answers []answer) {
+	if !u.wanted {
+		return
+	}
+	x := &exporter{unit: u, ctx: ctx, answers: answers}
+	before := len(u.whole)
+	for i := range u.switches.Switches {
+		s := &u.switches.Switches[i]
+		switch s.Name() {
+		case "exportmodelprecision":
+			x.opts.Precision, _ = strconv.Atoi(s.Words[1]) // what is no number is refused below
+		case "noexportheaders":
+			x.opts.NoHeaders = true
+		}
+	}
+	x.opts.Symbolic = !u.explicit()
+	for _, words := range u.switches.Exports {
+		for _, target := range words[1:] {
+			x.target(words[0], target)
+		}
+	}
+	if len(u.items) == 0 && len(u.whole) == before {
+		r := u.result(u.entrant, nil)
+		r.Outcome, r.Reason = report.TestUnchecked, "there is no property, and no exported file to compare with"
+		u.add(r, false, "")
+	}
+}
+
+// explicit reports whether PRISM builds explicit states for the switches.
+func (u *unit) explicit() bool {
+	return u.switches.Exact || slices.ContainsFunc(u.switches.Switches, func(s suite.Switch) bool { return s.Name() == "ex" || s.Name() == "explicit" })
+}
+
+// target compares the files of one export.
+func (x *exporter) target(name, target string) {
+	file, options, _ := strings.Cut(target, ":")
+	if file == "stdout" {
+		return
+	}
+	index := map[string]int{} // of the reward structure, by extension
+	for _, want := range exportFiles(x.opt.FS, path.Join(x.Dir, file)) {
+		ext := strings.TrimPrefix(path.Ext(want), ".")
+		text, err := x.write(strings.TrimLeft(name, "-"), ext, options, index[ext])
+		index[ext]++
+		if err != nil {
+			r := x.failedRun(check.Failure(x.interrupted(x.ctx, err), x.job.File, syntax.Pos{}))
+			r.File, r.Line, r.Col, r.Expected = x.opt.name(want), 0, 0, "the contents of "+x.opt.name(want)
+			x.add(r, false, "")
+			continue
+		}
+		x.add(x.compareExport(want, text, true), false, "")
+	}
+}
+
+// write returns what an export writes. The error is a refusal, or why there is
+// nothing to write.
+func (x *exporter) write(name, ext, options string, index int) ([]byte, error) {
+	var b bytes.Buffer
+	switch name {
+	case "exportmodel", "exporttrans", "exportstates", "exportlabels", "exportproplabels", "exporttransdot", "exporttransdotstates",
+		"exportstaterewards", "exporttransrewards", "exportrewards":
+		err := x.model(&b, name, ext, options, index)
+		return b.Bytes(), err
+	case "exportresults":
+		err := x.resultsFile(&b, options)
+		return b.Bytes(), err
+	case "exportstrat":
+		return x.scheduler(ext, options)
+	}
+	return nil, refusal("exports of that kind (-%s)", name)
+}
+
+// model writes a file of the state space.
+func (x *exporter) model(w io.Writer, name, ext, options string, index int) error {
+	opts := x.opts
+	labels := name == "exportproplabels"
+	for option := range strings.SplitSeq(options, ",") {
+		switch option {
+		case "", "headers=true", "actions=true":
+		case "headers=false":
+			opts.NoHeaders = true
+		case "actions=false":
+			opts.NoActions = true
+		case "rows":
+			if opts.Format == files.Plain {
+				opts.Format = files.Rows
+			}
+		case "matlab":
+			opts.Format = files.Matlab
+		case "proplabels":
+			labels = true
+		default:
+			return refusal("the option %s of -%s", option, name)
+		}
+	}
+	if x.space == nil && x.err == nil {
+		x.space, x.err = x.built(x.ctx)
+	}
+	if x.err != nil {
+		return x.err
+	}
+	if labels {
+		var err error
+		if opts.Program, err = x.propertyLabels(); err != nil {
+			return err
+		}
+	}
+	opts.NoValuations = name == "exporttransdot"
+	out, err := files.NewWriter(x.space, opts)
+	if err != nil {
+		return err
+	}
+	switch {
+	case name == "exportproplabels":
+		return out.PropertyLabels(x.ctx, w)
+	case ext == "dot" || name == "exporttransdot" || name == "exporttransdotstates":
+		return out.DOT(x.ctx, w)
+	case ext == "pexp":
+		return out.Combined(x.ctx, w)
+	case ext == "tra" || name == "exporttrans":
+		return out.Transitions(x.ctx, w)
+	case ext == "sta" || name == "exportstates":
+		return out.States(x.ctx, w)
+	case ext == "lab" || name == "exportlabels":
+		return out.Labels(x.ctx, w)
+	case ext == "srew" || name == "exportstaterewards":
+		return out.StateRewards(x.ctx, w, index)
+	case ext == "trew" || name == "exporttransrewards":
+		return out.TransitionRewards(x.ctx, w, index)
+	}
+	return refusal("exports of .%s files (-%s)", ext, name)
+}
+
+// propertyLabels returns the program of the space with the labels of the
+// properties file.
+func (x *exporter) propertyLabels() (*sema.Program, error) {
+	prog := x.space.Program()
+	if len(x.props) == 0 {
+		return prog, nil
+	}
+	tree, err := syntax.ParseProperties(x.job.PropsFile, x.props)
+	if err != nil {
+		return nil, err
+	}
+	props, err := prog.Model().CheckProperties(tree)
+	if err != nil {
+		return nil, err
+	}
+	_, full, err := props.Instantiate(prog, []int{}, nil)
+	return full, err
+}
+
+// resultsFile writes the results of all properties.
+func (x *exporter) resultsFile(w io.Writer, options string) error {
+	style, err := report.ParseResultsStyle(options)
+	if err != nil {
+		return refusal("%v (-exportresults)", err)
+	}
+	var verdicts []result.Verdict
+	for i := range x.answers {
+		if f := x.answers[i].Err; f != nil && f.Class == result.Unsupported {
+			return f
+		}
+		v := x.answers[i].Verdict
+		if !x.switches.Exact && v.Value.Kind == result.Number {
+			v.Value.Rat = nil // PRISM writes fractions with -exact only
+		}
+		verdicts = append(verdicts, v)
+	}
+	return report.ExportResults(w, style, verdicts)
+}
+
+// scheduler writes the scheduler of the one property that there is.
+func (x *exporter) scheduler(ext, options string) ([]byte, error) {
+	if len(x.items) != 1 {
+		return nil, fmt.Errorf("a scheduler is exported of one property under one valuation, found %d", len(x.items))
+	}
+	var b bytes.Buffer
+	job := x.job
+	job.Numeric.Workers = x.workers
+	job.Select = []string{strconv.Itoa(x.items[0].number)}
+	job.Scheduler = &runner.SchedulerFile{
+		Target: "scheduler." + ext + ":" + options,
+		Write:  func(_ string, write func(io.Writer) error) error { return write(&b) },
+	}
+	if options == "" {
+		job.Scheduler.Target = strings.TrimSuffix(job.Scheduler.Target, ":")
+	}
+	verdicts, err := x.entrant.Engine.Check(x.ctx, job)
+	if err != nil {
+		return nil, refusal("%v (-exportstrat)", err)
+	}
+	if k := slices.IndexFunc(verdicts, func(v result.Verdict) bool { return v.Err != nil }); k >= 0 {
+		return nil, verdicts[k].Err
+	}
+	if b.Len() == 0 {
+		return nil, errors.New("no scheduler was written")
+	}
+	return b.Bytes(), nil
+}

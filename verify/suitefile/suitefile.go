@@ -1,0 +1,357 @@
+package suitefile
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml/ast"
+
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+	"tilecheck/verify/expect"
+	"tilecheck/verify/regress"
+	"tilecheck/verify/suite"
+)
+
+// Name is the name of the file that says what to test in a directory.
+const Name = "tilecheck.yaml"
+
+// File is a suite file. What it leaves out is zero.
+type File struct {
+	Title                  string
+	PrismImage, StormImage string
+	Flakes                 *float64
+	Seed                   *uint64
+	Strict                 bool
+	Jobs                   int
+
+	name     string // as people call it
+	defaults section
+	sections []section
+}
+
+// section is one suite of a suite file, or what all of them have in common.
+type section struct {
+	name    string
+	paths   []located
+	pairing suite.Pairing
+	paired  bool // whether the pairing is given
+	engines []string
+	consts  []string
+	timeout time.Duration
+	memory  int64
+	extra   []extra
+}
+
+// located is a word of a suite file.
+type located struct {
+	text string
+	pos  syntax.Pos
+}
+
+// extra is an expectation, of the properties of one file if that is given.
+type extra struct {
+	file located
+	regress.Extra
+}
+
+// Read reads a suite file. The error is a syntax.ErrorList with every mistake in
+// it. name is what people call the file.
+func Read(name string, src []byte) (*File, error) {
+	r := &suiteReader{yamlReader: yamlReader{file: name}}
+	f := &File{name: name}
+	doc := r.document(src)
+	common := r.sectionEntries(&f.defaults)
+	r.mapping(doc, "the file", append(common, []entry{
+		{"title", func(n ast.Node) { f.Title = r.text(n) }},
+		{"images", func(n ast.Node) {
+			r.mapping(n, "images", []entry{
+				{"prism", func(n ast.Node) { f.PrismImage = r.text(n) }},
+				{"storm", func(n ast.Node) { f.StormImage = r.text(n) }},
+			})
+		}},
+		{"flakes", func(n ast.Node) {
+			x := value(&r.yamlReader, n, "a probability between 0 and 1", probability)
+			f.Flakes = &x
+		}},
+		{"seed", func(n ast.Node) {
+			x := value(&r.yamlReader, n, "a number that is not negative", func(s string) (uint64, error) { return strconv.ParseUint(s, 10, 64) })
+			f.Seed = &x
+		}},
+		{"strict", func(n ast.Node) { f.Strict = r.boolean(n) }},
+		{"jobs", func(n ast.Node) { f.Jobs = r.count(n) }},
+		{"suites", func(n ast.Node) {
+			r.list(n, func(n ast.Node) {
+				var s section
+				r.mapping(n, "a suite", append(r.sectionEntries(&s),
+					entry{"name", func(n ast.Node) {
+						s.name = r.text(n)
+						if slices.ContainsFunc(f.sections, func(other section) bool { return other.name == s.name }) {
+							r.fail(n, "found a second suite %q, want names that differ", s.name)
+						}
+					}},
+					entry{"paths", func(n ast.Node) {
+						r.list(n, func(n ast.Node) { s.paths = append(s.paths, located{r.text(n), posOf(n)}) })
+					}},
+				))
+				f.sections = append(f.sections, s)
+			})
+		}},
+	}...))
+	if len(f.sections) == 0 {
+		f.sections = []section{{}}
+	}
+	if err := r.errs.Err(); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+func probability(s string) (float64, error) {
+	x, err := strconv.ParseFloat(s, 64)
+	if err == nil && !(x > 0 && x < 1) {
+		err = errors.New("out of range")
+	}
+	return x, err
+}
+
+// suiteReader knows what the values of a suite file mean.
+type suiteReader struct{ yamlReader }
+
+// sectionEntries are the keys that a suite and the whole file share.
+func (r *suiteReader) sectionEntries(s *section) []entry {
+	return []entry{
+		{"match", func(n ast.Node) {
+			s.pairing, s.paired = value(&r.yamlReader, n, "closest, name or all", pairingNamed), true
+		}},
+		{"engines", func(n ast.Node) {
+			r.list(n, func(n ast.Node) {
+				label := r.text(n)
+				if _, _, err := Engine(label); err != nil {
+					r.fail(n, "%v", err)
+				}
+				s.engines = append(s.engines, label)
+			})
+		}},
+		{"const", func(n ast.Node) { s.consts = r.consts(n) }},
+		{"timeout", func(n ast.Node) { s.timeout = r.duration(n) }},
+		{"memory", func(n ast.Node) { s.memory = r.size(n) }},
+		{"expect", func(n ast.Node) { r.list(n, func(n ast.Node) { r.expectation(n, s) }) }},
+	}
+}
+
+func pairingNamed(s string) (suite.Pairing, error) {
+	names := []string{"closest", "name", "all"}
+	i := slices.Index(names, s)
+	if i < 0 {
+		return 0, errors.New("unknown")
+	}
+	return []suite.Pairing{suite.Closest, suite.Matching, suite.Every}[i], nil
+}
+
+// consts reads definitions: texts as those of --const, or a mapping.
+func (r *suiteReader) consts(n ast.Node) []string {
+	var values []*ast.MappingValueNode
+	switch n := n.(type) {
+	case *ast.MappingNode:
+		values = n.Values
+	case *ast.MappingValueNode:
+		values = []*ast.MappingValueNode{n}
+	default:
+		var out []string
+		r.list(n, func(n ast.Node) {
+			text := r.text(n)
+			if _, err := sema.ParseConsts([]string{text}); err != nil {
+				r.fail(n, "%v", err)
+			}
+			out = append(out, text)
+		})
+		return out
+	}
+	var out []string
+	for _, v := range values {
+		name, ok := scalar(v.Key)
+		text := name + "=" + r.text(v.Value)
+		if _, err := sema.ParseConsts([]string{text}); !ok || err != nil || strings.Contains(text, ",") {
+			r.fail(v.Value, "found %s, want a value or a range low:high or low:step:high", kindOf(v.Value))
+		}
+		out = append(out, text)
+	}
+	return out
+}
+
+// expectation reads an element of the list expect.
+func (r *suiteReader) expectation(n ast.Node, s *section) {
+	x := extra{Extra: regress.Extra{File: r.file, Pos: posOf(n)}}
+	var conditions string
+	var result, terms ast.Node
+	r.mapping(n, "an expectation", []entry{
+		{"property", func(n ast.Node) { x.Property = r.text(n) }},
+		{"file", func(n ast.Node) { x.file = located{r.text(n), posOf(n)} }},
+		{"const", func(n ast.Node) {
+			before := len(r.errs)
+			if conditions = strings.Join(r.consts(n), ","); len(r.errs) > before {
+				conditions = "" // told where they are written
+			}
+		}},
+		{"result", func(n ast.Node) { result = n }},
+		{"terms", func(n ast.Node) { terms = n }},
+	})
+	if x.Property == "" || result == nil && terms == nil {
+		r.fail(n, "want a property, by name or text, and its result, its terms, or both")
+		return
+	}
+	if result != nil {
+		e, mistakes := expect.NewExpectation(r.text(result), conditions, posOf(result))
+		r.mistakes(mistakes)
+		x.Result = &e
+	}
+	if terms != nil {
+		t, mistakes := expect.NewTerms(r.text(terms), conditions, posOf(terms))
+		r.mistakes(mistakes)
+		x.Terms = &t
+	}
+	s.extra = append(s.extra, x)
+}
+
+func (r *suiteReader) mistakes(ms []expect.Mistake) {
+	for _, m := range ms {
+		r.errs.Add(r.file, m.Pos, "%s", m.Msg)
+	}
+}
+
+// Suites lists the names of the suites that have one.
+func (f *File) Suites() []string {
+	var out []string
+	for i := range f.sections {
+		if name := f.sections[i].name; name != "" {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// Tests lists the tests of a suite file in a directory of a file system. only
+// names the suites wanted; none means all. The error is a syntax.ErrorList if
+// files that are named are not there.
+func (f *File) Tests(fsys fs.FS, dir string, only []string) ([]regress.Test, error) {
+	var out []regress.Test
+	var errs syntax.ErrorList
+	for i := range f.sections {
+		s := &f.sections[i]
+		if len(only) > 0 && !slices.Contains(only, s.name) {
+			continue
+		}
+		tests, err := regress.Discover(fsys, f.places(fsys, dir, s, &errs), f.pairingOf(s))
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range tests {
+			f.complete(&t, s)
+			out = append(out, t)
+		}
+		f.lost(s.extra, tests, &errs)
+	}
+	if len(only) == 0 {
+		f.lost(f.defaults.extra, out, &errs)
+	}
+	return out, errs.Err()
+}
+
+// places lists where the tests of a suite are.
+func (f *File) places(fsys fs.FS, dir string, s *section, errs *syntax.ErrorList) []string {
+	if len(s.paths) == 0 {
+		return []string{dir}
+	}
+	var names []string
+	for _, p := range s.paths {
+		name := path.Join(dir, p.text)
+		if _, err := fs.Stat(fsys, name); err != nil {
+			errs.Add(f.name, p.pos, "found %q, want a file or directory that is there", p.text)
+			continue
+		}
+		names = append(names, name)
+	}
+	return names
+}
+
+func (f *File) pairingOf(s *section) suite.Pairing {
+	if s.paired {
+		return s.pairing
+	}
+	return f.defaults.pairing
+}
+
+// lost reports expectations of files that no test has.
+func (f *File) lost(xs []extra, tests []regress.Test, errs *syntax.ErrorList) {
+	for _, x := range xs {
+		if x.file.text != "" && !slices.ContainsFunc(tests, func(t regress.Test) bool { return x.isFor(&t) }) {
+			errs.Add(f.name, x.file.pos, "found %q, want a properties file of a test", x.file.text)
+		}
+	}
+}
+
+// isFor reports whether an expectation is for the properties of a test.
+func (x *extra) isFor(t *regress.Test) bool {
+	return x.file.text == "" || path.Base(t.Props) == x.file.text || strings.HasSuffix(t.Props, "/"+x.file.text)
+}
+
+// complete gives a test what its suite and the file say.
+func (f *File) complete(t *regress.Test, s *section) {
+	t.Engines = s.engines
+	if len(t.Engines) == 0 {
+		t.Engines = f.defaults.engines
+	}
+	t.Consts, _ = regress.Override(f.defaults.consts, s.consts) // they were read before
+	t.Time, t.Memory = s.timeout, s.memory
+	if t.Time == 0 {
+		t.Time = f.defaults.timeout
+	}
+	if t.Memory == 0 {
+		t.Memory = f.defaults.memory
+	}
+	for _, x := range slices.Concat(s.extra, f.defaults.extra) {
+		if x.isFor(t) {
+			t.Extra = append(t.Extra, x.Extra)
+		}
+	}
+}
+
+// Pair replaces the pairings of the file.
+func (f *File) Pair(p suite.Pairing) {
+	f.defaults.pairing = p
+	for i := range f.sections {
+		f.sections[i].paired = false
+	}
+}
+
+// Engine reads "native:exact": the name of an engine, and how it is to compute.
+func Engine(label string) (name, how string, err error) {
+	name, how, _ = strings.Cut(label, ":")
+	switch {
+	case !slices.Contains([]string{"native", "prism", "storm"}, name):
+		return "", "", fmt.Errorf("unknown engine %q, want native, prism or storm", name)
+	case !slices.Contains([]string{"", "exact", "float", "bounded"}, how) || name == "prism" && how != "":
+		return "", "", fmt.Errorf("unknown way to compute %q, want bounded, exact or float behind native or storm", label)
+	}
+	return name, how, nil
+}
+
+// In reads the suite file of a directory; nil if there is none. call says what
+// people call a file.
+func In(fsys fs.FS, dir string, call func(string) string) (*File, error) {
+	file := path.Join(dir, Name)
+	src, err := fs.ReadFile(fsys, file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	return Read(call(file), src)
+}

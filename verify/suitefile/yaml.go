@@ -1,0 +1,259 @@
+package suitefile
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/docker/go-units"
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+
+	"tilecheck/prism/syntax"
+)
+
+// yamlReader reads one YAML file. It collects diagnostics with their places.
+type yamlReader struct {
+	file string
+	errs syntax.ErrorList
+}
+
+func (r *yamlReader) fail(n ast.Node, format string, args ...any) {
+	r.errs.Add(r.file, posOf(n), format, args...)
+}
+
+// posOf is where a node begins.
+func posOf(n ast.Node) syntax.Pos {
+	if m, ok := n.(*ast.MappingNode); ok && len(m.Values) > 0 {
+		return posOf(m.Values[0].Key)
+	}
+	if n == nil || n.GetToken() == nil || n.GetToken().Position == nil {
+		return syntax.Pos{Line: 1, Col: 1}
+	}
+	p := n.GetToken().Position
+	return syntax.Pos{Line: int32(p.Line), Col: int32(p.Column)}
+}
+
+// document returns the one document of a file, nil if it is empty.
+func (r *yamlReader) document(src []byte) ast.Node {
+	src = bytes.TrimPrefix(src, []byte("\uFEFF")) // which YAML allows
+	if !r.modest(src) {
+		return nil
+	}
+	file, err := parser.ParseBytes(src, 0)
+	if e, ok := errors.AsType[*yaml.SyntaxError](err); ok {
+		at := syntax.Pos{Line: 1, Col: 1}
+		if e.Token != nil && e.Token.Position != nil {
+			at = syntax.Pos{Line: int32(e.Token.Position.Line), Col: int32(e.Token.Position.Column)}
+		}
+		r.errs.Add(r.file, at, "%s", e.Message)
+		return nil
+	} else if err != nil {
+		r.errs.Add(r.file, syntax.Pos{Line: 1, Col: 1}, "%v", err)
+		return nil
+	}
+	var body ast.Node
+	for _, d := range file.Docs {
+		if d.Body == nil || d.Body.Type() == ast.CommentType || d.Body.Type() == ast.CommentGroupType {
+			continue
+		}
+		if body != nil {
+			r.fail(d.Body, "found a second document, want one")
+			return nil
+		}
+		body = d.Body
+	}
+	return body
+}
+
+const (
+	// maxYAML is the size of a suite file, in bytes, and maxNesting the depth of its
+	// lists and mappings that the parser is given: its memory grows with the square
+	// of the depth, and nothing stops it.
+	maxYAML    = 256 << 10
+	maxNesting = 64
+)
+
+// modest refuses a file that is too large or too deep to be parsed. Brackets are
+// counted wherever they stand, in texts and comments, too, and so are dashes that
+// begin a line, one in the other.
+func (r *yamlReader) modest(src []byte) bool {
+	if len(src) > maxYAML {
+		r.errs.Add(r.file, syntax.Pos{Line: 1, Col: 1}, "found a file of %d bytes, want one of at most %d", len(src), maxYAML)
+		return false
+	}
+	at, depth, dashes, begins := syntax.Pos{Line: 1, Col: 1}, 0, 0, true
+	for _, c := range string(src) {
+		switch c {
+		case '[', '{':
+			depth++
+		case ']', '}':
+			depth = max(depth-1, 0)
+		case '-', '?', ':':
+			if begins {
+				dashes++
+			}
+		}
+		begins = begins && strings.ContainsRune(" -?:\t", c)
+		if max(depth, dashes) > maxNesting && (depth > maxNesting || begins) {
+			r.errs.Add(r.file, at, "found something nested more than %d deep, want less", maxNesting)
+			return false
+		}
+		at.Col++
+		if c == '\n' {
+			at, dashes, begins = syntax.Pos{Line: at.Line + 1, Col: 1}, 0, true
+		}
+	}
+	return true
+}
+
+// entry is one key of a mapping and what reads its value.
+type entry struct {
+	key  string
+	read func(ast.Node)
+}
+
+// mapping reads a mapping that has none but these keys, each once.
+func (r *yamlReader) mapping(n ast.Node, what string, entries []entry) {
+	var values []*ast.MappingValueNode
+	switch n := n.(type) {
+	case nil, *ast.NullNode:
+		return
+	case *ast.MappingNode:
+		values = n.Values
+	case *ast.MappingValueNode:
+		values = []*ast.MappingValueNode{n}
+	default:
+		r.fail(n, "found %s, want a mapping of %s", kindOf(n), what)
+		return
+	}
+	seen := make(map[string]bool)
+	for _, v := range values {
+		key, ok := scalar(v.Key)
+		i := slices.IndexFunc(entries, func(e entry) bool { return ok && e.key == key })
+		switch {
+		case i < 0:
+			var keys []string
+			for _, e := range entries {
+				keys = append(keys, e.key)
+			}
+			r.fail(v.Key, "unknown key %q in %s, want one of %s", cmp.Or(key, v.Key.String()), what, strings.Join(keys, ", "))
+		case seen[key]:
+			r.fail(v.Key, "key %q is given twice", key)
+		default:
+			entries[i].read(v.Value)
+		}
+		seen[key] = true
+	}
+}
+
+// list reads a sequence, or one element that stands for itself.
+func (r *yamlReader) list(n ast.Node, read func(ast.Node)) {
+	switch n := n.(type) {
+	case nil, *ast.NullNode:
+	case *ast.SequenceNode:
+		for _, v := range n.Values {
+			read(v)
+		}
+	default:
+		read(n)
+	}
+}
+
+// text reads a scalar as it is written, without quotes.
+func (r *yamlReader) text(n ast.Node) string {
+	s, ok := scalar(n)
+	if !ok {
+		r.fail(n, "found %s, want one value", kindOf(n))
+	}
+	return s
+}
+
+// value reads a scalar that parse understands; want says what that is.
+func value[T any](r *yamlReader, n ast.Node, want string, parse func(string) (T, error)) T {
+	s, ok := scalar(n)
+	x, err := parse(s)
+	if !ok || err != nil {
+		r.fail(n, "found %s, want %s", kindOf(n), want)
+		var zero T
+		return zero
+	}
+	return x
+}
+
+func (r *yamlReader) duration(n ast.Node) time.Duration {
+	return value(r, n, "a duration such as 10s or 2m", func(s string) (time.Duration, error) {
+		d, err := time.ParseDuration(s)
+		if err == nil && d <= 0 {
+			err = errors.New("not positive")
+		}
+		return d, err
+	})
+}
+
+func (r *yamlReader) size(n ast.Node) int64 {
+	return value(r, n, "an amount of memory such as 512MB or 4GB", func(s string) (int64, error) {
+		b, err := units.RAMInBytes(s)
+		if err == nil && b <= 0 {
+			err = errors.New("not positive")
+		}
+		return b, err
+	})
+}
+
+func (r *yamlReader) boolean(n ast.Node) bool {
+	return value(r, n, "true or false", func(s string) (bool, error) {
+		if s != "true" && s != "false" {
+			return false, errors.New("no truth value")
+		}
+		return s == "true", nil
+	})
+}
+
+func (r *yamlReader) count(n ast.Node) int {
+	return value(r, n, "a number from 1", func(s string) (int, error) {
+		i, err := strconv.Atoi(s)
+		if err == nil && i < 1 {
+			err = errors.New("not positive")
+		}
+		return i, err
+	})
+}
+
+// scalar returns the text of a scalar.
+func scalar(n ast.Node) (string, bool) {
+	switch n := n.(type) {
+	case *ast.StringNode:
+		return n.Value, true
+	case *ast.LiteralNode:
+		return n.Value.Value, true
+	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.InfinityNode, *ast.NanNode:
+		return n.GetToken().Value, true
+	}
+	return "", false
+}
+
+// kindOf is a node in a message.
+func kindOf(n ast.Node) string {
+	if s, ok := scalar(n); ok {
+		return strconv.Quote(s)
+	}
+	switch n.(type) {
+	case nil, *ast.NullNode:
+		return "nothing"
+	case *ast.MappingNode, *ast.MappingValueNode:
+		return "a mapping"
+	case *ast.SequenceNode:
+		return "a list"
+	case *ast.AnchorNode, *ast.AliasNode, *ast.MergeKeyNode:
+		return "an anchor or alias"
+	case *ast.TagNode:
+		return "a tag"
+	}
+	return "something else"
+}

@@ -1,0 +1,87 @@
+package validity_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"tilecheck/result"
+	"tilecheck/runner"
+	"tilecheck/runner/plan"
+	"tilecheck/verify/validity"
+)
+
+// accepting answers 0.5 to everything, as a tool that looks at nothing does.
+type accepting struct{}
+
+func (accepting) Name() string { return "storm" }
+
+func (accepting) Check(_ context.Context, job runner.Job) ([]result.Verdict, error) {
+	p, err := plan.New(&job)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]result.Verdict, p.Verdicts())
+	for i := range out {
+		out[i] = result.Verdict{Engine: "storm", Value: result.Value{Kind: result.Number, Num: 0.5}}
+	}
+	return out, nil
+}
+
+// TestBeside: what Storm accepts (its recordings sum09, negative-reward and
+// err-range) and PRISM refuses is an error beside it, for the properties that it
+// concerns and under the valuations that it concerns.
+func TestBeside(t *testing.T) {
+	const props = "P=? [ F x=1 ];\nR{\"good\"}=? [ F x=1 ];\nR{\"bad\"}=? [ F x=1 ];\n"
+	model := func(update string) string {
+		return "dtmc\nconst int N;\nmodule m\n  x : [0..2] init 0;\n  [] x=0 -> " + update + ";\n  [] x>0 -> true;\nendmodule\n" +
+			"rewards \"good\" x=0 : 1; endrewards\nrewards \"bad\" x=0 : -2; endrewards\n"
+	}
+	for update, want := range map[string]string{
+		"0.5:(x'=1) + 0.4:(x'=2)": "model model model model model model",
+		"(x'=N)":                  "ok ok model model model model", // N is 1 and 3
+		"0.5:(x'=1) + 0.5:(x'=2)": "ok ok model ok ok model",
+	} {
+		job := runner.Job{File: "m.prism", Model: []byte(model(update)), Properties: []byte(props), Consts: []string{"N=1:2:3"}}
+		vs, err := validity.New().Beside(accepting{}).Check(t.Context(), job)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, v := range vs {
+			word := "ok"
+			if v.Err != nil {
+				if word = string(v.Err.Class); v.Value.Kind != result.NoValue || !strings.Contains(v.Err.Message, "storm accepts it") {
+					t.Errorf("%s: %+v", update, v)
+				}
+			}
+			got = append(got, word)
+		}
+		if got := strings.Join(got, " "); got != want {
+			t.Errorf("%s: got %s, want %s", update, got, want)
+		}
+	}
+}
+
+// TestTooLarge: a model that is not looked at in all of its states has a warning,
+// and is looked at again where more states are allowed.
+func TestTooLarge(t *testing.T) {
+	job := runner.Job{
+		File: "m.prism", Model: []byte("dtmc module m x:[0..5000]; [] x<5000 -> (x'=x+1); [] x=5000 -> true; endmodule"),
+		Props: []string{"P=? [ F x=1 ]"}, Numeric: runner.Numeric{MaxStates: 100},
+	}
+	checker := validity.New()
+	for _, test := range []struct {
+		states int
+		want   string
+	}{{100, "not checked in every state"}, {10000, ""}, {100, ""}} {
+		job.Numeric.MaxStates = test.states
+		vs, err := checker.Beside(accepting{}).Check(t.Context(), job)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(vs[0].Warnings, " "); vs[0].Err != nil || !strings.Contains(got, test.want) || test.want == "" && got != "" {
+			t.Errorf("%d states: warnings %q, error %v", test.states, got, vs[0].Err)
+		}
+	}
+}
