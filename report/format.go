@@ -40,6 +40,9 @@ func (f Format) String() string {
 	return names[f]
 }
 
+// Machine reports whether programs read the format: its tables have a column for every number.
+func (f Format) Machine() bool { return f == FormatJSON || f == FormatCSV }
+
 // MarshalText implements [encoding.TextMarshaler].
 func (f Format) MarshalText() ([]byte, error) {
 	if f > FormatMarkdown {

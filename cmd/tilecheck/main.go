@@ -169,7 +169,7 @@ func (e *world) command(ctx context.Context, args []string) int {
 	}
 	e.quiet, e.noColor = c.Quiet, c.NoColor
 	if c.Test.GitHub {
-		e.guardGitHub(!machine(c.Test.Format))
+		e.guardGitHub(!c.Test.Format.Machine())
 	}
 	if e.given, err = flagsOf(kctx); err == nil {
 		e.places = placesOf(kctx, e)

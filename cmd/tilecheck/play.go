@@ -11,6 +11,7 @@ import (
 
 	"tilecheck/game"
 	"tilecheck/game/play"
+	"tilecheck/game/play/tables"
 	"tilecheck/game/strategy"
 	"tilecheck/report"
 	"tilecheck/runner"
@@ -104,7 +105,7 @@ func (c *playCmd) Run(ctx context.Context, env *world) error {
 	progress, done := env.progress()
 	defer done()
 	opt.Progress = gamesProgress(opt.Strategy.String(), progress)
-	var curve scoreCurve
+	var curve tables.ScoreCurve
 	out, unwritten, err := c.play(ctx, env, opt, &curve)
 	if err != nil {
 		return err
@@ -117,7 +118,7 @@ func (c *playCmd) Run(ctx context.Context, env *world) error {
 	if err != nil {
 		return err
 	}
-	err = playTable(out, estimates, c.Format).Write(env.stdout, c.Format, env.reportOptions())
+	err = tables.Play(out, estimates, c.Format).Write(env.stdout, c.Format, env.reportOptions())
 	env.warnLines(c.Format, out.Warnings)
 	err = errors.Join(err, unwritten, c.plots(out, estimates, &curve))
 	return cmp.Or(err, status(endCode(ctx, out.End)))
@@ -154,9 +155,9 @@ func (c *playCmd) options() (opt play.Options, err error) {
 
 // play runs the games, and writes them to a file if that is wanted. That they
 // cannot be written does not end them: unwritten says so.
-func (c *playCmd) play(ctx context.Context, env *world, opt play.Options, curve *scoreCurve) (out *play.Outcome, unwritten, err error) {
+func (c *playCmd) play(ctx context.Context, env *world, opt play.Options, curve *tables.ScoreCurve) (out *play.Outcome, unwritten, err error) {
 	opt.Each = func(p *play.Played) error {
-		curve.add(p.Game)
+		curve.Add(p.Game)
 		return nil
 	}
 	if c.Record == "" {
@@ -167,7 +168,7 @@ func (c *playCmd) play(ctx context.Context, env *world, opt play.Options, curve 
 	unwritten = env.writeFile(c.Record, func(w io.Writer) error {
 		recorder, failed := play.NewRecorder(w, opt.Match, opt.Strategy.String())
 		opt.Each = func(p *play.Played) error {
-			curve.add(p.Game)
+			curve.Add(p.Game)
 			if failed == nil {
 				failed = recorder.Write(p)
 			}
@@ -182,6 +183,22 @@ func (c *playCmd) play(ctx context.Context, env *world, opt play.Options, curve 
 		err = unwritten // before the first game
 	}
 	return out, unwritten, err
+}
+
+// plots draws the pictures that are asked for.
+func (c *playCmd) plots(out *play.Outcome, estimates []play.Estimate, curve *tables.ScoreCurve) error {
+	var failed error
+	if c.Plot != "" {
+		failed = report.PlotChart(c.Plot, tables.Largest(out, estimates))
+	}
+	if c.PlotScore == "" {
+		return failed
+	}
+	chart, err := curve.Chart(out, stats.Confidence(c.Alpha))
+	if err == nil {
+		err = report.PlotChart(c.PlotScore, chart)
+	}
+	return errors.Join(failed, err)
 }
 
 // errOnlyText refuses a format where boards are drawn.

@@ -1,19 +1,18 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"tilecheck/game"
 	"tilecheck/game/play"
+	"tilecheck/game/play/tables"
 	"tilecheck/game/solve"
 	"tilecheck/modelgen"
 	"tilecheck/report"
@@ -47,11 +46,11 @@ func (c *compareCmd) preset(ctx context.Context, env *world) error {
 	if len(results) == 0 {
 		return noGame(ctx, play.Interrupted)
 	}
-	if err := presetTable(document, opt, results, c.Format).Write(env.stdout, c.Format, env.reportOptions()); err != nil {
+	if err := tables.Document(document, opt, results, c.Format).Write(env.stdout, c.Format, env.reportOptions()); err != nil {
 		return err
 	}
 	if c.Plot != "" {
-		if err := report.PlotChart(c.Plot, presetChart(document, results)); err != nil {
+		if err := report.PlotChart(c.Plot, tables.DocumentChart(document, results)); err != nil {
 			return err
 		}
 	}
@@ -64,16 +63,16 @@ func (c *compareCmd) preset(ctx context.Context, env *world) error {
 // presetStatus is the exit code of a preset. A number that is not met although no note expects that is a failed expectation. A run in which
 // nothing was compared, or a row got nothing at all in its time, is no success.
 func presetStatus(d play.Document, results []play.RowResult) error {
-	tally := tallyOf(d, results)
-	if len(tally.unexpected) > 0 {
-		return &codedError{code: exitFailed, err: fmt.Errorf("not compatible, and no note says why: %s", strings.Join(tally.unexpected, "; "))}
+	tally := play.Count(d, results)
+	if len(tally.Unexpected) > 0 {
+		return &codedError{code: exitFailed, err: fmt.Errorf("not compatible, and no note says why: %s", strings.Join(tally.Unexpected, "; "))}
 	}
 	for _, r := range results {
 		if r.Strategy != "" && r.Games == 0 {
 			return &codedError{code: exitOutOfLimit, err: fmt.Errorf("%s, %s: the time was up before a game was finished, want more with --time or --budget", r.Row.Table, r.Row.Name)}
 		}
 	}
-	if tally.met+tally.unmet == 0 {
+	if tally.Met+tally.Unmet == 0 {
 		return &codedError{code: exitOutOfLimit, err: errors.New("nothing was compared: there were too few games, want more with --games, --time or --budget")}
 	}
 	return nil
@@ -111,7 +110,7 @@ func judgeThesis(p modelgen.Published, v result.Verdict, sequential bool) (repor
 	case met:
 		return report.Compatible, "", nil
 	case p.Reproducible:
-		return report.Incompatible, "not compatible: " + notExpected, nil
+		return report.Incompatible, "not compatible: " + play.NotExpected, nil
 	}
 	return report.Incompatible, "not compatible: the rules of the game contradict this column of Table 3.6; the updates of Tables 3.4 and 3.5 are printed with errors, " +
 		"and what the published model did is not known", nil
@@ -153,39 +152,6 @@ func thesisStatus(cells []report.ComparisonCell) error {
 		return &codedError{code: exitOutOfLimit, err: errors.New("nothing was compared with Table 3.6: want its strategies and tiles, and more samples")}
 	}
 	return nil
-}
-
-// presetTally counts the verdicts of a preset.
-type presetTally struct {
-	met, unmet, few int
-	unexpected      []string // not met, without a note
-}
-
-func tallyOf(d play.Document, results []play.RowResult) presetTally {
-	var t presetTally
-	for _, j := range play.Joints(results) {
-		if j.Verdict == play.Incompatible && d.Together[j.Table] == "" {
-			t.unexpected = append(t.unexpected, j.Table+", mean scores together")
-		}
-	}
-	for i := range results {
-		r := &results[i]
-		for k := range r.Judgements {
-			p := &r.Row.Values[k]
-			switch r.Judgements[k].Verdict {
-			case play.Compatible:
-				t.met++
-			case play.TooFew:
-				t.few++
-			case play.Incompatible:
-				t.unmet++
-				if p.Note == "" {
-					t.unexpected = append(t.unexpected, fmt.Sprintf("%s, %s, %s", r.Row.Table, r.Row.Name, measureText(p)))
-				}
-			}
-		}
-	}
-	return t
 }
 
 // presetOptions checks the flags and returns what they ask for.
@@ -234,192 +200,4 @@ func rowNames(d play.Document) string {
 		names = append(names, row.Table+": "+row.Name)
 	}
 	return strings.Join(names, ", ")
-}
-
-// presetTable has a line for every published number.
-func presetTable(d play.Document, opt play.PresetOptions, results []play.RowResult, f report.Format) *report.Table {
-	t := &report.Table{Title: d.Source}
-	if machine(f) {
-		t.Columns = []report.Column{
-			{Name: "table"},
-			{Name: "row"},
-			{Name: "strategy"},
-			{Name: "measure"},
-			{Name: "tile"},
-			{Name: "published"},
-			{Name: "published_games"},
-			{Name: "value"},
-			{Name: "lower"},
-			{Name: "upper"},
-			{Name: "interval"},
-			{Name: "games"},
-			{Name: "verdict"},
-			{Name: "compatible"},
-			{Name: "method"},
-			{Name: "notes"},
-		}
-	} else {
-		t.Columns = []report.Column{
-			{Name: "row", Min: 12},
-			{Name: "measure", Min: 12},
-			{Name: "published", Align: report.Right},
-			{Name: "their games", Align: report.Right},
-			{Name: "ours", Align: report.Right},
-			{Name: "interval"},
-			{Name: "our games", Align: report.Right},
-			{Name: "compatible"},
-			{Name: "notes"},
-		}
-	}
-	var notes report.Footnotes
-	for i := range results {
-		appendRow(t, &results[i], i > 0 && results[i-1].Row.Table == results[i].Row.Table, &notes, machine(f))
-	}
-	t.Notes = append(presetNotes(d, opt, results), notes.Paragraphs()...)
-	return t
-}
-
-// appendRow adds the numbers of a row.
-func appendRow(t *report.Table, r *play.RowResult, sameTable bool, notes *report.Footnotes, machine bool) {
-	for i := range r.Row.Values {
-		p, j := &r.Row.Values[i], &r.Judgements[i]
-		why := judgementNotes(r, p, j)
-		value, interval := judgedCells(j)
-		if machine {
-			t.Append(machineJudgement(r, p, j, value, why)...)
-			continue
-		}
-		name := ""
-		if i == 0 {
-			name = r.Row.Table + ", " + r.Row.Name
-		}
-		t.Append(name, measureText(p), p.Text, countCell(j.Theirs), value, interval, countCell(j.Games), verdictCell(j.Verdict), notes.Add(why...))
-	}
-}
-
-// judgedCells are our number and its interval, for people.
-func judgedCells(j *play.Judgement) (value, interval report.Cell) {
-	lo, hi := j.Interval.Lo, j.Interval.Hi
-	switch {
-	case math.IsNaN(j.Value):
-		return value, interval
-	case j.Predicted:
-		value = report.Cell{Text: rounded(j.Value), Value: j.Value}
-		switch {
-		case !math.IsInf(hi, 0):
-			interval.Text = fmt.Sprintf("predicted [%s, %s]", rounded(lo), rounded(hi))
-		case !math.IsInf(lo, 0):
-			interval.Text = "predicted at least " + rounded(lo)
-		}
-		return value, interval
-	case hi > lo:
-		return report.Estimate(j.Value, max(lo, 0), hi) // no number here is negative, but rounding is
-	}
-	return report.Cell{Text: rounded(j.Value), Value: j.Value}, interval
-}
-
-func machineJudgement(r *play.RowResult, p *play.Published, j *play.Judgement, value report.Cell, notes []string) []any {
-	tile, lower, upper, kind, compatible := any(nil), any(nil), any(nil), any(nil), any(nil)
-	if p.Tile > 0 {
-		tile = p.Tile
-	}
-	if j.Interval.Hi > j.Interval.Lo {
-		kind = j.Interval.Method.String()
-		if j.Predicted {
-			kind = "99.9 % prediction for the best of their games"
-		}
-		lower, upper = finite(j.Interval.Lo), finite(j.Interval.Hi)
-	}
-	switch j.Verdict {
-	case play.Compatible:
-		compatible = true
-	case play.Incompatible:
-		compatible = false
-	}
-	return []any{
-		r.Row.Table, r.Row.Name, r.Strategy, string(p.Measure), tile, p.Text, countCell(j.Theirs), value, lower, upper, kind,
-		countCell(j.Games), verdictCell(j.Verdict).Text, compatible, j.Method, strings.Join(notes, "; "),
-	}
-}
-
-// finite is a number, or nothing when it is infinite.
-func finite(x float64) any {
-	if math.IsInf(x, 0) {
-		return nil
-	}
-	return x
-}
-
-func measureText(p *play.Published) string {
-	if p.Tile == 0 {
-		return string(p.Measure)
-	}
-	return string(p.Measure) + " " + strconv.Itoa(p.Tile)
-}
-
-func countCell(n int64) report.Cell {
-	if n == 0 {
-		return report.Cell{}
-	}
-	return report.Cell{Text: strconv.FormatInt(n, 10), Value: n}
-}
-
-func verdictCell(v play.Verdict) report.Cell {
-	switch v {
-	case play.Compatible:
-		return report.Cell{Text: "yes", Tone: report.Good}
-	case play.Incompatible:
-		return report.Cell{Text: "no", Tone: report.Bad}
-	case play.TooFew:
-		return report.Cell{Text: "too few"}
-	}
-	return report.Cell{Text: "-"}
-}
-
-// judgementNotes are what there is to say about one number: why it is not met only if it was computed not to be.
-func judgementNotes(r *play.RowResult, p *play.Published, j *play.Judgement) []string {
-	notes := slices.Clone(r.Warnings)
-	if j.Remark != "" {
-		notes = append(notes, j.Remark)
-	}
-	if r.End != play.AllPlayed && r.Games > 0 {
-		notes = append(notes, fmt.Sprintf("%v after %d games", r.End, r.Games))
-	}
-	if j.Verdict == play.Incompatible {
-		notes = append(notes, "not compatible: "+cmp.Or(p.Note, notExpected))
-	}
-	return notes
-}
-
-// notExpected is the note of a number that nobody expected not to be met.
-const notExpected = "it is not known why, and was not expected"
-
-// jointNote says whether the mean scores of a table are met together.
-func jointNote(d play.Document, j play.Joint) string {
-	text := fmt.Sprintf("%s: the %d mean scores together are %.1f standard deviations from ours (p = %s, nominal): ", j.Table, j.Rows, j.Deviation, rounded(j.PValue))
-	if j.Verdict == play.Incompatible {
-		return text + "not compatible: " + cmp.Or(d.Together[j.Table], notExpected)
-	}
-	return text + "compatible"
-}
-
-// presetNotes say what the numbers and the answers mean.
-func presetNotes(d play.Document, opt play.PresetOptions, results []play.RowResult) []string {
-	notes := []string{
-		fmt.Sprintf("seed %d; intervals at %g %% confidence, for shares proven, for means Student's, nominal", opt.Seed, 100*opt.Confidence),
-		fmt.Sprintf("compatible: the test of the row does not tell the published number from ours at %g %% confidence: shares by an exact test of two samples, "+
-			"means by Student's with our deviation (nominal), best scores by an exact rank test, values by rounding; speeds and times are information; "+
-			"too few: no contradiction, but so few games could hardly have contradicted", 100*stats.CompareConfidence),
-		fmt.Sprintf("predicted: where the best of as many games as theirs lies with probability %g %%, by ours, and the median of it", 100*stats.CompareConfidence),
-	}
-	t := tallyOf(d, results)
-	counts := fmt.Sprintf("%d of %d compared numbers are compatible", t.met, t.met+t.unmet)
-	if t.few > 0 {
-		counts += fmt.Sprintf("; %d more got too few games to judge", t.few)
-	}
-	notes = append(notes, counts)
-	for _, j := range play.Joints(results) {
-		notes = append(notes, jointNote(d, j))
-	}
-	return append(notes, d.Notes...)
 }

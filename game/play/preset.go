@@ -233,3 +233,39 @@ func (p *presetRun) optimum(ctx context.Context, row *PublishedRow) (o Optimum, 
 	}
 	return o, err
 }
+
+// NotExpected is the note of a number that is not met, and that nobody expected not to be.
+const NotExpected = "it is not known why, and was not expected"
+
+// Tally counts the judgements of a document.
+type Tally struct {
+	Met, Unmet, Few int
+	Unexpected      []string // not met, without a note
+}
+
+// Count counts the judgements of the rows of a document, and those of the mean scores of its tables.
+func Count(d Document, results []RowResult) (t Tally) {
+	for _, j := range Joints(results) {
+		if j.Verdict == Incompatible && d.Together[j.Table] == "" {
+			t.Unexpected = append(t.Unexpected, j.Table+", mean scores together")
+		}
+	}
+	for i := range results {
+		r := &results[i]
+		for k := range r.Judgements {
+			p := &r.Row.Values[k]
+			switch r.Judgements[k].Verdict {
+			case Compatible:
+				t.Met++
+			case TooFew:
+				t.Few++
+			case Incompatible:
+				t.Unmet++
+				if p.Note == "" {
+					t.Unexpected = append(t.Unexpected, fmt.Sprintf("%s, %s, %s", r.Row.Table, r.Row.Name, p))
+				}
+			}
+		}
+	}
+	return t
+}

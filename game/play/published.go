@@ -67,6 +67,14 @@ type Published struct {
 	Note string
 }
 
+// String says what the number is, such as "reached 2048".
+func (p *Published) String() string {
+	if p.Tile == 0 {
+		return string(p.Measure)
+	}
+	return string(p.Measure) + " " + strconv.Itoa(p.Tile)
+}
+
 // Verdict is whether a published number can come from the same game as ours.
 type Verdict uint8
 

@@ -50,6 +50,7 @@ var layer = map[string]int{
 	"runner/plan":                       3,
 	"verify/cache":                      3,
 	"game/play":                         3,
+	"game/play/tables":                  4,
 	"game/induced":                      3,
 	"native/simulate":                   3,
 	"native/explicit":                   3,

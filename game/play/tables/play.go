@@ -1,4 +1,4 @@
-package main
+package tables
 
 import (
 	"fmt"
@@ -11,13 +11,10 @@ import (
 	"tilecheck/stats"
 )
 
-// machine reports whether a format is read by programs: its tables have a column for every number.
-func machine(f report.Format) bool { return f == report.FormatJSON || f == report.FormatCSV }
-
-// playTable has a row for every estimate.
-func playTable(out *play.Outcome, estimates []play.Estimate, f report.Format) *report.Table {
+// Play has a row for every estimate.
+func Play(out *play.Outcome, estimates []play.Estimate, f report.Format) *report.Table {
 	t := &report.Table{Title: fmt.Sprintf("%s on %v", out.Strategy, out.Match), Notes: playNotes(out, estimates)}
-	if machine(f) {
+	if f.Machine() {
 		t.Columns = []report.Column{
 			{Name: "quantity"},
 			{Name: "tile"},

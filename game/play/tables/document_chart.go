@@ -1,4 +1,4 @@
-package main
+package tables
 
 import (
 	"math"
@@ -7,8 +7,8 @@ import (
 	"tilecheck/report"
 )
 
-// presetChart draws the shares of the rows, ours with their intervals beside the published ones.
-func presetChart(d play.Document, results []play.RowResult) *report.Chart {
+// DocumentChart draws the shares of the rows, ours with their intervals beside the published ones.
+func DocumentChart(d play.Document, results []play.RowResult) *report.Chart {
 	b := chartBuilder{chart: &report.Chart{Title: d.Source, X: "row", Y: "share of the games", Probability: true, Apart: true}, at: make(map[string]int)}
 	for i := range results {
 		b.row(&results[i])
@@ -32,7 +32,7 @@ func (b *chartBuilder) row(r *play.RowResult) {
 			continue
 		}
 		drawn = true
-		s := b.series(measureText(p))
+		s := b.series(p.String())
 		s.Points = append(s.Points, report.Point{X: x, Y: j.Value, Lo: j.Interval.Lo, Hi: max(j.Interval.Hi, j.Value)})
 		s.Published = append(s.Published, report.Point{X: x, Y: share, Lo: share, Hi: share})
 	}

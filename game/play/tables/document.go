@@ -1,0 +1,192 @@
+package tables
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"tilecheck/game/play"
+	"tilecheck/report"
+	"tilecheck/stats"
+)
+
+// Document has a line for every published number.
+func Document(d play.Document, opt play.PresetOptions, results []play.RowResult, f report.Format) *report.Table {
+	t := &report.Table{Title: d.Source}
+	if f.Machine() {
+		t.Columns = []report.Column{
+			{Name: "table"},
+			{Name: "row"},
+			{Name: "strategy"},
+			{Name: "measure"},
+			{Name: "tile"},
+			{Name: "published"},
+			{Name: "published_games"},
+			{Name: "value"},
+			{Name: "lower"},
+			{Name: "upper"},
+			{Name: "interval"},
+			{Name: "games"},
+			{Name: "verdict"},
+			{Name: "compatible"},
+			{Name: "method"},
+			{Name: "notes"},
+		}
+	} else {
+		t.Columns = []report.Column{
+			{Name: "row", Min: 12},
+			{Name: "measure", Min: 12},
+			{Name: "published", Align: report.Right},
+			{Name: "their games", Align: report.Right},
+			{Name: "ours", Align: report.Right},
+			{Name: "interval"},
+			{Name: "our games", Align: report.Right},
+			{Name: "compatible"},
+			{Name: "notes"},
+		}
+	}
+	var notes report.Footnotes
+	for i := range results {
+		appendRow(t, &results[i], i > 0 && results[i-1].Row.Table == results[i].Row.Table, &notes, f.Machine())
+	}
+	t.Notes = append(documentNotes(d, opt, results), notes.Paragraphs()...)
+	return t
+}
+
+// appendRow adds the numbers of a row.
+func appendRow(t *report.Table, r *play.RowResult, sameTable bool, notes *report.Footnotes, machine bool) {
+	for i := range r.Row.Values {
+		p, j := &r.Row.Values[i], &r.Judgements[i]
+		why := judgementNotes(r, p, j)
+		value, interval := judgedCells(j)
+		if machine {
+			t.Append(machineJudgement(r, p, j, value, why)...)
+			continue
+		}
+		name := ""
+		if i == 0 {
+			name = r.Row.Table + ", " + r.Row.Name
+		}
+		t.Append(name, p.String(), p.Text, countCell(j.Theirs), value, interval, countCell(j.Games), verdictCell(j.Verdict), notes.Add(why...))
+	}
+}
+
+// judgedCells are our number and its interval, for people.
+func judgedCells(j *play.Judgement) (value, interval report.Cell) {
+	lo, hi := j.Interval.Lo, j.Interval.Hi
+	switch {
+	case math.IsNaN(j.Value):
+		return value, interval
+	case j.Predicted:
+		value = report.Cell{Text: rounded(j.Value), Value: j.Value}
+		switch {
+		case !math.IsInf(hi, 0):
+			interval.Text = fmt.Sprintf("predicted [%s, %s]", rounded(lo), rounded(hi))
+		case !math.IsInf(lo, 0):
+			interval.Text = "predicted at least " + rounded(lo)
+		}
+		return value, interval
+	case hi > lo:
+		return report.Estimate(j.Value, max(lo, 0), hi) // no number here is negative, but rounding is
+	}
+	return report.Cell{Text: rounded(j.Value), Value: j.Value}, interval
+}
+
+func machineJudgement(r *play.RowResult, p *play.Published, j *play.Judgement, value report.Cell, notes []string) []any {
+	tile, lower, upper, kind, compatible := any(nil), any(nil), any(nil), any(nil), any(nil)
+	if p.Tile > 0 {
+		tile = p.Tile
+	}
+	if j.Interval.Hi > j.Interval.Lo {
+		kind = j.Interval.Method.String()
+		if j.Predicted {
+			kind = "99.9 % prediction for the best of their games"
+		}
+		lower, upper = finite(j.Interval.Lo), finite(j.Interval.Hi)
+	}
+	switch j.Verdict {
+	case play.Compatible:
+		compatible = true
+	case play.Incompatible:
+		compatible = false
+	}
+	return []any{
+		r.Row.Table, r.Row.Name, r.Strategy, string(p.Measure), tile, p.Text, countCell(j.Theirs), value, lower, upper, kind,
+		countCell(j.Games), verdictCell(j.Verdict).Text, compatible, j.Method, strings.Join(notes, "; "),
+	}
+}
+
+// finite is a number, or nothing when it is infinite.
+func finite(x float64) any {
+	if math.IsInf(x, 0) {
+		return nil
+	}
+	return x
+}
+
+func countCell(n int64) report.Cell {
+	if n == 0 {
+		return report.Cell{}
+	}
+	return report.Cell{Text: strconv.FormatInt(n, 10), Value: n}
+}
+
+func verdictCell(v play.Verdict) report.Cell {
+	switch v {
+	case play.Compatible:
+		return report.Cell{Text: "yes", Tone: report.Good}
+	case play.Incompatible:
+		return report.Cell{Text: "no", Tone: report.Bad}
+	case play.TooFew:
+		return report.Cell{Text: "too few"}
+	}
+	return report.Cell{Text: "-"}
+}
+
+// judgementNotes are what there is to say about one number: why it is not met only if it was computed not to be.
+func judgementNotes(r *play.RowResult, p *play.Published, j *play.Judgement) []string {
+	notes := slices.Clone(r.Warnings)
+	if j.Remark != "" {
+		notes = append(notes, j.Remark)
+	}
+	if r.End != play.AllPlayed && r.Games > 0 {
+		notes = append(notes, fmt.Sprintf("%v after %d games", r.End, r.Games))
+	}
+	if j.Verdict == play.Incompatible {
+		notes = append(notes, "not compatible: "+cmp.Or(p.Note, play.NotExpected))
+	}
+	return notes
+}
+
+// jointNote says whether the mean scores of a table are met together.
+func jointNote(d play.Document, j play.Joint) string {
+	text := fmt.Sprintf("%s: the %d mean scores together are %.1f standard deviations from ours (p = %s, nominal): ", j.Table, j.Rows, j.Deviation, rounded(j.PValue))
+	if j.Verdict == play.Incompatible {
+		return text + "not compatible: " + cmp.Or(d.Together[j.Table], play.NotExpected)
+	}
+	return text + "compatible"
+}
+
+// documentNotes say what the numbers and the answers mean.
+func documentNotes(d play.Document, opt play.PresetOptions, results []play.RowResult) []string {
+	notes := []string{
+		fmt.Sprintf("seed %d; intervals at %g %% confidence, for shares proven, for means Student's, nominal", opt.Seed, 100*opt.Confidence),
+		fmt.Sprintf("compatible: the test of the row does not tell the published number from ours at %g %% confidence: shares by an exact test of two samples, "+
+			"means by Student's with our deviation (nominal), best scores by an exact rank test, values by rounding; speeds and times are information; "+
+			"too few: no contradiction, but so few games could hardly have contradicted", 100*stats.CompareConfidence),
+		fmt.Sprintf("predicted: where the best of as many games as theirs lies with probability %g %%, by ours, and the median of it", 100*stats.CompareConfidence),
+	}
+	t := play.Count(d, results)
+	counts := fmt.Sprintf("%d of %d compared numbers are compatible", t.Met, t.Met+t.Unmet)
+	if t.Few > 0 {
+		counts += fmt.Sprintf("; %d more got too few games to judge", t.Few)
+	}
+	notes = append(notes, counts)
+	for _, j := range play.Joints(results) {
+		notes = append(notes, jointNote(d, j))
+	}
+	return append(notes, d.Notes...)
+}
