@@ -60,8 +60,8 @@ func (f *Format) UnmarshalText(text []byte) (err error) {
 // Options say what the writer can show. The zero value suits a file: plain
 // ASCII of any width (but text of the user's and of tools is shown as it is).
 type Options struct {
-	// Version of tilecheck, for JSON; empty is "devel".
-	Version string
+	// Version says which tilecheck this is, for JSON and HTML; nil is "devel".
+	Version func() string
 	// Width is the number of columns that a table for people may use; 0 is no limit.
 	Width int
 	// Color permits ANSI colours in the table for people.
@@ -84,10 +84,10 @@ func (o Options) For(width float64) Options {
 func (o Options) digits() int { return cmp.Or(o.Digits, maxDigits) }
 
 func (o Options) version() string {
-	if o.Version == "" {
+	if o.Version == nil {
 		return "devel"
 	}
-	return o.Version
+	return o.Version()
 }
 
 func (o Options) plusMinus() string {

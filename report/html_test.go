@@ -23,7 +23,7 @@ import (
 // page is the HTML of a report.
 func page(t *testing.T, rep *TestReport) string {
 	t.Helper()
-	return written(t, func(w io.Writer) error { return WriteHTML(w, rep, Options{Version: "1.2.3"}) })
+	return written(t, func(w io.Writer) error { return WriteHTML(w, rep, Options{Version: release}) })
 }
 
 // Nothing in the page refers to anything outside of it.

@@ -24,10 +24,10 @@ func TestTestsGolden(t *testing.T) {
 		wantGolden(t, "tests-empty."+f.String(), func(w io.Writer) error { return WriteTests(w, f, &TestReport{}, Options{}) })
 		wantGolden(t, "tests-hostile."+f.String(), func(w io.Writer) error { return WriteTests(w, f, hostileReport(), Options{}) })
 	}
-	wantGolden(t, "tests.jsonl", func(w io.Writer) error { return WriteJSONLines(w, testReport(), Options{Version: "1.2.3"}) })
+	wantGolden(t, "tests.jsonl", func(w io.Writer) error { return WriteJSONLines(w, testReport(), Options{Version: release}) })
 	wantGolden(t, "tests.junit.xml", func(w io.Writer) error { return WriteJUnit(w, testReport()) })
 	wantGolden(t, "tests.github", func(w io.Writer) error { return WriteGitHub(w, testReport()) })
-	wantGolden(t, "tests.html", func(w io.Writer) error { return WriteHTML(w, testReport(), Options{Version: "1.2.3"}) })
+	wantGolden(t, "tests.html", func(w io.Writer) error { return WriteHTML(w, testReport(), Options{Version: release}) })
 }
 
 // written is what a writer writes.

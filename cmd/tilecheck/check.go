@@ -171,5 +171,5 @@ func (c *checkCmd) exportResults() (file string, style report.ResultsStyle, err 
 }
 
 func (e *world) reportOptions() report.Options {
-	return report.Options{Version: version, Width: e.width(), Color: e.color(e.stdout)}
+	return report.Options{Version: e.version, Width: e.width(), Color: e.color(e.stdout)}
 }

@@ -164,6 +164,9 @@ func (c *compareCmd) contest(env *world) (opt play.CompareOptions, err error) {
 	if c.Games != nil {
 		opt.Games = *c.Games
 	}
-	opt.Workers, opt.Time, opt.State, opt.Version = c.Workers, c.Time, c.State, version
+	opt.Workers, opt.Time = c.Workers, c.Time
+	if opt.State, opt.Version, err = env.state(c.State); err != nil {
+		return opt, err
+	}
 	return opt, nil
 }

@@ -27,7 +27,7 @@ type doctorCmd struct {
 // names it: the embedded engine needs nothing.
 func (c *doctorCmd) Run(ctx context.Context, env *world) error {
 	t := &report.Table{Columns: []report.Column{{Name: "what"}, {Name: "state"}, {Name: "detail", Min: 30}}}
-	t.Append("native engine", "ready", "tilecheck "+version)
+	t.Append("native engine", "ready", "tilecheck "+env.version())
 	t.Append("machine", "ready", fmt.Sprintf("%d cores, %s/%s", runtime.NumCPU(), runtime.GOOS, runtime.GOARCH))
 	x := &checkup{cmd: c, env: env, table: t}
 	x.local(ctx, "prism", c.PrismPath)

@@ -131,6 +131,23 @@ type versionCmd struct{}
 
 // Run prints the version.
 func (versionCmd) Run(env *world) error {
-	_, err := fmt.Fprintln(env.stdout, "tilecheck "+version)
+	_, err := fmt.Fprintln(env.stdout, "tilecheck "+env.version())
 	return err
+}
+
+// versionFlag is --version, which needs no command.
+type versionFlag bool
+
+// BeforeReset prints the version and ends the run.
+func (versionFlag) BeforeReset(app *kong.Kong, env *world) error {
+	err := versionCmd{}.Run(env)
+	app.Exit(exitOK)
+	return err
+}
+
+// version is what people and JSON are told about this program. That it could not
+// be read matters only where something is kept for later.
+func (e *world) version() string {
+	id, _ := e.identify()
+	return id
 }

@@ -26,7 +26,7 @@ func hostileWorld(t *testing.T, github bool, args ...string) (stdout, stderr str
 			}
 			return ""
 		},
-		setenv: func(string, string) error { return nil }, terminal: func(io.Writer) (int, bool) { return 0, false },
+		setenv: func(string, string) error { return nil }, terminal: func(io.Writer) (int, bool) { return 0, false }, identify: testBuild,
 	}
 	code = run(t.Context(), args, env)
 	return out.String(), err.String(), code

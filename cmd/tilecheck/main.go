@@ -7,17 +7,16 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/alecthomas/kong"
 	kongcompletion "github.com/jotaen/kong-completion"
 	"golang.org/x/term"
 
 	stormimage "tilecheck/containers/storm"
+	"tilecheck/internal/build"
 	"tilecheck/modelgen"
 )
-
-// version is what --version and every JSON result say.
-const version = "0.1.0"
 
 // cli is the command line. One struct per command holds its flags and its Run method.
 type cli struct {
@@ -47,9 +46,9 @@ type cli struct {
 	Help       helpCmd       `cmd:"" group:"Engines and this machine:" help:"Print the help of a command."`
 	Version    versionCmd    `cmd:"" group:"Engines and this machine:" help:"Print the version."`
 
-	Quiet       bool             `short:"q" group:"Any command:" help:"No progress bars and no notes on standard error; errors and warnings stay."`
-	NoColor     bool             `group:"Any command:" help:"No colours (also: environment NO_COLOR)."`
-	VersionFlag kong.VersionFlag `name:"version" short:"v" group:"Any command:" help:"Print the version."`
+	Quiet       bool        `short:"q" group:"Any command:" help:"No progress bars and no notes on standard error; errors and warnings stay."`
+	NoColor     bool        `group:"Any command:" help:"No colours (also: environment NO_COLOR)."`
+	VersionFlag versionFlag `name:"version" short:"v" group:"Any command:" help:"Print the version."`
 }
 
 // world is what a command may touch besides its flags. Tests replace it.
@@ -61,6 +60,7 @@ type world struct {
 	setenv         func(name, value string) error
 	// terminal reports whether a stream is a terminal, and its width in columns.
 	terminal func(w io.Writer) (cols int, ok bool)
+	identify func() (string, error) // build.Identify, once
 	quiet    bool
 	noColor  bool
 	last     *lastWords        // nil where nothing ends the process
@@ -86,14 +86,18 @@ func (e *world) widthOf(w io.Writer) int {
 	return 120
 }
 
-func main() {
+func main() { os.Exit(process(sync.OnceValues(build.Identify))) }
+
+// process is the program but for who says which build it is.
+func process(identify func() (string, error)) int {
 	env := &world{
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
 		getenv: os.Getenv, lookupEnv: os.LookupEnv, setenv: os.Setenv, terminal: terminalSize,
+		identify: identify,
 	}
 	hearWrites()
 	ctx := env.hear(context.Background())
-	os.Exit(env.ended(run(ctx, os.Args[1:], env)))
+	return env.ended(run(ctx, os.Args[1:], env))
 }
 
 func terminalSize(w io.Writer) (int, bool) {
@@ -114,7 +118,7 @@ func newApp(ctx context.Context, c *cli, env *world, exit func(code int)) (*kong
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, NoExpandSubcommands: true}),
 		kong.Writers(env.stdout, env.stderr),
 		kong.Exit(exit),
-		kong.Vars{"version": "tilecheck " + version, "p2": modelgen.DefaultP2, "thesis": thesisProperty, "storm_image": stormimage.DefaultImage},
+		kong.Vars{"p2": modelgen.DefaultP2, "thesis": thesisProperty, "storm_image": stormimage.DefaultImage},
 		kong.BindTo(ctx, (*context.Context)(nil)),
 		kong.Bind(env),
 	)

@@ -95,7 +95,7 @@ func (c *playCmd) Run(ctx context.Context, env *world) error {
 	if err != nil {
 		return err
 	}
-	opt, err := c.options()
+	opt, err := c.options(env)
 	if err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func (c *playCmd) Run(ctx context.Context, env *world) error {
 }
 
 // options checks the flags and returns what they ask for.
-func (c *playCmd) options() (opt play.Options, err error) {
+func (c *playCmd) options(env *world) (opt play.Options, err error) {
 	switch {
 	case c.Watch && (c.Record != "" || c.State != "" || c.Plot != "" || c.PlotScore != ""):
 		return opt, usageError("--watch shows one game, want it without --record, --state, --plot and --plot-score")
@@ -148,7 +148,9 @@ func (c *playCmd) options() (opt play.Options, err error) {
 		return opt, err
 	}
 	opt.Games, opt.Workers, opt.Time = c.Games, c.Workers, c.Time
-	opt.State, opt.Version = c.State, version
+	if opt.State, opt.Version, err = env.state(c.State); err != nil {
+		return opt, err
+	}
 	opt.Strategy, err = parseStrategy(opt.Match, c.Strategy)
 	return opt, err
 }
@@ -204,6 +206,15 @@ func (c *playCmd) plots(out *play.Outcome, estimates []play.Estimate, curve *tab
 // errOnlyText refuses a format where boards are drawn.
 func errOnlyText(flag string, f report.Format) error {
 	return usageError("%s draws boards, want it without --format %v", flag, f)
+}
+
+// state is a place of games that are kept, and whose games those are.
+func (e *world) state(path string) (place, version string, err error) {
+	if path == "" {
+		return "", "", nil
+	}
+	version, err = e.identify()
+	return path, version, err
 }
 
 // errStateSeed is the error for games that nobody could go on with.

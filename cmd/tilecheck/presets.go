@@ -186,7 +186,10 @@ func (c *compareCmd) presetOptions(env *world) (d play.Document, opt play.Preset
 	if c.Games != nil {
 		opt.Games = *c.Games
 	}
-	opt.Workers, opt.Confidence, opt.State, opt.Version = c.Workers, c.confidence(), c.State, version
+	opt.Workers, opt.Confidence = c.Workers, c.confidence()
+	if opt.State, opt.Version, err = env.state(c.State); err != nil {
+		return d, opt, err
+	}
 	opt.Solve = func(ctx context.Context, m play.Match) (float64, error) {
 		stats, err := solve.InitialValue(ctx, solve.Options{Shape: m.Shape, Max: game.Value(m.Goal), Workers: c.Workers, Memory: int64(c.Memory)}, "")
 		return stats.Initial, err

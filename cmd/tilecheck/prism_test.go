@@ -57,7 +57,7 @@ func tilecheck(ctx context.Context, args ...string) (code int, stdout, stderr st
 	code = run(ctx, args, &world{
 		stdin: strings.NewReader(""), stdout: &out, stderr: &errs,
 		getenv: os.Getenv, lookupEnv: os.LookupEnv, setenv: os.Setenv,
-		terminal: func(io.Writer) (int, bool) { return 0, false },
+		terminal: func(io.Writer) (int, bool) { return 0, false }, identify: testBuild,
 	})
 	return code, out.String(), errs.String()
 }

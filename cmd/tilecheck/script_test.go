@@ -7,12 +7,19 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"tilecheck/internal/build"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected output in testdata/script")
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"tilecheck": main})
+	testscript.Main(m, map[string]func(){"tilecheck": func() { os.Exit(process(testBuild)) }})
+}
+
+// testBuild is the build of a test, another one where the environment names it.
+func testBuild() (string, error) {
+	return build.Version + "+test" + os.Getenv("TILECHECK_TEST_BUILD"), nil
 }
 
 func TestScript(t *testing.T) {

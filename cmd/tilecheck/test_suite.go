@@ -3,10 +3,8 @@ package main
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -274,7 +272,7 @@ func (c *suiteFlags) entrants(ctx context.Context, tools *toolbox, s *testSuite)
 			x.PRISM = &regress.PRISM{Commander: cmd, Args: c.ToolArg}
 		}
 		if s.opt.Cache != nil {
-			x.Identity = identity(ctx, label, cmd, c.ToolArg)
+			x.Identity = identity(ctx, tools.env, label, cmd, c.ToolArg)
 		}
 		out = append(out, x)
 	}
@@ -287,43 +285,24 @@ func accuracyNamed(how string) result.Accuracy {
 
 // identity says what runs: the image or path of a tool with its version and
 // switches, or this program itself. It is empty if that cannot be known.
-func identity(ctx context.Context, label string, cmd runner.Commander, args []string) string {
+func identity(ctx context.Context, env *world, label string, cmd runner.Commander, args []string) string {
+	own, err := env.identify() // which counts for tools, too: it reads what they print
+	if err != nil {
+		return ""
+	}
 	if cmd == nil {
-		sum, err := ownSum()
-		if err != nil {
-			return ""
-		}
-		return label + " " + version + " " + sum
+		return label + " " + own
 	}
 	flag := "-version"
 	if strings.HasPrefix(label, "storm") {
 		flag = "--version"
 	}
 	var said strings.Builder
-	_, err := cmd.Run(ctx, runner.Command{Args: []string{flag}, Stdout: &said, Limits: runner.Limits{Time: time.Minute}})
+	_, err = cmd.Run(ctx, runner.Command{Args: []string{flag}, Stdout: &said, Limits: runner.Limits{Time: time.Minute}})
 	if err != nil || said.Len() == 0 {
 		return ""
 	}
-	sum, _ := ownSum() // what reads the output counts, too
-	return strings.Join(append([]string{label, cmd.Where(), said.String(), sum}, args...), " ")
-}
-
-// ownSum is a checksum of this program.
-func ownSum() (string, error) {
-	name, err := os.Executable()
-	if err != nil {
-		return "", err
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("%x", h.Sum(nil)), nil
+	return strings.Join(append([]string{label, cmd.Where(), said.String(), own}, args...), " ")
 }
 
 // paths are the files of this machine as package regress sees them: below the

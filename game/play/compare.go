@@ -201,7 +201,7 @@ func (r *contestRun) enter(ctx context.Context) (entrants []entrant, done func()
 		}
 		e := entrant{strategy: s}
 		if r.opt.State != "" {
-			path, err := statePath(r.opt.State, r.opt.Match, s.String(), r.opt.Version)
+			path, err := statePath(r.opt.State, r.opt.Match, s.String())
 			if err != nil {
 				return entrants, done, err
 			}

@@ -277,6 +277,10 @@ func TestCompareResumes(t *testing.T) {
 			t.Errorf("%s: %d games were known, want 400", p.Strategy, p.Known)
 		}
 	}
+	opt.Version = "later"
+	if _, err := Compare(t.Context(), opt); err == nil || !strings.Contains(err.Error(), `another build: found "test", want "later"`) {
+		t.Errorf("games of another build: %v", err)
+	}
 }
 
 func TestCompareErrors(t *testing.T) {

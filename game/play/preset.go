@@ -160,7 +160,7 @@ func (p *presetRun) games(ctx context.Context, row *PublishedRow) (*playedRow, e
 		},
 	}
 	if p.State != "" {
-		if opt.State, err = statePath(p.State, m, s.String(), p.Version); err != nil {
+		if opt.State, err = statePath(p.State, m, s.String()); err != nil {
 			return nil, err
 		}
 	}

@@ -19,7 +19,8 @@ type Options struct {
 	Workers  int   // 0 means one per processor
 	// Time, when positive, ends the run: the games that were finished by then count, up to the first that was not.
 	Time time.Duration
-	// State is the file that keeps finished games; empty is none. Version is the program's, a part of what the file must agree with.
+	// State is the file that keeps finished games; empty is none. Version is the identity of the program: games of another
+	// build are refused.
 	State, Version string
 	// Record has the Transcript of every game given to Each. Games that a state knows are then played again.
 	Record bool

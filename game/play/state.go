@@ -43,8 +43,8 @@ func header(m Match, strategy, version string) string {
 }
 
 // statePath returns the state of a strategy in a directory, which is made if it is not there. Its name has something of the strategy for
-// people, and a checksum that tells headers apart.
-func statePath(dir string, m Match, strategy, version string) (string, error) {
+// people, and a checksum that tells experiments apart; not builds, so that the games of another one are refused and not forgotten.
+func statePath(dir string, m Match, strategy string) (string, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return "", fmt.Errorf("state: %w", err)
 	}
@@ -54,7 +54,7 @@ func statePath(dir string, m Match, strategy, version string) (string, error) {
 		}
 		return '_'
 	}, strategy)
-	sum := crc32.Checksum([]byte(header(m, strategy, version)), castagnoli())
+	sum := crc32.Checksum([]byte(header(m, strategy, "")), castagnoli())
 	return filepath.Join(dir, fmt.Sprintf("%.60s-%08x.games", name, sum)), nil
 }
 
@@ -114,6 +114,10 @@ func otherExperiment(found, want string) error {
 		if i >= len(lines) || lines[i] != line {
 			if i == 0 || i >= len(lines) {
 				return fmt.Errorf("it is no state of this program, want a file that begins with %q", strings.SplitN(want, "\n", 2)[0])
+			}
+			if build, ok := strings.CutPrefix(line, "version "); ok {
+				return fmt.Errorf("its games were played by another build: found %q, want %q; another build may play otherwise, so keep games elsewhere, or remove the file",
+					strings.TrimPrefix(lines[i], "version "), build)
 			}
 			return fmt.Errorf("it is of another experiment: found %q, want %q", lines[i], line)
 		}

@@ -73,7 +73,7 @@ func TestStateOfAnotherExperiment(t *testing.T) {
 		{func(o *Options) { o.Match.Goal = 10 }, `found "max 2048", want "max 1024"`},
 		{func(o *Options) { o.Match.On = false }, `found "win play on", want "win stop"`},
 		{func(o *Options) { o.Match.Shape = game.Shape{Rows: 3, Cols: 4} }, `found "board 4x4", want "board 3x4"`},
-		{func(o *Options) { o.Version = "later" }, `found "version test", want "version later"`},
+		{func(o *Options) { o.Version = "later" }, `another build: found "test", want "later"`},
 	} {
 		other := opt
 		test.change(&other)

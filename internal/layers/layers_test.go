@@ -20,6 +20,7 @@ var layer = map[string]int{
 	"stats":                             0,
 	"internal/inorder":                  0,
 	"internal/atomicfile":               0,
+	"internal/build":                    0,
 	"internal/ending":                   0,
 	"internal/filelock":                 0,
 	"internal/tempdir":                  1,

@@ -1,0 +1,79 @@
+// Package build says which build of tilecheck is running: results name it, and
+// what one build has kept is not taken for the work of another.
+package build
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+)
+
+// Version is the release that this source is, or becomes.
+const Version = "0.1.0"
+
+// Identify returns the identity of the running program, in the form of a
+// semantic version. Programs of the same identity compute the same:
+//
+//	0.1.0+dfaa1db0c1d2.3b1f9a2c8d7e       built from this revision, with everything that the build was told
+//	0.1.0+dfaa1db0c1d2.dirty.77ab…        the tree had changes: a checksum of the program
+//	0.1.0+sum.77ab…                       no revision is known (go run, go test, an archive): the same
+//
+// A checksum reads the program, some hundredths of a second: ask once, and
+// only where it is needed. With an error the identity is good for showing and
+// for nothing else.
+func Identify() (string, error) {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		info = &debug.BuildInfo{}
+	}
+	return identity(info, checksum)
+}
+
+// identity is Identify for what the linker has left in a program, and its checksum.
+func identity(info *debug.BuildInfo, checksum func() (string, error)) (string, error) {
+	var revision, modified string
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			revision = short(s.Value)
+		case "vcs.modified":
+			modified = s.Value
+		}
+	}
+	if revision != "" && modified == "false" {
+		// The compiler, the modules and the switches are a part of the text.
+		return fmt.Sprintf("%s+%s.%s", Version, revision, short(fmt.Sprintf("%x", sha256.Sum256([]byte(info.String()))))), nil
+	}
+	kind := "sum"
+	if revision != "" {
+		kind = revision + ".dirty"
+	}
+	sum, err := checksum()
+	if err != nil {
+		return Version + "+unknown", fmt.Errorf("identify this program: %w", err)
+	}
+	return fmt.Sprintf("%s+%s.%s", Version, kind, short(sum)), nil
+}
+
+// short is enough of a hash to tell builds apart.
+func short(hash string) string { return hash[:min(12, len(hash))] }
+
+// checksum is that of the running program.
+func checksum() (string, error) {
+	name, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%x", h.Sum(nil)), nil
+}
