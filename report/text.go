@@ -18,19 +18,27 @@ const gap = 2
 // writeText prints the title, the table and the notes with blank lines between.
 func (t *Table) writeText(w io.Writer, opt Options) error {
 	var b bytes.Buffer
+	t.writeTitle(&b, opt)
+	t.writeBody(&b, opt)
+	t.writeNotes(&b, opt)
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+func (t *Table) writeTitle(b *bytes.Buffer, opt Options) {
 	if t.Title != "" {
-		writeParagraph(&b, t.Title, opt.Width)
+		writeParagraph(b, t.Title, opt.Width)
 		b.WriteByte('\n')
 	}
-	t.writeBody(&b, opt)
+}
+
+func (t *Table) writeNotes(b *bytes.Buffer, opt Options) {
 	for i, note := range t.Notes {
 		if i == 0 {
 			b.WriteByte('\n')
 		}
-		writeParagraph(&b, note, opt.Width)
+		writeParagraph(b, note, opt.Width)
 	}
-	_, err := w.Write(b.Bytes())
-	return err
 }
 
 // writeBody prints the table as a grid. If that is too wide, it prints above
@@ -120,13 +128,31 @@ func (t *Table) fit(width int) (widths []int, ok bool) {
 	return widths, true
 }
 
-// writeGrid prints the columns side by side under a ruled header. It takes a time
-// that grows with the number of rows: paths have a million.
-func (t *Table) writeGrid(b *bytes.Buffer, widths []int, opt Options) {
+// writeGrid prints the columns side by side under a ruled header, and returns the
+// widths that they have.
+func (t *Table) writeGrid(b *bytes.Buffer, widths []int, opt Options) []int {
 	header, rules := make([][]string, len(widths)), make([][]string, len(widths))
-	wrapped := make([]int, len(widths)) // breaking at blanks leaves some width over
+	wrapped := t.wrapped(widths)
+	rule := "-"
+	if opt.Unicode {
+		rule = "─"
+	}
+	for i, n := range wrapped {
+		header[i], rules[i] = wrap(printable.Text(t.Columns[i].Name), 0), []string{strings.Repeat(rule, n)}
+	}
+	t.writeRow(b, wrapped, header, nil, opt)
+	if len(t.Rows) > 0 {
+		t.writeRow(b, wrapped, rules, nil, opt)
+	}
+	t.writeRows(b, widths, wrapped, opt)
+	return wrapped
+}
+
+// wrapped returns the widths of the columns with their cells wrapped: breaking at
+// blanks leaves some width over.
+func (t *Table) wrapped(widths []int) []int {
+	wrapped := make([]int, len(widths))
 	for i, c := range t.Columns {
-		header[i] = wrap(printable.Text(c.Name), 0)
 		wrapped[i] = textWidth(printable.Text(c.Name))
 		for _, row := range t.Rows {
 			for _, line := range wrap(printable.Text(row[i].Text), widths[i]) {
@@ -134,17 +160,10 @@ func (t *Table) writeGrid(b *bytes.Buffer, widths []int, opt Options) {
 			}
 		}
 	}
-	rule := "-"
-	if opt.Unicode {
-		rule = "─"
-	}
-	for i, n := range wrapped {
-		rules[i] = []string{strings.Repeat(rule, n)}
-	}
-	t.writeRow(b, wrapped, header, nil, opt)
-	if len(t.Rows) > 0 {
-		t.writeRow(b, wrapped, rules, nil, opt)
-	}
+	return wrapped
+}
+
+func (t *Table) writeRows(b *bytes.Buffer, widths, wrapped []int, opt Options) {
 	cells := make([][]string, len(widths))
 	for _, row := range t.Rows {
 		for i, c := range row {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 
 	"tilecheck/native"
@@ -68,16 +67,17 @@ func (c *simulateCmd) Run(ctx context.Context, env *world) error {
 	if err != nil {
 		return err
 	}
-	path, walkErr := simulate.Walk(ctx, m, c.options(seed))
-	if path == nil {
-		return walkErr
+	for _, w := range warnings {
+		fmt.Fprintf(env.stderr, "warning: %v\n", w)
 	}
-	p := pathPrinter{cmd: c, prog: m.Program(), path: path, slots: slots, seed: seed, warnings: warnings}
+	env.printing()
+	path := simulate.Walk(ctx, m, c.options(seed))
+	p := pathPrinter{cmd: c, prog: m.Program(), path: path, slots: slots, seed: seed}
 	if err := p.print(env); err != nil {
 		return err
 	}
 	// A model error ends the path; what led there has been printed.
-	return walkErr
+	return path.Err
 }
 
 func (c *simulateCmd) options(seed uint64) simulate.PathOptions {
@@ -106,45 +106,55 @@ func (c *simulateCmd) slots(prog *sema.Program) ([]int, error) {
 	return slots, nil
 }
 
-// pathPrinter prints one path in one format.
+// pathPrinter prints one path in one format, while it is drawn.
 type pathPrinter struct {
-	cmd      *simulateCmd
-	prog     *sema.Program
-	path     *simulate.Path
-	slots    []int
-	seed     uint64
-	warnings []error
+	cmd   *simulateCmd
+	prog  *sema.Program
+	path  *simulate.Path
+	slots []int
+	seed  uint64
+
+	state []int32 // that was visited last
+	chose bool    // there was more than one choice
 }
 
 func (p *pathPrinter) print(env *world) error {
-	for _, w := range p.warnings {
-		fmt.Fprintf(env.stderr, "warning: %v\n", w)
-	}
 	switch {
 	case p.cmd.Board:
 		return p.boards(env.stdout)
 	case p.cmd.Format == report.FormatCSV:
-		return simulate.WriteTable(env.stdout, p.prog, p.path, simulate.TableOptions{
+		return simulate.WriteTable(env.stdout, p.path, simulate.TableOptions{
 			Separator: ",", Vars: p.slots, Probs: p.cmd.Probs, Rewards: p.cmd.Rewards, Changes: p.cmd.Changes,
 		})
 	}
-	return p.table().Write(env.stdout, p.cmd.Format, env.reportOptions())
+	var rows *report.Rows
+	for v := range p.path.Visits() {
+		if rows == nil { // there is a path
+			rows = p.table().Stream(env.stdout, p.cmd.Format, env.reportOptions())
+		}
+		if !p.shown(v) {
+			continue
+		}
+		if err := rows.Append(p.row(v)...); err != nil {
+			return err
+		}
+	}
+	if rows == nil {
+		return nil
+	}
+	return rows.Close(p.notes()...)
 }
 
-// table is the step table of the thesis's Figure 2.3.
+// table is the step table of the thesis's Figure 2.3, without its rows.
 func (p *pathPrinter) table() *report.Table {
-	ctmc := p.prog.Type == syntax.CTMC
-	t := &report.Table{
-		Columns: []report.Column{{Name: "action"}, {Name: "step", Align: report.Right}},
-		Notes:   p.notes(),
-	}
+	t := &report.Table{Columns: []report.Column{{Name: "action"}, {Name: "step", Align: report.Right}}}
 	add := func(on bool, name string) {
 		if on {
 			t.Columns = append(t.Columns, report.Column{Name: name, Align: report.Right})
 		}
 	}
 	add(p.cmd.Probs, "probability")
-	add(ctmc, "time")
+	add(p.prog.Type == syntax.CTMC, "time")
 	for _, slot := range p.slots {
 		add(true, p.prog.Vars[slot].Name)
 	}
@@ -152,71 +162,57 @@ func (p *pathPrinter) table() *report.Table {
 		add(p.cmd.Rewards, p.rewardName(i)+" state")
 		add(p.cmd.Rewards, p.rewardName(i)+" step")
 	}
-	for i := range p.path.States {
-		if p.shown(i) {
-			t.Append(p.row(i, ctmc)...)
-		}
-	}
 	return t
 }
 
-// shown reports whether state i gets a row.
-func (p *pathPrinter) shown(i int) bool {
-	if i == 0 || !p.cmd.Changes {
-		return true
-	}
+// shown notes what there is to say of the path, and reports whether a state gets a row.
+func (p *pathPrinter) shown(v *simulate.Visit) bool {
+	differs := v.In == nil || !p.cmd.Changes
 	for _, slot := range p.slots {
-		if p.path.States[i][slot] != p.path.States[i-1][slot] {
-			return true
-		}
+		differs = differs || v.State[slot] != p.state[slot]
 	}
-	return false
+	p.state = append(p.state[:0], v.State...)
+	p.chose = p.chose || v.Out != nil && v.Out.Choices > 1
+	return differs
 }
 
-func (p *pathPrinter) row(i int, ctmc bool) []any {
-	row := []any{p.action(i), i}
-	if p.cmd.Probs {
-		row = append(row, p.probability(i))
+func (p *pathPrinter) row(v *simulate.Visit) []any {
+	row := []any{p.action(v), v.Number}
+	if p.cmd.Probs && v.In != nil {
+		row = append(row, v.In.Probability)
+	} else if p.cmd.Probs {
+		row = append(row, nil)
 	}
-	if ctmc {
-		row = append(row, p.path.Time(i))
+	if p.prog.Type == syntax.CTMC {
+		row = append(row, v.Time)
 	}
 	for _, slot := range p.slots {
-		row = append(row, p.value(i, slot))
+		row = append(row, p.value(v, slot))
 	}
-	if p.cmd.Rewards {
-		for r := range p.prog.Rewards {
-			row = append(row, p.path.StateRewards[i][r])
-			if i < len(p.path.Steps) {
-				row = append(row, p.path.Steps[i].Rewards[r])
-			} else {
-				row = append(row, nil)
-			}
+	for i, x := range v.Rewards {
+		row = append(row, x)
+		if v.Out != nil {
+			row = append(row, v.Out.Rewards[i])
+		} else {
+			row = append(row, nil)
 		}
 	}
 	return row
 }
 
-func (p *pathPrinter) action(i int) string {
-	if i == 0 {
+func (p *pathPrinter) action(v *simulate.Visit) string {
+	if v.In == nil {
 		return ""
 	}
-	return simulate.ActionText(p.prog, &p.path.Steps[i-1])
+	return simulate.ActionText(p.prog, v.In)
 }
 
-func (p *pathPrinter) probability(i int) any {
-	if i == 0 {
-		return nil
-	}
-	return p.path.Steps[i-1].Probability
-}
-
-func (p *pathPrinter) value(i, slot int) any {
-	v := p.path.States[i][slot]
+func (p *pathPrinter) value(v *simulate.Visit, slot int) any {
+	x := v.State[slot]
 	if p.prog.Vars[slot].Type == sema.Bool {
-		return v != 0
+		return x != 0
 	}
-	return v
+	return x
 }
 
 func (p *pathPrinter) rewardName(i int) string {
@@ -227,18 +223,15 @@ func (p *pathPrinter) rewardName(i int) string {
 }
 
 func (p *pathPrinter) notes() []string {
-	notes := []string{fmt.Sprintf("seed %d; the path ends here: %s", p.seed, p.path.End)}
-	if p.nondeterministic() {
+	why := p.path.End.String()
+	if p.path.End == simulate.AtRequest {
+		why = p.path.Err.Error()
+	}
+	notes := []string{fmt.Sprintf("seed %d; the path ends here: %s", p.seed, why)}
+	if p.chose && p.prog.Type != syntax.DTMC && p.prog.Type != syntax.CTMC {
 		notes = append(notes, "choices were resolved uniformly")
 	}
 	return notes
-}
-
-func (p *pathPrinter) nondeterministic() bool {
-	if p.prog.Type == syntax.DTMC || p.prog.Type == syntax.CTMC {
-		return false
-	}
-	return slices.ContainsFunc(p.path.Steps, func(s simulate.Step) bool { return s.Choices > 1 })
 }
 
 // boards draws every shown state as a board of 2048 with the action that led to it.
@@ -247,17 +240,20 @@ func (p *pathPrinter) boards(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	for i, state := range p.path.States {
-		if !p.shown(i) {
+	for v := range p.path.Visits() {
+		if !p.shown(v) {
 			continue
 		}
 		heading := "start"
-		if i > 0 {
-			heading = p.action(i)
+		if v.In != nil {
+			heading = p.action(v)
 		}
-		if _, err := fmt.Fprintf(w, "%d %s\n%s\n", i, heading, b.draw(state)); err != nil {
+		if _, err := fmt.Fprintf(w, "%d %s\n%s\n", v.Number, heading, b.draw(v.State)); err != nil {
 			return err
 		}
+	}
+	if p.state == nil {
+		return nil // there is no path
 	}
 	for _, note := range p.notes() {
 		if _, err := fmt.Fprintln(w, note); err != nil {

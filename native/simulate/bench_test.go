@@ -51,8 +51,9 @@ func BenchmarkSequential(b *testing.B) {
 func BenchmarkWalk(b *testing.B) {
 	m := load(b, queue, "K=4,lambda=1,mu=2")
 	for b.Loop() {
-		if _, err := Walk(b.Context(), m.Model, PathOptions{Steps: 1000}); err != nil {
-			b.Fatal(err)
+		p := Walk(b.Context(), m.Model, PathOptions{Steps: 1000})
+		for range p.Visits() {
 		}
+		must(b, p.Err)
 	}
 }

@@ -75,12 +75,12 @@ func ExampleCheck() {
 
 func ExampleWalk() {
 	_, m := compiled(coin)
-	p, err := simulate.Walk(context.Background(), m, simulate.PathOptions{Steps: 5, Seed: 2})
-	if err != nil {
+	p := simulate.Walk(context.Background(), m, simulate.PathOptions{Steps: 5, Seed: 2})
+	if err := simulate.WriteTable(os.Stdout, p, simulate.TableOptions{Probs: true}); err != nil {
 		log.Fatal(err)
 	}
-	if err := simulate.WriteTable(os.Stdout, m.Program(), p, simulate.TableOptions{Probs: true}); err != nil {
-		log.Fatal(err)
+	if p.Err != nil {
+		log.Fatal(p.Err)
 	}
 	fmt.Println("end:", p.End)
 	// Output:

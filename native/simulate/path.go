@@ -3,7 +3,9 @@ package simulate
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"iter"
 	"math/rand/v2"
 	"slices"
 
@@ -13,28 +15,29 @@ import (
 	"tilecheck/result"
 )
 
-// Path is a path through a model: len(States) == len(Steps)+1, and step i leads
-// from States[i] to States[i+1]. A state has one value per Program.Vars.
+// Path is a random path that is drawn while it is visited; see Walk.
 type Path struct {
-	States [][]int32
-	Steps  []Step
-	// StateRewards has, for every state, one number per Program.Rewards: per
-	// step, or per unit of time in a CTMC. Nil unless PathOptions.Rewards is set.
-	StateRewards [][]float64
-	End          PathEnd
-	// Tries is how many paths were drawn until this one reached a deadlock; 1
-	// unless PathOptions.Tries allows more.
-	Tries int
+	// End and Err say, once all was visited, where the path ends and why. The
+	// error is a *result.Failure, and the path up to it has been visited. Reaching
+	// no deadlock is none.
+	End PathEnd
+	Err error
+
+	ctx context.Context
+	m   *compile.Model
+	opt PathOptions
 }
 
-// Time returns the time at which state i is entered: the sum of the times spent
-// before it in a CTMC, and 0 in other models.
-func (p *Path) Time(i int) float64 {
-	t := 0.0
-	for _, s := range p.Steps[:i] {
-		t += s.Time
-	}
-	return t
+// Visit is a state of a path and the steps around it, valid until the next visit.
+type Visit struct {
+	Number int64   // of the steps before it
+	Time   float64 // at which the state is entered in a CTMC, 0 in other models
+	State  []int32 // a value per Program.Vars
+	// Rewards has one number per Program.Rewards: per step, or per unit of time in
+	// a CTMC. Nil unless PathOptions.Rewards is set.
+	Rewards []float64
+	In      *Step // nil in the first state
+	Out     *Step // nil in the last state
 }
 
 // Step is one step of a path.
@@ -64,12 +67,13 @@ const (
 	AtDeadlock                // the last state has no choice
 	AtLoop                    // the last step was a deterministic self-loop, which would repeat for ever
 	AtLimit                   // PathOptions.MaxSteps before what was asked for
-	AtError                   // the error that was returned with the path
+	AtError                   // Path.Err
+	AtRequest                 // the same, because the context ended
 )
 
 // String returns a short description.
 func (e PathEnd) String() string {
-	return [...]string{"length reached", "time reached", "deadlock", "deterministic loop", "maximum path length", "error"}[e]
+	return [...]string{"length reached", "time reached", "deadlock", "deterministic loop", "maximum path length", "error", "interrupted"}[e]
 }
 
 // PathOptions says which path to draw. One of Steps, Time and Deadlock says
@@ -77,44 +81,45 @@ func (e PathEnd) String() string {
 type PathOptions struct {
 	Steps int64
 	// Time is a duration in a CTMC and a number of steps in other models.
-	Time float64
-	// Deadlock asks for a path to a deadlock, of which Tries are drawn at most
-	// (0 means 1).
-	Deadlock bool
-	Tries    int
+	Time     float64
+	Deadlock bool // until a deadlock
 	// MaxSteps is the limit with Time and Deadlock; 0 means DefaultMaxPath.
 	MaxSteps int64
 	// NoLoopCheck goes on at a deterministic self-loop. In a CTMC time passes in
 	// a loop, so that it is none.
 	NoLoopCheck bool
 	Rewards     bool // evaluate every reward structure
-	// Seed and Index determine the path; try i has index Index+i. The path is
-	// not sample Index of Check: it is drawn from the same seed in another way.
+	// Seed and Index determine the path, which is not sample Index of Check: it is
+	// drawn from the same seed in another way.
 	Seed, Index uint64
 }
 
-// Walk draws a random path from the initial state. Choices are resolved
-// uniformly, updates by their probabilities, and races in a CTMC by rate. The
-// error is a *result.Failure; the path up to it is returned with it, and nil if
-// there is no first state. Reaching no deadlock is no error: see Path.End.
+// Walk returns a random path from the initial state. Choices are resolved
+// uniformly, updates by their probabilities, and races in a CTMC by rate.
 //
 // Source: PRISM's -simpath; reference, section 5.7. Unlike PRISM's, a path of 0
 // steps has none, and equal targets of one choice are one transition.
-func Walk(ctx context.Context, m *compile.Model, opt PathOptions) (*Path, error) {
-	w, err := newWalker(ctx, m, opt)
-	if err != nil {
-		return nil, err
+func Walk(ctx context.Context, m *compile.Model, opt PathOptions) *Path {
+	if opt.MaxSteps == 0 {
+		opt.MaxSteps = DefaultMaxPath
 	}
-	for i := 0; ; i++ {
-		p, err := w.path(opt.Index + uint64(i))
-		if p != nil {
-			p.Tries = i + 1
+	return &Path{ctx: ctx, m: m, opt: opt}
+}
+
+// Visits draws the path and yields its states in order. Nothing of it is kept:
+// it may have thousands of millions of steps.
+func (p *Path) Visits() iter.Seq[*Visit] {
+	return func(yield func(*Visit) bool) {
+		w, err := newWalker(p.ctx, p.m, p.opt)
+		if err == nil {
+			p.End, err = w.path(yield)
 		}
-		if err != nil {
-			return p, Failure(err, m.Program().File, syntax.Pos{})
+		if err == nil {
+			return
 		}
-		if !opt.Deadlock || p.End == AtDeadlock || i+1 >= opt.Tries {
-			return p, nil
+		p.End, p.Err = AtError, Failure(err, p.m.Program().File, syntax.Pos{})
+		if p.ctx.Err() != nil && errors.Is(err, p.ctx.Err()) {
+			p.End = AtRequest
 		}
 	}
 }
@@ -130,14 +135,11 @@ type walker struct {
 }
 
 func newWalker(ctx context.Context, m *compile.Model, opt PathOptions) (*walker, error) {
-	if opt.MaxSteps == 0 {
-		opt.MaxSteps = DefaultMaxPath
-	}
 	w := &walker{ctx: ctx, m: m, opt: opt, x: m.NewExpanderUntil(ctx)}
 	prog := m.Program()
 	initial, err := m.InitialStates(ctx)
 	if err != nil {
-		return nil, Failure(err, prog.File, syntax.Pos{})
+		return nil, err
 	}
 	if w.start = initial[0]; len(initial) > 1 {
 		return nil, &result.Failure{
@@ -148,7 +150,7 @@ func newWalker(ctx context.Context, m *compile.Model, opt PathOptions) (*walker,
 	for i := 0; opt.Rewards && i < len(prog.Rewards); i++ {
 		r, err := m.Rewards(i)
 		if err != nil {
-			return nil, Failure(err, prog.File, syntax.Pos{})
+			return nil, err
 		}
 		w.rewards = append(w.rewards, r)
 	}
@@ -157,44 +159,51 @@ func newWalker(ctx context.Context, m *compile.Model, opt PathOptions) (*walker,
 
 func (w *walker) continuous() bool { return w.m.Program().Type == syntax.CTMC }
 
-// path draws the path of one index.
-func (w *walker) path(index uint64) (*Path, error) {
+// path draws the path. A state is yielded when the step that leaves it is known.
+func (w *walker) path(yield func(*Visit) bool) (PathEnd, error) {
 	var key [32]byte
-	for i, word := range compile.NewStream(w.opt.Seed, index) {
+	for i, word := range compile.NewStream(w.opt.Seed, w.opt.Index) {
 		binary.LittleEndian.PutUint64(key[8*i:], word)
 	}
 	rng := rand.New(rand.NewChaCha8(key))
 	rewards, err := w.stateRewards(w.start)
 	if err != nil {
-		return nil, err
+		return AtError, err
 	}
-	p := &Path{States: [][]int32{w.start}, StateRewards: rewards, End: AtError}
-	for now := 0.0; ; {
-		if len(p.Steps)&0xff == 0 && w.ctx.Err() != nil {
-			return p, w.ctx.Err()
+	at, next := &Visit{State: slices.Clone(w.start), Rewards: rewards}, &Visit{}
+	for elapsed := 0.0; ; at, next = next, at {
+		if at.Number&0xff == 0 && w.ctx.Err() != nil {
+			yield(at)
+			return AtRequest, w.ctx.Err()
 		}
-		choices, err := w.x.Expand(p.States[len(p.Steps)])
+		choices, err := w.x.Expand(at.State)
 		if err != nil {
-			return p, err
+			yield(at)
+			return AtError, err
 		}
-		if end, ok := w.ended(int64(len(p.Steps)), now, choices); ok {
-			p.End = end
-			return p, nil
+		if end, ok := w.ended(at.Number, elapsed, choices); ok {
+			yield(at)
+			return end, nil
 		}
-		looping := w.loops(p.States[len(p.Steps)], choices)
-		if err := w.step(p, choices, rng); err != nil {
-			return p, err
+		looping := w.loops(at.State, choices)
+		if err := w.step(at, next, choices, rng); err != nil {
+			at.Out = nil
+			yield(at)
+			return AtError, err
 		}
-		now += w.duration(p.Steps[len(p.Steps)-1])
+		if !yield(at) {
+			return AtRequest, nil
+		}
+		elapsed += w.duration(at.Out)
 		if looping && !w.opt.NoLoopCheck {
-			p.End = AtLoop
-			return p, nil
+			yield(next)
+			return AtLoop, nil
 		}
 	}
 }
 
 // duration is what a step counts for PathOptions.Time.
-func (w *walker) duration(s Step) float64 {
+func (w *walker) duration(s *Step) float64 {
 	if w.continuous() {
 		return s.Time
 	}
@@ -223,9 +232,9 @@ func (w *walker) loops(state []int32, choices *compile.Choices) bool {
 		slices.Equal(choices.List[0].Transitions[0].Target, state)
 }
 
-// step appends one step and the state it leads to.
-func (w *walker) step(p *Path, choices *compile.Choices, rng *rand.Rand) error {
-	s := Step{Choices: len(choices.List)}
+// step draws a step from one state to the next.
+func (w *walker) step(at, next *Visit, choices *compile.Choices, rng *rand.Rand) error {
+	s := &Step{Choices: len(choices.List)}
 	var t *compile.Transition
 	if w.continuous() {
 		s.Choice, t, s.Time = race(choices, rng)
@@ -239,7 +248,7 @@ func (w *walker) step(p *Path, choices *compile.Choices, rng *rand.Rand) error {
 		s.Probability /= float64(s.Choices)
 	}
 	for _, r := range w.rewards {
-		x, err := r.Choice(p.States[len(p.Steps)], s.Action)
+		x, err := r.Choice(at.State, s.Action)
 		if err != nil {
 			return err
 		}
@@ -249,14 +258,13 @@ func (w *walker) step(p *Path, choices *compile.Choices, rng *rand.Rand) error {
 	if err != nil {
 		return err
 	}
-	p.Steps = append(p.Steps, s)
-	p.States = append(p.States, slices.Clone(t.Target))
-	p.StateRewards = append(p.StateRewards, rewards...)
+	at.Out = s
+	*next = Visit{Number: at.Number + 1, Time: at.Time + s.Time, State: append(next.State[:0], t.Target...), Rewards: rewards, In: s}
 	return nil
 }
 
-// stateRewards returns the row of Path.StateRewards of a state, if there are such.
-func (w *walker) stateRewards(state []int32) ([][]float64, error) {
+// stateRewards returns the rewards of a state, if they are asked for.
+func (w *walker) stateRewards(state []int32) ([]float64, error) {
 	if !w.opt.Rewards {
 		return nil, nil
 	}
@@ -267,7 +275,7 @@ func (w *walker) stateRewards(state []int32) ([][]float64, error) {
 			return nil, err
 		}
 	}
-	return [][]float64{row}, nil
+	return row, nil
 }
 
 // pick returns the first transition whose cumulative weight exceeds u, and the

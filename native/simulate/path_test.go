@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -159,17 +161,45 @@ m 2 2 1.0 ?
 	}
 }
 
+// path is a path that was kept.
+type path struct {
+	*Path
+	states  [][]int32
+	steps   []Step
+	rewards [][]float64
+	times   []float64
+}
+
+func walk(t *testing.T, m *model, opt PathOptions) path {
+	t.Helper()
+	p := path{Path: Walk(t.Context(), m.Model, opt)}
+	for v := range p.Visits() {
+		if v.Number != int64(len(p.states)) || (v.In == nil) != (v.Number == 0) || v.In != nil && !reflect.DeepEqual(*v.In, p.steps[len(p.steps)-1]) {
+			t.Fatalf("visit %+v after %d states, %d steps", v, len(p.states), len(p.steps))
+		}
+		p.states, p.times = append(p.states, slices.Clone(v.State)), append(p.times, v.Time)
+		if v.Rewards != nil {
+			p.rewards = append(p.rewards, v.Rewards)
+		}
+		if v.Out != nil {
+			p.steps = append(p.steps, *v.Out)
+		}
+	}
+	return p
+}
+
 func TestTable(t *testing.T) {
 	for _, tt := range prismTables() {
 		m := load(t, tt.model)
-		p, err := Walk(t.Context(), m.Model, tt.path)
-		must(t, err)
 		if tt.vars != nil {
+			var err error
 			tt.table.Vars, err = VarSlots(m.prog, tt.vars)
 			must(t, err)
 		}
+		p := Walk(t.Context(), m.Model, tt.path)
 		var b bytes.Buffer
-		must(t, WriteTable(&b, m.prog, p, tt.table))
+		must(t, WriteTable(&b, p, tt.table))
+		must(t, p.Err)
 		if b.String() != tt.want || p.End != tt.end {
 			t.Errorf("-simpath %s: end %v, want %v\n got %s\nwant %s", tt.option, p.End, tt.end, b.String(), tt.want)
 		}
@@ -204,17 +234,20 @@ module M s:[0..2] init 0; [] s=0 -> 3:(s'=1); [] s=1 -> 2:(s'=2)+1:(s'=0); [x] s
 module N t:[0..1] init 0; [x] true -> 2:(t'=1-t); [] t=1 -> 7:(t'=0); endmodule
 rewards "n" [] true:1; s=1:1.5; endrewards
 `)
-	p := &Path{
-		States: [][]int32{{0, 0}, {1, 0}, {2, 0}, {0, 1}},
-		Steps: []Step{
-			{Action: sema.Unlabelled, Module: 0, Probability: 3, Time: 0.75, Rewards: []float64{1}},
-			{Action: sema.Unlabelled, Module: 0, Probability: 2, Time: 0.5, Rewards: []float64{1}},
-			{Action: 0, Module: -1, Probability: 1, Time: 0.25, Rewards: []float64{0}},
-		},
-		StateRewards: [][]float64{{0}, {1.5}, {0}, {0}},
+	steps := []*Step{
+		nil,
+		{Action: sema.Unlabelled, Module: 0, Probability: 3, Time: 0.75, Rewards: []float64{1}},
+		{Action: sema.Unlabelled, Module: 0, Probability: 2, Time: 0.5, Rewards: []float64{1}},
+		{Action: 0, Module: -1, Probability: 1, Time: 0.25, Rewards: []float64{0}},
+		nil,
 	}
 	var b bytes.Buffer
-	must(t, WriteTable(&b, m.prog, p, TableOptions{Probs: true, Rewards: true}))
+	table := &table{w: bufio.NewWriter(&b), prog: m.prog, opt: TableOptions{Separator: " ", Vars: []int{0, 1}, Probs: true, Rewards: true}}
+	for i, v := range []Visit{{State: []int32{0, 0}}, {State: []int32{1, 0}, Time: 0.75}, {State: []int32{2, 0}, Time: 1.25}, {State: []int32{0, 1}, Time: 1.5}} {
+		v.Number, v.Rewards, v.In, v.Out = int64(i), []float64{1.5 * float64(v.State[0]%2)}, steps[i], steps[i+1]
+		must(t, table.visit(&v))
+	}
+	must(t, table.w.Flush())
 	want := `action probability step time s t state_reward transition_reward
 - - 0 0.0 0 0 0.0 1.0
 M 3.0 1 0.75 1 0 1.5 1.0
@@ -223,9 +256,6 @@ M 2.0 2 1.25 2 0 0.0 0.0
 `
 	if b.String() != want {
 		t.Errorf("got %s\nwant %s", b.String(), want)
-	}
-	if p.Time(3) != 1.5 {
-		t.Errorf("time %v", p.Time(3))
 	}
 }
 
@@ -239,13 +269,13 @@ func TestWalkSteps(t *testing.T) {
 	} {
 		x := m.NewExpander()
 		for seed := range uint64(20) {
-			p, err := Walk(t.Context(), m.Model, PathOptions{Steps: 40, Seed: seed})
-			must(t, err)
-			if len(p.States) != len(p.Steps)+1 {
-				t.Fatalf("%d states, %d steps", len(p.States), len(p.Steps))
+			p := walk(t, m, PathOptions{Steps: 40, Seed: seed})
+			must(t, p.Err)
+			if len(p.states) != len(p.steps)+1 {
+				t.Fatalf("%d states, %d steps", len(p.states), len(p.steps))
 			}
-			for i, s := range p.Steps {
-				cs, err := x.Expand(p.States[i])
+			for i, s := range p.steps {
+				cs, err := x.Expand(p.states[i])
 				must(t, err)
 				c := cs.List[s.Choice]
 				divisor := 1.0
@@ -253,10 +283,10 @@ func TestWalkSteps(t *testing.T) {
 					divisor = float64(len(cs.List))
 				}
 				found := slices.ContainsFunc(c.Transitions, func(tr compile.Transition) bool {
-					return slices.Equal(tr.Target, p.States[i+1]) && tr.Weight/divisor == s.Probability
+					return slices.Equal(tr.Target, p.states[i+1]) && tr.Weight/divisor == s.Probability
 				})
 				if !found || s.Choices != len(cs.List) || s.Action != c.Action {
-					t.Fatalf("step %d, %+v, is no transition from %v", i, s, p.States[i])
+					t.Fatalf("step %d, %+v, is no transition from %v", i, s, p.states[i])
 				}
 				if ctmc := m.prog.Type.String() == "CTMC"; ctmc != (s.Time > 0) {
 					t.Fatalf("step %d takes %v", i, s.Time)
@@ -273,9 +303,9 @@ func TestWalkDistribution(t *testing.T) {
 	const n = 6000
 	var faces [7]int
 	for i := range n {
-		p, err := Walk(t.Context(), m.Model, PathOptions{Steps: 1000, Seed: 7, Index: uint64(i)})
-		must(t, err)
-		faces[p.States[len(p.States)-1][1]]++
+		p := walk(t, m, PathOptions{Steps: 1000, Seed: 7, Index: uint64(i)})
+		must(t, p.Err)
+		faces[p.states[len(p.states)-1][1]]++
 	}
 	sd := math.Sqrt(n * 5.0 / 36)
 	for d, k := range faces[1:] {
@@ -287,10 +317,10 @@ func TestWalkDistribution(t *testing.T) {
 	q := load(t, strings.Replace(queue, "init 0", "init 1", 1), "K=4,lambda=1,mu=2")
 	total, ups := 0.0, 0
 	for i := range n {
-		p, err := Walk(t.Context(), q.Model, PathOptions{Steps: 1, Seed: 7, Index: uint64(i)})
-		must(t, err)
-		total += p.Steps[0].Time
-		if p.States[1][0] == 2 {
+		p := walk(t, q, PathOptions{Steps: 1, Seed: 7, Index: uint64(i)})
+		must(t, p.Err)
+		total += p.steps[0].Time
+		if p.states[1][0] == 2 {
 			ups++
 		}
 	}
@@ -304,9 +334,9 @@ func TestWalkDistribution(t *testing.T) {
 	c := load(t, choices)
 	first := 0
 	for i := range n {
-		p, err := Walk(t.Context(), c.Model, PathOptions{Steps: 1, Seed: 7, Index: uint64(i)})
-		must(t, err)
-		if p.Steps[0].Choice == 0 {
+		p := walk(t, c, PathOptions{Steps: 1, Seed: 7, Index: uint64(i)})
+		must(t, p.Err)
+		if p.steps[0].Choice == 0 {
 			first++
 		}
 	}
@@ -332,50 +362,51 @@ func TestWalkEnds(t *testing.T) {
 		{load(t, dead), PathOptions{Time: 12}, AtDeadlock, 2},
 		{load(t, counter), PathOptions{Deadlock: true}, AtLoop, 4},
 	} {
-		p, err := Walk(t.Context(), tt.m.Model, tt.opt)
-		if err != nil || p.End != tt.end || len(p.Steps) != tt.steps || p.Tries != 1 {
-			t.Errorf("%+v: %v after %d steps, %d tries, %v; want %v after %d", tt.opt, p.End, len(p.Steps), p.Tries, err, tt.end, tt.steps)
+		p := walk(t, tt.m, tt.opt)
+		if p.Err != nil || p.End != tt.end || len(p.steps) != tt.steps {
+			t.Errorf("%+v: %v after %d steps, %v; want %v after %d", tt.opt, p.End, len(p.steps), p.Err, tt.end, tt.steps)
 		}
-	}
-	// A deadlock with probability 1/4 per path is found within 60 tries but for 3e-8.
-	p, err := Walk(t.Context(), load(t, `dtmc
-module m s:[0..2] init 0; [] s=0 -> 1/4:(s'=1) + 3/4:(s'=2); [] s=2 -> true; endmodule`).Model, PathOptions{Deadlock: true, Tries: 60, Seed: 2})
-	if err != nil || p.End != AtDeadlock || p.Tries < 2 || p.States[1][0] != 1 {
-		t.Errorf("%v after %d tries, %v", p.End, p.Tries, err)
 	}
 	// Time in a CTMC: at least the time asked for, and not before the last step.
 	q := load(t, queue, "K=4,lambda=1,mu=2")
-	p, err = Walk(t.Context(), q.Model, PathOptions{Time: 20, Seed: 1})
-	if n := len(p.Steps); err != nil || p.End != AtTime || p.Time(n) < 20 || p.Time(n-1) >= 20 {
-		t.Errorf("%v at time %v, %v", p.End, p.Time(len(p.Steps)), err)
+	p := walk(t, q, PathOptions{Time: 20, Seed: 1})
+	if n := len(p.steps); p.Err != nil || p.End != AtTime || p.times[n] < 20 || p.times[n-1] >= 20 {
+		t.Errorf("%v at times %v, %v", p.End, p.times, p.Err)
 	}
 }
 
 func TestWalkErrors(t *testing.T) {
 	m := load(t, "dtmc\nmodule m\n s:[0..2];\n [] true -> (s'=s+1);\nendmodule")
-	p, err := Walk(t.Context(), m.Model, PathOptions{Steps: 5})
-	f, ok := errors.AsType[*result.Failure](err)
-	if !ok || f.Class != result.Model || f.Error() != "m.prism:4:13: s'=3 leaves [0..2] in state (s=2)" || len(p.States) != 3 {
-		t.Errorf("error %v, path %+v", err, p)
+	p := walk(t, m, PathOptions{Steps: 5})
+	f, ok := errors.AsType[*result.Failure](p.Err)
+	if !ok || f.Class != result.Model || f.Error() != "m.prism:4:13: s'=3 leaves [0..2] in state (s=2)" || len(p.states) != 3 {
+		t.Errorf("error %v, path %+v", p.Err, p)
 	}
 	// A reward that is wrong in state 1, and one that is wrong in the first.
 	m = load(t, "dtmc\nmodule m\n s:[0..2];\n [] s<2 -> (s'=s+1);\nendmodule\nrewards s=1 : -1; endrewards")
-	p, err = Walk(t.Context(), m.Model, PathOptions{Steps: 5, Rewards: true})
-	if err == nil || p.End != AtError || len(p.States) != 1 || len(p.Steps) != 0 || len(p.StateRewards) != 1 {
-		t.Errorf("error %v, path %+v", err, p)
+	p = walk(t, m, PathOptions{Steps: 5, Rewards: true})
+	if p.Err == nil || p.End != AtError || len(p.states) != 1 || len(p.steps) != 0 || len(p.rewards) != 1 {
+		t.Errorf("error %v, path %+v", p.Err, p)
 	}
 	m = load(t, "dtmc\nmodule m\n s:[0..2];\n [] s<2 -> (s'=s+1);\nendmodule\nrewards s=0 : -1; endrewards")
-	if p, err = Walk(t.Context(), m.Model, PathOptions{Steps: 5, Rewards: true}); err == nil || p != nil {
-		t.Errorf("error %v, path %+v", err, p)
+	if p = walk(t, m, PathOptions{Steps: 5, Rewards: true}); p.Err == nil || p.End != AtError || len(p.states) != 0 {
+		t.Errorf("error %v, path %+v", p.Err, p)
 	}
 	several := load(t, "dtmc\nmodule m\n s:[0..2];\n [] true -> true;\nendmodule\ninit s<2 endinit")
-	if _, err := Walk(t.Context(), several.Model, PathOptions{}); err == nil || !strings.Contains(err.Error(), "found 2 initial states") {
-		t.Errorf("error %v", err)
+	if p = walk(t, several, PathOptions{}); p.Err == nil || !strings.Contains(p.Err.Error(), "found 2 initial states") || len(p.states) != 0 {
+		t.Errorf("error %v, path %+v", p.Err, p)
 	}
+	// A path that is interrupted has been visited up to there.
 	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := Walk(ctx, load(t, die).Model, PathOptions{Steps: 5}); err == nil {
-		t.Error("no error from a cancelled context")
+	long, n := Walk(ctx, load(t, strings.Replace(counter, "n=3 -> true", "n=3 -> (n'=0)", 1)).Model, PathOptions{Steps: 1e15}), int64(0)
+	for v := range long.Visits() {
+		if n++; v.Number == 100_000 {
+			cancel()
+		}
+	}
+	f, ok = errors.AsType[*result.Failure](long.Err)
+	if !ok || f.Class != result.Interrupted || long.End != AtRequest || n < 100_000 || n > 101_000 {
+		t.Errorf("%v after %d states, error %v", long.End, n, long.Err)
 	}
 	if _, err := VarSlots(m.prog, []string{"s", "q"}); err == nil || err.Error() != `unknown variable "q"` {
 		t.Errorf("error %v", err)

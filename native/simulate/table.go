@@ -35,44 +35,55 @@ func VarSlots(prog *sema.Program, names []string) ([]int, error) {
 	return slots, nil
 }
 
-// WriteTable writes a path as PRISM's -simpath does: a heading, then a row per
-// state with the action that led to it, its number, in a CTMC the time, the
-// variables, its rewards and those of the step that leaves it; "-" and "?" stand
-// for what does not exist at the first and the last state.
+// WriteTable draws a path and writes it as PRISM's -simpath does: a heading,
+// then a row per state with the action that led to it, its number, in a CTMC the
+// time, the variables, its rewards and those of the step that leaves it; "-" and
+// "?" stand for what does not exist at the first and the last state. Nothing is
+// written of a path without a first state. The error is that of w.
 //
 // Source: PRISM's PathToText; reference, section 5.7.
-func WriteTable(w io.Writer, prog *sema.Program, p *Path, opt TableOptions) error {
-	opt.Rewards = opt.Rewards && p.StateRewards != nil
-	t := &table{w: bufio.NewWriter(w), prog: prog, p: p, opt: opt}
+func WriteTable(w io.Writer, p *Path, opt TableOptions) error {
+	opt.Rewards = opt.Rewards && p.opt.Rewards
+	prog := p.m.Program()
+	t := &table{w: bufio.NewWriter(w), prog: prog, opt: opt}
 	if t.opt.Separator == "" {
 		t.opt.Separator = " "
 	}
 	for slot := 0; opt.Vars == nil && slot < len(prog.Vars); slot++ {
 		t.opt.Vars = append(t.opt.Vars, slot)
 	}
-	t.heading()
-	shown, time := -1, 0.0
-	for i := range p.States {
-		if i > 0 {
-			time += p.Steps[i-1].Time
-		}
-		if shown < 0 || !opt.Changes || t.differ(shown, i) {
-			t.row(i, time)
-			shown = i
+	for v := range p.Visits() {
+		if err := t.visit(v); err != nil {
+			return err
 		}
 	}
 	return t.w.Flush()
 }
 
 type table struct {
-	w    *bufio.Writer
-	prog *sema.Program
-	p    *Path
-	opt  TableOptions
-	open bool // the line has a column
+	w     *bufio.Writer
+	prog  *sema.Program
+	opt   TableOptions
+	open  bool   // the line has a column
+	shown *Visit // what Changes compares with; nil before the first row
 }
 
-// cell writes one column; errors stay in the writer until Flush.
+// visit writes the row of a state, if it has one.
+func (t *table) visit(v *Visit) error {
+	if t.shown == nil {
+		if err := t.heading(); err != nil {
+			return err
+		}
+		t.shown = &Visit{}
+	} else if t.opt.Changes && !t.differ(t.shown, v) {
+		return nil
+	}
+	t.shown.State = append(t.shown.State[:0], v.State...)
+	t.shown.Rewards = v.Rewards
+	return t.row(v)
+}
+
+// cell writes one column; errors stay in the writer until the end of the line.
 func (t *table) cell(text string) {
 	if t.open {
 		t.w.WriteString(t.opt.Separator)
@@ -81,14 +92,14 @@ func (t *table) cell(text string) {
 	t.open = true
 }
 
-func (t *table) end() {
-	t.w.WriteByte('\n')
+func (t *table) end() error {
 	t.open = false
+	return t.w.WriteByte('\n')
 }
 
 func (t *table) timed() bool { return t.prog.Type == syntax.CTMC }
 
-func (t *table) heading() {
+func (t *table) heading() error {
 	t.cell("action")
 	if t.opt.Probs {
 		t.cell("probability")
@@ -108,38 +119,37 @@ func (t *table) heading() {
 		t.cell("state_reward" + number)
 		t.cell("transition_reward" + number)
 	}
-	t.end()
+	return t.end()
 }
 
-func (t *table) row(i int, time float64) {
+func (t *table) row(v *Visit) error {
 	action, probability := "-", "-"
-	if i > 0 {
-		s := &t.p.Steps[i-1]
-		action, probability = ActionText(t.prog, s), number(s.Probability)
+	if v.In != nil {
+		action, probability = ActionText(t.prog, v.In), number(v.In.Probability)
 	}
 	t.cell(action)
 	if t.opt.Probs {
 		t.cell(probability)
 	}
-	t.cell(strconv.Itoa(i))
+	t.cell(strconv.FormatInt(v.Number, 10))
 	if t.timed() {
-		t.cell(number(time))
+		t.cell(number(v.Time))
 	}
 	for _, slot := range t.opt.Vars {
-		t.cell(value(t.prog.Vars[slot].Type, t.p.States[i][slot]))
+		t.cell(value(t.prog.Vars[slot].Type, v.State[slot]))
 	}
-	t.rewards(i)
-	t.end()
+	t.rewards(v)
+	return t.end()
 }
 
-func (t *table) rewards(i int) {
+func (t *table) rewards(v *Visit) {
 	if !t.opt.Rewards {
 		return
 	}
-	for j, x := range t.p.StateRewards[i] {
+	for i, x := range v.Rewards {
 		t.cell(number(x))
-		if i < len(t.p.Steps) {
-			t.cell(number(t.p.Steps[i].Rewards[j]))
+		if v.Out != nil {
+			t.cell(number(v.Out.Rewards[i]))
 		} else {
 			t.cell("?")
 		}
@@ -147,13 +157,13 @@ func (t *table) rewards(i int) {
 }
 
 // differ reports whether two states differ in what is shown of them.
-func (t *table) differ(i, j int) bool {
+func (t *table) differ(v, w *Visit) bool {
 	for _, slot := range t.opt.Vars {
-		if t.p.States[i][slot] != t.p.States[j][slot] {
+		if v.State[slot] != w.State[slot] {
 			return true
 		}
 	}
-	return t.opt.Rewards && !slices.Equal(t.p.StateRewards[i], t.p.StateRewards[j])
+	return t.opt.Rewards && !slices.Equal(v.Rewards, w.Rewards)
 }
 
 // number formats like Java.

@@ -230,16 +230,18 @@ func (in *Instance) accept(space *explicit.Space) {
 
 // walk follows random paths through a model with too many states.
 func (in *Instance) walk(ctx context.Context, job *runner.Job, limit error) error {
-	steps := 0
+	steps := int64(0)
 	for i := range uint64(randomPaths) {
-		p, err := simulate.Walk(ctx, in.model, simulate.PathOptions{Steps: randomSteps, Seed: job.Simulation.Seed, Index: i})
-		if err != nil {
-			return err
+		p := simulate.Walk(ctx, in.model, simulate.PathOptions{Steps: randomSteps, Seed: job.Simulation.Seed, Index: i})
+		var last *simulate.Visit
+		for last = range p.Visits() {
 		}
-		steps += len(p.Steps)
+		if p.Err != nil {
+			return p.Err
+		}
+		steps += last.Number
 		if p.End == simulate.AtDeadlock && in.options.NoFixDeadlocks {
-			at := in.model.StateText(p.States[len(p.States)-1])
-			return &result.Failure{Class: result.Deadlock, Message: "deadlock in state " + at, File: job.File}
+			return &result.Failure{Class: result.Deadlock, Message: "deadlock in state " + in.model.StateText(last.State), File: job.File}
 		}
 	}
 	in.Check.Validity, in.Check.Failure = Sampled, nil

@@ -1,0 +1,128 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+)
+
+// chunk is how many rows are printed at a time.
+const chunk = 1000
+
+// Rows prints a [Table] whose rows come one by one, and keeps few of them; see
+// [Table.Stream].
+type Rows struct {
+	t     Table // rows that are not printed yet
+	w     io.Writer
+	f     Format
+	opt   Options
+	begun bool  // rows were printed
+	grid  []int // widths of the columns of the table for people; nil if it has blocks
+}
+
+// Stream prints the table as [Table.Write] does while its rows are appended;
+// Close ends it. The table for people is that of Write if it has no more than a
+// thousand rows. A longer one has the widths of the first thousand until a row
+// needs more, and blocks if those do not fit.
+func (t *Table) Stream(w io.Writer, f Format, opt Options) *Rows {
+	return &Rows{t: *t, w: w, f: f, opt: opt}
+}
+
+// Append adds a row as [Table.Append] does. The error is that of the writer.
+func (r *Rows) Append(values ...any) error {
+	if len(values) != len(r.t.Columns) {
+		return fmt.Errorf("a row of the table has %d cells, want %d", len(values), len(r.t.Columns))
+	}
+	if len(r.t.Rows) == chunk {
+		notes := r.t.Notes
+		r.t.Notes = nil
+		if err := r.print(false); err != nil {
+			return err
+		}
+		r.t.Rows, r.t.Notes = r.t.Rows[:0], notes
+	}
+	r.t.Append(values...)
+	return nil
+}
+
+// Close prints the last rows and the notes, to which it adds.
+func (r *Rows) Close(notes ...string) error {
+	r.t.Notes = append(r.t.Notes[:len(r.t.Notes):len(r.t.Notes)], notes...)
+	if !r.begun {
+		return r.t.Write(r.w, r.f, r.opt)
+	}
+	return r.print(true)
+}
+
+// print prints rows that are not all.
+func (r *Rows) print(last bool) error {
+	var b bytes.Buffer
+	switch r.f {
+	case FormatTable:
+		r.text(&b)
+	case FormatJSON:
+		if err := r.json(&b, last); err != nil {
+			return err
+		}
+	default: // the rows are what comes after the empty table
+		before := 0
+		if r.begun {
+			empty := Table{Title: r.t.Title, Columns: r.t.Columns}
+			if err := empty.Write(&b, r.f, r.opt); err != nil {
+				return err
+			}
+			before = b.Len()
+			b.Reset()
+		}
+		if err := r.t.Write(&b, r.f, r.opt); err != nil {
+			return err
+		}
+		b.Next(before)
+	}
+	r.begun = true
+	_, err := r.w.Write(b.Bytes())
+	return err
+}
+
+// json prints rows of the one array.
+func (r *Rows) json(b *bytes.Buffer, last bool) error {
+	var whole bytes.Buffer
+	if err := r.t.writeJSON(&whole, r.opt); err != nil {
+		return err
+	}
+	// Strings have no line breaks, and what is inside the rows is indented more.
+	head, rest, _ := bytes.Cut(whole.Bytes(), []byte(" [\n"))
+	rows, tail, _ := bytes.Cut(rest, []byte("\n  ]"))
+	if r.begun {
+		b.WriteString(",\n")
+	} else {
+		b.Write(head)
+		b.WriteString(" [\n")
+	}
+	b.Write(rows)
+	if last {
+		b.WriteString("\n  ]")
+		b.Write(tail)
+	}
+	return nil
+}
+
+func (r *Rows) text(b *bytes.Buffer) {
+	if !r.begun {
+		r.t.writeTitle(b, r.opt)
+		if widths, ok := r.t.fit(r.opt.Width); ok {
+			r.grid = r.t.writeGrid(b, widths, r.opt)
+		} else {
+			r.t.writeBlocks(b, r.opt)
+		}
+	} else if widths, _ := r.t.fit(0); r.grid != nil {
+		for i, n := range r.t.wrapped(widths) {
+			r.grid[i] = max(r.grid[i], n)
+		}
+		r.t.writeRows(b, widths, r.grid, r.opt)
+	} else {
+		b.WriteByte('\n')
+		r.t.writeBlocks(b, r.opt)
+	}
+	r.t.writeNotes(b, r.opt)
+}
