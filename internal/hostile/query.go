@@ -119,6 +119,9 @@ func (m *Model) bounded(q quantity, state int) (string, []bool) {
 	if w.one(6) {
 		bound = rat(int64(w.IntN(2)), 1)
 	}
+	if real(bound).MantExp(nil) < -16_000 { // no literal is as small
+		bound = new(big.Rat)
+	}
 	text := w.literal(bound)
 	if w.one(3) {
 		d := "0.1"

@@ -398,6 +398,7 @@ func TestWalkErrors(t *testing.T) {
 	}
 	// A path that is interrupted has been visited up to there.
 	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
 	long, n := Walk(ctx, load(t, strings.Replace(counter, "n=3 -> true", "n=3 -> (n'=0)", 1)).Model, PathOptions{Steps: 1e15}), int64(0)
 	for v := range long.Visits() {
 		if n++; v.Number == 100_000 {
