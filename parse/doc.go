@@ -14,9 +14,7 @@
 //   - A value is taken from complete lines of a known form only. What is not
 //     understood entirely is refused by name, never read halfway.
 //
-// The package also reads the files the tools write about properties: PRISM's
-// exported results ([ReadResults]) and strategies ([ReadStrategy]), Storm's
-// schedulers ([ReadStormScheduler]) and results ([ReadStormResults]), and
-// recorded runs ([ReadTranscript]). It starts no process, and it does not read
+// The package also reads the file of values that Storm writes ([ReadStormResults])
+// and recorded runs ([ReadTranscript]). It starts no process, and it does not read
 // models.
 package parse

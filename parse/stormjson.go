@@ -13,17 +13,6 @@ import (
 	"tilecheck/result"
 )
 
-// StormDecision is what a scheduler of Storm does in one state.
-type StormDecision struct {
-	State StormState
-	// Memory is the state of the scheduler's memory as printed, empty when it has none.
-	Memory string
-	// Undefined says that the scheduler leaves the state open; else Choices are
-	// the choices it takes, one of probability 1 when it is deterministic.
-	Undefined bool
-	Choices   []StormChoice
-}
-
 // StormState is a state: its valuation when the model was built with
 // --buildstateval, else its number. Storm leaves constants and variables that
 // never change out of valuations.
@@ -32,67 +21,11 @@ type StormState struct {
 	Index     int64
 }
 
-// StormChoice is a choice and how likely the scheduler takes it.
-type StormChoice struct {
-	Index       int64 // among all choices of the model
-	Labels      []string
-	Probability result.Value
-}
-
 // StormResult is the value of one state.
 type StormResult struct {
 	State  StormState
 	Labels []string
 	Value  result.Value
-}
-
-// ReadStormScheduler reads the JSON of --exportscheduler.
-func ReadStormScheduler(r io.Reader) ([]StormDecision, error) {
-	var raw []struct {
-		S, M, C json.RawMessage
-	}
-	if err := decode(r, &raw); err != nil {
-		return nil, fmt.Errorf("storm scheduler: %w", err)
-	}
-	out := make([]StormDecision, 0, len(raw))
-	for i, e := range raw {
-		d := StormDecision{Memory: strings.Trim(string(e.M), `"`)}
-		var err error
-		if d.State, err = stormState(e.S); err == nil {
-			err = d.read(e.C)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("storm scheduler: entry %d: %w", i, err)
-		}
-		out = append(out, d)
-	}
-	return out, nil
-}
-
-func (d *StormDecision) read(raw json.RawMessage) error {
-	if string(raw) == `"undefined"` {
-		d.Undefined = true
-		return nil
-	}
-	var choices []struct {
-		Index  *int64
-		Labels []string
-		Prob   json.RawMessage
-	}
-	if err := json.Unmarshal(raw, &choices); err != nil {
-		return err
-	}
-	for _, c := range choices {
-		p, err := jsonNumber(c.Prob)
-		switch {
-		case err != nil:
-			return err
-		case c.Index == nil:
-			return fmt.Errorf("found a choice without index")
-		}
-		d.Choices = append(d.Choices, StormChoice{*c.Index, c.Labels, p})
-	}
-	return nil
 }
 
 // ReadStormResults reads the JSON of --exportresult: the values of one property.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
-	"strings"
 )
 
 // Transcript is a recorded run of a tool.
@@ -55,17 +54,4 @@ func (t Transcript) Log(tool Tool, opts Options) (*Log, error) {
 		return nil, err
 	}
 	return p.Finish(t.End), nil
-}
-
-// ToolOf guesses the tool of a recorded output from its banner, "" if there is none.
-func ToolOf(stdout []byte) Tool {
-	for line := range strings.SplitSeq(string(stdout[:min(len(stdout), 4096)]), "\n") {
-		switch line = strings.TrimRight(line, "\r "); {
-		case line == "PRISM":
-			return PRISM
-		case stormBanner.MatchString(line):
-			return Storm
-		}
-	}
-	return ""
 }
