@@ -1,6 +1,7 @@
 package result
 
 import (
+	"math"
 	"math/big"
 
 	"tilecheck/prism/syntax"
@@ -175,4 +176,20 @@ type Failure struct {
 func (f *Failure) Error() string {
 	e := syntax.Error{File: f.File, Pos: f.Pos, Msg: f.Message}
 	return e.Error()
+}
+
+// Around returns the doubles next to a fraction, or the one that it is. There is
+// one on the side of zero however large it is.
+func Around(r *big.Rat) (lo, hi float64) {
+	f, exact := r.Float64()
+	switch {
+	case exact:
+		return f, f
+	case math.IsInf(f, 0):
+		return min(f, math.Copysign(math.MaxFloat64, f)), max(f, math.Copysign(math.MaxFloat64, f))
+	}
+	if new(big.Rat).SetFloat64(f).Cmp(r) < 0 {
+		return f, math.Nextafter(f, math.Inf(1))
+	}
+	return math.Nextafter(f, math.Inf(-1)), f
 }

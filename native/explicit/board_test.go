@@ -80,11 +80,11 @@ func boardValue(t *testing.T, s *explicit.Space, name string, dir solve.Directio
 	}
 	g := sparse.NewGraph(s.Model())
 	all := sparse.FullSet(goal.Len())
-	x, err := solve.ExactUntil(t.Context(), g, all, goal, dir, solve.Options{})
+	x, err := solve.Until(t.Context(), g, all, goal, dir, solve.Options{Exact: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := x.Value[0].RatString(); got != want {
+	if got := x.Exact[0].RatString(); got != want {
 		t.Errorf("%s: %s, want %s", name, got, want)
 	}
 	v, err := solve.Until(t.Context(), g, all, goal, dir, solve.Options{})

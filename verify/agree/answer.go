@@ -102,7 +102,7 @@ func (a *Answer) number(v *result.Verdict) {
 	case math.IsNaN(x.Num):
 	case v.Accuracy == result.Exact && x.Rat != nil:
 		a.rat = x.Rat
-		a.lo, a.hi = around(x.Rat)
+		a.lo, a.hi = result.Around(x.Rat)
 	case v.Accuracy == result.Exact:
 		if !a.integer && !math.IsInf(x.Num, 0) {
 			a.basis = Estimated // the fraction was rounded when it was printed
@@ -113,22 +113,6 @@ func (a *Answer) number(v *result.Verdict) {
 			a.lo, a.hi = min(a.lo, x.Num), max(a.hi, x.Num)
 		}
 	}
-}
-
-// around returns the doubles next to a fraction, or the one that it is. There is
-// one on the side of zero however large it is.
-func around(r *big.Rat) (lo, hi float64) {
-	f, exact := r.Float64()
-	switch {
-	case exact:
-		return f, f
-	case math.IsInf(f, 0):
-		return min(f, math.Copysign(math.MaxFloat64, f)), max(f, math.Copysign(math.MaxFloat64, f))
-	}
-	if new(big.Rat).SetFloat64(f).Cmp(r) < 0 {
-		return f, math.Nextafter(f, math.Inf(1))
-	}
-	return math.Nextafter(f, math.Inf(-1)), f
 }
 
 // sampled reads the verdict of a simulation.

@@ -62,7 +62,7 @@ func exactInterval(v result.Value) *result.Interval {
 	if v.Rat == nil {
 		return nil
 	}
-	lo, hi := around(v.Rat)
+	lo, hi := result.Around(v.Rat)
 	return &result.Interval{Lo: lo, Hi: hi}
 }
 

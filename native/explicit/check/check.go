@@ -286,7 +286,7 @@ func (c *Checker) attempt(ctx context.Context, m *model, exact bool, opts Option
 		ctx: ctx, model: m, p: p, exact: exact, mixed: opts.Accuracy != result.Exact, accuracy: result.Exact,
 		opts: solve.Options{
 			Epsilon: opts.Epsilon, MaxSweeps: opts.MaxSweeps, Classic: opts.Accuracy == result.Estimated,
-			MaxWork: opts.maxWork, Progress: opts.Progress,
+			Exact: exact, MaxWork: opts.maxWork, Progress: opts.Progress,
 		},
 	}
 	if c.wanted != nil {

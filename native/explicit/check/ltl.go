@@ -49,10 +49,7 @@ func (e *evaluation) ltl(x sema.Expr, dir solve.Direction) (*numbers, error) {
 }
 
 func (e *evaluation) reach(p *productModel, goal *sparse.Set) (*numbers, error) {
-	if e.exact {
-		return e.exactly(solve.ExactUntil(e.ctx, p.Graph, p.all(), goal, solve.Max, e.opts))
-	}
-	return e.bounded(solve.Until(e.ctx, p.Graph, p.all(), goal, solve.Max, e.opts))
+	return e.solved(solve.Until(e.ctx, p.Graph, p.all(), goal, solve.Max, e.opts))
 }
 
 // product builds the product with the initial part of an automaton: start i is
@@ -183,9 +180,5 @@ func (e *evaluation) coSafeReward(x sema.Expr, r *sparse.Reward, dir solve.Direc
 }
 
 func (e *evaluation) rewardUntil(p *productModel, r *sparse.Reward, dir solve.Direction) (*numbers, error) {
-	goal := p.states(automata.Accepted)
-	if e.exact {
-		return e.exactly(solve.ExactReachReward(e.ctx, p.Graph, r, goal, dir, e.opts))
-	}
-	return e.bounded(solve.ReachReward(e.ctx, p.Graph, r, goal, dir, e.opts))
+	return e.solved(solve.ReachReward(e.ctx, p.Graph, r, p.states(automata.Accepted), dir, e.opts))
 }

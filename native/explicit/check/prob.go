@@ -130,28 +130,17 @@ func (e *evaluation) complement(v *numbers) *numbers {
 }
 
 func (e *evaluation) next(set *sparse.Set, dir solve.Direction) (*numbers, error) {
-	if e.exact {
-		return e.exactly(solve.ExactNext(e.ctx, e.graph, set, dir, e.opts))
-	}
-	return e.bounded(solve.Next(e.ctx, e.graph, set, dir, e.opts))
+	return e.solved(solve.Next(e.ctx, e.graph, set, dir, e.opts))
 }
 
-// exactly and bounded pass errors on.
-func (e *evaluation) exactly(v *solve.Exact, err error) (*numbers, error) {
-	if err != nil {
-		return nil, err
-	}
-	e.take(v.Scheduler, v.Steps)
-	return exactly(v), nil
-}
-
-func (e *evaluation) bounded(v *solve.Values, err error) (*numbers, error) {
+// solved passes errors on.
+func (e *evaluation) solved(v *solve.Values, err error) (*numbers, error) {
 	if err != nil {
 		return nil, err
 	}
 	e.take(v.Scheduler, v.Steps)
 	e.gaveUp = e.gaveUp || !v.Converged
-	return bounded(v), nil
+	return solved(v), nil
 }
 
 // temporal rewrites an operator to U: F b = true U b, G b = !(true U !b),
@@ -200,20 +189,14 @@ func asUntil(op syntax.TemporalOp, a, b *sparse.Set) (left, right *sparse.Set, n
 }
 
 func (e *evaluation) until(x *sema.Temporal, left, right *sparse.Set, dir solve.Direction) (*numbers, error) {
-	switch {
-	case x.Bound == nil && e.exact:
-		return e.exactly(solve.ExactUntil(e.ctx, e.graph, left, right, dir, e.opts))
-	case x.Bound == nil:
-		return e.bounded(solve.Until(e.ctx, e.graph, left, right, dir, e.opts))
+	if x.Bound == nil {
+		return e.solved(solve.Until(e.ctx, e.graph, left, right, dir, e.opts))
 	}
 	steps, err := e.steps(x)
 	if err != nil {
 		return nil, err
 	}
-	if e.exact {
-		return e.exactly(solve.ExactBoundedUntil(e.ctx, e.graph, left, right, steps, dir, e.opts))
-	}
-	return e.bounded(solve.BoundedUntil(e.ctx, e.graph, left, right, steps, dir, e.opts))
+	return e.solved(solve.BoundedUntil(e.ctx, e.graph, left, right, steps, dir, e.opts))
 }
 
 // steps evaluates the bound of an operator in a model with discrete time.
@@ -276,17 +259,7 @@ func (e *evaluation) steady(x *sema.Steady) (*numbers, error) {
 	if err != nil {
 		return nil, err
 	}
-	if e.exact {
-		return e.exactly(solve.ExactSteadyState(e.ctx, e.graph, set, e.opts))
-	}
-	return asProbability(e.bounded(solve.SteadyState(e.ctx, e.graph, set, e.opts)))
-}
-
-func (e *evaluation) longRun(r *sparse.Reward) (*numbers, error) {
-	if e.exact {
-		return e.exactly(solve.ExactLongRun(e.ctx, e.graph, r, e.opts))
-	}
-	return e.bounded(solve.LongRun(e.ctx, e.graph, r, e.opts))
+	return asProbability(e.solved(solve.SteadyState(e.ctx, e.graph, set, e.opts)))
 }
 
 // quant evaluates E or A.

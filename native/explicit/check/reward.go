@@ -44,10 +44,7 @@ func (e *evaluation) reachReward(p *sema.Temporal, r *sparse.Reward, dir solve.D
 	if err != nil {
 		return nil, err
 	}
-	if e.exact {
-		return e.exactly(solve.ExactReachReward(e.ctx, e.graph, r, target, dir, e.opts))
-	}
-	return e.bounded(solve.ReachReward(e.ctx, e.graph, r, target, dir, e.opts))
+	return e.solved(solve.ReachReward(e.ctx, e.graph, r, target, dir, e.opts))
 }
 
 func (e *evaluation) rewardPath(x *sema.Reward, p *sema.RewardPath, r *sparse.Reward, dir solve.Direction) (*numbers, error) {
@@ -55,11 +52,9 @@ func (e *evaluation) rewardPath(x *sema.Reward, p *sema.RewardPath, r *sparse.Re
 	case p.Kind == syntax.LongRun && e.kind() == sparse.MDP:
 		return nil, e.unsupported(x, "found the long-run reward S for a nondeterministic model")
 	case p.Kind == syntax.LongRun:
-		return e.longRun(r)
-	case p.Bound == nil && e.exact:
-		return e.exactly(solve.ExactTotalReward(e.ctx, e.graph, r, dir, e.opts))
+		return e.solved(solve.LongRun(e.ctx, e.graph, r, e.opts))
 	case p.Bound == nil:
-		return e.bounded(solve.TotalReward(e.ctx, e.graph, r, dir, e.opts))
+		return e.solved(solve.TotalReward(e.ctx, e.graph, r, dir, e.opts))
 	case e.kind() == sparse.CTMC:
 		return e.timedReward(p, r)
 	}
@@ -71,7 +66,10 @@ func (e *evaluation) rewardPath(x *sema.Reward, p *sema.RewardPath, r *sparse.Re
 	case steps < 0:
 		return nil, e.refuse(result.TypeError, p.Bound.Pos(), "time bound %d of the %s operator, want a finite number of at least 0", steps, name)
 	}
-	return e.stepReward(p, r, steps, dir)
+	if p.Kind == syntax.Instantaneous {
+		return e.solved(solve.InstantReward(e.ctx, e.graph, r, steps, dir, e.opts))
+	}
+	return e.solved(solve.CumulReward(e.ctx, e.graph, r, steps, dir, e.opts))
 }
 
 func rewardLetter(p *sema.RewardPath) string {
@@ -79,17 +77,4 @@ func rewardLetter(p *sema.RewardPath) string {
 		return "I"
 	}
 	return "C"
-}
-
-func (e *evaluation) stepReward(p *sema.RewardPath, r *sparse.Reward, steps int, dir solve.Direction) (*numbers, error) {
-	instant := p.Kind == syntax.Instantaneous
-	switch {
-	case instant && e.exact:
-		return e.exactly(solve.ExactInstantReward(e.ctx, e.graph, r, steps, dir, e.opts))
-	case instant:
-		return e.bounded(solve.InstantReward(e.ctx, e.graph, r, steps, dir, e.opts))
-	case e.exact:
-		return e.exactly(solve.ExactCumulReward(e.ctx, e.graph, r, steps, dir, e.opts))
-	}
-	return e.bounded(solve.CumulReward(e.ctx, e.graph, r, steps, dir, e.opts))
 }

@@ -167,7 +167,7 @@ func (b *bench) path(x sema.Expr) (*big.Rat, bool) {
 	}
 	switch t.Op {
 	case syntax.Next:
-		return b.value(solve.ExactNext(b.r.t.Context(), sparse.NewGraph(b.in.Model), right, solve.Max, solve.Options{})), true
+		return b.value(solve.Next(b.r.t.Context(), sparse.NewGraph(b.in.Model), right, solve.Max, solve.Options{Exact: true})), true
 	case syntax.Globally: // !(true U !right)
 		return one.Sub(one, b.until(t, left, right.Complement())), true
 	case syntax.Release: // !(!left U !right)
@@ -193,7 +193,7 @@ func (b *bench) until(x *sema.Temporal, left, right *sparse.Set) *big.Rat {
 			steps.High--
 		}
 	}
-	return b.value(solve.ExactBoundedUntil(b.r.t.Context(), g, left, right, steps, solve.Max, solve.Options{}))
+	return b.value(solve.BoundedUntil(b.r.t.Context(), g, left, right, steps, solve.Max, solve.Options{Exact: true}))
 }
 
 func (b *bench) reward(x *sema.Reward) (*big.Rat, bool) {
@@ -208,15 +208,15 @@ func (b *bench) reward(x *sema.Reward) (*big.Rat, bool) {
 		if !ok || p.Op != syntax.Future {
 			return nil, false
 		}
-		return b.value(solve.ExactReachReward(ctx, g, r, right, solve.Max, solve.Options{})), true
+		return b.value(solve.ReachReward(ctx, g, r, right, solve.Max, solve.Options{Exact: true})), true
 	case *sema.RewardPath:
 		switch {
 		case p.Bound == nil:
-			return b.value(solve.ExactTotalReward(ctx, g, r, solve.Max, solve.Options{})), true
+			return b.value(solve.TotalReward(ctx, g, r, solve.Max, solve.Options{Exact: true})), true
 		case p.Kind == syntax.Instantaneous:
-			return b.value(solve.ExactInstantReward(ctx, g, r, b.integer(p.Bound), solve.Max, solve.Options{})), true
+			return b.value(solve.InstantReward(ctx, g, r, b.integer(p.Bound), solve.Max, solve.Options{Exact: true})), true
 		}
-		return b.value(solve.ExactCumulReward(ctx, g, r, b.integer(p.Bound), solve.Max, solve.Options{})), true
+		return b.value(solve.CumulReward(ctx, g, r, b.integer(p.Bound), solve.Max, solve.Options{Exact: true})), true
 	}
 	return nil, false
 }
@@ -241,12 +241,12 @@ func (b *bench) integer(x sema.Expr) int {
 	return int(v.Int)
 }
 
-func (b *bench) value(v *solve.Exact, err error) *big.Rat {
+func (b *bench) value(v *solve.Values, err error) *big.Rat {
 	b.r.t.Helper()
 	if err != nil {
 		b.r.t.Fatal(err)
 	}
-	return v.Value[b.in.Model.Initial[0]]
+	return v.Exact[b.in.Model.Initial[0]]
 }
 
 // properties instantiates the properties of a text for a program without

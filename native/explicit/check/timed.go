@@ -78,13 +78,13 @@ func (e *evaluation) time(x sema.Expr) (sema.Enclosed, solve.Time, error) {
 	return v, solve.Time{Low: new(big.Rat).SetFloat64(v.Lo), High: new(big.Rat).SetFloat64(v.Hi)}, nil
 }
 
-// timed is bounded, for what has a time bound at a place.
+// timed is solved, for what has a time bound at a place.
 func (e *evaluation) timed(at syntax.Pos) func(v *solve.Values, err error) (*numbers, error) {
 	return func(v *solve.Values, err error) (*numbers, error) {
 		if errors.Is(err, solve.ErrTooManySteps) || errors.Is(err, solve.ErrTime) {
 			err = &untimed{at, err}
 		}
-		return e.bounded(v, err)
+		return e.solved(v, err)
 	}
 }
 

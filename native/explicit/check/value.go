@@ -41,27 +41,8 @@ func point(x float64) number { return number{lo: x, hi: x} }
 // fraction returns an exact number.
 func fraction(r *big.Rat) number {
 	x := number{rat: r}
-	x.lo, x.hi = around(r)
+	x.lo, x.hi = result.Around(r)
 	return x
-}
-
-// around returns the greatest double that is not above r and the least that is
-// not below.
-func around(r *big.Rat) (lo, hi float64) {
-	f, exact := r.Float64()
-	if exact {
-		return f, f
-	}
-	if math.IsInf(f, 0) {
-		if f > 0 {
-			return math.MaxFloat64, f
-		}
-		return f, -math.MaxFloat64
-	}
-	if new(big.Rat).SetFloat64(f).Cmp(r) < 0 {
-		return f, math.Nextafter(f, math.Inf(1))
-	}
-	return math.Nextafter(f, math.Inf(-1)), f
 }
 
 // isPoint reports whether the value is known as a double.
@@ -121,24 +102,22 @@ func (v *numbers) put(s int, x number) {
 	}
 }
 
-// bounded returns what solve computed with doubles.
-func bounded(v *solve.Values) *numbers {
-	out := &numbers{lo: v.Lower, hi: v.Upper, acc: result.Bounded}
-	if v.Estimated {
-		out.acc = result.Estimated
+// solved returns what solve computed.
+func solved(v *solve.Values) *numbers {
+	if v.Exact == nil {
+		out := &numbers{lo: v.Lower, hi: v.Upper, acc: result.Bounded}
+		if v.Estimated {
+			out.acc = result.Estimated
+		}
+		return out
 	}
-	return out
-}
-
-// exactly returns what solve computed with fractions.
-func exactly(v *solve.Exact) *numbers {
-	out := newNumbers(len(v.Value), result.Exact)
-	out.rat = v.Value
-	for s, r := range v.Value {
+	out := newNumbers(len(v.Exact), result.Exact)
+	out.rat = v.Exact
+	for s, r := range v.Exact {
 		if r == nil {
 			out.lo[s], out.hi[s] = math.Inf(1), math.Inf(1)
 		} else {
-			out.lo[s], out.hi[s] = around(r)
+			out.lo[s], out.hi[s] = result.Around(r)
 		}
 	}
 	return out

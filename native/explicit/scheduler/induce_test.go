@@ -16,84 +16,41 @@ import (
 	"tilecheck/native/explicit/sparse/sparsetest"
 )
 
-// A quantity is what a scheduler attains a value of. Its functions take a model
+// A quantity is what a scheduler attains a value of. Its function takes a model
 // and the sets and rewards that belong to it.
 type quantity struct {
 	name  string
 	value func(ctx context.Context, g *sparse.Graph, r *sparse.Reward, left, right *sparse.Set, dir solve.Direction, opts solve.Options) (*solve.Values, error)
-	exact func(ctx context.Context, g *sparse.Graph, r *sparse.Reward, left, right *sparse.Set, dir solve.Direction, opts solve.Options) (*solve.Exact, error)
 }
 
 var quantities = []quantity{
-	{
-		"until",
-		func(ctx context.Context, g *sparse.Graph, _ *sparse.Reward, left, right *sparse.Set, dir solve.Direction, opts solve.Options) (*solve.Values, error) {
-			return solve.Until(ctx, g, left, right, dir, opts)
-		},
-		func(ctx context.Context, g *sparse.Graph, _ *sparse.Reward, left, right *sparse.Set, dir solve.Direction, opts solve.Options) (*solve.Exact, error) {
-			return solve.ExactUntil(ctx, g, left, right, dir, opts)
-		},
-	},
-	{
-		"next",
-		func(ctx context.Context, g *sparse.Graph, _ *sparse.Reward, _, right *sparse.Set, dir solve.Direction, opts solve.Options) (*solve.Values, error) {
-			return solve.Next(ctx, g, right, dir, opts)
-		},
-		func(ctx context.Context, g *sparse.Graph, _ *sparse.Reward, _, right *sparse.Set, dir solve.Direction, opts solve.Options) (*solve.Exact, error) {
-			return solve.ExactNext(ctx, g, right, dir, opts)
-		},
-	},
-	{
-		"reward until",
-		func(ctx context.Context, g *sparse.Graph, r *sparse.Reward, _, right *sparse.Set, dir solve.Direction, opts solve.Options) (*solve.Values, error) {
-			return solve.ReachReward(ctx, g, r, right, dir, opts)
-		},
-		func(ctx context.Context, g *sparse.Graph, r *sparse.Reward, _, right *sparse.Set, dir solve.Direction, opts solve.Options) (*solve.Exact, error) {
-			return solve.ExactReachReward(ctx, g, r, right, dir, opts)
-		},
-	},
-	{
-		"total reward",
-		func(ctx context.Context, g *sparse.Graph, r *sparse.Reward, _, _ *sparse.Set, dir solve.Direction, opts solve.Options) (*solve.Values, error) {
-			return solve.TotalReward(ctx, g, r, dir, opts)
-		},
-		func(ctx context.Context, g *sparse.Graph, r *sparse.Reward, _, _ *sparse.Set, dir solve.Direction, opts solve.Options) (*solve.Exact, error) {
-			return solve.ExactTotalReward(ctx, g, r, dir, opts)
-		},
-	},
+	{"until", func(ctx context.Context, g *sparse.Graph, _ *sparse.Reward, left, right *sparse.Set, dir solve.Direction, opts solve.Options) (*solve.Values, error) {
+		return solve.Until(ctx, g, left, right, dir, opts)
+	}},
+	{"next", func(ctx context.Context, g *sparse.Graph, _ *sparse.Reward, _, right *sparse.Set, dir solve.Direction, opts solve.Options) (*solve.Values, error) {
+		return solve.Next(ctx, g, right, dir, opts)
+	}},
+	{"reward until", func(ctx context.Context, g *sparse.Graph, r *sparse.Reward, _, right *sparse.Set, dir solve.Direction, opts solve.Options) (*solve.Values, error) {
+		return solve.ReachReward(ctx, g, r, right, dir, opts)
+	}},
+	{"total reward", func(ctx context.Context, g *sparse.Graph, r *sparse.Reward, _, _ *sparse.Set, dir solve.Direction, opts solve.Options) (*solve.Values, error) {
+		return solve.TotalReward(ctx, g, r, dir, opts)
+	}},
 	bounded("F<=4", solve.Steps{High: 4}), bounded("F<=0", solve.Steps{}), bounded("F[2,5]", solve.Steps{Low: 2, High: 5}),
 	bounded("F[3,3]", solve.Steps{Low: 3, High: 3}), bounded("F>=2", solve.Steps{Low: 2, High: solve.Unbounded}),
 	bounded("F<=12", solve.Steps{High: 12}),
-	{
-		"reward of 3 steps",
-		func(ctx context.Context, g *sparse.Graph, r *sparse.Reward, _, _ *sparse.Set, dir solve.Direction, opts solve.Options) (*solve.Values, error) {
-			return solve.CumulReward(ctx, g, r, 3, dir, opts)
-		},
-		func(ctx context.Context, g *sparse.Graph, r *sparse.Reward, _, _ *sparse.Set, dir solve.Direction, opts solve.Options) (*solve.Exact, error) {
-			return solve.ExactCumulReward(ctx, g, r, 3, dir, opts)
-		},
-	},
-	{
-		"reward after 3 steps",
-		func(ctx context.Context, g *sparse.Graph, r *sparse.Reward, _, _ *sparse.Set, dir solve.Direction, opts solve.Options) (*solve.Values, error) {
-			return solve.InstantReward(ctx, g, r, 3, dir, opts)
-		},
-		func(ctx context.Context, g *sparse.Graph, r *sparse.Reward, _, _ *sparse.Set, dir solve.Direction, opts solve.Options) (*solve.Exact, error) {
-			return solve.ExactInstantReward(ctx, g, r, 3, dir, opts)
-		},
-	},
+	{"reward of 3 steps", func(ctx context.Context, g *sparse.Graph, r *sparse.Reward, _, _ *sparse.Set, dir solve.Direction, opts solve.Options) (*solve.Values, error) {
+		return solve.CumulReward(ctx, g, r, 3, dir, opts)
+	}},
+	{"reward after 3 steps", func(ctx context.Context, g *sparse.Graph, r *sparse.Reward, _, _ *sparse.Set, dir solve.Direction, opts solve.Options) (*solve.Values, error) {
+		return solve.InstantReward(ctx, g, r, 3, dir, opts)
+	}},
 }
 
 func bounded(name string, steps solve.Steps) quantity {
-	return quantity{
-		name,
-		func(ctx context.Context, g *sparse.Graph, _ *sparse.Reward, left, right *sparse.Set, dir solve.Direction, opts solve.Options) (*solve.Values, error) {
-			return solve.BoundedUntil(ctx, g, left, right, steps, dir, opts)
-		},
-		func(ctx context.Context, g *sparse.Graph, _ *sparse.Reward, left, right *sparse.Set, dir solve.Direction, opts solve.Options) (*solve.Exact, error) {
-			return solve.ExactBoundedUntil(ctx, g, left, right, steps, dir, opts)
-		},
-	}
+	return quantity{name, func(ctx context.Context, g *sparse.Graph, _ *sparse.Reward, left, right *sparse.Set, dir solve.Direction, opts solve.Options) (*solve.Values, error) {
+		return solve.BoundedUntil(ctx, g, left, right, steps, dir, opts)
+	}}
 }
 
 var shapes = []sparsetest.Shape{
@@ -144,13 +101,13 @@ type claim struct {
 
 func (c *claim) check(q quantity, dir solve.Direction) {
 	c.t.Helper()
-	g, r, opts := sparse.NewGraph(c.m), &c.m.Rewards[0], solve.Options{Scheduler: true}
-	x, err := q.exact(c.t.Context(), g, r, c.left, c.right, dir, opts)
+	g, r, opts := sparse.NewGraph(c.m), &c.m.Rewards[0], solve.Options{Exact: true, Scheduler: true}
+	x, err := q.value(c.t.Context(), g, r, c.left, c.right, dir, opts)
 	if err != nil {
 		c.t.Fatal(err)
 	}
 	for s, got := range c.under(q, rows(x.Scheduler, x.Steps)) {
-		want := x.Value[s]
+		want := x.Exact[s]
 		if want == nil {
 			c.infinite++
 		}
@@ -158,6 +115,7 @@ func (c *claim) check(q quantity, dir solve.Direction) {
 			c.t.Errorf("%s, %d: state %d: scheduler gives %v, want %v", q.name, dir, s, got, want)
 		}
 	}
+	opts.Exact = false
 	v, err := q.value(c.t.Context(), g, r, c.left, c.right, dir, opts)
 	if err != nil {
 		c.t.Fatal(err)
@@ -196,14 +154,14 @@ func (c *claim) under(q quantity, x scheduler.Scheduler) []*big.Rat {
 		}
 	}
 	r := in.Reward(&c.m.Rewards[0])
-	v, err := q.exact(c.t.Context(), sparse.NewGraph(in.Model), r, in.Set(c.left), in.Set(c.right), solve.Max, solve.Options{})
+	v, err := q.value(c.t.Context(), sparse.NewGraph(in.Model), r, in.Set(c.left), in.Set(c.right), solve.Max, solve.Options{Exact: true})
 	if err != nil {
 		c.t.Fatal(err)
 	}
 	out := make([]*big.Rat, c.m.NumStates())
 	for i, s := range in.State {
 		if in.Step == nil || in.Step[i] == 0 {
-			out[s] = v.Value[i]
+			out[s] = v.Exact[i]
 		}
 	}
 	return out

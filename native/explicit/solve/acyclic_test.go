@@ -94,11 +94,11 @@ func TestAcyclic(t *testing.T) {
 
 func withinBounds(t *testing.T, g *sparse.Graph, left, right *sparse.Set, dir solve.Direction, v *solve.Values) {
 	t.Helper()
-	x, err := solve.ExactUntil(t.Context(), g, left, right, dir, solve.Options{})
+	x, err := solve.Until(t.Context(), g, left, right, dir, solve.Options{Exact: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for s, want := range x.Value {
+	for s, want := range x.Exact {
 		lo, hi := new(big.Rat).SetFloat64(v.Lower[s]), new(big.Rat).SetFloat64(v.Upper[s])
 		if lo.Cmp(want) > 0 || hi.Cmp(want) < 0 || v.Upper[s]-v.Lower[s] > 1e-12 {
 			t.Errorf("%v, state %d: [%v, %v], want %s", dir, s, v.Lower[s], v.Upper[s], want.RatString())

@@ -311,11 +311,11 @@ func BenchmarkExact(b *testing.B) {
 			m := fractions(c.m())
 			n := m.NumStates()
 			for b.Loop() {
-				x, err := solve.ExactUntil(b.Context(), sparse.NewGraph(m), sparse.FullSet(n), sparse.SetOf(n, n-1), solve.Max, solve.Options{})
+				x, err := solve.Until(b.Context(), sparse.NewGraph(m), sparse.FullSet(n), sparse.SetOf(n, n-1), solve.Max, solve.Options{Exact: true})
 				if err != nil {
 					b.Fatal(err)
 				}
-				b.ReportMetric(float64(x.Value[1].Denom().BitLen()), "bits")
+				b.ReportMetric(float64(x.Exact[1].Denom().BitLen()), "bits")
 			}
 		})
 	}

@@ -104,7 +104,7 @@ func TestDirect(t *testing.T) {
 func directUntil(t *testing.T, g *sparse.Graph, target *sparse.Set, dir Direction, way func(l *local, mt *meter) bool) (tried, failed int) {
 	t.Helper()
 	all := sparse.FullSet(g.NumStates())
-	want, err := ExactUntil(t.Context(), g, all, target, dir, Options{})
+	want, err := Until(t.Context(), g, all, target, dir, Options{Exact: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,14 +115,14 @@ func directUntil(t *testing.T, g *sparse.Graph, target *sparse.Set, dir Directio
 	y := &system{g: g, min: dir == Min, prob: true, open: q.open(), round: newRounding(g.Model, nil), v: newValues(g.Model, Options{Scheduler: true})}
 	y.v.set(q.one, 1)
 	tried, failed = y.solveBy(t, dir == Max, way)
-	enclosed(t, y.v, want.Value)
+	enclosed(t, y.v, want.Exact)
 	return tried, failed
 }
 
 func directReward(t *testing.T, g *sparse.Graph, target *sparse.Set, dir Direction, way func(l *local, mt *meter) bool) (tried, failed int) {
 	t.Helper()
 	r := &g.Rewards[0]
-	want, err := ExactReachReward(t.Context(), g, r, target, dir, Options{})
+	want, err := ReachReward(t.Context(), g, r, target, dir, Options{Exact: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,9 +133,9 @@ func directReward(t *testing.T, g *sparse.Graph, target *sparse.Set, dir Directi
 	y := &system{g: g, min: dir == Min, open: p.open, choices: p.choices, reward: r, round: newRounding(g.Model, r), v: newValues(g.Model, Options{})}
 	tried, failed = y.solveBy(t, dir == Min, way)
 	for s := range p.infinite.All() {
-		want.Value[s] = new(big.Rat)
+		want.Exact[s] = new(big.Rat)
 	}
-	enclosed(t, y.v, want.Value)
+	enclosed(t, y.v, want.Exact)
 	return tried, failed
 }
 
@@ -164,11 +164,15 @@ func TestCycle(t *testing.T) {
 		}
 		g := sparse.NewGraph(sparsetest.Random(rng, sh))
 		r := &g.Rewards[0]
-		want, err := ExactLongRun(t.Context(), g, r, Options{})
+		want, err := LongRun(t.Context(), g, r, Options{Exact: true})
 		if err != nil {
 			t.Fatal(err)
 		}
-		a := newAverager(t.Context(), g, r, Options{})
+		y, err := newSystem(g, r, Max, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := newAverager(t.Context(), y, Options{})
 		comps := g.Components(nil, nil)
 		for _, i := range comps.Bottom(g.Model) {
 			members := comps.Members(i)
@@ -184,7 +188,7 @@ func TestCycle(t *testing.T) {
 					failed++
 					lo, hi = 0, math.Inf(1)
 				}
-				x := want.Value[home]
+				x := want.Exact[home]
 				if y, _ := x.Float64(); lo > math.Nextafter(y, math.Inf(1)) || hi < math.Nextafter(y, 0) || sure && hi-lo > 1e-12*hi {
 					t.Fatalf("seed %d: [%v, %v], want %v", seed, lo, hi, y)
 				}

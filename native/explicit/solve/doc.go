@@ -4,20 +4,19 @@
 //	g := sparse.NewGraph(model)
 //	v, err := solve.Until(ctx, g, left, right, solve.Max, solve.Options{})
 //	// v.Lower[s] <= Pmax=? [ left U right ] from s <= v.Upper[s]
-//	x, err := solve.ExactUntil(ctx, g, left, right, solve.Max, solve.Options{})
-//	// x.Value[s] is a fraction
+//	x, err := solve.Until(ctx, g, left, right, solve.Max, solve.Options{Exact: true})
+//	// x.Exact[s] is a fraction
 //
-// Every function has an answer for all states at once. Those without Exact in
-// their name compute with doubles and return bounds that hold: where iteration
-// is involved, a proof that the bounds enclose the solution is part of it, and
-// every bound is moved outwards by what rounding may have done. What they
-// enclose is said at Values. The others compute with fractions, if the model
-// has them; their time and memory grow with the size of the fractions. With
-// Options.Classic iteration stops as it does in other tools, unproved.
+// Every function has an answer for all states at once. It is computed with doubles
+// and has bounds that hold: where iteration is involved, a proof that the bounds
+// enclose the solution is part of it, and every bound is moved outwards by what
+// rounding may have done. What they enclose is said at Values. With Options.Exact
+// it is computed with fractions, along the same way. With Options.Classic iteration
+// stops as it does in other tools, unproved.
 //
 // The package knows no variables, labels or formulas; sets of states come from
 // the caller. Files: until, reward, steps, transient and longrun have the
 // functions; system, order and local solve equations over doubles, direct does
-// so where iteration is slow; exact and eliminate do it with fractions; trace
-// collects schedulers that count steps.
+// so where iteration is slow; exact, exactlocal and lift do it with fractions;
+// trace collects schedulers that count steps.
 package solve

@@ -18,11 +18,11 @@ func equal(x, y *big.Rat) bool {
 }
 
 // checkExact checks that values and the scheduler's values are the oracle's.
-func (in *instance) checkExact(name string, x *solve.Exact, want []*big.Rat, value func(a [][]*big.Rat, how []uint32) []*big.Rat) {
+func (in *instance) checkExact(name string, x *solve.Values, want []*big.Rat, value func(a [][]*big.Rat, how []uint32) []*big.Rat) {
 	in.Helper()
 	for s := range want {
-		if !equal(x.Value[s], want[s]) {
-			in.Errorf("%s: state %d: %s, want %s", name, s, text(x.Value[s]), text(want[s]))
+		if !equal(x.Exact[s], want[s]) {
+			in.Errorf("%s: state %d: %s, want %s", name, s, text(x.Exact[s]), text(want[s]))
 		}
 	}
 	if in.m.Kind != sparse.MDP {
@@ -36,7 +36,7 @@ func (in *instance) checkExact(name string, x *solve.Exact, want []*big.Rat, val
 }
 
 func TestExact(t *testing.T) {
-	opts := solve.Options{Scheduler: true}
+	opts := solve.Options{Exact: true, Scheduler: true}
 	for _, kind := range []sparse.Kind{sparse.MDP, sparse.DTMC, sparse.CTMC} {
 		forRandom(t, kind, func(in *instance) {
 			gains := func(how []uint32) []*big.Rat { return sparsetest.Gains(in.m, how, in.reward()) }
@@ -46,17 +46,17 @@ func TestExact(t *testing.T) {
 			}
 			total := func(a [][]*big.Rat, how []uint32) []*big.Rat { return sparsetest.RewardTotal(a, gains(how)) }
 			for name, dir := range directions {
-				x, err := solve.ExactUntil(in.Context(), in.g, in.left, in.right, dir, opts)
+				x, err := solve.Until(in.Context(), in.g, in.left, in.right, dir, opts)
 				if err != nil {
 					in.Fatal(err)
 				}
 				in.checkExact("until "+name, x, in.brute(dir, until), until)
-				x, err = solve.ExactReachReward(in.Context(), in.g, in.reward(), in.right, dir, opts)
+				x, err = solve.ReachReward(in.Context(), in.g, in.reward(), in.right, dir, opts)
 				if err != nil {
 					in.Fatal(err)
 				}
 				in.checkExact("reward "+name, x, in.brute(dir, reach), reach)
-				x, err = solve.ExactTotalReward(in.Context(), in.g, in.reward(), dir, opts)
+				x, err = solve.TotalReward(in.Context(), in.g, in.reward(), dir, opts)
 				if err != nil {
 					in.Fatal(err)
 				}
@@ -75,7 +75,7 @@ func TestExactNeedsFractions(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := sparse.FullSet(1)
-	if _, err := solve.ExactUntil(t.Context(), sparse.NewGraph(m), all, all, solve.Max, solve.Options{}); !errors.Is(err, solve.ErrNotExact) {
+	if _, err := solve.Until(t.Context(), sparse.NewGraph(m), all, all, solve.Max, solve.Options{Exact: true}); !errors.Is(err, solve.ErrNotExact) {
 		t.Errorf("error %v, want ErrNotExact", err)
 	}
 }

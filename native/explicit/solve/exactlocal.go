@@ -30,7 +30,7 @@ type exactRow struct {
 }
 
 // exactLocal copies the equations of a component that l has in doubles.
-func (y *exactSystem) exactLocal(l *local, ws *workspace) *exactLocal {
+func (y *system) exactLocal(l *local, ws *workspace) *exactLocal {
 	e := &exactLocal{local: l, choice: slices.Clone(l.how)}
 	for _, c := range l.origin {
 		s := y.g.Owner(c)
@@ -60,7 +60,7 @@ func integral(rows []exactRow) *big.Int {
 }
 
 // exactRow is localRow, exactly, for a gain given. The choice must leave home.
-func (y *exactSystem) exactRow(s, c int, home uint32, ws *workspace, gain *big.Rat) exactRow {
+func (y *system) exactRow(s, c int, home uint32, ws *workspace, gain *big.Rat) exactRow {
 	first, end := y.g.Row(c)
 	scale := big.NewInt(1) // a common denominator of the weights
 	var quo, left big.Int
@@ -91,7 +91,7 @@ func (y *exactSystem) exactRow(s, c int, home uint32, ws *workspace, gain *big.R
 			continue
 		}
 		y.term.reset()
-		y.term.addRat(y.value[t])
+		y.term.addRat(y.v.Exact[t])
 		y.sum.addProduct(w, &y.term)
 	}
 	y.sum.num.Mul(&y.sum.num, scale)

@@ -37,11 +37,11 @@ func ExampleUntil() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		x, err := solve.ExactUntil(ctx, g, all, rich, dir, solve.Options{Scheduler: true})
+		x, err := solve.Until(ctx, g, all, rich, dir, solve.Options{Exact: true, Scheduler: true})
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Printf("%.6f %s by action %d\n", v.Value(1), x.Value[1].RatString(), m.Actions[x.Scheduler[1]])
+		fmt.Printf("%.6f %s by action %d\n", v.Value(1), x.Exact[1].RatString(), m.Actions[x.Scheduler[1]])
 	}
 	// Output:
 	// 0.333333 1/3 by action 1

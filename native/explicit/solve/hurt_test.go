@@ -148,58 +148,55 @@ type hurting struct {
 
 func (h *hurting) all(dir solve.Direction, k int) {
 	ctx := context.Background()
-	r, q := &h.d.Rewards[0], &h.x.Rewards[0]
-	h.compare("until", true,
-		func() (*solve.Values, error) { return solve.Until(ctx, h.d, h.left, h.right, dir, h.opts) },
-		func() (*solve.Exact, error) { return solve.ExactUntil(ctx, h.x, h.left, h.right, dir, h.opts) })
-	h.compare("next", true,
-		func() (*solve.Values, error) { return solve.Next(ctx, h.d, h.right, dir, h.opts) },
-		func() (*solve.Exact, error) { return solve.ExactNext(ctx, h.x, h.right, dir, h.opts) })
-	h.compare("reach", false,
-		func() (*solve.Values, error) { return solve.ReachReward(ctx, h.d, r, h.right, dir, h.opts) },
-		func() (*solve.Exact, error) { return solve.ExactReachReward(ctx, h.x, q, h.right, dir, h.opts) })
-	h.compare("total", false,
-		func() (*solve.Values, error) { return solve.TotalReward(ctx, h.d, r, dir, h.opts) },
-		func() (*solve.Exact, error) { return solve.ExactTotalReward(ctx, h.x, q, dir, h.opts) })
+	h.compare("until", true, func(g *sparse.Graph, opts solve.Options) (*solve.Values, error) {
+		return solve.Until(ctx, g, h.left, h.right, dir, opts)
+	})
+	h.compare("next", true, func(g *sparse.Graph, opts solve.Options) (*solve.Values, error) {
+		return solve.Next(ctx, g, h.right, dir, opts)
+	})
+	h.compare("reach", false, func(g *sparse.Graph, opts solve.Options) (*solve.Values, error) {
+		return solve.ReachReward(ctx, g, &g.Rewards[0], h.right, dir, opts)
+	})
+	h.compare("total", false, func(g *sparse.Graph, opts solve.Options) (*solve.Values, error) {
+		return solve.TotalReward(ctx, g, &g.Rewards[0], dir, opts)
+	})
 	if h.d.Kind != sparse.MDP {
-		h.compare("steady", true,
-			func() (*solve.Values, error) { return solve.SteadyState(ctx, h.d, h.right, h.opts) },
-			func() (*solve.Exact, error) { return solve.ExactSteadyState(ctx, h.x, h.right, h.opts) })
-		h.compare("long run", false,
-			func() (*solve.Values, error) { return solve.LongRun(ctx, h.d, r, h.opts) },
-			func() (*solve.Exact, error) { return solve.ExactLongRun(ctx, h.x, q, h.opts) })
+		h.compare("steady", true, func(g *sparse.Graph, opts solve.Options) (*solve.Values, error) {
+			return solve.SteadyState(ctx, g, h.right, opts)
+		})
+		h.compare("long run", false, func(g *sparse.Graph, opts solve.Options) (*solve.Values, error) {
+			return solve.LongRun(ctx, g, &g.Rewards[0], opts)
+		})
 	}
 	if h.d.Kind == sparse.CTMC {
 		return
 	}
 	for _, steps := range []solve.Steps{{High: k}, {Low: 1, High: k + 1}, {Low: 2, High: solve.Unbounded}} {
-		h.compare("bounded until", true,
-			func() (*solve.Values, error) {
-				return solve.BoundedUntil(ctx, h.d, h.left, h.right, steps, dir, h.opts)
-			},
-			func() (*solve.Exact, error) {
-				return solve.ExactBoundedUntil(ctx, h.x, h.left, h.right, steps, dir, h.opts)
-			})
+		h.compare("bounded until", true, func(g *sparse.Graph, opts solve.Options) (*solve.Values, error) {
+			return solve.BoundedUntil(ctx, g, h.left, h.right, steps, dir, opts)
+		})
 	}
-	h.compare("cumulative", false,
-		func() (*solve.Values, error) { return solve.CumulReward(ctx, h.d, r, k, dir, h.opts) },
-		func() (*solve.Exact, error) { return solve.ExactCumulReward(ctx, h.x, q, k, dir, h.opts) })
-	h.compare("instantaneous", false,
-		func() (*solve.Values, error) { return solve.InstantReward(ctx, h.d, r, k, dir, h.opts) },
-		func() (*solve.Exact, error) { return solve.ExactInstantReward(ctx, h.x, q, k, dir, h.opts) })
+	h.compare("cumulative", false, func(g *sparse.Graph, opts solve.Options) (*solve.Values, error) {
+		return solve.CumulReward(ctx, g, &g.Rewards[0], k, dir, opts)
+	})
+	h.compare("instantaneous", false, func(g *sparse.Graph, opts solve.Options) (*solve.Values, error) {
+		return solve.InstantReward(ctx, g, &g.Rewards[0], k, dir, opts)
+	})
 }
 
-func (h *hurting) compare(name string, prob bool, bounds func() (*solve.Values, error), truth func() (*solve.Exact, error)) {
+func (h *hurting) compare(name string, prob bool, f func(g *sparse.Graph, opts solve.Options) (*solve.Values, error)) {
 	h.Helper()
-	v, err := bounds()
+	v, err := f(h.d, h.opts)
 	if err != nil {
 		h.Fatal(name, err)
 	}
-	x, err := truth()
+	opts := h.opts
+	opts.Exact = true
+	x, err := f(h.x, opts)
 	if err != nil {
 		h.Fatal(name, err)
 	}
-	for s, want := range x.Value {
+	for s, want := range x.Exact {
 		lo, hi := v.Lower[s], v.Upper[s]
 		if !contains(lo, hi, want) || lo < 0 {
 			h.Errorf("%s, state %d: [%v, %v] does not contain %s", name, s, lo, hi, text(want))

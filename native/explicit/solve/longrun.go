@@ -31,11 +31,6 @@ func SteadyState(ctx context.Context, g *sparse.Graph, set *sparse.Set, opts Opt
 	return longRun(ctx, g, membership(set), set, opts)
 }
 
-// ExactSteadyState is SteadyState in rational arithmetic.
-func ExactSteadyState(ctx context.Context, g *sparse.Graph, set *sparse.Set, opts Options) (*Exact, error) {
-	return ExactLongRun(ctx, g, membership(set), opts)
-}
-
 // membership is a reward of 1 in each state of a set.
 func membership(set *sparse.Set) *sparse.Reward {
 	r := &sparse.Reward{State: make([]float64, set.Len()), StateRat: make([]*big.Rat, set.Len())}
@@ -53,88 +48,60 @@ func longRun(ctx context.Context, g *sparse.Graph, r *sparse.Reward, set *sparse
 		return nil, ErrNondeterministic
 	}
 	opts.Scheduler = false
-	v := newValues(g.Model, opts)
+	y, err := newSystem(g, r, Max, opts)
+	if err != nil {
+		return nil, err
+	}
 	comps := g.Components(nil, nil)
 	bottom := comps.Bottom(g.Model)
 	if opts.Epsilon = opts.epsilon(); len(bottom) < comps.Num() {
 		opts.Epsilon /= 2 // one half is for getting there
 	}
 	closed := sparse.NewSet(g.NumStates())
-	a := newAverager(ctx, g, r, opts)
+	a := newAverager(ctx, y, opts)
 	for _, i := range bottom {
 		members := comps.Members(i)
-		lo, hi, ok, err := a.share(members, set)
-		if err != nil {
+		if err := a.share(members, set); err != nil {
 			return nil, err
 		}
-		v.Converged = v.Converged && ok
 		for _, s := range members {
 			closed.Add(int(s))
-			v.Lower[s], v.Upper[s] = lo, hi
 		}
 	}
-	v.Sweeps = a.mt.progress.Sweeps
-	y := &system{g: g, open: closed.Complement(), round: a.y.round, v: v, prob: set != nil}
-	if set != nil {
-		zero, one := v.certain(g, y.open, closed)
-		v.set(one, 1)
+	y.v.Sweeps = a.mt.progress.Sweeps
+	y.open, y.reward, y.prob = closed.Complement(), nil, set != nil
+	if set != nil && !y.exact() {
+		zero, one := y.v.certain(g, y.open, closed)
+		y.v.set(one, 1)
 		y.open = y.open.Minus(zero).Minus(one)
 	}
-	return v, y.solve(ctx, opts, false)
+	return y.solve(ctx, opts, false)
 }
 
-// share is average. Of a set of states it is known where it is all or nothing.
-func (a *averager) share(members []uint32, set *sparse.Set) (lo, hi float64, ok bool, err error) {
-	in := 0
-	for _, s := range members {
-		if set != nil && set.Has(int(s)) {
-			in++
-		}
-	}
-	switch {
-	case set != nil && in == 0:
-		return 0, 0, true, nil
-	case in == len(members):
-		return 1, 1, true, nil
-	}
-	lo, hi, ok, err = a.average(members)
-	if set != nil {
-		lo, hi = min(lo, 1), min(hi, 1)
-	}
-	return lo, hi, ok, err
-}
-
-// ExactLongRun is LongRun in rational arithmetic.
-func ExactLongRun(ctx context.Context, g *sparse.Graph, r *sparse.Reward, opts Options) (*Exact, error) {
-	if g.First != nil {
-		return nil, ErrNondeterministic
-	}
-	y, err := newExactSystem(g, r, false, opts)
-	if err != nil {
-		return nil, err
-	}
-	mt := newMeter(ctx, opts, g.NumStates())
-	var ws workspace
-	comps := g.Components(nil, nil)
-	closed := sparse.NewSet(g.NumStates())
-	for _, i := range comps.Bottom(g.Model) {
-		members := comps.Members(i)
-		x, err := y.averageRat(members, &ws, mt)
+// share gives a bottom component its average, in every state.
+func (a *averager) share(members []uint32, set *sparse.Set) error {
+	v := a.y.v
+	if v.Exact != nil {
+		x, err := a.y.averageRat(members, &a.ws, a.mt)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for _, s := range members {
-			closed.Add(int(s))
-			y.assign(int(s), x)
+			v.assign(int(s), x)
 		}
+		return nil
 	}
-	y.open, y.reward = closed.Complement(), nil
-	return y.solve(ctx, opts, false)
+	lo, hi, ok, err := a.average(members, set)
+	v.Converged = v.Converged && ok
+	for _, s := range members {
+		v.Lower[s], v.Upper[s] = lo, hi
+	}
+	return err
 }
 
 // averageRat returns the average in a bottom component: the mean reward from
 // a state until it is entered again, by the mean time of that.
-func (y *exactSystem) averageRat(members []uint32, ws *workspace, mt *meter) (*big.Rat, error) {
+func (y *system) averageRat(members []uint32, ws *workspace, mt *meter) (*big.Rat, error) {
 	home, rest := int(members[len(members)-1]), members[:len(members)-1]
 	ws.begin(y.g.NumStates())
 	for i, s := range rest {
@@ -167,7 +134,7 @@ func (y *exactSystem) averageRat(members []uint32, ws *workspace, mt *meter) (*b
 
 // meanRat returns x and the weighted sum of the values of the successors of a
 // state, which are num/den.
-func (y *exactSystem) meanRat(s int, x *big.Rat, num []*big.Int, den *big.Int, ws *workspace) *big.Rat {
+func (y *system) meanRat(s int, x *big.Rat, num []*big.Int, den *big.Int, ws *workspace) *big.Rat {
 	product := new(big.Rat)
 	lo, hi := y.g.Row(s)
 	for i := lo; i < hi; i++ {
@@ -189,26 +156,43 @@ type averager struct {
 	d       []float64
 }
 
-func newAverager(ctx context.Context, g *sparse.Graph, r *sparse.Reward, opts Options) *averager {
-	round := newRounding(g.Model, r)
-	ones := make([]float64, g.NumStates())
-	for s := range ones {
-		ones[s] = 1
-	}
-	// Nothing is worth anything yet: neither is the state that is entered again.
-	v := newValues(g.Model, Options{})
+// newAverager returns an averager for values that are zero: nothing is worth
+// anything yet, nor is the state that is entered again.
+func newAverager(ctx context.Context, y *system, opts Options) *averager {
+	ones := slices.Repeat([]float64{1}, y.g.NumStates())
 	a := &averager{
-		y:    &system{g: g, reward: r, round: round, v: v},
-		time: &system{g: g, reward: &sparse.Reward{State: ones}, round: round, v: v},
-		opts: opts, mt: newMeter(ctx, opts, g.NumStates()),
+		y: y, time: &system{g: y.g, reward: &sparse.Reward{State: ones}, round: y.round, v: y.v},
+		opts: opts, mt: newMeter(ctx, opts, y.g.NumStates()),
 	}
-	a.ws.begin(g.NumStates())
+	a.ws.begin(y.g.NumStates())
 	return a
 }
 
-// average returns bounds of the average in a bottom component. Iteration comes
-// first; elimination is tried when it costs about as much as that has.
-func (a *averager) average(members []uint32) (lo, hi float64, ok bool, err error) {
+// average returns bounds of the average in a bottom component. Of a set of states
+// it is known where it is all or nothing.
+func (a *averager) average(members []uint32, set *sparse.Set) (lo, hi float64, ok bool, err error) {
+	if set == nil {
+		return a.approximate(members)
+	}
+	in := 0
+	for _, s := range members {
+		if set.Has(int(s)) {
+			in++
+		}
+	}
+	switch in {
+	case 0:
+		return 0, 0, true, nil
+	case len(members):
+		return 1, 1, true, nil
+	}
+	lo, hi, ok, err = a.approximate(members)
+	return min(lo, 1), min(hi, 1), ok, err
+}
+
+// approximate begins with iteration; elimination is tried when it costs about as
+// much as that has.
+func (a *averager) approximate(members []uint32) (lo, hi float64, ok bool, err error) {
 	n := len(members)
 	a.h, a.d = make([]float64, n), make([]float64, n)
 	work, exit := a.size(members)

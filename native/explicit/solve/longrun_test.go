@@ -103,7 +103,7 @@ func TestLongRun(t *testing.T) {
 				in.Fatal(err)
 			}
 			in.checkValues("long run", v, want, nil)
-			x, err := solve.ExactLongRun(in.Context(), in.g, in.reward(), solve.Options{})
+			x, err := solve.LongRun(in.Context(), in.g, in.reward(), solve.Options{Exact: true})
 			if err != nil {
 				in.Fatal(err)
 			}

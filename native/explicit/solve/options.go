@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"math/big"
+	"slices"
 
 	"tilecheck/native/explicit/sparse"
 )
@@ -33,6 +36,10 @@ type Options struct {
 	// Epsilon, relatively, as other tools do by default; then that is 1e-6
 	// unless set. The values are from below and may be far off.
 	Classic bool
+	// Exact asks for fractions, which a model of doubles has not: that is ErrNotExact.
+	// Time and memory grow with the size of the fractions. What has a time bound
+	// has none.
+	Exact bool
 	// Scheduler asks for the choices that attain the value.
 	Scheduler bool
 	// Progress is called now and then while the computation runs; nil is never.
@@ -75,6 +82,9 @@ func (o Options) maxSweeps() int {
 // The bounds of a probability are between 0 and 1, and equal where it is 0 or 1.
 type Values struct {
 	Lower, Upper []float64
+	// Exact are the values themselves, nil where they are infinite, if Options.Exact
+	// was set; there are no bounds then. They must not be changed.
+	Exact []*big.Rat
 	// Converged is false when a component was given up before its interval
 	// was as narrow as asked for. The bounds hold all the same.
 	Converged bool
@@ -100,10 +110,13 @@ func (v *Values) Value(s int) float64 {
 	return v.Lower[s] + (v.Upper[s]-v.Lower[s])/2
 }
 
-// newValues returns bounds of zero for every state.
+// newValues returns bounds of zero for every state, or zeros.
 func newValues(m *sparse.Model, opts Options) *Values {
 	n := m.NumStates()
 	v := &Values{Lower: make([]float64, n), Upper: make([]float64, n), Converged: true}
+	if opts.Exact {
+		v.Exact = slices.Repeat([]*big.Rat{new(big.Rat)}, n)
+	}
 	if opts.Scheduler && m.Kind == sparse.MDP {
 		v.Scheduler = make([]uint32, n)
 		for s := range v.Scheduler {
@@ -113,11 +126,27 @@ func newValues(m *sparse.Model, opts Options) *Values {
 	return v
 }
 
-// set gives all states of a set the same exact value.
+// set gives all states of a set the same value, a small integer or infinity.
 func (v *Values) set(states *sparse.Set, x float64) {
 	for s := range states.All() {
 		v.Lower[s], v.Upper[s] = x, x
 	}
+	if v.Exact != nil {
+		var r *big.Rat
+		if !math.IsInf(x, 1) {
+			r = new(big.Rat).SetFloat64(x)
+		}
+		for s := range states.All() {
+			v.Exact[s] = r
+		}
+	}
+}
+
+// assign gives a state a fraction, of which the doubles are what guides to others.
+func (v *Values) assign(s int, x *big.Rat) {
+	v.Exact[s] = x
+	f, _ := x.Float64()
+	v.Lower[s], v.Upper[s] = f, f
 }
 
 // certain returns the states from which everything that can be reached through

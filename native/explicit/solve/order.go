@@ -10,42 +10,46 @@ import (
 // solve gives all open states their values: component by component, successors
 // first, so that what has no cycles takes one pass. zeroRewardEnds says that a
 // scheduler may be able to stay among the open states for ever at no reward.
-func (y *system) solve(ctx context.Context, opts Options, zeroRewardEnds bool) error {
+func (y *system) solve(ctx context.Context, opts Options, zeroRewardEnds bool) (*Values, error) {
 	comps := y.g.Components(y.open, y.choices)
 	cyclic := y.cyclic(comps)
 	if zeroRewardEnds && y.g.Kind == sparse.MDP && !cyclic.Empty() {
 		if err := y.findEnds(ctx, comps, cyclic); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	levels := y.levels(comps, cyclic)
-	total := len(comps.States)
-	mt := newMeter(ctx, opts, total)
+	eps := opts.epsilon() / float64(y.levels(comps, cyclic))
+	mt := newMeter(ctx, opts, len(comps.States))
 	var ws workspace
 	for i := range comps.Num() {
 		members := comps.Members(i)
-		work := 0
-		if len(members) == 1 {
+		work, err := 0, error(nil)
+		switch {
+		case y.exact():
+			work, err = y.fractions(members, &ws, mt)
+		case len(members) == 1:
 			work = y.state(int(members[0]))
-		} else {
+		default:
 			l := y.local(members, &ws)
-			if err := l.solve(mt, opts, opts.epsilon()/float64(levels)); err != nil {
-				return err
+			if err = l.solve(mt, opts, eps); err == nil {
+				y.store(l, members, &ws)
 			}
-			y.store(l, members, &ws)
+		}
+		if err != nil {
+			return nil, err
 		}
 		mt.progress.Done += len(members)
 		if err := mt.did(work); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	y.gather(y.v.Scheduler)
-	if opts.Classic && !cyclic.Empty() {
+	if opts.Classic && !y.exact() && !cyclic.Empty() {
 		y.v.Estimated = true
 		copy(y.v.Upper, y.v.Lower)
 	}
 	y.v.Sweeps += mt.progress.Sweeps
-	return nil
+	return y.v, nil
 }
 
 // cyclic returns the components with more than one state. A single state with
@@ -151,7 +155,7 @@ func (y *system) local(members []uint32, ws *workspace) *local {
 	}
 	l.first = append(l.first, uint32(len(l.start)))
 	l.start = append(l.start, uint32(len(l.col)))
-	l.begin(y.v.Scheduler != nil)
+	l.begin(y.v.Scheduler != nil || y.exact())
 	return l
 }
 
@@ -251,14 +255,15 @@ func (y *system) store(l *local, members []uint32, ws *workspace) {
 		k := ws.number[s]
 		y.v.Lower[s], y.v.Upper[s] = l.lower[k], l.upper[k]
 	}
-	if y.v.Scheduler != nil {
-		y.schedule(l, members, ws)
-	}
+	y.schedule(l, members, ws)
 	ws.forget(members)
 }
 
 // schedule gives each unknown's choice to the state it belongs to.
 func (y *system) schedule(l *local, members []uint32, ws *workspace) {
+	if y.v.Scheduler == nil {
+		return
+	}
 	for _, s := range members {
 		j := l.how[ws.number[s]]
 		if j == sparse.None {

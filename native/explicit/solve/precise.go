@@ -31,11 +31,12 @@ func PreciseUntil(ctx context.Context, g *sparse.Graph, left, right *sparse.Set,
 		if negated {
 			l, r = right.Complement(), g.Prob0A(left, right)
 		}
-		x, err := ExactUntil(ctx, g, l, r, Max, opts)
+		opts.Exact = true
+		x, err := Until(ctx, g, l, r, Max, opts)
 		if err != nil {
 			return nil, err
 		}
-		for s, v := range x.Value {
+		for s, v := range x.Exact {
 			z.put(s, v)
 		}
 	default:
@@ -85,7 +86,8 @@ func PreciseCumulReward(ctx context.Context, g *sparse.Graph, r *sparse.Reward, 
 	if !time.Known() {
 		return nil, ErrTime
 	}
-	y, err := newExactSystem(g, r, false, opts)
+	opts.Exact = true
+	y, err := newSystem(g, r, Max, opts)
 	if err != nil {
 		return nil, err
 	}

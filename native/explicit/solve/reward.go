@@ -18,23 +18,20 @@ import (
 // Source: PRISM's R[F]; de Alfaro (CONCUR 1999) for end components without
 // reward; bounds as for Until.
 func ReachReward(ctx context.Context, g *sparse.Graph, r *sparse.Reward, target *sparse.Set, dir Direction, opts Options) (*Values, error) {
-	v := newValues(g.Model, opts)
+	y, err := newSystem(g, r, dir, opts)
+	if err != nil {
+		return nil, err
+	}
 	p, err := planReach(ctx, g, target, dir)
 	if err != nil {
 		return nil, err
 	}
-	v.set(p.infinite, math.Inf(1))
-	if v.Scheduler != nil {
-		p.schedule(g, target, v.Scheduler)
+	y.open, y.choices = p.open, p.choices
+	y.v.set(p.infinite, math.Inf(1))
+	if y.v.Scheduler != nil {
+		p.schedule(g, target, y.v.Scheduler)
 	}
-	y := &system{
-		g: g, min: dir == Min, open: p.open, choices: p.choices, reward: r,
-		round: newRounding(g.Model, r), v: v,
-	}
-	if err := y.solve(ctx, opts, dir == Min); err != nil {
-		return nil, err
-	}
-	return v, nil
+	return y.solve(ctx, opts, dir == Min)
 }
 
 // reachPlan says where an expected reward until target is infinite, and by
@@ -77,24 +74,21 @@ func TotalReward(ctx context.Context, g *sparse.Graph, r *sparse.Reward, dir Dir
 	if dir == Min && g.First != nil {
 		return minTotal(ctx, g, r, opts)
 	}
-	v := newValues(g.Model, opts)
+	y, err := newSystem(g, r, Max, opts)
+	if err != nil {
+		return nil, err
+	}
 	p, err := planTotal(ctx, g, r)
 	if err != nil {
 		return nil, err
 	}
 	infinite := p.infinite(g)
-	v.set(infinite, math.Inf(1))
-	if v.Scheduler != nil {
-		p.schedule(g, v.Scheduler)
+	y.open = p.some.Minus(infinite)
+	y.v.set(infinite, math.Inf(1))
+	if y.v.Scheduler != nil {
+		p.schedule(g, y.v.Scheduler)
 	}
-	y := &system{
-		g: g, open: p.some.Minus(infinite), reward: r,
-		round: newRounding(g.Model, r), v: v,
-	}
-	if err := y.solve(ctx, opts, true); err != nil {
-		return nil, err
-	}
-	return v, nil
+	return y.solve(ctx, opts, true)
 }
 
 // minTotal uses that a scheduler with a finite total reward ends up, with

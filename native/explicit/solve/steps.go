@@ -2,7 +2,6 @@ package solve
 
 import (
 	"context"
-	"math/big"
 
 	"tilecheck/native/explicit/sparse"
 )
@@ -17,10 +16,13 @@ type Steps struct{ Low, High int }
 // Next returns bounds on the extremal probability that x holds after one step,
 // in a CTMC after the first transition.
 func Next(ctx context.Context, g *sparse.Graph, x *sparse.Set, dir Direction, opts Options) (*Values, error) {
-	y := newStepwise(g, nil, dir, opts)
+	y, err := newStepwise(g, nil, dir, opts)
+	if err != nil {
+		return nil, err
+	}
 	y.prob = true
 	y.v.set(x, 1)
-	err := y.steps(ctx, opts, sparse.FullSet(g.NumStates()), 1)
+	err = y.steps(ctx, opts, sparse.FullSet(g.NumStates()), 1)
 	y.v.Scheduler = y.trace.first()
 	return y.v, err
 }
@@ -29,7 +31,10 @@ func Next(ctx context.Context, g *sparse.Graph, x *sparse.Set, dir Direction, op
 // with a bound on the number of steps, in a DTMC or MDP. The schedulers may
 // count steps; the one chosen is in Values.Steps.
 func BoundedUntil(ctx context.Context, g *sparse.Graph, left, right *sparse.Set, bound Steps, dir Direction, opts Options) (*Values, error) {
-	y := newStepwise(g, nil, dir, opts)
+	y, err := newStepwise(g, nil, dir, opts)
+	if err != nil {
+		return nil, err
+	}
 	y.prob = true
 	var then []uint32 // the choices after all steps that are counted
 	if bound.High == Unbounded {
@@ -61,9 +66,11 @@ func BoundedUntil(ctx context.Context, g *sparse.Graph, left, right *sparse.Set,
 // CumulReward returns bounds on the extremal expected reward of the first steps
 // of a DTMC or MDP.
 func CumulReward(ctx context.Context, g *sparse.Graph, r *sparse.Reward, steps int, dir Direction, opts Options) (*Values, error) {
-	y := newStepwise(g, r, dir, opts)
-	y.reward = r
-	err := y.steps(ctx, opts, sparse.FullSet(g.NumStates()), steps)
+	y, err := newStepwise(g, r, dir, opts)
+	if err != nil {
+		return nil, err
+	}
+	err = y.steps(ctx, opts, sparse.FullSet(g.NumStates()), steps)
 	y.v.Steps = y.trace.steps(nil)
 	return y.v, err
 }
@@ -71,24 +78,38 @@ func CumulReward(ctx context.Context, g *sparse.Graph, r *sparse.Reward, steps i
 // InstantReward returns bounds on the extremal expected state reward after the
 // given number of steps of a DTMC or MDP. Rewards of choices do not count.
 func InstantReward(ctx context.Context, g *sparse.Graph, r *sparse.Reward, steps int, dir Direction, opts Options) (*Values, error) {
-	y := newStepwise(g, r, dir, opts)
+	y, err := newStepwise(g, r, dir, opts)
+	if err != nil {
+		return nil, err
+	}
+	y.reward = nil
 	for s, x := range r.State {
 		y.v.Lower[s], y.v.Upper[s] = y.round.down(x, y.round.err), y.round.up(x, y.round.err)
+		if y.exact() && r.StateRat[s] != nil {
+			y.v.Exact[s] = r.StateRat[s]
+		}
 	}
-	err := y.steps(ctx, opts, sparse.FullSet(g.NumStates()), steps)
+	err = y.steps(ctx, opts, sparse.FullSet(g.NumStates()), steps)
 	y.v.Steps = y.trace.steps(nil)
 	return y.v, err
 }
 
-func newStepwise(g *sparse.Graph, r *sparse.Reward, dir Direction, opts Options) *system {
+func newStepwise(g *sparse.Graph, r *sparse.Reward, dir Direction, opts Options) (*system, error) {
 	trace := newTrace(g.Model, opts)
 	opts.Scheduler = false
-	return &system{g: g, min: dir == Min, step: true, round: newRounding(g.Model, r), v: newValues(g.Model, opts), trace: trace}
+	y, err := newSystem(g, r, dir, opts)
+	if err == nil {
+		y.step, y.trace = true, trace
+	}
+	return y, err
 }
 
 // steps applies the equations of the open states n times, all at once each
 // time; the others keep their values. Once nothing changes nothing ever will.
 func (y *system) steps(ctx context.Context, opts Options, open *sparse.Set, n int) error {
+	if y.exact() {
+		return y.exactSteps(ctx, opts, open, n)
+	}
 	mt := newMeter(ctx, opts, n)
 	lower, upper := make([]float64, len(y.v.Lower)), make([]float64, len(y.v.Upper))
 	copy(lower, y.v.Lower)
@@ -116,92 +137,4 @@ func (y *system) steps(ctx context.Context, opts Options, open *sparse.Set, n in
 		mt.progress.Done++
 	}
 	return nil
-}
-
-// ExactNext is Next in rational arithmetic.
-func ExactNext(ctx context.Context, g *sparse.Graph, x *sparse.Set, dir Direction, opts Options) (*Exact, error) {
-	y, err := newExactSystem(g, nil, dir == Min, opts)
-	if err != nil {
-		return nil, err
-	}
-	y.set(x, big.NewRat(1, 1))
-	out, err := y.steps(ctx, opts, sparse.FullSet(g.NumStates()), 1)
-	if err == nil {
-		out.Scheduler, out.Steps = y.trace.first(), nil
-	}
-	return out, err
-}
-
-// ExactBoundedUntil is BoundedUntil in rational arithmetic. The fractions grow
-// with the number of steps.
-func ExactBoundedUntil(ctx context.Context, g *sparse.Graph, left, right *sparse.Set, bound Steps, dir Direction, opts Options) (*Exact, error) {
-	y, err := newExactSystem(g, nil, dir == Min, opts)
-	if err != nil {
-		return nil, err
-	}
-	if bound.High == Unbounded {
-		x, err := ExactUntil(ctx, g, left, right, dir, opts)
-		if err != nil {
-			return nil, err
-		}
-		y.value, y.then = x.Value, x.Scheduler
-	} else {
-		y.set(right, big.NewRat(1, 1))
-		if _, err := y.steps(ctx, opts, left.Minus(right), bound.High-bound.Low); err != nil {
-			return nil, err
-		}
-	}
-	if bound.Low == 0 {
-		return &Exact{Value: y.value, Steps: y.trace.steps(y.then)}, nil
-	}
-	if _, err := y.steps(ctx, opts, left, 1); err != nil {
-		return nil, err
-	}
-	y.set(left.Complement(), new(big.Rat))
-	return y.steps(ctx, opts, left, bound.Low-1)
-}
-
-// ExactCumulReward is CumulReward in rational arithmetic.
-func ExactCumulReward(ctx context.Context, g *sparse.Graph, r *sparse.Reward, steps int, dir Direction, opts Options) (*Exact, error) {
-	y, err := newExactSystem(g, r, dir == Min, opts)
-	if err != nil {
-		return nil, err
-	}
-	return y.steps(ctx, opts, sparse.FullSet(g.NumStates()), steps)
-}
-
-// ExactInstantReward is InstantReward in rational arithmetic.
-func ExactInstantReward(ctx context.Context, g *sparse.Graph, r *sparse.Reward, steps int, dir Direction, opts Options) (*Exact, error) {
-	y, err := newExactSystem(g, r, dir == Min, opts)
-	if err != nil {
-		return nil, err
-	}
-	y.reward = nil
-	for s, x := range r.StateRat {
-		if x != nil {
-			y.value[s] = x
-		}
-	}
-	return y.steps(ctx, opts, sparse.FullSet(g.NumStates()), steps)
-}
-
-// steps is that of system, exactly.
-func (y *exactSystem) steps(ctx context.Context, opts Options, open *sparse.Set, n int) (*Exact, error) {
-	mt := newMeter(ctx, opts, n)
-	next := append([]*big.Rat(nil), y.value...)
-	for range n {
-		y.trace.begin()
-		for s := range open.All() {
-			best := y.bestRat(s, func(int) bool { return true }, false)
-			next[s] = best.value
-			y.trace.note(s, best.choice)
-			if err := mt.did(1000 + effort(best.value)); err != nil {
-				return nil, err
-			}
-		}
-		y.value, next = next, y.value
-		y.trace.end(1)
-		mt.progress.Done++
-	}
-	return &Exact{Value: y.value, Steps: y.trace.steps(y.then)}, nil
 }

@@ -46,15 +46,15 @@ func rat(ok bool) *big.Rat {
 }
 
 // checkSteps compares bounds and fractions with the recursion.
-func (in *instance) checkSteps(name string, v *solve.Values, x *solve.Exact, err error, want func(s int) *big.Rat) {
+func (in *instance) checkSteps(name string, v *solve.Values, x *solve.Values, err error, want func(s int) *big.Rat) {
 	in.Helper()
 	if err != nil {
 		in.Fatal(err)
 	}
 	for s := range in.m.NumStates() {
 		w := want(s)
-		if !equal(x.Value[s], w) {
-			in.Errorf("%s: state %d: %s, want %s", name, s, text(x.Value[s]), text(w))
+		if !equal(x.Exact[s], w) {
+			in.Errorf("%s: state %d: %s, want %s", name, s, text(x.Exact[s]), text(w))
 		}
 		if !contains(v.Lower[s], v.Upper[s], w) || v.Upper[s]-v.Lower[s] > 1e-12*v.Upper[s] {
 			in.Errorf("%s: state %d: [%v, %v], want %s", name, s, v.Lower[s], v.Upper[s], text(w))
@@ -72,7 +72,7 @@ func TestSteps(t *testing.T) {
 			bound := solve.Steps{Low: rng.IntN(3)}
 			bound.High = bound.Low + rng.IntN(4)
 			k := rng.IntN(5)
-			ctx, opts := in.Context(), solve.Options{}
+			ctx, opts, exactly := in.Context(), solve.Options{}, solve.Options{Exact: true}
 			gain := func(s, c int) *big.Rat {
 				how := make([]uint32, in.m.NumStates())
 				how[s] = uint32(c)
@@ -89,7 +89,7 @@ func TestSteps(t *testing.T) {
 					return nil
 				}
 				v, err := solve.BoundedUntil(ctx, in.g, in.left, in.right, bound, dir, opts)
-				x, _ := solve.ExactBoundedUntil(ctx, in.g, in.left, in.right, bound, dir, opts)
+				x, _ := solve.BoundedUntil(ctx, in.g, in.left, in.right, bound, dir, exactly)
 				in.checkSteps("until "+name, v, x, err, func(s int) *big.Rat { return in.unroll(s, 0, dir == solve.Min, until, nil) })
 
 				cumul := func(_, i int) *big.Rat {
@@ -99,7 +99,7 @@ func TestSteps(t *testing.T) {
 					return nil
 				}
 				v, err = solve.CumulReward(ctx, in.g, in.reward(), k, dir, opts)
-				x, _ = solve.ExactCumulReward(ctx, in.g, in.reward(), k, dir, opts)
+				x, _ = solve.CumulReward(ctx, in.g, in.reward(), k, dir, exactly)
 				in.checkSteps("cumulative "+name, v, x, err, func(s int) *big.Rat { return in.unroll(s, 0, dir == solve.Min, cumul, gain) })
 
 				instant := func(s, i int) *big.Rat {
@@ -112,7 +112,7 @@ func TestSteps(t *testing.T) {
 					return new(big.Rat)
 				}
 				v, err = solve.InstantReward(ctx, in.g, in.reward(), k, dir, opts)
-				x, _ = solve.ExactInstantReward(ctx, in.g, in.reward(), k, dir, opts)
+				x, _ = solve.InstantReward(ctx, in.g, in.reward(), k, dir, exactly)
 				in.checkSteps("instantaneous "+name, v, x, err, func(s int) *big.Rat { return in.unroll(s, 0, dir == solve.Min, instant, nil) })
 			}
 		})
@@ -130,7 +130,7 @@ func TestNext(t *testing.T) {
 					return nil
 				}
 				v, err := solve.Next(in.Context(), in.g, in.right, dir, solve.Options{})
-				x, _ := solve.ExactNext(in.Context(), in.g, in.right, dir, solve.Options{})
+				x, _ := solve.Next(in.Context(), in.g, in.right, dir, solve.Options{Exact: true})
 				in.checkSteps(name, v, x, err, func(s int) *big.Rat { return in.unroll(s, 0, dir == solve.Min, next, nil) })
 			}
 		})
@@ -142,19 +142,19 @@ func TestLowerBoundOnly(t *testing.T) {
 	forRandom(t, sparse.MDP, func(in *instance) {
 		all := sparse.FullSet(in.m.NumStates())
 		for name, dir := range directions {
-			ever, err := solve.ExactUntil(in.Context(), in.g, all, in.right, dir, solve.Options{})
+			ever, err := solve.Until(in.Context(), in.g, all, in.right, dir, solve.Options{Exact: true})
 			if err != nil {
 				in.Fatal(err)
 			}
 			later := func(s, i int) *big.Rat {
 				if i == 2 {
-					return new(big.Rat).Set(ever.Value[s])
+					return new(big.Rat).Set(ever.Exact[s])
 				}
 				return nil
 			}
 			bound := solve.Steps{Low: 2, High: solve.Unbounded}
 			v, err := solve.BoundedUntil(in.Context(), in.g, all, in.right, bound, dir, solve.Options{Epsilon: 1e-13})
-			x, _ := solve.ExactBoundedUntil(in.Context(), in.g, all, in.right, bound, dir, solve.Options{})
+			x, _ := solve.BoundedUntil(in.Context(), in.g, all, in.right, bound, dir, solve.Options{Exact: true})
 			in.checkSteps(name, v, x, err, func(s int) *big.Rat { return in.unroll(s, 0, dir == solve.Min, later, nil) })
 		}
 	})

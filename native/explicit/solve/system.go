@@ -29,7 +29,20 @@ type system struct {
 	round rounding
 	v     *Values
 	trace *trace // of the steps; nil when no scheduler is asked for
+
+	sum, term, part fraction // scratch, where values are fractions
 }
+
+func newSystem(g *sparse.Graph, r *sparse.Reward, dir Direction, opts Options) (*system, error) {
+	if opts.Exact && (!g.Exact() || r != nil && (r.State != nil && r.StateRat == nil || r.Choice != nil && r.ChoiceRat == nil)) {
+		return nil, ErrNotExact
+	}
+	return &system{g: g, min: dir == Min, reward: r, round: newRounding(g.Model, r), v: newValues(g.Model, opts)}, nil
+}
+
+// exact reports whether the values are fractions. Then the doubles are the same
+// rounded, and only lead the way.
+func (y *system) exact() bool { return y.v.Exact != nil }
 
 // ec returns the end component of a state, sparse.None for none.
 func (y *system) ec(s int) uint32 {

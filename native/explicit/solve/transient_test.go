@@ -124,13 +124,13 @@ func TestTimedUntil(t *testing.T) {
 func TestTimedLowerBound(t *testing.T) {
 	forCTMC(t, func(in *instance, _ *rand.Rand) {
 		all := sparse.FullSet(in.m.NumStates())
-		ever, err := solve.ExactUntil(in.Context(), in.g, all, in.right, solve.Max, solve.Options{})
+		ever, err := solve.Until(in.Context(), in.g, all, in.right, solve.Max, solve.Options{Exact: true})
 		if err != nil {
 			in.Fatal(err)
 		}
 		x := indicator(all)
 		for s := range x {
-			x[s] = new(big.Float).SetPrec(prec).SetRat(ever.Value[s])
+			x[s] = new(big.Float).SetPrec(prec).SetRat(ever.Exact[s])
 		}
 		v, err := solve.TimedUntil(in.Context(), in.g, all, in.right, solve.Interval{From: at(0.75)}, solve.Options{Epsilon: 1e-13})
 		if err != nil {

@@ -14,11 +14,16 @@ import (
 // Source: graph precomputation as in Baier and Katoen (2008), section 10.6;
 // components in topological order, Ciesinski et al. (QEST 2008); end components
 // collapsed for the maximum, Haddad and Monmege (2018); upper bounds by
-// optimistic value iteration, Hartmanns and Kaminski (CAV 2020).
+// optimistic value iteration, Hartmanns and Kaminski (CAV 2020); fractions by
+// scheduler iteration with elimination of unknowns.
 func Until(ctx context.Context, g *sparse.Graph, left, right *sparse.Set, dir Direction, opts Options) (*Values, error) {
-	v := newValues(g.Model, opts)
-	y := &system{g: g, min: dir == Min, prob: true, round: newRounding(g.Model, nil), v: v}
-	if v.Scheduler == nil {
+	y, err := newSystem(g, nil, dir, opts)
+	if err != nil {
+		return nil, err
+	}
+	y.prob = true
+	v := y.v
+	if v.Scheduler == nil && !opts.Exact {
 		v.set(right, 1)
 		if ok, err := y.acyclic(ctx, opts, left.Minus(right)); ok || err != nil {
 			return v, err
@@ -33,10 +38,7 @@ func Until(ctx context.Context, g *sparse.Graph, left, right *sparse.Set, dir Di
 		q.schedule(g, right, v.Scheduler)
 	}
 	y.open = q.open()
-	if err := y.solve(ctx, opts, dir == Max); err != nil {
-		return nil, err
-	}
-	return v, nil
+	return y.solve(ctx, opts, dir == Max)
 }
 
 // qualified are the states whose extremal probability is zero or one.
