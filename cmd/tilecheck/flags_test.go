@@ -16,7 +16,7 @@ import (
 func lineParser(t *testing.T) (*kong.Kong, func(args ...string) error) {
 	t.Helper()
 	var c cli
-	app, err := newApp(t.Context(), &c, &world{stdout: io.Discard, stderr: io.Discard}, func(int) {})
+	app, err := newApp(t.Context(), &c, &world{stdout: io.Discard, stderr: io.Discard, identify: testBuild}, func(int) {})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"tilecheck/internal/build"
 )
 
 // foreign is a switch of PRISM or Storm, and what says the same here.
@@ -66,7 +68,8 @@ func foreignSwitches() map[string]foreign {
 // gives one that this program understands.
 func meant(ctx context.Context, args []string) []string {
 	var c cli
-	app, err := newApp(ctx, &c, &world{stdout: io.Discard, stderr: io.Discard}, func(int) {})
+	unheard := &world{stdout: io.Discard, stderr: io.Discard, identify: func() (string, error) { return build.Version, nil }}
+	app, err := newApp(ctx, &c, unheard, func(int) {})
 	if err != nil {
 		return nil
 	}
