@@ -15,6 +15,7 @@ import (
 	"tilecheck/stats"
 	"tilecheck/verify/agree"
 	"tilecheck/verify/crosscheck"
+	"tilecheck/verify/experiment"
 	"tilecheck/verify/regress"
 	"tilecheck/verify/suite"
 )
@@ -277,8 +278,8 @@ func (p *agreePair) model() string {
 
 func (p *agreePair) compared(*testing.T) (string, int) {
 	cells := []report.ComparisonCell{{Strategy: "a", Verdict: p.a}, {Strategy: "b", Verdict: p.b}}
-	t := engineAgreement(cells, 2)
-	return relationOf(t.Tally), t.code(exitOK)
+	t := experiment.Agree(cells, 2)
+	return relationOf(t.Tally), agreementCode(&t, exitOK)
 }
 
 func (p *agreePair) crosschecked(t *testing.T) (string, int) {

@@ -19,13 +19,11 @@ import (
 type boundCmd struct {
 	Strategy string `arg:"" optional:"" help:"Strategy, such as pref:left,up,down,right; tilecheck strategies lists them."`
 
-	Size        int           `help:"Rows and columns of a square board (default: 4 unless --rows and --cols are given)." placeholder:"N"`
-	Rows        int           `help:"Rows." placeholder:"R"`
-	Cols        int           `help:"Columns." placeholder:"C"`
+	sizeFlags   `embed:""`
 	Max         int           `help:"Tile that wins: a power of two." default:"2048" placeholder:"TILE"`
 	States      int           `help:"States to look at (default: a million)." placeholder:"N" xor:"size"`
 	Memory      byteCount     `help:"As many states as fit this memory, such as 4GB." placeholder:"SIZE" xor:"size"`
-	Time        time.Duration `help:"Stop looking for more states after this time; the result then depends on the machine." placeholder:"DURATION"`
+	Budget      time.Duration `aliases:"time" help:"Time to spend on looking for states; the result then depends on the machine." placeholder:"DURATION"`
 	Workers     int           `help:"Goroutines that ask the strategy; the result does not depend on it (default: one per processor)." want:"[1,1024]" placeholder:"N"`
 	Refine      int           `help:"Survey again so many times with the best moves that are known." default:"3" want:"[0,]" placeholder:"N"`
 	Boards      boundBoards   `help:"Boards that the strategy sees and that the proof rests on: raw, as they are; canonical, the least image; auto: raw first, unless the strategy is random or optimal play, then canonical refinements." enum:"auto,raw,canonical" default:"auto" placeholder:"BOARDS"`
@@ -52,7 +50,7 @@ const bytesPerState = 400
 func (c *boundCmd) Run(ctx context.Context, env *world) error {
 	ctx, cancel := env.limit(ctx, c.Timeout)
 	defer cancel()
-	err := env.without(c.Check != "", "with --check", "size", "rows", "cols", "max", "states", "memory", "time", "workers", "refine", "boards")
+	err := env.without(c.Check != "", "with --check", "size", "rows", "cols", "max", "states", "memory", "budget", "workers", "refine", "boards")
 	switch {
 	case err != nil:
 		return err
@@ -126,7 +124,7 @@ func (c *boundCmd) refine(ctx context.Context, part *induced.Part) (*proven, err
 }
 
 func (c *boundCmd) options() (s strategy.Strategy, opt induced.PartOptions, err error) {
-	rows, cols, err := boardFlags{Size: c.Size, Rows: c.Rows, Cols: c.Cols}.shape()
+	rows, cols, err := c.shape()
 	if err != nil {
 		return nil, opt, err
 	}
@@ -134,7 +132,7 @@ func (c *boundCmd) options() (s strategy.Strategy, opt induced.PartOptions, err 
 	if err != nil {
 		return nil, opt, err
 	}
-	opt = induced.PartOptions{Rules: g.Rules, Max: g.Max, States: c.States, Time: c.Time, Workers: c.Workers}
+	opt = induced.PartOptions{Rules: g.Rules, Max: g.Max, States: c.States, Time: c.Budget, Workers: c.Workers}
 	if c.Memory != 0 {
 		opt.States = max(1, int(c.Memory/bytesPerState))
 	}
@@ -148,7 +146,7 @@ func (c *boundCmd) options() (s strategy.Strategy, opt induced.PartOptions, err 
 // outOfLimit says what to do when the time was not enough.
 func outOfLimit(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
-		return &codedError{exitOutOfLimit, errors.New("the time was over before anything was proven, want more --time, fewer --states or a faster strategy")}
+		return &codedError{exitOutOfLimit, errors.New("the time was over before anything was proven, want more --budget, fewer --states or a faster strategy")}
 	}
 	return err
 }

@@ -22,7 +22,7 @@ type crosscheckCmd struct {
 
 	typeFlags `embed:"" group:"Files of states:"`
 
-	Engines []string `help:"Engines to ask, each with how after a colon if not the default: native, prism:exact, storm, native:ci, prism:ci (bounded, exact, float, sim, ci, aci, apmc, sprt)." default:"native,prism,storm" placeholder:"ENGINE[:HOW]"`
+	Engine  []string `aliases:"engines" help:"Engines to ask, each with how after a colon if not the default: native, prism:exact, storm, native:ci, prism:ci (bounded, exact, float, sim, ci, aci, apmc, sprt)." default:"native,prism,storm" placeholder:"ENGINE[:HOW]"`
 	Against string   `help:"Another model, to compare with the first: its values, and its states, choices and probabilities." placeholder:"MODEL" file:"states"`
 
 	Confidence  float64       `help:"Probability that all statistical comparisons of the run are right." default:"0.99" want:"(0,1)" placeholder:"C"`
@@ -43,7 +43,7 @@ type crosscheckCmd struct {
 
 // Run asks every engine and prints who agrees.
 func (c *crosscheckCmd) Run(ctx context.Context, env *world) (err error) {
-	names := engineNames(splitNames(c.Engines))
+	names := engineNames(splitNames(c.Engine))
 	err = cmp.Or(
 		env.withoutTools(names),
 		env.without(!slices.ContainsFunc(names, isTool), "without the engines prism and storm", "jobs"),
@@ -131,10 +131,10 @@ func (c *crosscheckCmd) job(env *world) (job runner.Job, err error) {
 // entrants reads the engines: a name, and how it is to check after a colon. Of
 // those that nobody named, missing says which are not there, and why.
 func (c *crosscheckCmd) entrants(ctx context.Context, tools *toolbox, env *world) (out []crosscheck.Entrant, missing []string, err error) {
-	for _, spec := range splitNames(c.Engines) {
+	for _, spec := range splitNames(c.Engine) {
 		name, how, _ := strings.Cut(spec, ":")
 		if slices.ContainsFunc(out, func(x crosscheck.Entrant) bool { return x.Label == spec }) {
-			return nil, nil, usageError("--engines has %s twice", spec)
+			return nil, nil, usageError("--engine has %s twice", spec)
 		}
 		x := crosscheck.Entrant{Label: spec}
 		if err := howTo(&x, how); err != nil {
@@ -143,7 +143,7 @@ func (c *crosscheckCmd) entrants(ctx context.Context, tools *toolbox, env *world
 		engine, cmd, err := tools.engine(ctx, name)
 		switch {
 		case err == nil:
-		case env.given["engines"] || tools.named(name) || ctx.Err() != nil:
+		case env.given["engine"] || tools.named(name) || ctx.Err() != nil:
 			return nil, nil, err
 		default:
 			missing = append(missing, "not asked: "+err.Error())
@@ -174,7 +174,7 @@ func howTo(x *crosscheck.Entrant, how string) error {
 	case "sim", "ci", "aci", "apmc", "sprt":
 		x.Method = runner.Method(how)
 	default:
-		return usageError("--engines: %s: unknown way to check %q, want bounded, exact, float, sim, ci, aci, apmc or sprt", x.Label, how)
+		return usageError("--engine: %s: unknown way to check %q, want bounded, exact, float, sim, ci, aci, apmc or sprt", x.Label, how)
 	}
 	return nil
 }

@@ -75,7 +75,7 @@ func (c *checkup) next() string {
 	const models = " MODEL PROPS"
 	switch {
 	case len(c.tools) > 0:
-		return "next: tilecheck crosscheck" + models + " --engines native," + strings.Join(c.tools, ",")
+		return "next: tilecheck crosscheck" + models + " --engine native," + strings.Join(c.tools, ",")
 	default:
 		return "next: tilecheck check" + models + ", which needs no other engine; " + missingImage("prism")
 	}

@@ -211,7 +211,7 @@ func about(cfg modelgen.Config, chain *induced.Chain, s strategy.Strategy, value
 		lines, "  Evaluated directly, without this model, it wins with probability", "  "+value+".",
 		`  Both Pmin=? [ F "success" ] and Pmax=? [ F "success" ] must be that. Check with:`,
 		"  tilecheck check FILE --exact --prop 'Pmin=? [ F \"success\" ]' --prop 'Pmax=? [ F \"success\" ]'",
-		"  tilecheck crosscheck FILE --engines native,native:exact,prism,storm --prop 'Pmax=? [ F \"success\" ]'",
+		"  tilecheck crosscheck FILE --engine native,native:exact,prism,storm --prop 'Pmax=? [ F \"success\" ]'",
 	)
 }
 

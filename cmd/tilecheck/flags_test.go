@@ -52,9 +52,8 @@ func TestHostileValues(t *testing.T) {
 		"game": {"0", "1000000000"}, "delay": {"0s", "0"}, "refine": {"0", "1000000000"},
 	}
 	special := map[string][]string{
-		"strategies --max":   {"0", "1000000000"},                          // 0: the game goes on
-		"export --precision": nil,                                          // digits
-		"compare --time":     nil, "play --time": nil, "bound --time": nil, // durations
+		"strategies --max":   {"0", "1000000000"}, // 0: the game goes on
+		"export --precision": nil,                 // digits
 	}
 	app, parse := lineParser(t)
 	tried := 0
@@ -100,6 +99,8 @@ func commandLine(cmd *kong.Node, v *kong.Value, value string) []string {
 		switch {
 		case p == v:
 			return append(words, value)
+		case p.Enum != "":
+			words = append(words, p.EnumSlice()[0])
 		case p.Required || v.Flag == nil:
 			words = append(words, "x")
 		}

@@ -64,8 +64,9 @@ func foreignSwitches() map[string]foreign {
 	return all
 }
 
-// meant translates a command line for PRISM or Storm. It returns nil unless that
-// gives one that this program understands.
+// meant translates a command line for PRISM or Storm, or one with words that are
+// no longer ours. It returns nil unless that gives one that this program
+// understands.
 func meant(ctx context.Context, args []string) []string {
 	var c cli
 	unheard := &world{stdout: io.Discard, stderr: io.Discard, identify: func() (string, error) { return build.Version, nil }}
@@ -73,8 +74,8 @@ func meant(ctx context.Context, args []string) []string {
 	if err != nil {
 		return nil
 	}
-	for _, alone := range []bool{false, true} {
-		words := translated(args, commandNames(app), alone)
+	commands := commandNames(app)
+	for _, words := range append(formerly(args), translated(args, commands, false), translated(args, commands, true)) {
 		if slices.Equal(words, args) {
 			continue
 		}
@@ -83,6 +84,35 @@ func meant(ctx context.Context, args []string) []string {
 		}
 	}
 	return nil
+}
+
+// formerly are the readings of a command line of compare from when it was one
+// command with a flag --preset: the one that keeps most first.
+func formerly(args []string) [][]string {
+	if len(args) == 0 || args[0] != "compare" {
+		return nil
+	}
+	document := ""
+	var rest []string
+	for i := 1; i < len(args); i++ {
+		name, value, joined := strings.Cut(args[i], "=")
+		switch {
+		case name == "--preset" && joined:
+			document = value
+		case name == "--preset" && i+1 < len(args):
+			i++
+			document = args[i]
+		case name == "--samples": // of players, they are games
+			rest = append(rest, "--games"+args[i][len(name):])
+		default:
+			rest = append(rest, args[i])
+		}
+	}
+	if document == "" {
+		return [][]string{append([]string{"compare", "players"}, rest...)}
+	}
+	command := []string{"compare", "document", document}
+	return [][]string{slices.Concat(command, rest), command}
 }
 
 func commandNames(app *kong.Kong) []string {

@@ -9,16 +9,21 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// boardFlags choose a board of 2048. --size is short for equal --rows and --cols.
+// sizeFlags choose the size of a board. --size is short for equal --rows and --cols.
+type sizeFlags struct {
+	Size int `help:"Rows and columns of a square board (default: 4)." placeholder:"N"`
+	Rows int `help:"Rows, 1 to 6." placeholder:"R"`
+	Cols int `help:"Columns, 1 to 6." placeholder:"C"`
+}
+
+// boardFlags choose a board, and its new tiles.
 type boardFlags struct {
-	Size int    `help:"Rows and columns of a square board (default: 4 unless --rows and --cols are given)." placeholder:"N"`
-	Rows int    `help:"Rows, 1 to 6." placeholder:"R"`
-	Cols int    `help:"Columns, 1 to 6." placeholder:"C"`
-	P2   string `name:"p2" help:"Probability that a new tile is a 2 and not a 4." default:"${p2}" placeholder:"P"`
+	sizeFlags `embed:""`
+	P2        string `name:"p2" help:"Probability that a new tile is a 2 and not a 4." default:"${p2}" placeholder:"P"`
 }
 
 // shape returns the board's rows and columns. modelgen checks the numbers.
-func (f boardFlags) shape() (rows, cols int, err error) {
+func (f sizeFlags) shape() (rows, cols int, err error) {
 	switch {
 	case f.Size != 0 && (f.Rows != 0 || f.Cols != 0):
 		return 0, 0, usageError("--size is given together with --rows or --cols, want one or the other")

@@ -30,15 +30,23 @@ func (checkCmd) Help() string {
 }
 
 func (crosscheckCmd) Help() string {
-	return examples("tilecheck crosscheck die.prism die.props", "tilecheck crosscheck die.prism --prop 'P=? [ F s=7 ]' --engines native,native:exact,native:ci")
+	return examples("tilecheck crosscheck die.prism die.props", "tilecheck crosscheck die.prism --prop 'P=? [ F s=7 ]' --engine native,native:exact,native:ci")
 }
 
 func (simulateCmd) Help() string {
 	return examples("tilecheck simulate die.prism --seed 1 --vars s,d", "tilecheck simulate die.prism --steps 100 --format csv")
 }
 
-func (compareCmd) Help() string {
-	return examples("tilecheck compare random orthogonal --max 128 --samples 200 --seed 1", "tilecheck compare random pref:left,up,down,right --size 3 --games 100")
+func (compareModelsCmd) Help() string {
+	return examples("tilecheck compare random orthogonal --max 128 --samples 200 --seed 1", "tilecheck compare --size 2 --max 8,16 --method exact --exact")
+}
+
+func (comparePlayersCmd) Help() string {
+	return examples("tilecheck compare players random pref:left,up,down,right --size 3", "tilecheck compare players expectimax:depth=1 sparse:depth=1 --games 10")
+}
+
+func (compareDocumentCmd) Help() string {
+	return examples("tilecheck compare document thesis --row 'opposite, 128'", "tilecheck compare document lees-miller --table solved --row 2x2")
 }
 
 func (playCmd) Help() string {

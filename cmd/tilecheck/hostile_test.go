@@ -81,7 +81,7 @@ func TestHostileNames(t *testing.T) {
 			[]string{"check", file("bad.prism"), file("die.props"), "--format", format},
 			[]string{"check", file("die.tra,lab"), "--prop", "P=? [ F \"x##[y\" ]", "--format", format},
 			[]string{"info", file("die.tra,lab"), "--format", format},
-			[]string{"crosscheck", file("die.prism"), file("die.props"), "--engines", "native,native:exact", "--format", format},
+			[]string{"crosscheck", file("die.prism"), file("die.props"), "--engine", "native,native:exact", "--format", format},
 		)
 	}
 	lines = append(

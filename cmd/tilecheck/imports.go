@@ -59,7 +59,7 @@ func (m *imports) take(entrants []crosscheck.Entrant) error {
 		ours, ok := x.Engine.(*native.Engine)
 		switch {
 		case ok && x.Method != "" && x.Method != runner.Exact:
-			return usageError("--engines: %s: files of states are not sampled, want a model, or native, native:exact or native:float", x.Label)
+			return usageError("--engine: %s: files of states are not sampled, want a model, or native, native:exact or native:float", x.Label)
 		case ok:
 			x.Engine = &importer{ours, m}
 		}

@@ -16,6 +16,7 @@ import (
 	stormimage "tilecheck/containers/storm"
 	"tilecheck/internal/build"
 	"tilecheck/modelgen"
+	"tilecheck/verify/experiment"
 )
 
 // cli is the command line. One struct per command holds its flags and its Run method.
@@ -29,7 +30,7 @@ type cli struct {
 	Test  testCmd  `cmd:"" group:"Tests of models:" help:"Run the properties of models against their expected results."`
 	Bless blessCmd `cmd:"" group:"Tests of models:" help:"Write the expected results of properties beside them."`
 
-	Compare        compareCmd        `cmd:"" group:"The game 2048:" help:"Compare strategies in a table; with no arguments, the thesis's experiment."`
+	Compare        compareCmd        `cmd:"" group:"The game 2048:" help:"Compare strategies, and published numbers; with no arguments, the thesis's experiment."`
 	Gen            genCmd            `cmd:"" group:"The game 2048:" help:"Generate a PRISM model of the game."`
 	Play           playCmd           `cmd:"" group:"The game 2048:" help:"Play games with a strategy, and say how good it is."`
 	Replay         replayCmd         `cmd:"" group:"The game 2048:" help:"Check recorded games, and step through them."`
@@ -118,7 +119,7 @@ func newApp(ctx context.Context, c *cli, env *world, exit func(code int)) (*kong
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, NoExpandSubcommands: true}),
 		kong.Writers(env.stdout, env.stderr),
 		kong.Exit(exit),
-		kong.Vars{"p2": modelgen.DefaultP2, "thesis": thesisProperty, "storm_image": stormimage.DefaultImage},
+		kong.Vars{"p2": modelgen.DefaultP2, "thesis": experiment.ThesisProperty, "storm_image": stormimage.DefaultImage},
 		kong.BindTo(ctx, (*context.Context)(nil)),
 		kong.Bind(env),
 	)

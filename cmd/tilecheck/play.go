@@ -18,15 +18,13 @@ import (
 	"tilecheck/stats"
 )
 
-// sizeFlags choose a board as boardFlags do, for games, whose tiles are 2 with probability 0.9.
-type sizeFlags struct {
-	Size int `help:"Rows and columns of a square board (default: 4 unless --rows and --cols are given)." placeholder:"N"`
-	Rows int `help:"Rows." placeholder:"R"`
-	Cols int `help:"Columns." placeholder:"C"`
+// budgetFlag is time to spend: what it buys is the result. That is not a limit, as --timeout, which ends with an exit code of its own.
+type budgetFlag struct {
+	Budget time.Duration `aliases:"time" help:"Time to spend: the games finished by then count, up to the first that was not." placeholder:"DURATION"`
 }
 
 // matchOf returns the game that is played: without a tile to reach a win is counted at 2048 and the game goes on, as in the documents.
-func matchOf(board boardFlags, tile int, on bool, seed *uint64) (m play.Match, err error) {
+func matchOf(board sizeFlags, tile int, on bool, seed *uint64) (m play.Match, err error) {
 	if m.Shape.Rows, m.Shape.Cols, err = board.shape(); err != nil {
 		return m, err
 	}
@@ -62,16 +60,16 @@ func parseStrategy(m play.Match, spec string) (strategy.Strategy, error) {
 type playCmd struct {
 	Strategy string `arg:"" help:"Strategy, such as random, pref:left,up,down,right or expectimax:eval=snake,depth=2."`
 
-	sizeFlags `embed:""`
-	Max       int           `help:"Tile that wins and ends the game (default: 2048, and the game goes on)." placeholder:"TILE"`
-	On        bool          `help:"Go on after a win until no move is legal."`
-	Games     int64         `help:"Games to play." default:"1000" placeholder:"N"`
-	Seed      *uint64       `help:"Seed of the random numbers (default: drawn, and printed)." placeholder:"N"`
-	Workers   int           `help:"Goroutines that play; the results do not depend on it (default: one per processor)." want:"[1,1024]" placeholder:"N"`
-	Alpha     float64       `help:"Error probability of the intervals." default:"0.01" want:"[1e-15,1)" placeholder:"A"`
-	Time      time.Duration `help:"Stop after this time; the games finished by then count, up to the first that was not." placeholder:"DURATION"`
-	State     string        `aliases:"resume" help:"File that keeps finished games: a run that was killed goes on where it was." placeholder:"FILE" file:"keep"`
-	Record    string        `help:"Write every move and tile to a file, for tilecheck replay." placeholder:"FILE" file:"out"`
+	sizeFlags  `embed:""`
+	Max        int     `help:"Tile that wins and ends the game (default: 2048, and the game goes on)." placeholder:"TILE"`
+	On         bool    `help:"Go on after a win until no move is legal."`
+	Games      int64   `help:"Games to play." default:"1000" placeholder:"N"`
+	Seed       *uint64 `help:"Seed of the random numbers (default: drawn, and printed)." placeholder:"N"`
+	Workers    int     `help:"Goroutines that play; the results do not depend on it (default: one per processor)." want:"[1,1024]" placeholder:"N"`
+	Alpha      float64 `help:"Error probability of the intervals." default:"0.01" want:"[1e-15,1)" placeholder:"A"`
+	budgetFlag `embed:""`
+	State      string `aliases:"resume" help:"File that keeps finished games: a run that was killed goes on where it was." placeholder:"FILE" file:"keep"`
+	Record     string `help:"Write every move and tile to a file, for tilecheck replay." placeholder:"FILE" file:"out"`
 
 	Watch bool          `help:"Show one game instead: on a terminal as a film, otherwise board by board."`
 	Game  int64         `help:"The game to watch." default:"0" want:"[0,]" placeholder:"INDEX"`
@@ -90,7 +88,7 @@ func (c *playCmd) Run(ctx context.Context, env *world) error {
 	defer cancel()
 	err := cmp.Or(
 		env.without(!c.Watch, "without --watch", "game", "delay"),
-		env.without(c.Watch, "with --watch", "games", "alpha", "time", "workers"),
+		env.without(c.Watch, "with --watch", "games", "alpha", "budget", "workers"),
 	)
 	if err != nil {
 		return err
@@ -143,11 +141,10 @@ func (c *playCmd) options(env *world) (opt play.Options, err error) {
 			}
 		}
 	}
-	board := boardFlags{Size: c.Size, Rows: c.Rows, Cols: c.Cols}
-	if opt.Match, err = matchOf(board, c.Max, c.On, c.Seed); err != nil {
+	if opt.Match, err = matchOf(c.sizeFlags, c.Max, c.On, c.Seed); err != nil {
 		return opt, err
 	}
-	opt.Games, opt.Workers, opt.Time = c.Games, c.Workers, c.Time
+	opt.Games, opt.Workers, opt.Time = c.Games, c.Workers, c.Budget
 	if opt.State, opt.Version, err = env.state(c.State); err != nil {
 		return opt, err
 	}
@@ -227,7 +224,7 @@ func noGame(ctx context.Context, end play.End) error {
 	if end == play.Interrupted {
 		return fmt.Errorf("%w before a game was finished", ctx.Err())
 	}
-	return &codedError{code: exitOutOfLimit, err: errors.New("the time was up before a game was finished, want more with --time")}
+	return &codedError{code: exitOutOfLimit, err: errors.New("the time was up before a game was finished, want more with --budget")}
 }
 
 // endCode is the exit code of a run that has results. A budget that is used up is what was asked for.

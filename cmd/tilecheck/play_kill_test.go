@@ -22,7 +22,7 @@ func playGames(t *testing.T, program string, args ...string) playedGames {
 	t.Helper()
 	record := filepath.Join(t.TempDir(), "record")
 	var stdout, stderr bytes.Buffer
-	cmd := exec.Command(program, append(experiment(), append(args, "--format", "csv", "--record", record)...)...)
+	cmd := exec.Command(program, append(killed(), append(args, "--format", "csv", "--record", record)...)...)
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("%v: %s", err, stderr.String())
@@ -40,8 +40,8 @@ func playGames(t *testing.T, program string, args ...string) playedGames {
 	return out
 }
 
-// experiment takes less than a second.
-func experiment() []string {
+// killed is a command line that takes less than a second.
+func killed() []string {
 	return []string{"play", "sparse:depth=3,n=1", "--games", "300", "--seed", "20"}
 }
 
@@ -70,7 +70,7 @@ func TestPlayIsTheSameAfterKills(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 20))
 	kept, ended, went := 0, 0, 0
 	for range 20 {
-		cmd := exec.Command(program, append(experiment(), "--workers", "2", "--state", state)...)
+		cmd := exec.Command(program, append(killed(), "--workers", "2", "--state", state)...)
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}

@@ -79,7 +79,7 @@ func TestCrosscheckBoards(t *testing.T) {
 					t.Fatal(errs)
 				}
 				code, out, errs := tilecheck(t.Context(), "crosscheck", model, "--prop", "Pmin=? [ F fail ]", "--prop", "Pmax=? [ F success ]",
-					"--engines", "native,native:exact,prism,prism:exact", "--format", "csv")
+					"--engine", "native,native:exact,prism,prism:exact", "--format", "csv")
 				// PRISM calls some of its results exact in floating point only.
 				if code != 0 || strings.Count(out, ",agree,") != 2 {
 					t.Errorf("exit code %d\n%s\n%s", code, out, errs)
@@ -92,7 +92,7 @@ func TestCrosscheckBoards(t *testing.T) {
 // TestCompareEngines: a corner of the thesis's experiment on both engines.
 func TestCompareEngines(t *testing.T) {
 	requirePRISM(t)
-	code, out, errs := tilecheck(t.Context(), "compare", "--engines", "prism,native", "--max", "128", "--seed", "1", "--strategies", "random,opposite")
+	code, out, errs := tilecheck(t.Context(), "compare", "--engine", "prism,native", "--max", "128", "--seed", "1", "random", "opposite")
 	if code != 0 || !strings.Contains(out, "2 of 2 comparisons made") {
 		t.Errorf("exit code %d\n%s\n%s", code, out, errs)
 	}
@@ -109,7 +109,7 @@ func TestCrosscheckFiles(t *testing.T) {
 	}
 	for _, name := range []string{base + ".tra,sta,lab,srew", base + ".all", base + ".pexp"} {
 		code, out, errs := tilecheck(t.Context(), "crosscheck", name, "--prop", "P=? [ F d=6 ]", "--prop", `R=? [ F s=7 ]`,
-			"--engines", "native,native:exact,prism", "--prism-path", prism, "--format", "csv")
+			"--engine", "native,native:exact,prism", "--prism-path", prism, "--format", "csv")
 		if code != 0 || strings.Count(out, ",agree,") != 2 || strings.Contains(out, "did not answer") {
 			t.Errorf("%s: exit code %d\n%s\n%s", name, code, out, errs)
 		}

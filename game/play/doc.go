@@ -1,6 +1,6 @@
 // Package play has strategies play 2048 and says what came of it: how often they win, how far they get, and which is better.
 //
-// [Run] plays games of one strategy, [Compare] plays several against each other, [RunPreset] repeats the tables of the source documents.
+// [Run] plays games of one strategy, [Compare] plays several against each other, [Repeat] repeats the tables of the source documents.
 //
 //	m := play.Match{Shape: game.Shape{Rows: 4, Cols: 4}, Goal: 11, On: true, Seed: 1}
 //	s, err := m.Parse("pref:left,up,down,right")

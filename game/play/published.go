@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +19,7 @@ type Measure string
 // The measures. Those of a speed or of a time depend on the machine and are never compared.
 const (
 	WinShare     Measure = "won"              // share of the games that reached the goal
+	LossShare    Measure = "lost before"      // share of those that did not, before the tile
 	ReachShare   Measure = "reached"          // share of the games that reached a tile
 	LargestShare Measure = "largest tile is"  // share of the games that ended with that largest tile
 	MeanScore    Measure = "mean score"       //
@@ -34,7 +36,7 @@ const (
 
 // Document is a source with result tables.
 type Document struct {
-	Name   string // as in compare --preset
+	Name   string // as in compare document
 	Source string // author, title, year
 	Rows   []PublishedRow
 	// Together has, by table, why its mean scores are not met when they are taken together, or that it is not known why.
@@ -43,12 +45,31 @@ type Document struct {
 	Notes []string
 }
 
+// Documents returns the documents with tables that can be repeated.
+func Documents() []Document { return []Document{Thesis(), Stanford(), DTU(), CS221(), LeesMiller()} }
+
+// Choose returns the rows of a table, "1" or "table 1", whose names match; an empty table is any.
+func (d Document) Choose(table string, name *regexp.Regexp) (rows []PublishedRow, err error) {
+	var all []string
+	for _, row := range d.Rows {
+		all = append(all, row.Table+": "+row.Name)
+		if (table == "" || row.Table == table || strings.HasSuffix(row.Table, " "+table)) && name.MatchString(row.Name) {
+			rows = append(rows, row)
+		}
+	}
+	if len(rows) == 0 {
+		return nil, fmt.Errorf("no row of %s is asked for, want one of: %s", d.Name, strings.Join(all, ", "))
+	}
+	return rows, nil
+}
+
 // PublishedRow is a row of a table of a document.
 type PublishedRow struct {
 	Table    string // "table 1", "figure 9", "section 6"
 	Name     string // what tells the row from the others of its table
 	Strategy string // spec; empty when nothing is played
 	Match    Match  // its seed is not set
+	Model    bool   // the strategy was not played: its model was sampled
 	Games    int64  // that the document played; 0 when it does not say
 	Play     int64  // games to play when that is not Games
 	Values   []Published
@@ -60,7 +81,7 @@ type PublishedRow struct {
 type Published struct {
 	Measure Measure
 	Tile    int // value of the tile that it is about, if any
-	// Text is the number as printed: "72.34 %", "73/280", "7065.2" or "about 8 %"; what a document says in words is a fraction. Shares and
+	// Text is the number as printed: "72.34 %", "0.138", "73/280", "7065.2" or "about 8 %"; what a document says in words is a fraction. Shares and
 	// plain counts are of the row's Games unless they are fractions.
 	Text string
 	// Note says why the number is not met, or that it is not known why. It is shown only when it is computed that the number is not met.
@@ -143,7 +164,7 @@ func (s *sample) judge(row *PublishedRow, p *Published, confidence float64) (Jud
 	}
 	var err error
 	switch p.Measure {
-	case WinShare, ReachShare, LargestShare:
+	case WinShare, LossShare, ReachShare, LargestShare:
 		err = s.judgeShare(&j, s.share(row, p), p, confidence)
 	case MeanScore:
 		err = judgeMean(&j, s.Score, p, confidence)
@@ -174,6 +195,8 @@ func (s *sample) judge(row *PublishedRow, p *Published, confidence float64) (Jud
 func (s *sample) share(row *PublishedRow, p *Published) stats.Bernoulli {
 	exp := int(math.Log2(float64(p.Tile)))
 	switch p.Measure {
+	case LossShare:
+		return stats.Bernoulli{N: s.Games(), K: s.Games() - s.Won.K}
 	case ReachShare:
 		return s.Reached(exp)
 	case LargestShare:
@@ -208,7 +231,7 @@ func (s *sample) judgeShare(j *Judgement, ours stats.Bernoulli, p *Published, co
 	if s.sequential {
 		j.Method = "intervals overlap"
 	}
-	met, few, err := JudgeShare(stats.Sample{Bernoulli: ours, Sequential: s.sequential}, counts)
+	met, few, err := meets(stats.Sample{Bernoulli: ours, Sequential: s.sequential}, counts)
 	if err != nil || !met {
 		return err
 	}
@@ -229,9 +252,9 @@ func (j *Judgement) enough(few string) {
 	j.Remark += "too few games to judge: " + few
 }
 
-// JudgeShare compares our games with a published share that can be any of those counts, at [stats.CompareConfidence]. When it is met, few says
+// meets compares our games with a published share that can be any of those counts, at [stats.CompareConfidence]. When it is met, few says
 // why that means little: every result of so many games would have met it, or our interval at 99 % is wider than 0.3.
-func JudgeShare(ours stats.Sample, counts []stats.Bernoulli) (met bool, few string, err error) {
+func meets(ours stats.Sample, counts []stats.Bernoulli) (met bool, few string, err error) {
 	anyMet := func(k int64) (bool, error) {
 		ours.K = k
 		for _, theirs := range counts {
@@ -260,7 +283,7 @@ func JudgeShare(ours stats.Sample, counts []stats.Bernoulli) (met bool, few stri
 }
 
 // publishedCounts returns the counts that a printed share of n games can stand for: k/m itself, k for a plain number, 0 or 1 for No and Yes,
-// and for a percentage all that round to it. If none does, it is the nearest, and the remark says so.
+// and for a percentage, or a share such as 0.138, all that round to it. If none does, it is the nearest, and the remark says so.
 func publishedCounts(text string, n int64) (counts []stats.Bernoulli, remark string, err error) {
 	if k, m, ok := strings.Cut(text, "/"); ok {
 		b := stats.Bernoulli{}
@@ -278,11 +301,11 @@ func publishedCounts(text string, n int64) (counts []stats.Bernoulli, remark str
 	if k, err := strconv.ParseInt(text, 10, 64); err == nil && k >= 0 && k <= n && n > 0 {
 		return []stats.Bernoulli{{N: n, K: k}}, "", nil
 	}
-	value, half, err := printed(text)
-	if err != nil || !strings.HasSuffix(text, "%") || n < 1 {
-		return nil, "", fmt.Errorf("published %q of %d games, want a percentage, a fraction, a count, Yes or No", text, n)
+	value, half, err := printedShare(text)
+	if err != nil || !strings.ContainsAny(text, "%.") || n < 1 {
+		return nil, "", fmt.Errorf("published %q of %d games, want a percentage, a share, a fraction, a count, Yes or No", text, n)
 	}
-	value, half = value*float64(n)/100, half*float64(n)/100
+	value, half = value*float64(n), half*float64(n)
 	const slack = 1e-9
 	for k := int64(math.Ceil(value - half - slack)); float64(k) <= value+half+slack; k++ {
 		if k >= 0 && k <= n {
@@ -299,15 +322,18 @@ func publishedCounts(text string, n int64) (counts []stats.Bernoulli, remark str
 // Share returns the published number as a share of 1, if it is one.
 func (p *Published) Share() (share float64, ok bool) {
 	switch p.Measure {
-	case WinShare, ReachShare, LargestShare, WinValue:
+	case WinShare, LossShare, ReachShare, LargestShare, WinValue:
 	default:
 		return 0, false
 	}
-	if b, _, err := publishedCounts(p.Text, 1); err == nil && !strings.HasSuffix(p.Text, "%") {
-		return b[0].Mean(), true
+	if share, _, err := printedShare(p.Text); err == nil && strings.ContainsAny(p.Text, "%.") {
+		return share, true
 	}
-	share, _, err := printedShare(p.Text)
-	return share, err == nil
+	b, _, err := publishedCounts(p.Text, 1)
+	if err != nil {
+		return 0, false
+	}
+	return b[0].Mean(), true
 }
 
 // printed reads a number such as "72.34 %", "about 8 %" or "7065.2", without making a percentage a share, and half a unit of its last digit.

@@ -44,6 +44,3 @@ func LeesMiller() Document {
 		},
 	}
 }
-
-// Documents returns the documents with tables that playing repeats. The thesis's table is modelgen's affair.
-func Documents() []Document { return []Document{Stanford(), DTU(), LeesMiller(), CS221()} }

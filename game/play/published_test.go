@@ -219,7 +219,7 @@ func TestDocumentsAreWellFormed(t *testing.T) {
 }
 
 // Rows of one strategy share their games, a cap and a cut are kept to, and what is solved is.
-func TestRunPreset(t *testing.T) {
+func TestRepeat(t *testing.T) {
 	m := square(2, 4, false, 0)
 	win := func(text string) Published { return Published{Measure: WinShare, Tile: 16, Text: text} }
 	rows := []PublishedRow{
@@ -229,14 +229,14 @@ func TestRunPreset(t *testing.T) {
 		{Table: "table 2", Name: "far", Match: m, OutOfReach: true, Values: []Published{{Measure: WinValue, Text: "0.96"}}},
 	}
 	solved := 0
-	opt := PresetOptions{
+	opt := RepeatOptions{
 		Rows: rows, Seed: 4, Confidence: 0.99, State: t.TempDir(),
 		Solve: func(context.Context, Match) (float64, error) {
 			solved++
 			return 0.9625, nil
 		},
 	}
-	results, err := RunPreset(t.Context(), opt)
+	results, err := Repeat(t.Context(), opt)
 	if err != nil || len(results) != 4 || solved != 1 {
 		t.Fatalf("%d results, %d solved, %v", len(results), solved, err)
 	}
@@ -252,21 +252,21 @@ func TestRunPreset(t *testing.T) {
 	if results[0].Games != 400 || results[1].Games != 400 {
 		t.Errorf("%d and %d games, want the 400 of the first row in both", results[0].Games, results[1].Games)
 	}
-	again, err := RunPreset(t.Context(), opt)
+	again, err := Repeat(t.Context(), opt)
 	if err != nil || again[0].Judgements[0] != results[0].Judgements[0] {
 		t.Errorf("resumed: %+v, %v, want %+v", again[0].Judgements[0], err, results[0].Judgements[0])
 	}
 	opt.Games = 50
-	if capped, err := RunPreset(t.Context(), opt); err != nil || capped[0].Games != 50 {
+	if capped, err := Repeat(t.Context(), opt); err != nil || capped[0].Games != 50 {
 		t.Errorf("capped: %+v, %v", capped, err)
 	}
 	opt.Rows = []PublishedRow{{Table: "table 1", Name: "bad", Strategy: "nobody", Match: m, Games: 1}}
-	if _, err := RunPreset(t.Context(), opt); err == nil || !strings.Contains(err.Error(), "nobody") {
+	if _, err := Repeat(t.Context(), opt); err == nil || !strings.Contains(err.Error(), "nobody") {
 		t.Errorf("%v, want that nobody is no strategy", err)
 	}
 	opt.Rows = rows[2:3]
 	opt.Solve = func(context.Context, Match) (float64, error) { return 0, errors.New("too large") }
-	if _, err := RunPreset(t.Context(), opt); err == nil || !strings.Contains(err.Error(), "table 2, solved: too large") {
+	if _, err := Repeat(t.Context(), opt); err == nil || !strings.Contains(err.Error(), "table 2, solved: too large") {
 		t.Errorf("%v", err)
 	}
 	// A budget ends a solution, and what is played after it gets nothing.
@@ -276,7 +276,7 @@ func TestRunPreset(t *testing.T) {
 		<-ctx.Done()
 		return 0, ctx.Err()
 	}
-	late, err := RunPreset(t.Context(), opt)
+	late, err := Repeat(t.Context(), opt)
 	if err != nil || len(late) != 2 || late[0].End != OutOfTime || late[0].Judgements[0].Verdict != NotCompared || late[1].Games != 0 ||
 		late[1].Judgements[0].Verdict != TooFew {
 		t.Errorf("over budget: %+v, %v", late, err)
@@ -284,7 +284,7 @@ func TestRunPreset(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	opt.Rows = rows
-	if none, err := RunPreset(ctx, opt); err != nil || len(none) != 0 {
+	if none, err := Repeat(ctx, opt); err != nil || len(none) != 0 {
 		t.Errorf("cancelled: %d results, %v", len(none), err)
 	}
 }
@@ -293,7 +293,7 @@ func TestRunPreset(t *testing.T) {
 func TestBudgetIsDivided(t *testing.T) {
 	m := square(2, 4, false, 0)
 	rows := []PublishedRow{{Strategy: "random", Match: m}, {Strategy: "random", Match: m}, {Match: m}, {Strategy: "opposite", Match: m}}
-	r := presetRun{deadline: time.Now().Add(time.Hour), left: rows}
+	r := repetition{deadline: time.Now().Add(time.Hour), left: rows}
 	if part := r.rowTime(); part > 30*time.Minute || part < 29*time.Minute {
 		t.Errorf("%v of an hour for each of two rows", part)
 	}

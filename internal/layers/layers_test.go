@@ -70,6 +70,7 @@ var layer = map[string]int{
 	"verify/crosscheck":                 6,
 	"verify/regress":                    5,
 	"verify/suitefile":                  6,
+	"verify/experiment":                 6,
 	"native":                            5,
 	"cmd/tilecheck":                     7,
 }

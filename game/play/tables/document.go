@@ -1,7 +1,6 @@
 package tables
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -14,7 +13,7 @@ import (
 )
 
 // Document has a line for every published number.
-func Document(d play.Document, opt play.PresetOptions, results []play.RowResult, f report.Format) *report.Table {
+func Document(d play.Document, opt play.RepeatOptions, results []play.RowResult, f report.Format) *report.Table {
 	t := &report.Table{Title: d.Source}
 	if f.Machine() {
 		t.Columns = []report.Column{
@@ -156,7 +155,7 @@ func judgementNotes(r *play.RowResult, p *play.Published, j *play.Judgement) []s
 		notes = append(notes, fmt.Sprintf("%v after %d games", r.End, r.Games))
 	}
 	if j.Verdict == play.Incompatible {
-		notes = append(notes, "not compatible: "+cmp.Or(p.Note, play.NotExpected))
+		notes = append(notes, play.NotMet(p.Note))
 	}
 	return notes
 }
@@ -165,13 +164,13 @@ func judgementNotes(r *play.RowResult, p *play.Published, j *play.Judgement) []s
 func jointNote(d play.Document, j play.Joint) string {
 	text := fmt.Sprintf("%s: the %d mean scores together are %.1f standard deviations from ours (p = %s, nominal): ", j.Table, j.Rows, j.Deviation, rounded(j.PValue))
 	if j.Verdict == play.Incompatible {
-		return text + "not compatible: " + cmp.Or(d.Together[j.Table], play.NotExpected)
+		return text + play.NotMet(d.Together[j.Table])
 	}
 	return text + "compatible"
 }
 
 // documentNotes say what the numbers and the answers mean.
-func documentNotes(d play.Document, opt play.PresetOptions, results []play.RowResult) []string {
+func documentNotes(d play.Document, opt play.RepeatOptions, results []play.RowResult) []string {
 	notes := []string{
 		fmt.Sprintf("seed %d; intervals at %g %% confidence, for shares proven, for means Student's, nominal", opt.Seed, 100*opt.Confidence),
 		fmt.Sprintf("compatible: the test of the row does not tell the published number from ours at %g %% confidence: shares by an exact test of two samples, "+

@@ -1,6 +1,7 @@
 package play
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -8,14 +9,15 @@ import (
 	"time"
 
 	"tilecheck/game/strategy"
+	"tilecheck/result"
 )
 
-// PresetOptions say how to repeat the tables of a document.
-type PresetOptions struct {
+// RepeatOptions say how to repeat the tables of a document.
+type RepeatOptions struct {
 	Rows []PublishedRow
 	// Games, when positive, is the most games that a row plays; otherwise it plays as many as the document did.
 	Games int64
-	Time  time.Duration // of each row; 0 is no limit
+	Time  time.Duration // of each row that is played or sampled; 0 is no limit
 	// Budget, when positive, is the time of all rows together. A row that plays gets an even part of what is left, so that the time that quick
 	// rows leave goes to those after them. A row that solves may take all that is left.
 	Budget     time.Duration
@@ -25,7 +27,10 @@ type PresetOptions struct {
 	// State is a directory for the finished games, a file for each strategy; empty is none.
 	State, Version string
 	// Solve computes the value of a match with optimal play. When nil, numbers of optimal play are not compared.
-	Solve    func(ctx context.Context, m Match) (value float64, err error)
+	Solve func(ctx context.Context, m Match) (value float64, err error)
+	// Sample asks the model of a row, whose Model is set, for what was published, with so many paths; its verdict is not to be of a sequential
+	// test.
+	Sample   func(ctx context.Context, row *PublishedRow, paths int64) (result.Verdict, error)
 	Progress func(row string, p Progress)
 }
 
@@ -39,12 +44,12 @@ type RowResult struct {
 	Warnings   []string
 }
 
-// RunPreset plays, or solves, every row. Rows of the same strategy on the same match share their games. When the context ends, the rows so
+// Repeat plays, or solves, every row. Rows of the same strategy on the same match share their games. When the context ends, the rows so
 // far are returned, the last perhaps with fewer games.
 //
 // Rows that time cut short have intervals for any number of games; their tests of means and of best scores take the number as given.
-func RunPreset(ctx context.Context, opt PresetOptions) ([]RowResult, error) {
-	run := presetRun{PresetOptions: opt, played: make(map[string]*playedRow)}
+func Repeat(ctx context.Context, opt RepeatOptions) ([]RowResult, error) {
+	run := repetition{RepeatOptions: opt, played: make(map[string]*playedRow)}
 	if opt.Budget > 0 {
 		run.deadline = time.Now().Add(opt.Budget)
 	}
@@ -64,16 +69,16 @@ func RunPreset(ctx context.Context, opt PresetOptions) ([]RowResult, error) {
 	return results, nil
 }
 
-// presetRun is the state of one RunPreset.
-type presetRun struct {
-	PresetOptions
+// repetition is the state of one Repeat.
+type repetition struct {
+	RepeatOptions
 	deadline time.Time             // of the budget; zero is none
 	left     []PublishedRow        // this row and those after it
 	played   map[string]*playedRow // by header
 }
 
 // limited ends a context with the budget.
-func (p *presetRun) limited(ctx context.Context) (context.Context, context.CancelFunc) {
+func (p *repetition) limited(ctx context.Context) (context.Context, context.CancelFunc) {
 	if p.deadline.IsZero() {
 		return context.WithCancel(ctx)
 	}
@@ -89,7 +94,7 @@ func late(ctx, limited context.Context, err error) (bool, error) {
 }
 
 // rowTime is how long the next row may play; 0 is without limit.
-func (p *presetRun) rowTime() time.Duration {
+func (p *repetition) rowTime() time.Duration {
 	if p.deadline.IsZero() {
 		return p.Time
 	}
@@ -114,10 +119,13 @@ type playedRow struct {
 	warnings []string
 }
 
-func (p *presetRun) row(ctx context.Context, row *PublishedRow) (RowResult, error) {
+func (p *repetition) row(ctx context.Context, row *PublishedRow) (RowResult, error) {
 	r := RowResult{Row: row}
-	if row.Strategy == "" {
+	switch {
+	case row.Strategy == "":
 		return r, p.solve(ctx, &r)
+	case row.Model:
+		return r, p.sample(ctx, &r)
 	}
 	games, err := p.games(ctx, row)
 	if err != nil {
@@ -135,7 +143,7 @@ func (p *presetRun) row(ctx context.Context, row *PublishedRow) (RowResult, erro
 }
 
 // games returns the games of a row, which are played unless another row has played enough of them.
-func (p *presetRun) games(ctx context.Context, row *PublishedRow) (*playedRow, error) {
+func (p *repetition) games(ctx context.Context, row *PublishedRow) (*playedRow, error) {
 	m := row.Match
 	m.Seed = p.Seed
 	s, err := m.Parse(row.Strategy)
@@ -176,8 +184,39 @@ func (p *presetRun) games(ctx context.Context, row *PublishedRow) (*playedRow, e
 	return games, nil
 }
 
+// sample asks the model of a row.
+func (p *repetition) sample(ctx context.Context, r *RowResult) error {
+	limited, cancel := p.limited(ctx)
+	defer cancel()
+	if part := p.rowTime(); part > 0 {
+		limited, cancel = context.WithTimeout(limited, part)
+		defer cancel()
+	}
+	v, err := p.Sample(limited, r.Row, p.wanted(r.Row))
+	if err != nil {
+		return err
+	}
+	r.Strategy, r.Games, r.Warnings = r.Row.Strategy, v.Samples, v.Warnings
+	switch {
+	case ctx.Err() != nil:
+		r.End = Interrupted
+	case limited.Err() != nil:
+		r.End = OutOfTime
+	case v.Err != nil:
+		return v.Err
+	}
+	for i := range r.Row.Values {
+		j, err := JudgeVerdict(r.Row, &r.Row.Values[i], &v, p.Confidence, false)
+		if err != nil {
+			return err
+		}
+		r.Judgements = append(r.Judgements, j)
+	}
+	return nil
+}
+
 // wanted is how many games a row wants.
-func (p *presetRun) wanted(row *PublishedRow) int64 {
+func (p *repetition) wanted(row *PublishedRow) int64 {
 	n := row.Games
 	if row.Play > 0 {
 		n = row.Play
@@ -189,7 +228,7 @@ func (p *presetRun) wanted(row *PublishedRow) int64 {
 }
 
 // solve computes the optimum of a row, unless the row is out of reach.
-func (p *presetRun) solve(ctx context.Context, r *RowResult) error {
+func (p *repetition) solve(ctx context.Context, r *RowResult) error {
 	nothing := func(why string) {
 		for range r.Row.Values {
 			r.Judgements = append(r.Judgements, Judgement{Value: math.NaN(), Remark: why})
@@ -218,7 +257,7 @@ func (p *presetRun) solve(ctx context.Context, r *RowResult) error {
 }
 
 // optimum computes what the numbers of a row are about.
-func (p *presetRun) optimum(ctx context.Context, row *PublishedRow) (o Optimum, err error) {
+func (p *repetition) optimum(ctx context.Context, row *PublishedRow) (o Optimum, err error) {
 	asked := func(m ...Measure) bool {
 		return slices.ContainsFunc(row.Values, func(v Published) bool { return slices.Contains(m, v.Measure) })
 	}
@@ -234,8 +273,10 @@ func (p *presetRun) optimum(ctx context.Context, row *PublishedRow) (o Optimum, 
 	return o, err
 }
 
-// NotExpected is the note of a number that is not met, and that nobody expected not to be.
-const NotExpected = "it is not known why, and was not expected"
+// NotMet says why a number is not met; note is the one on record, empty when nobody expected that.
+func NotMet(note string) string {
+	return "not compatible: " + cmp.Or(note, "it is not known why, and was not expected")
+}
 
 // Tally counts the judgements of a document.
 type Tally struct {

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"tilecheck/game"
+	"tilecheck/game/play"
+	"tilecheck/game/play/tables"
+	"tilecheck/game/solve"
+	"tilecheck/native"
+	"tilecheck/report"
+	"tilecheck/result"
+	"tilecheck/runner"
+	"tilecheck/stats"
+	"tilecheck/verify/experiment"
+)
+
+type compareDocumentCmd struct {
+	Document string `arg:"" name:"document" help:"thesis, stanford, dtu, cs221 or lees-miller." enum:"thesis,stanford,dtu,cs221,lees-miller"`
+
+	Table     string        `help:"Only this table: 1, or a name such as solved." placeholder:"N"`
+	Row       string        `help:"Only the rows whose name matches." placeholder:"REGEXP"`
+	Games     int64         `help:"Play so many games a row at most (default: as many as the document, or as make its numbers comparable)." placeholder:"N"`
+	Seed      *uint64       `help:"Seed of the random numbers (default: drawn, and printed)." placeholder:"N"`
+	Alpha     float64       `help:"Error probability of the intervals." default:"0.01" want:"[1e-15,1)" placeholder:"A"`
+	Budget    time.Duration `help:"Time to spend on all rows together, divided among them." placeholder:"DURATION"`
+	RowBudget time.Duration `aliases:"time" help:"Time to spend on each row that is not solved (default: 20s, unless there is a budget)." placeholder:"DURATION"`
+	State     string        `help:"Directory that keeps finished games: a run that was killed goes on where it was." placeholder:"DIR" file:"keep"`
+	Memory    byteCount     `help:"Memory to solve in, such as 4GB (default: three quarters of what is free)." placeholder:"SIZE"`
+	Workers   int           `help:"Goroutines; the results do not depend on it (default: one per processor)." want:"[1,1024]" placeholder:"N"`
+	timeFlag  `embed:""`
+	plotFlag  `embed:""`
+	Format    report.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
+}
+
+// defaultRowBudget makes a whole document take some minutes.
+const defaultRowBudget = 20 * time.Second
+
+// Run repeats the tables of a document and prints them beside the published ones.
+func (c *compareDocumentCmd) Run(ctx context.Context, env *world) error {
+	ctx, cancel := env.limit(ctx, c.Timeout)
+	defer cancel()
+	document, opt, err := c.options(env)
+	if err != nil {
+		return err
+	}
+	progress, done := env.progress()
+	defer done()
+	if progress != nil {
+		opt.Progress = func(row string, p play.Progress) {
+			progress(runner.Progress{Property: row, Done: p.Done, Target: p.Target, Unit: "games"})
+		}
+	}
+	results, err := play.Repeat(ctx, opt)
+	if err != nil {
+		return err
+	}
+	done()
+	if len(results) == 0 {
+		return noGame(ctx, play.Interrupted)
+	}
+	if err := tables.Document(document, opt, results, c.Format).Write(env.stdout, c.Format, env.reportOptions()); err != nil {
+		return err
+	}
+	if c.Plot != "" {
+		if err := report.PlotChart(c.Plot, tables.DocumentChart(document, results)); err != nil {
+			return err
+		}
+	}
+	if len(results) < len(opt.Rows) || results[len(results)-1].End == play.Interrupted {
+		return status(endCode(ctx, play.Interrupted))
+	}
+	return documentStatus(document, results)
+}
+
+// documentStatus is the exit code of a document. A number that is not met although no note expects that is a failed expectation. A run in which
+// nothing was compared, or a row got nothing at all in its time, is no success.
+func documentStatus(d play.Document, results []play.RowResult) error {
+	tally := play.Count(d, results)
+	if len(tally.Unexpected) > 0 {
+		return &codedError{code: exitFailed, err: fmt.Errorf("not compatible, and no note says why: %s", strings.Join(tally.Unexpected, "; "))}
+	}
+	for _, r := range results {
+		if r.Row.Strategy != "" && r.Games == 0 {
+			return &codedError{code: exitOutOfLimit, err: fmt.Errorf("%s, %s: the time was up before a game was finished, want more with --row-budget or --budget", r.Row.Table, r.Row.Name)}
+		}
+	}
+	if tally.Met+tally.Unmet == 0 {
+		return &codedError{code: exitOutOfLimit, err: errors.New("nothing was compared: there were too few games, want more with --games, --row-budget or --budget")}
+	}
+	return nil
+}
+
+// options checks the flags and returns what they ask for.
+func (c *compareDocumentCmd) options(env *world) (d play.Document, opt play.RepeatOptions, err error) {
+	if c.State != "" && c.Seed == nil {
+		return d, opt, errStateSeed()
+	}
+	if err := c.plotFlag.check(); err != nil {
+		return d, opt, err
+	}
+	documents := play.Documents()
+	d = documents[slices.IndexFunc(documents, func(d play.Document) bool { return d.Name == c.Document })] // kong has checked the name
+	name, err := regexp.Compile(c.Row)
+	if err != nil {
+		return d, opt, usageError("--row: %w", err)
+	}
+	if opt.Rows, err = d.Choose(c.Table, name); err != nil {
+		return d, opt, usageError("--table and --row: %w", err)
+	}
+	if opt.Seed, err = seedOr(c.Seed); err != nil {
+		return d, opt, err
+	}
+	opt.Games, opt.Time, opt.Budget = c.Games, c.RowBudget, c.Budget
+	if opt.Time == 0 && opt.Budget == 0 {
+		opt.Time = defaultRowBudget
+	}
+	opt.Workers, opt.Confidence = c.Workers, stats.Confidence(c.Alpha)
+	if opt.State, opt.Version, err = env.state(c.State); err != nil {
+		return d, opt, err
+	}
+	opt.Solve = func(ctx context.Context, m play.Match) (float64, error) {
+		stats, err := solve.InitialValue(ctx, solve.Options{Shape: m.Shape, Max: game.Value(m.Goal), Workers: c.Workers, Memory: int64(c.Memory)}, "")
+		return stats.Initial, err
+	}
+	opt.Sample = func(ctx context.Context, row *play.PublishedRow, paths int64) (result.Verdict, error) {
+		s := runner.Simulation{Samples: paths, Confidence: opt.Confidence, Seed: opt.Seed, Workers: c.Workers}
+		return experiment.Sample(ctx, native.New(), row, runner.Job{Simulation: s})
+	}
+	return d, opt, nil
+}

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"tilecheck/game/strategy"
+	"tilecheck/modelgen"
+	"tilecheck/native"
+	"tilecheck/report"
+	"tilecheck/runner"
+	"tilecheck/verify/experiment"
+)
+
+type compareModelsCmd struct {
+	strategyArgs `embed:""`
+
+	Max        []int `help:"Tiles to reach (default: 128,256,512,1024,2048)." placeholder:"TILE"`
+	boardFlags `embed:""`
+	Spawn      string   `help:"How the cell of a new tile is drawn: cell, module or uniform." default:"cell" placeholder:"SPAWN"`
+	Property   string   `help:"Property to check on every model." default:"${thesis}" placeholder:"PROPERTY"`
+	Engine     []string `aliases:"engines" help:"Engines to ask: native, prism, storm; of several, each has a column." default:"native" placeholder:"ENGINE"`
+	methodFlag `embed:""`
+
+	workersFlag   `embed:""`
+	Timeout       time.Duration `help:"Give up after this time; what is finished by then is printed." placeholder:"DURATION"`
+	plotFlag      `embed:""`
+	Format        report.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	samplingFlags `embed:"" group:"Sampling (the default, or --method sim, ci, aci, apmc or sprt):"`
+	numericFlags  `embed:"" group:"State space (--method exact):"`
+	engineFlags   `embed:"" group:"PRISM and Storm (--engine prism,storm):"`
+}
+
+// Run checks the property for every strategy and MAX and prints the table.
+func (c *compareModelsCmd) Run(ctx context.Context, env *world) (err error) {
+	ctx, cancel := env.limit(ctx, c.Timeout)
+	defer cancel()
+	job, err := c.job(env)
+	if err != nil {
+		return err
+	}
+	progress, done := env.progress()
+	defer done()
+	job.Progress = progress
+	models, err := c.models(job)
+	if err != nil {
+		return err
+	}
+	tools := env.toolbox(c.engineFlags, c.Memory, c.Timeout)
+	defer func() { err = errors.Join(err, tools.close()) }()
+	engines, err := c.engines(ctx, tools)
+	if err != nil {
+		return err
+	}
+	out, err := models.Run(ctx, engines)
+	if errors.Is(err, experiment.ErrProperties) {
+		return usageError("--property: %w", err)
+	}
+	if err != nil {
+		return err
+	}
+	done()
+	env.printing()
+	if err := out.Comparison.Write(env.stdout, c.Format, env.reportOptions().For(c.Epsilon)); err != nil {
+		return err
+	}
+	if c.Plot != "" {
+		if err := report.Plot(c.Plot, &out.Comparison); err != nil {
+			return err
+		}
+	}
+	env.warn(c.Format, out.Verdicts)
+	if code := agreementCode(&out.Agreement, verdictCode(out.Verdicts)); code != exitOK {
+		return status(code)
+	}
+	beside := func(x report.ComparisonCell) bool { return x.Published != nil }
+	judged := func(x report.ComparisonCell) bool { return x.Compatible != report.Incomparable }
+	if cells := out.Comparison.Cells; slices.ContainsFunc(cells, beside) && !slices.ContainsFunc(cells, judged) {
+		return errors.New("none of the published values could be compared, see the notes")
+	}
+	return nil
+}
+
+// models checks the flags of the models and makes them.
+func (c *compareModelsCmd) models(job runner.Job) (*experiment.Experiment, error) {
+	opt := experiment.Options{Strategies: c.specs(), Max: c.Max, Job: job, Jobs: c.Jobs}
+	if len(opt.Max) == 0 {
+		opt.Max = experiment.ThesisMax()
+	}
+	opt.Board.P2 = c.P2
+	var err error
+	if opt.Board.Rows, opt.Board.Cols, err = c.shape(); err != nil {
+		return nil, err
+	}
+	if opt.Board.Spawn, err = modelgen.ParseSpawn(c.Spawn); err != nil {
+		return nil, fieldUsage(err)
+	}
+	if err := c.plotFlag.check(); err != nil {
+		return nil, err
+	}
+	models, err := experiment.New(opt)
+	if err != nil && slices.ContainsFunc(opt.Strategies, isPlayer) {
+		words := []string{"tilecheck", "compare", "players"}
+		for _, s := range opt.Strategies {
+			words = append(words, quoted(s))
+		}
+		return nil, usageError("%w; did you mean: %s", err, strings.Join(words, " "))
+	}
+	return models, fieldUsage(err)
+}
+
+// isPlayer reports whether a strategy plays games, and is no policy of the models.
+func isPlayer(spec string) bool {
+	name, _, _ := strings.Cut(spec, ":")
+	_, err := modelgen.ParsePolicy(spec)
+	return err != nil && slices.ContainsFunc(strategy.List(), func(e strategy.Entry) bool { return e.Name == name })
+}
+
+// engines returns the engines to ask, each once.
+func (c *compareModelsCmd) engines(ctx context.Context, tools *toolbox) ([]runner.Engine, error) {
+	var out []runner.Engine
+	for _, name := range splitNames(c.Engine) {
+		if slices.ContainsFunc(out, func(e runner.Engine) bool { return e.Name() == name }) {
+			return nil, usageError("--engine has %s twice", name)
+		}
+		engine, _, err := tools.engine(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, engine)
+	}
+	if len(out) == 0 {
+		return nil, usageError("--engine is empty, want native, prism or storm")
+	}
+	return out, nil
+}
+
+// job is what all models have in common.
+func (c *compareModelsCmd) job(env *world) (job runner.Job, err error) {
+	job.Props = []string{c.Property}
+	env.rememberProps(&job, "--property")
+	names := splitNames(c.Engine)
+	err = cmp.Or(
+		env.withoutTools(names),
+		env.without(!slices.ContainsFunc(names, isTool), "without the engines prism and storm", "jobs"),
+		env.without(!slices.Contains(names, native.Name), "without the native engine", "workers", "seed"),
+		env.without(c.Exact, "with --exact: fractions need no bounds", "epsilon"),
+	)
+	if err != nil {
+		return job, err
+	}
+	if job.Method, err = env.method(c.methodFlag, runner.Sim); err != nil {
+		return job, err
+	}
+	if job.Simulation, err = c.simulation(job.Method, c.Workers); err != nil {
+		return job, err
+	}
+	job.Numeric, err = c.numeric(c.Workers)
+	return job, err
+}
+
+// agreementCode is the exit code of what engines say about each other, given that
+// of their verdicts. What was not compared is no success.
+func agreementCode(t *experiment.Agreement, verdicts int) int {
+	switch {
+	case t.Different > 0 && verdicts != exitOutOfLimit:
+		return exitDisagree
+	case t.Unknown > 0 && verdicts == exitOK:
+		return exitCannotRun
+	}
+	return verdicts
+}
