@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"runtime/debug"
 	"testing"
+
+	"tilecheck/internal/needs"
 )
 
 func TestIdentity(t *testing.T) {
@@ -46,7 +48,7 @@ func TestIdentity(t *testing.T) {
 // one, and of no repository.
 func TestBuilds(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip(err)
+		needs.Have(t, needs.System, err)
 	}
 	dir := t.TempDir()
 	source, err := os.ReadFile("build.go")

@@ -30,12 +30,13 @@ const (
 	Storm      Thing = "storm"       // an image that has Storm
 	Docker     Thing = "docker"      // a daemon
 	Browser    Thing = "chromium"
-	Time       Thing = "long" // TILECHECK_LONG
+	Time       Thing = "long"   // TILECHECK_LONG
+	System     Thing = "system" // what an operating system, or a user, does not have
 )
 
 // Things returns all of them.
 func Things() []Thing {
-	return []Thing{PRISMTool, PRISMImage, PRISMSuite, Storm, Docker, Browser, Time}
+	return []Thing{PRISMTool, PRISMImage, PRISMSuite, Storm, Docker, Browser, Time, System}
 }
 
 // Have goes on if err is nil. Otherwise err says why the thing is not there, and
@@ -108,6 +109,14 @@ func Long(tb testing.TB) {
 	tb.Helper()
 	if !IsLong() {
 		Have(tb, Time, errors.New("takes long: set TILECHECK_LONG=1"))
+	}
+}
+
+// NotShort goes on unless the tests are run with -short.
+func NotShort(tb testing.TB, why string) {
+	tb.Helper()
+	if testing.Short() {
+		Have(tb, Time, fmt.Errorf("not with -short: %s", why))
 	}
 }
 
