@@ -33,8 +33,8 @@ type movegen struct {
 	memos  map[string]*memo // by description
 	single map[*term]int    // the only variable a condition reads, or -1
 
-	words   []uint32              // locals for bitsets
-	weights map[*command][]uint32 // locals of computed weights
+	words   bitset                           // locals for bitsets
+	weights map[*command][]wasm.Var[float64] // locals of computed weights
 	fixed   map[*command][]float64
 	// decide emits the leaf of a decision tree with the moves that remain
 	// possible; the code ends in a jump.
@@ -47,10 +47,10 @@ func (m *Model) newMovegen(reserved int) movegen {
 	return movegen{
 		codegen: codegen{
 			g: b.graph, facts: b.noFacts(),
-			local: map[*term]uint32{}, uses: map[*term]int{},
+			local: map[*term]pushed{}, uses: map[*term]int{},
 		},
 		m: m, b: b, mod: &wasm.Module{},
-		weights: map[*command][]uint32{}, fixed: map[*command][]float64{},
+		weights: map[*command][]wasm.Var[float64]{}, fixed: map[*command][]float64{},
 		used: reserved, memos: map[string]*memo{}, single: map[*term]int{},
 	}
 }
@@ -173,7 +173,7 @@ func (p *movegen) fixWeights(c *command) {
 	for i := range c.updates {
 		t := p.probability(c, i)
 		if !t.isConst() {
-			p.weights[c] = make([]uint32, len(c.updates))
+			p.weights[c] = make([]wasm.Var[float64], len(c.updates))
 			return
 		}
 		ws = append(ws, t.f)
@@ -195,7 +195,7 @@ func (p *movegen) fixWeights(c *command) {
 func (p *movegen) weightLocals(commands ...*command) {
 	for _, c := range commands {
 		for i := range p.weights[c] {
-			p.weights[c][i] = p.f.Local(wasm.F64)
+			p.weights[c][i] = wasm.Local[float64](p.f)
 		}
 	}
 }

@@ -15,11 +15,13 @@ func (p *movegen) evaluateFailing() {
 		if !guard.fails {
 			continue
 		}
-		p.expr(guard)
-		if _, kept := p.local[guard]; !kept && !guard.isConst() {
-			p.keep(guard)
-		}
-		p.f.Op(wasm.Drop)
+		p.f.Drop(wasm.Expr[int32](func(*wasm.Func) {
+			if _, kept := p.local[guard]; kept || guard.isConst() || p.uses[guard] > 1 {
+				p.expr(guard)
+			} else {
+				p.keep(guard, func(*wasm.Func) { p.expr(guard) })
+			}
+		}))
 	}
 }
 
@@ -30,7 +32,7 @@ func (p *pathgen) choose() {
 	p.notePlan(tree)
 	p.arms = make([]wasm.Label, len(p.moves))
 	for i := len(p.moves) - 1; i >= 0; i-- {
-		p.arms[i] = p.f.Block(wasm.Void)
+		p.arms[i] = p.f.Open()
 	}
 	p.scoped(func() { p.tree(tree) })
 	for i := range p.moves {
@@ -70,18 +72,17 @@ func (p *movegen) tree(t *plan) {
 	defer func() { p.facts = outer }()
 	switch {
 	case t.test != nil:
-		p.expr(t.test)
-		p.f.If(wasm.Void)
-		p.scoped(func() { p.tree(t.next[0]) })
-		p.f.Else()
-		p.scoped(func() { p.tree(t.next[1]) })
-		p.f.End()
+		p.f.IfElse(wasm.Void, p.integer(t.test), p.subtree(t.next[0]), p.subtree(t.next[1]))
 		p.f.Op(wasm.Unreachable)
 	case t.next != nil:
 		p.bySlot(t)
 	default:
 		p.decide(t.moves)
 	}
+}
+
+func (p *movegen) subtree(t *plan) func() {
+	return func() { p.scoped(func() { p.tree(t) }) }
 }
 
 // bySlot emits the branch on a variable's value: a jump table if the values are
@@ -94,23 +95,18 @@ func (p *movegen) bySlot(t *plan) {
 	}
 	for i, v := range t.values {
 		if i == len(t.next)-1 { // no other value is left
-			p.scoped(func() { p.tree(t.next[i]) })
+			p.subtree(t.next[i])()
 			return
 		}
-		p.f.GetGlobal(p.slots[t.slot])
-		p.f.I32(int32(v))
-		p.f.Op(wasm.I32Eq)
-		p.f.If(wasm.Void)
-		p.scoped(func() { p.tree(t.next[i]) })
-		p.f.End()
+		p.f.If(p.slots[t.slot].Eq(whole(v)), p.subtree(t.next[i]))
 	}
-	p.scoped(func() { p.tree(t.next[n]) })
+	p.subtree(t.next[n])()
 }
 
 func (p *movegen) jumpTable(t *plan, first, last int64) {
 	labels := make([]wasm.Label, len(t.next))
 	for i := range labels {
-		labels[len(labels)-1-i] = p.f.Block(wasm.Void)
+		labels[len(labels)-1-i] = p.f.Open()
 	}
 	otherwise := labels[len(labels)-1]
 	table := make([]wasm.Label, last-first+1)
@@ -120,13 +116,10 @@ func (p *movegen) jumpTable(t *plan, first, last int64) {
 	for i, v := range t.values {
 		table[v-first] = labels[i]
 	}
-	p.f.GetGlobal(p.slots[t.slot])
-	p.f.I32(int32(first))
-	p.f.Op(wasm.I32Sub)
-	p.f.BrTable(table, otherwise)
+	p.f.BrTable(p.slots[t.slot].Sub(whole(first)), table, otherwise)
 	for i := range labels {
 		p.f.End()
-		p.scoped(func() { p.tree(t.next[i]) })
+		p.subtree(t.next[i])()
 	}
 	p.f.Op(wasm.Unreachable)
 }
@@ -140,7 +133,7 @@ func (p *pathgen) leaf(moves []candidate) {
 		for _, g := range moves[0].guard {
 			p.branch(g, false, p.dead)
 		}
-		p.setCount(1)
+		p.count.Set(p.f, whole(1))
 		p.check(moves, nil)
 		p.limitSteps()
 		p.resolve(moves, nil)
@@ -153,21 +146,11 @@ func (p *pathgen) leaf(moves []candidate) {
 	}
 }
 
-func (p *pathgen) setCount(n int32) {
-	p.f.I32(n)
-	p.f.Set(p.count)
-}
-
-func (p *pathgen) limitSteps() {
-	p.f.Get(p.steps)
-	p.f.Get(p.limit)
-	p.f.Op(wasm.I64GeS)
-	p.f.BrIf(p.slow)
-}
+func (p *pathgen) limitSteps() { p.f.BrIf(p.slow, p.steps.Ge(p.limit)) }
 
 // bitset is one i64 local per 64 moves of a leaf: bit i of word i/64 says that
 // move i is enabled. A leaf whose moves all are has none.
-type bitset []uint32
+type bitset []wasm.Var[int64]
 
 // mask evaluates what is left of the guards into a bitset, nil if nothing is.
 func (p *movegen) mask(moves []candidate) bitset {
@@ -187,18 +170,14 @@ func (p *movegen) mask(moves []candidate) bitset {
 	bits := make(bitset, len(sure))
 	for i, b := range sure {
 		for len(p.words) <= i {
-			p.words = append(p.words, p.f.Local(wasm.I64))
+			p.words = append(p.words, wasm.Local[int64](p.f))
 		}
 		bits[i] = p.words[i]
-		p.f.I64(b)
-		p.f.Set(bits[i])
+		bits[i].Set(p.f, wide(b))
 	}
 	p.setBits(moves, open, bits, gate)
 	for i := range gate {
-		p.f.Get(bits[i])
-		p.f.Get(gate[i])
-		p.f.Op(wasm.I64And)
-		p.f.Set(bits[i])
+		bits[i].Set(p.f, bits[i].And(gate[i]))
 	}
 	return bits
 }
@@ -211,12 +190,9 @@ func (p *movegen) setBits(moves []candidate, open []int, bits, gate bitset) {
 		if len(same) < 2 {
 			break
 		}
-		p.f.GetGlobal(p.slots[slot])
-		p.f.I32(int32(value))
-		p.f.Op(wasm.I32Eq)
-		p.f.If(wasm.Void)
-		p.scoped(func() { p.setBits(without(moves, same, slot, value), same, bits, gate) })
-		p.f.End()
+		p.f.If(p.slots[slot].Eq(whole(value)), func() {
+			p.scoped(func() { p.setBits(without(moves, same, slot, value), same, bits, gate) })
+		})
 		open = others
 	}
 	for _, i := range open {
@@ -281,93 +257,72 @@ func without(moves []candidate, some []int, slot int, value int64) []candidate {
 // setBit sets bit i if the guard holds. An expensive guard is not looked at
 // where the gate is closed.
 func (p *movegen) setBit(guard []*term, i int, bits, gate bitset) {
-	f, word, bit := p.f, bits[i/64], int64(i%64)
-	failing := false
-	for _, t := range guard {
-		failing = failing || t.fails
-	}
-	if failing || p.costOf(chunkCost+1, guard...) > chunkCost {
+	word, bit := bits[i/64], int64(i%64)
+	failing := slices.ContainsFunc(guard, func(t *term) bool { return t.fails })
+	switch {
+	case failing || p.costOf(chunkCost+1, guard...) > chunkCost:
 		p.scoped(func() {
-			out := f.Block(wasm.Void)
-			if gate != nil {
-				f.Get(gate[i/64])
-				f.I64(1 << bit)
-				f.Op(wasm.I64And, wasm.I64Eqz)
-				p.f.BrIf(out)
-			}
-			for _, t := range guard {
-				p.branch(t, false, out)
-			}
-			f.Get(word)
-			f.I64(1 << bit)
-			f.Op(wasm.I64Or)
-			f.Set(word)
-			f.End()
+			p.f.Block(func(out wasm.Label) {
+				if gate != nil {
+					p.f.BrIf(out, gate[i/64].And(wide(1<<bit)).IsZero())
+				}
+				for _, t := range guard {
+					p.branch(t, false, out)
+				}
+				word.Set(p.f, word.Or(wide(1<<bit)))
+			})
 		})
-		return
+	case len(guard) == 0:
+		word.Set(p.f, word.Or(wide(1<<bit)))
+	default:
+		word.Set(p.f, word.Or(wasm.ExtendU(p.together(opAnd, guard)).Shl(bit)))
 	}
-	f.Get(word)
-	if len(guard) == 0 {
-		f.I64(1 << bit)
-	} else {
-		p.together(opAnd, guard)
-		f.Op(wasm.I64ExtendI32U)
-		f.I64(bit)
-		f.Op(wasm.I64Shl)
-	}
-	f.Op(wasm.I64Or)
-	f.Set(word)
 }
 
 // countChoices sets p.count and leaves for p.dead if it is zero.
 func (p *pathgen) countChoices(moves []candidate, bits bitset) {
 	if bits == nil {
-		p.setCount(int32(len(moves)))
+		p.count.Set(p.f, whole(len(moves)))
 		return
 	}
-	for i, w := range bits {
-		p.f.Get(w)
-		p.f.Op(wasm.I64Popcnt)
-		if i > 0 {
-			p.f.Op(wasm.I64Add)
-		}
+	sum := popcount(bits[0])
+	for _, w := range bits[1:] {
+		sum = sum.Add(popcount(w))
 	}
-	p.f.Op(wasm.I32WrapI64)
-	p.f.Tee(p.count)
-	p.f.Op(wasm.I32Eqz)
-	p.f.BrIf(p.dead)
+	p.f.BrIf(p.dead, p.count.Tee(wasm.Wrap(sum)).IsZero())
 }
 
-// enabled pushes whether one of the leaf's moves that satisfy a predicate is
-// enabled; with nil bits every move is.
-func (p *pathgen) enabled(moves []candidate, bits bitset, which func(*move) bool) (pushed, always bool) {
+func popcount(word wasm.Var[int64]) wasm.Expr[int64] {
+	return wasm.Convert[int64](wasm.I64Popcnt, word)
+}
+
+// enabled is whether one of the leaf's moves that satisfy a predicate is
+// enabled, nil if there is none; with nil bits every move is.
+func (p *pathgen) enabled(moves []candidate, bits bitset, which func(*move) bool) (cond wasm.Expr[int32], always bool) {
 	masks := make([]int64, len(bits))
 	for i, c := range moves {
 		if !which(&p.moves[c.move]) {
 			continue
 		}
 		if bits == nil {
-			return false, true
+			return nil, true
 		}
 		masks[i/64] |= 1 << (i % 64)
 	}
+	var found wasm.Expr[int64]
 	for i, m := range masks {
-		if m == 0 {
-			continue
+		switch part := bits[i].And(wide(m)); {
+		case m == 0:
+		case found == nil:
+			found = part
+		default:
+			found = found.Or(part)
 		}
-		p.f.Get(bits[i])
-		p.f.I64(m)
-		p.f.Op(wasm.I64And)
-		if pushed {
-			p.f.Op(wasm.I64Or)
-		}
-		pushed = true
 	}
-	if pushed {
-		p.f.I64(0)
-		p.f.Op(wasm.I64Ne)
+	if found == nil {
+		return nil, false
 	}
-	return pushed, false
+	return found.Ne(wide(0)), false
 }
 
 // check evaluates and checks the weights of every command that takes part in
@@ -377,22 +332,12 @@ func (p *pathgen) check(moves []candidate, bits bitset) {
 		if p.fixed[c] != nil {
 			continue
 		}
-		takesPart := func(mv *move) bool {
-			for _, member := range mv.members {
-				if member == c {
-					return true
-				}
-			}
-			return false
-		}
-		pushed, always := p.enabled(moves, bits, takesPart)
+		cond, always := p.enabled(moves, bits, func(mv *move) bool { return slices.Contains(mv.members, c) })
 		switch {
 		case always:
 			p.weigh(c)
-		case pushed:
-			p.f.If(wasm.Void)
-			p.scoped(func() { p.weigh(c) })
-			p.f.End()
+		case cond != nil:
+			p.f.If(cond, func() { p.scoped(func() { p.weigh(c) }) })
 		}
 	}
 }
@@ -404,11 +349,9 @@ func (p *movegen) weigh(c *command) {
 		f.Br(p.bail)
 		return
 	}
-	sum, least := f.Local(wasm.F64), f.Local(wasm.F64)
-	f.F64(0)
-	f.Set(sum)
-	f.F64(0)
-	f.Set(least)
+	sum, least := wasm.Local[float64](f), wasm.Local[float64](f)
+	sum.Set(f, number(0))
+	least.Set(f, number(0))
 	probs := make([]*term, len(c.updates))
 	for i := range c.updates {
 		probs[i] = p.facts.simplify(p.probability(c, i))
@@ -416,16 +359,10 @@ func (p *movegen) weigh(c *command) {
 	}
 	p.evaluateArms(probs)
 	for i, t := range probs {
-		p.expr(t)
-		f.Tee(p.weights[c][i])
-		f.Get(sum)
-		f.Op(wasm.F64Add)
-		f.Set(sum)
+		weight := p.weights[c][i]
+		sum.Set(f, weight.Tee(p.double(t)).Add(sum))
 		if t.nan || t.flo < 0 {
-			f.Get(least)
-			f.Get(p.weights[c][i])
-			f.Op(wasm.F64Min)
-			f.Set(least)
+			least.Set(f, least.Min(weight))
 		}
 	}
 	p.checkSum(sum, least)
@@ -442,8 +379,7 @@ func (p *movegen) evaluateArms(probs []*term) {
 		for _, arm := range t.args[1:] {
 			_, known := p.local[arm]
 			if met[arm] && !known && !arm.fails && arm.cost > 0 {
-				p.expr(arm) // which keeps it: it has several uses
-				p.f.Op(wasm.Drop)
+				p.f.Drop(p.double(arm)) // which keeps it: it has several uses
 			}
 			met[arm] = true
 		}
@@ -452,34 +388,15 @@ func (p *movegen) evaluateArms(probs []*term) {
 
 // checkSum bails out unless no weight was negative and the sum is what it has
 // to be. That it is finite includes that every weight was.
-func (p *movegen) checkSum(sum, least uint32) {
-	f := p.f
-	f.Get(least)
-	f.F64(0)
-	f.Op(wasm.F64Ge)
+func (p *movegen) checkSum(sum, least wasm.Var[float64]) {
+	fine := least.Ge(number(0))
 	if p.m.continuous() {
-		f.Get(sum)
-		f.F64(0)
-		f.Op(wasm.F64Gt)
-		f.Get(sum)
-		f.F64(math.MaxFloat64)
-		f.Op(wasm.F64Le, wasm.I32And)
+		fine = fine.And(sum.Gt(number(0)).And(sum.Le(number(math.MaxFloat64))))
 	} else {
-		f.Get(sum)
-		f.F64(1)
-		f.Op(wasm.F64Sub)
-		f.Get(sum)
-		f.Op(wasm.F64Div)
-		d := p.into(wasm.F64)
-		f.Get(d)
-		f.F64(SumTolerance)
-		f.Op(wasm.F64Lt)
-		f.Get(d)
-		f.F64(-SumTolerance)
-		f.Op(wasm.F64Gt, wasm.I32And)
+		off := wasm.Local[float64](p.f)
+		fine = fine.And(off.Tee(sum.Sub(number(1)).Div(sum)).Lt(number(SumTolerance)).And(off.Gt(number(-SumTolerance))))
 	}
-	f.Op(wasm.I32And, wasm.I32Eqz)
-	p.f.BrIf(p.bail)
+	p.f.BrIf(p.bail, fine.IsZero())
 }
 
 func (p *movegen) probability(c *command, i int) *term {
@@ -499,149 +416,95 @@ func (p *pathgen) resolve(moves []candidate, bits bitset) {
 	case bits == nil:
 		p.nondeterminism()
 		p.drawBelow()
-		p.jumpTo(moves, func() { p.f.Get(p.pick) })
+		p.jumpTo(moves, p.pick)
 	default:
 		p.resolveBits(moves, bits)
 	}
 }
 
-func (p *pathgen) nondeterminism() {
-	p.f.Get(p.nondet)
-	p.f.I64(1)
-	p.f.Op(wasm.I64Add)
-	p.f.Set(p.nondet)
-}
+func (p *pathgen) nondeterminism() { p.nondet.Set(p.f, p.nondet.Add(wide(1))) }
 
-func (p *pathgen) jumpTo(moves []candidate, index func()) {
+func (p *pathgen) jumpTo(moves []candidate, index wasm.Operand[int32]) {
 	labels := make([]wasm.Label, len(moves))
 	for i, c := range moves {
 		labels[i] = p.arms[c.move]
 	}
-	index()
-	p.f.BrTable(labels, labels[len(labels)-1])
+	p.f.BrTable(index, labels, labels[len(labels)-1])
 }
 
 // resolveBits draws a rank if there is more than one enabled move, and finds
 // the move of that rank.
 func (p *pathgen) resolveBits(moves []candidate, bits bitset) {
 	f := p.f
-	f.I32(0)
-	f.Set(p.pick)
-	f.Get(p.count)
-	f.I32(1)
-	f.Op(wasm.I32Ne)
-	f.If(wasm.Void)
-	p.nondeterminism()
-	p.drawBelow()
-	f.End()
+	p.pick.Set(f, whole(0))
+	f.If(p.count.Ne(whole(1)), func() {
+		p.nondeterminism()
+		p.drawBelow()
+	})
 	for i, w := range bits {
 		part := moves[i*64 : min(i*64+64, len(moves))]
 		if i == len(bits)-1 {
 			p.nth(part, w)
 			return
 		}
-		n := f.Local(wasm.I32)
-		f.Get(p.pick)
-		f.Get(w)
-		f.Op(wasm.I64Popcnt, wasm.I32WrapI64)
-		f.Tee(n)
-		f.Op(wasm.I32LtU)
-		f.If(wasm.Void)
-		p.nth(part, w)
-		f.End()
-		f.Get(p.pick)
-		f.Get(n)
-		f.Op(wasm.I32Sub)
-		f.Set(p.pick)
+		n := wasm.Local[int32](f)
+		f.If(p.pick.LtU(n.Tee(wasm.Wrap(popcount(w)))), func() { p.nth(part, w) })
+		p.pick.Set(f, p.pick.Sub(n))
 	}
 }
 
 // nth jumps to the move of rank p.pick in one word.
-func (p *pathgen) nth(moves []candidate, word uint32) {
+func (p *pathgen) nth(moves []candidate, word wasm.Var[int64]) {
 	f := p.f
-	done := f.Block(wasm.Void)
-	again := f.Loop()
-	f.Get(p.pick)
-	f.Op(wasm.I32Eqz)
-	p.f.BrIf(done)
-	f.Get(word)
-	f.Get(word)
-	f.I64(1)
-	f.Op(wasm.I64Sub, wasm.I64And)
-	f.Set(word)
-	f.Get(p.pick)
-	f.I32(1)
-	f.Op(wasm.I32Sub)
-	f.Set(p.pick)
-	f.Br(again)
-	f.End()
-	f.End()
-	p.jumpTo(moves, func() {
-		f.Get(word)
-		f.Op(wasm.I64Ctz, wasm.I32WrapI64)
+	f.Block(func(done wasm.Label) {
+		f.Loop(func(again wasm.Label) {
+			f.BrIf(done, p.pick.IsZero())
+			word.Set(f, withoutLowest(word))
+			p.pick.Set(f, p.pick.Sub(whole(1)))
+			f.Br(again)
+		})
 	})
+	p.jumpTo(moves, lowest(word))
 }
+
+// lowest is the number of the lowest bit of a word, withoutLowest the word without it.
+func lowest(word wasm.Var[int64]) wasm.Expr[int32] {
+	return wasm.Wrap(wasm.Convert[int64](wasm.I64Ctz, word))
+}
+
+func withoutLowest(word wasm.Var[int64]) wasm.Expr[int64] { return word.And(word.Sub(wide(1))) }
 
 // race is interpreter.race: it sets p.rate to the total rate and, with more
 // than one choice, draws the move and leaves the rest for its updates in p.rest.
 func (p *pathgen) race(moves []candidate, bits bitset) {
 	f := p.f
-	totals := make([]uint32, len(moves))
-	f.F64(0)
-	f.Set(p.rate)
+	totals := make([]wasm.Var[float64], len(moves))
+	p.rate.Set(f, number(0))
 	for i, c := range moves {
-		totals[i] = f.Local(wasm.F64)
-		add := func() {
-			p.total(&p.moves[c.move])
-			f.Tee(totals[i])
-			f.Get(p.rate)
-			f.Op(wasm.F64Add)
-			f.Set(p.rate)
-		}
-		p.ifEnabled(i, bits, add)
+		totals[i] = wasm.Local[float64](f)
+		p.ifEnabled(i, bits, func() {
+			p.rate.Set(f, totals[i].Tee(p.total(&p.moves[c.move])).Add(p.rate))
+		})
 	}
-	f.Get(p.rate)
-	f.F64(math.MaxFloat64)
-	f.Op(wasm.F64Le, wasm.I32Eqz)
-	p.f.BrIf(p.bail)
+	f.BrIf(p.bail, p.rate.Le(number(math.MaxFloat64)).IsZero())
 	if len(moves) == 1 {
 		f.Br(p.arms[moves[0].move])
 		return
 	}
-	f.Get(p.count)
-	f.I32(1)
-	f.Op(wasm.I32Ne)
-	f.If(wasm.Void)
-	p.drawUnit()
-	f.Get(p.rate)
-	f.Op(wasm.F64Mul)
-	f.Set(p.rest)
-	f.End()
+	f.If(p.count.Ne(whole(1)), func() { p.rest.Set(f, p.drawUnit().Mul(p.rate)) })
 	for i, c := range moves {
 		p.ifEnabled(i, bits, func() { p.tryMove(c.move, i, totals[i]) })
 	}
-	f.F64(math.Inf(1)) // rounding: the last one
-	f.Set(p.rest)
-	p.jumpTo(moves, func() { f.Get(p.pick) })
+	p.rest.Set(f, number(math.Inf(1))) // rounding: the last one
+	p.jumpTo(moves, p.pick)
 }
 
 // tryMove jumps to a move if the rest is below its rate or it is the only one,
 // and else subtracts it.
-func (p *pathgen) tryMove(move, index int, total uint32) {
-	f := p.f
-	f.Get(p.rest)
-	f.Get(total)
-	f.Op(wasm.F64Lt)
-	f.Get(p.count)
-	f.I32(1)
-	f.Op(wasm.I32Eq, wasm.I32Or)
-	p.f.BrIf(p.arms[move])
-	f.Get(p.rest)
-	f.Get(total)
-	f.Op(wasm.F64Sub)
-	f.Set(p.rest)
-	f.I32(int32(index))
-	f.Set(p.pick)
+func (p *pathgen) tryMove(move, index int, total wasm.Var[float64]) {
+	p.f.BrIf(p.arms[move], p.rest.Lt(total).Or(p.count.Eq(whole(1))))
+	p.rest.Set(p.f, p.rest.Sub(total))
+	p.pick.Set(p.f, whole(index))
 }
 
 func (p *pathgen) ifEnabled(i int, bits bitset, emit func()) {
@@ -649,10 +512,10 @@ func (p *pathgen) ifEnabled(i int, bits bitset, emit func()) {
 		emit()
 		return
 	}
-	p.f.Get(bits[i/64])
-	p.f.I64(1 << (i % 64))
-	p.f.Op(wasm.I64And, wasm.I64Eqz, wasm.I32Eqz)
-	p.f.If(wasm.Void)
-	p.scoped(emit)
-	p.f.End()
+	p.f.If(isSet(bits[i/64], i%64), func() { p.scoped(emit) })
+}
+
+// isSet is whether a word has a bit.
+func isSet(word wasm.Var[int64], bit int) wasm.Expr[int32] {
+	return word.And(wide(1 << bit)).IsZero().IsZero()
 }

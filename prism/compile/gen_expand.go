@@ -42,10 +42,10 @@ type expandgen struct {
 	outAt   int            // address of the words written
 	size    int            // bytes of code
 
-	packed []uint32 // globals: the packed state
-	out    uint32   // global: address of the next word
+	packed []wasm.Var[int64] // globals: the packed state
+	out    wasm.Var[int32]   // global: address of the next word
 	// of the main function
-	head, count, result uint32
+	head, count, result wasm.Var[int32]
 	done, trouble       wasm.Label
 }
 
@@ -83,131 +83,90 @@ func (p *expandgen) listed() []Move {
 func (p *expandgen) emit() {
 	p.declareModel()
 	for range p.packing.Words {
-		p.packed = append(p.packed, p.mod.Global(wasm.I64))
+		p.packed = append(p.packed, wasm.Global[int64](p.mod))
 	}
-	p.out = p.mod.Global(wasm.I32)
+	p.out = wasm.Global[int32](p.mod)
 	p.f = p.mod.Func(exportedRun, []wasm.Type{wasm.I32}, []wasm.Type{wasm.I32})
-	f := p.f
-	const n = 0 // parameter
-	i := f.Local(wasm.I32)
-	p.head, p.count, p.result = f.Local(wasm.I32), f.Local(wasm.I32), f.Local(wasm.I32)
-	f.I32(int32(p.outAt))
-	f.SetGlobal(p.out)
-	exit := f.Block(wasm.Void)
-	again := f.Loop()
-	f.Get(i)
-	f.Get(n)
-	f.Op(wasm.I32GeU)
-	f.BrIf(exit)
-	f.GetGlobal(p.out)
-	f.Tee(p.head)
-	f.I32(int32(p.outAt + expandRoom - 8))
-	f.Op(wasm.I32GtU)
-	f.BrIf(exit)
-	p.load(i)
-	p.state(exit)
-	f.Get(i)
-	f.I32(1)
-	f.Op(wasm.I32Add)
-	f.Set(i)
-	f.Br(again)
-	f.End()
-	f.End()
-	f.Get(i)
+	f, n := p.f, wasm.Param[int32](0)
+	i := wasm.Local[int32](f)
+	p.head, p.count, p.result = wasm.Local[int32](f), wasm.Local[int32](f), wasm.Local[int32](f)
+	p.out.Set(f, whole(p.outAt))
+	f.Block(func(exit wasm.Label) {
+		f.Loop(func(again wasm.Label) {
+			f.BrIf(exit, i.GeU(n))
+			f.BrIf(exit, p.head.Tee(p.out).GtU(whole(p.outAt+expandRoom-8)))
+			p.load(i)
+			p.state(exit)
+			i.Set(f, i.Add(whole(1)))
+			f.Br(again)
+		})
+	})
+	i.Emit(f)
 }
 
 // load unpacks state i.
-func (p *expandgen) load(i uint32) {
+func (p *expandgen) load(i wasm.Var[int32]) {
 	f := p.f
-	at := f.Local(wasm.I32)
-	f.Get(i)
-	f.I32(int32(8 * p.packing.Words))
-	f.Op(wasm.I32Mul)
-	f.Set(at)
+	at := wasm.Local[int32](f)
+	at.Set(f, i.Mul(whole(8*p.packing.Words)))
 	for w, global := range p.packed {
-		f.Get(at)
-		f.Load(wasm.I64Load, uint32(8*w))
-		word := p.into(wasm.I64)
-		f.Get(word)
-		f.SetGlobal(global)
+		word := wasm.Into(f, wasm.Load[int64](at, uint32(8*w)))
+		global.Set(f, word)
 		for slot, field := range p.packing.Fields {
 			if field.Word == w {
-				p.unpackVariable(word, field)
-				f.SetGlobal(p.slots[slot])
+				p.slots[slot].Set(f, unpacked(word, field))
 			}
 		}
 	}
 }
 
-func (p *expandgen) unpackVariable(word uint32, field PackedField) {
-	f := p.f
+// unpacked is a field of a packed state.
+func unpacked(word wasm.Var[int64], field PackedField) wasm.Expr[int32] {
 	if field.Mask == 0 {
-		f.I32(int32(field.Low))
-		return
+		return whole(field.Low)
 	}
-	f.Get(word)
+	shifted := word.Expr
 	if field.Shift > 0 {
-		f.I64(int64(field.Shift))
-		f.Op(wasm.I64ShrU)
+		shifted = shifted.ShrU(int64(field.Shift))
 	}
-	f.Op(wasm.I32WrapI64)
+	x := wasm.Wrap(shifted)
 	if width := bits.Len64(field.Mask); width < 32 && int(field.Shift)+width < 64 {
-		f.I32(int32(field.Mask))
-		f.Op(wasm.I32And)
+		x = x.And(whole(int64(field.Mask)))
 	}
 	if field.Low != 0 {
-		f.I32(int32(field.Low))
-		f.Op(wasm.I32Add)
+		x = x.Add(whole(field.Low))
 	}
+	return x
 }
 
 // state writes the choices of the state in the variables. It leaves for full
 // where they do not fit.
 func (p *expandgen) state(full wasm.Label) {
 	f := p.f
-	f.Get(p.head)
-	f.I32(8)
-	f.Op(wasm.I32Add)
-	f.SetGlobal(p.out)
-	f.I32(0)
-	f.Set(p.count)
-	next := f.Block(wasm.Void)
-	p.done = f.Block(wasm.Void)
-	p.trouble = f.Block(wasm.Void)
-	p.bail = f.Block(wasm.Void)
-	p.scoped(func() {
-		p.evaluateFailing()
-		tree := p.planMoves()
-		p.notePlan(tree)
-		p.tree(tree)
+	p.out.Set(f, p.head.Add(whole(8)))
+	p.count.Set(f, whole(0))
+	f.Block(func(next wasm.Label) {
+		p.done = f.Open()
+		p.trouble = f.Open()
+		p.bail = f.Open()
+		p.scoped(func() {
+			p.evaluateFailing()
+			tree := p.planMoves()
+			p.notePlan(tree)
+			p.tree(tree)
+		})
+		f.End()
+		p.result.Set(f, whole(moveGaveUp))
+		f.End()
+		p.out.Set(f, p.head)
+		// The first state of all will never fit.
+		f.BrIf(full, p.result.Eq(whole(moveNoSpace)).And(p.head.Ne(whole(p.outAt))))
+		wasm.Store(f, p.head, 0, wide(gaveUp))
+		p.out.Set(f, p.head.Add(whole(8)))
+		f.Br(next)
+		f.End()
+		wasm.Store(f, p.head, 0, wasm.ExtendU(p.count))
 	})
-	f.End()
-	f.I32(moveGaveUp)
-	f.Set(p.result)
-	f.End()
-	f.Get(p.head)
-	f.SetGlobal(p.out)
-	f.Get(p.result)
-	f.I32(moveNoSpace)
-	f.Op(wasm.I32Eq)
-	f.Get(p.head)
-	f.I32(int32(p.outAt)) // the first state of all will never fit
-	f.Op(wasm.I32Ne, wasm.I32And)
-	f.BrIf(full)
-	f.Get(p.head)
-	f.I64(gaveUp)
-	f.Store(wasm.I64Store, 0)
-	f.Get(p.head)
-	f.I32(8)
-	f.Op(wasm.I32Add)
-	f.SetGlobal(p.out)
-	f.Br(next)
-	f.End()
-	f.Get(p.head)
-	f.Get(p.count)
-	f.Op(wasm.I64ExtendI32U)
-	f.Store(wasm.I64Store, 0)
-	f.End()
 }
 
 // leaf writes the choices by the enabled ones among the moves that the plan left.
@@ -243,54 +202,38 @@ func (p *expandgen) several(moves []candidate, set bitset) {
 			continue
 		}
 		for j, c := range part {
-			p.f.Get(word)
-			p.f.I64(1 << j)
-			p.f.Op(wasm.I64And, wasm.I64Eqz, wasm.I32Eqz)
-			p.f.If(wasm.Void)
-			p.callMove(c.move)
-			p.f.End()
+			p.f.If(isSet(word, j), func() { p.callMove(c.move) })
 		}
 	}
 }
 
 // eachBit calls the moves whose bits are set, and clears them.
-func (p *expandgen) eachBit(moves []candidate, word uint32) {
+func (p *expandgen) eachBit(moves []candidate, word wasm.Var[int64]) {
 	f := p.f
-	none := f.Block(wasm.Void)
-	again := f.Loop()
-	f.Get(word)
-	f.Op(wasm.I64Eqz)
-	f.BrIf(none)
-	labels := make([]wasm.Label, len(moves))
-	for i := len(moves) - 1; i >= 0; i-- {
-		labels[i] = f.Block(wasm.Void)
-	}
-	f.Get(word)
-	f.Op(wasm.I64Ctz, wasm.I32WrapI64)
-	f.Get(word)
-	f.Get(word)
-	f.I64(1)
-	f.Op(wasm.I64Sub, wasm.I64And)
-	f.Set(word)
-	f.BrTable(labels, labels[len(labels)-1])
-	for _, c := range moves {
-		f.End()
-		p.callMove(c.move)
-		f.Br(again)
-	}
-	f.End()
-	f.End()
+	f.Block(func(none wasm.Label) {
+		f.Loop(func(again wasm.Label) {
+			f.BrIf(none, word.IsZero())
+			labels := make([]wasm.Label, len(moves))
+			for i := len(moves) - 1; i >= 0; i-- {
+				labels[i] = f.Open()
+			}
+			index := wasm.Expr[int32](func(f *wasm.Func) {
+				lowest(word).Emit(f)
+				word.Set(f, withoutLowest(word))
+			})
+			f.BrTable(index, labels, labels[len(labels)-1])
+			for _, c := range moves {
+				f.End()
+				p.callMove(c.move)
+				f.Br(again)
+			}
+		})
+	})
 }
 
 func (p *expandgen) callMove(move int) {
-	f := p.f
-	f.Call(p.mover(move))
-	f.Tee(p.result)
-	f.BrIf(p.trouble)
-	f.Get(p.count)
-	f.I32(1)
-	f.Op(wasm.I32Add)
-	f.Set(p.count)
+	p.f.BrIf(p.trouble, p.result.Tee(wasm.Call[int32, int32](p.mover(move))))
+	p.count.Set(p.f, p.count.Add(whole(1)))
 }
 
 // mover returns the function of a move, which it emits at the first call.
@@ -302,7 +245,7 @@ func (p *expandgen) mover(move int) uint32 {
 	p.movers[move] = f.Index
 	outer := p.codegen
 	p.f, p.facts = f, p.root
-	p.local, p.trail, p.uses = map[*term]uint32{}, nil, map[*term]int{}
+	p.local, p.trail, p.uses = map[*term]pushed{}, nil, map[*term]int{}
 	p.move(move)
 	p.size += f.Size()
 	outer.stamp, outer.epoch = p.stamp, p.epoch
@@ -313,20 +256,18 @@ func (p *expandgen) mover(move int) uint32 {
 // move emits the body of a move's function.
 func (p *expandgen) move(move int) {
 	f, mv := p.f, &p.moves[move]
-	p.bail = f.Block(wasm.Void)
+	p.bail = f.Open()
 	if slices.ContainsFunc(mv.members, p.wrong) {
 		f.Br(p.bail)
 	} else {
-		full := f.Block(wasm.Void)
-		p.choice(move, full)
-		f.I32(moveDone)
-		f.Op(wasm.Return)
-		f.End()
-		f.I32(moveNoSpace)
-		f.Op(wasm.Return)
+		f.Block(func(full wasm.Label) {
+			p.choice(move, full)
+			f.Return(whole(moveDone))
+		})
+		f.Return(whole(moveNoSpace))
 	}
 	f.End()
-	f.I32(moveGaveUp)
+	whole(moveGaveUp).Emit(f)
 }
 
 // choice writes the transitions of a move.
@@ -340,12 +281,8 @@ func (p *expandgen) choice(move int, full wasm.Label) {
 		f.Br(p.bail)
 		return
 	}
-	at := f.Local(wasm.I32)
-	f.GetGlobal(p.out)
-	f.Tee(at)
-	f.I32(int32(p.outAt + expandRoom - 8 - len(alts)*p.record()))
-	f.Op(wasm.I32GtS)
-	f.BrIf(full)
+	at := wasm.Local[int32](f)
+	f.BrIf(full, at.Tee(p.out).Gt(whole(p.outAt+expandRoom-8-len(alts)*p.record())))
 	for _, c := range mv.members {
 		if p.fixed[c] == nil {
 			p.weightLocals(c)
@@ -365,7 +302,7 @@ func (p *expandgen) record() int { return 8 + 8*p.packing.Words }
 
 // common computes the values on which all alternatives agree, and returns the
 // packed target as far as they go and which variables are still to be set.
-func (p *expandgen) common(alts []alternative) (base []uint32, rest map[int]bool) {
+func (p *expandgen) common(alts []alternative) (base []wasm.Var[int64], rest map[int]bool) {
 	rest = map[int]bool{}
 	values := map[int]*term{}
 	for _, slot := range assignedSlots(alts) {
@@ -375,19 +312,18 @@ func (p *expandgen) common(alts []alternative) (base []uint32, rest map[int]bool
 			rest[slot] = true
 		}
 	}
-	return p.target(p.packed, true, values), rest
+	return p.target(p.packed, values), rest
 }
 
-// target computes values and puts them into a packed state, whose words are in
-// globals or locals; it returns locals.
-func (p *expandgen) target(from []uint32, global bool, values map[int]*term) []uint32 {
+// target computes values and puts them into a packed state; it returns locals.
+func (p *expandgen) target(from []wasm.Var[int64], values map[int]*term) []wasm.Var[int64] {
 	var roots []root
-	fresh := map[int]uint32{}
+	fresh := map[int]wasm.Var[int32]{}
 	for _, slot := range slices.Sorted(maps.Keys(values)) {
 		if t := values[slot]; !t.isConst() && t != p.old(slot) {
 			p.note(t)
 			roots = append(roots, root{slot, t})
-			fresh[slot] = p.f.Local(wasm.I32)
+			fresh[slot] = wasm.Local[int32](p.f)
 		}
 	}
 	groups, single := p.memoGroups(roots)
@@ -400,33 +336,25 @@ func (p *expandgen) target(from []uint32, global bool, values map[int]*term) []u
 			p.checkRange(values[slot], slot, fresh)
 		}
 	}
-	out := make([]uint32, len(from))
+	out := make([]wasm.Var[int64], len(from))
 	for w, word := range from {
-		if global {
-			p.f.GetGlobal(word)
-		} else {
-			p.f.Get(word)
-		}
-		p.replace(w, values, fresh)
-		out[w] = p.into(wasm.I64)
+		out[w] = wasm.Into(p.f, p.replaced(word.Expr, w, values, fresh))
 	}
 	return out
 }
 
 // checkRange gives the state up if a value is outside its variable's range.
-func (p *expandgen) checkRange(t *term, slot int, fresh map[int]uint32) {
+func (p *expandgen) checkRange(t *term, slot int, fresh map[int]wasm.Var[int32]) {
 	if t.isConst() {
 		p.f.Br(p.bail)
 		return
 	}
-	p.f.Get(fresh[slot])
-	p.bailOutside(slot)
+	p.bailOutside(fresh[slot], slot)
 }
 
-// replace replaces fields of the word on the stack by values that are constants
-// or in locals. One that is the variable's old value is in place already.
-func (p *expandgen) replace(w int, values map[int]*term, fresh map[int]uint32) {
-	f := p.f
+// replaced is a word with fields replaced by values that are constants or in
+// locals. One that is the variable's old value is in place already.
+func (p *expandgen) replaced(word wasm.Expr[int64], w int, values map[int]*term, fresh map[int]wasm.Var[int32]) wasm.Expr[int64] {
 	var mask, constant uint64
 	var computed []int
 	for _, slot := range slices.Sorted(maps.Keys(values)) {
@@ -442,27 +370,23 @@ func (p *expandgen) replace(w int, values map[int]*term, fresh map[int]uint32) {
 		}
 	}
 	if mask != 0 {
-		f.I64(int64(^mask))
-		f.Op(wasm.I64And)
+		word = word.And(wide(int64(^mask)))
 	}
 	if constant != 0 {
-		f.I64(int64(constant))
-		f.Op(wasm.I64Or)
+		word = word.Or(wide(int64(constant)))
 	}
 	for _, slot := range computed {
-		field := p.packing.Fields[slot]
-		f.Get(fresh[slot])
+		field, x := p.packing.Fields[slot], fresh[slot].Expr
 		if field.Low != 0 {
-			f.I32(int32(field.Low))
-			f.Op(wasm.I32Sub)
+			x = x.Sub(whole(field.Low))
 		}
-		f.Op(wasm.I64ExtendI32U)
+		part := wasm.ExtendU(x)
 		if field.Shift > 0 {
-			f.I64(int64(field.Shift))
-			f.Op(wasm.I64Shl)
+			part = part.Shl(int64(field.Shift))
 		}
-		f.Op(wasm.I64Or)
+		word = word.Or(part)
 	}
+	return word
 }
 
 // own returns the values of an alternative that are not common to all.
@@ -477,94 +401,51 @@ func own(a alternative, rest map[int]bool) map[int]*term {
 }
 
 // constantChoice writes a choice whose weights are constants.
-func (p *expandgen) constantChoice(move int, alts []alternative, at uint32, base []uint32, rest map[int]bool) {
-	f := p.f
-	f.Get(at)
-	f.I64(int64(len(alts))<<32 | int64(move))
-	f.Store(wasm.I64Store, 0)
+func (p *expandgen) constantChoice(move int, alts []alternative, at wasm.Var[int32], base []wasm.Var[int64], rest map[int]bool) {
+	wasm.Store(p.f, at, 0, wide(int64(len(alts))<<32|int64(move)))
 	for i, a := range alts {
-		offset := 8 + i*p.record()
-		f.Get(at)
-		f.F64(a.weight)
-		f.Store(wasm.F64Store, uint32(offset))
-		p.write(at, offset+8, p.target(base, false, own(a, rest)))
+		p.write(at, 8+i*p.record(), number(a.weight), base, own(a, rest))
 	}
-	f.Get(at)
-	f.I32(int32(8 + len(alts)*p.record()))
-	f.Op(wasm.I32Add)
-	f.SetGlobal(p.out)
+	p.out.Set(p.f, at.Add(whole(8+len(alts)*p.record())))
 }
 
-func (p *expandgen) write(at uint32, offset int, words []uint32) {
-	for w, word := range words {
-		p.f.Get(at)
-		p.f.Get(word)
-		p.f.Store(wasm.I64Store, uint32(offset+8*w))
+// write writes a transition.
+func (p *expandgen) write(at wasm.Var[int32], offset int, weight wasm.Operand[float64], base []wasm.Var[int64], values map[int]*term) {
+	wasm.Store(p.f, at, uint32(offset), weight)
+	for w, word := range p.target(base, values) {
+		wasm.Store(p.f, at, uint32(offset+8+8*w), word)
 	}
 }
 
 // weighedChoice writes a choice whose weights were computed, without the
 // alternatives of weight zero.
-func (p *expandgen) weighedChoice(move int, mv *move, alts []alternative, at uint32, base []uint32, rest map[int]bool) {
+func (p *expandgen) weighedChoice(move int, mv *move, alts []alternative, at wasm.Var[int32], base []wasm.Var[int64], rest map[int]bool) {
 	f := p.f
-	next, weight, n := f.Local(wasm.I32), f.Local(wasm.F64), f.Local(wasm.I32)
-	f.Get(at)
-	f.I32(8)
-	f.Op(wasm.I32Add)
-	f.Set(next)
-	f.I32(0)
-	f.Set(n)
+	next, weight, n := wasm.Local[int32](f), wasm.Local[float64](f), wasm.Local[int32](f)
+	next.Set(f, at.Add(whole(8)))
+	n.Set(f, whole(0))
 	for _, a := range alts {
-		p.pushWeight(mv, a.updates)
-		f.Set(weight)
+		weight.Set(f, p.weight(mv, a.updates))
 		values := own(a, rest)
-		writeOut := func() {
-			f.Get(next)
-			f.Get(weight)
-			f.Store(wasm.F64Store, 0)
-			p.write(next, 8, p.target(base, false, values))
-		}
 		if p.simple(values) { // not worth a jump
-			writeOut()
+			p.write(next, 0, weight, base, values)
 			p.countIf(weight, n, next)
 			continue
 		}
-		f.Get(weight)
-		f.F64(0)
-		f.Op(wasm.F64Gt)
-		f.If(wasm.Void)
-		p.scoped(writeOut)
-		p.countIf(weight, n, next)
-		f.End()
+		f.If(weight.Gt(number(0)), func() {
+			p.scoped(func() { p.write(next, 0, weight, base, values) })
+			p.countIf(weight, n, next)
+		})
 	}
-	f.Get(at)
-	f.Get(n)
-	f.Op(wasm.I64ExtendI32U)
-	f.I64(32)
-	f.Op(wasm.I64Shl)
-	f.I64(int64(move))
-	f.Op(wasm.I64Or)
-	f.Store(wasm.I64Store, 0)
-	f.Get(next)
-	f.SetGlobal(p.out)
+	wasm.Store(f, at, 0, wasm.ExtendU(n).Shl(32).Or(wide(int64(move))))
+	p.out.Set(f, next)
 }
 
 // countIf adds a transition if its weight is positive.
-func (p *expandgen) countIf(weight, n, next uint32) {
-	f := p.f
-	f.Get(weight)
-	f.F64(0)
-	f.Op(wasm.F64Gt)
-	positive := p.into(wasm.I32)
-	f.Get(n)
-	f.Get(positive)
-	f.Op(wasm.I32Add)
-	f.Set(n)
-	f.Get(next)
-	f.Get(positive)
-	f.I32(int32(p.record()))
-	f.Op(wasm.I32Mul, wasm.I32Add)
-	f.Set(next)
+func (p *expandgen) countIf(weight wasm.Var[float64], n, next wasm.Var[int32]) {
+	positive := wasm.Into(p.f, weight.Gt(number(0)))
+	n.Set(p.f, n.Add(positive))
+	next.Set(p.f, next.Add(positive.Mul(whole(p.record()))))
 }
 
 // simple reports whether all values are constants within range.

@@ -15,18 +15,21 @@ type codegen struct {
 	// bail is where a failure goes; the path is then left to the interpreter.
 	bail  wasm.Label
 	facts *facts
-	slots []uint32 // the global of each variable
-	// params are the locals that stand for variables in a function of its own.
-	params map[int]uint32
+	slots []wasm.Var[int32] // the global of each variable
+	// params stand for variables in a function of its own.
+	params map[int]wasm.Var[int32]
 	// host functions
 	hostPow, hostLog, hostIntPow uint32
 
-	local map[*term]uint32 // computed terms
+	local map[*term]pushed // computed terms
 	trail []*term          // their order, for closing scopes
 	uses  map[*term]int
 	stamp []int // by term id, for cost
 	epoch int
 }
+
+// pushed is an expression of either type.
+type pushed interface{ Emit(f *wasm.Func) }
 
 // Costs in operations. A branch that is taken at random costs as much as
 // several dozen of them.
@@ -63,10 +66,13 @@ func (c *codegen) scoped(emit func()) {
 	c.trail = c.trail[:mark]
 }
 
-func (c *codegen) keep(t *term) {
-	l := c.f.Local(wasmType(t.sort))
-	c.f.Tee(l)
-	c.local[t] = l
+// keep pushes the value of t and keeps it in a local.
+func (c *codegen) keep(t *term, value func(*wasm.Func)) {
+	if t.sort == sortNum {
+		c.local[t] = wasm.Keep[float64](c.f, wasm.Expr[float64](value))
+	} else {
+		c.local[t] = wasm.Keep[int32](c.f, wasm.Expr[int32](value))
+	}
 	c.trail = append(c.trail, t)
 }
 
@@ -101,88 +107,93 @@ func (c *codegen) measure(t *term, limit int) int {
 	return total
 }
 
+// integer is the value of an Int or a Bool.
+func (c *codegen) integer(t *term) wasm.Expr[int32] {
+	return func(*wasm.Func) { c.expr(t) }
+}
+
+// double is the value of a Double.
+func (c *codegen) double(t *term) wasm.Expr[float64] {
+	return func(*wasm.Func) { c.expr(t) }
+}
+
 // expr pushes the value of t.
 func (c *codegen) expr(t *term) {
-	if l, ok := c.local[t]; ok {
-		c.f.Get(l)
-		return
-	}
-	switch t.op {
-	case opConst:
-		c.constant(t)
-		return
-	case opVar:
-		c.variable(t.slot)
-		return
-	}
-	c.compute(t)
-	if c.uses[t] > 1 {
-		c.keep(t)
+	known, ok := c.local[t]
+	switch {
+	case ok:
+		known.Emit(c.f)
+	case t.op == opConst && t.sort == sortNum:
+		number(t.f).Emit(c.f)
+	case t.op == opConst:
+		whole(t.i).Emit(c.f)
+	case t.op == opVar:
+		c.variable(t.slot).Emit(c.f)
+	case c.uses[t] > 1:
+		c.keep(t, func(*wasm.Func) { c.compute(t).Emit(c.f) })
+	default:
+		c.compute(t).Emit(c.f)
 	}
 }
 
-func (c *codegen) variable(slot int) {
+func (c *codegen) variable(slot int) wasm.Var[int32] {
 	if l, ok := c.params[slot]; ok {
-		c.f.Get(l)
-	} else {
-		c.f.GetGlobal(c.slots[slot])
+		return l
 	}
+	return c.slots[slot]
 }
 
-func (c *codegen) constant(t *term) {
-	if t.sort == sortNum {
-		c.f.F64(t.f)
-	} else {
-		c.f.I32(int32(t.i))
-	}
-}
+// The constants of the three types.
+func whole[T int | int32 | int64](x T) wasm.Expr[int32] { return wasm.Const(int32(x)) }
 
-// compute pushes the value of an operation.
-func (c *codegen) compute(t *term) {
+func wide(x int64) wasm.Expr[int64] { return wasm.Const(x) }
+
+func number(x float64) wasm.Expr[float64] { return wasm.Const(x) }
+
+// compute is the value of an operation.
+func (c *codegen) compute(t *term) pushed {
 	switch t.op {
 	case opNot:
-		c.negation(t.args[0])
+		return c.negation(t.args[0])
 	case opAnd, opOr:
-		c.connective(t.op, t.args)
+		return c.connective(t.op, t.args)
 	case opIte:
-		c.conditional(t)
+		return c.conditional(t)
 	case opAdd, opSub, opMul:
-		c.arithmetic(t)
+		return c.arithmetic(t)
 	case opMod:
-		c.modulo(t)
+		return c.modulo(t)
 	case opMin, opMax:
-		c.extreme(t)
+		return c.extreme(t)
 	case opPow:
-		c.power(t)
+		return c.power(t)
 	case opFloor, opCeil, opRound:
-		c.rounding(t)
+		return c.rounding(t)
 	case opNumSame:
-		c.same(t.args[0], t.args[1])
+		return c.same(t.args[0], t.args[1])
 	case opOfBool:
-		c.expr(t.args[0])
-	default:
-		c.plain(t)
+		return c.integer(t.args[0])
 	}
+	return c.plain(t)
 }
 
-// plain handles the operations that are one instruction.
-func (c *codegen) plain(t *term) {
-	if y := t.args[len(t.args)-1]; t.op == opIntEq && y.isConst() && y.i == 0 {
-		c.expr(t.args[0])
-		c.f.Op(wasm.I32Eqz)
-		return
+// plain is an operation that is one instruction.
+func (c *codegen) plain(t *term) pushed {
+	last := t.args[len(t.args)-1]
+	switch {
+	case t.op == opIntEq && last.isConst() && last.i == 0:
+		return c.integer(t.args[0]).IsZero()
+	case t.op == opNumPow:
+		return wasm.Call[float64, float64](c.hostPow, c.double(t.args[0]), c.double(last))
+	case t.op == opNumLog:
+		return wasm.Call[float64, float64](c.hostLog, c.double(t.args[0]), c.double(last))
 	}
-	for _, a := range t.args {
-		c.expr(a)
-	}
-	switch t.op {
-	case opNumPow:
-		c.f.Call(c.hostPow)
-	case opNumLog:
-		c.f.Call(c.hostLog)
-	default:
-		c.f.Op(instruction(t.op))
-	}
+	return wasm.Expr[int32](func(f *wasm.Func) {
+		for _, a := range t.args {
+			c.expr(a)
+		}
+		f.Op(instruction(t.op))
+	})
 }
 
 func instruction(op opcode) wasm.Opcode {
@@ -214,21 +225,17 @@ func instruction(op opcode) wasm.Opcode {
 	}
 }
 
-// negation pushes not x, as one comparison where there is one.
-func (c *codegen) negation(x *term) {
+// negation is not x, as one comparison where there is one.
+func (c *codegen) negation(x *term) wasm.Expr[int32] {
 	_, known := c.local[x]
 	if known || c.uses[x] > 1 || x.op != opIntEq && x.op != opIntLt && x.op != opIff {
-		c.expr(x)
-		c.f.Op(wasm.I32Eqz)
-		return
+		return c.integer(x).IsZero()
 	}
-	c.expr(x.args[0])
-	c.expr(x.args[1])
+	a, b := c.integer(x.args[0]), c.integer(x.args[1])
 	if x.op == opIntLt {
-		c.f.Op(wasm.I32GeS)
-	} else {
-		c.f.Op(wasm.I32Ne)
+		return a.Ge(b)
 	}
+	return a.Ne(b)
 }
 
 // chunk splits off the first operands of a connective that are evaluated
@@ -244,37 +251,32 @@ func (c *codegen) chunk(args []*term) (now, later []*term) {
 	return args, nil
 }
 
-// together pushes the conjunction or disjunction of operands, all evaluated.
-func (c *codegen) together(op opcode, args []*term) {
-	for i, a := range args {
-		c.expr(a)
-		switch {
-		case i == 0:
-		case op == opAnd:
-			c.f.Op(wasm.I32And)
-		default:
-			c.f.Op(wasm.I32Or)
+// together is the conjunction or disjunction of operands, all evaluated.
+func (c *codegen) together(op opcode, args []*term) wasm.Expr[int32] {
+	x := c.integer(args[0])
+	for _, a := range args[1:] {
+		if op == opAnd {
+			x = x.And(c.integer(a))
+		} else {
+			x = x.Or(c.integer(a))
 		}
 	}
+	return x
 }
 
-func (c *codegen) connective(op opcode, args []*term) {
+func (c *codegen) connective(op opcode, args []*term) wasm.Expr[int32] {
 	now, later := c.chunk(args)
-	c.together(op, now)
 	if later == nil {
-		return
+		return c.together(op, now)
 	}
-	c.f.If(wasm.I32)
-	if op == opAnd {
-		c.scoped(func() { c.connective(op, later) })
-		c.f.Else()
-		c.f.I32(0)
-	} else {
-		c.f.I32(1)
-		c.f.Else()
-		c.scoped(func() { c.connective(op, later) })
+	rest := func() { c.scoped(func() { c.connective(op, later).Emit(c.f) }) }
+	return func(f *wasm.Func) {
+		if op == opAnd {
+			f.IfElse(wasm.I32, c.together(op, now), rest, func() { whole(0).Emit(f) })
+		} else {
+			f.IfElse(wasm.I32, c.together(op, now), func() { whole(1).Emit(f) }, rest)
+		}
 	}
-	c.f.End()
 }
 
 // branch jumps to a label if t has the wanted value. What it computes on the
@@ -287,7 +289,7 @@ func (c *codegen) branch(t *term, want bool, to wasm.Label) {
 			c.f.Br(to)
 		}
 	case known || c.uses[t] > 1 && t.op != opNot && t.cost <= chunkCost:
-		c.jump(t, want, to)
+		c.jump(c.integer(t), want, to)
 	case t.op == opNot:
 		c.branch(t.args[0], !want, to)
 	case t.op == opAnd && !want, t.op == opOr && want:
@@ -298,224 +300,147 @@ func (c *codegen) branch(t *term, want bool, to wasm.Label) {
 				c.branch(now[0], want, to)
 				continue
 			}
-			c.together(t.op, now)
-			if !want {
-				c.f.Op(wasm.I32Eqz)
-			}
-			c.f.BrIf(to)
+			c.jump(c.together(t.op, now), want, to)
 		}
 	case (t.op == opAnd || t.op == opOr) && t.cost > chunkCost:
 		c.scoped(func() {
-			out := c.f.Block(wasm.Void)
-			c.branch(t, !want, out)
-			c.f.Br(to)
-			c.f.End()
+			c.f.Block(func(out wasm.Label) {
+				c.branch(t, !want, out)
+				c.f.Br(to)
+			})
 		})
 	default:
-		c.jump(t, want, to)
+		c.jump(c.integer(t), want, to)
 	}
 }
 
-func (c *codegen) jump(t *term, want bool, to wasm.Label) {
-	c.expr(t)
+func (c *codegen) jump(cond wasm.Expr[int32], want bool, to wasm.Label) {
 	if !want {
-		c.f.Op(wasm.I32Eqz)
+		cond = cond.IsZero()
 	}
-	c.f.BrIf(to)
+	c.f.BrIf(to, cond)
 }
 
-func (c *codegen) conditional(t *term) {
+func (c *codegen) conditional(t *term) pushed {
 	cond, x, y := t.args[0], t.args[1], t.args[2]
 	if !x.fails && !y.fails && c.costOf(selectCost+1, x) <= selectCost && c.costOf(selectCost+1, y) <= selectCost {
-		c.expr(x)
-		c.expr(y)
-		c.expr(cond)
-		c.f.Op(wasm.Select)
-		return
+		if t.sort == sortNum {
+			return wasm.Select[float64](c.integer(cond), c.double(x), c.double(y))
+		}
+		return wasm.Select[int32](c.integer(cond), c.integer(x), c.integer(y))
 	}
-	c.expr(cond)
-	c.f.If(wasmType(t.sort))
-	c.scoped(func() { c.expr(x) })
-	c.f.Else()
-	c.scoped(func() { c.expr(y) })
-	c.f.End()
+	arm := func(t *term) func() { return func() { c.scoped(func() { c.expr(t) }) } }
+	return wasm.Expr[int32](func(f *wasm.Func) { f.IfElse(wasmType(t.sort), c.integer(cond), arm(x), arm(y)) })
 }
 
 // arithmetic is an addition, subtraction or multiplication of Ints: in 64 bits
 // and checked, unless the facts exclude an overflow.
-func (c *codegen) arithmetic(t *term) {
-	op32, op64 := arithmeticOps(t.op)
-	c.expr(t.args[0])
+func (c *codegen) arithmetic(t *term) wasm.Expr[int32] {
+	x, y := c.integer(t.args[0]), c.integer(t.args[1])
 	if !c.facts.overflows(t) {
 		if y := t.args[1]; t.op == opMul && y.isConst() && y.i == 2 {
-			c.f.I32(1)
-			c.f.Op(wasm.I32Shl)
-			return
+			return x.Shl(1)
 		}
-		c.expr(t.args[1])
-		c.f.Op(op32)
-		return
+		return calculate(t.op, x, y)
 	}
-	c.f.Op(wasm.I64ExtendI32S)
-	c.expr(t.args[1])
-	c.f.Op(wasm.I64ExtendI32S, op64)
-	wide := c.f.Local(wasm.I64)
-	c.f.Tee(wide)
-	c.f.Op(wasm.I32WrapI64, wasm.I64ExtendI32S)
-	c.f.Get(wide)
-	c.f.Op(wasm.I64Ne)
-	c.f.BrIf(c.bail)
-	c.f.Get(wide)
-	c.f.Op(wasm.I32WrapI64)
+	return func(f *wasm.Func) {
+		sum := calculate(t.op, wasm.Extend(x), wasm.Extend(y))
+		all := wasm.Local[int64](f)
+		f.BrIf(c.bail, wasm.Extend(wasm.Wrap(all.Tee(sum))).Ne(all))
+		wasm.Wrap(all).Emit(f)
+	}
 }
 
-func arithmeticOps(op opcode) (op32, op64 wasm.Opcode) {
+func calculate[T int32 | int64](op opcode, x, y wasm.Expr[T]) wasm.Expr[T] {
 	switch op {
 	case opAdd:
-		return wasm.I32Add, wasm.I64Add
+		return x.Add(y)
 	case opSub:
-		return wasm.I32Sub, wasm.I64Sub
-	default:
-		return wasm.I32Mul, wasm.I64Mul
+		return x.Sub(y)
+	}
+	return x.Mul(y)
+}
+
+func (c *codegen) modulo(t *term) wasm.Expr[int32] {
+	return func(f *wasm.Func) {
+		x := wasm.Into(f, c.integer(t.args[0]))
+		y := wasm.Into(f, c.integer(t.args[1]))
+		if c.facts.interval(t.args[1]).lo <= 0 {
+			f.BrIf(c.bail, y.Lt(whole(1)))
+		}
+		if c.facts.interval(t.args[0]).lo >= 0 {
+			x.RemU(y).Emit(f)
+			return
+		}
+		r := wasm.Local[int32](f)
+		r.Tee(x.Rem(y)).Add(wasm.Select(r.Lt(whole(0)), y, whole(0))).Emit(f)
 	}
 }
 
-// into pops into a new local.
-func (c *codegen) into(t wasm.Type) uint32 {
-	l := c.f.Local(t)
-	c.f.Set(l)
-	return l
-}
-
-func (c *codegen) modulo(t *term) {
-	c.expr(t.args[0])
-	x := c.into(wasm.I32)
-	c.expr(t.args[1])
-	y := c.into(wasm.I32)
-	if c.facts.interval(t.args[1]).lo <= 0 {
-		c.f.Get(y)
-		c.f.I32(1)
-		c.f.Op(wasm.I32LtS)
-		c.f.BrIf(c.bail)
-	}
-	c.f.Get(x)
-	c.f.Get(y)
-	if c.facts.interval(t.args[0]).lo >= 0 {
-		c.f.Op(wasm.I32RemU)
-		return
-	}
-	c.f.Op(wasm.I32RemS)
-	r := c.f.Local(wasm.I32)
-	c.f.Tee(r)
-	c.f.Get(y)
-	c.f.I32(0)
-	c.f.Get(r)
-	c.f.I32(0)
-	c.f.Op(wasm.I32LtS, wasm.Select, wasm.I32Add)
-}
-
-func (c *codegen) extreme(t *term) {
-	c.expr(t.args[0])
-	x := c.into(wasm.I32)
-	c.expr(t.args[1])
-	y := c.into(wasm.I32)
-	c.f.Get(x)
-	c.f.Get(y)
-	c.f.Get(x)
-	c.f.Get(y)
-	if t.op == opMin {
-		c.f.Op(wasm.I32LtS, wasm.Select)
-	} else {
-		c.f.Op(wasm.I32GtS, wasm.Select)
+func (c *codegen) extreme(t *term) wasm.Expr[int32] {
+	return func(f *wasm.Func) {
+		x := wasm.Into(f, c.integer(t.args[0]))
+		y := wasm.Into(f, c.integer(t.args[1]))
+		first := x.Lt(y)
+		if t.op == opMax {
+			first = x.Gt(y)
+		}
+		wasm.Select[int32](first, x, y).Emit(f)
 	}
 }
 
 // hostFailed is what the integer power returns where it fails.
 const hostFailed = math.MinInt64
 
-func (c *codegen) power(t *term) {
-	c.expr(t.args[0])
-	c.expr(t.args[1])
-	c.f.Call(c.hostIntPow)
-	wide := c.f.Local(wasm.I64)
-	c.f.Tee(wide)
-	c.f.I64(hostFailed)
-	c.f.Op(wasm.I64Eq)
-	c.f.BrIf(c.bail)
-	c.f.Get(wide)
-	c.f.Op(wasm.I32WrapI64)
+func (c *codegen) power(t *term) wasm.Expr[int32] {
+	return func(f *wasm.Func) {
+		call := wasm.Call[int64, int32](c.hostIntPow, c.integer(t.args[0]), c.integer(t.args[1]))
+		all := wasm.Local[int64](f)
+		f.BrIf(c.bail, all.Tee(call).Eq(wide(hostFailed)))
+		wasm.Wrap(all).Emit(f)
+	}
 }
 
 // rounding is floor, ceil or round, checked to fit 32 bits.
-func (c *codegen) rounding(t *term) {
-	c.expr(t.args[0])
-	x := c.into(wasm.F64)
-	c.f.Get(x)
-	switch t.op {
-	case opFloor:
-		c.f.Op(wasm.F64Floor)
-	case opCeil:
-		c.f.Op(wasm.F64Ceil)
-	default:
-		c.roundHalfUp(x, t.args[0].nan)
+func (c *codegen) rounding(t *term) wasm.Expr[int32] {
+	return func(f *wasm.Func) {
+		x := wasm.Into(f, c.double(t.args[0]))
+		r := rounded(f, t.op, x, t.args[0].nan)
+		if t.fails {
+			y := wasm.Into(f, r)
+			f.BrIf(c.bail, y.Ge(number(math.MinInt32)).And(y.Le(number(math.MaxInt32))).IsZero())
+			r = y.Expr
+		}
+		wasm.Convert[int32](wasm.I32TruncF64S, r).Emit(f)
 	}
-	if t.fails {
-		r := c.f.Local(wasm.F64)
-		c.f.Set(r)
-		c.f.Get(r)
-		c.f.F64(math.MinInt32)
-		c.f.Op(wasm.F64Ge)
-		c.f.Get(r)
-		c.f.F64(math.MaxInt32)
-		c.f.Op(wasm.F64Le, wasm.I32And, wasm.I32Eqz)
-		c.f.BrIf(c.bail)
-		c.f.Get(r)
-	}
-	c.f.Op(wasm.I32TruncF64S)
 }
 
-// roundHalfUp replaces the top of the stack, which is x, by roundHalfUp(x).
-func (c *codegen) roundHalfUp(x uint32, nan bool) {
-	c.f.Op(wasm.F64Floor)
-	fl := c.into(wasm.F64)
-	c.f.Get(fl)
-	c.f.F64(1)
-	c.f.Op(wasm.F64Add)
-	c.f.Get(fl)
-	c.f.Get(x)
-	c.f.Get(fl)
-	c.f.Op(wasm.F64Sub)
-	c.f.F64(0.5)
-	c.f.Op(wasm.F64Ge, wasm.Select)
-	if nan {
-		c.f.F64(0)
-		c.f.Get(x)
-		c.f.Get(x)
-		c.f.Op(wasm.F64Eq, wasm.Select)
+// rounded is roundBy.
+func rounded(f *wasm.Func, op opcode, x wasm.Var[float64], nan bool) wasm.Expr[float64] {
+	switch op {
+	case opFloor:
+		return wasm.Convert[float64](wasm.F64Floor, x)
+	case opCeil:
+		return wasm.Convert[float64](wasm.F64Ceil, x)
 	}
+	low := wasm.Into(f, wasm.Convert[float64](wasm.F64Floor, x))
+	r := wasm.Select(x.Sub(low).Ge(number(0.5)), low.Add(number(1)), low)
+	if nan {
+		r = wasm.Select(x.Eq(x), r, number(0))
+	}
+	return r
 }
 
 // same is sameNumber. Where one side is never NaN and never zero, it is IEEE equality.
-func (c *codegen) same(x, y *term) {
-	c.expr(x)
+func (c *codegen) same(x, y *term) wasm.Expr[int32] {
 	if ordinary(x) || ordinary(y) {
-		c.expr(y)
-		c.f.Op(wasm.F64Eq)
-		return
+		return c.double(x).Eq(c.double(y))
 	}
-	a := c.into(wasm.F64)
-	c.expr(y)
-	b := c.into(wasm.F64)
-	c.f.Get(a)
-	c.f.Op(wasm.I64ReinterpretF64)
-	c.f.Get(b)
-	c.f.Op(wasm.I64ReinterpretF64, wasm.I64Eq)
-	c.f.Get(a)
-	c.f.Get(a)
-	c.f.Op(wasm.F64Ne)
-	c.f.Get(b)
-	c.f.Get(b)
-	c.f.Op(wasm.F64Ne, wasm.I32And, wasm.I32Or)
+	return func(f *wasm.Func) {
+		a := wasm.Into(f, c.double(x))
+		b := wasm.Into(f, c.double(y))
+		wasm.Bits(a).Eq(wasm.Bits(b)).Or(a.Ne(a).And(b.Ne(b))).Emit(f)
+	}
 }
 
 func ordinary(t *term) bool { return !t.nan && (t.flo > 0 || t.fhi < 0) }

@@ -131,85 +131,58 @@ func (p *movegen) keyWidth(slots []int) int {
 }
 
 // remembered emits the look-up of a group's values and unpacks them.
-func (p *movegen) remembered(g memoGroup, fresh map[int]uint32) {
+func (p *movegen) remembered(g memoGroup, fresh map[int]wasm.Var[int32]) {
 	m, g := p.memoFor(g)
 	f := p.f
-	key, at, word := f.Local(wasm.I32), f.Local(wasm.I32), f.Local(wasm.I64)
-	for i, s := range g.slots {
-		f.GetGlobal(p.slots[s])
-		p.shiftIn(m.params[i])
-		if i > 0 {
-			f.Op(wasm.I32Or)
+	key, at, word := wasm.Local[int32](f), wasm.Local[int32](f), wasm.Local[int64](f)
+	shifted := func(i int) wasm.Expr[int32] { return shiftIn(p.slots[g.slots[i]].Expr, m.params[i]) }
+	packed := shifted(0)
+	for i := range g.slots[1:] {
+		packed = packed.Or(shifted(i + 1))
+	}
+	const golden = -0x61c88647 // 2^32 divided by the golden ratio
+	entry := wasm.Load[int64](at.Tee(key.Tee(packed).Mul(whole(golden)).ShrU(32-memoBits).Shl(3)), m.table)
+	f.If(wasm.Wrap(word.Tee(entry).ShrU(32)).Ne(key.Add(whole(1))), func() {
+		args := []wasm.Operand[int32]{key, at}
+		for _, s := range g.slots {
+			args = append(args, p.slots[s])
 		}
-	}
-	f.Tee(key)
-	f.I32(-0x61c88647) // 2^32 divided by the golden ratio
-	f.Op(wasm.I32Mul)
-	f.I32(32 - memoBits)
-	f.Op(wasm.I32ShrU)
-	f.I32(3)
-	f.Op(wasm.I32Shl)
-	f.Tee(at)
-	f.Load(wasm.I64Load, m.table)
-	f.Tee(word)
-	f.I64(32)
-	f.Op(wasm.I64ShrU, wasm.I32WrapI64)
-	f.Get(key)
-	f.I32(1)
-	f.Op(wasm.I32Add, wasm.I32Ne)
-	f.If(wasm.Void)
-	f.Get(key)
-	f.Get(at)
-	for _, s := range g.slots {
-		f.GetGlobal(p.slots[s])
-	}
-	f.Call(m.miss)
-	f.Set(word)
-	f.End()
-	packed := f.Local(wasm.I32)
-	f.Get(word)
-	f.Op(wasm.I32WrapI64)
-	f.Set(packed)
+		word.Set(f, wasm.Call[int64](m.miss, args...))
+	})
+	values := wasm.Local[int32](f)
+	values.Set(f, wasm.Wrap(word))
 	for i, r := range g.roots {
-		p.unpack(packed, m.fields[i])
-		f.Set(fresh[r.slot])
+		fresh[r.slot].Set(f, unpack(values, m.fields[i]))
 	}
 }
 
-// shiftIn moves the value on the stack to its place in a packed word.
-func (p *movegen) shiftIn(at field) { shiftIn(p.f, at) }
-
-func shiftIn(f *wasm.Func, at field) {
+// shiftIn moves a value to its place in a packed word.
+func shiftIn(x wasm.Expr[int32], at field) wasm.Expr[int32] {
 	if at.lo != 0 {
-		f.I32(int32(at.lo))
-		f.Op(wasm.I32Sub)
+		x = x.Sub(whole(at.lo))
 	}
 	if at.shift > 0 {
-		f.I32(int32(at.shift))
-		f.Op(wasm.I32Shl)
+		x = x.Shl(int32(at.shift))
 	}
+	return x
 }
 
-// unpack pushes a field of a packed word.
-func (p *movegen) unpack(packed uint32, at field) {
-	f := p.f
+// unpack is a field of a packed word.
+func unpack(packed wasm.Var[int32], at field) wasm.Expr[int32] {
 	if at.width == 0 {
-		f.I32(int32(at.lo))
-		return
+		return whole(at.lo)
 	}
-	f.Get(packed)
+	x := packed.Expr
 	if at.shift > 0 {
-		f.I32(int32(at.shift))
-		f.Op(wasm.I32ShrU)
+		x = x.ShrU(int32(at.shift))
 	}
 	if at.shift+at.width < 32 {
-		f.I32(1<<at.width - 1)
-		f.Op(wasm.I32And)
+		x = x.And(whole(1<<at.width - 1))
 	}
 	if at.lo != 0 {
-		f.I32(int32(at.lo))
-		f.Op(wasm.I32Add)
+		x = x.Add(whole(at.lo))
 	}
+	return x
 }
 
 // memoFor returns the function of a group, and the group with its variables and
@@ -280,37 +253,26 @@ func (p *movegen) newMemo(g memoGroup) *memo {
 	for _, r := range g.roots {
 		values = append(values, r.value)
 	}
-	in := map[int]uint32{}
+	in := map[int]wasm.Var[int32]{}
 	for i, s := range g.slots {
 		params = append(params, wasm.I32)
-		in[s] = uint32(2 + i)
+		in[s] = wasm.Param[int32](uint32(2 + i))
 	}
 	f := p.mod.Func("", params, []wasm.Type{wasm.I64})
 	c := p.codegen
 	c.f, c.params = f, in
-	c.local, c.trail, c.uses = map[*term]uint32{}, nil, map[*term]int{}
+	c.local, c.trail, c.uses = map[*term]pushed{}, nil, map[*term]int{}
 	m := &memo{miss: f.Index, table: p.reserve(8 << memoBits), params: p.packVars(g.slots), fields: p.pack(values)}
 	for _, v := range values {
 		c.note(v)
 	}
-	f.Get(1)
-	for i, v := range values {
-		c.expr(v)
-		shiftIn(f, m.fields[i])
-		if i > 0 {
-			f.Op(wasm.I32Or)
-		}
+	packed := shiftIn(c.integer(values[0]), m.fields[0])
+	for i, v := range values[1:] {
+		packed = packed.Or(shiftIn(c.integer(v), m.fields[i+1]))
 	}
-	word := f.Local(wasm.I64)
-	f.Op(wasm.I64ExtendI32U)
-	f.Get(0)
-	f.I32(1)
-	f.Op(wasm.I32Add, wasm.I64ExtendI32U)
-	f.I64(32)
-	f.Op(wasm.I64Shl, wasm.I64Or)
-	f.Tee(word)
-	f.Store(wasm.I64Store, m.table)
-	f.Get(word)
+	key, address, word := wasm.Param[int32](0), wasm.Param[int32](1), wasm.Local[int64](f)
+	wasm.Store(f, address, m.table, word.Tee(wasm.ExtendU(packed).Or(wasm.ExtendU(key.Add(whole(1))).Shl(32))))
+	word.Emit(f)
 	return m
 }
 

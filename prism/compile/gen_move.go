@@ -51,42 +51,38 @@ func (p *movegen) constantWeight(mv *move, updates []int) float64 {
 	return w
 }
 
-// pushWeight is expander.weight.
-func (p *movegen) pushWeight(mv *move, updates []int) {
-	for i, c := range mv.members {
+// weight is expander.weight.
+func (p *movegen) weight(mv *move, updates []int) wasm.Expr[float64] {
+	factor := func(i int) wasm.Expr[float64] {
+		c := mv.members[i]
 		if w := p.fixed[c]; w != nil {
-			p.f.F64(w[updates[i]])
-		} else {
-			p.f.Get(p.weights[c][updates[i]])
+			return number(w[updates[i]])
 		}
-		if i > 0 {
-			p.f.Op(wasm.F64Mul)
-		}
+		return p.weights[c][updates[i]].Expr
 	}
+	x := factor(0)
+	for i := range mv.members[1:] {
+		x = x.Mul(factor(i + 1))
+	}
+	return x
 }
 
-// total pushes expander.total of a move.
-func (p *pathgen) total(mv *move) {
-	constant := true
-	for _, c := range mv.members {
-		constant = constant && p.fixed[c] != nil
-	}
-	sum := 0.0
-	if !constant {
-		p.f.F64(0)
-	}
+// total is expander.total of a move.
+func (p *pathgen) total(mv *move) wasm.Expr[float64] {
+	constant := !slices.ContainsFunc(mv.members, func(c *command) bool { return p.fixed[c] == nil })
+	sum, computed := 0.0, number(0)
 	updates := make([]int, len(mv.members))
 	for more := true; more; more = advance(mv.members, updates) {
 		if constant {
 			sum += p.constantWeight(mv, updates)
-			continue
+		} else {
+			computed = computed.Add(p.weight(mv, slices.Clone(updates)))
 		}
-		p.pushWeight(mv, updates)
-		p.f.Op(wasm.F64Add)
 	}
 	if constant {
-		p.f.F64(sum)
+		return number(sum)
 	}
+	return computed
 }
 
 // move emits a move: time and rewards, the draw of the updates, the new values
@@ -129,34 +125,18 @@ func (p *movegen) wrong(c *command) bool { return p.fixed[c] == nil && p.weights
 
 // drawRest draws the updates of the only choice.
 func (p *pathgen) drawRest() {
-	p.f.Get(p.count)
-	p.f.I32(1)
-	p.f.Op(wasm.I32Eq)
-	p.f.If(wasm.Void)
-	p.drawUnit()
-	p.f.Get(p.rate)
-	p.f.Op(wasm.F64Mul)
-	p.f.Set(p.rest)
-	p.f.End()
-}
-
-func (p *pathgen) pickByRest(mv *move, alts []alternative, constant bool) {
-	p.pickByWeights(mv, alts, func() { p.f.Get(p.rest) }, constant)
+	p.f.If(p.count.Eq(whole(1)), func() { p.rest.Set(p.f, p.drawUnit().Mul(p.rate)) })
 }
 
 // pickByUnit draws a unit double and sets p.pick to the index of the
 // alternative it falls on.
 func (p *pathgen) pickByUnit(mv *move, alts []alternative, constant bool) {
 	if !constant {
-		p.drawUnit()
-		p.f.Set(p.rest)
+		p.rest.Set(p.f, p.drawUnit())
 		p.pickByRest(mv, alts, constant)
 		return
 	}
-	p.draw()
-	p.f.I64(11)
-	p.f.Op(wasm.I64ShrU)
-	p.f.Set(p.random)
+	p.random.Set(p.f, p.draw().ShrU(11))
 	p.pickByThresholds(thresholds(alts))
 }
 
@@ -174,25 +154,19 @@ func thresholds(alts []alternative) []int64 {
 
 // pickByThresholds sets p.pick to the number of thresholds that p.random reaches.
 func (p *pathgen) pickByThresholds(ts []int64) {
-	f := p.f
 	if shift, ok := evenly(ts); ok {
-		f.Get(p.random)
-		f.I64(shift)
-		f.Op(wasm.I64ShrU, wasm.I32WrapI64)
-		f.Set(p.pick)
+		p.pick.Set(p.f, wasm.Wrap(p.random.ShrU(shift)))
 		return
 	}
 	if len(ts) > 4 {
 		p.bisect(ts, 0)
 		return
 	}
-	f.I32(0)
+	reached := whole(0)
 	for _, t := range ts {
-		f.Get(p.random)
-		f.I64(t)
-		f.Op(wasm.I64GeS, wasm.I32Add)
+		reached = reached.Add(p.random.Ge(wide(t)))
 	}
-	f.Set(p.pick)
+	p.pick.Set(p.f, reached)
 }
 
 // evenly reports whether the thresholds cut the range into a power of two of
@@ -217,58 +191,36 @@ func evenly(ts []int64) (shift int64, ok bool) {
 // bisect sets p.pick to base plus the number of thresholds reached.
 func (p *pathgen) bisect(ts []int64, base int) {
 	if len(ts) == 0 {
-		p.f.I32(int32(base))
-		p.f.Set(p.pick)
+		p.pick.Set(p.f, whole(base))
 		return
 	}
 	mid := len(ts) / 2
-	p.f.Get(p.random)
-	p.f.I64(ts[mid])
-	p.f.Op(wasm.I64GeS)
-	p.f.If(wasm.Void)
-	p.bisect(ts[mid+1:], base+mid+1)
-	p.f.Else()
-	p.bisect(ts[:mid], base)
-	p.f.End()
+	p.f.IfElse(wasm.Void, p.random.Ge(wide(ts[mid])),
+		func() { p.bisect(ts[mid+1:], base+mid+1) },
+		func() { p.bisect(ts[:mid], base) })
 }
 
-// pickByWeights is expander.pick on floating-point weights.
-func (p *pathgen) pickByWeights(mv *move, alts []alternative, u func(), constant bool) {
+// pickByRest is expander.pick on floating-point weights.
+func (p *pathgen) pickByRest(mv *move, alts []alternative, constant bool) {
+	weight := func(a alternative) wasm.Expr[float64] {
+		if constant {
+			return number(a.weight)
+		}
+		return p.weight(mv, a.updates)
+	}
 	f := p.f
-	sum := f.Local(wasm.F64)
-	f.F64(0)
-	f.Set(sum)
-	done := f.Block(wasm.Void)
-	for i, a := range alts {
-		f.I32(int32(i))
-		f.Set(p.pick)
-		p.weightOf(mv, a, constant)
-		f.Get(sum)
-		f.Op(wasm.F64Add)
-		f.Set(sum)
-		u()
-		f.Get(sum)
-		f.Op(wasm.F64Lt)
-		p.f.BrIf(done)
-	}
-	for i, a := range alts { // rounding: the last one that is possible
-		p.weightOf(mv, a, constant)
-		f.F64(0)
-		f.Op(wasm.F64Gt)
-		f.If(wasm.Void)
-		f.I32(int32(i))
-		f.Set(p.pick)
-		f.End()
-	}
-	f.End()
-}
-
-func (p *pathgen) weightOf(mv *move, a alternative, constant bool) {
-	if constant {
-		p.f.F64(a.weight)
-	} else {
-		p.pushWeight(mv, a.updates)
-	}
+	sum := wasm.Local[float64](f)
+	sum.Set(f, number(0))
+	f.Block(func(done wasm.Label) {
+		for i, a := range alts {
+			p.pick.Set(f, whole(i))
+			sum.Set(f, weight(a).Add(sum))
+			f.BrIf(done, p.rest.Lt(sum))
+		}
+		for i, a := range alts { // rounding: the last one that is possible
+			f.If(weight(a).Gt(number(0)), func() { p.pick.Set(f, whole(i)) })
+		}
+	})
 }
 
 // apply evaluates the chosen alternative's values into locals, checks them,
@@ -276,10 +228,10 @@ func (p *pathgen) weightOf(mv *move, a alternative, constant bool) {
 // evaluated once, constants that differ are looked up, and only what is left
 // needs a branch on p.pick.
 func (p *pathgen) apply(mv *move, alts []alternative) {
-	fresh := map[int]uint32{}
+	fresh := map[int]wasm.Var[int32]{}
 	var common, looked, varied []int
 	for _, slot := range assignedSlots(alts) {
-		fresh[slot] = p.f.Local(wasm.I32)
+		fresh[slot] = wasm.Local[int32](p.f)
 		switch column := p.column(alts, slot); {
 		case allSame(column):
 			common = append(common, slot)
@@ -295,8 +247,7 @@ func (p *pathgen) apply(mv *move, alts []alternative) {
 	}
 	p.assignTogether(single, fresh)
 	for _, slot := range looked {
-		p.lookUp(p.column(alts, slot))
-		p.f.Set(fresh[slot])
+		fresh[slot].Set(p.f, p.lookUp(p.column(alts, slot)))
 	}
 	if len(varied) > 0 {
 		p.branchOnPick(len(alts), func(i int) {
@@ -306,8 +257,7 @@ func (p *pathgen) apply(mv *move, alts []alternative) {
 	p.checkRanges(alts, fresh)
 	p.loops(mv, alts, fresh)
 	for _, slot := range assignedSlots(alts) {
-		p.f.Get(fresh[slot])
-		p.f.SetGlobal(p.slots[slot])
+		p.slots[slot].Set(p.f, fresh[slot])
 	}
 }
 
@@ -372,7 +322,7 @@ func (p *movegen) roots(a alternative, slots []int) []root {
 
 // assignTogether evaluates values into locals. A condition that several of
 // them depend on, and that saves much, is branched on for all of them at once.
-func (p *movegen) assignTogether(roots []root, fresh map[int]uint32) {
+func (p *movegen) assignTogether(roots []root, fresh map[int]wasm.Var[int32]) {
 	cond := p.jointCondition(roots)
 	var rest []root
 	var yes, no []root
@@ -386,21 +336,17 @@ func (p *movegen) assignTogether(roots []root, fresh map[int]uint32) {
 	}
 	if cond == nil {
 		for _, r := range rest {
-			p.expr(r.value)
-			p.f.Set(fresh[r.slot])
+			fresh[r.slot].Set(p.f, p.integer(r.value))
 		}
 		return
 	}
-	p.expr(cond)
-	p.f.If(wasm.Void)
-	p.assignUnder(cond, true, yes, fresh)
-	p.f.Else()
-	p.assignUnder(cond, false, no, fresh)
-	p.f.End()
+	p.f.IfElse(wasm.Void, p.integer(cond),
+		func() { p.assignUnder(cond, true, yes, fresh) },
+		func() { p.assignUnder(cond, false, no, fresh) })
 	p.assignTogether(rest, fresh)
 }
 
-func (p *movegen) assignUnder(cond *term, holds bool, roots []root, fresh map[int]uint32) {
+func (p *movegen) assignUnder(cond *term, holds bool, roots []root, fresh map[int]wasm.Var[int32]) {
 	outer := p.facts
 	p.facts = outer.assume(cond, holds)
 	for i := range roots {
@@ -436,9 +382,8 @@ func (p *movegen) jointCondition(roots []root) *term {
 	return best
 }
 
-// lookUp pushes the constant of the picked alternative.
-func (p *pathgen) lookUp(column []*term) {
-	f := p.f
+// lookUp is the constant of the picked alternative.
+func (p *pathgen) lookUp(column []*term) wasm.Expr[int32] {
 	step := column[1].i - column[0].i
 	even := true
 	for i, t := range column {
@@ -446,28 +391,17 @@ func (p *pathgen) lookUp(column []*term) {
 	}
 	switch {
 	case len(column) == 2:
-		f.I32(int32(column[1].i))
-		f.I32(int32(column[0].i))
-		f.Get(p.pick)
-		f.Op(wasm.Select)
+		return wasm.Select[int32](p.pick, whole(column[1].i), whole(column[0].i))
 	case even && step >= minInt && step <= maxInt:
-		f.Get(p.pick)
-		f.I32(int32(step))
-		f.Op(wasm.I32Mul)
-		f.I32(int32(column[0].i))
-		f.Op(wasm.I32Add)
-	default:
-		words := make([]byte, 0, 4*len(column))
-		for _, t := range column {
-			words = binary.LittleEndian.AppendUint32(words, uint32(int32(t.i)))
-		}
-		at := p.reserve(len(words))
-		p.mod.Data(int32(at), words)
-		f.Get(p.pick)
-		f.I32(2)
-		f.Op(wasm.I32Shl)
-		f.Load(wasm.I32Load, at)
+		return p.pick.Mul(whole(step)).Add(whole(column[0].i))
 	}
+	words := make([]byte, 0, 4*len(column))
+	for _, t := range column {
+		words = binary.LittleEndian.AppendUint32(words, uint32(int32(t.i)))
+	}
+	at := p.reserve(len(words))
+	p.mod.Data(int32(at), words)
+	return wasm.Load[int32](p.pick.Shl(2), at)
 }
 
 // branchOnPick emits code for each of n alternatives.
@@ -477,12 +411,11 @@ func (p *pathgen) branchOnPick(n int, emit func(i int)) {
 		return
 	}
 	labels := make([]wasm.Label, n)
-	end := p.f.Block(wasm.Void)
+	end := p.f.Open()
 	for i := n - 1; i >= 0; i-- {
-		labels[i] = p.f.Block(wasm.Void)
+		labels[i] = p.f.Open()
 	}
-	p.f.Get(p.pick)
-	p.f.BrTable(labels, labels[n-1])
+	p.f.BrTable(p.pick, labels, labels[n-1])
 	for i := range n {
 		p.f.End()
 		p.scoped(func() { emit(i) })
@@ -493,11 +426,10 @@ func (p *pathgen) branchOnPick(n int, emit func(i int)) {
 
 // checkRanges bails out if a new value is outside its variable's range and
 // its interval does not exclude that.
-func (p *pathgen) checkRanges(alts []alternative, fresh map[int]uint32) {
+func (p *pathgen) checkRanges(alts []alternative, fresh map[int]wasm.Var[int32]) {
 	for _, slot := range assignedSlots(alts) {
 		if slices.ContainsFunc(p.column(alts, slot), func(t *term) bool { return !p.inside(t, slot) }) {
-			p.f.Get(fresh[slot])
-			p.bailOutside(slot)
+			p.bailOutside(fresh[slot], slot)
 		}
 	}
 }
@@ -511,41 +443,31 @@ func (p *movegen) inside(t *term, slot int) bool {
 	return r.lo <= v.lo && v.hi <= r.hi
 }
 
-// bailOutside bails out if the number on the stack is outside a variable's range.
-func (p *movegen) bailOutside(slot int) {
+// bailOutside bails out if a number is outside a variable's range.
+func (p *movegen) bailOutside(x wasm.Var[int32], slot int) {
 	r := p.g.ranges[slot]
-	p.f.I32(int32(r.lo))
-	p.f.Op(wasm.I32Sub)
-	p.f.I32(int32(r.hi - r.lo))
-	p.f.Op(wasm.I32GtU)
-	p.f.BrIf(p.bail)
+	p.f.BrIf(p.bail, x.Sub(whole(r.lo)).GtU(whole(r.hi-r.lo)))
 }
 
 // loops decides an unbounded until at a deterministic self-loop: the only
 // choice has one transition of probability one, back to the same state.
-func (p *pathgen) loops(mv *move, alts []alternative, fresh map[int]uint32) {
+func (p *pathgen) loops(mv *move, alts []alternative, fresh map[int]wasm.Var[int32]) {
 	if !p.w.endsAtLoops() || !p.certain(mv) || p.leaves(alts) {
 		return
 	}
 	f := p.f
-	out := f.Block(wasm.Void)
-	f.Get(p.count)
-	f.I32(1)
-	f.Op(wasm.I32Ne)
-	p.f.BrIf(out)
-	for _, slot := range assignedSlots(alts) {
-		f.Get(fresh[slot])
-		f.GetGlobal(p.slots[slot])
-		f.Op(wasm.I32Ne)
-		p.f.BrIf(out)
-	}
-	for _, c := range mv.members {
-		if p.fixed[c] == nil {
-			p.certainWeights(c, out)
+	f.Block(func(out wasm.Label) {
+		f.BrIf(out, p.count.Ne(whole(1)))
+		for _, slot := range assignedSlots(alts) {
+			f.BrIf(out, fresh[slot].Ne(p.slots[slot]))
 		}
-	}
-	f.Br(p.no)
-	f.End()
+		for _, c := range mv.members {
+			if p.fixed[c] == nil {
+				p.certainWeights(c, out)
+			}
+		}
+		f.Br(p.no)
+	})
 }
 
 // certain reports whether every member with constant weights has exactly one
@@ -570,24 +492,12 @@ func (p *pathgen) certain(mv *move) bool {
 
 // certainWeights leaves unless exactly one computed weight is positive, and it is one.
 func (p *pathgen) certainWeights(c *command, out wasm.Label) {
-	f := p.f
-	f.I32(0)
+	positive, one := whole(0), whole(0)
 	for _, w := range p.weights[c] {
-		f.Get(w)
-		f.F64(0)
-		f.Op(wasm.F64Gt, wasm.I32Add)
+		positive, one = positive.Add(w.Gt(number(0))), one.Or(w.Eq(number(1)))
 	}
-	f.I32(0)
-	for _, w := range p.weights[c] {
-		f.Get(w)
-		f.F64(1)
-		f.Op(wasm.F64Eq, wasm.I32Or)
-	}
-	f.Op(wasm.I32Eqz)
-	p.f.BrIf(out)
-	f.I32(1)
-	f.Op(wasm.I32Ne)
-	p.f.BrIf(out)
+	p.f.BrIf(out, one.IsZero())
+	p.f.BrIf(out, positive.Ne(whole(1)))
 }
 
 // leaves reports whether some variable certainly gets another value.

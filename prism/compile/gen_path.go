@@ -2,6 +2,7 @@ package compile
 
 import (
 	"math"
+	"slices"
 
 	"tilecheck/prism/compile/wasm"
 )
@@ -38,57 +39,45 @@ type pathgen struct {
 	w     *watch
 	start []int32
 
-	rng                     [4]uint32
-	steps, limit            uint32 // i64
-	nondet                  uint32 // i64: states with several choices
-	time, reward            uint32 // f64
-	count                   uint32 // i32: number of choices of the present state
-	random                  uint32 // i64
-	pick                    uint32 // i32
-	rest, rate              uint32 // f64, CTMC
-	low, product            uint32 // i64
-	hostLogUnit             uint32
-	yes, no, dead, slow     wasm.Label
-	finish, step            wasm.Label
-	arms                    []wasm.Label
-	status                  uint32
-	suspended               uint32
-	savedSteps, savedNondet uint32
-	savedTime, savedReward  uint32
-	savedRng                [4]uint32
+	rng                 [4]wasm.Var[int64]
+	steps, limit        wasm.Var[int64]
+	nondet              wasm.Var[int64] // states with several choices
+	time, reward        wasm.Var[float64]
+	count               wasm.Var[int32] // number of choices of the present state
+	random              wasm.Var[int64]
+	pick                wasm.Var[int32]
+	rest, rate          wasm.Var[float64] // CTMC
+	low, product        wasm.Var[int64]
+	hostLogUnit         uint32
+	yes, no, dead, slow wasm.Label
+	finish, step        wasm.Label
+	arms                []wasm.Label
+	status              wasm.Var[int32]
+	suspended           wasm.Var[int32]
+	saved               []saved
 }
+
+// saved is a variable of a suspended path and the global that keeps it.
+type saved struct{ keep, restore func() }
 
 // emit builds the whole module. Nil means that the model is too large.
 func (p *pathgen) emit() []byte {
 	p.declare()
 	f := p.f
-	const i, n, budget, resume = 0, 1, 2, 3 // parameters
-	begin := f.Local(wasm.I64)
-	exit := f.Block(wasm.Void)
-	sample := f.Loop()
-	f.Get(i)
-	f.Get(n)
-	f.Op(wasm.I32GeU)
-	p.f.BrIf(exit)
-	p.begin(i, begin, budget, resume)
-	p.path(i)
-	p.store(i)
-	f.Get(budget)
-	f.Get(p.steps)
-	f.Get(begin)
-	f.Op(wasm.I64Sub, wasm.I64Sub)
-	f.Set(budget)
-	f.Get(i)
-	f.I32(1)
-	f.Op(wasm.I32Add)
-	f.Set(i)
-	f.Get(budget)
-	f.I64(0)
-	f.Op(wasm.I64GtS)
-	p.f.BrIf(sample)
-	f.End()
-	f.End()
-	f.Get(i)
+	i, n, budget, resume := wasm.Param[int32](0), wasm.Param[int32](1), wasm.Param[int64](2), wasm.Param[int32](3)
+	begin := wasm.Local[int64](f)
+	f.Block(func(exit wasm.Label) {
+		f.Loop(func(sample wasm.Label) {
+			f.BrIf(exit, i.GeU(n))
+			p.begin(i, begin, budget, resume)
+			p.path(i)
+			p.store(i)
+			budget.Set(f, budget.Sub(p.steps.Sub(begin)))
+			i.Set(f, i.Add(whole(1)))
+			f.BrIf(sample, budget.Gt(wide(0)))
+		})
+	})
+	i.Emit(f)
 	if f.Size() > maxCode {
 		return nil
 	}
@@ -110,309 +99,194 @@ func (p *movegen) declareModel() {
 	p.hostLog = p.mod.Import(hostModule, "log", num, num[:1])
 	p.hostIntPow = p.mod.Import(hostModule, "intpow", whole, []wasm.Type{wasm.I64})
 	for range p.m.prog.Vars {
-		p.slots = append(p.slots, p.mod.Global(wasm.I32))
+		p.slots = append(p.slots, wasm.Global[int32](p.mod))
 	}
 }
 
 // declare adds the imports, globals and locals.
 func (p *pathgen) declare() {
 	p.declareModel()
-	p.suspended = p.mod.Global(wasm.I32)
-	p.savedSteps, p.savedNondet = p.mod.Global(wasm.I64), p.mod.Global(wasm.I64)
-	p.savedTime, p.savedReward = p.mod.Global(wasm.F64), p.mod.Global(wasm.F64)
-	for i := range p.savedRng {
-		p.savedRng[i] = p.mod.Global(wasm.I64)
-	}
+	p.suspended = wasm.Global[int32](p.mod)
 	if p.m.continuous() {
 		p.hostLogUnit = p.logUnit()
 	}
 	p.f = p.mod.Func(exportedRun, []wasm.Type{wasm.I32, wasm.I32, wasm.I64, wasm.I32}, []wasm.Type{wasm.I32})
 	for i := range p.rng {
-		p.rng[i] = p.f.Local(wasm.I64)
+		p.rng[i] = wasm.Local[int64](p.f)
 	}
-	p.steps, p.limit, p.nondet = p.f.Local(wasm.I64), p.f.Local(wasm.I64), p.f.Local(wasm.I64)
-	p.random, p.low, p.product = p.f.Local(wasm.I64), p.f.Local(wasm.I64), p.f.Local(wasm.I64)
-	p.time, p.reward = p.f.Local(wasm.F64), p.f.Local(wasm.F64)
-	p.rest, p.rate = p.f.Local(wasm.F64), p.f.Local(wasm.F64)
-	p.count, p.pick, p.status = p.f.Local(wasm.I32), p.f.Local(wasm.I32), p.f.Local(wasm.I32)
+	for _, v := range []*wasm.Var[int64]{&p.steps, &p.limit, &p.nondet, &p.random, &p.low, &p.product} {
+		*v = wasm.Local[int64](p.f)
+	}
+	for _, v := range []*wasm.Var[float64]{&p.time, &p.reward, &p.rest, &p.rate} {
+		*v = wasm.Local[float64](p.f)
+	}
+	for _, v := range []*wasm.Var[int32]{&p.count, &p.pick, &p.status} {
+		*v = wasm.Local[int32](p.f)
+	}
+	p.saved = slices.Concat(keptIn(p, p.steps, p.nondet), keptIn(p, p.time, p.reward), keptIn(p, p.rng[:]...))
 	p.weightLocals(p.m.commands...)
 }
 
-// begin sets up a sample, or goes on with the one that was suspended.
-func (p *pathgen) begin(i, begin, budget, resume uint32) {
-	f := p.f
-	f.GetGlobal(p.suspended)
-	f.Get(resume)
-	f.Op(wasm.I32And)
-	f.I32(0)
-	f.SetGlobal(p.suspended)
-	f.If(wasm.Void)
-	for _, g := range p.saved() {
-		f.GetGlobal(g[0])
-		f.Set(g[1])
-	}
-	f.Else()
-	for k, l := range p.rng {
-		f.Get(i)
-		f.I32(streamSize)
-		f.Op(wasm.I32Mul)
-		f.Load(wasm.I64Load, uint32(8*k))
-		f.Set(l)
-	}
-	for _, l := range []uint32{p.steps, p.nondet} {
-		f.I64(0)
-		f.Set(l)
-	}
-	for _, l := range []uint32{p.time, p.reward} {
-		f.F64(0)
-		f.Set(l)
-	}
-	for slot, g := range p.slots {
-		f.I32(p.start[slot])
-		f.SetGlobal(g)
-	}
-	f.End()
-	f.Get(p.steps)
-	f.Tee(begin)
-	f.Get(budget)
-	f.Op(wasm.I64Add)
-	f.Set(p.limit)
-	if p.w.limited() {
-		f.I64(p.w.MaxPath)
-		f.Get(p.limit)
-		f.I64(p.w.MaxPath)
-		f.Get(p.limit)
-		f.Op(wasm.I64LtS, wasm.Select)
-		f.Set(p.limit)
-	}
-}
-
-// saved pairs the globals that keep a suspended path with their locals.
-func (p *pathgen) saved() [][2]uint32 {
-	out := [][2]uint32{
-		{p.savedSteps, p.steps},
-		{p.savedNondet, p.nondet},
-		{p.savedTime, p.time},
-		{p.savedReward, p.reward},
-	}
-	for i, l := range p.rng {
-		out = append(out, [2]uint32{p.savedRng[i], l})
+// keptIn pairs locals with new globals.
+func keptIn[T wasm.Number](p *pathgen, locals ...wasm.Var[T]) []saved {
+	out := make([]saved, len(locals))
+	for i, l := range locals {
+		g := wasm.Global[T](p.mod)
+		out[i] = saved{func() { g.Set(p.f, l) }, func() { l.Set(p.f, g) }}
 	}
 	return out
 }
 
-// path emits the loop over the steps of one path and the ends it can have.
-func (p *pathgen) path(i uint32) {
+// begin sets up a sample, or goes on with the one that was suspended.
+func (p *pathgen) begin(i wasm.Var[int32], begin, budget wasm.Var[int64], resume wasm.Var[int32]) {
 	f := p.f
-	p.finish = f.Block(wasm.Void)
-	p.bail = f.Block(wasm.Void)
-	p.slow = f.Block(wasm.Void)
-	p.dead = f.Block(wasm.Void)
-	p.yes = f.Block(wasm.Void)
-	p.no = f.Block(wasm.Void)
-	p.step = f.Loop()
-	p.scoped(func() {
-		p.enter()
-		p.evaluateFailing()
-		p.choose()
+	goOn := wasm.Expr[int32](func(f *wasm.Func) {
+		p.suspended.And(resume).Emit(f)
+		p.suspended.Set(f, whole(0))
 	})
-	f.End()
-	f.Op(wasm.Unreachable)
-	f.End()
-	p.end(False)
-	f.End()
-	p.end(True)
-	f.End()
-	p.scoped(p.deadlock)
-	f.End()
-	p.suspend(i)
-	f.End()
-	f.I32(statusBail)
-	f.Set(p.status)
-	f.End()
+	f.IfElse(wasm.Void, goOn, func() {
+		for _, x := range p.saved {
+			x.restore()
+		}
+	}, func() {
+		for k, l := range p.rng {
+			l.Set(f, wasm.Load[int64](i.Mul(whole(streamSize)), uint32(8*k)))
+		}
+		p.steps.Set(f, wide(0))
+		p.nondet.Set(f, wide(0))
+		p.time.Set(f, number(0))
+		p.reward.Set(f, number(0))
+		for slot, g := range p.slots {
+			g.Set(f, whole(p.start[slot]))
+		}
+	})
+	p.limit.Set(f, begin.Tee(p.steps).Add(budget))
+	if p.w.limited() {
+		most := wide(p.w.MaxPath)
+		p.limit.Set(f, wasm.Select[int64](most.Lt(p.limit), most, p.limit))
+	}
+}
+
+// path emits the loop over the steps of one path and the ends it can have.
+func (p *pathgen) path(i wasm.Var[int32]) {
+	f := p.f
+	f.Block(func(finish wasm.Label) {
+		p.finish = finish
+		for _, to := range []*wasm.Label{&p.bail, &p.slow, &p.dead, &p.yes, &p.no} {
+			*to = f.Open()
+		}
+		f.Loop(func(step wasm.Label) {
+			p.step = step
+			p.scoped(func() {
+				p.enter()
+				p.evaluateFailing()
+				p.choose()
+			})
+		})
+		f.Op(wasm.Unreachable)
+		f.End()
+		p.end(False)
+		f.End()
+		p.end(True)
+		f.End()
+		p.scoped(p.deadlock)
+		f.End()
+		p.suspend(i)
+		f.End()
+		p.status.Set(f, whole(statusBail))
+	})
 }
 
 func (p *pathgen) end(s Status) {
-	p.f.I32(int32(s))
-	p.f.Set(p.status)
+	p.status.Set(p.f, whole(int32(s)))
 	p.f.Br(p.finish)
 }
 
 // suspend gives up at MaxPath, or returns with the path kept for the next call.
-func (p *pathgen) suspend(i uint32) {
+func (p *pathgen) suspend(i wasm.Var[int32]) {
 	f := p.f
 	if p.w.limited() {
-		f.Get(p.steps)
-		f.I64(p.w.MaxPath)
-		f.Op(wasm.I64GeS)
-		f.If(wasm.Void)
-		p.end(Undecided)
-		f.End()
+		f.If(p.steps.Ge(wide(p.w.MaxPath)), func() { p.end(Undecided) })
 	}
-	for _, g := range p.saved() {
-		f.Get(g[1])
-		f.SetGlobal(g[0])
+	for _, x := range p.saved {
+		x.keep()
 	}
-	f.I32(1)
-	f.SetGlobal(p.suspended)
-	f.Get(i)
-	f.Op(wasm.Return)
+	p.suspended.Set(f, whole(1))
+	f.Return(i)
 }
 
 // store writes the outcome of sample i.
-func (p *pathgen) store(i uint32) {
+func (p *pathgen) store(i wasm.Var[int32]) {
 	f := p.f
-	at := f.Local(wasm.I32)
-	f.Get(i)
-	f.I32(outcomeSize)
-	f.Op(wasm.I32Mul)
-	f.Set(at)
-	put := func(local uint32, op wasm.Opcode, offset uint32) {
-		f.Get(at)
-		f.Get(local)
-		f.Store(op, outcomesAt+offset)
-	}
-	put(p.status, wasm.I32Store, 0)
-	put(p.steps, wasm.I64Store, 8)
-	put(p.nondet, wasm.I64Store, 16)
-	put(p.time, wasm.F64Store, 24)
-	put(p.reward, wasm.F64Store, 32)
+	at := wasm.Local[int32](f)
+	at.Set(f, i.Mul(whole(outcomeSize)))
+	wasm.Store(f, at, outcomesAt, p.status)
+	wasm.Store(f, at, outcomesAt+8, p.steps)
+	wasm.Store(f, at, outcomesAt+16, p.nondet)
+	wasm.Store(f, at, outcomesAt+24, p.time)
+	wasm.Store(f, at, outcomesAt+32, p.reward)
 }
 
-// draw leaves 64 random bits on the stack; see Stream.next.
-func (p *pathgen) draw() {
-	f, s := p.f, p.rng
-	mul := func(x int64) {
-		f.I64(x)
-		f.Op(wasm.I64Mul)
+// draw is 64 random bits; see Stream.next.
+func (p *pathgen) draw() wasm.Expr[int64] {
+	return func(f *wasm.Func) {
+		s, t := p.rng, p.low
+		s[1].Mul(wide(5)).Rotl(7).Mul(wide(9)).Emit(f)
+		t.Set(f, s[1].Shl(17))
+		s[2].Set(f, s[2].Xor(s[0]))
+		s[3].Set(f, s[3].Xor(s[1]))
+		s[1].Set(f, s[1].Xor(s[2]))
+		s[0].Set(f, s[0].Xor(s[3]))
+		s[2].Set(f, s[2].Xor(t))
+		s[3].Set(f, s[3].Rotl(45))
 	}
-	f.Get(s[1])
-	mul(5)
-	f.I64(7)
-	f.Op(wasm.I64Rotl)
-	mul(9)
-	f.Get(s[1])
-	f.I64(17)
-	f.Op(wasm.I64Shl)
-	f.Set(p.low) // t
-	xor := func(to, from uint32) {
-		f.Get(to)
-		f.Get(from)
-		f.Op(wasm.I64Xor)
-		f.Set(to)
-	}
-	xor(s[2], s[0])
-	xor(s[3], s[1])
-	xor(s[1], s[2])
-	xor(s[0], s[3])
-	xor(s[2], p.low)
-	f.Get(s[3])
-	f.I64(45)
-	f.Op(wasm.I64Rotl)
-	f.Set(s[3])
 }
 
-// drawUnit leaves a unit double on the stack; see Stream.unit.
-func (p *pathgen) drawUnit() {
-	p.draw()
-	p.f.I64(11)
-	p.f.Op(wasm.I64ShrU, wasm.F64ConvertI64S)
-	p.f.F64(0x1p-53)
-	p.f.Op(wasm.F64Mul)
+// drawUnit is a unit double; see Stream.unit.
+func (p *pathgen) drawUnit() wasm.Expr[float64] {
+	return wasm.Double(p.draw().ShrU(11)).Mul(number(0x1p-53))
 }
 
 // drawBelow sets p.pick to an integer below p.count; see Stream.below.
 func (p *pathgen) drawBelow() {
 	f := p.f
-	n, threshold := f.Local(wasm.I64), f.Local(wasm.I64)
-	multiply := func() {
-		p.draw()
-		f.I64(32)
-		f.Op(wasm.I64ShrU)
-		f.Get(n)
-		f.Op(wasm.I64Mul)
-		f.Tee(p.product)
-		f.I64(math.MaxUint32)
-		f.Op(wasm.I64And)
-	}
-	f.Get(p.count)
-	f.Op(wasm.I64ExtendI32U)
-	f.Set(n)
-	multiply()
-	f.Get(n)
-	f.Op(wasm.I64LtU)
-	f.If(wasm.Void)
-	f.I32(0)
-	f.Get(p.count)
-	f.Op(wasm.I32Sub)
-	f.Get(p.count)
-	f.Op(wasm.I32RemU, wasm.I64ExtendI32U)
-	f.Set(threshold)
-	done := f.Block(wasm.Void)
-	again := f.Loop()
-	f.Get(p.product)
-	f.I64(math.MaxUint32)
-	f.Op(wasm.I64And)
-	f.Get(threshold)
-	f.Op(wasm.I64GeU)
-	p.f.BrIf(done)
-	multiply()
-	f.Op(wasm.Drop)
-	f.Br(again)
-	f.End()
-	f.End()
-	f.End()
-	f.Get(p.product)
-	f.I64(32)
-	f.Op(wasm.I64ShrU, wasm.I32WrapI64)
-	f.Set(p.pick)
+	n, threshold := wasm.Local[int64](f), wasm.Local[int64](f)
+	low := func(x wasm.Expr[int64]) wasm.Expr[int64] { return x.And(wide(math.MaxUint32)) }
+	product := p.product.Tee(p.draw().ShrU(32).Mul(n))
+	n.Set(f, wasm.ExtendU(p.count))
+	f.If(low(product).LtU(n), func() {
+		threshold.Set(f, wasm.ExtendU(whole(0).Sub(p.count).RemU(p.count)))
+		f.Block(func(done wasm.Label) {
+			f.Loop(func(again wasm.Label) {
+				f.BrIf(done, low(p.product.Expr).GeU(threshold))
+				f.Drop(low(product))
+				f.Br(again)
+			})
+		})
+	})
+	p.pick.Set(f, wasm.Wrap(p.product.ShrU(32)))
 }
 
 // logUnit emits the function of that name and returns its index.
 func (p *pathgen) logUnit() uint32 {
 	f := p.mod.Func("", []wasm.Type{wasm.F64}, []wasm.Type{wasm.F64})
-	k, x, s := f.Local(wasm.F64), f.Local(wasm.F64), f.Local(wasm.F64)
-	s2, s4, r, half := f.Local(wasm.F64), f.Local(wasm.F64), f.Local(wasm.F64), f.Local(wasm.F64)
-	get := func(l uint32) func() { return func() { f.Get(l) } }
-	num := func(v float64) func() { return func() { f.F64(v) } }
-	op := func(o wasm.Opcode, a, b func()) func() {
-		return func() { a(); b(); f.Op(o) }
-	}
-	add := func(a, b func()) func() { return op(wasm.F64Add, a, b) }
-	sub := func(a, b func()) func() { return op(wasm.F64Sub, a, b) }
-	mul := func(a, b func()) func() { return op(wasm.F64Mul, a, b) }
-	set := func(l uint32, a func()) { a(); f.Set(l) }
-
-	set(k, func() {
-		f.Get(0)
-		f.Op(wasm.I64ReinterpretF64)
-		f.I64(52)
-		f.Op(wasm.I64ShrU)
-		f.I64(1022)
-		f.Op(wasm.I64Sub, wasm.F64ConvertI64S)
+	u := wasm.Param[float64](0)
+	k, x, s := wasm.Local[float64](f), wasm.Local[float64](f), wasm.Local[float64](f)
+	s2, s4, r, half := wasm.Local[float64](f), wasm.Local[float64](f), wasm.Local[float64](f), wasm.Local[float64](f)
+	k.Set(f, wasm.Double(wasm.Bits(u).ShrU(52).Sub(wide(1022))))
+	x.Set(f, wasm.Convert[float64](wasm.F64ReinterpretI64, wasm.Bits(u).And(wide(1<<52-1)).Or(wide(1022<<52))))
+	f.If(x.Lt(number(math.Sqrt2/2)), func() {
+		x.Set(f, x.Mul(number(2)))
+		k.Set(f, k.Sub(number(1)))
 	})
-	set(x, func() {
-		f.Get(0)
-		f.Op(wasm.I64ReinterpretF64)
-		f.I64(1<<52 - 1)
-		f.Op(wasm.I64And)
-		f.I64(1022 << 52)
-		f.Op(wasm.I64Or, wasm.F64ReinterpretI64)
-	})
-	op(wasm.F64Lt, get(x), num(math.Sqrt2/2))()
-	f.If(wasm.Void)
-	set(x, mul(get(x), num(2)))
-	set(k, sub(get(k), num(1)))
-	f.End()
-	set(x, sub(get(x), num(1)))
-	set(s, op(wasm.F64Div, get(x), add(num(2), get(x))))
-	set(s2, mul(get(s), get(s)))
-	set(s4, mul(get(s2), get(s2)))
-	t1 := mul(get(s2), add(num(logL1), mul(get(s4), add(num(logL3), mul(get(s4), add(num(logL5), mul(get(s4), num(logL7))))))))
-	t2 := mul(get(s4), add(num(logL2), mul(get(s4), add(num(logL4), mul(get(s4), num(logL6))))))
-	set(r, add(t1, t2))
-	set(half, mul(mul(num(0.5), get(x)), get(x)))
-	sub(mul(get(k), num(ln2Hi)), sub(sub(get(half),
-		add(mul(get(s), add(get(half), get(r))), mul(get(k), num(ln2Lo)))), get(x)))()
+	x.Set(f, x.Sub(number(1)))
+	s.Set(f, x.Div(number(2).Add(x)))
+	s2.Set(f, s.Mul(s))
+	s4.Set(f, s2.Mul(s2))
+	t1 := s2.Mul(number(logL1).Add(s4.Mul(number(logL3).Add(s4.Mul(number(logL5).Add(s4.Mul(number(logL7))))))))
+	t2 := s4.Mul(number(logL2).Add(s4.Mul(number(logL4).Add(s4.Mul(number(logL6))))))
+	r.Set(f, t1.Add(t2))
+	half.Set(f, number(0.5).Mul(x).Mul(x))
+	k.Mul(number(ln2Hi)).Sub(half.Sub(s.Mul(half.Add(r)).Add(k.Mul(number(ln2Lo)))).Sub(x)).Emit(f)
 	return f.Index
 }

@@ -63,9 +63,7 @@ func (p *movegen) onlyOn(t *term, slot int) bool {
 func (p *movegen) openGate(words int) bitset {
 	gate := make(bitset, words)
 	for i := range gate {
-		gate[i] = p.f.Local(wasm.I64)
-		p.f.I64(-1)
-		p.f.Set(gate[i])
+		gate[i] = wasm.Into(p.f, wide(-1))
 	}
 	return gate
 }
@@ -80,18 +78,11 @@ func (p *movegen) table(moves []candidate, slot int, r interval, gate bitset) {
 			rows[i] = binary.LittleEndian.AppendUint64(rows[i], w)
 		}
 	}
-	at := f.Local(wasm.I32)
-	f.GetGlobal(p.slots[slot])
-	shiftIn(f, field{lo: r.lo, shift: 3})
-	f.Set(at)
+	at := wasm.Into(f, shiftIn(p.slots[slot].Expr, field{lo: r.lo, shift: 3}))
 	for i, b := range rows {
 		base := p.reserve(len(b))
 		p.mod.Data(int32(base), b)
-		f.Get(at)
-		f.Load(wasm.I64Load, base)
-		f.Get(gate[i])
-		f.Op(wasm.I64And)
-		f.Set(gate[i])
+		gate[i].Set(f, wasm.Load[int64](at, base).And(gate[i]))
 	}
 }
 

@@ -10,20 +10,6 @@ import (
 // This file is watch.go in WebAssembly: each method emits what the method of
 // the same name there does.
 
-// compareSteps pushes steps op x.
-func (p *pathgen) compareSteps(op wasm.Opcode, x int64) {
-	p.f.Get(p.steps)
-	p.f.I64(x)
-	p.f.Op(op)
-}
-
-// compareTime pushes time op x.
-func (p *pathgen) compareTime(op wasm.Opcode, x float64) {
-	p.f.Get(p.time)
-	p.f.F64(x)
-	p.f.Op(op)
-}
-
 // condition builds a state expression and counts its uses.
 func (p *movegen) condition(e sema.Expr) *term {
 	t := p.b.expr(e)
@@ -36,65 +22,55 @@ func (p *pathgen) enter() {
 	case Until:
 		p.enterUntil()
 	case Next:
-		p.compareSteps(wasm.I64Eq, 1)
-		p.f.If(wasm.Void)
-		p.scoped(func() {
-			p.branch(p.condition(p.w.Right), true, p.yes)
-			p.f.Br(p.no)
+		p.f.If(p.steps.Eq(wide(1)), func() {
+			p.scoped(func() {
+				p.branch(p.condition(p.w.Right), true, p.yes)
+				p.f.Br(p.no)
+			})
 		})
-		p.f.End()
 	case ReachReward:
 		right := p.condition(p.w.Right)
 		p.branch(right, true, p.yes)
 		p.facts = p.facts.assume(right, false)
 	case CumulReward:
-		p.arrived()
-		p.f.BrIf(p.yes)
+		p.f.BrIf(p.yes, p.arrived())
 	case InstantReward:
-		p.arrived()
-		p.f.If(wasm.Void)
-		p.scoped(func() {
-			p.stateReward()
-			p.f.Set(p.reward)
-			p.f.Br(p.yes)
+		p.f.If(p.arrived(), func() {
+			p.scoped(func() {
+				p.reward.Set(p.f, p.stateReward())
+				p.f.Br(p.yes)
+			})
 		})
-		p.f.End()
 	}
 }
 
-func (p *pathgen) arrived() {
+func (p *pathgen) arrived() wasm.Expr[int32] {
 	if p.w.steps {
-		p.compareSteps(wasm.I64GeS, p.w.high)
-	} else {
-		p.compareTime(wasm.F64Ge, p.w.High)
+		return p.steps.Ge(wide(p.w.high))
 	}
+	return p.time.Ge(number(p.w.High))
 }
 
-// early pushes whether the lower bound is still ahead; it returns false and
-// pushes nothing if there is none.
-func (p *pathgen) early() bool {
+// early is whether the lower bound is still ahead, nil if there is none.
+func (p *pathgen) early() wasm.Expr[int32] {
 	switch {
 	case p.w.steps && p.w.low > 0:
-		p.compareSteps(wasm.I64LtS, p.w.low)
+		return p.steps.Lt(wide(p.w.low))
 	case !p.w.steps && p.w.Low > 0:
-		p.compareTime(wasm.F64Lt, p.w.Low)
-	default:
-		return false
+		return p.time.Lt(number(p.w.Low))
 	}
-	return true
+	return nil
 }
 
 func (p *pathgen) enterUntil() {
 	right, left := p.condition(p.w.Right), p.condition(orTrue(p.w.Left))
 	if p.w.steps && p.w.Bounded() {
-		p.compareSteps(wasm.I64GtS, p.w.high)
-		p.f.BrIf(p.no)
+		p.f.BrIf(p.no, p.steps.Gt(wide(p.w.high)))
 	}
-	if p.early() {
-		p.f.Op(wasm.I32Eqz)
-		p.f.If(wasm.Void)
-		p.scoped(func() { p.branch(right, true, p.yes) })
-		p.f.End()
+	if early := p.early(); early != nil {
+		p.f.If(early.IsZero(), func() {
+			p.scoped(func() { p.branch(right, true, p.yes) })
+		})
 	} else {
 		p.branch(right, true, p.yes)
 		p.facts = p.facts.assume(right, false)
@@ -113,10 +89,8 @@ func (p *pathgen) deadlock() {
 	}
 	switch p.w.Kind {
 	case Until:
-		if p.early() {
-			f.If(wasm.Void)
-			p.scoped(p.decideByRight)
-			f.End()
+		if early := p.early(); early != nil {
+			f.If(early, func() { p.scoped(p.decideByRight) })
 		}
 		p.end(False)
 	case Next:
@@ -124,106 +98,69 @@ func (p *pathgen) deadlock() {
 	case ReachReward:
 		p.end(Undecided)
 	case CumulReward:
-		p.stateReward()
-		p.remaining()
-		f.Op(wasm.F64Mul)
-		f.Get(p.reward)
-		f.Op(wasm.F64Add)
-		f.Set(p.reward)
+		p.reward.Set(f, p.stateReward().Mul(p.remaining()).Add(p.reward))
 		p.end(True)
 	case InstantReward:
-		p.stateReward()
-		f.Set(p.reward)
+		p.reward.Set(f, p.stateReward())
 		p.end(True)
 	}
 }
 
 // decideByRight ends the path by the monitor's right side.
 func (p *pathgen) decideByRight() {
-	p.f.I32(int32(True))
-	p.f.I32(int32(False))
-	p.expr(p.condition(p.w.Right))
-	p.f.Op(wasm.Select)
-	p.f.Set(p.status)
+	p.status.Set(p.f, wasm.Select[int32](p.integer(p.condition(p.w.Right)), whole(int32(True)), whole(int32(False))))
 	p.f.Br(p.finish)
 }
 
-// remaining pushes what is left of the horizon.
-func (p *pathgen) remaining() {
+// remaining is what is left of the horizon.
+func (p *pathgen) remaining() wasm.Expr[float64] {
 	if p.w.steps {
-		p.f.I64(p.w.high)
-		p.f.Get(p.steps)
-		p.f.Op(wasm.I64Sub, wasm.F64ConvertI64S)
-		return
+		return wasm.Double(wide(p.w.high).Sub(p.steps))
 	}
-	p.f.F64(p.w.High)
-	p.f.Get(p.time)
-	p.f.Op(wasm.F64Sub)
+	return number(p.w.High).Sub(p.time)
 }
 
 // advance is watch.step and watch.sojourn: it counts the step, adds its
 // rewards and, in a CTMC, spends the sojourn time.
 func (p *pathgen) advance(action int) {
-	f := p.f
 	if !p.w.steps {
 		p.sojourn(action)
 		return
 	}
 	p.countStep()
 	if p.w.Kind == ReachReward || p.w.Kind == CumulReward {
-		f.Get(p.reward)
-		p.stateReward()
-		p.choiceReward(action)
-		f.Op(wasm.F64Add, wasm.F64Add)
-		f.Set(p.reward)
+		p.earn(p.stateReward(), action)
 	}
 }
 
-func (p *pathgen) countStep() {
-	p.f.Get(p.steps)
-	p.f.I64(1)
-	p.f.Op(wasm.I64Add)
-	p.f.Set(p.steps)
+func (p *pathgen) countStep() { p.steps.Set(p.f, p.steps.Add(wide(1))) }
+
+// earn adds the reward of a state and that of the choice.
+func (p *pathgen) earn(state wasm.Expr[float64], action int) {
+	p.reward.Set(p.f, p.reward.Add(state.Add(p.choiceReward(action))))
 }
 
 func (p *pathgen) sojourn(action int) {
 	f := p.f
-	dt, start := f.Local(wasm.F64), f.Local(wasm.F64)
-	f.F64(1)
-	p.drawUnit()
-	f.Op(wasm.F64Sub)
-	f.Call(p.hostLogUnit)
-	f.Op(wasm.F64Neg)
-	f.Get(p.rate)
-	f.Op(wasm.F64Div)
-	f.Set(dt)
-	f.Get(p.time)
-	f.Tee(start)
-	f.Get(dt)
-	f.Op(wasm.F64Add)
-	f.Set(p.time)
+	dt, start := wasm.Local[float64](f), wasm.Local[float64](f)
+	log := wasm.Call[float64, float64](p.hostLogUnit, number(1).Sub(p.drawUnit()))
+	dt.Set(f, wasm.Convert[float64](wasm.F64Neg, log).Div(p.rate))
+	p.time.Set(f, start.Tee(p.time).Add(dt))
 	p.countStep()
 	switch p.w.Kind {
 	case Until:
 		p.sojournUntil(start)
 	case CumulReward:
 		p.beyond(func() {
-			p.stateReward()
-			f.F64(p.w.High)
-			f.Get(start)
-			f.Op(wasm.F64Sub, wasm.F64Mul)
-			f.Get(p.reward)
-			f.Op(wasm.F64Add)
-			f.Set(p.reward)
+			p.reward.Set(f, p.stateReward().Mul(number(p.w.High).Sub(start)).Add(p.reward))
 			f.Br(p.yes)
 		})
-		p.sojournReward(dt, action)
+		p.earn(p.stateReward().Mul(dt), action)
 	case ReachReward:
-		p.sojournReward(dt, action)
+		p.earn(p.stateReward().Mul(dt), action)
 	case InstantReward:
 		p.beyond(func() {
-			p.stateReward()
-			f.Set(p.reward)
+			p.reward.Set(f, p.stateReward())
 			f.Br(p.yes)
 		})
 	}
@@ -231,103 +168,71 @@ func (p *pathgen) sojourn(action int) {
 
 // beyond emits code for when the horizon has passed.
 func (p *pathgen) beyond(emit func()) {
-	p.compareTime(wasm.F64Gt, p.w.High)
-	p.f.If(wasm.Void)
-	p.scoped(emit)
-	p.f.End()
+	p.f.If(p.time.Gt(number(p.w.High)), func() { p.scoped(emit) })
 }
 
-func (p *pathgen) sojournReward(dt uint32, action int) {
-	f := p.f
-	f.Get(p.reward)
-	p.stateReward()
-	f.Get(dt)
-	f.Op(wasm.F64Mul)
-	p.choiceReward(action)
-	f.Op(wasm.F64Add, wasm.F64Add)
-	f.Set(p.reward)
-}
-
-func (p *pathgen) sojournUntil(start uint32) {
+func (p *pathgen) sojournUntil(start wasm.Var[float64]) {
 	f := p.f
 	right := p.condition(p.w.Right)
-	waited := func() { // the lower bound was ahead before the sojourn
-		f.Get(start)
-		f.F64(p.w.Low)
-		f.Op(wasm.F64Lt)
-	}
+	waited := start.Lt(number(p.w.Low)) // the lower bound was ahead before the sojourn
 	if p.w.Bounded() {
 		p.beyond(func() {
 			if p.w.Low > 0 {
-				waited()
-				f.Op(wasm.I32Eqz)
-				p.f.BrIf(p.no)
+				f.BrIf(p.no, waited.IsZero())
 				p.branch(right, true, p.yes)
 			}
 			f.Br(p.no)
 		})
 	}
 	if p.w.Low > 0 {
-		waited()
-		p.compareTime(wasm.F64Gt, p.w.Low)
-		f.Op(wasm.I32And)
-		f.If(wasm.Void)
-		p.scoped(func() { p.branch(right, true, p.yes) })
-		f.End()
+		f.If(waited.And(p.time.Gt(number(p.w.Low))), func() {
+			p.scoped(func() { p.branch(right, true, p.yes) })
+		})
 	}
 }
 
-func (p *pathgen) stateReward() {
-	p.rewardSum(func(it *sema.RewardItem) bool { return !it.Transition })
+func (p *pathgen) stateReward() wasm.Expr[float64] {
+	return p.rewardSum(func(it *sema.RewardItem) bool { return !it.Transition })
 }
 
-func (p *pathgen) choiceReward(action int) {
-	p.rewardSum(func(it *sema.RewardItem) bool { return it.Transition && it.Action == action })
+func (p *pathgen) choiceReward(action int) wasm.Expr[float64] {
+	return p.rewardSum(func(it *sema.RewardItem) bool { return it.Transition && it.Action == action })
 }
 
-// rewardSum pushes the sum of the items that apply here.
-func (p *pathgen) rewardSum(applies func(*sema.RewardItem) bool) {
-	p.f.F64(0)
+// rewardSum is the sum of the items that apply here.
+func (p *pathgen) rewardSum(applies func(*sema.RewardItem) bool) wasm.Expr[float64] {
+	sum := number(0)
 	items := p.w.rewards.src.Items
 	for i := range items {
-		if it := &items[i]; applies(it) {
-			p.rewardItem(p.facts.simplify(p.b.expr(it.Guard)), p.b.num(it.Value))
+		it := &items[i]
+		if !applies(it) {
+			continue
 		}
+		if guard := p.facts.simplify(p.b.expr(it.Guard)); guard != p.g.no {
+			sum = sum.Add(p.rewardItem(guard, p.b.num(it.Value)))
+		}
+	}
+	return sum
+}
+
+func (p *pathgen) rewardItem(guard, value *term) wasm.Expr[float64] {
+	return func(f *wasm.Func) {
+		p.note(guard)
+		p.note(value)
+		f.IfElse(wasm.F64, p.integer(guard), func() {
+			p.scoped(func() { p.finite(value) })
+		}, func() { number(0).Emit(f) })
 	}
 }
 
-// rewardItem adds an item to the sum on the stack.
-func (p *pathgen) rewardItem(guard, value *term) {
-	f := p.f
-	p.note(guard)
-	p.note(value)
-	if guard == p.g.no {
+// finite pushes a reward, or bails out unless it is finite and not negative.
+func (p *pathgen) finite(value *term) {
+	reward := p.double(value)
+	if !value.nan && value.flo >= 0 && value.fhi <= math.MaxFloat64 {
+		reward.Emit(p.f)
 		return
 	}
-	safe := !value.nan && value.flo >= 0 && value.fhi <= math.MaxFloat64
-	p.expr(guard)
-	f.If(wasm.F64)
-	p.scoped(func() {
-		p.expr(value)
-		if !safe {
-			p.checkWeight()
-		}
-	})
-	f.Else()
-	f.F64(0)
-	f.End()
-	f.Op(wasm.F64Add)
-}
-
-// checkWeight bails out unless the number on the stack is finite and not negative.
-func (p *pathgen) checkWeight() {
-	x := p.f.Local(wasm.F64)
-	p.f.Tee(x)
-	p.f.F64(0)
-	p.f.Op(wasm.F64Ge)
-	p.f.Get(x)
-	p.f.F64(math.MaxFloat64)
-	p.f.Op(wasm.F64Le, wasm.I32And, wasm.I32Eqz)
-	p.f.BrIf(p.bail)
-	p.f.Get(x)
+	x := wasm.Local[float64](p.f)
+	p.f.BrIf(p.bail, x.Tee(reward).Ge(number(0)).And(x.Le(number(math.MaxFloat64))).IsZero())
+	x.Emit(p.f)
 }

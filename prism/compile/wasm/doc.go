@@ -1,12 +1,12 @@
 // Package wasm writes WebAssembly binaries: as much of the format as package
 // compile needs to emit one module of numeric functions, globals and a memory.
-// It validates nothing and reads nothing.
+// Code is written as typed expressions, which Func puts into statements. It
+// validates nothing and reads nothing.
 //
 //	var m wasm.Module
 //	f := m.Func("add", []wasm.Type{wasm.I32, wasm.I32}, []wasm.Type{wasm.I32})
-//	f.Get(0)
-//	f.Get(1)
-//	f.Op(wasm.I32Add)
+//	x, y := wasm.Param[int32](0), wasm.Param[int32](1)
+//	x.Add(y).Emit(f)
 //	bin := m.Bytes()
 //
 // Source: WebAssembly Core Specification 2.0, section 5 (binary format).

@@ -57,18 +57,18 @@ func (m *Module) addType(params, results []Type) int {
 	return m.ntypes - 1
 }
 
-// Global adds a mutable global, initially zero, and returns its index.
-func (m *Module) Global(t Type) uint32 {
+// global adds a mutable global, initially zero, and returns its index.
+func (m *Module) global(t Type) uint32 {
 	m.globals = append(m.globals, byte(t), 1)
 	switch t {
 	case F64:
-		m.globals = append(m.globals, byte(F64Const), 0, 0, 0, 0, 0, 0, 0, 0)
+		m.globals = append(m.globals, byte(f64Const), 0, 0, 0, 0, 0, 0, 0, 0)
 	case I64:
-		m.globals = append(m.globals, byte(I64Const), 0)
+		m.globals = append(m.globals, byte(i64Const), 0)
 	default:
-		m.globals = append(m.globals, byte(I32Const), 0)
+		m.globals = append(m.globals, byte(i32Const), 0)
 	}
-	m.globals = append(m.globals, byte(End))
+	m.globals = append(m.globals, byte(end))
 	m.nglobal++
 	return uint32(m.nglobal - 1)
 }
@@ -78,9 +78,9 @@ func (m *Module) Memory(pages uint32) { m.pages = pages }
 
 // Data initialises the memory at an offset.
 func (m *Module) Data(offset int32, b []byte) {
-	m.data = append(m.data, 0, byte(I32Const))
+	m.data = append(m.data, 0, byte(i32Const))
 	m.data = appendSigned(m.data, int64(offset))
-	m.data = append(m.data, byte(End))
+	m.data = append(m.data, byte(end))
 	m.data = binary.AppendUvarint(m.data, uint64(len(b)))
 	m.data = append(m.data, b...)
 	m.ndata++

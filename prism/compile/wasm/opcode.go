@@ -17,26 +17,26 @@ const (
 	localTee  Opcode = 0x22
 	globalGet Opcode = 0x23
 	globalSet Opcode = 0x24
+	end       Opcode = 0x0b
+	ret       Opcode = 0x0f
+	drop      Opcode = 0x1a
+	selectOp  Opcode = 0x1b
+
+	i32Load  Opcode = 0x28
+	i64Load  Opcode = 0x29
+	f64Load  Opcode = 0x2b
+	i32Store Opcode = 0x36
+	i64Store Opcode = 0x37
+	f64Store Opcode = 0x39
+
+	i32Const Opcode = 0x41
+	i64Const Opcode = 0x42
+	f64Const Opcode = 0x44
 )
 
 // The instructions that package compile uses, by their names in the text format.
 const (
 	Unreachable Opcode = 0x00
-	End         Opcode = 0x0b
-	Return      Opcode = 0x0f
-	Drop        Opcode = 0x1a
-	Select      Opcode = 0x1b
-
-	I32Load  Opcode = 0x28
-	I64Load  Opcode = 0x29
-	F64Load  Opcode = 0x2b
-	I32Store Opcode = 0x36
-	I64Store Opcode = 0x37
-	F64Store Opcode = 0x39
-
-	I32Const Opcode = 0x41
-	I64Const Opcode = 0x42
-	F64Const Opcode = 0x44
 
 	I32Eqz Opcode = 0x45
 	I32Eq  Opcode = 0x46
@@ -64,8 +64,6 @@ const (
 	F64Le  Opcode = 0x65
 	F64Ge  Opcode = 0x66
 
-	I32Ctz    Opcode = 0x68
-	I32Popcnt Opcode = 0x69
 	I32Add    Opcode = 0x6a
 	I32Sub    Opcode = 0x6b
 	I32Mul    Opcode = 0x6c
@@ -85,7 +83,6 @@ const (
 	I64Or     Opcode = 0x84
 	I64Xor    Opcode = 0x85
 	I64Shl    Opcode = 0x86
-	I64ShrS   Opcode = 0x87
 	I64ShrU   Opcode = 0x88
 	I64Rotl   Opcode = 0x89
 

@@ -17,9 +17,7 @@ import (
 func TestBytes(t *testing.T) {
 	var m wasm.Module
 	f := m.Func("add", []wasm.Type{wasm.I32, wasm.I32}, []wasm.Type{wasm.I32})
-	f.Get(0)
-	f.Get(1)
-	f.Op(wasm.I32Add)
+	wasm.Param[int32](0).Add(wasm.Param[int32](1)).Emit(f)
 	want := []byte{
 		0, 'a', 's', 'm', 1, 0, 0, 0,
 		1, 7, 1, 0x60, 2, 0x7f, 0x7f, 1, 0x7f, // type
@@ -56,9 +54,9 @@ func TestConstants(t *testing.T) {
 	for _, x := range []int64{0, 1, -1, 63, 64, -64, -65, 8191, 8192, math.MaxInt32, math.MinInt32, math.MaxInt64, math.MinInt64} {
 		var m wasm.Module
 		f := m.Func("f", nil, []wasm.Type{wasm.I64, wasm.I32, wasm.F64})
-		f.I64(x)
-		f.I32(int32(x))
-		f.F64(float64(x))
+		wasm.Const(x).Emit(f)
+		wasm.Const(int32(x)).Emit(f)
+		wasm.Const(float64(x)).Emit(f)
 		got := run(t, &m)
 		if int64(got[0]) != x || int32(got[1]) != int32(x) || api.DecodeF64(got[2]) != float64(x) {
 			t.Errorf("%d: got %v", x, got)
@@ -69,33 +67,21 @@ func TestConstants(t *testing.T) {
 // TestControl computes n! with a loop, in a global, with a table of the small ones.
 func TestControl(t *testing.T) {
 	var m wasm.Module
-	acc := m.Global(wasm.I64)
+	acc := wasm.Global[int64](&m)
 	m.Memory(1)
 	m.Data(8, []byte{1, 0, 0, 0, 0, 0, 0, 0})
 	f := m.Func("f", []wasm.Type{wasm.I64}, []wasm.Type{wasm.I64})
-	n := f.Local(wasm.I64)
-	f.I32(0)
-	f.Load(wasm.I64Load, 8)
-	f.SetGlobal(acc)
-	f.Get(0)
-	f.Set(n)
-	done := f.Block(wasm.Void)
-	again := f.Loop()
-	f.Get(n)
-	f.Op(wasm.I64Eqz)
-	f.BrIf(done)
-	f.GetGlobal(acc)
-	f.Get(n)
-	f.Op(wasm.I64Mul)
-	f.SetGlobal(acc)
-	f.Get(n)
-	f.I64(1)
-	f.Op(wasm.I64Sub)
-	f.Set(n)
-	f.Br(again)
-	f.End()
-	f.End()
-	f.GetGlobal(acc)
+	acc.Set(f, wasm.Load[int64](wasm.Const(int32(0)), 8))
+	n := wasm.Into(f, wasm.Param[int64](0))
+	f.Block(func(done wasm.Label) {
+		f.Loop(func(again wasm.Label) {
+			f.BrIf(done, n.IsZero())
+			acc.Set(f, acc.Mul(n))
+			n.Set(f, n.Sub(wasm.Const(int64(1))))
+			f.Br(again)
+		})
+	})
+	acc.Emit(f)
 	if got := run(t, &m, 20); got[0] != 2432902008176640000 {
 		t.Errorf("20! = %d", got[0])
 	}
@@ -107,14 +93,12 @@ func TestBrTable(t *testing.T) {
 		f := m.Func("f", []wasm.Type{wasm.I32}, []wasm.Type{wasm.I32})
 		var labels []wasm.Label
 		for range 3 {
-			labels = append([]wasm.Label{f.Block(wasm.Void)}, labels...)
+			labels = append([]wasm.Label{f.Open()}, labels...)
 		}
-		f.Get(0)
-		f.BrTable(labels[:2], labels[2])
+		f.BrTable(wasm.Param[int32](0), labels[:2], labels[2])
 		for i := range 3 {
 			f.End()
-			f.I32(int32(10 * (i + 1)))
-			f.Op(wasm.Return)
+			f.Return(wasm.Const(int32(10 * (i + 1))))
 		}
 		f.Op(wasm.Unreachable)
 		if got := run(t, &m, uint64(arg)); got[0] != want {
