@@ -9,6 +9,7 @@ import (
 
 	"github.com/moby/moby/client"
 
+	"tilecheck/internal/needs"
 	"tilecheck/result"
 	"tilecheck/runner"
 )
@@ -132,9 +133,7 @@ func TestMissingImage(t *testing.T) {
 
 // TestStuck ends a run whose limit inside the container does not work.
 func TestStuck(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes as long as the limits")
-	}
+	needs.NotShort(t, "takes as long as the limits")
 	l := newLab(t)
 	tool := fake()
 	tool.Env = map[string]string{"FAKETOOL_TIMEOUT": "never"}

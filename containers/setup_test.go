@@ -3,6 +3,7 @@ package containers
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"net"
 	"os"
@@ -134,7 +135,7 @@ func (l lab) newLine(tb testing.TB) *line {
 	n := &line{path: path, budget: -1}
 	engine, found := strings.CutPrefix(l.client.DaemonHost(), "unix://")
 	if !found {
-		tb.Skip("needs an engine on a Unix socket")
+		needs.Have(tb, needs.System, errors.New("the engine is not on a Unix socket"))
 	}
 	go n.serve(listener, engine)
 	p, err := provider(tb.Context())

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"tilecheck/game"
+	"tilecheck/internal/needs"
 	"tilecheck/modelgen"
 	"tilecheck/native"
 	"tilecheck/prism/syntax"
@@ -33,8 +34,8 @@ func TestKnownBoards(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(fmt.Sprintf("%dx%d-%d-%v", tt.size, tt.size, tt.tile, tt.spawn), func(t *testing.T) {
-			if tt.size == 3 && testing.Short() {
-				t.Skip("1.6 million states: not with -short")
+			if tt.size == 3 {
+				needs.NotShort(t, "1.6 million states")
 			}
 			c := modelgen.Config{Rows: tt.size, Cols: tt.size, Max: tt.tile, Spawn: tt.spawn}
 			for _, accuracy := range []result.Accuracy{result.Bounded, result.Exact} {
@@ -71,12 +72,12 @@ func TestBoards(t *testing.T) {
 			for _, spawn := range []modelgen.Spawn{modelgen.SpawnCell, modelgen.SpawnModule, modelgen.SpawnUniform} {
 				c := modelgen.Config{Rows: shape.rows, Cols: shape.cols, Max: shape.tile, Policy: named.Policy, Spawn: spawn}
 				t.Run(fmt.Sprintf("%dx%d-%d-%s-%v", c.Rows, c.Cols, c.Max, named.Name, spawn), func(t *testing.T) {
-					if testing.Short() && shape.rows*shape.cols > 4 {
-						t.Skip("larger boards: not with -short")
+					if shape.rows*shape.cols > 4 {
+						needs.NotShort(t, "larger boards")
 					}
 					random := named.Policy.Kind == modelgen.RandomMoves || named.Policy.Kind == modelgen.NoPolicy
 					if random && shape.rows*shape.cols == 9 && shape.tile > 8 {
-						t.Skip("fractions of the oracle grow too long")
+						return // fractions of the oracle grow too long
 					}
 					testBoard(t, c)
 				})

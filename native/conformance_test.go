@@ -167,7 +167,8 @@ func jobOf(t *testing.T, dir, command string) runner.Job {
 
 func conform(t *testing.T, rel, command, log string) {
 	if why, ok := different[rel]; ok {
-		t.Skip(why)
+		t.Logf("not compared: %s", why)
+		return
 	}
 	got, err := New().Check(t.Context(), jobOf(t, filepath.Join("../testdata/conformance", filepath.Dir(rel)), command))
 	if refused := strings.Contains(log, "[exit code 1]"); refused || err != nil {

@@ -250,9 +250,7 @@ func TestExperimentAxes(t *testing.T) {
 // or fails when TILECHECK_REQUIRE names it.
 func browser(t *testing.T, html, fragment string, args ...string) (out, complaints string) {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("a browser takes seconds to start")
-	}
+	needs.NotShort(t, "a browser takes seconds to start")
 	program := needs.Chromium(t)
 	dir := t.TempDir()
 	path := filepath.Join(dir, "page.html")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -9,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+
+	"tilecheck/internal/needs"
 )
 
 // evil is what a pull request may call a title, a file, a label or an action.
@@ -49,12 +52,12 @@ func commandLines(text string) []string {
 // be taken for commands of GitHub or of the terminal.
 func TestHostileNames(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("files cannot have such names")
+		needs.Have(t, needs.System, errors.New("files cannot have such names"))
 	}
 	dir := t.TempDir()
 	sub := filepath.Join(dir, "a"+strings.ReplaceAll(evil, "/", "_"))
 	if err := os.Mkdir(sub, 0o700); err != nil {
-		t.Skip(err)
+		needs.Have(t, needs.System, err)
 	}
 	for name, text := range map[string]string{
 		"die.prism":    "dtmc\nmodule m\n  s : [0..2];\n  [] s=0 -> 0.5:(s'=1) + 0.5:(s'=2);\nendmodule\n",

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"tilecheck/internal/needs"
 )
 
 // playedGames are what a run came to: its record, every move and every tile of every game, and its report without the speed, which is the
@@ -49,7 +51,7 @@ func killed() []string {
 // does with any number of workers. No kill loses a game that was kept.
 func TestPlayIsTheSameAfterKills(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("there is no SIGKILL")
+		needs.Have(t, needs.System, errors.New("there is no SIGKILL"))
 	}
 	program := filepath.Join(t.TempDir(), "tilecheck")
 	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {

@@ -16,14 +16,13 @@ import (
 	"time"
 
 	"tilecheck/game/solve"
+	"tilecheck/internal/needs"
 )
 
 // TestSolveKilled kills `tilecheck solve` at 20 random moments and resumes it: the file is that of a run that was left alone, to the last
 // bit, and no kill costs more than the layer in flight. With --memory the kills meet what spills to disk, too.
 func TestSolveKilled(t *testing.T) {
-	if testing.Short() { // with the race detector, which has nothing to find between processes, minutes
-		t.Skip("solves games 40 times")
-	}
+	needs.NotShort(t, "solves games 40 times") // with the race detector, which has nothing to find between processes, minutes
 	want := filepath.Join(t.TempDir(), "undisturbed")
 	start := time.Now()
 	if state, stderr := runSolve(t, 0, want); !state.Success() {

@@ -17,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"tilecheck/internal/needs"
 )
 
 // stoppable is a command that does not end by itself, or not soon.
@@ -124,11 +126,9 @@ func stoppables() []stoppable {
 // inputs that keep it busy; it prints what is finished, and leaves no file and no
 // process.
 func TestEveryCommandStops(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts a hundred processes")
-	}
+	needs.NotShort(t, "starts a hundred processes")
 	moments, within, slack := 1, 500*time.Millisecond, 4*time.Second
-	if os.Getenv("TILECHECK_LONG") != "" {
+	if needs.IsLong() {
 		moments, within, slack = 20, 2*time.Second, time.Second
 	}
 	program := filepath.Join(t.TempDir(), "tilecheck")

@@ -10,6 +10,7 @@ import (
 	"tilecheck/game"
 	"tilecheck/game/induced"
 	"tilecheck/game/strategy"
+	"tilecheck/internal/needs"
 )
 
 // Direct evaluation is what the slow game says, to the last digit.
@@ -21,8 +22,8 @@ func TestEvaluate(t *testing.T) {
 				continue
 			}
 			t.Run(g.String()+"/"+nameOf(spec), func(t *testing.T) {
-				if testing.Short() && g.rows*g.cols > 4 {
-					t.Skip("more than four cells: not with -short")
+				if g.rows*g.cols > 4 {
+					needs.NotShort(t, "more than four cells")
 				}
 				compareWithSlow(t, spec, opt)
 			})

@@ -14,6 +14,7 @@ import (
 	"tilecheck/game/induced"
 	"tilecheck/game/play"
 	"tilecheck/game/strategy"
+	"tilecheck/internal/needs"
 	"tilecheck/modelgen"
 	"tilecheck/native"
 	"tilecheck/native/explicit/files"
@@ -129,8 +130,8 @@ func everyModel(t *testing.T, all bool, f func(t *testing.T, x *exported)) {
 				continue
 			}
 			t.Run(g.String()+"/"+nameOf(spec), func(t *testing.T) {
-				if testing.Short() && g.cols > 2 {
-					t.Skip("thousands of states: not with -short")
+				if g.cols > 2 {
+					needs.NotShort(t, "thousands of states")
 				}
 				f(t, export(t, g, spec))
 			})

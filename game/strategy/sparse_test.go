@@ -8,6 +8,7 @@ import (
 
 	"tilecheck/game"
 	"tilecheck/game/strategy"
+	"tilecheck/internal/needs"
 )
 
 // By hand, on 2x2: with 2 4 / 8 . to the right leaves 2 4 / . 8. A 2 below the 2 makes a merge worth 4 next, a 4 makes a lost board. Down
@@ -119,8 +120,8 @@ func TestTooLarge(t *testing.T) {
 		{"mc:runs=1", game.Shape{Rows: 4, Cols: 4}, "2 . . . / . . . . / . 2 . . / . . . .", true},
 	} {
 		t.Run(c.spec, func(t *testing.T) {
-			if c.slow && testing.Short() {
-				t.Skip("takes seconds to get there")
+			if c.slow {
+				needs.NotShort(t, "takes seconds to get there")
 			}
 			rules := newRules(t, c.shape)
 			b, err := c.shape.Parse(c.board)

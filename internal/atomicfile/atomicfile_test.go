@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"tilecheck/internal/needs"
 )
 
 const helperPath = "ATOMICFILE_TEST_PATH"
@@ -182,7 +184,7 @@ func TestErrors(t *testing.T) {
 
 func TestUnwritable(t *testing.T) {
 	if os.Geteuid() == 0 {
-		t.Skip("permission bits do not bind root")
+		needs.Have(t, needs.System, errors.New("permission bits do not bind root"))
 	}
 	dir := t.TempDir()
 	path := filepath.Join(dir, "old.txt")
@@ -210,7 +212,7 @@ func TestSymbolicLinks(t *testing.T) {
 	put(t, target, "old", 0o600)
 	for name, to := range map[string]string{link: target, dangling: filepath.Join(dir, "made")} {
 		if err := os.Symlink(to, name); err != nil {
-			t.Skip(err)
+			needs.Have(t, needs.System, err)
 		}
 	}
 	for _, name := range []string{link, dangling} {
@@ -232,7 +234,7 @@ func TestSymbolicLinks(t *testing.T) {
 
 func TestDevice(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("no /dev")
+		needs.Have(t, needs.System, errors.New("there is no /dev"))
 	}
 	if err := Write(os.DevNull, text("x")); err != nil {
 		t.Error(err)
@@ -252,7 +254,7 @@ func TestOpenFiles(t *testing.T) {
 	for _, path := range []string{"/dev/stdout", "/proc/self/fd/1", "/dev/fd/3"} {
 		t.Run(path, func(t *testing.T) {
 			if _, err := os.Stat(filepath.Dir(path)); err != nil {
-				t.Skip(err)
+				needs.Have(t, needs.System, err)
 			}
 			file := filepath.Join(t.TempDir(), "out")
 			put(t, file, "kept ", 0o600)
@@ -275,7 +277,7 @@ func TestOpenFiles(t *testing.T) {
 
 func TestPipe(t *testing.T) {
 	if _, err := os.Stat("/dev/stdout"); err != nil {
-		t.Skip(err)
+		needs.Have(t, needs.System, err)
 	}
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), helperPath+"=/dev/stdout")
@@ -293,7 +295,7 @@ func TestCheck(t *testing.T) {
 	file, dangling := filepath.Join(dir, "file"), filepath.Join(dir, "dangling")
 	put(t, file, "old", 0o600)
 	if err := os.Symlink(filepath.Join(dir, "made"), dangling); err != nil {
-		t.Skip(err)
+		needs.Have(t, needs.System, err)
 	}
 	for _, path := range []string{file, filepath.Join(dir, "new"), dangling, os.DevNull} {
 		if err := Check(path); err != nil {
@@ -330,11 +332,11 @@ func TestSamePlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := os.Link("file", "hard"); err != nil {
-		t.Skip(err)
+		needs.Have(t, needs.System, err)
 	}
 	for name, to := range map[string]string{"soft": "file", "chain": "soft", "up": "sub", "late": "up/new", "later": filepath.Join(dir, "late"), "round": "round"} {
 		if err := os.Symlink(to, name); err != nil {
-			t.Skip(err)
+			needs.Have(t, needs.System, err)
 		}
 	}
 	elsewhere := t.TempDir()
@@ -342,7 +344,7 @@ func TestSamePlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := os.Symlink(filepath.Join(elsewhere, "deep"), "away"); err != nil {
-		t.Skip(err)
+		needs.Have(t, needs.System, err)
 	}
 	same := [][]string{
 		{"away/../new", filepath.Join(elsewhere, "new")},

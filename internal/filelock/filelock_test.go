@@ -6,12 +6,14 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
+
+	"tilecheck/internal/needs"
 )
 
 // Two open files are two owners, even in one process.
 func TestOneOwner(t *testing.T) {
 	if runtime.GOOS == "js" || runtime.GOOS == "wasip1" || runtime.GOOS == "plan9" {
-		t.Skip("no locks here")
+		needs.Have(t, needs.System, errors.New("there are no locks"))
 	}
 	name := filepath.Join(t.TempDir(), "lock")
 	open := func() *os.File {

@@ -2,6 +2,11 @@ package needs
 
 import (
 	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
 )
 
@@ -65,5 +70,37 @@ func TestPaths(t *testing.T) {
 		if got := ended(Long); got != want {
 			t.Errorf("TILECHECK_LONG=%q: %s, want %s", long, got, want)
 		}
+	}
+}
+
+func TestNotShort(t *testing.T) {
+	t.Setenv("TILECHECK_REQUIRE", "")
+	want := "go on"
+	if testing.Short() {
+		want = "skip"
+	}
+	if got := ended(func(tb testing.TB) { NotShort(tb, "it takes long") }); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// TestNobodyElseSkips reads the tests of the repository: a skip of their own
+// would not be turned into a failure by TILECHECK_REQUIRE.
+func TestNobodyElseSkips(t *testing.T) {
+	skip := regexp.MustCompile(`\.Skip(f|Now)?\(`)
+	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, "_test.go") || filepath.Base(path) == "needs_test.go" {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for i, line := range strings.Split(string(text), "\n") {
+			if skip.MatchString(line) {
+				t.Errorf("%s:%d: %s: want needs.Have, or a return where there is nothing to test", path, i+1, strings.TrimSpace(line))
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }

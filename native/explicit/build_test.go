@@ -312,7 +312,7 @@ func TestExactAgrees(t *testing.T) {
 			}
 			x, err := explicit.Build(t.Context(), m, explicit.Options{Exact: true})
 			if _, ok := errors.AsType[*compile.StateError](err); ok {
-				t.Skip(err) // sums that are one for doubles only
+				return // sums that are one for doubles only
 			}
 			if err != nil {
 				t.Fatal(err)

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"strings"
 	"testing"
 
+	"tilecheck/internal/needs"
 	"tilecheck/native/explicit"
 	"tilecheck/prism/compile"
 )
@@ -18,7 +18,7 @@ import (
 // those of Options.Exact, whose arithmetic math/big does.
 func TestTransitionsOfTheText(t *testing.T) {
 	built, unfit, models := 0, 0, uint64(1000)
-	if os.Getenv("TILECHECK_LONG") != "" {
+	if needs.IsLong() {
 		models = 20_000
 	}
 	for seed := range models {

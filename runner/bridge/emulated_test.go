@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"tilecheck/internal/needs"
 	"tilecheck/native"
 	"tilecheck/result"
 	"tilecheck/runner"
@@ -65,10 +66,8 @@ func alike(x, y result.Value) bool {
 
 // TestSuiteEmulated compares on PRISM's own suite and counts what is refused.
 func TestSuiteEmulated(t *testing.T) {
-	root := os.Getenv("TILECHECK_PRISM_TESTS")
-	if root == "" || os.Getenv("TILECHECK_LONG") == "" {
-		t.Skip("TILECHECK_PRISM_TESTS does not name PRISM's suite, or TILECHECK_LONG is not set")
-	}
+	root := needs.PRISMTests(t)
+	needs.Long(t)
 	same := 0
 	for _, folder := range []string{"verify/dtmcs", "verify/mdps", "verify/ctmcs", "language"} {
 		err := filepath.WalkDir(filepath.Join(root, "functionality", folder), func(path string, d fs.DirEntry, err error) error {
@@ -227,7 +226,7 @@ func TestAssorted(t *testing.T) {
 				body = strings.Replace(body, "[stop] far", "[] x=1 -> (x'=2);\n  [stop] far", 1)
 			}
 			for _, accuracy := range []result.Accuracy{result.Bounded, result.Exact} {
-				if (accuracy == result.Bounded) == (init == "") && os.Getenv("TILECHECK_LONG") == "" {
+				if (accuracy == result.Bounded) == (init == "") && !needs.IsLong() {
 					continue
 				}
 				name := fmt.Sprintf("%s with %s initial state, %s", kind, count, accuracy)

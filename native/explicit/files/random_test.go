@@ -128,7 +128,7 @@ func withoutValuations(drn string) string {
 func TestRandomForPRISM(t *testing.T) {
 	prism := needs.PRISM(t)
 	n := 6
-	if os.Getenv("TILECHECK_LONG") != "" {
+	if needs.IsLong() {
 		n = 60
 	}
 	randomSpaces(t, n, func(t *testing.T, exact bool, first map[string]string) {
