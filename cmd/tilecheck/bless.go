@@ -19,23 +19,15 @@ import (
 type blessCmd struct {
 	suiteFlags `embed:""`
 
-	Update    bool  `help:"Also replace the values of annotations that fail."`
+	Update    bool  `help:"Also replace values that fail."`
 	Yes       bool  `short:"y" help:"Write without asking."`
-	Samples   int64 `help:"Paths to sample where a model has too many states." default:"10000" placeholder:"N"`
-	MaxStates int   `help:"Largest state space on which fractions are tried." default:"20000" placeholder:"N"`
+	Samples   int64 `help:"Paths to sample where there are too many states." default:"10000" placeholder:"N"`
+	MaxStates int   `rare:"" help:"Largest state space on which fractions are tried." default:"20000" placeholder:"N"`
 }
 
 // Run shows what it would write, and writes it if that is wanted.
 func (c *blessCmd) Run(ctx context.Context, env *world) error {
-	if len(c.Engines) > 0 {
-		return usageError("--engine is not for bless: expectations come from the native engine, whose bounds are sound")
-	}
-	err := env.without(true, "on bless, which runs the native engine anew",
-		"jobs", "tool-arg", "prism-path", "prism-image", "storm-path", "storm-image", "cache", "no-cache")
-	if err != nil {
-		return err
-	}
-	s, err := c.load(env)
+	s, err := c.load(env, nil, 0)
 	if err != nil {
 		return err
 	}

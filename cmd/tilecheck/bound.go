@@ -23,11 +23,11 @@ type boundCmd struct {
 	Max         int           `help:"Tile that wins: a power of two." default:"2048" placeholder:"TILE"`
 	States      int           `help:"States to look at (default: a million)." placeholder:"N" xor:"size"`
 	Memory      byteCount     `help:"As many states as fit this memory, such as 4GB." placeholder:"SIZE" xor:"size"`
-	Budget      time.Duration `aliases:"time" help:"Time to spend on looking for states; the result then depends on the machine." placeholder:"DURATION"`
-	Workers     int           `help:"Goroutines that ask the strategy; the result does not depend on it (default: one per processor)." want:"[1,1024]" placeholder:"N"`
+	Budget      time.Duration `aliases:"time" help:"Time to look for states; the machine decides how many." placeholder:"DURATION"`
+	Workers     int           `rare:"" help:"Goroutines that ask the strategy; the result does not depend on it (default: one per processor)." want:"[1,1024]" placeholder:"N"`
 	Refine      int           `help:"Survey again so many times with the best moves that are known." default:"3" want:"[0,]" placeholder:"N"`
-	Boards      boundBoards   `help:"Boards that the strategy sees and that the proof rests on: raw, as they are; canonical, the least image; auto: raw first, unless the strategy is random or optimal play, then canonical refinements." enum:"auto,raw,canonical" default:"auto" placeholder:"BOARDS"`
-	Certificate string        `help:"Also write the proof, for --check; compressed when the name ends in .gz." placeholder:"FILE" file:"out"`
+	Boards      boundBoards   `rare:"" help:"Boards that the strategy sees and that the proof rests on: raw, as they are; canonical, the least image; auto: raw first, unless the strategy is random or optimal play, then canonical refinements." enum:"auto,raw,canonical" default:"auto" placeholder:"BOARDS"`
+	Certificate string        `help:"Also write the proof, for --check; .gz compresses." placeholder:"FILE" file:"out"`
 	Check       string        `help:"Check a certificate instead." placeholder:"FILE" file:"in"`
 	Format      report.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
 

@@ -21,16 +21,16 @@ type checkCmd struct {
 	typeFlags `embed:"" group:"Files of states:"`
 
 	Engine          string `help:"Engine to ask: native, prism or storm." default:"native" enum:"native,prism,storm"`
+	engineFlags     `embed:""`
 	workersFlag     `embed:""`
 	methodFlag      `embed:""`
-	NoFixDeadlocks  bool          `help:"A deadlock is an error instead of an absorbing state."`
-	Timeout         time.Duration `help:"Give up after this time; what is finished by then is printed." placeholder:"DURATION"`
+	NoFixDeadlocks  bool          `rare:"" help:"A deadlock is an error instead of an absorbing state."`
+	Timeout         time.Duration `help:"Limit of time; what is finished by then is printed." placeholder:"DURATION"`
 	samplingFlags   `embed:"" group:"Sampling (--method sim, ci, aci, apmc or sprt):"`
 	numericFlags    `embed:"" group:"State space (--method exact, the default):"`
-	engineFlags     `embed:"" group:"PRISM and Storm (--engine prism or storm):"`
-	ExportScheduler string        `group:"Output:" help:"Also write the scheduler that attains the value: FILE, or FILE:type=actions, indices, induced, dot or json, as PRISM's -exportstrat; .tra, .dot and .json are known by name." placeholder:"FILE[:OPTIONS]" file:"target"`
-	ExportResults   string        `group:"Output:" help:"Also write the results as PRISM's -exportresults does: FILE, FILE:csv, FILE:matrix, FILE:matrix,csv, FILE:dataframe or FILE:comment." placeholder:"FILE[:STYLE]" file:"target"`
-	Format          report.Format `group:"Output:" help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	ExportScheduler string        `help:"Also write the best scheduler, perhaps FILE:type=T with actions, indices, induced, dot or json." placeholder:"FILE" file:"target"`
+	ExportResults   string        `help:"Also write the results as PRISM, perhaps FILE:csv, matrix, matrix,csv, dataframe or comment." placeholder:"FILE" file:"target"`
+	Format          report.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
 }
 
 // Run checks the properties and prints one row each.

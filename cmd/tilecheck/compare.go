@@ -10,20 +10,19 @@ import (
 
 // compareCmd is three commands, which ask who is better of different witnesses.
 type compareCmd struct {
-	Models   compareModelsCmd   `cmd:"" default:"withargs" help:"Check models of the game, one for each strategy and tile; with no arguments, the thesis's experiment."`
+	Models   compareModelsCmd   `cmd:"" default:"withargs" help:"Check models of the game; with no arguments, the thesis's experiment."`
 	Players  comparePlayersCmd  `cmd:"" help:"Have strategies play, and say who is better."`
-	Document compareDocumentCmd `cmd:"" help:"Repeat the tables of a source document, published numbers beside ours."`
+	Document compareDocumentCmd `cmd:"" help:"Repeat the tables of a source document."`
 }
 
-// strategyArgs are the strategies to compare.
-type strategyArgs struct {
-	Words      []string `arg:"" optional:"" name:"strategy" help:"Names of the thesis (random, opposite, orthogonal, alternating; these four by default) or policies such as pref:left,up,down,right; for players, any of tilecheck strategies."`
-	Strategies []string `hidden:"" help:"The same, separated by semicolons." sep:";" placeholder:"S"`
+// strategyFlag is how strategies were given before they were arguments.
+type strategyFlag struct {
+	Strategies []string `hidden:"" help:"Strategies, separated by semicolons." sep:";" placeholder:"S"`
 }
 
 // specs are the strategies asked for, or those of the thesis.
-func (c strategyArgs) specs() []string {
-	if asked := slices.Concat(c.Words, c.Strategies); len(asked) > 0 {
+func (f strategyFlag) specs(words []string) []string {
+	if asked := slices.Concat(words, f.Strategies); len(asked) > 0 {
 		return splitStrategies(asked)
 	}
 	return experiment.ThesisStrategies()
@@ -48,7 +47,7 @@ func splitStrategies(args []string) []string {
 
 // plotFlag draws what is printed.
 type plotFlag struct {
-	Plot string `help:"Draw the table as a picture, .svg or .png, with error bars." placeholder:"FILE" file:"out"`
+	Plot string `help:"Draw the table, .svg or .png, with error bars." placeholder:"FILE" file:"out"`
 }
 
 // check refuses a file that cannot be drawn before the work begins.

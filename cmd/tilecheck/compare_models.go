@@ -17,22 +17,23 @@ import (
 )
 
 type compareModelsCmd struct {
-	strategyArgs `embed:""`
+	Words        []string `arg:"" optional:"" name:"strategy" help:"random, opposite, orthogonal, alternating (default: all four), or policies such as pref:left,up,down,right."`
+	strategyFlag `embed:""`
 
-	Max        []int `help:"Tiles to reach (default: 128,256,512,1024,2048)." placeholder:"TILE"`
-	boardFlags `embed:""`
-	Spawn      string   `help:"How the cell of a new tile is drawn: cell, module or uniform." default:"cell" placeholder:"SPAWN"`
-	Property   string   `help:"Property to check on every model." default:"${thesis}" placeholder:"PROPERTY"`
-	Engine     []string `aliases:"engines" help:"Engines to ask: native, prism, storm; of several, each has a column." default:"native" placeholder:"ENGINE"`
-	methodFlag `embed:""`
+	Max         []int `help:"Tiles to reach (default: 128,256,512,1024,2048)." placeholder:"TILE"`
+	boardFlags  `embed:""`
+	Spawn       string   `rare:"" help:"Who draws the cell of a new tile: cell, module or uniform." default:"cell" placeholder:"SPAWN"`
+	Property    string   `help:"Property to check on every model." default:"${thesis}" placeholder:"PROPERTY"`
+	Engine      []string `aliases:"engines" help:"Engines: native, prism, storm; each gets a column." default:"native" placeholder:"ENGINE"`
+	engineFlags `embed:""`
+	methodFlag  `embed:""`
 
 	workersFlag   `embed:""`
-	Timeout       time.Duration `help:"Give up after this time; what is finished by then is printed." placeholder:"DURATION"`
+	Timeout       time.Duration `help:"Limit of time; what is finished by then is printed." placeholder:"DURATION"`
 	plotFlag      `embed:""`
 	Format        report.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
 	samplingFlags `embed:"" group:"Sampling (the default, or --method sim, ci, aci, apmc or sprt):"`
 	numericFlags  `embed:"" group:"State space (--method exact):"`
-	engineFlags   `embed:"" group:"PRISM and Storm (--engine prism,storm):"`
 }
 
 // Run checks the property for every strategy and MAX and prints the table.
@@ -87,7 +88,7 @@ func (c *compareModelsCmd) Run(ctx context.Context, env *world) (err error) {
 
 // models checks the flags of the models and makes them.
 func (c *compareModelsCmd) models(job runner.Job) (*experiment.Experiment, error) {
-	opt := experiment.Options{Strategies: c.specs(), Max: c.Max, Job: job, Jobs: c.Jobs}
+	opt := experiment.Options{Strategies: c.specs(c.Words), Max: c.Max, Job: job, Jobs: c.Jobs}
 	if len(opt.Max) == 0 {
 		opt.Max = experiment.ThesisMax()
 	}

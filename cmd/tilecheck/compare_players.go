@@ -13,19 +13,20 @@ import (
 )
 
 type comparePlayersCmd struct {
-	strategyArgs `embed:""`
+	Words        []string `arg:"" optional:"" name:"strategy" help:"Strategies, as tilecheck strategies lists them (default: the four of the thesis)."`
+	strategyFlag `embed:""`
 
-	Max        int `help:"Tile that wins and ends the game (default: 2048, and the game goes on)." placeholder:"TILE"`
+	Max        int `help:"Tile that ends the game (default: 2048, and it goes on)." placeholder:"TILE"`
 	sizeFlags  `embed:""`
 	On         bool    `help:"Go on after a win until no move is legal."`
-	By         string  `help:"Rank by win, the share of games that reach the tile, or by score." enum:"win,score" default:"win" placeholder:"CRITERION"`
+	By         string  `help:"Rank by win, the share of games won, or by score." enum:"win,score" default:"win" placeholder:"CRITERION"`
 	Games      int64   `help:"Games of each to play at most." default:"1000" placeholder:"N"`
 	All        bool    `help:"Play all games, even when the order is settled before."`
-	Seed       *uint64 `help:"Seed of the random numbers (default: drawn, and printed)." placeholder:"N"`
+	Seed       *uint64 `help:"Seed of random numbers (default: drawn, and printed)." placeholder:"N"`
 	Alpha      float64 `help:"Error probability of the intervals." default:"0.01" want:"[1e-15,1)" placeholder:"A"`
 	budgetFlag `embed:""`
-	State      string `help:"Directory that keeps finished games: a run that was killed goes on where it was." placeholder:"DIR" file:"keep"`
-	Workers    int    `help:"Goroutines that play; the results do not depend on it (default: one per processor)." want:"[1,1024]" placeholder:"N"`
+	State      string `help:"Keep finished games; a run that was killed goes on." placeholder:"DIR" file:"keep"`
+	Workers    int    `rare:"" help:"Goroutines that play; the results do not depend on it (default: one per processor)." want:"[1,1024]" placeholder:"N"`
 	timeFlag   `embed:""`
 	plotFlag   `embed:""`
 	Format     report.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
@@ -77,7 +78,7 @@ func (c *comparePlayersCmd) contest(env *world) (opt play.CompareOptions, err er
 	if opt.Match, err = matchOf(c.sizeFlags, c.Max, c.On, c.Seed); err != nil {
 		return opt, err
 	}
-	for _, spec := range c.specs() {
+	for _, spec := range c.specs(c.Words) {
 		s, err := parseStrategy(opt.Match, spec)
 		if err != nil {
 			return opt, err

@@ -22,23 +22,23 @@ type crosscheckCmd struct {
 
 	typeFlags `embed:"" group:"Files of states:"`
 
-	Engine  []string `aliases:"engines" help:"Engines to ask, each with how after a colon if not the default: native, prism:exact, storm, native:ci, prism:ci (bounded, exact, float, sim, ci, aci, apmc, sprt)." default:"native,prism,storm" placeholder:"ENGINE[:HOW]"`
-	Against string   `help:"Another model, to compare with the first: its values, and its states, choices and probabilities." placeholder:"MODEL" file:"states"`
+	Engine      []string `aliases:"engines" help:"Engines: native, prism, storm; with :bounded, :exact, :float, :sim, :ci, :aci, :apmc or :sprt how." default:"native,prism,storm" placeholder:"ENGINE[:HOW]"`
+	engineFlags `embed:""`
+	Against     string `help:"Another model, to compare values and states with." placeholder:"MODEL" file:"states"`
 
-	Confidence  float64       `help:"Probability that all statistical comparisons of the run are right." default:"0.99" want:"(0,1)" placeholder:"C"`
-	Tolerance   float64       `help:"How far values that were not sampled may be apart, relatively." default:"1e-5" want:"(0,1)" placeholder:"T"`
+	Confidence  float64       `help:"Probability that all comparisons of samples are right." default:"0.99" want:"(0,1)" placeholder:"C"`
+	Tolerance   float64       `help:"How far other values may be apart, relatively." default:"1e-5" want:"(0,1)" placeholder:"T"`
 	Precision   float64       `help:"How far sampled values may be apart." default:"0.02" placeholder:"W"`
-	Samples     int64         `help:"Paths of the first draw of a simulation." default:"1000" placeholder:"N"`
+	Samples     int64         `rare:"" help:"Paths of the first draw of a simulation." default:"1000" placeholder:"N"`
 	MaxSamples  int64         `help:"Paths after which a comparison stays undecided." default:"1000000" placeholder:"N"`
-	MaxPath     int64         `help:"Steps after which a path that decides nothing is given up." default:"10000" placeholder:"N"`
-	Seed        *uint64       `help:"Seed of the random numbers (default: drawn, and printed)." placeholder:"N"`
-	MaxStates   int           `help:"States that the strict check of the model looks at." placeholder:"N"`
+	MaxPath     int64         `rare:"" help:"Steps after which a path that decides nothing is given up." default:"10000" placeholder:"N"`
+	Seed        *uint64       `help:"Seed of random numbers (default: drawn, and printed)." placeholder:"N"`
+	MaxStates   int           `rare:"" help:"States that the strict check of the model looks at." placeholder:"N"`
 	Memory      byteCount     `help:"Memory for one run of a tool." placeholder:"SIZE"`
-	NoDeadlocks bool          `help:"A model with a deadlock is invalid."`
-	Timeout     time.Duration `help:"Give up after this time; what is finished by then is printed." placeholder:"DURATION"`
+	NoDeadlocks bool          `rare:"" help:"A model with a deadlock is invalid."`
+	Timeout     time.Duration `help:"Limit of time; what is finished by then is printed." placeholder:"DURATION"`
 
-	engineFlags `embed:"" group:"PRISM and Storm:"`
-	Format      report.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Format report.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
 }
 
 // Run asks every engine and prints who agrees.

@@ -26,16 +26,16 @@ import (
 type toolPlaces struct {
 	PrismPath  string `help:"PRISM on this machine." env:"TILECHECK_PRISM" placeholder:"PATH" file:"in"`
 	StormPath  string `help:"Storm on this machine." env:"TILECHECK_STORM" placeholder:"PATH" file:"in"`
-	PrismImage string `help:"Docker image of PRISM (default: the newest that tilecheck image made)." env:"TILECHECK_PRISM_IMAGE" placeholder:"IMAGE"`
-	StormImage string `help:"Docker image of Storm (default: ${storm_image})." env:"TILECHECK_STORM_IMAGE" placeholder:"IMAGE"`
+	PrismImage string `rare:"" help:"Docker image of PRISM (default: the newest that tilecheck image made)." env:"TILECHECK_PRISM_IMAGE" placeholder:"IMAGE"`
+	StormImage string `rare:"" help:"Docker image of Storm (default: ${storm_image})." env:"TILECHECK_STORM_IMAGE" placeholder:"IMAGE"`
 }
 
 // engineFlags say where the tools are, and how they are run.
 type engineFlags struct {
 	toolPlaces `embed:""`
 
-	Jobs    int      `help:"Runs of a tool at a time." default:"1" want:"[1,1024]" placeholder:"N"`
-	ToolArg []string `help:"A switch for PRISM or Storm as it is; repeatable." sep:"none" placeholder:"ARG"`
+	Jobs    int      `rare:"" help:"Runs of a tool at a time." default:"1" want:"[1,1024]" placeholder:"N"`
+	ToolArg []string `rare:"" help:"A switch for PRISM or Storm as it is; repeatable." sep:"none" placeholder:"ARG"`
 }
 
 // toolbox is the engines of one command. Docker is asked only when a tool in a

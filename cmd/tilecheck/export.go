@@ -16,17 +16,17 @@ import (
 
 type exportCmd struct {
 	spaceFlags   `embed:""`
-	Output       []string `short:"o" help:"Files to write, as PRISM's -exportmodel: model.all, model.tra,sta,lab,srew,trew, model.pexp, model.dot, model.drn, with .gz behind it compressed; with --formats the name without extension; - for standard output. Repeatable." sep:"none" placeholder:"FILE" file:"some"`
-	Formats      []string `help:"Formats of outputs without an extension: tra, sta, lab, srew, trew, pexp, dot, drn, or all for the first five (default: tra)." placeholder:"FORMAT"`
+	Output       []string `short:"o" help:"Files to write, repeatable: m.all, m.tra,sta,lab,srew,trew, m.pexp, m.dot, m.drn, each also with .gz; a name for --formats; - for standard output." sep:"none" placeholder:"FILE" file:"some"`
+	Formats      []string `help:"Formats of outputs without an extension: tra, sta, lab, srew, trew, pexp, dot, drn, all (default: tra)." placeholder:"FORMAT"`
 	Props        string   `help:"Properties file whose labels are written, too." placeholder:"FILE" file:"in"`
-	OnlyProps    bool     `name:"only-props-labels" help:"No labels in .lab but those of --props."`
-	Rows         bool     `help:"One line per distribution in .tra and .trew, as PRISM's option rows." xor:"layout"`
-	Matlab       bool     `help:"MATLAB code in .tra, .sta, .lab, .srew and .trew, as PRISM's option matlab." xor:"layout"`
-	Symbolic     bool     `help:"Write what PRISM writes without -ex: its symbolic engines have choices and actions in another order."`
-	NoActions    bool     `help:"No actions. Transitions of a Markov chain with one target are added up."`
+	OnlyProps    bool     `name:"only-props-labels" rare:"" help:"No labels in .lab but those of --props."`
+	Rows         bool     `rare:"" help:"One line per distribution in .tra and .trew, as PRISM's option rows." xor:"layout"`
+	Matlab       bool     `rare:"" help:"MATLAB code in .tra, .sta, .lab, .srew and .trew, as PRISM's option matlab." xor:"layout"`
+	Symbolic     bool     `rare:"" help:"Write what PRISM writes without -ex: its symbolic engines have choices and actions in another order."`
+	NoActions    bool     `rare:"" help:"No actions. Transitions of a Markov chain with one target are added up."`
 	Precision    int      `help:"Significant digits of numbers, 1 to 17 (default: 16, as PRISM; 17 in DRN)." want:"[1,17]" placeholder:"N"`
-	NoHeaders    bool     `help:"No comments at the top of files."`
-	NoValuations bool     `help:"No values of variables in DOT and DRN."`
+	NoHeaders    bool     `rare:"" help:"No comments at the top of files."`
+	NoValuations bool     `rare:"" help:"No values of variables in DOT and DRN."`
 
 	timeFlag `embed:""`
 }

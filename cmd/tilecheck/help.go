@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"go/doc/comment"
 	"slices"
 	"strings"
 
@@ -24,7 +25,7 @@ func (genCmd) Help() string {
 
 func (checkCmd) Help() string {
 	return examples(
-		"tilecheck check die.prism --prop 'P=? [ F s=7 ]'", "tilecheck check die.prism die.props --exact",
+		"tilecheck check die.prism --prop 'P=? [ F s=7 ]' --exact",
 		"tilecheck check die.prism die.props --method sim --width 0.01 --seed 1",
 	)
 }
@@ -35,6 +36,10 @@ func (crosscheckCmd) Help() string {
 
 func (simulateCmd) Help() string {
 	return examples("tilecheck simulate die.prism --seed 1 --vars s,d", "tilecheck simulate die.prism --steps 100 --format csv")
+}
+
+func (compareCmd) Help() string {
+	return "With none of these words behind it, compare means compare models: tilecheck compare random --max 128"
 }
 
 func (compareModelsCmd) Help() string {
@@ -111,13 +116,45 @@ func (completionCmd) Help() string {
 	return examples("source <(tilecheck completion bash)", "tilecheck completion fish | source")
 }
 
-func (helpCmd) Help() string { return examples("tilecheck help", "tilecheck help check") }
+func (helpCmd) Help() string { return examples("tilecheck help check", "tilecheck help --all check") }
 
 func (versionCmd) Help() string { return examples("tilecheck version", "tilecheck --version") }
+
+func helpOptions() kong.HelpOptions {
+	return kong.HelpOptions{Compact: true, FlagsLast: true, NoExpandSubcommands: true, ValueFormatter: kong.DefaultHelpValueFormatter}
+}
+
+// printHelp prints the help of a command on one screen: the flags that hardly
+// anybody needs there, which have the tag "rare", are only named at its end. all
+// describes them, too.
+func printHelp(all bool) kong.HelpPrinter {
+	return func(options kong.HelpOptions, kctx *kong.Context) error {
+		node := kctx.Selected()
+		if all || node == nil {
+			return kong.DefaultHelpPrinter(options, kctx)
+		}
+		var names []string
+		for _, flags := range slices.Backward(node.AllFlags(true)) { // those of the program are first
+			for _, f := range flags {
+				if f.Tag.Has("rare") || f == kctx.Model.HelpFlag {
+					f.Hidden = true
+					names = append(names, "--"+f.Name)
+				}
+			}
+		}
+		if err := kong.DefaultHelpPrinter(options, kctx); err != nil {
+			return err
+		}
+		text := fmt.Sprintf("Also (tilecheck help --all %s): %s.", node.Path(), strings.Join(names, " "))
+		_, err := fmt.Fprintf(kctx.Stdout, "\n%s", (&comment.Printer{TextWidth: 79}).Text(new(comment.Parser).Parse(text)))
+		return err
+	}
+}
 
 // helpCmd is --help for those who write it in front.
 type helpCmd struct {
 	Command []string `arg:"" optional:"" help:"Command, such as check."`
+	All     bool     `help:"Describe also the flags that are only named otherwise."`
 }
 
 // Run prints the help of a command, or of the program.
@@ -130,8 +167,11 @@ func (c *helpCmd) Run(kctx *kong.Context) error {
 		}
 		node = node.Children[i]
 	}
-	_, _ = kctx.Kong.Parse(append(c.Command, "--help")) // arguments that are missing do not matter
-	return nil
+	asked, err := kong.Trace(kctx.Kong, append(c.Command, "--help")) // arguments that are missing do not matter
+	if err != nil {
+		return err
+	}
+	return printHelp(c.All || len(c.Command) == 0)(helpOptions(), asked)
 }
 
 // versionCmd is --version for those who write it as a command.

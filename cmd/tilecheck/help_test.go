@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -128,6 +129,53 @@ rewards "flips"
   s<7 : 1;
 endrewards
 `
+
+// TestHelpFitsAScreen: the help of a command has no more lines than a screen, and
+// no flag is kept back that help --all does not describe.
+func TestHelpFitsAScreen(t *testing.T) {
+	help := func(words ...string) string {
+		var out strings.Builder
+		var c cli
+		env := &world{stdout: &out, stderr: io.Discard}
+		app, err := newApp(t.Context(), &c, env, func(int) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if kctx, err := app.Parse(words); err == nil && words[len(words)-1] != "--help" {
+			if err := kctx.Run(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return out.String()
+	}
+	app, _ := lineParser(t)
+	nodes := app.Model.Leaves(true)
+	for _, child := range app.Model.Children {
+		if len(child.Children) > 0 {
+			nodes = append(nodes, child)
+		}
+	}
+	for _, node := range nodes {
+		words := strings.Fields(node.Path())
+		short, long := help(append(words, "--help")...), help(append([]string{"help", "--all"}, words...)...)
+		if lines := strings.Count(short, "\n"); lines > 45 || lines < 5 {
+			t.Errorf("%s --help has %d lines, want at most 45", node.Path(), lines)
+		}
+		if same := help(append([]string{"help"}, words...)...); same != short {
+			t.Errorf("help %s and %s --help differ", node.Path(), node.Path())
+		}
+		for _, flags := range node.AllFlags(true) {
+			for _, f := range flags {
+				if !strings.Contains(short, "--"+f.Name) || !strings.Contains(long, "--"+f.Name) {
+					t.Errorf("%s: --%s is missing in --help or help --all", node.Path(), f.Name)
+				}
+			}
+		}
+		if strings.Contains(long, "Also (") {
+			t.Errorf("help --all %s keeps flags back", node.Path())
+		}
+	}
+}
 
 // TestForeign: what somebody who knows PRISM or Storm writes is answered with
 // our words for it.

@@ -10,10 +10,10 @@ import (
 
 // jobFlags are a model and its properties.
 type jobFlags struct {
-	ModelFile string   `arg:"" name:"model" help:"PRISM model (- for standard input), or files of states: model.all, model.tra,sta,lab, model.drn." file:"states"`
+	ModelFile string   `arg:"" name:"model" help:"PRISM model, - or files of states (m.all, m.tra,sta,lab, m.drn)." file:"states"`
 	PropsFile string   `arg:"" name:"props" optional:"" help:"Properties file." file:"in"`
-	Prop      []string `help:"Property text; repeatable. With a properties file, numbers and names of properties of it choose those, as PRISM's -prop: 2 or 1,safe." sep:"none" placeholder:"PROPERTY"`
-	Select    []string `help:"Check only the properties with these names or numbers." placeholder:"NAME"`
+	Prop      []string `help:"Property, or its number or name in the file; repeatable." sep:"none" placeholder:"PROPERTY"`
+	Select    []string `help:"Only the properties with these names or numbers." placeholder:"NAME"`
 	Const     []string `help:"Values of undefined constants: a=1,b=0.1:0.1:0.5." sep:"none" placeholder:"DEFS"`
 }
 

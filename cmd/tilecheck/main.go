@@ -30,15 +30,15 @@ type cli struct {
 	Test  testCmd  `cmd:"" group:"Tests of models:" help:"Run the properties of models against their expected results."`
 	Bless blessCmd `cmd:"" group:"Tests of models:" help:"Write the expected results of properties beside them."`
 
-	Compare        compareCmd        `cmd:"" group:"The game 2048:" help:"Compare strategies, and published numbers; with no arguments, the thesis's experiment."`
+	Compare        compareCmd        `cmd:"" group:"The game 2048:" help:"Compare strategies; with no arguments, the thesis's experiment."`
 	Gen            genCmd            `cmd:"" group:"The game 2048:" help:"Generate a PRISM model of the game."`
 	Play           playCmd           `cmd:"" group:"The game 2048:" help:"Play games with a strategy, and say how good it is."`
 	Replay         replayCmd         `cmd:"" group:"The game 2048:" help:"Check recorded games, and step through them."`
-	Strategies     strategiesCmd     `cmd:"" group:"The game 2048:" help:"List the strategies that play the game, or say what a spec means."`
+	Strategies     strategiesCmd     `cmd:"" group:"The game 2048:" help:"List the strategies, or say what a spec means."`
 	Solve          solveCmd          `cmd:"" group:"The game 2048:" help:"Compute optimal play, and its value."`
 	Policy         policyCmd         `cmd:"" group:"The game 2048:" help:"Show, play and draw optimal play."`
-	ExportStrategy exportStrategyCmd `cmd:"" group:"The game 2048:" name:"export-strategy" help:"Write a model of the game played by a strategy, to be checked."`
-	Bound          boundCmd          `cmd:"" group:"The game 2048:" help:"Prove a lower bound of the best winning probability with a strategy."`
+	ExportStrategy exportStrategyCmd `cmd:"" group:"The game 2048:" name:"export-strategy" help:"Write a strategy as a model, to be checked."`
+	Bound          boundCmd          `cmd:"" group:"The game 2048:" help:"Prove a lower bound of optimal play with a strategy."`
 
 	Doctor     doctorCmd     `cmd:"" group:"Engines and this machine:" help:"Say which engines are there, and what to do about the others."`
 	Image      imageCmd      `cmd:"" group:"Engines and this machine:" help:"Make and list the Docker images that PRISM and Storm run in."`
@@ -47,9 +47,9 @@ type cli struct {
 	Help       helpCmd       `cmd:"" group:"Engines and this machine:" help:"Print the help of a command."`
 	Version    versionCmd    `cmd:"" group:"Engines and this machine:" help:"Print the version."`
 
-	Quiet       bool        `short:"q" group:"Any command:" help:"No progress bars and no notes on standard error; errors and warnings stay."`
-	NoColor     bool        `group:"Any command:" help:"No colours (also: environment NO_COLOR)."`
-	VersionFlag versionFlag `name:"version" short:"v" group:"Any command:" help:"Print the version."`
+	Quiet       bool        `short:"q" rare:"" group:"Any command:" help:"No progress and no notes; errors and warnings stay."`
+	NoColor     bool        `rare:"" group:"Any command:" help:"No colours (also: environment NO_COLOR)."`
+	VersionFlag versionFlag `name:"version" short:"v" rare:"" group:"Any command:" help:"Print the version."`
 }
 
 // world is what a command may touch besides its flags. Tests replace it.
@@ -116,7 +116,8 @@ func newApp(ctx context.Context, c *cli, env *world, exit func(code int)) (*kong
 		c,
 		kong.Name("tilecheck"),
 		kong.Description(description),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, NoExpandSubcommands: true}),
+		kong.ConfigureHelp(helpOptions()),
+		kong.Help(printHelp(false)),
 		kong.Writers(env.stdout, env.stderr),
 		kong.Exit(exit),
 		kong.Vars{"p2": modelgen.DefaultP2, "thesis": experiment.ThesisProperty, "storm_image": stormimage.DefaultImage},

@@ -12,10 +12,10 @@ import (
 // numericFlags say how the state space is built and its values are computed.
 type numericFlags struct {
 	Exact     bool      `help:"Compute with fractions: the value is the truth."`
-	Float     bool      `help:"Iterate until a step is small, as other tools do by default: the value has no bounds."`
-	Epsilon   float64   `help:"Relative width of bounds, or with --float the step at which to stop (default 1e-8, 1e-6)." want:"(0,0.1]" placeholder:"E"`
-	MaxStates int       `help:"Give up a state space with more states." placeholder:"N"`
-	Memory    byteCount `help:"Give up a state space, or a tool, that takes more memory, such as 4GB (default: three quarters of what is free, for the state space)." placeholder:"SIZE"`
+	Float     bool      `rare:"" help:"Iterate until a step is small, as other tools do by default: the value has no bounds, and --epsilon is the step (default 1e-6)."`
+	Epsilon   float64   `help:"Relative width of bounds (default 1e-8)." want:"(0,0.1]" placeholder:"E"`
+	MaxStates int       `rare:"" help:"Give up a state space with more states." placeholder:"N"`
+	Memory    byteCount `help:"Limit of memory, such as 4GB (default: 3/4 of what is free)." placeholder:"SIZE"`
 }
 
 // byteCount is an amount of memory.

@@ -20,7 +20,7 @@ import (
 
 // budgetFlag is time to spend: what it buys is the result. That is not a limit, as --timeout, which ends with an exit code of its own.
 type budgetFlag struct {
-	Budget time.Duration `aliases:"time" help:"Time to spend: the games finished by then count, up to the first that was not." placeholder:"DURATION"`
+	Budget time.Duration `aliases:"time" help:"Time to spend; the games finished by then count." placeholder:"DURATION"`
 }
 
 // matchOf returns the game that is played: without a tile to reach a win is counted at 2048 and the game goes on, as in the documents.
@@ -61,19 +61,19 @@ type playCmd struct {
 	Strategy string `arg:"" help:"Strategy, such as random, pref:left,up,down,right or expectimax:eval=snake,depth=2."`
 
 	sizeFlags  `embed:""`
-	Max        int     `help:"Tile that wins and ends the game (default: 2048, and the game goes on)." placeholder:"TILE"`
+	Max        int     `help:"Tile that ends the game (default: 2048, and it goes on)." placeholder:"TILE"`
 	On         bool    `help:"Go on after a win until no move is legal."`
 	Games      int64   `help:"Games to play." default:"1000" placeholder:"N"`
-	Seed       *uint64 `help:"Seed of the random numbers (default: drawn, and printed)." placeholder:"N"`
-	Workers    int     `help:"Goroutines that play; the results do not depend on it (default: one per processor)." want:"[1,1024]" placeholder:"N"`
+	Seed       *uint64 `help:"Seed of random numbers (default: drawn, and printed)." placeholder:"N"`
+	Workers    int     `rare:"" help:"Goroutines that play; the results do not depend on it (default: one per processor)." want:"[1,1024]" placeholder:"N"`
 	Alpha      float64 `help:"Error probability of the intervals." default:"0.01" want:"[1e-15,1)" placeholder:"A"`
 	budgetFlag `embed:""`
-	State      string `aliases:"resume" help:"File that keeps finished games: a run that was killed goes on where it was." placeholder:"FILE" file:"keep"`
-	Record     string `help:"Write every move and tile to a file, for tilecheck replay." placeholder:"FILE" file:"out"`
+	State      string `aliases:"resume" help:"Keep finished games; a run that was killed goes on." placeholder:"FILE" file:"keep"`
+	Record     string `help:"Write moves and tiles, for tilecheck replay." placeholder:"FILE" file:"out"`
 
-	Watch bool          `help:"Show one game instead: on a terminal as a film, otherwise board by board."`
-	Game  int64         `help:"The game to watch." default:"0" want:"[0,]" placeholder:"INDEX"`
-	Delay time.Duration `help:"Time between the boards of a film." default:"150ms" want:"[0,]" placeholder:"DURATION"`
+	Watch bool          `help:"Show one game instead, on a terminal as a film."`
+	Game  int64         `rare:"" help:"The game to watch." default:"0" want:"[0,]" placeholder:"INDEX"`
+	Delay time.Duration `rare:"" help:"Time between the boards of a film." default:"150ms" want:"[0,]" placeholder:"DURATION"`
 
 	Plot      string        `help:"Draw the distribution of the largest tile, .svg or .png." placeholder:"FILE" file:"out"`
 	PlotScore string        `help:"Draw the mean score as the games go on, .svg or .png." placeholder:"FILE" file:"out"`

@@ -19,10 +19,10 @@ type policyCmd struct {
 	Table        string `arg:"" optional:"" help:"File that tilecheck solve --out wrote; without one, the game is solved first." file:"in"`
 	problemFlags `embed:""`
 	solveFlags   `embed:""`
-	Board        string        `help:"Print the value of this board and of each of its moves: rows separated by /, such as '2 . / 4 8'." placeholder:"BOARD"`
+	Board        string        `help:"Print the value of a board and its moves: '2 . / 4 8'." placeholder:"BOARD"`
 	Play         bool          `help:"Play a game, and print its boards."`
 	Seed         *uint64       `help:"Seed of the random tiles (default: drawn, and printed)." placeholder:"N"`
-	SVG          string        `name:"svg" help:"Draw the game, if it is small: positions, moves, random tiles." placeholder:"FILE" file:"out"`
+	SVG          string        `name:"svg" help:"Draw the game, if it is small." placeholder:"FILE" file:"out"`
 	DOT          string        `name:"dot" help:"Write the same graph for Graphviz." placeholder:"FILE" file:"out"`
 	Optimal      bool          `help:"Draw the best moves only."`
 	Format       report.Format `help:"Output format of --board: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`

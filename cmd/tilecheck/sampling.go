@@ -12,24 +12,24 @@ import (
 
 // methodFlag chooses between the state space and sampling.
 type methodFlag struct {
-	Method string `help:"exact (builds the state space), sim (samples paths: ci for =?, sprt for bounded properties), or one of PRISM's methods of sampling: ci, aci, apmc, sprt." enum:",exact,sim,ci,aci,apmc,sprt" default:"" placeholder:"METHOD"`
+	Method string `help:"exact (the state space), sim (paths; ci for =?, sprt for bounds), or PRISM's ci, aci, apmc, sprt." enum:",exact,sim,ci,aci,apmc,sprt" default:"" placeholder:"METHOD"`
 }
 
 // workersFlag is for both methods.
 type workersFlag struct {
-	Workers int `help:"Goroutines that draw samples or build the state space; the results do not depend on it (default: one per processor)." want:"[1,1024]" placeholder:"N"`
+	Workers int `rare:"" help:"Goroutines that draw samples or build the state space; the results do not depend on it (default: one per processor)." want:"[1,1024]" placeholder:"N"`
 }
 
 // samplingFlags are PRISM's -sim switches under shorter names. Pointers tell a
 // flag that was given from its default, because which ones may be given
 // together is part of their meaning.
 type samplingFlags struct {
-	Samples   *int64   `help:"Number of paths (default 1000 unless --width and --alpha determine it)." placeholder:"N"`
-	Alpha     *float64 `help:"Error probability: 0.01 asks for 99 % confidence (default 0.01)." want:"[1e-15,1)" placeholder:"A"`
-	Width     *float64 `help:"Half-width of the interval; APMC's approximation; half of SPRT's indifference region." placeholder:"W"`
-	MaxPath   int64    `help:"Steps after which a path that decides nothing is given up." default:"10000" placeholder:"N"`
-	MaxReward float64  `help:"Upper bound of the reward of a path: with it, rewards get a sound interval." placeholder:"R"`
-	Seed      *uint64  `help:"Seed of the random numbers (default: drawn, and printed)." placeholder:"N"`
+	Samples   *int64   `help:"Paths (default 1000, or what --width and --alpha want)." placeholder:"N"`
+	Alpha     *float64 `help:"Error probability (default 0.01: 99 % confidence)." want:"[1e-15,1)" placeholder:"A"`
+	Width     *float64 `help:"Half-width of the interval, or of SPRT's region." placeholder:"W"`
+	MaxPath   int64    `rare:"" help:"Steps after which a path that decides nothing is given up." default:"10000" placeholder:"N"`
+	MaxReward float64  `rare:"" help:"Upper bound of the reward of a path: with it, rewards get a sound interval." placeholder:"R"`
+	Seed      *uint64  `help:"Seed of random numbers (default: drawn, and printed)." placeholder:"N"`
 }
 
 // method returns the method asked for. The flags of the other one have no effect.

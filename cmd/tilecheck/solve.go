@@ -21,9 +21,9 @@ import (
 // problemFlags choose a game and what a player of it wants.
 type problemFlags struct {
 	boardFlags `embed:""`
-	Max        int      `help:"Tile that ends the game: a power of two from 4 to 32768. One that cannot be reached makes the game go on until it is lost." placeholder:"TILE"`
-	Objective  string   `help:"What the player maximises: win (the probability of reaching MAX), score or moves (their expectations until the game ends)." default:"win" enum:"win,score,moves"`
-	Discount   *float64 `help:"Factor of each move on the 1 for a win, above 0 and at most 1 (default 1)." want:"(0,1]" placeholder:"G"`
+	Max        int      `help:"Tile that ends the game, 4 to 32768. One out of reach makes the game go on until it is lost." placeholder:"TILE"`
+	Objective  string   `help:"Maximise win (the probability of MAX), score or moves." default:"win" enum:"win,score,moves"`
+	Discount   *float64 `rare:"" help:"Factor of each move on the 1 for a win, above 0 and at most 1 (default 1)." want:"(0,1]" placeholder:"G"`
 }
 
 // given reports whether any of the flags is there.
@@ -64,9 +64,9 @@ const minCollected = 64 << 20
 
 // solveFlags say how to solve it.
 type solveFlags struct {
-	Memory  byteCount     `help:"Memory to take at most, such as 1GB; what does not fit goes to disk (default: three quarters of what is free, and then give up)." placeholder:"SIZE"`
-	Workers int           `help:"Goroutines; the result does not depend on it (default: one per processor)." want:"[1,1024]" placeholder:"N"`
-	Timeout time.Duration `help:"Give up after this time." placeholder:"DURATION"`
+	Memory  byteCount     `help:"Use the disk beyond, such as 1GB (default: three quarters of what is free, then give up)." placeholder:"SIZE"`
+	Workers int           `rare:"" help:"Goroutines; the result does not depend on it (default: one per processor)." want:"[1,1024]" placeholder:"N"`
+	Timeout time.Duration `help:"Limit of time." placeholder:"DURATION"`
 }
 
 type solveCmd struct {

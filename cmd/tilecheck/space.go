@@ -26,16 +26,16 @@ type spaceFlags struct {
 	typeFlags `embed:""`
 
 	Exact          bool      `help:"Keep probabilities and rewards as fractions."`
-	MaxStates      int       `help:"Give up a state space with more states." placeholder:"N"`
-	Memory         byteCount `help:"Give up a state space that takes more memory, such as 4GB (default: three quarters of what is free)." placeholder:"SIZE"`
+	MaxStates      int       `rare:"" help:"Give up a state space with more states." placeholder:"N"`
+	Memory         byteCount `help:"Give up at more memory, such as 4GB (default: three quarters of what is free)." placeholder:"SIZE"`
 	NoFixDeadlocks bool      `help:"A deadlock is an error instead of an absorbing state."`
 }
 
 // typeFlags say what files of states are of.
 type typeFlags struct {
-	DTMC bool `name:"dtmc" help:"The files of states are of a DTMC." xor:"type"`
-	MDP  bool `name:"mdp" help:"The files of states are of an MDP." xor:"type"`
-	CTMC bool `name:"ctmc" help:"The files of states are of a CTMC." xor:"type"`
+	DTMC bool `name:"dtmc" rare:"" help:"The files of states are of a DTMC." xor:"type"`
+	MDP  bool `name:"mdp" rare:"" help:"The files of states are of an MDP." xor:"type"`
+	CTMC bool `name:"ctmc" rare:"" help:"The files of states are of a CTMC." xor:"type"`
 }
 
 // forModel refuses them beside a model.

@@ -74,7 +74,7 @@ func (e *world) limit(ctx context.Context, limit time.Duration) (context.Context
 
 // timeFlag limits a command as a whole.
 type timeFlag struct {
-	Timeout time.Duration `help:"Give up after this time." placeholder:"DURATION"`
+	Timeout time.Duration `help:"Limit of time." placeholder:"DURATION"`
 }
 
 // insist ends the process when the command does not, although its context has ended.

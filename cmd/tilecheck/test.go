@@ -19,11 +19,12 @@ import (
 
 type testCmd struct {
 	suiteFlags `embed:""`
+	runFlags   `embed:""`
 
-	Flakes float64 `help:"Probability that any statistical expectation of the suite fails by chance (default: that of tilecheck.yaml, or 0.01)." want:"(0,1)" placeholder:"P"`
-	Shard  string  `help:"Run one part of so many, such as 2/5; a test stays in its part whatever is added." placeholder:"I/N"`
-	Strict bool    `help:"Fail also where something was not judged, and where an annotation is mistaken."`
-	Title  string  `help:"Title of the report." placeholder:"TEXT"`
+	Flakes float64 `rare:"" help:"Probability that any statistical expectation of the suite fails by chance (default: that of tilecheck.yaml, or 0.01)." want:"(0,1)" placeholder:"P"`
+	Shard  string  `help:"Run one part of so many, such as 2/5." placeholder:"I/N"`
+	Strict bool    `help:"Fail also where something was not judged."`
+	Title  string  `rare:"" help:"Title of the report." placeholder:"TEXT"`
 
 	Format   report.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
 	JUnit    string        `name:"junit" help:"Also write JUnit XML." placeholder:"FILE" file:"out"`
@@ -31,12 +32,12 @@ type testCmd struct {
 	HTML     string        `name:"html" help:"Also write a page." placeholder:"FILE" file:"out"`
 	JSONL    string        `name:"jsonl" help:"Also write JSON lines, which --baseline reads." placeholder:"FILE" file:"out"`
 	GitHub   bool          `name:"github" help:"Also print annotations for GitHub Actions."`
-	Baseline string        `help:"Say what changed since an earlier run, whose JSON lines these are." placeholder:"FILE" file:"in"`
+	Baseline string        `help:"Say what changed since a run, whose JSON lines these are." placeholder:"FILE" file:"in"`
 }
 
 // Run runs the suite and prints the report.
 func (c *testCmd) Run(ctx context.Context, env *world) (err error) {
-	s, err := c.load(env)
+	s, err := c.load(env, c.Engine, c.Jobs)
 	if err != nil {
 		return err
 	}
@@ -58,9 +59,10 @@ func (c *testCmd) Run(ctx context.Context, env *world) (err error) {
 	if err := c.openCache(env, s); err != nil {
 		return err
 	}
+	c.PrismImage, c.StormImage, c.Jobs = cmp.Or(c.PrismImage, s.prismImage), cmp.Or(c.StormImage, s.stormImage), s.opt.Jobs
 	tools := env.toolbox(c.engineFlags, c.Memory, c.Timeout)
 	defer func() { err = errors.Join(err, tools.close()) }()
-	entrants, err := c.suiteFlags.entrants(ctx, tools, s)
+	entrants, err := c.entrants(ctx, tools, s)
 	if err != nil {
 		return err
 	}

@@ -23,25 +23,29 @@ import (
 	"tilecheck/verify/suitefile"
 )
 
-// suiteFlags say what a suite is and what it runs on.
+// suiteFlags say what a suite is.
 type suiteFlags struct {
 	Paths []string `arg:"" name:"path" help:"Directories, models, properties files, .auto files, lists of properties files (.txt), suite files (.yaml)." file:"some"`
 
-	Match    bool     `help:"Pair files as prism-auto -m: the name of the properties file begins with that of the model (default: by name if there is a model of that name, else with every model of the directory)." xor:"pairing"`
-	All      bool     `help:"Pair every properties file with every model of its directory, as prism-auto." xor:"pairing"`
-	Suite    []string `help:"Only the suites of tilecheck.yaml with these names." placeholder:"NAME"`
-	NoConfig bool     `help:"Do not read tilecheck.yaml."`
+	Match    bool     `rare:"" help:"Pair files as prism-auto -m: the name of the properties file begins with that of the model (default: by name if there is a model of that name, else with every model of the directory)." xor:"pairing"`
+	All      bool     `rare:"" help:"Pair every properties file with every model of its directory, as prism-auto." xor:"pairing"`
+	Suite    []string `help:"Only these suites of tilecheck.yaml." placeholder:"NAME"`
+	NoConfig bool     `rare:"" help:"Do not read tilecheck.yaml."`
 
-	Engines []string      `help:"Engines to run on, each with how after a colon if not the default: native, native:exact, native:float, prism, storm (default: those of tilecheck.yaml, or native)." name:"engine" aliases:"engines" placeholder:"ENGINE[:HOW]"`
-	Const   []string      `help:"Values of constants, which replace those of .args files: a=1,b=0.1:0.1:0.5." sep:"none" placeholder:"DEFS"`
-	Timeout time.Duration `help:"Limit of one run." placeholder:"DURATION"`
-	Memory  byteCount     `help:"Limit of one run's memory, such as 4GB." placeholder:"SIZE"`
-	Seed    *uint64       `help:"Seed of the random numbers (default: that of tilecheck.yaml, or 1)." placeholder:"N"`
+	Const   []string      `help:"Constants, instead of those of .args files: a=1,b=2." sep:"none" placeholder:"DEFS"`
+	Timeout time.Duration `help:"Limit of time of one run." placeholder:"DURATION"`
+	Memory  byteCount     `rare:"" help:"Limit of one run's memory, such as 4GB." placeholder:"SIZE"`
+	Seed    *uint64       `help:"Seed (default: that of tilecheck.yaml, or 1)." placeholder:"N"`
 	ID      []string      `name:"id" help:"Only the results with these identities." placeholder:"ID"`
-	Cache   string        `help:"Directory of verdicts that are kept (default: tilecheck in the user's cache directory)." env:"TILECHECK_CACHE" placeholder:"DIR" file:"keep"`
-	NoCache bool          `help:"Run everything, and keep nothing."`
+}
 
-	engineFlags `embed:"" group:"PRISM and Storm:"`
+// runFlags say what a suite runs on, and whether it has to.
+type runFlags struct {
+	Engine  []string `aliases:"engines" help:"Engines: native, prism, storm, or native:exact, native:float (default: those of tilecheck.yaml, or native)." placeholder:"ENGINE[:HOW]"`
+	Cache   string   `rare:"" help:"Directory of verdicts that are kept (default: tilecheck in the user's cache directory)." env:"TILECHECK_CACHE" placeholder:"DIR" file:"keep"`
+	NoCache bool     `help:"Run everything, and keep nothing."`
+
+	engineFlags `embed:""`
 }
 
 // testSuite is what suiteFlags come to.
@@ -52,18 +56,20 @@ type testSuite struct {
 	labels []string // of the engines
 	strict bool
 	flakes *float64
+	// prismImage and stormImage are those of suite files.
+	prismImage, stormImage string
 }
 
 // load finds the tests. No output may be one of the files that they are made of.
-func (c *suiteFlags) load(env *world) (*testSuite, error) {
+func (c *suiteFlags) load(env *world, engines []string, jobs int) (*testSuite, error) {
 	p, err := newPaths(c.Paths)
 	if err != nil {
 		return nil, err
 	}
 	seen := &seenFS{FS: p.fsys}
 	p.fsys = seen
-	s := &testSuite{paths: p, labels: splitNames(c.Engines)}
-	s.opt = regress.Options{FS: p.fsys, Name: p.name, Seed: 1, Only: splitNames(c.ID), Jobs: c.Jobs}
+	s := &testSuite{paths: p, labels: splitNames(engines)}
+	s.opt = regress.Options{FS: p.fsys, Name: p.name, Seed: 1, Only: splitNames(c.ID), Jobs: jobs}
 	err = c.discover(s)
 	p.fsys, s.opt.FS = seen.FS, seen.FS
 	if err != nil {
@@ -166,11 +172,11 @@ func (c *suiteFlags) config(s *testSuite, name string) (config *suitefile.File, 
 }
 
 // adopt takes over what a suite file says about the whole run and no flag does.
-func (c *suiteFlags) adopt(s *testSuite, config *suitefile.File) {
+func (*suiteFlags) adopt(s *testSuite, config *suitefile.File) {
 	for _, x := range []struct {
 		flag  *string
 		value string
-	}{{&s.opt.Title, config.Title}, {&c.PrismImage, config.PrismImage}, {&c.StormImage, config.StormImage}} {
+	}{{&s.opt.Title, config.Title}, {&s.prismImage, config.PrismImage}, {&s.stormImage, config.StormImage}} {
 		if *x.flag == "" {
 			*x.flag = x.value
 		}
@@ -234,7 +240,7 @@ func (c *suiteFlags) pairing(otherwise suite.Pairing) suite.Pairing {
 }
 
 // openCache sets the cache of the suite.
-func (c *suiteFlags) openCache(env *world, s *testSuite) error {
+func (c *runFlags) openCache(env *world, s *testSuite) error {
 	if c.NoCache {
 		return nil
 	}
@@ -254,9 +260,7 @@ func (c *suiteFlags) openCache(env *world, s *testSuite) error {
 }
 
 // entrants returns the engines of the suite.
-func (c *suiteFlags) entrants(ctx context.Context, tools *toolbox, s *testSuite) ([]regress.Entrant, error) {
-	tools.flags = c.engineFlags // which a suite file may have completed
-	tools.flags.Jobs = s.opt.Jobs
+func (c *runFlags) entrants(ctx context.Context, tools *toolbox, s *testSuite) ([]regress.Entrant, error) {
 	var out []regress.Entrant
 	for _, label := range s.labels {
 		name, how, err := suitefile.Engine(label)
