@@ -60,7 +60,7 @@ func nativeRate(b *testing.B, model []byte) float64 {
 	steps := 0.0
 	start := time.Now()
 	for b.Loop() {
-		verdicts, err := native.New().Check(b.Context(), runner.Job{
+		verdicts, err := runner.Check(b.Context(), native.New(), runner.Job{
 			File: "2048.prism", Model: model, Props: []string{lossProperty}, Method: runner.CI,
 			Simulation: runner.Simulation{Samples: samples, Seed: 1},
 		})

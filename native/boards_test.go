@@ -136,7 +136,7 @@ func checkBoard(t *testing.T, c modelgen.Config, accuracy result.Accuracy, prope
 	if err := syntax.Fprint(&text, model, syntax.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	verdicts, err := native.New().Check(t.Context(), runner.Job{
+	verdicts, err := runner.Check(t.Context(), native.New(), runner.Job{
 		File: "2048.prism", Model: text.Bytes(), Props: properties, Numeric: runner.Numeric{Accuracy: accuracy},
 	})
 	if err != nil {

@@ -170,7 +170,7 @@ func conform(t *testing.T, rel, command, log string) {
 		t.Logf("not compared: %s", why)
 		return
 	}
-	got, err := New().Check(t.Context(), jobOf(t, filepath.Join("../testdata/conformance", filepath.Dir(rel)), command))
+	got, err := runner.Check(t.Context(), New(), jobOf(t, filepath.Join("../testdata/conformance", filepath.Dir(rel)), command))
 	if refused := strings.Contains(log, "[exit code 1]"); refused || err != nil {
 		if !refused || err == nil {
 			t.Errorf("error %v; PRISM refused: %v", err, refused)

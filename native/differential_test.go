@@ -136,7 +136,7 @@ func (d *differential) model(seed, i uint64) {
 		epsilon  float64
 	}{{prism, result.Float, 1e-9}, {native.New(), result.Bounded, 0}, {native.New(), result.Exact, 0}} {
 		job.Numeric = runner.Numeric{Accuracy: ask.accuracy, Epsilon: ask.epsilon}
-		vs, err := ask.engine.Check(d.Context(), job)
+		vs, err := runner.Check(d.Context(), ask.engine, job)
 		if err != nil {
 			d.Errorf("model %d of seed %d: %v\n%s", i, seed, err, m.Text)
 			return
@@ -175,7 +175,7 @@ func (d *differential) second(job runner.Job, ours *result.Verdict) bool {
 	for i, e := range d.others {
 		key := fmt.Sprint(i, " ", ours.Property)
 		if _, asked := d.opinions[key]; !asked {
-			d.opinions[key], _ = e.Check(d.Context(), job) // an error is no agreement
+			d.opinions[key], _ = runner.Check(d.Context(), e, job) // an error is no agreement
 		}
 		for _, v := range d.opinions[key] {
 			if fmt.Sprint(v.Constants) == fmt.Sprint(ours.Constants) && v.Err == nil && alike(ours, &v) {

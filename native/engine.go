@@ -14,7 +14,6 @@ import (
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
 	"tilecheck/runner"
-	"tilecheck/runner/plan"
 )
 
 // Name is what the engine calls itself.
@@ -31,45 +30,45 @@ func New() *Engine { return &Engine{} }
 // Name implements runner.Engine.
 func (*Engine) Name() string { return Name }
 
-// Check implements runner.Engine. Every model and properties file is checked
-// as PRISM does before anything runs; the error is then a syntax.ErrorList, or
-// several joined.
-func (*Engine) Check(ctx context.Context, job runner.Job) ([]result.Verdict, error) {
-	if job.States != nil {
-		return nil, errors.New("files of states are for CheckSpace")
-	}
-	return await(ctx, job, func(r *run) error {
-		method, err := newMethod(r.job)
+// Check implements runner.Engine.
+func (*Engine) Check(ctx context.Context, plan *runner.Plan) ([]result.Verdict, error) {
+	return await(ctx, plan, func(r *run) error {
+		method, err := newMethod(&r.plan.Job)
 		if err != nil {
 			return err
 		}
-		tasks, err := plan.New(r.job)
+		if plan.Job.States == nil {
+			r.build = func(model sema.Valuation) (*sema.Program, instance, error) { return r.compile(method, model) }
+			return r.all()
+		}
+		over, ok := method.(*exact)
+		if !ok {
+			return fmt.Errorf("states that are there are not sampled: found method %q, want %s", plan.Job.Method, runner.Exact)
+		}
+		space, err := explicit.Given(ctx, plan.Job.States, over.build.Exact)
 		if err != nil {
 			return err
 		}
-		r.build = func(model sema.Valuation) (*sema.Program, instance, error) {
-			return r.compile(method, model)
+		if m := space.Declares(); m != plan.Model {
+			if err := r.over(m); err != nil {
+				return err
+			}
 		}
-		return r.all(tasks)
+		in := over.over(space)
+		r.build = func(sema.Valuation) (*sema.Program, instance, error) { return space.Program(), in, ctx.Err() }
+		return r.all()
 	})
 }
 
-// CheckSpace is Check for a state space that is there already, one that was
-// imported, say. Job.Model is not read, and the method is Exact.
-func (*Engine) CheckSpace(ctx context.Context, space *explicit.Space, job runner.Job) ([]result.Verdict, error) {
-	return await(ctx, job, func(r *run) error {
-		method, err := newExact(r.job)
-		if err != nil {
-			return err
-		}
-		tasks, err := plan.Over(space.Program().Model(), r.job)
-		if err != nil {
-			return err
-		}
-		in := method.over(space)
-		r.build = func(sema.Valuation) (*sema.Program, instance, error) { return space.Program(), in, ctx.Err() }
-		return r.all(tasks)
-	})
+// over checks the properties against the declarations of another space.
+func (r *run) over(m *sema.Model) error {
+	p, err := r.plan.Over(m)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err == nil {
+		r.plan = p
+	}
+	return err
 }
 
 // method is a way to check the properties of an instance of the model.
@@ -100,23 +99,22 @@ func newMethod(job *runner.Job) (method, error) {
 	return newStatistical(job)
 }
 
-// run collects the verdicts of a job.
+// run collects the verdicts of a plan.
 type run struct {
 	*shared
 	ctx   context.Context
-	job   *runner.Job
+	plan  *runner.Plan
 	build func(model sema.Valuation) (*sema.Program, instance, error)
 }
 
 // all checks everything.
-func (r *run) all(tasks *plan.Plan) error {
-	if r.job.Scheduler != nil {
-		if n := tasks.Verdicts(); n != 1 {
+func (r *run) all() error {
+	if r.plan.Job.Scheduler != nil {
+		if n := r.plan.Verdicts(); n != 1 {
 			return fmt.Errorf("a scheduler is exported of one property under one valuation of the constants, found %d", n)
 		}
 	}
-	r.begin(tasks)
-	for model := range tasks.Models() {
+	for model := range r.plan.Models() {
 		r.instance(model)
 	}
 	return nil
@@ -131,7 +129,7 @@ func (r *run) instance(model sema.Valuation) {
 			case t.Rejected != nil:
 				r.add(t, constants, result.Verdict{Err: failure(t.Rejected, result.TypeError, t.Source.File, t.Pos)})
 			case err != nil:
-				r.add(t, constants, result.Verdict{Err: failure(err, result.Build, r.job.File, syntax.Pos{})})
+				r.add(t, constants, result.Verdict{Err: failure(err, result.Build, r.plan.Job.File, syntax.Pos{})})
 			default:
 				r.add(t, constants, r.property(t, prog, in, property, constants))
 			}
@@ -141,14 +139,14 @@ func (r *run) instance(model sema.Valuation) {
 
 // valuations yields those of the constants of a task's property, with all
 // constants of the verdict. A task that is rejected has one.
-func valuations(t *plan.Task, model sema.Valuation) iter.Seq2[sema.Valuation, []result.Constant] {
+func valuations(t *runner.Task, model sema.Valuation) iter.Seq2[sema.Valuation, []result.Constant] {
 	return func(yield func(sema.Valuation, []result.Constant) bool) {
 		if t.Rejected != nil {
-			yield(nil, plan.Constants(model))
+			yield(nil, runner.Constants(model))
 			return
 		}
 		for property := range t.Valuations() {
-			if !yield(property, plan.Constants(model, property)) {
+			if !yield(property, runner.Constants(model, property)) {
 				return
 			}
 		}
@@ -156,7 +154,7 @@ func valuations(t *plan.Task, model sema.Valuation) iter.Seq2[sema.Valuation, []
 }
 
 // complete adds what every verdict has.
-func (r *run) complete(t *plan.Task, constants []result.Constant, v result.Verdict) result.Verdict {
+func (r *run) complete(t *runner.Task, constants []result.Constant, v result.Verdict) result.Verdict {
 	v.Property, v.Name = t.Text, t.Name
 	v.Engine, v.Constants = Name, constants
 	v.Warnings = append(slices.Clip(r.plan.Warnings), v.Warnings...)
@@ -168,20 +166,16 @@ func (r *run) compile(method method, model sema.Valuation) (*sema.Program, insta
 	if err := r.ctx.Err(); err != nil {
 		return nil, nil, err
 	}
-	prog, err := r.plan.Model.Instantiate(model.Map())
+	m, err := instantiate(r.plan, model)
 	if err != nil {
 		return nil, nil, err
 	}
-	m, err := compile.Compile(prog, compile.Options{NoFixDeadlocks: r.job.NoFixDeadlocks})
-	if err != nil {
-		return nil, nil, err
-	}
-	in, err := method.instance(r.ctx, m, plan.Constants(model))
-	return prog, in, err
+	in, err := method.instance(r.ctx, m, runner.Constants(model))
+	return m.Program(), in, err
 }
 
 // property checks one property of an instance.
-func (r *run) property(t *plan.Task, prog *sema.Program, in instance, valuation sema.Valuation, constants []result.Constant) result.Verdict {
+func (r *run) property(t *runner.Task, prog *sema.Program, in instance, valuation sema.Valuation, constants []result.Constant) result.Verdict {
 	if err := r.ctx.Err(); err != nil {
 		return result.Verdict{Err: failure(err, result.Other, t.Source.File, t.Pos)}
 	}

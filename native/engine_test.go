@@ -46,7 +46,7 @@ func sample(t *testing.T, job runner.Job) []result.Verdict {
 	if job.Method == "" {
 		job.Method = runner.Sim
 	}
-	vs, err := New().Check(t.Context(), job)
+	vs, err := runner.Check(t.Context(), New(), job)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func TestSelect(t *testing.T) {
 	}
 	for _, bad := range []string{"d", "0", "5", ""} {
 		job.Select = []string{bad}
-		if _, err := New().Check(t.Context(), job); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("no property %q", bad)) {
+		if _, err := runner.Check(t.Context(), New(), job); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("no property %q", bad)) {
 			t.Errorf("selecting %q: %v", bad, err)
 		}
 	}
@@ -173,14 +173,14 @@ func TestDiagnostics(t *testing.T) {
 		{runner.Job{Model: []byte(ruin), Props: []string{"P=? [ F true ]"}, Consts: []string{"N=2.5"}}, "N"},
 		{runner.Job{Model: []byte(ruin), Props: []string{"P=? [ F true ]"}, Consts: []string{"N"}}, "want name=value"},
 		{runner.Job{Model: []byte(ruin), Consts: []string{"N=2"}}, "no properties to check"},
-		{runner.Job{Model: []byte(ruin), Props: []string{"P=? [ F true ]"}, Numeric: runner.Numeric{Epsilon: 2}}, "epsilon 2: want"},
-		{runner.Job{Model: []byte(ruin), Props: []string{"P=? [ F true ]"}, Numeric: runner.Numeric{MaxStates: -1}}, "want positive numbers"},
-		{runner.Job{Model: []byte(ruin), Props: []string{"P=? [ F true ]"}, Method: "magic"}, `unknown simulation method "magic"`},
-		{runner.Job{Model: []byte(ruin), Props: []string{"P=? [ F true ]"}, Method: runner.Sim, Simulation: runner.Simulation{MaxPath: -1}}, "maximum path length -1"},
-		{runner.Job{Model: []byte(ruin), Props: []string{"P=? [ F true ]"}, Method: runner.CI, Simulation: runner.Simulation{Workers: -1}}, "-1 workers"},
+		{runner.Job{Model: []byte(ruin), Props: []string{"P=? [ F true ]"}, Consts: []string{"N=2"}, Numeric: runner.Numeric{Epsilon: 2}}, "epsilon 2: want"},
+		{runner.Job{Model: []byte(ruin), Props: []string{"P=? [ F true ]"}, Consts: []string{"N=2"}, Numeric: runner.Numeric{MaxStates: -1}}, "want positive numbers"},
+		{runner.Job{Model: []byte(ruin), Props: []string{"P=? [ F true ]"}, Consts: []string{"N=2"}, Method: "magic"}, `unknown simulation method "magic"`},
+		{runner.Job{Model: []byte(ruin), Props: []string{"P=? [ F true ]"}, Consts: []string{"N=2"}, Method: runner.Sim, Simulation: runner.Simulation{MaxPath: -1}}, "maximum path length -1"},
+		{runner.Job{Model: []byte(ruin), Props: []string{"P=? [ F true ]"}, Consts: []string{"N=2"}, Method: runner.CI, Simulation: runner.Simulation{Workers: -1}}, "-1 workers"},
 	} {
 		tt.job.File, tt.job.PropsFile = "m.prism", "m.props"
-		vs, err := New().Check(t.Context(), tt.job)
+		vs, err := runner.Check(t.Context(), New(), tt.job)
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("got %v (%d verdicts), want %s", err, len(vs), tt.want)
 		}
@@ -238,7 +238,7 @@ func TestWarningsReachVerdicts(t *testing.T) {
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var told []runner.Progress
-	vs, err := New().Check(ctx, runner.Job{
+	vs, err := runner.Check(ctx, New(), runner.Job{
 		Model:      []byte(ruin),
 		Props:      []string{`P=? [ X true ]`, `P=? [ F "rich" ]`, `P=? [ G true ]`},
 		Consts:     []string{"N=4:5"},
@@ -276,8 +276,8 @@ func TestUnsupportedModel(t *testing.T) {
 }
 
 func TestLoad(t *testing.T) {
-	m, warnings, err := Load("m.prism", []byte(ruin), []string{"N=4,typo=1"})
-	if err != nil || m.Program().Consts[0].Val.Int != 4 || len(warnings) != 1 || !strings.Contains(warnings[0].Error(), "typo") {
+	m, warnings, err := Load(t.Context(), "m.prism", []byte(ruin), []string{"N=4,typo=1"})
+	if err != nil || m.Program().Consts[0].Val.Int != 4 || len(warnings) != 1 || !strings.Contains(warnings[0], "typo") {
 		t.Errorf("warnings %v, error %v", warnings, err)
 	}
 	for consts, want := range map[string]string{
@@ -287,11 +287,11 @@ func TestLoad(t *testing.T) {
 		"p=1":   "constant \"p\" has already been defined",
 		"":      `undefined constant "N" must be defined`,
 	} {
-		if _, _, err := Load("m.prism", []byte(ruin), []string{consts}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := Load(t.Context(), "m.prism", []byte(ruin), []string{consts}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want %s", consts, err, want)
 		}
 	}
-	if _, _, err := Load("m.prism", []byte("dtmc"), nil); err == nil {
+	if _, _, err := Load(t.Context(), "m.prism", []byte("dtmc"), nil); err == nil {
 		t.Error("no error for a model without modules")
 	}
 	if New().Name() != "native" {

@@ -20,7 +20,7 @@ endmodule
 `
 
 func ExampleEngine_Check() {
-	verdicts, err := native.New().Check(context.Background(), runner.Job{
+	verdicts, err := runner.Check(context.Background(), native.New(), runner.Job{
 		File: "gambler.prism", Model: []byte(gambler),
 		Props:   []string{`P=? [ F x=N ]`, `P<0.3 [ F x=N ]`, `S=? [ x=N ]`},
 		Consts:  []string{"N=2:2:4"},
@@ -48,7 +48,7 @@ func ExampleEngine_Check() {
 
 // Sampling answers most of the same questions, and says how sure it is.
 func ExampleEngine_Check_sampling() {
-	verdicts, err := native.New().Check(context.Background(), runner.Job{
+	verdicts, err := runner.Check(context.Background(), native.New(), runner.Job{
 		File: "gambler.prism", Model: []byte(gambler), Method: runner.Sim,
 		Props:      []string{`P=? [ F x=N ]`, `P<0.3 [ F x=N ]`, `S=? [ x=N ]`},
 		Consts:     []string{"N=2:2:4"},

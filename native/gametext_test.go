@@ -1,6 +1,7 @@
 package native_test
 
 import (
+	"context"
 	"bytes"
 	"cmp"
 	"errors"
@@ -297,7 +298,7 @@ func newGameText(c modelgen.Config, text string) (*gameText, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, _, err := native.Load("2048.prism", []byte(text), nil)
+	m, _, err := native.Load(context.Background(), "2048.prism", []byte(text), nil)
 	if err != nil {
 		return nil, err
 	}

@@ -1,44 +1,60 @@
 package native
 
 import (
+	"context"
 	"fmt"
 
+	"tilecheck/native/explicit"
 	"tilecheck/prism/compile"
 	"tilecheck/prism/sema"
-	"tilecheck/prism/syntax"
+	"tilecheck/runner"
 )
 
 // Load reads a model and compiles it under the values that consts gives to its
 // undefined constants, each element as PRISM's -const. There must be one
 // valuation: a range of several values is refused. The warnings are about the
 // definitions; diagnostics of the file are a syntax.ErrorList.
-func Load(file string, src []byte, consts []string) (m *compile.Model, warnings []error, err error) {
-	tree, err := syntax.ParseModel(file, src)
-	if err != nil {
-		return nil, nil, err
-	}
-	model, err := sema.CheckModel(tree)
-	if err != nil {
-		return nil, nil, err
-	}
-	defs, err := sema.ParseConsts(consts)
-	if err != nil {
-		return nil, nil, err
-	}
-	experiment, err := model.Experiment(nil, nil, defs)
+func Load(ctx context.Context, file string, src []byte, consts []string) (m *compile.Model, warnings []string, err error) {
+	p, err := runner.PlanModel(ctx, runner.Job{File: file, Model: src, Consts: consts})
 	if err != nil {
 		return nil, nil, err
 	}
 	var values []sema.Valuation
-	for v := range experiment.Models() {
+	for v := range p.Models() {
 		if values = append(values, v); len(values) > 1 {
 			return nil, nil, fmt.Errorf("the constants have several values (%s and %s among them), want one of each", values[0], values[1])
 		}
 	}
-	prog, err := model.Instantiate(values[0].Map())
+	m, err = instantiate(p, values[0])
 	if err != nil {
 		return nil, nil, err
 	}
-	m, err = compile.Compile(prog, compile.Options{})
-	return m, append(experiment.Warnings, prog.Warnings...), err
+	warnings = p.Warnings
+	for _, w := range m.Program().Warnings {
+		warnings = append(warnings, w.Error())
+	}
+	return m, warnings, nil
+}
+
+// Build builds the states of a plan's model under a valuation of its constants,
+// as Check does.
+func (*Engine) Build(ctx context.Context, p *runner.Plan, v sema.Valuation) (*explicit.Space, error) {
+	x, err := newExact(&p.Job)
+	if err != nil {
+		return nil, err
+	}
+	m, err := instantiate(p, v)
+	if err != nil {
+		return nil, err
+	}
+	return explicit.Build(ctx, m, x.build)
+}
+
+// instantiate compiles a plan's model.
+func instantiate(p *runner.Plan, v sema.Valuation) (*compile.Model, error) {
+	prog, err := p.Model.Instantiate(v.Map())
+	if err != nil {
+		return nil, err
+	}
+	return compile.Compile(prog, compile.Options{NoFixDeadlocks: p.Job.NoFixDeadlocks})
 }

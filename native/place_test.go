@@ -35,7 +35,7 @@ func TestPlaceOfFailure(t *testing.T) {
 		"P>k [ F x=1 ]":                               "m.prism:2:13",
 	} {
 		for _, accuracy := range []result.Accuracy{result.Unknown, result.Exact} {
-			vs, err := native.New().Check(t.Context(), runner.Job{
+			vs, err := runner.Check(t.Context(), native.New(), runner.Job{
 				File: "m.prism", Model: []byte(model), PropsFile: "p.props", Properties: []byte(props + property),
 				Numeric: runner.Numeric{Accuracy: accuracy},
 			})

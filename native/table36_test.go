@@ -72,7 +72,7 @@ func nativeLosses(t *testing.T, policy modelgen.Policy, tile int, samples int64)
 	if err := syntax.Fprint(&text, model, syntax.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	verdicts, err := native.New().Check(t.Context(), runner.Job{
+	verdicts, err := runner.Check(t.Context(), native.New(), runner.Job{
 		File: "2048.prism", Model: text.Bytes(), Props: []string{"Pmin=? [ F fail ]"}, Method: runner.CI,
 		Simulation: runner.Simulation{Samples: samples, Seed: uint64(tile)},
 	})

@@ -17,7 +17,7 @@ import (
 
 func checkTimed(t *testing.T, model, property string, n runner.Numeric) result.Verdict {
 	t.Helper()
-	vs, err := native.New().Check(t.Context(), runner.Job{File: "m.prism", Model: []byte(model), Props: []string{property}, Numeric: n})
+	vs, err := runner.Check(t.Context(), native.New(), runner.Job{File: "m.prism", Model: []byte(model), Props: []string{property}, Numeric: n})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +151,7 @@ func TestLongTimesStop(t *testing.T) {
 	for _, property := range []string{"R=? [ I=4e6 ]", "P=? [ F<=1e12 x=1 & x=2 | x=399 ]", "P=? [ F[1e6,4e6] x=1 ]", "R=? [ C<=4e6 ]"} {
 		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 		start := time.Now()
-		vs, err := native.New().Check(ctx, runner.Job{File: "m.prism", Model: []byte(ring(400)), Props: []string{property}})
+		vs, err := runner.Check(ctx, native.New(), runner.Job{File: "m.prism", Model: []byte(ring(400)), Props: []string{property}})
 		cancel()
 		if d := time.Since(start); d > 5*time.Second { // on a machine with other work; alone it is 0.3
 			t.Errorf("%s ends after %v: %v %v", property, d, vs, err)

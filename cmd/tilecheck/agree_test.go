@@ -263,7 +263,7 @@ type saidV struct {
 
 func (e saidV) Name() string { return e.name }
 
-func (e saidV) Check(context.Context, runner.Job) ([]result.Verdict, error) {
+func (e saidV) Check(context.Context, *runner.Plan) ([]result.Verdict, error) {
 	return []result.Verdict{e.v}, nil
 }
 
@@ -284,7 +284,7 @@ func (p *agreePair) compared(*testing.T) (string, int) {
 
 func (p *agreePair) crosschecked(t *testing.T) (string, int) {
 	job := runner.Job{File: "m.prism", Model: []byte(p.model()), Props: []string{p.property}}
-	rep, err := crosscheck.Run(t.Context(), job, []crosscheck.Entrant{{Engine: saidV{"a", p.a}}, {Engine: saidV{"b", p.b}}}, crosscheck.Options{})
+	rep, err := crosscheck.Run(t.Context(), job, []runner.Entrant{{Engine: saidV{"a", p.a}}, {Engine: saidV{"b", p.b}}}, crosscheck.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -298,7 +298,7 @@ func (p *agreePair) tested(t *testing.T) (string, int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rep, err := regress.Run(t.Context(), tests, []regress.Entrant{{Engine: saidV{"a", p.a}}, {Engine: saidV{"b", p.b}}}, regress.Options{FS: fsys})
+	rep, err := regress.Run(t.Context(), tests, []regress.Entrant{{Entrant: runner.Entrant{Engine: saidV{"a", p.a}}}, {Entrant: runner.Entrant{Engine: saidV{"b", p.b}}}}, regress.Options{FS: fsys})
 	if err != nil {
 		t.Fatal(err)
 	}

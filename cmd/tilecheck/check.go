@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tilecheck/native"
+	"tilecheck/native/explicit/files"
 	"tilecheck/report"
 	"tilecheck/result"
 	"tilecheck/runner"
@@ -63,43 +64,34 @@ func (c *checkCmd) Run(ctx context.Context, env *world) error {
 
 // verdicts asks the engine.
 func (c *checkCmd) verdicts(ctx context.Context, env *world, job runner.Job) (verdicts []result.Verdict, err error) {
-	states := &spaceFlags{
-		ModelFile: c.ModelFile, typeFlags: c.typeFlags,
-		Exact: c.Exact, MaxStates: c.MaxStates, Memory: c.Memory, NoFixDeadlocks: c.NoFixDeadlocks,
+	given := isSpaceFile(c.ModelFile)
+	switch {
+	case !given:
+		err = c.forModel()
+	case c.Engine == native.Name && job.Method != runner.Exact:
+		err = usageError("files of states are not sampled, want --method exact")
 	}
-	imported := isSpaceFile(c.ModelFile)
-	if err := c.forModel(); err != nil && !imported {
+	if err != nil {
 		return nil, err
-	}
-	if imported && c.Engine == native.Name {
-		return c.imported(ctx, env, job, states)
 	}
 	tools := env.toolbox(c.engineFlags, c.Memory, c.Timeout)
 	defer func() { err = errors.Join(err, tools.close()) }()
-	engine, _, err := tools.engine(ctx, c.Engine)
+	engine, err := tools.engine(ctx, c.Engine)
 	if err != nil {
 		return nil, err
 	}
-	if imported {
-		opts := states.readOptions()
-		opts.Exact = false // what is read here is for the strict check
-		if job.States, err = newImports(env, opts, tools.checker).add(ctx, c.ModelFile); err != nil {
-			return nil, err
+	if given {
+		opts := files.ReadOptions{Type: c.modelType(), NoFixDeadlocks: c.NoFixDeadlocks, MaxStates: c.MaxStates}
+		opts.Exact = c.Exact && c.Engine == native.Name // else it is for the strict check
+		if job.States, err = env.states(ctx, c.ModelFile, opts); err != nil {
+			return nil, limited(err)
 		}
 	}
-	return engine.Check(ctx, job)
-}
-
-// imported checks files of states.
-func (c *checkCmd) imported(ctx context.Context, env *world, job runner.Job, states *spaceFlags) ([]result.Verdict, error) {
-	if job.Method != runner.Exact {
-		return nil, usageError("files of states are not sampled, want --method exact")
-	}
-	space, err := states.space(ctx, env)
+	plan, err := runner.NewPlan(ctx, job)
 	if err != nil {
-		return nil, err
+		return nil, mistaken(err, &job)
 	}
-	return native.New().CheckSpace(ctx, space, job)
+	return engine.Check(ctx, plan)
 }
 
 // warn repeats the warnings on standard error where the format keeps them in

@@ -128,7 +128,7 @@ func (c *compareModelsCmd) engines(ctx context.Context, tools *toolbox) ([]runne
 		if slices.ContainsFunc(out, func(e runner.Engine) bool { return e.Name() == name }) {
 			return nil, usageError("--engine has %s twice", name)
 		}
-		engine, _, err := tools.engine(ctx, name)
+		engine, err := tools.engine(ctx, name)
 		if err != nil {
 			return nil, err
 		}

@@ -5,13 +5,11 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"tilecheck/native"
 	"tilecheck/native/explicit/files"
 	"tilecheck/report"
-	"tilecheck/result"
 	"tilecheck/runner"
 	"tilecheck/verify/crosscheck"
 	"tilecheck/verify/validity"
@@ -75,34 +73,37 @@ func (c *crosscheckCmd) Run(ctx context.Context, env *world) (err error) {
 	return status(rep.ExitCode())
 }
 
-func (c *crosscheckCmd) run(ctx context.Context, env *world, job runner.Job, entrants []crosscheck.Entrant, checker *validity.Checker) (*crosscheck.Report, error) {
+func (c *crosscheckCmd) run(ctx context.Context, env *world, job runner.Job, entrants []runner.Entrant, checker *validity.Checker) (*crosscheck.Report, error) {
 	opt := crosscheck.Options{
 		Confidence: c.Confidence, Tolerance: c.Tolerance, Precision: c.Precision,
 		MaxSamples: c.MaxSamples, MaxStates: c.MaxStates, NoDeadlocks: c.NoDeadlocks, Checker: checker,
 	}
 	other := job
 	other.File = c.Against
-	if err := c.read(ctx, env, &job, &other, entrants, checker); err != nil {
+	if err := c.read(ctx, env, &job, &other, entrants); err != nil {
 		return nil, err
 	}
 	if c.Against == "" {
-		return crosscheck.Run(ctx, job, entrants, opt)
+		rep, err := crosscheck.Run(ctx, job, entrants, opt)
+		return rep, mistaken(err, &job)
 	}
-	return crosscheck.Against(ctx, job, other, entrants, opt)
+	rep, err := crosscheck.Against(ctx, job, other, entrants, opt)
+	return rep, mistaken(err, &job)
 }
 
 // read reads files of states, and the other model, if there is one.
-func (c *crosscheckCmd) read(ctx context.Context, env *world, job, other *runner.Job, entrants []crosscheck.Entrant, checker *validity.Checker) (err error) {
+func (c *crosscheckCmd) read(ctx context.Context, env *world, job, other *runner.Job, entrants []runner.Entrant) (err error) {
 	if !isSpaceFile(job.File) && !isSpaceFile(other.File) {
 		if err := c.forModel(); err != nil {
 			return err
 		}
 	}
-	read := newImports(env, files.ReadOptions{Type: c.modelType()}, checker)
+	given := false
 	for _, j := range []*runner.Job{job, other} {
 		switch {
 		case isSpaceFile(j.File):
-			j.States, err = read.add(ctx, j.File)
+			j.States, err = env.states(ctx, j.File, files.ReadOptions{Type: c.modelType()})
+			given = true
 		case j == other && c.Against != "":
 			j.Model, err = env.readSource(c.Against)
 		}
@@ -110,7 +111,12 @@ func (c *crosscheckCmd) read(ctx context.Context, env *world, job, other *runner
 			return err
 		}
 	}
-	return read.take(entrants)
+	for _, x := range entrants {
+		if given && x.Engine.Name() == native.Name && x.Method != "" && x.Method != runner.Exact {
+			return usageError("--engine: %s: files of states are not sampled, want a model, or native, native:exact or native:float", x.Label)
+		}
+	}
+	return nil
 }
 
 func (c *crosscheckCmd) job(env *world) (job runner.Job, err error) {
@@ -130,51 +136,24 @@ func (c *crosscheckCmd) job(env *world) (job runner.Job, err error) {
 
 // entrants reads the engines: a name, and how it is to check after a colon. Of
 // those that nobody named, missing says which are not there, and why.
-func (c *crosscheckCmd) entrants(ctx context.Context, tools *toolbox, env *world) (out []crosscheck.Entrant, missing []string, err error) {
+func (c *crosscheckCmd) entrants(ctx context.Context, tools *toolbox, env *world) (out []runner.Entrant, missing []string, err error) {
 	for _, spec := range splitNames(c.Engine) {
-		name, how, _ := strings.Cut(spec, ":")
-		if slices.ContainsFunc(out, func(x crosscheck.Entrant) bool { return x.Label == spec }) {
+		name, x, err := runner.ParseEntrant(spec)
+		switch {
+		case slices.ContainsFunc(out, func(x runner.Entrant) bool { return x.Label == spec }):
 			return nil, nil, usageError("--engine has %s twice", spec)
+		case err != nil:
+			return nil, nil, usageError("--engine: %w", err)
 		}
-		x := crosscheck.Entrant{Label: spec}
-		if err := howTo(&x, how); err != nil {
-			return nil, nil, err
-		}
-		engine, cmd, err := tools.engine(ctx, name)
+		x.Engine, err = tools.engine(ctx, name)
 		switch {
 		case err == nil:
+			out = append(out, x)
 		case env.given["engine"] || tools.named(name) || ctx.Err() != nil:
 			return nil, nil, err
 		default:
 			missing = append(missing, "not asked: "+err.Error())
-			continue
 		}
-		x.Engine = engine
-		switch {
-		case cmd == nil || name == native.Name:
-		case name == "prism":
-			x.Export = crosscheck.PRISMModel(cmd)
-		default:
-			x.Export = crosscheck.StormModel(cmd)
-		}
-		out = append(out, x)
 	}
 	return out, missing, nil
-}
-
-func howTo(x *crosscheck.Entrant, how string) error {
-	switch how {
-	case "":
-	case "bounded":
-		x.Method, x.Accuracy = runner.Exact, result.Bounded
-	case "exact":
-		x.Method, x.Accuracy = runner.Exact, result.Exact
-	case "float":
-		x.Method, x.Accuracy = runner.Exact, result.Float
-	case "sim", "ci", "aci", "apmc", "sprt":
-		x.Method = runner.Method(how)
-	default:
-		return usageError("--engine: %s: unknown way to check %q, want bounded, exact, float, sim, ci, aci, apmc or sprt", x.Label, how)
-	}
-	return nil
 }

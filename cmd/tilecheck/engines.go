@@ -90,27 +90,26 @@ func (t *toolbox) close() error {
 	return errors.Join(errs...)
 }
 
-// engine returns the engine of that name and, unless it is the embedded one,
-// what runs its tool.
-func (t *toolbox) engine(ctx context.Context, name string) (runner.Engine, runner.Commander, error) {
+// engine returns the engine of that name.
+func (t *toolbox) engine(ctx context.Context, name string) (runner.Engine, error) {
 	opt := bridge.Options{Args: t.flags.ToolArg, Limits: t.limits, Jobs: t.flags.Jobs}
 	switch name {
 	case native.Name:
-		return native.New(), nil, nil
+		return native.New(), nil
 	case "prism":
 		cmd, err := t.commander(ctx, name, t.flags.PrismPath, t.flags.PrismImage)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		return t.checker.Beside(bridge.PRISM(cmd, opt)), cmd, nil
+		return t.checker.Beside(bridge.PRISM(cmd, opt)), nil
 	case "storm":
 		cmd, err := t.commander(ctx, name, t.flags.StormPath, t.flags.StormImage)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		return t.checker.Beside(bridge.Storm(cmd, opt)), cmd, nil
+		return t.checker.Beside(bridge.Storm(cmd, opt)), nil
 	}
-	return nil, nil, usageError("unknown engine %q, want native, prism or storm", name)
+	return nil, usageError("unknown engine %q, want native, prism or storm", name)
 }
 
 // commander finds a tool: where a flag says it is, else in a container of an

@@ -5,11 +5,12 @@ import (
 	"errors"
 	"fmt"
 
+	"tilecheck/runner"
+
 	"tilecheck/game/play"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
-	"tilecheck/runner/plan"
 )
 
 // The exit codes. They are part of the interface: scripts branch on them.
@@ -51,7 +52,7 @@ func codeOf(err error) (int, error) {
 	if coder, ok := errors.AsType[*codedError](err); ok {
 		return coder.code, coder.err
 	}
-	if _, ok := errors.AsType[*plan.SelectionError](err); ok {
+	if _, ok := errors.AsType[*runner.SelectionError](err); ok {
 		return exitUsage, err
 	}
 	if _, ok := errors.AsType[*sema.DefinitionError](err); ok {

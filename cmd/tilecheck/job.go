@@ -1,11 +1,11 @@
 package main
 
 import (
+	"errors"
 	"strings"
 
 	"tilecheck/prism/syntax"
 	"tilecheck/runner"
-	"tilecheck/runner/plan"
 )
 
 // jobFlags are a model and its properties.
@@ -43,10 +43,22 @@ func (c *jobFlags) job(env *world) (runner.Job, error) {
 			return job, err
 		}
 	}
-	if isSpaceFile(c.PropsFile) || swapped(&job) {
-		return job, usageError("%s is a model and %s has properties: want the model first", c.PropsFile, c.ModelFile)
+	if isSpaceFile(c.PropsFile) {
+		return job, wrongWay(&job)
 	}
-	return job, plan.Choose(&job)
+	return job, nil
+}
+
+func wrongWay(job *runner.Job) error {
+	return usageError("%s is a model and %s has properties: want the model first", job.PropsFile, job.File)
+}
+
+// mistaken is what to say of an error of a job's files.
+func mistaken(err error, job *runner.Job) error {
+	if _, ok := errors.AsType[*runner.PlanError](err); ok && swapped(job) {
+		return wrongWay(job)
+	}
+	return err
 }
 
 // isText reports whether an argument is a property and not the name of a file.

@@ -55,7 +55,7 @@ func (c *simulateCmd) Run(ctx context.Context, env *world) error {
 	if err != nil {
 		return err
 	}
-	m, warnings, err := native.Load(c.ModelFile, src, c.Const)
+	m, warnings, err := native.Load(ctx, c.ModelFile, src, c.Const)
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (c *simulateCmd) Run(ctx context.Context, env *world) error {
 		return err
 	}
 	for _, w := range warnings {
-		fmt.Fprintf(env.stderr, "warning: %v\n", w)
+		fmt.Fprintf(env.stderr, "warning: %s\n", w)
 	}
 	env.printing()
 	path := simulate.Walk(ctx, m, c.options(seed))

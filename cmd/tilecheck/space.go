@@ -63,10 +63,15 @@ func (c *typeFlags) modelType() syntax.ModelType {
 // is doubtful about the space is in its Warnings.
 func (c *spaceFlags) space(ctx context.Context, env *world) (*explicit.Space, error) {
 	space, err := c.load(ctx, env)
+	return space, limited(err)
+}
+
+// limited gives an error of too many states its exit code.
+func limited(err error) error {
 	if _, ok := errors.AsType[*explicit.LimitError](err); ok {
-		return nil, &codedError{exitOutOfLimit, err}
+		return &codedError{exitOutOfLimit, err}
 	}
-	return space, err
+	return err
 }
 
 func (c *spaceFlags) load(ctx context.Context, env *world) (*explicit.Space, error) {
@@ -79,63 +84,29 @@ func (c *spaceFlags) load(ctx context.Context, env *world) (*explicit.Space, err
 	if len(c.Const) > 0 {
 		return nil, usageError("--const is for models, files of states have no constants")
 	}
-	states, err := env.givenStates(c.ModelFile)
+	states, err := env.states(ctx, c.ModelFile, c.readOptions())
 	if err != nil {
 		return nil, err
 	}
-	return states.read(ctx, c.readOptions())
+	return states.Space(ctx, c.Exact)
 }
 
-// givenStates are files of states. A .pexp and a .drn file have all in one, as
-// their Transitions.
-type givenStates struct {
-	files.Sources
-	ext string // of Transitions
-}
-
-func (e *world) givenStates(name string) (*givenStates, error) {
+// states reads files of states. A .pexp and a .drn file have all in one.
+func (e *world) states(ctx context.Context, name string, opts files.ReadOptions) (*files.Given, error) {
 	zip := zipOf(name)
 	base, exts, _ := splitFormats(strings.TrimSuffix(name, zip))
 	if slices.Equal(exts, []string{"drn"}) || slices.Equal(exts, []string{"pexp"}) {
 		text, err := e.readSource(name)
-		return &givenStates{files.Sources{Transitions: files.Source{Name: name, Text: text}}, exts[0]}, err
+		if err != nil {
+			return nil, err
+		}
+		return files.Open(ctx, files.Sources{Transitions: files.Source{Name: name, Text: text}}, exts[0], opts)
 	}
 	src, err := e.sources(base, exts, zip)
-	return &givenStates{src, "tra"}, err
-}
-
-func (f *givenStates) read(ctx context.Context, opts files.ReadOptions) (*explicit.Space, error) {
-	switch f.ext {
-	case "drn":
-		return files.ReadDRN(ctx, f.Transitions, opts)
-	case "pexp":
-		return files.ReadCombined(ctx, f.Transitions, opts)
+	if err != nil {
+		return nil, err
 	}
-	return files.Read(ctx, f.Sources, opts)
-}
-
-// given are the files as a job has them, the transitions first.
-func (f *givenStates) given() []runner.File {
-	out := []runner.File{{Name: "model." + f.ext, Data: f.Transitions.Text}}
-	add := func(name string, src *files.Source) {
-		if src != nil {
-			out = append(out, runner.File{Name: name, Data: src.Text})
-		}
-	}
-	add("model.sta", f.States)
-	add("model.lab", f.Labels)
-	several := func(ext string, sources []files.Source) {
-		for i := range sources {
-			number := ""
-			if len(sources) > 1 {
-				number = strconv.Itoa(i + 1)
-			}
-			add("model"+number+"."+ext, &sources[i])
-		}
-	}
-	several("srew", f.StateRewards)
-	several("trew", f.TransitionRewards)
-	return out
+	return files.Open(ctx, src, "tra", opts)
 }
 
 func (c *spaceFlags) build(ctx context.Context, env *world) (*explicit.Space, error) {
@@ -143,12 +114,12 @@ func (c *spaceFlags) build(ctx context.Context, env *world) (*explicit.Space, er
 	if err != nil {
 		return nil, err
 	}
-	m, warnings, err := native.Load(c.ModelFile, src, c.Const)
+	m, warnings, err := native.Load(ctx, c.ModelFile, src, c.Const)
 	if err != nil {
 		return nil, err
 	}
 	for _, w := range warnings {
-		fmt.Fprintf(env.stderr, "warning: %v\n", w)
+		fmt.Fprintf(env.stderr, "warning: %s\n", w)
 	}
 	progress, done := env.progress()
 	defer done()

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"tilecheck/prism/syntax"
-	"tilecheck/result"
 	"tilecheck/runner"
+	"tilecheck/runner/bridge"
 	"tilecheck/verify/cache"
 	"tilecheck/verify/regress"
 	"tilecheck/verify/suite"
@@ -263,28 +263,27 @@ func (c *runFlags) openCache(env *world, s *testSuite) error {
 func (c *runFlags) entrants(ctx context.Context, tools *toolbox, s *testSuite) ([]regress.Entrant, error) {
 	var out []regress.Entrant
 	for _, label := range s.labels {
-		name, how, err := suitefile.Engine(label)
+		name, x, err := suitefile.Engine(label)
 		if err != nil {
 			return nil, err
 		}
-		engine, cmd, err := tools.engine(ctx, name)
-		if err != nil {
+		if x.Engine, err = tools.engine(ctx, name); err != nil {
 			return nil, err
 		}
-		x := regress.Entrant{Label: label, Engine: engine, Accuracy: accuracyNamed(how)}
+		var cmd runner.Commander
+		if tool, ok := runner.As[*bridge.Engine](x.Engine); ok {
+			cmd = tool.Commander()
+		}
+		entrant := regress.Entrant{Entrant: x}
 		if name == "prism" {
-			x.PRISM = &regress.PRISM{Commander: cmd, Args: c.ToolArg}
+			entrant.PRISM = &regress.PRISM{Commander: cmd, Args: c.ToolArg}
 		}
 		if s.opt.Cache != nil {
-			x.Identity = identity(ctx, tools.env, label, cmd, c.ToolArg)
+			entrant.Identity = identity(ctx, tools.env, label, cmd, c.ToolArg)
 		}
-		out = append(out, x)
+		out = append(out, entrant)
 	}
 	return out, nil
-}
-
-func accuracyNamed(how string) result.Accuracy {
-	return map[string]result.Accuracy{"exact": result.Exact, "float": result.Float, "bounded": result.Bounded}[how]
 }
 
 // identity says what runs: the image or path of a tool with its version and

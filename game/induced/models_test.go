@@ -150,7 +150,7 @@ func TestModels(t *testing.T) {
 			accuracies = accuracies[:1]
 		}
 		for _, job.Numeric.Accuracy = range accuracies {
-			for _, v := range must(t)(engine.Check(t.Context(), job)) {
+			for _, v := range must(t)(runner.Check(t.Context(), engine, job)) {
 				x.is(t, fmt.Sprintf("module, %v, %s", job.Numeric.Accuracy, v.Property), v)
 				if v.States != v.Choices {
 					t.Errorf("the model has %d states and %d choices, want one for each", v.States, v.Choices)
@@ -162,11 +162,11 @@ func TestModels(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			job := runner.Job{File: "x.tra", Props: []string{`P=? [ F "success" ]`, `P=? [ F "success" | "fail" ]`}}
+			job := runner.Job{File: "x.tra", States: space, Props: []string{`P=? [ F "success" ]`, `P=? [ F "success" | "fail" ]`}}
 			if exact {
 				job.Numeric.Accuracy = result.Exact
 			}
-			vs := must(t)(engine.CheckSpace(t.Context(), space, job))
+			vs := must(t)(runner.Check(t.Context(), engine, job))
 			x.is(t, fmt.Sprintf("files, exact %v", exact), vs[0])
 			if vs[1].Value.Num != 1 {
 				t.Errorf("the game ends with probability %v, want 1", vs[1].Value.Num)
@@ -214,12 +214,12 @@ func TestSpawns(t *testing.T) {
 		x := export(t, setting{2, 2, 4}, spec)
 		job := runner.Job{File: "x.prism", Model: x.model(t, modelgen.SpawnCell), Props: []string{`Pmin=? [ F "success" ]`, `Pmax=? [ F "success" ]`}}
 		job.Numeric.Accuracy = result.Exact
-		vs := must(t)(native.New().Check(t.Context(), job))
+		vs := must(t)(runner.Check(t.Context(), native.New(), job))
 		if vs[0].Value.Rat.Cmp(x.win) >= 0 || vs[1].Value.Rat.Cmp(x.win) <= 0 {
 			t.Errorf("%s: %s is not between %s and %s", spec, x.win, vs[0].Value.Rat, vs[1].Value.Rat)
 		}
 		job.Model = x.model(t, modelgen.SpawnModule)
-		for _, v := range must(t)(native.New().Check(t.Context(), job)) {
+		for _, v := range must(t)(runner.Check(t.Context(), native.New(), job)) {
 			x.is(t, "spawn module", v)
 		}
 	}

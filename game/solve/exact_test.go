@@ -115,7 +115,7 @@ func engine(t *testing.T, c modelgen.Config, rewards string, props []string, fra
 	if job.Numeric.Accuracy = result.Bounded; fractions {
 		job.Numeric.Accuracy = result.Exact
 	}
-	verdicts, err := native.New().Check(t.Context(), job)
+	verdicts, err := runner.Check(t.Context(), native.New(), job)
 	if err != nil {
 		t.Fatal(err)
 	}

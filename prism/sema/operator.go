@@ -152,7 +152,7 @@ func (r *resolver) prob(e *syntax.Prob) Expr {
 	if t := out.Path.Type(); t != Invalid && !boolean(t) {
 		r.typeError(e.Path, "contents of P operator is not a path formula: %s", wants(out.Path, "a path formula"))
 	}
-	return r.oldFilter(e, e.Filter, out, states, out.Threshold)
+	return r.oldFilter(e, e.Filter, out, states, e.Threshold)
 }
 
 func (r *resolver) steady(e *syntax.Steady) Expr {
@@ -165,7 +165,7 @@ func (r *resolver) steady(e *syntax.Steady) Expr {
 	if t := out.X.Type(); t != Invalid && t != Bool {
 		r.typeError(e.X, "contents of S operator is not a Boolean-valued expression: %s", wants(out.X, "bool"))
 	}
-	return r.oldFilter(e, e.Filter, out, states, out.Threshold)
+	return r.oldFilter(e, e.Filter, out, states, e.Threshold)
 }
 
 func (r *resolver) reward(e *syntax.Reward) Expr {
@@ -182,7 +182,7 @@ func (r *resolver) reward(e *syntax.Reward) Expr {
 	if t := out.Path.Type(); t != Invalid && !boolean(t) {
 		r.typeError(e.Path, "contents of R operator is invalid: %s", wants(out.Path, "a reward objective or path formula"))
 	}
-	return r.oldFilter(e, e.Filter, out, states, out.Threshold)
+	return r.oldFilter(e, e.Filter, out, states, e.Threshold)
 }
 
 // structIndex resolves the number of a reward structure; nil if it is a name or missing.
@@ -244,25 +244,12 @@ func (r *resolver) checkOldFilter(e syntax.Expr, f *syntax.OldFilter, states Exp
 	}
 }
 
-// oldFilter wraps an operator with an old-style filter: {states}{min}{max} is
-// the minimum, maximum or range of a value over the states, just {states} its
-// value in the single such state; a bounded operator must hold in all of them.
-func (r *resolver) oldFilter(e syntax.Expr, f *syntax.OldFilter, x, states Expr, t Threshold) Expr {
+// oldFilter wraps an operator with an old-style filter.
+func (r *resolver) oldFilter(e syntax.Expr, f *syntax.OldFilter, x, states Expr, t syntax.Threshold) Expr {
 	if f == nil {
 		return x
 	}
-	op := "state"
-	switch {
-	case !t.Query():
-		op = "forall"
-	case f.Min && f.Max:
-		op = "range"
-	case f.Min:
-		op = "min"
-	case f.Max:
-		op = "max"
-	}
-	return r.filter(e, op, x, e, states, f.States)
+	return r.filter(e, f.Op(t), x, e, states, f.States)
 }
 
 // filterName returns the full name of a filter, or "" if there is none so called.

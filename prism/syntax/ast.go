@@ -592,6 +592,35 @@ type OldFilter struct {
 	Span
 }
 
+// Op is that of the Filter which says the same of an operator with a threshold:
+// with min, max or both it is the minimum, maximum or range of its value over the
+// states, without them the value in the single such state; what a bound says must
+// hold in all of them.
+func (f *OldFilter) Op(t Threshold) string {
+	switch {
+	case t.Rel != OpNone:
+		return "forall"
+	case f.Min && f.Max:
+		return "range"
+	case f.Min:
+		return "min"
+	case f.Max:
+		return "max"
+	}
+	return "state"
+}
+
+// Unparen returns an expression without the parentheses around it.
+func Unparen(x Expr) Expr {
+	for {
+		p, ok := x.(*Paren)
+		if !ok {
+			return x
+		}
+		x = p.X
+	}
+}
+
 func (*Ident) exprNode()      {}
 func (*IntLit) exprNode()     {}
 func (*DoubleLit) exprNode()  {}

@@ -180,7 +180,7 @@ func (s *stormer) pow(x Expr, base, exponent Expr, at Span) Expr {
 	if s.notNegative(base) {
 		return &Call{Func: &Ident{Name: "pow"}, Args: []Expr{base, exponent}, Span: at}
 	}
-	n, ok := unwrap(exponent).(*IntLit)
+	n, ok := Unparen(exponent).(*IntLit)
 	if !ok || n.Value < 1 || n.Value > maxFactors {
 		s.refuse(x, "a power whose base may be negative")
 		return x
@@ -304,9 +304,9 @@ func (s *stormer) prob(x *Prob) Expr {
 // until returns the temporal operator that a path formula is, or that it is the
 // negation of because temporal wrote its dual.
 func (s *stormer) until(path Expr) (u *Temporal, negated bool) {
-	path = unwrap(path)
+	path = Unparen(path)
 	if not, ok := path.(*Unary); ok && s.duals[not] {
-		return unwrap(not.X).(*Temporal), true
+		return Unparen(not.X).(*Temporal), true
 	}
 	u, _ = path.(*Temporal)
 	return u, false
@@ -332,10 +332,10 @@ func (s *stormer) late(x *Temporal) {
 	if s.options.Guarded || x.Op != Until || x.Bound == nil || x.Bound.Low == nil {
 		return
 	}
-	if lit, ok := unwrap(x.Bound.Low).(*IntLit); ok && lit.Value == 0 && !x.Bound.LowStrict {
+	if lit, ok := Unparen(x.Bound.Low).(*IntLit); ok && lit.Value == 0 && !x.Bound.LowStrict {
 		return
 	}
-	if lit, ok := unwrap(x.X).(*BoolLit); ok && lit.Value {
+	if lit, ok := Unparen(x.X).(*BoolLit); ok && lit.Value {
 		return
 	}
 	s.refuse(x, "an until with a lower bound inside another property")
@@ -439,7 +439,7 @@ func (s *stormer) reward(x *Reward) Expr {
 		s.refuse(x, "ratios of rewards")
 	}
 	r := *x
-	r.Path = unwrap(x.Path)
+	r.Path = Unparen(x.Path)
 	switch path := r.Path.(type) {
 	case *RewardPath:
 	case *Temporal:
@@ -452,22 +452,12 @@ func (s *stormer) reward(x *Reward) Expr {
 	return &r
 }
 
-func unwrap(x Expr) Expr {
-	for {
-		p, ok := x.(*Paren)
-		if !ok {
-			return x
-		}
-		x = p.X
-	}
-}
-
 func (s *stormer) strategy(x *Strategy) Expr {
 	if x.Box || x.All {
 		s.refuse(x, "coalitions other than <<players>>")
 	}
 	t := *x
-	t.X = unwrap(x.X)
+	t.X = Unparen(x.X)
 	switch t.X.(type) {
 	case *Prob, *Reward:
 	default:
@@ -482,7 +472,7 @@ func (s *stormer) property(n *Property) *Property {
 
 // outermost rewrites a whole property. Filters and multi(…) have to be that.
 func (s *stormer) outermost(x Expr) Expr {
-	switch y := unwrap(x).(type) {
+	switch y := Unparen(x).(type) {
 	case *Filter:
 		return s.filter(y)
 	case *Call:
@@ -515,7 +505,7 @@ func (s *stormer) filter(x *Filter) Expr {
 func (s *stormer) multi(x *Call) Expr {
 	c := &Call{Func: x.Func, Span: x.Span}
 	for _, arg := range x.Args {
-		y := unwrap(s.expr(arg))
+		y := Unparen(s.expr(arg))
 		switch y.(type) {
 		case *Prob, *Reward, *Steady:
 		default:

@@ -64,7 +64,7 @@ func ask(j *job, it *item, in *instance) (*question, []*item, error) {
 			}
 		}
 	}
-	for _, x := range j.plan.Tree.Items {
+	for _, x := range j.Tree.Items {
 		if l, ok := x.(*syntax.LabelDecl); ok {
 			a.defs[l.Name.Name] = l.X
 		}
@@ -158,17 +158,6 @@ func oldFilter(x syntax.Expr, f *syntax.OldFilter, t syntax.Threshold) syntax.Ex
 	if f == nil {
 		return x
 	}
-	op := "state"
-	switch {
-	case t.Rel != syntax.OpNone:
-		op = "forall"
-	case f.Min && f.Max:
-		op = "range"
-	case f.Min:
-		op = "min"
-	case f.Max:
-		op = "max"
-	}
 	switch y := x.(type) {
 	case *syntax.Prob:
 		c := *y
@@ -180,7 +169,7 @@ func oldFilter(x syntax.Expr, f *syntax.OldFilter, t syntax.Threshold) syntax.Ex
 		c := *y
 		c.Filter, x = nil, &c
 	}
-	return &syntax.Filter{Op: op, X: x, States: f.States}
+	return &syntax.Filter{Op: f.Op(t), X: x, States: f.States}
 }
 
 // strategy resolves <<…>> and [[…]] of an MDP for all players, or none: a bound
@@ -190,7 +179,7 @@ func (a *asker) strategy(x *syntax.Strategy) syntax.Expr {
 	if a.in.program.Type != syntax.MDP || !x.All && len(x.Coalition) > 0 {
 		return x
 	}
-	inner := inside(x.X)
+	inner := syntax.Unparen(x.X)
 	var t *syntax.Threshold
 	switch y := inner.(type) {
 	case *syntax.Prob:
@@ -224,7 +213,7 @@ func contrary(r syntax.Op) syntax.Op {
 // node takes an expression apart that is evaluated in the initial states, or in
 // those of a filter.
 func (a *asker) node(x syntax.Expr, op string, states syntax.Expr) *node {
-	for f, ok := inside(x).(*syntax.Filter); op == "" && ok && printing(f.Op); f, ok = inside(x).(*syntax.Filter) {
+	for f, ok := syntax.Unparen(x).(*syntax.Filter); op == "" && ok && printing(f.Op); f, ok = syntax.Unparen(x).(*syntax.Filter) {
 		x = f.X // of which the value in the initial states is the result
 	}
 	n := &node{op: op}
@@ -249,19 +238,9 @@ func (a *asker) node(x syntax.Expr, op string, states syntax.Expr) *node {
 
 func printing(op string) bool { return op == "print" || op == "printall" || op == "store" }
 
-func inside(x syntax.Expr) syntax.Expr {
-	for {
-		p, ok := x.(*syntax.Paren)
-		if !ok {
-			return x
-		}
-		x = p.X
-	}
-}
-
 // only returns the part that the node is nothing but, if there is one.
 func (n *node) only() (*part, bool) {
-	id, ok := inside(n.x).(*syntax.Ident)
+	id, ok := syntax.Unparen(n.x).(*syntax.Ident)
 	if !ok {
 		return nil, false
 	}
@@ -327,7 +306,7 @@ func (a *asker) call(n *node, x *syntax.Call) syntax.Expr {
 	if x.Func.Name == "multi" {
 		queries := 0
 		for _, arg := range x.Args {
-			switch y := inside(arg).(type) {
+			switch y := syntax.Unparen(arg).(type) {
 			case *syntax.Prob:
 				queries += query(y.Threshold)
 			case *syntax.Reward:
@@ -394,7 +373,7 @@ func (a *asker) leaf(n *node, x syntax.Expr, truth bool) syntax.Expr {
 // prob asks for a P operator: for the value of a formula that Storm lacks by
 // that of the dual one, and with a bound that Storm reads as PRISM does.
 func (a *asker) prob(n *node, x *syntax.Prob) syntax.Expr {
-	t, ok := inside(x.Path).(*syntax.Temporal)
+	t, ok := syntax.Unparen(x.Path).(*syntax.Temporal)
 	if !ok {
 		return a.leaf(n, x, x.Rel != syntax.OpNone)
 	}
@@ -450,7 +429,7 @@ func (a *asker) dual(x *syntax.Prob, t *syntax.Temporal) (u *syntax.Temporal, ne
 func nexts(t *syntax.Temporal) (n int32, y syntax.Expr) {
 	y = t
 	for {
-		next, ok := inside(y).(*syntax.Temporal)
+		next, ok := syntax.Unparen(y).(*syntax.Temporal)
 		if !ok || next.Op != syntax.Next || next.Bound != nil {
 			return n, y
 		}
@@ -465,7 +444,7 @@ func nexts(t *syntax.Temporal) (n int32, y syntax.Expr) {
 // scheduler makes G a almost sure, and G F a is the negation of F G !a; where the
 // other extremum is asked for, Storm has to see for itself.
 func (a *asker) repeated(x *syntax.Prob, t *syntax.Temporal) (u *syntax.Temporal, negated, ok bool) {
-	inner, ok := inside(t.Y).(*syntax.Temporal)
+	inner, ok := syntax.Unparen(t.Y).(*syntax.Temporal)
 	always := t.Op == syntax.Future && ok && inner.Op == syntax.Globally // F G
 	again := t.Op == syntax.Globally && ok && inner.Op == syntax.Future  // G F
 	if !always && !again || t.Bound != nil || inner.Bound != nil || syntax.IsPath(inner.Y) {

@@ -100,7 +100,7 @@ func TestPRISMCommand(t *testing.T) {
 		banner("P=? [ F x=N ]", "P=? [ F x=0 ]", "P>0.2 [ F x=N ]") + checking("P=? [ F x=0 ]", "N=2,p=0.5", "Error: Something is wrong."),
 	}}
 	e := bridge.PRISM(s, bridge.Options{Args: []string{"-maxiters", "7"}, Limits: runner.Limits{Time: 90 * time.Second, Memory: 1 << 30}})
-	vs, err := e.Check(t.Context(), runner.Job{
+	vs, err := runner.Check(t.Context(), e, runner.Job{
 		File: "ruin.prism", Model: []byte(ruin), PropsFile: "ruin.props",
 		Properties: []byte("P=? [ F x=N ];\nP=? [ F x=0 ];"), Props: []string{"P>0.2 [ F x=N ]"}, Consts: []string{"N=2,p=0.5"},
 	})
@@ -137,7 +137,7 @@ func TestPRISMException(t *testing.T) {
 		"java.lang.NullPointerException: Cannot invoke \"java.lang.Double.doubleValue()\" because \"<parameter2>\" is null\n" +
 		"    at explicit.ProbModelChecker.checkExpression(ProbModelChecker.java:542)\n\nError: Caught unhandled exception, aborting....\n"
 	s := &script{answers: []string{died, head + checking("P=? [ F x=0 ]", "N=2,p=0.5", "Result: 0.5 (exact)")}}
-	vs, err := bridge.PRISM(s, bridge.Options{}).Check(t.Context(), runner.Job{
+	vs, err := runner.Check(t.Context(), bridge.PRISM(s, bridge.Options{}), runner.Job{
 		Model: []byte(ruin), Props: []string{"P=? [ F x=N ]", "P=? [ F x=0 ]"}, Consts: []string{"N=2,p=0.5"},
 	})
 	if err != nil {
@@ -172,7 +172,7 @@ func TestPRISMSwitches(t *testing.T) {
 	} {
 		s := &script{answers: []string{banner("P=? [ F x=N ]") + checking("P=? [ F x=N ]", "N=2,p=0.5", "Result: 0.5 (exact)")}}
 		tt.job.Model, tt.job.Props, tt.job.Consts = []byte(ruin), []string{"P=? [ F x=N ]"}, []string{"N=2", "p=0.5"}
-		if _, err := bridge.PRISM(s, bridge.Options{Args: tt.args}).Check(t.Context(), tt.job); err != nil {
+		if _, err := runner.Check(t.Context(), bridge.PRISM(s, bridge.Options{Args: tt.args}), tt.job); err != nil {
 			t.Error(err)
 			continue
 		}
@@ -197,7 +197,7 @@ func TestStormCommand(t *testing.T) {
 	}
 	s := &script{answers: []string{answer("0.5"), answer("0.25")}}
 	job := runner.Job{Model: []byte(ruin), Props: []string{`"win": P=? [ F x=N ]`}, Consts: []string{"N=2:2:4,p=0.5"}}
-	vs, err := bridge.Storm(s, bridge.Options{}).Check(t.Context(), job)
+	vs, err := runner.Check(t.Context(), bridge.Storm(s, bridge.Options{}), job)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,7 +216,7 @@ func TestStormCommand(t *testing.T) {
 	s = &script{answers: []string{answer("0.125")}}
 	timed := job
 	timed.Props, timed.Consts = []string{"const int T; const int V; P=? [ F<=T x=N ]"}, []string{"N=2,p=0.5,T=3"}
-	if vs, err = bridge.Storm(s, bridge.Options{}).Check(t.Context(), timed); err != nil {
+	if vs, err = runner.Check(t.Context(), bridge.Storm(s, bridge.Options{}), timed); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := summary(vs), "P=? [ F<=T x=N ] N=2 p=0.5 T=3: 0.125\n"; got != want {
@@ -230,7 +230,7 @@ func TestStormCommand(t *testing.T) {
 	}
 	s = &script{}
 	job.Method = runner.CI
-	vs, err = bridge.Storm(s, bridge.Options{}).Check(t.Context(), job)
+	vs, err = runner.Check(t.Context(), bridge.Storm(s, bridge.Options{}), job)
 	if err != nil || len(vs) != 2 || vs[0].Err == nil || vs[0].Err.Class != result.Unsupported {
 		t.Errorf("%v, %v", vs, err)
 	}
@@ -249,7 +249,7 @@ func TestEnds(t *testing.T) {
 		half := start + checking("P=? [ F x=N ]", "N=2,p=0.5", "Result: 0.5 (exact)")
 		end := runner.Exit{Code: -1, Cause: cause}
 		s := &script{answers: []string{half, start}, exits: []runner.Exit{end, end}}
-		vs, err := bridge.PRISM(s, bridge.Options{}).Check(t.Context(), runner.Job{
+		vs, err := runner.Check(t.Context(), bridge.PRISM(s, bridge.Options{}), runner.Job{
 			Model: []byte(ruin), Props: []string{"P=? [ F x=N ]", "P=? [ F x=0 ]"}, Consts: []string{"N=2,p=0.5"},
 		})
 		if err != nil {
@@ -275,11 +275,11 @@ func TestRealPRISM(t *testing.T) {
 	}
 	for _, accuracy := range []result.Accuracy{result.Exact, result.Bounded} {
 		job.Numeric.Accuracy = accuracy
-		ours, err := native.New().Check(t.Context(), job)
+		ours, err := runner.Check(t.Context(), native.New(), job)
 		if err != nil {
 			t.Fatal(err)
 		}
-		theirs, err := bridge.PRISM(tool, bridge.Options{}).Check(t.Context(), job)
+		theirs, err := runner.Check(t.Context(), bridge.PRISM(tool, bridge.Options{}), job)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -64,7 +64,7 @@ func (a *asker) evaluator(n *node) (*evaluator, error) {
 	}
 	file.Items = append(file.Items, &syntax.Property{X: n.x})
 	var err error
-	if e.props, err = a.j.plan.Model.CheckProperties(file); err != nil {
+	if e.props, err = a.j.Model.CheckProperties(file); err != nil {
 		return nil, err
 	}
 	e.x, err = e.with(nil)
@@ -122,11 +122,11 @@ func above(x float64) float64 { return math.Nextafter(x, math.Inf(1)) }
 
 // complement returns the part that the node is one minus, if it is that.
 func (n *node) complement() (*part, bool) {
-	b, ok := inside(n.x).(*syntax.Binary)
+	b, ok := syntax.Unparen(n.x).(*syntax.Binary)
 	if !ok || b.Op != syntax.OpSub {
 		return nil, false
 	}
-	one, ok := inside(b.X).(*syntax.IntLit)
+	one, ok := syntax.Unparen(b.X).(*syntax.IntLit)
 	if !ok || one.Value != 1 {
 		return nil, false
 	}

@@ -3,13 +3,14 @@ package bridge
 import (
 	"slices"
 
+	"tilecheck/runner"
+
 	"tilecheck/prism/syntax"
-	"tilecheck/runner/plan"
 )
 
 // asksRewards reports whether a property has an R operator, perhaps by way of
 // another property.
-func asksRewards(t *plan.Task) bool {
+func asksRewards(t *runner.Task) bool {
 	found := false
 	for _, x := range t.Source.Tree.Items {
 		syntax.Inspect(x, func(n syntax.Node) bool {
@@ -103,10 +104,7 @@ func join(op syntax.Op, xs []syntax.Expr) syntax.Expr {
 }
 
 func isTrue(x syntax.Expr) bool {
-	if p, ok := x.(*syntax.Paren); ok {
-		return isTrue(p.X)
-	}
-	b, ok := x.(*syntax.BoolLit)
+	b, ok := syntax.Unparen(x).(*syntax.BoolLit)
 	return ok && b.Value
 }
 

@@ -21,12 +21,12 @@ import (
 // emulator with what the embedded engine says of the whole property.
 func differences(t *testing.T, name string, job runner.Job) (same int) {
 	t.Helper()
-	direct, err := native.New().Check(t.Context(), job)
+	direct, err := runner.Check(t.Context(), native.New(), job)
 	if err != nil {
 		t.Logf("%s: %v", name, err)
 		return 0
 	}
-	asked, err := bridge.Storm(&emulator{}, bridge.Options{}).Check(t.Context(), job)
+	asked, err := runner.Check(t.Context(), bridge.Storm(&emulator{}, bridge.Options{}), job)
 	if err != nil {
 		t.Errorf("%s: %v", name, err)
 		return 0

@@ -192,7 +192,7 @@ func (r *emulation) check(props []string) ([]result.Verdict, error) {
 	if r.exact {
 		job.Numeric.Accuracy = result.Exact
 	}
-	vs, err := native.New().Check(r.ctx, job)
+	vs, err := runner.Check(r.ctx, native.New(), job)
 	if err != nil {
 		return nil, err
 	}

@@ -8,12 +8,12 @@ import (
 	"strings"
 	"sync"
 
+	"tilecheck/native/explicit"
 	"tilecheck/parse"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
 	"tilecheck/runner"
-	"tilecheck/runner/plan"
 	"tilecheck/stats"
 )
 
@@ -57,6 +57,8 @@ type tool interface {
 	// command writes a run.
 	command(j *job, batch []*item) (runner.Command, error)
 	parser(opt parse.Options) *parse.Parser
+	// states reads what the tool makes of a model.
+	states(ctx context.Context, e *Engine, plan *runner.Plan, v sema.Valuation) (*explicit.Space, error)
 	// is reports whether a property of the output is the item's.
 	is(p *parse.Property, it *item) bool
 }
@@ -70,25 +72,24 @@ func Storm(cmd runner.Commander, opt Options) *Engine { return &Engine{storm{}, 
 // Name implements runner.Engine.
 func (e *Engine) Name() string { return e.tool.name() }
 
-// Where says what is run.
-func (e *Engine) Where() string { return e.cmd.Where() }
+// Commander returns what runs the tool.
+func (e *Engine) Commander() runner.Commander { return e.cmd }
 
 // item is one property under one valuation: what gets a verdict.
 type item struct {
-	task            *plan.Task
+	task            *runner.Task
 	model, property sema.Valuation
 	number          int // among all properties of the job, or queries of Storm, from 1
 	verdict         *result.Verdict
 	asked           // of Storm
 }
 
-func (it *item) constants() []result.Constant { return plan.Constants(it.model, it.property) }
+func (it *item) constants() []result.Constant { return runner.Constants(it.model, it.property) }
 
 // job is a job under way.
 type job struct {
-	*runner.Job
-	plan *plan.Plan
-	opt  *Options
+	*runner.Plan
+	opt *Options
 	// single says that the runs are for one valuation each, whose constants are given.
 	single  bool
 	telling *sync.Mutex
@@ -96,14 +97,10 @@ type job struct {
 }
 
 // Check implements runner.Engine.
-func (e *Engine) Check(ctx context.Context, rj runner.Job) ([]result.Verdict, error) {
-	p, err := plan.New(&rj)
-	if err != nil {
-		return nil, err
-	}
-	j := &job{Job: &rj, plan: p, opt: &e.opt, telling: new(sync.Mutex)}
-	items := itemsOf(p)
-	if err := e.tool.refuse(&rj); err != nil {
+func (e *Engine) Check(ctx context.Context, plan *runner.Plan) ([]result.Verdict, error) {
+	j := &job{Plan: plan, opt: &e.opt, telling: new(sync.Mutex)}
+	items := itemsOf(plan)
+	if err := e.tool.refuse(&plan.Job); err != nil {
 		return e.verdicts(j, items, unsupported(err.Error())), nil
 	}
 	asked := e.tool.ask(j, open(items))
@@ -140,7 +137,7 @@ func (e *Engine) runAll(ctx context.Context, j *job, batches [][]*item) error {
 
 // itemsOf lists what needs a verdict, in the order of runner.Engine. What is
 // wrong already has one.
-func itemsOf(p *plan.Plan) []*item {
+func itemsOf(p *runner.Plan) []*item {
 	var items []*item
 	for model := range p.Models() {
 		for i, t := range p.Tasks {
@@ -169,7 +166,7 @@ func (e *Engine) again(ctx context.Context, j *job, items []*item) error {
 	single.single = true
 	broken := make(map[string]*result.Failure)
 	for _, it := range items {
-		instance := fmt.Sprint(plan.Constants(it.model))
+		instance := fmt.Sprint(runner.Constants(it.model))
 		if f := broken[instance]; f != nil {
 			it.verdict = &result.Verdict{Err: f}
 			continue
@@ -320,7 +317,7 @@ func (e *Engine) verdicts(j *job, items []*item, otherwise *result.Failure) []re
 			v = *it.verdict
 		}
 		v.Property, v.Name, v.Constants, v.Engine = it.task.Text, it.task.Name, it.constants(), e.Name()
-		v.Warnings = append(slices.Clip(j.plan.Warnings), v.Warnings...)
+		v.Warnings = append(slices.Clip(j.Warnings), v.Warnings...)
 		sound(&v, j)
 		out[i] = v
 	}
@@ -331,7 +328,7 @@ func (e *Engine) verdicts(j *job, items []*item, otherwise *result.Failure) []re
 // print a nominal half-width, which may be 0.
 func sound(v *result.Verdict, j *job) {
 	const whole = 1e-6 // of the estimate times the samples, which is a count
-	sim := &j.Simulation
+	sim := &j.Job.Simulation
 	if v.Accuracy != result.Probable || v.Value.Kind != result.Number || v.Bound != nil || v.Samples == 0 ||
 		!strings.HasPrefix(v.Property, "P") || v.Confidence == 0 {
 		return
@@ -352,7 +349,7 @@ func diff(x, y float64) float64 { return max(x-y, y-x) }
 
 // progress passes on what the output tells of how far a run is.
 func (e *Engine) progress(j *job) func(parse.Progress) {
-	if j.Progress == nil {
+	if j.Job.Progress == nil {
 		return nil
 	}
 	return func(p parse.Progress) {
@@ -362,6 +359,6 @@ func (e *Engine) progress(j *job) func(parse.Progress) {
 		if p.Stage == parse.Sampling {
 			unit = runner.Percent
 		}
-		j.Progress(runner.Progress{Property: p.Property, Done: p.Done, Target: p.Total, Unit: unit})
+		j.Job.Progress(runner.Progress{Property: p.Property, Done: p.Done, Target: p.Total, Unit: unit})
 	}
 }

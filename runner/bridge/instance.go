@@ -27,15 +27,15 @@ type instance struct {
 }
 
 func newInstance(j *job, v sema.Valuation) (*instance, error) {
-	prog, err := j.plan.Model.Instantiate(v.Map())
+	prog, err := j.Model.Instantiate(v.Map())
 	if err != nil {
 		return nil, err
 	}
 	in := &instance{program: prog, tree: &syntax.Model{}}
-	*in.tree = *j.plan.Tree
+	*in.tree = *j.Tree
 	in.tree.Items = nil
-	names := namesOf(j.plan.Tree)
-	for _, item := range j.plan.Tree.Items {
+	names := namesOf(j.Tree)
+	for _, item := range j.Tree.Items {
 		switch x := item.(type) {
 		case *syntax.ConstDecl:
 			c := *x
@@ -53,8 +53,8 @@ func newInstance(j *job, v sema.Valuation) (*instance, error) {
 		}
 		in.tree.Items = append(in.tree.Items, item)
 	}
-	in.notNegative = notNegative(prog, j.plan.Tree)
-	if !j.NoFixDeadlocks && stateRewards(prog) && slices.ContainsFunc(j.plan.Tasks, asksRewards) {
+	in.notNegative = notNegative(prog, j.Tree)
+	if !j.Job.NoFixDeadlocks && stateRewards(prog) && slices.ContainsFunc(j.Tasks, asksRewards) {
 		in.loops(names)
 	}
 	return in, nil

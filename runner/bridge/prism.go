@@ -14,7 +14,6 @@ import (
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
 	"tilecheck/runner"
-	"tilecheck/runner/plan"
 	"tilecheck/stats"
 )
 
@@ -34,9 +33,11 @@ func (prism) refuse(job *runner.Job) error {
 	switch {
 	case job.States == nil:
 		return nil
+	case len(job.States.Files()) == 0:
+		return errors.New("PRISM reads files of states, and there are none")
 	case job.Method != "" && job.Method != runner.Exact:
 		return fmt.Errorf("PRISM does not sample files of states: found method %q, want exact", job.Method)
-	case strings.HasSuffix(job.States.Files[0].Name, ".drn"):
+	case strings.HasSuffix(job.States.Files()[0].Name, ".drn"):
 		return errors.New("PRISM reads no .drn files: tilecheck export writes what it reads")
 	}
 	return nil
@@ -57,8 +58,8 @@ func (prism) parser(opt parse.Options) *parse.Parser { return parse.NewPRISM(opt
 func (prism) batches(items []*item) [][]*item {
 	var batches [][]*item
 	var common []*item
-	own := make(map[*plan.Source][]*item)
-	var order []*plan.Source
+	own := make(map[*runner.Source][]*item)
+	var order []*runner.Source
 	for _, it := range items {
 		s := it.task.Source
 		if !declares(s) {
@@ -84,16 +85,16 @@ func (prism) command(j *job, batch []*item) (runner.Command, error) {
 	if err != nil {
 		return runner.Command{}, err
 	}
-	args, modelFiles := modelOf(j.Job)
+	args, modelFiles := modelOf(&j.Job)
 	args = append(args, propsFile, "-prop", strings.Join(selected, ","))
 	if j.single {
 		args = append(args, constSwitch("-const", fractions(batch[0].model, batch[0].property))...)
 	} else {
-		for _, c := range j.Consts {
+		for _, c := range j.Job.Consts {
 			args = append(args, "-const", strings.Join(strings.Fields(c), "")) // PRISM takes no blanks
 		}
 	}
-	if j.NoFixDeadlocks {
+	if j.Job.NoFixDeadlocks {
 		args = append(args, "-nofixdl")
 	}
 	args = append(args, prismMethod(j)...)
@@ -116,15 +117,16 @@ func modelOf(job *runner.Job) ([]string, []runner.File) {
 	if job.States == nil {
 		return []string{modelFile}, []runner.File{{Name: modelFile, Data: job.Model}}
 	}
-	base, _ := cutExt(job.States.Files[0].Name)
+	states := job.States.Files()
+	base, _ := cutExt(states[0].Name)
 	var exts []string
-	for _, f := range job.States.Files {
+	for _, f := range states {
 		if _, ext := cutExt(f.Name); !slices.Contains(exts, ext) {
 			exts = append(exts, ext)
 		}
 	}
-	typ := "-" + strings.ToLower(job.States.Model.ModelType().String())
-	return []string{"-importmodel", base + "." + strings.Join(exts, ","), typ}, slices.Clone(job.States.Files)
+	typ := "-" + strings.ToLower(job.States.Declares().ModelType().String())
+	return []string{"-importmodel", base + "." + strings.Join(exts, ","), typ}, states
 }
 
 func cutExt(name string) (base, ext string) {
@@ -135,7 +137,7 @@ func cutExt(name string) (base, ext string) {
 // fractions writes valuations without loss: PRISM reads 1/3, also where it
 // computes with doubles, and of 17 digits it makes another number in exact mode.
 func fractions(valuations ...sema.Valuation) []result.Constant {
-	out := plan.Constants(valuations...)
+	out := runner.Constants(valuations...)
 	i := 0
 	for _, v := range valuations {
 		for _, c := range v {
@@ -170,7 +172,7 @@ func propertiesOf(batch []*item) (text []byte, selected []string, err error) {
 		base = base.Base
 	}
 	file := syntax.Properties{Items: slices.Clone(base.Tree.Items)}
-	before := map[*plan.Source]int{base: 0} // properties of the file that come before the source's
+	before := map[*runner.Source]int{base: 0} // properties of the file that come before the source's
 	count := base.Props.Len()
 	for _, it := range batch {
 		s := it.task.Source
@@ -190,7 +192,7 @@ func propertiesOf(batch []*item) (text []byte, selected []string, err error) {
 }
 
 // declares reports whether a text declares constants or labels.
-func declares(s *plan.Source) bool {
+func declares(s *runner.Source) bool {
 	return s.Base != nil && slices.ContainsFunc(s.Own(), func(x syntax.PropItem) bool {
 		_, property := x.(*syntax.Property)
 		return !property
@@ -199,12 +201,12 @@ func declares(s *plan.Source) bool {
 
 // prismMethod returns the switches for how to check.
 func prismMethod(j *job) []string {
-	if j.Method != "" && j.Method != runner.Exact {
+	if j.Job.Method != "" && j.Job.Method != runner.Exact {
 		return prismSampling(j)
 	}
 	var args []string
 	if !slices.ContainsFunc(j.opt.Args, isPRISMEngine) {
-		switch j.Numeric.Accuracy {
+		switch j.Job.Numeric.Accuracy {
 		case result.Exact:
 			args = append(args, "-exact")
 		case result.Float, result.Estimated:
@@ -213,7 +215,7 @@ func prismMethod(j *job) []string {
 			args = append(args, "-explicit", "-intervaliter")
 		}
 	}
-	if e := j.Numeric.Epsilon; e > 0 {
+	if e := j.Job.Numeric.Epsilon; e > 0 {
 		args = append(args, "-epsilon", number(e))
 	}
 	return args
@@ -227,14 +229,14 @@ func isPRISMEngine(arg string) bool {
 }
 
 func prismSampling(j *job) []string {
-	s := &j.Simulation
+	s := &j.Job.Simulation
 	args := []string{"-sim"}
 	add := func(name string, given bool, value string) {
 		if given {
 			args = append(args, name, value)
 		}
 	}
-	add("-simmethod", j.Method != runner.Sim, string(j.Method))
+	add("-simmethod", j.Job.Method != runner.Sim, string(j.Job.Method))
 	add("-simsamples", s.Samples > 0, strconv.FormatInt(s.Samples, 10))
 	add("-simconf", s.Confidence > 0, number(stats.Alpha(s.Confidence)))
 	add("-simwidth", s.Width > 0, number(s.Width))

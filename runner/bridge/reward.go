@@ -7,7 +7,7 @@ import "tilecheck/prism/syntax"
 // of steps, or where the right side of an until first holds, are asked for in two
 // parts: the value is infinite unless the formula is almost sure.
 func (a *asker) reward(n *node, x *syntax.Reward) syntax.Expr {
-	path := inside(x.Path)
+	path := syntax.Unparen(x.Path)
 	if _, known := path.(*syntax.RewardPath); known || x.Rel != syntax.OpNone {
 		return a.leaf(n, x, x.Rel != syntax.OpNone)
 	}
@@ -45,7 +45,7 @@ func (a *asker) satisfied(x *syntax.Reward, path syntax.Expr) (t *syntax.Tempora
 // pushed writes !(X a) as X !a.
 func pushed(path syntax.Expr) syntax.Expr {
 	if u, ok := path.(*syntax.Unary); ok && u.Op == syntax.OpNot {
-		if t, ok := inside(u.X).(*syntax.Temporal); ok && t.Op == syntax.Next && t.Bound == nil {
+		if t, ok := syntax.Unparen(u.X).(*syntax.Temporal); ok && t.Op == syntax.Next && t.Bound == nil {
 			return &syntax.Temporal{Op: syntax.Next, Y: &syntax.Paren{X: not(&syntax.Paren{X: t.Y})}, Span: t.Span}
 		}
 	}

@@ -13,7 +13,6 @@ import (
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
 	"tilecheck/runner"
-	"tilecheck/runner/plan"
 )
 
 // storm is Storm. It takes one valuation of the constants a run, and echoes
@@ -121,7 +120,7 @@ func (storm) settle(j *job) {
 // Exact arithmetic has no infinity of its own there, the other has.
 func (storm) otherwise(j *job, it *item) (*item, string) {
 	v := it.verdict
-	if v == nil || it.plain || it.multi() || j.Numeric.Accuracy == result.Float || j.Numeric.Accuracy == result.Estimated {
+	if v == nil || it.plain || it.multi() || j.Job.Numeric.Accuracy == result.Float || j.Job.Numeric.Accuracy == result.Estimated {
 		return nil, ""
 	}
 	other := *it
@@ -132,7 +131,7 @@ func (storm) otherwise(j *job, it *item) (*item, string) {
 	case it.infinite, v.Err != nil && strings.HasPrefix(v.Err.Message, "found 100000000000"):
 		other.infinite = true
 		return &other, "infinite in floating-point arithmetic, where exact arithmetic has 100000000000 for it"
-	case v.Err != nil && j.Numeric.Accuracy != result.Exact && (v.Err.Class == result.NonConverge || strings.Contains(v.Err.Message, "sound")):
+	case v.Err != nil && j.Job.Numeric.Accuracy != result.Exact && (v.Err.Class == result.NonConverge || strings.Contains(v.Err.Message, "sound")):
 		return &other, "asked again without --sound, where Storm said: " + v.Err.Message
 	}
 	return nil, ""
@@ -247,7 +246,7 @@ func (storm) batches(items []*item) [][]*item {
 	var order []string
 	groups := make(map[string][]*item)
 	for _, it := range items {
-		key := fmt.Sprint(it.constantsOfModel(), plan.Constants(it.property))
+		key := fmt.Sprint(it.constantsOfModel(), runner.Constants(it.property))
 		if declares(it.task.Source) || it.each || it.multi() {
 			key += " " + strconv.Itoa(it.number)
 		}
@@ -263,10 +262,10 @@ func (storm) batches(items []*item) [][]*item {
 	return batches
 }
 
-func (it *item) constantsOfModel() []result.Constant { return plan.Constants(it.model) }
+func (it *item) constantsOfModel() []result.Constant { return runner.Constants(it.model) }
 
 func (it *item) multi() bool {
-	c, ok := inside(it.query).(*syntax.Call)
+	c, ok := syntax.Unparen(it.query).(*syntax.Call)
 	return ok && c.Func.Name == "multi"
 }
 
@@ -297,27 +296,27 @@ func (storm) command(j *job, batch []*item) (runner.Command, error) {
 		return runner.Command{}, err
 	}
 	args := []string{"--prism", modelFile, "--prop", propsFile}
-	if j.plan.Model.ModelType() == syntax.CTMC {
+	if j.Model.ModelType() == syntax.CTMC {
 		args = append(args, "--prismcompat") // rates as PRISM reads them
 	}
 	switch {
 	case first.plain:
-	case j.Numeric.Accuracy == result.Exact:
+	case j.Job.Numeric.Accuracy == result.Exact:
 		args = append(args, "--exact")
-	case j.Numeric.Accuracy == result.Float, j.Numeric.Accuracy == result.Estimated:
+	case j.Job.Numeric.Accuracy == result.Float, j.Job.Numeric.Accuracy == result.Estimated:
 	default:
 		args = append(args, "--sound")
 	}
-	if e := j.Numeric.Epsilon; e > 0 {
+	if e := j.Job.Numeric.Epsilon; e > 0 {
 		args = append(args, "--precision", number(e))
 	}
 	if first.multi() {
 		args = append(args, "--multiobjective:precision", number(multiPrecision))
 	}
-	if j.NoFixDeadlocks {
+	if j.Job.NoFixDeadlocks {
 		args = append(args, "--nofixdl")
 	}
-	if n := j.Numeric.MaxStates; n > 0 {
+	if n := j.Job.Numeric.MaxStates; n > 0 {
 		args = append(args, "--state-limit", strconv.Itoa(n))
 	}
 	if t := j.opt.Limits.Time; t > 0 {

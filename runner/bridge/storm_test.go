@@ -207,7 +207,7 @@ func TestStormPoints(t *testing.T) {
 		},
 	} {
 		tool := &played{lines: test.lines, files: test.files}
-		vs, err := bridge.Storm(tool, bridge.Options{}).Check(t.Context(), runner.Job{
+		vs, err := runner.Check(t.Context(), bridge.Storm(tool, bridge.Options{}), runner.Job{
 			File: "m.prism", Model: []byte(rew2), PropsFile: "m.props", Properties: []byte(test.property), Consts: []string{"q=1/3"},
 			Numeric: runner.Numeric{Accuracy: test.accuracy},
 		})
@@ -254,7 +254,7 @@ func short(v result.Verdict) string {
 func TestStormModelText(t *testing.T) {
 	tool := &played{lines: map[string]string{"R": "Result (for initial states): 1"}}
 	job := runner.Job{Model: []byte(rew2), Props: []string{`R{"second"}min=? [ F "deadlock" ]`}, Consts: []string{"q=1/3"}}
-	if _, err := bridge.Storm(tool, bridge.Options{}).Check(t.Context(), job); err != nil {
+	if _, err := runner.Check(t.Context(), bridge.Storm(tool, bridge.Options{}), job); err != nil {
 		t.Fatal(err)
 	}
 	model := fileOf(tool.commands[0], "model.prism")
@@ -273,7 +273,7 @@ func TestStormModelText(t *testing.T) {
 		t.Error(err)
 	}
 	job.Props = []string{`P>=1 [ F "deadlock" ]`}
-	if _, err := bridge.Storm(tool, bridge.Options{}).Check(t.Context(), job); err != nil {
+	if _, err := runner.Check(t.Context(), bridge.Storm(tool, bridge.Options{}), job); err != nil {
 		t.Fatal(err)
 	}
 	if model := fileOf(tool.commands[1], "model.prism"); strings.Contains(model, "tilecheck_loop") {
@@ -285,7 +285,7 @@ func TestStormModelText(t *testing.T) {
 func TestStormLimit(t *testing.T) {
 	tool := &played{lines: map[string]string{"P": "Result (for initial states): 0.25"}, states: "100"}
 	job := runner.Job{Model: []byte(rew2), Props: []string{"Pmax=? [ F s=2 ]"}, Consts: []string{"q=1/3"}, Numeric: runner.Numeric{MaxStates: 100}}
-	vs, err := bridge.Storm(tool, bridge.Options{}).Check(t.Context(), job)
+	vs, err := runner.Check(t.Context(), bridge.Storm(tool, bridge.Options{}), job)
 	if err != nil || vs[0].Err == nil || vs[0].Err.Class != result.Memory {
 		t.Errorf("%+v, %v", vs, err)
 	}

@@ -32,7 +32,7 @@ func TestRecordedRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	engine := bridge.PRISM(replay.New("random-128", log), bridge.Options{})
-	vs, err := engine.Check(t.Context(), runner.Job{
+	vs, err := runner.Check(t.Context(), engine, runner.Job{
 		File: "random-128.prism", Model: model.Bytes(), Props: []string{"Pmin=? [ F fail ]"},
 		Method: runner.CI, Simulation: runner.Simulation{Samples: 1000, Confidence: 0.99},
 	})
@@ -54,7 +54,7 @@ func TestRecordedRun(t *testing.T) {
 // TestKilled: a recording that breaks off is of a run that was killed.
 func TestKilled(t *testing.T) {
 	engine := bridge.PRISM(replay.New("cut", []byte("PRISM\n=====\n\nVersion: 4.10\n")), bridge.Options{})
-	vs, err := engine.Check(t.Context(), runner.Job{
+	vs, err := runner.Check(t.Context(), engine, runner.Job{
 		Model: []byte("dtmc module m s:[0..1]; [] true -> (s'=1); endmodule"), Props: []string{"P=? [ F s=1 ]"},
 	})
 	if err != nil {

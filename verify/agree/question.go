@@ -37,17 +37,14 @@ func Ask(property string, constants []result.Constant) Question {
 	if err != nil {
 		return Question{}
 	}
-	x := p.X
-	for {
-		inner, ok := x.(*syntax.Paren)
-		if !ok {
-			break
-		}
-		x = inner.X
-	}
+	return About(p.X, constants)
+}
+
+// About is Ask for a property that was read.
+func About(x syntax.Expr, constants []result.Constant) Question {
 	var q Question
 	var t syntax.Threshold
-	switch x := x.(type) {
+	switch x := syntax.Unparen(x).(type) {
 	case *syntax.Prob:
 		q.Operator, t = 'P', x.Threshold
 	case *syntax.Reward:

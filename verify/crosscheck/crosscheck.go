@@ -14,27 +14,6 @@ import (
 	"tilecheck/verify/validity"
 )
 
-// Entrant is an engine in a cross-check.
-type Entrant struct {
-	// Label is what the report calls it; empty is the engine's name. Labels differ.
-	Label  string
-	Engine runner.Engine
-	// Method and Accuracy replace the job's, so that one engine may sample what
-	// another computes; empty keeps them.
-	Method   runner.Method
-	Accuracy result.Accuracy
-	// Export reads the states as the engine's tool sees them; nil if that
-	// cannot be had.
-	Export Export
-}
-
-func (e *Entrant) label() string {
-	if e.Label != "" {
-		return e.Label
-	}
-	return e.Engine.Name()
-}
-
 // The defaults of Options.
 const (
 	DefaultConfidence = 0.99
@@ -106,15 +85,12 @@ func setDefault[T comparable](x *T, value T) {
 //
 // When the context is cancelled, Run returns soon, without an error; what was
 // not finished is undecided or unchecked.
-func Run(ctx context.Context, job runner.Job, entrants []Entrant, opt Options) (*Report, error) {
-	c, err := newRun(&opt, entrants, job)
+func Run(ctx context.Context, job runner.Job, entrants []runner.Entrant, opt Options) (*Report, error) {
+	c, err := newRun(ctx, &opt, entrants, job)
 	if err != nil {
 		return nil, err
 	}
-	for i := range entrants {
-		c.players = append(c.players, &player{Entrant: &entrants[i], label: entrants[i].label(), subject: c.subjects[0]})
-	}
-	c.play(ctx)
+	c.check(ctx)
 	c.diagnoseTools(ctx)
 	return c.finish(), nil
 }
@@ -124,17 +100,12 @@ func Run(ctx context.Context, job runner.Job, entrants []Entrant, opt Options) (
 // that differ in a state, choice or probability have a Diagnosis with a
 // Difference, whatever the properties say. It is how a wrong model is told from
 // the right one. Errors are those of Run, for either model.
-func Against(ctx context.Context, reference, other runner.Job, entrants []Entrant, opt Options) (*Report, error) {
-	c, err := newRun(&opt, entrants, reference, other)
+func Against(ctx context.Context, reference, other runner.Job, entrants []runner.Entrant, opt Options) (*Report, error) {
+	c, err := newRun(ctx, &opt, entrants, reference, other)
 	if err != nil {
 		return nil, err
 	}
-	for i := range entrants {
-		for k, s := range c.subjects {
-			c.players = append(c.players, &player{Entrant: &entrants[i], label: entrants[i].label() + " " + names(c.subjects)[k], subject: s})
-		}
-	}
-	c.play(ctx)
+	c.check(ctx)
 	c.diagnoseModels(ctx)
 	return c.finish(), nil
 }
@@ -143,7 +114,7 @@ func Against(ctx context.Context, reference, other runner.Job, entrants []Entran
 func names(subjects []*subject) []string {
 	out := make([]string, len(subjects))
 	for i, s := range subjects {
-		out[i] = s.job.File
+		out[i] = s.plan.Job.File
 		if out[i] == "" || i > 0 && slices.Contains(out[:i], out[i]) {
 			out[i] += fmt.Sprintf("#%d", i+1)
 		}
@@ -151,18 +122,18 @@ func names(subjects []*subject) []string {
 	return out
 }
 
-// player is an entrant with the model it is given.
-type player struct {
-	*Entrant
+// entry is an entrant with the model that it is given.
+type entry struct {
+	*runner.Entrant
 	label   string
 	subject *subject
 }
 
-// sampling is the method with which a player samples, empty if it does not.
-func (p *player) sampling() runner.Method {
-	m := p.subject.job.Method
-	if p.Method != "" {
-		m = p.Method
+// sampling is the method with which an entry samples, empty if it does not.
+func (e *entry) sampling() runner.Method {
+	m := e.subject.plan.Job.Method
+	if e.Method != "" {
+		m = e.Method
 	}
 	switch m {
 	case "", runner.Exact:
@@ -177,41 +148,46 @@ func (p *player) sampling() runner.Method {
 type run struct {
 	opt      *Options
 	subjects []*subject
-	players  []*player
+	entries  []*entry
 	rows     []*row
 	report   Report
 	start    time.Time
 }
 
-func newRun(opt *Options, entrants []Entrant, jobs ...runner.Job) (*run, error) {
+func newRun(ctx context.Context, opt *Options, entrants []runner.Entrant, jobs ...runner.Job) (*run, error) {
 	c := &run{opt: opt, start: time.Now()}
 	if err := opt.complete(&jobs[0]); err != nil {
 		return nil, err
 	}
-	seen := make(map[string]bool)
+	var labels []string
 	for i := range entrants {
-		if l := entrants[i].label(); seen[l] {
-			return nil, fmt.Errorf("two engines are called %s: want labels that differ", l)
-		}
-		seen[entrants[i].label()] = true
+		labels = append(labels, entrants[i].Called())
+	}
+	if err := runner.Distinct(labels); err != nil {
+		return nil, err
 	}
 	var errs []error
 	for _, job := range jobs {
-		s, err := newSubject(job)
+		s, err := newSubject(ctx, job)
 		errs = append(errs, err)
 		c.subjects = append(c.subjects, s)
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	if err := c.list(); err != nil {
-		return nil, err
+	for i, label := range labels {
+		for k, s := range c.subjects {
+			if len(c.subjects) > 1 {
+				label = labels[i] + " " + names(c.subjects)[k]
+			}
+			c.entries = append(c.entries, &entry{Entrant: &entrants[i], label: label, subject: s})
+		}
 	}
-	return c, nil
+	return c, c.list()
 }
 
-// play has everything checked and compared.
-func (c *run) play(ctx context.Context) {
+// check has everything checked and compared.
+func (c *run) check(ctx context.Context) {
 	for _, s := range c.subjects {
 		s.strict(ctx, c.opt)
 	}
@@ -228,7 +204,7 @@ func (c *run) finish() *Report {
 			r.Models = append(r.Models, in.check)
 		}
 	}
-	for _, p := range c.players {
+	for _, p := range c.entries {
 		r.Engines = append(r.Engines, p.label)
 	}
 	r.Confidence = 1
@@ -262,7 +238,7 @@ func (c *run) seeds() []string {
 	var with []string
 	for _, row := range c.rows {
 		for k := range row.Verdicts {
-			if p := c.players[k].label; row.Verdicts[k].Seed != nil && !slices.Contains(with, p) {
+			if p := c.entries[k].label; row.Verdicts[k].Seed != nil && !slices.Contains(with, p) {
 				with = append(with, p)
 			}
 		}
@@ -270,13 +246,13 @@ func (c *run) seeds() []string {
 	if len(with) == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("seed %d: the same seed repeats every sample of %s", c.subjects[0].job.Simulation.Seed, strings.Join(with, ", "))}
+	return []string{fmt.Sprintf("seed %d: the same seed repeats every sample of %s", c.subjects[0].plan.Job.Simulation.Seed, strings.Join(with, ", "))}
 }
 
 // shares is the number of answers over which the error is split.
 func (c *run) shares() int {
 	n := 0
-	for _, p := range c.players {
+	for _, p := range c.entries {
 		if p.sampling() != "" {
 			n += len(c.rows)
 		}

@@ -8,10 +8,12 @@ import (
 	"testing"
 
 	"tilecheck/native"
+	"tilecheck/native/explicit"
 	"tilecheck/native/explicit/files"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
 	"tilecheck/runner"
+	"tilecheck/runner/bridge"
 	"tilecheck/verify/agree"
 	"tilecheck/verify/crosscheck"
 )
@@ -65,9 +67,9 @@ func TestStrictCheck(t *testing.T) {
 
 // canon is an engine that accepts every model and says 1/2.
 func canon(name string) runner.Engine {
-	return named{name, func(_ context.Context, job runner.Job) ([]result.Verdict, error) {
+	return named{name, func(_ context.Context, p *runner.Plan) ([]result.Verdict, error) {
 		v := fraction(1, 2)
-		v.Property = job.Props[0]
+		v.Property = p.Job.Props[0]
 		return []result.Verdict{v}, nil
 	}}
 }
@@ -88,7 +90,7 @@ func TestExperiment(t *testing.T) {
 		File: "coin.prism", Model: []byte(coin), PropsFile: "coin.props",
 		Properties: []byte(`const int k; "never": P=? [ F s=3 ]; P=? [ F<=k s=1 ];`), Consts: []string{"p=0:0.01:0.02,k=0:1"},
 	}
-	r, err := crosscheck.Run(t.Context(), job, []crosscheck.Entrant{{Engine: native.New()}, {Engine: s, Method: runner.APMC}}, crosscheck.Options{MaxSamples: 4000, Precision: 0.005})
+	r, err := crosscheck.Run(t.Context(), job, []runner.Entrant{{Engine: native.New()}, {Engine: s, Method: runner.APMC}}, crosscheck.Options{MaxSamples: 4000, Precision: 0.005})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,9 +114,9 @@ func TestExperiment(t *testing.T) {
 		t.Errorf("models %+v, want three", r.Models)
 	}
 	again := 0
-	for _, job := range s.asked[1:] {
-		if job.Method != runner.APMC || len(job.Select) == 0 || len(job.Consts) != 1 || strings.Contains(job.Consts[0], ":") {
-			t.Errorf("asked again with method %s, select %q, constants %q", job.Method, job.Select, job.Consts)
+	for _, p := range s.asked[1:] {
+		if job := p.Job; job.Method != runner.APMC || len(p.Tasks) != 1 || len(job.Consts) != 1 || strings.Contains(job.Consts[0], ":") {
+			t.Errorf("asked again with method %s, %d properties, constants %q", job.Method, len(p.Tasks), job.Consts)
 		}
 		again++
 	}
@@ -129,11 +131,11 @@ func TestRunErrors(t *testing.T) {
 	wrong, other := good, good
 	wrong.Model = []byte("mdp module")
 	other.Props = append(slices.Clone(good.Props), "Pmin=? [ F s=1 ]")
-	one := []crosscheck.Entrant{{Engine: native.New()}}
+	one := []runner.Entrant{{Engine: native.New()}}
 	for _, tc := range []struct {
 		name     string
 		job      runner.Job
-		entrants []crosscheck.Entrant
+		entrants []runner.Entrant
 		options  crosscheck.Options
 	}{
 		{"syntax", wrong, one, crosscheck.Options{}},
@@ -160,7 +162,7 @@ func TestNothingCompared(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	job := runner.Job{File: "m.prism", Model: []byte(coins), Props: []string{"Pmax=? [ F s=1 ]"}}
-	r, err := crosscheck.Run(ctx, job, []crosscheck.Entrant{{Engine: native.New()}, {Label: "again", Engine: native.New()}}, crosscheck.Options{})
+	r, err := crosscheck.Run(ctx, job, []runner.Entrant{{Engine: native.New()}, {Label: "again", Engine: native.New()}}, crosscheck.Options{})
 	if err != nil || r.ExitCode() != crosscheck.ExitOpen || r.Rows[0].Status != crosscheck.Unchecked {
 		t.Errorf("interrupted: %v, %v", r, err)
 	}
@@ -172,7 +174,7 @@ func TestNothingCompared(t *testing.T) {
 // Models that cannot be built are not said to agree when they are compared.
 func TestAgainstLargeModels(t *testing.T) {
 	job := runner.Job{File: "m.prism", Model: []byte(coins), Props: []string{"Pmax=? [ F s=1 ]"}}
-	r, err := crosscheck.Against(t.Context(), job, job, []crosscheck.Entrant{{Engine: native.New()}}, crosscheck.Options{MaxStates: 2})
+	r, err := crosscheck.Against(t.Context(), job, job, []runner.Entrant{{Engine: native.New()}}, crosscheck.Options{MaxStates: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,7 +230,7 @@ func TestAgainstExperiment(t *testing.T) {
 	job := runner.Job{File: "m.prism", Model: []byte(coin), Props: []string{"P=? [ F s=1 ]"}, Consts: []string{"p=0.2:0.3:0.5"}}
 	other := job
 	other.File, other.Model = "other.prism", []byte(strings.Replace(coin, "p:(s'=1) + 1-p:", "1-p:(s'=1) + p:", 1))
-	r, err := crosscheck.Against(t.Context(), job, other, []crosscheck.Entrant{{Engine: native.New()}}, crosscheck.Options{})
+	r, err := crosscheck.Against(t.Context(), job, other, []runner.Entrant{{Engine: native.New()}}, crosscheck.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -271,8 +273,8 @@ func TestStormModel(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			cmd := &recorded{exit: runner.Exit{Files: []runner.File{{Name: "model.drn", Data: []byte(drn)}}}}
-			job := runner.Job{File: "m.prism", Model: []byte(strings.Replace(model, tc.old, tc.replaced, 1))}
-			space, err := crosscheck.StormModel(cmd)(t.Context(), &job, []result.Constant{{Name: "k", Value: "1"}})
+			job := runner.Job{File: "m.prism", Model: []byte(strings.Replace(model, tc.old, tc.replaced, 1)), Consts: []string{"k=1"}}
+			space, err := statesOf(t, bridge.Storm(cmd, bridge.Options{}), job)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -291,6 +293,23 @@ func TestStormModel(t *testing.T) {
 	}
 }
 
+// statesOf has a tool tell of the states of a model.
+func statesOf(t *testing.T, e runner.Engine, job runner.Job) (*explicit.Space, error) {
+	t.Helper()
+	p, err := runner.PlanModel(t.Context(), job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tool, ok := runner.As[crosscheck.StateBuilder](e)
+	if !ok {
+		t.Fatalf("%s does not tell of states", e.Name())
+	}
+	for v := range p.Models() {
+		return tool.States(t.Context(), p, v)
+	}
+	panic("no valuation")
+}
+
 func kindText(d *crosscheck.Difference) string {
 	if d == nil {
 		return ""
@@ -302,20 +321,26 @@ func kindText(d *crosscheck.Difference) string {
 func TestExportFails(t *testing.T) {
 	job := runner.Job{File: "m.prism", Model: []byte(coins)}
 	for name, tc := range map[string]struct {
-		export crosscheck.Export
-		want   string
+		tool *bridge.Engine
+		want string
 	}{
-		"nothing":   {crosscheck.PRISMModel(&recorded{exit: runner.Exit{Code: 1}}), "recorded wrote no model.tra (exit code 1)"},
-		"killed":    {crosscheck.StormModel(&recorded{exit: runner.Exit{Code: -1, Cause: runner.TimedOut}}), "recorded wrote no model.drn: time limit"},
-		"no values": {crosscheck.StormModel(&recorded{exit: runner.Exit{Files: []runner.File{{Name: "model.drn", Data: []byte(noValues)}}}}), "no value"},
+		"nothing":   {bridge.PRISM(&recorded{exit: runner.Exit{Code: 1}}, bridge.Options{}), "recorded wrote no model.tra (exit code 1)"},
+		"killed":    {bridge.Storm(&recorded{exit: runner.Exit{Code: -1, Cause: runner.TimedOut}}, bridge.Options{}), "recorded wrote no model.drn: time limit"},
+		"no values": {bridge.Storm(&recorded{exit: runner.Exit{Files: []runner.File{{Name: "model.drn", Data: []byte(noValues)}}}}, bridge.Options{}), "no value"},
 	} {
-		if _, err := tc.export(t.Context(), &job, nil); err == nil || !strings.Contains(err.Error(), tc.want) {
+		if _, err := statesOf(t, tc.tool, job); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: %v, want %q", name, err, tc.want)
 		}
 	}
 }
 
 const noValues = "@type: DTMC\n@parameters\n\n@reward_models\n\n@nr_states\n2\n@nr_choices\n2\n@model\nstate 0 init\n//[x=0]\n\taction 0\n\t\t1 : 1\nstate 1\n\taction 0\n\t\t1 : 1\n"
+
+// telling is an engine whose states another one tells of.
+type telling struct {
+	*canned
+	crosscheck.StateBuilder
+}
 
 // A disagreement of engines is traced to the transition that the tool has
 // otherwise, and to the command that made ours.
@@ -330,8 +355,8 @@ func TestDiagnosis(t *testing.T) {
 		v.States, v.Choices, v.Transitions = 4, 3, 4
 		return v, nil
 	}
-	r, err := crosscheck.Run(t.Context(), job, []crosscheck.Entrant{
-		{Engine: native.New()}, {Engine: theirs, Export: crosscheck.PRISMModel(tool)},
+	r, err := crosscheck.Run(t.Context(), job, []runner.Entrant{
+		{Engine: native.New()}, {Engine: &telling{theirs, bridge.PRISM(tool, bridge.Options{})}},
 	}, crosscheck.Options{})
 	if err != nil {
 		t.Fatal(err)

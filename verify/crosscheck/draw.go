@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	"tilecheck/result"
@@ -14,12 +13,12 @@ import (
 // growth is by how much the samples of a draw exceed those of the one before.
 const growth = 4
 
-// draw asks every player, and those who sample again where that may decide.
+// draw asks every entry, and those who sample again where that may decide.
 func (c *run) draw(ctx context.Context) {
 	n := c.firstSamples()
 	for i := 1; ; i++ {
 		open := false
-		for k, p := range c.players {
+		for k, p := range c.entries {
 			if i == 1 {
 				c.take(k, c.ask(ctx, p, c.rows, i, n), c.rows, i)
 				continue
@@ -40,7 +39,7 @@ func (c *run) draw(ctx context.Context) {
 }
 
 func (c *run) firstSamples() int64 {
-	n := c.subjects[0].job.Simulation.Samples
+	n := c.subjects[0].plan.Job.Simulation.Samples
 	setDefault(&n, DefaultSamples)
 	return n
 }
@@ -49,7 +48,7 @@ func (c *run) firstSamples() int64 {
 func (c *run) broken(r *row) bool {
 	for _, s := range c.subjects {
 		if s.instances[r.instance].check.Validity == Broken {
-			r.wide = make([]bool, len(c.players))
+			r.wide = make([]bool, len(c.entries))
 			return true
 		}
 	}
@@ -65,7 +64,7 @@ func (c *run) exhausted(open bool) {
 	}
 }
 
-// again asks a player for a further draw for the rows that it may decide, those
+// again asks an entry for a further draw for the rows that it may decide, those
 // of one valuation at a time.
 func (c *run) again(ctx context.Context, k, draw int, n int64) {
 	groups := make(map[string][]*row)
@@ -81,27 +80,50 @@ func (c *run) again(ctx context.Context, k, draw int, n int64) {
 		groups[g] = append(groups[g], r)
 	}
 	for _, g := range order {
-		c.take(k, c.ask(ctx, c.players[k], groups[g], draw, n), groups[g], draw)
+		c.take(k, c.ask(ctx, c.entries[k], groups[g], draw, n), groups[g], draw)
 	}
 }
 
 func (c *run) take(k int, verdicts []result.Verdict, rows []*row, draw int) {
 	for i, r := range rows {
-		r.take(k, c.players[k], &verdicts[i], c.level(draw))
+		r.take(k, c.entries[k], &verdicts[i], c.level(draw))
 	}
 }
 
-// ask has a player check rows: all of them in the first draw, later some of one
+// ask has an entry check rows: all of them in the first draw, later some of one
 // valuation. There is a verdict for every row, whatever the engine does.
-func (c *run) ask(ctx context.Context, p *player, rows []*row, draw int, n int64) []result.Verdict {
-	job := p.subject.job
-	if p.Accuracy != result.Unknown {
-		job.Numeric.Accuracy = p.Accuracy
+func (c *run) ask(ctx context.Context, e *entry, rows []*row, draw int, n int64) []result.Verdict {
+	plan := e.subject.plan.With(func(job *runner.Job) { c.order(job, e, draw, n) })
+	if draw > 1 {
+		var tasks []int
+		for _, r := range rows {
+			tasks = append(tasks, r.task)
+		}
+		var consts []string
+		if len(c.rows) > len(plan.Tasks) { // several valuations
+			consts = []string{}
+			if text := constantsText(rows[0].Constants); text != "" {
+				consts = append(consts, text)
+			}
+		}
+		var err error
+		if plan, err = plan.Part(tasks, consts); err != nil {
+			return align(rows, nil, err)
+		}
 	}
-	if p.Method != "" {
-		job.Method = p.Method
+	verdicts, err := e.Engine.Check(ctx, plan)
+	return align(rows, verdicts, err)
+}
+
+// order says how an entry is to check in a draw.
+func (c *run) order(job *runner.Job, e *entry, draw int, n int64) {
+	if e.Accuracy != result.Unknown {
+		job.Numeric.Accuracy = e.Accuracy
 	}
-	if m := p.sampling(); m != "" {
+	if e.Method != "" {
+		job.Method = e.Method
+	}
+	if m := e.sampling(); m != "" {
 		job.Method = m
 		sim := &job.Simulation
 		sim.Confidence = c.level(draw)
@@ -110,33 +132,6 @@ func (c *run) ask(ctx context.Context, p *player, rows []*row, draw int, n int64
 		}
 		sim.Seed += uint64(draw-1) << 40
 	}
-	if draw > 1 {
-		job.Select = c.selection(p, rows)
-		if len(c.rows) > len(p.subject.plan.Tasks) { // several valuations
-			job.Consts = nil
-			if text := constantsText(rows[0].Constants); text != "" {
-				job.Consts = []string{text}
-			}
-		}
-	}
-	verdicts, err := p.Engine.Check(ctx, job)
-	return align(rows, verdicts, err)
-}
-
-// selection names the properties of rows for runner.Job.Select.
-func (c *run) selection(p *player, rows []*row) []string {
-	var out []string
-	for _, r := range rows {
-		switch job := &p.subject.job; {
-		case len(job.Select) > 0:
-			out = append(out, job.Select[r.task])
-		case r.Name != "":
-			out = append(out, r.Name)
-		default:
-			out = append(out, strconv.Itoa(r.task+1))
-		}
-	}
-	return out
 }
 
 // align gives every row its verdict. An engine whose verdicts are not those of

@@ -22,7 +22,7 @@ import (
 // states builds the state space of a model.
 func states(t *testing.T, model string) *explicit.Space {
 	t.Helper()
-	m, _, err := native.Load("model.prism", []byte(model), nil)
+	m, _, err := native.Load(t.Context(), "model.prism", []byte(model), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,21 +56,21 @@ endmodule
 type canned struct {
 	name   string
 	answer func(job runner.Job, draw int) (result.Verdict, error)
-	asked  []runner.Job
+	asked  []*runner.Plan
 }
 
 func (c *canned) Name() string { return c.name }
 
-func (c *canned) Check(ctx context.Context, job runner.Job) ([]result.Verdict, error) {
-	c.asked = append(c.asked, job)
-	v, err := c.answer(job, len(c.asked))
+func (c *canned) Check(ctx context.Context, p *runner.Plan) ([]result.Verdict, error) {
+	c.asked = append(c.asked, p)
+	v, err := c.answer(p.Job, len(c.asked))
 	if err != nil {
 		return nil, err
 	}
-	plain, err := native.New().Check(ctx, runner.Job{ // for the names of properties and constants
-		File: job.File, Model: job.Model, PropsFile: job.PropsFile, Properties: job.Properties,
-		Props: job.Props, Select: job.Select, Consts: job.Consts,
-	})
+	// for the names of properties and constants
+	plain, err := native.New().Check(ctx, p.With(func(job *runner.Job) {
+		job.Method, job.Numeric, job.Simulation = "", runner.Numeric{}, runner.Simulation{}
+	}))
 	for i := range plain {
 		p := plain[i]
 		plain[i] = v
@@ -186,7 +186,7 @@ func runWith(t *testing.T, opt crosscheck.Options, model, property string, engin
 	if strings.Contains(model, "const double p;") {
 		job.Consts = []string{"p=0.25"}
 	}
-	var entrants []crosscheck.Entrant
+	var entrants []runner.Entrant
 	for _, e := range engines {
 		entrants = append(entrants, entrant(e))
 	}
@@ -198,8 +198,8 @@ func runWith(t *testing.T, opt crosscheck.Options, model, property string, engin
 }
 
 // entrant has engines whose name ends in "ci" sample.
-func entrant(e runner.Engine) crosscheck.Entrant {
-	x := crosscheck.Entrant{Engine: e}
+func entrant(e runner.Engine) runner.Entrant {
+	x := runner.Entrant{Engine: e}
 	if strings.HasSuffix(e.Name(), "ci") {
 		x.Method = runner.CI
 	}
@@ -243,7 +243,8 @@ func TestSamples(t *testing.T) {
 				t.Errorf("confidence %v, want %v", r.Confidence, crosscheck.DefaultConfidence)
 			}
 			error, n, seeds := 0.0, int64(1000), []uint64{}
-			for _, job := range s.asked {
+			for _, p := range s.asked {
+				job := p.Job
 				if job.Simulation.Samples != n {
 					t.Errorf("%d samples, want %d", job.Simulation.Samples, n)
 				}
@@ -386,8 +387,8 @@ func TestUnsoundSamples(t *testing.T) {
 // Engines that fail, or answer another question, count for nothing.
 func TestEnginesThatFail(t *testing.T) {
 	broken := &canned{name: "broken", answer: func(runner.Job, int) (result.Verdict, error) { return result.Verdict{}, errors.New("not there") }}
-	short := engineFunc(func(context.Context, runner.Job) ([]result.Verdict, error) { return nil, nil })
-	confused := engineFunc(func(context.Context, runner.Job) ([]result.Verdict, error) {
+	short := engineFunc(func(context.Context, *runner.Plan) ([]result.Verdict, error) { return nil, nil })
+	confused := engineFunc(func(context.Context, *runner.Plan) ([]result.Verdict, error) {
 		v := fraction(1, 4)
 		v.Property = "P=? [ F s=2 ]"
 		return []result.Verdict{v}, nil
@@ -404,12 +405,12 @@ func TestEnginesThatFail(t *testing.T) {
 	}
 }
 
-type engineFunc func(context.Context, runner.Job) ([]result.Verdict, error)
+type engineFunc func(context.Context, *runner.Plan) ([]result.Verdict, error)
 
 func (engineFunc) Name() string { return "engine" }
 
-func (f engineFunc) Check(ctx context.Context, job runner.Job) ([]result.Verdict, error) {
-	return f(ctx, job)
+func (f engineFunc) Check(ctx context.Context, p *runner.Plan) ([]result.Verdict, error) {
+	return f(ctx, p)
 }
 
 // One that agrees with neither of two others is a disagreement, proven if one is.

@@ -200,7 +200,7 @@ func wantOrigins(t *testing.T, d *crosscheck.Difference) {
 // values are the exact values and the counts of a model, empty if it is wrong.
 func values(t *testing.T, model string) string {
 	t.Helper()
-	verdicts, err := native.New().Check(t.Context(), runner.Job{
+	verdicts, err := runner.Check(t.Context(), native.New(), runner.Job{
 		File: "values.prism", Model: []byte(model), Props: boardProperties, Numeric: runner.Numeric{Accuracy: result.Exact},
 	})
 	if err != nil {
@@ -225,7 +225,7 @@ func against(t *testing.T, first, second string) *crosscheck.Report {
 	job := runner.Job{File: "right.prism", Model: []byte(first), Props: boardProperties}
 	other := job
 	other.File, other.Model = "other.prism", []byte(second)
-	r, err := crosscheck.Against(t.Context(), job, other, []crosscheck.Entrant{{Engine: native.New()}}, crosscheck.Options{})
+	r, err := crosscheck.Against(t.Context(), job, other, []runner.Entrant{{Engine: native.New()}}, crosscheck.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,10 +31,10 @@ func TestPRISMAgrees(t *testing.T) {
 	cfg := uniform(2, 2, 16)
 	cfg.Policy = modelgen.Policy{Kind: modelgen.PreferMoves, First: modelgen.Order{modelgen.Left, modelgen.Up, modelgen.Right, modelgen.Down}}
 	job := runner.Job{File: "board.prism", Model: []byte(board(t, cfg)), Props: []string{`Pmax=? [ F "success" ]`, `Pmin=? [ F "fail" ]`}}
-	r, err := crosscheck.Run(t.Context(), job, []crosscheck.Entrant{
+	r, err := crosscheck.Run(t.Context(), job, []runner.Entrant{
 		{Engine: native.New()},
 		{Label: "native ci", Engine: native.New(), Method: runner.CI},
-		{Engine: bridge.PRISM(cmd, bridge.Options{}), Accuracy: result.Exact, Export: crosscheck.PRISMModel(cmd)},
+		{Engine: bridge.PRISM(cmd, bridge.Options{}), Accuracy: result.Exact},
 		{Label: "prism ci", Engine: bridge.PRISM(cmd, bridge.Options{}), Method: runner.CI},
 	}, crosscheck.Options{Precision: 0.05})
 	if err != nil {
@@ -58,12 +58,11 @@ func TestPRISMDiagnosis(t *testing.T) {
 	cmd := prism(t)
 	right := board(t, uniform(2, 2, 8))
 	wrong := strings.Replace(right, "N = 0.9;", "N = 0.8;", 1)
-	space := crosscheck.PRISMModel(cmd)
 	for _, tc := range []struct {
 		model string
 		want  crosscheck.Kind
 	}{{right, ""}, {wrong, crosscheck.Probability}} {
-		tool, err := space(t.Context(), &runner.Job{File: "tool.prism", Model: []byte(tc.model)}, nil)
+		tool, err := statesOf(t, bridge.PRISM(cmd, bridge.Options{}), runner.Job{File: "tool.prism", Model: []byte(tc.model)})
 		if err != nil {
 			t.Fatal(err)
 		}

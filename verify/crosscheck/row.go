@@ -8,7 +8,6 @@ import (
 	"tilecheck/prism/sema"
 	"tilecheck/result"
 	"tilecheck/runner"
-	"tilecheck/runner/plan"
 	"tilecheck/verify/agree"
 )
 
@@ -19,7 +18,7 @@ type row struct {
 	task     int
 	instance int
 	property sema.Valuation
-	// questions, answers and wide have one entry per player.
+	// questions, answers and wide have one element per entry.
 	questions []agree.Question
 	answers   []agree.Answer
 	wide      []bool
@@ -35,11 +34,11 @@ func (c *run) list() error {
 			continue
 		}
 		if len(rows) != len(c.rows) {
-			return fmt.Errorf("%s has %d properties and valuations to check, %s has %d", c.subjects[0].job.File, len(c.rows), s.job.File, len(rows))
+			return fmt.Errorf("%s has %d properties and valuations to check, %s has %d", c.subjects[0].plan.Job.File, len(c.rows), s.plan.Job.File, len(rows))
 		}
 		for k := range rows {
 			if rows[k].key() != c.rows[k].key() {
-				return fmt.Errorf("%s has the property %s where %s has %s", c.subjects[0].job.File, c.rows[k].key(), s.job.File, rows[k].key())
+				return fmt.Errorf("%s has the property %s where %s has %s", c.subjects[0].plan.Job.File, c.rows[k].key(), s.plan.Job.File, rows[k].key())
 			}
 		}
 	}
@@ -51,7 +50,7 @@ func (s *subject) rows() []*row {
 	add := func(i, t int, property sema.Valuation) {
 		task := s.plan.Tasks[t]
 		r := &row{index: len(out), task: t, instance: i, property: property}
-		r.Property, r.Name, r.Constants = task.Text, task.Name, plan.Constants(s.instances[i].valuation, property)
+		r.Property, r.Name, r.Constants = task.Text, task.Name, runner.Constants(s.instances[i].valuation, property)
 		out = append(out, r)
 	}
 	for i := range s.instances {
@@ -85,9 +84,9 @@ func constantsText(constants []result.Constant) string {
 
 // prepare looks up what the property asks and whether the model is valid.
 func (r *row) prepare(c *run) {
-	r.Verdicts = make([]result.Verdict, len(c.players))
-	r.answers = make([]agree.Answer, len(c.players))
-	for _, p := range c.players {
+	r.Verdicts = make([]result.Verdict, len(c.entries))
+	r.answers = make([]agree.Answer, len(c.entries))
+	for _, p := range c.entries {
 		in := p.subject.instances[r.instance]
 		q := in.question(p.subject.plan.Tasks[r.task], r.property, r.Constants)
 		q.FixedSamples = p.sampling() != "" && p.sampling() != runner.SPRT
@@ -95,15 +94,15 @@ func (r *row) prepare(c *run) {
 	}
 }
 
-// take records what a player says. Intervals of several draws hold together.
-func (r *row) take(k int, p *player, v *result.Verdict, level float64) {
+// take records what an entry says. Intervals of several draws hold together.
+func (r *row) take(k int, e *entry, v *result.Verdict, level float64) {
 	old := &r.answers[k]
-	answer := agree.Read(p.label, v, r.questions[k], level)
+	answer := agree.Read(e.label, v, r.questions[k], level)
 	if !answer.Given() {
 		if !old.Given() {
 			r.Verdicts[k] = *v
 		} else if v.Err != nil { // the earlier draw remains valid
-			r.Notes = append(r.Notes, fmt.Sprintf("%s gave up a further draw (%s): %v", p.label, v.Err.Class, v.Err))
+			r.Notes = append(r.Notes, fmt.Sprintf("%s gave up a further draw (%s): %v", e.label, v.Err.Class, v.Err))
 		}
 		return
 	}
@@ -112,11 +111,11 @@ func (r *row) take(k int, p *player, v *result.Verdict, level float64) {
 }
 
 // compare compares the answers there are. It reports whether more samples of
-// some player might decide what is not decided.
+// some entry might decide what is not decided.
 func (r *row) compare(c *run) bool {
 	var answers []*agree.Answer
 	var who []int
-	r.wide = make([]bool, len(c.players))
+	r.wide = make([]bool, len(c.entries))
 	for k := range r.answers {
 		if r.answers[k].Given() {
 			answers = append(answers, &r.answers[k])
@@ -149,10 +148,10 @@ func (r *row) compare(c *run) bool {
 func (r *row) conclude(c *run) {
 	for k := range r.Verdicts {
 		if f := r.Verdicts[k].Err; f != nil && !r.answers[k].Given() {
-			r.Notes = append(r.Notes, fmt.Sprintf("%s did not answer (%s): %v", c.players[k].label, f.Class, f))
+			r.Notes = append(r.Notes, fmt.Sprintf("%s did not answer (%s): %v", c.entries[k].label, f.Class, f))
 		}
 		if d := r.Verdicts[k].Doubt; d != "" && r.Status == Unchecked { // else the comparison says it
-			r.Notes = append(r.Notes, fmt.Sprintf("the value of %s is doubtful (%s)", c.players[k].label, d))
+			r.Notes = append(r.Notes, fmt.Sprintf("the value of %s is doubtful (%s)", c.entries[k].label, d))
 		}
 	}
 	switch {
@@ -188,7 +187,7 @@ func (r *row) counts(c *run) string {
 	}
 	add("strict check", int64(c.subjects[0].instances[r.instance].check.States))
 	for k := range r.Verdicts {
-		add(c.players[k].label, r.Verdicts[k].States)
+		add(c.entries[k].label, r.Verdicts[k].States)
 	}
 	if len(slices.Compact(counts)) < 2 {
 		return ""

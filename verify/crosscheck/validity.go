@@ -9,7 +9,6 @@ import (
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
 	"tilecheck/runner"
-	"tilecheck/runner/plan"
 	"tilecheck/verify/agree"
 	"tilecheck/verify/validity"
 )
@@ -19,8 +18,7 @@ const DefaultMaxStates = 5_000_000
 
 // subject is a model that is checked.
 type subject struct {
-	job       runner.Job
-	plan      *plan.Plan
+	plan      *runner.Plan
 	instances []*instance
 }
 
@@ -31,15 +29,15 @@ type instance struct {
 	check              ModelCheck
 }
 
-func newSubject(job runner.Job) (*subject, error) {
-	p, err := plan.New(&job)
+func newSubject(ctx context.Context, job runner.Job) (*subject, error) {
+	p, err := runner.NewPlan(ctx, job)
 	if err != nil {
 		return nil, err
 	}
-	s := &subject{job: job, plan: p}
+	s := &subject{plan: p}
 	for v := range p.Models() {
 		s.instances = append(s.instances, &instance{
-			valuation: v, check: ModelCheck{Model: job.File, Constants: plan.Constants(v)},
+			valuation: v, check: ModelCheck{Model: job.File, Constants: runner.Constants(v)},
 		})
 	}
 	return s, nil
@@ -50,7 +48,7 @@ func newSubject(job runner.Job) (*subject, error) {
 func (s *subject) strict(ctx context.Context, opt *Options) {
 	limits := validity.Limits{MaxStates: opt.MaxStates, NoDeadlocks: opt.NoDeadlocks}
 	for _, in := range s.instances {
-		in.Instance = opt.Checker.Instance(ctx, &s.job, s.plan, in.valuation, limits)
+		in.Instance = opt.Checker.Instance(ctx, s.plan, in.valuation, limits)
 		if in.check = in.Check; len(s.instances) > 1 {
 			in.Forget()
 		}
@@ -59,8 +57,8 @@ func (s *subject) strict(ctx context.Context, opt *Options) {
 
 // question says what a property asks under a valuation. Its bound may be an
 // expression over constants of the model.
-func (in *instance) question(t *plan.Task, v sema.Valuation, constants []result.Constant) agree.Question {
-	q := agree.Ask(t.Text, constants)
+func (in *instance) question(t *runner.Task, v sema.Valuation, constants []result.Constant) agree.Question {
+	q := agree.About(t.Property.X, constants)
 	if in.Program == nil || t.Rejected != nil {
 		return q
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -92,7 +93,11 @@ func Sample(ctx context.Context, engine runner.Engine, row *play.PublishedRow, j
 	if err != nil {
 		return result.Verdict{}, err
 	}
-	return e.ask(ctx, engine, &e.cells[0], job.Progress)
+	plan, err := e.plan(ctx, &e.cells[0])
+	if err != nil {
+		return result.Verdict{}, err
+	}
+	return e.cells[0].ask(ctx, engine, plan, job.Progress)
 }
 
 // Outcome is what came of an experiment.
@@ -134,10 +139,17 @@ func (e *Experiment) Run(ctx context.Context, engines []runner.Engine) (*Outcome
 func (e *Experiment) verdicts(ctx context.Context, engines []runner.Engine) ([]result.Verdict, error) {
 	out := make([]result.Verdict, len(e.cells)*len(engines))
 	errs := make([]error, len(out))
+	plans := make([]func() (*runner.Plan, error), len(e.cells))
+	for i := range plans {
+		plans[i] = sync.OnceValues(func() (*runner.Plan, error) { return e.plan(ctx, &e.cells[i]) })
+	}
 	ask := func(i int, progress func(runner.Progress)) error {
 		cell := &e.cells[i/len(engines)]
-		var err error
-		if out[i], err = e.ask(ctx, engines[i%len(engines)], cell, progress); err != nil {
+		plan, err := plans[i/len(engines)]()
+		if err == nil {
+			out[i], err = cell.ask(ctx, engines[i%len(engines)], plan, progress)
+		}
+		if err != nil {
 			errs[i] = fmt.Errorf("strategy %s, MAX %d: %w", cell.strategy, cell.max, err)
 		}
 		return nil // the first error by order is told, and all are asked
@@ -159,17 +171,24 @@ func (e *Experiment) verdicts(ctx context.Context, engines []runner.Engine) ([]r
 	return out, cmp.Or(errs...)
 }
 
-// ask asks one engine about one cell.
-func (e *Experiment) ask(ctx context.Context, engine runner.Engine, c *cell, progress func(runner.Progress)) (result.Verdict, error) {
+// plan is what all engines are asked about one cell.
+func (e *Experiment) plan(ctx context.Context, c *cell) (*runner.Plan, error) {
 	job := e.Job
 	job.File, job.Model, job.Progress = fmt.Sprintf("2048-%s-%d.prism", c.strategy, c.max), c.model, nil
+	return runner.NewPlan(ctx, job)
+}
+
+// ask asks one engine about one cell.
+func (c *cell) ask(ctx context.Context, engine runner.Engine, plan *runner.Plan, progress func(runner.Progress)) (result.Verdict, error) {
 	if progress != nil { // which says what cell it is of: all have the same property
-		job.Progress = func(p runner.Progress) {
-			p.Property = fmt.Sprintf("%s, MAX %d", c.strategy, c.max)
-			progress(p)
-		}
+		plan = plan.With(func(job *runner.Job) {
+			job.Progress = func(p runner.Progress) {
+				p.Property = fmt.Sprintf("%s, MAX %d", c.strategy, c.max)
+				progress(p)
+			}
+		})
 	}
-	verdicts, err := engine.Check(ctx, job)
+	verdicts, err := engine.Check(ctx, plan)
 	if err != nil {
 		return result.Verdict{}, err
 	}

@@ -64,7 +64,7 @@ type Skip struct {
 func Bless(ctx context.Context, tests []Test, engine runner.Engine, opt BlessOptions) (*Blessing, error) {
 	opt.Samples = cmp.Or(opt.Samples, 10000)
 	opt.MaxStates = cmp.Or(opt.MaxStates, 20000)
-	b := &blesser{opt: &opt, entrant: &Entrant{Engine: engine}, out: &Blessing{}, files: make(map[string]*blessFile)}
+	b := &blesser{opt: &opt, entrant: &Entrant{Entrant: runner.Entrant{Engine: engine}}, out: &Blessing{}, files: make(map[string]*blessFile)}
 	x := &run{opt: &opt.Options, entrants: []Entrant{*b.entrant}}
 	if err := x.check(); err != nil {
 		return nil, err
@@ -276,22 +276,20 @@ func (b *blesser) ask(ctx context.Context, s *subject, items []*item, change fun
 	limit := cmp.Or(s.Time, b.opt.Time, 30*time.Second)
 	ctx, cancel := ending.After(ctx, limit)
 	defer cancel()
-	other := *s
-	change(&other.job)
-	u := &unit{subject: &other, entrant: b.entrant, workers: 1}
+	u := &unit{subject: s, entrant: b.entrant, workers: 1}
 	out := make(map[*item]result.Verdict)
 	answers := make([]answer, len(s.items))
 	err := error(nil)
 	if f := u.refused(); f != nil {
 		err = f
 	} else {
-		batch := &batch{job: other.job}
+		batch := &batch{plan: s.plan.With(change)}
 		for i, it := range s.items {
 			if slices.Contains(items, it) {
 				batch.items = append(batch.items, i)
 			}
 		}
-		batch.job.Select = u.selection(batch)
+		batch.selected = u.selection(batch)
 		err = u.check(ctx, batch, answers)
 	}
 	for i, it := range s.items {

@@ -32,7 +32,7 @@ func (x *run) share() {
 
 // runsOn reports whether a test is for an entrant.
 func (s *subject) runsOn(e *Entrant) bool {
-	return len(s.Engines) == 0 || slices.Contains(s.Engines, e.label())
+	return len(s.Engines) == 0 || slices.Contains(s.Engines, e.Called())
 }
 
 // level is the confidence that an interval must have on those terms.

@@ -48,12 +48,12 @@ func TestCache(t *testing.T) {
 	c := newCache(t)
 	fsys := files("coin.prism", coin, "coin.prism.props", "const int k;\n// RESULT: 1/3\nP=? [ F s=k ];\n// RESULT: true\nE [ F<=1 s=1 ];", "coin.prism.props.args", "-const k=1\n")
 	e := &engine{name: "double"}
-	entrant := regress.Entrant{Engine: e, Identity: "1"}
+	entrant := regress.Entrant{Entrant: runner.Entrant{Engine: e}, Identity: "1"}
 	first := test(t, fsys, regress.Options{Cache: c}, entrant)
 	second := test(t, fsys, regress.Options{Cache: c}, entrant)
 	compare(t, lines(second), lines(first))
-	if cached, all := counts(second); cached != 2 || all != 2 || len(e.jobs) != 1 {
-		t.Errorf("%d of %d results from the cache, %d jobs", cached, all, len(e.jobs))
+	if cached, all := counts(second); cached != 2 || all != 2 || len(e.plans) != 1 {
+		t.Errorf("%d of %d results from the cache, %d jobs", cached, all, len(e.plans))
 	}
 	for name, change := range map[string]func(){
 		"model":      func() { fsys["coin.prism"].Data = append(fsys["coin.prism"].Data, '\n') },
@@ -90,13 +90,13 @@ func TestCacheOnlyLasting(t *testing.T) {
 		*v = result.Verdict{Property: v.Property, Err: &result.Failure{Class: class, Message: "m"}}
 	}}
 	for _, class = range []result.Class{result.Timeout, result.Memory, result.Killed, result.Interrupted, result.Other, result.Truncated} {
-		test(t, fsys, regress.Options{Cache: c}, regress.Entrant{Engine: e, Identity: "1"})
+		test(t, fsys, regress.Options{Cache: c}, regress.Entrant{Entrant: runner.Entrant{Engine: e}, Identity: "1"})
 	}
 	if n := len(entries(t, c)); n != 0 {
 		t.Errorf("%d entries", n)
 	}
 	class = result.Model
-	test(t, fsys, regress.Options{Cache: c}, regress.Entrant{Engine: e, Identity: "1"})
+	test(t, fsys, regress.Options{Cache: c}, regress.Entrant{Entrant: runner.Entrant{Engine: e}, Identity: "1"})
 	if n := len(entries(t, c)); n != 1 {
 		t.Errorf("%d entries", n)
 	}
@@ -120,11 +120,11 @@ func TestResume(t *testing.T) {
 				cancel()
 			}
 		}}
-		testAll(t, ctx, tests, fsys, regress.Options{Cache: c, Jobs: 1, Flakes: 0.01}, regress.Entrant{Engine: e, Identity: "1"})
+		testAll(t, ctx, tests, fsys, regress.Options{Cache: c, Jobs: 1, Flakes: 0.01}, regress.Entrant{Entrant: runner.Entrant{Engine: e}, Identity: "1"})
 		cancel()
 	}
 	e := &engine{name: "native"}
-	rep := testAll(t, t.Context(), tests, fsys, regress.Options{Cache: c, Flakes: 0.01}, regress.Entrant{Engine: e, Identity: "1"})
+	rep := testAll(t, t.Context(), tests, fsys, regress.Options{Cache: c, Flakes: 0.01}, regress.Entrant{Entrant: runner.Entrant{Engine: e}, Identity: "1"})
 	if cached, all := counts(rep); cached < 40 || cached == all {
 		t.Errorf("%d of %d results were there", cached, all)
 	}

@@ -9,7 +9,6 @@ import (
 
 	"tilecheck/result"
 	"tilecheck/runner"
-	"tilecheck/runner/plan"
 	"tilecheck/verify/expect"
 )
 
@@ -42,7 +41,7 @@ func (u *unit) ask(ctx context.Context) ([]answer, error) {
 // there is nothing.
 func (u *unit) refused() *result.Failure {
 	o := &u.switches
-	_, spaces := u.entrant.Engine.(SpaceChecker)
+	_, builds := u.builder()
 	f, foreign := errors.AsType[*result.Failure](u.noSpace)
 	switch {
 	case o.Fair:
@@ -53,20 +52,22 @@ func (u *unit) refused() *result.Failure {
 		return refusal("probabilities that do not sum to one (-noprobchecks)")
 	case foreign && f.Class == result.Unsupported:
 		return f
-	case u.space != nil && !spaces:
+	case u.space != nil && !builds:
 		return refusal("imports (%s)", o.Imports[0][0])
-	case len(o.Exports) > 0 && !spaces:
+	case len(o.Exports) > 0 && !builds:
 		return refusal("exports (%s)", o.Exports[0][0])
 	}
 	return nil
 }
 
-// batch is a job and the items that it is about, by index. Those have terms of
+// batch is a plan and the items that it is about, by index. Those have terms of
 // sampling of their own, unless terms is nil.
 type batch struct {
-	job   runner.Job
+	plan  *runner.Plan
 	terms *expect.Statistical
 	items []int
+	// selected are the numbers of their properties, in the order of the items.
+	selected []string
 }
 
 // batches groups the items by how they are to be checked.
@@ -82,13 +83,13 @@ func (u *unit) batches() []*batch {
 		}
 		k := slices.IndexFunc(out, func(b *batch) bool { return sameTerms(b.terms, s) })
 		if k < 0 {
-			out = append(out, &batch{job: u.jobFor(s), terms: s})
+			out = append(out, &batch{plan: u.planFor(s), terms: s})
 			k = len(out) - 1
 		}
 		out[k].items = append(out[k].items, i)
 	}
 	for _, b := range out {
-		b.job.Select = u.selection(b)
+		b.selected = u.selection(b)
 	}
 	return out
 }
@@ -116,26 +117,36 @@ func sameTerms(a, b *expect.Statistical) bool {
 	return *a == *b
 }
 
-// jobFor is the job of items with those terms.
-func (u *unit) jobFor(s *expect.Statistical) runner.Job {
-	job := u.job
-	job.Numeric.Workers, job.Simulation.Workers = u.workers, u.workers
-	if job.Numeric.Accuracy == result.Unknown {
-		job.Numeric.Accuracy = u.entrant.Accuracy
+// planFor is the plan for items with those terms.
+func (u *unit) planFor(s *expect.Statistical) *runner.Plan {
+	return u.plan.With(func(job *runner.Job) {
+		job.Numeric.Workers, job.Simulation.Workers = u.workers, u.workers
+		if job.Numeric.Accuracy == result.Unknown {
+			job.Numeric.Accuracy = u.entrant.Accuracy
+		}
+		if s == nil {
+			return
+		}
+		job.Method = runner.CI
+		job.Simulation = runner.Simulation{
+			Samples: s.Samples, Confidence: u.level(s), MaxPath: s.MaxPath, MaxReward: s.MaxReward,
+			Seed: u.opt.Seed, Workers: u.workers,
+		}
+		if s.Seed != nil {
+			job.Simulation.Seed = *s.Seed
+		}
+		job.Numeric = runner.Numeric{}
+	})
+}
+
+// part is the plan for the selected properties.
+func (u *unit) part(b *batch) (*runner.Plan, error) {
+	var tasks []int
+	for _, number := range b.selected {
+		i := slices.IndexFunc(u.items, func(it *item) bool { return strconv.Itoa(it.number) == number })
+		tasks = append(tasks, slices.Index(u.plan.Tasks, u.items[i].task))
 	}
-	if s == nil {
-		return job
-	}
-	job.Method = runner.CI
-	job.Simulation = runner.Simulation{
-		Samples: s.Samples, Confidence: u.level(s), MaxPath: s.MaxPath, MaxReward: s.MaxReward,
-		Seed: u.opt.Seed, Workers: u.workers,
-	}
-	if s.Seed != nil {
-		job.Simulation.Seed = *s.Seed
-	}
-	job.Numeric = runner.Numeric{}
-	return job
+	return b.plan.Part(tasks, nil)
 }
 
 // attribute gives the verdicts of a job to the items: the job has one for every
@@ -143,11 +154,11 @@ func (u *unit) jobFor(s *expect.Statistical) runner.Job {
 func (u *unit) attribute(b *batch, verdicts []result.Verdict, answers []answer) error {
 	k := 0
 	for i, it := range u.items {
-		if !slices.Contains(b.job.Select, strconv.Itoa(it.number)) {
+		if !slices.Contains(b.selected, strconv.Itoa(it.number)) {
 			continue
 		}
 		if k == len(verdicts) || verdicts[k].Property != it.task.Text {
-			return fmt.Errorf("engine %s returned no verdict about %s %s", u.entrant.label(), it.task.Text, plan.Constants(it.model, it.property))
+			return fmt.Errorf("engine %s returned no verdict about %s %s", u.entrant.Called(), it.task.Text, runner.Constants(it.model, it.property))
 		}
 		if _, ours := slices.BinarySearch(b.items, i); ours {
 			answers[i].Verdict = verdicts[k]

@@ -7,21 +7,14 @@ import (
 	"tilecheck/prism/syntax"
 	"tilecheck/report"
 	"tilecheck/result"
+	"tilecheck/runner"
 )
-
-// fileError says which step of reading the files of a test failed.
-type fileError struct {
-	class result.Class
-	error
-}
-
-func (e *fileError) Unwrap() error { return e.error }
 
 // fileFailure is an error of files as verdicts have it.
 func fileFailure(err error) *result.Failure {
 	f := &result.Failure{Class: result.Other, Message: err.Error()}
-	if e, ok := errors.AsType[*fileError](err); ok {
-		f.Class = e.class
+	if e, ok := errors.AsType[*runner.PlanError](err); ok {
+		f.Class = e.Step
 	}
 	if list, ok := errors.AsType[syntax.ErrorList](err); ok && len(list) > 0 {
 		f.File, f.Pos, f.Message = list[0].File, list[0].Pos, list[0].Msg
@@ -41,7 +34,7 @@ func (s *subject) broken(e *Entrant, err error) report.TestResult {
 	f := fileFailure(err)
 	r := s.result(e, nil)
 	r.Outcome, r.Reason = report.TestError, f.Message
-	r.Verdict = &result.Verdict{Engine: e.label(), Err: f}
+	r.Verdict = &result.Verdict{Engine: e.Called(), Err: f}
 	if f.File != "" {
 		r.File, r.Line, r.Col = f.File, int(f.Pos.Line), int(f.Pos.Col)
 	}

@@ -52,7 +52,7 @@ func test(t *testing.T, fsys fs.FS, opt regress.Options, entrants ...regress.Ent
 func testAll(t *testing.T, ctx context.Context, tests []regress.Test, fsys fs.FS, opt regress.Options, entrants ...regress.Entrant) *report.TestReport {
 	t.Helper()
 	if len(entrants) == 0 {
-		entrants = []regress.Entrant{{Engine: native.New(), Identity: "native under test"}}
+		entrants = []regress.Entrant{{Entrant: runner.Entrant{Engine: native.New()}, Identity: "native under test"}}
 	}
 	opt.FS = fsys
 	if opt.Jobs == 0 {
@@ -117,20 +117,20 @@ type engine struct {
 	name   string
 	answer func(job *runner.Job, v *result.Verdict)
 	mu     sync.Mutex
-	jobs   []runner.Job
+	plans  []*runner.Plan
 }
 
 func (e *engine) Name() string { return e.name }
 
-func (e *engine) Check(ctx context.Context, job runner.Job) ([]result.Verdict, error) {
+func (e *engine) Check(ctx context.Context, p *runner.Plan) ([]result.Verdict, error) {
 	e.mu.Lock()
-	e.jobs = append(e.jobs, job)
+	e.plans = append(e.plans, p)
 	e.mu.Unlock()
-	vs, err := native.New().Check(ctx, job)
+	vs, err := native.New().Check(ctx, p)
 	for i := range vs {
 		vs[i].Engine = e.name
 		if e.answer != nil {
-			e.answer(&job, &vs[i])
+			e.answer(&p.Job, &vs[i])
 		}
 	}
 	return vs, err

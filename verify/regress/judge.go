@@ -47,7 +47,7 @@ func (s *subject) outcome(e *Entrant, it *item, v result.Verdict) (report.TestOu
 	expected := terms != nil && v.Err != nil && slices.Contains(terms.Errors, v.Err.Class)
 	_, unmatched := errors.AsType[expect.Unmatched](it.problem)
 	switch {
-	case !terms.Wants(e.label()):
+	case !terms.Wants(e.Called()):
 		return report.TestNotTested, "the annotation is for other engines: " + fmt.Sprint(terms.Engines)
 	case v.Err != nil && !expected && unfinished(v.Err.Class):
 		return report.TestError, message(v.Err)

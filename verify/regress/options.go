@@ -10,7 +10,6 @@ import (
 
 	"tilecheck/prism/syntax"
 	"tilecheck/report"
-	"tilecheck/result"
 	"tilecheck/runner"
 	"tilecheck/verify/cache"
 	"tilecheck/verify/expect"
@@ -41,13 +40,10 @@ type Extra struct {
 	Pos      syntax.Pos
 }
 
-// Entrant is an engine that a suite runs on.
+// Entrant is an engine that a suite runs on. Its Accuracy is asked for where the
+// switches of a run do not ask for fractions, and its Method is theirs.
 type Entrant struct {
-	// Label is what results call it; empty is the engine's name.
-	Label  string
-	Engine runner.Engine
-	// Accuracy is asked for where the switches of a run do not ask for fractions.
-	Accuracy result.Accuracy
+	runner.Entrant
 	// Identity says which version runs, for the cache: a version with a build, or
 	// the digest of an image. Without it nothing is cached.
 	Identity string
@@ -59,13 +55,6 @@ type Entrant struct {
 type PRISM struct {
 	Commander runner.Commander
 	Args      []string // behind those of the run
-}
-
-func (e *Entrant) label() string {
-	if e.Label != "" {
-		return e.Label
-	}
-	return e.Engine.Name()
 }
 
 // Options are how a suite is run. FS is mandatory.

@@ -12,6 +12,7 @@ import (
 
 	"tilecheck/prism/sema"
 	"tilecheck/report"
+	"tilecheck/runner"
 	"tilecheck/verify/agree"
 )
 
@@ -29,7 +30,7 @@ func Run(ctx context.Context, tests []Test, entrants []Entrant, opt Options) (*r
 	}
 	rep := &report.TestReport{Title: opt.Title, Started: start, Findings: x.findings()}
 	for i := range entrants {
-		rep.Engines = append(rep.Engines, entrants[i].label())
+		rep.Engines = append(rep.Engines, entrants[i].Called())
 	}
 	x.unused = x.unusedConsts()
 	x.share()
@@ -71,15 +72,11 @@ func (x *run) check() error {
 	if len(x.entrants) == 0 {
 		return errors.New("no engine to run on")
 	}
-	seen := make(map[string]bool)
+	var labels []string
 	for i := range x.entrants {
-		label := x.entrants[i].label()
-		if seen[label] {
-			return errors.New("two engines are called " + label + ": want labels that differ")
-		}
-		seen[label] = true
+		labels = append(labels, x.entrants[i].Called())
 	}
-	return nil
+	return runner.Distinct(labels)
 }
 
 // identify names all results. The error says which of those asked for there are not.

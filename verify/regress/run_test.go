@@ -142,14 +142,15 @@ func TestSwitches(t *testing.T) {
 -sim -simsamples 500 -simconf 0.05 -prop 1
 -sim -simmethod apmc -simapprox 0.1 -simpathlen 7 -prop 1
 -fair -prop 1
-`), regress.Options{Seed: 42}, regress.Entrant{Engine: e})
-	if len(e.jobs) != 5 {
-		t.Fatalf("%d jobs", len(e.jobs))
+`), regress.Options{Seed: 42}, regress.Entrant{Entrant: runner.Entrant{Engine: e}})
+	if len(e.plans) != 5 {
+		t.Fatalf("%d jobs", len(e.plans))
 	}
 	byKey := make(map[string]runner.Job)
-	for _, j := range e.jobs {
-		if len(j.Select) != 1 || j.Select[0] != "1" {
-			t.Errorf("selected %v", j.Select)
+	for _, p := range e.plans {
+		j := p.Job
+		if len(p.Tasks) != 1 || p.Tasks[0].Name != "one" {
+			t.Errorf("%d properties, and %s", len(p.Tasks), p.Tasks[0].Name)
 		}
 		key := string(j.Method)
 		switch {
@@ -191,14 +192,15 @@ P=? [ F s=1 ];
 // RESULT: 1/3
 P=? [ F s=1 ];
 `)
-	rep := test(t, fsys, regress.Options{Flakes: 0.002}, regress.Entrant{Engine: e})
+	rep := test(t, fsys, regress.Options{Flakes: 0.002}, regress.Entrant{Entrant: runner.Entrant{Engine: e}})
 	got := strings.Split(lines(rep), "\n")
 	if !strings.HasPrefix(got[0], "pass") || !strings.HasPrefix(got[2], "pass") || !strings.Contains(got[1], "fail coin.prism.props:7: Wrong result (expected 1/2, got 0.3") ||
 		!strings.Contains(got[1], "with confidence 0.999 from 1000 samples") {
 		t.Errorf("got\n%s", lines(rep))
 	}
 	seeds := map[uint64]bool{}
-	for _, j := range e.jobs {
+	for _, p := range e.plans {
+		j := p.Job
 		if j.Method == runner.CI {
 			seeds[j.Simulation.Seed] = true
 			if j.Simulation.Confidence != 0.999 || j.Simulation.Samples != 1000 {
@@ -206,8 +208,8 @@ P=? [ F s=1 ];
 			}
 		}
 	}
-	if len(e.jobs) != 3 || !seeds[1] || !seeds[9] {
-		t.Errorf("%d jobs, seeds %v", len(e.jobs), seeds)
+	if len(e.plans) != 3 || !seeds[1] || !seeds[9] {
+		t.Errorf("%d jobs, seeds %v", len(e.plans), seeds)
 	}
 	if len(rep.Notes) != 1 || !strings.Contains(rep.Notes[0], "2 statistical expectations, seed 1") || !strings.Contains(rep.Notes[0], "probability 0.001") {
 		t.Errorf("notes %q", rep.Notes)
@@ -245,7 +247,7 @@ func TestDisagreement(t *testing.T) {
 		}, "disagree disagree disagree disagree fail fail"},
 	} {
 		e := &engine{name: "double", answer: func(_ *runner.Job, v *result.Verdict) { tt.change(v) }}
-		rep := test(t, fsys, regress.Options{}, regress.Entrant{Engine: native.New()}, regress.Entrant{Engine: e})
+		rep := test(t, fsys, regress.Options{}, regress.Entrant{Entrant: runner.Entrant{Engine: native.New()}}, regress.Entrant{Entrant: runner.Entrant{Engine: e}})
 		var got []string
 		for _, r := range rep.Results {
 			got = append(got, strings.ReplaceAll(r.Outcome.String(), " ", "-"))
@@ -282,7 +284,7 @@ func TestInterrupt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rep := testAll(t, ctx, tests, fsys, regress.Options{Jobs: 1}, regress.Entrant{Engine: e})
+	rep := testAll(t, ctx, tests, fsys, regress.Options{Jobs: 1}, regress.Entrant{Entrant: runner.Entrant{Engine: e}})
 	compare(t, lines(rep), "pass a.prism.props:2\npass b.prism.props:2\nerror c.prism.props:2: interrupted (interrupted)")
 }
 
@@ -330,7 +332,7 @@ func TestOptions(t *testing.T) {
 	}{
 		{regress.Options{}, nil, "no file system"},
 		{regress.Options{FS: files()}, nil, "no engine"},
-		{regress.Options{FS: files()}, []regress.Entrant{{Engine: native.New()}, {Engine: native.New()}}, "two engines are called native"},
+		{regress.Options{FS: files()}, []regress.Entrant{{Entrant: runner.Entrant{Engine: native.New()}}, {Entrant: runner.Entrant{Engine: native.New()}}}, "two engines are called native"},
 	} {
 		if _, err := regress.Run(t.Context(), nil, tt.entrants, tt.opt); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("got %v, want %s", err, tt.want)
@@ -379,14 +381,14 @@ func TestOwnSuite(t *testing.T) {
 // TestEngineThatBreaks: an engine that cannot be started is an error of every test.
 func TestEngineThatBreaks(t *testing.T) {
 	fsys := files("coin.prism", coin, "coin.prism.props", "// RESULT: 1/3\nP=? [ F s=1 ];")
-	rep := test(t, fsys, regress.Options{}, regress.Entrant{Engine: broken{}})
+	rep := test(t, fsys, regress.Options{}, regress.Entrant{Entrant: runner.Entrant{Engine: broken{}}})
 	compare(t, lines(rep), "error coin.prism.props:0: the tool is not there")
 }
 
 type broken struct{}
 
 func (broken) Name() string { return "broken" }
-func (broken) Check(context.Context, runner.Job) ([]result.Verdict, error) {
+func (broken) Check(context.Context, *runner.Plan) ([]result.Verdict, error) {
 	return nil, errors.New("the tool is not there")
 }
 
@@ -480,7 +482,7 @@ func TestNothingCompared(t *testing.T) {
 		{"refuses", refuses, 1, "engines: 0 of 1 comparisons made; not made: double has no value"},
 		{"doubts", doubts, 0, "double casts doubt on 1 of its own values, which prove nothing: unreliable"},
 	} {
-		rep := test(t, fsys, regress.Options{}, regress.Entrant{Engine: native.New()}, regress.Entrant{Engine: &engine{name: "double", answer: tt.answer}})
+		rep := test(t, fsys, regress.Options{}, regress.Entrant{Entrant: runner.Entrant{Engine: native.New()}}, regress.Entrant{Entrant: runner.Entrant{Engine: &engine{name: "double", answer: tt.answer}}})
 		if code := regress.ExitCode(rep, false); code != tt.code || !slices.Contains(rep.Notes, tt.note) {
 			t.Errorf("%s: exit code %d, notes %q, want %d and %q", tt.name, code, rep.Notes, tt.code, tt.note)
 		}

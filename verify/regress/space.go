@@ -12,17 +12,18 @@ import (
 
 	"tilecheck/native/explicit"
 	"tilecheck/native/explicit/files"
-	"tilecheck/prism/compile"
 	"tilecheck/prism/sema"
-	"tilecheck/prism/syntax"
 	"tilecheck/result"
 	"tilecheck/runner"
 )
 
-// SpaceChecker is an engine that checks a state space that is there already.
-type SpaceChecker interface {
-	CheckSpace(ctx context.Context, space *explicit.Space, job runner.Job) ([]result.Verdict, error)
+// SpaceBuilder is an engine that builds states as this program has them, so that
+// they can be compared with files: what it checks may be imported and exported.
+type SpaceBuilder interface {
+	Build(ctx context.Context, plan *runner.Plan, v sema.Valuation) (*explicit.Space, error)
 }
+
+func (u *unit) builder() (SpaceBuilder, bool) { return runner.As[SpaceBuilder](u.entrant.Engine) }
 
 // refusal says by name what is asked for and not had.
 func refusal(format string, args ...any) *result.Failure {
@@ -145,40 +146,22 @@ func (s *subject) importSources(words []string) ([]importSource, error) {
 	return out, nil
 }
 
-// built builds the state space of the model.
-func (s *subject) built(ctx context.Context) (*explicit.Space, error) {
-	if s.space != nil {
-		return s.space, nil
+// built builds the states of the model.
+func (u *unit) built(ctx context.Context) (*explicit.Space, error) {
+	if u.space != nil {
+		return u.space, nil
 	}
-	job := s.job
-	tree, err := syntax.ParseModel(job.File, job.Model)
-	if err != nil {
-		return nil, err
-	}
-	model, err := sema.CheckModel(tree)
-	if err != nil {
-		return nil, err
-	}
-	defs, err := sema.ParseConsts(job.Consts)
-	if err != nil {
-		return nil, err
-	}
-	x, err := model.Experiment(nil, nil, defs)
-	if err != nil {
-		return nil, err
-	}
-	for v := range x.Models() { // PRISM exports the first
-		prog, err := model.Instantiate(v.Map())
-		if err != nil {
+	plan := u.plan
+	if plan == nil {
+		var err error
+		if plan, err = runner.PlanModel(ctx, u.job); err != nil {
 			return nil, err
 		}
-		m, err := compile.Compile(prog, compile.Options{NoFixDeadlocks: job.NoFixDeadlocks})
-		if err != nil {
-			return nil, err
-		}
-		return explicit.Build(ctx, m, explicit.Options{
-			NoFixDeadlocks: job.NoFixDeadlocks, Exact: s.switches.Exact, MaxMemory: job.Numeric.MaxMemory, Workers: 1,
-		})
 	}
-	return nil, fmt.Errorf("%s: no valuation of the constants", job.File)
+	plan = plan.With(func(job *runner.Job) { job.Numeric.Workers = u.workers })
+	for v := range plan.Models() { // PRISM exports the first
+		builder, _ := u.builder() // others are refused
+		return builder.Build(ctx, plan, v)
+	}
+	return nil, fmt.Errorf("%s: no valuation of the constants", u.job.File)
 }

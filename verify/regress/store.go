@@ -35,19 +35,19 @@ func (u *unit) batch(ctx context.Context, b *batch, answers []answer) error {
 		return u.check(ctx, b, answers)
 	}
 	missing := *b
-	missing.job.Select = nil
-	for _, number := range b.job.Select {
+	missing.selected = nil
+	for _, number := range b.selected {
 		if !u.recall(b, number, answers) {
-			missing.job.Select = append(missing.job.Select, number)
+			missing.selected = append(missing.selected, number)
 		}
 	}
-	if len(missing.job.Select) == 0 {
+	if len(missing.selected) == 0 {
 		return nil
 	}
 	if err := u.check(ctx, &missing, answers); err != nil {
 		return err
 	}
-	for _, number := range missing.job.Select {
+	for _, number := range missing.selected {
 		u.keepAnswers(b, number, answers)
 	}
 	return nil
@@ -55,13 +55,11 @@ func (u *unit) batch(ctx context.Context, b *batch, answers []answer) error {
 
 // check asks the engine about the selected properties.
 func (u *unit) check(ctx context.Context, b *batch, answers []answer) error {
-	check := u.entrant.Engine.Check
-	if u.space != nil {
-		check = func(ctx context.Context, job runner.Job) ([]result.Verdict, error) {
-			return u.entrant.Engine.(SpaceChecker).CheckSpace(ctx, u.space, job)
-		}
+	plan, err := u.part(b)
+	if err != nil {
+		return err
 	}
-	verdicts, err := check(ctx, b.job)
+	verdicts, err := u.entrant.Engine.Check(ctx, plan)
 	if err != nil {
 		return err
 	}
@@ -75,7 +73,7 @@ func (u *unit) of(b *batch, number string) []int {
 
 // recall fills in the verdicts of a property that are kept.
 func (u *unit) recall(b *batch, number string, answers []answer) bool {
-	data, ok := u.opt.Cache.Get(u.propertyKey(&b.job, number))
+	data, ok := u.opt.Cache.Get(u.propertyKey(&b.plan.Job, number))
 	if !ok {
 		return false
 	}
@@ -112,7 +110,7 @@ func (u *unit) keepAnswers(b *batch, number string, answers []answer) {
 	}
 	data, err := cache.EncodeVerdicts(verdicts)
 	if err == nil {
-		err = u.opt.Cache.Put(u.propertyKey(&b.job, number), data)
+		err = u.opt.Cache.Put(u.propertyKey(&b.plan.Job, number), data)
 	}
 	u.remark(err)
 }

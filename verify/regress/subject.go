@@ -15,7 +15,6 @@ import (
 	"tilecheck/report"
 	"tilecheck/result"
 	"tilecheck/runner"
-	"tilecheck/runner/plan"
 	"tilecheck/stats"
 	"tilecheck/verify/expect"
 	"tilecheck/verify/suite"
@@ -29,6 +28,7 @@ type subject struct {
 	model, props []byte
 	// job has everything but the method of an entrant. Its model says what type it is.
 	job   runner.Job
+	plan  *runner.Plan // nil without properties, or with err
 	tree  *syntax.Properties
 	items []*item
 	// err is why nothing can be run; there are then no items but those that
@@ -47,7 +47,7 @@ type subject struct {
 
 // item is one property under one valuation: what gets a result per entrant.
 type item struct {
-	task            *plan.Task
+	task            *runner.Task
 	number          int // among the properties of the file, from 1
 	model, property sema.Valuation
 	rules           expect.Rules
@@ -64,7 +64,7 @@ type item struct {
 	keep  bool // whether it belongs to what Options.Only asks for
 }
 
-func (it *item) constants() []result.Constant { return plan.Constants(it.model, it.property) }
+func (it *item) constants() []result.Constant { return runner.Constants(it.model, it.property) }
 
 // load reads the files of a test and chooses the annotations. What is wrong is
 // the subject's err.
@@ -86,7 +86,9 @@ func load(ctx context.Context, t *Test, opt *Options) *subject {
 		return s
 	}
 	if len(s.switches.Imports) > 0 {
-		s.space, s.noSpace = s.imported(ctx)
+		if s.space, s.noSpace = s.imported(ctx); s.noSpace == nil {
+			s.job.States = s.space
+		}
 	}
 	if s.switches.Props != "" && (s.switches.Model != "" || s.space != nil) && !s.importsResults() {
 		s.err = s.list(ctx)
@@ -187,23 +189,17 @@ const maxItems = 100_000
 
 // list makes the items.
 func (s *subject) list(ctx context.Context) error {
-	var err error
-	if s.tree, err = syntax.ParseProperties(s.job.PropsFile, s.props); err != nil {
-		return &fileError{result.Parse, err}
-	}
 	job := s.job
 	job.Consts = append(slices.Clone(job.Consts), parameters(s.switches.Params)...)
-	var p *plan.Plan
-	if s.space != nil {
-		p, err = plan.Over(s.space.Program().Model(), &job)
-	} else {
-		p, err = plan.New(&job)
-	}
+	p, err := runner.NewPlan(ctx, job)
 	if err != nil {
-		err = s.classify(err)
-		s.expectFailure(err)
+		if tree, mistakes := syntax.ParseProperties(s.job.PropsFile, s.props); mistakes == nil {
+			s.tree = tree
+			s.expectFailure(err)
+		}
 		return err
 	}
+	s.plan, s.tree = p, p.Tasks[0].Source.Parsed
 	tasks := distinct(p.Tasks)
 	for mv := range p.Models() {
 		prog, err := p.Model.Instantiate(mv.Map())
@@ -218,7 +214,7 @@ func (s *subject) list(ctx context.Context) error {
 			for pv := range t.Valuations() {
 				if s.add(t, prog, err, mv, pv); len(s.items) > maxItems {
 					s.items = nil
-					return &fileError{result.Constants, fmt.Errorf("found more than %d results, want fewer values of constants", maxItems)}
+					return &runner.PlanError{Step: result.Constants, Err: fmt.Errorf("found more than %d results, want fewer values of constants", maxItems)}
 				}
 			}
 		}
@@ -227,8 +223,8 @@ func (s *subject) list(ctx context.Context) error {
 }
 
 // distinct drops tasks that were selected before.
-func distinct(tasks []*plan.Task) []*plan.Task {
-	var out []*plan.Task
+func distinct(tasks []*runner.Task) []*runner.Task {
+	var out []*runner.Task
 	for _, t := range tasks {
 		if !slices.Contains(out, t) {
 			out = append(out, t)
@@ -249,7 +245,7 @@ func parameters(text string) []string {
 }
 
 // add makes an item; err says that the model has no instance.
-func (s *subject) add(t *plan.Task, prog *sema.Program, err error, mv, pv sema.Valuation) {
+func (s *subject) add(t *runner.Task, prog *sema.Program, err error, mv, pv sema.Valuation) {
 	it := &item{task: t, model: mv, property: pv, number: s.numberOf(t.Property)}
 	it.rules = expect.Rules{Exact: s.switches.Exact, Relative: expect.DefaultRelative}
 	if err == nil && t.Source != nil {
@@ -336,22 +332,6 @@ func (s *subject) extraTerms(t *expect.Terms) string {
 	return ""
 }
 
-// classify says which step of checking the files has failed.
-func (s *subject) classify(err error) error {
-	model, parse := syntax.ParseModel(s.job.File, s.job.Model)
-	if parse != nil {
-		return &fileError{result.Parse, err}
-	}
-	checked, mistakes := sema.CheckModel(model)
-	if mistakes == nil {
-		_, mistakes = checked.CheckProperties(s.tree)
-	}
-	if mistakes != nil {
-		return &fileError{result.TypeError, err}
-	}
-	return &fileError{result.Constants, err}
-}
-
 // expectFailure makes an item of every property that expects an error of the
 // kind of which the files are.
 func (s *subject) expectFailure(err error) {
@@ -361,7 +341,7 @@ func (s *subject) expectFailure(err error) {
 		if !ok {
 			continue
 		}
-		t := &plan.Task{Text: syntax.ExprString(p.X), Pos: p.Pos(), Property: p}
+		t := &runner.Task{Text: syntax.ExprString(p.X), Pos: p.Pos(), Property: p}
 		if p.Name != nil {
 			t.Name = p.Name.Name
 		}
@@ -376,7 +356,7 @@ func (s *subject) expectFailure(err error) {
 // result returns what an item and an entrant share with every result.
 func (s *subject) result(e *Entrant, it *item) report.TestResult {
 	r := report.TestResult{
-		Model: s.opt.name(s.switches.Model), Props: s.opt.name(s.switches.Props), Args: s.Args, Engine: e.label(),
+		Model: s.opt.name(s.switches.Model), Props: s.opt.name(s.switches.Props), Args: s.Args, Engine: e.Called(),
 	}
 	if len(s.Consts) > 0 {
 		r.Args = append(slices.Clone(s.Args), "-const", strings.Join(s.Consts, ","))
@@ -387,7 +367,7 @@ func (s *subject) result(e *Entrant, it *item) report.TestResult {
 			r.File, r.Line, r.Col = s.opt.name(s.Places[0].File), int(s.Places[0].Pos.Line), int(s.Places[0].Pos.Col)
 		}
 		if s.opt.Rerun != nil {
-			r.Rerun = s.opt.Rerun(e.label(), shortID(s.identity()))
+			r.Rerun = s.opt.Rerun(e.Called(), shortID(s.identity()))
 		}
 		return r
 	}
@@ -403,7 +383,7 @@ func (s *subject) result(e *Entrant, it *item) report.TestResult {
 		r.ExpectedLine = int(it.chosen.Terms.Pos.Line)
 	}
 	if s.opt.Rerun != nil {
-		r.Rerun = s.opt.Rerun(e.label(), it.id)
+		r.Rerun = s.opt.Rerun(e.Called(), it.id)
 	}
 	return r
 }

@@ -27,7 +27,7 @@ func (u *unit) tool(ctx context.Context) ([]answer, error) {
 	answers := make([]answer, len(u.items))
 	batches := u.batches()
 	if len(batches) == 0 && u.wanted { // only exports
-		batches = []*batch{{job: u.jobFor(nil)}}
+		batches = []*batch{{}}
 	}
 	for _, b := range batches {
 		if err := u.toolBatch(ctx, b, answers); err != nil {
@@ -73,8 +73,8 @@ func (u *unit) toolCommand(b *batch) (*toolCommand, error) {
 			return nil, err
 		}
 	}
-	if !whole && len(b.job.Select) > 0 {
-		c.Args = append(c.Args, "-prop", strings.Join(b.job.Select, ","))
+	if !whole && len(b.selected) > 0 {
+		c.Args = append(c.Args, "-prop", strings.Join(b.selected, ","))
 	}
 	for _, def := range u.job.Consts {
 		c.Args = append(c.Args, "-const", def)
@@ -255,7 +255,7 @@ func (u *unit) attributeTool(b *batch, log *parse.Log, t *transcript, answers []
 				a.testing = p.Testing // PRISM has judged what we cannot read
 			}
 		}
-		a.Property, a.Name, a.Engine, a.Constants = it.task.Text, it.task.Name, u.entrant.label(), it.constants()
+		a.Property, a.Name, a.Engine, a.Constants = it.task.Text, it.task.Name, u.entrant.Called(), it.constants()
 		a.Tool = strings.TrimSpace(string(log.Tool)+" "+log.Version) + ", " + u.entrant.PRISM.Commander.Where()
 		a.log = logText(t)
 	}
@@ -337,7 +337,7 @@ func (u *unit) add(r report.TestResult, cached bool, log string) {
 // failedRun is the result of a run without properties that failed.
 func (u *unit) failedRun(f *result.Failure) report.TestResult {
 	r := u.result(u.entrant, nil)
-	r.Verdict = &result.Verdict{Engine: u.entrant.label(), Err: f}
+	r.Verdict = &result.Verdict{Engine: u.entrant.Called(), Err: f}
 	r.Reason = f.Message
 	switch {
 	case f.Class == result.Unsupported:

@@ -41,7 +41,7 @@ func (p *prism) Run(_ context.Context, c runner.Command) (runner.Exit, error) {
 }
 
 func (p *prism) entrant() regress.Entrant {
-	return regress.Entrant{Engine: bridge.PRISM(p, bridge.Options{}), Identity: "double", PRISM: &regress.PRISM{Commander: p, Args: []string{"-ex"}}}
+	return regress.Entrant{Entrant: runner.Entrant{Engine: bridge.PRISM(p, bridge.Options{})}, Identity: "double", PRISM: &regress.PRISM{Commander: p, Args: []string{"-ex"}}}
 }
 
 // section is what PRISM prints of one property.

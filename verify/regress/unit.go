@@ -62,7 +62,7 @@ func (u *unit) failed() {
 	verdicts := make([]answer, len(u.items))
 	for i := range verdicts {
 		verdicts[i].Err = fileFailure(u.subject.err)
-		verdicts[i].Engine = u.entrant.label()
+		verdicts[i].Engine = u.entrant.Called()
 	}
 	u.judgeAll(verdicts)
 }

@@ -212,26 +212,31 @@ func (x *exporter) scheduler(ext, options string) ([]byte, error) {
 	if len(x.items) != 1 {
 		return nil, fmt.Errorf("a scheduler is exported of one property under one valuation, found %d", len(x.items))
 	}
-	var b bytes.Buffer
-	job := x.job
-	job.Numeric.Workers = x.workers
-	job.Select = []string{strconv.Itoa(x.items[0].number)}
-	job.Scheduler = &runner.SchedulerFile{
-		Target: "scheduler." + ext + ":" + options,
-		Write:  func(_ string, write func(io.Writer) error) error { return write(&b) },
+	var out bytes.Buffer
+	target := "scheduler." + ext
+	if options != "" {
+		target += ":" + options
 	}
-	if options == "" {
-		job.Scheduler.Target = strings.TrimSuffix(job.Scheduler.Target, ":")
+	b := &batch{selected: []string{strconv.Itoa(x.items[0].number)}}
+	b.plan = x.plan.With(func(job *runner.Job) {
+		job.Numeric.Workers = x.workers
+		job.Scheduler = &runner.SchedulerFile{
+			Target: target, Write: func(_ string, write func(io.Writer) error) error { return write(&out) },
+		}
+	})
+	plan, err := x.part(b)
+	if err != nil {
+		return nil, err
 	}
-	verdicts, err := x.entrant.Engine.Check(x.ctx, job)
+	verdicts, err := x.entrant.Engine.Check(x.ctx, plan)
 	if err != nil {
 		return nil, refusal("%v (-exportstrat)", err)
 	}
 	if k := slices.IndexFunc(verdicts, func(v result.Verdict) bool { return v.Err != nil }); k >= 0 {
 		return nil, verdicts[k].Err
 	}
-	if b.Len() == 0 {
+	if out.Len() == 0 {
 		return nil, errors.New("no scheduler was written")
 	}
-	return b.Bytes(), nil
+	return out.Bytes(), nil
 }

@@ -14,6 +14,7 @@ import (
 
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
+	"tilecheck/runner"
 	"tilecheck/verify/expect"
 	"tilecheck/verify/regress"
 	"tilecheck/verify/suite"
@@ -332,15 +333,15 @@ func (f *File) Pair(p suite.Pairing) {
 }
 
 // Engine reads "native:exact": the name of an engine, and how it is to compute.
-func Engine(label string) (name, how string, err error) {
-	name, how, _ = strings.Cut(label, ":")
+func Engine(label string) (name string, e runner.Entrant, err error) {
+	name, e, err = runner.ParseEntrant(label)
 	switch {
 	case !slices.Contains([]string{"native", "prism", "storm"}, name):
-		return "", "", fmt.Errorf("unknown engine %q, want native, prism or storm", name)
-	case !slices.Contains([]string{"", "exact", "float", "bounded"}, how) || name == "prism" && how != "":
-		return "", "", fmt.Errorf("unknown way to compute %q, want bounded, exact or float behind native or storm", label)
+		err = fmt.Errorf("unknown engine %q, want native, prism or storm", name)
+	case err != nil, e.Method != "" && (e.Method != runner.Exact || name == "prism"):
+		err = fmt.Errorf("unknown way to compute %q, want bounded, exact or float behind native or storm", label)
 	}
-	return name, how, nil
+	return name, e, err
 }
 
 // In reads the suite file of a directory; nil if there is none. call says what

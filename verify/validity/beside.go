@@ -9,7 +9,6 @@ import (
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
 	"tilecheck/runner"
-	"tilecheck/runner/plan"
 )
 
 // BesideStates is how many states are looked at beside a tool by default.
@@ -27,29 +26,27 @@ type beside struct {
 	checker *Checker
 }
 
+// Unwrap returns the engine itself; see runner.As.
+func (b *beside) Unwrap() runner.Engine { return b.Engine }
+
 // Check implements runner.Engine.
-func (b *beside) Check(ctx context.Context, job runner.Job) ([]result.Verdict, error) {
-	verdicts, err := b.Engine.Check(ctx, job)
-	if err != nil || job.Method != "" && job.Method != runner.Exact {
+func (b *beside) Check(ctx context.Context, p *runner.Plan) ([]result.Verdict, error) {
+	verdicts, err := b.Engine.Check(ctx, p)
+	if err != nil || p.Job.Method != "" && p.Job.Method != runner.Exact {
 		return verdicts, err
 	}
-	p, err := plan.New(&job)
-	if err != nil {
-		return verdicts, err
-	}
-	quiet := job
-	quiet.Progress = nil // of the tool, whose it is
-	limits := Limits{MaxStates: job.Numeric.MaxStates}
+	quiet := p.With(func(job *runner.Job) { job.Progress = nil }) // of the tool, whose it is
+	limits := Limits{MaxStates: p.Job.Numeric.MaxStates}
 	if limits.MaxStates == 0 {
 		limits.MaxStates = BesideStates
 	}
 	i := 0
 	for model := range p.Models() {
-		in := b.checker.Instance(ctx, &quiet, p, model, limits)
+		in := b.checker.Instance(ctx, quiet, model, limits)
 		for _, t := range p.Tasks {
 			for range max(1, count(t)) {
 				if i < len(verdicts) {
-					b.judge(ctx, &verdicts[i], in, t, job.File)
+					b.judge(ctx, &verdicts[i], in, t, p.Job.File)
 				}
 				i++
 			}
@@ -60,7 +57,7 @@ func (b *beside) Check(ctx context.Context, job runner.Job) ([]result.Verdict, e
 }
 
 // count is the number of verdicts of a task under one valuation of the model's constants.
-func count(t *plan.Task) int {
+func count(t *runner.Task) int {
 	n := 0
 	if t.Rejected == nil {
 		for range t.Valuations() {
@@ -70,7 +67,7 @@ func count(t *plan.Task) int {
 	return n
 }
 
-func (b *beside) judge(ctx context.Context, v *result.Verdict, in *Instance, t *plan.Task, file string) {
+func (b *beside) judge(ctx context.Context, v *result.Verdict, in *Instance, t *runner.Task, file string) {
 	if v.Err != nil {
 		return
 	}
@@ -104,7 +101,7 @@ func invalidate(v *result.Verdict, tool string, f *result.Failure) {
 }
 
 // rewards says what is wrong with the reward structures that a property uses.
-func (in *Instance) rewards(ctx context.Context, t *plan.Task, file string) *result.Failure {
+func (in *Instance) rewards(ctx context.Context, t *runner.Task, file string) *result.Failure {
 	used := structures(in.Program, t)
 	if len(used) == 0 {
 		return nil
@@ -123,7 +120,7 @@ func (in *Instance) rewards(ctx context.Context, t *plan.Task, file string) *res
 
 // structures lists the reward structures that a property names; by a number, or
 // by way of another property, it may be any of them.
-func structures(prog *sema.Program, t *plan.Task) []int {
+func structures(prog *sema.Program, t *runner.Task) []int {
 	var out []int
 	add := func(i int) {
 		if i >= 0 && i < len(prog.Rewards) && !slices.Contains(out, i) {

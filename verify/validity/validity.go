@@ -15,7 +15,6 @@ import (
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
 	"tilecheck/runner"
-	"tilecheck/runner/plan"
 )
 
 // Validity is what is known of a model before any engine is believed.
@@ -82,21 +81,11 @@ type Checker struct {
 	mu    sync.Mutex
 	known map[string]*Instance
 	order []string
-	// imported are the spaces of the jobs whose states are in files.
-	imported map[*runner.StateFiles]*explicit.Space
 }
 
 // New returns a checker that knows of no model.
 func New() *Checker {
-	return &Checker{known: make(map[string]*Instance), imported: make(map[*runner.StateFiles]*explicit.Space)}
-}
-
-// Import tells the checker what was read from the files of jobs that have such
-// states, before it is asked about them.
-func (c *Checker) Import(states *runner.StateFiles, space *explicit.Space) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.imported[states] = space
+	return &Checker{known: make(map[string]*Instance)}
 }
 
 // Instance is a model under one valuation of its constants.
@@ -110,32 +99,32 @@ type Instance struct {
 	model   *compile.Model // nil unless it can be explored
 	options explicit.Options
 	space   *explicit.Space // nil unless all states are known, and kept
-	files   *explicit.Space // nil unless files have the states
+	given   *explicit.Space // nil unless the job has the states
 }
 
 // Instance returns what is known of a model under a valuation; what is not known
-// yet is found out. The program of the plan is that of the job.
-func (c *Checker) Instance(ctx context.Context, job *runner.Job, p *plan.Plan, v sema.Valuation, limits Limits) *Instance {
-	in := c.instance(job, v, limits)
+// yet is found out.
+func (c *Checker) Instance(ctx context.Context, p *runner.Plan, v sema.Valuation, limits Limits) *Instance {
+	in := c.instance(&p.Job, v, limits)
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if in.done && (in.Check.Validity != Sampled || limits.MaxStates <= in.options.MaxStates) {
 		return in // all its states are known, or as many as are asked for
 	}
-	if err := in.build(ctx, job, p, limits); err != nil {
-		in.reject(err, job.File)
+	if err := in.build(ctx, p, limits); err != nil {
+		in.reject(err, p.Job.File)
 	}
 	in.done = ctx.Err() == nil
 	return in
 }
 
 func (c *Checker) instance(job *runner.Job, v sema.Valuation, limits Limits) *Instance {
-	key := fmt.Sprintf("%s\x00%s\x00%p", job.File, job.Model, job.States) + fmt.Sprint(plan.Constants(v), job.NoFixDeadlocks, limits.NoDeadlocks, job.Numeric.MaxMemory)
+	key := fmt.Sprintf("%s\x00%s\x00%p", job.File, job.Model, job.States) + fmt.Sprint(runner.Constants(v), job.NoFixDeadlocks, limits.NoDeadlocks, job.Numeric.MaxMemory)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	in := c.known[key]
 	if in == nil {
-		in = &Instance{Valuation: v, Check: Check{Model: job.File, Constants: plan.Constants(v)}, files: c.imported[job.States]}
+		in = &Instance{Valuation: v, Check: Check{Model: job.File, Constants: runner.Constants(v)}}
 		c.known[key] = in
 		if c.order = append(c.order, key); len(c.order) > kept {
 			delete(c.known, c.order[0])
@@ -159,8 +148,8 @@ func (in *Instance) Space(ctx context.Context) (*explicit.Space, error) {
 	switch {
 	case in.space != nil:
 		return in.space, nil
-	case in.files != nil && in.Check.Validity == Valid:
-		return in.files, nil
+	case in.given != nil && in.Check.Validity == Valid:
+		return in.given, nil
 	case in.Check.Validity == Valid:
 		return explicit.Build(ctx, in.model, in.options)
 	case in.Check.Failure != nil:
@@ -169,9 +158,10 @@ func (in *Instance) Space(ctx context.Context) (*explicit.Space, error) {
 	return nil, &result.Failure{Class: result.Memory, Message: in.Check.Note}
 }
 
-func (in *Instance) build(ctx context.Context, job *runner.Job, p *plan.Plan, limits Limits) error {
+func (in *Instance) build(ctx context.Context, p *runner.Plan, limits Limits) error {
+	job := &p.Job
 	if job.States != nil {
-		return in.read(job, limits)
+		return in.give(ctx, job, limits)
 	}
 	prog, err := p.Model.Instantiate(in.Valuation.Map())
 	if err != nil {
@@ -205,18 +195,18 @@ func (in *Instance) build(ctx context.Context, job *runner.Job, p *plan.Plan, li
 	return nil
 }
 
-// read is build for states of files, which were checked when they were read,
-// except for deadlocks.
-func (in *Instance) read(job *runner.Job, limits Limits) error {
-	if in.files == nil {
-		return errors.New("nobody has read the files of states")
+// give is build for states that are there, which were checked when they were
+// read, except for deadlocks.
+func (in *Instance) give(ctx context.Context, job *runner.Job, limits Limits) (err error) {
+	if in.given, err = explicit.Given(ctx, job.States, false); err != nil {
+		return err
 	}
-	in.Program = in.files.Program()
-	in.options.MaxStates = in.files.Model().NumStates()
-	if dead := in.files.Model().Deadlocks; limits.NoDeadlocks && dead != nil && !dead.Empty() {
+	in.Program = in.given.Program()
+	in.options.MaxStates = in.given.Model().NumStates()
+	if dead := in.given.Model().Deadlocks; limits.NoDeadlocks && dead != nil && !dead.Empty() {
 		return &result.Failure{Class: result.Deadlock, Message: fmt.Sprintf("%d states without transitions", dead.Count()), File: job.File}
 	}
-	in.accept(in.files)
+	in.accept(in.given)
 	return nil
 }
 

@@ -7,7 +7,6 @@ import (
 
 	"tilecheck/result"
 	"tilecheck/runner"
-	"tilecheck/runner/plan"
 	"tilecheck/verify/validity"
 )
 
@@ -16,11 +15,7 @@ type accepting struct{}
 
 func (accepting) Name() string { return "storm" }
 
-func (accepting) Check(_ context.Context, job runner.Job) ([]result.Verdict, error) {
-	p, err := plan.New(&job)
-	if err != nil {
-		return nil, err
-	}
+func (accepting) Check(_ context.Context, p *runner.Plan) ([]result.Verdict, error) {
 	out := make([]result.Verdict, p.Verdicts())
 	for i := range out {
 		out[i] = result.Verdict{Engine: "storm", Value: result.Value{Kind: result.Number, Num: 0.5}}
@@ -43,7 +38,7 @@ func TestBeside(t *testing.T) {
 		"0.5:(x'=1) + 0.5:(x'=2)": "ok ok model ok ok model",
 	} {
 		job := runner.Job{File: "m.prism", Model: []byte(model(update)), Properties: []byte(props), Consts: []string{"N=1:2:3"}}
-		vs, err := validity.New().Beside(accepting{}).Check(t.Context(), job)
+		vs, err := runner.Check(t.Context(), validity.New().Beside(accepting{}), job)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,7 +71,7 @@ func TestTooLarge(t *testing.T) {
 		want   string
 	}{{100, "not checked in every state"}, {10000, ""}, {100, ""}} {
 		job.Numeric.MaxStates = test.states
-		vs, err := checker.Beside(accepting{}).Check(t.Context(), job)
+		vs, err := runner.Check(t.Context(), checker.Beside(accepting{}), job)
 		if err != nil {
 			t.Fatal(err)
 		}

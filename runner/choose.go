@@ -1,4 +1,4 @@
-package plan
+package runner
 
 import (
 	"fmt"
@@ -6,9 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
-	"tilecheck/runner"
 )
 
 // SelectionError is the error of a job whose selection of properties is wrong.
@@ -20,22 +18,15 @@ func selectionError(format string, args ...any) error {
 	return &SelectionError{fmt.Sprintf(format, args...)}
 }
 
-// Choose moves texts of Props that choose properties of the file into Select. As
-// with PRISM's switch -prop, such a text is a list of numbers from 1 and of names,
-// with commas between them; unlike there, the other texts are checked, too. It
-// changes nothing if there is no file, or if it cannot be parsed.
-//
-// A name that is also an expression of the model could mean either, and is a
-// SelectionError, and so is the number of no property.
+// choose moves texts of Job.Props that choose properties of the file into
+// Job.Select. A name that is also an expression of the model could mean either,
+// and is a SelectionError, and so is the number of no property.
 //
 // Source: PRISM 4.10, PrismCL, switch -prop.
-func Choose(job *runner.Job) error {
-	file, err := syntax.ParseProperties(job.PropsFile, job.Properties)
-	if err != nil {
-		return nil
-	}
+func (p *Plan) choose() error {
+	job := &p.Job
 	var names []string // of the properties of the file, empty where there is none
-	for _, item := range file.Items {
+	for _, item := range p.sources[0].Parsed.Items {
 		if x, ok := item.(*syntax.Property); ok && x.Name != nil {
 			names = append(names, x.Name.Name)
 		} else if ok {
@@ -44,7 +35,7 @@ func Choose(job *runner.Job) error {
 	}
 	var chosen, texts, textNames []string
 	for i, text := range job.Props {
-		words, err := chooses(job, i, names)
+		words, err := p.chooses(i, names)
 		if err != nil {
 			return err
 		}
@@ -67,7 +58,8 @@ func Choose(job *runner.Job) error {
 }
 
 // chooses returns the numbers and names that a text is made of, nil if it is a property.
-func chooses(job *runner.Job, i int, names []string) ([]string, error) {
+func (p *Plan) chooses(i int, names []string) ([]string, error) {
+	job := &p.Job
 	var words []string
 	for word := range strings.SplitSeq(job.Props[i], ",") {
 		word = strings.TrimSpace(word)
@@ -83,30 +75,22 @@ func chooses(job *runner.Job, i int, names []string) ([]string, error) {
 		}
 		words = append(words, word)
 	}
-	if len(words) == 1 && isProperty(job, job.Props[i]) {
-		word := words[0]
-		return nil, selectionError("%s: %q is a property of %s and an expression of the model, want it selected by its number, or (%s) for the expression", job.PropName(i), word, job.PropsFile, word)
+	if len(words) == 1 && p.expresses(words[0]) {
+		return nil, selectionError("%s: %q is a property of %s and an expression of the model, want it selected by its number, or (%s) for the expression", job.PropName(i), words[0], job.PropsFile, words[0])
 	}
 	return words, nil
 }
 
-// isProperty reports whether a name is a property of the model, too. Numbers are not asked about.
-func isProperty(job *runner.Job, word string) bool {
+// expresses reports whether the name of a property is an expression of the
+// model, too. Numbers are not asked about.
+func (p *Plan) expresses(word string) bool {
 	if _, err := strconv.Atoi(word); err == nil {
-		return false
-	}
-	tree, err := syntax.ParseModel(job.File, job.Model)
-	if err != nil {
-		return false
-	}
-	model, err := sema.CheckModel(tree)
-	if err != nil {
 		return false
 	}
 	props, err := syntax.ParseProperties("", []byte(word))
 	if err != nil {
 		return false
 	}
-	_, err = model.CheckProperties(props)
+	_, err = p.Model.CheckProperties(props)
 	return err == nil
 }

@@ -1,31 +1,11 @@
 package runner
 
 import (
-	"context"
 	"io"
 
 	"tilecheck/prism/sema"
 	"tilecheck/result"
 )
-
-// Engine checks properties of models.
-type Engine interface {
-	// Name returns the word that result.Verdict.Engine carries.
-	Name() string
-	// Check returns one verdict per valuation of the model's constants, property
-	// and valuation of the property's constants, in that order, model constants
-	// outermost. What goes wrong with one property, or with one valuation, is
-	// the Err of its verdicts and loses none of the others. The error is for
-	// what leaves nothing to check: a model or properties file with errors
-	// (every diagnostic, with its place), constants without values, options
-	// that contradict each other.
-	//
-	// When the context is cancelled, Check returns soon, without an error; the
-	// verdicts that were finished are whole, the one that was under way has
-	// what is valid of it and an Err of class result.Interrupted, and those
-	// that were not begun have an Err of that class and no value.
-	Check(ctx context.Context, job Job) ([]result.Verdict, error)
-}
 
 // Job is a model, the properties to check and how. Only the model is
 // mandatory; the zero value of every other field is a default.
@@ -33,13 +13,16 @@ type Job struct {
 	// File names the model in diagnostics; Model is its text.
 	File  string
 	Model []byte
-	// States are there instead of Model when files say what the states are; nil otherwise.
-	States *StateFiles
+	// States are there instead of Model when the states are known already; nil otherwise.
+	States StateSpace
 	// PropsFile names the properties file in diagnostics; Properties is its text.
 	PropsFile  string
 	Properties []byte
 	// Props are further properties, each the text of a properties file of its
-	// own. They may use the constants, labels and properties of Properties.
+	// own. They may use the constants, labels and properties of Properties. As
+	// with PRISM's switch -prop, a text that is a list of numbers and names of
+	// properties of the file selects those; unlike there, the other texts are
+	// checked, too.
 	Props []string
 	// PropNames is what diagnostics call the texts of Props; those without have no name.
 	PropNames []string
@@ -66,12 +49,14 @@ type Job struct {
 	Progress func(Progress)
 }
 
-// StateFiles is a state space that files give instead of a model.
-type StateFiles struct {
-	// Model declares the variables, labels and reward structures that the files have.
-	Model *sema.Model
-	// Files have one base name, and extensions as PRISM's -importmodel has them, or .drn.
-	Files []File
+// StateSpace is one that there is already. Engines look for what else they
+// need: the embedded one for explicit.Known.
+type StateSpace interface {
+	// Declares has the variables, labels and reward structures of the states.
+	Declares() *sema.Model
+	// Files have one base name, and extensions as PRISM's -importmodel has them,
+	// or .drn; there are none of states that no file has.
+	Files() []File
 }
 
 // PropName is what diagnostics call the text Props[i].
@@ -149,27 +134,3 @@ type SchedulerFile struct {
 	// Write writes a file completely or not at all.
 	Write func(file string, write func(io.Writer) error) error
 }
-
-// Progress is how far the check of one property, or the construction of the
-// state space, is.
-type Progress struct {
-	Property  string // as result.Verdict.Property; empty while the state space is built
-	Constants []result.Constant
-	// Done is how much is done, of Target; a Target of 0 is unknown. Unit says what is counted.
-	Done, Target int64
-	Unit         Unit
-	// Estimate is the value so far, and HalfWidth what is not yet known about
-	// it; both are 0 when Done is, and HalfWidth is 0 when there is none yet.
-	Estimate, HalfWidth float64
-	Rate                float64 // units per second
-}
-
-// Unit is what a Progress counts.
-type Unit string
-
-// The units.
-const (
-	Samples Unit = "samples"
-	States  Unit = "states"
-	Percent Unit = "percent"
-)

@@ -1,4 +1,4 @@
-package plan
+package runner
 
 import (
 	"fmt"
@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"tilecheck/prism/sema"
-	"tilecheck/runner"
 )
 
 const coin = `dtmc
@@ -49,12 +48,12 @@ func values(valuations ...sema.Valuation) string {
 func TestPlan(t *testing.T) {
 	for _, test := range []struct {
 		name string
-		job  runner.Job
+		job  Job
 		want []string
 	}{
 		{
 			"model constants are outermost",
-			runner.Job{Props: []string{"P=? [ F<=T s=N ]; const int T;"}, Consts: []string{"p=0.5,N=1:2,T=3:4"}},
+			Job{Props: []string{"P=? [ F<=T s=N ]; const int T;"}, Consts: []string{"p=0.5,N=1:2,T=3:4"}},
 			[]string{
 				"p=0.5,N=1,T=3  P=? [ F<=T s=N ]", "p=0.5,N=1,T=4  P=? [ F<=T s=N ]",
 				"p=0.5,N=2,T=3  P=? [ F<=T s=N ]", "p=0.5,N=2,T=4  P=? [ F<=T s=N ]",
@@ -62,7 +61,7 @@ func TestPlan(t *testing.T) {
 		},
 		{
 			"a constant of the file that a property does not use does not multiply it",
-			runner.Job{Properties: []byte("const int T;\n\"a\": P=? [ F<=T s=N ];\n\"b\": P=? [ F s=N ];\n"), Consts: []string{"p=0.5,N=1,T=1:3"}},
+			Job{Properties: []byte("const int T;\n\"a\": P=? [ F<=T s=N ];\n\"b\": P=? [ F s=N ];\n"), Consts: []string{"p=0.5,N=1,T=1:3"}},
 			[]string{
 				"p=0.5,N=1,T=1 a P=? [ F<=T s=N ]", "p=0.5,N=1,T=2 a P=? [ F<=T s=N ]", "p=0.5,N=1,T=3 a P=? [ F<=T s=N ]",
 				"p=0.5,N=1 b P=? [ F s=N ]",
@@ -70,28 +69,28 @@ func TestPlan(t *testing.T) {
 		},
 		{
 			"properties of the file come before those of the job",
-			runner.Job{Properties: []byte(`P=? [ F "top" ];`), Props: []string{"true", "false"}, Consts: []string{"p=1,N=1"}},
+			Job{Properties: []byte(`P=? [ F "top" ];`), Props: []string{"true", "false"}, Consts: []string{"p=1,N=1"}},
 			[]string{`p=1.0,N=1  P=? [ F "top" ]`, "p=1.0,N=1  true", "p=1.0,N=1  false"},
 		},
 		{
 			"selection by number and name, in the order asked for",
-			runner.Job{Properties: []byte(`"a": true; "b": false; "c": s=0;`), Select: []string{"3", "a"}, Consts: []string{"p=1,N=1"}},
+			Job{Properties: []byte(`"a": true; "b": false; "c": s=0;`), Select: []string{"3", "a"}, Consts: []string{"p=1,N=1"}},
 			[]string{"p=1.0,N=1 c s=0", "p=1.0,N=1 a true"},
 		},
 		{
 			"a property with an error costs the others nothing",
-			runner.Job{Properties: []byte("P=? [ F x=1 ];\nP=? [ F s=N ];\n"), Consts: []string{"p=1,N=1"}},
+			Job{Properties: []byte("P=? [ F x=1 ];\nP=? [ F s=N ];\n"), Consts: []string{"p=1,N=1"}},
 			[]string{`p=1.0,N=1 rejected 1:9 undeclared identifier "x"`, "p=1.0,N=1  P=? [ F s=N ]"},
 		},
 		{
 			"so does one that refers to it",
-			runner.Job{Properties: []byte("\"a\": P=? [ F x=1 ];\n\"b\": \"a\">0;\n\"c\": true;\n"), Consts: []string{"p=1,N=1"}},
+			Job{Properties: []byte("\"a\": P=? [ F x=1 ];\n\"b\": \"a\">0;\n\"c\": true;\n"), Consts: []string{"p=1,N=1"}},
 			[]string{`p=1.0,N=1 rejected 1:14 undeclared identifier "x"`, `p=1.0,N=1 rejected 2:6 undeclared label "a"`, "p=1.0,N=1 c true"},
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			test.job.File, test.job.Model, test.job.PropsFile = "coin.prism", []byte(coin), "coin.props"
-			p, err := New(&test.job)
+			p, err := NewPlan(t.Context(), test.job)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -109,28 +108,28 @@ func TestPlan(t *testing.T) {
 func TestPlanErrors(t *testing.T) {
 	for _, test := range []struct {
 		name string
-		job  runner.Job
+		job  Job
 		want []string // all must be in the message
 	}{
-		{"no value", runner.Job{Props: []string{"true"}, Consts: []string{"N=1"}}, []string{"p"}},
-		{"nothing to check", runner.Job{Consts: []string{"p=1,N=1"}}, []string{"propert"}},
-		{"selection", runner.Job{Props: []string{"true"}, Select: []string{"2"}, Consts: []string{"p=1,N=1"}}, []string{"2"}},
-		{"too many values", runner.Job{Props: []string{"true"}, Consts: []string{"p=1,N=1:1000001"}}, []string{"more than 1000000 results"}},
-		{"all properties wrong", runner.Job{Properties: []byte("x=1;"), Consts: []string{"p=1,N=1"}}, []string{"coin.props:1:1", "x"}},
+		{"no value", Job{Props: []string{"true"}, Consts: []string{"N=1"}}, []string{"p"}},
+		{"nothing to check", Job{Consts: []string{"p=1,N=1"}}, []string{"propert"}},
+		{"selection", Job{Props: []string{"true"}, Select: []string{"2"}, Consts: []string{"p=1,N=1"}}, []string{"2"}},
+		{"too many values", Job{Props: []string{"true"}, Consts: []string{"p=1,N=1:1000001"}}, []string{"more than 1000000 results"}},
+		{"all properties wrong", Job{Properties: []byte("x=1;"), Consts: []string{"p=1,N=1"}}, []string{"coin.props:1:1", "x"}},
 		{
 			"texts are reported together",
-			runner.Job{Props: []string{"x=1", "y=1"}, Consts: []string{"p=1,N=1"}},
+			Job{Props: []string{"x=1", "y=1"}, Consts: []string{"p=1,N=1"}},
 			[]string{`"x"`, `"y"`},
 		},
 		{
 			"a declaration with an error costs everything",
-			runner.Job{Properties: []byte("label \"l\" = x=1;\ntrue;\n"), Consts: []string{"p=1,N=1"}},
+			Job{Properties: []byte("label \"l\" = x=1;\ntrue;\n"), Consts: []string{"p=1,N=1"}},
 			[]string{"coin.props:1:13", "x"},
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			test.job.File, test.job.Model, test.job.PropsFile = "coin.prism", []byte(coin), "coin.props"
-			_, err := New(&test.job)
+			_, err := NewPlan(t.Context(), test.job)
 			if err == nil {
 				t.Fatal("no error")
 			}
@@ -145,7 +144,7 @@ func TestPlanErrors(t *testing.T) {
 
 // TestUnknownConstant: a definition that nothing declares is a warning, once.
 func TestUnknownConstant(t *testing.T) {
-	p, err := New(&runner.Job{File: "coin.prism", Model: []byte(coin), Props: []string{"true", "false"}, Consts: []string{"p=1,N=1,x=2"}})
+	p, err := NewPlan(t.Context(), Job{File: "coin.prism", Model: []byte(coin), Props: []string{"true", "false"}, Consts: []string{"p=1,N=1,x=2"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +155,7 @@ func TestUnknownConstant(t *testing.T) {
 
 // TestOwn: a text has the declarations of the file before its own.
 func TestOwn(t *testing.T) {
-	p, err := New(&runner.Job{
+	p, err := NewPlan(t.Context(), Job{
 		File: "coin.prism", Model: []byte(coin), PropsFile: "coin.props",
 		Properties: []byte("const int T = 2;\nP=? [ F<=T s=N ];\n"), Props: []string{"P=? [ G<=T s=0 ]"}, Consts: []string{"p=1,N=1"},
 	})

@@ -1,0 +1,59 @@
+package runner
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"tilecheck/result"
+)
+
+// Entrant is an engine and how it is to check, where several are asked.
+type Entrant struct {
+	// Label is what reports call it; empty is the engine's name. Labels differ.
+	Label  string
+	Engine Engine
+	// Method and Accuracy replace the job's, so that one engine may sample what
+	// another one computes; empty keeps them.
+	Method   Method
+	Accuracy result.Accuracy
+}
+
+// Called returns what reports call the entrant.
+func (e *Entrant) Called() string {
+	if e.Label != "" {
+		return e.Label
+	}
+	return e.Engine.Name()
+}
+
+// Distinct returns an error if two labels are the same.
+func Distinct(labels []string) error {
+	for i, label := range labels {
+		if slices.Contains(labels[:i], label) {
+			return fmt.Errorf("two engines are called %s: want labels that differ", label)
+		}
+	}
+	return nil
+}
+
+// ParseEntrant reads a label such as "native:exact": the name of an engine,
+// which the entrant does not have yet, and how it is to check behind a colon.
+func ParseEntrant(label string) (engine string, e Entrant, err error) {
+	engine, how, _ := strings.Cut(label, ":")
+	e.Label = label
+	switch how {
+	case "":
+	case "bounded":
+		e.Method, e.Accuracy = Exact, result.Bounded
+	case "exact":
+		e.Method, e.Accuracy = Exact, result.Exact
+	case "float":
+		e.Method, e.Accuracy = Exact, result.Float
+	case "sim", "ci", "aci", "apmc", "sprt":
+		e.Method = Method(how)
+	default:
+		err = fmt.Errorf("%s: unknown way to check %q, want bounded, exact, float, sim, ci, aci, apmc or sprt", label, how)
+	}
+	return engine, e, err
+}

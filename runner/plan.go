@@ -1,0 +1,428 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+
+	"tilecheck/internal/ending"
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+	"tilecheck/result"
+)
+
+// Plan is a job whose files are checked and whose properties are selected. It
+// does not change, and may be given to several engines at a time.
+type Plan struct {
+	// Job says how to check. What it says of the files and properties is done with.
+	Job   Job
+	Tree  *syntax.Model // as parsed; nil for States
+	Model *sema.Model
+	Tasks []*Task // none for PlanModel
+	// Warnings are those of the job, which every verdict carries.
+	Warnings []string
+
+	sources []*Source // the file, and the texts
+}
+
+// Source is where properties come from: a file, or one text of Job.Props
+// together with the declarations of the file.
+type Source struct {
+	File       string // as diagnostics call it
+	Props      *sema.Properties
+	Experiment *sema.Experiment
+	// Tree has the declarations and properties that Props knows, in its order, and
+	// Parsed has what was rejected, too.
+	Tree, Parsed *syntax.Properties
+
+	// Base is the file whose declarations and properties a text has before its
+	// own, nil for the file itself.
+	Base *Source
+
+	// rejected has what is wrong with properties that Props lacks.
+	rejected map[*syntax.Property]*syntax.Error
+}
+
+// Task is one property to check.
+type Task struct {
+	Source     *Source
+	Index      int    // in Source.Props; meaningless if rejected
+	Name, Text string // Text as PRISM echoes it, without the name
+	Pos        syntax.Pos
+	Property   *syntax.Property
+	// Rejected says what is wrong with a property that cannot be checked.
+	Rejected *syntax.Error
+}
+
+// Own returns the part of Tree that is not Base's.
+func (s *Source) Own() []syntax.PropItem {
+	if s.Base == nil {
+		return s.Tree.Items
+	}
+	return s.Tree.Items[len(s.Base.Tree.Items):]
+}
+
+// First is the index in Props of the first property that is not Base's.
+func (s *Source) First() int {
+	if s.Base == nil {
+		return 0
+	}
+	return s.Base.Props.Len()
+}
+
+// Models yields the valuations of the model's constants.
+func (p *Plan) Models() iter.Seq[sema.Valuation] { return p.sources[0].Experiment.Models() }
+
+// Valuations yields the valuations of the constants of the task's property.
+func (t *Task) Valuations() iter.Seq[sema.Valuation] { return t.Source.Experiment.Properties(t.Index) }
+
+// maxVerdicts is the largest number of verdicts of one job: a range with a digit
+// too many should be told, and not take all memory.
+const maxVerdicts = 1_000_000
+
+// Verdicts returns the number of verdicts that the job is to have.
+func (p *Plan) Verdicts() int { return p.count(maxVerdicts) }
+
+// count returns the number of verdicts, or limit if there are more.
+func (p *Plan) count(limit int) int {
+	n := 0
+	for range p.Models() {
+		for _, t := range p.Tasks {
+			if t.Rejected != nil {
+				n++
+			} else {
+				for range t.Valuations() {
+					if n++; n >= limit {
+						return limit
+					}
+				}
+			}
+			if n >= limit {
+				return limit
+			}
+		}
+	}
+	return n
+}
+
+// Constants returns valuations as verdicts carry them.
+func Constants(valuations ...sema.Valuation) []result.Constant {
+	out := []result.Constant{}
+	for _, v := range valuations {
+		for _, c := range v {
+			out = append(out, result.Constant{Name: c.Name, Value: c.Val.String()})
+		}
+	}
+	return out
+}
+
+// PlanError is an error of the files of a job, or of what is asked of them.
+type PlanError struct {
+	// Step is result.Parse for a text that cannot be read, result.TypeError for
+	// one that means nothing, and result.Constants for values of constants and
+	// the selection of properties.
+	Step result.Class
+	Err  error // a syntax.ErrorList, or several joined, or what is wrong
+}
+
+func (e *PlanError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the error itself.
+func (e *PlanError) Unwrap() error { return e.Err }
+
+func planError(step result.Class, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &PlanError{step, err}
+}
+
+// NewPlan checks the files of a job as PRISM does before anything runs. The
+// error is a *PlanError, or the context's.
+func NewPlan(ctx context.Context, job Job) (*Plan, error) {
+	var p *Plan
+	var failure error
+	if err := ending.Await(ctx, func() { p, failure = newPlan(job) }); err != nil {
+		return nil, err
+	}
+	if failure == nil && len(p.Tasks) == 0 {
+		return nil, planError(result.Constants, errors.New("no properties to check"))
+	}
+	return p, failure
+}
+
+// PlanModel is NewPlan for what is done with a model alone.
+func PlanModel(ctx context.Context, job Job) (*Plan, error) {
+	job.PropsFile, job.Properties, job.Props, job.Select = "", nil, nil, nil
+	var p *Plan
+	var failure error
+	if err := ending.Await(ctx, func() { p, failure = newPlan(job) }); err != nil {
+		return nil, err
+	}
+	return p, failure
+}
+
+func newPlan(job Job) (*Plan, error) {
+	p := &Plan{Job: job}
+	if err := p.model(); err != nil {
+		return nil, err
+	}
+	if err := p.properties(); err != nil {
+		return nil, err
+	}
+	if err := p.choose(); err != nil {
+		return nil, planError(result.Constants, err)
+	}
+	if err := p.texts(); err != nil {
+		return nil, err
+	}
+	var err error
+	if p.Tasks, err = p.selected(); err != nil {
+		return nil, planError(result.Constants, err)
+	}
+	if err := p.defineConstants(); err != nil {
+		return nil, planError(result.Constants, err)
+	}
+	return p, nil
+}
+
+// model reads and checks the model.
+func (p *Plan) model() (err error) {
+	if p.Job.States != nil {
+		p.Model = p.Job.States.Declares()
+		return nil
+	}
+	if p.Tree, err = syntax.ParseModel(p.Job.File, p.Job.Model); err != nil {
+		return planError(result.Parse, err)
+	}
+	p.Model, err = sema.CheckModel(p.Tree)
+	return planError(result.TypeError, err)
+}
+
+// With returns the plan for a job that says otherwise how to check. What it says
+// of the files and properties must remain.
+func (p *Plan) With(change func(*Job)) *Plan {
+	q := *p
+	change(&q.Job)
+	return &q
+}
+
+// Part returns the plan for some of its tasks, by index, and for other
+// definitions of the constants; nil leaves either as it is.
+func (p *Plan) Part(tasks []int, consts []string) (*Plan, error) {
+	q, copies := p.clone()
+	if consts != nil {
+		q.Job.Consts = consts
+	}
+	if tasks != nil {
+		q.Tasks = nil
+		for _, i := range tasks {
+			t := *p.Tasks[i]
+			t.Source = copies[t.Source]
+			q.Tasks = append(q.Tasks, &t)
+		}
+	}
+	return q, planError(result.Constants, q.defineConstants())
+}
+
+// Over returns the plan for another model that declares the same.
+func (p *Plan) Over(m *sema.Model) (*Plan, error) {
+	q, _ := p.clone()
+	q.Model = m
+	for _, s := range q.sources {
+		var err error
+		if s.Props, err = m.CheckProperties(s.Tree); err != nil {
+			return nil, planError(result.TypeError, err)
+		}
+	}
+	return q, planError(result.Constants, q.defineConstants())
+}
+
+// clone copies what a plan may be changed in. It returns the new sources by the
+// old ones.
+func (p *Plan) clone() (*Plan, map[*Source]*Source) {
+	q := *p
+	q.sources, q.Tasks, q.Warnings = nil, nil, nil
+	copies := make(map[*Source]*Source)
+	for _, s := range p.sources {
+		c := *s
+		c.Base = copies[s.Base]
+		copies[s] = &c
+		q.sources = append(q.sources, &c)
+	}
+	for _, t := range p.Tasks {
+		c := *t
+		c.Source = copies[t.Source]
+		q.Tasks = append(q.Tasks, &c)
+	}
+	return &q, copies
+}
+
+// properties checks the properties file. A property with errors, or one that
+// refers to such a property, is rejected and costs the others nothing; a file
+// that has no others is an error, and so is one whose declarations are wrong.
+func (p *Plan) properties() error {
+	tree, err := syntax.ParseProperties(p.Job.PropsFile, p.Job.Properties)
+	if err != nil {
+		return planError(result.Parse, err)
+	}
+	s := &Source{File: p.Job.PropsFile, Tree: tree, Parsed: tree, rejected: make(map[*syntax.Property]*syntax.Error)}
+	s.Props, err = p.Model.CheckProperties(tree)
+	first := err
+	for err != nil {
+		list, ok := errors.AsType[syntax.ErrorList](err)
+		if !ok || !s.reject(list) {
+			return planError(result.TypeError, first)
+		}
+		s.Props, err = p.Model.CheckProperties(s.Tree)
+	}
+	if s.Props.Len() == 0 && len(p.Job.Props) == 0 && first != nil {
+		return planError(result.TypeError, first)
+	}
+	p.sources = []*Source{s}
+	return nil
+}
+
+// texts checks the further texts. All their diagnostics are reported at once.
+func (p *Plan) texts() error {
+	var errs []error
+	step := result.Parse
+	for i, text := range p.Job.Props {
+		s, err := p.text(p.Job.PropName(i), text)
+		if e, ok := errors.AsType[*PlanError](err); ok {
+			err, step = e.Err, e.Step
+		}
+		p.sources = append(p.sources, s)
+		errs = append(errs, err)
+	}
+	return planError(step, errors.Join(errs...))
+}
+
+// text checks a text over the declarations of the file, which has been checked:
+// what is wrong now is wrong in the text.
+func (p *Plan) text(name, text string) (*Source, error) {
+	tree, err := syntax.ParseProperties(name, []byte(text))
+	if err != nil {
+		return nil, planError(result.Parse, err)
+	}
+	file := p.sources[0]
+	tree.Items = slices.Concat(file.Tree.Items, tree.Items)
+	props, err := p.Model.CheckProperties(tree)
+	return &Source{File: name, Tree: tree, Props: props, Base: file, Parsed: tree}, planError(result.TypeError, err)
+}
+
+// reject takes the properties that errors are in out of the tree. It reports
+// false if an error is in none.
+func (s *Source) reject(errs syntax.ErrorList) bool {
+	for _, e := range errs {
+		i := slices.IndexFunc(s.Parsed.Items, func(x syntax.PropItem) bool {
+			return x.Pos().Compare(e.Pos) <= 0 && e.Pos.Compare(x.End()) < 0
+		})
+		if i < 0 {
+			return false
+		}
+		x, ok := s.Parsed.Items[i].(*syntax.Property)
+		if !ok {
+			return false
+		}
+		if s.rejected[x] == nil {
+			s.rejected[x] = e
+		}
+	}
+	good := *s.Tree
+	good.Items = slices.DeleteFunc(slices.Clone(s.Parsed.Items), func(item syntax.PropItem) bool {
+		x, ok := item.(*syntax.Property)
+		return ok && s.rejected[x] != nil
+	})
+	s.Tree = &good
+	return true
+}
+
+// selected lists the properties of all sources, or those that are selected by
+// name or by 1-based number.
+func (p *Plan) selected() ([]*Task, error) {
+	var all []*Task
+	for _, s := range p.sources {
+		all = append(all, s.tasks()...)
+	}
+	if len(all) == 0 || len(p.Job.Select) == 0 {
+		return all, nil
+	}
+	var tasks []*Task
+	for _, word := range p.Job.Select {
+		i := slices.IndexFunc(all, func(t *Task) bool { return t.Name != "" && t.Name == word })
+		if n, err := strconv.Atoi(word); i < 0 && err == nil {
+			i = n - 1
+		}
+		if i < 0 || i >= len(all) {
+			return nil, selectionError("no property %q, want a name or a number from 1 to %d", word, len(all))
+		}
+		tasks = append(tasks, all[i])
+	}
+	return tasks, nil
+}
+
+// tasks lists the properties of a source in the order of the text.
+func (s *Source) tasks() []*Task {
+	var out []*Task
+	index := 0
+	infos := s.Props.List()
+	for _, item := range s.Parsed.Items {
+		x, ok := item.(*syntax.Property)
+		if !ok {
+			continue
+		}
+		t := &Task{Source: s, Index: index, Pos: x.Pos(), Property: x, Rejected: s.rejected[x]}
+		if t.Rejected != nil {
+			if x.Name != nil {
+				t.Name = x.Name.Name
+			}
+			t.Text = syntax.ExprString(x.X)
+			out = append(out, t)
+			continue
+		}
+		t.Name, t.Text, t.Pos = infos[index].Name, infos[index].Text, infos[index].Pos
+		if t.Name != "" {
+			t.Text = strings.TrimPrefix(t.Text, strconv.Quote(t.Name)+": ")
+		}
+		if index++; t.Index >= s.First() {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// defineConstants types the definitions of constants. A name that one source
+// does not declare may belong to another, so that only what no source knows is
+// a warning.
+func (p *Plan) defineConstants() error {
+	defs, err := sema.ParseConsts(p.Job.Consts)
+	if err != nil {
+		return err
+	}
+	unknown := make(map[string]int)
+	for _, s := range p.sources {
+		sel := []int{}
+		for _, t := range p.Tasks {
+			if t.Source == s && t.Rejected == nil {
+				sel = append(sel, t.Index)
+			}
+		}
+		if s.Experiment, err = p.Model.Experiment(s.Props, sel, defs); err != nil {
+			return err
+		}
+		for _, w := range s.Experiment.Warnings {
+			if unknown[w.Error()]++; unknown[w.Error()] == len(p.sources) {
+				p.Warnings = append(p.Warnings, w.Error())
+			}
+		}
+	}
+	if p.count(maxVerdicts+1) > maxVerdicts {
+		return fmt.Errorf("the constants have values for more than %d results, want fewer", maxVerdicts)
+	}
+	return nil
+}

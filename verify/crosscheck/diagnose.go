@@ -1,0 +1,73 @@
+package crosscheck
+
+import (
+	"context"
+
+	"tilecheck/native/explicit"
+	"tilecheck/native/explicit/check"
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+	"tilecheck/runner"
+)
+
+// StateBuilder is an engine that can tell of the states that its tool builds.
+type StateBuilder interface {
+	States(ctx context.Context, plan *runner.Plan, v sema.Valuation) (*explicit.Space, error)
+}
+
+// diagnoseTools compares the tools' state spaces with ours, under the valuations
+// where engines disagree.
+func (c *run) diagnoseTools(ctx context.Context) {
+	s := c.subjects[0]
+	for i, in := range s.instances {
+		if !c.disagrees(i) {
+			continue
+		}
+		for _, p := range c.entries {
+			tool, ok := runner.As[StateBuilder](p.Engine)
+			if !ok || s.plan.Job.States != nil {
+				continue
+			}
+			c.diagnose(ctx, Diagnosis{First: "strict check", Second: p.label, Constants: in.check.Constants}, in.Space,
+				func(ctx context.Context) (*explicit.Space, error) { return tool.States(ctx, s.plan, in.valuation) })
+		}
+	}
+}
+
+// diagnoseModels compares the models with each other.
+func (c *run) diagnoseModels(ctx context.Context) {
+	a, b := c.subjects[0], c.subjects[1]
+	called := names(c.subjects)
+	for i, in := range a.instances {
+		other := b.instances[i]
+		if in.check.Validity == Broken || other.check.Validity == Broken {
+			continue
+		}
+		c.diagnose(ctx, Diagnosis{First: called[0], Second: called[1], Constants: in.check.Constants}, in.Space, other.Space)
+	}
+}
+
+// diagnose compares what two functions return.
+func (c *run) diagnose(ctx context.Context, d Diagnosis, first, second func(context.Context) (*explicit.Space, error)) {
+	a, err := first(ctx)
+	var b *explicit.Space
+	if err == nil {
+		b, err = second(ctx)
+	}
+	if err == nil {
+		d.Difference, err = Diff(ctx, Side{d.First, a}, Side{d.Second, b})
+	}
+	if err != nil {
+		d.Err = check.Failure(err, "", syntax.Pos{})
+	}
+	c.report.Diagnoses = append(c.report.Diagnoses, d)
+}
+
+func (c *run) disagrees(instance int) bool {
+	for _, r := range c.rows {
+		if r.instance == instance && r.Status == Disagree {
+			return true
+		}
+	}
+	return false
+}
