@@ -1,14 +1,12 @@
 // Package native is the embedded engine: PRISM's language, model checking and
 // statistical model checking without PRISM.
 //
-//	e := native.New()
-//	verdicts, err := e.Check(ctx, runner.Job{
+//	verdicts, err := runner.Check(ctx, native.New(), runner.Job{
 //		File: "die.prism", Model: src,
 //		Props: []string{"P=? [ F d=6 ]"},
 //	})
 //
-// It wires the packages below it: syntax parses, sema resolves and enumerates
-// the constants' valuations, compile makes each instance of the model
+// It wires the packages below it: compile makes each instance of a plan's model
 // executable once, and then either explicit builds its state space once and
 // check evaluates every property over it, which is the default, or simulate
 // samples paths for every property. The package decides nothing about numbers;

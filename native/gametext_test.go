@@ -1,9 +1,9 @@
 package native_test
 
 import (
-	"context"
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"math"

@@ -1,12 +1,12 @@
-// Package bridge makes PRISM and Storm engines: it writes a job in the tool's
+// Package bridge makes PRISM and Storm engines: it writes a plan in the tool's
 // language and switches, has a runner.Commander run the tool, and gives every
 // property and valuation the verdict that the tool's output has for it.
 //
 //	e := bridge.PRISM(local.New("/opt/prism/bin/prism"), bridge.Options{})
-//	verdicts, err := e.Check(ctx, job)
+//	verdicts, err := e.Check(ctx, plan)
 //
-// The files of the job are checked before the tool sees them, as the embedded
-// engine checks them. All properties of a job go into one run where the tool
+// The files have been checked, so that the tools see none that the embedded
+// engine refuses. All properties of a plan go into one run where the tool
 // can do that, because starting it is what costs; a property that a failed run
 // left without an answer gets a run of its own, so that one failure costs no
 // other property its result. What a tool cannot do (statistical model checking

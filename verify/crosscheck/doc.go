@@ -1,9 +1,9 @@
 // Package crosscheck gives one job to several engines and says whether they
 // agree.
 //
-//	report, err := crosscheck.Run(ctx, job, []crosscheck.Entrant{
+//	report, err := crosscheck.Run(ctx, job, []runner.Entrant{
 //		{Engine: native.New()},
-//		{Engine: bridge.PRISM(cmd, bridge.Options{}), Export: crosscheck.PRISMModel(cmd)},
+//		{Engine: bridge.PRISM(cmd, bridge.Options{})},
 //	}, crosscheck.Options{})
 //	report, err = crosscheck.Against(ctx, right, wrong, entrants, crosscheck.Options{})
 //

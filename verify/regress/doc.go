@@ -2,7 +2,7 @@
 // asks engines, and judges every verdict by the annotations beside its property.
 //
 //	tests, err := regress.Discover(os.DirFS("models"), []string{"."}, suite.Closest)
-//	rep, err := regress.Run(ctx, tests, []regress.Entrant{{Engine: native.New()}}, regress.Options{FS: os.DirFS("models")})
+//	rep, err := regress.Run(ctx, tests, []regress.Entrant{{Entrant: runner.Entrant{Engine: native.New()}}}, regress.Options{FS: os.DirFS("models")})
 //
 // The rules of judgment are those of package verify/expect; the runs are
 // those of package verify/suite. [Bless] writes annotations. The package
