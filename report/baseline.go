@@ -145,9 +145,9 @@ func keysOf(rep *TestReport) []string {
 			what = "\x00" + r.Name
 		}
 		// Constants as JSON has them: 0.5 and .5 are one value.
-		valuation, err := constants(r.Constants).MarshalJSON()
+		valuation, err := result.Valuation(r.Constants).MarshalJSON()
 		if err != nil {
-			valuation = []byte(constants(r.Constants).String())
+			valuation = []byte(result.Valuation(r.Constants).String())
 		}
 		parts := append([]string{r.Engine, r.File, r.Model, r.Props, what, string(valuation)}, r.Args...)
 		text, _ := json.Marshal(parts) // strings always have a JSON
@@ -222,10 +222,12 @@ func (b *Baseline) Told() bool { return b.Compared.Compared()+b.Identical > 0 }
 
 // known is everything that a verdict says of its value.
 func known(v *result.Verdict) string {
-	text, _ := verdictObject(&result.Verdict{
+	r := result.NewRecord(&result.Verdict{
 		Value: v.Value, Accuracy: v.Accuracy, Bound: v.Bound, BoundMethod: v.BoundMethod, HalfWidth: v.HalfWidth,
 		Confidence: v.Confidence, Samples: v.Samples, Resolution: v.Resolution, Doubt: v.Doubt,
-	}).MarshalJSON() // of numbers and words, which always have a JSON
+	})
+	r.Kind = ""          // old reports do not have it
+	text, _ := encode(r) // numbers and words, which always have a JSON
 	return string(text)
 }
 

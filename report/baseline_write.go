@@ -13,14 +13,12 @@ const maxBaselineRows = 100
 
 // Write prints what changed: a table with a row a result, the gravest changes
 // first, and what they were and are. Markdown leaves out rows after the
-// hundredth, and says how many. JSON is one object with "summary" and
-// "changes"; a change has "aspects" and "old" and "new", each a result as in the
-// JSON of [WriteTests] without its log.
+// hundredth, and says how many. JSON is what [WriteTests] has as "baseline".
 //
 // The error is that of w.
 func (b *Baseline) Write(w io.Writer, f Format, opt Options) error {
 	if f == FormatJSON {
-		return writeJSON(w, b.object(opt))
+		return writeJSON(w, b.summary())
 	}
 	if len(b.Changes) == 0 && f != FormatCSV {
 		_, err := io.WriteString(w, "Nothing changed since the baseline: "+b.words()+"\n")
@@ -131,26 +129,48 @@ func spaceText(v *result.Verdict) string {
 	return strings.Join(parts, ", ")
 }
 
-func (b *Baseline) object(opt Options) object {
-	var summary object
-	for a := Broken; a <= Added; a++ {
-		summary = append(summary, member{a.String(), b.Count(a)})
-	}
-	summary = append(summary, member{"same", b.Same}, member{"compared", b.Compared.Compared()}, member{"not_compared", b.Compared.Unknown})
-	changes := make([]object, len(b.Changes))
-	for i := range b.Changes {
-		c := &b.Changes[i]
-		changes[i] = object{{"aspects", words(c.Aspects)}, {"old", sideObject(c.Old)}, {"new", sideObject(c.New)}}
-	}
-	return object{{"tilecheck", opt.version()}, {"summary", summary}, {"changes", changes}}
+// baselineSummary counts the changes, and has them.
+type baselineSummary struct {
+	Broken      int            `json:"broken"`
+	Value       int            `json:"value"`
+	States      int            `json:"states"`
+	Outcome     int            `json:"outcome"`
+	Slower      int            `json:"slower"`
+	Vanished    int            `json:"vanished"`
+	Mended      int            `json:"mended"`
+	Faster      int            `json:"faster"`
+	New         int            `json:"new"`
+	Same        int            `json:"same"`
+	Compared    int            `json:"compared"`
+	NotCompared int            `json:"not_compared"`
+	Changes     []changeRecord `json:"changes"`
 }
 
-// sideObject is absent for a side that is not there.
-func sideObject(r *TestResult) any {
+type changeRecord struct {
+	Aspects []string    `json:"aspects"`
+	Old     *testRecord `json:"old,omitempty"`
+	New     *testRecord `json:"new,omitempty"`
+}
+
+func (b *Baseline) summary() baselineSummary {
+	s := baselineSummary{
+		Broken: b.Count(Broken), Value: b.Count(ValueMoved), States: b.Count(StatesMoved), Outcome: b.Count(Otherwise),
+		Slower: b.Count(Slower), Vanished: b.Count(Vanished), Mended: b.Count(Mended), Faster: b.Count(Faster), New: b.Count(Added),
+		Same: b.Same, Compared: b.Compared.Compared(), NotCompared: b.Compared.Unknown, Changes: []changeRecord{},
+	}
+	for i := range b.Changes {
+		c := &b.Changes[i]
+		s.Changes = append(s.Changes, changeRecord{words(c.Aspects), sideRecord(c.Old), sideRecord(c.New)})
+	}
+	return s
+}
+
+// sideRecord is nil for a side that is not there.
+func sideRecord(r *TestResult) *testRecord {
 	if r == nil {
 		return nil
 	}
-	short := *r
-	short.Log = ""
-	return short.object()
+	out := r.record()
+	out.Log = ""
+	return &out
 }

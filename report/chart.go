@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"tilecheck/internal/printable"
+	"tilecheck/result"
 )
 
 // Chart is a plot of series of numbers, each with its interval.
@@ -126,14 +127,14 @@ func (c *Chart) series(i int) (s *series, err error) {
 func (c *Chart) points(from []Point, shift float64) ([]point, error) {
 	var out []point
 	for i, p := range from {
-		if _, special := specialNumber(p.X + p.Y); special {
+		if _, special := result.SpecialNumber(p.X + p.Y); special {
 			return nil, fmt.Errorf("the point (%v, %v) is not finite", p.X, p.Y)
 		}
 		if c.Probability && !(p.Y >= 0 && p.Y <= 1) {
-			return nil, fmt.Errorf("%s is not a probability", machineNumber(p.Y))
+			return nil, fmt.Errorf("%s is not a probability", result.JSONNumber(p.Y).String())
 		}
 		q := point{x: p.X + shift, y: p.Y, low: p.Lo, high: p.Hi}
-		if _, special := specialNumber(p.Lo + p.Hi); special {
+		if _, special := result.SpecialNumber(p.Lo + p.Hi); special {
 			q.low, q.high = p.Y, p.Y
 		}
 		if c.Probability {

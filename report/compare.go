@@ -76,18 +76,12 @@ func (c *Comparison) Write(w io.Writer, f Format, opt Options) error {
 	switch f {
 	case FormatTable:
 		return c.writeText(w, g, opt)
-	case FormatJSON:
-		results := make([]object, len(g.cells))
+	case FormatJSON, FormatCSV:
+		records := make([]cellRecord, len(g.cells))
 		for i := range g.cells {
-			results[i] = cellObject(&g.cells[i])
+			records[i] = newCellRecord(&g.cells[i])
 		}
-		return writeJSON(w, envelope(opt, c.Title, "results", results, c.Notes))
-	case FormatCSV:
-		records := [][]string{cellObject(&ComparisonCell{}).columns()}
-		for i := range g.cells {
-			records = append(records, cellObject(&g.cells[i]).cells())
-		}
-		return writeCSV(w, records)
+		return writeRecords(w, f, opt, summaryOf(c.Title), records, c.Notes)
 	}
 	return c.longTable(g, opt).Write(w, f, opt)
 }
@@ -130,20 +124,30 @@ func (g *cellGrid) at(strategy string, maximum int) *ComparisonCell {
 	return &g.cells[i]
 }
 
-func cellObject(c *ComparisonCell) object {
-	published := object{{"value", nil}, {"half_width", nil}}
+// cellRecord is a cell as JSON and CSV have it.
+type cellRecord struct {
+	Strategy string `json:"strategy"`
+	Max      int    `json:"max"`
+	result.Record
+	Published  *publishedRecord `json:"published,omitempty"`
+	Compatible *bool            `json:"compatible,omitempty"`
+}
+
+type publishedRecord struct {
+	Value     result.JSONNumber  `json:"value"`
+	HalfWidth *result.JSONNumber `json:"half_width,omitempty"`
+}
+
+func newCellRecord(c *ComparisonCell) cellRecord {
+	r := cellRecord{Strategy: c.Strategy, Max: c.Max, Record: result.NewRecord(&c.Verdict)}
 	if p := c.Published; p != nil {
-		published = object{{"value", number(p.Value)}, {"half_width", deref(p.HalfWidth)}}
+		r.Published = &publishedRecord{result.JSONNumber(p.Value), (*result.JSONNumber)(p.HalfWidth)}
 	}
-	var compatible any
 	if c.Compatible != Incomparable {
-		compatible = c.Compatible == Compatible
+		met := c.Compatible == Compatible
+		r.Compatible = &met
 	}
-	return slices.Concat(
-		object{{"strategy", c.Strategy}, {"max", c.Max}},
-		verdictObject(&c.Verdict),
-		object{{"published", published}, {"compatible", compatible}},
-	)
+	return r
 }
 
 // cellTexts is what people see of a cell.

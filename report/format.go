@@ -62,6 +62,8 @@ func (f *Format) UnmarshalText(text []byte) (err error) {
 type Options struct {
 	// Version says which tilecheck this is, for JSON and HTML; nil is "devel".
 	Version func() string
+	// Command is the command whose results these are, for JSON: "check".
+	Command string
 	// Width is the number of columns that a table for people may use; 0 is no limit.
 	Width int
 	// Color permits ANSI colours in the table for people.

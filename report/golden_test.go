@@ -53,7 +53,7 @@ func views() []struct {
 		{".80.txt", FormatTable, Options{Width: 80}},
 		{".30.txt", FormatTable, Options{Width: 30}},
 		{".fancy.txt", FormatTable, Options{Color: true, Unicode: true}},
-		{".json", FormatJSON, Options{Version: release}},
+		{".json", FormatJSON, Options{Version: release, Command: "check"}},
 		{".csv", FormatCSV, Options{}},
 		{".md", FormatMarkdown, Options{}},
 	}

@@ -79,8 +79,8 @@ func newExperiment(results []*TestResult, engines []string, opt Options) *experi
 	}
 	e := &experiment{first: results[0], constant: constant}
 	varying := varyingConstants(results)
-	fixed := constants(pick(results[0], func(name string) bool { return !slices.Contains(varying, name) }))
-	switches := strings.TrimPrefix(results[0].setting(), constants(results[0].Constants).String())
+	fixed := result.Valuation(pick(results[0], func(name string) bool { return !slices.Contains(varying, name) }))
+	switches := strings.TrimPrefix(results[0].setting(), result.Valuation(results[0].Constants).String())
 	e.setting = strings.TrimSpace(fixed.String() + switches)
 	for _, r := range results {
 		x, ok := constantNumber(r, constant)
@@ -91,7 +91,7 @@ func newExperiment(results []*TestResult, engines []string, opt Options) *experi
 			e.expect(x, r.Expected)
 		}
 		if p, ok := experimentPoint(r, x, opt); ok {
-			rest := constants(pick(r, func(name string) bool { return name != constant && slices.Contains(varying, name) }))
+			rest := result.Valuation(pick(r, func(name string) bool { return name != constant && slices.Contains(varying, name) }))
 			e.add(strings.TrimSpace(r.Engine+" "+rest.String()), p)
 		}
 	}
@@ -230,7 +230,7 @@ func experimentPoint(r *TestResult, x float64, opt Options) (p labelled, ok bool
 		known = result.Interval{Lo: v.Value.Num, Hi: v.Value.Num}
 	}
 	p.point = point{x: x, y: v.Value.Num, low: min(known.Lo, v.Value.Num), high: max(known.Hi, v.Value.Num)}
-	p.text = constants(r.Constants).String() + ": " + knownText(v, opt) + ", " + r.Engine + ", " + r.Outcome.String()
+	p.text = result.Valuation(r.Constants).String() + ": " + knownText(v, opt) + ", " + r.Engine + ", " + r.Outcome.String()
 	return p, true
 }
 

@@ -89,7 +89,7 @@ func (rep *TestReport) htmlSuites(logs *htmlLogs, opt Options) []htmlSuite {
 func (f *htmlFile) add(r *TestResult, rows map[string]*htmlRow, logs *htmlLogs, opt Options) *htmlRow {
 	f.results = append(f.results, *r)
 	engine := slices.Index(f.Engines, r.Engine)
-	key := r.question() + "\x00" + constants(r.Constants).String()
+	key := r.question() + "\x00" + result.Valuation(r.Constants).String()
 	row := rows[key]
 	if row == nil || row.Cells[engine].Word != "" {
 		row = &htmlRow{Name: r.Name, Property: r.Property, Setting: r.setting(), Cells: make([]htmlCell, len(f.Engines))}

@@ -177,7 +177,7 @@ func experimentReport(n int) *TestReport {
 			for _, engine := range rep.Engines {
 				x := 1 - math.Pow(0.9, float64(i+1))
 				rep.Results = append(rep.Results, TestResult{
-					Engine: engine, Props: "a.props", Property: "P=? [ F x ]", Outcome: TestPassed, Expected: machineNumber(x),
+					Engine: engine, Props: "a.props", Property: "P=? [ F x ]", Outcome: TestPassed, Expected: result.JSONNumber(x).String(),
 					Constants: []result.Constant{{Name: "N", Value: strconv.Itoa(i + 1)}, {Name: "k", Value: k}},
 					Verdict: &result.Verdict{
 						Value: result.Value{Kind: result.Number, Num: x}, Bound: &result.Interval{Lo: x - 0.02, Hi: x + 0.02},

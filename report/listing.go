@@ -43,7 +43,7 @@ func withConstants(v *result.Verdict) string {
 	if len(v.Constants) == 0 {
 		return ""
 	}
-	return ", " + constants(v.Constants).String()
+	return ", " + result.Valuation(v.Constants).String()
 }
 
 // stateText is a value; one that is not known is a question mark.
@@ -52,22 +52,4 @@ func stateText(x result.Value, opt Options) string {
 		return "?"
 	}
 	return valueText(&result.Verdict{Value: x}, opt)
-}
-
-// listingObjects are listings for machines; nil if there are none.
-func listingObjects(ls []result.Listing) any {
-	if len(ls) == 0 {
-		return nil
-	}
-	var out []object
-	for _, l := range ls {
-		var values []object
-		for _, x := range l.Values {
-			values = append(values, object{
-				{"state", x.State}, {"valuation", x.Valuation}, {"value", machineValue(x.Value)}, {"fraction", fraction(x.Value)},
-			})
-		}
-		out = append(out, object{{"values", values}, {"left", some(l.Left)}})
-	}
-	return out
 }

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"tilecheck/result"
 )
 
 // How many significant digits people get to see.
@@ -15,28 +17,6 @@ const (
 	exactDecimals  = 12 // longest decimal expansion that is written out
 	maxFractionLen = 24 // longest fraction that is shown as one
 )
-
-// specialNumber returns the name of a number without digits: NaN, Infinity or
-// -Infinity, as PRISM and Storm print them.
-func specialNumber(x float64) (name string, ok bool) {
-	switch {
-	case math.IsNaN(x):
-		return "NaN", true
-	case math.IsInf(x, 1):
-		return "Infinity", true
-	case math.IsInf(x, -1):
-		return "-Infinity", true
-	}
-	return "", false
-}
-
-// machineNumber is the shortest text that reads back as x.
-func machineNumber(x float64) string {
-	if name, ok := specialNumber(x); ok {
-		return name
-	}
-	return strconv.FormatFloat(x, 'g', -1, 64)
-}
 
 // exponent returns the decimal exponent of a finite x rounded to that many
 // significant digits; that of 0 is 0.
@@ -68,7 +48,7 @@ func scaleOf(x, half float64) scale { return scaleTo(x, half, maxDigits) }
 
 // scaleTo is scaleOf with another number of digits at most.
 func scaleTo(x, half float64, digits int) scale {
-	if _, special := specialNumber(x); special {
+	if _, special := result.SpecialNumber(x); special {
 		return scale{trim: true}
 	}
 	var s scale
@@ -92,7 +72,7 @@ func scaleTo(x, half float64, digits int) scale {
 // format writes x rounded to nearest (dir 0), down (-1) or up (+1). The ends of
 // an interval are rounded outwards, so that what is printed contains what is known.
 func (s scale) format(x float64, dir int) string {
-	if name, special := specialNumber(x); special {
+	if name, special := result.SpecialNumber(x); special {
 		return name
 	}
 	text := s.digits(x)
@@ -147,7 +127,7 @@ func exactText(r *big.Rat) string {
 
 // percent writes a share of 1 as a percentage without rounding: 0.999 is 99.9%.
 func percent(share float64) string {
-	if name, special := specialNumber(share); special {
+	if name, special := result.SpecialNumber(share); special {
 		return name
 	}
 	mantissa, exp, _ := strings.Cut(strconv.FormatFloat(share, 'e', -1, 64), "e")

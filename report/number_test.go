@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"testing"
+
+	"tilecheck/result"
 )
 
 // The expected texts follow from the rule in the package comment by hand.
@@ -90,9 +92,9 @@ func TestMachineNumbersReadBack(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 10000 {
 		x := math.Float64frombits(r.Uint64())
-		got, err := strconv.ParseFloat(machineNumber(x), 64)
+		got, err := strconv.ParseFloat(result.JSONNumber(x).String(), 64)
 		if err != nil || got != x && !math.IsNaN(x) {
-			t.Fatalf("%v became %s and %v, %v", x, machineNumber(x), got, err)
+			t.Fatalf("%v became %s and %v, %v", x, result.JSONNumber(x).String(), got, err)
 		}
 	}
 }

@@ -257,7 +257,7 @@ func newSeries(g *cellGrid, i int) (*series, error) {
 		}
 		for _, y := range []float64{p.y, q.y} {
 			if !(y >= 0 && y <= 1) {
-				return nil, fmt.Errorf("MAX %d: %s is not a probability", m, machineNumber(y))
+				return nil, fmt.Errorf("MAX %d: %s is not a probability", m, result.JSONNumber(y).String())
 			}
 		}
 	}

@@ -134,20 +134,20 @@ func keys(m map[string]any) string { return strings.Join(slices.Sorted(maps.Keys
 // Fields that do not apply are absent, not null, zero or empty.
 func TestJSONFields(t *testing.T) {
 	top, results := decoded(t, func(w io.Writer) error { return Verdicts(w, FormatJSON, verdicts(), Options{}) })
-	if got := keys(top); got != "results tilecheck" || top["tilecheck"] != "devel" {
+	if got := keys(top); got != "command notes results tilecheck" || top["tilecheck"] != "devel" {
 		t.Errorf("top level %v of version %v", got, top["tilecheck"])
 	}
 	want := []string{
-		"accuracy choices engine fraction method property resolution seconds states transitions value",
-		"accuracy choices engine lower method property resolution seconds states transitions upper value",
-		"accuracy bound_method confidence constants engine half_width lower method name property resolution samples seconds seed upper value warnings",
+		"accuracy choices engine fraction kind method property resolution seconds states transitions value",
+		"accuracy choices engine kind lower method property resolution seconds states transitions upper value",
+		"accuracy bound_method confidence constants engine half_width kind lower method name property resolution samples seconds seed upper value warnings",
 		"accuracy bound_method confidence constants engine error lower method name property resolution samples seconds upper warnings",
-		"accuracy engine property value",
-		"accuracy engine method property resolution value",
-		"engine property value",
-		"accuracy engine property value",
-		"accuracy engine property value",
-		"accuracy choices engine fraction method property resolution states transitions value",
+		"accuracy engine kind property value",
+		"accuracy engine kind method property resolution value",
+		"engine kind property value",
+		"accuracy engine kind property value",
+		"accuracy engine kind property value",
+		"accuracy choices engine fraction kind method property resolution states transitions value",
 		"engine error property",
 	}
 	if len(results) != len(want) {
@@ -194,15 +194,15 @@ func TestJSONValues(t *testing.T) {
 
 func TestComparisonJSONFields(t *testing.T) {
 	top, r := decoded(t, func(w io.Writer) error { return brokenComparison().Write(w, FormatJSON, Options{}) })
-	if got := keys(top); got != "notes results tilecheck title" {
+	if got := keys(top); got != "command notes results summary tilecheck" {
 		t.Errorf("top level %v", got)
 	}
 	for _, test := range []struct {
 		strategy, max, want string
 	}{
-		{"random", "128", "accuracy bound_method compatible confidence engine half_width lower max method property published resolution samples strategy upper value"},
+		{"random", "128", "accuracy bound_method compatible confidence engine half_width kind lower max method property published resolution samples strategy upper value"},
 		{"random", "256", "engine error max property published strategy"},
-		{"opposite", "256", "accuracy bound_method confidence engine half_width lower max method property resolution samples strategy upper value"},
+		{"opposite", "256", "accuracy bound_method confidence engine half_width kind lower max method property resolution samples strategy upper value"},
 	} {
 		i := slices.IndexFunc(r, func(m map[string]any) bool {
 			return m["strategy"] == test.strategy && m["max"] == json.Number(test.max)

@@ -85,7 +85,7 @@ func groupResults(verdicts []result.Verdict) []*resultGroup {
 	for i := range verdicts {
 		v := &verdicts[i]
 		property := propertyText(v)
-		instance := property + "\n" + constants(v.Constants).String()
+		instance := property + "\n" + result.Valuation(v.Constants).String()
 		key := fmt.Sprintf("%s\n%d", property, seen[instance])
 		seen[instance]++
 		g := groups[key]
@@ -298,7 +298,7 @@ func exportComments(w io.Writer, groups []*resultGroup) error {
 		}
 		for _, v := range g.verdicts {
 			// Constants that do not vary come first.
-			var fixed, varying constants
+			var fixed, varying result.Valuation
 			for _, c := range v.Constants {
 				if slices.Contains(g.varying, c.Name) {
 					varying = append(varying, c)
@@ -338,7 +338,7 @@ func exportedValue(v *result.Verdict) string {
 	case x.Rat != nil && v.Accuracy == result.Exact:
 		return x.Rat.RatString()
 	}
-	if name, special := specialNumber(x.Num); special {
+	if name, special := result.SpecialNumber(x.Num); special {
 		return name
 	}
 	return strconv.FormatFloat(x.Num, 'g', 12, 64)

@@ -4,12 +4,16 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
+
+	"tilecheck/result"
 )
 
 // Table is what a command has to say in rows and columns. Build it with
 // [Table.Append] and print it with [Table.Write].
 type Table struct {
 	Title   string // optional; not in CSV
+	Summary any    // what JSON has as "summary" instead of the title
 	Columns []Column
 	Rows    [][]Cell // every row has a cell a column
 	Notes   []string // paragraphs below the table; not in CSV
@@ -17,7 +21,14 @@ type Table struct {
 
 // Column is a column of a [Table].
 type Column struct {
-	Name  string // lower case; also the key in JSON, where it must be unique
+	// Name is what people read above the column; without one they do not see it.
+	Name string
+	// Field is the column in CSV and the member in JSON, where it must be unique.
+	// Empty is the name with "_" for blanks; a column with "-" is for people alone.
+	Field string
+	// Group is the member in JSON that has the field in it, in CSV what it begins
+	// with. Columns of a group stand together.
+	Group string
 	Align Align
 	// Min, when positive, lets a table that is too wide squeeze the column to
 	// that width; Max, when positive, is the width it never exceeds. Cells that
@@ -89,8 +100,8 @@ func cellOf(value any) Cell {
 // rest; and if that is not enough, every row becomes a block of lines
 // "column  text".
 //
-// JSON is one object {"tilecheck", "title", "rows", "notes"}, a row being an
-// object from column names to values without its empty cells.
+// JSON is one object, as the package comment says, with a row an object of
+// fields without its empty cells.
 //
 // The error is that of w, or says which row has not a cell a column.
 func (t *Table) Write(w io.Writer, f Format, opt Options) error {
@@ -99,30 +110,52 @@ func (t *Table) Write(w io.Writer, f Format, opt Options) error {
 	}
 	switch f {
 	case FormatTable:
-		return t.writeText(w, opt)
+		return t.forPeople().writeText(w, opt)
 	case FormatJSON:
 		return t.writeJSON(w, opt)
 	case FormatCSV:
 		return t.writeCSV(w)
 	case FormatMarkdown:
-		return t.writeMarkdown(w)
+		return t.forPeople().writeMarkdown(w)
 	}
 	return fmt.Errorf("unknown format %v", f)
 }
 
+// key is the column's member in JSON, empty if it has none.
+func (c *Column) key() string {
+	switch c.Field {
+	case "-":
+		return ""
+	case "":
+		return strings.ReplaceAll(c.Name, " ", "_")
+	}
+	return c.Field
+}
+
 func (t *Table) writeCSV(w io.Writer) error {
-	header := make([]string, len(t.Columns))
-	for i, c := range t.Columns {
-		header[i] = c.Name
+	header := make([]string, 0, len(t.Columns))
+	for i := range t.Columns {
+		c := &t.Columns[i]
+		switch key := c.key(); {
+		case key == "":
+		case c.Group != "":
+			header = append(header, c.Group+"_"+key)
+		default:
+			header = append(header, key)
+		}
 	}
 	records := [][]string{header}
 	for _, row := range t.Rows {
-		record := make([]string, len(row))
+		record := make([]string, 0, len(header))
 		for i, c := range row {
-			record[i] = c.Text
-			if c.Value != nil {
-				record[i] = plain(c.Value)
+			if t.Columns[i].key() == "" {
+				continue
 			}
+			text := c.Text
+			if c.Value != nil {
+				text = plain(c.Value)
+			}
+			record = append(record, text)
 		}
 		records = append(records, record)
 	}
@@ -132,32 +165,52 @@ func (t *Table) writeCSV(w io.Writer) error {
 func (t *Table) writeJSON(w io.Writer, opt Options) error {
 	rows := make([]object, len(t.Rows))
 	for i, row := range t.Rows {
-		rows[i] = make(object, len(row))
-		for j, c := range row {
-			value := c.Value
-			if value == nil {
-				value = some(c.Text)
+		for j, cell := range row {
+			c := &t.Columns[j]
+			if key := c.key(); key != "" {
+				rows[i] = append(rows[i], member{c.Group, key, cell.machine()})
 			}
-			rows[i][j] = member{t.Columns[j].Name, value}
 		}
 	}
-	return writeJSON(w, envelope(opt, t.Title, "rows", rows, t.Notes))
+	summary := t.Summary
+	if summary == nil {
+		summary = summaryOf(t.Title)
+	}
+	return writeEnvelope(w, opt, summary, rows, t.Notes)
 }
 
-// envelope is the one object of every JSON report.
-func envelope(opt Options, title, key string, rows []object, notes []string) object {
-	return object{{"tilecheck", opt.version()}, {"title", some(title)}, {key, rows}, {"notes", list(notes)}}
+// machine is the value in JSON; nil if there is none.
+func (c *Cell) machine() any {
+	switch x := c.Value.(type) {
+	case float64:
+		return result.JSONNumber(x)
+	case nil:
+		if c.Text == "" {
+			return nil
+		}
+		return c.Text
+	}
+	return c.Value
+}
+
+// forPeople returns the table without the columns that only machines read.
+func (t *Table) forPeople() *Table {
+	return t.without(func(i int) bool { return t.Columns[i].Name == "" && t.Columns[i].Field != "" })
 }
 
 // dropEmpty returns the table without the columns that are empty in every row;
 // without rows it is returned whole.
 func (t *Table) dropEmpty() *Table {
-	if len(t.Rows) == 0 {
-		return t
-	}
+	return t.without(func(i int) bool {
+		return len(t.Rows) > 0 && !slices.ContainsFunc(t.Rows, func(row []Cell) bool { return row[i].Text != "" })
+	})
+}
+
+// without returns the table without some columns.
+func (t *Table) without(drop func(i int) bool) *Table {
 	out := &Table{Title: t.Title, Rows: make([][]Cell, len(t.Rows)), Notes: t.Notes}
 	for i, c := range t.Columns {
-		if !slices.ContainsFunc(t.Rows, func(row []Cell) bool { return row[i].Text != "" }) {
+		if drop(i) {
 			continue
 		}
 		out.Columns = append(out.Columns, c)

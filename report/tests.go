@@ -20,6 +20,8 @@ type TestReport struct {
 	Elsewhere int
 	// Compared counts the comparisons of the engines with each other.
 	Compared agree.Tally
+	// Baseline is how the run differs from an earlier one, for JSON; nil without one.
+	Baseline *Baseline
 	// Findings are what is wrong with annotations, whatever the engines say, in the order of files and lines.
 	Findings []TestFinding
 }

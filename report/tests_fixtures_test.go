@@ -119,7 +119,7 @@ func manyResults(n int) *TestReport {
 		x := float64(i%97) / 97
 		r := TestResult{
 			Model: name[:len(name)-len("props")] + "prism", Props: name, File: name, Line: 3 + i%40, Col: 1, Engine: rep.Engines[i%2],
-			Property: "P=? [ F<=" + strconv.Itoa(i%40/2) + " \"goal\" ]", Outcome: TestPassed, Expected: machineNumber(x), Got: machineNumber(x),
+			Property: "P=? [ F<=" + strconv.Itoa(i%40/2) + " \"goal\" ]", Outcome: TestPassed, Expected: result.JSONNumber(x).String(), Got: result.JSONNumber(x).String(),
 			Rerun: "tilecheck test " + name,
 			Verdict: &result.Verdict{
 				Value: result.Value{Kind: result.Number, Num: x}, Accuracy: result.Bounded, Bound: &result.Interval{Lo: x - 1e-7, Hi: x + 1e-7},

@@ -25,19 +25,16 @@ const (
 // how many more there are. Markdown has the same for a pull request in at most
 // [MaxTestsMarkdown] bytes.
 //
-// JSON is one object: the members of the header of [WriteJSONLines] without
-// type and schema, "summary", "results", "findings" and "notes". CSV has a row
-// a result, with the same fields but the log.
+// The summary of JSON has the counts, the findings as "annotations", and what
+// changed since the baseline.
 //
 // The error is that of w.
 func WriteTests(w io.Writer, f Format, rep *TestReport, opt Options) error {
 	switch f {
 	case FormatTable:
 		return rep.writeText(w, opt)
-	case FormatJSON:
-		return writeJSON(w, rep.object(opt))
-	case FormatCSV:
-		return rep.writeCSV(w)
+	case FormatJSON, FormatCSV:
+		return rep.writeRecords(w, f, opt)
 	case FormatMarkdown:
 		return rep.writeMarkdown(w, opt)
 	}

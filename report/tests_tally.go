@@ -186,7 +186,7 @@ func (r *TestResult) title() string {
 // setting is the valuation and the switches of a result: "N=3 -exact", without
 // a -const that gives only constants of the valuation.
 func (r *TestResult) setting() string {
-	words := []string{constants(r.Constants).String()}
+	words := []string{result.Valuation(r.Constants).String()}
 	for i := 0; i < len(r.Args); i++ {
 		if strings.TrimLeft(r.Args[i], "-") == "const" && i+1 < len(r.Args) && r.defines(r.Args[i+1]) {
 			i++
@@ -266,7 +266,7 @@ func (r *TestResult) generalReason() string {
 	if len(r.Constants) == 0 {
 		return r.Reason
 	}
-	return strings.ReplaceAll(r.Reason, constants(r.Constants).String(), "...")
+	return strings.ReplaceAll(r.Reason, result.Valuation(r.Constants).String(), "...")
 }
 
 // byReason groups the results that did not pass: the gravest outcome first, then the largest group.

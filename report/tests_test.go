@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -220,10 +221,27 @@ func TestJSONLinesRoundTrip(t *testing.T) {
 		want.Results[i].Seconds = want.Results[i].seconds()
 		if v := want.Results[i].Verdict; v != nil {
 			v.Property, v.Name, v.Engine, v.Constants = want.Results[i].Property, want.Results[i].Name, want.Results[i].Engine, want.Results[i].Constants
+			v.Seconds = want.Results[i].Seconds
 		}
 	}
 	if !reflect.DeepEqual(back, want) {
 		t.Errorf("read back %+v\nwant %+v", back, want)
+	}
+}
+
+// What was written before the members of verdicts were those of results is read as what it was.
+func TestJSONLinesOfSchema1(t *testing.T) {
+	text, err := os.ReadFile("testdata/tests-schema1.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	old, err := ReadJSONLines(bytes.NewReader(text), "old.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := CompareBaseline(old, testReport(), BaselineOptions{})
+	if len(b.Changes) > 0 || b.Same != len(testReport().Results) || b.Compared.Unknown > b.Identical {
+		t.Errorf("%s; %+v", b.words(), b.Changes)
 	}
 }
 
@@ -252,10 +270,10 @@ func TestJSONLinesRefused(t *testing.T) {
 		{"a line less", strings.Join(append(append([]string{}, lines[:2]...), lines[3:]...), ""), "old.jsonl:21:1: the summary counts 18 results, but there are 17 above"},
 		{"another outcome", replace(2, `"pass"`, `"fail"`), "old.jsonl:22:1: the summary counts 1 fail, but there are 2 above"},
 		{"two reports", whole + whole, "old.jsonl:23:1: there is a line after the summary, want the end"},
-		{"schema", replace(1, `"schema":1`, `"schema":2`), "old.jsonl:1:1: the report has schema 2, want 1"},
+		{"schema", replace(1, `"schema":2`, `"schema":3`), "old.jsonl:1:1: the report has schema 3, want 1 to 2"},
 		{"outcome", replace(3, `"fail"`, `"failed"`), `old.jsonl:3:1: the outcome is "failed", want pass, fail, disagree, error, limit, unsupported, unchecked or not tested`},
 		{"type", replace(3, `"result"`, `"results"`), `old.jsonl:3:1: the line has type "results", want result, finding or summary`},
-		{"value", replace(3, `"value":0.2`, `"value":"0.2"`), `old.jsonl:3:1: "0.2" is not a number, want one of "-Infinity", "Infinity", "NaN"`},
+		{"value", replace(3, `"value":0.2`, `"value":"0.2"`), `old.jsonl:3:1: the line is not an object as expected: "0.2" is not a number, want one of "-Infinity", "Infinity", "NaN"`},
 		{"fraction", replace(2, `"1/6","accuracy"`, `"1/7","accuracy"`), "old.jsonl:2:1: the fraction is 1/7 and the value is 0.16666666666666666"},
 		{"huge fraction", replace(2, `"1/6","accuracy"`, `"1e999999999","accuracy"`), `old.jsonl:2:1: the fraction is "1e999999999", want two whole numbers without a common factor`},
 		{"fraction not reduced", replace(2, `"1/6","accuracy"`, `"2/12","accuracy"`), `old.jsonl:2:1: the fraction is "2/12", want two whole numbers without a common factor`},

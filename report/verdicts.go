@@ -1,7 +1,6 @@
 package report
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -17,173 +16,13 @@ import (
 // row, write numbers as [Options] and the package comment say, and put the
 // warnings below, each once, numbered. JSON and CSV carry every digit.
 func Verdicts(w io.Writer, f Format, verdicts []result.Verdict, opt Options) error {
-	switch f {
-	case FormatJSON:
-		results := make([]object, len(verdicts))
-		for i := range verdicts {
-			results[i] = append(verdictObject(&verdicts[i]), member{"listings", listingObjects(verdicts[i].Listings)})
-		}
-		return writeJSON(w, envelope(opt, "", "results", results, nil))
-	case FormatCSV:
-		records := [][]string{verdictObject(&result.Verdict{}).columns()}
-		for i := range verdicts {
-			records = append(records, verdictObject(&verdicts[i]).cells())
-		}
-		return writeCSV(w, records)
+	if f == FormatJSON || f == FormatCSV {
+		return writeRecords(w, f, opt, nil, result.Records(verdicts), nil)
 	}
 	if err := verdictTable(verdicts, opt).Write(w, f, opt); err != nil {
 		return err
 	}
 	return writeListings(w, f, verdicts, opt)
-}
-
-// verdictObject is a verdict as JSON and CSV have it; the package comment lists the members.
-func verdictObject(v *result.Verdict) object {
-	var lower, upper any
-	if v.Bound != nil {
-		lower, upper = number(v.Bound.Lo), number(v.Bound.Hi)
-	}
-	return object{
-		{"property", v.Property},
-		{"name", some(v.Name)},
-		{"constants", constantsOf(v.Constants)},
-		{"engine", some(v.Engine)},
-		{"method", some(v.Method)},
-		{"value", machineValue(v.Value)},
-		{"fraction", fraction(v.Value)},
-		{"lower", lower},
-		{"upper", upper},
-		{"bound_method", some(v.BoundMethod)},
-		{"half_width", deref(v.HalfWidth)},
-		{"confidence", some(number(v.Confidence))},
-		{"samples", some(v.Samples)},
-		{"accuracy", word(v.Accuracy)},
-		{"resolution", word(v.Resolution)},
-		{"states", some(v.States)},
-		{"choices", some(v.Choices)},
-		{"transitions", some(v.Transitions)},
-		{"seed", seedNumber(v.Seed)},
-		{"seconds", some(number(v.Seconds))},
-		{"tool", some(v.Tool)},
-		{"warnings", list(v.Warnings)},
-		{"doubt", some(v.Doubt)},
-		{"error", failureObject(v.Err)},
-	}
-}
-
-// word returns the word of x, or nil when x is the zero value, which is unknown.
-func word[T interface {
-	comparable
-	fmt.Stringer
-}](x T) any {
-	if some(x) == nil {
-		return nil
-	}
-	return x.String()
-}
-
-func fraction(v result.Value) any {
-	if v.Rat == nil {
-		return nil
-	}
-	return v.Rat.RatString()
-}
-
-func failureObject(f *result.Failure) object {
-	if f == nil {
-		f = new(result.Failure) // all members absent
-	}
-	return object{
-		{"class", some(string(f.Class))},
-		{"message", some(f.Message)},
-		{"position", object{
-			{"file", some(f.File)},
-			{"line", some(f.Pos.Line)},
-			{"column", some(f.Pos.Col)},
-		}},
-	}
-}
-
-// machineValue is a Boolean, a number, or a list [low, high]; nil for no value.
-func machineValue(v result.Value) any {
-	switch v.Kind {
-	case result.Boolean:
-		return v.Bool
-	case result.Integer:
-		return integer(v.Num)
-	case result.Number:
-		return number(v.Num)
-	case result.Range:
-		return span{number(v.Num), number(v.Hi)}
-	}
-	return nil
-}
-
-// integer is a number that is written without an exponent.
-type integer float64
-
-func (n integer) String() string {
-	if name, special := specialNumber(float64(n)); special {
-		return name
-	}
-	return strconv.FormatFloat(float64(n), 'f', -1, 64)
-}
-
-// MarshalJSON implements [json.Marshaler].
-func (n integer) MarshalJSON() ([]byte, error) { return jsonNumber(n.String()), nil }
-
-// span is a JSON array of two numbers.
-type span [2]number
-
-func (s span) String() string { return "[" + s[0].String() + "," + s[1].String() + "]" }
-
-// constantsOf returns nil when there are none.
-func constantsOf(cs []result.Constant) any {
-	if len(cs) == 0 {
-		return nil
-	}
-	return constants(cs)
-}
-
-// constants is a valuation in the order of declaration.
-type constants []result.Constant
-
-// String returns "N=3,p=0.5".
-func (cs constants) String() string {
-	parts := make([]string, len(cs))
-	for i, c := range cs {
-		parts[i] = c.Name + "=" + c.Value
-	}
-	return strings.Join(parts, ",")
-}
-
-// MarshalJSON implements [json.Marshaler].
-func (cs constants) MarshalJSON() ([]byte, error) {
-	o := make(object, len(cs))
-	for i, c := range cs {
-		o[i] = member{c.Name, constantValue(c.Value)}
-	}
-	return o.MarshalJSON()
-}
-
-// constantValue makes a JSON number, with the digits as given where JSON allows
-// them, or a Boolean of a text that is one, and keeps any other text a string.
-func constantValue(text string) any {
-	switch text {
-	case "true":
-		return true
-	case "false":
-		return false
-	}
-	x, err := strconv.ParseFloat(text, 64)
-	_, special := specialNumber(x)
-	switch {
-	case err != nil || special || strings.ContainsAny(text, "xX"):
-		return text
-	case json.Valid([]byte(text)):
-		return json.RawMessage(text)
-	}
-	return number(x)
 }
 
 // verdictTable is the verdicts for people.
@@ -208,7 +47,7 @@ func verdictTable(verdicts []result.Verdict, opt Options) *Table {
 	for i := range verdicts {
 		v := &verdicts[i]
 		t.Append(
-			propertyText(v), constants(v.Constants).String(), v.Engine, v.Method,
+			propertyText(v), result.Valuation(v.Constants).String(), v.Engine, v.Method,
 			valueCell(v, opt), intervalText(v, opt), confidenceText(v), countText(v.Samples),
 			accuracyText(v), resolutionText(v), statesText(v, same), duration(v.Seconds), notes.add(append(longFraction(v), Remarks(v)...)...),
 		)
@@ -406,7 +245,7 @@ func valueText(v *result.Verdict, opt Options) string {
 		return exactText(x.Rat)
 	}
 	if x.Kind == result.Integer {
-		return integer(x.Num).String()
+		return x.Text()
 	}
 	return estimateText(x.Num, v.HalfWidth, verdictScale(v, opt), opt)
 }

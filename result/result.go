@@ -67,6 +67,11 @@ const (
 	Range
 )
 
+// String returns the word used in every output format; that of NoValue is "none".
+func (k Kind) String() string {
+	return [...]string{"none", "boolean", "number", "integer", "range"}[k]
+}
+
 // Interval is a closed interval of numbers.
 type Interval struct{ Lo, Hi float64 }
 

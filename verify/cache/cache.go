@@ -46,7 +46,7 @@ func Open(dir string) (*Cache, error) {
 func (c *Cache) Dir() string { return c.dir }
 
 // format is the first line of an entry. It changes when entries mean something else.
-const format = "tilecheck cache 3\n"
+const format = "tilecheck cache 4\n"
 
 // maxEntry is the largest entry that is read.
 const maxEntry = 1 << 28

@@ -4,19 +4,13 @@ import (
 	"bytes"
 	"fmt"
 	"io/fs"
-	"math"
-	"math/big"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"reflect"
 	"sync"
 	"testing"
 
 	"tilecheck/internal/needs"
-	"tilecheck/prism/syntax"
-	"tilecheck/result"
 	"tilecheck/verify/cache"
 )
 
@@ -155,79 +149,6 @@ func TestConcurrent(t *testing.T) {
 		})
 	}
 	wg.Wait()
-}
-
-func TestVerdicts(t *testing.T) {
-	half, seed := 0.0, uint64(math.MaxUint64)
-	verdicts := []result.Verdict{
-		{},
-		{
-			Property: "P=? [ F \"a\" ]", Name: "x", Constants: []result.Constant{{Name: "N", Value: "3"}}, Engine: "native", Tool: "t", Method: "exact",
-			Value:    result.Value{Kind: result.Number, Num: 1.0 / 3, Rat: big.NewRat(1, 3)},
-			Accuracy: result.Exact, Resolution: result.Maximum, States: 1, Choices: 2, Transitions: 3, Seconds: 0.25, Warnings: []string{"w"}, Doubt: "d",
-		},
-		{
-			Value: result.Value{Kind: result.Range, Num: math.Inf(-1), Hi: math.Inf(1)}, Accuracy: result.Probable,
-			Bound: &result.Interval{Lo: math.Copysign(0, -1), Hi: math.SmallestNonzeroFloat64}, BoundMethod: "m", HalfWidth: &half,
-			Confidence: 0.99, Samples: 1 << 60, Steps: &result.Steps{Min: 1, Max: 2, Mean: 1.5}, Seed: &seed,
-		},
-		{Err: &result.Failure{Class: result.Model, Message: "m", File: "f", Pos: syntax.Pos{Offset: 1, Line: 2, Col: 3}}},
-		{Value: result.Value{Kind: result.Boolean, Bool: true}, Accuracy: result.Claimed, Doubt: "results are unreliable"},
-		{Listings: []result.Listing{{Zeros: true, Left: 7, Values: []result.StateValue{
-			{State: 3, Valuation: "(1,true)", Value: result.Value{Kind: result.Number, Num: 0.5, Rat: big.NewRat(1, 2)}}, {Valuation: "()"},
-		}}}},
-	}
-	data, err := cache.EncodeVerdicts(verdicts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := cache.DecodeVerdicts(data)
-	if err != nil || !reflect.DeepEqual(got, verdicts) {
-		t.Errorf("got %+v, %v\nwant %+v", got, err, verdicts)
-	}
-	if !math.Signbit(got[2].Bound.Lo) {
-		t.Error("a negative zero became positive")
-	}
-	nan, err := cache.EncodeVerdicts([]result.Verdict{{Value: result.Value{Kind: result.Number, Num: math.NaN()}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, err := cache.DecodeVerdicts(nan); err != nil || !math.IsNaN(got[0].Value.Num) {
-		t.Errorf("NaN: got %+v, %v", got, err)
-	}
-}
-
-// TestAllFields: whoever adds a field to a verdict is reminded of this package.
-func TestAllFields(t *testing.T) {
-	for typ, want := range map[reflect.Type]int{
-		reflect.TypeFor[result.Verdict](): 24, reflect.TypeFor[result.Value](): 5, reflect.TypeFor[result.Failure](): 4,
-		reflect.TypeFor[result.Steps](): 3, reflect.TypeFor[result.Interval](): 2, reflect.TypeFor[result.Listing](): 3, reflect.TypeFor[result.StateValue](): 3,
-	} {
-		if n := typ.NumField(); n != want {
-			t.Errorf("%v has %d fields, %d are kept", typ, n, want)
-		}
-	}
-}
-
-// TestDecodeDamage: damaged text is an error or some verdicts, and no panic.
-// The seed is fixed; no other can fail either.
-func TestDecodeDamage(t *testing.T) {
-	data, err := cache.EncodeVerdicts([]result.Verdict{{Property: "p", Bound: &result.Interval{Lo: 1, Hi: 2}, Err: &result.Failure{Class: result.Model}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	rng := rand.New(rand.NewPCG(1, 2))
-	failed := 0
-	for range 2000 {
-		text := bytes.Clone(data)
-		text[rng.IntN(len(text))] = byte(rng.IntN(256))
-		if _, err := cache.DecodeVerdicts(text); err != nil {
-			failed++
-		}
-	}
-	if failed == 0 {
-		t.Error("no damage was noticed")
-	}
 }
 
 func ExampleCache() {

@@ -78,7 +78,7 @@ func (u *unit) recall(b *batch, number string, answers []answer) bool {
 		return false
 	}
 	kept := make(map[string]result.Verdict)
-	verdicts, err := cache.DecodeVerdicts(data)
+	verdicts, err := result.DecodeVerdicts(data)
 	if err != nil {
 		return false
 	}
@@ -108,7 +108,7 @@ func (u *unit) keepAnswers(b *batch, number string, answers []answer) {
 		}
 		verdicts = append(verdicts, answers[i].Verdict)
 	}
-	data, err := cache.EncodeVerdicts(verdicts)
+	data, err := result.EncodeVerdicts(verdicts)
 	if err == nil {
 		err = u.opt.Cache.Put(u.propertyKey(&b.plan.Job, number), data)
 	}

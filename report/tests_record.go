@@ -1,0 +1,134 @@
+package report
+
+import (
+	"io"
+	"reflect"
+	"time"
+
+	"tilecheck/result"
+)
+
+// testRecord is a result as JSON, JSON lines and CSV have it: with the members
+// of its verdict, but those that the result has itself.
+type testRecord struct {
+	Outcome      string   `json:"outcome"`
+	Model        string   `json:"model,omitempty"`
+	Props        string   `json:"props,omitempty"`
+	Args         []string `json:"args,omitempty"`
+	File         string   `json:"file,omitempty"`
+	Line         int      `json:"line,omitempty"`
+	Column       int      `json:"column,omitempty"`
+	ExpectedLine int      `json:"expected_line,omitempty"`
+	Expected     string   `json:"expected,omitempty"`
+	Got          string   `json:"got,omitempty"`
+	Reason       string   `json:"reason,omitempty"`
+	result.Record
+	Rerun  string `json:"rerun,omitempty"`
+	Cached bool   `json:"cached,omitempty"`
+	Log    string `json:"log,omitempty"`
+}
+
+func (r *TestResult) record() testRecord {
+	out := testRecord{
+		Outcome: r.Outcome.String(), Model: r.Model, Props: r.Props, Args: r.Args,
+		File: r.File, Line: r.Line, Column: r.Col, ExpectedLine: r.ExpectedLine,
+		Expected: r.Expected, Got: r.Got, Reason: r.Reason, Rerun: r.Rerun, Cached: r.Cached, Log: r.Log,
+	}
+	if r.Verdict != nil {
+		out.Record = result.NewRecord(r.Verdict)
+	}
+	out.Property, out.Name, out.Constants, out.Engine = r.Property, r.Name, r.Constants, r.Engine
+	out.Seconds = result.JSONNumber(r.seconds())
+	return out
+}
+
+func (rep *TestReport) records() []testRecord {
+	out := make([]testRecord, len(rep.Results))
+	for i := range rep.Results {
+		out[i] = rep.Results[i].record()
+	}
+	return out
+}
+
+// verdict returns nil if there is none.
+func (r *testRecord) verdict() (*result.Verdict, error) {
+	rest := r.Record
+	rest.Property, rest.Name, rest.Constants, rest.Engine, rest.Seconds = "", "", nil, "", 0
+	if reflect.ValueOf(rest).IsZero() {
+		return nil, nil
+	}
+	return r.Verdict()
+}
+
+// findingRecord is a finding as JSON has it.
+type findingRecord struct {
+	File    string `json:"file,omitempty"`
+	Line    int    `json:"line,omitempty"`
+	Column  int    `json:"column,omitempty"`
+	Message string `json:"message"`
+}
+
+func (f *TestFinding) record() findingRecord {
+	return findingRecord{f.File, f.Line, f.Col, f.Message}
+}
+
+// testHeading is what is known before a run.
+type testHeading struct {
+	Title   string   `json:"title,omitempty"`
+	Engines []string `json:"engines,omitempty"`
+	Started string   `json:"started,omitempty"` // RFC 3339, UTC
+}
+
+func (rep *TestReport) heading() testHeading {
+	h := testHeading{Title: rep.Title, Engines: rep.Engines}
+	if !rep.Started.IsZero() {
+		h.Started = rep.Started.UTC().Format(time.RFC3339Nano)
+	}
+	return h
+}
+
+// testCounts has every count, zero or not.
+type testCounts struct {
+	Results     int               `json:"results"`
+	Fail        int               `json:"fail"`
+	Disagree    int               `json:"disagree"`
+	Error       int               `json:"error"`
+	Limit       int               `json:"limit"`
+	Pass        int               `json:"pass"`
+	Unsupported int               `json:"unsupported"`
+	Unchecked   int               `json:"unchecked"`
+	NotTested   int               `json:"not_tested"`
+	Findings    int               `json:"findings"`
+	Cached      int               `json:"cached"`
+	Seconds     result.JSONNumber `json:"seconds"` // of the whole run
+}
+
+func (rep *TestReport) counts() testCounts {
+	t := tallyOf(rep.Results)
+	return testCounts{
+		Results: t.total, Fail: t.counts[TestFailed], Disagree: t.counts[TestDisagreed], Error: t.counts[TestError],
+		Limit: t.counts[TestLimit], Pass: t.counts[TestPassed], Unsupported: t.counts[TestUnsupported],
+		Unchecked: t.counts[TestUnchecked], NotTested: t.counts[TestNotTested],
+		Findings: len(rep.Findings), Cached: t.cached, Seconds: result.JSONNumber(rep.Elapsed.Seconds()),
+	}
+}
+
+// testSummary is what JSON has beside the results.
+type testSummary struct {
+	testHeading
+	testCounts
+	Annotations []findingRecord  `json:"annotations,omitempty"` // the findings
+	Baseline    *baselineSummary `json:"baseline,omitempty"`
+}
+
+func (rep *TestReport) writeRecords(w io.Writer, f Format, opt Options) error {
+	s := testSummary{testHeading: rep.heading(), testCounts: rep.counts()}
+	for i := range rep.Findings {
+		s.Annotations = append(s.Annotations, rep.Findings[i].record())
+	}
+	if rep.Baseline != nil {
+		changed := rep.Baseline.summary()
+		s.Baseline = &changed
+	}
+	return writeRecords(w, f, opt, s, rep.records(), rep.Notes)
+}
