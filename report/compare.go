@@ -81,7 +81,7 @@ func (c *Comparison) Write(w io.Writer, f Format, opt Options) error {
 		for i := range g.cells {
 			records[i] = newCellRecord(&g.cells[i])
 		}
-		return writeRecords(w, f, opt, summaryOf(c.Title), records, c.Notes)
+		return WriteRecords(w, f, opt, summaryOf(c.Title), records, c.Notes)
 	}
 	return c.longTable(g, opt).Write(w, f, opt)
 }

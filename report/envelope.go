@@ -15,6 +15,7 @@ type envelope struct {
 	Summary   any      `json:"summary,omitempty"` // what is about all results
 	Results   any      `json:"results"`
 	Notes     []string `json:"notes"`
+	Error     *Problem `json:"error,omitempty"` // see Ending
 }
 
 // titled is the summary of what has a title and no more.
@@ -34,11 +35,12 @@ func writeEnvelope(w io.Writer, opt Options, summary, results any, notes []strin
 	if notes == nil {
 		notes = []string{}
 	}
-	return writeJSON(w, envelope{opt.version(), opt.Command, summary, results, notes})
+	return writeJSON(w, envelope{opt.version(), opt.Command, summary, results, notes, nil})
 }
 
-// writeRecords prints results, each a struct with tags for JSON, as JSON or CSV.
-func writeRecords[T any](w io.Writer, f Format, opt Options, summary any, records []T, notes []string) error {
+// WriteRecords prints results, each a struct with tags for JSON, as JSON or CSV.
+// The summary, for JSON alone, is what is about all of them; nil for nothing.
+func WriteRecords[T any](w io.Writer, f Format, opt Options, summary any, records []T, notes []string) error {
 	if f == FormatJSON {
 		return writeEnvelope(w, opt, summary, records, notes)
 	}

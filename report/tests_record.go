@@ -130,5 +130,5 @@ func (rep *TestReport) writeRecords(w io.Writer, f Format, opt Options) error {
 		changed := rep.Baseline.summary()
 		s.Baseline = &changed
 	}
-	return writeRecords(w, f, opt, s, rep.records(), rep.Notes)
+	return WriteRecords(w, f, opt, s, rep.records(), rep.Notes)
 }

@@ -17,7 +17,7 @@ import (
 // warnings below, each once, numbered. JSON and CSV carry every digit.
 func Verdicts(w io.Writer, f Format, verdicts []result.Verdict, opt Options) error {
 	if f == FormatJSON || f == FormatCSV {
-		return writeRecords(w, f, opt, nil, result.Records(verdicts), nil)
+		return WriteRecords(w, f, opt, nil, result.Records(verdicts), nil)
 	}
 	if err := verdictTable(verdicts, opt).Write(w, f, opt); err != nil {
 		return err

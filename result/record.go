@@ -20,33 +20,33 @@ import (
 // [NewRecord] was given, but for the offsets of places and the spelling of
 // constants: .5 is 0.5.
 type Record struct {
-	Property    string      `json:"property,omitempty"`
-	Name        string      `json:"name,omitempty"`
-	Constants   Valuation   `json:"constants,omitempty"`
-	Engine      string      `json:"engine,omitempty"`
-	Method      string      `json:"method,omitempty"`
-	Kind        string      `json:"kind,omitempty"` // of the value: that 3 is a number or an integer cannot be seen
-	Value       *datum      `json:"value,omitempty"`
-	Fraction    string      `json:"fraction,omitempty"`
-	Lower       *JSONNumber `json:"lower,omitempty"`
-	Upper       *JSONNumber `json:"upper,omitempty"`
-	BoundMethod string      `json:"bound_method,omitempty"`
-	HalfWidth   *JSONNumber `json:"half_width,omitempty"`
-	Confidence  JSONNumber  `json:"confidence,omitempty"`
-	Samples     int64       `json:"samples,omitempty"`
-	Steps       *steps      `json:"steps,omitempty"`
-	Accuracy    string      `json:"accuracy,omitempty"`
-	Resolution  string      `json:"resolution,omitempty"`
-	States      int64       `json:"states,omitempty"`
-	Choices     int64       `json:"choices,omitempty"`
-	Transitions int64       `json:"transitions,omitempty"`
-	Seed        *uint64     `json:"seed,omitempty"`
-	Seconds     JSONNumber  `json:"seconds,omitempty"`
-	Tool        string      `json:"tool,omitempty"`
-	Warnings    []string    `json:"warnings,omitempty"`
-	Doubt       string      `json:"doubt,omitempty"`
-	Listings    []listing   `json:"listings,omitempty"`
-	Error       *failure    `json:"error,omitempty"`
+	Property    string         `json:"property,omitempty"`
+	Name        string         `json:"name,omitempty"`
+	Constants   Valuation      `json:"constants,omitempty"`
+	Engine      string         `json:"engine,omitempty"`
+	Method      string         `json:"method,omitempty"`
+	Kind        string         `json:"kind,omitempty"` // of the value: that 3 is a number or an integer cannot be seen
+	Value       *datum         `json:"value,omitempty"`
+	Fraction    string         `json:"fraction,omitempty"`
+	Lower       *JSONNumber    `json:"lower,omitempty"`
+	Upper       *JSONNumber    `json:"upper,omitempty"`
+	BoundMethod string         `json:"bound_method,omitempty"`
+	HalfWidth   *JSONNumber    `json:"half_width,omitempty"`
+	Confidence  JSONNumber     `json:"confidence,omitempty"`
+	Samples     int64          `json:"samples,omitempty"`
+	Steps       *steps         `json:"steps,omitempty"`
+	Accuracy    string         `json:"accuracy,omitempty"`
+	Resolution  string         `json:"resolution,omitempty"`
+	States      int64          `json:"states,omitempty"`
+	Choices     int64          `json:"choices,omitempty"`
+	Transitions int64          `json:"transitions,omitempty"`
+	Seed        *uint64        `json:"seed,omitempty"`
+	Seconds     JSONNumber     `json:"seconds,omitempty"`
+	Tool        string         `json:"tool,omitempty"`
+	Warnings    []string       `json:"warnings,omitempty"`
+	Doubt       string         `json:"doubt,omitempty"`
+	Listings    []listing      `json:"listings,omitempty"`
+	Error       *FailureRecord `json:"error,omitempty"`
 }
 
 type steps struct {
@@ -69,7 +69,8 @@ type stateValue struct {
 	Fraction  string `json:"fraction,omitempty"`
 }
 
-type failure struct {
+// FailureRecord is a failure as JSON has it.
+type FailureRecord struct {
 	Class    Class     `json:"class,omitempty"`
 	Message  string    `json:"message,omitempty"`
 	Position *position `json:"position,omitempty"`
@@ -106,11 +107,18 @@ func NewRecord(v *Verdict) Record {
 		}
 		r.Listings = append(r.Listings, out)
 	}
-	if f := v.Err; f != nil {
-		r.Error = &failure{Class: f.Class, Message: f.Message}
-		if at := (position{f.File, f.Pos.Line, f.Pos.Col}); at != (position{}) {
-			r.Error.Position = &at
-		}
+	r.Error = NewFailureRecord(v.Err)
+	return r
+}
+
+// NewFailureRecord returns a failure as JSON has it; nil for nil.
+func NewFailureRecord(f *Failure) *FailureRecord {
+	if f == nil {
+		return nil
+	}
+	r := &FailureRecord{Class: f.Class, Message: f.Message}
+	if at := (position{f.File, f.Pos.Line, f.Pos.Col}); at != (position{}) {
+		r.Position = &at
 	}
 	return r
 }

@@ -27,9 +27,11 @@ func TestVerdicts(t *testing.T) {
 			Confidence: 0.99, Samples: 1 << 60, Steps: &result.Steps{Min: 1, Max: 2, Mean: 1.5}, Seed: &seed,
 		},
 		{Err: &result.Failure{Class: result.Model, Message: "m", File: "f", Pos: syntax.Pos{Line: 2, Col: 3}}},
-		{Value: result.Value{Kind: result.Integer, Num: 1e22}}, {Value: result.Value{Kind: result.Number, Num: 3}},
+		{Value: result.Value{Kind: result.Integer, Num: 1e22}},
+		{Value: result.Value{Kind: result.Number, Num: 3}},
 		{Value: result.Value{Kind: result.Integer, Num: 3, Rat: big.NewRat(3, 1)}},
-		{Value: result.Value{Kind: result.Number, Num: math.Inf(1)}}, {Value: result.Value{Kind: result.Integer, Num: math.Inf(-1)}},
+		{Value: result.Value{Kind: result.Number, Num: math.Inf(1)}},
+		{Value: result.Value{Kind: result.Integer, Num: math.Inf(-1)}},
 		{Value: result.Value{Kind: result.Boolean, Bool: true}, Accuracy: result.Claimed, Doubt: "results are unreliable"},
 		{Listings: []result.Listing{{Zeros: true, Left: 7, Values: []result.StateValue{
 			{State: 3, Valuation: "(1,true)", Value: result.Value{Kind: result.Number, Num: 0.5, Rat: big.NewRat(1, 2)}}, {Valuation: "()"},

@@ -85,7 +85,7 @@ func (c *boundCmd) Run(ctx context.Context, env *world) error {
 		return err
 	}
 	done()
-	t := c.table(fmt.Sprintf("%s, on %s", s, boardsText(opt.Canonical)), best, time.Since(start))
+	t := c.table(s.String(), boardsText(opt.Canonical), best, time.Since(start))
 	return errors.Join(t.Write(env.stdout, c.Format, env.reportOptions()), c.certify(ctx, env, best.part))
 }
 
@@ -174,26 +174,31 @@ func boardsText(canonical bool) string {
 	return "raw boards"
 }
 
-// table says what was found; own is the strategy that bound.Own is about.
-func (c *boundCmd) table(own string, best *proven, elapsed time.Duration) *report.Table {
-	t, part, bound := c.newTable(), best.part, best.bound
+// table says what was found; the strategy saw the boards that are named.
+func (c *boundCmd) table(strategy, boards string, best *proven, elapsed time.Duration) *report.Facts {
+	t, part, bound := new(report.Facts), best.part, best.bound
+	rows, cols, _ := boardFlags{Size: c.Size, Rows: c.Rows, Cols: c.Cols}.shape() // options has refused a wrong one
 	number := func(x induced.Fixed) report.Cell { return report.Cell{Text: x.String(), Value: x.Float64()} }
-	t.Append("optimal play wins at least", number(bound.Optimal), "certified lower bound")
-	t.Append("strategy wins at least", number(bound.Own[0]), own)
-	t.Append("strategy wins at most", number(bound.Own[1]), nil)
-	t.Append("states", part.States(), "of the part with the greatest bound")
-	t.Append("boards", bound.Boards, "in the certificate: "+boardsText(part.Canonical()))
-	t.Append("cutoff", report.Cell{Text: fmt.Sprintf("%.3g", part.Cutoff()), Value: part.Cutoff()}, "probability below which boards were left out")
-	t.Append("passes", part.Passes(), nil)
-	t.Append("seconds", report.Cell{Text: fmt.Sprintf("%.3g", elapsed.Seconds()), Value: elapsed.Seconds()}, nil)
+	t.Add(report.Column{Field: "board"}, fmt.Sprintf("%dx%d", rows, cols), nil)
+	t.Add(report.Column{Field: "max"}, c.Max, nil)
+	t.Add(report.Column{Name: "optimal play wins at least", Field: "lower"}, number(bound.Optimal), "certified lower bound")
+	t.Add(report.Column{Name: "strategy wins at least", Field: "strategy_lower"}, number(bound.Own[0]), strategy+", on "+boards)
+	t.Add(report.Column{Name: "strategy wins at most", Field: "strategy_upper"}, number(bound.Own[1]), nil)
+	t.Add(report.Column{Field: "strategy"}, strategy, nil)
+	t.Add(report.Column{Name: "states"}, part.States(), "of the part with the greatest bound")
+	t.Add(report.Column{Name: "boards"}, bound.Boards, "in the certificate: "+boardsText(part.Canonical()))
+	t.Add(report.Column{Field: "canonical"}, part.Canonical(), nil)
+	t.Add(report.Column{Name: "cutoff"}, report.Cell{Text: fmt.Sprintf("%.3g", part.Cutoff()), Value: part.Cutoff()}, "probability below which boards were left out")
+	t.Add(report.Column{Name: "passes"}, part.Passes(), nil)
+	addSeconds(t, elapsed)
 	if best.late {
 		t.Notes = append(t.Notes, "The time was over before the states were: another run may look at others.")
 	}
 	return t
 }
 
-func (c *boundCmd) newTable() *report.Table {
-	return &report.Table{Columns: []report.Column{{Name: "item"}, {Name: "value", Align: report.Right}, {Name: "detail"}}}
+func addSeconds(t *report.Facts, elapsed time.Duration) {
+	t.Add(report.Column{Name: "seconds"}, report.Cell{Text: fmt.Sprintf("%.3g", elapsed.Seconds()), Value: elapsed.Seconds()}, nil)
 }
 
 // check checks a certificate.
@@ -214,13 +219,16 @@ func (c *boundCmd) check(ctx context.Context, env *world) error {
 	if err != nil {
 		return &codedError{exitFailed, fmt.Errorf("%s: %w", c.Check, err)}
 	}
-	t := c.newTable()
-	t.Append("board", fmt.Sprintf("%dx%d", checked.Rows, checked.Cols), nil)
-	t.Append("max", checked.Max, "the tile that wins")
-	t.Append("optimal play wins at least", report.Cell{Text: checked.Bound.String(), Value: checked.Bound.Float64()}, "checked")
-	t.Append("boards", checked.Entries, boardsText(checked.Canonical))
-	t.Append("made from", checked.Strategy, nil)
-	elapsed := time.Since(start).Seconds()
-	t.Append("seconds", report.Cell{Text: fmt.Sprintf("%.3g", elapsed), Value: elapsed}, nil)
+	t := new(report.Facts)
+	t.Add(report.Column{Name: "board"}, fmt.Sprintf("%dx%d", checked.Rows, checked.Cols), nil)
+	t.Add(report.Column{Name: "max"}, checked.Max, "the tile that wins")
+	t.Add(report.Column{Name: "optimal play wins at least", Field: "lower"}, report.Cell{Text: checked.Bound.String(), Value: checked.Bound.Float64()}, "checked")
+	t.Add(report.Column{Name: "boards"}, checked.Entries, boardsText(checked.Canonical))
+	t.Add(report.Column{Field: "canonical"}, checked.Canonical, nil)
+	for _, survey := range []string{"strategy_lower", "strategy_upper", "states", "cutoff", "passes"} {
+		t.Add(report.Column{Field: survey}, nil, nil) // a certificate does not have it
+	}
+	t.Add(report.Column{Name: "made from", Field: "strategy"}, checked.Strategy, nil)
+	addSeconds(t, time.Since(start))
 	return t.Write(env.stdout, c.Format, env.reportOptions())
 }

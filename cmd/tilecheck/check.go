@@ -163,5 +163,5 @@ func (c *checkCmd) exportResults() (file string, style report.ResultsStyle, err 
 }
 
 func (e *world) reportOptions() report.Options {
-	return report.Options{Version: e.version, Width: e.width(), Color: e.color(e.stdout)}
+	return report.Options{Version: e.version, Command: e.name, Width: e.width(), Color: e.color(e.stdout)}
 }

@@ -67,7 +67,7 @@ func (c *crosscheckCmd) Run(ctx context.Context, env *world) (err error) {
 	}
 	rep.Notes = append(missing, rep.Notes...)
 	env.printing()
-	if err := rep.Table().Write(env.stdout, c.Format, env.reportOptions()); err != nil {
+	if err := rep.Write(env.stdout, c.Format, env.reportOptions()); err != nil {
 		return err
 	}
 	return status(rep.ExitCode())

@@ -74,6 +74,8 @@ func (blessCmd) Help() string {
 	return examples("tilecheck bless suite", "tilecheck bless suite --update --yes")
 }
 
+func (schemaCmd) Help() string { return examples("tilecheck schema", "tilecheck schema check") }
+
 func (exportCmd) Help() string {
 	return examples("tilecheck export die.prism -o die.all", "tilecheck export die.prism -o die.tra,sta,lab -o die.dot")
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/docker/go-units"
 
@@ -17,7 +18,7 @@ import (
 
 // imageCmd makes and lists the images that tools run in.
 type imageCmd struct {
-	List  imageListCmd  `cmd:"" default:"1" help:"List the images that tilecheck can use."`
+	List  imageListCmd  `cmd:"" default:"withargs" help:"List the images that tilecheck can use."`
 	Prism imagePrismCmd `cmd:"" help:"Make an image from an installation of PRISM: there is no official one."`
 }
 
@@ -40,7 +41,9 @@ func (c *imageListCmd) Run(ctx context.Context, env *world) (err error) {
 		{Name: "image"}, {Name: "tool"}, {Name: "version"}, {Name: "id"}, {Name: "size", Align: report.Right}, {Name: "created"},
 	}}
 	for _, i := range images {
-		t.Append(i.Ref, i.Tool, i.Version, shortID(i.ID), units.HumanSize(float64(i.Size)), i.Created.UTC().Format("2006-01-02 15:04"))
+		t.Append(i.Ref, i.Tool, i.Version, shortID(i.ID),
+			report.Cell{Text: units.HumanSize(float64(i.Size)), Value: i.Size},
+			report.Cell{Text: i.Created.UTC().Format("2006-01-02 15:04"), Value: i.Created.UTC().Format(time.RFC3339)})
 	}
 	if len(images) == 0 {
 		t.Notes = append(t.Notes, "no images: tilecheck image prism --from DIR makes one of PRISM; docker pull "+stormimage.DefaultImage+" fetches Storm's")

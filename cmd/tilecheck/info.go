@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/bits"
+	"strconv"
 	"time"
 
 	"github.com/docker/go-units"
@@ -31,36 +32,44 @@ func (c *infoCmd) Run(ctx context.Context, env *world) error {
 		return err
 	}
 	elapsed := time.Since(start)
-	t := &report.Table{
-		Title:   c.ModelFile,
-		Columns: []report.Column{{Name: "item"}, {Name: "value", Align: report.Right}, {Name: "detail"}},
-		Notes:   space.Warnings(),
-	}
+	t := &report.Facts{Title: c.ModelFile, Notes: space.Warnings()}
+	t.Add(report.Column{Field: "model"}, c.ModelFile, nil)
 	declarations(t, space)
 	if err := structure(ctx, t, space); err != nil {
 		return err
 	}
 	size := space.Bytes()
-	t.Append("bits per state", space.StateBits(), nil)
-	t.Append("bytes", size, units.HumanSize(float64(size)))
-	t.Append("seconds", report.Cell{Text: fmt.Sprintf("%.3g", elapsed.Seconds()), Value: elapsed.Seconds()}, "to build or read")
+	t.Add(report.Column{Name: "bits per state"}, space.StateBits(), nil)
+	t.Add(report.Column{Name: "bytes"}, size, units.HumanSize(float64(size)))
+	t.Add(report.Column{Name: "seconds"}, report.Cell{Text: fmt.Sprintf("%.3g", elapsed.Seconds()), Value: elapsed.Seconds()}, "to build or read")
 	return t.Write(env.stdout, c.Format, env.reportOptions())
 }
 
 // declarations lists what the model declares.
-func declarations(t *report.Table, space *explicit.Space) {
+func declarations(t *report.Facts, space *explicit.Space) {
 	p := space.Program()
-	t.Append("type", p.Type.String(), nil)
-	if !space.Imported() {
-		t.Append("modules", len(p.Modules), nil)
+	t.Add(report.Column{Name: "type"}, p.Type.String(), nil)
+	if space.Imported() {
+		t.Add(report.Column{Field: "modules"}, nil, nil)
+	} else {
+		t.Add(report.Column{Name: "modules"}, len(p.Modules), nil)
 	}
-	t.Append("variables", len(p.Vars), nil)
-	for _, v := range p.Vars {
-		t.Append("variable "+v.Name, bits.Len64(uint64(int64(v.High)-int64(v.Low))), "bits, "+typeText(v))
+	type variable struct {
+		Name string `json:"name"`
+		Type string `json:"type"`
+		Bits int    `json:"bits"`
 	}
-	t.Append("actions", len(p.Actions), nil)
-	t.Append("labels", len(p.Labels), nil)
-	t.Append("reward structures", len(p.Rewards), nil)
+	variables := make([]variable, len(p.Vars))
+	for i, v := range p.Vars {
+		variables[i] = variable{v.Name, typeText(v), bits.Len64(uint64(int64(v.High) - int64(v.Low)))}
+	}
+	t.Add(report.Column{Name: "variables"}, report.Cell{Text: strconv.Itoa(len(variables)), Value: variables}, nil)
+	for _, v := range variables {
+		t.Add(report.Column{Name: "variable " + v.Name, Field: "-"}, v.Bits, "bits, "+v.Type)
+	}
+	t.Add(report.Column{Name: "actions"}, len(p.Actions), nil)
+	t.Add(report.Column{Name: "labels"}, len(p.Labels), nil)
+	t.Add(report.Column{Name: "reward structures"}, len(p.Rewards), nil)
 }
 
 func typeText(v sema.Variable) string {
@@ -74,34 +83,36 @@ func typeText(v sema.Variable) string {
 }
 
 // structure counts what the graph of the states has.
-func structure(ctx context.Context, t *report.Table, space *explicit.Space) error {
+func structure(ctx context.Context, t *report.Facts, space *explicit.Space) error {
 	m := space.Model()
-	t.Append("states", m.NumStates(), nil)
-	t.Append("initial states", len(m.Initial), nil)
-	var merged any
+	t.Add(report.Column{Name: "states"}, m.NumStates(), nil)
+	t.Add(report.Column{Name: "initial states"}, len(m.Initial), nil)
+	var merged, repeated any
 	if n := space.Merged(); n > 0 {
-		merged = fmt.Sprintf("without %d that repeat another one of their state", n)
+		merged, repeated = fmt.Sprintf("without %d that repeat another one of their state", n), n
 	}
-	t.Append("choices", m.NumChoices(), merged)
-	t.Append("transitions", m.NumTransitions(), nil)
+	t.Add(report.Column{Field: "repeated_choices"}, repeated, nil)
+	t.Add(report.Column{Name: "choices"}, m.NumChoices(), merged)
+	t.Add(report.Column{Name: "transitions"}, m.NumTransitions(), nil)
 	deadlocks := 0
 	if m.Deadlocks != nil {
 		deadlocks = m.Deadlocks.Count()
 	}
-	t.Append("deadlocks", deadlocks, nil)
+	t.Add(report.Column{Name: "deadlocks"}, deadlocks, nil)
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	comps := m.Components(nil, nil)
-	t.Append("strongly connected components", comps.Num(), nil)
-	t.Append("bottom components", len(comps.Bottom(m)), nil)
+	t.Add(report.Column{Name: "strongly connected components", Field: "components"}, comps.Num(), nil)
+	t.Add(report.Column{Name: "bottom components"}, len(comps.Bottom(m)), nil)
 	if m.Kind != sparse.MDP {
+		t.Add(report.Column{Field: "end_components"}, nil, nil)
 		return nil
 	}
 	mecs, err := m.EndComponents(ctx, nil, nil)
 	if err != nil {
 		return err
 	}
-	t.Append("maximal end components", mecs.Num(), nil)
+	t.Add(report.Column{Name: "maximal end components", Field: "end_components"}, mecs.Num(), nil)
 	return nil
 }

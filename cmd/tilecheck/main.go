@@ -16,6 +16,7 @@ import (
 	stormimage "tilecheck/containers/storm"
 	"tilecheck/internal/build"
 	"tilecheck/modelgen"
+	"tilecheck/report"
 	"tilecheck/verify/experiment"
 )
 
@@ -43,6 +44,7 @@ type cli struct {
 	Doctor     doctorCmd     `cmd:"" group:"Engines and this machine:" help:"Say which engines are there, and what to do about the others."`
 	Image      imageCmd      `cmd:"" group:"Engines and this machine:" help:"Make and list the Docker images that PRISM and Storm run in."`
 	Clean      cleanCmd      `cmd:"" group:"Engines and this machine:" help:"Remove containers and directories that a killed run left behind."`
+	Schema     schemaCmd     `cmd:"" group:"Engines and this machine:" help:"Print the JSON Schema of what a command prints with --format json."`
 	Completion completionCmd `cmd:"" group:"Engines and this machine:" help:"Print the shell code that turns completion on."`
 	Help       helpCmd       `cmd:"" group:"Engines and this machine:" help:"Print the help of a command."`
 	Version    versionCmd    `cmd:"" group:"Engines and this machine:" help:"Print the version."`
@@ -62,6 +64,7 @@ type world struct {
 	// terminal reports whether a stream is a terminal, and its width in columns.
 	terminal func(w io.Writer) (cols int, ok bool)
 	identify func() (string, error) // build.Identify, once
+	name     string                 // of the command, for JSON
 	quiet    bool
 	noColor  bool
 	last     *lastWords        // nil where nothing ends the process
@@ -171,9 +174,17 @@ func (e *world) command(ctx context.Context, args []string) int {
 		return exited
 	}
 	if err != nil {
+		if node := commandOf(app.Model.Node, args); asksJSON(args) && node != nil {
+			e.begins(nameOf(node))
+		}
 		return e.finish(misread(ctx, args, commandNames(app), err))
 	}
 	e.quiet, e.noColor = c.Quiet, c.NoColor
+	for _, f := range kctx.Flags() {
+		if f.Name == "format" && f.Target.Interface() == report.FormatJSON {
+			e.begins(nameOf(kctx.Selected()))
+		}
+	}
 	if c.Test.GitHub {
 		e.guardGitHub(!c.Test.Format.Machine())
 	}
@@ -205,14 +216,56 @@ func misread(ctx context.Context, args, commands []string, err error) error {
 
 // finish prints the error, one line per diagnostic, and returns the exit code.
 func (e *world) finish(err error) int {
-	if err == nil {
-		return exitOK
+	code := exitOK
+	if err != nil {
+		code, err = codeOf(err)
 	}
-	code, err := codeOf(err)
 	if err != nil {
 		e.tells(err)
 		e.saying()
 		e.explain(e.stderr, describe(err))
 	}
+	e.ends(code, err)
 	return code
+}
+
+// asksJSON reports whether a command line that could not be parsed asks for JSON.
+func asksJSON(args []string) (asked bool) {
+	for i, arg := range args {
+		switch {
+		case arg == "--":
+			return asked
+		case arg == "--format" && i+1 < len(args):
+			asked = args[i+1] == report.FormatJSON.String()
+		case strings.HasPrefix(arg, "--format="):
+			asked = arg == "--format="+report.FormatJSON.String()
+		}
+	}
+	return asked
+}
+
+// commandOf is the command of such a command line; nil if there is none.
+func commandOf(node *kong.Node, args []string) *kong.Node {
+	for _, arg := range args {
+		i := slices.IndexFunc(node.Children, func(n *kong.Node) bool { return n.Name == arg })
+		if i >= 0 {
+			return commandOf(node.Children[i], args[1:])
+		}
+		args = args[1:]
+	}
+	if node.Type == kong.ApplicationNode {
+		return nil
+	}
+	if node.DefaultCmd != nil {
+		return node.DefaultCmd
+	}
+	return node
+}
+
+// nameOf is the name of a command: "image list".
+func nameOf(node *kong.Node) string {
+	if node.Parent == nil || node.Parent.Type == kong.ApplicationNode {
+		return node.Name
+	}
+	return nameOf(node.Parent) + " " + node.Name
 }

@@ -115,6 +115,14 @@ func textWriter(text string) func(io.Writer) error {
 	}
 }
 
+// boardSummary is the board itself, for programs.
+type boardSummary struct {
+	Game  string  `json:"game"`
+	Value float64 `json:"value"`
+	Over  bool    `json:"over"`
+	Won   bool    `json:"won"`
+}
+
 // board prints a board and what its moves are worth.
 func (c *policyCmd) board(env *world, table *solve.Table) error {
 	problem := table.Problem()
@@ -129,6 +137,7 @@ func (c *policyCmd) board(env *world, table *solve.Table) error {
 	moves, _ := table.Moves(b) // none when the game is over
 	t := &report.Table{
 		Title:   fmt.Sprintf("%s: value %s, %s", problem, valueText(value), bestText(table, b, best)),
+		Summary: boardSummary{Game: problem.String(), Value: value, Over: best == 0, Won: b.AtLeast(problem.MaxExp)},
 		Columns: []report.Column{{Name: "move"}, {Name: "value", Align: report.Right}, {Name: "best"}, {Name: "reward", Align: report.Right}},
 	}
 	for _, m := range moves {

@@ -137,6 +137,7 @@ func (l *lastWords) say(e *world, why error) {
 	}
 	if !l.said {
 		fmt.Fprintln(e.stderr, "tilecheck:", why)
+		e.ends(endCodeOf(why), why)
 	}
 }
 

@@ -74,7 +74,7 @@ func familyTable(setting strategy.Setting) *report.Table {
 func specTable(specs []string, setting strategy.Setting) (*report.Table, error) {
 	t := &report.Table{
 		Columns: append([]report.Column{
-			{Name: "strategy", Min: 24, Code: true}, {Name: "what", Min: 24}, {Name: "source", Min: 14},
+			{Name: "strategy", Min: 24, Code: true}, {Field: "options"}, {Name: "what", Min: 24}, {Name: "source", Min: 14}, {Field: "example"},
 		}, behaviourColumns()...),
 	}
 	all := strategy.List()
@@ -85,7 +85,7 @@ func specTable(specs []string, setting strategy.Setting) (*report.Table, error) 
 		}
 		name, _, _ := strings.Cut(spec, ":")
 		family := all[slices.IndexFunc(all, func(e strategy.Entry) bool { return e.Name == name })]
-		t.Append(append([]any{s.String(), family.About, family.Source}, behaviour(s)...)...)
+		t.Append(append([]any{s.String(), nil, family.About, family.Source, nil}, behaviour(s)...)...)
 	}
 	return t, nil
 }

@@ -7,7 +7,11 @@ import (
 	"os"
 	"sync"
 
+	"tilecheck/game/play"
 	"tilecheck/internal/printable"
+	"tilecheck/prism/syntax"
+	"tilecheck/report"
+	"tilecheck/result"
 )
 
 // stream is standard output or standard error.
@@ -17,11 +21,13 @@ type stream struct {
 	text bool // only for people: what would do something to a terminal is made visible
 
 	mu     sync.Mutex
-	err    error // of the first write that failed; later ones are not tried
-	told   bool  // the user knows of err
-	guard  bool  // keep GitHub from taking lines for commands
-	inLine bool  // behind the first character of a line that is not blank
-	sharps int   // how many # were last, up to 2
+	err    error          // of the first write that failed; later ones are not tried
+	told   bool           // the user knows of err
+	guard  bool           // keep GitHub from taking lines for commands
+	object *report.Ending // the end of the object that is printed; nil if it is none
+	ended  bool           // the object is
+	inLine bool           // behind the first character of a line that is not blank
+	sharps int            // how many # were last, up to 2
 }
 
 // Write implements io.Writer.
@@ -31,6 +37,9 @@ func (s *stream) Write(p []byte) (int, error) {
 	if s.err != nil {
 		return 0, s.err
 	}
+	if s.ended {
+		return 0, os.ErrClosed
+	}
 	out := p
 	if s.text {
 		out = []byte(printable.Text(string(out)))
@@ -38,14 +47,83 @@ func (s *stream) Write(p []byte) (int, error) {
 	if s.guard {
 		out = s.guarded(out)
 	}
-	if _, err := s.w.Write(out); err != nil {
+	if s.object != nil {
+		out = s.object.Pass(out)
+	}
+	if err := s.print(out); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// print writes to what is behind the stream.
+func (s *stream) print(p []byte) error {
+	if _, err := s.w.Write(p); err != nil {
 		if cause, ok := errors.AsType[*os.PathError](err); ok {
 			err = cause.Err
 		}
 		s.err = fmt.Errorf("%s: %w", s.name, err)
-		return 0, s.err
 	}
-	return len(p), nil
+	return s.err
+}
+
+// end prints the end of the object, if one is printed, with the problem, if
+// there is one. Nothing comes after it.
+func (s *stream) end(opt report.Options, p *report.Problem) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.object == nil || s.err != nil {
+		return
+	}
+	_ = s.print(s.object.End(opt, p)) // unprinted says it
+	s.object, s.ended = nil, true
+}
+
+// begins says that a command prints one object of JSON.
+func (e *world) begins(command string) {
+	e.name = command
+	e.stdout.(*stream).object = new(report.Ending)
+}
+
+// ends ends the object, if there is one. Code is the exit code of an error.
+func (e *world) ends(code int, err error) {
+	var p *report.Problem
+	if err != nil {
+		p = &report.Problem{Message: err.Error(), Code: code, Places: placesIn(err)}
+	}
+	e.stdout.(*stream).end(e.reportOptions(), p)
+}
+
+// placesIn lists the places that an error is about.
+func placesIn(err error) []report.Place {
+	at := func(file string, line, column int, message string) []report.Place {
+		if line == 0 {
+			return nil
+		}
+		return []report.Place{{File: file, Line: line, Column: column, Message: message}}
+	}
+	switch e := err.(type) {
+	case *syntax.Error:
+		return at(e.File, int(e.Pos.Line), int(e.Pos.Col), e.Msg)
+	case *result.Failure:
+		return at(e.File, int(e.Pos.Line), int(e.Pos.Col), e.Message)
+	case *play.ReadError:
+		return at(e.File, e.Line, e.Col, e.Msg)
+	}
+	var out []report.Place
+	switch e := err.(type) {
+	case syntax.ErrorList:
+		for _, x := range e {
+			out = append(out, placesIn(x)...)
+		}
+	case interface{ Unwrap() []error }:
+		for _, x := range e.Unwrap() {
+			out = append(out, placesIn(x)...)
+		}
+	case interface{ Unwrap() error }:
+		out = placesIn(e.Unwrap())
+	}
+	return out
 }
 
 // guarded changes what the runner of GitHub Actions would take for a command: a

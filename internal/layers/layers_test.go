@@ -41,6 +41,7 @@ var layer = map[string]int{
 	"native/explicit/sparse/sparsetest": 1,
 	"game/solve":                        1,
 	"verify/agree":                      2,
+	"report/schema":                     0,
 	"report":                            3,
 	"game/solve/draw":                   2,
 	"game/strategy":                     2,

@@ -169,7 +169,7 @@ func contestRows(c *play.Contest) (*report.Table, error) {
 			{Name: "lower"},
 			{Name: "upper"},
 			{Name: "confidence"},
-			{Name: "method"},
+			{Name: "bound_method"},
 			{Name: "best_place"},
 			{Name: "worst_place"},
 			{Name: "better"},

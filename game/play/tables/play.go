@@ -25,7 +25,7 @@ func Play(out *play.Outcome, estimates []play.Estimate, f report.Format) *report
 			{Name: "upper"},
 			{Name: "confidence"},
 			{Name: "together"},
-			{Name: "method"},
+			{Name: "bound_method"},
 			{Name: "proven"},
 		}
 		for _, e := range estimates {

@@ -1,0 +1,24 @@
+package main
+
+import (
+	"strings"
+
+	"tilecheck/report/schema"
+)
+
+// schemaCmd prints what can be expected of the JSON of a command.
+type schemaCmd struct {
+	Command []string `arg:"" optional:"" help:"Command, such as check or image list." name:"of"`
+}
+
+// Run prints the schema, or the commands that have one.
+func (c *schemaCmd) Run(env *world) error {
+	if len(c.Command) == 0 {
+		return textWriter(strings.Join(schema.Commands(), "\n") + "\n")(env.stdout)
+	}
+	text, err := schema.Of(strings.Join(c.Command, " "))
+	if err != nil {
+		return usageError("%w", err)
+	}
+	return textWriter(string(text))(env.stdout)
+}

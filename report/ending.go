@@ -1,0 +1,64 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// Problem is why a command ended without all that was asked of it.
+type Problem struct {
+	Message string  `json:"message"`
+	Code    int     `json:"code"` // the exit code
+	Places  []Place `json:"places,omitempty"`
+}
+
+// Place is a place in a file, and what is wrong there.
+type Place struct {
+	File    string `json:"file"`
+	Line    int    `json:"line"`
+	Column  int    `json:"column"` // counts bytes from 1
+	Message string `json:"message"`
+}
+
+// objectEnd is how every object of a command ends.
+const objectEnd = "\n}\n"
+
+// Ending holds the end of the one object that a command prints back, until it
+// is known whether there is an error to put into it. The zero value is ready.
+type Ending struct {
+	begun, object bool
+	held          []byte
+}
+
+// Pass takes what is printed and returns what may go out.
+func (e *Ending) Pass(text []byte) []byte {
+	if !e.begun && len(text) > 0 {
+		e.begun, e.object = true, text[0] == '{'
+	}
+	all := append(e.held, text...)
+	n := max(0, len(all)-len(objectEnd))
+	e.held = bytes.Clone(all[n:])
+	return all[:n]
+}
+
+// End returns what is still to be printed: the end with the error, if there is
+// one, or the whole object of a command that printed nothing. An object that
+// was cut stays cut.
+func (e *Ending) End(opt Options, p *Problem) []byte {
+	if p == nil {
+		return e.held
+	}
+	var b bytes.Buffer
+	if !e.begun {
+		_ = writeJSON(&b, envelope{opt.version(), opt.Command, nil, []string{}, []string{}, p}) // of strings and numbers
+		return b.Bytes()
+	}
+	if !e.object || string(e.held) != objectEnd {
+		return e.held
+	}
+	text, _ := encode(p)
+	b.WriteString(",\n  \"error\": ")
+	_ = json.Indent(&b, bytes.TrimSpace(text), "  ", "  ")
+	b.WriteString(objectEnd)
+	return b.Bytes()
+}

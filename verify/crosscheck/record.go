@@ -1,0 +1,113 @@
+package crosscheck
+
+import (
+	"io"
+
+	"tilecheck/report"
+	"tilecheck/result"
+)
+
+// answerRecord is what one engine says about one property, as JSON and CSV have it.
+type answerRecord struct {
+	Entrant string `json:"entrant"` // the engine as it was asked for, or the model
+	result.Record
+	Status  Status   `json:"status"` // of all answers to the property
+	Basis   string   `json:"basis,omitempty"`
+	Reason  string   `json:"reason,omitempty"`
+	Remarks []string `json:"remarks,omitempty"`
+}
+
+type summaryRecord struct {
+	Agree       int                `json:"agree"`
+	Disagree    int                `json:"disagree"`
+	Undecided   int                `json:"undecided"`
+	Unchecked   int                `json:"unchecked"`
+	Invalid     int                `json:"invalid"`
+	Confidence  result.JSONNumber  `json:"confidence"` // of all statistical comparisons together
+	Seconds     result.JSONNumber  `json:"seconds"`
+	Models      []modelRecord      `json:"models"`
+	Differences []differenceRecord `json:"differences"`
+}
+
+// modelRecord is the strict check of a model.
+type modelRecord struct {
+	Model       string                `json:"model"`
+	Constants   result.Valuation      `json:"constants,omitempty"`
+	Validity    Validity              `json:"validity"`
+	States      int                   `json:"states,omitempty"`
+	Choices     int                   `json:"choices,omitempty"`
+	Transitions int                   `json:"transitions,omitempty"`
+	Note        string                `json:"note,omitempty"`
+	Error       *result.FailureRecord `json:"error,omitempty"`
+}
+
+// differenceRecord compares two state spaces; without a kind they are the same.
+type differenceRecord struct {
+	First     string                `json:"first"`
+	Second    string                `json:"second"`
+	Constants result.Valuation      `json:"constants,omitempty"`
+	Kind      Kind                  `json:"kind,omitempty"`
+	State     string                `json:"state,omitempty"`
+	What      string                `json:"what,omitempty"`
+	InFirst   string                `json:"in_first,omitempty"`
+	InSecond  string                `json:"in_second,omitempty"`
+	Made      []originRecord        `json:"made,omitempty"`
+	Error     *result.FailureRecord `json:"error,omitempty"`
+}
+
+type originRecord struct {
+	Model   string `json:"model,omitempty"`
+	File    string `json:"file,omitempty"`
+	Line    int32  `json:"line,omitempty"`
+	Column  int32  `json:"column,omitempty"`
+	Action  string `json:"action,omitempty"`
+	Enabled bool   `json:"enabled"`
+}
+
+// Write prints the report: [Report.Table], or for programs a result per answer
+// and, in the summary, what is known of the models.
+func (r *Report) Write(w io.Writer, f report.Format, opt report.Options) error {
+	if !f.Machine() {
+		return r.Table().Write(w, f, opt)
+	}
+	records := []answerRecord{}
+	for i := range r.Rows {
+		row := &r.Rows[i]
+		for k := range row.Verdicts {
+			a := answerRecord{
+				Entrant: r.Engines[k], Record: result.NewRecord(&row.Verdicts[k]),
+				Status: row.Status, Basis: string(row.Basis), Reason: row.Reason, Remarks: row.Notes,
+			}
+			a.Property, a.Name, a.Constants = row.Property, row.Name, row.Constants
+			records = append(records, a)
+		}
+	}
+	return report.WriteRecords(w, f, opt, r.summary(), records, r.Notes)
+}
+
+func (r *Report) summary() summaryRecord {
+	s := summaryRecord{
+		Agree: r.Count(Agree), Disagree: r.Count(Disagree), Undecided: r.Count(Undecided), Unchecked: r.Count(Unchecked), Invalid: r.Count(Invalid),
+		Confidence: result.JSONNumber(r.Confidence), Seconds: result.JSONNumber(r.Seconds),
+		Models: []modelRecord{}, Differences: []differenceRecord{},
+	}
+	for i := range r.Models {
+		m := &r.Models[i]
+		s.Models = append(s.Models, modelRecord{
+			Model: m.Model, Constants: m.Constants, Validity: m.Validity, States: m.States, Choices: m.Choices, Transitions: m.Transitions,
+			Note: m.Note, Error: result.NewFailureRecord(m.Failure),
+		})
+	}
+	for i := range r.Diagnoses {
+		d := &r.Diagnoses[i]
+		x := differenceRecord{First: d.First, Second: d.Second, Constants: d.Constants, Error: result.NewFailureRecord(d.Err)}
+		if diff := d.Difference; diff != nil {
+			x.Kind, x.State, x.What, x.InFirst, x.InSecond = diff.Kind, diff.State, diff.What, diff.First, diff.Second
+			for _, o := range diff.Made {
+				x.Made = append(x.Made, originRecord{o.Model, o.File, o.Pos.Line, o.Pos.Col, o.Action, o.Enabled})
+			}
+		}
+		s.Differences = append(s.Differences, x)
+	}
+	return s
+}
