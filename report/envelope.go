@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 )
 
 // envelope is the one object that every command prints in JSON. The schemas in
@@ -87,46 +88,44 @@ type member struct {
 // MarshalJSON implements [json.Marshaler].
 func (o object) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
-	group, some := "", false
 	b.WriteByte('{')
-	for _, m := range o {
-		if m.value == nil {
+	for i, m := range o {
+		x := m.value
+		if m.group != "" && x != nil {
+			if slices.ContainsFunc(o[:i], func(before member) bool { return before.group == m.group && before.value != nil }) {
+				continue
+			}
+			m.key, x = m.group, o.of(m.group)
+		}
+		if x == nil {
 			continue
 		}
-		if m.group != group && group != "" {
-			b.WriteByte('}')
-			group, some = "", true
-		}
-		if some {
+		if b.Len() > 1 {
 			b.WriteByte(',')
 		}
-		if m.group != group {
-			if err := writeKey(&b, m.group); err != nil {
-				return nil, err
-			}
-			b.WriteByte('{')
-			group = m.group
-		}
-		if err := writeKey(&b, m.key); err != nil {
+		key, err := encode(m.key)
+		if err != nil {
 			return nil, err
 		}
-		text, err := encode(m.value)
+		value, err := encode(x)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", m.key, err)
 		}
-		b.Write(text)
-		some = true
-	}
-	if group != "" {
-		b.WriteByte('}')
+		b.Write(key)
+		b.WriteByte(':')
+		b.Write(value)
 	}
 	b.WriteByte('}')
 	return b.Bytes(), nil
 }
 
-func writeKey(b *bytes.Buffer, key string) error {
-	text, err := encode(key)
-	b.Write(text)
-	b.WriteByte(':')
-	return err
+// of is the object that a group is.
+func (o object) of(group string) object {
+	var out object
+	for _, m := range o {
+		if m.group == group {
+			out = append(out, member{"", m.key, m.value})
+		}
+	}
+	return out
 }

@@ -27,7 +27,7 @@ type Column struct {
 	// Empty is the name with "_" for blanks; a column with "-" is for people alone.
 	Field string
 	// Group is the member in JSON that has the field in it, in CSV what it begins
-	// with. Columns of a group stand together.
+	// with.
 	Group string
 	Align Align
 	// Min, when positive, lets a table that is too wide squeeze the column to

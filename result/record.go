@@ -25,9 +25,9 @@ type Record struct {
 	Constants   Valuation      `json:"constants,omitempty"`
 	Engine      string         `json:"engine,omitempty"`
 	Method      string         `json:"method,omitempty"`
-	Kind        string         `json:"kind,omitempty"` // of the value: that 3 is a number or an integer cannot be seen
 	Value       *datum         `json:"value,omitempty"`
 	Fraction    string         `json:"fraction,omitempty"`
+	Kind        string         `json:"kind,omitempty"` // of the value: that 3 is a number or an integer cannot be seen
 	Lower       *JSONNumber    `json:"lower,omitempty"`
 	Upper       *JSONNumber    `json:"upper,omitempty"`
 	BoundMethod string         `json:"bound_method,omitempty"`
@@ -64,9 +64,9 @@ type listing struct {
 type stateValue struct {
 	State     int    `json:"state"`
 	Valuation string `json:"valuation"`
-	Kind      string `json:"kind,omitempty"`
 	Value     *datum `json:"value,omitempty"`
 	Fraction  string `json:"fraction,omitempty"`
+	Kind      string `json:"kind,omitempty"`
 }
 
 // FailureRecord is a failure as JSON has it.

@@ -85,7 +85,7 @@ func (c *boundCmd) Run(ctx context.Context, env *world) error {
 		return err
 	}
 	done()
-	t := c.table(s.String(), boardsText(opt.Canonical), best, time.Since(start))
+	t := c.table(s.String(), boardsWord(opt.Canonical), best, time.Since(start))
 	return errors.Join(t.Write(env.stdout, c.Format, env.reportOptions()), c.certify(ctx, env, best.part))
 }
 
@@ -167,27 +167,28 @@ func (c *boundCmd) certify(ctx context.Context, env *world, part *induced.Part) 
 	})
 }
 
-func boardsText(canonical bool) string {
+func boardsWord(canonical bool) string {
 	if canonical {
-		return "canonical boards"
+		return string(boardsCanonical)
 	}
-	return "raw boards"
+	return string(boardsRaw)
 }
 
 // table says what was found; the strategy saw the boards that are named.
 func (c *boundCmd) table(strategy, boards string, best *proven, elapsed time.Duration) *report.Facts {
 	t, part, bound := new(report.Facts), best.part, best.bound
-	rows, cols, _ := boardFlags{Size: c.Size, Rows: c.Rows, Cols: c.Cols}.shape() // options has refused a wrong one
+	rows, cols, _ := c.shape() // options has refused a wrong one
 	number := func(x induced.Fixed) report.Cell { return report.Cell{Text: x.String(), Value: x.Float64()} }
 	t.Add(report.Column{Field: "board"}, fmt.Sprintf("%dx%d", rows, cols), nil)
 	t.Add(report.Column{Field: "max"}, c.Max, nil)
 	t.Add(report.Column{Name: "optimal play wins at least", Field: "lower"}, number(bound.Optimal), "certified lower bound")
-	t.Add(report.Column{Name: "strategy wins at least", Field: "strategy_lower"}, number(bound.Own[0]), strategy+", on "+boards)
+	t.Add(report.Column{Name: "strategy wins at least", Field: "strategy_lower"}, number(bound.Own[0]), strategy+", on "+boards+" boards")
 	t.Add(report.Column{Name: "strategy wins at most", Field: "strategy_upper"}, number(bound.Own[1]), nil)
 	t.Add(report.Column{Field: "strategy"}, strategy, nil)
+	t.Add(report.Column{Field: "strategy_boards"}, boards, nil)
 	t.Add(report.Column{Name: "states"}, part.States(), "of the part with the greatest bound")
-	t.Add(report.Column{Name: "boards"}, bound.Boards, "in the certificate: "+boardsText(part.Canonical()))
-	t.Add(report.Column{Field: "canonical"}, part.Canonical(), nil)
+	t.Add(report.Column{Name: "boards"}, bound.Boards, "in the certificate: "+boardsWord(part.Canonical())+" boards")
+	t.Add(report.Column{Field: "certificate_boards"}, boardsWord(part.Canonical()), nil)
 	t.Add(report.Column{Name: "cutoff"}, report.Cell{Text: fmt.Sprintf("%.3g", part.Cutoff()), Value: part.Cutoff()}, "probability below which boards were left out")
 	t.Add(report.Column{Name: "passes"}, part.Passes(), nil)
 	addSeconds(t, elapsed)
@@ -223,9 +224,9 @@ func (c *boundCmd) check(ctx context.Context, env *world) error {
 	t.Add(report.Column{Name: "board"}, fmt.Sprintf("%dx%d", checked.Rows, checked.Cols), nil)
 	t.Add(report.Column{Name: "max"}, checked.Max, "the tile that wins")
 	t.Add(report.Column{Name: "optimal play wins at least", Field: "lower"}, report.Cell{Text: checked.Bound.String(), Value: checked.Bound.Float64()}, "checked")
-	t.Add(report.Column{Name: "boards"}, checked.Entries, boardsText(checked.Canonical))
-	t.Add(report.Column{Field: "canonical"}, checked.Canonical, nil)
-	for _, survey := range []string{"strategy_lower", "strategy_upper", "states", "cutoff", "passes"} {
+	t.Add(report.Column{Name: "boards"}, checked.Entries, boardsWord(checked.Canonical)+" boards")
+	t.Add(report.Column{Field: "certificate_boards"}, boardsWord(checked.Canonical), nil)
+	for _, survey := range []string{"strategy_lower", "strategy_upper", "strategy_boards", "states", "cutoff", "passes"} {
 		t.Add(report.Column{Field: survey}, nil, nil) // a certificate does not have it
 	}
 	t.Add(report.Column{Name: "made from", Field: "strategy"}, checked.Strategy, nil)

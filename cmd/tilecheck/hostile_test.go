@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -114,7 +115,7 @@ func TestHostileNames(t *testing.T) {
 		}
 		unsafe := func(r rune) bool { return r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)) }
 		text := stdout + stderr
-		if args[len(args)-1] == "json" || args[0] == "bless" {
+		if slices.Contains(args, "json") || args[0] == "bless" {
 			text = stderr
 		}
 		if i := strings.IndexFunc(text, unsafe); i >= 0 {

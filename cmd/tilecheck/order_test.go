@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -69,23 +70,25 @@ func answers(t *testing.T, dir, model string, consts []string, files arranged, a
 		var r struct {
 			Type, Engine, Property string
 			Constants              json.RawMessage
-			Verdict                map[string]any
 			Got                    string
 		}
-		if err := json.Unmarshal([]byte(line), &r); err != nil {
+		var all map[string]any
+		if err := errors.Join(json.Unmarshal([]byte(line), &r), json.Unmarshal([]byte(line), &all)); err != nil {
 			t.Fatal(err)
 		}
 		if r.Type != "result" {
 			continue
 		}
-		delete(r.Verdict, "seconds")
-		delete(r.Verdict, "warnings")
-		if e, ok := r.Verdict["error"].(map[string]any); ok {
+		verdict := make(map[string]any)
+		for _, key := range []string{"value", "fraction", "lower", "upper", "accuracy", "method", "resolution", "states", "samples", "seed"} {
+			verdict[key] = all[key]
+		}
+		if e, ok := all["error"].(map[string]any); ok {
 			delete(e, "position") // that of the property moves with it
-			r.Got = ""
+			verdict["error"], r.Got = e, ""
 		}
 		key := r.Engine + " " + r.Property + " " + string(r.Constants)
-		value := fmt.Sprint(r.Got, " ", r.Verdict)
+		value := fmt.Sprint(r.Got, " ", verdict)
 		if other, twice := found[key]; twice && other != value {
 			t.Errorf("%s: two answers in one suite\n  %s\n  %s\n%s", key, other, value, model)
 		}

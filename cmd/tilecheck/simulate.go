@@ -148,19 +148,20 @@ func (p *pathPrinter) print(env *world) error {
 // table is the step table of the thesis's Figure 2.3, without its rows.
 func (p *pathPrinter) table() *report.Table {
 	t := &report.Table{Columns: []report.Column{{Name: "action"}, {Name: "step", Align: report.Right}}}
-	add := func(on bool, name string) {
+	add := func(on bool, name, group, field string) {
 		if on {
-			t.Columns = append(t.Columns, report.Column{Name: name, Align: report.Right})
+			t.Columns = append(t.Columns, report.Column{Name: name, Group: group, Field: field, Align: report.Right})
 		}
 	}
-	add(p.cmd.Probs, "probability")
-	add(p.prog.Type == syntax.CTMC, "time")
+	add(p.cmd.Probs, "probability", "", "")
+	add(p.prog.Type == syntax.CTMC, "time", "", "")
 	for _, slot := range p.slots {
-		add(true, p.prog.Vars[slot].Name)
+		add(true, p.prog.Vars[slot].Name, "variables", "")
 	}
 	for i := range p.prog.Rewards {
-		add(p.cmd.Rewards, p.rewardName(i)+" state")
-		add(p.cmd.Rewards, p.rewardName(i)+" step")
+		name := p.rewardName(i)
+		add(p.cmd.Rewards, name+" state", "state_rewards", name)
+		add(p.cmd.Rewards, name+" step", "step_rewards", name)
 	}
 	return t
 }

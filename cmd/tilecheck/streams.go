@@ -44,9 +44,6 @@ func (s *stream) Write(p []byte) (int, error) {
 	if s.text {
 		out = []byte(printable.Text(string(out)))
 	}
-	if s.guard {
-		out = s.guarded(out)
-	}
 	if s.object != nil {
 		out = s.object.Pass(out)
 	}
@@ -58,6 +55,9 @@ func (s *stream) Write(p []byte) (int, error) {
 
 // print writes to what is behind the stream.
 func (s *stream) print(p []byte) error {
+	if s.guard {
+		p = s.guarded(p)
+	}
 	if _, err := s.w.Write(p); err != nil {
 		if cause, ok := errors.AsType[*os.PathError](err); ok {
 			err = cause.Err
