@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"tilecheck/game/play"
 	"tilecheck/report"
@@ -22,17 +21,17 @@ func Document(d play.Document, opt play.RepeatOptions, results []play.RowResult,
 			{Name: "strategy"},
 			{Name: "measure"},
 			{Name: "tile"},
-			{Name: "published"},
+			{Name: "published_text"},
 			{Name: "published_games"},
 			{Name: "value"},
 			{Name: "lower"},
 			{Name: "upper"},
-			{Name: "interval"},
+			{Name: "bound_method"},
 			{Name: "games"},
-			{Name: "verdict"},
+			{Name: "judgement"},
 			{Name: "compatible"},
-			{Name: "method"},
-			{Name: "notes"},
+			{Name: "test"},
+			{Name: "remarks"},
 		}
 	} else {
 		t.Columns = []report.Column{
@@ -112,9 +111,13 @@ func machineJudgement(r *play.RowResult, p *play.Published, j *play.Judgement, v
 	case play.Incompatible:
 		compatible = false
 	}
+	remarks := report.Cell{}
+	if len(notes) > 0 {
+		remarks.Value = notes
+	}
 	return []any{
 		r.Row.Table, r.Row.Name, r.Strategy, string(p.Measure), tile, p.Text, countCell(j.Theirs), value, lower, upper, kind,
-		countCell(j.Games), verdictCell(j.Verdict).Text, compatible, j.Method, strings.Join(notes, "; "),
+		countCell(j.Games), verdictCell(j.Verdict).Text, compatible, j.Method, remarks,
 	}
 }
 
