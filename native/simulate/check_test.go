@@ -366,7 +366,7 @@ func TestFailures(t *testing.T) {
 			"formula", load(t, "dtmc\nmodule m\n s:[0..2];\n [] s<2 -> (s'=s+1);\nendmodule"),
 			`  P=? [ F mod(3,1-s)=1 ]`,
 			Options{},
-			result.Model, "m.props:1:3: mod by 0, the divisor must be positive in state (s=1)",
+			result.Model, "m.props:1:3: modulo with non-positive divisor 0 in state (s=1)",
 		},
 		{
 			"deadlock", loadWith(t, compile.Options{NoFixDeadlocks: true}, "dtmc\nmodule m\n s:[0..2];\n [] s=0 -> (s'=1);\nendmodule"),

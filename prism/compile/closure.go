@@ -2,7 +2,6 @@ package compile
 
 import (
 	"fmt"
-	"math"
 
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
@@ -21,9 +20,9 @@ type evalError struct {
 	undecided bool
 }
 
-func (e *env) fail(pos syntax.Pos, format string, args ...any) {
+func (e *env) fail(pos syntax.Pos, err error) {
 	if e.err == nil {
-		e.err = &evalError{pos: pos, msg: fmt.Sprintf(format, args...)}
+		e.err = &evalError{pos: pos, msg: err.Error()}
 	}
 }
 
@@ -211,9 +210,9 @@ func compareInts(op syntax.Op, x, y intFn) boolFn {
 func compareNumbers(op syntax.Op, x, y numFn) boolFn {
 	switch op {
 	case syntax.OpEq:
-		return func(v *env) bool { return sameNumber(x(v), y(v)) }
+		return func(v *env) bool { return sema.SameDouble(x(v), y(v)) }
 	case syntax.OpNe:
-		return func(v *env) bool { return !sameNumber(x(v), y(v)) }
+		return func(v *env) bool { return !sema.SameDouble(x(v), y(v)) }
 	case syntax.OpLt:
 		return func(v *env) bool { return x(v) < y(v) }
 	case syntax.OpLe:
@@ -223,11 +222,6 @@ func compareNumbers(op syntax.Op, x, y numFn) boolFn {
 	default:
 		return func(v *env) bool { return x(v) >= y(v) }
 	}
-}
-
-// sameNumber is Java's Double.equals: NaN equals NaN, 0.0 differs from -0.0.
-func sameNumber(x, y float64) bool {
-	return math.Float64bits(x) == math.Float64bits(y) || x != x && y != y
 }
 
 // integer compiles an expression of type Int.
@@ -265,10 +259,11 @@ func (m *Model) integer(e sema.Expr) (intFn, error) {
 
 // narrow is Java's checked 32-bit arithmetic.
 func narrow(v *env, pos syntax.Pos, x int64) int32 {
-	if x != int64(int32(x)) {
-		v.fail(pos, "integer overflow, %d does not fit 32 bits", x)
+	i, err := sema.Narrow(x)
+	if err != nil {
+		v.fail(pos, err)
 	}
-	return int32(x)
+	return i
 }
 
 func intArithmetic(e *sema.Binary, x, y intFn) intFn {
@@ -280,38 +275,20 @@ func intArithmetic(e *sema.Binary, x, y intFn) intFn {
 	case syntax.OpMul:
 		return func(v *env) int32 { return narrow(v, e.At, int64(x(v))*int64(y(v))) }
 	default: // OpPow
-		return func(v *env) int32 {
-			a := x(v)
-			return intPow(v, e.At, a, y(v))
-		}
+		return partial(e.At, x, y, sema.IntPow)
 	}
 }
 
-// intPow is PRISM's integer power.
-func intPow(v *env, pos syntax.Pos, x, n int32) int32 {
-	if n < 0 {
-		v.fail(pos, "negative exponent %d in an integer power", n)
-		return 0
-	}
-	if x == 0 || x == 1 || x == -1 {
-		return trivialPow(x, n)
-	}
-	p := int64(1)
-	for ; n > 0; n-- {
-		if p *= int64(x); p != int64(int32(p)) {
-			v.fail(pos, "integer overflow in a power of %d", x)
-			return 0
+// partial is an operator that has no value for some operands.
+func partial(pos syntax.Pos, x, y intFn, op func(x, y int32) (int32, error)) intFn {
+	return func(v *env) int32 {
+		a := x(v)
+		i, err := op(a, y(v))
+		if err != nil {
+			v.fail(pos, err)
 		}
+		return i
 	}
-	return int32(p)
-}
-
-// trivialPow is x^n for x in -1..1, where n steps would be too many.
-func trivialPow(x, n int32) int32 {
-	if n%2 == 0 && (x != 0 || n == 0) {
-		return 1
-	}
-	return x
 }
 
 func (m *Model) intCall(e *sema.Call) (intFn, error) {
@@ -343,15 +320,9 @@ func (m *Model) intCall(e *sema.Call) (intFn, error) {
 	case sema.FuncMax:
 		return fold(args, func(x, y int32) int32 { return max(x, y) }), nil
 	case sema.FuncMod:
-		return func(v *env) int32 {
-			a := args[0](v)
-			return mod(v, e.At, a, args[1](v))
-		}, nil
+		return partial(e.At, args[0], args[1], sema.Mod), nil
 	case sema.FuncPow:
-		return func(v *env) int32 {
-			a := args[0](v)
-			return intPow(v, e.At, a, args[1](v))
-		}, nil
+		return partial(e.At, args[0], args[1], sema.IntPow), nil
 	}
 	return nil, m.refuse(e)
 }
@@ -366,44 +337,13 @@ func fold[T any, F ~func(*env) T](args []F, op func(x, y T) T) F {
 	}
 }
 
-func mod(v *env, pos syntax.Pos, x, y int32) int32 {
-	if y <= 0 {
-		v.fail(pos, "mod by %d, the divisor must be positive", y)
-		return 0
-	}
-	if r := x % y; r >= 0 {
-		return r
-	}
-	return x%y + y
-}
-
-// toInt is floor, ceil or round. Round is Java's: half up, and 0 for NaN.
+// toInt is floor, ceil or round.
 func toInt(v *env, e *sema.Call, x float64) int32 {
-	var y float64
-	switch e.Func {
-	case sema.FuncFloor:
-		y = math.Floor(x)
-	case sema.FuncCeil:
-		y = math.Ceil(x)
-	default:
-		y = roundHalfUp(x)
+	i, err := e.Func.ToInt(x)
+	if err != nil {
+		v.fail(e.At, err)
 	}
-	if !(y >= math.MinInt32 && y <= math.MaxInt32) {
-		v.fail(e.At, "%s of %v does not fit 32 bits", e.Func, x)
-		return 0
-	}
-	return int32(y)
-}
-
-func roundHalfUp(x float64) float64 {
-	if x != x {
-		return 0
-	}
-	f := math.Floor(x)
-	if x-f >= 0.5 {
-		return f + 1
-	}
-	return f
+	return i
 }
 
 // number compiles an expression of type Int or Double to a float64.

@@ -55,25 +55,14 @@ func (m *Model) distance(e sema.Expr) (slack float64, f numFn, err error) {
 	case *sema.Call:
 		x, err := m.number(e.Args[0])
 		slack := m.doubles.Slack(e)
-		round := rounder(e.Func)
 		return slack, func(v *env) float64 {
-			if a := x(v); round(a-slack) == round(a+slack) {
+			if a := x(v); e.Func.Round(a-slack) == e.Func.Round(a+slack) {
 				return math.Inf(1)
 			}
 			return 0
 		}, err
 	}
 	return math.Inf(1), func(*env) float64 { return 0 }, nil
-}
-
-func rounder(f sema.Func) func(float64) float64 {
-	switch f {
-	case sema.FuncFloor:
-		return math.Floor
-	case sema.FuncCeil:
-		return math.Ceil
-	}
-	return roundHalfUp
 }
 
 // Doubtful returns what tells whether double arithmetic, as PRISM has it, may

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"math"
 	"slices"
+
+	"tilecheck/prism/sema"
 )
 
 // The intermediate form of the machine: expressions as a hash-consed graph, so
@@ -398,8 +400,7 @@ func (g *graph) mod(x, y *term) *term {
 // pow is the integer power. It is folded only when it cannot fail.
 func (g *graph) pow(x, y *term) *term {
 	if x.isConst() && y.isConst() {
-		var v env
-		if r := intPow(&v, noPos, int32(x.i), int32(y.i)); v.err == nil {
+		if r, err := sema.IntPow(int32(x.i), int32(y.i)); err == nil {
 			return g.integer(int64(r))
 		}
 	}

@@ -4,10 +4,7 @@ import (
 	"math"
 
 	"tilecheck/prism/sema"
-	"tilecheck/prism/syntax"
 )
-
-var noPos syntax.Pos
 
 // anyNumber gives a Double term no bounds.
 func anyNumber(t term) term {
@@ -85,7 +82,7 @@ func (g *graph) numCompare(op opcode, x, y *term) *term {
 	if x.isConst() && y.isConst() {
 		switch op {
 		case opNumSame:
-			return g.boolean(sameNumber(x.f, y.f))
+			return g.boolean(sema.SameDouble(x.f, y.f))
 		case opNumLt:
 			return g.boolean(x.f < y.f)
 		default:
@@ -140,13 +137,7 @@ func (g *graph) toInt(op opcode, x *term) *term {
 	return g.intern(t)
 }
 
+// roundBy computes opFloor, opCeil or opRound.
 func roundBy(op opcode, x float64) float64 {
-	switch op {
-	case opFloor:
-		return math.Floor(x)
-	case opCeil:
-		return math.Ceil(x)
-	default:
-		return roundHalfUp(x)
-	}
+	return [...]sema.Func{opFloor: sema.FuncFloor, opCeil: sema.FuncCeil, opRound: sema.FuncRound}[op].Round(x)
 }

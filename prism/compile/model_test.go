@@ -20,7 +20,7 @@ func TestInitialStates(t *testing.T) {
 		{"x>1 & !b & y=x-3", "[[2 0 -1] [3 0 0]]"},
 		{"x+y=0 & (b | y=0)", "[[0 0 0] [0 1 0] [1 1 -1]]"},
 		{"x=0 | mod(3,x)=0 & y=1 & b", "[[0 0 -1] [0 0 0] [0 0 1] [0 1 -1] [0 1 0] [0 1 1] [1 1 1] [3 1 1]]"},
-		{"mod(3,x)=0 & x>0", "m.prism:1:75: mod by 0, the divisor must be positive in state (x=0,b=false,y=-1)"},
+		{"mod(3,x)=0 & x>0", "m.prism:1:75: modulo with non-positive divisor 0 in state (x=0,b=false,y=-1)"},
 		{"x>5", "m.prism:1:75: no valuation satisfies init…endinit"},
 		{"true", "m.prism:1:75: more than 10 initial states"},
 	}

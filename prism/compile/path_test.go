@@ -246,10 +246,10 @@ func TestStateErrors(t *testing.T) {
 		{"dtmc\nmodule m\nx:[0..1];\n[] true -> 1-x:(x'=1)+0.5-x:true+x-0.5:true;\nendmodule", "m.prism:4:34: probability -0.5 is negative in state (x=0)"},
 		{"ctmc\nmodule m\nx:[0..1];\n[] true -> 1/x:(x'=1);\nendmodule", "m.prism:4:12: rate +Inf is not finite in state (x=0)"},
 		{"ctmc\nmodule m\nx:[0..1];\n[] true -> x:(x'=1)+x:true;\nendmodule", "m.prism:4:1: rate of every update is zero in state (x=0)"},
-		{"mdp\nmodule m\nx:[0..1];\n[] mod(5,x)=0 -> true;\nendmodule", "m.prism:4:4: mod by 0, the divisor must be positive in state (x=0)"},
-		{"mdp\nmodule m\nx:[0..1];\n[] true -> (x'=floor(1/x));\nendmodule", "m.prism:4:16: floor of +Inf does not fit 32 bits in state (x=0)"},
-		{"mdp\nmodule m\nx:int init 2147483647;\n[] x+1>0 -> true;\nendmodule", "m.prism:4:4: integer overflow, 2147483648 does not fit 32 bits in state (x=2147483647)"},
-		{"mdp\nmodule m\nx:[0..1];\n[] pow(2,x-1)=1 -> true;\nendmodule", "m.prism:4:4: negative exponent -1 in an integer power in state (x=0)"},
+		{"mdp\nmodule m\nx:[0..1];\n[] mod(5,x)=0 -> true;\nendmodule", "m.prism:4:4: modulo with non-positive divisor 0 in state (x=0)"},
+		{"mdp\nmodule m\nx:[0..1];\n[] true -> (x'=floor(1/x));\nendmodule", "m.prism:4:16: floor(Infinity) cannot be represented by a 32-bit int in state (x=0)"},
+		{"mdp\nmodule m\nx:int init 2147483647;\n[] x+1>0 -> true;\nendmodule", "m.prism:4:4: integer overflow: 2147483648 does not fit 32 bits in state (x=2147483647)"},
+		{"mdp\nmodule m\nx:[0..1];\n[] pow(2,x-1)=1 -> true;\nendmodule", "m.prism:4:4: negative exponent -1 of an integer power; write the base as a double in state (x=0)"},
 		{"mdp\nmodule m\nx:[0..1];\n[] true -> true;\nendmodule\nrewards\ntrue : x-1;\nendrewards", "m.prism:7:8: reward -1, it must be finite and not negative in state (x=0)"},
 	}
 	for _, tt := range tests {

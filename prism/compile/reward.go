@@ -92,7 +92,7 @@ func (it *rewardItem) reward(v *env) float64 {
 	}
 	x := it.value(v)
 	if !(x >= 0 && x <= math.MaxFloat64) {
-		v.fail(it.src.Value.Pos(), "reward %v, it must be finite and not negative", x)
+		v.fail(it.src.Value.Pos(), fmt.Errorf("reward %v, it must be finite and not negative", x))
 	}
 	return x
 }

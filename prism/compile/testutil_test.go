@@ -74,3 +74,5 @@ func label(tb testing.TB, m *Model, name string) sema.Expr {
 func eventually(tb testing.TB, m *Model, name string) Monitor {
 	return Monitor{Kind: Until, Right: label(tb, m, name), Low: math.Inf(-1), High: math.Inf(1), MaxPath: 10000}
 }
+
+var noPos syntax.Pos

@@ -13,6 +13,7 @@ import (
 	"github.com/tetratelabs/wazero/api"
 
 	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
 )
 
 // sharedCode is a compiled module that several instances run; the last one to
@@ -105,10 +106,9 @@ func onNumbers(f func(x, y float64) float64) api.GoFunc {
 }
 
 func hostIntPow(_ context.Context, stack []uint64) {
-	var v env
-	r := intPow(&v, noPos, int32(stack[0]), int32(stack[1]))
+	r, err := sema.IntPow(int32(stack[0]), int32(stack[1]))
 	stack[0] = uint64(int64(r))
-	if v.err != nil {
+	if err != nil {
 		failed := int64(hostFailed)
 		stack[0] = uint64(failed)
 	}
@@ -160,7 +160,7 @@ func (r *machine) Run(s Stream) Outcome {
 	r.setStream(0, s)
 	if err := r.runLoaded(context.Background(), r.one[:]); err != nil {
 		// A trap: an error of the code generator, not of the model.
-		return Outcome{Status: Failed, Err: r.slow.m.stateError(r.slow.start, noPos, err.Error())}
+		return Outcome{Status: Failed, Err: r.slow.m.stateError(r.slow.start, syntax.Pos{}, err.Error())}
 	}
 	if r.one[0].Status == Failed {
 		return r.slow.Run(s)

@@ -1,6 +1,7 @@
 package sema
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 
@@ -27,20 +28,99 @@ func floatArith(op syntax.Op, x, y float64) float64 {
 	return x * y
 }
 
-// sameDouble is equality of doubles in PRISM's explicit engine, which compares
+// The operators below are those of every evaluator. Ints have 32 bits; an
+// operation that has no value says why.
+
+// SameDouble is equality of doubles in PRISM's explicit engine, which compares
 // objects: NaN equals NaN, and 0.0 differs from -0.0.
-func sameDouble(x, y float64) bool {
-	return math.IsNaN(x) && math.IsNaN(y) || math.Float64bits(x) == math.Float64bits(y)
+func SameDouble(x, y float64) bool {
+	return math.Float64bits(x) == math.Float64bits(y) || x != x && y != y
 }
 
-// roundHalfUp rounds to the nearest integer, halves towards positive infinity,
-// as Java's Math.round does.
-func roundHalfUp(x float64) float64 {
-	f := math.Floor(x)
-	if x-f >= 0.5 {
-		f++
+// Holds reports whether c, the sign of x-y, satisfies the relation.
+func Holds(op syntax.Op, c int) bool {
+	switch op {
+	case syntax.OpEq:
+		return c == 0
+	case syntax.OpNe:
+		return c != 0
+	case syntax.OpLt:
+		return c < 0
+	case syntax.OpLe:
+		return c <= 0
+	case syntax.OpGt:
+		return c > 0
 	}
-	return f
+	return c >= 0
+}
+
+// Narrow is the Int x.
+func Narrow(x int64) (int32, error) {
+	if x != int64(int32(x)) {
+		return 0, overflow(x)
+	}
+	return int32(x), nil
+}
+
+func overflow(x int64) error { return fmt.Errorf("integer overflow: %d does not fit 32 bits", x) }
+
+// Mod is the remainder of x/y that is not negative.
+func Mod(x, y int32) (int32, error) {
+	if y <= 0 {
+		return 0, fmt.Errorf("modulo with non-positive divisor %d", y)
+	}
+	if x %= y; x < 0 {
+		x += y
+	}
+	return x, nil
+}
+
+// IntPow is PRISM's integer power.
+func IntPow(x, n int32) (int32, error) {
+	switch {
+	case n < 0:
+		return 0, fmt.Errorf("negative exponent %d of an integer power; write the base as a double", n)
+	case n == 0:
+		return 1, nil
+	case x == 0 || x == 1 || x == -1:
+		return int32(trivialPow(int64(x), int64(n))), nil
+	}
+	p := int64(x)
+	for range n - 1 {
+		if p *= int64(x); p != int64(int32(p)) {
+			return 0, fmt.Errorf("integer overflow: %d^%d does not fit 32 bits", x, n)
+		}
+	}
+	return int32(p), nil
+}
+
+// Round computes floor, ceil or round as Java does: round is half up, and 0 for NaN.
+func (f Func) Round(x float64) float64 {
+	low := math.Floor(x)
+	switch {
+	case f == FuncCeil:
+		return math.Ceil(x)
+	case f == FuncFloor:
+		return low
+	case x != x:
+		return 0
+	case x-low >= 0.5:
+		return low + 1
+	}
+	return low
+}
+
+// ToInt is Round as an Int.
+func (f Func) ToInt(x float64) (int32, error) {
+	y := f.Round(x)
+	if !(y >= math.MinInt32 && y <= math.MaxInt32) {
+		return 0, f.noInt(DoubleValue(x))
+	}
+	return int32(y), nil
+}
+
+func (f Func) noInt(x Value) error {
+	return fmt.Errorf("%s(%s) cannot be represented by a 32-bit int", f, x)
 }
 
 // rat is an exact number; a nil Rat is an unknown one and makes every result unknown.

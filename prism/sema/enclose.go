@@ -137,11 +137,11 @@ func (x interval) compare(op syntax.Op, y interval) (holds, ok bool) {
 		both := x.lo != x.lo && y.lo != y.lo
 		return op == syntax.OpEq && both || op == syntax.OpNe && !both, true
 	case x.hi < y.lo:
-		return holdsFor(op, -1), true
+		return Holds(op, -1), true
 	case x.lo > y.hi:
-		return holdsFor(op, +1), true
+		return Holds(op, +1), true
 	case x.known() && y.known():
-		return holdsFor(op, 0), true
+		return Holds(op, 0), true
 	}
 	return false, false
 }

@@ -185,7 +185,7 @@ func (ev evaluator) unary(e *Unary, x operand) (operand, error) {
 		x.Bool = !x.Bool
 		return x, nil
 	case x.Type == Int:
-		return ev.integer(e, -int64(x.Int))
+		return ev.integer(e)(Narrow(-int64(x.Int)))
 	}
 	return ev.double(-x.Float, operation{
 		exactly: func() rat { return x.rat().neg() },
@@ -232,7 +232,7 @@ func (ev evaluator) apply(e *Binary, x, y operand) (operand, error) {
 	switch e.Op {
 	case syntax.OpAdd, syntax.OpSub, syntax.OpMul:
 		if x.Type == Int && y.Type == Int {
-			return ev.integer(e, intArith(e.Op, int64(x.Int), int64(y.Int)))
+			return ev.integer(e)(Narrow(intArith(e.Op, int64(x.Int), int64(y.Int))))
 		}
 		return ev.double(floatArith(e.Op, x.Float, y.Float), operation{
 			exactly: func() rat { return ratArith(e.Op, x.rat(), y.rat()) },
@@ -281,11 +281,7 @@ func (ev evaluator) call(e *Call, args []operand) (operand, error) {
 	case FuncPow:
 		return ev.pow(e, x, args[1])
 	case FuncMod:
-		y := args[1]
-		if y.Int <= 0 {
-			return fail(e, "modulo with non-positive divisor %d", y.Int)
-		}
-		return ev.integer(e, (int64(x.Int)%int64(y.Int)+int64(y.Int))%int64(y.Int))
+		return ev.integer(e)(Mod(x.Int, args[1].Int))
 	default: // FuncLog
 		y := args[1]
 		return ev.double(Log(x.Float, y.Float), operation{
@@ -348,64 +344,40 @@ func (ev evaluator) toInt(e *Call, x operand) (operand, error) {
 	if ev.exact && !x.inexact {
 		i, ok := x.rat().toInt(e.Func)
 		if !ok {
-			return fail(e, "%s(%s) cannot be represented by a 32-bit int", e.Func, x.Value)
+			return ev.integer(e)(0, e.Func.noInt(x.Value))
 		}
 		return operand{Value: IntValue(i)}, nil
 	}
-	f := toInteger(e.Func, x.Float)
 	if in := x.between(); ev.exact && !special(in) {
-		lo, hi := toInteger(e.Func, in.lo), toInteger(e.Func, in.hi)
+		lo, hi := e.Func.Round(in.lo), e.Func.Round(in.hi)
 		if lo != hi {
 			return undecided(e, "%s of a number between %v and %v, which has no fraction, is not decided", e.Func, in.lo, in.hi)
 		}
-		f = lo
+		return ev.integer(e)(e.Func.ToInt(lo))
 	}
-	if math.IsNaN(f) || f < math.MinInt32 || f > math.MaxInt32 {
-		return fail(e, "%s(%s) cannot be represented by a 32-bit int", e.Func, x.Value)
-	}
-	return ev.integer(e, int64(f))
-}
-
-// toInteger applies floor, ceil or round to a double; round makes 0 of NaN.
-func toInteger(f Func, x float64) float64 {
-	switch {
-	case f == FuncFloor:
-		return math.Floor(x)
-	case f == FuncCeil:
-		return math.Ceil(x)
-	case math.IsNaN(x):
-		return 0
-	}
-	return roundHalfUp(x)
+	return ev.integer(e)(e.Func.ToInt(x.Float))
 }
 
 // pow computes pow and ^: integer power of two integers, else IEEE power.
 func (ev evaluator) pow(e Expr, x, y operand) (operand, error) {
-	f := Pow(x.Float, y.Float)
 	if x.Type != Int || y.Type != Int {
-		return ev.double(f, operation{
+		return ev.double(Pow(x.Float, y.Float), operation{
 			exactly: func() rat { return x.rat().pow(y.rat()) },
 			between: func() interval { return x.between().pow(y.between()) },
 		}, x, y), nil
 	}
-	if y.Int < 0 {
-		return fail(e, "negative exponent %d of an integer power; write the base as a double", y.Int)
-	}
-	if f < math.MinInt32 || f > math.MaxInt32 {
-		return fail(e, "integer overflow: %d^%d does not fit 32 bits", x.Int, y.Int)
-	}
-	return ev.integer(e, int64(f))
+	return ev.integer(e)(IntPow(x.Int, y.Int))
 }
 
 // compare applies = != < <= > >= to two numbers.
 func (ev evaluator) compare(e *Binary, x, y operand) (operand, error) {
 	switch {
 	case x.Type == Int && y.Type == Int:
-		return operand{Value: BoolValue(holdsFor(e.Op, int(x.Int)-int(y.Int)))}, nil
+		return operand{Value: BoolValue(Holds(e.Op, int(x.Int)-int(y.Int)))}, nil
 	case !ev.exact:
 		return operand{Value: BoolValue(compareDoubles(e.Op, x.Float, y.Float))}, nil
 	case !x.inexact && !y.inexact:
-		return operand{Value: BoolValue(holdsFor(e.Op, x.rat().cmp(y.rat())))}, nil
+		return operand{Value: BoolValue(Holds(e.Op, x.rat().cmp(y.rat())))}, nil
 	}
 	a, b := x.between(), y.between()
 	holds, ok := a.compare(e.Op, b)
@@ -419,9 +391,9 @@ func (ev evaluator) compare(e *Binary, x, y operand) (operand, error) {
 func compareDoubles(op syntax.Op, x, y float64) bool {
 	switch op {
 	case syntax.OpEq:
-		return sameDouble(x, y)
+		return SameDouble(x, y)
 	case syntax.OpNe:
-		return !sameDouble(x, y)
+		return !SameDouble(x, y)
 	case syntax.OpLt:
 		return x < y
 	case syntax.OpLe:
@@ -432,32 +404,17 @@ func compareDoubles(op syntax.Op, x, y float64) bool {
 	return x >= y
 }
 
-// holdsFor reports whether c, the sign of x-y, satisfies the relation.
-func holdsFor(op syntax.Op, c int) bool {
-	switch op {
-	case syntax.OpEq:
-		return c == 0
-	case syntax.OpNe:
-		return c != 0
-	case syntax.OpLt:
-		return c < 0
-	case syntax.OpLe:
-		return c <= 0
-	case syntax.OpGt:
-		return c > 0
+// integer returns the result of an operator at its place.
+func (ev evaluator) integer(e Expr) func(i int32, err error) (operand, error) {
+	return func(i int32, err error) (operand, error) {
+		switch {
+		case err != nil:
+			return operand{}, &EvalError{Pos: e.Pos(), Msg: err.Error()}
+		case ev.exact:
+			return operand{Value: IntValue(i)}, nil
+		}
+		return operand{Value: Value{Type: Int, Int: i, Float: float64(i)}}, nil
 	}
-	return c >= 0
-}
-
-// integer returns an integer result if it fits 32 bits.
-func (ev evaluator) integer(e Expr, i int64) (operand, error) {
-	if i < math.MinInt32 || i > math.MaxInt32 {
-		return fail(e, "integer overflow: %d does not fit 32 bits", i)
-	}
-	if ev.exact {
-		return operand{Value: IntValue(int32(i))}, nil
-	}
-	return operand{Value: Value{Type: Int, Int: int32(i), Float: float64(i)}}, nil
 }
 
 // operation is what an operation does to fractions and to enclosures.

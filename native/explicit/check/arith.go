@@ -245,19 +245,7 @@ func compare(op syntax.Op, x, y number) (holds, ok bool) {
 	if !ok {
 		return false, false
 	}
-	switch op {
-	case syntax.OpEq:
-		return c == 0, true
-	case syntax.OpNe:
-		return c != 0, true
-	case syntax.OpLt:
-		return c < 0, true
-	case syntax.OpLe:
-		return c <= 0, true
-	case syntax.OpGt:
-		return c > 0, true
-	}
-	return c >= 0, true
+	return sema.Holds(op, c), true
 }
 
 // call applies a built-in function; ok is false where bounds do not tell. Where
@@ -294,12 +282,8 @@ func apply(f sema.Func, args []number) (number, bool) {
 			x = extremum(f == sema.FuncMin, x, y)
 		}
 		return x, true
-	case sema.FuncFloor:
-		return integer(x, math.Floor)
-	case sema.FuncCeil:
-		return integer(x, math.Ceil)
-	case sema.FuncRound:
-		return integer(x, func(x float64) float64 { return math.Floor(x + 0.5) })
+	case sema.FuncFloor, sema.FuncCeil, sema.FuncRound:
+		return integer(x, f.Round)
 	}
 	return number{}, false
 }

@@ -158,3 +158,12 @@ func TestShortest(t *testing.T) {
 		}
 	}
 }
+
+// TestRound: half of a unit less than one half is rounded down, although adding
+// one half to it gives 1.
+func TestRound(t *testing.T) {
+	x, ok := apply(sema.FuncRound, []number{point(0.49999999999999994)})
+	if !ok || x.lo != 0 || x.hi != 0 {
+		t.Errorf("round(0.49999999999999994) is between %v and %v (%v), want 0", x.lo, x.hi, ok)
+	}
+}
