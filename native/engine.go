@@ -75,12 +75,12 @@ func (r *run) over(m *sema.Model) error {
 type method interface {
 	// instance prepares what all properties of an instance need. The error is
 	// that of every property.
-	instance(ctx context.Context, m *compile.Model, constants []result.Constant) (instance, error)
+	instance(ctx context.Context, m *compile.Model) (instance, error)
 }
 
 // instance checks one property at a time.
 type instance interface {
-	check(ctx context.Context, p *property, constants []result.Constant) result.Verdict
+	check(ctx context.Context, p *property) result.Verdict
 }
 
 // property is a property to check. Program has the labels of its file, which
@@ -131,7 +131,7 @@ func (r *run) instance(model sema.Valuation) {
 			case err != nil:
 				r.add(t, constants, result.Verdict{Err: failure(err, result.Build, r.plan.Job.File, syntax.Pos{})})
 			default:
-				r.add(t, constants, r.property(t, prog, in, property, constants))
+				r.add(t, constants, r.property(t, prog, in, property))
 			}
 		}
 	}
@@ -170,12 +170,12 @@ func (r *run) compile(method method, model sema.Valuation) (*sema.Program, insta
 	if err != nil {
 		return nil, nil, err
 	}
-	in, err := method.instance(r.ctx, m, runner.Constants(model))
+	in, err := method.instance(r.ctx, m)
 	return m.Program(), in, err
 }
 
 // property checks one property of an instance.
-func (r *run) property(t *runner.Task, prog *sema.Program, in instance, valuation sema.Valuation, constants []result.Constant) result.Verdict {
+func (r *run) property(t *runner.Task, prog *sema.Program, in instance, valuation sema.Valuation) result.Verdict {
 	if err := r.ctx.Err(); err != nil {
 		return result.Verdict{Err: failure(err, result.Other, t.Source.File, t.Pos)}
 	}
@@ -183,7 +183,7 @@ func (r *run) property(t *runner.Task, prog *sema.Program, in instance, valuatio
 	if err != nil {
 		return result.Verdict{Err: failure(err, result.Constants, t.Source.File, t.Pos)}
 	}
-	v := in.check(r.ctx, &property{Property: props[0], program: full, file: t.Source.File}, constants)
+	v := in.check(r.ctx, &property{Property: props[0], program: full, file: t.Source.File})
 	var warnings []string
 	for _, w := range full.Warnings {
 		warnings = append(warnings, w.Error())

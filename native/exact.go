@@ -9,7 +9,6 @@ import (
 	"tilecheck/native/explicit"
 	"tilecheck/native/explicit/check"
 	"tilecheck/native/explicit/scheduler"
-	"tilecheck/native/explicit/solve"
 	"tilecheck/prism/compile"
 	"tilecheck/result"
 	"tilecheck/runner"
@@ -57,7 +56,7 @@ func newExact(job *runner.Job) (*exact, error) {
 		progress: job.Progress, export: export,
 		build: explicit.Options{
 			MaxStates: num.MaxStates, MaxMemory: num.MaxMemory, NoFixDeadlocks: job.NoFixDeadlocks,
-			Exact: num.Accuracy == result.Exact, Workers: num.Workers,
+			Exact: num.Accuracy == result.Exact, Workers: num.Workers, Progress: job.Progress,
 		},
 		opt: check.Options{Accuracy: accuracy(num.Accuracy), Epsilon: num.Epsilon, Workers: num.Workers},
 	}, nil
@@ -75,17 +74,8 @@ func accuracy(asked result.Accuracy) result.Accuracy {
 	return result.Bounded
 }
 
-func (x *exact) instance(ctx context.Context, m *compile.Model, constants []result.Constant) (instance, error) {
-	opts := x.build
-	if x.progress != nil {
-		opts.Progress = func(p explicit.Progress) {
-			x.progress(runner.Progress{
-				Constants: constants, Done: int64(p.States), Unit: runner.States,
-				Rate: float64(p.States) / max(p.Elapsed.Seconds(), 1e-9),
-			})
-		}
-	}
-	space, err := explicit.Build(ctx, m, opts)
+func (x *exact) instance(ctx context.Context, m *compile.Model) (instance, error) {
+	space, err := explicit.Build(ctx, m, x.build)
 	if err != nil {
 		return nil, err
 	}
@@ -106,18 +96,18 @@ func (x *exact) over(space *explicit.Space) *built {
 // built is an instance whose states are known.
 type built struct {
 	*exact
-	checker   *check.Checker
-	property  string // being checked
-	constants []result.Constant
-	fallback  error // why the states were found slowly, nil if they were not
+	checker  *check.Checker
+	property string // being checked
+	fallback error  // why the states were found slowly, nil if they were not
 }
 
-func (b *built) report(p solve.Progress) {
-	b.progress(runner.Progress{Property: b.property, Constants: b.constants, Done: int64(p.Done), Target: int64(p.Total), Unit: runner.States})
+func (b *built) report(p runner.Progress) {
+	p.Property = b.property
+	b.progress(p)
 }
 
-func (b *built) check(ctx context.Context, p *property, constants []result.Constant) result.Verdict {
-	b.property, b.constants = p.Text, constants
+func (b *built) check(ctx context.Context, p *property) result.Verdict {
+	b.property = p.Text
 	cp := &check.Property{Property: p.Property, Program: p.program, File: p.file}
 	v := result.Verdict{}
 	if b.export == nil {

@@ -45,7 +45,7 @@ func newStatistical(job *runner.Job) (*statistical, error) {
 	}, nil
 }
 
-func (s *statistical) instance(_ context.Context, m *compile.Model, _ []result.Constant) (instance, error) {
+func (s *statistical) instance(_ context.Context, m *compile.Model) (instance, error) {
 	return &sampled{statistical: s, model: m}, nil
 }
 
@@ -55,14 +55,12 @@ type sampled struct {
 	model *compile.Model
 }
 
-func (s *sampled) check(ctx context.Context, p *property, constants []result.Constant) result.Verdict {
+func (s *sampled) check(ctx context.Context, p *property) result.Verdict {
 	opt := s.opt
 	if s.progress != nil {
-		opt.Progress = func(sp simulate.Progress) {
-			s.progress(runner.Progress{
-				Property: p.Text, Constants: constants, Done: sp.Done, Target: sp.Target, Unit: runner.Samples,
-				Estimate: sp.Estimate, HalfWidth: sp.HalfWidth, Rate: sp.Rate,
-			})
+		opt.Progress = func(sp runner.Progress) {
+			sp.Property = p.Text
+			s.progress(sp)
 		}
 	}
 	return simulate.Check(ctx, s.model, &simulate.Property{Property: p.Property, Program: p.program, File: p.file}, opt).Verdict

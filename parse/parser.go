@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 
+	"tilecheck/internal/progress"
 	"tilecheck/result"
 )
 
@@ -16,30 +17,10 @@ type Options struct {
 	// MaxKept is about how many bytes of text the log may hold; 0 means 64 MiB.
 	// What comes after is not recorded, and Log.Err says so.
 	MaxKept int
-	// Progress, when not nil, is told how far the run is, from within Write.
-	Progress func(Progress)
+	// Progress, when not nil, is told how far the run is, from within Write. How
+	// often depends on how the output was cut.
+	Progress func(progress.Progress)
 }
-
-// Progress is how far a run is. How often it is told depends on how the output
-// was cut.
-type Progress struct {
-	Stage    Stage
-	Property string // empty while there is none
-	// Done is how much is done of Total; 0 is unknown. While sampling they are
-	// percents of 100, else states or iterations.
-	Done, Total int64
-}
-
-// Stage is what a tool is doing.
-type Stage string
-
-// The stages.
-const (
-	Building  Stage = "building"
-	Checking  Stage = "checking"
-	Sampling  Stage = "sampling"
-	Iterating Stage = "iterating"
-)
 
 // End is how the process ended, as far as its owner knows. The zero value is
 // that nothing is known.
@@ -146,7 +127,7 @@ type recorder struct {
 	open int
 	kept int
 	full bool
-	said Progress
+	said progress.Progress
 }
 
 func newRecorder(tool Tool, opts Options) *recorder {
@@ -177,7 +158,7 @@ func (r *recorder) begin(p Property) {
 	}
 	r.log.Properties = append(r.log.Properties, p)
 	r.open = len(r.log.Properties) - 1
-	r.progress(Progress{Stage: Checking, Property: p.Text})
+	r.progress(progress.Progress{Property: p.Text, Unit: progress.States})
 }
 
 // current returns the open property, nil if there is none.
@@ -215,7 +196,7 @@ func (r *recorder) iterated(method string, count int64) {
 	}
 }
 
-func (r *recorder) progress(p Progress) {
+func (r *recorder) progress(p progress.Progress) {
 	if r.opts.Progress == nil || p == r.said {
 		return
 	}
@@ -224,8 +205,8 @@ func (r *recorder) progress(p Progress) {
 }
 
 // place is progress at the property under way.
-func (r *recorder) place(stage Stage, done, total int64) {
-	p := Progress{Stage: stage, Done: done, Total: total}
+func (r *recorder) place(unit progress.Unit, done, target int64) {
+	p := progress.Progress{Unit: unit, Done: done, Target: target}
 	if c := r.current(); c != nil {
 		p.Property = c.Text
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"tilecheck/internal/progress"
 	"tilecheck/result"
 )
 
@@ -160,7 +161,7 @@ func (m *prismMachine) simulation(p *Property, key, rest string) {
 		if t, ok := between(rest, " in ", " seconds"); ok {
 			s.Seconds = decimal(t)
 		}
-		m.place(Sampling, 100, 100)
+		m.place(progress.Percent, 100, 100)
 	case "Path length statistics":
 		s.Steps = pathLengths(rest)
 	}
@@ -218,7 +219,7 @@ func (m *prismMachine) sentence(s string) {
 	case strings.HasPrefix(s, "Computing reachable"):
 		m.unfinished([]byte(strings.TrimSuffix(s, " states") + " "))
 	case strings.HasPrefix(s, "Starting iterations"):
-		m.place(Iterating, 0, 0)
+		m.place(progress.Iterations, 0, 0)
 	case strings.HasPrefix(s, "CUDD internal error"):
 		m.exception = "CUDD internal error"
 	case strings.HasPrefix(s, "java.lang.StackOverflowError"):
@@ -292,7 +293,7 @@ func (m *prismMachine) beginBuild(s string) {
 		p.Engine = clip(engine, 80)
 	}
 	m.phase, m.inHead = building, true
-	m.place(Building, 0, 0)
+	m.place(progress.States, 0, 0)
 }
 
 // size reads the counts of the state space.
@@ -542,11 +543,11 @@ func (m *prismMachine) unfinished(b []byte) {
 	switch {
 	case bytes.HasPrefix(b, []byte("Sampling progress: [")):
 		if n := count(string(token)); n > 0 && bytes.HasSuffix(token, []byte("%")) {
-			m.place(Sampling, n, 100)
+			m.place(progress.Percent, n, 100)
 		}
 	case bytes.HasPrefix(b, []byte("Computing reachable")):
 		if n := count(string(token)); n > 0 {
-			m.place(Building, n, 0)
+			m.place(progress.States, n, 0)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"tilecheck/internal/progress"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
 )
@@ -143,7 +144,7 @@ func (m *stormMachine) preamble(key, rest string) bool {
 		}
 	case "Time for model input parsing":
 		m.checked = true
-		m.place(Building, 0, 0)
+		m.place(progress.States, 0, 0)
 	case "Time for model construction":
 		if m.spend(recordCost) {
 			m.log.Builds = append(m.log.Builds, Build{Seconds: decimal(rest)})
@@ -480,9 +481,9 @@ func (m *stormMachine) progressLine(s string) {
 		return
 	}
 	if g := stormProgress.FindStringSubmatch(s); g != nil {
-		m.place(Iterating, count(g[1]), count(g[3]))
+		m.place(progress.Iterations, count(g[1]), count(g[3]))
 	} else if g := stormExplored.FindStringSubmatch(s); g != nil {
-		m.place(Building, count(g[1]), 0)
+		m.place(progress.States, count(g[1]), 0)
 	}
 }
 

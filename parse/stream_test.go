@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"tilecheck/internal/progress"
 	"tilecheck/parse"
 	"tilecheck/result"
 )
@@ -441,8 +442,8 @@ func TestLimits(t *testing.T) {
 }
 
 func TestProgress(t *testing.T) {
-	var got []parse.Progress
-	p := parse.NewPRISM(parse.Options{Progress: func(x parse.Progress) { got = append(got, x) }})
+	var got []progress.Progress
+	p := parse.NewPRISM(parse.Options{Progress: func(x progress.Progress) { got = append(got, x) }})
 	for _, s := range []string{
 		head + rule + "Simulating: P=? [ F x ]\n\nSampling progress: [ ", "10% ", "20% 3", "0% ", "]\n\nSampling complete: 100 iterations in 0.1 seconds (average 0.001)\n",
 		"\nResult: 0.5\n\n" + rule + "Model checking: P=? [ F y ]\n\nBuilding model (engine:explicit)...\n\nComputing reachable states... 118", "539 ", "2019", "35 ", "300000 states\n", "\nStarting iterations...\n",
@@ -451,29 +452,28 @@ func TestProgress(t *testing.T) {
 	}
 	p.Finish(parse.End{})
 	x, y := "P=? [ F x ]", "P=? [ F y ]"
-	want := []parse.Progress{
-		{parse.Checking, x, 0, 0},
-		{parse.Sampling, x, 10, 100},
-		{parse.Sampling, x, 20, 100},
-		{parse.Sampling, x, 30, 100},
-		{parse.Sampling, x, 100, 100},
-		{parse.Checking, y, 0, 0},
-		{parse.Building, y, 0, 0},
-		{parse.Building, y, 118539, 0},
-		{parse.Building, y, 201935, 0},
-		{parse.Building, y, 300000, 0},
-		{parse.Iterating, y, 0, 0},
+	want := []progress.Progress{
+		{Property: x, Unit: progress.States},
+		{Property: x, Done: 10, Target: 100, Unit: progress.Percent},
+		{Property: x, Done: 20, Target: 100, Unit: progress.Percent},
+		{Property: x, Done: 30, Target: 100, Unit: progress.Percent},
+		{Property: x, Done: 100, Target: 100, Unit: progress.Percent},
+		{Property: y, Unit: progress.States},
+		{Property: y, Done: 118539, Unit: progress.States},
+		{Property: y, Done: 201935, Unit: progress.States},
+		{Property: y, Done: 300000, Unit: progress.States},
+		{Property: y, Unit: progress.Iterations},
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %v\nwant %v", got, want)
 	}
 
 	got = nil
-	p = parse.NewStorm(parse.Options{Progress: func(x parse.Progress) { got = append(got, x) }})
+	p = parse.NewStorm(parse.Options{Progress: func(x progress.Progress) { got = append(got, x) }})
 	io.WriteString(p, "Time for model input parsing: 0.012s.\n\nExplored 563830 states in 2 seconds (currently 281915 states per second).\nModel checking property \"1\": P=? [F (x = 1)] ...\nCompleted 40 iterations (out of 100) in 5s (currently 8 iterations per second).\n")
 	p.Finish(parse.End{})
-	want = []parse.Progress{
-		{parse.Building, "", 0, 0}, {parse.Building, "", 563830, 0}, {parse.Checking, "P=? [F (x = 1)]", 0, 0}, {parse.Iterating, "P=? [F (x = 1)]", 40, 100},
+	want = []progress.Progress{
+		{Property: "", Unit: progress.States}, {Property: "", Done: 563830, Unit: progress.States}, {Property: "P=? [F (x = 1)]", Unit: progress.States}, {Property: "P=? [F (x = 1)]", Done: 40, Target: 100, Unit: progress.Iterations},
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %v\nwant %v", got, want)

@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 
+	"tilecheck/internal/progress"
 	"tilecheck/result"
 )
 
@@ -51,24 +52,4 @@ func As[T any](e Engine) (T, bool) {
 
 // Progress is how far the check of one property, or the construction of the
 // state space, is.
-type Progress struct {
-	Property  string // as result.Verdict.Property; empty while the state space is built
-	Constants []result.Constant
-	// Done is how much is done, of Target; a Target of 0 is unknown. Unit says what is counted.
-	Done, Target int64
-	Unit         Unit
-	// Estimate is the value so far, and HalfWidth what is not yet known about
-	// it; both are 0 when Done is, and HalfWidth is 0 when there is none yet.
-	Estimate, HalfWidth float64
-	Rate                float64 // units per second
-}
-
-// Unit is what a Progress counts.
-type Unit string
-
-// The units.
-const (
-	Samples Unit = "samples"
-	States  Unit = "states"
-	Percent Unit = "percent"
-)
+type Progress = progress.Progress

@@ -12,8 +12,8 @@ import (
 
 	"tilecheck/game/induced"
 	"tilecheck/game/strategy"
+	"tilecheck/internal/progress"
 	"tilecheck/report"
-	"tilecheck/runner"
 )
 
 type boundCmd struct {
@@ -69,11 +69,11 @@ func (c *boundCmd) Run(ctx context.Context, env *world) error {
 	if err := strategy.Prepare(ctx, s); err != nil {
 		return err
 	}
-	progress, done := env.progress()
+	tell, done := env.progress()
 	defer done()
-	if progress != nil {
+	if tell != nil {
 		opt.Progress = func(p induced.PartProgress) {
-			progress(runner.Progress{Property: fmt.Sprintf("pass %d", p.Pass), Done: int64(p.States), Target: int64(p.Limit), Unit: runner.States})
+			tell(progress.Progress{Property: fmt.Sprintf("pass %d", p.Pass), Done: int64(p.States), Target: int64(p.Limit), Unit: progress.States})
 		}
 	}
 	part, err := induced.Survey(ctx, s, opt)

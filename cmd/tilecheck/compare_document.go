@@ -13,6 +13,7 @@ import (
 	"tilecheck/game/play"
 	"tilecheck/game/play/tables"
 	"tilecheck/game/solve"
+	"tilecheck/internal/progress"
 	"tilecheck/native"
 	"tilecheck/report"
 	"tilecheck/result"
@@ -50,11 +51,12 @@ func (c *compareDocumentCmd) Run(ctx context.Context, env *world) error {
 	if err != nil {
 		return err
 	}
-	progress, done := env.progress()
+	tell, done := env.progress()
 	defer done()
-	if progress != nil {
-		opt.Progress = func(row string, p play.Progress) {
-			progress(runner.Progress{Property: row, Done: p.Done, Target: p.Target, Unit: "games"})
+	if tell != nil {
+		opt.Progress = func(row string, p progress.Progress) {
+			p.Property = row
+			tell(p)
 		}
 	}
 	results, err := play.Repeat(ctx, opt)

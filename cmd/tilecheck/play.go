@@ -13,8 +13,8 @@ import (
 	"tilecheck/game/play"
 	"tilecheck/game/play/tables"
 	"tilecheck/game/strategy"
+	"tilecheck/internal/progress"
 	"tilecheck/report"
-	"tilecheck/runner"
 	"tilecheck/stats"
 )
 
@@ -236,12 +236,13 @@ func endCode(ctx context.Context, end play.End) int {
 }
 
 // gamesProgress tells a progress bar about games.
-func gamesProgress(what string, progress func(runner.Progress)) func(play.Progress) {
-	if progress == nil {
+func gamesProgress(what string, tell func(progress.Progress)) func(progress.Progress) {
+	if tell == nil {
 		return nil
 	}
-	return func(p play.Progress) {
-		progress(runner.Progress{Property: what, Done: p.Done, Target: p.Target, Unit: "games"})
+	return func(p progress.Progress) {
+		p.Property = what
+		tell(p)
 	}
 }
 

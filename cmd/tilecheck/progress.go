@@ -9,12 +9,12 @@ import (
 	"github.com/schollz/progressbar/v3"
 
 	"tilecheck/internal/printable"
-	"tilecheck/runner"
+	"tilecheck/internal/progress"
 )
 
 // progress returns what an engine tells its progress, and a function that
 // clears the bar. Both do nothing unless standard error is a terminal.
-func (e *world) progress() (report func(runner.Progress), done func()) {
+func (e *world) progress() (report func(progress.Progress), done func()) {
 	if _, tty := e.terminal(e.stderr); !tty || e.quiet {
 		return nil, func() {}
 	}
@@ -27,13 +27,13 @@ func (e *world) progress() (report func(runner.Progress), done func()) {
 type bar struct {
 	env      *world
 	property string
-	unit     runner.Unit
+	unit     progress.Unit
 	bar      *progressbar.ProgressBar
 	mu       sync.Mutex
 	closed   bool // nothing is drawn any more
 }
 
-func (b *bar) report(p runner.Progress) {
+func (b *bar) report(p progress.Progress) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed {
@@ -83,11 +83,11 @@ func (b *bar) clear() {
 	}
 }
 
-func describeProgress(p runner.Progress) string {
+func describeProgress(p progress.Progress) string {
 	switch {
 	case p.Property == "":
 		return "building the state space"
-	case p.Done == 0 || p.Unit != runner.Samples || math.IsNaN(p.Estimate):
+	case p.Done == 0 || p.Unit != progress.Samples || math.IsNaN(p.Estimate):
 		return p.Property
 	}
 	return fmt.Sprintf("%s = %.4f +/- %.4f", p.Property, p.Estimate, p.HalfWidth)

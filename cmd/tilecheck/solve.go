@@ -12,10 +12,10 @@ import (
 
 	"tilecheck/game"
 	"tilecheck/game/solve"
+	"tilecheck/internal/progress"
 	"tilecheck/internal/tempdir"
 	"tilecheck/modelgen"
 	"tilecheck/report"
-	"tilecheck/runner"
 )
 
 // problemFlags choose a game and what a player of it wants.
@@ -113,14 +113,14 @@ func (f *solveFlags) apply(ctx context.Context, env *world, opts *solve.Options)
 	if opts.Memory != 0 {
 		debug.SetMemoryLimit(max(opts.Memory, minCollected))
 	}
-	progress, done := env.progress()
-	if progress != nil {
+	tell, done := env.progress()
+	if tell != nil {
 		opts.Progress = func(p solve.Progress) {
 			phase := "enumerating"
 			if p.Valuing {
 				phase = "valuing"
 			}
-			progress(runner.Progress{Property: phase, Done: p.Positions, Target: p.Total, Unit: runner.States})
+			tell(progress.Progress{Property: phase, Done: p.Positions, Target: p.Total, Unit: progress.States})
 		}
 	}
 	ctx, cancel := env.limit(ctx, f.Timeout)

@@ -15,7 +15,6 @@ import (
 	"tilecheck/native/explicit"
 	"tilecheck/native/explicit/files"
 	"tilecheck/prism/syntax"
-	"tilecheck/runner"
 )
 
 // spaceFlags say which state space, and how it is built or read.
@@ -123,13 +122,9 @@ func (c *spaceFlags) build(ctx context.Context, env *world) (*explicit.Space, er
 	}
 	progress, done := env.progress()
 	defer done()
-	opts := explicit.Options{MaxStates: c.MaxStates, MaxMemory: int64(c.Memory), NoFixDeadlocks: c.NoFixDeadlocks, Exact: c.Exact}
-	if progress != nil {
-		opts.Progress = func(p explicit.Progress) {
-			progress(runner.Progress{Done: int64(p.States), Unit: runner.States, Rate: float64(p.States) / max(p.Elapsed.Seconds(), 1e-9)})
-		}
-	}
-	return explicit.Build(ctx, m, opts)
+	return explicit.Build(ctx, m, explicit.Options{
+		MaxStates: c.MaxStates, MaxMemory: int64(c.Memory), NoFixDeadlocks: c.NoFixDeadlocks, Exact: c.Exact, Progress: progress,
+	})
 }
 
 func (c *spaceFlags) readOptions() files.ReadOptions {

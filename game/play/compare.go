@@ -9,6 +9,7 @@ import (
 
 	"tilecheck/game/strategy"
 	"tilecheck/internal/ending"
+	"tilecheck/internal/progress"
 	"tilecheck/stats"
 )
 
@@ -35,7 +36,7 @@ type CompareOptions struct {
 	Time    time.Duration // as in Options
 	// State is a directory for the finished games, a file for each strategy; empty is none.
 	State, Version string
-	Progress       func(Progress)
+	Progress       func(progress.Progress)
 }
 
 // Contest is what a comparison came to. All but the times is the same for any number of workers, unless it ended early for lack of time.
@@ -303,15 +304,15 @@ func (r *contestRun) rank() {
 }
 
 // tick tells progress about the games of all players.
-func (r *contestRun) tick(progress func(Progress)) func() {
-	if progress == nil {
+func (r *contestRun) tick(tell func(progress.Progress)) func() {
+	if tell == nil {
 		return nil
 	}
 	told := time.Now()
 	return func() {
 		if time.Since(told) > progressInterval {
 			told = time.Now()
-			progress(Progress{Done: r.contest.Games, Target: r.opt.Games})
+			tell(progress.Progress{Done: r.contest.Games, Target: r.opt.Games, Unit: progress.Games})
 		}
 	}
 }

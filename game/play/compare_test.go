@@ -9,6 +9,7 @@ import (
 
 	"tilecheck/game"
 	"tilecheck/game/strategy"
+	"tilecheck/internal/progress"
 	"tilecheck/stats"
 )
 
@@ -257,7 +258,7 @@ func TestCompareResumes(t *testing.T) {
 	want := compare(t, opt)
 	opt.State, opt.Version = t.TempDir(), "test"
 	ctx, cancel := context.WithCancel(t.Context())
-	opt.Progress = func(p Progress) {
+	opt.Progress = func(p progress.Progress) {
 		if p.Done > 50 {
 			cancel()
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tilecheck/game/strategy"
+	"tilecheck/internal/progress"
 	"tilecheck/result"
 )
 
@@ -31,7 +32,7 @@ type RepeatOptions struct {
 	// Sample asks the model of a row, whose Model is set, for what was published, with so many paths; its verdict is not to be of a sequential
 	// test.
 	Sample   func(ctx context.Context, row *PublishedRow, paths int64) (result.Verdict, error)
-	Progress func(row string, p Progress)
+	Progress func(row string, p progress.Progress)
 }
 
 // RowResult is a row beside ours.
@@ -173,7 +174,7 @@ func (p *repetition) games(ctx context.Context, row *PublishedRow) (*playedRow, 
 		}
 	}
 	if p.Progress != nil {
-		opt.Progress = func(done Progress) { p.Progress(row.Name, done) }
+		opt.Progress = func(done progress.Progress) { p.Progress(row.Name, done) }
 	}
 	out, err := Run(ctx, opt)
 	if err != nil {

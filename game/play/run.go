@@ -9,6 +9,7 @@ import (
 
 	"tilecheck/game/strategy"
 	"tilecheck/internal/ending"
+	"tilecheck/internal/progress"
 )
 
 // Options say what to play.
@@ -27,12 +28,7 @@ type Options struct {
 	// Each, when not nil, is given the games in the order of their indices. An error ends the run.
 	Each func(*Played) error
 	// Progress, when not nil, is told a few times a second how far the run is.
-	Progress func(Progress)
-}
-
-// Progress is how far a run is.
-type Progress struct {
-	Done, Target int64 // games
+	Progress func(progress.Progress)
 }
 
 // End is why a run ended.
@@ -137,7 +133,7 @@ func (opt *Options) play(ctx context.Context, e entrant, out *Outcome) error {
 		tick: func() {
 			if opt.Progress != nil && time.Since(told) > progressInterval {
 				told = time.Now()
-				opt.Progress(Progress{Done: out.Games(), Target: opt.Games})
+				opt.Progress(progress.Progress{Done: out.Games(), Target: opt.Games, Unit: progress.Games})
 			}
 		},
 	}

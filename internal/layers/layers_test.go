@@ -19,6 +19,7 @@ var layer = map[string]int{
 	"game":                              0,
 	"stats":                             0,
 	"internal/inorder":                  0,
+	"internal/progress":                 0,
 	"internal/atomicfile":               0,
 	"internal/build":                    0,
 	"internal/ending":                   0,

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"tilecheck/internal/progress"
 	"tilecheck/native/explicit"
 	"tilecheck/native/explicit/sparse"
 	"tilecheck/prism/compile"
@@ -401,9 +402,9 @@ func TestLimits(t *testing.T) {
 }
 
 func TestProgress(t *testing.T) {
-	var last explicit.Progress
-	build(t, walk, explicit.Options{Progress: func(p explicit.Progress) { last = p }})
-	if last.States != 101*101*2 || last.Expanded != last.States {
+	var last progress.Progress
+	build(t, walk, explicit.Options{Progress: func(p progress.Progress) { last = p }})
+	if last.Done != 101*101*2 {
 		t.Errorf("last progress %+v", last)
 	}
 }

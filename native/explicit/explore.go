@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"tilecheck/internal/progress"
 	"tilecheck/native/explicit/sparse"
 	"tilecheck/prism/compile"
 	"tilecheck/prism/syntax"
@@ -36,14 +37,7 @@ type Options struct {
 	// number never. The result does not depend on it.
 	CompileFrom int
 	// Progress is called a few times per second, never concurrently.
-	Progress func(Progress)
-}
-
-// Progress is how far building is.
-type Progress struct {
-	States   int // found so far
-	Expanded int // states whose choices are known
-	Elapsed  time.Duration
+	Progress func(progress.Progress)
 }
 
 // Build explores the states that are reachable from the initial ones. Its
@@ -302,7 +296,8 @@ func (x *exploration) report(last bool) {
 	}
 	if now := time.Now(); last || now.Sub(x.reported) >= 100*time.Millisecond {
 		x.reported = now
-		x.opts.Progress(Progress{States: x.store.n, Expanded: x.expanded, Elapsed: now.Sub(x.started)})
+		n := x.store.n
+		x.opts.Progress(progress.Progress{Done: int64(n), Unit: progress.States, Rate: float64(n) / max(now.Sub(x.started).Seconds(), 1e-9)})
 	}
 }
 

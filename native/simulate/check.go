@@ -8,6 +8,7 @@ import (
 	"math"
 	"time"
 
+	"tilecheck/internal/progress"
 	"tilecheck/prism/compile"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
@@ -34,17 +35,7 @@ type Options struct {
 	Workers int
 	// Progress, when not nil, is called a few times per second, never
 	// concurrently.
-	Progress func(Progress)
-}
-
-// Progress is how far sampling is.
-type Progress struct {
-	// Done is the number of samples so far, of Target; a Target of 0 is unknown.
-	Done, Target int64
-	// Estimate is the mean so far, and HalfWidth the method's own half-width,
-	// 0 when there is none yet.
-	Estimate, HalfWidth float64
-	Rate                float64 // samples per second
+	Progress func(progress.Progress)
 }
 
 // Result is what sampling says about a property. Its Verdict lacks the fields
@@ -197,7 +188,9 @@ func (c *check) tick() {
 	}
 	c.told = now
 	target, _ := c.plan.Samples()
-	p := Progress{Done: s.Count(), Target: target, Estimate: s.Mean(), Rate: float64(s.Count()) / now.Sub(c.start).Seconds()}
+	p := progress.Progress{
+		Done: s.Count(), Target: target, Unit: progress.Samples, Estimate: s.Mean(), Rate: float64(s.Count()) / now.Sub(c.start).Seconds(),
+	}
 	if o, _ := c.plan.Outcome(s); !math.IsInf(o.Width, 0) && !math.IsNaN(o.Width) {
 		p.HalfWidth = o.Width
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"tilecheck/internal/progress"
 	"tilecheck/prism/compile"
 	"tilecheck/result"
 	"tilecheck/stats"
@@ -421,7 +422,7 @@ func TestInterrupted(t *testing.T) {
 	p := m.property(t, `P=? [ F d=6 ]`)
 	ctx, cancel := context.WithCancel(t.Context())
 	opt := Options{Params: stats.Params{Samples: 1 << 40}, Seed: 5, Workers: 3}
-	opt.Progress = func(Progress) { cancel() }
+	opt.Progress = func(progress.Progress) { cancel() }
 	r := Check(ctx, m.Model, p, opt)
 	if r.Err == nil || r.Err.Class != result.Interrupted || r.Samples == 0 || r.Value.Kind != result.Number {
 		t.Fatalf("verdict %+v", r.Verdict)
@@ -448,8 +449,8 @@ func TestInterrupted(t *testing.T) {
 }
 
 func TestProgress(t *testing.T) {
-	var seen []Progress
-	r := load(t, die).check(t, `P=? [ F d=6 ]`, Options{Params: stats.Params{Samples: 3000}, Progress: func(p Progress) { seen = append(seen, p) }})
+	var seen []progress.Progress
+	r := load(t, die).check(t, `P=? [ F d=6 ]`, Options{Params: stats.Params{Samples: 3000}, Progress: func(p progress.Progress) { seen = append(seen, p) }})
 	if r.Err != nil || len(seen) == 0 {
 		t.Fatalf("%d reports, %v", len(seen), r.Err)
 	}

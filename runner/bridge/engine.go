@@ -348,17 +348,13 @@ func sound(v *result.Verdict, j *job) {
 func diff(x, y float64) float64 { return max(x-y, y-x) }
 
 // progress passes on what the output tells of how far a run is.
-func (e *Engine) progress(j *job) func(parse.Progress) {
+func (e *Engine) progress(j *job) func(runner.Progress) {
 	if j.Job.Progress == nil {
 		return nil
 	}
-	return func(p parse.Progress) {
+	return func(p runner.Progress) {
 		j.telling.Lock() // runs may go on beside each other
 		defer j.telling.Unlock()
-		unit := runner.States
-		if p.Stage == parse.Sampling {
-			unit = runner.Percent
-		}
-		j.Job.Progress(runner.Progress{Property: p.Property, Done: p.Done, Target: p.Total, Unit: unit})
+		j.Job.Progress(p)
 	}
 }

@@ -175,14 +175,7 @@ func (in *Instance) build(ctx context.Context, p *runner.Plan, limits Limits) er
 	}
 	in.model, in.options = m, explicit.Options{
 		MaxStates: limits.MaxStates, MaxMemory: job.Numeric.MaxMemory, NoFixDeadlocks: refuse, Workers: job.Numeric.Workers,
-	}
-	if report := job.Progress; report != nil {
-		in.options.Progress = func(p explicit.Progress) {
-			report(runner.Progress{
-				Constants: in.Check.Constants, Done: int64(p.States), Unit: runner.States,
-				Rate: float64(p.States) / max(p.Elapsed.Seconds(), 1e-9),
-			})
-		}
+		Progress: job.Progress,
 	}
 	in.space, err = explicit.Build(ctx, m, in.options)
 	if limit, ok := errors.AsType[*explicit.LimitError](err); ok {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"tilecheck/internal/progress"
 	"tilecheck/native/explicit"
 	"tilecheck/native/explicit/solve"
 	"tilecheck/native/explicit/sparse"
@@ -31,7 +32,7 @@ type Options struct {
 	// Workers is as in explicit.Options.
 	Workers int
 	// Progress is told how far the computation of a property is.
-	Progress func(solve.Progress)
+	Progress func(progress.Progress)
 
 	maxWork int // as in solve.Options
 }

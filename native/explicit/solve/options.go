@@ -8,6 +8,7 @@ import (
 	"math/big"
 	"slices"
 
+	"tilecheck/internal/progress"
 	"tilecheck/native/explicit/sparse"
 )
 
@@ -43,13 +44,7 @@ type Options struct {
 	// Scheduler asks for the choices that attain the value.
 	Scheduler bool
 	// Progress is called now and then while the computation runs; nil is never.
-	Progress func(Progress)
-}
-
-// Progress is how far a computation has come.
-type Progress struct {
-	Done, Total int   // states solved, or steps taken, of how many
-	Sweeps      int64 // sweeps over components so far
+	Progress func(progress.Progress)
 }
 
 // ErrWork says that a solution takes more work than Options.MaxWork.
@@ -165,11 +160,17 @@ func (v *Values) certain(g *sparse.Graph, open, count *sparse.Set) (zero, one *s
 	return g.ExistsUntil(open, some).Complement(), g.ExistsUntil(open, less).Complement()
 }
 
+// distance is how far a computation has come.
+type distance struct {
+	Done, Total int   // states solved, or steps taken, of how many
+	Sweeps      int64 // sweeps over components so far
+}
+
 // meter polls the context and reports progress, every so much work.
 type meter struct {
 	ctx      context.Context
-	report   func(Progress)
-	progress Progress
+	report   func(progress.Progress)
+	progress distance
 	work     int
 	total    int // before work
 	limit    int
@@ -178,7 +179,7 @@ type meter struct {
 const workPerPoll = 1 << 18
 
 func newMeter(ctx context.Context, opts Options, total int) *meter {
-	return &meter{ctx: ctx, report: opts.Progress, progress: Progress{Total: total}, limit: opts.MaxWork}
+	return &meter{ctx: ctx, report: opts.Progress, progress: distance{Total: total}, limit: opts.MaxWork}
 }
 
 // did notes work, in transitions looked at, and returns the context's error.
@@ -192,7 +193,7 @@ func (t *meter) did(work int) error {
 		return ErrWork
 	}
 	if t.report != nil {
-		t.report(t.progress)
+		t.report(progress.Progress{Done: int64(t.progress.Done), Target: int64(t.progress.Total), Unit: progress.States})
 	}
 	if why := t.ctx.Err(); why != nil {
 		return fmt.Errorf("%w with %d of %d states solved or steps taken, after %d sweeps", why, t.progress.Done, t.progress.Total, t.progress.Sweeps)
