@@ -57,12 +57,13 @@ func busyInputs() map[string]string {
 		"large.prism": "mdp module M x:[0..30000]; y:[0..200]; [] x<30000 -> 0.5:(x'=x+1) + 0.5:(y'=mod(y+1,201)); [] x>0 -> 0.9:(x'=x-1) + 0.1:(y'=0); endmodule\n" +
 			"rewards true : x; endrewards\n",
 		"small.prism": "dtmc module M x:[0..2000]; [] x<2000 -> 0.5:(x'=x+1) + 0.5:(x'=0); [] x=2000 -> true; endmodule rewards true : 1; endrewards\n",
-		"ctmc.prism":  "ctmc module M x:[0..5]; [] true -> 1e3:(x'=mod(x+1,6)) + 0.5:(x'=0); endmodule\n",
-		"long.prism":  "dtmc module M x:[0..1]; y:[0..1]; [] true -> 0.5:(y'=0) + 0.5:(y'=1); endmodule rewards true : 1; endrewards\n",
+		// Two thousand states on which many steps change much.
+		"ctmc.prism": "ctmc module M x:[0..2000]; [] x<2000 -> 1e3:(x'=x+1); [] x>0 -> 1e3:(x'=x-1); endmodule\n",
+		"long.prism": "dtmc module M x:[0..1]; y:[0..1]; [] true -> 0.5:(y'=0) + 0.5:(y'=1); endmodule rewards true : 1; endrewards\n",
 		// A million operators, and names that get longer.
 		"code.prism":  "mdp module M x:[0..100000];\n" + repeat(40_000, func(i int) string { return fmt.Sprintf("[] x=%d -> 0.5:(x'=%d) + 0.5:true;\n", i, i+1) }) + "endmodule\n",
 		"quick.props": "P=? [ F<=1 x=1 ]\nP=? [ F<=100000000 x=1999 ]\n",
-		"timed.props": "P=? [ F<=1 x=2 ]\nP=? [ F<=1e10 x=7 ]\n",
+		"timed.props": "P=? [ F<=0.001 x=2 ]\nP=? [ F<=1e6 x=1999 ]\n",
 		// An automaton with more than a thousand million states.
 		"ltl.props":     "P=? [ F<=1 x=1 ]\nP=? [ " + repeat(14, func(i int) string { return fmt.Sprintf("((G F x=%d) | (F G x=%d)) & ", i, i+1) }) + "(G F x=3) ]\n",
 		"fresh/a.props": "P=? [ F<=1 x=1 ]\nP=? [ F<=100000000 x=1999 ]\n",
@@ -88,13 +89,14 @@ func stoppables() []stoppable {
 		check("code", "", "code.prism", "--prop", "Pmax=? [ F x=39000 ]"),
 		check("steps", `F<=1 x=1 \] .*0\.5`, "small.prism", "quick.props"),
 		check("steps exact", `F<=1 x=1 \] .*0\.5`, "small.prism", "quick.props", "--exact"),
-		check("time", `F<=1 x=2 \] `, "ctmc.prism", "timed.props"),
+		check("time", `F<=0\.001 x=2 \] `, "ctmc.prism", "timed.props"),
 		check("automaton", "", "small.prism", "ltl.props"),
 		check("sampled", "", "long.prism", "--prop", "P=? [ F x=1 ]", "--method", "sim", "--max-path", "1000000000000"),
 		check("tool", "", "small.prism", "quick.props", "--engine", "prism", "--prism-path", "./deaf"),
 		{name: "crosscheck", args: []string{"crosscheck", "small.prism", "quick.props", "--engine", "native,prism", "--prism-path", "./deaf"}, limited: true},
 		{name: "crosscheck native", args: []string{"crosscheck", "small.prism", "quick.props", "--engine", "native,native:exact"}, limited: true},
-		{name: "simulate", args: []string{"simulate", "long.prism", "--steps", "100000000", "--no-loop-check"}, limited: true},
+		{name: "simulate", args: []string{"simulate", "long.prism", "--steps", "100000000", "--no-loop-check"}, limited: true, finished: `ends here: (time limit|interrupted)`},
+		{name: "simulate json", args: []string{"simulate", "long.prism", "--steps", "100000000", "--no-loop-check", "--format", "json"}, limited: true, finished: `ends here: (time limit|interrupted).*"\s+\]\s+\}`},
 		{name: "simulate choices", args: []string{"simulate", "choices.prism", "--steps", "100000000"}, limited: true},
 		{name: "info", args: []string{"info", "large.prism"}, limited: true},
 		{name: "export", args: []string{"export", "large.prism", "-o", "out.all"}, limited: true, leaves: `^out\.(tra|sta|lab|s?t?rew)$`},
@@ -294,6 +296,7 @@ func (s stoppable) judge(t *testing.T, what string, end *os.ProcessState, how os
 		t.Errorf("%s: it did not run: %s", what, stderr)
 	case over && how != nil: // before the signal
 	case status.Signaled() && how != nil && status.Signal() == how && stdout+stderr == "": // before the program heard it
+	case how == nil && code == exitOK && !strings.Contains(stdout+stderr, "time limit"): // just in time
 	case how == nil && code != exitOutOfLimit && !over, how != nil && code != exitCannotRun && code != exitOK:
 		t.Errorf("%s: exit code %d\n%.2000s%.2000s", what, code, stdout, stderr)
 	}
