@@ -12,7 +12,7 @@ import (
 // another value with doubles, as PRISM computes it, than by the numbers of the
 // text, and the first of these states. Only states of when count, unless it is nil.
 func (s *Space) Differences(e, when sema.Expr) (n, first int, err error) {
-	if s.doubles().Decided(e) || labelled(e) {
+	if s.doubles().Decided(e) || !sema.Stateless(e) {
 		return 0, 0, nil
 	}
 	var count, least atomic.Int64

@@ -168,7 +168,7 @@ func (s *Space) Imported() bool { return s.imported != nil }
 // composed evaluates a formula of an imported space. The sets of labels are
 // known and their expressions are not, so that connectives are applied to sets.
 func (s *Space) composed(e sema.Expr) (*sparse.Set, error) {
-	if !labelled(e) {
+	if sema.Stateless(e) {
 		return s.evaluate(e)
 	}
 	switch e := e.(type) {
@@ -234,29 +234,6 @@ func (s *Space) connective(e *sema.Binary) (*sparse.Set, error) {
 
 func (s *Space) noLabel(e sema.Expr) error {
 	return &compile.UnsupportedError{File: s.Program().File, Pos: e.Pos(), Msg: "label of an imported model inside an expression that is no Boolean combination"}
-}
-
-// labelled reports whether an expression has a label in it, or anything else
-// that is no expression over the variables.
-func labelled(e sema.Expr) bool {
-	switch e := e.(type) {
-	case *sema.Const, *sema.Var:
-		return false
-	case *sema.Unary:
-		return labelled(e.X)
-	case *sema.Binary:
-		return labelled(e.X) || labelled(e.Y)
-	case *sema.Cond:
-		return labelled(e.C) || labelled(e.A) || labelled(e.B)
-	case *sema.Call:
-		for _, a := range e.Args {
-			if labelled(a) {
-				return true
-			}
-		}
-		return false
-	}
-	return true
 }
 
 // integer is the expression of a number.

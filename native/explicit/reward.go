@@ -85,7 +85,7 @@ func (s *Space) newEarner(index int) (*earner, error) {
 		return nil, err
 	}
 	e := &earner{s: s, src: &s.Program().Rewards[index], rewards: r}
-	known := analysis{sema.NewDoubles(s.Program())}
+	known := analysis{doubles: sema.NewDoubles(s.Program())}
 	for i := range e.src.Items {
 		it := &e.src.Items[i]
 		if a := known.of(it.Value); !math.IsNaN(a.err) {

@@ -42,10 +42,13 @@ func (a amount) checked() amount {
 }
 
 // analysis knows what is computed well in all states.
-type analysis struct{ doubles sema.Doubles }
+type analysis struct {
+	doubles sema.Doubles
+	kept    sema.Memo[amount]
+}
 
 // of analyses an expression; nil is the constant 1.
-func (n analysis) of(e sema.Expr) amount {
+func (n *analysis) of(e sema.Expr) amount {
 	if e == nil {
 		return amount{0, 1, 1, 1}
 	}
@@ -53,6 +56,13 @@ func (n analysis) of(e sema.Expr) amount {
 		lo, hi := n.doubles.Range(e)
 		return amount{0, lo, hi, 1}
 	}
+	if x, ok := n.kept.Get(e); ok {
+		return x
+	}
+	return n.kept.Put(e, n.number(e))
+}
+
+func (n *analysis) number(e sema.Expr) amount {
 	switch e := e.(type) {
 	case *sema.Const:
 		return constant(e.Val)
@@ -98,7 +108,7 @@ func (a amount) or(b amount) amount {
 	return amount{max(a.err, b.err), min(a.lo, b.lo), max(a.hi, b.hi), min(a.tiny, b.tiny)}
 }
 
-func (n analysis) binary(e *sema.Binary) amount {
+func (n *analysis) binary(e *sema.Binary) amount {
 	x, y := n.of(e.X), n.of(e.Y)
 	switch e.Op {
 	case syntax.OpMul:
@@ -202,7 +212,7 @@ type move struct {
 
 func newWeightErrors(m *compile.Model) (*weightErrors, error) {
 	w := &weightErrors{p: m.Program()}
-	known := analysis{sema.NewDoubles(w.p)}
+	known := analysis{doubles: sema.NewDoubles(w.p)}
 	for _, mod := range w.p.Modules {
 		var updates [][]amount
 		var nums [][]compile.Evaluator

@@ -160,11 +160,12 @@ func (s *Space) evaluate(e sema.Expr) (*sparse.Set, error) {
 // all states, as States does. For an Int both bounds are the value itself, and
 // for what is infinite or no number.
 func (s *Space) Values(e sema.Expr) (lo, hi []float64, err error) {
-	if labelled(e) {
+	if !sema.Stateless(e) {
 		return nil, nil, s.noLabel(e)
 	}
 	lo, hi = make([]float64, s.store.n), make([]float64, s.store.n)
-	off := analysis{s.doubles()}.of(e).err
+	known := analysis{doubles: s.doubles()}
+	off := known.of(e).err
 	err = s.each(func() (func(i int, state []int32) error, error) {
 		ev, err := s.compiled.Evaluator(e)
 		return func(i int, state []int32) error {

@@ -270,32 +270,23 @@ func (b *builder) fail(err error, at syntax.Pos) {
 // positions: a formula may come from the properties file or the model, and who
 // evaluates it knows of one file only. Errors then get the property's place.
 func (b *builder) state(e sema.Expr) sema.Expr {
-	switch e := e.(type) {
-	case *sema.Const, *sema.Var:
-		return e
-	case *sema.Label:
-		if e.Index >= 0 {
-			return b.state(b.p.Program.Labels[e.Index].X)
+	r := sema.Rewriter{Base: func(x sema.Base) sema.Base { return sema.Base{T: x.T} }}
+	r.Other = func(e sema.Expr) (sema.Expr, error) {
+		switch e := e.(type) {
+		case *sema.Label:
+			if e.Index >= 0 {
+				return r.Rewrite(b.p.Program.Labels[e.Index].X)
+			}
+			return &sema.Label{Base: sema.Base{T: e.T}, Name: e.Name, Index: e.Index}, nil
+		case *sema.Temporal:
+			b.unsupported(e, "found %s inside a path formula, simulation wants one temporal operator over states (no LTL)", describe(e))
+		default:
+			b.unsupported(e, "found %s inside a path formula, simulation cannot check nested operators", describe(e))
 		}
-		return &sema.Label{Base: sema.Base{T: e.T}, Name: e.Name, Index: e.Index}
-	case *sema.Unary:
-		return &sema.Unary{Base: sema.Base{T: e.T}, Op: e.Op, X: b.state(e.X)}
-	case *sema.Binary:
-		return &sema.Binary{Base: sema.Base{T: e.T}, Op: e.Op, X: b.state(e.X), Y: b.state(e.Y)}
-	case *sema.Cond:
-		return &sema.Cond{Base: sema.Base{T: e.T}, C: b.state(e.C), A: b.state(e.A), B: b.state(e.B)}
-	case *sema.Call:
-		args := make([]sema.Expr, len(e.Args))
-		for i, a := range e.Args {
-			args[i] = b.state(a)
-		}
-		return &sema.Call{Base: sema.Base{T: e.T}, Func: e.Func, Args: args}
-	case *sema.Temporal:
-		b.unsupported(e, "found %s inside a path formula, simulation wants one temporal operator over states (no LTL)", describe(e))
-	default:
-		b.unsupported(e, "found %s inside a path formula, simulation cannot check nested operators", describe(e))
+		return e, nil
 	}
-	return e
+	x, _ := r.Rewrite(e) // never fails
+	return x
 }
 
 // describe names an expression that cannot be sampled.

@@ -12,6 +12,8 @@ import (
 type env struct {
 	state []int32
 	err   *evalError
+	cells []cell // of the expression that is evaluated
+	since int    // counts what is evaluated, and makes the cells of others old
 }
 
 type evalError struct {
@@ -39,7 +41,7 @@ func (m *Model) refuse(e sema.Expr) error {
 // value compiles an Int or a Bool; a Bool is 0 or 1.
 func (m *Model) value(e sema.Expr) (intFn, error) {
 	if e.Type() != sema.Bool {
-		return m.integer(e)
+		return compiled(m, e, (*maker).integer)
 	}
 	f, err := m.boolean(e)
 	return func(v *env) int32 {
@@ -51,7 +53,96 @@ func (m *Model) value(e sema.Expr) (intFn, error) {
 }
 
 // boolean compiles an expression of type Bool.
-func (m *Model) boolean(e sema.Expr) (boolFn, error) {
+func (m *Model) boolean(e sema.Expr) (boolFn, error) { return compiled(m, e, (*maker).boolean) }
+
+// number compiles an expression of type Int or Double to a float64.
+func (m *Model) number(e sema.Expr) (numFn, error) { return compiled(m, e, (*maker).number) }
+
+// maker compiles an expression.
+type maker struct {
+	*Model
+	shared map[sema.Expr]*shared // what it has in several places
+}
+
+// shared is an expression that is compiled once, and evaluated once in a state.
+type shared struct {
+	cell int // in env
+	made any // nil until it is compiled
+}
+
+// cell holds the value of a shared expression.
+type cell struct {
+	since int // env.since when it was found
+	value any
+}
+
+// compiled is an expression that is no part of another, compiled.
+func compiled[F ~func(*env) T, T any](m *Model, e sema.Expr, compile func(*maker, sema.Expr) (F, error)) (F, error) {
+	mk := m.maker(e)
+	f, err := compile(mk, e)
+	if err != nil || len(mk.shared) == 0 {
+		return f, err
+	}
+	return func(v *env) T {
+		v.since++
+		for len(v.cells) < len(mk.shared) {
+			v.cells = append(v.cells, cell{})
+		}
+		return f(v)
+	}, nil
+}
+
+func (m *Model) maker(e sema.Expr) *maker {
+	mk := &maker{Model: m}
+	for x := range sema.Repeated(e, sema.Large, m.operands) {
+		if mk.shared == nil {
+			mk.shared = make(map[sema.Expr]*shared)
+		}
+		mk.shared[x] = &shared{cell: len(mk.shared)}
+	}
+	return mk
+}
+
+// operands calls visit for the operands of an expression, and for what a label stands for.
+func (m *Model) operands(e sema.Expr, visit func(sema.Expr)) {
+	if l, ok := e.(*sema.Label); ok {
+		if x, err := m.labelExpr(l); err == nil {
+			visit(x)
+		}
+		return
+	}
+	sema.Operands(e, visit)
+}
+
+// once compiles an expression, if it is shared so that it is evaluated once.
+func once[F ~func(*env) T, T any](m *maker, e sema.Expr, compile func(*maker, sema.Expr) (F, error)) (F, error) {
+	s := m.shared[e]
+	if s == nil {
+		return compile(m, e)
+	}
+	if f, ok := s.made.(F); ok {
+		return f, nil
+	}
+	f, err := compile(m, e)
+	if err != nil {
+		return nil, err
+	}
+	var g F = func(v *env) T {
+		c := &v.cells[s.cell]
+		if c.since != v.since {
+			x := f(v)
+			c.since, c.value = v.since, x
+			return x
+		}
+		return c.value.(T)
+	}
+	s.made = g
+	return g, nil
+}
+
+func (m *maker) boolean(e sema.Expr) (boolFn, error) { return once(m, e, (*maker).newBoolean) }
+
+func (m *maker) newBoolean(e sema.Expr) (boolFn, error) {
 	switch e := e.(type) {
 	case *sema.Const:
 		b := e.Val.Bool
@@ -95,7 +186,7 @@ func pair[F any](compile func(sema.Expr) (F, error), x, y sema.Expr) (f, g F, er
 	return f, g, err
 }
 
-func (m *Model) boolBinary(e *sema.Binary) (boolFn, error) {
+func (m *maker) boolBinary(e *sema.Binary) (boolFn, error) {
 	switch {
 	case e.Op == syntax.OpAnd || e.Op == syntax.OpOr:
 		return m.connective(e)
@@ -126,9 +217,9 @@ func (m *Model) boolBinary(e *sema.Binary) (boolFn, error) {
 
 // connective compiles a chain of & or of |, evaluated from left to right as
 // far as needed.
-func (m *Model) connective(e *sema.Binary) (boolFn, error) {
+func (m *maker) connective(e *sema.Binary) (boolFn, error) {
 	var fs []boolFn
-	for _, x := range operands(e, e.Op, nil) {
+	for _, x := range m.chain(e.Y, e.Op, m.chain(e.X, e.Op, nil)) {
 		f, err := m.boolean(x)
 		if err != nil {
 			return nil, err
@@ -146,10 +237,10 @@ func (m *Model) connective(e *sema.Binary) (boolFn, error) {
 	}, nil
 }
 
-// operands appends the operands of a chain of one operator, from left to right.
-func operands(e sema.Expr, op syntax.Op, dst []sema.Expr) []sema.Expr {
-	if b, ok := e.(*sema.Binary); ok && b.Op == op {
-		return operands(b.Y, op, operands(b.X, op, dst))
+// chain appends the operands of a chain of one operator, from left to right.
+func (m *maker) chain(e sema.Expr, op syntax.Op, dst []sema.Expr) []sema.Expr {
+	if b, ok := e.(*sema.Binary); ok && b.Op == op && m.shared[e] == nil {
+		return m.chain(b.Y, op, m.chain(b.X, op, dst))
 	}
 	return append(dst, e)
 }
@@ -225,7 +316,9 @@ func compareNumbers(op syntax.Op, x, y numFn) boolFn {
 }
 
 // integer compiles an expression of type Int.
-func (m *Model) integer(e sema.Expr) (intFn, error) {
+func (m *maker) integer(e sema.Expr) (intFn, error) { return once(m, e, (*maker).newInteger) }
+
+func (m *maker) newInteger(e sema.Expr) (intFn, error) {
 	switch e := e.(type) {
 	case *sema.Const:
 		i := e.Val.Int
@@ -291,7 +384,7 @@ func partial(pos syntax.Pos, x, y intFn, op func(x, y int32) (int32, error)) int
 	}
 }
 
-func (m *Model) intCall(e *sema.Call) (intFn, error) {
+func (m *maker) intCall(e *sema.Call) (intFn, error) {
 	switch e.Func {
 	case sema.FuncFloor, sema.FuncCeil, sema.FuncRound:
 		f, err := m.number(e.Args[0])
@@ -347,11 +440,15 @@ func toInt(v *env, e *sema.Call, x float64) int32 {
 }
 
 // number compiles an expression of type Int or Double to a float64.
-func (m *Model) number(e sema.Expr) (numFn, error) {
+func (m *maker) number(e sema.Expr) (numFn, error) {
 	if e.Type() == sema.Int {
 		f, err := m.integer(e)
 		return func(v *env) float64 { return float64(f(v)) }, err
 	}
+	return once(m, e, (*maker).newNumber)
+}
+
+func (m *maker) newNumber(e sema.Expr) (numFn, error) {
 	switch e := e.(type) {
 	case *sema.Const:
 		x := e.Val.Float
@@ -396,7 +493,7 @@ func arithmetic(op syntax.Op, x, y numFn) numFn {
 	}
 }
 
-func (m *Model) numCall(e *sema.Call) (numFn, error) {
+func (m *maker) numCall(e *sema.Call) (numFn, error) {
 	args := make([]numFn, len(e.Args))
 	for i, a := range e.Args {
 		f, err := m.number(a)

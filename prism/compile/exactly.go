@@ -21,7 +21,7 @@ func (m *Model) exactly(e sema.Expr) (func(*env) sema.Value, error) {
 }
 
 // careful returns when to evaluate an expression exactly, and how.
-func (m *Model) careful(e sema.Expr) (doubt boolFn, f func(*env) sema.Value, err error) {
+func (m *maker) careful(e sema.Expr) (doubt boolFn, f func(*env) sema.Value, err error) {
 	if doubt, err = m.doubt(e); err != nil {
 		return nil, nil, err
 	}
@@ -33,13 +33,15 @@ func (m *Model) careful(e sema.Expr) (doubt boolFn, f func(*env) sema.Value, err
 // state that sema.Doubles.Decide denies in some: whether the numbers that are
 // compared, or a number and one that is rounded otherwise, are as close as what
 // doubles are off by.
-func (m *Model) doubt(e sema.Expr) (boolFn, error) {
+func (m *maker) doubt(e sema.Expr) (boolFn, error) {
 	slack, f, err := m.distance(e)
 	return func(v *env) bool {
 		before := v.err
 		far := f(v) > slack
 		failed := v.err != before
-		v.err = before
+		if v.err = before; failed {
+			v.since++ // what failed has no value to be kept
+		}
 		return !far || failed
 	}, err
 }
@@ -47,7 +49,7 @@ func (m *Model) doubt(e sema.Expr) (boolFn, error) {
 // distance returns how far doubles are off in an expression that compares or
 // rounds, and what they have between the numbers, which is not above that where
 // they may be wrong.
-func (m *Model) distance(e sema.Expr) (slack float64, f numFn, err error) {
+func (m *maker) distance(e sema.Expr) (slack float64, f numFn, err error) {
 	switch e := e.(type) {
 	case *sema.Binary:
 		x, y, err := pair(m.number, e.X, e.Y)
@@ -75,7 +77,7 @@ func (m *Model) Doubtful(e sema.Expr) (func(state []int32) bool, error) {
 	}
 	var fs []boolFn
 	for _, x := range m.doubles.Doubtful(e) {
-		f, err := m.doubt(x)
+		f, err := compiled(m, x, (*maker).doubt)
 		if err != nil {
 			return nil, err
 		}
@@ -98,33 +100,17 @@ func (m *Model) Doubtful(e sema.Expr) (func(state []int32) bool, error) {
 
 // unlabelled replaces labels by what they stand for.
 func (m *Model) unlabelled(e sema.Expr) (sema.Expr, error) {
-	var err error
-	sub := func(x sema.Expr) sema.Expr {
-		y, failed := m.unlabelled(x)
-		err = errors.Join(err, failed)
-		return y
-	}
-	switch e := e.(type) {
-	case *sema.Const, *sema.Var:
-		return e, nil
-	case *sema.Label:
-		x, err := m.labelExpr(e)
+	var r sema.Rewriter
+	r.Other = func(e sema.Expr) (sema.Expr, error) {
+		l, ok := e.(*sema.Label)
+		if !ok {
+			return nil, m.refuse(e)
+		}
+		x, err := m.labelExpr(l)
 		if err != nil {
 			return nil, err
 		}
-		return m.unlabelled(x)
-	case *sema.Unary:
-		return &sema.Unary{Base: e.Base, Op: e.Op, X: sub(e.X)}, err
-	case *sema.Binary:
-		return &sema.Binary{Base: e.Base, Op: e.Op, X: sub(e.X), Y: sub(e.Y)}, err
-	case *sema.Cond:
-		return &sema.Cond{Base: e.Base, C: sub(e.C), A: sub(e.A), B: sub(e.B)}, err
-	case *sema.Call:
-		out := &sema.Call{Base: e.Base, Func: e.Func}
-		for _, a := range e.Args {
-			out.Args = append(out.Args, sub(a))
-		}
-		return out, err
+		return r.Rewrite(x)
 	}
-	return nil, m.refuse(e)
+	return r.Rewrite(e)
 }

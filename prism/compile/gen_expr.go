@@ -34,9 +34,10 @@ type pushed interface{ Emit(f *wasm.Func) }
 // Costs in operations. A branch that is taken at random costs as much as
 // several dozen of them.
 const (
-	chunkCost  = 4  // connectives are evaluated without jumps up to here
-	selectCost = 12 // arms of ?: are both evaluated up to here
-	jointCost  = 40 // a condition common to several values is branched on from here
+	chunkCost  = 4       // connectives are evaluated without jumps up to here
+	selectCost = 12      // arms of ?: are both evaluated up to here
+	jointCost  = 40      // a condition common to several values is branched on from here
+	hoistCost  = 1 << 16 // what repeats is computed first from here, so that no code is long
 )
 
 func wasmType(s sort) wasm.Type {
@@ -130,9 +131,42 @@ func (c *codegen) expr(t *term) {
 	case t.op == opVar:
 		c.variable(t.slot).Emit(c.f)
 	case c.uses[t] > 1:
+		c.hoist(t)
 		c.keep(t, func(*wasm.Func) { c.compute(t).Emit(c.f) })
 	default:
+		c.hoist(t)
 		c.compute(t).Emit(c.f)
+	}
+}
+
+// hoist computes what a term whose code would be long has in several places,
+// whether or not the value is needed: what fails is left to the interpreter.
+func (c *codegen) hoist(t *term) {
+	if t.cost < hoistCost {
+		return
+	}
+	uses := map[*term]int{}
+	var order []*term
+	var walk func(t *term)
+	walk = func(t *term) {
+		if _, ok := c.local[t]; ok || t.op == opConst || t.op == opVar {
+			return
+		}
+		if uses[t]++; uses[t] > 1 {
+			return
+		}
+		for _, a := range t.args {
+			walk(a)
+		}
+		order = append(order, t)
+	}
+	walk(t)
+	for _, x := range order {
+		if uses[x] > 1 {
+			c.f.Drop(wasm.Expr[int32](func(*wasm.Func) { // or a Double
+				c.keep(x, func(*wasm.Func) { c.compute(x).Emit(c.f) })
+			}))
+		}
 	}
 }
 
@@ -282,6 +316,7 @@ func (c *codegen) connective(op opcode, args []*term) wasm.Expr[int32] {
 // branch jumps to a label if t has the wanted value. What it computes on the
 // way stays known behind it.
 func (c *codegen) branch(t *term, want bool, to wasm.Label) {
+	c.hoist(t)
 	_, known := c.local[t]
 	switch {
 	case t.isConst():

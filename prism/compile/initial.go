@@ -89,7 +89,7 @@ func (m *Model) newInitSearch(ctx context.Context, limit int) (*initSearch, erro
 		return nil, err
 	}
 	b := m.newBuilder()
-	for _, c := range operands(m.prog.Init, syntax.OpAnd, nil) {
+	for _, c := range m.maker(m.prog.Init).chain(m.prog.Init, syntax.OpAnd, nil) {
 		if b.expr(c).fails || !m.doubles.Decided(c) { // what comes after must not hide the failure
 			break
 		}
@@ -143,23 +143,16 @@ func (s *initSearch) leaf() error {
 // lastSlot returns the greatest slot that e reads, -1 when it reads none, and
 // the greatest of all for an expression it does not know.
 func lastSlot(e sema.Expr) int {
-	switch e := e.(type) {
-	case *sema.Const:
-		return -1
-	case *sema.Var:
-		return e.Slot
-	case *sema.Unary:
-		return lastSlot(e.X)
-	case *sema.Binary:
-		return max(lastSlot(e.X), lastSlot(e.Y))
-	case *sema.Cond:
-		return max(lastSlot(e.C), lastSlot(e.A), lastSlot(e.B))
-	case *sema.Call:
-		last := -1
-		for _, a := range e.Args {
-			last = max(last, lastSlot(a))
+	last := -1
+	sema.Inspect(e, func(e sema.Expr) bool {
+		switch e := e.(type) {
+		case *sema.Const, *sema.Unary, *sema.Binary, *sema.Cond, *sema.Call:
+		case *sema.Var:
+			last = max(last, e.Slot)
+		default:
+			last = math.MaxInt32
 		}
-		return last
-	}
-	return math.MaxInt32
+		return true
+	})
+	return last
 }

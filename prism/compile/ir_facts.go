@@ -29,6 +29,9 @@ func (f *facts) assume(t *term, holds bool) *facts {
 }
 
 func (f *facts) learn(t *term, holds bool) {
+	if was, ok := f.known[t]; ok && was == holds {
+		return
+	}
 	f.known[t] = holds
 	switch t.op {
 	case opNot:

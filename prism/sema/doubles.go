@@ -19,12 +19,13 @@ func NewDoubles(p *Program) Doubles { return Doubles{p.Vars} }
 // has the value that exact arithmetic gives when it is computed with doubles.
 // Of other expressions it says that it does: they decide nothing themselves.
 func (d Doubles) Decide(e Expr) bool {
+	n := numbers{vars: d.vars}
 	switch e := e.(type) {
 	case *Binary:
 		if e.T != Bool || e.X.Type() == Bool || e.X.Type() == Int && e.Y.Type() == Int {
 			return true
 		}
-		x, y := d.form(e.X), d.form(e.Y)
+		x, y := n.form(e.X), n.form(e.Y)
 		if e.Op == syntax.OpEq || e.Op == syntax.OpNe {
 			if x.minusZero || y.minusZero { // which differs from 0.0 in PRISM
 				return false
@@ -34,7 +35,7 @@ func (d Doubles) Decide(e Expr) bool {
 	case *Call:
 		switch e.Func {
 		case FuncFloor, FuncCeil, FuncRound:
-			x := d.form(e.Args[0])
+			x := n.form(e.Args[0])
 			return x.ok && x.num <= 1<<50 && x.den <= 1<<50
 		}
 	}
@@ -42,21 +43,13 @@ func (d Doubles) Decide(e Expr) bool {
 }
 
 // Decided reports whether Decide holds for an expression and all its operands.
-func (d Doubles) Decided(e Expr) bool {
-	if e == nil {
-		return true
-	}
-	all := d.Decide(e)
-	if all {
-		Operands(e, func(x Expr) { all = all && d.Decided(x) })
-	}
-	return all
-}
+func (d Doubles) Decided(e Expr) bool { return e == nil || every(e, d.Decide) }
 
 // Range returns what an Int expression is between, in every state in which it
 // has a value.
 func (d Doubles) Range(e Expr) (low, high float64) {
-	x := d.ints(e)
+	n := numbers{vars: d.vars}
+	x := n.ints(e)
 	return x.lo, x.hi
 }
 
@@ -64,10 +57,12 @@ func (d Doubles) Range(e Expr) (low, high float64) {
 // among them.
 func (d Doubles) Doubtful(e Expr) []Expr {
 	var out []Expr
-	if !d.Decide(e) {
-		out = append(out, e)
-	}
-	Operands(e, func(x Expr) { out = append(out, d.Doubtful(x)...) })
+	Inspect(e, func(e Expr) bool {
+		if !d.Decide(e) {
+			out = append(out, e)
+		}
+		return true
+	})
 	return out
 }
 
@@ -76,7 +71,8 @@ func (d Doubles) Doubtful(e Expr) []Expr {
 // can be added to the double with one more rounding. It is infinite where
 // nothing is known.
 func (d Doubles) Error(e Expr) float64 {
-	switch x := d.size(e); {
+	n := numbers{vars: d.vars}
+	switch x := n.size(e); {
 	case !(x.most < math.MaxFloat64):
 		return math.Inf(1)
 	case x.err == 0:
@@ -94,6 +90,14 @@ func (d Doubles) Slack(e Expr) float64 {
 	return 1.01 * off
 }
 
+// numbers keeps what is known of the numbers in an expression.
+type numbers struct {
+	vars   []Variable
+	sizes  Memo[size]
+	forms  Memo[form]
+	ranges Memo[interval]
+}
+
 // size is what the absolute value of a double is at most, and how far it is off.
 type size struct{ most, err float64 }
 
@@ -104,10 +108,17 @@ func (x size) rounded() size {
 	return size{x.most, 1.01*x.err + x.most*0x1p-52 + 0x1p-1000}
 }
 
-func (d Doubles) size(e Expr) size {
+func (n *numbers) size(e Expr) size {
+	if x, ok := n.sizes.Get(e); ok {
+		return x
+	}
+	return n.sizes.Put(e, n.newSize(e))
+}
+
+func (n *numbers) newSize(e Expr) size {
 	unknown := size{math.Inf(1), math.Inf(1)}
 	if e.Type() == Int { // which is computed as it is, or fails
-		return size{d.ints(e).most(), 0}
+		return size{n.ints(e).most(), 0}
 	}
 	switch e := e.(type) {
 	case *Const:
@@ -116,18 +127,18 @@ func (d Doubles) size(e Expr) size {
 		}
 		return size{math.Abs(e.Val.Float), constError(e.Val)}
 	case *Unary:
-		return d.size(e.X)
+		return n.size(e.X)
 	case *Binary:
-		return d.operation(e)
+		return n.operation(e)
 	case *Cond:
-		return d.size(e.A).or(d.size(e.B))
+		return n.size(e.A).or(n.size(e.B))
 	case *Call:
 		if e.Func != FuncMin && e.Func != FuncMax {
 			return unknown
 		}
-		x := d.size(e.Args[0])
+		x := n.size(e.Args[0])
 		for _, a := range e.Args[1:] {
-			x = x.or(d.size(a))
+			x = x.or(n.size(a))
 		}
 		return x
 	}
@@ -146,15 +157,15 @@ func constError(v Value) float64 {
 	return 1.01 * math.Abs(f)
 }
 
-func (d Doubles) operation(e *Binary) size {
-	x, y := d.size(e.X), d.size(e.Y)
+func (n *numbers) operation(e *Binary) size {
+	x, y := n.size(e.X), n.size(e.Y)
 	switch e.Op {
 	case syntax.OpAdd, syntax.OpSub:
 		return size{x.most + y.most, x.err + y.err}.rounded()
 	case syntax.OpMul:
 		return size{x.most * y.most, x.most*y.err + y.most*x.err + x.err*y.err}.rounded()
 	case syntax.OpDiv:
-		if least := d.least(e.Y); least > 2*y.err {
+		if least := n.least(e.Y); least > 2*y.err {
 			q := x.most / (least - y.err)
 			return size{q, (x.err + q*y.err) / (least - y.err)}.rounded()
 		}
@@ -163,14 +174,14 @@ func (d Doubles) operation(e *Binary) size {
 }
 
 // least is what the absolute value of a divisor is at least; 0 where nothing is known.
-func (d Doubles) least(e Expr) float64 {
+func (n *numbers) least(e Expr) float64 {
 	if c, ok := e.(*Const); ok {
 		return math.Abs(c.Val.Float)
 	}
 	if e.Type() != Int {
 		return 0
 	}
-	x := d.ints(e)
+	x := n.ints(e)
 	return max(x.lo, -x.hi, 0)
 }
 
@@ -218,27 +229,34 @@ func cond(c bool, x, y float64) float64 {
 	return y
 }
 
-func (d Doubles) form(e Expr) form {
+func (n *numbers) form(e Expr) form {
+	if x, ok := n.forms.Get(e); ok {
+		return x
+	}
+	return n.forms.Put(e, n.newForm(e))
+}
+
+func (n *numbers) newForm(e Expr) form {
 	if e.Type() == Int {
-		x := d.ints(e)
+		x := n.ints(e)
 		return dyadic(x.most(), 1, x.lo < 0, false)
 	}
 	switch e := e.(type) {
 	case *Const:
 		return constForm(e.Val)
 	case *Unary:
-		x := d.form(e.X)
+		x := n.form(e.X)
 		x.negative, x.minusZero = true, true
 		return x
 	case *Binary:
-		return binaryForm(e.Op, d.form(e.X), d.form(e.Y))
+		return binaryForm(e.Op, n.form(e.X), n.form(e.Y))
 	case *Cond:
-		return union(d.form(e.A), d.form(e.B))
+		return union(n.form(e.A), n.form(e.B))
 	case *Call:
 		if e.Func == FuncMin || e.Func == FuncMax {
-			x := d.form(e.Args[0])
+			x := n.form(e.Args[0])
 			for _, a := range e.Args[1:] {
-				x = union(x, d.form(a))
+				x = union(x, n.form(a))
 			}
 			return x
 		}
@@ -288,25 +306,32 @@ func union(x, y form) form {
 }
 
 // ints is Range.
-func (d Doubles) ints(e Expr) interval {
+func (n *numbers) ints(e Expr) interval {
+	if x, ok := n.ranges.Get(e); ok {
+		return x
+	}
+	return n.ranges.Put(e, n.newRange(e))
+}
+
+func (n *numbers) newRange(e Expr) interval {
 	all := interval{math.MinInt32, math.MaxInt32}
 	out := all
 	switch e := e.(type) {
 	case *Const:
 		return point(float64(e.Val.Int))
 	case *Var:
-		v := &d.vars[e.Slot]
+		v := &n.vars[e.Slot]
 		return interval{float64(v.Low), float64(v.High)}
 	case *Unary:
-		x := d.ints(e.X)
+		x := n.ints(e.X)
 		out = interval{-x.hi, -x.lo}
 	case *Binary:
-		out = intOperation(e.Op, d.ints(e.X), d.ints(e.Y))
+		out = intOperation(e.Op, n.ints(e.X), n.ints(e.Y))
 	case *Cond:
-		a, b := d.ints(e.A), d.ints(e.B)
+		a, b := n.ints(e.A), n.ints(e.B)
 		out = interval{min(a.lo, b.lo), max(a.hi, b.hi)}
 	case *Call:
-		out = d.intCall(e)
+		out = n.intCall(e)
 	}
 	return interval{max(out.lo, all.lo), min(out.hi, all.hi)}
 }
@@ -326,13 +351,13 @@ func intOperation(op syntax.Op, x, y interval) interval {
 	return vague()
 }
 
-func (d Doubles) intCall(e *Call) interval {
+func (n *numbers) intCall(e *Call) interval {
 	if e.Func != FuncMin && e.Func != FuncMax && e.Func != FuncMod {
 		return vague()
 	}
-	x := d.ints(e.Args[0])
+	x := n.ints(e.Args[0])
 	for _, a := range e.Args[1:] {
-		switch y := d.ints(a); e.Func {
+		switch y := n.ints(a); e.Func {
 		case FuncMin:
 			x = interval{min(x.lo, y.lo), min(x.hi, y.hi)}
 		case FuncMax:

@@ -36,7 +36,7 @@ func (e *EvalError) Error() string {
 //
 // Source: PRISM's explicit engine and simulator; reference, section 1.5.
 func Eval(e Expr, state []int32) (Value, error) {
-	v, err := evaluator{state: state}.eval(e)
+	v, err := evaluator{state: state, kept: &Memo[outcome]{}}.eval(e)
 	v.Rat = nil
 	return v.Value, err
 }
@@ -67,7 +67,7 @@ type Enclosed struct {
 
 // Enclose is EvalExact with the enclosure of a number.
 func Enclose(e Expr, state []int32) (Enclosed, error) {
-	x, err := evaluator{state: state, exact: true}.eval(e)
+	x, err := evaluator{state: state, exact: true, kept: &Memo[outcome]{}}.eval(e)
 	if err != nil || x.Type == Bool {
 		return Enclosed{Value: x.Value, Exact: err == nil}, err
 	}
@@ -79,6 +79,12 @@ func Enclose(e Expr, state []int32) (Enclosed, error) {
 type evaluator struct {
 	state []int32
 	exact bool
+	kept  *Memo[outcome]
+}
+
+type outcome struct {
+	operand
+	err error
 }
 
 // operand is a value on the way. With exact arithmetic the Rat of a number is
@@ -121,6 +127,17 @@ func (ev evaluator) eval(e Expr) (operand, error) {
 		return ev.constant(e.Val), nil
 	case *Var:
 		return ev.variable(e)
+	}
+	if x, ok := ev.kept.Get(e); ok {
+		return x.operand, x.err
+	}
+	x, err := ev.operation(e)
+	ev.kept.Put(e, outcome{x, err})
+	return x, err
+}
+
+func (ev evaluator) operation(e Expr) (operand, error) {
+	switch e := e.(type) {
 	case *Unary:
 		x, err := ev.eval(e.X)
 		if err != nil {

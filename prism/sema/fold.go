@@ -252,7 +252,7 @@ func simplify(e Expr) Expr {
 		}
 	case *Cond:
 		c, ok := e.C.(*Const)
-		if !ok || !stateless(e.A) || !stateless(e.B) {
+		if !ok || !Stateless(e.A) || !Stateless(e.B) {
 			return e
 		}
 		branch := e.B
@@ -277,7 +277,7 @@ func simplifyLogic(e *Binary) Expr {
 			if !shortCircuits(e.Op, b) {
 				return e.Y
 			}
-			if stateless(e.Y) {
+			if Stateless(e.Y) {
 				return &Const{e.Base, BoolValue(e.Op != syntax.OpAnd)}
 			}
 			return e
@@ -307,24 +307,6 @@ func negateIf(not bool, x Expr) Expr {
 	return simplify(&Unary{Base{Bool, x.Pos()}, syntax.OpNot, x})
 }
 
-// stateless reports whether an expression has no property operators, which
-// engines evaluate, with their errors, whether or not the result matters.
-func stateless(e Expr) bool {
-	switch e := e.(type) {
-	case *Const, *Var:
-		return true
-	case *Unary:
-		return stateless(e.X)
-	case *Binary:
-		return stateless(e.X) && stateless(e.Y)
-	case *Cond:
-		return stateless(e.C) && stateless(e.A) && stateless(e.B)
-	case *Call:
-		return !slices.ContainsFunc(e.Args, func(a Expr) bool { return !stateless(a) })
-	}
-	return false
-}
-
 // Operands calls visit for every operand of an expression.
 func Operands(e Expr, visit func(Expr)) {
 	each := func(xs ...Expr) {
@@ -335,6 +317,8 @@ func Operands(e Expr, visit func(Expr)) {
 		}
 	}
 	switch e := e.(type) {
+	case *bad:
+		each(e.operands...)
 	case *Unary:
 		each(e.X)
 	case *Binary:

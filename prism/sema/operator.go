@@ -47,7 +47,7 @@ func (r *resolver) quoted(e *syntax.Quoted) Expr {
 	case ok && s.use == "property":
 		x := r.property(s.index)
 		if !r.size.add(r.props.props[s.index].extent) {
-			return r.tooLarge(e)
+			return r.tooDeep(e)
 		}
 		return x
 	case e.Name == "init":

@@ -359,7 +359,7 @@ func TestFormulasAreShared(t *testing.T) {
 }
 
 // What formulas and references to properties stand for may grow with the power of
-// two of the text: that is refused, at once, where it passes the limit.
+// two of the text, which is shared, and with the depth, which is limited.
 func TestExpansionIsLimited(t *testing.T) {
 	chain := func(n int, link func(i int) string) string {
 		var b strings.Builder
@@ -368,31 +368,38 @@ func TestExpansionIsLimited(t *testing.T) {
 		}
 		return b.String()
 	}
-	const module = "module M s:[0..1]; [] f0=0 -> (s'=1); endmodule"
-	for name, x := range map[string]struct{ src, want string }{
-		// min(f,f) is the call and twice the name with what it stands for: f_i has 6*2^i-3, which passes 2^22 with i=20, in line 21.
-		"doubled": {chain(200, func(i int) string { return fmt.Sprintf("formula f%d = min(f%d,f%d);\n", i, i-1, i-1) }), "m.prism:21:"},
-		// Each level is nested three deeper: the name and both operators.
-		"deep": {chain(90_000, func(i int) string { return fmt.Sprintf("formula f%d = -(1-f%d);\n", i, i-1) }), "m.prism:"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			tree, err := syntax.ParseModel("m.prism", []byte("dtmc formula f0 = s+0;\n"+x.src+module))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err = CheckModel(tree); err == nil || !strings.HasPrefix(err.Error(), x.want) || !strings.Contains(err.Error(), "want at most 4194304 operators") {
-				t.Errorf("got %.300v, want %s", err, x.want)
-			}
-		})
-	}
-	m := mustCheck(t, "dtmc module M s:[0..1]; [] true -> true; endmodule")
-	text := "\"p0\": s=1;\n" + chain(60, func(i int) string { return fmt.Sprintf("\"p%d\": (\"p%d\" & \"p%d\");\n", i, i-1, i-1) })
-	tree, err := syntax.ParseProperties("m.props", []byte(text))
+	// Each level is nested three deeper: the name and both operators.
+	tree, err := syntax.ParseModel("m.prism", []byte("dtmc formula f0 = s+0;\n"+
+		chain(90_000, func(i int) string { return fmt.Sprintf("formula f%d = -(1-f%d);\n", i, i-1) })+
+		"module M s:[0..1]; [] f0=0 -> (s'=1); endmodule"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err = m.CheckProperties(tree); err == nil || !strings.HasPrefix(err.Error(), "m.props:2") || !strings.Contains(err.Error(), "want at most 4194304 operators") {
+	if _, err = CheckModel(tree); err == nil || !strings.HasPrefix(err.Error(), "m.prism:62501:22: the expression is nested too deeply") {
 		t.Errorf("got %.300v", err)
+	}
+	m := mustCheck(t, "dtmc "+chain(200, func(i int) string { return fmt.Sprintf("formula f%d = min(f%d,f%d);\n", i, i-1, i-1) })+
+		"formula f0 = mod(7,s); module M s:[0..1]; [] f200=0 -> (s'=1); endmodule")
+	guard := mustInstantiate(t, m, nil).Modules[0].Commands[0].Guard
+	for s, want := range []string{"2:19: modulo with non-positive divisor 0", "true"} {
+		v, err := Eval(guard, []int32{int32(s)})
+		x, errX := Enclose(guard, []int32{int32(s)})
+		got := fmt.Sprint(v.Bool)
+		if err != nil && errX != nil {
+			got = err.(*EvalError).Msg
+		}
+		if !strings.HasSuffix(want, got) || err == nil && !x.Bool {
+			t.Errorf("state %d: %v, %v; %v, %v", s, v, err, x, errX)
+		}
+	}
+	text := "\"p0\": s=1;\n" + chain(60, func(i int) string { return fmt.Sprintf("\"p%d\": (\"p%d\" & \"p%d\");\n", i, i-1, i-1) })
+	ps := mustProperties(t, m, text)
+	props, _, err := ps.Instantiate(mustInstantiate(t, m, nil), nil, nil)
+	if err != nil || len(props) != 61 {
+		t.Fatal(err)
+	}
+	if v, err := Eval(props[60].X, []int32{1}); err != nil || !v.Bool || !Stateless(props[60].X) {
+		t.Errorf("got %v, %v", v, err)
 	}
 	// Definitions of constants are replaced by values, also where doubles give others.
 	consts := "const int c0 = floor(0.29*100);\n" + chain(60, func(i int) string { return fmt.Sprintf("const int c%d = max(c%d,c%d);\n", i, i-1, i-1) })

@@ -101,7 +101,7 @@ func describe(e Expr) string {
 // expr resolves an expression of either kind of file.
 func (r *resolver) expr(e syntax.Expr) Expr {
 	if !r.size.enter() {
-		return r.tooLarge(e)
+		return r.tooDeep(e)
 	}
 	x := r.node(e)
 	r.size.leave()
@@ -182,7 +182,7 @@ func (r *resolver) renamedFrom(name string) string {
 func (r *resolver) formula(e *syntax.Ident, f *formula) Expr {
 	b := r.body(f)
 	if !r.size.add(b.extent) {
-		return r.tooLarge(e)
+		return r.tooDeep(e)
 	}
 	for _, d := range b.diags {
 		if d.kind == clockUse && r.clocks && !r.expanding {
@@ -387,24 +387,4 @@ func (r *resolver) builtin(e *syntax.Call, f Func, args []Expr) Expr {
 		t = Double
 	}
 	return &Call{Base{t, r.at(e)}, f, args}
-}
-
-// isConstant reports whether an expression mentions no variables and no
-// property operators.
-func isConstant(e Expr) bool {
-	switch e := e.(type) {
-	case *Const, *constRef:
-		return true
-	case *bad:
-		return !slices.ContainsFunc(e.operands, func(a Expr) bool { return !isConstant(a) })
-	case *Unary:
-		return isConstant(e.X)
-	case *Binary:
-		return isConstant(e.X) && isConstant(e.Y)
-	case *Cond:
-		return isConstant(e.C) && isConstant(e.A) && isConstant(e.B)
-	case *Call:
-		return !slices.ContainsFunc(e.Args, func(a Expr) bool { return !isConstant(a) })
-	}
-	return false
 }

@@ -46,9 +46,14 @@ type asker struct {
 	refs  map[string]*syntax.Property
 	defs  map[string]syntax.Expr // of labels
 	names int
+	wrote int // references to properties that were written out
 	asked []*item
 	err   error
 }
+
+// maxReferences is how many references to properties a property is written out
+// with: each may have several of its own.
+const maxReferences = 1 << 12
 
 // ask takes a property apart. The items that it returns are what Storm is to be
 // asked; there are none if the property can be answered without.
@@ -108,6 +113,10 @@ func (a *asker) adapt(x syntax.Expr) syntax.Expr {
 		switch x := x.(type) {
 		case *syntax.Quoted:
 			if p := a.refs[x.Name]; p != nil {
+				if a.wrote++; a.wrote > maxReferences {
+					a.refuse(x, fmt.Sprintf("more than %d references to properties, written out", maxReferences))
+					return x
+				}
 				return &syntax.Paren{X: a.adapt(p.X)}
 			}
 			if x.Name == "deadlock" && a.in.deadlock != "" {

@@ -290,3 +290,20 @@ func TestStormLimit(t *testing.T) {
 		t.Errorf("%+v, %v", vs, err)
 	}
 }
+
+// References to properties are written out for Storm, as long as that is possible.
+func TestStormReferences(t *testing.T) {
+	tool := &played{lines: map[string]string{"P": "Result (for initial states): 0.25"}, states: "4"}
+	text := "\"p0\": s=2;\n"
+	for i := range 40 {
+		text += fmt.Sprintf("\"p%d\": (\"p%d\" | \"p%d\");\n", i+1, i, i)
+	}
+	job := runner.Job{Model: []byte(rew2), PropsFile: "m.props", Properties: []byte(text + "Pmax=? [ F \"p40\" ]"), Consts: []string{"q=1/3"}}
+	vs, err := runner.Check(t.Context(), bridge.Storm(tool, bridge.Options{}), job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if last := vs[len(vs)-1]; last.Err == nil || last.Err.Class != result.Unsupported || !strings.Contains(last.Err.Message, "more than 4096 references to properties, written out") {
+		t.Errorf("%+v", last)
+	}
+}

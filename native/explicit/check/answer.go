@@ -32,7 +32,7 @@ func (e *evaluation) property() (result.Value, *result.Interval, error) {
 		}
 		return e.ranged(f.X, set)
 	}
-	if plain(x) { // errors in other states do not matter
+	if sema.Stateless(x) { // errors in other states do not matter
 		v, bound, err := e.plainProperty(x)
 		return v, bound, e.placed(err)
 	}

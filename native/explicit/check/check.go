@@ -289,6 +289,7 @@ func (c *Checker) attempt(ctx context.Context, m *model, exact bool, opts Option
 			Epsilon: opts.Epsilon, MaxSweeps: opts.MaxSweeps, Classic: opts.Accuracy == result.Estimated,
 			Exact: exact, MaxWork: opts.maxWork, Progress: opts.Progress,
 		},
+		repeated: sema.Repeated(p.X, 0, sema.Operands), truths: map[sema.Expr]*truth{}, values: map[sema.Expr]**numbers{},
 	}
 	if c.wanted != nil {
 		e.wanted = &wanted{operator: c.wanted.operator}

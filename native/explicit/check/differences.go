@@ -25,7 +25,7 @@ func (c *Checker) differences(p *Property) []string {
 		case seen[x]:
 		case ok && l.Index >= 0:
 			warn(fmt.Sprintf("label %q", l.Name), l.At, p.Program.Labels[l.Index].X)
-		case plain(x):
+		case sema.Stateless(x):
 			warn("value", x.Pos(), x)
 		default:
 			sema.Operands(x, visit)

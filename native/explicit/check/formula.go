@@ -34,6 +34,35 @@ type evaluation struct {
 	within   *sparse.Set
 	listings []result.Listing
 	inModel  bool // what is evaluated is a label of the model
+	// repeated is what the property has in several places, because it refers to
+	// others; truths and values are what came of it.
+	repeated map[sema.Expr]bool
+	truths   map[sema.Expr]*truth
+	values   map[sema.Expr]**numbers
+}
+
+// once evaluates what a property has in several places, for all states: where
+// that fails, each place has to do with those in which it needs a value.
+func once[T any](e *evaluation, known map[sema.Expr]*T, x sema.Expr, evaluate func(sema.Expr) (T, error)) (T, error) {
+	if !e.repeated[x] || e.some || e.wanted != nil {
+		return evaluate(x)
+	}
+	v, tried := known[x]
+	if !tried {
+		before := *e
+		e.within = nil
+		if t, err := evaluate(x); err == nil {
+			v = &t
+			e.within = before.within
+		} else {
+			*e = before
+		}
+		known[x] = v
+	}
+	if v == nil {
+		return evaluate(x)
+	}
+	return *v, nil
 }
 
 // weaken notes the accuracy of a value that is used.
@@ -82,34 +111,16 @@ func (e *evaluation) states(x sema.Expr) (*sparse.Set, error) {
 	return t.yes, nil
 }
 
-// plain reports whether an expression needs nothing but the state's valuation.
-func plain(x sema.Expr) bool {
-	switch x := x.(type) {
-	case *sema.Const, *sema.Var:
-		return true
-	case *sema.Unary:
-		return plain(x.X)
-	case *sema.Binary:
-		return plain(x.X) && plain(x.Y)
-	case *sema.Cond:
-		return plain(x.C) && plain(x.A) && plain(x.B)
-	case *sema.Call:
-		for _, a := range x.Args {
-			if !plain(a) {
-				return false
-			}
-		}
-		return true
-	}
-	return false
-}
-
 // truth evaluates a formula of type Bool.
 func (e *evaluation) truth(x sema.Expr) (truth, error) {
-	if plain(x) {
+	if sema.Stateless(x) {
 		t, err := e.plainTruth(x)
 		return t, e.placed(err)
 	}
+	return once(e, e.truths, x, e.newTruth)
+}
+
+func (e *evaluation) newTruth(x sema.Expr) (truth, error) {
 	switch x := x.(type) {
 	case *sema.Label:
 		if x.Index >= 0 {
@@ -315,10 +326,14 @@ func (e *evaluation) constantValue(x sema.Expr) (number, error) {
 
 // numbers evaluates a formula of type Int or Double.
 func (e *evaluation) numbers(x sema.Expr) (*numbers, error) {
-	if plain(x) {
+	if sema.Stateless(x) {
 		v, err := e.plainNumbers(x)
 		return v, e.placed(err)
 	}
+	return once(e, e.values, x, e.newNumbers)
+}
+
+func (e *evaluation) newNumbers(x sema.Expr) (*numbers, error) {
 	switch x := x.(type) {
 	case *sema.Unary:
 		return e.each(x, []sema.Expr{x.X}, func(a []number) (number, bool, error) { return a[0].neg(), true, nil })
