@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 
+	"golang.org/x/sync/errgroup"
+
 	"tilecheck/native/explicit"
 	"tilecheck/parse"
 	"tilecheck/prism/sema"
@@ -121,17 +123,16 @@ func (e *Engine) Check(ctx context.Context, plan *runner.Plan) ([]result.Verdict
 
 // runAll runs batches, several at a time.
 func (e *Engine) runAll(ctx context.Context, j *job, batches [][]*item) error {
-	slots := make(chan struct{}, max(e.opt.Jobs, 1))
 	errs := make([]error, len(batches))
-	var wg sync.WaitGroup
+	var runs errgroup.Group
+	runs.SetLimit(max(e.opt.Jobs, 1))
 	for i, batch := range batches {
-		slots <- struct{}{}
-		wg.Go(func() {
-			defer func() { <-slots }()
+		runs.Go(func() error {
 			errs[i] = e.run(ctx, j, batch)
+			return nil // every batch is run, and the errors are told in their order
 		})
 	}
-	wg.Wait()
+	_ = runs.Wait()
 	return errors.Join(errs...)
 }
 

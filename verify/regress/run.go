@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"tilecheck/prism/sema"
 	"tilecheck/report"
 	"tilecheck/runner"
@@ -135,24 +137,23 @@ func (x *run) runAll(ctx context.Context) {
 		}
 	}
 	jobs := max(x.opt.Jobs, 1)
-	slots := make(chan struct{}, jobs)
-	var wg sync.WaitGroup
+	var units errgroup.Group
+	units.SetLimit(jobs)
 	var mu sync.Mutex
 	done := 0
 	for i, u := range x.units {
 		u.workers = max(1, runtime.GOMAXPROCS(0)/min(jobs, len(x.units)-i))
-		slots <- struct{}{}
-		wg.Go(func() {
-			defer func() { <-slots }()
+		units.Go(func() error {
 			u.run(ctx)
 			mu.Lock()
 			defer mu.Unlock()
 			if done++; x.opt.Progress != nil {
 				x.opt.Progress(done, len(x.units))
 			}
+			return nil
 		})
 	}
-	wg.Wait()
+	_ = units.Wait()
 }
 
 // results orders the results: by subject, then by item, then by entrant; and
