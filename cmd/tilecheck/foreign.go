@@ -92,27 +92,33 @@ func formerly(args []string) [][]string {
 	if len(args) == 0 || args[0] != "compare" {
 		return nil
 	}
-	document := ""
+	command, args := []string{"compare", "players"}, args[1:]
+	if len(args) > 0 && slices.Contains([]string{"models", "players", "document"}, args[0]) {
+		if args[0] == "document" {
+			command[1] = "document"
+		}
+		args = args[1:]
+	}
 	var rest []string
-	for i := 1; i < len(args); i++ {
+	for i := 0; i < len(args); i++ {
 		name, value, joined := strings.Cut(args[i], "=")
 		switch {
 		case name == "--preset" && joined:
-			document = value
+			command = []string{"compare", "document", value}
 		case name == "--preset" && i+1 < len(args):
 			i++
-			document = args[i]
+			command = []string{"compare", "document", args[i]}
 		case name == "--samples": // of players, they are games
 			rest = append(rest, "--games"+args[i][len(name):])
 		default:
 			rest = append(rest, args[i])
 		}
 	}
-	if document == "" {
-		return [][]string{append([]string{"compare", "players"}, rest...)}
+	out := [][]string{slices.Concat(command, rest)}
+	if len(command) == 3 {
+		out = append(out, command)
 	}
-	command := []string{"compare", "document", document}
-	return [][]string{slices.Concat(command, rest), command}
+	return out
 }
 
 func commandNames(app *kong.Kong) []string {

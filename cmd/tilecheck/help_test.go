@@ -200,6 +200,16 @@ func TestForeign(t *testing.T) {
 		"--prism die.prism --prop true --sound --precision 1e-9 --timeout 60": "check die.prism --prop true --epsilon 1e-9 --timeout 60s",
 		"--explicit-drn die.drn --prop true":                                  "check die.drn --prop true",
 		"check die.prism --nosuchflag":                                        "",
+		"compare random opposite --games 3":                                   "compare players random opposite --games 3",
+		"compare models random opposite --games 3":                            "compare players random opposite --games 3",
+		"compare players random opposite --samples=3":                         "compare players random opposite --games=3",
+		"compare --row x --preset dtu --time 3s":                              "compare document dtu --row x --time 3s",
+		"compare --preset=thesis --engines native,prism":                      "compare document thesis",
+		"compare document dtu --samples 3":                                    "compare document dtu --games 3",
+		"compare document":                                                    "",
+		"compare document nobody":                                             "",
+		"compare players random opposite --engine prism":                      "",
+		"compare --table 1":                                                   "",
 		"nosuchcommand --nosuchflag":                                          "",
 	} {
 		if got := meant(t.Context(), fields("tilecheck "+line)); strings.Join(got, " ") != strings.Join(fields("tilecheck "+want), " ") {

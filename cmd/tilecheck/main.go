@@ -174,10 +174,11 @@ func (e *world) command(ctx context.Context, args []string) int {
 		return exited
 	}
 	if err != nil {
-		if node := commandOf(app.Model.Node, args); asksJSON(args) && node != nil {
+		node := commandOf(app.Model.Node, args)
+		if asksJSON(args) && node != nil {
 			e.begins(nameOf(node))
 		}
-		return e.finish(misread(ctx, args, commandNames(app), err))
+		return e.finish(misread(ctx, args, node, err))
 	}
 	e.quiet, e.noColor = c.Quiet, c.NoColor
 	for _, f := range kctx.Flags() {
@@ -198,9 +199,9 @@ func (e *world) command(ctx context.Context, args []string) int {
 	return e.finish(err)
 }
 
-// misread is the error of a command line that could not be parsed. It says what
-// somebody who knows PRISM or Storm may have meant.
-func misread(ctx context.Context, args, commands []string, err error) error {
+// misread is the error of a command line that could not be parsed, of that command
+// or none. It says what somebody who knows PRISM or Storm may have meant.
+func misread(ctx context.Context, args []string, node *kong.Node, err error) error {
 	if words := meant(ctx, args); words != nil {
 		for i := range words {
 			words[i] = quoted(words[i])
@@ -208,10 +209,10 @@ func misread(ctx context.Context, args, commands []string, err error) error {
 		found, _, _ := strings.Cut(err.Error(), ", did you mean") // flags that have nothing to do with it
 		return usageError("%s; did you mean: tilecheck %s", found, strings.Join(words, " "))
 	}
-	if slices.Contains(commands, args[0]) {
-		return usageError("%w (see tilecheck %s --help)", err, args[0])
+	if node == nil {
+		return usageError("%w (see tilecheck --help)", err)
 	}
-	return usageError("%w (see tilecheck --help)", err)
+	return usageError("%w (see %s --help)", err, node.FullPath())
 }
 
 // finish prints the error, one line per diagnostic, and returns the exit code.
