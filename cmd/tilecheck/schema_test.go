@@ -187,6 +187,7 @@ func contractLines() map[string]int {
 		"info die.prism":                                                                              1,
 		"info bad.prism":                                                                              1,
 		"test suite --no-cache":                                                                       1,
+		"test suite --no-cache --baseline old.jsonl":                                                  1,
 		"test empty --no-cache":                                                                       1,
 		"test suite --no-cache --shard 0/0":                                                           80,
 		"test nowhere":                                                                                1,
@@ -225,6 +226,13 @@ func TestContract(t *testing.T) {
 	known := schemas(t)
 	lines := contractLines()
 	seen := make(map[string]bool)
+	old := `{"type":"header","schema":2}
+{"type":"result","outcome":"pass","engine":"native","props":"gone.props","property":"P=? [ F x ]","value":"NaN"}
+{"type":"summary","results":1,"pass":1,"seconds":1}
+`
+	if err := os.WriteFile("old.jsonl", []byte(old), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	order := []string{"bound pref:left,up,down,right --size 2 --max 8 --certificate proof", "play random --size 2 --max 8 --games 20 --seed 1 --record games.txt"}
 	for line := range lines {
 		if !slices.Contains(order, line) {

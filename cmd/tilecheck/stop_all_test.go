@@ -12,11 +12,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"tilecheck/internal/needs"
 )
@@ -325,4 +328,62 @@ func marked(mark string) string {
 		time.Sleep(20 * time.Millisecond)
 	}
 	return found
+}
+
+// A command that is told to end, or whose time is over, ends its JSON with what is
+// finished, and says why it ended.
+func TestStoppedJSON(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
+	program := filepath.Join(t.TempDir(), "tilecheck")
+	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	known := schemas(t)
+	for _, s := range stoppables() {
+		if !slices.Contains([]string{"check expansion", "check steps", "crosscheck native", "simulate", "test", "play", "solve", "bound", "compare players"}, s.name) {
+			continue
+		}
+		for _, limit := range []bool{false, true} {
+			if limit && !s.limited {
+				continue
+			}
+			t.Run(fmt.Sprintf("%s, limit %t", s.name, limit), func(t *testing.T) {
+				t.Parallel()
+				s.stopJSON(t, program, limit, known)
+			})
+		}
+	}
+}
+
+func (s stoppable) stopJSON(t *testing.T, program string, limit bool, known map[string]*jsonschema.Schema) {
+	dir := t.TempDir()
+	for name, text := range busyInputs() {
+		file := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(text), 0o700)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	args, want := append(slices.Clone(s.args), "--format", "json"), 1
+	if limit {
+		args, want = append(args, "--timeout", "500ms"), 4
+	}
+	var out bytes.Buffer
+	cmd := exec.Command(program, args...)
+	cmd.Dir, cmd.Stdout = dir, &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if !limit {
+		time.Sleep(time.Second) // for a busy machine to start it
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+	}
+	_ = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != want {
+		t.Errorf("exit code %d, want %d", code, want)
+	}
+	if doc := wantValid(t, known, out.String()); doc["error"] == nil && len(doc["results"].([]any)) == 0 {
+		t.Error("no results and no error")
+	}
 }

@@ -82,6 +82,7 @@ func (s *stream) end(opt report.Options, p *report.Problem) {
 // begins says that a command prints one object of JSON.
 func (e *world) begins(command string) {
 	e.name = command
+	go e.version() // which takes time, and there may be little in the end
 	e.stdout.(*stream).object = new(report.Ending)
 }
 

@@ -80,6 +80,7 @@ func (c *testCmd) Run(ctx context.Context, env *world) (err error) {
 	var changed *report.Baseline
 	if old != nil {
 		changed = report.CompareBaseline(old, rep, report.BaselineOptions{})
+		rep.Baseline = changed
 	}
 	if err := c.write(env, rep, changed); err != nil {
 		return err
