@@ -19,41 +19,15 @@
 // expansion, with "~" before it when that is rounded. Machines get every digit:
 // a number in JSON and CSV reads back as the same float64.
 //
-// # JSON
+// # JSON and CSV
 //
-// The output is one object, {"tilecheck": version, "results": [...]}, for a
-// comparison with "title" and "notes". What does not apply to a result is
-// absent, never null, empty or zero. The members, in this order:
+// A command prints one object, {"tilecheck", "command", "summary", "results",
+// "notes"}: docs/json.md is the contract, and package report/schema has a schema
+// of every command. What does not apply to a result is absent, never null, empty
+// or zero. JSON has no NaN and no infinities: they are the strings "NaN",
+// "Infinity" and "-Infinity".
 //
-//	strategy, max   string, number      comparison only
-//	property        string              as PRISM echoes it; always present
-//	name            string
-//	constants       object              in order of declaration; a value is a number or Boolean if its text is one, else a string
-//	engine, method  string
-//	value           number or Boolean   or [low, high] over several initial states
-//	fraction        string              the exact value, "1/6" or "3"
-//	lower, upper    number              the interval that is valid in the sense of accuracy
-//	bound_method    string              what that interval is, if statistical
-//	half_width      number              the tool's own, nominal
-//	confidence      number              0.99 is 99 %; of lower and upper
-//	samples         number
-//	accuracy        string              exact, float, bounded, claimed, estimated, probable; absent if unknown
-//	resolution      string              of nondeterminism: none, min, max, uniform, fixed; absent if unknown
-//	states, choices, transitions  number  of the state space, if one was built
-//	seed            number              an integer of up to 64 bits; those that tilecheck draws itself stay below 2^53
-//	seconds         number
-//	tool            string              version and place of what ran, if the engine runs a tool
-//	warnings        array of strings
-//	doubt           string              what the engine itself said that casts doubt upon the value
-//	listings        array               JSON only: {"values": [{state, valuation, value, fraction}], "left"} of filter(print, ...)
-//	error           object              class, message, position {file, line, column}
-//	published       object              comparison only: value, half_width
-//	compatible      Boolean             comparison only
-//
-// JSON has no NaN and no infinities: they are the strings "NaN", "Infinity"
-// and "-Infinity".
-//
-// CSV has the same fields as columns, all of them whether used or not, nested
-// ones joined as in error_class. Constants are "N=3,p=0.5" and warnings are
+// CSV has the fields of results as columns, all of them whether used or not,
+// nested ones joined as in error_class. Constants are "N=3,p=0.5" and warnings are
 // joined by "; ".
 package report
