@@ -1,0 +1,93 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"tilecheck/modelgen"
+	"tilecheck/report"
+	"tilecheck/result"
+	"tilecheck/runner"
+)
+
+// said is an engine that has an answer for every model, by its file, and no error for the others.
+type said struct {
+	name    string
+	answers map[string]float64
+	fails   map[string]error
+}
+
+func (s *said) Name() string { return s.name }
+
+func (s *said) Check(_ context.Context, plan *runner.Plan) ([]result.Verdict, error) {
+	file := plan.Job.File
+	v := result.Verdict{
+		Engine: s.name, Property: ThesisProperty, Accuracy: result.Probable, Resolution: result.Uniform, Samples: 1000, BoundMethod: "Clopper-Pearson",
+		Value: result.Value{Kind: result.Number, Num: s.answers[file]},
+	}
+	return []result.Verdict{v}, s.fails[file]
+}
+
+func thesis(t *testing.T) *Experiment {
+	t.Helper()
+	e, err := New(Options{
+		Board: modelgen.Config{Rows: 4, Cols: 4, P2: modelgen.DefaultP2}, Strategies: []string{"opposite", "random"}, Max: []int{128, 256},
+		Job: runner.Job{Props: []string{ThesisProperty}, Simulation: runner.Simulation{Samples: 1000}}, Jobs: 2,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// Two engines about four models: the cells are in the order of the options, the published numbers beside them are judged, and so is whether
+// the engines agree.
+func TestRun(t *testing.T) {
+	near := map[string]float64{"2048-opposite-128.prism": 0.722, "2048-opposite-256.prism": 0.98, "2048-random-128.prism": 0.45, "2048-random-256.prism": 0.92}
+	far := map[string]float64{"2048-opposite-128.prism": 0.722, "2048-opposite-256.prism": 0.5, "2048-random-128.prism": 0.45, "2048-random-256.prism": 0.92}
+	out, err := thesis(t).Run(t.Context(), []runner.Engine{&said{name: "a", answers: near}, &said{name: "b", answers: far}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []struct {
+		strategy string
+		max      int
+		is       report.Compatibility
+	}{
+		{"opposite, a", 128, report.Compatible},
+		{"opposite, b", 128, report.Compatible},
+		{"opposite, a", 256, report.Compatible},
+		{"opposite, b", 256, report.Incompatible},
+		{"random, a", 128, report.Incompatible},
+		{"random, b", 128, report.Incompatible},
+		{"random, a", 256, report.Incompatible},
+		{"random, b", 256, report.Incompatible},
+	}
+	for i, c := range out.Comparison.Cells {
+		if w := want[i]; c.Strategy != w.strategy || c.Max != w.max || c.Compatible != w.is || c.Published == nil {
+			t.Errorf("cell %d: %s, MAX %d, %v, want %v", i, c.Strategy, c.Max, c.Compatible, w)
+		}
+	}
+	if a := &out.Agreement; a.Different != 1 || len(a.Apart) != 1 || !strings.Contains(a.Apart[0], "MAX 256") {
+		t.Errorf("agreement %+v, want one difference, at 256", a)
+	}
+}
+
+// The error that is told is the first by order, not by time.
+func TestRunFails(t *testing.T) {
+	late, early := errors.New("late"), errors.New("early")
+	engine := &said{name: "a", fails: map[string]error{"2048-opposite-256.prism": early, "2048-random-256.prism": late}}
+	if _, err := thesis(t).Run(t.Context(), []runner.Engine{engine}); !errors.Is(err, early) || errors.Is(err, late) {
+		t.Errorf("%v, want that of the second model", err)
+	}
+	for _, opt := range []Options{
+		{Strategies: []string{"nobody"}, Max: []int{128}},
+		{Strategies: []string{"random"}, Max: []int{100}},
+	} {
+		if _, err := New(opt); err == nil {
+			t.Errorf("%v: no error", opt)
+		}
+	}
+}
