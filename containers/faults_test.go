@@ -30,9 +30,9 @@ type fault struct {
 // enough: the second time is in a container that was used before.
 func repeat() int {
 	if needs.IsLong() {
-		return 21
+		return 20
 	}
-	return 3
+	return 2
 }
 
 // TestFaults makes every fault again and again, in containers that other runs
@@ -99,7 +99,7 @@ func faults() []fault {
 }
 
 // waiting is how many runs wait for a limit at a time.
-const waiting = 3
+const waiting = 2
 
 // waitLimit is the limit that they wait for.
 const waitLimit = 200 * time.Millisecond

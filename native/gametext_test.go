@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"tilecheck/game"
+	"tilecheck/internal/needs"
 	"tilecheck/modelgen"
 	"tilecheck/native"
 	"tilecheck/native/explicit"
@@ -54,6 +55,9 @@ func TestGameGraph(t *testing.T) {
 		for _, spawn := range []modelgen.Spawn{modelgen.SpawnUniform, modelgen.SpawnCell} {
 			c := modelgen.Config{Rows: b.rows, Cols: b.cols, Max: b.tile, Spawn: spawn}
 			t.Run(fmt.Sprintf("%dx%d-%d-%v", b.rows, b.cols, b.tile, spawn), func(t *testing.T) {
+				if b.rows*b.cols > 6 && b.tile > 8 {
+					needs.Full(t)
+				}
 				states, err := checkGraph(t, c, modelText(t, c))
 				if err != nil {
 					t.Fatal(err)

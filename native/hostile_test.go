@@ -144,18 +144,20 @@ type tally struct {
 // ordinary numbers, TestExtremeModels of models with numbers such as 1e-400 and
 // 1.7e308, and TestHostileModels of models that are written to mislead doubles.
 // TILECHECK_SEED is another seed, TILECHECK_MODELS another number of models, and
-// TILECHECK_LONG forty times as many.
-func TestPlainModels(t *testing.T)   { testModels(t, hostile.Plain, 200) }
-func TestExtremeModels(t *testing.T) { testModels(t, hostile.Extreme, 200) }
-func TestHostileModels(t *testing.T) { testModels(t, hostile.Hostile, 500) }
+// TILECHECK_FULL three and TILECHECK_LONG a hundred times as many.
+func TestPlainModels(t *testing.T)   { testModels(t, hostile.Plain, 80) }
+func TestExtremeModels(t *testing.T) { testModels(t, hostile.Extreme, 80) }
+func TestHostileModels(t *testing.T) { testModels(t, hostile.Hostile, 200) }
 
 func testModels(t *testing.T, level hostile.Level, models uint64) {
 	t.Parallel()
 	switch {
 	case needs.IsLong():
-		models *= 40
+		models *= 100
+	case needs.IsFull():
+		models *= 3
 	case testing.Short():
-		models /= 10
+		models /= 4
 	}
 	seed := needs.Number(t, "TILECHECK_SEED", 1)
 	models = needs.Number(t, "TILECHECK_MODELS", models)

@@ -121,7 +121,7 @@ func TestTooLarge(t *testing.T) {
 	} {
 		t.Run(c.spec, func(t *testing.T) {
 			if c.slow {
-				needs.NotShort(t, "takes seconds to get there")
+				needs.Full(t)
 			}
 			rules := newRules(t, c.shape)
 			b, err := c.shape.Parse(c.board)

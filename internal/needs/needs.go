@@ -30,13 +30,14 @@ const (
 	Storm      Thing = "storm"       // an image that has Storm
 	Docker     Thing = "docker"      // a daemon
 	Browser    Thing = "chromium"
+	Minutes    Thing = "full"   // TILECHECK_FULL, as .ci/run sets it, or TILECHECK_LONG
 	Time       Thing = "long"   // TILECHECK_LONG
 	System     Thing = "system" // what an operating system, or a user, does not have
 )
 
 // Things returns all of them.
 func Things() []Thing {
-	return []Thing{PRISMTool, PRISMImage, PRISMSuite, Storm, Docker, Browser, Time, System}
+	return []Thing{PRISMTool, PRISMImage, PRISMSuite, Storm, Docker, Browser, Minutes, Time, System}
 }
 
 // Have goes on if err is nil. Otherwise err says why the thing is not there, and
@@ -103,6 +104,17 @@ func Chromium(tb testing.TB) string {
 	Have(tb, Browser, errors.New("there is no Chromium (apt-get install chromium)"))
 	return ""
 }
+
+// Full goes on where two minutes for all tests are not the limit.
+func Full(tb testing.TB) {
+	tb.Helper()
+	if !IsFull() {
+		Have(tb, Minutes, errors.New("takes part of a minute: set TILECHECK_FULL=1"))
+	}
+}
+
+// IsFull reports whether two minutes for all tests are not the limit.
+func IsFull() bool { return os.Getenv("TILECHECK_FULL") != "" || IsLong() }
 
 // Long goes on where minutes do not matter.
 func Long(tb testing.TB) {

@@ -65,8 +65,12 @@ func TestPaths(t *testing.T) {
 			t.Errorf("TILECHECK_PRISM=%q: %s, want %s", path, got, want)
 		}
 	}
+	t.Setenv("TILECHECK_FULL", "")
 	for long, want := range map[string]string{"": "skip", "1": "go on"} {
 		t.Setenv("TILECHECK_LONG", long)
+		if got := ended(Full); got != want {
+			t.Errorf("TILECHECK_LONG=%q: %s of what is full, want %s", long, got, want)
+		}
 		if got := ended(Long); got != want {
 			t.Errorf("TILECHECK_LONG=%q: %s, want %s", long, got, want)
 		}

@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"testing"
 
+	"tilecheck/internal/needs"
 	"tilecheck/modelgen"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
@@ -148,8 +149,11 @@ func same(v sema.Variable, slot int, value int32) sema.Expr {
 // TestMachineRandom compares the two executions on random models.
 func TestMachineRandom(t *testing.T) {
 	ends := map[Status]int{}
-	seeds := uint64(150)
-	if testing.Short() {
+	seeds := uint64(50)
+	switch {
+	case needs.IsFull():
+		seeds = 150
+	case testing.Short():
 		seeds = 30
 	}
 	for seed := range seeds {

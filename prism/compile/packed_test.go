@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"tilecheck/internal/needs"
 	"tilecheck/modelgen"
 )
 
@@ -160,8 +161,11 @@ func TestPackedCorpus(t *testing.T) {
 }
 
 func TestPackedRandom(t *testing.T) {
-	seeds := uint64(400)
-	if testing.Short() {
+	seeds := uint64(150)
+	switch {
+	case needs.IsFull():
+		seeds = 400
+	case testing.Short():
 		seeds = 60
 	}
 	failed, states := 0, 0
