@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 )
 
@@ -19,7 +20,7 @@ func (c *completionCmd) Run(env *world) error {
 	if shell == "" {
 		shell = filepath.Base(env.getenv("SHELL"))
 	}
-	program, err := os.Executable()
+	program, err := programName()
 	if err != nil {
 		return err
 	}
@@ -46,4 +47,22 @@ complete -f -c tilecheck -a "(__complete_tilecheck)"
 		return usageError("the shell is %q, want bash, zsh or fish, such as: tilecheck completion bash", shell)
 	}
 	return err
+}
+
+// programName is what a shell calls this program: tilecheck if that finds it, so that a package can be installed anywhere, or else its path.
+func programName() (string, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	found, err := exec.LookPath("tilecheck")
+	if err != nil {
+		return program, nil
+	}
+	one, err1 := os.Stat(program)
+	other, err2 := os.Stat(found)
+	if err1 == nil && err2 == nil && os.SameFile(one, other) {
+		return "tilecheck", nil
+	}
+	return program, nil
 }

@@ -120,6 +120,8 @@ func (completionCmd) Help() string {
 
 func (helpCmd) Help() string { return examples("tilecheck help check", "tilecheck help --all check") }
 
+func (manCmd) Help() string { return examples("tilecheck man | man -l -") }
+
 func (versionCmd) Help() string { return examples("tilecheck version", "tilecheck --version") }
 
 func helpOptions() kong.HelpOptions {

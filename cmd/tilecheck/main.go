@@ -48,6 +48,7 @@ type cli struct {
 	Completion completionCmd `cmd:"" group:"Engines and this machine:" help:"Print the shell code that turns completion on."`
 	Help       helpCmd       `cmd:"" group:"Engines and this machine:" help:"Print the help of a command."`
 	Version    versionCmd    `cmd:"" group:"Engines and this machine:" help:"Print the version."`
+	Man        manCmd        `cmd:"" hidden:"" help:"Print the manual page."`
 
 	Quiet       bool        `short:"q" rare:"" group:"Any command:" help:"No progress and no notes; errors and warnings stay."`
 	NoColor     bool        `rare:"" group:"Any command:" help:"No colours (also: environment NO_COLOR)."`
