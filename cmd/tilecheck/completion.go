@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 )
 
@@ -20,7 +19,7 @@ func (c *completionCmd) Run(env *world) error {
 	if shell == "" {
 		shell = filepath.Base(env.getenv("SHELL"))
 	}
-	program, err := programName()
+	program, err := programName(env.getenv("PATH"))
 	if err != nil {
 		return err
 	}
@@ -50,19 +49,22 @@ complete -f -c tilecheck -a "(__complete_tilecheck)"
 }
 
 // programName is what a shell calls this program: tilecheck if that finds it, so that a package can be installed anywhere, or else its path.
-func programName() (string, error) {
+func programName(path string) (string, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return "", err
 	}
-	found, err := exec.LookPath("tilecheck")
+	own, err := os.Stat(program)
 	if err != nil {
 		return program, nil
 	}
-	one, err1 := os.Stat(program)
-	other, err2 := os.Stat(found)
-	if err1 == nil && err2 == nil && os.SameFile(one, other) {
-		return "tilecheck", nil
+	for _, dir := range filepath.SplitList(path) {
+		if found, err := os.Stat(filepath.Join(dir, "tilecheck")); err == nil && !found.IsDir() {
+			if os.SameFile(own, found) {
+				return "tilecheck", nil
+			}
+			break
+		}
 	}
 	return program, nil
 }
