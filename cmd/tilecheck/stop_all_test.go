@@ -333,9 +333,7 @@ func marked(mark string) string {
 // A command that is told to end, or whose time is over, ends its JSON with what is
 // finished, and says why it ended.
 func TestStoppedJSON(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts processes")
-	}
+	needs.NotShort(t, "starts processes")
 	program := filepath.Join(t.TempDir(), "tilecheck")
 	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
 		t.Fatalf("build: %v\n%s", err, out)
