@@ -141,6 +141,37 @@ func (l *Log) KnownVersion() bool {
 	return false
 }
 
+// Attribute gives each of n items the index of the property that is its, -1 where
+// there is none. Of several that are, each is given once, in the order of the log.
+func (l *Log) Attribute(n int, is func(item int, p *Property) bool) []int {
+	out := make([]int, n)
+	used := make([]bool, len(l.Properties))
+	for i := range out {
+		out[i] = -1
+		for k := range l.Properties {
+			if !used[k] && is(i, &l.Properties[k]) {
+				out[i], used[k] = k, true
+				break
+			}
+		}
+	}
+	return out
+}
+
+// Failure is why the log lacks something that belongs to no property; nil if it
+// says nothing of it.
+func (l *Log) Failure() *result.Failure {
+	if l.Err == nil && len(l.Failures) > 0 {
+		return l.Failures[0]
+	}
+	return l.Err
+}
+
+// Made says which tool wrote the log, and where that is.
+func (l *Log) Made(where string) string {
+	return strings.TrimSpace(string(l.Tool)+" "+l.Version) + ", " + where
+}
+
 // Verdicts returns one verdict per property, in their order. A verdict carries
 // the warnings of its property and of the state space it was checked on, but
 // not those of Log.Warnings. It is empty when the run ended before any property was

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"io"
 	"time"
 )
@@ -16,6 +17,20 @@ type Commander interface {
 	Run(ctx context.Context, c Command) (Exit, error)
 	// Where says what is run: an image with its digest, or a path.
 	Where() string
+}
+
+// Run has a tool run. The end of the context is no error, but a Cause.
+func Run(ctx context.Context, tool Commander, c Command) (Exit, error) {
+	exit, err := tool.Run(ctx, c)
+	switch why := ctx.Err(); {
+	case why == nil:
+		return exit, err
+	case errors.Is(why, context.DeadlineExceeded):
+		exit.Cause = TimedOut
+	default:
+		exit.Cause = Cancelled
+	}
+	return exit, nil
 }
 
 // Command is one run of a tool.

@@ -218,14 +218,8 @@ func (e *Engine) run(ctx context.Context, j *job, batch []*item) error {
 	}
 	p := e.tool.parser(parse.Options{Progress: e.progress(j)})
 	command.Limits, command.Stdout, command.Stderr = e.opt.Limits, p, p.Stderr()
-	exit, err := e.cmd.Run(ctx, command)
-	switch {
-	case ctx.Err() != nil:
-		exit.Cause = runner.Cancelled
-		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			exit.Cause = runner.TimedOut
-		}
-	case err != nil:
+	exit, err := runner.Run(ctx, e.cmd, command)
+	if err != nil {
 		return err
 	}
 	log := p.Finish(End(exit))
@@ -258,20 +252,15 @@ func End(x runner.Exit) parse.End {
 // for stays open.
 func (e *Engine) attribute(log *parse.Log, batch []*item) {
 	verdicts := log.Verdicts()
-	used := make([]bool, len(verdicts))
-	for _, it := range batch {
-		for i := range log.Properties {
-			p := &log.Properties[i]
-			if used[i] || !begun(p) || !e.tool.is(p, it) {
-				continue
-			}
-			used[i] = true
-			v := verdicts[i]
-			v.Warnings = append(v.Warnings, log.Warnings...)
-			v.Tool = e.where(log)
-			it.verdict, it.printed = &v, p.ValueText
-			break
+	found := log.Attribute(len(batch), func(i int, p *parse.Property) bool { return begun(p) && e.tool.is(p, batch[i]) })
+	for i, k := range found {
+		if k < 0 {
+			continue
 		}
+		v := verdicts[k]
+		v.Warnings = append(v.Warnings, log.Warnings...)
+		v.Tool = log.Made(e.cmd.Where())
+		batch[i].verdict, batch[i].printed = &v, log.Properties[k].ValueText
 	}
 }
 
@@ -287,21 +276,12 @@ func begun(p *parse.Property) bool {
 	return p.Err.Class != result.Truncated
 }
 
-func (e *Engine) where(log *parse.Log) string {
-	return strings.TrimSpace(strings.TrimSpace(string(log.Tool)+" "+log.Version) + ", " + e.cmd.Where())
-}
-
 // giveUp gives what is still open the failure of the run.
 func (e *Engine) giveUp(log *parse.Log, batch []*item) {
-	f := log.Err
-	if f == nil && len(log.Failures) > 0 {
-		f = log.Failures[0]
-	}
-	if f == nil {
-		return
-	}
-	for _, it := range open(batch) {
-		it.verdict = &result.Verdict{Err: f, Tool: e.where(log)}
+	if f := log.Failure(); f != nil {
+		for _, it := range open(batch) {
+			it.verdict = &result.Verdict{Err: f, Tool: log.Made(e.cmd.Where())}
+		}
 	}
 }
 

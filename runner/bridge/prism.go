@@ -101,10 +101,7 @@ func (prism) command(j *job, batch []*item) (runner.Command, error) {
 	if t := j.opt.Limits.Time; t > 0 {
 		args = append(args, "-timeout", strconv.FormatInt(int64(math.Ceil(t.Seconds())), 10))
 	}
-	if m := j.opt.Limits.Memory; m > 0 {
-		// The rest is for decision diagrams and the virtual machine itself.
-		args = append(args, "-javamaxmem", mebibytes(m/2), "-cuddmaxmem", mebibytes(m/4))
-	}
+	args = append(args, PRISMMemory(j.opt.Limits.Memory)...)
 	return runner.Command{
 		Args:  append(args, j.opt.Args...),
 		Files: append(modelFiles, runner.File{Name: propsFile, Data: props}),
@@ -150,7 +147,15 @@ func fractions(valuations ...sema.Valuation) []result.Constant {
 	return out
 }
 
-func mebibytes(n int64) string { return strconv.FormatInt(max(n>>20, 1), 10) + "m" }
+// PRISMMemory are the switches that have PRISM run in so many bytes; 0 is no limit.
+func PRISMMemory(limit int64) []string {
+	if limit == 0 {
+		return nil
+	}
+	mebibytes := func(n int64) string { return strconv.FormatInt(max(n>>20, 1), 10) + "m" }
+	// The rest is for the virtual machine itself.
+	return []string{"-javamaxmem", mebibytes(limit / 2), "-cuddmaxmem", mebibytes(limit / 4)}
+}
 
 // constSwitch is empty when there are no constants.
 func constSwitch(name string, cs []result.Constant) []string {

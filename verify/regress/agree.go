@@ -9,7 +9,7 @@ import (
 // agree compares the verdicts of the engines about one item. Where two that
 // passed, or that nothing was expected of, cannot both be right, both are marked.
 func (s *subject) agree(it *item, row []report.TestResult, tally *agree.Tally) {
-	q := agree.Ask(it.task.Text, it.constants())
+	q := agree.About(it.task.Property.X, it.constants())
 	for i := range row {
 		for j := range i {
 			a, b := &row[j], &row[i]

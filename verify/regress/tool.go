@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"path"
@@ -82,16 +81,11 @@ func (u *unit) toolCommand(b *batch) (*toolCommand, error) {
 	if b.terms != nil {
 		c.Args = append(c.Args, u.sampling(b.terms)...)
 	}
-	if m := u.memory(); m > 0 {
-		// The rest is for decision diagrams and the virtual machine itself.
-		c.Args = append(c.Args, "-javamaxmem", mebibytes(m/2), "-cuddmaxmem", mebibytes(m/4))
-	}
+	c.Args = append(c.Args, bridge.PRISMMemory(u.memory())...)
 	c.Limits = runner.Limits{Time: cmp.Or(u.Time, u.opt.Time), Memory: u.memory()}
 	c.Args = append(append(c.Args, u.entrant.PRISM.Args...), "-testall")
 	return c, nil
 }
-
-func mebibytes(n int64) string { return strconv.FormatInt(max(n>>20, 1), 10) + "m" }
 
 // sampling are the switches for terms of sampling.
 func (u *unit) sampling(s *expect.Statistical) []string {
@@ -214,13 +208,8 @@ type transcript struct {
 func (u *unit) runTool(ctx context.Context, c runner.Command) (*transcript, error) {
 	var stdout, stderr bytes.Buffer
 	c.Stdout, c.Stderr = &stdout, &stderr
-	exit, err := u.entrant.PRISM.Commander.Run(ctx, c)
-	switch {
-	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		exit.Cause = runner.TimedOut
-	case ctx.Err() != nil:
-		exit.Cause = runner.Cancelled
-	case err != nil:
+	exit, err := runner.Run(ctx, u.entrant.PRISM.Commander, c)
+	if err != nil {
 		return nil, err
 	}
 	return &transcript{stdout.Bytes(), stderr.Bytes(), exit.Code, exit.Cause, exit.Files}, nil
@@ -238,17 +227,15 @@ func (t *transcript) log() *parse.Log {
 // gets the failure of the run.
 func (u *unit) attributeTool(b *batch, log *parse.Log, t *transcript, answers []answer) {
 	verdicts := log.Verdicts()
-	used := make([]bool, len(verdicts))
-	for _, i := range b.items {
+	found := log.Attribute(len(b.items), func(i int, p *parse.Property) bool {
+		it := u.items[b.items[i]]
+		return p.Echoes(it.task.Name, it.task.Text, it.constants())
+	})
+	for n, i := range b.items {
 		it, a := u.items[i], &answers[i]
-		k := 0
-		for k < len(used) && (used[k] || !about(&log.Properties[k], it)) {
-			k++
-		}
-		if k == len(used) {
+		if k := found[n]; k < 0 {
 			a.Err = runFailure(log)
 		} else {
-			used[k] = true
 			a.Verdict = verdicts[k]
 			a.Err = refusedBy(&log.Properties[k])
 			if p := &log.Properties[k]; p.Err != nil && p.ValueText != "" {
@@ -256,7 +243,7 @@ func (u *unit) attributeTool(b *batch, log *parse.Log, t *transcript, answers []
 			}
 		}
 		a.Property, a.Name, a.Engine, a.Constants = it.task.Text, it.task.Name, u.entrant.Called(), it.constants()
-		a.Tool = strings.TrimSpace(string(log.Tool)+" "+log.Version) + ", " + u.entrant.PRISM.Commander.Where()
+		a.Tool = log.Made(u.entrant.PRISM.Commander.Where())
 		a.log = logText(t)
 	}
 }
@@ -272,19 +259,10 @@ func refusedBy(p *parse.Property) *result.Failure {
 	return &f
 }
 
-// about reports whether a property of a log is that of an item: PRISM echoes
-// name, text and constants.
-func about(p *parse.Property, it *item) bool {
-	return p.Echoes(it.task.Name, it.task.Text, it.constants())
-}
-
 // runFailure is why a run has nothing about a property.
 func runFailure(log *parse.Log) *result.Failure {
-	switch {
-	case log.Err != nil:
-		return log.Err
-	case len(log.Failures) > 0:
-		return log.Failures[0]
+	if f := log.Failure(); f != nil {
+		return f
 	}
 	return &result.Failure{Class: result.Truncated, Message: "the tool said nothing about this property"}
 }
@@ -302,7 +280,7 @@ func logText(t *transcript) string {
 
 // toolExports compares the files that PRISM wrote.
 func (u *unit) toolExports(c *toolCommand, t *transcript, cached bool, log *parse.Log) {
-	failed := log.Err != nil || len(log.Failures) > 0
+	failed := log.Failure() != nil
 	if len(u.items) == 0 && len(c.exports) == 0 && failed {
 		u.add(u.failedRun(runFailure(log)), cached, logText(t))
 		return
