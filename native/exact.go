@@ -74,19 +74,19 @@ func accuracy(asked result.Accuracy) result.Accuracy {
 	return result.Bounded
 }
 
-func (x *exact) instance(ctx context.Context, m *compile.Model) (instance, error) {
-	space, err := explicit.Build(ctx, m, x.build)
+func (e *exact) instance(ctx context.Context, m *compile.Model) (instance, error) {
+	space, err := explicit.Build(ctx, m, e.build)
 	if err != nil {
 		return nil, err
 	}
-	return x.over(space), nil
+	return e.over(space), nil
 }
 
 // over returns the instance that a state space is.
-func (x *exact) over(space *explicit.Space) *built {
-	in := &built{exact: x, fallback: space.Fallback()}
-	opt := x.opt
-	if x.progress != nil {
+func (e *exact) over(space *explicit.Space) *built {
+	in := &built{exact: e, fallback: space.Fallback()}
+	opt := e.opt
+	if e.progress != nil {
 		opt.Progress = in.report
 	}
 	in.checker = check.New(space.Compiled(), space, opt)

@@ -64,32 +64,32 @@ type reasoned struct {
 	forget          func() bool // the parent
 }
 
-func (c *reasoned) Done() <-chan struct{} { return c.ended.Done() }
+func (r *reasoned) Done() <-chan struct{} { return r.ended.Done() }
 
-func (c *reasoned) Err() error {
-	if err := c.err.Load(); err != nil {
+func (r *reasoned) Err() error {
+	if err := r.err.Load(); err != nil {
 		return *err
 	}
 	return nil
 }
 
-func (c *reasoned) Deadline() (time.Time, bool) {
-	at, ok := c.Context.Deadline()
-	if !c.deadline.IsZero() && (!ok || c.deadline.Before(at)) {
-		return c.deadline, true
+func (r *reasoned) Deadline() (time.Time, bool) {
+	at, ok := r.Context.Deadline()
+	if !r.deadline.IsZero() && (!ok || r.deadline.Before(at)) {
+		return r.deadline, true
 	}
 	return at, ok
 }
 
 // AfterFunc spares derived contexts a goroutine; see context.AfterFunc.
-func (c *reasoned) AfterFunc(f func()) (stop func() bool) { return context.AfterFunc(c.ended, f) }
+func (r *reasoned) AfterFunc(f func()) (stop func() bool) { return context.AfterFunc(r.ended, f) }
 
-func (c *reasoned) end(err error) {
-	c.once.Do(func() {
-		c.err.Store(&err)
-		c.release()
+func (r *reasoned) end(err error) {
+	r.once.Do(func() {
+		r.err.Store(&err)
+		r.release()
 	})
-	c.forget()
+	r.forget()
 }
 
 func newReasoned(parent context.Context) *reasoned {

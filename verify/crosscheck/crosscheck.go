@@ -86,7 +86,7 @@ func setDefault[T comparable](x *T, value T) {
 // When the context is cancelled, Run returns soon, without an error; what was
 // not finished is undecided or unchecked.
 func Run(ctx context.Context, job runner.Job, entrants []runner.Entrant, opt Options) (*Report, error) {
-	c, err := newRun(ctx, &opt, entrants, job)
+	c, err := newComparison(ctx, &opt, entrants, job)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +101,7 @@ func Run(ctx context.Context, job runner.Job, entrants []runner.Entrant, opt Opt
 // Difference, whatever the properties say. It is how a wrong model is told from
 // the right one. Errors are those of Run, for either model.
 func Against(ctx context.Context, reference, other runner.Job, entrants []runner.Entrant, opt Options) (*Report, error) {
-	c, err := newRun(ctx, &opt, entrants, reference, other)
+	c, err := newComparison(ctx, &opt, entrants, reference, other)
 	if err != nil {
 		return nil, err
 	}
@@ -144,8 +144,8 @@ func (e *entry) sampling() runner.Method {
 	return m
 }
 
-// run is a cross-check under way.
-type run struct {
+// comparison is a cross-check under way.
+type comparison struct {
 	opt      *Options
 	subjects []*subject
 	entries  []*entry
@@ -154,8 +154,8 @@ type run struct {
 	start    time.Time
 }
 
-func newRun(ctx context.Context, opt *Options, entrants []runner.Entrant, jobs ...runner.Job) (*run, error) {
-	c := &run{opt: opt, start: time.Now()}
+func newComparison(ctx context.Context, opt *Options, entrants []runner.Entrant, jobs ...runner.Job) (*comparison, error) {
+	c := &comparison{opt: opt, start: time.Now()}
 	if err := opt.complete(&jobs[0]); err != nil {
 		return nil, err
 	}
@@ -187,7 +187,7 @@ func newRun(ctx context.Context, opt *Options, entrants []runner.Entrant, jobs .
 }
 
 // check has everything checked and compared.
-func (c *run) check(ctx context.Context) {
+func (c *comparison) check(ctx context.Context) {
 	for _, s := range c.subjects {
 		s.strict(ctx, c.opt)
 	}
@@ -197,7 +197,7 @@ func (c *run) check(ctx context.Context) {
 	c.draw(ctx)
 }
 
-func (c *run) finish() *Report {
+func (c *comparison) finish() *Report {
 	r := &c.report
 	for _, s := range c.subjects {
 		for _, in := range s.instances {
@@ -223,7 +223,7 @@ func (c *run) finish() *Report {
 }
 
 // notes say how the statuses are to be read.
-func (c *run) notes() []string {
+func (c *comparison) notes() []string {
 	out := []string{fmt.Sprintf("numbers that were not sampled agree if they are at most %g apart, relatively; estimated ones have no guarantee beyond that, and claimed ones none of ours", c.opt.Tolerance)}
 	if c.report.Confidence < 1 {
 		out = append(out, fmt.Sprintf(
@@ -234,7 +234,7 @@ func (c *run) notes() []string {
 }
 
 // seeds say which engines repeat their samples.
-func (c *run) seeds() []string {
+func (c *comparison) seeds() []string {
 	var with []string
 	for _, row := range c.rows {
 		for k := range row.Verdicts {
@@ -250,7 +250,7 @@ func (c *run) seeds() []string {
 }
 
 // shares is the number of answers over which the error is split.
-func (c *run) shares() int {
+func (c *comparison) shares() int {
 	n := 0
 	for _, p := range c.entries {
 		if p.sampling() != "" {
@@ -262,6 +262,6 @@ func (c *run) shares() int {
 
 // level is the confidence of the interval of one answer in a draw, from 1: of
 // its share of the error, draw i gets 1/(i(i+1)), which sums up to 1.
-func (c *run) level(draw int) float64 {
+func (c *comparison) level(draw int) float64 {
 	return 1 - (1-c.opt.Confidence)/float64(max(1, c.shares()))/float64(draw*(draw+1))
 }

@@ -17,7 +17,7 @@ type StateBuilder interface {
 
 // diagnoseTools compares the tools' state spaces with ours, under the valuations
 // where engines disagree.
-func (c *run) diagnoseTools(ctx context.Context) {
+func (c *comparison) diagnoseTools(ctx context.Context) {
 	s := c.subjects[0]
 	for i, in := range s.instances {
 		if !c.disagrees(i) {
@@ -35,7 +35,7 @@ func (c *run) diagnoseTools(ctx context.Context) {
 }
 
 // diagnoseModels compares the models with each other.
-func (c *run) diagnoseModels(ctx context.Context) {
+func (c *comparison) diagnoseModels(ctx context.Context) {
 	a, b := c.subjects[0], c.subjects[1]
 	called := names(c.subjects)
 	for i, in := range a.instances {
@@ -48,7 +48,7 @@ func (c *run) diagnoseModels(ctx context.Context) {
 }
 
 // diagnose compares what two functions return.
-func (c *run) diagnose(ctx context.Context, d Diagnosis, first, second func(context.Context) (*explicit.Space, error)) {
+func (c *comparison) diagnose(ctx context.Context, d Diagnosis, first, second func(context.Context) (*explicit.Space, error)) {
 	a, err := first(ctx)
 	var b *explicit.Space
 	if err == nil {
@@ -63,7 +63,7 @@ func (c *run) diagnose(ctx context.Context, d Diagnosis, first, second func(cont
 	c.report.Diagnoses = append(c.report.Diagnoses, d)
 }
 
-func (c *run) disagrees(instance int) bool {
+func (c *comparison) disagrees(instance int) bool {
 	for _, r := range c.rows {
 		if r.instance == instance && r.Status == Disagree {
 			return true

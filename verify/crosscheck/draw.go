@@ -14,7 +14,7 @@ import (
 const growth = 4
 
 // draw asks every entry, and those who sample again where that may decide.
-func (c *run) draw(ctx context.Context) {
+func (c *comparison) draw(ctx context.Context) {
 	n := c.firstSamples()
 	for i := 1; ; i++ {
 		open := false
@@ -38,14 +38,14 @@ func (c *run) draw(ctx context.Context) {
 	}
 }
 
-func (c *run) firstSamples() int64 {
+func (c *comparison) firstSamples() int64 {
 	n := c.subjects[0].plan.Job.Simulation.Samples
 	setDefault(&n, DefaultSamples)
 	return n
 }
 
 // broken reports whether samples of a row are of no use.
-func (c *run) broken(r *row) bool {
+func (c *comparison) broken(r *row) bool {
 	for _, s := range c.subjects {
 		if s.instances[r.instance].check.Validity == Broken {
 			r.wide = make([]bool, len(c.entries))
@@ -56,7 +56,7 @@ func (c *run) broken(r *row) bool {
 }
 
 // exhausted says of rows that more samples might decide that there are none.
-func (c *run) exhausted(open bool) {
+func (c *comparison) exhausted(open bool) {
 	for _, r := range c.rows {
 		if open && r.Status == Undecided && slices.Contains(r.wide, true) {
 			r.Reason += "; no more samples are drawn"
@@ -66,7 +66,7 @@ func (c *run) exhausted(open bool) {
 
 // again asks an entry for a further draw for the rows that it may decide, those
 // of one valuation at a time.
-func (c *run) again(ctx context.Context, k, draw int, n int64) {
+func (c *comparison) again(ctx context.Context, k, draw int, n int64) {
 	groups := make(map[string][]*row)
 	var order []string
 	for _, r := range c.rows {
@@ -84,7 +84,7 @@ func (c *run) again(ctx context.Context, k, draw int, n int64) {
 	}
 }
 
-func (c *run) take(k int, verdicts []result.Verdict, rows []*row, draw int) {
+func (c *comparison) take(k int, verdicts []result.Verdict, rows []*row, draw int) {
 	for i, r := range rows {
 		r.take(k, c.entries[k], &verdicts[i], c.level(draw))
 	}
@@ -92,7 +92,7 @@ func (c *run) take(k int, verdicts []result.Verdict, rows []*row, draw int) {
 
 // ask has an entry check rows: all of them in the first draw, later some of one
 // valuation. There is a verdict for every row, whatever the engine does.
-func (c *run) ask(ctx context.Context, e *entry, rows []*row, draw int, n int64) []result.Verdict {
+func (c *comparison) ask(ctx context.Context, e *entry, rows []*row, draw int, n int64) []result.Verdict {
 	plan := e.subject.plan.With(func(job *runner.Job) { c.order(job, e, draw, n) })
 	if draw > 1 {
 		var tasks []int
@@ -116,7 +116,7 @@ func (c *run) ask(ctx context.Context, e *entry, rows []*row, draw int, n int64)
 }
 
 // order says how an entry is to check in a draw.
-func (c *run) order(job *runner.Job, e *entry, draw int, n int64) {
+func (c *comparison) order(job *runner.Job, e *entry, draw int, n int64) {
 	if e.Accuracy != result.Unknown {
 		job.Numeric.Accuracy = e.Accuracy
 	}

@@ -63,13 +63,13 @@ func (d *differ) extras() (*extras, error) {
 }
 
 // compare compares states i of a and j of b, whose choices are pairs.
-func (x *extras) compare(i, j int, pairs [][2]int) *Difference {
-	for _, l := range x.labels {
+func (e *extras) compare(i, j int, pairs [][2]int) *Difference {
+	for _, l := range e.labels {
 		if a, b := l.a.Has(i), l.b.Has(j); a != b {
 			return &Difference{Kind: Labels, What: strconv.Quote(l.name), First: strconv.FormatBool(a), Second: strconv.FormatBool(b)}
 		}
 	}
-	for _, r := range x.rewards {
+	for _, r := range e.rewards {
 		if a, b := at(r.a.State, i), at(r.b.State, j); !near(a, b) {
 			return &Difference{Kind: Rewards, What: "of the state, " + strconv.Quote(r.name), First: number(a), Second: number(b)}
 		}

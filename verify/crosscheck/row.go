@@ -26,7 +26,7 @@ type row struct {
 
 // list makes a row for every property and valuation, in the order of
 // runner.Engine. All subjects must have the same.
-func (c *run) list() error {
+func (c *comparison) list() error {
 	for i, s := range c.subjects {
 		rows := s.rows()
 		if i == 0 {
@@ -83,7 +83,7 @@ func constantsText(constants []result.Constant) string {
 }
 
 // prepare looks up what the property asks and whether the model is valid.
-func (r *row) prepare(c *run) {
+func (r *row) prepare(c *comparison) {
 	r.Verdicts = make([]result.Verdict, len(c.entries))
 	r.answers = make([]agree.Answer, len(c.entries))
 	for _, p := range c.entries {
@@ -112,7 +112,7 @@ func (r *row) take(k int, e *entry, v *result.Verdict, level float64) {
 
 // compare compares the answers there are. It reports whether more samples of
 // some entry might decide what is not decided.
-func (r *row) compare(c *run) bool {
+func (r *row) compare(c *comparison) bool {
 	var answers []*agree.Answer
 	var who []int
 	r.wide = make([]bool, len(c.entries))
@@ -145,7 +145,7 @@ func (r *row) compare(c *run) bool {
 }
 
 // conclude completes the row once nothing more is drawn.
-func (r *row) conclude(c *run) {
+func (r *row) conclude(c *comparison) {
 	for k := range r.Verdicts {
 		if f := r.Verdicts[k].Err; f != nil && !r.answers[k].Given() {
 			r.Notes = append(r.Notes, fmt.Sprintf("%s did not answer (%s): %v", c.entries[k].label, f.Class, f))
@@ -173,7 +173,7 @@ func (r *row) conclude(c *run) {
 // counts says where the numbers of states differ, of those who tell them. Choices
 // and transitions are no sign of a difference: tools merge those that are alike,
 // each in its own way.
-func (r *row) counts(c *run) string {
+func (r *row) counts(c *comparison) string {
 	if len(c.subjects) > 1 {
 		return ""
 	}

@@ -9,23 +9,23 @@ import (
 // share splits the budget for false alarms over the statistical expectations of
 // the whole suite, on every engine, before a part is taken: by Bonferroni's
 // inequality the suite fails by chance with at most that probability.
-func (x *run) share() {
-	for _, s := range x.subjects {
+func (r *run) share() {
+	for _, s := range r.subjects {
 		engines := 0
-		for i := range x.entrants {
-			if s.runsOn(&x.entrants[i]) {
+		for i := range r.entrants {
+			if s.runsOn(&r.entrants[i]) {
 				engines++
 			}
 		}
 		for _, it := range s.items {
 			if t := it.chosen.Terms; t != nil && t.Statistical != nil {
-				x.statistical += engines
+				r.statistical += engines
 			}
 		}
 	}
-	for _, s := range x.subjects {
-		if x.statistical > 0 {
-			s.part = x.opt.Flakes / float64(x.statistical)
+	for _, s := range r.subjects {
+		if r.statistical > 0 {
+			s.part = r.opt.Flakes / float64(r.statistical)
 		}
 	}
 }

@@ -13,11 +13,11 @@ import (
 
 // findings are the mistakes in annotations of all properties files, each once,
 // and the annotations that no test of the suite chooses.
-func (x *run) findings() []report.TestFinding {
+func (r *run) findings() []report.TestFinding {
 	var out []report.TestFinding
 	files := make(map[string][]*subject) // by properties file
 	var order []string
-	for _, s := range x.subjects {
+	for _, s := range r.subjects {
 		if s.tree == nil {
 			continue
 		}
@@ -28,9 +28,9 @@ func (x *run) findings() []report.TestFinding {
 		files[name] = append(files[name], s)
 	}
 	for _, name := range order {
-		out = append(out, x.findingsOf(x.opt.name(name), files[name])...)
+		out = append(out, r.findingsOf(r.opt.name(name), files[name])...)
 	}
-	out = append(out, x.unusedExtras()...)
+	out = append(out, r.unusedExtras()...)
 	slices.SortStableFunc(out, func(a, b report.TestFinding) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col))
 	})
@@ -39,14 +39,14 @@ func (x *run) findings() []report.TestFinding {
 
 // unusedExtras reports expectations that are not in properties files and that no
 // test chooses. Tests that cannot be run might.
-func (x *run) unusedExtras() []report.TestFinding {
+func (r *run) unusedExtras() []report.TestFinding {
 	type place struct {
 		file string
 		pos  syntax.Pos
 	}
 	used := make(map[place]bool)
 	var all []*Extra
-	for _, s := range x.subjects {
+	for _, s := range r.subjects {
 		for i := range s.Extra {
 			e := &s.Extra[i]
 			at := place{e.File, e.Pos}
@@ -75,7 +75,7 @@ func (s *subject) takes(e *Extra) bool {
 }
 
 // findingsOf looks at one properties file, which several tests have.
-func (x *run) findingsOf(name string, subjects []*subject) []report.TestFinding {
+func (r *run) findingsOf(name string, subjects []*subject) []report.TestFinding {
 	s := subjects[0]
 	var out []report.TestFinding
 	mistaken := make(map[syntax.Pos]bool)

@@ -67,27 +67,27 @@ type run struct {
 	unused []string
 }
 
-func (x *run) check() error {
-	if x.opt.FS == nil {
+func (r *run) check() error {
+	if r.opt.FS == nil {
 		return errors.New("no file system to read from")
 	}
-	if len(x.entrants) == 0 {
+	if len(r.entrants) == 0 {
 		return errors.New("no engine to run on")
 	}
 	var labels []string
-	for i := range x.entrants {
-		labels = append(labels, x.entrants[i].Called())
+	for i := range r.entrants {
+		labels = append(labels, r.entrants[i].Called())
 	}
 	return runner.Distinct(labels)
 }
 
 // identify names all results. The error says which of those asked for there are not.
-func (x *run) identify() error {
+func (r *run) identify() error {
 	known := make(map[string]bool)
-	for _, s := range x.subjects {
-		s.identify(x.opt.Only, known)
+	for _, s := range r.subjects {
+		s.identify(r.opt.Only, known)
 	}
-	unknown := slices.DeleteFunc(slices.Clone(x.opt.Only), func(id string) bool { return known[id] })
+	unknown := slices.DeleteFunc(slices.Clone(r.opt.Only), func(id string) bool { return known[id] })
 	if len(unknown) > 0 {
 		return fmt.Errorf("no result has the identity %s", strings.Join(unknown, ", "))
 	}
@@ -95,11 +95,11 @@ func (x *run) identify() error {
 }
 
 // part keeps the subjects of the shard, and the items that are asked for.
-func (x *run) part() {
-	x.tests = len(x.subjects)
-	x.subjects = slices.DeleteFunc(x.subjects, func(s *subject) bool { return !x.opt.Shard.holds(s.identity()) })
-	if len(x.opt.Only) > 0 {
-		x.subjects = slices.DeleteFunc(x.subjects, func(s *subject) bool {
+func (r *run) part() {
+	r.tests = len(r.subjects)
+	r.subjects = slices.DeleteFunc(r.subjects, func(s *subject) bool { return !r.opt.Shard.holds(s.identity()) })
+	if len(r.opt.Only) > 0 {
+		r.subjects = slices.DeleteFunc(r.subjects, func(s *subject) bool {
 			return !s.wanted && !slices.ContainsFunc(s.items, func(it *item) bool { return it.keep })
 		})
 	}
@@ -107,9 +107,9 @@ func (x *run) part() {
 
 // unusedConsts lists the names in Test.Consts that no test knows. Tests that
 // cannot be read might.
-func (x *run) unusedConsts() []string {
+func (r *run) unusedConsts() []string {
 	var out []string
-	for _, s := range x.subjects {
+	for _, s := range r.subjects {
 		if s.err != nil {
 			return nil
 		}
@@ -121,34 +121,34 @@ func (x *run) unusedConsts() []string {
 		}
 	}
 	return slices.DeleteFunc(out, func(name string) bool {
-		return slices.ContainsFunc(x.subjects, func(s *subject) bool {
+		return slices.ContainsFunc(r.subjects, func(s *subject) bool {
 			return slices.ContainsFunc(s.items, func(it *item) bool { return it.knows(name) })
 		})
 	})
 }
 
 // runAll runs every subject on every entrant, several at a time.
-func (x *run) runAll(ctx context.Context) {
-	for _, s := range x.subjects {
-		for i := range x.entrants {
-			if e := &x.entrants[i]; s.runsOn(e) {
-				x.units = append(x.units, &unit{subject: s, entrant: e})
+func (r *run) runAll(ctx context.Context) {
+	for _, s := range r.subjects {
+		for i := range r.entrants {
+			if e := &r.entrants[i]; s.runsOn(e) {
+				r.units = append(r.units, &unit{subject: s, entrant: e})
 			}
 		}
 	}
-	jobs := max(x.opt.Jobs, 1)
+	jobs := max(r.opt.Jobs, 1)
 	var units errgroup.Group
 	units.SetLimit(jobs)
 	var mu sync.Mutex
 	done := 0
-	for i, u := range x.units {
-		u.workers = max(1, runtime.GOMAXPROCS(0)/min(jobs, len(x.units)-i))
+	for i, u := range r.units {
+		u.workers = max(1, runtime.GOMAXPROCS(0)/min(jobs, len(r.units)-i))
 		units.Go(func() error {
 			u.run(ctx)
 			mu.Lock()
 			defer mu.Unlock()
-			if done++; x.opt.Progress != nil {
-				x.opt.Progress(done, len(x.units))
+			if done++; r.opt.Progress != nil {
+				r.opt.Progress(done, len(r.units))
 			}
 			return nil
 		})
@@ -158,15 +158,15 @@ func (x *run) runAll(ctx context.Context) {
 
 // results orders the results: by subject, then by item, then by entrant; and
 // compares those of an item.
-func (x *run) results() (out []report.TestResult, compared agree.Tally) {
-	for len(x.units) > 0 {
-		s := x.units[0].subject
+func (r *run) results() (out []report.TestResult, compared agree.Tally) {
+	for len(r.units) > 0 {
+		s := r.units[0].subject
 		n := 0
-		for n < len(x.units) && x.units[n].subject == s {
+		for n < len(r.units) && r.units[n].subject == s {
 			n++
 		}
-		out = append(out, merge(s, x.units[:n], &compared)...)
-		x.units = x.units[n:]
+		out = append(out, merge(s, r.units[:n], &compared)...)
+		r.units = r.units[n:]
 	}
 	return out, compared
 }
@@ -213,20 +213,20 @@ func doubts(results []report.TestResult) (out []string) {
 }
 
 // notes say what a reader of the report must know.
-func (x *run) notes(units []*unit) []string {
+func (r *run) notes(units []*unit) []string {
 	var out []string
-	if s := x.opt.Shard; s.Count > 1 {
-		out = append(out, fmt.Sprintf("part %s: %d tests of %d", s, len(x.subjects), x.tests))
-		if len(x.subjects) == 0 && x.tests > 0 && len(x.opt.Only) == 0 {
+	if s := r.opt.Shard; s.Count > 1 {
+		out = append(out, fmt.Sprintf("part %s: %d tests of %d", s, len(r.subjects), r.tests))
+		if len(r.subjects) == 0 && r.tests > 0 && len(r.opt.Only) == 0 {
 			out[0] += ": all of them are in other parts, and there is nothing to do in this one"
 		}
 	}
-	if x.statistical > 0 {
+	if r.statistical > 0 {
 		out = append(out, fmt.Sprintf(
 			"%d statistical expectations, seed %d: with the budget of the whole suite (%g) each may fail by chance with probability %.3g",
-			x.statistical, x.opt.Seed, x.opt.Flakes, x.opt.Flakes/float64(x.statistical)))
+			r.statistical, r.opt.Seed, r.opt.Flakes, r.opt.Flakes/float64(r.statistical)))
 	}
-	for _, name := range x.unused {
+	for _, name := range r.unused {
 		out = append(out, fmt.Sprintf("constant %q is not declared in any test; its definition is not used", name))
 	}
 	for _, u := range units {

@@ -69,47 +69,47 @@ func (u *unit) explicit() bool {
 }
 
 // target compares the files of one export.
-func (x *exporter) target(name, target string) {
+func (e *exporter) target(name, target string) {
 	file, options, _ := strings.Cut(target, ":")
 	if file == "stdout" {
 		return
 	}
 	index := map[string]int{} // of the reward structure, by extension
-	for _, want := range exportFiles(x.opt.FS, path.Join(x.Dir, file)) {
+	for _, want := range exportFiles(e.opt.FS, path.Join(e.Dir, file)) {
 		ext := strings.TrimPrefix(path.Ext(want), ".")
-		text, err := x.write(strings.TrimLeft(name, "-"), ext, options, index[ext])
+		text, err := e.write(strings.TrimLeft(name, "-"), ext, options, index[ext])
 		index[ext]++
 		if err != nil {
-			r := x.failedRun(check.Failure(x.interrupted(x.ctx, err), x.job.File, syntax.Pos{}))
-			r.File, r.Line, r.Col, r.Expected = x.opt.name(want), 0, 0, "the contents of "+x.opt.name(want)
-			x.add(r, false, "")
+			r := e.failedRun(check.Failure(e.interrupted(e.ctx, err), e.job.File, syntax.Pos{}))
+			r.File, r.Line, r.Col, r.Expected = e.opt.name(want), 0, 0, "the contents of "+e.opt.name(want)
+			e.add(r, false, "")
 			continue
 		}
-		x.add(x.compareExport(want, text, true), false, "")
+		e.add(e.compareExport(want, text, true), false, "")
 	}
 }
 
 // write returns what an export writes. The error is a refusal, or why there is
 // nothing to write.
-func (x *exporter) write(name, ext, options string, index int) ([]byte, error) {
+func (e *exporter) write(name, ext, options string, index int) ([]byte, error) {
 	var b bytes.Buffer
 	switch name {
 	case "exportmodel", "exporttrans", "exportstates", "exportlabels", "exportproplabels", "exporttransdot", "exporttransdotstates",
 		"exportstaterewards", "exporttransrewards", "exportrewards":
-		err := x.model(&b, name, ext, options, index)
+		err := e.model(&b, name, ext, options, index)
 		return b.Bytes(), err
 	case "exportresults":
-		err := x.resultsFile(&b, options)
+		err := e.resultsFile(&b, options)
 		return b.Bytes(), err
 	case "exportstrat":
-		return x.scheduler(ext, options)
+		return e.scheduler(ext, options)
 	}
 	return nil, refusal("exports of that kind (-%s)", name)
 }
 
 // model writes a file of the state space.
-func (x *exporter) model(w io.Writer, name, ext, options string, index int) error {
-	opts := x.opts
+func (e *exporter) model(w io.Writer, name, ext, options string, index int) error {
+	opts := e.opts
 	labels := name == "exportproplabels"
 	for option := range strings.SplitSeq(options, ",") {
 		switch option {
@@ -130,52 +130,52 @@ func (x *exporter) model(w io.Writer, name, ext, options string, index int) erro
 			return refusal("the option %s of -%s", option, name)
 		}
 	}
-	if x.space == nil && x.err == nil {
-		x.space, x.err = x.built(x.ctx)
+	if e.space == nil && e.err == nil {
+		e.space, e.err = e.built(e.ctx)
 	}
-	if x.err != nil {
-		return x.err
+	if e.err != nil {
+		return e.err
 	}
 	if labels {
 		var err error
-		if opts.Program, err = x.propertyLabels(); err != nil {
+		if opts.Program, err = e.propertyLabels(); err != nil {
 			return err
 		}
 	}
 	opts.NoValuations = name == "exporttransdot"
-	out, err := files.NewWriter(x.space, opts)
+	out, err := files.NewWriter(e.space, opts)
 	if err != nil {
 		return err
 	}
 	switch {
 	case name == "exportproplabels":
-		return out.PropertyLabels(x.ctx, w)
+		return out.PropertyLabels(e.ctx, w)
 	case ext == "dot" || name == "exporttransdot" || name == "exporttransdotstates":
-		return out.DOT(x.ctx, w)
+		return out.DOT(e.ctx, w)
 	case ext == "pexp":
-		return out.Combined(x.ctx, w)
+		return out.Combined(e.ctx, w)
 	case ext == "tra" || name == "exporttrans":
-		return out.Transitions(x.ctx, w)
+		return out.Transitions(e.ctx, w)
 	case ext == "sta" || name == "exportstates":
-		return out.States(x.ctx, w)
+		return out.States(e.ctx, w)
 	case ext == "lab" || name == "exportlabels":
-		return out.Labels(x.ctx, w)
+		return out.Labels(e.ctx, w)
 	case ext == "srew" || name == "exportstaterewards":
-		return out.StateRewards(x.ctx, w, index)
+		return out.StateRewards(e.ctx, w, index)
 	case ext == "trew" || name == "exporttransrewards":
-		return out.TransitionRewards(x.ctx, w, index)
+		return out.TransitionRewards(e.ctx, w, index)
 	}
 	return refusal("exports of .%s files (-%s)", ext, name)
 }
 
 // propertyLabels returns the program of the space with the labels of the
 // properties file.
-func (x *exporter) propertyLabels() (*sema.Program, error) {
-	prog := x.space.Program()
-	if len(x.props) == 0 {
+func (e *exporter) propertyLabels() (*sema.Program, error) {
+	prog := e.space.Program()
+	if len(e.props) == 0 {
 		return prog, nil
 	}
-	tree, err := syntax.ParseProperties(x.job.PropsFile, x.props)
+	tree, err := syntax.ParseProperties(e.job.PropsFile, e.props)
 	if err != nil {
 		return nil, err
 	}
@@ -188,18 +188,18 @@ func (x *exporter) propertyLabels() (*sema.Program, error) {
 }
 
 // resultsFile writes the results of all properties.
-func (x *exporter) resultsFile(w io.Writer, options string) error {
+func (e *exporter) resultsFile(w io.Writer, options string) error {
 	style, err := report.ParseResultsStyle(options)
 	if err != nil {
 		return refusal("%v (-exportresults)", err)
 	}
 	var verdicts []result.Verdict
-	for i := range x.answers {
-		if f := x.answers[i].Err; f != nil && f.Class == result.Unsupported {
+	for i := range e.answers {
+		if f := e.answers[i].Err; f != nil && f.Class == result.Unsupported {
 			return f
 		}
-		v := x.answers[i].Verdict
-		if !x.switches.Exact && v.Value.Kind == result.Number {
+		v := e.answers[i].Verdict
+		if !e.switches.Exact && v.Value.Kind == result.Number {
 			v.Value.Rat = nil // PRISM writes fractions with -exact only
 		}
 		verdicts = append(verdicts, v)
@@ -208,27 +208,27 @@ func (x *exporter) resultsFile(w io.Writer, options string) error {
 }
 
 // scheduler writes the scheduler of the one property that there is.
-func (x *exporter) scheduler(ext, options string) ([]byte, error) {
-	if len(x.items) != 1 {
-		return nil, fmt.Errorf("a scheduler is exported of one property under one valuation, found %d", len(x.items))
+func (e *exporter) scheduler(ext, options string) ([]byte, error) {
+	if len(e.items) != 1 {
+		return nil, fmt.Errorf("a scheduler is exported of one property under one valuation, found %d", len(e.items))
 	}
 	var out bytes.Buffer
 	target := "scheduler." + ext
 	if options != "" {
 		target += ":" + options
 	}
-	b := &batch{selected: []string{strconv.Itoa(x.items[0].number)}}
-	b.plan = x.plan.With(func(job *runner.Job) {
-		job.Numeric.Workers = x.workers
+	b := &batch{selected: []string{strconv.Itoa(e.items[0].number)}}
+	b.plan = e.plan.With(func(job *runner.Job) {
+		job.Numeric.Workers = e.workers
 		job.Scheduler = &runner.SchedulerFile{
 			Target: target, Write: func(_ string, write func(io.Writer) error) error { return write(&out) },
 		}
 	})
-	plan, err := x.part(b)
+	plan, err := e.part(b)
 	if err != nil {
 		return nil, err
 	}
-	verdicts, err := x.entrant.Engine.Check(x.ctx, plan)
+	verdicts, err := e.entrant.Engine.Check(e.ctx, plan)
 	if err != nil {
 		return nil, refusal("%v (-exportstrat)", err)
 	}

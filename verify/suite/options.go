@@ -65,18 +65,18 @@ type reader struct {
 	err error
 }
 
-func (p *reader) fail(format string, args ...any) {
-	if p.err == nil {
-		p.err = p.run.errorAt(p.at, fmt.Sprintf(format, args...))
+func (r *reader) fail(format string, args ...any) {
+	if r.err == nil {
+		r.err = r.run.errorAt(r.at, fmt.Sprintf(format, args...))
 	}
 }
 
 // split finds the switches and the files.
-func (p *reader) split() {
-	args := p.run.Args
+func (r *reader) split() {
+	args := r.run.Args
 	var names []int
 	for i := 0; i < len(args); {
-		p.at = i
+		r.at = i
 		if !strings.HasPrefix(args[i], "-") {
 			names = append(names, i)
 			i++
@@ -85,120 +85,120 @@ func (p *reader) split() {
 		s := Switch{Words: args[i : i+1 : i+1], index: i}
 		n, known := arity(s.Name())
 		if !known {
-			p.fail("unknown switch %q", args[i])
+			r.fail("unknown switch %q", args[i])
 		}
 		if i+1+n > len(args) {
-			p.fail("switch %s has too few arguments, want %d", args[i], n)
+			r.fail("switch %s has too few arguments, want %d", args[i], n)
 			n = len(args) - i - 1
 		}
 		s.Words = args[i : i+1+n : i+1+n]
-		p.Switches = append(p.Switches, s)
+		r.Switches = append(r.Switches, s)
 		i += 1 + n
 	}
-	imported := slices.ContainsFunc(p.Switches, func(s Switch) bool {
+	imported := slices.ContainsFunc(r.Switches, func(s Switch) bool {
 		return s.Import() && s.Name() != "importresults" && s.Name() != "importpepa"
 	})
 	for _, i := range names {
-		p.at = i
-		p.file(args[i], imported)
+		r.at = i
+		r.file(args[i], imported)
 	}
 }
 
 // file takes a word without a dash: the model, unless one is imported, then the
 // properties.
-func (p *reader) file(word string, imported bool) {
-	switch name := path.Join(p.run.Dir, word); {
-	case p.Model == "" && !imported:
-		p.Model = name
-	case p.Props == "":
-		p.Props = name
+func (r *reader) file(word string, imported bool) {
+	switch name := path.Join(r.run.Dir, word); {
+	case r.Model == "" && !imported:
+		r.Model = name
+	case r.Props == "":
+		r.Props = name
 	default:
-		p.fail("file %q, want a model and a properties file at most", word)
+		r.fail("file %q, want a model and a properties file at most", word)
 	}
 }
 
 // read interprets a switch that has all its arguments.
-func (p *reader) read(s *Switch) {
+func (r *reader) read(s *Switch) {
 	if n, _ := arity(s.Name()); len(s.Words) != 1+n {
 		return
 	}
-	p.at = s.index
+	r.at = s.index
 	switch name := s.Name(); name {
 	case "const":
-		p.Consts = append(p.Consts, s.Words[1])
+		r.Consts = append(r.Consts, s.Words[1])
 	case "property", "prop":
-		p.Select = append(p.Select, strings.Split(s.Words[1], ",")...)
+		r.Select = append(r.Select, strings.Split(s.Words[1], ",")...)
 	case "dtmc", "mdp", "ctmc":
-		p.Type = map[string]syntax.ModelType{"dtmc": syntax.DTMC, "mdp": syntax.MDP, "ctmc": syntax.CTMC}[name]
+		r.Type = map[string]syntax.ModelType{"dtmc": syntax.DTMC, "mdp": syntax.MDP, "ctmc": syntax.CTMC}[name]
 	case "exact":
-		p.Exact = true
+		r.Exact = true
 	case "fair":
-		p.Fair = true
+		r.Fair = true
 	case "nofixdl":
-		p.NoFixDeadlocks = true
+		r.NoFixDeadlocks = true
 	case "noprobchecks":
-		p.NoProbChecks = true
+		r.NoProbChecks = true
 	case "param":
-		p.Params = s.Words[1]
+		r.Params = s.Words[1]
 	case "transient", "tr":
-		p.Transient = s.Words[1]
+		r.Transient = s.Words[1]
 	case "steadystate", "ss":
-		p.Steady = true
+		r.Steady = true
 	default:
-		p.group(s)
+		r.group(s)
 	}
 }
 
 // group reads the switches that come in groups.
-func (p *reader) group(s *Switch) {
+func (r *reader) group(s *Switch) {
 	switch {
 	case s.Ignored():
 	case s.Import():
-		p.Imports = append(p.Imports, s.Words)
+		r.Imports = append(r.Imports, s.Words)
 	case s.Export():
-		p.Exports = append(p.Exports, s.Words)
+		r.Exports = append(r.Exports, s.Words)
 	case strings.HasPrefix(s.Name(), "sim"):
-		p.simulation(s)
+		r.simulation(s)
 	}
 }
 
-func (p *reader) simulation(s *Switch) {
-	if p.Simulation == nil {
-		p.Simulation = &Simulation{}
+func (r *reader) simulation(s *Switch) {
+	if r.Simulation == nil {
+		r.Simulation = &Simulation{}
 	}
-	sim := p.Simulation
+	sim := r.Simulation
 	switch s.Name() {
 	case "simmethod":
 		sim.Method = s.Words[1]
 	case "simsamples":
-		sim.Samples = p.integer(s.Words[1])
+		sim.Samples = r.integer(s.Words[1])
 	case "simvar":
-		sim.MinSamples = p.integer(s.Words[1])
+		sim.MinSamples = r.integer(s.Words[1])
 	case "simpathlen":
-		sim.PathLength = p.integer(s.Words[1])
+		sim.PathLength = r.integer(s.Words[1])
 	case "simconf":
-		sim.Error = p.number(s.Words[1])
+		sim.Error = r.number(s.Words[1])
 	case "simwidth":
-		sim.HalfWidth = p.number(s.Words[1])
+		sim.HalfWidth = r.number(s.Words[1])
 	case "simapprox":
-		sim.Approximation = p.number(s.Words[1])
+		sim.Approximation = r.number(s.Words[1])
 	case "simmaxrwd":
-		sim.MaxRewardSum = p.number(s.Words[1])
+		sim.MaxRewardSum = r.number(s.Words[1])
 	}
 }
 
-func (p *reader) integer(word string) int64 {
+func (r *reader) integer(word string) int64 {
 	n, err := strconv.ParseInt(word, 10, 64)
 	if err != nil {
-		p.fail("found %q, want an integer", word)
+		r.fail("found %q, want an integer", word)
 	}
 	return n
 }
 
-func (p *reader) number(word string) float64 {
+func (r *reader) number(word string) float64 {
 	x, err := strconv.ParseFloat(word, 64)
 	if err != nil {
-		p.fail("found %q, want a number", word)
+		r.fail("found %q, want a number", word)
 	}
 	return x
 }

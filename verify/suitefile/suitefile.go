@@ -299,8 +299,8 @@ func (f *File) lost(xs []extra, tests []regress.Test, errs *syntax.ErrorList) {
 }
 
 // isFor reports whether an expectation is for the properties of a test.
-func (x *extra) isFor(t *regress.Test) bool {
-	return x.file.text == "" || path.Base(t.Props) == x.file.text || strings.HasSuffix(t.Props, "/"+x.file.text)
+func (e *extra) isFor(t *regress.Test) bool {
+	return e.file.text == "" || path.Base(t.Props) == e.file.text || strings.HasSuffix(t.Props, "/"+e.file.text)
 }
 
 // complete gives a test what its suite and the file say.
