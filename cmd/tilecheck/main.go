@@ -194,6 +194,9 @@ func (e *world) command(ctx context.Context, args []string) int {
 		e.places = placesOf(kctx, e)
 		err = e.places.check()
 	}
+	if err == nil && e.name != "" && len(e.places.printed) > 0 {
+		err = usageError("%s is standard output, which has the JSON, want a file", e.places.printed[0])
+	}
 	if err == nil {
 		err = kctx.Run()
 	}

@@ -27,6 +27,7 @@ import (
 type places struct {
 	stdin, stdout, stderr any
 	in, out               []placed
+	printed               []string // what of the command line is written to standard output
 }
 
 // placed is a file, and what of the command line names it.
@@ -109,6 +110,9 @@ func (p *places) reads(what string, names ...string) {
 // writes adds outputs.
 func (p *places) writes(what string, names ...string) {
 	for _, name := range names {
+		if isStdout(name) {
+			p.printed = append(p.printed, what)
+		}
 		if place := atomicfile.PlaceOf(name); name != "" && !isStdout(name) && place.Keeps() {
 			p.out = append(p.out, placed{what, name, place})
 		}

@@ -169,6 +169,7 @@ func contractLines() map[string]int {
 		"check missing.prism --prop P=?[F\x00s=1]":                                                    1,
 		"check die.prism --prop P=?[F\x00\"\u202e::x<&>\"]":                                           1,
 		"check die.prism --const N=x --prop P=?[F\x00s=1]":                                            80,
+		"check die.prism --const N=3 --prop P=?[F\x00s=1] --export-results -":                         80,
 		"check die.prism --frobnicate":                                                                80,
 		"check":                                                                                       80,
 		"crosscheck die.prism die.props --const N=3 --engines native,native:exact,native:ci --seed 1": 0,

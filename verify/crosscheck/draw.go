@@ -73,7 +73,7 @@ func (c *comparison) again(ctx context.Context, k, draw int, n int64) {
 		if !r.wide[k] {
 			continue
 		}
-		g := constantsText(r.Constants)
+		g := result.Valuation(r.Constants).String()
 		if groups[g] == nil {
 			order = append(order, g)
 		}
@@ -102,7 +102,7 @@ func (c *comparison) ask(ctx context.Context, e *entry, rows []*row, draw int, n
 		var consts []string
 		if len(c.rows) > len(plan.Tasks) { // several valuations
 			consts = []string{}
-			if text := constantsText(rows[0].Constants); text != "" {
+			if text := result.Valuation(rows[0].Constants).String(); text != "" {
 				consts = append(consts, text)
 			}
 		}

@@ -70,16 +70,7 @@ func (s *subject) rows() []*row {
 func (r *row) key() string { return key(r.Property, r.Constants) }
 
 func key(property string, constants []result.Constant) string {
-	return strings.TrimSpace(property + " " + constantsText(constants))
-}
-
-// constantsText is the argument of PRISM's -const.
-func constantsText(constants []result.Constant) string {
-	var parts []string
-	for _, c := range constants {
-		parts = append(parts, c.Name+"="+c.Value)
-	}
-	return strings.Join(parts, ",")
+	return strings.TrimSpace(property + " " + result.Valuation(constants).String())
 }
 
 // prepare looks up what the property asks and whether the model is valid.

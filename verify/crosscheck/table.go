@@ -1,7 +1,6 @@
 package crosscheck
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,7 +26,7 @@ func (r *Report) Table() *report.Table {
 		row := &r.Rows[i]
 		values := []any{row.Property}
 		if constants {
-			values = append(values, constantsText(row.Constants))
+			values = append(values, result.Valuation(row.Constants).String())
 		}
 		for k := range row.Verdicts {
 			values = append(values, said(&row.Verdicts[k]))
@@ -60,17 +59,17 @@ func (s Status) tone() report.Tone {
 	return report.Plain
 }
 
-// said is a verdict in a cell: its value and, for a machine, every digit of it.
-func said(v *result.Verdict) report.Cell {
+// said is a verdict in a cell.
+func said(v *result.Verdict) string {
 	switch {
 	case v.Err != nil:
-		return report.Cell{Text: string(v.Err.Class)}
+		return string(v.Err.Class)
 	case v.Value.Kind == result.Boolean:
-		return report.Cell{Text: fmt.Sprint(v.Value.Bool), Value: v.Value.Bool}
+		return strconv.FormatBool(v.Value.Bool)
 	case v.Value.Kind == result.Range:
-		return report.Cell{Text: intervalText(v.Value.Num, v.Value.Hi)}
+		return intervalText(v.Value.Num, v.Value.Hi)
 	case v.Value.Kind == result.NoValue:
-		return report.Cell{}
+		return ""
 	}
 	text := number(v.Value.Num)
 	if q := v.Value.Rat; q != nil && len(q.RatString()) <= 24 {
@@ -79,13 +78,13 @@ func said(v *result.Verdict) report.Cell {
 	if v.Accuracy == result.Probable && v.Bound != nil {
 		text += " in " + intervalText(v.Bound.Lo, v.Bound.Hi)
 	}
-	return report.Cell{Text: text, Value: v.Value.Num}
+	return text
 }
 
 // String says what the comparison found, with the commands below each other.
 func (d *Diagnosis) String() string {
 	text := d.First + " against " + d.Second
-	if c := constantsText(d.Constants); c != "" {
+	if c := result.Valuation(d.Constants).String(); c != "" {
 		text += ", " + c
 	}
 	switch {

@@ -44,11 +44,7 @@ type Check struct {
 
 // String says what was found.
 func (c *Check) String() string {
-	var constants []string
-	for _, k := range c.Constants {
-		constants = append(constants, k.Name+"="+k.Value)
-	}
-	who := strings.TrimSpace(c.Model + " " + strings.Join(constants, ","))
+	who := strings.TrimSpace(c.Model + " " + result.Valuation(c.Constants).String())
 	switch c.Validity {
 	case Valid:
 		return fmt.Sprintf("%s: valid in all of its %d states, %d choices, %d transitions", who, c.States, c.Choices, c.Transitions)
