@@ -10,7 +10,6 @@ import (
 	"sync"
 
 	"github.com/alecthomas/kong"
-	kongcompletion "github.com/jotaen/kong-completion"
 	"golang.org/x/term"
 
 	stormimage "tilecheck/containers/storm"
@@ -162,9 +161,8 @@ func (e *world) command(ctx context.Context, args []string) int {
 		fmt.Fprintf(e.stderr, "tilecheck: %v\n", err)
 		return exitCannotRun
 	}
-	kongcompletion.Register(app)
-	if exited >= 0 {
-		return exited
+	if complete(e.stdout, app.Model, e.getenv) {
+		return exitOK
 	}
 	if len(args) == 0 {
 		_, _ = app.Parse([]string{"--help"}) // which prints
