@@ -160,17 +160,7 @@ func (m *maker) newBoolean(e sema.Expr) (boolFn, error) {
 		f, err := m.boolean(e.X)
 		return func(v *env) bool { return !f(v) }, err
 	case *sema.Cond:
-		c, err := m.boolean(e.C)
-		if err != nil {
-			return nil, err
-		}
-		a, b, err := pair(m.boolean, e.A, e.B)
-		return func(v *env) bool {
-			if c(v) {
-				return a(v)
-			}
-			return b(v)
-		}, err
+		return conditional(m, e, m.boolean)
 	case *sema.Binary:
 		return m.boolBinary(e)
 	}
@@ -184,6 +174,21 @@ func pair[F any](compile func(sema.Expr) (F, error), x, y sema.Expr) (f, g F, er
 	}
 	g, err = compile(y)
 	return f, g, err
+}
+
+// conditional compiles ?: with the compiler of its arms.
+func conditional[F ~func(*env) T, T any](m *maker, e *sema.Cond, compile func(sema.Expr) (F, error)) (F, error) {
+	c, err := m.boolean(e.C)
+	if err != nil {
+		return nil, err
+	}
+	a, b, err := pair(compile, e.A, e.B)
+	return func(v *env) T {
+		if c(v) {
+			return a(v)
+		}
+		return b(v)
+	}, err
 }
 
 func (m *maker) boolBinary(e *sema.Binary) (boolFn, error) {
@@ -287,6 +292,12 @@ func compareInts(op syntax.Op, x, y intFn) boolFn {
 		return func(v *env) bool { return x(v) == y(v) }
 	case syntax.OpNe:
 		return func(v *env) bool { return x(v) != y(v) }
+	}
+	return order(op, x, y)
+}
+
+func order[F ~func(*env) T, T int32 | float64](op syntax.Op, x, y F) boolFn {
+	switch op {
 	case syntax.OpLt:
 		return func(v *env) bool { return x(v) < y(v) }
 	case syntax.OpLe:
@@ -304,15 +315,8 @@ func compareNumbers(op syntax.Op, x, y numFn) boolFn {
 		return func(v *env) bool { return sema.SameDouble(x(v), y(v)) }
 	case syntax.OpNe:
 		return func(v *env) bool { return !sema.SameDouble(x(v), y(v)) }
-	case syntax.OpLt:
-		return func(v *env) bool { return x(v) < y(v) }
-	case syntax.OpLe:
-		return func(v *env) bool { return x(v) <= y(v) }
-	case syntax.OpGt:
-		return func(v *env) bool { return x(v) > y(v) }
-	default:
-		return func(v *env) bool { return x(v) >= y(v) }
 	}
+	return order(op, x, y)
 }
 
 // integer compiles an expression of type Int.
@@ -330,17 +334,7 @@ func (m *maker) newInteger(e sema.Expr) (intFn, error) {
 		f, err := m.integer(e.X)
 		return func(v *env) int32 { return narrow(v, e.At, -int64(f(v))) }, err
 	case *sema.Cond:
-		c, err := m.boolean(e.C)
-		if err != nil {
-			return nil, err
-		}
-		a, b, err := pair(m.integer, e.A, e.B)
-		return func(v *env) int32 {
-			if c(v) {
-				return a(v)
-			}
-			return b(v)
-		}, err
+		return conditional(m, e, m.integer)
 	case *sema.Binary:
 		x, y, err := pair(m.integer, e.X, e.Y)
 		return intArithmetic(e, x, y), err
@@ -457,17 +451,7 @@ func (m *maker) newNumber(e sema.Expr) (numFn, error) {
 		f, err := m.number(e.X)
 		return func(v *env) float64 { return -f(v) }, err
 	case *sema.Cond:
-		c, err := m.boolean(e.C)
-		if err != nil {
-			return nil, err
-		}
-		a, b, err := pair(m.number, e.A, e.B)
-		return func(v *env) float64 {
-			if c(v) {
-				return a(v)
-			}
-			return b(v)
-		}, err
+		return conditional(m, e, m.number)
 	case *sema.Binary:
 		x, y, err := pair(m.number, e.X, e.Y)
 		return arithmetic(e.Op, x, y), err

@@ -8,17 +8,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-func intArith(op syntax.Op, x, y int64) int64 {
-	switch op {
-	case syntax.OpAdd:
-		return x + y
-	case syntax.OpSub:
-		return x - y
-	}
-	return x * y
-}
-
-func floatArith(op syntax.Op, x, y float64) float64 {
+// arith is + - or *.
+func arith[T int64 | float64](op syntax.Op, x, y T) T {
 	switch op {
 	case syntax.OpAdd:
 		return x + y

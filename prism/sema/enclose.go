@@ -83,7 +83,7 @@ func corners(x, y interval, relative float64, f func(x, y float64) float64) inte
 func special(x interval) bool { return x.known() && (math.IsInf(x.lo, 0) || x.lo != x.lo) }
 
 func (x interval) arith(op syntax.Op, y interval) interval {
-	return corners(x, y, rounded, func(a, b float64) float64 { return floatArith(op, a, b) })
+	return corners(x, y, rounded, func(a, b float64) float64 { return arith(op, a, b) })
 }
 
 func (x interval) quo(y interval) interval {

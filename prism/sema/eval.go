@@ -249,9 +249,9 @@ func (ev evaluator) apply(e *Binary, x, y operand) (operand, error) {
 	switch e.Op {
 	case syntax.OpAdd, syntax.OpSub, syntax.OpMul:
 		if x.Type == Int && y.Type == Int {
-			return ev.integer(e)(Narrow(intArith(e.Op, int64(x.Int), int64(y.Int))))
+			return ev.integer(e)(Narrow(arith(e.Op, int64(x.Int), int64(y.Int))))
 		}
-		return ev.double(floatArith(e.Op, x.Float, y.Float), operation{
+		return ev.double(arith(e.Op, x.Float, y.Float), operation{
 			exactly: func() rat { return ratArith(e.Op, x.rat(), y.rat()) },
 			between: func() interval { return x.between().arith(e.Op, y.between()) },
 		}, x, y), nil
