@@ -182,6 +182,11 @@ func (l *local) solve(mt *meter, opts Options, eps float64) error {
 			return err
 		}
 	}
+	return l.iterate(mt, margin, limit)
+}
+
+// iterate sweeps until bounds are proved, and tries elimination now and then.
+func (l *local) iterate(mt *meter, margin float64, limit int) error {
 	precision := margin / 4
 	shift := 0.0
 	direct := 1 // sweeps before elimination is tried
