@@ -278,6 +278,8 @@ func TestContract(t *testing.T) {
 			t.Errorf("%s: CSV has the columns %v, want one of %v", line, columns, all)
 		}
 	}
+	stdout, _, _ := hostileWorld(t, false, "image", "--format", "json") // with or without Docker
+	wantValid(t, known, stdout)
 	for command := range known {
 		if !seen[command] && command != "image list" { // which wants Docker
 			t.Errorf("nothing of %s was checked", command)
