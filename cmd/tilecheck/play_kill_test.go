@@ -53,10 +53,7 @@ func TestPlayIsTheSameAfterKills(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		needs.Have(t, needs.System, errors.New("there is no SIGKILL"))
 	}
-	program, err := exec.LookPath("tilecheck") // this program, as testscript.Main has put it on the path
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := ownProgram(t)
 	start := time.Now()
 	want := playGames(t, program, "--workers", "1")
 	within := time.Since(start) / 2 // so that kills meet every stage of a run, however busy the machine is

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
 	"strconv"
 	"testing"
 
@@ -17,6 +18,16 @@ var update = flag.Bool("update", false, "rewrite the expected output in testdata
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"tilecheck": func() { os.Exit(process(testBuild)) }})
+}
+
+// ownProgram is the program under test, as testscript.Main has put it on the path: nothing has to be built for a test that kills it.
+func ownProgram(t *testing.T) string {
+	t.Helper()
+	program, err := exec.LookPath("tilecheck")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return program
 }
 
 // testBuild is the build of a test, another one where the environment names it.

@@ -136,10 +136,7 @@ func TestEveryCommandStops(t *testing.T) {
 	if needs.IsLong() {
 		moments, within, slack = 20, 2*time.Second, time.Second
 	}
-	program, err := exec.LookPath("tilecheck") // this program, as testscript.Main has put it on the path
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := ownProgram(t)
 	silent := silentDocker(t)
 	rng := rand.New(rand.NewPCG(1, 13))
 	var mu sync.Mutex
@@ -334,10 +331,7 @@ func marked(mark string) string {
 // finished, and says why it ended.
 func TestStoppedJSON(t *testing.T) {
 	needs.NotShort(t, "starts processes")
-	program := filepath.Join(t.TempDir(), "tilecheck")
-	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
-	}
+	program := ownProgram(t)
 	known := schemas(t)
 	for _, s := range stoppables() {
 		if !slices.Contains([]string{"check expansion", "check steps", "crosscheck native", "simulate", "test", "play", "solve", "bound", "compare players"}, s.name) {
