@@ -239,20 +239,10 @@ func (r *run) cause(ctx context.Context, exit runner.Exit) runner.Cause {
 		return exit.Cause
 	case limit > 0 && exit.Elapsed >= limit+grace && (exit.Code == timedOut || exit.Code == killed):
 		return runner.TimedOut
-	case fromOutside(exit.Code):
+	case runner.FromOutside(exit.Code):
 		return runner.Killed
 	}
 	return runner.Finished
-}
-
-// fromOutside reports whether an exit status means a signal that processes get
-// from others; a crash is the tool's own end.
-func fromOutside(code int) bool {
-	switch code - 128 {
-	case 1, 2, 9, 15: // HUP, INT, KILL, TERM
-		return true
-	}
-	return false
 }
 
 // head keeps the beginning of what is written to it.

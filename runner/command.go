@@ -84,3 +84,13 @@ const (
 	Lost        Cause = "lost"           // the container or the daemon went away
 	Refused     Cause = "output refused" // Stdout or Stderr returned an error
 )
+
+// FromOutside reports whether an exit code, 128 and the number of a signal, means
+// one that processes get from others; a crash is the tool's own end.
+func FromOutside(code int) bool {
+	switch code - 128 {
+	case 1, 2, 9, 15: // HUP, INT, KILL, TERM
+		return true
+	}
+	return false
+}

@@ -81,13 +81,13 @@ func (t *Tool) Run(ctx context.Context, c runner.Command) (exit runner.Exit, err
 		return exit, ctx.Err()
 	case limited.Err() != nil:
 		exit.Cause = runner.TimedOut
-	case exit.Code < 0 && err == nil:
+	case runner.FromOutside(exit.Code) && err == nil:
 		exit.Cause = runner.Killed
 	}
 	return exit, err
 }
 
-// run returns the exit code, -1 for a signal.
+// run returns the exit code, of a signal 128 and its number.
 func (t *Tool) run(ctx context.Context, dir string, c runner.Command, out *guard) (int, error) {
 	cmd := exec.CommandContext(ctx, t.path, c.Args...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, out, c.Stderr
@@ -112,7 +112,7 @@ func (t *Tool) run(ctx context.Context, dir string, c runner.Command, out *guard
 		return -1, killed
 	}
 	if _, failed := errors.AsType[*exec.ExitError](err); failed || err == nil || ctx.Err() != nil || out.err != nil {
-		return cmd.ProcessState.ExitCode(), nil
+		return all.code(cmd.ProcessState), nil
 	}
 	return -1, err
 }

@@ -26,3 +26,11 @@ func (tree) kill(p *os.Process) error {
 	}
 	return nil
 }
+
+// code is the exit code as a shell has it.
+func (tree) code(s *os.ProcessState) int {
+	if status, ok := s.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return 128 + int(status.Signal())
+	}
+	return s.ExitCode()
+}

@@ -60,3 +60,5 @@ func (t *tree) ask(*os.Process) error { return windows.TerminateJobObject(t.job,
 func (t *tree) kill(*os.Process) error {
 	return errors.Join(windows.TerminateJobObject(t.job, 1), windows.CloseHandle(t.job))
 }
+
+func (t *tree) code(s *os.ProcessState) int { return s.ExitCode() }
