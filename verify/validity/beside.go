@@ -29,31 +29,55 @@ type beside struct {
 // Unwrap returns the engine itself; see runner.As.
 func (b *beside) Unwrap() runner.Engine { return b.Engine }
 
-// Check implements runner.Engine.
+// Check implements runner.Engine. The model is checked while the tool runs: a
+// tool may need all of the time for a model that has none.
 func (b *beside) Check(ctx context.Context, p *runner.Plan) ([]result.Verdict, error) {
-	verdicts, err := b.Engine.Check(ctx, p)
-	if err != nil || p.Job.Method != "" && p.Job.Method != runner.Exact {
-		return verdicts, err
+	if p.Job.Method != "" && p.Job.Method != runner.Exact {
+		return b.Engine.Check(ctx, p)
 	}
+	checking, stop := context.WithCancel(ctx)
+	defer stop()
+	found := make(chan []finding, 1)
+	go func() { found <- b.findings(checking, p) }()
+	verdicts, err := b.Engine.Check(ctx, p)
+	if err != nil {
+		stop()
+	}
+	findings := <-found
+	for i := range verdicts[:min(len(verdicts), len(findings))] {
+		b.judge(&verdicts[i], findings[i])
+	}
+	return verdicts, err
+}
+
+// finding is what the check found for a verdict.
+type finding struct {
+	Check
+	late    bool            // there was no time for it
+	rewards *result.Failure // of a structure that the property uses
+}
+
+// findings checks the model under every valuation, in the order of the verdicts.
+func (b *beside) findings(ctx context.Context, p *runner.Plan) []finding {
 	quiet := p.With(func(job *runner.Job) { job.Progress = nil }) // of the tool, whose it is
 	limits := Limits{MaxStates: p.Job.Numeric.MaxStates}
 	if limits.MaxStates == 0 {
 		limits.MaxStates = BesideStates
 	}
-	i := 0
+	var out []finding
 	for model := range p.Models() {
 		in := b.checker.Instance(ctx, quiet, model, limits)
 		for _, t := range p.Tasks {
-			for range max(1, count(t)) {
-				if i < len(verdicts) {
-					b.judge(ctx, &verdicts[i], in, t, p.Job.File)
-				}
-				i++
+			f := finding{Check: in.Check}
+			if f.Validity == Valid {
+				f.rewards = in.rewards(ctx, t, p.Job.File)
 			}
+			f.late = ctx.Err() != nil
+			out = append(out, slices.Repeat([]finding{f}, max(1, count(t)))...)
 		}
 		in.Forget()
 	}
-	return verdicts, nil
+	return out
 }
 
 // count is the number of verdicts of a task under one valuation of the model's constants.
@@ -67,33 +91,41 @@ func count(t *runner.Task) int {
 	return n
 }
 
-func (b *beside) judge(ctx context.Context, v *result.Verdict, in *Instance, t *runner.Task, file string) {
-	if v.Err != nil {
-		return
-	}
-	if ctx.Err() != nil {
+func (b *beside) judge(v *result.Verdict, f finding) {
+	switch {
+	case v.Err != nil && !lost(v.Err):
+	case f.late:
 		v.Warnings = append(v.Warnings, "the model was not checked beside the tool: there was no time left")
-		return
-	}
-	switch c := &in.Check; c.Validity {
-	case Broken:
-		invalidate(v, b.Name(), c.Failure)
-	case Valid:
-		if f := in.rewards(ctx, t, file); f != nil {
-			invalidate(v, b.Name(), f)
-		}
-	case Sampled:
-		v.Warnings = append(v.Warnings, "the model was not checked in every state: "+c.Note)
-	case NotChecked:
-		v.Warnings = append(v.Warnings, "the model was not checked beside the tool: "+c.Failure.Message)
+	case f.Validity == Broken:
+		invalidate(v, b.Name(), f.Failure)
+	case f.rewards != nil:
+		invalidate(v, b.Name(), f.rewards)
+	case f.Validity == Sampled:
+		v.Warnings = append(v.Warnings, "the model was not checked in every state: "+f.Note)
+	case f.Validity == NotChecked:
+		v.Warnings = append(v.Warnings, "the model was not checked beside the tool: "+f.Failure.Message)
 	}
 }
 
-// invalidate takes the value from a verdict.
+// lost reports whether a failure says nothing of what the tool was asked: an
+// infinite rate is a crash, and a reward that is no number takes forever.
+func lost(f *result.Failure) bool {
+	switch f.Class {
+	case result.Timeout, result.Memory, result.Killed, result.NonConverge, result.Truncated, result.Other:
+		return true
+	}
+	return false
+}
+
+// invalidate takes the value from a verdict, or says why there is none.
 func invalidate(v *result.Verdict, tool string, f *result.Failure) {
 	failure := *f
 	failure.Class = result.Model
-	failure.Message += " (" + tool + " accepts it)"
+	if v.Err != nil {
+		failure.Message += " (" + tool + ": " + v.Err.Message + ")"
+	} else {
+		failure.Message += " (" + tool + " accepts it)"
+	}
 	*v = result.Verdict{
 		Property: v.Property, Name: v.Name, Constants: v.Constants, Engine: v.Engine, Tool: v.Tool, Method: v.Method,
 		States: v.States, Choices: v.Choices, Transitions: v.Transitions, Seconds: v.Seconds, Warnings: v.Warnings, Err: &failure,

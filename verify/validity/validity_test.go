@@ -58,6 +58,42 @@ func TestBeside(t *testing.T) {
 	}
 }
 
+// lost answers every property with the failure of a run.
+type lost struct{ class result.Class }
+
+func (l lost) Name() string { return "storm" }
+
+func (l lost) Check(_ context.Context, p *runner.Plan) ([]result.Verdict, error) {
+	out := make([]result.Verdict, len(p.Tasks))
+	for i := range out {
+		out[i].Err = &result.Failure{Class: l.class, Message: "it has ended"}
+	}
+	return out, nil
+}
+
+// TestLost: Storm divides by zero where a rate is infinite, and never ends where
+// a reward is no number. That is said of the model; what Storm refuses stays as
+// it is, and so does what became of a model that is right.
+func TestLost(t *testing.T) {
+	const right, wrong = "ctmc module m x:[0..1]; [] x=0 -> (x'=1); endmodule", "ctmc module m x:[0..1]; [] x=0 -> 1/0:(x'=1); endmodule"
+	for _, test := range []struct {
+		model       string
+		class, want result.Class
+	}{
+		{wrong, result.Other, result.Model}, {wrong, result.Timeout, result.Model},
+		{wrong, result.Unsupported, result.Unsupported}, {right, result.Timeout, result.Timeout},
+	} {
+		job := runner.Job{File: "m.prism", Model: []byte(test.model), Props: []string{"P=? [ F x=1 ]"}}
+		vs, err := runner.Check(t.Context(), validity.New().Beside(lost{test.class}), job)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := vs[0].Err; got.Class != test.want || !strings.Contains(got.Message, "it has ended") {
+			t.Errorf("%s, %s: got %v, want class %s", test.model, test.class, got, test.want)
+		}
+	}
+}
+
 // TestTooLarge: a model that is not looked at in all of its states has a warning,
 // and is looked at again where more states are allowed.
 func TestTooLarge(t *testing.T) {
