@@ -374,9 +374,25 @@ func (a *asker) stand(n *node, p *part) syntax.Expr {
 
 // leaf asks Storm for an operator.
 func (a *asker) leaf(n *node, x syntax.Expr, truth bool) syntax.Expr {
-	q := &item{task: a.it.task, model: a.it.model, property: a.it.property, number: a.j.number(a.in), asked: asked{query: x, truth: truth}}
+	q := &item{task: a.it.task, model: a.it.model, property: a.it.property, number: a.j.number(a.in), asked: asked{query: x, truth: truth, plain: a.unsound(x)}}
 	a.asked = append(a.asked, q)
 	return a.stand(n, &part{truth: truth, ask: q})
+}
+
+// unsound reports whether Storm's --sound is wrong by itself: for the reward of a
+// CTMC at a time, a value that is not yet precise enough is where it begins
+// again, so that what it claims is the reward at a later time.
+func (a *asker) unsound(x syntax.Expr) bool {
+	if n := a.j.Job.Numeric.Accuracy; a.in.program.Type != syntax.CTMC || n == result.Exact {
+		return false
+	}
+	found := false
+	syntax.Inspect(x, func(n syntax.Node) bool {
+		path, ok := n.(*syntax.RewardPath)
+		found = found || ok && path.Kind == syntax.Instantaneous
+		return !found
+	})
+	return found
 }
 
 // prob asks for a P operator: for the value of a formula that Storm lacks by
@@ -424,8 +440,8 @@ func (a *asker) dual(x *syntax.Prob, t *syntax.Temporal) (u *syntax.Temporal, ne
 	}
 	if a.in.program.Type != syntax.CTMC {
 		if n, y := nexts(t); n > 1 && !syntax.IsPath(y) {
-			step := &syntax.IntLit{Value: n} // X X y is y after two steps
-			return &syntax.Temporal{Op: syntax.Future, Y: &syntax.Paren{X: y}, Bound: &syntax.TimeBound{Low: step, High: step, Equal: true}, Span: t.Span}, false
+			// X X y is y after two steps.
+			return &syntax.Temporal{Op: syntax.Future, Y: &syntax.Paren{X: y}, Bound: exactly(n), Span: t.Span}, false
 		}
 	}
 	if u, negated, ok := a.repeated(x, t); ok {
@@ -444,6 +460,12 @@ func nexts(t *syntax.Temporal) (n int32, y syntax.Expr) {
 		}
 		n, y = n+1, next.Y
 	}
+}
+
+// exactly is the bound that holds after so many steps.
+func exactly(steps int32) *syntax.TimeBound {
+	n := &syntax.IntLit{Value: steps}
+	return &syntax.TimeBound{Low: n, High: n, Equal: true}
 }
 
 // repeated writes G F a and F G a without LTL, which Storm has only with Spot. A

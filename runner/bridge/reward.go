@@ -14,32 +14,38 @@ func (a *asker) reward(n *node, x *syntax.Reward) syntax.Expr {
 	if !syntax.IsPath(path) { // a state formula is satisfied at once, or never
 		return unless(a.split(n, path), &syntax.DoubleLit{Text: "0.0"})
 	}
-	t, until, ok := a.satisfied(x, pushed(path))
+	sure, until, ok := a.satisfied(x, pushed(path))
 	if !ok {
 		return a.leaf(n, x, false)
 	}
-	sure := &syntax.Prob{Threshold: syntax.Threshold{Rel: syntax.OpGe, Bound: &syntax.IntLit{Value: 1}}, Path: t}
 	r := *x
 	r.Path = until
 	return unless(a.prob(n, sure), a.leaf(n, &r, false))
 }
 
-// satisfied returns a path formula as Storm may be asked for it, and the reward
-// objective whose value is that of the formula where it is almost sure.
-func (a *asker) satisfied(x *syntax.Reward, path syntax.Expr) (t *syntax.Temporal, until syntax.Expr, ok bool) {
-	t, ok = path.(*syntax.Temporal)
+// satisfied returns an operator that says that a path formula is almost sure, and
+// the reward objective whose value is that of the formula where it is.
+func (a *asker) satisfied(x *syntax.Reward, path syntax.Expr) (sure *syntax.Prob, until syntax.Expr, ok bool) {
+	t, ok := path.(*syntax.Temporal)
 	if !ok || t.Bound != nil {
 		return nil, nil, false
 	}
 	kind := a.in.program.Type
 	if steps, y := nexts(t); steps > 0 {
+		// Storm's probability of a sure step may be 0.9999…; that of an impossible one is 0.
+		never := &syntax.Temporal{Op: syntax.Future, Y: not(&syntax.Paren{X: y}), Bound: exactly(steps), Span: t.Span}
+		if steps == 1 {
+			never.Op, never.Bound = syntax.Next, nil
+		}
+		sure = &syntax.Prob{Threshold: syntax.Threshold{Rel: syntax.OpLe, Bound: &syntax.IntLit{}}, Path: never}
 		// The schedulers of an MDP do worst if one of them misses the formula.
 		ok = kind == syntax.DTMC || kind == syntax.MDP && x.Extremum == syntax.Max
-		return t, &syntax.RewardPath{Kind: syntax.Cumulative, Bound: &syntax.IntLit{Value: steps}}, ok && !syntax.IsPath(y)
+		return sure, &syntax.RewardPath{Kind: syntax.Cumulative, Bound: &syntax.IntLit{Value: steps}}, ok && !syntax.IsPath(y)
 	}
+	sure = &syntax.Prob{Threshold: syntax.Threshold{Rel: syntax.OpGe, Bound: &syntax.IntLit{Value: 1}}, Path: t}
 	chain := kind == syntax.DTMC || kind == syntax.CTMC
 	ok = chain && t.Op == syntax.Until && !syntax.IsPath(t.X) && !syntax.IsPath(t.Y)
-	return t, &syntax.Temporal{Op: syntax.Future, Y: t.Y}, ok
+	return sure, &syntax.Temporal{Op: syntax.Future, Y: t.Y}, ok
 }
 
 // pushed writes !(X a) as X !a.

@@ -42,6 +42,7 @@ type asked struct {
 	truth bool // the answer is a truth value, whatever Storm prints it as
 	each  bool // the value of every state is asked for
 	plain bool // without --exact and --sound
+	exact bool // with --exact, whatever the job wants
 	// infinite says that a number is the one that stands for infinity.
 	infinite bool
 	// printed is the value as Storm printed it.
@@ -116,16 +117,22 @@ func (storm) settle(j *job) {
 }
 
 // otherwise asks without --sound or --exact for a value that came out in doubt,
-// or that there is none of because Storm's methods for these lack something.
+// or that there is none of because Storm's methods for these lack something,
+// and with --exact for objectives that cannot be met together in doubt.
 // Exact arithmetic has no infinity of its own there, the other has.
 func (storm) otherwise(j *job, it *item) (*item, string) {
 	v := it.verdict
-	if v == nil || it.plain || it.multi() || j.Job.Numeric.Accuracy == result.Float || j.Job.Numeric.Accuracy == result.Estimated {
+	if v == nil || it.plain || it.exact || j.Job.Numeric.Accuracy == result.Float || j.Job.Numeric.Accuracy == result.Estimated {
 		return nil, ""
 	}
 	other := *it
 	other.plain, other.verdict, other.rows, other.infinite = true, nil, nil, false
 	switch {
+	case it.multi() && (j.Job.Numeric.Accuracy == result.Exact || v.Err != nil || v.Doubt == ""):
+		return nil, ""
+	case it.multi(): // rounding makes a point on the curve infeasible
+		other.plain, other.exact = false, true
+		return &other, "asked again with --exact, where Storm said: " + v.Doubt
 	case v.Err == nil && v.Doubt != "":
 		return &other, "asked again without --sound, where Storm said: " + v.Doubt
 	case it.infinite, v.Err != nil && strings.HasPrefix(v.Err.Message, "found 100000000000"):
@@ -240,13 +247,13 @@ func (it *item) weigh(command runner.Command) {
 	}
 }
 
-// batches has one run for each valuation, for each text that has declarations
+// batches has one run for each valuation and way to ask, for each text that has declarations
 // of its own, and for each query that exports the values of states.
 func (storm) batches(items []*item) [][]*item {
 	var order []string
 	groups := make(map[string][]*item)
 	for _, it := range items {
-		key := fmt.Sprint(it.constantsOfModel(), runner.Constants(it.property))
+		key := fmt.Sprint(it.constantsOfModel(), runner.Constants(it.property), it.plain)
 		if declares(it.task.Source) || it.each || it.multi() {
 			key += " " + strconv.Itoa(it.number)
 		}
@@ -301,7 +308,7 @@ func (storm) command(j *job, batch []*item) (runner.Command, error) {
 	}
 	switch {
 	case first.plain:
-	case j.Job.Numeric.Accuracy == result.Exact:
+	case first.exact, j.Job.Numeric.Accuracy == result.Exact:
 		args = append(args, "--exact")
 	case j.Job.Numeric.Accuracy == result.Float, j.Job.Numeric.Accuracy == result.Estimated:
 	default:

@@ -193,6 +193,17 @@ func TestStormPoints(t *testing.T) {
 			nil,
 			"NaN estimated, doubt: Storm calls infeasible what may lie on the Pareto curve", "",
 		},
+		{ // as on simple3.nm of PRISM's suite
+			"infeasible by rounding", "multi(Pmax=? [ F s=1 ], P>=0.5 [ F s=2 ])", 0,
+			map[string]string{"multi": "Result (for initial states): false\n", "multi with --exact": "Result (for initial states): 1/2 (approx. 0.5)\n"},
+			nil,
+			"0.5 claimed, asked again with --exact, where Storm said: Storm calls infeasible what may lie on the Pareto curve", "--exact",
+		},
+		{ // 0.8+0.1+0.1 is less than 1 in Storm's P>=1 [ F=2 true ]
+			"sure after two steps", "R{\"second\"}max=? [ X X s>=0 ]", 0,
+			map[string]string{"P<=0 [ F=2 (!(s>=0)) ]": "Result (for initial states): true", "C<=2": "Result (for initial states): 2"},
+			nil, "2 estimated", "",
+		},
 		{
 			"an empty filter", "filter(min, Pmax=? [ F s=2 ], s>7)", 0,
 			map[string]string{"filter": "Result (for '(s > 7)' states): {}"},
@@ -224,6 +235,27 @@ func TestStormPoints(t *testing.T) {
 		}
 		if n := len(tool.commands); test.args != "" && (n == 0 || !strings.Contains(strings.Join(tool.commands[n-1].Args, " "), test.args)) {
 			t.Errorf("%s: %d runs, want one with %s", test.name, n, test.args)
+		}
+	}
+}
+
+// TestInstantaneous: --sound claims a wrong reward of a CTMC at a time, without a
+// word (ctmc_rewards2.sm of PRISM's suite), so the other properties alone have it.
+func TestInstantaneous(t *testing.T) {
+	tool := &played{lines: map[string]string{"I=0.4": "Result (for initial states): 0.3991182256", "F<=1": "Result (for initial states): 0.5"}}
+	vs, err := runner.Check(t.Context(), bridge.Storm(tool, bridge.Options{}), runner.Job{
+		File: "m.prism", Model: []byte("ctmc module m x:[0..1]; [] x=0 -> (x'=1); endmodule rewards x=1 : 1; endrewards"),
+		Props: []string{"R=? [ I=0.4 ]", "P=? [ F<=1 x=1 ]"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := short(vs[0]) + "; " + short(vs[1]); got != "0.3991182256 estimated; 0.5 claimed" {
+		t.Error(got)
+	}
+	for _, c := range tool.commands {
+		if later := strings.Contains(fileOf(c, "properties.props"), "I="); later == slices.Contains(c.Args, "--sound") {
+			t.Errorf("%v: the reward at a time is asked: %v", c.Args, later)
 		}
 	}
 }

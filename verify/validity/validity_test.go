@@ -80,8 +80,10 @@ func TestLost(t *testing.T) {
 		model       string
 		class, want result.Class
 	}{
-		{wrong, result.Other, result.Model}, {wrong, result.Timeout, result.Model},
-		{wrong, result.Unsupported, result.Unsupported}, {right, result.Timeout, result.Timeout},
+		{wrong, result.Other, result.Model},
+		{wrong, result.Timeout, result.Model},
+		{wrong, result.Unsupported, result.Unsupported},
+		{right, result.Timeout, result.Timeout},
 	} {
 		job := runner.Job{File: "m.prism", Model: []byte(test.model), Props: []string{"P=? [ F x=1 ]"}}
 		vs, err := runner.Check(t.Context(), validity.New().Beside(lost{test.class}), job)
