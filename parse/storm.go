@@ -13,8 +13,8 @@ import (
 	"tilecheck/result"
 )
 
-// stormMachine understands the output of the storm binary, version 1.12.0 at
-// git 829f82a3, whose log messages go to standard output with everything else.
+// stormMachine understands the output of the storm binary, versions 1.12.0 and
+// 1.14.0, whose log messages go to standard output with everything else.
 type stormMachine struct {
 	*recorder
 	switches stormOptions

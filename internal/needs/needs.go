@@ -27,7 +27,7 @@ const (
 	PRISMTool  Thing = "prism"       // TILECHECK_PRISM, the path of bin/prism
 	PRISMImage Thing = "prism-image" // an image that has PRISM
 	PRISMSuite Thing = "prism-tests" // TILECHECK_PRISM_TESTS, a copy of PRISM's own tests
-	Storm      Thing = "storm"       // an image that has Storm
+	Storm      Thing = "storm"       // TILECHECK_STORM, the path of bin/storm, and an image that has Storm
 	Docker     Thing = "docker"      // a daemon
 	Browser    Thing = "chromium"
 	Minutes    Thing = "full"   // TILECHECK_FULL, as .ci/run sets it, or TILECHECK_LONG
@@ -73,6 +73,12 @@ func required(list string, thing Thing) (bool, error) {
 func PRISM(tb testing.TB) string {
 	tb.Helper()
 	return file(tb, PRISMTool, "TILECHECK_PRISM", "the path of PRISM's bin/prism")
+}
+
+// StormProgram returns the path of Storm's program.
+func StormProgram(tb testing.TB) string {
+	tb.Helper()
+	return file(tb, Storm, "TILECHECK_STORM", "the path of Storm's bin/storm")
 }
 
 // PRISMTests returns the folder of PRISM's own tests.
