@@ -7,7 +7,7 @@ import (
 
 // The differences between the languages are those of the reference, section 7,
 // and of Storm's own grammars (PrismParserGrammar, ExpressionParser and
-// FormulaParserGrammar, version 1.12; 1.14 reads the same). They are bridged by rewriting the tree
+// FormulaParserGrammar, versions 1.12 and 1.14). They are bridged by rewriting the tree
 // into one that the printer writes in a way both tools read alike.
 
 // toStorm returns a tree that means to Storm what n means to PRISM.

@@ -240,6 +240,8 @@ func (a *asker) node(x syntax.Expr, op string, states syntax.Expr) *node {
 	for _, q := range n.asked() {
 		if states != nil {
 			q.query, q.each = &syntax.Filter{Op: "values", X: q.query, States: states}, true
+			a.asked = slices.DeleteFunc(a.asked, func(it *item) bool { return it == q.value })
+			q.value = nil
 		}
 	}
 	return n
@@ -376,7 +378,48 @@ func (a *asker) stand(n *node, p *part) syntax.Expr {
 func (a *asker) leaf(n *node, x syntax.Expr, truth bool) syntax.Expr {
 	q := &item{task: a.it.task, model: a.it.model, property: a.it.property, number: a.j.number(a.in), asked: asked{query: x, truth: truth, plain: a.unsound(x)}}
 	a.asked = append(a.asked, q)
+	if truth && a.j.Job.Numeric.Accuracy != result.Exact {
+		a.value(q)
+	}
 	return a.stand(n, &part{truth: truth, ask: q})
+}
+
+// value asks for the value of an operator beside whether its bound holds: Storm
+// compares the two as if the value were precise. Where probabilities are 0 or 1
+// its graph algorithms find that.
+func (a *asker) value(q *item) {
+	var x syntax.Expr
+	var t *syntax.Threshold
+	timed := false
+	switch y := syntax.Unparen(q.query).(type) {
+	case *syntax.Prob:
+		c := *y
+		x, t = &c, &c.Threshold
+		u, ok := syntax.Unparen(y.Path).(*syntax.Temporal)
+		timed = ok && u.Bound != nil
+	case *syntax.Steady:
+		c := *y
+		x, t, timed = &c, &c.Threshold, true
+	case *syntax.Reward:
+		c := *y
+		x, t, timed = &c, &c.Threshold, true
+	}
+	if t == nil || t.Rel == syntax.OpNone {
+		return
+	}
+	bound, err := a.constant(t.Bound)
+	if q.bound = bound.Float; err != nil || !timed && (q.bound == 0 || q.bound == 1) {
+		return
+	}
+	if a.in.program.Type == syntax.MDP && t.Extremum == syntax.NoExtremum {
+		t.Extremum = syntax.Max
+		if t.Rel == syntax.OpGt || t.Rel == syntax.OpGe {
+			t.Extremum = syntax.Min
+		}
+	}
+	t.Rel, t.Bound = syntax.OpNone, nil
+	q.value = &item{task: q.task, model: q.model, property: q.property, number: a.j.number(a.in), asked: asked{query: x, plain: q.plain}}
+	a.asked = append(a.asked, q.value)
 }
 
 // unsound reports whether Storm's --sound is wrong by itself: for the reward of a

@@ -45,6 +45,9 @@ type asked struct {
 	exact bool // with --exact, whatever the job wants
 	// infinite says that a number is the one that stands for infinity.
 	infinite bool
+	// value is asked beside an operator with this bound; nil for others.
+	value *item
+	bound float64
 	// printed is the value as Storm printed it.
 	printed string
 	rows    []parse.StormResult
@@ -127,6 +130,11 @@ func (storm) otherwise(j *job, it *item) (*item, string) {
 	}
 	other := *it
 	other.plain, other.verdict, other.rows, other.infinite = true, nil, nil, false
+	if v.Err == nil && v.Doubt == "" && it.near() {
+		v.Doubt = fmt.Sprintf("the value %v is too near the bound for Storm to tell", it.value.verdict.Value.Num)
+		other.plain, other.exact = false, true
+		return &other, "asked again with --exact: " + v.Doubt
+	}
 	switch {
 	case it.multi() && (j.Job.Numeric.Accuracy == result.Exact || v.Err != nil || v.Doubt == ""):
 		return nil, ""
@@ -142,6 +150,19 @@ func (storm) otherwise(j *job, it *item) (*item, string) {
 		return &other, "asked again without --sound, where Storm said: " + v.Err.Message
 	}
 	return nil, ""
+}
+
+// near reports whether the bound is within the precision of the value.
+func (it *item) near() bool {
+	if it.value == nil || it.value.verdict == nil || it.value.verdict.Err != nil || it.value.verdict.Value.Kind == result.Boolean {
+		return false
+	}
+	v := it.value.verdict
+	if b := v.Bound; b != nil {
+		return b.Lo <= it.bound && it.bound <= b.Hi
+	}
+	const precision = 1e-6 // Storm's
+	return math.Abs(v.Value.Num-it.bound) <= precision*max(math.Abs(it.bound), precision)
 }
 
 // better reports whether a second answer may stand for the first.

@@ -199,6 +199,14 @@ func TestStormPoints(t *testing.T) {
 			nil,
 			"0.5 claimed, asked again with --exact, where Storm said: Storm calls infeasible what may lie on the Pareto curve", "--exact",
 		},
+		{ // as in conformance case pr_mdp_bound_quant: storm#1045
+			"a value near its bound", "R{\"second\"}>=2 [ F s=2 ]", 0,
+			map[string]string{
+				"R{\"second\"}>=2": "Result (for initial states): false", "R{\"second\"}>=2 with --exact": "Result (for initial states): true",
+				"R{\"second\"}min=?": "Result (for initial states): 1.999999523",
+			},
+			nil, "true exact, asked again with --exact: the value 1.999999523 is too near the bound for Storm to tell", "--exact",
+		},
 		{ // 0.8+0.1+0.1 is less than 1 in Storm's P>=1 [ F=2 true ]
 			"sure after two steps", "R{\"second\"}max=? [ X X s>=0 ]", 0,
 			map[string]string{"P<=0 [ F=2 (!(s>=0)) ]": "Result (for initial states): true", "C<=2": "Result (for initial states): 2"},
