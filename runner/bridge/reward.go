@@ -1,6 +1,11 @@
 package bridge
 
-import "tilecheck/prism/syntax"
+import (
+	"fmt"
+
+	"tilecheck/prism/syntax"
+	"tilecheck/result"
+)
 
 // reward asks for an R operator. Storm knows rewards until F holds alone. Of the
 // other formulas that PRISM takes, those that are satisfied after a known number
@@ -8,7 +13,11 @@ import "tilecheck/prism/syntax"
 // parts: the value is infinite unless the formula is almost sure.
 func (a *asker) reward(n *node, x *syntax.Reward) syntax.Expr {
 	path := syntax.Unparen(x.Path)
-	if _, known := path.(*syntax.RewardPath); known || x.Rel != syntax.OpNone {
+	known, ok := path.(*syntax.RewardPath)
+	if ok {
+		a.notNegative(known)
+	}
+	if ok || x.Rel != syntax.OpNone {
 		return a.leaf(n, x, x.Rel != syntax.OpNone)
 	}
 	if !syntax.IsPath(path) { // a state formula is satisfied at once, or never
@@ -21,6 +30,19 @@ func (a *asker) reward(n *node, x *syntax.Reward) syntax.Expr {
 	r := *x
 	r.Path = until
 	return unless(a.prob(n, sure), a.leaf(n, &r, false))
+}
+
+// notNegative looks at the bound of C<=t and I=t: of -1 steps Storm does 2^64-1.
+func (a *asker) notNegative(x *syntax.RewardPath) {
+	if x.Bound == nil {
+		return
+	}
+	switch v, err := a.constant(x.Bound); {
+	case err != nil:
+		a.fail(err)
+	case v.Float < 0:
+		a.fail(&result.Failure{Class: result.TypeError, Message: fmt.Sprintf("time bound %v is negative", v.Float), Pos: x.Pos()})
+	}
 }
 
 // satisfied returns an operator that says that a path formula is almost sure, and

@@ -224,6 +224,9 @@ func TestStormPoints(t *testing.T) {
 		{
 			"a negative bound", "Pmax=? [ F[-1,1] s=2 ]", 0, nil, nil, "type", "",
 		},
+		{
+			"a negative number of steps", "R{\"second\"}max=? [ C<=-1 ]", 0, nil, nil, "type", "",
+		},
 	} {
 		tool := &played{lines: test.lines, files: test.files}
 		vs, err := runner.Check(t.Context(), bridge.Storm(tool, bridge.Options{}), runner.Job{
