@@ -46,17 +46,20 @@ const (
 	Incompatible
 )
 
-// String returns "-", "yes" or "no".
-func (c Compatibility) String() string { return [...]string{"-", "yes", "no"}[c] }
-
-func (c Compatibility) cell(opt Options) Cell {
-	switch c {
-	case Compatible:
-		return Cell{Text: c.String(), Tone: Good}
-	case Incompatible:
-		return Cell{Text: c.String(), Tone: Bad}
+// finding says what comes of a cell beside what was published.
+func (c *ComparisonCell) finding(opt Options) Cell {
+	ours := c.Verdict.Value
+	switch {
+	case c.Compatible == Compatible:
+		return Cell{Text: "as published", Tone: Good}
+	case c.Compatible != Incompatible:
+		return Cell{Text: opt.unknown()}
+	case ours.Kind == result.Number && ours.Num > c.Published.Value:
+		return Cell{Text: "higher", Tone: Bad}
+	case ours.Kind == result.Number && ours.Num < c.Published.Value:
+		return Cell{Text: "lower", Tone: Bad}
 	}
-	return Cell{Text: opt.unknown()}
+	return Cell{Text: "differs", Tone: Bad}
 }
 
 // Write prints the comparison.
@@ -151,7 +154,7 @@ func newCellRecord(c *ComparisonCell) cellRecord {
 }
 
 // cellTexts is what people see of a cell.
-type cellTexts struct{ estimate, interval, published, compatible, notes Cell }
+type cellTexts struct{ estimate, interval, published, finding, notes Cell }
 
 func textsOf(c *ComparisonCell, notes *numbered, opt Options) cellTexts {
 	v := &c.Verdict
@@ -162,7 +165,7 @@ func textsOf(c *ComparisonCell, notes *numbered, opt Options) cellTexts {
 	}
 	if p := c.Published; p != nil {
 		t.published = Cell{Text: publishedText(p, opt)}
-		t.compatible = c.Compatible.cell(opt)
+		t.finding = c.finding(opt)
 	}
 	return t
 }
@@ -187,13 +190,13 @@ func (c *Comparison) longTable(g *cellGrid, opt Options) *Table {
 		{Name: "estimate", Min: 12, Max: 40},
 		{Name: "interval"},
 		{Name: "published"},
-		{Name: "compatible"},
+		{Name: "finding"},
 		{Name: "notes"},
 	}}
 	var notes numbered
 	for i := range g.cells {
 		x := textsOf(&g.cells[i], &notes, opt)
-		t.Append(g.cells[i].Max, g.cells[i].Strategy, x.estimate, x.interval, x.published, x.compatible, x.notes)
+		t.Append(g.cells[i].Max, g.cells[i].Strategy, x.estimate, x.interval, x.published, x.finding, x.notes)
 	}
 	t.Notes = c.allNotes(g, notes)
 	return t.dropEmpty()
@@ -289,7 +292,7 @@ func (t *Table) appendLines(maximum string, texts []cellTexts) {
 		{"estimate", func(x *cellTexts) Cell { return x.estimate }},
 		{"interval", func(x *cellTexts) Cell { return x.interval }},
 		{"published", func(x *cellTexts) Cell { return x.published }},
-		{"compatible", func(x *cellTexts) Cell { return x.compatible }},
+		{"finding", func(x *cellTexts) Cell { return x.finding }},
 		{"notes", func(x *cellTexts) Cell { return x.notes }},
 	}
 	for i, line := range lines {

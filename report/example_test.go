@@ -77,12 +77,12 @@ func ExampleComparison_Write() {
 	// Output:
 	// Probability of losing before MAX is reached
 	//
-	// MAX              random
-	// ---  ----------  ---------------
-	// 128  estimate    0.444
-	//      interval    [0.431, 0.458]
-	//      published   0.138 +/- 0.028
-	//      compatible  no
+	// MAX             random
+	// ---  ---------  ---------------
+	// 128  estimate   0.444
+	//      interval   [0.431, 0.458]
+	//      published  0.138 +/- 0.028
+	//      finding    higher
 	//
 	// The published model was probably not the game.
 }

@@ -336,7 +336,7 @@ func TestColorOnlyWhenAsked(t *testing.T) {
 		if err := comparison().Write(&b, FormatTable, Options{Color: color}); err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Contains(b.String(), "\x1b[31mno\x1b[0m"); got != color {
+		if got := strings.Contains(b.String(), "\x1b[31mhigher\x1b[0m"); got != color {
 			t.Errorf("with Color %v: red %v", color, got)
 		}
 	}

@@ -275,7 +275,7 @@ func (e *Experiment) notes() []string {
 	for i := range e.cells {
 		if _, ok := e.published(&e.cells[i]); ok {
 			return []string{
-				fmt.Sprintf("published: Table 3.6 of the thesis, 1000 games a cell; compatible: an exact test does not tell the two apart at %g %% confidence",
+				fmt.Sprintf("published: Table 3.6 of the thesis, 1000 games a cell; as published: an exact test does not tell the two apart at %g %% confidence",
 					100*stats.CompareConfidence),
 				modelgen.PublishedNote,
 			}
