@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -162,6 +163,9 @@ func TestEveryCommandStops(t *testing.T) {
 			defer func() { <-slots }()
 			for i, at := range ats {
 				how := [...]os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, nil}[(first+i)%4]
+				if how == syscall.SIGHUP && signal.Ignored(syscall.SIGHUP) { // under nohup, which the program inherits and keeps to
+					how = syscall.SIGTERM
+				}
 				if how == nil && !s.limited {
 					how = syscall.SIGINT
 				}
