@@ -89,6 +89,8 @@ type property struct {
 	sema.Property
 	program *sema.Program
 	file    string
+	// constants are all, of the model and of the property.
+	constants []result.Constant
 }
 
 // newMethod returns the method that a job asks for.
@@ -131,7 +133,7 @@ func (r *run) instance(model sema.Valuation) {
 			case err != nil:
 				r.add(t, constants, result.Verdict{Err: failure(err, result.Build, r.plan.Job.File, syntax.Pos{})})
 			default:
-				r.add(t, constants, r.property(t, prog, in, property))
+				r.add(t, constants, r.property(t, prog, in, property, constants))
 			}
 		}
 	}
@@ -175,7 +177,7 @@ func (r *run) compile(method method, model sema.Valuation) (*sema.Program, insta
 }
 
 // property checks one property of an instance.
-func (r *run) property(t *runner.Task, prog *sema.Program, in instance, valuation sema.Valuation) result.Verdict {
+func (r *run) property(t *runner.Task, prog *sema.Program, in instance, valuation sema.Valuation, constants []result.Constant) result.Verdict {
 	if err := r.ctx.Err(); err != nil {
 		return result.Verdict{Err: failure(err, result.Other, t.Source.File, t.Pos)}
 	}
@@ -183,7 +185,7 @@ func (r *run) property(t *runner.Task, prog *sema.Program, in instance, valuatio
 	if err != nil {
 		return result.Verdict{Err: failure(err, result.Constants, t.Source.File, t.Pos)}
 	}
-	v := in.check(r.ctx, &property{Property: props[0], program: full, file: t.Source.File})
+	v := in.check(r.ctx, &property{props[0], full, t.Source.File, constants})
 	var warnings []string
 	for _, w := range full.Warnings {
 		warnings = append(warnings, w.Error())

@@ -2,6 +2,7 @@ package native
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 
 	"tilecheck/native/simulate"
@@ -15,6 +16,7 @@ import (
 type statistical struct {
 	opt      simulate.Options
 	progress func(runner.Progress)
+	text     string // the model's, by a hash
 }
 
 func newStatistical(job *runner.Job) (*statistical, error) {
@@ -40,8 +42,9 @@ func newStatistical(job *runner.Job) (*statistical, error) {
 				Method: m, Width: sim.Width, Confidence: sim.Confidence, Samples: sim.Samples, Approx: sim.Approximation,
 				MaxReward: sim.MaxReward, ZeroVarianceSamples: sim.MinSamples, MaxSamples: sim.MaxSamples,
 			},
-			MaxPath: sim.MaxPath, Seed: sim.Seed, Workers: sim.Workers,
+			MaxPath: sim.MaxPath, Seed: sim.Seed, Workers: sim.Workers, Split: sim.Split,
 		},
+		text: fmt.Sprintf("%.12x", sha256.Sum256(job.Model)),
 	}, nil
 }
 
@@ -62,6 +65,9 @@ func (s *sampled) check(ctx context.Context, p *property) result.Verdict {
 			sp.Property = p.Text
 			s.progress(sp)
 		}
+	}
+	if opt.Split != nil {
+		opt.Stream = fmt.Sprintf("%s: %s with %v", s.text, p.Text, p.constants)
 	}
 	return simulate.Check(ctx, s.model, &simulate.Property{Property: p.Property, Program: p.program, File: p.file}, opt).Verdict
 }

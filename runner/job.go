@@ -3,6 +3,7 @@ package runner
 import (
 	"io"
 
+	"tilecheck/internal/shard"
 	"tilecheck/prism/sema"
 	"tilecheck/result"
 )
@@ -124,6 +125,9 @@ type Simulation struct {
 	Seed uint64
 	// Workers is the number of goroutines that draw samples; 0 means one per processor.
 	Workers int
+	// Split, when not nil, shares the samples with other processes. Only the
+	// embedded engine can.
+	Split *shard.Ledger
 }
 
 // SchedulerFile is where a scheduler goes.

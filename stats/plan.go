@@ -199,6 +199,36 @@ func (p *Plan) Samples() (n int64, fixed bool) { return p.samples, !p.Sequential
 // for a fixed number of samples has less than its nominal coverage.
 func (p *Plan) Sequential() bool { return p.method != APMC && p.free == freeSamples }
 
+// Likely returns about how many samples a plan that is Sequential takes at most, as
+// far as that can be said before there are any; 0 if nothing can, as for rewards.
+func (p *Plan) Likely() int64 {
+	if p.property.Reward || p.width == 0 {
+		return 0
+	}
+	return int64(min(MostSamples(p.width, p.confidence), 1<<53))
+}
+
+// Forecast returns about how many samples will satisfy a plan that these do not, if
+// the others are like them. It is more than there are.
+func (p *Plan) Forecast(s Statistics) int64 {
+	n, v := s.Count(), s.Variance()
+	wanted := 2 * float64(n)
+	switch ratio, ok := 0.0, false; {
+	case p.method == SPRT:
+		if ratio, ok = s.logRatio(p.sprt); ok && ratio < 0 {
+			wanted = float64(n) * p.sprt.acceptH0 / ratio
+		} else if ok && ratio > 0 {
+			wanted = float64(n) * p.sprt.acceptH1 / ratio
+		}
+	case n < 2:
+	case v <= 0:
+		wanted = p.zeroVariance
+	default:
+		wanted = 1.01 * v * p.squaredZ / (p.width * p.width)
+	}
+	return max(n+1, int64(min(math.Ceil(wanted), 1<<53)))
+}
+
 // Confidence returns the confidence that was asked for; the default if none was,
 // also where the method computes one from width and samples.
 func (p *Plan) Confidence() float64 { return p.confidence }

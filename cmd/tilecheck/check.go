@@ -28,6 +28,7 @@ type checkCmd struct {
 	NoFixDeadlocks  bool          `rare:"" help:"A deadlock is an error instead of an absorbing state."`
 	Timeout         time.Duration `help:"Limit of time; what is finished by then is printed." placeholder:"DURATION"`
 	samplingFlags   `embed:"" group:"Sampling (--method sim, ci, aci, apmc or sprt):"`
+	splitFlags      `embed:""`
 	numericFlags    `embed:"" group:"State space (--method exact, the default):"`
 	ExportScheduler string        `help:"Also write the best scheduler, perhaps FILE:type=T with actions, indices, induced, dot or json." placeholder:"FILE" file:"target"`
 	ExportResults   string        `help:"Also write the results as PRISM, perhaps FILE:csv, matrix, matrix,csv, dataframe or comment." placeholder:"FILE" file:"target"`
@@ -131,7 +132,7 @@ func (c *checkCmd) job(env *world) (job runner.Job, err error) {
 		return job, err
 	}
 	job.Method, job.NoFixDeadlocks = method, c.NoFixDeadlocks
-	if job.Simulation, err = c.simulation(job.Method, c.Workers); err != nil {
+	if job.Simulation, err = c.simulation(env, job.Method, c.Workers); err != nil {
 		return job, err
 	}
 	if job.Numeric, err = c.numeric(c.Workers); err != nil {

@@ -33,6 +33,7 @@ type compareModelsCmd struct {
 	plotFlag      `embed:""`
 	Format        report.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
 	samplingFlags `embed:"" group:"Sampling (the default, or --method sim, ci, aci, apmc or sprt):"`
+	splitFlags    `embed:""`
 	numericFlags  `embed:"" group:"State space (--method exact):"`
 }
 
@@ -157,7 +158,7 @@ func (c *compareModelsCmd) job(env *world) (job runner.Job, err error) {
 	if job.Method, err = env.method(c.methodFlag, runner.Sim); err != nil {
 		return job, err
 	}
-	if job.Simulation, err = c.simulation(job.Method, c.Workers); err != nil {
+	if job.Simulation, err = c.simulation(env, job.Method, c.Workers); err != nil {
 		return job, err
 	}
 	job.Numeric, err = c.numeric(c.Workers)

@@ -14,6 +14,7 @@ import (
 
 	stormimage "tilecheck/containers/storm"
 	"tilecheck/internal/build"
+	"tilecheck/internal/shard"
 	"tilecheck/modelgen"
 	"tilecheck/report"
 	"tilecheck/verify/experiment"
@@ -39,6 +40,8 @@ type cli struct {
 	Policy         policyCmd         `cmd:"" group:"The game 2048:" help:"Show, play and draw optimal play."`
 	ExportStrategy exportStrategyCmd `cmd:"" group:"The game 2048:" name:"export-strategy" help:"Write a strategy as a model, to be checked."`
 	Bound          boundCmd          `cmd:"" group:"The game 2048:" help:"Prove a lower bound of optimal play with a strategy."`
+
+	Merge mergeCmd `cmd:"" group:"Many machines:" help:"Print what the shards of a command found together."`
 
 	Doctor     doctorCmd     `cmd:"" group:"Engines and this machine:" help:"Say which engines are there, and what to do about the others."`
 	Image      imageCmd      `cmd:"" group:"Engines and this machine:" help:"Make and list the Docker images that PRISM and Storm run in."`
@@ -72,6 +75,12 @@ type world struct {
 	texts    map[string][]byte // texts that errors may be about, by the name that these have for them
 	places   *places
 	onExit   func(f func()) (done func()) // ending.OnExit; nil where nothing ends the process
+	args     []string                     // the command line
+
+	split   *shard.Ledger // where work is shared; nil where it is not
+	partial *partial      // of a part that is recorded
+	shards  []string      // of those that are merged, the files
+	outputs []heldFile    // that a merge is to write
 }
 
 // color reports whether w should get colours.
@@ -155,6 +164,7 @@ func (e *world) answered(code int) int {
 // command runs the command of a command line.
 func (e *world) command(ctx context.Context, args []string) int {
 	var c cli
+	e.args = args
 	exited := -1
 	app, err := newApp(ctx, &c, e, func(code int) { exited = code })
 	if err != nil {
@@ -196,7 +206,10 @@ func (e *world) command(ctx context.Context, args []string) int {
 		err = usageError("%s is standard output, which has the JSON, want a file", e.places.printed[0])
 	}
 	if err == nil {
-		err = kctx.Run()
+		err = e.splits(kctx, args)
+	}
+	if err == nil {
+		err = e.records(ctx, kctx.Run())
 	}
 	return e.finish(err)
 }

@@ -34,6 +34,7 @@ type places struct {
 type placed struct {
 	what, name string
 	place      atomicfile.Place
+	kept       bool // read and written while the command runs
 }
 
 func (p placed) String() string { return strings.TrimSpace(p.what + " " + p.name) }
@@ -41,6 +42,7 @@ func (p placed) String() string { return strings.TrimSpace(p.what + " " + p.name
 // placesOf lists the files of the flags and arguments of a command.
 func placesOf(kctx *kong.Context, env *world) *places {
 	p := &places{stdin: env.stdin, stdout: raw(env.stdout), stderr: raw(env.stderr)}
+	p.keeps("shard", env.shards...)
 	node := kctx.Selected()
 	if node == nil {
 		return p
@@ -98,11 +100,11 @@ func (p *places) reads(what string, names ...string) {
 		if name == "-" {
 			if f, ok := p.stdin.(*os.File); ok {
 				if place, err := atomicfile.PlaceOfOpen(f); err == nil && place.Regular() {
-					p.in = append(p.in, placed{what, "-", place})
+					p.in = append(p.in, placed{what: what, name: "-", place: place})
 				}
 			}
 		} else if name != "" {
-			p.in = append(p.in, placed{what, name, atomicfile.PlaceOf(name)})
+			p.in = append(p.in, placed{what: what, name: name, place: atomicfile.PlaceOf(name)})
 		}
 	}
 }
@@ -114,15 +116,18 @@ func (p *places) writes(what string, names ...string) {
 			p.printed = append(p.printed, what)
 		}
 		if place := atomicfile.PlaceOf(name); name != "" && !isStdout(name) && place.Keeps() {
-			p.out = append(p.out, placed{what, name, place})
+			p.out = append(p.out, placed{what: what, name: name, place: place})
 		}
 	}
 }
 
 // keeps adds what is nobody else's.
-func (p *places) keeps(what, name string) {
-	if name != "" {
-		p.in = append(p.in, placed{what, name, atomicfile.PlaceOf(name)})
+func (p *places) keeps(what string, names ...string) {
+	for _, name := range names {
+		if name == "" {
+			continue
+		}
+		p.in = append(p.in, placed{what, name, atomicfile.PlaceOf(name), true})
 	}
 }
 
@@ -136,7 +141,7 @@ func (p *places) check() error {
 	}{{"standard output", p.stdout}, {"standard error", p.stderr}} {
 		if f, ok := x.stream.(*os.File); ok {
 			if place, err := atomicfile.PlaceOfOpen(f); err == nil && place.Regular() {
-				taken = append(taken, placed{x.what, "", place})
+				taken = append(taken, placed{what: x.what, place: place})
 			}
 		}
 	}
@@ -160,8 +165,13 @@ func isStdout(name string) bool { return name == "-" || name == "stdout" }
 
 // writeFile writes a file completely or not at all.
 func (e *world) writeFile(name string, write func(io.Writer) error) error {
-	if isStdout(name) {
+	switch {
+	case isStdout(name):
 		return write(e.stdout)
+	case e.split.Recording():
+		return nil // a part has no results
+	case e.split.Replaying():
+		return e.keepOutput(name, write)
 	}
 	return atomicfile.WriteOr(name, e.onExit, write)
 }

@@ -42,8 +42,8 @@ func (e *world) method(m methodFlag, otherwise runner.Method) (runner.Method, er
 }
 
 // simulation checks the flags and returns what they ask for. It draws a seed when none was given.
-func (f samplingFlags) simulation(method runner.Method, workers int) (runner.Simulation, error) {
-	s := runner.Simulation{MaxPath: f.MaxPath, MaxReward: f.MaxReward, Workers: workers}
+func (f samplingFlags) simulation(env *world, method runner.Method, workers int) (runner.Simulation, error) {
+	s := runner.Simulation{MaxPath: f.MaxPath, MaxReward: f.MaxReward, Workers: workers, Split: env.split}
 	if f.Samples != nil && f.Alpha != nil && f.Width != nil && method != runner.SPRT {
 		return s, usageError("--samples, --alpha and --width are all given, want two of them: the third follows")
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -28,6 +29,33 @@ type stream struct {
 	ended  bool           // the object is
 	inLine bool           // behind the first character of a line that is not blank
 	sharps int            // how many # were last, up to 2
+	held   *bytes.Buffer  // what is not to be printed yet; nil if everything is
+}
+
+// hold keeps what is printed from now on.
+func (s *stream) hold() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.held = new(bytes.Buffer)
+}
+
+// drop forgets what was kept.
+func (s *stream) drop() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.held = nil
+}
+
+// release prints what was kept.
+func (s *stream) release() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	text := s.held.Bytes()
+	s.held = nil
+	if s.err != nil {
+		return s.err
+	}
+	return s.emit(text)
 }
 
 // Write implements io.Writer.
@@ -58,6 +86,15 @@ func (s *stream) print(p []byte) error {
 	if s.guard {
 		p = s.guarded(p)
 	}
+	if s.held != nil {
+		s.held.Write(p)
+		return nil
+	}
+	return s.emit(p)
+}
+
+// emit writes what is as it should be.
+func (s *stream) emit(p []byte) error {
 	if _, err := s.w.Write(p); err != nil {
 		if cause, ok := errors.AsType[*os.PathError](err); ok {
 			err = cause.Err

@@ -30,6 +30,7 @@ var layer = map[string]int{
 	"internal/layers":                   0,
 	"internal/needs":                    0,
 	"internal/wild":                     0,
+	"internal/shard":                    0,
 	"prism/compile/wasm":                0,
 	"native/explicit/automata":          0,
 	"native/explicit/sparse":            0,

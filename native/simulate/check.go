@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tilecheck/internal/progress"
+	"tilecheck/internal/shard"
 	"tilecheck/prism/compile"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
@@ -36,6 +37,11 @@ type Options struct {
 	// Progress, when not nil, is called a few times per second, never
 	// concurrently.
 	Progress func(progress.Progress)
+	// Split, when not nil, shares the samples with other processes; Stream then
+	// names them, by everything that decides what is drawn but the seed. Where
+	// only a part is drawn, the result has no value.
+	Split  *shard.Ledger
+	Stream string
 }
 
 // Result is what sampling says about a property. Its Verdict lacks the fields
@@ -122,6 +128,9 @@ func (c *check) run(ctx context.Context, m runners) error {
 	if err := c.sample(ctx, m); err != nil {
 		return cmp.Or(ctx.Err(), err)
 	}
+	if c.opt.Split.Recording() {
+		return nil
+	}
 	c.describe()
 	if c.failed != nil {
 		return c.pathFailure()
@@ -147,6 +156,12 @@ func (c *check) sample(ctx context.Context, m runners) (err error) {
 	s := &sampler{runner: r, seed: c.opt.Seed, workers: c.opt.Workers, end: math.MaxInt64, take: c.take, tick: c.tick}
 	if n, fixed := c.plan.Samples(); fixed {
 		s.end = n
+	}
+	switch _, fixed := c.plan.Samples(); {
+	case c.opt.Split.Recording():
+		return c.record(ctx, s, fixed)
+	case c.opt.Split.Replaying():
+		return c.replay(s.end, fixed)
 	}
 	return s.run(ctx)
 }
@@ -223,6 +238,8 @@ func (c *check) evaluate(ctx context.Context) error {
 	switch cause := ctx.Err(); {
 	case cause != nil && isCode(err, stats.NotDone):
 		err = c.interrupted(cause)
+	case c.opt.Split.Replaying() && isCode(err, stats.NotDone):
+		err = c.lacking(err)
 	case err != nil && !isCode(err, stats.Truncated):
 		return err
 	}

@@ -7,10 +7,11 @@ import (
 	"tilecheck/prism/compile"
 )
 
-// sampler draws the samples 0 to end-1 of one runner.
+// sampler draws the samples first to end-1 of one runner.
 type sampler struct {
 	runner  compile.BatchRunner
 	seed    uint64
+	first   int64
 	end     int64
 	workers int // 0 means one per processor
 	// take is given every outcome in the order of the samples, each exactly
@@ -25,7 +26,7 @@ type sampler struct {
 // finished up to the first one that was not. The error is that of a runner.
 func (s *sampler) run(ctx context.Context) error {
 	return inorder.Run(ctx, inorder.Jobs[compile.Outcome]{
-		End:     s.end,
+		End:     s.end - s.first,
 		Workers: s.workers,
 		Start:   s.start,
 		Take:    func(_ int64, o *compile.Outcome) bool { return s.take(o) },
@@ -35,19 +36,20 @@ func (s *sampler) run(ctx context.Context) error {
 
 func (s *sampler) start(context.Context) (inorder.Worker[compile.Outcome], error) {
 	r, err := s.runner.Fork()
-	return drawer{r, s.seed}, err
+	return drawer{r, s.seed, s.first}, err
 }
 
-// drawer draws samples in one goroutine.
+// drawer draws samples in one goroutine; job 0 is the sample base.
 type drawer struct {
 	compile.BatchRunner
 	seed uint64
+	base int64
 }
 
 // Do draws all samples asked for or, when the context ends, none that counts.
 func (d drawer) Do(ctx context.Context, first, n int64) ([]compile.Outcome, error) {
 	out := make([]compile.Outcome, n)
-	if err := d.RunBatch(ctx, d.seed, uint64(first), out); err != nil {
+	if err := d.RunBatch(ctx, d.seed, uint64(d.base+first), out); err != nil {
 		return nil, err
 	}
 	return out, nil

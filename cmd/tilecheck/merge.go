@@ -1,0 +1,116 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"tilecheck/internal/atomicfile"
+	"tilecheck/internal/shard"
+)
+
+type mergeCmd struct {
+	Files         []string `arg:"" name:"shard" help:"Files of shards, which --partial wrote; flags behind -- are given to the command that the shards are of." file:"in"`
+	PartialResult bool     `help:"Print what the shards say that are there, if some are missing."`
+}
+
+// Run prints what one process would have printed.
+func (c *mergeCmd) Run(ctx context.Context, env *world) error {
+	files, more := c.Files, []string(nil)
+	if i := slices.Index(env.args, "--"); i >= 0 {
+		more = env.args[i+1:]
+		files = files[:len(files)-len(more)]
+	}
+	return env.merge(ctx, files, more, c.PartialResult)
+}
+
+// merge runs the command that files are shards of, on what they found, with more
+// arguments. Nothing is printed or written unless they have all it takes; the
+// error then is a *shard.More, or says which are missing or wrong.
+func (e *world) merge(ctx context.Context, names, more []string, allowed bool) error {
+	files, err := readShards(names)
+	if err != nil {
+		return err
+	}
+	if e.split, err = shard.Join(files, allowed); err != nil {
+		return err
+	}
+	if err := e.sameJob(files[0]); err != nil {
+		return err
+	}
+	e.shards = names
+	out := e.stdout.(*stream)
+	out.hold()
+	code := e.command(ctx, slices.Concat(files[0].Args, more))
+	if err := e.split.Err(); err != nil {
+		out.drop()
+		return err
+	}
+	if err := out.release(); err != nil {
+		return err
+	}
+	var errs []error
+	for _, f := range e.outputs {
+		errs = append(errs, atomicfile.WriteOr(f.name, e.onExit, func(w io.Writer) error {
+			_, err := w.Write(f.text)
+			return err
+		}))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	return status(code)
+}
+
+// heldFile is a file that a merge writes when it is known that nothing is missing.
+type heldFile struct {
+	name string
+	text []byte
+}
+
+// keepOutput keeps what is to be written to a file until then.
+func (e *world) keepOutput(name string, write func(io.Writer) error) error {
+	var text bytes.Buffer
+	if err := write(&text); err != nil {
+		return err
+	}
+	e.outputs = append(e.outputs, heldFile{name, text.Bytes()})
+	return nil
+}
+
+// readShards reads all files, and says what is wrong with each.
+func readShards(names []string) (files []*shard.File, err error) {
+	if len(names) == 0 {
+		return nil, usageError("no shards, want the files that --partial wrote")
+	}
+	var errs []error
+	for _, name := range names {
+		f, err := shard.Read(name)
+		files, errs = append(files, f), append(errs, err)
+	}
+	return files, errors.Join(errs...)
+}
+
+// sameJob refuses shards that this program, or what the files are now, would not have made.
+func (e *world) sameJob(f *shard.File) error {
+	build, err := e.identify()
+	if err != nil {
+		return err
+	}
+	if f.Build != build {
+		return fmt.Errorf("%s was made by another build: found %s, want %s, which this is", f.Name, f.Build, build)
+	}
+	for _, in := range f.Inputs {
+		sum, err := digest(in.Name)
+		switch {
+		case err != nil:
+			return fmt.Errorf("%s is of a file that cannot be read: %w", f.Name, err)
+		case sum != in.SHA256:
+			return fmt.Errorf("%s is of another %s: its content has changed since", f.Name, in.Name)
+		}
+	}
+	return nil
+}

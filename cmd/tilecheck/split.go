@@ -1,0 +1,183 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"tilecheck/internal/atomicfile"
+	"tilecheck/internal/shard"
+)
+
+// splitFlags have a command do one part of its work.
+type splitFlags struct {
+	Shard   string `rare:"" help:"Do one part of so many, such as 2/5, and print nothing; tilecheck merge prints what all parts found." placeholder:"I/N"`
+	Partial string `rare:"" help:"Where to write what the part found." placeholder:"FILE" file:"out"`
+}
+
+// splits has a command that was given a part do that, and nothing else.
+func (e *world) splits(kctx *kong.Context, args []string) error {
+	var text, file string
+	for _, f := range kctx.Flags() {
+		switch f.Name {
+		case "shard":
+			text, _ = f.Target.Interface().(string)
+		case "partial":
+			file, _ = f.Target.Interface().(string)
+		}
+	}
+	own := nameOf(kctx.Selected()) == "test" // which reports on a part of its own
+	switch {
+	case file == "" && (text == "" || own):
+		return nil
+	case e.split.Replaying():
+		return usageError("a command that shards are of cannot have --shard itself")
+	case file == "":
+		return usageError("--shard is without --partial, want a file for what the part finds")
+	case text == "":
+		return usageError("--partial is without --shard, want the part to do, such as --shard 1/5")
+	case isStdout(file):
+		return usageError("--partial is %s, want a file", file)
+	}
+	part, err := shard.Parse(text)
+	if err != nil {
+		return usageError("--shard: %w", err)
+	}
+	for _, in := range e.places.in {
+		if in.name == "-" {
+			return usageError("%s is standard input, which nobody can read again to merge the shards: want a file", in.what)
+		}
+	}
+	e.split = shard.Record(part)
+	e.partial = &partial{file: file, args: withoutSplit(args), means: means(kctx)}
+	e.stdout.(*stream).hold()
+	return nil
+}
+
+// partial is where a part is recorded.
+type partial struct {
+	file        string
+	args, means []string
+}
+
+// withoutSplit is a command line without its part.
+func withoutSplit(args []string) []string {
+	var out []string
+	for i := 0; i < len(args); i++ {
+		if args[i] == "--" {
+			return append(out, args[i:]...)
+		}
+		name, _, joined := strings.Cut(args[i], "=")
+		if name != "--shard" && name != "--partial" {
+			out = append(out, args[i])
+		} else if !joined {
+			i++
+		}
+	}
+	return out
+}
+
+// free has the flags that decide nothing of what a command finds, besides those
+// that name outputs.
+func free(f *kong.Value) bool {
+	kind := f.Tag.Get("file")
+	return kind == "out" || kind == "target" || slices.Contains([]string{
+		"help", "version", "quiet", "no-color", "format", "github", "workers", "jobs", "timeout", "shard", "partial", "partial-result",
+	}, f.Name)
+}
+
+// means says what of a command line decides what the command finds.
+func means(kctx *kong.Context) []string {
+	node := kctx.Selected()
+	out := []string{nameOf(node)}
+	for _, arg := range node.Positional {
+		out = append(out, fmt.Sprintf("<%s> %q", arg.Name, fmt.Sprint(value(arg.Target))))
+	}
+	for _, f := range kctx.Flags() {
+		if !free(f.Value) {
+			out = append(out, fmt.Sprintf("--%s %q", f.Name, fmt.Sprint(value(f.Target))))
+		}
+	}
+	return out
+}
+
+// value is that of a flag, "unset" for a pointer to none.
+func value(v reflect.Value) any {
+	switch {
+	case v.Kind() != reflect.Pointer:
+		return v.Interface()
+	case v.IsNil():
+		return "unset"
+	}
+	return v.Elem().Interface()
+}
+
+// records ends a command that did one part, whose error this is: it writes the file.
+func (e *world) records(ctx context.Context, err error) error {
+	if !e.split.Recording() {
+		return err
+	}
+	if coder, ok := errors.AsType[*codedError](err); err != nil && (!ok || coder.err != nil) {
+		return err
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if e.split.Streams() == 0 {
+		return usageError("there is nothing to share, want a command that samples paths (--method sim), plays games or has many results")
+	}
+	job := &shard.Job{Args: e.partial.args, Means: e.partial.means}
+	if job.Build, err = e.identify(); err != nil {
+		return err
+	}
+	if job.Inputs, err = e.places.digests(); err != nil {
+		return err
+	}
+	write := func(w io.Writer) error { return e.split.Write(w, job) }
+	if unwritten := atomicfile.WriteOr(e.partial.file, e.onExit, write); unwritten != nil {
+		return unwritten
+	}
+	if !e.quiet {
+		fmt.Fprintf(e.stderr, "note: shard %v is in %s\n", e.split.Part(), e.partial.file)
+	}
+	if e.split.HasResults() {
+		return err
+	}
+	return nil
+}
+
+// digests identifies the inputs by their content.
+func (p *places) digests() (out []shard.Input, err error) {
+	for _, in := range p.in {
+		if in.kept || missing(in.name) {
+			continue
+		}
+		sum, err := digest(in.name)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, shard.Input{Name: in.name, SHA256: sum})
+	}
+	return out, nil
+}
+
+func digest(name string) (string, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", fmt.Errorf("%s: %w", name, err)
+	}
+	return fmt.Sprintf("%x", h.Sum(nil)), nil
+}

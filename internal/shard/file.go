@@ -1,0 +1,312 @@
+package shard
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"os"
+	"slices"
+)
+
+// Job is everything that decides what a command finds, and nothing that the machine
+// decides.
+type Job struct {
+	// Build is the identity of the program: another one may draw other samples.
+	Build string `json:"build"`
+	// Args is the command line, without the part and its file.
+	Args []string `json:"args"`
+	// Means is what of the command line matters, in an order of its own: two command
+	// lines that mean the same are one job.
+	Means []string `json:"means"`
+	// Inputs are the files that the command reads.
+	Inputs []Input `json:"inputs"`
+}
+
+// Input is a file by its content.
+type Input struct {
+	Name   string `json:"name"`
+	SHA256 string `json:"sha256"`
+}
+
+// ID returns a hash of what the job means.
+func (j *Job) ID() string {
+	text, _ := json.Marshal(Job{Build: j.Build, Means: j.Means, Inputs: j.Inputs}) // never fails
+	return sum(text)
+}
+
+func sum(text []byte) string {
+	h := sha256.Sum256(text)
+	return hex.EncodeToString(h[:])
+}
+
+// File is what one process has found, in a file: a line that names the format, a
+// line of JSON, the data of the pieces, and the SHA-256 of all that. Nothing in it
+// depends on the machine.
+type File struct {
+	Name string // as it was asked for
+	Part
+	Job
+	pieces  []*Piece
+	content string // hash of the pieces that hold no times
+}
+
+// magic is the first line.
+const magic = "tilecheck shard 1\n"
+
+// maxHeader bounds the line of JSON.
+const maxHeader = 256 << 20
+
+// header is the line of JSON.
+type header struct {
+	Index  int     `json:"shard"`
+	Of     int     `json:"of"`
+	Job    Job     `json:"job"`
+	Pieces []entry `json:"pieces"`
+}
+
+// entry is a piece in the header.
+type entry struct {
+	Stream string   `json:"stream"`
+	First  int64    `json:"first"`
+	End    int64    `json:"end"`
+	Mean   *float64 `json:"mean,omitempty"`
+	Timed  bool     `json:"timed,omitempty"`
+	Bytes  int64    `json:"bytes"`
+}
+
+// Write writes what was recorded. The error is that of w, or why the part is not finished.
+func (l *Ledger) Write(w io.Writer, job *Job) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.unfinished != nil {
+		return l.unfinished
+	}
+	h := header{Index: l.part.Index, Of: l.part.Of, Job: *job}
+	slices.SortFunc(l.pieces, func(a, b *Piece) int { return bytes.Compare([]byte(a.Stream), []byte(b.Stream)) })
+	for _, p := range l.pieces {
+		h.Pieces = append(h.Pieces, entry{p.Stream, p.First, p.End, p.Mean, p.Timed, int64(len(p.Data))})
+	}
+	line, err := json.Marshal(h)
+	if err != nil {
+		return err
+	}
+	hashed := sha256.New()
+	both := io.MultiWriter(w, hashed)
+	for _, part := range append([][]byte{[]byte(magic), line, {'\n'}}, l.data()...) {
+		if _, err := both.Write(part); err != nil {
+			return err
+		}
+	}
+	_, err = fmt.Fprintf(w, "%x\n", hashed.Sum(nil))
+	return err
+}
+
+func (l *Ledger) data() (out [][]byte) {
+	for _, p := range l.pieces {
+		out = append(out, p.Data)
+	}
+	return out
+}
+
+// Read reads and checks a file. The data of its pieces stays where it is until it is
+// asked for. The error names the file, and says what it is instead.
+func Read(name string) (*File, error) {
+	f, err := read(name)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, cause(err))
+	}
+	return f, nil
+}
+
+// cause leaves out a name that is said already.
+func cause(err error) error {
+	if e, ok := errors.AsType[*os.PathError](err); ok {
+		return e.Err
+	}
+	return err
+}
+
+func read(name string) (*File, error) {
+	info, err := os.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("found a %s, want a file of a shard", kind(info))
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	const trailer = 2*sha256.Size + 1
+	size := info.Size() - trailer
+	hashed := sha256.New()
+	r := bufio.NewReaderSize(io.TeeReader(io.LimitReader(file, max(size, 0)), hashed), 1<<16)
+	h, at, err := readHeader(r)
+	if err != nil {
+		return nil, err
+	}
+	f := &File{Name: name, Part: Part{h.Index, h.Of}, Job: h.Job}
+	if err := f.take(h, at, size); err != nil {
+		return nil, err
+	}
+	if f.content, err = f.hash(r); err != nil {
+		return nil, err
+	}
+	return f, checksum(file, hashed)
+}
+
+// hash reads the data, and returns the hash of what two runs of the part have in common.
+func (f *File) hash(r io.Reader) (string, error) {
+	h := sha256.New()
+	for _, p := range f.pieces {
+		fmt.Fprintf(h, "%q %d %d\n", p.Stream, p.First, p.End)
+		to := io.Writer(h)
+		if p.Timed {
+			to = io.Discard
+		}
+		if _, err := io.CopyN(to, r, p.size); err != nil {
+			return "", err
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+func kind(info os.FileInfo) string {
+	switch {
+	case info.IsDir():
+		return "directory"
+	case info.Mode()&os.ModeSymlink != 0:
+		return "symbolic link"
+	}
+	return "special file"
+}
+
+// readHeader reads up to the data, which begins at that byte.
+func readHeader(r *bufio.Reader) (h *header, at int64, err error) {
+	start := make([]byte, len(magic))
+	if _, err := io.ReadFull(r, start); err != nil || string(start) != magic {
+		if bytes.HasPrefix(start, []byte("tilecheck shard ")) {
+			return nil, 0, errors.New("it is a shard in another format, of another version")
+		}
+		return nil, 0, fmt.Errorf("it is no shard, want a file that begins with %q", magic[:len(magic)-1])
+	}
+	var line []byte
+	for {
+		part, err := r.ReadSlice('\n')
+		line = append(line, part...)
+		if err == nil {
+			break
+		}
+		if err != bufio.ErrBufferFull || len(line) > maxHeader {
+			return nil, 0, errors.New("it is damaged: its first lines have no end")
+		}
+	}
+	h = new(header)
+	dec := json.NewDecoder(bytes.NewReader(line))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(h); err != nil {
+		return nil, 0, fmt.Errorf("it is damaged: %w", err)
+	}
+	return h, int64(len(magic) + len(line)), nil
+}
+
+// take checks the header and finds the pieces, which end at that byte.
+func (f *File) take(h *header, at, size int64) error {
+	if f.Index < 1 || f.Of < 1 || f.Index > maxParts || f.Of > maxParts {
+		return fmt.Errorf("it is damaged: found shard %d of %d", f.Index, f.Of)
+	}
+	if f.Build == "" || len(f.Args) == 0 {
+		return errors.New("it is damaged: it does not say what it is of")
+	}
+	seen := make(map[string]bool)
+	for _, e := range h.Pieces {
+		if e.First < 0 || e.End < e.First || e.Bytes < 0 || e.Bytes > size-at || seen[e.Stream] {
+			return fmt.Errorf("it is damaged: found the numbers %d to %d of %q in %d bytes", e.First, e.End, e.Stream, e.Bytes)
+		}
+		seen[e.Stream] = true
+		f.pieces = append(f.pieces, &Piece{Stream: e.Stream, First: e.First, End: e.End, Mean: e.Mean, Timed: e.Timed, file: f, at: at, size: e.Bytes})
+		at += e.Bytes
+	}
+	if at != size {
+		return fmt.Errorf("it is damaged: its pieces end at byte %d, want %d", at, size)
+	}
+	return nil
+}
+
+func checksum(file io.Reader, hashed hash.Hash) error {
+	found, err := io.ReadAll(io.LimitReader(file, 2*sha256.Size+2))
+	if err != nil {
+		return err
+	}
+	if want := fmt.Sprintf("%x\n", hashed.Sum(nil)); string(found) != want {
+		return errors.New("it is damaged: its checksum is wrong")
+	}
+	return nil
+}
+
+// Load returns the data of a piece.
+func (p *Piece) Load() ([]byte, error) {
+	if p.file == nil {
+		return p.Data, nil
+	}
+	f, err := os.Open(p.file.Name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data := make([]byte, p.size)
+	if _, err := f.ReadAt(data, p.at); err != nil {
+		return nil, fmt.Errorf("%s: %w", p.file.Name, err)
+	}
+	return data, nil
+}
+
+// Pieces returns what the file has: streams and numbers, and means so far.
+func (f *File) Pieces() []*Piece { return f.pieces }
+
+// differs returns how another file is of another job.
+func (f *File) differs(g *File) error {
+	apart := func(what string) error { return fmt.Errorf("%s and %s are of different %s", f.Name, g.Name, what) }
+	if f.Build != g.Build {
+		return fmt.Errorf("%s and %s were made by different builds, %s and %s", f.Name, g.Name, f.Build, g.Build)
+	}
+	if f.Of != g.Of {
+		return fmt.Errorf("%s is shard %v and %s is shard %v: want parts of the same number", f.Name, f.Part, g.Name, g.Part)
+	}
+	if i := difference(f.Means, g.Means); i >= 0 {
+		return apart(fmt.Sprintf("jobs: found %s and %s", word(f.Means, i), word(g.Means, i)))
+	}
+	if len(f.Inputs) != len(g.Inputs) {
+		return apart("files")
+	}
+	for i := range f.Inputs {
+		if f.Inputs[i] != g.Inputs[i] {
+			return apart("files: " + f.Inputs[i].Name)
+		}
+	}
+	return nil
+}
+
+func difference(a, b []string) int {
+	for i := range max(len(a), len(b)) {
+		if word(a, i) != word(b, i) {
+			return i
+		}
+	}
+	return -1
+}
+
+func word(words []string, i int) string {
+	if i >= len(words) {
+		return "nothing"
+	}
+	return words[i]
+}

@@ -1,0 +1,228 @@
+package shard
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Ledger has what was found of streams. It is recorded by a process that does one
+// part, or read from the files of all parts. A nil ledger is of a process that does
+// everything, and keeps nothing. It is safe for concurrent use.
+type Ledger struct {
+	part    Part                // of a recording
+	files   []*File             // of a replay
+	streams map[string][]*Piece // of a replay, each in the order of its numbers
+	// absent are the parts that a replay lacks.
+	absent []Part
+
+	mu         sync.Mutex
+	pieces     []*Piece // of a recording
+	known      map[string]*Piece
+	more       int   // parts that a replay needs in all
+	unfinished error // why a recording is worth nothing
+	failed     error // why a replay is
+	judged     bool  // the part has results of its own
+}
+
+// Piece is what was found of consecutive jobs of a stream.
+type Piece struct {
+	Stream     string   // names it in the job
+	First, End int64    // the jobs First to End-1
+	Data       []byte   // what the stream's owner wants to know again
+	Mean       *float64 // of the jobs, where that says something
+	Timed      bool     // another run of the same part differs in times
+	file       *File
+	at, size   int64
+}
+
+// Record returns a ledger to record a part in.
+func Record(p Part) *Ledger { return &Ledger{part: p, known: make(map[string]*Piece)} }
+
+// Recording reports whether only a part is to be done, and recorded.
+func (l *Ledger) Recording() bool { return l != nil && l.files == nil }
+
+// Replaying reports whether nothing is to be done: everything was recorded.
+func (l *Ledger) Replaying() bool { return l != nil && l.files != nil }
+
+// Part returns the part that is recorded; of a replay, the first one.
+func (l *Ledger) Part() Part { return l.part }
+
+// Put records a piece. Pieces of the same jobs are recorded once: two properties of
+// one text are one stream.
+func (l *Ledger) Put(p *Piece) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.known[p.Stream] == nil {
+		l.known[p.Stream] = p
+		l.pieces = append(l.pieces, p)
+	}
+}
+
+// Judged says that the part has results that need no others: the exit code of the
+// command is that of the part.
+func (l *Ledger) Judged() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.judged = true
+}
+
+// HasResults reports whether Judged was called.
+func (l *Ledger) HasResults() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.judged
+}
+
+// Unfinished says that something of the part is missing, and why. Then there is no file.
+func (l *Ledger) Unfinished(err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.unfinished == nil {
+		l.unfinished = err
+	}
+}
+
+// Streams returns how many streams were recorded.
+func (l *Ledger) Streams() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.pieces)
+}
+
+// Absent returns the parts that a replay lacks; there are some only if that was allowed.
+func (l *Ledger) Absent() []Part { return l.absent }
+
+// Pieces returns the pieces of a stream in the order of its numbers. They cover 0 to
+// end-1 without a gap, or a prefix of that if open. Where absent parts leave gaps, an
+// open stream ends at the first one, and another one goes on behind it. Every other
+// recording is an error, which the ledger keeps, too.
+func (l *Ledger) Pieces(stream string, end int64, open bool) ([]*Piece, error) {
+	pieces := l.streams[stream]
+	at := int64(0)
+	for i, p := range pieces {
+		if p.First > at && len(l.absent) == 0 || p.First < at || p.End < p.First || p.End > end {
+			return nil, l.fail(fmt.Errorf("%s: found the numbers %d to %d of %q, want them from %d on and below %d", p.file.Name, p.First, p.End, stream, at, end))
+		}
+		if p.First > at && open {
+			return pieces[:i], nil
+		}
+		at = p.End
+	}
+	if !open && at != end && len(l.absent) == 0 {
+		return nil, l.fail(fmt.Errorf("no part has the numbers %d to %d of %q", at, end-1, stream))
+	}
+	return pieces, nil
+}
+
+// fail notes why a replay is worth nothing.
+func (l *Ledger) fail(err error) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.failed == nil {
+		l.failed = err
+	}
+	return err
+}
+
+// Fail notes that pieces do not say what they should, and returns the error.
+func (l *Ledger) Fail(p *Piece, err error) error {
+	return l.fail(fmt.Errorf("%s: %q: %w", p.file.Name, p.Stream, err))
+}
+
+// Want says that a stream in blocks of a size was not done, and about how many of
+// its jobs that takes; at least one more part is wanted.
+func (l *Ledger) Want(size, jobs int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	of, most := l.part.Of, l.last()
+	want := most + 1
+	for want < most+2*of { // no more than two rounds on an estimate
+		if _, end := (Part{want, of}).Block(size, jobs); end >= jobs {
+			break
+		}
+		want++
+	}
+	l.more = max(l.more, want)
+}
+
+// last is the largest index of the parts of a replay.
+func (l *Ledger) last() int {
+	return slices.MaxFunc(l.files, func(a, b *File) int { return a.Index - b.Index }).Index
+}
+
+// More says that streams in blocks are not done: parts Have+1 to Want of Of are wanted.
+type More struct{ Have, Want, Of int }
+
+func (e *More) Error() string {
+	if e.Want == e.Have+1 {
+		return fmt.Sprintf("not decided by %d shards: want 1 more, --shard %d/%d", e.Have, e.Want, e.Of)
+	}
+	return fmt.Sprintf("not decided by %d shards: want %d more, --shard %d/%d to %d/%d", e.Have, e.Want-e.Have, e.Have+1, e.Of, e.Want, e.Of)
+}
+
+// Err is why a replay is worth nothing: damaged or missing pieces, or a *More.
+func (l *Ledger) Err() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.failed != nil || l.more == 0 {
+		return l.failed
+	}
+	return &More{l.last(), l.more, l.part.Of}
+}
+
+// Join puts the files of one job together. Parts that are there twice have to say
+// the same. The error names parts that are missing, unless that is allowed, and
+// files of other jobs.
+func Join(files []*File, allowed bool) (*Ledger, error) {
+	if len(files) == 0 {
+		return nil, fmt.Errorf("no shards")
+	}
+	first := files[0]
+	l := &Ledger{part: Part{1, first.Of}, streams: make(map[string][]*Piece)}
+	by := make(map[int]*File)
+	for _, f := range files {
+		if err := first.differs(f); err != nil {
+			return nil, err
+		}
+		if other := by[f.Index]; other != nil {
+			if other.content != f.content {
+				return nil, fmt.Errorf("%s and %s are both shard %v, and differ", other.Name, f.Name, f.Part)
+			}
+			continue
+		}
+		by[f.Index] = f
+		l.files = append(l.files, f)
+	}
+	slices.SortFunc(l.files, func(a, b *File) int { return a.Index - b.Index })
+	for i := 1; i <= max(first.Of, l.last()); i++ {
+		if by[i] == nil {
+			l.absent = append(l.absent, Part{i, first.Of})
+		}
+	}
+	if len(l.absent) > 0 && !allowed {
+		return nil, fmt.Errorf("%s", Missing(l.absent))
+	}
+	for _, f := range l.files {
+		for _, p := range f.pieces {
+			l.streams[p.Stream] = append(l.streams[p.Stream], p)
+		}
+	}
+	return l, nil
+}
+
+// Missing says which parts are missing.
+func Missing(parts []Part) string {
+	var names []string
+	for _, p := range parts[:min(len(parts), 8)] {
+		names = append(names, p.String())
+	}
+	if len(parts) > len(names) {
+		names = append(names, fmt.Sprintf("and %d more", len(parts)-len(names)))
+	}
+	if len(parts) == 1 {
+		return fmt.Sprintf("shard %s is missing", names[0])
+	}
+	return fmt.Sprintf("shards %s are missing", strings.Join(names, ", "))
+}
