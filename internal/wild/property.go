@@ -131,9 +131,20 @@ func (w *writer) property() string {
 	case 4, 5:
 		return w.filter()
 	case 6:
-		return pick(w, w.number()+"*2+1", "1-"+w.number(), "max("+w.number()+",0.1)", w.number()+"+"+w.number())
+		return pick(w, w.number()+"*2+1", "1-"+w.number(), w.larger(w.number(), "0.1"), w.number()+"+"+w.number())
 	}
 	return strings.Join([]string{w.truth(), w.truth()}, pick(w, " & ", " | ", " => "))
+}
+
+// larger writes the maximum of two numbers. PRISM 4.10's sparse and hybrid
+// engines, the only ones for system blocks that know every reward, give each
+// state the maximum of state number one
+// (symbolic/comp/StateModelChecker.java, checkExpressionFuncNary).
+func (w *writer) larger(a, b string) string {
+	if w.composed {
+		return fmt.Sprintf("(%s>%s ? %s : %s)", a, b, a, b)
+	}
+	return "max(" + a + "," + b + ")"
 }
 
 func (w *writer) filter() string {

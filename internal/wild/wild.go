@@ -8,6 +8,7 @@ package wild
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 )
 
@@ -252,7 +253,11 @@ func (w *writer) system(names []string) string {
 		if w.one(5) {
 			n = pick(w, n+"{a<-b}", n+"{a<-c}", n+"/{b}")
 		}
-		out = fmt.Sprintf("(%s) %s %s", out, pick(w, "||", "||", "|||", "|[a]|", "|[a,b]|"), n)
+		operator := pick(w, "||", "||", "|||", "|[a]|", "|[a,b]|")
+		if strings.Contains(operator, "a") && !slices.Contains(w.actions, "a") || strings.Contains(operator, "b") && !slices.Contains(w.actions, "b") {
+			operator = "||" // to name an action that no module has is an error
+		}
+		out = fmt.Sprintf("(%s) %s %s", out, operator, n)
 	}
 	return out
 }
