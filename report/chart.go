@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"image/color"
+	"io"
 	"math"
 	"slices"
 
@@ -43,12 +44,12 @@ type Series struct {
 // Point is a number with the ends of its bar; when an end is not finite there is no bar.
 type Point struct{ X, Y, Lo, Hi float64 }
 
-// PlotChart draws a chart to a file, SVG or PNG by its extension, as [Plot] does. Named places are drawn with the series a little apart.
+// PlotChart draws a chart to w, as SVG or PNG by the extension of the file's name, as [Plot] does. Named places are drawn with the series a little apart.
 //
-// The same chart gives the same bytes. The error says when path has another extension, when there is nothing to draw, or which number
+// The same chart gives the same bytes. The error says when name has another extension, when there is nothing to draw, or which number
 // cannot be drawn.
-func PlotChart(path string, c *Chart) error {
-	return writeFigure(path, func() (*figure, error) { return newChartFigure(c) })
+func PlotChart(w io.Writer, name string, c *Chart) error {
+	return writeFigure(w, name, func() (*figure, error) { return newChartFigure(c) })
 }
 
 func newChartFigure(c *Chart) (*figure, error) {

@@ -6,7 +6,7 @@
 //
 //	report.Verdicts(os.Stdout, format, verdicts, report.Options{Width: 100})
 //	comparison.Write(os.Stdout, format, opt)
-//	report.Plot("losing.svg", comparison)
+//	report.Plot(w, "losing.svg", comparison)
 //
 // # Numbers
 //

@@ -88,6 +88,6 @@ func ExampleComparison_Write() {
 }
 
 func ExamplePlot() {
-	fmt.Println(report.Plot("losing.pdf", &report.Comparison{}))
+	fmt.Println(report.Plot(os.Stdout, "losing.pdf", &report.Comparison{}))
 	// Output: plot "losing.pdf": unknown file extension ".pdf", want .svg or .png
 }

@@ -20,7 +20,6 @@ import (
 	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgsvg"
 
-	"tilecheck/internal/atomicfile"
 	"tilecheck/internal/printable"
 	"tilecheck/result"
 )
@@ -31,7 +30,8 @@ const (
 	plotDPI    = 144 // of the PNG
 )
 
-// Plot draws the probability over MAX to a file, SVG or PNG by its extension.
+// Plot draws the probability over MAX to w, as SVG or PNG by the extension of
+// the file's name.
 //
 // MAX is on a logarithmic axis. Each strategy has a colour and a shape, filled
 // for its verdicts, which are joined by lines, and hollow for published values.
@@ -39,26 +39,25 @@ const (
 // half-width. The strategies are a little apart so that bars do not cover each
 // other. Cells without a number are left out and interrupt the line.
 //
-// The same comparison gives the same bytes. The file is written as package
-// atomicfile does. The error says when path has another extension, when there
-// is nothing to draw, or what is wrong with the comparison or the file.
+// The same comparison gives the same bytes. The error says when name has another
+// extension, when there is nothing to draw, what is wrong with the comparison, or
+// is that of w.
 //
 // Source: thesis Figure 3.25.
-func Plot(path string, c *Comparison) error {
-	return writeFigure(path, func() (*figure, error) { return newFigure(c) })
+func Plot(w io.Writer, name string, c *Comparison) error {
+	return writeFigure(w, name, func() (*figure, error) { return newFigure(c) })
 }
 
-// writeFigure draws a figure to a file of the kind that its extension says.
-func writeFigure(path string, draw func() (*figure, error)) error {
-	encode, err := plotEncoder(path)
+func writeFigure(w io.Writer, name string, draw func() (*figure, error)) error {
+	encode, err := plotEncoder(name)
 	if err != nil {
 		return err
 	}
 	fig, err := draw()
 	if err != nil {
-		return fmt.Errorf("plot %q: %w", path, err)
+		return err
 	}
-	return atomicfile.Write(path, func(w io.Writer) error { return encode(w, fig) })
+	return encode(w, fig)
 }
 
 // CheckPlotPath returns the error that [Plot] will have for the extension of

@@ -10,7 +10,6 @@ import (
 	"os"
 	"strings"
 
-	"tilecheck/internal/atomicfile"
 	"tilecheck/internal/printable"
 	"tilecheck/native"
 	"tilecheck/verify/regress"
@@ -93,7 +92,7 @@ func (c *blessCmd) write(ctx context.Context, env *world, s *testSuite, b *regre
 		if now, err := os.ReadFile(name); err != nil || !bytes.Equal(now, f.Before) {
 			return fmt.Errorf("%s: the file has changed meanwhile, nothing is written to it", f.Name)
 		}
-		if err := atomicfile.Write(name, func(w io.Writer) error {
+		if err := env.writeFile(name, func(w io.Writer) error {
 			_, err := w.Write(f.After)
 			return err
 		}); err != nil {

@@ -71,7 +71,7 @@ func (c *compareDocumentCmd) Run(ctx context.Context, env *world) error {
 		return err
 	}
 	if c.Plot != "" {
-		if err := report.PlotChart(c.Plot, tables.DocumentChart(document, results)); err != nil {
+		if err := env.plot(c.Plot, tables.DocumentChart(document, results)); err != nil {
 			return err
 		}
 	}

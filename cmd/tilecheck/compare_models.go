@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -71,7 +72,7 @@ func (c *compareModelsCmd) Run(ctx context.Context, env *world) (err error) {
 		return err
 	}
 	if c.Plot != "" {
-		if err := report.Plot(c.Plot, &out.Comparison); err != nil {
+		if err := env.writeFile(c.Plot, func(w io.Writer) error { return report.Plot(w, c.Plot, &out.Comparison) }); err != nil {
 			return err
 		}
 	}

@@ -57,7 +57,7 @@ func (c *comparePlayersCmd) Run(ctx context.Context, env *world) error {
 	if c.Plot != "" {
 		chart, err := tables.ContestChart(contest)
 		if err == nil {
-			err = report.PlotChart(c.Plot, chart)
+			err = env.plot(c.Plot, chart)
 		}
 		if err != nil {
 			return err

@@ -12,6 +12,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"tilecheck/internal/atomicfile"
+	"tilecheck/report"
 )
 
 // places are the files of a run. A flag or argument that names files says with
@@ -174,6 +175,11 @@ func (e *world) writeFile(name string, write func(io.Writer) error) error {
 		return e.keepOutput(name, write)
 	}
 	return atomicfile.WriteOr(name, e.onExit, write)
+}
+
+// plot draws a chart to a file.
+func (e *world) plot(name string, chart *report.Chart) error {
+	return e.writeFile(name, func(w io.Writer) error { return report.PlotChart(w, name, chart) })
 }
 
 // cutTarget splits options off a file. In C:\x the colon is part of the name.

@@ -118,7 +118,7 @@ func (c *playCmd) Run(ctx context.Context, env *world) error {
 	}
 	err = tables.Play(out, estimates, c.Format).Write(env.stdout, c.Format, env.reportOptions())
 	env.warnLines(c.Format, out.Warnings)
-	err = errors.Join(err, unwritten, c.plots(out, estimates, &curve))
+	err = errors.Join(err, unwritten, c.plots(env, out, estimates, &curve))
 	return cmp.Or(err, status(endCode(ctx, out.End)))
 }
 
@@ -185,17 +185,17 @@ func (c *playCmd) play(ctx context.Context, env *world, opt play.Options, curve 
 }
 
 // plots draws the pictures that are asked for.
-func (c *playCmd) plots(out *play.Outcome, estimates []play.Estimate, curve *tables.ScoreCurve) error {
+func (c *playCmd) plots(env *world, out *play.Outcome, estimates []play.Estimate, curve *tables.ScoreCurve) error {
 	var failed error
 	if c.Plot != "" {
-		failed = report.PlotChart(c.Plot, tables.Largest(out, estimates))
+		failed = env.plot(c.Plot, tables.Largest(out, estimates))
 	}
 	if c.PlotScore == "" {
 		return failed
 	}
 	chart, err := curve.Chart(out, stats.Confidence(c.Alpha))
 	if err == nil {
-		err = report.PlotChart(c.PlotScore, chart)
+		err = env.plot(c.PlotScore, chart)
 	}
 	return errors.Join(failed, err)
 }
