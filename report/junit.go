@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"tilecheck/internal/printable"
 )
 
 // maxJUnitLog is the size in bytes after which a log in JUnit XML is cut.
@@ -22,8 +24,10 @@ const maxJUnitLog = 16 << 10
 // is left out. The class name of a test case is its engine and its file with
 // dots for slashes; no two test cases have the same class name and name. What
 // is wrong with annotations is the system-err of their suite. Logs of what did
-// not pass are there up to 16 KiB, head and tail. Characters that XML 1.0 does
-// not have are written as in Go, "\x1b".
+// not pass are there up to 16 KiB, head and tail.
+//
+// Pages of servers show the text as it is, so it is printable; only the attribute
+// file, by which programs find the file, keeps what XML can hold.
 //
 // The error is that of w.
 //
@@ -97,7 +101,7 @@ type junitText struct {
 func (rep *TestReport) junit() *junitSuites {
 	all := tallyOf(rep.Results)
 	out := &junitSuites{
-		Name: xmlText(rep.Title), Tests: all.total, Time: seconds(rep.Elapsed.Seconds()),
+		Name: printable.Text(rep.Title), Tests: all.total, Time: seconds(rep.Elapsed.Seconds()),
 		Failures: all.counts[TestFailed] + all.counts[TestDisagreed], Errors: all.counts[TestError] + all.counts[TestLimit],
 	}
 	suites := make(map[string]*junitSuite)
@@ -114,7 +118,7 @@ func (rep *TestReport) junit() *junitSuites {
 		r := &rep.Results[i]
 		c := r.junitCase()
 		if several[r.source()] {
-			c.Name += " on " + xmlText(filepath.ToSlash(r.Model))
+			c.Name += " on " + printable.Text(filepath.ToSlash(r.Model))
 		}
 		key := [2]string{c.Classname, c.Name}
 		if names[key]++; names[key] > 1 {
@@ -135,7 +139,7 @@ func (rep *TestReport) junit() *junitSuites {
 }
 
 func (rep *TestReport) newSuite(file string) *junitSuite {
-	s := &junitSuite{Name: xmlText(file), File: xmlText(filepath.ToSlash(file))}
+	s := &junitSuite{Name: printable.Text(file), File: xmlText(filepath.ToSlash(file))}
 	if s.Name == "" {
 		s.Name = "tilecheck"
 	}
@@ -143,7 +147,7 @@ func (rep *TestReport) newSuite(file string) *junitSuite {
 		s.Timestamp = rep.Started.UTC().Format("2006-01-02T15:04:05")
 	}
 	if engines := strings.Join(rep.engines(), " "); engines != "" {
-		s.Properties = &junitProperties{All: []junitProperty{{"engines", xmlText(engines)}}}
+		s.Properties = &junitProperties{All: []junitProperty{{"engines", printable.Text(engines)}}}
 	}
 	return s
 }
@@ -162,7 +166,7 @@ func (s *junitSuite) warn(line string) {
 	if s.Err == nil {
 		s.Err = new(junitText)
 	}
-	s.Err.Text += xmlText(line) + "\n"
+	s.Err.Text += printable.Text(line) + "\n"
 }
 
 func (r *TestResult) junitCase() junitCase {
@@ -171,7 +175,7 @@ func (r *TestResult) junitCase() junitCase {
 		name += " " + with
 	}
 	c := junitCase{
-		Name: xmlText(name), Classname: xmlText(r.className()), Time: seconds(r.seconds()),
+		Name: printable.Text(name), Classname: printable.Text(r.className()), Time: seconds(r.seconds()),
 		File: xmlText(filepath.ToSlash(r.source())), Line: r.Line,
 	}
 	switch o := r.junitOutcome(); {
@@ -185,10 +189,10 @@ func (r *TestResult) junitCase() junitCase {
 		c.Skipped = o
 	}
 	if r.Verdict != nil && r.Verdict.Doubt != "" {
-		c.Out = &junitText{xmlText(doubtText(r.Verdict))}
+		c.Out = &junitText{printable.Text(doubtText(r.Verdict))}
 	}
 	if r.Log != "" && r.Outcome != TestPassed {
-		c.Out = &junitText{xmlText(middleOut(r.Log, maxJUnitLog))}
+		c.Out = &junitText{printable.Text(middleOut(r.Log, maxJUnitLog))}
 	}
 	return c
 }
@@ -217,7 +221,7 @@ func (r *TestResult) junitOutcome() *junitOutcome {
 	for _, d := range r.details() {
 		body.WriteString(d.name + ": " + d.text + "\n")
 	}
-	return &junitOutcome{Type: r.Outcome.String(), Message: xmlText(message), Text: xmlText(body.String())}
+	return &junitOutcome{Type: r.Outcome.String(), Message: printable.Text(message), Text: printable.Text(body.String())}
 }
 
 // seconds is a time in JUnit XML, empty when it is unknown: no exponent, and no less than a millisecond.
@@ -228,8 +232,9 @@ func seconds(x float64) string {
 	return strconv.FormatFloat(max(x, 0.001), 'f', 3, 64)
 }
 
-// xmlText makes characters visible that XML 1.0 does not have, and bytes that
-// are not UTF-8: "\x1b", "\ufffe". The encoder would replace them all by U+FFFD.
+// xmlText is text as it is, but for characters that XML 1.0 does not have and
+// bytes that are not UTF-8, which become visible: "\x1b", "\ufffe". The encoder
+// would replace them all by U+FFFD.
 //
 // Source: XML 1.0 (Fifth Edition), production Char.
 func xmlText(text string) string {

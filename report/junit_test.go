@@ -192,6 +192,34 @@ func TestJUnitFields(t *testing.T) {
 	}
 }
 
+// TestNothingHidden: neither servers that show JUnit XML nor browsers get characters
+// of foreign text that hide it or turn its direction, but in the names of files
+// that programs open.
+func TestNothingHidden(t *testing.T) {
+	rep := hostileReport()
+	for i := range rep.Results {
+		rep.Results[i].Log += "\u2066\u200b\u009b31m\u00ad\u2028\U000e0041"
+	}
+	junit := written(t, func(w io.Writer) error { return WriteJUnit(w, rep) })
+	files := regexp.MustCompile(` file="[^"]*"`)
+	if got := len(files.FindAllString(junit, -1)); got != 3 || !strings.Contains(files.FindString(junit), "\u202e") {
+		t.Errorf("%d files, want those of a suite and 2 results, as they are", got)
+	}
+	for name, text := range map[string]string{
+		"JUnit": files.ReplaceAllString(junit, ""),
+		"HTML":  written(t, func(w io.Writer) error { return WriteHTML(w, rep, Options{}) }),
+	} {
+		for _, r := range "\u202e\u2066\u200b\u009b\u00ad\u2028\U000e0041" {
+			if strings.ContainsRune(text, r) {
+				t.Errorf("%s has %U raw", name, r)
+			}
+		}
+		if !strings.Contains(text, `\u202e`) || !strings.Contains(text, `\u2066\u200b\x9b31m\xad\u2028\U000e0041`) {
+			t.Errorf("%s does not show what was hidden", name)
+		}
+	}
+}
+
 // XML 1.0 has no other control characters than tab and newlines, no U+FFFE, no U+FFFF and no surrogates.
 func TestXMLText(t *testing.T) {
 	for _, tt := range []struct{ in, want string }{
