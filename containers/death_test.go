@@ -36,6 +36,7 @@ func beVictim() {
 // TestProcessKilled kills a process that has a container without a chance to
 // remove it, and without Ryuk: the container goes all the same.
 func TestProcessKilled(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	c := exec.Command(os.Args[0])
 	c.Env = append(os.Environ(), victim+"="+l.image, "TESTCONTAINERS_RYUK_DISABLED=true")

@@ -27,6 +27,7 @@ func TestNamed(t *testing.T) {
 // TestDiscover finds a tool in images of other makers, by its name or its path,
 // and asks each image once.
 func TestDiscover(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	word := testimage.Own("tilecheck-discover")
 	a := testimage.Import(t, word+"-a/tool:dev", nil, "/bin/cat", "/bin/timeout", "/bin/thing")

@@ -38,6 +38,7 @@ func repeat() int {
 // TestFaults makes every fault again and again, in containers that other runs
 // were in before, and checks what is said of it and that nothing is left.
 func TestFaults(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	t.Run("all", func(t *testing.T) {
 		for _, f := range faults() {

@@ -54,6 +54,7 @@ func TestImages(t *testing.T) {
 }
 
 func TestBuildFails(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	errDisk := errors.New("disk is gone")
 	for name, c := range map[string]struct {
@@ -71,6 +72,7 @@ func TestBuildFails(t *testing.T) {
 }
 
 func TestImportFails(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	err := l.Import(t.Context(), "tilecheck-test/garbage:1", bytes.NewReader([]byte("no tar file")))
 	if _, ok := errors.AsType[*result.Failure](err); !ok {
@@ -79,6 +81,7 @@ func TestImportFails(t *testing.T) {
 }
 
 func TestPullFails(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	if err := l.Pull(t.Context(), "127.0.0.1:1/tilecheck/nothing:1"); err == nil {
 		t.Error("pulled from nowhere")
@@ -86,6 +89,7 @@ func TestPullFails(t *testing.T) {
 }
 
 func TestEngine(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	e, err := l.Engine(t.Context())
 	if err != nil || e.Version == "" || e.API == "" || e.CPUs < 1 || e.Memory < 1<<20 || e.Host == "" {

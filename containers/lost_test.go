@@ -17,6 +17,7 @@ import (
 // TestLost takes the engine away from runs: its connection is cut for a moment,
 // or its output stops in the middle while the tool goes on.
 func TestLost(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	atByte := func(k int64) func(*testing.T, *line, *Pool) (runner.Exit, string, error) {
 		return func(t *testing.T, n *line, p *Pool) (runner.Exit, string, error) { return n.cutAfter(t, p, k) }
@@ -76,6 +77,7 @@ func (n *line) cutAfter(t *testing.T, p *Pool, bytes int64) (runner.Exit, string
 // TestLostBetweenRuns takes warm containers away while nothing runs: the next
 // run starts another.
 func TestLostBetweenRuns(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	n := l.newLine(t)
 	p := l.poolOf(t, n.Docker, Options{})
@@ -102,6 +104,7 @@ func TestLostBetweenRuns(t *testing.T) {
 
 // TestUnreachable asks an engine that is not there.
 func TestUnreachable(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	c, err := client.New(client.WithHost("unix://" + filepath.Join(t.TempDir(), "nothing.sock")))
 	if err != nil {
@@ -122,6 +125,7 @@ func TestUnreachable(t *testing.T) {
 }
 
 func TestMissingImage(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	tool := fake()
 	tool.Missing = func(image string) string { return "make " + image + " with tilecheck" }
@@ -133,6 +137,7 @@ func TestMissingImage(t *testing.T) {
 
 // TestStuck ends a run whose limit inside the container does not work.
 func TestStuck(t *testing.T) {
+	t.Parallel()
 	needs.NotShort(t, "takes as long as the limits")
 	l := newLab(t)
 	tool := fake()

@@ -18,6 +18,7 @@ import (
 )
 
 func TestRunInAndOut(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	p := l.pool(t, Options{})
 	for i := range 2 { // the second time in the same container, which keeps nothing
@@ -60,6 +61,7 @@ func TestFilesStayInTheirFolder(t *testing.T) {
 }
 
 func TestWalls(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	p := l.pool(t, Options{})
 	var out bytes.Buffer
@@ -141,6 +143,7 @@ func (w writer) Write(p []byte) (int, error) {
 // TestContainersAreReplaced counts containers: one for each run, or another when
 // the limits differ.
 func TestContainersAreReplaced(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	p := l.pool(t, Options{RunsPerContainer: 1})
 	if _, err := p.Run(t.Context(), command("say", "x")); err != nil {
@@ -167,6 +170,7 @@ func TestContainersAreReplaced(t *testing.T) {
 }
 
 func TestContextEndedBefore(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	p := l.pool(t, Options{})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -177,6 +181,7 @@ func TestContextEndedBefore(t *testing.T) {
 }
 
 func TestNoProgram(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	tool := fake()
 	tool.Program = []string{"prism"}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"io"
 	"net"
 	"os"
@@ -26,6 +27,9 @@ func TestMain(m *testing.M) {
 		return
 	}
 	if err := Prepare(context.Background(), os.LookupEnv, os.Setenv); err != nil {
+		panic(err)
+	}
+	if err := flag.Set("test.parallel", "8"); err != nil { // they wait for containers
 		panic(err)
 	}
 	m.Run()

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"tilecheck/game"
+	"tilecheck/internal/needs"
 )
 
 // state is a state of the thesis's model (sections 3.2 and 3.6): the cells and the phase.
@@ -57,7 +58,7 @@ func TestStateSpace(t *testing.T) {
 		{3, 5, 1_598_448, 4_032_745, 5_171_248, 0},
 	}
 	for _, tt := range tests {
-		if tt.size > 2 && testing.Short() {
+		if tt.size > 2 && !needs.IsFull() {
 			continue
 		}
 		m := thesisModel{newRules(t, game.Shape{Rows: tt.size, Cols: tt.size}), tt.maxExp}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"tilecheck/game"
+	"tilecheck/internal/needs"
 )
 
 // slide moves a board by game.Slide, line by line, with index arithmetic of its own.
@@ -70,7 +71,7 @@ func TestMovesOfEveryLine(t *testing.T) {
 				cfg.Rows, cfg.Cols = cfg.Cols, cfg.Rows
 			}
 			t.Run(fmt.Sprintf("%s/%s", cfg.board(), m), func(t *testing.T) {
-				if testing.Short() && tc.length == 6 {
+				if !needs.IsFull() && tc.length == 6 {
 					tc.largest = 16
 				}
 				check := newMoveChecker(t, cfg)

@@ -75,10 +75,10 @@ func TestBoards(t *testing.T) {
 					if shape.rows*shape.cols > 4 {
 						needs.NotShort(t, "larger boards")
 					}
-					if shape.rows*shape.cols > 6 || shape.tile > 16 && spawn != modelgen.SpawnUniform {
+					random := named.Policy.Kind == modelgen.RandomMoves || named.Policy.Kind == modelgen.NoPolicy
+					if shape.rows*shape.cols > 6 || shape.tile > 16 && (spawn != modelgen.SpawnUniform || random && shape.rows != shape.cols) {
 						needs.Full(t)
 					}
-					random := named.Policy.Kind == modelgen.RandomMoves || named.Policy.Kind == modelgen.NoPolicy
 					if random && shape.rows*shape.cols == 9 && shape.tile > 8 {
 						return // fractions of the oracle grow too long
 					}

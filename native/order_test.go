@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"tilecheck/internal/needs"
 	"tilecheck/result"
 	"tilecheck/runner"
 )
@@ -76,10 +77,7 @@ func randomSuite(r *rand.Rand) (model string, props []string) {
 // TestOrder: the order of properties, their repetition and what they are checked
 // with change no answer, whatever fails beside them.
 func TestOrder(t *testing.T) {
-	suites := uint64(2000)
-	if testing.Short() {
-		suites = 300
-	}
+	suites := needs.Some(uint64(2000))
 	failed, answered := 0, 0
 	for seed := range suites {
 		r := rand.New(rand.NewPCG(seed, 26))

@@ -17,6 +17,7 @@ import (
 // TestMake makes an image of an installation whose PRISM is the test double, on
 // a base that is a root file system with nothing but that.
 func TestMake(t *testing.T) {
+	t.Parallel()
 	d := connect(t)
 	base := testimage.Import(t, "tilecheck-test/base:prism", nil, "/bin/cat", "/bin/timeout")
 	ref := testimage.Own("tilecheck-test/prism:made")
@@ -50,6 +51,7 @@ func TestMake(t *testing.T) {
 
 // TestMakeChecks makes no image in which PRISM does not run.
 func TestMakeChecks(t *testing.T) {
+	t.Parallel()
 	d := connect(t)
 	base := testimage.Import(t, "tilecheck-test/base:nothing", nil, "/bin/cat", "/bin/timeout")
 	ref := testimage.Own("tilecheck-test/prism:broken")

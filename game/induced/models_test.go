@@ -133,6 +133,9 @@ func everyModel(t *testing.T, all bool, f func(t *testing.T, x *exported)) {
 				if g.cols > 2 {
 					needs.NotShort(t, "thousands of states")
 				}
+				if g.cols > 2 && (strings.HasPrefix(spec, "expectimax") || spec == "modern") {
+					needs.Full(t)
+				}
 				f(t, export(t, g, spec))
 			})
 		}

@@ -122,6 +122,18 @@ func Full(tb testing.TB) {
 // IsFull reports whether two minutes for all tests are not the limit.
 func IsFull() bool { return os.Getenv("TILECHECK_FULL") != "" || IsLong() }
 
+// Some is how many of n random inputs a test tries: all where two minutes for all
+// tests are not the limit, a third otherwise, a tenth with -short.
+func Some[N int | uint64](n N) N {
+	switch {
+	case testing.Short():
+		return n / 10
+	case IsFull():
+		return n
+	}
+	return n / 3
+}
+
 // Long goes on where minutes do not matter.
 func Long(tb testing.TB) {
 	tb.Helper()

@@ -17,7 +17,7 @@ import (
 // random probabilities that cancel, overflow and underflow. The fractions are
 // those of Options.Exact, whose arithmetic math/big does.
 func TestTransitionsOfTheText(t *testing.T) {
-	built, unfit, models := 0, 0, uint64(1000)
+	built, unfit, models := 0, 0, needs.Some(uint64(1000))
 	if needs.IsLong() {
 		models = 20_000
 	}

@@ -149,14 +149,7 @@ func same(v sema.Variable, slot int, value int32) sema.Expr {
 // TestMachineRandom compares the two executions on random models.
 func TestMachineRandom(t *testing.T) {
 	ends := map[Status]int{}
-	seeds := uint64(50)
-	switch {
-	case needs.IsFull():
-		seeds = 150
-	case testing.Short():
-		seeds = 30
-	}
-	for seed := range seeds {
+	for seed := range needs.Some(uint64(150)) {
 		compareRandom(t, seed, ends)
 	}
 	t.Logf("ends of paths: %v", ends)

@@ -161,15 +161,8 @@ func TestPackedCorpus(t *testing.T) {
 }
 
 func TestPackedRandom(t *testing.T) {
-	seeds := uint64(150)
-	switch {
-	case needs.IsFull():
-		seeds = 400
-	case testing.Short():
-		seeds = 60
-	}
 	failed, states := 0, 0
-	for seed := range seeds {
+	for seed := range needs.Some(uint64(400)) {
 		f, n := packedRandom(t, seed)
 		failed, states = failed+f, states+n
 	}

@@ -16,19 +16,12 @@ import (
 	"testing/fstest"
 	"time"
 
+	"tilecheck/internal/needs"
 	"tilecheck/report"
 	"tilecheck/result"
 	"tilecheck/verify/regress"
 	"tilecheck/verify/suite"
 )
-
-// mutants says how many of the mutants of a kind are tried.
-func mutants(n int) int {
-	if testing.Short() {
-		return n / 10
-	}
-	return n
-}
 
 // exactSuite is the part of our suite whose values are computed.
 func exactSuite(t *testing.T) fstest.MapFS {
@@ -75,7 +68,7 @@ func TestMutatedAnnotations(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 1))
 	props := names(fsys, ".props")
 	judged := make(map[string]int)
-	for n := range mutants(400) {
+	for n := range needs.Some(400) {
 		name := props[rng.IntN(len(props))]
 		text := mutateComment(rng, fsys[name].Data)
 		rep := test(t, with(fsys, name, text), regress.Options{})
@@ -108,7 +101,7 @@ func TestMutatedAnnotations(t *testing.T) {
 			}
 		}
 	}
-	if judged["other"] < mutants(400) || judged["pass"] < mutants(400) {
+	if judged["other"] < needs.Some(400) || judged["pass"] < needs.Some(400) {
 		t.Errorf("judgments: %v, want many of both", judged)
 	}
 }
@@ -332,7 +325,7 @@ func TestMutatedModels(t *testing.T) {
 	models := names(fsys, ".prism")
 	outcomes := make(map[report.TestOutcome]int)
 	told := make(map[string]bool) // mutants that came before
-	for n := range mutants(300) {
+	for n := range needs.Some(300) {
 		name := models[rng.IntN(len(models))]
 		text := mutate(rng, fsys[name].Data)
 		changed := with(fsys, name, text)
@@ -360,7 +353,7 @@ func TestMutatedModels(t *testing.T) {
 		}
 		told[string(text)] = true
 	}
-	if outcomes[report.TestError] < mutants(300)/5 || outcomes[report.TestPassed] < mutants(300)/5 {
+	if outcomes[report.TestError] < needs.Some(300)/5 || outcomes[report.TestPassed] < needs.Some(300)/5 {
 		t.Errorf("outcomes %v, want many of both", outcomes)
 	}
 }
@@ -394,7 +387,7 @@ func TestMutatedCaches(t *testing.T) {
 	c := newCache(t)
 	clean := lines(testAll(t, t.Context(), tests, fsys, regress.Options{Cache: c}))
 	rng := rand.New(rand.NewPCG(7, 3))
-	for n := range mutants(300) {
+	for n := range needs.Some(300) {
 		files := entries(t, c)
 		damaged := make(map[string]bool)
 		for range 1 + rng.IntN(4) {

@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/moby/moby/client"
@@ -55,21 +56,30 @@ func Import(tb testing.TB, name string, labels map[string]string, names ...strin
 // at the same time, on an engine that they share.
 func Own(name string) string { return name + "-" + strings.ToLower(rand.Text()[:10]) }
 
-// Program builds faketool, static.
+// Program is faketool, static. It is built once.
 func Program(tb testing.TB) []byte {
 	tb.Helper()
-	file := filepath.Join(tb.TempDir(), "faketool")
-	c := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", file, "tilecheck/containers/internal/faketool")
-	c.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOFLAGS=")
-	if out, err := c.CombinedOutput(); err != nil {
-		tb.Fatalf("build faketool: %v\n%s", err, out)
-	}
-	program, err := os.ReadFile(file)
+	program, err := built()
 	if err != nil {
 		tb.Fatal(err)
 	}
 	return program
 }
+
+var built = sync.OnceValues(func() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "faketool")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	file := filepath.Join(dir, "faketool")
+	c := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", file, "tilecheck/containers/internal/faketool")
+	c.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOFLAGS=")
+	if out, err := c.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("build faketool: %w\n%s", err, out)
+	}
+	return os.ReadFile(file)
+})
 
 func pack(tb testing.TB, program []byte, names []string) io.Reader {
 	tb.Helper()

@@ -118,7 +118,7 @@ func hurtfulReward(rng *rand.Rand, states, choices int) sparse.Reward {
 // numbers are chosen to hurt. Probabilities stay between 0 and 1, and those that
 // are 0 or 1 are known to be.
 func TestHurt(t *testing.T) {
-	count := uint64(120)
+	count := needs.Some(uint64(120))
 	if needs.IsLong() {
 		count = 7000
 	}

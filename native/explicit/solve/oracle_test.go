@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"tilecheck/internal/needs"
 	"tilecheck/native/explicit/solve"
 	"tilecheck/native/explicit/sparse"
 	"tilecheck/native/explicit/sparse/sparsetest"
@@ -28,14 +29,10 @@ type instance struct {
 	left, right *sparse.Set
 }
 
-// forRandom calls check with random models of one kind, a thousand or so.
+// forRandom calls check with random models of one kind.
 func forRandom(t *testing.T, kind sparse.Kind, check func(in *instance)) {
 	t.Helper()
-	count := uint64(1500)
-	if testing.Short() {
-		count = 300
-	}
-	for seed := range count {
+	for seed := range needs.Some(uint64(1500)) {
 		rng := rand.New(rand.NewPCG(seed, uint64(kind)))
 		sh := shapes[seed%uint64(len(shapes))]
 		sh.Kind = kind

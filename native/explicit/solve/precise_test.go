@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"tilecheck/internal/needs"
 	"tilecheck/native/explicit/solve"
 	"tilecheck/native/explicit/sparse"
 	"tilecheck/native/explicit/sparse/sparsetest"
@@ -140,12 +141,8 @@ func (a matrix) of(x []*big.Float) []*big.Float {
 // very different sizes, times up to a hundred million steps, probabilities next to
 // nothing, and negations.
 func TestStiff(t *testing.T) {
-	count := uint64(60)
-	if testing.Short() {
-		count = 15
-	}
 	times := []string{"1e-12", "1e-3", "1", "5"}
-	for seed := range count {
+	for seed := range needs.Some(uint64(60)) {
 		rng := rand.New(rand.NewPCG(seed, 13))
 		m := stiff(rng)
 		n := m.NumStates()
