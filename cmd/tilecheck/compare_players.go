@@ -28,6 +28,7 @@ type comparePlayersCmd struct {
 	State      string `help:"Keep finished games; a run that was killed goes on." placeholder:"DIR" file:"keep"`
 	Workers    int    `rare:"" help:"Goroutines that play; the results do not depend on it (default: one per processor)." want:"[1,1024]" placeholder:"N"`
 	timeFlag   `embed:""`
+	splitFlags `embed:""`
 	plotFlag   `embed:""`
 	Format     report.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
 }
@@ -48,7 +49,10 @@ func (c *comparePlayersCmd) Run(ctx context.Context, env *world) error {
 		return err
 	}
 	done()
-	if contest.Games == 0 {
+	switch {
+	case env.split.Recording():
+		return nil
+	case contest.Games == 0:
 		return noGame(ctx, contest.End)
 	}
 	if err := tables.WriteContest(env.stdout, contest, c.Format, env.reportOptions()); err != nil {
@@ -69,6 +73,9 @@ func (c *comparePlayersCmd) Run(ctx context.Context, env *world) error {
 
 // contest checks the flags and returns what they ask for.
 func (c *comparePlayersCmd) contest(env *world) (opt play.CompareOptions, err error) {
+	if err := env.alone("budget", "state"); err != nil {
+		return opt, err
+	}
 	if c.State != "" && c.Seed == nil {
 		return opt, errStateSeed()
 	}
@@ -92,7 +99,7 @@ func (c *comparePlayersCmd) contest(env *world) (opt play.CompareOptions, err er
 		return opt, usageError("found %d strategy, want at least 2 to compare", len(opt.Strategies))
 	}
 	opt.By, opt.All, opt.Confidence, opt.Games = play.Criterion(c.By), c.All, stats.Confidence(c.Alpha), c.Games
-	opt.Workers, opt.Time = c.Workers, c.Budget
+	opt.Workers, opt.Time, opt.Split = c.Workers, c.Budget, env.split
 	opt.State, opt.Version, err = env.state(c.State)
 	return opt, err
 }

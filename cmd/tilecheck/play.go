@@ -79,7 +79,8 @@ type playCmd struct {
 	PlotScore string        `help:"Draw the mean score as the games go on, .svg or .png." placeholder:"FILE" file:"out"`
 	Format    report.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
 
-	timeFlag `embed:""`
+	timeFlag   `embed:""`
+	splitFlags `embed:""`
 }
 
 // Run plays the games and prints what they say.
@@ -88,7 +89,8 @@ func (c *playCmd) Run(ctx context.Context, env *world) error {
 	defer cancel()
 	err := cmp.Or(
 		env.without(!c.Watch, "without --watch", "game", "delay"),
-		env.without(c.Watch, "with --watch", "games", "alpha", "budget", "workers"),
+		env.without(c.Watch, "with --watch", "games", "alpha", "budget", "workers", "shard", "partial"),
+		env.alone("budget", "state", "record"),
 	)
 	if err != nil {
 		return err
@@ -109,7 +111,10 @@ func (c *playCmd) Run(ctx context.Context, env *world) error {
 		return err
 	}
 	done()
-	if out.Games() == 0 {
+	switch {
+	case env.split.Recording():
+		return nil
+	case out.Games() == 0:
 		return noGame(ctx, out.End)
 	}
 	estimates, err := out.Estimates(stats.Confidence(c.Alpha))
@@ -144,7 +149,7 @@ func (c *playCmd) options(env *world) (opt play.Options, err error) {
 	if opt.Match, err = matchOf(c.sizeFlags, c.Max, c.On, c.Seed); err != nil {
 		return opt, err
 	}
-	opt.Games, opt.Workers, opt.Time = c.Games, c.Workers, c.Budget
+	opt.Games, opt.Workers, opt.Time, opt.Split = c.Games, c.Workers, c.Budget, env.split
 	if opt.State, opt.Version, err = env.state(c.State); err != nil {
 		return opt, err
 	}
@@ -221,16 +226,22 @@ func errStateSeed() error {
 
 // noGame is the error of a run without any result.
 func noGame(ctx context.Context, end play.End) error {
-	if end == play.Interrupted {
+	switch end {
+	case play.Interrupted:
 		return fmt.Errorf("%w before a game was finished", ctx.Err())
+	case play.Lacking:
+		return errors.New("the shards that are there have no game")
 	}
 	return &codedError{code: exitOutOfLimit, err: errors.New("the time was up before a game was finished, want more with --budget")}
 }
 
 // endCode is the exit code of a run that has results. A budget that is used up is what was asked for.
 func endCode(ctx context.Context, end play.End) int {
-	if end == play.Interrupted {
+	switch end {
+	case play.Interrupted:
 		return endCodeOf(ctx.Err())
+	case play.Lacking:
+		return exitCannotRun
 	}
 	return exitOK
 }

@@ -51,6 +51,9 @@ func (e *world) splits(kctx *kong.Context, args []string) error {
 	if err != nil {
 		return usageError("--shard: %w", err)
 	}
+	if hasSeed(kctx) && !e.given["seed"] && !own {
+		return usageError("--shard needs --seed: without one every shard draws another")
+	}
 	for _, in := range e.places.in {
 		if in.name == "-" {
 			return usageError("%s is standard input, which nobody can read again to merge the shards: want a file", in.what)
@@ -60,6 +63,16 @@ func (e *world) splits(kctx *kong.Context, args []string) error {
 	e.partial = &partial{file: file, args: withoutSplit(args), means: means(kctx)}
 	e.stdout.(*stream).hold()
 	return nil
+}
+
+// hasSeed reports whether a command draws a seed if none is given.
+func hasSeed(kctx *kong.Context) bool {
+	return slices.ContainsFunc(kctx.Flags(), func(f *kong.Flag) bool { return f.Name == "seed" })
+}
+
+// alone refuses flags that only a process that does everything can follow.
+func (e *world) alone(flags ...string) error {
+	return e.without(e.split != nil, "with --shard: it takes one process", flags...)
 }
 
 // partial is where a part is recorded.

@@ -10,6 +10,7 @@ import (
 	"tilecheck/game/strategy"
 	"tilecheck/internal/ending"
 	"tilecheck/internal/progress"
+	"tilecheck/internal/shard"
 	"tilecheck/stats"
 )
 
@@ -37,6 +38,7 @@ type CompareOptions struct {
 	// State is a directory for the finished games, a file for each strategy; empty is none.
 	State, Version string
 	Progress       func(progress.Progress)
+	Split          *shard.Ledger // as in Options
 }
 
 // Contest is what a comparison came to. All but the times is the same for any number of workers, unless it ended early for lack of time.
@@ -121,7 +123,10 @@ func Compare(ctx context.Context, opt CompareOptions) (c *Contest, err error) {
 	defer cancel()
 	s := schedule{
 		match: opt.Match, entrants: entrants, games: opt.Games, workers: opt.Workers,
-		take: run.take, tick: run.tick(opt.Progress),
+		take: run.take, tick: run.tick(opt.Progress), split: opt.Split,
+	}
+	if !opt.All {
+		s.first = run.looks[0]
 	}
 	if err := cmp.Or(s.run(limited), run.err); err != nil {
 		return nil, err
@@ -131,7 +136,9 @@ func Compare(ctx context.Context, opt CompareOptions) (c *Contest, err error) {
 	case run.settled:
 		c.End = Settled
 	case c.Games < opt.Games:
-		c.End = endOf(ctx)
+		if c.End = endOf(ctx); opt.Split.Replaying() {
+			c.End = s.lacking(c.Games)
+		}
 		run.look()
 	}
 	c.Sequential = !opt.All || c.End != AllPlayed

@@ -10,6 +10,7 @@ import (
 	"tilecheck/game/strategy"
 	"tilecheck/internal/ending"
 	"tilecheck/internal/progress"
+	"tilecheck/internal/shard"
 )
 
 // Options say what to play.
@@ -29,6 +30,8 @@ type Options struct {
 	Each func(*Played) error
 	// Progress, when not nil, is told a few times a second how far the run is.
 	Progress func(progress.Progress)
+	// Split, when not nil, shares the games with other processes; then there is neither Time nor State nor Record.
+	Split *shard.Ledger
 }
 
 // End is why a run ended.
@@ -40,11 +43,12 @@ const (
 	OutOfTime       // Options.Time was up
 	Settled         // a comparison needed no more games
 	Interrupted     // the context ended
+	Lacking         // not all shards are there
 )
 
 // String returns the reason in words.
 func (e End) String() string {
-	return [...]string{"all games were played", "the time was up", "every pair was settled", "the run was interrupted"}[e]
+	return [...]string{"all games were played", "the time was up", "every pair was settled", "the run was interrupted", "shards are missing"}[e]
 }
 
 // Outcome is what a run came to. All but the times is the same for any number of workers, and however often the run was killed and
@@ -92,10 +96,17 @@ func Run(ctx context.Context, opt Options) (out *Outcome, err error) {
 	}
 	limited, cancel := ending.After(ctx, opt.Time)
 	defer cancel()
-	if err := opt.play(limited, e, out); err != nil {
+	var failed error
+	s := opt.schedule(e, out, &failed)
+	played := s.run(limited)
+	if err := cmp.Or(failed, played); err != nil {
 		return nil, err
 	}
-	if out.Games() < opt.Games {
+	switch {
+	case out.Games() == opt.Games:
+	case opt.Split.Replaying():
+		out.End = s.lacking(out.Games())
+	default:
 		out.End = endOf(ctx)
 	}
 	if out.Overflows > 0 {
@@ -117,18 +128,17 @@ func (opt *Options) check() error {
 	return opt.Match.Validate()
 }
 
-// play runs the schedule and sums up.
-func (opt *Options) play(ctx context.Context, e entrant, out *Outcome) error {
-	var failed error
+// schedule is that of the run, which sums up; failed is set to the error of Each.
+func (opt *Options) schedule(e entrant, out *Outcome, failed *error) *schedule {
 	told := time.Now()
-	s := schedule{
-		match: opt.Match, entrants: []entrant{e}, games: opt.Games, workers: opt.Workers, record: opt.Record,
+	return &schedule{
+		match: opt.Match, entrants: []entrant{e}, games: opt.Games, workers: opt.Workers, record: opt.Record, split: opt.Split,
 		take: func(_ int, g *Played) bool {
 			out.Add(g.Game)
 			if opt.Each != nil {
-				failed = opt.Each(g)
+				*failed = opt.Each(g)
 			}
-			return failed == nil
+			return *failed == nil
 		},
 		tick: func() {
 			if opt.Progress != nil && time.Since(told) > progressInterval {
@@ -137,8 +147,6 @@ func (opt *Options) play(ctx context.Context, e entrant, out *Outcome) error {
 			}
 		},
 	}
-	err := s.run(ctx)
-	return cmp.Or(failed, err)
 }
 
 const progressInterval = 100 * time.Millisecond

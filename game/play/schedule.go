@@ -8,6 +8,7 @@ import (
 
 	"tilecheck/game/strategy"
 	"tilecheck/internal/inorder"
+	"tilecheck/internal/shard"
 )
 
 // entrant is a strategy in a schedule, with the games of it that are known already.
@@ -29,6 +30,10 @@ type schedule struct {
 	take func(entrant int, g *Played) (more bool)
 	// tick, when not nil, is called now and then between calls of take.
 	tick func()
+	// split, when not nil, shares the games with other processes. They are split into ranges, or into blocks when take may have enough of them,
+	// which it first looks at after so many; first is 0 when it does not.
+	split *shard.Ledger
+	first int64
 }
 
 // Played is a game and, when games are recorded, how it went.
@@ -38,12 +43,24 @@ type Played struct {
 }
 
 // run plays until take returns false, all games are played or the context ends. In the last case take has been given all games that were
-// finished up to the first one that was not. The error is that of a player or of a state file.
+// finished up to the first one that was not. The error is that of a player, of a state file or of a shard.
 func (s *schedule) run(ctx context.Context) error {
+	switch {
+	case s.split.Recording():
+		return s.recordPart(ctx)
+	case s.split.Replaying():
+		return s.replay()
+	}
+	return s.jobs(ctx, 0, s.games)
+}
+
+// jobs plays the games first to end-1 of every entrant.
+func (s *schedule) jobs(ctx context.Context, first, end int64) error {
+	n := int64(len(s.entrants))
 	return inorder.Run(ctx, inorder.Jobs[Played]{
-		End:     s.games * int64(len(s.entrants)),
+		End:     (end - first) * n,
 		Workers: s.workers,
-		Start:   s.start,
+		Start:   func(ctx context.Context) (inorder.Worker[Played], error) { return s.start(ctx, first*n) },
 		Take:    func(job int64, g *Played) bool { return s.take(int(job%int64(len(s.entrants))), g) },
 		Tick:    s.tick,
 	})
@@ -52,13 +69,14 @@ func (s *schedule) run(ctx context.Context) error {
 // seat is where one worker plays.
 type seat struct {
 	*schedule
+	base    int64    // the number that job 0 of a part has among all
 	tables  []*table // one for each entrant
 	stop    atomic.Bool
 	release func() bool
 }
 
-func (s *schedule) start(ctx context.Context) (inorder.Worker[Played], error) {
-	w := &seat{schedule: s, tables: make([]*table, len(s.entrants))}
+func (s *schedule) start(ctx context.Context, base int64) (inorder.Worker[Played], error) {
+	w := &seat{schedule: s, base: base, tables: make([]*table, len(s.entrants))}
 	for i, e := range s.entrants {
 		var err error
 		if w.tables[i], err = newTable(s.match, e.strategy, &w.stop); err != nil {
@@ -80,7 +98,7 @@ func (w *seat) Do(ctx context.Context, first, n int64) ([]Played, error) {
 	out := make([]Played, 0, n)
 	fresh := make([][]Game, len(w.entrants))
 	var err error
-	for q := first; q < first+n && err == nil; q++ {
+	for q := w.base + first; q < w.base+first+n && err == nil; q++ {
 		index, who := q/int64(len(w.entrants)), int(q%int64(len(w.entrants)))
 		known, ok := w.entrants[who].state.known(index)
 		if ok && !w.record {
