@@ -119,6 +119,7 @@ func (c *checkCmd) job(env *world) (job runner.Job, err error) {
 		env.without(c.Engine != native.Name, "without the native engine", "workers"),
 		env.without(c.Engine == "prism", "with PRISM, want --memory", "max-states"),
 		env.without(c.Engine == "prism", "with PRISM, which draws a seed of its own", "seed"),
+		env.without(c.Engine != native.Name, "with PRISM and Storm, which draw all samples by themselves", "shard"),
 		env.without(c.Exact, "with --exact: fractions need no bounds", "epsilon"),
 	)
 	if err != nil {

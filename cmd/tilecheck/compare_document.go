@@ -116,7 +116,7 @@ func (c *compareDocumentCmd) options(env *world) (d play.Document, opt play.Repe
 	if opt.Rows, err = d.Choose(c.Table, name); err != nil {
 		return d, opt, usageError("--table and --row: %w", err)
 	}
-	if opt.Seed, err = seedOr(c.Seed); err != nil {
+	if opt.Seed, err = env.seedOr(c.Seed); err != nil {
 		return d, opt, err
 	}
 	opt.Games, opt.Time, opt.Budget = c.Games, c.RowBudget, c.Budget

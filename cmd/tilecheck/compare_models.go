@@ -151,6 +151,7 @@ func (c *compareModelsCmd) job(env *world) (job runner.Job, err error) {
 		env.withoutTools(names),
 		env.without(!slices.ContainsFunc(names, isTool), "without the engines prism and storm", "jobs"),
 		env.without(!slices.Contains(names, native.Name), "without the native engine", "workers", "seed"),
+		env.without(slices.ContainsFunc(names, isTool), "with PRISM and Storm, which draw all samples by themselves", "shard"),
 		env.without(c.Exact, "with --exact: fractions need no bounds", "epsilon"),
 	)
 	if err != nil {

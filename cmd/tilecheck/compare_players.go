@@ -82,7 +82,7 @@ func (c *comparePlayersCmd) contest(env *world) (opt play.CompareOptions, err er
 	if err := c.plotFlag.check(); err != nil {
 		return opt, err
 	}
-	if opt.Match, err = matchOf(c.sizeFlags, c.Max, c.On, c.Seed); err != nil {
+	if opt.Match, err = env.matchOf(c.sizeFlags, c.Max, c.On, c.Seed); err != nil {
 		return opt, err
 	}
 	for _, spec := range c.specs(c.Words) {

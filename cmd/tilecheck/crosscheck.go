@@ -130,7 +130,7 @@ func (c *crosscheckCmd) job(env *world) (job runner.Job, err error) {
 		return job, err
 	}
 	job.Simulation = runner.Simulation{Samples: c.Samples, MaxPath: c.MaxPath}
-	job.Simulation.Seed, err = seedOr(c.Seed)
+	job.Simulation.Seed, err = env.seedOr(c.Seed)
 	return job, err
 }
 

@@ -75,7 +75,7 @@ type world struct {
 	texts    map[string][]byte // texts that errors may be about, by the name that these have for them
 	places   *places
 	onExit   func(f func()) (done func()) // ending.OnExit; nil where nothing ends the process
-	args     []string                     // the command line
+	more     []string                     // of the command line of merge, what is for the merged command
 
 	split   *shard.Ledger // where work is shared; nil where it is not
 	partial *partial      // of a part that is recorded
@@ -164,7 +164,6 @@ func (e *world) answered(code int) int {
 // command runs the command of a command line.
 func (e *world) command(ctx context.Context, args []string) int {
 	var c cli
-	e.args = args
 	exited := -1
 	app, err := newApp(ctx, &c, e, func(code int) { exited = code })
 	if err != nil {
@@ -178,6 +177,7 @@ func (e *world) command(ctx context.Context, args []string) int {
 		_, _ = app.Parse([]string{"--help"}) // which prints
 		return exitUsage
 	}
+	args, e.more = cutMore(args)
 	kctx, err := app.Parse(args)
 	if exited >= 0 { // --help and --version have done their work
 		return exited

@@ -19,12 +19,16 @@ type mergeCmd struct {
 
 // Run prints what one process would have printed.
 func (c *mergeCmd) Run(ctx context.Context, env *world) error {
-	files, more := c.Files, []string(nil)
-	if i := slices.Index(env.args, "--"); i >= 0 {
-		more = env.args[i+1:]
-		files = files[:len(files)-len(more)]
+	return env.merge(ctx, c.Files, env.more, c.PartialResult)
+}
+
+// cutMore takes what is behind -- off a command line of merge: flags of another
+// command, which are not to be read as those of this one.
+func cutMore(args []string) (own, more []string) {
+	if i := slices.Index(args, "--"); i >= 0 && args[0] == "merge" {
+		return args[:i], args[i+1:]
 	}
-	return env.merge(ctx, files, more, c.PartialResult)
+	return args, nil
 }
 
 // merge runs the command that files are shards of, on what they found, with more

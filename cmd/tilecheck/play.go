@@ -24,7 +24,7 @@ type budgetFlag struct {
 }
 
 // matchOf returns the game that is played: without a tile to reach a win is counted at 2048 and the game goes on, as in the documents.
-func matchOf(board sizeFlags, tile int, on bool, seed *uint64) (m play.Match, err error) {
+func (e *world) matchOf(board sizeFlags, tile int, on bool, seed *uint64) (m play.Match, err error) {
 	if m.Shape.Rows, m.Shape.Cols, err = board.shape(); err != nil {
 		return m, err
 	}
@@ -36,7 +36,7 @@ func matchOf(board sizeFlags, tile int, on bool, seed *uint64) (m play.Match, er
 		return m, usageError("--max is %d, want a power of two from 4 to %d", tile, game.Value(game.MaxExponent))
 	}
 	m.Goal = bits.TrailingZeros(uint(tile))
-	if m.Seed, err = seedOr(seed); err != nil {
+	if m.Seed, err = e.seedOr(seed); err != nil {
 		return m, err
 	}
 	if err := m.Validate(); err != nil {
@@ -146,7 +146,7 @@ func (c *playCmd) options(env *world) (opt play.Options, err error) {
 			}
 		}
 	}
-	if opt.Match, err = matchOf(c.sizeFlags, c.Max, c.On, c.Seed); err != nil {
+	if opt.Match, err = env.matchOf(c.sizeFlags, c.Max, c.On, c.Seed); err != nil {
 		return opt, err
 	}
 	opt.Games, opt.Workers, opt.Time, opt.Split = c.Games, c.Workers, c.Budget, env.split

@@ -164,7 +164,7 @@ func bestText(table *solve.Table, b game.Board, best game.Moves) string {
 
 // play plays a game. Where several moves are best, it takes the first in the order left, right, up, down.
 func (c *policyCmd) play(ctx context.Context, env *world, table *solve.Table) error {
-	seed, err := seedOr(c.Seed)
+	seed, err := env.seedOr(c.Seed)
 	if err != nil {
 		return err
 	}

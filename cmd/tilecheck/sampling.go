@@ -62,15 +62,18 @@ func (f samplingFlags) simulation(env *world, method runner.Method, workers int)
 	}
 	var err error
 	if method != runner.Exact {
-		s.Seed, err = seedOr(f.Seed)
+		s.Seed, err = env.seedOr(f.Seed)
 	}
 	return s, err
 }
 
 // seedOr returns the given seed, or draws one that every reader of JSON keeps exactly.
-func seedOr(given *uint64) (uint64, error) {
-	if given != nil {
+func (e *world) seedOr(given *uint64) (uint64, error) {
+	switch {
+	case given != nil:
 		return *given, nil
+	case e.split.Recording():
+		return 0, usageError("--shard needs --seed: without one every shard draws another")
 	}
 	var b [8]byte
 	if _, err := rand.Read(b[:]); err != nil {

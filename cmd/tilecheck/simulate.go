@@ -63,7 +63,7 @@ func (c *simulateCmd) Run(ctx context.Context, env *world) error {
 	if err != nil {
 		return err
 	}
-	seed, err := seedOr(c.Seed)
+	seed, err := env.seedOr(c.Seed)
 	if err != nil {
 		return err
 	}

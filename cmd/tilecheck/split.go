@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -51,9 +52,6 @@ func (e *world) splits(kctx *kong.Context, args []string) error {
 	if err != nil {
 		return usageError("--shard: %w", err)
 	}
-	if hasSeed(kctx) && !e.given["seed"] && !own {
-		return usageError("--shard needs --seed: without one every shard draws another")
-	}
 	for _, in := range e.places.in {
 		if in.name == "-" {
 			return usageError("%s is standard input, which nobody can read again to merge the shards: want a file", in.what)
@@ -63,11 +61,6 @@ func (e *world) splits(kctx *kong.Context, args []string) error {
 	e.partial = &partial{file: file, args: withoutSplit(args), means: means(kctx)}
 	e.stdout.(*stream).hold()
 	return nil
-}
-
-// hasSeed reports whether a command draws a seed if none is given.
-func hasSeed(kctx *kong.Context) bool {
-	return slices.ContainsFunc(kctx.Flags(), func(f *kong.Flag) bool { return f.Name == "seed" })
 }
 
 // alone refuses flags that only a process that does everything can follow.
@@ -112,25 +105,25 @@ func means(kctx *kong.Context) []string {
 	node := kctx.Selected()
 	out := []string{nameOf(node)}
 	for _, arg := range node.Positional {
+		if arg.Target.IsZero() {
+			continue
+		}
 		out = append(out, fmt.Sprintf("<%s> %q", arg.Name, fmt.Sprint(value(arg.Target))))
 	}
 	for _, f := range kctx.Flags() {
-		if !free(f.Value) {
+		if !free(f.Value) && !f.Target.IsZero() {
 			out = append(out, fmt.Sprintf("--%s %q", f.Name, fmt.Sprint(value(f.Target))))
 		}
 	}
 	return out
 }
 
-// value is that of a flag, "unset" for a pointer to none.
+// value is that of a flag that was given, or has a default.
 func value(v reflect.Value) any {
-	switch {
-	case v.Kind() != reflect.Pointer:
-		return v.Interface()
-	case v.IsNil():
-		return "unset"
+	if v.Kind() == reflect.Pointer {
+		v = v.Elem()
 	}
-	return v.Elem().Interface()
+	return v.Interface()
 }
 
 // records ends a command that did one part, whose error this is: it writes the file.
@@ -141,8 +134,8 @@ func (e *world) records(ctx context.Context, err error) error {
 	if coder, ok := errors.AsType[*codedError](err); err != nil && (!ok || coder.err != nil) {
 		return err
 	}
-	if ctx.Err() != nil {
-		return ctx.Err()
+	if undone := cmp.Or(ctx.Err(), e.split.Undone()); undone != nil {
+		return fmt.Errorf("shard %v is not finished: %w", e.split.Part(), undone)
 	}
 	if e.split.Streams() == 0 {
 		return usageError("there is nothing to share, want a command that samples paths (--method sim), plays games or has many results")

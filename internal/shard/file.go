@@ -92,19 +92,28 @@ func (l *Ledger) Write(w io.Writer, job *Job) error {
 	for _, p := range l.pieces {
 		h.Pieces = append(h.Pieces, entry{p.Stream, p.First, p.End, p.Mean, p.Timed, int64(len(p.Data))})
 	}
-	line, err := json.Marshal(h)
+	line, err := marshal(h)
 	if err != nil {
 		return err
 	}
 	hashed := sha256.New()
 	both := io.MultiWriter(w, hashed)
-	for _, part := range append([][]byte{[]byte(magic), line, {'\n'}}, l.data()...) {
+	for _, part := range append([][]byte{[]byte(magic), line}, l.data()...) {
 		if _, err := both.Write(part); err != nil {
 			return err
 		}
 	}
 	_, err = fmt.Fprintf(w, "%x\n", hashed.Sum(nil))
 	return err
+}
+
+// marshal leaves < and > as they are, which properties have many of, and ends the line.
+func marshal(x any) ([]byte, error) {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(x)
+	return out.Bytes(), err
 }
 
 func (l *Ledger) data() (out [][]byte) {

@@ -84,6 +84,13 @@ func (l *Ledger) Unfinished(err error) {
 	}
 }
 
+// Undone returns the error that Unfinished was called with first, nil if it was not.
+func (l *Ledger) Undone() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.unfinished
+}
+
 // Streams returns how many streams were recorded.
 func (l *Ledger) Streams() int {
 	l.mu.Lock()
