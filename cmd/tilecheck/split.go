@@ -37,10 +37,12 @@ func (e *world) splits(kctx *kong.Context, args []string) error {
 	}
 	own := nameOf(kctx.Selected()) == "test" // which reports on a part of its own
 	switch {
+	case e.split.Replaying() && text+file != "":
+		return usageError("a command that shards are of cannot have --shard itself")
+	case e.split.Replaying():
+		return shard.SameMeans(e.partial.means, means(kctx))
 	case file == "" && (text == "" || own):
 		return nil
-	case e.split.Replaying():
-		return usageError("a command that shards are of cannot have --shard itself")
 	case file == "":
 		return usageError("--shard is without --partial, want a file for what the part finds")
 	case text == "":
@@ -97,6 +99,7 @@ func free(f *kong.Value) bool {
 	kind := f.Tag.Get("file")
 	return kind == "out" || kind == "target" || slices.Contains([]string{
 		"help", "version", "quiet", "no-color", "format", "github", "workers", "jobs", "timeout", "shard", "partial", "partial-result",
+		"cache", "no-cache", "baseline",
 	}, f.Name)
 }
 

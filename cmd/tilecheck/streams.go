@@ -93,6 +93,19 @@ func (s *stream) print(p []byte) error {
 	return s.emit(p)
 }
 
+// unguarded writes commands of GitHub to a stream, which others are kept from.
+type unguarded struct{ *stream }
+
+// Write implements io.Writer.
+func (u unguarded) Write(p []byte) (int, error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.held != nil {
+		return u.held.Write(p)
+	}
+	return len(p), u.emit(p)
+}
+
 // emit writes what is as it should be.
 func (s *stream) emit(p []byte) error {
 	if _, err := s.w.Write(p); err != nil {

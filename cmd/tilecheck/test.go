@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"tilecheck/internal/shard"
 	"tilecheck/native"
 	"tilecheck/report"
 	"tilecheck/runner"
@@ -22,9 +23,11 @@ type testCmd struct {
 	runFlags   `embed:""`
 
 	Flakes float64 `rare:"" help:"Probability that any statistical expectation of the suite fails by chance (default: that of tilecheck.yaml, or 0.01)." want:"(0,1)" placeholder:"P"`
-	Shard  string  `help:"Run one part of so many, such as 2/5." placeholder:"I/N"`
-	Strict bool    `help:"Fail also where something was not judged."`
-	Title  string  `rare:"" help:"Title of the report." placeholder:"TEXT"`
+	Shard   string  `help:"Run one part of so many, such as 2/5." placeholder:"I/N"`
+	Partial string  `rare:"" help:"Print nothing, and write what the part found; tilecheck merge prints what all parts found." placeholder:"FILE" file:"out"`
+	Balance string  `rare:"" help:"Parts that take equally long, by the times of a run, whose JSON lines these are (default: by a hash)." placeholder:"FILE" file:"in"`
+	Strict  bool    `help:"Fail also where something was not judged."`
+	Title   string  `rare:"" help:"Title of the report." placeholder:"TEXT"`
 
 	Format   report.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
 	JUnit    string        `name:"junit" help:"Also write JUnit XML." placeholder:"FILE" file:"out"`
@@ -41,7 +44,7 @@ func (c *testCmd) Run(ctx context.Context, env *world) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := c.complete(s); err != nil {
+	if err := c.complete(env, s); err != nil {
 		return err
 	}
 	names := engineNames(s.labels)
@@ -52,7 +55,7 @@ func (c *testCmd) Run(ctx context.Context, env *world) (err error) {
 	if err != nil {
 		return err
 	}
-	old, err := c.readBaseline()
+	old, err := readLines("--baseline", c.Baseline)
 	if err != nil {
 		return err
 	}
@@ -77,6 +80,13 @@ func (c *testCmd) Run(ctx context.Context, env *world) (err error) {
 	if err != nil {
 		return err
 	}
+	if env.split.Recording() {
+		env.split.Judged()
+		if rep.Elsewhere > 0 && !env.quiet {
+			fmt.Fprintf(env.stderr, "note: %s\n", rep.Notes[0])
+		}
+		return status(regress.FailureCode(rep)) // what the other parts have may be all that passes
+	}
 	var changed *report.Baseline
 	if old != nil {
 		changed = report.CompareBaseline(old, rep, report.BaselineOptions{})
@@ -93,13 +103,22 @@ func (c *testCmd) Run(ctx context.Context, env *world) (err error) {
 }
 
 // complete checks the flags and completes the options.
-func (c *testCmd) complete(s *testSuite) error {
+func (c *testCmd) complete(env *world, s *testSuite) error {
 	var err error
 	if c.Shard != "" {
-		if s.opt.Shard, err = regress.ParseShard(c.Shard); err != nil {
+		switch s.opt.Shard, err = shard.Parse(c.Shard); {
+		case err != nil:
 			return usageError("--shard: %w", err)
+		case s.opt.Shard.Index > s.opt.Shard.Of:
+			return usageError("--shard is %s, want a part that there is: 1/%d to %[2]d/%[2]d", c.Shard, s.opt.Shard.Of)
 		}
+		if s.opt.Times, err = readLines("--balance", c.Balance); err != nil {
+			return err
+		}
+	} else if c.Balance != "" && !env.split.Replaying() {
+		return usageError("--balance is for parts, want --shard")
 	}
+	s.opt.Split = env.split
 	switch {
 	case c.Flakes != 0:
 		s.opt.Flakes = c.Flakes
@@ -167,16 +186,17 @@ func deref(x *uint64) uint64 {
 	return *x
 }
 
-func (c *testCmd) readBaseline() (*report.TestReport, error) {
-	if c.Baseline == "" {
+// readLines reads the JSON lines that a flag names; nil if it does not.
+func readLines(flag, file string) (*report.TestReport, error) {
+	if file == "" {
 		return nil, nil
 	}
-	f, err := os.Open(c.Baseline)
+	f, err := os.Open(file)
 	if err != nil {
-		return nil, fmt.Errorf("--baseline: %w", err)
+		return nil, fmt.Errorf("%s: %w", flag, err)
 	}
 	defer f.Close()
-	return report.ReadJSONLines(bufio.NewReader(f), c.Baseline)
+	return report.ReadJSONLines(bufio.NewReader(f), file)
 }
 
 // write prints the report, and writes it to the files asked for. What cannot be
@@ -227,7 +247,7 @@ func (c *testCmd) print(env *world, rep *report.TestReport, changed *report.Base
 		}
 	}
 	if c.GitHub {
-		return report.WriteGitHub(raw(beside), rep)
+		return report.WriteGitHub(unguarded{beside.(*stream)}, rep)
 	}
 	return nil
 }

@@ -241,7 +241,7 @@ func (c *suiteFlags) pairing(otherwise suite.Pairing) suite.Pairing {
 
 // openCache sets the cache of the suite.
 func (c *runFlags) openCache(env *world, s *testSuite) error {
-	if c.NoCache {
+	if c.NoCache || env.split.Replaying() {
 		return nil
 	}
 	var err error
@@ -266,6 +266,10 @@ func (c *runFlags) entrants(ctx context.Context, tools *toolbox, s *testSuite) (
 		name, x, err := suitefile.Engine(label)
 		if err != nil {
 			return nil, err
+		}
+		if tools.env.split.Replaying() { // which asks nobody
+			out = append(out, regress.Entrant{Entrant: x})
+			continue
 		}
 		if x.Engine, err = tools.engine(ctx, name); err != nil {
 			return nil, err

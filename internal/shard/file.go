@@ -11,6 +11,7 @@ import (
 	"hash"
 	"io"
 	"os"
+	"reflect"
 	"slices"
 )
 
@@ -95,6 +96,10 @@ func (l *Ledger) Write(w io.Writer, job *Job) error {
 	line, err := marshal(h)
 	if err != nil {
 		return err
+	}
+	var back header // JSON has no bytes that are not UTF-8, as names of files may have
+	if err := json.Unmarshal(line, &back); err != nil || !reflect.DeepEqual(h, back) {
+		return errors.New("the command line has text that is not UTF-8, which a shard cannot have")
 	}
 	hashed := sha256.New()
 	both := io.MultiWriter(w, hashed)
@@ -300,6 +305,14 @@ func (f *File) differs(g *File) error {
 		if f.Inputs[i] != g.Inputs[i] {
 			return apart("files: " + f.Inputs[i].Name)
 		}
+	}
+	return nil
+}
+
+// SameMeans returns an error if a command line means another job than the shards'.
+func SameMeans(shards, now []string) error {
+	if i := difference(shards, now); i >= 0 {
+		return fmt.Errorf("the command means another job than the shards': found %s, want %s, as they have it", word(now, i), word(shards, i))
 	}
 	return nil
 }

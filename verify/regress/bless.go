@@ -75,7 +75,7 @@ func Bless(ctx context.Context, tests []Test, engine runner.Engine, opt BlessOpt
 	if err := x.identify(); err != nil {
 		return nil, err
 	}
-	x.share()
+	x.allot()
 	for _, s := range x.subjects {
 		if err := ctx.Err(); err != nil {
 			return nil, err

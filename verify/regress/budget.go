@@ -6,10 +6,10 @@ import (
 	"tilecheck/verify/expect"
 )
 
-// share splits the budget for false alarms over the statistical expectations of
+// allot splits the budget for false alarms over the statistical expectations of
 // the whole suite, on every engine, before a part is taken: by Bonferroni's
 // inequality the suite fails by chance with at most that probability.
-func (r *run) share() {
+func (r *run) allot() {
 	for _, s := range r.subjects {
 		engines := 0
 		for i := range r.entrants {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"tilecheck/internal/shard"
 	"tilecheck/report"
 	"tilecheck/result"
 	"tilecheck/runner"
@@ -159,7 +160,7 @@ func TestShards(t *testing.T) {
 	all := strings.Split(strings.TrimSpace(lines(test(t, fsys, regress.Options{Flakes: 0.01}))), "\n")
 	const parts = 5
 	part := func(i int) []string {
-		return strings.Split(strings.TrimSpace(lines(test(t, fsys, regress.Options{Flakes: 0.01, Shard: regress.Shard{Index: i, Count: parts}}))), "\n")
+		return strings.Split(strings.TrimSpace(lines(test(t, fsys, regress.Options{Flakes: 0.01, Shard: shard.Part{Index: i, Of: parts}}))), "\n")
 	}
 	var union []string
 	before := make([][]string, parts)
@@ -183,19 +184,6 @@ func TestShards(t *testing.T) {
 		now := slices.DeleteFunc(part(i+1), func(l string) bool { return strings.Contains(l, "new.prism") })
 		if was := slices.DeleteFunc(before[i], func(l string) bool { return l == "" }); !slices.Equal(slices.DeleteFunc(now, func(l string) bool { return l == "" }), was) {
 			t.Errorf("part %d changed", i+1)
-		}
-	}
-}
-
-func TestParseShard(t *testing.T) {
-	for _, text := range []string{"1/1", "2/5", "5/5"} {
-		if s, err := regress.ParseShard(text); err != nil || s.String() != text {
-			t.Errorf("%s: %v, %v", text, s, err)
-		}
-	}
-	for _, text := range []string{"", "1", "0/5", "6/5", "-1/5", "1/0", "a/b", "1/2/3"} {
-		if _, err := regress.ParseShard(text); err == nil {
-			t.Errorf("%q: no error", text)
 		}
 	}
 }

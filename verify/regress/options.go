@@ -2,12 +2,10 @@ package regress
 
 import (
 	"fmt"
-	"hash/fnv"
 	"io/fs"
-	"strconv"
-	"strings"
 	"time"
 
+	"tilecheck/internal/shard"
 	"tilecheck/prism/syntax"
 	"tilecheck/report"
 	"tilecheck/runner"
@@ -75,8 +73,15 @@ type Options struct {
 	// whole suite fails although it is right; it is split evenly (Bonferroni).
 	// 0 leaves it to the annotations.
 	Flakes float64
-	// Shard is the part of the suite to run.
-	Shard Shard
+	// Shard is the part of the suite to run. A test belongs to one part, by what it
+	// is, whatever other tests there are; or, with Times, by what it cost.
+	Shard shard.Part
+	// Times is a report of an earlier run: the parts of the suite are dealt so that
+	// they take about equally long. Nil leaves it to a hash.
+	Times *report.TestReport
+	// Split, when not nil, shares the tests with other processes: what came of those
+	// of Shard is recorded, or nothing is run, and the results are those recorded.
+	Split *shard.Ledger
 	// Only, when not empty, keeps the results with these identities.
 	Only []string
 	// Cache keeps verdicts; nil does not.
@@ -93,45 +98,6 @@ func (o *Options) name(file string) string {
 		return file
 	}
 	return o.Name(file)
-}
-
-// Shard is part Index, from 1, of Count; the zero value is everything. A test
-// belongs to one shard, whatever other tests there are.
-type Shard struct{ Index, Count int }
-
-// ParseShard reads "2/5".
-func ParseShard(text string) (Shard, error) {
-	i, n, ok := strings.Cut(text, "/")
-	index, err := strconv.Atoi(i)
-	count, err2 := strconv.Atoi(n)
-	if !ok || err != nil || err2 != nil || index < 1 || count < 1 || index > count {
-		return Shard{}, fmt.Errorf("found %q, want a part and a number of parts, such as 2/5", text)
-	}
-	return Shard{index, count}, nil
-}
-
-// String returns "2/5".
-func (s Shard) String() string { return fmt.Sprintf("%d/%d", s.Index, s.Count) }
-
-// holds reports whether something with that identity is in the part.
-func (s Shard) holds(identity string) bool {
-	if s.Count <= 1 {
-		return true
-	}
-	h := fnv.New64a()
-	_, _ = h.Write([]byte(identity)) // never fails
-	return int(mix(h.Sum64())%uint64(s.Count)) == s.Index-1
-}
-
-// mix spreads a hash over all bits.
-//
-// Source: finalizer of MurmurHash3.
-func mix(x uint64) uint64 {
-	x ^= x >> 33
-	x *= 0xff51afd7ed558ccd
-	x ^= x >> 33
-	x *= 0xc4ceb9fe1a85ec53
-	return x ^ x>>33
 }
 
 // Discover lists the tests of files and directories, each once.
@@ -173,11 +139,26 @@ func Distinct(tests []Test) []Test {
 // A strict one also fails where something was not judged, or where an annotation
 // is mistaken.
 func ExitCode(rep *report.TestReport, strict bool) int {
-	counts := make(map[report.TestOutcome]int)
-	for i := range rep.Results {
-		counts[rep.Results[i].Outcome]++
+	if code := FailureCode(rep); code != 0 {
+		return code
 	}
+	counts := countsOf(rep)
 	left := counts[report.TestUnsupported] + counts[report.TestUnchecked] + counts[report.TestNotTested] + len(rep.Findings)
+	switch {
+	case len(rep.Results) == 0 && rep.Elsewhere > 0 && !(strict && left > 0):
+		return 0
+	case counts[report.TestPassed] == 0, rep.Compared.All() > 0 && rep.Compared.Compared() == 0:
+		return 1
+	case strict && left > 0:
+		return 2
+	}
+	return 0
+}
+
+// FailureCode is the exit code of results that are bad whatever the others are; 0
+// if there is none.
+func FailureCode(rep *report.TestReport) int {
+	counts := countsOf(rep)
 	switch {
 	case counts[report.TestError] > 0:
 		return 1
@@ -187,12 +168,14 @@ func ExitCode(rep *report.TestReport, strict bool) int {
 		return 2
 	case counts[report.TestDisagreed] > 0:
 		return 3
-	case len(rep.Results) == 0 && rep.Elsewhere > 0 && !(strict && left > 0):
-		return 0
-	case counts[report.TestPassed] == 0, rep.Compared.All() > 0 && rep.Compared.Compared() == 0:
-		return 1
-	case strict && left > 0:
-		return 2
 	}
 	return 0
+}
+
+func countsOf(rep *report.TestReport) map[report.TestOutcome]int {
+	counts := make(map[report.TestOutcome]int)
+	for i := range rep.Results {
+		counts[rep.Results[i].Outcome]++
+	}
+	return counts
 }

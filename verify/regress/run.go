@@ -35,15 +35,21 @@ func Run(ctx context.Context, tests []Test, entrants []Entrant, opt Options) (*r
 		rep.Engines = append(rep.Engines, entrants[i].Called())
 	}
 	x.unused = x.unusedConsts()
-	x.share()
+	x.allot()
 	if err := x.identify(); err != nil {
 		return nil, err
 	}
-	x.part()
+	mark := x.mark()
+	if err := x.part(); err != nil {
+		return nil, err
+	}
 	if len(x.subjects) == 0 && len(opt.Only) == 0 {
 		rep.Elsewhere = x.tests
 	}
 	x.runAll(ctx)
+	if err := x.settle(mark); err != nil {
+		return nil, err
+	}
 	rep.Notes = x.notes(x.units)
 	rep.Results, rep.Compared = x.results()
 	rep.Notes = append(rep.Notes, doubts(rep.Results)...)
@@ -84,7 +90,8 @@ func (r *run) check() error {
 // identify names all results. The error says which of those asked for there are not.
 func (r *run) identify() error {
 	known := make(map[string]bool)
-	for _, s := range r.subjects {
+	for i, s := range r.subjects {
+		s.number = i + 1
 		s.identify(r.opt.Only, known)
 	}
 	unknown := slices.DeleteFunc(slices.Clone(r.opt.Only), func(id string) bool { return known[id] })
@@ -95,14 +102,21 @@ func (r *run) identify() error {
 }
 
 // part keeps the subjects of the shard, and the items that are asked for.
-func (r *run) part() {
+func (r *run) part() error {
 	r.tests = len(r.subjects)
-	r.subjects = slices.DeleteFunc(r.subjects, func(s *subject) bool { return !r.opt.Shard.holds(s.identity()) })
+	if r.opt.Times != nil && r.opt.Shard.Of > 1 {
+		if err := r.balance(); err != nil {
+			return err
+		}
+	} else {
+		r.subjects = slices.DeleteFunc(r.subjects, func(s *subject) bool { return !r.opt.Shard.Holds(s.identity()) })
+	}
 	if len(r.opt.Only) > 0 {
 		r.subjects = slices.DeleteFunc(r.subjects, func(s *subject) bool {
 			return !s.wanted && !slices.ContainsFunc(s.items, func(it *item) bool { return it.keep })
 		})
 	}
+	return nil
 }
 
 // unusedConsts lists the names in Test.Consts that no test knows. Tests that
@@ -215,8 +229,8 @@ func doubts(results []report.TestResult) (out []string) {
 // notes say what a reader of the report must know.
 func (r *run) notes(units []*unit) []string {
 	var out []string
-	if s := r.opt.Shard; s.Count > 1 {
-		out = append(out, fmt.Sprintf("part %s: %d tests of %d", s, len(r.subjects), r.tests))
+	if s := r.opt.Shard; s.Of > 1 {
+		out = append(out, fmt.Sprintf("part %v: %d tests of %d", s, len(r.subjects), r.tests))
 		if len(r.subjects) == 0 && r.tests > 0 && len(r.opt.Only) == 0 {
 			out[0] += ": all of them are in other parts, and there is nothing to do in this one"
 		}

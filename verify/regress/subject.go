@@ -36,6 +36,8 @@ type subject struct {
 	err error
 	// part is that of the budget for false alarms of one statistical expectation.
 	part float64
+	// number is that among all tests of the suite, from 1.
+	number int
 	// wanted says that results about the whole run are asked for.
 	wanted bool
 	// space is what the switches import, nil if they import nothing, and imports

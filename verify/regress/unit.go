@@ -24,6 +24,10 @@ type unit struct {
 
 // run fills the results.
 func (u *unit) run(ctx context.Context) {
+	if u.opt.Split.Replaying() {
+		u.replay()
+		return
+	}
 	if u.subject.err != nil {
 		u.failed()
 		return

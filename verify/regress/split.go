@@ -1,0 +1,154 @@
+package regress
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+
+	"tilecheck/internal/shard"
+	"tilecheck/report"
+	"tilecheck/result"
+)
+
+// suiteStream has, of every part, the mark of the suite that it found.
+const suiteStream = "suite"
+
+// mark tells the suite, with the entrants, from all others: by its tests, their
+// results, and the states that they import.
+func (r *run) mark() []byte {
+	h := sha256.New()
+	for i := range r.entrants {
+		fmt.Fprintf(h, "%q\n", r.entrants[i].Called())
+	}
+	for _, s := range r.subjects {
+		fmt.Fprintf(h, "%q %q %q\n", s.identity(), s.Engines, s.imports)
+		for _, it := range s.items {
+			fmt.Fprintf(h, "%s %t\n", it.id, it.keep)
+		}
+	}
+	return fmt.Appendf(nil, "%x", h.Sum(nil))
+}
+
+// settle records what came of the part, or checks that it was recorded of this suite.
+func (r *run) settle(mark []byte) error {
+	l := r.opt.Split
+	switch {
+	case l.Replaying():
+		if err := l.Err(); err != nil {
+			return err
+		}
+		return r.compareMarks(mark)
+	case !l.Recording():
+		return nil
+	}
+	for _, u := range r.units {
+		if err := u.record(); err != nil {
+			return err
+		}
+	}
+	p := l.Part()
+	l.Put(&shard.Piece{Stream: suiteStream, First: int64(p.Index) - 1, End: int64(p.Index), Data: mark})
+	return nil
+}
+
+func (r *run) compareMarks(mark []byte) error {
+	l := r.opt.Split
+	pieces, err := l.Pieces(suiteStream, int64(l.Part().Of), false)
+	if err != nil {
+		return err
+	}
+	for _, p := range pieces {
+		data, err := p.Load()
+		if err == nil && !bytes.Equal(data, mark) {
+			err = fmt.Errorf("it is of a suite with other tests than there are now")
+		}
+		if err != nil {
+			return l.Fail(p, err)
+		}
+	}
+	return nil
+}
+
+// stream names the unit: by its number, as tests may differ in nothing but what
+// they expect, and by what it is.
+func (u *unit) stream() string {
+	return fmt.Sprintf("test %d, %s, on %s", u.number, shortID(u.identity()), u.entrant.Called())
+}
+
+// recorded is what the results of a unit are made of.
+type recorded struct {
+	Whole   json.RawMessage `json:"whole"`
+	Results json.RawMessage `json:"results,omitempty"` // absent if no item was come to
+	Notes   []string        `json:"notes,omitempty"`
+}
+
+func (u *unit) record() error {
+	var x recorded
+	var err error
+	if x.Whole, err = report.EncodeResults(u.whole); err != nil {
+		return err
+	}
+	if u.results != nil {
+		if x.Results, err = report.EncodeResults(u.results); err != nil {
+			return err
+		}
+	}
+	x.Notes = u.notes
+	data, err := json.Marshal(x)
+	if err == nil {
+		u.opt.Split.Put(&shard.Piece{Stream: u.stream(), First: 0, End: 1, Data: data, Timed: true})
+	}
+	return err
+}
+
+// replay takes the results that a part has recorded; what is wrong with them is an
+// error of the ledger. Without the part, the test was not run.
+func (u *unit) replay() {
+	l := u.opt.Split
+	pieces, err := l.Pieces(u.stream(), 1, false)
+	switch {
+	case err != nil:
+		return
+	case len(pieces) == 0:
+		u.whole = append(u.whole, u.broken(u.entrant, &result.Failure{Class: result.Interrupted, Message: "this test was not run: " + shard.Missing(l.Absent())}))
+		return
+	}
+	data, err := pieces[0].Load()
+	if err == nil {
+		err = u.decode(data)
+	}
+	if err != nil {
+		_ = l.Fail(pieces[0], err) // settle returns it
+	}
+}
+
+func (u *unit) decode(data []byte) error {
+	var x recorded
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	err := dec.Decode(&x)
+	if err != nil {
+		return err
+	}
+	if u.whole, err = report.DecodeResults(x.Whole); err != nil {
+		return err
+	}
+	u.notes = x.Notes
+	if x.Results == nil {
+		return nil
+	}
+	if u.results, err = report.DecodeResults(x.Results); err != nil {
+		return err
+	}
+	if len(u.results) != len(u.items) {
+		return fmt.Errorf("found %d results, want %d", len(u.results), len(u.items))
+	}
+	for i, it := range u.items {
+		r := &u.results[i]
+		if want := result.Valuation(it.constants()).String(); r.Property != it.task.Text || r.Engine != u.entrant.Called() || result.Valuation(r.Constants).String() != want {
+			return fmt.Errorf("found the result of %s of %s %v, want %s of %s %s", r.Engine, r.Property, r.Constants, u.entrant.Called(), it.task.Text, want)
+		}
+	}
+	return nil
+}
