@@ -190,13 +190,20 @@ func (r *Record) Verdict() (*Verdict, error) {
 		}
 		v.Listings = append(v.Listings, out)
 	}
-	if e := r.Error; e != nil {
-		v.Err = &Failure{Class: e.Class, Message: e.Message}
-		if at := e.Position; at != nil {
-			v.Err.File, v.Err.Pos = at.File, syntax.Pos{Line: at.Line, Col: at.Column}
-		}
-	}
+	v.Err = r.Error.Failure()
 	return v, nil
+}
+
+// Failure reads a record; nil for nil.
+func (r *FailureRecord) Failure() *Failure {
+	if r == nil {
+		return nil
+	}
+	f := &Failure{Class: r.Class, Message: r.Message}
+	if at := r.Position; at != nil {
+		f.File, f.Pos = at.File, syntax.Pos{Line: at.Line, Col: at.Column}
+	}
+	return f
 }
 
 // word returns the word of x, or nothing for the zero value, which is unknown.

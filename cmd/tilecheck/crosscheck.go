@@ -12,7 +12,6 @@ import (
 	"tilecheck/report"
 	"tilecheck/runner"
 	"tilecheck/verify/crosscheck"
-	"tilecheck/verify/validity"
 )
 
 type crosscheckCmd struct {
@@ -35,6 +34,7 @@ type crosscheckCmd struct {
 	Memory      byteCount     `help:"Memory for one run of a tool." placeholder:"SIZE"`
 	NoDeadlocks bool          `rare:"" help:"A model with a deadlock is invalid."`
 	Timeout     time.Duration `help:"Limit of time; what is finished by then is printed." placeholder:"DURATION"`
+	splitFlags  `embed:""`
 
 	Format report.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
 }
@@ -61,11 +61,21 @@ func (c *crosscheckCmd) Run(ctx context.Context, env *world) (err error) {
 	}
 	ctx, cancel := env.limit(ctx, c.Timeout)
 	defer cancel()
-	rep, err := c.run(ctx, env, job, entrants, tools.checker)
+	rep, err := c.run(ctx, env, job, entrants, crosscheck.Options{
+		Confidence: c.Confidence, Tolerance: c.Tolerance, Precision: c.Precision,
+		MaxSamples: c.MaxSamples, MaxStates: c.MaxStates, NoDeadlocks: c.NoDeadlocks,
+		Checker: tools.checker, NotAsked: missing, Split: env.split,
+	})
 	if err != nil {
 		return err
 	}
-	rep.Notes = append(missing, rep.Notes...)
+	if env.split.Recording() {
+		env.split.Judged()
+		if code := rep.ExitCode(); code != crosscheck.ExitOpen { // what is open is for the merge to say
+			return status(code)
+		}
+		return nil
+	}
 	env.printing()
 	if err := rep.Write(env.stdout, c.Format, env.reportOptions()); err != nil {
 		return err
@@ -73,11 +83,7 @@ func (c *crosscheckCmd) Run(ctx context.Context, env *world) (err error) {
 	return status(rep.ExitCode())
 }
 
-func (c *crosscheckCmd) run(ctx context.Context, env *world, job runner.Job, entrants []runner.Entrant, checker *validity.Checker) (*crosscheck.Report, error) {
-	opt := crosscheck.Options{
-		Confidence: c.Confidence, Tolerance: c.Tolerance, Precision: c.Precision,
-		MaxSamples: c.MaxSamples, MaxStates: c.MaxStates, NoDeadlocks: c.NoDeadlocks, Checker: checker,
-	}
+func (c *crosscheckCmd) run(ctx context.Context, env *world, job runner.Job, entrants []runner.Entrant, opt crosscheck.Options) (*crosscheck.Report, error) {
 	other := job
 	other.File = c.Against
 	if err := c.read(ctx, env, &job, &other, entrants); err != nil {
@@ -144,6 +150,13 @@ func (c *crosscheckCmd) entrants(ctx context.Context, tools *toolbox, env *world
 			return nil, nil, usageError("--engine has %s twice", spec)
 		case err != nil:
 			return nil, nil, usageError("--engine: %w", err)
+		}
+		if env.split.Replaying() { // which asks nobody
+			out = append(out, x)
+			continue
+		}
+		if env.split.Recording() && c.Seed == nil && x.Method != "" && x.Method != runner.Exact {
+			return nil, nil, usageError("--shard is without --seed, want one: all parts of what %s samples must have the same", spec)
 		}
 		x.Engine, err = tools.engine(ctx, name)
 		switch {

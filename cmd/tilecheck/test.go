@@ -22,7 +22,7 @@ type testCmd struct {
 	suiteFlags `embed:""`
 	runFlags   `embed:""`
 
-	Flakes float64 `rare:"" help:"Probability that any statistical expectation of the suite fails by chance (default: that of tilecheck.yaml, or 0.01)." want:"(0,1)" placeholder:"P"`
+	Flakes  float64 `rare:"" help:"Probability that any statistical expectation of the suite fails by chance (default: that of tilecheck.yaml, or 0.01)." want:"(0,1)" placeholder:"P"`
 	Shard   string  `help:"Run one part of so many, such as 2/5." placeholder:"I/N"`
 	Partial string  `rare:"" help:"Print nothing, and write what the part found; tilecheck merge prints what all parts found." placeholder:"FILE" file:"out"`
 	Balance string  `rare:"" help:"Parts that take equally long, by the times of a run, whose JSON lines these are (default: by a hash)." placeholder:"FILE" file:"in"`
@@ -110,7 +110,7 @@ func (c *testCmd) complete(env *world, s *testSuite) error {
 		case err != nil:
 			return usageError("--shard: %w", err)
 		case s.opt.Shard.Index > s.opt.Shard.Of:
-			return usageError("--shard is %s, want a part that there is: 1/%d to %[2]d/%[2]d", c.Shard, s.opt.Shard.Of)
+			return usageError("--shard: found %q, want a part and a number of parts, such as 2/5", c.Shard)
 		}
 		if s.opt.Times, err = readLines("--balance", c.Balance); err != nil {
 			return err

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"tilecheck/internal/shard"
 	"tilecheck/result"
 	"tilecheck/runner"
 	"tilecheck/verify/agree"
@@ -48,6 +49,12 @@ type Options struct {
 	// Checker is who makes the strict check; nil is one of its own. Engines that
 	// have the check beside them may share it.
 	Checker *validity.Checker
+	// NotAsked says of engines that are no entrants why they are not.
+	NotAsked []string
+	// Split, when not nil, shares the properties with other processes: the answers to
+	// those of its part are recorded, or nobody is asked, and they are those recorded.
+	// Then entrants need no engines.
+	Split *shard.Ledger
 }
 
 func (o *Options) complete(job *runner.Job) error {
@@ -90,9 +97,7 @@ func Run(ctx context.Context, job runner.Job, entrants []runner.Entrant, opt Opt
 	if err != nil {
 		return nil, err
 	}
-	c.check(ctx)
-	c.diagnoseTools(ctx)
-	return c.finish(), nil
+	return c.complete(ctx, c.diagnoseTools)
 }
 
 // Against gives two models with the same properties and constants to every
@@ -105,9 +110,7 @@ func Against(ctx context.Context, reference, other runner.Job, entrants []runner
 	if err != nil {
 		return nil, err
 	}
-	c.check(ctx)
-	c.diagnoseModels(ctx)
-	return c.finish(), nil
+	return c.complete(ctx, c.diagnoseModels)
 }
 
 // names tells models apart, also those of one name.
@@ -149,7 +152,8 @@ type comparison struct {
 	opt      *Options
 	subjects []*subject
 	entries  []*entry
-	rows     []*row
+	rows     []*row // all of them, over which the error is split
+	mine     []*row // those to ask about
 	report   Report
 	start    time.Time
 }
@@ -157,13 +161,6 @@ type comparison struct {
 func newComparison(ctx context.Context, opt *Options, entrants []runner.Entrant, jobs ...runner.Job) (*comparison, error) {
 	c := &comparison{opt: opt, start: time.Now()}
 	if err := opt.complete(&jobs[0]); err != nil {
-		return nil, err
-	}
-	var labels []string
-	for i := range entrants {
-		labels = append(labels, entrants[i].Called())
-	}
-	if err := runner.Distinct(labels); err != nil {
 		return nil, err
 	}
 	var errs []error
@@ -175,6 +172,26 @@ func newComparison(ctx context.Context, opt *Options, entrants []runner.Entrant,
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
+	if err := c.list(); err != nil {
+		return nil, err
+	}
+	answers, err := c.recorded()
+	if err != nil {
+		return nil, err
+	}
+	if answers != nil {
+		if entrants, err = answers.entrants(entrants); err != nil {
+			return nil, err
+		}
+		opt.NotAsked = answers[0].NotAsked
+	}
+	var labels []string
+	for i := range entrants {
+		labels = append(labels, entrants[i].Called())
+	}
+	if err := runner.Distinct(labels); err != nil {
+		return nil, err
+	}
 	for i, label := range labels {
 		for k, s := range c.subjects {
 			if len(c.subjects) > 1 {
@@ -183,7 +200,20 @@ func newComparison(ctx context.Context, opt *Options, entrants []runner.Entrant,
 			c.entries = append(c.entries, &entry{Entrant: &entrants[i], label: label, subject: s})
 		}
 	}
-	return c, c.list()
+	return c, c.replay(answers)
+}
+
+// complete has everything checked, compared and diagnosed, unless that was recorded.
+func (c *comparison) complete(ctx context.Context, diagnose func(context.Context)) (*Report, error) {
+	if !c.opt.Split.Replaying() && len(c.mine) > 0 {
+		c.check(ctx)
+		diagnose(ctx)
+		for _, r := range c.mine {
+			r.conclude(c)
+		}
+	}
+	rep := c.finish()
+	return rep, c.record()
 }
 
 // check has everything checked and compared.
@@ -191,7 +221,7 @@ func (c *comparison) check(ctx context.Context) {
 	for _, s := range c.subjects {
 		s.strict(ctx, c.opt)
 	}
-	for _, r := range c.rows {
+	for _, r := range c.mine {
 		r.prepare(c)
 	}
 	c.draw(ctx)
@@ -208,8 +238,7 @@ func (c *comparison) finish() *Report {
 		r.Engines = append(r.Engines, p.label)
 	}
 	r.Confidence = 1
-	for _, row := range c.rows {
-		row.conclude(c)
+	for _, row := range c.mine {
 		r.Rows = append(r.Rows, row.Row)
 		for i := range row.Verdicts {
 			if row.Verdicts[i].Accuracy == result.Probable {
@@ -224,7 +253,7 @@ func (c *comparison) finish() *Report {
 
 // notes say how the statuses are to be read.
 func (c *comparison) notes() []string {
-	out := []string{fmt.Sprintf("numbers that were not sampled agree if they are at most %g apart, relatively; estimated ones have no guarantee beyond that, and claimed ones none of ours", c.opt.Tolerance)}
+	out := append(slices.Clone(c.opt.NotAsked), fmt.Sprintf("numbers that were not sampled agree if they are at most %g apart, relatively; estimated ones have no guarantee beyond that, and claimed ones none of ours", c.opt.Tolerance))
 	if c.report.Confidence < 1 {
 		out = append(out, fmt.Sprintf(
 			"with probability at least %g all statistical comparisons are right: those that agree are of values at most %g apart, those that disagree of different values; "+
@@ -236,7 +265,7 @@ func (c *comparison) notes() []string {
 // seeds say which engines repeat their samples.
 func (c *comparison) seeds() []string {
 	var with []string
-	for _, row := range c.rows {
+	for _, row := range c.mine {
 		for k := range row.Verdicts {
 			if p := c.entries[k].label; row.Verdicts[k].Seed != nil && !slices.Contains(with, p) {
 				with = append(with, p)

@@ -28,14 +28,18 @@ func (c *comparison) diagnoseTools(ctx context.Context) {
 			if !ok || s.plan.Job.States != nil {
 				continue
 			}
-			c.diagnose(ctx, Diagnosis{First: "strict check", Second: p.label, Constants: in.check.Constants}, in.Space,
+			c.diagnose(ctx, Diagnosis{First: "strict check", Second: p.label, Constants: in.check.Constants, instance: i}, in.Space,
 				func(ctx context.Context) (*explicit.Space, error) { return tool.States(ctx, s.plan, in.valuation) })
 		}
 	}
 }
 
-// diagnoseModels compares the models with each other.
+// diagnoseModels compares the models with each other. Of several parts the one
+// with the first property does.
 func (c *comparison) diagnoseModels(ctx context.Context) {
+	if c.mine[0] != c.rows[0] {
+		return
+	}
 	a, b := c.subjects[0], c.subjects[1]
 	called := names(c.subjects)
 	for i, in := range a.instances {
@@ -43,7 +47,7 @@ func (c *comparison) diagnoseModels(ctx context.Context) {
 		if in.check.Validity == Broken || other.check.Validity == Broken {
 			continue
 		}
-		c.diagnose(ctx, Diagnosis{First: called[0], Second: called[1], Constants: in.check.Constants}, in.Space, other.Space)
+		c.diagnose(ctx, Diagnosis{First: called[0], Second: called[1], Constants: in.check.Constants, instance: i}, in.Space, other.Space)
 	}
 }
 
@@ -64,7 +68,7 @@ func (c *comparison) diagnose(ctx context.Context, d Diagnosis, first, second fu
 }
 
 func (c *comparison) disagrees(instance int) bool {
-	for _, r := range c.rows {
+	for _, r := range c.mine {
 		if r.instance == instance && r.Status == Disagree {
 			return true
 		}

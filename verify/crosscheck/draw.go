@@ -20,12 +20,12 @@ func (c *comparison) draw(ctx context.Context) {
 		open := false
 		for k, p := range c.entries {
 			if i == 1 {
-				c.take(k, c.ask(ctx, p, c.rows, i, n), c.rows, i)
+				c.take(k, c.ask(ctx, p, c.mine, i, n), c.mine, i)
 				continue
 			}
 			c.again(ctx, k, i, n)
 		}
-		for _, r := range c.rows {
+		for _, r := range c.mine {
 			if i == 1 || slices.Contains(r.wide, true) {
 				open = r.compare(c) && !c.broken(r) || open
 			}
@@ -57,7 +57,7 @@ func (c *comparison) broken(r *row) bool {
 
 // exhausted says of rows that more samples might decide that there are none.
 func (c *comparison) exhausted(open bool) {
-	for _, r := range c.rows {
+	for _, r := range c.mine {
 		if open && r.Status == Undecided && slices.Contains(r.wide, true) {
 			r.Reason += "; no more samples are drawn"
 		}
@@ -69,7 +69,7 @@ func (c *comparison) exhausted(open bool) {
 func (c *comparison) again(ctx context.Context, k, draw int, n int64) {
 	groups := make(map[string][]*row)
 	var order []string
-	for _, r := range c.rows {
+	for _, r := range c.mine {
 		if !r.wide[k] {
 			continue
 		}
@@ -90,17 +90,19 @@ func (c *comparison) take(k int, verdicts []result.Verdict, rows []*row, draw in
 	}
 }
 
-// ask has an entry check rows: all of them in the first draw, later some of one
-// valuation. There is a verdict for every row, whatever the engine does.
+// ask has an entry check rows: all of the part in the first draw, later some of
+// one valuation. There is a verdict for every row, whatever the engine does.
 func (c *comparison) ask(ctx context.Context, e *entry, rows []*row, draw int, n int64) []result.Verdict {
 	plan := e.subject.plan.With(func(job *runner.Job) { c.order(job, e, draw, n) })
-	if draw > 1 {
+	if draw > 1 || len(rows) < len(c.rows) {
 		var tasks []int
 		for _, r := range rows {
-			tasks = append(tasks, r.task)
+			if !slices.Contains(tasks, r.task) {
+				tasks = append(tasks, r.task)
+			}
 		}
 		var consts []string
-		if len(c.rows) > len(plan.Tasks) { // several valuations
+		if draw > 1 && len(c.rows) > len(plan.Tasks) { // several valuations
 			consts = []string{}
 			if text := result.Valuation(rows[0].Constants).String(); text != "" {
 				consts = append(consts, text)

@@ -59,6 +59,8 @@ type Diagnosis struct {
 	Constants     []result.Constant
 	Difference    *Difference     // the first one found, nil if there is none
 	Err           *result.Failure // why they could not be compared
+
+	instance int // of the constants
 }
 
 // Report is the outcome of a cross-check.

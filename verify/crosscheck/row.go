@@ -102,7 +102,8 @@ func (r *row) take(k int, e *entry, v *result.Verdict, level float64) {
 }
 
 // compare compares the answers there are. It reports whether more samples of
-// some entry might decide what is not decided.
+// some entry might decide what is not decided, and only then is any of wide set:
+// what is drawn for a row does not depend on others.
 func (r *row) compare(c *comparison) bool {
 	var answers []*agree.Answer
 	var who []int
@@ -129,10 +130,13 @@ func (r *row) compare(c *comparison) bool {
 	}
 	worst, wide := judge(answers, agree.Options{Tolerance: c.opt.Tolerance, Precision: c.opt.Precision})
 	r.Status, r.Basis, r.Reason = statusOf(worst.Relation), worst.Basis, worst.Reason
+	if r.Status != Undecided {
+		return false
+	}
 	for i, k := range who {
 		r.wide[k] = wide[i]
 	}
-	return r.Status == Undecided && slices.Contains(wide, true)
+	return slices.Contains(wide, true)
 }
 
 // conclude completes the row once nothing more is drawn.
