@@ -130,12 +130,12 @@ func value(v reflect.Value) any {
 }
 
 // records ends a command that did one part, whose error this is: it writes the file.
-func (e *world) records(ctx context.Context, err error) error {
+func (e *world) records(ctx context.Context, outcome error) (err error) {
 	if !e.split.Recording() {
-		return err
+		return outcome
 	}
-	if coder, ok := errors.AsType[*codedError](err); err != nil && (!ok || coder.err != nil) {
-		return err
+	if coder, ok := errors.AsType[*codedError](outcome); outcome != nil && (!ok || coder.err != nil) {
+		return outcome
 	}
 	if undone := cmp.Or(ctx.Err(), e.split.Undone()); undone != nil {
 		return fmt.Errorf("shard %v is not finished: %w", e.split.Part(), undone)
@@ -158,7 +158,7 @@ func (e *world) records(ctx context.Context, err error) error {
 		fmt.Fprintf(e.stderr, "note: shard %v is in %s\n", e.split.Part(), e.partial.file)
 	}
 	if e.split.HasResults() {
-		return err
+		return outcome
 	}
 	return nil
 }
