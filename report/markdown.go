@@ -51,12 +51,12 @@ func writePipes(b *bytes.Buffer, cells []string) {
 }
 
 // markdownText escapes what Markdown could take for markup inside a line.
-func markdownText(text string) string {
-	return strings.NewReplacer(
-		`\`, `\\`, "|", `\|`, "`", "\\`", "*", `\*`, "_", `\_`, "~", `\~`,
-		"<", `\<`, "&", `\&`, "#", `\#`, "\n", "<br>",
-	).Replace(printable.Text(text))
-}
+func markdownText(text string) string { return markdownEscapes.Replace(printable.Text(text)) }
+
+var markdownEscapes = strings.NewReplacer(
+	`\`, `\\`, "|", `\|`, "`", "\\`", "*", `\*`, "_", `\_`, "~", `\~`,
+	"<", `\<`, "&", `\&`, "#", `\#`, "\n", "<br>",
+)
 
 // markdownCode returns a code span. Pipes are escaped there too, because a
 // table is cut into cells before anything else is read.

@@ -76,7 +76,7 @@ func meant(ctx context.Context, args []string) []string {
 	}
 	commands := commandNames(app)
 	for _, words := range append(formerly(args), translated(args, commands, false), translated(args, commands, true)) {
-		if slices.Equal(words, args) {
+		if words == nil || slices.Equal(words, args) {
 			continue
 		}
 		if _, err := app.Parse(words); err == nil {
@@ -131,7 +131,8 @@ func commandNames(app *kong.Kong) []string {
 
 // translated replaces the switches of PRISM and Storm, and puts a command in
 // front if there is none. If some of them are those of a command of their own,
-// alone leaves out the others, except constants, and all files but the model.
+// alone leaves out the others, except constants, and all files but the model. It
+// returns nil where there is nothing to put in front of.
 func translated(args, commands []string, alone bool) []string {
 	known := foreignSwitches()
 	command := ""
@@ -182,6 +183,8 @@ func translated(args, commands []string, alone bool) []string {
 	case command != "":
 	case wanted != "":
 		command = wanted
+	case len(files) > 0 && files[0] != "-" && !strings.ContainsAny(files[0], `./\`):
+		return nil // no model, but a command that is misspelt
 	default:
 		command = "check"
 	}

@@ -1,6 +1,7 @@
 package strategy
 
 import (
+	"fmt"
 	"iter"
 
 	"tilecheck/game"
@@ -22,12 +23,28 @@ func (mc monteCarlo) Chooser() Chooser {
 			clear(games.known)
 			games.kept = 0
 		}
+		if mc.endless(next) {
+			return nil, fmt.Errorf("%w: a random game from there reaches millions of boards", ErrTooLarge)
+		}
 		one, err := games.after(next, b)
 		if err != nil {
 			return nil, err
 		}
 		return one.sum(mc.runs, b)
 	}}
+}
+
+// endless reports, without counting for seconds, that random games from a board
+// reach more boards than the bound of one call has words for: on 3x3 25 million
+// from the first tiles, images aside, each with a distribution of seven words or more.
+//
+// Source: the author's own counts, in TestClassesAgainstTheAuthor of package play.
+func (mc monteCarlo) endless(b game.Board) bool {
+	shape, sum := mc.rules.Shape(), 0
+	for _, v := range shape.Values(b) {
+		sum += v
+	}
+	return min(shape.Rows, shape.Cols) >= 3 && sum <= 8
 }
 
 // after returns the distribution for one game that goes on after a move to next.

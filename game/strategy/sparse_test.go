@@ -8,7 +8,6 @@ import (
 
 	"tilecheck/game"
 	"tilecheck/game/strategy"
-	"tilecheck/internal/needs"
 )
 
 // By hand, on 2x2: with 2 4 / 8 . to the right leaves 2 4 / . 8. A 2 below the 2 makes a merge worth 4 next, a 4 makes a lost board. Down
@@ -113,16 +112,13 @@ func TestTooLarge(t *testing.T) {
 		spec  string
 		shape game.Shape
 		board string
-		slow  bool
 	}{
-		{"mc:runs=20000", game.Shape{Rows: 2, Cols: 2}, "2 . / . 2", false},
-		{"sparse:depth=2,n=200000", game.Shape{Rows: 2, Cols: 2}, "2 4 / 8 .", false},
-		{"mc:runs=1", game.Shape{Rows: 4, Cols: 4}, "2 . . . / . . . . / . 2 . . / . . . .", true},
+		{"mc:runs=20000", game.Shape{Rows: 2, Cols: 2}, "2 . / . 2"},
+		{"sparse:depth=2,n=200000", game.Shape{Rows: 2, Cols: 2}, "2 4 / 8 ."},
+		{"mc:runs=1", game.Shape{Rows: 4, Cols: 4}, "2 . . . / . . . . / . 2 . . / . . . ."},
+		{"mc:runs=1,value=max", game.Shape{Rows: 3, Cols: 3}, "2 2 . / . . . / . . ."},
 	} {
 		t.Run(c.spec, func(t *testing.T) {
-			if c.slow {
-				needs.Full(t)
-			}
 			rules := newRules(t, c.shape)
 			b, err := c.shape.Parse(c.board)
 			if err != nil {

@@ -162,11 +162,7 @@ func constSwitch(name string, cs []result.Constant) []string {
 	if len(cs) == 0 {
 		return nil
 	}
-	texts := make([]string, len(cs))
-	for i, c := range cs {
-		texts[i] = c.Name + "=" + c.Value
-	}
-	return []string{name, strings.Join(texts, ",")}
+	return []string{name, result.Valuation(cs).String()}
 }
 
 // propertiesOf writes the properties file of a batch, with all that its
