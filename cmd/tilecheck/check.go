@@ -29,7 +29,7 @@ type checkCmd struct {
 	Timeout         time.Duration `help:"Limit of time; what is finished by then is printed." placeholder:"DURATION"`
 	samplingFlags   `embed:"" group:"Sampling (--method sim, ci, aci, apmc or sprt):"`
 	splitFlags      `embed:""`
-	numericFlags    `embed:"" group:"State space (--method exact, the default):"`
+	numericFlags    `embed:"" group:"State space (--method states, the default):"`
 	ExportScheduler string        `help:"Also write the best scheduler, perhaps FILE:type=T with actions, indices, induced, dot or json." placeholder:"FILE" file:"target"`
 	ExportResults   string        `help:"Also write the results as PRISM, perhaps FILE:csv, matrix, matrix,csv, dataframe or comment." placeholder:"FILE" file:"target"`
 	Format          report.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
@@ -70,7 +70,7 @@ func (c *checkCmd) verdicts(ctx context.Context, env *world, job runner.Job) (ve
 	case !given:
 		err = c.forModel()
 	case c.Engine == native.Name && job.Method != runner.Exact:
-		err = usageError("files of states are not sampled, want --method exact")
+		err = usageError("files of states are not sampled, want --method states")
 	}
 	if err != nil {
 		return nil, err
@@ -145,7 +145,7 @@ func (c *checkCmd) job(env *world) (job runner.Job, err error) {
 	}
 	if c.ExportScheduler != "" {
 		if job.Method != runner.Exact || c.Engine != native.Name {
-			return job, usageError("--export-scheduler is for the state space of the native engine, want --method exact --engine native")
+			return job, usageError("--export-scheduler is for the state space of the native engine, want --method states --engine native")
 		}
 		job.Scheduler = &runner.SchedulerFile{Target: c.ExportScheduler, Write: env.writeFile}
 	}

@@ -35,7 +35,7 @@ type compareModelsCmd struct {
 	Format        report.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
 	samplingFlags `embed:"" group:"Sampling (the default, or --method sim, ci, aci, apmc or sprt):"`
 	splitFlags    `embed:""`
-	numericFlags  `embed:"" group:"State space (--method exact):"`
+	numericFlags  `embed:"" group:"State space (--method states):"`
 }
 
 // Run checks the property for every strategy and MAX and prints the table.

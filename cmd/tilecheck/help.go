@@ -43,7 +43,7 @@ func (compareCmd) Help() string {
 }
 
 func (compareModelsCmd) Help() string {
-	return examples("tilecheck compare random orthogonal --max 128 --samples 200 --seed 1", "tilecheck compare --size 2 --max 8,16 --method exact --exact")
+	return examples("tilecheck compare random orthogonal --max 128 --samples 200 --seed 1", "tilecheck compare --size 2 --max 8,16 --method states --exact")
 }
 
 func (comparePlayersCmd) Help() string {

@@ -10,9 +10,10 @@ import (
 	"tilecheck/stats"
 )
 
-// methodFlag chooses between the state space and sampling.
+// methodFlag chooses between the state space and sampling. What it calls states is
+// exact in results, and was so on the command line, where it goes on to be heard.
 type methodFlag struct {
-	Method string `help:"exact (the state space), sim (paths; ci for =?, sprt for bounds), or PRISM's ci, aci, apmc, sprt." enum:",exact,sim,ci,aci,apmc,sprt" default:"" placeholder:"METHOD"`
+	Method string `help:"states (the state space), sim (paths; ci for =?, sprt for bounds), or PRISM's ci, aci, apmc, sprt." enum:",states,exact,sim,ci,aci,apmc,sprt" default:"" placeholder:"METHOD"`
 }
 
 // workersFlag is for both methods.
@@ -35,9 +36,12 @@ type samplingFlags struct {
 // method returns the method asked for. The flags of the other one have no effect.
 func (e *world) method(m methodFlag, otherwise runner.Method) (runner.Method, error) {
 	method := cmp.Or(runner.Method(m.Method), otherwise)
+	if method == "states" {
+		method = runner.Exact
+	}
 	return method, cmp.Or(
 		e.without(method == runner.Exact, "on the state space, want --method sim with it", "samples", "alpha", "width", "max-path", "max-reward", "seed"),
-		e.without(method != runner.Exact, "on sampling, want --method exact with it", "exact", "float", "epsilon", "max-states"),
+		e.without(method != runner.Exact, "on sampling, want --method states with it", "exact", "float", "epsilon", "max-states"),
 	)
 }
 

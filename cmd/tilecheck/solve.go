@@ -16,6 +16,7 @@ import (
 	"tilecheck/internal/tempdir"
 	"tilecheck/modelgen"
 	"tilecheck/report"
+	"tilecheck/result"
 )
 
 // problemFlags choose a game and what a player of it wants.
@@ -192,21 +193,24 @@ func (c *solveCmd) table(problem solve.Problem, stats solve.Stats, elapsed time.
 		{Name: "max", Align: report.Right},
 		{Name: "objective"},
 		{Name: "value", Align: report.Right},
+		{Field: "lower"},
+		{Field: "upper"},
+		{Field: "accuracy"},
 		{Name: "relative error", Align: report.Right},
 		{Name: "positions", Align: report.Right},
 		{Name: "afterstates", Align: report.Right},
 		{Name: "layers", Align: report.Right},
 		{Name: "seconds", Align: report.Right},
 	}}
-	bound := stats.RelativeError(problem)
-	relative := report.Cell{Text: fmt.Sprintf("%.1e", bound), Value: bound}
-	// Where numbers underflow nothing bounds the error. A MAX that cannot be reached is worth 0 without rounding.
-	if stats.Initial < solve.LeastBounded && (stats.Initial > 0 || problem.Discount < 1) {
-		relative = report.Cell{}
+	var lower, upper, relative any
+	accuracy := result.Float
+	if low, high, ok := stats.Bounds(problem); ok {
+		bound := stats.RelativeError(problem)
+		accuracy, lower, upper, relative = result.Bounded, low, high, report.Cell{Text: fmt.Sprintf("%.1e", bound), Value: bound}
 	}
 	t.Append(
 		problem.Shape.String(), game.Value(problem.MaxExp), problem.Objective.String(), valueCell(stats.Initial),
-		relative, stats.Positions, stats.Afterstates, len(stats.Layers),
+		lower, upper, accuracy.String(), relative, stats.Positions, stats.Afterstates, len(stats.Layers),
 		report.Cell{Text: fmt.Sprintf("%.3g", elapsed.Seconds()), Value: elapsed.Seconds()},
 	)
 	return t

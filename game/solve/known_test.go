@@ -35,12 +35,24 @@ func TestKnownValues(t *testing.T) {
 			if tt.long {
 				needs.Long(t)
 			}
-			stats, err := solve.InitialValue(t.Context(), square(tt.size, tt.max), "")
+			opts := square(tt.size, tt.max)
+			stats, err := solve.InitialValue(t.Context(), opts, "")
 			if err != nil {
 				t.Fatal(err)
 			}
 			if !near(stats.Initial, big.NewRat(tt.num, tt.den), tt.within) {
 				t.Errorf("%dx%d to %d: %v, want %d/%d", tt.size, tt.size, tt.max, stats.Initial, tt.num, tt.den)
+			}
+			problem, err := opts.Problem()
+			if err != nil {
+				t.Fatal(err)
+			}
+			low, high, ok := stats.Bounds(problem)
+			if tt.within < 1e-6 && (!ok || new(big.Rat).SetFloat64(low).Cmp(big.NewRat(tt.num, tt.den)) > 0 || new(big.Rat).SetFloat64(high).Cmp(big.NewRat(tt.num, tt.den)) < 0) {
+				t.Errorf("%dx%d to %d: [%v, %v] %v, want one that contains %d/%d", tt.size, tt.size, tt.max, low, high, ok, tt.num, tt.den)
+			}
+			if tt.num > 0 && high-low > 1e-12 {
+				t.Errorf("[%v, %v] is wide", low, high)
 			}
 		})
 	}

@@ -10,15 +10,32 @@ type Stats struct {
 	Layers      []Layer // those that have positions, by sum
 }
 
-// LeastBounded is the value from which on RelativeError holds: smaller ones may have lost digits to underflow.
-const LeastBounded = 1e-300
+// leastBounded is the value from which on RelativeError holds: smaller ones may have lost digits to underflow.
+const leastBounded = 1e-300
 
-// RelativeError bounds the rounding error of all values from LeastBounded on, relative to the true one: all terms are at least 0, so errors do
+// RelativeError bounds the rounding error of all values from leastBounded on, relative to the true one: all terms are at least 0, so errors do
 // not cancel, and a move costs one rounding for each term of a mean and four more.
 func (s Stats) RelativeError(p Problem) float64 {
 	const u = 0x1p-53
 	n := float64(len(s.Layers)+2) * float64(p.Shape.Cells()+4) * u
 	return n / (1 - n)
+}
+
+// Bounds returns an interval that the value of the game is in. It is not ok where
+// numbers underflow, and nothing bounds the error.
+func (s Stats) Bounds(p Problem) (low, high float64, ok bool) {
+	switch {
+	case s.Initial == 0 && p.Discount == 1: // a MAX that cannot be reached is worth 0 without rounding
+		return 0, 0, true
+	case s.Initial < leastBounded:
+		return 0, 0, false
+	}
+	e := s.RelativeError(p) + 0x1p-50 // and of the two operations here
+	low, high = s.Initial/(1+e), s.Initial/(1-e)
+	if p.Objective == Win {
+		high = min(high, 1)
+	}
+	return low, high, true
 }
 
 // Layer is the positions and afterstates of one sum of tiles.
