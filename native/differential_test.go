@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -159,6 +161,10 @@ func (d *differential) model(seed, i uint64) {
 				d.excused[why]++
 				continue
 			}
+			if bad != "" && d.border(job, &answers[mode][k]) {
+				d.excused["PRISM compares a bound with a number that iteration left beside it"]++
+				continue
+			}
 			if bad != "" {
 				d.Errorf("model %d of seed %d, mode %d, %v:\n%s\n%s\n%s", i, seed, mode, m.Consts, answers[0][k].Property, bad, m.Text)
 			}
@@ -186,6 +192,28 @@ func (d *differential) second(job runner.Job, ours *result.Verdict) bool {
 		}
 	}
 	return false
+}
+
+// border reports whether a comparison is one whose two sides are equal, as far as
+// PRISM's own number tells: its symbolic engines, other than the explicit one, do
+// not ask whether the accuracy of the number is enough.
+func (d *differential) border(job runner.Job, ours *result.Verdict) bool {
+	m := regexp.MustCompile(`^([PSR](?:\{[^}]*\})?)(?:>=|>|<=|<)([0-9.]+)( \[.*\])$`).FindStringSubmatch(ours.Property)
+	if m == nil || ours.Err != nil {
+		return false
+	}
+	bound, err := strconv.ParseFloat(m[2], 64)
+	if err != nil {
+		d.Fatal(err)
+	}
+	job.Props = []string{m[1] + "=?" + m[3]}
+	job.Numeric = runner.Numeric{Accuracy: result.Float, Epsilon: 1e-11}
+	vs, err := runner.Check(d.Context(), d.sparse, job)
+	return err == nil && slices.ContainsFunc(vs, func(v result.Verdict) bool {
+		x := v.Value
+		near := func(y float64) bool { return y != bound && math.Abs(y-bound) <= 1e-9 }
+		return fmt.Sprint(v.Constants) == fmt.Sprint(ours.Constants) && v.Err == nil && x.Kind != result.Boolean && (near(x.Num) || near(high(x)))
+	})
 }
 
 func (d *differential) compare(ours, theirs *result.Verdict) string {
