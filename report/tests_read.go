@@ -18,35 +18,40 @@ import (
 // passed over.
 //
 // Text that is not a whole report is refused: no header, another schema, a line
-// that is not an object or has a member of the wrong type, a missing summary or
-// one that counts other results. The error is a [*syntax.Error] with the file
-// and the line, or that of r.
+// that is longer than 16 MB, is not an object or has a member of the wrong type,
+// a missing summary or one that counts other results. The error is a
+// [*syntax.Error] with the file and the line, or that of r.
 func ReadJSONLines(r io.Reader, file string) (*TestReport, error) {
-	in := &linesReader{in: bufio.NewReader(r), rep: new(TestReport)}
-	for {
-		line, err := in.in.ReadBytes('\n')
-		if err != nil && !errors.Is(err, io.EOF) {
+	in := &linesReader{rep: new(TestReport)}
+	text := bufio.NewScanner(r)
+	text.Buffer(nil, maxLine)
+	var err error
+	for err == nil && text.Scan() {
+		in.line++
+		err = in.read(text.Bytes())
+	}
+	if err == nil {
+		in.line++
+		switch err = text.Err(); {
+		case err == nil:
+			err = in.end()
+		case errors.Is(err, bufio.ErrTooLong):
+			err = fmt.Errorf("the line is longer than %d MB", maxLine>>20)
+		default:
 			return nil, fmt.Errorf("read %s: %w", file, err)
 		}
-		last := err != nil
-		if last && len(line) == 0 {
-			in.line++
-			err = in.end()
-		} else {
-			in.line++
-			err = in.read(line)
-		}
-		if err != nil {
-			return nil, &syntax.Error{File: file, Pos: syntax.Pos{Line: int32(in.line), Col: 1}, Msg: err.Error()}
-		}
-		if last && len(line) == 0 {
-			return in.rep, nil
-		}
 	}
+	if err != nil {
+		return nil, &syntax.Error{File: file, Pos: syntax.Pos{Line: int32(in.line), Col: 1}, Msg: err.Error()}
+	}
+	return in.rep, nil
 }
 
+// maxLine is longer than any line that WriteJSONLines writes: a result keeps 64 kB
+// of a log.
+const maxLine = 16 << 20
+
 type linesReader struct {
-	in     *bufio.Reader
 	rep    *TestReport
 	line   int
 	schema int

@@ -280,6 +280,8 @@ func TestJSONLinesRefused(t *testing.T) {
 		{"interval", replace(4, `"upper":0.193,`, ``), "old.jsonl:4:1: the interval has one end, want lower and upper"},
 		{"accuracy", replace(2, `"accuracy":"exact"`, `"accuracy":"sure"`), `old.jsonl:2:1: the accuracy is "sure", want a word that is known`},
 		{"line", replace(2, `"line":3`, `"line":-3`), "old.jsonl:2:1: the place is -3:1, expected at 2, in 0.004 s, want positive numbers"},
+		{"long line", lines[0] + strings.Repeat("[", 17<<20), "old.jsonl:2:1: the line is longer than 16 MB"},
+		{"deep line", lines[0] + strings.Repeat("[", 15<<20), "old.jsonl:2:1: the line is not an object as expected: invalid character '[' exceeded max depth"},
 		{"not UTF-8", replace(2, "P=?", "P=\xff"), "old.jsonl:2:1: the line is not UTF-8"},
 	} {
 		_, err := ReadJSONLines(strings.NewReader(tt.text), "old.jsonl")

@@ -85,7 +85,7 @@ func (c *checkCmd) verdicts(ctx context.Context, env *world, job runner.Job) (ve
 		opts := files.ReadOptions{Type: c.modelType(), NoFixDeadlocks: c.NoFixDeadlocks, MaxStates: c.MaxStates}
 		opts.Exact = c.Exact && c.Engine == native.Name // else it is for the strict check
 		if job.States, err = env.states(ctx, c.ModelFile, opts); err != nil {
-			return nil, limited(err)
+			return nil, outOfStates(err)
 		}
 	}
 	plan, err := runner.NewPlan(ctx, job)

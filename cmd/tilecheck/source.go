@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 
+	"tilecheck/internal/limited"
 	"tilecheck/native/explicit/files"
 )
 
@@ -50,12 +51,9 @@ func (e *world) readText(path string) ([]byte, error) {
 }
 
 func readLimited(r io.Reader, name string) ([]byte, error) {
-	src, err := io.ReadAll(io.LimitReader(r, maxSource+1))
-	switch {
-	case err != nil:
+	src, err := limited.Read(r, maxSource)
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
-	case len(src) > maxSource:
-		return nil, fmt.Errorf("%s: larger than %d MB", name, maxSource>>20)
 	}
 	return src, nil
 }

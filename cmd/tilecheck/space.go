@@ -62,11 +62,11 @@ func (c *typeFlags) modelType() syntax.ModelType {
 // is doubtful about the space is in its Warnings.
 func (c *spaceFlags) space(ctx context.Context, env *world) (*explicit.Space, error) {
 	space, err := c.load(ctx, env)
-	return space, limited(err)
+	return space, outOfStates(err)
 }
 
-// limited gives an error of too many states its exit code.
-func limited(err error) error {
+// outOfStates gives an error of too many states its exit code.
+func outOfStates(err error) error {
 	if _, ok := errors.AsType[*explicit.LimitError](err); ok {
 		return &codedError{exitOutOfLimit, err}
 	}

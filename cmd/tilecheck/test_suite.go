@@ -157,11 +157,7 @@ func (c *suiteFlags) discover(s *testSuite) error {
 // config reads the suite file that a path is, or has in it.
 func (c *suiteFlags) config(s *testSuite, name string) (config *suitefile.File, dir string, err error) {
 	if ext := path.Ext(name); ext == ".yaml" || ext == ".yml" {
-		src, err := fs.ReadFile(s.paths.fsys, name)
-		if err != nil {
-			return nil, "", err
-		}
-		config, err := suitefile.Read(s.paths.name(name), src)
+		config, err := suitefile.Open(s.paths.fsys, name, s.paths.name)
 		return config, path.Dir(name), err
 	}
 	if info, err := fs.Stat(s.paths.fsys, name); err != nil || !info.IsDir() || c.NoConfig {

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"math/big"
 	"math/rand/v2"
 	"regexp"
@@ -405,6 +406,35 @@ func TestOneUnitMore(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestLongLines: what is no certificate is refused in few words, however long its lines are.
+func TestLongLines(t *testing.T) {
+	header := strings.SplitAfterN(string(certificates(t)[0]), "\n", 7)
+	whole := strings.Join(header[:6], "")
+	for _, x := range []struct {
+		text io.Reader
+		want string
+	}{
+		{io.MultiReader(strings.NewReader(whole), zeros{}), "line 7: it is longer than 64 kB"},
+		{zeros{}, "line 1: it is longer than 64 kB"},
+		{strings.NewReader(strings.Repeat(strings.Repeat("x", 60_000)+"\n", 7)), `line 6: found "xxx`},
+		{strings.NewReader(whole + strings.Repeat("x", 60_000) + "\n"), `line 7: "xxx`},
+		{strings.NewReader(whole + "bound " + strings.Repeat("9", 60_000) + "\n"), "line 7: bound: value 999"},
+	} {
+		_, err := induced.CheckCertificate(t.Context(), x.text)
+		if err == nil || !strings.HasPrefix(err.Error(), x.want) || len(err.Error()) > 500 {
+			t.Errorf("error of %d bytes: %.200v, want %s…", len(fmt.Sprint(err)), err, x.want)
+		}
+	}
+}
+
+// zeros never end.
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) {
+	clear(p)
+	return len(p), nil
 }
 
 // Boards of one kind are not taken for the other. With raw ones no symmetry fills in what is missing, and canonical ones are there once.

@@ -46,8 +46,8 @@ type cells [16]byte
 
 type checker struct {
 	CheckedBound
-	in     *bufio.Scanner
-	line   int // being read, from 1
+	in     *bufio.Scanner // of lines of at most bufio.MaxScanTokenSize, 64 kB
+	line   int            // being read, from 1
 	hash   hash.Hash
 	exp    byte                     // of the winning tile
 	moves  map[string][][]int       // the cells of each line, from the wall on
@@ -69,7 +69,7 @@ func (k *checker) check(ctx context.Context) error {
 			return k.end(number)
 		}
 		if err := k.entry(text); err != nil {
-			return fmt.Errorf("%q: %w", text, err)
+			return fmt.Errorf("%.60q: %w", text, err)
 		}
 	}
 }
@@ -78,6 +78,9 @@ func (k *checker) check(ctx context.Context) error {
 func (k *checker) next() (string, error) {
 	k.line++
 	if !k.in.Scan() {
+		if err := k.in.Err(); errors.Is(err, bufio.ErrTooLong) {
+			return "", fmt.Errorf("it is longer than %d kB", bufio.MaxScanTokenSize>>10)
+		}
 		return "", cmp.Or(k.in.Err(), io.ErrUnexpectedEOF)
 	}
 	text := k.in.Text()
@@ -102,7 +105,7 @@ func (k *checker) header() error {
 	k.exp = byte(bits.TrailingZeros(uint(k.Max)))
 	if err != nil || min(k.Rows, k.Cols) < 1 || max(k.Rows, k.Cols) > 16 || k.Rows*k.Cols < 2 || k.Rows*k.Cols > 16 ||
 		k.exp < 2 || k.exp > 15 || k.Max != 1<<k.exp || !k.Canonical && boards != "raw" {
-		return fmt.Errorf("found %q, want a header such as %q", lines, format)
+		return fmt.Errorf("found %.200q, want a header such as %q", strings.Join(lines, "\n"), format)
 	}
 	k.moves = map[string][][]int{}
 	add := func(to, from string, n int, cell func(i int) int) {
@@ -179,15 +182,15 @@ func (k *checker) entry(text string) error {
 func (k *checker) end(number string) error {
 	bound, err := k.atMost(number, k.mean(cells{}, func(first cells) uint64 { return k.mean(first, k.value) }))
 	if err != nil {
-		return fmt.Errorf("bound %s: %w", number, err)
+		return fmt.Errorf("bound: %w", err)
 	}
 	k.Bound = Fixed(bound)
 	want := fmt.Sprintf("sha256 %x", k.hash.Sum(nil))
 	if text, err := k.next(); err != nil || text != want {
-		return cmp.Or(err, fmt.Errorf("found %q, want %q: some line was changed", text, want))
+		return cmp.Or(err, fmt.Errorf("found %.80q, want %q: some line was changed", text, want))
 	}
 	if text, err := k.next(); !errors.Is(err, io.ErrUnexpectedEOF) {
-		return cmp.Or(err, fmt.Errorf("found %q, want the end of the file", text))
+		return cmp.Or(err, fmt.Errorf("found %.80q, want the end of the file", text))
 	}
 	return nil
 }
@@ -196,7 +199,7 @@ func (k *checker) end(number string) error {
 func (k *checker) atMost(number string, most uint64) (uint64, error) {
 	value, err := strconv.ParseUint(number, 10, 64)
 	if err != nil || value > most {
-		return 0, fmt.Errorf("value %s, want at most %d", number, most)
+		return 0, fmt.Errorf("value %.30s, want at most %d", number, most)
 	}
 	return value, nil
 }

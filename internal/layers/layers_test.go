@@ -24,6 +24,7 @@ var layer = map[string]int{
 	"internal/build":                    0,
 	"internal/ending":                   0,
 	"internal/filelock":                 0,
+	"internal/limited":                  0,
 	"internal/tempdir":                  1,
 	"internal/hostile":                  0,
 	"internal/printable":                0,

@@ -7,9 +7,10 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
+
+	"tilecheck/internal/limited"
 )
 
 // Cache is a directory of entries. It is safe for concurrent use.
@@ -67,8 +68,8 @@ func (c *Cache) Get(key Hash) ([]byte, bool) {
 		return nil, false
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxEntry+1))
-	if err != nil || len(text) > maxEntry {
+	text, err := limited.Read(f, maxEntry)
+	if err != nil {
 		return nil, false
 	}
 	rest, ok := bytes.CutPrefix(text, []byte(format))

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"tilecheck/internal/limited"
 	"tilecheck/native/explicit"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
@@ -104,11 +105,14 @@ func (s *subject) importsResults() bool {
 	return slices.ContainsFunc(s.switches.Imports, func(words []string) bool { return strings.HasSuffix(words[0], "-importresults") })
 }
 
+// maxText is the size in bytes of a model or properties file.
+const maxText = 1 << 30
+
 func (s *subject) read(file string) ([]byte, error) {
 	if file == "" { // states that are imported
 		return nil, nil
 	}
-	text, err := fs.ReadFile(s.opt.FS, file)
+	text, err := limited.ReadFile(s.opt.FS, file, maxText)
 	if e, ok := err.(*fs.PathError); ok {
 		return nil, fmt.Errorf("%s: %w", s.opt.name(file), e.Err)
 	}

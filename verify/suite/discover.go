@@ -89,12 +89,12 @@ func tree(fsys fs.FS, dir string, pairing Pairing) ([]Run, error) {
 // list lists the runs of the properties files that a list file names: a
 // directory relative to it and a file there in each line, with a comma between.
 func list(fsys fs.FS, name string, pairing Pairing) ([]Run, error) {
-	text, err := fs.ReadFile(fsys, name)
+	found, err := readLines(fsys, name)
 	if err != nil {
 		return nil, err
 	}
 	var runs []Run
-	for _, line := range lines(name, text) {
+	for _, line := range found {
 		var words []string
 		for _, w := range line {
 			words = append(words, w.text)
@@ -103,6 +103,9 @@ func list(fsys fs.FS, name string, pairing Pairing) ([]Run, error) {
 		dir, file = strings.TrimSpace(dir), strings.TrimSpace(file)
 		if !ok || file == "" {
 			return nil, &syntax.Error{File: name, Pos: line[0].place.Pos, Msg: "found no comma, want a directory, a comma and a properties file"}
+		}
+		if isList(file) { // it could name this one
+			return nil, &syntax.Error{File: name, Pos: line[0].place.Pos, Msg: fmt.Sprintf("found %q, which is a list again, want a properties file", file)}
 		}
 		more, err := Discover(fsys, path.Join(path.Dir(name), dir, file), pairing)
 		if e, ok := errors.AsType[*fs.PathError](err); ok {
@@ -121,6 +124,7 @@ type directory struct {
 	dir     string
 	files   []string
 	pairing Pairing
+	found   int // runs
 }
 
 func open(fsys fs.FS, dir string, pairing Pairing) (*directory, error) {
@@ -353,6 +357,9 @@ func (d *directory) combine(file string, run func(args []word) Run) ([]Run, erro
 	if err != nil {
 		return nil, err
 	}
+	if d.found += len(argLines); d.found > maxRuns {
+		return nil, &syntax.Error{File: path.Join(d.dir, file), Msg: fmt.Sprintf("found more than %d runs in this directory, want less", maxRuns)}
+	}
 	var runs []Run
 	for _, args := range argLines {
 		runs = append(runs, run(args))
@@ -405,10 +412,5 @@ func (d *directory) argsOf(file string) ([][]word, error) {
 
 // args reads the lines of a file.
 func (d *directory) args(file string) ([][]word, error) {
-	name := path.Join(d.dir, file)
-	text, err := fs.ReadFile(d.fsys, name)
-	if err != nil {
-		return nil, err
-	}
-	return lines(name, text), nil
+	return readLines(d.fsys, path.Join(d.dir, file))
 }

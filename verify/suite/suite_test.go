@@ -185,6 +185,29 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
+// TestHostileLists: files that anybody may put into a pull request are refused
+// before they fill the memory.
+func TestHostileLists(t *testing.T) {
+	many := []byte(strings.Repeat("-ex\n", 400))
+	for name, x := range map[string]struct {
+		file string
+		fsys fstest.MapFS
+		want string
+	}{
+		"large args":  {".", fstest.MapFS{"m.prism": {}, "m.prism.props": {}, "m.prism.props.args": {Data: make([]byte, 1<<20)}}, "read m.prism.props.args: larger than 256 kB"},
+		"large auto":  {"m.auto", fstest.MapFS{"m.auto": {Data: make([]byte, 1<<20)}}, "read m.auto: larger than 256 kB"},
+		"large list":  {"l.txt", fstest.MapFS{"l.txt": {Data: make([]byte, 1<<20)}}, "read l.txt: larger than 256 kB"},
+		"itself":      {"l.txt", fstest.MapFS{"l.txt": {Data: []byte("\n., l.txt\n")}}, `l.txt:2:1: found "l.txt", which is a list again, want a properties file`},
+		"in circles":  {"l.txt", fstest.MapFS{"l.txt": {Data: []byte("d, k.txt\n")}, "d/k.txt": {Data: []byte(".., l.txt\n")}}, `l.txt:1:1: found "k.txt", which is a list again, want a properties file`},
+		"of products": {".", fstest.MapFS{"m.prism": {}, "m.prism.props": {}, "models": {Data: []byte(strings.Repeat("m.prism\n", 400))}, "m.prism.args": {Data: many}, "m.prism.props.args": {Data: many}}, "m.prism.props: found more than 100000 runs in this directory, want less"},
+	} {
+		runs, err := suite.Discover(x.fsys, x.file, suite.Closest)
+		if err == nil || err.Error() != x.want {
+			t.Errorf("%s: %d runs, error %v, want %s", name, len(runs), err, x.want)
+		}
+	}
+}
+
 func TestDiscoverMissing(t *testing.T) {
 	if _, err := suite.Discover(tree(), "nowhere", suite.Matching); err == nil {
 		t.Error("no error for a directory that does not exist")

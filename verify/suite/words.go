@@ -2,7 +2,9 @@ package suite
 
 import (
 	"bytes"
+	"io/fs"
 
+	"tilecheck/internal/limited"
 	"tilecheck/prism/syntax"
 )
 
@@ -10,6 +12,24 @@ import (
 type word struct {
 	text  string
 	place Place
+}
+
+const (
+	// maxLines is the size of a file of switches, or of a list, in bytes; PRISM's own
+	// suite has none of more than 2,505.
+	maxLines = 256 << 10
+	// maxRuns is how many runs the lines of a model's file and of its properties' may
+	// come to in a directory.
+	maxRuns = 100_000
+)
+
+// readLines reads a file of switches, or a list.
+func readLines(fsys fs.FS, name string) ([][]word, error) {
+	text, err := limited.ReadFile(fsys, name, maxLines)
+	if err != nil {
+		return nil, err
+	}
+	return lines(name, text), nil
 }
 
 // lines splits a file of switches into words, line by line, without the lines

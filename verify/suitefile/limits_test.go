@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 )
 
@@ -38,5 +39,17 @@ func TestSuiteFileIsLimited(t *testing.T) {
 				t.Errorf("it took %v", took)
 			}
 		})
+	}
+}
+
+// TestOpenLarge: what anybody may call tilecheck.yaml is not read whole.
+func TestOpenLarge(t *testing.T) {
+	fsys := fstest.MapFS{"a/tilecheck.yaml": {Data: make([]byte, maxYAML+1)}}
+	same := func(name string) string { return name }
+	if f, err := In(fsys, "a", same); f != nil || err == nil || err.Error() != "read a/tilecheck.yaml: larger than 256 kB" {
+		t.Errorf("%v, %v", f, err)
+	}
+	if f, err := In(fsys, "b", same); f != nil || err != nil {
+		t.Errorf("without a file: %v, %v", f, err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
+	"tilecheck/internal/limited"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 	"tilecheck/runner"
@@ -348,10 +349,17 @@ func Engine(label string) (name string, e runner.Entrant, err error) {
 // people call a file.
 func In(fsys fs.FS, dir string, call func(string) string) (*File, error) {
 	file := path.Join(dir, Name)
-	src, err := fs.ReadFile(fsys, file)
+	f, err := Open(fsys, file, call)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
-	} else if err != nil {
+	}
+	return f, err
+}
+
+// Open reads a suite file. call says what people call it.
+func Open(fsys fs.FS, file string, call func(string) string) (*File, error) {
+	src, err := limited.ReadFile(fsys, file, maxYAML)
+	if err != nil {
 		return nil, err
 	}
 	return Read(call(file), src)

@@ -10,6 +10,7 @@ import (
 	"math"
 	"strings"
 
+	"tilecheck/internal/limited"
 	"tilecheck/native/explicit"
 	"tilecheck/prism/syntax"
 )
@@ -182,13 +183,12 @@ func Gunzip(src Source, limit int64) (Source, error) {
 	r, err := gzip.NewReader(bytes.NewReader(src.Text))
 	var text []byte
 	if err == nil {
-		text, err = io.ReadAll(io.LimitReader(r, limit+1))
+		text, err = limited.Read(r, limit)
 	}
-	switch {
-	case err != nil:
-		return Source{}, fmt.Errorf("%s: not what gzip writes: %w", src.Name, err)
-	case int64(len(text)) > limit:
+	if _, large := err.(limited.TooLarge); large {
 		return Source{}, fmt.Errorf("%s: has more than %d bytes, uncompressed", src.Name, limit)
+	} else if err != nil {
+		return Source{}, fmt.Errorf("%s: not what gzip writes: %w", src.Name, err)
 	}
 	return Source{Name: src.Name, Text: text}, nil
 }
