@@ -14,11 +14,6 @@ type directions uint32
 
 const drawn = 12
 
-// RandomHabit returns the player that makes every legal move equally often.
-func RandomHabit() *Habit {
-	return newHabit(func(legal Moves, draw int) Dir { return legal.At(draw % legal.Len()) })
-}
-
 // Habit returns the player of the list.
 func (p Preference) Habit() *Habit {
 	return newHabit(func(legal Moves, _ int) Dir { return p.Choose(legal) })

@@ -80,47 +80,13 @@ func (c *boundCmd) Run(ctx context.Context, env *world) error {
 	if err != nil {
 		return outOfLimit(tooLarge(s, err))
 	}
-	best, err := c.refine(ctx, part)
+	best, err := part.Improve(ctx, c.Refine, c.Boards == boardsRaw)
 	if err != nil {
 		return err
 	}
 	done()
 	t := c.table(s.String(), boardsWord(opt.Canonical), best, time.Since(start))
-	return errors.Join(t.Write(env.stdout, c.Format, env.reportOptions()), c.certify(ctx, env, best.part))
-}
-
-// proven is a part with what it proves, and whether the time was over before the search was.
-type proven struct {
-	part  *induced.Part
-	bound *induced.Bound
-	late  bool
-}
-
-// refine returns the part that proves most, the first one or a refined one. The strategy's own bounds are those of the first.
-func (c *boundCmd) refine(ctx context.Context, part *induced.Part) (*proven, error) {
-	bound, err := part.Prove(ctx, nil)
-	if err != nil {
-		return nil, err
-	}
-	best, refine := &proven{part: part, bound: bound}, (*induced.Part).RefineCanonical
-	if c.Boards == boardsRaw {
-		refine = (*induced.Part).Refine
-	}
-	for i := 0; i < c.Refine && !part.Late(); i++ {
-		if part, err = refine(part, ctx); err != nil {
-			return nil, err
-		}
-		next, err := part.Prove(ctx, nil)
-		if err != nil {
-			return nil, err
-		}
-		if next.Optimal > best.bound.Optimal {
-			next.Own = bound.Own
-			best.part, best.bound = part, next
-		}
-	}
-	best.late = part.Late()
-	return best, nil
+	return errors.Join(t.Write(env.stdout, c.Format, env.reportOptions()), c.certify(ctx, env, best.Part))
 }
 
 func (c *boundCmd) options() (s strategy.Strategy, opt induced.PartOptions, err error) {
@@ -175,8 +141,8 @@ func boardsWord(canonical bool) string {
 }
 
 // table says what was found; the strategy saw the boards that are named.
-func (c *boundCmd) table(strategy, boards string, best *proven, elapsed time.Duration) *report.Facts {
-	t, part, bound := new(report.Facts), best.part, best.bound
+func (c *boundCmd) table(strategy, boards string, best *induced.Proven, elapsed time.Duration) *report.Facts {
+	t, part, bound := new(report.Facts), best.Part, best.Bound
 	rows, cols, _ := c.shape() // options has refused a wrong one
 	number := func(x induced.Fixed) report.Cell { return report.Cell{Text: x.String(), Value: x.Float64()} }
 	t.Add(report.Column{Field: "board"}, fmt.Sprintf("%dx%d", rows, cols), nil)
@@ -192,7 +158,7 @@ func (c *boundCmd) table(strategy, boards string, best *proven, elapsed time.Dur
 	t.Add(report.Column{Name: "cutoff"}, report.Cell{Text: fmt.Sprintf("%.3g", part.Cutoff()), Value: part.Cutoff()}, "probability below which boards were left out")
 	t.Add(report.Column{Name: "passes"}, part.Passes(), nil)
 	addSeconds(t, elapsed)
-	if best.late {
+	if best.Late {
 		t.Notes = append(t.Notes, "The time was over before the states were: another run may look at others.")
 	}
 	return t

@@ -8,7 +8,6 @@ import (
 	"io"
 	"math/big"
 	"math/bits"
-	"strconv"
 	"strings"
 
 	"tilecheck/game"
@@ -33,15 +32,9 @@ type exportStrategyCmd struct {
 	timeFlag `embed:""`
 }
 
-const (
-	// largeModel is the size from which on the explicit files are suggested. PRISM's explicit engine takes a model of this size in a
-	// minute; docs/proof.md has the measurements.
-	largeModel = 1 << 20
-	// exactStates is how many states are evaluated with fractions, in a few seconds.
-	exactStates = 100_000
-	// longFraction is the length from which on fractions are not written out in comments.
-	longFraction = 120
-)
+// largeModel is the size from which on the explicit files are suggested. PRISM's explicit engine takes a model of this size in a
+// minute; docs/proof.md has the measurements.
+const largeModel = 1 << 20
 
 // Run writes the model, the files, or both.
 func (c *exportStrategyCmd) Run(ctx context.Context, env *world) error {
@@ -70,7 +63,7 @@ func (c *exportStrategyCmd) Run(ctx context.Context, env *world) error {
 	if err != nil {
 		return tooLarge(s, err)
 	}
-	value, err := describeValue(ctx, chain)
+	value, err := chain.ValueText(ctx)
 	if err != nil {
 		return err
 	}
@@ -134,32 +127,10 @@ func gameOf(rows, cols, tile int) (opt induced.Options, err error) {
 	return induced.Options{Rules: rules, Max: bits.TrailingZeros(uint(tile))}, nil
 }
 
-// describeValue is the probability of winning, as a fraction if it can be had.
-func describeValue(ctx context.Context, chain *induced.Chain) (string, error) {
-	if chain.Len() > exactStates || chain.Rounded() {
-		v, err := chain.Bracket(ctx)
-		if err != nil {
-			return "", err
-		}
-		return fmt.Sprintf("in [%v, %v]", v.Win.Lo, v.Win.Hi), nil
-	}
-	v, err := chain.Exact(ctx)
-	if err != nil {
-		return "", err
-	}
-	x, _ := v.Win.Float64()
-	decimal := strconv.FormatFloat(x, 'g', -1, 64)
-	if fraction := v.Win.RatString(); v.Win.IsInt() || len(fraction) > longFraction {
-		return decimal, nil
-	} else {
-		return fmt.Sprintf("%s = %s", fraction, decimal), nil
-	}
-}
-
 func (c *exportStrategyCmd) writeModel(env *world, cfg modelgen.Config, chain *induced.Chain, s strategy.Strategy, value string) error {
 	cfg.Table = chain.Table()
 	cfg.Table.Command = c.command(cfg, s)
-	cfg.Table.About = about(cfg, chain, s, value)
+	cfg.Table.About = chain.About(cfg.Spawn, value)
 	model, err := modelgen.Build(cfg)
 	if err != nil {
 		return err
@@ -192,27 +163,6 @@ func (c *exportStrategyCmd) command(cfg modelgen.Config, s strategy.Strategy) st
 		"export-strategy", quoted(s.String()), fmt.Sprintf("--rows=%d", cfg.Rows), fmt.Sprintf("--cols=%d", cfg.Cols),
 		fmt.Sprintf("--max=%d", cfg.Max), "--p2=" + c.P2, "--spawn=" + cfg.Spawn.String(),
 	}, " ")
-}
-
-// about is what the header of the model says about the policy.
-func about(cfg modelgen.Config, chain *induced.Chain, s strategy.Strategy, value string) []string {
-	lines := []string{
-		fmt.Sprintf("Policy: the strategy %s, on the %d boards", s, len(cfg.Table.Rows)),
-		"  that it reaches with the player to move, each with each memory that it then has.",
-	}
-	if chain.Rounded() {
-		lines = append(lines, "  Its probabilities are rounded to 15 decimal places.")
-	}
-	if cfg.Spawn == modelgen.SpawnCell {
-		return append(lines, "  In the game, where new tiles are drawn, it wins with probability",
-			"  "+value+",", "  which lies between Pmin and Pmax.")
-	}
-	return append(
-		lines, "  Evaluated directly, without this model, it wins with probability", "  "+value+".",
-		`  Both Pmin=? [ F "success" ] and Pmax=? [ F "success" ] must be that. Check with:`,
-		"  tilecheck check FILE --exact --prop 'Pmin=? [ F \"success\" ]' --prop 'Pmax=? [ F \"success\" ]'",
-		"  tilecheck crosscheck FILE --engine native,native:exact,prism,storm --prop 'Pmax=? [ F \"success\" ]'",
-	)
 }
 
 // writeChain writes the explicit files.

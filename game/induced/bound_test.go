@@ -142,12 +142,10 @@ func TestBound(t *testing.T) {
 					part := surveyOf(t, s, g, canonical, states)
 					p := proved{g: g, spec: spec, best: best, own: own.Win, states: states}
 					p.is(t, part)
-					for how, refine := range map[string]func(*induced.Part, context.Context) (*induced.Part, error){
-						"as it is": (*induced.Part).Refine, "to canonical": (*induced.Part).RefineCanonical,
-					} {
+					for how, to := range map[string]bool{"as it is": canonical, "to canonical": true} {
 						refined := part
 						for range 2 {
-							if refined, err = refine(refined, t.Context()); err != nil {
+							if refined, err = refined.Refine(t.Context(), to); err != nil {
 								t.Fatal(err)
 							}
 						}

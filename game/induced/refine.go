@@ -10,16 +10,47 @@ import (
 	"tilecheck/game/strategy"
 )
 
+// Proven is a part with what it proves, and whether the time was over before the
+// search was.
+type Proven struct {
+	Part  *Part
+	Bound *Bound
+	Late  bool
+}
+
+// Improve refines the part so many times, on the boards that it has if they are
+// to stay and on canonical ones otherwise, and returns what proves most: the part
+// or one of those. The strategy's own bounds are those of the part. The error is
+// that of Survey.
+func (p *Part) Improve(ctx context.Context, times int, stay bool) (*Proven, error) {
+	bound, err := p.Prove(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	best, part := &Proven{Part: p, Bound: bound}, p
+	for i := 0; i < times && !part.Late(); i++ {
+		if part, err = part.Refine(ctx, !stay || part.Canonical()); err != nil {
+			return nil, err
+		}
+		next, err := part.Prove(ctx, nil)
+		if err != nil {
+			return nil, err
+		}
+		if next.Optimal > best.Bound.Optimal {
+			next.Own = bound.Own
+			best.Part, best.Bound = part, next
+		}
+	}
+	best.Late = part.Late()
+	return best, nil
+}
+
 // Refine surveys again, with the best move that the part knows on each of its boards; the strategy is asked elsewhere only. The best move
 // counts leaving the part as bad, so that the next part has more of what is visited, and proves more. What is then called the strategy is
-// the refined one. The time of the survey still counts: when it is over, the part itself is returned. The error is that of Survey.
-func (p *Part) Refine(ctx context.Context) (*Part, error) { return p.refine(ctx, p.Canonical()) }
-
-// RefineCanonical is Refine with a result on canonical boards, whatever the boards of the part are. So a part that begins with what a
-// strategy does on boards as they are ends with as many different boards as there is room for.
-func (p *Part) RefineCanonical(ctx context.Context) (*Part, error) { return p.refine(ctx, true) }
-
-func (p *Part) refine(ctx context.Context, canonical bool) (*Part, error) {
+// the refined one. The time of the survey still counts: when it is over, the part itself is returned. With canonical the result is on
+// canonical boards, whatever those of the part are: what begins with what a strategy does on boards as they are ends with as many different
+// boards as there is room for. The error is that of Survey.
+func (p *Part) Refine(ctx context.Context, canonical bool) (*Part, error) {
 	v := *p.survey
 	v.opt.Canonical = canonical
 	v.known, v.decisions = maps.Clone(v.known), slices.Clip(v.decisions) // the part keeps its own

@@ -1,0 +1,61 @@
+package induced
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"tilecheck/modelgen"
+)
+
+const (
+	// exactStates is how many states are evaluated with fractions, in a few seconds.
+	exactStates = 100_000
+	// longFraction is the length from which on fractions are not written out in comments.
+	longFraction = 120
+)
+
+// ValueText is the probability of winning, as a fraction if it can be had in a few
+// seconds, and as an interval otherwise. The error is that of ctx.
+func (c *Chain) ValueText(ctx context.Context) (string, error) {
+	if c.Len() > exactStates || c.Rounded() {
+		v, err := c.Bracket(ctx)
+		if err != nil {
+			return "", err
+		}
+		return fmt.Sprintf("in [%v, %v]", v.Win.Lo, v.Win.Hi), nil
+	}
+	v, err := c.Exact(ctx)
+	if err != nil {
+		return "", err
+	}
+	x, _ := v.Win.Float64()
+	decimal := strconv.FormatFloat(x, 'g', -1, 64)
+	if fraction := v.Win.RatString(); v.Win.IsInt() || len(fraction) > longFraction {
+		return decimal, nil
+	} else {
+		return fmt.Sprintf("%s = %s", fraction, decimal), nil
+	}
+}
+
+// About is what the header of a model of the chain says about its policy, with the
+// text of its value and the way in which the model draws cells.
+func (c *Chain) About(spawn modelgen.Spawn, value string) []string {
+	lines := []string{
+		fmt.Sprintf("Policy: the strategy %s, on the %d boards", c.strategy, len(c.order)),
+		"  that it reaches with the player to move, each with each memory that it then has.",
+	}
+	if c.Rounded() {
+		lines = append(lines, "  Its probabilities are rounded to 15 decimal places.")
+	}
+	if spawn == modelgen.SpawnCell {
+		return append(lines, "  In the game, where new tiles are drawn, it wins with probability",
+			"  "+value+",", "  which lies between Pmin and Pmax.")
+	}
+	return append(
+		lines, "  Evaluated directly, without this model, it wins with probability", "  "+value+".",
+		`  Both Pmin=? [ F "success" ] and Pmax=? [ F "success" ] must be that. Check with:`,
+		"  tilecheck check FILE --exact --prop 'Pmin=? [ F \"success\" ]' --prop 'Pmax=? [ F \"success\" ]'",
+		"  tilecheck crosscheck FILE --engine native,native:exact,prism,storm --prop 'Pmax=? [ F \"success\" ]'",
+	)
+}
