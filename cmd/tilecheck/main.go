@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -236,7 +237,7 @@ func (e *world) finish(err error) int {
 	if err != nil {
 		code, err = codeOf(err)
 	}
-	if err != nil {
+	if err != nil && !(e.split.Replaying() && errors.Is(err, e.split.Err())) {
 		e.tells(err)
 		e.saying()
 		e.explain(e.stderr, describe(err))

@@ -50,6 +50,7 @@ func (e *world) merge(ctx context.Context, names, more []string, allowed bool) e
 	out.hold()
 	code := e.command(ctx, slices.Concat(files[0].Args, more))
 	if err := e.split.Err(); err != nil {
+		e.split = nil // the command has left it to its caller to tell
 		out.drop()
 		return err
 	}

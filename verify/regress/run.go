@@ -40,6 +40,11 @@ func Run(ctx context.Context, tests []Test, entrants []Entrant, opt Options) (*r
 		return nil, err
 	}
 	mark := x.mark()
+	if opt.Split.Replaying() {
+		if err := x.recognize(mark); err != nil {
+			return nil, err
+		}
+	}
 	if err := x.part(); err != nil {
 		return nil, err
 	}

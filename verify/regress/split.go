@@ -30,15 +30,13 @@ func (r *run) mark() []byte {
 	return fmt.Appendf(nil, "%x", h.Sum(nil))
 }
 
-// settle records what came of the part, or checks that it was recorded of this suite.
+// settle records what came of the part. Of a replay it returns what is wrong with
+// what was recorded.
 func (r *run) settle(mark []byte) error {
 	l := r.opt.Split
 	switch {
 	case l.Replaying():
-		if err := l.Err(); err != nil {
-			return err
-		}
-		return r.compareMarks(mark)
+		return l.Err()
 	case !l.Recording():
 		return nil
 	}
@@ -52,7 +50,8 @@ func (r *run) settle(mark []byte) error {
 	return nil
 }
 
-func (r *run) compareMarks(mark []byte) error {
+// recognize checks that the parts are of this suite.
+func (r *run) recognize(mark []byte) error {
 	l := r.opt.Split
 	pieces, err := l.Pieces(suiteStream, int64(l.Part().Of), false)
 	if err != nil {
