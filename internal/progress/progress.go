@@ -24,4 +24,5 @@ const (
 	Iterations Unit = "iterations"
 	Percent    Unit = "percent"
 	Games      Unit = "games"
+	Shards     Unit = "shards"
 )

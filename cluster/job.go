@@ -1,0 +1,81 @@
+package cluster
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"tilecheck/cluster/settings"
+)
+
+// Job is a command that splits, and into how many shards. It does not change once
+// it is submitted.
+type Job struct {
+	Words  []string `json:"words"`  // the command, without --shard and --partial, with the seed
+	Shards int      `json:"shards"` // the N of --shard I/N
+	Dir    string   `json:"dir"`    // where the command was given, absolute
+	Build  string   `json:"build"`  // of the program that runs it
+	Binary Staged   `json:"binary"`
+	Inputs []Staged `json:"inputs"`
+	Tree   string   `json:"tree"` // the digest of all inputs
+	Up     int      `json:"up"`   // how many directories above Dir inputs begin
+}
+
+// Staged is a file that tasks read.
+type Staged struct {
+	Name   string `json:"name"` // as the command has it; of a directory, with what is below it
+	Digest string `json:"digest"`
+}
+
+// The limits of what is read from a directory.
+const (
+	maxWords  = 10_000
+	maxWord   = 1 << 20
+	maxInputs = 100_000
+	maxRounds = 10_000
+	maxUp     = 100
+)
+
+// Args returns the words that do one shard. What is behind "--" takes no flags.
+func (j *Job) Args(shard, partial string) []string {
+	at := slices.Index(j.Words, "--")
+	if at < 0 {
+		at = len(j.Words)
+	}
+	return slices.Concat(j.Words[:at], []string{"--shard", fmt.Sprintf("%s/%d", shard, j.Shards), "--partial", partial}, j.Words[at:])
+}
+
+// same reports whether two jobs give the same result. The seed is in the words.
+func (j *Job) same(k *Job) bool {
+	return slices.Equal(j.Words, k.Words) && j.Build == k.Build && j.Binary.Digest == k.Binary.Digest && j.Tree == k.Tree && j.Dir == k.Dir
+}
+
+func (j *Job) check() error {
+	if len(j.Words) == 0 || len(j.Words) > maxWords || slices.ContainsFunc(j.Words, func(w string) bool { return strings.ContainsRune(w, 0) || len(w) > maxWord }) {
+		return fmt.Errorf("found %d words that are no command", len(j.Words))
+	}
+	if j.Shards < 1 || j.Shards > settings.MaxShards {
+		return fmt.Errorf("found %d shards, want 1 to %d", j.Shards, settings.MaxShards)
+	}
+	if !filepath.IsAbs(j.Dir) || strings.ContainsRune(j.Dir, 0) {
+		return fmt.Errorf("found the directory %q, want an absolute one", j.Dir)
+	}
+	if len(j.Inputs) > maxInputs || j.Up < 0 || j.Up > maxUp {
+		return fmt.Errorf("found %d inputs, %d directories up", len(j.Inputs), j.Up)
+	}
+	err := cmp.Or(digest(j.Binary.Digest), digest(j.Tree))
+	for _, in := range j.Inputs {
+		err = cmp.Or(err, digest(in.Digest))
+	}
+	return err
+}
+
+// digest checks a text that becomes the name of a file.
+func digest(s string) error {
+	if len(s) != 64 || strings.Trim(s, "0123456789abcdef") != "" {
+		return fmt.Errorf("found the digest %q, want 64 hexadecimal digits", s)
+	}
+	return nil
+}

@@ -1,0 +1,132 @@
+// Package settings has what people may ask of a cluster, by flags or by the block
+// "cluster" of tilecheck.yaml. The values end in a batch script, and the file may
+// come with a pull request: nothing that could begin another line, or be read by
+// a shell, is a value.
+package settings
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Settings are what is asked for; zero is the cluster's own default.
+type Settings struct {
+	Partition string   `json:"partition,omitzero"`
+	Account   string   `json:"account,omitzero"`
+	Time      string   `json:"time,omitzero"`   // of a task, as Slurm writes it
+	Memory    int64    `json:"memory,omitzero"` // of a task, in bytes
+	CPUs      int      `json:"cpus,omitzero"`   // of a task
+	Sbatch    []string `json:"sbatch,omitzero"` // more options of sbatch: --qos=short
+	Shards    int      `json:"shards,omitzero"` // into which the work is split
+	Tasks     int      `json:"tasks,omitzero"`  // at a time, at most
+}
+
+// The limits of the numbers: more shards than that make no run faster.
+const (
+	MaxShards = 100_000
+	MaxCPUs   = 1024
+	maxText   = 256
+	maxSbatch = 64
+)
+
+// Over returns s with what it leaves out taken from another. Options of sbatch add up.
+func (s Settings) Over(t Settings) Settings {
+	return Settings{
+		Partition: cmp.Or(s.Partition, t.Partition),
+		Account:   cmp.Or(s.Account, t.Account),
+		Time:      cmp.Or(s.Time, t.Time),
+		Memory:    cmp.Or(s.Memory, t.Memory),
+		CPUs:      cmp.Or(s.CPUs, t.CPUs),
+		Sbatch:    slices.Concat(t.Sbatch, s.Sbatch),
+		Shards:    cmp.Or(s.Shards, t.Shards),
+		Tasks:     cmp.Or(s.Tasks, t.Tasks),
+	}
+}
+
+// Check returns what is wrong with settings that were not read by the functions below.
+func (s Settings) Check() error {
+	err := cmp.Or(
+		optional(s.Partition, CheckName),
+		optional(s.Account, CheckName),
+		optional(s.Time, CheckTime),
+		within("memory", s.Memory, 1<<60),
+		within("cpus", int64(s.CPUs), MaxCPUs),
+		within("shards", int64(s.Shards), MaxShards),
+		within("tasks", int64(s.Tasks), MaxShards),
+	)
+	if err == nil && len(s.Sbatch) > maxSbatch {
+		err = fmt.Errorf("found %d options of sbatch, want at most %d", len(s.Sbatch), maxSbatch)
+	}
+	for _, option := range s.Sbatch {
+		err = cmp.Or(err, CheckSbatch(option))
+	}
+	return err
+}
+
+func optional(s string, check func(string) error) error {
+	if s == "" {
+		return nil
+	}
+	return check(s)
+}
+
+func within(what string, n, most int64) error {
+	if n < 0 || n > most {
+		return fmt.Errorf("found %s %d, want 1 to %d", what, n, most)
+	}
+	return nil
+}
+
+// CheckName checks the name of a partition or an account, or a list of them.
+func CheckName(s string) error { return matches(s, namePattern, "want letters, digits and _.,@+-") }
+
+// CheckTime checks a limit of time in one of the forms of sbatch: minutes,
+// minutes:seconds, hours:minutes:seconds, days-hours, days-hours:minutes, or
+// days-hours:minutes:seconds.
+func CheckTime(s string) error {
+	return matches(s, timePattern, "want minutes, hours:minutes:seconds or days-hours")
+}
+
+// CheckSbatch checks one option of sbatch.
+func CheckSbatch(s string) error {
+	if err := matches(s, sbatchPattern, "want --option or --option=value, without blanks, quotes and #"); err != nil {
+		return err
+	}
+	name, _, _ := strings.Cut(s[2:], "=")
+	for _, ours := range reserved {
+		// sbatch takes the beginning of a name for the name.
+		if strings.HasPrefix(ours, name) {
+			return fmt.Errorf("found %q, want none of %s, which decide what is run and where its output goes", s, strings.Join(reserved, ", "))
+		}
+	}
+	return nil
+}
+
+// reserved are options of sbatch that are ours, or that would have other files written or programs run.
+var reserved = []string{
+	"array", "batch", "bb", "bbf", "chdir", "clusters", "container", "error", "export", "export-file", "get-user-env", "gid", "help", "input",
+	"job-name", "kill-on-invalid-dep", "no-kill", "no-requeue", "open-mode", "output", "parsable", "quiet", "requeue", "signal", "spread-job", "test-only", "uid",
+	"usage", "verbose", "version", "wait", "wrap",
+}
+
+func matches(s string, pattern *regexp.Regexp, want string) error {
+	switch {
+	case s == "":
+		return errors.New("found nothing, " + want)
+	case len(s) > maxText:
+		return fmt.Errorf("found %d characters, want at most %d", len(s), maxText)
+	case !pattern.MatchString(s):
+		return fmt.Errorf("found %q, %s", s, want)
+	}
+	return nil
+}
+
+var (
+	namePattern   = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.,@+-]*$`)
+	timePattern   = regexp.MustCompile(`^([0-9]{1,9}(:[0-9]{1,2}){0,2}|[0-9]{1,6}-[0-9]{1,2}(:[0-9]{1,2}){0,2})$`)
+	sbatchPattern = regexp.MustCompile(`^--[a-z][a-z0-9-]*(=[A-Za-z0-9_.,:=+@%/*&|!()\[\]-]+)?$`)
+)
