@@ -44,7 +44,7 @@ func (d Dir) Tasks(round int) string { return d.in("rounds", fmt.Sprintf("%d.tas
 func (d Dir) Script(round int) string { return d.in("rounds", fmt.Sprintf("%d.sh", round)) }
 
 // Program is the staged program of a job.
-func (d Dir) Program(j *Job) string { return d.in("bin", "tilecheck-"+j.Binary.Digest[:16]) }
+func (d Dir) Program(j *Job) string { return d.in("bin", j.Binary.Digest[:16], "tilecheck") }
 
 // Work is the directory that tasks run in, where inputs have the names that the command has for them.
 func (d Dir) Work(j *Job) string {
@@ -219,7 +219,8 @@ func (w *Work) onlyOurs() error {
 	return nil
 }
 
-// folders refuses links in the place of directories.
+// folders refuses links in the place of directories, and in the place of what
+// tasks write.
 func (w *Work) folders() error {
 	for _, name := range folders() {
 		info, err := os.Lstat(w.Dir.in(name))
@@ -228,6 +229,18 @@ func (w *Work) folders() error {
 		}
 		if !info.IsDir() {
 			return fmt.Errorf("%s is %s, want a directory", w.Dir.in(name), kind(info))
+		}
+		if name == "bin" || name == "inputs" {
+			continue // compared with their digests
+		}
+		entries, err := os.ReadDir(w.Dir.in(name))
+		if err != nil {
+			return err
+		}
+		for _, e := range entries {
+			if info, err := e.Info(); err == nil && !e.Type().IsRegular() { // tasks rename files meanwhile
+				return fmt.Errorf("%s is %s, want a file", w.Dir.in(name, e.Name()), kind(info))
+			}
 		}
 	}
 	return nil

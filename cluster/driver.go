@@ -16,19 +16,8 @@ import (
 	"tilecheck/cluster/settings"
 	"tilecheck/internal/printable"
 	"tilecheck/internal/progress"
+	"tilecheck/internal/shard"
 )
-
-// Partial is what a driver knows of a partial file that is whole.
-type Partial struct {
-	Job       string // of which all shards of a run have the same
-	Index, Of int
-	Samples   int64
-}
-
-// More is the error of a merge that wants shards up to that number.
-type More struct{ Want int }
-
-func (e *More) Error() string { return fmt.Sprintf("shards up to %d are wanted", e.Want) }
 
 // Failure is the error of shards that could not be run.
 type Failure struct {
@@ -42,10 +31,7 @@ func (e *Failure) Error() string { return e.Msg }
 type Driver struct {
 	Work    *Work
 	Backend Backend
-	// Read reads a partial file; its error says what is wrong with it.
-	Read func(name string) (Partial, error)
-	// Merge merges and prints the shards, which are all that it may want, in order.
-	// A *More asks for others.
+	// Merge merges and prints the shards, which it gets in order. A *shard.More asks for others.
 	Merge func(ctx context.Context, files []string) error
 	// Progress and Note tell people what happens; nil for nobody.
 	Progress func(progress.Progress)
@@ -54,10 +40,10 @@ type Driver struct {
 	Retries int
 
 	finished map[int]bool
-	of       string         // the job of the partial files
-	samples  int64          // of all finished shards
-	tries    map[int]int    // runs that failed
-	gone     map[TaskID]int // how often in a row a task with unfinished shards was not there
+	of       string             // the job of the partial files
+	streams  map[string]*stream // of all finished shards
+	tries    map[int]int        // runs that failed
+	gone     map[TaskID]int     // how often in a row a task with unfinished shards was not there
 	judged   map[TaskID]bool
 	failed   map[int]*Failure // for good
 	maxTasks int
@@ -90,7 +76,7 @@ const (
 // where the back end lets them.
 func (d *Driver) Run(ctx context.Context) error {
 	d.finished, d.tries, d.gone = map[int]bool{}, map[int]int{}, map[TaskID]int{}
-	d.judged, d.failed = map[TaskID]bool{}, map[int]*Failure{}
+	d.streams, d.judged, d.failed = map[string]*stream{}, map[TaskID]bool{}, map[int]*Failure{}
 	want := d.Work.Job.Shards
 	for _, r := range d.Work.Rounds {
 		for _, shards := range r.Tasks {
@@ -109,7 +95,7 @@ func (d *Driver) Run(ctx context.Context) error {
 			files = append(files, d.Work.Dir.Part(strconv.Itoa(i+1)))
 		}
 		err := d.Merge(ctx, files)
-		more, ok := errors.AsType[*More](err)
+		more, ok := errors.AsType[*shard.More](err)
 		if !ok {
 			return err
 		}
@@ -201,30 +187,46 @@ func (d *Driver) scan(want int) error {
 			continue // temporary files among them
 		}
 		name := d.Work.Dir.Part(number)
-		if info, err := os.Lstat(name); err != nil || !info.Mode().IsRegular() {
-			if err != nil {
-				return err
-			}
-			return fmt.Errorf("%s is %s, want the file that a shard wrote", name, kind(info))
-		}
-		p, err := d.Read(name)
+		f, err := shard.Read(name)
 		if err != nil {
 			return fmt.Errorf("%w; without the file, attach runs shard %d again", err, n)
 		}
-		if p.Index != n || p.Of != d.Work.Job.Shards {
-			return fmt.Errorf("%s is shard %d/%d, want %d/%d", name, p.Index, p.Of, n, d.Work.Job.Shards)
+		if want := (shard.Part{Index: n, Of: d.Work.Job.Shards}); f.Part != want {
+			return fmt.Errorf("%s is shard %v, want %v", name, f.Part, want)
 		}
 		if d.of == "" {
-			d.of = p.Job
+			d.of = f.ID()
 		}
-		if p.Job != d.of {
-			return fmt.Errorf("%s is a shard of another job than the others in its directory", name)
+		if f.Build != d.Work.Job.Build || f.ID() != d.of || !slices.Equal(f.Args, d.Work.Job.Words) {
+			return fmt.Errorf("%s is a shard of another job than its directory is for; without the file, attach runs shard %d again", name, n)
 		}
 		d.finished[n] = true
-		d.samples += p.Samples
+		d.count(f)
 		delete(d.failed, n)
 	}
 	return nil
+}
+
+// stream is what is known so far of samples that belong together.
+type stream struct {
+	jobs       int64
+	sum, weigh float64 // of their means
+}
+
+func (d *Driver) count(f *shard.File) {
+	for _, p := range f.Pieces() {
+		s := d.streams[p.Stream]
+		if s == nil {
+			s = &stream{}
+			d.streams[p.Stream] = s
+		}
+		n := p.End - p.First
+		s.jobs += n
+		if p.Mean != nil && n > 0 {
+			s.sum += *p.Mean * float64(n)
+			s.weigh += float64(n)
+		}
+	}
 }
 
 // tell reports progress.
@@ -251,8 +253,14 @@ func (d *Driver) tell(want int, live Live) {
 		}
 		words = append(words, w)
 	}
-	if d.samples > 0 {
-		words = append(words, fmt.Sprintf("%d samples", d.samples))
+	var samples int64
+	for _, s := range d.streams {
+		if samples += s.jobs; len(d.streams) == 1 && s.weigh > 0 {
+			words = append(words, fmt.Sprintf("%.4g so far", s.sum/s.weigh))
+		}
+	}
+	if samples > 0 {
+		words = append(words, fmt.Sprintf("%d samples", samples))
 	}
 	if !d.silent.IsZero() {
 		words = append(words, d.Backend.Name()+" does not answer")
@@ -469,7 +477,9 @@ func (d *Driver) limit(ctx context.Context) error {
 		return &Refused{err.Error()}
 	}
 	if err == nil {
-		d.maxTasks = max(1, min(most, cmp.Or(d.Work.Settings.Tasks, defaultTasks)))
+		if d.maxTasks = max(1, most); d.Backend.Detached() {
+			d.maxTasks = min(d.maxTasks, cmp.Or(d.Work.Settings.Tasks, defaultTasks))
+		}
 	}
 	return err
 }

@@ -2,6 +2,9 @@ package cluster
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -13,7 +16,8 @@ import (
 // Job is a command that splits, and into how many shards. It does not change once
 // it is submitted.
 type Job struct {
-	Words  []string `json:"words"`  // the command, without --shard and --partial, with the seed
+	Given  []string `json:"given"`  // the command as it was given
+	Words  []string `json:"words"`  // the same with a seed, if that was drawn
 	Shards int      `json:"shards"` // the N of --shard I/N
 	Dir    string   `json:"dir"`    // where the command was given, absolute
 	Build  string   `json:"build"`  // of the program that runs it
@@ -47,9 +51,17 @@ func (j *Job) Args(shard, partial string) []string {
 	return slices.Concat(j.Words[:at], []string{"--shard", fmt.Sprintf("%s/%d", shard, j.Shards), "--partial", partial}, j.Words[at:])
 }
 
-// same reports whether two jobs give the same result. The seed is in the words.
-func (j *Job) same(k *Job) bool {
-	return slices.Equal(j.Words, k.Words) && j.Build == k.Build && j.Binary.Digest == k.Binary.Digest && j.Tree == k.Tree && j.Dir == k.Dir
+// Same reports whether two jobs are one: the same command with the same files, by
+// the same program, in the same place. A seed that was drawn does not matter.
+func (j *Job) Same(k *Job) bool {
+	return slices.Equal(j.Given, k.Given) && j.Build == k.Build && j.Binary.Digest == k.Binary.Digest && j.Tree == k.Tree && j.Dir == k.Dir
+}
+
+// ID is a name for what Same compares.
+func (j *Job) ID() string {
+	text, _ := json.Marshal([]any{j.Given, j.Build, j.Binary.Digest, j.Tree, j.Dir}) // never fails
+	h := sha256.Sum256(text)
+	return hex.EncodeToString(h[:6])
 }
 
 func (j *Job) check() error {

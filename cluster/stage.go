@@ -18,7 +18,8 @@ import (
 
 // Request is what is to be submitted.
 type Request struct {
-	Words    []string // the command, with its seed
+	Given    []string // the command
+	Words    []string // the same with a seed, if that was drawn
 	Shards   int
 	Dir      string   // that names of files are relative to
 	Inputs   []string // files and directories that the command reads, as it names them
@@ -34,7 +35,7 @@ const maxStaged = 4 << 30
 
 // Describe returns the job of a request, without copying anything.
 func Describe(q Request) (j Job, err error) {
-	j = Job{Words: q.Words, Shards: q.Shards, Dir: q.Dir, Build: q.Build, Binary: Staged{Name: "tilecheck"}}
+	j = Job{Given: q.Given, Words: q.Words, Shards: q.Shards, Dir: q.Dir, Build: q.Build, Binary: Staged{Name: "tilecheck"}}
 	if j.Binary.Digest, _, err = sum(q.Program); err != nil {
 		return j, err
 	}
@@ -130,7 +131,11 @@ func (d Dir) stage(q Request) (Job, error) {
 	if err := d.outside(q); err != nil {
 		return j, err
 	}
-	if err := keep(d.Program(&j), func(to string) error { return copyFile(q.Program, to, j.Binary.Digest, 0o777) }); err != nil {
+	program := d.Program(&j)
+	err = keep(filepath.Dir(program), func(to string) error {
+		return cmp.Or(os.Mkdir(to, 0o777), copyFile(q.Program, filepath.Join(to, filepath.Base(program)), j.Binary.Digest, 0o777))
+	})
+	if err != nil {
 		return j, err
 	}
 	return j, keep(d.in("inputs", j.Tree[:16]), func(to string) error {

@@ -200,12 +200,12 @@ func (s *Slurm) queued(ctx context.Context, rounds []*cluster.Round) ([]task, er
 	}
 	var out []task
 	for some := range slices.Chunk(names, 500) {
-		text, err := s.run(ctx, "squeue", "--noheader", "--me", "--array", "--name="+strings.Join(some, ","), "--format=%j|%F|%K|%t|%r")
+		text, err := s.run(ctx, "squeue", "--noheader", "--me", "--array", "--name="+strings.Join(some, ","), "--format=%j,%F,%K,%t,%r")
 		if err != nil {
 			return nil, err
 		}
 		for line := range strings.Lines(text) {
-			words := strings.SplitN(strings.TrimSpace(line), "|", 5)
+			words := strings.SplitN(strings.TrimSpace(line), ",", 5)
 			if len(words) != 5 || numbers[words[0]] == 0 {
 				continue // of another job, or of a plugin
 			}
@@ -234,8 +234,8 @@ func (s *Slurm) Live(ctx context.Context, rounds []*cluster.Round) (cluster.Live
 		case t.state == "PD" && strings.Contains(strings.ToLower(strings.ReplaceAll(t.reason, "_", " ")), "requeued held"):
 			stuck = append(stuck, t.id)
 		case t.state == "PD":
-			live.Tasks[id] = live.Tasks[id] // a second job of a round may run
-			live.Waiting = t.reason
+			runs := live.Tasks[id] // in a second job of the round
+			live.Tasks[id], live.Waiting = runs, t.reason
 		default:
 			live.Tasks[id] = true
 		}

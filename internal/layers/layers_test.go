@@ -75,7 +75,11 @@ var layer = map[string]int{
 	"verify/suitefile":                  7,
 	"verify/experiment":                 6,
 	"native":                            5,
-	"cmd/tilecheck":                     8,
+	"cluster/settings":                  1,
+	"cluster":                           8,
+	"cluster/local":                     9,
+	"cluster/slurm":                     9,
+	"cmd/tilecheck":                     10,
 }
 
 // sink lists the packages that only some other packages, and those below them,

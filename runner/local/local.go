@@ -19,10 +19,14 @@ import (
 	"tilecheck/runner"
 )
 
-// Tool is a program on this machine. Each run has a directory and a group of
-// processes of its own; both are gone when it returns. Limits.Memory and
+// Tool is a program on this machine. Each run has a group of processes of its own,
+// and a directory unless the tool is In one; they are gone when it returns. Limits.Memory and
 // Limits.CPUs are not enforced here: tools are told the first.
-type Tool struct{ path string }
+type Tool struct {
+	path string
+	dir  string   // to run in, empty for one of each run's own
+	env  []string // besides ours
+}
 
 var _ runner.Commander = (*Tool)(nil)
 
@@ -36,8 +40,12 @@ func New(path string) (*Tool, error) {
 	if found, err = filepath.Abs(found); err != nil {
 		return nil, err
 	}
-	return &Tool{found}, nil
+	return &Tool{path: found}, nil
 }
+
+// In returns the tool with a directory to run in, which is left as it is then and
+// gets no Files, and with more variables in its environment.
+func (t *Tool) In(dir string, env ...string) *Tool { return &Tool{t.path, dir, env} }
 
 // Where returns the path.
 func (t *Tool) Where() string { return t.path }
@@ -53,11 +61,16 @@ const (
 
 // Run implements runner.Commander.
 func (t *Tool) Run(ctx context.Context, c runner.Command) (exit runner.Exit, err error) {
-	dir, remove, err := tempdir.Make(ctx)
-	if err != nil {
-		return exit, err
+	dir := t.dir
+	if dir == "" {
+		var remove func() error
+		if dir, remove, err = tempdir.Make(ctx); err != nil {
+			return exit, err
+		}
+		defer func() { err = errors.Join(err, remove()) }()
+	} else if len(c.Files) > 0 {
+		return exit, fmt.Errorf("%d files for a directory that is not the tool's own", len(c.Files))
 	}
-	defer func() { err = errors.Join(err, remove()) }()
 	for _, f := range c.Files {
 		if err := os.WriteFile(filepath.Join(dir, filepath.Base(f.Name)), f.Data, 0o600); err != nil {
 			return exit, err
@@ -91,6 +104,9 @@ func (t *Tool) Run(ctx context.Context, c runner.Command) (exit runner.Exit, err
 func (t *Tool) run(ctx context.Context, dir string, c runner.Command, out *guard) (int, error) {
 	cmd := exec.CommandContext(ctx, t.path, c.Args...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, out, c.Stderr
+	if len(t.env) > 0 {
+		cmd.Env = append(os.Environ(), t.env...)
+	}
 	// A tool may be a script that starts another program: all of them end.
 	var all tree
 	all.prepare(cmd)

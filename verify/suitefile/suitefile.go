@@ -12,6 +12,7 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
+	"tilecheck/cluster/settings"
 	"tilecheck/internal/limited"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
@@ -32,6 +33,7 @@ type File struct {
 	Seed                   *uint64
 	Strict                 bool
 	Jobs                   int
+	Cluster                settings.Settings
 
 	name     string // as people call it
 	defaults section
@@ -88,6 +90,7 @@ func Read(name string, src []byte) (*File, error) {
 		}},
 		{"strict", func(n ast.Node) { f.Strict = r.boolean(n) }},
 		{"jobs", func(n ast.Node) { f.Jobs = r.count(n) }},
+		{"cluster", func(n ast.Node) { r.cluster(n, &f.Cluster) }},
 		{"suites", func(n ast.Node) {
 			r.list(n, func(n ast.Node) {
 				var s section
@@ -125,6 +128,49 @@ func probability(s string) (float64, error) {
 
 // suiteReader knows what the values of a suite file mean.
 type suiteReader struct{ yamlReader }
+
+// cluster reads what is asked of a cluster.
+func (r *suiteReader) cluster(n ast.Node, s *settings.Settings) {
+	checked := func(to *string, check func(string) error) func(ast.Node) {
+		return func(n ast.Node) {
+			if *to = r.text(n); *to != "" {
+				r.checked(n, check(*to))
+			}
+		}
+	}
+	counted := func(to *int, most int) func(ast.Node) {
+		return func(n ast.Node) {
+			if *to = r.count(n); *to > most {
+				r.fail(n, "found %d, want at most %d", *to, most)
+			}
+		}
+	}
+	r.mapping(n, "cluster", []entry{
+		{"partition", checked(&s.Partition, settings.CheckName)},
+		{"account", checked(&s.Account, settings.CheckName)},
+		{"time", checked(&s.Time, settings.CheckTime)},
+		{"memory", func(n ast.Node) { s.Memory = r.size(n) }},
+		{"cpus", counted(&s.CPUs, settings.MaxCPUs)},
+		{"shards", counted(&s.Shards, settings.MaxShards)},
+		{"tasks", counted(&s.Tasks, settings.MaxShards)},
+		{"sbatch", func(n ast.Node) {
+			r.list(n, func(n ast.Node) {
+				option := r.text(n)
+				r.checked(n, settings.CheckSbatch(option))
+				s.Sbatch = append(s.Sbatch, option)
+			})
+		}},
+	})
+	if len(r.errs) == 0 {
+		r.checked(n, s.Check())
+	}
+}
+
+func (r *suiteReader) checked(n ast.Node, err error) {
+	if err != nil {
+		r.fail(n, "%v", err)
+	}
+}
 
 // sectionEntries are the keys that a suite and the whole file share.
 func (r *suiteReader) sectionEntries(s *section) []entry {
