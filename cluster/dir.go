@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"bytes"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -88,7 +87,7 @@ type state struct {
 	Rounds   []*Round          `json:"rounds"`
 }
 
-// sealed is a state with its checksum, over the text without its blanks.
+// sealed is a state with its checksum.
 type sealed struct {
 	Sum   string          `json:"sha256"`
 	State json.RawMessage `json:"state"`
@@ -287,11 +286,7 @@ func (w *Work) load() error {
 	if err := json.Unmarshal(text, &outer); err != nil {
 		return fmt.Errorf("it is damaged: %w", err)
 	}
-	var body bytes.Buffer
-	if err := json.Compact(&body, outer.State); err != nil {
-		return fmt.Errorf("it is damaged: %w", err)
-	}
-	if sum := sha256.Sum256(body.Bytes()); hex.EncodeToString(sum[:]) != outer.Sum {
+	if sum := sha256.Sum256(outer.State); hex.EncodeToString(sum[:]) != outer.Sum {
 		return errors.New("it is damaged: its checksum is another one")
 	}
 	var s state
@@ -346,7 +341,7 @@ func (w *Work) save() error {
 		return err
 	}
 	sum := sha256.Sum256(body)
-	text, err := json.MarshalIndent(sealed{Sum: hex.EncodeToString(sum[:]), State: body}, "", " ")
+	text, err := json.Marshal(sealed{Sum: hex.EncodeToString(sum[:]), State: body})
 	if err != nil {
 		return err
 	}

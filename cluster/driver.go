@@ -505,7 +505,7 @@ func (d *Driver) wait(ctx context.Context, err error) error {
 // time learns from the records how long finished shards took.
 func (d *Driver) time() {
 	d.spent = spent{}
-	if !d.Backend.Detached() { // a process costs nothing to start
+	if d.Backend == nil || !d.Backend.Detached() { // a process costs nothing to start
 		return
 	}
 	for _, r := range d.Work.Rounds {

@@ -261,3 +261,21 @@ func (d Dir) verify(j *Job) error {
 	}
 	return nil
 }
+
+// Preview returns the first round of a job as it would be, of a directory that need
+// not be there.
+func Preview(dir string, j Job, s settings.Settings) (*Round, error) {
+	path, err := absolute(dir)
+	if err != nil {
+		return nil, err
+	}
+	w := &Work{Dir: Dir(path), Job: j, Settings: s, ID: "preview"}
+	d := Driver{Work: w, maxTasks: min(j.Shards, cmp.Or(s.Tasks, defaultTasks))}
+	shards := make([]int, j.Shards)
+	for i := range shards {
+		shards[i] = i + 1
+	}
+	r := &Round{Number: 1, Tasks: d.bundle(shards)}
+	w.complete(r)
+	return r, nil
+}

@@ -100,6 +100,32 @@ func (boundCmd) Help() string {
 	return examples("tilecheck bound pref:left,up,down,right --size 2 --max 16 --certificate proof.gz", "tilecheck bound --check proof.gz")
 }
 
+func (submitCmd) Help() string {
+	return "All that a job needs and finds is in one directory: a run that was stopped or killed goes on with submit attach."
+}
+
+func (submitLocalCmd) Help() string {
+	return examples(
+		"tilecheck submit local 2 -- check die.prism --prop 'P=? [ F d=6 ]' --method sim --seed 1",
+		"tilecheck submit local 2 --dir job -- compare random --max 8 --size 2 --samples 100 --seed 1",
+	)
+}
+
+func (submitSlurmCmd) Help() string {
+	return examples(
+		"tilecheck submit slurm --time 30 -- compare --samples 1000000 --seed 1",
+		"tilecheck submit slurm --dry-run --partition main -- compare random --samples 1000000",
+	)
+}
+
+func (submitAttachCmd) Help() string {
+	return examples("tilecheck submit attach job", "tilecheck submit --attach job")
+}
+
+func (submitCancelCmd) Help() string {
+	return examples("tilecheck submit cancel job", "tilecheck submit cancel job --slurm-prefix 'ssh login'")
+}
+
 func (doctorCmd) Help() string {
 	return examples("tilecheck doctor", "tilecheck doctor --prism-path /opt/prism/bin/prism --format json")
 }

@@ -42,7 +42,8 @@ type cli struct {
 	ExportStrategy exportStrategyCmd `cmd:"" group:"The game 2048:" name:"export-strategy" help:"Write a strategy as a model, to be checked."`
 	Bound          boundCmd          `cmd:"" group:"The game 2048:" help:"Prove a lower bound of optimal play with a strategy."`
 
-	Merge mergeCmd `cmd:"" group:"Many machines:" help:"Print what the shards of a command found together."`
+	Submit submitCmd `cmd:"" group:"Many machines:" help:"Run the shards of a command on a cluster, and merge them."`
+	Merge  mergeCmd  `cmd:"" group:"Many machines:" help:"Print what the shards of a command found together."`
 
 	Doctor     doctorCmd     `cmd:"" group:"Engines and this machine:" help:"Say which engines are there, and what to do about the others."`
 	Image      imageCmd      `cmd:"" group:"Engines and this machine:" help:"Make and list the Docker images that PRISM and Storm run in."`

@@ -29,10 +29,12 @@ type lastWords struct {
 	clean func() // removes what must not be left behind
 
 	mu      sync.Mutex
-	printed bool     // the command has begun to print its results
-	said    bool     // the command has said why it ends
-	gone    bool     // the process ends: nobody else may end it
-	clears  []func() // progress bars
+	second  chan struct{} // closed by a second interrupt that the command hears; nil if that kills
+	until   time.Time     // when the command is waited for no longer, if that is later than patience
+	printed bool          // the command has begun to print its results
+	said    bool          // the command has said why it ends
+	gone    bool          // the process ends: nobody else may end it
+	clears  []func()      // progress bars
 }
 
 // hear returns the context of a command: it ends with the first signal that asks
@@ -56,11 +58,58 @@ func (e *world) hear(ctx context.Context) context.Context {
 	}
 	go func() {
 		s := <-heard
-		signal.Stop(heard)
+		second := e.last.hears(s)
+		if second == nil {
+			signal.Stop(heard)
+		}
 		end(&ending.Interrupt{Signal: names[s]})
+		if second != nil {
+			<-heard
+			signal.Stop(heard)
+			close(second)
+		}
 	}()
 	e.insist(ctx)
 	return ctx
+}
+
+// again has a second interrupt heard by the command, which then has to end itself;
+// a third one kills.
+func (e *world) again() (second <-chan struct{}) {
+	if e.last == nil {
+		return nil
+	}
+	e.last.mu.Lock()
+	defer e.last.mu.Unlock()
+	e.last.second = make(chan struct{})
+	return e.last.second
+}
+
+// spare has the process wait for a command that has been told to end.
+func (e *world) spare(d time.Duration) {
+	if e.last == nil {
+		return
+	}
+	e.last.mu.Lock()
+	defer e.last.mu.Unlock()
+	e.last.until = time.Now().Add(d)
+}
+
+// hears returns what a second signal closes after this one, nil if it kills.
+func (l *lastWords) hears(s os.Signal) chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if s != os.Interrupt {
+		return nil
+	}
+	return l.second
+}
+
+// wait is how long a command that has been told to end is waited for beyond patience.
+func (l *lastWords) wait() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return time.Until(l.until)
 }
 
 // limit is a time limit of the command; 0 is none.
@@ -87,6 +136,9 @@ func (e *world) insist(ctx context.Context) {
 			return // the command has ended
 		}
 		time.Sleep(patience)
+		for wait := e.last.wait(); wait > 0; wait = e.last.wait() {
+			time.Sleep(wait)
+		}
 		e.leave(ctx.Err())
 	})
 }

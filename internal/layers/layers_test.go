@@ -79,6 +79,7 @@ var layer = map[string]int{
 	"cluster":                           8,
 	"cluster/local":                     9,
 	"cluster/slurm":                     9,
+	"cluster/slurm/slurmtest":           1,
 	"cmd/tilecheck":                     10,
 }
 
@@ -94,7 +95,7 @@ var sink = map[string]struct {
 	"gonum.org/v1/plot":                 {[]string{"report"}, "pictures are reports"},
 	"github.com/testcontainers":         {[]string{"containers"}, "only one package knows about Docker"},
 	"github.com/moby/moby":              {[]string{"containers"}, "only one package knows about Docker"},
-	"os/exec":                           {[]string{"runner/local", "containers/internal", "internal/needs"}, "only one package starts processes, and the tests' doubles"},
+	"os/exec":                           {[]string{"runner/local", "containers/internal", "internal/needs", "cluster/slurm/slurmtest"}, "only one package starts processes, and the tests' doubles"},
 }
 
 type listed struct {

@@ -29,6 +29,7 @@ const (
 	PRISMSuite Thing = "prism-tests" // TILECHECK_PRISM_TESTS, a copy of PRISM's own tests
 	Storm      Thing = "storm"       // TILECHECK_STORM, the path of bin/storm, and an image that has Storm
 	Docker     Thing = "docker"      // a daemon
+	Slurm      Thing = "slurm"       // a daemon, and the image of cluster/slurm/slurmtest
 	Browser    Thing = "chromium"
 	Minutes    Thing = "full"   // TILECHECK_FULL, as .ci/run sets it, or TILECHECK_LONG
 	Time       Thing = "long"   // TILECHECK_LONG
@@ -37,7 +38,7 @@ const (
 
 // Things returns all of them.
 func Things() []Thing {
-	return []Thing{PRISMTool, PRISMImage, PRISMSuite, Storm, Docker, Browser, Minutes, Time, System}
+	return []Thing{PRISMTool, PRISMImage, PRISMSuite, Storm, Docker, Slurm, Browser, Minutes, Time, System}
 }
 
 // Have goes on if err is nil. Otherwise err says why the thing is not there, and

@@ -1,0 +1,428 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"tilecheck/cluster"
+	"tilecheck/cluster/local"
+	"tilecheck/cluster/settings"
+	"tilecheck/cluster/slurm"
+	"tilecheck/internal/ending"
+	"tilecheck/runner"
+	tool "tilecheck/runner/local"
+	"tilecheck/verify/suitefile"
+)
+
+// submitCmd are the places where shards run, and how to come back to them.
+type submitCmd struct {
+	Local  submitLocalCmd  `cmd:"" help:"Run the shards as processes of this machine."`
+	Slurm  submitSlurmCmd  `cmd:"" help:"Run the shards as an array job of Slurm."`
+	Attach submitAttachCmd `cmd:"" help:"Go on with what is in the directory of a job."`
+	Cancel submitCancelCmd `cmd:"" help:"End the tasks of a job; what is finished stays."`
+	Any    submitAnyCmd    `cmd:"" default:"withargs" hidden:"" help:"The same by flags."`
+}
+
+// shareFlags say what is shared out, and where.
+type shareFlags struct {
+	Dir     string `help:"Directory of the job, which every task sees (default: submit-… here, by the command)." placeholder:"DIR" file:"none"`
+	Shards  int    `help:"Parts to split the work into (default: 64, or 4 for each process)." want:"[1,100000]" placeholder:"N"`
+	Retries int    `rare:"" help:"How often a shard may fail and be run again." default:"3" want:"[0,100]" placeholder:"N"`
+}
+
+// loginFlags say where Slurm's own commands are.
+type loginFlags struct {
+	SlurmPrefix string `rare:"" help:"Words before sbatch, squeue, scancel and scontrol, such as: ssh login. The directory has the same name there." env:"TILECHECK_SLURM_PREFIX" placeholder:"WORDS"`
+}
+
+// tools finds the commands of Slurm.
+func (f loginFlags) tools(program string) (runner.Commander, []string, error) {
+	words := append(strings.Fields(f.SlurmPrefix), program)
+	t, err := tool.New(words[0])
+	if err != nil && len(words) == 1 {
+		err = fmt.Errorf("%w; --slurm-prefix 'ssh login' runs it elsewhere", err)
+	}
+	return t, words[1:], err
+}
+
+// programTool runs a staged program.
+func programTool(program, dir string, env ...string) (runner.Commander, error) {
+	t, err := tool.New(program)
+	if err != nil {
+		return nil, err
+	}
+	return t.In(dir, env...), nil
+}
+
+type submitLocalCmd struct {
+	Processes int      `arg:"" name:"processes" help:"How many at a time."`
+	Words     []string `arg:"" name:"command" help:"-- and a command that splits: check --method sim, compare, …" want:"any"`
+
+	shareFlags `embed:""`
+}
+
+// Run runs the shards here.
+func (c *submitLocalCmd) Run(ctx context.Context, env *world) error {
+	if c.Processes > settings.MaxCPUs {
+		return usageError("<processes> is %d, want 1 to %d", c.Processes, settings.MaxCPUs)
+	}
+	return env.submit(ctx, c.shareFlags, loginFlags{}, cluster.Request{Given: c.Words, Backend: "local", Settings: settings.Settings{Tasks: c.Processes}})
+}
+
+type submitSlurmCmd struct {
+	Words []string `arg:"" name:"command" help:"-- and a command that splits: check --method sim, compare, …" want:"any"`
+
+	shareFlags `embed:""`
+	Partition  string    `help:"Partition (this and what follows: default of tilecheck.yaml here, block cluster, or of the cluster)." placeholder:"NAME"`
+	Account    string    `help:"Account." placeholder:"NAME"`
+	Time       string    `help:"Limit of time of a task, as for sbatch: 30, 2:00:00." placeholder:"TIME"`
+	Memory     byteCount `help:"Memory of a task, such as 4GB." placeholder:"SIZE"`
+	CPUs       int       `name:"cpus" help:"Processors of a task." want:"[1,1024]" placeholder:"N"`
+	Sbatch     []string  `help:"One more option of sbatch: --sbatch=--qos=short; repeatable." sep:"none" placeholder:"OPTION"`
+	Tasks      int       `help:"Tasks of the array, of one or more shards each (default: at most 64)." want:"[1,100000]" placeholder:"N"`
+	DryRun     bool      `help:"Print the batch script, and do nothing."`
+	loginFlags `embed:""`
+}
+
+// settings are those of the flags, over those of the suite file here.
+func (c *submitSlurmCmd) settings() (settings.Settings, error) {
+	asked := settings.Settings{
+		Partition: c.Partition, Account: c.Account, Time: c.Time, Memory: int64(c.Memory), CPUs: c.CPUs, Sbatch: c.Sbatch, Tasks: c.Tasks,
+	}
+	if err := asked.Check(); err != nil {
+		return asked, usageError("%w", err)
+	}
+	file, err := suitefile.In(os.DirFS("."), ".", func(name string) string { return name })
+	if err != nil || file == nil {
+		return asked, err
+	}
+	asked = asked.Over(file.Cluster)
+	return asked, asked.Check()
+}
+
+// Run runs the shards on Slurm.
+func (c *submitSlurmCmd) Run(ctx context.Context, env *world) error {
+	if c.SlurmPrefix != "" && strings.TrimSpace(c.SlurmPrefix) == "" {
+		return usageError("--slurm-prefix is blank, want words such as: ssh login")
+	}
+	asked, err := c.settings()
+	if err != nil {
+		return err
+	}
+	request := cluster.Request{Given: c.Words, Backend: "slurm", Settings: asked}
+	if c.DryRun {
+		return env.dryRun(c.shareFlags, request)
+	}
+	return env.submit(ctx, c.shareFlags, c.loginFlags, request)
+}
+
+type submitAttachCmd struct {
+	Dir        string `arg:"" name:"dir" help:"Directory of a job."`
+	Retries    int    `rare:"" help:"How often a shard may fail and be run again." default:"3" want:"[0,100]" placeholder:"N"`
+	loginFlags `embed:""`
+}
+
+// Run goes on with a job.
+func (c *submitAttachCmd) Run(ctx context.Context, env *world) error {
+	w, err := cluster.Open(c.Dir)
+	if err != nil {
+		return err
+	}
+	return env.drive(ctx, w, c.loginFlags, c.Retries)
+}
+
+type submitCancelCmd struct {
+	Dir        string `arg:"" name:"dir" help:"Directory of a job."`
+	loginFlags `embed:""`
+}
+
+// Run ends the tasks of a job.
+func (c *submitCancelCmd) Run(ctx context.Context, env *world) error {
+	w, err := cluster.Open(c.Dir)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	if w.Backend == "local" { // whose tasks ended with the driver, which would have the lock
+		return nil
+	}
+	d, done, err := env.driver(ctx, w, c.loginFlags)
+	if err != nil {
+		return err
+	}
+	defer done()
+	return d.Cancel(ctx)
+}
+
+// submitAnyCmd has the other commands as flags.
+type submitAnyCmd struct {
+	Words      []string `arg:"" optional:"" name:"command" want:"any"`
+	Attach     string   `help:"Go on with what is in the directory of a job." placeholder:"DIR" file:"none"`
+	Local      int      `help:"Run the shards as so many processes of this machine." placeholder:"N"`
+	shareFlags `embed:""`
+	loginFlags `embed:""`
+}
+
+// Run runs what is asked for.
+func (c *submitAnyCmd) Run(ctx context.Context, env *world) error {
+	switch {
+	case c.Attach != "" && (c.Local != 0 || len(c.Words) > 0 || c.Dir != ""):
+		return usageError("--attach goes on with a job as it is, want nothing else with it")
+	case c.Attach != "":
+		return (&submitAttachCmd{c.Attach, c.Retries, c.loginFlags}).Run(ctx, env)
+	case c.Local != 0 && len(c.Words) > 0:
+		return (&submitLocalCmd{c.Local, c.Words, c.shareFlags}).Run(ctx, env)
+	}
+	return usageError("want a place and a command, such as tilecheck submit local 4 -- compare; see tilecheck submit --help")
+}
+
+// request completes what is to be submitted, and says where.
+func (e *world) request(f shareFlags, q *cluster.Request) (dir string, job cluster.Job, err error) {
+	if q.Dir, err = os.Getwd(); err != nil {
+		return "", job, err
+	}
+	if q.Program, err = os.Executable(); err != nil {
+		return "", job, err
+	}
+	if q.Build, err = e.identify(); err != nil {
+		return "", job, err
+	}
+	if err := e.divide(q); err != nil {
+		return "", job, err
+	}
+	shards := 64
+	if q.Backend == "local" {
+		shards = 4 * q.Settings.Tasks
+	}
+	q.Shards = cmp.Or(f.Shards, q.Settings.Shards, shards)
+	if job, err = cluster.Describe(*q); err != nil {
+		return "", job, err
+	}
+	return cmp.Or(f.Dir, "submit-"+job.ID()), job, nil
+}
+
+// divide reads the command: the files that it reads, and its seed, which all shards
+// have to share.
+func (e *world) divide(q *cluster.Request) error {
+	var c cli
+	sub := &world{stdin: e.stdin, stdout: e.stdout, stderr: e.stderr, getenv: e.getenv, lookupEnv: e.lookupEnv, setenv: e.setenv, terminal: e.terminal, identify: e.identify}
+	app, err := newApp(context.Background(), &c, sub, func(int) {})
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(q.Given, func(w string) bool { return w == "--help" || w == "-h" || w == "--version" }) {
+		return usageError("--help and --version do not split: %s", strings.Join(q.Given, " "))
+	}
+	kctx, err := app.Parse(q.Given)
+	if err != nil {
+		return usageError("%s: %w", strings.Join(q.Given, " "), err)
+	}
+	if sub.given, err = flagsOf(kctx); err != nil {
+		return err
+	}
+	places := placesOf(kctx, sub)
+	if err := places.check(); err != nil {
+		return err
+	}
+	flags := make(map[string]*kong.Flag)
+	for _, f := range kctx.Flags() {
+		flags[f.Name] = f
+	}
+	name := nameOf(kctx.Selected())
+	switch {
+	case flags["shard"] == nil || flags["partial"] == nil:
+		return usageError("%s does not split, want a command that has --shard and --partial", name)
+	case sub.given["shard"] || sub.given["partial"]:
+		return usageError("--shard and --partial are for submit to give")
+	case c.Quiet:
+		e.quiet = true
+	}
+	for _, in := range places.in {
+		switch {
+		case in.name == "-":
+			return usageError("%s is standard input, which tasks do not have: want a file", in.what)
+		case in.what == "--prism-path" || in.what == "--storm-path" || in.kept || missing(in.name):
+			continue // tools are there or not; what is not there is for the command to say
+		}
+		q.Inputs = append(q.Inputs, in.name)
+	}
+	if name == "test" {
+		q.Inputs = append(q.Inputs, c.Test.Paths...)
+	}
+	q.Words = q.Given
+	seed := flags["seed"]
+	if seed != nil && !sub.given["seed"] && name != "test" && !exactly(name, flags) { // a suite has a seed by itself
+		drawn, err := seedOr(nil)
+		if err != nil {
+			return err
+		}
+		at := slices.Index(q.Given, "--")
+		if at < 0 {
+			at = len(q.Given)
+		}
+		q.Words = slices.Insert(slices.Clone(q.Given), at, "--seed", strconv.FormatUint(drawn, 10))
+	}
+	return nil
+}
+
+// exactly reports whether a command has no samples, and so no seed.
+func exactly(name string, flags map[string]*kong.Flag) bool {
+	f := flags["method"]
+	if f == nil {
+		return false
+	}
+	method := f.Target.String()
+	return method == string(runner.Exact) || method == "" && name == "check"
+}
+
+// dryRun prints the script that would be submitted.
+func (e *world) dryRun(f shareFlags, q cluster.Request) error {
+	dir, job, err := e.request(f, &q)
+	if err != nil {
+		return err
+	}
+	round, err := cluster.Preview(dir, job, q.Settings)
+	if err != nil {
+		return err
+	}
+	if _, err := slurm.New(nil, string(round.Dir)); err != nil {
+		return usageError("--dir: %w", err)
+	}
+	_, err = fmt.Fprint(e.stdout, slurm.Script(round))
+	return err
+}
+
+// submit submits a command, or goes on where the same one was.
+func (e *world) submit(ctx context.Context, f shareFlags, login loginFlags, q cluster.Request) error {
+	dir, job, err := e.request(f, &q)
+	if err != nil {
+		return err
+	}
+	if abs, err := filepath.Abs(dir); err == nil && q.Backend == "slurm" {
+		if _, err := slurm.New(nil, abs); err != nil {
+			return usageError("--dir: %w", err)
+		}
+	}
+	var w *cluster.Work
+	if cluster.Exists(dir) {
+		if w, err = cluster.Open(dir); err != nil {
+			return err
+		}
+		if !w.Job.Same(&job) || w.Backend != q.Backend || f.Shards != 0 && f.Shards != w.Job.Shards {
+			w.Close()
+			return usageError("%s has another job, want another --dir: %s", dir, strings.Join(w.Job.Given, " "))
+		}
+		if q.Backend == "local" {
+			w.Settings.Tasks = q.Settings.Tasks
+		}
+	} else if w, err = cluster.Create(dir, q); err != nil {
+		return err
+	}
+	return e.drive(ctx, w, login, f.Retries)
+}
+
+// driver returns what runs a job, and what ends its processes.
+func (e *world) driver(ctx context.Context, w *cluster.Work, login loginFlags) (d *cluster.Driver, done func(), err error) {
+	d = &cluster.Driver{Work: w, Note: func(text string) {
+		if !e.quiet {
+			fmt.Fprintln(e.stderr, "note:", text)
+		}
+	}}
+	switch w.Backend {
+	case "local":
+		l := local.New(ctx, programTool, max(1, w.Settings.Tasks))
+		d.Backend = l
+		return d, l.Close, nil
+	case "slurm":
+		d.Backend, err = slurm.New(login.tools, string(w.Dir))
+		return d, func() {}, err
+	}
+	return nil, nil, fmt.Errorf("%s was submitted to %q, which this program does not know", w.Dir, w.Backend)
+}
+
+const (
+	// linger is how long a second interrupt, which cancels, is waited for.
+	linger = 700 * time.Millisecond
+	// cancelLimit is how long that may take then.
+	cancelLimit = 10 * time.Second
+)
+
+// drive runs a job to its end and prints what its shards found, as the command
+// itself would have. It takes over the directory.
+func (e *world) drive(ctx context.Context, w *cluster.Work, login loginFlags, retries int) error {
+	defer w.Close()
+	build, err := e.identify()
+	if err != nil {
+		return err
+	}
+	if w.Job.Build != build {
+		return fmt.Errorf("%s was submitted by another build, %s; its own program is %s", w.Dir, w.Job.Build, w.Dir.Program(&w.Job))
+	}
+	if err := os.Chdir(w.Job.Dir); err != nil { // which the names of files are relative to
+		return err
+	}
+	d, done, err := e.driver(ctx, w, login)
+	if err != nil {
+		return err
+	}
+	defer done()
+	var second <-chan struct{}
+	if d.Backend.Detached() {
+		second = e.again()
+	}
+	progress, clear := e.progress()
+	d.Progress, d.Retries = progress, retries
+	d.Merge = func(ctx context.Context, files []string) error {
+		clear()
+		return e.merge(ctx, files, nil, false)
+	}
+	err = d.Run(ctx)
+	clear()
+	why := ctx.Err()
+	if err == nil || why == nil || !errors.Is(err, why) {
+		return cmp.Or(ended(err), w.Sweep())
+	}
+	e.saying()
+	back := "tilecheck submit attach " + quoted(string(w.Dir))
+	if !d.Backend.Detached() {
+		done()
+		return fmt.Errorf("%w; what is finished stays: %s", why, back)
+	}
+	interrupt, _ := errors.AsType[*ending.Interrupt](why)
+	if second == nil || interrupt == nil || interrupt.Signal != "SIGINT" {
+		return fmt.Errorf("%w; the tasks go on: %s", why, back)
+	}
+	e.spare(linger + 100*time.Millisecond)
+	fmt.Fprintf(e.stderr, "tilecheck: %v; the tasks go on: %s\n(again, and they are cancelled)\n", why, back)
+	select {
+	case <-time.After(linger):
+		return status(exitCannotRun)
+	case <-second:
+	}
+	e.spare(cancelLimit + time.Second)
+	fmt.Fprintln(e.stderr, "tilecheck: cancelling the tasks; what is finished stays")
+	ctx, cancel := context.WithTimeout(context.Background(), cancelLimit)
+	defer cancel()
+	if err := d.Cancel(ctx); err != nil {
+		return fmt.Errorf("the tasks may go on: %w; %s", err, strings.Replace(back, "attach", "cancel", 1))
+	}
+	return status(exitCannotRun)
+}
+
+// ended gives the errors of a driver their exit codes.
+func ended(err error) error {
+	if f, ok := errors.AsType[*cluster.Failure](err); ok && (f.Code == exitUsage || f.Code == exitOutOfLimit) {
+		return &codedError{f.Code, err}
+	}
+	return err
+}
