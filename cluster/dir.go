@@ -117,11 +117,11 @@ func Create(dir string, request Request) (w *Work, err error) {
 	if err := w.attach(); err != nil {
 		return nil, err
 	}
-	defer func() {
+	defer func(w *Work) {
 		if err != nil {
 			w.Close()
 		}
-	}()
+	}(w)
 	if Exists(path) { // in the moment before it was locked
 		return nil, fmt.Errorf("%s has a job already", path)
 	}
@@ -158,11 +158,11 @@ func Open(dir string) (w *Work, err error) {
 	if err := w.attach(); err != nil {
 		return nil, err
 	}
-	defer func() {
+	defer func(w *Work) {
 		if err != nil {
 			w.Close()
 		}
-	}()
+	}(w)
 	if err := w.folders(); err != nil {
 		return nil, err
 	}

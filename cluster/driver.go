@@ -63,7 +63,7 @@ const (
 	// defaultTasks is how many tasks a round has at most.
 	defaultTasks = 64
 	// aim is how long a task should take, in seconds: starting one costs about one.
-	aim = 120
+	aim = 60
 	// settled is how often in a row a task must be found gone before it is
 	// believed: file systems of clusters show new files late.
 	settled = 2

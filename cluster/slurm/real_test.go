@@ -1,16 +1,280 @@
 package slurm_test
 
 import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"tilecheck/cluster/slurm/slurmtest"
+	"tilecheck/internal/needs"
 )
 
-func TestUp(t *testing.T) {
+// program builds tilecheck as users of a cluster should: static.
+func program(t *testing.T) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "tilecheck")
+	cmd := exec.Command("go", "build", "-o", name, "tilecheck/cmd/tilecheck")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return name
+}
+
+// session is a user who has a Slurm.
+type session struct {
+	*testing.T
+	c       *slurmtest.Cluster
+	program string
+	dir     string // where commands are given
+}
+
+// running is a command that was started.
+type running struct {
+	*exec.Cmd
+	stdout, stderr bytes.Buffer
+	begun          time.Time
+}
+
+func (s *session) start(words ...string) *running {
+	s.Helper()
+	r := &running{Cmd: exec.Command(s.program, words...), begun: time.Now()}
+	r.Dir, r.Stdout, r.Stderr = s.dir, &r.stdout, &r.stderr
+	r.Env = append(os.Environ(), "TILECHECK_SLURM_PREFIX="+s.c.Prefix(), "NO_COLOR=1")
+	if err := r.Start(); err != nil {
+		s.Fatal(err)
+	}
+	return r
+}
+
+// end waits for the end, and returns the exit code.
+func (s *session) end(r *running) int {
+	s.Helper()
+	err := r.Wait()
+	if exit, ok := errors.AsType[*exec.ExitError](err); err != nil && !ok {
+		s.Fatal(exit)
+	}
+	return r.ProcessState.ExitCode()
+}
+
+// alone returns what one process prints, and its exit code.
+func (s *session) alone(words ...string) (string, int) {
+	s.Helper()
+	r := s.start(words...)
+	code := s.end(r)
+	s.Logf("alone: %v, exit code %d", time.Since(r.begun).Round(time.Second/10), code)
+	return r.stdout.String(), code
+}
+
+// same fails unless a submitted command said what one process says.
+func (s *session) same(r *running, code int, want string, wantCode int) {
+	s.Helper()
+	s.Logf("on the cluster: %v\n%s", time.Since(r.begun).Round(time.Second/10), &r.stderr)
+	if code != wantCode || timeless(r.stdout.String()) != timeless(want) {
+		s.Errorf("exit code %d, want %d, and\n%s\nwant\n%s", code, wantCode, &r.stdout, want)
+	}
+}
+
+// finished counts the partial files of a job.
+func (s *session) finished(dir string) int {
+	parts, err := filepath.Glob(filepath.Join(dir, "parts", "*.part"))
+	if err != nil {
+		s.Fatal(err)
+	}
+	return len(parts)
+}
+
+func (s *session) until(what string, is func() bool) {
+	s.Helper()
+	for end := time.Now().Add(5 * time.Minute); !is(); time.Sleep(100 * time.Millisecond) {
+		if time.Now().After(end) {
+			s.Fatalf("not after five minutes: %s", what)
+		}
+	}
+}
+
+// runs reports whether a node runs a task.
+func (s *session) runs(node string) bool {
+	out, err := s.c.Run("squeue", "-h", "-t", "R", "-w", node, "-o", "%i")
+	return err == nil && strings.TrimSpace(out) != ""
+}
+
+// idle fails unless Slurm has no tasks left.
+func (s *session) idle() {
+	s.Helper()
+	s.until("no tasks", func() bool {
+		out, err := s.c.Run("squeue", "-h", "-o", "%i %t")
+		return err == nil && strings.TrimSpace(out) == ""
+	})
+}
+
+// What a submitted command prints is what one process prints, whatever is killed in between.
+func TestSlurm(t *testing.T) {
 	c := slurmtest.Start(t)
-	out, err := c.Run("sacct", "-D")
-	t.Log(out, err)
-	c.RestartController()
-	out, err = c.Run("sinfo", "-N")
-	t.Log(out, err)
+	s := &session{t, c, program(t), t.TempDir()}
+	const die = `dtmc
+module die
+  s : [0..7];
+  d : [0..6];
+  [] s=0 -> 0.5:(s'=1) + 0.5:(s'=2);
+  [] s=1 -> 0.5:(s'=3) + 0.5:(s'=4);
+  [] s=2 -> 0.5:(s'=5) + 0.5:(s'=6);
+  [] s=3 -> 0.5:(s'=1) + 0.5:(s'=7)&(d'=1);
+  [] s=4 -> 0.5:(s'=7)&(d'=2) + 0.5:(s'=7)&(d'=3);
+  [] s=5 -> 0.5:(s'=7)&(d'=4) + 0.5:(s'=7)&(d'=5);
+  [] s=6 -> 0.5:(s'=2) + 0.5:(s'=7)&(d'=6);
+  [] s=7 -> true;
+endmodule
+`
+	if err := os.WriteFile(filepath.Join(s.dir, "die.prism"), []byte(die), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	job := func(name string) string { return filepath.Join(c.Shared, name) }
+	submit := func(dir string, words ...string) []string {
+		return append([]string{"submit", "slurm", "--dir", dir, "--shards", "18", "--tasks", "9", "--"}, words...)
+	}
+	run := func(name string, f func(s *session)) {
+		t.Run(name, func(t *testing.T) { f(&session{t, c, s.program, s.dir}) })
+	}
+	run("sequential", func(s *session) { // the merge asks for more than the first 18 blocks
+		words := []string{"check", "die.prism", "--prop", "P=? [ F d=6 ]", "--method", "ci", "--width", "0.002", "--seed", "3", "--format", "csv"}
+		want, code := s.alone(words...)
+		r := s.start(submit(job("sequential"), words...)...)
+		end := s.end(r)
+		s.same(r, end, want, code)
+		if n := s.finished(job("sequential")); n <= 18 {
+			s.Errorf("%d shards, want more than 18: the first 18 do not decide", n)
+		}
+		s.idle()
+	})
+	run("usage", func(s *session) {
+		r := s.start(submit(job("usage"), "check", "die.prism", "--method", "sim")...)
+		if code := s.end(r); code != 80 || !strings.Contains(r.stderr.String(), "no property") {
+			s.Errorf("exit code %d, want 80\n%s", code, &r.stderr)
+		}
+		r = s.start(append([]string{"submit", "slurm", "--partition", "nowhere", "--dir", job("nowhere"), "--"}, "compare", "random")...)
+		if code := s.end(r); code != 1 || !strings.Contains(r.stderr.String(), "nvalid partition") {
+			s.Errorf("exit code %d, want 1\n%s", code, &r.stderr)
+		}
+		s.idle()
+	})
+	// Eight cells of some seconds each.
+	words := []string{"compare", "random", "opposite", "--max", "128,256", "--samples", fmt.Sprint(needs.Number(t, "TILECHECK_SLURM_SAMPLES", 100_000)), "--seed", "7"}
+	want, code := s.alone(words...)
+	run("detach", func(s *session) {
+		dir := job("detach")
+		r := s.start(submit(dir, words...)...)
+		s.until("a shard", func() bool { return s.finished(dir) > 0 })
+		asked := time.Now()
+		s.signal(r, syscall.SIGINT)
+		if end := s.end(r); end != 1 || time.Since(asked) > time.Second || !strings.Contains(r.stderr.String(), "tilecheck submit attach "+dir) {
+			s.Errorf("exit code %d after %v\n%s", end, time.Since(asked), &r.stderr)
+		}
+		if r.stdout.Len() > 0 {
+			s.Errorf("it prints\n%s", &r.stdout)
+		}
+		r = s.start("submit", "--attach", dir)
+		before := s.finished(dir)
+		s.until("another shard", func() bool { return s.finished(dir) > before })
+		s.signal(r, syscall.SIGINT)
+		time.Sleep(200 * time.Millisecond)
+		s.signal(r, syscall.SIGINT)
+		if end := s.end(r); end != 1 || !strings.Contains(r.stderr.String(), "cancelling") {
+			s.Errorf("exit code %d\n%s", end, &r.stderr)
+		}
+		s.idle()
+		kept := s.finished(dir)
+		if kept >= 18 {
+			s.Errorf("%d shards are finished, want fewer: nothing was cancelled", kept)
+		}
+		r = s.start("submit", "attach", dir)
+		end := s.end(r)
+		s.same(r, end, want, code)
+	})
+	run("controller and submit", func(s *session) {
+		dir := job("controller")
+		r := s.start(submit(dir, words...)...)
+		s.until("a shard", func() bool { return s.finished(dir) > 0 })
+		c.RestartController()
+		before := s.finished(dir)
+		s.until("another shard", func() bool { return s.finished(dir) > before })
+		s.signal(r, syscall.SIGKILL)
+		s.end(r)
+		s.Logf("%d of 18 shards when submit was killed\n%s", s.finished(dir), &r.stderr)
+		r = s.start(submit(dir, words...)...) // the same command attaches
+		end := s.end(r)
+		s.same(r, end, want, code)
+		s.idle()
+		s.once(dir)
+	})
+	run("node", func(s *session) {
+		dir := job("node")
+		r := s.start(submit(dir, words...)...)
+		s.until("a task on n2, and a shard", func() bool { return s.finished(dir) > 0 && s.runs("n2") })
+		c.Kill("n2")
+		killed := time.Now()
+		end := s.end(r)
+		s.Logf("ended %v after the node was killed", time.Since(killed).Round(time.Second))
+		s.same(r, end, want, code)
+		s.idle()
+		s.once(dir)
+		out, err := c.Run("sacct", "-D", "-X", "-n", "-P", "-o", "JobID,State,NodeList,Elapsed")
+		if err != nil || !strings.Contains(out, "NODE_FAIL|n2") {
+			s.Errorf("accounting shows no lost node: %v", err)
+		}
+		for line := range strings.Lines(out) {
+			if id, rest, _ := strings.Cut(line, "|"); strings.HasPrefix(rest, "NODE_FAIL") {
+				s.Log(strings.TrimSpace(line))
+				if !strings.Contains(out, id+"|COMPLETED") {
+					s.Errorf("%s was not requeued:\n%s", id, out)
+				}
+			}
+		}
+	})
+}
+
+func (s *session) signal(r *running, sig syscall.Signal) {
+	if err := r.Process.Signal(sig); err != nil {
+		s.Error(err)
+	}
+}
+
+// once fails if a shard was run to its end twice.
+func (s *session) once(dir string) {
+	runs, err := filepath.Glob(filepath.Join(dir, "runs", "*"))
+	if err != nil {
+		s.Fatal(err)
+	}
+	ended := map[string]int{}
+	for _, name := range runs {
+		_, shard, _ := strings.Cut(filepath.Base(name), "-")
+		text, err := os.ReadFile(name)
+		if err != nil {
+			s.Error(err)
+		}
+		if strings.HasPrefix(string(text), "0 ") {
+			ended[shard]++
+		}
+	}
+	for shard, n := range ended {
+		if n > 1 {
+			s.Errorf("shard %s was run %d times", shard, n)
+		}
+	}
+	if len(ended) != 18 {
+		s.Errorf("%d shards have a record, want 18", len(ended))
+	}
+}
+
+// timeless is a row of CSV without the time that it took, which is behind the seed.
+func timeless(text string) string {
+	return regexp.MustCompile(`(?m),3,[0-9.e-]+,`).ReplaceAllString(text, ",3,TIME,")
 }

@@ -45,7 +45,7 @@ func (e *world) merge(ctx context.Context, names, more []string, allowed bool) e
 	if err := e.sameJob(files[0]); err != nil {
 		return err
 	}
-	e.shards, e.partial = names, &partial{means: files[0].Means}
+	e.shards, e.partial, e.outputs = names, &partial{means: files[0].Means}, nil
 	out := e.stdout.(*stream)
 	out.hold()
 	code := e.command(ctx, slices.Concat(files[0].Args, more))

@@ -39,11 +39,11 @@ func (s *stream) hold() {
 	s.held = new(bytes.Buffer)
 }
 
-// drop forgets what was kept.
+// drop forgets what was kept, an object that had ended among it.
 func (s *stream) drop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.held = nil
+	s.held, s.object, s.ended = nil, nil, false
 }
 
 // release prints what was kept.

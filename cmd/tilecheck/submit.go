@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,6 +20,7 @@ import (
 	"tilecheck/cluster/settings"
 	"tilecheck/cluster/slurm"
 	"tilecheck/internal/ending"
+	"tilecheck/internal/shard"
 	"tilecheck/runner"
 	tool "tilecheck/runner/local"
 	"tilecheck/verify/suitefile"
@@ -240,7 +242,7 @@ func (e *world) divide(q *cluster.Request) error {
 	}
 	name := nameOf(kctx.Selected())
 	switch {
-	case flags["shard"] == nil || flags["partial"] == nil:
+	case flags["partial"] == nil:
 		return usageError("%s does not split, want a command that has --shard and --partial", name)
 	case sub.given["shard"] || sub.given["partial"]:
 		return usageError("--shard and --partial are for submit to give")
@@ -260,9 +262,8 @@ func (e *world) divide(q *cluster.Request) error {
 		q.Inputs = append(q.Inputs, c.Test.Paths...)
 	}
 	q.Words = q.Given
-	seed := flags["seed"]
-	if seed != nil && !sub.given["seed"] && name != "test" && !exactly(name, flags) { // a suite has a seed by itself
-		drawn, err := seedOr(nil)
+	if flags["seed"] != nil && !sub.given["seed"] && name != "test" && !exactly(name, flags) { // a suite has a seed by itself
+		drawn, err := e.seedOr(nil)
 		if err != nil {
 			return err
 		}
@@ -325,10 +326,21 @@ func (e *world) submit(ctx context.Context, f shareFlags, login loginFlags, q cl
 		if q.Backend == "local" {
 			w.Settings.Tasks = q.Settings.Tasks
 		}
-	} else if w, err = cluster.Create(dir, q); err != nil {
+		return e.drive(ctx, w, login, f.Retries)
+	}
+	_, err = os.Stat(dir)
+	ours := errors.Is(err, fs.ErrNotExist)
+	if w, err = cluster.Create(dir, q); err != nil {
 		return err
 	}
-	return e.drive(ctx, w, login, f.Retries)
+	err = e.drive(ctx, w, login, f.Retries)
+	_, never := errors.AsType[*cluster.Refused](err)
+	failed, _ := errors.AsType[*cluster.Failure](err)
+	wrong := failed != nil && failed.Code == exitUsage && q.Backend == "local" // whose tasks have ended
+	if done, _ := filepath.Glob(w.Dir.Part("*")); ours && (never || wrong) && len(done) == 0 {
+		return errors.Join(err, os.RemoveAll(string(w.Dir))) // there is nothing to come back to
+	}
+	return err
 }
 
 // driver returns what runs a job, and what ends its processes.
@@ -382,9 +394,16 @@ func (e *world) drive(ctx context.Context, w *cluster.Work, login loginFlags, re
 	}
 	progress, clear := e.progress()
 	d.Progress, d.Retries = progress, retries
+	said := e.stderr.(*stream)
 	d.Merge = func(ctx context.Context, files []string) error {
 		clear()
-		return e.merge(ctx, files, nil, false)
+		said.hold() // a merge that wants more is to say nothing
+		err := e.merge(ctx, files, nil, false)
+		if _, more := errors.AsType[*shard.More](err); more {
+			said.drop()
+			return err
+		}
+		return errors.Join(err, said.release())
 	}
 	err = d.Run(ctx)
 	clear()

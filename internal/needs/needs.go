@@ -57,6 +57,16 @@ func Have(tb testing.TB, thing Thing, err error) {
 	}
 }
 
+// Asked reports whether a thing is required, for tests that are run in no other case.
+func Asked(tb testing.TB, thing Thing) bool {
+	tb.Helper()
+	must, wrong := required(os.Getenv("TILECHECK_REQUIRE"), thing)
+	if wrong != nil {
+		tb.Fatal(wrong)
+	}
+	return must
+}
+
 // required reads a list of things, "all" among them.
 func required(list string, thing Thing) (bool, error) {
 	must := false

@@ -38,6 +38,9 @@ type Cluster struct {
 // Start returns a Slurm whose nodes are idle. It is gone when the test is.
 func Start(tb testing.TB) *Cluster {
 	tb.Helper()
+	if !needs.Asked(tb, needs.Slurm) {
+		needs.Have(tb, needs.Slurm, errors.New("takes minutes: set TILECHECK_REQUIRE=slurm"))
+	}
 	if _, err := exec.LookPath("docker"); err != nil {
 		needs.Have(tb, needs.Slurm, err)
 	}
