@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -43,7 +44,13 @@ func (d Dir) Tasks(round int) string { return d.in("rounds", fmt.Sprintf("%d.tas
 func (d Dir) Script(round int) string { return d.in("rounds", fmt.Sprintf("%d.sh", round)) }
 
 // Program is the staged program of a job.
-func (d Dir) Program(j *Job) string { return d.in("bin", j.Binary.Digest[:16], "tilecheck") }
+func (d Dir) Program(j *Job) string {
+	name := "tilecheck"
+	if runtime.GOOS == "windows" {
+		name += ".exe"
+	}
+	return d.in("bin", j.Binary.Digest[:16], name)
+}
 
 // Work is the directory that tasks run in, where inputs have the names that the command has for them.
 func (d Dir) Work(j *Job) string {
