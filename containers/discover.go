@@ -172,6 +172,16 @@ func (d *Docker) Ask(ctx context.Context, k Kind, img Image, memory Memory) (Fou
 	return f, nil
 }
 
+// Try runs the tool of an image where it was found, also in our images and the
+// official one, whose labels Ask believes, and returns what it says: its version,
+// or a Problem. The error is that of ctx.
+func (d *Docker) Try(ctx context.Context, k Kind, f Found) (Found, error) {
+	k.Programs = []string{f.Program}
+	said := d.probe(ctx, k, f.Image)
+	f.Version, f.Problem = said.Version, said.Problem
+	return f, ctx.Err()
+}
+
 // probeLimit is how long a tool may take to say its version.
 const probeLimit = 30 * time.Second
 

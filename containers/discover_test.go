@@ -67,3 +67,41 @@ func TestDiscover(t *testing.T) {
 		}
 	}
 }
+
+// TestTry: what an image's label says of its tool is not taken for what it is.
+func TestTry(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	labels := map[string]string{LabelProject: "true", LabelTool: "tried", LabelVersion: "9.9"}
+	whole := testimage.Import(t, testimage.Own("tilecheck-try")+":whole", labels, "/bin/cat", "/bin/timeout", "/bin/thing")
+	empty := testimage.Import(t, testimage.Own("tilecheck-try")+":empty", labels, "/bin/cat", "/bin/timeout")
+	kind := Kind{
+		Tool: Tool{Name: "tried", Program: []string{"thing"}}, Words: []string{"tilecheck-try"}, Programs: []string{"thing"},
+		Version: func(ctx context.Context, c runner.Commander) (string, error) {
+			exit, err := c.Run(ctx, runner.Command{Args: []string{"say", "x"}})
+			if err == nil && exit.Code != 0 {
+				err = errors.New("it did not tell its version")
+			}
+			return "1.0", err
+		},
+	}
+	for ref, works := range map[string]bool{whole: true, empty: false} {
+		img, err := l.Find(t.Context(), kind.Tool, ref)
+		if err != nil {
+			t.Fatal(err)
+		}
+		told, err := l.Ask(t.Context(), kind, img, "")
+		if err != nil || told.Version != "9.9" || told.Problem != "" {
+			t.Errorf("%s: Ask: %+v, %v, want what the label says", ref, told, err)
+		}
+		tried, err := l.Try(t.Context(), kind, told)
+		if err != nil || (tried.Problem == "") != works || works && tried.Version != "1.0" {
+			t.Errorf("%s: Try: %+v, %v", ref, tried, err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := l.Try(ctx, kind, Found{Image: Image{ID: "x"}, Program: "thing"}); !errors.Is(err, context.Canceled) {
+		t.Errorf("after the end of the context: %v", err)
+	}
+}

@@ -141,7 +141,8 @@ func (c *checkup) docker(ctx context.Context) (err error) {
 	return nil
 }
 
-// image looks for an image that has a tool, and lists the others.
+// image looks for an image that has a tool: only one whose tool says its version
+// is ready.
 func (c *checkup) image(ctx context.Context, d *containers.Docker, name, ref string) {
 	what := "image of " + name
 	found, err := findImage(ctx, d, name, ref, c.env.imageMemory())
@@ -149,6 +150,18 @@ func (c *checkup) image(ctx context.Context, d *containers.Docker, name, ref str
 		c.failed(what, "missing", err, ref != "")
 		return
 	}
+	label := found.Version
+	if found, err = d.Try(ctx, imagesOf(name), found); err != nil {
+		return // the caller looks at ctx
+	}
+	if found.Problem != "" {
+		c.failed(what, "failing", fmt.Errorf("%s: %s", found.Image, found.Problem), ref != "")
+		return
+	}
 	c.ready(name)
-	c.table.Append(what, "ready", strings.TrimSpace(found.Image.String()+" "+found.Version+", program "+found.Program))
+	detail := found.Image.String() + " " + found.Version + ", program " + found.Program
+	if label != "" && label != found.Version {
+		detail += ", although its label says " + label
+	}
+	c.table.Append(what, "ready", detail)
 }

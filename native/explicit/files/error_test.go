@@ -56,6 +56,47 @@ func TestGood(t *testing.T) {
 	}
 }
 
+// TestTinyNumbers: a number that is not 0 and whose double is 0 is refused by name
+// in every file, with fractions and without.
+func TestTinyNumbers(t *testing.T) {
+	drn := "@type: DTMC\n@parameters\n\n@reward_models\nr\n@nr_states\n2\n@nr_choices\n2\n@model\nstate 0 [REWARD] init\n\taction 0 [0]\n\t\t0 : PROB\n\t\t1 : 1\nstate 1 [0]\n\taction 0 [0]\n\t\t1 : 1\n"
+	for _, tiny := range []string{"1e-400", "0." + strings.Repeat("0", 400) + "1", "1/1" + strings.Repeat("0", 400), "1e-4000000000"} {
+		for _, exact := range []bool{false, true} {
+			opt := files.ReadOptions{Exact: exact}
+			drnOf := func(reward, prob string) files.Sources {
+				text := strings.NewReplacer("REWARD", reward, "PROB", prob).Replace(drn)
+				return files.Sources{Transitions: files.Source{Name: "m.drn", Text: []byte(text)}}
+			}
+			for at, open := range map[string]func() error{
+				"m.tra:3:5: ": func() error {
+					_, err := files.Open(t.Context(), bundle{tra: strings.Replace(goodTra, "0.5", tiny, 1)}.sources(), "tra", opt)
+					return err
+				},
+				"m.srew:4:3: ": func() error {
+					_, err := files.Open(t.Context(), bundle{tra: goodTra, srew: strings.Replace(goodSrew, "1.5", tiny, 1)}.sources(), "tra", opt)
+					return err
+				},
+				"m.trew:5:5: ": func() error {
+					_, err := files.Open(t.Context(), bundle{tra: goodTra, trew: strings.Replace(goodTrew, "1/3", tiny, 1)}.sources(), "tra", opt)
+					return err
+				},
+				"m.drn:11:10: ": func() error {
+					_, err := files.Open(t.Context(), drnOf(tiny, "1"), "drn", opt)
+					return err
+				},
+				"m.drn:13:7: ": func() error {
+					_, err := files.Open(t.Context(), drnOf("0", tiny), "drn", opt)
+					return err
+				},
+			} {
+				if err := open(); err == nil || !strings.Contains(err.Error(), at) || !strings.Contains(err.Error(), "not too small for a double") {
+					t.Errorf("%.20s, fractions %v: error %v, want it at %s", tiny, exact, err, at)
+				}
+			}
+		}
+	}
+}
+
 // Every corrupt file is refused, at the place and with the reason.
 func TestErrors(t *testing.T) {
 	replaced := func(text, old, with string) string {
