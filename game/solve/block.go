@@ -2,13 +2,14 @@ package solve
 
 import (
 	"encoding/binary"
+	"errors"
 	"math"
 	"slices"
 
 	"tilecheck/game"
 )
 
-// blockBoards is the number of boards of a block, except that the last one of a record may have fewer.
+// blockBoards is the number of boards of a block, except that the last one of a part may have fewer.
 const blockBoards = 128
 
 // entries are boards in ascending order, and for those that have been valued their values and best moves. The three have the same length,
@@ -28,14 +29,17 @@ const maxPalette = 16
 //	             the values, 8 bytes each: those of the palette, or one for each board
 //	             an index into a palette of two or more values, half a byte for each board
 //	             best moves, half a byte for each board
-//	always:      difference to the board before, as a varint, for each board but the first
-func appendBlock(dst []byte, e entries) []byte {
+//	always:      difference to the board before, in the numbering, as a varint, for each board but the first
+func (n *numbering) appendBlock(dst []byte, e entries) []byte {
 	if e.values != nil {
 		dst = appendValues(dst, e.values)
 		dst = appendNibbles(dst, len(e.moves), func(i int) byte { return byte(e.moves[i]) })
 	}
-	for i, b := range e.boards[1:] {
-		dst = binary.AppendUvarint(dst, b-e.boards[i])
+	last := n.number(e.boards[0])
+	for _, b := range e.boards[1:] {
+		next := n.number(b)
+		dst = binary.AppendUvarint(dst, next-last)
+		last = next
 	}
 	return dst
 }
@@ -128,6 +132,9 @@ func cutBlock(data []byte, n int, first uint64, valued bool) (blockView, bool) {
 	return v, true
 }
 
+// errPalette says that a block is malformed although its checksum is right.
+var errPalette = errors.New("a value is not in the palette of its block")
+
 // value returns the value of board i of the block. It reports false for an index that is not in the palette.
 func (v *blockView) value(i int) (float64, bool) {
 	switch v.palette {
@@ -143,32 +150,19 @@ func (v *blockView) value(i int) (float64, bool) {
 }
 
 // appendBoards decodes the boards. It reports false where the differences end early or late, or a board is not above the one before.
-func (v *blockView) appendBoards(dst []uint64) ([]uint64, bool) {
-	board, deltas := v.first, v.deltas
-	dst = append(dst, board)
+func (n *numbering) appendBoards(dst []uint64, v *blockView) ([]uint64, bool) {
+	deltas, at := v.deltas, n.at(v.first)
+	dst = append(dst, v.first)
 	for range v.n - 1 {
 		delta, size := binary.Uvarint(deltas)
-		if size <= 0 || board+delta <= board {
+		if size <= 0 || delta-1 >= n.boards { // 0, or more than there are
 			return dst, false
 		}
-		board, deltas = board+delta, deltas[size:]
-		dst = append(dst, board)
+		deltas = deltas[size:]
+		if at.low += delta; at.low >= n.base && !n.carry(&at) {
+			return dst, false
+		}
+		dst = append(dst, at.high|uint64(n.line[uint16(at.low)]))
 	}
 	return dst, len(deltas) == 0
-}
-
-// find returns the position of a board in the block, false when it is not there.
-func (v *blockView) find(board uint64) (int, bool) {
-	at, deltas := v.first, v.deltas
-	for i := range v.n {
-		if at >= board {
-			return i, at == board
-		}
-		delta, size := binary.Uvarint(deltas)
-		if size <= 0 {
-			return 0, false
-		}
-		at, deltas = at+delta, deltas[size:]
-	}
-	return 0, false
 }

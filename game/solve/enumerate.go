@@ -2,7 +2,10 @@ package solve
 
 import (
 	"context"
+	"errors"
 	"fmt"
+
+	"tilecheck/game"
 )
 
 func positionsName(sum int) string { return fmt.Sprintf("positions-%d", sum) }
@@ -50,41 +53,226 @@ func (s *solver) count(l Layer) {
 }
 
 // enumerateLayer makes the positions and the afterstates of a sum, given the afterstates of the two layers before.
+//
+// A part of the positions is made from the few parts of afterstates that lead to it. While it is at hand, all moves are made, and their
+// afterstates, which may be of any part, sorted in runs.
 func (s *solver) enumerateLayer(ctx context.Context, sum int) (Layer, error) {
 	l := Layer{Sum: sum}
-	s.collector.setLimit(s.memory.runs(s.store.size()))
-	for exp := 1; exp <= 2; exp++ {
-		if from := sum - 2*exp; from >= 2 && s.spawns(exp) {
-			if err := s.expand(ctx, aftersName(from), s.spawn(exp)); err != nil {
-				return l, err
-			}
+	s.runs.limit = s.memory.runs(s.store.size())
+	if err := s.runs.reset(s.parts); err != nil {
+		return l, err
+	}
+	before, err := s.openBefore(sum)
+	defer before.close()
+	if err != nil {
+		return l, err
+	}
+	l.Positions, err = s.writeStored(ctx, positionsName(sum), sum, func(worker, part int, e *encoder) error {
+		w := &s.scratch[worker]
+		if err := s.positionsOf(w, part, before); err != nil {
+			return err
 		}
-	}
-	var err error
-	if l.Positions, err = s.collector.finish(ctx, positionsName(sum), sum); err != nil {
+		e.plain(w.keys)
+		return s.move(w, w.keys)
+	})
+	if err != nil {
 		return l, err
 	}
-	if err := s.expand(ctx, positionsName(sum), s.after); err != nil {
+	if err := s.start(sum); err != nil {
 		return l, err
 	}
-	// A game starts with two random tiles: the boards with the first are as good as afterstates.
-	if exp := sum / 2; exp <= 2 && s.spawns(exp) {
-		if err := s.collector.addBoards(ctx, 0, []uint64{0}, s.spawn(exp)); err != nil {
+	for i := range s.scratch {
+		if err := s.flush(&s.scratch[i]); err != nil {
 			return l, err
 		}
 	}
-	if l.Afterstates, err = s.collector.finish(ctx, aftersName(sum), sum); err != nil {
+	l.Afterstates, err = s.writeStored(ctx, aftersName(sum), sum, func(worker, part int, e *encoder) error {
+		w := &s.scratch[worker]
+		var err error
+		if w.keys, err = s.runs.take(w.keys[:0], part, &w.scratch); err != nil {
+			return err
+		}
+		w.sort()
+		e.plain(w.keys)
+		return nil
+	})
+	if err != nil {
 		return l, err
 	}
-	return l, s.memory.check(s.store.size(), sum)
+	return l, errors.Join(s.runs.close(), s.memory.check(s.store.size(), sum))
 }
 
-// expand gives the successors of all boards of a record to the collector.
-func (s *solver) expand(ctx context.Context, name string, by expansion) error {
-	r, err := s.store.open(name)
-	if err != nil {
-		return err
+// adjacent are the layers that lead to a layer, or that it leads to, by the exponent of the new tile less one. Those that do not matter
+// are nil.
+type adjacent [2]*record
+
+func (a adjacent) close() {
+	for _, r := range a {
+		_ = r.Close() // only read
 	}
-	defer r.Close()
-	return s.collector.addBlocks(ctx, r, 0, r.blocks(), by)
+}
+
+// openBefore opens the afterstates to which a new tile comes that makes boards of a sum.
+func (s *solver) openBefore(sum int) (before adjacent, err error) {
+	for exp := 1; exp <= 2; exp++ {
+		if from := sum - 2*exp; from >= 2 && s.spawns(exp) {
+			if before[exp-1], err = s.open(aftersName(from)); err != nil {
+				return before, err
+			}
+		}
+	}
+	return before, nil
+}
+
+// writeStored writes plain boards to the store, and returns their number.
+func (s *solver) writeStored(ctx context.Context, name string, sum int, encode func(worker, part int, e *encoder) error) (int64, error) {
+	out, err := s.store.create(name)
+	if err != nil {
+		return 0, err
+	}
+	w := s.writer(out, plainBoards, sum)
+	if err = w.write(ctx, s.parts, encode); err == nil {
+		err = w.finish()
+	}
+	if err != nil {
+		return 0, errors.Join(err, out.abandon())
+	}
+	return int64(w.count), nil
+}
+
+// positionsOf puts the positions of a part into w.keys.
+func (s *solver) positionsOf(w *worker, part int, before adjacent) error {
+	w.keys = w.keys[:0]
+	for i, r := range before {
+		if r == nil {
+			continue
+		}
+		for group, cells := range s.groups(s.cells) {
+			if cells == 0 {
+				continue
+			}
+			err := r.readPart(s.without(part, group, i+1), &w.scratch, func(_ *blockView, afters []uint64) error {
+				for _, a := range afters {
+					w.keys = s.spawn(w.keys, a, i+1, cells)
+				}
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	w.sort()
+	return nil
+}
+
+// runKeys is the number of keys that a goroutine collects before it sorts them.
+const runKeys = 1 << 20
+
+// move collects the canonical afterstates of the legal moves of positions, but for those with MAX.
+func (s *solver) move(w *worker, positions []uint64) error {
+	var next [4]game.Board
+	for _, p := range positions {
+		legal, overflow := s.rules.Moved(game.Board(p), &next)
+		if overflow != 0 {
+			return game.ErrOverflow
+		}
+		for d, b := range next {
+			if legal.Has(game.Dir(d)) && !s.won(b) {
+				w.collect(s.orbit.least(uint64(b)), s.partition)
+			}
+		}
+		if w.collected >= runKeys {
+			if err := s.flush(w); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// start collects the boards that a game starts from: it starts with two random tiles, and the boards with the first are as good as
+// afterstates.
+func (s *solver) start(sum int) error {
+	exp := sum / 2
+	if exp > 2 || !s.spawns(exp) {
+		return nil
+	}
+	for _, b := range s.spawn(nil, 0, exp, s.cells) {
+		s.scratch[0].collect(b, s.partition)
+	}
+	return nil
+}
+
+// flush gives what was collected to the runs.
+func (s *solver) flush(w *worker) error {
+	data := make([]byte, 0, w.collected*3)
+	w.sets = w.sets[:0]
+	for part, keys := range w.out {
+		if len(keys) == 0 {
+			continue
+		}
+		w.out[part] = keys[:0]
+		w.sorting = grown(w.sorting, len(keys))
+		keys = sortUnique(keys, w.sorting)
+		data = appendRun(data, keys)
+		w.sets = append(w.sets, set{part, len(keys), len(data)})
+	}
+	w.collected = 0
+	return s.runs.add(data, w.sets)
+}
+
+// worker is what one goroutine works with.
+type worker struct {
+	scratch
+	keys, sorting []uint64
+	out           [][]uint64 // collected keys by part
+	collected     int        // how many there are
+	sets          []set
+	// recent has keys that were collected: most of those that come again come soon.
+	recent []uint64
+	values nextValues // those that a part of afterstates depends on
+	own    nextValues // memory for them
+}
+
+// recentBits is the size of worker.recent as a power of two.
+const recentBits = 15
+
+func newWorkers(n, parts int) []worker {
+	all := make([]worker, n)
+	for i := range all {
+		all[i].out = make([][]uint64, parts)
+		all[i].recent = make([]uint64, 1<<recentBits)
+	}
+	return all
+}
+
+// collect keeps a board for flush. Boards of one sum are never those of another, so that recent need not be cleared.
+func (w *worker) collect(board uint64, by *partition) {
+	at := &w.recent[(board^board>>29)*0x9E37_79B9_7F4A_7C15>>(64-recentBits)]
+	if *at == board {
+		return
+	}
+	*at = board
+	part := by.of(board)
+	w.out[part] = append(w.out[part], board)
+	w.collected++
+}
+
+// sort sorts w.keys and drops duplicates.
+func (w *worker) sort() {
+	w.sorting = grown(w.sorting, len(w.keys))
+	sorted := sortUnique(w.keys, w.sorting)
+	if len(sorted) > 0 && &sorted[0] != &w.keys[0] {
+		w.keys, w.sorting = w.sorting, w.keys
+	}
+	w.keys = w.keys[:len(sorted)]
+}
+
+// grown returns a slice of at least n keys, with anything in them.
+func grown(keys []uint64, n int) []uint64 {
+	if cap(keys) < n {
+		return make([]uint64, n+n/4)
+	}
+	return keys[:cap(keys)]
 }

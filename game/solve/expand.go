@@ -9,12 +9,22 @@ import (
 // expander knows the successors of canonical boards. A position is a board with the player to move; an afterstate is one after a move and
 // before the new tile. Both are held as their canonical boards, and neither has MAX on it: that ends the game.
 type expander struct {
+	*partition
+	*numbering
 	problem Problem
 	rules   *game.Rules
 	orbit   *orbit
 	cells   uint64 // a flag for each cell
 	toMax   uint64 // added to a cell in a byte of its own, carries into bit 4 from MAX upwards
 }
+
+// order is how records have boards in order, and number them.
+type order struct {
+	*partition
+	*numbering
+}
+
+func (e *expander) order() order { return order{e.partition, e.numbering} }
 
 const flags = 0x1111_1111_1111_1111 // the lowest bit of each cell
 
@@ -23,8 +33,9 @@ func newExpander(p Problem) (*expander, error) {
 	if err != nil {
 		return nil, err
 	}
+	o := newOrbit(p.Shape)
 	return &expander{
-		problem: p, rules: rules, orbit: newOrbit(p.Shape),
+		partition: newPartition(p, o), numbering: newNumbering(p.MaxExp), problem: p, rules: rules, orbit: o,
 		cells: flags & (1<<(4*p.Shape.Cells()) - 1), // of sixteen: 1<<64 is 0
 		toMax: uint64(16-p.MaxExp) * 0x0101_0101_0101_0101,
 	}, nil
@@ -50,35 +61,18 @@ func (e *expander) spawnWins(exp int) bool { return exp >= e.problem.MaxExp }
 // spawns reports whether a new tile of exponent exp is possible, and does not end the game.
 func (e *expander) spawns(exp int) bool { return e.odds(exp) > 0 && !e.spawnWins(exp) }
 
-// after appends the canonical afterstates of the legal moves of positions, but for those with MAX.
-func (e *expander) after(dst, positions []uint64) ([]uint64, error) {
-	var next [4]game.Board
-	for _, p := range positions {
-		legal, overflow := e.rules.Moved(game.Board(p), &next)
-		if overflow != 0 {
-			return dst, game.ErrOverflow
-		}
-		for d, b := range next {
-			if legal.Has(game.Dir(d)) && !e.won(b) {
-				dst = append(dst, e.orbit.least(uint64(b)))
-			}
-		}
+// spawn appends the canonical positions with a tile of exponent exp in an empty cell of an afterstate, of those in cells.
+func (e *expander) spawn(dst []uint64, after uint64, exp int, cells uint64) []uint64 {
+	empty := e.empties(after) & cells
+	if empty == 0 {
+		return dst
 	}
-	return dst, nil
-}
-
-// spawn returns an expansion that appends the canonical positions with a tile of exponent exp in an empty cell of an afterstate.
-func (e *expander) spawn(exp int) expansion {
-	return func(dst, afters []uint64) ([]uint64, error) {
-		var images [8]uint64
-		for _, a := range afters {
-			e.orbit.all(a, &images)
-			for empty := e.empties(a); empty != 0; empty &= empty - 1 {
-				dst = append(dst, e.orbit.leastWith(&images, bits.TrailingZeros64(empty)/4, uint64(exp)))
-			}
-		}
-		return dst, nil
+	var images [8]uint64
+	e.orbit.all(after, &images)
+	for ; empty != 0; empty &= empty - 1 {
+		dst = append(dst, e.orbit.leastWith(&images, bits.TrailingZeros64(empty)/4, uint64(exp)))
 	}
+	return dst
 }
 
 // empties returns flags of the empty cells.

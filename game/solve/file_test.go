@@ -56,6 +56,7 @@ func TestFileIsSame(t *testing.T) {
 	for _, opts := range []solve.Options{
 		square(3, 32),
 		{Shape: game.Shape{Rows: 4, Cols: 3}, Max: 8, Objective: solve.Score},
+		square(4, 8), // many parts
 		{Shape: game.Shape{Rows: 2, Cols: 3}, Max: 32, Discount: 0.99},
 		{Shape: game.Shape{Rows: 2, Cols: 2}, Max: 4, Objective: solve.Moves},
 	} {

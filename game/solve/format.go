@@ -14,7 +14,7 @@ import (
 const (
 	fileMagic   = "2048solv"
 	footerMagic = "2048done"
-	fileVersion = 1
+	fileVersion = 2
 
 	fileHeaderSize = 64
 	footerSize     = 32

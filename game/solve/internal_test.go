@@ -1,6 +1,7 @@
 package solve
 
 import (
+	"encoding/binary"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -102,32 +103,122 @@ func TestSortUnique(t *testing.T) {
 	}
 }
 
+// TestPartition puts tiles into random boards: all images are of one part, and the parts of boards with one more tile are those that with
+// says they are. Parts are of similar sizes.
+func TestPartition(t *testing.T) {
+	rng := newRandom()
+	for _, shape := range shapes() {
+		for _, maxExp := range []int{2, 5, 10, game.MaxExponent} {
+			e, err := newExpander(Problem{Shape: shape, MaxExp: maxExp, Discount: 1, Twos: 9, Of: 10})
+			if err != nil {
+				t.Fatal(err)
+			}
+			sizes := make([]int, e.parts)
+			const boards = 20_000
+			n := boards
+			if shape != (game.Shape{Rows: 4, Cols: 4}) {
+				n = 50
+			}
+			for range n {
+				b := randomBoard(rng, shape, maxExp-1)
+				part := e.of(uint64(b))
+				sizes[part]++
+				for s := range e.rules.Symmetries() {
+					if image := e.rules.Apply(game.Symmetry(s), b); e.of(uint64(image)) != part {
+						t.Fatalf("%s: part of %s is %d, of its image %s %d", shape, b, part, image, e.of(uint64(image)))
+					}
+				}
+				checkWith(t, e, b, part)
+			}
+			if n == boards && e.parts > 1 && slices.Max(sizes) > 4*boards/e.parts && maxExp > 2 {
+				t.Errorf("%s: the largest of %d parts has %d of %d boards", shape, e.parts, slices.Max(sizes), boards)
+			}
+		}
+	}
+}
+
+func checkWith(t *testing.T, e *expander, b game.Board, part int) {
+	t.Helper()
+	for i := range e.problem.Shape.Cells() {
+		for exp := 1; exp <= 2; exp++ {
+			if b.Cell(i) != 0 {
+				continue
+			}
+			to, group := e.of(uint64(b.With(i, exp))), e.group(i)
+			if e.with(part, group, exp) != to || e.without(to, group, exp) != part {
+				t.Fatalf("part of %s is %d, with exponent %d in cell %d %d, want %d", b, part, exp, i, to, e.with(part, group, exp))
+			}
+			if in := e.groups(e.cells)[group] >> (4 * i) & 1; in != 1 {
+				t.Fatalf("cell %d is of group %d, and not in it", i, group)
+			}
+		}
+	}
+}
+
+// TestNumbering compares numbers with those of a loop over the cells, in order, and adds to them.
+func TestNumbering(t *testing.T) {
+	rng := newRandom()
+	for exps := 2; exps <= game.MaxExponent; exps++ {
+		n := newNumbering(exps)
+		for range 1000 {
+			a, b := randomCells(rng, exps), randomCells(rng, exps)
+			lo, hi := plainNumber(a, exps), plainNumber(b, exps)
+			if n.number(a) != lo || n.number(b) != hi || (a < b) != (lo < hi) {
+				t.Fatalf("boards %x and %x have numbers %d and %d, want %d and %d", a, b, n.number(a), n.number(b), lo, hi)
+			}
+			if lo > hi {
+				a, b, lo, hi = b, a, hi, lo
+			}
+			if boards, ok := n.appendBoards(nil, follows(a, hi-lo)); lo < hi && (!ok || boards[1] != b) {
+				t.Fatalf("%d more than %x is %x, %t, want %x", hi-lo, a, boards, ok, b)
+			}
+			for _, beyond := range []uint64{n.number(^uint64(0)/15*uint64(exps-1)) - lo + 1, math.MaxUint64 - lo, math.MaxUint64} {
+				if boards, ok := n.appendBoards(nil, follows(a, beyond)); ok {
+					t.Fatalf("%d more than %x is %x, want no board", beyond, a, boards)
+				}
+			}
+		}
+	}
+}
+
+// follows is a block of a board and one with a number that is greater by delta.
+func follows(board, delta uint64) *blockView {
+	return &blockView{n: 2, first: board, deltas: binary.AppendUvarint(nil, delta)}
+}
+
+func randomCells(rng *rand.Rand, exps int) uint64 {
+	b := uint64(0)
+	for i := range game.MaxCells {
+		b |= uint64(rng.IntN(exps)) << (4 * i)
+	}
+	return b
+}
+
+func plainNumber(board uint64, exps int) uint64 {
+	n := uint64(0)
+	for i := game.MaxCells - 1; i >= 0; i-- {
+		n = n*uint64(exps) + board>>(4*i)&15
+	}
+	return n
+}
+
 // TestBlock encodes blocks of all sizes, with and without palettes, and reads them back.
 func TestBlock(t *testing.T) {
 	rng := newRandom()
+	by := newNumbering(game.MaxExponent)
 	for n := 1; n <= blockBoards; n++ {
 		for _, different := range []int{0, 1, 2, maxPalette, maxPalette + 1, blockBoards} { // values; 0 for plain boards
 			want := randomEntries(rng, n, different)
-			data := appendBlock(nil, want)
+			data := by.appendBlock(nil, want)
 			v, ok := cutBlock(data, n, want.boards[0], different > 0)
 			if !ok {
 				t.Fatalf("block of %d boards and %d values cannot be cut", n, different)
 			}
-			boards, ok := v.appendBoards(nil)
+			boards, ok := by.appendBoards(nil, &v)
 			if !ok || !slices.Equal(boards, want.boards) {
 				t.Fatalf("boards are %x, want %x", boards, want.boards)
 			}
-			for i, b := range boards {
-				at, ok := v.find(b)
-				if !ok || at != i {
-					t.Fatalf("board %d is found at %d, %t", i, at, ok)
-				}
-				if _, ok := v.find(b + 1); ok && !slices.Contains(boards, b+1) {
-					t.Fatalf("board %x is found and is not there", b+1)
-				}
-				if different == 0 {
-					continue
-				}
+			for i := range want.values {
 				if value, ok := v.value(i); !ok || value != want.values[i] || game.Moves(nibble(v.moves, i)) != want.moves[i] {
 					t.Fatalf("value %d is %v, want %v", i, value, want.values[i])
 				}
@@ -138,15 +229,14 @@ func TestBlock(t *testing.T) {
 
 func randomEntries(rng *rand.Rand, n, different int) entries {
 	e := entries{boards: make([]uint64, n)}
-	board := uint64(0)
 	for i := range n {
-		board += 1 + rng.Uint64()>>rng.IntN(57)>>7
-		e.boards[i] = board
+		e.boards[i] = randomCells(rng, game.MaxExponent)
 		if different > 0 {
 			e.values = append(e.values, math.Sqrt(float64(rng.IntN(different))))
 			e.moves = append(e.moves, game.Moves(rng.IntN(16)))
 		}
 	}
+	slices.Sort(e.boards)
 	return e
 }
 
@@ -155,22 +245,18 @@ func FuzzBlock(f *testing.F) {
 	rng := newRandom()
 	for _, different := range []int{0, 1, 5, blockBoards} {
 		e := randomEntries(rng, 100, different)
-		f.Add(appendBlock(nil, e), uint8(100), e.boards[0], different > 0)
+		f.Add(newNumbering(game.MaxExponent).appendBlock(nil, e), uint8(100), e.boards[0], different > 0, uint8(13))
 	}
-	f.Fuzz(func(t *testing.T, data []byte, n uint8, first uint64, valued bool) {
+	f.Fuzz(func(t *testing.T, data []byte, n uint8, first uint64, valued bool, exps uint8) {
 		boards := max(int(n)%(blockBoards+1), 1)
 		v, ok := cutBlock(data, boards, first, valued)
 		if !ok {
 			return
 		}
-		decoded, ok := v.appendBoards(nil)
-		if ok && (len(decoded) != boards || !slices.IsSorted(decoded)) {
+		by := newNumbering(2 + int(exps)%14)
+		decoded, ok := by.appendBoards(nil, &v)
+		if ok && (len(decoded) != boards || !slices.IsSorted(decoded[1:])) { // the first is from elsewhere
 			t.Errorf("%d boards, want %d ascending", len(decoded), boards)
-		}
-		for i, b := range decoded {
-			if at, found := v.find(b); ok && (!found || at != i) {
-				t.Errorf("board %d is found at %d", i, at)
-			}
 		}
 		if valued {
 			for i := range boards {
@@ -181,96 +267,55 @@ func FuzzBlock(f *testing.F) {
 	})
 }
 
-// TestCollector compares the set with a map's, for runs in memory and in a store.
-func TestCollector(t *testing.T) {
-	for _, limit := range []int64{1, 1 << 20, math.MaxInt64} {
-		for _, n := range []int{0, 1, 1000, 50_000} {
-			rng := newRandom()
-			st := memoryStore{}
-			boards := make([]uint64, n)
-			for i := range boards {
-				boards[i] = uint64(i)
+// TestRuns compares what comes out for each part with what was put in, in memory and with what is beyond a limit in a file.
+func TestRuns(t *testing.T) {
+	const parts = 5
+	for _, limit := range []int64{0, 300, math.MaxInt64} {
+		dir := dirStore(t.TempDir())
+		r := runs{limit: limit, spill: dir.spill}
+		for range 2 { // the second time there is something to forget
+			if err := r.reset(parts); err != nil {
+				t.Fatal(err)
 			}
-			keys := make(map[uint64]bool)
-			successors := make([][]uint64, n)
-			for i := range successors {
-				for range rng.IntN(maxSuccessors + 1) {
-					k := 1 + rng.Uint64N(uint64(4*n))<<20
-					successors[i], keys[k] = append(successors[i], k), true
-				}
+			checkRuns(t, &r, parts)
+			if (r.file != nil) != (limit < math.MaxInt64) {
+				t.Errorf("limit of %d bytes: file %v", limit, r.file)
 			}
-			c := newCollector(3, st)
-			c.setLimit(limit)
-			for block := range slices.Chunk(boards, blockBoards) {
-				err := c.addBoards(t.Context(), rng.IntN(3), block, func(dst, boards []uint64) ([]uint64, error) {
-					for _, b := range boards {
-						dst = append(dst, successors[b]...)
-					}
-					return dst, nil
-				})
-				if err != nil {
-					t.Fatal(err)
-				}
-			}
-			got, err := c.finish(t.Context(), "all", 2)
-			if err != nil || got != int64(len(keys)) || len(st) != 1 {
-				t.Fatalf("%d keys in %d records, error %v, want %d in one", got, len(st), err, len(keys))
-			}
-			checkKeys(t, st, keys)
+		}
+		if err := r.close(); err != nil {
+			t.Error(err)
+		}
+		if left, err := os.ReadDir(string(dir)); len(left) != 0 || err != nil {
+			t.Errorf("%v is left, error %v", left, err)
 		}
 	}
 }
 
-// TestCollectorMergesFirst has a worker merge a few keys before it expands any, as happens when another one was faster, or when a run goes
-// on from layers that are there.
-func TestCollectorMergesFirst(t *testing.T) {
-	st := memoryStore{}
-	c := newCollector(1, st)
-	c.workers[0].runs = []run{{keys: []uint64{1, 3}}, {keys: []uint64{2, 3}}}
-	if n, err := c.finish(t.Context(), "few", 2); n != 3 || err != nil {
-		t.Fatalf("%d keys, error %v, want 3", n, err)
-	}
-	want := make(map[uint64]bool)
-	for next := uint64(1); next < 2*runSize; {
-		err := c.addBoards(t.Context(), 0, make([]uint64, blockBoards), func(dst, boards []uint64) ([]uint64, error) {
-			for range boards {
-				dst, want[next] = append(dst, next), true
-				next++
+func checkRuns(t *testing.T, r *runs, parts int) {
+	t.Helper()
+	rng := newRandom()
+	want := make([][]uint64, parts)
+	for range 10 {
+		var data []byte
+		var sets []set
+		for part := range parts {
+			keys := make([]uint64, rng.IntN(10))
+			for i := range keys {
+				keys[i] = rng.Uint64() >> rng.IntN(64)
 			}
-			return dst, nil
-		})
-		if err != nil {
+			slices.Sort(keys)
+			want[part] = append(want[part], keys...)
+			data = appendRun(data, keys)
+			sets = append(sets, set{part, len(keys), len(data)})
+		}
+		if err := r.add(data, sets); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if n, err := c.finish(t.Context(), "all", 4); n != int64(len(want)) || err != nil {
-		t.Fatalf("%d keys, error %v, want %d", n, err, len(want))
-	}
-	checkKeys(t, st, want)
-}
-
-func checkKeys(t *testing.T, st memoryStore, want map[uint64]bool) {
-	t.Helper()
-	r, err := st.open("all")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := r.verify(); err != nil {
-		t.Error(err)
-	}
-	last := uint64(0)
-	var s scratch
-	err = r.read(0, r.blocks(), &s, func(_ *blockView, boards []uint64) error {
-		for _, b := range boards {
-			if b <= last || !want[b] {
-				t.Errorf("key %x after %x, known: %t", b, last, want[b])
-			}
-			last = b
+	for part := range parts {
+		if got, err := r.take(nil, part, new(scratch)); err != nil || !slices.Equal(got, want[part]) {
+			t.Errorf("part %d is %x, error %v, want %x", part, got, err, want[part])
 		}
-		return nil
-	})
-	if err != nil {
-		t.Error(err)
 	}
 }
 
@@ -278,7 +323,7 @@ func TestLookup(t *testing.T) {
 	rng := newRandom()
 	var l lookup
 	for _, n := range []int{0, 1, 1000, 10} {
-		l.reset(uint64(n))
+		l.reset(n)
 		want := make(map[uint64]float64)
 		for len(want) < n {
 			b, v := rng.Uint64()|1, rng.Float64()
@@ -395,8 +440,8 @@ func TestBadHeader(t *testing.T) {
 		bytes []byte
 		want  string
 	}{
-		{version, []byte{fileVersion + 1, 0, 0, 0}, "version of the table is 2, want 1"},
-		{version, []byte{0, 0, 0, 0}, "version of the table is 0, want 1"},
+		{version, []byte{fileVersion + 1, 0, 0, 0}, "version of the table is 3, want 2"},
+		{version, []byte{0, 0, 0, 0}, "version of the table is 0, want 2"},
 		{0, []byte("2048SOLV"), "not a table of tilecheck solve"},
 		{rows, []byte{9}, "9x2"},
 		{maxExp, []byte{16}, "MAX"},

@@ -1,9 +1,6 @@
 package solve
 
-import (
-	"math/bits"
-	"sync/atomic"
-)
+import "math/bits"
 
 // lookup finds the values of boards: open addressing with linear probing. No board is 0.
 type lookup struct {
@@ -18,16 +15,21 @@ type slot struct {
 // lookupBytes is the memory that a board takes: 16 bytes and half as much unused.
 const lookupBytes = 24
 
+// slotsFor returns how many slots n boards take.
+func slotsFor(n int) int { return n + n/2 + 1 }
+
 // reset makes room for n boards and forgets all there are.
-func (l *lookup) reset(n uint64) {
-	size := int(n + n/2 + 1)
-	if cap(l.slots) < size {
-		l.slots = nil // before more is asked for
-		l.slots = make([]slot, size)
-		return
-	}
-	l.slots = l.slots[:size]
+func (l *lookup) reset(n int) {
+	l.slots = resized(l.slots, slotsFor(n))
 	clear(l.slots)
+}
+
+// resized returns a slice of so many slots, with anything in it.
+func resized(slots []slot, n int) []slot {
+	if cap(slots) < n {
+		return make([]slot, n)
+	}
+	return slots[:n]
 }
 
 // home returns where the search for a board starts.
@@ -36,13 +38,11 @@ func (l *lookup) home(board uint64) int {
 	return int(hi)
 }
 
-// add adds a board that is not there yet. Calls may run at the same time: where boards end up depends on their order, what get finds does
-// not.
+// add adds a board that is not there yet.
 func (l *lookup) add(board uint64, value float64) {
 	for at := l.home(board); ; {
-		s := &l.slots[at]
-		if atomic.LoadUint64(&s.board) == 0 && atomic.CompareAndSwapUint64(&s.board, 0, board) {
-			s.value = value
+		if s := &l.slots[at]; s.board == 0 {
+			*s = slot{board, value}
 			return
 		}
 		if at++; at == len(l.slots) {
@@ -51,7 +51,7 @@ func (l *lookup) add(board uint64, value float64) {
 	}
 }
 
-// get returns the value of a board, false when it is not there. It must not run at the same time as add.
+// get returns the value of a board, false when it is not there.
 func (l *lookup) get(board uint64) (float64, bool) {
 	for at := l.home(board); ; {
 		s := &l.slots[at]
@@ -64,5 +64,30 @@ func (l *lookup) get(board uint64) (float64, bool) {
 		if at++; at == len(l.slots) {
 			at = 0
 		}
+	}
+}
+
+// lookups is a lookup for each part of a layer, in one piece of memory.
+type lookups struct {
+	slots []slot
+	parts []lookup
+}
+
+// reset makes room for the boards of a layer. The parts must be cleared before they are used.
+func (l *lookups) reset(r *record, parts int) {
+	sizes, total := make([]int, parts), 0
+	for part := range sizes {
+		sizes[part] = slotsFor(r.boardsOf(part))
+		total += sizes[part]
+	}
+	if cap(l.slots) < total {
+		l.slots = nil // before more is asked for
+	}
+	l.slots = resized(l.slots, total)
+	l.parts = l.parts[:0]
+	left := l.slots
+	for _, n := range sizes {
+		l.parts = append(l.parts, lookup{left[:n:n]})
+		left = left[n:]
 	}
 }

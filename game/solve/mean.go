@@ -19,11 +19,14 @@ func (e *expander) wonValue() float64 {
 	return 0
 }
 
+// nextValues has the values of the boards with one more tile, by exponent less one and group of the cell.
+type nextValues [2][2]lookup
+
 // mean returns the expected value of an afterstate, given those of the boards with one more 2 and with one more 4.
 //
 // Terms are added up by cell, those with a 2 and those with a 4 apart: the order of additions depends on the afterstate alone. The weights
 // are integers, so a mean of ones is 1, and a mean of numbers up to 1 never more.
-func (e *expander) mean(after uint64, values *[2]*lookup) (float64, error) {
+func (e *expander) mean(after uint64, values *nextValues) (float64, error) {
 	var images [8]uint64
 	e.orbit.all(after, &images)
 	empty := e.empties(after)
@@ -39,7 +42,8 @@ func (e *expander) mean(after uint64, values *[2]*lookup) (float64, error) {
 		}
 		sum := 0.0
 		for left := empty; left != 0; left &= left - 1 {
-			value, ok := values[exp-1].get(e.orbit.leastWith(&images, bits.TrailingZeros64(left)/4, uint64(exp)))
+			cell := bits.TrailingZeros64(left) / 4
+			value, ok := values[exp-1][e.group(cell)].get(e.orbit.leastWith(&images, cell, uint64(exp)))
 			if !ok {
 				return 0, errMissing
 			}
@@ -53,7 +57,7 @@ func (e *expander) mean(after uint64, values *[2]*lookup) (float64, error) {
 
 // best returns the value of a position, given those of its afterstates, and the moves that attain it: all that have exactly that value.
 // A position without legal moves has value 0 and no move.
-func (e *expander) best(position uint64, afters *lookup) (float64, game.Moves, error) {
+func (e *expander) best(position uint64, afters []lookup) (float64, game.Moves, error) {
 	var next [4]game.Board
 	legal, _ := e.rules.Moved(game.Board(position), &next)
 	rewards := e.rewards(game.Board(position))
@@ -65,7 +69,7 @@ func (e *expander) best(position uint64, afters *lookup) (float64, game.Moves, e
 		value := e.wonValue()
 		if !e.won(after) {
 			var ok bool
-			if value, ok = afters.get(e.orbit.least(uint64(after))); !ok {
+			if value, ok = afters[e.of(uint64(after))].get(e.orbit.least(uint64(after))); !ok {
 				return 0, 0, errMissing
 			}
 		}

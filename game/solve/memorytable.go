@@ -33,6 +33,7 @@ func (t *memoryTable) table(s *solver) (*Table, error) {
 		if err != nil {
 			return nil, err
 		}
+		r.order = s.order()
 		out.records = append(out.records, r)
 		out.index[l.Sum] = r
 		out.layers = append(out.layers, layerEntry{sum: uint32(l.Sum), positions: uint64(l.Positions), afterstates: uint64(l.Afterstates)})

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"math"
+	"slices"
 	"sort"
 
 	"tilecheck/game"
@@ -13,9 +15,11 @@ import (
 
 // A record is the boards of one layer, or of a run on the way to it:
 //
-//	header  magic, kind, sum of the tiles, number of boards, length and checksum of the rest, checksum of the header
+//	header  magic, kind, sum of the tiles, numbers of boards and blocks, length and checksum of the rest, checksum of the header
 //	blocks  see appendBlock
-//	index   for each block its first board and where it starts, counted from the end of the header
+//	index   for each block its first board, and where it starts, counted from the end of the header, with the number of its boards
+//
+// Boards are in order of their parts, and no block has boards of two parts.
 //
 // All numbers are little-endian. The header is written last: before that it is zero, which no header is.
 const (
@@ -23,7 +27,8 @@ const (
 	headerSize  = 48
 	indexEntry  = 16
 
-	partBlocks = 16 // blocks that a goroutine takes at a time
+	startBits  = 56 // of an index entry; the others have the number of boards less one
+	readBlocks = 64 // that are read from a file at a time
 )
 
 // castagnoli is the table of CRC-32C, for which processors have instructions.
@@ -41,6 +46,7 @@ type header struct {
 	kind     kind
 	sum      uint32 // of the tiles
 	count    uint64 // boards
+	blocks   uint64
 	size     uint64 // bytes of blocks and index
 	checksum uint32 // of them
 }
@@ -52,8 +58,7 @@ func (h header) append(dst []byte) []byte {
 	dst = binary.LittleEndian.AppendUint32(dst, h.sum)
 	dst = binary.LittleEndian.AppendUint64(dst, h.count)
 	dst = binary.LittleEndian.AppendUint64(dst, h.size)
-	dst = binary.LittleEndian.AppendUint32(dst, 0)
-	dst = binary.LittleEndian.AppendUint32(dst, 0)
+	dst = binary.LittleEndian.AppendUint64(dst, h.blocks)
 	dst = binary.LittleEndian.AppendUint32(dst, h.checksum)
 	return binary.LittleEndian.AppendUint32(dst, crc32.Checksum(dst[start:], castagnoli))
 }
@@ -69,15 +74,13 @@ func parseHeader(data []byte) (header, error) {
 	h := header{
 		kind: kind(binary.LittleEndian.Uint32(data[8:])), sum: binary.LittleEndian.Uint32(data[12:]),
 		count: binary.LittleEndian.Uint64(data[16:]), size: binary.LittleEndian.Uint64(data[24:]),
-		checksum: binary.LittleEndian.Uint32(data[40:]),
+		blocks: binary.LittleEndian.Uint64(data[32:]), checksum: binary.LittleEndian.Uint32(data[40:]),
 	}
-	if h.kind != plainBoards && h.kind != valuedBoards || h.size < indexEntry*uint64(h.blocks()) {
+	if h.kind != plainBoards && h.kind != valuedBoards || h.size/indexEntry < h.blocks || h.count > h.blocks*blockBoards || h.size > math.MaxInt64/2 {
 		return h, errNoRecord
 	}
 	return h, nil
 }
-
-func (h header) blocks() int { return int((h.count + blockBoards - 1) / blockBoards) }
 
 // source is where a record is: memory or part of a file.
 type source interface {
@@ -120,6 +123,7 @@ func (s section) reads() bool { return true }
 // record is a complete record and its index. Many may read it at a time.
 type record struct {
 	header
+	order  // of the boards
 	source source
 	index  []byte
 	file   io.Closer // nil when there is nothing to close
@@ -144,7 +148,7 @@ func openRecord(src source) (*record, error) {
 		return nil, err
 	}
 	r := &record{header: h, source: src}
-	size := indexEntry * int64(h.blocks())
+	size := indexEntry * int64(h.blocks)
 	if r.index, err = src.view(headerSize+int64(h.size)-size, size, nil); err != nil {
 		return nil, fmt.Errorf("read the index of layer %d: %w", h.sum, err)
 	}
@@ -175,52 +179,91 @@ func (r *record) first(block int) uint64 {
 	return binary.LittleEndian.Uint64(r.index[block*indexEntry:])
 }
 
-// start returns where a block starts; that of the block after the last is where the index starts.
-func (r *record) start(block int) int64 {
-	if block == r.blocks() {
-		return int64(r.size) - int64(len(r.index))
-	}
-	return int64(binary.LittleEndian.Uint64(r.index[block*indexEntry+8:]))
+func (r *record) entry(block int) uint64 {
+	return binary.LittleEndian.Uint64(r.index[block*indexEntry+8:])
 }
 
-// blockFor returns the last block whose first board is not above board, -1 if there is none.
-func (r *record) blockFor(board uint64) int {
-	return sort.Search(r.blocks(), func(i int) bool { return r.first(i) > board }) - 1
+// start returns where a block starts; that of the block after the last is where the index starts.
+func (r *record) start(block int) int64 {
+	if block == int(r.blocks) {
+		return int64(r.size) - int64(len(r.index))
+	}
+	return int64(r.entry(block) & (1<<startBits - 1))
 }
 
 // boardsIn returns the number of boards of a block.
-func (r *record) boardsIn(block int) int {
-	return int(min(blockBoards, r.count-uint64(block)*blockBoards))
+func (r *record) boardsIn(block int) int { return int(r.entry(block)>>startBits) + 1 }
+
+// blockFor returns the last block whose first board does not come after board, -1 if there is none.
+func (r *record) blockFor(board uint64) int {
+	return sort.Search(int(r.blocks), func(i int) bool { return r.before(board, r.first(i)) }) - 1
+}
+
+// part returns the blocks of a part.
+func (r *record) part(i int) (lo, hi int) {
+	lo = sort.Search(int(r.blocks), func(block int) bool { return r.of(r.first(block)) >= i })
+	hi = lo + sort.Search(int(r.blocks)-lo, func(block int) bool { return r.of(r.first(lo+block)) > i })
+	return lo, hi
+}
+
+// boardsOf returns the number of boards of a part.
+func (r *record) boardsOf(part int) int {
+	n := 0
+	for lo, hi := r.part(part); lo < hi; lo++ {
+		n += r.boardsIn(lo)
+	}
+	return n
 }
 
 // scratch is what one goroutine reads records with.
 type scratch struct {
 	data   []byte
-	views  []blockView
 	boards []uint64
 }
 
-// cut returns the views of the blocks from lo to hi. They are valid until the scratch is used again.
-func (r *record) cut(lo, hi int, s *scratch) ([]blockView, error) {
-	start := r.start(lo)
-	data, err := r.source.view(headerSize+start, r.start(hi)-start, s.data)
+// readPart calls do with the boards of each block of a part. What it gets is valid during the call only.
+func (r *record) readPart(part int, s *scratch, do func(v *blockView, boards []uint64) error) error {
+	lo, hi := r.part(part)
+	return r.read(lo, hi, s, do)
+}
+
+// read calls do with the boards of each block from lo to hi. What it gets is valid during the call only.
+func (r *record) read(lo, hi int, s *scratch, do func(v *blockView, boards []uint64) error) error {
+	for ; lo < hi; lo += readBlocks {
+		if err := r.readSome(lo, min(lo+readBlocks, hi), s, do); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *record) readSome(lo, hi int, s *scratch, do func(v *blockView, boards []uint64) error) error {
+	start, end := r.start(lo), r.start(hi)
+	if start > end || end > int64(r.size) {
+		return r.malformed(lo)
+	}
+	data, err := r.source.view(headerSize+start, end-start, s.data)
 	if err != nil {
-		return nil, fmt.Errorf("read layer %d: %w", r.sum, err)
+		return fmt.Errorf("read layer %d: %w", r.sum, err)
 	}
 	r.keep(s, data)
-	s.views = s.views[:0]
 	for block := lo; block < hi; block++ {
 		from, to := r.start(block)-start, r.start(block+1)-start
 		if from < 0 || from > to || to > int64(len(data)) {
-			return nil, r.malformed(block)
+			return r.malformed(block)
 		}
 		v, ok := cutBlock(data[from:to], r.boardsIn(block), r.first(block), r.kind == valuedBoards)
-		if !ok {
-			return nil, r.malformed(block)
+		if ok {
+			s.boards, ok = r.appendBoards(s.boards[:0], &v)
 		}
-		s.views = append(s.views, v)
+		if !ok {
+			return r.malformed(block)
+		}
+		if err := do(&v, s.boards); err != nil {
+			return err
+		}
 	}
-	return s.views, nil
+	return nil
 }
 
 // keep makes data the buffer of s if it is not the source's own.
@@ -230,49 +273,23 @@ func (r *record) keep(s *scratch, data []byte) {
 	}
 }
 
-// read calls do with the boards of each block from lo to hi. What it gets is valid during the call only.
-func (r *record) read(lo, hi int, s *scratch, do func(v *blockView, boards []uint64) error) error {
-	views, err := r.cut(lo, hi, s)
-	if err != nil {
-		return err
-	}
-	for i := range views {
-		var ok bool
-		if s.boards, ok = views[i].appendBoards(s.boards[:0]); !ok {
-			return r.malformed(lo + i)
-		}
-		if err := do(&views[i], s.boards); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // find returns the value and the best moves of a board, false when it is not there.
-func (r *record) find(board uint64) (float64, game.Moves, bool) {
+func (r *record) find(board uint64) (value float64, moves game.Moves, found bool) {
 	block := r.blockFor(board)
 	if block < 0 {
 		return 0, 0, false
 	}
-	var s scratch
-	views, err := r.cut(block, block+1, &s)
-	if err != nil {
-		return 0, 0, false
-	}
-	i, ok := views[0].find(board)
-	if !ok {
-		return 0, 0, false
-	}
-	value, ok := views[0].value(i)
-	return value, game.Moves(nibble(views[0].moves, i)), ok
+	err := r.read(block, block+1, new(scratch), func(v *blockView, boards []uint64) error {
+		i, there := slices.BinarySearch(boards, board)
+		if there {
+			value, found = v.value(i)
+			moves = game.Moves(nibble(v.moves, i))
+		}
+		return nil
+	})
+	return value, moves, found && err == nil
 }
 
 func (r *record) malformed(block int) error {
 	return fmt.Errorf("layer %d: block %d is malformed", r.sum, block)
 }
-
-// parts returns the number of parts that goroutines take.
-func (r *record) parts() int { return (r.blocks() + partBlocks - 1) / partBlocks }
-
-// part returns the blocks of a part.
-func (r *record) part(i int) (lo, hi int) { return i * partBlocks, min((i+1)*partBlocks, r.blocks()) }

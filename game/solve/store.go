@@ -16,6 +16,8 @@ type store interface {
 	open(name string) (*record, error)
 	// remove removes a record, if there is one.
 	remove(name string) error
+	// spill returns a file for what does not fit the memory, to be removed; nil where there are no files.
+	spill() (*os.File, error)
 	// size returns the bytes of memory that the records take.
 	size() int64
 }
@@ -39,6 +41,8 @@ func (m memoryStore) remove(name string) error {
 	delete(m, name)
 	return nil
 }
+
+func (m memoryStore) spill() (*os.File, error) { return nil, nil }
 
 func (m memoryStore) size() int64 {
 	total := int64(0)
@@ -104,6 +108,8 @@ func (d dirStore) remove(name string) error {
 }
 
 func (d dirStore) size() int64 { return 0 }
+
+func (d dirStore) spill() (*os.File, error) { return os.Create(d.path("run" + unfinished)) }
 
 // fileSink writes a record to a file, from offset base on.
 type fileSink struct {

@@ -1,11 +1,13 @@
 package solve
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"os"
+	"slices"
 
 	"tilecheck/game"
 )
@@ -87,23 +89,18 @@ func (t *Table) Layer(sum int) ([]Position, error) {
 	}
 	all := make([]Position, 0, r.count)
 	var s scratch
-	for i := range r.parts() {
-		lo, hi := r.part(i)
-		err := r.read(lo, hi, &s, func(v *blockView, boards []uint64) error {
-			for i, b := range boards {
-				value, ok := v.value(i)
-				if !ok {
-					return r.malformed(lo)
-				}
-				all = append(all, Position{game.Board(b), value, game.Moves(nibble(v.moves, i))})
+	err := r.read(0, int(r.blocks), &s, func(v *blockView, boards []uint64) error {
+		for i, b := range boards {
+			value, ok := v.value(i)
+			if !ok {
+				return errPalette
 			}
-			return nil
-		})
-		if err != nil {
-			return nil, err
+			all = append(all, Position{game.Board(b), value, game.Moves(nibble(v.moves, i))})
 		}
-	}
-	return all, nil
+		return nil
+	})
+	slices.SortFunc(all, func(a, b Position) int { return cmp.Compare(a.Board, b.Board) })
+	return all, err
 }
 
 // sum returns the sum of the tiles of a board.
@@ -152,23 +149,23 @@ func (t *Table) afterValue(after game.Board) (float64, bool) {
 		return t.wonValue(), true
 	}
 	canonical := t.orbit.least(uint64(after))
-	var next [2]*lookup
+	var next nextValues
 	for i := range next {
-		next[i] = new(lookup)
-		next[i].reset(game.MaxCells)
+		known := &next[i][0]
+		known.reset(game.MaxCells)
+		next[i][1] = *known
 		if !t.spawns(i + 1) {
 			continue
 		}
-		boards, _ := t.spawn(i+1)(nil, []uint64{canonical})
-		for _, b := range boards {
-			if _, known := next[i].get(b); known {
+		for _, b := range t.spawn(nil, canonical, i+1, t.cells) {
+			if _, again := known.get(b); again {
 				continue
 			}
 			value, _, ok := t.Value(game.Board(b))
 			if !ok {
 				return 0, false
 			}
-			next[i].add(b, value)
+			known.add(b, value)
 		}
 	}
 	value, err := t.mean(canonical, &next)
@@ -280,6 +277,7 @@ func (t *Table) openLayers(src source, end uint64) error {
 		if r.sum != l.sum || r.count != l.positions || headerSize+r.size != l.size || r.kind != valuedBoards {
 			return fmt.Errorf("layer %d of %d boards is layer %d of %d boards in the directory", r.sum, r.count, l.sum, l.positions)
 		}
+		r.order = t.order()
 		t.records = append(t.records, r)
 		t.index[int(l.sum)] = r
 	}

@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"hash/crc32"
 	"io"
+	"slices"
+	"sync"
 )
 
 // sink is where a record is written to: first everything behind the header, then the header.
@@ -16,67 +18,83 @@ type sink interface {
 	abandon() error
 }
 
-// recordWriter writes the blocks of a record, encoded by many goroutines, in order.
+// recordWriter writes the parts of a record, encoded by many goroutines, in order.
 type recordWriter struct {
 	header
-	out      sink
-	workers  int
-	index    []byte
-	encoders []encoder
-}
-
-func newRecordWriter(out sink, k kind, sum int, workers int) *recordWriter {
-	return &recordWriter{header: header{kind: k, sum: uint32(sum)}, out: out, workers: workers, encoders: make([]encoder, 16*workers)}
+	out     sink
+	workers int
+	index   []byte
+	by      *numbering
+	free    []*encoder
 }
 
 // encoder encodes some blocks.
 type encoder struct {
+	by     *numbering
 	data   []byte
 	firsts []uint64
-	starts []int
+	starts []uint64 // with the number of boards, as in the index
 	count  uint64
 	entries
 }
 
-// block adds a block. All blocks of a record but the last have blockBoards boards.
+// block adds a block.
 func (e *encoder) block(b entries) {
 	e.firsts = append(e.firsts, b.boards[0])
-	e.starts = append(e.starts, len(e.data))
-	e.data = appendBlock(e.data, b)
+	e.starts = append(e.starts, uint64(len(e.data))|uint64(len(b.boards)-1)<<startBits)
+	e.data = e.by.appendBlock(e.data, b)
 	e.count += uint64(len(b.boards))
+}
+
+// plain adds blocks of boards.
+func (e *encoder) plain(boards []uint64) {
+	for block := range slices.Chunk(boards, blockBoards) {
+		e.block(entries{boards: block})
+	}
 }
 
 func (e *encoder) reset() {
 	e.data, e.firsts, e.starts, e.count = e.data[:0], e.firsts[:0], e.starts[:0], 0
 }
 
-// write encodes parts from lo to hi; encode adds the blocks of one.
-func (w *recordWriter) write(ctx context.Context, lo, hi int, encode func(worker, part int, e *encoder) error) error {
-	for ; lo < hi; lo += len(w.encoders) {
-		n := min(len(w.encoders), hi-lo)
-		err := forEach(ctx, w.workers, n, func(worker, i int) error {
-			w.encoders[i].reset()
-			return encode(worker, lo+i, &w.encoders[i])
-		})
-		if err != nil {
+// write encodes parts; encode adds the blocks of one. What is encoded waits in memory for the parts before it.
+func (w *recordWriter) write(ctx context.Context, parts int, encode func(worker, part int, e *encoder) error) error {
+	var mu sync.Mutex
+	waiting := make([]*encoder, parts)
+	next := 0
+	return forEach(ctx, w.workers, parts, func(worker, part int) error {
+		mu.Lock()
+		e := &encoder{by: w.by}
+		if n := len(w.free); n > 0 {
+			e, w.free = w.free[n-1], w.free[:n-1]
+		}
+		mu.Unlock()
+		e.reset()
+		if err := encode(worker, part, e); err != nil {
 			return err
 		}
-		for i := range n {
-			if err := w.take(&w.encoders[i]); err != nil {
+		mu.Lock()
+		defer mu.Unlock()
+		waiting[part] = e
+		for next < parts && waiting[next] != nil {
+			if err := w.take(waiting[next]); err != nil {
 				return err
 			}
+			w.free = append(w.free, waiting[next])
+			next++
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // take writes what was encoded.
 func (w *recordWriter) take(e *encoder) error {
 	for i, first := range e.firsts {
 		w.index = binary.LittleEndian.AppendUint64(w.index, first)
-		w.index = binary.LittleEndian.AppendUint64(w.index, w.size+uint64(e.starts[i]))
+		w.index = binary.LittleEndian.AppendUint64(w.index, w.size+e.starts[i])
 	}
 	w.count += e.count
+	w.blocks += uint64(len(e.firsts))
 	return w.put(e.data)
 }
 

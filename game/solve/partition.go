@@ -1,0 +1,139 @@
+package solve
+
+import "math/bits"
+
+// partition cuts the boards of a layer into parts such that boards with one more tile lie in few of them:
+//
+//	part(board) = sum of weight(group of the cell, exponent) over its cells, modulo the number of parts
+//
+// Symmetric cells are of one group, and there are two groups at most. So symmetric boards are of one part, and a new tile adds one of two numbers to
+// that of the part, whatever the board. A move may lead anywhere.
+type partition struct {
+	parts  int                 // a power of two
+	tables [4]*[1 << 16]uint16 // what four cells add, the first row of tables that of the lowest 16 bits
+	second uint64              // a flag for each cell of the second group
+	steps  [2][3]int           // what a tile adds, by group and exponent
+}
+
+// maxParts is the largest number of parts. More take more bytes a board, whose distance from the one before grows.
+const maxParts = 256
+
+// partsFor returns the number of parts for a problem. They are of some ten thousand boards where a layer has as many: keys to sort and values
+// to look up fit the caches then, and there are enough parts for all goroutines. It depends on nothing else: the order of boards in files does.
+func partsFor(p Problem, images int) int {
+	cells := p.Shape.Cells()
+	layers := cells << (p.MaxExp - 2) // sums up to MAX/2 in every cell
+	boards := 1 / float64(images*layers)
+	for range cells {
+		boards *= float64(p.MaxExp)
+	}
+	parts := 1
+	for parts < maxParts && boards > float64(parts*partSize) {
+		parts *= 2
+	}
+	return parts
+}
+
+const partSize = 1 << 13
+
+// minGrouped is the number of parts from which on cells are of two groups. Where tiles are of many exponents, and so layers small, they alone
+// make parts of similar sizes.
+const minGrouped = 16
+
+func newPartition(p Problem, o *orbit) *partition {
+	cells := p.Shape.Cells()
+	out := &partition{parts: partsFor(p, o.images)}
+	if out.parts == 1 {
+		return out
+	}
+	if out.parts >= minGrouped {
+		out.second = o.secondGroup(cells)
+	}
+	group := func(cell int) uint64 { return out.second >> (4 * cell) & 1 }
+	for g := range out.steps {
+		for exp := range out.steps[g] {
+			out.steps[g][exp] = int(weight(uint64(g), uint64(exp)))
+		}
+	}
+	for chunk := range out.tables {
+		t := new([1 << 16]uint16)
+		for x := range t {
+			for i := range 4 {
+				if cell := 4*chunk + i; cell < cells {
+					t[x] += weight(group(cell), uint64(x)>>(4*i)&15)
+				}
+			}
+		}
+		out.tables[chunk] = t
+	}
+	return out
+}
+
+// weight is what a tile of an exponent adds in a cell of a group.
+func weight(group, exp uint64) uint16 {
+	if exp == 0 {
+		return 0
+	}
+	const odd = 0x9E37_79B9_7F4A_7C15
+	x := (2*exp + group) * odd
+	x = (x ^ x>>32) * odd
+	return uint16(x >> 48)
+}
+
+// of returns the part of a board.
+func (p *partition) of(board uint64) int {
+	if p.parts == 1 {
+		return 0
+	}
+	sum := p.tables[0][board&0xFFFF] + p.tables[1][board>>16&0xFFFF] + p.tables[2][board>>32&0xFFFF] + p.tables[3][board>>48]
+	return int(sum) & (p.parts - 1)
+}
+
+// group returns 0 or 1 for a cell.
+func (p *partition) group(cell int) int { return int(p.second >> (4 * cell & 63) & 1) }
+
+// groups returns the flags of the cells of each group.
+func (p *partition) groups(cells uint64) [2]uint64 {
+	return [2]uint64{cells &^ p.second, cells & p.second}
+}
+
+// with returns the part of boards of a part with a tile of an exponent, 1 or 2, in a cell of a group.
+func (p *partition) with(part, group, exp int) int {
+	return (part + p.steps[group][exp]) & (p.parts - 1)
+}
+
+// without is the inverse of with.
+func (p *partition) without(part, group, exp int) int {
+	return (part - p.steps[group][exp]) & (p.parts - 1)
+}
+
+// before reports whether a board comes before another in records: by part, then by number.
+func (p *partition) before(a, b uint64) bool {
+	if pa, pb := p.of(a), p.of(b); pa != pb {
+		return pa < pb
+	}
+	return a < b
+}
+
+// secondGroup returns flags of about half of the cells, with every cell all that are symmetric to it.
+func (o *orbit) secondGroup(cells int) uint64 {
+	var flags, seen uint64
+	balance := 0
+	for i := range cells {
+		var same uint64
+		for g := range o.images {
+			same |= 1 << o.place[g][i]
+		}
+		if seen&same != 0 {
+			continue
+		}
+		seen |= same
+		size := bits.OnesCount64(same)
+		if balance > 0 {
+			flags |= same
+			size = -size
+		}
+		balance += size
+	}
+	return flags
+}
