@@ -13,6 +13,7 @@ import (
 	"tilecheck/game"
 	"tilecheck/game/solve"
 	"tilecheck/internal/progress"
+	"tilecheck/internal/shard"
 	"tilecheck/internal/tempdir"
 	"tilecheck/modelgen"
 	"tilecheck/report"
@@ -75,6 +76,7 @@ type solveCmd struct {
 	solveFlags   `embed:""`
 	Out          string        `short:"o" help:"File to write values and best moves of all positions to, for tilecheck policy." placeholder:"FILE" file:"keep"`
 	Resume       bool          `help:"Go on with the work of a run that was interrupted or killed."`
+	Worker       string        `rare:"" help:"Be one of several processes that solve a game together, such as 1/3: all with the same --out, on a shared disk." placeholder:"I/N"`
 	Layers       bool          `help:"Print the number of positions of each sum of tiles."`
 	Format       report.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
 }
@@ -90,6 +92,14 @@ func (c *solveCmd) Run(ctx context.Context, env *world) error {
 	}
 	if c.Resume && c.Out == "" {
 		return usageError("--resume without --out, want the file whose work is to go on")
+	}
+	if c.Worker != "" {
+		if opts.Process, err = shard.Parse(c.Worker); err != nil || opts.Process.Index > opts.Process.Of {
+			return usageError("--worker is %q, want one of a number of processes, such as 2/3", c.Worker)
+		}
+		if c.Out == "" {
+			return usageError("--worker without --out, want the file that the processes make together")
+		}
 	}
 	ctx, cancel := c.apply(ctx, env, &opts)
 	defer cancel()

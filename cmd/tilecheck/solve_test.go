@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -59,6 +60,42 @@ func TestSolveKilled(t *testing.T) {
 		sameFiles(t, out, want)
 	}
 	t.Logf("killed %d times while layers were enumerated, %d times while they were valued", enumerating, valuing)
+}
+
+// TestSolveWorkersKilled kills each of three processes that solve a game together, up to six times at random moments, and starts it again: the
+// file is that of one process.
+func TestSolveWorkersKilled(t *testing.T) {
+	needs.NotShort(t, "solves games many times")
+	want := filepath.Join(t.TempDir(), "alone")
+	start := time.Now()
+	if state, stderr := runSolve(t, 0, want); !state.Success() {
+		t.Fatalf("%v: %s", state, stderr)
+	}
+	alone := time.Since(start)
+	out := filepath.Join(t.TempDir(), "table")
+	var all sync.WaitGroup
+	for i := range 3 {
+		all.Go(func() {
+			rng := rand.New(rand.NewPCG(21, uint64(i)))
+			for kill := 6; ; kill-- {
+				limit := 1 + time.Duration(rng.Int64N(int64(alone/2)))
+				if kill <= 0 {
+					limit = 0
+				}
+				state, stderr := runSolve(t, limit, out, "--worker", fmt.Sprintf("%d/3", i+1), "--workers", "1", "--timeout", "5m")
+				switch {
+				case state.Success():
+					t.Logf("process %d was killed %d times", i+1, 6-kill)
+					return
+				case limit == 0 || stderr != "":
+					t.Errorf("process %d: %v: %s", i+1, state, stderr)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	sameFiles(t, out, want)
 }
 
 // runSolve runs the command, and kills it after a time unless that is 0. It returns how it ended and what it complained of.

@@ -17,6 +17,9 @@
 //	value(afterstate of s) = mean of value(positions of s+2, s+4)       downwards
 //	value(position of s) = best of its moves' rewards and afterstates
 //
+// Within a layer boards are in parts, such that those with one more tile are in few of them. So each part is made and valued from a
+// handful of others, in little memory, and by several processes if need be ([Options].Process).
+//
 // Values are float64. Every value is computed from the same numbers in the same order however many goroutines there are and however little
 // memory: results are the same to the last bit. [Stats.RelativeError] bounds what rounding does.
 //

@@ -8,9 +8,6 @@ import (
 	"tilecheck/game"
 )
 
-func positionsName(sum int) string { return fmt.Sprintf("positions-%d", sum) }
-func aftersName(sum int) string    { return fmt.Sprintf("afterstates-%d", sum) }
-
 // enumeration is how far the layers have been made.
 type enumeration struct {
 	next  int // the sum of the first layer that is not there
@@ -53,70 +50,141 @@ func (s *solver) count(l Layer) {
 }
 
 // enumerateLayer makes the positions and the afterstates of a sum, given the afterstates of the two layers before.
+func (s *solver) enumerateLayer(ctx context.Context, sum int) (Layer, error) {
+	l := Layer{Sum: sum}
+	found := aftersName // what the moves of positions of this process lead to
+	if !s.alone() {
+		found = outgoingName
+	}
+	if there, err := s.has(found, sum); err != nil || !there {
+		if err := errors.Join(err, s.expandLayer(ctx, found, sum)); err != nil {
+			return l, err
+		}
+	}
+	if !s.alone() {
+		if err := s.gather(ctx, sum); err != nil {
+			return l, err
+		}
+	}
+	l, err := s.sizes(ctx, sum)
+	if err == nil && !s.alone() { // all have gathered
+		err = s.removeMine(outgoingName, sum)
+	}
+	return l, errors.Join(err, s.memory.check(s.store.size(), sum))
+}
+
+// has reports whether there is a record of this process.
+func (s *solver) has(kind string, sum int) (bool, error) {
+	r, err := s.openMine(kind, sum)
+	if err == errNoRecord {
+		return false, nil
+	}
+	return err == nil, errors.Join(err, r.Close())
+}
+
+// sizes returns how many boards the processes have found.
+func (s *solver) sizes(ctx context.Context, sum int) (Layer, error) {
+	l := Layer{Sum: sum}
+	for _, of := range []struct {
+		kind string
+		size *int64
+	}{{positionsName, &l.Positions}, {aftersName, &l.Afterstates}} {
+		all, err := s.open(ctx, of.kind, sum)
+		if err != nil {
+			return l, err
+		}
+		*of.size = int64(all.count)
+		all.close()
+	}
+	return l, nil
+}
+
+// expandLayer makes the positions of a sum and what their moves lead to.
 //
 // A part of the positions is made from the few parts of afterstates that lead to it. While it is at hand, all moves are made, and their
 // afterstates, which may be of any part, sorted in runs.
-func (s *solver) enumerateLayer(ctx context.Context, sum int) (Layer, error) {
-	l := Layer{Sum: sum}
+func (s *solver) expandLayer(ctx context.Context, found string, sum int) error {
 	s.runs.limit = s.memory.runs(s.store.size())
 	if err := s.runs.reset(s.parts); err != nil {
-		return l, err
+		return err
 	}
-	before, err := s.openBefore(sum)
+	before, err := s.openBefore(ctx, sum)
 	defer before.close()
 	if err != nil {
-		return l, err
+		return err
 	}
-	l.Positions, err = s.writeStored(ctx, positionsName(sum), sum, func(worker, part int, e *encoder) error {
+	err = s.writeStored(ctx, positionsName, plainBoards, sum, s.first, s.end, func(worker, part int, e *encoder) error {
 		w := &s.scratch[worker]
-		if err := s.positionsOf(w, part, before); err != nil {
+		if err := s.positionsOf(ctx, w, part, before); err != nil {
 			return err
 		}
 		e.plain(w.keys)
 		return s.move(w, w.keys)
 	})
 	if err != nil {
-		return l, err
+		return err
 	}
-	if err := s.start(sum); err != nil {
-		return l, err
-	}
+	s.start(sum)
 	for i := range s.scratch {
 		if err := s.flush(&s.scratch[i]); err != nil {
-			return l, err
+			return err
 		}
 	}
-	l.Afterstates, err = s.writeStored(ctx, aftersName(sum), sum, func(worker, part int, e *encoder) error {
+	return errors.Join(s.writeUnion(ctx, found, sum, 0, s.parts, s.runs.take), s.runs.close())
+}
+
+// writeUnion writes a set of afterstates; take appends those of a part.
+func (s *solver) writeUnion(
+	ctx context.Context, kind string, sum, first, end int, take func(dst []uint64, part int, w *scratch) ([]uint64, error),
+) error {
+	return s.writeStored(ctx, kind, plainBoards, sum, first, end, func(worker, part int, e *encoder) error {
 		w := &s.scratch[worker]
 		var err error
-		if w.keys, err = s.runs.take(w.keys[:0], part, &w.scratch); err != nil {
+		if w.keys, err = take(w.keys[:0], part, &w.scratch); err != nil {
 			return err
 		}
 		w.sort()
 		e.plain(w.keys)
 		return nil
 	})
+}
+
+// gather makes the afterstates of the parts of this process from what all processes have found.
+func (s *solver) gather(ctx context.Context, sum int) error {
+	all, err := s.open(ctx, outgoingName, sum)
 	if err != nil {
-		return l, err
+		return err
 	}
-	return l, errors.Join(s.runs.close(), s.memory.check(s.store.size(), sum))
+	defer all.close()
+	return s.writeUnion(ctx, aftersName, sum, s.first, s.end, func(dst []uint64, part int, w *scratch) ([]uint64, error) {
+		for _, r := range all.records {
+			err := r.readPart(ctx, part, w, func(_ *blockView, boards []uint64) error {
+				dst = append(dst, boards...)
+				return nil
+			})
+			if err != nil {
+				return dst, err
+			}
+		}
+		return dst, nil
+	})
 }
 
 // adjacent are the layers that lead to a layer, or that it leads to, by the exponent of the new tile less one. Those that do not matter
 // are nil.
-type adjacent [2]*record
+type adjacent [2]*layer
 
 func (a adjacent) close() {
-	for _, r := range a {
-		_ = r.Close() // only read
+	for _, l := range a {
+		l.close()
 	}
 }
 
 // openBefore opens the afterstates to which a new tile comes that makes boards of a sum.
-func (s *solver) openBefore(sum int) (before adjacent, err error) {
+func (s *solver) openBefore(ctx context.Context, sum int) (before adjacent, err error) {
 	for exp := 1; exp <= 2; exp++ {
 		if from := sum - 2*exp; from >= 2 && s.spawns(exp) {
-			if before[exp-1], err = s.open(aftersName(from)); err != nil {
+			if before[exp-1], err = s.open(ctx, aftersName, from); err != nil {
 				return before, err
 			}
 		}
@@ -124,34 +192,41 @@ func (s *solver) openBefore(sum int) (before adjacent, err error) {
 	return before, nil
 }
 
-// writeStored writes plain boards to the store, and returns their number.
-func (s *solver) writeStored(ctx context.Context, name string, sum int, encode func(worker, part int, e *encoder) error) (int64, error) {
-	out, err := s.store.create(name)
+// writeStored writes parts of a layer to the store.
+func (s *solver) writeStored(ctx context.Context, name string, k kind, sum, first, end int, encode encoding) error {
+	out, err := s.store.create(s.mine(name, sum))
 	if err != nil {
-		return 0, err
+		return err
 	}
-	w := s.writer(out, plainBoards, sum)
-	if err = w.write(ctx, s.parts, encode); err == nil {
+	return s.writeRecord(ctx, out, k, sum, first, end, encode)
+}
+
+// writeRecord writes parts of a layer.
+func (s *solver) writeRecord(ctx context.Context, out sink, k kind, sum, first, end int, encode encoding) error {
+	w := &recordWriter{header: header{kind: k, sum: uint32(sum)}, out: out, by: s.numbering}
+	err := w.write(ctx, s.workers, first, end, encode)
+	if err == nil {
 		err = w.finish()
 	}
 	if err != nil {
-		return 0, errors.Join(err, out.abandon())
+		return errors.Join(err, out.abandon())
 	}
-	return int64(w.count), nil
+	return nil
 }
 
 // positionsOf puts the positions of a part into w.keys.
-func (s *solver) positionsOf(w *worker, part int, before adjacent) error {
+func (s *solver) positionsOf(ctx context.Context, w *worker, part int, before adjacent) error {
 	w.keys = w.keys[:0]
-	for i, r := range before {
-		if r == nil {
+	for i, l := range before {
+		if l == nil {
 			continue
 		}
 		for group, cells := range s.groups(s.cells) {
 			if cells == 0 {
 				continue
 			}
-			err := r.readPart(s.without(part, group, i+1), &w.scratch, func(_ *blockView, afters []uint64) error {
+			from := s.without(part, group, i+1)
+			err := l.of(from).readPart(ctx, from, &w.scratch, func(_ *blockView, afters []uint64) error {
 				for _, a := range afters {
 					w.keys = s.spawn(w.keys, a, i+1, cells)
 				}
@@ -193,15 +268,12 @@ func (s *solver) move(w *worker, positions []uint64) error {
 
 // start collects the boards that a game starts from: it starts with two random tiles, and the boards with the first are as good as
 // afterstates.
-func (s *solver) start(sum int) error {
-	exp := sum / 2
-	if exp > 2 || !s.spawns(exp) {
-		return nil
+func (s *solver) start(sum int) {
+	if exp := sum / 2; exp <= 2 && s.spawns(exp) {
+		for _, b := range s.spawn(nil, 0, exp, s.cells) {
+			s.scratch[0].collect(b, s.partition)
+		}
 	}
-	for _, b := range s.spawn(nil, 0, exp, s.cells) {
-		s.scratch[0].collect(b, s.partition)
-	}
-	return nil
 }
 
 // flush gives what was collected to the runs.
@@ -236,7 +308,7 @@ type worker struct {
 }
 
 // recentBits is the size of worker.recent as a power of two.
-const recentBits = 15
+const recentBits = 13
 
 func newWorkers(n, parts int) []worker {
 	all := make([]worker, n)

@@ -10,11 +10,14 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"tilecheck/game"
 	"tilecheck/game/solve"
 	"tilecheck/internal/needs"
+	"tilecheck/internal/shard"
 )
 
 // solveFile returns the file of an undisturbed run.
@@ -78,6 +81,106 @@ func TestFileIsSame(t *testing.T) {
 		}
 		sameAsFile(t, inMemory, want)
 		sameInitial(t, inMemory.Stats().Initial, opts)
+	}
+}
+
+// TestProcesses solves with several processes, which share a directory.
+func TestProcesses(t *testing.T) {
+	for _, opts := range []solve.Options{
+		square(4, 8), // many parts
+		square(2, 16),
+		{Shape: game.Shape{Rows: 3, Cols: 3}, Max: 32, Objective: solve.Score},
+	} {
+		want := solveFile(t, opts)
+		for _, processes := range []int{2, 7} {
+			path := filepath.Join(t.TempDir(), "table")
+			var all sync.WaitGroup
+			stats := make([]solve.Stats, processes)
+			for i := range processes {
+				all.Go(func() {
+					own := opts
+					own.Process, own.Workers, own.Memory = shard.Part{Index: i + 1, Of: processes}, 1+i%2, int64(i%2)
+					var err error
+					if stats[i], err = solve.SolveFile(t.Context(), path, false, own); err != nil {
+						t.Errorf("process %d of %d: %v", i+1, processes, err)
+					}
+				})
+			}
+			all.Wait()
+			wantFile(t, path, want)
+			for i, got := range stats {
+				if fmt.Sprint(got) != fmt.Sprint(stats[0]) {
+					t.Errorf("process %d of %d has %v, want %v", i+1, processes, got, stats[0])
+				}
+			}
+		}
+	}
+}
+
+// TestProcessesCancel stops each of several processes after random layers, and starts it again.
+func TestProcessesCancel(t *testing.T) {
+	opts := square(4, 8)
+	opts.Workers = 1
+	want := solveFile(t, opts)
+	const processes = 3
+	for round := range max(needs.Some(3), 1) {
+		path := filepath.Join(t.TempDir(), "table")
+		var all sync.WaitGroup
+		for i := range processes {
+			all.Go(func() {
+				rng := rand.New(rand.NewPCG(uint64(round), uint64(i)))
+				for again := true; again; {
+					ctx, cancel := context.WithCancel(t.Context())
+					left := rng.IntN(30)
+					own := opts
+					own.Process = shard.Part{Index: i + 1, Of: processes}
+					own.Progress = func(solve.Progress) {
+						if left--; left < 0 {
+							cancel()
+						}
+					}
+					_, err := solve.SolveFile(ctx, path, true, own)
+					cancel()
+					if again = errors.Is(err, context.Canceled); err != nil && !again {
+						t.Errorf("process %d: %v", i+1, err)
+					}
+				}
+			})
+		}
+		all.Wait()
+		wantFile(t, path, want)
+	}
+}
+
+// TestProcessesDisagree starts a process of another number of processes, of another problem, and without others, and one that works alone.
+func TestProcessesDisagree(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "table")
+	opts := square(2, 16)
+	opts.Process = shard.Part{Index: 2, Of: 3}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := solve.SolveFile(ctx, path, false, opts); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("one process of three: error %v, want it to wait", err)
+	}
+	for _, tt := range []struct {
+		max     int
+		process shard.Part
+		want    string
+	}{
+		{16, shard.Part{Index: 2, Of: 4}, "work of 3 processes is for win on 2x2 to 16, want 4"},
+		{32, shard.Part{Index: 1, Of: 3}, "want 3 for win on 2x2 to 32"},
+		{16, shard.Part{}, "several processes"},
+	} {
+		opts := square(2, tt.max)
+		opts.Process = tt.process
+		if _, err := solve.SolveFile(t.Context(), path, true, opts); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%v to %d: error %v, want %q", tt.process, tt.max, err, tt.want)
+		}
+	}
+	alone := filepath.Join(t.TempDir(), "table")
+	interrupted(t, alone, square(2, 16))
+	if _, err := solve.SolveFile(t.Context(), alone, true, opts); err == nil || !strings.Contains(err.Error(), "one process") {
+		t.Errorf("several processes on the work of one: error %v", err)
 	}
 }
 

@@ -63,9 +63,12 @@ func (t *fileTable) open(sum int) (*record, error) {
 
 func (t *fileTable) forget(int) error { return nil }
 
+// next returns the sum of the layer to add, where the first one has the sum given.
+func (t *fileTable) next(first int) int { return first - 2*len(t.layers) }
+
 // restore finds the layers that are complete, the first of which has the sum given, and drops what is behind them. It returns the sum of
 // the next layer.
-func (t *fileTable) restore(s *solver, sum int) (int, error) {
+func (t *fileTable) restore(sum int) (int, error) {
 	for ; sum >= 4; sum -= 2 {
 		r, err := openRecord(section{t.file, t.end})
 		if err == errNoRecord {
@@ -81,7 +84,6 @@ func (t *fileTable) restore(s *solver, sum int) (int, error) {
 			return 0, err
 		}
 		t.add(r.header)
-		s.valued += int64(r.count)
 	}
 	return sum, t.file.Truncate(t.end)
 }

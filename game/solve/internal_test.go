@@ -272,7 +272,7 @@ func TestRuns(t *testing.T) {
 	const parts = 5
 	for _, limit := range []int64{0, 300, math.MaxInt64} {
 		dir := dirStore(t.TempDir())
-		r := runs{limit: limit, spill: dir.spill}
+		r := runs{limit: limit, spill: func() (*os.File, error) { return dir.spill(runName) }}
 		for range 2 { // the second time there is something to forget
 			if err := r.reset(parts); err != nil {
 				t.Fatal(err)

@@ -73,11 +73,11 @@ type lookups struct {
 	parts []lookup
 }
 
-// reset makes room for the boards of a layer. The parts must be cleared before they are used.
-func (l *lookups) reset(r *record, parts int) {
+// reset makes room for so many boards of each part. The parts must be cleared before they are used.
+func (l *lookups) reset(parts int, boardsOf func(part int) int) {
 	sizes, total := make([]int, parts), 0
 	for part := range sizes {
-		sizes[part] = slotsFor(r.boardsOf(part))
+		sizes[part] = slotsFor(boardsOf(part))
 		total += sizes[part]
 	}
 	if cap(l.slots) < total {

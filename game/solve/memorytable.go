@@ -11,17 +11,17 @@ type memoryTable struct {
 	all     bool
 }
 
-func valuesName(sum int) string { return fmt.Sprintf("values-%d", sum) }
+func (t *memoryTable) name(sum int) string { return fmt.Sprintf("%s-%d", valuesName, sum) }
 
-func (t *memoryTable) create(sum int) (sink, error) { return t.records.create(valuesName(sum)) }
+func (t *memoryTable) create(sum int) (sink, error) { return t.records.create(t.name(sum)) }
 
-func (t *memoryTable) open(sum int) (*record, error) { return t.records.open(valuesName(sum)) }
+func (t *memoryTable) open(sum int) (*record, error) { return t.records.open(t.name(sum)) }
 
 func (t *memoryTable) forget(sum int) error {
 	if t.all {
 		return nil
 	}
-	return t.records.remove(valuesName(sum))
+	return t.records.remove(t.name(sum))
 }
 
 // table returns what there is when the solver is done.

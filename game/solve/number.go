@@ -1,7 +1,7 @@
 package solve
 
-// numbering numbers the boards of cells of so many exponents without gaps: cells are the digits of the number. The order of boards as numbers
-// of four bits a cell stays the same. Differences of these numbers are what files have: they are shorter.
+// numbering numbers the boards of cells of so many exponents without gaps: cells are the digits of the number. The order is that of boards as
+// numbers of four bits a cell. Files have differences of these numbers, which are shorter.
 type numbering struct {
 	base   uint64           // lines of four cells that there are
 	boards uint64           // of sixteen cells

@@ -8,6 +8,7 @@ import (
 	"runtime"
 
 	"tilecheck/game"
+	"tilecheck/internal/shard"
 )
 
 // Objective is what a player maximises the expectation of.
@@ -53,6 +54,10 @@ type Options struct {
 
 	Workers int   // goroutines; 0 means one for each processor. The result does not depend on it
 	Memory  int64 // bytes to take at most, roughly; 0 means any number. The result does not depend on it
+
+	// Process says which of several processes this is that solve the problem together, by SolveFile; the zero value is the only one. The
+	// result does not depend on it.
+	Process shard.Part
 
 	Progress func(Progress) // called after each layer; may be nil
 }

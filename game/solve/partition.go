@@ -6,8 +6,8 @@ import "math/bits"
 //
 //	part(board) = sum of weight(group of the cell, exponent) over its cells, modulo the number of parts
 //
-// Symmetric cells are of one group, and there are two groups at most. So symmetric boards are of one part, and a new tile adds one of two numbers to
-// that of the part, whatever the board. A move may lead anywhere.
+// Symmetric cells are of one group, and there are two groups at most. So symmetric boards are of one part, and a new tile adds one of two
+// numbers to that of the part, whatever the board. A move may lead anywhere.
 type partition struct {
 	parts  int                 // a power of two
 	tables [4]*[1 << 16]uint16 // what four cells add, the first row of tables that of the lowest 16 bits
@@ -18,8 +18,8 @@ type partition struct {
 // maxParts is the largest number of parts. More take more bytes a board, whose distance from the one before grows.
 const maxParts = 256
 
-// partsFor returns the number of parts for a problem. They are of some ten thousand boards where a layer has as many: keys to sort and values
-// to look up fit the caches then, and there are enough parts for all goroutines. It depends on nothing else: the order of boards in files does.
+// partsFor returns the number of parts for a problem. They have some thousand boards where a layer has as many: keys to sort and values to
+// look up fit the caches then, and there are enough parts for all goroutines. Nothing else may change it: it is part of the format of files.
 func partsFor(p Problem, images int) int {
 	cells := p.Shape.Cells()
 	layers := cells << (p.MaxExp - 2) // sums up to MAX/2 in every cell
@@ -36,8 +36,8 @@ func partsFor(p Problem, images int) int {
 
 const partSize = 1 << 13
 
-// minGrouped is the number of parts from which on cells are of two groups. Where tiles are of many exponents, and so layers small, they alone
-// make parts of similar sizes.
+// minGrouped is the number of parts from which on cells are of two groups. Where there are fewer, the exponents of tiles alone make parts of
+// similar sizes.
 const minGrouped = 16
 
 func newPartition(p Problem, o *orbit) *partition {

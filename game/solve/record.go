@@ -1,6 +1,7 @@
 package solve
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -76,7 +77,8 @@ func parseHeader(data []byte) (header, error) {
 		count: binary.LittleEndian.Uint64(data[16:]), size: binary.LittleEndian.Uint64(data[24:]),
 		blocks: binary.LittleEndian.Uint64(data[32:]), checksum: binary.LittleEndian.Uint32(data[40:]),
 	}
-	if h.kind != plainBoards && h.kind != valuedBoards || h.size/indexEntry < h.blocks || h.count > h.blocks*blockBoards || h.size > math.MaxInt64/2 {
+	if h.kind != plainBoards && h.kind != valuedBoards || h.size > math.MaxInt64/2 || h.size/indexEntry < h.blocks ||
+		h.count > h.blocks*blockBoards {
 		return h, errNoRecord
 	}
 	return h, nil
@@ -222,9 +224,17 @@ type scratch struct {
 }
 
 // readPart calls do with the boards of each block of a part. What it gets is valid during the call only.
-func (r *record) readPart(part int, s *scratch, do func(v *blockView, boards []uint64) error) error {
+func (r *record) readPart(ctx context.Context, part int, s *scratch, do func(v *blockView, boards []uint64) error) error {
 	lo, hi := r.part(part)
-	return r.read(lo, hi, s, do)
+	for ; lo < hi; lo += readBlocks {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := r.readSome(lo, min(lo+readBlocks, hi), s, do); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // read calls do with the boards of each block from lo to hi. What it gets is valid during the call only.
@@ -249,7 +259,7 @@ func (r *record) readSome(lo, hi int, s *scratch, do func(v *blockView, boards [
 	r.keep(s, data)
 	for block := lo; block < hi; block++ {
 		from, to := r.start(block)-start, r.start(block+1)-start
-		if from < 0 || from > to || to > int64(len(data)) {
+		if from < 0 || from > to || to > int64(len(data)) || r.boardsIn(block) > blockBoards {
 			return r.malformed(block)
 		}
 		v, ok := cutBlock(data[from:to], r.boardsIn(block), r.first(block), r.kind == valuedBoards)

@@ -19,6 +19,9 @@ type runs struct {
 	size  int64 // of the file
 }
 
+// errRun says that the file is not as it was written.
+var errRun = errors.New("a run of afterstates is malformed")
+
 // chunk is the encoding of n ascending boards: the first one and differences, as varints.
 type chunk struct {
 	n      int
@@ -29,11 +32,13 @@ type chunk struct {
 
 // reset forgets what there is.
 func (r *runs) reset(parts int) error {
-	r.parts, r.bytes, r.size = make([][]chunk, parts), 0, 0
-	return r.close()
+	err := r.close()
+	r.parts = make([][]chunk, parts)
+	return err
 }
 
 func (r *runs) close() error {
+	r.parts, r.bytes, r.size = nil, 0, 0
 	if r.file == nil {
 		return nil
 	}
@@ -102,7 +107,7 @@ func (r *runs) take(dst []uint64, part int, s *scratch) ([]uint64, error) {
 		for range c.n {
 			delta, size := binary.Uvarint(data)
 			if size <= 0 {
-				return nil, errMissing
+				return nil, errRun
 			}
 			board, data = board+delta, data[size:]
 			dst = append(dst, board)

@@ -1,6 +1,10 @@
 package solve
 
-import "context"
+import (
+	"context"
+
+	"tilecheck/internal/shard"
+)
 
 // Stats say how large a problem is and what its solution is worth.
 type Stats struct {
@@ -56,6 +60,7 @@ type Progress struct {
 //
 // The errors are those of opts.Problem, ctx.Err, a *MemoryError, and game.ErrOverflow where two tiles of 32768 can meet.
 func Solve(ctx context.Context, opts Options) (*Table, Stats, error) {
+	opts.Process = shard.Part{}
 	layers := memoryStore{}
 	table := &memoryTable{records: layers, all: true}
 	s, err := newSolver(opts, layers, table)
@@ -72,6 +77,7 @@ func Solve(ctx context.Context, opts Options) (*Table, Stats, error) {
 // InitialValue solves a problem like Solve and keeps the value of the game only. It takes less memory, and even less when a directory is
 // given for the layers: they do not stay there.
 func InitialValue(ctx context.Context, opts Options, dir string) (Stats, error) {
+	opts.Process = shard.Part{}
 	var layers store = memoryStore{}
 	if dir != "" {
 		layers = dirStore(dir)

@@ -2,8 +2,10 @@ package solve
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"os"
+
+	"tilecheck/internal/shard"
 )
 
 // solver enumerates the layers by ascending sums of tiles and values them by descending sums.
@@ -14,12 +16,20 @@ import (
 // Source: Lees-Miller, The Mathematics of 2048: Optimal Play with Markov Decision Processes, appendix B.
 type solver struct {
 	*expander
-	workers  int
-	memory   budget
-	store    store // positions and afterstates, and whatever else is kept in memory
-	keep     bool  // they stay when they are not needed any more
-	table    layerTable
-	runs     runs
+	workers int
+	memory  budget
+	store   store // positions and afterstates, and whatever else is kept in memory
+	keep    bool  // they stay when they are not needed any more
+	table   layerTable
+	runs    runs
+
+	share      shard.Part
+	owners     []int        // of parts: the process that has each, counted from 0
+	first, end int          // the parts of this process
+	top        int          // the sum of the last layer
+	joined     *fileTable   // of the process that joins what several have valued, else nil
+	over       func() error // an error when another process has published the table
+
 	scratch  []worker
 	values   [2]valueLayer
 	afters   lookups
@@ -31,7 +41,7 @@ type solver struct {
 // layerTable takes the valued positions, the layer of the greatest sum first.
 type layerTable interface {
 	create(sum int) (sink, error)
-	// open opens a layer; the error is errNoRecord where there is none.
+	// open opens a layer that is there.
 	open(sum int) (*record, error)
 	// forget says that the solver does not need a layer any more.
 	forget(sum int) error
@@ -52,11 +62,30 @@ func newSolver(opts Options, layers store, table layerTable) (*solver, error) {
 	if err != nil {
 		return nil, err
 	}
-	workers := opts.workers()
-	return &solver{
-		expander: e, workers: workers, memory: budget{opts.Memory}, store: layers, table: table,
-		runs: runs{spill: layers.spill}, scratch: newWorkers(workers, e.parts), progress: opts.Progress,
-	}, nil
+	s := &solver{
+		expander: e, workers: opts.workers(), memory: budget{opts.Memory}, store: layers, table: table, progress: opts.Progress,
+	}
+	s.runs.spill = func() (*os.File, error) { return layers.spill(s.mine(runName, 0)) }
+	s.scratch = newWorkers(s.workers, e.parts)
+	s.divide(opts.Process)
+	return s, nil
+}
+
+// divide gives each process a range of parts.
+func (s *solver) divide(process shard.Part) {
+	if s.share = process; process.Of == 0 {
+		s.share = shard.Part{Index: 1, Of: 1}
+	}
+	s.owners = make([]int, s.parts)
+	for i := range s.share.Of {
+		first, end := shard.Part{Index: i + 1, Of: s.share.Of}.Range(int64(s.parts))
+		for part := first; part < end; part++ {
+			s.owners[part] = i
+		}
+		if i+1 == s.share.Index {
+			s.first, s.end = int(first), int(end)
+		}
+	}
 }
 
 // run solves the problem from the start.
@@ -65,48 +94,51 @@ func (s *solver) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.valueFrom(ctx, all.next-2)
+	s.top = all.next - 2
+	return s.valueFrom(ctx, s.top)
 }
 
 // valueFrom values the layers from sum down, and the game.
 func (s *solver) valueFrom(ctx context.Context, sum int) error {
+	for above := s.top; above > sum; above -= 2 {
+		s.valued += s.size(above).Positions
+	}
+	s.scratch = newWorkers(s.workers, s.parts) // those of the enumeration hold much
+	s.reserve()
 	for ; sum >= 4; sum -= 2 {
 		if err := s.valueLayer(ctx, sum); err != nil {
 			return fmt.Errorf("value layer %d: %w", sum, err)
 		}
 	}
 	var err error
-	s.stats.Initial, err = s.initial()
+	s.stats.Initial, err = s.initial(ctx)
 	return err
+}
+
+// reserve makes room for the values of the largest layers that are kept, so that it is not asked for bit by bit.
+func (s *solver) reserve() {
+	positions := int64(0)
+	for _, l := range s.stats.Layers {
+		if s.keeps(l.Sum) {
+			positions = max(positions, l.Positions)
+		}
+	}
+	for i := range s.values {
+		s.values[i].slots = make([]slot, 0, slotsFor(int(positions))+s.parts)
+	}
 }
 
 // lastStart is the greatest sum of a board that a game starts with.
 const lastStart = 8
 
-// forget drops what neither layers below sum nor the value of the game need.
-func (s *solver) forget(sum int) error {
-	var err error
-	if sum+4 > lastStart {
-		err = s.table.forget(sum + 4)
+// size returns the sizes of a layer, all 0 if there is none.
+func (s *solver) size(sum int) Layer {
+	for _, l := range s.stats.Layers {
+		if l.Sum == sum {
+			return l
+		}
 	}
-	if s.keep {
-		return err
-	}
-	return errors.Join(err, s.store.remove(positionsName(sum)), s.store.remove(aftersName(sum)))
-}
-
-// writer returns what writes a record.
-func (s *solver) writer(out sink, k kind, sum int) *recordWriter {
-	return &recordWriter{header: header{kind: k, sum: uint32(sum)}, out: out, workers: s.workers, by: s.numbering}
-}
-
-// open opens positions or afterstates.
-func (s *solver) open(name string) (*record, error) {
-	r, err := s.store.open(name)
-	if err == nil {
-		r.order = s.order()
-	}
-	return r, err
+	return Layer{Sum: sum}
 }
 
 func (s *solver) report(p Progress) {
@@ -116,7 +148,7 @@ func (s *solver) report(p Progress) {
 }
 
 // initial returns the value of the empty board, to which two random tiles come.
-func (s *solver) initial() (float64, error) {
+func (s *solver) initial(ctx context.Context) (float64, error) {
 	var first nextValues
 	for exp := 1; exp <= 2; exp++ {
 		known := &first[exp-1][0]
@@ -125,7 +157,7 @@ func (s *solver) initial() (float64, error) {
 		if !s.spawns(exp) {
 			continue
 		}
-		next, err := s.openNext(2 * exp)
+		next, err := s.openNext(ctx, 2*exp)
 		defer next.close()
 		if err != nil {
 			return 0, err
@@ -134,7 +166,7 @@ func (s *solver) initial() (float64, error) {
 			if _, again := known.get(b); again {
 				continue
 			}
-			if err := s.nextOf(&s.scratch[0], s.of(b), next, false); err != nil {
+			if err := s.nextOf(ctx, &s.scratch[0], s.of(b), next, false); err != nil {
 				return 0, err
 			}
 			value, err := s.mean(b, &s.scratch[0].values)

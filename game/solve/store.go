@@ -17,7 +17,7 @@ type store interface {
 	// remove removes a record, if there is one.
 	remove(name string) error
 	// spill returns a file for what does not fit the memory, to be removed; nil where there are no files.
-	spill() (*os.File, error)
+	spill(name string) (*os.File, error)
 	// size returns the bytes of memory that the records take.
 	size() int64
 }
@@ -42,7 +42,7 @@ func (m memoryStore) remove(name string) error {
 	return nil
 }
 
-func (m memoryStore) spill() (*os.File, error) { return nil, nil }
+func (memoryStore) spill(string) (*os.File, error) { return nil, nil }
 
 func (m memoryStore) size() int64 {
 	total := int64(0)
@@ -101,7 +101,12 @@ func (d dirStore) open(name string) (*record, error) {
 }
 
 func (d dirStore) remove(name string) error {
-	if err := os.Remove(d.path(name)); !errors.Is(err, fs.ErrNotExist) {
+	return removeFile(d.path(name))
+}
+
+// removeFile removes a file that another process may remove too.
+func removeFile(path string) error {
+	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
@@ -109,7 +114,7 @@ func (d dirStore) remove(name string) error {
 
 func (d dirStore) size() int64 { return 0 }
 
-func (d dirStore) spill() (*os.File, error) { return os.Create(d.path("run" + unfinished)) }
+func (d dirStore) spill(name string) (*os.File, error) { return os.Create(d.path(name + unfinished)) }
 
 // fileSink writes a record to a file, from offset base on.
 type fileSink struct {

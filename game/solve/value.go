@@ -3,120 +3,186 @@ package solve
 import (
 	"context"
 	"errors"
+	"fmt"
+
+	"tilecheck/game"
 )
 
 // valueLayer values the positions of a sum, given the two layers after it.
 func (s *solver) valueLayer(ctx context.Context, sum int) error {
-	positions, err := s.open(positionsName(sum))
+	positions, err := s.openMine(positionsName, sum)
 	if err != nil {
 		return err
 	}
 	defer positions.Close()
-	afters, err := s.open(aftersName(sum))
+	afters, err := s.openMine(aftersName, sum)
 	if err != nil {
 		return err
 	}
 	defer afters.Close()
-	next, err := s.openNext(sum)
-	defer next.close()
-	if err != nil {
-		return err
+	kept := s.keeps(sum)
+	if !kept {
+		s.values = [2]valueLayer{}
 	}
-	kept := s.fits(positions, next[0], afters) && s.fits(next[0], next[1], afters)
-	if err := s.valueAfters(ctx, afters, next, kept); err != nil {
+	if s.alone() {
+		err = s.valueAfters(ctx, afters, kept)
+	} else {
+		err = s.exchangeAfters(ctx, afters)
+	}
+	if err != nil {
 		return err
 	}
 	if err := s.valuePositions(ctx, sum, positions, kept); err != nil {
 		return err
 	}
-	s.valued += int64(positions.count)
+	s.valued += s.size(sum).Positions
 	s.report(Progress{Valuing: true, Sum: sum, Positions: s.valued, Total: s.stats.Positions})
 	return errors.Join(s.forget(sum), s.memory.check(s.store.size(), sum))
 }
 
 // openNext opens the valued layers that a layer depends on. Those beyond the last layer are nil.
-func (s *solver) openNext(sum int) (adjacent, error) {
-	var next adjacent
+func (s *solver) openNext(ctx context.Context, sum int) (next adjacent, err error) {
 	for exp := 1; exp <= 2; exp++ {
-		r, err := s.table.open(sum + 2*exp)
-		if err == errNoRecord {
-			continue
-		}
-		if err != nil {
+		if next[exp-1], err = s.openValues(ctx, sum+2*exp); err != nil {
 			return next, err
 		}
-		r.order = s.order()
-		next[exp-1] = r
 	}
 	return next, nil
 }
 
-// fits reports whether the values of some layers can be in memory at a time.
-func (s *solver) fits(layers ...*record) bool {
-	boards := uint64(0)
-	for _, r := range layers {
-		if r != nil {
-			boards += r.count
-		}
+// openValues opens a valued layer.
+func (s *solver) openValues(ctx context.Context, sum int) (*layer, error) {
+	if sum > s.top {
+		return nil, nil
 	}
-	return int64(boards) <= s.memory.values(s.store.size())/lookupBytes
+	if !s.alone() {
+		return s.open(ctx, valuesName, sum)
+	}
+	r, err := s.table.open(sum)
+	if err != nil {
+		return nil, err
+	}
+	r.order = s.order()
+	return &layer{records: []*record{r}, owners: s.owners, sum: sum, count: r.count}, nil
+}
+
+// keeps reports whether the values of two layers are kept while those of a sum are computed: if they fit the memory. Otherwise a part is
+// read for each part that depends on it, of which there are a few.
+func (s *solver) keeps(sum int) bool {
+	if !s.alone() {
+		return false
+	}
+	layer, first, second := s.size(sum), s.size(sum+2), s.size(sum+4)
+	needed := first.Positions + max(layer.Positions, second.Positions) + layer.Afterstates
+	return needed <= s.memory.values(s.store.size())/lookupBytes
 }
 
 // valueAfters puts the values of all afterstates of a layer into s.afters.
-//
-// The values of two layers are kept if they fit the memory: otherwise a part is read for each part that depends on it.
-func (s *solver) valueAfters(ctx context.Context, afters *record, next adjacent, kept bool) error {
-	s.afters.reset(afters, s.parts)
-	for i := range s.values {
-		if !kept {
-			s.values[i] = valueLayer{}
-		}
+func (s *solver) valueAfters(ctx context.Context, afters *record, kept bool) error {
+	next, err := s.openNext(ctx, int(afters.sum))
+	defer next.close()
+	if err != nil {
+		return err
 	}
-	for _, r := range next {
-		if kept && r != nil {
-			if err := s.load(ctx, r); err != nil {
+	s.afters.reset(s.parts, afters.boardsOf)
+	for _, l := range next {
+		if kept && l != nil {
+			if err := s.load(ctx, l); err != nil {
 				return err
 			}
 		}
 	}
 	return forEach(ctx, s.workers, s.parts, func(worker, part int) error {
-		w := &s.scratch[worker]
-		if lo, hi := afters.part(part); lo == hi {
-			return nil
-		}
-		if err := s.nextOf(w, part, next, kept); err != nil {
-			return err
-		}
 		known := &s.afters.parts[part]
 		clear(known.slots)
-		return afters.readPart(part, &w.scratch, func(_ *blockView, boards []uint64) error {
-			for _, b := range boards {
-				value, err := s.mean(b, &w.values)
-				if err != nil {
-					return err
-				}
-				known.add(b, value)
+		return s.means(ctx, &s.scratch[worker], part, afters, next, kept, func(boards []uint64, values []float64) {
+			for i, b := range boards {
+				known.add(b, values[i])
 			}
-			return nil
 		})
 	})
 }
 
+// exchangeAfters does what valueAfters does where there are several processes: each computes the values of its parts, and needs those of all.
+func (s *solver) exchangeAfters(ctx context.Context, afters *record) error {
+	sum := int(afters.sum)
+	there, err := s.has(afterValuesName, sum)
+	if err == nil && !there { // once they are, others may remove what they are made from
+		err = s.writeAfters(ctx, afters)
+	}
+	if err != nil {
+		return err
+	}
+	all, err := s.open(ctx, afterValuesName, sum)
+	if err != nil {
+		return err
+	}
+	defer all.close()
+	return s.loadAll(ctx, &s.afters, all)
+}
+
+// writeAfters writes the values of the afterstates of this process.
+func (s *solver) writeAfters(ctx context.Context, afters *record) error {
+	sum := int(afters.sum)
+	next, err := s.openNext(ctx, sum)
+	defer next.close()
+	if err != nil {
+		return err
+	}
+	if err := s.join(next[0]); err != nil {
+		return err
+	}
+	noMoves := make([]game.Moves, blockBoards)
+	return s.writeStored(ctx, afterValuesName, valuedBoards, sum, s.first, s.end, func(worker, part int, e *encoder) error {
+		return s.means(ctx, &s.scratch[worker], part, afters, next, false, func(boards []uint64, values []float64) {
+			e.block(entries{boards, values, noMoves[:len(boards)]})
+		})
+	})
+}
+
+// means calls do with each block of a part of afterstates and their values.
+func (s *solver) means(
+	ctx context.Context, w *worker, part int, afters *record, next adjacent, kept bool, do func(boards []uint64, values []float64),
+) error {
+	if lo, hi := afters.part(part); lo == hi {
+		return nil
+	}
+	if err := s.nextOf(ctx, w, part, next, kept); err != nil {
+		return err
+	}
+	values := make([]float64, 0, blockBoards)
+	return afters.readPart(ctx, part, &w.scratch, func(_ *blockView, boards []uint64) error {
+		values = values[:0]
+		for _, b := range boards {
+			value, err := s.mean(b, &w.values)
+			if err != nil {
+				return err
+			}
+			values = append(values, value)
+		}
+		do(boards, values)
+		return nil
+	})
+}
+
 // nextOf finds the values that the afterstates of a part depend on.
-func (s *solver) nextOf(w *worker, part int, next adjacent, kept bool) error {
-	for i, r := range next {
-		for group := range s.steps {
+func (s *solver) nextOf(ctx context.Context, w *worker, part int, next adjacent, kept bool) error {
+	for i, l := range next {
+		for group, cells := range s.groups(s.cells) {
+			if cells == 0 {
+				continue
+			}
 			to := s.with(part, group, i+1)
-			if r != nil && kept {
-				w.values[i][group] = s.kept(int(r.sum)).parts[to]
+			if l != nil && kept {
+				w.values[i][group] = s.kept(l.sum).parts[to]
 				continue
 			}
 			own := &w.own[i][group]
-			if r == nil {
-				own.reset(0)
-			} else {
+			own.reset(0)
+			if l != nil {
+				r := l.of(to)
 				own.reset(r.boardsOf(to))
-				if err := r.load(to, own, &w.scratch); err != nil {
+				if err := r.load(ctx, to, own, &w.scratch); err != nil {
 					return err
 				}
 			}
@@ -129,27 +195,32 @@ func (s *solver) nextOf(w *worker, part int, next adjacent, kept bool) error {
 // kept returns where the values of a layer are kept, in the place of those of the layer after the next.
 func (s *solver) kept(sum int) *valueLayer { return &s.values[sum/2%2] }
 
-// load puts the values of a record into s.values, unless they are there already.
-func (s *solver) load(ctx context.Context, r *record) error {
-	layer := s.kept(int(r.sum))
-	if layer.sum == int(r.sum) {
+// load puts the values of a layer where they are kept, unless they are there already.
+func (s *solver) load(ctx context.Context, l *layer) error {
+	to := s.kept(l.sum)
+	if to.sum == l.sum {
 		return nil
 	}
-	layer.sum = 0
-	layer.reset(r, s.parts)
-	err := forEach(ctx, s.workers, s.parts, func(worker, part int) error {
-		clear(layer.parts[part].slots)
-		return r.load(part, &layer.parts[part], &s.scratch[worker].scratch)
-	})
+	to.sum = 0
+	err := s.loadAll(ctx, &to.lookups, l)
 	if err == nil {
-		layer.sum = int(r.sum)
+		to.sum = l.sum
 	}
 	return err
 }
 
+// loadAll puts the values of a layer into lookups.
+func (s *solver) loadAll(ctx context.Context, to *lookups, l *layer) error {
+	to.reset(s.parts, func(part int) int { return l.of(part).boardsOf(part) })
+	return forEach(ctx, s.workers, s.parts, func(worker, part int) error {
+		clear(to.parts[part].slots)
+		return l.of(part).load(ctx, part, &to.parts[part], &s.scratch[worker].scratch)
+	})
+}
+
 // load adds the values of a part to a lookup.
-func (r *record) load(part int, to *lookup, s *scratch) error {
-	return r.readPart(part, s, func(v *blockView, boards []uint64) error {
+func (r *record) load(ctx context.Context, part int, to *lookup, s *scratch) error {
+	return r.readPart(ctx, part, s, func(v *blockView, boards []uint64) error {
 		for i, b := range boards {
 			value, ok := v.value(i)
 			if !ok {
@@ -161,25 +232,24 @@ func (r *record) load(part int, to *lookup, s *scratch) error {
 	})
 }
 
-// valuePositions adds a layer to the table, given the values of its afterstates in s.afters, and keeps its values.
+// valuePositions values the positions of this process, given the values of all afterstates in s.afters, and keeps the values.
 func (s *solver) valuePositions(ctx context.Context, sum int, positions *record, kept bool) error {
 	values := s.kept(sum)
 	values.sum = 0
 	if kept {
-		values.reset(positions, s.parts)
+		values.reset(s.parts, positions.boardsOf)
 	}
-	out, err := s.table.create(sum)
+	out, err := s.create(sum)
 	if err != nil {
 		return err
 	}
-	w := s.writer(out, valuedBoards, sum)
-	err = w.write(ctx, s.parts, func(worker, part int, e *encoder) error {
-		var known *lookup
+	err = s.writeRecord(ctx, out, valuedBoards, sum, s.first, s.end, func(worker, part int, e *encoder) error {
+		known := new(lookup)
 		if kept {
 			known = &values.parts[part]
 			clear(known.slots)
 		}
-		return positions.readPart(part, &s.scratch[worker].scratch, func(_ *blockView, boards []uint64) error {
+		return positions.readPart(ctx, part, &s.scratch[worker].scratch, func(_ *blockView, boards []uint64) error {
 			e.values, e.moves = e.values[:0], e.moves[:0]
 			for _, b := range boards {
 				value, moves, err := s.best(b, s.afters.parts)
@@ -195,14 +265,57 @@ func (s *solver) valuePositions(ctx context.Context, sum int, positions *record,
 			return nil
 		})
 	})
-	if err == nil {
-		err = w.finish()
-	}
-	if err != nil {
-		return errors.Join(err, out.abandon())
-	}
-	if kept {
+	if err == nil && kept {
 		values.sum = sum
 	}
-	return nil
+	return err
+}
+
+// create begins the values of a layer.
+func (s *solver) create(sum int) (sink, error) {
+	if s.alone() {
+		return s.table.create(sum)
+	}
+	return s.store.create(s.mine(valuesName, sum))
+}
+
+// join adds a layer to the table that several processes have valued, unless it is there.
+func (s *solver) join(l *layer) error {
+	if l == nil || s.joined == nil || s.joined.next(s.top) < l.sum {
+		return nil
+	}
+	if next := s.joined.next(s.top); next != l.sum {
+		return fmt.Errorf("the table lacks layer %d, which is gone: delete the directory", next)
+	}
+	out, err := s.joined.create(l.sum)
+	if err != nil {
+		return err
+	}
+	w := &recordWriter{header: header{kind: valuedBoards, sum: uint32(l.sum)}, out: out}
+	for _, r := range l.records {
+		if err := w.join(r); err != nil {
+			return errors.Join(err, out.abandon())
+		}
+	}
+	return w.finish()
+}
+
+// forget drops what neither layers below sum nor the value of the game need, nor another process.
+func (s *solver) forget(sum int) error {
+	var err error
+	later := sum+4 > lastStart
+	switch {
+	case !s.alone():
+		// All have valued the afterstates of this sum, or the values of all would not have been there.
+		err = s.removeMine(afterValuesName, sum+2)
+		if later {
+			err = errors.Join(err, s.removeMine(valuesName, sum+4))
+		}
+	case later:
+		err = s.table.forget(sum + 4)
+	}
+	if s.keep {
+		return err
+	}
+	return errors.Join(err, s.removeMine(positionsName, sum), s.removeMine(aftersName, sum))
 }

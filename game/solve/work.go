@@ -1,7 +1,9 @@
 package solve
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,6 +13,7 @@ import (
 	"strings"
 
 	"tilecheck/internal/filelock"
+	"tilecheck/internal/shard"
 )
 
 // What SolveFile finds in its way. The caller knows what to tell the user to do.
@@ -29,18 +32,28 @@ func WorkDir(path string) string { return path + ".work" }
 // at most one layer is lost. With resume, SolveFile goes on from there, or starts when there is nothing to go on from; the file is the same
 // as that of an undisturbed run. If the file is there already, it is opened and its Stats are returned. Without resume, it is ErrExists
 // if the file is there, and ErrUnfinished if the directory is. It is ErrLocked while another process is at it, where the system can tell.
+//
+// Several processes (opts.Process) need one path on a disk that all see. Each makes its parts of a layer, and waits for those of the others.
+// One that was killed goes on where it was when it is started again, with or without resume, while the others wait. All return the Stats.
 func SolveFile(ctx context.Context, path string, resume bool, opts Options) (Stats, error) {
 	problem, err := opts.Problem()
 	if err != nil {
 		return Stats{}, err
 	}
-	w := &work{path: path, dir: dirStore(WorkDir(path)), problem: problem}
-	stats, done, err := w.start(resume)
+	if p := opts.Process; p.Of > 1 && (p.Index < 1 || p.Index > p.Of) {
+		return Stats{}, fmt.Errorf("process is %v, want one of 1/%d to %d/%d", p, p.Of, p.Of, p.Of)
+	}
+	w := &work{path: path, dir: dirStore(WorkDir(path)), problem: problem, process: opts.Process}
+	stats, done, err := w.start(resume || w.several())
 	if err != nil || done {
 		return stats, err
 	}
 	stats, err = w.solve(ctx, opts)
-	return stats, errors.Join(err, w.close())
+	err = errors.Join(err, w.close())
+	if err != nil && w.several() && w.over() != nil { // another process was faster, and has removed what this one was looking for
+		stats, _, err = w.finished()
+	}
+	return stats, err
 }
 
 // work is the directory in which a table is made.
@@ -48,14 +61,38 @@ type work struct {
 	path    string
 	dir     dirStore
 	problem Problem
+	process shard.Part
 	lock    *os.File
-	table   *fileTable
+	table   *fileTable // of the process that writes it, else nil
 }
 
 const (
-	tableName = "table"
-	lockName  = "lock"
+	tableName   = "table"
+	lockName    = "lock"
+	problemName = "problem" // what several processes solve, and how many they are
 )
+
+// several reports whether this is one of several processes.
+func (w *work) several() bool { return w.process.Of > 1 }
+
+// lockName returns the name of the lock of this process.
+func (w *work) lockName() string {
+	if w.several() {
+		return lockName + suffix(w.process.Index, w.process.Of)
+	}
+	return lockName
+}
+
+// errPublished says that another process has completed the table meanwhile.
+var errPublished = errors.New("the table is complete")
+
+// over returns errPublished when it is.
+func (w *work) over() error {
+	if _, err := os.Stat(w.path); err == nil {
+		return errPublished
+	}
+	return nil
+}
 
 // start opens the directory, or makes it. It reports true when the file is there already.
 func (w *work) start(resume bool) (stats Stats, done bool, err error) {
@@ -79,11 +116,57 @@ func (w *work) start(resume bool) (stats Stats, done bool, err error) {
 	if err := w.acquire(); err != nil {
 		return stats, false, err
 	}
-	w.table, err = openFileTable(w.dir.path(tableName), w.problem)
-	if err != nil {
+	if err := w.open(); err != nil {
 		return stats, false, errors.Join(err, w.close())
 	}
 	return stats, false, nil
+}
+
+// open opens the table, or starts it.
+func (w *work) open() (err error) {
+	if w.several() {
+		if err := w.agree(); err != nil {
+			return err
+		}
+		if w.process.Index > 1 {
+			return nil
+		}
+	}
+	w.table, err = openFileTable(w.dir.path(tableName), w.problem)
+	return err
+}
+
+// agree compares the problem and the number of processes with those that the first process wrote down.
+func (w *work) agree() error {
+	if _, err := os.Stat(w.dir.path(lockName)); err == nil {
+		return fmt.Errorf("%s: one process works on it, want no other", w.dir)
+	}
+	own := binary.LittleEndian.AppendUint32(appendFileHeader(nil, w.problem), uint32(w.process.Of))
+	file := w.dir.path(problemName)
+	draft := file + suffix(w.process.Index, w.process.Of) + unfinished
+	err := os.WriteFile(draft, own, 0o666)
+	if err == nil {
+		if err = os.Link(draft, file); errors.Is(err, fs.ErrExist) {
+			err = nil
+		}
+		err = errors.Join(err, os.Remove(draft))
+	}
+	if err != nil {
+		return err
+	}
+	found, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	if bytes.Equal(found, own) {
+		return nil
+	}
+	other, err := parseFileHeader(found)
+	if err != nil || len(found) != len(own) {
+		return fmt.Errorf("%s is corrupt: %w", file, err)
+	}
+	return fmt.Errorf("%s: the work of %d processes is for %s, want %d for %s",
+		w.dir, binary.LittleEndian.Uint32(found[fileHeaderSize:]), other, w.process.Of, w.problem)
 }
 
 // unfinished says whose the directory is that is there.
@@ -125,6 +208,9 @@ func (w *work) recognise() error {
 		if !ours(entry.Name()) {
 			return fmt.Errorf("%s has a file %s, so it is no work directory of tilecheck solve", w.dir, entry.Name())
 		}
+		if !w.several() && entry.Name() == problemName {
+			return fmt.Errorf("%s: several processes work on it, want to be one of them", w.dir)
+		}
 	}
 	return nil
 }
@@ -134,7 +220,7 @@ func ours(name string) bool {
 	name = strings.TrimSuffix(name, unfinished)
 	prefix, _, _ := strings.Cut(name, "-")
 	switch prefix {
-	case tableName, lockName, "positions", "afterstates", "values", "run":
+	case tableName, lockName, problemName, positionsName, aftersName, outgoingName, valuesName, afterValuesName, runName, doneName:
 		return true
 	}
 	return false
@@ -142,7 +228,7 @@ func ours(name string) bool {
 
 // acquire locks the directory.
 func (w *work) acquire() error {
-	f, err := os.OpenFile(w.dir.path(lockName), os.O_CREATE|os.O_RDWR, 0o666)
+	f, err := os.OpenFile(w.dir.path(w.lockName()), os.O_CREATE|os.O_RDWR, 0o666)
 	if err != nil {
 		return err
 	}
@@ -180,7 +266,7 @@ func (w *work) solve(ctx context.Context, opts Options) (Stats, error) {
 	if err != nil {
 		return Stats{}, err
 	}
-	s.keep = true
+	s.keep, s.over = true, w.over
 	if err := w.removeUnfinished(); err != nil {
 		return s.stats, err
 	}
@@ -191,14 +277,59 @@ func (w *work) solve(ctx context.Context, opts Options) (Stats, error) {
 	if all, err = s.enumerate(ctx, all); err != nil {
 		return s.stats, err
 	}
-	from, err := w.table.restore(s, all.next-2)
+	s.top = all.next - 2
+	from, err := w.restoreValues(s)
 	if err != nil {
 		return s.stats, fmt.Errorf("%s: %w", w.dir, err)
 	}
 	if err := s.valueFrom(ctx, from); err != nil {
 		return s.stats, err
 	}
+	if w.several() {
+		if err := s.complete(ctx); err != nil || w.table == nil {
+			return s.stats, err
+		}
+	}
 	return s.stats, w.publish(s.stats)
+}
+
+// restoreValues finds the layers that this process has valued, and returns the sum of the next one.
+func (w *work) restoreValues(s *solver) (from int, err error) {
+	from = s.top
+	if w.table != nil {
+		if from, err = w.table.restore(s.top); err != nil {
+			return from, err
+		}
+	}
+	if !w.several() {
+		return from, nil
+	}
+	s.joined = w.table
+	for sum := 4; sum <= s.top; sum += 2 { // those of greater sums may be gone
+		err := s.check(valuesName, valuedBoards, sum)
+		if err != errNoRecord {
+			return sum - 2, err
+		}
+	}
+	return s.top, nil
+}
+
+// complete adds the last layer to the table, and says that this process needs nothing any more. The one that publishes waits for all.
+func (s *solver) complete(ctx context.Context) error {
+	last, err := s.open(ctx, valuesName, 4)
+	if err == nil {
+		err = s.join(last)
+		last.close()
+	}
+	if err == nil {
+		err = s.writeStored(ctx, doneName, plainBoards, 0, 0, 0, nil)
+	}
+	if err != nil || s.joined == nil {
+		return err
+	}
+	all, err := s.open(ctx, doneName, 0)
+	all.close()
+	return err
 }
 
 // removeUnfinished removes what a killed process was writing.
@@ -209,7 +340,10 @@ func (w *work) removeUnfinished() error {
 	}
 	for _, entry := range found {
 		name := entry.Name()
-		if strings.HasSuffix(name, unfinished) || strings.HasPrefix(name, "run-") || strings.HasPrefix(name, "values-") {
+		if w.several() && !strings.HasSuffix(name, suffix(w.process.Index, w.process.Of)+unfinished) {
+			continue
+		}
+		if strings.HasSuffix(name, unfinished) {
 			if err := os.Remove(w.dir.path(name)); err != nil {
 				return err
 			}
@@ -226,12 +360,15 @@ func (s *solver) restore(ctx context.Context) (enumeration, error) {
 			return e, err
 		}
 		l := Layer{Sum: e.next}
-		var err error
-		if l.Positions, err = s.checked(positionsName(e.next), e.next); err == nil {
-			l.Afterstates, err = s.checked(aftersName(e.next), e.next)
+		err := s.check(positionsName, plainBoards, e.next)
+		if err == nil {
+			err = s.check(aftersName, plainBoards, e.next)
 		}
 		if err == errNoRecord {
 			return e, nil
+		}
+		if err == nil {
+			l, err = s.sizes(ctx, e.next)
 		}
 		if err != nil {
 			return e, err
@@ -242,20 +379,20 @@ func (s *solver) restore(ctx context.Context) (enumeration, error) {
 	return e, nil
 }
 
-// checked returns the number of boards of a record after checking it.
-func (s *solver) checked(name string, sum int) (int64, error) {
-	r, err := s.store.open(name)
+// check checks a record of this process; the error is errNoRecord where there is none.
+func (s *solver) check(name string, k kind, sum int) error {
+	r, err := s.openMine(name, sum)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	defer r.Close()
-	if int(r.sum) != sum || r.kind != plainBoards {
-		return 0, fmt.Errorf("%s: found layer %d, want %d", name, r.sum, sum)
+	if int(r.sum) != sum || r.kind != k {
+		return fmt.Errorf("%s: found layer %d, want %d", s.mine(name, sum), r.sum, sum)
 	}
 	if err := r.verify(); err != nil {
-		return 0, fmt.Errorf("%s: %w", name, err)
+		return fmt.Errorf("%s: %w", s.mine(name, sum), err)
 	}
-	return int64(r.count), nil
+	return nil
 }
 
 // publish completes the table, gives it its name and removes the directory.
@@ -284,8 +421,8 @@ func (w *work) clean() error {
 	found, err := os.ReadDir(string(w.dir))
 	for _, entry := range found {
 		if ours(entry.Name()) {
-			err = errors.Join(err, os.Remove(filepath.Join(string(w.dir), entry.Name())))
+			err = errors.Join(err, removeFile(filepath.Join(string(w.dir), entry.Name())))
 		}
 	}
-	return errors.Join(err, os.Remove(string(w.dir)))
+	return errors.Join(err, removeFile(string(w.dir)))
 }

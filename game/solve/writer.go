@@ -3,6 +3,7 @@ package solve
 import (
 	"context"
 	"encoding/binary"
+	"fmt"
 	"hash/crc32"
 	"io"
 	"slices"
@@ -21,11 +22,10 @@ type sink interface {
 // recordWriter writes the parts of a record, encoded by many goroutines, in order.
 type recordWriter struct {
 	header
-	out     sink
-	workers int
-	index   []byte
-	by      *numbering
-	free    []*encoder
+	out   sink
+	index []byte
+	by    *numbering
+	free  []*encoder
 }
 
 // encoder encodes some blocks.
@@ -57,12 +57,15 @@ func (e *encoder) reset() {
 	e.data, e.firsts, e.starts, e.count = e.data[:0], e.firsts[:0], e.starts[:0], 0
 }
 
-// write encodes parts; encode adds the blocks of one. What is encoded waits in memory for the parts before it.
-func (w *recordWriter) write(ctx context.Context, parts int, encode func(worker, part int, e *encoder) error) error {
+// encoding adds the blocks of a part.
+type encoding func(worker, part int, e *encoder) error
+
+// write writes the parts from first to end. What is encoded waits in memory for the parts before it.
+func (w *recordWriter) write(ctx context.Context, workers, first, end int, encode encoding) error {
 	var mu sync.Mutex
-	waiting := make([]*encoder, parts)
+	waiting := make([]*encoder, end-first)
 	next := 0
-	return forEach(ctx, w.workers, parts, func(worker, part int) error {
+	return forEach(ctx, workers, end-first, func(worker, part int) error {
 		mu.Lock()
 		e := &encoder{by: w.by}
 		if n := len(w.free); n > 0 {
@@ -70,13 +73,13 @@ func (w *recordWriter) write(ctx context.Context, parts int, encode func(worker,
 		}
 		mu.Unlock()
 		e.reset()
-		if err := encode(worker, part, e); err != nil {
+		if err := encode(worker, first+part, e); err != nil {
 			return err
 		}
 		mu.Lock()
 		defer mu.Unlock()
 		waiting[part] = e
-		for next < parts && waiting[next] != nil {
+		for next < len(waiting) && waiting[next] != nil {
 			if err := w.take(waiting[next]); err != nil {
 				return err
 			}
@@ -96,6 +99,30 @@ func (w *recordWriter) take(e *encoder) error {
 	w.count += e.count
 	w.blocks += uint64(len(e.firsts))
 	return w.put(e.data)
+}
+
+// join writes what a record has.
+func (w *recordWriter) join(r *record) error {
+	const step = 1 << 20
+	base, size := w.size, int64(r.size)-int64(len(r.index))
+	var s scratch
+	for off := int64(0); off < size; off += step {
+		data, err := r.source.view(headerSize+off, min(step, size-off), s.data)
+		if err != nil {
+			return fmt.Errorf("read layer %d: %w", r.sum, err)
+		}
+		r.keep(&s, data)
+		if err := w.put(data); err != nil {
+			return err
+		}
+	}
+	for block := range int(r.blocks) {
+		w.index = binary.LittleEndian.AppendUint64(w.index, r.first(block))
+		w.index = binary.LittleEndian.AppendUint64(w.index, r.entry(block)+base)
+	}
+	w.count += r.count
+	w.blocks += r.blocks
+	return nil
 }
 
 func (w *recordWriter) put(data []byte) error {
