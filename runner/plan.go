@@ -134,6 +134,30 @@ func (e *PlanError) Error() string { return e.Err.Error() }
 // Unwrap returns the error itself.
 func (e *PlanError) Unwrap() error { return e.Err }
 
+// WrongWay says that files stand in each other's place.
+func WrongWay(model, props string) string {
+	return props + " is a model and " + model + " has properties: want the model first"
+}
+
+// Misplaced says which file of the job is of the other kind: a model where
+// properties are wanted, or properties where a model is. It is for errors, and
+// empty where a text is what is wanted, or neither.
+func (j *Job) Misplaced() string {
+	isModel := func(text []byte) bool { _, err := syntax.ParseModel("", text); return err == nil }
+	isProps := func(text []byte) bool { _, err := syntax.ParseProperties("", text); return err == nil }
+	wrongModel := len(j.Model) > 0 && !isModel(j.Model) && isProps(j.Model)
+	wrongProps := len(j.Properties) > 0 && !isProps(j.Properties) && isModel(j.Properties)
+	switch {
+	case wrongModel && wrongProps:
+		return WrongWay(j.File, j.PropsFile)
+	case wrongModel:
+		return j.File + " has properties, want a model"
+	case wrongProps:
+		return j.PropsFile + " is a model, want properties"
+	}
+	return ""
+}
+
 func planError(step result.Class, err error) error {
 	if err == nil {
 		return nil

@@ -170,3 +170,25 @@ func TestOwn(t *testing.T) {
 		t.Errorf("the file has %d items of its own from property %d, want 2 from 0", len(file.Own()), file.First())
 	}
 }
+
+// TestMisplaced: a file is called misplaced only if it is of the other kind.
+func TestMisplaced(t *testing.T) {
+	const model, props, both, neither = "dtmc module m x:[0..1]; endmodule", "P=? [ F x=1 ]", "const int N = 3;", "# no such thing"
+	for _, test := range []struct{ model, props, want string }{
+		{model, props, ""},
+		{props, model, "p is a model and m has properties: want the model first"},
+		{model, model, "p is a model, want properties"},
+		{props, props, "m has properties, want a model"},
+		{props, "", "m has properties, want a model"},
+		{"", model, "p is a model, want properties"}, // of files of states
+		{both, both, ""},
+		{neither, props, ""},
+		{model, neither, ""},
+		{neither, model, "p is a model, want properties"},
+	} {
+		job := Job{File: "m", Model: []byte(test.model), PropsFile: "p", Properties: []byte(test.props)}
+		if got := job.Misplaced(); got != test.want {
+			t.Errorf("%q, %q: %q, want %q", test.model, test.props, got, test.want)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"tilecheck/prism/syntax"
+	"tilecheck/result"
 	"tilecheck/runner"
 )
 
@@ -44,19 +45,17 @@ func (c *jobFlags) job(env *world) (runner.Job, error) {
 		}
 	}
 	if isSpaceFile(c.PropsFile) {
-		return job, wrongWay(&job)
+		return job, usageError("%s", runner.WrongWay(job.File, job.PropsFile))
 	}
 	return job, nil
 }
 
-func wrongWay(job *runner.Job) error {
-	return usageError("%s is a model and %s has properties: want the model first", job.PropsFile, job.File)
-}
-
 // mistaken is what to say of an error of a job's files.
 func mistaken(err error, job *runner.Job) error {
-	if _, ok := errors.AsType[*runner.PlanError](err); ok && swapped(job) {
-		return wrongWay(job)
+	if e, ok := errors.AsType[*runner.PlanError](err); ok && e.Step == result.Parse {
+		if hint := job.Misplaced(); hint != "" {
+			return usageError("%s", hint)
+		}
 	}
 	return err
 }
@@ -68,19 +67,4 @@ func isText(arg string) bool {
 	}
 	props, err := syntax.ParseProperties("", []byte(arg))
 	return err == nil && len(props.Items) > 0
-}
-
-// swapped reports whether the model is in the place of the properties.
-func swapped(job *runner.Job) bool {
-	if len(job.Properties) == 0 || len(job.Model) == 0 {
-		return false
-	}
-	if _, err := syntax.ParseProperties("", job.Properties); err == nil {
-		return false
-	}
-	if _, err := syntax.ParseModel("", job.Properties); err != nil {
-		return false
-	}
-	_, err := syntax.ParseProperties("", job.Model)
-	return err == nil
 }

@@ -29,6 +29,23 @@ func fileFailure(err error) *result.Failure {
 	return f
 }
 
+// misplaced is the error of a job, with what to say of its files in the diagnostic
+// that reports show.
+func misplaced(err error, job *runner.Job) error {
+	plan, ok := errors.AsType[*runner.PlanError](err)
+	if !ok || plan.Step != result.Parse {
+		return err
+	}
+	list, ok := errors.AsType[syntax.ErrorList](err)
+	hint := job.Misplaced()
+	if !ok || len(list) == 0 || hint == "" {
+		return err
+	}
+	first := *list[0]
+	first.Msg += "; " + hint
+	return &runner.PlanError{Step: plan.Step, Err: append(syntax.ErrorList{&first}, list[1:]...)}
+}
+
 // broken is the result of a test that cannot be run.
 func (s *subject) broken(e *Entrant, err error) report.TestResult {
 	f := fileFailure(err)

@@ -199,6 +199,7 @@ func (s *subject) list(ctx context.Context) error {
 	job.Consts = append(slices.Clone(job.Consts), parameters(s.switches.Params)...)
 	p, err := runner.NewPlan(ctx, job)
 	if err != nil {
+		err = misplaced(err, &job)
 		if tree, mistakes := syntax.ParseProperties(s.job.PropsFile, s.props); mistakes == nil {
 			s.tree = tree
 			s.expectFailure(err)
