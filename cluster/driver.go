@@ -50,6 +50,7 @@ type Driver struct {
 	met      bool      // the back end has answered
 	silent   time.Time // since when the back end has not answered
 	told     string
+	said     map[string]bool // why shards were run again
 	spent    spent
 }
 
@@ -76,7 +77,7 @@ const (
 // where the back end lets them.
 func (d *Driver) Run(ctx context.Context) error {
 	d.finished, d.tries, d.gone = map[int]bool{}, map[int]int{}, map[TaskID]int{}
-	d.streams, d.judged, d.failed = map[string]*stream{}, map[TaskID]bool{}, map[int]*Failure{}
+	d.streams, d.said, d.judged, d.failed = map[string]*stream{}, map[string]bool{}, map[TaskID]bool{}, map[int]*Failure{}
 	want := d.Work.Job.Shards
 	for _, r := range d.Work.Rounds {
 		for _, shards := range r.Tasks {
@@ -362,29 +363,40 @@ func (d *Driver) judge(shard int, id TaskID) error {
 	}
 	d.tries[shard]++
 	f := &Failure{Code: run.code, Msg: d.failure(shard, id, run, ran)}
+	hopeless := d.tries[shard] > d.Retries && len(d.finished) == 0
 	switch {
+	case hopeless: // as are the others
+		f.Msg += fmt.Sprintf("; run %d times, and no shard is finished", d.tries[shard])
+		return f
 	case ran && (run.code == 80 || run.code == 4 || run.code == 126 || run.code == 127): // the same again every time
 		return f
 	case d.tries[shard] > d.Retries:
 		d.failed[shard] = f
 	default:
-		d.note("%s; it is run again", f.Msg)
+		if why := d.why(run, ran); !d.said[why] { // once of all shards
+			d.said[why] = true
+			d.note("%s; it is run again", f.Msg)
+		}
 	}
 	return nil
+}
+
+// why says what became of the run of a shard.
+func (d *Driver) why(run run, ran bool) string {
+	switch {
+	case !ran:
+		return "its task is gone"
+	case run.code > 128:
+		return fmt.Sprintf("killed by signal %d on %s", run.code-128, run.host)
+	}
+	return fmt.Sprintf("exit code %d on %s", run.code, run.host)
 }
 
 // failure says in one line what became of the run of a shard.
 func (d *Driver) failure(shard int, id TaskID, run run, ran bool) string {
 	log := d.Work.Dir.Log(id.Round, strconv.Itoa(id.Task))
 	var b strings.Builder
-	switch {
-	case !ran:
-		fmt.Fprintf(&b, "shard %d: its task is gone", shard)
-	case run.code > 128:
-		fmt.Fprintf(&b, "shard %d: killed by signal %d on %s", shard, run.code-128, run.host)
-	default:
-		fmt.Fprintf(&b, "shard %d: exit code %d on %s", shard, run.code, run.host)
-	}
+	fmt.Fprintf(&b, "shard %d: %s", shard, d.why(run, ran))
 	if line := lastLine(log); line != "" {
 		fmt.Fprintf(&b, ": %s", line)
 	}

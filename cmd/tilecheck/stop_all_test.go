@@ -114,6 +114,8 @@ func stoppables() []stoppable {
 		{name: "play deep", args: []string{"play", "expectimax:eval=snake,depth=8", "--games", "1000"}, limited: true},
 		{name: "play watch", args: []string{"play", "mc:runs=100000", "--watch"}, limited: true, finished: `start`},
 		{name: "replay", args: []string{"replay", "-"}, limited: true, waits: true},
+		{name: "submit local", args: []string{"submit", "local", "2", "--dir", "job", "--", "compare", "random", "--max", "2048", "--samples", "1000000000"}, leaves: `^job$`},
+		{name: "submit slurm", args: []string{"submit", "slurm", "--dir", "job", "--slurm-prefix", "./deaf", "--", "compare", "random"}, leaves: `^job$`},
 		{name: "strategies", args: []string{"strategies"}},
 		{name: "solve", args: []string{"solve", "--size", "4", "--max", "2048"}, limited: true},
 		{name: "solve memory", args: []string{"solve", "--size", "4", "--max", "2048", "--memory", "50MB"}, limited: true},

@@ -241,6 +241,11 @@ func (e *world) divide(q *cluster.Request) error {
 		flags[f.Name] = f
 	}
 	name := nameOf(kctx.Selected())
+	for _, arg := range kctx.Selected().Positional {
+		if kind := arg.Tag.Get("file"); (kind == "in" || kind == "states") && arg.Target.String() == "-" {
+			return usageError("<%s> is standard input, which tasks do not have: want a file", arg.Name)
+		}
+	}
 	switch {
 	case flags["partial"] == nil:
 		return usageError("%s does not split, want a command that has --shard and --partial", name)
@@ -251,8 +256,6 @@ func (e *world) divide(q *cluster.Request) error {
 	}
 	for _, in := range places.in {
 		switch {
-		case in.name == "-":
-			return usageError("%s is standard input, which tasks do not have: want a file", in.what)
 		case in.what == "--prism-path" || in.what == "--storm-path" || in.kept || missing(in.name):
 			continue // tools are there or not; what is not there is for the command to say
 		}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"time"
 
@@ -102,6 +103,8 @@ func (t *Tool) Run(ctx context.Context, c runner.Command) (exit runner.Exit, err
 
 // run returns the exit code, of a signal 128 and its number.
 func (t *Tool) run(ctx context.Context, dir string, c runner.Command, out *guard) (int, error) {
+	runtime.LockOSThread() // which is not to end before the tool, see follow
+	defer runtime.UnlockOSThread()
 	cmd := exec.CommandContext(ctx, t.path, c.Args...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, out, c.Stderr
 	if len(t.env) > 0 {

@@ -12,7 +12,10 @@ import (
 // tree is a tool with every process that it starts: a process group.
 type tree struct{}
 
-func (tree) prepare(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+func (tree) prepare(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	follow(cmd.SysProcAttr)
+}
 
 func (tree) start(cmd *exec.Cmd) error { return cmd.Start() }
 
