@@ -286,7 +286,7 @@ func exactly(name string, flags map[string]*kong.Flag) bool {
 		return false
 	}
 	method := f.Target.String()
-	return method == string(runner.Exact) || method == "" && name == "check"
+	return method == string(runner.Exact) || method == "states" || method == "" && name == "check"
 }
 
 // dryRun prints the script that would be submitted.
