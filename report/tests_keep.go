@@ -27,7 +27,7 @@ func EncodeResults(results []TestResult) ([]byte, error) {
 }
 
 // DecodeResults reads what [EncodeResults] wrote. Every report of the results is
-// the same as of those that were written.
+// the same as of those that were written; what is not UTF-8 is lost.
 func DecodeResults(text []byte) ([]TestResult, error) {
 	var kept []keptResult
 	dec := json.NewDecoder(bytes.NewReader(text))

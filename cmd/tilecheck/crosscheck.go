@@ -118,7 +118,7 @@ func (c *crosscheckCmd) read(ctx context.Context, env *world, job, other *runner
 		}
 	}
 	for _, x := range entrants {
-		if given && x.Engine.Name() == native.Name && x.Method != "" && x.Method != runner.Exact {
+		if given && engineNames([]string{x.Label})[0] == native.Name && x.Method != "" && x.Method != runner.Exact {
 			return usageError("--engine: %s: files of states are not sampled, want a model, or native, native:exact or native:float", x.Label)
 		}
 	}

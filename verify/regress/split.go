@@ -148,6 +148,10 @@ func (u *unit) decode(data []byte) error {
 		if want := result.Valuation(it.constants()).String(); r.Property != it.task.Text || r.Engine != u.entrant.Called() || result.Valuation(r.Constants).String() != want {
 			return fmt.Errorf("found the result of %s of %s %v, want %s of %s %s", r.Engine, r.Property, r.Constants, u.entrant.Called(), it.task.Text, want)
 		}
+		own := u.result(u.entrant, it) // as files have it, which may not be UTF-8
+		own.Outcome, own.Got, own.Reason, own.Verdict = r.Outcome, r.Got, r.Reason, r.Verdict
+		own.Log, own.Cached, own.Seconds = r.Log, r.Cached, r.Seconds
+		*r = own
 	}
 	return nil
 }
