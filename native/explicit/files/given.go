@@ -25,7 +25,7 @@ type Given struct {
 var _ explicit.Known = (*Given)(nil)
 
 // Open reads files. The extension is "tra", or that of a file that has all in
-// one, the Transitions: "drn" or "pexp". Errors are those of Read.
+// one, the Transitions: "drn", "pexp" or "umb". Errors are those of Read.
 func Open(ctx context.Context, src Sources, ext string, opts ReadOptions) (*Given, error) {
 	g := &Given{src: src, ext: ext, opts: opts}
 	var err error
@@ -39,6 +39,8 @@ func (g *Given) read(ctx context.Context, opts ReadOptions) (*explicit.Space, er
 		return ReadDRN(ctx, g.src.Transitions, opts)
 	case "pexp":
 		return ReadCombined(ctx, g.src.Transitions, opts)
+	case "umb":
+		return ReadUMB(ctx, g.src.Transitions, opts)
 	}
 	return Read(ctx, g.src, opts)
 }

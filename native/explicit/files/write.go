@@ -65,6 +65,9 @@ type Options struct {
 	// written: their weights are added up, and their reward is the mean. Equal
 	// choices of a state are one with and without it; the symbolic engines have both.
 	Symbolic bool
+	// Raw leaves UMB files uncompressed, and Version is what they say of who wrote them.
+	Raw     bool
+	Version string
 	// Zeros writes transition rewards of 0 where without them nobody could tell
 	// which of several transitions, with one target and different actions and
 	// weights, earn the others. PRISM leaves them out, and cannot read its files back.
