@@ -54,6 +54,11 @@ func (compareDocumentCmd) Help() string {
 	return examples("tilecheck compare document thesis --row 'opposite, 128'", "tilecheck compare document lees-miller --table solved --row 2x2")
 }
 
+func (mergeCmd) Help() string {
+	return "The shards are of commands such as\n\n    tilecheck check die.prism --prop 'P=? [ F s=7 ]' --method sim --seed 1 --shard 1/2 --partial 1.shard\n\n" +
+		examples("tilecheck merge 1.shard 2.shard", "tilecheck merge 1.shard 2.shard -- --format json")
+}
+
 func (playCmd) Help() string {
 	return examples("tilecheck play random --size 3 --games 100 --seed 1", "tilecheck play expectimax:eval=snake,depth=2 --size 3 --watch")
 }

@@ -16,12 +16,12 @@ import (
 // files, by their placeholder or their help, and wants a tag that says what
 // happens to them.
 func TestEveryFileHasItsRole(t *testing.T) {
-	roles := map[string]bool{"in": true, "states": true, "out": true, "target": true, "keep": true, "some": true}
+	roles := map[string]bool{"in": true, "states": true, "out": true, "target": true, "keep": true, "some": true, "none": true}
 	words := []string{"FILE", "DIR", "PREFIX", "PATH", "TAR", "MODEL", "FILE[:OPTIONS]", "FILE[:STYLE]"}
 	found := map[string]int{}
 	names := func(v *kong.Value) bool {
 		if v.Flag == nil {
-			for _, word := range []string{"model", "props", "path", "file", "table"} {
+			for _, word := range []string{"model", "props", "path", "file", "table", "shard"} {
 				if v.Name == word {
 					return true
 				}
