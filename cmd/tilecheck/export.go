@@ -16,8 +16,8 @@ import (
 
 type exportCmd struct {
 	spaceFlags   `embed:""`
-	Output       []string `short:"o" help:"Files to write, repeatable: m.all, m.tra,sta,lab,srew,trew, m.pexp, m.dot, m.drn, each also with .gz; a name for --formats; - for standard output." sep:"none" placeholder:"FILE" file:"some"`
-	Formats      []string `help:"Formats of outputs without an extension: tra, sta, lab, srew, trew, pexp, dot, drn, all (default: tra)." placeholder:"FORMAT"`
+	Output       []string `short:"o" help:"Files to write, repeatable: m.all, m.tra,sta,lab,srew,trew, m.pexp, m.dot, m.drn, m.umb, each also with .gz; a name for --formats; - for standard output." sep:"none" placeholder:"FILE" file:"some"`
+	Formats      []string `help:"Formats of outputs without an extension: tra, sta, lab, srew, trew, pexp, dot, drn, umb, all (default: tra)." placeholder:"FORMAT"`
 	Props        string   `help:"Properties file whose labels are written, too." placeholder:"FILE" file:"in"`
 	OnlyProps    bool     `name:"only-props-labels" rare:"" help:"No labels in .lab but those of --props."`
 	Rows         bool     `rare:"" help:"One line per distribution in .tra and .trew, as PRISM's option rows." xor:"layout"`
@@ -26,7 +26,7 @@ type exportCmd struct {
 	NoActions    bool     `rare:"" help:"No actions. Transitions of a Markov chain with one target are added up."`
 	Precision    int      `help:"Significant digits of numbers, 1 to 17 (default: 16, as PRISM; 17 in DRN)." want:"[1,17]" placeholder:"N"`
 	NoHeaders    bool     `rare:"" help:"No comments at the top of files."`
-	NoValuations bool     `rare:"" help:"No values of variables in DOT and DRN."`
+	NoValuations bool     `rare:"" help:"No values of variables in DOT, DRN and UMB."`
 
 	timeFlag `embed:""`
 }
@@ -99,7 +99,7 @@ func (c *exportCmd) outputs() ([]output, error) {
 	formats := c.Formats
 	for _, f := range formats {
 		if !isFormat(f) {
-			return nil, usageError("--formats: %q, want tra, sta, lab, srew, trew, pexp, dot, drn or all", f)
+			return nil, usageError("--formats: %q, want tra, sta, lab, srew, trew, pexp, dot, drn, umb or all", f)
 		}
 	}
 	if len(formats) == 0 {
@@ -117,7 +117,7 @@ func (c *exportCmd) outputs() ([]output, error) {
 		case ok:
 			out = append(out, output{base, expand(exts), zip})
 		case name != "-" && len(c.Formats) == 0:
-			return nil, usageError("--output: %q has no extension that names a format, want .tra, .sta, .lab, .srew, .trew, .pexp, .dot, .drn or .all, or --formats", name)
+			return nil, usageError("--output: %q has no extension that names a format, want .tra, .sta, .lab, .srew, .trew, .pexp, .dot, .drn, .umb or .all, or --formats", name)
 		default:
 			out = append(out, output{name, expand(formats), ""})
 		}
@@ -214,7 +214,7 @@ func (x *exporter) write(ctx context.Context, o output) error {
 
 // file writes one file; to standard output, with an empty line between them.
 func (x *exporter) file(ctx context.Context, name, format string, reward int) error {
-	write, err := x.writer(ctx, format, reward)
+	write, err := x.writer(ctx, format, zipOf(name) != "", reward)
 	if err != nil {
 		return err
 	}
@@ -245,8 +245,9 @@ func zipped(write func(io.Writer) error) func(io.Writer) error {
 	}
 }
 
-func (x *exporter) writer(ctx context.Context, format string, reward int) (func(io.Writer) error, error) {
+func (x *exporter) writer(ctx context.Context, format string, zip bool, reward int) (func(io.Writer) error, error) {
 	opts := x.opts
+	opts.Raw = zip // which compresses it
 	if opts.Precision == 0 && format == "drn" {
 		opts.Precision = files.MaxPrecision
 	}
@@ -273,6 +274,8 @@ func (x *exporter) writer(ctx context.Context, format string, reward int) (func(
 			return w.DOT(ctx, out)
 		case "drn":
 			return w.DRN(ctx, out)
+		case "umb":
+			return w.UMB(ctx, out)
 		}
 		return w.Transitions(ctx, out)
 	}, nil

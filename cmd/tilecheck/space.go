@@ -19,7 +19,7 @@ import (
 
 // spaceFlags say which state space, and how it is built or read.
 type spaceFlags struct {
-	ModelFile string   `arg:"" name:"model" help:"PRISM model (- for standard input), or files of states: model.all, model.tra,sta,lab,srew,trew or model.pexp as PRISM's -importmodel, also with .gz behind it, or model.drn." file:"states"`
+	ModelFile string   `arg:"" name:"model" help:"PRISM model (- for standard input), or files of states: model.all, model.tra,sta,lab,srew,trew or model.pexp as PRISM's -importmodel, also with .gz behind it, or model.drn, or model.umb." file:"states"`
 	Const     []string `help:"Values of undefined constants: a=1,b=0.5." sep:"none" placeholder:"DEFS"`
 
 	typeFlags `embed:""`
@@ -90,11 +90,14 @@ func (c *spaceFlags) load(ctx context.Context, env *world) (*explicit.Space, err
 	return states.Space(ctx, c.Exact)
 }
 
-// states reads files of states. A .pexp and a .drn file have all in one.
+// whole reports whether a file with an extension has all of a state space.
+func whole(ext string) bool { return slices.Contains([]string{"pexp", "drn", "umb"}, ext) }
+
+// states reads files of states.
 func (e *world) states(ctx context.Context, name string, opts files.ReadOptions) (*files.Given, error) {
 	zip := zipOf(name)
 	base, exts, _ := splitFormats(strings.TrimSuffix(name, zip))
-	if slices.Equal(exts, []string{"drn"}) || slices.Equal(exts, []string{"pexp"}) {
+	if len(exts) == 1 && whole(exts[0]) {
 		text, err := e.readSource(name)
 		if err != nil {
 			return nil, err
@@ -133,7 +136,7 @@ func (c *spaceFlags) readOptions() files.ReadOptions {
 
 // isFormat reports whether an extension is one of a file of states.
 func isFormat(ext string) bool {
-	return slices.Contains([]string{"tra", "sta", "lab", "srew", "trew", "pexp", "dot", "drn", "all"}, ext)
+	return slices.Contains([]string{"tra", "sta", "lab", "srew", "trew", "pexp", "dot", "drn", "umb", "all"}, ext)
 }
 
 // isSpaceFile reports whether a name is one of files of states.
@@ -177,7 +180,7 @@ func (e *world) sources(base string, exts []string, zip string) (files.Sources, 
 	}
 	wanted := func(ext string) bool { return all || slices.Contains(exts, ext) }
 	for _, ext := range exts {
-		if ext == "dot" || ext == "drn" || ext == "pexp" {
+		if ext == "dot" || whole(ext) {
 			return out, usageError("%s.%s cannot be read together with other files, want only tra, sta, lab, srew and trew", base, ext)
 		}
 	}

@@ -5,9 +5,11 @@
 //	err = w.Transitions(ctx, out)               // PRISM's model.tra
 //	err = w.Combined(ctx, out)                  // PRISM's model.pexp
 //	err = w.DRN(ctx, out)                       // Storm's model.drn
+//	err = w.UMB(ctx, out)                       // model.umb, of PRISM, Storm and Modest
 //	space, err := files.Read(ctx, sources, files.ReadOptions{})
 //	space, err = files.ReadCombined(ctx, source, files.ReadOptions{})
 //	space, err = files.ReadDRN(ctx, source, files.ReadOptions{})
+//	space, err = files.ReadUMB(ctx, source, files.ReadOptions{})
 //
 // The formats are PRISM's .tra, .sta, .lab, .srew and .trew, and .pexp, which has
 // all of them, written byte for byte as PRISM's explicit engine does, Storm's

@@ -1,11 +1,17 @@
 package files_test
 
 import (
+	"archive/tar"
 	"bytes"
 	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -150,4 +156,145 @@ func umbWithPRISM(t *testing.T, prism, file string, consts []string, args ...str
 			}
 		}
 	})
+}
+
+// umbParts are the members of a file, to be changed.
+func umbParts(t *testing.T, text []byte) (names []string, parts map[string][]byte) {
+	t.Helper()
+	parts = make(map[string][]byte)
+	for r := tar.NewReader(bytes.NewReader(text)); ; {
+		h, err := r.Next()
+		if err == io.EOF {
+			return names, parts
+		}
+		data, err2 := io.ReadAll(r)
+		if err := errors.Join(err, err2); err != nil {
+			t.Fatal(err)
+		}
+		names, parts[h.Name] = append(names, h.Name), data
+	}
+}
+
+func umbFrom(t *testing.T, names []string, parts map[string][]byte, kind byte) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	w := tar.NewWriter(&out)
+	for _, name := range names {
+		h := &tar.Header{Typeflag: tar.TypeReg, Name: name, Size: int64(len(parts[name])), Mode: 0o644}
+		if kind != 0 && name == names[len(names)-1] {
+			h.Typeflag, h.Size, h.Linkname = kind, 0, "/etc/passwd"
+		}
+		if err := w.WriteHeader(h); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write(parts[name][:h.Size]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// TestUMBRefused: what is wrong with a file is named, and no size that it tells is believed.
+func TestUMBRefused(t *testing.T) {
+	const model = `mdp module m x:[-2..5]; b:bool; [a] x<5 -> 0.5:(x'=x+1) + 0.5:(b'=!b); [b] x>0 -> (x'=x-1); [a] x=5 -> true; endmodule
+label "top" = x=5; rewards "r" x=5:2; [a] true:1; endrewards`
+	space, err := buildText(t.Context(), "m.prism", []byte(model), nil, explicit.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := umbOf(t, space, files.Options{Raw: true})
+	read := func(text []byte) error {
+		_, err := files.ReadUMB(t.Context(), files.Source{Name: "m.umb", Text: text}, files.ReadOptions{})
+		return err
+	}
+	names, original := umbParts(t, text)
+	index := func(old, new string) func(parts map[string][]byte) {
+		return func(parts map[string][]byte) {
+			changed := strings.Replace(string(parts["index.json"]), old, new, 1)
+			if changed == string(parts["index.json"]) {
+				t.Errorf("the index has no %s", old)
+			}
+			parts["index.json"] = []byte(changed)
+		}
+	}
+	n := fmt.Sprint(space.Model().NumStates())
+	for _, tt := range []struct {
+		change func(parts map[string][]byte)
+		want   string
+	}{
+		{index(`"#states": `+n, `"#states": 18446744073709551615`), "numbers that fit 32 bits"},
+		{index(`"#states": `+n, `"#states": 2000000000`), "needs more than 134217728 states"},
+		{index(`"#states": `+n, `"#states": 100000000`), "state-to-choices.bin: found"},
+		{index(`"#states": `+n, `"#states": -1`), "cannot unmarshal"},
+		{index(`"#choices": `, `"#choices": 1`), "state-to-choices.bin: found"},
+		{index(`"#branches": `, `"#branches": 1`), "choice-to-branches.bin: found"},
+		{index(`"#players": 1`, `"#players": 2`), "2 players"},
+		{index(`"discrete"`, `"urgent-stochastic"`), `time "urgent-stochastic"`},
+		{index(`"double"`, `"double-interval"`), "intervals are not supported"},
+		{index(`"format-version": 1`, `"format-version": 2`), "version 2 of the format"},
+		{index(`"#initial-states": 1`, `"#initial-states": 2`), "found 1 initial states, wanted 2"},
+		{index(`"top": {`, `"../top": {`), "found the identifier"},
+		{index(`"alias": "top"`, `"alias": "a b"`), `found the label "a b"`},
+		{index(`"#observations": 0`, `"#observations": 3`), "3 observations"},
+		{func(p map[string][]byte) { p["index.json"] = p["index.json"][:100] }, "index.json: unexpected end"},
+		{func(p map[string][]byte) { p["branch-to-target.bin"][0] = 0xff }, "branch-to-target.bin: found 255"},
+		{func(p map[string][]byte) { p["choice-to-branches.bin"][8] = 0xff }, "choice-to-branches.bin: found"},
+		{func(p map[string][]byte) { p["state-to-choices.bin"][0] = 1 }, "state-to-choices.bin: found 1 as offset 0"},
+		{func(p map[string][]byte) { p["branch-to-probability.bin"][7] = 0x40 }, "found probability"},
+		{func(p map[string][]byte) { copy(p["branch-to-probability.bin"], "\x00\x00\x00\x00\x00\x00\xf8\x7f") }, "found the number NaN"},
+		{func(p map[string][]byte) { copy(p["branch-to-probability.bin"], "\x00\x00\x00\x00\x00\x00\xd0\x3f") }, "sum to 0.75"},
+		{func(p map[string][]byte) { p["state-is-initial.bin"] = make([]byte, 8) }, "there is no state-is-initial.bin, or nothing in it"},
+		{func(p map[string][]byte) { p["state-is-initial.bin"][7] = 0x80 }, "found a bit for state 63"},
+		{func(p map[string][]byte) { p["actions/choices/values.bin"][0] = 9 }, "found 9 as value 0"},
+		{func(p map[string][]byte) {
+			p["annotations/rewards/r/states/values.bin"][7] = 0xbf
+			p["annotations/rewards/r/states/values.bin"][6] = 0xf0
+		}, "wanted none below 0"},
+	} {
+		parts := maps.Clone(original)
+		for name := range parts {
+			parts[name] = bytes.Clone(parts[name])
+		}
+		tt.change(parts)
+		if err := read(umbFrom(t, names, parts, 0)); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%v, want %q", err, tt.want)
+		}
+	}
+	for name, want := range map[string]string{
+		"../index.json": "found the member", "/etc/x": "found the member", "a/../b": "found the member", "branch-to-target.bin": "found branch-to-target.bin twice", "A.bin": "found the member",
+	} {
+		more := append(slices.Clone(names), name)
+		parts := maps.Clone(original)
+		if parts[name] == nil {
+			parts[name] = []byte("x")
+		}
+		if err := read(umbFrom(t, more, parts, 0)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", name, err, want)
+		}
+	}
+	for _, kind := range []byte{tar.TypeSymlink, tar.TypeLink, tar.TypeChar, tar.TypeFifo} {
+		if err := read(umbFrom(t, append(slices.Clone(names), "x.bin"), original, kind)); err == nil || !strings.Contains(err.Error(), "found the member") {
+			t.Errorf("a member of type %c: %v", kind, err)
+		}
+	}
+	rng := rand.New(rand.NewPCG(16, 1))
+	zipped := umbOf(t, space, files.Options{})
+	for i := range 1000 { // none may end the program or go on for long
+		mutant := bytes.Clone(text)
+		if i%3 == 0 {
+			mutant = bytes.Clone(zipped)
+		}
+		for range 1 + rng.IntN(4) {
+			mutant[rng.IntN(len(mutant))] = byte(rng.Uint32())
+		}
+		if i%5 == 0 {
+			mutant = mutant[:rng.IntN(len(mutant))]
+		}
+		if err := read(mutant); err == nil && i%5 == 0 && len(mutant) < len(names)*512 {
+			t.Errorf("%d bytes of %d are taken for a model", len(mutant), len(text))
+		}
+	}
 }

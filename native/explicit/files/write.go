@@ -50,7 +50,7 @@ type Options struct {
 	Precision int
 	// NoHeaders leaves out the comments at the top of PRISM's files.
 	NoHeaders bool
-	// NoValuations leaves the values of the variables out of DOT and DRN.
+	// NoValuations leaves the values of the variables out of DOT, DRN and UMB.
 	NoValuations bool
 	// NoActions leaves out the actions.
 	NoActions bool
