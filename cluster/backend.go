@@ -32,8 +32,9 @@ type Backend interface {
 
 // Live are the tasks of rounds that a back end still has.
 type Live struct {
-	Tasks   map[TaskID]bool // true if it runs, false if it waits
-	Waiting string          // why tasks wait, if there is a word for it
+	Tasks   map[TaskID]bool   // true if it runs, false if it waits
+	Waiting string            // why tasks wait, if there is a word for it
+	Ended   map[TaskID]string // why tasks ended that are not there, as far as it is known
 }
 
 // TaskID is a task of a round, both from 1.

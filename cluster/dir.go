@@ -40,8 +40,10 @@ func (d Dir) Log(round int, task string) string {
 // Tasks lists the shards of a round, one line a task.
 func (d Dir) Tasks(round int) string { return d.in("rounds", fmt.Sprintf("%d.tasks", round)) }
 
-// Script is the batch script of a round.
-func (d Dir) Script(round int) string { return d.in("rounds", fmt.Sprintf("%d.sh", round)) }
+// Script is what a back end is given of a round: a batch script (sh), a manifest (yaml).
+func (d Dir) Script(round int, kind string) string {
+	return d.in("rounds", fmt.Sprintf("%d.%s", round, kind))
+}
 
 // Program is the staged program of a job.
 func (d Dir) Program(j *Job) string {
@@ -399,8 +401,8 @@ func (d Dir) new(name, text string) error {
 	})
 }
 
-// WriteScript writes the batch script of a round.
-func (r *Round) WriteScript(text string) (name string, err error) {
-	name = r.Dir.Script(r.Number)
+// WriteScript writes what a back end is given of a round.
+func (r *Round) WriteScript(kind, text string) (name string, err error) {
+	name = r.Dir.Script(r.Number, kind)
 	return name, r.Dir.new(name, text)
 }

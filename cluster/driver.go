@@ -50,7 +50,8 @@ type Driver struct {
 	met      bool      // the back end has answered
 	silent   time.Time // since when the back end has not answered
 	told     string
-	said     map[string]bool // why shards were run again
+	said     map[string]bool   // why shards were run again
+	ended    map[TaskID]string // what the back end said of tasks that ended
 	spent    spent
 }
 
@@ -149,7 +150,7 @@ func (d *Driver) live(ctx context.Context) (live Live, known bool, err error) {
 	if live, err = d.Backend.Live(ctx, open); err != nil {
 		return live, false, d.wait(ctx, err)
 	}
-	d.silent = time.Time{}
+	d.silent, d.ended = time.Time{}, live.Ended
 	if !d.met { // what is gone when a driver attaches has another chance
 		d.met = true
 		for _, r := range open {
@@ -373,7 +374,7 @@ func (d *Driver) judge(shard int, id TaskID) error {
 	case d.tries[shard] > d.Retries:
 		d.failed[shard] = f
 	default:
-		if why := d.why(run, ran); !d.said[why] { // once of all shards
+		if why := d.why(id, run, ran); !d.said[why] { // once of all shards
 			d.said[why] = true
 			d.note("%s; it is run again", f.Msg)
 		}
@@ -382,8 +383,10 @@ func (d *Driver) judge(shard int, id TaskID) error {
 }
 
 // why says what became of the run of a shard.
-func (d *Driver) why(run run, ran bool) string {
+func (d *Driver) why(id TaskID, run run, ran bool) string {
 	switch {
+	case !ran && d.ended[id] != "":
+		return "its task is gone: " + printable.Line(d.ended[id])
 	case !ran:
 		return "its task is gone"
 	case run.code > 128:
@@ -396,7 +399,7 @@ func (d *Driver) why(run run, ran bool) string {
 func (d *Driver) failure(shard int, id TaskID, run run, ran bool) string {
 	log := d.Work.Dir.Log(id.Round, strconv.Itoa(id.Task))
 	var b strings.Builder
-	fmt.Fprintf(&b, "shard %d: %s", shard, d.why(run, ran))
+	fmt.Fprintf(&b, "shard %d: %s", shard, d.why(id, run, ran))
 	if line := lastLine(log); line != "" {
 		fmt.Fprintf(&b, ": %s", line)
 	}

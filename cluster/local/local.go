@@ -3,9 +3,7 @@
 package local
 
 import (
-	"cmp"
 	"context"
-	"fmt"
 	"os"
 	"runtime"
 	"strconv"
@@ -13,12 +11,11 @@ import (
 	"time"
 
 	"tilecheck/cluster"
-	"tilecheck/runner"
 )
 
 // Local is a back end.
 type Local struct {
-	tool  Tool
+	tool  cluster.Tool
 	slots chan struct{}
 	all   sync.WaitGroup
 	ctx   context.Context
@@ -30,11 +27,8 @@ type Local struct {
 
 var _ cluster.Backend = (*Local)(nil)
 
-// Tool returns a program that runs in a directory, with more environment.
-type Tool func(program, dir string, env ...string) (runner.Commander, error)
-
 // New returns this machine with so many processes at a time. Close ends them.
-func New(ctx context.Context, tool Tool, processes int) *Local {
+func New(ctx context.Context, tool cluster.Tool, processes int) *Local {
 	l := &Local{tool: tool, slots: make(chan struct{}, processes), live: make(map[cluster.TaskID]bool)}
 	l.ctx, l.end = context.WithCancel(ctx)
 	return l
@@ -87,30 +81,11 @@ func (l *Local) Submit(_ context.Context, r *cluster.Round) (string, error) {
 				if l.ctx.Err() != nil {
 					return
 				}
-				l.run(tool, r, id.Task, strconv.Itoa(shard))
+				_, _ = r.Do(l.ctx, tool, id.Task, shard, cluster.Place{Host: "local"}, nil) // without a record, the task is gone
 			}
 		})
 	}
 	return strconv.Itoa(os.Getpid()), nil
-}
-
-// run does one shard. What goes wrong is in its record, or there is none.
-func (l *Local) run(tool runner.Commander, r *cluster.Round, task int, shard string) {
-	log, err := os.OpenFile(r.Dir.Log(r.Number, strconv.Itoa(task)), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666)
-	if err != nil {
-		return
-	}
-	defer log.Close()
-	exit, err := tool.Run(l.ctx, runner.Command{Args: r.Job.Args(shard, r.Dir.Part(shard)), Stdout: log, Stderr: log})
-	if l.ctx.Err() != nil {
-		return
-	}
-	if err != nil {
-		fmt.Fprintln(log, "tilecheck:", err)
-		exit.Code = cmp.Or(exit.Code, 1)
-	}
-	record := fmt.Sprintf("%d %.0f local 0\n", exit.Code, exit.Elapsed.Seconds())
-	_ = os.WriteFile(r.Dir.Run(r.Number, shard), []byte(record), 0o666) // without it the task is gone
 }
 
 func (l *Local) set(id cluster.TaskID, runs bool) {

@@ -1,7 +1,7 @@
 // Package settings has what people may ask of a cluster, by flags or by the block
-// "cluster" of tilecheck.yaml. The values end in a batch script, and the file may
-// come with a pull request: nothing that could begin another line, or be read by
-// a shell, is a value.
+// "cluster" of tilecheck.yaml. The values end in a batch script or in the manifest
+// of a Job, and the file may come with a pull request: nothing that could begin
+// another line, be read by a shell, or that the API would refuse, is a value.
 package settings
 
 import (
@@ -23,6 +23,8 @@ type Settings struct {
 	Sbatch    []string `json:"sbatch,omitzero"` // more options of sbatch: --qos=short
 	Shards    int      `json:"shards,omitzero"` // into which the work is split
 	Tasks     int      `json:"tasks,omitzero"`  // at a time, at most
+
+	Kubernetes Kubernetes `json:"kubernetes,omitzero"`
 }
 
 // The limits of the numbers: more shards than that make no run faster.
@@ -44,6 +46,8 @@ func (s Settings) Over(t Settings) Settings {
 		Sbatch:    slices.Concat(t.Sbatch, s.Sbatch),
 		Shards:    cmp.Or(s.Shards, t.Shards),
 		Tasks:     cmp.Or(s.Tasks, t.Tasks),
+
+		Kubernetes: s.Kubernetes.over(t.Kubernetes),
 	}
 }
 
@@ -57,6 +61,7 @@ func (s Settings) Check() error {
 		within("cpus", int64(s.CPUs), MaxCPUs),
 		within("shards", int64(s.Shards), MaxShards),
 		within("tasks", int64(s.Tasks), MaxShards),
+		s.Kubernetes.check(),
 	)
 	if err == nil && len(s.Sbatch) > maxSbatch {
 		err = fmt.Errorf("found %d options of sbatch, want at most %d", len(s.Sbatch), maxSbatch)

@@ -131,7 +131,7 @@ var maxArraySize = regexp.MustCompile(`(?m)^MaxArraySize\s*=\s*(\d+)\s*$`)
 
 // Submit implements cluster.Backend.
 func (s *Slurm) Submit(ctx context.Context, r *cluster.Round) (string, error) {
-	name, err := r.WriteScript(Script(r))
+	name, err := r.WriteScript("sh", Script(r))
 	if err != nil {
 		return "", &cluster.Refused{Msg: err.Error()}
 	}

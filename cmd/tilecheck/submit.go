@@ -16,6 +16,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"tilecheck/cluster"
+	"tilecheck/cluster/kubernetes"
 	"tilecheck/cluster/local"
 	"tilecheck/cluster/settings"
 	"tilecheck/cluster/slurm"
@@ -28,11 +29,13 @@ import (
 
 // submitCmd are the places where shards run, and how to come back to them.
 type submitCmd struct {
-	Local  submitLocalCmd  `cmd:"" help:"Run the shards as processes of this machine."`
-	Slurm  submitSlurmCmd  `cmd:"" help:"Run the shards as an array job of Slurm."`
-	Attach submitAttachCmd `cmd:"" help:"Go on with what is in the directory of a job."`
-	Cancel submitCancelCmd `cmd:"" help:"End the tasks of a job; what is finished stays."`
-	Any    submitAnyCmd    `cmd:"" default:"withargs" hidden:"" help:"The same by flags."`
+	Local      submitLocalCmd      `cmd:"" help:"Run the shards as processes of this machine."`
+	Slurm      submitSlurmCmd      `cmd:"" help:"Run the shards as an array job of Slurm."`
+	Kubernetes submitKubernetesCmd `cmd:"" help:"Run the shards as an Indexed Job of Kubernetes."`
+	Attach     submitAttachCmd     `cmd:"" help:"Go on with what is in the directory of a job."`
+	Cancel     submitCancelCmd     `cmd:"" help:"End the tasks of a job; what is finished stays."`
+	Task       submitTaskCmd       `cmd:"" hidden:"" help:"Do a task of a Job of Kubernetes: its pods run it."`
+	Any        submitAnyCmd        `cmd:"" default:"withargs" hidden:"" help:"The same by flags."`
 }
 
 // shareFlags say what is shared out, and where.
@@ -42,9 +45,10 @@ type shareFlags struct {
 	Retries int    `rare:"" help:"How often a shard may fail and be run again." default:"3" want:"[0,100]" placeholder:"N"`
 }
 
-// loginFlags say where Slurm's own commands are.
+// loginFlags say where the clusters' own commands are.
 type loginFlags struct {
 	SlurmPrefix string `rare:"" help:"Words before sbatch, squeue, scancel and scontrol, such as: ssh login. The directory has the same name there." env:"TILECHECK_SLURM_PREFIX" placeholder:"WORDS"`
+	Kubectl     string `rare:"" help:"The program kubectl, or words such as: k3s kubectl." env:"TILECHECK_KUBECTL" default:"kubectl" placeholder:"WORDS"`
 }
 
 // tools finds the commands of Slurm.
@@ -101,6 +105,11 @@ func (c *submitSlurmCmd) settings() (settings.Settings, error) {
 	asked := settings.Settings{
 		Partition: c.Partition, Account: c.Account, Time: c.Time, Memory: int64(c.Memory), CPUs: c.CPUs, Sbatch: c.Sbatch, Tasks: c.Tasks,
 	}
+	return overFile(asked)
+}
+
+// overFile returns settings of flags over those of the suite file here.
+func overFile(asked settings.Settings) (settings.Settings, error) {
 	if err := asked.Check(); err != nil {
 		return asked, usageError("%w", err)
 	}
@@ -295,15 +304,43 @@ func (e *world) dryRun(f shareFlags, q cluster.Request) error {
 	if err != nil {
 		return err
 	}
+	if err := fits(dir, &job, &q); err != nil {
+		return err
+	}
 	round, err := cluster.Preview(dir, job, q.Settings)
 	if err != nil {
 		return err
 	}
-	if _, err := slurm.New(nil, string(round.Dir)); err != nil {
-		return usageError("--dir: %w", err)
+	text := ""
+	switch q.Backend {
+	case "slurm":
+		text = slurm.Script(round)
+	case "kubernetes":
+		if text, err = manifest(round); err != nil {
+			return err
+		}
 	}
-	_, err = fmt.Fprint(e.stdout, slurm.Script(round))
+	_, err = fmt.Fprint(e.stdout, text)
 	return err
+}
+
+// fits completes what a back end needs to know, and refuses what it cannot run in a directory.
+func fits(dir string, job *cluster.Job, q *cluster.Request) error {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	switch q.Backend {
+	case "slurm":
+		if _, err := slurm.New(nil, abs); err != nil {
+			return usageError("--dir: %w", err)
+		}
+	case "kubernetes":
+		if err := cmp.Or(kubernetes.Complete(&q.Settings, abs), kubernetes.Check(abs, job, q.Settings)); err != nil {
+			return usageError("%w", err)
+		}
+	}
+	return nil
 }
 
 // submit submits a command, or goes on where the same one was.
@@ -312,10 +349,8 @@ func (e *world) submit(ctx context.Context, f shareFlags, login loginFlags, q cl
 	if err != nil {
 		return err
 	}
-	if abs, err := filepath.Abs(dir); err == nil && q.Backend == "slurm" {
-		if _, err := slurm.New(nil, abs); err != nil {
-			return usageError("--dir: %w", err)
-		}
+	if err := fits(dir, &job, &q); err != nil {
+		return err
 	}
 	var w *cluster.Work
 	if cluster.Exists(dir) {
@@ -330,6 +365,11 @@ func (e *world) submit(ctx context.Context, f shareFlags, login loginFlags, q cl
 			w.Settings.Tasks = q.Settings.Tasks
 		}
 		return e.drive(ctx, w, login, f.Retries)
+	}
+	if q.Backend == "kubernetes" {
+		if q.Settings.Kubernetes, err = kubernetes.New(login.kubectl, q.Settings).Resolve(ctx); err != nil {
+			return err
+		}
 	}
 	_, err = os.Stat(dir)
 	ours := errors.Is(err, fs.ErrNotExist)
@@ -361,6 +401,9 @@ func (e *world) driver(ctx context.Context, w *cluster.Work, login loginFlags) (
 	case "slurm":
 		d.Backend, err = slurm.New(login.tools, string(w.Dir))
 		return d, func() {}, err
+	case "kubernetes":
+		d.Backend = kubernetes.New(login.kubectl, w.Settings)
+		return d, func() {}, nil
 	}
 	return nil, nil, fmt.Errorf("%s was submitted to %q, which this program does not know", w.Dir, w.Backend)
 }

@@ -145,6 +145,15 @@ func (r *suiteReader) cluster(n ast.Node, s *settings.Settings) {
 			}
 		}
 	}
+	listed := func(to *[]string, check func(string) error) func(ast.Node) {
+		return func(n ast.Node) {
+			r.list(n, func(n ast.Node) {
+				text := r.text(n)
+				r.checked(n, check(text))
+				*to = append(*to, text)
+			})
+		}
+	}
 	r.mapping(n, "cluster", []entry{
 		{"partition", checked(&s.Partition, settings.CheckName)},
 		{"account", checked(&s.Account, settings.CheckName)},
@@ -153,11 +162,21 @@ func (r *suiteReader) cluster(n ast.Node, s *settings.Settings) {
 		{"cpus", counted(&s.CPUs, settings.MaxCPUs)},
 		{"shards", counted(&s.Shards, settings.MaxShards)},
 		{"tasks", counted(&s.Tasks, settings.MaxShards)},
-		{"sbatch", func(n ast.Node) {
-			r.list(n, func(n ast.Node) {
-				option := r.text(n)
-				r.checked(n, settings.CheckSbatch(option))
-				s.Sbatch = append(s.Sbatch, option)
+		{"sbatch", listed(&s.Sbatch, settings.CheckSbatch)},
+		{"kubernetes", func(n ast.Node) {
+			k := &s.Kubernetes
+			r.mapping(n, "kubernetes", []entry{
+				{"image", checked(&k.Image, settings.CheckImage)},
+				{"claim", checked(&k.Claim, settings.CheckObject)},
+				{"mount", checked(&k.Mount, settings.CheckMount)},
+				{"namespace", checked(&k.Namespace, settings.CheckNamespace)},
+				{"parallelism", counted(&k.Parallelism, settings.MaxShards)},
+				{"run-as", checked(&k.RunAs, settings.CheckRunAs)},
+				{"pull-secret", checked(&k.PullSecret, settings.CheckObject)},
+				{"priority-class", checked(&k.Priority, settings.CheckObject)},
+				{"labels", listed(&k.Labels, settings.CheckLabel)},
+				{"nodes", listed(&k.Nodes, settings.CheckNode)},
+				{"tolerations", listed(&k.Tolerations, settings.CheckToleration)},
 			})
 		}},
 	})

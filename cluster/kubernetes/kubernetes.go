@@ -1,0 +1,487 @@
+// Package kubernetes is Kubernetes as a back end of package cluster: a round is
+// one Indexed Job, and what there is to know comes from kubectl, in the types of
+// the API. It needs Kubernetes 1.29, and leave to create, list and delete Jobs and
+// to list pods.
+//
+// Source: kubernetes.io/docs/concepts/workloads/controllers/job, and KEP-3329 (pod
+// failure policy), KEP-3850 (backoff limit per index).
+package kubernetes
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/yaml"
+
+	"tilecheck/cluster"
+	"tilecheck/cluster/settings"
+	"tilecheck/internal/printable"
+	"tilecheck/runner"
+)
+
+// Kubernetes is a back end.
+type Kubernetes struct {
+	tool     Tool
+	settings settings.Kubernetes
+}
+
+var _ cluster.Backend = (*Kubernetes)(nil)
+
+// Tool returns what runs kubectl, and the words before its arguments.
+type Tool func() (tool runner.Commander, before []string, err error)
+
+// New returns the cluster that settings name.
+func New(tool Tool, s settings.Settings) *Kubernetes { return &Kubernetes{tool, s.Kubernetes} }
+
+const (
+	// answer is how long kubectl may take.
+	answer = 2 * time.Minute
+	// maxOutput is how much it may print: some kilobytes for each pod.
+	maxOutput = 512 << 20
+	// maxTasks is how many indices a Job has at most.
+	maxTasks = 100_000
+	// overdue is how long after a pod was to be gone it is believed to be on a node
+	// that is lost. Kubernetes waits for the node, until somebody removes it.
+	overdue = time.Minute
+	// maxSaid is how much of what kubectl says is shown.
+	maxSaid = 400
+)
+
+// Name implements cluster.Backend.
+func (*Kubernetes) Name() string { return "kubernetes" }
+
+// Detached implements cluster.Backend.
+func (*Kubernetes) Detached() bool { return true }
+
+// Pace implements cluster.Backend: a look is two lists of the API server.
+func (*Kubernetes) Pace(elapsed time.Duration) time.Duration {
+	return min(max(elapsed/20, time.Second), 15*time.Second)
+}
+
+// Limits implements cluster.Backend.
+func (*Kubernetes) Limits(context.Context) (int, error) { return maxTasks, nil }
+
+// failure is what kubectl says when it fails.
+type failure struct {
+	said string
+	code int
+}
+
+func (f *failure) Error() string {
+	if f.said == "" {
+		return fmt.Sprintf("kubectl: exit code %d", f.code)
+	}
+	return "kubectl: " + f.said
+}
+
+// is reports whether the API server gave a reason: "AlreadyExists".
+func (f *failure) is(reason string) bool {
+	return strings.HasPrefix(f.said, "Error from server ("+reason+"):")
+}
+
+// passing reports whether the same may succeed later: the server did not answer, or
+// was not able to, or something on the way was not.
+func (f *failure) passing() bool {
+	for _, reason := range []string{"InternalError", "ServiceUnavailable", "TooManyRequests", "Timeout", "ServerTimeout", "Conflict", "Expired"} {
+		if f.is(reason) {
+			return true
+		}
+	}
+	for _, words := range []string{
+		"The connection to the server", "Unable to connect to the server", "couldn't get current server API group list",
+		"connection refused", "connection reset", "i/o timeout", "context deadline exceeded", "TLS handshake timeout", "unexpected EOF", "http2: ",
+		"the server is currently unable to handle the request", "the server was unable to return a response in the time allotted",
+		"etcdserver", "currently shutting down", "client rate limiter", "Too many requests", "an error on the server",
+	} {
+		if strings.Contains(f.said, words) && !strings.Contains(f.said, "x509: ") {
+			return true
+		}
+	}
+	return false
+}
+
+// run returns what kubectl prints. An error that is not passing is a failure.
+func (k *Kubernetes) run(ctx context.Context, args ...string) ([]byte, error) {
+	tool, words, err := k.tool()
+	if err != nil {
+		return nil, &cluster.Refused{Msg: err.Error()}
+	}
+	words = append(slices.Clone(words), "--request-timeout=60s")
+	if k.settings.Context != "" {
+		words = append(words, "--context="+k.settings.Context)
+	}
+	if k.settings.Namespace != "" {
+		words = append(words, "--namespace="+k.settings.Namespace)
+	}
+	var stdout, stderr limited
+	exit, err := runner.Run(ctx, tool, runner.Command{Args: append(words, args...), Limits: runner.Limits{Time: answer}, Stdout: &stdout, Stderr: &stderr})
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
+		return nil, fmt.Errorf("kubectl: %w", err)
+	case exit.Cause != runner.Finished:
+		return nil, fmt.Errorf("kubectl: %s", exit.Cause)
+	case exit.Code != 0:
+		return nil, &failure{said(stderr.String()), exit.Code}
+	}
+	return stdout.Bytes(), nil
+}
+
+// limited refuses what is too long.
+type limited struct{ bytes.Buffer }
+
+func (l *limited) Write(p []byte) (int, error) {
+	if l.Len()+len(p) > maxOutput {
+		return 0, errors.New("too much output")
+	}
+	return l.Buffer.Write(p)
+}
+
+// logLine is a line that kubectl's libraries log, before it says what it means.
+var logLine = regexp.MustCompile(`^([IWE]\d{4} |Warning: )`)
+
+// said is the message in what kubectl prints to standard error, in one line.
+func said(stderr string) string {
+	var lines []string
+	for line := range strings.Lines(stderr) {
+		if line = strings.TrimSpace(line); line != "" && !logLine.MatchString(line) {
+			lines = append(lines, line)
+		}
+	}
+	text := strings.Join(lines, " ")
+	if len(text) > maxSaid {
+		text = strings.ToValidUTF8(text[:maxSaid], "") + "…"
+	}
+	return printable.Line(strings.TrimPrefix(text, "error: "))
+}
+
+// final makes what will not pass an error that ends a driver.
+func final(err error) error {
+	if f, ok := errors.AsType[*failure](err); ok && !f.passing() {
+		return &cluster.Refused{Msg: f.Error()}
+	}
+	return err
+}
+
+// Resolve returns the context and the namespace that kubectl would use, so that
+// another one that is chosen meanwhile does not matter. In a pod there is no
+// context, and both are empty.
+func (k *Kubernetes) Resolve(ctx context.Context) (settings.Kubernetes, error) {
+	s := k.settings
+	if s.Context == "" {
+		out, err := k.run(ctx, "config", "current-context")
+		if f, ok := errors.AsType[*failure](err); ok && strings.Contains(f.said, "current-context is not set") {
+			return s, nil
+		} else if err != nil {
+			return s, final(err)
+		}
+		s.Context = strings.TrimSpace(string(out))
+		if err := settings.CheckContext(s.Context); err != nil {
+			return s, err
+		}
+	}
+	if s.Namespace == "" {
+		named := &Kubernetes{k.tool, s}
+		out, err := named.run(ctx, "config", "view", "--minify", "--output=jsonpath={.contexts[0].context.namespace}")
+		if err != nil {
+			return s, final(err)
+		}
+		s.Namespace = cmp.Or(strings.TrimSpace(string(out)), "default")
+		if err := settings.CheckNamespace(s.Namespace); err != nil {
+			return s, err
+		}
+	}
+	return s, nil
+}
+
+// Print returns a manifest as people read it.
+func Print(job *batchv1.Job) ([]byte, error) {
+	text, err := yaml.Marshal(job)
+	if err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(text, []byte("status: {}\n")), nil
+}
+
+// Submit implements cluster.Backend.
+func (k *Kubernetes) Submit(ctx context.Context, r *cluster.Round) (string, error) {
+	want, err := Manifest(r)
+	if err != nil {
+		return "", &cluster.Refused{Msg: err.Error()}
+	}
+	text, err := Print(want)
+	if err != nil {
+		return "", &cluster.Refused{Msg: err.Error()}
+	}
+	name, err := r.WriteScript("yaml", string(text))
+	if err != nil {
+		return "", &cluster.Refused{Msg: err.Error()}
+	}
+	out, err := k.run(ctx, "create", "--filename="+name, "--output=json")
+	if f, ok := errors.AsType[*failure](err); ok && f.is("AlreadyExists") { // created, and the answer was lost
+		return handle(r), nil
+	} else if err != nil {
+		return "", final(err)
+	}
+	var got batchv1.Job
+	if err := json.Unmarshal(out, &got); err != nil || got.Name != r.Name {
+		return "", fmt.Errorf("kubectl create: found no Job %s in its answer", r.Name)
+	}
+	// What a cluster does not know it leaves out.
+	if got.Spec.BackoffLimitPerIndex == nil || got.Spec.PodFailurePolicy == nil {
+		err := k.Cancel(ctx, []*cluster.Round{r})
+		return "", &cluster.Refused{Msg: cmp.Or(err, errors.New("this cluster has no backoffLimitPerIndex, want Kubernetes 1.29 or later")).Error()}
+	}
+	return handle(r), nil
+}
+
+func handle(r *cluster.Round) string { return "job/" + r.Name }
+
+// Find implements cluster.Backend.
+func (k *Kubernetes) Find(ctx context.Context, r *cluster.Round) (string, error) {
+	out, err := k.run(ctx, "get", "jobs.v1.batch", r.Name, "--ignore-not-found", "--output=name")
+	if err != nil || len(bytes.TrimSpace(out)) == 0 {
+		return "", final(err)
+	}
+	return handle(r), nil
+}
+
+// Live implements cluster.Backend. A task is there if its index is open in its Job,
+// or one of its pods has not ended.
+func (k *Kubernetes) Live(ctx context.Context, rounds []*cluster.Round) (cluster.Live, error) {
+	l := look{now: time.Now(), rounds: make(map[string]*cluster.Round), open: make(map[cluster.TaskID]bool), pods: make(map[cluster.TaskID][]*corev1.Pod)}
+	if len(rounds) == 0 {
+		return l.live(), nil
+	}
+	for _, r := range rounds {
+		l.rounds[r.Name] = r
+	}
+	selector := "--selector=" + allLabel + "=" + all(rounds[0])
+	// The pods come first: of one that ends in between, the Job says so.
+	var pods corev1.PodList
+	if err := k.list(ctx, &pods, "pods", selector, "--field-selector=status.phase!=Succeeded"); err != nil {
+		return cluster.Live{}, err
+	}
+	l.addPods(pods.Items)
+	var jobs batchv1.JobList
+	if err := k.list(ctx, &jobs, "jobs.v1.batch", selector); err != nil {
+		return cluster.Live{}, err
+	}
+	for i := range jobs.Items {
+		if err := l.addJob(&jobs.Items[i]); err != nil {
+			return cluster.Live{}, err
+		}
+	}
+	return l.live(), nil
+}
+
+// list reads a list of objects.
+func (k *Kubernetes) list(ctx context.Context, to any, kind string, args ...string) error {
+	out, err := k.run(ctx, append([]string{"get", kind, "--output=json"}, args...)...)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(out, to); err != nil {
+		return fmt.Errorf("kubectl get %s: %w", kind, err)
+	}
+	return nil
+}
+
+// Cancel implements cluster.Backend.
+func (k *Kubernetes) Cancel(ctx context.Context, rounds []*cluster.Round) error {
+	for some := range slices.Chunk(rounds, 100) {
+		args := []string{"delete", "jobs.v1.batch", "--ignore-not-found", "--wait=false"}
+		for _, r := range some {
+			args = append(args, r.Name)
+		}
+		if _, err := k.run(ctx, args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// look is what a cluster says of rounds at one time.
+type look struct {
+	now     time.Time
+	rounds  map[string]*cluster.Round // by name
+	open    map[cluster.TaskID]bool   // which their Job has still to do
+	pods    map[cluster.TaskID][]*corev1.Pod
+	waiting []string // why Jobs do
+}
+
+// addPods adds the pods of tasks.
+func (l *look) addPods(pods []corev1.Pod) {
+	for i := range pods {
+		p := &pods[i]
+		r := l.rounds[p.Labels[roundLabel]]
+		index, err := strconv.Atoi(cmp.Or(p.Labels[batchv1.JobCompletionIndexAnnotation], p.Annotations[batchv1.JobCompletionIndexAnnotation]))
+		if r == nil || err != nil || index < 0 || index >= len(r.Tasks) {
+			continue // of somebody else
+		}
+		id := cluster.TaskID{Round: r.Number, Task: index + 1}
+		l.pods[id] = append(l.pods[id], p)
+	}
+}
+
+// addJob adds the tasks that a Job has still to do.
+func (l *look) addJob(job *batchv1.Job) error {
+	r := l.rounds[job.Name]
+	if r == nil || job.DeletionTimestamp != nil {
+		return nil
+	}
+	for _, c := range job.Status.Conditions {
+		if c.Status != corev1.ConditionTrue {
+			continue
+		}
+		switch c.Type {
+		case batchv1.JobComplete, batchv1.JobFailed:
+			return nil
+		case batchv1.JobSuspended:
+			l.waiting = append(l.waiting, cmp.Or(c.Message, "suspended"))
+		}
+	}
+	ended := make(map[int]bool)
+	failed := ""
+	if job.Status.FailedIndexes != nil {
+		failed = *job.Status.FailedIndexes
+	}
+	for _, list := range []string{job.Status.CompletedIndexes, failed} {
+		if err := indexes(list, len(r.Tasks), func(i int) { ended[i] = true }); err != nil {
+			return fmt.Errorf("kubectl get jobs: %s: %w", job.Name, err)
+		}
+	}
+	for i := range r.Tasks {
+		if !ended[i] {
+			l.open[cluster.TaskID{Round: r.Number, Task: i + 1}] = true
+		}
+	}
+	return nil
+}
+
+// indexes reads a list of indices below n, such as 1,3-5.
+func indexes(list string, n int, each func(int)) error {
+	if list == "" {
+		return nil
+	}
+	for part := range strings.SplitSeq(list, ",") {
+		first, last, ok := strings.Cut(part, "-")
+		if !ok {
+			last = first
+		}
+		from, err1 := strconv.Atoi(first)
+		to, err2 := strconv.Atoi(last)
+		if err1 != nil || err2 != nil || from < 0 || to < from || to >= n {
+			return fmt.Errorf("found the indices %.40q, want numbers below %d", part, n)
+		}
+		for i := from; i <= to; i++ {
+			each(i)
+		}
+	}
+	return nil
+}
+
+// live puts together what Jobs and pods say.
+func (l *look) live() cluster.Live {
+	live := cluster.Live{Tasks: make(map[cluster.TaskID]bool), Ended: make(map[cluster.TaskID]string)}
+	var waiting []string
+	for id, pods := range l.pods {
+		// The last one counts, if none runs.
+		slices.SortFunc(pods, func(a, b *corev1.Pod) int {
+			return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
+		})
+		lost := false
+		for _, p := range pods {
+			switch {
+			case p.Status.Phase != corev1.PodPending && p.Status.Phase != corev1.PodRunning:
+				live.Ended[id] = ending(p)
+			case p.DeletionTimestamp != nil && l.now.Sub(p.DeletionTimestamp.Time) > overdue:
+				lost = true
+				live.Ended[id] = "its node, " + cmp.Or(p.Spec.NodeName, "if any") + ", does not answer"
+			case p.Status.Phase == corev1.PodRunning:
+				live.Tasks[id] = true
+			default:
+				live.Tasks[id] = live.Tasks[id]
+				if why := pending(p); why != "" {
+					waiting = append(waiting, why)
+				}
+			}
+		}
+		if lost { // and nothing will replace it
+			delete(l.open, id)
+		}
+	}
+	for id := range l.open {
+		live.Tasks[id] = live.Tasks[id]
+	}
+	for id := range live.Tasks {
+		delete(live.Ended, id)
+	}
+	slices.Sort(waiting)
+	if all := slices.Concat(waiting, l.waiting); len(all) > 0 {
+		live.Waiting = all[0]
+	}
+	return live
+}
+
+// pending says why a pod does not run yet, if that is more than that it begins to.
+func pending(p *corev1.Pod) string {
+	for _, c := range p.Status.ContainerStatuses {
+		if w := c.State.Waiting; w != nil && w.Reason != "ContainerCreating" && w.Reason != "PodInitializing" {
+			return sentence(w.Reason, w.Message)
+		}
+	}
+	for _, c := range p.Status.Conditions {
+		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
+			return sentence(c.Reason, c.Message)
+		}
+	}
+	return ""
+}
+
+// ending says why a pod failed.
+func ending(p *corev1.Pod) string {
+	for _, c := range p.Status.Conditions {
+		if c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue {
+			return sentence(c.Reason, c.Message)
+		}
+	}
+	if p.Status.Reason != "" { // Evicted, DeadlineExceeded
+		return sentence(p.Status.Reason, p.Status.Message)
+	}
+	for _, c := range p.Status.ContainerStatuses {
+		t := c.State.Terminated
+		switch {
+		case t == nil:
+		case t.Reason == "Error" || t.Reason == "":
+			return sentence(fmt.Sprintf("exit code %d", t.ExitCode), t.Message)
+		default: // OOMKilled, StartError
+			return sentence(t.Reason, t.Message)
+		}
+	}
+	return ""
+}
+
+// sentence joins a reason and the last line of a message.
+func sentence(reason, message string) string {
+	lines := strings.Split(strings.TrimSpace(message), "\n")
+	if last := strings.TrimSpace(lines[len(lines)-1]); last != "" {
+		reason += ": " + last
+	}
+	if len(reason) > maxSaid {
+		reason = strings.ToValidUTF8(reason[:maxSaid], "") + "…"
+	}
+	return reason
+}

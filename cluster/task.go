@@ -1,0 +1,118 @@
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"tilecheck/cluster/settings"
+	"tilecheck/runner"
+)
+
+// Tool returns a program that runs in a directory, with more environment.
+type Tool func(program, dir string, env ...string) (runner.Commander, error)
+
+// Place is where a task runs, for its record.
+type Place struct {
+	Host     string
+	Restarts int // of the task there
+}
+
+// Do runs a shard of a round. What it says goes to the log of its task, and to out
+// if that is not nil. How it ended goes into its record, unless the context has ended.
+func (r *Round) Do(ctx context.Context, tool runner.Commander, task, shard int, at Place, out io.Writer) (code int, err error) {
+	number := strconv.Itoa(shard)
+	log, err := os.OpenFile(r.Dir.Log(r.Number, strconv.Itoa(task)), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666)
+	if err != nil {
+		return 1, err
+	}
+	defer log.Close()
+	said := io.Writer(log)
+	if out != nil {
+		said = io.MultiWriter(log, out)
+	}
+	exit, err := tool.Run(ctx, runner.Command{Args: r.Job.Args(number, r.Dir.Part(number)), Stdout: said, Stderr: said})
+	if ctx.Err() != nil {
+		return 1, ctx.Err()
+	}
+	if err != nil {
+		fmt.Fprintln(said, "tilecheck:", err)
+		exit.Code = cmp.Or(exit.Code, 1)
+	}
+	host := cmp.Or(strings.Join(strings.Fields(at.Host), "-"), "unknown")
+	record := fmt.Sprintf("%d %.0f %s %d\n", exit.Code, exit.Elapsed.Seconds(), host, at.Restarts)
+	return exit.Code, r.Dir.new(r.Dir.Run(r.Number, number), record)
+}
+
+// Perform does the shards of a task of a round that are not finished, one after the
+// other, for back ends that start a program and have no shell. The code is that of
+// the last shard that did not finish, 0 if all did: one whose test failed has
+// finished. The directory is not locked, since its driver is elsewhere.
+func Perform(ctx context.Context, dir string, round, task int, tool Tool, at Place, out io.Writer) (code int, err error) {
+	path, err := absolute(dir)
+	if err != nil {
+		return 1, err
+	}
+	w := &Work{Dir: Dir(path)}
+	if err := w.load(); err != nil { // of which the job never changes
+		return 1, err
+	}
+	r := &Round{Number: round}
+	w.complete(r)
+	if r.Tasks, err = w.Dir.tasks(round); err != nil {
+		return 1, err
+	}
+	if task < 1 || task > len(r.Tasks) {
+		return 1, fmt.Errorf("found task %d of round %d, which has %d", task, round, len(r.Tasks))
+	}
+	program, err := tool(w.Dir.Program(&w.Job), w.Dir.Work(&w.Job))
+	if err != nil {
+		return 1, err
+	}
+	finished := func(shard int) bool {
+		_, err := os.Lstat(w.Dir.Part(strconv.Itoa(shard)))
+		return err == nil
+	}
+	for _, shard := range r.Tasks[task-1] {
+		if finished(shard) {
+			continue
+		}
+		ended, err := r.Do(ctx, program, task, shard, at, out)
+		if err != nil {
+			return 1, err
+		}
+		if !finished(shard) {
+			code = max(ended, 1) // no file is no success
+		}
+		if ended == 80 { // so would the others
+			break
+		}
+	}
+	return code, nil
+}
+
+// tasks reads the list of a round, which is written once, and so is never an old one.
+func (d Dir) tasks(round int) ([][]int, error) {
+	name := d.Tasks(round)
+	text, err := read(name, maxState)
+	if err != nil {
+		return nil, err
+	}
+	var tasks [][]int
+	for line := range strings.Lines(string(text)) {
+		var shards []int
+		for _, word := range strings.Fields(line) {
+			n, err := strconv.Atoi(word)
+			if err != nil || n < 1 || n > settings.MaxShards {
+				return nil, fmt.Errorf("%s:%d: found %.20q, want the number of a shard", name, len(tasks)+1, word)
+			}
+			shards = append(shards, n)
+		}
+		tasks = append(tasks, shards)
+	}
+	return tasks, nil
+}

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"tilecheck/cluster"
+	"tilecheck/cluster/kubernetes"
+	"tilecheck/cluster/settings"
+	"tilecheck/runner"
+	tool "tilecheck/runner/local"
+)
+
+// kubectl finds kubectl. It runs here, which what is relative in KUBECONFIG is relative to.
+func (f loginFlags) kubectl() (runner.Commander, []string, error) {
+	words := strings.Fields(f.Kubectl)
+	if len(words) == 0 {
+		return nil, nil, usageError("--kubectl is blank, want words such as: k3s kubectl")
+	}
+	t, err := tool.New(words[0])
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w; submit kubernetes needs kubectl, or --kubectl", err)
+	}
+	return t.In("."), words[1:], nil
+}
+
+type submitKubernetesCmd struct {
+	Words []string `arg:"" name:"command" help:"-- and a command that splits: check --method sim, compare, …" want:"any"`
+
+	shareFlags    `embed:""`
+	Image         string    `help:"Image that the staged program runs in (this and what follows: default of tilecheck.yaml here, block cluster)." placeholder:"NAME"`
+	Claim         string    `help:"Persistent volume claim, ReadWriteMany, that has the directory." placeholder:"NAME"`
+	Mount         string    `help:"Where the root of the claim is mounted here (default: it is the directory)." placeholder:"DIR" file:"none"`
+	Namespace     string    `short:"n" help:"Namespace (default: of the context)." placeholder:"NAME"`
+	Context       string    `help:"Context of kubectl (default: the current one)." placeholder:"NAME"`
+	CPUs          int       `name:"cpus" help:"Processors of a pod (default: 1)." want:"[1,1024]" placeholder:"N"`
+	Memory        byteCount `help:"Memory of a pod, such as 4GB (default: 1GiB)." placeholder:"SIZE"`
+	Time          string    `help:"Limit of time of a pod: minutes, hours:minutes:seconds or days-hours." placeholder:"TIME"`
+	Tasks         int       `help:"Indices of the Job, of one or more shards each (default: at most 64)." want:"[1,100000]" placeholder:"N"`
+	Parallelism   int       `help:"Pods at a time (default: all)." want:"[1,100000]" placeholder:"N"`
+	RunAs         string    `help:"User of the pods, who writes to the directory (default: who submits)." placeholder:"UID:GID"`
+	PullSecret    string    `rare:"" help:"Secret for the registry of the image." placeholder:"NAME"`
+	PriorityClass string    `rare:"" help:"Priority class of the pods." placeholder:"NAME"`
+	Label         []string  `rare:"" help:"Label of Job and pods, such as kueue.x-k8s.io/queue-name=main; repeatable." sep:"none" placeholder:"KEY=VALUE"`
+	Node          []string  `rare:"" help:"Label that a node must have; repeatable." sep:"none" placeholder:"KEY=VALUE"`
+	Toleration    []string  `rare:"" help:"Taint that does not matter: KEY[=VALUE][:EFFECT]; repeatable." sep:"none" placeholder:"TAINT"`
+	DryRun        bool      `help:"Print the manifest, and do nothing."`
+	loginFlags    `embed:""`
+}
+
+// settings are those of the flags, over those of the suite file here.
+func (c *submitKubernetesCmd) settings() (settings.Settings, error) {
+	return overFile(settings.Settings{
+		Time: c.Time, Memory: int64(c.Memory), CPUs: c.CPUs, Tasks: c.Tasks,
+		Kubernetes: settings.Kubernetes{
+			Image: c.Image, Claim: c.Claim, Mount: c.Mount, Namespace: c.Namespace, Context: c.Context, Parallelism: c.Parallelism, RunAs: c.RunAs,
+			PullSecret: c.PullSecret, Priority: c.PriorityClass, Labels: c.Label, Nodes: c.Node, Tolerations: c.Toleration,
+		},
+	})
+}
+
+// Run runs the shards on Kubernetes.
+func (c *submitKubernetesCmd) Run(ctx context.Context, env *world) error {
+	asked, err := c.settings()
+	if err != nil {
+		return err
+	}
+	request := cluster.Request{Given: c.Words, Backend: "kubernetes", Settings: asked}
+	if c.DryRun {
+		return env.dryRun(c.shareFlags, request)
+	}
+	return env.submit(ctx, c.shareFlags, c.loginFlags, request)
+}
+
+// manifest is the Job of a round, as people read it.
+func manifest(r *cluster.Round) (string, error) {
+	job, err := kubernetes.Manifest(r)
+	if err != nil {
+		return "", err
+	}
+	text, err := kubernetes.Print(job)
+	return string(text), err
+}
+
+// submitTaskCmd is what a pod runs.
+type submitTaskCmd struct {
+	Dir   string `arg:"" name:"dir" file:"none"`
+	Round int    `arg:"" name:"round" want:"[1,1000000]"`
+}
+
+// Run does the shards of the task that Kubernetes names in the environment. The
+// exit code is that of the last shard that did not finish.
+func (c *submitTaskCmd) Run(ctx context.Context, env *world) error {
+	index, err := strconv.Atoi(env.getenv(kubernetes.IndexVariable))
+	if err != nil || index < 0 {
+		return usageError("%s is %q, want the index of a pod", kubernetes.IndexVariable, env.getenv(kubernetes.IndexVariable))
+	}
+	at := cluster.Place{Host: env.getenv(kubernetes.NodeVariable)}
+	if at.Host == "" {
+		at.Host, _ = os.Hostname() // for people
+	}
+	at.Restarts, _ = strconv.Atoi(env.getenv(kubernetes.FailuresVariable)) // empty for none
+	code, err := cluster.Perform(ctx, c.Dir, c.Round, index+1, programTool, at, env.stderr)
+	if err != nil || code == 0 {
+		return err
+	}
+	return status(code)
+}
