@@ -69,8 +69,15 @@ func (*Kubernetes) Pace(elapsed time.Duration) time.Duration {
 	return min(max(elapsed/20, time.Second), 15*time.Second)
 }
 
-// Limits implements cluster.Backend.
-func (*Kubernetes) Limits(context.Context) (int, error) { return maxTasks, nil }
+// Limits implements cluster.Backend. The first thing that is asked of a cluster says
+// whether it is there, and takes Jobs from this user.
+func (k *Kubernetes) Limits(ctx context.Context) (int, error) {
+	_, err := k.run(ctx, "auth", "can-i", "create", "jobs.batch")
+	if f, ok := errors.AsType[*failure](err); ok && f.said == "" { // which has printed no
+		return 0, fmt.Errorf("no leave to create Jobs in the namespace %s", cmp.Or(k.settings.Namespace, "of kubectl"))
+	}
+	return maxTasks, err
+}
 
 // failure is what kubectl says when it fails.
 type failure struct {
@@ -229,7 +236,8 @@ func (k *Kubernetes) Submit(ctx context.Context, r *cluster.Round) (string, erro
 	if err != nil {
 		return "", &cluster.Refused{Msg: err.Error()}
 	}
-	out, err := k.run(ctx, "create", "--filename="+name, "--output=json")
+	// What the cluster does not know is seen below, without its schema.
+	out, err := k.run(ctx, "create", "--filename="+name, "--validate=ignore", "--output=json")
 	if f, ok := errors.AsType[*failure](err); ok && f.is("AlreadyExists") { // created, and the answer was lost
 		return handle(r), nil
 	} else if err != nil {

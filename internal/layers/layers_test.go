@@ -78,6 +78,8 @@ var layer = map[string]int{
 	"cluster/settings":                  1,
 	"cluster":                           8,
 	"cluster/local":                     9,
+	"cluster/kubernetes":                9,
+	"cluster/kubernetes/kubetest":       3,
 	"cluster/slurm":                     9,
 	"cluster/slurm/slurmtest":           1,
 	"cmd/tilecheck":                     10,
@@ -95,6 +97,7 @@ var sink = map[string]struct {
 	"gonum.org/v1/plot":                 {[]string{"report"}, "pictures are reports"},
 	"github.com/testcontainers":         {[]string{"containers"}, "only one package knows about Docker"},
 	"github.com/moby/moby":              {[]string{"containers"}, "only one package knows about Docker"},
+	"k8s.io/api":                        {[]string{"cluster/kubernetes"}, "only one package knows about Kubernetes"},
 	"os/exec":                           {[]string{"runner/local", "containers/internal", "internal/needs", "cluster/slurm/slurmtest"}, "only one package starts processes, and the tests' doubles"},
 }
 

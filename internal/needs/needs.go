@@ -24,21 +24,22 @@ type Thing string
 
 // The things.
 const (
-	PRISMTool  Thing = "prism"       // TILECHECK_PRISM, the path of bin/prism
-	PRISMImage Thing = "prism-image" // an image that has PRISM
-	PRISMSuite Thing = "prism-tests" // TILECHECK_PRISM_TESTS, a copy of PRISM's own tests
-	Storm      Thing = "storm"       // TILECHECK_STORM, the path of bin/storm, and an image that has Storm
-	Docker     Thing = "docker"      // a daemon
-	Slurm      Thing = "slurm"       // a daemon, and the image of cluster/slurm/slurmtest
-	Browser    Thing = "chromium"
-	Minutes    Thing = "full"   // TILECHECK_FULL, as .ci/run sets it, or TILECHECK_LONG
-	Time       Thing = "long"   // TILECHECK_LONG
-	System     Thing = "system" // what an operating system, or a user, does not have
+	PRISMTool   Thing = "prism"       // TILECHECK_PRISM, the path of bin/prism
+	PRISMImage  Thing = "prism-image" // an image that has PRISM
+	PRISMSuite  Thing = "prism-tests" // TILECHECK_PRISM_TESTS, a copy of PRISM's own tests
+	Storm       Thing = "storm"       // TILECHECK_STORM, the path of bin/storm, and an image that has Storm
+	Docker      Thing = "docker"      // a daemon
+	Slurm       Thing = "slurm"       // a daemon, and the image of cluster/slurm/slurmtest
+	KubectlTool Thing = "kubectl"     // on PATH
+	Browser     Thing = "chromium"
+	Minutes     Thing = "full"   // TILECHECK_FULL, as .ci/run sets it, or TILECHECK_LONG
+	Time        Thing = "long"   // TILECHECK_LONG
+	System      Thing = "system" // what an operating system, or a user, does not have
 )
 
 // Things returns all of them.
 func Things() []Thing {
-	return []Thing{PRISMTool, PRISMImage, PRISMSuite, Storm, Docker, Slurm, Browser, Minutes, Time, System}
+	return []Thing{PRISMTool, PRISMImage, PRISMSuite, Storm, Docker, Slurm, KubectlTool, Browser, Minutes, Time, System}
 }
 
 // Have goes on if err is nil. Otherwise err says why the thing is not there, and
@@ -108,6 +109,14 @@ func file(tb testing.TB, thing Thing, variable, what string) string {
 		tb.Fatalf("%s: %v", variable, err)
 	}
 	return path
+}
+
+// Kubectl returns the path of kubectl.
+func Kubectl(tb testing.TB) string {
+	tb.Helper()
+	found, err := exec.LookPath("kubectl")
+	Have(tb, KubectlTool, err)
+	return found
 }
 
 // Chromium returns a browser that runs without a screen.
