@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -79,9 +80,17 @@ func asked() settings.Settings {
 	return settings.Settings{Tasks: 4, Kubernetes: settings.Kubernetes{Image: "tilecheck:1", Claim: "shared", RunAs: "1000:1000", Namespace: "team", Context: "test"}}
 }
 
+func needsUnix(t *testing.T) {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		needs.Have(t, needs.System, errors.New("pods have no such paths"))
+	}
+}
+
 // create makes the directory of a job of n shards.
 func create(t *testing.T, n int, s settings.Settings) *cluster.Work {
 	t.Helper()
+	needsUnix(t)
 	program := filepath.Join(t.TempDir(), "program")
 	if err := os.WriteFile(program, []byte("program"), 0o777); err != nil {
 		t.Fatal(err)
@@ -167,6 +176,9 @@ func tools(t *testing.T, f func(t *testing.T, tool func(*testing.T, *kubetest.Cl
 		f(t, func(_ *testing.T, c *kubetest.Cluster) kubernetes.Tool { return doubled(c) })
 	})
 	t.Run("kubectl", func(t *testing.T) {
+		if !needs.Asked(t, needs.KubectlTool) {
+			needs.Full(t) // its processes take seconds together
+		}
 		path := needs.Kubectl(t)
 		f(t, func(t *testing.T, c *kubetest.Cluster) kubernetes.Tool {
 			dir := t.TempDir()

@@ -39,6 +39,7 @@ func (a answering) Run(ctx context.Context, c runner.Command) (runner.Exit, erro
 // preview returns the Job that would be submitted, read as strictly as API servers read it.
 func preview(t *testing.T, dir string, q cluster.Request) (*batchv1.Job, string, error) {
 	t.Helper()
+	needsUnix(t)
 	if err := kubernetes.Complete(&q.Settings, dir); err != nil {
 		return nil, "", err
 	}
@@ -196,6 +197,7 @@ func TestHostileNames(t *testing.T) {
 
 // What is not given and cannot be guessed is asked for.
 func TestComplete(t *testing.T) {
+	needsUnix(t)
 	for _, change := range []func(*settings.Kubernetes){
 		func(k *settings.Kubernetes) { k.Image = "" },
 		func(k *settings.Kubernetes) { k.Claim = "" },

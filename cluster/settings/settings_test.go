@@ -25,6 +25,16 @@ func TestValues(t *testing.T) {
 				"--output=/home/u/.bashrc", "--out=/home/u/.bashrc", "--o=/x", "--array=0-9", "--wrap=id", "--wr=id", "--export=ALL", "--exp=ALL", "--e=/x", "--chdir=/", "--uid=0", "--no-requeue",
 			},
 		},
+		// Source: kubernetes.io/docs/concepts/overview/working-with-objects/names and labels; the grammar of distribution/reference.
+		{"image", CheckImage, []string{"tilecheck", "registry.example:5000/team/tilecheck:1.0", "a/b@sha256:" + strings.Repeat("0", 64)}, []string{"", "a b", "A/b", "a:b:c", "a\nb", "-a", "$(id)", "https://a/b"}},
+		{"object", CheckObject, []string{"shared", "a.b-c", "1a"}, []string{"", "Shared", "a_b", "a/b", "a\n", "-a", "a-", "../a", strings.Repeat("a", 254)}},
+		{"namespace", CheckNamespace, []string{"team", "a-1"}, []string{"", "a.b", "A", "-a", strings.Repeat("a", 64)}},
+		{"context", CheckContext, []string{"kind-a", "user@a.b:6443/x", "a b"}, []string{"", "--token=x", "a\nb", "a\x1b[31m", strings.Repeat("a", 300)}},
+		{"mount", CheckMount, []string{"/mnt/shared", "/tmp/a", "/a b", "/mnt/$(x)"}, []string{"", "/", "mnt", "/mnt/", "/mnt/../etc", "/mnt//a", "/proc", "/proc/1", "/sys/fs", "/dev", "/tmp", "/a:b", "/a\nb", "C:/x", "/" + strings.Repeat("a", 1024)}},
+		{"run-as", CheckRunAs, []string{"1000:1000", "65534:0"}, []string{"", "1000", "0:0", "0:1000", "-1:1", "1:-1", "a:b", "01:1", "+1:1", "1:1:1", "1 :1", "99999999999999999999:1", "2147483648:1"}},
+		{"node", CheckNode, []string{"disk=ssd", "kubernetes.io/arch=amd64", "a="}, []string{"", "disk", "=ssd", "a b=c", "a=b c", "a=b\n", "a/b/c=d", "a=" + strings.Repeat("a", 64)}},
+		{"label", CheckLabel, []string{"kueue.x-k8s.io/queue-name=main"}, []string{"tilecheck/round=x", "app.kubernetes.io/name=x", "batch.kubernetes.io/job-name=x", "job-name=x", "a"}},
+		{"toleration", CheckToleration, []string{"spot", "a=b", "a=b:NoSchedule", "a:NoExecute"}, []string{"", ":NoSchedule", "a:Never", "a=:NoSchedule", "a=b=c", "a b", "a=b:"}},
 	} {
 		for _, s := range tt.yes {
 			if err := tt.check(s); err != nil {
@@ -57,6 +67,13 @@ func TestCheck(t *testing.T) {
 		{Settings{Tasks: -1}, false},
 		{Settings{Sbatch: []string{"--qos=a", "--wrap=id"}}, false},
 		{Settings{Sbatch: make([]string, 1000)}, false},
+		{Settings{Kubernetes: Kubernetes{Image: "a", Claim: "b", Mount: "/c", Namespace: "d", Context: "e", RunAs: "1:1", Labels: []string{"a=b"}}}, true},
+		{Settings{Kubernetes: Kubernetes{Image: "a b"}}, false},
+		{Settings{Kubernetes: Kubernetes{Namespace: "--all"}}, false},
+		{Settings{Kubernetes: Kubernetes{Context: "--kubeconfig=x"}}, false},
+		{Settings{Kubernetes: Kubernetes{Parallelism: -1}}, false},
+		{Settings{Kubernetes: Kubernetes{Tolerations: []string{"a:b"}}}, false},
+		{Settings{Kubernetes: Kubernetes{Nodes: make([]string, 1000)}}, false},
 	} {
 		if err := tt.s.Check(); (err == nil) != tt.ok {
 			t.Errorf("%+v: %v", tt.s, err)
@@ -65,8 +82,22 @@ func TestCheck(t *testing.T) {
 }
 
 func TestOver(t *testing.T) {
-	got := Settings{Partition: "a", Sbatch: []string{"--qos=b"}}.Over(Settings{Partition: "c", Account: "d", Sbatch: []string{"--qos=e"}, Shards: 3})
+	got := Settings{Partition: "a", Sbatch: []string{"--qos=b"}, Kubernetes: Kubernetes{Image: "a", Labels: []string{"a=b"}}}.Over(Settings{Partition: "c", Account: "d", Sbatch: []string{"--qos=e"}, Shards: 3, Kubernetes: Kubernetes{Image: "b", Claim: "c", Labels: []string{"c=d"}}})
 	if got.Partition != "a" || got.Account != "d" || got.Shards != 3 || strings.Join(got.Sbatch, " ") != "--qos=e --qos=b" {
 		t.Errorf("%+v", got)
+	}
+	if k := got.Kubernetes; k.Image != "a" || k.Claim != "c" || strings.Join(k.Labels, " ") != "c=d a=b" {
+		t.Errorf("%+v", k)
+	}
+}
+
+// Source: sbatch(1), --time.
+func TestSeconds(t *testing.T) {
+	for text, want := range map[string]int64{
+		"30": 1800, "1:30": 90, "2:00:00": 7200, "1-0": 86400, "1-12:30": 131400, "1-12:30:15": 131415, "0": 0, "0:00": 0, "x": 0, "": 0,
+	} {
+		if got, err := Seconds(text); got != want || (err == nil) != (want > 0) {
+			t.Errorf("%q: %d seconds, %v, want %d", text, got, err, want)
+		}
 	}
 }

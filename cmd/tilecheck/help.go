@@ -123,6 +123,13 @@ func (submitSlurmCmd) Help() string {
 	)
 }
 
+func (submitKubernetesCmd) Help() string {
+	return examples(
+		"tilecheck submit kubernetes --mount /mnt/shared --dir /mnt/shared/job --image tilecheck:1 --claim shared -- compare --samples 1000000 --seed 1",
+		"tilecheck submit kubernetes --dry-run --image tilecheck:1 --claim shared --run-as 1000:1000 -- compare random --samples 1000000",
+	)
+}
+
 func (submitAttachCmd) Help() string {
 	return examples("tilecheck submit attach job", "tilecheck submit --attach job")
 }

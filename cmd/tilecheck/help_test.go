@@ -88,7 +88,7 @@ func needsTools(cmd *kong.Node, line string) bool {
 	case strings.HasPrefix(cmd.FullPath(), "tilecheck image"), cmd.Name == "clean", strings.Contains(line, "/opt/"), strings.Contains(line, "fish"):
 		return true
 	}
-	return line == "tilecheck crosscheck die.prism die.props" || strings.HasPrefix(line, "tilecheck submit slurm --time")
+	return line == "tilecheck crosscheck die.prism die.props" || strings.HasPrefix(line, "tilecheck submit slurm --time") || strings.HasPrefix(line, "tilecheck submit kubernetes --mount")
 }
 
 // helps reports whether an example prints a help, and parses as one.

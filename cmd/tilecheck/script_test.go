@@ -10,6 +10,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"tilecheck/cluster/kubernetes/kubetest"
 	"tilecheck/internal/build"
 	"tilecheck/internal/needs"
 )
@@ -20,7 +21,10 @@ func TestMain(m *testing.M) {
 	if err := os.Setenv(processes, noProcesses); err != nil {
 		panic(err)
 	}
-	testscript.Main(m, map[string]func(){"tilecheck": func() { os.Exit(process(testBuild)) }})
+	testscript.Main(m, map[string]func(){
+		"tilecheck":      func() { os.Exit(process(testBuild)) },
+		"kubectl-double": func() { os.Exit(kubetest.Double(os.Args[1:])) },
+	})
 }
 
 // When a program with testcontainers starts, it looks at each process of the

@@ -116,6 +116,9 @@ func stoppables() []stoppable {
 		{name: "replay", args: []string{"replay", "-"}, limited: true, waits: true},
 		{name: "submit local", args: []string{"submit", "local", "2", "--dir", "job", "--", "compare", "random", "--max", "2048", "--samples", "1000000000"}, leaves: `^job$`},
 		{name: "submit slurm", args: []string{"submit", "slurm", "--dir", "job", "--slurm-prefix", "./deaf", "--", "compare", "random"}, leaves: `^job$`},
+		{name: "submit kubernetes", args: []string{
+			"submit", "kubernetes", "--dir", "job", "--kubectl", "./deaf", "--image", "x", "--claim", "x", "--run-as", "1:1", "--context", "x", "--namespace", "x", "--", "compare", "random",
+		}, leaves: `^job$`},
 		{name: "strategies", args: []string{"strategies"}},
 		{name: "solve", args: []string{"solve", "--size", "4", "--max", "2048"}, limited: true},
 		{name: "solve memory", args: []string{"solve", "--size", "4", "--max", "2048", "--memory", "50MB"}, limited: true},

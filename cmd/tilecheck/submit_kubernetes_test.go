@@ -1,0 +1,87 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"tilecheck/cluster/kubernetes/kubetest"
+)
+
+// A driver is killed, its pods go on, and another one prints what one process
+// prints. Pods are processes here that run the command of the manifest.
+func TestSubmitKubernetes(t *testing.T) {
+	dir := t.TempDir()
+	c := kubetest.New(t)
+	hold, release := context.WithCancel(t.Context())
+	defer release()
+	c.Run = func(ctx context.Context, pod *corev1.Pod, index int) kubetest.Outcome {
+		select {
+		case <-hold.Done():
+		case <-ctx.Done():
+			return kubetest.Outcome{Code: 143}
+		}
+		words := pod.Spec.Containers[0].Command
+		for i, w := range words {
+			words[i] = strings.ReplaceAll(w, "$$", "$")
+		}
+		cmd := exec.CommandContext(ctx, words[0], words[1:]...)
+		var log bytes.Buffer
+		cmd.Stderr = &log
+		cmd.Env = append(os.Environ(), "JOB_COMPLETION_INDEX="+strconv.Itoa(index), "TILECHECK_TASK_NODE=node one", "TILECHECK_TASK_FAILURES=")
+		_ = cmd.Run() // the exit code says it
+		return kubetest.Outcome{Code: cmd.ProcessState.ExitCode(), Message: log.String()}
+	}
+	env := c.ServeDouble(t)
+	start := func(words ...string) (cmd *exec.Cmd, stdout, stderr *bytes.Buffer) {
+		cmd, stdout, stderr = exec.Command(ownProgram(t), words...), new(bytes.Buffer), new(bytes.Buffer)
+		cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.Env = dir, stdout, stderr, append(os.Environ(), env, "TILECHECK_KUBECTL=kubectl-double")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		return cmd, stdout, stderr
+	}
+	words := []string{"check", "die $(x).prism", "--prop", "P>0.9 [ F d=6 ]", "--method", "sprt", "--seed", "1", "--format", "csv"}
+	if err := os.WriteFile(filepath.Join(dir, words[1]), []byte(die), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	alone, want, _ := start(words...)
+	if _ = alone.Wait(); alone.ProcessState.ExitCode() != 2 { // the chance is 1/6
+		t.Fatalf("exit code %d\n%s", alone.ProcessState.ExitCode(), want)
+	}
+	job := filepath.Join(dir, "$(HOME)")
+	submit := append([]string{"submit", "kubernetes", "--dir", job, "--image", "tilecheck", "--claim", "shared", "--run-as", "1000:1000", "--shards", "2", "--"}, words...)
+	killed, _, stderr := start(submit...)
+	for end := time.Now().Add(time.Minute); c.Started() < 2; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("no pods after a minute\n%s", stderr)
+		}
+	}
+	if err := killed.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = killed.Wait()
+	release()
+	attached, stdout, stderr := start("submit", "attach", job)
+	_ = attached.Wait()
+	if got := untimed(stdout.String()); attached.ProcessState.ExitCode() != 2 || got != untimed(want.String()) {
+		t.Errorf("exit code %d, want 2, and\n%s\nwant\n%s\n%s", attached.ProcessState.ExitCode(), got, want, stderr)
+	}
+	if len(c.Jobs()) != 1 {
+		t.Errorf("Jobs %v, want one", c.Jobs())
+	}
+	record, err := os.ReadFile(filepath.Join(job, "runs", "1-1"))
+	if err != nil || !strings.HasPrefix(string(record), "0 ") || !strings.HasSuffix(string(record), " node-one 0\n") {
+		t.Errorf("the record is %q, %v", record, err)
+	}
+}
