@@ -114,8 +114,8 @@ func start(t *testing.T, w *cluster.Work, program *shards) *kubetest.Cluster {
 	c := kubetest.New(t)
 	c.Run = func(ctx context.Context, pod *corev1.Pod, index int) kubetest.Outcome {
 		command := pod.Spec.Containers[0].Command
-		round, err := strconv.Atoi(command[len(command)-1])
-		if err != nil || command[0] != w.Dir.Program(&w.Job) || !slices.Equal(command[1:4], []string{"submit", "task", string(w.Dir)}) {
+		round, err := strconv.Atoi(strings.TrimPrefix(command[3], "--round="))
+		if want := []string{w.Dir.Program(&w.Job), "submit", "task", command[3], string(w.Dir)}; err != nil || !slices.Equal(command, want) {
 			t.Errorf("a pod runs %q", command)
 		}
 		var log bytes.Buffer

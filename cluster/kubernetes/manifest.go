@@ -165,7 +165,7 @@ func podSpec(r *cluster.Round) (*corev1.PodSpec, error) {
 	field := func(path string) *corev1.EnvVarSource {
 		return &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: path}}
 	}
-	command := []string{r.Dir.Program(r.Job), "submit", "task", string(r.Dir), strconv.Itoa(r.Number)}
+	command := []string{r.Dir.Program(r.Job), "submit", "task", "--round=" + strconv.Itoa(r.Number), string(r.Dir)}
 	for i, word := range command { // $(NAME) is a variable there
 		command[i] = strings.ReplaceAll(word, "$", "$$")
 	}

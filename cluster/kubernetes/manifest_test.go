@@ -137,7 +137,7 @@ func TestManifest(t *testing.T) {
 	if pod.Volumes[0].PersistentVolumeClaim.ClaimName != "shared" || pod.Volumes[1].EmptyDir == nil {
 		t.Errorf("volumes are %+v", pod.Volumes)
 	}
-	if want := []string{"submit", "task", "/mnt/shared/u/job", "1"}; !strings.HasPrefix(c.Command[0], "/mnt/shared/u/job/bin/") || !slices.Equal(c.Command[1:], want) || len(c.Args) > 0 {
+	if want := []string{"submit", "task", "--round=1", "/mnt/shared/u/job"}; !strings.HasPrefix(c.Command[0], "/mnt/shared/u/job/bin/") || !slices.Equal(c.Command[1:], want) || len(c.Args) > 0 {
 		t.Errorf("the command is %q", c.Command)
 	}
 }
@@ -174,7 +174,7 @@ func TestHostileNames(t *testing.T) {
 	}
 	c := job.Spec.Template.Spec.Containers[0]
 	// Kubernetes takes $(NAME) for a variable, and $$ for one $, in commands only.
-	if c.Command[3] != "/mnt/$$(HOSTNAME)/\"job\" $$$$x" || c.VolumeMounts[0].MountPath != "/mnt/$(HOSTNAME)/\"job\" $$x" {
+	if c.Command[4] != "/mnt/$$(HOSTNAME)/\"job\" $$$$x" || c.VolumeMounts[0].MountPath != "/mnt/$(HOSTNAME)/\"job\" $$x" {
 		t.Errorf("command %q, mounts %+v", c.Command, c.VolumeMounts)
 	}
 	for _, dir := range []string{"/", "/tmp", "/proc/x", "/dev/shm/x", "/mnt/a:b", "/mnt/" + strings.Repeat("a", 2000)} {

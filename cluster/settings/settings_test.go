@@ -26,7 +26,7 @@ func TestValues(t *testing.T) {
 			},
 		},
 		// Source: kubernetes.io/docs/concepts/overview/working-with-objects/names and labels; the grammar of distribution/reference.
-		{"image", CheckImage, []string{"tilecheck", "registry.example:5000/team/tilecheck:1.0", "a/b@sha256:" + strings.Repeat("0", 64)}, []string{"", "a b", "A/b", "a:b:c", "a\nb", "-a", "$(id)", "https://a/b"}},
+		{"image", CheckImage, []string{"tilecheck", "registry.example:5000/team/tilecheck:1.0", "a/b@sha256:" + strings.Repeat("0", 64)}, []string{"", "a b", "a/B", "a:b:c", "a\nb", "-a", "$(id)", "https://a/b"}},
 		{"object", CheckObject, []string{"shared", "a.b-c", "1a"}, []string{"", "Shared", "a_b", "a/b", "a\n", "-a", "a-", "../a", strings.Repeat("a", 254)}},
 		{"namespace", CheckNamespace, []string{"team", "a-1"}, []string{"", "a.b", "A", "-a", strings.Repeat("a", 64)}},
 		{"context", CheckContext, []string{"kind-a", "user@a.b:6443/x", "a b"}, []string{"", "--token=x", "a\nb", "a\x1b[31m", strings.Repeat("a", 300)}},

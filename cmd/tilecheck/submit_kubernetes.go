@@ -88,7 +88,7 @@ func manifest(r *cluster.Round) (string, error) {
 // submitTaskCmd is what a pod runs.
 type submitTaskCmd struct {
 	Dir   string `arg:"" name:"dir" file:"none"`
-	Round int    `arg:"" name:"round" want:"[1,1000000]"`
+	Round int    `help:"Round of the job." default:"1" want:"[1,1000000]" placeholder:"N"`
 }
 
 // Run does the shards of the task that Kubernetes names in the environment. The
