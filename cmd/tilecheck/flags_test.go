@@ -50,10 +50,15 @@ func TestHostileValues(t *testing.T) {
 		"seed": {"0", "1000000000"}, // of 64 bits
 		// The first game is number 0, and a film may have no pauses.
 		"game": {"0", "1000000000"}, "delay": {"0s", "0"}, "refine": {"0", "1000000000"},
+		"retries": {"0"}, // none
 	}
 	special := map[string][]string{
 		"strategies --max":   {"0", "1000000000"}, // 0: the game goes on
 		"export --precision": nil,                 // digits
+	}
+	// The words of a submitted command are for that command to refuse.
+	for _, place := range []string{"local", "slurm", "kubernetes", "any"} {
+		special["submit "+place+" --command"] = hostile()
 	}
 	app, parse := lineParser(t)
 	tried := 0
@@ -101,6 +106,8 @@ func commandLine(cmd *kong.Node, v *kong.Value, value string) []string {
 			return append(words, value)
 		case p.Enum != "":
 			words = append(words, p.EnumSlice()[0])
+		case elem(p.Target.Type()).Kind() == reflect.Int:
+			words = append(words, "1")
 		case p.Required || v.Flag == nil:
 			words = append(words, "x")
 		}

@@ -179,7 +179,7 @@ func (c *submitCancelCmd) Run(ctx context.Context, env *world) error {
 type submitAnyCmd struct {
 	Words      []string `arg:"" optional:"" name:"command" want:"any"`
 	Attach     string   `help:"Go on with what is in the directory of a job." placeholder:"DIR" file:"none"`
-	Local      int      `help:"Run the shards as so many processes of this machine." placeholder:"N"`
+	Local      int      `help:"Run the shards as so many processes of this machine." want:"[1,1024]" placeholder:"N"`
 	shareFlags `embed:""`
 	loginFlags `embed:""`
 }

@@ -5,9 +5,12 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -16,6 +19,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"tilecheck/cluster/kubernetes/kubetest"
+	"tilecheck/internal/needs"
 )
 
 // A driver is killed, its pods go on, and another one prints what one process
@@ -83,5 +87,75 @@ func TestSubmitKubernetes(t *testing.T) {
 	record, err := os.ReadFile(filepath.Join(job, "runs", "1-1"))
 	if err != nil || !strings.HasPrefix(string(record), "0 ") || !strings.HasSuffix(string(record), " node-one 0\n") {
 		t.Errorf("the record is %q, %v", record, err)
+	}
+}
+
+// The containers of a manifest, run by Docker with all that Docker and Kubernetes have
+// in common, do their shards in the image of ci/Dockerfile: not as root, without
+// capabilities, on a file system that is read only. No kubelet is in it.
+func TestSubmitKubernetesContainers(t *testing.T) {
+	if !needs.Asked(t, needs.Docker) {
+		needs.Have(t, needs.Docker, errors.New("builds an image: set TILECHECK_REQUIRE=docker"))
+	}
+	run := func(name string, args ...string) {
+		t.Helper()
+		cmd := exec.Command(name, args...)
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%s %s: %v\n%s", name, args, err, out)
+		}
+	}
+	image := "local/tilecheck-kubetest:" + strconv.Itoa(os.Getpid())
+	dir := t.TempDir()
+	program := filepath.Join(dir, "tilecheck")
+	run("../../ci/build-image", image)
+	t.Cleanup(func() { run("docker", "image", "rm", image) })
+	run("go", "build", "-trimpath", "-ldflags=-s -w", "-o", program, "tilecheck/cmd/tilecheck")
+
+	c := kubetest.New(t)
+	c.Run = func(ctx context.Context, pod *corev1.Pod, index int) kubetest.Outcome {
+		container, user := pod.Spec.Containers[0], pod.Spec.SecurityContext
+		args := []string{
+			"run", "--rm", "--network=none", "--read-only=" + strconv.FormatBool(*container.SecurityContext.ReadOnlyRootFilesystem), "--security-opt=no-new-privileges",
+			fmt.Sprintf("--user=%d:%d", *user.RunAsUser, *user.RunAsGroup), "--memory=" + strconv.FormatInt(container.Resources.Limits.Memory().Value(), 10),
+			"--env=JOB_COMPLETION_INDEX=" + strconv.Itoa(index), "--entrypoint=" + container.Command[0],
+		}
+		for _, cap := range container.SecurityContext.Capabilities.Drop {
+			args = append(args, "--cap-drop="+string(cap))
+		}
+		for _, e := range container.Env {
+			if e.ValueFrom == nil {
+				args = append(args, "--env="+e.Name+"="+e.Value)
+			}
+		}
+		for _, m := range container.VolumeMounts {
+			if m.Name == "scratch" {
+				args = append(args, "--tmpfs="+m.MountPath+":mode=1777")
+			} else {
+				args = append(args, "--volume="+filepath.Join(dir, m.SubPath)+":"+m.MountPath) // dir is the root of the claim
+			}
+		}
+		cmd := exec.CommandContext(ctx, "docker", slices.Concat(args, []string{container.Image}, container.Command[1:])...)
+		var log bytes.Buffer
+		cmd.Stderr = &log
+		_ = cmd.Run()
+		return kubetest.Outcome{Code: cmd.ProcessState.ExitCode(), Message: log.String()}
+	}
+	words := []string{"compare", "random", "opposite", "--size", "2", "--max", "8,16", "--samples", "2000", "--seed", "4"}
+	alone, err := exec.Command(program, words...).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Pods write what others may: the user is not the one of the test, who may be root.
+	submit := []string{
+		"-c", `umask 0; exec "$@"`, "sh", program, "submit", "kubernetes", "--mount", dir, "--dir", filepath.Join(dir, "jobs", "one"), "--image", image, "--claim", "shared",
+		"--run-as", "65534:65534", "--shards", "4", "--tasks", "2", "--",
+	}
+	cmd := exec.Command("sh", append(submit, words...)...)
+	cmd.Env = append(os.Environ(), c.ServeDouble(t), "TILECHECK_KUBECTL=kubectl-double")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	if got, err := cmd.Output(); err != nil || !bytes.Equal(got, alone) {
+		t.Errorf("%v, found\n%s\nwant\n%s\n%s", err, got, alone, &stderr)
 	}
 }
