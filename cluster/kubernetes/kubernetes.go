@@ -141,7 +141,11 @@ func (k *Kubernetes) run(ctx context.Context, args ...string) ([]byte, error) {
 	case exit.Cause != runner.Finished:
 		return nil, fmt.Errorf("kubectl: %s", exit.Cause)
 	case exit.Code != 0:
-		return nil, &failure{said(stderr.String()), exit.Code}
+		f := &failure{said(stderr.String()), exit.Code}
+		if strings.HasPrefix(f.said, "Error in configuration") { // there is no such context here
+			return nil, &cluster.Refused{Msg: f.Error()}
+		}
+		return nil, f
 	}
 	return stdout.Bytes(), nil
 }
@@ -404,6 +408,11 @@ func indexes(list string, n int, each func(int)) error {
 // live puts together what Jobs and pods say.
 func (l *look) live() cluster.Live {
 	live := cluster.Live{Tasks: make(map[cluster.TaskID]bool), Ended: make(map[cluster.TaskID]string)}
+	waits := func(id cluster.TaskID) {
+		if !live.Tasks[id] { // another pod of it may run
+			live.Tasks[id] = false
+		}
+	}
 	var waiting []string
 	for id, pods := range l.pods {
 		// The last one counts, if none runs.
@@ -421,7 +430,7 @@ func (l *look) live() cluster.Live {
 			case p.Status.Phase == corev1.PodRunning:
 				live.Tasks[id] = true
 			default:
-				live.Tasks[id] = live.Tasks[id]
+				waits(id)
 				if why := pending(p); why != "" {
 					waiting = append(waiting, why)
 				}
@@ -432,7 +441,7 @@ func (l *look) live() cluster.Live {
 		}
 	}
 	for id := range l.open {
-		live.Tasks[id] = live.Tasks[id]
+		waits(id)
 	}
 	for id := range live.Tasks {
 		delete(live.Ended, id)
