@@ -17,7 +17,7 @@ import (
 
 // coin draws paths that are true with probability 0.3 after one step, and false
 // after 50: who counts what is finished first counts too many that are true.
-type coin struct{ seed uint64 }
+type coin struct{}
 
 const heads = 0.3
 

@@ -98,7 +98,6 @@ type umbFile struct {
 	valuations   []byte
 	fields       []umbRead
 	warnings     []string
-	deadlocks    []bool // states without transitions; nil if there are none
 }
 
 // umbRead is a variable of a valuation.
