@@ -87,8 +87,8 @@ func manifest(r *cluster.Round) (string, error) {
 
 // submitTaskCmd is what a pod runs.
 type submitTaskCmd struct {
-	Dir   string `arg:"" name:"dir" file:"none"`
-	Round int    `help:"Round of the job." default:"1" want:"[1,1000000]" placeholder:"N"`
+	Dir   string `arg:"" name:"dir" help:"Directory of a job."`
+	Round int    `help:"Round of the job." default:"1" want:"[1,100000]" placeholder:"N"`
 }
 
 // Run does the shards of the task that Kubernetes names in the environment. The
