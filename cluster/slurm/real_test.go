@@ -216,29 +216,81 @@ endmodule
 		s.once(dir)
 	})
 	run("node", func(s *session) {
-		dir := job("node")
-		r := s.start(submit(dir, words...)...)
-		s.until("a task on n2, and a shard", func() bool { return s.finished(dir) > 0 && s.runs("n2") })
-		c.Kill("n2")
-		killed := time.Now()
-		end := s.end(r)
-		s.Logf("ended %v after the node was killed", time.Since(killed).Round(time.Second))
-		s.same(r, end, want, code)
-		s.idle()
-		s.once(dir)
-		out, err := c.Run("sacct", "-D", "-X", "-n", "-P", "-o", "JobID,State,NodeList,Elapsed")
-		if err != nil || !strings.Contains(out, "NODE_FAIL|n2") {
-			s.Errorf("accounting shows no lost node: %v", err)
+		s.killing("n2", job("node"), submit(job("node"), words...), want, code)
+	})
+	run("suite", func(s *session) {
+		s.suite()
+		words := []string{"test", "suite", "--no-cache", "--junit", "junit.xml"}
+		want, code := s.alone(words...)
+		if code != 2 || !strings.Contains(want, "499 passed") {
+			s.Fatalf("exit code %d, want 2 and 499 passed\n%s", code, want)
 		}
-		for line := range strings.Lines(out) {
-			if id, rest, _ := strings.Cut(line, "|"); strings.HasPrefix(rest, "NODE_FAIL") {
-				s.Log(strings.TrimSpace(line))
-				if !strings.Contains(out, id+"|COMPLETED") {
-					s.Errorf("%s was not requeued:\n%s", id, out)
-				}
+		report := filepath.Join(s.dir, "junit.xml")
+		read := func() string {
+			text, err := os.ReadFile(report)
+			if err := errors.Join(err, os.Remove(report)); err != nil {
+				s.Fatal(err)
 			}
+			return timeless(string(text))
+		}
+		alone := read()
+		s.killing("n3", job("suite"), submit(job("suite"), words...), want, code)
+		if got := read(); got != alone || strings.Count(got, "<testcase") != 500 {
+			s.Errorf("the report is another one, of %d results", strings.Count(got, "<testcase"))
 		}
 	})
+}
+
+// killing has a job run while a node is killed, whose tasks run again elsewhere.
+func (s *session) killing(node, dir string, words []string, want string, code int) {
+	s.Helper()
+	r := s.start(words...)
+	s.until("a task on the node, and a shard", func() bool { return s.finished(dir) > 0 && s.runs(node) })
+	s.c.Kill(node)
+	killed := time.Now()
+	end := s.end(r)
+	s.Logf("ended %v after the node was killed", time.Since(killed).Round(time.Second))
+	s.same(r, end, want, code)
+	s.idle()
+	s.once(dir)
+	out, err := s.c.Run("sacct", "-D", "-X", "-n", "-P", "-o", "JobID,State,NodeList,Elapsed")
+	if err != nil || !strings.Contains(out, "NODE_FAIL|"+node) {
+		s.Errorf("accounting shows no lost task on %s: %v\n%s", node, err, out)
+	}
+	for line := range strings.Lines(out) {
+		if id, rest, _ := strings.Cut(line, "|"); strings.HasPrefix(rest, "NODE_FAIL|"+node) {
+			s.Log(strings.TrimSpace(line))
+			if !strings.Contains(out, id+"|COMPLETED") && !strings.Contains(out, id+"|FAILED") {
+				s.Errorf("%s was not requeued:\n%s", id, out)
+			}
+		}
+	}
+}
+
+// suite writes a suite of 500 results, one of them wrong, each of which takes a while.
+func (s *session) suite() {
+	s.Helper()
+	dir := filepath.Join(s.dir, "suite")
+	if err := os.Mkdir(dir, 0o777); err != nil {
+		s.Fatal(err)
+	}
+	// It takes 1800 steps to come to 900, give or take 42: that 8000 do not suffice has no chance worth a digit.
+	const model = "dtmc module M x:[0..1000]; [] x<1000 -> 0.5:(x'=x+1) + 0.5:true; [] x=1000 -> true; endmodule\n"
+	for i := range 25 {
+		var props strings.Builder
+		for k := range 20 {
+			result := "1"
+			if i == 3 && k == 4 {
+				result = "0.5"
+			}
+			fmt.Fprintf(&props, "// RESULT: %s\nP=? [ F<=%d x=900 ];\n", result, 8000+100*i+k)
+		}
+		name := filepath.Join(dir, fmt.Sprintf("m%d", i))
+		err := errors.Join(os.WriteFile(name+".prism", []byte(model), 0o666), os.WriteFile(name+".props", []byte(props.String()), 0o666))
+		if err != nil {
+			s.Fatal(err)
+		}
+	}
 }
 
 func (s *session) signal(r *running, sig syscall.Signal) {
@@ -260,7 +312,7 @@ func (s *session) once(dir string) {
 		if err != nil {
 			s.Error(err)
 		}
-		if strings.HasPrefix(string(text), "0 ") {
+		if code := string(text)[:2]; code == "0 " || code == "2 " {
 			ended[shard]++
 		}
 	}
@@ -274,7 +326,17 @@ func (s *session) once(dir string) {
 	}
 }
 
-// timeless is a row of CSV without the time that it took, which is behind the seed.
+// timeless is a text without the time that something took, and without the width of
+// columns that follows from it: behind the seed in CSV, in attributes of JUnit, and for people.
 func timeless(text string) string {
-	return regexp.MustCompile(`(?m),3,[0-9.e-]+,`).ReplaceAllString(text, ",3,TIME,")
+	for pattern, as := range map[string]string{
+		`,3,[0-9.e-]+,`:                                ",3,TIME,",
+		` (time|timestamp)="[^"]*"`:                    "",
+		`<?\b[0-9]+(\.[0-9]+)?(ns|µs|ms|s|m[0-9]+s)\b`: "TIME",
+		` +`:  " ",
+		`--+`: "--",
+	} {
+		text = regexp.MustCompile(pattern).ReplaceAllString(text, as)
+	}
+	return text
 }
