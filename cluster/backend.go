@@ -26,6 +26,8 @@ type Backend interface {
 	Cancel(ctx context.Context, rounds []*Round) error
 	// Detached reports whether tasks go on without a driver.
 	Detached() bool
+	// Lag is how long what a task has written may take to be seen here.
+	Lag() time.Duration
 	// Pace is how long to wait before it is asked again, after so much time.
 	Pace(elapsed time.Duration) time.Duration
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math"
 	"os"
 	"slices"
@@ -43,8 +44,10 @@ type Driver struct {
 	of       string             // the job of the partial files
 	streams  map[string]*stream // of all finished shards
 	tries    map[int]int        // runs that failed
-	gone     map[TaskID]int     // how often in a row a task with unfinished shards was not there
-	judged   map[TaskID]bool
+	polls    int                // answers of the back end
+	gone     map[TaskID]gone
+	before   map[TaskID]bool  // gone when this driver attached
+	judged   map[TaskID]bool  // whose failures are counted
 	failed   map[int]*Failure // for good
 	maxTasks int
 	met      bool      // the back end has answered
@@ -66,9 +69,8 @@ const (
 	defaultTasks = 64
 	// aim is how long a task should take, in seconds: starting one costs about one.
 	aim = 60
-	// settled is how often in a row a task must be found gone before it is
-	// believed: file systems of clusters show new files late.
-	settled = 2
+	// lagging is how long the file of a shard is waited for that says it is finished.
+	lagging = 2 * time.Minute
 	// silence is how long a back end may not answer, which is how long one may be
 	// restarted or upgraded.
 	silence = 10 * time.Minute
@@ -77,7 +79,8 @@ const (
 // Run returns what the merge returned. If the context ends first, the tasks go on
 // where the back end lets them.
 func (d *Driver) Run(ctx context.Context) error {
-	d.finished, d.tries, d.gone = map[int]bool{}, map[int]int{}, map[TaskID]int{}
+	d.finished, d.tries, d.gone = map[int]bool{}, map[int]int{}, map[TaskID]gone{}
+	d.before = map[TaskID]bool{}
 	d.streams, d.said, d.judged, d.failed = map[string]*stream{}, map[string]bool{}, map[TaskID]bool{}, map[int]*Failure{}
 	want := d.Work.Job.Shards
 	for _, r := range d.Work.Rounds {
@@ -156,7 +159,7 @@ func (d *Driver) live(ctx context.Context) (live Live, known bool, err error) {
 		for _, r := range open {
 			for i := range r.Tasks {
 				if _, alive := live.Tasks[TaskID{r.Number, i + 1}]; !alive {
-					d.judged[TaskID{r.Number, i + 1}] = true
+					d.before[TaskID{r.Number, i + 1}] = r.Handle != ""
 				}
 			}
 		}
@@ -246,7 +249,7 @@ func (d *Driver) tell(want int, live Live) {
 	}
 	var words []string
 	if running > 0 {
-		words = append(words, fmt.Sprintf("%d tasks running", running))
+		words = append(words, fmt.Sprintf("%d running", running))
 	}
 	if waiting > 0 {
 		w := fmt.Sprintf("%d waiting", waiting)
@@ -267,14 +270,38 @@ func (d *Driver) tell(want int, live Live) {
 	if !d.silent.IsZero() {
 		words = append(words, d.Backend.Name()+" does not answer")
 	}
-	if len(words) == 0 {
-		words = []string{"shards"}
-	}
-	d.Progress(progress.Progress{Property: strings.Join(words, ", "), Done: int64(len(d.finished)), Target: int64(want), Unit: progress.Shards})
+	d.Progress(progress.Progress{Property: d.Backend.Name(), Detail: strings.Join(words, ", "), Done: int64(len(d.finished)), Target: int64(want), Unit: progress.Shards})
 }
 
 // step submits what is neither finished nor with a task.
 func (d *Driver) step(ctx context.Context, want int, live Live) error {
+	for _, r := range d.Work.Rounds { // one whose submission nobody has seen
+		if r.Handle == "" && !d.done(r) {
+			return d.submit(ctx, r)
+		}
+	}
+	again, err := d.lost(want, live)
+	switch {
+	case err != nil:
+		return err
+	case len(again) == 0 && len(d.finished)+len(d.failed) >= want && len(live.Tasks) == 0:
+		return d.failures()
+	case len(again) == 0:
+		return nil
+	}
+	if err := d.limit(ctx); err != nil {
+		return d.wait(ctx, err)
+	}
+	r, err := d.Work.begin(d.bundle(again))
+	if err != nil {
+		return err
+	}
+	return d.submit(ctx, r)
+}
+
+// lost returns the shards that were not submitted yet, and those to be run again:
+// they are not finished, and their task is gone.
+func (d *Driver) lost(want int, live Live) (again []int, err error) {
 	last := map[int]TaskID{} // the task that had a shard last
 	for _, r := range d.Work.Rounds {
 		for i, shards := range r.Tasks {
@@ -283,75 +310,73 @@ func (d *Driver) step(ctx context.Context, want int, live Live) error {
 			}
 		}
 	}
-	// A round whose submission nobody has seen.
-	for _, r := range d.Work.Rounds {
-		if r.Handle == "" && !d.done(r) {
-			return d.submit(ctx, r)
-		}
-	}
-	var missing []int
+	d.polls++
+	judged := map[TaskID]bool{}
 	for s := 1; s <= want; s++ {
 		id, submitted := last[s]
 		_, alive := live.Tasks[id]
 		switch {
 		case d.finished[s] || d.failed[s] != nil:
-		case !submitted:
-			missing = append(missing, s)
-		case alive:
-			d.gone[id] = 0
-		default:
-			missing = append(missing, s)
-		}
-	}
-	seen := map[TaskID]bool{}
-	for _, s := range missing {
-		if id, ok := last[s]; ok && !seen[id] {
-			seen[id] = true
-			d.gone[id]++
-		}
-	}
-	var again []int
-	for _, s := range missing {
-		id, ok := last[s]
-		if ok && d.gone[id] < settled {
 			continue
-		}
-		if ok {
+		case alive:
+			delete(d.gone, id)
+			continue
+		case submitted && !d.isGone(s, id):
+			continue
+		case submitted:
 			if err := d.judge(s, id); err != nil {
-				return err
+				return nil, err
 			}
+			judged[id] = true
 		}
 		if d.failed[s] == nil {
 			again = append(again, s)
 		}
 	}
-	for id := range seen {
-		if d.gone[id] >= settled {
-			d.judged[id] = true
+	maps.Copy(d.judged, judged)
+	return again, nil
+}
+
+// gone is since when a task is.
+type gone struct {
+	poll int
+	at   time.Time
+}
+
+// isGone reports whether it is believed that a task is gone without having
+// finished a shard. Its files may be there, and not yet be seen here.
+func (d *Driver) isGone(s int, id TaskID) bool {
+	if d.before[id] {
+		return true
+	}
+	since, ok := d.gone[id]
+	if !ok {
+		since = gone{d.polls, time.Now()}
+		d.gone[id] = since
+		d.look()
+	}
+	wait := d.Backend.Lag()
+	if run, ran := d.run(s, id); ran && slices.Contains([]int{0, 2, 3}, run.code) {
+		wait += lagging
+	}
+	return d.polls > since.poll && time.Since(since.at) >= wait
+}
+
+// look has a file system that remembers what a directory had look again: it does
+// so in a directory that was changed from here.
+func (d *Driver) look() {
+	for _, dir := range []string{"parts", "runs"} {
+		if f, err := os.CreateTemp(d.Work.Dir.in(dir), ".look-*.tmp"); err == nil {
+			_, _ = f.Close(), os.Remove(f.Name())
 		}
 	}
-	if len(again) == 0 {
-		if len(d.finished)+len(d.failed) >= want && len(live.Tasks) == 0 {
-			return d.failures()
-		}
-		return nil
-	}
-	if err := d.limit(ctx); err != nil {
-		return d.wait(ctx, err)
-	}
-	tasks := d.bundle(again)
-	r, err := d.Work.begin(tasks)
-	if err != nil {
-		return err
-	}
-	return d.submit(ctx, r)
 }
 
 // judge counts the run of a shard whose task is gone and that is not finished. A
 // task that has finished other shards ended for a reason of its own, such as its
 // limit of time, and the shards behind are not to blame.
 func (d *Driver) judge(shard int, id TaskID) error {
-	if d.judged[id] { // before this driver submitted it again
+	if d.before[id] || d.judged[id] {
 		return nil
 	}
 	run, ran := d.run(shard, id)

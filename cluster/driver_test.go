@@ -74,6 +74,7 @@ func (f *fake) answers() error {
 func (f *fake) Name() string                        { return "fake" }
 func (f *fake) Detached() bool                      { return true }
 func (f *fake) Pace(time.Duration) time.Duration    { return time.Microsecond }
+func (f *fake) Lag() time.Duration                  { return 0 }
 func (f *fake) Limits(context.Context) (int, error) { return f.most, f.answers() }
 
 func (f *fake) Find(_ context.Context, r *Round) (string, error) {
@@ -366,6 +367,52 @@ func TestRefused(t *testing.T) {
 	w = create(t, request(t, 3))
 	if _, err := drive(t, w, f, 2); err == nil || !strings.Contains(err.Error(), "no answer") {
 		t.Errorf("a cluster that does not answer at first: %v", err)
+	}
+}
+
+// tardy is a cluster whose files are seen long after its tasks have ended.
+type tardy struct {
+	*fake
+	hidden []string
+	polls  int
+}
+
+func (f *tardy) Live(ctx context.Context, rounds []*Round) (Live, error) {
+	live, err := f.fake.Live(ctx, rounds)
+	if f.polls++; f.polls < 200 {
+		parts, _ := filepath.Glob(rounds[0].Dir.Part("*"))
+		for _, name := range parts {
+			if err := os.Rename(name, name+".hidden"); err != nil {
+				f.t.Error(err)
+			}
+			f.hidden = append(f.hidden, name)
+		}
+		return live, err
+	}
+	for _, name := range f.hidden {
+		if err := os.Rename(name+".hidden", name); err != nil {
+			f.t.Error(err)
+		}
+	}
+	f.hidden = nil
+	return live, err
+}
+
+// A shard whose record says that it is finished is waited for, and not run again.
+func TestLateFiles(t *testing.T) {
+	w := create(t, request(t, 6))
+	f := &tardy{fake: newFake(t, 1)}
+	d := &Driver{Work: w, Backend: f, Merge: func(context.Context, []string) error { return nil }}
+	if err := d.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for s, n := range f.runs {
+		if n != 1 {
+			t.Errorf("shard %d was run %d times", s, n)
+		}
+	}
+	if len(f.rounds) != 1 {
+		t.Errorf("%d rounds, want 1", len(f.rounds))
 	}
 }
 

@@ -46,6 +46,9 @@ func (*Local) Name() string { return "local" }
 // Detached implements cluster.Backend.
 func (*Local) Detached() bool { return false }
 
+// Lag implements cluster.Backend.
+func (*Local) Lag() time.Duration { return 0 }
+
 // Pace implements cluster.Backend.
 func (*Local) Pace(elapsed time.Duration) time.Duration {
 	return min(max(elapsed/20, 20*time.Millisecond), 250*time.Millisecond)

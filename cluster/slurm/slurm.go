@@ -56,6 +56,9 @@ func (*Slurm) Name() string { return "slurm" }
 // Detached implements cluster.Backend.
 func (*Slurm) Detached() bool { return true }
 
+// Lag implements cluster.Backend. Clients of NFS remember names for some seconds.
+func (*Slurm) Lag() time.Duration { return 3 * time.Second }
+
 // Pace implements cluster.Backend: squeue is work for a controller that others use, too.
 func (*Slurm) Pace(elapsed time.Duration) time.Duration {
 	return min(max(elapsed/20, 500*time.Millisecond), 15*time.Second)

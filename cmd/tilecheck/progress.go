@@ -87,6 +87,8 @@ func describeProgress(p progress.Progress) string {
 	switch {
 	case p.Property == "":
 		return "building the state space"
+	case p.Detail != "":
+		return p.Property + ": " + p.Detail
 	case p.Done == 0 || p.Unit != progress.Samples || math.IsNaN(p.Estimate):
 		return p.Property
 	}

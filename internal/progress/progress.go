@@ -5,6 +5,7 @@ package progress
 // Progress is how far a piece of work is.
 type Progress struct {
 	Property string // that is checked; empty while the state space is built
+	Detail   string // what there is to say besides, for now
 	// Done is how much is done, of Target; a Target of 0 is unknown. Unit says what is counted.
 	Done, Target int64
 	Unit         Unit
