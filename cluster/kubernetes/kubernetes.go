@@ -64,6 +64,9 @@ func (*Kubernetes) Name() string { return "kubernetes" }
 // Detached implements cluster.Backend.
 func (*Kubernetes) Detached() bool { return true }
 
+// Lag implements cluster.Backend: the volume may be one of NFS.
+func (*Kubernetes) Lag() time.Duration { return 3 * time.Second }
+
 // Pace implements cluster.Backend: a look is two lists of the API server.
 func (*Kubernetes) Pace(elapsed time.Duration) time.Duration {
 	return min(max(elapsed/20, time.Second), 15*time.Second)
