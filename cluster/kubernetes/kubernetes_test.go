@@ -344,7 +344,7 @@ func TestKilledDriver(t *testing.T) {
 			if w, err = cluster.Open(string(w.Dir)); err != nil {
 				t.Fatal(err)
 			}
-			c.Refuse = nil
+			c.Allow()
 			release()
 			merged, err := drive(t.Context(), t, w, run, nil)
 			w.Close()
@@ -401,7 +401,7 @@ func TestCancel(t *testing.T) {
 		if _, err := drive(ctx, t, w, run, nil); !errors.Is(err, context.Canceled) {
 			t.Fatal(err)
 		}
-		c.Refuse = nil
+		c.Allow()
 		d := &cluster.Driver{Work: w, Backend: kubernetes.New(run, w.Settings)}
 		if err := d.Cancel(t.Context()); err != nil {
 			t.Fatal(err)
@@ -454,6 +454,12 @@ func TestRefusals(t *testing.T) {
 		}
 		w := create(t, 2, asked())
 		c := start(t, w, &shards{})
+		c.NoLeave = true
+		if _, err := drive(t.Context(), t, w, tool(t, c), nil); err == nil || err.Error() != "no leave to create Jobs in the namespace team" {
+			t.Errorf("no leave: %v", err)
+		}
+		w = create(t, 2, asked())
+		c = start(t, w, &shards{})
 		c.LoseAnswer = "create"
 		if merged, err := drive(t.Context(), t, w, tool(t, c), nil); err != nil || !slices.Equal(merged, upTo(2)) || len(c.Jobs()) != 1 {
 			t.Errorf("an answer was lost: merged %v, Jobs %v: %v", merged, c.Jobs(), err)

@@ -65,6 +65,10 @@ func (c *Cluster) Kubectl(args []string, stdout, stderr io.Writer) int {
 		if s := c.authorized(); s != nil {
 			return server(s, "")
 		}
+		if c.NoLeave {
+			fmt.Fprintln(stdout, "no")
+			return 1
+		}
 		fmt.Fprintln(stdout, "yes")
 		return 0
 	case "create":
@@ -167,7 +171,7 @@ func (c *Cluster) Serve(t testing.TB) (kubeconfig string) {
 	mux.HandleFunc("GET /apis/authorization.k8s.io/v1", resources("authorization.k8s.io/v1"))
 	mux.HandleFunc("POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews", func(w http.ResponseWriter, r *http.Request) {
 		review := authv1.SelfSubjectAccessReview{TypeMeta: metav1.TypeMeta{APIVersion: "authorization.k8s.io/v1", Kind: "SelfSubjectAccessReview"}}
-		review.Status.Allowed = true
+		review.Status.Allowed = !c.NoLeave
 		answer(w, review, c.authorized())
 	})
 	const jobs = "/apis/batch/v1/namespaces/{namespace}/jobs"

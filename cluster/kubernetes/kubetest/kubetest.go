@@ -40,6 +40,8 @@ type Cluster struct {
 	Run func(ctx context.Context, pod *corev1.Pod, index int) Outcome
 	// Refuse may refuse a request (create, get, delete, list), before it is done.
 	Refuse func(verb string) *metav1.Status
+	// NoLeave says that the user may not create Jobs.
+	NoLeave bool
 	// LoseAnswer does a request and then fails, once.
 	LoseAnswer string
 	// Old leaves out what Kubernetes 1.28 does not know.
@@ -74,6 +76,13 @@ func New(t testing.TB) *Cluster {
 	c := &Cluster{jobs: make(map[string]*job), pods: make(map[string]*pod), ctx: ctx}
 	t.Cleanup(func() { cancel(); c.all.Wait() })
 	return c
+}
+
+// Allow has no request refused any more. Those of a kubectl that was killed may go on.
+func (c *Cluster) Allow() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.Refuse = nil
 }
 
 // Started returns how many pods were started.
