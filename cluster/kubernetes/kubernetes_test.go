@@ -129,10 +129,11 @@ func start(t *testing.T, w *cluster.Work, program *shards) *kubetest.Cluster {
 	return c
 }
 
-// quick is a back end that is asked often.
+// quick is a back end that is asked often, and whose files are seen at once.
 type quick struct{ cluster.Backend }
 
 func (quick) Pace(time.Duration) time.Duration { return 5 * time.Millisecond }
+func (quick) Lag() time.Duration               { return 5 * time.Millisecond }
 
 // drive runs a job to its end, and returns the shards that were merged.
 func drive(ctx context.Context, t *testing.T, w *cluster.Work, tool kubernetes.Tool, notes *[]string) (merged []int, err error) {
