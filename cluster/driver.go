@@ -311,30 +311,37 @@ func (d *Driver) lost(want int, live Live) (again []int, err error) {
 		}
 	}
 	d.polls++
-	judged := map[TaskID]bool{}
+	settling, since := false, time.Now()
 	for s := 1; s <= want; s++ {
 		id, submitted := last[s]
 		_, alive := live.Tasks[id]
 		switch {
 		case d.finished[s] || d.failed[s] != nil:
-			continue
 		case alive:
 			delete(d.gone, id)
-			continue
 		case submitted && !d.isGone(s, id):
-			continue
-		case submitted:
+			settling = true
+		default:
+			if g, ok := d.gone[id]; ok && g.at.Before(since) {
+				since = g.at
+			}
+			again = append(again, s)
+		}
+	}
+	if settling && time.Since(since) < 3*d.Backend.Lag() { // what is lost together is to be submitted together
+		return nil, nil
+	}
+	judged := map[TaskID]bool{}
+	for _, s := range again {
+		if id, submitted := last[s]; submitted {
 			if err := d.judge(s, id); err != nil {
 				return nil, err
 			}
 			judged[id] = true
 		}
-		if d.failed[s] == nil {
-			again = append(again, s)
-		}
 	}
 	maps.Copy(d.judged, judged)
-	return again, nil
+	return slices.DeleteFunc(again, func(s int) bool { return d.failed[s] != nil }), nil
 }
 
 // gone is since when a task is.
