@@ -7,17 +7,20 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"tilecheck/internal/needs"
 	"tilecheck/native/explicit"
 	"tilecheck/native/explicit/files"
+	"tilecheck/prism/syntax"
 )
 
 // umbOf is the UMB file of a space.
@@ -68,9 +71,10 @@ func TestUMBRoundTrip(t *testing.T) {
 	}
 }
 
-// TestUMBWithPRISM: what PRISM writes is the model that it says it is, and what is
-// written here PRISM reads as that: states, choices, probabilities, labels, rewards
-// and actions, as its own explicit files have them.
+// TestUMBWithPRISM: what PRISM writes is read as the model that its explicit files
+// have, and what is written here PRISM reads as it reads what it wrote itself: states,
+// choices, probabilities, labels, rewards and actions, byte for byte. The rates of a
+// CTMC, which PRISM divides and we multiply, are the same but for their last digit.
 //
 //	TILECHECK_PRISM=/path/to/bin/prism go test ./native/explicit/files -run TestUMBWithPRISM
 func TestUMBWithPRISM(t *testing.T) {
@@ -105,23 +109,27 @@ func umbWithPRISM(t *testing.T, prism, file string, consts []string, args ...str
 	t.Run(strings.Join(append([]string{filepath.Base(file)}, args...), " "), func(t *testing.T) {
 		t.Parallel()
 		dir := t.TempDir()
-		run := func(args ...string) {
-			t.Helper()
-			if log, err := exec.CommandContext(t.Context(), prism, args...).CombinedOutput(); err != nil || bytes.Contains(log, []byte("\nError")) {
-				t.Fatalf("%q: %v\n%s", args, err, log)
+		run := func(args ...string) error {
+			log, err := exec.CommandContext(t.Context(), prism, args...).CombinedOutput()
+			if i := bytes.Index(log, []byte("\nError")); i >= 0 {
+				err = fmt.Errorf("%q: %s", args, log[i+1:])
 			}
+			return err
 		}
 		first := append([]string{file, "-ex", "-exportmodel", dir + "/out.all", "-exportmodel", dir + "/out.umb"}, args...)
 		if len(consts) > 0 {
 			first = append(first, "-const", strings.Join(consts, ","))
 		}
-		run(first...)
+		if err := run(first...); exact && err != nil && strings.Contains(err.Error(), "Error exporting UMB file") {
+			t.Skipf("PRISM cannot write this: %v", err) // fractions of more than 64 bits, or no rewards at all
+		} else if err != nil {
+			t.Fatal(err)
+		}
 		text, err := os.ReadFile(dir + "/out.umb")
 		if err != nil {
 			t.Fatal(err)
 		}
-		opts := files.ReadOptions{Exact: exact}
-		theirs, err := files.ReadUMB(t.Context(), files.Source{Name: "out.umb", Text: text}, opts)
+		theirs, err := files.ReadUMB(t.Context(), files.Source{Name: "out.umb", Text: text}, files.ReadOptions{Exact: exact})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -132,7 +140,11 @@ func umbWithPRISM(t *testing.T, prism, file string, consts []string, args ...str
 		if err := os.WriteFile(dir+"/ours.umb", umbOf(t, space, files.Options{}), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		run(append([]string{"-importmodel", dir + "/ours.umb", "-ex", "-exportmodel", dir + "/again.all"}, args...)...)
+		for name, from := range map[string]string{"own": "out", "again": "ours"} {
+			if err := run(append([]string{"-importmodel", dir + "/" + from + ".umb", "-ex", "-exportmodel", dir + "/" + name + ".all"}, args...)...); err != nil {
+				t.Fatal(err)
+			}
+		}
 		got := writeAll(t, theirs, files.Options{})
 		entries, err := filepath.Glob(dir + "/out*.*")
 		if err != nil || len(entries) < 4 {
@@ -144,15 +156,18 @@ func umbWithPRISM(t *testing.T, prism, file string, consts []string, args ...str
 				continue
 			}
 			want, err1 := os.ReadFile(name)
-			again, err2 := os.ReadFile(dir + "/again" + strings.TrimPrefix(base, "out"))
-			if err := errors.Join(err1, err2); err != nil {
+			own, err2 := os.ReadFile(dir + "/own" + strings.TrimPrefix(base, "out"))
+			again, err3 := os.ReadFile(dir + "/again" + strings.TrimPrefix(base, "out"))
+			if err := errors.Join(err1, err2, err3); err != nil {
 				t.Fatal(err)
 			}
-			if line, g, w := firstDifference(got[base], string(want)); line > 0 {
-				t.Errorf("read from PRISM, %s:%d: %q, PRISM has %q", base, line, g, w)
-			}
-			if line, g, w := firstDifference(string(again), string(want)); line > 0 {
-				t.Errorf("read by PRISM, %s:%d: %q, PRISM has %q", base, line, g, w)
+			rates := base == "out.tra" && space.Program().Type == syntax.CTMC && !exact
+			for _, x := range []struct{ what, got, want string }{
+				{"read from PRISM", got[base], string(want)}, {"read by PRISM", string(again), string(own)},
+			} {
+				if line, g, w := firstDifference(x.got, x.want); line > 0 && !(rates && sameRates(x.got, x.want)) {
+					t.Errorf("%s, %s:%d: %q, PRISM has %q", x.what, base, line, g, w)
+				}
 			}
 		}
 	})
@@ -297,4 +312,20 @@ label "top" = x=5; rewards "r" x=5:2; [a] true:1; endrewards`
 			t.Errorf("%d bytes of %d are taken for a model", len(mutant), len(text))
 		}
 	}
+}
+
+// sameRates reports whether two texts differ in the last digits of numbers alone.
+func sameRates(a, b string) bool {
+	x, y := strings.Fields(a), strings.Fields(b)
+	if len(x) != len(y) {
+		return false
+	}
+	for i := range x {
+		f, err1 := strconv.ParseFloat(x[i], 64)
+		g, err2 := strconv.ParseFloat(y[i], 64)
+		if x[i] != y[i] && (err1 != nil || err2 != nil || math.Abs(f-g) > 1e-14*math.Abs(f)) {
+			return false
+		}
+	}
+	return true
 }
