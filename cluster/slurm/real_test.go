@@ -52,12 +52,18 @@ func (s *session) start(words ...string) *running {
 	if err := r.Start(); err != nil {
 		s.Fatal(err)
 	}
+	s.Cleanup(func() { _ = r.Process.Kill() }) // which has ended, unless the test has failed
 	return r
 }
 
 // end waits for the end, and returns the exit code.
 func (s *session) end(r *running) int {
 	s.Helper()
+	limit := time.AfterFunc(10*time.Minute, func() {
+		s.Error("it goes on after ten minutes")
+		_ = r.Process.Kill()
+	})
+	defer limit.Stop()
 	err := r.Wait()
 	if exit, ok := errors.AsType[*exec.ExitError](err); err != nil && !ok {
 		s.Fatal(exit)

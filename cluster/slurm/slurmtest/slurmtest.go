@@ -102,8 +102,15 @@ func (c *Cluster) Run(words ...string) (string, error) {
 func (c *Cluster) Kill(node string) { c.docker("kill", c.container(node)) }
 
 // RestartController ends the controller, its accounting and its database as if
-// their power failed, and starts them again.
-func (c *Cluster) RestartController() { c.docker("restart", "-t", "0", c.container("ctl")) }
+// their power failed, and returns when they are there again.
+func (c *Cluster) RestartController() {
+	c.tb.Helper()
+	c.docker("restart", "-t", "0", c.container("ctl"))
+	c.wait("the controller is not back", func() bool {
+		_, err := c.Run("squeue")
+		return err == nil
+	})
+}
 
 func (c *Cluster) docker(args ...string) {
 	c.tb.Helper()
@@ -114,10 +121,10 @@ func (c *Cluster) docker(args ...string) {
 
 func (c *Cluster) wait(what string, is func() bool) {
 	c.tb.Helper()
-	for end := time.Now().Add(time.Minute); !is(); time.Sleep(100 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); !is(); time.Sleep(100 * time.Millisecond) {
 		if time.Now().After(end) {
 			logs, _ := exec.Command("docker", "logs", c.container("ctl")).CombinedOutput()
-			c.tb.Fatalf("%s after a minute\n%s", what, logs)
+			c.tb.Fatalf("%s after two minutes\n%s", what, logs)
 		}
 	}
 }
