@@ -35,9 +35,12 @@ func (n *numbering) appendBlock(dst []byte, e entries) []byte {
 		dst = appendValues(dst, e.values)
 		dst = appendNibbles(dst, len(e.moves), func(i int) byte { return byte(e.moves[i]) })
 	}
-	last := n.number(e.boards[0])
+	last, high, above := n.number(e.boards[0]), e.boards[0]>>16, n.number(e.boards[0]&^0xFFFF)
 	for _, b := range e.boards[1:] {
-		next := n.number(b)
+		if b>>16 != high { // seldom
+			high, above = b>>16, n.number(b&^0xFFFF)
+		}
+		next := above + uint64(n.rank[b&0xFFFF])
 		dst = binary.AppendUvarint(dst, next-last)
 		last = next
 	}

@@ -30,7 +30,8 @@ func newNumbering(exps int) *numbering {
 // number returns the number of a board.
 func (n *numbering) number(board uint64) uint64 {
 	d := n.at(board)
-	return ((d.digits[2]*n.base+d.digits[1])*n.base+d.digits[0])*n.base + d.low
+	square := n.base * n.base
+	return (d.digits[2]*n.base+d.digits[1])*square + d.digits[0]*n.base + d.low
 }
 
 // place is where a decoder is: the digits of a number, of four cells each, and the board but for the lowest four cells.
@@ -51,14 +52,19 @@ func (n *numbering) at(board uint64) place {
 // carry makes digits of a number whose low part has become too large. It reports false when no board has the number.
 func (n *numbering) carry(p *place) bool {
 	carried := p.low / n.base
-	p.low, p.high = p.low%n.base, 0
+	p.low -= carried * n.base
 	for i := range p.digits {
 		sum := p.digits[i] + carried
 		if carried = 0; sum >= n.base {
-			sum, carried = sum%n.base, sum/n.base
+			carried = sum / n.base
+			sum -= carried * n.base
 		}
 		p.digits[i] = sum
-		p.high |= uint64(n.line[uint16(sum)]) << (16*i + 16)
+		shift := 16*i + 16
+		p.high = p.high&^(0xFFFF<<shift) | uint64(n.line[uint16(sum)])<<shift
+		if carried == 0 {
+			return true
+		}
 	}
-	return carried == 0
+	return false
 }
