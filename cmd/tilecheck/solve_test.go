@@ -65,7 +65,7 @@ func TestSolveKilled(t *testing.T) {
 // TestSolveWorkersKilled kills each of three processes that solve a game together, up to six times at random moments, and starts it again: the
 // file is that of one process.
 func TestSolveWorkersKilled(t *testing.T) {
-	needs.NotShort(t, "solves games many times")
+	needs.Full(t)
 	want := filepath.Join(t.TempDir(), "alone")
 	start := time.Now()
 	if state, stderr := runSolve(t, 0, want); !state.Success() {

@@ -51,7 +51,7 @@ func TestKnownValues(t *testing.T) {
 			if tt.within < 1e-6 && (!ok || new(big.Rat).SetFloat64(low).Cmp(big.NewRat(tt.num, tt.den)) > 0 || new(big.Rat).SetFloat64(high).Cmp(big.NewRat(tt.num, tt.den)) < 0) {
 				t.Errorf("%dx%d to %d: [%v, %v] %v, want one that contains %d/%d", tt.size, tt.size, tt.max, low, high, ok, tt.num, tt.den)
 			}
-			if tt.num > 0 && high-low > 1e-12 {
+			if tt.num > 0 && high-low > 2e-12 {
 				t.Errorf("[%v, %v] is wide", low, high)
 			}
 		})
