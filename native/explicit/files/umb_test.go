@@ -121,7 +121,8 @@ func umbWithPRISM(t *testing.T, prism, file string, consts []string, args ...str
 			first = append(first, "-const", strings.Join(consts, ","))
 		}
 		if err := run(first...); exact && err != nil && strings.Contains(err.Error(), "Error exporting UMB file") {
-			t.Skipf("PRISM cannot write this: %v", err) // fractions of more than 64 bits, or no rewards at all
+			t.Logf("PRISM cannot write this: %v", err) // fractions of more than 64 bits, or no rewards at all
+			return
 		} else if err != nil {
 			t.Fatal(err)
 		}
