@@ -392,7 +392,8 @@ func TestMutatedWork(t *testing.T) {
 	want := solveFile(t, opts)
 	rng := rand.New(rand.NewPCG(22, 2048))
 	noticed, same := 0, 0
-	for range needs.Some(150) {
+	mutants := needs.Some(150)
+	for range mutants {
 		path := filepath.Join(t.TempDir(), "table")
 		interrupted(t, path, opts)
 		files, err := os.ReadDir(solve.WorkDir(path))
@@ -407,7 +408,7 @@ func TestMutatedWork(t *testing.T) {
 		same++
 		wantFile(t, path, want)
 	}
-	if noticed == 0 || same == 0 {
+	if noticed == 0 || same == 0 && mutants >= 50 { // of a few all may be noticed
 		t.Errorf("%d mutations were noticed and %d did no harm, want some of both", noticed, same)
 	}
 }

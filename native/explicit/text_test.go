@@ -51,7 +51,7 @@ rewards s=0:max(0,%s); [] s=0:max(0,%s); endrewards`,
 			t.Fatal(src)
 		}
 	}
-	if built < int(models)/2 || unfit < 5 {
+	if built < int(models)/2 || unfit < int(models)/100 {
 		t.Errorf("%d built, %d of them unfit, want more", built, unfit)
 	}
 }
