@@ -162,7 +162,7 @@ func itemJobs(t *testing.T, rng *rand.Rand, i int) (jobs [][]string, files [][]s
 func TestMergeItems(t *testing.T) {
 	rng := rand.New(rand.NewPCG(15, 2))
 	n, numbers := 2, []int{3, 2}
-	if needs.IsFull() {
+	if needs.IsLong() {
 		n, numbers = 20, []int{2, 7, 64}
 	}
 	for i := range n {
@@ -256,7 +256,7 @@ func TestMergeItemsRefuses(t *testing.T) {
 	}
 	damaged := filepath.Join(here, "damaged")
 	n := 20
-	if needs.IsFull() {
+	if needs.IsLong() {
 		n = 1000
 	}
 	for i := range n {
