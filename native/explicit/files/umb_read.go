@@ -1,37 +1,22 @@
 package files
 
 import (
-	"archive/tar"
-	"bufio"
 	"bytes"
-	"compress/gzip"
 	"context"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"math/big"
-	"path"
+	"math/bits"
 	"slices"
-	"strconv"
 	"strings"
-
-	"github.com/ulikunitz/xz"
 
 	"tilecheck/native/explicit"
 	"tilecheck/native/explicit/sparse"
+	"tilecheck/native/explicit/umb"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
-)
-
-const (
-	// maxUMBIndex is the largest index.json, and maxUMBNames what strings may have.
-	maxUMBIndex = 16 << 20
-	maxUMBNames = 64 << 20
-	// umbChunk is how much is read before more room is made: sizes may lie.
-	umbChunk = 1 << 20
 )
 
 // ReadUMB reads a model in UMB, plain or compressed by gzip or xz: DTMCs, MDPs and
@@ -47,7 +32,7 @@ func ReadUMB(ctx context.Context, src Source, opts ReadOptions) (*explicit.Space
 	if err := opts.check(); err != nil {
 		return nil, err
 	}
-	u := &umbFile{ctx: ctx, opts: opts, src: src, seen: make(map[string]bool)}
+	u := &umbFile{ctx: ctx, opts: opts, src: src}
 	space, err := u.read()
 	if err == nil || ctx.Err() != nil {
 		return space, cmpErr(ctx.Err(), err)
@@ -76,9 +61,8 @@ type umbFile struct {
 	ctx  context.Context
 	opts ReadOptions
 	src  Source
-	seen map[string]bool
 
-	index    *umbIndex
+	index    *umb.Index
 	typ      syntax.ModelType
 	states   int
 	choices  int
@@ -112,42 +96,24 @@ type umbRead struct {
 }
 
 // umbNumbers is a column of numbers.
-type umbNumbers struct {
-	doubles []float64
-	rats    []byte // fractions as they are in the file
-	size    int    // of one, in bytes
-}
-
-func (n *umbNumbers) there() bool { return n.doubles != nil || n.rats != nil }
+type umbNumbers struct{ umb.Numbers }
 
 // at returns a number, with its fraction if that is asked for.
 func (n *umbNumbers) at(i int, exact bool) (number, error) {
-	if n.rats == nil {
-		x := number{f: n.doubles[i]}
+	if n.Rats == nil {
+		x := number{f: n.Doubles[i]}
 		if math.IsNaN(x.f) || math.IsInf(x.f, 0) {
 			return x, fmt.Errorf("found the number %v", x.f)
 		}
 		if exact {
-			x.r, _ = new(big.Rat).SetString(strconv.FormatFloat(x.f, 'g', -1, 64))
-			x.r.SetFloat64(x.f)
+			x.r = new(big.Rat).SetFloat64(x.f)
 		}
 		return x, nil
 	}
-	half := n.size / 2
-	text := n.rats[i*n.size : (i+1)*n.size]
-	whole := func(text []byte) *big.Int {
-		b := slices.Clone(text)
-		slices.Reverse(b)
-		return new(big.Int).SetBytes(b)
+	r, err := umb.Rat(n.Fraction(i))
+	if err != nil {
+		return number{}, err
 	}
-	num, den := whole(text[:half]), whole(text[half:])
-	if text[half-1]&0x80 != 0 {
-		num.Sub(num, new(big.Int).Lsh(big.NewInt(1), uint(8*half)))
-	}
-	if den.Sign() == 0 {
-		return number{}, errors.New("found a fraction with the denominator 0")
-	}
-	r := new(big.Rat).SetFrac(num, den)
 	x := number{}
 	x.f, _ = r.Float64()
 	if exact {
@@ -159,250 +125,58 @@ func (n *umbNumbers) at(i int, exact bool) (number, error) {
 	return x, nil
 }
 
+// umbSet reads a set of n states.
+func umbSet(m *umb.Member, n int) (*sparse.Set, error) {
+	words, err := m.Bits(n)
+	out := sparse.NewSet(n)
+	for i, x := range words {
+		for ; x != 0; x &= x - 1 {
+			out.Add(64*i + bits.TrailingZeros64(x))
+		}
+	}
+	return out, err
+}
+
+// members calls a function for every member.
+func (u *umbFile) members(visit func(name string, m *umb.Member) error) error {
+	return umb.Members(u.ctx, bytes.NewReader(u.src.Text), visit)
+}
+
 func (u *umbFile) read() (*explicit.Space, error) {
-	if err := u.members(func(name string, r *umbMember) error {
-		if name != umbIndexFile {
+	if err := u.members(func(name string, m *umb.Member) error {
+		if name != umb.IndexFile {
 			return nil
 		}
-		text, err := r.all(maxUMBIndex)
+		text, err := m.All(umb.MaxIndex)
 		if err == nil {
 			err = u.readIndex(text)
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		return errStop
+		return umb.ErrStop
 	}); err != nil {
 		return nil, err
 	}
 	if u.index == nil {
-		return nil, fmt.Errorf("there is no %s, wanted a model in UMB", umbIndexFile)
+		return nil, fmt.Errorf("there is no %s, wanted a model in UMB", umb.IndexFile)
 	}
 	u.labels, u.rewards = make(map[string]*sparse.Set), make(map[string]umbNumbers)
-	clear(u.seen)
 	if err := u.members(u.member); err != nil {
 		return nil, err
 	}
 	return u.assemble()
 }
 
-// errStop ends a look at the members.
-var errStop = errors.New("stop")
-
-// members calls a function for every member, and checks names.
-func (u *umbFile) members(visit func(name string, r *umbMember) error) error {
-	r, err := unzipUMB(u.src.Text)
-	if err != nil {
-		return err
-	}
-	archive := tar.NewReader(r)
-	for {
-		if err := u.ctx.Err(); err != nil {
-			return err
-		}
-		h, err := archive.Next()
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("it is no UMB file, or a damaged one: %w", err)
-		}
-		if h.Typeflag == tar.TypeDir {
-			continue
-		}
-		name := strings.TrimPrefix(h.Name, "./")
-		if h.Typeflag != tar.TypeReg || path.Clean("/"+name) != "/"+name || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-_./") != "" {
-			return fmt.Errorf("found the member %s, wanted files with names such as %s", quote([]byte(h.Name)), umbTargets)
-		}
-		if u.seen[name] {
-			return fmt.Errorf("found %s twice", name)
-		}
-		u.seen[name] = true
-		switch err := visit(name, &umbMember{archive, h.Size, u.ctx}); {
-		case err == errStop:
-			return nil
-		case err != nil:
-			return err
-		}
-	}
-}
-
-// unzipUMB returns the tar file.
-func unzipUMB(text []byte) (io.Reader, error) {
-	r := bytes.NewReader(text)
-	switch {
-	case bytes.HasPrefix(text, []byte{0x1f, 0x8b}):
-		z, err := gzip.NewReader(r)
-		if err != nil {
-			return nil, fmt.Errorf("it is damaged: %w", err)
-		}
-		return bufio.NewReaderSize(z, 1<<16), nil
-	case bytes.HasPrefix(text, []byte("\xfd7zXZ\x00")):
-		z, err := xz.NewReader(bufio.NewReader(r))
-		if err != nil {
-			return nil, fmt.Errorf("it is damaged: %w", err)
-		}
-		return bufio.NewReaderSize(z, 1<<16), nil
-	}
-	return r, nil
-}
-
-// umbMember is one that is read.
-type umbMember struct {
-	r    io.Reader
-	size int64
-	ctx  context.Context
-}
-
-// all returns the bytes of a member of at most so many.
-func (m *umbMember) all(most int64) ([]byte, error) {
-	if m.size > most {
-		return nil, fmt.Errorf("found %d bytes, wanted at most %d", m.size, most)
-	}
-	var out bytes.Buffer
-	for {
-		n, err := io.CopyN(&out, m.r, min(umbChunk, m.size-int64(out.Len())))
-		if err == nil && m.ctx.Err() != nil {
-			err = m.ctx.Err()
-		}
-		if err != nil {
-			return nil, truncated(err)
-		}
-		if n == 0 || int64(out.Len()) == m.size {
-			return out.Bytes(), nil
-		}
-	}
-}
-
-func truncated(err error) error {
-	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		return errors.New("the file ends in the middle")
-	}
-	return err
-}
-
-// sized returns what is wrong with the size of a column of n values.
-func (m *umbMember) sized(n, each int64) error {
-	if m.size != n*each {
-		return fmt.Errorf("found %d bytes, wanted %d: %d values of %d bytes", m.size, n*each, n, each)
-	}
-	return nil
-}
-
-// words calls a function for every value of so many bytes.
-func (m *umbMember) words(n, each int, visit func(word []byte) error) error {
-	if err := m.sized(int64(n), int64(each)); err != nil {
-		return err
-	}
-	buf := make([]byte, each*max(1, min(n, umbChunk/each)))
-	for n > 0 {
-		part := buf[:each*min(n, len(buf)/each)]
-		if _, err := io.ReadFull(m.r, part); err != nil {
-			return truncated(err)
-		}
-		if err := m.ctx.Err(); err != nil {
-			return err
-		}
-		for i := 0; i < len(part); i += each {
-			if err := visit(part[i : i+each]); err != nil {
-				return err
-			}
-		}
-		n -= len(part) / each
-	}
-	return nil
-}
-
-// room is the capacity to begin with for n values that may not be there.
-func room(n int) int { return min(n, umbChunk) }
-
-// offsets reads where n rows begin among so many; the last one is that number.
-func (m *umbMember) offsets(n, most int) ([]uint32, error) {
-	out := make([]uint32, 0, room(n+1))
-	last := uint64(0)
-	err := m.words(n+1, 8, func(word []byte) error {
-		x := binary.LittleEndian.Uint64(word)
-		if x < last || x > uint64(most) || len(out) == 0 && x != 0 {
-			return fmt.Errorf("found %d as offset %d, wanted 0 first and then none that is less than the one before or above %d", x, len(out), most)
-		}
-		last = x
-		out = append(out, uint32(x))
-		return nil
-	})
-	if err == nil && last != uint64(most) {
-		err = fmt.Errorf("found %d as the last offset, wanted %d", last, most)
-	}
-	return out, err
-}
-
-// indices reads n numbers below a limit, of so many bytes.
-func (m *umbMember) indices(n, each int, limit uint64) ([]uint32, error) {
-	out := make([]uint32, 0, room(n))
-	err := m.words(n, each, func(word []byte) error {
-		x := uint64(binary.LittleEndian.Uint32(word))
-		if each == 8 {
-			x = binary.LittleEndian.Uint64(word)
-		}
-		if x >= limit {
-			return fmt.Errorf("found %d as value %d, wanted one below %d", x, len(out), limit)
-		}
-		out = append(out, uint32(x))
-		return nil
-	})
-	return out, err
-}
-
-// set reads a set of n states.
-func (m *umbMember) set(n int) (*sparse.Set, error) {
-	out := sparse.NewSet(n)
-	at := 0
-	err := m.words((n+63)/64, 8, func(word []byte) error {
-		x := binary.LittleEndian.Uint64(word)
-		for ; x != 0; x &= x - 1 {
-			i := at
-			for y := x; y&1 == 0; y >>= 1 {
-				i++
-			}
-			if i >= n {
-				return fmt.Errorf("found a bit for state %d, wanted 0 behind the %d states", i, n)
-			}
-			out.Add(i)
-		}
-		at += 64
-		return nil
-	})
-	return out, err
-}
-
-// numbers reads n numbers.
-func (m *umbMember) numbers(n int, t *umbType) (out umbNumbers, err error) {
-	if err := t.number(); err != nil {
-		return out, err
-	}
-	if t.Type == "double" {
-		out.doubles = make([]float64, 0, room(n))
-		return out, m.words(n, 8, func(word []byte) error {
-			out.doubles = append(out.doubles, math.Float64frombits(binary.LittleEndian.Uint64(word)))
-			return nil
-		})
-	}
-	out.size = int(t.bits() / 8)
-	if err := m.sized(int64(n), int64(out.size)); err != nil {
-		return out, err
-	}
-	out.rats, err = m.all(m.size)
-	return out, err
-}
-
 // readIndex checks what the file says of itself.
 func (u *umbFile) readIndex(text []byte) error {
-	x := new(umbIndex)
+	x := new(umb.Index)
 	if err := json.Unmarshal(text, x); err != nil {
 		return err
 	}
 	s := &x.System
-	if x.Version != umbVersion {
-		return fmt.Errorf("found version %d of the format, wanted %d", x.Version, umbVersion)
+	if x.Version != umb.Version {
+		return fmt.Errorf("found version %d of the format, wanted %d", x.Version, umb.Version)
 	}
 	switch {
 	case s.Time == "discrete" && s.Players == 0:
@@ -427,11 +201,11 @@ func (u *umbFile) readIndex(text []byte) error {
 	if s.ChoiceActions > math.MaxUint16-1 || s.BranchActions > math.MaxUint16-1 {
 		return fmt.Errorf("found %d and %d actions, wanted at most %d", s.ChoiceActions, s.BranchActions, math.MaxUint16-1)
 	}
-	if err := s.Probability.number(); err != nil {
+	if err := s.Probability.Number(); err != nil {
 		return fmt.Errorf("branch-probability-type: %w", err)
 	}
 	if u.typ == syntax.CTMC {
-		if err := s.ExitRate.number(); err != nil {
+		if err := s.ExitRate.Number(); err != nil {
 			return fmt.Errorf("exit-rate-type: %w", err)
 		}
 	}
@@ -443,13 +217,13 @@ func (u *umbFile) readIndex(text []byte) error {
 // annotated refuses annotations that cannot be read.
 func (u *umbFile) annotated() error {
 	for _, g := range u.index.Annotations {
-		for _, m := range g.value {
-			a, name := &m.value, g.name+"/"+m.name
+		for _, m := range g.Value {
+			a, name := &m.Value, g.Name+"/"+m.Name
 			switch {
-			case g.name == "aps" && (a.Type.Type != "bool" || a.Type.bits() != 1 || !slices.Equal(a.AppliesTo, []string{"states"})):
+			case g.Name == "aps" && (a.Type.Type != "bool" || a.Type.Bits() != 1 || !slices.Equal(a.AppliesTo, []string{"states"})):
 				return fmt.Errorf("%s: found an atomic proposition of type %q, wanted bool, of states", name, a.Type.Type)
-			case g.name == "rewards":
-				if err := a.Type.number(); err != nil {
+			case g.Name == "rewards":
+				if err := a.Type.Number(); err != nil {
 					return fmt.Errorf("%s: %w", name, err)
 				}
 				for _, kind := range a.AppliesTo {
@@ -457,8 +231,8 @@ func (u *umbFile) annotated() error {
 						return fmt.Errorf("%s: found rewards of %s, which are not supported for a model of type %s", name, kind, u.typ)
 					}
 				}
-			case g.name != "aps":
-				u.warnings = append(u.warnings, fmt.Sprintf("the annotations %q of %s are not used", g.name, u.src.Name))
+			case g.Name != "aps":
+				u.warnings = append(u.warnings, fmt.Sprintf("the annotations %q of %s are not used", g.Name, u.src.Name))
 			}
 			if a.Probability != nil {
 				return fmt.Errorf("%s: found values with probabilities, which are not supported", name)
@@ -477,7 +251,7 @@ func (u *umbFile) annotated() error {
 }
 
 // variables lays out the valuations, or says why they cannot be used.
-func (u *umbFile) variables(v umbValuation) (why string) {
+func (u *umbFile) variables(v umb.Valuation) (why string) {
 	if len(v.Classes) != 1 {
 		return fmt.Sprintf("there are %d classes of them, and only one is supported", len(v.Classes))
 	}
@@ -494,14 +268,14 @@ func (u *umbFile) variables(v umbValuation) (why string) {
 		if x.Type == nil || x.Optional {
 			return fmt.Sprintf("variable %s is optional or has no type", quote([]byte(x.Name)))
 		}
-		bits := x.Type.bits()
+		size := x.Type.Bits()
 		switch {
-		case x.Type.Type == "bool" && bits <= 64:
+		case x.Type.Type == "bool" && size <= 64:
 			f.kind = sema.Bool
-		case (x.Type.Type == "int" || x.Type.Type == "uint") && bits <= 64:
+		case (x.Type.Type == "int" || x.Type.Type == "uint") && size <= 64:
 			f.signed = x.Type.Type == "int"
 		default:
-			return fmt.Sprintf("variable %s is of type %s with %d bits", quote([]byte(x.Name)), x.Type.Type, bits)
+			return fmt.Sprintf("variable %s is of type %s with %d bits", quote([]byte(x.Name)), x.Type.Type, size)
 		}
 		if !syntax.IsIdent(x.Name) || slices.ContainsFunc(u.fields, func(g umbRead) bool { return g.name == x.Name }) {
 			return fmt.Sprintf("%s is not the name of one variable", quote([]byte(x.Name)))
@@ -509,7 +283,7 @@ func (u *umbFile) variables(v umbValuation) (why string) {
 		if x.Lower != nil && x.Upper != nil {
 			f.low, f.high, f.told = *x.Lower, *x.Upper, true
 		}
-		f.bits = int(bits)
+		f.bits = int(size)
 		at += f.bits
 		u.fields = append(u.fields, f)
 	}
@@ -525,14 +299,14 @@ func (u *umbFile) width() int {
 	for _, x := range u.index.Valuations["states"].Classes[0].Variables {
 		at += int(x.Padding)
 		if x.Padding == 0 {
-			at += int(x.Type.bits())
+			at += int(x.Type.Bits())
 		}
 	}
 	return at / 8
 }
 
 // member reads one of the members that make a model.
-func (u *umbFile) member(name string, m *umbMember) (err error) {
+func (u *umbFile) member(name string, m *umb.Member) (err error) {
 	defer func() {
 		if err != nil && u.ctx.Err() == nil {
 			err = fmt.Errorf("%s: %w", name, err)
@@ -545,32 +319,32 @@ func (u *umbFile) member(name string, m *umbMember) (err error) {
 		kind, ids, actions = "branches", u.branches, s.BranchActions
 	}
 	switch name {
-	case umbStateChoices:
-		u.stateChoices, err = m.offsets(u.states, u.choices)
-	case umbChoiceRows:
-		u.choiceRows, err = m.offsets(u.choices, u.branches)
-	case umbTargets:
-		u.targets, err = m.indices(u.branches, 8, uint64(u.states))
-	case umbProbabilities:
-		u.probability, err = m.numbers(u.branches, s.Probability)
-	case umbExitRates:
+	case umb.StateChoices:
+		u.stateChoices, err = m.Offsets(u.states, u.choices)
+	case umb.ChoiceRows:
+		u.choiceRows, err = m.Offsets(u.choices, u.branches)
+	case umb.Targets:
+		u.targets, err = m.Indices(u.branches, 8, uint64(u.states))
+	case umb.Probabilities:
+		u.probability.Numbers, err = m.Numbers(u.branches, s.Probability)
+	case umb.ExitRates:
 		if u.typ == syntax.CTMC {
-			u.exitRate, err = m.numbers(u.states, s.ExitRate)
+			u.exitRate.Numbers, err = m.Numbers(u.states, s.ExitRate)
 		}
-	case umbInitial:
-		u.initial, err = m.set(u.states)
+	case umb.Initial:
+		u.initial, err = umbSet(m, u.states)
 	case "actions/" + kind + "/values.bin":
-		u.actions, err = m.indices(ids, 4, actions)
+		u.actions, err = m.Indices(ids, 4, actions)
 	case "actions/" + kind + "/string-mapping.bin":
-		u.nameAt, err = m.mapping(int(actions))
+		u.nameAt, err = m.Mapping(int(actions))
 	case "actions/" + kind + "/strings.bin":
-		u.names, err = m.all(maxUMBNames)
-	case umbValuations:
+		u.names, err = m.All(umb.MaxNames)
+	case umb.Valuations:
 		if u.fields == nil {
 			return nil
 		}
-		if err = m.sized(int64(u.states), int64(u.width())); err == nil {
-			u.valuations, err = m.all(m.size)
+		if err = m.Sized(int64(u.states), int64(u.width())); err == nil {
+			u.valuations, err = m.All(m.Size)
 		}
 	default:
 		err = u.annotation(name, m)
@@ -578,37 +352,25 @@ func (u *umbFile) member(name string, m *umbMember) (err error) {
 	return err
 }
 
-// mapping reads where the strings of n actions are.
-func (m *umbMember) mapping(n int) (out []uint32, err error) {
-	last := uint64(0)
-	return out, m.words(n+1, 8, func(word []byte) error {
-		x := binary.LittleEndian.Uint64(word)
-		if x < last || x > maxUMBNames {
-			return fmt.Errorf("found %d as offset %d of a string", x, len(out))
-		}
-		last = x
-		out = append(out, uint32(x))
-		return nil
-	})
-}
-
 // annotation reads a label or rewards; what the index does not know is nobody's.
-func (u *umbFile) annotation(name string, m *umbMember) (err error) {
+func (u *umbFile) annotation(name string, m *umb.Member) (err error) {
 	words := strings.Split(name, "/")
 	if len(words) != 5 || words[0] != "annotations" || words[4] != "values.bin" {
 		return nil
 	}
 	group, id, kind := words[1], words[2], words[3]
-	a := u.index.Annotations.get(group).get(id)
+	a := u.index.Annotations.Get(group).Get(id)
 	if !slices.Contains(a.AppliesTo, kind) {
 		return nil
 	}
 	switch group {
 	case "aps":
-		u.labels[id], err = m.set(u.states)
+		u.labels[id], err = umbSet(m, u.states)
 	case "rewards":
 		n := map[string]int{"states": u.states, "choices": u.choices, "branches": u.branches}[kind]
-		u.rewards[id+"/"+kind], err = m.numbers(n, &a.Type)
+		var column umbNumbers
+		column.Numbers, err = m.Numbers(n, &a.Type)
+		u.rewards[id+"/"+kind] = column
 	}
 	return err
 }

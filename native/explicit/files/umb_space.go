@@ -11,6 +11,7 @@ import (
 
 	"tilecheck/native/explicit"
 	"tilecheck/native/explicit/sparse"
+	"tilecheck/native/explicit/umb"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 )
@@ -44,10 +45,10 @@ func (u *umbFile) assemble() (*explicit.Space, error) {
 		return nil, b.errs
 	}
 	d := &explicit.Imported{File: u.src.Name, Type: u.typ, Actions: b.assembly.names, Model: model}
-	for i, m := range u.index.Annotations.get("rewards") {
+	for i, m := range u.index.Annotations.Get("rewards") {
 		r, each, err := b.reward(model, i, m)
 		if err != nil {
-			return nil, fmt.Errorf("rewards/%s: %w", m.name, err)
+			return nil, fmt.Errorf("rewards/%s: %w", m.Name, err)
 		}
 		model.Rewards = append(model.Rewards, r)
 		d.TransitionRewards = append(d.TransitionRewards, each)
@@ -69,10 +70,10 @@ func (u *umbFile) whole() error {
 		name   string
 		absent bool
 	}{
-		{umbTargets, u.targets == nil},
-		{umbProbabilities, !u.probability.there()},
-		{umbExitRates, u.typ == syntax.CTMC && !u.exitRate.there()},
-		{umbInitial, u.initial == nil || u.initial.Empty()},
+		{umb.Targets, u.targets == nil},
+		{umb.Probabilities, !u.probability.There()},
+		{umb.ExitRates, u.typ == syntax.CTMC && !u.exitRate.There()},
+		{umb.Initial, u.initial == nil || u.initial.Empty()},
 	} {
 		if x.absent {
 			return fmt.Errorf("there is no %s, or nothing in it", x.name)
@@ -80,18 +81,18 @@ func (u *umbFile) whole() error {
 	}
 	s := &u.index.System
 	if uint64(u.initial.Count()) != s.InitialStates {
-		return fmt.Errorf("%s: found %d initial states, wanted %d as %s says", umbInitial, u.initial.Count(), s.InitialStates, umbIndexFile)
+		return fmt.Errorf("%s: found %d initial states, wanted %d as %s says", umb.Initial, u.initial.Count(), s.InitialStates, umb.IndexFile)
 	}
 	if u.stateChoices == nil && u.choices != u.states {
-		return fmt.Errorf("there is no %s, which only a model with one choice in each state can do without", umbStateChoices)
+		return fmt.Errorf("there is no %s, which only a model with one choice in each state can do without", umb.StateChoices)
 	}
 	if u.choiceRows == nil && u.branches != u.choices {
-		return fmt.Errorf("there is no %s, which only a model with one branch in each choice can do without", umbChoiceRows)
+		return fmt.Errorf("there is no %s, which only a model with one branch in each choice can do without", umb.ChoiceRows)
 	}
 	if u.typ != syntax.MDP && u.stateChoices != nil {
 		for i, at := range u.stateChoices {
 			if at != uint32(i) {
-				return fmt.Errorf("%s: found a state without exactly one choice, wanted one in each of a %s", umbStateChoices, u.typ)
+				return fmt.Errorf("%s: found a state without exactly one choice, wanted one in each of a %s", umb.StateChoices, u.typ)
 			}
 		}
 	}
@@ -282,12 +283,12 @@ func (b *umbBuild) note(branch int) {
 func (b *umbBuild) declared() (d declared, err error) {
 	d.init = b.initial
 	seen := make(map[string]bool)
-	for _, m := range b.index.Annotations.get("aps") {
-		name := m.name
-		if m.value.Alias != nil {
-			name = *m.value.Alias
+	for _, m := range b.index.Annotations.Get("aps") {
+		name := m.Name
+		if m.Value.Alias != nil {
+			name = *m.Value.Alias
 		}
-		set := b.labels[m.name]
+		set := b.labels[m.Name]
 		if set == nil {
 			set = sparse.NewSet(b.umbFile.states)
 		}
@@ -317,10 +318,10 @@ func (b *umbBuild) declared() (d declared, err error) {
 
 // reward makes a reward structure. One without an alias whose identifier is its
 // number has no name.
-func (b *umbBuild) reward(m *sparse.Model, i int, a member[umbAnnotation]) (out sparse.Reward, each explicit.TransitionReward, err error) {
-	name := a.name
-	if a.value.Alias != nil {
-		name = *a.value.Alias
+func (b *umbBuild) reward(m *sparse.Model, i int, a umb.Named[umb.Annotation]) (out sparse.Reward, each explicit.TransitionReward, err error) {
+	name := a.Name
+	if a.Value.Alias != nil {
+		name = *a.Value.Alias
 	} else if name == strconv.Itoa(i+1) {
 		name = ""
 	}
@@ -335,7 +336,7 @@ func (b *umbBuild) reward(m *sparse.Model, i int, a member[umbAnnotation]) (out 
 		return x, err
 	}
 	var state, trans *column
-	if n := b.rewards[a.name+"/states"]; n.there() {
+	if n := b.rewards[a.Name+"/states"]; n.There() {
 		state = newColumn(b.umbFile.states, b.opts.Exact)
 		for s := range b.umbFile.states {
 			x, err := value(n, s)
@@ -345,8 +346,8 @@ func (b *umbBuild) reward(m *sparse.Model, i int, a member[umbAnnotation]) (out 
 			state.put(s, x)
 		}
 	}
-	choices, branches := b.rewards[a.name+"/choices"], b.rewards[a.name+"/branches"]
-	if !choices.there() && !branches.there() {
+	choices, branches := b.rewards[a.Name+"/choices"], b.rewards[a.Name+"/branches"]
+	if !choices.There() && !branches.There() {
 		out, each = structure(m, name, state, nil)
 		return out, each, nil
 	}
@@ -364,14 +365,14 @@ func (b *umbBuild) reward(m *sparse.Model, i int, a member[umbAnnotation]) (out 
 			if b.opts.Exact {
 				sum.r = new(big.Rat)
 			}
-			if choices.there() {
+			if choices.There() {
 				if sum, err = value(choices, b.choiceOf(s, c-first)); err != nil {
 					return out, each, fmt.Errorf("state %d, choice %d: %w", s, c-first, err)
 				}
 			}
 			for range hi - lo {
 				x := sum
-				if branches.there() {
+				if branches.There() {
 					y, err := b.branchReward(func(i int) (number, error) { return value(branches, i) }, known, s)
 					if err != nil {
 						return out, each, fmt.Errorf("state %d: %w", s, err)

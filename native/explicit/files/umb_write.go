@@ -1,7 +1,6 @@
 package files
 
 import (
-	"archive/tar"
 	"bufio"
 	"compress/gzip"
 	"context"
@@ -14,9 +13,9 @@ import (
 	"math/bits"
 	"slices"
 	"strconv"
-	"time"
 
 	"tilecheck/native/explicit/sparse"
+	"tilecheck/native/explicit/umb"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 )
@@ -32,16 +31,25 @@ func (w *Writer) UMB(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	if w.opts.Raw {
-		return u.tar(out)
+		return u.archive(out)
 	}
 	zip, err := gzip.NewWriterLevel(out, gzip.BestSpeed)
 	if err != nil {
 		return err
 	}
-	if err := u.tar(zip); err != nil {
+	if err := u.archive(zip); err != nil {
 		return err
 	}
 	return zip.Close()
+}
+
+// UMBMembers writes what UMB does to an archive of more than the model.
+func (w *Writer) UMBMembers(ctx context.Context, out *umb.Writer) error {
+	u, err := w.explicitly().umb(ctx)
+	if err != nil {
+		return err
+	}
+	return u.members(out)
 }
 
 // umbWriter is a file being written.
@@ -53,7 +61,7 @@ type umbWriter struct {
 	actions []string       // strings, by number
 	action  map[string]int // the inverse
 	size    int64          // of a number, in bytes
-	index   umbIndex
+	index   umb.Index
 	fields  []umbField
 	bytes   int // of a valuation
 	rated   int // the state whose rate is known
@@ -84,10 +92,10 @@ func (w *Writer) umb(ctx context.Context) (*umbWriter, error) {
 
 // measure finds the size of fractions: the least that holds every one.
 func (u *umbWriter) measure() {
-	words := 1
+	u.size = 16
 	see := func(r *big.Rat) {
-		if r != nil { // a numerator has a sign
-			words = max(words, (r.Num().BitLen()+64)/64, (r.Denom().BitLen()+63)/64)
+		if r != nil {
+			u.size = max(u.size, int64(umb.RatSize(r)))
 		}
 	}
 	for _, r := range u.model.Rats {
@@ -110,7 +118,6 @@ func (u *umbWriter) measure() {
 			}
 		}
 	}
-	u.size = int64(16 * words)
 }
 
 // name numbers the actions; none, where some have none, is the empty string and first.
@@ -134,19 +141,19 @@ func (u *umbWriter) name() {
 	}
 }
 
-func (u *umbWriter) numberType() *umbType {
+func (u *umbWriter) numberType() *umb.Type {
 	if u.model.Exact() {
-		return &umbType{"rational", uint64(8 * u.size)}
+		return &umb.Type{Type: "rational", Size: uint64(8 * u.size)}
 	}
-	return &umbType{"double", 64}
+	return &umb.Type{Type: "double", Size: 64}
 }
 
 // describe makes the index.
 func (u *umbWriter) describe() error {
 	x := &u.index
-	x.Version, x.FileData = umbVersion, &umbFileData{Tool: "tilecheck", ToolVersion: u.opts.Version}
+	x.Version, x.FileData = umb.Version, &umb.FileData{Tool: "tilecheck", ToolVersion: u.opts.Version}
 	m := u.model
-	x.System = umbSystem{
+	x.System = umb.System{
 		Time: "discrete", States: uint64(m.NumStates()), InitialStates: uint64(len(m.Initial)),
 		Choices: uint64(m.NumChoices()), Branches: uint64(m.NumTransitions()),
 	}
@@ -162,23 +169,23 @@ func (u *umbWriter) describe() error {
 	if u.program.Type == syntax.CTMC {
 		s.Time, s.ExitRate = "stochastic", u.numberType()
 	}
-	var aps, rewards umbGroup
+	var aps, rewards umb.Group
 	for _, l := range u.labels {
 		if l.Name == "init" || l.Name == "deadlock" && l.States.Empty() {
 			continue
 		}
-		id := umbName(l.Name, func(id string) bool {
-			return slices.ContainsFunc(aps, func(m member[umbAnnotation]) bool { return m.name == id })
+		id := umb.Identifier(l.Name, func(id string) bool {
+			return slices.ContainsFunc(aps, func(m umb.Named[umb.Annotation]) bool { return m.Name == id })
 		})
-		aps = append(aps, member[umbAnnotation]{id, umbAnnotation{Alias: &l.Name, AppliesTo: []string{"states"}, Type: umbType{"bool", 1}}})
+		aps = append(aps, umb.Named[umb.Annotation]{Name: id, Value: umb.Annotation{Alias: &l.Name, AppliesTo: []string{"states"}, Type: umb.Type{Type: "bool", Size: 1}}})
 	}
 	for i, r := range u.rewards {
-		a := umbAnnotation{Type: *u.numberType()}
+		a := umb.Annotation{Type: *u.numberType()}
 		id := strconv.Itoa(i + 1)
 		if r.Name != "" {
 			a.Alias = &r.Name
-			id = umbName(r.Name, func(id string) bool {
-				return slices.ContainsFunc(rewards, func(m member[umbAnnotation]) bool { return m.name == id })
+			id = umb.Identifier(r.Name, func(id string) bool {
+				return slices.ContainsFunc(rewards, func(m umb.Named[umb.Annotation]) bool { return m.Name == id })
 			})
 		}
 		if _, numbered := strconv.Atoi(id); r.Name != "" && numbered == nil { // which stands for no name
@@ -196,10 +203,10 @@ func (u *umbWriter) describe() error {
 		if len(a.AppliesTo) == 0 {
 			a.AppliesTo = []string{"states"}
 		}
-		rewards = append(rewards, member[umbAnnotation]{id, a})
+		rewards = append(rewards, umb.Named[umb.Annotation]{Name: id, Value: a})
 	}
-	for _, g := range []member[umbGroup]{{"aps", aps}, {"rewards", rewards}} {
-		if len(g.value) > 0 {
+	for _, g := range []umb.Named[umb.Group]{{Name: "aps", Value: aps}, {Name: "rewards", Value: rewards}} {
+		if len(g.Value) > 0 {
 			x.Annotations = append(x.Annotations, g)
 		}
 	}
@@ -221,81 +228,83 @@ func (u *umbWriter) zero(values []float64, rats []*big.Rat) bool {
 
 // describeStates packs the variables.
 func (u *umbWriter) describeStates() error {
-	var class umbClass
+	var class umb.Class
 	at := 0
 	for i, v := range u.program.Vars {
 		low, high := int64(v.Low), int64(v.High)
-		x := umbVariable{Name: v.Name, Type: &umbType{"uint", uint64(max(1, bits.Len64(uint64(high))))}, Lower: &low, Upper: &high}
+		x := umb.Variable{Name: v.Name, Type: &umb.Type{Type: "uint", Size: uint64(max(1, bits.Len64(uint64(high))))}, Lower: &low, Upper: &high}
 		switch {
 		case v.Type == sema.Bool:
-			x.Type, x.Lower, x.Upper = &umbType{"bool", 1}, nil, nil
+			x.Type, x.Lower, x.Upper = &umb.Type{Type: "bool", Size: 1}, nil, nil
 		case low < 0: // two's complement: a bit more than the larger of -low-1 and high
-			x.Type = &umbType{"int", uint64(max(bits.Len64(uint64(-low-1)), bits.Len64(uint64(max(high, 0)))) + 1)}
+			x.Type = &umb.Type{Type: "int", Size: uint64(max(bits.Len64(uint64(-low-1)), bits.Len64(uint64(max(high, 0)))) + 1)}
 		}
 		class.Variables = append(class.Variables, x)
 		u.fields = append(u.fields, umbField{i, at, int(x.Type.Size)})
 		at += int(x.Type.Size)
 	}
 	if at%8 != 0 {
-		class.Variables = append(class.Variables, umbVariable{Padding: uint64(8 - at%8)})
+		class.Variables = append(class.Variables, umb.Variable{Padding: uint64(8 - at%8)})
 	}
 	u.bytes = (at + 7) / 8
-	u.index.Valuations = map[string]umbValuation{"states": {Unique: true, Classes: []umbClass{class}}}
+	u.index.Valuations = map[string]umb.Valuation{"states": {Unique: true, Classes: []umb.Class{class}}}
 	return nil
 }
 
-// tar writes the members, of which each knows its size.
-func (u *umbWriter) tar(out io.Writer) error {
+func (u *umbWriter) archive(out io.Writer) error {
+	t := umb.NewWriter(u.ctx, out)
+	if err := u.members(t); err != nil {
+		return err
+	}
+	return t.Close()
+}
+
+// members writes the members.
+func (u *umbWriter) members(out *umb.Writer) error {
 	text, err := json.MarshalIndent(u.index, "", "  ")
 	if err != nil {
 		return err
 	}
-	t := &umbTar{u: u, tar: tar.NewWriter(out)}
+	t := &umbTar{out, u}
 	states, choices, branches := u.model.NumStates(), u.model.NumChoices(), u.model.NumTransitions()
-	t.file(umbIndexFile, int64(len(text)), func(b *bufio.Writer) { _, _ = b.Write(text) })
+	t.File(umb.IndexFile, int64(len(text)), func(b *bufio.Writer) { _, _ = b.Write(text) })
 	if u.nondeterministic() {
-		t.offsets(umbStateChoices, states, func(i int) int {
+		t.offsets(umb.StateChoices, func(i int) int {
 			first, end := u.model.Choices(i)
 			return end - first
 		})
 	}
 	if u.probabilistic() {
-		t.file(umbChoiceRows, int64(8*(choices+1)), func(b *bufio.Writer) {
+		t.File(umb.ChoiceRows, int64(8*(choices+1)), func(b *bufio.Writer) {
 			at := uint64(0)
-			putUint64(b, at)
+			umb.PutUint64(b, at)
 			u.choices(func(c, _ int) {
 				lo, hi := u.model.Row(c)
 				at += uint64(hi - lo)
-				putUint64(b, at)
+				umb.PutUint64(b, at)
 			})
 		})
-		t.file(umbProbabilities, int64(branches)*u.size, func(b *bufio.Writer) {
+		t.File(umb.Probabilities, int64(branches)*u.size, func(b *bufio.Writer) {
 			u.branches(func(i, t int) { u.put(b, u.probability(i, t)) })
 		})
 	}
 	if u.program.Type == syntax.CTMC {
-		t.file(umbExitRates, int64(states)*u.size, func(b *bufio.Writer) {
+		t.File(umb.ExitRates, int64(states)*u.size, func(b *bufio.Writer) {
 			for _, i := range u.order {
 				u.put(b, u.rate(int(i)))
 			}
 		})
 	}
-	t.file(umbTargets, int64(8*branches), func(b *bufio.Writer) {
-		u.branches(func(_, t int) { putUint64(b, uint64(u.numbers[u.model.Target[t]])) })
+	t.File(umb.Targets, int64(8*branches), func(b *bufio.Writer) {
+		u.branches(func(_, t int) { umb.PutUint64(b, uint64(u.numbers[u.model.Target[t]])) })
 	})
-	t.bits(umbInitial, func(i int) bool { _, ok := slices.BinarySearch(u.model.Initial, uint32(i)); return ok })
+	t.bits(umb.Initial, func(i int) bool { _, ok := slices.BinarySearch(u.model.Initial, uint32(i)); return ok })
 	t.actions()
 	t.annotations()
 	if u.fields != nil {
 		t.valuations()
 	}
-	if t.err == nil {
-		t.err = u.ctx.Err()
-	}
-	if t.err != nil {
-		return t.err
-	}
-	return t.tar.Close()
+	return nil
 }
 
 // choices calls a function for every choice, with its state, in the order of the file.
@@ -374,83 +383,30 @@ func (u *umbWriter) probability(i, t int) number {
 // put writes a number.
 func (u *umbWriter) put(b *bufio.Writer, x number) {
 	if !u.model.Exact() {
-		putUint64(b, math.Float64bits(x.f))
+		umb.PutUint64(b, math.Float64bits(x.f))
 		return
 	}
 	r := x.r
 	if r == nil {
 		r = new(big.Rat)
 	}
-	half := int(u.size / 2)
-	num := new(big.Int).Set(r.Num())
-	if num.Sign() < 0 {
-		num.Add(num, new(big.Int).Lsh(big.NewInt(1), uint(8*half)))
-	}
-	for _, n := range []*big.Int{num, r.Denom()} {
-		text := n.FillBytes(make([]byte, half))
-		slices.Reverse(text)
-		_, _ = b.Write(text)
-	}
+	umb.PutRat(b, r, int(u.size))
 }
 
-// putUint64 writes to a buffer, whose error comes back when it is flushed.
-func putUint64(b *bufio.Writer, x uint64) {
-	_, _ = b.Write(binary.LittleEndian.AppendUint64(b.AvailableBuffer(), x))
-}
-
-// umbTar writes members. The first error ends everything.
+// umbTar writes columns.
 type umbTar struct {
-	u   *umbWriter
-	tar *tar.Writer
-	err error
-}
-
-// file writes a member of a size that is known.
-func (t *umbTar) file(name string, size int64, body func(*bufio.Writer)) {
-	if t.err != nil {
-		return
-	}
-	h := &tar.Header{Typeflag: tar.TypeReg, Name: name, Size: size, Mode: 0o644, ModTime: time.Unix(0, 0), Format: tar.FormatUSTAR}
-	if size >= 1<<33 { // what the format of 1988 has room for
-		h.Format = tar.FormatGNU
-	}
-	if t.err = t.tar.WriteHeader(h); t.err != nil {
-		return
-	}
-	b := bufio.NewWriterSize(t.tar, 1<<16)
-	body(b)
-	if t.err = b.Flush(); t.err == nil {
-		t.err = t.u.ctx.Err()
-	}
+	*umb.Writer
+	u *umbWriter
 }
 
 // offsets writes where the rows of states begin.
-func (t *umbTar) offsets(name string, n int, length func(i int) int) {
-	t.file(name, int64(8*(n+1)), func(b *bufio.Writer) {
-		at := uint64(0)
-		putUint64(b, at)
-		for _, i := range t.u.order {
-			at += uint64(length(int(i)))
-			putUint64(b, at)
-		}
-	})
+func (t *umbTar) offsets(name string, length func(i int) int) {
+	t.Offsets(name, len(t.u.order), func(k int) int { return length(int(t.u.order[k])) })
 }
 
 // bits writes a set of states.
 func (t *umbTar) bits(name string, has func(i int) bool) {
-	n := len(t.u.order)
-	t.file(name, int64((n+63)/64*8), func(b *bufio.Writer) {
-		word := uint64(0)
-		for k, i := range t.u.order {
-			if has(int(i)) {
-				word |= 1 << (k % 64)
-			}
-			if k%64 == 63 || k == n-1 {
-				putUint64(b, word)
-				word = 0
-			}
-		}
-	})
+	t.Bits(name, len(t.u.order), func(k int) bool { return has(int(t.u.order[k])) })
 }
 
 func (t *umbTar) actions() {
@@ -469,7 +425,7 @@ func (t *umbTar) actions() {
 		}
 		_, _ = b.Write(binary.LittleEndian.AppendUint32(b.AvailableBuffer(), uint32(a)))
 	}
-	t.file(dir+"values.bin", int64(4*n), func(b *bufio.Writer) {
+	t.File(dir+"values.bin", int64(4*n), func(b *bufio.Writer) {
 		if u.nondeterministic() {
 			u.choices(func(c, _ int) { number(b, c) })
 		} else {
@@ -480,15 +436,15 @@ func (t *umbTar) actions() {
 	for _, a := range u.actions {
 		length += len(a)
 	}
-	t.file(dir+"string-mapping.bin", int64(8*(len(u.actions)+1)), func(b *bufio.Writer) {
+	t.File(dir+"string-mapping.bin", int64(8*(len(u.actions)+1)), func(b *bufio.Writer) {
 		at := uint64(0)
-		putUint64(b, at)
+		umb.PutUint64(b, at)
 		for _, a := range u.actions {
 			at += uint64(len(a))
-			putUint64(b, at)
+			umb.PutUint64(b, at)
 		}
 	})
-	t.file(dir+"strings.bin", int64(length), func(b *bufio.Writer) {
+	t.File(dir+"strings.bin", int64(length), func(b *bufio.Writer) {
 		for _, a := range u.actions {
 			_, _ = b.WriteString(a)
 		}
@@ -497,32 +453,32 @@ func (t *umbTar) actions() {
 
 func (t *umbTar) annotations() {
 	u := t.u
-	aps := u.index.Annotations.get("aps")
+	aps := u.index.Annotations.Get("aps")
 	for _, l := range u.labels {
 		for _, m := range aps {
-			if *m.value.Alias == l.Name {
-				t.bits("annotations/aps/"+m.name+"/states/values.bin", l.States.Has)
+			if *m.Value.Alias == l.Name {
+				t.bits("annotations/aps/"+m.Name+"/states/values.bin", l.States.Has)
 			}
 		}
 	}
 	states, choices, branches := int64(u.model.NumStates()), int64(u.model.NumChoices()), int64(u.model.NumTransitions())
-	for k, m := range u.index.Annotations.get("rewards") {
+	for k, m := range u.index.Annotations.Get("rewards") {
 		r := u.rewards[k]
-		for _, kind := range m.value.AppliesTo {
-			name := fmt.Sprintf("annotations/rewards/%s/%s/values.bin", m.name, kind)
+		for _, kind := range m.Value.AppliesTo {
+			name := fmt.Sprintf("annotations/rewards/%s/%s/values.bin", m.Name, kind)
 			switch kind {
 			case "states":
-				t.file(name, states*u.size, func(b *bufio.Writer) {
+				t.File(name, states*u.size, func(b *bufio.Writer) {
 					for _, i := range u.order {
 						u.put(b, rewardOf(r.State, r.StateRat, int(i)))
 					}
 				})
 			case "choices":
-				t.file(name, choices*u.size, func(b *bufio.Writer) {
+				t.File(name, choices*u.size, func(b *bufio.Writer) {
 					u.choices(func(c, _ int) { u.put(b, rewardOf(r.Choice, r.ChoiceRat, c)) })
 				})
 			case "branches":
-				t.file(name, branches*u.size, func(b *bufio.Writer) {
+				t.File(name, branches*u.size, func(b *bufio.Writer) {
 					u.branches(func(_, t int) { u.put(b, rewardOf(r.each.Values, r.each.Rats, t)) })
 				})
 			}
@@ -534,7 +490,7 @@ func (t *umbTar) annotations() {
 // the lowest bits.
 func (t *umbTar) valuations() {
 	u := t.u
-	t.file(umbValuations, int64(u.bytes)*int64(len(u.order)), func(b *bufio.Writer) {
+	t.File(umb.Valuations, int64(u.bytes)*int64(len(u.order)), func(b *bufio.Writer) {
 		var values []int32
 		packed := make([]byte, u.bytes+8)
 		for k, i := range u.order {

@@ -1,0 +1,306 @@
+package certificate
+
+import (
+	"bufio"
+	"compress/gzip"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/big"
+	"math/bits"
+	"strconv"
+
+	"tilecheck/native/explicit/umb"
+)
+
+// Version is the version of the format of certificates.
+const Version = 1
+
+// indexFile is the index of the certificates, behind the members of the model.
+const indexFile = "certificates/index.json"
+
+// index is certificates/index.json.
+type index struct {
+	Version int           `json:"format-version"`
+	Sets    []indexSet    `json:"sets"`
+	Vectors []indexVector `json:"vectors"`
+	Claims  []Claim       `json:"claims"`
+}
+
+type indexSet struct {
+	Set
+	Columns map[string]column `json:"columns,omitempty"`
+}
+
+type indexVector struct {
+	Vector
+	Columns map[string]column `json:"columns,omitempty"`
+}
+
+// column describes a member: certificates/sets/0/bits.bin is Sets[0].Columns["bits"].
+type column struct {
+	Type  columnType `json:"type"`
+	Scale uint       `json:"scale,omitempty"`
+	Bytes int        `json:"bytes,omitempty"` // of a value
+	Same  string     `json:"same,omitempty"`  // another column of the vector, instead of a member
+}
+
+type columnType string
+
+const (
+	columnBits     columnType = "bits"     // as UMB has them
+	columnNumbers  columnType = "numbers"  // unsigned varints, 0 for none, others one too large
+	columnFixed    columnType = "fixed"    // multiples of 2^-Scale
+	columnFraction columnType = "fraction" // as UMB has them
+)
+
+// The columns by their names.
+func (s *Set) columns() []slot {
+	return []slot{{name: "bits", bits: &s.Bits}, {name: "rank", ranks: &s.Rank}}
+}
+
+func (v *Vector) columns() []slot {
+	return []slot{
+		{name: "lower", values: &v.Lower},
+		{name: "upper", values: &v.Upper},
+		{name: "lower-bias", values: &v.LowerBias},
+		{name: "upper-bias", values: &v.UpperBias},
+		{name: "rank", ranks: &v.Rank},
+		{name: "layer", ranks: &v.Layer},
+	}
+}
+
+// slot is where a column is kept; values take two columns, with the infinite states.
+type slot struct {
+	name   string
+	bits   *Bits
+	ranks  *[]uint32
+	values **Values
+}
+
+// Compress is gzip as files of certificates have it.
+func Compress(out io.Writer) io.WriteCloser {
+	z, _ := gzip.NewWriterLevel(out, gzip.BestSpeed) // a level there is
+	return z
+}
+
+// Write writes a certificate, uncompressed. model writes the members of the model,
+// whose states are in the order of the columns; f.Model is not looked at, but for how
+// many states there are.
+func Write(ctx context.Context, out io.Writer, model func(ctx context.Context, out *umb.Writer) error, f *File) error {
+	w := umb.NewWriter(ctx, out)
+	if err := model(ctx, w); err != nil {
+		return err
+	}
+	n := f.Model.NumStates()
+	x := index{Version: Version, Sets: []indexSet{}, Vectors: []indexVector{}, Claims: f.Claims}
+	var members []func()
+	for i := range f.Sets {
+		columns, write := describe(w, "sets", i, n, f.Sets[i].columns())
+		x.Sets = append(x.Sets, indexSet{f.Sets[i], columns})
+		members = append(members, write...)
+	}
+	for i := range f.Vectors {
+		columns, write := describe(w, "vectors", i, n, f.Vectors[i].columns())
+		x.Vectors = append(x.Vectors, indexVector{f.Vectors[i], columns})
+		members = append(members, write...)
+	}
+	text, err := json.MarshalIndent(x, "", "  ")
+	if err != nil {
+		return err
+	}
+	w.File(indexFile, int64(len(text)), func(b *bufio.Writer) { _, _ = b.Write(text) })
+	for _, write := range members {
+		write()
+	}
+	return w.Close()
+}
+
+// member is the name of a column in the archive.
+func member(group string, i int, name string) string {
+	return "certificates/" + group + "/" + strconv.Itoa(i) + "/" + name + ".bin"
+}
+
+// describe returns what the index says of columns, and what writes them.
+func describe(w *umb.Writer, group string, i, n int, slots []slot) (map[string]column, []func()) {
+	out := make(map[string]column)
+	var members []func()
+	bits := func(name string, set Bits) {
+		if set != nil {
+			out[name] = column{Type: columnBits}
+			members = append(members, func() { w.Bits(member(group, i, name), n, set.Has) })
+		}
+	}
+	seen := make(map[*Values]string)
+	for _, s := range slots {
+		switch {
+		case s.bits != nil:
+			bits(s.name, *s.bits)
+		case s.ranks != nil && *s.ranks != nil:
+			out[s.name] = column{Type: columnNumbers}
+			members = append(members, func() { putRanks(w, member(group, i, s.name), *s.ranks) })
+		case s.values != nil && *s.values != nil:
+			v := *s.values
+			if first, ok := seen[v]; ok {
+				out[s.name] = column{Same: first}
+				continue
+			}
+			seen[v] = s.name
+			c := v.column()
+			out[s.name] = c
+			members = append(members, func() { v.put(w, member(group, i, s.name), c) })
+			bits(s.name+"-infinite", v.Infinite)
+		}
+	}
+	return out, members
+}
+
+// column chooses the size of the values.
+func (v *Values) column() column {
+	if v.Fixed != nil {
+		all := uint64(0)
+		for s, x := range v.Fixed {
+			if !v.Infinite.Has(s) {
+				all |= x
+			}
+		}
+		return column{Type: columnFixed, Scale: v.Scale, Bytes: max(1, (bits.Len64(all)+7)/8)}
+	}
+	c := column{Type: columnFraction, Bytes: 16}
+	for s, x := range v.Rats {
+		if !v.Infinite.Has(s) {
+			c.Bytes = max(c.Bytes, umb.RatSize(x))
+		}
+	}
+	return c
+}
+
+func (v *Values) put(w *umb.Writer, name string, c column) {
+	w.File(name, int64(c.Bytes)*int64(max(len(v.Fixed), len(v.Rats))), func(b *bufio.Writer) {
+		for s := range max(len(v.Fixed), len(v.Rats)) {
+			infinite := v.Infinite.Has(s)
+			switch {
+			case v.Fixed != nil && infinite:
+				umb.PutUint64s(b, 0, c.Bytes)
+			case v.Fixed != nil:
+				umb.PutUint64s(b, v.Fixed[s], c.Bytes)
+			case infinite:
+				umb.PutRat(b, new(big.Rat), c.Bytes)
+			default:
+				umb.PutRat(b, v.Rats[s], c.Bytes)
+			}
+		}
+	})
+}
+
+func putRanks(w *umb.Writer, name string, ranks []uint32) {
+	size := 0
+	for _, r := range ranks {
+		size += (max(1, bits.Len32(r+1)) + 6) / 7
+	}
+	w.File(name, int64(size), func(b *bufio.Writer) {
+		for _, r := range ranks {
+			_, _ = b.Write(binary.AppendUvarint(b.AvailableBuffer(), uint64(r+1))) // None is 0
+		}
+	})
+}
+
+// Statement is what a claim says, with the sets and vectors spelt out: the answer
+// that is proven is to this, whatever the property of the claim is.
+func (f *File) Statement(c *Claim) string {
+	text := ""
+	if c.Vector >= 0 {
+		text = f.vectorText(&f.Vectors[c.Vector])
+	} else {
+		text = f.setText(c.Set)
+	}
+	if f.Sets[c.Over].Kind == Init {
+		return text
+	}
+	return text + " in all states of " + f.setText(c.Over)
+}
+
+func (f *File) vectorText(v *Vector) string {
+	opt := ""
+	if f.Model.Kind == MDP {
+		opt = map[bool]string{true: "max", false: "min"}[v.Max]
+	}
+	structure := ""
+	if v.Reward >= 0 && v.Reward < len(f.Model.Rewards) {
+		structure = fmt.Sprintf("{%q}", f.Model.Rewards[v.Reward].Name)
+		if f.Model.Rewards[v.Reward].Name == "" {
+			structure = fmt.Sprintf("{%d}", v.Reward+1)
+		}
+	}
+	switch v.Kind {
+	case Until:
+		return fmt.Sprintf("P%s=? [ %s U %s ]", opt, f.setText(v.Left), f.setText(v.Right))
+	case Steps:
+		bound := fmt.Sprintf("<=%d", v.To)
+		switch {
+		case v.To < 0:
+			bound = fmt.Sprintf(">=%d", v.From)
+		case v.From > 0:
+			bound = fmt.Sprintf("[%d,%d]", v.From, v.To)
+		}
+		return fmt.Sprintf("P%s=? [ %s U%s %s ]", opt, f.setText(v.Left), bound, f.setText(v.Right))
+	case Next:
+		return fmt.Sprintf("P%s=? [ X %s ]", opt, f.setText(v.Right))
+	case ReachReward:
+		return fmt.Sprintf("R%s%s=? [ F %s ]", structure, opt, f.setText(v.Right))
+	case TotalReward:
+		return fmt.Sprintf("R%s%s=? [ C ]", structure, opt)
+	case Cumulative:
+		return fmt.Sprintf("R%s%s=? [ C<=%d ]", structure, opt, v.To)
+	case Instant:
+		return fmt.Sprintf("R%s%s=? [ I=%d ]", structure, opt, v.To)
+	}
+	if v.Reward < 0 {
+		return fmt.Sprintf("S%s=? [ %s ]", opt, f.setText(v.Right))
+	}
+	return fmt.Sprintf("R%s%s=? [ S ]", structure, opt)
+}
+
+func (f *File) setText(i int) string {
+	s := &f.Sets[i]
+	join := func(op string) string {
+		text := ""
+		for k, j := range s.Sets {
+			if k > 0 {
+				text += op
+			}
+			text += f.setText(j)
+		}
+		return "(" + text + ")"
+	}
+	switch s.Kind {
+	case Atomic:
+		return "(" + s.Text + ")"
+	case All:
+		return "true"
+	case Init:
+		return `"init"`
+	case Not:
+		return "!" + f.setText(s.Sets[0])
+	case And:
+		return join("&")
+	case Or:
+		return join("|")
+	case Bound:
+		text := f.vectorText(&f.Vectors[s.Vector])
+		for k := range text {
+			if text[k:k+2] == "=?" {
+				return "(" + text[:k] + s.Relation + s.Threshold.RatString() + text[k+2:] + ")"
+			}
+		}
+	case ExistsUntil:
+		return "(E [ " + f.setText(s.Sets[0]) + " U " + f.setText(s.Sets[1]) + " ])"
+	case ForallUntil:
+		return "(A [ " + f.setText(s.Sets[0]) + " U " + f.setText(s.Sets[1]) + " ])"
+	case ExistsNext:
+		return "(E [ X " + f.setText(s.Sets[0]) + " ])"
+	}
+	return "(A [ X " + f.setText(s.Sets[0]) + " ])"
+}
