@@ -319,7 +319,7 @@ func (c *Checker) resolution(x sema.Expr) result.Resolution {
 }
 
 func resolutionOf(t sema.Threshold) result.Resolution {
-	dir, ok := direction(t, false)
+	dir, ok := Direction(t, false)
 	switch {
 	case !ok:
 		return result.ResolutionUnknown
@@ -329,10 +329,10 @@ func resolutionOf(t sema.Threshold) result.Resolution {
 	return result.Maximum
 }
 
-// direction returns which schedulers an operator speaks about: those of the
+// Direction returns which schedulers an operator speaks about: those of the
 // query, or, for a bound, the worst of all, or the best if some scheduler is to
 // keep it. It reports false for a query that does not say.
-func direction(t sema.Threshold, some bool) (solve.Direction, bool) {
+func Direction(t sema.Threshold, some bool) (solve.Direction, bool) {
 	if t.Query() {
 		if t.Extremum == syntax.Min {
 			return solve.Min, true

@@ -23,7 +23,8 @@ func (l *local) direct(mt *meter, eps, budget float64) (ok, more bool, err error
 	e, chosen := d.err+d.perturbation(), slices.Clone(d.choice)
 	sure := !d.rough && d.sure(x)
 	exact := l.inherited <= eps*negligible
-	if sure && exact && e <= eps && l.certify(chosen, x, e) {
+	implied := l.round.grid > 0 // are the bounds to be
+	if sure && exact && e <= eps && !implied && l.certify(chosen, x, e) {
 		return true, false, nil
 	}
 	low, high, err := d.ends(mt, x)
@@ -41,7 +42,7 @@ func (l *local) direct(mt *meter, eps, budget float64) (ok, more bool, err error
 	if w != nil && low != nil && high != nil && l.prove(low, high, w, widest) {
 		return true, false, nil
 	}
-	return sure && e < 1e-3 && l.certify(chosen, x, e), d.rough, nil
+	return sure && e < 1e-3 && !implied && l.certify(chosen, x, e), d.rough, nil
 }
 
 // negligible is the part of the width allowed that may be inherited for all of
@@ -52,7 +53,7 @@ const negligible = 1e-3
 // not known of them comes into the solution in proportion, where the greatest
 // relative width of any would have to be assumed otherwise.
 func (d *direct) ends(mt *meter, x []float64) (low, high []float64, err error) {
-	if d.l.inherited == 0 && !d.l.vague {
+	if d.l.inherited == 0 && !d.l.vague && d.l.shift == 0 {
 		return x, x, nil
 	}
 	d.guess = x
@@ -70,10 +71,10 @@ func (d *direct) ends(mt *meter, x []float64) (low, high []float64, err error) {
 	return low, high, err
 }
 
-// slack solves w = P w + x, for the worst scheduler where all of them leave the
-// component, and for the one found otherwise.
+// slack solves w = P w + x, and more where there is a grid, for the worst scheduler
+// where all of them leave the component, and for the one found otherwise.
 func (d *direct) slack(mt *meter, x []float64) ([]float64, error) {
-	gain := func(k int) float64 { return x[k] }
+	gain := func(k int) float64 { return x[k] + d.l.round.grid*0x1p39 }
 	d.guess, d.precision = x, 0.1
 	if d.l.min && d.l.rewards {
 		return d.solve(mt, gain)
@@ -105,7 +106,7 @@ func (l *local) prove(low, high, w []float64, widest float64) bool {
 }
 
 func (l *local) around(lower, upper []float64, k int, low, high, spread float64) {
-	lower[k], upper[k] = max(low-spread, 0), high+spread
+	lower[k], upper[k] = l.round.below(max(low-spread, 0)), l.round.above(high+spread)
 	if l.prob {
 		upper[k] = min(upper[k], 1)
 	}

@@ -28,6 +28,9 @@ type local struct {
 	// close to the floor that little can be said of them, of which vague tells.
 	inherited float64
 	vague     bool
+	// shift is the greatest absolute width of those constants that are few
+	// multiples of the grid, and of no account for inherited.
+	shift float64
 
 	lower, upper []float64
 	how          []uint32 // choice of each unknown that attains a value within the bounds; nil when not asked for
@@ -188,7 +191,7 @@ func (l *local) solve(mt *meter, opts Options, eps float64) error {
 // iterate sweeps until bounds are proved, and tries elimination now and then.
 func (l *local) iterate(mt *meter, margin float64, limit int) error {
 	precision := margin / 4
-	shift := 0.0
+	shift := 4*l.round.grid + 2*l.shift
 	direct := 1 // sweeps before elimination is tried
 	fast := false
 	for sweeps := 0; sweeps < limit; {
@@ -233,6 +236,7 @@ func (l *local) iterate(mt *meter, margin float64, limit int) error {
 			break
 		}
 		precision /= 8
+		shift *= 4
 	}
 	l.giveUp()
 	return nil
@@ -277,7 +281,7 @@ func (l *local) guess(margin, shift float64) {
 		if l.prob {
 			x = min(x, 1)
 		}
-		l.upper[k] = x
+		l.upper[k] = l.round.above(x)
 	}
 }
 

@@ -41,6 +41,11 @@ type Options struct {
 	// Time and memory grow with the size of the fractions. What has a time bound
 	// has none.
 	Exact bool
+	// Grid, unless zero, asks for bounds that are multiples of it, a power of two, and
+	// that the equations imply as they stand: one step raises no upper bound and
+	// lowers no lower one, which is what a certificate shows. Bounds that are wide
+	// compared with Epsilon may mean that it is too coarse.
+	Grid float64
 	// Scheduler asks for the choices that attain the value.
 	Scheduler bool
 	// Progress is called now and then while the computation runs; nil is never.

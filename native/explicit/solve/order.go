@@ -241,6 +241,8 @@ func (y *system) localRow(l *local, s, c int, ws *workspace) {
 	switch {
 	case math.IsInf(hi, 1): // given up before
 		l.inherited = math.Inf(1)
+	case hi > lo && hi < y.round.grid*0x1p34:
+		l.shift = max(l.shift, (hi-lo)/exit)
 	case hi > y.round.faint():
 		l.inherited = max(l.inherited, (hi-lo)/hi)
 	case hi > lo:

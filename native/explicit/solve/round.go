@@ -20,6 +20,8 @@ type rounding struct {
 	// weight and a value from floor on do not underflow. A smaller lower bound
 	// becomes zero, a smaller upper bound floor.
 	floor float64
+	// grid is what all bounds are multiples of; 0 for nothing in particular.
+	grid float64
 }
 
 func newRounding(m *sparse.Model, r *sparse.Reward) rounding {
@@ -51,6 +53,22 @@ func (r rounding) down(x, e float64) float64 {
 	if x -= x * e; !(x >= r.floor) { // also where e is infinite
 		return 0
 	}
+	return r.below(x)
+}
+
+// below and above are the next multiples of the grid. Where they are next to the
+// greatest double, or x has no more digits than they have, that is x.
+func (r rounding) below(x float64) float64 {
+	if r.grid > 0 && x < r.grid*0x1p53 {
+		return math.Floor(x/r.grid) * r.grid
+	}
+	return x
+}
+
+func (r rounding) above(x float64) float64 {
+	if r.grid > 0 && x < r.grid*0x1p53 {
+		return math.Ceil(x/r.grid) * r.grid
+	}
 	return x
 }
 
@@ -59,7 +77,7 @@ func (r rounding) up(x, e float64) float64 {
 	if x == 0 {
 		return 0
 	}
-	return max(x+x*e, r.floor)
+	return r.above(max(x+x*e, r.floor))
 }
 
 // quotient returns lo/sum and hi/sum for bounds that are sums of non-negative

@@ -37,7 +37,9 @@ func newSystem(g *sparse.Graph, r *sparse.Reward, dir Direction, opts Options) (
 	if opts.Exact && (!g.Exact() || r != nil && (r.State != nil && r.StateRat == nil || r.Choice != nil && r.ChoiceRat == nil)) {
 		return nil, ErrNotExact
 	}
-	return &system{g: g, min: dir == Min, reward: r, round: newRounding(g.Model, r), v: newValues(g.Model, opts)}, nil
+	round := newRounding(g.Model, r)
+	round.grid = opts.Grid
+	return &system{g: g, min: dir == Min, reward: r, round: round, v: newValues(g.Model, opts)}, nil
 }
 
 // exact reports whether the values are fractions. Then the doubles are the same
