@@ -1,0 +1,279 @@
+package certificate
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// maxText is the longest statement that is spelt out.
+const maxText = 1 << 20
+
+// Sets returns the sets that the vector is about.
+func (v *Vector) Sets() []int {
+	switch v.Kind {
+	case Until, Steps:
+		return []int{v.Left, v.Right}
+	case Next, ReachReward:
+		return []int{v.Right}
+	case Average:
+		if v.Reward < 0 {
+			return []int{v.Right}
+		}
+	}
+	return nil
+}
+
+// Validate returns what is wrong with the form of a file: what refers to nothing, or
+// to itself, and columns of other lengths than the model has states.
+func (f *File) Validate() error {
+	if err := f.Model.validate(); err != nil {
+		return err
+	}
+	n := f.Model.NumStates()
+	size := make([]int, len(f.Sets)) // of the statement
+	for i := range f.Sets {
+		s := &f.Sets[i]
+		if err := f.validSet(s, i); err != nil {
+			return fmt.Errorf("set %d: %w", i, err)
+		}
+		if err := sized(n, s.columns()); err != nil {
+			return fmt.Errorf("set %d: %w", i, err)
+		}
+		size[i] = 32 + len(s.Text)
+		parts := s.Sets
+		if s.Kind == Bound {
+			parts = f.Vectors[s.Vector].Sets()
+		}
+		for _, j := range parts {
+			size[i] += size[j]
+		}
+		if size[i] > maxText {
+			return fmt.Errorf("set %d: found more than %d bytes to say what it is", i, maxText)
+		}
+	}
+	for i := range f.Vectors {
+		v := &f.Vectors[i]
+		if err := f.validVector(v); err != nil {
+			return fmt.Errorf("vector %d: %w", i, err)
+		}
+		if err := sized(n, v.columns()); err != nil {
+			return fmt.Errorf("vector %d: %w", i, err)
+		}
+	}
+	for i := range f.Claims {
+		c := &f.Claims[i]
+		if c.Vector < -1 || c.Vector >= len(f.Vectors) || c.Vector == -1 && !f.isSet(c.Set) || !f.isSet(c.Over) {
+			return fmt.Errorf("claim %d: found vector %d, set %d, over set %d, of %d vectors and %d sets", i, c.Vector, c.Set, c.Over, len(f.Vectors), len(f.Sets))
+		}
+	}
+	return nil
+}
+
+func (f *File) isSet(i int) bool { return i >= 0 && i < len(f.Sets) }
+
+// validSet checks set i.
+func (f *File) validSet(s *Set, i int) error {
+	operands, ok := map[SetKind][2]int{
+		Atomic: {0, 0}, All: {0, 0}, Init: {0, 0}, Bound: {0, 0}, Not: {1, 1}, And: {1, 1 << 20}, Or: {1, 1 << 20},
+		ExistsUntil: {2, 2}, ForallUntil: {2, 2}, ExistsNext: {1, 1}, ForallNext: {1, 1},
+	}[s.Kind]
+	if !ok {
+		return fmt.Errorf("found the kind %q, which there is not", s.Kind)
+	}
+	if len(s.Sets) < operands[0] || len(s.Sets) > operands[1] {
+		return fmt.Errorf("found %d sets, wanted %d for one of kind %s", len(s.Sets), operands[0], s.Kind)
+	}
+	parts := s.Sets
+	switch s.Kind {
+	case Atomic:
+		if s.Bits == nil {
+			return errors.New("found no bits")
+		}
+	case ExistsUntil, ForallUntil:
+		if s.Bits == nil || s.Rank == nil {
+			return errors.New("found no bits or no ranks")
+		}
+	case Bound:
+		if s.Vector < 0 || s.Vector >= len(f.Vectors) {
+			return fmt.Errorf("found vector %d of %d", s.Vector, len(f.Vectors))
+		}
+		if !slices.Contains([]string{"<", "<=", ">", ">="}, s.Relation) || s.Threshold == nil {
+			return fmt.Errorf("found the relation %q, wanted <, <=, > or >= and a threshold", s.Relation)
+		}
+		parts = f.Vectors[s.Vector].Sets()
+	}
+	for _, j := range parts {
+		if j < 0 || j >= i {
+			return fmt.Errorf("it is made of set %d, wanted one before it", j)
+		}
+	}
+	return nil
+}
+
+func (f *File) validVector(v *Vector) error {
+	rewards, probability := false, v.Kind == Until || v.Kind == Steps || v.Kind == Next
+	switch v.Kind {
+	case Until, Steps, Next:
+	case ReachReward, TotalReward, Cumulative, Instant:
+		rewards = true
+	case Average:
+		rewards = v.Reward != -1
+	default:
+		return fmt.Errorf("found the kind %q, which there is not", v.Kind)
+	}
+	for _, j := range v.Sets() {
+		if !f.isSet(j) {
+			return fmt.Errorf("found set %d of %d", j, len(f.Sets))
+		}
+	}
+	if rewards && (v.Reward < 0 || v.Reward >= len(f.Model.Rewards)) {
+		return fmt.Errorf("found reward structure %d of %d", v.Reward, len(f.Model.Rewards))
+	}
+	if v.From < 0 || v.To < -1 || v.To == -1 && v.Kind != Steps || v.To >= 0 && v.From > v.To {
+		return fmt.Errorf("found steps from %d to %d", v.From, v.To)
+	}
+	for _, x := range []*Values{v.Lower, v.Upper, v.LowerBias, v.UpperBias} {
+		if x != nil && x.Infinite != nil && (probability || v.Kind == Average) {
+			return fmt.Errorf("found infinite values, which one of kind %s has not", v.Kind)
+		}
+	}
+	return nil
+}
+
+// sized checks columns of n values.
+func sized(n int, slots []slot) error {
+	for _, s := range slots {
+		switch {
+		case s.bits != nil && *s.bits != nil:
+			if err := s.bits.sized(n); err != nil {
+				return fmt.Errorf("%s: %w", s.name, err)
+			}
+		case s.ranks != nil && *s.ranks != nil && len(*s.ranks) != n:
+			return fmt.Errorf("%s: found %d numbers, wanted %d", s.name, len(*s.ranks), n)
+		case s.values != nil && *s.values != nil:
+			if err := (*s.values).validate(n); err != nil {
+				return fmt.Errorf("%s: %w", s.name, err)
+			}
+		}
+	}
+	return nil
+}
+
+func (b Bits) sized(n int) error {
+	if len(b) != (n+63)/64 || n%64 != 0 && b[n/64]>>(n%64) != 0 {
+		return fmt.Errorf("found %d bits, wanted %d and zeros behind", 64*len(b), n)
+	}
+	return nil
+}
+
+func (v *Values) validate(n int) error {
+	if v.Infinite != nil {
+		if err := v.Infinite.sized(n); err != nil {
+			return err
+		}
+	}
+	if v.Fixed != nil {
+		if len(v.Fixed) != n || v.Scale > MaxScale || v.Rats != nil {
+			return fmt.Errorf("found %d values with scale %d, wanted %d and a scale up to %d", len(v.Fixed), v.Scale, n, MaxScale)
+		}
+		return nil
+	}
+	if len(v.Rats) != n {
+		return fmt.Errorf("found %d fractions, wanted %d", len(v.Rats), n)
+	}
+	for s, x := range v.Rats {
+		if !v.Infinite.Has(s) && (x == nil || x.Sign() < 0) {
+			return fmt.Errorf("found %v as the value of state %d, wanted none below 0", x, s)
+		}
+	}
+	return nil
+}
+
+// validate checks the form of the model. That probabilities sum to 1 is for package
+// certify.
+func (m *Model) validate() error {
+	if m == nil || len(m.Start) < 2 {
+		return errors.New("found no model")
+	}
+	choices := len(m.Start) - 1
+	n := m.NumStates()
+	switch m.Kind {
+	case DTMC, CTMC:
+		if m.First != nil {
+			return fmt.Errorf("found choices in a model of kind %s", m.Kind)
+		}
+	case MDP:
+	default:
+		return fmt.Errorf("found the kind of models %q", m.Kind)
+	}
+	if m.First != nil {
+		if n < 1 {
+			return errors.New("found no states")
+		}
+		if err := rows(m.First, choices); err != nil {
+			return fmt.Errorf("choices: %w", err)
+		}
+	}
+	if err := rows(m.Start, len(m.Target)); err != nil {
+		return fmt.Errorf("transitions: %w", err)
+	}
+	if len(m.Prob) != len(m.Target) {
+		return fmt.Errorf("found %d probabilities of %d transitions", len(m.Prob), len(m.Target))
+	}
+	for t, s := range m.Target {
+		if int(s) >= n {
+			return fmt.Errorf("found a transition to state %d of %d", s, n)
+		}
+		if int(m.Prob[t]) >= len(m.Numbers) || m.Numbers[m.Prob[t]].Sign() <= 0 {
+			return fmt.Errorf("found transition %d without a positive probability", t)
+		}
+	}
+	if (m.Exit != nil) != (m.Kind == CTMC) {
+		return errors.New("found exit rates of a model that is no ctmc, or none of one that is")
+	}
+	if err := m.numbers(m.Exit, n); err != nil {
+		return fmt.Errorf("exit rates: %w", err)
+	}
+	for _, r := range m.Rewards {
+		if err := cmp.Or(m.numbers(r.State, n), m.numbers(r.Choice, choices)); err != nil {
+			return fmt.Errorf("rewards %q: %w", r.Name, err)
+		}
+	}
+	for _, k := range m.Exit {
+		if m.Numbers[k].Sign() == 0 {
+			return errors.New("found an exit rate of 0")
+		}
+	}
+	if m.Initial.Count() == 0 {
+		return errors.New("found no initial state")
+	}
+	return m.Initial.sized(n)
+}
+
+// numbers checks a column of n numbers of the model; nil is none.
+func (m *Model) numbers(column []uint32, n int) error {
+	if column != nil && len(column) != n {
+		return fmt.Errorf("found %d numbers, wanted %d", len(column), n)
+	}
+	for _, k := range column {
+		if int(k) >= len(m.Numbers) || m.Numbers[k].Sign() < 0 {
+			return errors.New("found no number, or one below 0")
+		}
+	}
+	return nil
+}
+
+// rows checks offsets of rows that are not empty.
+func rows(at []uint32, n int) error {
+	for i := range len(at) - 1 {
+		if at[i] >= at[i+1] {
+			return fmt.Errorf("row %d is empty", i)
+		}
+	}
+	if at[0] != 0 || int(at[len(at)-1]) != n {
+		return fmt.Errorf("found rows from %d to %d, wanted 0 to %d", at[0], at[len(at)-1], n)
+	}
+	return nil
+}

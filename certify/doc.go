@@ -1,0 +1,73 @@
+// Package certify checks certificates: that the claims of a file follow from its model.
+// It knows nothing of how the values were found, and uses no arithmetic but that of
+// fractions.
+//
+//	results, err := certify.Check(ctx, file) // of certificate.Read, or made in memory
+//
+// # The mathematics
+//
+// Let S be the states, A(s) the choices of s, P_a(s,t) their probabilities and r_a(s) >= 0
+// their rewards; a Markov chain has one choice in each state. opt is min or max over the
+// schedulers. For x: S -> [0,inf] let (P_a x)(s) be the mean of x over the successors.
+// "The choice" below means: for a lower bound of max and for an upper bound of min some
+// choice of s, the same for all that is asked of it; for a lower bound of min and an upper
+// bound of max every choice. Let V be the value, x the lower bound, y the upper bound. All
+// of x, y, rank and layer come with the certificate; a rank or layer that is not given is
+// a number above all others. L and R are sets of states.
+//
+// Rule 1, probability of L until R. Upper: y >= 1 in R, and y >= P_a y for the choice in
+// L\R. Proof: V is the least such function [0,inf]^S (Tarski); for min, of the chain of the
+// chosen choices, whose value is not below V. Lower: x <= 1 in R, x = 0 outside of L and R,
+// and in W = {s in L\R: x(s) > 0} the choice has x <= P_a x and a successor outside of W or
+// of smaller rank. Proof: take the scheduler of the chosen choices, or for min any optimal
+// one, and its values v. If d = x-v had a maximum m > 0 then it would have it in a state of
+// W, where d <= P_a d <= m, so in all its successors, which thus are in W; but of these
+// states the one with the least rank has a successor outside of W or of smaller rank.
+//
+// Rule 2, reward until R, infinite unless R is reached almost surely. Upper, where finite,
+// outside R: y >= r_a + P_a y for the choice (so all successors are finite), which has a
+// successor in R or of smaller rank. Proof: from every finite state R is reached within |S|
+// steps with a probability above some p > 0, so almost surely, and by induction y is not
+// less than the reward of any number of steps. Lower, where finite: x = 0 in R, elsewhere
+// x <= r_a + P_a x for the choice. Proof: let V(s) be finite (or there is nothing to
+// show), and take the chosen choices, or any scheduler of finite value. R is reached almost
+// surely (for max, V would be infinite otherwise), and no state on the way is infinite; x is
+// bounded on them, so that x <= reward of n steps + mean of x after n, which goes to 0.
+// Infinite, for max: layer 0 has a choice with all successors in layer 0 and so avoids R,
+// others have a successor in a lower layer. For min: every choice has a successor in a lower
+// layer, or all in the same one. Proof: by induction on layers, no scheduler reaches R almost
+// surely; one that stays in the layer never does, and others are below with some
+// probability. No state of R is infinite.
+//
+// Rule 3, reward of all steps. Upper: y >= r_a + P_a y for the choice; V is the least such
+// function. Lower, where finite: in W = {0 < x < inf} the choice has x <= r_a + P_a x, and
+// r_a > 0 or a successor outside of W or of smaller rank. Proof: if a scheduler's value is
+// finite, it takes choices with a reward finitely often, almost surely (there is a least
+// positive reward). Of |S| choices without, in W, the chance to leave W is above some p > 0,
+// so W is left almost surely, to x = 0 (its value would be infinite otherwise); x is
+// bounded, so x <= reward until then. Infinite,
+// for max: a choice of layer 0 has all successors in layer 0, and r_a > 0 or one of smaller
+// rank; others have a successor in a lower layer. Proof: there r_a > 0 happens within |S|
+// steps with a probability above some p > 0, again and again. For min: every choice has a
+// successor in a lower layer, or all in its own and r_a > 0 or one of them of smaller rank.
+// Proof: by induction on layers; staying in one earns again and again, as before.
+//
+// Rule 4, a number of steps, and the next state: computed, rounded down and up.
+//
+// Rule 5, long-run average. With gain g and bias h, lower: the choice has g <= P_a g and
+// g + h <= r_a + P_a h; upper, both the other way round. Proof: sum the second over n steps
+// of the scheduler: n g(s) <= sum of the means of g (by the first) <= reward of n steps +
+// mean of h after n steps - h(s), and h is bounded. In a CTMC with exit rates E, r_a is the
+// reward for the mean time 1/E(s) in s, and g/E + h stands for g + h: times E(s), with the
+// generator Q, Qg >= 0 and g <= E r + Q h, which is summed over time in the same way.
+//
+// In a CTMC rules 1 to 3 are about the chain of its jumps, with rewards for mean times.
+//
+// Paths. A state in a set E [L U R] is in R, or in L with a successor in the set of smaller
+// rank; one outside is not in R, and not in L or without a successor in the set: the set is
+// the least one that is closed under such steps. For A [L U R]: all successors, some one.
+//
+// A set is known from below and from above, where the bounds of a vector leave its
+// relation to a threshold open. Probabilities of until grow with L and R, so each bound
+// takes its own; in other rules such a set must be known.
+package certify
