@@ -14,17 +14,16 @@ type Result struct {
 	Name, Property, Statement string
 	// Err is nil if the claim is proven, and a *Failure otherwise.
 	Err error
-	// Lower and Upper are proven of every state of the claim, where it is about a
-	// vector; a nil Upper is infinity, and a nil Lower that all values are infinite.
+	// Lower and Upper, where the claim is about a vector, are proven of all its values;
+	// nil is infinity. They are not to be written to.
 	Vector       bool
 	Lower, Upper *big.Rat
-	// Holds is what is proven of the set, otherwise.
-	Holds bool
+	Holds        bool // otherwise: what is proven of the set
 }
 
 // Failure says what does not prove what it should.
 type Failure struct {
-	Part  string // "vector 3" or "set 2", "model" or "claim 0"
+	Part  string // such as "vector 3, lower", "set 2", "model" or "claim 0"
 	State int    // -1 where it is about no state in particular
 	Why   string
 }
@@ -39,138 +38,140 @@ func (f *Failure) Error() string {
 // Check checks every claim of a certificate. An error is of the form of the file, or
 // ctx.Err(); that something does not hold is in the results.
 func Check(ctx context.Context, f *certificate.File) ([]Result, error) {
-	if err := f.Validate(); err != nil {
+	c, err := New(ctx, f)
+	if err != nil {
 		return nil, err
-	}
-	c := &checker{
-		ctx: ctx, File: f, m: f.Model, n: f.Model.NumStates(),
-		sets: make([]set, len(f.Sets)), setErrs: make([]error, len(f.Sets)),
-		vectors: make([]bounds, len(f.Vectors)), vectorErrs: make([]error, len(f.Vectors)), done: make([]bool, len(f.Vectors)),
-	}
-	wrong := c.weigh()
-	for i := range f.Sets {
-		if c.sets[i], c.setErrs[i] = c.set(i); wrong != nil {
-			c.setErrs[i] = wrong
-		}
 	}
 	out := make([]Result, len(f.Claims))
 	for i := range f.Claims {
-		claim := &f.Claims[i]
-		out[i] = Result{Name: claim.Name, Property: claim.Property, Statement: f.Statement(claim), Vector: claim.Vector >= 0}
-		if out[i].Err = wrong; wrong == nil {
-			out[i].Err = c.claim(fmt.Sprintf("claim %d", i), claim, &out[i])
+		if out[i], err = c.Claim(ctx, i); err != nil {
+			return nil, err
 		}
 	}
-	return out, ctx.Err()
+	return out, nil
 }
 
-type checker struct {
+// Checker checks claims one by one, and what they rest on once.
+type Checker struct {
 	*certificate.File
-	ctx context.Context
-	m   *certificate.Model
-	n   int
-
+	ctx      context.Context
+	m        *certificate.Model
+	n        int
+	wrong    error    // with the probabilities
 	num, den []uint64 // see weigh
-
-	sets       []set
-	setErrs    []error
-	vectors    []bounds
-	vectorErrs []error
-	done       []bool
+	sets     map[int]*set
+	vectors  map[int]*bounds
 }
 
-// claim checks a claim from what is proven of its sets and vector.
-func (c *checker) claim(part string, claim *certificate.Claim, r *Result) error {
-	over, err := c.sets[claim.Over], c.setErrs[claim.Over]
-	if err != nil {
-		return err
+// New returns a Checker of a file, to which sets, vectors and claims may be added later.
+func New(ctx context.Context, f *certificate.File) (*Checker, error) {
+	if err := f.Model.Validate(); err != nil {
+		return nil, err
 	}
-	fail := func(s int, why string) error { return &Failure{part, s, why} }
+	c := &Checker{File: f, ctx: ctx, m: f.Model, n: f.Model.NumStates(), sets: map[int]*set{}, vectors: map[int]*bounds{}}
+	c.wrong = c.weigh()
+	return c, ctx.Err()
+}
+
+// Claim checks claim i. Its error is as that of Check.
+func (c *Checker) Claim(ctx context.Context, i int) (Result, error) {
+	if err := c.Validate(); err != nil {
+		return Result{}, err
+	}
+	c.ctx = ctx
+	claim := &c.Claims[i]
+	r := Result{Name: claim.Name, Property: claim.Property, Statement: c.Statement(claim), Vector: claim.Vector >= 0}
+	fail := func(s int, why string, args ...any) (Result, error) {
+		r.Err = &Failure{fmt.Sprintf("claim %d", i), s, fmt.Sprintf(why, args...)}
+		return r, ctx.Err()
+	}
+	over := c.set(claim.Over)
+	if r.Err = over.err; c.wrong != nil {
+		r.Err = c.wrong
+	}
+	if r.Err != nil {
+		return r, ctx.Err()
+	}
+	if !over.decided() || over.in.Count() == 0 {
+		return fail(-1, "it is about no states, or those are not decided")
+	}
 	if claim.Vector < 0 {
-		set, err := c.sets[claim.Set], c.setErrs[claim.Set]
-		if err != nil {
-			return err
+		set := c.set(claim.Set)
+		if r.Err = set.err; r.Err != nil {
+			return r, ctx.Err()
 		}
-		outside, unknown := -1, -1
+		outside, open := -1, -1
 		for s := range c.n {
-			if over.maybe.Has(s) && !set.in.Has(s) {
-				if unknown = s; over.in.Has(s) && !set.maybe.Has(s) {
-					outside = s
-				}
+			if over.in.Has(s) && !set.maybe.Has(s) {
+				outside = s
+			} else if over.in.Has(s) && !set.in.Has(s) {
+				open = s
 			}
 		}
 		switch r.Holds = outside < 0; {
-		case outside < 0 && unknown >= 0:
-			return fail(unknown, "the bounds leave open whether it is in the set")
+		case r.Holds && open >= 0:
+			return fail(open, "the bounds leave open whether it is in the set")
 		case r.Holds != claim.Holds:
-			return fail(outside, fmt.Sprintf("the claim is %v, and %v is proven", claim.Holds, r.Holds))
+			return fail(outside, "the claim is %v, and %v is proven", claim.Holds, r.Holds)
 		}
-		return nil
+		return r, ctx.Err()
 	}
-	v, err := c.vector(claim.Vector)
-	if err != nil {
-		return err
+	v := c.vector(claim.Vector)
+	if r.Err = v.err; r.Err != nil {
+		return r, ctx.Err()
 	}
-	none := true
+	first := true
 	for s := range c.n {
-		if !over.maybe.Has(s) {
-			continue
+		if over.in.Has(s) {
+			lower, upper := v.lower(s), v.upper(s)
+			if claim.Complement {
+				lower, upper = new(big.Rat).Sub(one, upper), new(big.Rat).Sub(one, lower)
+			}
+			if first || less(lower, r.Lower) != (claim.Of == "max") {
+				r.Lower = lower
+			}
+			if first || less(upper, r.Upper) == (claim.Of == "min") {
+				r.Upper = upper
+			}
+			first = false
 		}
-		lower, upper := v.lower(s), v.upper(s)
-		if none || less(lower, r.Lower) {
-			r.Lower = lower
-		}
-		if none || less(r.Upper, upper) {
-			r.Upper = upper
-		}
-		none = false
 	}
-	if none {
-		return fail(-1, "it is about no state")
-	}
-	if r.Lower == nil && r.Upper != nil || r.Upper != nil && r.Lower.Cmp(r.Upper) > 0 {
-		return fail(-1, "the lower bound is above the upper one")
-	}
-	lower, err1 := number(claim.Lower, new(big.Rat))
-	upper, err2 := number(claim.Upper, nil)
+	lower, ok1 := number(claim.Lower, new(big.Rat))
+	upper, ok2 := number(claim.Upper, nil)
 	switch {
-	case err1 != nil || err2 != nil:
-		return fail(-1, fmt.Sprintf("found the bounds %q and %q, wanted fractions or inf", claim.Lower, claim.Upper))
+	case less(r.Upper, r.Lower):
+		return fail(-1, "the lower bound is above the upper one")
+	case !ok1 || !ok2:
+		return fail(-1, "found the bounds %q and %q, wanted fractions or inf", claim.Lower, claim.Upper)
 	case less(r.Lower, lower) || less(upper, r.Upper):
-		return fail(-1, fmt.Sprintf("the claim is [%s, %s], and [%s, %s] is proven", claim.Lower, claim.Upper, text(r.Lower), text(r.Upper)))
+		return fail(-1, "the claim is from %q to %q, which is not proven", claim.Lower, claim.Upper)
 	}
-	return nil
+	return r, ctx.Err()
 }
 
 // less compares numbers of which nil is infinity.
 func less(a, b *big.Rat) bool { return a != nil && (b == nil || a.Cmp(b) < 0) }
 
-func text(r *big.Rat) string {
-	if r == nil {
-		return "inf"
-	}
-	return r.RatString()
-}
-
 // number reads a bound; an absent one is what stands for it.
-func number(text string, absent *big.Rat) (*big.Rat, error) {
-	switch text {
-	case "":
-		return absent, nil
-	case "inf":
-		return nil, nil
+func number(text string, absent *big.Rat) (*big.Rat, bool) {
+	if text == "" {
+		return absent, true
 	}
-	if r, ok := new(big.Rat).SetString(text); ok {
-		return r, nil
+	r, ok := new(big.Rat).SetString(text)
+	if text == "inf" {
+		return nil, true
 	}
-	return nil, fmt.Errorf("found the number %q", text)
+	return r, ok
 }
 
 // set is what is known of a set: in it are at least the states of in, and at most
-// those of maybe.
-type set struct{ in, maybe certificate.Bits }
+// those of maybe; or why nothing is.
+type set struct {
+	in, maybe certificate.Bits
+	err       error
+}
 
-func (s set) decided() bool {
+func (s *set) decided() bool {
 	for i := range s.in {
 		if s.in[i] != s.maybe[i] {
 			return false
@@ -180,10 +181,10 @@ func (s set) decided() bool {
 }
 
 // each calls a function for every state, which returns what is wrong with it.
-func (c *checker) each(part string, wrong func(s int) string) error {
+func (c *Checker) each(part string, wrong func(s int) string) error {
 	for s := range c.n {
 		if s&0xfff == 0 && c.ctx.Err() != nil {
-			return &Failure{part, -1, "stopped: " + c.ctx.Err().Error()}
+			return c.ctx.Err()
 		}
 		if why := wrong(s); why != "" {
 			return &Failure{part, s, why}
@@ -192,50 +193,41 @@ func (c *checker) each(part string, wrong func(s int) string) error {
 	return nil
 }
 
-// set evaluates set i, from those before it.
-func (c *checker) set(i int) (set, error) {
-	d := &c.Sets[i]
-	part := fmt.Sprintf("set %d", i)
-	for _, j := range d.Sets {
-		if c.setErrs[j] != nil {
-			return set{}, c.setErrs[j]
-		}
+// set evaluates set i, once.
+func (c *Checker) set(i int) *set {
+	if x, ok := c.sets[i]; ok {
+		return x
 	}
-	words := func(f func(k int, of func(set) certificate.Bits) uint64) set {
-		out := set{certificate.NewBits(c.n), certificate.NewBits(c.n)}
-		for k := range out.in {
-			out.in[k] = f(k, func(s set) certificate.Bits { return s.in })
-			out.maybe[k] = f(k, func(s set) certificate.Bits { return s.maybe })
-		}
-		return out
-	}
+	d, out := &c.Sets[i], &set{in: certificate.NewBits(c.n), maybe: certificate.NewBits(c.n)}
+	c.sets[i] = out
+	var member func(s int) (in, maybe bool, why string)
 	switch d.Kind {
 	case certificate.Atomic:
-		return set{d.Bits, d.Bits}, nil
+		out.in, out.maybe = d.Bits, d.Bits
+		return out
 	case certificate.Init:
-		return set{c.m.Initial, c.m.Initial}, nil
+		out.in, out.maybe = c.m.Initial, c.m.Initial
+		return out
+	case certificate.All:
+		member = func(int) (bool, bool, string) { return true, true, "" }
 	case certificate.Bound:
-		return c.bound(d)
-	case certificate.And:
-		return words(func(k int, of func(set) certificate.Bits) uint64 {
-			x := ^uint64(0)
-			for _, j := range d.Sets {
-				x &= of(c.sets[j])[k]
+		v := c.vector(d.Vector)
+		if out.err = v.err; out.err != nil {
+			return out
+		}
+		member = v.related(d.Relation, d.Threshold)
+	default:
+		parts := make([]*set, len(d.Sets))
+		for k, j := range d.Sets {
+			parts[k] = c.set(j)
+			if out.err = parts[k].err; out.err != nil {
+				return out
 			}
-			return x
-		}), nil
-	case certificate.Or:
-		return words(func(k int, of func(set) certificate.Bits) uint64 {
-			x := uint64(0)
-			for _, j := range d.Sets {
-				x |= of(c.sets[j])[k]
-			}
-			return x
-		}), nil
+		}
+		member = func(s int) (in, maybe bool, why string) { return c.member(d, parts, s) }
 	}
-	out := set{certificate.NewBits(c.n), certificate.NewBits(c.n)}
-	err := c.each(part, func(s int) string {
-		in, maybe, why := c.member(d, s)
+	out.err = c.each(fmt.Sprintf("set %d", i), func(s int) string {
+		in, maybe, why := member(s)
 		if in {
 			out.in.Add(s)
 		}
@@ -244,75 +236,110 @@ func (c *checker) set(i int) (set, error) {
 		}
 		return why
 	})
-	return out, err
+	return out
 }
 
-// member decides about a state of the other kinds of sets.
-func (c *checker) member(d *certificate.Set, s int) (in, maybe bool, why string) {
-	successors := func(all bool, f func(t int) bool) bool {
-		first, end := c.m.Choices(s)
-		for _, t := range c.m.Target[c.m.Start[first]:c.m.Start[end]] {
-			if f(int(t)) != all {
+// member decides about a state of a set that is made of others.
+func (c *Checker) member(d *certificate.Set, parts []*set, s int) (in, maybe bool, why string) {
+	x := parts[0]
+	first, end := c.m.Choices(s)
+	next := c.m.Target[c.m.Start[first]:c.m.Start[end]]
+	successors := func(all bool, is func(t int) bool) bool {
+		for _, t := range next {
+			if is(int(t)) != all {
 				return !all
 			}
 		}
 		return all
 	}
 	switch d.Kind {
-	case certificate.All:
-		return true, true, ""
 	case certificate.Not:
-		x := c.sets[d.Sets[0]]
 		return !x.maybe.Has(s), !x.in.Has(s), ""
+	case certificate.And, certificate.Or:
+		or := d.Kind == certificate.Or
+		in, maybe = !or, !or
+		for _, y := range parts {
+			if y.in.Has(s) == or {
+				in = or
+			}
+			if y.maybe.Has(s) == or {
+				maybe = or
+			}
+		}
+		return in, maybe, ""
 	case certificate.ExistsNext, certificate.ForallNext:
-		x, all := c.sets[d.Sets[0]], d.Kind == certificate.ForallNext
+		all := d.Kind == certificate.ForallNext
 		return successors(all, x.in.Has), successors(all, x.maybe.Has), ""
 	}
-	// A set E or A of paths: a state in it has a rank, and one outside a path that
-	// never gets there, or every path.
-	left, right, all := c.sets[d.Sets[0]], c.sets[d.Sets[1]], d.Kind == certificate.ForallUntil
-	has := d.Bits.Has(s)
-	if has && !right.in.Has(s) {
-		nearer := func(t int) bool { return d.Bits.Has(t) && d.Rank[t] < d.Rank[s] }
-		if !left.in.Has(s) || !successors(all, nearer) {
-			return has, has, "it is in the set, and no rank shows it"
-		}
+	left, right, all, has := x, parts[1], d.Kind == certificate.ForallUntil, d.Bits.Has(s)
+	nearer := func(t int) bool { return d.Bits.Has(t) && d.Rank[t] < d.Rank[s] }
+	switch {
+	case has && !right.in.Has(s) && (!left.in.Has(s) || !successors(all, nearer)):
+		why = "it is in the set, and no rank shows it"
+	case !has && (right.maybe.Has(s) || left.maybe.Has(s) && successors(all, d.Bits.Has)):
+		why = "it is not in the set, and nothing keeps it out"
 	}
-	if !has && (right.maybe.Has(s) || left.maybe.Has(s) && successors(all, d.Bits.Has)) {
-		return has, has, "it is not in the set, and nothing keeps it out"
-	}
-	return has, has, ""
+	return has, has, why
 }
 
-// bound decides which values are in the relation to the threshold.
-func (c *checker) bound(d *certificate.Set) (set, error) {
-	v, err := c.vector(d.Vector)
-	if err != nil {
-		return set{}, err
+// bounds is what is proven of a vector, or why nothing is. nil is what needs no proof;
+// ceiling bounds a probability, and is nil for infinity.
+type bounds struct {
+	low, high *certificate.Values
+	ceiling   *big.Rat
+	err       error
+}
+
+// lower and upper return the bounds of state s, which are not to be written to; nil is
+// infinity.
+func (b *bounds) lower(s int) *big.Rat {
+	if b.low == nil {
+		return new(big.Rat)
 	}
-	out := set{certificate.NewBits(c.n), certificate.NewBits(c.n)}
-	lower, upper := v.compare(d.Threshold)
-	below, strict := d.Relation[0] == '<', len(d.Relation) == 1
-	return out, c.each(fmt.Sprintf("bound of vector %d", d.Vector), func(s int) string {
-		lo, hi := lower(s), upper(s) // signs of value - threshold
+	return b.low.Rat(s)
+}
+
+func (b *bounds) upper(s int) *big.Rat {
+	x := b.ceiling
+	if b.high != nil && less(b.high.Rat(s), x) {
+		x = b.high.Rat(s)
+	}
+	return x
+}
+
+// related decides which values are in a relation to p.
+func (b *bounds) related(relation string, p *big.Rat) func(s int) (in, maybe bool, why string) {
+	lower := func(s int) int { return b.lower(s).Cmp(p) }
+	if b.low != nil {
+		lower = b.low.Compare(p)
+	}
+	upper := func(int) int { return 1 }
+	if b.ceiling != nil {
+		upper = func(int) int { return b.ceiling.Cmp(p) }
+	}
+	if b.high != nil && (b.ceiling == nil || p.Cmp(b.ceiling) < 0) {
+		upper = b.high.Compare(p)
+	}
+	below, most := relation[0] == '<', 1 // the least sign that is in the relation
+	if len(relation) == 2 {
+		most = 0
+	}
+	return func(s int) (in, maybe bool, why string) {
+		lo, hi := lower(s), upper(s)
 		if below {
 			lo, hi = -hi, -lo
 		}
-		if lo > 0 || lo == 0 && !strict {
-			out.in.Add(s)
-		}
-		if hi > 0 || hi == 0 && !strict {
-			out.maybe.Add(s)
-		}
-		return ""
-	})
+		return lo >= most, hi >= most, ""
+	}
 }
 
 // vector checks vector i, once.
-func (c *checker) vector(i int) (bounds, error) {
-	if !c.done[i] {
-		c.done[i] = true
-		c.vectors[i], c.vectorErrs[i] = c.prove(i)
+func (c *Checker) vector(i int) *bounds {
+	if b, ok := c.vectors[i]; ok {
+		return b
 	}
-	return c.vectors[i], c.vectorErrs[i]
+	b := &bounds{low: c.Vectors[i].Lower, high: c.Vectors[i].Upper}
+	c.vectors[i] = b
+	b.err = c.prove(i, b)
+	return b
 }

@@ -17,13 +17,13 @@ const fit = 1 << 62
 
 // weigh brings the probabilities of every choice to a common denominator den, 0 where
 // that does not fit, and checks that they sum to 1.
-func (c *checker) weigh() error {
+func (c *Checker) weigh() error {
 	num, den := split(c.m.Numbers)
 	choices := len(c.m.Start) - 1
 	c.num, c.den = make([]uint64, len(c.m.Target)), make([]uint64, choices)
 	for i := range choices {
 		if i&0xfff == 0 && c.ctx.Err() != nil {
-			return &Failure{"model", -1, "stopped: " + c.ctx.Err().Error()}
+			return c.ctx.Err()
 		}
 		lo, hi := c.m.Row(i)
 		d := uint64(1)
@@ -88,65 +88,12 @@ type rewards struct {
 	num, den []uint64
 }
 
-// earned returns the rewards of a step that a vector is about: what the state and the
-// choice are worth, in a CTMC that of the state for the mean time that is spent there.
-// Of being in a set that is 1, or in a CTMC the time. nil is a set that is not decided.
-func (p *proof) earned() *rewards {
-	const none, unit = certificate.None, certificate.None - 1
-	var structure certificate.Reward
-	if p.v.Reward >= 0 {
-		structure = p.m.Rewards[p.v.Reward]
-	} else if !p.sets[p.v.Right].decided() {
-		return nil
-	}
-	r := &rewards{of: make([]uint32, len(p.m.Start)-1)}
-	known := map[[3]uint32]uint32{}
-	for s := range p.n {
-		key := [3]uint32{none, none, none}
-		if structure.State != nil {
-			key[0] = structure.State[s]
-		} else if p.v.Reward < 0 && p.sets[p.v.Right].in.Has(s) {
-			key[0] = unit
-		}
-		if p.m.Exit != nil {
-			key[1] = p.m.Exit[s]
-		}
-		first, end := p.m.Choices(s)
-		for i := first; i < end; i++ {
-			if structure.Choice != nil {
-				key[2] = structure.Choice[i]
-			}
-			k, ok := known[key]
-			if !ok {
-				k = uint32(len(r.rats))
-				known[key] = k
-				x := new(big.Rat)
-				if key[0] == unit {
-					x.Set(one)
-				} else if key[0] != none {
-					x.Set(p.m.Numbers[key[0]])
-				}
-				if key[1] != none {
-					x.Quo(x, p.m.Numbers[key[1]])
-				}
-				if key[2] != none {
-					x.Add(x, p.m.Numbers[key[2]])
-				}
-				r.rats = append(r.rats, x)
-			}
-			r.of[i] = k
-		}
-	}
-	r.num, r.den = split(r.rats)
-	return r
-}
-
 func (r *rewards) positive(choice int) bool { return r != nil && r.rats[r.of[choice]].Sign() > 0 }
 
 // compare is the sign of x(s) - (r + sum of p x(t)) for a choice, where x(s) is not
 // infinite. plus, if not nil, is added to x(s), in a CTMC for the mean time in s. nil
 // rewards are 0.
-func (c *checker) compare(x, plus *certificate.Values, s, choice int, r *rewards) int {
+func (c *Checker) compare(x, plus *certificate.Values, s, choice int, r *rewards) int {
 	lo, hi := c.m.Row(choice)
 	if x.Infinite != nil {
 		for _, t := range c.m.Target[lo:hi] {
@@ -158,13 +105,6 @@ func (c *checker) compare(x, plus *certificate.Values, s, choice int, r *rewards
 	if sign, ok := c.fast(x, plus, s, choice, r); ok {
 		return sign
 	}
-	sum, term := new(big.Rat), new(big.Rat)
-	if r != nil {
-		sum.Set(r.rats[r.of[choice]])
-	}
-	for t := lo; t < hi; t++ {
-		sum.Add(sum, term.Mul(c.m.Numbers[c.m.Prob[t]], x.Rat(int(c.m.Target[t]))))
-	}
 	left := new(big.Rat).Set(x.Rat(s))
 	if plus != nil {
 		extra := new(big.Rat).Set(plus.Rat(s))
@@ -173,11 +113,24 @@ func (c *checker) compare(x, plus *certificate.Values, s, choice int, r *rewards
 		}
 		left.Add(left, extra)
 	}
-	return left.Cmp(sum)
+	return left.Cmp(c.step(x, choice, r))
+}
+
+// step is r + sum of p x(t) for a choice, none of which is infinite.
+func (c *Checker) step(x *certificate.Values, choice int, r *rewards) *big.Rat {
+	sum, term := new(big.Rat), new(big.Rat)
+	if r != nil {
+		sum.Set(r.rats[r.of[choice]])
+	}
+	lo, hi := c.m.Row(choice)
+	for t := lo; t < hi; t++ {
+		sum.Add(sum, term.Mul(c.m.Numbers[c.m.Prob[t]], x.Rat(int(c.m.Target[t]))))
+	}
+	return sum
 }
 
 // fast is compare in 128 bits, if that is enough.
-func (c *checker) fast(x, plus *certificate.Values, s, choice int, r *rewards) (sign int, ok bool) {
+func (c *Checker) fast(x, plus *certificate.Values, s, choice int, r *rewards) (sign int, ok bool) {
 	den := c.den[choice]
 	if x.Fixed == nil || den == 0 {
 		return 0, false
@@ -220,58 +173,4 @@ func (c *checker) fast(x, plus *certificate.Values, s, choice int, r *rewards) (
 		return -1, true
 	}
 	return 1, true
-}
-
-// bounds is what is proven of a vector. nil is what needs no proof; ceiling bounds a
-// probability, and is nil for infinity.
-type bounds struct {
-	low, high *certificate.Values
-	ceiling   *big.Rat
-}
-
-// lower and upper return the bounds of state s; nil is infinity.
-func (b *bounds) lower(s int) *big.Rat {
-	if b.low == nil {
-		return new(big.Rat)
-	}
-	return b.low.Rat(s)
-}
-
-func (b *bounds) upper(s int) *big.Rat {
-	if b.high == nil {
-		return b.ceiling
-	}
-	if x := b.high.Rat(s); b.ceiling == nil || x.Cmp(b.ceiling) < 0 {
-		return x
-	}
-	return b.ceiling
-}
-
-// compare returns functions for the signs of the bounds minus a number.
-func (b *bounds) compare(p *big.Rat) (lower, upper func(s int) int) {
-	sign := func(v *certificate.Values, bound func(s int) *big.Rat) func(s int) int {
-		if v != nil && v.Fixed != nil { // multiples of 2^-Scale beside the whole part of p 2^Scale
-			whole, rest := new(big.Int).DivMod(new(big.Int).Lsh(p.Num(), v.Scale), p.Denom(), new(big.Int))
-			if b.ceiling == nil || p.Cmp(one) < 0 {
-				return func(s int) int {
-					switch x := v.Fixed[s]; {
-					case v.Infinite.Has(s) || whole.Sign() < 0:
-						return 1
-					case !whole.IsUint64() || x < whole.Uint64() || x == whole.Uint64() && rest.Sign() > 0:
-						return -1
-					case x == whole.Uint64():
-						return 0
-					}
-					return 1
-				}
-			}
-		}
-		return func(s int) int {
-			if x := bound(s); x != nil {
-				return x.Cmp(p)
-			}
-			return 1
-		}
-	}
-	return sign(b.low, b.lower), sign(b.high, b.upper)
 }

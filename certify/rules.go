@@ -8,36 +8,51 @@ import (
 )
 
 // prove checks the columns of vector i by the rules of its kind.
-func (c *checker) prove(i int) (bounds, error) {
+func (c *Checker) prove(i int, b *bounds) error {
 	v := &c.Vectors[i]
-	p := &proof{c, v, fmt.Sprintf("vector %d", i), nil}
+	p := &proof{Checker: c, v: v, part: fmt.Sprintf("vector %d", i)}
 	for _, j := range v.Sets() {
-		if c.setErrs[j] != nil {
-			return bounds{}, c.setErrs[j]
+		x := c.set(j)
+		if x.err != nil {
+			return x.err
 		}
+		p.left, p.right = p.right, x
 	}
-	if v.Kind == certificate.Steps || v.Kind == certificate.Next || v.Kind == certificate.Cumulative || v.Kind == certificate.Instant {
-		return p.steps()
-	}
-	b := bounds{low: v.Lower, high: v.Upper}
-	switch v.Kind {
-	case certificate.Until:
+	if v.Kind == certificate.Until || v.Kind == certificate.Steps || v.Kind == certificate.Next {
 		b.ceiling = one
-		return b, p.until()
-	case certificate.ReachReward:
-		return b, p.reach()
-	case certificate.TotalReward:
-		return b, p.total()
+	} else if err := p.earned(); err != nil {
+		return err
 	}
-	return b, p.average()
+	switch v.Kind {
+	case certificate.Until, certificate.ReachReward, certificate.TotalReward:
+		return p.fixedPoint()
+	case certificate.Average:
+		return p.average()
+	}
+	return p.steps(b)
 }
 
 // proof is a vector being checked.
 type proof struct {
-	*checker
-	v    *certificate.Vector
-	part string
-	r    *rewards
+	*Checker
+	v           *certificate.Vector
+	part        string
+	left, right *set
+	r           *rewards
+}
+
+// earned takes the rewards, and sees that those and the target are known.
+func (p *proof) earned() error {
+	var in certificate.Bits
+	if p.right != nil {
+		if in = p.right.in; !p.right.decided() {
+			return p.fail("its target is not decided in every state")
+		}
+	}
+	p.r = new(rewards)
+	p.r.of, p.r.rats = p.m.Earned(p.v.Reward, in)
+	p.r.num, p.r.den = split(p.r.rats)
+	return nil
 }
 
 func (p *proof) fail(why string) error { return &Failure{p.part, -1, why} }
@@ -67,111 +82,57 @@ func (p *proof) some(choice int, is func(t int) bool) bool {
 	return false
 }
 
-func (p *proof) all(choice int, is func(t int) bool) bool {
-	return !p.some(choice, func(t int) bool { return !is(t) })
-}
-
-// less32 reports whether the number of t is less than that of s. None is the greatest.
-func less32(column []uint32, t, s int) bool { return column != nil && column[t] < column[s] }
-
-// zero reports whether the value of a state is 0; infinity is not.
-func zero(x *certificate.Values, s int) bool {
-	switch {
-	case x.Infinite.Has(s):
-		return false
-	case x.Fixed != nil:
-		return x.Fixed[s] == 0
+// fixedPoint is rules 1, 2 and 3.
+func (p *proof) fixedPoint() error {
+	x, y, until, total := p.v.Lower, p.v.Upper, p.r == nil, p.right == nil
+	goal, maybe, left, unit := certificate.Bits(nil), certificate.Bits(nil), &set{}, new(big.Rat)
+	if !total {
+		goal, maybe = p.right.in, p.right.maybe
 	}
-	return x.Rats[s].Sign() == 0
-}
-
-// until is rule 1.
-func (p *proof) until() error {
-	left, right := p.sets[p.v.Left], p.sets[p.v.Right]
-	if x := p.v.Lower; x != nil {
-		atMost1 := atMost(x, one)
-		if err := p.each(p.part+", lower", func(s int) string {
-			switch {
-			case right.in.Has(s):
-				if !atMost1(s) {
-					return "the value is above 1"
-				}
-			case zero(x, s):
-			case !left.in.Has(s) || !p.choice(s, false, func(i int) bool {
-				return p.compare(x, nil, s, i, nil) <= 0 &&
-					p.some(i, func(t int) bool { return less32(p.v.Rank, t, s) || right.in.Has(t) || zero(x, t) })
-			}):
-				return "the value is above that of a step, or nothing leads on"
-			}
-			return ""
-		}); err != nil {
-			return err
-		}
+	if until {
+		left, unit = p.left, one
 	}
-	if y := p.v.Upper; y != nil {
-		below1 := below(y, one)
-		return p.each(p.part+", upper", func(s int) string {
-			if right.maybe.Has(s) && below1(s) {
-				return "the value is below 1"
-			}
-			if left.maybe.Has(s) && !right.maybe.Has(s) &&
-				!p.choice(s, true, func(i int) bool { return p.compare(y, nil, s, i, nil) >= 0 }) {
-				return "the value is below that of a step"
-			}
-			return ""
-		})
+	nearer := func(s, i int, or func(t int) bool) bool {
+		return p.some(i, func(t int) bool { return p.v.Rank != nil && p.v.Rank[t] < p.v.Rank[s] || or(t) })
 	}
-	return nil
-}
-
-func atMost(x *certificate.Values, p *big.Rat) func(s int) bool {
-	sign, _ := (&bounds{low: x}).compare(p)
-	return func(s int) bool { return sign(s) <= 0 }
-}
-
-func below(x *certificate.Values, p *big.Rat) func(s int) bool {
-	sign, _ := (&bounds{low: x}).compare(p)
-	return func(s int) bool { return sign(s) < 0 }
-}
-
-// reach is rule 2.
-func (p *proof) reach() error {
-	target := p.sets[p.v.Right]
-	if !target.decided() {
-		return p.fail("its target is not decided in every state")
-	}
-	if p.r = p.earned(); p.r == nil {
-		return p.fail("its states are not decided")
-	}
-	goal := target.in
-	if x := p.v.Lower; x != nil {
+	if x != nil {
+		atUnit := x.Compare(unit)
+		ends := func(t int) bool { return goal.Has(t) || x.Zero(t) || x.Infinite.Has(t) }
 		if err := p.each(p.part+", lower", func(s int) string {
 			switch {
 			case goal.Has(s):
-				if !zero(x, s) {
-					return "the value of a state of the target is above 0"
+				if atUnit(s) > 0 {
+					return "the value is above that of the target"
 				}
 			case x.Infinite.Has(s):
-				if !p.infinite(s, x, func(int) bool { return true }) {
+				if !p.infinite(s, func(i int) bool {
+					return !total || p.r.positive(i) || nearer(s, i, func(int) bool { return false })
+				}) {
 					return "nothing shows that the value is infinite"
 				}
-			case !zero(x, s) && !p.choice(s, false, func(i int) bool { return p.compare(x, nil, s, i, p.r) <= 0 }):
-				return "the value is above that of a step"
+			case !x.Zero(s) && (until && !left.in.Has(s) || !p.choice(s, false, func(i int) bool {
+				return p.compare(x, nil, s, i, p.r) <= 0 && (!until && !total || p.r.positive(i) || nearer(s, i, ends))
+			})):
+				return "the value is above that of a step, or nothing leads on"
 			}
 			return ""
-		}); err != nil {
+		}); err != nil || y == nil {
 			return err
 		}
 	}
-	y := p.v.Upper
 	if y == nil {
 		return nil
 	}
+	atUnit := y.Compare(unit)
 	return p.each(p.part+", upper", func(s int) string {
-		if !goal.Has(s) && !y.Infinite.Has(s) && !p.choice(s, true, func(i int) bool {
-			return p.compare(y, nil, s, i, p.r) >= 0 &&
-				p.some(i, func(t int) bool { return goal.Has(t) || less32(p.v.Rank, t, s) })
-		}) {
+		switch {
+		case maybe.Has(s):
+			if atUnit(s) < 0 {
+				return "the value is below that of the target"
+			}
+		case !y.Infinite.Has(s) && (!until || left.maybe.Has(s)) && !p.choice(s, true, func(i int) bool {
+			return p.compare(y, nil, s, i, p.r) >= 0 && (until || total || nearer(s, i, goal.Has))
+		}):
 			return "the value is below that of a step, or nothing leads to the target"
 		}
 		return ""
@@ -180,62 +141,17 @@ func (p *proof) reach() error {
 
 // infinite checks a state of infinite value: it leads to one of a lower layer, or
 // stays in its own by choices that are allowed there.
-func (p *proof) infinite(s int, x *certificate.Values, allowed func(choice int) bool) bool {
-	layer := p.v.Layer
-	if layer == nil {
-		return false
-	}
-	return p.choice(s, false, func(i int) bool {
-		if p.some(i, func(t int) bool { return x.Infinite.Has(t) && layer[t] < layer[s] }) {
-			return true
-		}
-		return (!p.v.Max || layer[s] == 0) && allowed(i) &&
-			p.all(i, func(t int) bool { return x.Infinite.Has(t) && layer[t] == layer[s] })
-	})
-}
-
-// total is rule 3.
-func (p *proof) total() error {
-	if p.r = p.earned(); p.r == nil {
-		return p.fail("its states are not decided")
-	}
-	if x := p.v.Lower; x != nil {
-		if err := p.each(p.part+", lower", func(s int) string {
-			switch {
-			case x.Infinite.Has(s):
-				if !p.infinite(s, x, func(i int) bool {
-					return p.r.positive(i) || p.some(i, func(t int) bool { return less32(p.v.Rank, t, s) })
-				}) {
-					return "nothing shows that the value is infinite"
-				}
-			case !zero(x, s) && !p.choice(s, false, func(i int) bool {
-				return p.compare(x, nil, s, i, p.r) <= 0 && (p.r.positive(i) ||
-					p.some(i, func(t int) bool { return less32(p.v.Rank, t, s) || zero(x, t) || x.Infinite.Has(t) }))
-			}):
-				return "the value is above that of a step, or nothing leads on"
-			}
-			return ""
-		}); err != nil {
-			return err
-		}
-	}
-	y := p.v.Upper
-	if y == nil {
-		return nil
-	}
-	return p.each(p.part+", upper", func(s int) string {
-		if !y.Infinite.Has(s) && !p.choice(s, true, func(i int) bool { return p.compare(y, nil, s, i, p.r) >= 0 }) {
-			return "the value is below that of a step"
-		}
-		return ""
+func (p *proof) infinite(s int, allowed func(choice int) bool) bool {
+	layer, inf := p.v.Layer, p.v.Lower.Infinite
+	return layer != nil && p.choice(s, false, func(i int) bool {
+		return p.some(i, func(t int) bool { return inf.Has(t) && layer[t] < layer[s] }) ||
+			(!p.v.Max || layer[s] == 0) && allowed(i) &&
+				!p.some(i, func(t int) bool { return !inf.Has(t) || layer[t] != layer[s] })
 	})
 }
 
 // average is rule 5.
 func (p *proof) average() error {
-	if p.r = p.earned(); p.r == nil {
-		return p.fail("its states are not decided")
-	}
 	for _, b := range []struct {
 		name       string
 		gain, bias *certificate.Values

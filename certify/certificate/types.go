@@ -1,6 +1,7 @@
 package certificate
 
 import (
+	"cmp"
 	"math"
 	"math/big"
 	"math/bits"
@@ -75,6 +76,56 @@ func (m *Model) Choices(s int) (first, end int) {
 
 // Row returns the range of the transitions of choice c.
 func (m *Model) Row(c int) (first, end int) { return int(m.Start[c]), int(m.Start[c+1]) }
+
+// Earned returns what a step is worth: the reward of the state and that of the choice,
+// and in a CTMC that of the state for the mean time that is spent there. of[c] is the
+// place in values of that of choice c. Reward structure -1 is being in the set.
+func (m *Model) Earned(structure int, set Bits) (of []uint32, values []*big.Rat) {
+	const none, unit = None, None - 1
+	var r Reward
+	if structure >= 0 {
+		r = m.Rewards[structure]
+	}
+	of = make([]uint32, len(m.Start)-1)
+	known := map[[3]uint32]uint32{}
+	for s := range m.NumStates() {
+		key := [3]uint32{none, none, none}
+		if r.State != nil {
+			key[0] = r.State[s]
+		} else if structure < 0 && set.Has(s) {
+			key[0] = unit
+		}
+		if m.Exit != nil {
+			key[1] = m.Exit[s]
+		}
+		first, end := m.Choices(s)
+		for c := first; c < end; c++ {
+			if r.Choice != nil {
+				key[2] = r.Choice[c]
+			}
+			k, ok := known[key]
+			if !ok {
+				k = uint32(len(values))
+				known[key] = k
+				x := new(big.Rat)
+				if key[0] == unit {
+					x.SetInt64(1)
+				} else if key[0] != none {
+					x.Set(m.Numbers[key[0]])
+				}
+				if key[1] != none {
+					x.Quo(x, m.Numbers[key[1]])
+				}
+				if key[2] != none {
+					x.Add(x, m.Numbers[key[2]])
+				}
+				values = append(values, x)
+			}
+			of[c] = k
+		}
+	}
+	return of, values
+}
 
 // Bits is a set of states, 64 to a word. nil has none.
 type Bits []uint64
@@ -236,15 +287,57 @@ func (v *Values) Rat(s int) *big.Rat {
 	return x.Quo(x, new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), v.Scale)))
 }
 
-// Claim is the answer to a property: of the states in Over, the values of Vector lie
-// from Lower to Upper, or, if Vector is -1, all are in Set, or not all are.
+// Zero reports whether the value of state s is 0.
+func (v *Values) Zero(s int) bool {
+	switch {
+	case v.Infinite.Has(s):
+		return false
+	case v.Fixed == nil:
+		return v.Rats[s].Sign() == 0
+	}
+	return v.Fixed[s] == 0
+}
+
+// Compare returns a function for the sign of the value of a state minus p.
+func (v *Values) Compare(p *big.Rat) func(s int) int {
+	if v.Fixed == nil {
+		return func(s int) int {
+			if v.Infinite.Has(s) {
+				return 1
+			}
+			return v.Rats[s].Cmp(p)
+		}
+	}
+	// The greatest multiple of 2^-Scale that is not above p.
+	whole, rest := new(big.Int).DivMod(new(big.Int).Lsh(p.Num(), v.Scale), p.Denom(), new(big.Int))
+	return func(s int) int {
+		switch x := v.Fixed[s]; {
+		case v.Infinite.Has(s) || whole.Sign() < 0:
+			return 1
+		case !whole.IsUint64():
+			return -1
+		case x == whole.Uint64() && rest.Sign() > 0:
+			return -1
+		default:
+			return cmp.Compare(x, whole.Uint64())
+		}
+	}
+}
+
+// Claim is the answer to a property: of the states in Over, the values of Vector, or
+// with Complement what they lack to 1, lie from Lower to Upper; or, if Vector is -1,
+// all are in Set, or not all are.
 type Claim struct {
-	Property string `json:"property"` // as it was asked; not part of what is proven
-	Name     string `json:"name,omitempty"`
-	Vector   int    `json:"vector"`
-	Set      int    `json:"set"`
-	Over     int    `json:"over"` // a set, as a rule one of the kind Init
-	Holds    bool   `json:"holds,omitempty"`
+	Property   string `json:"property"` // as it was asked; not part of what is proven
+	Name       string `json:"name,omitempty"`
+	Vector     int    `json:"vector"`
+	Complement bool   `json:"complement,omitempty"` // of a probability
+	// Of is "min" or "max" where the claim is about the least or greatest of the values
+	// only, not about all of them.
+	Of    string `json:"of,omitempty"`
+	Set   int    `json:"set"`
+	Over  int    `json:"over"` // a set, as a rule one of the kind Init
+	Holds bool   `json:"holds,omitempty"`
 	// Lower and Upper are what is claimed, fractions such as 1/3, or inf. Without them
 	// whatever the vector proves is.
 	Lower string `json:"lower,omitempty"`

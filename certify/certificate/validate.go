@@ -25,12 +25,14 @@ func (v *Vector) Sets() []int {
 	return nil
 }
 
+func (v *Vector) probability() bool {
+	return v.Kind == Until || v.Kind == Steps || v.Kind == Next
+}
+
 // Validate returns what is wrong with the form of a file: what refers to nothing, or
-// to itself, and columns of other lengths than the model has states.
+// to itself, and columns of other lengths than the model has states. The model is not
+// looked at.
 func (f *File) Validate() error {
-	if err := f.Model.validate(); err != nil {
-		return err
-	}
 	n := f.Model.NumStates()
 	size := make([]int, len(f.Sets)) // of the statement
 	for i := range f.Sets {
@@ -66,6 +68,12 @@ func (f *File) Validate() error {
 		c := &f.Claims[i]
 		if c.Vector < -1 || c.Vector >= len(f.Vectors) || c.Vector == -1 && !f.isSet(c.Set) || !f.isSet(c.Over) {
 			return fmt.Errorf("claim %d: found vector %d, set %d, over set %d, of %d vectors and %d sets", i, c.Vector, c.Set, c.Over, len(f.Vectors), len(f.Sets))
+		}
+		if c.Of != "" && c.Of != "min" && c.Of != "max" || (c.Of != "" || c.Complement) && c.Vector < 0 {
+			return fmt.Errorf("claim %d: found %q of a set, wanted min or max of a vector", i, c.Of)
+		}
+		if c.Complement && !f.Vectors[c.Vector].probability() {
+			return fmt.Errorf("claim %d: found the complement of what is no probability", i)
 		}
 	}
 	return nil
@@ -113,7 +121,7 @@ func (f *File) validSet(s *Set, i int) error {
 }
 
 func (f *File) validVector(v *Vector) error {
-	rewards, probability := false, v.Kind == Until || v.Kind == Steps || v.Kind == Next
+	rewards := false
 	switch v.Kind {
 	case Until, Steps, Next:
 	case ReachReward, TotalReward, Cumulative, Instant:
@@ -135,7 +143,7 @@ func (f *File) validVector(v *Vector) error {
 		return fmt.Errorf("found steps from %d to %d", v.From, v.To)
 	}
 	for _, x := range []*Values{v.Lower, v.Upper, v.LowerBias, v.UpperBias} {
-		if x != nil && x.Infinite != nil && (probability || v.Kind == Average) {
+		if x != nil && x.Infinite != nil && (v.probability() || v.Kind == Average) {
 			return fmt.Errorf("found infinite values, which one of kind %s has not", v.Kind)
 		}
 	}
@@ -191,9 +199,9 @@ func (v *Values) validate(n int) error {
 	return nil
 }
 
-// validate checks the form of the model. That probabilities sum to 1 is for package
-// certify.
-func (m *Model) validate() error {
+// Validate returns what is wrong with the form of a model. That probabilities sum to 1 is
+// for package certify to check.
+func (m *Model) Validate() error {
 	if m == nil || len(m.Start) < 2 {
 		return errors.New("found no model")
 	}

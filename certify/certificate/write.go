@@ -211,15 +211,25 @@ func putRanks(w *umb.Writer, name string, ranks []uint32) {
 // that is proven is to this, whatever the property of the claim is.
 func (f *File) Statement(c *Claim) string {
 	text := ""
-	if c.Vector >= 0 {
-		text = f.vectorText(&f.Vectors[c.Vector])
-	} else {
+	switch {
+	case c.Vector < 0:
 		text = f.setText(c.Set)
+	case c.Complement:
+		text = "1-" + f.vectorText(&f.Vectors[c.Vector])
+	default:
+		text = f.vectorText(&f.Vectors[c.Vector])
 	}
-	if f.Sets[c.Over].Kind == Init {
+	if f.Sets[c.Over].Kind == Init && c.Of == "" {
 		return text
 	}
-	return text + " in all states of " + f.setText(c.Over)
+	of := c.Of
+	switch {
+	case of == "" && c.Vector < 0:
+		of = "forall"
+	case of == "":
+		of = "range"
+	}
+	return "filter(" + of + ", " + text + ", " + f.setText(c.Over) + ")"
 }
 
 func (f *File) vectorText(v *Vector) string {
