@@ -134,8 +134,8 @@ func (m *Member) Sized(n, each int64) error {
 	return nil
 }
 
-// words calls a function for every value of so many bytes.
-func (m *Member) words(n, each int, visit func(word []byte) error) error {
+// Words calls a function for every value of so many bytes.
+func (m *Member) Words(n, each int, visit func(word []byte) error) error {
 	if err := m.Sized(int64(n), int64(each)); err != nil {
 		return err
 	}
@@ -165,7 +165,7 @@ func room(n int) int { return min(n, chunk) }
 func (m *Member) Offsets(n, most int) ([]uint32, error) {
 	out := make([]uint32, 0, room(n+1))
 	last := uint64(0)
-	err := m.words(n+1, 8, func(word []byte) error {
+	err := m.Words(n+1, 8, func(word []byte) error {
 		x := binary.LittleEndian.Uint64(word)
 		if x < last || x > uint64(most) || len(out) == 0 && x != 0 {
 			return fmt.Errorf("found %d as offset %d, wanted 0 first and then none that is less than the one before or above %d", x, len(out), most)
@@ -183,7 +183,7 @@ func (m *Member) Offsets(n, most int) ([]uint32, error) {
 // Indices reads n numbers below a limit, of so many bytes.
 func (m *Member) Indices(n, each int, limit uint64) ([]uint32, error) {
 	out := make([]uint32, 0, room(n))
-	err := m.words(n, each, func(word []byte) error {
+	err := m.Words(n, each, func(word []byte) error {
 		x := uint64(binary.LittleEndian.Uint32(word))
 		if each == 8 {
 			x = binary.LittleEndian.Uint64(word)
@@ -200,7 +200,7 @@ func (m *Member) Indices(n, each int, limit uint64) ([]uint32, error) {
 // Bits reads a set of n rows, 64 to a word.
 func (m *Member) Bits(n int) ([]uint64, error) {
 	out := make([]uint64, 0, room((n+63)/64))
-	err := m.words((n+63)/64, 8, func(word []byte) error {
+	err := m.Words((n+63)/64, 8, func(word []byte) error {
 		x := binary.LittleEndian.Uint64(word)
 		if behind := n - 64*len(out); behind < 64 && x>>behind != 0 {
 			return fmt.Errorf("found a bit for state %d, wanted 0 behind the %d states", n+bits.TrailingZeros64(x>>behind), n)
@@ -218,7 +218,7 @@ func (m *Member) Numbers(n int, t *Type) (out Numbers, err error) {
 	}
 	if t.Type == "double" {
 		out.Doubles = make([]float64, 0, room(n))
-		return out, m.words(n, 8, func(word []byte) error {
+		return out, m.Words(n, 8, func(word []byte) error {
 			out.Doubles = append(out.Doubles, math.Float64frombits(binary.LittleEndian.Uint64(word)))
 			return nil
 		})
@@ -234,7 +234,7 @@ func (m *Member) Numbers(n int, t *Type) (out Numbers, err error) {
 // Mapping reads where the strings of n actions are.
 func (m *Member) Mapping(n int) (out []uint32, err error) {
 	last := uint64(0)
-	return out, m.words(n+1, 8, func(word []byte) error {
+	return out, m.Words(n+1, 8, func(word []byte) error {
 		x := binary.LittleEndian.Uint64(word)
 		if x < last || x > MaxNames {
 			return fmt.Errorf("found %d as offset %d of a string", x, len(out))

@@ -1,0 +1,169 @@
+package certify_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+
+	"tilecheck/certify/certificate"
+	"tilecheck/native/explicit/umb"
+)
+
+// members writes a model of plain arrays.
+func members(m *certificate.Model) func(ctx context.Context, w *umb.Writer) error {
+	return func(_ context.Context, w *umb.Writer) error {
+		rational := umb.Type{Type: "rational", Size: 128}
+		x := umb.Index{Version: umb.Version, System: umb.System{
+			Time: "discrete", States: uint64(m.NumStates()), InitialStates: uint64(m.Initial.Count()),
+			Choices: uint64(len(m.Start) - 1), Branches: uint64(len(m.Target)), Probability: &rational,
+		}}
+		if m.Kind == certificate.MDP {
+			x.System.Players = 1
+		}
+		if m.Kind == certificate.CTMC {
+			x.System.Time, x.System.ExitRate = "stochastic", &rational
+		}
+		var rewards umb.Group
+		for i, r := range m.Rewards {
+			rewards = append(rewards, umb.Named[umb.Annotation]{Name: fmt.Sprint("r", i), Value: umb.Annotation{
+				Alias: &r.Name, AppliesTo: []string{"states", "choices"}, Type: rational,
+			}})
+		}
+		x.Annotations = umb.Ordered[umb.Group]{{Name: "rewards", Value: rewards}}
+		text, err := json.Marshal(x)
+		if err != nil {
+			return err
+		}
+		numbers := func(name string, column []uint32) {
+			w.File(name, int64(16*len(column)), func(b *bufio.Writer) {
+				for _, k := range column {
+					umb.PutRat(b, m.Numbers[k], 16)
+				}
+			})
+		}
+		w.File(umb.IndexFile, int64(len(text)), func(b *bufio.Writer) { _, _ = b.Write(text) })
+		if m.First != nil {
+			w.Offsets(umb.StateChoices, m.NumStates(), func(s int) int { return int(m.First[s+1] - m.First[s]) })
+		}
+		w.Offsets(umb.ChoiceRows, len(m.Start)-1, func(c int) int { return int(m.Start[c+1] - m.Start[c]) })
+		w.File(umb.Targets, int64(8*len(m.Target)), func(b *bufio.Writer) {
+			for _, t := range m.Target {
+				umb.PutUint64(b, uint64(t))
+			}
+		})
+		numbers(umb.Probabilities, m.Prob)
+		if m.Exit != nil {
+			numbers(umb.ExitRates, m.Exit)
+		}
+		w.Bits(umb.Initial, m.NumStates(), m.Initial.Has)
+		for i, r := range m.Rewards {
+			numbers(fmt.Sprintf("annotations/rewards/r%d/states/values.bin", i), r.State)
+			numbers(fmt.Sprintf("annotations/rewards/r%d/choices/values.bin", i), r.Choice)
+		}
+		return nil
+	}
+}
+
+// written is the file of a certificate.
+func written(t testing.TB, f *certificate.File) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	if err := certificate.Write(t.Context(), &out, members(f.Model), f); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// TestRoundTrip reads what was written.
+func TestRoundTrip(t *testing.T) {
+	for seed := range uint64(300) {
+		rng := rand.New(rand.NewPCG(seed, 3))
+		f := randomCertificate(rng).f
+		text := written(t, f)
+		for _, zip := range []bool{false, true} {
+			if zip {
+				var out bytes.Buffer
+				z := certificate.Compress(&out)
+				_, _ = z.Write(text)
+				_ = z.Close()
+				text = out.Bytes()
+			}
+			got, err := certificate.Read(t.Context(), bytes.NewReader(text), certificate.Limits{})
+			if err != nil {
+				t.Fatalf("seed %d: %v", seed, err)
+			}
+			if !reflect.DeepEqual(spelt(got.Model), spelt(f.Model)) {
+				t.Fatalf("seed %d: model %v, want %v", seed, spelt(got.Model), spelt(f.Model))
+			}
+			got.Model = f.Model
+			a, b := fmt.Sprintf("%+v", plain(got)), fmt.Sprintf("%+v", plain(f))
+			if a != b {
+				t.Fatalf("seed %d: %s, want %s", seed, a, b)
+			}
+		}
+	}
+}
+
+// spelt is a model whose numbers are not shared.
+func spelt(m *certificate.Model) []any {
+	numbers := func(column []uint32) (out []string) {
+		for _, k := range column {
+			out = append(out, m.Numbers[k].RatString())
+		}
+		return out
+	}
+	out := []any{m.Kind, m.First, m.Start, m.Target, numbers(m.Prob), numbers(m.Exit), m.Initial}
+	for _, r := range m.Rewards {
+		out = append(out, r.Name, numbers(r.State), numbers(r.Choice))
+	}
+	return out
+}
+
+// plain follows the pointers of sets and vectors.
+func plain(f *certificate.File) (out []any) {
+	for _, s := range f.Sets {
+		out = append(out, s)
+	}
+	for _, v := range f.Vectors {
+		for _, x := range []*certificate.Values{v.Lower, v.Upper, v.LowerBias, v.UpperBias} {
+			if x != nil {
+				out = append(out, *x)
+			}
+		}
+		out = append(out, v.Lower == v.Upper, v.Rank, v.Layer, v.Kind, v.Max, v.Left, v.Right, v.Reward, v.From, v.To)
+	}
+	return append(out, f.Claims)
+}
+
+// randomCertificate proves a property of a random model, in fractions or, where that
+// goes with the values, in multiples of a power of two.
+func randomCertificate(rng *rand.Rand) proved {
+	m := randomModel(rng, []certificate.Kind{certificate.DTMC, certificate.MDP}[rng.IntN(2)])
+	n := m.NumStates()
+	kind := []certificate.VectorKind{certificate.Until, certificate.ReachReward, certificate.TotalReward}[rng.IntN(3)]
+	p := prove(m, kind, rng.IntN(2) == 0, randomSet(rng, n), randomSet(rng, n))
+	v := &p.f.Vectors[0]
+	if fixed := fixedOf(v.Lower); fixed != nil {
+		v.Lower, v.Upper = fixed, fixed
+	}
+	return p
+}
+
+// fixedOf are the values as multiples of a power of two, if they are.
+func fixedOf(v *certificate.Values) *certificate.Values {
+	out := &certificate.Values{Scale: 39, Infinite: v.Infinite}
+	for _, x := range v.Rats {
+		y := new(big.Rat).Mul(x, big.NewRat(1<<39, 1))
+		if !y.IsInt() {
+			return nil
+		}
+		out.Fixed = append(out.Fixed, y.Num().Uint64())
+	}
+	return out
+}
