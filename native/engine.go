@@ -45,7 +45,7 @@ func (*Engine) Check(ctx context.Context, plan *runner.Plan) ([]result.Verdict, 
 		if !ok {
 			return fmt.Errorf("states that are there are not sampled: found method %q, want %s", plan.Job.Method, runner.Exact)
 		}
-		space, err := explicit.Given(ctx, plan.Job.States, over.build.Exact)
+		space, err := explicit.Given(ctx, plan.Job.States, over.build.Exact || over.proven)
 		if err != nil {
 			return err
 		}
@@ -54,7 +54,7 @@ func (*Engine) Check(ctx context.Context, plan *runner.Plan) ([]result.Verdict, 
 				return err
 			}
 		}
-		in := over.over(space)
+		in := over.over(space, nil)
 		r.build = func(sema.Valuation) (*sema.Program, instance, error) { return space.Program(), in, ctx.Err() }
 		return r.all()
 	})
@@ -116,14 +116,33 @@ func (r *run) all() error {
 			return fmt.Errorf("a scheduler is exported of one property under one valuation of the constants, found %d", n)
 		}
 	}
+	return r.instances()
+}
+
+func (r *run) instances() error {
+	c := r.plan.Job.Certificate
+	if c != nil {
+		n := 0
+		for range r.plan.Models() {
+			n++
+		}
+		if n != 1 {
+			return fmt.Errorf("certificates are written of one model, found %d valuations of its constants", n)
+		}
+	}
 	for model := range r.plan.Models() {
-		r.instance(model)
+		in := r.instance(model)
+		if b, ok := in.(*built); ok && c != nil && r.ctx.Err() == nil {
+			if err := b.proofs.write(r.ctx, c); err != nil {
+				return fmt.Errorf("write certificates: %w", err)
+			}
+		}
 	}
 	return nil
 }
 
 // instance checks every property under one valuation of the model's constants.
-func (r *run) instance(model sema.Valuation) {
+func (r *run) instance(model sema.Valuation) instance {
 	prog, in, err := r.build(model)
 	for _, t := range r.plan.Tasks {
 		for property, constants := range valuations(t, model) {
@@ -137,6 +156,7 @@ func (r *run) instance(model sema.Valuation) {
 			}
 		}
 	}
+	return in
 }
 
 // valuations yields those of the constants of a task's property, with all

@@ -16,10 +16,14 @@ import (
 
 // exact is the method of building the state space.
 type exact struct {
-	build    explicit.Options
-	opt      check.Options
-	export   *export // nil unless a scheduler is asked for
-	progress func(runner.Progress)
+	build  explicit.Options
+	opt    check.Options
+	export *export // nil unless a scheduler is asked for
+	// proven says that certificates are asked for, and certificate where they go, if
+	// that is a file.
+	proven      bool
+	certificate *runner.CertificateFile
+	progress    func(runner.Progress)
 }
 
 // export is where a scheduler goes, and how.
@@ -53,7 +57,7 @@ func newExact(job *runner.Job) (*exact, error) {
 		return nil, err
 	}
 	return &exact{
-		progress: job.Progress, export: export,
+		progress: job.Progress, export: export, proven: num.Accuracy == result.Proven, certificate: job.Certificate,
 		build: explicit.Options{
 			MaxStates: num.MaxStates, MaxMemory: num.MaxMemory, NoFixDeadlocks: job.NoFixDeadlocks,
 			Exact: num.Accuracy == result.Exact, Workers: num.Workers, Progress: job.Progress,
@@ -75,16 +79,27 @@ func accuracy(asked result.Accuracy) result.Accuracy {
 }
 
 func (e *exact) instance(ctx context.Context, m *compile.Model) (instance, error) {
+	if e.proven {
+		space, none, err := e.buildExactly(ctx, m)
+		if err != nil {
+			return nil, err
+		}
+		return e.over(space, none), nil
+	}
 	space, err := explicit.Build(ctx, m, e.build)
 	if err != nil {
 		return nil, err
 	}
-	return e.over(space), nil
+	return e.over(space, nil), nil
 }
 
-// over returns the instance that a state space is.
-func (e *exact) over(space *explicit.Space) *built {
+// over returns the instance that a state space is. If it has no fractions where they are
+// wanted, none says why.
+func (e *exact) over(space *explicit.Space, none error) *built {
 	in := &built{exact: e, fallback: space.Fallback()}
+	if e.proven {
+		in.proofs = e.prover(space, none)
+	}
 	opt := e.opt
 	if e.progress != nil {
 		opt.Progress = in.report
@@ -97,8 +112,9 @@ func (e *exact) over(space *explicit.Space) *built {
 type built struct {
 	*exact
 	checker  *check.Checker
-	property string // being checked
-	fallback error  // why the states were found slowly, nil if they were not
+	property string  // being checked
+	fallback error   // why the states were found slowly, nil if they were not
+	proofs   *proofs // nil unless certificates are asked for
 }
 
 func (b *built) report(p runner.Progress) {
@@ -114,6 +130,9 @@ func (b *built) check(ctx context.Context, p *property) result.Verdict {
 		v = b.checker.Check(ctx, cp)
 	} else {
 		v = b.scheduled(ctx, cp)
+	}
+	if b.proofs != nil {
+		b.prove(ctx, p, &v)
 	}
 	if b.fallback != nil {
 		v.Warnings = append(slices.Clip(v.Warnings), "states were found slowly: "+b.fallback.Error())

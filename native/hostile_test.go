@@ -31,6 +31,7 @@ func hostileModes() []mode {
 		{"float", runner.Numeric{Accuracy: result.Float}},
 		{"narrow", runner.Numeric{Epsilon: 1e-12}},
 		{"wide", runner.Numeric{Epsilon: 1e-3}},
+		{"proven", runner.Numeric{Accuracy: result.Proven}},
 	}
 }
 
@@ -51,6 +52,11 @@ func misjudged(m mode, v *result.Verdict, want hostile.Want) string {
 	}
 	warned := len(v.Warnings) > 0
 	switch v.Accuracy {
+	case result.Proven:
+		if x.Rat != nil {
+			return wrongFraction(x, want.Value)
+		}
+		return wrongBounds(m, v, want.Value, warned)
 	case result.Exact:
 		return wrongFraction(x, want.Value)
 	case result.Bounded:
@@ -140,6 +146,18 @@ type tally struct {
 	words             map[string]int
 }
 
+// notProven counts why a value has no certificate.
+func (c *tally) notProven(v *result.Verdict) {
+	for _, w := range v.Warnings {
+		if why, ok := strings.CutPrefix(w, "not proven: "); ok {
+			c.words["not proven: "+why]++
+			c.refused["proof"]++
+			return
+		}
+	}
+	c.verdicts["proof"]++
+}
+
 // TestPlainModels compares every mode with the fractions of models that have
 // ordinary numbers, TestExtremeModels of models with numbers such as 1e-400 and
 // 1.7e308, and TestHostileModels of models that are written to mislead doubles.
@@ -174,6 +192,7 @@ func testModels(t *testing.T, level hostile.Level, models uint64) {
 	for _, mode := range hostileModes() {
 		t.Logf("%s: %d verdicts, %d refused", mode.name, count.verdicts[mode.name], count.refused[mode.name])
 	}
+	t.Logf("%d verdicts proven, %d not", count.verdicts["proof"], count.refused["proof"])
 	// Fractions of time bounds do not exist, and --float leaves comparisons open.
 	if mode := "default"; count.refused[mode]*20 > count.verdicts[mode] {
 		t.Errorf("%d of %d answers are refused", count.refused[mode], count.verdicts[mode])
@@ -211,6 +230,9 @@ func askHostile(t *testing.T, count *tally, mode mode, m *hostile.Model, qs []ho
 				bad = append(bad, fmt.Sprintf("%s\n  error %v, want %s", qs[i].Text, v.Err, qs[i].Want))
 			}
 			continue
+		}
+		if mode.num.Accuracy == result.Proven {
+			count.notProven(&v)
 		}
 		if msg := misjudged(mode, &v, qs[i].Want); msg != "" {
 			bad = append(bad, fmt.Sprintf("%s\n  %s: %v %v %s %v %v, want %s", qs[i].Text, msg, v.Value, v.Bound, v.Accuracy, v.Warnings, v.Value.Rat, qs[i].Want))

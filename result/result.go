@@ -13,6 +13,7 @@ type Accuracy uint8
 // The accuracies, strongest first; the zero value is unknown.
 const (
 	Unknown   Accuracy = iota
+	Proven             // a certificate of the value, or of the interval, was made and checked
 	Exact              // rational arithmetic: the value is the truth
 	Float              // floating-point arithmetic without iteration, or an iteration without an error bound that was asked for
 	Bounded            // Lower <= truth <= Upper is guaranteed
@@ -23,7 +24,7 @@ const (
 
 // String returns the word used in every output format.
 func (a Accuracy) String() string {
-	return [...]string{"unknown", "exact", "float", "bounded", "estimated", "probable", "claimed"}[a]
+	return [...]string{"unknown", "proven", "exact", "float", "bounded", "estimated", "probable", "claimed"}[a]
 }
 
 // Resolution says how the nondeterminism of the model was resolved.

@@ -46,6 +46,8 @@ func ParseEntrant(label string) (engine string, e Entrant, err error) {
 	case "":
 	case "bounded":
 		e.Method, e.Accuracy = Exact, result.Bounded
+	case "proven":
+		e.Method, e.Accuracy = Exact, result.Proven
 	case "exact":
 		e.Method, e.Accuracy = Exact, result.Exact
 	case "float":
@@ -53,7 +55,7 @@ func ParseEntrant(label string) (engine string, e Entrant, err error) {
 	case "sim", "ci", "aci", "apmc", "sprt":
 		e.Method = Method(how)
 	default:
-		err = fmt.Errorf("%s: unknown way to check %q, want bounded, exact, float, sim, ci, aci, apmc or sprt", label, how)
+		err = fmt.Errorf("%s: unknown way to check %q, want bounded, proven, exact, float, sim, ci, aci, apmc or sprt", label, how)
 	}
 	return engine, e, err
 }

@@ -42,6 +42,9 @@ type Job struct {
 	// Scheduler asks for the scheduler that attains the value of a property, of
 	// which there must be one, under one valuation; nil does not.
 	Scheduler *SchedulerFile
+	// Certificate asks for a file with the certificates of all answers; nil does not.
+	// It takes Numeric.Accuracy result.Proven and one valuation of the model's constants.
+	Certificate *CertificateFile
 	// NoFixDeadlocks makes a deadlock an error. By default a deadlock is absorbing.
 	NoFixDeadlocks bool
 
@@ -84,6 +87,7 @@ const (
 // Numeric parametrises the method Exact. The zero value is the default.
 type Numeric struct {
 	// Accuracy is what is asked for: result.Exact is rational arithmetic,
+	// result.Proven bounds for which a certificate is made and checked,
 	// result.Float iterates until a step is small, as other tools do by
 	// default, and everything else is result.Bounded.
 	Accuracy result.Accuracy
@@ -128,6 +132,13 @@ type Simulation struct {
 	// Split, when not nil, shares the samples with other processes. Only the
 	// embedded engine can.
 	Split *shard.Ledger
+}
+
+// CertificateFile is where certificates go: a file, which gzip compresses if its name
+// ends in .gz, and what writes it completely or not at all.
+type CertificateFile struct {
+	File  string
+	Write func(file string, write func(io.Writer) error) error
 }
 
 // SchedulerFile is where a scheduler goes.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"tilecheck/native"
@@ -31,7 +32,9 @@ type checkCmd struct {
 	splitFlags      `embed:""`
 	numericFlags    `embed:"" group:"State space (--method states, the default):"`
 	ExportScheduler string        `help:"Also write the best scheduler, perhaps FILE:type=T with actions, indices, induced, dot or json." placeholder:"FILE" file:"target"`
-	ExportResults   string        `help:"Also write the results as PRISM, perhaps FILE:csv, matrix, matrix,csv, dataframe or comment." placeholder:"FILE" file:"target"`
+	Certify         bool          `help:"Prove answers by certificates, exactly checked."`
+	Certificate     string        `help:"Prove, and write the proofs, perhaps .gz." placeholder:"FILE" file:"out"`
+	ExportResults   string        `rare:"" help:"Also write the results as PRISM, perhaps FILE:csv, matrix, matrix,csv, dataframe or comment." placeholder:"FILE" file:"target"`
 	Format          report.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
 }
 
@@ -60,7 +63,16 @@ func (c *checkCmd) Run(ctx context.Context, env *world) error {
 	if results != "" {
 		err = errors.Join(err, env.writeFile(results, func(w io.Writer) error { return report.ExportResults(w, style, verdicts) }))
 	}
-	return cmp.Or(err, status(verdictCode(verdicts)))
+	code := verdictCode(verdicts)
+	if code == exitOK && job.Numeric.Accuracy == result.Proven && !proven(verdicts) {
+		code = exitCannotRun
+	}
+	return cmp.Or(err, status(code))
+}
+
+// proven reports whether every verdict is.
+func proven(verdicts []result.Verdict) bool {
+	return !slices.ContainsFunc(verdicts, func(v result.Verdict) bool { return v.Accuracy != result.Proven })
 }
 
 // verdicts asks the engine.
@@ -83,7 +95,7 @@ func (c *checkCmd) verdicts(ctx context.Context, env *world, job runner.Job) (ve
 	}
 	if given {
 		opts := files.ReadOptions{Type: c.modelType(), NoFixDeadlocks: c.NoFixDeadlocks, MaxStates: c.MaxStates}
-		opts.Exact = c.Exact && c.Engine == native.Name // else it is for the strict check
+		opts.Exact = (c.Exact || job.Numeric.Accuracy == result.Proven) && c.Engine == native.Name // else it is for the strict check
 		if job.States, err = env.states(ctx, c.ModelFile, opts); err != nil {
 			return nil, outOfStates(err)
 		}
@@ -143,6 +155,11 @@ func (c *checkCmd) job(env *world) (job runner.Job, err error) {
 		fmt.Fprintf(env.stderr, "note: a half-width of %g takes about %.0f samples for a probability near 1/2, fewer for others; that of a reward depends on its variance\n",
 			s.Width, stats.MostSamples(s.Width, s.Confidence))
 	}
+	if c.Certify || c.Certificate != "" {
+		if err := c.certify(env, &job); err != nil {
+			return job, err
+		}
+	}
 	if c.ExportScheduler != "" {
 		if job.Method != runner.Exact || c.Engine != native.Name {
 			return job, usageError("--export-scheduler is for the state space of the native engine, want --method states --engine native")
@@ -150,6 +167,21 @@ func (c *checkCmd) job(env *world) (job runner.Job, err error) {
 		job.Scheduler = &runner.SchedulerFile{Target: c.ExportScheduler, Write: env.writeFile}
 	}
 	return job, nil
+}
+
+// certify asks for certificates.
+func (c *checkCmd) certify(env *world, job *runner.Job) error {
+	switch {
+	case job.Method != runner.Exact || c.Engine != native.Name:
+		return usageError("--certify and --certificate are for the state space of the native engine, want --method states --engine native")
+	case c.Exact || c.Float:
+		return usageError("--certify and --certificate prove bounds, or a fraction where bounds are too wide: want them without --exact and --float")
+	}
+	job.Numeric.Accuracy = result.Proven
+	if c.Certificate != "" {
+		job.Certificate = &runner.CertificateFile{File: c.Certificate, Write: env.writeFile}
+	}
+	return nil
 }
 
 // exportResults splits the flag into a file, empty if there is none, and a style.

@@ -41,7 +41,7 @@ type suiteFlags struct {
 
 // runFlags say what a suite runs on, and whether it has to.
 type runFlags struct {
-	Engine  []string `aliases:"engines" help:"Engines: native, prism, storm, or native:exact, native:float (default: those of tilecheck.yaml, or native)." placeholder:"ENGINE[:HOW]"`
+	Engine  []string `aliases:"engines" help:"Engines: native, prism, storm, or native:exact, native:float, native:proven (default: those of tilecheck.yaml, or native)." placeholder:"ENGINE[:HOW]"`
 	Cache   string   `rare:"" help:"Directory of verdicts that are kept (default: tilecheck in the user's cache directory)." env:"TILECHECK_CACHE" placeholder:"DIR" file:"keep"`
 	NoCache bool     `help:"Run everything, and keep nothing."`
 

@@ -328,6 +328,9 @@ func (x *exploration) finish() (*Space, error) {
 		}
 	}
 	s.model = model
+	if math.IsInf(model.Err, 1) && s.unfit == nil {
+		s.unfit = &RangeError{File: x.m.Program().File, What: "a probability or rate"}
+	}
 	return s, s.compareDoubles()
 }
 

@@ -257,7 +257,7 @@ func (s *Space) exactReward(index int) (*sparse.Reward, error) {
 		if err != nil {
 			return nil, err
 		}
-		setRat(out.State, out.StateRat, i, x)
+		s.setReward(out, out.State, out.StateRat, i, x)
 		if s.model.Deadlocks != nil && s.model.Deadlocks.Has(i) {
 			continue
 		}
@@ -266,6 +266,14 @@ func (s *Space) exactReward(index int) (*sparse.Reward, error) {
 		}
 	}
 	return out, nil
+}
+
+// setReward is setRat, which notes if doubles are no good for a reward.
+func (s *Space) setReward(r *sparse.Reward, f []float64, rats []*big.Rat, i int, x *big.Rat) {
+	setRat(f, rats, i, x)
+	if f[i] != 0 && !normal(f[i]) && r.Unfit == nil {
+		r.Unfit, r.Err = &RangeError{File: s.Program().File, What: "reward " + shortRat(x)}, math.Inf(1)
+	}
 }
 
 // setRat stores a fraction and its double; nil stands for zero.
@@ -297,7 +305,7 @@ func (s *Space) exactChoices(out *sparse.Reward, src *sema.RewardStruct, i int, 
 				sum.Add(sum, x.Mul(x, s.model.Rat(t)))
 			}
 		}
-		setRat(out.Choice, out.ChoiceRat, c, sum)
+		s.setReward(out, out.Choice, out.ChoiceRat, c, sum)
 	}
 	return nil
 }

@@ -216,6 +216,17 @@ type Threshold struct {
 // Query reports whether the operator asks for its value (=?).
 func (t Threshold) Query() bool { return t.Rel == syntax.OpNone }
 
+// Least reports whether the schedulers that an operator of a nondeterministic model
+// speaks about are those that make its value the least: those of the query, or, for a
+// bound, the worst of all, or the best if some scheduler is to keep it. It reports
+// false for a query that does not say.
+func (t Threshold) Least(some bool) (least, ok bool) {
+	if t.Query() {
+		return t.Extremum == syntax.Min, t.Extremum == syntax.Min || t.Extremum == syntax.Max
+	}
+	return (t.Rel == syntax.OpGt || t.Rel == syntax.OpGe) != some, true
+}
+
 // Bound is a time or step bound with constant expressions; a nil side is open.
 type Bound struct {
 	Low, High             Expr

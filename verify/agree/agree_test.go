@@ -84,7 +84,7 @@ func TestOrder(t *testing.T) {
 			t.Fatalf("%+v\n%+v\n%+v, and the other way round %+v", a, b, x, y)
 		}
 		certain := func(v *result.Verdict) bool {
-			return v.Doubt == "" && (v.Accuracy == result.Exact || v.Accuracy == result.Bounded)
+			return v.Doubt == "" && (v.Accuracy == result.Proven || v.Accuracy == result.Exact || v.Accuracy == result.Bounded)
 		}
 		if x.Basis == agree.Proven && !(certain(&a) && certain(&b)) {
 			t.Fatalf("%+v\n%+v\nproven: %+v", a, b, x)

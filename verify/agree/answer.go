@@ -71,7 +71,7 @@ func Read(who string, v *result.Verdict, q Question, level float64) Answer {
 	case v.Accuracy == result.Probable:
 		a.sampled(v, level)
 		return a
-	case v.Accuracy == result.Exact, v.Accuracy == result.Bounded && certain:
+	case v.Accuracy == result.Exact, (v.Accuracy == result.Bounded || v.Accuracy == result.Proven) && certain:
 		a.basis = Proven
 	case v.Accuracy == result.Claimed && certain:
 		a.basis = Claimed
@@ -100,7 +100,7 @@ func (a *Answer) number(v *result.Verdict) {
 	a.lo, a.hi = x.Num, x.Num
 	switch {
 	case math.IsNaN(x.Num):
-	case v.Accuracy == result.Exact && x.Rat != nil:
+	case (v.Accuracy == result.Exact || v.Accuracy == result.Proven) && x.Rat != nil:
 		a.rat = x.Rat
 		a.lo, a.hi = result.Around(x.Rat)
 	case v.Accuracy == result.Exact:

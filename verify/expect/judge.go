@@ -223,7 +223,7 @@ func tolerance(v result.Verdict, r Rules) float64 {
 	switch v.Accuracy {
 	case result.Exact, result.Float:
 		return relative
-	case result.Bounded, result.Claimed:
+	case result.Bounded, result.Proven, result.Claimed:
 		if v.Bound != nil {
 			return max(relative, x-v.Bound.Lo, v.Bound.Hi-x)
 		}

@@ -16,6 +16,7 @@ import (
 	"tilecheck/internal/limited"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
+	"tilecheck/result"
 	"tilecheck/runner"
 	"tilecheck/verify/expect"
 	"tilecheck/verify/regress"
@@ -404,8 +405,10 @@ func Engine(label string) (name string, e runner.Entrant, err error) {
 	switch {
 	case !slices.Contains([]string{"native", "prism", "storm"}, name):
 		err = fmt.Errorf("unknown engine %q, want native, prism or storm", name)
+	case e.Accuracy == result.Proven && name != "native":
+		err = fmt.Errorf("%q: certificates are made by native, want native:proven", label)
 	case err != nil, e.Method != "" && (e.Method != runner.Exact || name == "prism"):
-		err = fmt.Errorf("unknown way to compute %q, want bounded, exact or float behind native or storm", label)
+		err = fmt.Errorf("unknown way to compute %q, want bounded, exact or float behind native or storm, or proven behind native", label)
 	}
 	return name, e, err
 }

@@ -12,7 +12,6 @@ import (
 	"tilecheck/native/explicit/sparse"
 	"tilecheck/prism/compile"
 	"tilecheck/prism/sema"
-	"tilecheck/prism/syntax"
 	"tilecheck/result"
 )
 
@@ -93,23 +92,14 @@ func newModel(s *explicit.Space) *model {
 // reward returns the rewards of a structure.
 func (m *model) reward(index int) (*sparse.Reward, error) {
 	if r := m.rewards[index]; r != nil {
-		return m.fit(r)
+		return r, nil
 	}
 	r, err := m.space.Reward(index)
 	if err != nil { // what there is of it is not kept: it has no value
 		return nil, err
 	}
 	m.rewards[index] = r
-	return m.fit(r)
-}
-
-// fit refuses rewards that are not to be computed with as doubles, unless they
-// are fractions.
-func (m *model) fit(r *sparse.Reward) (*sparse.Reward, error) {
-	if m.space.Model().Exact() {
-		return r, nil
-	}
-	return r, r.Unfit
+	return r, nil
 }
 
 // New returns a checker of a space that was built from a model. The space may be
@@ -319,7 +309,7 @@ func (c *Checker) resolution(x sema.Expr) result.Resolution {
 }
 
 func resolutionOf(t sema.Threshold) result.Resolution {
-	dir, ok := Direction(t, false)
+	dir, ok := direction(t, false)
 	switch {
 	case !ok:
 		return result.ResolutionUnknown
@@ -329,19 +319,11 @@ func resolutionOf(t sema.Threshold) result.Resolution {
 	return result.Maximum
 }
 
-// Direction returns which schedulers an operator speaks about: those of the
-// query, or, for a bound, the worst of all, or the best if some scheduler is to
-// keep it. It reports false for a query that does not say.
-func Direction(t sema.Threshold, some bool) (solve.Direction, bool) {
-	if t.Query() {
-		if t.Extremum == syntax.Min {
-			return solve.Min, true
-		}
-		return solve.Max, t.Extremum == syntax.Max
+// direction returns which schedulers an operator speaks about, as sema says it.
+func direction(t sema.Threshold, some bool) (solve.Direction, bool) {
+	least, ok := t.Least(some)
+	if least {
+		return solve.Min, ok
 	}
-	least := t.Rel == syntax.OpGt || t.Rel == syntax.OpGe
-	if least != some {
-		return solve.Min, true
-	}
-	return solve.Max, true
+	return solve.Max, ok
 }

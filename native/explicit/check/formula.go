@@ -65,6 +65,16 @@ func once[T any](e *evaluation, known map[sema.Expr]*T, x sema.Expr, evaluate fu
 	return *v, nil
 }
 
+// reward returns the rewards of a structure, and refuses those that are not to be
+// computed with as doubles, unless they are fractions.
+func (e *evaluation) reward(index int) (*sparse.Reward, error) {
+	r, err := e.model.reward(index)
+	if err == nil && !e.exact {
+		err = r.Unfit
+	}
+	return r, err
+}
+
 // weaken notes the accuracy of a value that is used.
 func (e *evaluation) weaken(acc result.Accuracy) { e.accuracy = max(e.accuracy, acc) }
 

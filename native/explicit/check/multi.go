@@ -124,7 +124,7 @@ func (e *evaluation) objective(x sema.Expr) (*objective, error) {
 }
 
 func (e *evaluation) newObjective(x sema.Expr, t sema.Threshold) (*objective, error) {
-	dir, ok := Direction(t, false)
+	dir, ok := direction(t, false)
 	switch {
 	case !ok:
 		return nil, e.refuse(result.TypeError, x.Pos(), "found an operator in multi(...) that says neither min nor max")

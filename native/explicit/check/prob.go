@@ -19,7 +19,7 @@ func (e *evaluation) extremal(x sema.Expr, letter string, t sema.Threshold) (sol
 	if e.p.Program.Type == syntax.POMDP {
 		return 0, e.unsupported(x, "found a partially observable model, whose schedulers may not depend on the state")
 	}
-	dir, ok := Direction(t, e.some)
+	dir, ok := direction(t, e.some)
 	switch {
 	case !ok && t.Extremum != syntax.NoExtremum:
 		return dir, e.unsupported(x, "found %s%s=?, which is for models with two kinds of nondeterminism", letter, t.Extremum)

@@ -1,0 +1,315 @@
+package prove
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"math"
+	"math/big"
+
+	"tilecheck/certify/certificate"
+	"tilecheck/internal/progress"
+	"tilecheck/native/explicit"
+	"tilecheck/native/explicit/solve"
+	"tilecheck/native/explicit/sparse"
+	"tilecheck/result"
+)
+
+// Options says how to compute. The zero value is the default.
+type Options struct {
+	// Epsilon is the relative width that is wanted; 0 is solve's default.
+	Epsilon float64
+	// MaxSweeps limits iterations, as in solve.Options.
+	MaxSweeps int
+	// ExactStates is the greatest number of states for which fractions are tried; 0 is
+	// 20,000.
+	ExactStates int
+	// Ordered puts states into PRISM's order, which files have.
+	Ordered  bool
+	Progress func(progress.Progress)
+}
+
+func (o Options) epsilon() float64 {
+	if o.Epsilon > 0 {
+		return o.Epsilon
+	}
+	return solve.DefaultEpsilon
+}
+
+func (o Options) exactStates() int {
+	if o.ExactStates > 0 {
+		return o.ExactStates
+	}
+	return 20_000
+}
+
+// Prover makes the certificate of a space. Not safe for concurrent use.
+type Prover struct {
+	*Skeleton
+	space   *explicit.Space
+	graph   *sparse.Graph
+	opts    Options
+	order   []uint32 // the state at each place of the certificate; nil for the state itself
+	places  []uint32 // the inverse
+	numbers *numbers
+	rewards map[int]*sparse.Reward
+	truths  map[int]truth
+	values  map[int]*bounds
+}
+
+// New returns the prover of a space with fractions.
+func New(space *explicit.Space, opts Options) (*Prover, error) {
+	if !space.Model().Exact() {
+		return nil, errors.New("there are no fractions")
+	}
+	p := &Prover{
+		Skeleton: NewSkeleton(), space: space, graph: sparse.NewGraph(space.Model()), opts: opts,
+		rewards: make(map[int]*sparse.Reward), truths: make(map[int]truth), values: make(map[int]*bounds),
+	}
+	if opts.Ordered {
+		p.order = space.Order()
+		p.places = make([]uint32, len(p.order))
+		for k, s := range p.order {
+			p.places[s] = uint32(k)
+		}
+	}
+	p.model()
+	return p, nil
+}
+
+// states are the places of the certificate, with their states.
+func (p *Prover) states() iter.Seq2[int, int] {
+	return func(yield func(k, s int) bool) {
+		for k := range p.graph.NumStates() {
+			s := k
+			if p.order != nil {
+				s = int(p.order[k])
+			}
+			if !yield(k, s) {
+				return
+			}
+		}
+	}
+}
+
+func (p *Prover) place(s uint32) uint32 {
+	if p.places != nil {
+		return p.places[s]
+	}
+	return s
+}
+
+// bits puts a set into the order of the certificate.
+func (p *Prover) bits(x *sparse.Set) certificate.Bits {
+	out := certificate.NewBits(x.Len())
+	for s := range x.All() {
+		out.Add(int(p.place(uint32(s))))
+	}
+	return out
+}
+
+// Add adds the claim that answers a property and what proves it, and returns its
+// number. The error is a *result.Failure for what there is no certificate of.
+func (p *Prover) Add(ctx context.Context, prop *Property) (int, error) {
+	i, err := p.Skeleton.Add(prop)
+	if err != nil {
+		return 0, err
+	}
+	c := &p.Claims[i]
+	for e := coarse; ; e++ {
+		width, err := p.claim(ctx, c, e)
+		if err == nil && width <= p.opts.epsilon() {
+			return i, nil
+		}
+		if last := e == fractions || e == fine && p.graph.NumStates() > p.opts.exactStates(); last || ctx.Err() != nil {
+			if err != nil {
+				p.Claims = p.Claims[:i]
+			}
+			return i, err
+		}
+	}
+}
+
+// errUndecided says that bounds leave open what a set has.
+var errUndecided = errors.New("the bounds of a value leave open whether it reaches the number it is compared with")
+
+// claim proves a claim, and returns the relative width of its interval.
+func (p *Prover) claim(ctx context.Context, c *certificate.Claim, e effort) (float64, error) {
+	over, err := p.decided(ctx, c.Over, e)
+	if err != nil {
+		return 0, err
+	}
+	if c.Vector < 0 {
+		t, err := p.truth(ctx, c.Set, e)
+		switch {
+		case err != nil:
+			return 0, err
+		case !over.Intersect(t.no).Empty():
+			c.Holds = false
+		case over.Minus(t.yes).Empty():
+			c.Holds = true
+		default:
+			return 0, errUndecided
+		}
+		return 0, nil
+	}
+	b, err := p.vector(ctx, c.Vector, e)
+	if err != nil || b.Exact != nil {
+		return 0, err
+	}
+	width := 0.0
+	for s := range over.All() {
+		if lo, hi := b.Lower[s], b.Upper[s]; lo != hi {
+			width = max(width, (hi-lo)/hi)
+		}
+	}
+	return width, nil
+}
+
+// truth is what is known of a set.
+type truth struct{ yes, no *sparse.Set }
+
+func known(yes *sparse.Set) truth { return truth{yes, yes.Complement()} }
+
+func (t truth) open() bool { return t.yes.Count()+t.no.Count() < t.yes.Len() }
+
+// decided returns a set of which everything must be known.
+func (p *Prover) decided(ctx context.Context, i int, e effort) (*sparse.Set, error) {
+	t, err := p.truth(ctx, i, e)
+	if err == nil && t.open() {
+		err = errUndecided
+	}
+	return t.yes, err
+}
+
+// truth computes a set, and its columns.
+func (p *Prover) truth(ctx context.Context, i int, e effort) (truth, error) {
+	if t, ok := p.truths[i]; ok {
+		return t, nil
+	}
+	t, err := p.newTruth(ctx, i, e)
+	if err == nil && !t.open() {
+		p.truths[i] = t
+	}
+	return t, err
+}
+
+func (p *Prover) newTruth(ctx context.Context, i int, e effort) (truth, error) {
+	s := &p.Sets[i]
+	var of []truth
+	for _, j := range s.Sets {
+		t, err := p.truth(ctx, j, e)
+		if err != nil {
+			return t, err
+		}
+		of = append(of, t)
+	}
+	switch s.Kind {
+	case certificate.All:
+		return known(sparse.FullSet(p.graph.NumStates())), nil
+	case certificate.Init:
+		out := sparse.NewSet(p.graph.NumStates())
+		for _, s := range p.graph.Initial {
+			out.Add(int(s))
+		}
+		return known(out), nil
+	case certificate.Atomic:
+		yes, err := p.space.States(p.Atoms[i])
+		if err != nil {
+			return truth{}, err
+		}
+		s.Bits = p.bits(yes)
+		return known(yes), nil
+	case certificate.Not:
+		return truth{of[0].no, of[0].yes}, nil
+	case certificate.And:
+		return truth{of[0].yes.Intersect(of[1].yes), of[0].no.Union(of[1].no)}, nil
+	case certificate.Or:
+		return truth{of[0].yes.Union(of[1].yes), of[0].no.Intersect(of[1].no)}, nil
+	case certificate.Bound:
+		b, err := p.vector(ctx, s.Vector, e)
+		if err != nil {
+			return truth{}, err
+		}
+		return b.compare(s.Relation, s.Threshold), nil
+	}
+	for _, t := range of {
+		if t.open() {
+			return truth{}, errUndecided
+		}
+	}
+	switch s.Kind {
+	case certificate.ExistsNext:
+		return known(p.graph.ExistsNext(of[0].yes)), nil
+	case certificate.ForallNext:
+		return known(p.graph.ForallNext(of[0].yes)), nil
+	}
+	return p.paths(s, of[0].yes, of[1].yes), nil
+}
+
+// paths computes the states of which some path, or every one, satisfies an until
+// formula, and their ranks.
+func (p *Prover) paths(s *certificate.Set, left, right *sparse.Set) truth {
+	var rank []uint32
+	if s.Kind == certificate.ExistsUntil {
+		rank = nearer(p.graph, right, left.Union(right), func(int, int) bool { return true })
+	} else {
+		rank = inevitable(p.graph, left, right)
+	}
+	yes := sparse.NewSet(len(rank))
+	s.Rank = make([]uint32, len(rank))
+	for k, i := range p.states() {
+		if s.Rank[k] = rank[i]; rank[i] != unranked {
+			yes.Add(i)
+		}
+	}
+	s.Bits = p.bits(yes)
+	return known(yes)
+}
+
+// compare decides in which states a value is in a relation to a number.
+func (b *bounds) compare(relation string, to *big.Rat) truth {
+	n := len(b.Lower)
+	t := truth{sparse.NewSet(n), sparse.NewSet(n)}
+	below, above := result.Around(to)
+	holds := func(sign int) bool {
+		switch relation {
+		case ">=":
+			return sign >= 0
+		case ">":
+			return sign > 0
+		case "<=":
+			return sign <= 0
+		}
+		return sign < 0
+	}
+	sign := func(x float64) int { // of x - to
+		switch {
+		case x < above:
+			return -1
+		case x == above && below == above:
+			return 0
+		}
+		return 1
+	}
+	for s := range n {
+		var least, most bool
+		switch {
+		case b.Exact != nil && b.Exact[s] != nil:
+			least = holds(b.Exact[s].Cmp(to))
+			most = least
+		case b.Exact != nil:
+			least = holds(sign(math.Inf(1)))
+			most = least
+		default:
+			least, most = holds(sign(b.Lower[s])), holds(sign(b.Upper[s]))
+		}
+		switch {
+		case least && most:
+			t.yes.Add(s)
+		case !least && !most:
+			t.no.Add(s)
+		}
+	}
+	return t
+}

@@ -1,0 +1,162 @@
+package prove_test
+
+import (
+	"context"
+	"math/big"
+	"strings"
+	"testing"
+
+	"tilecheck/certify"
+	"tilecheck/native"
+	"tilecheck/native/explicit"
+	"tilecheck/native/explicit/prove"
+	"tilecheck/prism/syntax"
+)
+
+// load builds the space of a model, and its properties.
+func load(t *testing.T, src, props string) (*explicit.Space, []*prove.Property) {
+	t.Helper()
+	m, _, err := native.Load(t.Context(), "m.prism", []byte(src), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	space, err := explicit.Build(t.Context(), m, explicit.Options{Exact: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree, err := syntax.ParseProperties("p.props", []byte(props))
+	if err != nil {
+		t.Fatal(err)
+	}
+	checked, err := space.Program().Model().CheckProperties(tree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, full, err := checked.Instantiate(m.Program(), nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []*prove.Property
+	for _, p := range list {
+		out = append(out, &prove.Property{Property: p, Program: full, File: "p.props"})
+	}
+	return space, out
+}
+
+// proven proves one property, and returns what the checker says.
+func proven(t *testing.T, ctx context.Context, space *explicit.Space, p *prove.Property) (certify.Result, error) {
+	t.Helper()
+	prover, err := prove.New(space, prove.Options{Ordered: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := prover.Add(ctx, p); err != nil {
+		return certify.Result{}, err
+	}
+	results, err := certify.Check(ctx, &prover.File)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return results[0], results[0].Err
+}
+
+const walk = `dtmc
+module m
+  s : [0..4] init 2;
+  [] s>0 & s<4 -> 0.3:(s'=s-1) + 0.7:(s'=s+1);
+  [] s=0 | s=4 -> true;
+endmodule
+rewards "steps" s>0 & s<4 : 1; endrewards
+rewards "all" true : 1; endrewards
+label "top" = s=4;
+`
+
+const game = `mdp
+module m
+  s : [0..6] init 0;
+  [a] s=0 -> 0.5:(s'=1) + 0.5:(s'=2);
+  [b] s=0 -> 0.1:(s'=0) + 0.2:(s'=3) + 0.7:(s'=4);
+  [c] s=1 -> (s'=2);
+  [d] s=2 -> (s'=1);
+  [e] s=2 -> 0.25:(s'=3) + 0.75:(s'=0);
+  [] s=3 | s=4 -> true;
+endmodule
+rewards [a] true : 2; [b] true : 3; [e] true : 1/3; endrewards
+rewards "time" s<3 : 1; endrewards
+`
+
+func TestProven(t *testing.T) {
+	for _, tt := range []struct{ model, prop, want string }{
+		{walk, `P=? [ F "top" ]`, "49/58"},
+		{walk, `P=? [ G s<4 ]`, "9/58"},
+		{walk, `P=? [ F<=2 s=4 ]`, "49/100"},
+		{walk, `P=? [ X s=3 ]`, "7/10"},
+		{walk, `P=? [ s=2 ]`, "1"},
+		{walk, `P=? [ s<4 W s=0 ]`, "9/58"},
+		{walk, `P=? [ s=4 R s<=4 ]`, "1"},
+		{walk, `R{"steps"}=? [ F s=0 | s=4 ]`, "100/29"},
+		{walk, `R{"steps"}=? [ F s=4 ]`, "inf"},
+		{walk, `R{"steps"}=? [ C ]`, "100/29"},
+		{walk, `R{"all"}=? [ C ]`, "inf"},
+		{walk, `R{"all"}=? [ C<=7 ]`, "7"},
+		{walk, `R{"all"}=? [ I=7 ]`, "1"},
+		{walk, `P>=0.84 [ F "top" ]`, "true"},
+		{walk, `P>=0.85 [ F "top" ]`, "false"},
+		{walk, `P=? [ F P>=0.7 [ X s=4 ] ]`, "70/79"},
+		{walk, `E [ F s=0 ]`, "true"},
+		{walk, `A [ F s=0 | s=4 ]`, "false"},
+		{walk, `A [ G s<5 ]`, "true"},
+		{walk, `E [ G s<4 ]`, "true"},
+		{walk, `filter(forall, P>0 [ F s=4 ], s>0)`, "true"},
+		{game, `Pmax=? [ F s=3 ]`, "1"},
+		{game, `Pmin=? [ F s=3 ]`, "0"},
+		{game, `Pmin=? [ F s=3 | s=4 ]`, "0"},
+		{game, `Pmax=? [ F s=4 ]`, "7/9"},
+		{game, `Rmax=? [ F s=3 ]`, "inf"},
+		{game, `Rmin=? [ F s=3 | s=4 ]`, "10/3"},
+		{game, `Rmin=? [ F s=3 ]`, "28/3"},
+		{game, `Rmin=? [ C ]`, "2"},
+		{game, `Rmax=? [ C ]`, "28/3"},
+		{game, `R{"time"}max=? [ C ]`, "inf"},
+		{game, `R{"time"}min=? [ C ]`, "10/9"},
+		{game, `R{"time"}min=? [ F s=5 ]`, "inf"},
+		{game, `Pmax=? [ F<=3 s=3 ]`, "13/40"},
+	} {
+		t.Run(tt.prop, func(t *testing.T) {
+			space, props := load(t, tt.model, tt.prop)
+			r, err := proven(t, t.Context(), space, props[0])
+			switch {
+			case err != nil:
+				t.Fatal(err)
+			case tt.want == "true" || tt.want == "false":
+				if r.Vector || r.Holds != (tt.want == "true") {
+					t.Errorf("%+v, want %s", r, tt.want)
+				}
+			case tt.want == "inf":
+				if r.Lower != nil || r.Upper != nil {
+					t.Errorf("%v to %v, want infinity", r.Lower, r.Upper)
+				}
+			default:
+				want, _ := new(big.Rat).SetString(tt.want)
+				if r.Lower == nil || r.Upper == nil || r.Lower.Cmp(want) > 0 || r.Upper.Cmp(want) < 0 {
+					t.Errorf("%v to %v (%s), want %s", r.Lower, r.Upper, r.Statement, tt.want)
+				} else if f, _ := new(big.Rat).Sub(r.Upper, r.Lower).Float64(); f > 1e-7 {
+					t.Errorf("the interval has a width of %g", f)
+				}
+			}
+		})
+	}
+}
+
+func TestRefused(t *testing.T) {
+	for _, tt := range []struct{ prop, want string }{
+		{`P=? [ F (G s=4) ]`, "several temporal operators"},
+		{`P=? [ F s=4 ] + 1`, "a value that is computed of others"},
+		{`filter(avg, P=? [ F s=4 ], s<4)`, "filter(avg, ...)"},
+	} {
+		space, props := load(t, walk, tt.prop)
+		if _, err := proven(t, t.Context(), space, props[0]); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %q", tt.prop, err, tt.want)
+		}
+	}
+}

@@ -1,0 +1,504 @@
+package prove
+
+import (
+	"fmt"
+	"math/big"
+
+	"tilecheck/certify/certificate"
+	"tilecheck/native/explicit/solve"
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+	"tilecheck/result"
+)
+
+// Property is a property with its program, which has the labels of the properties file,
+// and that file's name.
+type Property struct {
+	sema.Property
+	Program *sema.Program
+	File    string
+}
+
+// Skeleton is what is to be shown of some properties: a certificate without its
+// columns and its model. Equal sets are one, and so are equal vectors.
+type Skeleton struct {
+	certificate.File
+	// Atoms are the expressions of the atomic sets, by the number of the set.
+	Atoms map[int]sema.Expr
+
+	numbers map[string]int // of sets and vectors, by what they say
+}
+
+// The sets that every skeleton begins with.
+const (
+	all = iota
+	initial
+)
+
+// NewSkeleton returns one of no properties.
+func NewSkeleton() *Skeleton {
+	k := &Skeleton{Atoms: make(map[int]sema.Expr), numbers: make(map[string]int)}
+	k.set(certificate.Set{Kind: certificate.All})
+	k.set(certificate.Set{Kind: certificate.Init})
+	return k
+}
+
+// Add adds the claim that answers a property, and returns its number. The error is a
+// *result.Failure that names what there is no certificate of; nothing is added then.
+func (k *Skeleton) Add(p *Property) (int, error) {
+	sets, vectors := len(k.Sets), len(k.Vectors)
+	t := &translation{Skeleton: k, p: p}
+	c, err := t.claim(p.X)
+	if err != nil {
+		k.cut(sets, vectors)
+		return 0, err
+	}
+	c.Property, c.Name = p.Text, p.Name
+	k.Claims = append(k.Claims, c)
+	return len(k.Claims) - 1, nil
+}
+
+// Negated reports whether a property is false where its claim holds: that a state is in
+// a set means that not all are outside.
+func Negated(p *Property) bool {
+	f, ok := p.X.(*sema.Filter)
+	return ok && f.Op == "exists"
+}
+
+// cut forgets all sets and vectors but the first ones.
+func (k *Skeleton) cut(sets, vectors int) {
+	for i := sets; i < len(k.Sets); i++ {
+		delete(k.numbers, setKey(&k.Sets[i]))
+		delete(k.Atoms, i)
+	}
+	for i := vectors; i < len(k.Vectors); i++ {
+		delete(k.numbers, vectorKey(&k.Vectors[i]))
+	}
+	k.Sets, k.Vectors = k.Sets[:sets], k.Vectors[:vectors]
+}
+
+func setKey(s *certificate.Set) string {
+	return fmt.Sprint("set ", s.Kind, s.Sets, s.Vector, s.Relation, s.Threshold, s.Text)
+}
+
+func vectorKey(v *certificate.Vector) string {
+	return fmt.Sprint("vector ", v.Kind, v.Max, v.Left, v.Right, v.Reward, v.From, v.To)
+}
+
+// set returns the number of a set, which is added unless it is there.
+func (k *Skeleton) set(s certificate.Set) int {
+	key := setKey(&s)
+	i, ok := k.numbers[key]
+	if !ok {
+		i = len(k.Sets)
+		k.numbers[key] = i
+		k.Sets = append(k.Sets, s)
+	}
+	return i
+}
+
+func (k *Skeleton) vector(v certificate.Vector) int {
+	key := vectorKey(&v)
+	i, ok := k.numbers[key]
+	if !ok {
+		i = len(k.Vectors)
+		k.numbers[key] = i
+		k.Vectors = append(k.Vectors, v)
+	}
+	return i
+}
+
+func (k *Skeleton) not(i int) int {
+	switch s := k.Sets[i]; {
+	case s.Kind == certificate.Not:
+		return s.Sets[0]
+	default:
+		return k.set(certificate.Set{Kind: certificate.Not, Sets: []int{i}})
+	}
+}
+
+func (k *Skeleton) and(i, j int) int {
+	return k.set(certificate.Set{Kind: certificate.And, Sets: []int{i, j}})
+}
+
+func (k *Skeleton) or(i, j int) int {
+	return k.set(certificate.Set{Kind: certificate.Or, Sets: []int{i, j}})
+}
+
+// translation is a property under way.
+type translation struct {
+	*Skeleton
+	p    *Property
+	some bool // as in check: a bound is to be kept by some scheduler, not by all
+}
+
+func (t *translation) refuse(x sema.Expr, format string, args ...any) error {
+	return &result.Failure{Class: result.Unsupported, Message: "there is no certificate of " + fmt.Sprintf(format, args...), File: t.p.File, Pos: x.Pos()}
+}
+
+// claim translates a property.
+func (t *translation) claim(x sema.Expr) (certificate.Claim, error) {
+	out := certificate.Claim{Vector: -1, Over: initial}
+	if f, ok := x.(*sema.Filter); ok {
+		switch f.Op {
+		case "min", "max", "range", "forall", "exists", "state":
+			over, err := t.over(f)
+			if err != nil {
+				return out, err
+			}
+			out.Over, x = over, f.X
+			if f.Op == "min" || f.Op == "max" {
+				out.Of = f.Op
+			}
+			if f.Op == "exists" {
+				set, err := t.truth(x)
+				out.Set = t.not(set)
+				return out, err
+			}
+		case "print", "printall", "store":
+			x = f.X
+		default:
+			return out, t.refuse(x, "filter(%s, ...)", f.Op)
+		}
+	}
+	if x.Type() == sema.Bool {
+		set, err := t.truth(x)
+		out.Set = set
+		return out, err
+	}
+	v, err := t.value(x)
+	out.Vector, out.Complement = v.number, v.complement
+	return out, err
+}
+
+// over is the set of states of a filter.
+func (t *translation) over(f *sema.Filter) (int, error) {
+	if f.States == nil {
+		return all, nil
+	}
+	return t.truth(f.States)
+}
+
+// value is a vector, or 1 minus it.
+type value struct {
+	number     int
+	complement bool
+}
+
+// value translates an operator with a value.
+func (t *translation) value(x sema.Expr) (value, error) {
+	switch x := x.(type) {
+	case *sema.Prob:
+		return t.path(x.Path, t.direction(x.Threshold))
+	case *sema.Reward:
+		return t.reward(x)
+	case *sema.Steady:
+		set, err := t.nested(x.X)
+		return value{number: t.vector(certificate.Vector{Kind: certificate.Average, Right: set, Reward: -1, Max: t.max(solve.Max)})}, err
+	case *sema.Strategy:
+		defer func(some bool) { t.some = some }(t.some)
+		t.some = x.All != x.Box
+		return t.value(x.X)
+	case *sema.Filter:
+		return value{}, t.refuse(x, "a filter in a formula")
+	}
+	return value{}, t.refuse(x, "a value that is computed of others")
+}
+
+func (t *translation) direction(x sema.Threshold) solve.Direction {
+	if least, _ := x.Least(t.some); least {
+		return solve.Min
+	}
+	return solve.Max
+}
+
+// max reports whether a vector is the maximum over the schedulers; in a chain none is.
+func (t *translation) max(dir solve.Direction) bool {
+	switch t.p.Program.Type {
+	case syntax.DTMC, syntax.CTMC:
+		return false
+	}
+	return dir == solve.Max
+}
+
+// nested translates a sub-formula, whose bounds are to be kept by all schedulers.
+func (t *translation) nested(x sema.Expr) (int, error) {
+	defer func(some bool) { t.some = some }(t.some)
+	t.some = false
+	return t.truth(x)
+}
+
+// truth translates a state formula.
+func (t *translation) truth(x sema.Expr) (int, error) {
+	if sema.Stateless(x) {
+		return t.atom(x), nil
+	}
+	switch x := x.(type) {
+	case *sema.Label:
+		switch {
+		case x.Index == sema.LabelInit:
+			return initial, nil
+		case x.Index >= 0 && !sema.Stateless(t.p.Program.Labels[x.Index].X):
+			return t.truth(t.p.Program.Labels[x.Index].X)
+		case x.Index >= 0:
+			return t.atom(t.p.Program.Labels[x.Index].X), nil
+		}
+		return t.atom(x), nil
+	case *sema.Unary:
+		i, err := t.truth(x.X)
+		return t.not(i), err
+	case *sema.Binary:
+		return t.connective(x)
+	case *sema.Cond:
+		c, err := t.truth(x.C)
+		if err != nil {
+			return 0, err
+		}
+		a, err := t.truth(x.A)
+		if err != nil {
+			return 0, err
+		}
+		b, err := t.truth(x.B)
+		return t.or(t.and(c, a), t.and(t.not(c), b)), err
+	case *sema.Prob:
+		return t.threshold(x, x.Threshold)
+	case *sema.Steady:
+		return t.threshold(x, x.Threshold)
+	case *sema.Reward:
+		return t.threshold(x, x.Threshold)
+	case *sema.Strategy:
+		defer func(some bool) { t.some = some }(t.some)
+		t.some = x.All != x.Box
+		return t.truth(x.X)
+	case *sema.Quant:
+		return t.quant(x.All, x.Path)
+	}
+	return 0, t.refuse(x, "a filter in a formula")
+}
+
+// atom is the set of the states in which an expression holds.
+func (t *translation) atom(x sema.Expr) int {
+	if c, ok := x.(*sema.Const); ok {
+		if c.Val.Bool {
+			return all
+		}
+		return t.not(all)
+	}
+	i := t.set(certificate.Set{Kind: certificate.Atomic, Text: text(t.p.Program, x)})
+	t.Atoms[i] = x
+	return i
+}
+
+func (t *translation) connective(x *sema.Binary) (int, error) {
+	if x.X.Type() != sema.Bool {
+		return 0, t.refuse(x, "a comparison of values")
+	}
+	a, err := t.truth(x.X)
+	if err != nil {
+		return 0, err
+	}
+	b, err := t.truth(x.Y)
+	if err != nil {
+		return 0, err
+	}
+	switch x.Op {
+	case syntax.OpAnd:
+		return t.and(a, b), nil
+	case syntax.OpOr:
+		return t.or(a, b), nil
+	case syntax.OpImplies:
+		return t.or(t.not(a), b), nil
+	}
+	same := t.or(t.and(a, b), t.and(t.not(a), t.not(b)))
+	if x.Op == syntax.OpNe {
+		return t.not(same), nil
+	}
+	return same, nil // <=> and =
+}
+
+// threshold compares an operator with its bound.
+func (t *translation) threshold(x sema.Expr, h sema.Threshold) (int, error) {
+	b, err := sema.Enclose(h.Bound, nil)
+	switch {
+	case err != nil:
+		return 0, err
+	case !b.Exact || b.Rat == nil:
+		return 0, t.refuse(h.Bound, "a bound that is no fraction")
+	}
+	v, err := t.value(x)
+	if err != nil {
+		return 0, err
+	}
+	rel, bound := h.Rel, b.Rat
+	if v.complement { // 1-v >= b where v <= 1-b
+		rel = map[syntax.Op]syntax.Op{syntax.OpLt: syntax.OpGt, syntax.OpGt: syntax.OpLt, syntax.OpLe: syntax.OpGe, syntax.OpGe: syntax.OpLe}[rel]
+		bound = new(big.Rat).Sub(big.NewRat(1, 1), bound)
+	}
+	return t.set(certificate.Set{Kind: certificate.Bound, Vector: v.number, Relation: rel.String(), Threshold: bound}), nil
+}
+
+// path translates a path formula.
+func (t *translation) path(x sema.Expr, dir solve.Direction) (value, error) {
+	if x.Type() == sema.Bool { // a path satisfies it if its first state does
+		set, err := t.nested(x)
+		return value{number: t.vector(certificate.Vector{Kind: certificate.Steps, Max: t.max(dir), Right: set, Reward: -1})}, err
+	}
+	switch x := x.(type) {
+	case *sema.Unary:
+		if x.Op == syntax.OpNot {
+			v, err := t.path(x.X, opposite(dir))
+			v.complement = !v.complement
+			return v, err
+		}
+	case *sema.Temporal:
+		if isState(x.X) && isState(x.Y) {
+			return t.temporal(x, dir)
+		}
+	}
+	return value{}, t.refuse(x, "a path formula with several temporal operators")
+}
+
+// isState reports whether an operand of a temporal operator is a state formula.
+func isState(x sema.Expr) bool { return x == nil || x.Type() == sema.Bool }
+
+func opposite(dir solve.Direction) solve.Direction {
+	if dir == solve.Max {
+		return solve.Min
+	}
+	return solve.Max
+}
+
+func (t *translation) temporal(x *sema.Temporal, dir solve.Direction) (value, error) {
+	left, right, negated, err := t.until(x)
+	if err != nil {
+		return value{}, err
+	}
+	if negated {
+		dir = opposite(dir)
+	}
+	v := certificate.Vector{Kind: certificate.Until, Max: t.max(dir), Left: left, Right: right, Reward: -1}
+	switch {
+	case x.Op == syntax.Next:
+		v.Kind, v.Left = certificate.Next, all
+	case x.Bound != nil && t.p.Program.Type == syntax.CTMC:
+		return value{}, t.refuse(x, "a probability within a time bound")
+	case x.Bound != nil:
+		v.Kind = certificate.Steps
+		v.From, v.To, err = steps(x.Bound)
+	}
+	return value{t.vector(v), negated}, err
+}
+
+// until translates the operands of a temporal operator to those of an until formula:
+// F b is true U b, G b is !(true U !b), a W b is !((a&!b) U (!a&!b)), and a R b is
+// !(!a U !b).
+func (t *translation) until(x *sema.Temporal) (left, right int, negated bool, err error) {
+	left = all
+	if x.X != nil {
+		if left, err = t.nested(x.X); err != nil {
+			return 0, 0, false, err
+		}
+	}
+	if right, err = t.nested(x.Y); err != nil {
+		return 0, 0, false, err
+	}
+	switch x.Op {
+	case syntax.Globally:
+		return left, t.not(right), true, nil
+	case syntax.WeakUntil:
+		return t.and(left, t.not(right)), t.not(t.or(left, right)), true, nil
+	case syntax.Release:
+		return t.not(left), t.not(right), true, nil
+	}
+	return left, right, false, nil
+}
+
+// steps evaluates a bound of steps. That it makes sense package check has seen.
+func steps(b *sema.Bound) (from, to int, err error) {
+	to = solve.Unbounded
+	if b.Low != nil {
+		if from, err = stepCount(b.Low); b.LowStrict {
+			from++
+		}
+	}
+	if b.High != nil && err == nil {
+		if to, err = stepCount(b.High); b.HighStrict {
+			to--
+		}
+	}
+	return from, to, err
+}
+
+func stepCount(x sema.Expr) (int, error) {
+	v, _, err := sema.EvalExact(x, nil)
+	return int(v.Int), err
+}
+
+// reward translates an R operator.
+func (t *translation) reward(x *sema.Reward) (value, error) {
+	if x.StructDiv >= 0 {
+		return value{}, t.refuse(x, "a ratio of rewards")
+	}
+	v := certificate.Vector{Max: t.max(t.direction(x.Threshold)), Reward: x.Struct}
+	var err error
+	switch p := x.Path.(type) {
+	case *sema.RewardPath:
+		switch {
+		case p.Kind == syntax.LongRun:
+			v.Kind = certificate.Average
+		case p.Bound == nil:
+			v.Kind = certificate.TotalReward
+		case t.p.Program.Type == syntax.CTMC:
+			return value{}, t.refuse(x, "a reward with a time bound")
+		default:
+			v.Kind = certificate.Cumulative
+			if p.Kind == syntax.Instantaneous {
+				v.Kind = certificate.Instant
+			}
+			v.To, err = stepCount(p.Bound)
+		}
+		return value{number: t.vector(v)}, err
+	case *sema.Temporal:
+		if p.Op == syntax.Future && isState(p.Y) && p.Bound == nil {
+			v.Kind = certificate.ReachReward
+			v.Right, err = t.nested(p.Y)
+			return value{number: t.vector(v)}, err
+		}
+	}
+	return value{}, t.refuse(x, "a reward until a co-safe formula holds")
+}
+
+// quant translates E (exists) and A.
+func (t *translation) quant(forall bool, path sema.Expr) (int, error) {
+	switch x := path.(type) {
+	case *sema.Unary:
+		if x.Op == syntax.OpNot && x.X.Type() != sema.Bool {
+			i, err := t.quant(!forall, x.X)
+			return t.not(i), err
+		}
+	case *sema.Temporal:
+		if x.Bound != nil || !isState(x.X) || !isState(x.Y) {
+			break
+		}
+		left, right, negated, err := t.until(x)
+		if err != nil {
+			return 0, err
+		}
+		s := certificate.Set{Kind: certificate.ExistsUntil, Sets: []int{left, right}}
+		if forall != negated {
+			s.Kind = certificate.ForallUntil
+		}
+		if x.Op == syntax.Next {
+			s = certificate.Set{Kind: certificate.ExistsNext, Sets: []int{right}}
+			if forall {
+				s.Kind = certificate.ForallNext
+			}
+		}
+		if i := t.set(s); !negated {
+			return i, nil
+		} else {
+			return t.not(i), nil
+		}
+	}
+	return 0, t.refuse(path, "E or A of a path formula with several temporal operators")
+}

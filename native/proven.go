@@ -1,0 +1,183 @@
+package native
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/big"
+	"slices"
+	"strings"
+
+	"tilecheck/certify"
+	"tilecheck/certify/certificate"
+	"tilecheck/native/explicit"
+	"tilecheck/native/explicit/check"
+	"tilecheck/native/explicit/files"
+	"tilecheck/native/explicit/prove"
+	"tilecheck/native/explicit/solve"
+	"tilecheck/prism/compile"
+	"tilecheck/result"
+	"tilecheck/runner"
+)
+
+// proofs makes the certificates of an instance.
+type proofs struct {
+	space  *explicit.Space
+	prover *prove.Prover
+	none   error // why there are none
+	// epsilon is the relative width that is asked for.
+	epsilon float64
+	proven  []int // claims that are accepted
+	// doubtful says that something was not accepted, on which other claims may rest now.
+	doubtful bool
+}
+
+// buildExactly builds the space of a model with fractions, or without them where the
+// model has none, and says why.
+func (e *exact) buildExactly(ctx context.Context, m *compile.Model) (space *explicit.Space, none, err error) {
+	opts := e.build
+	opts.Exact = true
+	space, none = explicit.Build(ctx, m, opts)
+	if none == nil || ctx.Err() != nil {
+		return space, nil, none
+	}
+	space, err = explicit.Build(ctx, m, e.build)
+	return space, none, err
+}
+
+// prover begins the certificates of a space; none says why there are none.
+func (e *exact) prover(space *explicit.Space, none error) *proofs {
+	p := &proofs{space: space, none: none, epsilon: e.opt.Epsilon}
+	if none == nil {
+		p.prover, p.none = prove.New(space, prove.Options{Epsilon: e.opt.Epsilon, Ordered: e.certificate != nil})
+	}
+	return p
+}
+
+// prove makes the certificate of a verdict, and has it checked: then the verdict is what
+// it proves.
+func (b *built) prove(ctx context.Context, p *property, v *result.Verdict) {
+	if v.Err != nil {
+		return
+	}
+	if err := b.proofs.prove(ctx, &prove.Property{Property: p.Property, Program: p.program, File: p.file}, v); err != nil {
+		f := check.Failure(err, p.file, p.Pos)
+		v.Warnings = append(slices.Clip(v.Warnings), "not proven: "+f.Message)
+	}
+}
+
+func (p *proofs) prove(ctx context.Context, of *prove.Property, v *result.Verdict) error {
+	if p.none != nil {
+		return fmt.Errorf("there is no certificate without fractions: %w", p.none)
+	}
+	i, err := p.prover.Add(ctx, of)
+	if err != nil {
+		return err
+	}
+	results, err := certify.Check(ctx, prove.Only(&p.prover.File, i))
+	if err == nil {
+		err = results[0].Err
+	}
+	if err != nil {
+		p.doubtful = true
+		return fmt.Errorf("the certificate that was made is not accepted: %w", err)
+	}
+	if prove.Negated(of) {
+		results[0].Holds = !results[0].Holds
+	}
+	if err := adopt(v, &results[0], cmp.Or(p.epsilon, solve.DefaultEpsilon)); err != nil {
+		return err
+	}
+	p.proven = append(p.proven, i)
+	return nil
+}
+
+// vague is the greatest relative width of an interval that stands for a value.
+const vague = 1e-3
+
+// adopt makes a verdict say what is proven. What was found without proof may not
+// contradict it.
+func adopt(v *result.Verdict, r *certify.Result, epsilon float64) error {
+	wrong := errors.New("the certificate proves something else; this is a bug: please report it")
+	x := v.Value
+	if !r.Vector {
+		if x.Kind != result.Boolean || x.Bool != r.Holds {
+			return wrong
+		}
+		v.Accuracy = result.Proven
+		return nil
+	}
+	bound := result.Interval{Lo: math.Inf(1), Hi: math.Inf(1)}
+	if r.Lower != nil {
+		bound.Lo, _ = result.Around(r.Lower)
+	}
+	if r.Upper != nil {
+		_, bound.Hi = result.Around(r.Upper)
+	}
+	if x.Kind == result.Boolean || v.Bound != nil && (v.Bound.Lo > bound.Hi || v.Bound.Hi < bound.Lo) {
+		return wrong
+	}
+	if width := relativeWidth(bound); v.Value.Kind != result.Range && width > epsilon {
+		msg := fmt.Sprintf("the interval that is proven has a relative width of %.2g, where %.3g was asked for", width, epsilon)
+		if width > vague {
+			return errors.New(msg)
+		}
+		v.Warnings = append(slices.Clip(v.Warnings), msg)
+	}
+	v.Accuracy, v.Bound = result.Proven, &bound
+	if x.Kind != result.Range {
+		v.Value.Num = min(max(x.Num, bound.Lo), bound.Hi)
+		v.Value.Rat = nil
+		if r.Lower != nil && r.Upper != nil && r.Lower.Cmp(r.Upper) == 0 {
+			v.Value.Rat = new(big.Rat).Set(r.Lower)
+			v.Value.Num, _ = r.Lower.Float64()
+		}
+	}
+	return nil
+}
+
+func relativeWidth(i result.Interval) float64 {
+	switch {
+	case i.Lo == i.Hi:
+		return 0
+	case math.IsInf(i.Hi, 1):
+		return math.Inf(1)
+	}
+	return i.Hi/i.Hi - i.Lo/i.Hi
+}
+
+// write writes the file of certificates.
+func (p *proofs) write(ctx context.Context, to *runner.CertificateFile) error {
+	if len(p.proven) == 0 {
+		return nil
+	}
+	f := prove.Only(&p.prover.File, p.proven...)
+	if p.doubtful {
+		results, err := certify.Check(ctx, f)
+		if err != nil {
+			return err
+		}
+		for i := range results {
+			if results[i].Err != nil {
+				return fmt.Errorf("%s: %w", results[i].Property, results[i].Err)
+			}
+		}
+	}
+	w, err := files.NewWriter(p.space, files.Options{})
+	if err != nil {
+		return err
+	}
+	return to.Write(to.File, func(out io.Writer) error {
+		if !strings.HasSuffix(to.File, ".gz") {
+			return certificate.Write(ctx, out, w.UMBMembers, f)
+		}
+		z := certificate.Compress(out)
+		if err := certificate.Write(ctx, z, w.UMBMembers, f); err != nil {
+			return err
+		}
+		return z.Close()
+	})
+}
