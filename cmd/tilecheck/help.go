@@ -85,6 +85,10 @@ func (exportCmd) Help() string {
 	return examples("tilecheck export die.prism -o die.all", "tilecheck export die.prism -o die.tra,sta,lab -o die.dot")
 }
 
+func (certifyCmd) Help() string {
+	return examples("tilecheck certify die.cert", "tilecheck certify die.cert --model die.prism --format json")
+}
+
 func (infoCmd) Help() string {
 	return examples("tilecheck info die.prism", "tilecheck info coin.prism --const p=0.5 --format json")
 }

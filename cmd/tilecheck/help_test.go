@@ -48,6 +48,7 @@ func TestExamples(t *testing.T) {
 	write("coin.prism", "dtmc\nconst double p;\nmodule M s:[0..1]; [] s=0 -> p:(s'=1) + 1-p:true; [] s=1 -> true; endmodule\n")
 	write("suite/die.prism", die)
 	write("suite/die.props", "// RESULT: 1/6\nP=? [ F d=6 ];\n")
+	writeCertificate(t, filepath.Join(dir, "die.cert"), die, func(state []int32) bool { return state[1] == 6 })
 	run := func(line string) ([]byte, error) {
 		cmd := exec.Command("bash", "-c", line)
 		cmd.Dir = dir

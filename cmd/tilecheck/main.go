@@ -25,6 +25,7 @@ import (
 type cli struct {
 	Check      checkCmd      `cmd:"" group:"Models:" help:"Check properties of a model."`
 	Crosscheck crosscheckCmd `cmd:"" group:"Models:" help:"Ask several engines, and say whether they agree."`
+	Certify    certifyCmd    `cmd:"" group:"Models:" help:"Check certificates, and print what they prove."`
 	Simulate   simulateCmd   `cmd:"" group:"Models:" help:"Print a random path of a model."`
 	Info       infoCmd       `cmd:"" group:"Models:" help:"Print the size and structure of the state space."`
 	Export     exportCmd     `cmd:"" group:"Models:" help:"Write the state space as files for PRISM, Storm and Graphviz."`

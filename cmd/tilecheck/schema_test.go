@@ -148,6 +148,7 @@ func contractFiles(t *testing.T) string {
 			t.Fatal(err)
 		}
 	}
+	writeCertificate(t, filepath.Join(dir, "die.cert"), die, func(state []int32) bool { return state[1] == 6 })
 	return dir
 }
 
@@ -201,6 +202,9 @@ func contractLines() map[string]int {
 		"bound --check proof":                                                                         0,
 		"bound --check die.prism":                                                                     2,
 		"bound nobody":                                                                                80,
+		"certify die.cert":                                                                            0,
+		"certify die.cert --model mdp.prism":                                                          2,
+		"certify die.prism":                                                                           1,
 		"strategies":                                                                                  0,
 		"strategies random sparse:depth=2":                                                            0,
 		"strategies nobody":                                                                           80,

@@ -102,6 +102,7 @@ func stoppables() []stoppable {
 		{name: "simulate", args: []string{"simulate", "long.prism", "--steps", "100000000", "--no-loop-check"}, limited: true, finished: `ends here: (time limit|interrupted)`},
 		{name: "simulate json", args: []string{"simulate", "long.prism", "--steps", "100000000", "--no-loop-check", "--format", "json"}, limited: true, finished: `ends here: (time limit|interrupted).*"\s+\]`},
 		{name: "simulate choices", args: []string{"simulate", "choices.prism", "--steps", "100000000"}, limited: true},
+		{name: "certify", args: []string{"certify", "none.cert", "--model", "large.prism"}, limited: true},
 		{name: "info", args: []string{"info", "large.prism"}, limited: true},
 		{name: "export", args: []string{"export", "large.prism", "-o", "out.all"}, limited: true, leaves: `^out\.(tra|sta|lab|s?t?rew)$`},
 		{name: "export stdout", args: []string{"export", "sync.prism"}, limited: true},

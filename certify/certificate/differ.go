@@ -1,0 +1,70 @@
+package certificate
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Difference returns what two models with the same numbers of states have not in
+// common, first of all; nil if they are the same.
+func (m *Model) Difference(o *Model) error {
+	n := m.NumStates()
+	switch {
+	case m.Kind != o.Kind || n != o.NumStates():
+		return fmt.Errorf("found a %s with %d states, wanted a %s with %d", m.Kind, n, o.Kind, o.NumStates())
+	case !slices.Equal(m.Initial, o.Initial):
+		return errors.New("the initial states are others")
+	case len(m.Rewards) != len(o.Rewards):
+		return fmt.Errorf("found %d reward structures, wanted %d", len(m.Rewards), len(o.Rewards))
+	}
+	same := map[[2]uint32]bool{}
+	equal := func(a, b []uint32, i int) bool {
+		if a == nil || b == nil {
+			return (a == nil || m.Numbers[a[i]].Sign() == 0) && (b == nil || o.Numbers[b[i]].Sign() == 0)
+		}
+		pair := [2]uint32{a[i], b[i]}
+		x, ok := same[pair]
+		if !ok {
+			x = m.Numbers[pair[0]].Cmp(o.Numbers[pair[1]]) == 0
+			same[pair] = x
+		}
+		return x
+	}
+	for s := range n {
+		first, end := m.Choices(s)
+		if a, b := o.Choices(s); a != first || b != end {
+			return fmt.Errorf("state %d: found %d choices, wanted %d", s, end-first, b-a)
+		}
+		if m.Exit != nil && !equal(m.Exit, o.Exit, s) {
+			return fmt.Errorf("state %d: the exit rate is another one", s)
+		}
+		for k := range m.Rewards {
+			if !equal(m.Rewards[k].State, o.Rewards[k].State, s) {
+				return fmt.Errorf("state %d: the reward %d is another one", s, k+1)
+			}
+		}
+		for c := first; c < end; c++ {
+			lo, hi := m.Row(c)
+			if a, b := o.Row(c); a != lo || b != hi {
+				return fmt.Errorf("state %d, choice %d: found %d transitions, wanted %d", s, c-first, hi-lo, b-a)
+			}
+			for t := lo; t < hi; t++ {
+				if m.Target[t] != o.Target[t] || !equal(m.Prob, o.Prob, t) {
+					return fmt.Errorf("state %d, choice %d: transition %d is another one", s, c-first, t-lo)
+				}
+			}
+			for k := range m.Rewards {
+				if !equal(m.Rewards[k].Choice, o.Rewards[k].Choice, c) {
+					return fmt.Errorf("state %d, choice %d: the reward %d is another one", s, c-first, k+1)
+				}
+			}
+		}
+	}
+	for k := range m.Rewards {
+		if m.Rewards[k].Name != o.Rewards[k].Name {
+			return fmt.Errorf("found the reward structure %q, wanted %q", m.Rewards[k].Name, o.Rewards[k].Name)
+		}
+	}
+	return nil
+}

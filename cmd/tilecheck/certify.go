@@ -1,0 +1,170 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/big"
+	"strconv"
+
+	"tilecheck/certify"
+	"tilecheck/certify/certificate"
+	"tilecheck/native/explicit"
+	"tilecheck/native/explicit/files"
+	"tilecheck/native/explicit/umb"
+	"tilecheck/report"
+)
+
+type certifyCmd struct {
+	Files  []string      `arg:"" name:"certificate" help:"Certificates (- for standard input), as check --certificate writes them; gzip may have compressed them." file:"in"`
+	Model  string        `help:"PRISM model that the certificates must be about, or files of states." placeholder:"FILE" file:"states"`
+	Const  []string      `help:"Values of undefined constants of the model: a=1,b=0.5." sep:"none" placeholder:"DEFS"`
+	States int           `name:"max-states" rare:"" help:"Refuse a certificate with more states." want:"[0,]" placeholder:"N"`
+	Format report.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
+
+	timeFlag `embed:""`
+}
+
+// Run checks the certificates and prints what they prove.
+func (c *certifyCmd) Run(ctx context.Context, env *world) error {
+	ctx, cancel := env.limit(ctx, c.Timeout)
+	defer cancel()
+	if c.Model == "" && len(c.Const) > 0 {
+		return usageError("--const is for the model, want --model too")
+	}
+	known, err := c.model(ctx, env)
+	if err != nil {
+		return err
+	}
+	t := &report.Table{Columns: []report.Column{
+		{Name: "certificate", Min: 12},
+		{Name: "property", Field: "property", Code: true, Min: 20},
+		{Name: "proves", Code: true, Min: 20},
+		{Name: "value", Field: "-", Align: report.Right},
+		{Field: "value"},
+		{Field: "lower"},
+		{Field: "upper"},
+		{Field: "lower_fraction"},
+		{Field: "upper_fraction"},
+		{Name: "verdict"},
+		{Name: "why", Min: 20},
+	}}
+	failed := false
+	for _, name := range c.Files {
+		results, err := c.check(ctx, env, name, known)
+		if err != nil {
+			return errors.Join(t.Write(env.stdout, c.Format, env.reportOptions()), err)
+		}
+		for i := range results {
+			failed = failed || results[i].Err != nil
+			t.Append(certifyRow(name, &results[i])...)
+		}
+	}
+	if err := t.Write(env.stdout, c.Format, env.reportOptions()); err != nil {
+		return err
+	}
+	if failed {
+		return status(exitFailed)
+	}
+	return nil
+}
+
+// check returns what a certificate proves, about the model if there is one.
+func (c *certifyCmd) check(ctx context.Context, env *world, name string, known *certificate.Model) ([]certify.Result, error) {
+	in, err := env.open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	f, err := certificate.Read(ctx, in, certificate.Limits{States: c.States})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	results, err := certify.Check(ctx, f)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", name, err)
+	case len(results) == 0:
+		return nil, fmt.Errorf("%s: it claims nothing", name)
+	case known == nil:
+		return results, nil
+	}
+	if err := f.Model.Difference(known); err != nil {
+		for i := range results {
+			results[i].Err = fmt.Errorf("it is not about %s: %w", c.Model, err)
+		}
+	}
+	return results, nil
+}
+
+// model is what the certificates must be about; nil is anything.
+func (c *certifyCmd) model(ctx context.Context, env *world) (*certificate.Model, error) {
+	if c.Model == "" {
+		return nil, nil
+	}
+	flags := spaceFlags{ModelFile: c.Model, Const: c.Const, Exact: true}
+	space, err := flags.space(ctx, env)
+	if err != nil {
+		return nil, err
+	}
+	return modelOf(ctx, space)
+}
+
+// modelOf is a space as certificates have it.
+func modelOf(ctx context.Context, space *explicit.Space) (*certificate.Model, error) {
+	w, err := files.NewWriter(space, files.Options{Raw: true, NoValuations: true})
+	if err != nil {
+		return nil, err
+	}
+	r, out := io.Pipe()
+	go func() {
+		archive := umb.NewWriter(ctx, out)
+		out.CloseWithError(errors.Join(w.UMBMembers(ctx, archive), archive.Close()))
+	}()
+	defer r.Close()
+	return certificate.ReadModel(ctx, r, certificate.Limits{Bytes: math.MaxInt64})
+}
+
+// certifyRow is a row of what was proven.
+func certifyRow(name string, r *certify.Result) []any {
+	verdict, why := report.Cell{Text: "proven", Tone: report.Good}, report.Cell{}
+	var text, value any
+	var lower, upper, fractions [2]any
+	switch {
+	case r.Err != nil:
+		verdict, why = report.Cell{Text: "not proven", Tone: report.Bad}, report.Cell{Text: r.Err.Error()}
+	case !r.Vector:
+		text, value = strconv.FormatBool(r.Holds), report.Cell{Text: strconv.FormatBool(r.Holds), Value: r.Holds}
+	default:
+		lo, hi := outward(r.Lower, -1), outward(r.Upper, 1)
+		lower[0], upper[0] = report.Cell{Text: number(lo), Value: lo}, report.Cell{Text: number(hi), Value: hi}
+		for k, x := range []*big.Rat{r.Lower, r.Upper} {
+			if x != nil {
+				fractions[k] = x.RatString()
+			}
+		}
+		text = "[" + number(lo) + ", " + number(hi) + "]"
+		if r.Lower == nil {
+			text = "infinite"
+		} else if r.Upper != nil && r.Lower.Cmp(r.Upper) == 0 && len(r.Lower.RatString()) < 25 {
+			text = r.Lower.RatString()
+		}
+	}
+	return []any{name, r.Property, r.Statement, text, value, lower[0], upper[0], fractions[0], fractions[1], verdict, why}
+}
+
+// outward is a double on that side of a fraction, or the same; nil is infinity.
+func outward(x *big.Rat, side int) float64 {
+	if x == nil {
+		return math.Inf(1)
+	}
+	f, _ := x.Float64()
+	if !math.IsInf(f, 0) && new(big.Rat).SetFloat64(f).Cmp(x)*side < 0 {
+		return math.Nextafter(f, math.Inf(side))
+	}
+	return f
+}
+
+func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }

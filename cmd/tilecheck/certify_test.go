@@ -1,0 +1,93 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tilecheck/certify/certificate"
+	"tilecheck/native"
+	"tilecheck/native/explicit"
+	"tilecheck/native/explicit/files"
+)
+
+// writeCertificate writes a certificate about a model: of the probability that some
+// states are reached within 10 steps, which the checker computes.
+func writeCertificate(t *testing.T, file, model string, goal func(state []int32) bool) {
+	t.Helper()
+	m, _, err := native.Load(t.Context(), "m.prism", []byte(model), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	space, err := explicit.Build(t.Context(), m, explicit.Options{Exact: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &certificate.File{
+		Sets:    []certificate.Set{{Kind: certificate.All}, {Kind: certificate.Init}, {Kind: certificate.Atomic, Text: "goal"}},
+		Vectors: []certificate.Vector{{Kind: certificate.Steps, Right: 2, To: 10}},
+		Claims:  []certificate.Claim{{Property: "P=? [ F<=10 goal ]", Over: 1}},
+	}
+	if f.Model, err = modelOf(t.Context(), space); err != nil {
+		t.Fatal(err)
+	}
+	f.Sets[2].Bits = certificate.NewBits(f.Model.NumStates())
+	for k, s := range space.Order() {
+		if goal(space.State(nil, int(s))) {
+			f.Sets[2].Bits.Add(k)
+		}
+	}
+	w, err := files.NewWriter(space, files.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := certificate.Write(t.Context(), &out, w.UMBMembers, f); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, out.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestCertify(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	six := func(state []int32) bool { return state[1] == 6 }
+	writeCertificate(t, "die.cert", die, six)
+	writeCertificate(t, "other.cert", strings.Replace(die, "0.5:(s'=1) + 0.5:(s'=2)", "0.4:(s'=1) + 0.6:(s'=2)", 1), six)
+	text, err := os.ReadFile("die.cert")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string]string{"cut.cert": string(text[:len(text)/2]), "die.prism": die, "empty.cert": ""} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tt := range []struct {
+		args string
+		code int
+		want string
+	}{
+		{"die.cert", 0, "85/512"},
+		{"die.cert --model die.prism", 0, "P=? [ true U<=10 (goal) ]"},
+		{"other.cert", 0, "proven"},
+		{"other.cert die.cert --model die.prism", 2, "not proven"},
+		{"other.cert --model die.prism", 2, "transition 0 is another one"},
+		{"cut.cert", 1, "cut.cert: "},
+		{"die.cert empty.cert", 1, "85/512"},
+		{"die.prism", 1, "die.prism: it is no UMB file"},
+		{"nowhere.cert", 1, "nowhere.cert"},
+		{"die.cert --const N=3", 80, "--model"},
+		{"die.cert --max-states 3", 1, "wanted at most 3 states"},
+	} {
+		code, out, errs := tilecheck(context.Background(), append([]string{"certify"}, strings.Fields(tt.args)...)...)
+		if code != tt.code || !strings.Contains(out+errs, tt.want) {
+			t.Errorf("certify %s: exit code %d, want %d and %q:\n%s%s", tt.args, code, tt.code, tt.want, out, errs)
+		}
+	}
+}
