@@ -17,6 +17,11 @@ import (
 
 // members writes a model of plain arrays.
 func members(m *certificate.Model) func(ctx context.Context, w *umb.Writer) error {
+	return membersOf(m, func(*umb.System) {})
+}
+
+// membersOf is members of which the index says something else.
+func membersOf(m *certificate.Model, change func(*umb.System)) func(ctx context.Context, w *umb.Writer) error {
 	return func(_ context.Context, w *umb.Writer) error {
 		rational := umb.Type{Type: "rational", Size: 128}
 		x := umb.Index{Version: umb.Version, System: umb.System{
@@ -36,6 +41,7 @@ func members(m *certificate.Model) func(ctx context.Context, w *umb.Writer) erro
 			}})
 		}
 		x.Annotations = umb.Ordered[umb.Group]{{Name: "rewards", Value: rewards}}
+		change(&x.System)
 		text, err := json.Marshal(x)
 		if err != nil {
 			return err

@@ -21,7 +21,7 @@ type certifyCmd struct {
 	Files  []string      `arg:"" name:"certificate" help:"Certificates (- for standard input), as check --certificate writes them; gzip may have compressed them." file:"in"`
 	Model  string        `help:"PRISM model that the certificates must be about, or files of states." placeholder:"FILE" file:"states"`
 	Const  []string      `help:"Values of undefined constants of the model: a=1,b=0.5." sep:"none" placeholder:"DEFS"`
-	States int           `name:"max-states" rare:"" help:"Refuse a certificate with more states." want:"[0,]" placeholder:"N"`
+	States int           `name:"max-states" rare:"" help:"Refuse a certificate with more states." placeholder:"N"`
 	Format report.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
 
 	timeFlag `embed:""`
