@@ -313,23 +313,22 @@ func (b *bounds) related(relation string, p *big.Rat) func(s int) (in, maybe boo
 	if b.low != nil {
 		lower = b.low.Compare(p)
 	}
-	upper := func(int) int { return 1 }
+	most := 1
 	if b.ceiling != nil {
-		upper = func(int) int { return b.ceiling.Cmp(p) }
+		most = b.ceiling.Cmp(p)
 	}
-	if b.high != nil && (b.ceiling == nil || p.Cmp(b.ceiling) < 0) {
-		upper = b.high.Compare(p)
+	upper := func(int) int { return most }
+	if b.high != nil {
+		high := b.high.Compare(p)
+		upper = func(s int) int { return min(high(s), most) }
 	}
-	below, most := relation[0] == '<', 1 // the least sign that is in the relation
-	if len(relation) == 2 {
-		most = 0
-	}
+	below, least := relation[0] == '<', 2-len(relation) // the least sign that is in the relation
 	return func(s int) (in, maybe bool, why string) {
 		lo, hi := lower(s), upper(s)
 		if below {
 			lo, hi = -hi, -lo
 		}
-		return lo >= most, hi >= most, ""
+		return lo >= least, hi >= least, ""
 	}
 }
 

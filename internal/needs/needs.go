@@ -32,6 +32,7 @@ const (
 	Slurm       Thing = "slurm"       // a daemon, and the image of cluster/slurm/slurmtest
 	KubectlTool Thing = "kubectl"     // on PATH
 	Browser     Thing = "chromium"
+	PythonTool  Thing = "python" // on PATH, at least 3.9
 	Minutes     Thing = "full"   // TILECHECK_FULL, as .ci/run sets it, or TILECHECK_LONG
 	Time        Thing = "long"   // TILECHECK_LONG
 	System      Thing = "system" // what an operating system, or a user, does not have
@@ -39,7 +40,7 @@ const (
 
 // Things returns all of them.
 func Things() []Thing {
-	return []Thing{PRISMTool, PRISMImage, PRISMSuite, Storm, Docker, Slurm, KubectlTool, Browser, Minutes, Time, System}
+	return []Thing{PRISMTool, PRISMImage, PRISMSuite, Storm, Docker, Slurm, KubectlTool, Browser, PythonTool, Minutes, Time, System}
 }
 
 // Have goes on if err is nil. Otherwise err says why the thing is not there, and
@@ -116,6 +117,14 @@ func Kubectl(tb testing.TB) string {
 	tb.Helper()
 	found, err := exec.LookPath("kubectl")
 	Have(tb, KubectlTool, err)
+	return found
+}
+
+// Python returns an interpreter of Python 3.
+func Python(tb testing.TB) string {
+	tb.Helper()
+	found, err := exec.LookPath("python3")
+	Have(tb, PythonTool, err)
 	return found
 }
 

@@ -1,0 +1,355 @@
+"""A second checker of certificates, which shares nothing with package certify.
+
+    python3 check.py FILE...      prints, for each file and claim, what is proven
+
+One line a claim: "value LOWER UPPER", "true", "false" or "no", in exact fractions;
+"no" alone for a file that cannot be read. It is short and slow, and written from
+docs/certificates.md and the mathematics in doc.go alone.
+"""
+
+import json
+import sys
+import tarfile
+from fractions import Fraction
+
+NONE = 2**32 - 1
+INF = float("inf")
+
+
+class No(Exception):
+    """What does not hold, or cannot be read."""
+
+
+def want(condition, why):
+    if not condition:
+        raise No(why)
+
+
+class File:
+    def __init__(self, name):
+        with tarfile.open(name) as tar:
+            members = {}
+            for member in tar.getmembers():
+                want(member.isfile() and member.name not in members, "members")
+                members[member.name] = tar.extractfile(member).read()
+                want(len(members[member.name]) == member.size, "size")
+        self.members = members
+        index = json.loads(members["index.json"])
+        system = index["transition-system"]
+        want(index["format-version"] == 1 and not system.get("#observations"), "version")
+        kind = (system["time"], system["#players"])
+        want(kind in [("discrete", 0), ("discrete", 1), ("stochastic", 0)], "kind")
+        self.mdp, self.ctmc = kind[1] == 1, kind[0] == "stochastic"
+        n, choices, branches = system["#states"], system["#choices"], system["#branches"]
+        self.n = n
+        first = self.offsets("state-to-choices.bin", n, choices)
+        start = self.offsets("choice-to-branches.bin", choices, branches)
+        targets = self.words("branch-to-target.bin", branches, 8)
+        probabilities = self.fractions("branch-to-probability.bin", branches, system["branch-probability-type"])
+        want(all(t < n for t in targets) and all(p > 0 for p in probabilities), "branches")
+        self.rows = [list(zip(targets[a:b], probabilities[a:b])) for a, b in zip(start, start[1:])]
+        want(all(sum(p for _, p in row) == 1 for row in self.rows), "probabilities")
+        self.choices = [range(a, b) for a, b in zip(first, first[1:])]
+        want(all(self.choices) and (self.mdp or all(len(c) == 1 for c in self.choices)), "choices")
+        self.initial = self.bits("state-is-initial.bin")
+        want(sum(self.initial) == system["#initial-states"] > 0, "initial")
+        self.exit = [Fraction(1)] * n
+        if self.ctmc:
+            self.exit = self.fractions("state-to-exit-rate.bin", n, system["exit-rate-type"])
+            want(all(e > 0 for e in self.exit), "rates")
+        self.rewards = []
+        for name, a in index.get("annotations", {}).get("rewards", {}).items():
+            state, choice = [Fraction(0)] * n, [Fraction(0)] * choices
+            for applies in a["applies-to"]:
+                path, size = f"annotations/rewards/{name}/{applies}/values.bin", {"states": n, "choices": choices, "branches": branches}[applies]
+                values = self.fractions(path, size, a["type"])
+                want(all(x >= 0 for x in values), "rewards")
+                if applies == "states":
+                    state = values
+                elif applies == "choices":
+                    choice = [x + y for x, y in zip(choice, values)]
+                else:
+                    at = iter(values)
+                    choice = [x + sum(p * next(at) for _, p in row) for x, row in zip(choice, self.rows)]
+            self.rewards.append((state, choice))
+        certificates = json.loads(members["certificates/index.json"])
+        want(certificates["format-version"] == 1, "version of certificates")
+        self.sets, self.vectors, self.claims = certificates["sets"], certificates["vectors"], certificates["claims"]
+        self.known_sets, self.known_vectors = {}, {}
+        for group, things in ("sets", self.sets), ("vectors", self.vectors):
+            for i, thing in enumerate(things):
+                thing["data"] = {}
+                for column in thing.get("columns", {}):
+                    thing["data"][column] = self.column(group, i, thing, column)
+
+    # Columns.
+
+    def raw(self, name, size):
+        want(name in self.members and len(self.members[name]) == size, name)
+        return self.members[name]
+
+    def words(self, name, n, size):
+        data = self.raw(name, n * size)
+        return [int.from_bytes(data[k : k + size], "little") for k in range(0, n * size, size)]
+
+    def offsets(self, name, n, total):
+        if name not in self.members:
+            want(n == total, name)
+            return list(range(n + 1))
+        out = self.words(name, n + 1, 8)
+        want(out[0] == 0 and out[-1] == total and all(a < b for a, b in zip(out, out[1:])), name)
+        return out
+
+    def fractions(self, name, n, kind):
+        want(kind["type"] == "rational", name)
+        return self.rationals(name, n, kind.get("size", 128) // 8)
+
+    def rationals(self, name, n, size):
+        data, half, out = self.raw(name, n * size), size // 2, []
+        for k in range(0, n * size, size):
+            top = int.from_bytes(data[k : k + half], "little", signed=True)
+            bottom = int.from_bytes(data[k + half : k + size], "little")
+            want(bottom > 0, name)
+            out.append(Fraction(top, bottom))
+        return out
+
+    def bits(self, name):
+        words = self.words(name, (self.n + 63) // 64, 8)
+        out = [bool(words[s // 64] >> s % 64 & 1) for s in range(64 * len(words))]
+        want(not any(out[self.n :]), name)
+        return out[: self.n]
+
+    def column(self, group, i, thing, column):
+        about = thing["columns"][column]
+        if about.get("same"):
+            return self.column(group, i, thing, about["same"])
+        name = f"certificates/{group}/{i}/{column}.bin"
+        if about["type"] == "bits":
+            return self.bits(name)
+        if about["type"] == "numbers":
+            want(name in self.members, name)
+            out, x, shift = [], 0, 0
+            for byte in self.members[name]:
+                x |= (byte & 127) << shift
+                shift += 7
+                if byte < 128:
+                    want(x < 2**32, name)
+                    out.append(NONE if x == 0 else x - 1)
+                    x = shift = 0
+            want(shift == 0 and len(out) == self.n, name)
+            return out
+        if about["type"] == "fixed":
+            out = [Fraction(x, 2 ** about.get("scale", 0)) for x in self.words(name, self.n, about["bytes"])]
+        else:
+            out = self.rationals(name, self.n, about["bytes"])
+            want(all(x >= 0 for x in out), name)
+        if column + "-infinite" in thing["columns"]:
+            infinite = self.bits(f"certificates/{group}/{i}/{column}-infinite.bin")
+            out = [INF if infinite[s] else out[s] for s in range(self.n)]
+        return out
+
+    # Sets: pairs of lists of Booleans, what is in for sure and what may be.
+
+    def set(self, i):
+        if i not in self.known_sets:
+            self.known_sets[i] = None
+            self.known_sets[i] = self.make_set(self.sets[i])
+        want(self.known_sets[i] is not None, "set")
+        return self.known_sets[i]
+
+    def decided(self, i):
+        low, high = self.set(i)
+        want(low == high, "undecided")
+        return low
+
+    def make_set(self, d):
+        n, kind = range(self.n), d["kind"]
+        if kind == "atomic":
+            return d["data"]["bits"], d["data"]["bits"]
+        if kind == "all":
+            return [True] * self.n, [True] * self.n
+        if kind == "initial":
+            return self.initial, self.initial
+        if kind == "bound":
+            lower, upper = self.vector(d.get("vector", 0))
+            p, relation = Fraction(d["threshold"]), d["relation"]
+            test = {"<": lambda x: x < p, "<=": lambda x: x <= p, ">": lambda x: x > p, ">=": lambda x: x >= p}[relation]
+            pairs = [(test(a), test(b)) for a, b in zip(lower, upper)]
+            return [a and b for a, b in pairs], [a or b for a, b in pairs]
+        parts = [self.set(j) for j in d["sets"]]
+        (low, high), *_ = parts
+        if kind == "not":
+            return [not x for x in high], [not x for x in low]
+        if kind in ("and", "or"):
+            test = all if kind == "and" else any
+            return tuple([test(part[k][s] for part in parts) for s in n] for k in (0, 1))
+        test = all if kind.startswith("forall") else any
+        after = [[t for c in self.choices[s] for t, _ in self.rows[c]] for s in n]
+        if kind.endswith("next"):
+            return tuple([test(part[t] for t in after[s]) for s in n] for part in (low, high))
+        want(kind.endswith("until"), "kind")
+        inside, rank = d["data"]["bits"], d["data"]["rank"]
+        right_low, right_high = parts[1]
+        for s in n:
+            if inside[s]:
+                nearer = test(inside[t] and rank[t] < rank[s] for t in after[s])
+                want(right_low[s] or low[s] and nearer, "path")
+            else:
+                want(not right_high[s] and not (high[s] and test(inside[t] for t in after[s])), "path")
+        return inside, inside
+
+    # Vectors: pairs of lists of numbers, the lower and upper bounds.
+
+    def vector(self, i):
+        if i not in self.known_vectors:
+            self.known_vectors[i] = None
+            self.known_vectors[i] = self.make_vector(self.vectors[i])
+        want(self.known_vectors[i] is not None, "vector")
+        return self.known_vectors[i]
+
+    def mean(self, c, x):
+        return sum(INF if x[t] == INF else p * x[t] for t, p in self.rows[c])
+
+    def make_vector(self, v):
+        kind, n, data = v["kind"], self.n, v["data"]
+        maximal = v.get("max", False)
+        lower, upper = data.get("lower"), data.get("upper")
+        rank, layer = data.get("rank", [NONE] * n), data.get("layer", [NONE] * n)
+        reward = [Fraction(0)] * len(self.rows)
+        if kind in ("reach reward", "total reward", "cumulative", "average") and v["reward"] >= 0:
+            state, choice = self.rewards[v["reward"]]
+            for s in range(n):
+                for c in self.choices[s]:
+                    reward[c] = state[s] / self.exit[s] + choice[c]
+
+        def fits(s, above, test):
+            """Whether test holds of the choices for a bound from above or below."""
+            return (all if maximal == above else any)(test(c) for c in self.choices[s])
+
+        def leads(c, test):
+            return any(test(t) for t, _ in self.rows[c])
+
+        if kind in ("until", "steps"):
+            left, right = self.set(v["left"]), self.set(v["right"])
+        if kind == "until" or kind == "steps" and v.get("to", 0) < 0:
+            if lower:
+                for s in range(n):
+                    want(lower[s] < INF, "until")
+                    if right[0][s]:
+                        want(lower[s] <= 1, "until")
+                    elif lower[s] > 0:
+                        ends = lambda t: right[0][t] or lower[t] == 0 or rank[t] < rank[s]
+                        want(left[0][s] and fits(s, False, lambda c: lower[s] <= self.mean(c, lower) and leads(c, ends)), "until")
+            if upper:
+                for s in range(n):
+                    want(upper[s] < INF, "until")
+                    if right[1][s]:
+                        want(upper[s] >= 1, "until")
+                    elif left[1][s]:
+                        want(fits(s, True, lambda c: upper[s] >= self.mean(c, upper)), "until")
+            lower, upper = lower or [Fraction(0)] * n, [min(x, 1) for x in upper or [1] * n]
+            if kind == "until":
+                return lower, upper
+        if kind in ("reach reward", "total reward"):
+            total = kind == "total reward"
+            goal = [False] * n if total else self.decided(v["right"])
+            never = lambda c, s: not total or reward[c] > 0 or leads(c, lambda t: rank[t] < rank[s])
+            for s in range(n):
+                if lower and lower[s] == INF:
+                    below = lambda c: leads(c, lambda t: lower[t] == INF and layer[t] < layer[s])
+                    stays = lambda c: never(c, s) and not leads(c, lambda t: lower[t] < INF or layer[t] != layer[s])
+                    want(not goal[s] and fits(s, False, lambda c: below(c) or (not maximal or layer[s] == 0) and stays(c)), "infinite")
+                elif lower and goal[s]:
+                    want(lower[s] == 0, "goal")
+                elif lower and lower[s] > 0:
+                    ends = lambda t: lower[t] in (0, INF) or rank[t] < rank[s]
+                    on = lambda c: not total or reward[c] > 0 or leads(c, ends)
+                    want(fits(s, False, lambda c: lower[s] <= reward[c] + self.mean(c, lower) and on(c)), "lower")
+                if upper and upper[s] < INF and not goal[s]:
+                    near = lambda c: total or leads(c, lambda t: goal[t] or rank[t] < rank[s])
+                    want(fits(s, True, lambda c: upper[s] >= reward[c] + self.mean(c, upper) and near(c)), "upper")
+            return lower or [Fraction(0)] * n, upper or [INF] * n
+        if kind == "average":
+            if v["reward"] < 0:
+                right = self.decided(v["right"])
+                for s in range(n):
+                    for c in self.choices[s]:
+                        reward[c] = right[s] / self.exit[s]
+            for gain, bias, sign in (lower, data.get("lower-bias"), 1), (upper, data.get("upper-bias"), -1):
+                if gain:
+                    want(bias and INF not in gain + bias, "bias")
+                    for s in range(n):
+                        want(
+                            fits(
+                                s,
+                                sign < 0,
+                                lambda c: sign * (self.mean(c, gain) - gain[s]) >= 0
+                                and sign * (reward[c] + self.mean(c, bias) - bias[s] - gain[s] / self.exit[s]) >= 0,
+                            ),
+                            "average",
+                        )
+            return lower or [Fraction(0)] * n, upper or [INF] * n
+        # What is left are steps, in fractions.
+        want(kind in ("steps", "next", "cumulative", "instant") and (kind == "next" or not self.ctmc), "kind")
+        to, begin = v.get("to", 0), v.get("from", 0)
+        out = []
+        for k in (0, 1):
+            if kind == "steps":
+                l, r = left[k], right[k]
+                x = (lower, upper)[k] if to < 0 else [Fraction(y) for y in r]
+            elif kind == "next":
+                x, to = [Fraction(y) for y in self.set(v["right"])[k]], 1
+            elif kind == "instant":
+                x = self.rewards[v["reward"]][0]
+            else:
+                x = [Fraction(0)] * n
+            best = max if maximal else min
+            for step in range(max(to, begin)):
+                after = [best(reward[c] + self.mean(c, x) for c in self.choices[s]) for s in range(n)]
+                if kind == "steps":
+                    early = step < to - begin
+                    after = [Fraction(1) if early and r[s] else after[s] if l[s] else Fraction(0) for s in range(n)]
+                x = after
+            out.append(x)
+        return tuple(out)
+
+    def claim(self, c):
+        over = [s for s, x in enumerate(self.decided(c["over"])) if x]
+        want(over, "about nothing")
+        if c["vector"] < 0:
+            low, high = self.set(c["set"])
+            if all(low[s] for s in over):
+                holds = True
+            else:
+                want(not all(high[s] for s in over), "undecided")
+                holds = False
+            want(holds == c.get("holds", False), "claim")
+            return "true" if holds else "false"
+        lower, upper = self.vector(c["vector"])
+        pairs = [(lower[s], upper[s]) for s in over]
+        if c.get("complement"):
+            want(self.vectors[c["vector"]]["kind"] in ("until", "steps", "next"), "complement")
+            pairs = [(1 - b, 1 - a) for a, b in pairs]
+        least, most = {"": (min, max), "min": (min, min), "max": (max, max)}[c.get("of", "")]
+        low, high = least(a for a, _ in pairs), most(b for _, b in pairs)
+        number = lambda text, absent: absent if not text else INF if text == "inf" else Fraction(text)
+        want(number(c.get("lower"), 0) <= low <= high <= number(c.get("upper"), INF), "claim")
+        return f"value {low} {high}"
+
+
+def main():
+    sys.setrecursionlimit(10000)
+    for name in sys.argv[1:]:
+        try:
+            f = File(name)
+        except Exception:
+            print("no")
+            continue
+        for c in f.claims:
+            try:
+                print(f.claim(c))
+            except Exception:
+                print("no")
+
+
+main()
