@@ -63,7 +63,7 @@ func (b *built) prove(ctx context.Context, p *property, v *result.Verdict) {
 	if v.Err != nil {
 		return
 	}
-	if err := b.proofs.prove(ctx, &prove.Property{Property: p.Property, Program: p.program, File: p.file}, v); err != nil {
+	if err := b.proofs.prove(ctx, &prove.Property{Property: p.Property, Program: p.program, File: p.file, Guess: v.Value.Num}, v); err != nil {
 		f := check.Failure(err, p.file, p.Pos)
 		v.Warnings = append(slices.Clip(v.Warnings), "not proven: "+f.Message)
 	}

@@ -55,6 +55,7 @@ type Prover struct {
 	rewards map[int]*sparse.Reward
 	truths  map[int]truth
 	values  map[int]*bounds
+	scales  map[int]int // exponents of about the greatest values of vectors
 }
 
 // New returns the prover of a space with fractions.
@@ -64,7 +65,7 @@ func New(space *explicit.Space, opts Options) (*Prover, error) {
 	}
 	p := &Prover{
 		Skeleton: NewSkeleton(), space: space, graph: sparse.NewGraph(space.Model()), opts: opts,
-		rewards: make(map[int]*sparse.Reward), truths: make(map[int]truth), values: make(map[int]*bounds),
+		rewards: make(map[int]*sparse.Reward), truths: make(map[int]truth), values: make(map[int]*bounds), scales: make(map[int]int),
 	}
 	if opts.Ordered {
 		p.order = space.Order()
@@ -116,16 +117,22 @@ func (p *Prover) Add(ctx context.Context, prop *Property) (int, error) {
 		return 0, err
 	}
 	c := &p.Claims[i]
-	for e := coarse; ; e++ {
+	if g := prop.Guess; c.Vector >= 0 && g > 0 && !math.IsInf(g, 1) && p.scales[c.Vector] == 0 {
+		_, exp := math.Frexp(max(g, 1))
+		p.scales[c.Vector] = exp + 2
+	}
+	some := false // proof, with an interval that may be too wide
+	for e, more := coarse, true; ; {
 		width, err := p.claim(ctx, c, e)
-		if err == nil && width <= p.opts.epsilon() {
+		if some = some || err == nil; err == nil && width <= p.opts.epsilon() {
 			return i, nil
 		}
-		if last := e == fractions || e == fine && p.graph.NumStates() > p.opts.exactStates(); last || ctx.Err() != nil {
-			if err != nil {
-				p.Claims = p.Claims[:i]
+		if e, more = e.next(p.graph.NumStates(), p.opts.exactStates()); !more || ctx.Err() != nil {
+			if some && ctx.Err() == nil {
+				return i, nil
 			}
-			return i, err
+			p.Claims = p.Claims[:i]
+			return 0, err
 		}
 	}
 }

@@ -17,6 +17,7 @@ type Property struct {
 	sema.Property
 	Program *sema.Program
 	File    string
+	Guess   float64 // about what its value is; 0 if nobody knows
 }
 
 // Skeleton is what is to be shown of some properties: a certificate without its

@@ -3,6 +3,7 @@ package prove
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -13,18 +14,34 @@ import (
 )
 
 // effort is how much is done for the columns of a vector: bounds on a coarse grid, of
-// which few bytes are written, on the finest one that the checker is fast with, or
-// fractions, which always satisfy their equations.
+// which few bytes are written, on the finest one that the checker is fast with, doubles
+// as they come, or fractions, which always satisfy their equations.
 type effort int
 
 const (
 	coarse effort = iota
 	fine
+	floating
 	fractions
 )
 
+// next is the next effort that is worth it for so many states.
+func (e effort) next(states, exactStates int) (next effort, ok bool) {
+	switch {
+	case e == coarse, e == fine && states <= floatingStates:
+		return e + 1, true
+	case e < fractions && states <= exactStates:
+		return fractions, true
+	}
+	return e, false
+}
+
+// floatingStates is the greatest number of states for which doubles are tried, which
+// the checker turns into fractions.
+const floatingStates = 1 << 20
+
 // digits is how many bits the greatest value has on the grid.
-func (e effort) digits() int { return [...]int{coarse: 39, fine: 61, fractions: 0}[e] }
+func (e effort) digits() int { return [...]int{coarse: 39, fine: 61, floating: 1000, fractions: 0}[e] }
 
 // bounds are the values of a vector as they are known.
 type bounds struct {
@@ -37,7 +54,7 @@ func (p *Prover) vector(ctx context.Context, i int, e effort) (*bounds, error) {
 	if b := p.values[i]; b != nil && (b.effort >= e || b.certain()) {
 		return b, nil
 	}
-	w := &work{Prover: p, ctx: ctx, Vector: &p.Vectors[i], effort: e}
+	w := &work{Prover: p, number: i, ctx: ctx, Vector: &p.Vectors[i], effort: e}
 	values, err := w.compute()
 	if err != nil {
 		return nil, err
@@ -60,6 +77,7 @@ func (b *bounds) certain() bool {
 type work struct {
 	*Prover
 	*certificate.Vector
+	number int
 	ctx    context.Context
 	effort effort
 	grid   float64
@@ -191,16 +209,44 @@ func infinite(v *solve.Values) *sparse.Set {
 	return out
 }
 
-// scale chooses a grid for values of a size that bounds of no great precision tell.
-// Where they are too great for one, only fractions do.
-func (w *work) scale(rough func(solve.Options) (*solve.Values, error)) error {
+// scaled computes values on a grid that goes with their size: that of the answer, if it
+// is known, or of bounds without one. Where they are too great for that, only fractions do.
+func (w *work) scaled(run func(solve.Options) (*solve.Values, error)) (*solve.Values, error) {
 	if w.effort == fractions {
-		return nil
+		return run(w.options())
 	}
-	v, err := rough(solve.Options{Epsilon: 0.25, MaxSweeps: w.opts.MaxSweeps, Progress: w.opts.Progress})
-	if err != nil {
-		return err
+	if w.effort == floating {
+		w.grid = math.Ldexp(1, -floating.digits())
+		return run(w.options())
 	}
+	exp, known := w.scales[w.number]
+	for range 3 {
+		if !known {
+			v, err := run(solve.Options{Epsilon: w.opts.Epsilon, MaxSweeps: w.opts.MaxSweeps, Progress: w.opts.Progress})
+			if err != nil {
+				return nil, err
+			}
+			exp = exponent(v)
+		}
+		if exp > fine.digits() {
+			break
+		}
+		w.grid = min(math.Ldexp(1, exp-w.effort.digits()), 1)
+		v, err := run(w.options())
+		if err != nil {
+			return nil, err
+		}
+		if exponent(v) <= exp+fine.digits()-w.effort.digits() {
+			w.scales[w.number] = exp
+			return v, nil
+		}
+		known = false
+	}
+	return nil, errors.New("the values are too large")
+}
+
+// exponent is that of the greatest finite upper bound.
+func exponent(v *solve.Values) int {
 	most := 1.0
 	for s, x := range v.Upper {
 		if math.IsInf(x, 1) && !math.IsInf(v.Lower[s], 1) {
@@ -211,11 +257,7 @@ func (w *work) scale(rough func(solve.Options) (*solve.Values, error)) error {
 		}
 	}
 	_, exp := math.Frexp(most)
-	if exp > fine.digits() {
-		return fmt.Errorf("values of about %.2g", most)
-	}
-	w.grid = min(math.Ldexp(1, exp-w.effort.digits()), 1)
-	return nil
+	return exp
 }
 
 func (w *work) reachReward(target *sparse.Set) (*solve.Values, error) {
@@ -223,10 +265,7 @@ func (w *work) reachReward(target *sparse.Set) (*solve.Values, error) {
 	run := func(o solve.Options) (*solve.Values, error) {
 		return solve.ReachReward(w.ctx, g, w.earned, target, w.direction(), o)
 	}
-	if err := w.scale(run); err != nil {
-		return nil, err
-	}
-	v, err := run(w.options())
+	v, err := w.scaled(run)
 	if err != nil {
 		return nil, err
 	}
@@ -251,10 +290,7 @@ func (w *work) totalReward() (*solve.Values, error) {
 	run := func(o solve.Options) (*solve.Values, error) {
 		return solve.TotalReward(w.ctx, g, w.earned, w.direction(), o)
 	}
-	if err := w.scale(run); err != nil {
-		return nil, err
-	}
-	v, err := run(w.options())
+	v, err := w.scaled(run)
 	if err != nil {
 		return nil, err
 	}
@@ -338,6 +374,13 @@ func (w *work) write(v *solve.Values) {
 }
 
 func (w *work) fixed(xs []float64) *certificate.Values {
+	if w.effort == floating {
+		ordered := make([]float64, len(xs))
+		for k, s := range w.states() {
+			ordered[k] = xs[s]
+		}
+		return certificate.FromDoubles(ordered)
+	}
 	out := &certificate.Values{Fixed: make([]uint64, len(xs)), Scale: uint(-math.Ilogb(w.grid))}
 	for k, s := range w.states() {
 		if x := xs[s]; !math.IsInf(x, 1) {

@@ -31,16 +31,19 @@ func (l *local) direct(mt *meter, eps, budget float64) (ok, more bool, err error
 	if err != nil {
 		return false, false, err
 	}
-	w, err := d.slack(mt, x)
-	if err != nil {
-		return false, false, err
-	}
 	widest := math.Inf(1)
 	if d.rough {
 		widest = eps
 	}
-	if w != nil && low != nil && high != nil && l.prove(low, high, w, widest) {
-		return true, false, nil
+	// The choices found may do, for which there are factors.
+	for _, most := range []float64{1e-9, 1e-3} {
+		w, err := d.slack(mt, x, most < 1e-3)
+		if err != nil {
+			return false, false, err
+		}
+		if w != nil && low != nil && high != nil && l.prove(low, high, w, most, widest) {
+			return true, false, nil
+		}
 	}
 	return sure && e < 1e-3 && !implied && l.certify(chosen, x, e), d.rough, nil
 }
@@ -72,11 +75,12 @@ func (d *direct) ends(mt *meter, x []float64) (low, high []float64, err error) {
 }
 
 // slack solves w = P w + x, and more where there is a grid, for the worst scheduler
-// where all of them leave the component, and for the one found otherwise.
-func (d *direct) slack(mt *meter, x []float64) ([]float64, error) {
+// where all of them leave the component, and for the one found otherwise, or if same
+// is set.
+func (d *direct) slack(mt *meter, x []float64, same bool) ([]float64, error) {
 	gain := func(k int) float64 { return x[k] + d.l.round.grid*0x1p39 }
 	d.guess, d.precision = x, 0.1
-	if d.l.min && d.l.rewards {
+	if same || d.l.min && d.l.rewards {
 		return d.solve(mt, gain)
 	}
 	return d.iterate(mt, false, gain)
@@ -84,13 +88,12 @@ func (d *direct) slack(mt *meter, x []float64) ([]float64, error) {
 
 // prove replaces the bounds by ones around candidates that are off by rounding
 // only. If w = P w + x, then low - d*w and high + d*w satisfy the equations with
-// slack d*x, which covers rounding once d is large enough; bounds that are wider
-// than widest by then are not taken. Upper bounds that the
-// equations lower are above the least solution; lower bounds that they raise
+// slack d*x, which covers rounding once d is large enough, but less than most; bounds
+// that are wider than widest by then are not taken. Upper bounds that the equations lower are above the least solution; lower bounds that they raise
 // are below it, because every scheduler leaves or pays for ever.
-func (l *local) prove(low, high, w []float64, widest float64) bool {
+func (l *local) prove(low, high, w []float64, most, widest float64) bool {
 	lower, upper := make([]float64, len(w)), make([]float64, len(w))
-	for delta := 0x1p-50; delta < 1e-3; delta *= 4 {
+	for delta := 0x1p-50; delta < most; delta *= 4 {
 		for k := range w {
 			l.around(lower, upper, k, low[k], high[k], delta*w[k])
 			if upper[k]-lower[k] > widest*upper[k] {

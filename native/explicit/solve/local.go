@@ -64,6 +64,12 @@ func (l *local) terms(j uint32, x []float64) float64 {
 // the choice that gives it; None for an unknown that cannot be left, which is
 // worth nothing.
 func (l *local) down(k int, x []float64) (float64, uint32) {
+	v, choice := l.down0(k, x)
+	return l.round.below(v), choice
+}
+
+// down0 is down before it is put on the grid.
+func (l *local) down0(k int, x []float64) (float64, uint32) {
 	v, choice := 0.0, uint32(sparse.None)
 	for j := l.first[k]; j < l.first[k+1]; j++ {
 		w := l.round.down(l.lo[j]+l.terms(j, x), l.err[j])
@@ -95,17 +101,51 @@ func (l *local) up(k int, x []float64) (float64, uint32) {
 func (l *local) raise() float64 {
 	change := 0.0
 	for k := range l.lower {
-		v, choice := l.down(k, l.lower)
+		v, choice := l.down0(k, l.lower)
 		if v <= l.lower[k] {
 			continue
 		}
-		change = max(change, (v-l.lower[k])/v)
+		change = max(change, (v-l.lower[k])/max(v, l.least()))
 		l.lower[k] = v
 		if l.how != nil && !l.min {
 			l.how[k] = choice
 		}
 	}
 	return change
+}
+
+// least is what values below are not known relatively, because of the grid.
+func (l *local) least() float64 { return l.round.grid * 0x1p30 }
+
+// settle puts the lower bounds on the grid, by a margin below what they are, and
+// lowers them until the equations imply them. It reports whether they do.
+func (l *local) settle(mt *meter, margin, shift float64, limit int) (bool, error) {
+	if l.round.grid == 0 {
+		return true, nil
+	}
+	before := slices.Clone(l.lower)
+	for k, x := range l.lower {
+		l.lower[k] = l.round.below(max(x-margin*x-shift, 0))
+	}
+	for range limit {
+		implied := true
+		for k, x := range l.lower {
+			if v, choice := l.down(k, l.lower); v < x {
+				l.lower[k], implied = v, false
+			} else if l.how != nil && !l.min {
+				l.how[k] = choice
+			}
+		}
+		if implied {
+			return true, nil
+		}
+		mt.progress.Sweeps++
+		if err := mt.did(l.work()); err != nil {
+			return false, err
+		}
+	}
+	copy(l.lower, before)
+	return false, nil
 }
 
 // verdict is what a sweep shows about a guess of upper bounds.
@@ -174,6 +214,9 @@ func (l *local) solve(mt *meter, opts Options, eps float64) error {
 	limit := opts.maxSweeps()
 	if math.IsInf(l.inherited, 1) {
 		l.giveUp()
+		if l.round.grid > 0 {
+			return nil
+		}
 		_, _, err := l.raiseUntil(mt, eps, limit)
 		return err
 	}
@@ -191,7 +234,7 @@ func (l *local) solve(mt *meter, opts Options, eps float64) error {
 // iterate sweeps until bounds are proved, and tries elimination now and then.
 func (l *local) iterate(mt *meter, margin float64, limit int) error {
 	precision := margin / 4
-	shift := 4*l.round.grid + 2*l.shift
+	shift, drift := 0.0, 8*l.round.grid
 	direct := 1 // sweeps before elimination is tried
 	fast := false
 	for sweeps := 0; sweeps < limit; {
@@ -215,9 +258,15 @@ func (l *local) iterate(mt *meter, margin float64, limit int) error {
 			fast = sweeps == firstSweeps && change*change < precision
 			continue
 		}
+		if l.round.grid > 0 { // each sweep may round anew
+			shift = drift*float64(sweeps) + 2*l.shift
+		}
 		l.guess(margin, shift)
 		n, ok, err := l.pressUntil(mt, min(limit-sweeps, sweeps+100))
 		sweeps += n
+		if ok && err == nil {
+			ok, err = l.settle(mt, margin, shift, sweeps+100)
+		}
 		if err != nil {
 			return err
 		}
@@ -236,7 +285,7 @@ func (l *local) iterate(mt *meter, margin float64, limit int) error {
 			break
 		}
 		precision /= 8
-		shift *= 4
+		drift *= 4
 	}
 	l.giveUp()
 	return nil
@@ -308,8 +357,12 @@ func (l *local) pressUntil(mt *meter, limit int) (sweeps int, ok bool, err error
 	return sweeps, false, nil
 }
 
-// giveUp keeps the lower bounds and sets the upper ones to what is always true.
+// giveUp keeps the lower bounds, unless they are to be on a grid, and sets the upper
+// ones to what is always true.
 func (l *local) giveUp() {
+	if l.round.grid > 0 {
+		clear(l.lower)
+	}
 	bound := math.Inf(1)
 	if l.prob {
 		bound = 1

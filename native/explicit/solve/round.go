@@ -53,7 +53,7 @@ func (r rounding) down(x, e float64) float64 {
 	if x -= x * e; !(x >= r.floor) { // also where e is infinite
 		return 0
 	}
-	return r.below(x)
+	return x
 }
 
 // below and above are the next multiples of the grid. Where they are next to the

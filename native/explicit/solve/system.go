@@ -112,7 +112,7 @@ func (y *system) eval(s, c int) row {
 		hi = max(hi, y.round.floor)
 	}
 	e := y.round.row(end - first + 1)
-	lo, hi = y.round.down(lo, e), y.round.up(hi, e)
+	lo, hi = y.round.below(y.round.down(lo, e)), y.round.up(hi, e)
 	if gain == 0 { // a mean of the targets' values
 		lo, hi = max(lo, least), min(hi, most)
 	}
