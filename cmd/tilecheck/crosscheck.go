@@ -22,6 +22,7 @@ type crosscheckCmd struct {
 	Engine      []string `aliases:"engines" help:"Engines: native, prism, storm; with :bounded, :exact, :float, :sim, :ci, :aci, :apmc or :sprt how." default:"native,prism,storm" placeholder:"ENGINE[:HOW]"`
 	engineFlags `embed:""`
 	Against     string `help:"Another model, to compare values and states with." placeholder:"MODEL" file:"states"`
+	Model       bool   `help:"Compare no values but the models: all states that the engines build of the text."`
 
 	Confidence  float64       `help:"Probability that all comparisons of samples are right." default:"0.99" want:"(0,1)" placeholder:"C"`
 	Tolerance   float64       `help:"How far other values may be apart, relatively." default:"1e-5" want:"(0,1)" placeholder:"T"`
@@ -41,6 +42,9 @@ type crosscheckCmd struct {
 
 // Run asks every engine and prints who agrees.
 func (c *crosscheckCmd) Run(ctx context.Context, env *world) (err error) {
+	if c.Model {
+		return c.models(ctx, env)
+	}
 	names := engineNames(splitNames(c.Engine))
 	err = cmp.Or(
 		env.withoutTools(names),
@@ -75,6 +79,59 @@ func (c *crosscheckCmd) Run(ctx context.Context, env *world) (err error) {
 			return status(code)
 		}
 		return nil
+	}
+	env.printing()
+	if err := rep.Write(env.stdout, c.Format, env.reportOptions()); err != nil {
+		return err
+	}
+	return status(rep.ExitCode())
+}
+
+// models compares the model itself with what others make of it, and prints what differs.
+func (c *crosscheckCmd) models(ctx context.Context, env *world) (err error) {
+	names := engineNames(splitNames(c.Engine))
+	err = cmp.Or(
+		env.without(true, "with --model, which compares no values", "prop", "select", "confidence", "tolerance", "precision",
+			"samples", "max-samples", "max-path", "seed", "shard", "partial"),
+		env.without(c.Against != "", "with --model and --against, which ask no engine", "engine", "prism-path", "prism-image", "storm-path", "storm-image", "tool-arg", "jobs", "memory"),
+		env.withoutTools(names),
+	)
+	switch {
+	case err != nil:
+		return err
+	case c.PropsFile != "":
+		return usageError("%s has no effect with --model, which compares no values", c.PropsFile)
+	}
+	job := runner.Job{File: c.ModelFile, Consts: c.Const}
+	if err := c.readModel(env, &job); err != nil {
+		return err
+	}
+	tools := env.toolbox(c.engineFlags, c.Memory, c.Timeout)
+	defer func() { err = errors.Join(err, tools.close()) }()
+	var entrants []runner.Entrant
+	var missing []string
+	if c.Against == "" {
+		if entrants, missing, err = c.entrants(ctx, tools, env); err != nil {
+			return err
+		}
+	}
+	if i := slices.IndexFunc(entrants, func(x runner.Entrant) bool { return x.Method != "" && x.Method != runner.Exact }); i >= 0 {
+		return usageError("--engine: %s samples, and --model is about all states", entrants[i].Label)
+	}
+	ctx, cancel := env.limit(ctx, c.Timeout)
+	defer cancel()
+	other := &runner.Job{File: c.Against, Consts: c.Const}
+	if err := c.read(ctx, env, &job, other, nil); err != nil {
+		return err
+	}
+	if c.Against == "" {
+		other = nil
+	}
+	rep, err := crosscheck.Models(ctx, job, other, entrants, crosscheck.Options{
+		MaxStates: c.MaxStates, NoDeadlocks: c.NoDeadlocks, Checker: tools.checker, NotAsked: missing,
+	})
+	if err != nil {
+		return mistaken(err, &job)
 	}
 	env.printing()
 	if err := rep.Write(env.stdout, c.Format, env.reportOptions()); err != nil {

@@ -31,7 +31,8 @@ func (checkCmd) Help() string {
 }
 
 func (crosscheckCmd) Help() string {
-	return examples("tilecheck crosscheck die.prism die.props", "tilecheck crosscheck die.prism --prop 'P=? [ F s=7 ]' --engine native,native:exact,native:ci")
+	return examples("tilecheck crosscheck die.prism die.props", "tilecheck crosscheck die.prism --prop 'P=? [ F s=7 ]' --engine native,native:exact,native:ci",
+		"tilecheck crosscheck --model die.prism --engine prism")
 }
 
 func (simulateCmd) Help() string {

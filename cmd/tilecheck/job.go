@@ -33,12 +33,10 @@ func (c *jobFlags) job(env *world) (runner.Job, error) {
 			return job, usageError("%s: no such file; it is a property, want --prop %s", name, quoted(name))
 		}
 	}
-	var err error
-	if !isSpaceFile(c.ModelFile) {
-		if job.Model, err = env.readSource(c.ModelFile); err != nil {
-			return job, err
-		}
+	if err := c.readModel(env, &job); err != nil {
+		return job, err
 	}
+	var err error
 	if c.PropsFile != "" {
 		if job.Properties, err = env.readSource(c.PropsFile); err != nil {
 			return job, err
@@ -48,6 +46,14 @@ func (c *jobFlags) job(env *world) (runner.Job, error) {
 		return job, usageError("%s", runner.WrongWay(job.File, job.PropsFile))
 	}
 	return job, nil
+}
+
+// readModel reads the model, unless it is files of states.
+func (c *jobFlags) readModel(env *world, job *runner.Job) (err error) {
+	if !isSpaceFile(c.ModelFile) {
+		job.Model, err = env.readSource(c.ModelFile)
+	}
+	return err
 }
 
 // mistaken is what to say of an error of a job's files.

@@ -60,7 +60,7 @@ type tool interface {
 	command(j *job, batch []*item) (runner.Command, error)
 	parser(opt parse.Options) *parse.Parser
 	// states reads what the tool makes of a model.
-	states(ctx context.Context, e *Engine, plan *runner.Plan, v sema.Valuation) (*explicit.Space, error)
+	states(ctx context.Context, e *Engine, plan *runner.Plan, v sema.Valuation) (*explicit.Told, error)
 	// is reports whether a property of the output is the item's.
 	is(p *parse.Property, it *item) bool
 }

@@ -1,8 +1,9 @@
 package bridge
 
 import (
-	"bytes"
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -18,75 +19,143 @@ import (
 	"tilecheck/runner"
 )
 
-// States reads the states of a model as the tool builds them, under one
-// valuation of its constants.
-func (e *Engine) States(ctx context.Context, plan *runner.Plan, v sema.Valuation) (*explicit.Space, error) {
-	if plan.Job.States != nil {
-		return nil, fmt.Errorf("%s builds no states of files", e.Name())
+// States reads the states of a model as the tool builds them, under one valuation
+// of its constants: with fractions if the job wants exact values. The error is what
+// the tool says instead.
+func (e *Engine) States(ctx context.Context, plan *runner.Plan, v sema.Valuation) (*explicit.Told, error) {
+	if err := e.tool.refuse(&plan.Job); err != nil {
+		return nil, unsupported(err.Error())
 	}
 	return e.tool.states(ctx, e, plan, v)
 }
 
 // exported is what the files of an export are called.
-const exported = "model"
+const exported = "exported"
 
-// states has PRISM's explicit engine write its states and transitions.
-func (prism) states(ctx context.Context, e *Engine, plan *runner.Plan, v sema.Valuation) (*explicit.Space, error) {
-	args := []string{modelFile, "-explicit", "-exportmodel", exported + ".tra,sta,lab", "-exportmodelprecision", "17"}
-	args = append(args, constSwitch("-const", runner.Constants(v))...)
+// states has PRISM write its states and transitions.
+func (prism) states(ctx context.Context, e *Engine, plan *runner.Plan, v sema.Valuation) (*explicit.Told, error) {
+	args, given := modelOf(&plan.Job)
+	exact := plan.Job.Numeric.Accuracy == result.Exact
+	composed := plan.Tree != nil && slices.ContainsFunc(plan.Tree.Items, isSystem)
+	switch {
+	case exact && composed:
+		return nil, unsupported("PRISM has no system blocks in exact arithmetic")
+	case exact:
+		args = append(args, "-exact")
+	case !composed:
+		args = append(args, "-explicit")
+	}
+	args = append(args, constSwitch("-const", fractions(v))...)
 	if plan.Job.NoFixDeadlocks {
 		args = append(args, "-nofixdl")
 	}
-	tra, sta, lab := exported+".tra", exported+".sta", exported+".lab"
-	got, err := e.collect(ctx, plan.Job.Model, args, tra, sta, lab)
+	told := &explicit.Told{Whole: true, Actions: true}
+	umb := exported + ".umb"
+	got, err := e.collect(ctx, given, append(slices.Clone(args), "-exportmodel", umb), umb)
+	if err == nil {
+		told.Space, err = files.ReadUMB(ctx, *got[umb], files.ReadOptions{Exact: exact, Fractions: exact})
+		return told, err
+	}
+	if !unwritten(err) {
+		return nil, err
+	}
+	names := []string{exported + ".tra", exported + ".sta", exported + ".lab"}
+	structures := plan.Model.RewardStructs()
+	for i := range structures {
+		number := ""
+		if len(structures) > 1 {
+			number = strconv.Itoa(i + 1)
+		}
+		names = append(names, exported+number+".srew", exported+number+".trew")
+	}
+	if got, err = e.collect(ctx, given, append(args, "-exportmodel", exported+".all", "-exportmodelprecision", "17"), names...); err != nil {
+		return nil, err
+	}
+	src := files.Sources{Transitions: *got[names[0]], States: got[names[1]], Labels: got[names[2]]}
+	for i := 3; i < len(names); i += 2 {
+		src.StateRewards, src.TransitionRewards = append(src.StateRewards, *got[names[i]]), append(src.TransitionRewards, *got[names[i+1]])
+	}
+	told.Space, err = files.Read(ctx, src, files.ReadOptions{Type: plan.Model.ModelType(), Exact: exact})
+	return told, err
+}
+
+func isSystem(x syntax.Item) bool {
+	_, is := x.(*syntax.System)
+	return is
+}
+
+// unwritten reports whether a tool that wrote no file may write another one: it
+// complained neither of the model nor of a limit.
+func unwritten(err error) bool {
+	f, ok := errors.AsType[*result.Failure](err)
+	return ok && (f.Class == result.Other || f.Class == result.Unsupported)
+}
+
+// states has Storm write its states with their valuations, all of them: without a
+// property it stops at none.
+func (storm) states(ctx context.Context, e *Engine, plan *runner.Plan, v sema.Valuation) (*explicit.Told, error) {
+	bare := *plan
+	bare.Tasks = nil // whose names and self-loops the model need not have
+	in, err := newInstance(&job{Plan: &bare}, v)
 	if err != nil {
 		return nil, err
 	}
-	return files.Read(ctx, files.Sources{Transitions: *got[tra], States: got[sta], Labels: got[lab]}, files.ReadOptions{})
-}
-
-// states has Storm write its states with their valuations.
-func (storm) states(ctx context.Context, e *Engine, plan *runner.Plan, v sema.Valuation) (*explicit.Space, error) {
-	var text bytes.Buffer
-	if err := syntax.Fprint(&text, plan.Tree, syntax.Options{Dialect: syntax.Storm}); err != nil {
-		return nil, err
+	text, err := in.print(in.tree, false)
+	if err != nil {
+		return nil, refusal(err)
 	}
-	drn := exported + ".drn"
-	args := []string{
-		"--prism", modelFile, "--exportbuild", drn, "--digits", "17", "--buildstateval", "--buildchoicelab", "--build-all-labels",
+	exact := plan.Job.Numeric.Accuracy == result.Exact
+	args := []string{"--prism", modelFile, "--buildfull", "--buildstateval", "--buildchoicelab"}
+	if exact {
+		args = append(args, "--exact")
 	}
-	args = append(args, constSwitch("--constants", runner.Constants(v))...)
+	if plan.Model.ModelType() == syntax.CTMC {
+		args = append(args, "--prismcompat") // rates as PRISM reads them
+	}
 	if plan.Job.NoFixDeadlocks {
 		args = append(args, "--nofixdl")
 	}
-	got, err := e.collect(ctx, text.Bytes(), args, drn)
-	if err != nil {
+	given := []runner.File{{Name: modelFile, Data: text}}
+	umb, drn := exported+".umb", exported+".drn"
+	got, err := e.collect(ctx, given, append(slices.Clone(args), "--exportbuild", umb), umb)
+	if err == nil {
+		told := &explicit.Told{Whole: true, Means: true, Notes: []string{
+			"Storm was asked for all states (--buildfull), also those behind a target; it tells rewards of transitions as the mean of each choice, " +
+				"gives none to the self-loop of a deadlock, and its labels of choices are compared where it has any",
+		}}
+		told.Space, err = files.ReadUMB(ctx, *got[umb], files.ReadOptions{Exact: exact, Fractions: exact})
+		return told, err
+	}
+	if !unwritten(err) {
 		return nil, err
 	}
-	space, err := files.ReadDRN(ctx, *got[drn], files.ReadOptions{})
-	if err != nil {
+	if got, err = e.collect(ctx, given, append(args, "--exportbuild", drn, "--digits", "17"), drn); err != nil {
 		return nil, err
 	}
-	return withValuations(space, got[drn])
+	space, err := files.ReadDRN(ctx, *got[drn], files.ReadOptions{Exact: exact})
+	if err == nil {
+		space, err = withValuations(space, got[drn])
+	}
+	return &explicit.Told{Space: space, Notes: []string{"rewards were not compared: Storm wrote a .drn file, as versions before 1.13 do"}}, err
 }
 
-// collect runs the tool on a model and returns the files that it writes. The
-// error is what the tool said instead.
-func (e *Engine) collect(ctx context.Context, model []byte, args []string, names ...string) (map[string]*files.Source, error) {
+// collect runs the tool and returns the files that it writes. The error is what the
+// tool said instead.
+func (e *Engine) collect(ctx context.Context, given []runner.File, args []string, names ...string) (map[string]*files.Source, error) {
 	p := e.tool.parser(parse.Options{})
-	exit, err := e.cmd.Run(ctx, runner.Command{
-		Args: args, Files: []runner.File{{Name: modelFile, Data: model}}, Collect: names, Stdout: p, Stderr: p.Stderr(),
+	exit, err := runner.Run(ctx, e.cmd, runner.Command{
+		Args: append(slices.Clip(args), e.opt.Args...), Files: given, Collect: names, Limits: e.opt.Limits, Stdout: p, Stderr: p.Stderr(),
 	})
 	if err != nil {
 		return nil, err
 	}
-	log := p.Finish(parse.End{Known: exit.Cause == runner.Finished, Code: exit.Code})
+	log := p.Finish(End(exit))
 	out := make(map[string]*files.Source)
 	for _, f := range exit.Files {
 		out[f.Name] = &files.Source{Name: f.Name, Text: f.Data}
 	}
 	for _, name := range names {
-		if out[name] == nil {
+		if out[name] == nil || len(log.Failures) > 0 { // of a file that cannot be written, PRISM leaves a part
 			return nil, e.missing(name, &exit, log)
 		}
 	}
@@ -98,7 +167,7 @@ func (e *Engine) missing(name string, exit *runner.Exit, log *parse.Log) error {
 	f := &result.Failure{Class: result.Other, Message: fmt.Sprintf("%s wrote no %s (exit code %d)", e.cmd.Where(), name, exit.Code)}
 	switch {
 	case exit.Cause != runner.Finished:
-		f.Message = fmt.Sprintf("%s wrote no %s: %s", e.cmd.Where(), name, exit.Cause)
+		f.Class, f.Message = cmp.Or(End(*exit).Stopped, result.Killed), fmt.Sprintf("%s wrote no %s: %s", e.cmd.Where(), name, exit.Cause)
 	case len(log.Failures) > 0:
 		f.Class = log.Failures[0].Class
 		f.Message += ": " + log.Failures[0].Message

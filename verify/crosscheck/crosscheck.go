@@ -165,7 +165,7 @@ func newComparison(ctx context.Context, opt *Options, entrants []runner.Entrant,
 	}
 	var errs []error
 	for _, job := range jobs {
-		s, err := newSubject(ctx, job)
+		s, err := subjectOf(runner.NewPlan(ctx, job))
 		errs = append(errs, err)
 		c.subjects = append(c.subjects, s)
 	}

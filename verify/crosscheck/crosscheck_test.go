@@ -209,7 +209,7 @@ func TestDiff(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			second := strings.Replace(tc.first, tc.old, tc.replaced, 1)
-			d, err := crosscheck.Diff(t.Context(), crosscheck.Side{Name: "first", Space: states(t, tc.first)}, crosscheck.Side{Name: "second", Space: states(t, second)})
+			d, err := crosscheck.Diff(t.Context(), side("first", states(t, tc.first)), side("second", states(t, second)))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -247,12 +247,13 @@ type recorded struct {
 	exit   runner.Exit
 	stdout string
 	args   []string
+	model  string
 }
 
 func (*recorded) Where() string { return "recorded" }
 
 func (r *recorded) Run(_ context.Context, c runner.Command) (runner.Exit, error) {
-	r.args = c.Args
+	r.args, r.model = c.Args, string(c.Files[0].Data)
 	_, err := c.Stdout.Write([]byte(r.stdout))
 	return r.exit, err
 }
@@ -272,17 +273,17 @@ func TestStormModel(t *testing.T) {
 		{"variable that changes", "(x'=2) & (y'=true)", "(x'=2) & (y'=true) & (z'=4)", "variables, variable z: there against not there"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			cmd := &recorded{exit: runner.Exit{Files: []runner.File{{Name: "model.drn", Data: []byte(drn)}}}}
+			cmd := &recorded{exit: runner.Exit{Files: []runner.File{{Name: "exported.drn", Data: []byte(drn)}}}}
 			job := runner.Job{File: "m.prism", Model: []byte(strings.Replace(model, tc.old, tc.replaced, 1)), Consts: []string{"k=1"}}
-			space, err := statesOf(t, bridge.Storm(cmd, bridge.Options{}), job)
+			told, err := statesOf(t, bridge.Storm(cmd, bridge.Options{}), job)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !slices.Contains(cmd.args, "k=1") || !slices.Contains(cmd.args, "--buildstateval") {
+			if !strings.Contains(cmd.model, "const int k = 1;") || !slices.Contains(cmd.args, "--buildstateval") {
 				t.Errorf("arguments %q", cmd.args)
 			}
 			ours := states(t, strings.Replace(string(job.Model), "const int k;", "const int k = 1;", 1))
-			d, err := crosscheck.Diff(t.Context(), crosscheck.Side{Name: "ours", Space: ours}, crosscheck.Side{Name: "storm", Space: space})
+			d, err := crosscheck.Diff(t.Context(), side("ours", ours), crosscheck.Side{Name: "storm", Told: *told})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -293,8 +294,13 @@ func TestStormModel(t *testing.T) {
 	}
 }
 
+// side is a space that has everything that its model has.
+func side(name string, space *explicit.Space) crosscheck.Side {
+	return crosscheck.Side{Name: name, Told: explicit.Told{Space: space, Whole: true, Actions: true}}
+}
+
 // statesOf has a tool tell of the states of a model.
-func statesOf(t *testing.T, e runner.Engine, job runner.Job) (*explicit.Space, error) {
+func statesOf(t *testing.T, e runner.Engine, job runner.Job) (*explicit.Told, error) {
 	t.Helper()
 	p, err := runner.PlanModel(t.Context(), job)
 	if err != nil {
@@ -324,9 +330,9 @@ func TestExportFails(t *testing.T) {
 		tool *bridge.Engine
 		want string
 	}{
-		"nothing":   {bridge.PRISM(&recorded{exit: runner.Exit{Code: 1}}, bridge.Options{}), "recorded wrote no model.tra (exit code 1)"},
-		"killed":    {bridge.Storm(&recorded{exit: runner.Exit{Code: -1, Cause: runner.TimedOut}}, bridge.Options{}), "recorded wrote no model.drn: time limit"},
-		"no values": {bridge.Storm(&recorded{exit: runner.Exit{Files: []runner.File{{Name: "model.drn", Data: []byte(noValues)}}}}, bridge.Options{}), "no value"},
+		"nothing":   {bridge.PRISM(&recorded{exit: runner.Exit{Code: 1}}, bridge.Options{}), "recorded wrote no exported.tra (exit code 1)"},
+		"killed":    {bridge.Storm(&recorded{exit: runner.Exit{Code: -1, Cause: runner.TimedOut}}, bridge.Options{}), "recorded wrote no exported.umb: time limit"},
+		"no values": {bridge.Storm(&recorded{exit: runner.Exit{Files: []runner.File{{Name: "exported.drn", Data: []byte(noValues)}}}}, bridge.Options{}), "no value"},
 	} {
 		if _, err := statesOf(t, tc.tool, job); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: %v, want %q", name, err, tc.want)
@@ -390,7 +396,7 @@ func exported(t *testing.T, model string) []runner.File {
 			t.Fatal(err)
 		}
 	}
-	return []runner.File{{Name: "model.tra", Data: tra.Bytes()}, {Name: "model.sta", Data: sta.Bytes()}, {Name: "model.lab", Data: lab.Bytes()}}
+	return []runner.File{{Name: "exported.tra", Data: tra.Bytes()}, {Name: "exported.sta", Data: sta.Bytes()}, {Name: "exported.lab", Data: lab.Bytes()}}
 }
 
 // Tools merge transitions that are alike, each in its own way: what agrees says

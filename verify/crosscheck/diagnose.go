@@ -12,7 +12,7 @@ import (
 
 // StateBuilder is an engine that can tell of the states that its tool builds.
 type StateBuilder interface {
-	States(ctx context.Context, plan *runner.Plan, v sema.Valuation) (*explicit.Space, error)
+	States(ctx context.Context, plan *runner.Plan, v sema.Valuation) (*explicit.Told, error)
 }
 
 // diagnoseTools compares the tools' state spaces with ours, under the valuations
@@ -29,7 +29,7 @@ func (c *comparison) diagnoseTools(ctx context.Context) {
 				continue
 			}
 			c.diagnose(ctx, Diagnosis{First: "strict check", Second: p.label, Constants: in.check.Constants, instance: i}, in.Space,
-				func(ctx context.Context) (*explicit.Space, error) { return tool.States(ctx, s.plan, in.valuation) })
+				func(ctx context.Context) (*explicit.Told, error) { return tool.States(ctx, s.plan, in.valuation) })
 		}
 	}
 }
@@ -47,24 +47,32 @@ func (c *comparison) diagnoseModels(ctx context.Context) {
 		if in.check.Validity == Broken || other.check.Validity == Broken {
 			continue
 		}
-		c.diagnose(ctx, Diagnosis{First: called[0], Second: called[1], Constants: in.check.Constants, instance: i}, in.Space, other.Space)
+		c.diagnose(ctx, Diagnosis{First: called[0], Second: called[1], Constants: in.check.Constants, instance: i}, in.Space, told(other.Space))
 	}
 }
 
 // diagnose compares what two functions return.
-func (c *comparison) diagnose(ctx context.Context, d Diagnosis, first, second func(context.Context) (*explicit.Space, error)) {
+func (c *comparison) diagnose(ctx context.Context, d Diagnosis, first func(context.Context) (*explicit.Space, error), second func(context.Context) (*explicit.Told, error)) {
 	a, err := first(ctx)
-	var b *explicit.Space
+	var b *explicit.Told
 	if err == nil {
 		b, err = second(ctx)
 	}
 	if err == nil {
-		d.Difference, err = Diff(ctx, Side{d.First, a}, Side{d.Second, b})
+		d.Difference, err = Diff(ctx, ofModel(d.First, a), Side{d.Second, *b})
 	}
 	if err != nil {
 		d.Err = check.Failure(err, "", syntax.Pos{})
 	}
 	c.report.Diagnoses = append(c.report.Diagnoses, d)
+}
+
+// told is the space of another model: labels and rewards that only one has are no difference.
+func told(space func(context.Context) (*explicit.Space, error)) func(context.Context) (*explicit.Told, error) {
+	return func(ctx context.Context) (*explicit.Told, error) {
+		s, err := space(ctx)
+		return &explicit.Told{Space: s, Actions: err == nil && !s.Imported()}, err
+	}
 }
 
 func (c *comparison) disagrees(instance int) bool {

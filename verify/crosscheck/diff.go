@@ -1,9 +1,9 @@
 package crosscheck
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -18,6 +18,7 @@ type Kind string
 
 // The kinds.
 const (
+	Refused     Kind = "model" // one is refused
 	ModelType   Kind = "model type"
 	Variables   Kind = "variables"
 	Initial     Kind = "initial states"
@@ -36,23 +37,24 @@ type Difference struct {
 	What  string // what it is that differs: "choice [left], to (x=2,y=0)"
 	// First and Second are what there is in the one and in the other space.
 	First, Second string
-	// Made lists the commands that made what is there.
+	// Made lists the commands, labels or rewards that made what is there.
 	Made []Origin
 }
 
-// Origin is a command of a model.
+// Origin is a place of a model: a command, unless What says something else.
 type Origin struct {
 	Model   string // whose model it is, as Diagnosis.First or Second
 	File    string
 	Pos     syntax.Pos
+	What    string // `label "l"`, `reward "r"`
 	Action  string // empty for none
-	Enabled bool   // in the state of the difference
+	Enabled bool   // the command, in the state of the difference
 }
 
 // String returns "file:line:col: command [left]", and says if it is not enabled.
 func (o *Origin) String() string {
-	e := syntax.Error{File: o.File, Pos: o.Pos, Msg: "command [" + o.Action + "]"}
-	if !o.Enabled {
+	e := syntax.Error{File: o.File, Pos: o.Pos, Msg: cmp.Or(o.What, "command ["+o.Action+"]")}
+	if o.What == "" && !o.Enabled {
 		e.Msg += ", not enabled here"
 	}
 	return e.Error()
@@ -70,34 +72,40 @@ func (d *Difference) String() string {
 	return text + ": " + d.First + " against " + d.Second
 }
 
-// Side is a state space to compare and what to call it.
+// Side is a state space to compare and what to call it. Of a space that was
+// imported it says what the space tells of the model.
 type Side struct {
-	Name  string
-	Space *explicit.Space
+	Name string
+	explicit.Told
 }
 
-// probabilityTolerance is how far equal probabilities may be apart, relatively:
-// what writing them into a file, and adding them up in another order, can do.
-const probabilityTolerance = 1e-9
+// ofModel is a side whose space has everything that the model has.
+func ofModel(name string, space *explicit.Space) Side {
+	return Side{name, explicit.Told{Space: space, Whole: true, Actions: true}}
+}
 
 // Diff compares two state spaces by valuation and returns the first difference,
-// nil if there is none. Neither the numbers of states nor the order of variables,
-// choices and transitions matter; of choices that are alike one counts. Labels
-// and rewards are compared if both spaces have them under the same name. The
-// first space is one that was built. If the second is imported, its rewards are
-// not compared, its actions only if both have any, and it may lack variables that
-// never change: Storm writes no such.
+// nil if there is none. Numbers are compared as fractions where both spaces have
+// them. Neither the numbers of states nor the order of variables, choices and
+// transitions matter; of choices that are alike one counts. The first space is one
+// that was built. If the second is imported, what its side does not tell is compared
+// as far as both have it, and it may lack variables that never change: Storm writes
+// no such.
 //
 // The error is the context's, or that of a label or reward which cannot be evaluated.
 func Diff(ctx context.Context, first, second Side) (*Difference, error) {
 	d := &differ{a: newView(first), b: newView(second)}
+	d.exact = d.a.model.Exact() && d.b.model.Exact()
 	if x := d.types(); x != nil {
 		return x, nil
 	}
 	if x := d.variables(); x != nil {
 		return x, nil
 	}
-	d.actions = !second.Space.Imported() || d.a.named() && d.b.named()
+	d.actions = second.Actions || d.a.named() && d.b.named()
+	if err := d.match(ctx); err != nil {
+		return nil, err
+	}
 	if x := d.initial(); x != nil {
 		return x, nil
 	}
@@ -112,6 +120,8 @@ type view struct {
 	// that this space lacks.
 	slots []int
 	state []int32
+	// of is the first space's number of each state; of one that it lacks, -1 and less.
+	of []int32
 }
 
 func newView(s Side) *view { return &view{Side: s, model: s.Space.Model()} }
@@ -129,17 +139,20 @@ func (v *view) action(i int) string {
 
 // differ compares two views.
 type differ struct {
-	a, b    *view
-	actions bool
+	a, b           *view
+	actions, exact bool
 	// constant has the value of those variables that b lacks.
 	constant []int32
+	// in is the number in b of each state of a, -1 for none.
+	in []int32
 }
 
 func (d *differ) types() *Difference {
-	if d.a.model.Kind == d.b.model.Kind {
+	a, b := d.a.Space.Program().Type, d.b.Space.Program().Type
+	if d.a.model.Kind == d.b.model.Kind && (a == syntax.LTS) == (b == syntax.LTS) {
 		return nil
 	}
-	return &Difference{Kind: ModelType, First: d.a.model.Kind.String(), Second: d.b.model.Kind.String()}
+	return &Difference{Kind: ModelType, First: a.String(), Second: b.String()}
 }
 
 // variables maps the variables of one space to those of the other.
@@ -156,7 +169,7 @@ func (d *differ) variables() *Difference {
 		}
 		value, fixed := d.a.fixed(i)
 		if !fixed || !d.b.Space.Imported() {
-			return d.lacks(v.Name, true)
+			return lacks(Variables, "variable "+v.Name, true)
 		}
 		d.constant[i] = value
 	}
@@ -164,13 +177,14 @@ func (d *differ) variables() *Difference {
 		extra := slices.IndexFunc(b, func(w sema.Variable) bool {
 			return !slices.ContainsFunc(a, func(v sema.Variable) bool { return v.Name == w.Name })
 		})
-		return d.lacks(b[extra].Name, false)
+		return lacks(Variables, "variable "+b[extra].Name, false)
 	}
 	return nil
 }
 
-func (d *differ) lacks(name string, second bool) *Difference {
-	out := &Difference{Kind: Variables, What: "variable " + name, First: "there", Second: "not there"}
+// lacks says that one space, the second or the first, has not what the other has.
+func lacks(kind Kind, what string, second bool) *Difference {
+	out := &Difference{Kind: kind, What: what, First: "there", Second: "not there"}
 	if !second {
 		out.First, out.Second = out.Second, out.First
 	}
@@ -203,32 +217,47 @@ func (d *differ) valuation(v *view, i int) []int32 {
 	return out
 }
 
-// find returns the state of b with a valuation in terms of a.
-func (d *differ) find(valuation []int32) (int, bool) {
-	state := make([]int32, len(d.b.Space.Program().Vars))
-	for k, slot := range d.b.slots {
-		switch {
-		case slot >= 0:
-			state[slot] = valuation[k]
-		case valuation[k] != d.constant[k]:
-			return 0, false
+// match numbers the states of b as a has them.
+func (d *differ) match(ctx context.Context) error {
+	d.in = slices.Repeat([]int32{-1}, d.a.model.NumStates())
+	d.a.of, d.b.of = make([]int32, len(d.in)), make([]int32, d.b.model.NumStates())
+	for i := range d.a.of {
+		d.a.of[i] = int32(i)
+	}
+	for j := range d.b.of {
+		if j&0xfff == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		d.b.of[j] = int32(-1 - j)
+		if i, ok := d.a.Space.Find(d.valuation(d.b, j)); ok {
+			d.b.of[j], d.in[i] = int32(i), int32(j)
 		}
 	}
-	return d.b.Space.Find(state)
+	return nil
 }
 
-func (d *differ) text(valuation []int32) string { return d.a.Space.Compiled().StateText(valuation) }
+// text is the valuation of a state by its number in view.of.
+func (d *differ) text(of int32) string {
+	return d.a.Space.Compiled().StateText(d.target(of))
+}
+
+// target is that valuation.
+func (d *differ) target(of int32) []int32 {
+	if of < 0 {
+		return d.valuation(d.b, int(-1-of))
+	}
+	return d.valuation(d.a, int(of))
+}
 
 func (d *differ) initial() *Difference {
-	var other [][]int32
-	for _, i := range d.b.model.Initial {
-		other = append(other, d.valuation(d.b, int(i)))
+	var other []int32
+	for _, j := range d.b.model.Initial {
+		other = append(other, d.b.of[j])
 	}
 	for _, i := range d.a.model.Initial {
-		v := d.valuation(d.a, int(i))
-		k := slices.IndexFunc(other, func(w []int32) bool { return slices.Equal(v, w) })
+		k := slices.Index(other, int32(i))
 		if k < 0 {
-			return &Difference{Kind: Initial, First: d.text(v), Second: d.list(other)}
+			return &Difference{Kind: Initial, First: d.text(int32(i)), Second: d.list(other)}
 		}
 		other = slices.Delete(other, k, k+1)
 	}
@@ -238,7 +267,7 @@ func (d *differ) initial() *Difference {
 	return nil
 }
 
-func (d *differ) list(states [][]int32) string {
+func (d *differ) list(states []int32) string {
 	if len(states) == 0 {
 		return "no such state"
 	}
@@ -253,30 +282,30 @@ func (d *differ) list(states [][]int32) string {
 // state. Since states come in breadth-first order and all before were the same,
 // b has every state of a, and no other that can be reached.
 func (d *differ) states(ctx context.Context) (*Difference, error) {
-	extras, err := d.extras()
-	if err != nil {
-		return nil, err
+	extras, x, err := d.extras()
+	if x != nil || err != nil {
+		return x, err
 	}
-	for i := range d.a.model.NumStates() {
+	for i, j := range d.in {
 		if i&0xff == 0 {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
 		}
-		v := d.valuation(d.a, i)
-		j, ok := d.find(v)
-		if !ok {
-			return &Difference{Kind: States, State: d.text(v), First: "there", Second: "not there"}, nil
+		if j < 0 {
+			return &Difference{Kind: States, State: d.text(int32(i)), First: "there", Second: "not there"}, nil
 		}
-		x, pairs := d.choices(i, j)
+		x, pairs := d.choices(i, int(j))
+		if x == nil {
+			x = extras.compare(i, int(j), pairs)
+		}
 		if x != nil {
-			x.State = d.text(v)
+			x.State = d.text(int32(i))
 			return x, nil
 		}
-		if x := extras.compare(i, j, pairs); x != nil {
-			x.State = d.text(v)
-			return x, nil
-		}
+	}
+	if j := slices.IndexFunc(d.b.of, func(of int32) bool { return of < 0 }); j >= 0 {
+		return &Difference{Kind: States, State: d.text(d.b.of[j]), First: "not there", Second: "there"}, nil
 	}
 	return nil, nil
 }
@@ -292,59 +321,61 @@ type move struct {
 // an MDP leaves to itself, and the same target.
 type edge struct {
 	action string
-	target []int32
-	weight float64
+	target int32 // as in view.of
+	weight quantity
+	// earned is what the transitions earn, each times its weight.
+	earned quantity
 }
 
-// moves lists the choices of a state. Edges are sorted by target.
+// moves lists the choices of a state.
 func (d *differ) moves(v *view, i int) []move {
 	var out []move
 	first, end := v.model.Choices(i)
 	for c := first; c < end; c++ {
-		m := move{index: c}
-		mdp := v.model.Kind == sparse.MDP
-		if mdp && d.actions {
+		m := move{index: c, edges: d.edges(v, c, nil)}
+		if v.model.Kind == sparse.MDP && d.actions {
 			m.action = v.action(c)
 		}
-		lo, hi := v.model.Row(c)
-		for t := lo; t < hi; t++ {
-			e := edge{target: d.valuation(v, int(v.model.Target[t])), weight: v.model.Prob(t)}
-			if !mdp && d.actions {
-				e.action = v.action(t)
-			}
-			m.add(e)
-		}
-		slices.SortFunc(m.edges, edge.compare)
 		out = append(out, m)
 	}
 	return out
 }
 
-func (e edge) compare(f edge) int {
-	if c := slices.Compare(e.target, f.target); c != 0 {
-		return c
+// edges lists the transitions of a choice, sorted by target.
+func (d *differ) edges(v *view, c int, reward func(t int) quantity) []edge {
+	lo, hi := v.model.Row(c)
+	out := make([]edge, 0, hi-lo)
+	for t := lo; t < hi; t++ {
+		e := edge{target: v.of[v.model.Target[t]]}
+		if d.exact {
+			e.weight.r = v.model.Rat(t)
+		} else {
+			e.weight.f = v.model.Prob(t)
+		}
+		if v.model.Kind != sparse.MDP && d.actions {
+			e.action = v.action(t)
+		}
+		if reward != nil {
+			e.earned = e.weight.times(reward(t))
+		}
+		k, there := slices.BinarySearchFunc(out, e, edge.compare)
+		if !there {
+			out = slices.Insert(out, k, e)
+			continue
+		}
+		out[k].weight, out[k].earned = out[k].weight.plus(e.weight), out[k].earned.plus(e.earned)
 	}
-	return strings.Compare(e.action, f.action)
+	return out
 }
 
-func (m *move) add(e edge) {
-	for i := range m.edges {
-		if m.edges[i].compare(e) == 0 {
-			m.edges[i].weight += e.weight
-			return
-		}
-	}
-	m.edges = append(m.edges, e)
+func (e edge) compare(f edge) int {
+	return cmp.Or(cmp.Compare(e.target, f.target), strings.Compare(e.action, f.action))
 }
 
 func (m *move) equal(o *move) bool {
 	return m.action == o.action && slices.EqualFunc(m.edges, o.edges, func(e, f edge) bool {
-		return e.compare(f) == 0 && near(e.weight, f.weight)
+		return e.compare(f) == 0 && e.weight.equal(f.weight)
 	})
-}
-
-func near(x, y float64) bool {
-	return x == y || math.Abs(x-y) <= probabilityTolerance*max(math.Abs(x), math.Abs(y))
 }
 
 // choices compares the choices of states i of a and j of b; pairs are the

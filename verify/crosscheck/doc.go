@@ -18,7 +18,8 @@
 // engines accept although it is wrong is invalid. A disagreement is diagnosed:
 // the state spaces are compared by valuation up to the first state, choice or
 // probability that differs, which is shown with the commands that made it.
-// Against compares two models in the same way.
+// Against compares two models in the same way, and Models what tools build of one
+// model, without any property.
 //
 // The package computes no values itself; what an engine may be asked is the
 // engine's business.

@@ -14,7 +14,7 @@ func (d *differ) explain(i, j int, left, right []*move) *Difference {
 	for _, m := range left {
 		for _, o := range right {
 			if m.action == o.action {
-				return d.edges(i, j, m, o)
+				return d.explainEdge(i, j, m, o)
 			}
 		}
 	}
@@ -39,10 +39,10 @@ func (d *differ) moveText(m *move) string {
 	return text
 }
 
-// edges describes the first transition in which two choices differ.
-func (d *differ) edges(i, j int, m, o *move) *Difference {
+// explainEdge describes the first transition in which two choices differ.
+func (d *differ) explainEdge(i, j int, m, o *move) *Difference {
 	x := &Difference{Kind: Probability, First: "none", Second: "none"}
-	e, f := firstDifferent(m.edges, o.edges)
+	e, f := firstDifferent(m.edges, o.edges, edge.mass)
 	at := e
 	if e == nil {
 		at = f
@@ -54,20 +54,26 @@ func (d *differ) edges(i, j int, m, o *move) *Difference {
 	}
 	x.What += "to " + d.text(at.target)
 	if e != nil {
-		x.First = number(e.weight)
+		x.First = e.weight.String()
 	}
 	if f != nil {
-		x.Second = number(f.weight)
+		x.Second = f.weight.String()
 	}
 	x.Made = slices.Concat(d.origins(d.a, i, m, e), d.origins(d.b, j, o, f))
 	return x
 }
 
+// mass is the weight of an edge, and mean what its transitions earn.
+func (e edge) mass() quantity { return e.weight }
+func (e edge) mean() quantity { return e.earned.over(e.weight) }
+
 // firstDifferent returns the first entries of two sorted lists that differ, nil
 // for the one that is missing.
-func firstDifferent(es, fs []edge) (e, f *edge) {
+func firstDifferent(es, fs []edge, value func(edge) quantity) (e, f *edge) {
 	for k := 0; ; k++ {
 		switch {
+		case k == len(es) && k == len(fs):
+			return nil, nil
 		case k == len(es):
 			return nil, &fs[k]
 		case k == len(fs):
@@ -78,7 +84,7 @@ func firstDifferent(es, fs []edge) (e, f *edge) {
 			return &es[k], nil
 		case c > 0:
 			return nil, &fs[k]
-		case !near(es[k].weight, fs[k].weight):
+		case !value(es[k]).equal(value(fs[k])):
 			return &es[k], &fs[k]
 		}
 	}
@@ -128,7 +134,8 @@ func (d *differ) leads(v *view, c *compile.Choice, m *move, e *edge) bool {
 	return e != nil && d.reaches(v, c, e.target)
 }
 
-func (d *differ) reaches(v *view, c *compile.Choice, target []int32) bool {
+func (d *differ) reaches(v *view, c *compile.Choice, of int32) bool {
+	target := d.target(of)
 	return slices.ContainsFunc(c.Transitions, func(t compile.Transition) bool {
 		for k, slot := range v.slots {
 			if t.Target[slot] != target[k] {

@@ -66,7 +66,7 @@ func TestPRISMDiagnosis(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := crosscheck.Diff(t.Context(), crosscheck.Side{Name: "ours", Space: states(t, right)}, crosscheck.Side{Name: "prism", Space: tool})
+		d, err := crosscheck.Diff(t.Context(), side("ours", states(t, right)), crosscheck.Side{Name: "prism", Told: *tool})
 		if err != nil {
 			t.Fatal(err)
 		}

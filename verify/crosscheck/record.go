@@ -60,6 +60,7 @@ type originRecord struct {
 	File    string `json:"file,omitempty"`
 	Line    int32  `json:"line,omitempty"`
 	Column  int32  `json:"column,omitempty"`
+	What    string `json:"what,omitempty"`
 	Action  string `json:"action,omitempty"`
 	Enabled bool   `json:"enabled"`
 }
@@ -89,25 +90,33 @@ func (r *Report) summary() summaryRecord {
 	s := summaryRecord{
 		Agree: r.Count(Agree), Disagree: r.Count(Disagree), Undecided: r.Count(Undecided), Unchecked: r.Count(Unchecked), Invalid: r.Count(Invalid),
 		Confidence: result.JSONNumber(r.Confidence), Seconds: result.JSONNumber(r.Seconds),
-		Models: []modelRecord{}, Differences: []differenceRecord{},
+		Models: modelRecords(r.Models), Differences: []differenceRecord{},
 	}
-	for i := range r.Models {
-		m := &r.Models[i]
-		s.Models = append(s.Models, modelRecord{
+	for i := range r.Diagnoses {
+		s.Differences = append(s.Differences, newDifferenceRecord(&r.Diagnoses[i]))
+	}
+	return s
+}
+
+func modelRecords(models []ModelCheck) []modelRecord {
+	out := []modelRecord{}
+	for i := range models {
+		m := &models[i]
+		out = append(out, modelRecord{
 			Model: m.Model, Constants: m.Constants, Validity: m.Validity, States: m.States, Choices: m.Choices, Transitions: m.Transitions,
 			Note: m.Note, Error: result.NewFailureRecord(m.Failure),
 		})
 	}
-	for i := range r.Diagnoses {
-		d := &r.Diagnoses[i]
-		x := differenceRecord{First: d.First, Second: d.Second, Constants: d.Constants, Error: result.NewFailureRecord(d.Err)}
-		if diff := d.Difference; diff != nil {
-			x.Kind, x.State, x.What, x.InFirst, x.InSecond = diff.Kind, diff.State, diff.What, diff.First, diff.Second
-			for _, o := range diff.Made {
-				x.Made = append(x.Made, originRecord{o.Model, o.File, o.Pos.Line, o.Pos.Col, o.Action, o.Enabled})
-			}
+	return out
+}
+
+func newDifferenceRecord(d *Diagnosis) differenceRecord {
+	x := differenceRecord{First: d.First, Second: d.Second, Constants: d.Constants, Error: result.NewFailureRecord(d.Err)}
+	if diff := d.Difference; diff != nil {
+		x.Kind, x.State, x.What, x.InFirst, x.InSecond = diff.Kind, diff.State, diff.What, diff.First, diff.Second
+		for _, o := range diff.Made {
+			x.Made = append(x.Made, originRecord{o.Model, o.File, o.Pos.Line, o.Pos.Col, o.What, o.Action, o.Enabled})
 		}
-		s.Differences = append(s.Differences, x)
 	}
-	return s
+	return x
 }

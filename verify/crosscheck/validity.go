@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"tilecheck/native/explicit"
 	"tilecheck/native/simulate"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
@@ -29,15 +30,14 @@ type instance struct {
 	check              ModelCheck
 }
 
-func newSubject(ctx context.Context, job runner.Job) (*subject, error) {
-	p, err := runner.NewPlan(ctx, job)
+func subjectOf(p *runner.Plan, err error) (*subject, error) {
 	if err != nil {
 		return nil, err
 	}
 	s := &subject{plan: p}
 	for v := range p.Models() {
 		s.instances = append(s.instances, &instance{
-			valuation: v, check: ModelCheck{Model: job.File, Constants: runner.Constants(v)},
+			valuation: v, check: ModelCheck{Model: p.Job.File, Constants: runner.Constants(v)},
 		})
 	}
 	return s, nil
@@ -46,13 +46,25 @@ func newSubject(ctx context.Context, job runner.Job) (*subject, error) {
 // strict checks every instance of the model in all of its states. The states of
 // one instance are kept for a diagnosis, those of many may be too many.
 func (s *subject) strict(ctx context.Context, opt *Options) {
-	limits := validity.Limits{MaxStates: opt.MaxStates, NoDeadlocks: opt.NoDeadlocks}
 	for _, in := range s.instances {
-		in.Instance = opt.Checker.Instance(ctx, s.plan, in.valuation, limits)
-		if in.check = in.Check; len(s.instances) > 1 {
+		if in.strict(ctx, s.plan, opt); len(s.instances) > 1 {
 			in.Forget()
 		}
 	}
+}
+
+func (in *instance) strict(ctx context.Context, plan *runner.Plan, opt *Options) {
+	limits := validity.Limits{MaxStates: opt.MaxStates, NoDeadlocks: opt.NoDeadlocks}
+	in.Instance = opt.Checker.Instance(ctx, plan, in.valuation, limits)
+	in.check = in.Check
+}
+
+// space returns the states, with fractions if they are asked for.
+func (in *instance) space(ctx context.Context, exact bool) (*explicit.Space, error) {
+	if exact {
+		return in.Exact(ctx)
+	}
+	return in.Space(ctx)
 }
 
 // question says what a property asks under a valuation. Its bound may be an

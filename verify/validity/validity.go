@@ -96,6 +96,7 @@ type Instance struct {
 	options explicit.Options
 	space   *explicit.Space // nil unless all states are known, and kept
 	given   *explicit.Space // nil unless the job has the states
+	states  runner.StateSpace
 }
 
 // Instance returns what is known of a model under a valuation; what is not known
@@ -148,10 +149,31 @@ func (in *Instance) Space(ctx context.Context) (*explicit.Space, error) {
 		return in.given, nil
 	case in.Check.Validity == Valid:
 		return explicit.Build(ctx, in.model, in.options)
-	case in.Check.Failure != nil:
-		return nil, in.Check.Failure
 	}
-	return nil, &result.Failure{Class: result.Memory, Message: in.Check.Note}
+	return nil, in.unknown()
+}
+
+// unknown says why not all states are known.
+func (in *Instance) unknown() error {
+	if in.Check.Failure != nil {
+		return in.Check.Failure
+	}
+	return &result.Failure{Class: result.Memory, Message: in.Check.Note}
+}
+
+// Exact returns the states of a valid instance with fractions. They are not kept.
+func (in *Instance) Exact(ctx context.Context) (*explicit.Space, error) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	switch {
+	case in.Check.Validity != Valid:
+		return nil, in.unknown()
+	case in.states != nil:
+		return explicit.Given(ctx, in.states, true)
+	}
+	options := in.options
+	options.Exact = true
+	return explicit.Build(ctx, in.model, options)
 }
 
 func (in *Instance) build(ctx context.Context, p *runner.Plan, limits Limits) error {
@@ -190,7 +212,7 @@ func (in *Instance) give(ctx context.Context, job *runner.Job, limits Limits) (e
 	if in.given, err = explicit.Given(ctx, job.States, false); err != nil {
 		return err
 	}
-	in.Program = in.given.Program()
+	in.Program, in.states = in.given.Program(), job.States
 	in.options.MaxStates = in.given.Model().NumStates()
 	if dead := in.given.Model().Deadlocks; limits.NoDeadlocks && dead != nil && !dead.Empty() {
 		return &result.Failure{Class: result.Deadlock, Message: fmt.Sprintf("%d states without transitions", dead.Count()), File: job.File}

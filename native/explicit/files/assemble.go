@@ -32,6 +32,8 @@ type ReadOptions struct {
 	// Exact keeps all numbers as fractions, too. Probabilities must then sum to
 	// exactly one.
 	Exact bool
+	// Fractions refuses UMB files that have doubles.
+	Fractions bool
 	// NoFixDeadlocks makes a state without transitions an error.
 	NoFixDeadlocks bool
 	// MaxStates is the greatest number of states; 0 means about 134 million.

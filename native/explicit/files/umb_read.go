@@ -201,17 +201,26 @@ func (u *umbFile) readIndex(text []byte) error {
 	if s.ChoiceActions > math.MaxUint16-1 || s.BranchActions > math.MaxUint16-1 {
 		return fmt.Errorf("found %d and %d actions, wanted at most %d", s.ChoiceActions, s.BranchActions, math.MaxUint16-1)
 	}
-	if err := s.Probability.Number(); err != nil {
+	if err := u.number(s.Probability); err != nil {
 		return fmt.Errorf("branch-probability-type: %w", err)
 	}
 	if u.typ == syntax.CTMC {
-		if err := s.ExitRate.Number(); err != nil {
+		if err := u.number(s.ExitRate); err != nil {
 			return fmt.Errorf("exit-rate-type: %w", err)
 		}
 	}
 	u.states, u.choices, u.branches = int(s.States), int(s.Choices), int(s.Branches)
 	u.index = x
 	return u.annotated()
+}
+
+// number returns what is wrong with the type of a column of numbers.
+func (u *umbFile) number(t *umb.Type) error {
+	err := t.Number()
+	if err == nil && u.opts.Fractions && t.Type == "double" {
+		err = errors.New("found doubles, wanted fractions")
+	}
+	return err
 }
 
 // annotated refuses annotations that cannot be read.
@@ -223,7 +232,7 @@ func (u *umbFile) annotated() error {
 			case g.Name == "aps" && (a.Type.Type != "bool" || a.Type.Bits() != 1 || !slices.Equal(a.AppliesTo, []string{"states"})):
 				return fmt.Errorf("%s: found an atomic proposition of type %q, wanted bool, of states", name, a.Type.Type)
 			case g.Name == "rewards":
-				if err := a.Type.Number(); err != nil {
+				if err := u.number(&a.Type); err != nil {
 					return fmt.Errorf("%s: %w", name, err)
 				}
 				for _, kind := range a.AppliesTo {

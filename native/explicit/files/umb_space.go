@@ -317,12 +317,12 @@ func (b *umbBuild) declared() (d declared, err error) {
 }
 
 // reward makes a reward structure. One without an alias whose identifier is its
-// number has no name.
+// number has no name, nor has Storm's "default".
 func (b *umbBuild) reward(m *sparse.Model, i int, a umb.Named[umb.Annotation]) (out sparse.Reward, each explicit.TransitionReward, err error) {
 	name := a.Name
 	if a.Value.Alias != nil {
 		name = *a.Value.Alias
-	} else if name == strconv.Itoa(i+1) {
+	} else if name == strconv.Itoa(i+1) || name == "default" {
 		name = ""
 	}
 	if name != "" && !syntax.IsIdent(name) {
