@@ -7,20 +7,25 @@ import (
 	"io"
 	"math"
 	"math/big"
+	"slices"
 	"strconv"
 
 	"tilecheck/certify"
 	"tilecheck/certify/certificate"
+	"tilecheck/native"
 	"tilecheck/native/explicit"
 	"tilecheck/native/explicit/files"
+	"tilecheck/native/explicit/prove"
 	"tilecheck/native/explicit/umb"
 	"tilecheck/report"
+	"tilecheck/runner"
 )
 
 type certifyCmd struct {
 	Files  []string      `arg:"" name:"certificate" help:"Certificates (- for standard input), as check --certificate writes them; gzip may have compressed them." file:"in"`
-	Model  string        `help:"PRISM model that the certificates must be about, or files of states." placeholder:"FILE" file:"states"`
-	Const  []string      `help:"Values of undefined constants of the model: a=1,b=0.5." sep:"none" placeholder:"DEFS"`
+	Model  string        `help:"PRISM model that the certificates must be about, and their properties, too." placeholder:"FILE" file:"in"`
+	Props  string        `help:"Properties file, whose labels and constants the properties may use." placeholder:"FILE" file:"in"`
+	Const  []string      `help:"Values of undefined constants: a=1,b=0.5." sep:"none" placeholder:"DEFS"`
 	States int           `name:"max-states" rare:"" help:"Refuse a certificate with more states." placeholder:"N"`
 	Format report.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
 
@@ -31,12 +36,20 @@ type certifyCmd struct {
 func (c *certifyCmd) Run(ctx context.Context, env *world) error {
 	ctx, cancel := env.limit(ctx, c.Timeout)
 	defer cancel()
-	if c.Model == "" && len(c.Const) > 0 {
-		return usageError("--const is for the model, want --model too")
-	}
-	known, err := c.model(ctx, env)
-	if err != nil {
-		return err
+	job := runner.Job{File: c.Model, PropsFile: c.Props, Consts: c.Const}
+	switch {
+	case c.Model == "" && len(c.Const)+len(c.Props) > 0:
+		return usageError("--const and --props are for the model, want --model too")
+	case c.Model != "":
+		var err error
+		if job.Model, err = env.readSource(c.Model); err != nil {
+			return err
+		}
+		if c.Props != "" {
+			if job.Properties, err = env.readSource(c.Props); err != nil {
+				return err
+			}
+		}
 	}
 	t := &report.Table{Columns: []report.Column{
 		{Name: "certificate", Min: 12},
@@ -53,7 +66,7 @@ func (c *certifyCmd) Run(ctx context.Context, env *world) error {
 	}}
 	failed := false
 	for _, name := range c.Files {
-		results, err := c.check(ctx, env, name, known)
+		results, err := c.check(ctx, env, name, job)
 		if err != nil {
 			return errors.Join(t.Write(env.stdout, c.Format, env.reportOptions()), err)
 		}
@@ -71,8 +84,8 @@ func (c *certifyCmd) Run(ctx context.Context, env *world) error {
 	return nil
 }
 
-// check returns what a certificate proves, about the model if there is one.
-func (c *certifyCmd) check(ctx context.Context, env *world, name string, known *certificate.Model) ([]certify.Result, error) {
+// check returns what a certificate proves, about the model of the job if there is one.
+func (c *certifyCmd) check(ctx context.Context, env *world, name string, job runner.Job) ([]certify.Result, error) {
 	in, err := env.open(name)
 	if err != nil {
 		return nil, err
@@ -88,28 +101,39 @@ func (c *certifyCmd) check(ctx context.Context, env *world, name string, known *
 		return nil, fmt.Errorf("%s: %w", name, err)
 	case len(results) == 0:
 		return nil, fmt.Errorf("%s: it claims nothing", name)
-	case known == nil:
+	case c.Model == "":
 		return results, nil
 	}
-	if err := f.Model.Difference(known); err != nil {
-		for i := range results {
-			results[i].Err = fmt.Errorf("it is not about %s: %w", c.Model, err)
+	for i := range results {
+		if !slices.Contains(job.Props, results[i].Property) {
+			job.Props = append(job.Props, results[i].Property)
 		}
 	}
-	return results, nil
-}
-
-// model is what the certificates must be about; nil is anything.
-func (c *certifyCmd) model(ctx context.Context, env *world) (*certificate.Model, error) {
-	if c.Model == "" {
-		return nil, nil
+	space, props, err := native.New().Meant(ctx, job)
+	if err != nil {
+		if _, _, other := native.Load(ctx, c.Model, job.Model, c.Const); other != nil {
+			return nil, err
+		}
+		for i := range results {
+			results[i].Err = fmt.Errorf("its properties are not about %s: %w", c.Model, err)
+		}
+		return results, nil
 	}
-	flags := spaceFlags{ModelFile: c.Model, Const: c.Const, Exact: true}
-	space, err := flags.space(ctx, env)
+	known, err := modelOf(ctx, space)
 	if err != nil {
 		return nil, err
 	}
-	return modelOf(ctx, space)
+	differs := f.Model.Difference(known)
+	for i, err := range prove.Confirm(f, space, props) {
+		switch {
+		case results[i].Err != nil:
+		case differs != nil:
+			results[i].Err = fmt.Errorf("it is not about %s: %w", c.Model, differs)
+		default:
+			results[i].Err = err
+		}
+	}
+	return results, nil
 }
 
 // modelOf is a space as certificates have it.

@@ -27,9 +27,9 @@ func writeCertificate(t *testing.T, file, model string, goal func(state []int32)
 		t.Fatal(err)
 	}
 	f := &certificate.File{
-		Sets:    []certificate.Set{{Kind: certificate.All}, {Kind: certificate.Init}, {Kind: certificate.Atomic, Text: "goal"}},
+		Sets:    []certificate.Set{{Kind: certificate.All}, {Kind: certificate.Init}, {Kind: certificate.Atomic, Text: "(d=6)"}},
 		Vectors: []certificate.Vector{{Kind: certificate.Steps, Right: 2, To: 10}},
-		Claims:  []certificate.Claim{{Property: "P=? [ F<=10 goal ]", Over: 1}},
+		Claims:  []certificate.Claim{{Property: "P=? [ F<=10 d=6 ]", Over: 1}},
 	}
 	if f.Model, err = modelOf(t.Context(), space); err != nil {
 		t.Fatal(err)
@@ -59,14 +59,22 @@ func TestCertify(t *testing.T) {
 	six := func(state []int32) bool { return state[1] == 6 }
 	writeCertificate(t, "die.cert", die, six)
 	writeCertificate(t, "other.cert", strings.Replace(die, "0.5:(s'=1) + 0.5:(s'=2)", "0.4:(s'=1) + 0.6:(s'=2)", 1), six)
+	writeCertificate(t, "five.cert", die, func(state []int32) bool { return state[1] == 5 })
 	text, err := os.ReadFile("die.cert")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, content := range map[string]string{"cut.cert": string(text[:len(text)/2]), "die.prism": die, "empty.cert": ""} {
+	for name, content := range map[string]string{
+		"cut.cert": string(text[:len(text)/2]), "die.prism": die, "empty.cert": "",
+		"die.props":   "const int K;\nlabel \"end\" = s=7;\nP=? [ F<=K d=6 ];\nR{\"flips\"}=? [ F \"end\" ];\nP>=1 [ F \"end\" ];\nfilter(max, P=? [ !\"end\" U s=6 ], d=0);\n",
+		"other.prism": strings.Replace(die, "s<7 : 1", "s<6 : 1", 1),
+	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if code, out, errs := tilecheck(t.Context(), "check", "die.prism", "die.props", "--const", "K=3", "--certificate", "proven.cert"); code != 0 {
+		t.Fatal(code, out, errs)
 	}
 	for _, tt := range []struct {
 		args string
@@ -74,7 +82,7 @@ func TestCertify(t *testing.T) {
 		want string
 	}{
 		{"die.cert", 0, "85/512"},
-		{"die.cert --model die.prism", 0, "P=? [ true U<=10 (goal) ]"},
+		{"die.cert --model die.prism", 0, "P=? [ true U<=10 ((d=6)) ]"},
 		{"other.cert", 0, "proven"},
 		{"other.cert die.cert --model die.prism", 2, "not proven"},
 		{"other.cert --model die.prism", 2, "transition 0 is another one"},
@@ -83,6 +91,11 @@ func TestCertify(t *testing.T) {
 		{"die.prism", 1, "die.prism: it is no UMB file"},
 		{"nowhere.cert", 1, "nowhere.cert"},
 		{"die.cert --const N=3", 80, "--model"},
+		{"five.cert", 0, "proven"},
+		{"five.cert --model die.prism", 2, "its states of (d=6) are others"},
+		{"proven.cert --model die.prism --props die.props --const K=3", 0, "proven"},
+		{"proven.cert --model die.prism --props die.props --const K=2", 2, "not proven"},
+		{"proven.cert --model other.prism --props die.props --const K=3", 2, "it is not about other.prism"},
 		{"die.cert --max-states 3", 1, "wanted at most 3 states"},
 	} {
 		code, out, errs := tilecheck(context.Background(), append([]string{"certify"}, strings.Fields(tt.args)...)...)
