@@ -25,7 +25,7 @@ func (d *differ) explain(i, j int, left, right []*move) *Difference {
 		return x
 	}
 	x.What, x.Second = d.moveText(right[0]), "there"
-	x.Made = slices.Concat(d.origins(d.b, j, right[0], nil), d.absent(d.a, right[0].action))
+	x.Made = slices.Concat(d.likely(i, right[0]), d.origins(d.b, j, right[0], nil))
 	return x
 }
 
@@ -154,6 +154,54 @@ func (v *view) commands(out []Origin, c *compile.Choice) []Origin {
 		if !slices.Contains(out, o) {
 			out = append(out, o)
 		}
+	}
+	return out
+}
+
+// likely lists the commands of a that might have made a choice which only b has in
+// state i: those with an update that leads to one of its targets, else those of its
+// action.
+func (d *differ) likely(i int, m *move) []Origin {
+	if d.a.Space.Imported() {
+		return nil
+	}
+	var out []Origin
+	state := d.a.Space.State(nil, i)
+	p := d.a.Space.Program()
+	for _, module := range p.Modules {
+		for _, c := range module.Commands {
+			leads := slices.ContainsFunc(c.Updates, func(u sema.Update) bool {
+				target := updated(state, &u)
+				return target != nil && slices.ContainsFunc(m.edges, func(e edge) bool { return slices.Equal(d.target(e.target), target) })
+			})
+			if !leads {
+				continue
+			}
+			guard, err := sema.Eval(c.Guard, state)
+			out = append(out, Origin{Model: d.a.Name, File: p.File, Pos: c.Pos, Action: actionName(d.a, c.Action), Enabled: err == nil && guard.Bool})
+		}
+	}
+	if out == nil {
+		return d.absent(d.a, m.action)
+	}
+	return out
+}
+
+// updated is what an update of one command makes of a state; nil for nothing else, or
+// what has no value.
+func updated(state []int32, u *sema.Update) []int32 {
+	out := slices.Clone(state)
+	for _, a := range u.Assigns {
+		x, err := sema.Eval(a.Value, state)
+		if err != nil {
+			return nil
+		}
+		if out[a.Slot] = x.Int; x.Bool {
+			out[a.Slot] = 1
+		}
+	}
+	if slices.Equal(out, state) {
+		return nil
 	}
 	return out
 }
