@@ -149,8 +149,8 @@ type tally struct {
 // notProven counts why a value has no certificate.
 func (c *tally) notProven(v *result.Verdict) {
 	for _, w := range v.Warnings {
-		if why, ok := strings.CutPrefix(w, "not proven: "); ok {
-			c.words["not proven: "+why]++
+		if why, ok := strings.CutPrefix(w, native.NotProven); ok {
+			c.words[native.NotProven+why]++
 			c.refused["proof"]++
 			return
 		}

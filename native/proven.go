@@ -23,6 +23,9 @@ import (
 	"tilecheck/runner"
 )
 
+// NotProven begins the warning of a verdict that was to be proven, and is not.
+const NotProven = "not proven: "
+
 // proofs makes the certificates of an instance.
 type proofs struct {
 	space  *explicit.Space
@@ -65,7 +68,7 @@ func (b *built) prove(ctx context.Context, p *property, v *result.Verdict) {
 	}
 	if err := b.proofs.prove(ctx, &prove.Property{Property: p.Property, Program: p.program, File: p.file, Guess: v.Value.Num}, v); err != nil {
 		f := check.Failure(err, p.file, p.Pos)
-		v.Warnings = append(slices.Clip(v.Warnings), "not proven: "+f.Message)
+		v.Warnings = append(slices.Clip(v.Warnings), NotProven+f.Message)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"tilecheck/internal/shard"
 	"tilecheck/native"
 	"tilecheck/report"
+	"tilecheck/result"
 	"tilecheck/runner"
 	"tilecheck/verify/regress"
 )
@@ -27,6 +29,7 @@ type testCmd struct {
 	Partial string  `rare:"" help:"Print nothing, and write what the part found; tilecheck merge prints what all parts found." placeholder:"FILE" file:"out"`
 	Balance string  `rare:"" help:"Parts that take equally long, by the times of a run, whose JSON lines these are (default: by a hash)." placeholder:"FILE" file:"in"`
 	Strict  bool    `help:"Fail also where something was not judged."`
+	Certify bool    `help:"Prove what native answers, and count it."`
 	Title   string  `rare:"" help:"Title of the report." placeholder:"TEXT"`
 
 	Format   report.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
@@ -46,6 +49,11 @@ func (c *testCmd) Run(ctx context.Context, env *world) (err error) {
 	}
 	if err := c.complete(env, s); err != nil {
 		return err
+	}
+	if c.Certify {
+		if err := s.certify(); err != nil {
+			return err
+		}
 	}
 	names := engineNames(s.labels)
 	err = cmp.Or(
@@ -80,6 +88,9 @@ func (c *testCmd) Run(ctx context.Context, env *world) (err error) {
 	if err != nil {
 		return err
 	}
+	if c.Certify {
+		rep.Notes = append(rep.Notes, provenNotes(rep)...)
+	}
 	if env.split.Recording() {
 		env.split.Judged()
 		if rep.Elsewhere > 0 && !env.quiet {
@@ -100,6 +111,58 @@ func (c *testCmd) Run(ctx context.Context, env *world) (err error) {
 		return fmt.Errorf("%s: nothing was compared with the baseline: no value is in both runs", c.Baseline)
 	}
 	return status(code)
+}
+
+// provenMode is how the engine that makes certificates is called.
+const provenMode = native.Name + ":proven"
+
+// certify makes native an engine that proves its answers.
+func (s *testSuite) certify() error {
+	replace := func(labels []string) []string {
+		out := slices.Clone(labels)
+		for i, label := range out {
+			if label == native.Name {
+				out[i] = provenMode
+			}
+		}
+		return out
+	}
+	s.labels = replace(s.labels)
+	for i := range s.tests {
+		s.tests[i].Engines = replace(s.tests[i].Engines)
+	}
+	if !slices.Contains(s.labels, provenMode) {
+		return usageError("--certify is for the native engine, want --engine native among others")
+	}
+	return runner.Distinct(s.labels)
+}
+
+// provenNotes count the answers that are proven, and why others are not.
+func provenNotes(rep *report.TestReport) []string {
+	answers, proven := 0, 0
+	reasons := make(map[string]int)
+	for i := range rep.Results {
+		v := rep.Results[i].Verdict
+		if v == nil || v.Err != nil || rep.Results[i].Engine != provenMode {
+			continue
+		}
+		if answers++; v.Accuracy == result.Proven {
+			proven++
+			continue
+		}
+		reason := "computed otherwise, as the test asks"
+		for _, w := range v.Warnings {
+			if why, ok := strings.CutPrefix(w, native.NotProven); ok {
+				reason = why
+			}
+		}
+		reasons[reason]++
+	}
+	out := []string{fmt.Sprintf("%d of %d answers are proven", proven, answers)}
+	for _, reason := range slices.Sorted(maps.Keys(reasons)) {
+		out = append(out, fmt.Sprintf("not proven, %d times: %s", reasons[reason], reason))
+	}
+	return out
 }
 
 // complete checks the flags and completes the options.

@@ -71,6 +71,27 @@ rewards "all" true : 1; endrewards
 label "top" = s=4;
 `
 
+// A ring behind a transient state, and a queue.
+const ring = `dtmc
+module m
+  s : [0..3] init 0;
+  [] s=0 -> 0.5:(s'=1) + 0.5:(s'=2);
+  [] s=1 -> 1/3:(s'=2) + 2/3:(s'=3);
+  [] s=2 -> (s'=1);
+  [] s=3 -> 0.5:(s'=3) + 0.5:(s'=1);
+endmodule
+rewards s=2 : 2; endrewards
+`
+
+const queue = `ctmc
+module q
+  n : [0..2];
+  [] n<2 -> 2:(n'=n+1);
+  [] n>0 -> 3:(n'=n-1);
+endmodule
+rewards n>0 : 1; [] n=2 : 1; endrewards
+`
+
 const game = `mdp
 module m
   s : [0..6] init 0;
@@ -108,6 +129,14 @@ func TestProven(t *testing.T) {
 		{walk, `A [ G s<5 ]`, "true"},
 		{walk, `E [ G s<4 ]`, "true"},
 		{walk, `filter(forall, P>0 [ F s=4 ], s>0)`, "true"},
+		{walk, `S=? [ s=4 ]`, "49/58"},
+		{walk, `R{"all"}=? [ S ]`, "1"},
+		{ring, `S=? [ s=1 ]`, "3/8"},
+		{ring, `R=? [ S ]`, "1/4"},
+		{queue, `S=? [ n=0 ]`, "9/19"},
+		{queue, `R=? [ S ]`, "22/19"},
+		{queue, `P=? [ n<2 U n=2 ]`, "1"},
+		{queue, `R=? [ F n=2 ]`, "1/2"},
 		{game, `Pmax=? [ F s=3 ]`, "1"},
 		{game, `Pmin=? [ F s=3 ]`, "0"},
 		{game, `Pmin=? [ F s=3 | s=4 ]`, "0"},

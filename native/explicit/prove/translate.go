@@ -202,6 +202,8 @@ func (t *translation) value(x sema.Expr) (value, error) {
 		return t.value(x.X)
 	case *sema.Filter:
 		return value{}, t.refuse(x, "a filter in a formula")
+	case *sema.Multi:
+		return value{}, t.refuse(x, "several objectives")
 	}
 	return value{}, t.refuse(x, "a value that is computed of others")
 }
@@ -273,6 +275,8 @@ func (t *translation) truth(x sema.Expr) (int, error) {
 		return t.truth(x.X)
 	case *sema.Quant:
 		return t.quant(x.All, x.Path)
+	case *sema.Multi:
+		return 0, t.refuse(x, "several objectives")
 	}
 	return 0, t.refuse(x, "a filter in a formula")
 }

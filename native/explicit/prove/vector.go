@@ -140,6 +140,8 @@ func (w *work) compute() (v *solve.Values, err error) {
 		return w.reachReward(right)
 	case certificate.TotalReward:
 		return w.totalReward()
+	case certificate.Average:
+		return w.average(right)
 	}
 	return nil, fmt.Errorf("there is no certificate of the kind %q", w.Kind)
 }
