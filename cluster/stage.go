@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"tilecheck/cluster/settings"
+	"tilecheck/internal/shard"
 )
 
 // Request is what is to be submitted.
@@ -36,7 +37,7 @@ const maxStaged = 4 << 30
 // Describe returns the job of a request, without copying anything.
 func Describe(q Request) (j Job, err error) {
 	j = Job{Given: q.Given, Words: q.Words, Shards: q.Shards, Dir: q.Dir, Build: q.Build, Binary: Staged{Name: "tilecheck"}}
-	if j.Binary.Digest, _, err = sum(q.Program); err != nil {
+	if j.Binary.Digest, _, err = shard.Digest(q.Program); err != nil {
 		return j, err
 	}
 	var total int64
@@ -79,7 +80,7 @@ func (j *Job) add(dir, name string) (size int64, err error) {
 		return 0, err
 	}
 	if info.Mode().IsRegular() {
-		text, n, err := sum(path)
+		text, n, err := shard.Digest(path)
 		if filepath.IsAbs(name) {
 			n = 0
 		}
@@ -108,18 +109,6 @@ func (j *Job) add(dir, name string) (size int64, err error) {
 		size += n
 	}
 	return size, err
-}
-
-// sum returns the digest of a file, and its size.
-func sum(path string) (string, int64, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", 0, err
-	}
-	defer f.Close()
-	h := sha256.New()
-	n, err := io.Copy(h, f)
-	return hex.EncodeToString(h.Sum(nil)), n, err
 }
 
 // stage copies what tasks read, each once, and returns the job.
@@ -229,7 +218,7 @@ func (d Dir) verify(j *Job) error {
 		}
 		var found string
 		if err == nil {
-			found, _, err = sum(path)
+			found, _, err = shard.Digest(path)
 		}
 		switch {
 		case err != nil && otherwise == "":

@@ -16,7 +16,7 @@ import (
 type statistical struct {
 	opt      simulate.Options
 	progress func(runner.Progress)
-	text     string // the model's, by a hash
+	text     []byte // of the model
 }
 
 func newStatistical(job *runner.Job) (*statistical, error) {
@@ -44,7 +44,7 @@ func newStatistical(job *runner.Job) (*statistical, error) {
 			},
 			MaxPath: sim.MaxPath, Seed: sim.Seed, Workers: sim.Workers, Split: sim.Split,
 		},
-		text: fmt.Sprintf("%.12x", sha256.Sum256(job.Model)),
+		text: job.Model,
 	}, nil
 }
 
@@ -67,7 +67,7 @@ func (s *sampled) check(ctx context.Context, p *property) result.Verdict {
 		}
 	}
 	if opt.Split != nil {
-		opt.Stream = fmt.Sprintf("%s: %s with %v", s.text, p.Text, p.constants)
+		opt.Stream = fmt.Sprintf("%.12x: %s with %v", sha256.Sum256(s.text), p.Text, p.constants)
 	}
 	return simulate.Check(ctx, s.model, &simulate.Property{Property: p.Property, Program: p.program, File: p.file}, opt).Verdict
 }

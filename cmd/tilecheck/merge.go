@@ -109,7 +109,7 @@ func (e *world) sameJob(f *shard.File) error {
 		return fmt.Errorf("%s was made by another build: found %s, want %s, which this is", f.Name, f.Build, build)
 	}
 	for _, in := range f.Inputs {
-		sum, err := digest(in.Name)
+		sum, _, err := shard.Digest(in.Name)
 		switch {
 		case err != nil:
 			return fmt.Errorf("%s is of a file that cannot be read: %w", f.Name, err)

@@ -3,11 +3,9 @@ package main
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -169,24 +167,11 @@ func (p *places) digests() (out []shard.Input, err error) {
 		if in.kept || missing(in.name) {
 			continue
 		}
-		sum, err := digest(in.name)
+		sum, _, err := shard.Digest(in.name)
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, shard.Input{Name: in.name, SHA256: sum})
 	}
 	return out, nil
-}
-
-func digest(name string) (string, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return "", fmt.Errorf("%s: %w", name, err)
-	}
-	return fmt.Sprintf("%x", h.Sum(nil)), nil
 }

@@ -61,20 +61,7 @@ func (s *schedule) recordPart(ctx context.Context) error {
 
 // replay takes the games that shards have recorded.
 func (s *schedule) replay() error {
-	pieces, err := s.split.Pieces(s.stream(), s.games, s.first > 0)
-	if err != nil {
-		return err
-	}
-	for _, p := range pieces {
-		more, err := s.replayPiece(p)
-		if err != nil {
-			return s.split.Fail(p, err)
-		}
-		if !more {
-			return nil
-		}
-	}
-	return nil
+	return s.split.Replay(s.stream(), s.games, s.first > 0, s.replayPiece)
 }
 
 func (s *schedule) replayPiece(p *shard.Piece) (more bool, err error) {

@@ -46,6 +46,20 @@ func sum(text []byte) string {
 	return hex.EncodeToString(h[:])
 }
 
+// Digest returns the Input.SHA256 of a file, and how many bytes it has.
+func Digest(name string) (sum string, bytes int64, err error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return "", 0, err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if bytes, err = io.Copy(h, f); err != nil {
+		return "", 0, fmt.Errorf("%s: %w", name, err)
+	}
+	return hex.EncodeToString(h.Sum(nil)), bytes, nil
+}
+
 // File is what one process has found, in a file: a line that names the format, a
 // line of JSON, the data of the pieces, and the SHA-256 of all that. Nothing in it
 // depends on the machine.
@@ -281,6 +295,17 @@ func (p *Piece) Load() ([]byte, error) {
 		return nil, fmt.Errorf("%s: %w", p.file.Name, err)
 	}
 	return data, nil
+}
+
+// Decode reads the data of a piece that is JSON, with no other fields than x has.
+func (p *Piece) Decode(x any) error {
+	data, err := p.Load()
+	if err != nil {
+		return err
+	}
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	return dec.Decode(x)
 }
 
 // Pieces returns what the file has: streams and numbers, and means so far.

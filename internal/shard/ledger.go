@@ -101,11 +101,29 @@ func (l *Ledger) Streams() int {
 // Absent returns the parts that a replay lacks; there are some only if that was allowed.
 func (l *Ledger) Absent() []Part { return l.absent }
 
-// Pieces returns the pieces of a stream in the order of its numbers. They cover 0 to
-// end-1 without a gap, or a prefix of that if open. Where absent parts leave gaps, an
-// open stream ends at the first one, and another one goes on behind it. Every other
-// recording is an error, which the ledger keeps, too.
-func (l *Ledger) Pieces(stream string, end int64, open bool) ([]*Piece, error) {
+// Replay gives the pieces of a stream to take in the order of its numbers, until that
+// wants no more. They cover 0 to end-1 without a gap, or a prefix of that if open.
+// Where absent parts leave gaps, an open stream ends at the first one, and another one
+// goes on behind it. Every other recording is an error, which the ledger keeps, too, as
+// it does those of take.
+func (l *Ledger) Replay(stream string, end int64, open bool, take func(*Piece) (more bool, err error)) error {
+	pieces, err := l.ordered(stream, end, open)
+	if err != nil {
+		return err
+	}
+	for _, p := range pieces {
+		more, err := take(p)
+		if err != nil {
+			return l.Fail(p, err)
+		}
+		if !more {
+			return nil
+		}
+	}
+	return nil
+}
+
+func (l *Ledger) ordered(stream string, end int64, open bool) ([]*Piece, error) {
 	pieces := l.streams[stream]
 	at := int64(0)
 	for i, p := range pieces {

@@ -216,7 +216,7 @@ func TestPieces(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		pieces, err := l.Pieces("s", 10, tt.open)
+		pieces, err := l.ordered("s", 10, tt.open)
 		var firsts []int64
 		for _, p := range pieces {
 			firsts = append(firsts, p.First)

@@ -72,39 +72,27 @@ func (c *check) record(ctx context.Context, s *sampler, fixed bool) error {
 
 // replay takes the samples that parts have recorded.
 func (c *check) replay(end int64, fixed bool) error {
-	pieces, err := c.opt.Split.Pieces(c.opt.Stream, end, !fixed)
-	if err != nil {
-		return err
-	}
-	for _, p := range pieces {
-		more, err := c.absorb(p, fixed)
-		if err != nil {
-			return c.opt.Split.Fail(p, err)
-		}
-		if !more {
-			return nil
-		}
-	}
-	return nil
+	return c.opt.Split.Replay(c.opt.Stream, end, !fixed, func(p *shard.Piece) (more bool, err error) {
+		return c.absorb(p, fixed)
+	})
 }
 
 // absorb takes the samples of a piece, and reports whether more are wanted.
 func (c *check) absorb(p *shard.Piece, fixed bool) (more bool, err error) {
-	data, err := p.Load()
-	if err != nil {
-		return false, err
-	}
 	if fixed && !c.obj.Reward {
 		var sum summary
-		dec := json.NewDecoder(bytes.NewReader(data))
-		dec.DisallowUnknownFields()
-		if err := dec.Decode(&sum); err != nil {
-			return false, err
+		err := p.Decode(&sum)
+		if err == nil {
+			err = sum.check(p.End - p.First)
 		}
-		if err := sum.check(p.End - p.First); err != nil {
+		if err != nil {
 			return false, err
 		}
 		return c.add(&sum), nil
+	}
+	data, err := p.Load()
+	if err != nil {
+		return false, err
 	}
 	return readLog(data, p.End-p.First, c.obj.Reward, c.take)
 }

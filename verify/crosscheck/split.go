@@ -1,7 +1,6 @@
 package crosscheck
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -101,27 +100,15 @@ func (c *comparison) recorded() (out partRecords, err error) {
 	if !l.Replaying() {
 		return nil, nil
 	}
-	pieces, err := l.Pieces(splitStream, c.tasks(), false)
-	if err != nil {
-		return nil, err
-	}
-	if len(pieces) == 0 {
-		return nil, errors.New("no shard has an answer")
-	}
-	for _, p := range pieces {
+	err = l.Replay(splitStream, c.tasks(), false, func(p *shard.Piece) (more bool, err error) {
 		x := &partRecord{piece: p}
-		data, err := p.Load()
-		if err == nil {
-			dec := json.NewDecoder(bytes.NewReader(data))
-			dec.DisallowUnknownFields()
-			err = dec.Decode(x)
-		}
-		if err != nil {
-			return nil, l.Fail(p, err)
-		}
 		out = append(out, x)
+		return true, p.Decode(x)
+	})
+	if err == nil && len(out) == 0 {
+		err = errors.New("no shard has an answer")
 	}
-	return out, nil
+	return out, err
 }
 
 // between lists the rows of properties.

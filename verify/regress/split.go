@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"tilecheck/internal/shard"
@@ -53,20 +54,13 @@ func (r *run) settle(mark []byte) error {
 // recognize checks that the parts are of this suite.
 func (r *run) recognize(mark []byte) error {
 	l := r.opt.Split
-	pieces, err := l.Pieces(suiteStream, int64(l.Part().Of), false)
-	if err != nil {
-		return err
-	}
-	for _, p := range pieces {
+	return l.Replay(suiteStream, int64(l.Part().Of), false, func(p *shard.Piece) (more bool, err error) {
 		data, err := p.Load()
 		if err == nil && !bytes.Equal(data, mark) {
-			err = fmt.Errorf("it is of a suite with other tests than there are now")
+			err = errors.New("it is of a suite with other tests than there are now")
 		}
-		if err != nil {
-			return l.Fail(p, err)
-		}
-	}
-	return nil
+		return true, err
+	})
 }
 
 // stream names the unit: by its number, as tests may differ in nothing but what
@@ -105,28 +99,19 @@ func (u *unit) record() error {
 // error of the ledger. Without the part, the test was not run.
 func (u *unit) replay() {
 	l := u.opt.Split
-	pieces, err := l.Pieces(u.stream(), 1, false)
-	switch {
-	case err != nil:
-		return
-	case len(pieces) == 0:
+	found := false
+	err := l.Replay(u.stream(), 1, false, func(p *shard.Piece) (more bool, err error) {
+		found = true
+		return true, u.decode(p)
+	})
+	if err == nil && !found { // settle returns what is wrong
 		u.whole = append(u.whole, u.broken(u.entrant, &result.Failure{Class: result.Interrupted, Message: "this test was not run: " + shard.Missing(l.Absent())}))
-		return
-	}
-	data, err := pieces[0].Load()
-	if err == nil {
-		err = u.decode(data)
-	}
-	if err != nil {
-		_ = l.Fail(pieces[0], err) // settle returns it
 	}
 }
 
-func (u *unit) decode(data []byte) error {
+func (u *unit) decode(p *shard.Piece) error {
 	var x recorded
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.DisallowUnknownFields()
-	err := dec.Decode(&x)
+	err := p.Decode(&x)
 	if err != nil {
 		return err
 	}
