@@ -45,8 +45,6 @@ type Tool func() (tool runner.Commander, before []string, err error)
 func New(tool Tool, s settings.Settings) *Kubernetes { return &Kubernetes{tool, s.Kubernetes} }
 
 const (
-	// answer is how long kubectl may take.
-	answer = 2 * time.Minute
 	// maxOutput is how much it may print: some kilobytes for each pod.
 	maxOutput = 512 << 20
 	// maxTasks is how many indices a Job has at most.
@@ -134,33 +132,18 @@ func (k *Kubernetes) run(ctx context.Context, args ...string) ([]byte, error) {
 	if k.settings.Namespace != "" {
 		words = append(words, "--namespace="+k.settings.Namespace)
 	}
-	var stdout, stderr limited
-	exit, err := runner.Run(ctx, tool, runner.Command{Args: append(words, args...), Limits: runner.Limits{Time: answer}, Stdout: &stdout, Stderr: &stderr})
-	switch {
-	case ctx.Err() != nil:
-		return nil, ctx.Err()
-	case err != nil:
-		return nil, fmt.Errorf("kubectl: %w", err)
-	case exit.Cause != runner.Finished:
-		return nil, fmt.Errorf("kubectl: %s", exit.Cause)
-	case exit.Code != 0:
-		f := &failure{said(stderr.String()), exit.Code}
-		if strings.HasPrefix(f.said, "Error in configuration") { // there is no such context here
-			return nil, &cluster.Refused{Msg: f.Error()}
-		}
-		return nil, f
+	reply, err := cluster.Call(ctx, "kubectl", tool, maxOutput, append(words, args...)...)
+	if err != nil {
+		return nil, err
 	}
-	return stdout.Bytes(), nil
-}
-
-// limited refuses what is too long.
-type limited struct{ bytes.Buffer }
-
-func (l *limited) Write(p []byte) (int, error) {
-	if l.Len()+len(p) > maxOutput {
-		return 0, errors.New("too much output")
+	if reply.Code == 0 {
+		return reply.Stdout, nil
 	}
-	return l.Buffer.Write(p)
+	f := &failure{said(string(reply.Stderr)), reply.Code}
+	if strings.HasPrefix(f.said, "Error in configuration") { // there is no such context here
+		return nil, &cluster.Refused{Msg: f.Error()}
+	}
+	return nil, f
 }
 
 // logLine is a line that kubectl's libraries log, before it says what it means.

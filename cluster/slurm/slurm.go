@@ -7,7 +7,6 @@
 package slurm
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -43,12 +42,8 @@ func New(tools Tools, dir string) (*Slurm, error) {
 
 var plain = regexp.MustCompile(`^/[A-Za-z0-9_./+=@,:-]+$`)
 
-const (
-	// answer is how long a program of Slurm may take; they give up by themselves before.
-	answer = 2 * time.Minute
-	// maxOutput is how much one may print: squeue a line for each of a million tasks.
-	maxOutput = 64 << 20
-)
+// maxOutput is how much one may print: squeue a line for each of a million tasks.
+const maxOutput = 64 << 20
 
 // Name implements cluster.Backend.
 func (*Slurm) Name() string { return "slurm" }
@@ -83,34 +78,19 @@ func (s *Slurm) run(ctx context.Context, program string, args ...string) (string
 	if err != nil {
 		return "", err
 	}
-	var stdout, stderr limited
-	exit, err := runner.Run(ctx, tool, runner.Command{Args: slices.Concat(before, args), Limits: runner.Limits{Time: answer}, Stdout: &stdout, Stderr: &stderr})
-	switch {
-	case ctx.Err() != nil:
-		return "", ctx.Err()
-	case err != nil:
-		return "", fmt.Errorf("%s: %w", program, err)
-	case exit.Cause != runner.Finished:
-		return "", fmt.Errorf("%s: %s", program, exit.Cause)
-	case exit.Code != 0:
-		said := strings.TrimSpace(stderr.String())
-		if said == "" {
-			said = strings.TrimSpace(stdout.String())
-		}
-		lines := strings.Split(said, "\n")
-		return "", &failure{program, printable.Line(strings.TrimPrefix(lines[len(lines)-1], program+": error: ")), exit.Code}
+	reply, err := cluster.Call(ctx, program, tool, maxOutput, slices.Concat(before, args)...)
+	if err != nil {
+		return "", err
 	}
-	return stdout.String(), nil
-}
-
-// limited refuses what is too long.
-type limited struct{ bytes.Buffer }
-
-func (l *limited) Write(p []byte) (int, error) {
-	if l.Len()+len(p) > maxOutput {
-		return 0, errors.New("too much output")
+	if reply.Code == 0 {
+		return string(reply.Stdout), nil
 	}
-	return l.Buffer.Write(p)
+	said := strings.TrimSpace(string(reply.Stderr))
+	if said == "" {
+		said = strings.TrimSpace(string(reply.Stdout))
+	}
+	lines := strings.Split(said, "\n")
+	return "", &failure{program, printable.Line(strings.TrimPrefix(lines[len(lines)-1], program+": error: ")), reply.Code}
 }
 
 // Limits implements cluster.Backend. The indices of an array are below MaxArraySize, and begin with 1 here.
