@@ -288,7 +288,7 @@ func (c *Checker) attempt(ctx context.Context, m *model, exact bool, opts Option
 	if err != nil {
 		return nil, err
 	}
-	return &outcome{value, bound, e.accuracy, e.width, e.gaveUp, e.wanted, e.listings}, nil
+	return &outcome{value, bound, e.accuracy, e.width, e.gaveUp, e.extended, e.wanted, e.listings}, nil
 }
 
 // resolution says how a property resolves nondeterminism, as far as that is the

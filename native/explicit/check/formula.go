@@ -26,6 +26,7 @@ type evaluation struct {
 	accuracy result.Accuracy
 	width    float64 // as in outcome
 	gaveUp   bool
+	extended bool
 	// some says that a bound is to be kept by some scheduler, not by all.
 	some   bool
 	wanted *wanted // the scheduler asked for; nil for none

@@ -16,6 +16,7 @@ type outcome struct {
 	// two values.
 	width     float64
 	gaveUp    bool    // an iteration was, at its limit
+	extended  bool    // elimination took its place, beyond the range of doubles
 	scheduler *wanted // nil unless one was asked for
 	listings  []result.Listing
 }
@@ -29,6 +30,9 @@ func (c *Checker) write(o *outcome, v *result.Verdict, err error) error {
 	v.Value, v.Bound, v.Accuracy, v.Listings = o.value, o.bound, o.accuracy, o.listings
 	if c.wanted != nil {
 		*c.wanted = *o.scheduler
+	}
+	if o.extended && o.accuracy == result.Bounded {
+		v.BoundMethod = "elimination with numbers beyond the range of doubles"
 	}
 	switch want := c.opts.epsilon(); {
 	case o.accuracy == result.Bounded && o.width > want:

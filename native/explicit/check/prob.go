@@ -140,6 +140,7 @@ func (e *evaluation) solved(v *solve.Values, err error) (*numbers, error) {
 	}
 	e.take(v.Scheduler, v.Steps)
 	e.gaveUp = e.gaveUp || !v.Converged
+	e.extended = e.extended || v.Extended
 	return solved(v), nil
 }
 

@@ -188,3 +188,35 @@ module m x:[0..2]; [] x=0 -> 0.3:(x'=1)+0.7:(x'=0); [] x=1 -> 0.6-1e-7:(x'=0)+0.
 		t.Errorf("%v %q %v", v.Bound, v.Warnings, v.Err)
 	}
 }
+
+// TestRareExit: a model that is left once in 2^300 attempts has answers as narrow as
+// asked for. Its schedulers differ in digits that doubles have not.
+func TestRareExit(t *testing.T) {
+	const walk = `
+const int N = 300;
+module m
+  x : [-N..N] init 0;
+  [a] x=0 -> 0.7:(x'=1) + 0.3:(x'=-1);
+  [] x>0 & x<N -> 0.5:(x'=x+1) + 0.5:(x'=0);
+  [] x<0 & x>-N -> 0.5:(x'=x-1) + 0.5:(x'=0);
+  [] x=N | x=-N -> true;
+`
+	const rest = "endmodule rewards true : 1; endrewards"
+	for _, tt := range []struct {
+		model, props string
+		want         []float64
+		accuracy     result.Accuracy
+	}{
+		{"dtmc" + walk + rest, "P=? [ F x=N ]; R=? [ F x=N|x=-N ]", []float64{0.7, 3 * 0x1p299}, result.Bounded},
+		{"mdp" + walk + "[b] x=0 -> 0.6:(x'=1) + 0.4:(x'=-1);" + rest, "Pmin=? [ F x=N ]; Pmax=? [ F x=N ]", []float64{0.6, 0.7}, result.Exact},
+	} {
+		for i, v := range ask(t, t.Context(), tt.model, tt.props, check.Options{}) {
+			x := tt.want[i]
+			if v.Err != nil || v.Bound == nil || v.Accuracy != tt.accuracy || len(v.Warnings) > 0 {
+				t.Errorf("%s: %v, %v, %q", v.Property, v.Bound, v.Err, v.Warnings)
+			} else if b := v.Bound; !(b.Lo <= x*(1+1e-15) && x <= b.Hi*(1+1e-15) && b.Hi-b.Lo <= 1e-8*b.Hi) || (v.BoundMethod == "") != (v.Accuracy == result.Exact) {
+				t.Errorf("%s: %v %q, want %v", v.Property, *b, v.BoundMethod, x)
+			}
+		}
+	}
+}

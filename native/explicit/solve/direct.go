@@ -16,8 +16,15 @@ import (
 // more says that a larger budget may help.
 func (l *local) direct(mt *meter, eps, budget float64) (ok, more bool, err error) {
 	d := newDirect(l, budget)
+	defer func() { l.extended = ok && d.extended != nil }()
 	x, err := d.iterate(mt, l.min, d.constant)
+	if err == nil && !d.rough && !l.vague && (x == nil || !d.sure(x)) { // doubles are too small, or too large
+		d = newDirect(l, budget)
+		d.extended = new(extendedFactors)
+		x, err = d.iterate(mt, l.min, d.constant)
+	}
 	if x == nil || err != nil {
+		l.hopeless = d.long(mt)
 		return false, d.rough, err
 	}
 	e, chosen := d.err+d.perturbation(), slices.Clone(d.choice)
@@ -45,7 +52,21 @@ func (l *local) direct(mt *meter, eps, budget float64) (ok, more bool, err error
 			return true, false, nil
 		}
 	}
-	return sure && e < 1e-3 && !implied && l.certify(chosen, x, e), d.rough, nil
+	if sure && e < 1e-3 && !implied && l.certify(chosen, x, e) {
+		return true, false, nil
+	}
+	l.hopeless = d.long(mt)
+	return false, d.rough, nil
+}
+
+// long reports whether it takes so many steps to leave the component under the choices
+// made that no number of sweeps replaces elimination.
+func (d *direct) long(mt *meter) bool {
+	if !d.fresh {
+		return false
+	}
+	steps, _ := d.solve(mt, func(int) float64 { return 1 })
+	return steps == nil || slices.Max(steps) > 0x1p40
 }
 
 // negligible is the part of the width allowed that may be inherited for all of
@@ -166,13 +187,16 @@ func (d *direct) sure(x []float64) bool {
 	if d.l.vague {
 		return false
 	}
+	if d.extended != nil { // the choices are compared in doubles all the same
+		return within(x, 0x1p-900, 0x1p1010)
+	}
 	steps := d.substitute(func(int) float64 { return 1 })
-	return moderate(x) && steps != nil && slices.Max(steps) <= 0x1p200
+	return within(x, 0x1p-300, 0x1p300) && steps != nil && slices.Max(steps) <= 0x1p200
 }
 
-// moderate reports whether all values are far from the ends of the doubles' range.
-func moderate(x []float64) bool {
-	return slices.Min(x) >= 0x1p-300 && slices.Max(x) <= 0x1p300
+// within reports whether all values are from least to most.
+func within(x []float64, least, most float64) bool {
+	return slices.Min(x) >= least && slices.Max(x) <= most
 }
 
 // worse reports whether choice j of unknown k is certainly not better than x[k].
@@ -293,9 +317,10 @@ type direct struct {
 	precision float64
 
 	*fill
-	a, b  []float64 // the terms in later and earlier places; those in earlier ones divided by their pivots
-	exit  []float64 // weight that leaves the component, of each place
-	pivot []float64
+	a, b     []float64 // the terms in later and earlier places; those in earlier ones divided by their pivots
+	exit     []float64 // weight that leaves the component, of each place
+	pivot    []float64
+	extended *extendedFactors // instead of all four, where they do not do
 }
 
 func newDirect(l *local, budget float64) *direct {
@@ -400,11 +425,21 @@ func (d *direct) solve(mt *meter, gain func(k int) float64) ([]float64, error) {
 	}
 	if !d.fresh {
 		var err error
-		if d.fresh, err = d.factorise(mt); !d.fresh || err != nil {
+		if d.fresh, err = d.factors(mt); !d.fresh || err != nil {
 			return nil, err
 		}
 	}
+	if d.extended != nil {
+		return d.substituteExtended(gain), mt.did(stepCost * (len(d.up) + len(d.low)))
+	}
 	return d.substitute(gain), mt.did(len(d.a) + len(d.b))
+}
+
+func (d *direct) factors(mt *meter) (bool, error) {
+	if d.extended != nil {
+		return d.factoriseExtended(mt)
+	}
+	return d.factorise(mt)
 }
 
 // factorise eliminates the unknowns in order. There are no subtractions. When
@@ -419,8 +454,7 @@ func (d *direct) factorise(mt *meter) (bool, error) {
 	n := len(d.order)
 	d.a, d.b = make([]float64, len(d.up)), make([]float64, len(d.low))
 	d.exit, d.pivot = make([]float64, n), make([]float64, n)
-	d.back = 1.05 * unit * (float64(len(d.up)) + 4*float64(n))
-	d.err = 1.05*unit*7.1*float64(len(d.low)) + d.back
+	d.bound()
 	sum := make([]float64, n) // of the equation under way, by place
 	for p := range n {
 		work := d.gather(p, sum)
@@ -432,6 +466,12 @@ func (d *direct) factorise(mt *meter) (bool, error) {
 		}
 	}
 	return true, nil
+}
+
+// bound sets the error of a solution.
+func (d *direct) bound() {
+	d.back = 1.05 * unit * (float64(len(d.up)) + 4*float64(len(d.order)))
+	d.err = 1.05*unit*7.1*float64(len(d.low)) + d.back
 }
 
 // gather computes the equation of place p: that of its unknown with those of the

@@ -14,6 +14,8 @@ import (
 // there is one solution.
 type local struct {
 	min, prob, rewards, converged bool
+	hopeless                      bool // sweeps that elimination does not replace take for ever
+	extended                      bool // solved on numbers beyond the range of doubles
 
 	round  rounding
 	first  []uint32 // choices of each unknown
@@ -203,6 +205,10 @@ const budgetPerWork = 4
 // undone, and long chains of components add that up.
 const smallSystem = 32
 
+// lastBudget is how many operations elimination may take once sweeps have come to
+// nothing: about a minute's worth.
+const lastBudget = 1 << 36
+
 // firstSweeps is the number of sweeps before elimination is tried at all.
 const firstSweeps = 30
 
@@ -233,16 +239,20 @@ func (l *local) solve(mt *meter, opts Options, eps float64) error {
 
 // iterate sweeps until bounds are proved, and tries elimination now and then.
 func (l *local) iterate(mt *meter, margin float64, limit int) error {
-	precision := margin / 4
+	wanted, precision := margin, margin/4
 	shift, drift := 0.0, 8*l.round.grid
 	direct := 1 // sweeps before elimination is tried
 	fast := false
-	for sweeps := 0; sweeps < limit; {
+	sweeps := 0
+	for sweeps < limit {
 		if sweeps >= direct && !fast {
 			ok, more, err := l.direct(mt, margin, float64(sweeps)*float64(l.work())*budgetPerWork)
 			if ok || err != nil {
 				l.converged = true
 				return err
+			}
+			if l.hopeless {
+				break
 			}
 			if direct = 4 * sweeps; !more {
 				direct = limit
@@ -286,6 +296,13 @@ func (l *local) iterate(mt *meter, margin float64, limit int) error {
 		}
 		precision /= 8
 		drift *= 4
+	}
+	if !l.hopeless && sweeps < limit {
+		ok, _, err := l.direct(mt, wanted, lastBudget)
+		if ok || err != nil {
+			l.converged = true
+			return err
+		}
 	}
 	l.giveUp()
 	return nil

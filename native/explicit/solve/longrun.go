@@ -358,7 +358,7 @@ func (a *averager) cycle(members []uint32, home uint32, budget float64) (lo, hi 
 			time += a.y.g.Prob(i) * elapsed[k]
 		}
 	}
-	if !moderate([]float64{sum}) { // no reward at all would not have come here
+	if !(sum >= 0x1p-300 && sum <= 0x1p300) { // no reward at all would not have come here
 		return lo, hi, false, false, nil
 	}
 	// Also the average is a quotient of sums of products as in perturbation.

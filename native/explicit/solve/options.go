@@ -30,8 +30,8 @@ type Options struct {
 	// MaxSweeps limits the sweeps over one component; 0 is a million. A
 	// component that needs more keeps the bounds reached.
 	MaxSweeps int
-	// MaxWork limits the operations of a solution, roughly; 0 is no limit. One that
-	// needs more is ErrWork.
+	// MaxWork limits the operations of a solution, roughly, but for the equations of
+	// fewer than 10,000 states; 0 is no limit. One that needs more is ErrWork.
 	MaxWork int
 	// Classic stops an iteration when a sweep changes no value by more than
 	// Epsilon, relatively, as other tools do by default; then that is 1e-6
@@ -91,7 +91,10 @@ type Values struct {
 	// Estimated says that Options.Classic was set and something was iterated:
 	// Lower and Upper are equal, and only the lower bound holds.
 	Estimated bool
-	Sweeps    int64
+	// Extended says that a component was solved by elimination on numbers beyond the
+	// range of doubles, since iteration takes too long.
+	Extended bool
+	Sweeps   int64
 	// Scheduler has the choice of each state of an MDP that attains a value
 	// within the bounds when followed always; sparse.None where every choice
 	// does. nil unless asked for.

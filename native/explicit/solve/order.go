@@ -7,6 +7,11 @@ import (
 	"tilecheck/native/explicit/sparse"
 )
 
+// fewStates is the number of open states below which Options.MaxWork does not limit
+// how long their equations take: fractions of steps grow for ever, those of equations
+// end with an answer.
+const fewStates = 10_000
+
 // solve gives all open states their values: component by component, successors
 // first, so that what has no cycles takes one pass. zeroRewardEnds says that a
 // scheduler may be able to stay among the open states for ever at no reward.
@@ -20,6 +25,9 @@ func (y *system) solve(ctx context.Context, opts Options, zeroRewardEnds bool) (
 	}
 	eps := opts.epsilon() / float64(y.levels(comps, cyclic))
 	mt := newMeter(ctx, opts, len(comps.States))
+	if len(comps.States) < fewStates {
+		mt.limit = 0
+	}
 	var ws workspace
 	for i := range comps.Num() {
 		members := comps.Members(i)
@@ -253,6 +261,7 @@ func (y *system) localRow(l *local, s, c int, ws *workspace) {
 // store copies the solution of a local problem to the component's states.
 func (y *system) store(l *local, members []uint32, ws *workspace) {
 	y.v.Converged = y.v.Converged && l.converged
+	y.v.Extended = y.v.Extended || l.extended
 	for _, s := range members {
 		k := ws.number[s]
 		y.v.Lower[s], y.v.Upper[s] = l.lower[k], l.upper[k]
