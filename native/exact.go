@@ -97,14 +97,14 @@ func (e *exact) instance(ctx context.Context, m *compile.Model) (instance, error
 // wanted, none says why.
 func (e *exact) over(space *explicit.Space, none error) *built {
 	in := &built{exact: e, fallback: space.Fallback()}
-	if e.proven {
-		in.proofs = e.prover(space, none)
-	}
 	opt := e.opt
 	if e.progress != nil {
 		opt.Progress = in.report
 	}
 	in.checker = check.New(space.Compiled(), space, opt)
+	if e.proven {
+		in.proofs = e.prover(space, none, in.checker.Reward)
+	}
 	return in
 }
 

@@ -18,6 +18,7 @@ import (
 	"tilecheck/native/explicit/files"
 	"tilecheck/native/explicit/prove"
 	"tilecheck/native/explicit/solve"
+	"tilecheck/native/explicit/sparse"
 	"tilecheck/prism/compile"
 	"tilecheck/result"
 	"tilecheck/runner"
@@ -52,10 +53,10 @@ func (e *exact) buildExactly(ctx context.Context, m *compile.Model) (space *expl
 }
 
 // prover begins the certificates of a space; none says why there are none.
-func (e *exact) prover(space *explicit.Space, none error) *proofs {
+func (e *exact) prover(space *explicit.Space, none error, reward func(int) (*sparse.Reward, error)) *proofs {
 	p := &proofs{space: space, none: none, epsilon: e.opt.Epsilon}
 	if none == nil {
-		p.prover, p.none = prove.New(space, prove.Options{Epsilon: e.opt.Epsilon, Ordered: e.certificate != nil})
+		p.prover, p.none = prove.New(space, prove.Options{Epsilon: e.opt.Epsilon, Ordered: e.certificate != nil, Reward: reward})
 	}
 	return p
 }

@@ -19,17 +19,19 @@ type exactExpander struct {
 	// tolerance is how far probabilities may sum from one, relatively: not at
 	// all in exact models, and as PRISM has it in those of doubles.
 	tolerance *big.Rat
+	// constant has the weights of the commands in which they are the same in every state.
+	constant map[*sema.Command][]*big.Rat
 }
 
 func newExactExpander(ctx context.Context, m *compile.Model, tolerance float64) *exactExpander {
-	return &exactExpander{m, m.NewExpanderUntil(ctx), new(big.Rat).SetFloat64(tolerance)}
+	return &exactExpander{m, m.NewExpanderUntil(ctx), new(big.Rat).SetFloat64(tolerance), make(map[*sema.Command][]*big.Rat)}
 }
 
 // exactChoice is a choice, or in a Markov chain a part of the row, whose
 // transitions have one action. No two have the same target.
 type exactChoice struct {
 	action  int
-	weights []*big.Rat
+	weights []*big.Rat // shared, never changed
 	targets [][]int32
 }
 
@@ -60,8 +62,11 @@ func (x *exactExpander) expand(ctx context.Context, state []int32) (out []exactC
 	return out, len(cs.List), nil
 }
 
-// normalise divides all weights by their sum.
+// normalise divides all weights by their sum. That of one choice is one.
 func normalise(cs []exactChoice) {
+	if len(cs) <= 1 {
+		return
+	}
 	sum := new(big.Rat)
 	for _, c := range cs {
 		for _, w := range c.weights {
@@ -69,8 +74,8 @@ func normalise(cs []exactChoice) {
 		}
 	}
 	for _, c := range cs {
-		for _, w := range c.weights {
-			w.Quo(w, sum)
+		for i, w := range c.weights {
+			c.weights[i] = new(big.Rat).Quo(w, sum)
 		}
 	}
 }
@@ -94,7 +99,7 @@ func merge(cs []exactChoice) []exactChoice {
 func (c *exactChoice) add(target []int32, w *big.Rat) {
 	for i, t := range c.targets {
 		if slices.Equal(t, target) {
-			c.weights[i].Add(c.weights[i], w)
+			c.weights[i] = new(big.Rat).Add(c.weights[i], w)
 			return
 		}
 	}
@@ -115,9 +120,9 @@ func (x *exactExpander) choice(ctx context.Context, state []int32, c *compile.Ch
 	}
 	pick := make([]int, len(weights))
 	for {
-		w := big.NewRat(1, 1)
-		for i, u := range pick {
-			w.Mul(w, weights[i][u])
+		w := weights[0][pick[0]]
+		for i, u := range pick[1:] {
+			w = new(big.Rat).Mul(w, weights[i+1][u])
 		}
 		if w.Sign() > 0 {
 			target := slices.Clone(state)
@@ -148,6 +153,22 @@ func advance(pick []int, weights [][]*big.Rat) bool {
 // weigh evaluates the probabilities of a command, whose sum must be one; what is
 // tolerated is divided by the sum.
 func (x *exactExpander) weigh(state []int32, c *sema.Command) ([]*big.Rat, error) {
+	if known := x.constant[c]; known != nil {
+		return known, nil
+	}
+	out, err := x.weighAnew(state, c)
+	if err == nil && !slices.ContainsFunc(c.Updates, func(u sema.Update) bool { return u.Prob != nil && !isConst(u.Prob) }) {
+		x.constant[c] = out
+	}
+	return out, err
+}
+
+func isConst(e sema.Expr) bool {
+	_, ok := e.(*sema.Const)
+	return ok
+}
+
+func (x *exactExpander) weighAnew(state []int32, c *sema.Command) ([]*big.Rat, error) {
 	what := "probability"
 	if x.m.Program().Type == syntax.CTMC {
 		what = "rate"
@@ -176,8 +197,8 @@ func (x *exactExpander) weigh(state []int32, c *sema.Command) ([]*big.Rat, error
 		f, _ := sum.Float64()
 		return nil, x.fail(state, c.Pos, fmt.Sprintf("probabilities sum to %v, not to 1", f))
 	}
-	for _, w := range out {
-		w.Quo(w, sum)
+	for i, w := range out {
+		out[i] = new(big.Rat).Quo(w, sum)
 	}
 	return out, nil
 }

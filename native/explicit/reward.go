@@ -250,7 +250,7 @@ func (s *Space) exactReward(index int) (*sparse.Reward, error) {
 		State: make([]float64, n), StateRat: make([]*big.Rat, n),
 		Choice: make([]float64, s.model.NumChoices()), ChoiceRat: make([]*big.Rat, s.model.NumChoices()),
 	}
-	state := s.State(nil, 0)
+	state, transitions := s.State(nil, 0), earnsOnTransitions(src)
 	for i := range n {
 		s.State(state, i)
 		x, err := s.exactItems(src, state, inState)
@@ -258,7 +258,7 @@ func (s *Space) exactReward(index int) (*sparse.Reward, error) {
 			return nil, err
 		}
 		s.setReward(out, out.State, out.StateRat, i, x)
-		if s.model.Deadlocks != nil && s.model.Deadlocks.Has(i) {
+		if !transitions || s.model.Deadlocks != nil && s.model.Deadlocks.Has(i) {
 			continue
 		}
 		if err := s.exactChoices(out, src, i, state); err != nil {
@@ -302,7 +302,7 @@ func (s *Space) exactChoices(out *sparse.Reward, src *sema.RewardStruct, i int, 
 				if err != nil {
 					return err
 				}
-				sum.Add(sum, x.Mul(x, s.model.Rat(t)))
+				sum.Add(sum, new(big.Rat).Mul(x, s.model.Rat(t)))
 			}
 		}
 		s.setReward(out, out.Choice, out.ChoiceRat, c, sum)
@@ -310,9 +310,10 @@ func (s *Space) exactChoices(out *sparse.Reward, src *sema.RewardStruct, i int, 
 	return nil
 }
 
-// exactItems adds up the items that apply in a state.
+// exactItems adds up the items that apply in a state. The sum may be a number of the
+// text, and is not to be changed.
 func (s *Space) exactItems(src *sema.RewardStruct, state []int32, applies func(*sema.RewardItem) bool) (*big.Rat, error) {
-	sum := new(big.Rat)
+	var sum *big.Rat
 	for i := range src.Items {
 		it := &src.Items[i]
 		if !applies(it) {
@@ -334,7 +335,14 @@ func (s *Space) exactItems(src *sema.RewardStruct, state []int32, applies func(*
 		case v.Rat.Sign() < 0:
 			return nil, s.fail(state, it.Value.Pos(), fmt.Sprintf("reward %s, it must be finite and not negative", v.Rat.RatString()))
 		}
-		sum.Add(sum, v.Rat)
+		if sum == nil {
+			sum = v.Rat
+		} else {
+			sum = new(big.Rat).Add(sum, v.Rat)
+		}
+	}
+	if sum == nil {
+		sum = new(big.Rat)
 	}
 	return sum, nil
 }

@@ -102,6 +102,9 @@ func (m *model) reward(index int) (*sparse.Reward, error) {
 	return r, nil
 }
 
+// Reward returns the rewards of a structure, which are evaluated once.
+func (c *Checker) Reward(index int) (*sparse.Reward, error) { return c.bounds.reward(index) }
+
 // New returns a checker of a space that was built from a model. The space may be
 // exact; otherwise an exact one is built when it is needed.
 func New(m *compile.Model, s *explicit.Space, opts Options) *Checker {

@@ -10,12 +10,20 @@ import (
 // numbers are the distinct numbers of a model of certificates.
 type numbers struct {
 	*certificate.Model
-	of map[string]uint32
+	of     map[string]uint32
+	shared map[*big.Rat]uint32 // some of them by where they are
+	zero   *big.Rat
 }
+
+// maxShared is how many are known by where they are.
+const maxShared = 1 << 12
 
 func (n *numbers) add(r *big.Rat) uint32 {
 	if r == nil {
-		r = new(big.Rat)
+		r = n.zero
+	}
+	if i, ok := n.shared[r]; ok {
+		return i
 	}
 	key := r.RatString()
 	i, ok := n.of[key]
@@ -23,6 +31,9 @@ func (n *numbers) add(r *big.Rat) uint32 {
 		i = uint32(len(n.Numbers))
 		n.of[key] = i
 		n.Numbers = append(n.Numbers, r)
+	}
+	if len(n.shared) < maxShared {
+		n.shared[r] = i
 	}
 	return i
 }
@@ -40,7 +51,7 @@ func (p *Prover) model() {
 	for i := range out.Rewards {
 		out.Rewards[i].Name = p.space.Program().Rewards[i].Name
 	}
-	p.numbers = &numbers{out, make(map[string]uint32)}
+	p.numbers = &numbers{out, make(map[string]uint32), make(map[*big.Rat]uint32), new(big.Rat)}
 	weight := make([]uint32, len(m.Rats))
 	for i, r := range m.Rats {
 		weight[i] = p.numbers.add(r)
@@ -97,7 +108,7 @@ func (p *Prover) reward(index int) (*sparse.Reward, error) {
 	if r := p.rewards[index]; r != nil {
 		return r, nil
 	}
-	r, err := p.space.Reward(index)
+	r, err := p.opts.Reward(index)
 	if err != nil {
 		return nil, err
 	}

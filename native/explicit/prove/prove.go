@@ -25,7 +25,9 @@ type Options struct {
 	// 20,000.
 	ExactStates int
 	// Ordered puts states into PRISM's order, which files have.
-	Ordered  bool
+	Ordered bool
+	// Reward returns the rewards of a structure; nil is the space's method.
+	Reward   func(index int) (*sparse.Reward, error)
 	Progress func(progress.Progress)
 }
 
@@ -66,6 +68,9 @@ func New(space *explicit.Space, opts Options) (*Prover, error) {
 	p := &Prover{
 		Skeleton: NewSkeleton(), space: space, graph: sparse.NewGraph(space.Model()), opts: opts,
 		rewards: make(map[int]*sparse.Reward), truths: make(map[int]truth), values: make(map[int]*bounds), scales: make(map[int]int),
+	}
+	if opts.Reward == nil {
+		p.opts.Reward = space.Reward
 	}
 	if opts.Ordered {
 		p.order = space.Order()

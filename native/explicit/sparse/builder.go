@@ -29,7 +29,8 @@ type Builder struct {
 	action column[Action]
 	float  map[float64]uint32
 	exact  map[string]uint32
-	recent [64]cached // of float: models repeat themselves
+	shared map[*big.Rat]uint32 // some of exact, by where they are: they do not change
+	recent [64]cached          // of float: models repeat themselves
 	acted  bool
 	far    bool // a weight is beyond what doubles can be
 	states int
@@ -43,9 +44,12 @@ type cached struct {
 	id     uint32
 }
 
+// maxShared is how many fractions are known by where they are.
+const maxShared = 1 << 12
+
 // NewBuilder returns a Builder for an empty model.
 func NewBuilder(kind Kind) *Builder {
-	return &Builder{m: Model{Kind: kind}, float: map[float64]uint32{}, exact: map[string]uint32{}}
+	return &Builder{m: Model{Kind: kind}, float: map[float64]uint32{}, exact: map[string]uint32{}, shared: map[*big.Rat]uint32{}}
 }
 
 // Grow makes room for as many more states, choices and transitions.
@@ -152,15 +156,22 @@ func (b *Builder) AddRat(target int, weight *big.Rat, a Action) {
 		b.fail(fmt.Errorf("state %d: weight %v, it must not be negative", b.states-1, weight.RatString()))
 		return
 	}
+	id, ok := b.shared[weight]
+	if ok {
+		b.add(target, id, a)
+		return
+	}
 	key := weight.RatString()
-	id, ok := b.exact[key]
-	if !ok {
+	if id, ok = b.exact[key]; !ok {
 		id = uint32(len(b.m.Rats))
 		f, near := Double(weight)
 		b.far = b.far || !near
 		b.m.Weights = append(b.m.Weights, f)
 		b.m.Rats = append(b.m.Rats, weight)
 		b.exact[key] = id
+	}
+	if len(b.shared) < maxShared {
+		b.shared[weight] = id
 	}
 	b.add(target, id, a)
 }
