@@ -205,6 +205,9 @@ func (t *translation) value(x sema.Expr) (value, error) {
 	case *sema.Multi:
 		return value{}, t.refuse(x, "several objectives")
 	}
+	if sema.Stateless(x) {
+		return value{}, t.refuse(x, "an expression without operators")
+	}
 	return value{}, t.refuse(x, "a value that is computed of others")
 }
 

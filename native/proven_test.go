@@ -1,0 +1,147 @@
+package native_test
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"tilecheck/internal/needs"
+	"tilecheck/native"
+	"tilecheck/result"
+	"tilecheck/runner"
+	"tilecheck/verify/regress"
+	"tilecheck/verify/suite"
+)
+
+// uncertified are the kinds of answers that have no certificate, by how what the warning
+// names begins. An answer of another kind must be proven.
+func uncertified() []string {
+	return []string{
+		"a path formula with several temporal operators", "E or A of a path formula with several temporal operators",
+		"a reward until a co-safe formula holds", "several objectives", "a ratio of rewards",
+		"a probability within a time bound", "a reward with a time bound",
+		"a value that is computed of others", "a comparison of values", "a filter in a formula",
+		"an expression without operators", "probabilities sum to", // what doubles tolerate is no chain of fractions
+		"filter(avg, ...)", "filter(sum, ...)", "filter(count, ...)", "filter(first, ...)", "filter(argmin, ...)", "filter(argmax, ...)",
+	}
+}
+
+// proofTally counts answers that are proven, and those that are not by their reason.
+type proofTally struct {
+	proven  int
+	refused map[string]int
+}
+
+// count counts a verdict, and says what is wrong with it: it has neither a proof nor a
+// reason that is known.
+func (p *proofTally) count(v *result.Verdict) string {
+	if v.Accuracy == result.Proven {
+		p.proven++
+		return ""
+	}
+	for _, w := range v.Warnings {
+		if why, ok := strings.CutPrefix(w, native.NotProven); ok {
+			kind, _ := strings.CutPrefix(why, "there is no certificate of ")
+			p.refused[kind]++
+			if !slices.ContainsFunc(uncertified(), func(u string) bool { return strings.HasPrefix(kind, u) }) {
+				return "not proven: " + why
+			}
+			return ""
+		}
+	}
+	return "neither proven nor refused"
+}
+
+func (p *proofTally) log(t *testing.T) {
+	t.Helper()
+	refused := 0
+	for _, kind := range slices.Sorted(maps.Keys(p.refused)) {
+		refused += p.refused[kind]
+		t.Logf("%d times no certificate of %s", p.refused[kind], kind)
+	}
+	t.Logf("%d answers proven, %d refused by name", p.proven, refused)
+}
+
+// TestProvenConformance: of the cases that PRISM's answers are recorded of, every answer
+// is proven, or of a kind that has no certificate. It is the same as without proof.
+func TestProvenConformance(t *testing.T) {
+	files, err := filepath.Glob("../testdata/conformance/*/props.props")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tally := proofTally{refused: make(map[string]int)}
+	for _, file := range files {
+		model, err := os.ReadFile(filepath.Join(filepath.Dir(file), "model.prism"))
+		if err != nil {
+			continue
+		}
+		props, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		job := runner.Job{File: "model.prism", Model: model, PropsFile: "props.props", Properties: props}
+		plain, err := runner.Check(t.Context(), native.New(), job)
+		if err != nil {
+			continue // the case is about an error
+		}
+		job.Numeric.Accuracy = result.Proven
+		proven, err := runner.Check(t.Context(), native.New(), job)
+		if err != nil {
+			t.Errorf("%s: %v", file, err)
+			continue
+		}
+		for i := range proven {
+			v, w := &proven[i], &plain[i]
+			switch {
+			case (v.Err == nil) != (w.Err == nil):
+				t.Errorf("%s: %s: %v, without proof %v", file, v.Property, v.Err, w.Err)
+			case v.Err != nil:
+			case !alike(v, w):
+				t.Errorf("%s: %s: %s, without proof %s", file, v.Property, told(v), told(w))
+			default:
+				if wrong := tally.count(v); wrong != "" {
+					t.Errorf("%s: %s: %s", file, v.Property, wrong)
+				}
+			}
+		}
+	}
+	tally.log(t)
+	if tally.proven < 300 {
+		t.Errorf("only %d answers are proven", tally.proven)
+	}
+}
+
+// TestProvenSuite: of PRISM's own suite, every answer about a DTMC, MDP or CTMC is
+// proven, or of a kind that has no certificate, and what its developers expect.
+func TestProvenSuite(t *testing.T) {
+	dir := needs.PRISMTests(t)
+	tests, err := regress.Discover(os.DirFS(dir), []string{
+		"functionality/verify/dtmcs", "functionality/verify/mdps", "functionality/verify/ctmcs",
+	}, suite.Matching)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rep, err := regress.Run(t.Context(), tests, []regress.Entrant{
+		{Entrant: runner.Entrant{Engine: native.New(), Accuracy: result.Proven}},
+	}, regress.Options{FS: os.DirFS(dir)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tally := proofTally{refused: make(map[string]int)}
+	for i := range rep.Results {
+		r := &rep.Results[i]
+		if r.Verdict == nil || r.Verdict.Err != nil || r.Verdict.Accuracy == result.Exact { // as its switches ask
+			continue
+		}
+		if wrong := tally.count(r.Verdict); wrong != "" {
+			t.Errorf("%s: %s: %s", r.Props, r.Property, wrong)
+		}
+	}
+	tally.log(t)
+	if tally.proven < 1150 {
+		t.Errorf("only %d answers are proven", tally.proven)
+	}
+}
