@@ -15,13 +15,14 @@ import (
 // fit is what a denominator must be less than for sums not to overflow 128 bits.
 const fit = 1 << 62
 
+var one = big.NewRat(1, 1)
+
 // weigh brings the probabilities of every choice to a common denominator den, 0 where
 // that does not fit, and checks that they sum to 1.
-func (c *Checker) weigh() error {
+func (c *checker) weigh() error {
 	num, den := split(c.m.Numbers)
-	choices := len(c.m.Start) - 1
-	c.num, c.den = make([]uint64, len(c.m.Target)), make([]uint64, choices)
-	for i := range choices {
+	c.num, c.den = make([]uint64, len(c.m.Target)), make([]uint64, len(c.m.Start)-1)
+	for i := range c.den {
 		if i&0xfff == 0 && c.ctx.Err() != nil {
 			return c.ctx.Err()
 		}
@@ -30,14 +31,16 @@ func (c *Checker) weigh() error {
 		for _, p := range c.m.Prob[lo:hi] {
 			d = lcm(d, den[p])
 		}
-		sum, over := uint64(0), d == 0
-		for t := lo; t < hi && !over; t++ {
+		sum := uint64(0)
+		for t := lo; t < hi && d != 0; t++ {
 			p := c.m.Prob[t]
 			c.num[t] = num[p] * (d / den[p])
-			over = num[p] > den[p] || sum > fit
+			if num[p] > den[p] || sum > d {
+				d = 0
+			}
 			sum += c.num[t]
 		}
-		if !over && sum == d {
+		if d != 0 && sum == d {
 			c.den[i] = d
 			continue
 		}
@@ -46,22 +49,19 @@ func (c *Checker) weigh() error {
 			exact.Add(exact, c.m.Numbers[p])
 		}
 		if exact.Cmp(one) != 0 {
-			return &Failure{"model", -1, fmt.Sprintf("the probabilities of choice %d sum to %s", i, exact.RatString())}
+			return fmt.Errorf("the probabilities of choice %d sum to %s", i, exact.RatString())
 		}
 	}
 	return nil
 }
 
-var one = big.NewRat(1, 1)
-
 // split takes fractions apart; the denominator of what does not fit is 0.
 func split(xs []*big.Rat) (num, den []uint64) {
-	for _, x := range xs {
-		n, d := uint64(0), uint64(0)
+	num, den = make([]uint64, len(xs)), make([]uint64, len(xs))
+	for i, x := range xs {
 		if x.Num().BitLen() <= 62 && x.Denom().BitLen() <= 62 {
-			n, d = x.Num().Uint64(), x.Denom().Uint64()
+			num[i], den[i] = x.Num().Uint64(), x.Denom().Uint64()
 		}
-		num, den = append(num, n), append(den, d)
 	}
 	return num, den
 }
@@ -90,34 +90,24 @@ type rewards struct {
 
 func (r *rewards) positive(choice int) bool { return r != nil && r.rats[r.of[choice]].Sign() > 0 }
 
-// compare is the sign of x(s) - (r + sum of p x(t)) for a choice, where x(s) is not
-// infinite. plus, if not nil, is added to x(s), in a CTMC for the mean time in s. nil
-// rewards are 0.
-func (c *Checker) compare(x, plus *certificate.Values, s, choice int, r *rewards) int {
-	lo, hi := c.m.Row(choice)
+// compare is the sign of left(s), which is not infinite, minus r + sum of p x(t) for a
+// choice. nil rewards are 0.
+func (c *checker) compare(left, x *certificate.Values, s, choice int, r *rewards) int {
 	if x.Infinite != nil {
-		for _, t := range c.m.Target[lo:hi] {
+		for _, t := range c.m.Target[c.m.Start[choice]:c.m.Start[choice+1]] {
 			if x.Infinite.Has(int(t)) {
 				return -1
 			}
 		}
 	}
-	if sign, ok := c.fast(x, plus, s, choice, r); ok {
+	if sign, ok := c.fast(left, x, s, choice, r); ok {
 		return sign
 	}
-	left := new(big.Rat).Set(x.Rat(s))
-	if plus != nil {
-		extra := new(big.Rat).Set(plus.Rat(s))
-		if c.m.Exit != nil {
-			extra.Quo(extra, c.m.Numbers[c.m.Exit[s]])
-		}
-		left.Add(left, extra)
-	}
-	return left.Cmp(c.step(x, choice, r))
+	return left.Rat(s).Cmp(c.step(x, choice, r))
 }
 
 // step is r + sum of p x(t) for a choice, none of which is infinite.
-func (c *Checker) step(x *certificate.Values, choice int, r *rewards) *big.Rat {
+func (c *checker) step(x *certificate.Values, choice int, r *rewards) *big.Rat {
 	sum, term := new(big.Rat), new(big.Rat)
 	if r != nil {
 		sum.Set(r.rats[r.of[choice]])
@@ -129,43 +119,41 @@ func (c *Checker) step(x *certificate.Values, choice int, r *rewards) *big.Rat {
 	return sum
 }
 
+// mean is the sum of p x(t) for a choice, times its denominator.
+func (c *checker) mean(x []uint64, choice int) (high, low uint64) {
+	var carry uint64
+	lo, hi := c.m.Row(choice)
+	for t := lo; t < hi; t++ {
+		h, l := bits.Mul64(c.num[t], x[c.m.Target[t]])
+		low, carry = bits.Add64(low, l, 0)
+		high, _ = bits.Add64(high, h, carry) // less than 2^62
+	}
+	return high, low
+}
+
 // fast is compare in 128 bits, if that is enough.
-func (c *Checker) fast(x, plus *certificate.Values, s, choice int, r *rewards) (sign int, ok bool) {
+func (c *checker) fast(left, x *certificate.Values, s, choice int, r *rewards) (sign int, ok bool) {
 	den := c.den[choice]
-	if x.Fixed == nil || den == 0 {
+	if x.Fixed == nil || left.Fixed == nil || left.Scale != x.Scale || den == 0 {
 		return 0, false
 	}
-	factor := uint64(1)
-	var high, low, carry uint64 // the right side, times the denominator
-	if r != nil {
+	high, low := c.mean(x.Fixed, choice)
+	if r != nil { // both sides times the common denominator
 		k := r.of[choice]
 		common := lcm(den, r.den[k])
 		if common == 0 {
 			return 0, false
 		}
-		h, l := bits.Mul64(r.num[k], common/r.den[k])
-		if shift := x.Scale; shift > 62 || h != 0 || bits.Len64(l)+int(shift) > 126 {
+		over, l := bits.Mul64(r.num[k], common/r.den[k])
+		if x.Scale > 62 || over != 0 || bits.Len64(l)+int(x.Scale) > 126 {
 			return 0, false
 		}
-		high, low = l>>(64-x.Scale), l<<x.Scale
-		factor, den = common/den, common
+		h, more := bits.Mul64(low, common/den)
+		high = high*(common/den) + h // less than common
+		low, over = bits.Add64(more, l<<x.Scale, 0)
+		high, den = high+l>>(64-x.Scale)+over, common
 	}
-	lo, hi := c.m.Row(choice)
-	for t := lo; t < hi; t++ {
-		h, l := bits.Mul64(c.num[t]*factor, x.Fixed[c.m.Target[t]]) // which sum to less than 2^126
-		low, carry = bits.Add64(low, l, 0)
-		high, _ = bits.Add64(high, h, carry)
-	}
-	left := x.Fixed[s]
-	if plus != nil {
-		if plus.Fixed == nil || plus.Scale != x.Scale || c.m.Exit != nil {
-			return 0, false
-		}
-		if left, carry = bits.Add64(left, plus.Fixed[s], 0); carry != 0 {
-			return 0, false
-		}
-	}
-	h, l := bits.Mul64(left, den)
+	h, l := bits.Mul64(left.Fixed[s], den)
 	switch {
 	case h == high && l == low:
 		return 0, true
@@ -173,4 +161,28 @@ func (c *Checker) fast(x, plus *certificate.Values, s, choice int, r *rewards) (
 		return -1, true
 	}
 	return 1, true
+}
+
+// sum is h + g, in a CTMC h + g/E.
+func (c *checker) sum(h, g *certificate.Values) *certificate.Values {
+	out := &certificate.Values{Scale: h.Scale}
+	for s := 0; s < c.n && c.m.Exit == nil && h.Fixed != nil && g.Fixed != nil && h.Scale == g.Scale; s++ {
+		x, carry := bits.Add64(h.Fixed[s], g.Fixed[s], 0)
+		if carry != 0 {
+			break
+		}
+		out.Fixed = append(out.Fixed, x)
+	}
+	if len(out.Fixed) == c.n {
+		return out
+	}
+	out = &certificate.Values{}
+	for s := range c.n {
+		x := new(big.Rat).Set(g.Rat(s))
+		if c.m.Exit != nil {
+			x.Quo(x, c.m.Numbers[c.m.Exit[s]])
+		}
+		out.Rats = append(out.Rats, x.Add(x, h.Rat(s)))
+	}
+	return out
 }

@@ -2,6 +2,7 @@ package certify
 
 import (
 	"cmp"
+	"errors"
 	"math/big"
 	"math/bits"
 	"slices"
@@ -20,7 +21,7 @@ const (
 // in multiples of 2^-scale.
 func (p *proof) steps(b *bounds) error {
 	if p.m.Exit != nil && p.v.Kind != certificate.Next {
-		return p.fail("values of a bounded time are not supported for a CTMC")
+		return errors.New(p.part + ": values of a bounded time are not supported for a CTMC")
 	}
 	if p.v.To < 0 {
 		if err := p.fixedPoint(); err != nil {
@@ -35,97 +36,71 @@ func (p *proof) steps(b *bounds) error {
 	case certificate.Instant:
 		most, p.r = slices.MaxFunc(slices.Concat(p.m.Numbers, []*big.Rat{one}), (*big.Rat).Cmp), nil
 	}
-	size := rounded(most, 0, true).BitLen() + spare
+	size := rounded(most, 0, upper).BitLen() + spare
 	exact := size > 54 || slices.Contains(p.den, 0) || p.n <= effort/(last+1)
 	proven := *b
-	for _, up := range []bool{false, true} {
+	for side := range b.at {
 		x, err := &certificate.Values{}, error(nil)
 		if exact {
 			round := func(r *big.Rat) *big.Rat {
 				if r.Denom().BitLen() <= precision {
 					return r
 				}
-				return new(big.Rat).SetFrac(rounded(r, precision, up), new(big.Int).Lsh(big.NewInt(1), precision))
+				return new(big.Rat).SetFrac(rounded(r, precision, side), new(big.Int).Lsh(big.NewInt(1), precision))
 			}
-			x.Rats, err = walk(p, &proven, up, round, func(choice int, x []*big.Rat) *big.Rat {
+			x.Rats, err = walk(p, &proven, side, round, func(choice int, x []*big.Rat) *big.Rat {
 				return round(p.step(&certificate.Values{Rats: x}, choice, p.r))
 			}, (*big.Rat).Cmp)
 		} else {
 			x.Scale = uint(62 - size)
-			fix := func(r *big.Rat) uint64 { return rounded(r, x.Scale, up).Uint64() }
-			var earned []uint64
-			if p.r != nil {
-				for _, r := range p.r.rats {
-					earned = append(earned, fix(r))
-				}
+			round := func(r *big.Rat) uint64 { return rounded(r, x.Scale, side).Uint64() }
+			earned := []uint64{}
+			for k := 0; p.r != nil && k < len(p.r.rats); k++ {
+				earned = append(earned, round(p.r.rats[k]))
 			}
-			x.Fixed, err = walk(p, &proven, up, fix, func(choice int, x []uint64) uint64 {
-				k := p.fastStep(choice, x, up)
+			x.Fixed, err = walk(p, &proven, side, round, func(choice int, x []uint64) uint64 {
+				high, low := p.mean(x, choice)
+				k, rest := bits.Div64(high, low, p.den[choice])
+				if side == upper && rest > 0 {
+					k++
+				}
 				if p.r != nil {
 					k += earned[p.r.of[choice]]
 				}
 				return k
 			}, cmp.Compare[uint64])
 		}
-		if err != nil {
+		if b.at[side] = x; err != nil {
 			return err
-		}
-		if up {
-			b.high = x
-		} else {
-			b.low = x
 		}
 	}
 	return nil
 }
 
-// rounded is a fraction as a multiple of 2^-scale.
-func rounded(x *big.Rat, scale uint, up bool) *big.Int {
+// rounded is a fraction as a multiple of 2^-scale, not above it or not below.
+func rounded(x *big.Rat, scale uint, side int) *big.Int {
 	k, rest := new(big.Int).QuoRem(new(big.Int).Lsh(x.Num(), scale), x.Denom(), new(big.Int))
-	if up && rest.Sign() > 0 {
+	if side == upper && rest.Sign() > 0 {
 		k.Add(k, big.NewInt(1))
 	}
 	return k
 }
 
-// fastStep is the sum of p x(t) for a choice, in 128 bits.
-func (c *Checker) fastStep(choice int, x []uint64, up bool) uint64 {
-	var high, low, carry uint64
-	lo, hi := c.m.Row(choice)
-	for t := lo; t < hi; t++ {
-		h, l := bits.Mul64(c.num[t], x[c.m.Target[t]])
-		low, carry = bits.Add64(low, l, 0)
-		high, _ = bits.Add64(high, h, carry)
-	}
-	k, rest := bits.Div64(high, low, c.den[choice])
-	if up && rest > 0 {
-		k++
-	}
-	return k
-}
-
-// walk makes the steps with numbers of a kind.
-func walk[T any](p *proof, proven *bounds, up bool, of func(*big.Rat) T, step func(choice int, x []T) T, order func(a, b T) int) ([]T, error) {
-	has := func(x *set, s int) bool { return up && x.maybe.Has(s) || !up && x.in.Has(s) }
-	structure := certificate.Reward{}
-	if p.v.Kind == certificate.Instant {
-		structure = p.m.Rewards[p.v.Reward]
-	}
+// walk makes the steps with numbers of a kind: of the last From of them it is asked that
+// they stay in Left, of those before that they stay there until they are in Right.
+func walk[T any](p *proof, proven *bounds, side int, of func(*big.Rat) T, step func(choice int, x []T) T, order func(a, b T) int) ([]T, error) {
+	left, right := p.left.at[side], p.right.at[side]
 	x, nought, unit := make([]T, p.n), of(new(big.Rat)), of(one)
 	for s := range x {
 		switch x[s] = nought; {
-		case structure.State != nil:
-			x[s] = of(p.m.Numbers[structure.State[s]])
-		case p.right == nil:
-		case p.v.To < 0 && up:
-			x[s] = of(proven.upper(s))
+		case p.v.Kind == certificate.Instant && p.m.Rewards[p.v.Reward].State != nil:
+			x[s] = of(p.m.Numbers[p.m.Rewards[p.v.Reward].State[s]])
 		case p.v.To < 0:
-			x[s] = of(proven.lower(s))
-		case has(p.right, s):
+			x[s] = of(proven.of(side, s))
+		case right.Has(s):
 			x[s] = unit
 		}
 	}
-	// The last From steps only have to stay in Left.
 	steps, until := max(p.v.To, p.v.From), max(p.v.To-p.v.From, 0)
 	if p.v.Kind == certificate.Next {
 		steps = 1
@@ -134,9 +109,9 @@ func walk[T any](p *proof, proven *bounds, up bool, of func(*big.Rat) T, step fu
 		next, changed := make([]T, p.n), false
 		if err := p.each(p.part, func(s int) string {
 			switch first, end := p.m.Choices(s); {
-			case p.v.Kind == certificate.Steps && k < until && has(p.right, s):
+			case p.v.Kind == certificate.Steps && k < until && right.Has(s):
 				next[s] = unit
-			case p.v.Kind == certificate.Steps && !has(p.left, s):
+			case p.v.Kind == certificate.Steps && !left.Has(s):
 				next[s] = nought
 			default:
 				next[s] = step(first, x)

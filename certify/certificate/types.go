@@ -2,6 +2,7 @@ package certificate
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"math/big"
 	"math/bits"
@@ -342,4 +343,23 @@ type Claim struct {
 	// whatever the vector proves is.
 	Lower string `json:"lower,omitempty"`
 	Upper string `json:"upper,omitempty"`
+}
+
+// Bounds returns what is claimed; an absent bound is 0 or infinity, which is nil.
+func (c *Claim) Bounds() (lower, upper *big.Rat, err error) {
+	read := func(text string, absent *big.Rat) *big.Rat {
+		if text == "" || text == "inf" {
+			return absent
+		}
+		x, ok := new(big.Rat).SetString(text)
+		if !ok {
+			err = fmt.Errorf("found the bound %q, wanted a fraction or inf", text)
+		}
+		return x
+	}
+	lower, upper = read(c.Lower, new(big.Rat)), read(c.Upper, nil)
+	if c.Lower == "inf" {
+		lower = nil
+	}
+	return lower, upper, err
 }
