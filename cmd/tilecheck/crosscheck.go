@@ -22,6 +22,7 @@ type crosscheckCmd struct {
 	Engine      []string `aliases:"engines" help:"Engines: native, prism, storm; with :bounded, :exact, :float, :sim, :ci, :aci, :apmc or :sprt how." default:"native,prism,storm" placeholder:"ENGINE[:HOW]"`
 	engineFlags `embed:""`
 	Against     string `help:"Another model, to compare values and states with." placeholder:"MODEL" file:"states"`
+	Certify     bool   `help:"Prove the true values by certificates, and judge the answers by them."`
 	Model       bool   `help:"Compare no values but the models: all states that the engines build of the text."`
 
 	Confidence  float64       `help:"Probability that all comparisons of samples are right." default:"0.99" want:"(0,1)" placeholder:"C"`
@@ -49,6 +50,7 @@ func (c *crosscheckCmd) Run(ctx context.Context, env *world) (err error) {
 	err = cmp.Or(
 		env.withoutTools(names),
 		env.without(!slices.ContainsFunc(names, isTool), "without the engines prism and storm", "jobs"),
+		env.without(c.Certify, "with --certify", "against", "shard", "partial"),
 	)
 	if err != nil {
 		return err
@@ -68,7 +70,7 @@ func (c *crosscheckCmd) Run(ctx context.Context, env *world) (err error) {
 	rep, err := c.run(ctx, env, job, entrants, crosscheck.Options{
 		Confidence: c.Confidence, Tolerance: c.Tolerance, Precision: c.Precision,
 		MaxSamples: c.MaxSamples, MaxStates: c.MaxStates, NoDeadlocks: c.NoDeadlocks,
-		Checker: tools.checker, NotAsked: missing, Split: env.split,
+		Checker: tools.checker, NotAsked: missing, Split: env.split, Certify: c.Certify,
 	})
 	if err != nil {
 		return err
@@ -91,7 +93,7 @@ func (c *crosscheckCmd) Run(ctx context.Context, env *world) (err error) {
 func (c *crosscheckCmd) models(ctx context.Context, env *world) (err error) {
 	names := engineNames(splitNames(c.Engine))
 	err = cmp.Or(
-		env.without(true, "with --model, which compares no values", "prop", "select", "confidence", "tolerance", "precision",
+		env.without(true, "with --model, which compares no values", "prop", "select", "certify", "confidence", "tolerance", "precision",
 			"samples", "max-samples", "max-path", "seed", "shard", "partial"),
 		env.without(c.Against != "", "with --model and --against, which ask no engine", "engine", "prism-path", "prism-image", "storm-path", "storm-image", "tool-arg", "jobs", "memory"),
 		env.withoutTools(names),

@@ -177,6 +177,7 @@ func contractLines() map[string]int {
 		"crosscheck many.prism --against many.prism --prop P=?[X\x00s=1] --engines native":            0,
 		"crosscheck suite/die.prism --against mdp.prism --prop P=?[X\x00s=1] --engines native":        3,
 		"crosscheck broken.prism --prop P=?[X\x00s=1] --engines native,native:exact":                  3,
+		"crosscheck die.prism die.props --const N=3 --engines native,native:float --certify":          0,
 		"crosscheck --model many.prism --against many.prism":                                          0,
 		"crosscheck --model suite/die.prism --against die.prism --const N=3":                          3,
 		"crosscheck --model mdp.prism --engines native":                                               1,

@@ -49,6 +49,7 @@ func (prism) states(ctx context.Context, e *Engine, plan *runner.Plan, v sema.Va
 	if plan.Job.NoFixDeadlocks {
 		args = append(args, "-nofixdl")
 	}
+	args = append(args, e.opt.Args...)
 	told := &explicit.Told{Whole: true, Actions: true}
 	umb := exported + ".umb"
 	got, err := e.collect(ctx, given, append(slices.Clone(args), "-exportmodel", umb), umb)
@@ -115,6 +116,7 @@ func (storm) states(ctx context.Context, e *Engine, plan *runner.Plan, v sema.Va
 	if plan.Job.NoFixDeadlocks {
 		args = append(args, "--nofixdl")
 	}
+	args = append(args, e.opt.Args...)
 	given := []runner.File{{Name: modelFile, Data: text}}
 	umb, drn := exported+".umb", exported+".drn"
 	got, err := e.collect(ctx, given, append(slices.Clone(args), "--exportbuild", umb), umb)
@@ -144,7 +146,7 @@ func (storm) states(ctx context.Context, e *Engine, plan *runner.Plan, v sema.Va
 func (e *Engine) collect(ctx context.Context, given []runner.File, args []string, names ...string) (map[string]*files.Source, error) {
 	p := e.tool.parser(parse.Options{})
 	exit, err := runner.Run(ctx, e.cmd, runner.Command{
-		Args: append(slices.Clip(args), e.opt.Args...), Files: given, Collect: names, Limits: e.opt.Limits, Stdout: p, Stderr: p.Stderr(),
+		Args: args, Files: given, Collect: names, Limits: e.opt.Limits, Stdout: p, Stderr: p.Stderr(),
 	})
 	if err != nil {
 		return nil, err

@@ -46,6 +46,8 @@ type Options struct {
 	MaxStates int
 	// NoDeadlocks makes a model with a deadlock invalid.
 	NoDeadlocks bool
+	// Certify proves the truth by certificates, and judges the answers by it.
+	Certify bool
 	// Checker is who makes the strict check; nil is one of its own. Engines that
 	// have the check beside them may share it.
 	Checker *validity.Checker
@@ -208,6 +210,9 @@ func (c *comparison) complete(ctx context.Context, diagnose func(context.Context
 	if !c.opt.Split.Replaying() && len(c.mine) > 0 {
 		c.check(ctx)
 		diagnose(ctx)
+		if c.opt.Certify {
+			c.certify(ctx)
+		}
 		for _, r := range c.mine {
 			r.conclude(c)
 		}

@@ -11,10 +11,22 @@ import (
 type answerRecord struct {
 	Entrant string `json:"entrant"` // the engine as it was asked for, or the model
 	result.Record
-	Status  Status   `json:"status"` // of all answers to the property
-	Basis   string   `json:"basis,omitempty"`
-	Reason  string   `json:"reason,omitempty"`
-	Remarks []string `json:"remarks,omitempty"`
+	Status  Status       `json:"status"` // of all answers to the property
+	Basis   string       `json:"basis,omitempty"`
+	Reason  string       `json:"reason,omitempty"`
+	Remarks []string     `json:"remarks,omitempty"`
+	Proof   *proofRecord `json:"proof,omitempty"`
+}
+
+// proofRecord is what a certificate says of an answer.
+type proofRecord struct {
+	Refuted   bool              `json:"refuted"`
+	Lower     result.JSONNumber `json:"lower,omitempty"`
+	Upper     result.JSONNumber `json:"upper,omitempty"`
+	Off       result.JSONNumber `json:"off,omitempty"`
+	States    int               `json:"states,omitempty"`
+	StatesOff result.JSONNumber `json:"states_off,omitempty"`
+	Worst     string            `json:"worst,omitempty"`
 }
 
 type summaryRecord struct {
@@ -78,6 +90,13 @@ func (r *Report) Write(w io.Writer, f report.Format, opt report.Options) error {
 			a := answerRecord{
 				Entrant: r.Engines[k], Record: result.NewRecord(&row.Verdicts[k]),
 				Status: row.Status, Basis: string(row.Basis), Reason: row.Reason, Remarks: row.Notes,
+			}
+			if row.Proofs != nil && row.Proofs[k] != nil {
+				x := row.Proofs[k]
+				a.Proof = &proofRecord{Refuted: x.Refuted, Off: result.JSONNumber(x.Off), States: x.States, StatesOff: result.JSONNumber(x.StatesOff), Worst: x.Worst}
+				if row.Truth != nil {
+					a.Proof.Lower, a.Proof.Upper = result.JSONNumber(row.Truth.Lo), result.JSONNumber(row.Truth.Hi)
+				}
 			}
 			a.Property, a.Name, a.Constants = row.Property, row.Name, row.Constants
 			records = append(records, a)

@@ -35,6 +35,10 @@ type Row struct {
 	// Notes are further things to know: engines that did not answer, doubts, and,
 	// unless Status is Agree, different numbers of states.
 	Notes []string
+	// Truth is the interval that a certificate proves of the value, nil without one or
+	// of a truth value; and Proofs, nil without one, what follows for the Verdicts.
+	Truth  *result.Interval
+	Proofs []*Proof
 }
 
 // Validity is what is known of a model before any engine is believed.

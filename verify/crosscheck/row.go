@@ -149,6 +149,7 @@ func (r *row) conclude(c *comparison) {
 			r.Notes = append(r.Notes, fmt.Sprintf("the value of %s is doubtful (%s)", c.entries[k].label, d))
 		}
 	}
+	r.settle(c)
 	switch {
 	case r.Status == Agree && r.Reason != "":
 		r.Notes, r.Reason = append([]string{r.Reason}, r.Notes...), ""

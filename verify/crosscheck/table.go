@@ -34,7 +34,7 @@ func (r *Report) Table() *report.Table {
 		reason := strings.Join(append([]string{row.Reason}, row.Notes...), "; ")
 		t.Append(append(values, report.Cell{Text: string(row.Status), Tone: row.Status.tone()}, string(row.Basis), strings.TrimPrefix(reason, "; "))...)
 	}
-	t.Notes = append(t.Notes, r.String())
+	t.Notes = append(append(t.Notes, r.String()), r.proven()...)
 	for i := range r.Models {
 		t.Notes = append(t.Notes, r.Models[i].String())
 	}
