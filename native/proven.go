@@ -124,7 +124,7 @@ func adopt(v *result.Verdict, r *certify.Result, epsilon float64) error {
 	if x.Kind == result.Boolean || v.Bound != nil && (v.Bound.Lo > bound.Hi || v.Bound.Hi < bound.Lo) {
 		return wrong
 	}
-	if width := relativeWidth(bound); v.Value.Kind != result.Range && width > epsilon {
+	if width := relativeWidth(r.Lower, r.Upper); v.Value.Kind != result.Range && width > epsilon {
 		msg := fmt.Sprintf("the interval that is proven has a relative width of %.2g, where %.3g was asked for", width, epsilon)
 		if width > vague {
 			return errors.New(msg)
@@ -143,14 +143,21 @@ func adopt(v *result.Verdict, r *certify.Result, epsilon float64) error {
 	return nil
 }
 
-func relativeWidth(i result.Interval) float64 {
+// relativeWidth is that of an interval, of which a nil end is infinite. It is infinite
+// where doubles cannot say what is between the ends.
+func relativeWidth(lower, upper *big.Rat) float64 {
 	switch {
-	case i.Lo == i.Hi:
+	case lower == nil || upper != nil && lower.Cmp(upper) == 0:
 		return 0
-	case math.IsInf(i.Hi, 1):
+	case upper == nil:
 		return math.Inf(1)
 	}
-	return i.Hi/i.Hi - i.Lo/i.Hi
+	if f, _ := upper.Float64(); math.IsInf(f, 1) {
+		return f
+	}
+	width := new(big.Rat).Sub(upper, lower)
+	f, _ := width.Quo(width, upper).Float64()
+	return f
 }
 
 // write writes the file of certificates.
