@@ -143,7 +143,7 @@ func prove(m *certificate.Model, kind certificate.VectorKind, max bool, left, ri
 func TestExactIsAccepted(t *testing.T) {
 	for seed := range uint64(3000) {
 		rng := rand.New(rand.NewPCG(seed, 1))
-		m := randomModel(rng, []certificate.Kind{certificate.DTMC, certificate.MDP}[rng.IntN(2)])
+		m := randomModel(rng, []certificate.Kind{certificate.DTMC, certificate.MDP, certificate.MDP, certificate.CTMC}[rng.IntN(4)])
 		n := m.NumStates()
 		for _, kind := range []certificate.VectorKind{certificate.Until, certificate.ReachReward, certificate.TotalReward} {
 			for _, max := range []bool{false, true} {

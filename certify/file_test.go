@@ -150,7 +150,7 @@ func plain(f *certificate.File) (out []any) {
 // randomCertificate proves a property of a random model, in fractions or, where that
 // goes with the values, in multiples of a power of two.
 func randomCertificate(rng *rand.Rand) proved {
-	m := randomModel(rng, []certificate.Kind{certificate.DTMC, certificate.MDP}[rng.IntN(2)])
+	m := randomModel(rng, []certificate.Kind{certificate.DTMC, certificate.MDP, certificate.MDP, certificate.CTMC}[rng.IntN(4)])
 	n := m.NumStates()
 	kind := []certificate.VectorKind{certificate.Until, certificate.ReachReward, certificate.TotalReward}[rng.IntN(3)]
 	p := prove(m, kind, rng.IntN(2) == 0, randomSet(rng, n), randomSet(rng, n))

@@ -162,6 +162,9 @@ func (t *truth) reward(i int) func(choice int) *big.Rat {
 		x := new(big.Rat)
 		if r.State != nil {
 			x.Add(x, t.m.Numbers[r.State[state[choice]]])
+			if t.m.Exit != nil { // per unit of time
+				x.Quo(x, t.m.Numbers[t.m.Exit[state[choice]]])
+			}
 		}
 		if r.Choice != nil {
 			x.Add(x, t.m.Numbers[r.Choice[choice]])
@@ -247,6 +250,11 @@ func randomModel(rng *rand.Rand, kind certificate.Kind) *certificate.Model {
 	m.Start = append(m.Start, uint32(len(m.Target)))
 	if kind == certificate.MDP {
 		m.First = append(m.First, uint32(len(m.Start)-1))
+	}
+	for range n {
+		if kind == certificate.CTMC {
+			m.Exit = append(m.Exit, number(1+rng.Int64N(5), 1+rng.Int64N(3)))
+		}
 	}
 	m.Rewards = []certificate.Reward{reward}
 	return m
