@@ -162,8 +162,8 @@ func TestSlurm(t *testing.T) {
 		}
 		s.idle()
 	})
-	// Eight cells of some seconds each.
-	words := []string{"compare", "random", "opposite", "--max", "128,256", "--samples", fmt.Sprint(needs.Number(t, "TILECHECK_SLURM_SAMPLES", 100_000)), "--seed", "7"}
+	// The thesis's twenty cells.
+	words := []string{"compare", "--samples", fmt.Sprint(needs.Number(t, "TILECHECK_SLURM_SAMPLES", 20_000)), "--seed", "7"}
 	want, code := s.alone(words...)
 	run("detach", func(s *session) {
 		dir := job("detach")
