@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"tilecheck/game"
+	"tilecheck/internal/needs"
 	"tilecheck/modelgen"
 	"tilecheck/native"
 	"tilecheck/prism/syntax"
@@ -28,10 +29,11 @@ import (
 // A false alarm has probability at most 0.001 for all 60 comparisons together,
 // by Bonferroni's inequality; the seeds are fixed.
 func TestTable36(t *testing.T) {
-	const comparisons, samples = 60, 5000
+	const comparisons = 60
+	samples := int64(max(needs.Some(5000), 1500))
 	confidence := stats.Confidence(stats.Alpha(stats.CompareConfidence) / comparisons)
 	for i, named := range modelgen.ThesisPolicies() {
-		best := bestTiles(t, named.Policy, samples, uint64(i))
+		best := bestTiles(t, named.Policy, int(samples), uint64(i))
 		for _, tile := range []int{128, 256, 512, 1024, 2048} {
 			t.Run(fmt.Sprintf("%s-%d", named.Name, tile), func(t *testing.T) {
 				counted := stats.Bernoulli{}

@@ -33,13 +33,13 @@ func TestSolveKilled(t *testing.T) {
 	rng := rand.New(rand.NewPCG(20, 2048))
 	// A piece of work is killed about ten times before it is done: in both passes, whatever the speed of the machine.
 	delay := func() time.Duration { return 1 + time.Duration(rng.Int64N(int64(undisturbed/5))) }
-	enumerating, valuing := 0, 0
-	for work := 0; enumerating+valuing < 20; work++ {
+	enumerating, valuing, kills := 0, 0, max(needs.Some(20), 4)
+	for work := 0; enumerating+valuing < kills; work++ {
 		flags := [][]string{{"--workers", "2"}, {"--memory", "52MB"}}[work%2]
 		out := filepath.Join(t.TempDir(), "table")
 		for before := (layersDone{}); ; {
 			var limit time.Duration
-			if enumerating+valuing < 20 {
+			if enumerating+valuing < kills {
 				limit = delay()
 			}
 			state, stderr := runSolve(t, limit, out, append(flags, "--resume")...)

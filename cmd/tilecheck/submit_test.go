@@ -17,7 +17,7 @@ import (
 // A driver that is killed leaves no process of its own behind, and the next one
 // goes on: what is printed is what one process prints.
 func TestSubmitKilled(t *testing.T) {
-	needs.NotShort(t, "starts processes")
+	needs.Full(t)
 	program, dir, tmp := ownProgram(t), t.TempDir(), t.TempDir()
 	mark := "TILECHECK_TEST_MARK=" + tmp
 	words := []string{"compare", "random", "--max", "32", "--samples", "30000", "--seed", "3"}
