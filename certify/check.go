@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 
 	"tilecheck/certify/certificate"
 )
@@ -13,7 +14,7 @@ import (
 // Result is what became of a claim. What is proven is the Statement, whatever the
 // Property is said to be.
 type Result struct {
-	Name, Property, Statement string
+	Property, Statement string
 	// Err is why the claim is not proven, nil if it is.
 	Err error
 	// Lower and Upper, where the claim is about a vector, are proven of all its values;
@@ -26,9 +27,6 @@ type Result struct {
 // Check checks every claim of a certificate. An error is of the form of the file, or
 // ctx.Err(); that something does not hold is in the results.
 func Check(ctx context.Context, f *certificate.File) ([]Result, error) {
-	if err := f.Model.Validate(); err != nil {
-		return nil, err
-	}
 	if err := f.Validate(); err != nil {
 		return nil, err
 	}
@@ -40,7 +38,7 @@ func Check(ctx context.Context, f *certificate.File) ([]Result, error) {
 	out := make([]Result, len(f.Claims))
 	for i := range f.Claims {
 		q := &f.Claims[i]
-		out[i] = Result{Name: q.Name, Property: q.Property, Statement: f.Statement(q), Vector: q.Vector >= 0, Err: wrong}
+		out[i] = Result{Property: q.Property, Statement: f.Statement(q), Vector: q.Vector >= 0, Err: wrong}
 		if wrong == nil {
 			out[i].Err = c.claim(q, &out[i])
 		}
@@ -71,14 +69,7 @@ type set struct {
 	err error
 }
 
-func (x *set) decided() bool {
-	for i, word := range x.at[lower] {
-		if word != x.at[upper][i] {
-			return false
-		}
-	}
-	return true
-}
+func (x *set) decided() bool { return slices.Equal(x.at[lower], x.at[upper]) }
 
 // bounds is what is proven of a vector, or why nothing is. A nil lower bound is 0; ceiling
 // bounds a probability, and is nil for infinity.
@@ -102,26 +93,17 @@ func less(a, b *big.Rat) bool { return a != nil && (b == nil || a.Cmp(b) < 0) }
 
 // minus returns a function for the signs of bounds minus p.
 func (b *bounds) minus(p *big.Rat) func(side, s int) int {
-	var sign [2]func(s int) int
+	signs := [2]func(s int) int{func(int) int { return -p.Sign() }, func(int) int { return 1 }}
 	for side, v := range b.at {
 		if v != nil {
-			sign[side] = v.Compare(p)
+			signs[side] = v.Compare(p)
 		}
-	}
-	top := 1
-	if b.ceiling != nil {
-		top = b.ceiling.Cmp(p)
 	}
 	return func(side, s int) int {
-		switch {
-		case side == lower && sign[lower] == nil:
-			return -p.Sign()
-		case side == lower:
-			return sign[lower](s)
-		case sign[upper] == nil:
-			return top
+		if side == upper && b.ceiling != nil {
+			return min(signs[upper](s), b.ceiling.Cmp(p))
 		}
-		return min(sign[upper](s), top)
+		return signs[side](s)
 	}
 }
 

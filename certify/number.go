@@ -1,6 +1,7 @@
 package certify
 
 import (
+	"cmp"
 	"fmt"
 	"math/big"
 	"math/bits"
@@ -93,12 +94,8 @@ func (r *rewards) positive(choice int) bool { return r != nil && r.rats[r.of[cho
 // compare is the sign of left(s), which is not infinite, minus r + sum of p x(t) for a
 // choice. nil rewards are 0.
 func (c *checker) compare(left, x *certificate.Values, s, choice int, r *rewards) int {
-	if x.Infinite != nil {
-		for _, t := range c.m.Target[c.m.Start[choice]:c.m.Start[choice+1]] {
-			if x.Infinite.Has(int(t)) {
-				return -1
-			}
-		}
+	if x.Infinite != nil && c.some(choice, x.Infinite.Has) {
+		return -1
 	}
 	if sign, ok := c.fast(left, x, s, choice, r); ok {
 		return sign
@@ -154,13 +151,7 @@ func (c *checker) fast(left, x *certificate.Values, s, choice int, r *rewards) (
 		high, den = high+l>>(64-x.Scale)+over, common
 	}
 	h, l := bits.Mul64(left.Fixed[s], den)
-	switch {
-	case h == high && l == low:
-		return 0, true
-	case h < high || h == high && l < low:
-		return -1, true
-	}
-	return 1, true
+	return cmp.Or(cmp.Compare(h, high), cmp.Compare(l, low)), true
 }
 
 // sum is h + g, in a CTMC h + g/E.

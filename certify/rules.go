@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 
 	"tilecheck/certify/certificate"
 )
@@ -62,13 +63,9 @@ func (p *proof) choice(s, side int, holds func(choice int) bool) bool {
 }
 
 // some reports whether a transition of a choice leads to such a state.
-func (p *proof) some(choice int, is func(t int) bool) bool {
-	for _, t := range p.m.Target[p.m.Start[choice]:p.m.Start[choice+1]] {
-		if is(int(t)) {
-			return true
-		}
-	}
-	return false
+func (c *checker) some(choice int, is func(t int) bool) bool {
+	lo, hi := c.m.Row(choice)
+	return slices.ContainsFunc(c.m.Target[lo:hi], func(t uint32) bool { return is(int(t)) })
 }
 
 // fixedPoint is rules 1, 2 and 3.

@@ -422,7 +422,7 @@ func (r *reader) finish(claims bool) (*File, error) {
 			m.Rewards[i].Choice = r.means(m.Rewards[i].Choice, branches)
 		}
 	}
-	return r.f, errors.Join(m.Validate(), r.f.Validate())
+	return r.f, r.f.Validate()
 }
 
 // means adds the mean reward of the branches to that of each choice.

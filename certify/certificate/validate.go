@@ -30,9 +30,11 @@ func (v *Vector) probability() bool {
 }
 
 // Validate returns what is wrong with the form of a file: what refers to nothing, or
-// to itself, and columns of other lengths than the model has states. The model is not
-// looked at.
+// to itself, columns of other lengths than the model has states, or with the model.
 func (f *File) Validate() error {
+	if err := f.Model.Validate(); err != nil {
+		return err
+	}
 	n := f.Model.NumStates()
 	size := make([]int, len(f.Sets)) // of the statement
 	for i := range f.Sets {
