@@ -362,6 +362,9 @@ func (t *translation) path(x sema.Expr, dir solve.Direction) (value, error) {
 		if isState(x.X) && isState(x.Y) {
 			return t.temporal(x, dir)
 		}
+		if x.Op == syntax.Next {
+			return t.later(x, dir)
+		}
 	}
 	return value{}, t.refuse(x, "a path formula with several temporal operators")
 }
@@ -377,7 +380,7 @@ func opposite(dir solve.Direction) solve.Direction {
 }
 
 func (t *translation) temporal(x *sema.Temporal, dir solve.Direction) (value, error) {
-	left, right, negated, err := t.until(x)
+	left, right, negated, err := t.until(x, t.nested)
 	if err != nil {
 		return value{}, err
 	}
@@ -399,15 +402,15 @@ func (t *translation) temporal(x *sema.Temporal, dir solve.Direction) (value, er
 
 // until translates the operands of a temporal operator to those of an until formula:
 // F b is true U b, G b is !(true U !b), a W b is !((a&!b) U (!a&!b)), and a R b is
-// !(!a U !b).
-func (t *translation) until(x *sema.Temporal) (left, right int, negated bool, err error) {
+// !(!a U !b). then translates the second one.
+func (t *translation) until(x *sema.Temporal, then func(sema.Expr) (int, error)) (left, right int, negated bool, err error) {
 	left = all
 	if x.X != nil {
 		if left, err = t.nested(x.X); err != nil {
 			return 0, 0, false, err
 		}
 	}
-	if right, err = t.nested(x.Y); err != nil {
+	if right, err = then(x.Y); err != nil {
 		return 0, 0, false, err
 	}
 	switch x.Op {
@@ -476,7 +479,9 @@ func (t *translation) reward(x *sema.Reward) (value, error) {
 	return value{}, t.refuse(x, "a reward until a co-safe formula holds")
 }
 
-// quant translates E (exists) and A.
+// quant translates E (exists) and A. Where a formula goes on with a path formula, that
+// has a quantifier of its own if both say the same: E [F f] is E [F E [f]], and A [G f]
+// is A [G A [f]].
 func (t *translation) quant(forall bool, path sema.Expr) (int, error) {
 	switch x := path.(type) {
 	case *sema.Unary:
@@ -484,29 +489,89 @@ func (t *translation) quant(forall bool, path sema.Expr) (int, error) {
 			i, err := t.quant(!forall, x.X)
 			return t.not(i), err
 		}
+	case *sema.Binary:
+		same := x.Op == syntax.OpAnd && (forall || isState(x.X) || isState(x.Y)) ||
+			x.Op == syntax.OpOr && (!forall || isState(x.X) || isState(x.Y))
+		if path.Type() != sema.Bool && same {
+			return t.both(forall, x)
+		}
 	case *sema.Temporal:
-		if x.Bound != nil || !isState(x.X) || !isState(x.Y) {
-			break
-		}
-		left, right, negated, err := t.until(x)
-		if err != nil {
-			return 0, err
-		}
-		s := certificate.Set{Kind: certificate.ExistsUntil, Sets: []int{left, right}}
-		if forall != negated {
-			s.Kind = certificate.ForallUntil
-		}
-		if x.Op == syntax.Next {
-			s = certificate.Set{Kind: certificate.ExistsNext, Sets: []int{right}}
-			if forall {
-				s.Kind = certificate.ForallNext
-			}
-		}
-		if i := t.set(s); !negated {
-			return i, nil
-		} else {
-			return t.not(i), nil
+		if x.Bound == nil && isState(x.X) {
+			return t.quantified(forall, x)
 		}
 	}
+	if path.Type() == sema.Bool { // a path satisfies it if its first state does
+		return t.nested(path)
+	}
 	return 0, t.refuse(path, "E or A of a path formula with several temporal operators")
+}
+
+// both combines the translations of two operands.
+func (t *translation) both(forall bool, x *sema.Binary) (int, error) {
+	a, err := t.quant(forall, x.X)
+	if err != nil {
+		return 0, err
+	}
+	b, err := t.quant(forall, x.Y)
+	if err != nil {
+		return 0, err
+	}
+	if x.Op == syntax.OpAnd {
+		return t.and(a, b), nil
+	}
+	return t.or(a, b), nil
+}
+
+func (t *translation) quantified(forall bool, x *sema.Temporal) (int, error) {
+	then := t.nested // translates the second operand
+	if !isState(x.Y) {
+		goesOn := x.Op == syntax.Next || !forall && (x.Op == syntax.Future || x.Op == syntax.Until) || forall && x.Op == syntax.Globally
+		if !goesOn {
+			return 0, t.refuse(x, "E or A of a path formula with several temporal operators")
+		}
+		then = func(y sema.Expr) (int, error) { return t.quant(forall, y) }
+	}
+	left, right, negated, err := t.until(x, then)
+	if err != nil {
+		return 0, err
+	}
+	s := certificate.Set{Kind: certificate.ExistsUntil, Sets: []int{left, right}}
+	if forall != negated {
+		s.Kind = certificate.ForallUntil
+	}
+	if x.Op == syntax.Next {
+		s = certificate.Set{Kind: certificate.ExistsNext, Sets: []int{right}}
+		if forall {
+			s.Kind = certificate.ForallNext
+		}
+	}
+	i := t.set(s)
+	if negated {
+		i = t.not(i)
+	}
+	return i, nil
+}
+
+// later translates X of a path formula that is about a number of steps, or all, without
+// a condition on those before: it is about one step more.
+func (t *translation) later(x *sema.Temporal, dir solve.Direction) (value, error) {
+	v, err := t.path(x.Y, dir)
+	if err != nil {
+		return v, err
+	}
+	f := t.Vectors[v.number]
+	switch {
+	case f.Left != all || t.p.Program.Type == syntax.CTMC:
+		return v, t.refuse(x, "a path formula with several temporal operators")
+	case f.Kind == certificate.Next:
+		f.From, f.To = 1, 1
+	case f.Kind == certificate.Until:
+		f.To = solve.Unbounded
+	}
+	if f.From++; f.To != solve.Unbounded {
+		f.To++
+	}
+	f.Kind = certificate.Steps
+	v.number = t.vector(f)
+	return v, nil
 }
