@@ -131,7 +131,7 @@ func adopt(v *result.Verdict, r *certify.Result, epsilon float64) error {
 		}
 		v.Warnings = append(slices.Clip(v.Warnings), msg)
 	}
-	v.Accuracy, v.Bound = result.Proven, &bound
+	v.Accuracy, v.Bound, v.BoundMethod = result.Proven, &bound, ""
 	if x.Kind != result.Range {
 		v.Value.Num = min(max(x.Num, bound.Lo), bound.Hi)
 		v.Value.Rat = nil
