@@ -103,11 +103,11 @@ func TestCompareEngines(t *testing.T) {
 func TestCrosscheckFiles(t *testing.T) {
 	prism := needs.PRISM(t)
 	base := filepath.Join(t.TempDir(), "die")
-	code, _, errs := tilecheck(t.Context(), "export", "../../testdata/suite/dtmc/die.prism", "-o", base+".all", "-o", base+".pexp")
+	code, _, errs := tilecheck(t.Context(), "export", "../../testdata/suite/dtmc/die.prism", "-o", base+".all", "-o", base+".pexp", "-o", base+".umb")
 	if code != 0 {
 		t.Fatal(errs)
 	}
-	for _, name := range []string{base + ".tra,sta,lab,srew", base + ".all", base + ".pexp"} {
+	for _, name := range []string{base + ".tra,sta,lab,srew", base + ".all", base + ".pexp", base + ".umb"} {
 		code, out, errs := tilecheck(t.Context(), "crosscheck", name, "--prop", "P=? [ F d=6 ]", "--prop", `R=? [ F s=7 ]`,
 			"--engine", "native,native:exact,prism", "--prism-path", prism, "--format", "csv")
 		if code != 0 || strings.Count(out, ",agree,") != 2 || strings.Contains(out, "did not answer") {

@@ -122,8 +122,11 @@ func modelOf(job *runner.Job) ([]string, []runner.File) {
 			exts = append(exts, ext)
 		}
 	}
-	typ := "-" + strings.ToLower(job.States.Declares().ModelType().String())
-	return []string{"-importmodel", base + "." + strings.Join(exts, ","), typ}, states
+	args := []string{"-importmodel", base + "." + strings.Join(exts, ",")}
+	if exts[0] != "umb" { // which says itself of what it is
+		args = append(args, "-"+strings.ToLower(job.States.Declares().ModelType().String()))
+	}
+	return args, states
 }
 
 func cutExt(name string) (base, ext string) {

@@ -355,6 +355,19 @@ rewards [turn] true : 2; s=1 : 4; endrewards
 	if got := writeWith(t, space, files.Options{}, (*files.Writer).DOT); got != lockDOT {
 		t.Errorf("graph\n%swanted\n%s", got, lockDOT)
 	}
+	text := umbOf(t, space, files.Options{})
+	for _, exact := range []bool{false, true} {
+		read, err := files.ReadUMB(t.Context(), files.Source{Name: "lock.umb", Text: text}, files.ReadOptions{Exact: exact})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again := umbOf(t, read, files.Options{}); !exact && !bytes.Equal(again, text) || read.Program().Type != space.Program().Type {
+			t.Errorf("UMB written again, %d bytes of a %s, are not the first %d", len(again), read.Program().Type, len(text))
+		}
+		if got := writeWith(t, read, files.Options{}, (*files.Writer).Transitions); got != lockTra {
+			t.Errorf("read from UMB\n%swanted\n%s", got, lockTra)
+		}
+	}
 }
 
 const (

@@ -19,8 +19,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// ReadUMB reads a model in UMB, plain or compressed by gzip or xz: DTMCs, MDPs and
-// CTMCs with one initial state or more. The columns are kept as they come, a
+// ReadUMB reads a model in UMB, plain or compressed by gzip or xz: DTMCs, MDPs, CTMCs
+// and LTSs with one initial state or more. The columns are kept as they come, a
 // valuation in its bits, so that memory follows the model and not what a file says
 // of itself. Its errors are as for Read, about the file as a whole: members have no
 // lines. Other kinds of models, intervals and what is only partly there are refused
@@ -183,11 +183,13 @@ func (u *umbFile) readIndex(text []byte) error {
 		u.typ = syntax.DTMC
 	case s.Time == "discrete" && s.Players == 1 && s.Observations == 0 && s.Probability != nil:
 		u.typ = syntax.MDP
+	case s.Time == "discrete" && s.Players == 1 && s.Observations == 0 && s.ExitRate == nil:
+		u.typ = syntax.LTS
 	case s.Time == "stochastic" && s.Players == 0:
 		u.typ = syntax.CTMC
 	default:
-		return fmt.Errorf("found a model with time %s, %d players and %d observations%s, only DTMCs, MDPs and CTMCs can be read",
-			quote([]byte(s.Time)), s.Players, s.Observations, map[bool]string{true: " and no probabilities"}[s.Probability == nil])
+		return fmt.Errorf("found a model with time %s, %d players and %d observations, only DTMCs, MDPs, CTMCs and LTSs can be read",
+			quote([]byte(s.Time)), s.Players, s.Observations)
 	}
 	if u.opts.Type != syntax.TypeNone && u.opts.Type != u.typ {
 		return fmt.Errorf("found a model of type %s, wanted a %s as asked for", u.typ, u.opts.Type)
@@ -201,8 +203,10 @@ func (u *umbFile) readIndex(text []byte) error {
 	if s.ChoiceActions > math.MaxUint16-1 || s.BranchActions > math.MaxUint16-1 {
 		return fmt.Errorf("found %d and %d actions, wanted at most %d", s.ChoiceActions, s.BranchActions, math.MaxUint16-1)
 	}
-	if err := u.number(s.Probability); err != nil {
-		return fmt.Errorf("branch-probability-type: %w", err)
+	if u.typ != syntax.LTS {
+		if err := u.number(s.Probability); err != nil {
+			return fmt.Errorf("branch-probability-type: %w", err)
+		}
 	}
 	if u.typ == syntax.CTMC {
 		if err := u.number(s.ExitRate); err != nil {
@@ -223,6 +227,9 @@ func (u *umbFile) number(t *umb.Type) error {
 	return err
 }
 
+// chooses reports whether states have choices, whose actions are theirs.
+func (u *umbFile) chooses() bool { return u.typ == syntax.MDP || u.typ == syntax.LTS }
+
 // annotated refuses annotations that cannot be read.
 func (u *umbFile) annotated() error {
 	for _, g := range u.index.Annotations {
@@ -236,7 +243,7 @@ func (u *umbFile) annotated() error {
 					return fmt.Errorf("%s: %w", name, err)
 				}
 				for _, kind := range a.AppliesTo {
-					if !slices.Contains([]string{"states", "choices", "branches"}, kind) || kind == "branches" && u.typ == syntax.MDP {
+					if !slices.Contains([]string{"states", "choices", "branches"}, kind) || kind == "branches" && u.chooses() {
 						return fmt.Errorf("%s: found rewards of %s, which are not supported for a model of type %s", name, kind, u.typ)
 					}
 				}
@@ -324,7 +331,7 @@ func (u *umbFile) member(name string, m *umb.Member) (err error) {
 	s := &u.index.System
 	kind, ids := "choices", u.choices
 	actions := s.ChoiceActions
-	if u.typ != syntax.MDP {
+	if !u.chooses() {
 		kind, ids, actions = "branches", u.branches, s.BranchActions
 	}
 	switch name {

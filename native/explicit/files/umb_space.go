@@ -21,7 +21,7 @@ func (u *umbFile) assemble() (*explicit.Space, error) {
 	if err := u.whole(); err != nil {
 		return nil, err
 	}
-	kind := map[syntax.ModelType]sparse.Kind{syntax.DTMC: sparse.DTMC, syntax.MDP: sparse.MDP, syntax.CTMC: sparse.CTMC}[u.typ]
+	kind := map[syntax.ModelType]sparse.Kind{syntax.DTMC: sparse.DTMC, syntax.MDP: sparse.MDP, syntax.LTS: sparse.MDP, syntax.CTMC: sparse.CTMC}[u.typ]
 	b := &umbBuild{umbFile: u, assembly: newAssembly(newLines(Source{Name: u.src.Name}), kind, u.states, u.opts.Exact)}
 	if err := b.actionNames(); err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func (u *umbFile) whole() error {
 		absent bool
 	}{
 		{umb.Targets, u.targets == nil},
-		{umb.Probabilities, !u.probability.There()},
+		{umb.Probabilities, u.typ != syntax.LTS && !u.probability.There()},
 		{umb.ExitRates, u.typ == syntax.CTMC && !u.exitRate.There()},
 		{umb.Initial, u.initial == nil || u.initial.Empty()},
 	} {
@@ -89,7 +89,7 @@ func (u *umbFile) whole() error {
 	if u.choiceRows == nil && u.branches != u.choices {
 		return fmt.Errorf("there is no %s, which only a model with one branch in each choice can do without", umb.ChoiceRows)
 	}
-	if u.typ != syntax.MDP && u.stateChoices != nil {
+	if !u.chooses() && u.stateChoices != nil {
 		for i, at := range u.stateChoices {
 			if at != uint32(i) {
 				return fmt.Errorf("%s: found a state without exactly one choice, wanted one in each of a %s", umb.StateChoices, u.typ)
@@ -193,8 +193,11 @@ func (b *umbBuild) choice(i, c int) error {
 	if lo == hi {
 		return errors.New("found no branch, wanted one")
 	}
+	if b.typ == syntax.LTS && lo+1 < hi {
+		return fmt.Errorf("found %d branches, wanted one in a choice of an LTS", hi-lo)
+	}
 	b.row = b.row[:0]
-	chain := b.typ != syntax.MDP
+	chain := !b.chooses()
 	for t := lo; t < hi; t++ {
 		x, err := b.weight(i, t)
 		if err != nil {
@@ -255,6 +258,9 @@ func (b *umbBuild) place(i, c int) {
 
 // weight is the probability or rate of a branch.
 func (b *umbBuild) weight(i, t int) (number, error) {
+	if b.typ == syntax.LTS {
+		return number{1, big.NewRat(1, 1)}, nil
+	}
 	x, err := b.probability.at(t, b.opts.Exact)
 	if err != nil || b.typ != syntax.CTMC {
 		return x, err
