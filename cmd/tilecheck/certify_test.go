@@ -14,9 +14,17 @@ import (
 	"tilecheck/native/explicit/files"
 )
 
-// writeCertificate writes a certificate about a model: of the probability that some
-// states are reached within 10 steps, which the checker computes.
+// writeCertificate writes what certificateOf makes, with 10 steps.
 func writeCertificate(t *testing.T, file, model string, goal func(state []int32) bool) {
+	t.Helper()
+	if err := os.WriteFile(file, []byte(certificateOf(t, model, 0, 10, goal)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// certificateOf is a certificate about a model: of the probability that some states are
+// reached after so many steps, which the checker makes.
+func certificateOf(t *testing.T, model string, from, to int, goal func(state []int32) bool) string {
 	t.Helper()
 	m, _, err := native.Load(t.Context(), "m.prism", []byte(model), nil)
 	if err != nil {
@@ -28,7 +36,7 @@ func writeCertificate(t *testing.T, file, model string, goal func(state []int32)
 	}
 	f := &certificate.File{
 		Sets:    []certificate.Set{{Kind: certificate.All}, {Kind: certificate.Init}, {Kind: certificate.Atomic, Text: "(d=6)"}},
-		Vectors: []certificate.Vector{{Kind: certificate.Steps, Right: 2, To: 10}},
+		Vectors: []certificate.Vector{{Kind: certificate.Steps, Right: 2, From: from, To: to}},
 		Claims:  []certificate.Claim{{Property: "P=? [ F<=10 d=6 ]", Over: 1}},
 	}
 	if f.Model, err = modelOf(t.Context(), space); err != nil {
@@ -48,9 +56,7 @@ func writeCertificate(t *testing.T, file, model string, goal func(state []int32)
 	if err := certificate.Write(t.Context(), &out, w.UMBMembers, f); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(file, out.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	return out.String()
 }
 
 func TestCertify(t *testing.T) {
