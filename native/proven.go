@@ -82,6 +82,9 @@ func (p *proofs) prove(ctx context.Context, of *prove.Property, v *result.Verdic
 		return err
 	}
 	results, err := certify.Check(ctx, prove.Only(&p.prover.File, i))
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	if err == nil {
 		err = results[0].Err
 	}

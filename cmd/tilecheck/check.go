@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"tilecheck/native"
@@ -36,6 +37,8 @@ type checkCmd struct {
 	Certificate     string        `help:"Prove, and write the proofs, perhaps .gz." placeholder:"FILE" file:"out"`
 	ExportResults   string        `rare:"" help:"Also write the results as PRISM, perhaps FILE:csv, matrix, matrix,csv, dataframe or comment." placeholder:"FILE" file:"target"`
 	Format          report.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
+
+	written *atomic.Bool // the certificates
 }
 
 // Run checks the properties and prints one row each.
@@ -64,6 +67,10 @@ func (c *checkCmd) Run(ctx context.Context, env *world) error {
 		err = errors.Join(err, env.writeFile(results, func(w io.Writer) error { return report.ExportResults(w, style, verdicts) }))
 	}
 	code := verdictCode(verdicts)
+	if job.Certificate != nil && !c.written.Load() {
+		fmt.Fprintf(env.stderr, "warning: %s was not written\n", c.Certificate)
+		code = cmp.Or(code, exitCannotRun)
+	}
 	if code == exitOK && job.Numeric.Accuracy == result.Proven && !proven(verdicts) {
 		code = exitCannotRun
 	}
@@ -179,7 +186,12 @@ func (c *checkCmd) certify(env *world, job *runner.Job) error {
 	}
 	job.Numeric.Accuracy = result.Proven
 	if c.Certificate != "" {
-		job.Certificate = &runner.CertificateFile{File: c.Certificate, Write: env.writeFile}
+		c.written = new(atomic.Bool)
+		job.Certificate = &runner.CertificateFile{File: c.Certificate, Write: func(file string, write func(io.Writer) error) error {
+			err := env.writeFile(file, write)
+			c.written.Store(err == nil)
+			return err
+		}}
 	}
 	return nil
 }
