@@ -2,8 +2,10 @@
 // sets and vectors from which its answer follows, as package certificate has them.
 //
 //	p, err := prove.New(space, prove.Options{})
-//	claim, err := p.Add(ctx, property)      // an index of p.File().Claims
-//	skeleton, err := prove.Translate(property)   // what is to be shown, without how
+//	i, err := p.Add(ctx, property)   // p.Claims[i], and what proves it
+//	f := prove.Only(&p.File, i)      // a certificate of that claim alone
+//	k := prove.NewSkeleton()         // what is to be shown, without how
+//	i, err = k.Add(property)
 //
 // A property becomes sets and vectors by its syntax alone (translate). Their columns
 // are what package solve computes, on a grid of numbers so fine that the equations
