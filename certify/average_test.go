@@ -94,8 +94,8 @@ func TestAverage(t *testing.T) {
 		for s := range choice {
 			choice[s] = s
 		}
-		of, values := m.Earned(0, nil)
-		worth := func(c int) *big.Rat { return values[of[c]] }
+		earned := m.Earned(0, nil)
+		worth := func(c int) *big.Rat { return earned.Rats[earned.Of[c]] }
 		gain := x.average(choice, worth, per)
 		h := x.bias(choice, gain, worth, per)
 		file := func(shift *big.Rat) *certificate.File {

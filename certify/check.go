@@ -31,7 +31,8 @@ func Check(ctx context.Context, f *certificate.File) ([]Result, error) {
 		return nil, err
 	}
 	c := &checker{File: f, ctx: ctx, m: f.Model, n: f.Model.NumStates(), vectors: map[int]*bounds{}}
-	wrong := c.weigh()
+	weights, wrong := f.Model.Weights(ctx)
+	c.Weights = weights
 	for i := range f.Sets {
 		c.sets = append(c.sets, c.set(i))
 	}
@@ -48,12 +49,12 @@ func Check(ctx context.Context, f *certificate.File) ([]Result, error) {
 
 type checker struct {
 	*certificate.File
-	ctx      context.Context
-	m        *certificate.Model
-	n        int
-	num, den []uint64        // see weigh
-	sets     []set           // in the order of the file
-	vectors  map[int]*bounds // those that were checked
+	*certificate.Weights
+	ctx     context.Context
+	m       *certificate.Model
+	n       int
+	sets    []set           // in the order of the file
+	vectors map[int]*bounds // those that were checked
 }
 
 // Everything is known from two sides: lower bounds and upper ones of values, the states

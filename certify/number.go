@@ -2,7 +2,6 @@ package certify
 
 import (
 	"cmp"
-	"fmt"
 	"math/big"
 	"math/bits"
 
@@ -13,87 +12,11 @@ import (
 // multiples of a power of two or fractions. What fits is computed in 128 bits, all
 // else with math/big.
 
-// fit is what a denominator must be less than for sums not to overflow 128 bits.
-const fit = 1 << 62
-
 var one = big.NewRat(1, 1)
-
-// weigh brings the probabilities of every choice to a common denominator den, 0 where
-// that does not fit, and checks that they sum to 1.
-func (c *checker) weigh() error {
-	num, den := split(c.m.Numbers)
-	c.num, c.den = make([]uint64, len(c.m.Target)), make([]uint64, len(c.m.Start)-1)
-	for i := range c.den {
-		if i&0xfff == 0 && c.ctx.Err() != nil {
-			return c.ctx.Err()
-		}
-		lo, hi := c.m.Row(i)
-		d := uint64(1)
-		for _, p := range c.m.Prob[lo:hi] {
-			d = lcm(d, den[p])
-		}
-		sum := uint64(0)
-		for t := lo; t < hi && d != 0; t++ {
-			p := c.m.Prob[t]
-			c.num[t] = num[p] * (d / den[p])
-			if num[p] > den[p] || sum > d {
-				d = 0
-			}
-			sum += c.num[t]
-		}
-		if d != 0 && sum == d {
-			c.den[i] = d
-			continue
-		}
-		exact := new(big.Rat)
-		for _, p := range c.m.Prob[lo:hi] {
-			exact.Add(exact, c.m.Numbers[p])
-		}
-		if exact.Cmp(one) != 0 {
-			return fmt.Errorf("the probabilities of choice %d sum to %s", i, exact.RatString())
-		}
-	}
-	return nil
-}
-
-// split takes fractions apart; the denominator of what does not fit is 0.
-func split(xs []*big.Rat) (num, den []uint64) {
-	num, den = make([]uint64, len(xs)), make([]uint64, len(xs))
-	for i, x := range xs {
-		if x.Num().BitLen() <= 62 && x.Denom().BitLen() <= 62 {
-			num[i], den[i] = x.Num().Uint64(), x.Denom().Uint64()
-		}
-	}
-	return num, den
-}
-
-// lcm is the least common multiple, 0 where it does not fit or one of them is 0.
-func lcm(a, b uint64) uint64 {
-	if a == b || a == 0 || b == 0 {
-		return min(a, b)
-	}
-	x, y := a, b
-	for y != 0 {
-		x, y = y, x%y
-	}
-	if hi, lo := bits.Mul64(a/x, b); hi == 0 && lo < fit {
-		return lo
-	}
-	return 0
-}
-
-// rewards are the rewards of the choices for a step, by their numbers.
-type rewards struct {
-	of       []uint32
-	rats     []*big.Rat
-	num, den []uint64
-}
-
-func (r *rewards) positive(choice int) bool { return r != nil && r.rats[r.of[choice]].Sign() > 0 }
 
 // compare is the sign of left(s), which is not infinite, minus r + sum of p x(t) for a
 // choice. nil rewards are 0.
-func (c *checker) compare(left, x *certificate.Values, s, choice int, r *rewards) int {
+func (c *checker) compare(left, x *certificate.Values, s, choice int, r *certificate.Rewards) int {
 	if x.Infinite != nil && c.some(choice, x.Infinite.Has) {
 		return -1
 	}
@@ -104,10 +27,10 @@ func (c *checker) compare(left, x *certificate.Values, s, choice int, r *rewards
 }
 
 // step is r + sum of p x(t) for a choice, none of which is infinite.
-func (c *checker) step(x *certificate.Values, choice int, r *rewards) *big.Rat {
+func (c *checker) step(x *certificate.Values, choice int, r *certificate.Rewards) *big.Rat {
 	sum, term := new(big.Rat), new(big.Rat)
 	if r != nil {
-		sum.Set(r.rats[r.of[choice]])
+		sum.Set(r.Rats[r.Of[choice]])
 	}
 	lo, hi := c.m.Row(choice)
 	for t := lo; t < hi; t++ {
@@ -121,7 +44,7 @@ func (c *checker) mean(x []uint64, choice int) (high, low uint64) {
 	var carry uint64
 	lo, hi := c.m.Row(choice)
 	for t := lo; t < hi; t++ {
-		h, l := bits.Mul64(c.num[t], x[c.m.Target[t]])
+		h, l := bits.Mul64(c.Num[t], x[c.m.Target[t]])
 		low, carry = bits.Add64(low, l, 0)
 		high, _ = bits.Add64(high, h, carry) // less than 2^62
 	}
@@ -129,19 +52,19 @@ func (c *checker) mean(x []uint64, choice int) (high, low uint64) {
 }
 
 // fast is compare in 128 bits, if that is enough.
-func (c *checker) fast(left, x *certificate.Values, s, choice int, r *rewards) (sign int, ok bool) {
-	den := c.den[choice]
+func (c *checker) fast(left, x *certificate.Values, s, choice int, r *certificate.Rewards) (sign int, ok bool) {
+	den := c.Den[choice]
 	if x.Fixed == nil || left.Fixed == nil || left.Scale != x.Scale || den == 0 {
 		return 0, false
 	}
 	high, low := c.mean(x.Fixed, choice)
 	if r != nil { // both sides times the common denominator
-		k := r.of[choice]
-		common := lcm(den, r.den[k])
+		k := r.Of[choice]
+		common := certificate.Common(den, r.Den[k])
 		if common == 0 {
 			return 0, false
 		}
-		over, l := bits.Mul64(r.num[k], common/r.den[k])
+		over, l := bits.Mul64(r.Num[k], common/r.Den[k])
 		if x.Scale > 62 || over != 0 || bits.Len64(l)+int(x.Scale) > 126 {
 			return 0, false
 		}

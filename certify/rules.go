@@ -16,7 +16,7 @@ type proof struct {
 	v           *certificate.Vector
 	part        string
 	left, right set
-	r           *rewards // of a step; nil for a probability
+	r           *certificate.Rewards // of a step; nil for a probability
 }
 
 // prove checks the columns of vector i by the rule of its kind.
@@ -36,9 +36,7 @@ func (c *checker) prove(i int, b *bounds) error {
 		if !p.right.decided() {
 			return errors.New(p.part + ": its target is not decided in every state")
 		}
-		p.r = new(rewards)
-		p.r.of, p.r.rats = c.m.Earned(v.Reward, p.right.at[lower])
-		p.r.num, p.r.den = split(p.r.rats)
+		p.r = c.m.Earned(v.Reward, p.right.at[lower])
 	}
 	switch v.Kind {
 	case certificate.Until, certificate.ReachReward, certificate.TotalReward:
@@ -90,11 +88,11 @@ func (p *proof) fixedPoint() error {
 					return "the value is above that of the target"
 				}
 			case x.Infinite.Has(s):
-				if !p.infinite(s, func(i int) bool { return !total || p.r.positive(i) || nearer(s, i, never) }) {
+				if !p.infinite(s, func(i int) bool { return !total || p.r.Positive(i) || nearer(s, i, never) }) {
 					return "nothing shows that the value is infinite"
 				}
 			case !x.Zero(s) && (until && !p.left.at[lower].Has(s) || !p.choice(s, lower, func(i int) bool {
-				return p.compare(x, x, s, i, p.r) <= 0 && (!until && !total || p.r.positive(i) || nearer(s, i, ends))
+				return p.compare(x, x, s, i, p.r) <= 0 && (!until && !total || p.r.Positive(i) || nearer(s, i, ends))
 			})):
 				return "the value is above that of a step, or nothing leads on"
 			}

@@ -14,7 +14,7 @@ const (
 	// effort is for how many states times steps fractions are not too slow.
 	effort = 100_000
 	// precision is to how many binary places fractions are rounded that have more.
-	precision = 1000
+	precision = 10_000
 )
 
 // steps is rule 4, in fractions where that is not slow or nothing else fits, otherwise
@@ -31,13 +31,13 @@ func (p *proof) steps(b *bounds) error {
 	most, last, spare := one, max(p.v.From, p.v.To), 0
 	switch p.v.Kind {
 	case certificate.Cumulative: // every step adds at most the greatest reward and 2
-		most = new(big.Rat).Add(slices.MaxFunc(p.r.rats, (*big.Rat).Cmp), big.NewRat(2, 1))
+		most = new(big.Rat).Add(slices.MaxFunc(p.r.Rats, (*big.Rat).Cmp), big.NewRat(2, 1))
 		spare = bits.Len(uint(last))
 	case certificate.Instant:
 		most, p.r = slices.MaxFunc(slices.Concat(p.m.Numbers, []*big.Rat{one}), (*big.Rat).Cmp), nil
 	}
 	size := rounded(most, 0, upper).BitLen() + spare
-	exact := size > 54 || slices.Contains(p.den, 0) || p.n <= effort/(last+1)
+	exact := size > 54 || slices.Contains(p.Den, 0) || p.n <= effort/(last+1)
 	proven := *b
 	for side := range b.at {
 		x, err := &certificate.Values{}, error(nil)
@@ -55,17 +55,17 @@ func (p *proof) steps(b *bounds) error {
 			x.Scale = uint(62 - size)
 			round := func(r *big.Rat) uint64 { return rounded(r, x.Scale, side).Uint64() }
 			earned := []uint64{}
-			for k := 0; p.r != nil && k < len(p.r.rats); k++ {
-				earned = append(earned, round(p.r.rats[k]))
+			for k := 0; p.r != nil && k < len(p.r.Rats); k++ {
+				earned = append(earned, round(p.r.Rats[k]))
 			}
 			x.Fixed, err = walk(p, &proven, side, round, func(choice int, x []uint64) uint64 {
 				high, low := p.mean(x, choice)
-				k, rest := bits.Div64(high, low, p.den[choice])
+				k, rest := bits.Div64(high, low, p.Den[choice])
 				if side == upper && rest > 0 {
 					k++
 				}
 				if p.r != nil {
-					k += earned[p.r.of[choice]]
+					k += earned[p.r.Of[choice]]
 				}
 				return k
 			}, cmp.Compare[uint64])

@@ -78,56 +78,6 @@ func (m *Model) Choices(s int) (first, end int) {
 // Row returns the range of the transitions of choice c.
 func (m *Model) Row(c int) (first, end int) { return int(m.Start[c]), int(m.Start[c+1]) }
 
-// Earned returns what a step is worth: the reward of the state and that of the choice,
-// and in a CTMC that of the state for the mean time that is spent there. of[c] is the
-// place in values of that of choice c. Reward structure -1 is being in the set.
-func (m *Model) Earned(structure int, set Bits) (of []uint32, values []*big.Rat) {
-	const none, unit = None, None - 1
-	var r Reward
-	if structure >= 0 {
-		r = m.Rewards[structure]
-	}
-	of = make([]uint32, len(m.Start)-1)
-	known := map[[3]uint32]uint32{}
-	for s := range m.NumStates() {
-		key := [3]uint32{none, none, none}
-		if r.State != nil {
-			key[0] = r.State[s]
-		} else if structure < 0 && set.Has(s) {
-			key[0] = unit
-		}
-		if m.Exit != nil {
-			key[1] = m.Exit[s]
-		}
-		first, end := m.Choices(s)
-		for c := first; c < end; c++ {
-			if r.Choice != nil {
-				key[2] = r.Choice[c]
-			}
-			k, ok := known[key]
-			if !ok {
-				k = uint32(len(values))
-				known[key] = k
-				x := new(big.Rat)
-				if key[0] == unit {
-					x.SetInt64(1)
-				} else if key[0] != none {
-					x.Set(m.Numbers[key[0]])
-				}
-				if key[1] != none {
-					x.Quo(x, m.Numbers[key[1]])
-				}
-				if key[2] != none {
-					x.Add(x, m.Numbers[key[2]])
-				}
-				values = append(values, x)
-			}
-			of[c] = k
-		}
-	}
-	return of, values
-}
-
 // Bits is a set of states, 64 to a word. nil has none.
 type Bits []uint64
 
