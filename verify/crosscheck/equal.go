@@ -195,6 +195,8 @@ func (c *Comparison) states(ctx context.Context, in *instance, theirs func(ctx c
 		return nil
 	case !valid:
 		return fmt.Errorf("both refuse the model: %w; %w", in.check.Failure, refused)
+	case c.Exact && ok && ofText(f) && !in.exact(ctx):
+		return fmt.Errorf("both refuse the model in exact arithmetic: %v", refused) // and may accept it in doubles
 	case ok && ofText(f):
 		c.Difference = &Difference{Kind: Refused, First: built(in.check.States), Second: "refused (" + f.Error() + ")"}
 		return nil
@@ -210,6 +212,12 @@ func (c *Comparison) states(ctx context.Context, in *instance, theirs func(ctx c
 		c.Remarks = append(c.Remarks, told.Space.Warnings()...)
 	}
 	return err
+}
+
+// exact reports whether the model has states with fractions.
+func (in *instance) exact(ctx context.Context) bool {
+	_, err := in.Exact(ctx)
+	return err == nil
 }
 
 func built(states int) string { return fmt.Sprintf("built, %d states", states) }

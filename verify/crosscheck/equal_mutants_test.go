@@ -9,6 +9,7 @@ import (
 	"tilecheck/native/explicit"
 	"tilecheck/prism/sema"
 	"tilecheck/report"
+	"tilecheck/result"
 	"tilecheck/runner"
 	"tilecheck/runner/bridge"
 	"tilecheck/verify/crosscheck"
@@ -174,5 +175,35 @@ func testMisread(t *testing.T, tool crosscheck.StateBuilder) {
 				t.Errorf("%v\n%s", err, &out)
 			}
 		})
+	}
+}
+
+// rounding is a tool that refuses fractions.
+type rounding struct{ runner.Engine }
+
+func (rounding) States(ctx context.Context, p *runner.Plan, v sema.Valuation) (*explicit.Told, error) {
+	if p.Job.Numeric.Accuracy == result.Exact {
+		return nil, &result.Failure{Class: result.Model, Message: "probabilities do not quite sum to 1"}
+	}
+	m, _, err := native.Load(ctx, p.Job.File, p.Job.Model, nil)
+	if err != nil {
+		return nil, err
+	}
+	space, err := explicit.Build(ctx, m, explicit.Options{})
+	return &explicit.Told{Space: space, Whole: true, Actions: true}, err
+}
+
+// What both refuse with fractions is compared in doubles; what only the tool refuses is different.
+func TestAlmostOne(t *testing.T) {
+	for p, want := range map[string]crosscheck.Equal{"0.4999999999995": crosscheck.Same, "0.5": crosscheck.Different} {
+		job := runner.Job{File: "m.prism", Model: []byte("dtmc module M s:[0..2] init 0; [] s=0 -> 0.5:(s'=1)+" + p + ":(s'=2); [] s>0 -> true; endmodule")}
+		x := []runner.Entrant{{Label: "tool", Engine: rounding{says("tool", fraction(1, 2))}}}
+		r, err := crosscheck.Models(t.Context(), job, nil, x, crosscheck.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c := &r.Comparisons[0]; c.Equal() != want {
+			t.Errorf("%s: %s, want %s: %s", p, c.Equal(), want, &c.Diagnosis)
+		}
 	}
 }
