@@ -104,13 +104,17 @@ func (e *equality) against(ctx context.Context, theirs *subject) error {
 		return fmt.Errorf("the constants of %s have %d valuations, those of %s %d", e.ours.plan.Job.File, len(e.ours.instances), theirs.plan.Job.File, len(theirs.instances))
 	}
 	called := names([]*subject{e.ours, theirs})
+	x := runner.Entrant{Label: called[1]}
+	if e.ours.plan.Job.States != nil || theirs.plan.Job.States != nil {
+		x.Accuracy = result.Float // files have rounded numbers, as a rule
+	}
 	for i, in := range e.ours.instances {
 		e.instance(ctx, e.ours, in)
 		second := theirs.instances[i]
 		e.instance(ctx, theirs, second)
-		e.compare(ctx, in, called[0], &runner.Entrant{Label: called[1]}, func(ctx context.Context, exact bool) (*explicit.Told, error) {
+		e.compare(ctx, in, called[0], &x, func(ctx context.Context, exact bool) (*explicit.Told, error) {
 			space, err := second.space(ctx, exact)
-			return &explicit.Told{Space: space, Whole: true, Actions: true}, err
+			return &explicit.Told{Space: space, Whole: true, Actions: err == nil && !space.Imported()}, err
 		})
 		in.Forget()
 		second.Forget()
