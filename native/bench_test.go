@@ -14,6 +14,7 @@ import (
 	"tilecheck/modelgen"
 	"tilecheck/native"
 	"tilecheck/prism/syntax"
+	"tilecheck/result"
 	"tilecheck/runner"
 )
 
@@ -99,4 +100,37 @@ func prismRate(b *testing.B, model []byte) float64 {
 		b.Fatal(errN, errSeconds)
 	}
 	return n / seconds
+}
+
+// BenchmarkProven checks a walk on a grid with bounds, and with a certificate that is made
+// and checked: what a proof costs beside an answer.
+//
+//	go test ./native -run '^$' -bench Proven
+func BenchmarkProven(b *testing.B) {
+	const walk = `dtmc
+const int N = 300;
+module walk
+  x : [0..N] init 150;
+  y : [0..N] init 150;
+  [] x>0 & x<N & y>0 & y<N -> 0.3:(x'=x+1) + 0.2:(x'=x-1) + 0.25:(y'=y+1) + 0.25:(y'=y-1);
+endmodule
+rewards "steps" true : 1; endrewards
+`
+	const out = "x=0 | x=N | y=0 | y=N"
+	for _, property := range []string{"P=? [ F x=N ]", "R=? [ F " + out + " ]"} {
+		for _, accuracy := range []result.Accuracy{result.Bounded, result.Proven} {
+			b.Run(fmt.Sprintf("%.1s/%s", property, accuracy), func(b *testing.B) {
+				for b.Loop() {
+					verdicts, err := runner.Check(b.Context(), native.New(), runner.Job{
+						File: "walk.prism", Model: []byte(walk), Props: []string{property}, Method: runner.Exact,
+						Numeric: runner.Numeric{Accuracy: accuracy},
+					})
+					if err != nil || verdicts[0].Err != nil || verdicts[0].Accuracy != accuracy {
+						b.Fatal(err, verdicts)
+					}
+					b.ReportMetric(float64(verdicts[0].States), "states")
+				}
+			})
+		}
+	}
 }
