@@ -122,6 +122,11 @@ func (s *session) idle() {
 	})
 }
 
+// submit is a command in 18 shards.
+func submit(dir string, words ...string) []string {
+	return append([]string{"submit", "slurm", "--dir", dir, "--shards", "18", "--tasks", "9", "--"}, words...)
+}
+
 // What a submitted command prints is what one process prints, whatever is killed in between.
 func TestSlurm(t *testing.T) {
 	c := slurmtest.Start(t)
@@ -134,9 +139,6 @@ func TestSlurm(t *testing.T) {
 		t.Fatal(err)
 	}
 	job := func(name string) string { return filepath.Join(c.Shared, name) }
-	submit := func(dir string, words ...string) []string {
-		return append([]string{"submit", "slurm", "--dir", dir, "--shards", "18", "--tasks", "9", "--"}, words...)
-	}
 	run := func(name string, f func(s *session)) {
 		t.Run(name, func(t *testing.T) { f(&session{t, c, s.program, s.dir}) })
 	}
@@ -212,29 +214,35 @@ func TestSlurm(t *testing.T) {
 		s.once(dir)
 	})
 	run("node", func(s *session) {
-		s.killing("n2", job("node"), submit(job("node"), words...), want, code, func() {})
+		s.killing("n2", job("node"), submit(job("node"), words...), want, code, nil)
 	})
-	run("suite", func(s *session) {
-		s.suite()
-		words := []string{"test", "suite", "--no-cache", "--junit", "junit.xml"}
-		want, code := s.alone(words...)
-		if code != 2 || !strings.Contains(want, "499 passed") {
-			s.Fatalf("exit code %d, want 2 and 499 passed\n%s", code, want)
+}
+
+// TestSlurmSuite restarts the controller under a suite, while it knows the names of all
+// nodes, and kills one.
+func TestSlurmSuite(t *testing.T) {
+	c := slurmtest.Start(t)
+	s := &session{t, c, program(t), t.TempDir()}
+	s.suite()
+	words := []string{"test", "suite", "--no-cache", "--junit", "junit.xml"}
+	want, code := s.alone(words...)
+	if code != 2 || !strings.Contains(want, "499 passed") {
+		t.Fatalf("exit code %d, want 2 and 499 passed\n%s", code, want)
+	}
+	report := filepath.Join(s.dir, "junit.xml")
+	read := func() string {
+		text, err := os.ReadFile(report)
+		if err := errors.Join(err, os.Remove(report)); err != nil {
+			t.Fatal(err)
 		}
-		report := filepath.Join(s.dir, "junit.xml")
-		read := func() string {
-			text, err := os.ReadFile(report)
-			if err := errors.Join(err, os.Remove(report)); err != nil {
-				s.Fatal(err)
-			}
-			return timeless(string(text))
-		}
-		alone := read()
-		s.killing("n3", job("suite"), submit(job("suite"), words...), want, code, c.RestartController)
-		if got := read(); got != alone || strings.Count(got, "<testcase") != 500 {
-			s.Errorf("the report is another one, of %d results", strings.Count(got, "<testcase"))
-		}
-	})
+		return timeless(string(text))
+	}
+	alone := read()
+	dir := filepath.Join(c.Shared, "suite")
+	s.killing("n3", dir, submit(dir, words...), want, code, c.RestartController)
+	if got := read(); got != alone || strings.Count(got, "<testcase") != 500 {
+		t.Errorf("the report is another one, of %d results", strings.Count(got, "<testcase"))
+	}
 }
 
 // TestSlurmSolve solves a board on three nodes, of which one is killed and the others
@@ -295,7 +303,9 @@ func (s *session) killing(node, dir string, words []string, want string, code in
 	s.Helper()
 	r := s.start(words...)
 	s.until("a shard", func() bool { return s.finished(dir) > 0 })
-	before()
+	if before != nil {
+		before()
+	}
 	s.until("a task on the node", func() bool { return s.runs(node) })
 	s.c.Kill(node)
 	killed := time.Now()
