@@ -391,14 +391,14 @@ func (s *session) once(dir string) {
 // timeless is a text without the time that something took, and without the width of
 // columns that follows from it: behind the seed in CSV, in attributes of JUnit, and for people.
 func timeless(text string) string {
-	for pattern, as := range map[string]string{
-		`,3,[0-9.e-]+,`:                                ",3,TIME,",
-		` (time|timestamp)="[^"]*"`:                    "",
-		`<?\b[0-9]+(\.[0-9]+)?(ns|µs|ms|s|m[0-9]+s)\b`: "TIME",
-		` +`:  " ",
-		`--+`: "--",
+	for _, p := range [][2]string{
+		{`,3,[0-9.e-]+,`, ",3,TIME,"},
+		{` (time|timestamp)="[^"]*"`, ""},
+		{`<?\b([0-9]+m)?[0-9]+(\.[0-9]+)?(ns|µs|ms|s)\b`, "TIME"},
+		{` +`, " "},
+		{`--+`, "--"},
 	} {
-		text = regexp.MustCompile(pattern).ReplaceAllString(text, as)
+		text = regexp.MustCompile(p[0]).ReplaceAllString(text, p[1])
 	}
 	return text
 }
