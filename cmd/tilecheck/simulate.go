@@ -7,7 +7,7 @@ import (
 	"io"
 	"strconv"
 
-	"tilecheck/native"
+	"tilecheck/native/explicit"
 	"tilecheck/native/simulate"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
@@ -15,8 +15,10 @@ import (
 )
 
 type simulateCmd struct {
-	ModelFile string   `arg:"" name:"model" help:"PRISM model (- for standard input)." file:"in"`
+	ModelFile string   `arg:"" name:"model" help:"PRISM model, - or files of states (m.all, m.tra,sta, .drn, .umb)." file:"states"`
 	Const     []string `help:"Values of undefined constants: a=1,b=0.5." sep:"none" placeholder:"DEFS"`
+
+	typeFlags `embed:""`
 
 	Steps    int64   `help:"Length of the path." default:"20" want:"[0,]" placeholder:"N"`
 	Time     float64 `help:"Go on until so much time has passed (steps, in a discrete-time model) instead." placeholder:"T"`
@@ -51,15 +53,11 @@ func (c *simulateCmd) Run(ctx context.Context, env *world) error {
 	if err != nil {
 		return err
 	}
-	src, err := env.readSource(c.ModelFile)
+	src, warnings, err := c.source(ctx, env)
 	if err != nil {
 		return err
 	}
-	m, warnings, err := native.Load(ctx, c.ModelFile, src, c.Const)
-	if err != nil {
-		return err
-	}
-	slots, err := c.slots(m.Program())
+	slots, err := c.slots(src.Program())
 	if err != nil {
 		return err
 	}
@@ -71,13 +69,31 @@ func (c *simulateCmd) Run(ctx context.Context, env *world) error {
 		fmt.Fprintf(env.stderr, "warning: %s\n", w)
 	}
 	env.printing()
-	path := simulate.Walk(ctx, m, c.options(seed))
-	p := pathPrinter{cmd: c, prog: m.Program(), path: path, slots: slots, seed: seed}
+	path := simulate.Walk(ctx, src, c.options(seed))
+	p := pathPrinter{cmd: c, prog: src.Program(), path: path, slots: slots, seed: seed}
 	if err := p.print(env); err != nil {
 		return err
 	}
 	// A model error ends the path; what led there has been printed.
 	return path.Err
+}
+
+// source reads the model or the files of states, and what to be warned of.
+func (c *simulateCmd) source(ctx context.Context, env *world) (simulate.Source, []string, error) {
+	flags := spaceFlags{ModelFile: c.ModelFile, Const: c.Const, typeFlags: c.typeFlags}
+	if isSpaceFile(c.ModelFile) {
+		space, err := flags.read(ctx, env)
+		if err != nil {
+			return nil, nil, err
+		}
+		steps := explicit.NewSteps(space)
+		return steps, steps.Warnings(), nil
+	}
+	m, warnings, err := flags.compile(ctx, env)
+	if err != nil {
+		return nil, nil, err
+	}
+	return simulate.FromModel(m), warnings, nil
 }
 
 func (c *simulateCmd) options(seed uint64) simulate.PathOptions {

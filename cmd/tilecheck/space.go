@@ -14,6 +14,7 @@ import (
 	"tilecheck/native"
 	"tilecheck/native/explicit"
 	"tilecheck/native/explicit/files"
+	"tilecheck/prism/compile"
 	"tilecheck/prism/syntax"
 )
 
@@ -75,11 +76,13 @@ func outOfStates(err error) error {
 
 func (c *spaceFlags) load(ctx context.Context, env *world) (*explicit.Space, error) {
 	if !isSpaceFile(c.ModelFile) {
-		if err := c.forModel(); err != nil {
-			return nil, err
-		}
 		return c.build(ctx, env)
 	}
+	return c.read(ctx, env)
+}
+
+// read reads files of states.
+func (c *spaceFlags) read(ctx context.Context, env *world) (*explicit.Space, error) {
 	if len(c.Const) > 0 {
 		return nil, usageError("--const is for models, files of states have no constants")
 	}
@@ -112,11 +115,7 @@ func (e *world) states(ctx context.Context, name string, opts files.ReadOptions)
 }
 
 func (c *spaceFlags) build(ctx context.Context, env *world) (*explicit.Space, error) {
-	src, err := env.readSource(c.ModelFile)
-	if err != nil {
-		return nil, err
-	}
-	m, warnings, err := native.Load(ctx, c.ModelFile, src, c.Const)
+	m, warnings, err := c.compile(ctx, env)
 	if err != nil {
 		return nil, err
 	}
@@ -128,6 +127,18 @@ func (c *spaceFlags) build(ctx context.Context, env *world) (*explicit.Space, er
 	return explicit.Build(ctx, m, explicit.Options{
 		MaxStates: c.MaxStates, MaxMemory: int64(c.Memory), NoFixDeadlocks: c.NoFixDeadlocks, Exact: c.Exact, Progress: progress,
 	})
+}
+
+// compile reads a model. The warnings are about its definitions.
+func (c *spaceFlags) compile(ctx context.Context, env *world) (*compile.Model, []string, error) {
+	if err := c.forModel(); err != nil {
+		return nil, nil, err
+	}
+	src, err := env.readSource(c.ModelFile)
+	if err != nil {
+		return nil, nil, err
+	}
+	return native.Load(ctx, c.ModelFile, src, c.Const)
 }
 
 func (c *spaceFlags) readOptions() files.ReadOptions {

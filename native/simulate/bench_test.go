@@ -51,7 +51,7 @@ func BenchmarkSequential(b *testing.B) {
 func BenchmarkWalk(b *testing.B) {
 	m := load(b, queue, "K=4,lambda=1,mu=2")
 	for b.Loop() {
-		p := Walk(b.Context(), m.Model, PathOptions{Steps: 1000})
+		p := Walk(b.Context(), FromModel(m.Model), PathOptions{Steps: 1000})
 		for range p.Visits() {
 		}
 		must(b, p.Err)

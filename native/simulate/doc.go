@@ -1,9 +1,9 @@
 // Package simulate estimates properties from random paths, as PRISM's
 // statistical model checking does, and says what the estimates mean.
 //
-//	r := simulate.Check(ctx, m, &property, simulate.Options{})    // a property
-//	p, err := simulate.Walk(ctx, m, simulate.PathOptions{Steps: 5}) // a random path
-//	err = simulate.WriteTable(w, prog, p, simulate.TableOptions{})  // ... as PRISM prints it
+//	r := simulate.Check(ctx, m, &property, simulate.Options{})     // a property
+//	p := simulate.Walk(ctx, simulate.FromModel(m), simulate.PathOptions{Steps: 5})
+//	err := simulate.WriteTable(w, p, simulate.TableOptions{})      // a random path, as PRISM prints it
 //
 // A check has four parts, each in one place: an Objective is what a property
 // asks of single paths; a sampler has workers draw them and puts the outcomes
@@ -13,5 +13,6 @@
 // estimate of Pmin under the uniform scheduler is not a minimum, and says so.
 //
 // The package knows no files and no state spaces: package native reads the
-// former, and a value for all schedulers needs the latter.
+// former, and a value for all schedulers needs the latter. A path can be drawn
+// from any Source, of which package explicit has one for states from files.
 package simulate

@@ -75,7 +75,7 @@ func ExampleCheck() {
 
 func ExampleWalk() {
 	_, m := compiled(coin)
-	p := simulate.Walk(context.Background(), m, simulate.PathOptions{Steps: 5, Seed: 2})
+	p := simulate.Walk(context.Background(), simulate.FromModel(m), simulate.PathOptions{Steps: 5, Seed: 2})
 	if err := simulate.WriteTable(os.Stdout, p, simulate.TableOptions{Probs: true}); err != nil {
 		log.Fatal(err)
 	}

@@ -24,7 +24,7 @@ type Path struct {
 	Err error
 
 	ctx context.Context
-	m   *compile.Model
+	src Source
 	opt PathOptions
 }
 
@@ -46,7 +46,7 @@ type Step struct {
 	// module of an unlabelled step that one module makes by itself, else -1.
 	Action, Module int
 	// Choice is which of the Choices choices of the state was taken, from 0, in
-	// the order of compile.Choices.
+	// the order of the Source.
 	Choice, Choices int
 	// Probability is that of the target within the choice; in a DTMC it is
 	// divided by the number of choices; in a CTMC it is a rate.
@@ -95,69 +95,59 @@ type PathOptions struct {
 }
 
 // Walk returns a random path from the initial state. Choices are resolved
-// uniformly, updates by their probabilities, and races in a CTMC by rate.
+// uniformly, updates by their probabilities, and races in a CTMC by rate. The
+// source is used when the path is drawn.
 //
 // Source: PRISM's -simpath; reference, section 5.7. Unlike PRISM's, a path of 0
 // steps has none, and equal targets of one choice are one transition.
-func Walk(ctx context.Context, m *compile.Model, opt PathOptions) *Path {
+func Walk(ctx context.Context, src Source, opt PathOptions) *Path {
 	if opt.MaxSteps == 0 {
 		opt.MaxSteps = DefaultMaxPath
 	}
-	return &Path{ctx: ctx, m: m, opt: opt}
+	return &Path{ctx: ctx, src: src, opt: opt}
 }
 
 // Visits draws the path and yields its states in order. Nothing of it is kept:
 // it may have thousands of millions of steps.
 func (p *Path) Visits() iter.Seq[*Visit] {
 	return func(yield func(*Visit) bool) {
-		w, err := newWalker(p.ctx, p.m, p.opt)
+		w, err := newWalker(p.ctx, p.src, p.opt)
 		if err == nil {
 			p.End, err = w.path(yield)
 		}
 		if err == nil {
 			return
 		}
-		p.End, p.Err = AtError, Failure(err, p.m.Program().File, syntax.Pos{})
+		p.End, p.Err = AtError, Failure(err, p.src.Program().File, syntax.Pos{})
 		if p.ctx.Err() != nil && errors.Is(err, p.ctx.Err()) {
 			p.End = AtRequest
 		}
 	}
 }
 
-// walker draws paths of one model.
+// walker draws a path.
 type walker struct {
-	ctx     context.Context
-	m       *compile.Model
-	opt     PathOptions
-	start   []int32
-	x       compile.Expander
-	rewards []*compile.Rewards
+	ctx   context.Context
+	src   Source
+	opt   PathOptions
+	start []int32
 }
 
-func newWalker(ctx context.Context, m *compile.Model, opt PathOptions) (*walker, error) {
-	w := &walker{ctx: ctx, m: m, opt: opt, x: m.NewExpanderUntil(ctx)}
-	prog := m.Program()
-	initial, err := m.InitialStates(ctx)
+func newWalker(ctx context.Context, src Source, opt PathOptions) (*walker, error) {
+	initial, err := src.Start(ctx, opt.Rewards)
 	if err != nil {
 		return nil, err
 	}
-	if w.start = initial[0]; len(initial) > 1 {
+	if prog := src.Program(); len(initial) > 1 {
 		return nil, &result.Failure{
 			Class: result.Unsupported, File: prog.File, Pos: prog.Init.Pos(),
 			Message: fmt.Sprintf("found %d initial states, a random path wants a single one", len(initial)),
 		}
 	}
-	for i := 0; opt.Rewards && i < len(prog.Rewards); i++ {
-		r, err := m.Rewards(i)
-		if err != nil {
-			return nil, err
-		}
-		w.rewards = append(w.rewards, r)
-	}
-	return w, nil
+	return &walker{ctx: ctx, src: src, opt: opt, start: initial[0]}, nil
 }
 
-func (w *walker) continuous() bool { return w.m.Program().Type == syntax.CTMC }
+func (w *walker) continuous() bool { return w.src.Program().Type == syntax.CTMC }
 
 // path draws the path. A state is yielded when the step that leaves it is known.
 func (w *walker) path(yield func(*Visit) bool) (PathEnd, error) {
@@ -176,7 +166,7 @@ func (w *walker) path(yield func(*Visit) bool) (PathEnd, error) {
 			yield(at)
 			return AtRequest, w.ctx.Err()
 		}
-		choices, err := w.x.Expand(at.State)
+		choices, err := w.src.Expand(at.State)
 		if err != nil {
 			yield(at)
 			return AtError, err
@@ -234,25 +224,24 @@ func (w *walker) loops(state []int32, choices *compile.Choices) bool {
 
 // step draws a step from one state to the next.
 func (w *walker) step(at, next *Visit, choices *compile.Choices, rng *rand.Rand) error {
-	s := &Step{Choices: len(choices.List)}
-	var t *compile.Transition
+	s, i := &Step{Choices: len(choices.List)}, 0
 	if w.continuous() {
-		s.Choice, t, s.Time = race(choices, rng)
+		s.Choice, i, s.Time = race(choices, rng)
 	} else {
 		s.Choice = rng.IntN(s.Choices)
-		t = pick(choices.List[s.Choice].Transitions, rng.Float64())
+		i = pick(choices.List[s.Choice].Transitions, rng.Float64())
 	}
-	c := &choices.List[s.Choice]
-	s.Action, s.Module, s.Probability = c.Action, c.Module, t.Weight
-	if w.m.Program().Type == syntax.DTMC {
+	t := &choices.List[s.Choice].Transitions[i]
+	s.Probability = t.Weight
+	s.Action, s.Module = w.src.Action(s.Choice, i)
+	if w.src.Program().Type == syntax.DTMC {
 		s.Probability /= float64(s.Choices)
 	}
-	for _, r := range w.rewards {
-		x, err := r.Choice(at.State, s.Action)
-		if err != nil {
+	if w.opt.Rewards {
+		var err error
+		if s.Rewards, err = w.src.StepRewards(s.Choice, i); err != nil {
 			return err
 		}
-		s.Rewards = append(s.Rewards, x)
 	}
 	rewards, err := w.stateRewards(t.Target)
 	if err != nil {
@@ -268,29 +257,22 @@ func (w *walker) stateRewards(state []int32) ([]float64, error) {
 	if !w.opt.Rewards {
 		return nil, nil
 	}
-	row := make([]float64, len(w.rewards))
-	for i, r := range w.rewards {
-		var err error
-		if row[i], err = r.State(state); err != nil {
-			return nil, err
-		}
-	}
-	return row, nil
+	return w.src.StateRewards(state)
 }
 
 // pick returns the first transition whose cumulative weight exceeds u, and the
 // last where the sum falls short of it by rounding.
-func pick(ts []compile.Transition, u float64) *compile.Transition {
+func pick(ts []compile.Transition, u float64) int {
 	for i := range ts {
 		if u -= ts[i].Weight; u < 0 {
-			return &ts[i]
+			return i
 		}
 	}
-	return &ts[len(ts)-1]
+	return len(ts) - 1
 }
 
 // race picks a transition of any choice by rate, and draws the time until it fires.
-func race(choices *compile.Choices, rng *rand.Rand) (choice int, t *compile.Transition, sojourn float64) {
+func race(choices *compile.Choices, rng *rand.Rand) (choice, transition int, sojourn float64) {
 	total := 0.0
 	for _, c := range choices.List {
 		for _, t := range c.Transitions {
@@ -309,7 +291,7 @@ func race(choices *compile.Choices, rng *rand.Rand) (choice int, t *compile.Tran
 		}
 		u -= rate
 	}
-	return 0, nil, sojourn // not reached: there is a choice
+	return 0, 0, sojourn // not reached: there is a choice
 }
 
 // ActionText returns how PRISM writes the action of a step: "[a]", or the name

@@ -172,7 +172,7 @@ type path struct {
 
 func walk(t *testing.T, m *model, opt PathOptions) path {
 	t.Helper()
-	p := path{Path: Walk(t.Context(), m.Model, opt)}
+	p := path{Path: Walk(t.Context(), FromModel(m.Model), opt)}
 	for v := range p.Visits() {
 		if v.Number != int64(len(p.states)) || (v.In == nil) != (v.Number == 0) || v.In != nil && !reflect.DeepEqual(*v.In, p.steps[len(p.steps)-1]) {
 			t.Fatalf("visit %+v after %d states, %d steps", v, len(p.states), len(p.steps))
@@ -196,7 +196,7 @@ func TestTable(t *testing.T) {
 			tt.table.Vars, err = VarSlots(m.prog, tt.vars)
 			must(t, err)
 		}
-		p := Walk(t.Context(), m.Model, tt.path)
+		p := Walk(t.Context(), FromModel(m.Model), tt.path)
 		var b bytes.Buffer
 		must(t, WriteTable(&b, p, tt.table))
 		must(t, p.Err)
@@ -399,7 +399,7 @@ func TestWalkErrors(t *testing.T) {
 	// A path that is interrupted has been visited up to there.
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	long, n := Walk(ctx, load(t, strings.Replace(counter, "n=3 -> true", "n=3 -> (n'=0)", 1)).Model, PathOptions{Steps: 1e15}), int64(0)
+	long, n := Walk(ctx, FromModel(load(t, strings.Replace(counter, "n=3 -> true", "n=3 -> (n'=0)", 1)).Model), PathOptions{Steps: 1e15}), int64(0)
 	for v := range long.Visits() {
 		if n++; v.Number == 100_000 {
 			cancel()

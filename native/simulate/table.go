@@ -44,7 +44,7 @@ func VarSlots(prog *sema.Program, names []string) ([]int, error) {
 // Source: PRISM's PathToText; reference, section 5.7.
 func WriteTable(w io.Writer, p *Path, opt TableOptions) error {
 	opt.Rewards = opt.Rewards && p.opt.Rewards
-	prog := p.m.Program()
+	prog := p.src.Program()
 	t := &table{w: bufio.NewWriter(w), prog: prog, opt: opt}
 	if t.opt.Separator == "" {
 		t.opt.Separator = " "

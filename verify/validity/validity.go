@@ -233,7 +233,7 @@ func (in *Instance) accept(space *explicit.Space) {
 func (in *Instance) walk(ctx context.Context, job *runner.Job, limit error) error {
 	steps := int64(0)
 	for i := range uint64(randomPaths) {
-		p := simulate.Walk(ctx, in.model, simulate.PathOptions{Steps: randomSteps, Seed: job.Simulation.Seed, Index: i})
+		p := simulate.Walk(ctx, simulate.FromModel(in.model), simulate.PathOptions{Steps: randomSteps, Seed: job.Simulation.Seed, Index: i})
 		var last *simulate.Visit
 		for last = range p.Visits() {
 		}
