@@ -117,13 +117,7 @@ func adopt(v *result.Verdict, r *certify.Result, epsilon float64) error {
 		v.Accuracy = result.Proven
 		return nil
 	}
-	bound := result.Interval{Lo: math.Inf(1), Hi: math.Inf(1)}
-	if r.Lower != nil {
-		bound.Lo, _ = result.Around(r.Lower)
-	}
-	if r.Upper != nil {
-		_, bound.Hi = result.Around(r.Upper)
-	}
+	bound := result.Enclose(r.Lower, r.Upper)
 	if x.Kind == result.Boolean || v.Bound != nil && (v.Bound.Lo > bound.Hi || v.Bound.Hi < bound.Lo) {
 		return wrong
 	}

@@ -199,3 +199,15 @@ func Around(r *big.Rat) (lo, hi float64) {
 	}
 	return math.Nextafter(f, math.Inf(-1)), f
 }
+
+// Enclose returns the doubles around what lies between two numbers of at least zero; nil is infinity.
+func Enclose(lower, upper *big.Rat) Interval {
+	in := Interval{Lo: math.Inf(1), Hi: math.Inf(1)}
+	if lower != nil {
+		in.Lo, _ = Around(lower)
+	}
+	if upper != nil {
+		_, in.Hi = Around(upper)
+	}
+	return in
+}

@@ -18,6 +18,7 @@ import (
 	"tilecheck/native/explicit/prove"
 	"tilecheck/native/explicit/umb"
 	"tilecheck/report"
+	"tilecheck/result"
 	"tilecheck/runner"
 )
 
@@ -162,14 +163,14 @@ func certifyRow(name string, r *certify.Result) []any {
 	case !r.Vector:
 		text, value = strconv.FormatBool(r.Holds), report.Cell{Text: strconv.FormatBool(r.Holds), Value: r.Holds}
 	default:
-		lo, hi := outward(r.Lower, -1), outward(r.Upper, 1)
-		lower[0], upper[0] = report.Cell{Text: number(lo), Value: lo}, report.Cell{Text: number(hi), Value: hi}
+		in := result.Enclose(r.Lower, r.Upper)
+		lower[0], upper[0] = report.Cell{Text: number(in.Lo), Value: in.Lo}, report.Cell{Text: number(in.Hi), Value: in.Hi}
 		for k, x := range []*big.Rat{r.Lower, r.Upper} {
 			if x != nil {
 				fractions[k] = x.RatString()
 			}
 		}
-		text = "[" + number(lo) + ", " + number(hi) + "]"
+		text = "[" + number(in.Lo) + ", " + number(in.Hi) + "]"
 		if r.Lower == nil {
 			text = "infinite"
 		} else if r.Upper != nil && r.Lower.Cmp(r.Upper) == 0 && len(r.Lower.RatString()) < 25 {
@@ -177,18 +178,6 @@ func certifyRow(name string, r *certify.Result) []any {
 		}
 	}
 	return []any{name, r.Property, r.Statement, text, value, lower[0], upper[0], fractions[0], fractions[1], verdict, why}
-}
-
-// outward is a double on that side of a fraction, or the same; nil is infinity.
-func outward(x *big.Rat, side int) float64 {
-	if x == nil {
-		return math.Inf(1)
-	}
-	f, _ := x.Float64()
-	if !math.IsInf(f, 0) && new(big.Rat).SetFloat64(f).Cmp(x)*side < 0 {
-		return math.Nextafter(f, math.Inf(side))
-	}
-	return f
 }
 
 func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }

@@ -123,13 +123,8 @@ func verdictOf(r *certify.Result) *result.Verdict {
 	if !r.Vector {
 		return v
 	}
-	v.Bound = &result.Interval{Lo: math.Inf(1), Hi: math.Inf(1)}
-	if r.Lower != nil {
-		v.Bound.Lo, _ = result.Around(r.Lower)
-	}
-	if r.Upper != nil {
-		_, v.Bound.Hi = result.Around(r.Upper)
-	}
+	bound := result.Enclose(r.Lower, r.Upper)
+	v.Bound = &bound
 	v.Value = result.Value{Kind: result.Number, Num: v.Bound.Lo}
 	return v
 }
