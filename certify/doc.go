@@ -52,7 +52,8 @@
 // successor in a lower layer, or all in its own and r_a > 0 or one of them of smaller rank.
 // Proof: by induction on layers; staying in one earns again and again, as before.
 //
-// Rule 4, a number of steps, and the next state: computed, rounded down and up.
+// Rule 4, a number of steps, a time, and the next state: computed, rounded down and up, by
+// package steps, whose comment goes on here.
 //
 // Rule 5, long-run average. With gain g and bias h, lower: the choice has g <= P_a g and
 // g + h <= r_a + P_a h; upper, both the other way round. Proof: sum the second over n steps

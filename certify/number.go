@@ -39,25 +39,13 @@ func (c *checker) step(x *certificate.Values, choice int, r *certificate.Rewards
 	return sum
 }
 
-// mean is the sum of p x(t) for a choice, times its denominator.
-func (c *checker) mean(x []uint64, choice int) (high, low uint64) {
-	var carry uint64
-	lo, hi := c.m.Row(choice)
-	for t := lo; t < hi; t++ {
-		h, l := bits.Mul64(c.Num[t], x[c.m.Target[t]])
-		low, carry = bits.Add64(low, l, 0)
-		high, _ = bits.Add64(high, h, carry) // less than 2^62
-	}
-	return high, low
-}
-
 // fast is compare in 128 bits, if that is enough.
 func (c *checker) fast(left, x *certificate.Values, s, choice int, r *certificate.Rewards) (sign int, ok bool) {
 	den := c.Den[choice]
 	if x.Fixed == nil || left.Fixed == nil || left.Scale != x.Scale || den == 0 {
 		return 0, false
 	}
-	high, low := c.mean(x.Fixed, choice)
+	high, low := c.Mean(c.m, x.Fixed, choice)
 	if r != nil { // both sides times the common denominator
 		k := r.Of[choice]
 		common := certificate.Common(den, r.Den[k])

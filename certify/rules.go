@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"tilecheck/certify/certificate"
+	"tilecheck/certify/steps"
 )
 
 // proof is a vector being checked.
@@ -45,6 +46,28 @@ func (c *checker) prove(i int, b *bounds) error {
 		return p.average()
 	}
 	return p.steps(b)
+}
+
+// steps is rule 4.
+func (p *proof) steps(b *bounds) (err error) {
+	q := &steps.Problem{
+		Model: p.m, Weights: p.Weights, Vector: p.v, Rewards: p.r,
+		Left: p.left.at, Right: p.right.at,
+	}
+	switch {
+	case p.v.Kind == certificate.Instant: // nothing is earned by the steps
+		q.Rewards = nil
+	case p.v.Endless():
+		if err := p.fixedPoint(); err != nil {
+			return err
+		}
+		proven := *b
+		q.End = proven.of
+	}
+	if b.at, err = q.Values(p.ctx); err != nil {
+		return fmt.Errorf("%s: %w", p.part, err)
+	}
+	return nil
 }
 
 // choice reports whether the condition holds of "the choice": for a lower bound of the

@@ -22,7 +22,6 @@ func uncertified() []string {
 	return []string{
 		"a path formula with several temporal operators", "E or A of a path formula with several temporal operators",
 		"a reward until a co-safe formula holds", "several objectives", "a ratio of rewards",
-		"a probability within a time bound", "a reward with a time bound",
 		"a value that is computed of others", "a comparison of values", "a filter in a formula",
 		"an expression without operators", "probabilities sum to", // what doubles tolerate is no chain of fractions
 		"filter(avg, ...)", "filter(sum, ...)", "filter(count, ...)", "filter(first, ...)", "filter(argmin, ...)", "filter(argmax, ...)",

@@ -166,6 +166,8 @@ type Vector struct {
 	Reward int        `json:"reward"`        // a reward structure, by its place
 	From   int        `json:"from,omitempty"`
 	To     int        `json:"to,omitempty"`
+	// Timed is the time, instead of steps, of a CTMC's Steps, Cumulative and Instant.
+	Timed *Timed `json:"timed,omitempty"`
 
 	// Lower and Upper are the bounds. They may be the same one. nil is what needs no
 	// proof: 0 below, and above 1 for a probability, infinity for a reward.
@@ -173,6 +175,16 @@ type Vector struct {
 	LowerBias, UpperBias *Values `json:"-"`
 	// Rank and Layer are one number for each state, or None; nil where no state has one.
 	Rank, Layer []uint32 `json:"-"`
+}
+
+// Timed is a time, from From to To, and how the checker is to let it pass: by steps at a
+// Rate, the fastest of the states that matter or more, and with numbers of Scale binary
+// places. To is nil for a time without end; for rewards From is 0.
+type Timed struct {
+	From  *big.Rat `json:"from"`
+	To    *big.Rat `json:"to,omitempty"`
+	Rate  *big.Rat `json:"rate"`
+	Scale uint     `json:"scale"`
 }
 
 // Values is a number, not negative, for each state: Fixed[s] / 2^Scale, or Rats[s]

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math/big"
 	"slices"
 )
 
@@ -144,10 +145,46 @@ func (f *File) validVector(v *Vector) error {
 	if v.From < 0 || v.To < -1 || v.To == -1 && v.Kind != Steps || v.To >= 0 && v.From > v.To {
 		return fmt.Errorf("found steps from %d to %d", v.From, v.To)
 	}
+	if err := v.validTime(f.Model.Kind); err != nil {
+		return err
+	}
 	for _, x := range []*Values{v.Lower, v.Upper, v.LowerBias, v.UpperBias} {
 		if x != nil && x.Infinite != nil && (v.probability() || v.Kind == Average) {
 			return fmt.Errorf("found infinite values, which one of kind %s has not", v.Kind)
 		}
+	}
+	return nil
+}
+
+// Endless reports whether a vector of steps or of a time has no upper bound of them.
+func (v *Vector) Endless() bool {
+	if v.Timed != nil {
+		return v.Timed.To == nil
+	}
+	return v.Kind == Steps && v.To < 0
+}
+
+// maxTime is how many bits a time or rate may have.
+const maxTime = 1 << 12
+
+func (v *Vector) validTime(kind Kind) error {
+	t, steps := v.Timed, v.Kind == Steps || v.Kind == Cumulative || v.Kind == Instant
+	if (t != nil) != (steps && kind == CTMC) {
+		return fmt.Errorf("found a time of one of kind %s in a %s, or none where it is wanted", v.Kind, kind)
+	}
+	if t == nil {
+		return nil
+	}
+	for _, x := range []*big.Rat{t.From, t.Rate, cmp.Or(t.To, t.Rate)} {
+		if x == nil || x.Sign() < 0 || x.Num().BitLen() > maxTime || x.Denom().BitLen() > maxTime {
+			return errors.New("found no time or rate, a negative one, or one too long")
+		}
+	}
+	switch {
+	case v.From != 0 || v.To != 0 || t.Scale < 1 || t.Scale > MaxScale || t.Rate.Sign() == 0:
+		return fmt.Errorf("found a time in steps, the rate 0, or %d binary places", t.Scale)
+	case t.To != nil && t.To.Cmp(t.From) < 0 || v.Kind != Steps && (t.To == nil || t.From.Sign() > 0):
+		return errors.New("found a time that is none")
 	}
 	return nil
 }

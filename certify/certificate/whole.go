@@ -52,6 +52,19 @@ func (m *Model) Weights(ctx context.Context) (*Weights, error) {
 	return out, nil
 }
 
+// Mean is the sum of p x(t) for a choice of a model, times its denominator, which is not 0.
+// The high word is less than 2^62.
+func (w *Weights) Mean(m *Model, x []uint64, choice int) (high, low uint64) {
+	var carry uint64
+	lo, hi := m.Row(choice)
+	for t := lo; t < hi; t++ {
+		h, l := bits.Mul64(w.Num[t], x[m.Target[t]])
+		low, carry = bits.Add64(low, l, 0)
+		high, _ = bits.Add64(high, h, carry)
+	}
+	return high, low
+}
+
 // Rewards are the rewards of the choices for a step: Rats[Of[c]] that of choice c, and
 // Num/Den the same in whole numbers below 2^62, Den 0 where these do not fit.
 type Rewards struct {

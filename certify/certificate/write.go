@@ -248,12 +248,13 @@ func (f *File) vectorText(v *Vector) string {
 	case Until:
 		return fmt.Sprintf("P%s=? [ %s U %s ]", opt, f.setText(v.Left), f.setText(v.Right))
 	case Steps:
-		bound := fmt.Sprintf("<=%d", v.To)
+		from, to := v.interval()
+		bound := "<=" + to
 		switch {
-		case v.To < 0:
-			bound = fmt.Sprintf(">=%d", v.From)
-		case v.From > 0:
-			bound = fmt.Sprintf("[%d,%d]", v.From, v.To)
+		case to == "":
+			bound = ">=" + from
+		case from != "0":
+			bound = "[" + from + "," + to + "]"
 		}
 		return fmt.Sprintf("P%s=? [ %s U%s %s ]", opt, f.setText(v.Left), bound, f.setText(v.Right))
 	case Next:
@@ -263,14 +264,29 @@ func (f *File) vectorText(v *Vector) string {
 	case TotalReward:
 		return fmt.Sprintf("R%s%s=? [ C ]", structure, opt)
 	case Cumulative:
-		return fmt.Sprintf("R%s%s=? [ C<=%d ]", structure, opt, v.To)
+		_, to := v.interval()
+		return fmt.Sprintf("R%s%s=? [ C<=%s ]", structure, opt, to)
 	case Instant:
-		return fmt.Sprintf("R%s%s=? [ I=%d ]", structure, opt, v.To)
+		_, to := v.interval()
+		return fmt.Sprintf("R%s%s=? [ I=%s ]", structure, opt, to)
 	}
 	if v.Reward < 0 {
 		return fmt.Sprintf("S%s=? [ %s ]", opt, f.setText(v.Right))
 	}
 	return fmt.Sprintf("R%s%s=? [ S ]", structure, opt)
+}
+
+// interval is the bound of steps or time; "" is no upper one.
+func (v *Vector) interval() (from, to string) {
+	switch t := v.Timed; {
+	case t != nil && t.To == nil:
+		return t.From.RatString(), ""
+	case t != nil:
+		return t.From.RatString(), t.To.RatString()
+	case v.To < 0:
+		return strconv.Itoa(v.From), ""
+	}
+	return strconv.Itoa(v.From), strconv.Itoa(v.To)
 }
 
 func (f *File) setText(i int) string {

@@ -229,9 +229,10 @@ class File:
         def leads(c, test):
             return any(test(t) for t, _ in self.rows[c])
 
+        timed = v.get("timed")
         if kind in ("until", "steps"):
             left, right = self.set(v["left"]), self.set(v["right"])
-        if kind == "until" or kind == "steps" and v.get("to", 0) < 0:
+        if kind == "until" or kind == "steps" and (v.get("to", 0) < 0 or timed and timed.get("to") is None):
             if lower:
                 for s in range(n):
                     want(lower[s] < INF, "until")
@@ -289,6 +290,13 @@ class File:
                             "average",
                         )
             return lower or [Fraction(0)] * n, upper or [INF] * n
+        if timed:
+            if kind == "steps":
+                begin = (lower, upper) if timed.get("to") is None else [[Fraction(x) for x in r] for r in right]
+                return tuple([Fraction(x) for x in self.until_time(timed, left[k], right[k], begin[k], k)] for k in (0, 1))
+            state = self.rewards[v["reward"]][0]
+            earned = [reward[s] * self.exit[s] for s in range(n)]
+            return tuple(self.elapse(timed, state if kind == "instant" else earned, [True] * n, Fraction(timed["to"]), k, kind != "instant") for k in (0, 1))
         # What is left are steps, in fractions.
         want(kind in ("steps", "next", "cumulative", "instant") and (kind == "next" or not self.ctmc), "kind")
         to, begin = v.get("to", 0), v.get("from", 0)
@@ -312,6 +320,41 @@ class File:
                 x = after
             out.append(x)
         return tuple(out)
+
+    # A time. The scale of the file is not used: what comes out is nearer to the truth.
+
+    def until_time(self, timed, left, right, x, side):
+        start = Fraction(timed["from"])
+        if timed.get("to") is not None:
+            moves = [a and not b for a, b in zip(left, right)]
+            x = self.elapse(timed, x, moves, Fraction(timed["to"]) - start, side, False)
+        if start > 0:
+            x = self.elapse(timed, [y if a else 0 for y, a in zip(x, left)], left, start, side, False)
+        return x
+
+    def elapse(self, timed, x, moves, time, side, integral):
+        """The mean of x after a time, or of its integral, from below (side 0) or above."""
+        n, rate, unit = range(self.n), Fraction(timed["rate"]), 2**130
+        want(all(self.exit[s] <= rate for s in n if moves[s]), "rate")
+        trim = lambda y: Fraction((y.numerator * unit + side * (y.denominator - 1)) // y.denominator, unit)
+        mean = rate * time
+        want(mean < 10000, "time")
+        terms, exp = [Fraction(1)], Fraction(1)  # of the series of e^mean, which is in [exp, exp + terms[-1]]
+        while len(terms) < 2 * mean + 2 or terms[-1] * unit > 1:
+            terms.append(terms[-1] * mean / len(terms))
+            exp += terms[-1]
+        e, greatest = (exp + terms[-1], exp)[side], max(x)
+        beyond, total, left = Fraction(1), [Fraction(0)] * self.n, time if integral else Fraction(1)
+        for term in terms:
+            weight = trim(term / e)
+            if integral:
+                beyond -= weight  # P(N > k), from the other side: what that makes of it is far below the precision
+                weight = beyond / rate
+            total = [trim(a + weight * b) if moves[s] else b for s, a, b in zip(n, total, x)]
+            left -= weight
+            x = [trim(x[s] + self.exit[s] / rate * (self.mean(self.choices[s][0], x) - x[s])) if moves[s] else x[s] for s in n]
+        slack = abs(left) * greatest + Fraction(1, 2**110)
+        return [b if not moves[s] else max(a - slack, 0) if side == 0 else a + slack for s, a, b in zip(n, total, x)]
 
     def claim(self, c):
         over = [s for s, x in enumerate(self.decided(c["over"])) if x]

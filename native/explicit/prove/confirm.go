@@ -99,7 +99,7 @@ func (c *confirmation) set(i, j int) (bool, error) {
 func (c *confirmation) vector(i, j int) (bool, error) {
 	x, y := &c.f.Vectors[i], &c.k.Vectors[j]
 	of, as := x.Sets(), y.Sets()
-	if x.Kind != y.Kind || c.f.Model.Kind == certificate.MDP && x.Max != y.Max || len(of) != len(as) || x.From != y.From || x.To != y.To {
+	if x.Kind != y.Kind || c.f.Model.Kind == certificate.MDP && x.Max != y.Max || len(of) != len(as) || x.From != y.From || x.To != y.To || !sameTime(x.Timed, y.Timed) {
 		return false, nil
 	}
 	if rewarded := x.Kind == certificate.ReachReward || x.Kind == certificate.TotalReward || x.Kind == certificate.Cumulative ||
@@ -112,6 +112,14 @@ func (c *confirmation) vector(i, j int) (bool, error) {
 		}
 	}
 	return true, nil
+}
+
+// sameTime reports whether two times are the same, however they are let pass.
+func sameTime(x, y *certificate.Timed) bool {
+	if x == nil || y == nil {
+		return x == nil && y == nil
+	}
+	return x.From.Cmp(y.From) == 0 && (x.To == nil) == (y.To == nil) && (x.To == nil || x.To.Cmp(y.To) == 0)
 }
 
 // atom returns the states in which the expression of an atomic set holds.

@@ -92,6 +92,14 @@ endmodule
 rewards n>0 : 1; [] n=2 : 1; endrewards
 `
 
+const pure = `ctmc
+module m
+  s : [0..1];
+  [] s=0 -> 1.5:(s'=1);
+endmodule
+rewards s=0 : 1; [] s=0 : 4/3; endrewards
+`
+
 const game = `mdp
 module m
   s : [0..6] init 0;
@@ -148,6 +156,16 @@ func TestProven(t *testing.T) {
 		{queue, `R=? [ S ]`, "22/19"},
 		{queue, `P=? [ n<2 U n=2 ]`, "1"},
 		{queue, `R=? [ F n=2 ]`, "1/2"},
+		{queue, `P=? [ n=0 ]`, "1"},
+		{pure, `P=? [ F<=2 s=1 ]`, "0.95021293163213605702"}, // 1-e^-3
+		{pure, `P=? [ G<=2 s=0 ]`, "0.04978706836786394298"},
+		{pure, `P=? [ F[1,2] s=1 ]`, "0.95021293163213605702"},
+		{pure, `P=? [ s=0 U[1,2] s=1 ]`, "0.1733430917805658859539"}, // e^-1.5-e^-3
+		{pure, `P=? [ F>=2 s=0 ]`, "0.04978706836786394298"},
+		{pure, `P>=1 [ F<=2 s=0 ]`, "true"},
+		{pure, `P>0.96 [ F<=2 s=1 ]`, "false"},
+		{pure, `R=? [ C<=2 ]`, "1.9004258632642721140413"}, // 2/3 and 4/3 times 1-e^-3
+		{pure, `R=? [ I=2 ]`, "0.04978706836786394298"},
 		{game, `Pmax=? [ F s=3 ]`, "1"},
 		{game, `Pmin=? [ F s=3 ]`, "0"},
 		{game, `Pmin=? [ F s=3 | s=4 ]`, "0"},

@@ -2,6 +2,7 @@ package prove
 
 import (
 	"fmt"
+	"math"
 	"math/big"
 
 	"tilecheck/certify/certificate"
@@ -83,7 +84,11 @@ func setKey(s *certificate.Set) string {
 }
 
 func vectorKey(v *certificate.Vector) string {
-	return fmt.Sprint("vector ", v.Kind, v.Max, v.Left, v.Right, v.Reward, v.From, v.To)
+	time := ""
+	if v.Timed != nil {
+		time = fmt.Sprint(v.Timed.From, v.Timed.To)
+	}
+	return fmt.Sprint("vector ", v.Kind, v.Max, v.Left, v.Right, v.Reward, v.From, v.To, time)
 }
 
 // set returns the number of a set, which is added unless it is there.
@@ -349,7 +354,11 @@ func (t *translation) threshold(x sema.Expr, h sema.Threshold) (int, error) {
 func (t *translation) path(x sema.Expr, dir solve.Direction) (value, error) {
 	if x.Type() == sema.Bool { // a path satisfies it if its first state does
 		set, err := t.nested(x)
-		return value{number: t.vector(certificate.Vector{Kind: certificate.Steps, Max: t.max(dir), Right: set, Reward: -1})}, err
+		v := certificate.Vector{Kind: certificate.Steps, Max: t.max(dir), Right: set, Reward: -1}
+		if t.p.Program.Type == syntax.CTMC {
+			v.Timed = &certificate.Timed{From: new(big.Rat), To: new(big.Rat)}
+		}
+		return value{number: t.vector(v)}, err
 	}
 	switch x := x.(type) {
 	case *sema.Unary:
@@ -392,7 +401,8 @@ func (t *translation) temporal(x *sema.Temporal, dir solve.Direction) (value, er
 	case x.Op == syntax.Next:
 		v.Kind, v.Left = certificate.Next, all
 	case x.Bound != nil && t.p.Program.Type == syntax.CTMC:
-		return value{}, t.refuse(x, "a probability within a time bound")
+		v.Kind = certificate.Steps
+		v.Timed, err = t.times(x.Bound)
 	case x.Bound != nil:
 		v.Kind = certificate.Steps
 		v.From, v.To, err = steps(x.Bound)
@@ -422,6 +432,29 @@ func (t *translation) until(x *sema.Temporal, then func(sema.Expr) (int, error))
 		return t.not(left), t.not(right), true, nil
 	}
 	return left, right, false, nil
+}
+
+// times evaluates a bound of time. Whether it is strict has no probability.
+func (t *translation) times(b *sema.Bound) (*certificate.Timed, error) {
+	out := &certificate.Timed{From: new(big.Rat)}
+	for _, end := range []struct {
+		x  sema.Expr
+		at **big.Rat
+	}{{b.Low, &out.From}, {b.High, &out.To}} {
+		if end.x == nil {
+			continue
+		}
+		v, err := sema.Enclose(end.x, nil)
+		switch {
+		case err != nil:
+			return nil, err
+		case v.Rat != nil:
+			*end.at = v.Rat
+		case !math.IsInf(v.Lo, 1): // which is no bound
+			return nil, t.refuse(end.x, "a time bound that is no fraction")
+		}
+	}
+	return out, nil
 }
 
 // steps evaluates a bound of steps. That it makes sense package check has seen.
@@ -459,14 +492,16 @@ func (t *translation) reward(x *sema.Reward) (value, error) {
 			v.Kind = certificate.Average
 		case p.Bound == nil:
 			v.Kind = certificate.TotalReward
-		case t.p.Program.Type == syntax.CTMC:
-			return value{}, t.refuse(x, "a reward with a time bound")
 		default:
 			v.Kind = certificate.Cumulative
 			if p.Kind == syntax.Instantaneous {
 				v.Kind = certificate.Instant
 			}
-			v.To, err = stepCount(p.Bound)
+			if t.p.Program.Type == syntax.CTMC {
+				v.Timed, err = t.times(&sema.Bound{High: p.Bound})
+			} else {
+				v.To, err = stepCount(p.Bound)
+			}
 		}
 		return value{number: t.vector(v)}, err
 	case *sema.Temporal:

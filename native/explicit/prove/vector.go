@@ -118,6 +118,9 @@ func (w *work) compute() (v *solve.Values, err error) {
 			return nil, err
 		}
 	}
+	if w.Timed != nil {
+		return w.timed(left, right)
+	}
 	g, dir := w.graph, w.direction()
 	switch w.Kind {
 	case certificate.Until:
