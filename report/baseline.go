@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"tilecheck/report/table"
 	"tilecheck/result"
 	"tilecheck/verify/agree"
 )
@@ -226,8 +227,8 @@ func known(v *result.Verdict) string {
 		Value: v.Value, Accuracy: v.Accuracy, Bound: v.Bound, BoundMethod: v.BoundMethod, HalfWidth: v.HalfWidth,
 		Confidence: v.Confidence, Samples: v.Samples, Resolution: v.Resolution, Doubt: v.Doubt,
 	})
-	r.Kind = ""          // old reports do not have it
-	text, _ := encode(r) // numbers and words, which always have a JSON
+	r.Kind = ""                // old reports do not have it
+	text, _ := table.Encode(r) // numbers and words, which always have a JSON
 	return string(text)
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"tilecheck/report/table"
 	"tilecheck/result"
 )
 
@@ -85,14 +86,14 @@ func TestBaselineGolden(t *testing.T) {
 		wantGolden(t, "baseline"+v.suffix, func(w io.Writer) error { return b.Write(w, v.format, v.opt) })
 	}
 	wantGolden(t, "baseline-same.txt", func(w io.Writer) error {
-		return CompareBaseline(testReport(), testReport(), BaselineOptions{}).Write(w, FormatTable, Options{})
+		return CompareBaseline(testReport(), testReport(), BaselineOptions{}).Write(w, table.Text, table.Options{})
 	})
 }
 
 // The Markdown of a large change is short, and says what is missing.
 func TestBaselineMarkdownIsCapped(t *testing.T) {
 	b := CompareBaseline(new(TestReport), manyResults(5000), BaselineOptions{})
-	text := written(t, func(w io.Writer) error { return b.Write(w, FormatMarkdown, Options{}) })
+	text := written(t, func(w io.Writer) error { return b.Write(w, table.Markdown, table.Options{}) })
 	if !strings.Contains(text, "4900 more changes are left out here") || strings.Count(text, "\n") > 120 {
 		t.Errorf("%d lines:\n%s", strings.Count(text, "\n"), text[len(text)-300:])
 	}

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"tilecheck/report/number"
+	"tilecheck/report/table"
 	"tilecheck/result"
 )
 
@@ -16,29 +18,29 @@ const maxBaselineRows = 100
 // hundredth, and says how many. JSON is what [WriteTests] has as "baseline".
 //
 // The error is that of w.
-func (b *Baseline) Write(w io.Writer, f Format, opt Options) error {
-	if f == FormatJSON {
-		return writeJSON(w, b.summary())
+func (b *Baseline) Write(w io.Writer, f table.Format, opt table.Options) error {
+	if f == table.JSON {
+		return table.WriteJSON(w, b.summary())
 	}
-	if len(b.Changes) == 0 && f != FormatCSV {
+	if len(b.Changes) == 0 && f != table.CSV {
 		_, err := io.WriteString(w, "Nothing changed since the baseline: "+b.words()+"\n")
 		return err
 	}
 	t := b.table(opt)
-	if left := len(t.Rows) - maxBaselineRows; f == FormatMarkdown && left > 0 {
+	if left := len(t.Rows) - maxBaselineRows; f == table.Markdown && left > 0 {
 		t.Rows = t.Rows[:maxBaselineRows]
 		t.Notes = append([]string{strconv.Itoa(left) + " more changes are left out here; --format json has them"}, t.Notes...)
 	}
-	if f != FormatCSV {
-		t = t.dropEmpty()
+	if f != table.CSV {
+		t = t.DropEmpty()
 	}
 	return t.Write(w, f, opt)
 }
 
-func (b *Baseline) table(opt Options) *Table {
-	t := &Table{
+func (b *Baseline) table(opt table.Options) *table.Table {
+	t := &table.Table{
 		Title: "Changes since the baseline",
-		Columns: []Column{
+		Columns: []table.Column{
 			{Name: "change"},
 			{Name: "where", Min: 16},
 			{Name: "property", Min: 16, Max: 60, Code: true},
@@ -65,15 +67,15 @@ func (c *BaselineChange) result() *TestResult {
 	return c.Old
 }
 
-func (c *BaselineChange) cell() Cell {
-	tone := Plain
+func (c *BaselineChange) cell() table.Cell {
+	tone := table.Plain
 	switch c.Aspects[0] {
 	case Broken, ValueMoved, StatesMoved:
-		tone = Bad
+		tone = table.Bad
 	case Mended:
-		tone = Good
+		tone = table.Good
 	}
-	return Cell{Text: strings.Join(words(c.Aspects), ", "), Tone: tone}
+	return table.Cell{Text: strings.Join(words(c.Aspects), ", "), Tone: tone}
 }
 
 func words(aspects []Aspect) []string {
@@ -86,7 +88,7 @@ func words(aspects []Aspect) []string {
 
 // side is what a result was in the aspects that changed, a line each. Of what
 // is new or gone that is the outcome.
-func (c *BaselineChange) side(r *TestResult, opt Options) string {
+func (c *BaselineChange) side(r *TestResult, opt table.Options) string {
 	if r == nil {
 		return ""
 	}
@@ -98,7 +100,7 @@ func (c *BaselineChange) side(r *TestResult, opt Options) string {
 		case StatesMoved:
 			lines = append(lines, spaceText(r.Verdict))
 		case Slower, Faster:
-			lines = append(lines, duration(r.seconds()))
+			lines = append(lines, number.Duration(r.seconds()))
 		case Broken, Otherwise, Mended, Vanished, Added:
 			lines = append(lines, r.Outcome.String())
 		}
@@ -107,7 +109,7 @@ func (c *BaselineChange) side(r *TestResult, opt Options) string {
 }
 
 // knownText is the value and its interval.
-func knownText(v *result.Verdict, opt Options) string {
+func knownText(v *result.Verdict, opt table.Options) string {
 	text := valueText(v, opt)
 	if interval := intervalText(v, opt); interval != "" {
 		text += " " + interval

@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"tilecheck/internal/printable"
+	"tilecheck/report/table"
 	"tilecheck/result"
 )
 
@@ -107,7 +108,7 @@ const maxLetters = 80
 func longestLabel(marks []plot.Tick) int {
 	longest := 0
 	for _, m := range marks {
-		longest = max(longest, textWidth(m.Label))
+		longest = max(longest, table.Width(m.Label))
 	}
 	return longest
 }

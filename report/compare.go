@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 
+	"tilecheck/report/number"
+	"tilecheck/report/table"
 	"tilecheck/result"
 )
 
@@ -47,19 +49,19 @@ const (
 )
 
 // finding says what comes of a cell beside what was published.
-func (c *ComparisonCell) finding(opt Options) Cell {
+func (c *ComparisonCell) finding(opt table.Options) table.Cell {
 	ours := c.Verdict.Value
 	switch {
 	case c.Compatible == Compatible:
-		return Cell{Text: "as published", Tone: Good}
+		return table.Cell{Text: "as published", Tone: table.Good}
 	case c.Compatible != Incompatible:
-		return Cell{Text: opt.unknown()}
+		return table.Cell{Text: opt.Unknown()}
 	case ours.Kind == result.Number && ours.Num > c.Published.Value:
-		return Cell{Text: "higher", Tone: Bad}
+		return table.Cell{Text: "higher", Tone: table.Bad}
 	case ours.Kind == result.Number && ours.Num < c.Published.Value:
-		return Cell{Text: "lower", Tone: Bad}
+		return table.Cell{Text: "lower", Tone: table.Bad}
 	}
-	return Cell{Text: "differs", Tone: Bad}
+	return table.Cell{Text: "differs", Tone: table.Bad}
 }
 
 // Write prints the comparison.
@@ -71,20 +73,20 @@ func (c *ComparisonCell) finding(opt Options) Cell {
 // {value, half_width} and compatible.
 //
 // The error is that of w, or says which strategy and MAX occur twice.
-func (c *Comparison) Write(w io.Writer, f Format, opt Options) error {
+func (c *Comparison) Write(w io.Writer, f table.Format, opt table.Options) error {
 	g, err := newCellGrid(c)
 	if err != nil {
 		return err
 	}
 	switch f {
-	case FormatTable:
+	case table.Text:
 		return c.writeText(w, g, opt)
-	case FormatJSON, FormatCSV:
+	case table.JSON, table.CSV:
 		records := make([]cellRecord, len(g.cells))
 		for i := range g.cells {
 			records[i] = newCellRecord(&g.cells[i])
 		}
-		return WriteRecords(w, f, opt, summaryOf(c.Title), records, c.Notes)
+		return table.WriteRecords(w, f, opt, table.Summary(c.Title), records, c.Notes)
 	}
 	return c.longTable(g, opt).Write(w, f, opt)
 }
@@ -154,17 +156,17 @@ func newCellRecord(c *ComparisonCell) cellRecord {
 }
 
 // cellTexts is what people see of a cell.
-type cellTexts struct{ estimate, interval, published, finding, notes Cell }
+type cellTexts struct{ estimate, interval, published, finding, notes table.Cell }
 
-func textsOf(c *ComparisonCell, notes *numbered, opt Options) cellTexts {
+func textsOf(c *ComparisonCell, notes *table.Footnotes, opt table.Options) cellTexts {
 	v := &c.Verdict
 	t := cellTexts{
 		estimate: valueCell(v, opt),
-		interval: Cell{Text: intervalText(v, opt)},
-		notes:    Cell{Text: notes.add(Remarks(v)...)},
+		interval: table.Cell{Text: intervalText(v, opt)},
+		notes:    table.Cell{Text: notes.Add(Remarks(v)...)},
 	}
 	if p := c.Published; p != nil {
-		t.published = Cell{Text: publishedText(p, opt)}
+		t.published = table.Cell{Text: publishedText(p, opt)}
 		t.finding = c.finding(opt)
 	}
 	return t
@@ -172,20 +174,20 @@ func textsOf(c *ComparisonCell, notes *numbered, opt Options) cellTexts {
 
 // publishedText writes no more digits than the half-width justifies, and adds
 // no zeros to the value, which may not have been published with them.
-func publishedText(p *Published, opt Options) string {
+func publishedText(p *Published, opt table.Options) string {
 	if p.HalfWidth == nil {
-		return scaleOf(p.Value, 0).format(p.Value, 0)
+		return number.Of(p.Value, 0).Format(p.Value, 0)
 	}
-	s := scaleOf(p.Value, *p.HalfWidth)
+	s := number.Of(p.Value, *p.HalfWidth)
 	value := s
-	value.trim = true
-	return value.format(p.Value, 0) + opt.plusMinus() + s.format(*p.HalfWidth, 0)
+	value.Trim = true
+	return value.Format(p.Value, 0) + opt.PlusMinus() + s.Format(*p.HalfWidth, 0)
 }
 
 // longTable has one row a cell.
-func (c *Comparison) longTable(g *cellGrid, opt Options) *Table {
-	t := &Table{Title: c.Title, Columns: []Column{
-		{Name: "MAX", Align: Right},
+func (c *Comparison) longTable(g *cellGrid, opt table.Options) *table.Table {
+	t := &table.Table{Title: c.Title, Columns: []table.Column{
+		{Name: "MAX", Align: table.Right},
 		{Name: "strategy", Min: 8},
 		{Name: "estimate", Min: 12, Max: 40},
 		{Name: "interval"},
@@ -193,30 +195,30 @@ func (c *Comparison) longTable(g *cellGrid, opt Options) *Table {
 		{Name: "finding"},
 		{Name: "notes"},
 	}}
-	var notes numbered
+	var notes table.Footnotes
 	for i := range g.cells {
 		x := textsOf(&g.cells[i], &notes, opt)
 		t.Append(g.cells[i].Max, g.cells[i].Strategy, x.estimate, x.interval, x.published, x.finding, x.notes)
 	}
 	t.Notes = c.allNotes(g, notes)
-	return t.dropEmpty()
+	return t.DropEmpty()
 }
 
-func (c *Comparison) allNotes(g *cellGrid, notes numbered) []string {
+func (c *Comparison) allNotes(g *cellGrid, notes table.Footnotes) []string {
 	verdicts := make([]result.Verdict, len(g.cells))
 	for i := range g.cells {
 		verdicts[i] = g.cells[i].Verdict
 	}
-	return slices.Concat(provenance(verdicts), notes.paragraphs(), c.Notes)
+	return slices.Concat(provenance(verdicts), notes.Paragraphs(), c.Notes)
 }
 
 // writeText prints as few tables as the width permits, with as even a number
 // of strategies as possible, the title above the first and the notes below the
 // last. A terminal too narrow for one strategy gets the long table.
-func (c *Comparison) writeText(w io.Writer, g *cellGrid, opt Options) error {
+func (c *Comparison) writeText(w io.Writer, g *cellGrid, opt table.Options) error {
 	tables, notes := g.wideTables(opt)
 	if tables == nil {
-		return c.longTable(g, opt).writeText(w, opt)
+		return c.longTable(g, opt).Write(w, table.Text, opt)
 	}
 	tables[0].Title = c.Title
 	tables[len(tables)-1].Notes = c.allNotes(g, notes)
@@ -226,7 +228,7 @@ func (c *Comparison) writeText(w io.Writer, g *cellGrid, opt Options) error {
 				return err
 			}
 		}
-		if err := t.writeText(w, opt); err != nil {
+		if err := t.Write(w, table.Text, opt); err != nil {
 			return err
 		}
 	}
@@ -234,15 +236,14 @@ func (c *Comparison) writeText(w io.Writer, g *cellGrid, opt Options) error {
 }
 
 // wideTables returns nil when not even one strategy a table fits.
-func (g *cellGrid) wideTables(opt Options) ([]*Table, numbered) {
+func (g *cellGrid) wideTables(opt table.Options) ([]*table.Table, table.Footnotes) {
 	for parts := 1; parts <= max(len(g.strategies), 1); parts++ {
-		var tables []*Table
-		var notes numbered
+		var tables []*table.Table
+		var notes table.Footnotes
 		fits := true
 		for _, strategies := range split(g.strategies, parts) {
 			t := g.wideTable(strategies, &notes, opt)
-			_, ok := t.fit(opt.Width)
-			fits = fits && ok
+			fits = fits && t.Fits(opt.Width)
 			tables = append(tables, t)
 		}
 		if fits {
@@ -263,14 +264,14 @@ func split(s []string, parts int) [][]string {
 
 // wideTable has a column for each of the strategies and for every MAX the
 // lines that are not empty, with an empty row between.
-func (g *cellGrid) wideTable(strategies []string, notes *numbered, opt Options) *Table {
-	t := &Table{Columns: []Column{{Name: "MAX", Align: Right}, {Name: ""}}}
+func (g *cellGrid) wideTable(strategies []string, notes *table.Footnotes, opt table.Options) *table.Table {
+	t := &table.Table{Columns: []table.Column{{Name: "MAX", Align: table.Right}, {Name: ""}}}
 	for _, s := range strategies {
-		t.Columns = append(t.Columns, Column{Name: s, Max: 26})
+		t.Columns = append(t.Columns, table.Column{Name: s, Max: 26})
 	}
 	for i, maximum := range g.maxima {
 		if i > 0 {
-			t.Rows = append(t.Rows, make([]Cell, len(t.Columns)))
+			t.Rows = append(t.Rows, make([]table.Cell, len(t.Columns)))
 		}
 		texts := make([]cellTexts, len(strategies))
 		for j, s := range strategies {
@@ -278,25 +279,25 @@ func (g *cellGrid) wideTable(strategies []string, notes *numbered, opt Options) 
 				texts[j] = textsOf(c, notes, opt)
 			}
 		}
-		t.appendLines(strconv.Itoa(maximum), texts)
+		appendLines(t, strconv.Itoa(maximum), texts)
 	}
 	return t
 }
 
 // appendLines adds the rows of one MAX, which is named in the first.
-func (t *Table) appendLines(maximum string, texts []cellTexts) {
+func appendLines(t *table.Table, maximum string, texts []cellTexts) {
 	lines := []struct {
 		label string
-		pick  func(*cellTexts) Cell
+		pick  func(*cellTexts) table.Cell
 	}{
-		{"estimate", func(x *cellTexts) Cell { return x.estimate }},
-		{"interval", func(x *cellTexts) Cell { return x.interval }},
-		{"published", func(x *cellTexts) Cell { return x.published }},
-		{"finding", func(x *cellTexts) Cell { return x.finding }},
-		{"notes", func(x *cellTexts) Cell { return x.notes }},
+		{"estimate", func(x *cellTexts) table.Cell { return x.estimate }},
+		{"interval", func(x *cellTexts) table.Cell { return x.interval }},
+		{"published", func(x *cellTexts) table.Cell { return x.published }},
+		{"finding", func(x *cellTexts) table.Cell { return x.finding }},
+		{"notes", func(x *cellTexts) table.Cell { return x.notes }},
 	}
 	for i, line := range lines {
-		row := []Cell{{}, {Text: line.label}}
+		row := []table.Cell{{}, {Text: line.label}}
 		used := false
 		for j := range texts {
 			cell := line.pick(&texts[j])

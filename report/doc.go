@@ -1,10 +1,8 @@
-// Package report prints answers: verdicts, comparisons and other tables as
-// tables for people, Markdown, CSV and JSON, and comparisons as plots. It
-// computes no answers and decides nothing about them, does not look at the
-// terminal or the environment ([Options] says what the writer can show), and
-// imports no engine.
+// Package report prints answers: verdicts, comparisons and runs of tests, by
+// way of package table, and comparisons as plots. It computes no answers and
+// decides nothing about them, and imports no engine.
 //
-//	report.Verdicts(os.Stdout, format, verdicts, report.Options{Width: 100})
+//	report.Verdicts(os.Stdout, format, verdicts, table.Options{Width: 100})
 //	comparison.Write(os.Stdout, format, opt)
 //	report.Plot(w, "losing.svg", comparison)
 //

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"tilecheck/report/table"
 	"tilecheck/result"
 )
 
@@ -16,13 +17,13 @@ func TestClaimsAndDoubts(t *testing.T) {
 		Property: "P=? [ F a ]", Engine: "storm", Value: result.Value{Kind: result.Number, Num: 0.5}, Accuracy: result.Claimed,
 		Bound: &result.Interval{Lo: 0.4, Hi: 0.6}, Doubt: "results are unreliable", States: 13, Transitions: 20,
 	}
-	for f, want := range map[Format][]string{
-		FormatTable:    {"claimed, doubtful", "[1] storm itself casts doubt on the value: results are unreliable", "state space: 13 states, 20 transitions"},
-		FormatMarkdown: {"claimed, doubtful", "results are unreliable"},
-		FormatJSON:     {`"accuracy": "claimed"`, `"doubt": "results are unreliable"`},
-		FormatCSV:      {",claimed,", ",results are unreliable,", "warnings,doubt,"},
+	for f, want := range map[table.Format][]string{
+		table.Text:     {"claimed, doubtful", "[1] storm itself casts doubt on the value: results are unreliable", "state space: 13 states, 20 transitions"},
+		table.Markdown: {"claimed, doubtful", "results are unreliable"},
+		table.JSON:     {`"accuracy": "claimed"`, `"doubt": "results are unreliable"`},
+		table.CSV:      {",claimed,", ",results are unreliable,", "warnings,doubt,"},
 	} {
-		text := written(t, func(w io.Writer) error { return Verdicts(w, f, []result.Verdict{v}, Options{}) })
+		text := written(t, func(w io.Writer) error { return Verdicts(w, f, []result.Verdict{v}, table.Options{}) })
 		for _, part := range want {
 			if !strings.Contains(text, part) {
 				t.Errorf("%v: no %q in\n%s", f, part, text)
@@ -35,17 +36,17 @@ func TestClaimsAndDoubts(t *testing.T) {
 	rep := &TestReport{Results: []TestResult{{Engine: "storm", Property: v.Property, Outcome: TestPassed, Verdict: &v}}}
 	for name, write := range map[string]func(io.Writer) error{
 		"JUnit": func(w io.Writer) error { return WriteJUnit(w, rep) },
-		"HTML":  func(w io.Writer) error { return WriteHTML(w, rep, Options{}) },
-		"CSV":   func(w io.Writer) error { return WriteTests(w, FormatCSV, rep, Options{}) },
-		"JSON":  func(w io.Writer) error { return WriteTests(w, FormatJSON, rep, Options{}) },
-		"lines": func(w io.Writer) error { return WriteJSONLines(w, rep, Options{}) },
+		"HTML":  func(w io.Writer) error { return WriteHTML(w, rep, table.Options{}) },
+		"CSV":   func(w io.Writer) error { return WriteTests(w, table.CSV, rep, table.Options{}) },
+		"JSON":  func(w io.Writer) error { return WriteTests(w, table.JSON, rep, table.Options{}) },
+		"lines": func(w io.Writer) error { return WriteJSONLines(w, rep, table.Options{}) },
 	} {
 		if text := written(t, write); !strings.Contains(text, "results are unreliable") {
 			t.Errorf("%s: no doubt in\n%s", name, text)
 		}
 	}
 	var text bytes.Buffer
-	if err := WriteJSONLines(&text, rep, Options{}); err != nil {
+	if err := WriteJSONLines(&text, rep, table.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	back, err := ReadJSONLines(&text, "x.jsonl")
@@ -66,7 +67,7 @@ func TestSeedIsOfItsEngine(t *testing.T) {
 		}
 	}
 	text := func(verdicts ...result.Verdict) string {
-		return written(t, func(w io.Writer) error { return Verdicts(w, FormatTable, verdicts, Options{}) })
+		return written(t, func(w io.Writer) error { return Verdicts(w, table.Text, verdicts, table.Options{}) })
 	}
 	alone, both := text(sampled("native", &seed)), text(sampled("native", &seed), sampled("prism", nil))
 	if !strings.Contains(alone, "seed 1: the same seed repeats every number, for") {

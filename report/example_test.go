@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"tilecheck/report"
+	"tilecheck/report/table"
 	"tilecheck/result"
 )
 
@@ -23,7 +24,7 @@ func ExampleVerdicts() {
 			Warnings: []string{"only 1000 samples were drawn"},
 		},
 	}
-	err := report.Verdicts(os.Stdout, report.FormatTable, verdicts, report.Options{Width: 120})
+	err := report.Verdicts(os.Stdout, table.Text, verdicts, table.Options{Width: 120})
 	if err != nil {
 		fmt.Println(err)
 	}
@@ -34,26 +35,6 @@ func ExampleVerdicts() {
 	// P=? [ F s=7&d=6 ]  native  ci      0.173 +/- 0.041  [0.141, 0.208]         99%  probable  [1]
 	//
 	// [1] only 1000 samples were drawn
-}
-
-func ExampleTable() {
-	table := &report.Table{Columns: []report.Column{
-		{Name: "strategy"},
-		{Name: "moves", Align: report.Right},
-		{Name: "meaning", Min: 20},
-	}}
-	table.Append("random", 4, "every legal move is equally likely")
-	table.Append("opposite", 1, "the first legal move of up, down, left, right")
-	if err := table.Write(os.Stdout, report.FormatTable, report.Options{Width: 50}); err != nil {
-		fmt.Println(err)
-	}
-	// Output:
-	// strategy  moves  meaning
-	// --------  -----  ---------------------------------
-	// random        4  every legal move is equally
-	//                  likely
-	// opposite      1  the first legal move of up, down,
-	//                  left, right
 }
 
 func ExampleComparison_Write() {
@@ -71,7 +52,7 @@ func ExampleComparison_Write() {
 		}},
 		Notes: []string{"The published model was probably not the game."},
 	}
-	if err := c.Write(os.Stdout, report.FormatTable, report.Options{}); err != nil {
+	if err := c.Write(os.Stdout, table.Text, table.Options{}); err != nil {
 		fmt.Println(err)
 	}
 	// Output:

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"tilecheck/report/table"
 )
 
 var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
@@ -40,21 +42,21 @@ func release() string { return "1.2.3" }
 // views are the ways every kind of report is printed in the goldens.
 func views() []struct {
 	suffix string
-	format Format
-	opt    Options
+	format table.Format
+	opt    table.Options
 } {
 	return []struct {
 		suffix string
-		format Format
-		opt    Options
+		format table.Format
+		opt    table.Options
 	}{
-		{".txt", FormatTable, Options{}},
-		{".120.txt", FormatTable, Options{Width: 120}},
-		{".80.txt", FormatTable, Options{Width: 80}},
-		{".30.txt", FormatTable, Options{Width: 30}},
-		{".fancy.txt", FormatTable, Options{Color: true, Unicode: true}},
-		{".json", FormatJSON, Options{Version: release, Command: "check"}},
-		{".csv", FormatCSV, Options{}},
-		{".md", FormatMarkdown, Options{}},
+		{".txt", table.Text, table.Options{}},
+		{".120.txt", table.Text, table.Options{Width: 120}},
+		{".80.txt", table.Text, table.Options{Width: 80}},
+		{".30.txt", table.Text, table.Options{Width: 30}},
+		{".fancy.txt", table.Text, table.Options{Color: true, Unicode: true}},
+		{".json", table.JSON, table.Options{Version: release, Command: "check"}},
+		{".csv", table.CSV, table.Options{}},
+		{".md", table.Markdown, table.Options{}},
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"tilecheck/internal/printable"
+	"tilecheck/report/number"
+	"tilecheck/report/table"
 )
 
 // The parts of the page. The template escapes everything that is put into it.
@@ -40,7 +42,7 @@ var (
 // escaped.
 //
 // The error is that of w.
-func WriteHTML(w io.Writer, rep *TestReport, opt Options) error {
+func WriteHTML(w io.Writer, rep *TestReport, opt table.Options) error {
 	page, err := template.New("page").Parse(htmlTemplate)
 	if err != nil {
 		return fmt.Errorf("parse the template of the page: %w", err)
@@ -129,11 +131,11 @@ type htmlFolderRow struct {
 	Total                    bool
 }
 
-func newHTMLPage(rep *TestReport, opt Options) *htmlPage {
+func newHTMLPage(rep *TestReport, opt table.Options) *htmlPage {
 	opt.Unicode = true
 	all := tallyOf(rep.Results)
 	p := &htmlPage{
-		Title: rep.Title, Version: opt.version(), Conclusion: all.headline(), VerdictClass: "good", VerdictMark: "✓",
+		Title: rep.Title, Version: opt.VersionText(), Conclusion: all.headline(), VerdictClass: "good", VerdictMark: "✓",
 		Style: template.CSS(htmlStyle), Script: template.JS(htmlScript), Policy: contentPolicy(),
 		Counts: htmlCounts(all), Engines: rep.engines(), Notes: rep.Notes, Meta: rep.htmlMeta(),
 	}
@@ -213,7 +215,7 @@ func (rep *TestReport) htmlMeta() []htmlPair {
 	if !rep.Started.IsZero() {
 		add("started", rep.Started.UTC().Format(time.DateTime)+" UTC")
 	}
-	add("took", duration(rep.Elapsed.Seconds()))
+	add("took", number.Duration(rep.Elapsed.Seconds()))
 	add("results", countText(int64(len(rep.Results))))
 	return out
 }
@@ -251,7 +253,7 @@ func (rep *TestReport) htmlFolders() (heads []string, rows []htmlFolderRow) {
 		}
 	}
 	row := func(t *tally, folder, engine string) htmlFolderRow {
-		r := htmlFolderRow{Folder: folder, Engine: engine, Time: duration(t.seconds)}
+		r := htmlFolderRow{Folder: folder, Engine: engine, Time: number.Duration(t.seconds)}
 		for _, o := range used {
 			r.Cells = append(r.Cells, htmlPair{Name: htmlOutcomeOf(o).Class, Text: countText(int64(t.counts[o]))})
 		}

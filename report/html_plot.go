@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"tilecheck/report/number"
+	"tilecheck/report/table"
 	"tilecheck/result"
 )
 
@@ -48,7 +50,7 @@ type labelled struct {
 }
 
 // experiments collects the pictures there are to draw, in the order of the suite.
-func (rep *TestReport) experiments(opt Options) []*experiment {
+func (rep *TestReport) experiments(opt table.Options) []*experiment {
 	groups := make(map[string][]*TestResult)
 	var order []string
 	for i := range rep.Results {
@@ -72,7 +74,7 @@ func (rep *TestReport) experiments(opt Options) []*experiment {
 }
 
 // newExperiment returns nil when the results of one property make no picture.
-func newExperiment(results []*TestResult, engines []string, opt Options) *experiment {
+func newExperiment(results []*TestResult, engines []string, opt table.Options) *experiment {
 	constant := experimentConstant(results)
 	if constant == "" {
 		return nil
@@ -214,7 +216,7 @@ func plainNumber(text string) (float64, bool) {
 }
 
 // experimentPoint is the value of a result with its interval, in words too.
-func experimentPoint(r *TestResult, x float64, opt Options) (p labelled, ok bool) {
+func experimentPoint(r *TestResult, x float64, opt table.Options) (p labelled, ok bool) {
 	v := r.Verdict
 	if v == nil || v.Value.Kind != result.Number && v.Value.Kind != result.Integer {
 		return p, false
@@ -257,7 +259,7 @@ type htmlLegend struct {
 	Line                    bool
 }
 
-func (rep *TestReport) htmlFigures(opt Options) (out []htmlFigure, more string) {
+func (rep *TestReport) htmlFigures(opt table.Options) (out []htmlFigure, more string) {
 	all := rep.experiments(opt)
 	for i, e := range all {
 		if i == maxFigures {
@@ -388,7 +390,7 @@ func niceStep(x float64) float64 {
 	return 10 * power
 }
 
-func tickText(x float64) string { return scaleOf(x, 0).format(x, 0) }
+func tickText(x float64) string { return number.Of(x, 0).Format(x, 0) }
 
 func svgPoint(x, y float64) string { return svgNumber(x) + " " + svgNumber(y) }
 

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"tilecheck/report/number"
+	"tilecheck/report/table"
 	"tilecheck/result"
 	"tilecheck/verify/agree"
 )
@@ -49,7 +51,7 @@ type htmlCell struct {
 // maxOpenResults is how many results a report may have for every file to be unfolded.
 const maxOpenResults = 60
 
-func (rep *TestReport) htmlSuites(logs *htmlLogs, opt Options) []htmlSuite {
+func (rep *TestReport) htmlSuites(logs *htmlLogs, opt table.Options) []htmlSuite {
 	engines := rep.engines()
 	var suites []htmlSuite
 	folders := make(map[string]int)
@@ -86,7 +88,7 @@ func (rep *TestReport) htmlSuites(logs *htmlLogs, opt Options) []htmlSuite {
 
 // add puts a result into the row of its property and valuation, or begins one:
 // an engine may have the same property twice.
-func (f *htmlFile) add(r *TestResult, rows map[string]*htmlRow, logs *htmlLogs, opt Options) *htmlRow {
+func (f *htmlFile) add(r *TestResult, rows map[string]*htmlRow, logs *htmlLogs, opt table.Options) *htmlRow {
 	f.results = append(f.results, *r)
 	engine := slices.Index(f.Engines, r.Engine)
 	key := r.question() + "\x00" + result.Valuation(r.Constants).String()
@@ -139,7 +141,7 @@ func (f *htmlFile) finish() {
 	}
 }
 
-func (r *TestResult) htmlCell(logs *htmlLogs, opt Options) htmlCell {
+func (r *TestResult) htmlCell(logs *htmlLogs, opt table.Options) htmlCell {
 	c := htmlCell{htmlOutcome: htmlOutcomeOf(r.Outcome), Summary: "why", Log: logs.of(r)}
 	var meta []string
 	if v := r.Verdict; v != nil {
@@ -151,13 +153,13 @@ func (r *TestResult) htmlCell(logs *htmlLogs, opt Options) htmlCell {
 			meta = append(meta, countText(v.Samples)+plural(int(v.Samples), " sample", " samples"))
 		}
 		if v.Confidence > 0 {
-			meta = append(meta, percent(v.Confidence))
+			meta = append(meta, number.Percent(v.Confidence))
 		}
 	}
 	if c.Value == "" && r.Outcome != TestError {
 		c.Value = r.Got
 	}
-	if s := duration(r.seconds()); s != "" {
+	if s := number.Duration(r.seconds()); s != "" {
 		meta = append(meta, s)
 	}
 	if r.Cached {

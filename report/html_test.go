@@ -17,13 +17,14 @@ import (
 	"unicode/utf8"
 
 	"tilecheck/internal/needs"
+	"tilecheck/report/table"
 	"tilecheck/result"
 )
 
 // page is the HTML of a report.
 func page(t *testing.T, rep *TestReport) string {
 	t.Helper()
-	return written(t, func(w io.Writer) error { return WriteHTML(w, rep, Options{Version: release}) })
+	return written(t, func(w io.Writer) error { return WriteHTML(w, rep, table.Options{Version: release}) })
 }
 
 // Nothing in the page refers to anything outside of it.
@@ -190,7 +191,7 @@ func experimentReport(n int) *TestReport {
 }
 
 func TestExperiments(t *testing.T) {
-	all := experimentReport(5).experiments(Options{})
+	all := experimentReport(5).experiments(table.Options{})
 	if len(all) != 1 || all[0].constant != "N" || len(all[0].series) != 4 {
 		t.Fatalf("%+v", all)
 	}
@@ -204,12 +205,12 @@ func TestExperiments(t *testing.T) {
 	if got := strings.Join(names, ", "); got != "native k=1, prism k=1, native k=2, prism k=2" {
 		t.Errorf("series %s", got)
 	}
-	if n := len(experimentReport(2).experiments(Options{})); n != 0 {
+	if n := len(experimentReport(2).experiments(table.Options{})); n != 0 {
 		t.Errorf("two points make %d pictures", n)
 	}
 	// Everything that is drawn lies in the picture.
 	for _, n := range []int{3, 5, 100} {
-		for _, e := range experimentReport(n).experiments(Options{}) {
+		for _, e := range experimentReport(n).experiments(table.Options{}) {
 			_, ax, ay := e.axes()
 			for _, s := range e.series {
 				for _, p := range s.points {
@@ -235,7 +236,7 @@ func TestExperimentAxes(t *testing.T) {
 				Verdict: &result.Verdict{Value: result.Value{Kind: result.Number, Num: ys[i%3]}},
 			})
 		}
-		figures, _ := rep.htmlFigures(Options{})
+		figures, _ := rep.htmlFigures(table.Options{})
 		if len(figures) != 1 || len(figures[0].YTicks) < 2 || len(figures[0].YTicks) > 12 {
 			t.Fatalf("%v: %d pictures, ticks %v", ys, len(figures), figures)
 		}

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"tilecheck/report/table"
 )
 
 // junitElement is what junit-10.xsd of the Jenkins xUnit plugin says of an
@@ -207,7 +209,7 @@ func TestNothingHidden(t *testing.T) {
 	}
 	for name, text := range map[string]string{
 		"JUnit": files.ReplaceAllString(junit, ""),
-		"HTML":  written(t, func(w io.Writer) error { return WriteHTML(w, rep, Options{}) }),
+		"HTML":  written(t, func(w io.Writer) error { return WriteHTML(w, rep, table.Options{}) }),
 	} {
 		for _, r := range "\u202e\u2066\u200b\u009b\u00ad\u2028\U000e0041" {
 			if strings.ContainsRune(text, r) {

@@ -5,12 +5,13 @@ import (
 	"fmt"
 	"io"
 
+	"tilecheck/report/table"
 	"tilecheck/result"
 )
 
 // writeListings prints what filter(print, ...) asks for, a state a line as PRISM
 // does: number:(valuation)=value.
-func writeListings(w io.Writer, f Format, verdicts []result.Verdict, opt Options) error {
+func writeListings(w io.Writer, f table.Format, verdicts []result.Verdict, opt table.Options) error {
 	var b bytes.Buffer
 	for i := range verdicts {
 		v := &verdicts[i]
@@ -20,11 +21,11 @@ func writeListings(w io.Writer, f Format, verdicts []result.Verdict, opt Options
 				what = "including zeros"
 			}
 			fmt.Fprintf(&b, "\nResults (%s) for %s%s:\n", what, propertyText(v), withConstants(v))
-			if f == FormatMarkdown {
+			if f == table.Markdown {
 				b.WriteString("\n")
 			}
 			for _, x := range l.Values {
-				if f == FormatMarkdown {
+				if f == table.Markdown {
 					b.WriteString("    ")
 				}
 				fmt.Fprintf(&b, "%d:%s=%s\n", x.State, x.Valuation, stateText(x.Value, opt))
@@ -47,7 +48,7 @@ func withConstants(v *result.Verdict) string {
 }
 
 // stateText is a value; one that is not known is a question mark.
-func stateText(x result.Value, opt Options) string {
+func stateText(x result.Value, opt table.Options) string {
 	if x.Kind == result.NoValue {
 		return "?"
 	}

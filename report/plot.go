@@ -21,6 +21,7 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 
 	"tilecheck/internal/printable"
+	"tilecheck/report/table"
 	"tilecheck/result"
 )
 
@@ -125,15 +126,15 @@ func (f *figure) draw(c draw.Canvas) {
 
 // wrapTitle breaks the title into as few lines as fit the width, all about as long.
 func (f *figure) wrapTitle(width vg.Length) string {
-	columns := textWidth(f.title)
-	for columns > 1 && f.style.Width(strings.Join(wrap(f.title, columns), "\n")) > width {
+	columns := table.Width(f.title)
+	for columns > 1 && f.style.Width(strings.Join(table.Wrap(f.title, columns), "\n")) > width {
 		columns--
 	}
-	lines := wrap(f.title, columns)
-	for columns > 1 && len(wrap(f.title, columns-1)) == len(lines) {
+	lines := table.Wrap(f.title, columns)
+	for columns > 1 && len(table.Wrap(f.title, columns-1)) == len(lines) {
 		columns--
 	}
-	return strings.Join(wrap(f.title, columns), "\n")
+	return strings.Join(table.Wrap(f.title, columns), "\n")
 }
 
 // newFigure builds the plot of the comparison.

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"tilecheck/report/table"
 	"tilecheck/result"
 )
 
@@ -26,16 +27,16 @@ func TestVerdictsGolden(t *testing.T) {
 // What people ask most: an exact check on 80 columns, a simulation on 120.
 func TestCommonVerdictsGolden(t *testing.T) {
 	wantGolden(t, "exact.80.txt", func(w io.Writer) error {
-		return Verdicts(w, FormatTable, verdicts()[:1], Options{Width: 80})
+		return Verdicts(w, table.Text, verdicts()[:1], table.Options{Width: 80})
 	})
 	wantGolden(t, "simulation.120.txt", func(w io.Writer) error {
-		return Verdicts(w, FormatTable, verdicts()[2:4], Options{Width: 120})
+		return Verdicts(w, table.Text, verdicts()[2:4], table.Options{Width: 120})
 	})
 }
 
 func TestNoVerdictsGolden(t *testing.T) {
-	for _, f := range []Format{FormatTable, FormatJSON, FormatCSV, FormatMarkdown} {
-		wantGolden(t, "empty."+f.String(), func(w io.Writer) error { return Verdicts(w, f, nil, Options{}) })
+	for _, f := range []table.Format{table.Text, table.JSON, table.CSV, table.Markdown} {
+		wantGolden(t, "empty."+f.String(), func(w io.Writer) error { return Verdicts(w, f, nil, table.Options{}) })
 	}
 }
 
@@ -49,22 +50,22 @@ func TestComparisonGolden(t *testing.T) {
 }
 
 func TestTableGolden(t *testing.T) {
-	table := &Table{
+	some := &table.Table{
 		Title: "Strategies | all",
-		Columns: []Column{
+		Columns: []table.Column{
 			{Name: "name", Min: 8, Code: true},
-			{Name: "moves", Align: Right},
-			{Name: "share", Align: Center},
+			{Name: "moves", Align: table.Right},
+			{Name: "share", Align: table.Center},
 			{Name: "meaning", Min: 16},
 		},
 		Notes: []string{"[1] a note that is long enough to be wrapped when the terminal is narrow", "* another"},
 	}
-	table.Append("random", 4, 0.25, "every legal move is equally likely")
-	table.Append("a|b`c", int64(12), 1.0/3, "two\nlines, <b>markup</b> & a \x1b[2Jcontrol character")
-	table.Append("", nil, Cell{Text: "most", Value: 0.9}, Cell{Text: "größer 大きい", Tone: Bad})
+	some.Append("random", 4, 0.25, "every legal move is equally likely")
+	some.Append("a|b`c", int64(12), 1.0/3, "two\nlines, <b>markup</b> & a \x1b[2Jcontrol character")
+	some.Append("", nil, table.Cell{Text: "most", Value: 0.9}, table.Cell{Text: "größer 大きい", Tone: table.Bad})
 	for _, v := range views() {
 		t.Run(v.suffix, func(t *testing.T) {
-			wantGolden(t, "table"+v.suffix, func(w io.Writer) error { return table.Write(w, v.format, v.opt) })
+			wantGolden(t, "table"+v.suffix, func(w io.Writer) error { return some.Write(w, v.format, v.opt) })
 		})
 	}
 }
@@ -72,11 +73,11 @@ func TestTableGolden(t *testing.T) {
 // No line of a table may be wider than the terminal.
 func TestTablesKeepToTheWidth(t *testing.T) {
 	for width := 30; width <= 200; width += 7 {
-		opt := Options{Width: width, Unicode: true}
+		opt := table.Options{Width: width, Unicode: true}
 		for name, write := range map[string]func(io.Writer) error{
-			"verdicts":   func(w io.Writer) error { return Verdicts(w, FormatTable, verdicts(), opt) },
-			"comparison": func(w io.Writer) error { return comparison().Write(w, FormatTable, opt) },
-			"broken":     func(w io.Writer) error { return brokenComparison().Write(w, FormatTable, opt) },
+			"verdicts":   func(w io.Writer) error { return Verdicts(w, table.Text, verdicts(), opt) },
+			"comparison": func(w io.Writer) error { return comparison().Write(w, table.Text, opt) },
+			"broken":     func(w io.Writer) error { return brokenComparison().Write(w, table.Text, opt) },
 		} {
 			var b strings.Builder
 			if err := write(&b); err != nil {
@@ -95,7 +96,7 @@ func TestTablesKeepToTheWidth(t *testing.T) {
 // The comparison of four strategies is one table at 120 columns.
 func TestFourStrategiesFit120(t *testing.T) {
 	var b strings.Builder
-	if err := comparison().Write(&b, FormatTable, Options{Width: 120}); err != nil {
+	if err := comparison().Write(&b, table.Text, table.Options{Width: 120}); err != nil {
 		t.Fatal(err)
 	}
 	if n := strings.Count(b.String(), "alternating"); n != 1 || !strings.Contains(b.String(), "random") {
@@ -133,7 +134,7 @@ func keys(m map[string]any) string { return strings.Join(slices.Sorted(maps.Keys
 
 // Fields that do not apply are absent, not null, zero or empty.
 func TestJSONFields(t *testing.T) {
-	top, results := decoded(t, func(w io.Writer) error { return Verdicts(w, FormatJSON, verdicts(), Options{}) })
+	top, results := decoded(t, func(w io.Writer) error { return Verdicts(w, table.JSON, verdicts(), table.Options{}) })
 	if got := keys(top); got != "command notes results tilecheck" || top["tilecheck"] != "devel" {
 		t.Errorf("top level %v of version %v", got, top["tilecheck"])
 	}
@@ -161,7 +162,7 @@ func TestJSONFields(t *testing.T) {
 }
 
 func TestJSONValues(t *testing.T) {
-	_, r := decoded(t, func(w io.Writer) error { return Verdicts(w, FormatJSON, verdicts(), Options{}) })
+	_, r := decoded(t, func(w io.Writer) error { return Verdicts(w, table.JSON, verdicts(), table.Options{}) })
 	tests := []struct {
 		what string
 		got  any
@@ -193,7 +194,7 @@ func TestJSONValues(t *testing.T) {
 }
 
 func TestComparisonJSONFields(t *testing.T) {
-	top, r := decoded(t, func(w io.Writer) error { return brokenComparison().Write(w, FormatJSON, Options{}) })
+	top, r := decoded(t, func(w io.Writer) error { return brokenComparison().Write(w, table.JSON, table.Options{}) })
 	if got := keys(top); got != "command notes results summary tilecheck" {
 		t.Errorf("top level %v", got)
 	}
@@ -229,14 +230,14 @@ func TestComparisonJSONFields(t *testing.T) {
 // under it say the same.
 func TestCSVAgreesWithJSON(t *testing.T) {
 	var b bytes.Buffer
-	if err := Verdicts(&b, FormatCSV, verdicts(), Options{}); err != nil {
+	if err := Verdicts(&b, table.CSV, verdicts(), table.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	records, err := csv.NewReader(&b).ReadAll()
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, results := decoded(t, func(w io.Writer) error { return Verdicts(w, FormatJSON, verdicts(), Options{}) })
+	_, results := decoded(t, func(w io.Writer) error { return Verdicts(w, table.JSON, verdicts(), table.Options{}) })
 	var check func(row []string, prefix string, m map[string]any)
 	check = func(row []string, prefix string, m map[string]any) {
 		for key, value := range m {
@@ -267,7 +268,7 @@ func TestCSVAgreesWithJSON(t *testing.T) {
 func TestErrors(t *testing.T) {
 	twice := comparison()
 	twice.Cells = append(twice.Cells, twice.Cells[0])
-	ragged := &Table{Columns: []Column{{Name: "a"}, {Name: "b"}}}
+	ragged := &table.Table{Columns: []table.Column{{Name: "a"}, {Name: "b"}}}
 	ragged.Append(1, 2)
 	ragged.Append(1)
 	tests := []struct {
@@ -275,11 +276,11 @@ func TestErrors(t *testing.T) {
 		err  error
 		want string
 	}{
-		{"cell twice", twice.Write(io.Discard, FormatCSV, Options{}), `strategy "random" occurs twice for MAX 128`},
-		{"ragged table", ragged.Write(io.Discard, FormatTable, Options{}), "row 2 of the table has 1 cells, want 2"},
-		{"table format", new(Table).Write(io.Discard, 9, Options{}), "unknown format Format(9)"},
-		{"verdict format", Verdicts(io.Discard, 9, nil, Options{}), "unknown format Format(9)"},
-		{"comparison format", comparison().Write(io.Discard, 9, Options{}), "unknown format Format(9)"},
+		{"cell twice", twice.Write(io.Discard, table.CSV, table.Options{}), `strategy "random" occurs twice for MAX 128`},
+		{"ragged table", ragged.Write(io.Discard, table.Text, table.Options{}), "row 2 of the table has 1 cells, want 2"},
+		{"table format", new(table.Table).Write(io.Discard, 9, table.Options{}), "unknown format Format(9)"},
+		{"verdict format", Verdicts(io.Discard, 9, nil, table.Options{}), "unknown format Format(9)"},
+		{"comparison format", comparison().Write(io.Discard, 9, table.Options{}), "unknown format Format(9)"},
 	}
 	for _, test := range tests {
 		if test.err == nil || !strings.Contains(test.err.Error(), test.want) {
@@ -294,38 +295,38 @@ func (b brokenWriter) Write([]byte) (int, error) { return 0, b.err }
 
 func TestWriterErrorIsReturned(t *testing.T) {
 	w := brokenWriter{errors.New("disk full")}
-	for _, f := range []Format{FormatTable, FormatJSON, FormatCSV, FormatMarkdown} {
-		if err := Verdicts(w, f, verdicts(), Options{}); !errors.Is(err, w.err) {
+	for _, f := range []table.Format{table.Text, table.JSON, table.CSV, table.Markdown} {
+		if err := Verdicts(w, f, verdicts(), table.Options{}); !errors.Is(err, w.err) {
 			t.Errorf("verdicts as %v: error %v", f, err)
 		}
-		if err := comparison().Write(w, f, Options{}); !errors.Is(err, w.err) {
+		if err := comparison().Write(w, f, table.Options{}); !errors.Is(err, w.err) {
 			t.Errorf("comparison as %v: error %v", f, err)
 		}
 	}
 }
 
 func TestFormat(t *testing.T) {
-	var _ encoding.TextUnmarshaler = new(Format)
-	names := strings.Split(FormatNames, ",")
-	for i, f := range []Format{FormatTable, FormatJSON, FormatCSV, FormatMarkdown} {
+	var _ encoding.TextUnmarshaler = new(table.Format)
+	names := strings.Split(table.Names, ",")
+	for i, f := range []table.Format{table.Text, table.JSON, table.CSV, table.Markdown} {
 		if f.String() != names[i] {
 			t.Errorf("%d is %q, want %q", f, f, names[i])
 		}
-		got, err := ParseFormat(names[i])
+		got, err := table.ParseFormat(names[i])
 		if err != nil || got != f {
 			t.Errorf("ParseFormat(%q) = %v, %v", names[i], got, err)
 		}
 		text, err := f.MarshalText()
-		var back Format
+		var back table.Format
 		if err != nil || back.UnmarshalText(text) != nil || back != f {
 			t.Errorf("%v does not survive as text: %q, %v", f, text, err)
 		}
 	}
-	_, err := ParseFormat("yaml")
+	_, err := table.ParseFormat("yaml")
 	if want := `unknown format "yaml", want one of table, json, csv, markdown`; err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
-	if _, err := Format(9).MarshalText(); err == nil {
+	if _, err := table.Format(9).MarshalText(); err == nil {
 		t.Error("Format(9) has a text")
 	}
 }
@@ -333,7 +334,7 @@ func TestFormat(t *testing.T) {
 func TestColorOnlyWhenAsked(t *testing.T) {
 	for _, color := range []bool{false, true} {
 		var b strings.Builder
-		if err := comparison().Write(&b, FormatTable, Options{Color: color}); err != nil {
+		if err := comparison().Write(&b, table.Text, table.Options{Color: color}); err != nil {
 			t.Fatal(err)
 		}
 		if got := strings.Contains(b.String(), "\x1b[31mhigher\x1b[0m"); got != color {
@@ -345,7 +346,7 @@ func TestColorOnlyWhenAsked(t *testing.T) {
 func TestConstantsKeepTheirOrder(t *testing.T) {
 	v := []result.Verdict{{Property: "p", Constants: []result.Constant{{Name: "z", Value: "true"}, {Name: "a", Value: "1e400"}, {Name: "m", Value: ".5"}, {Name: "k", Value: "0x10"}}}}
 	var b bytes.Buffer
-	if err := Verdicts(&b, FormatJSON, v, Options{}); err != nil {
+	if err := Verdicts(&b, table.JSON, v, table.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	var compact bytes.Buffer

@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"tilecheck/report"
+	"tilecheck/report/table"
 	"tilecheck/result"
 )
 
@@ -22,7 +23,7 @@ func suiteReport(value float64) *report.TestReport {
 }
 
 func ExampleWriteTests() {
-	if err := report.WriteTests(os.Stdout, report.FormatTable, suiteReport(0.2), report.Options{}); err != nil {
+	if err := report.WriteTests(os.Stdout, table.Text, suiteReport(0.2), table.Options{}); err != nil {
 		fmt.Println(err)
 	}
 	// Output:
@@ -51,7 +52,7 @@ func ExampleWriteGitHub() {
 
 func ExampleCompareBaseline() {
 	changed := report.CompareBaseline(suiteReport(1.0/6), suiteReport(0.2), report.BaselineOptions{})
-	if err := changed.Write(os.Stdout, report.FormatTable, report.Options{}); err != nil {
+	if err := changed.Write(os.Stdout, table.Text, table.Options{}); err != nil {
 		fmt.Println(err)
 	}
 	// Output:

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"testing"
 
+	"tilecheck/report/table"
 	"tilecheck/result"
 )
 
@@ -26,12 +27,12 @@ func TestKeptResults(t *testing.T) {
 		}
 		all := func(rep *TestReport) string {
 			var out bytes.Buffer
-			for _, f := range []Format{FormatTable, FormatJSON, FormatCSV, FormatMarkdown} {
-				if err := WriteTests(&out, f, rep, Options{}); err != nil {
+			for _, f := range []table.Format{table.Text, table.JSON, table.CSV, table.Markdown} {
+				if err := WriteTests(&out, f, rep, table.Options{}); err != nil {
 					t.Fatal(err)
 				}
 			}
-			for _, err := range []error{WriteJUnit(&out, rep), WriteHTML(&out, rep, Options{}), WriteJSONLines(&out, rep, Options{}), WriteGitHub(&out, rep)} {
+			for _, err := range []error{WriteJUnit(&out, rep), WriteHTML(&out, rep, table.Options{}), WriteJSONLines(&out, rep, table.Options{}), WriteGitHub(&out, rep)} {
 				if err != nil {
 					t.Fatal(err)
 				}

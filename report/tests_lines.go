@@ -3,6 +3,8 @@ package report
 import (
 	"bytes"
 	"io"
+
+	"tilecheck/report/table"
 )
 
 // linesSchema is the version of the fields of JSON lines. New members do not
@@ -45,8 +47,8 @@ type summaryLine struct {
 // "schema", 2: new members do not change it.
 //
 // The error is that of w.
-func WriteJSONLines(w io.Writer, rep *TestReport, opt Options) error {
-	lines := []any{headerLine{lineType{"header"}, linesSchema, opt.version(), rep.heading()}}
+func WriteJSONLines(w io.Writer, rep *TestReport, opt table.Options) error {
+	lines := []any{headerLine{lineType{"header"}, linesSchema, opt.VersionText(), rep.heading()}}
 	for i := range rep.Results {
 		lines = append(lines, resultLine{lineType{"result"}, rep.Results[i].record()})
 	}
@@ -56,7 +58,7 @@ func WriteJSONLines(w io.Writer, rep *TestReport, opt Options) error {
 	lines = append(lines, summaryLine{lineType{"summary"}, rep.counts(), rep.Notes})
 	var b bytes.Buffer
 	for _, line := range lines {
-		text, err := encode(line)
+		text, err := table.Encode(line)
 		if err != nil {
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"tilecheck/internal/printable"
+	"tilecheck/report/table"
 )
 
 // MaxTestsMarkdown is the size in bytes that [WriteTests] keeps Markdown to. A
@@ -20,7 +21,7 @@ const maxMarkdownCell = 300
 
 // writeMarkdown prints the counts, a table of what failed, and the rest folded
 // away. When the budget is used up, rows are left out, and their number is said.
-func (rep *TestReport) writeMarkdown(w io.Writer, opt Options) error {
+func (rep *TestReport) writeMarkdown(w io.Writer, opt table.Options) error {
 	title := rep.Title
 	if title == "" {
 		title = "tilecheck test"
@@ -40,7 +41,7 @@ func (rep *TestReport) writeMarkdown(w io.Writer, opt Options) error {
 	return err
 }
 
-func (rep *TestReport) verdictMark(opt Options) string {
+func (rep *TestReport) verdictMark(opt table.Options) string {
 	t := tallyOf(rep.Results)
 	switch bad := t.failing() > 0 || t.total == 0; {
 	case !opt.Unicode:
@@ -126,10 +127,10 @@ func markdownRow(cells ...string) string { return "| " + strings.Join(cells, " |
 // inlineText escapes text for a line of Markdown, and keeps "@name" from
 // notifying the user of that name.
 func inlineText(text string) string {
-	return strings.ReplaceAll(markdownText(text), "@", "@<!-- -->")
+	return strings.ReplaceAll(table.MarkdownText(text), "@", "@<!-- -->")
 }
 
-func codeCell(text string) string { return markdownCode(cut(text, maxMarkdownCell)) }
+func codeCell(text string) string { return table.MarkdownCode(cut(text, maxMarkdownCell)) }
 
 // cut shortens text to about limit bytes by leaving out its middle.
 func cut(text string, limit int) string {
@@ -201,7 +202,7 @@ func (b *budget) rows(head string, rows []string, left int, what string) {
 }
 
 // table appends a table that is folded away, and its notes below it.
-func (b *budget) table(summary string, t *Table) {
+func (b *budget) table(summary string, t *table.Table) {
 	names := make([]string, len(t.Columns))
 	rule := "|"
 	for i, c := range t.Columns {

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"tilecheck/prism/syntax"
+	"tilecheck/report/table"
 	"tilecheck/result"
 )
 
@@ -151,7 +152,7 @@ func (in *linesReader) summary(line []byte) error {
 	in.rep.Notes, in.rep.Elapsed = s.Notes, time.Duration(math.Round(float64(s.Seconds)*1e9))
 	counts := in.rep.counts()
 	counts.Seconds = s.Seconds
-	columns, said, are := columnsOf[testCounts](), cellsOf(&s.testCounts), cellsOf(&counts)
+	columns, said, are := table.Fields[testCounts](), table.FieldTexts(&s.testCounts), table.FieldTexts(&counts)
 	for i := range columns {
 		if said[i] != are[i] {
 			return fmt.Errorf("the summary counts %s %s, but there are %s above", said[i], columns[i], are[i])

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"time"
 
+	"tilecheck/report/table"
 	"tilecheck/result"
 )
 
@@ -121,7 +122,7 @@ type testSummary struct {
 	Baseline    *baselineSummary `json:"baseline,omitempty"`
 }
 
-func (rep *TestReport) writeRecords(w io.Writer, f Format, opt Options) error {
+func (rep *TestReport) writeRecords(w io.Writer, f table.Format, opt table.Options) error {
 	s := testSummary{testHeading: rep.heading(), testCounts: rep.counts()}
 	for i := range rep.Findings {
 		s.Annotations = append(s.Annotations, rep.Findings[i].record())
@@ -130,5 +131,5 @@ func (rep *TestReport) writeRecords(w io.Writer, f Format, opt Options) error {
 		changed := rep.Baseline.summary()
 		s.Baseline = &changed
 	}
-	return WriteRecords(w, f, opt, s, rep.records(), rep.Notes)
+	return table.WriteRecords(w, f, opt, s, rep.records(), rep.Notes)
 }

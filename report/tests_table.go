@@ -8,6 +8,8 @@ import (
 	"strconv"
 
 	"tilecheck/internal/printable"
+	"tilecheck/report/number"
+	"tilecheck/report/table"
 )
 
 // How much of a report for people is written out; the machine formats have everything.
@@ -29,22 +31,22 @@ const (
 // changed since the baseline.
 //
 // The error is that of w.
-func WriteTests(w io.Writer, f Format, rep *TestReport, opt Options) error {
+func WriteTests(w io.Writer, f table.Format, rep *TestReport, opt table.Options) error {
 	switch f {
-	case FormatTable:
+	case table.Text:
 		return rep.writeText(w, opt)
-	case FormatJSON, FormatCSV:
+	case table.JSON, table.CSV:
 		return rep.writeRecords(w, f, opt)
-	case FormatMarkdown:
+	case table.Markdown:
 		return rep.writeMarkdown(w, opt)
 	}
 	return fmt.Errorf("unknown format %v", f)
 }
 
-func (rep *TestReport) writeText(w io.Writer, opt Options) error {
+func (rep *TestReport) writeText(w io.Writer, opt table.Options) error {
 	var b bytes.Buffer
 	if rep.Title != "" {
-		writeParagraph(&b, rep.Title, opt.Width)
+		table.Paragraph(&b, rep.Title, opt.Width)
 		b.WriteByte('\n')
 	}
 	shown, more := rep.failures()
@@ -52,29 +54,29 @@ func (rep *TestReport) writeText(w io.Writer, opt Options) error {
 		r.writeDetail(&b, opt)
 		if n := more[i]; n > 0 {
 			left := fmt.Sprintf("%d more results on %s for the same reason are not shown here, see --format json", n, r.Engine)
-			writeParagraph(&b, left+"\n", opt.Width)
+			table.Paragraph(&b, left+"\n", opt.Width)
 		}
 	}
-	for _, t := range []*Table{rep.reasonTable(), rep.fittingFolderTable(opt.Width)} {
+	for _, t := range []*table.Table{rep.reasonTable(), rep.fittingFolderTable(opt.Width)} {
 		if len(t.Rows) == 0 {
 			continue
 		}
-		if err := t.writeText(&b, opt); err != nil {
+		if err := t.Write(&b, table.Text, opt); err != nil {
 			return err
 		}
 		b.WriteByte('\n')
 	}
 	for i := range rep.Findings {
-		writeParagraph(&b, rep.Findings[i].place()+": warning: "+rep.Findings[i].Message, opt.Width)
+		table.Paragraph(&b, rep.Findings[i].place()+": warning: "+rep.Findings[i].Message, opt.Width)
 	}
 	for _, note := range rep.Notes {
-		writeParagraph(&b, note, opt.Width)
+		table.Paragraph(&b, note, opt.Width)
 	}
-	tone := Good
+	tone := table.Good
 	if t := tallyOf(rep.Results); t.failing() > 0 || t.total == 0 {
-		tone = Bad
+		tone = table.Bad
 	}
-	b.WriteString(paint(rep.conclusion(), tone, opt) + "\n")
+	b.WriteString(table.Paint(rep.conclusion(), tone, opt) + "\n")
 	_, err := w.Write(b.Bytes())
 	return err
 }
@@ -110,8 +112,8 @@ func (rep *TestReport) failures() (shown []*TestResult, more map[int]int) {
 // writeDetail prints one result as a heading that editors can jump to and a
 // block of lines. The heading and the command are not broken, so that they can
 // be copied.
-func (r *TestResult) writeDetail(b *bytes.Buffer, opt Options) {
-	b.WriteString(printable.Line(r.place()) + ": " + paint(r.Outcome.String(), r.Outcome.tone(), opt))
+func (r *TestResult) writeDetail(b *bytes.Buffer, opt table.Options) {
+	b.WriteString(printable.Line(r.place()) + ": " + table.Paint(r.Outcome.String(), r.Outcome.tone(), opt))
 	if r.Engine != "" {
 		b.WriteString(" (" + printable.Line(r.Engine) + ")")
 	}
@@ -122,9 +124,9 @@ func (r *TestResult) writeDetail(b *bytes.Buffer, opt Options) {
 		if opt.Width <= 0 || line.name == "re-run" {
 			width = 0
 		} else {
-			width = max(width, minColumn)
+			width = max(width, table.MinColumn)
 		}
-		for i, text := range wrap(printable.Text(line.text), width) {
+		for i, text := range table.Wrap(printable.Text(line.text), width) {
 			head := indent
 			if i == 0 {
 				head = line.name + indent[len(line.name):]
@@ -163,10 +165,10 @@ func (r *TestResult) expectedText() string {
 }
 
 // reasonTable has the reasons of what neither passed nor failed.
-func (rep *TestReport) reasonTable() *Table {
-	t := &Table{Columns: []Column{
+func (rep *TestReport) reasonTable() *table.Table {
+	t := &table.Table{Columns: []table.Column{
 		{Name: "outcome"},
-		{Name: "count", Align: Right},
+		{Name: "count", Align: table.Right},
 		{Name: "engine"},
 		{Name: "reason", Min: 16},
 		{Name: "first", Min: 16},
@@ -200,12 +202,12 @@ func (g *reasonGroup) reasonText() string {
 }
 
 // folderTable has the counts by folder and engine, without outcomes that nothing had.
-func (rep *TestReport) folderTable() *Table {
-	t := &Table{Columns: []Column{{Name: "folder", Min: 16}, {Name: "engine"}}}
+func (rep *TestReport) folderTable() *table.Table {
+	t := &table.Table{Columns: []table.Column{{Name: "folder", Min: 16}, {Name: "engine"}}}
 	for _, o := range tallyOrder() {
-		t.Columns = append(t.Columns, Column{Name: o.String(), Align: Right})
+		t.Columns = append(t.Columns, table.Column{Name: o.String(), Align: table.Right})
 	}
-	t.Columns = append(t.Columns, Column{Name: "time", Align: Right})
+	t.Columns = append(t.Columns, table.Column{Name: "time", Align: table.Right})
 	folders := rep.byFolder()
 	for _, f := range folders {
 		t.Rows = append(t.Rows, f.row(f.folder, f.engine))
@@ -213,23 +215,23 @@ func (rep *TestReport) folderTable() *Table {
 	if len(folders) > 1 {
 		t.Rows = append(t.Rows, tallyOf(rep.Results).row("total", ""))
 	}
-	return t.dropEmpty()
+	return t.DropEmpty()
 }
 
 // fittingFolderTable is the table of counts with fewer columns where they are too many for the width.
-func (rep *TestReport) fittingFolderTable(width int) *Table {
+func (rep *TestReport) fittingFolderTable(width int) *table.Table {
 	t := rep.folderTable()
-	if _, ok := t.fit(width); ok {
+	if t.Fits(width) {
 		return t
 	}
-	short := &Table{Columns: []Column{{Name: "folder", Min: 16}, {Name: "engine"}}}
+	short := &table.Table{Columns: []table.Column{{Name: "folder", Min: 16}, {Name: "engine"}}}
 	for _, name := range []string{"bad", "pass", "other", "time"} {
-		short.Columns = append(short.Columns, Column{Name: name, Align: Right})
+		short.Columns = append(short.Columns, table.Column{Name: name, Align: table.Right})
 	}
 	add := func(t *tally, folder, engine string) {
 		bad, pass := t.failing(), t.counts[TestPassed]
-		text := func(n int) Cell { return Cell{Text: countText(int64(n))} }
-		short.Append(folder, engine, Cell{Text: countText(int64(bad)), Tone: Bad}, text(pass), text(t.total-bad-pass), duration(t.seconds))
+		text := func(n int) table.Cell { return table.Cell{Text: countText(int64(n))} }
+		short.Append(folder, engine, table.Cell{Text: countText(int64(bad)), Tone: table.Bad}, text(pass), text(t.total-bad-pass), number.Duration(t.seconds))
 	}
 	for _, f := range rep.byFolder() {
 		add(&f.tally, f.folder, f.engine)
@@ -237,17 +239,17 @@ func (rep *TestReport) fittingFolderTable(width int) *Table {
 	if len(short.Rows) > 1 {
 		add(tallyOf(rep.Results), "total", "")
 	}
-	return short.dropEmpty()
+	return short.DropEmpty()
 }
 
-func (t *tally) row(folder, engine string) []Cell {
-	row := []Cell{{Text: folder}, {Text: engine}}
+func (t *tally) row(folder, engine string) []table.Cell {
+	row := []table.Cell{{Text: folder}, {Text: engine}}
 	for _, o := range tallyOrder() {
-		c := Cell{Text: countText(int64(t.counts[o]))}
+		c := table.Cell{Text: countText(int64(t.counts[o]))}
 		if o.failing() {
-			c.Tone = Bad
+			c.Tone = table.Bad
 		}
 		row = append(row, c)
 	}
-	return append(row, Cell{Text: duration(t.seconds)})
+	return append(row, table.Cell{Text: number.Duration(t.seconds)})
 }

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"tilecheck/report/number"
+	"tilecheck/report/table"
 	"tilecheck/result"
 )
 
@@ -14,14 +16,14 @@ import (
 func (o TestOutcome) failing() bool { return o <= TestDisagreed }
 
 // tone is what a colour says about an outcome.
-func (o TestOutcome) tone() Tone {
+func (o TestOutcome) tone() table.Tone {
 	switch {
 	case o.failing():
-		return Bad
+		return table.Bad
 	case o == TestPassed:
-		return Good
+		return table.Good
 	}
-	return Plain
+	return table.Plain
 }
 
 // tallyOrder is the order in which counts are shown: what failed, what passed, what was left.
@@ -109,7 +111,7 @@ func plural(n int, one, many string) string {
 func (rep *TestReport) conclusion() string {
 	t := tallyOf(rep.Results)
 	text := t.words()
-	if elapsed := duration(rep.Elapsed.Seconds()); elapsed != "" {
+	if elapsed := number.Duration(rep.Elapsed.Seconds()); elapsed != "" {
 		text += " in " + elapsed
 	}
 	if t.cached > 0 {

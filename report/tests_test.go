@@ -12,6 +12,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"tilecheck/report/table"
 	"tilecheck/result"
 )
 
@@ -21,14 +22,14 @@ func TestTestsGolden(t *testing.T) {
 			wantGolden(t, "tests"+v.suffix, func(w io.Writer) error { return WriteTests(w, v.format, testReport(), v.opt) })
 		})
 	}
-	for _, f := range []Format{FormatTable, FormatJSON, FormatCSV, FormatMarkdown} {
-		wantGolden(t, "tests-empty."+f.String(), func(w io.Writer) error { return WriteTests(w, f, &TestReport{}, Options{}) })
-		wantGolden(t, "tests-hostile."+f.String(), func(w io.Writer) error { return WriteTests(w, f, hostileReport(), Options{}) })
+	for _, f := range []table.Format{table.Text, table.JSON, table.CSV, table.Markdown} {
+		wantGolden(t, "tests-empty."+f.String(), func(w io.Writer) error { return WriteTests(w, f, &TestReport{}, table.Options{}) })
+		wantGolden(t, "tests-hostile."+f.String(), func(w io.Writer) error { return WriteTests(w, f, hostileReport(), table.Options{}) })
 	}
-	wantGolden(t, "tests.jsonl", func(w io.Writer) error { return WriteJSONLines(w, testReport(), Options{Version: release}) })
+	wantGolden(t, "tests.jsonl", func(w io.Writer) error { return WriteJSONLines(w, testReport(), table.Options{Version: release}) })
 	wantGolden(t, "tests.junit.xml", func(w io.Writer) error { return WriteJUnit(w, testReport()) })
 	wantGolden(t, "tests.github", func(w io.Writer) error { return WriteGitHub(w, testReport()) })
-	wantGolden(t, "tests.html", func(w io.Writer) error { return WriteHTML(w, testReport(), Options{Version: release}) })
+	wantGolden(t, "tests.html", func(w io.Writer) error { return WriteHTML(w, testReport(), table.Options{Version: release}) })
 }
 
 // written is what a writer writes.
@@ -58,13 +59,13 @@ func TestConclusion(t *testing.T) {
 		for _, o := range tt.outcomes {
 			rep.Results = append(rep.Results, TestResult{Outcome: o})
 		}
-		text := written(t, func(w io.Writer) error { return WriteTests(w, FormatTable, rep, Options{}) })
+		text := written(t, func(w io.Writer) error { return WriteTests(w, table.Text, rep, table.Options{}) })
 		lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 		if got := lines[len(lines)-1]; got != tt.want {
 			t.Errorf("%v: %q, want %q", tt.outcomes, got, tt.want)
 		}
 		// Green, which is 32, only where something was checked and nothing failed.
-		colored := written(t, func(w io.Writer) error { return WriteTests(w, FormatTable, rep, Options{Color: true}) })
+		colored := written(t, func(w io.Writer) error { return WriteTests(w, table.Text, rep, table.Options{Color: true}) })
 		good := !strings.Contains(tt.want, "fail") && !strings.Contains(tt.want, "err") && !strings.Contains(tt.want, "nothing")
 		if got := strings.HasSuffix(colored, "\x1b[32m"+tt.want+"\x1b[0m\n"); got != good {
 			t.Errorf("%v: green %v, want %v", tt.outcomes, got, good)
@@ -79,7 +80,7 @@ func TestFailuresAlikeAreFolded(t *testing.T) {
 		rep.Results = append(rep.Results, TestResult{Engine: "prism", Props: fmt.Sprintf("p%d.props", i), Outcome: TestError, Reason: "no image of PRISM"})
 	}
 	rep.Results = append(rep.Results, TestResult{Engine: "prism", Props: "last.props", Outcome: TestError, Reason: "another"})
-	text := written(t, func(w io.Writer) error { return WriteTests(w, FormatTable, rep, Options{}) })
+	text := written(t, func(w io.Writer) error { return WriteTests(w, table.Text, rep, table.Options{}) })
 	if got := strings.Count(text, "no image of PRISM"); got != 5 {
 		t.Errorf("the reason is there %d times, want 5", got)
 	}
@@ -163,7 +164,7 @@ func TestMarkdownBudget(t *testing.T) {
 		long.Findings = append(long.Findings, long.Findings[0])
 	}
 	for name, rep := range map[string]*TestReport{"many": manyResults(5000), "failing": failing, "long": long, "none": {}} {
-		text := written(t, func(w io.Writer) error { return WriteTests(w, FormatMarkdown, rep, Options{Unicode: true}) })
+		text := written(t, func(w io.Writer) error { return WriteTests(w, table.Markdown, rep, table.Options{Unicode: true}) })
 		if len(text) > MaxTestsMarkdown {
 			t.Errorf("%s: %d bytes, want %d at most", name, len(text), MaxTestsMarkdown)
 		}
@@ -193,7 +194,7 @@ func TestJSONLinesRoundTrip(t *testing.T) {
 		odd.Results = append(odd.Results, TestResult{Engine: v.Engine, Property: v.Property, Name: v.Name, Constants: v.Constants, Outcome: TestOutcome(i % 8), Verdict: &v})
 	}
 	for name, rep := range map[string]*TestReport{"tests": testReport(), "odd": odd, "none": {}, "many": manyResults(500)} {
-		text := written(t, func(w io.Writer) error { return WriteJSONLines(w, rep, Options{}) })
+		text := written(t, func(w io.Writer) error { return WriteJSONLines(w, rep, table.Options{}) })
 		for line := range strings.Lines(text) {
 			if !json.Valid([]byte(line)) {
 				t.Errorf("%s: not JSON: %s", name, line)
@@ -204,7 +205,7 @@ func TestJSONLinesRoundTrip(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		again := written(t, func(w io.Writer) error { return WriteJSONLines(w, back, Options{}) })
+		again := written(t, func(w io.Writer) error { return WriteJSONLines(w, back, table.Options{}) })
 		if again != text {
 			t.Errorf("%s: read and written again:\n%s\nwant:\n%s", name, again, text)
 		}
@@ -212,7 +213,7 @@ func TestJSONLinesRoundTrip(t *testing.T) {
 			t.Errorf("%s: %s, want all the same", name, b.words())
 		}
 	}
-	back, err := ReadJSONLines(strings.NewReader(written(t, func(w io.Writer) error { return WriteJSONLines(w, testReport(), Options{}) })), "")
+	back, err := ReadJSONLines(strings.NewReader(written(t, func(w io.Writer) error { return WriteJSONLines(w, testReport(), table.Options{}) })), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -247,7 +248,7 @@ func TestJSONLinesOfSchema1(t *testing.T) {
 
 // A report that is not whole is refused, and the line is named.
 func TestJSONLinesRefused(t *testing.T) {
-	whole := written(t, func(w io.Writer) error { return WriteJSONLines(w, testReport(), Options{}) })
+	whole := written(t, func(w io.Writer) error { return WriteJSONLines(w, testReport(), table.Options{}) })
 	lines := strings.SplitAfter(whole, "\n")
 	lines = lines[:len(lines)-1]
 	n := len(lines) // header, 18 results, 2 findings, summary
@@ -297,7 +298,7 @@ func TestJSONLinesRefused(t *testing.T) {
 func FuzzReadJSONLines(f *testing.F) {
 	for _, rep := range []*TestReport{testReport(), hostileReport(), {}} {
 		var b bytes.Buffer
-		if err := WriteJSONLines(&b, rep, Options{}); err != nil {
+		if err := WriteJSONLines(&b, rep, table.Options{}); err != nil {
 			f.Fatal(err)
 		}
 		f.Add(b.Bytes())
@@ -307,13 +308,13 @@ func FuzzReadJSONLines(f *testing.F) {
 		if err != nil {
 			return
 		}
-		for _, format := range []Format{FormatTable, FormatMarkdown, FormatCSV, FormatJSON} {
-			if err := WriteTests(io.Discard, format, rep, Options{Width: 80}); err != nil {
+		for _, format := range []table.Format{table.Text, table.Markdown, table.CSV, table.JSON} {
+			if err := WriteTests(io.Discard, format, rep, table.Options{Width: 80}); err != nil {
 				t.Error(err)
 			}
 		}
 		var b bytes.Buffer
-		if err := WriteJSONLines(&b, rep, Options{}); err != nil {
+		if err := WriteJSONLines(&b, rep, table.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := ReadJSONLines(&b, "again"); err != nil {

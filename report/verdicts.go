@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"tilecheck/report/number"
+	"tilecheck/report/table"
 	"tilecheck/result"
 )
 
@@ -15,9 +17,9 @@ import (
 // order given. Tables and Markdown leave out columns that are empty in every
 // row, write numbers as [Options] and the package comment say, and put the
 // warnings below, each once, numbered. JSON and CSV carry every digit.
-func Verdicts(w io.Writer, f Format, verdicts []result.Verdict, opt Options) error {
-	if f == FormatJSON || f == FormatCSV {
-		return WriteRecords(w, f, opt, nil, result.Records(verdicts), nil)
+func Verdicts(w io.Writer, f table.Format, verdicts []result.Verdict, opt table.Options) error {
+	if f == table.JSON || f == table.CSV {
+		return table.WriteRecords(w, f, opt, nil, result.Records(verdicts), nil)
 	}
 	if err := verdictTable(verdicts, opt).Write(w, f, opt); err != nil {
 		return err
@@ -26,34 +28,34 @@ func Verdicts(w io.Writer, f Format, verdicts []result.Verdict, opt Options) err
 }
 
 // verdictTable is the verdicts for people.
-func verdictTable(verdicts []result.Verdict, opt Options) *Table {
-	t := &Table{Columns: []Column{
+func verdictTable(verdicts []result.Verdict, opt table.Options) *table.Table {
+	t := &table.Table{Columns: []table.Column{
 		{Name: "property", Min: 16, Code: true},
 		{Name: "constants", Min: 12, Code: true},
 		{Name: "engine"},
 		{Name: "method", Min: 8},
 		{Name: "value", Min: 15, Max: 44},
 		{Name: "interval", Min: 13},
-		{Name: "confidence", Align: Right},
-		{Name: "samples", Align: Right},
+		{Name: "confidence", Align: table.Right},
+		{Name: "samples", Align: table.Right},
 		{Name: "accuracy"},
 		{Name: "resolution"},
-		{Name: "states", Align: Right},
-		{Name: "time", Align: Right},
+		{Name: "states", Align: table.Right},
+		{Name: "time", Align: table.Right},
 		{Name: "notes"},
 	}}
 	space, same := sameSpace(verdicts)
-	var notes numbered
+	var notes table.Footnotes
 	for i := range verdicts {
 		v := &verdicts[i]
 		t.Append(
 			propertyText(v), result.Valuation(v.Constants).String(), v.Engine, v.Method,
 			valueCell(v, opt), intervalText(v, opt), confidenceText(v), countText(v.Samples),
-			accuracyText(v), resolutionText(v), statesText(v, same), duration(v.Seconds), notes.add(append(longFraction(v), Remarks(v)...)...),
+			accuracyText(v), resolutionText(v), statesText(v, same), number.Duration(v.Seconds), notes.Add(append(longFraction(v), Remarks(v)...)...),
 		)
 	}
-	t.Notes = slices.Concat(space, provenance(verdicts), notes.paragraphs())
-	return t.dropEmpty()
+	t.Notes = slices.Concat(space, provenance(verdicts), notes.Paragraphs())
+	return t.DropEmpty()
 }
 
 // Remarks are what there is to say about a verdict: that its own engine doubts
@@ -76,7 +78,7 @@ func longFraction(v *result.Verdict) []string {
 		return nil
 	}
 	switch fraction := v.Value.Rat.RatString(); {
-	case len(fraction) <= maxFractionLen:
+	case len(fraction) <= number.MaxFraction:
 		return nil
 	case len(fraction) <= longest:
 		return []string{"exactly " + fraction}
@@ -107,36 +109,6 @@ func statesText(v *result.Verdict, noted bool) string {
 		return ""
 	}
 	return countText(v.States)
-}
-
-// numbered collects notes without repeating one.
-type numbered []string
-
-// add returns the marks of the notes, "[1,3]", or nothing.
-func (n *numbered) add(notes ...string) string {
-	var marks []string
-	for _, note := range notes {
-		i := slices.Index(*n, note)
-		if i < 0 {
-			i = len(*n)
-			*n = append(*n, note)
-		}
-		if mark := strconv.Itoa(i + 1); !slices.Contains(marks, mark) {
-			marks = append(marks, mark)
-		}
-	}
-	if len(marks) == 0 {
-		return ""
-	}
-	return "[" + strings.Join(marks, ",") + "]"
-}
-
-func (n numbered) paragraphs() []string {
-	out := make([]string, len(n))
-	for i, note := range n {
-		out[i] = fmt.Sprintf("[%d] %s", i+1, note)
-	}
-	return out
 }
 
 // provenance says what the intervals are, once for each engine and method, and
@@ -209,18 +181,18 @@ func propertyText(v *result.Verdict) string {
 }
 
 // valueCell is the value, or why there is none, or both for an incomplete one.
-func valueCell(v *result.Verdict, opt Options) Cell {
+func valueCell(v *result.Verdict, opt table.Options) table.Cell {
 	text := valueText(v, opt)
 	if v.Err == nil {
 		if text == "" {
 			text = "no value"
 		}
-		return Cell{Text: text}
+		return table.Cell{Text: text}
 	}
 	if text != "" {
 		text += "\n"
 	}
-	return Cell{Text: text + failureText(v.Err), Tone: Bad}
+	return table.Cell{Text: text + failureText(v.Err), Tone: table.Bad}
 }
 
 // failureText is the class and the message, unless that says the class itself.
@@ -231,7 +203,7 @@ func failureText(f *result.Failure) string {
 	return string(f.Class) + ": " + f.Error()
 }
 
-func valueText(v *result.Verdict, opt Options) string {
+func valueText(v *result.Verdict, opt table.Options) string {
 	x := v.Value
 	switch x.Kind {
 	case result.NoValue:
@@ -239,10 +211,10 @@ func valueText(v *result.Verdict, opt Options) string {
 	case result.Boolean:
 		return strconv.FormatBool(x.Bool)
 	case result.Range:
-		return "[" + scaleOf(x.Num, 0).format(x.Num, 0) + ", " + scaleOf(x.Hi, 0).format(x.Hi, 0) + "]"
+		return "[" + number.Of(x.Num, 0).Format(x.Num, 0) + ", " + number.Of(x.Hi, 0).Format(x.Hi, 0) + "]"
 	}
 	if x.Rat != nil {
-		return exactText(x.Rat)
+		return number.Exact(x.Rat)
 	}
 	if x.Kind == result.Integer {
 		return x.Text()
@@ -251,17 +223,17 @@ func valueText(v *result.Verdict, opt Options) string {
 }
 
 // estimateText is "0.444" or "0.444 +/- 0.041".
-func estimateText(x float64, half *float64, s scale, opt Options) string {
-	text := s.format(x, 0)
+func estimateText(x float64, half *float64, s number.Scale, opt table.Options) string {
+	text := s.Format(x, 0)
 	if half != nil {
-		text += opt.plusMinus() + s.format(*half, 0)
+		text += opt.PlusMinus() + s.Format(*half, 0)
 	}
 	return text
 }
 
 // verdictScale takes the digits from the interval, or, when that has no
 // width, from the half-width.
-func verdictScale(v *result.Verdict, opt Options) scale {
+func verdictScale(v *result.Verdict, opt table.Options) number.Scale {
 	half := math.NaN()
 	if v.Bound != nil {
 		half = (v.Bound.Hi - v.Bound.Lo) / 2
@@ -269,26 +241,26 @@ func verdictScale(v *result.Verdict, opt Options) scale {
 	if !(half > 0 && !math.IsInf(half, 1)) && v.HalfWidth != nil {
 		half = *v.HalfWidth
 	}
-	return scaleTo(v.Value.Num, half, opt.digits())
+	return number.To(v.Value.Num, half, opt.MaxDigits())
 }
 
-func intervalText(v *result.Verdict, opt Options) string {
+func intervalText(v *result.Verdict, opt table.Options) string {
 	if v.Bound == nil || v.Value.Rat != nil {
 		return ""
 	}
 	s := verdictScale(v, opt)
 	lo, hi := s, s
-	if s.trim { // no width to take digits from: each end has its own
-		lo, hi = scaleOf(v.Bound.Lo, 0), scaleOf(v.Bound.Hi, 0)
+	if s.Trim { // no width to take digits from: each end has its own
+		lo, hi = number.Of(v.Bound.Lo, 0), number.Of(v.Bound.Hi, 0)
 	}
-	return "[" + lo.format(v.Bound.Lo, -1) + ", " + hi.format(v.Bound.Hi, +1) + "]"
+	return "[" + lo.Format(v.Bound.Lo, -1) + ", " + hi.Format(v.Bound.Hi, +1) + "]"
 }
 
 func confidenceText(v *result.Verdict) string {
 	if v.Confidence == 0 {
 		return ""
 	}
-	return percent(v.Confidence)
+	return number.Percent(v.Confidence)
 }
 
 func countText(n int64) string {

@@ -10,6 +10,7 @@ import (
 	"testing/fstest"
 
 	"tilecheck/report"
+	"tilecheck/report/table"
 	"tilecheck/result"
 	"tilecheck/runner"
 	"tilecheck/stats"
@@ -314,7 +315,7 @@ func (p *agreePair) rebased(t *testing.T) (string, int) {
 		return &report.TestReport{Results: []report.TestResult{{Engine: "a", Property: p.property, Outcome: report.TestPassed, Verdict: &v}}}
 	}
 	var text bytes.Buffer
-	if err := report.WriteJSONLines(&text, run(p.a), report.Options{}); err != nil {
+	if err := report.WriteJSONLines(&text, run(p.a), table.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	old, err := report.ReadJSONLines(&text, "old.jsonl")

@@ -13,7 +13,7 @@ import (
 	"tilecheck/game/induced"
 	"tilecheck/game/strategy"
 	"tilecheck/internal/progress"
-	"tilecheck/report"
+	"tilecheck/report/table"
 )
 
 type boundCmd struct {
@@ -29,7 +29,7 @@ type boundCmd struct {
 	Boards      boundBoards   `rare:"" help:"Boards that the strategy sees and that the proof rests on: raw, as they are; canonical, the least image; auto: raw first, unless the strategy is random or optimal play, then canonical refinements." enum:"auto,raw,canonical" default:"auto" placeholder:"BOARDS"`
 	Certificate string        `help:"Also write the proof, for --check; .gz compresses." placeholder:"FILE" file:"out"`
 	Check       string        `help:"Check a certificate instead." placeholder:"FILE" file:"in"`
-	Format      report.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Format      table.Format  `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
 
 	timeFlag `embed:""`
 }
@@ -141,22 +141,22 @@ func boardsWord(canonical bool) string {
 }
 
 // table says what was found; the strategy saw the boards that are named.
-func (c *boundCmd) table(strategy, boards string, best *induced.Proven, elapsed time.Duration) *report.Facts {
-	t, part, bound := new(report.Facts), best.Part, best.Bound
+func (c *boundCmd) table(strategy, boards string, best *induced.Proven, elapsed time.Duration) *table.Facts {
+	t, part, bound := new(table.Facts), best.Part, best.Bound
 	rows, cols, _ := c.shape() // options has refused a wrong one
-	number := func(x induced.Fixed) report.Cell { return report.Cell{Text: x.String(), Value: x.Float64()} }
-	t.Add(report.Column{Field: "board"}, fmt.Sprintf("%dx%d", rows, cols), nil)
-	t.Add(report.Column{Field: "max"}, c.Max, nil)
-	t.Add(report.Column{Name: "optimal play wins at least", Field: "lower"}, number(bound.Optimal), "certified lower bound")
-	t.Add(report.Column{Name: "strategy wins at least", Field: "strategy_lower"}, number(bound.Own[0]), strategy+", on "+boards+" boards")
-	t.Add(report.Column{Name: "strategy wins at most", Field: "strategy_upper"}, number(bound.Own[1]), nil)
-	t.Add(report.Column{Field: "strategy"}, strategy, nil)
-	t.Add(report.Column{Field: "strategy_boards"}, boards, nil)
-	t.Add(report.Column{Name: "states"}, part.States(), "of the part with the greatest bound")
-	t.Add(report.Column{Name: "boards"}, bound.Boards, "in the certificate: "+boardsWord(part.Canonical())+" boards")
-	t.Add(report.Column{Field: "certificate_boards"}, boardsWord(part.Canonical()), nil)
-	t.Add(report.Column{Name: "cutoff"}, report.Cell{Text: fmt.Sprintf("%.3g", part.Cutoff()), Value: part.Cutoff()}, "probability below which boards were left out")
-	t.Add(report.Column{Name: "passes"}, part.Passes(), nil)
+	number := func(x induced.Fixed) table.Cell { return table.Cell{Text: x.String(), Value: x.Float64()} }
+	t.Add(table.Column{Field: "board"}, fmt.Sprintf("%dx%d", rows, cols), nil)
+	t.Add(table.Column{Field: "max"}, c.Max, nil)
+	t.Add(table.Column{Name: "optimal play wins at least", Field: "lower"}, number(bound.Optimal), "certified lower bound")
+	t.Add(table.Column{Name: "strategy wins at least", Field: "strategy_lower"}, number(bound.Own[0]), strategy+", on "+boards+" boards")
+	t.Add(table.Column{Name: "strategy wins at most", Field: "strategy_upper"}, number(bound.Own[1]), nil)
+	t.Add(table.Column{Field: "strategy"}, strategy, nil)
+	t.Add(table.Column{Field: "strategy_boards"}, boards, nil)
+	t.Add(table.Column{Name: "states"}, part.States(), "of the part with the greatest bound")
+	t.Add(table.Column{Name: "boards"}, bound.Boards, "in the certificate: "+boardsWord(part.Canonical())+" boards")
+	t.Add(table.Column{Field: "certificate_boards"}, boardsWord(part.Canonical()), nil)
+	t.Add(table.Column{Name: "cutoff"}, table.Cell{Text: fmt.Sprintf("%.3g", part.Cutoff()), Value: part.Cutoff()}, "probability below which boards were left out")
+	t.Add(table.Column{Name: "passes"}, part.Passes(), nil)
 	addSeconds(t, elapsed)
 	if best.Late {
 		t.Notes = append(t.Notes, "The time was over before the states were: another run may look at others.")
@@ -164,8 +164,8 @@ func (c *boundCmd) table(strategy, boards string, best *induced.Proven, elapsed 
 	return t
 }
 
-func addSeconds(t *report.Facts, elapsed time.Duration) {
-	t.Add(report.Column{Name: "seconds"}, report.Cell{Text: fmt.Sprintf("%.3g", elapsed.Seconds()), Value: elapsed.Seconds()}, nil)
+func addSeconds(t *table.Facts, elapsed time.Duration) {
+	t.Add(table.Column{Name: "seconds"}, table.Cell{Text: fmt.Sprintf("%.3g", elapsed.Seconds()), Value: elapsed.Seconds()}, nil)
 }
 
 // check checks a certificate.
@@ -186,16 +186,16 @@ func (c *boundCmd) check(ctx context.Context, env *world) error {
 	if err != nil {
 		return &codedError{exitFailed, fmt.Errorf("%s: %w", c.Check, err)}
 	}
-	t := new(report.Facts)
-	t.Add(report.Column{Name: "board"}, fmt.Sprintf("%dx%d", checked.Rows, checked.Cols), nil)
-	t.Add(report.Column{Name: "max"}, checked.Max, "the tile that wins")
-	t.Add(report.Column{Name: "optimal play wins at least", Field: "lower"}, report.Cell{Text: checked.Bound.String(), Value: checked.Bound.Float64()}, "checked")
-	t.Add(report.Column{Name: "boards"}, checked.Entries, boardsWord(checked.Canonical)+" boards")
-	t.Add(report.Column{Field: "certificate_boards"}, boardsWord(checked.Canonical), nil)
+	t := new(table.Facts)
+	t.Add(table.Column{Name: "board"}, fmt.Sprintf("%dx%d", checked.Rows, checked.Cols), nil)
+	t.Add(table.Column{Name: "max"}, checked.Max, "the tile that wins")
+	t.Add(table.Column{Name: "optimal play wins at least", Field: "lower"}, table.Cell{Text: checked.Bound.String(), Value: checked.Bound.Float64()}, "checked")
+	t.Add(table.Column{Name: "boards"}, checked.Entries, boardsWord(checked.Canonical)+" boards")
+	t.Add(table.Column{Field: "certificate_boards"}, boardsWord(checked.Canonical), nil)
 	for _, survey := range []string{"strategy_lower", "strategy_upper", "strategy_boards", "states", "cutoff", "passes"} {
-		t.Add(report.Column{Field: survey}, nil, nil) // a certificate does not have it
+		t.Add(table.Column{Field: survey}, nil, nil) // a certificate does not have it
 	}
-	t.Add(report.Column{Name: "made from", Field: "strategy"}, checked.Strategy, nil)
+	t.Add(table.Column{Name: "made from", Field: "strategy"}, checked.Strategy, nil)
 	addSeconds(t, time.Since(start))
 	return t.Write(env.stdout, c.Format, env.reportOptions())
 }

@@ -17,7 +17,7 @@ import (
 	"tilecheck/native/explicit/files"
 	"tilecheck/native/explicit/prove"
 	"tilecheck/native/explicit/umb"
-	"tilecheck/report"
+	"tilecheck/report/table"
 	"tilecheck/result"
 	"tilecheck/runner"
 )
@@ -28,7 +28,7 @@ type certifyCmd struct {
 	Props  string        `help:"Properties file, whose labels and constants the properties may use." placeholder:"FILE" file:"in"`
 	Const  []string      `help:"Values of undefined constants: a=1,b=0.5." sep:"none" placeholder:"DEFS"`
 	States int           `name:"max-states" rare:"" help:"Refuse a certificate with more states." placeholder:"N"`
-	Format report.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Format table.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
 
 	timeFlag `embed:""`
 }
@@ -52,11 +52,11 @@ func (c *certifyCmd) Run(ctx context.Context, env *world) error {
 			}
 		}
 	}
-	t := &report.Table{Columns: []report.Column{
+	t := &table.Table{Columns: []table.Column{
 		{Name: "certificate", Min: 12},
 		{Name: "property", Field: "property", Code: true, Min: 20},
 		{Name: "proves", Code: true, Min: 20},
-		{Name: "value", Field: "-", Align: report.Right},
+		{Name: "value", Field: "-", Align: table.Right},
 		{Field: "value"},
 		{Field: "lower"},
 		{Field: "upper"},
@@ -154,17 +154,17 @@ func modelOf(ctx context.Context, space *explicit.Space) (*certificate.Model, er
 
 // certifyRow is a row of what was proven.
 func certifyRow(name string, r *certify.Result) []any {
-	verdict, why := report.Cell{Text: "proven", Tone: report.Good}, report.Cell{}
+	verdict, why := table.Cell{Text: "proven", Tone: table.Good}, table.Cell{}
 	var text, value any
 	var lower, upper, fractions [2]any
 	switch {
 	case r.Err != nil:
-		verdict, why = report.Cell{Text: "not proven", Tone: report.Bad}, report.Cell{Text: r.Err.Error()}
+		verdict, why = table.Cell{Text: "not proven", Tone: table.Bad}, table.Cell{Text: r.Err.Error()}
 	case !r.Vector:
-		text, value = strconv.FormatBool(r.Holds), report.Cell{Text: strconv.FormatBool(r.Holds), Value: r.Holds}
+		text, value = strconv.FormatBool(r.Holds), table.Cell{Text: strconv.FormatBool(r.Holds), Value: r.Holds}
 	default:
 		in := result.Enclose(r.Lower, r.Upper)
-		lower[0], upper[0] = report.Cell{Text: number(in.Lo), Value: in.Lo}, report.Cell{Text: number(in.Hi), Value: in.Hi}
+		lower[0], upper[0] = table.Cell{Text: number(in.Lo), Value: in.Lo}, table.Cell{Text: number(in.Hi), Value: in.Hi}
 		for k, x := range []*big.Rat{r.Lower, r.Upper} {
 			if x != nil {
 				fractions[k] = x.RatString()

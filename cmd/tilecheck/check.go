@@ -13,6 +13,7 @@ import (
 	"tilecheck/native"
 	"tilecheck/native/explicit/files"
 	"tilecheck/report"
+	"tilecheck/report/table"
 	"tilecheck/result"
 	"tilecheck/runner"
 	"tilecheck/stats"
@@ -32,11 +33,11 @@ type checkCmd struct {
 	samplingFlags   `embed:"" group:"Sampling (--method sim, ci, aci, apmc or sprt):"`
 	splitFlags      `embed:""`
 	numericFlags    `embed:"" group:"State space (--method states, the default):"`
-	ExportScheduler string        `help:"Also write the best scheduler, perhaps FILE:type=T with actions, indices, induced, dot or json." placeholder:"FILE" file:"target"`
-	Certify         bool          `help:"Prove answers by certificates, exactly checked."`
-	Certificate     string        `help:"Prove, and write the proofs, perhaps .gz." placeholder:"FILE" file:"out"`
-	ExportResults   string        `rare:"" help:"Also write the results as PRISM, perhaps FILE:csv, matrix, matrix,csv, dataframe or comment." placeholder:"FILE" file:"target"`
-	Format          report.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	ExportScheduler string       `help:"Also write the best scheduler, perhaps FILE:type=T with actions, indices, induced, dot or json." placeholder:"FILE" file:"target"`
+	Certify         bool         `help:"Prove answers by certificates, exactly checked."`
+	Certificate     string       `help:"Prove, and write the proofs, perhaps .gz." placeholder:"FILE" file:"out"`
+	ExportResults   string       `rare:"" help:"Also write the results as PRISM, perhaps FILE:csv, matrix, matrix,csv, dataframe or comment." placeholder:"FILE" file:"target"`
+	Format          table.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
 
 	written *atomic.Bool // the certificates
 }
@@ -116,8 +117,8 @@ func (c *checkCmd) verdicts(ctx context.Context, env *world, job runner.Job) (ve
 
 // warn repeats the warnings on standard error where the format keeps them in
 // fields; tables and Markdown print them as notes.
-func (e *world) warn(f report.Format, verdicts []result.Verdict) {
-	if f == report.FormatTable || f == report.FormatMarkdown {
+func (e *world) warn(f table.Format, verdicts []result.Verdict) {
+	if f == table.Text || f == table.Markdown {
 		return
 	}
 	said := make(map[string]bool)
@@ -208,6 +209,6 @@ func (c *checkCmd) exportResults() (file string, style report.ResultsStyle, err 
 	return file, style, nil
 }
 
-func (e *world) reportOptions() report.Options {
-	return report.Options{Version: e.version, Command: e.name, Width: e.width(), Color: e.color(e.stdout)}
+func (e *world) reportOptions() table.Options {
+	return table.Options{Version: e.version, Command: e.name, Width: e.width(), Color: e.color(e.stdout)}
 }

@@ -15,7 +15,7 @@ import (
 	"tilecheck/game/solve"
 	"tilecheck/internal/progress"
 	"tilecheck/native"
-	"tilecheck/report"
+	"tilecheck/report/table"
 	"tilecheck/result"
 	"tilecheck/runner"
 	"tilecheck/stats"
@@ -37,7 +37,7 @@ type compareDocumentCmd struct {
 	Workers   int           `rare:"" help:"Goroutines; the results do not depend on it (default: one per processor)." want:"[1,1024]" placeholder:"N"`
 	timeFlag  `embed:""`
 	plotFlag  `embed:""`
-	Format    report.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Format    table.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
 }
 
 // defaultRowBudget makes a whole document take some minutes.

@@ -13,6 +13,7 @@ import (
 	"tilecheck/modelgen"
 	"tilecheck/native"
 	"tilecheck/report"
+	"tilecheck/report/table"
 	"tilecheck/runner"
 	"tilecheck/verify/experiment"
 )
@@ -32,7 +33,7 @@ type compareModelsCmd struct {
 	workersFlag   `embed:""`
 	Timeout       time.Duration `help:"Limit of time; what is finished by then is printed." placeholder:"DURATION"`
 	plotFlag      `embed:""`
-	Format        report.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Format        table.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
 	samplingFlags `embed:"" group:"Sampling (the default, or --method sim, ci, aci, apmc or sprt):"`
 	splitFlags    `embed:""`
 	numericFlags  `embed:"" group:"State space (--method states):"`

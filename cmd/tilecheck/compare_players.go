@@ -8,7 +8,7 @@ import (
 	"tilecheck/game/play"
 	"tilecheck/game/play/tables"
 	"tilecheck/game/strategy"
-	"tilecheck/report"
+	"tilecheck/report/table"
 	"tilecheck/stats"
 )
 
@@ -30,7 +30,7 @@ type comparePlayersCmd struct {
 	timeFlag   `embed:""`
 	splitFlags `embed:""`
 	plotFlag   `embed:""`
-	Format     report.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Format     table.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
 }
 
 // Run has the strategies play and prints who is better.

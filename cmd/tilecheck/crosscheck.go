@@ -9,7 +9,7 @@ import (
 
 	"tilecheck/native"
 	"tilecheck/native/explicit/files"
-	"tilecheck/report"
+	"tilecheck/report/table"
 	"tilecheck/runner"
 	"tilecheck/verify/crosscheck"
 )
@@ -38,7 +38,7 @@ type crosscheckCmd struct {
 	Timeout     time.Duration `help:"Limit of time; what is finished by then is printed." placeholder:"DURATION"`
 	splitFlags  `embed:""`
 
-	Format report.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Format table.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
 }
 
 // Run asks every engine and prints who agrees.

@@ -12,21 +12,21 @@ import (
 	"github.com/docker/go-units"
 
 	"tilecheck/containers"
-	"tilecheck/report"
+	"tilecheck/report/table"
 	"tilecheck/runner/local"
 )
 
 // doctorCmd says what is there and what to do about what is missing.
 type doctorCmd struct {
 	toolPlaces `embed:""`
-	Format     report.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Format     table.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
 }
 
 // Run prints one row for everything that an engine may need, and what to type
 // next. That something is missing is an error only if a flag or the environment
 // names it: the embedded engine needs nothing.
 func (c *doctorCmd) Run(ctx context.Context, env *world) error {
-	t := &report.Table{Columns: []report.Column{{Name: "what"}, {Name: "state"}, {Name: "detail", Min: 30}}}
+	t := &table.Table{Columns: []table.Column{{Name: "what"}, {Name: "state"}, {Name: "detail", Min: 30}}}
 	t.Append("native engine", "ready", "tilecheck "+env.version())
 	t.Append("machine", "ready", fmt.Sprintf("%d cores, %s/%s", runtime.NumCPU(), runtime.GOOS, runtime.GOARCH))
 	x := &checkup{cmd: c, env: env, table: t}
@@ -53,7 +53,7 @@ func (c *doctorCmd) Run(ctx context.Context, env *world) error {
 type checkup struct {
 	cmd   *doctorCmd
 	env   *world
-	table *report.Table
+	table *table.Table
 	tools []string // that are ready somewhere
 	// lacking says that something was asked for by name and is not there.
 	lacking bool

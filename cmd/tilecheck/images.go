@@ -13,7 +13,7 @@ import (
 	prismimage "tilecheck/containers/prism"
 	stormimage "tilecheck/containers/storm"
 	"tilecheck/internal/tempdir"
-	"tilecheck/report"
+	"tilecheck/report/table"
 )
 
 // imageCmd makes and lists the images that tools run in.
@@ -23,7 +23,7 @@ type imageCmd struct {
 }
 
 type imageListCmd struct {
-	Format report.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Format table.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
 }
 
 // Run lists images.
@@ -37,13 +37,13 @@ func (c *imageListCmd) Run(ctx context.Context, env *world) (err error) {
 	if err != nil {
 		return err
 	}
-	t := &report.Table{Columns: []report.Column{
-		{Name: "image"}, {Name: "tool"}, {Name: "version"}, {Name: "id"}, {Name: "size", Align: report.Right}, {Name: "created"},
+	t := &table.Table{Columns: []table.Column{
+		{Name: "image"}, {Name: "tool"}, {Name: "version"}, {Name: "id"}, {Name: "size", Align: table.Right}, {Name: "created"},
 	}}
 	for _, i := range images {
 		t.Append(i.Ref, i.Tool, i.Version, shortID(i.ID),
-			report.Cell{Text: units.HumanSize(float64(i.Size)), Value: i.Size},
-			report.Cell{Text: i.Created.UTC().Format("2006-01-02 15:04"), Value: i.Created.UTC().Format(time.RFC3339)})
+			table.Cell{Text: units.HumanSize(float64(i.Size)), Value: i.Size},
+			table.Cell{Text: i.Created.UTC().Format("2006-01-02 15:04"), Value: i.Created.UTC().Format(time.RFC3339)})
 	}
 	if len(images) == 0 {
 		t.Notes = append(t.Notes, "no images: tilecheck image prism --from DIR makes one of PRISM; docker pull "+stormimage.DefaultImage+" fetches Storm's")

@@ -12,12 +12,12 @@ import (
 	"tilecheck/native/explicit"
 	"tilecheck/native/explicit/sparse"
 	"tilecheck/prism/sema"
-	"tilecheck/report"
+	"tilecheck/report/table"
 )
 
 type infoCmd struct {
 	spaceFlags `embed:""`
-	Format     report.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Format     table.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
 
 	timeFlag `embed:""`
 }
@@ -32,27 +32,27 @@ func (c *infoCmd) Run(ctx context.Context, env *world) error {
 		return err
 	}
 	elapsed := time.Since(start)
-	t := &report.Facts{Title: c.ModelFile, Notes: space.Warnings()}
-	t.Add(report.Column{Field: "model"}, c.ModelFile, nil)
+	t := &table.Facts{Title: c.ModelFile, Notes: space.Warnings()}
+	t.Add(table.Column{Field: "model"}, c.ModelFile, nil)
 	declarations(t, space)
 	if err := structure(ctx, t, space); err != nil {
 		return err
 	}
 	size := space.Bytes()
-	t.Add(report.Column{Name: "bits per state"}, space.StateBits(), nil)
-	t.Add(report.Column{Name: "bytes"}, size, units.HumanSize(float64(size)))
-	t.Add(report.Column{Name: "seconds"}, report.Cell{Text: fmt.Sprintf("%.3g", elapsed.Seconds()), Value: elapsed.Seconds()}, "to build or read")
+	t.Add(table.Column{Name: "bits per state"}, space.StateBits(), nil)
+	t.Add(table.Column{Name: "bytes"}, size, units.HumanSize(float64(size)))
+	t.Add(table.Column{Name: "seconds"}, table.Cell{Text: fmt.Sprintf("%.3g", elapsed.Seconds()), Value: elapsed.Seconds()}, "to build or read")
 	return t.Write(env.stdout, c.Format, env.reportOptions())
 }
 
 // declarations lists what the model declares.
-func declarations(t *report.Facts, space *explicit.Space) {
+func declarations(t *table.Facts, space *explicit.Space) {
 	p := space.Program()
-	t.Add(report.Column{Name: "type"}, p.Type.String(), nil)
+	t.Add(table.Column{Name: "type"}, p.Type.String(), nil)
 	if space.Imported() {
-		t.Add(report.Column{Field: "modules"}, nil, nil)
+		t.Add(table.Column{Field: "modules"}, nil, nil)
 	} else {
-		t.Add(report.Column{Name: "modules"}, len(p.Modules), nil)
+		t.Add(table.Column{Name: "modules"}, len(p.Modules), nil)
 	}
 	type variable struct {
 		Name string `json:"name"`
@@ -63,13 +63,13 @@ func declarations(t *report.Facts, space *explicit.Space) {
 	for i, v := range p.Vars {
 		variables[i] = variable{v.Name, typeText(v), bits.Len64(uint64(int64(v.High) - int64(v.Low)))}
 	}
-	t.Add(report.Column{Name: "variables"}, report.Cell{Text: strconv.Itoa(len(variables)), Value: variables}, nil)
+	t.Add(table.Column{Name: "variables"}, table.Cell{Text: strconv.Itoa(len(variables)), Value: variables}, nil)
 	for _, v := range variables {
-		t.Add(report.Column{Name: "variable " + v.Name, Field: "-"}, v.Bits, "bits, "+v.Type)
+		t.Add(table.Column{Name: "variable " + v.Name, Field: "-"}, v.Bits, "bits, "+v.Type)
 	}
-	t.Add(report.Column{Name: "actions"}, len(p.Actions), nil)
-	t.Add(report.Column{Name: "labels"}, len(p.Labels), nil)
-	t.Add(report.Column{Name: "reward structures"}, len(p.Rewards), nil)
+	t.Add(table.Column{Name: "actions"}, len(p.Actions), nil)
+	t.Add(table.Column{Name: "labels"}, len(p.Labels), nil)
+	t.Add(table.Column{Name: "reward structures"}, len(p.Rewards), nil)
 }
 
 func typeText(v sema.Variable) string {
@@ -83,36 +83,36 @@ func typeText(v sema.Variable) string {
 }
 
 // structure counts what the graph of the states has.
-func structure(ctx context.Context, t *report.Facts, space *explicit.Space) error {
+func structure(ctx context.Context, t *table.Facts, space *explicit.Space) error {
 	m := space.Model()
-	t.Add(report.Column{Name: "states"}, m.NumStates(), nil)
-	t.Add(report.Column{Name: "initial states"}, len(m.Initial), nil)
+	t.Add(table.Column{Name: "states"}, m.NumStates(), nil)
+	t.Add(table.Column{Name: "initial states"}, len(m.Initial), nil)
 	var merged, repeated any
 	if n := space.Merged(); n > 0 {
 		merged, repeated = fmt.Sprintf("without %d that repeat another one of their state", n), n
 	}
-	t.Add(report.Column{Field: "repeated_choices"}, repeated, nil)
-	t.Add(report.Column{Name: "choices"}, m.NumChoices(), merged)
-	t.Add(report.Column{Name: "transitions"}, m.NumTransitions(), nil)
+	t.Add(table.Column{Field: "repeated_choices"}, repeated, nil)
+	t.Add(table.Column{Name: "choices"}, m.NumChoices(), merged)
+	t.Add(table.Column{Name: "transitions"}, m.NumTransitions(), nil)
 	deadlocks := 0
 	if m.Deadlocks != nil {
 		deadlocks = m.Deadlocks.Count()
 	}
-	t.Add(report.Column{Name: "deadlocks"}, deadlocks, nil)
+	t.Add(table.Column{Name: "deadlocks"}, deadlocks, nil)
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	comps := m.Components(nil, nil)
-	t.Add(report.Column{Name: "strongly connected components", Field: "components"}, comps.Num(), nil)
-	t.Add(report.Column{Name: "bottom components"}, len(comps.Bottom(m)), nil)
+	t.Add(table.Column{Name: "strongly connected components", Field: "components"}, comps.Num(), nil)
+	t.Add(table.Column{Name: "bottom components"}, len(comps.Bottom(m)), nil)
 	if m.Kind != sparse.MDP {
-		t.Add(report.Column{Field: "end_components"}, nil, nil)
+		t.Add(table.Column{Field: "end_components"}, nil, nil)
 		return nil
 	}
 	mecs, err := m.EndComponents(ctx, nil, nil)
 	if err != nil {
 		return err
 	}
-	t.Add(report.Column{Name: "maximal end components", Field: "end_components"}, mecs.Num(), nil)
+	t.Add(table.Column{Name: "maximal end components", Field: "end_components"}, mecs.Num(), nil)
 	return nil
 }

@@ -17,7 +17,7 @@ import (
 	"tilecheck/internal/build"
 	"tilecheck/internal/shard"
 	"tilecheck/modelgen"
-	"tilecheck/report"
+	"tilecheck/report/table"
 	"tilecheck/verify/experiment"
 )
 
@@ -194,7 +194,7 @@ func (e *world) command(ctx context.Context, args []string) int {
 	}
 	e.quiet, e.noColor = c.Quiet, c.NoColor
 	for _, f := range kctx.Flags() {
-		if f.Name == "format" && f.Target.Interface() == report.FormatJSON {
+		if f.Name == "format" && f.Target.Interface() == table.JSON {
 			e.begins(nameOf(kctx.Selected()))
 		}
 	}
@@ -255,9 +255,9 @@ func asksJSON(args []string) (asked bool) {
 		case arg == "--":
 			return asked
 		case arg == "--format" && i+1 < len(args):
-			asked = args[i+1] == report.FormatJSON.String()
+			asked = args[i+1] == table.JSON.String()
 		case strings.HasPrefix(arg, "--format="):
-			asked = arg == "--format="+report.FormatJSON.String()
+			asked = arg == "--format="+table.JSON.String()
 		}
 	}
 	return asked

@@ -15,6 +15,7 @@ import (
 	"tilecheck/game/strategy"
 	"tilecheck/internal/progress"
 	"tilecheck/report"
+	"tilecheck/report/table"
 	"tilecheck/stats"
 )
 
@@ -75,9 +76,9 @@ type playCmd struct {
 	Game  int64         `rare:"" help:"The game to watch." default:"0" want:"[0,]" placeholder:"INDEX"`
 	Delay time.Duration `rare:"" help:"Time between the boards of a film." default:"150ms" want:"[0,]" placeholder:"DURATION"`
 
-	Plot      string        `help:"Draw the distribution of the largest tile, .svg or .png." placeholder:"FILE" file:"out"`
-	PlotScore string        `help:"Draw the mean score as the games go on, .svg or .png." placeholder:"FILE" file:"out"`
-	Format    report.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Plot      string       `help:"Draw the distribution of the largest tile, .svg or .png." placeholder:"FILE" file:"out"`
+	PlotScore string       `help:"Draw the mean score as the games go on, .svg or .png." placeholder:"FILE" file:"out"`
+	Format    table.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
 
 	timeFlag   `embed:""`
 	splitFlags `embed:""`
@@ -132,7 +133,7 @@ func (c *playCmd) options(env *world) (opt play.Options, err error) {
 	switch {
 	case c.Watch && (c.Record != "" || c.State != "" || c.Plot != "" || c.PlotScore != ""):
 		return opt, usageError("--watch shows one game, want it without --record, --state, --plot and --plot-score")
-	case c.Watch && c.Format != report.FormatTable:
+	case c.Watch && c.Format != table.Text:
 		return opt, errOnlyText("--watch", c.Format)
 	case c.State != "" && c.Seed == nil:
 		return opt, errStateSeed()
@@ -206,7 +207,7 @@ func (c *playCmd) plots(env *world, out *play.Outcome, estimates []play.Estimate
 }
 
 // errOnlyText refuses a format where boards are drawn.
-func errOnlyText(flag string, f report.Format) error {
+func errOnlyText(flag string, f table.Format) error {
 	return usageError("%s draws boards, want it without --format %v", flag, f)
 }
 
@@ -258,8 +259,8 @@ func gamesProgress(what string, tell func(progress.Progress)) func(progress.Prog
 }
 
 // warnLines repeats warnings on standard error where the format keeps them among the notes of a machine; tables print them as notes.
-func (e *world) warnLines(f report.Format, warnings []string) {
-	if f == report.FormatTable || f == report.FormatMarkdown {
+func (e *world) warnLines(f table.Format, warnings []string) {
+	if f == table.Text || f == table.Markdown {
 		return
 	}
 	for _, w := range warnings {

@@ -12,20 +12,20 @@ import (
 	"tilecheck/game"
 	"tilecheck/game/solve"
 	"tilecheck/game/solve/draw"
-	"tilecheck/report"
+	"tilecheck/report/table"
 )
 
 type policyCmd struct {
 	Table        string `arg:"" optional:"" help:"File that tilecheck solve --out wrote; without one, the game is solved first." file:"in"`
 	problemFlags `embed:""`
 	solveFlags   `embed:""`
-	Board        string        `help:"Print the value of a board and its moves: '2 . / 4 8'." placeholder:"BOARD"`
-	Play         bool          `help:"Play a game, and print its boards."`
-	Seed         *uint64       `help:"Seed of the random tiles (default: drawn, and printed)." placeholder:"N"`
-	SVG          string        `name:"svg" help:"Draw the game, if it is small." placeholder:"FILE" file:"out"`
-	DOT          string        `name:"dot" help:"Write the same graph for Graphviz." placeholder:"FILE" file:"out"`
-	Optimal      bool          `help:"Draw the best moves only."`
-	Format       report.Format `help:"Output format of --board: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Board        string       `help:"Print the value of a board and its moves: '2 . / 4 8'." placeholder:"BOARD"`
+	Play         bool         `help:"Play a game, and print its boards."`
+	Seed         *uint64      `help:"Seed of the random tiles (default: drawn, and printed)." placeholder:"N"`
+	SVG          string       `name:"svg" help:"Draw the game, if it is small." placeholder:"FILE" file:"out"`
+	DOT          string       `name:"dot" help:"Write the same graph for Graphviz." placeholder:"FILE" file:"out"`
+	Optimal      bool         `help:"Draw the best moves only."`
+	Format       table.Format `help:"Output format of --board: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
 }
 
 // Run answers what is asked about optimal play.
@@ -38,11 +38,11 @@ func (c *policyCmd) Run(ctx context.Context, env *world) error {
 	if err != nil {
 		return err
 	}
-	table, err := c.open(ctx, env)
+	solved, err := c.open(ctx, env)
 	if err != nil {
 		return err
 	}
-	return errors.Join(c.answer(ctx, env, table), table.Close())
+	return errors.Join(c.answer(ctx, env, solved), solved.Close())
 }
 
 func (c *policyCmd) check() error {
@@ -55,7 +55,7 @@ func (c *policyCmd) check() error {
 		return usageError("--optimal is for pictures, want --svg or --dot")
 	case c.Seed != nil && !c.Play:
 		return usageError("--seed is for games, want --play")
-	case c.Play && c.Format != report.FormatTable:
+	case c.Play && c.Format != table.Text:
 		return errOnlyText("--play", c.Format)
 	}
 	return nil
@@ -72,25 +72,25 @@ func (c *policyCmd) open(ctx context.Context, env *world) (*solve.Table, error) 
 	}
 	ctx, done := c.apply(ctx, env, &opts)
 	defer done()
-	table, _, err := solve.Solve(ctx, opts)
-	return table, limitError(err)
+	solved, _, err := solve.Solve(ctx, opts)
+	return solved, limitError(err)
 }
 
-func (c *policyCmd) answer(ctx context.Context, env *world, table *solve.Table) error {
+func (c *policyCmd) answer(ctx context.Context, env *world, solved *solve.Table) error {
 	if c.Board != "" {
-		if err := c.board(env, table); err != nil {
+		if err := c.board(env, solved); err != nil {
 			return err
 		}
 	}
 	if c.Play {
-		if err := c.play(ctx, env, table); err != nil {
+		if err := c.play(ctx, env, solved); err != nil {
 			return err
 		}
 	}
 	if c.SVG == "" && c.DOT == "" {
 		return nil
 	}
-	dot, err := draw.DOT(table, draw.Options{Optimal: c.Optimal})
+	dot, err := draw.DOT(solved, draw.Options{Optimal: c.Optimal})
 	if err != nil {
 		return err
 	}
@@ -124,26 +124,26 @@ type boardSummary struct {
 }
 
 // board prints a board and what its moves are worth.
-func (c *policyCmd) board(env *world, table *solve.Table) error {
-	problem := table.Problem()
+func (c *policyCmd) board(env *world, solved *solve.Table) error {
+	problem := solved.Problem()
 	b, err := problem.Shape.Parse(c.Board)
 	if err != nil {
 		return usageError("--board: %w", err)
 	}
-	value, best, ok := table.Value(b)
+	value, best, ok := solved.Value(b)
 	if !ok {
 		return fmt.Errorf("no game of %s comes to the board %s", problem, strings.TrimSpace(c.Board))
 	}
-	moves, _ := table.Moves(b) // none when the game is over
-	t := &report.Table{
-		Title:   fmt.Sprintf("%s: value %s, %s", problem, valueText(value), bestText(table, b, best)),
+	moves, _ := solved.Moves(b) // none when the game is over
+	t := &table.Table{
+		Title:   fmt.Sprintf("%s: value %s, %s", problem, valueText(value), bestText(solved, b, best)),
 		Summary: boardSummary{Game: problem.String(), Value: value, Over: best == 0, Won: b.AtLeast(problem.MaxExp)},
-		Columns: []report.Column{{Name: "move"}, {Name: "value", Align: report.Right}, {Name: "best"}, {Name: "reward", Align: report.Right}},
+		Columns: []table.Column{{Name: "move"}, {Name: "value", Align: table.Right}, {Name: "best"}, {Name: "reward", Align: table.Right}},
 	}
 	for _, m := range moves {
 		t.Append(m.Dir.String(), valueCell(m.Value), best.Has(m.Dir), m.Reward)
 	}
-	if c.Format == report.FormatTable {
+	if c.Format == table.Text {
 		if _, err := fmt.Fprint(env.stdout, problem.Shape.Draw(b)); err != nil {
 			return err
 		}
@@ -152,49 +152,49 @@ func (c *policyCmd) board(env *world, table *solve.Table) error {
 }
 
 // bestText says what to do, or that the game is over.
-func bestText(table *solve.Table, b game.Board, best game.Moves) string {
+func bestText(solved *solve.Table, b game.Board, best game.Moves) string {
 	switch {
 	case best != 0:
 		return "best " + best.String()
-	case b.AtLeast(table.Problem().MaxExp):
+	case b.AtLeast(solved.Problem().MaxExp):
 		return "the game is won"
 	}
 	return "the game is lost"
 }
 
 // play plays a game. Where several moves are best, it takes the first in the order left, right, up, down.
-func (c *policyCmd) play(ctx context.Context, env *world, table *solve.Table) error {
+func (c *policyCmd) play(ctx context.Context, env *world, solved *solve.Table) error {
 	seed, err := env.seedOr(c.Seed)
 	if err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintf(env.stdout, "%s, seed %d\n", table.Problem(), seed); err != nil {
+	if _, err := fmt.Fprintf(env.stdout, "%s, seed %d\n", solved.Problem(), seed); err != nil {
 		return err
 	}
 	rng := rand.New(rand.NewPCG(seed, seed))
-	b := table.AddRandom(0, rng)
-	if !b.AtLeast(table.Problem().MaxExp) {
-		b = table.AddRandom(b, rng)
+	b := solved.AddRandom(0, rng)
+	if !b.AtLeast(solved.Problem().MaxExp) {
+		b = solved.AddRandom(b, rng)
 	}
 	score := 0
 	for number := 0; ; number++ {
-		value, best, ok := table.Value(b)
+		value, best, ok := solved.Value(b)
 		if !ok {
-			return fmt.Errorf("no game of %s comes to the board %s", table.Problem(), b)
+			return fmt.Errorf("no game of %s comes to the board %s", solved.Problem(), b)
 		}
-		text := fmt.Sprintf("%s after %d moves, score %d\n", bestText(table, b, best), number, score)
+		text := fmt.Sprintf("%s after %d moves, score %d\n", bestText(solved, b, best), number, score)
 		if best != 0 {
 			text = fmt.Sprintf("%d: %s, value %s\n", number+1, best.At(0), valueText(value))
 		}
-		if _, err := fmt.Fprint(env.stdout, table.Problem().Shape.Draw(b), text); err != nil || best == 0 {
+		if _, err := fmt.Fprint(env.stdout, solved.Problem().Shape.Draw(b), text); err != nil || best == 0 {
 			return cmp.Or(err, ctx.Err())
 		}
-		next, gain, err := table.Rules().Move(b, best.At(0))
+		next, gain, err := solved.Rules().Move(b, best.At(0))
 		if err != nil {
 			return err
 		}
-		if score += gain; !next.AtLeast(table.Problem().MaxExp) {
-			next = table.AddRandom(next, rng)
+		if score += gain; !next.AtLeast(solved.Problem().MaxExp) {
+			next = solved.AddRandom(next, rng)
 		}
 		b = next
 		if err := ctx.Err(); err != nil {

@@ -13,7 +13,7 @@ import (
 
 	"tilecheck/game"
 	"tilecheck/game/play"
-	"tilecheck/report"
+	"tilecheck/report/table"
 )
 
 type replayCmd struct {
@@ -22,7 +22,7 @@ type replayCmd struct {
 	Game   *int64        `help:"Show this game, board by board." want:"[0,]" placeholder:"INDEX"`
 	Step   bool          `help:"Wait after every board: Enter goes on, and ends after the last; a number goes to that move, b goes back, q ends."`
 	Delay  time.Duration `help:"Time between the boards on a terminal." default:"150ms" want:"[0,]" placeholder:"DURATION"`
-	Format report.Format `help:"Output format of the list of games: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Format table.Format  `help:"Output format of the list of games: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
 
 	timeFlag `embed:""`
 }
@@ -37,7 +37,7 @@ func (c *replayCmd) Run(ctx context.Context, env *world) error {
 	if err := env.without(c.Step || c.Game == nil, "without --game, or with --step", "delay"); err != nil {
 		return err
 	}
-	if (c.Step || c.Game != nil) && c.Format != report.FormatTable {
+	if (c.Step || c.Game != nil) && c.Format != table.Text {
 		return errOnlyText("--game or --step", c.Format)
 	}
 	if c.Step && c.File == "-" {
@@ -64,17 +64,17 @@ func (e *world) open(path string) (io.ReadCloser, error) {
 
 // list checks every game and prints what they came to.
 func (c *replayCmd) list(ctx context.Context, env *world, r io.Reader) error {
-	t := &report.Table{Columns: []report.Column{
-		{Name: "game", Align: report.Right},
-		{Name: "score", Align: report.Right},
-		{Name: "moves", Align: report.Right},
-		{Name: "largest", Align: report.Right},
-		{Name: "won after", Align: report.Right},
+	t := &table.Table{Columns: []table.Column{
+		{Name: "game", Align: table.Right},
+		{Name: "score", Align: table.Right},
+		{Name: "moves", Align: table.Right},
+		{Name: "largest", Align: table.Right},
+		{Name: "won after", Align: table.Right},
 	}}
 	h, err := play.ReadRecord(r, c.File, func(p *play.Played) error {
-		won := report.Cell{}
+		won := table.Cell{}
 		if p.Won {
-			won = report.Cell{Text: strconv.FormatInt(p.WinMoves, 10), Value: p.WinMoves}
+			won = table.Cell{Text: strconv.FormatInt(p.WinMoves, 10), Value: p.WinMoves}
 		}
 		t.Append(p.Index, p.Score, p.Moves, game.Value(p.Max), won)
 		return ctx.Err()

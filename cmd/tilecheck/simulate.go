@@ -11,7 +11,7 @@ import (
 	"tilecheck/native/simulate"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
-	"tilecheck/report"
+	"tilecheck/report/table"
 )
 
 type simulateCmd struct {
@@ -32,9 +32,9 @@ type simulateCmd struct {
 	Rewards     bool     `help:"Show rewards."`
 	NoLoopCheck bool     `help:"Go on at a deterministic self-loop, which would repeat for ever."`
 
-	Board  bool          `help:"Draw the variables v_0, v_1, ... as a board of 2048."`
-	Cols   int           `help:"Columns of the board (default: a square board)." placeholder:"C"`
-	Format report.Format `help:"Output format: table, json, csv (PRISM's -simpath) or markdown." default:"table" placeholder:"FORMAT"`
+	Board  bool         `help:"Draw the variables v_0, v_1, ... as a board of 2048."`
+	Cols   int          `help:"Columns of the board (default: a square board)." placeholder:"C"`
+	Format table.Format `help:"Output format: table, json, csv (PRISM's -simpath) or markdown." default:"table" placeholder:"FORMAT"`
 
 	timeFlag `embed:""`
 }
@@ -138,12 +138,12 @@ func (p *pathPrinter) print(env *world) error {
 	switch {
 	case p.cmd.Board:
 		return p.boards(env.stdout)
-	case p.cmd.Format == report.FormatCSV:
+	case p.cmd.Format == table.CSV:
 		return simulate.WriteTable(env.stdout, p.path, simulate.TableOptions{
 			Separator: ",", Vars: p.slots, Probs: p.cmd.Probs, Rewards: p.cmd.Rewards, Changes: p.cmd.Changes,
 		})
 	}
-	var rows *report.Rows
+	var rows *table.Rows
 	for v := range p.path.Visits() {
 		if rows == nil { // there is a path
 			rows = p.table().Stream(env.stdout, p.cmd.Format, env.reportOptions())
@@ -162,11 +162,11 @@ func (p *pathPrinter) print(env *world) error {
 }
 
 // table is the step table of the thesis's Figure 2.3, without its rows.
-func (p *pathPrinter) table() *report.Table {
-	t := &report.Table{Columns: []report.Column{{Name: "action"}, {Name: "step", Align: report.Right}}}
+func (p *pathPrinter) table() *table.Table {
+	t := &table.Table{Columns: []table.Column{{Name: "action"}, {Name: "step", Align: table.Right}}}
 	add := func(on bool, name, group, field string) {
 		if on {
-			t.Columns = append(t.Columns, report.Column{Name: name, Group: group, Field: field, Align: report.Right})
+			t.Columns = append(t.Columns, table.Column{Name: name, Group: group, Field: field, Align: table.Right})
 		}
 	}
 	add(p.cmd.Probs, "probability", "", "")

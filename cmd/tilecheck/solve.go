@@ -16,7 +16,7 @@ import (
 	"tilecheck/internal/shard"
 	"tilecheck/internal/tempdir"
 	"tilecheck/modelgen"
-	"tilecheck/report"
+	"tilecheck/report/table"
 	"tilecheck/result"
 )
 
@@ -74,11 +74,11 @@ type solveFlags struct {
 type solveCmd struct {
 	problemFlags `embed:""`
 	solveFlags   `embed:""`
-	Out          string        `short:"o" help:"File to write values and best moves of all positions to, for tilecheck policy." placeholder:"FILE" file:"keep"`
-	Resume       bool          `help:"Go on with the work of a run that was interrupted or killed."`
-	Worker       string        `rare:"" help:"Be one of several processes that solve a game together, such as 1/3: all with the same --out, on a shared disk." placeholder:"I/N"`
-	Layers       bool          `help:"Print the number of positions of each sum of tiles."`
-	Format       report.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Out          string       `short:"o" help:"File to write values and best moves of all positions to, for tilecheck policy." placeholder:"FILE" file:"keep"`
+	Resume       bool         `help:"Go on with the work of a run that was interrupted or killed."`
+	Worker       string       `rare:"" help:"Be one of several processes that solve a game together, such as 1/3: all with the same --out, on a shared disk." placeholder:"I/N"`
+	Layers       bool         `help:"Print the number of positions of each sum of tiles."`
+	Format       table.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
 }
 
 // Run solves the game and prints what it is worth.
@@ -185,12 +185,12 @@ func limitError(err error) error {
 }
 
 // table is the answer.
-func (c *solveCmd) table(problem solve.Problem, stats solve.Stats, elapsed time.Duration) *report.Table {
+func (c *solveCmd) table(problem solve.Problem, stats solve.Stats, elapsed time.Duration) *table.Table {
 	if c.Layers {
-		t := &report.Table{
+		t := &table.Table{
 			Title: fmt.Sprintf("%s: %s", problem, valueText(stats.Initial)),
-			Columns: []report.Column{
-				{Name: "sum", Align: report.Right}, {Name: "positions", Align: report.Right}, {Name: "afterstates", Align: report.Right},
+			Columns: []table.Column{
+				{Name: "sum", Align: table.Right}, {Name: "positions", Align: table.Right}, {Name: "afterstates", Align: table.Right},
 			},
 		}
 		for _, l := range stats.Layers {
@@ -198,30 +198,30 @@ func (c *solveCmd) table(problem solve.Problem, stats solve.Stats, elapsed time.
 		}
 		return t
 	}
-	t := &report.Table{Columns: []report.Column{
+	t := &table.Table{Columns: []table.Column{
 		{Name: "board"},
-		{Name: "max", Align: report.Right},
+		{Name: "max", Align: table.Right},
 		{Name: "objective"},
-		{Name: "value", Align: report.Right},
+		{Name: "value", Align: table.Right},
 		{Field: "lower"},
 		{Field: "upper"},
 		{Field: "accuracy"},
-		{Name: "relative error", Align: report.Right},
-		{Name: "positions", Align: report.Right},
-		{Name: "afterstates", Align: report.Right},
-		{Name: "layers", Align: report.Right},
-		{Name: "seconds", Align: report.Right},
+		{Name: "relative error", Align: table.Right},
+		{Name: "positions", Align: table.Right},
+		{Name: "afterstates", Align: table.Right},
+		{Name: "layers", Align: table.Right},
+		{Name: "seconds", Align: table.Right},
 	}}
 	var lower, upper, relative any
 	accuracy := result.Float
 	if low, high, ok := stats.Bounds(problem); ok {
 		bound := stats.RelativeError(problem)
-		accuracy, lower, upper, relative = result.Bounded, low, high, report.Cell{Text: fmt.Sprintf("%.1e", bound), Value: bound}
+		accuracy, lower, upper, relative = result.Bounded, low, high, table.Cell{Text: fmt.Sprintf("%.1e", bound), Value: bound}
 	}
 	t.Append(
 		problem.Shape.String(), game.Value(problem.MaxExp), problem.Objective.String(), valueCell(stats.Initial),
 		lower, upper, accuracy.String(), relative, stats.Positions, stats.Afterstates, len(stats.Layers),
-		report.Cell{Text: fmt.Sprintf("%.3g", elapsed.Seconds()), Value: elapsed.Seconds()},
+		table.Cell{Text: fmt.Sprintf("%.3g", elapsed.Seconds()), Value: elapsed.Seconds()},
 	)
 	return t
 }
@@ -229,7 +229,7 @@ func (c *solveCmd) table(problem solve.Problem, stats solve.Stats, elapsed time.
 // valueText prints the digits of a value that rounding leaves alone.
 func valueText(v float64) string { return strconv.FormatFloat(v, 'g', 12, 64) }
 
-func valueCell(v float64) report.Cell { return report.Cell{Text: valueText(v), Value: v} }
+func valueCell(v float64) table.Cell { return table.Cell{Text: valueText(v), Value: v} }
 
 // availableMemory returns what Linux says can be used without swapping, 0 when it says nothing.
 func availableMemory() int64 {

@@ -7,15 +7,15 @@ import (
 
 	"tilecheck/game"
 	"tilecheck/game/strategy"
-	"tilecheck/report"
+	"tilecheck/report/table"
 )
 
 type strategiesCmd struct {
-	Spec   []string      `arg:"" optional:"" help:"Strategies to write out with all defaults, such as sparse:depth=2."`
-	Rows   int           `help:"Rows of the board that the strategies are for." default:"4" placeholder:"R"`
-	Cols   int           `help:"Columns of the board." default:"4" placeholder:"C"`
-	Max    int           `help:"Tile that ends the game: a power of two, or 0 when the game goes on." default:"2048" want:"[0,]" placeholder:"TILE"`
-	Format report.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Spec   []string     `arg:"" optional:"" help:"Strategies to write out with all defaults, such as sparse:depth=2."`
+	Rows   int          `help:"Rows of the board that the strategies are for." default:"4" placeholder:"R"`
+	Cols   int          `help:"Columns of the board." default:"4" placeholder:"C"`
+	Max    int          `help:"Tile that ends the game: a power of two, or 0 when the game goes on." default:"2048" want:"[0,]" placeholder:"TILE"`
+	Format table.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
 }
 
 // Run lists the families of strategies, or says what the specs mean.
@@ -49,9 +49,9 @@ func (c *strategiesCmd) setting() (strategy.Setting, error) {
 }
 
 // familyTable has a row for each family. Families that do not play the game of the setting are listed too.
-func familyTable(setting strategy.Setting) *report.Table {
-	t := &report.Table{
-		Columns: append([]report.Column{
+func familyTable(setting strategy.Setting) *table.Table {
+	t := &table.Table{
+		Columns: append([]table.Column{
 			{Name: "strategy"},
 			{Name: "options", Min: 26, Code: true},
 			{Name: "what", Min: 20},
@@ -71,9 +71,9 @@ func familyTable(setting strategy.Setting) *report.Table {
 }
 
 // specTable has a row for each spec. The error is a usage error that says what is wrong with one.
-func specTable(specs []string, setting strategy.Setting) (*report.Table, error) {
-	t := &report.Table{
-		Columns: append([]report.Column{
+func specTable(specs []string, setting strategy.Setting) (*table.Table, error) {
+	t := &table.Table{
+		Columns: append([]table.Column{
 			{Name: "strategy", Min: 24, Code: true}, {Field: "options"}, {Name: "what", Min: 24}, {Name: "source", Min: 14}, {Field: "example"},
 		}, behaviourColumns()...),
 	}
@@ -90,15 +90,15 @@ func specTable(specs []string, setting strategy.Setting) (*report.Table, error) 
 	return t, nil
 }
 
-func behaviourColumns() []report.Column {
-	return []report.Column{{Name: "deterministic"}, {Name: "memory", Align: report.Right}}
+func behaviourColumns() []table.Column {
+	return []table.Column{{Name: "deterministic"}, {Name: "memory", Align: table.Right}}
 }
 
 // behaviour is the cells of behaviourColumns.
 func behaviour(s strategy.Strategy) []any {
-	deterministic := report.Cell{Text: "no", Value: false}
+	deterministic := table.Cell{Text: "no", Value: false}
 	if s.Deterministic() {
-		deterministic = report.Cell{Text: "yes", Value: true}
+		deterministic = table.Cell{Text: "yes", Value: true}
 	}
 	return []any{deterministic, s.Memory()}
 }

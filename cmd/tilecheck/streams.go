@@ -11,7 +11,7 @@ import (
 	"tilecheck/game/play"
 	"tilecheck/internal/printable"
 	"tilecheck/prism/syntax"
-	"tilecheck/report"
+	"tilecheck/report/table"
 	"tilecheck/result"
 )
 
@@ -22,14 +22,14 @@ type stream struct {
 	text bool // only for people: what would do something to a terminal is made visible
 
 	mu     sync.Mutex
-	err    error          // of the first write that failed; later ones are not tried
-	told   bool           // the user knows of err
-	guard  bool           // keep GitHub from taking lines for commands
-	object *report.Ending // the end of the object that is printed; nil if it is none
-	ended  bool           // the object is
-	inLine bool           // behind the first character of a line that is not blank
-	sharps int            // how many # were last, up to 2
-	held   *bytes.Buffer  // what is not to be printed yet; nil if everything is
+	err    error         // of the first write that failed; later ones are not tried
+	told   bool          // the user knows of err
+	guard  bool          // keep GitHub from taking lines for commands
+	object *table.Ending // the end of the object that is printed; nil if it is none
+	ended  bool          // the object is
+	inLine bool          // behind the first character of a line that is not blank
+	sharps int           // how many # were last, up to 2
+	held   *bytes.Buffer // what is not to be printed yet; nil if everything is
 }
 
 // hold keeps what is printed from now on.
@@ -119,7 +119,7 @@ func (s *stream) emit(p []byte) error {
 
 // end prints the end of the object, if one is printed, with the problem, if
 // there is one. Nothing comes after it.
-func (s *stream) end(opt report.Options, p *report.Problem) {
+func (s *stream) end(opt table.Options, p *table.Problem) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.object == nil || s.err != nil {
@@ -133,25 +133,25 @@ func (s *stream) end(opt report.Options, p *report.Problem) {
 func (e *world) begins(command string) {
 	e.name = command
 	go e.version() // which takes time, and there may be little in the end
-	e.stdout.(*stream).object = new(report.Ending)
+	e.stdout.(*stream).object = new(table.Ending)
 }
 
 // ends ends the object, if there is one. Code is the exit code of an error.
 func (e *world) ends(code int, err error) {
-	var p *report.Problem
+	var p *table.Problem
 	if err != nil {
-		p = &report.Problem{Message: err.Error(), Code: code, Places: placesIn(err)}
+		p = &table.Problem{Message: err.Error(), Code: code, Places: placesIn(err)}
 	}
 	e.stdout.(*stream).end(e.reportOptions(), p)
 }
 
 // placesIn lists the places that an error is about.
-func placesIn(err error) []report.Place {
-	at := func(file string, line, column int, message string) []report.Place {
+func placesIn(err error) []table.Place {
+	at := func(file string, line, column int, message string) []table.Place {
 		if line == 0 {
 			return nil
 		}
-		return []report.Place{{File: file, Line: line, Column: column, Message: message}}
+		return []table.Place{{File: file, Line: line, Column: column, Message: message}}
 	}
 	switch e := err.(type) {
 	case *syntax.Error:
@@ -161,7 +161,7 @@ func placesIn(err error) []report.Place {
 	case *play.ReadError:
 		return at(e.File, e.Line, e.Col, e.Msg)
 	}
-	var out []report.Place
+	var out []table.Place
 	switch e := err.(type) {
 	case syntax.ErrorList:
 		for _, x := range e {

@@ -15,6 +15,7 @@ import (
 	"tilecheck/internal/shard"
 	"tilecheck/native"
 	"tilecheck/report"
+	"tilecheck/report/table"
 	"tilecheck/result"
 	"tilecheck/runner"
 	"tilecheck/verify/regress"
@@ -32,13 +33,13 @@ type testCmd struct {
 	Certify bool    `help:"Prove what native answers, and count it."`
 	Title   string  `rare:"" help:"Title of the report." placeholder:"TEXT"`
 
-	Format   report.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
-	JUnit    string        `name:"junit" help:"Also write JUnit XML." placeholder:"FILE" file:"out"`
-	Markdown string        `name:"markdown" help:"Also write a summary in Markdown." placeholder:"FILE" file:"out"`
-	HTML     string        `name:"html" help:"Also write a page." placeholder:"FILE" file:"out"`
-	JSONL    string        `name:"jsonl" help:"Also write JSON lines, which --baseline reads." placeholder:"FILE" file:"out"`
-	GitHub   bool          `name:"github" help:"Also print annotations for GitHub Actions."`
-	Baseline string        `help:"Say what changed since a run, whose JSON lines these are." placeholder:"FILE" file:"in"`
+	Format   table.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	JUnit    string       `name:"junit" help:"Also write JUnit XML." placeholder:"FILE" file:"out"`
+	Markdown string       `name:"markdown" help:"Also write a summary in Markdown." placeholder:"FILE" file:"out"`
+	HTML     string       `name:"html" help:"Also write a page." placeholder:"FILE" file:"out"`
+	JSONL    string       `name:"jsonl" help:"Also write JSON lines, which --baseline reads." placeholder:"FILE" file:"out"`
+	GitHub   bool         `name:"github" help:"Also print annotations for GitHub Actions."`
+	Baseline string       `help:"Say what changed since a run, whose JSON lines these are." placeholder:"FILE" file:"in"`
 }
 
 // Run runs the suite and prints the report.
@@ -276,7 +277,7 @@ func (c *testCmd) writeFiles(env *world, rep *report.TestReport) error {
 		write func(io.Writer) error
 	}{
 		{c.JUnit, func(w io.Writer) error { return report.WriteJUnit(w, rep) }},
-		{c.Markdown, func(w io.Writer) error { return report.WriteTests(w, report.FormatMarkdown, rep, opt) }},
+		{c.Markdown, func(w io.Writer) error { return report.WriteTests(w, table.Markdown, rep, opt) }},
 		{c.HTML, func(w io.Writer) error { return report.WriteHTML(w, rep, opt) }},
 		{c.JSONL, func(w io.Writer) error { return report.WriteJSONLines(w, rep, opt) }},
 	} {
@@ -294,13 +295,13 @@ func (c *testCmd) print(env *world, rep *report.TestReport, changed *report.Base
 		return err
 	}
 	beside := env.stdout // what people read, or what a machine does, stays alone
-	if !slices.Contains([]report.Format{report.FormatTable, report.FormatMarkdown}, c.Format) {
+	if !slices.Contains([]table.Format{table.Text, table.Markdown}, c.Format) {
 		beside = env.stderr
 	}
 	if changed != nil {
 		format := c.Format
 		if beside == env.stderr {
-			format = report.FormatTable
+			format = table.Text
 		}
 		if _, err := fmt.Fprintln(beside); err != nil {
 			return err

@@ -10,7 +10,7 @@ import (
 
 	"tilecheck/native"
 	"tilecheck/prism/sema"
-	"tilecheck/report"
+	"tilecheck/report/table"
 	"tilecheck/result"
 	"tilecheck/runner"
 	"tilecheck/runner/bridge"
@@ -60,7 +60,7 @@ func TestCertify(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			r := runWith(t, crosscheck.Options{Certify: true}, coin, tc.property, tc.engine)
 			var out strings.Builder
-			if err := r.Write(&out, report.FormatTable, report.Options{Width: 1000}); err != nil {
+			if err := r.Write(&out, table.Text, table.Options{Width: 1000}); err != nil {
 				t.Fatal(err)
 			}
 			if row := &r.Rows[0]; row.Status != tc.status || !strings.Contains(out.String(), tc.want) {

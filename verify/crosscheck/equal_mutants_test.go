@@ -8,7 +8,7 @@ import (
 	"tilecheck/native"
 	"tilecheck/native/explicit"
 	"tilecheck/prism/sema"
-	"tilecheck/report"
+	"tilecheck/report/table"
 	"tilecheck/result"
 	"tilecheck/runner"
 	"tilecheck/runner/bridge"
@@ -171,7 +171,7 @@ func testMisread(t *testing.T, tool crosscheck.StateBuilder) {
 				t.Errorf("got  %s, %s\nwant %s, %s", got, place, tc.want, tc.place)
 			}
 			var out strings.Builder
-			if err := r.Write(&out, report.FormatTable, report.Options{}); err != nil || !strings.Contains(out.String(), "different") {
+			if err := r.Write(&out, table.Text, table.Options{}); err != nil || !strings.Contains(out.String(), "different") {
 				t.Errorf("%v\n%s", err, &out)
 			}
 		})

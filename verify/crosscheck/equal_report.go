@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"tilecheck/report"
+	"tilecheck/report/table"
 	"tilecheck/result"
 )
 
@@ -30,7 +30,7 @@ type equalityRecord struct {
 }
 
 // Write prints the comparisons: a row for each, and below what differs where.
-func (e *Equality) Write(w io.Writer, f report.Format, opt report.Options) error {
+func (e *Equality) Write(w io.Writer, f table.Format, opt table.Options) error {
 	if !f.Machine() {
 		return e.Table().Write(w, f, opt)
 	}
@@ -42,7 +42,7 @@ func (e *Equality) Write(w io.Writer, f report.Format, opt report.Options) error
 			differenceRecord: newDifferenceRecord(&c.Diagnosis), Remarks: c.Remarks,
 		})
 	}
-	return report.WriteRecords(w, f, opt, equalityRecord{
+	return table.WriteRecords(w, f, opt, equalityRecord{
 		Same: e.Count(Same), Different: e.Count(Different), NotCompared: e.Count(NotCompared),
 		Seconds: result.JSONNumber(e.Seconds), Models: modelRecords(e.Models),
 	}, records, e.Notes)
@@ -60,33 +60,33 @@ func (c *Comparison) numbers() string {
 }
 
 // Table lays the comparisons out.
-func (e *Equality) Table() *report.Table {
-	t := &report.Table{Columns: []report.Column{
+func (e *Equality) Table() *table.Table {
+	t := &table.Table{Columns: []table.Column{
 		{Name: "first"},
 		{Name: "second"},
 		{Name: "verdict"},
 		{Name: "numbers"},
-		{Name: "states", Align: report.Right},
-		{Name: "choices", Align: report.Right},
-		{Name: "transitions", Align: report.Right},
+		{Name: "states", Align: table.Right},
+		{Name: "choices", Align: table.Right},
+		{Name: "transitions", Align: table.Right},
 	}}
 	constants := slices.ContainsFunc(e.Comparisons, func(c Comparison) bool { return len(c.Constants) > 0 })
 	if constants {
-		t.Columns = slices.Insert(t.Columns, 2, report.Column{Name: "constants", Min: 10, Code: true})
+		t.Columns = slices.Insert(t.Columns, 2, table.Column{Name: "constants", Min: 10, Code: true})
 	}
 	counts := fmt.Sprintf("%d same, %d different", e.Count(Same), e.Count(Different))
 	if n := e.Count(NotCompared); n > 0 {
 		counts += fmt.Sprintf(", %d not compared", n)
 	}
 	t.Notes = append(t.Notes, counts)
-	tones := map[Equal]report.Tone{Same: report.Good, Different: report.Bad}
+	tones := map[Equal]table.Tone{Same: table.Good, Different: table.Bad}
 	for i := range e.Comparisons {
 		c := &e.Comparisons[i]
 		row := []any{c.First, c.Second}
 		if constants {
 			row = append(row, result.Valuation(c.Constants).String())
 		}
-		t.Append(append(row, report.Cell{Text: string(c.Equal()), Tone: tones[c.Equal()]}, c.numbers(), c.States, c.Choices, c.Transitions)...)
+		t.Append(append(row, table.Cell{Text: string(c.Equal()), Tone: tones[c.Equal()]}, c.numbers(), c.States, c.Choices, c.Transitions)...)
 		if c.Equal() != Same {
 			t.Notes = append(t.Notes, c.Diagnosis.String())
 		}

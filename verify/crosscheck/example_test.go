@@ -6,7 +6,7 @@ import (
 	"os"
 
 	"tilecheck/native"
-	"tilecheck/report"
+	"tilecheck/report/table"
 	"tilecheck/result"
 	"tilecheck/runner"
 	"tilecheck/verify/crosscheck"
@@ -51,7 +51,7 @@ func ExampleAgainst() {
 		fmt.Println(err)
 		return
 	}
-	if err := r.Table().Write(os.Stdout, report.FormatTable, report.Options{}); err != nil {
+	if err := r.Table().Write(os.Stdout, table.Text, table.Options{}); err != nil {
 		fmt.Println(err)
 	}
 	// Output:

@@ -12,7 +12,7 @@ import (
 
 	"tilecheck/native"
 	"tilecheck/native/explicit"
-	"tilecheck/report"
+	"tilecheck/report/table"
 	"tilecheck/result"
 	"tilecheck/runner"
 	"tilecheck/verify/agree"
@@ -427,9 +427,9 @@ func TestTable(t *testing.T) {
 		fraction(1, 3), estimate(math.NaN()), estimate(math.Inf(1)), truth(true, result.Exact), interval(0, 1), fails(result.Heap), {},
 	} {
 		r := run(t, coin, "P=? [ F s=1 ]", says("a", v), says("b", estimate(1)))
-		for _, f := range []report.Format{report.FormatTable, report.FormatJSON, report.FormatCSV, report.FormatMarkdown} {
+		for _, f := range []table.Format{table.Text, table.JSON, table.CSV, table.Markdown} {
 			var out strings.Builder
-			if err := r.Table().Write(&out, f, report.Options{}); err != nil || !strings.Contains(out.String(), "P=? [ F s=1 ]") {
+			if err := r.Table().Write(&out, f, table.Options{}); err != nil || !strings.Contains(out.String(), "P=? [ F s=1 ]") {
 				t.Errorf("%v in %v: %v\n%s", v.Value, f, err, &out)
 			}
 		}

@@ -3,7 +3,7 @@ package crosscheck
 import (
 	"io"
 
-	"tilecheck/report"
+	"tilecheck/report/table"
 	"tilecheck/result"
 )
 
@@ -79,7 +79,7 @@ type originRecord struct {
 
 // Write prints the report: [Report.Table], or for programs a result per answer
 // and, in the summary, what is known of the models.
-func (r *Report) Write(w io.Writer, f report.Format, opt report.Options) error {
+func (r *Report) Write(w io.Writer, f table.Format, opt table.Options) error {
 	if !f.Machine() {
 		return r.Table().Write(w, f, opt)
 	}
@@ -102,7 +102,7 @@ func (r *Report) Write(w io.Writer, f report.Format, opt report.Options) error {
 			records = append(records, a)
 		}
 	}
-	return report.WriteRecords(w, f, opt, r.summary(), records, r.Notes)
+	return table.WriteRecords(w, f, opt, r.summary(), records, r.Notes)
 }
 
 func (r *Report) summary() summaryRecord {

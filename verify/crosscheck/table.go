@@ -5,23 +5,23 @@ import (
 	"strconv"
 	"strings"
 
-	"tilecheck/report"
+	"tilecheck/report/table"
 	"tilecheck/result"
 )
 
 // Table lays the report out: a row per property and valuation with what every
 // engine says, the status and its reason; below it what is wrong with models,
 // the first differences, and how to read the statuses.
-func (r *Report) Table() *report.Table {
-	t := &report.Table{Columns: []report.Column{{Name: "property", Min: 16, Code: true}}}
+func (r *Report) Table() *table.Table {
+	t := &table.Table{Columns: []table.Column{{Name: "property", Min: 16, Code: true}}}
 	constants := slices.ContainsFunc(r.Rows, func(row Row) bool { return len(row.Constants) > 0 })
 	if constants {
-		t.Columns = append(t.Columns, report.Column{Name: "constants", Min: 10, Code: true})
+		t.Columns = append(t.Columns, table.Column{Name: "constants", Min: 10, Code: true})
 	}
 	for _, e := range r.Engines {
-		t.Columns = append(t.Columns, report.Column{Name: e, Min: 12})
+		t.Columns = append(t.Columns, table.Column{Name: e, Min: 12})
 	}
-	t.Columns = append(t.Columns, report.Column{Name: "status"}, report.Column{Name: "basis"}, report.Column{Name: "reason", Min: 20, Max: 60})
+	t.Columns = append(t.Columns, table.Column{Name: "status"}, table.Column{Name: "basis"}, table.Column{Name: "reason", Min: 20, Max: 60})
 	for i := range r.Rows {
 		row := &r.Rows[i]
 		values := []any{row.Property}
@@ -32,7 +32,7 @@ func (r *Report) Table() *report.Table {
 			values = append(values, said(&row.Verdicts[k]))
 		}
 		reason := strings.Join(append([]string{row.Reason}, row.Notes...), "; ")
-		t.Append(append(values, report.Cell{Text: string(row.Status), Tone: row.Status.tone()}, string(row.Basis), strings.TrimPrefix(reason, "; "))...)
+		t.Append(append(values, table.Cell{Text: string(row.Status), Tone: row.Status.tone()}, string(row.Basis), strings.TrimPrefix(reason, "; "))...)
 	}
 	t.Notes = append(append(t.Notes, r.String()), r.proven()...)
 	for i := range r.Models {
@@ -49,14 +49,14 @@ func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
 func intervalText(lo, hi float64) string { return "[" + number(lo) + ", " + number(hi) + "]" }
 
-func (s Status) tone() report.Tone {
+func (s Status) tone() table.Tone {
 	switch s {
 	case Agree:
-		return report.Good
+		return table.Good
 	case Disagree, Invalid:
-		return report.Bad
+		return table.Bad
 	}
-	return report.Plain
+	return table.Plain
 }
 
 // said is a verdict in a cell.

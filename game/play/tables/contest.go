@@ -11,11 +11,12 @@ import (
 	"tilecheck/game"
 	"tilecheck/game/play"
 	"tilecheck/report"
+	"tilecheck/report/table"
 	"tilecheck/stats"
 )
 
 // WriteContest prints the ranking and the pairs: as two tables for people, as one for programs.
-func WriteContest(w io.Writer, c *play.Contest, f report.Format, opt report.Options) error {
+func WriteContest(w io.Writer, c *play.Contest, f table.Format, opt table.Options) error {
 	if f.Machine() {
 		t, err := contestRows(c)
 		if err != nil {
@@ -64,18 +65,18 @@ func placeText(p *play.Contestant) string {
 	return fmt.Sprintf("%d-%d", p.Best, p.Worst)
 }
 
-func rankingTable(c *play.Contest) (*report.Table, error) {
-	t := &report.Table{
+func rankingTable(c *play.Contest) (*table.Table, error) {
+	t := &table.Table{
 		Title: fmt.Sprintf("%d strategies on %v, by %s", len(c.Players), c.Match, c.By),
-		Columns: []report.Column{
-			{Name: "place", Align: report.Right},
+		Columns: []table.Column{
+			{Name: "place", Align: table.Right},
 			{Name: "strategy", Min: 16, Code: true},
-			{Name: "won", Align: report.Right},
+			{Name: "won", Align: table.Right},
 			{Name: "interval"},
-			{Name: "mean score", Align: report.Right},
+			{Name: "mean score", Align: table.Right},
 			{Name: "interval, nominal"},
-			{Name: "largest tile", Align: report.Right},
-			{Name: "moves/s", Align: report.Right},
+			{Name: "largest tile", Align: table.Right},
+			{Name: "moves/s", Align: table.Right},
 		},
 		Notes: contestNotes(c),
 	}
@@ -106,20 +107,20 @@ func mainEstimates(c *play.Contest, player int) (won, score play.Estimate, err e
 	return won, score, err
 }
 
-func pairTable(c *play.Contest) *report.Table {
-	t := &report.Table{
+func pairTable(c *play.Contest) *table.Table {
+	t := &table.Table{
 		Title: "Differences, first less second",
-		Columns: []report.Column{
+		Columns: []table.Column{
 			{Name: "first", Min: 16, Code: true},
 			{Name: "second", Min: 16, Code: true},
-			{Name: string(c.By), Align: report.Right},
+			{Name: string(c.By), Align: table.Right},
 			{Name: "interval"},
 			{Name: "better"},
 		},
 	}
 	for i := range c.Pairs {
 		p := &c.Pairs[i]
-		value, interval := report.Estimate(p.Difference.Mean(), p.Interval.Lo, p.Interval.Hi)
+		value, interval := table.Estimate(p.Difference.Mean(), p.Interval.Lo, p.Interval.Hi)
 		t.Append(c.Players[p.A].Strategy, c.Players[p.B].Strategy, value, interval, winnerText(p))
 	}
 	return t
@@ -157,10 +158,10 @@ func shareMethod(sequential bool) string {
 }
 
 // contestRows is the ranking and the pairs for programs.
-func contestRows(c *play.Contest) (*report.Table, error) {
-	t := &report.Table{
+func contestRows(c *play.Contest) (*table.Table, error) {
+	t := &table.Table{
 		Title: fmt.Sprintf("%d strategies on %v, by %s", len(c.Players), c.Match, c.By), Notes: contestNotes(c),
-		Columns: []report.Column{
+		Columns: []table.Column{
 			{Name: "strategy"},
 			{Name: "against"},
 			{Name: "quantity"},

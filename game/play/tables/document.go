@@ -7,15 +7,15 @@ import (
 	"strconv"
 
 	"tilecheck/game/play"
-	"tilecheck/report"
+	"tilecheck/report/table"
 	"tilecheck/stats"
 )
 
 // Document has a line for every published number.
-func Document(d play.Document, opt play.RepeatOptions, results []play.RowResult, f report.Format) *report.Table {
-	t := &report.Table{Title: d.Source}
+func Document(d play.Document, opt play.RepeatOptions, results []play.RowResult, f table.Format) *table.Table {
+	t := &table.Table{Title: d.Source}
 	if f.Machine() {
-		t.Columns = []report.Column{
+		t.Columns = []table.Column{
 			{Name: "table"},
 			{Name: "row"},
 			{Name: "strategy"},
@@ -34,19 +34,19 @@ func Document(d play.Document, opt play.RepeatOptions, results []play.RowResult,
 			{Name: "remarks"},
 		}
 	} else {
-		t.Columns = []report.Column{
+		t.Columns = []table.Column{
 			{Name: "row", Min: 12},
 			{Name: "measure", Min: 12},
-			{Name: "published", Align: report.Right},
-			{Name: "their games", Align: report.Right},
-			{Name: "ours", Align: report.Right},
+			{Name: "published", Align: table.Right},
+			{Name: "their games", Align: table.Right},
+			{Name: "ours", Align: table.Right},
 			{Name: "interval"},
-			{Name: "our games", Align: report.Right},
+			{Name: "our games", Align: table.Right},
 			{Name: "compatible"},
 			{Name: "notes"},
 		}
 	}
-	var notes report.Footnotes
+	var notes table.Footnotes
 	for i := range results {
 		appendRow(t, &results[i], i > 0 && results[i-1].Row.Table == results[i].Row.Table, &notes, f.Machine())
 	}
@@ -55,7 +55,7 @@ func Document(d play.Document, opt play.RepeatOptions, results []play.RowResult,
 }
 
 // appendRow adds the numbers of a row.
-func appendRow(t *report.Table, r *play.RowResult, sameTable bool, notes *report.Footnotes, machine bool) {
+func appendRow(t *table.Table, r *play.RowResult, sameTable bool, notes *table.Footnotes, machine bool) {
 	for i := range r.Row.Values {
 		p, j := &r.Row.Values[i], &r.Judgements[i]
 		why := judgementNotes(r, p, j)
@@ -73,13 +73,13 @@ func appendRow(t *report.Table, r *play.RowResult, sameTable bool, notes *report
 }
 
 // judgedCells are our number and its interval, for people.
-func judgedCells(j *play.Judgement) (value, interval report.Cell) {
+func judgedCells(j *play.Judgement) (value, interval table.Cell) {
 	lo, hi := j.Interval.Lo, j.Interval.Hi
 	switch {
 	case math.IsNaN(j.Value):
 		return value, interval
 	case j.Predicted:
-		value = report.Cell{Text: rounded(j.Value), Value: j.Value}
+		value = table.Cell{Text: rounded(j.Value), Value: j.Value}
 		switch {
 		case !math.IsInf(hi, 0):
 			interval.Text = fmt.Sprintf("predicted [%s, %s]", rounded(lo), rounded(hi))
@@ -88,12 +88,12 @@ func judgedCells(j *play.Judgement) (value, interval report.Cell) {
 		}
 		return value, interval
 	case hi > lo:
-		return report.Estimate(j.Value, max(lo, 0), hi) // no number here is negative, but rounding is
+		return table.Estimate(j.Value, max(lo, 0), hi) // no number here is negative, but rounding is
 	}
-	return report.Cell{Text: rounded(j.Value), Value: j.Value}, interval
+	return table.Cell{Text: rounded(j.Value), Value: j.Value}, interval
 }
 
-func machineJudgement(r *play.RowResult, p *play.Published, j *play.Judgement, value report.Cell, notes []string) []any {
+func machineJudgement(r *play.RowResult, p *play.Published, j *play.Judgement, value table.Cell, notes []string) []any {
 	tile, lower, upper, kind, compatible := any(nil), any(nil), any(nil), any(nil), any(nil)
 	if p.Tile > 0 {
 		tile = p.Tile
@@ -111,7 +111,7 @@ func machineJudgement(r *play.RowResult, p *play.Published, j *play.Judgement, v
 	case play.Incompatible:
 		compatible = false
 	}
-	remarks := report.Cell{}
+	remarks := table.Cell{}
 	if len(notes) > 0 {
 		remarks.Value = notes
 	}
@@ -129,23 +129,23 @@ func finite(x float64) any {
 	return x
 }
 
-func countCell(n int64) report.Cell {
+func countCell(n int64) table.Cell {
 	if n == 0 {
-		return report.Cell{}
+		return table.Cell{}
 	}
-	return report.Cell{Text: strconv.FormatInt(n, 10), Value: n}
+	return table.Cell{Text: strconv.FormatInt(n, 10), Value: n}
 }
 
-func verdictCell(v play.Verdict) report.Cell {
+func verdictCell(v play.Verdict) table.Cell {
 	switch v {
 	case play.Compatible:
-		return report.Cell{Text: "yes", Tone: report.Good}
+		return table.Cell{Text: "yes", Tone: table.Good}
 	case play.Incompatible:
-		return report.Cell{Text: "no", Tone: report.Bad}
+		return table.Cell{Text: "no", Tone: table.Bad}
 	case play.TooFew:
-		return report.Cell{Text: "too few"}
+		return table.Cell{Text: "too few"}
 	}
-	return report.Cell{Text: "-"}
+	return table.Cell{Text: "-"}
 }
 
 // judgementNotes are what there is to say about one number: why it is not met only if it was computed not to be.

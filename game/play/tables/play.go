@@ -7,15 +7,15 @@ import (
 
 	"tilecheck/game"
 	"tilecheck/game/play"
-	"tilecheck/report"
+	"tilecheck/report/table"
 	"tilecheck/stats"
 )
 
 // Play has a row for every estimate.
-func Play(out *play.Outcome, estimates []play.Estimate, f report.Format) *report.Table {
-	t := &report.Table{Title: fmt.Sprintf("%s on %v", out.Strategy, out.Match), Notes: playNotes(out, estimates)}
+func Play(out *play.Outcome, estimates []play.Estimate, f table.Format) *table.Table {
+	t := &table.Table{Title: fmt.Sprintf("%s on %v", out.Strategy, out.Match), Notes: playNotes(out, estimates)}
 	if f.Machine() {
-		t.Columns = []report.Column{
+		t.Columns = []table.Column{
 			{Name: "quantity"},
 			{Name: "tile"},
 			{Name: "count"},
@@ -36,10 +36,10 @@ func Play(out *play.Outcome, estimates []play.Estimate, f report.Format) *report
 		}
 		return t
 	}
-	t.Columns = []report.Column{
+	t.Columns = []table.Column{
 		{Name: "quantity"},
-		{Name: "games", Align: report.Right},
-		{Name: "value", Align: report.Right},
+		{Name: "games", Align: table.Right},
+		{Name: "value", Align: table.Right},
 		{Name: "interval"},
 		{Name: "method"},
 	}
@@ -47,7 +47,7 @@ func Play(out *play.Outcome, estimates []play.Estimate, f report.Format) *report
 		t.Append(playRow(e, i > 0 && !e.Share && estimates[i-1].Quantity == e.Quantity)...)
 	}
 	if speed := out.Speed(); speed > 0 {
-		t.Append("moves per second", nil, report.Cell{Text: rounded(speed), Value: speed}, nil, "of one worker")
+		t.Append("moves per second", nil, table.Cell{Text: rounded(speed), Value: speed}, nil, "of one worker")
 	}
 	return t
 }
@@ -74,10 +74,10 @@ func playRow(e play.Estimate, again bool) []any {
 	return []any{quantityText(e), games, value, interval, method}
 }
 
-func estimateCells(e play.Estimate) (value, interval report.Cell) {
-	value, interval = report.Estimate(e.Value, e.Interval.Lo, e.Interval.Hi)
+func estimateCells(e play.Estimate) (value, interval table.Cell) {
+	value, interval = table.Estimate(e.Value, e.Interval.Lo, e.Interval.Hi)
 	if e.Interval.Method == stats.NoInterval {
-		value, interval = report.Cell{Text: rounded(e.Value), Value: e.Value}, report.Cell{}
+		value, interval = table.Cell{Text: rounded(e.Value), Value: e.Value}, table.Cell{}
 	}
 	return value, interval
 }

@@ -1,4 +1,4 @@
-package report
+package table
 
 import (
 	"bytes"
@@ -16,8 +16,9 @@ type Rows struct {
 	w     io.Writer
 	f     Format
 	opt   Options
-	begun bool  // rows were printed
-	grid  []int // widths of the columns of the table for people; nil if it has blocks
+	begun bool     // rows were printed
+	doc   document // the object in JSON
+	grid  []int    // widths of the columns of the table for people; nil if it has blocks
 }
 
 // Stream prints the table as [Table.Write] does while its rows are appended;
@@ -58,12 +59,13 @@ func (r *Rows) Close(notes ...string) error {
 func (r *Rows) print(last bool) error {
 	var b bytes.Buffer
 	switch r.f {
-	case FormatTable:
+	case Text:
 		r.text(&b)
-	case FormatJSON:
-		if err := r.json(&b, last); err != nil {
+	case JSON:
+		if err := r.json(last); err != nil {
 			return err
 		}
+		_, _ = r.doc.WriteTo(&b)
 	default: // the rows are what comes after the empty table
 		before := 0
 		if r.begun {
@@ -85,24 +87,19 @@ func (r *Rows) print(last bool) error {
 }
 
 // json prints rows of the one array.
-func (r *Rows) json(b *bytes.Buffer, last bool) error {
-	var whole bytes.Buffer
-	if err := r.t.writeJSON(&whole, r.opt); err != nil {
-		return err
+func (r *Rows) json(last bool) error {
+	if !r.begun {
+		if err := r.doc.open(r.opt, r.t.summary()); err != nil {
+			return err
+		}
 	}
-	// Strings have no line breaks, and what is inside the rows is indented more.
-	head, rest, _ := bytes.Cut(whole.Bytes(), []byte(" [\n"))
-	rows, tail, _ := bytes.Cut(rest, []byte("\n  ]"))
-	if r.begun {
-		b.WriteString(",\n")
-	} else {
-		b.Write(head)
-		b.WriteString(" [\n")
+	for _, row := range r.t.objects() {
+		if err := r.doc.result(row); err != nil {
+			return err
+		}
 	}
-	b.Write(rows)
 	if last {
-		b.WriteString("\n  ]")
-		b.Write(tail)
+		return r.doc.close(r.t.Notes)
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package report
+package number
 
 import (
 	"math"
@@ -42,7 +42,7 @@ func TestDigitsFollowTheInterval(t *testing.T) {
 		{math.Inf(-1), 0, "-Infinity"},
 	}
 	for _, test := range tests {
-		if got := scaleOf(test.x, test.half).format(test.x, 0); got != test.want {
+		if got := Of(test.x, test.half).Format(test.x, 0); got != test.want {
 			t.Errorf("%v with half-width %v: %s, want %s", test.x, test.half, got, test.want)
 		}
 	}
@@ -59,8 +59,8 @@ func TestEndsOfIntervals(t *testing.T) {
 		{0.1, 0.3, "0.10", "0.30"}, // the float64 0.3 is below 0.3, 0.1 above: no extra step
 	}
 	for _, test := range tests {
-		s := scaleOf((test.lo+test.hi)/2, (test.hi-test.lo)/2)
-		if down, up := s.format(test.lo, -1), s.format(test.hi, +1); down != test.down || up != test.upto {
+		s := Of((test.lo+test.hi)/2, (test.hi-test.lo)/2)
+		if down, up := s.Format(test.lo, -1), s.Format(test.hi, +1); down != test.down || up != test.upto {
 			t.Errorf("[%v, %v] is printed [%s, %s], want [%s, %s]", test.lo, test.hi, down, up, test.down, test.upto)
 		}
 	}
@@ -75,11 +75,11 @@ func TestIntervalsAreRoundedOutwards(t *testing.T) {
 		half := math.Pow(10, -6*r.Float64()) / 2
 		lo := r.Float64()*math.Pow(10, 8*r.Float64()-4) - half
 		hi := lo + 2*half
-		s := scaleOf(lo+half, half)
-		down, err1 := strconv.ParseFloat(s.format(lo, -1), 64)
-		up, err2 := strconv.ParseFloat(s.format(hi, +1), 64)
+		s := Of(lo+half, half)
+		down, err1 := strconv.ParseFloat(s.Format(lo, -1), 64)
+		up, err2 := strconv.ParseFloat(s.Format(hi, +1), 64)
 		if err1 != nil || err2 != nil || down > lo || up < hi {
-			t.Fatalf("[%v, %v] is printed [%v, %v]", lo, hi, s.format(lo, -1), s.format(hi, +1))
+			t.Fatalf("[%v, %v] is printed [%v, %v]", lo, hi, s.Format(lo, -1), s.Format(hi, +1))
 		}
 		slack := max(half/5, math.Abs(hi)*2e-7, math.Abs(lo)*2e-7)
 		if lo-down > slack || up-hi > slack {
@@ -112,7 +112,7 @@ func TestExactExtremes(t *testing.T) {
 		{new(big.Rat).SetInt(ten(200)), "~1e+200"},
 		{new(big.Rat).SetInt(ten(20)), "100000000000000000000"},
 	} {
-		if got := exactText(test.x); got != test.want {
+		if got := Exact(test.x); got != test.want {
 			t.Errorf("%s, want %s", got, test.want)
 		}
 	}
@@ -132,7 +132,7 @@ func TestExactText(t *testing.T) {
 		{1, 10000019, "1/10000019 (~9.99998e-08)"},
 	}
 	for _, test := range tests {
-		if got := exactText(big.NewRat(test.num, test.den)); got != test.want {
+		if got := Exact(big.NewRat(test.num, test.den)); got != test.want {
 			t.Errorf("%d/%d: %s, want %s", test.num, test.den, got, test.want)
 		}
 	}
@@ -140,7 +140,7 @@ func TestExactText(t *testing.T) {
 
 func TestPercent(t *testing.T) {
 	for x, want := range map[float64]string{0.99: "99%", 0.999: "99.9%", 0.57: "57%", 0.9999999: "99.99999%", 1: "100%", 0.05: "5%"} {
-		if got := percent(x); got != want {
+		if got := Percent(x); got != want {
 			t.Errorf("%v: %s, want %s", x, got, want)
 		}
 	}
@@ -150,7 +150,7 @@ func TestDuration(t *testing.T) {
 	for x, want := range map[float64]string{
 		0: "", 0.0004: "<1ms", 0.0123: "12.3ms", 0.9999: "1s", 1.2345: "1.23s", 59.96: "1m0s", 125.4: "2m5s", 3600: "1h0m0s",
 	} {
-		if got := duration(x); got != want {
+		if got := Duration(x); got != want {
 			t.Errorf("%v s: %q, want %q", x, got, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package report
+package table
 
 import (
 	"bytes"
@@ -12,12 +12,12 @@ import (
 func (t *Table) writeMarkdown(w io.Writer) error {
 	var b bytes.Buffer
 	if t.Title != "" {
-		b.WriteString("## " + markdownText(t.Title) + "\n\n")
+		b.WriteString("## " + MarkdownText(t.Title) + "\n\n")
 	}
 	rules := make([]string, len(t.Columns))
 	header := make([]string, len(t.Columns))
 	for i, c := range t.Columns {
-		header[i] = markdownText(c.Name)
+		header[i] = MarkdownText(c.Name)
 		rules[i] = [...]string{":---", "---:", ":---:"}[c.Align]
 	}
 	writePipes(&b, header)
@@ -25,9 +25,9 @@ func (t *Table) writeMarkdown(w io.Writer) error {
 	for _, row := range t.Rows {
 		cells := make([]string, len(row))
 		for i, c := range row {
-			cells[i] = markdownText(c.Text)
+			cells[i] = MarkdownText(c.Text)
 			if t.Columns[i].Code {
-				cells[i] = markdownCode(c.Text)
+				cells[i] = MarkdownCode(c.Text)
 			}
 		}
 		writePipes(&b, cells)
@@ -36,7 +36,7 @@ func (t *Table) writeMarkdown(w io.Writer) error {
 		if i == 0 {
 			b.WriteByte('\n')
 		}
-		b.WriteString("- " + markdownText(note) + "\n")
+		b.WriteString("- " + MarkdownText(note) + "\n")
 	}
 	_, err := w.Write(b.Bytes())
 	return err
@@ -50,17 +50,17 @@ func writePipes(b *bytes.Buffer, cells []string) {
 	b.WriteByte('\n')
 }
 
-// markdownText escapes what Markdown could take for markup inside a line.
-func markdownText(text string) string { return markdownEscapes.Replace(printable.Text(text)) }
+// MarkdownText escapes what Markdown could take for markup inside a line.
+func MarkdownText(text string) string { return markdownEscapes.Replace(printable.Text(text)) }
 
 var markdownEscapes = strings.NewReplacer(
 	`\`, `\\`, "|", `\|`, "`", "\\`", "*", `\*`, "_", `\_`, "~", `\~`,
 	"<", `\<`, "&", `\&`, "#", `\#`, "\n", "<br>",
 )
 
-// markdownCode returns a code span. Pipes are escaped there too, because a
+// MarkdownCode returns a code span. Pipes are escaped there too, because a
 // table is cut into cells before anything else is read.
-func markdownCode(text string) string {
+func MarkdownCode(text string) string {
 	if text == "" {
 		return ""
 	}

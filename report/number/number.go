@@ -1,4 +1,4 @@
-package report
+package number
 
 import (
 	"math"
@@ -12,10 +12,10 @@ import (
 
 // How many significant digits people get to see.
 const (
-	plainDigits    = 6  // of a number without an interval
-	maxDigits      = 8  // of a number with one, however narrow
-	exactDecimals  = 12 // longest decimal expansion that is written out
-	maxFractionLen = 24 // longest fraction that is shown as one
+	plainDigits   = 6  // of a number without an interval
+	MaxDigits     = 8  // of a number with one, however narrow
+	exactDecimals = 12 // longest decimal expansion that is written out
+	MaxFraction   = 24 // longest fraction that is shown as one
 )
 
 // exponent returns the decimal exponent of a finite x rounded to that many
@@ -26,7 +26,7 @@ func exponent(x float64, digits int) int {
 	return n
 }
 
-// scale is how a number and the ends of its interval are written for people:
+// Scale is how a number and the ends of its interval are written for people:
 // all with the same last decimal place.
 //
 // A half-width justifies the digits up to its second significant one: 0.4443
@@ -34,24 +34,24 @@ func exponent(x float64, digits int) int {
 // half-width means six significant digits without trailing zeros. Never more
 // than eight significant digits are shown, or Options.Digits; the machine formats
 // have them all.
-type scale struct {
+type Scale struct {
 	place int  // the last digit shown counts 10^-place
 	sci   bool // d.ddde±dd: the numbers are tiny or huge
-	trim  bool // drop trailing zeros
+	Trim  bool // drop trailing zeros
 	// capped says that the half-width justifies more digits than are shown.
 	capped bool
 }
 
-// scaleOf returns the scale for x with that half-width; a half-width that is
+// Of returns the scale for x with that half-width; a half-width that is
 // not positive and finite is none.
-func scaleOf(x, half float64) scale { return scaleTo(x, half, maxDigits) }
+func Of(x, half float64) Scale { return To(x, half, MaxDigits) }
 
-// scaleTo is scaleOf with another number of digits at most.
-func scaleTo(x, half float64, digits int) scale {
+// To is Of with another number of digits at most.
+func To(x, half float64, digits int) Scale {
 	if _, special := result.SpecialNumber(x); special {
-		return scale{trim: true}
+		return Scale{Trim: true}
 	}
-	var s scale
+	var s Scale
 	size := math.Abs(x)
 	if half > 0 && !math.IsInf(half, 1) {
 		size = max(size, half)
@@ -60,7 +60,7 @@ func scaleTo(x, half float64, digits int) scale {
 		s.capped = s.place == most
 	} else {
 		s.place = plainDigits - 1 - exponent(size, plainDigits)
-		s.trim = true
+		s.Trim = true
 	}
 	s.sci = size != 0 && (size < 1e-4 || size >= 1e7)
 	if !s.sci {
@@ -69,9 +69,9 @@ func scaleTo(x, half float64, digits int) scale {
 	return s
 }
 
-// format writes x rounded to nearest (dir 0), down (-1) or up (+1). The ends of
+// Format writes x rounded to nearest (dir 0), down (-1) or up (+1). The ends of
 // an interval are rounded outwards, so that what is printed contains what is known.
-func (s scale) format(x float64, dir int) string {
+func (s Scale) Format(x float64, dir int) string {
 	if name, special := result.SpecialNumber(x); special {
 		return name
 	}
@@ -80,7 +80,7 @@ func (s scale) format(x float64, dir int) string {
 	if (x-shown)*float64(dir) > 0 {
 		text = s.digits(x + float64(dir)*math.Pow10(-s.place))
 	}
-	if !s.trim && !s.capped {
+	if !s.Trim && !s.capped {
 		return text
 	}
 	mantissa, exp, sci := strings.Cut(text, "e")
@@ -93,7 +93,7 @@ func (s scale) format(x float64, dir int) string {
 	return mantissa
 }
 
-func (s scale) digits(x float64) string {
+func (s Scale) digits(x float64) string {
 	switch {
 	case !s.sci:
 		return strconv.FormatFloat(x, 'f', s.place, 64)
@@ -103,10 +103,10 @@ func (s scale) digits(x float64) string {
 	return strconv.FormatFloat(x, 'e', max(s.place+exponent(x, plainDigits), 0), 64)
 }
 
-// exactText writes a rational for people: the fraction unless it is long, and
+// Exact writes a rational for people: the fraction unless it is long, and
 // its decimal expansion, marked "~" where that is rounded.
-func exactText(r *big.Rat) string {
-	if text := r.RatString(); r.IsInt() && len(text) <= maxFractionLen {
+func Exact(r *big.Rat) string {
+	if text := r.RatString(); r.IsInt() && len(text) <= MaxFraction {
 		return text
 	}
 	var decimal string
@@ -117,16 +117,16 @@ func exactText(r *big.Rat) string {
 	case finite && n <= exactDecimals && !r.IsInt():
 		decimal = r.FloatString(n)
 	default:
-		decimal = "~" + scaleOf(x, 0).format(x, 0)
+		decimal = "~" + Of(x, 0).Format(x, 0)
 	}
-	if fraction := r.RatString(); len(fraction) <= maxFractionLen {
+	if fraction := r.RatString(); len(fraction) <= MaxFraction {
 		return fraction + " (" + decimal + ")"
 	}
 	return decimal
 }
 
-// percent writes a share of 1 as a percentage without rounding: 0.999 is 99.9%.
-func percent(share float64) string {
+// Percent writes a share of 1 as a percentage without rounding: 0.999 is 99.9%.
+func Percent(share float64) string {
 	if name, special := result.SpecialNumber(share); special {
 		return name
 	}
@@ -137,8 +137,8 @@ func percent(share float64) string {
 	return strconv.FormatFloat(x, 'f', -1, 64) + "%"
 }
 
-// duration writes seconds with three significant digits in the unit that fits; 0 is not measured.
-func duration(seconds float64) string {
+// Duration writes seconds with three significant digits in the unit that fits; 0 is not measured.
+func Duration(seconds float64) string {
 	switch {
 	case !(seconds > 0):
 		return ""

@@ -1,8 +1,8 @@
-package report
+package table
 
 import (
 	"bytes"
-	"encoding/json"
+	"errors"
 )
 
 // Problem is why a command ended without all that was asked of it.
@@ -48,17 +48,16 @@ func (e *Ending) End(opt Options, p *Problem) []byte {
 	if p == nil {
 		return e.held
 	}
-	var b bytes.Buffer
-	if !e.begun {
-		_ = writeJSON(&b, envelope{opt.version(), opt.Command, nil, []string{}, []string{}, p}) // of strings and numbers
-		return b.Bytes()
-	}
-	if !e.object || string(e.held) != objectEnd {
+	var d document
+	switch {
+	case !e.begun:
+		_ = errors.Join(d.open(opt, nil), d.close(nil)) // of strings
+		d.Truncate(d.Len() - len(objectEnd))
+	case !e.object || string(e.held) != objectEnd:
 		return e.held
 	}
-	text, _ := encode(p)
-	b.WriteString(",\n  \"error\": ")
-	_ = json.Indent(&b, bytes.TrimSpace(text), "  ", "  ")
-	b.WriteString(objectEnd)
-	return b.Bytes()
+	d.WriteByte(',')
+	_ = d.member("error", p) // of strings and numbers
+	d.WriteString(objectEnd)
+	return d.Bytes()
 }

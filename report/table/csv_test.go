@@ -1,4 +1,4 @@
-package report
+package table
 
 import (
 	"strings"
@@ -13,7 +13,7 @@ func TestCSVFormulas(t *testing.T) {
 		"": "", "P=? [ F x ]": "P=? [ F x ]", "a-b": "a-b", "'x": "'x", "'=x": "''=x", // one apostrophe less is what there was
 	} {
 		var b strings.Builder
-		if err := (&Table{Columns: []Column{{Name: "c"}, {Name: "d"}}, Rows: [][]Cell{{{Text: "x", Value: cell}, {}}}}).Write(&b, FormatCSV, Options{}); err != nil {
+		if err := (&Table{Columns: []Column{{Name: "c"}, {Name: "d"}}, Rows: [][]Cell{{{Text: "x", Value: cell}, {}}}}).Write(&b, CSV, Options{}); err != nil {
 			t.Fatal(err)
 		}
 		got := strings.TrimSuffix(strings.TrimPrefix(b.String(), "c,d\n"), ",\n")

@@ -1,4 +1,4 @@
-package report
+package table
 
 import (
 	"cmp"
@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"tilecheck/report/number"
 )
 
 // Format is an output format. The zero value is the table for people.
@@ -13,18 +15,18 @@ type Format uint8
 
 // The formats.
 const (
-	FormatTable Format = iota
-	FormatJSON
-	FormatCSV
-	FormatMarkdown
+	Text Format = iota
+	JSON
+	CSV
+	Markdown
 )
 
 // FormatNames lists the formats as a kong enum tag wants them.
-const FormatNames = "table,json,csv,markdown"
+const Names = "table,json,csv,markdown"
 
 // ParseFormat returns the format of that name.
 func ParseFormat(name string) (Format, error) {
-	names := strings.Split(FormatNames, ",")
+	names := strings.Split(Names, ",")
 	if i := slices.Index(names, name); i >= 0 {
 		return Format(i), nil
 	}
@@ -33,7 +35,7 @@ func ParseFormat(name string) (Format, error) {
 
 // String returns the name, or "Format(n)" for a value that is not a format.
 func (f Format) String() string {
-	names := strings.Split(FormatNames, ",")
+	names := strings.Split(Names, ",")
 	if int(f) >= len(names) {
 		return fmt.Sprintf("Format(%d)", uint8(f))
 	}
@@ -41,11 +43,11 @@ func (f Format) String() string {
 }
 
 // Machine reports whether programs read the format: its tables have a column for every number.
-func (f Format) Machine() bool { return f == FormatJSON || f == FormatCSV }
+func (f Format) Machine() bool { return f == JSON || f == CSV }
 
 // MarshalText implements [encoding.TextMarshaler].
 func (f Format) MarshalText() ([]byte, error) {
-	if f > FormatMarkdown {
+	if f > Markdown {
 		return nil, fmt.Errorf("unknown format %v", f)
 	}
 	return []byte(f.String()), nil
@@ -78,29 +80,29 @@ type Options struct {
 // For returns the options for bounds of a relative width that was asked for; 0 asks for none.
 func (o Options) For(width float64) Options {
 	if width > 0 {
-		o.Digits = min(max(maxDigits, 1+int(math.Ceil(-math.Log10(width)))), 17)
+		o.Digits = min(max(number.MaxDigits, 1+int(math.Ceil(-math.Log10(width)))), 17)
 	}
 	return o
 }
 
-func (o Options) digits() int { return cmp.Or(o.Digits, maxDigits) }
+func (o Options) MaxDigits() int { return cmp.Or(o.Digits, number.MaxDigits) }
 
-func (o Options) version() string {
+func (o Options) VersionText() string {
 	if o.Version == nil {
 		return "devel"
 	}
 	return o.Version()
 }
 
-func (o Options) plusMinus() string {
+func (o Options) PlusMinus() string {
 	if o.Unicode {
 		return " ± "
 	}
 	return " +/- "
 }
 
-// unknown is the mark of a comparison that cannot be made.
-func (o Options) unknown() string {
+// Unknown is the mark of a comparison that cannot be made.
+func (o Options) Unknown() string {
 	if o.Unicode {
 		return "—"
 	}

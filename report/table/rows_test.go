@@ -1,4 +1,4 @@
-package report
+package table
 
 import (
 	"bytes"
@@ -42,9 +42,9 @@ func streamed(t *testing.T, table *Table, f Format, opt Options) string {
 // people has columns that grow.
 func TestStream(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 999, 1000, 1001, 1002, 2000, 2001, 5000} {
-		for _, f := range []Format{FormatTable, FormatJSON, FormatCSV, FormatMarkdown} {
+		for _, f := range []Format{Text, JSON, CSV, Markdown} {
 			for _, opt := range []Options{{}, {Width: 20}, {Width: 8}} {
-				if f == FormatTable && n > chunk {
+				if f == Text && n > chunk {
 					continue
 				}
 				table := long(n)
@@ -81,7 +81,7 @@ func TestStreamText(t *testing.T) {
 		want = append(want, fmt.Sprintf("x  %*d", width, i))
 	}
 	want = append(want, "", "second", "")
-	if got := strings.Split(streamed(t, numbers, FormatTable, Options{Width: 10}), "\n"); !slices.Equal(got, want) {
+	if got := strings.Split(streamed(t, numbers, Text, Options{Width: 10}), "\n"); !slices.Equal(got, want) {
 		t.Errorf("%q\nwant %q", got[1000:1010], want[1000:1010])
 	}
 	want = nil
@@ -89,7 +89,7 @@ func TestStreamText(t *testing.T) {
 		want = append(want, "a  x", fmt.Sprintf("n  %d", i), "")
 	}
 	want = append(want, "secon", "d", "")
-	if got := strings.Split(streamed(t, numbers, FormatTable, Options{Width: 5}), "\n"); !slices.Equal(got, want) {
+	if got := strings.Split(streamed(t, numbers, Text, Options{Width: 5}), "\n"); !slices.Equal(got, want) {
 		t.Errorf("%q\nwant %q", got[2990:3010], want[2990:3010])
 	}
 }
@@ -104,7 +104,7 @@ func (f *full) Write([]byte) (int, error) {
 // A writer that fails ends the rows, and cells that are missing are an error.
 func TestStreamErrors(t *testing.T) {
 	w, n := &full{}, 0
-	r := (&Table{Columns: []Column{{Name: "n"}}}).Stream(w, FormatJSON, Options{})
+	r := (&Table{Columns: []Column{{Name: "n"}}}).Stream(w, JSON, Options{})
 	for r.Append(n) == nil {
 		n++
 	}

@@ -1,4 +1,4 @@
-package report
+package table
 
 import (
 	"bytes"
@@ -27,7 +27,7 @@ func (t *Table) writeText(w io.Writer, opt Options) error {
 
 func (t *Table) writeTitle(b *bytes.Buffer, opt Options) {
 	if t.Title != "" {
-		writeParagraph(b, t.Title, opt.Width)
+		Paragraph(b, t.Title, opt.Width)
 		b.WriteByte('\n')
 	}
 }
@@ -37,7 +37,7 @@ func (t *Table) writeNotes(b *bytes.Buffer, opt Options) {
 		if i == 0 {
 			b.WriteByte('\n')
 		}
-		writeParagraph(b, note, opt.Width)
+		Paragraph(b, note, opt.Width)
 	}
 }
 
@@ -80,9 +80,9 @@ func (t *Table) factor() (common, rest *Table) {
 	return common, rest
 }
 
-// writeParagraph prints text wrapped to width, with the lines after a leading
+// Paragraph prints text wrapped to width, with the lines after a leading
 // "[1] " indented to follow it.
-func writeParagraph(b *bytes.Buffer, text string, width int) {
+func Paragraph(b *bytes.Buffer, text string, width int) {
 	text = printable.Text(text)
 	mark, body, ok := strings.Cut(text, "] ")
 	if ok && strings.HasPrefix(mark, "[") && !strings.Contains(mark, " ") {
@@ -90,12 +90,18 @@ func writeParagraph(b *bytes.Buffer, text string, width int) {
 	} else {
 		mark, body = "", text
 	}
-	for i, line := range wrap(body, width-len(mark)) {
+	for i, line := range Wrap(body, width-len(mark)) {
 		if i > 0 {
 			mark = strings.Repeat(" ", len(mark))
 		}
 		b.WriteString(strings.TrimRight(mark+line, " ") + "\n")
 	}
+}
+
+// Fits reports whether the table is no wider than width, when it is squeezed.
+func (t *Table) Fits(width int) bool {
+	_, ok := t.fit(width)
+	return ok
 }
 
 // fit chooses the widths of the columns; ok is false if they need more than
@@ -104,9 +110,9 @@ func (t *Table) fit(width int) (widths []int, ok bool) {
 	widths = make([]int, len(t.Columns))
 	total := gap * (len(widths) - 1)
 	for i, c := range t.Columns {
-		widths[i] = textWidth(c.Name)
+		widths[i] = Width(c.Name)
 		for _, row := range t.Rows {
-			widths[i] = max(widths[i], textWidth(printable.Text(row[i].Text)))
+			widths[i] = max(widths[i], Width(printable.Text(row[i].Text)))
 		}
 		if c.Max > 0 {
 			widths[i] = min(widths[i], c.Max)
@@ -138,7 +144,7 @@ func (t *Table) writeGrid(b *bytes.Buffer, widths []int, opt Options) []int {
 		rule = "─"
 	}
 	for i, n := range wrapped {
-		header[i], rules[i] = wrap(printable.Text(t.Columns[i].Name), 0), []string{strings.Repeat(rule, n)}
+		header[i], rules[i] = Wrap(printable.Text(t.Columns[i].Name), 0), []string{strings.Repeat(rule, n)}
 	}
 	t.writeRow(b, wrapped, header, nil, opt)
 	if len(t.Rows) > 0 {
@@ -153,9 +159,9 @@ func (t *Table) writeGrid(b *bytes.Buffer, widths []int, opt Options) []int {
 func (t *Table) wrapped(widths []int) []int {
 	wrapped := make([]int, len(widths))
 	for i, c := range t.Columns {
-		wrapped[i] = textWidth(printable.Text(c.Name))
+		wrapped[i] = Width(printable.Text(c.Name))
 		for _, row := range t.Rows {
-			for _, line := range wrap(printable.Text(row[i].Text), widths[i]) {
+			for _, line := range Wrap(printable.Text(row[i].Text), widths[i]) {
 				wrapped[i] = max(wrapped[i], displayWidth(line))
 			}
 		}
@@ -167,7 +173,7 @@ func (t *Table) writeRows(b *bytes.Buffer, widths, wrapped []int, opt Options) {
 	cells := make([][]string, len(widths))
 	for _, row := range t.Rows {
 		for i, c := range row {
-			cells[i] = wrap(printable.Text(c.Text), widths[i])
+			cells[i] = Wrap(printable.Text(c.Text), widths[i])
 		}
 		t.writeRow(b, wrapped, cells, row, opt)
 	}
@@ -190,7 +196,7 @@ func (t *Table) writeRow(b *bytes.Buffer, widths []int, cells [][]string, row []
 			if text != "" {
 				b.WriteString(strings.Repeat(" ", blanks+left))
 				if row != nil {
-					text = paint(text, row[i].Tone, opt)
+					text = Paint(text, row[i].Tone, opt)
 				}
 				b.WriteString(text)
 				blanks, left = 0, 0
@@ -212,15 +218,15 @@ func (a Align) pad(blanks int) (left, right int) {
 	return 0, blanks
 }
 
-// minColumn is the narrowest a column of a block becomes, whatever the terminal.
-const minColumn = 12
+// MinColumn is the narrowest a column of a block becomes, whatever the terminal.
+const MinColumn = 12
 
 // writeBlocks prints every row as lines "column  text", rows apart by a blank
 // line, without the empty cells: the form for a terminal too narrow for the grid.
 func (t *Table) writeBlocks(b *bytes.Buffer, opt Options) {
 	names := 0
 	for _, c := range t.Columns {
-		names = max(names, textWidth(c.Name))
+		names = max(names, Width(c.Name))
 	}
 	indent := strings.Repeat(" ", names+gap)
 	for i, row := range t.Rows {
@@ -232,19 +238,19 @@ func (t *Table) writeBlocks(b *bytes.Buffer, opt Options) {
 				continue
 			}
 			name := t.Columns[j].Name
-			b.WriteString(name + strings.Repeat(" ", len(indent)-textWidth(name)))
-			for k, line := range wrap(printable.Text(c.Text), max(opt.Width-len(indent), minColumn)) {
+			b.WriteString(name + strings.Repeat(" ", len(indent)-Width(name)))
+			for k, line := range Wrap(printable.Text(c.Text), max(opt.Width-len(indent), MinColumn)) {
 				if k > 0 {
 					b.WriteString(indent)
 				}
-				b.WriteString(paint(line, c.Tone, opt) + "\n")
+				b.WriteString(Paint(line, c.Tone, opt) + "\n")
 			}
 		}
 	}
 }
 
-// paint colours one line.
-func paint(line string, tone Tone, opt Options) string {
+// Paint colours one line.
+func Paint(line string, tone Tone, opt Options) string {
 	if !opt.Color || tone == Plain || line == "" {
 		return line
 	}
@@ -255,9 +261,9 @@ func paint(line string, tone Tone, opt Options) string {
 	return "\x1b[" + code + "m" + line + "\x1b[0m"
 }
 
-// wrap breaks text into lines of at most width columns, at blanks where it can;
+// Wrap breaks text into lines of at most width columns, at blanks where it can;
 // a width that is not positive is no limit.
-func wrap(text string, width int) []string {
+func Wrap(text string, width int) []string {
 	if width <= 0 {
 		return strings.Split(text, "\n")
 	}
@@ -296,8 +302,8 @@ func breakAt(text string, width int) (end, next int) {
 	return fits, fits
 }
 
-// textWidth is the width of the widest line.
-func textWidth(text string) int {
+// Width is the width of the widest line.
+func Width(text string) int {
 	width := 0
 	for line := range strings.SplitSeq(text, "\n") {
 		width = max(width, displayWidth(line))

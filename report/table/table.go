@@ -1,4 +1,4 @@
-package report
+package table
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"tilecheck/report/number"
 	"tilecheck/result"
 )
 
@@ -87,7 +88,7 @@ func cellOf(value any) Cell {
 	case string:
 		return Cell{Text: x}
 	case float64:
-		return Cell{Text: scaleOf(x, 0).format(x, 0), Value: x}
+		return Cell{Text: number.Of(x, 0).Format(x, 0), Value: x}
 	}
 	return Cell{Text: fmt.Sprint(value), Value: value}
 }
@@ -109,13 +110,13 @@ func (t *Table) Write(w io.Writer, f Format, opt Options) error {
 		return fmt.Errorf("row %d of the table has %d cells, want %d", i+1, len(t.Rows[i]), len(t.Columns))
 	}
 	switch f {
-	case FormatTable:
+	case Text:
 		return t.forPeople().writeText(w, opt)
-	case FormatJSON:
+	case JSON:
 		return t.writeJSON(w, opt)
-	case FormatCSV:
+	case CSV:
 		return t.writeCSV(w)
-	case FormatMarkdown:
+	case Markdown:
 		return t.forPeople().writeMarkdown(w)
 	}
 	return fmt.Errorf("unknown format %v", f)
@@ -163,6 +164,18 @@ func (t *Table) writeCSV(w io.Writer) error {
 }
 
 func (t *Table) writeJSON(w io.Writer, opt Options) error {
+	return writeDocument(w, opt, t.summary(), t.objects(), t.Notes)
+}
+
+func (t *Table) summary() any {
+	if t.Summary != nil {
+		return t.Summary
+	}
+	return Summary(t.Title)
+}
+
+// objects are the rows in JSON.
+func (t *Table) objects() []object {
 	rows := make([]object, len(t.Rows))
 	for i, row := range t.Rows {
 		for j, cell := range row {
@@ -172,11 +185,7 @@ func (t *Table) writeJSON(w io.Writer, opt Options) error {
 			}
 		}
 	}
-	summary := t.Summary
-	if summary == nil {
-		summary = summaryOf(t.Title)
-	}
-	return writeEnvelope(w, opt, summary, rows, t.Notes)
+	return rows
 }
 
 // machine is the value in JSON; nil if there is none.
@@ -198,9 +207,9 @@ func (t *Table) forPeople() *Table {
 	return t.without(func(i int) bool { return t.Columns[i].Name == "" && t.Columns[i].Field != "" })
 }
 
-// dropEmpty returns the table without the columns that are empty in every row;
+// DropEmpty returns the table without the columns that are empty in every row;
 // without rows it is returned whole.
-func (t *Table) dropEmpty() *Table {
+func (t *Table) DropEmpty() *Table {
 	return t.without(func(i int) bool {
 		return len(t.Rows) > 0 && !slices.ContainsFunc(t.Rows, func(row []Cell) bool { return row[i].Text != "" })
 	})

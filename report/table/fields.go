@@ -1,4 +1,4 @@
-package report
+package table
 
 import (
 	"encoding/json"
@@ -9,17 +9,17 @@ import (
 	"tilecheck/result"
 )
 
-// columnsOf returns the members that a struct has in JSON, present or not. Those
+// Fields returns the members that a struct has in JSON, present or not. Those
 // of a nested struct are joined with "_".
-func columnsOf[T any]() []string {
+func Fields[T any]() []string {
 	var keys []string
 	eachField(reflect.ValueOf(new(T)).Elem(), "", func(key string, _ reflect.Value) { keys = append(keys, key) })
 	return keys
 }
 
-// cellsOf returns the members in the order of columnsOf as text; that of an
+// FieldTexts returns the members in the order of columnsOf as text; that of an
 // absent one is empty.
-func cellsOf(record any) []string {
+func FieldTexts(record any) []string {
 	var cells []string
 	eachField(reflect.ValueOf(record).Elem(), "", func(_ string, v reflect.Value) { cells = append(cells, cellText(v)) })
 	return cells
@@ -90,7 +90,7 @@ func plain(value any) string {
 	}
 	switch reflect.TypeOf(value).Kind() {
 	case reflect.Slice, reflect.Map, reflect.Struct:
-		if text, err := encode(value); err == nil {
+		if text, err := Encode(value); err == nil {
 			return strings.TrimSuffix(string(text), "\n")
 		}
 	}

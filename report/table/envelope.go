@@ -1,0 +1,191 @@
+package table
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+)
+
+// document is the one object that every command prints in JSON: what is about
+// all results, the results, which may come one by one, and notes. The schemas in
+// package schema say what a command has in it.
+type document struct {
+	bytes.Buffer
+	rows int
+}
+
+// open begins the object, up to its results.
+func (d *document) open(opt Options, summary any) error {
+	members := object{{"", "tilecheck", opt.VersionText()}, {"", "command", opt.Command}, {"", "summary", summary}}
+	d.WriteString("{")
+	for _, m := range members {
+		if m.value == nil {
+			continue
+		}
+		if err := d.member(m.key, m.value); err != nil {
+			return err
+		}
+		d.WriteByte(',')
+	}
+	d.WriteString("\n  \"results\": [")
+	return nil
+}
+
+func (d *document) member(key string, x any) error {
+	d.WriteString("\n  \"" + key + "\": ")
+	return d.indented(x, "  ")
+}
+
+// result adds one result.
+func (d *document) result(x any) error {
+	if d.rows++; d.rows > 1 {
+		d.WriteByte(',')
+	}
+	d.WriteString("\n    ")
+	return d.indented(x, "    ")
+}
+
+// close ends the object.
+func (d *document) close(notes []string) error {
+	if d.rows > 0 {
+		d.WriteString("\n  ")
+	}
+	d.WriteString("],")
+	err := d.member("notes", append([]string{}, notes...))
+	d.WriteString(objectEnd)
+	return err
+}
+
+func (d *document) indented(x any, prefix string) error {
+	text, err := Encode(x)
+	if err == nil {
+		err = json.Indent(&d.Buffer, bytes.TrimSpace(text), prefix, "  ")
+	}
+	if err != nil {
+		return fmt.Errorf("encode JSON: %w", err)
+	}
+	return nil
+}
+
+// titled is the summary of what has a title and no more.
+type titled struct {
+	Title string `json:"title"`
+}
+
+func Summary(title string) any {
+	if title == "" {
+		return nil
+	}
+	return titled{title}
+}
+
+// writeDocument prints all results at once.
+func writeDocument[T any](w io.Writer, opt Options, summary any, results []T, notes []string) error {
+	var d document
+	if err := d.open(opt, summary); err != nil {
+		return err
+	}
+	for i := range results {
+		if err := d.result(&results[i]); err != nil {
+			return err
+		}
+	}
+	if err := d.close(notes); err != nil {
+		return err
+	}
+	_, err := w.Write(d.Bytes())
+	return err
+}
+
+// WriteRecords prints results, each a struct with tags for JSON, as JSON or CSV.
+// The summary, for JSON alone, is what is about all of them; nil for nothing.
+func WriteRecords[T any](w io.Writer, f Format, opt Options, summary any, records []T, notes []string) error {
+	if f == JSON {
+		return writeDocument(w, opt, summary, records, notes)
+	}
+	rows := [][]string{Fields[T]()}
+	for i := range records {
+		rows = append(rows, FieldTexts(&records[i]))
+	}
+	return writeCSV(w, rows)
+}
+
+// WriteJSON writes an object, indented, and a line break.
+func WriteJSON(w io.Writer, x any) error {
+	text, err := Encode(x)
+	if err != nil {
+		return fmt.Errorf("encode JSON: %w", err)
+	}
+	var b bytes.Buffer
+	if err := json.Indent(&b, text, "", "  "); err != nil {
+		return fmt.Errorf("encode JSON: %w", err)
+	}
+	_, err = w.Write(b.Bytes())
+	return err
+}
+
+// Encode is json.Marshal and a line break, without the escapes for HTML, which
+// would make properties hard to read.
+func Encode(x any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(x)
+	return b.Bytes(), err
+}
+
+// object is a JSON object whose members keep their order, those of one group in
+// an object of their own. A member without a value is absent.
+type object []member
+
+type member struct {
+	group, key string
+	value      any
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (o object) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, m := range o {
+		x := m.value
+		if m.group != "" && x != nil {
+			if slices.ContainsFunc(o[:i], func(before member) bool { return before.group == m.group && before.value != nil }) {
+				continue
+			}
+			m.key, x = m.group, o.of(m.group)
+		}
+		if x == nil {
+			continue
+		}
+		if b.Len() > 1 {
+			b.WriteByte(',')
+		}
+		key, err := Encode(m.key)
+		if err != nil {
+			return nil, err
+		}
+		value, err := Encode(x)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", m.key, err)
+		}
+		b.Write(key)
+		b.WriteByte(':')
+		b.Write(value)
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+// of is the object that a group is.
+func (o object) of(group string) object {
+	var out object
+	for _, m := range o {
+		if m.group == group {
+			out = append(out, member{"", m.key, m.value})
+		}
+	}
+	return out
+}
