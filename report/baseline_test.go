@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"tilecheck/internal/golden"
+
 	"tilecheck/report/table"
 	"tilecheck/result"
 )
@@ -83,9 +85,9 @@ func TestCompareBaseline(t *testing.T) {
 func TestBaselineGolden(t *testing.T) {
 	b := CompareBaseline(func() (a, b *TestReport, o BaselineOptions) { a, b = beforeAndAfter(); return a, b, o }())
 	for _, v := range views() {
-		wantGolden(t, "baseline"+v.suffix, func(w io.Writer) error { return b.Write(w, v.format, v.opt) })
+		golden.Want(t, "baseline"+v.suffix, func(w io.Writer) error { return b.Write(w, v.format, v.opt) })
 	}
-	wantGolden(t, "baseline-same.txt", func(w io.Writer) error {
+	golden.Want(t, "baseline-same.txt", func(w io.Writer) error {
 		return CompareBaseline(testReport(), testReport(), BaselineOptions{}).Write(w, table.Text, table.Options{})
 	})
 }

@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 
 	"tilecheck/report/number"
+	"tilecheck/report/plot"
 	"tilecheck/report/table"
 	"tilecheck/result"
 )
@@ -311,4 +313,75 @@ func appendLines(t *table.Table, maximum string, texts []cellTexts) {
 			t.Rows = append(t.Rows, row)
 		}
 	}
+}
+
+// Chart has the probability over MAX, on a logarithmic axis, beside what was
+// published: a series a strategy, whose bars are the verdict's interval, or else
+// its half-width. Cells without a number are left out and interrupt the line.
+//
+// The error says which strategy and MAX occur twice, or have no probability.
+//
+// Source: thesis Figure 3.25.
+func (c *Comparison) Chart() (*plot.Chart, error) {
+	g, err := newCellGrid(c)
+	if err != nil {
+		return nil, err
+	}
+	chart := &plot.Chart{Title: c.Title, X: "MAX", Y: "probability", Probability: true}
+	for _, m := range g.maxima {
+		if m < 1 {
+			return nil, fmt.Errorf("strategy %q: MAX is %d, want a positive number", g.cells[0].Strategy, m)
+		}
+		chart.Ticks = append(chart.Ticks, plot.Tick{At: math.Log2(float64(m)), Name: strconv.Itoa(m)})
+	}
+	for _, strategy := range g.strategies {
+		s := plot.Series{Name: strategy}
+		gap := false
+		for i, m := range g.maxima {
+			cell := g.at(strategy, m)
+			if cell == nil {
+				gap = true
+				continue
+			}
+			p, ok := verdictPoint(&cell.Verdict)
+			p.X, p.Gap = chart.Ticks[i].At, gap
+			if gap = !ok; ok {
+				s.Points = append(s.Points, p)
+			}
+			var q plot.Point
+			if cell.Published != nil {
+				q = barred(cell.Published.Value, cell.Published.HalfWidth)
+				q.X = p.X
+				s.Published = append(s.Published, q)
+			}
+			for _, y := range []float64{p.Y, q.Y} {
+				if !(y >= 0 && y <= 1) {
+					return nil, fmt.Errorf("strategy %q: MAX %d: %s is not a probability", strategy, m, result.JSONNumber(y).String())
+				}
+			}
+		}
+		chart.Series = append(chart.Series, s)
+	}
+	return chart, nil
+}
+
+// verdictPoint returns the value and bar of a verdict; ok is false if it has no number.
+func verdictPoint(v *result.Verdict) (p plot.Point, ok bool) {
+	if v.Value.Kind != result.Number && v.Value.Kind != result.Integer {
+		return p, false
+	}
+	p = barred(v.Value.Num, v.HalfWidth)
+	if b := v.Bound; b != nil && b.Lo <= b.Hi {
+		p.Lo, p.Hi = max(b.Lo, 0), min(b.Hi, 1)
+	}
+	return p, true
+}
+
+// barred is a point with a bar of that half-width inside [0, 1]; nil is no bar.
+func barred(y float64, half *float64) plot.Point {
+	p := plot.Point{Y: y, Lo: y, Hi: y}
+	if half != nil {
+		p.Lo, p.Hi = max(y-*half, 0), min(y+*half, 1)
+	}
+	return p
 }

@@ -4,7 +4,7 @@
 //
 //	report.Verdicts(os.Stdout, format, verdicts, table.Options{Width: 100})
 //	comparison.Write(os.Stdout, format, opt)
-//	report.Plot(w, "losing.svg", comparison)
+//	chart, err := comparison.Chart() // for package plot
 //
 // # Numbers
 //

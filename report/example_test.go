@@ -67,8 +67,3 @@ func ExampleComparison_Write() {
 	//
 	// The published model was probably not the game.
 }
-
-func ExamplePlot() {
-	fmt.Println(report.Plot(os.Stdout, "losing.pdf", &report.Comparison{}))
-	// Output: plot "losing.pdf": unknown file extension ".pdf", want .svg or .png
-}

@@ -1,40 +1,6 @@
 package report
 
-import (
-	"bytes"
-	"flag"
-	"io"
-	"os"
-	"path/filepath"
-	"testing"
-
-	"tilecheck/report/table"
-)
-
-var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
-
-// wantGolden compares what write produces with testdata/name; a missing file fails.
-func wantGolden(t *testing.T, name string, write func(io.Writer) error) {
-	t.Helper()
-	var got bytes.Buffer
-	if err := write(&got); err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, got.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatalf("%v (go test -update writes it)", err)
-	}
-	if !bytes.Equal(got.Bytes(), want) {
-		t.Errorf("%s differs (go test -update accepts it); got:\n%s\nwant:\n%s", path, got.Bytes(), want)
-	}
-}
+import "tilecheck/report/table"
 
 // release is the version that JSON and HTML have in the goldens.
 func release() string { return "1.2.3" }

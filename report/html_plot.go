@@ -33,7 +33,7 @@ type experiment struct {
 	constant string
 	setting  string
 	series   []curve
-	expected []point
+	expected []dot
 	left     int // series that are not drawn
 }
 
@@ -45,9 +45,12 @@ type curve struct {
 }
 
 type labelled struct {
-	point
+	dot
 	text string
 }
+
+// dot is a number with the ends of its bar.
+type dot struct{ x, y, low, high float64 }
 
 // experiments collects the pictures there are to draw, in the order of the suite.
 func (rep *TestReport) experiments(opt table.Options) []*experiment {
@@ -124,8 +127,8 @@ func (e *experiment) add(name string, p labelled) {
 // expect adds an expectation if it is a number; engines have the same ones.
 func (e *experiment) expect(x float64, text string) {
 	y, ok := plainNumber(text)
-	if ok && !slices.ContainsFunc(e.expected, func(p point) bool { return p.x == x }) {
-		e.expected = append(e.expected, point{x: x, y: y, low: y, high: y})
+	if ok && !slices.ContainsFunc(e.expected, func(p dot) bool { return p.x == x }) {
+		e.expected = append(e.expected, dot{x: x, y: y, low: y, high: y})
 	}
 }
 
@@ -139,10 +142,10 @@ func (e *experiment) finish(engines []string) *experiment {
 		e.left = len(e.series) - maxSeries
 		e.series = e.series[:maxSeries]
 	}
-	byX := func(a, b point) int { return cmp.Compare(a.x, b.x) }
+	byX := func(a, b dot) int { return cmp.Compare(a.x, b.x) }
 	plain := true // the series are engines
 	for i := range e.series {
-		slices.SortStableFunc(e.series[i].points, func(a, b labelled) int { return byX(a.point, b.point) })
+		slices.SortStableFunc(e.series[i].points, func(a, b labelled) int { return byX(a.dot, b.dot) })
 		plain = plain && slices.Contains(engines, e.series[i].name)
 	}
 	slices.SortStableFunc(e.expected, byX)
@@ -231,7 +234,7 @@ func experimentPoint(r *TestResult, x float64, opt table.Options) (p labelled, o
 	if !(known.Hi-known.Lo < 1e300) {
 		known = result.Interval{Lo: v.Value.Num, Hi: v.Value.Num}
 	}
-	p.point = point{x: x, y: v.Value.Num, low: min(known.Lo, v.Value.Num), high: max(known.Hi, v.Value.Num)}
+	p.dot = dot{x: x, y: v.Value.Num, low: min(known.Lo, v.Value.Num), high: max(known.Hi, v.Value.Num)}
 	p.text = result.Valuation(r.Constants).String() + ": " + knownText(v, opt) + ", " + r.Engine + ", " + r.Outcome.String()
 	return p, true
 }
@@ -312,13 +315,13 @@ func (e *experiment) figure() htmlFigure {
 // axes chooses what the axes show, and returns the values of the constant in order.
 func (e *experiment) axes() (xs []float64, ax, ay axis) {
 	low, high := math.Inf(1), math.Inf(-1)
-	take := func(p point) {
+	take := func(p dot) {
 		xs = append(xs, p.x)
 		low, high = min(low, p.low), max(high, p.high)
 	}
 	for _, s := range e.series {
 		for _, p := range s.points {
-			take(p.point)
+			take(p.dot)
 		}
 	}
 	for _, p := range e.expected {
@@ -412,7 +415,7 @@ func (f *htmlFigure) addSeries(s curve, ax, ay axis, shift float64) {
 }
 
 // addExpected draws crosses where the expectations are.
-func (f *htmlFigure) addExpected(points []point, ax, ay axis) {
+func (f *htmlFigure) addExpected(points []dot, ax, ay axis) {
 	cross := func(x, y float64) string { return "M" + svgPoint(x-6, y-6) + "l12 12m0 -12l-12 12" }
 	out := htmlSeries{Class: "expected"}
 	for _, p := range points {

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"tilecheck/internal/golden"
+
 	"tilecheck/report/table"
 	"tilecheck/result"
 )
@@ -19,32 +21,32 @@ import (
 func TestVerdictsGolden(t *testing.T) {
 	for _, v := range views() {
 		t.Run(v.suffix, func(t *testing.T) {
-			wantGolden(t, "verdicts"+v.suffix, func(w io.Writer) error { return Verdicts(w, v.format, verdicts(), v.opt) })
+			golden.Want(t, "verdicts"+v.suffix, func(w io.Writer) error { return Verdicts(w, v.format, verdicts(), v.opt) })
 		})
 	}
 }
 
 // What people ask most: an exact check on 80 columns, a simulation on 120.
 func TestCommonVerdictsGolden(t *testing.T) {
-	wantGolden(t, "exact.80.txt", func(w io.Writer) error {
+	golden.Want(t, "exact.80.txt", func(w io.Writer) error {
 		return Verdicts(w, table.Text, verdicts()[:1], table.Options{Width: 80})
 	})
-	wantGolden(t, "simulation.120.txt", func(w io.Writer) error {
+	golden.Want(t, "simulation.120.txt", func(w io.Writer) error {
 		return Verdicts(w, table.Text, verdicts()[2:4], table.Options{Width: 120})
 	})
 }
 
 func TestNoVerdictsGolden(t *testing.T) {
 	for _, f := range []table.Format{table.Text, table.JSON, table.CSV, table.Markdown} {
-		wantGolden(t, "empty."+f.String(), func(w io.Writer) error { return Verdicts(w, f, nil, table.Options{}) })
+		golden.Want(t, "empty."+f.String(), func(w io.Writer) error { return Verdicts(w, f, nil, table.Options{}) })
 	}
 }
 
 func TestComparisonGolden(t *testing.T) {
 	for _, v := range views() {
 		t.Run(v.suffix, func(t *testing.T) {
-			wantGolden(t, "comparison"+v.suffix, func(w io.Writer) error { return comparison().Write(w, v.format, v.opt) })
-			wantGolden(t, "broken"+v.suffix, func(w io.Writer) error { return brokenComparison().Write(w, v.format, v.opt) })
+			golden.Want(t, "comparison"+v.suffix, func(w io.Writer) error { return comparison().Write(w, v.format, v.opt) })
+			golden.Want(t, "broken"+v.suffix, func(w io.Writer) error { return brokenComparison().Write(w, v.format, v.opt) })
 		})
 	}
 }
@@ -65,7 +67,7 @@ func TestTableGolden(t *testing.T) {
 	some.Append("", nil, table.Cell{Text: "most", Value: 0.9}, table.Cell{Text: "größer 大きい", Tone: table.Bad})
 	for _, v := range views() {
 		t.Run(v.suffix, func(t *testing.T) {
-			wantGolden(t, "table"+v.suffix, func(w io.Writer) error { return some.Write(w, v.format, v.opt) })
+			golden.Want(t, "table"+v.suffix, func(w io.Writer) error { return some.Write(w, v.format, v.opt) })
 		})
 	}
 }

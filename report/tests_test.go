@@ -12,6 +12,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"tilecheck/internal/golden"
+
 	"tilecheck/report/table"
 	"tilecheck/result"
 )
@@ -19,17 +21,17 @@ import (
 func TestTestsGolden(t *testing.T) {
 	for _, v := range views() {
 		t.Run(v.suffix, func(t *testing.T) {
-			wantGolden(t, "tests"+v.suffix, func(w io.Writer) error { return WriteTests(w, v.format, testReport(), v.opt) })
+			golden.Want(t, "tests"+v.suffix, func(w io.Writer) error { return WriteTests(w, v.format, testReport(), v.opt) })
 		})
 	}
 	for _, f := range []table.Format{table.Text, table.JSON, table.CSV, table.Markdown} {
-		wantGolden(t, "tests-empty."+f.String(), func(w io.Writer) error { return WriteTests(w, f, &TestReport{}, table.Options{}) })
-		wantGolden(t, "tests-hostile."+f.String(), func(w io.Writer) error { return WriteTests(w, f, hostileReport(), table.Options{}) })
+		golden.Want(t, "tests-empty."+f.String(), func(w io.Writer) error { return WriteTests(w, f, &TestReport{}, table.Options{}) })
+		golden.Want(t, "tests-hostile."+f.String(), func(w io.Writer) error { return WriteTests(w, f, hostileReport(), table.Options{}) })
 	}
-	wantGolden(t, "tests.jsonl", func(w io.Writer) error { return WriteJSONLines(w, testReport(), table.Options{Version: release}) })
-	wantGolden(t, "tests.junit.xml", func(w io.Writer) error { return WriteJUnit(w, testReport()) })
-	wantGolden(t, "tests.github", func(w io.Writer) error { return WriteGitHub(w, testReport()) })
-	wantGolden(t, "tests.html", func(w io.Writer) error { return WriteHTML(w, testReport(), table.Options{Version: release}) })
+	golden.Want(t, "tests.jsonl", func(w io.Writer) error { return WriteJSONLines(w, testReport(), table.Options{Version: release}) })
+	golden.Want(t, "tests.junit.xml", func(w io.Writer) error { return WriteJUnit(w, testReport()) })
+	golden.Want(t, "tests.github", func(w io.Writer) error { return WriteGitHub(w, testReport()) })
+	golden.Want(t, "tests.html", func(w io.Writer) error { return WriteHTML(w, testReport(), table.Options{Version: release}) })
 }
 
 // written is what a writer writes.

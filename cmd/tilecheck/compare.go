@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"tilecheck/report"
+	"tilecheck/report/plot"
 	"tilecheck/verify/experiment"
 )
 
@@ -55,7 +55,7 @@ func (f plotFlag) check() error {
 	if f.Plot == "" {
 		return nil
 	}
-	if err := report.CheckPlotPath(f.Plot); err != nil {
+	if err := plot.CheckPath(f.Plot); err != nil {
 		return usageError("%w", err)
 	}
 	return nil

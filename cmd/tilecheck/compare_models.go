@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -73,7 +72,11 @@ func (c *compareModelsCmd) Run(ctx context.Context, env *world) (err error) {
 		return err
 	}
 	if c.Plot != "" {
-		if err := env.writeFile(c.Plot, func(w io.Writer) error { return report.Plot(w, c.Plot, &out.Comparison) }); err != nil {
+		chart, err := out.Comparison.Chart()
+		if err != nil {
+			return err
+		}
+		if err := env.plot(c.Plot, chart); err != nil {
 			return err
 		}
 	}

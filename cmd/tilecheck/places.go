@@ -12,7 +12,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"tilecheck/internal/atomicfile"
-	"tilecheck/report"
+	"tilecheck/report/plot"
 )
 
 // places are the files of a run. A flag or argument that names files says with
@@ -178,8 +178,8 @@ func (e *world) writeFile(name string, write func(io.Writer) error) error {
 }
 
 // plot draws a chart to a file.
-func (e *world) plot(name string, chart *report.Chart) error {
-	return e.writeFile(name, func(w io.Writer) error { return report.PlotChart(w, name, chart) })
+func (e *world) plot(name string, chart *plot.Chart) error {
+	return e.writeFile(name, func(w io.Writer) error { return plot.Write(w, name, chart) })
 }
 
 // cutTarget splits options off a file. In C:\x the colon is part of the name.

@@ -14,7 +14,7 @@ import (
 	"tilecheck/game/play/tables"
 	"tilecheck/game/strategy"
 	"tilecheck/internal/progress"
-	"tilecheck/report"
+	"tilecheck/report/plot"
 	"tilecheck/report/table"
 	"tilecheck/stats"
 )
@@ -142,7 +142,7 @@ func (c *playCmd) options(env *world) (opt play.Options, err error) {
 	}
 	for _, path := range []string{c.Plot, c.PlotScore} {
 		if path != "" {
-			if err := report.CheckPlotPath(path); err != nil {
+			if err := plot.CheckPath(path); err != nil {
 				return opt, usageError("%w", err)
 			}
 		}

@@ -10,7 +10,7 @@ import (
 
 	"tilecheck/game"
 	"tilecheck/game/play"
-	"tilecheck/report"
+	"tilecheck/report/plot"
 	"tilecheck/report/table"
 	"tilecheck/stats"
 )
@@ -204,8 +204,8 @@ func tileText(e play.Estimate) string {
 }
 
 // ContestChart draws how far the players get: the share of the games that reached each tile.
-func ContestChart(c *play.Contest) (*report.Chart, error) {
-	chart := &report.Chart{
+func ContestChart(c *play.Contest) (*plot.Chart, error) {
+	chart := &plot.Chart{
 		Title: fmt.Sprintf("%d strategies on %v, %d games of each", len(c.Players), c.Match, c.Games), X: "tile", Y: "share of the games that reached it",
 		Probability: true,
 	}
@@ -222,7 +222,7 @@ func ContestChart(c *play.Contest) (*report.Chart, error) {
 }
 
 // reachedSeries has the share of games that reached each tile that some game ended with; the intervals of one player hold together.
-func reachedSeries(c *play.Contest, player int) (s report.Series, exps []int, err error) {
+func reachedSeries(c *play.Contest, player int) (s plot.Series, exps []int, err error) {
 	p := &c.Players[player]
 	s.Name = p.Strategy
 	for exp, n := range p.Largest {
@@ -237,7 +237,7 @@ func reachedSeries(c *play.Contest, player int) (s report.Series, exps []int, er
 		if err != nil {
 			return s, nil, err
 		}
-		s.Points = append(s.Points, report.Point{X: float64(exp), Y: b.Mean(), Lo: i.Lo, Hi: i.Hi})
+		s.Points = append(s.Points, plot.Point{X: float64(exp), Y: b.Mean(), Lo: i.Lo, Hi: i.Hi})
 	}
 	return s, exps, nil
 }

@@ -1,4 +1,4 @@
-package report
+package plot
 
 import (
 	"image/color"

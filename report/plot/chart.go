@@ -1,4 +1,4 @@
-package report
+package plot
 
 import (
 	"cmp"
@@ -43,19 +43,26 @@ type Series struct {
 }
 
 // Point is a number with the ends of its bar; when an end is not finite there is no bar.
-type Point struct{ X, Y, Lo, Hi float64 }
-
-// PlotChart draws a chart to w, as SVG or PNG by the extension of the file's name, as [Plot] does. Named places are drawn with the series a little apart.
-//
-// The same chart gives the same bytes. The error says when name has another extension, when there is nothing to draw, or which number
-// cannot be drawn.
-func PlotChart(w io.Writer, name string, c *Chart) error {
-	return writeFigure(w, name, func() (*figure, error) { return newChartFigure(c) })
+type Point struct {
+	X, Y, Lo, Hi float64
+	Gap          bool // no line comes here from the point before
 }
 
-func newChartFigure(c *Chart) (*figure, error) {
-	f := emptyFigure(c.Title, &cellGrid{})
-	f.plot.X.Label.Text, f.plot.Y.Label.Text = printable.Text(c.X), printable.Text(c.Y)
+// PlotChart draws a chart to w, as SVG or PNG by the extension of the file's name.
+//
+// Each series has a colour and a shape, filled for its points, which are joined
+// by lines, and hollow for what was published. Where places have names the
+// series are a little apart, so that bars do not cover each other.
+//
+// The same chart gives the same bytes. The error says when name has another
+// extension, when there is nothing to draw, which number cannot be drawn, or is
+// that of w.
+func Write(w io.Writer, name string, c *Chart) error {
+	return writeFigure(w, name, func() (*figure, error) { return newFigure(c) })
+}
+
+func newFigure(c *Chart) (*figure, error) {
+	f := emptyFigure(c.Title, c.X, c.Y)
 	if !c.Probability {
 		f.plot.Y.Min, f.plot.Y.Max = math.Inf(1), math.Inf(-1) // the points set them
 		f.plot.Y.Tick.Marker = plot.DefaultTicks{}
@@ -128,7 +135,8 @@ func (c *Chart) series(i int) (s *series, err error) {
 
 func (c *Chart) points(from []Point, shift float64) ([]point, error) {
 	var out []point
-	for i, p := range from {
+	run := 0
+	for _, p := range from {
 		if _, special := result.SpecialNumber(p.X + p.Y); special {
 			return nil, fmt.Errorf("the point (%v, %v) is not finite", p.X, p.Y)
 		}
@@ -142,9 +150,10 @@ func (c *Chart) points(from []Point, shift float64) ([]point, error) {
 		if c.Probability {
 			q.low, q.high = max(q.low, 0), min(q.high, 1)
 		}
-		if c.Apart {
-			q.run = i
+		if p.Gap || c.Apart {
+			run++
 		}
+		q.run = run
 		out = append(out, q)
 	}
 	return out, nil

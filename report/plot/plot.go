@@ -1,12 +1,10 @@
-package report
+package plot
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"image/color"
 	"io"
-	"math"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -22,7 +20,6 @@ import (
 
 	"tilecheck/internal/printable"
 	"tilecheck/report/table"
-	"tilecheck/result"
 )
 
 const (
@@ -30,24 +27,6 @@ const (
 	plotHeight = 5 * vg.Inch
 	plotDPI    = 144 // of the PNG
 )
-
-// Plot draws the probability over MAX to w, as SVG or PNG by the extension of
-// the file's name.
-//
-// MAX is on a logarithmic axis. Each strategy has a colour and a shape, filled
-// for its verdicts, which are joined by lines, and hollow for published values.
-// The bars are the verdict's interval, or else its half-width, and the published
-// half-width. The strategies are a little apart so that bars do not cover each
-// other. Cells without a number are left out and interrupt the line.
-//
-// The same comparison gives the same bytes. The error says when name has another
-// extension, when there is nothing to draw, what is wrong with the comparison, or
-// is that of w.
-//
-// Source: thesis Figure 3.25.
-func Plot(w io.Writer, name string, c *Comparison) error {
-	return writeFigure(w, name, func() (*figure, error) { return newFigure(c) })
-}
 
 func writeFigure(w io.Writer, name string, draw func() (*figure, error)) error {
 	encode, err := plotEncoder(name)
@@ -61,9 +40,9 @@ func writeFigure(w io.Writer, name string, draw func() (*figure, error)) error {
 	return encode(w, fig)
 }
 
-// CheckPlotPath returns the error that [Plot] will have for the extension of
+// CheckPlotPath returns the error that [PlotChart] will have for the extension of
 // path, so that a caller finds out before a long run.
-func CheckPlotPath(path string) error {
+func CheckPath(path string) error {
 	_, err := plotEncoder(path)
 	return err
 }
@@ -137,53 +116,13 @@ func (f *figure) wrapTitle(width vg.Length) string {
 	return strings.Join(table.Wrap(f.title, columns), "\n")
 }
 
-// newFigure builds the plot of the comparison.
-func newFigure(c *Comparison) (*figure, error) {
-	g, err := newCellGrid(c)
-	if err != nil {
-		return nil, err
-	}
-	if len(g.maxima) > 0 && g.maxima[0] < 1 {
-		return nil, fmt.Errorf("strategy %q: MAX is %d, want a positive number", g.cells[0].Strategy, g.maxima[0])
-	}
-	f := emptyFigure(c.Title, g)
-	drawn, hollow := false, false
-	for i, name := range g.strategies {
-		s, err := newSeries(g, i)
-		if err == nil {
-			err = s.addTo(f, name)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("strategy %q: %w", name, err)
-		}
-		drawn = drawn || len(s.points) > 0 || len(s.published) > 0
-		hollow = hollow || len(s.published) > 0
-	}
-	if !drawn {
-		return nil, errors.New("there is no number to draw")
-	}
-	if hollow {
-		f.legend.Add("published (hollow)", thumbnail{draw.GlyphStyle{Color: color.Gray{Y: 90}, Radius: hollowRadius, Shape: draw.RingGlyph{}}})
-	}
-	return f, nil
-}
-
 // emptyFigure sets the title, the axes, a light grid and the fonts.
-func emptyFigure(title string, g *cellGrid) *figure {
+func emptyFigure(title, x, y string) *figure {
 	p := plot.New()
-	p.X.Label.Text = "MAX"
-	p.Y.Label.Text = "probability"
+	p.X.Label.Text, p.Y.Label.Text = printable.Text(x), printable.Text(y)
 	p.X.Label.Padding, p.Y.Label.Padding = vg.Points(4), vg.Points(4)
 	p.Y.Min, p.Y.Max = 0, 1
 	p.Y.Tick.Marker = plot.ConstantTicks(probabilityTicks())
-	ticks := make([]plot.Tick, len(g.maxima))
-	for i, m := range g.maxima {
-		ticks[i] = plot.Tick{Value: math.Log2(float64(m)), Label: strconv.Itoa(m)}
-	}
-	p.X.Tick.Marker = plot.ConstantTicks(ticks)
-	if n := len(ticks); n > 0 {
-		p.X.Min, p.X.Max = ticks[0].Value-0.3, ticks[n-1].Value+0.3
-	}
 	grid := plotter.NewGrid()
 	grid.Vertical.Width = 0
 	grid.Horizontal.Color = color.Gray{Y: 225}
@@ -217,10 +156,10 @@ func probabilityTicks() []plot.Tick {
 	return ticks
 }
 
-// series is what is drawn of one strategy.
+// series is what is drawn in one colour.
 type series struct {
 	look      look
-	points    []point // of the verdicts, in the order of MAX
+	points    []point // in the order of X
 	published []point
 }
 
@@ -228,58 +167,4 @@ type series struct {
 type point struct {
 	x, y, low, high float64
 	run             int
-}
-
-// newSeries collects the numbers of the i-th strategy. The error says which is
-// not a probability.
-func newSeries(g *cellGrid, i int) (*series, error) {
-	s := &series{look: lookOf(i)}
-	const apart = 0.1 // in doublings of MAX
-	n := float64(len(g.strategies))
-	shift := (float64(i) - (n-1)/2) * min(apart, 0.5/n)
-	run := 0
-	for _, m := range g.maxima {
-		c := g.at(g.strategies[i], m)
-		if c == nil {
-			run++
-			continue
-		}
-		p, ok := verdictPoint(&c.Verdict)
-		if p.x, p.run = math.Log2(float64(m))+shift, run; ok {
-			s.points = append(s.points, p)
-		} else {
-			run++
-		}
-		q := point{x: p.x}
-		if c.Published != nil {
-			q.set(c.Published.Value, c.Published.HalfWidth)
-			s.published = append(s.published, q)
-		}
-		for _, y := range []float64{p.y, q.y} {
-			if !(y >= 0 && y <= 1) {
-				return nil, fmt.Errorf("MAX %d: %s is not a probability", m, result.JSONNumber(y).String())
-			}
-		}
-	}
-	return s, nil
-}
-
-// verdictPoint returns the value and bar of a verdict; ok is false if it has no number.
-func verdictPoint(v *result.Verdict) (p point, ok bool) {
-	if v.Value.Kind != result.Number && v.Value.Kind != result.Integer {
-		return p, false
-	}
-	p.set(v.Value.Num, v.HalfWidth)
-	if b := v.Bound; b != nil && b.Lo <= b.Hi {
-		p.low, p.high = max(b.Lo, 0), min(b.Hi, 1)
-	}
-	return p, true
-}
-
-// set makes p a point with a bar of that half-width inside [0, 1]; nil is no bar.
-func (p *point) set(y float64, half *float64) {
-	p.y, p.low, p.high = y, y, y
-	if half != nil {
-		p.low, p.high = max(y-*half, 0), min(y+*half, 1)
-	}
 }
