@@ -23,11 +23,11 @@ import (
 )
 
 type certifyCmd struct {
-	Files  []string      `arg:"" name:"certificate" help:"Certificates (- for standard input), as check --certificate writes them; gzip may have compressed them." file:"in"`
-	Model  string        `help:"PRISM model that the certificates must be about, and their properties, too." placeholder:"FILE" file:"in"`
-	Props  string        `help:"Properties file, whose labels and constants the properties may use." placeholder:"FILE" file:"in"`
-	Const  []string      `help:"Values of undefined constants: a=1,b=0.5." sep:"none" placeholder:"DEFS"`
-	States int           `name:"max-states" rare:"" help:"Refuse a certificate with more states." placeholder:"N"`
+	Files  []string     `arg:"" name:"certificate" help:"Certificates (- for standard input), as check --certificate writes them; gzip may have compressed them." file:"in"`
+	Model  string       `help:"PRISM model that the certificates must be about, and their properties, too." placeholder:"FILE" file:"in"`
+	Props  string       `help:"Properties file, whose labels and constants the properties may use." placeholder:"FILE" file:"in"`
+	Const  []string     `help:"Values of undefined constants: a=1,b=0.5." sep:"none" placeholder:"DEFS"`
+	States int          `name:"max-states" rare:"" help:"Refuse a certificate with more states." placeholder:"N"`
 	Format table.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
 
 	timeFlag `embed:""`
