@@ -43,6 +43,7 @@ var layer = map[string]int{
 	"properties":                        1,
 	"verify/suite":                      1,
 	"native/explicit/solve":             1,
+	"native/explicit/pareto":            2,
 	"certify/certificate":               1,
 	"certify/steps":                     2,
 	"certify":                           3,

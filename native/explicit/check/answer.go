@@ -21,8 +21,7 @@ func (e *evaluation) property() (result.Value, *result.Interval, error) {
 	defer e.restrict(initial)()
 	x := e.p.X
 	if several, ok := x.(*sema.Multi); ok {
-		v, err := e.multi(several)
-		return v, exactInterval(v), err
+		return e.multi(several)
 	}
 	f, filter := x.(*sema.Filter)
 	if filter && f.Op == "range" {
@@ -55,15 +54,6 @@ func (e *evaluation) property() (result.Value, *result.Interval, error) {
 		return value(n, x.Type()), nil, nil
 	}
 	return value(n, x.Type()), &result.Interval{Lo: n.lo, Hi: n.hi}, nil
-}
-
-// exactInterval returns the interval of a number that is known exactly.
-func exactInterval(v result.Value) *result.Interval {
-	if v.Rat == nil {
-		return nil
-	}
-	lo, hi := result.Around(v.Rat)
-	return &result.Interval{Lo: lo, Hi: hi}
 }
 
 // plainProperty evaluates an expression over the variables in the initial states.

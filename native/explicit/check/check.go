@@ -138,12 +138,7 @@ func (c *Checker) Check(ctx context.Context, p *Property) result.Verdict {
 
 // answer tries one accuracy after the other until the property is decided.
 func (c *Checker) answer(ctx context.Context, p *Property, v *result.Verdict) error {
-	x, several := p.X.(*sema.Multi)
-	if n := c.bounds.space.Model().NumStates(); several && n > maxMultiStates {
-		msg := fmt.Sprintf("found multi(...) for a model of %d states, of which more than %d are too many", n, maxMultiStates)
-		return &result.Failure{Class: result.Unsupported, Message: msg, File: p.File, Pos: x.Pos()}
-	}
-	if several || c.opts.Accuracy == result.Exact {
+	if c.opts.Accuracy == result.Exact {
 		m, err := c.fractions(ctx)
 		if err != nil {
 			return err
@@ -154,11 +149,46 @@ func (c *Checker) answer(ctx context.Context, p *Property, v *result.Verdict) er
 	if why := c.bounds.space.Unfit(); why != nil {
 		return c.instead(ctx, why, p, v)
 	}
+	if _, is := p.X.(*sema.Multi); is {
+		return c.several(ctx, p, v)
+	}
 	err := c.enclose(ctx, p, v)
 	if why, ok := errors.AsType[*explicit.RangeError](err); ok {
 		return c.instead(ctx, why, p, v)
 	}
 	return err
+}
+
+// several answers multi(…): with fractions if the model is small, or where bounds do
+// not tell.
+func (c *Checker) several(ctx context.Context, p *Property, v *result.Verdict) error {
+	if c.bounds.space.Model().NumStates() <= smallMulti {
+		out, err := c.exactly(ctx, p, true)
+		if !errors.As(err, new(*unavailable)) && !errors.Is(err, solve.ErrWork) {
+			return c.write(out, v, err)
+		}
+	}
+	opts := c.opts
+	opts.Epsilon = opts.epsilon()
+	m := c.bounds
+	best, err := c.attempt(ctx, m, false, opts, p)
+	if errors.Is(err, errMixed) {
+		if m, err = c.fractions(ctx); err != nil {
+			return err
+		}
+		best, err = c.attempt(ctx, m, false, opts, p)
+	}
+	if err == nil {
+		best = c.narrow(ctx, m, p, best)
+	}
+	if errors.As(err, new(*undecided)) || err == nil && best.width > opts.Epsilon {
+		if exact, why := c.exactly(ctx, p, true); why == nil {
+			best, err = exact, nil
+		} else if ctx.Err() != nil {
+			return why
+		}
+	}
+	return c.write(best, v, err)
 }
 
 // instead answers with fractions, for the model has numbers that doubles are no
@@ -195,7 +225,7 @@ func (c *Checker) enclose(ctx context.Context, p *Property, v *result.Verdict) e
 		}
 	}
 	if err == nil {
-		best = c.narrow(ctx, p, best)
+		best = c.narrow(ctx, c.bounds, p, best)
 	}
 	if err == nil && best.width <= want {
 		return c.write(best, v, nil)
@@ -243,12 +273,12 @@ func (c *Checker) exactly(ctx context.Context, p *Property, limited bool) (*outc
 
 // narrow computes a value again whose bounds are wider than asked for: the
 // components of a model add up their widths.
-func (c *Checker) narrow(ctx context.Context, p *Property, best *outcome) *outcome {
+func (c *Checker) narrow(ctx context.Context, m *model, p *Property, best *outcome) *outcome {
 	want, opts := c.opts.epsilon(), c.opts
 	opts.Epsilon = want
 	for best.width > want && opts.Epsilon > least && !best.gaveUp {
 		opts.Epsilon = max(opts.Epsilon*min(want/best.width, 1)/8, least)
-		again, err := c.attempt(ctx, c.bounds, false, opts, p)
+		again, err := c.attempt(ctx, m, false, opts, p)
 		if err != nil || !(again.width < best.width) {
 			break // these bounds are as good as it gets
 		}

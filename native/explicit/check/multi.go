@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 
+	"tilecheck/native/explicit/pareto"
 	"tilecheck/native/explicit/solve"
 	"tilecheck/native/explicit/sparse"
 	"tilecheck/prism/sema"
@@ -13,11 +14,11 @@ import (
 )
 
 const (
-	// maxMultiStates is the number of states of the product for which a linear
-	// program is solved with fractions: that takes seconds, and twice as many a
-	// minute.
-	maxMultiStates = 128
-	maxObjectives  = 12
+	maxObjectives = 12
+	// smallMulti is the number of states of a model for which fractions are tried first.
+	smallMulti = 128
+	// weightBits is how long weights are where fractions are not asked for.
+	weightBits = 48
 )
 
 // objective is one operand of multi(…).
@@ -37,9 +38,11 @@ type objective struct {
 	// recurring: a set to be visited infinitely often; lasting: not to be left
 	// from some time on.
 	set *sparse.Set
-	// rewards: of the first steps, or all if that is negative.
+	// rewards: of the first steps, or all if that is negative. upper are bounds of what
+	// can be had of it in each state of the product, once they are needed.
 	reward *sparse.Reward
 	steps  int
+	upper  []*big.Rat
 }
 
 // form is the form of an objective.
@@ -57,45 +60,67 @@ const (
 // are none.
 //
 // Source: Etessami, Kwiatkowska, Vardi and Yannakakis, Multi-objective model
-// checking of Markov decision processes (LMCS 2008), and Forejt, Kwiatkowska,
-// Norman, Parker and Qu, Quantitative multi-objective verification for
-// probabilistic systems (TACAS 2011): a linear program over the expected number
-// of times that each choice is made, in the product with what has to be
-// remembered. A path ends where a scheduler can go on for ever within an end
-// component that satisfies a set of objectives.
-func (e *evaluation) multi(x *sema.Multi) (result.Value, error) {
+// checking of Markov decision processes (LMCS 2008) for the product with what has to be
+// remembered, in which a path ends where a scheduler can go on for ever within an end
+// component that satisfies a set of objectives; and package pareto, which asks for the
+// best of weighted sums.
+func (e *evaluation) multi(x *sema.Multi) (result.Value, *result.Interval, error) {
+	none := result.Value{}
 	switch {
 	case e.kind() != sparse.MDP || e.p.Program.Type != syntax.MDP:
-		return result.Value{}, e.unsupported(x, "found multi(...) for a %s, want an MDP", e.p.Program.Type)
+		return none, nil, e.unsupported(x, "found multi(...) for a %s, want an MDP", e.p.Program.Type)
 	case len(e.space.Model().Initial) > 1:
-		return result.Value{}, e.unsupported(x, "found multi(...) for a model with several initial states")
+		return none, nil, e.unsupported(x, "found multi(...) for a model with several initial states")
 	case x.T == sema.Void:
-		return result.Value{}, e.unsupported(x, "found multi(...) with several queries, whose answer is a Pareto curve")
+		return none, nil, e.unsupported(x, "found multi(...) with several queries, whose answer is a Pareto curve")
 	case len(x.Args) > maxObjectives:
-		return result.Value{}, e.unsupported(x, "found multi(...) with more than %d objectives", maxObjectives)
+		return none, nil, e.unsupported(x, "found multi(...) with more than %d objectives", maxObjectives)
 	}
 	m := &multi{evaluation: e}
 	for _, arg := range x.Args {
 		o, err := e.objective(arg)
 		if err != nil {
-			return result.Value{}, err
+			return none, nil, err
 		}
 		m.objectives = append(m.objectives, o)
 	}
 	if err := m.build(); err != nil {
-		return result.Value{}, err
+		return none, nil, err
 	}
 	if err := m.stops(x); err != nil {
-		return result.Value{}, err
+		return none, nil, err
 	}
-	best, err := m.program().Maximize(e.ctx)
-	if errors.Is(err, solve.ErrUnbounded) {
-		return result.Value{}, e.unsupported(x, "found multi(...) with an unbounded value")
+	coarse, width := uint(weightBits), e.opts.Epsilon
+	if e.exact {
+		coarse, width = 0, 0
 	}
-	if err != nil && !errors.Is(err, solve.ErrInfeasible) {
-		return result.Value{}, err
+	gain, least := m.aims()
+	best, err := pareto.New(len(m.objectives), m.weigh, coarse).Maximize(e.ctx, gain, least, width)
+	switch {
+	case errors.Is(err, errNever):
+		best = &pareto.Best{}
+	case errors.Is(err, pareto.ErrOpen):
+		return none, nil, &undecided{x.Pos(), "the bounds of values leave open whether the objectives can be met together"}
+	case err != nil:
+		return none, nil, err
 	}
 	return m.answer(x, best)
+}
+
+// aims returns the direction to go in, and the values to be reached.
+func (m *multi) aims() (gain, least []*big.Rat) {
+	gain, least = make([]*big.Rat, len(m.objectives)), make([]*big.Rat, len(m.objectives))
+	for i, o := range m.objectives {
+		switch gain[i] = new(big.Rat); {
+		case o.query:
+			gain[i].SetInt64(1)
+		case o.least:
+			least[i] = o.bound
+		default:
+			least[i] = new(big.Rat).Neg(o.bound)
+		}
+	}
+	return gain, least
 }
 
 // objective reads an operand.
@@ -227,328 +252,41 @@ func (e *evaluation) rewardObjective(o *objective, x *sema.Reward) error {
 	return err
 }
 
-// multi is the product of the model with what the objectives have to remember.
-type multi struct {
-	*evaluation
-	objectives []*objective
-	steps      int // the greatest bound of a C<=k
-	product    *sparse.Model
-	states     []memory // of the product
-	choice     []int    // of the model, for each choice of the product
-	ends       []stop
-}
-
-// memory is a state of the model with what was seen on the way: two bits for
-// each until objective, and the number of steps, up to multi.steps.
-type memory struct {
-	state  uint32
-	status uint32
-	steps  int
-}
-
-// What the two bits say.
-const (
-	open uint32 = iota
-	holds
-	fails
-)
-
-func (x memory) of(i int) uint32 { return x.status >> (2 * i) & 3 }
-
-// arrive returns the memory in a state of the model that is reached from x.
-func (m *multi) arrive(x memory, state uint32) memory {
-	x.state = state
-	for i, o := range m.objectives {
-		switch {
-		case o.form != until || x.of(i) != open:
-		case o.right.Has(int(state)):
-			x.status |= holds << (2 * i)
-		case !o.left.Has(int(state)):
-			x.status |= fails << (2 * i)
-		}
+// answer turns what was found into the value of the property.
+func (m *multi) answer(x *sema.Multi, best *pareto.Best) (result.Value, *result.Interval, error) {
+	if !m.exact {
+		m.weaken(result.Bounded)
 	}
-	return x
-}
-
-// build builds the product.
-func (m *multi) build() error {
-	for _, o := range m.objectives {
-		m.steps = max(m.steps, o.steps)
-	}
-	number := map[memory]int{}
-	place := func(x memory) int {
-		i, ok := number[x]
-		if !ok {
-			i = len(m.states)
-			number[x] = i
-			m.states = append(m.states, x)
-		}
-		return i
-	}
-	rows := m.space.Model()
-	place(m.arrive(memory{}, rows.Initial[0]))
-	b := sparse.NewBuilder(sparse.MDP)
-	for i := 0; i < len(m.states); i++ {
-		if len(m.states) > maxMultiStates {
-			return m.unsupported(m.p.X, "found multi(...) over a product of more than %d states", maxMultiStates)
-		}
-		from := m.states[i]
-		b.State()
-		first, end := rows.Choices(int(from.state))
-		from.steps = min(from.steps+1, m.steps)
-		for c := first; c < end; c++ {
-			b.Choice(sparse.NoAction)
-			m.choice = append(m.choice, c)
-			lo, hi := rows.Row(c)
-			for k := lo; k < hi; k++ {
-				b.AddRat(place(m.arrive(from, rows.Target[k])), rows.Rat(k), sparse.NoAction)
-			}
-		}
-	}
-	var err error
-	m.product, err = b.Finish()
-	return err
-}
-
-// weight returns the reward of a choice of the product, for an objective.
-func (m *multi) weight(o *objective, s, c int) *big.Rat {
-	sum := new(big.Rat)
-	if o.form != rewards || o.steps >= 0 && m.states[s].steps >= o.steps {
-		return sum
-	}
-	if r := o.reward.StateRat; r != nil && r[m.states[s].state] != nil {
-		sum.Add(sum, r[m.states[s].state])
-	}
-	if r := o.reward.ChoiceRat; r != nil && r[m.choice[c]] != nil {
-		sum.Add(sum, r[m.choice[c]])
-	}
-	return sum
-}
-
-// free returns the choices of the product without rewards of objectives that
-// are to be great, or to be small.
-func (m *multi) free(least bool) *sparse.Set {
-	out := sparse.FullSet(m.product.NumChoices())
-	for s := range m.product.NumStates() {
-		first, end := m.product.Choices(s)
-		for c := first; c < end; c++ {
-			for _, o := range m.objectives {
-				if o.form == rewards && o.steps < 0 && o.least == least && m.weight(o, s, c).Sign() > 0 {
-					out.Remove(c)
-				}
-			}
-		}
-	}
-	return out
-}
-
-// stop says that a path may end in a state of the product, satisfying some of
-// the objectives: bit i is objective i.
-type stop struct {
-	state     int
-	satisfied uint32
-}
-
-// stops finds where paths may end. What can be collected there is nothing:
-// rewards that are to be small must not be, and those that are to be great are
-// refused if they would be infinite.
-func (m *multi) stops(x *sema.Multi) error {
-	all, err := m.product.EndComponents(m.ctx, nil, nil)
-	if err != nil {
-		return err
-	}
-	if costly := all.Choices.Minus(m.free(true)); !costly.Empty() {
-		return m.unsupported(x, "found multi(...) with a reward that is to be great and that may be collected for ever")
-	}
-	free := m.free(false)
-	var wanted uint32
-	for i, o := range m.objectives {
-		if o.form != rewards {
-			wanted |= 1 << i
-		}
-	}
-	best := make([][]uint32, m.product.NumStates())
-	for satisfied := wanted; ; satisfied = (satisfied - 1) & wanted { // supersets first
-		found, err := m.surely(satisfied, free)
-		if err != nil {
-			return err
-		}
-		for s := range found.All() {
-			if !contained(satisfied, best[s]) {
-				best[s] = append(best[s], satisfied)
-				m.ends = append(m.ends, stop{s, satisfied})
-			}
-		}
-		if satisfied == 0 {
-			return nil
-		}
-	}
-}
-
-func contained(set uint32, in []uint32) bool {
-	for _, s := range in {
-		if s&set == set {
-			return true
-		}
-	}
-	return false
-}
-
-// surely returns the states in end components of some choices within which a
-// scheduler satisfies a set of objectives with probability one.
-func (m *multi) surely(satisfied uint32, choices *sparse.Set) (*sparse.Set, error) {
-	allowed := sparse.NewSet(m.product.NumStates())
-	for s, x := range m.states {
-		ok := true
-		for i, o := range m.objectives {
-			switch {
-			case satisfied>>i&1 == 0:
-			case o.form == until:
-				ok = ok && (x.of(i) == holds && !o.negated || x.of(i) != holds && o.negated)
-			case o.form == lasting:
-				ok = ok && o.set.Has(int(x.state))
-			}
-		}
-		if ok {
-			allowed.Add(s)
-		}
-	}
-	ends, err := m.product.EndComponents(m.ctx, allowed, choices)
-	if err != nil {
-		return nil, err
-	}
-	out := sparse.NewSet(m.product.NumStates())
-	for i := range ends.Num() {
-		if m.recurs(satisfied, ends.Members(i)) {
-			for _, s := range ends.Members(i) {
-				out.Add(int(s))
-			}
-		}
-	}
-	return out, nil
-}
-
-// recurs reports whether some states have one of each set to be visited
-// infinitely often.
-func (m *multi) recurs(satisfied uint32, states []uint32) bool {
-	for i, o := range m.objectives {
-		if satisfied>>i&1 == 0 || o.form != recurring {
-			continue
-		}
-		met := false
-		for _, s := range states {
-			met = met || o.set.Has(int(m.states[s].state))
-		}
-		if !met {
-			return false
-		}
-	}
-	return true
-}
-
-// program returns the linear program. Its variables are the expected number of
-// times that each choice is made, the probability of each stop, and by how much
-// each bound is kept.
-func (m *multi) program() *solve.LinearProgram {
-	n, choices := m.product.NumStates(), m.product.NumChoices()
-	bounds := choices + len(m.ends)
-	p := &solve.LinearProgram{}
-	flow := make([][]solve.Term, n)
-	for s := range n {
-		first, end := m.product.Choices(s)
-		for c := first; c < end; c++ {
-			m.flow(flow, s, c)
-		}
-	}
-	for i, x := range m.ends {
-		flow[x.state] = append(flow[x.state], solve.Term{Var: choices + i, Coeff: big.NewRat(1, 1)})
-	}
-	for s := range n {
-		p.Rows, p.Right = append(p.Rows, flow[s]), append(p.Right, new(big.Rat))
-	}
-	p.Right[0].SetInt64(1)
-	p.Gain = make([]*big.Rat, bounds)
-	for i, o := range m.objectives {
-		terms := m.terms(i, o)
-		if o.query {
-			for _, t := range terms {
-				if p.Gain[t.Var] = t.Coeff; !o.least {
-					t.Coeff.Neg(t.Coeff)
-				}
-			}
-			continue
-		}
-		slack := big.NewRat(1, 1)
-		if o.least {
-			slack.SetInt64(-1)
-		}
-		p.Rows = append(p.Rows, append(terms, solve.Term{Var: len(p.Gain), Coeff: slack}))
-		p.Right = append(p.Right, o.bound)
-		p.Gain = append(p.Gain, nil)
-	}
-	return p
-}
-
-// flow enters a choice into the equations of the states: what leaves a state
-// is what comes in.
-func (m *multi) flow(flow [][]solve.Term, s, c int) {
-	lo, hi := m.product.Row(c)
-	out := big.NewRat(1, 1)
-	for k := lo; k < hi; k++ {
-		if t := int(m.product.Target[k]); t == s {
-			out.Sub(out, m.product.Rat(k))
-		} else {
-			flow[t] = append(flow[t], solve.Term{Var: c, Coeff: new(big.Rat).Neg(m.product.Rat(k))})
-		}
-	}
-	if out.Sign() != 0 {
-		flow[s] = append(flow[s], solve.Term{Var: c, Coeff: out})
-	}
-}
-
-// terms returns the value of an objective in the variables of the program.
-func (m *multi) terms(i int, o *objective) []solve.Term {
-	var out []solve.Term
-	if o.form != rewards {
-		for k, x := range m.ends {
-			if x.satisfied>>i&1 == 1 {
-				out = append(out, solve.Term{Var: m.product.NumChoices() + k, Coeff: big.NewRat(1, 1)})
-			}
-		}
-		return out
-	}
-	for s := range m.product.NumStates() {
-		first, end := m.product.Choices(s)
-		for c := first; c < end; c++ {
-			if w := m.weight(o, s, c); w.Sign() > 0 {
-				out = append(out, solve.Term{Var: c, Coeff: w})
-			}
-		}
-	}
-	return out
-}
-
-// answer turns the greatest gain, nil if the bounds cannot be met, into the
-// value of the property.
-func (m *multi) answer(x *sema.Multi, best *big.Rat) (result.Value, error) {
 	if x.T == sema.Bool {
-		return result.Value{Kind: result.Boolean, Bool: best != nil}, nil
+		return result.Value{Kind: result.Boolean, Bool: best.Point != nil}, nil, nil
 	}
-	var query *objective
-	for _, o := range m.objectives {
-		if o.query {
-			query = o
+	i := 0
+	for !m.objectives[i].query {
+		i++
+	}
+	o := m.objectives[i]
+	switch {
+	case best.Point == nil && o.form == rewards && !o.least:
+		return result.Value{}, nil, m.unsupported(x, "found multi(...) whose other objectives cannot be met, or only with an infinite reward")
+	case best.Point == nil:
+		return result.Value{Kind: result.Number, Num: math.NaN()}, nil, nil
+	}
+	lower, upper := best.Point[i], best.Upper
+	switch {
+	case o.inverse:
+		one := big.NewRat(1, 1)
+		lower, upper = new(big.Rat).Sub(one, upper), new(big.Rat).Sub(one, lower)
+	case !o.least:
+		lower, upper = new(big.Rat).Neg(upper), new(big.Rat).Neg(lower)
+	}
+	var v number
+	if v = fraction(lower); lower.Cmp(upper) != 0 {
+		lo, _ := result.Around(lower)
+		_, hi := result.Around(upper)
+		if v = (number{lo: max(lo, 0), hi: hi}); o.form != rewards {
+			v.hi = min(hi, 1)
 		}
 	}
-	switch {
-	case best == nil && query.form == rewards && !query.least:
-		return result.Value{}, m.unsupported(x, "found multi(...) whose other objectives cannot be met, or only with an infinite reward")
-	case best == nil:
-		return result.Value{Kind: result.Number, Num: math.NaN()}, nil
-	case query.inverse:
-		best.Sub(big.NewRat(1, 1), best)
-	case !query.least:
-		best.Neg(best)
-	}
-	return value(fraction(best), sema.Double), nil
+	m.width = relativeWidth(v)
+	return value(v, sema.Double), &result.Interval{Lo: v.lo, Hi: v.hi}, nil
 }

@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
 
+	"tilecheck/internal/needs"
 	"tilecheck/native/explicit/check"
 	"tilecheck/result"
 )
@@ -272,4 +274,81 @@ endmodule`
 	if v.Err != nil || v.Value.Rat == nil || v.Value.Rat.RatString() != "1" {
 		t.Errorf("%v %v, want 1", v.Value, v.Err)
 	}
+}
+
+// randomWide is an MDP of more states than fractions are tried for first, from which every
+// path leaves for an end.
+func randomWide(rng *rand.Rand) string {
+	const n = 160
+	var b strings.Builder
+	fmt.Fprintf(&b, "mdp\nmodule m s:[0..%d];\n", n)
+	for s := range n {
+		for range 1 + rng.IntN(3) {
+			p := 1 + rng.IntN(8)
+			fmt.Fprintf(&b, "[] s=%d -> %d/10:(s'=%d) + %d/10:(s'=%d) + 1/10:(s'=%d);\n", s, p, rng.IntN(n), 9-p, rng.IntN(n), n-rng.IntN(20))
+		}
+	}
+	fmt.Fprintf(&b, "[] s=%d -> true;\nendmodule\n", n)
+	for _, name := range []string{"a", "b"} {
+		fmt.Fprintf(&b, "rewards %q mod(s,%d)=0 & s<%d : 0.%d; endrewards\n", name, 2+rng.IntN(5), n, 1+rng.IntN(9))
+	}
+	return b.String()
+}
+
+// TestMultiBounds: what doubles enclose is what fractions say, of objectives of all kinds.
+func TestMultiBounds(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 3))
+	objectives := []string{
+		"Pmax=? [ F s=3 ]", "Pmin=? [ F s>150 & s<158 ]", `R{"a"}max=? [ C ]`, `R{"b"}min=? [ C ]`, `R{"a"}max=? [ C<=3 ]`,
+	}
+	bounds := []string{
+		"P>=%.3f [ F s=5 ]", "P<=%.3f [ s<140 U s=7 ]", `R{"b"}<=%.1f [ C ]`, `R{"b"}>=%.1f [ C ]`, "P>=%.3f [ G s!=9 ]", "P<=%.2f [ F G s=160 ]",
+	}
+	decided, numbers := 0, 0
+	for range needs.Some(6) {
+		src := randomWide(rng)
+		var props strings.Builder
+		for _, o := range objectives {
+			x := rng.Float64()
+			if b := bounds[rng.IntN(len(bounds))]; b[0] == 'R' {
+				fmt.Fprintf(&props, "multi(%s, "+b+");\n", o, 4*x)
+			} else {
+				fmt.Fprintf(&props, "multi(%s, "+b+");\n", o, x*x*x)
+			}
+		}
+		fmt.Fprintf(&props, "multi(P>=%.2f [ F s=3 ], R{\"a\"}<=%.2f [ C ]);\n", rng.Float64()/20, 3*rng.Float64())
+		want := ask(t, t.Context(), src, props.String(), check.Options{Accuracy: result.Exact})
+		for i, v := range ask(t, t.Context(), src, props.String(), check.Options{}) {
+			w := want[i]
+			switch {
+			case v.Err != nil || w.Err != nil:
+				if v.Err == nil || w.Err == nil || v.Err.Message != w.Err.Message {
+					t.Errorf("%s%s: %v, exactly %v", src, v.Property, v.Err, w.Err)
+				}
+			case v.Value.Kind == result.Boolean:
+				decided++
+				if v.Value.Bool != w.Value.Bool {
+					t.Errorf("%s%s: %v, exactly %v", src, v.Property, v.Value.Bool, w.Value.Bool)
+				}
+			case math.IsNaN(v.Value.Num) && math.IsNaN(w.Value.Num):
+			case w.Value.Rat == nil || !encloses(v.Bound, w.Value.Rat):
+				t.Errorf("%s%s: %v %v %v, exactly %v", src, v.Property, v.Accuracy, v.Value.Num, v.Bound, w.Value.Num)
+			default:
+				if v.Accuracy == result.Bounded {
+					numbers++
+				}
+				if v.Bound.Hi-v.Bound.Lo > 1e-8*v.Bound.Hi {
+					t.Errorf("%s: %v is wide", v.Property, v.Bound)
+				}
+			}
+		}
+	}
+	t.Logf("%d values, %d truths", numbers, decided)
+	if numbers < 3 || decided < 1 {
+		t.Errorf("only %d bounds and %d truths were compared", numbers, decided)
+	}
+}
+
+func encloses(b *result.Interval, x *big.Rat) bool {
+	return new(big.Rat).SetFloat64(b.Lo).Cmp(x) <= 0 && x.Cmp(new(big.Rat).SetFloat64(b.Hi)) <= 0
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"math/big"
-	"slices"
 
 	"tilecheck/native/explicit/automata"
 	"tilecheck/native/explicit/sparse"
@@ -77,7 +76,7 @@ func newLetters(n int, sets []*sparse.Set) *letters {
 func multiply(ctx context.Context, m *sparse.Model, a *automata.Automaton, l *letters, starts []start) (*productModel, error) {
 	x := &multiplier{ctx: ctx, model: m, auto: a, letters: l, number: map[start]uint32{}}
 	x.out = sparse.Model{Kind: m.Kind, Weights: m.Weights, Rats: m.Rats, Err: m.Err}
-	x.addOne()
+	x.one = x.out.One()
 	p := &productModel{auto: a, begin: make([]uint32, len(starts))}
 	for i, s := range starts {
 		p.begin[i] = x.pair(s)
@@ -99,19 +98,6 @@ func multiply(ctx context.Context, m *sparse.Model, a *automata.Automaton, l *le
 	x.out.Start = append(x.out.Start, uint32(len(x.out.Target)))
 	p.Graph, p.pairs, p.choice = sparse.NewGraph(&x.out), x.pairs, x.choice
 	return p, nil
-}
-
-// addOne finds the weight 1, or adds it.
-func (x *multiplier) addOne() {
-	i := slices.Index(x.out.Weights, 1)
-	if i < 0 {
-		i = len(x.out.Weights)
-		x.out.Weights = append(slices.Clip(x.out.Weights), 1)
-		if x.out.Rats != nil {
-			x.out.Rats = append(slices.Clip(x.out.Rats), big.NewRat(1, 1))
-		}
-	}
-	x.one = uint32(i)
 }
 
 func (x *multiplier) pair(s start) uint32 {

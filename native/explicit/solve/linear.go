@@ -30,21 +30,28 @@ var (
 	ErrUnbounded  = errors.New("the gain is unbounded")
 )
 
-// Maximize returns the greatest gain. Its error is ErrInfeasible, ErrUnbounded
-// or the context's.
+// Variable adds a variable without gain, and returns its number.
+func (p *LinearProgram) Variable() int {
+	p.Gain = append(p.Gain, nil)
+	return len(p.Gain) - 1
+}
+
+// Row adds an equation.
+func (p *LinearProgram) Row(right *big.Rat, terms ...Term) {
+	p.Rows, p.Right = append(p.Rows, terms), append(p.Right, right)
+}
+
+// Maximize returns the greatest gain, and a solution that has it. Its error is
+// ErrInfeasible, ErrUnbounded or the context's.
 //
 // Source: the simplex method in two phases. It enters the variable of greatest
 // gain; after a step without progress, Bland's rule (1977) until there is some,
-// which cannot cycle. It begins with the solution that doubles lead to, which saves
-// most of the steps and decides nothing.
-func (p *LinearProgram) Maximize(ctx context.Context) (*big.Rat, error) {
-	t, err := p.start(ctx)
-	if err != nil {
-		return nil, err
-	}
+// which cannot cycle.
+func (p *LinearProgram) Maximize(ctx context.Context) (*big.Rat, []*big.Rat, error) {
+	t := p.tableau()
 	for i := range t.rows { // first phase: bring the artificial variables to zero
-		if t.basis[i] < len(t.gain) {
-			continue
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
 		}
 		for _, x := range t.rows[i] {
 			t.raise(x.Var, x.Coeff)
@@ -52,13 +59,13 @@ func (p *LinearProgram) Maximize(ctx context.Context) (*big.Rat, error) {
 		t.value.Sub(t.value, t.right[i])
 	}
 	if err := t.run(ctx); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if t.value.Sign() != 0 {
-		return nil, ErrInfeasible
+		return nil, nil, ErrInfeasible
 	}
 	if err := t.dropArtificial(ctx); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	t.value.SetInt64(0)
 	for j := range t.gain {
@@ -71,9 +78,16 @@ func (p *LinearProgram) Maximize(ctx context.Context) (*big.Rat, error) {
 		t.price(i, new(big.Rat).Set(t.gain[j]))
 	}
 	if err := t.run(ctx); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return t.value, nil
+	x := make([]*big.Rat, len(t.gain))
+	for j := range x {
+		x[j] = new(big.Rat)
+	}
+	for i, j := range t.basis {
+		x[j] = t.right[i]
+	}
+	return t.value, x, nil
 }
 
 // tableau is a basic solution: variable basis[i] is right[i], all others are

@@ -51,7 +51,7 @@ func TestLinearProgram(t *testing.T) {
 			"5", nil,
 		},
 	} {
-		got, err := tt.p.Maximize(t.Context())
+		got, _, err := tt.p.Maximize(t.Context())
 		if !errors.Is(err, tt.err) || err == nil && got.RatString() != tt.want {
 			t.Errorf("%s: %v, %v, want %s, %v", tt.name, got, err, tt.want, tt.err)
 		}
@@ -61,7 +61,7 @@ func TestLinearProgram(t *testing.T) {
 func TestLinearProgramInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := dense([]int64{1}, []int64{1, 1}).Maximize(ctx); !errors.Is(err, context.Canceled) {
+	if _, _, err := dense([]int64{1}, []int64{1, 1}).Maximize(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -89,7 +89,7 @@ func TestLinearProgramRandom(t *testing.T) {
 		table = append(table, []int64{1, 1, 1, 1, 1, 10})
 		gain[n-1] = 0
 		want := bestBasis(gain, table)
-		got, err := dense(gain, table...).Maximize(t.Context())
+		got, x, err := dense(gain, table...).Maximize(t.Context())
 		switch {
 		case want == nil && !errors.Is(err, solve.ErrInfeasible):
 			t.Fatalf("%v %v: got %v, %v, want no solution", gain, table, got, err)
@@ -97,10 +97,31 @@ func TestLinearProgramRandom(t *testing.T) {
 			t.Fatalf("%v %v: got %v, %v, want %v", gain, table, got, err, want)
 		case want != nil:
 			feasible++
+			keeps(t, gain, table, x, want)
 		}
 	}
 	if feasible < 50 {
 		t.Errorf("only %d programs had a solution", feasible)
+	}
+}
+
+// keeps tests that a solution satisfies the equations and has the gain.
+func keeps(t *testing.T, gain []int64, table [][]int64, x []*big.Rat, want *big.Rat) {
+	t.Helper()
+	dot := func(row []int64) *big.Rat {
+		sum := new(big.Rat)
+		for j, v := range x {
+			sum.Add(sum, new(big.Rat).Mul(big.NewRat(row[j], 1), v))
+		}
+		return sum
+	}
+	for _, row := range table {
+		if dot(row).Cmp(big.NewRat(row[len(x)], 1)) != 0 {
+			t.Fatalf("%v %v: the solution %v does not satisfy %v", gain, table, x, row)
+		}
+	}
+	if dot(gain).Cmp(want) != 0 || slices.ContainsFunc(x, func(v *big.Rat) bool { return v.Sign() < 0 }) {
+		t.Fatalf("%v %v: the solution %v gains %v, want %v", gain, table, x, dot(gain), want)
 	}
 }
 
@@ -168,7 +189,7 @@ func TestLinearProgramLarge(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
 	begin := time.Now()
-	_, err := p.Maximize(ctx)
+	_, _, err := p.Maximize(ctx)
 	if took := time.Since(begin); !errors.Is(err, context.DeadlineExceeded) || took > 5*time.Second {
 		t.Errorf("%v after %v", err, took)
 	}

@@ -1,6 +1,9 @@
 package sparse
 
-import "math/big"
+import (
+	"math/big"
+	"slices"
+)
 
 // Kind is the kind of a model.
 type Kind uint8
@@ -96,6 +99,20 @@ type Reward struct {
 	// StateRat and ChoiceRat are the same exactly, nil for a zero; both nil in
 	// a model of doubles.
 	StateRat, ChoiceRat []*big.Rat
+}
+
+// One returns the number of the weight 1, which it adds where there is none, to a
+// model that shares its weights with others.
+func (m *Model) One() uint32 {
+	i := slices.Index(m.Weights, 1)
+	if i < 0 {
+		i = len(m.Weights)
+		m.Weights = append(slices.Clip(m.Weights), 1)
+		if m.Rats != nil {
+			m.Rats = append(slices.Clip(m.Rats), big.NewRat(1, 1))
+		}
+	}
+	return uint32(i)
 }
 
 // NumStates returns the number of states.
