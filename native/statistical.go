@@ -49,7 +49,7 @@ func newStatistical(job *runner.Job) (*statistical, error) {
 }
 
 func (s *statistical) instance(_ context.Context, m *compile.Model) (instance, error) {
-	return &sampled{statistical: s, model: m}, nil
+	return &sampled{statistical: s, model: m}, m.Samples()
 }
 
 // sampled is an instance whose paths are sampled.

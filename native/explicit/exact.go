@@ -21,10 +21,12 @@ type exactExpander struct {
 	tolerance *big.Rat
 	// constant has the weights of the commands in which they are the same in every state.
 	constant map[*sema.Command][]*big.Rat
+	// intervals are those commands' weights in an interval model.
+	intervals map[*sema.Command][]interval
 }
 
 func newExactExpander(ctx context.Context, m *compile.Model, tolerance float64) *exactExpander {
-	return &exactExpander{m, m.NewExpanderUntil(ctx), new(big.Rat).SetFloat64(tolerance), make(map[*sema.Command][]*big.Rat)}
+	return &exactExpander{m, m.NewExpanderUntil(ctx), new(big.Rat).SetFloat64(tolerance), make(map[*sema.Command][]*big.Rat), make(map[*sema.Command][]interval)}
 }
 
 // exactChoice is a choice, or in a Markov chain a part of the row, whose
@@ -32,6 +34,7 @@ func newExactExpander(ctx context.Context, m *compile.Model, tolerance float64) 
 type exactChoice struct {
 	action  int
 	weights []*big.Rat // shared, never changed
+	highs   []*big.Rat // the upper ends of intervals, whose lower ones are weights; or nil
 	targets [][]int32
 }
 
@@ -46,13 +49,19 @@ func (x *exactExpander) expand(ctx context.Context, state []int32) (out []exactC
 		if err := ctx.Err(); err != nil {
 			return nil, 0, err
 		}
-		c, err := x.choice(ctx, state, &cs.List[i])
+		list := x.choice
+		if intervals(x.m) {
+			list = x.intervalChoice
+		}
+		c, err := list(ctx, state, &cs.List[i])
 		if err != nil {
 			return nil, 0, err
 		}
 		out = append(out, c)
 	}
 	switch x.m.Program().Type {
+	case syntax.IDTMC:
+		return out, len(cs.List), x.single(state, cs.List)
 	case syntax.DTMC:
 		normalise(out)
 		return merge(out), len(cs.List), nil
@@ -140,7 +149,7 @@ func (x *exactExpander) choice(ctx context.Context, state []int32, c *compile.Ch
 	}
 }
 
-func advance(pick []int, weights [][]*big.Rat) bool {
+func advance[T any](pick []int, weights [][]T) bool {
 	for i, ws := range weights {
 		if pick[i]++; pick[i] < len(ws) {
 			return true

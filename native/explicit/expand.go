@@ -24,6 +24,7 @@ type batch struct {
 	compile.PackedChoices
 	actions  []sparse.Action // per choice in an MDP, per transition otherwise
 	rats     []*big.Rat      // instead of Weights, in exact models
+	highs    []*big.Rat      // upper ends, in interval models: rats are the lower ones
 	hashes   []uint32        // of Targets
 	overlaps int             // states of a DTMC with several commands enabled
 	merged   int             // choices that were left out, for being those of their state before
@@ -39,6 +40,7 @@ func (b *batch) reset() {
 	b.states, b.err, b.overlaps, b.merged, b.relErr, b.unfit = b.states[:0], nil, 0, 0, 0, nil
 	b.PackedChoices.Reset()
 	b.actions, b.rats, b.hashes = b.actions[:0], b.rats[:0], b.hashes[:0]
+	b.highs = b.highs[:0]
 }
 
 // worker expands batches.
@@ -343,7 +345,7 @@ func (b *batch) target(i, words int) []uint64 { return b.Targets[i*words : (i+1)
 // are left out.
 func (b *batch) sameWeight(i, j int) bool {
 	if len(b.rats) > 0 {
-		return b.rats[i].Cmp(b.rats[j]) == 0
+		return b.rats[i].Cmp(b.rats[j]) == 0 && (len(b.highs) == 0 || b.highs[i].Cmp(b.highs[j]) == 0)
 	}
 	x, y := b.Weights[i], b.Weights[j]
 	if x == y {
@@ -438,6 +440,9 @@ func (w *exactWorker) choices(ctx context.Context) error {
 		r := &rows[i]
 		for j := range r.targets {
 			b.rats = append(b.rats, r.weights[j])
+			if r.highs != nil {
+				b.highs = append(b.highs, r.highs[j])
+			}
 			w.target(r.targets[j])
 			if w.kind != sparse.MDP {
 				b.actions = append(b.actions, actionOf(r.action))
@@ -472,6 +477,7 @@ func (w *exactWorker) close(first, at int, a sparse.Action) {
 	if b.repeats(first, len(b.Transitions), at, m, a, w.codec.words) {
 		b.merged++
 		b.rats, b.Targets = b.rats[:at], b.Targets[:at*w.codec.words]
+		b.highs = b.highs[:min(at, len(b.highs))]
 		return
 	}
 	b.Transitions = append(b.Transitions, uint32(m))

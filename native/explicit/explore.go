@@ -56,6 +56,7 @@ func Build(ctx context.Context, m *compile.Model, opts Options) (*Space, error) 
 		x.store.add(x.packed)
 	}
 	x.initial = x.store.n
+	x.opts.Exact, x.rounded = opts.Exact || intervals(m), !opts.Exact
 	if err := x.run(ctx); err != nil {
 		if why := ctx.Err(); why != nil && errors.Is(err, why) {
 			err = fmt.Errorf("%w when %d states were found, and %d of them explored", why, x.store.n, x.expanded)
@@ -82,6 +83,7 @@ type exploration struct {
 	merged    int
 	err       float64 // relative error of the weights
 	unfit     error   // the first weight that doubles are no good for
+	rounded   bool    // nobody asked for fractions
 
 	packed   []uint64
 	numbers  []uint32 // of the targets of a batch
@@ -108,12 +110,18 @@ func newExploration(m *compile.Model, opts Options) *exploration {
 // are handled as MDPs.
 func kind(t syntax.ModelType) sparse.Kind {
 	switch t {
-	case syntax.DTMC:
+	case syntax.DTMC, syntax.IDTMC:
 		return sparse.DTMC
 	case syntax.CTMC:
 		return sparse.CTMC
 	}
 	return sparse.MDP
+}
+
+// intervals reports whether probabilities are intervals, whose ends are kept as
+// fractions always.
+func intervals(m *compile.Model) bool {
+	return m.Program().Type == syntax.IDTMC || m.Program().Type == syntax.IMDP
 }
 
 // batchStates is the greatest number of states that a worker expands at a time.
@@ -240,6 +248,7 @@ func (x *exploration) commit(ctx context.Context, b *batch) error {
 	rows := sparse.Rows{
 		Choices: b.Choices, Transitions: b.Transitions, Actions: b.actions,
 		Targets: x.numbers, Weights: b.Weights, Rats: b.rats,
+		Highs: b.highs,
 	}
 	for len(rows.Choices) > 0 {
 		n := slices.Index(rows.Choices, 0)
@@ -270,9 +279,13 @@ func (x *exploration) deadlock() {
 	if kind(x.m.Program().Type) == sparse.MDP {
 		x.builder.Choice(sparse.NoAction)
 	}
-	if x.opts.Exact {
-		x.builder.AddRat(x.expanded, big.NewRat(1, 1), sparse.NoAction)
-	} else {
+	one := big.NewRat(1, 1)
+	switch {
+	case intervals(x.m):
+		x.builder.AddInterval(x.expanded, one, one, sparse.NoAction)
+	case x.opts.Exact:
+		x.builder.AddRat(x.expanded, one, sparse.NoAction)
+	default:
 		x.builder.Add(x.expanded, 1)
 	}
 	x.expanded++
@@ -303,7 +316,7 @@ func (x *exploration) report(last bool) {
 
 func (x *exploration) finish() (*Space, error) {
 	x.report(true)
-	s := &Space{compiled: x.m, codec: x.codec, store: x.store, overlaps: x.overlaps, merged: x.merged, fallback: x.fallback, unfit: x.unfit}
+	s := &Space{compiled: x.m, codec: x.codec, store: x.store, overlaps: x.overlaps, merged: x.merged, fallback: x.fallback, unfit: x.unfit, rounded: x.rounded}
 	if len(x.deadlocks) > 0 && x.opts.NoFixDeadlocks {
 		return nil, &DeadlockError{Count: len(x.deadlocks), State: x.m.StateText(s.State(nil, int(x.deadlocks[0])))}
 	}

@@ -29,6 +29,8 @@ type Imported struct {
 	// TransitionRewards has one entry per structure of a Markov chain.
 	TransitionRewards []TransitionReward
 	Warnings          []string
+	// Rounded is as Space.Rounded.
+	Rounded bool
 }
 
 // TransitionReward is a reward per transition, as Space.TransitionRewards returns it.
@@ -83,6 +85,7 @@ func Import(d *Imported) (*Space, error) {
 	}
 	s := &Space{
 		compiled: compiled, codec: newCodec(prog.Vars), model: d.Model,
+		rounded:  d.Rounded,
 		imported: &imports{transitions: d.TransitionRewards, warnings: d.Warnings},
 	}
 	s.judge(d.File)

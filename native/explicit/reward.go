@@ -289,13 +289,18 @@ func (s *Space) exactChoices(out *sparse.Reward, src *sema.RewardStruct, i int, 
 	first, end := s.model.Choices(i)
 	for c := first; c < end; c++ {
 		sum := new(big.Rat)
-		if s.model.Kind == sparse.MDP {
-			x, err := earned(c)
+		switch lo, _ := s.model.Row(c); {
+		case s.model.Kind == sparse.MDP, s.model.Intervals():
+			at := c
+			if s.model.Kind != sparse.MDP { // all transitions are of one command
+				at = lo
+			}
+			x, err := earned(at)
 			if err != nil {
 				return err
 			}
 			sum = x
-		} else {
+		default:
 			lo, hi := s.model.Row(c)
 			for t := lo; t < hi; t++ {
 				x, err := earned(t)

@@ -25,6 +25,7 @@ type Space struct {
 	unfit    error    // why it is not to be solved with doubles
 	differ   []string // warnings of what PRISM computes otherwise
 	imported *imports // nil for a space that was built
+	rounded  bool     // as Rounded
 }
 
 // Model returns the states, choices and transitions. Action i+1 is
@@ -34,6 +35,10 @@ func (s *Space) Model() *sparse.Model { return s.model }
 // Unfit says why the weights of the model must not be computed with as doubles: a
 // *RangeError, nil if they may. Which transitions there are is right all the same.
 func (s *Space) Unfit() error { return s.unfit }
+
+// Rounded reports whether numbers are to be written as doubles although there are
+// fractions: nobody asked for those, but the ends of intervals have them always.
+func (s *Space) Rounded() bool { return s.rounded }
 
 // Program returns the program that was built.
 func (s *Space) Program() *sema.Program { return s.compiled.Program() }

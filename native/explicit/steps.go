@@ -43,6 +43,9 @@ func (s *Steps) Start(ctx context.Context, rewards bool) ([][]int32, error) {
 	if s.space.unfit != nil {
 		return nil, s.space.unfit
 	}
+	if err := s.space.compiled.Samples(); err != nil {
+		return nil, err
+	}
 	for i := 0; rewards && i < len(s.Program().Rewards); i++ {
 		r, err := s.space.Reward(i)
 		if err != nil {

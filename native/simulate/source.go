@@ -36,6 +36,9 @@ type modelSource struct {
 
 func (m *modelSource) Start(ctx context.Context, rewards bool) ([][]int32, error) {
 	m.x, m.rewards = m.NewExpanderUntil(ctx), nil
+	if err := m.Samples(); err != nil {
+		return nil, err
+	}
 	initial, err := m.InitialStates(ctx)
 	for i := 0; rewards && err == nil && i < len(m.Program().Rewards); i++ {
 		var r *compile.Rewards

@@ -64,8 +64,9 @@ type assign struct {
 	src   *sema.Assign
 }
 
-// Compile prepares a program for execution. It refuses timed and interval
-// models with an *UnsupportedError; a partially observable MDP runs as its MDP.
+// Compile prepares a program for execution. It refuses timed models with an
+// *UnsupportedError; a partially observable MDP runs as its MDP. Of an interval
+// model the choices can be listed, and what updates do; it has no sample paths.
 func Compile(prog *sema.Program, opts Options) (*Model, error) {
 	if opts.MaxInitial == 0 {
 		opts.MaxInitial = 1_000_000
@@ -87,6 +88,15 @@ func Compile(prog *sema.Program, opts Options) (*Model, error) {
 	return m, nil
 }
 
+// Samples returns an *UnsupportedError if the model has no sample paths: one of which
+// probabilities are intervals.
+func (m *Model) Samples() error {
+	if m.prog.Type == syntax.IDTMC || m.prog.Type == syntax.IMDP {
+		return &UnsupportedError{m.prog.File, syntax.Pos{}, fmt.Sprintf("found an %s, of whose probabilities only intervals are known: it has no sample paths", m.prog.Type)}
+	}
+	return nil
+}
+
 // Program returns the program the model was compiled from.
 func (m *Model) Program() *sema.Program { return m.prog }
 
@@ -95,22 +105,13 @@ func (m *Model) command(ref CommandRef) *command { return m.commands[m.first[ref
 
 func supported(prog *sema.Program) error {
 	switch prog.Type {
-	case syntax.DTMC, syntax.MDP, syntax.CTMC, syntax.POMDP, syntax.LTS:
+	case syntax.DTMC, syntax.MDP, syntax.CTMC, syntax.POMDP, syntax.LTS, syntax.IDTMC, syntax.IMDP:
 	default:
-		return &UnsupportedError{prog.File, syntax.Pos{}, fmt.Sprintf("%ss cannot be executed, only DTMCs, MDPs, CTMCs, POMDPs and LTSs", prog.Type)}
+		return &UnsupportedError{prog.File, syntax.Pos{}, fmt.Sprintf("%ss cannot be executed, only DTMCs, MDPs, CTMCs, POMDPs, LTSs, IDTMCs and IMDPs", prog.Type)}
 	}
 	for _, v := range prog.Vars {
 		if v.Type == sema.Clock {
 			return &UnsupportedError{prog.File, v.Pos, fmt.Sprintf("clock %q: timed models cannot be executed", v.Name)}
-		}
-	}
-	for _, mod := range prog.Modules {
-		for _, c := range mod.Commands {
-			for _, u := range c.Updates {
-				if u.ProbHigh != nil {
-					return &UnsupportedError{prog.File, u.Pos, "interval probabilities cannot be executed"}
-				}
-			}
 		}
 	}
 	return nil
@@ -172,5 +173,5 @@ func (m *Model) continuous() bool { return m.prog.Type == syntax.CTMC }
 
 // nondeterministic reports whether the choices of a state are the scheduler's.
 func (m *Model) nondeterministic() bool {
-	return m.prog.Type != syntax.CTMC && m.prog.Type != syntax.DTMC
+	return m.prog.Type != syntax.CTMC && m.prog.Type != syntax.DTMC && m.prog.Type != syntax.IDTMC
 }

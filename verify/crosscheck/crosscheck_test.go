@@ -189,6 +189,8 @@ func TestAgainstLargeModels(t *testing.T) {
 // The first difference of two models, one line each.
 func TestDiff(t *testing.T) {
 	const mdp = "mdp module m x : [0..2] init 0; y : bool; [a] x=0 -> 0.5:(x'=1) + 0.5:(x'=2); [b] x=0 -> (y'=true) & (x'=1); [] x>0 -> true; endmodule label \"l\" = x=1; rewards \"r\" x=1 : 1; [a] true : 2; endrewards"
+	const interval = "mdp module m x : [0..1] init 0; [a] x=0 -> [0.1,0.6]:(x'=1)+[0.4,0.9]:true; [] x=1 -> true; endmodule"
+	const intervals = "dtmc module m x : [0..2] init 0; [] x=0 -> [0.1,0.5]:true+[0.1,0.5]:(x'=1)+[0.1,0.5]:(x'=2); [] x>0 -> true; endmodule"
 	const ctmc = "ctmc module m x : [0..2] init 0; [a] x=0 -> 2:(x'=1); [b] x=0 -> 3:(x'=1); [] x>0 -> 1:(x'=0); endmodule"
 	for _, tc := range []struct{ name, first, old, replaced, want string }{
 		{"same", mdp, "", "", ""},
@@ -196,6 +198,10 @@ func TestDiff(t *testing.T) {
 		{"type", mdp, "mdp", "dtmc", "model type: MDP against DTMC"},
 		{"variable", mdp, "y : bool;", "y : bool; z : bool;", "variables, variable z: not there against there"},
 		{"no actions", ctmc, "[a] x=0 -> 2:(x'=1); [b] x=0 -> 3:(x'=1);", "[] x=0 -> 5:(x'=1);", "probability in state (x=0), to (x=1): none against 5"},
+		{"lower end", interval, "[0.1,0.6]", "[0.2,0.6]", "probability in state (x=0), choice [a], to (x=1): [0.1,0.6] against [0.2,0.6]"},
+		{"upper end", interval, "[0.4,0.9]", "[0.4,0.85]", "probability in state (x=0), choice [a], to (x=1): [0.1,0.6] against [0.15,0.6]"},
+		{"only an upper end", intervals, "[0.1,0.5]", "[0.1,0.6]", "probability in state (x=0), to (x=0): [0.1,0.5] against [0.1,0.6]"},
+		{"upper ends", interval, "[0.1,0.6]:(x'=1)+[0.4,0.9]", "[0.1,0.5]:(x'=1)+[0.4,0.9]", "probability in state (x=0), choice [a], to (x=0): [0.4,0.9] against [0.5,0.9]"},
 		{"initial", mdp, "x : [0..2] init 0", "x : [0..2] init 1", "initial states: (x=0,y=false) against (x=1,y=false)"},
 		{"probability", mdp, "0.5:(x'=1) + 0.5:", "0.4:(x'=1) + 0.6:", "probability in state (x=0,y=false), choice [a], to (x=1,y=false): 0.5 against 0.4"},
 		{"target", mdp, "0.5:(x'=2);", "0.5:(x'=0);", "probability in state (x=0,y=false), choice [a], to (x=0,y=false): none against 0.5"},

@@ -95,7 +95,7 @@ func ofModel(name string, space *explicit.Space) Side {
 // The error is the context's, or that of a label or reward which cannot be evaluated.
 func Diff(ctx context.Context, first, second Side) (*Difference, error) {
 	d := &differ{a: newView(first), b: newView(second)}
-	d.exact = d.a.model.Exact() && d.b.model.Exact()
+	d.exact = d.a.fractions() && d.b.fractions()
 	if x := d.types(); x != nil {
 		return x, nil
 	}
@@ -125,6 +125,9 @@ type view struct {
 }
 
 func newView(s Side) *view { return &view{Side: s, model: s.Space.Model()} }
+
+// fractions reports whether numbers are to be compared as fractions.
+func (v *view) fractions() bool { return v.model.Exact() && !v.Space.Rounded() }
 
 func (v *view) named() bool {
 	return slices.ContainsFunc(v.model.Actions, func(a sparse.Action) bool { return a != sparse.NoAction })
@@ -323,6 +326,7 @@ type edge struct {
 	action string
 	target int32 // as in view.of
 	weight quantity
+	high   quantity // the upper end of an interval, whose lower one is weight
 	// earned is what the transitions earn, each times its weight.
 	earned quantity
 }
@@ -352,6 +356,13 @@ func (d *differ) edges(v *view, c int, reward func(t int) quantity) []edge {
 		} else {
 			e.weight.f = v.model.Prob(t)
 		}
+		switch {
+		case !v.model.Intervals():
+		case d.exact:
+			e.high.r = v.model.HighRat(t)
+		default:
+			e.high.f = v.model.Weights[v.model.High[t]]
+		}
 		if v.model.Kind != sparse.MDP && d.actions {
 			e.action = v.action(t)
 		}
@@ -362,6 +373,9 @@ func (d *differ) edges(v *view, c int, reward func(t int) quantity) []edge {
 		if !there {
 			out = slices.Insert(out, k, e)
 			continue
+		}
+		if v.model.Intervals() {
+			out[k].high = out[k].high.plus(e.high)
 		}
 		out[k].weight, out[k].earned = out[k].weight.plus(e.weight), out[k].earned.plus(e.earned)
 	}
@@ -374,7 +388,7 @@ func (e edge) compare(f edge) int {
 
 func (m *move) equal(o *move) bool {
 	return m.action == o.action && slices.EqualFunc(m.edges, o.edges, func(e, f edge) bool {
-		return e.compare(f) == 0 && e.weight.equal(f.weight)
+		return e.compare(f) == 0 && e.weight.equal(f.weight) && e.high.equal(f.high)
 	})
 }
 

@@ -43,6 +43,9 @@ func (d *differ) moveText(m *move) string {
 func (d *differ) explainEdge(i, j int, m, o *move) *Difference {
 	x := &Difference{Kind: Probability, First: "none", Second: "none"}
 	e, f := firstDifferent(m.edges, o.edges, edge.mass)
+	if e == nil && f == nil {
+		e, f = firstDifferent(m.edges, o.edges, edge.most)
+	}
 	at := e
 	if e == nil {
 		at = f
@@ -54,17 +57,27 @@ func (d *differ) explainEdge(i, j int, m, o *move) *Difference {
 	}
 	x.What += "to " + d.text(at.target)
 	if e != nil {
-		x.First = e.weight.String()
+		x.First = e.text()
 	}
 	if f != nil {
-		x.Second = f.weight.String()
+		x.Second = f.text()
 	}
 	x.Made = slices.Concat(d.origins(d.a, i, m, e), d.origins(d.b, j, o, f))
 	return x
 }
 
-// mass is the weight of an edge, and mean what its transitions earn.
+// text writes the weight of an edge.
+func (e edge) text() string {
+	if e.high == (quantity{}) {
+		return e.weight.String()
+	}
+	return "[" + e.weight.String() + "," + e.high.String() + "]"
+}
+
+// mass is the weight of an edge, most the upper end of an interval, and mean what its
+// transitions earn.
 func (e edge) mass() quantity { return e.weight }
+func (e edge) most() quantity { return e.high }
 func (e edge) mean() quantity { return e.earned.over(e.weight) }
 
 // firstDifferent returns the first entries of two sorted lists that differ, nil

@@ -26,9 +26,10 @@ func (e *evaluation) ltl(x sema.Expr, dir solve.Direction) (*numbers, error) {
 	if err != nil {
 		return nil, err
 	}
-	negate := dir == solve.Min && e.kind() == sparse.MDP
+	negate := dir.Scheduler() == solve.Min && e.kind() == sparse.MDP
 	if negate {
 		f = automata.Unary(automata.Not, f)
+		dir = dir.Opposite()
 	}
 	p, err := a.product(automata.New(f, automata.Limits{}))
 	if err != nil {
@@ -38,7 +39,7 @@ func (e *evaluation) ltl(x sema.Expr, dir solve.Direction) (*numbers, error) {
 	if err != nil {
 		return nil, a.large(err)
 	}
-	v, err := e.reach(p, goal)
+	v, err := e.reach(p, goal, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -48,8 +49,8 @@ func (e *evaluation) ltl(x sema.Expr, dir solve.Direction) (*numbers, error) {
 	return v, nil
 }
 
-func (e *evaluation) reach(p *productModel, goal *sparse.Set) (*numbers, error) {
-	return e.solved(solve.Until(e.ctx, p.Graph, p.all(), goal, solve.Max, e.opts))
+func (e *evaluation) reach(p *productModel, goal *sparse.Set, dir solve.Direction) (*numbers, error) {
+	return e.solved(solve.Until(e.ctx, p.Graph, p.all(), goal, dir, e.opts))
 }
 
 // product builds the product with the initial part of an automaton: start i is

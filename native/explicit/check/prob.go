@@ -13,6 +13,9 @@ import (
 // extremal returns the direction of an operator, or refuses a query of a
 // nondeterministic model that names none.
 func (e *evaluation) extremal(x sema.Expr, letter string, t sema.Threshold) (solve.Direction, error) {
+	if e.space.Model().Intervals() {
+		return e.robust(x, letter, t)
+	}
 	if e.kind() != sparse.MDP {
 		return solve.Max, nil
 	}
@@ -73,7 +76,7 @@ func (e *evaluation) path(x sema.Expr, dir solve.Direction) (*numbers, error) {
 	switch x := x.(type) {
 	case *sema.Unary:
 		if x.Op == syntax.OpNot {
-			v, err := e.path(x.X, opposite(dir))
+			v, err := e.path(x.X, dir.Opposite())
 			if err != nil {
 				return nil, err
 			}
@@ -97,13 +100,6 @@ func (e *evaluation) path(x sema.Expr, dir solve.Direction) (*numbers, error) {
 
 // state reports whether an operand of a temporal operator is a state formula.
 func state(x sema.Expr) bool { return x == nil || x.Type() == sema.Bool }
-
-func opposite(dir solve.Direction) solve.Direction {
-	if dir == solve.Max {
-		return solve.Min
-	}
-	return solve.Max
-}
 
 func (e *evaluation) indicator(set *sparse.Set) *numbers {
 	out := e.constant(fraction(new(big.Rat)), result.Exact)
@@ -160,7 +156,7 @@ func (e *evaluation) temporal(x *sema.Temporal, dir solve.Direction) (*numbers, 
 	}
 	left, right, negated := asUntil(x.Op, left, right)
 	if negated {
-		dir = opposite(dir)
+		dir = dir.Opposite()
 	}
 	if x.Op == syntax.WeakUntil && x.Bound != nil && x.Bound.Low != nil {
 		return nil, e.unsupported(x, "found a weak until (W) with a lower bound, which has no agreed meaning")
@@ -255,6 +251,9 @@ func (e *evaluation) stepCount(x sema.Expr, operator string) (int, error) {
 func (e *evaluation) steady(x *sema.Steady) (*numbers, error) {
 	if e.kind() == sparse.MDP {
 		return nil, e.unsupported(x, "found an S operator for a nondeterministic model")
+	}
+	if e.space.Model().Intervals() {
+		return nil, e.unsupported(x, "found an S operator for a model with intervals")
 	}
 	set, err := e.nested(x.X)
 	if err != nil {

@@ -138,6 +138,9 @@ func (x *multiplier) expand(s start) error {
 		x.row(sparse.None)
 		x.out.Target = append(x.out.Target, x.number[s])
 		x.out.Weight = append(x.out.Weight, x.one)
+		if m.High != nil {
+			x.out.High = append(x.out.High, x.one)
+		}
 		return nil
 	}
 	first, end := m.Choices(int(s.state))
@@ -152,6 +155,9 @@ func (x *multiplier) expand(s start) error {
 			x.out.Target = append(x.out.Target, x.pair(start{t, q}))
 		}
 		x.out.Weight = append(x.out.Weight, m.Weight[lo:hi]...)
+		if m.High != nil {
+			x.out.High = append(x.out.High, m.High[lo:hi]...)
+		}
 	}
 	return nil
 }

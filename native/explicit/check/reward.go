@@ -48,6 +48,9 @@ func (e *evaluation) reachReward(p *sema.Temporal, r *sparse.Reward, dir solve.D
 }
 
 func (e *evaluation) rewardPath(x *sema.Reward, p *sema.RewardPath, r *sparse.Reward, dir solve.Direction) (*numbers, error) {
+	if e.space.Model().Intervals() && (p.Kind != syntax.Cumulative || p.Bound == nil) {
+		return nil, e.unsupported(x, "found %s in an R operator for a model with intervals, want F, C<=t or a co-safe path formula", rewardLetter(p))
+	}
 	switch {
 	case p.Kind == syntax.LongRun && e.kind() == sparse.MDP:
 		return nil, e.unsupported(x, "found the long-run reward S for a nondeterministic model")

@@ -35,6 +35,9 @@ type Scheduler struct {
 // verdict is the one of Check all the same.
 func (c *Checker) Scheduler(ctx context.Context, p *Property) (*Scheduler, result.Verdict, error) {
 	op, err := operator(p)
+	if err == nil && c.bounds.space.Model().Intervals() {
+		err = unscheduled(p, p.X, "found a model with intervals, whose schedulers are not exported")
+	}
 	if err == nil && c.bounds.space.Model().Kind != sparse.MDP {
 		err = unscheduled(p, p.X, "found a model without nondeterminism, which has no schedulers")
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/big"
 	"strconv"
+	"strings"
 
 	"tilecheck/native/explicit"
 	"tilecheck/native/explicit/sparse"
@@ -68,6 +69,11 @@ type assembly struct {
 	at      syntax.Pos
 	targets map[edge]bool
 	sum     number
+	// Of a model with intervals, the upper end of the next transition, whose lower
+	// one is its number, and the sum of those of the row.
+	intervals bool
+	high      number
+	highs     *big.Rat
 
 	transitions, choices int
 	deadlocks            *sparse.Set
@@ -97,7 +103,9 @@ func (a *assembly) state(i int) {
 		a.deadlocks.Add(a.begun)
 		a.builder.State()
 		a.row(sparse.NoAction)
-		a.put(a.begun, number{1, big.NewRat(1, 1)}, sparse.NoAction)
+		one := number{1, big.NewRat(1, 1)}
+		a.high = one
+		a.put(a.begun, one, sparse.NoAction)
 		a.begun++
 	}
 	if i < a.states {
@@ -114,7 +122,11 @@ func (a *assembly) row(action sparse.Action) {
 }
 
 func (a *assembly) put(target int, x number, action sparse.Action) {
-	if a.exact {
+	switch {
+	case a.intervals:
+		a.builder.AddInterval(target, x.r, a.high.r, action)
+		return
+	case a.exact:
 		a.builder.AddRat(target, x.r, action)
 		return
 	}
@@ -128,7 +140,7 @@ func (a *assembly) choice(action sparse.Action, at syntax.Pos) {
 	a.choices++
 	a.at, a.sum = at, number{}
 	if a.exact {
-		a.sum.r = new(big.Rat)
+		a.sum.r, a.highs = new(big.Rat), new(big.Rat)
 	}
 }
 
@@ -141,6 +153,7 @@ func (a *assembly) transition(target int, x number, action sparse.Action, atTarg
 	case !(x.f > 0) && a.kind == sparse.CTMC:
 		a.fail(atWeight, "found rate %v, wanted more than 0", x.f)
 		return
+	case a.intervals: // checked when it was read
 	case a.kind != sparse.CTMC && !(x.f > 0 && x.f <= 1+sumTolerance):
 		a.fail(atWeight, "found probability %v, wanted more than 0 and at most 1", x.f)
 		return
@@ -150,6 +163,9 @@ func (a *assembly) transition(target int, x number, action sparse.Action, atTarg
 	a.sum.f += x.f
 	if a.exact {
 		a.sum.r.Add(a.sum.r, x.r)
+		if a.intervals {
+			a.highs.Add(a.highs, a.high.r)
+		}
 	}
 	a.put(target, x, action)
 	if target != a.begun-1 {
@@ -167,6 +183,10 @@ func (a *assembly) endRow() {
 	if !open || a.kind == sparse.CTMC {
 		return
 	}
+	if a.intervals {
+		a.endIntervals()
+		return
+	}
 	off := math.Abs(a.sum.f - 1)
 	before := len(a.errs)
 	switch {
@@ -182,6 +202,35 @@ func (a *assembly) endRow() {
 	if off > noteworthy {
 		a.offRows++
 	}
+}
+
+// endIntervals is endRow for intervals.
+func (a *assembly) endIntervals() {
+	if one := big.NewRat(1, 1); a.sum.r.Cmp(one) > 0 || a.highs.Cmp(one) < 0 {
+		a.failAt(a.at, "the intervals from here on sum to [%s,%s], exactly, wanted one with 1 in it", a.sum.r.RatString(), a.highs.RatString())
+	}
+}
+
+// interval reads [0.1,0.3], of probabilities.
+func (a *assembly) interval(f field) (low, high number, ok bool) {
+	text, opens := strings.CutPrefix(f.String(), "[")
+	text, closes := strings.CutSuffix(text, "]")
+	l, h, comma := strings.Cut(text, ",")
+	if !opens || !closes || !comma {
+		a.fail(f.at, "found %s, wanted an interval such as [0.1,0.3]", quote(f.text))
+		return low, high, false
+	}
+	if low, ok = a.value(field{[]byte(l), f.at + 1}, "probability", true); !ok {
+		return low, high, false
+	}
+	if high, ok = a.value(field{[]byte(h), f.at + 2 + len(l)}, "probability", true); !ok {
+		return low, high, false
+	}
+	if !(low.f >= 0 && high.f > 0 && low.r.Cmp(high.r) <= 0 && high.f <= 1) {
+		a.fail(f.at, "found %s, wanted an interval of probabilities from 0 to 1, not only of 0", quote(f.text))
+		return low, high, false
+	}
+	return low, high, true
 }
 
 // action returns the number of an action.

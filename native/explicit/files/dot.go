@@ -90,7 +90,7 @@ func (p *printer) dotTransition(k, j int, s step) {
 	p.text(" -> ")
 	p.int(s.target)
 	p.text(` [label="`)
-	p.num(s.x)
+	p.weight(s)
 	if action != "" {
 		p.text(":" + action)
 	}

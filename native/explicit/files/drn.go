@@ -29,6 +29,9 @@ func (w *Writer) DRN(ctx context.Context, out io.Writer) error {
 	if !w.probabilistic() {
 		return &compile.UnsupportedError{File: w.program.File, Msg: "the DRN format has no LTSs"}
 	}
+	if err := w.onlyNumbers("DRN"); err != nil {
+		return err
+	}
 	w = w.explicitly()
 	labels, err := w.labels(ctx)
 	if err != nil {

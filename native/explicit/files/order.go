@@ -14,6 +14,7 @@ import (
 type step struct {
 	target int
 	x      number
+	high   number // the upper end of an interval, whose lower one is x
 	action string
 }
 
@@ -23,13 +24,16 @@ func (w *Writer) weights(dst []step, c int) []step {
 	dst = dst[:0]
 	w.row = w.sorted(w.row, c)
 	for _, t := range w.row {
-		s := step{int(w.numbers[w.model.Target[t]]), w.weightOf(t), ""}
+		s := step{target: int(w.numbers[w.model.Target[t]]), x: w.weightOf(t)}
+		if w.model.Intervals() {
+			s.high.r = w.model.HighRat(t)
+		}
 		if !merged {
 			if !w.nondeterministic() {
 				s.action = w.action(t)
 			}
 		} else if n := len(dst); n > 0 && dst[n-1].target == s.target {
-			dst[n-1].x = plus(dst[n-1].x, s.x)
+			dst[n-1].x, dst[n-1].high = plus(dst[n-1].x, s.x), plus(dst[n-1].high, s.high)
 			continue
 		}
 		dst = append(dst, s)

@@ -164,12 +164,25 @@ func (p *printer) step(k, j int, s step, number bool) {
 	p.spaced(s.target)
 	if number {
 		p.text(" ")
-		p.num(s.x)
+		p.weight(s)
 	}
 	if s.action != "" {
 		p.text(" " + s.action)
 	}
 	p.end()
+}
+
+// weight writes the number of a step, or its interval.
+func (p *printer) weight(s step) {
+	if s.high.r == nil {
+		p.num(s.x)
+		return
+	}
+	p.text("[")
+	p.num(s.x)
+	p.text(",")
+	p.num(s.high)
+	p.text("]")
 }
 
 // States writes PRISM's .sta file: the variables, and their values in every state.

@@ -39,27 +39,31 @@ func Read(ctx context.Context, src Sources, opts ReadOptions) (*explicit.Space, 
 	if tra == nil {
 		return nil, l.errs.Err()
 	}
-	r := &reading{ctx: ctx, opts: opts, src: src, tra: tra, model: model, errs: tra.errs}
+	rounded := !opts.Exact
+	opts.Exact = tra.exact // intervals are
+	r := &reading{ctx: ctx, opts: opts, rounded: rounded, src: src, tra: tra, model: model, errs: tra.errs}
 	return r.read()
 }
 
 // check refuses types of models that no file has.
 func (o ReadOptions) check() error {
 	switch o.Type {
-	case syntax.TypeNone, syntax.DTMC, syntax.MDP, syntax.CTMC:
+	case syntax.TypeNone, syntax.DTMC, syntax.MDP, syntax.CTMC, syntax.IDTMC, syntax.IMDP:
 		return nil
 	}
-	return fmt.Errorf("models of type %s cannot be read, only DTMCs, MDPs and CTMCs", o.Type)
+	return fmt.Errorf("models of type %s cannot be read, only DTMCs, MDPs, CTMCs, IDTMCs and IMDPs", o.Type)
 }
 
 // reading collects what the files of a model say.
 type reading struct {
-	ctx   context.Context
-	opts  ReadOptions
-	src   Sources
-	tra   *traFile
-	model *sparse.Model // nil after errors
-	errs  syntax.ErrorList
+	ctx  context.Context
+	opts ReadOptions
+	// rounded says that nobody asked for fractions.
+	rounded bool
+	src     Sources
+	tra     *traFile
+	model   *sparse.Model // nil after errors
+	errs    syntax.ErrorList
 
 	sta     *staFile
 	said    declared
@@ -151,6 +155,10 @@ func (r *reading) structure(i int) error {
 	if len(r.errs) > 0 {
 		return nil
 	}
+	if trans != nil && r.model.Intervals() && unequal(r.model, trans) {
+		r.errs.Add(r.src.TransitionRewards[i].Name, syntax.Pos{}, "found different rewards of the transitions of a state of an interval Markov chain, wanted one")
+		return nil
+	}
 	reward, each := structure(r.model, name, state, trans)
 	r.model.Rewards = append(r.model.Rewards, reward)
 	r.rewards = append(r.rewards, each)
@@ -172,7 +180,7 @@ func (r *reading) deadlocks() error {
 func (r *reading) importSpace() (*explicit.Space, error) {
 	d := &explicit.Imported{
 		File: r.src.Transitions.Name, Type: r.tra.typ, Actions: r.tra.names, Model: r.model,
-		TransitionRewards: r.rewards, Warnings: r.tra.warnings(),
+		TransitionRewards: r.rewards, Warnings: r.tra.warnings(), Rounded: r.rounded,
 	}
 	if r.sta != nil {
 		d.Vars, d.Valuations = r.sta.vars, r.sta.values

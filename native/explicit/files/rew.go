@@ -311,6 +311,19 @@ func structure(m *sparse.Model, name string, state, trans *column) (sparse.Rewar
 	return out, each
 }
 
+// unequal reports whether transitions of a choice have different rewards.
+func unequal(m *sparse.Model, x *column) bool {
+	for c := range m.NumChoices() {
+		lo, hi := m.Row(c)
+		for t := lo + 1; t < hi; t++ {
+			if x.at(t).r.Cmp(x.at(lo).r) != 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // unit is the greatest relative error of one rounding.
 const unit = 0x1p-53
 
@@ -318,7 +331,7 @@ const unit = 0x1p-53
 // their weighted sum in a Markov chain.
 func choiceReward(m *sparse.Model, x *column, c int) number {
 	lo, hi := m.Row(c)
-	if m.Kind == sparse.MDP {
+	if m.Kind == sparse.MDP || m.Intervals() {
 		return x.at(lo)
 	}
 	sum := number{}

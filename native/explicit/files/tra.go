@@ -79,7 +79,9 @@ func readTransitions(ctx context.Context, src Source, opts ReadOptions) (*traFil
 	if err := opts.limit(t.totals[0]); err != nil {
 		return nil, nil, l, err
 	}
-	t.assembly = newAssembly(l, kindOf(t.typ), t.totals[0], opts.Exact)
+	intervals := t.typ == syntax.IDTMC || t.typ == syntax.IMDP
+	t.assembly = newAssembly(l, kindOf(t.typ), t.totals[0], opts.Exact || intervals)
+	t.intervals = intervals
 	for n := 0; l.data("transitions", nil); n++ {
 		if n&0xfff == 0 {
 			if err := ctx.Err(); err != nil {
@@ -93,7 +95,7 @@ func readTransitions(ctx context.Context, src Source, opts ReadOptions) (*traFil
 
 func kindOf(t syntax.ModelType) sparse.Kind {
 	switch t {
-	case syntax.DTMC:
+	case syntax.DTMC, syntax.IDTMC:
 		return sparse.DTMC
 	case syntax.CTMC:
 		return sparse.CTMC
@@ -114,8 +116,12 @@ func typeOfHeader(l *lines, comment string) syntax.ModelType {
 		return syntax.MDP
 	case "CTMC":
 		return syntax.CTMC
+	case "IDTMC":
+		return syntax.IDTMC
+	case "IMDP":
+		return syntax.IMDP
 	}
-	l.fail(len("# Transitions ("), "found a model of type %s, only DTMCs, MDPs and CTMCs can be read", quote([]byte(name)))
+	l.fail(len("# Transitions ("), "found a model of type %s, only DTMCs, MDPs, CTMCs, IDTMCs and IMDPs can be read", quote([]byte(name)))
 	return syntax.TypeNone
 }
 
@@ -131,11 +137,17 @@ func (t *traFile) readTotals(l *lines) bool {
 		return false
 	case t.typ == syntax.TypeNone && len(f) == 3:
 		t.typ = syntax.MDP
+		if l.bracket(3) {
+			t.typ = syntax.IMDP
+		}
+	case t.typ == syntax.TypeNone && len(f) == 2 && l.bracket(2):
+		t.typ = syntax.IDTMC
 	case t.typ == syntax.TypeNone && len(f) == 2:
 		t.typ = guess(l)
 	}
 	names := []string{"number of states", "number of choices", "number of transitions"}
-	if t.typ != syntax.MDP {
+	mdp := kindOf(t.typ) == sparse.MDP
+	if !mdp {
 		names = []string{names[0], names[2]}
 	}
 	if len(f) != len(names) {
@@ -143,7 +155,7 @@ func (t *traFile) readTotals(l *lines) bool {
 		return false
 	}
 	at := []int{0, 1, 2}
-	if t.typ != syntax.MDP {
+	if !mdp {
 		at = []int{0, 2}
 	}
 	for i, name := range names {
@@ -158,6 +170,13 @@ func (t *traFile) readTotals(l *lines) bool {
 		return false
 	}
 	return true
+}
+
+// bracket reports whether an entry of the first row is an interval.
+func (l *lines) bracket(entry int) bool {
+	ahead := *l
+	ahead.fields, ahead.errs = nil, nil
+	return ahead.data("transitions", nil) && len(ahead.fields) > entry && ahead.fields[entry].text[0] == '['
 }
 
 func typeName(t syntax.ModelType) string {
@@ -210,7 +229,13 @@ func (t *traFile) line() {
 	if !ok {
 		return
 	}
-	x, ok := t.value(f[2+mdp], "probability or rate", t.exact)
+	var high number
+	x, ok := number{}, false
+	if t.intervals {
+		x, high, ok = t.interval(f[2+mdp])
+	} else {
+		x, ok = t.value(f[2+mdp], "probability or rate", t.exact)
+	}
 	if !ok {
 		return
 	}
@@ -228,6 +253,7 @@ func (t *traFile) line() {
 	if mdp == 1 {
 		action = sparse.NoAction
 	}
+	t.high = high
 	t.transition(target, x, action, f[1+mdp].at, f[2+mdp].at)
 }
 

@@ -75,6 +75,9 @@ type umbField struct {
 }
 
 func (w *Writer) umb(ctx context.Context) (*umbWriter, error) {
+	if err := w.onlyNumbers("UMB"); err != nil {
+		return nil, err
+	}
 	u := &umbWriter{Writer: w, ctx: ctx, size: 8, rated: -1}
 	var err error
 	if u.labels, err = w.labels(ctx); err != nil {

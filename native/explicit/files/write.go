@@ -85,20 +85,21 @@ type Writer struct {
 	numbers []uint32 // the inverse of order
 }
 
-// NewWriter returns a writer of DTMCs, MDPs, CTMCs and LTSs; other types of models
-// are refused with a *compile.UnsupportedError. LTSs, which have no probabilities,
-// are written as PRISM's explicit engine does, which is the only one that has them.
+// NewWriter returns a writer of DTMCs, MDPs, CTMCs, LTSs, and DTMCs and MDPs with
+// intervals; other types of models are refused with a *compile.UnsupportedError. LTSs,
+// which have no probabilities, and intervals are written as PRISM's explicit engine
+// does, which is the only one that has them.
 func NewWriter(s *explicit.Space, opts Options) (*Writer, error) {
 	p := cmp.Or(opts.Program, s.Program())
 	switch p.Type {
 	case syntax.DTMC, syntax.MDP, syntax.CTMC:
-	case syntax.LTS:
+	case syntax.LTS, syntax.IDTMC, syntax.IMDP:
 		opts.Symbolic = false
 		if opts.Format != Plain {
-			return nil, &compile.UnsupportedError{File: p.File, Msg: "LTSs are exported in PRISM's explicit format only"}
+			return nil, &compile.UnsupportedError{File: p.File, Msg: fmt.Sprintf("%ss are exported in PRISM's explicit format only", p.Type)}
 		}
 	default:
-		return nil, &compile.UnsupportedError{File: p.File, Msg: fmt.Sprintf("found a model of type %s, only DTMCs, MDPs, CTMCs and LTSs can be exported", p.Type)}
+		return nil, &compile.UnsupportedError{File: p.File, Msg: fmt.Sprintf("found a model of type %s, only DTMCs, MDPs, CTMCs, LTSs, IDTMCs and IMDPs can be exported", p.Type)}
 	}
 	opts.Precision = cmp.Or(opts.Precision, DefaultPrecision)
 	if opts.Precision < 1 || opts.Precision > MaxPrecision {
@@ -170,8 +171,11 @@ func (p *printer) end() {
 }
 
 func (w *Writer) appendNumber(dst []byte, n number) []byte {
-	if n.r != nil {
+	switch {
+	case n.r != nil && !w.space.Rounded():
 		return append(dst, n.r.RatString()...)
+	case n.r != nil:
+		n.f, _ = n.r.Float64()
 	}
 	if w.opts.Symbolic {
 		return strconv.AppendFloat(dst, n.f, 'g', w.opts.Precision, 64)
@@ -184,6 +188,14 @@ func (w *Writer) weightOf(t int) number {
 		return number{r: w.model.Rat(t)}
 	}
 	return number{f: w.model.Prob(t)}
+}
+
+// onlyNumbers refuses intervals in formats that have none.
+func (w *Writer) onlyNumbers(format string) error {
+	if w.model.Intervals() {
+		return &compile.UnsupportedError{File: w.program.File, Msg: fmt.Sprintf("found a model of type %s, which is not written as %s, want .tra or .pexp", w.program.Type, format)}
+	}
+	return nil
 }
 
 // action returns the name of the action of a choice of an MDP or of a

@@ -65,6 +65,9 @@ func New(space *explicit.Space, opts Options) (*Prover, error) {
 	if !space.Model().Exact() {
 		return nil, errors.New("there are no fractions")
 	}
+	if space.Model().Intervals() {
+		return nil, errors.New("certificates have no intervals")
+	}
 	p := &Prover{
 		Skeleton: NewSkeleton(), space: space, graph: sparse.NewGraph(space.Model()), opts: opts,
 		rewards: make(map[int]*sparse.Reward), truths: make(map[int]truth), values: make(map[int]*bounds), scales: make(map[int]int),

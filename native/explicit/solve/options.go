@@ -13,13 +13,27 @@ import (
 )
 
 // Direction says which scheduler a value is for. It means nothing in a Markov chain.
+// Where probabilities are intervals, something chooses from them in every step, which
+// is called nature: it is on the scheduler's side or against it.
 type Direction uint8
 
-// The directions.
+// The directions. Nature is on the scheduler's side, but for MinMax, where it makes
+// large what the scheduler makes small, and MaxMin.
 const (
 	Max Direction = iota
 	Min
+	MinMax
+	MaxMin
 )
+
+// Opposite returns the direction of one minus a value.
+func (d Direction) Opposite() Direction { return [...]Direction{Min, Max, MaxMin, MinMax}[d] }
+
+// Scheduler returns Min or Max: what the scheduler does.
+func (d Direction) Scheduler() Direction { return [...]Direction{Max, Min, Min, Max}[d] }
+
+// nature returns what nature does.
+func (d Direction) nature() Direction { return [...]Direction{Max, Min, Max, Min}[d] }
 
 // Options changes how a value is computed. The zero value is the default.
 type Options struct {

@@ -18,6 +18,9 @@ import (
 // Source: PRISM's R[F]; de Alfaro (CONCUR 1999) for end components without
 // reward; bounds as for Until.
 func ReachReward(ctx context.Context, g *sparse.Graph, r *sparse.Reward, target *sparse.Set, dir Direction, opts Options) (*Values, error) {
+	if g.Intervals() {
+		return robustReach(ctx, g, r, target, dir, opts)
+	}
 	y, err := newSystem(g, r, dir, opts)
 	if err != nil {
 		return nil, err

@@ -16,6 +16,9 @@ type Steps struct{ Low, High int }
 // Next returns bounds on the extremal probability that x holds after one step,
 // in a CTMC after the first transition.
 func Next(ctx context.Context, g *sparse.Graph, x *sparse.Set, dir Direction, opts Options) (*Values, error) {
+	if g.Intervals() {
+		return robustNext(ctx, g, x, dir, opts)
+	}
 	y, err := newStepwise(g, nil, dir, opts)
 	if err != nil {
 		return nil, err
@@ -31,6 +34,9 @@ func Next(ctx context.Context, g *sparse.Graph, x *sparse.Set, dir Direction, op
 // with a bound on the number of steps, in a DTMC or MDP. The schedulers may
 // count steps; the one chosen is in Values.Steps.
 func BoundedUntil(ctx context.Context, g *sparse.Graph, left, right *sparse.Set, bound Steps, dir Direction, opts Options) (*Values, error) {
+	if g.Intervals() {
+		return robustBounded(ctx, g, left, right, bound, dir, opts)
+	}
 	y, err := newStepwise(g, nil, dir, opts)
 	if err != nil {
 		return nil, err
@@ -66,6 +72,9 @@ func BoundedUntil(ctx context.Context, g *sparse.Graph, left, right *sparse.Set,
 // CumulReward returns bounds on the extremal expected reward of the first steps
 // of a DTMC or MDP.
 func CumulReward(ctx context.Context, g *sparse.Graph, r *sparse.Reward, steps int, dir Direction, opts Options) (*Values, error) {
+	if g.Intervals() {
+		return robustCumul(ctx, g, r, steps, dir, opts)
+	}
 	y, err := newStepwise(g, r, dir, opts)
 	if err != nil {
 		return nil, err

@@ -17,6 +17,9 @@ import (
 // optimistic value iteration, Hartmanns and Kaminski (CAV 2020); fractions by
 // scheduler iteration with elimination of unknowns.
 func Until(ctx context.Context, g *sparse.Graph, left, right *sparse.Set, dir Direction, opts Options) (*Values, error) {
+	if g.Intervals() {
+		return robustUntil(ctx, g, left, right, dir, opts)
+	}
 	y, err := newSystem(g, nil, dir, opts)
 	if err != nil {
 		return nil, err

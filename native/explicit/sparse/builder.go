@@ -26,6 +26,7 @@ type Builder struct {
 	start  column[uint32]
 	target column[uint32]
 	weight column[uint32]
+	high   column[uint32]
 	action column[Action]
 	float  map[float64]uint32
 	exact  map[string]uint32
@@ -64,7 +65,7 @@ func (b *Builder) Grow(states, choices, transitions int) {
 
 // Bytes returns the memory that the model takes so far, room to grow included.
 func (b *Builder) Bytes() int64 {
-	n := b.first.cap() + b.start.cap() + b.target.cap() + b.weight.cap()
+	n := b.first.cap() + b.start.cap() + b.target.cap() + b.weight.cap() + b.high.cap()
 	return int64(4*n + 40*cap(b.m.Weights) + 2*b.action.cap())
 }
 
@@ -156,15 +157,33 @@ func (b *Builder) AddRat(target int, weight *big.Rat, a Action) {
 		b.fail(fmt.Errorf("state %d: weight %v, it must not be negative", b.states-1, weight.RatString()))
 		return
 	}
+	b.add(target, b.fraction(weight), a)
+}
+
+// AddInterval is AddRat with an interval for a weight, whose lower end may be zero.
+// All weights of a model are intervals, or none.
+func (b *Builder) AddInterval(target int, low, high *big.Rat, a Action) {
+	if low.Sign() < 0 || high.Sign() <= 0 || low.Cmp(high) > 0 {
+		b.fail(fmt.Errorf("state %d: weight [%s,%s], want an interval of numbers that are not negative", b.states-1, low.RatString(), high.RatString()))
+		return
+	}
+	b.add(target, b.fraction(low), a)
+	b.high.add(b.fraction(high))
+}
+
+// fraction numbers a weight.
+func (b *Builder) fraction(weight *big.Rat) uint32 {
 	id, ok := b.shared[weight]
 	if ok {
-		b.add(target, id, a)
-		return
+		return id
 	}
 	key := weight.RatString()
 	if id, ok = b.exact[key]; !ok {
 		id = uint32(len(b.m.Rats))
-		f, near := Double(weight)
+		f, near := 0.0, true
+		if weight.Sign() != 0 {
+			f, near = Double(weight)
+		}
 		b.far = b.far || !near
 		b.m.Weights = append(b.m.Weights, f)
 		b.m.Rats = append(b.m.Rats, weight)
@@ -173,7 +192,7 @@ func (b *Builder) AddRat(target int, weight *big.Rat, a Action) {
 	if len(b.shared) < maxShared {
 		b.shared[weight] = id
 	}
-	b.add(target, id, a)
+	return id
 }
 
 func (b *Builder) add(target int, id uint32, a Action) {
@@ -196,7 +215,8 @@ func (b *Builder) add(target int, id uint32, a Action) {
 // Rows are the choices and transitions of successive states, flat: state i has
 // Choices[i] choices, one if it is a Markov chain's; choice j has Transitions[j]
 // transitions. Actions has one entry per choice in an MDP, per transition
-// otherwise. Either Weights or Rats has the weights.
+// otherwise. Either Weights or Rats has the weights, or the lower ends of
+// intervals, of which Highs has the upper ones.
 type Rows struct {
 	Choices     []uint32
 	Transitions []uint32
@@ -204,6 +224,7 @@ type Rows struct {
 	Targets     []uint32
 	Weights     []float64
 	Rats        []*big.Rat
+	Highs       []*big.Rat
 }
 
 // AddRows appends the first n states of rows, as State, Choice and AddAction or
@@ -222,9 +243,12 @@ func (b *Builder) AddRows(rows Rows, n int) Rows {
 				if chain {
 					a = rows.Actions[i]
 				}
-				if rows.Rats != nil {
+				switch {
+				case rows.Highs != nil:
+					b.AddInterval(int(rows.Targets[i]), rows.Rats[i], rows.Highs[i], a)
+				case rows.Rats != nil:
 					b.AddRat(int(rows.Targets[i]), rows.Rats[i], a)
-				} else {
+				default:
 					b.AddAction(int(rows.Targets[i]), rows.Weights[i], a)
 				}
 				transitions++
@@ -237,6 +261,9 @@ func (b *Builder) AddRows(rows Rows, n int) Rows {
 		rows.Actions = rows.Actions[transitions:]
 	} else {
 		rows.Actions = rows.Actions[choices:]
+	}
+	if rows.Highs != nil {
+		rows.Highs = rows.Highs[transitions:]
 	}
 	if rows.Rats != nil {
 		rows.Rats = rows.Rats[transitions:]
@@ -276,6 +303,12 @@ func (b *Builder) Finish() (*Model, error) {
 	m.Start = b.start.flatten()
 	m.Target = b.target.flatten()
 	m.Weight = b.weight.flatten()
+	if b.high.len() > 0 {
+		m.High = b.high.flatten()
+		if len(m.High) != len(m.Weight) {
+			return nil, errors.New("weights partly intervals, partly not")
+		}
+	}
 	if len(m.Rats) > 0 && len(b.float) > 0 {
 		return nil, errors.New("weights partly exact, partly not")
 	}

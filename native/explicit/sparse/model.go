@@ -55,6 +55,10 @@ type Model struct {
 	// one transition per action to the same target.
 	Target []uint32
 	Weight []uint32
+	// High has, where weights are intervals, the upper ends, of which Weight has the
+	// lower ones; it indexes Weights, too. nil where weights are numbers. Intervals
+	// are exact, delimited (some distribution takes each end), and DTMCs' or MDPs'.
+	High []uint32
 	// Weights are the distinct weights, in order of first use.
 	Weights []float64
 	// Rats are the same weights exactly; nil in a model of doubles.
@@ -146,11 +150,17 @@ func (m *Model) Prob(i int) float64 { return m.Weights[m.Weight[i]] }
 // Rat returns the exact weight of transition i of an exact model.
 func (m *Model) Rat(i int) *big.Rat { return m.Rats[m.Weight[i]] }
 
+// HighRat returns the exact upper end of transition i of a model with intervals.
+func (m *Model) HighRat(i int) *big.Rat { return m.Rats[m.High[i]] }
+
+// Intervals reports whether the weights are intervals.
+func (m *Model) Intervals() bool { return m.High != nil }
+
 // Exact reports whether the weights are known exactly.
 func (m *Model) Exact() bool { return m.Rats != nil }
 
 // Bytes returns the memory that the states, choices and transitions take.
 func (m *Model) Bytes() int64 {
-	n := len(m.First) + len(m.Start) + len(m.Target) + len(m.Weight) + len(m.Initial)
+	n := len(m.First) + len(m.Start) + len(m.Target) + len(m.Weight) + len(m.High) + len(m.Initial)
 	return int64(4*n + 8*len(m.Weights) + 2*len(m.Actions))
 }

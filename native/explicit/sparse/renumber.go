@@ -32,6 +32,9 @@ func (m *Model) Renumber(number []uint32) *Model {
 				out.Target = append(out.Target, number[t])
 			}
 			out.Weight = append(out.Weight, m.Weight[lo:hi]...)
+			if m.High != nil {
+				out.High = append(out.High, m.High[lo:hi]...)
+			}
 		}
 		if m.Actions != nil {
 			lo, hi := m.actions(first, end)
