@@ -62,6 +62,9 @@
 // reward for the mean time 1/E(s) in s, and g/E + h stands for g + h: times E(s), with the
 // generator Q, Qg >= 0 and g <= E r + Q h, which is summed over time in the same way.
 //
+// Rule 6, path formulas and co-safe rewards: rules 1 and 2 of the product with an automaton,
+// by package omega, whose comment goes on here.
+//
 // In a CTMC rules 1 to 3 are about the chain of its jumps, with rewards for mean times.
 //
 // Paths. A state in a set E [L U R] is in R, or in L with a successor in the set of smaller

@@ -1,13 +1,13 @@
 package certify
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math/big"
 	"slices"
 
 	"tilecheck/certify/certificate"
+	"tilecheck/certify/omega"
 	"tilecheck/certify/steps"
 )
 
@@ -25,12 +25,13 @@ func (c *checker) prove(i int, b *bounds) error {
 	v := &c.Vectors[i]
 	p := &proof{checker: c, v: v, part: fmt.Sprintf("vector %d", i)}
 	for _, j := range v.Sets() {
-		p.left, p.right = p.right, c.sets[j]
-	}
-	if err := cmp.Or(p.left.err, p.right.err); err != nil {
-		return err
+		if p.left, p.right = p.right, c.sets[j]; c.sets[j].err != nil {
+			return c.sets[j].err
+		}
 	}
 	switch v.Kind {
+	case certificate.PathFormula, certificate.CoSafe:
+		return p.path(b)
 	case certificate.Until, certificate.Steps, certificate.Next:
 		b.ceiling = one
 	default:
@@ -178,4 +179,46 @@ func (p *proof) average() error {
 		}
 	}
 	return nil
+}
+
+// path is rule 6: rules 1 and 2, of the product with an automaton.
+func (p *proof) path(b *bounds) error {
+	coSafe := p.v.Kind == certificate.CoSafe
+	var sets []certificate.Bits
+	for _, j := range p.v.Automaton.Sets {
+		if !p.sets[j].decided() {
+			return errors.New(p.part + ": a proposition is not decided in every state")
+		}
+		sets = append(sets, p.sets[j].at[lower])
+	}
+	if err := omega.Agrees(p.ctx, p.v.Automaton, coSafe); err != nil {
+		return fmt.Errorf("%s: %w", p.part, err)
+	}
+	pairs, err := omega.Pairs(p.ctx, p.m, p.v.Automaton, sets, coSafe)
+	if err != nil {
+		return fmt.Errorf("%s: %w", p.part, err)
+	}
+	q := &proof{checker: &checker{ctx: p.ctx, m: pairs.Model, n: pairs.NumStates()}, v: p.v, part: p.part}
+	if q.Weights, err = pairs.Weights(p.ctx); err != nil {
+		return err
+	}
+	if coSafe {
+		goal := pairs.Accepting()
+		q.right.at, q.r = [2]certificate.Bits{goal, goal}, pairs.Earned(p.m.Earned(p.v.Reward, nil))
+		return q.fixedPoint()
+	}
+	b.ceiling = one
+	sure, all, minus := certificate.NewBits(q.n), certificate.NewBits(q.n), p.v.Upper.Compare(one)
+	for i := range q.n {
+		all.Add(i)
+		if minus(i) >= 0 {
+			sure.Add(i)
+		}
+	}
+	won, err := omega.Won(p.ctx, pairs, p.v, sure)
+	if err != nil {
+		return fmt.Errorf("%s: %w", p.part, err)
+	}
+	q.left.at, q.right.at = [2]certificate.Bits{all, all}, [2]certificate.Bits{won, sure}
+	return q.fixedPoint()
 }

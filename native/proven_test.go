@@ -20,8 +20,7 @@ import (
 // names begins. An answer of another kind must be proven.
 func uncertified() []string {
 	return []string{
-		"a path formula with several temporal operators", "E or A of a path formula with several temporal operators",
-		"a reward until a co-safe formula holds", "several objectives", "a ratio of rewards",
+		"E or A of a path formula with several temporal operators", "several objectives", "a ratio of rewards",
 		"a value that is computed of others", "a comparison of values", "a filter in a formula",
 		"an expression without operators", "probabilities sum to", // what doubles tolerate is no chain of fractions
 		"filter(avg, ...)", "filter(sum, ...)", "filter(count, ...)", "filter(first, ...)", "filter(argmin, ...)", "filter(argmax, ...)",
@@ -108,7 +107,7 @@ func TestProvenConformance(t *testing.T) {
 		}
 	}
 	tally.log(t)
-	if tally.proven < 300 {
+	if tally.proven < 340 {
 		t.Errorf("only %d answers are proven", tally.proven)
 	}
 }
@@ -140,7 +139,7 @@ func TestProvenSuite(t *testing.T) {
 		}
 	}
 	tally.log(t)
-	if tally.proven < 1350 {
+	if tally.proven < 1590 {
 		t.Errorf("only %d answers are proven", tally.proven)
 	}
 }

@@ -245,17 +245,21 @@ func (r *reader) readCertificates(m *umb.Member) error {
 		return fmt.Errorf("found version %d of certificates, wanted %d", x.Version, Version)
 	}
 	f := r.f
+	n := int(r.umb.System.States)
 	r.columns = map[string]func(m *umb.Member) error{}
 	f.Sets, f.Vectors, f.Claims = make([]Set, len(x.Sets)), make([]Vector, len(x.Vectors)), x.Claims
 	for i := range x.Sets {
 		f.Sets[i] = x.Sets[i].Set
-		if err := r.declare("sets", i, f.Sets[i].columns(), x.Sets[i].Columns); err != nil {
+		if err := r.declare("sets", i, f.Sets[i].columns(n), x.Sets[i].Columns); err != nil {
 			return fmt.Errorf("set %d: %w", i, err)
 		}
 	}
 	for i := range x.Vectors {
 		f.Vectors[i] = x.Vectors[i].Vector
-		if err := r.declare("vectors", i, f.Vectors[i].columns(), x.Vectors[i].Columns); err != nil {
+		if a := f.Vectors[i].Automaton; a != nil && (a.Pairs < 0 || a.Runs < 0 || a.Pairs > math.MaxInt32 || a.Runs > math.MaxInt32) {
+			return fmt.Errorf("vector %d: found %d pairs and %d runs", i, a.Pairs, a.Runs)
+		}
+		if err := r.declare("vectors", i, f.Vectors[i].columns(n), x.Vectors[i].Columns); err != nil {
 			return fmt.Errorf("vector %d: %w", i, err)
 		}
 	}
@@ -265,7 +269,7 @@ func (r *reader) readCertificates(m *umb.Member) error {
 
 // declare notes the columns of a set or vector, and what reads them.
 func (r *reader) declare(group string, i int, slots []slot, columns map[string]column) error {
-	n, left := int(r.umb.System.States), len(columns)
+	left := len(columns)
 	take := func(name string, want ...columnType) (column, bool, error) {
 		c, ok := columns[name]
 		if !ok {
@@ -281,7 +285,7 @@ func (r *reader) declare(group string, i int, slots []slot, columns map[string]c
 		path := member(group, i, name)
 		r.columns[path], r.declared[path] = read, true
 	}
-	bits := func(name string, dst *Bits) error {
+	bits := func(name string, n int, dst *Bits) error {
 		_, ok, err := take(name, columnBits)
 		if ok {
 			note(name, func(m *umb.Member) (err error) { *dst, err = m.Bits(n); return err })
@@ -291,7 +295,7 @@ func (r *reader) declare(group string, i int, slots []slot, columns map[string]c
 	for k, s := range slots {
 		switch {
 		case s.bits != nil:
-			if err := bits(s.name, s.bits); err != nil {
+			if err := bits(s.name, s.n, s.bits); err != nil {
 				return err
 			}
 		case s.ranks != nil:
@@ -300,7 +304,7 @@ func (r *reader) declare(group string, i int, slots []slot, columns map[string]c
 				return err
 			}
 			if ok {
-				note(s.name, func(m *umb.Member) (err error) { *s.ranks, err = readRanks(m, n); return err })
+				note(s.name, func(m *umb.Member) (err error) { *s.ranks, err = readRanks(m, s.n); return err })
 			}
 		default:
 			c, ok, err := take(s.name, columnFixed, columnFraction)
@@ -320,8 +324,8 @@ func (r *reader) declare(group string, i int, slots []slot, columns map[string]c
 			}
 			v := new(Values)
 			*s.values = v
-			note(s.name, func(m *umb.Member) error { return v.read(m, n, c) })
-			if err := bits(s.name+"-infinite", &v.Infinite); err != nil {
+			note(s.name, func(m *umb.Member) error { return v.read(m, s.n, c) })
+			if err := bits(s.name+"-infinite", s.n, &v.Infinite); err != nil {
 				return err
 			}
 		}

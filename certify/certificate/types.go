@@ -155,6 +155,12 @@ const (
 	// Average is the expected long-run average of Reward, or if that is -1 of being in
 	// Right: the gain, in Lower and Upper. LowerBias and UpperBias go with them.
 	Average VectorKind = "average"
+	// PathFormula is the greatest probability that the Automaton accepts a path. Lower,
+	// Upper and Rank are of its pairs, Won and Layer of its runs.
+	PathFormula VectorKind = "path formula"
+	// CoSafe is the expected Reward until the Automaton comes to an accepting state, or has
+	// read a path up to one. All columns are of pairs.
+	CoSafe VectorKind = "co-safe reward"
 )
 
 // Vector is a value for every state, between two bounds.
@@ -167,14 +173,15 @@ type Vector struct {
 	From   int        `json:"from,omitempty"`
 	To     int        `json:"to,omitempty"`
 	// Timed is the time, instead of steps, of a CTMC's Steps, Cumulative and Instant.
-	Timed *Timed `json:"timed,omitempty"`
+	Timed     *Timed     `json:"timed,omitempty"`
+	Automaton *Automaton `json:"automaton,omitempty"`
 
 	// Lower and Upper are the bounds. They may be the same one. nil is what needs no
 	// proof: 0 below, and above 1 for a probability, infinity for a reward.
 	Lower, Upper         *Values `json:"-"`
 	LowerBias, UpperBias *Values `json:"-"`
 	// Rank and Layer are one number for each state, or None; nil where no state has one.
-	Rank, Layer []uint32 `json:"-"`
+	Rank, Layer, Won []uint32 `json:"-"`
 }
 
 // Timed is a time, from From to To, and how the checker is to let it pass: by steps at a

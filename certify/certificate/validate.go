@@ -22,12 +22,16 @@ func (v *Vector) Sets() []int {
 		if v.Reward < 0 {
 			return []int{v.Right}
 		}
+	case PathFormula, CoSafe:
+		if v.Automaton != nil {
+			return v.Automaton.Sets
+		}
 	}
 	return nil
 }
 
 func (v *Vector) probability() bool {
-	return v.Kind == Until || v.Kind == Steps || v.Kind == Next
+	return v.Kind == Until || v.Kind == Steps || v.Kind == Next || v.Kind == PathFormula
 }
 
 // Validate returns what is wrong with the form of a file: what refers to nothing, or
@@ -43,7 +47,7 @@ func (f *File) Validate() error {
 		if err := f.validSet(s, i); err != nil {
 			return fmt.Errorf("set %d: %w", i, err)
 		}
-		if err := sized(n, s.columns()); err != nil {
+		if err := sized(s.columns(n)); err != nil {
 			return fmt.Errorf("set %d: %w", i, err)
 		}
 		size[i] = 32 + len(s.Text)
@@ -63,7 +67,7 @@ func (f *File) Validate() error {
 		if err := f.validVector(v); err != nil {
 			return fmt.Errorf("vector %d: %w", i, err)
 		}
-		if err := sized(n, v.columns()); err != nil {
+		if err := sized(v.columns(n)); err != nil {
 			return fmt.Errorf("vector %d: %w", i, err)
 		}
 	}
@@ -126,8 +130,8 @@ func (f *File) validSet(s *Set, i int) error {
 func (f *File) validVector(v *Vector) error {
 	rewards := false
 	switch v.Kind {
-	case Until, Steps, Next:
-	case ReachReward, TotalReward, Cumulative, Instant:
+	case Until, Steps, Next, PathFormula:
+	case ReachReward, TotalReward, Cumulative, Instant, CoSafe:
 		rewards = true
 	case Average:
 		rewards = v.Reward != -1
@@ -145,7 +149,7 @@ func (f *File) validVector(v *Vector) error {
 	if v.From < 0 || v.To < -1 || v.To == -1 && v.Kind != Steps || v.To >= 0 && v.From > v.To {
 		return fmt.Errorf("found steps from %d to %d", v.From, v.To)
 	}
-	if err := v.validTime(f.Model.Kind); err != nil {
+	if err := cmp.Or(v.validTime(f.Model.Kind), v.validAutomaton(f.Model)); err != nil {
 		return err
 	}
 	for _, x := range []*Values{v.Lower, v.Upper, v.LowerBias, v.UpperBias} {
@@ -154,6 +158,23 @@ func (f *File) validVector(v *Vector) error {
 		}
 	}
 	return nil
+}
+
+// validAutomaton checks the automaton, and that both of its columns are there, whose lengths
+// bound the work of the product.
+func (v *Vector) validAutomaton(m *Model) error {
+	a, coSafe := v.Automaton, v.Kind == CoSafe
+	switch {
+	case (a != nil) != (coSafe || v.Kind == PathFormula):
+		return fmt.Errorf("found an automaton of one of kind %s, or none where it is wanted", v.Kind)
+	case a == nil:
+		return nil
+	case v.Lower == nil || v.Upper == nil || !coSafe && (len(v.Won) != a.Runs || len(v.Layer) != a.Runs) || a.Pairs < m.NumStates():
+		return errors.New("found fewer columns, or shorter ones, than the products of the automaton need")
+	case !coSafe && m.Kind == MDP && !v.Max:
+		return errors.New("found the minimum of a path formula, wanted the maximum of its negation")
+	}
+	return a.validate(coSafe)
 }
 
 // Endless reports whether a vector of steps or of a time has no upper bound of them.
@@ -189,18 +210,18 @@ func (v *Vector) validTime(kind Kind) error {
 	return nil
 }
 
-// sized checks columns of n values.
-func sized(n int, slots []slot) error {
+// sized checks the lengths of columns.
+func sized(slots []slot) error {
 	for _, s := range slots {
 		switch {
 		case s.bits != nil && *s.bits != nil:
-			if err := s.bits.sized(n); err != nil {
+			if err := s.bits.sized(s.n); err != nil {
 				return fmt.Errorf("%s: %w", s.name, err)
 			}
-		case s.ranks != nil && *s.ranks != nil && len(*s.ranks) != n:
-			return fmt.Errorf("%s: found %d numbers, wanted %d", s.name, len(*s.ranks), n)
+		case s.ranks != nil && *s.ranks != nil && len(*s.ranks) != s.n:
+			return fmt.Errorf("%s: found %d numbers, wanted %d", s.name, len(*s.ranks), s.n)
 		case s.values != nil && *s.values != nil:
-			if err := (*s.values).validate(n); err != nil {
+			if err := (*s.values).validate(s.n); err != nil {
 				return fmt.Errorf("%s: %w", s.name, err)
 			}
 		}

@@ -57,24 +57,35 @@ const (
 )
 
 // The columns by their names.
-func (s *Set) columns() []slot {
-	return []slot{{name: "bits", bits: &s.Bits}, {name: "rank", ranks: &s.Rank}}
+func (s *Set) columns(n int) []slot {
+	return []slot{{name: "bits", n: n, bits: &s.Bits}, {name: "rank", n: n, ranks: &s.Rank}}
 }
 
-func (v *Vector) columns() []slot {
-	return []slot{
-		{name: "lower", values: &v.Lower},
-		{name: "upper", values: &v.Upper},
-		{name: "lower-bias", values: &v.LowerBias},
-		{name: "upper-bias", values: &v.UpperBias},
-		{name: "rank", ranks: &v.Rank},
-		{name: "layer", ranks: &v.Layer},
+func (v *Vector) columns(n int) []slot {
+	layered := n
+	if a := v.Automaton; a != nil {
+		if n, layered = a.Pairs, a.Pairs; v.Kind == PathFormula {
+			layered = a.Runs
+		}
 	}
+	out := []slot{
+		{name: "lower", n: n, values: &v.Lower},
+		{name: "upper", n: n, values: &v.Upper},
+		{name: "lower-bias", n: n, values: &v.LowerBias},
+		{name: "upper-bias", n: n, values: &v.UpperBias},
+		{name: "rank", n: n, ranks: &v.Rank},
+		{name: "layer", n: layered, ranks: &v.Layer},
+	}
+	if v.Kind == PathFormula {
+		out = append(out, slot{name: "won", n: layered, ranks: &v.Won})
+	}
+	return out
 }
 
 // slot is where a column is kept; values take two columns, with the infinite states.
 type slot struct {
 	name   string
+	n      int // how many values it has
 	bits   *Bits
 	ranks  *[]uint32
 	values **Values
@@ -98,12 +109,12 @@ func Write(ctx context.Context, out io.Writer, model func(ctx context.Context, o
 	x := index{Version: Version, Sets: []indexSet{}, Vectors: []indexVector{}, Claims: f.Claims}
 	var members []func()
 	for i := range f.Sets {
-		columns, write := describe(w, "sets", i, n, f.Sets[i].columns())
+		columns, write := describe(w, "sets", i, f.Sets[i].columns(n))
 		x.Sets = append(x.Sets, indexSet{f.Sets[i], columns})
 		members = append(members, write...)
 	}
 	for i := range f.Vectors {
-		columns, write := describe(w, "vectors", i, n, f.Vectors[i].columns())
+		columns, write := describe(w, "vectors", i, f.Vectors[i].columns(n))
 		x.Vectors = append(x.Vectors, indexVector{f.Vectors[i], columns})
 		members = append(members, write...)
 	}
@@ -124,10 +135,10 @@ func member(group string, i int, name string) string {
 }
 
 // describe returns what the index says of columns, and what writes them.
-func describe(w *umb.Writer, group string, i, n int, slots []slot) (map[string]column, []func()) {
+func describe(w *umb.Writer, group string, i int, slots []slot) (map[string]column, []func()) {
 	out := make(map[string]column)
 	var members []func()
-	bits := func(name string, set Bits) {
+	bits := func(name string, n int, set Bits) {
 		if set != nil {
 			out[name] = column{Type: columnBits}
 			members = append(members, func() { w.Bits(member(group, i, name), n, set.Has) })
@@ -137,7 +148,7 @@ func describe(w *umb.Writer, group string, i, n int, slots []slot) (map[string]c
 	for _, s := range slots {
 		switch {
 		case s.bits != nil:
-			bits(s.name, *s.bits)
+			bits(s.name, s.n, *s.bits)
 		case s.ranks != nil && *s.ranks != nil:
 			out[s.name] = column{Type: columnNumbers}
 			members = append(members, func() { putRanks(w, member(group, i, s.name), *s.ranks) })
@@ -151,7 +162,7 @@ func describe(w *umb.Writer, group string, i, n int, slots []slot) (map[string]c
 			c := v.column()
 			out[s.name] = c
 			members = append(members, func() { v.put(w, member(group, i, s.name), c) })
-			bits(s.name+"-infinite", v.Infinite)
+			bits(s.name+"-infinite", s.n, v.Infinite)
 		}
 	}
 	return out, members
@@ -270,7 +281,12 @@ func (f *File) vectorText(v *Vector) string {
 		_, to := v.interval()
 		return fmt.Sprintf("R%s%s=? [ I=%s ]", structure, opt, to)
 	}
-	if v.Reward < 0 {
+	switch {
+	case v.Kind == PathFormula:
+		return fmt.Sprintf("P%s=? [ %s ]", opt, f.pathText(v.Automaton, v.Automaton.Formula))
+	case v.Kind == CoSafe:
+		return fmt.Sprintf("R%s%s=? [ %s ]", structure, opt, f.pathText(v.Automaton, v.Automaton.Formula))
+	case v.Reward < 0:
 		return fmt.Sprintf("S%s=? [ %s ]", opt, f.setText(v.Right))
 	}
 	return fmt.Sprintf("R%s%s=? [ S ]", structure, opt)

@@ -7,6 +7,7 @@ One line a claim: "value LOWER UPPER", "true", "false" or "no", in exact fractio
 docs/certificates.md and the mathematics in doc.go alone.
 """
 
+import itertools
 import json
 import sys
 import tarfile
@@ -79,6 +80,9 @@ class File:
         for group, things in ("sets", self.sets), ("vectors", self.vectors):
             for i, thing in enumerate(things):
                 thing["data"] = {}
+                a, path = thing.get("automaton"), thing.get("kind") == "path formula"
+                thing["sizes"] = {"bits": n} if a is None else dict.fromkeys(["layer", "won"], a["runs"] if path else a["pairs"])
+                thing["size"] = n if a is None else a["pairs"]
                 for column in thing.get("columns", {}):
                     thing["data"][column] = self.column(group, i, thing, column)
 
@@ -113,19 +117,21 @@ class File:
             out.append(Fraction(top, bottom))
         return out
 
-    def bits(self, name):
-        words = self.words(name, (self.n + 63) // 64, 8)
+    def bits(self, name, n=None):
+        n = self.n if n is None else n
+        words = self.words(name, (n + 63) // 64, 8)
         out = [bool(words[s // 64] >> s % 64 & 1) for s in range(64 * len(words))]
-        want(not any(out[self.n :]), name)
-        return out[: self.n]
+        want(not any(out[n:]), name)
+        return out[:n]
 
     def column(self, group, i, thing, column):
         about = thing["columns"][column]
         if about.get("same"):
             return self.column(group, i, thing, about["same"])
         name = f"certificates/{group}/{i}/{column}.bin"
+        size = thing["sizes"].get(column, thing["size"])
         if about["type"] == "bits":
-            return self.bits(name)
+            return self.bits(name, size)
         if about["type"] == "numbers":
             want(name in self.members, name)
             out, x, shift = [], 0, 0
@@ -136,16 +142,16 @@ class File:
                     want(x < 2**32, name)
                     out.append(NONE if x == 0 else x - 1)
                     x = shift = 0
-            want(shift == 0 and len(out) == self.n, name)
+            want(shift == 0 and len(out) == size, name)
             return out
         if about["type"] == "fixed":
-            out = [Fraction(x, 2 ** about.get("scale", 0)) for x in self.words(name, self.n, about["bytes"])]
+            out = [Fraction(x, 2 ** about.get("scale", 0)) for x in self.words(name, size, about["bytes"])]
         else:
-            out = self.rationals(name, self.n, about["bytes"])
+            out = self.rationals(name, size, about["bytes"])
             want(all(x >= 0 for x in out), name)
         if column + "-infinite" in thing["columns"]:
-            infinite = self.bits(f"certificates/{group}/{i}/{column}-infinite.bin")
-            out = [INF if infinite[s] else out[s] for s in range(self.n)]
+            infinite = self.bits(f"certificates/{group}/{i}/{column}-infinite.bin", size)
+            out = [INF if infinite[s] else out[s] for s in range(size)]
         return out
 
     # Sets: pairs of lists of Booleans, what is in for sure and what may be.
@@ -212,6 +218,8 @@ class File:
 
     def make_vector(self, v):
         kind, n, data = v["kind"], self.n, v["data"]
+        if kind in ("path formula", "co-safe reward"):
+            return self.path(v, kind == "co-safe reward")
         maximal = v.get("max", False)
         lower, upper = data.get("lower"), data.get("upper")
         rank, layer = data.get("rank", [NONE] * n), data.get("layer", [NONE] * n)
@@ -321,6 +329,138 @@ class File:
             out.append(x)
         return tuple(out)
 
+    # Path formulas: the pairs are a model of their own, which is checked as any other.
+
+    def multiply(self, a, letter, starts, stays):
+        """The product of this model with an automaton, and the parts of its states."""
+        out = File.__new__(File)
+        out.mdp, out.ctmc, out.sets, out.known_sets = self.mdp, False, [], {}
+        parts, number, out.rows, out.choices, out.of = [], {}, [], [], []
+
+        def state(x):
+            if x not in number:
+                number[x] = len(parts)
+                parts.append(x)
+            return number[x]
+
+        for x in starts:
+            state(x)
+        for i, (s, q) in enumerate(parts):  # which grow
+            first = len(out.rows)
+            for c in [None] if stays(q) else self.choices[s]:
+                out.of.append(c)
+                for t in sorted(t for t, _ in self.rows[c]) if c is not None else []:
+                    state((t, a["next"][q][letter[t]]))
+                out.rows.append([(i, Fraction(1))] if c is None else [(state((t, a["next"][q][letter[t]])), p) for t, p in self.rows[c]])
+            out.choices.append(range(first, len(out.rows)))
+        out.n = len(parts)
+        out.exit = [Fraction(1)] * out.n
+        return out, parts
+
+    def path(self, v, co_safe):
+        a, data = v["automaton"], v["data"]
+        steps, jumps, marks, count = a["next"], a["jumps"], a["accepting"], len(a["next"])
+        jumps = [j or [] for j in jumps]
+        want(len(jumps) == len(marks) == count > 0 and len(set(a["letters"])) == len(a["letters"]) > 0, "automaton")
+        want(all(len(row) == len(a["letters"]) and all(0 <= q < count for q in row) for row in steps), "steps")
+        want(all(0 <= d < count for j in jumps for d in j) and not (co_safe and any(jumps)), "jumps")
+        want(co_safe or v.get("max", False) or not self.mdp, "minimum")
+        self.try_lassos(a, steps, jumps, marks, co_safe)
+        sets = [self.decided(j) for j in a["sets"] or []]
+        letter = []
+        for s in range(self.n):
+            word = sum(1 << i for i, x in enumerate(sets) if x[s])
+            want(word in a["letters"], "letter")
+            letter.append(a["letters"].index(word))
+        dead = lambda q: not marks[q] and all(to == q for to in steps[q])
+        starts = [(s, steps[0][letter[s]]) for s in range(self.n)]
+        pairs, parts = self.multiply(a, letter, starts, lambda q: co_safe and (marks[q] or dead(q)))
+        want(pairs.n <= a["pairs"], "pairs")
+        everything, goal = [True] * pairs.n, [marks[q] for _, q in parts]
+        inner = {"max": v.get("max", False), "data": data, "left": 0, "right": 1, "reward": 0, "kind": "reach reward"}
+        if co_safe:
+            state, choice = self.rewards[v["reward"]]
+            owner = {c: s for s in range(self.n) for c in self.choices[s]}
+            earned = [Fraction(0) if c is None else state[owner[c]] / self.exit[owner[c]] + choice[c] for c in pairs.of]
+            pairs.rewards = [([Fraction(0)] * pairs.n, earned)]
+            pairs.known_sets = {0: (everything, everything), 1: (goal, goal)}
+            lower, upper = pairs.make_vector(inner)
+            return lower[: self.n], upper[: self.n]
+        runs, triples = pairs.multiply(a, [letter[s] for s, _ in parts], [(i, d) for i, (_, q) in enumerate(parts) for d in jumps[q]], dead)
+        want(runs.n <= a["runs"], "runs")
+        rank, layer = data.get("won", []), data.get("layer", [])
+        sure = [y >= 1 for y in data["upper"][: pairs.n]]
+        for k, (i, d) in enumerate(triples):
+            to = [[t for t, _ in runs.rows[c]] for c in runs.choices[k]]
+            if rank[k] != NONE:
+                want(any(NONE not in [rank[t] for t in x] and (marks[d] or any(rank[t] < rank[k] for t in x)) for x in to), "won")
+            if not sure[i]:
+                leaves = lambda x: any(sure[triples[t][0]] or layer[t] < layer[k] for t in x)
+                want(all(leaves(x) or not marks[d] and all(layer[t] == layer[k] for t in x) for x in to), "lost")
+        ranked = {x for k, x in enumerate(triples) if rank[k] != NONE}
+        goal = [any((i, d) in ranked for d in jumps[q]) for i, (_, q) in enumerate(parts)]
+        pairs.known_sets = {0: (everything, everything), 1: (goal, sure)}
+        inner["kind"] = "until"
+        lower, upper = pairs.make_vector(inner)
+        return lower[: self.n], upper[: self.n]
+
+    def try_lassos(self, a, steps, jumps, marks, co_safe):
+        """Compares the automaton with its formula on all lassos of up to four letters, if they are few."""
+        letters = range(len(a["letters"]))
+        for size in range(1, 5):
+            if len(letters) ** size > 300:
+                return
+            for word in itertools.product(letters, repeat=size):
+                for loop in range(size):
+                    after = lambda i: loop if i + 1 == size else i + 1
+                    step = lambda x: (after(x[0]), steps[x[1]][word[x[0]]])
+                    x, accepted = step((0, 0)), False
+                    for _ in range(size * len(steps)):
+                        accepted = accepted or co_safe and marks[x[1]]
+                        for d in jumps[x[1]]:
+                            y = (x[0], d)
+                            for _ in range(size * len(steps)):
+                                y = step(y)
+                            z = step(y)
+                            hit = marks[y[1]]
+                            while z != y:
+                                hit, z = hit or marks[z[1]], step(z)
+                            accepted = accepted or hit
+                        x = step(x)
+                    want(accepted == self.satisfies(a, a["formula"], word, after, 0), "lasso")
+
+    def satisfies(self, a, f, word, after, i):
+        """Whether a formula holds at a place, by going on until places come again."""
+        op, holds = f["op"], lambda g, k: self.satisfies(a, g, word, after, k)
+        low, high = f.get("low", 0), f.get("high")
+        if op in ("true", "p"):
+            return op == "true" or bool(a["letters"][word[i]] >> f.get("prop", 0) & 1)
+        if op == "!":
+            return not holds(f["x"], i)
+        if op in ("&", "|", "=>", "<=>"):
+            x, y = holds(f["x"], i), holds(f["y"], i)
+            return {"&": x and y, "|": x or y, "=>": not x or y, "<=>": x == y}[op]
+        if op == "X":
+            return holds(f["x"], after(i))
+        want(op in ("F", "G", "U", "R", "W") and (op != "W" or low == 0 and high is None), "operator")
+        for k in range((high if high is not None else low + 2 * len(word)) + 1):  # the first place that decides
+            x, y = (True, holds(f["x"], i)) if op in ("F", "G") else (holds(f["x"], i), holds(f["y"], i))
+            if op in ("F", "U"):
+                if k >= low and y:
+                    return True
+                if op == "U" and not x:
+                    return False
+            elif op == "W":
+                if y or not x:
+                    return y
+            else:
+                if k >= low and not y:
+                    return False
+                if op == "R" and x:
+                    return True
+            i = after(i)
+        return op in ("G", "R", "W")
+
     # A time. The scale of the file is not used: what comes out is nearer to the truth.
 
     def until_time(self, timed, left, right, x, side):
@@ -371,7 +511,7 @@ class File:
         lower, upper = self.vector(c["vector"])
         pairs = [(lower[s], upper[s]) for s in over]
         if c.get("complement"):
-            want(self.vectors[c["vector"]]["kind"] in ("until", "steps", "next"), "complement")
+            want(self.vectors[c["vector"]]["kind"] in ("until", "steps", "next", "path formula"), "complement")
             pairs = [(1 - b, 1 - a) for a, b in pairs]
         least, most = {"": (min, max), "min": (min, min), "max": (max, max)}[c.get("of", "")]
         low, high = least(a for a, _ in pairs), most(b for _, b in pairs)

@@ -46,6 +46,7 @@ var layer = map[string]int{
 	"native/explicit/pareto":            2,
 	"certify/certificate":               1,
 	"certify/steps":                     2,
+	"certify/omega":                     2,
 	"certify":                           3,
 	"native/explicit/sparse/sparsetest": 1,
 	"game/solve":                        1,

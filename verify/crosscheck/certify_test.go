@@ -55,7 +55,7 @@ func TestCertify(t *testing.T) {
 		{"too few", quarter, values([]float64{0.25}, nil), crosscheck.Agree, "not proven: found 1 values"},
 		{"no values", quarter, values(nil, errors.New("out of tea")), crosscheck.Agree, "not proven: out of tea"},
 		{"no answer", quarter, says("a", fails(result.Timeout)), crosscheck.Unchecked, ""},
-		{"no certificate", "P=? [ G F s=1 ]", says("a", fraction(1, 4)), crosscheck.Unchecked, "no certificate: "},
+		{"no certificate", "2*P=? [ F s=1 ]", says("a", fraction(1, 2)), crosscheck.Unchecked, "no certificate: "},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			r := runWith(t, crosscheck.Options{Certify: true}, coin, tc.property, tc.engine)

@@ -3,6 +3,7 @@ package prove
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"tilecheck/certify/certificate"
@@ -103,7 +104,7 @@ func (c *confirmation) vector(i, j int) (bool, error) {
 		return false, nil
 	}
 	if rewarded := x.Kind == certificate.ReachReward || x.Kind == certificate.TotalReward || x.Kind == certificate.Cumulative ||
-		x.Kind == certificate.Instant || x.Kind == certificate.Average; rewarded && x.Reward != y.Reward {
+		x.Kind == certificate.Instant || x.Kind == certificate.Average || x.Kind == certificate.CoSafe; rewarded && x.Reward != y.Reward {
 		return false, nil
 	}
 	for k := range of {
@@ -111,7 +112,21 @@ func (c *confirmation) vector(i, j int) (bool, error) {
 			return false, err
 		}
 	}
-	return true, nil
+	if x.Automaton == nil {
+		return y.Automaton == nil, nil
+	}
+	return sameAutomaton(x.Automaton, y.Automaton, x.Kind == certificate.CoSafe)
+}
+
+// sameAutomaton reports whether an automaton is what is made of a formula, for its letters.
+func sameAutomaton(x, y *certificate.Automaton, coSafe bool) (bool, error) {
+	own := *y
+	own.Letters = x.Letters
+	if err := build(&own, coSafe); err != nil {
+		return false, err
+	}
+	return reflect.DeepEqual(x.Formula, y.Formula) && slices.EqualFunc(x.Next, own.Next, slices.Equal) &&
+		slices.EqualFunc(x.Jumps, own.Jumps, slices.Equal) && slices.Equal(x.Accepting, own.Accepting), nil
 }
 
 // sameTime reports whether two times are the same, however they are let pass.

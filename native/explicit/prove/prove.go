@@ -58,6 +58,8 @@ type Prover struct {
 	truths  map[int]truth
 	values  map[int]*bounds
 	scales  map[int]int // exponents of about the greatest values of vectors
+	// products with automata, by the number of the vector
+	products map[int]*product
 }
 
 // New returns the prover of a space with fractions.
@@ -71,6 +73,7 @@ func New(space *explicit.Space, opts Options) (*Prover, error) {
 	p := &Prover{
 		Skeleton: NewSkeleton(), space: space, graph: sparse.NewGraph(space.Model()), opts: opts,
 		rewards: make(map[int]*sparse.Reward), truths: make(map[int]truth), values: make(map[int]*bounds), scales: make(map[int]int),
+		products: make(map[int]*product),
 	}
 	if opts.Reward == nil {
 		p.opts.Reward = space.Reward

@@ -136,6 +136,17 @@ func TestProven(t *testing.T) {
 		{walk, `A [ F s=0 | s=4 ]`, "false"},
 		{walk, `A [ G s<5 ]`, "true"},
 		{walk, `E [ G s<4 ]`, "true"},
+		{walk, `P=? [ F (G s=4) ]`, "49/58"},
+		{walk, `P=? [ G (F s=4) ]`, "49/58"},
+		{walk, `P=? [ G (F s=2) ]`, "0"},
+		{walk, `P=? [ (F s=1) & (F s=4) ]`, "1029/4582"}, // to 1 before 4, and from there to 4
+		{walk, `P=? [ (F G s=0) | (G F s=4) ]`, "1"},
+		{game, `Pmax=? [ G (F s=3) ]`, "1"},
+		{game, `Pmin=? [ G (F s=3) ]`, "0"},
+		{game, `Pmax=? [ (G F s=1) & (G F s=2) ]`, "1"},
+		{game, `Pmax=? [ (F s=1) & (G F s=4) ]`, "7/12"},
+		{game, `Pmin=? [ F G (s=3 | s=4) ]`, "0"},
+		{game, `Pmax=? [ F G (s=4) ]`, "7/9"},
 		{walk, `A [ F (G s<5) ]`, "refused"},
 		{walk, `E [ F (G s=4) ]`, "true"},
 		{walk, `E [ G (F s=2) ]`, "refused"},
@@ -209,7 +220,6 @@ func TestProven(t *testing.T) {
 
 func TestRefused(t *testing.T) {
 	for _, tt := range []struct{ prop, want string }{
-		{`P=? [ F (G s=4) ]`, "several temporal operators"},
 		{`P=? [ F s=4 ] + 1`, "a value that is computed of others"},
 		{`filter(avg, P=? [ F s=4 ], s<4)`, "filter(avg, ...)"},
 	} {

@@ -46,8 +46,14 @@ func (s *selection) set(i int) {
 func (s *selection) vector(i int) {
 	if !s.vectors[i] {
 		s.vectors[i] = true
-		s.set(s.from.Vectors[i].Left)
-		s.set(s.from.Vectors[i].Right)
+		v := &s.from.Vectors[i]
+		s.set(v.Left)
+		s.set(v.Right)
+		if v.Automaton != nil {
+			for _, j := range v.Automaton.Sets {
+				s.set(j)
+			}
+		}
 	}
 }
 
@@ -80,6 +86,14 @@ func (s *selection) collect(claims []int) *certificate.File {
 	for i, v := range s.from.Vectors {
 		if s.vectors[i] {
 			v.Left, v.Right = set[v.Left], set[v.Right]
+			if v.Automaton != nil {
+				a := *v.Automaton
+				a.Sets = slices.Clone(a.Sets)
+				for k, j := range a.Sets {
+					a.Sets[k] = set[j]
+				}
+				v.Automaton = &a
+			}
 			out.Vectors = append(out.Vectors, v)
 		}
 	}

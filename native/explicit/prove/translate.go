@@ -1,6 +1,7 @@
 package prove
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/big"
@@ -88,7 +89,12 @@ func vectorKey(v *certificate.Vector) string {
 	if v.Timed != nil {
 		time = fmt.Sprint(v.Timed.From, v.Timed.To)
 	}
-	return fmt.Sprint("vector ", v.Kind, v.Max, v.Left, v.Right, v.Reward, v.From, v.To, time)
+	path := []byte(nil)
+	if v.Automaton != nil {
+		path, _ = json.Marshal(v.Automaton.Formula) // which it is made for
+		time = fmt.Sprint(v.Automaton.Sets)
+	}
+	return fmt.Sprint("vector ", v.Kind, v.Max, v.Left, v.Right, v.Reward, v.From, v.To, time, string(path))
 }
 
 // set returns the number of a set, which is added unless it is there.
@@ -372,10 +378,14 @@ func (t *translation) path(x sema.Expr, dir solve.Direction) (value, error) {
 			return t.temporal(x, dir)
 		}
 		if x.Op == syntax.Next {
-			return t.later(x, dir)
+			if v, err := t.path(x.Y, dir); err != nil {
+				return v, err
+			} else if v, ok := t.later(v); ok {
+				return v, nil
+			}
 		}
 	}
-	return value{}, t.refuse(x, "a path formula with several temporal operators")
+	return t.automaton(x, dir)
 }
 
 // isState reports whether an operand of a temporal operator is a state formula.
@@ -511,7 +521,12 @@ func (t *translation) reward(x *sema.Reward) (value, error) {
 			return value{number: t.vector(v)}, err
 		}
 	}
-	return value{}, t.refuse(x, "a reward until a co-safe formula holds")
+	a := &certificate.Automaton{}
+	if a.Formula, err = t.formula(a, x.Path); err != nil {
+		return value{}, err
+	}
+	v.Kind, v.Automaton = certificate.CoSafe, a
+	return value{number: t.vector(v)}, nil
 }
 
 // quant translates E (exists) and A. Where a formula goes on with a path formula, that
@@ -587,17 +602,13 @@ func (t *translation) quantified(forall bool, x *sema.Temporal) (int, error) {
 	return i, nil
 }
 
-// later translates X of a path formula that is about a number of steps, or all, without
-// a condition on those before: it is about one step more.
-func (t *translation) later(x *sema.Temporal, dir solve.Direction) (value, error) {
-	v, err := t.path(x.Y, dir)
-	if err != nil {
-		return v, err
-	}
+// later is X of a path formula that is about a number of steps, or all, without a condition
+// on those before: it is about one step more.
+func (t *translation) later(v value) (value, bool) {
 	f := t.Vectors[v.number]
 	switch {
-	case f.Left != all || t.p.Program.Type == syntax.CTMC:
-		return v, t.refuse(x, "a path formula with several temporal operators")
+	case f.Left != all || f.Automaton != nil || t.p.Program.Type == syntax.CTMC:
+		return v, false
 	case f.Kind == certificate.Next:
 		f.From, f.To = 1, 1
 	case f.Kind == certificate.Until:
@@ -608,5 +619,5 @@ func (t *translation) later(x *sema.Temporal, dir solve.Direction) (value, error
 	}
 	f.Kind = certificate.Steps
 	v.number = t.vector(f)
-	return v, nil
+	return v, true
 }

@@ -121,6 +121,9 @@ func (w *work) compute() (v *solve.Values, err error) {
 	if w.Timed != nil {
 		return w.timed(left, right)
 	}
+	if w.Automaton != nil {
+		return w.path()
+	}
 	g, dir := w.graph, w.direction()
 	switch w.Kind {
 	case certificate.Until:

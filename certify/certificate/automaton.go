@@ -1,0 +1,151 @@
+package certificate
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+)
+
+// Automaton is a path formula, and an automaton for the paths that satisfy it. Package
+// omega says how it reads them. State 0 has read nothing.
+type Automaton struct {
+	Formula *Formula `json:"formula"`
+	Sets    []int    `json:"sets"` // the propositions of the formula
+	// Letters are the sets of propositions that states may be in: bit i is that of Sets[i].
+	Letters []uint64 `json:"letters"`
+	// Next[q][k] is the state after q reads Letters[k], Jumps[q] are those that a run may go on
+	// in instead of q, in increasing order, and Accepting[q] is whether q accepts.
+	Next      [][]uint32 `json:"next"`
+	Jumps     [][]uint32 `json:"jumps"`
+	Accepting []bool     `json:"accepting"`
+	// Pairs and Runs are how many states the products have.
+	Pairs int `json:"pairs"`
+	Runs  int `json:"runs"`
+}
+
+// Stays reports whether every letter leaves the automaton in a state.
+func (a *Automaton) Stays(q uint32) bool {
+	for _, to := range a.Next[q] {
+		if to != q {
+			return false
+		}
+	}
+	return true
+}
+
+// Formula is a path formula: Op is true, p (proposition Prop), !, X, F, G (of X), &, |, =>, <=>,
+// U, W or R (of X and Y). F, G, U and R may have a bound of steps, from Low to High; nil is none.
+type Formula struct {
+	Op   string   `json:"op"`
+	Prop int      `json:"prop,omitempty"`
+	X    *Formula `json:"x,omitempty"`
+	Y    *Formula `json:"y,omitempty"`
+	Low  int      `json:"low,omitempty"`
+	High *int     `json:"high,omitempty"`
+}
+
+// Restrictions of formulas, which the checker evaluates again and again.
+const (
+	maxFormula = 1000 // operators
+	maxBound   = 1000
+	maxStates  = 100_000
+)
+
+// validate checks the form of an automaton.
+func (a *Automaton) validate(coSafe bool) error {
+	size := 0
+	if err := a.Formula.validate(len(a.Sets), &size); err != nil {
+		return err
+	}
+	n, letters := len(a.Next), len(a.Letters)
+	if n < 1 || n > maxStates || letters < 1 || len(a.Jumps) != n || len(a.Accepting) != n || len(a.Sets) > 64 {
+		return fmt.Errorf("found an automaton of %d states, %d lists of jumps, %d marks, %d letters and %d propositions", n, len(a.Jumps), len(a.Accepting), letters, len(a.Sets))
+	}
+	seen := map[uint64]bool{}
+	for _, letter := range a.Letters {
+		if seen[letter] || len(a.Sets) < 64 && letter>>len(a.Sets) != 0 {
+			return fmt.Errorf("found the letter %d twice, or with a proposition too many", letter)
+		}
+		seen[letter] = true
+	}
+	for q := range n {
+		if len(a.Next[q]) != letters {
+			return fmt.Errorf("state %d of the automaton has %d successors, wanted %d", q, len(a.Next[q]), letters)
+		}
+		for _, to := range a.Next[q] {
+			if int(to) >= n {
+				return fmt.Errorf("state %d of the automaton leads to %d of %d", q, to, n)
+			}
+		}
+		for k, to := range a.Jumps[q] {
+			if int(to) >= n || coSafe || k > 0 && a.Jumps[q][k-1] >= to {
+				return fmt.Errorf("state %d of the automaton jumps to %d", q, to)
+			}
+		}
+	}
+	if coSafe && a.Runs != 0 {
+		return errors.New("found runs of a reward")
+	}
+	return nil
+}
+
+// Size is how many operators a formula has, each as often as its bound has steps.
+func (f *Formula) Size() int {
+	if f == nil {
+		return 0
+	}
+	size := 1 + f.Low + f.X.Size() + f.Y.Size()
+	if f.High != nil {
+		size += *f.High
+	}
+	return size
+}
+
+func (f *Formula) validate(props int, size *int) error {
+	if *size++; f == nil || *size > maxFormula {
+		return fmt.Errorf("found no formula, or one of more than %d operators", maxFormula)
+	}
+	operands, ok := map[string]int{"true": 0, "p": 0, "!": 1, "X": 1, "F": 1, "G": 1, "&": 2, "|": 2, "=>": 2, "<=>": 2, "U": 2, "W": 2, "R": 2}[f.Op]
+	bounded := f.Low != 0 || f.High != nil
+	switch {
+	case !ok || (f.X != nil) != (operands > 0) || (f.Y != nil) != (operands > 1):
+		return fmt.Errorf("found the operator %q with other operands than it has", f.Op)
+	case f.Op == "p" && (f.Prop < 0 || f.Prop >= props):
+		return fmt.Errorf("found proposition %d of %d", f.Prop, props)
+	case bounded && f.Op != "F" && f.Op != "G" && f.Op != "U" && f.Op != "R":
+		return fmt.Errorf("found a bound of the operator %q", f.Op)
+	case f.Low < 0 || f.Low > maxBound || f.High != nil && (*f.High < f.Low || *f.High > maxBound):
+		return fmt.Errorf("found a bound of steps that is none, or above %d", maxBound)
+	}
+	if f.X != nil {
+		if err := f.X.validate(props, size); err != nil {
+			return err
+		}
+	}
+	if f.Y != nil {
+		return f.Y.validate(props, size)
+	}
+	return nil
+}
+
+// pathText writes a formula about sets.
+func (f *File) pathText(a *Automaton, x *Formula) string {
+	bound := ""
+	switch {
+	case x.High != nil:
+		bound = "[" + strconv.Itoa(x.Low) + "," + strconv.Itoa(*x.High) + "]"
+	case x.Low > 0:
+		bound = ">=" + strconv.Itoa(x.Low)
+	}
+	switch {
+	case x.Op == "p":
+		return f.setText(a.Sets[x.Prop])
+	case x.X == nil:
+		return x.Op
+	case x.Op == "!":
+		return "!" + f.pathText(a, x.X)
+	case x.Y == nil:
+		return "(" + x.Op + bound + " " + f.pathText(a, x.X) + ")"
+	}
+	return "(" + f.pathText(a, x.X) + " " + x.Op + bound + " " + f.pathText(a, x.Y) + ")"
+}
