@@ -27,10 +27,8 @@ func (p *Plan) choose() error {
 	job := &p.Job
 	var names []string // of the properties of the file, empty where there is none
 	for _, item := range p.sources[0].Parsed.Items {
-		if x, ok := item.(*syntax.Property); ok && x.Name != nil {
-			names = append(names, x.Name.Name)
-		} else if ok {
-			names = append(names, "")
+		if x, ok := item.(*syntax.Property); ok {
+			names = append(names, p.sources[0].name(x))
 		}
 	}
 	var chosen, texts, textNames []string

@@ -1,15 +1,18 @@
 package runner
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
 	"tilecheck/internal/ending"
+	"tilecheck/prism/jani"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
@@ -26,7 +29,8 @@ type Plan struct {
 	// Warnings are those of the job, which every verdict carries.
 	Warnings []string
 
-	sources []*Source // the file, and the texts
+	sources []*Source         // the file, and the texts
+	jani    *jani.Translation // nil for a model in PRISM's language
 }
 
 // Source is where properties come from: a file, or one text of Job.Props
@@ -45,6 +49,8 @@ type Source struct {
 
 	// rejected has what is wrong with properties that Props lacks.
 	rejected map[*syntax.Property]*syntax.Error
+	// names are those of properties that are not called so in Tree.
+	names map[*syntax.Property]string
 }
 
 // Task is one property to check.
@@ -86,6 +92,18 @@ const maxVerdicts = 1_000_000
 
 // Verdicts returns the number of verdicts that the job is to have.
 func (p *Plan) Verdicts() int { return p.count(maxVerdicts) }
+
+// ModelText is the model in PRISM's language: its text, or what it is translated to.
+func (p *Plan) ModelText() []byte {
+	if p.jani == nil {
+		return p.Job.Model
+	}
+	var b bytes.Buffer
+	if err := syntax.Fprint(&b, p.Tree, syntax.Options{}); err != nil {
+		panic(err) // PRISM's dialect has a form for every tree, and a buffer takes everything
+	}
+	return b.Bytes()
+}
 
 // count returns the number of verdicts, or limit if there are more.
 func (p *Plan) count(limit int) int {
@@ -220,7 +238,12 @@ func (p *Plan) model() (err error) {
 		p.Model = p.Job.States.Declares()
 		return nil
 	}
-	if p.Tree, err = syntax.ParseModel(p.Job.File, p.Job.Model); err != nil {
+	if jani.Is(p.Job.Model) {
+		if p.jani, err = jani.Read(p.Job.File, p.Job.Model); err != nil {
+			return planError(result.Parse, err)
+		}
+		p.Tree = p.jani.Model
+	} else if p.Tree, err = syntax.ParseModel(p.Job.File, p.Job.Model); err != nil {
 		return planError(result.Parse, err)
 	}
 	p.Model, err = sema.CheckModel(p.Tree)
@@ -290,12 +313,11 @@ func (p *Plan) clone() (*Plan, map[*Source]*Source) {
 // refers to such a property, is rejected and costs the others nothing; a file
 // that has no others is an error, and so is one whose declarations are wrong.
 func (p *Plan) properties() error {
-	tree, err := syntax.ParseProperties(p.Job.PropsFile, p.Job.Properties)
+	s, err := p.file()
 	if err != nil {
 		return planError(result.Parse, err)
 	}
-	s := &Source{File: p.Job.PropsFile, Tree: tree, Parsed: tree, rejected: make(map[*syntax.Property]*syntax.Error)}
-	s.Props, err = p.Model.CheckProperties(tree)
+	s.Props, err = p.Model.CheckProperties(s.Tree)
 	first := err
 	for err != nil {
 		list, ok := errors.AsType[syntax.ErrorList](err)
@@ -309,6 +331,16 @@ func (p *Plan) properties() error {
 	}
 	p.sources = []*Source{s}
 	return nil
+}
+
+// file reads the properties file. A JANI model without one has its own properties.
+func (p *Plan) file() (*Source, error) {
+	if p.jani != nil && p.Job.PropsFile == "" {
+		own := p.jani.Properties
+		return (&Source{File: p.Job.File, Parsed: own, rejected: maps.Clone(p.jani.Refused), names: p.jani.Names}).accepted(), nil
+	}
+	tree, err := syntax.ParseProperties(p.Job.PropsFile, p.Job.Properties)
+	return &Source{File: p.Job.PropsFile, Tree: tree, Parsed: tree, rejected: make(map[*syntax.Property]*syntax.Error)}, err
 }
 
 // texts checks the further texts. All their diagnostics are reported at once.
@@ -357,13 +389,30 @@ func (s *Source) reject(errs syntax.ErrorList) bool {
 			s.rejected[x] = e
 		}
 	}
-	good := *s.Tree
+	s.accepted()
+	return true
+}
+
+// accepted leaves in the tree what is not rejected.
+func (s *Source) accepted() *Source {
+	good := *s.Parsed
 	good.Items = slices.DeleteFunc(slices.Clone(s.Parsed.Items), func(item syntax.PropItem) bool {
 		x, ok := item.(*syntax.Property)
 		return ok && s.rejected[x] != nil
 	})
 	s.Tree = &good
-	return true
+	return s
+}
+
+// name is what a property is called, empty if it has no name.
+func (s *Source) name(x *syntax.Property) string {
+	if name, ok := s.names[x]; ok {
+		return name
+	}
+	if x.Name == nil {
+		return ""
+	}
+	return x.Name.Name
 }
 
 // selected lists the properties of all sources, or those that are selected by
@@ -402,9 +451,7 @@ func (s *Source) tasks() []*Task {
 		}
 		t := &Task{Source: s, Index: index, Pos: x.Pos(), Property: x, Rejected: s.rejected[x]}
 		if t.Rejected != nil {
-			if x.Name != nil {
-				t.Name = x.Name.Name
-			}
+			t.Name = s.name(x)
 			t.Text = syntax.ExprString(x.X)
 			out = append(out, t)
 			continue
@@ -412,6 +459,7 @@ func (s *Source) tasks() []*Task {
 		t.Name, t.Text, t.Pos = infos[index].Name, infos[index].Text, infos[index].Pos
 		if t.Name != "" {
 			t.Text = strings.TrimPrefix(t.Text, strconv.Quote(t.Name)+": ")
+			t.Name = s.name(x)
 		}
 		if index++; t.Index >= s.First() {
 			out = append(out, t)

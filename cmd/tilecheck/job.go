@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 
+	"tilecheck/prism/jani"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
 	"tilecheck/runner"
@@ -23,8 +24,6 @@ func (c *jobFlags) job(env *world) (runner.Job, error) {
 	job := runner.Job{File: c.ModelFile, PropsFile: c.PropsFile, Props: c.Prop, Select: c.Select, Consts: c.Const}
 	env.rememberProps(&job, "--prop")
 	switch {
-	case c.PropsFile == "" && len(c.Prop) == 0:
-		return job, usageError("no property: give a properties file or --prop, for example --prop 'P=? [ F s=2 ]'")
 	case c.PropsFile == "-" && c.ModelFile == "-":
 		return job, usageError("model and properties cannot both be standard input")
 	}
@@ -35,6 +34,9 @@ func (c *jobFlags) job(env *world) (runner.Job, error) {
 	}
 	if err := c.readModel(env, &job); err != nil {
 		return job, err
+	}
+	if c.PropsFile == "" && len(c.Prop) == 0 && !jani.Is(job.Model) {
+		return job, usageError("no property: give a properties file or --prop, for example --prop 'P=? [ F s=2 ]'")
 	}
 	var err error
 	if c.PropsFile != "" {

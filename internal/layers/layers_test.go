@@ -39,6 +39,7 @@ var layer = map[string]int{
 	"native/explicit/sparse":            0,
 	"result":                            1,
 	"prism/sema":                        1,
+	"prism/jani":                        1,
 	"modelgen":                          1,
 	"properties":                        1,
 	"verify/suite":                      1,

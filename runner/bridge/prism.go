@@ -85,7 +85,7 @@ func (prism) command(j *job, batch []*item) (runner.Command, error) {
 	if err != nil {
 		return runner.Command{}, err
 	}
-	args, modelFiles := modelOf(&j.Job)
+	args, modelFiles := modelOf(j.Plan)
 	args = append(args, propsFile, "-prop", strings.Join(selected, ","))
 	if j.single {
 		args = append(args, constSwitch("-const", fractions(batch[0].model, batch[0].property))...)
@@ -110,9 +110,10 @@ func (prism) command(j *job, batch []*item) (runner.Command, error) {
 
 // modelOf returns the arguments and files that give PRISM the model. Of the files
 // of several reward structures it finds the numbers itself.
-func modelOf(job *runner.Job) ([]string, []runner.File) {
+func modelOf(plan *runner.Plan) ([]string, []runner.File) {
+	job := &plan.Job
 	if job.States == nil {
-		return []string{modelFile}, []runner.File{{Name: modelFile, Data: job.Model}}
+		return []string{modelFile}, []runner.File{{Name: modelFile, Data: plan.ModelText()}}
 	}
 	states := job.States.Files()
 	base, _ := cutExt(states[0].Name)

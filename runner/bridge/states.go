@@ -34,7 +34,7 @@ const exported = "exported"
 
 // states has PRISM write its states and transitions.
 func (prism) states(ctx context.Context, e *Engine, plan *runner.Plan, v sema.Valuation) (*explicit.Told, error) {
-	args, given := modelOf(&plan.Job)
+	args, given := modelOf(plan)
 	exact := plan.Job.Numeric.Accuracy == result.Exact
 	composed := plan.Tree != nil && slices.ContainsFunc(plan.Tree.Items, isSystem)
 	switch {

@@ -1,0 +1,202 @@
+package jani_test
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"testing"
+
+	"tilecheck/native"
+	"tilecheck/native/explicit"
+	"tilecheck/result"
+	"tilecheck/runner"
+)
+
+// meanings are documents, the number of their states, and exact values of their
+// properties, all of them found by hand.
+var meanings = []struct {
+	name, text string
+	states     int
+	values     map[string]string
+}{
+	{
+		"destinations have rewards: three tries of 1/10*3 + 9/10*2",
+		document("dtmc", variables(cost, bounded("x", 0, 3, "0")), []string{automaton("a", "", []string{"l"},
+			edge("l", op("<", "x", 3), likely("0.1", "l", set("x", op("+", "x", 1)), set("cost", "3")), likely("0.9", "l", set("x", op("+", "x", 1)), set("cost", "2"))))},
+			system("a"), property("c", expected("Emin", "cost", `"steps"`, `, "reach": `+op("=", "x", 3)))),
+		4,
+		map[string]string{"c": "63/10"},
+	},
+	{
+		"an automaton twice: two counters and what both do",
+		document("lts", "", []string{automaton("c", bounded("x", 0, 2, "0"), []string{"l", "end"},
+			edge("l a", op("<", "x", 2), to("l", set("x", op("+", "x", 1)))), edge("l b", op("=", "x", 2), to("end")))},
+			system("c c", "a,-:a1", "-,a:a2", "b,b")),
+		10, nil,
+	},
+	{
+		"null entries leave out, and actions in no vector never happen",
+		document("lts", "", []string{automaton("c", bounded("x", 0, 2, "0"), []string{"l", "end"},
+			edge("l a", op("<", "x", 2), to("l", set("x", op("+", "x", 1)))), edge("l b", op("=", "x", 2), to("end")))},
+			system("c c", "a,-:a1", "b,b")),
+		3, nil,
+	},
+	{
+		"two vectors of one action each have their partners",
+		document("mdp", "", []string{
+			automaton("a", "", []string{"l"}, edge("l go", "", to("l"))),
+			automaton("b", bounded("y", 0, 1, "0"), []string{"l"}, edge("l go", "", to("l", set("y", "1")))),
+			automaton("c", bounded("z", 0, 1, "0"), []string{"l"}, edge("l go", "", to("l", set("z", "1")))),
+		}, system("a b c", "go,go,-:go", "go,-,go:go")),
+		4, nil, // y and z, each for itself
+	},
+	{
+		"what is assigned at one index reads what was before",
+		document("dtmc", variables(bounded("x", 0, 3, "1"), bounded("y", 0, 3, "2")), []string{automaton("a", "", []string{"l", "end"},
+			edge("l", "", to("end", set("x", `"y"`), set("y", `"x"`))))}, system("a"),
+			property("swapped", eventually("Pmin", op("∧", op("=", "x", 2), op("=", "y", 1))))),
+		2,
+		map[string]string{"swapped": "1"},
+	},
+	{
+		"what is assigned at a greater index reads what the partner assigned",
+		document("dtmc", variables(bounded("x", 0, 3, "1"), `{"name": "message", "type": "int", "transient": true, "initial-value": 0}`, bounded("y", 0, 3, "0")), []string{
+			automaton("a", "", []string{"l", "end"}, edge("l send", "", to("end", set("message", op("+", "x", 1)), set("x@1", "0")))),
+			automaton("b", "", []string{"l"}, edge("l get", "", to("l", set("y@1", op("+", "message", "x"))))),
+		}, system("a b", "send,get:m"),
+			property("p", eventually("Pmin", op("∧", op("=", "x", 0), op("=", "y", 3))))),
+		2,
+		map[string]string{"p": "1"},
+	},
+	{
+		"two automata write one variable in steps with actions",
+		document("mdp", variables(bounded("x", 0, 3, "0")), []string{
+			automaton("a", "", []string{"l"}, edge("l inc", op("<", "x", 3), to("l", set("x", op("+", "x", 1))))),
+			automaton("b", "", []string{"l"}, edge("l dec", op(">", "x", 1), to("l", set("x", "0")))),
+		}, system("a b", "inc,-:inc", "-,dec:dec"), property("p", eventually("Pmax", op("=", "x", 3)))),
+		4,
+		map[string]string{"p": "1"},
+	},
+	{
+		"edges of one action earn differently, by who earns",
+		document("mdp", variables(cost, end), []string{
+			automaton("a", "", []string{"l", "end end=true"}, edge("l go", "", to("end", set("cost", "2"))), edge("l go", "", to("end", set("cost", "7"))), edge("l go", "", to("end"))),
+			automaton("b", "", []string{"l"}, edge("l go", "", to("l"))),
+		}, system("a b", "go,go:go"),
+			property("least", expected("Emin", "cost", `"steps"`, `, "reach": "end"`)),
+			property("most", expected("Emax", "cost", `"steps"`, `, "reach": "end"`))),
+		2,
+		map[string]string{"least": "0", "most": "7"},
+	},
+	{
+		"silent edges earn, too, and states where they are left",
+		document("dtmc", variables(cost, end), []string{automaton("a", "", []string{"l cost=10", "m", "end end=true"},
+			edge("l", "", to("m", set("cost", "1"))), edge("m", "", to("end", set("cost", "2"))))}, system("a"),
+			property("steps", expected("Emin", "cost", `"steps"`, `, "reach": "end"`)),
+			property("exits", expected("Emin", "cost", `"exit"`, `, "reach": "end"`)),
+			property("both", expected("Emin", "cost", `"steps", "exit"`, `, "reach": "end"`)),
+			property("count", expected("Emin", "{\"op\": \"+\", \"left\": 1, \"right\": 0}", `"steps"`, `, "reach": "end"`)),
+			property("first", expected("Emin", "cost", `"steps", "exit"`, `, "step-instant": 1`))),
+		3,
+		map[string]string{"steps": "3", "exits": "10", "both": "13", "count": "2", "first": "11"},
+	},
+	{
+		"rates multiply: the step has rate 6, half of it",
+		document("ctmc", variables(end), []string{
+			automaton("a", "", []string{"l", "end end=true"}, rated("2", edge("l go", "", likely("0.5", "end"), likely("0.5", "l")))),
+			automaton("b", "", []string{"l"}, rated("3", edge("l go", "", to("l")))),
+		}, system("a b", "go,go:go"), property("time", expected("Emin", "{\"op\": \"*\", \"left\": 1, \"right\": 1}", `"time"`, `, "reach": "end"`))),
+		2,
+		map[string]string{"time": "1/3"},
+	},
+	{
+		"functions and operators that PRISM lacks",
+		document("dtmc", `"functions": [{"name": "twice", "type": "int", "parameters": [{"name": "n", "type": "int"}], "body": `+op("*", 2, "n")+`}],`+
+			variables(bounded("x", -9, 9, "-3"), bounded("y", -9, 9, "0"), bounded("z", -9, 9, "0"), bounded("w", -9, 9, "0")), []string{automaton("a", "", []string{"l", "end"},
+			edge("l", "", to("end", set("x", `{"op": "abs", "exp": "x"}`), set("y", `{"op": "sgn", "exp": "x"}`), set("z", `{"op": "trc", "exp": `+op("/", "x", 2)+`}`),
+				set("w", `{"op": "call", "function": "twice", "args": [{"op": "call", "function": "twice", "args": [2]}]}`))))}, system("a"),
+			property("p", eventually("Pmin", op("∧", op("∧", op("=", "x", 3), op("=", "y", -1)), op("∧", op("=", "z", -1), op("=", "w", 8)))))),
+		2,
+		map[string]string{"p": "1"},
+	},
+	{
+		"arrays of known length: elements by constants and by variables",
+		document("dtmc", variables(`{"name": "a", "type": {"kind": "array", "base": {"kind": "bounded", "base": "int", "lower-bound": 0, "upper-bound": 9}},
+			"initial-value": {"op": "ac", "var": "i", "length": 3, "exp": `+op("*", "i", "i")+`}}`, bounded("k", 0, 2, "2")), []string{automaton("b", "", []string{"l", "end"},
+			edge("l", op("=", `{"op": "aa", "exp": "a", "index": "k"}`, 4), to("end",
+				set(`{"op": "aa", "exp": "a", "index": {"op": "-", "left": "k", "right": 1}}`, "7"), set(`{"op": "aa", "exp": "a", "index": 0}`, `{"op": "aa", "exp": "a", "index": "k"}`))))},
+			system("b"), property("p", eventually("Pmin", op("∧", op("=", `{"op": "aa", "exp": "a", "index": 0}`, 4), op("=", `{"op": "aa", "exp": "a", "index": 1}`, 7))))),
+		2,
+		map[string]string{"p": "1"},
+	},
+	{
+		"a variable without initial value has any, and restrict-initial says which",
+		strings.Replace(document("mdp", variables(bounded("x", 0, 3, ""), bounded("y", 0, 1, "1")), []string{automaton("a", "", []string{"l"},
+			edge("l", op("<", "x", 3), to("l", set("x", op("+", "x", 1)))))}, system("a"),
+			`{"name": "least", "expression": {"op": "filter", "fun": "min", "states": {"op": "initial"}, "values": `+expected("Emin", "{\"op\": \"+\", \"left\": 1, \"right\": 0}", `"steps"`, `, "reach": `+op("=", "x", 3))+`}}`),
+			`"automata"`, `"restrict-initial": {"exp": `+op("≠", "x", 3)+`}, "automata"`, 1),
+		4,
+		map[string]string{"least": "1"},
+	},
+	{
+		"bounds of steps, and exclusive ones",
+		document("dtmc", variables(bounded("x", 0, 3, "0")), []string{automaton("a", "", []string{"l"},
+			edge("l", "", likely("0.5", "l", set("x", `{"op": "min", "left": 3, "right": `+op("+", "x", 1)+`}`)), likely("0.5", "l")))}, system("a"),
+			property("two", `{"op": "Pmin", "exp": {"op": "F", "exp": `+op("=", "x", 2)+`, "step-bounds": {"upper": 2}}}`),
+			property("below", `{"op": "Pmin", "exp": {"op": "F", "exp": `+op("=", "x", 2)+`, "step-bounds": {"upper": 3, "upper-exclusive": true}}}`),
+			property("between", `{"op": "Pmin", "exp": {"op": "U", "left": `+op("<", "x", 3)+`, "right": `+op("=", "x", 1)+`, "step-bounds": {"lower": 1, "lower-exclusive": true, "upper": 3, "upper-exclusive": true}}}`),
+			property("enough", `{"op": "≥", "left": `+eventually("Pmin", op("=", "x", 3))+`, "right": 1}`)),
+		4,
+		map[string]string{"two": "1/4", "below": "1/4", "between": "1/2", "enough": "true"},
+	},
+}
+
+func TestMeaning(t *testing.T) {
+	for _, c := range meanings {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			checkMeaning(t, c.text, c.states, c.values)
+		})
+	}
+}
+
+// checkMeaning checks all properties of a document in fractions.
+func checkMeaning(t *testing.T, text string, states int, values map[string]string) {
+	t.Helper()
+	job := runner.Job{File: "test.jani", Model: []byte(text), Numeric: runner.Numeric{Accuracy: result.Exact}}
+	model, _, err := native.Load(context.Background(), job.File, job.Model, nil)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	space, err := explicit.Build(context.Background(), model, explicit.Options{})
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	if got := space.Model().NumStates(); got != states {
+		t.Errorf("%d states, want %d", got, states)
+	}
+	if len(values) == 0 {
+		return
+	}
+	verdicts, err := runner.Check(context.Background(), native.New(), job)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	for _, v := range verdicts {
+		got := ""
+		switch {
+		case v.Err != nil:
+			got = v.Err.Error()
+		case v.Value.Kind == result.Boolean:
+			got = strconv.FormatBool(v.Value.Bool)
+		case v.Value.Rat != nil:
+			got = v.Value.Rat.RatString()
+		}
+		if got != values[v.Name] {
+			t.Errorf("%s, %s: %s, want %s", v.Name, v.Property, got, values[v.Name])
+		}
+	}
+	if len(verdicts) != len(values) {
+		t.Errorf("%d verdicts, want %d", len(verdicts), len(values))
+	}
+}

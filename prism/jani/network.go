@@ -1,0 +1,377 @@
+package jani
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"tilecheck/prism/syntax"
+)
+
+// maxCommands is how many commands edges may combine to.
+const maxCommands = 500_000
+
+// combined are edges of the instances of one module that are taken together.
+type combined struct {
+	moves   []*move
+	command *syntax.Command
+	// earned is what the rewards of steps earn, in their order; class is the same
+	// as a text, empty if it is what a step without assignments earns.
+	earned []syntax.Expr
+	class  string
+}
+
+// network makes the modules.
+func (t *translator) network() {
+	var groups []int
+	commands := make(map[int][]*syntax.Command)
+	for _, in := range t.instances {
+		if !slices.Contains(groups, in.group) {
+			groups = append(groups, in.group)
+		}
+	}
+	actions := make(names)
+	count := 0
+	for _, s := range t.steps {
+		byGroup, classes := t.step(s, &count)
+		for _, class := range classes {
+			name := s.name
+			if name == "" && class != "" {
+				name = "tau"
+			}
+			var action *syntax.Ident
+			if name != "" {
+				action = &syntax.Ident{Name: actions.take(name), Span: syntax.Span{Start: s.at, Stop: s.at}}
+			}
+			var earned []syntax.Expr
+			for _, g := range groups {
+				cs := byGroup[g]
+				rewarded := slices.ContainsFunc(cs, func(c *combined) bool { return c.class != "" })
+				for _, c := range cs {
+					if rewarded && c.class != class {
+						continue
+					}
+					command := *c.command
+					command.Action = action
+					commands[g] = append(commands[g], &command)
+					if earned == nil || rewarded {
+						earned = c.earned
+					}
+				}
+			}
+			t.earn(s, action, earned)
+		}
+	}
+	t.writeModules(groups, commands)
+}
+
+// step combines the edges of a step, by module, and lists what it may earn.
+func (t *translator) step(s *step, count *int) (byGroup map[int][]*combined, classes []string) {
+	var parts [][]*move
+	var order []int
+	byGroup = make(map[int][]*combined)
+	for _, g := range t.groupsOf(s) {
+		parts = parts[:0]
+		for _, p := range s.parts {
+			if p.in.group == g {
+				parts = append(parts, p.moves)
+			}
+		}
+		order = append(order, g)
+		product(len(parts), func(i int) int { return len(parts[i]) }, func(index []int) {
+			if *count++; *count > maxCommands {
+				t.refuse(s.at, "the edges that are taken together make more than %d commands, want fewer", maxCommands)
+			}
+			var moves []*move
+			for i, k := range index {
+				moves = append(moves, parts[i][k])
+			}
+			byGroup[g] = append(byGroup[g], t.combine(moves))
+		})
+	}
+	for _, g := range order {
+		if !slices.ContainsFunc(byGroup[g], func(c *combined) bool { return c.class != "" }) {
+			continue
+		}
+		for _, c := range byGroup[g] {
+			if !slices.Contains(classes, c.class) {
+				classes = append(classes, c.class)
+			}
+		}
+	}
+	if len(classes) == 0 {
+		classes = []string{""}
+	}
+	return byGroup, classes
+}
+
+func (t *translator) groupsOf(s *step) []int {
+	var out []int
+	for _, p := range s.parts {
+		if !slices.Contains(out, p.in.group) {
+			out = append(out, p.in.group)
+		}
+	}
+	return out
+}
+
+// product calls f for all combinations of n numbers below their limits.
+func product(n int, limit func(int) int, f func([]int)) {
+	index := make([]int, n)
+	for {
+		f(index)
+		i := n - 1
+		for ; i >= 0; i-- {
+			if index[i]++; index[i] < limit(i) {
+				break
+			}
+			index[i] = 0
+		}
+		if i < 0 {
+			return
+		}
+	}
+}
+
+// combine makes one command of edges that are taken together.
+func (t *translator) combine(moves []*move) *combined {
+	first := moves[0]
+	span := syntax.Span{Start: first.at, Stop: first.at}
+	c := &combined{moves: moves, command: &syntax.Command{Span: span}}
+	var guards []syntax.Expr
+	var rate syntax.Expr
+	for _, m := range moves {
+		guards = append(guards, m.in.isAt(m.location, m.at), m.condition)
+		if m.rate != nil {
+			rate = times(rate, t.expr(m.rate, &place{scope: m.in.scope}))
+		}
+	}
+	if c.command.Guard = and(guards...); c.command.Guard == nil {
+		c.command.Guard = &syntax.BoolLit{Value: true, Span: span}
+	}
+	t.charge(first.at, 2*len(moves))
+	var earned [][]syntax.Expr
+	var probs []syntax.Expr
+	product(len(moves), func(i int) int { return len(moves[i].dests) }, func(index []int) {
+		prob := t.probability(moves, index)
+		env := t.apply(moves, index)
+		u := &syntax.Update{Prob: times(rate, prob), Span: span, Assigns: t.assigns(moves, index, env)}
+		c.command.Updates = append(c.command.Updates, u)
+		probs = append(probs, prob)
+		earned = append(earned, t.earnedBy(env))
+	})
+	t.expected(c, probs, earned)
+	return c
+}
+
+// probability is that of a combination of destinations, nil if it is 1.
+func (t *translator) probability(moves []*move, index []int) syntax.Expr {
+	var out syntax.Expr
+	for i, m := range moves {
+		if d := m.dests[index[i]]; d.prob != nil {
+			out = times(out, t.expr(d.prob, &place{scope: m.in.scope}))
+		}
+	}
+	return out
+}
+
+// times multiplies what is not nil.
+func times(x, y syntax.Expr) syntax.Expr {
+	if x == nil || isNumber(x, "1") {
+		if y == nil {
+			return x
+		}
+		return y
+	}
+	if y == nil || isNumber(y, "1") {
+		return x
+	}
+	return &syntax.Binary{Op: syntax.OpMul, X: x, Y: y, OpPos: y.Pos(), Span: syntax.Span{Start: x.Pos(), Stop: y.End()}}
+}
+
+// isNumber reports whether an expression is a literal with a value.
+func isNumber(x syntax.Expr, digits string) bool {
+	switch x := x.(type) {
+	case *syntax.IntLit:
+		return syntax.ExprString(x) == digits
+	case *syntax.DoubleLit:
+		return x.Text == digits || x.Text == digits+".0"
+	}
+	return false
+}
+
+// apply is what variables are after a combination of destinations, as far as
+// they are assigned: index after index, each reading what those before left.
+func (t *translator) apply(moves []*move, index []int) map[*slot]sized {
+	type item struct {
+		in *instance
+		assignment
+	}
+	var items []item
+	for i, m := range moves {
+		for _, a := range m.dests[index[i]].assigns {
+			items = append(items, item{m.in, a})
+		}
+	}
+	slices.SortStableFunc(items, func(a, b item) int { return a.index - b.index })
+	env := make(map[*slot]sized)
+	for len(items) > 0 {
+		next := make(map[*slot]sized)
+		var a item
+		for now := items[0].index; len(items) > 0 && items[0].index == now; {
+			a, items = items[0], items[1:]
+			p := &place{scope: a.in.scope, env: env}
+			t.assign(next, env, t.targets(a.ref, p), t.whole(a.value, p), a.assignment)
+		}
+		maps.Copy(env, next)
+	}
+	return env
+}
+
+// assign notes what an assignment makes of variables.
+func (t *translator) assign(next, env map[*slot]sized, to targetTree, x symbol, a assignment) {
+	switch {
+	case len(to.one) > 0:
+		if x.x == nil {
+			t.refuse(a.value.Start, "found an array or a datatype, want a single value")
+		}
+		for _, one := range to.one {
+			t.assignOne(next, env, one, sized{x: x.x, size: x.size}, a)
+		}
+	case x.data == nil || len(x.data.elems) != len(to.elems) || len(x.data.members) != len(to.members):
+		t.refuse(a.at, "what is assigned differs in form from what it is assigned to, want arrays of one length")
+	default:
+		for i, e := range to.elems {
+			t.assign(next, env, e, x.data.elems[i], a)
+		}
+		for name, m := range to.members {
+			t.assign(next, env, m, x.data.members[name], a)
+		}
+	}
+}
+
+func (t *translator) assignOne(next, env map[*slot]sized, to target, x sized, a assignment) {
+	s := to.slot
+	before, again := next[s]
+	if len(to.when) == 0 {
+		// Of elements that an index chooses, nobody knows whether they are the same.
+		if again && !before.chosen && syntax.ExprString(before.x) != syntax.ExprString(x.x) {
+			t.refuse(a.at, "the variable %q is assigned twice at one index of a step, want it once", short(s.jani))
+		}
+		next[s] = x
+		return
+	}
+	if !again {
+		var ok bool
+		if before, ok = env[s]; !ok {
+			before = sized{x: &syntax.Ident{Name: s.name, Span: a.ref.Span}, size: 1}
+			if s.transient {
+				before.x = s.initial
+			}
+		}
+	}
+	size := before.size + x.size + 1
+	var when []syntax.Expr
+	for _, w := range to.when {
+		when = append(when, w.x)
+		size += w.size + 1
+	}
+	t.charge(a.at, size)
+	next[s] = sized{&syntax.Cond{C: and(when...), T: x.x, E: before.x, Span: syntax.Span{Start: a.at, Stop: a.at}}, size, true}
+}
+
+// assigns writes the assignments of an update, in the order of the variables.
+func (t *translator) assigns(moves []*move, index []int, env map[*slot]sized) []*syntax.Assign {
+	for i, m := range moves {
+		if d := m.dests[index[i]]; m.in.location != nil && d.location != m.location {
+			env[m.in.location] = sized{x: &syntax.IntLit{Value: int32(d.location), Span: syntax.Span{Start: d.at, Stop: d.at}}, size: 1}
+		}
+	}
+	var out []*syntax.Assign
+	for _, s := range t.slots {
+		x, ok := env[s]
+		if id, same := x.x.(*syntax.Ident); !ok || s.transient || same && id.Name == s.name {
+			continue
+		}
+		span := syntax.Span{Start: x.x.Pos(), Stop: x.x.End()}
+		out = append(out, &syntax.Assign{Name: &syntax.Ident{Name: s.name, Span: span}, Value: x.x, Span: span})
+	}
+	return out
+}
+
+// writeModules writes the variables and commands.
+func (t *translator) writeModules(groups []int, commands map[int][]*syntax.Command) {
+	for _, g := range groups {
+		m := &syntax.Module{Commands: commands[g]}
+		var name []string
+		for _, in := range t.instances {
+			if in.group == g {
+				name = append(name, in.automaton.name)
+				m.Span = syntax.Span{Start: in.automaton.at, Stop: in.automaton.at}
+			}
+		}
+		m.Name = &syntax.Ident{Name: t.taken.take(strings.Join(name[:min(len(name), 3)], "_")), Span: m.Span}
+		for _, s := range t.slots {
+			if !s.transient && s.home >= 0 && t.instances[s.home].group == g {
+				m.Vars = append(m.Vars, t.declaration(s))
+			}
+		}
+		t.modules = append(t.modules, m)
+	}
+	for _, s := range t.slots {
+		if !s.transient && s.home < 0 {
+			d := t.declaration(s)
+			t.globals = append(t.globals, &syntax.GlobalDecl{Var: d, Span: d.Span})
+		}
+	}
+}
+
+// declaration declares a variable. A bound that a type lacks is that of an int.
+func (t *translator) declaration(s *slot) *syntax.VarDecl {
+	span := s.decl.Span
+	d := &syntax.VarDecl{Name: &syntax.Ident{Name: s.name, Span: span}, TypePos: span.Start, Span: span}
+	if t.init == nil {
+		d.Init = s.initial
+	}
+	switch {
+	case s.typ.kind == boolType:
+		d.Type = syntax.BoolVar
+	case s.typ.low == nil && s.typ.high == nil:
+		d.Type = syntax.IntVar
+	default:
+		p := &place{scope: t.global}
+		if s.owner >= 0 {
+			p.scope = t.instances[s.owner].scope
+		}
+		least, most := numberOf(-1<<31, span.Start), numberOf(1<<31-1, span.Start)
+		if s.typ.low != nil {
+			least = s.typ.low
+		}
+		if s.typ.high != nil {
+			most = s.typ.high
+		}
+		d.Low, d.High = t.expr(least, p), t.expr(most, p)
+	}
+	return d
+}
+
+// items are those of the model.
+func (t *translator) items() []syntax.Item {
+	var out []syntax.Item
+	if t.doc.typ != syntax.LTS { // which has no keyword
+		out = append(out, &syntax.TypeDecl{Type: t.doc.typ, Word: strings.ToLower(t.doc.typ.String())})
+	}
+	out = append(out, t.constants...)
+	out = append(out, t.globals...)
+	out = append(out, t.modules...)
+	if t.init != nil {
+		out = append(out, &syntax.InitBlock{X: t.init})
+	}
+	out = append(out, t.labelled...)
+	for _, r := range t.rewards {
+		if r.refused == nil {
+			out = append(out, r.decl)
+		}
+	}
+	return out
+}

@@ -1,0 +1,324 @@
+package jani
+
+import (
+	"slices"
+	"strings"
+
+	"tilecheck/prism/syntax"
+)
+
+// properties translates the properties, each for itself.
+func (t *translator) properties() {
+	names := make(names)
+	for _, d := range t.labelled {
+		names[d.(*syntax.LabelDecl).Name.Name] = true
+	}
+	for _, p := range t.doc.properties {
+		out := &syntax.Property{Name: &syntax.Ident{Name: names.take(p.name), Span: p.Span}, Span: p.Span}
+		err := guard(func() { out.X = t.property(p.x) })
+		if err != nil {
+			var text strings.Builder
+			writeJSON(&text, p.x)
+			out.X = &syntax.Ident{Name: short(text.String()), Span: p.Span}
+			t.out.Refused[out] = err
+		}
+		t.out.Names[out] = p.name
+		t.out.Properties.Items = append(t.out.Properties.Items, out)
+	}
+}
+
+// filters of JANI that are PRISM's under another name.
+var filters = map[string]string{
+	"min": "min", "max": "max", "sum": "sum", "avg": "avg", "count": "count", "argmin": "argmin", "argmax": "argmax",
+	"∀": "forall", "∃": "exists",
+}
+
+func (t *translator) property(v *value) syntax.Expr {
+	p := &place{scope: t.global, prop: true}
+	op := v.get("op")
+	if !op.isText("filter") {
+		return t.expr(v, p)
+	}
+	t.operands(v, "fun", "values", "states")
+	fun, states := v.get("fun"), v.get("states")
+	x := t.expr(v.get("values"), p)
+	if states.get("op").isText("initial") && t.init == nil && slices.Contains([]string{"min", "max", "avg", "sum", "values", "∀", "∃"}, fun.text) {
+		return x // of the one initial state
+	}
+	name, ok := filters[fun.text]
+	switch {
+	case fun.text == "values":
+		name = "state" // which wants one
+	case !ok:
+		t.refuse(fun.Start, "the filter %s is not supported", fun.describe())
+	}
+	return &syntax.Filter{Op: name, OpPos: fun.Start, X: x, States: t.expr(states, p), Span: v.Span}
+}
+
+// propertyOperator translates an operator of properties; nil if it is none.
+func (t *translator) propertyOperator(v, op *value, p *place) syntax.Expr {
+	switch op.text {
+	case "initial", "deadlock":
+		t.operands(v)
+		name := "init"
+		if op.text == "deadlock" {
+			name = "deadlock"
+		}
+		return &syntax.Quoted{Name: name, Span: v.Span}
+	case "Pmin", "Pmax":
+		t.operands(v, "exp")
+		return &syntax.Prob{Threshold: t.query(op), Path: t.path(v.get("exp"), p), Span: v.Span}
+	case "∀", "∃":
+		t.operands(v, "exp")
+		return &syntax.Quant{All: op.text == "∀", Path: t.path(v.get("exp"), p), Span: v.Span}
+	case "Emin", "Emax":
+		return t.expectation(v, op, p)
+	case "Smin", "Smax":
+		t.optional(v, "accumulate", "exp")
+		if !t.isReward(v, op.text) {
+			return &syntax.Steady{Threshold: t.query(op), X: t.expr(v.get("exp"), p), Span: v.Span}
+		}
+		return t.rewarded(v, op, &syntax.RewardPath{Kind: syntax.LongRun, Span: v.Span})
+	case "U", "W", "F", "G", "R", "X":
+		t.refuse(op.Start, "the operator %s stands outside of Pmin, Pmax, ∀ and ∃", op.text)
+	}
+	return nil
+}
+
+// query asks for the value; in a model without choices there is only one.
+func (t *translator) query(op *value) syntax.Threshold {
+	switch {
+	case t.doc.typ == syntax.DTMC || t.doc.typ == syntax.CTMC:
+		return syntax.Threshold{}
+	case strings.HasSuffix(op.text, "min"):
+		return syntax.Threshold{Extremum: syntax.Min}
+	}
+	return syntax.Threshold{Extremum: syntax.Max}
+}
+
+// threshold translates the comparison of an operator with a number, where it is
+// one that PRISM's language has a form for: nil if not. There all schedulers are
+// meant, so that the least value must be great enough, and the greatest small.
+func (t *translator) threshold(v *value, op syntax.Op, p *place) syntax.Expr {
+	left := v.get("left")
+	of := left.get("op")
+	if !p.prop || of == nil || of.kind != text {
+		return nil
+	}
+	choices := t.doc.typ == syntax.MDP || t.doc.typ == syntax.LTS
+	switch op {
+	case syntax.OpGe, syntax.OpGt:
+		if choices && !strings.HasSuffix(of.text, "min") {
+			return nil
+		}
+	case syntax.OpLe, syntax.OpLt:
+		if choices && !strings.HasSuffix(of.text, "max") {
+			return nil
+		}
+	default:
+		return nil
+	}
+	if !slices.Contains([]string{"Pmin", "Pmax", "Emin", "Emax", "Smin", "Smax"}, of.text) {
+		return nil
+	}
+	bound := syntax.Threshold{Rel: op, Bound: t.expr(v.get("right"), p)}
+	switch x := t.expr(left, p).(type) {
+	case *syntax.Prob:
+		x.Threshold, x.Span = bound, v.Span
+		return x
+	case *syntax.Reward:
+		x.Threshold, x.Span = bound, v.Span
+		return x
+	case *syntax.Steady:
+		x.Threshold, x.Span = bound, v.Span
+		return x
+	}
+	return nil
+}
+
+// optional checks the keys of an operator, some of which may miss.
+func (t *translator) optional(v *value, may string, must ...string) {
+	keys := must
+	for key := range strings.FieldsSeq(may) {
+		if v.get(key) != nil {
+			keys = append(keys, key)
+		}
+	}
+	t.operands(v, keys...)
+}
+
+// path translates a path formula, in which state formulas may be operands.
+func (t *translator) path(v *value, p *place) syntax.Expr {
+	op := v.get("op")
+	if op == nil || op.kind != text {
+		return t.expr(v, p)
+	}
+	const bounds = "step-bounds time-bounds reward-bounds"
+	temporal := &syntax.Temporal{Span: v.Span}
+	switch op.text {
+	case "U", "W", "R":
+		t.optional(v, bounds, "left", "right")
+		temporal.Op = map[string]syntax.TemporalOp{"U": syntax.Until, "W": syntax.WeakUntil, "R": syntax.Release}[op.text]
+		temporal.X, temporal.Y = t.path(v.get("left"), p), t.path(v.get("right"), p)
+		if b, ok := temporal.X.(*syntax.BoolLit); ok && b.Value && op.text == "U" {
+			temporal.Op, temporal.X = syntax.Future, nil
+		}
+	case "F", "G", "X":
+		may := bounds
+		if op.text == "X" {
+			may = ""
+		}
+		t.optional(v, may, "exp")
+		temporal.Op = map[string]syntax.TemporalOp{"F": syntax.Future, "G": syntax.Globally, "X": syntax.Next}[op.text]
+		temporal.Y = t.path(v.get("exp"), p)
+	case "∧", "∨", "⇒", "¬":
+		return t.combinedPath(v, op, p)
+	default:
+		return t.expr(v, p)
+	}
+	temporal.Bound = t.bounds(v, p)
+	return temporal
+}
+
+// combinedPath translates Boolean operators of path formulas.
+func (t *translator) combinedPath(v, op *value, p *place) syntax.Expr {
+	if op.text == "¬" {
+		t.operands(v, "exp")
+		return &syntax.Unary{Op: syntax.OpNot, X: t.path(v.get("exp"), p), Span: v.Span}
+	}
+	t.operands(v, "left", "right")
+	return &syntax.Binary{Op: infix[op.text], X: t.path(v.get("left"), p), Y: t.path(v.get("right"), p), OpPos: op.Start, Span: v.Span}
+}
+
+// bounds translates the bound of a path formula, of which PRISM's language has
+// one: of steps without time, and of time with it.
+func (t *translator) bounds(v *value, p *place) *syntax.TimeBound {
+	steps, times, rewards := v.get("step-bounds"), v.get("time-bounds"), v.get("reward-bounds")
+	timed := t.doc.typ == syntax.CTMC
+	switch {
+	case rewards != nil && len(rewards.elems) > 0:
+		t.refuse(rewards.Start, "bounds on rewards are not supported")
+	case steps != nil && timed:
+		t.refuse(steps.Start, "bounds on steps of a CTMC are not supported, want those on time")
+	case times != nil && !timed:
+		t.refuse(times.Start, "the time of a %s is bounded, which has none", t.doc.typ)
+	case times != nil:
+		return t.interval(times, p, false)
+	case steps != nil:
+		return t.interval(steps, p, true)
+	}
+	return nil
+}
+
+// interval translates `{lower, lower-exclusive, upper, upper-exclusive}`. Of
+// steps, what is excluded is the same as one step less.
+func (t *translator) interval(v *value, p *place, steps bool) *syntax.TimeBound {
+	if v.kind != object {
+		t.refuse(v.Start, "found %s, want a bound as an object", v.describe())
+	}
+	out := &syntax.TimeBound{Span: v.Span}
+	for _, m := range v.members {
+		switch m.key {
+		case "lower":
+			out.Low = t.expr(m.value, p)
+		case "upper":
+			out.High = t.expr(m.value, p)
+		case "lower-exclusive", "upper-exclusive":
+			if m.value.kind != boolean {
+				t.refuse(m.value.Start, "found %s, want true or false", m.value.describe())
+			}
+			if m.key[0] == 'l' {
+				out.LowStrict = m.value.yes
+			} else {
+				out.HighStrict = m.value.yes
+			}
+		case "comment":
+		default:
+			t.refuse(m.at, "a bound has a key %q, want only lower, lower-exclusive, upper, upper-exclusive", short(m.key))
+		}
+	}
+	if out.Low == nil {
+		out.LowStrict = false
+	}
+	switch {
+	case out.Low == nil && out.High == nil:
+		return nil
+	case out.Low == nil || out.High == nil || !out.LowStrict && !out.HighStrict:
+		return out
+	case !steps:
+		t.refuse(v.Start, "an interval of time is open, which PRISM's language has no form for, want a closed one")
+	}
+	one := func(op syntax.Op, x syntax.Expr) syntax.Expr {
+		return &syntax.Binary{Op: op, X: x, Y: &syntax.IntLit{Value: 1, Span: v.Span}, OpPos: x.Pos(), Span: v.Span}
+	}
+	if out.LowStrict {
+		out.Low, out.LowStrict = one(syntax.OpAdd, out.Low), false
+	}
+	if out.HighStrict {
+		out.High, out.HighStrict = one(syntax.OpSub, out.High), false
+	}
+	return out
+}
+
+// expectation translates Emin and Emax.
+func (t *translator) expectation(v, op *value, p *place) syntax.Expr {
+	t.optional(v, "accumulate reach step-instant time-instant reward-instants", "exp")
+	steps, times, reach, acc := v.get("step-instant"), v.get("time-instant"), v.get("reach"), v.get("accumulate")
+	timed := t.doc.typ == syntax.CTMC
+	if r := v.get("reward-instants"); r != nil {
+		t.refuse(r.Start, "instants of rewards are not supported")
+	}
+	switch {
+	case steps != nil && timed:
+		t.refuse(steps.Start, "a number of steps of a CTMC is not supported, want an instant of time")
+	case times != nil && !timed:
+		t.refuse(times.Start, "an instant of time of a %s is given, which has no time", t.doc.typ)
+	case reach != nil && (steps != nil || times != nil):
+		t.refuse(v.Start, "an expectation until states are reached and until an instant, which PRISM's language has no form for")
+	case reach != nil && acc == nil:
+		t.refuse(v.Start, "an expectation at the states that are reached, which PRISM's language has no form for")
+	case reach != nil:
+		to := &syntax.Temporal{Op: syntax.Future, Y: t.expr(reach, p), Span: reach.Span}
+		return t.rewarded(v, op, to)
+	}
+	instant := steps
+	if timed {
+		instant = times
+	}
+	path := &syntax.RewardPath{Kind: syntax.Cumulative, Span: v.Span}
+	if acc == nil {
+		path.Kind = syntax.Instantaneous
+		if instant == nil {
+			t.refuse(v.Start, "an expectation without accumulate, reach or an instant, want one of them")
+		}
+	}
+	if instant != nil {
+		path.Bound = t.expr(instant, p)
+	}
+	return t.rewarded(v, op, path)
+}
+
+// rewarded is the operator R of what is accumulated.
+func (t *translator) rewarded(v, op *value, path syntax.Expr) syntax.Expr {
+	if acc := v.get("accumulate"); acc != nil {
+		t.accumulates(acc)
+	}
+	r := t.findReward(v)
+	return &syntax.Reward{Struct: &syntax.Quoted{Name: r.name, Span: r.at}, Threshold: t.query(op), Path: path, Span: v.Span}
+}
+
+// accumulates checks what is accumulated. Where no time passes, nothing is
+// accumulated by it: who asks for that alone means something else.
+func (t *translator) accumulates(v *value) {
+	if v.kind != array || len(v.elems) == 0 {
+		t.refuse(v.Start, "found %s, want steps, time or exit in an array", v.describe())
+	}
+	for _, a := range v.elems {
+		switch {
+		case a.isText("time") && t.doc.typ != syntax.CTMC:
+			t.refuse(a.Start, "rewards of time are accumulated in a %s, which has no time, want exit or steps", t.doc.typ)
+		case !a.isText("steps") && !a.isText("time") && !a.isText("exit"):
+			t.refuse(a.Start, "found %s, want steps, time or exit", a.describe())
+		}
+	}
+}
