@@ -148,7 +148,7 @@ func (r *run) instance(model sema.Valuation) instance {
 		for property, constants := range valuations(t, model) {
 			switch {
 			case t.Rejected != nil:
-				r.add(t, constants, result.Verdict{Err: failure(t.Rejected, result.TypeError, t.Source.File, t.Pos)})
+				r.add(t, constants, result.Verdict{Err: failure(t.Rejected, t.Class, t.Source.File, t.Pos)})
 			case err != nil:
 				r.add(t, constants, result.Verdict{Err: failure(err, result.Build, r.plan.Job.File, syntax.Pos{})})
 			default:

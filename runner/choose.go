@@ -42,8 +42,10 @@ func (p *Plan) choose() error {
 		}
 		chosen = append(chosen, words...)
 	}
+	// Who asks a JANI model something of their own does not ask what it has, too.
+	own := p.jani != nil && job.PropsFile == "" && len(texts) > 0 && len(job.Select) == 0
 	switch {
-	case len(chosen) == 0:
+	case len(chosen) == 0 && !own:
 		return nil
 	case len(job.Select) > 0:
 		return selectionError("properties are selected twice: by their texts (%s) and by name or number (%s), want one of them", strings.Join(chosen, ","), strings.Join(job.Select, ","))

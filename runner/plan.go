@@ -51,6 +51,8 @@ type Source struct {
 	rejected map[*syntax.Property]*syntax.Error
 	// names are those of properties that are not called so in Tree.
 	names map[*syntax.Property]string
+	// refused are those properties of a JANI model that PRISM's language has no form for.
+	refused map[*syntax.Property]*syntax.Error
 }
 
 // Task is one property to check.
@@ -60,8 +62,10 @@ type Task struct {
 	Name, Text string // Text as PRISM echoes it, without the name
 	Pos        syntax.Pos
 	Property   *syntax.Property
-	// Rejected says what is wrong with a property that cannot be checked.
+	// Rejected says what is wrong with a property that cannot be checked, and
+	// Class whether it means nothing, or something that no engine here is told.
 	Rejected *syntax.Error
+	Class    result.Class
 }
 
 // Own returns the part of Tree that is not Base's.
@@ -337,7 +341,7 @@ func (p *Plan) properties() error {
 func (p *Plan) file() (*Source, error) {
 	if p.jani != nil && p.Job.PropsFile == "" {
 		own := p.jani.Properties
-		return (&Source{File: p.Job.File, Parsed: own, rejected: maps.Clone(p.jani.Refused), names: p.jani.Names}).accepted(), nil
+		return (&Source{File: p.Job.File, Parsed: own, rejected: maps.Clone(p.jani.Refused), names: p.jani.Names, refused: p.jani.Refused}).accepted(), nil
 	}
 	tree, err := syntax.ParseProperties(p.Job.PropsFile, p.Job.Properties)
 	return &Source{File: p.Job.PropsFile, Tree: tree, Parsed: tree, rejected: make(map[*syntax.Property]*syntax.Error)}, err
@@ -451,7 +455,10 @@ func (s *Source) tasks() []*Task {
 		}
 		t := &Task{Source: s, Index: index, Pos: x.Pos(), Property: x, Rejected: s.rejected[x]}
 		if t.Rejected != nil {
-			t.Name = s.name(x)
+			t.Name, t.Class = s.name(x), result.TypeError
+			if s.refused[x] != nil {
+				t.Class = result.Unsupported
+			}
 			t.Text = syntax.ExprString(x.X)
 			out = append(out, t)
 			continue

@@ -1,12 +1,16 @@
 package runner
 
 import (
+	"cmp"
+	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"tilecheck/prism/sema"
+	"tilecheck/result"
 )
 
 const coin = `dtmc
@@ -190,5 +194,45 @@ func TestMisplaced(t *testing.T) {
 		if got := job.Misplaced(); got != test.want {
 			t.Errorf("%q, %q: %q, want %q", test.model, test.props, got, test.want)
 		}
+	}
+}
+
+// Without a properties file a JANI model has its own properties, by its own
+// names; who asks something else does not get them.
+func TestPlanJANI(t *testing.T) {
+	text, err := os.ReadFile("../examples/relay.jani")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		job  Job
+		want string
+	}{
+		{Job{}, "all sent, energy, cheap refused"},
+		{Job{Props: []string{"energy"}}, "energy"},
+		{Job{Select: []string{"3", "all sent"}}, "cheap refused, all sent"},
+		{Job{Props: []string{`P=? [ F "done" ]`}}, `P=? [ F "done" ]`},
+		{Job{Props: []string{`P=? [ F "done" ]`, "all sent"}}, `all sent, P=? [ F "done" ]`},
+		{Job{PropsFile: "p.props", Properties: []byte(`P=? [ F sent=2 ]`)}, "P=? [ F sent=2 ]"},
+	} {
+		c.job.File, c.job.Model, c.job.Consts = "relay.jani", text, []string{"N=2"}
+		p, err := NewPlan(context.Background(), c.job)
+		if err != nil {
+			t.Fatalf("%v: %v", c.job.Props, err)
+		}
+		var got []string
+		for _, task := range p.Tasks {
+			name := cmp.Or(task.Name, task.Text)
+			if task.Rejected != nil && task.Class == result.Unsupported {
+				name += " refused"
+			}
+			got = append(got, name)
+		}
+		if got := strings.Join(got, ", "); got != c.want {
+			t.Errorf("%v %v: %s, want %s", c.job.Props, c.job.Select, got, c.want)
+		}
+	}
+	if _, err := NewPlan(context.Background(), Job{File: "relay.jani", Model: text, Props: []string{"no_such"}}); err == nil {
+		t.Error("a property that is not there: no error")
 	}
 }

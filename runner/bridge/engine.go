@@ -143,7 +143,7 @@ func itemsOf(p *runner.Plan) []*item {
 	for model := range p.Models() {
 		for i, t := range p.Tasks {
 			if r := t.Rejected; r != nil {
-				v := &result.Verdict{Err: &result.Failure{Class: result.TypeError, Message: r.Msg, File: r.File, Pos: r.Pos}}
+				v := &result.Verdict{Err: &result.Failure{Class: t.Class, Message: r.Msg, File: r.File, Pos: r.Pos}}
 				items = append(items, &item{task: t, model: model, number: i + 1, verdict: v})
 				continue
 			}
