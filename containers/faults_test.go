@@ -41,8 +41,11 @@ func TestFaults(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
 	t.Run("all", func(t *testing.T) {
-		for _, f := range faults() {
+		for i, f := range faults() {
 			t.Run(f.name, func(t *testing.T) {
+				if i%2 == 1 { // a second of waiting for the daemon
+					needs.Full(t)
+				}
 				t.Parallel()
 				p := l.pool(t, Options{Jobs: max(f.jobs, 1)})
 				var wg sync.WaitGroup

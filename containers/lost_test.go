@@ -77,6 +77,7 @@ func (n *line) cutAfter(t *testing.T, p *Pool, bytes int64) (runner.Exit, string
 // TestLostBetweenRuns takes warm containers away while nothing runs: the next
 // run starts another.
 func TestLostBetweenRuns(t *testing.T) {
+	needs.Full(t)
 	t.Parallel()
 	l := newLab(t)
 	n := l.newLine(t)

@@ -59,7 +59,7 @@ func TestGameGraph(t *testing.T) {
 		for _, spawn := range []modelgen.Spawn{modelgen.SpawnUniform, modelgen.SpawnCell} {
 			c := modelgen.Config{Rows: b.rows, Cols: b.cols, Max: b.tile, Spawn: spawn}
 			t.Run(fmt.Sprintf("%dx%d-%d-%v", b.rows, b.cols, b.tile, spawn), func(t *testing.T) {
-				if b.rows*b.cols > 4 && b.tile > 16 || b.rows == 3 && b.cols == 3 && spawn != modelgen.SpawnUniform {
+				if b.rows*b.cols > 4 && b.tile > 16 || b.rows == 3 && b.cols == 3 && (b.tile > 8 || spawn != modelgen.SpawnUniform) {
 					needs.Full(t)
 				}
 				states, err := checkGraph(t, c, modelText(t, c))

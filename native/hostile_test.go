@@ -176,6 +176,8 @@ func testModels(t *testing.T, level hostile.Level, models uint64) {
 		models *= 3
 	case testing.Short():
 		models /= 4
+	default:
+		models /= 2
 	}
 	seed := needs.Number(t, "TILECHECK_SEED", 1)
 	models = needs.Number(t, "TILECHECK_MODELS", models)

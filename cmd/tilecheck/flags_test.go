@@ -37,6 +37,7 @@ func hostile() []string {
 // TestHostileValues gives every flag that takes a number or a text, of every
 // command, values that mean nothing. The list says what is accepted, and why.
 func TestHostileValues(t *testing.T) {
+	t.Parallel()
 	// Text is checked where it is used, so that a flag that takes one accepts all but the empty one.
 	text := []string{"NaN", "Inf", "-Inf", "-1", "-1s", "0", "0s", "1e400", "99999999999999999999", "1000000000"}
 	large := []string{"99999999999999999999", "1000000000"}

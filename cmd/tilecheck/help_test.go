@@ -32,6 +32,7 @@ func ownWords(args []string) []string {
 // a directory with a model, properties and a suite. Those that need Docker are
 // only read.
 func TestExamples(t *testing.T) {
+	t.Parallel()
 	app, parse := lineParser(t)
 	dir := t.TempDir()
 	write := func(name, text string) {
@@ -142,6 +143,7 @@ endrewards
 // TestHelpFitsAScreen: the help of a command has no more lines than a screen, and
 // no flag is kept back that help --all does not describe.
 func TestHelpFitsAScreen(t *testing.T) {
+	t.Parallel()
 	help := func(words ...string) string {
 		var out strings.Builder
 		var c cli
@@ -189,6 +191,7 @@ func TestHelpFitsAScreen(t *testing.T) {
 // TestForeign: what somebody who knows PRISM or Storm writes is answered with
 // our words for it.
 func TestForeign(t *testing.T) {
+	t.Parallel()
 	for line, want := range map[string]string{
 		"die.prism":                                                           "check die.prism",
 		"die.prism die.props -prop 2":                                         "check die.prism die.props --prop 2",

@@ -52,6 +52,7 @@ func commandLines(text string) []string {
 // TestHostileNames gives a suite a title, files and properties that are made to
 // be taken for commands of GitHub or of the terminal.
 func TestHostileNames(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		needs.Have(t, needs.System, errors.New("files cannot have such names"))
 	}

@@ -100,6 +100,7 @@ func answers(t *testing.T, dir, model string, consts []string, files arranged, a
 // TestArrangement: order, repetition and division into files change no answer,
 // nor does the cache. Some reward structures fail.
 func TestArrangement(t *testing.T) {
+	t.Parallel()
 	models := uint64(3)
 	if needs.IsLong() {
 		models = 200

@@ -18,8 +18,10 @@ import (
 var update = flag.Bool("update", false, "rewrite the expected output in testdata/script")
 
 func TestMain(m *testing.M) {
-	if err := os.Setenv(processes, noProcesses); err != nil {
-		panic(err)
+	for name, value := range startQuickly() {
+		if err := os.Setenv(name, value); err != nil {
+			panic(err)
+		}
 	}
 	testscript.Main(m, map[string]func(){
 		"tilecheck":      func() { os.Exit(process(testBuild)) },
@@ -27,9 +29,13 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// When a program with testcontainers starts, it looks at each process of the
-// machine, which takes longer than all else that it does. Our tests start a thousand.
-const processes, noProcesses = "HOST_PROC", "/nonexistent"
+// startQuickly is the environment of our tests, which start a thousand programs.
+// When one with testcontainers starts, it looks at each process of the machine,
+// which takes longer than all else that it does; and a third of the rest is to
+// collect garbage twice.
+func startQuickly() map[string]string {
+	return map[string]string{"HOST_PROC": "/nonexistent", "GOGC": "400"}
+}
 
 // ownProgram is the program under test, as testscript.Main has put it on the path: nothing has to be built for a test that kills it.
 func ownProgram(t *testing.T) string {
@@ -51,7 +57,9 @@ func TestScript(t *testing.T) {
 		Dir:           "testdata/script",
 		UpdateScripts: *update,
 		Setup: func(env *testscript.Env) error {
-			env.Setenv(processes, noProcesses)
+			for name, value := range startQuickly() {
+				env.Setenv(name, value)
+			}
 			return nil
 		},
 		RequireExplicitExec: true,

@@ -150,6 +150,7 @@ func merged(t *testing.T, rng *rand.Rand, job []string, of int) (code int, out, 
 // TestMerge: shards, however many, finished in random order and one of them twice,
 // say what one process says.
 func TestMerge(t *testing.T) {
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(15, 1))
 	n, numbers := 10, []int{2, 3}
 	if needs.IsFull() {
@@ -167,6 +168,7 @@ func TestMerge(t *testing.T) {
 
 // TestMergeRefuses: what is not all shards of one job, made by this build, is named.
 func TestMergeRefuses(t *testing.T) {
+	t.Parallel()
 	die, _ := splitFiles(t)
 	dir := t.TempDir()
 	job := []string{"check", die, "--prop", "P=? [ F s=7 & d=6 ]", "--method=sim", "--seed=1"}
@@ -227,6 +229,7 @@ func TestMergeRefuses(t *testing.T) {
 
 // TestShardUsage: parts that mean nothing are refused before anything is drawn.
 func TestShardUsage(t *testing.T) {
+	t.Parallel()
 	die, _ := splitFiles(t)
 	file := filepath.Join(t.TempDir(), "p")
 	for _, tt := range []struct {
@@ -250,6 +253,7 @@ func TestShardUsage(t *testing.T) {
 
 // TestPartialResult: what is there is printed with an interval of its own, and is no success.
 func TestPartialResult(t *testing.T) {
+	t.Parallel()
 	die, _ := splitFiles(t)
 	for _, tt := range []struct {
 		args    []string

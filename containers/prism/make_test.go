@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"tilecheck/internal/needs"
+
 	"tilecheck/containers"
 	"tilecheck/containers/internal/testimage"
 	"tilecheck/result"
@@ -17,6 +19,7 @@ import (
 // TestMake makes an image of an installation whose PRISM is the test double, on
 // a base that is a root file system with nothing but that.
 func TestMake(t *testing.T) {
+	needs.Full(t)
 	t.Parallel()
 	d := connect(t)
 	base := testimage.Import(t, "tilecheck-test/base:prism", nil, "/bin/cat", "/bin/timeout")
@@ -51,6 +54,7 @@ func TestMake(t *testing.T) {
 
 // TestMakeChecks makes no image in which PRISM does not run.
 func TestMakeChecks(t *testing.T) {
+	needs.Full(t)
 	t.Parallel()
 	d := connect(t)
 	base := testimage.Import(t, "tilecheck-test/base:nothing", nil, "/bin/cat", "/bin/timeout")

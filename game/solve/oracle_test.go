@@ -8,6 +8,7 @@ import (
 
 	"tilecheck/game"
 	"tilecheck/game/solve"
+	"tilecheck/internal/needs"
 )
 
 // oracle values positions by recursion over boards as plain numbers, in fractions, without symmetry, layers or afterstates. A position's
@@ -240,6 +241,9 @@ func name(opts solve.Options) string {
 func TestOracle(t *testing.T) {
 	for _, opts := range problems() {
 		t.Run(name(opts), func(t *testing.T) {
+			if opts.Shape.Rows*opts.Shape.Cols > 4 && opts.Max > 8 {
+				needs.Full(t)
+			}
 			o := newOracle(opts)
 			want := o.initial()
 			table, stats, err := solve.Solve(t.Context(), opts)

@@ -114,7 +114,7 @@ func anyStates(m *Model, seed uint64, n int) [][]int32 {
 
 func TestPacked2048(t *testing.T) {
 	sizes := [][2]int{{2, 2}, {3, 3}, {2, 3}, {4, 4}}
-	if testing.Short() {
+	if !needs.IsFull() {
 		sizes = sizes[:2]
 	}
 	for _, policy := range []string{"none", "random", "pref:left,up,down,right", "alt:up,left,down,right/left,up,down,right"} {
