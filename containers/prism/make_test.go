@@ -8,10 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"tilecheck/internal/needs"
-
 	"tilecheck/containers"
 	"tilecheck/containers/internal/testimage"
+	"tilecheck/internal/needs"
 	"tilecheck/result"
 	"tilecheck/runner"
 )
