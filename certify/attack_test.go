@@ -233,7 +233,7 @@ func TestHostileFiles(t *testing.T) {
 				continue
 			}
 			accepted++
-			if r := results[0]; r.Vector && !isTrue(f, &r) {
+			if r := results[0]; r.Number && !isTrue(f, &r) {
 				t.Fatalf("seed %d: accepted %s in [%v, %v]", seed, r.Statement, r.Lower, r.Upper)
 			}
 		}

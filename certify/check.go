@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"tilecheck/certify/certificate"
+	"tilecheck/certify/exact"
 )
 
 // Result is what became of a claim. What is proven is the Statement, whatever the
@@ -17,9 +18,9 @@ type Result struct {
 	Property, Statement string
 	// Err is why the claim is not proven, nil if it is.
 	Err error
-	// Lower and Upper, where the claim is about a vector, are proven of all its values;
+	// Lower and Upper, where the claim is about a number, are proven of all its values;
 	// nil is infinity. They are not to be written to.
-	Vector       bool
+	Number       bool
 	Lower, Upper *big.Rat
 	Holds        bool // otherwise: what is proven of the set
 }
@@ -30,16 +31,15 @@ func Check(ctx context.Context, f *certificate.File) ([]Result, error) {
 	if err := f.Validate(); err != nil {
 		return nil, err
 	}
-	c := &checker{File: f, ctx: ctx, m: f.Model, n: f.Model.NumStates(), vectors: map[int]*bounds{}}
-	weights, wrong := f.Model.Weights(ctx)
-	c.Weights = weights
+	m, wrong := exact.New(ctx, f.Model)
+	c := &checker{file: f, Model: m, ctx: ctx, n: f.Model.NumStates(), vectors: map[int]*bounds{}}
 	for i := range f.Sets {
 		c.sets = append(c.sets, c.set(i))
 	}
 	out := make([]Result, len(f.Claims))
 	for i := range f.Claims {
 		q := &f.Claims[i]
-		out[i] = Result{Property: q.Property, Statement: f.Statement(q), Vector: q.Vector >= 0, Err: wrong}
+		out[i] = Result{Property: q.Property, Statement: f.Statement(q), Number: q.Vector >= 0 || q.Of == "count", Err: wrong}
 		if wrong == nil {
 			out[i].Err = c.claim(q, &out[i])
 		}
@@ -48,10 +48,9 @@ func Check(ctx context.Context, f *certificate.File) ([]Result, error) {
 }
 
 type checker struct {
-	*certificate.File
-	*certificate.Weights
+	*exact.Model
+	file    *certificate.File
 	ctx     context.Context
-	m       *certificate.Model
 	n       int
 	sets    []set           // in the order of the file
 	vectors map[int]*bounds // those that were checked
@@ -120,31 +119,32 @@ func (c *checker) claim(q *certificate.Claim, r *Result) error {
 	if err := cmp.Or(over.err, about.err, v.err); err != nil {
 		return err
 	}
-	if !over.decided() || over.at[lower].Count() == 0 {
-		return errors.New("the claim is about no states, or those are not decided")
-	}
-	in, open, first := true, false, true
+	var states []int
 	for s := range c.n {
-		switch {
-		case !over.at[lower].Has(s):
-		case q.Vector < 0:
-			in, open = in && about.at[upper].Has(s), open || !about.at[lower].Has(s)
-		default:
-			lo, hi := v.of(lower, s), v.of(upper, s)
-			if q.Complement {
-				lo, hi = new(big.Rat).Sub(one, hi), new(big.Rat).Sub(one, lo)
-			}
-			if first || less(lo, r.Lower) != (q.Of == "max") {
-				r.Lower = lo
-			}
-			if first || less(hi, r.Upper) == (q.Of == "min") {
-				r.Upper = hi
-			}
-			first = false
+		if over.at[lower].Has(s) && (q.Of != "first" || states == nil) {
+			states = append(states, s)
 		}
 	}
-	if q.Vector < 0 {
-		if r.Holds = in; in && open || in != q.Holds {
+	switch {
+	case !over.decided() || states == nil:
+		return errors.New("the claim is about no states, or those are not decided")
+	case q.Vector >= 0:
+		r.Lower, r.Upper = v.fold(q, states)
+	case q.Of == "count":
+		var count [2]int64
+		for _, s := range states {
+			for side := range count {
+				if about.at[side].Has(s) {
+					count[side]++
+				}
+			}
+		}
+		r.Lower, r.Upper = big.NewRat(count[lower], 1), big.NewRat(count[upper], 1)
+	default:
+		out := func(side int) bool {
+			return slices.ContainsFunc(states, func(s int) bool { return !about.at[side].Has(s) })
+		}
+		if r.Holds = !out(upper); r.Holds && out(lower) || r.Holds != q.Holds {
 			return fmt.Errorf("the claim is %v, and the bounds prove something else, or leave it open", q.Holds)
 		}
 		return nil
@@ -154,6 +154,50 @@ func (c *checker) claim(q *certificate.Claim, r *Result) error {
 		err = fmt.Errorf("what is proven is not from %q to %q, as is claimed", q.Lower, q.Upper)
 	}
 	return err
+}
+
+// fold combines the bounds of some states as a claim says: all of them lie in what it
+// returns, or their minimum, maximum, sum or mean does.
+func (b *bounds) fold(q *certificate.Claim, states []int) (low, high *big.Rat) {
+	for i, s := range states {
+		lo, hi := b.of(lower, s), b.of(upper, s)
+		if q.Complement {
+			lo, hi = new(big.Rat).Sub(one, hi), new(big.Rat).Sub(one, lo)
+		}
+		switch {
+		case i == 0:
+			low, high = lo, hi
+		case q.Of == "sum" || q.Of == "avg":
+			low, high = plus(low, lo), plus(high, hi)
+		default:
+			if less(lo, low) != (q.Of == "max") {
+				low = lo
+			}
+			if less(hi, high) == (q.Of == "min") {
+				high = hi
+			}
+		}
+	}
+	if q.Of == "avg" {
+		n := big.NewRat(1, int64(len(states)))
+		low, high = times(low, n), times(high, n)
+	}
+	return low, high
+}
+
+// plus and times compute with numbers of which nil is infinity.
+func plus(a, b *big.Rat) *big.Rat {
+	if a == nil || b == nil {
+		return nil
+	}
+	return new(big.Rat).Add(a, b)
+}
+
+func times(a, b *big.Rat) *big.Rat {
+	if a == nil {
+		return nil
+	}
+	return new(big.Rat).Mul(a, b)
 }
 
 // each calls a function for every state, which returns what is wrong with it.
@@ -171,8 +215,8 @@ func (c *checker) each(part string, wrong func(s int) string) error {
 
 // set evaluates set i from those before it.
 func (c *checker) set(i int) (x set) {
-	d, v := &c.Sets[i], &bounds{}
-	if d.Kind == certificate.Bound {
+	d, v := &c.file.Sets[i], &bounds{}
+	if d.Compares() {
 		v = c.vector(d.Vector)
 	}
 	x.err = v.err
@@ -200,8 +244,8 @@ func (c *checker) set(i int) (x set) {
 func (c *checker) member(d *certificate.Set, v *bounds) func(side, s int) (has bool, why string) {
 	has := func(k, side, s int) bool { return c.sets[d.Sets[k]].at[side].Has(s) }
 	after := func(all bool, s int, is func(t int) bool) bool {
-		first, end := c.m.Choices(s)
-		for _, t := range c.m.Target[c.m.Start[first]:c.m.Start[end]] {
+		first, end := c.Choices(s)
+		for _, t := range c.Target[c.Start[first]:c.Start[end]] {
 			if is(int(t)) != all {
 				return !all
 			}
@@ -212,7 +256,7 @@ func (c *checker) member(d *certificate.Set, v *bounds) func(side, s int) (has b
 	case certificate.Atomic:
 		return func(_, s int) (bool, string) { return d.Bits.Has(s), "" }
 	case certificate.Init:
-		return func(_, s int) (bool, string) { return c.m.Initial.Has(s), "" }
+		return func(_, s int) (bool, string) { return c.Initial.Has(s), "" }
 	case certificate.All:
 		return func(int, int) (bool, string) { return true, "" }
 	case certificate.Not:
@@ -236,6 +280,9 @@ func (c *checker) member(d *certificate.Set, v *bounds) func(side, s int) (has b
 			return minus(side, s) >= least, ""
 		}
 	}
+	if d.Kind == certificate.ArgMin || d.Kind == certificate.ArgMax {
+		return c.optimal(d, v)
+	}
 	all := d.Kind == certificate.ForallNext || d.Kind == certificate.ForallUntil
 	if d.Kind == certificate.ExistsNext || d.Kind == certificate.ForallNext {
 		return func(side, s int) (bool, string) {
@@ -255,12 +302,53 @@ func (c *checker) member(d *certificate.Set, v *bounds) func(side, s int) (has b
 	}
 }
 
+// optimal returns what decides whether a state has the least or greatest value of some.
+func (c *checker) optimal(d *certificate.Set, v *bounds) func(side, s int) (has bool, why string) {
+	over := &c.sets[d.Sets[0]]
+	if over.err != nil || !over.decided() || v.err != nil {
+		return func(int, int) (bool, string) { return false, "the states that are compared are not decided" }
+	}
+	// For the least value, a state has it for sure if its upper bound is not above any
+	// lower one, and perhaps if its lower bound is not above any upper one.
+	above, near, far := less, lower, upper
+	if d.Kind == certificate.ArgMax {
+		above, near, far = func(a, b *big.Rat) bool { return less(b, a) }, upper, lower
+	}
+	var first, second, worst *big.Rat // the best near bounds of two states, and the best far one
+	at, n := 0, 0
+	for s := range c.n {
+		if !over.at[lower].Has(s) {
+			continue
+		}
+		x, y := v.of(near, s), v.of(far, s)
+		if n == 0 || above(y, worst) {
+			worst = y
+		}
+		if n == 0 || above(x, first) {
+			first, second, at = x, first, s
+		} else if n == 1 || above(x, second) {
+			second = x
+		}
+		n++
+	}
+	return func(side, s int) (bool, string) {
+		best := first
+		if at == s {
+			best = second
+		}
+		if side == lower {
+			return over.at[lower].Has(s) && (at == s && n == 1 || !above(best, v.of(far, s))), ""
+		}
+		return over.at[lower].Has(s) && !above(worst, v.of(near, s)), ""
+	}
+}
+
 // vector checks vector i, once.
 func (c *checker) vector(i int) *bounds {
 	if b, ok := c.vectors[i]; ok {
 		return b
 	}
-	b := &bounds{at: [2]*certificate.Values{c.Vectors[i].Lower, c.Vectors[i].Upper}}
+	b := &bounds{at: [2]*certificate.Values{c.file.Vectors[i].Lower, c.file.Vectors[i].Upper}}
 	c.vectors[i] = b
 	b.err = c.prove(i, b)
 	return b

@@ -4,12 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
-	"slices"
 
 	"tilecheck/certify/certificate"
+	"tilecheck/certify/exact"
 	"tilecheck/certify/omega"
 	"tilecheck/certify/steps"
 )
+
+var one = big.NewRat(1, 1)
 
 // proof is a vector being checked.
 type proof struct {
@@ -22,7 +24,7 @@ type proof struct {
 
 // prove checks the columns of vector i by the rule of its kind.
 func (c *checker) prove(i int, b *bounds) error {
-	v := &c.Vectors[i]
+	v := &c.file.Vectors[i]
 	p := &proof{checker: c, v: v, part: fmt.Sprintf("vector %d", i)}
 	for _, j := range v.Sets() {
 		if p.left, p.right = p.right, c.sets[j]; c.sets[j].err != nil {
@@ -38,7 +40,7 @@ func (c *checker) prove(i int, b *bounds) error {
 		if !p.right.decided() {
 			return errors.New(p.part + ": its target is not decided in every state")
 		}
-		p.r = c.m.Earned(v.Reward, p.right.at[lower])
+		p.r = c.Earned(v.Reward, p.right.at[lower])
 	}
 	switch v.Kind {
 	case certificate.Until, certificate.ReachReward, certificate.TotalReward:
@@ -52,7 +54,7 @@ func (c *checker) prove(i int, b *bounds) error {
 // steps is rule 4.
 func (p *proof) steps(b *bounds) (err error) {
 	q := &steps.Problem{
-		Model: p.m, Weights: p.Weights, Vector: p.v, Rewards: p.r,
+		Model: p.Model.Model, Weights: p.Weights, Vector: p.v, Rewards: p.r,
 		Left: p.left.at, Right: p.right.at,
 	}
 	switch {
@@ -74,7 +76,7 @@ func (p *proof) steps(b *bounds) (err error) {
 // choice reports whether the condition holds of "the choice": for a lower bound of the
 // maximum and an upper one of the minimum some choice of the state, otherwise every one.
 func (p *proof) choice(s, side int, holds func(choice int) bool) bool {
-	first, end := p.m.Choices(s)
+	first, end := p.Choices(s)
 	some := p.v.Max == (side == lower)
 	for i := first; i < end; i++ {
 		if holds(i) == some {
@@ -82,12 +84,6 @@ func (p *proof) choice(s, side int, holds func(choice int) bool) bool {
 		}
 	}
 	return !some
-}
-
-// some reports whether a transition of a choice leads to such a state.
-func (c *checker) some(choice int, is func(t int) bool) bool {
-	lo, hi := c.m.Row(choice)
-	return slices.ContainsFunc(c.m.Target[lo:hi], func(t uint32) bool { return is(int(t)) })
 }
 
 // fixedPoint is rules 1, 2 and 3.
@@ -99,7 +95,7 @@ func (p *proof) fixedPoint() error {
 	}
 	goal, rank := p.right.at, p.v.Rank
 	nearer := func(s, i int, or func(t int) bool) bool {
-		return p.some(i, func(t int) bool { return rank != nil && rank[t] < rank[s] || or(t) })
+		return p.Some(i, func(t int) bool { return rank != nil && rank[t] < rank[s] || or(t) })
 	}
 	never := func(int) bool { return false }
 	if x != nil {
@@ -116,7 +112,7 @@ func (p *proof) fixedPoint() error {
 					return "nothing shows that the value is infinite"
 				}
 			case !x.Zero(s) && (until && !p.left.at[lower].Has(s) || !p.choice(s, lower, func(i int) bool {
-				return p.compare(x, x, s, i, p.r) <= 0 && (!until && !total || p.r.Positive(i) || nearer(s, i, ends))
+				return p.Compare(x, x, s, i, p.r) <= 0 && (!until && !total || p.r.Positive(i) || nearer(s, i, ends))
 			})):
 				return "the value is above that of a step, or nothing leads on"
 			}
@@ -136,7 +132,7 @@ func (p *proof) fixedPoint() error {
 				return "the value is below that of the target"
 			}
 		case !y.Infinite.Has(s) && (!until || p.left.at[upper].Has(s)) && !p.choice(s, upper, func(i int) bool {
-			return p.compare(y, y, s, i, p.r) >= 0 && (until || total || nearer(s, i, goal[lower].Has))
+			return p.Compare(y, y, s, i, p.r) >= 0 && (until || total || nearer(s, i, goal[lower].Has))
 		}):
 			return "the value is below that of a step, or nothing leads to the target"
 		}
@@ -149,9 +145,9 @@ func (p *proof) fixedPoint() error {
 func (p *proof) infinite(s int, allowed func(choice int) bool) bool {
 	layer, inf := p.v.Layer, p.v.Lower.Infinite
 	return layer != nil && p.choice(s, lower, func(i int) bool {
-		return p.some(i, func(t int) bool { return inf.Has(t) && layer[t] < layer[s] }) ||
+		return p.Some(i, func(t int) bool { return inf.Has(t) && layer[t] < layer[s] }) ||
 			(!p.v.Max || layer[s] == 0) && allowed(i) &&
-				!p.some(i, func(t int) bool { return !inf.Has(t) || layer[t] != layer[s] })
+				!p.Some(i, func(t int) bool { return !inf.Has(t) || layer[t] != layer[s] })
 	})
 }
 
@@ -166,10 +162,10 @@ func (p *proof) average() error {
 		if bias == nil {
 			return errors.New(p.part + ": found no bias")
 		}
-		left := p.sum(bias, gain)
+		left := p.Sum(bias, gain)
 		if err := p.each(p.part, func(s int) string {
 			if !p.choice(s, side, func(i int) bool {
-				return sign*p.compare(gain, gain, s, i, nil) >= 0 && sign*p.compare(left, bias, s, i, p.r) >= 0
+				return sign*p.Compare(gain, gain, s, i, nil) >= 0 && sign*p.Compare(left, bias, s, i, p.r) >= 0
 			}) {
 				return "gain and bias do not go with a step"
 			}
@@ -194,17 +190,17 @@ func (p *proof) path(b *bounds) error {
 	if err := omega.Agrees(p.ctx, p.v.Automaton, coSafe); err != nil {
 		return fmt.Errorf("%s: %w", p.part, err)
 	}
-	pairs, err := omega.Pairs(p.ctx, p.m, p.v.Automaton, sets, coSafe)
+	pairs, err := omega.Pairs(p.ctx, p.Model.Model, p.v.Automaton, sets, coSafe)
 	if err != nil {
 		return fmt.Errorf("%s: %w", p.part, err)
 	}
-	q := &proof{checker: &checker{ctx: p.ctx, m: pairs.Model, n: pairs.NumStates()}, v: p.v, part: p.part}
-	if q.Weights, err = pairs.Weights(p.ctx); err != nil {
+	q := &proof{checker: &checker{ctx: p.ctx, n: pairs.NumStates()}, v: p.v, part: p.part}
+	if q.Model, err = exact.New(p.ctx, pairs.Model); err != nil {
 		return err
 	}
 	if coSafe {
 		goal := pairs.Accepting()
-		q.right.at, q.r = [2]certificate.Bits{goal, goal}, pairs.Earned(p.m.Earned(p.v.Reward, nil))
+		q.right.at, q.r = [2]certificate.Bits{goal, goal}, pairs.Earned(p.Earned(p.v.Reward, nil))
 		return q.fixedPoint()
 	}
 	b.ceiling = one

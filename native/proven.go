@@ -110,7 +110,7 @@ const vague = 1e-3
 func adopt(v *result.Verdict, r *certify.Result, epsilon float64) error {
 	wrong := errors.New("the certificate proves something else; this is a bug: please report it")
 	x := v.Value
-	if !r.Vector {
+	if !r.Number {
 		if x.Kind != result.Boolean || x.Bool != r.Holds {
 			return wrong
 		}

@@ -91,14 +91,22 @@ func (a *Automaton) validate(coSafe bool) error {
 
 // Size is how many operators a formula has, each as often as its bound has steps.
 func (f *Formula) Size() int {
-	if f == nil {
-		return 0
-	}
-	size := 1 + f.Low + f.X.Size() + f.Y.Size()
-	if f.High != nil {
-		size += *f.High
-	}
+	size := 0
+	f.each(func(f *Formula) {
+		if size += 1 + f.Low; f.High != nil {
+			size += *f.High
+		}
+	})
 	return size
+}
+
+// each calls a function for every operator.
+func (f *Formula) each(do func(f *Formula)) {
+	if f != nil {
+		do(f)
+		f.X.each(do)
+		f.Y.each(do)
+	}
 }
 
 func (f *Formula) validate(props int, size *int) error {

@@ -118,6 +118,10 @@ const (
 	// of one not in Sets[1] is greater than that of a successor (of all successors).
 	ExistsUntil SetKind = "exists until"
 	ForallUntil SetKind = "forall until"
+	// ArgMin and ArgMax: those of Sets[0] whose value of Vector is the least, or greatest.
+	// What the bounds leave open is as for Bound.
+	ArgMin SetKind = "argmin"
+	ArgMax SetKind = "argmax"
 	// ExistsNext and ForallNext: those with a successor, or only successors, in Sets[0].
 	ExistsNext SetKind = "exists next"
 	ForallNext SetKind = "forall next"
@@ -134,6 +138,9 @@ type Set struct {
 	Bits      Bits     `json:"-"`
 	Rank      []uint32 `json:"-"` // one for each state, or None
 }
+
+// Compares reports whether the set is of the values of its Vector.
+func (s *Set) Compares() bool { return s.Kind == Bound || s.Kind == ArgMin || s.Kind == ArgMax }
 
 // None is the rank or layer of a state that has none.
 const None = math.MaxUint32
@@ -302,8 +309,9 @@ type Claim struct {
 	Name       string `json:"name,omitempty"`
 	Vector     int    `json:"vector"`
 	Complement bool   `json:"complement,omitempty"` // of a probability
-	// Of is "min" or "max" where the claim is about the least or greatest of the values
-	// only, not about all of them.
+	// Of is what the claim is about instead of all values: their "min", "max", "sum" or "avg",
+	// or the "first" of them, that of the state with the least number; of a set how many of
+	// the states are in it, "count", or again the "first" state.
 	Of    string `json:"of,omitempty"`
 	Set   int    `json:"set"`
 	Over  int    `json:"over"` // a set, as a rule one of the kind Init

@@ -30,6 +30,23 @@ func (v *Vector) Sets() []int {
 	return nil
 }
 
+// textSize is how long the statement of a vector is, about, if those of sets are so long.
+func (v *Vector) textSize(sets []int) int {
+	size := 64
+	if v.Automaton != nil {
+		v.Automaton.Formula.each(func(f *Formula) {
+			if size += 24; f.Op == "p" {
+				size += sets[v.Automaton.Sets[f.Prop]]
+			}
+		})
+		return size
+	}
+	for _, j := range v.Sets() {
+		size += sets[j]
+	}
+	return size
+}
+
 func (v *Vector) probability() bool {
 	return v.Kind == Until || v.Kind == Steps || v.Kind == Next || v.Kind == PathFormula
 }
@@ -41,34 +58,32 @@ func (f *File) Validate() error {
 		return err
 	}
 	n := f.Model.NumStates()
+	for i := range f.Vectors {
+		v := &f.Vectors[i]
+		if err := cmp.Or(f.validVector(v), sized(v.columns(n))); err != nil {
+			return fmt.Errorf("vector %d: %w", i, err)
+		}
+	}
 	size := make([]int, len(f.Sets)) // of the statement
 	for i := range f.Sets {
 		s := &f.Sets[i]
-		if err := f.validSet(s, i); err != nil {
-			return fmt.Errorf("set %d: %w", i, err)
-		}
-		if err := sized(s.columns(n)); err != nil {
+		if err := cmp.Or(f.validSet(s, i), sized(s.columns(n))); err != nil {
 			return fmt.Errorf("set %d: %w", i, err)
 		}
 		size[i] = 32 + len(s.Text)
-		parts := s.Sets
-		if s.Kind == Bound {
-			parts = f.Vectors[s.Vector].Sets()
-		}
-		for _, j := range parts {
+		for _, j := range s.Sets {
 			size[i] += size[j]
+		}
+		if s.Compares() {
+			size[i] += f.Vectors[s.Vector].textSize(size)
 		}
 		if size[i] > maxText {
 			return fmt.Errorf("set %d: found more than %d bytes to say what it is", i, maxText)
 		}
 	}
 	for i := range f.Vectors {
-		v := &f.Vectors[i]
-		if err := f.validVector(v); err != nil {
-			return fmt.Errorf("vector %d: %w", i, err)
-		}
-		if err := sized(v.columns(n)); err != nil {
-			return fmt.Errorf("vector %d: %w", i, err)
+		if f.Vectors[i].textSize(size) > maxText {
+			return fmt.Errorf("vector %d: found more than %d bytes to say what it is", i, maxText)
 		}
 	}
 	for i := range f.Claims {
@@ -76,8 +91,12 @@ func (f *File) Validate() error {
 		if c.Vector < -1 || c.Vector >= len(f.Vectors) || c.Vector == -1 && !f.isSet(c.Set) || !f.isSet(c.Over) {
 			return fmt.Errorf("claim %d: found vector %d, set %d, over set %d, of %d vectors and %d sets", i, c.Vector, c.Set, c.Over, len(f.Vectors), len(f.Sets))
 		}
-		if c.Of != "" && c.Of != "min" && c.Of != "max" || (c.Of != "" || c.Complement) && c.Vector < 0 {
-			return fmt.Errorf("claim %d: found %q of a set, wanted min or max of a vector", i, c.Of)
+		of := []string{"", "first", "min", "max", "sum", "avg"}
+		if c.Vector < 0 {
+			of = []string{"", "first", "count"}
+		}
+		if !slices.Contains(of, c.Of) || c.Complement && c.Vector < 0 {
+			return fmt.Errorf("claim %d: found %q, or a complement of a set, wanted one of %q", i, c.Of, of)
 		}
 		if c.Complement && !f.Vectors[c.Vector].probability() {
 			return fmt.Errorf("claim %d: found the complement of what is no probability", i)
@@ -91,7 +110,7 @@ func (f *File) isSet(i int) bool { return i >= 0 && i < len(f.Sets) }
 // validSet checks set i.
 func (f *File) validSet(s *Set, i int) error {
 	operands, ok := map[SetKind][2]int{
-		Atomic: {0, 0}, All: {0, 0}, Init: {0, 0}, Bound: {0, 0}, Not: {1, 1}, And: {1, 1 << 20}, Or: {1, 1 << 20},
+		Atomic: {0, 0}, All: {0, 0}, Init: {0, 0}, Bound: {0, 0}, ArgMin: {1, 1}, ArgMax: {1, 1}, Not: {1, 1}, And: {1, 1 << 20}, Or: {1, 1 << 20},
 		ExistsUntil: {2, 2}, ForallUntil: {2, 2}, ExistsNext: {1, 1}, ForallNext: {1, 1},
 	}[s.Kind]
 	if !ok {
@@ -101,6 +120,12 @@ func (f *File) validSet(s *Set, i int) error {
 		return fmt.Errorf("found %d sets, wanted %d for one of kind %s", len(s.Sets), operands[0], s.Kind)
 	}
 	parts := s.Sets
+	if s.Compares() {
+		if s.Vector < 0 || s.Vector >= len(f.Vectors) {
+			return fmt.Errorf("found vector %d of %d", s.Vector, len(f.Vectors))
+		}
+		parts = append(slices.Clip(parts), f.Vectors[s.Vector].Sets()...)
+	}
 	switch s.Kind {
 	case Atomic:
 		if s.Bits == nil {
@@ -111,13 +136,9 @@ func (f *File) validSet(s *Set, i int) error {
 			return errors.New("found no bits or no ranks")
 		}
 	case Bound:
-		if s.Vector < 0 || s.Vector >= len(f.Vectors) {
-			return fmt.Errorf("found vector %d of %d", s.Vector, len(f.Vectors))
-		}
 		if !slices.Contains([]string{"<", "<=", ">", ">="}, s.Relation) || s.Threshold == nil {
 			return fmt.Errorf("found the relation %q, wanted <, <=, > or >= and a threshold", s.Relation)
 		}
-		parts = f.Vectors[s.Vector].Sets()
 	}
 	for _, j := range parts {
 		if j < 0 || j >= i {

@@ -337,6 +337,8 @@ func (f *File) setText(i int) string {
 				return "(" + text[:k] + s.Relation + s.Threshold.RatString() + text[k+2:] + ")"
 			}
 		}
+	case ArgMin, ArgMax:
+		return "filter(" + string(s.Kind) + ", " + f.vectorText(&f.Vectors[s.Vector]) + ", " + f.setText(s.Sets[0]) + ")"
 	case ExistsUntil:
 		return "(E [ " + f.setText(s.Sets[0]) + " U " + f.setText(s.Sets[1]) + " ])"
 	case ForallUntil:

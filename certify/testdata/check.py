@@ -182,6 +182,14 @@ class File:
             test = {"<": lambda x: x < p, "<=": lambda x: x <= p, ">": lambda x: x > p, ">=": lambda x: x >= p}[relation]
             pairs = [(test(a), test(b)) for a, b in zip(lower, upper)]
             return [a and b for a, b in pairs], [a or b for a, b in pairs]
+        if kind in ("argmin", "argmax"):
+            lower, upper = self.vector(d.get("vector", 0))
+            if kind == "argmax":
+                lower, upper = [-x for x in upper], [-x for x in lower]
+            over = [s for s, x in enumerate(self.decided(d["sets"][0])) if x]
+            sure = {s for s in over if all(upper[s] <= lower[t] for t in over if t != s)}
+            open_ = {s for s in over if all(lower[s] <= upper[t] for t in over)}
+            return [s in sure for s in n], [s in open_ for s in n]
         parts = [self.set(j) for j in d["sets"]]
         (low, high), *_ = parts
         if kind == "not":
@@ -499,6 +507,15 @@ class File:
     def claim(self, c):
         over = [s for s, x in enumerate(self.decided(c["over"])) if x]
         want(over, "about nothing")
+        of = c.get("of", "")
+        want(of in (("", "count", "first") if c["vector"] < 0 else ("", "min", "max", "sum", "avg", "first")), "of")
+        if of == "first":
+            over = over[:1]
+        number = lambda text, absent: absent if not text else INF if text == "inf" else Fraction(text)
+        if of == "count":
+            low, high = [sum(side[s] for s in over) for side in self.set(c["set"])]
+            want(number(c.get("lower"), 0) <= low <= high <= number(c.get("upper"), INF), "claim")
+            return f"value {low} {high}"
         if c["vector"] < 0:
             low, high = self.set(c["set"])
             if all(low[s] for s in over):
@@ -513,9 +530,9 @@ class File:
         if c.get("complement"):
             want(self.vectors[c["vector"]]["kind"] in ("until", "steps", "next", "path formula"), "complement")
             pairs = [(1 - b, 1 - a) for a, b in pairs]
-        least, most = {"": (min, max), "min": (min, min), "max": (max, max)}[c.get("of", "")]
+        total = lambda xs: INF if INF in (xs := list(xs)) else sum(xs) / (len(xs) if of == "avg" else 1)
+        least, most = {"min": (min, min), "max": (max, max), "sum": (total, total), "avg": (total, total)}.get(of, (min, max))
         low, high = least(a for a, _ in pairs), most(b for _, b in pairs)
-        number = lambda text, absent: absent if not text else INF if text == "inf" else Fraction(text)
         want(number(c.get("lower"), 0) <= low <= high <= number(c.get("upper"), INF), "claim")
         return f"value {low} {high}"
 

@@ -160,7 +160,7 @@ func certifyRow(name string, r *certify.Result) []any {
 	switch {
 	case r.Err != nil:
 		verdict, why = table.Cell{Text: "not proven", Tone: table.Bad}, table.Cell{Text: r.Err.Error()}
-	case !r.Vector:
+	case !r.Number:
 		text, value = strconv.FormatBool(r.Holds), table.Cell{Text: strconv.FormatBool(r.Holds), Value: r.Holds}
 	default:
 		in := result.Enclose(r.Lower, r.Upper)

@@ -46,6 +46,7 @@ var layer = map[string]int{
 	"native/explicit/solve":             1,
 	"native/explicit/pareto":            2,
 	"certify/certificate":               1,
+	"certify/exact":                     2,
 	"certify/steps":                     2,
 	"certify/omega":                     2,
 	"certify":                           3,

@@ -106,7 +106,7 @@ func (r *row) certify(ctx context.Context, c *comparison, prover *prove.Prover, 
 		is := agree.Compare(&known, &r.answers[k], agree.Options{Tolerance: c.opt.Tolerance, Precision: c.opt.Precision})
 		x := &Proof{Refuted: is.Relation == agree.Different, near: is.Relation == agree.Same, basis: is.Basis}
 		r.Proofs[k] = x
-		if v := r.Verdicts[k].Value; truth.Vector && v.Kind != result.Boolean {
+		if v := r.Verdicts[k].Value; truth.Number && v.Kind != result.Boolean {
 			x.Off = off(truth.Lower, truth.Upper, v.Num)
 			if v.Kind == result.Range {
 				x.Off = max(x.Off, off(truth.Lower, truth.Upper, v.Hi))
@@ -120,7 +120,7 @@ func (r *row) certify(ctx context.Context, c *comparison, prover *prove.Prover, 
 // verdictOf is what is proven, as an engine would say it.
 func verdictOf(r *certify.Result) *result.Verdict {
 	v := &result.Verdict{Accuracy: result.Proven, Value: result.Value{Kind: result.Boolean, Bool: r.Holds}}
-	if !r.Vector {
+	if !r.Number {
 		return v
 	}
 	bound := result.Enclose(r.Lower, r.Upper)
@@ -153,6 +153,9 @@ func (r *row) states(ctx context.Context, c *comparison, k int, x *Proof, f *cer
 	e := c.entries[k]
 	teller, ok := runner.As[ValueTeller](e.Engine)
 	cl := &f.Claims[claim]
+	if cl.Vector < 0 { // a count
+		return
+	}
 	v := &f.Vectors[cl.Vector]
 	exact := e.Accuracy == result.Exact || e.Accuracy == result.Unknown && e.subject.plan.Job.Numeric.Accuracy == result.Exact
 	if !ok || exact || e.sampling() != "" || cl.Complement || cl.Of != "" || v.Lower == nil || v.Upper == nil {

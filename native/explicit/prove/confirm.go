@@ -87,7 +87,11 @@ func (c *confirmation) set(i, j int) (bool, error) {
 		if x.Relation != y.Relation || x.Threshold.Cmp(y.Threshold) != 0 {
 			return false, nil
 		}
-		return c.vector(x.Vector, y.Vector)
+	}
+	if x.Compares() {
+		if ok, err := c.vector(x.Vector, y.Vector); !ok || err != nil {
+			return false, err
+		}
 	}
 	for k := range x.Sets {
 		if ok, err := c.set(x.Sets[k], y.Sets[k]); !ok || err != nil {

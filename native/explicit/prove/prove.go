@@ -1,8 +1,10 @@
 package prove
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"math"
 	"math/big"
@@ -157,11 +159,17 @@ func (p *Prover) claim(ctx context.Context, c *certificate.Claim, e effort) (flo
 	if err != nil {
 		return 0, err
 	}
+	if c.Of == "first" {
+		over = p.first(c, over)
+	}
 	if c.Vector < 0 {
 		t, err := p.truth(ctx, c.Set, e)
 		switch {
 		case err != nil:
 			return 0, err
+		case c.Of == "count" && over.Minus(t.yes).Minus(t.no).Empty():
+		case c.Of == "count":
+			return 0, errUndecided
 		case !over.Intersect(t.no).Empty():
 			c.Holds = false
 		case over.Minus(t.yes).Empty():
@@ -182,6 +190,26 @@ func (p *Prover) claim(ctx context.Context, c *certificate.Claim, e effort) (flo
 		}
 	}
 	return width, nil
+}
+
+// first returns the first of some states. In the order of files that is what the claim says;
+// in another one the claim is about that state, and there is no file for it.
+func (p *Prover) first(c *certificate.Claim, over *sparse.Set) *sparse.Set {
+	least := -1
+	for s := range over.All() {
+		if least < 0 || p.space.Compare(s, least) < 0 {
+			least = s
+		}
+	}
+	out := sparse.NewSet(over.Len())
+	if least >= 0 {
+		out.Add(least)
+	}
+	if p.order == nil {
+		c.Of, c.Over = "", p.set(certificate.Set{Kind: certificate.Atomic, Text: fmt.Sprint("the first of set ", c.Over), Bits: p.bits(out)})
+		p.truths[c.Over] = known(out)
+	}
+	return out
 }
 
 // truth is what is known of a set.
@@ -250,6 +278,15 @@ func (p *Prover) newTruth(ctx context.Context, i int, e effort) (truth, error) {
 			return truth{}, err
 		}
 		return b.compare(s.Relation, s.Threshold), nil
+	case certificate.ArgMin, certificate.ArgMax:
+		b, err := p.vector(ctx, s.Vector, e)
+		if err == nil && of[0].open() {
+			err = errUndecided
+		}
+		if err != nil {
+			return truth{}, err
+		}
+		return b.optimal(of[0].yes, s.Kind == certificate.ArgMax), nil
 	}
 	for _, t := range of {
 		if t.open() {
@@ -330,4 +367,47 @@ func (b *bounds) compare(relation string, to *big.Rat) truth {
 		}
 	}
 	return t
+}
+
+// optimal decides which of some states have the least value, or the greatest.
+func (b *bounds) optimal(over *sparse.Set, most bool) truth {
+	// order compares the upper bound of s, for the least value, with the lower one of t.
+	order := func(s, t int, far, near []float64) int {
+		switch {
+		case b.Exact != nil && b.Exact[s] != nil && b.Exact[t] != nil:
+			return b.Exact[s].Cmp(b.Exact[t])
+		case b.Exact != nil:
+			far = near
+		}
+		return cmp.Compare(far[s], near[t])
+	}
+	near, far, better := b.Lower, b.Upper, -1
+	if most {
+		near, far, better = far, near, 1
+	}
+	first, second, worst := -1, -1, -1
+	for s := range over.All() {
+		if worst < 0 || order(s, worst, far, far) == better {
+			worst = s
+		}
+		if first < 0 || order(s, first, near, near) == better {
+			first, second = s, first
+		} else if second < 0 || order(s, second, near, near) == better {
+			second = s
+		}
+	}
+	out := known(sparse.NewSet(over.Len()))
+	for s := range over.All() {
+		best := first
+		if s == first {
+			best = second
+		}
+		if order(worst, s, far, near) != better {
+			out.no.Remove(s)
+		}
+		if best < 0 || order(best, s, near, far) != better {
+			out.yes.Add(s)
+		}
+	}
+	return out
 }

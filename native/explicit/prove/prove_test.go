@@ -159,6 +159,20 @@ func TestProven(t *testing.T) {
 		{walk, `P=? [ X (G s<4) ]`, "9/58"},
 		{game, `Pmax=? [ X (X s=3) ]`, "11/50"},
 		{walk, `filter(forall, P>0 [ F s=4 ], s>0)`, "true"},
+		{walk, `filter(sum, P=? [ F s=4 ], s=2 | s=4)`, "107/58"},
+		{walk, `filter(avg, P=? [ F s=4 ], s=2 | s=4)`, "107/116"},
+		{walk, `filter(avg, P=? [ G s<4 ], s=2 | s=4)`, "9/116"},
+		{walk, `filter(sum, R{"steps"}=? [ F s=4 ])`, "inf"},
+		{walk, `filter(count, P>0.5 [ F s=4 ])`, "4"}, // 343/580 from 1 on
+		{walk, `filter(count, s>1, s<4)`, "2"},
+		{walk, `filter(first, P=? [ F s=4 ], s>1)`, "49/58"},
+		{walk, `filter(first, P>=0.9 [ F s=4 ], s>1)`, "false"},
+		{walk, `filter(argmax, P=? [ F s=4 ], s<4)`, "false"},
+		{walk, `filter(argmax, P=? [ F s=4 ], s<=2)`, "true"},
+		{walk, `filter(argmin, P=? [ G s<4 ], s<=2)`, "true"},
+		{walk, `filter(argmin, P=? [ F s=0 ], s<=2)`, "true"},
+		{walk, `filter(print, filter(argmin, P=? [ F s=0 ]))`, "refused"},
+		{walk, `filter(range, P=? [ F s=4 ], s=2)`, "49/58"},
 		{walk, `S=? [ s=4 ]`, "49/58"},
 		{walk, `R{"all"}=? [ S ]`, "1"},
 		{ring, `S=? [ s=1 ]`, "3/8"},
@@ -199,7 +213,7 @@ func TestProven(t *testing.T) {
 			case err != nil:
 				t.Fatal(err)
 			case tt.want == "true" || tt.want == "false":
-				if r.Vector || r.Holds != (tt.want == "true") {
+				if r.Number || r.Holds != (tt.want == "true") {
 					t.Errorf("%+v, want %s", r, tt.want)
 				}
 			case tt.want == "inf":
@@ -221,7 +235,7 @@ func TestProven(t *testing.T) {
 func TestRefused(t *testing.T) {
 	for _, tt := range []struct{ prop, want string }{
 		{`P=? [ F s=4 ] + 1`, "a value that is computed of others"},
-		{`filter(avg, P=? [ F s=4 ], s<4)`, "filter(avg, ...)"},
+		{`filter(avg, P=? [ F s=4 ] + 1, s<4)`, "a value that is computed of others"},
 	} {
 		space, props := load(t, walk, tt.prop)
 		if _, err := proven(t, t.Context(), space, props[0]); err == nil || !strings.Contains(err.Error(), tt.want) {

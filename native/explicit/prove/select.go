@@ -38,7 +38,7 @@ func (s *selection) set(i int) {
 	for _, j := range x.Sets {
 		s.set(j)
 	}
-	if x.Kind == certificate.Bound {
+	if x.Compares() {
 		s.vector(x.Vector)
 	}
 }
@@ -78,7 +78,7 @@ func (s *selection) collect(claims []int) *certificate.File {
 		for k, j := range x.Sets {
 			x.Sets[k] = set[j]
 		}
-		if x.Kind == certificate.Bound {
+		if x.Compares() {
 			x.Vector = vector[x.Vector]
 		}
 		out.Sets = append(out.Sets, x)

@@ -153,13 +153,17 @@ func (t *translation) claim(x sema.Expr) (certificate.Claim, error) {
 	out := certificate.Claim{Vector: -1, Over: initial}
 	if f, ok := x.(*sema.Filter); ok {
 		switch f.Op {
-		case "min", "max", "range", "forall", "exists", "state":
+		case "argmin", "argmax":
+			set, err := t.optimal(f)
+			out.Set = set
+			return out, err
+		case "min", "max", "range", "forall", "exists", "state", "first", "sum", "avg", "count":
 			over, err := t.over(f)
 			if err != nil {
 				return out, err
 			}
 			out.Over, x = over, f.X
-			if f.Op == "min" || f.Op == "max" {
+			if f.Op != "range" && f.Op != "forall" && f.Op != "exists" && f.Op != "state" {
 				out.Of = f.Op
 			}
 			if f.Op == "exists" {
@@ -181,6 +185,19 @@ func (t *translation) claim(x sema.Expr) (certificate.Claim, error) {
 	v, err := t.value(x)
 	out.Vector, out.Complement = v.number, v.complement
 	return out, err
+}
+
+// optimal is the set of the states of a filter that have the least or greatest value.
+func (t *translation) optimal(f *sema.Filter) (int, error) {
+	over, err := t.over(f)
+	if err != nil {
+		return 0, err
+	}
+	v, err := t.value(f.X)
+	if least := f.Op == "argmin"; least != v.complement {
+		return t.set(certificate.Set{Kind: certificate.ArgMin, Vector: v.number, Sets: []int{over}}), err
+	}
+	return t.set(certificate.Set{Kind: certificate.ArgMax, Vector: v.number, Sets: []int{over}}), err
 }
 
 // over is the set of states of a filter.
