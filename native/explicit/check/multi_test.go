@@ -305,7 +305,7 @@ func TestMultiBounds(t *testing.T) {
 		"P>=%.3f [ F s=5 ]", "P<=%.3f [ s<140 U s=7 ]", `R{"b"}<=%.1f [ C ]`, `R{"b"}>=%.1f [ C ]`, "P>=%.3f [ G s!=9 ]", "P<=%.2f [ F G s=160 ]",
 	}
 	decided, numbers := 0, 0
-	for range needs.Some(6) {
+	for range needs.Some(3) {
 		src := randomWide(rng)
 		var props strings.Builder
 		for _, o := range objectives {
@@ -344,7 +344,7 @@ func TestMultiBounds(t *testing.T) {
 		}
 	}
 	t.Logf("%d values, %d truths", numbers, decided)
-	if numbers < 3 || decided < 1 {
+	if numbers < 2 || decided < 1 {
 		t.Errorf("only %d bounds and %d truths were compared", numbers, decided)
 	}
 }
