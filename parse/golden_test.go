@@ -114,6 +114,8 @@ func showValue(v result.Value) string {
 		return fmt.Sprintf("boolean %v", v.Bool)
 	case result.Range:
 		return fmt.Sprintf("range [%v, %v]", v.Num, v.Hi)
+	case result.Curve:
+		return "curve " + v.Text()
 	}
 	word := "number"
 	if v.Kind == result.Integer {

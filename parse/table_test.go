@@ -89,7 +89,7 @@ var table = []said{
 	{cf + "pr_mdp/prism.hybrid.txt", "A [ F s>1 ]", "", "false", result.Unknown, ""},
 	{cf + "pr_rewards/prism.txt", "R=? [ F s=2 ]", "", "+Inf", result.Float, ""},
 	{cf + "pr_rewards/prism.txt", "R=? [ C ]", "", "2.999998092651367", result.Estimated, ""},
-	{cf + "pr_multi/prism.txt", "multi(Pmax=? [ F s=2 ], Pmax=? [ F s=4 ])", "", "-", result.Unknown, result.Unsupported},
+	{cf + "pr_multi/prism.txt", "multi(Pmax=? [ F s=2 ], Pmax=? [ F s=4 ])", "", "[(0,0.8),(0.5,0.5),(0.9999990463256836,0)]", result.Unknown, ""},
 	{cf + "pr_multi/prism.txt", "multi(Pmax=? [ F s=2 ])", "", "0.9999990463256836", result.Unknown, ""},
 	{cf + "pta_basic/prism.games.txt", "Pmin=? [ F<=3 s=2 ]", "", "0.5", result.Unknown, ""},
 	{cf + "pta_basic/prism.games.txt", "Rmin=? [ F s=2 ]", "", "-", result.Unknown, result.Unsupported},
@@ -146,6 +146,9 @@ func short(p *parse.Property) string {
 		return fmt.Sprintf("[%v,%v]", v.Num, v.Hi)
 	case v.Rat != nil && p.Accuracy == result.Exact:
 		return v.Rat.RatString()
+	}
+	if v.Kind == result.Curve {
+		return v.Text()
 	}
 	return strconv.FormatFloat(v.Num, 'g', -1, 64)
 }

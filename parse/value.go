@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/big"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -150,14 +151,36 @@ func prismValue(s string) (result.Value, error) {
 		return scalar(s)
 	}
 	inner, ok = strings.CutSuffix(inner, "]")
-	if strings.HasPrefix(inner, "(") {
-		return result.Value{}, errForm("the result is a Pareto curve, not one number")
+	if ok && strings.HasPrefix(inner, "(") {
+		return curve(inner)
 	}
 	low, high, two := strings.Cut(inner, ",")
 	if !ok || !two {
 		return result.Value{}, errForm(fmt.Sprintf("found %q, want [low,high]", clip(s, 80)))
 	}
 	return span(low, strings.TrimPrefix(high, " "))
+}
+
+// curve reads the points of a Pareto curve, "(0.5, 0.5), (1.0, 0.0)". How near it is to
+// the truth is not said.
+func curve(text string) (result.Value, error) {
+	v := result.Value{Kind: result.Curve, Num: math.NaN()}
+	for point := range strings.SplitSeq(text, "), (") {
+		var x []float64
+		for number := range strings.SplitSeq(strings.Trim(point, "()"), ", ") {
+			one, err := scalar(number)
+			if err != nil || one.Kind == result.Boolean {
+				return result.Value{}, errForm(fmt.Sprintf("found %q in a Pareto curve, want points of numbers", clip(number, 80)))
+			}
+			x = append(x, one.Num)
+		}
+		if len(x) < 2 || len(v.Points) > 0 && len(x) != len(v.Points[0]) {
+			return result.Value{}, errForm(fmt.Sprintf("found the point %q in a Pareto curve, want as many numbers in each, two at least", clip(point, 80)))
+		}
+		v.Points = append(v.Points, x)
+	}
+	slices.SortStableFunc(v.Points, slices.Compare[[]float64])
+	return v, nil
 }
 
 // span is the range from one number to another.

@@ -27,7 +27,8 @@ type Record struct {
 	Method      string         `json:"method,omitempty"`
 	Value       *datum         `json:"value,omitempty"`
 	Fraction    string         `json:"fraction,omitempty"`
-	Kind        string         `json:"kind,omitempty"` // of the value: that 3 is a number or an integer cannot be seen
+	Precision   JSONNumber     `json:"precision,omitempty"` // of a curve
+	Kind        string         `json:"kind,omitempty"`      // of the value: that 3 is a number or an integer cannot be seen
 	Lower       *JSONNumber    `json:"lower,omitempty"`
 	Upper       *JSONNumber    `json:"upper,omitempty"`
 	BoundMethod string         `json:"bound_method,omitempty"`
@@ -92,6 +93,9 @@ func NewRecord(v *Verdict) Record {
 		Tool: v.Tool, Warnings: v.Warnings, Doubt: v.Doubt,
 	}
 	r.Kind, r.Value, r.Fraction = encodeValue(v.Value)
+	if v.Value.Kind == Curve {
+		r.Precision = JSONNumber(v.Value.Num)
+	}
 	if v.Bound != nil {
 		r.Lower, r.Upper = (*JSONNumber)(&v.Bound.Lo), (*JSONNumber)(&v.Bound.Hi)
 	}
@@ -169,6 +173,9 @@ func (r *Record) Verdict() (*Verdict, error) {
 	}
 	if v.Value, err = decodeValue(r.Kind, r.Value, r.Fraction); err != nil {
 		return nil, err
+	}
+	if v.Value.Kind == Curve {
+		v.Value.Num = float64(r.Precision)
 	}
 	switch {
 	case (r.Lower == nil) != (r.Upper == nil):
@@ -255,6 +262,8 @@ func (v *Value) Text() string {
 	switch v.Kind {
 	case Boolean:
 		return strconv.FormatBool(v.Bool)
+	case Curve:
+		return CurveText(v.Points, func(x float64) string { return JSONNumber(x).String() }, ",")
 	case Range:
 		return "[" + JSONNumber(v.Num).String() + "," + JSONNumber(v.Hi).String() + "]"
 	case Integer: // without an exponent
@@ -265,8 +274,30 @@ func (v *Value) Text() string {
 	return JSONNumber(v.Num).String()
 }
 
+// CurveText is a list of points as tools print it, with what is between two things.
+func CurveText(points [][]float64, number func(float64) string, between string) string {
+	list := make([]string, len(points))
+	for i, x := range points {
+		var numbers []string
+		for _, v := range x {
+			numbers = append(numbers, number(v))
+		}
+		list[i] = "(" + strings.Join(numbers, between) + ")"
+	}
+	return "[" + strings.Join(list, between) + "]"
+}
+
 // MarshalJSON implements [json.Marshaler].
 func (d *datum) MarshalJSON() ([]byte, error) {
+	if d.Kind == Curve {
+		points := make([][]JSONNumber, len(d.Points))
+		for i, x := range d.Points {
+			for _, v := range x {
+				points[i] = append(points[i], JSONNumber(v))
+			}
+		}
+		return json.Marshal(points)
+	}
 	if d.Kind == Range {
 		return json.Marshal([]JSONNumber{JSONNumber(d.Num), JSONNumber(d.Hi)})
 	}
@@ -280,6 +311,9 @@ func (d *datum) UnmarshalJSON(text []byte) error {
 		*d = datum{Kind: Boolean, Bool: text[0] == 't'}
 		return nil
 	case '[':
+		if bytes.HasPrefix(bytes.TrimLeft(text[1:], " \t\r\n"), []byte("[")) {
+			return d.curve(text)
+		}
 		var ends []JSONNumber
 		if err := json.Unmarshal(text, &ends); err != nil || len(ends) != 2 {
 			return fmt.Errorf("the value is %s, want two numbers", text)
@@ -298,6 +332,26 @@ func (d *datum) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
+// curve reads the points of a curve.
+func (d *datum) curve(text []byte) error {
+	var points [][]JSONNumber
+	if err := json.Unmarshal(text, &points); err != nil {
+		return fmt.Errorf("the value is %s, want points", text)
+	}
+	*d = datum{Kind: Curve}
+	for _, x := range points {
+		if len(x) < 2 || len(x) != len(points[0]) {
+			return fmt.Errorf("the value is %s, want points of as many numbers each, two at least", text)
+		}
+		point := make([]float64, len(x))
+		for i, v := range x {
+			point[i] = float64(v)
+		}
+		d.Points = append(d.Points, point)
+	}
+	return nil
+}
+
 // decodeValue puts a value together. Reports of before there was a kind guess it.
 func decodeValue(kind string, value *datum, fraction string) (v Value, err error) {
 	if value == nil {
@@ -309,7 +363,7 @@ func decodeValue(kind string, value *datum, fraction string) (v Value, err error
 	v = Value(*value)
 	numeric := v.Kind == Number || v.Kind == Integer
 	if kind != "" {
-		k, err := parseWord("kind", kind, Boolean, Range)
+		k, err := parseWord("kind", kind, Boolean, Curve)
 		if err != nil {
 			return v, err
 		}

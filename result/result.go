@@ -46,14 +46,17 @@ func (r Resolution) String() string {
 	return [...]string{"unknown", "none", "min", "max", "uniform", "fixed"}[r]
 }
 
-// Value is what a property evaluates to: a Boolean, a number, or, over several
-// initial states, a range of numbers.
+// Value is what a property evaluates to: a Boolean, a number, over several initial
+// states a range of numbers, or the Pareto curve of several objectives.
 type Value struct {
 	Kind Kind
 	Bool bool
 	Num  float64  // NaN and infinities are values too
 	Rat  *big.Rat // not nil when the number is known exactly
 	Hi   float64  // Range: Num is the low end, Hi the high end
+	// Points are the corners of a curve, in the order of their first numbers. Each can be
+	// had, and what can be had lies beyond no mean of them by more than Num in every number.
+	Points [][]float64
 }
 
 // Kind is the kind of a Value; the zero Kind means that there is no value.
@@ -66,11 +69,12 @@ const (
 	Number
 	Integer
 	Range
+	Curve
 )
 
 // String returns the word used in every output format; that of NoValue is "none".
 func (k Kind) String() string {
-	return [...]string{"none", "boolean", "number", "integer", "range"}[k]
+	return [...]string{"none", "boolean", "number", "integer", "range", "curve"}[k]
 }
 
 // Interval is a closed interval of numbers.

@@ -3,6 +3,7 @@ package simulate
 import (
 	"context"
 	"math"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -136,7 +137,7 @@ func TestWorkers(t *testing.T) {
 // sameResult compares everything but the time taken.
 func sameResult(a, b *Result) bool {
 	same := func(x, y *float64) bool { return (x == nil) == (y == nil) && (x == nil || *x == *y) }
-	return a.Value == b.Value && a.Estimate == b.Estimate && a.Samples == b.Samples && *a.Steps == *b.Steps &&
+	return reflect.DeepEqual(a.Value, b.Value) && a.Estimate == b.Estimate && a.Samples == b.Samples && *a.Steps == *b.Steps &&
 		(a.Bound == nil) == (b.Bound == nil) && (a.Bound == nil || *a.Bound == *b.Bound) && same(a.HalfWidth, b.HalfWidth) &&
 		a.Confidence == b.Confidence && a.Nondet == b.Nondet && strings.Join(a.Warnings, "\n") == strings.Join(b.Warnings, "\n")
 }

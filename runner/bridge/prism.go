@@ -54,15 +54,19 @@ func (prism) read([]*item, runner.Command, []runner.File) {}
 func (prism) parser(opt parse.Options) *parse.Parser { return parse.NewPRISM(opt) }
 
 // batches has one run for all properties whose files may be one. A text with
-// declarations of its own is a file of its own.
+// declarations of its own is a file of its own; several objectives need another engine.
 func (prism) batches(items []*item) [][]*item {
 	var batches [][]*item
-	var common []*item
+	var common, multi []*item
 	own := make(map[*runner.Source][]*item)
 	var order []*runner.Source
 	for _, it := range items {
 		s := it.task.Source
-		if !declares(s) {
+		switch {
+		case it.objectives():
+			multi = append(multi, it)
+			continue
+		case !declares(s):
 			common = append(common, it)
 			continue
 		}
@@ -77,7 +81,19 @@ func (prism) batches(items []*item) [][]*item {
 	for _, s := range order {
 		batches = append(batches, own[s])
 	}
+	for _, it := range multi {
+		batches = append(batches, []*item{it})
+	}
 	return batches
+}
+
+// objectives reports whether the property is one of several objectives, which PRISM's
+// explicit engine does not know.
+func (it *item) objectives() bool { return isMulti(it.task.Property.X) }
+
+func isMulti(x syntax.Expr) bool {
+	c, ok := syntax.Unparen(x).(*syntax.Call)
+	return ok && c.Func.Name == "multi"
 }
 
 func (prism) command(j *job, batch []*item) (runner.Command, error) {
@@ -97,7 +113,7 @@ func (prism) command(j *job, batch []*item) (runner.Command, error) {
 	if j.Job.NoFixDeadlocks {
 		args = append(args, "-nofixdl")
 	}
-	args = append(args, prismMethod(j)...)
+	args = append(args, prismMethod(j, batch[0].objectives())...)
 	if t := j.opt.Limits.Time; t > 0 {
 		args = append(args, "-timeout", strconv.FormatInt(int64(math.Ceil(t.Seconds())), 10))
 	}
@@ -204,17 +220,19 @@ func declares(s *runner.Source) bool {
 	})
 }
 
-// prismMethod returns the switches for how to check.
-func prismMethod(j *job) []string {
+// prismMethod returns the switches for how to check, one of several objectives or not.
+func prismMethod(j *job, objectives bool) []string {
 	if j.Job.Method != "" && j.Job.Method != runner.Exact {
 		return prismSampling(j)
 	}
 	var args []string
 	if !slices.ContainsFunc(j.opt.Args, isPRISMEngine) {
-		switch j.Job.Numeric.Accuracy {
-		case result.Exact:
+		switch a := j.Job.Numeric.Accuracy; {
+		case a == result.Exact:
 			args = append(args, "-exact")
-		case result.Float, result.Estimated:
+		case objectives:
+			args = append(args, "-sparse")
+		case a == result.Float, a == result.Estimated:
 			args = append(args, "-explicit")
 		default:
 			args = append(args, "-explicit", "-intervaliter")

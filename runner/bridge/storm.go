@@ -292,10 +292,7 @@ func (storm) batches(items []*item) [][]*item {
 
 func (it *item) constantsOfModel() []result.Constant { return runner.Constants(it.model) }
 
-func (it *item) multi() bool {
-	c, ok := syntax.Unparen(it.query).(*syntax.Call)
-	return ok && c.Func.Name == "multi"
-}
+func (it *item) multi() bool { return isMulti(it.query) }
 
 // print writes a part of the model, or properties, in Storm's dialect.
 func (in *instance) print(n syntax.Node, late bool) ([]byte, error) {

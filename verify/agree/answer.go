@@ -23,6 +23,7 @@ type Answer struct {
 	lo, hi   float64 // numbers lie between them, in the sense of basis
 	rat      *big.Rat
 	high     *Answer // of a range of values: its other end
+	curve    [][]float64
 	// scheduler is the one that the answer is about, if it is not all of them.
 	scheduler result.Resolution
 	optimum   result.Resolution // Minimum, Maximum, or unknown
@@ -84,6 +85,8 @@ func Read(who string, v *result.Verdict, q Question, level float64) Answer {
 		a.high = &Answer{who: who, basis: Estimated}
 		a.lo, a.hi = v.Value.Num, v.Value.Num
 		a.high.lo, a.high.hi = v.Value.Hi, v.Value.Hi
+	case result.Curve:
+		a.basis, a.curve = Estimated, v.Value.Points
 	default:
 		a.number(v)
 	}
@@ -210,6 +213,8 @@ func (a *Answer) String() string {
 	switch {
 	case a.boolean:
 		return strconv.FormatBool(a.holds)
+	case a.curve != nil:
+		return result.CurveText(a.curve, numberText, ", ")
 	case a.high != nil:
 		return "a range of " + intervalText(a.lo, a.high.lo)
 	case a.rat != nil && len(a.rat.RatString()) <= 40:

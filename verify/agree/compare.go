@@ -126,8 +126,10 @@ func (c *comparison) compare() {
 		c.Relation, c.Reason = Unknown, x.who+": "+x.open
 	case infeasible(a, b):
 		c.set(Same, "the objectives cannot be met together, which is not a number to one and false to the other")
-	case a.boolean != b.boolean:
+	case a.boolean != b.boolean, (a.curve == nil) != (b.curve == nil):
 		c.set(Different, "answers of different kinds")
+	case a.curve != nil:
+		c.curves()
 	case a.scheduler != b.scheduler:
 		c.schedulers()
 	case a.optimum != b.optimum && a.optimum != 0 && b.optimum != 0:

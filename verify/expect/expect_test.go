@@ -233,6 +233,11 @@ func TestJudge(t *testing.T) {
 		{"[0.33,0.4]", bounded(0.28, 0.3, 0.32), "FAIL: Wrong result (expected [0.33,0.4], got 0.3)"},
 		{"[0.2,", double(0.3, result.Float), `FAIL: Invalid RESULT specification "[0.2,"`},
 		{"[a,1]", double(0.3, result.Float), `FAIL: Invalid RESULT specification "[a,1]": found ends that are not numbers`},
+		{"[(0.5,0.5),(1.0,0)]", curve(1e-6, 1, 0.0000001, 0.5, 0.5), "PASS"},
+		{"[(0.5,0.5),(1.0,0)]", curve(1e-6, 1, 0, 0.5, 0.51), "FAIL: Wrong result (expected [(0.5,0.5),(1.0,0)], got [(1.0,0.0),(0.5,0.51)])"},
+		{"[(0.5,0.5)]", curve(1e-6, 1, 0, 0.5, 0.5), "FAIL: Wrong result (expected [(0.5,0.5)], got [(1.0,0.0),(0.5,0.5)])"},
+		{"[(0.5,0.5,1)]", curve(1e-6, 0.5, 0.5), "FAIL: Wrong result (expected [(0.5,0.5,1)], got [(0.5,0.5)])"},
+		{"0.5", curve(1e-6, 0.5, 0.5), "FAIL: Wrong result (expected 0.5, got a Pareto curve)"},
 		{"[0.1,0.2]", result.Verdict{Value: result.Value{Kind: result.Range, Num: 0.1, Hi: 0.2}}, "FAIL: Don't know how to test properties of type interval of double"},
 	} {
 		e := expect.Expectation{Value: tt.value}
@@ -331,4 +336,13 @@ func TestJavaNumbers(t *testing.T) {
 			t.Errorf("%s: got %v, want %s", value, got, want)
 		}
 	}
+}
+
+// curve is a verdict with points of two numbers.
+func curve(precision float64, numbers ...float64) result.Verdict {
+	v := result.Value{Kind: result.Curve, Num: precision}
+	for i := 0; i < len(numbers); i += 2 {
+		v.Points = append(v.Points, numbers[i:i+2])
+	}
+	return result.Verdict{Value: v, Accuracy: result.Bounded}
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/big"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -85,6 +86,8 @@ func (e *Expectation) compare(v result.Verdict, r Rules) error {
 		return e.compareExact(v.Value, r)
 	case k == result.Range:
 		return problem("Don't know how to test properties of type interval of double")
+	case k == result.Curve:
+		return e.compareCurve(v, r)
 	}
 	return problem("Don't know how to test properties of this type")
 }
@@ -281,4 +284,37 @@ func (e *Expectation) compareExact(v result.Value, r Rules) error {
 func both(x *big.Rat) string {
 	f, _ := x.Float64()
 	return x.RatString() + " (" + show(f) + ")"
+}
+
+// compareCurve compares a Pareto curve as PRISM does: as many points, and for each that
+// is expected one that is near.
+func (e *Expectation) compareCurve(v result.Verdict, r Rules) error {
+	if !strings.HasPrefix(e.Value, "[(") || !strings.HasSuffix(e.Value, ")]") {
+		return problem("Wrong result (expected %s, got a Pareto curve)", e.Value)
+	}
+	got := result.CurveText(v.Value.Points, show, ",")
+	list := strings.Split(strings.Trim(e.Value, "[()]"), "),(")
+	if len(list) != len(v.Value.Points) {
+		return problem("Wrong result (expected %s, got %s)", e.Value, got)
+	}
+	for _, text := range list {
+		near := func(x []float64) bool {
+			numbers := strings.Split(text, ",")
+			if len(numbers) != len(x) {
+				return false
+			}
+			for i, number := range numbers {
+				want, ok := double(number)
+				off := max(v.Value.Num, max(r.Relative, DefaultRelative)*math.Abs(want)) + rounding
+				if !ok || !(math.Abs(x[i]-want) <= off) {
+					return false
+				}
+			}
+			return true
+		}
+		if !slices.ContainsFunc(v.Value.Points, near) {
+			return problem("Wrong result (expected %s, got %s)", e.Value, got)
+		}
+	}
+	return nil
 }

@@ -112,6 +112,8 @@ func got(v result.Verdict) string {
 		return strconv.FormatBool(x.Bool)
 	case x.Kind == result.Range:
 		return "[" + num(x.Num) + "," + num(x.Hi) + "]"
+	case x.Kind == result.Curve:
+		return result.CurveText(x.Points, num, ",")
 	case x.Kind == result.NoValue:
 		return "no value"
 	case x.Rat != nil && v.Accuracy == result.Exact && len(x.Rat.RatString()) <= 60:

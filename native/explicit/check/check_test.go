@@ -3,6 +3,7 @@ package check_test
 import (
 	"context"
 	"math/big"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -266,7 +267,7 @@ func TestSeveralInitialStates(t *testing.T) {
 	} {
 		got := v[i].Value
 		got.Rat = nil
-		if v[i].Err != nil || got != want {
+		if v[i].Err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %+v %v, want %+v", v[i].Property, got, v[i].Err, want)
 		}
 	}

@@ -71,8 +71,6 @@ func (e *evaluation) multi(x *sema.Multi) (result.Value, *result.Interval, error
 		return none, nil, e.unsupported(x, "found multi(...) for a %s, want an MDP", e.p.Program.Type)
 	case len(e.space.Model().Initial) > 1:
 		return none, nil, e.unsupported(x, "found multi(...) for a model with several initial states")
-	case x.T == sema.Void:
-		return none, nil, e.unsupported(x, "found multi(...) with several queries, whose answer is a Pareto curve")
 	case len(x.Args) > maxObjectives:
 		return none, nil, e.unsupported(x, "found multi(...) with more than %d objectives", maxObjectives)
 	}
@@ -94,8 +92,12 @@ func (e *evaluation) multi(x *sema.Multi) (result.Value, *result.Interval, error
 	if e.exact {
 		coarse, width = 0, 0
 	}
+	curve := pareto.New(len(m.objectives), m.weigh, coarse)
+	if x.T == sema.Void {
+		return m.curve(x, curve, width)
+	}
 	gain, least := m.aims()
-	best, err := pareto.New(len(m.objectives), m.weigh, coarse).Maximize(e.ctx, gain, least, width)
+	best, err := curve.Maximize(e.ctx, gain, least, width)
 	switch {
 	case errors.Is(err, errNever):
 		best = &pareto.Best{}
@@ -252,6 +254,17 @@ func (e *evaluation) rewardObjective(o *objective, x *sema.Reward) error {
 	return err
 }
 
+// value is what an aim of package pareto is as the objective's number.
+func (o *objective) value(x *big.Rat) *big.Rat {
+	switch {
+	case o.inverse:
+		return new(big.Rat).Sub(big.NewRat(1, 1), x)
+	case !o.least:
+		return new(big.Rat).Neg(x)
+	}
+	return x
+}
+
 // answer turns what was found into the value of the property.
 func (m *multi) answer(x *sema.Multi, best *pareto.Best) (result.Value, *result.Interval, error) {
 	if !m.exact {
@@ -272,12 +285,8 @@ func (m *multi) answer(x *sema.Multi, best *pareto.Best) (result.Value, *result.
 		return result.Value{Kind: result.Number, Num: math.NaN()}, nil, nil
 	}
 	lower, upper := best.Point[i], best.Upper
-	switch {
-	case o.inverse:
-		one := big.NewRat(1, 1)
-		lower, upper = new(big.Rat).Sub(one, upper), new(big.Rat).Sub(one, lower)
-	case !o.least:
-		lower, upper = new(big.Rat).Neg(upper), new(big.Rat).Neg(lower)
+	if o.inverse || !o.least {
+		lower, upper = o.value(upper), o.value(lower)
 	}
 	var v number
 	if v = fraction(lower); lower.Cmp(upper) != 0 {

@@ -226,7 +226,13 @@ func TestMultiForms(t *testing.T) {
 
 		{`multi(R{"ever"}max=? [ C ], P>=0.25 [ F s=1 ])`, "found multi(...) with a reward that is to be great and that may be collected for ever"},
 		{`multi(R{"ever"}min=? [ C ], P>=0.7 [ F s=3 ])`, "found multi(...) whose other objectives cannot be met, or only with an infinite reward"},
-		{"multi(Pmax=? [ F s=1 ], Pmax=? [ F s=3 ])", "found multi(...) with several queries, whose answer is a Pareto curve"},
+		{"multi(Pmax=? [ F s=1 ], Pmax=? [ F s=3 ])", "[(0,1),(0.5,0)]"},
+		{"multi(Pmax=? [ F s=1 ], Pmin=? [ F s=3 ])", "[(0.5,0)]"},
+		{`multi(R{"once"}min=? [ C ], Pmax=? [ F s=1 ])`, "[(2,0.5)]"},
+		{`multi(R{"once"}max=? [ C ], Pmax=? [ F s=1 ], P>=0.25 [ F s=2 ])`, "[(2,0.5),(3.5,0.25)]"},
+		{`multi(R{"once"}max=? [ C ], Pmax=? [ F s=1 ], P<=0.75 [ F s=3 ])`, "[(2,0.5),(4.25,0.125)]"},
+		{"multi(Pmax=? [ F s=1 ], Pmax=? [ F s=3 ], P>=0.6 [ F s=2 ])", "NaN"},
+		{"multi(Pmax=? [ F s=1 ], Pmax=? [ F s=3 ], Pmax=? [ F s=2 ])", "found multi(...) with 3 queries, want two at most"},
 		{"multi(Pmax=? [ F s=1 ], P>0.5 [ F s=3 ])", "found a strict bound in multi(...), want >= or <="},
 		{"multi(Pmax=? [ F s=1 ], P>=0.5 [ F<=3 s=3 ])", "found a path formula in multi(...) other than F, G, U, W, R, G F and F G over states"},
 		{"multi(Pmax=? [ (F s=1) & (F s=3) ])", "found a path formula in multi(...) other than F, G, U, W, R, G F and F G over states"},
@@ -243,6 +249,8 @@ func TestMultiForms(t *testing.T) {
 			got = fmt.Sprint(v.Value.Bool)
 		case v.Value.Rat != nil:
 			got = v.Value.Rat.RatString()
+		case v.Value.Kind == result.Curve:
+			got = v.Value.Text()
 		default:
 			got = fmt.Sprint(v.Value.Num)
 		}
