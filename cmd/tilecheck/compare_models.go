@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"tilecheck/internal/quote"
+
 	"tilecheck/game/strategy"
 	"tilecheck/modelgen"
 	"tilecheck/native"
@@ -113,7 +115,7 @@ func (c *compareModelsCmd) models(job runner.Job) (*experiment.Experiment, error
 	if err != nil && slices.ContainsFunc(opt.Strategies, isPlayer) {
 		words := []string{"tilecheck", "compare", "players"}
 		for _, s := range opt.Strategies {
-			words = append(words, quoted(s))
+			words = append(words, quote.Word(s))
 		}
 		return nil, usageError("%w; did you mean: %s", err, strings.Join(words, " "))
 	}

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"tilecheck/cmd/tilecheck/describe"
 )
 
 func TestComplete(t *testing.T) {
@@ -36,7 +38,7 @@ func TestComplete(t *testing.T) {
 	} {
 		var out strings.Builder
 		env := map[string]string{"COMP_LINE": tt.line + "IGNORED", "COMP_POINT": strconv.Itoa(len(tt.line))}
-		if !complete(&out, app.Model, func(name string) string { return env[name] }) {
+		if !describe.Complete(&out, app.Model, func(name string) string { return env[name] }) {
 			t.Errorf("%q: nobody asked", tt.line)
 		}
 		got := strings.Join(strings.Fields(out.String()), " ")
@@ -45,7 +47,7 @@ func TestComplete(t *testing.T) {
 			t.Errorf("%q: %q, want %q", tt.line, got, tt.want)
 		}
 	}
-	if complete(io.Discard, app.Model, func(string) string { return "" }) {
+	if describe.Complete(io.Discard, app.Model, func(string) string { return "" }) {
 		t.Error("completes for no shell")
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"tilecheck/internal/quote"
 )
 
 // completionCmd prints what a shell runs to complete command lines, and nothing
@@ -24,8 +26,8 @@ func (c *completionCmd) Run(env *world) error {
 		return err
 	}
 	// The shell reads the command twice: now, and when it completes.
-	program = quoted(program)
-	complete := "complete -o default -o bashdefault -C " + quoted(program) + " tilecheck\n"
+	program = quote.Word(program)
+	complete := "complete -o default -o bashdefault -C " + quote.Word(program) + " tilecheck\n"
 	switch shell {
 	case "bash":
 		_, err = fmt.Fprint(env.stdout, "# For good: put  source <(tilecheck completion bash)  into ~/.bashrc\n", complete)

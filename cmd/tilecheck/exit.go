@@ -73,9 +73,9 @@ func status(code int) error {
 	return &codedError{code: code}
 }
 
-// describe renders an error for the terminal: diagnostics with a place keep
+// errorText renders an error for the terminal: diagnostics with a place keep
 // the form file:line:col: message that editors jump to, others name the program.
-func describe(err error) string {
+func errorText(err error) string {
 	if _, ok := errors.AsType[*syntax.Error](err); ok {
 		return err.Error()
 	}

@@ -10,6 +10,8 @@ import (
 	"math/bits"
 	"strings"
 
+	"tilecheck/internal/quote"
+
 	"tilecheck/game"
 	"tilecheck/game/induced"
 	"tilecheck/game/strategy"
@@ -160,7 +162,7 @@ func (c *exportStrategyCmd) writeModel(env *world, cfg modelgen.Config, chain *i
 // command is the command line that writes the model, without the program's name.
 func (c *exportStrategyCmd) command(cfg modelgen.Config, s strategy.Strategy) string {
 	return strings.Join([]string{
-		"export-strategy", quoted(s.String()), fmt.Sprintf("--rows=%d", cfg.Rows), fmt.Sprintf("--cols=%d", cfg.Cols),
+		"export-strategy", quote.Word(s.String()), fmt.Sprintf("--rows=%d", cfg.Rows), fmt.Sprintf("--cols=%d", cfg.Cols),
 		fmt.Sprintf("--max=%d", cfg.Max), "--p2=" + c.P2, "--spawn=" + cfg.Spawn.String(),
 	}, " ")
 }

@@ -2,9 +2,10 @@ package main
 
 import (
 	"fmt"
-	"go/doc/comment"
 	"slices"
 	"strings"
+
+	"tilecheck/cmd/tilecheck/describe"
 
 	"github.com/alecthomas/kong"
 )
@@ -167,37 +168,6 @@ func (manCmd) Help() string { return examples("tilecheck man | man -l -") }
 
 func (versionCmd) Help() string { return examples("tilecheck version", "tilecheck --version") }
 
-func helpOptions() kong.HelpOptions {
-	return kong.HelpOptions{Compact: true, FlagsLast: true, NoExpandSubcommands: true, ValueFormatter: kong.DefaultHelpValueFormatter}
-}
-
-// printHelp prints the help of a command on one screen: the flags that hardly
-// anybody needs there, which have the tag "rare", are only named at its end. all
-// describes them, too.
-func printHelp(all bool) kong.HelpPrinter {
-	return func(options kong.HelpOptions, kctx *kong.Context) error {
-		node := kctx.Selected()
-		if all || node == nil {
-			return kong.DefaultHelpPrinter(options, kctx)
-		}
-		var names []string
-		for _, flags := range slices.Backward(node.AllFlags(true)) { // those of the program are first
-			for _, f := range flags {
-				if f.Tag.Has("rare") || f == kctx.Model.HelpFlag {
-					f.Hidden = true
-					names = append(names, "--"+f.Name)
-				}
-			}
-		}
-		if err := kong.DefaultHelpPrinter(options, kctx); err != nil {
-			return err
-		}
-		text := fmt.Sprintf("Also (tilecheck help --all %s): %s.", node.Path(), strings.Join(names, " "))
-		_, err := fmt.Fprintf(kctx.Stdout, "\n%s", (&comment.Printer{TextWidth: 79}).Text(new(comment.Parser).Parse(text)))
-		return err
-	}
-}
-
 // helpCmd is --help for those who write it in front.
 type helpCmd struct {
 	Command []string `arg:"" optional:"" help:"Command, such as check."`
@@ -218,7 +188,7 @@ func (c *helpCmd) Run(kctx *kong.Context) error {
 	if err != nil {
 		return err
 	}
-	return printHelp(c.All || len(c.Command) == 0)(helpOptions(), asked)
+	return describe.PrintHelp(c.All || len(c.Command) == 0)(describe.HelpOptions(), asked)
 }
 
 // versionCmd is --version for those who write it as a command.

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 
+	"tilecheck/internal/quote"
+
 	"tilecheck/prism/jani"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
@@ -29,7 +31,7 @@ func (c *jobFlags) job(env *world) (runner.Job, error) {
 	}
 	for _, name := range []string{c.ModelFile, c.PropsFile} {
 		if missing(name) && isText(name) {
-			return job, usageError("%s: no such file; it is a property, want --prop %s", name, quoted(name))
+			return job, usageError("%s: no such file; it is a property, want --prop %s", name, quote.Word(name))
 		}
 	}
 	if err := c.readModel(env, &job); err != nil {

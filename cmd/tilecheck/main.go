@@ -10,6 +10,10 @@ import (
 	"strings"
 	"sync"
 
+	"tilecheck/cmd/tilecheck/describe"
+	"tilecheck/internal/quote"
+	"tilecheck/internal/stream"
+
 	"github.com/alecthomas/kong"
 	"golang.org/x/term"
 
@@ -131,8 +135,8 @@ func newApp(ctx context.Context, c *cli, env *world, exit func(code int)) (*kong
 		c,
 		kong.Name("tilecheck"),
 		kong.Description(description),
-		kong.ConfigureHelp(helpOptions()),
-		kong.Help(printHelp(false)),
+		kong.ConfigureHelp(describe.HelpOptions()),
+		kong.Help(describe.PrintHelp(false)),
 		kong.Writers(env.stdout, env.stderr),
 		kong.Exit(exit),
 		kong.Vars{"p2": modelgen.DefaultP2, "thesis": experiment.ThesisProperty, "storm_image": stormimage.DefaultImage},
@@ -154,7 +158,7 @@ func run(ctx context.Context, args []string, env *world) int {
 // answered is the exit code of a run, which is not a success if what it printed
 // did not arrive.
 func (e *world) answered(code int) int {
-	told, err := e.unprinted()
+	told, err := e.stdout.(*stream.Stream).Failed()
 	if err == nil {
 		return code
 	}
@@ -173,7 +177,7 @@ func (e *world) command(ctx context.Context, args []string) int {
 		fmt.Fprintf(e.stderr, "tilecheck: %v\n", err)
 		return exitCannotRun
 	}
-	if complete(e.stdout, app.Model, e.getenv) {
+	if describe.Complete(e.stdout, app.Model, e.getenv) {
 		return exitOK
 	}
 	if len(args) == 0 {
@@ -222,7 +226,7 @@ func (e *world) command(ctx context.Context, args []string) int {
 func misread(ctx context.Context, args []string, node *kong.Node, err error) error {
 	if words := meant(ctx, args); words != nil {
 		for i := range words {
-			words[i] = quoted(words[i])
+			words[i] = quote.Word(words[i])
 		}
 		found, _, _ := strings.Cut(err.Error(), ", did you mean") // flags that have nothing to do with it
 		return usageError("%s; did you mean: tilecheck %s", found, strings.Join(words, " "))
@@ -240,9 +244,9 @@ func (e *world) finish(err error) int {
 		code, err = codeOf(err)
 	}
 	if err != nil && !(e.split.Replaying() && errors.Is(err, e.split.Err())) {
-		e.tells(err)
+		e.stdout.(*stream.Stream).Tells(err)
 		e.saying()
-		e.explain(e.stderr, describe(err))
+		e.explain(e.stderr, errorText(err))
 	}
 	e.ends(code, err)
 	return code

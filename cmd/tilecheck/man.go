@@ -1,13 +1,11 @@
 package main
 
 import (
-	"fmt"
 	"io"
-	"strings"
+
+	"tilecheck/cmd/tilecheck/describe"
 
 	"github.com/alecthomas/kong"
-
-	"tilecheck/internal/build"
 )
 
 // manCmd prints the manual page, for those who make packages.
@@ -15,90 +13,6 @@ type manCmd struct{}
 
 // Run prints the page: one section of the manual for all commands.
 func (manCmd) Run(kctx *kong.Context, env *world) error {
-	m := &manual{}
-	m.line(`.TH TILECHECK 1 "" "tilecheck %s" "User Commands"`, build.Version)
-	m.line(".SH NAME\ntilecheck \\- bridge to probabilistic model checkers, and one of its own")
-	m.line(".SH SYNOPSIS\n.B tilecheck\n.I command\n[arguments] [flags]")
-	m.line(".SH DESCRIPTION")
-	m.text(kctx.Model.Help)
-	m.line(".SH GLOBAL OPTIONS")
-	m.flags(kctx.Model.Flags)
-	m.line(".SH COMMANDS")
-	m.commands(kctx.Model.Node)
-	_, err := io.WriteString(env.stdout, m.String())
+	_, err := io.WriteString(env.stdout, describe.Manual(kctx.Model))
 	return err
-}
-
-// manual is a page in the macros of man(7).
-type manual struct{ strings.Builder }
-
-func (m *manual) line(format string, args ...any) { fmt.Fprintf(m, format+"\n", args...) }
-
-// text writes paragraphs; those that are indented are shown as they are.
-func (m *manual) text(text string) {
-	for i, paragraph := range strings.Split(strings.TrimSpace(text), "\n\n") {
-		if i > 0 {
-			m.line(".PP")
-		}
-		if strings.HasPrefix(paragraph, "    ") {
-			m.line(".EX\n%s\n.EE", roff(paragraph))
-		} else {
-			m.line("%s", roff(paragraph))
-		}
-	}
-}
-
-func (m *manual) commands(parent *kong.Node) {
-	for _, n := range parent.Children {
-		if n.Hidden {
-			continue
-		}
-		m.line(".SS %s", roff(n.Path()+arguments(n)))
-		m.text(n.Help)
-		if n.Detail != "" {
-			m.line(".PP")
-			m.text(n.Detail)
-		}
-		for _, p := range n.Positional {
-			m.line(".TP\n.I %s\n%s", roff(p.Name), roff(p.Help))
-		}
-		m.flags(n.Flags)
-		m.commands(n)
-	}
-}
-
-func arguments(n *kong.Node) string {
-	var out strings.Builder
-	for _, p := range n.Positional {
-		out.WriteString(" " + p.Summary())
-	}
-	return out.String()
-}
-
-func (m *manual) flags(flags []*kong.Flag) {
-	for _, f := range flags {
-		if f.Hidden {
-			continue
-		}
-		name := `\fB` + roff("--"+f.Name) + `\fR`
-		if f.Short != 0 {
-			name = `\fB` + roff("-"+string(f.Short)) + `\fR, ` + name
-		}
-		if !f.IsBool() {
-			name += `=\fI` + roff(f.FormatPlaceHolder()) + `\fR`
-		}
-		m.line(".TP\n%s\n%s", name, roff(f.Help))
-	}
-}
-
-// roff is a text that means nothing to the typesetter.
-func roff(text string) string {
-	text = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "…", "...").Replace(text)
-	lines := strings.Split(text, "\n")
-	for i, line := range lines {
-		if strings.HasPrefix(line, ".") {
-			lines[i] = `\&` + line
-		}
-	}
-	return strings.Join(lines, "\n")
 }

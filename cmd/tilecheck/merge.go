@@ -8,6 +8,8 @@ import (
 	"io"
 	"slices"
 
+	"tilecheck/internal/stream"
+
 	"tilecheck/internal/atomicfile"
 	"tilecheck/internal/shard"
 )
@@ -46,15 +48,15 @@ func (e *world) merge(ctx context.Context, names, more []string, allowed bool) e
 		return err
 	}
 	e.shards, e.partial, e.outputs = names, &partial{means: files[0].Means}, nil
-	out := e.stdout.(*stream)
-	out.hold()
+	out := e.stdout.(*stream.Stream)
+	out.Hold()
 	code := e.command(ctx, slices.Concat(files[0].Args, more))
 	if err := e.split.Err(); err != nil {
 		e.split = nil // the command has left it to its caller to tell
-		out.drop()
+		out.Drop()
 		return err
 	}
-	if err := out.release(); err != nil {
+	if err := out.Release(); err != nil {
 		return err
 	}
 	var errs []error

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"tilecheck/internal/stream"
+
 	"github.com/alecthomas/kong"
 
 	"tilecheck/internal/atomicfile"
@@ -42,7 +44,7 @@ func (p placed) String() string { return strings.TrimSpace(p.what + " " + p.name
 
 // placesOf lists the files of the flags and arguments of a command.
 func placesOf(kctx *kong.Context, env *world) *places {
-	p := &places{stdin: env.stdin, stdout: raw(env.stdout), stderr: raw(env.stderr)}
+	p := &places{stdin: env.stdin, stdout: stream.Raw(env.stdout), stderr: stream.Raw(env.stderr)}
 	p.keeps("shard", env.shards...)
 	node := kctx.Selected()
 	if node == nil {

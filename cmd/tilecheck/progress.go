@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"tilecheck/internal/stream"
+
 	"github.com/schollz/progressbar/v3"
 
 	"tilecheck/internal/printable"
@@ -48,7 +50,7 @@ func (b *bar) report(p progress.Progress) {
 		b.property, b.unit = p.Property, p.Unit
 		b.bar = progressbar.NewOptions64(
 			target,
-			progressbar.OptionSetWriter(raw(b.env.stderr)),
+			progressbar.OptionSetWriter(stream.Raw(b.env.stderr)),
 			progressbar.OptionSetWidth(24),
 			progressbar.OptionShowCount(),
 			progressbar.OptionShowIts(),

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"tilecheck/internal/stream"
+
 	"github.com/alecthomas/kong"
 
 	"tilecheck/internal/atomicfile"
@@ -59,7 +61,7 @@ func (e *world) splits(kctx *kong.Context, args []string) error {
 	}
 	e.split = shard.Record(part)
 	e.partial = &partial{file: file, args: withoutSplit(args), means: means(kctx)}
-	e.stdout.(*stream).hold()
+	e.stdout.(*stream.Stream).Hold()
 	return nil
 }
 

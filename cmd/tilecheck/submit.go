@@ -13,6 +13,9 @@ import (
 	"strings"
 	"time"
 
+	"tilecheck/internal/quote"
+	"tilecheck/internal/stream"
+
 	"github.com/alecthomas/kong"
 
 	"tilecheck/cluster"
@@ -440,16 +443,16 @@ func (e *world) drive(ctx context.Context, w *cluster.Work, login loginFlags, re
 	}
 	progress, clear := e.progress()
 	d.Progress, d.Retries = progress, retries
-	said := e.stderr.(*stream)
+	said := e.stderr.(*stream.Stream)
 	d.Merge = func(ctx context.Context, files []string) error {
 		clear()
-		said.hold() // a merge that wants more is to say nothing
+		said.Hold() // a merge that wants more is to say nothing
 		err := e.merge(ctx, files, nil, false)
 		if _, more := errors.AsType[*shard.More](err); more {
-			said.drop()
+			said.Drop()
 			return err
 		}
-		return errors.Join(err, said.release())
+		return errors.Join(err, said.Release())
 	}
 	err = d.Run(ctx)
 	clear()
@@ -458,7 +461,7 @@ func (e *world) drive(ctx context.Context, w *cluster.Work, login loginFlags, re
 		return cmp.Or(ended(err), w.Sweep())
 	}
 	e.saying()
-	back := "tilecheck submit attach " + quoted(string(w.Dir))
+	back := "tilecheck submit attach " + quote.Word(string(w.Dir))
 	if !d.Backend.Detached() {
 		done()
 		return fmt.Errorf("%w; what is finished stays: %s", why, back)

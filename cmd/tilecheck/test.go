@@ -1,6 +1,8 @@
 package main
 
 import (
+	"tilecheck/internal/stream"
+	"tilecheck/internal/quote"
 	"bufio"
 	"cmp"
 	"context"
@@ -238,7 +240,7 @@ func (c *testCmd) rerun(engines, id string) string {
 		words = append(words, path)
 	}
 	for i := range words {
-		words[i] = quoted(words[i])
+		words[i] = quote.Word(words[i])
 	}
 	return strings.Join(words, " ")
 }
@@ -311,7 +313,7 @@ func (c *testCmd) print(env *world, rep *report.TestReport, changed *report.Base
 		}
 	}
 	if c.GitHub {
-		return report.WriteGitHub(unguarded{beside.(*stream)}, rep)
+		return report.WriteGitHub(stream.Unguarded{beside.(*stream.Stream)}, rep)
 	}
 	return nil
 }

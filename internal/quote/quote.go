@@ -1,16 +1,17 @@
-package main
+// Package quote writes words as shells take them.
+package quote
 
 import (
 	"runtime"
 	"strings"
 )
 
-// quoted is a word as the shell of this machine takes it.
-func quoted(word string) string { return quotedFor(runtime.GOOS, word) }
+// Word is a word as the shell of this machine takes it.
+func Word(word string) string { return For(runtime.GOOS, word) }
 
-// quotedFor quotes a word for sh, or, on Windows, as programs there split their
+// For quotes a word for sh, or, on Windows, as programs there split their
 // command lines, which cmd.exe and PowerShell pass on.
-func quotedFor(system, word string) string {
+func For(system, word string) string {
 	plain := "-_./:=,+@"
 	if system == "windows" {
 		plain += `\`

@@ -1,4 +1,4 @@
-package main
+package describe
 
 import (
 	"fmt"
@@ -10,10 +10,10 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// complete answers the shell that asks how a command line may go on: COMP_LINE is
+// Complete answers the shell that asks how a command line may go on: COMP_LINE is
 // what is typed, up to the byte COMP_POINT, as bash tells commands of complete -C.
 // It reports whether one asked. Without an answer the shell offers files.
-func complete(w io.Writer, model *kong.Application, getenv func(string) string) bool {
+func Complete(w io.Writer, model *kong.Application, getenv func(string) string) bool {
 	line := getenv("COMP_LINE")
 	if line == "" {
 		return false

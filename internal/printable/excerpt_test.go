@@ -1,4 +1,4 @@
-package main
+package printable
 
 import "testing"
 
@@ -27,7 +27,7 @@ func TestExcerpt(t *testing.T) {
 		{"beyond the line", "abc", 1, 9, "  abc\n     ^\n"},
 		{"no place", "abc", 0, 0, ""},
 	} {
-		if got := excerpt([]byte(test.text), test.row, test.col, 60); got != test.want {
+		if got := Excerpt([]byte(test.text), test.row, test.col, 60); got != test.want {
 			t.Errorf("%s: got\n%s\nwant\n%s", test.name, got, test.want)
 		}
 	}

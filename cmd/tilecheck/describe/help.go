@@ -1,0 +1,41 @@
+package describe
+
+import (
+	"fmt"
+	"go/doc/comment"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+func HelpOptions() kong.HelpOptions {
+	return kong.HelpOptions{Compact: true, FlagsLast: true, NoExpandSubcommands: true, ValueFormatter: kong.DefaultHelpValueFormatter}
+}
+
+// PrintHelp prints the help of a command on one screen: the flags that hardly
+// anybody needs there, which have the tag "rare", are only named at its end. all
+// describes them, too.
+func PrintHelp(all bool) kong.HelpPrinter {
+	return func(options kong.HelpOptions, kctx *kong.Context) error {
+		node := kctx.Selected()
+		if all || node == nil {
+			return kong.DefaultHelpPrinter(options, kctx)
+		}
+		var names []string
+		for _, flags := range slices.Backward(node.AllFlags(true)) { // those of the program are first
+			for _, f := range flags {
+				if f.Tag.Has("rare") || f == kctx.Model.HelpFlag {
+					f.Hidden = true
+					names = append(names, "--"+f.Name)
+				}
+			}
+		}
+		if err := kong.DefaultHelpPrinter(options, kctx); err != nil {
+			return err
+		}
+		text := fmt.Sprintf("Also (tilecheck help --all %s): %s.", node.Path(), strings.Join(names, " "))
+		_, err := fmt.Fprintf(kctx.Stdout, "\n%s", (&comment.Printer{TextWidth: 79}).Text(new(comment.Parser).Parse(text)))
+		return err
+	}
+}
