@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"tilecheck/native/explicit/files/named"
+
 	"tilecheck/native"
 	"tilecheck/native/explicit/files"
 	"tilecheck/report"
@@ -85,7 +87,7 @@ func proven(verdicts []result.Verdict) bool {
 
 // verdicts asks the engine.
 func (c *checkCmd) verdicts(ctx context.Context, env *world, job runner.Job) (verdicts []result.Verdict, err error) {
-	given := isSpaceFile(c.ModelFile)
+	given := named.Is(c.ModelFile)
 	switch {
 	case !given:
 		err = c.forModel()

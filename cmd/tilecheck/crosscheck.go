@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"tilecheck/native/explicit/files/named"
+
 	"tilecheck/native"
 	"tilecheck/native/explicit/files"
 	"tilecheck/report/table"
@@ -158,7 +160,7 @@ func (c *crosscheckCmd) run(ctx context.Context, env *world, job runner.Job, ent
 
 // read reads files of states, and the other model, if there is one.
 func (c *crosscheckCmd) read(ctx context.Context, env *world, job, other *runner.Job, entrants []runner.Entrant) (err error) {
-	if !isSpaceFile(job.File) && !isSpaceFile(other.File) {
+	if !named.Is(job.File) && !named.Is(other.File) {
 		if err := c.forModel(); err != nil {
 			return err
 		}
@@ -166,7 +168,7 @@ func (c *crosscheckCmd) read(ctx context.Context, env *world, job, other *runner
 	given := false
 	for _, j := range []*runner.Job{job, other} {
 		switch {
-		case isSpaceFile(j.File):
+		case named.Is(j.File):
 			j.States, err = env.states(ctx, j.File, files.ReadOptions{Type: c.modelType()})
 			given = true
 		case j == other && c.Against != "":

@@ -8,6 +8,7 @@ import (
 	"tilecheck/runner"
 
 	"tilecheck/game/play"
+	"tilecheck/internal/usage"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
@@ -42,15 +43,16 @@ func (e *codedError) Unwrap() error { return e.err }
 // ExitCode is what kong asks an error for.
 func (e *codedError) ExitCode() int { return e.code }
 
-func usageError(format string, args ...any) error {
-	return &codedError{code: exitUsage, err: fmt.Errorf(format, args...)}
-}
+func usageError(format string, args ...any) error { return usage.Errorf(format, args...) }
 
 // codeOf is the exit code of an error, and what is to be printed of it. What is
 // wrong with a flag is a usage error, whoever found that out.
 func codeOf(err error) (int, error) {
 	if coder, ok := errors.AsType[*codedError](err); ok {
 		return coder.code, coder.err
+	}
+	if wrong, ok := errors.AsType[*usage.Error](err); ok {
+		return exitUsage, wrong
 	}
 	if _, ok := errors.AsType[*runner.SelectionError](err); ok {
 		return exitUsage, err

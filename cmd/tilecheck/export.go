@@ -1,12 +1,12 @@
 package main
 
 import (
-	"compress/gzip"
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
+
+	"tilecheck/native/explicit/files/named"
 
 	"tilecheck/native/explicit"
 	"tilecheck/native/explicit/files"
@@ -35,7 +35,7 @@ type exportCmd struct {
 func (c *exportCmd) Run(ctx context.Context, env *world) error {
 	ctx, cancel := env.limit(ctx, c.Timeout)
 	defer cancel()
-	named := len(c.Output) > 0 && !slices.ContainsFunc(c.Output, func(name string) bool { return name == "-" || !isSpaceFile(name) })
+	named := len(c.Output) > 0 && !slices.ContainsFunc(c.Output, func(name string) bool { return name == "-" || !named.Is(name) })
 	if err := env.without(named, "on outputs whose names have extensions", "formats"); err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ type output struct {
 func (c *exportCmd) outputs() ([]output, error) {
 	formats := c.Formats
 	for _, f := range formats {
-		if !isFormat(f) {
+		if !named.IsFormat(f) {
 			return nil, usageError("--formats: %q, want tra, sta, lab, srew, trew, pexp, dot, drn, umb or all", f)
 		}
 	}
@@ -111,15 +111,15 @@ func (c *exportCmd) outputs() ([]output, error) {
 	}
 	var out []output
 	for _, name := range names {
-		zip := zipOf(name)
-		base, exts, ok := splitFormats(strings.TrimSuffix(name, zip))
+		zip := named.Zip(name)
+		base, exts, ok := named.Split(strings.TrimSuffix(name, zip))
 		switch {
 		case ok:
-			out = append(out, output{base, expand(exts), zip})
+			out = append(out, output{base, named.Expand(exts), zip})
 		case name != "-" && len(c.Formats) == 0:
 			return nil, usageError("--output: %q has no extension that names a format, want .tra, .sta, .lab, .srew, .trew, .pexp, .dot, .drn, .umb or .all, or --formats", name)
 		default:
-			out = append(out, output{name, expand(formats), ""})
+			out = append(out, output{name, named.Expand(formats), ""})
 		}
 	}
 	return out, nil
@@ -132,28 +132,11 @@ func namesOf(outputs []output, n int) []string {
 	for _, o := range outputs {
 		for _, format := range o.formats {
 			if o.base != "-" {
-				names = append(names, stateFiles(o.base, format, o.zip, n)...)
+				names = append(names, named.Part(o.base, format, o.zip, n)...)
 			}
 		}
 	}
 	return names
-}
-
-// expand replaces "all" by what it stands for.
-func expand(formats []string) []string {
-	var out []string
-	for _, f := range formats {
-		some := []string{f}
-		if f == "all" {
-			some = []string{"tra", "sta", "lab", "srew", "trew"}
-		}
-		for _, g := range some {
-			if !slices.Contains(out, g) {
-				out = append(out, g)
-			}
-		}
-	}
-	return out
 }
 
 // withLabels resolves the labels of the properties file.
@@ -202,7 +185,7 @@ func (x *exporter) write(ctx context.Context, o output) error {
 		for i := range n {
 			name := "-"
 			if o.base != "-" {
-				name = stateFiles(o.base, format, o.zip, n)[i]
+				name = named.Part(o.base, format, o.zip, n)[i]
 			}
 			if err := x.file(ctx, name, format, i); err != nil {
 				return err
@@ -214,15 +197,13 @@ func (x *exporter) write(ctx context.Context, o output) error {
 
 // file writes one file; to standard output, with an empty line between them.
 func (x *exporter) file(ctx context.Context, name, format string, reward int) error {
-	write, err := x.writer(ctx, format, zipOf(name) != "", reward)
+	f := named.Format{Name: format, Reward: reward, Zipped: named.Zip(name) != "", OnlyLabels: x.onlyProps}
+	write, err := f.Writer(ctx, x.space, x.opts)
 	if err != nil {
 		return err
 	}
 	if name != "-" {
 		x.wrote = append(x.wrote, name)
-		if zipOf(name) != "" {
-			write = zipped(write)
-		}
 		return x.env.writeFile(name, write)
 	}
 	if x.some {
@@ -232,51 +213,4 @@ func (x *exporter) file(ctx context.Context, name, format string, reward int) er
 	}
 	x.some = true
 	return write(x.env.stdout)
-}
-
-// zipped compresses what a function writes.
-func zipped(write func(io.Writer) error) func(io.Writer) error {
-	return func(out io.Writer) error {
-		z := gzip.NewWriter(out)
-		if err := write(z); err != nil {
-			return err
-		}
-		return z.Close()
-	}
-}
-
-func (x *exporter) writer(ctx context.Context, format string, zip bool, reward int) (func(io.Writer) error, error) {
-	opts := x.opts
-	opts.Raw = zip // which compresses it
-	if opts.Precision == 0 && format == "drn" {
-		opts.Precision = files.MaxPrecision
-	}
-	w, err := files.NewWriter(x.space, opts)
-	if err != nil {
-		return nil, err
-	}
-	return func(out io.Writer) error {
-		switch format {
-		case "sta":
-			return w.States(ctx, out)
-		case "lab":
-			if x.onlyProps {
-				return w.PropertyLabels(ctx, out)
-			}
-			return w.Labels(ctx, out)
-		case "pexp":
-			return w.Combined(ctx, out)
-		case "srew":
-			return w.StateRewards(ctx, out, reward)
-		case "trew":
-			return w.TransitionRewards(ctx, out, reward)
-		case "dot":
-			return w.DOT(ctx, out)
-		case "drn":
-			return w.DRN(ctx, out)
-		case "umb":
-			return w.UMB(ctx, out)
-		}
-		return w.Transitions(ctx, out)
-	}, nil
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 
+	"tilecheck/native/explicit/files/named"
+
 	"tilecheck/internal/quote"
 
 	"tilecheck/prism/jani"
@@ -46,7 +48,7 @@ func (c *jobFlags) job(env *world) (runner.Job, error) {
 			return job, err
 		}
 	}
-	if isSpaceFile(c.PropsFile) {
+	if named.Is(c.PropsFile) {
 		return job, usageError("%s", runner.WrongWay(job.File, job.PropsFile))
 	}
 	return job, nil
@@ -54,7 +56,7 @@ func (c *jobFlags) job(env *world) (runner.Job, error) {
 
 // readModel reads the model, unless it is files of states.
 func (c *jobFlags) readModel(env *world, job *runner.Job) (err error) {
-	if !isSpaceFile(c.ModelFile) {
+	if !named.Is(c.ModelFile) {
 		job.Model, err = env.readSource(c.ModelFile)
 	}
 	return err

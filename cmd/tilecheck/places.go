@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"tilecheck/native/explicit/files/named"
+
 	"tilecheck/internal/stream"
 
 	"github.com/alecthomas/kong"
@@ -78,7 +80,7 @@ func (p *places) add(what, kind string, x reflect.Value) {
 	case "in":
 		p.reads(what, name)
 	case "states":
-		p.reads(what, spaceFiles(name)...)
+		p.reads(what, named.Files(name)...)
 	case "out":
 		p.writes(what, name)
 	case "target":
@@ -189,34 +191,4 @@ func cutTarget(target string) (file, options string) {
 	volume := filepath.VolumeName(target)
 	file, options, _ = strings.Cut(target[len(volume):], ":")
 	return volume + file, options
-}
-
-// spaceFiles lists the files that a model, or a name of files of states, leads to.
-func spaceFiles(name string) []string {
-	zip := zipOf(name)
-	base, exts, ok := splitFormats(strings.TrimSuffix(name, zip))
-	if !ok {
-		return []string{name}
-	}
-	var out []string
-	for _, ext := range expand(exts) {
-		out = append(out, stateFiles(base, ext, zip, 0)...)
-	}
-	return out
-}
-
-// stateFiles lists the files with one part of a state space: one, or as many as
-// there are reward structures; n is their number, 0 if it is not known.
-func stateFiles(base, ext, zip string, n int) []string {
-	numbered := func(i int) string { return fmt.Sprintf("%s%d.%s%s", base, i, ext, zip) }
-	plain := base + "." + ext + zip
-	rewards := ext == "srew" || ext == "trew"
-	if !rewards || n == 1 || n == 0 && (!missing(plain) || missing(numbered(1))) {
-		return []string{plain}
-	}
-	var out []string
-	for i := 1; i <= n || n == 0 && !missing(numbered(i)); i++ {
-		out = append(out, numbered(i))
-	}
-	return out
 }

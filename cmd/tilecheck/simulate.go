@@ -7,6 +7,8 @@ import (
 	"io"
 	"strconv"
 
+	"tilecheck/native/explicit/files/named"
+
 	"tilecheck/native/explicit"
 	"tilecheck/native/simulate"
 	"tilecheck/prism/sema"
@@ -81,7 +83,7 @@ func (c *simulateCmd) Run(ctx context.Context, env *world) error {
 // source reads the model or the files of states, and what to be warned of.
 func (c *simulateCmd) source(ctx context.Context, env *world) (simulate.Source, []string, error) {
 	flags := spaceFlags{ModelFile: c.ModelFile, Const: c.Const, typeFlags: c.typeFlags}
-	if isSpaceFile(c.ModelFile) {
+	if named.Is(c.ModelFile) {
 		space, err := flags.read(ctx, env)
 		if err != nil {
 			return nil, nil, err

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 
+	"tilecheck/native/explicit/files/named"
+
 	"tilecheck/internal/limited"
 	"tilecheck/native/explicit/files"
 )
@@ -43,7 +45,7 @@ func (e *world) readText(path string) ([]byte, error) {
 		return nil, fmt.Errorf("%s: is a directory, want a file", path)
 	}
 	src, err := readLimited(f, path)
-	if err != nil || zipOf(path) == "" {
+	if err != nil || named.Zip(path) == "" {
 		return src, err
 	}
 	unzipped, err := files.Gunzip(files.Source{Name: path, Text: src}, maxSource)

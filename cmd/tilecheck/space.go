@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
-	"slices"
-	"strconv"
-	"strings"
+
+	"tilecheck/native/explicit/files/named"
 
 	"tilecheck/native"
 	"tilecheck/native/explicit"
@@ -75,7 +73,7 @@ func outOfStates(err error) error {
 }
 
 func (c *spaceFlags) load(ctx context.Context, env *world) (*explicit.Space, error) {
-	if !isSpaceFile(c.ModelFile) {
+	if !named.Is(c.ModelFile) {
 		return c.build(ctx, env)
 	}
 	return c.read(ctx, env)
@@ -91,27 +89,6 @@ func (c *spaceFlags) read(ctx context.Context, env *world) (*explicit.Space, err
 		return nil, err
 	}
 	return states.Space(ctx, c.Exact)
-}
-
-// whole reports whether a file with an extension has all of a state space.
-func whole(ext string) bool { return slices.Contains([]string{"pexp", "drn", "umb"}, ext) }
-
-// states reads files of states.
-func (e *world) states(ctx context.Context, name string, opts files.ReadOptions) (*files.Given, error) {
-	zip := zipOf(name)
-	base, exts, _ := splitFormats(strings.TrimSuffix(name, zip))
-	if len(exts) == 1 && whole(exts[0]) {
-		text, err := e.readSource(name)
-		if err != nil {
-			return nil, err
-		}
-		return files.Open(ctx, files.Sources{Transitions: files.Source{Name: name, Text: text}}, exts[0], opts)
-	}
-	src, err := e.sources(base, exts, zip)
-	if err != nil {
-		return nil, err
-	}
-	return files.Open(ctx, src, "tra", opts)
 }
 
 func (c *spaceFlags) build(ctx context.Context, env *world) (*explicit.Space, error) {
@@ -145,115 +122,13 @@ func (c *spaceFlags) readOptions() files.ReadOptions {
 	return files.ReadOptions{Type: c.modelType(), Exact: c.Exact, NoFixDeadlocks: c.NoFixDeadlocks, MaxStates: c.MaxStates}
 }
 
-// isFormat reports whether an extension is one of a file of states.
-func isFormat(ext string) bool {
-	return slices.Contains([]string{"tra", "sta", "lab", "srew", "trew", "pexp", "dot", "drn", "umb", "all"}, ext)
+// states reads files of states.
+func (e *world) states(ctx context.Context, name string, opts files.ReadOptions) (*files.Given, error) {
+	return named.Reader(e.readSource).Open(ctx, name, opts)
 }
 
-// isSpaceFile reports whether a name is one of files of states.
-func isSpaceFile(name string) bool {
-	_, _, ok := splitFormats(strings.TrimSuffix(name, zipOf(name)))
-	return ok
-}
-
-// zipOf returns the extension of a file that gzip compressed, "" for others.
-func zipOf(name string) string {
-	if ext := filepath.Ext(name); ext == ".gz" || ext == ".gzip" {
-		return ext
-	}
-	return ""
-}
-
-// splitFormats splits "dir/model.tra,sta" into "dir/model" and the formats. It
-// reports false for any other name.
-func splitFormats(name string) (base string, exts []string, ok bool) {
-	dir, file := filepath.Split(name)
-	dot := strings.LastIndexByte(file, '.')
-	if dot < 0 {
-		return name, nil, false
-	}
-	exts = strings.Split(file[dot+1:], ",")
-	for _, ext := range exts {
-		if !isFormat(ext) {
-			return name, nil, false
-		}
-	}
-	return dir + file[:dot], exts, true
-}
-
-// sources reads PRISM's files; "all" stands for those that there are. All have
-// the suffix zip.
-func (e *world) sources(base string, exts []string, zip string) (files.Sources, error) {
-	var out files.Sources
-	all := slices.Contains(exts, "all")
-	if !all && !slices.Contains(exts, "tra") {
-		return out, usageError("%s: no transitions, want %s.tra%s among the files", exts, base, zip)
-	}
-	wanted := func(ext string) bool { return all || slices.Contains(exts, ext) }
-	for _, ext := range exts {
-		if ext == "dot" || whole(ext) {
-			return out, usageError("%s.%s cannot be read together with other files, want only tra, sta, lab, srew and trew", base, ext)
-		}
-	}
-	tra, err := e.optional(base+".tra"+zip, false)
-	if err != nil {
-		return out, err
-	}
-	out.Transitions = *tra
-	if wanted("sta") {
-		if out.States, err = e.optional(base+".sta"+zip, all); err != nil {
-			return out, err
-		}
-	}
-	if wanted("lab") {
-		if out.Labels, err = e.optional(base+".lab"+zip, all); err != nil {
-			return out, err
-		}
-	}
-	if wanted("srew") {
-		if out.StateRewards, err = e.numbered(base, ".srew"+zip, all); err != nil {
-			return out, err
-		}
-	}
-	if wanted("trew") {
-		out.TransitionRewards, err = e.numbered(base, ".trew"+zip, all)
-	}
-	return out, err
-}
-
-// optional reads a file, which may be missing.
-func (e *world) optional(name string, mayMiss bool) (*files.Source, error) {
-	if mayMiss && missing(name) {
-		return nil, nil
-	}
-	text, err := e.readSource(name)
-	if err != nil {
-		return nil, err
-	}
-	return &files.Source{Name: name, Text: text}, nil
-}
-
+// missing reports whether there is no file of that name.
 func missing(name string) bool {
 	_, err := os.Stat(name)
 	return errors.Is(err, fs.ErrNotExist)
-}
-
-// numbered reads model.srew, or model1.srew and so on.
-func (e *world) numbered(base, ext string, mayMiss bool) ([]files.Source, error) {
-	if !missing(base+"1"+ext) && missing(base+ext) {
-		var out []files.Source
-		for i := 1; !missing(base + strconv.Itoa(i) + ext); i++ {
-			src, err := e.optional(base+strconv.Itoa(i)+ext, false)
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, *src)
-		}
-		return out, nil
-	}
-	src, err := e.optional(base+ext, mayMiss)
-	if err != nil || src == nil {
-		return nil, err
-	}
-	return []files.Source{*src}, nil
 }

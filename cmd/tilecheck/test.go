@@ -1,8 +1,6 @@
 package main
 
 import (
-	"tilecheck/internal/stream"
-	"tilecheck/internal/quote"
 	"bufio"
 	"cmp"
 	"context"
@@ -13,6 +11,9 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"tilecheck/internal/quote"
+	"tilecheck/internal/stream"
 
 	"tilecheck/internal/shard"
 	"tilecheck/native"
@@ -313,7 +314,7 @@ func (c *testCmd) print(env *world, rep *report.TestReport, changed *report.Base
 		}
 	}
 	if c.GitHub {
-		return report.WriteGitHub(stream.Unguarded{beside.(*stream.Stream)}, rep)
+		return report.WriteGitHub(beside.(*stream.Stream).Unguarded(), rep)
 	}
 	return nil
 }

@@ -33,6 +33,8 @@ var layer = map[string]int{
 	"internal/layers":                   0,
 	"internal/quote":                    0,
 	"internal/stream":                   4,
+	"internal/usage":                    0,
+	"native/explicit/files/named":       5,
 	"cmd/tilecheck/describe":            1,
 	"internal/needs":                    0,
 	"internal/wild":                     0,

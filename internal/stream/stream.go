@@ -93,11 +93,11 @@ func (s *Stream) print(p []byte) error {
 	return s.emit(p)
 }
 
-// Unguarded writes commands of GitHub to a stream, which others are kept from.
-type Unguarded struct{ *Stream }
+// unguarded writes commands of GitHub to a stream, which others are kept from.
+type unguarded struct{ *Stream }
 
 // Write implements io.Writer.
-func (u Unguarded) Write(p []byte) (int, error) {
+func (u unguarded) Write(p []byte) (int, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.held != nil {
@@ -203,3 +203,6 @@ func Raw(w io.Writer) io.Writer {
 	}
 	return w
 }
+
+// Unguarded writes commands of GitHub to the stream, which others are kept from.
+func (s *Stream) Unguarded() io.Writer { return unguarded{s} }
