@@ -13,6 +13,7 @@ import (
 	"tilecheck/internal/printable"
 	"tilecheck/native"
 	"tilecheck/verify/regress"
+	"tilecheck/verify/selection"
 )
 
 type blessCmd struct {
@@ -30,7 +31,7 @@ func (c *blessCmd) Run(ctx context.Context, env *world) error {
 	if err != nil {
 		return err
 	}
-	b, err := regress.Bless(ctx, s.tests, native.New(), regress.BlessOptions{Options: s.opt, Update: c.Update, Samples: c.Samples, MaxStates: c.MaxStates})
+	b, err := regress.Bless(ctx, s.Tests, native.New(), regress.BlessOptions{Options: s.Options, Update: c.Update, Samples: c.Samples, MaxStates: c.MaxStates})
 	if err != nil {
 		return err
 	}
@@ -70,7 +71,7 @@ func skipText(x regress.Skip) string {
 
 // write asks, unless that was answered, and writes every file. The error is a
 // status if nothing is to be written.
-func (c *blessCmd) write(ctx context.Context, env *world, s *testSuite, b *regress.Blessing) error {
+func (c *blessCmd) write(ctx context.Context, env *world, s *selection.Selection, b *regress.Blessing) error {
 	what := fmt.Sprintf("%d new annotations and %d new values in %d files", b.Added, b.Updated, len(b.Files))
 	if !c.Yes {
 		if _, tty := env.terminal(env.stdout); !tty {
@@ -88,7 +89,7 @@ func (c *blessCmd) write(ctx context.Context, env *world, s *testSuite, b *regre
 	}
 	for i := range b.Files {
 		f := &b.Files[i]
-		name := s.paths.abs(f.File)
+		name := s.Abs(f.File)
 		if now, err := os.ReadFile(name); err != nil || !bytes.Equal(now, f.Before) {
 			return fmt.Errorf("%s: the file has changed meanwhile, nothing is written to it", f.Name)
 		}

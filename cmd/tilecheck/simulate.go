@@ -4,15 +4,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
-	"strconv"
 
 	"tilecheck/native/explicit/files/named"
 
 	"tilecheck/native/explicit"
 	"tilecheck/native/simulate"
 	"tilecheck/prism/sema"
-	"tilecheck/prism/syntax"
+	"tilecheck/report/paths"
 	"tilecheck/report/table"
 )
 
@@ -72,8 +70,11 @@ func (c *simulateCmd) Run(ctx context.Context, env *world) error {
 	}
 	env.printing()
 	path := simulate.Walk(ctx, src, c.options(seed))
-	p := pathPrinter{cmd: c, prog: src.Program(), path: path, slots: slots, seed: seed}
-	if err := p.print(env); err != nil {
+	p := paths.Printer{
+		Program: src.Program(), Path: path, Vars: slots, Seed: seed,
+		Probs: c.Probs, Rewards: c.Rewards, Changes: c.Changes, Board: c.Board, Cols: c.Cols,
+	}
+	if err := p.Print(env.stdout, c.Format, env.reportOptions()); err != nil {
 		return err
 	}
 	// A model error ends the path; what led there has been printed.
@@ -122,162 +123,4 @@ func (c *simulateCmd) slots(prog *sema.Program) ([]int, error) {
 		slots[i] = i
 	}
 	return slots, nil
-}
-
-// pathPrinter prints one path in one format, while it is drawn.
-type pathPrinter struct {
-	cmd   *simulateCmd
-	prog  *sema.Program
-	path  *simulate.Path
-	slots []int
-	seed  uint64
-
-	state []int32 // that was visited last
-	chose bool    // there was more than one choice
-}
-
-func (p *pathPrinter) print(env *world) error {
-	switch {
-	case p.cmd.Board:
-		return p.boards(env.stdout)
-	case p.cmd.Format == table.CSV:
-		return simulate.WriteTable(env.stdout, p.path, simulate.TableOptions{
-			Separator: ",", Vars: p.slots, Probs: p.cmd.Probs, Rewards: p.cmd.Rewards, Changes: p.cmd.Changes,
-		})
-	}
-	var rows *table.Rows
-	for v := range p.path.Visits() {
-		if rows == nil { // there is a path
-			rows = p.table().Stream(env.stdout, p.cmd.Format, env.reportOptions())
-		}
-		if !p.shown(v) {
-			continue
-		}
-		if err := rows.Append(p.row(v)...); err != nil {
-			return err
-		}
-	}
-	if rows == nil {
-		return nil
-	}
-	return rows.Close(p.notes()...)
-}
-
-// table is the step table of the thesis's Figure 2.3, without its rows.
-func (p *pathPrinter) table() *table.Table {
-	t := &table.Table{Columns: []table.Column{{Name: "action"}, {Name: "step", Align: table.Right}}}
-	add := func(on bool, name, group, field string) {
-		if on {
-			t.Columns = append(t.Columns, table.Column{Name: name, Group: group, Field: field, Align: table.Right})
-		}
-	}
-	add(p.cmd.Probs, "probability", "", "")
-	add(p.prog.Type == syntax.CTMC, "time", "", "")
-	for _, slot := range p.slots {
-		add(true, p.prog.Vars[slot].Name, "variables", "")
-	}
-	for i := range p.prog.Rewards {
-		name := p.rewardName(i)
-		add(p.cmd.Rewards, name+" state", "state_rewards", name)
-		add(p.cmd.Rewards, name+" step", "step_rewards", name)
-	}
-	return t
-}
-
-// shown notes what there is to say of the path, and reports whether a state gets a row.
-func (p *pathPrinter) shown(v *simulate.Visit) bool {
-	differs := v.In == nil || !p.cmd.Changes
-	for _, slot := range p.slots {
-		differs = differs || v.State[slot] != p.state[slot]
-	}
-	p.state = append(p.state[:0], v.State...)
-	p.chose = p.chose || v.Out != nil && v.Out.Choices > 1
-	return differs
-}
-
-func (p *pathPrinter) row(v *simulate.Visit) []any {
-	row := []any{p.action(v), v.Number}
-	if p.cmd.Probs && v.In != nil {
-		row = append(row, v.In.Probability)
-	} else if p.cmd.Probs {
-		row = append(row, nil)
-	}
-	if p.prog.Type == syntax.CTMC {
-		row = append(row, v.Time)
-	}
-	for _, slot := range p.slots {
-		row = append(row, p.value(v, slot))
-	}
-	for i, x := range v.Rewards {
-		row = append(row, x)
-		if v.Out != nil {
-			row = append(row, v.Out.Rewards[i])
-		} else {
-			row = append(row, nil)
-		}
-	}
-	return row
-}
-
-func (p *pathPrinter) action(v *simulate.Visit) string {
-	if v.In == nil {
-		return ""
-	}
-	return simulate.ActionText(p.prog, v.In)
-}
-
-func (p *pathPrinter) value(v *simulate.Visit, slot int) any {
-	x := v.State[slot]
-	if p.prog.Vars[slot].Type == sema.Bool {
-		return x != 0
-	}
-	return x
-}
-
-func (p *pathPrinter) rewardName(i int) string {
-	if name := p.prog.Rewards[i].Name; name != "" {
-		return name
-	}
-	return strconv.Itoa(i + 1)
-}
-
-func (p *pathPrinter) notes() []string {
-	why := p.path.End.String()
-	if p.path.End == simulate.AtRequest {
-		why = p.path.Err.Error()
-	}
-	notes := []string{fmt.Sprintf("seed %d; the path ends here: %s", p.seed, why)}
-	if p.chose && p.prog.Type != syntax.DTMC && p.prog.Type != syntax.CTMC {
-		notes = append(notes, "choices were resolved uniformly")
-	}
-	return notes
-}
-
-// boards draws every shown state as a board of 2048 with the action that led to it.
-func (p *pathPrinter) boards(w io.Writer) error {
-	b, err := newBoardDrawing(p.prog, p.cmd.Cols)
-	if err != nil {
-		return err
-	}
-	for v := range p.path.Visits() {
-		if !p.shown(v) {
-			continue
-		}
-		heading := "start"
-		if v.In != nil {
-			heading = p.action(v)
-		}
-		if _, err := fmt.Fprintf(w, "%d %s\n%s\n", v.Number, heading, b.draw(v.State)); err != nil {
-			return err
-		}
-	}
-	if p.state == nil {
-		return nil // there is no path
-	}
-	for _, note := range p.notes() {
-		if _, err := fmt.Fprintln(w, note); err != nil {
-			return err
-		}
-	}
-	return nil
 }

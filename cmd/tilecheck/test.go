@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -19,9 +18,9 @@ import (
 	"tilecheck/native"
 	"tilecheck/report"
 	"tilecheck/report/table"
-	"tilecheck/result"
 	"tilecheck/runner"
 	"tilecheck/verify/regress"
+	"tilecheck/verify/selection"
 )
 
 type testCmd struct {
@@ -55,11 +54,11 @@ func (c *testCmd) Run(ctx context.Context, env *world) (err error) {
 		return err
 	}
 	if c.Certify {
-		if err := s.certify(); err != nil {
+		if err := s.Certify(); err != nil {
 			return err
 		}
 	}
-	names := engineNames(s.labels)
+	names := engineNames(s.Labels)
 	err = cmp.Or(
 		env.withoutTools(names),
 		env.without(!slices.Contains(names, native.Name), "without the native engine: tools draw seeds of their own", "seed"),
@@ -74,7 +73,7 @@ func (c *testCmd) Run(ctx context.Context, env *world) (err error) {
 	if err := c.openCache(env, s); err != nil {
 		return err
 	}
-	c.PrismImage, c.StormImage, c.Jobs = cmp.Or(c.PrismImage, s.prismImage), cmp.Or(c.StormImage, s.stormImage), s.opt.Jobs
+	c.PrismImage, c.StormImage, c.Jobs = cmp.Or(c.PrismImage, s.PrismImage), cmp.Or(c.StormImage, s.StormImage), s.Options.Jobs
 	tools := env.toolbox(c.engineFlags, c.Memory, c.Timeout)
 	defer func() { err = errors.Join(err, tools.close()) }()
 	entrants, err := c.entrants(ctx, tools, s)
@@ -83,17 +82,17 @@ func (c *testCmd) Run(ctx context.Context, env *world) (err error) {
 	}
 	progress, done := env.progress()
 	if progress != nil {
-		s.opt.Progress = func(n, total int) {
+		s.Options.Progress = func(n, total int) {
 			progress(runner.Progress{Property: "testing", Done: int64(n), Target: int64(total), Unit: "runs"})
 		}
 	}
-	rep, err := regress.Run(ctx, s.tests, entrants, s.opt)
+	rep, err := regress.Run(ctx, s.Tests, entrants, s.Options)
 	done()
 	if err != nil {
 		return err
 	}
 	if c.Certify {
-		rep.Notes = append(rep.Notes, provenNotes(rep)...)
+		rep.Notes = append(rep.Notes, selection.ProvenNotes(rep)...)
 	}
 	if env.split.Recording() {
 		env.split.Judged()
@@ -110,94 +109,42 @@ func (c *testCmd) Run(ctx context.Context, env *world) (err error) {
 	if err := c.write(env, rep, changed); err != nil {
 		return err
 	}
-	code := regress.ExitCode(rep, s.strict || c.Strict)
+	code := regress.ExitCode(rep, s.Strict || c.Strict)
 	if code == exitOK && changed != nil && !changed.Told() && rep.Elsewhere == 0 {
 		return fmt.Errorf("%s: nothing was compared with the baseline: no value is in both runs", c.Baseline)
 	}
 	return status(code)
 }
 
-// provenMode is how the engine that makes certificates is called.
-const provenMode = native.Name + ":proven"
-
-// certify makes native an engine that proves its answers.
-func (s *testSuite) certify() error {
-	replace := func(labels []string) []string {
-		out := slices.Clone(labels)
-		for i, label := range out {
-			if label == native.Name {
-				out[i] = provenMode
-			}
-		}
-		return out
-	}
-	s.labels = replace(s.labels)
-	for i := range s.tests {
-		s.tests[i].Engines = replace(s.tests[i].Engines)
-	}
-	if !slices.Contains(s.labels, provenMode) {
-		return usageError("--certify is for the native engine, want --engine native among others")
-	}
-	return runner.Distinct(s.labels)
-}
-
-// provenNotes count the answers that are proven, and why others are not.
-func provenNotes(rep *report.TestReport) []string {
-	answers, proven := 0, 0
-	reasons := make(map[string]int)
-	for i := range rep.Results {
-		v := rep.Results[i].Verdict
-		if v == nil || v.Err != nil || rep.Results[i].Engine != provenMode {
-			continue
-		}
-		if answers++; v.Accuracy == result.Proven {
-			proven++
-			continue
-		}
-		reason := "computed otherwise, as the test asks"
-		for _, w := range v.Warnings {
-			if why, ok := strings.CutPrefix(w, native.NotProven); ok {
-				reason = why
-			}
-		}
-		reasons[reason]++
-	}
-	out := []string{fmt.Sprintf("%d of %d answers are proven", proven, answers)}
-	for _, reason := range slices.Sorted(maps.Keys(reasons)) {
-		out = append(out, fmt.Sprintf("not proven, %d times: %s", reasons[reason], reason))
-	}
-	return out
-}
-
 // complete checks the flags and completes the options.
-func (c *testCmd) complete(env *world, s *testSuite) error {
+func (c *testCmd) complete(env *world, s *selection.Selection) error {
 	var err error
 	if c.Shard != "" {
-		switch s.opt.Shard, err = shard.Parse(c.Shard); {
+		switch s.Options.Shard, err = shard.Parse(c.Shard); {
 		case err != nil:
 			return usageError("--shard: %w", err)
-		case s.opt.Shard.Index > s.opt.Shard.Of:
+		case s.Options.Shard.Index > s.Options.Shard.Of:
 			return usageError("--shard: found %q, want a part and a number of parts, such as 2/5", c.Shard)
 		}
-		if s.opt.Times, err = readLines("--balance", c.Balance); err != nil {
+		if s.Options.Times, err = readLines("--balance", c.Balance); err != nil {
 			return err
 		}
 	} else if c.Balance != "" && !env.split.Replaying() {
 		return usageError("--balance is for parts, want --shard")
 	}
-	s.opt.Split = env.split
+	s.Options.Split = env.split
 	switch {
 	case c.Flakes != 0:
-		s.opt.Flakes = c.Flakes
-	case s.flakes != nil:
-		s.opt.Flakes = *s.flakes
+		s.Options.Flakes = c.Flakes
+	case s.Flakes != nil:
+		s.Options.Flakes = *s.Flakes
 	default:
-		s.opt.Flakes = 0.01
+		s.Options.Flakes = 0.01
 	}
 	if c.Title != "" {
-		s.opt.Title = c.Title
+		s.Options.Title = c.Title
 	}
-	s.opt.Rerun = c.rerun
+	s.Options.Rerun = c.rerun
 	return nil
 }
 

@@ -93,6 +93,8 @@ var layer = map[string]int{
 	"verify/regress":                    6,
 	"verify/suitefile":                  7,
 	"verify/experiment":                 6,
+	"verify/selection":                  8,
+	"report/paths":                      4,
 	"native":                            5,
 	"cluster/settings":                  1,
 	"cluster":                           8,

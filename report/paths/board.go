@@ -1,4 +1,4 @@
-package main
+package paths
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"tilecheck/internal/usage"
 	"tilecheck/prism/sema"
 )
 
@@ -29,16 +30,16 @@ func newBoardDrawing(prog *sema.Program, cols int) (*boardDrawing, error) {
 	}
 	n := len(b.slots)
 	if n == 0 {
-		return nil, usageError("--board: the model has no variables v_0, v_1, ..., want a model of tilecheck gen")
+		return nil, usage.Errorf("--board: the model has no variables v_0, v_1, ..., want a model of tilecheck gen")
 	}
 	if b.cols == 0 {
 		b.cols = int(math.Sqrt(float64(n)))
 		if b.cols*b.cols != n {
-			return nil, usageError("--board: the %d cells are no square board, want --cols", n)
+			return nil, usage.Errorf("--board: the %d cells are no square board, want --cols", n)
 		}
 	}
 	if b.cols < 1 || n%b.cols != 0 {
-		return nil, usageError("--cols is %d, want a divisor of the %d cells", b.cols, n)
+		return nil, usage.Errorf("--cols is %d, want a divisor of the %d cells", b.cols, n)
 	}
 	return b, nil
 }

@@ -1,0 +1,77 @@
+package selection
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"tilecheck/prism/syntax"
+)
+
+// paths are the files of this machine as package regress sees them: below the
+// root of the working directory's volume, without a slash in front.
+type paths struct {
+	fsys     fs.FS
+	root     string
+	dir      string // the working directory
+	names    []string
+	relative bool // whether the user named all of them relatively
+}
+
+func newPaths(args []string) (*paths, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	root := filepath.VolumeName(dir) + string(filepath.Separator)
+	p := &paths{fsys: os.DirFS(root), root: root, dir: dir, relative: true}
+	for _, arg := range args {
+		abs := filepath.Clean(arg)
+		if filepath.IsAbs(arg) {
+			p.relative = false
+		} else {
+			abs = filepath.Join(dir, arg)
+		}
+		name, err := filepath.Rel(root, abs)
+		if err != nil {
+			return nil, fmt.Errorf("%s: want a file below %s, as the working directory is", arg, root)
+		}
+		name = filepath.ToSlash(name)
+		if _, err := os.Stat(abs); errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("%s: no such file or directory", arg)
+		}
+		if !slices.Contains(p.names, name) {
+			p.names = append(p.names, name)
+		}
+	}
+	return p, nil
+}
+
+// abs is the absolute name of a file.
+func (p *paths) abs(file string) string { return filepath.Join(p.root, filepath.FromSlash(file)) }
+
+// name is a file as the user calls it: relative to the working directory if it
+// is below, or if no path was absolute.
+func (p *paths) name(file string) string {
+	abs := p.abs(file)
+	rel, err := filepath.Rel(p.dir, abs)
+	if err != nil || !p.relative && strings.HasPrefix(rel, "..") {
+		return abs
+	}
+	return rel
+}
+
+// explain renames the file in an error of reading files.
+func (p *paths) explain(err error) error {
+	if e, ok := err.(*syntax.Error); ok {
+		return &syntax.Error{File: p.name(e.File), Pos: e.Pos, Msg: e.Msg}
+	}
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return fmt.Errorf("%s: %w", p.name(e.Path), e.Err)
+	}
+	return err
+}
