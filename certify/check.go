@@ -31,7 +31,22 @@ func Check(ctx context.Context, f *certificate.File) ([]Result, error) {
 	if err := f.Validate(); err != nil {
 		return nil, err
 	}
-	m, wrong := exact.New(ctx, f.Model)
+	m, err := exact.New(ctx, f.Model)
+	return check(ctx, m, err, f)
+}
+
+// CheckOf is Check of one certificate of many for one model, which was looked at before.
+func CheckOf(ctx context.Context, m *exact.Model, f *certificate.File) ([]Result, error) {
+	if m.Model != f.Model {
+		return nil, errors.New("the certificate is about another model")
+	}
+	if err := f.Validate(); err != nil {
+		return nil, err
+	}
+	return check(ctx, m, nil, f)
+}
+
+func check(ctx context.Context, m *exact.Model, wrong error, f *certificate.File) ([]Result, error) {
 	c := &checker{file: f, Model: m, ctx: ctx, n: f.Model.NumStates(), vectors: map[int]*bounds{}}
 	for i := range f.Sets {
 		c.sets = append(c.sets, c.set(i))

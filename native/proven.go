@@ -77,25 +77,12 @@ func (p *proofs) prove(ctx context.Context, of *prove.Property, v *result.Verdic
 	if p.none != nil {
 		return fmt.Errorf("there is no certificate without fractions: %w", p.none)
 	}
-	i, err := p.prover.Add(ctx, of)
+	i, proven, err := p.prover.Proven(ctx, of)
 	if err != nil {
+		p.doubtful = p.doubtful || errors.As(err, new(*prove.NotAccepted))
 		return err
 	}
-	results, err := certify.Check(ctx, prove.Only(&p.prover.File, i))
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if err == nil {
-		err = results[0].Err
-	}
-	if err != nil {
-		p.doubtful = true
-		return fmt.Errorf("the certificate that was made is not accepted: %w", err)
-	}
-	if prove.Negated(of) {
-		results[0].Holds = !results[0].Holds
-	}
-	if err := adopt(v, &results[0], cmp.Or(p.epsilon, solve.DefaultEpsilon)); err != nil {
+	if err := adopt(v, proven, cmp.Or(p.epsilon, solve.DefaultEpsilon)); err != nil {
 		return err
 	}
 	p.proven = append(p.proven, i)

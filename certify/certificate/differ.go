@@ -3,6 +3,7 @@ package certificate
 import (
 	"errors"
 	"fmt"
+	"math/big"
 	"slices"
 )
 
@@ -45,14 +46,8 @@ func (m *Model) Difference(o *Model) error {
 			}
 		}
 		for c := first; c < end; c++ {
-			lo, hi := m.Row(c)
-			if a, b := o.Row(c); a != lo || b != hi {
-				return fmt.Errorf("state %d, choice %d: found %d transitions, wanted %d", s, c-first, hi-lo, b-a)
-			}
-			for t := lo; t < hi; t++ {
-				if m.Target[t] != o.Target[t] || !equal(m.Prob, o.Prob, t) {
-					return fmt.Errorf("state %d, choice %d: transition %d is another one", s, c-first, t-lo)
-				}
+			if !m.sameRow(o, c, equal) {
+				return fmt.Errorf("state %d, choice %d: the transitions are others", s, c-first)
 			}
 			for k := range m.Rewards {
 				if !equal(m.Rewards[k].Choice, o.Rewards[k].Choice, c) {
@@ -67,4 +62,39 @@ func (m *Model) Difference(o *Model) error {
 		}
 	}
 	return nil
+}
+
+// sameRow reports whether a choice leads to the same states with the same probabilities,
+// whatever the order of its transitions.
+func (m *Model) sameRow(o *Model, c int, equal func(a, b []uint32, i int) bool) bool {
+	lo, hi := m.Row(c)
+	if a, b := o.Row(c); a == lo && b == hi {
+		same := true
+		for t := lo; t < hi && same; t++ {
+			same = m.Target[t] == o.Target[t] && equal(m.Prob, o.Prob, t)
+		}
+		if same {
+			return true
+		}
+	}
+	sums := make(map[uint32]*big.Rat)
+	add := func(m *Model, sign int64) {
+		lo, hi := m.Row(c)
+		for t := lo; t < hi; t++ {
+			sum := sums[m.Target[t]]
+			if sum == nil {
+				sum = new(big.Rat)
+				sums[m.Target[t]] = sum
+			}
+			sum.Add(sum, new(big.Rat).Mul(m.Numbers[m.Prob[t]], big.NewRat(sign, 1)))
+		}
+	}
+	add(m, 1)
+	add(o, -1)
+	for _, x := range sums {
+		if x.Sign() != 0 {
+			return false
+		}
+	}
+	return true
 }

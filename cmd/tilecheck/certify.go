@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"math"
 	"math/big"
 	"slices"
 	"strconv"
@@ -13,10 +11,7 @@ import (
 	"tilecheck/certify"
 	"tilecheck/certify/certificate"
 	"tilecheck/native"
-	"tilecheck/native/explicit"
-	"tilecheck/native/explicit/files"
 	"tilecheck/native/explicit/prove"
-	"tilecheck/native/explicit/umb"
 	"tilecheck/report/table"
 	"tilecheck/result"
 	"tilecheck/runner"
@@ -120,7 +115,7 @@ func (c *certifyCmd) check(ctx context.Context, env *world, name string, job run
 		}
 		return results, nil
 	}
-	known, err := modelOf(ctx, space)
+	known, err := prove.Model(space)
 	if err != nil {
 		return nil, err
 	}
@@ -135,21 +130,6 @@ func (c *certifyCmd) check(ctx context.Context, env *world, name string, job run
 		}
 	}
 	return results, nil
-}
-
-// modelOf is a space as certificates have it.
-func modelOf(ctx context.Context, space *explicit.Space) (*certificate.Model, error) {
-	w, err := files.NewWriter(space, files.Options{Raw: true, NoValuations: true})
-	if err != nil {
-		return nil, err
-	}
-	r, out := io.Pipe()
-	go func() {
-		archive := umb.NewWriter(ctx, out)
-		out.CloseWithError(errors.Join(w.UMBMembers(ctx, archive), archive.Close()))
-	}()
-	defer r.Close()
-	return certificate.ReadModel(ctx, r, certificate.Limits{Bytes: math.MaxInt64})
 }
 
 // certifyRow is a row of what was proven.

@@ -81,20 +81,9 @@ func (r *row) certify(ctx context.Context, c *comparison, prover *prove.Prover, 
 		return err
 	}
 	p := &prove.Property{Property: props[0], Program: full, File: t.Source.File}
-	i, err := prover.Add(ctx, p)
+	i, truth, err := prover.Proven(ctx, p)
 	if err != nil {
 		return err
-	}
-	results, err := certify.Check(ctx, prove.Only(&prover.File, i))
-	if err == nil {
-		err = results[0].Err
-	}
-	if err != nil {
-		return fmt.Errorf("it is not accepted: %w", err)
-	}
-	truth := &results[0]
-	if prove.Negated(p) {
-		truth.Holds = !truth.Holds
 	}
 	proven := verdictOf(truth)
 	r.Truth, r.Proofs = proven.Bound, make([]*Proof, len(c.entries))

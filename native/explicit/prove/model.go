@@ -4,6 +4,7 @@ import (
 	"math/big"
 
 	"tilecheck/certify/certificate"
+	"tilecheck/native/explicit"
 	"tilecheck/native/explicit/sparse"
 )
 
@@ -36,6 +37,20 @@ func (n *numbers) add(r *big.Rat) uint32 {
 		n.shared[r] = i
 	}
 	return i
+}
+
+// Model is a space with fractions as certificates have it.
+func Model(space *explicit.Space) (*certificate.Model, error) {
+	p, err := New(space, Options{Ordered: true})
+	if err != nil {
+		return nil, err
+	}
+	for i := range p.Model.Rewards {
+		if _, err := p.reward(i); err != nil {
+			return nil, err
+		}
+	}
+	return p.Model, nil
 }
 
 // model puts a model into the order of a certificate's states. Its rewards are there

@@ -9,8 +9,9 @@ import (
 	"math"
 	"math/big"
 
+	"tilecheck/certify"
 	"tilecheck/certify/certificate"
-	"tilecheck/internal/progress"
+	"tilecheck/certify/exact"
 	"tilecheck/native/explicit"
 	"tilecheck/native/explicit/solve"
 	"tilecheck/native/explicit/sparse"
@@ -21,16 +22,10 @@ import (
 type Options struct {
 	// Epsilon is the relative width that is wanted; 0 is solve's default.
 	Epsilon float64
-	// MaxSweeps limits iterations, as in solve.Options.
-	MaxSweeps int
-	// ExactStates is the greatest number of states for which fractions are tried; 0 is
-	// 20,000.
-	ExactStates int
 	// Ordered puts states into PRISM's order, which files have.
 	Ordered bool
 	// Reward returns the rewards of a structure; nil is the space's method.
-	Reward   func(index int) (*sparse.Reward, error)
-	Progress func(progress.Progress)
+	Reward func(index int) (*sparse.Reward, error)
 }
 
 func (o Options) epsilon() float64 {
@@ -38,13 +33,6 @@ func (o Options) epsilon() float64 {
 		return o.Epsilon
 	}
 	return solve.DefaultEpsilon
-}
-
-func (o Options) exactStates() int {
-	if o.ExactStates > 0 {
-		return o.ExactStates
-	}
-	return 20_000
 }
 
 // Prover makes the certificate of a space. Not safe for concurrent use.
@@ -62,6 +50,7 @@ type Prover struct {
 	scales  map[int]int // exponents of about the greatest values of vectors
 	// products with automata, by the number of the vector
 	products map[int]*product
+	checked  *exact.Model // as the checker has it
 }
 
 // New returns the prover of a space with fractions.
@@ -140,7 +129,7 @@ func (p *Prover) Add(ctx context.Context, prop *Property) (int, error) {
 		if some = some || err == nil; err == nil && width <= p.opts.epsilon() {
 			return i, nil
 		}
-		if e, more = e.next(p.graph.NumStates(), p.opts.exactStates()); !more || ctx.Err() != nil {
+		if e, more = e.next(p.graph.NumStates()); !more || ctx.Err() != nil {
 			if some && ctx.Err() == nil {
 				return i, nil
 			}
@@ -149,6 +138,43 @@ func (p *Prover) Add(ctx context.Context, prop *Property) (int, error) {
 		}
 	}
 }
+
+// Proven adds the claim that answers a property, and returns its number and what the checker
+// proves of it: Holds is whether the property does.
+func (p *Prover) Proven(ctx context.Context, prop *Property) (int, *certify.Result, error) {
+	i, err := p.Add(ctx, prop)
+	if err != nil {
+		return i, nil, err
+	}
+	if p.checked == nil {
+		if p.checked, err = exact.New(ctx, p.Model); err != nil {
+			return i, nil, err
+		}
+	}
+	results, err := certify.CheckOf(ctx, p.checked, Only(&p.File, i))
+	if ctx.Err() != nil {
+		return i, nil, ctx.Err()
+	}
+	if err == nil {
+		err = results[0].Err
+	}
+	if err != nil {
+		return i, nil, &NotAccepted{err}
+	}
+	if Negated(prop) {
+		results[0].Holds = !results[0].Holds
+	}
+	return i, &results[0], nil
+}
+
+// NotAccepted says why the checker does not accept a certificate that was made.
+type NotAccepted struct{ Why error }
+
+func (e *NotAccepted) Error() string {
+	return "the certificate that was made is not accepted: " + e.Why.Error()
+}
+
+func (e *NotAccepted) Unwrap() error { return e.Why }
 
 // errUndecided says that bounds leave open what a set has.
 var errUndecided = errors.New("the bounds of a value leave open whether it reaches the number it is compared with")

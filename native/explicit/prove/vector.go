@@ -26,7 +26,7 @@ const (
 )
 
 // next is the next effort that is worth it for so many states.
-func (e effort) next(states, exactStates int) (next effort, ok bool) {
+func (e effort) next(states int) (next effort, ok bool) {
 	switch {
 	case e == coarse, e == fine && states <= floatingStates:
 		return e + 1, true
@@ -39,6 +39,9 @@ func (e effort) next(states, exactStates int) (next effort, ok bool) {
 // floatingStates is the greatest number of states for which doubles are tried, which
 // the checker turns into fractions.
 const floatingStates = 1 << 20
+
+// exactStates is the same for fractions.
+const exactStates = 20_000
 
 // digits is how many bits the greatest value has on the grid.
 func (e effort) digits() int { return [...]int{coarse: 39, fine: 61, floating: 1000, fractions: 0}[e] }
@@ -92,7 +95,7 @@ func (w *work) direction() solve.Direction {
 }
 
 func (w *work) options() solve.Options {
-	o := solve.Options{Epsilon: w.opts.Epsilon, MaxSweeps: w.opts.MaxSweeps, Progress: w.opts.Progress}
+	o := solve.Options{Epsilon: w.opts.Epsilon}
 	if w.effort == fractions {
 		o.Exact, o.MaxWork = true, maxWork
 	} else {
@@ -230,7 +233,7 @@ func (w *work) scaled(run func(solve.Options) (*solve.Values, error)) (*solve.Va
 	exp, known := w.scales[w.number]
 	for range 3 {
 		if !known {
-			v, err := run(solve.Options{Epsilon: w.opts.Epsilon, MaxSweeps: w.opts.MaxSweeps, Progress: w.opts.Progress})
+			v, err := run(solve.Options{Epsilon: w.opts.Epsilon})
 			if err != nil {
 				return nil, err
 			}
