@@ -2,7 +2,6 @@ package native
 
 import (
 	"context"
-	"fmt"
 
 	"tilecheck/native/explicit"
 	"tilecheck/prism/compile"
@@ -19,13 +18,11 @@ func Load(ctx context.Context, file string, src []byte, consts []string) (m *com
 	if err != nil {
 		return nil, nil, err
 	}
-	var values []sema.Valuation
-	for v := range p.Models() {
-		if values = append(values, v); len(values) > 1 {
-			return nil, nil, fmt.Errorf("the constants have several values (%s and %s among them), want one of each", values[0], values[1])
-		}
+	values, err := runner.Single(p.Models())
+	if err != nil {
+		return nil, nil, err
 	}
-	m, err = instantiate(p, values[0])
+	m, err = instantiate(p, values)
 	if err != nil {
 		return nil, nil, err
 	}

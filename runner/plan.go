@@ -254,6 +254,54 @@ func (p *Plan) model() (err error) {
 	return planError(result.TypeError, err)
 }
 
+// Instance is a property with values of its constants, and the program over
+// which it is one.
+type Instance struct {
+	sema.Property
+	Program *sema.Program
+}
+
+// Instances returns the model and the properties that are not rejected under the
+// one valuation of their constants: several are an error.
+func (p *Plan) Instances() (*sema.Program, []Instance, error) {
+	model, err := Single(p.Models())
+	if err != nil {
+		return nil, nil, err
+	}
+	program, err := p.Model.Instantiate(model.Map())
+	if err != nil {
+		return nil, nil, err
+	}
+	var out []Instance
+	for _, t := range p.Tasks {
+		if t.Rejected != nil {
+			continue
+		}
+		values, err := Single(t.Valuations())
+		if err != nil {
+			return nil, nil, err
+		}
+		props, full, err := t.Source.Props.Instantiate(program, []int{t.Index}, values.Map())
+		if err != nil {
+			return nil, nil, err
+		}
+		props[0].Name = t.Name
+		out = append(out, Instance{props[0], full})
+	}
+	return program, out, nil
+}
+
+// Single returns the one valuation that there is.
+func Single(valuations iter.Seq[sema.Valuation]) (sema.Valuation, error) {
+	var all []sema.Valuation
+	for v := range valuations {
+		if all = append(all, v); len(all) > 1 {
+			return nil, fmt.Errorf("the constants have several values (%s and %s among them), want one of each", all[0], all[1])
+		}
+	}
+	return all[0], nil
+}
+
 // With returns the plan for a job that says otherwise how to check. What it says
 // of the files and properties must remain.
 func (p *Plan) With(change func(*Job)) *Plan {

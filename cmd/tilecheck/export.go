@@ -16,9 +16,9 @@ import (
 
 type exportCmd struct {
 	spaceFlags   `embed:""`
-	Output       []string `short:"o" help:"Files to write, repeatable: m.all, m.tra,sta,lab,srew,trew, m.pexp, m.dot, m.drn, m.umb, each also with .gz; a name for --formats; - for standard output." sep:"none" placeholder:"FILE" file:"some"`
+	Output       []string `short:"o" help:"Files to write, repeatable: m.all, m.tra,sta,lab,srew,trew, m.pexp, m.dot, m.drn, m.umb, each also with .gz, or m.jani for the model itself; a name for --formats; - for standard output." sep:"none" placeholder:"FILE" file:"some"`
 	Formats      []string `help:"Formats of outputs without an extension: tra, sta, lab, srew, trew, pexp, dot, drn, umb, all (default: tra)." placeholder:"FORMAT"`
-	Props        string   `help:"Properties file whose labels are written, too." placeholder:"FILE" file:"in"`
+	Props        string   `help:"Properties file whose labels are written, too; in m.jani its properties." placeholder:"FILE" file:"in"`
 	OnlyProps    bool     `name:"only-props-labels" rare:"" help:"No labels in .lab but those of --props."`
 	Rows         bool     `rare:"" help:"One line per distribution in .tra and .trew, as PRISM's option rows." xor:"layout"`
 	Matlab       bool     `rare:"" help:"MATLAB code in .tra, .sta, .lab, .srew and .trew, as PRISM's option matlab." xor:"layout"`
@@ -35,6 +35,9 @@ type exportCmd struct {
 func (c *exportCmd) Run(ctx context.Context, env *world) error {
 	ctx, cancel := env.limit(ctx, c.Timeout)
 	defer cancel()
+	if slices.ContainsFunc(c.Output, isJANI) {
+		return c.jani(ctx, env)
+	}
 	named := len(c.Output) > 0 && !slices.ContainsFunc(c.Output, func(name string) bool { return name == "-" || !named.Is(name) })
 	if err := env.without(named, "on outputs whose names have extensions", "formats"); err != nil {
 		return err
@@ -117,7 +120,7 @@ func (c *exportCmd) outputs() ([]output, error) {
 		case ok:
 			out = append(out, output{base, named.Expand(exts), zip})
 		case name != "-" && len(c.Formats) == 0:
-			return nil, usageError("--output: %q has no extension that names a format, want .tra, .sta, .lab, .srew, .trew, .pexp, .dot, .drn, .umb or .all, or --formats", name)
+			return nil, usageError("--output: %q has no extension that names a format, want .tra, .sta, .lab, .srew, .trew, .pexp, .dot, .drn, .umb, .all or .jani, or --formats", name)
 		default:
 			out = append(out, output{name, named.Expand(formats), ""})
 		}

@@ -46,6 +46,7 @@ var layer = map[string]int{
 	"result":                            1,
 	"prism/sema":                        1,
 	"prism/jani":                        1,
+	"prism/jani/export":                 2,
 	"modelgen":                          1,
 	"properties":                        1,
 	"verify/suite":                      1,

@@ -30,39 +30,69 @@ func (t *translator) network() {
 			groups = append(groups, in.group)
 		}
 	}
-	actions := make(names)
 	count := 0
+	var all []stepCommands
 	for _, s := range t.steps {
 		byGroup, classes := t.step(s, &count)
-		for _, class := range classes {
-			name := s.name
-			if name == "" && class != "" {
+		all = append(all, stepCommands{s, byGroup, classes})
+	}
+	actions := make(names)
+	alike := silentAlike(all)
+	for _, s := range all {
+		for _, class := range s.classes {
+			name := s.step.name
+			if name == "" && class != "" && !alike {
 				name = "tau"
 			}
 			var action *syntax.Ident
 			if name != "" {
-				action = &syntax.Ident{Name: actions.take(name), Span: syntax.Span{Start: s.at, Stop: s.at}}
+				action = &syntax.Ident{Name: actions.take(name), Span: syntax.Span{Start: s.step.at, Stop: s.step.at}}
 			}
-			var earned []syntax.Expr
-			for _, g := range groups {
-				cs := byGroup[g]
-				rewarded := slices.ContainsFunc(cs, func(c *combined) bool { return c.class != "" })
-				for _, c := range cs {
-					if rewarded && c.class != class {
-						continue
-					}
-					command := *c.command
-					command.Action = action
-					commands[g] = append(commands[g], &command)
-					if earned == nil || rewarded {
-						earned = c.earned
-					}
-				}
-			}
-			t.earn(s, action, earned)
+			t.earn(s.step, action, s.named(groups, action, class, commands))
 		}
 	}
 	t.writeModules(groups, commands)
+}
+
+// stepCommands are the commands of a step, by module, and the classes of what
+// they earn.
+type stepCommands struct {
+	step    *step
+	byGroup map[int][]*combined
+	classes []string
+}
+
+// silentAlike reports whether all silent steps earn the same, so that what they
+// earn can be that of unlabelled commands.
+func silentAlike(all []stepCommands) bool {
+	var classes []string
+	for _, s := range all {
+		if s.step.name == "" {
+			classes = append(classes, s.classes...)
+		}
+	}
+	return len(slices.Compact(classes)) <= 1
+}
+
+// named adds the commands of a class, with an action, to those of the modules. It
+// returns what they earn.
+func (s *stepCommands) named(groups []int, action *syntax.Ident, class string, commands map[int][]*syntax.Command) (earned []syntax.Expr) {
+	for _, g := range groups {
+		cs := s.byGroup[g]
+		rewarded := slices.ContainsFunc(cs, func(c *combined) bool { return c.class != "" })
+		for _, c := range cs {
+			if rewarded && c.class != class {
+				continue
+			}
+			command := *c.command
+			command.Action = action
+			commands[g] = append(commands[g], &command)
+			if earned == nil || rewarded {
+				earned = c.earned
+			}
+		}
+	}
+	return earned
 }
 
 // step combines the edges of a step, by module, and lists what it may earn.

@@ -42,8 +42,13 @@ func (t *translator) property(v *value) syntax.Expr {
 	t.operands(v, "fun", "values", "states")
 	fun, states := v.get("fun"), v.get("states")
 	x := t.expr(v.get("values"), p)
-	if states.get("op").isText("initial") && t.init == nil && slices.Contains([]string{"min", "max", "avg", "sum", "values", "∀", "∃"}, fun.text) {
-		return x // of the one initial state
+	if states.get("op").isText("initial") {
+		if fun.isText("values") { // of all initial states, which PRISM's language means, too
+			return x
+		}
+		if t.init == nil && slices.Contains([]string{"min", "max", "avg", "sum", "∀", "∃"}, fun.text) {
+			return x // of the one initial state
+		}
 	}
 	name, ok := filters[fun.text]
 	switch {

@@ -1,0 +1,181 @@
+package export_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"tilecheck/internal/needs"
+	"tilecheck/internal/wild"
+	"tilecheck/native"
+	"tilecheck/native/explicit"
+	"tilecheck/prism/jani/export"
+	"tilecheck/prism/syntax"
+	"tilecheck/result"
+	"tilecheck/runner"
+	"tilecheck/verify/crosscheck"
+)
+
+// build builds the states of a text; the error may be one of the model.
+func build(text []byte, consts []string, exact bool) (*explicit.Space, error) {
+	m, _, err := native.Load(context.Background(), "model", text, consts)
+	if err != nil {
+		return nil, err
+	}
+	return explicit.Build(context.Background(), m, explicit.Options{MaxStates: 20_000, Exact: exact})
+}
+
+// written is a model as a JANI model.
+func written(t *testing.T, text []byte, consts []string) []byte {
+	t.Helper()
+	m, _, err := native.Load(context.Background(), "model", text, consts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if _, err := export.Write(&b, "test", m.Program(), nil); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	return b.Bytes()
+}
+
+// same fails if two texts have different states, transitions, labels or rewards.
+func same(t *testing.T, first, second *explicit.Space) *crosscheck.Difference {
+	t.Helper()
+	told := func(s *explicit.Space) explicit.Told { return explicit.Told{Space: s, Whole: true} }
+	d, err := crosscheck.Diff(context.Background(), crosscheck.Side{Name: "PRISM", Told: told(first)}, crosscheck.Side{Name: "JANI", Told: told(second)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// TestWildRoundTrip: random models of the whole language, written as JANI and
+// read again, have the same states.
+func TestWildRoundTrip(t *testing.T) {
+	compared := 0
+	for i := range uint64(needs.Some(200)) {
+		m := wild.New(17, i, 0)
+		var consts []string
+		for _, c := range m.Consts { // one value of each
+			name, values, _ := strings.Cut(c, "=")
+			first, _, _ := strings.Cut(values, ":")
+			consts = append(consts, name+"="+first)
+		}
+		// In JANI rewards and variables share their names, and all rewards have one.
+		m.Text = strings.NewReplacer(`rewards "r`, `rewards "w`, "rewards \n", "rewards \"unnamed\"\n").Replace(m.Text)
+		exact := i%2 == 0
+		space, err := build([]byte(m.Text), consts, exact)
+		if err != nil {
+			continue // an error in some state, which is not what this is about
+		}
+		text := written(t, []byte(m.Text), consts)
+		again, err := build(text, nil, exact)
+		if err != nil {
+			t.Errorf("model %d: %v\n%s\n%s", i, err, m.Text, text)
+			continue
+		}
+		if m.System { // several vectors may have one result, but each is an action of its own
+			space.Model().Actions, again.Model().Actions = nil, nil
+		}
+		if d := same(t, space, again); d != nil {
+			t.Errorf("model %d: %s\n%s\n%s", i, d, m.Text, text)
+		}
+		compared++
+	}
+	if compared < needs.Some(200)/2 {
+		t.Errorf("%d models compared, want at least half of them", compared)
+	}
+}
+
+// TestWildProperties: what JANI has a form for has the same answers there.
+func TestWildProperties(t *testing.T) {
+	answered := 0
+	for i := range uint64(needs.Some(120)) {
+		m := wild.New(18, i, 6)
+		job := runner.Job{File: "model", Model: []byte(m.Text), PropsFile: "props", Numeric: runner.Numeric{Accuracy: result.Exact}}
+		job.Properties = []byte(strings.Join(m.Props, "\n"))
+		for _, c := range m.Consts {
+			name, values, _ := strings.Cut(c, "=")
+			first, _, _ := strings.Cut(values, ":")
+			job.Consts = append(job.Consts, name+"="+first)
+		}
+		plan, err := runner.NewPlan(context.Background(), job)
+		if err != nil {
+			continue
+		}
+		program, instances, err := plan.Instances()
+		if err != nil {
+			continue
+		}
+		var properties []export.Property
+		for k, p := range instances {
+			p.Name = fmt.Sprintf("p%d", k)
+			properties = append(properties, export.Property{Property: p.Property, Labels: p.Program.Labels})
+		}
+		var text bytes.Buffer
+		if _, err := export.Write(&text, "test", program, properties); err != nil {
+			t.Fatalf("model %d: %v", i, err)
+		}
+		want := make(map[string]string)
+		for k, p := range instances {
+			one := job
+			one.Properties = []byte(syntaxText(t, plan, p.Text))
+			want[properties[k].Name] = answers(t, one)[""]
+		}
+		got := answers(t, runner.Job{File: "model.jani", Model: text.Bytes(), Numeric: job.Numeric})
+		for name, answer := range got {
+			failed := strings.HasPrefix(answer, "error")
+			if !failed {
+				answered++
+			}
+			if answer != want[name] && !(failed && strings.HasPrefix(want[name], "error")) {
+				t.Errorf("model %d, %s: %s, want %s\n%s\n%s\n%s", i, name, answer, want[name], m.Text, job.Properties, text.String())
+			}
+		}
+	}
+	t.Logf("%d answers", answered)
+	if answered < needs.Some(120) {
+		t.Errorf("%d answers, want one of each model at least", answered)
+	}
+}
+
+// syntaxText is one property of a file with the declarations of the file.
+func syntaxText(t *testing.T, plan *runner.Plan, property string) string {
+	t.Helper()
+	var b strings.Builder
+	for _, item := range plan.Tasks[0].Source.Tree.Items {
+		if _, ok := item.(*syntax.Property); !ok {
+			if err := syntax.Fprint(&b, item, syntax.Options{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return b.String() + property
+}
+
+// answers checks a job, and returns values by the names of properties.
+func answers(t *testing.T, job runner.Job) map[string]string {
+	t.Helper()
+	verdicts, err := runner.Check(context.Background(), native.New(), job)
+	if err != nil {
+		return nil
+	}
+	out := make(map[string]string)
+	for _, v := range verdicts {
+		switch {
+		case v.Err != nil:
+			out[v.Name] = "error " + v.Err.Error()
+		case v.Value.Kind == result.Boolean:
+			out[v.Name] = strconv.FormatBool(v.Value.Bool)
+		case v.Value.Rat != nil:
+			out[v.Name] = v.Value.Rat.RatString()
+		default:
+			out[v.Name] = fmt.Sprint(v.Value.Num)
+		}
+	}
+	return out
+}
