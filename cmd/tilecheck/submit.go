@@ -5,9 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,15 +17,11 @@ import (
 	"github.com/alecthomas/kong"
 
 	"tilecheck/cluster"
-	"tilecheck/cluster/kubernetes"
-	"tilecheck/cluster/local"
 	"tilecheck/cluster/settings"
-	"tilecheck/cluster/slurm"
+	"tilecheck/cluster/submit"
 	"tilecheck/internal/ending"
 	"tilecheck/internal/shard"
 	"tilecheck/runner"
-	tool "tilecheck/runner/local"
-	"tilecheck/verify/suitefile"
 )
 
 // submitCmd are the places where shards run, and how to come back to them.
@@ -54,23 +48,9 @@ type loginFlags struct {
 	Kubectl     string `rare:"" help:"The program kubectl, or words such as: k3s kubectl." env:"TILECHECK_KUBECTL" default:"kubectl" placeholder:"WORDS"`
 }
 
-// tools finds the commands of Slurm.
-func (f loginFlags) tools(program string) (runner.Commander, []string, error) {
-	words := append(strings.Fields(f.SlurmPrefix), program)
-	t, err := tool.New(words[0])
-	if err != nil && len(words) == 1 {
-		err = fmt.Errorf("%w; --slurm-prefix 'ssh login' runs it elsewhere", err)
-	}
-	return t, words[1:], err
-}
-
-// programTool runs a staged program.
-func programTool(program, dir string, env ...string) (runner.Commander, error) {
-	t, err := tool.New(program)
-	if err != nil {
-		return nil, err
-	}
-	return t.In(dir, env...), nil
+// login says where the commands are.
+func (f loginFlags) login() submit.Login {
+	return submit.Login{SlurmPrefix: f.SlurmPrefix, Kubectl: f.Kubectl}
 }
 
 type submitLocalCmd struct {
@@ -108,20 +88,7 @@ func (c *submitSlurmCmd) settings() (settings.Settings, error) {
 	asked := settings.Settings{
 		Partition: c.Partition, Account: c.Account, Time: c.Time, Memory: int64(c.Memory), CPUs: c.CPUs, Sbatch: c.Sbatch, Tasks: c.Tasks,
 	}
-	return overFile(asked)
-}
-
-// overFile returns settings of flags over those of the suite file here.
-func overFile(asked settings.Settings) (settings.Settings, error) {
-	if err := asked.Check(); err != nil {
-		return asked, usageError("%w", err)
-	}
-	file, err := suitefile.In(os.DirFS("."), ".", func(name string) string { return name })
-	if err != nil || file == nil {
-		return asked, err
-	}
-	asked = asked.Over(file.Cluster)
-	return asked, asked.Check()
+	return submit.OverFile(asked)
 }
 
 // Run runs the shards on Slurm.
@@ -307,43 +274,12 @@ func (e *world) dryRun(f shareFlags, q cluster.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := fits(dir, &job, &q); err != nil {
-		return err
-	}
-	round, err := cluster.Preview(dir, job, q.Settings)
+	text, err := submit.Preview(dir, job, q)
 	if err != nil {
 		return err
-	}
-	text := ""
-	switch q.Backend {
-	case "slurm":
-		text = slurm.Script(round)
-	case "kubernetes":
-		if text, err = manifest(round); err != nil {
-			return err
-		}
 	}
 	_, err = fmt.Fprint(e.stdout, text)
 	return err
-}
-
-// fits completes what a back end needs to know, and refuses what it cannot run in a directory.
-func fits(dir string, job *cluster.Job, q *cluster.Request) error {
-	abs, err := filepath.Abs(dir)
-	if err != nil {
-		return err
-	}
-	switch q.Backend {
-	case "slurm":
-		if _, err := slurm.New(nil, abs); err != nil {
-			return usageError("--dir: %w", err)
-		}
-	case "kubernetes":
-		if err := cmp.Or(kubernetes.Complete(&q.Settings, abs), kubernetes.Check(abs, job, q.Settings)); err != nil {
-			return usageError("%w", err)
-		}
-	}
-	return nil
 }
 
 // submit submits a command, or goes on where the same one was.
@@ -352,63 +288,23 @@ func (e *world) submit(ctx context.Context, f shareFlags, login loginFlags, q cl
 	if err != nil {
 		return err
 	}
-	if err := fits(dir, &job, &q); err != nil {
+	w, ours, err := submit.Open(ctx, dir, job, q, f.Shards, login.login())
+	if err != nil {
 		return err
 	}
-	var w *cluster.Work
-	if cluster.Exists(dir) {
-		if w, err = cluster.Open(dir); err != nil {
-			return err
-		}
-		if !w.Job.Same(&job) || w.Backend != q.Backend || f.Shards != 0 && f.Shards != w.Job.Shards {
-			w.Close()
-			return usageError("%s has another job, want another --dir: %s", dir, strings.Join(w.Job.Given, " "))
-		}
-		if q.Backend == "local" {
-			w.Settings.Tasks = q.Settings.Tasks
-		}
-		return e.drive(ctx, w, login, f.Retries)
-	}
-	if q.Backend == "kubernetes" {
-		if q.Settings.Kubernetes, err = kubernetes.New(login.kubectl, q.Settings).Resolve(ctx); err != nil {
-			return err
-		}
-	}
-	_, err = os.Stat(dir)
-	ours := errors.Is(err, fs.ErrNotExist)
-	if w, err = cluster.Create(dir, q); err != nil {
-		return err
-	}
-	err = e.drive(ctx, w, login, f.Retries)
-	_, never := errors.AsType[*cluster.Refused](err)
-	failed, _ := errors.AsType[*cluster.Failure](err)
-	wrong := failed != nil && failed.Code == exitUsage && q.Backend == "local" // whose tasks have ended
-	if done, _ := filepath.Glob(w.Dir.Part("*")); ours && (never || wrong) && len(done) == 0 {
-		return errors.Join(err, os.RemoveAll(string(w.Dir))) // there is nothing to come back to
+	if err = e.drive(ctx, w, login, f.Retries); ours {
+		return submit.Forget(w, err, exitUsage)
 	}
 	return err
 }
 
 // driver returns what runs a job, and what ends its processes.
-func (e *world) driver(ctx context.Context, w *cluster.Work, login loginFlags) (d *cluster.Driver, done func(), err error) {
-	d = &cluster.Driver{Work: w, Note: func(text string) {
+func (e *world) driver(ctx context.Context, w *cluster.Work, login loginFlags) (*cluster.Driver, func(), error) {
+	return submit.Driver(ctx, w, login.login(), func(text string) {
 		if !e.quiet {
 			fmt.Fprintln(e.stderr, "note:", text)
 		}
-	}}
-	switch w.Backend {
-	case "local":
-		l := local.New(ctx, programTool, max(1, w.Settings.Tasks))
-		d.Backend = l
-		return d, l.Close, nil
-	case "slurm":
-		d.Backend, err = slurm.New(login.tools, string(w.Dir))
-		return d, func() {}, err
-	case "kubernetes":
-		d.Backend = kubernetes.New(login.kubectl, w.Settings)
-		return d, func() {}, nil
-	}
-	return nil, nil, fmt.Errorf("%s was submitted to %q, which this program does not know", w.Dir, w.Backend)
+	})
 }
 
 const (

@@ -2,30 +2,14 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"strconv"
-	"strings"
 
 	"tilecheck/cluster"
 	"tilecheck/cluster/kubernetes"
 	"tilecheck/cluster/settings"
-	"tilecheck/runner"
-	tool "tilecheck/runner/local"
+	"tilecheck/cluster/submit"
 )
-
-// kubectl finds kubectl. It runs here, which what is relative in KUBECONFIG is relative to.
-func (f loginFlags) kubectl() (runner.Commander, []string, error) {
-	words := strings.Fields(f.Kubectl)
-	if len(words) == 0 {
-		return nil, nil, usageError("--kubectl is blank, want words such as: k3s kubectl")
-	}
-	t, err := tool.New(words[0])
-	if err != nil {
-		return nil, nil, fmt.Errorf("%w; submit kubernetes needs kubectl, or --kubectl", err)
-	}
-	return t.In("."), words[1:], nil
-}
 
 type submitKubernetesCmd struct {
 	Words []string `arg:"" name:"command" help:"-- and a command that splits: check --method sim, compare, …" want:"any"`
@@ -53,7 +37,7 @@ type submitKubernetesCmd struct {
 
 // settings are those of the flags, over those of the suite file here.
 func (c *submitKubernetesCmd) settings() (settings.Settings, error) {
-	return overFile(settings.Settings{
+	return submit.OverFile(settings.Settings{
 		Time: c.Time, Memory: int64(c.Memory), CPUs: c.CPUs, Tasks: c.Tasks,
 		Kubernetes: settings.Kubernetes{
 			Image: c.Image, Claim: c.Claim, Mount: c.Mount, Namespace: c.Namespace, Context: c.Context, Parallelism: c.Parallelism, RunAs: c.RunAs,
@@ -75,16 +59,6 @@ func (c *submitKubernetesCmd) Run(ctx context.Context, env *world) error {
 	return env.submit(ctx, c.shareFlags, c.loginFlags, request)
 }
 
-// manifest is the Job of a round, as people read it.
-func manifest(r *cluster.Round) (string, error) {
-	job, err := kubernetes.Manifest(r)
-	if err != nil {
-		return "", err
-	}
-	text, err := kubernetes.Print(job)
-	return string(text), err
-}
-
 // submitTaskCmd is what a pod runs.
 type submitTaskCmd struct {
 	Dir   string `arg:"" name:"dir" help:"Directory of a job."`
@@ -103,7 +77,7 @@ func (c *submitTaskCmd) Run(ctx context.Context, env *world) error {
 		at.Host, _ = os.Hostname() // for people
 	}
 	at.Restarts, _ = strconv.Atoi(env.getenv(kubernetes.FailuresVariable)) // empty for none
-	code, err := cluster.Perform(ctx, c.Dir, c.Round, index+1, programTool, at, env.stderr)
+	code, err := cluster.Perform(ctx, c.Dir, c.Round, index+1, submit.Program, at, env.stderr)
 	if err != nil || code == 0 {
 		return err
 	}

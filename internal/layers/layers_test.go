@@ -104,7 +104,8 @@ var layer = map[string]int{
 	"cluster/kubernetes/kubetest":       3,
 	"cluster/slurm":                     9,
 	"cluster/slurm/slurmtest":           1,
-	"cmd/tilecheck":                     10,
+	"cluster/submit":                    10,
+	"cmd/tilecheck":                     11,
 }
 
 // sink lists the packages that only some other packages, and those below them,

@@ -1,0 +1,182 @@
+// Package submit brings commands to the back ends of package cluster: Slurm,
+// Kubernetes and processes here. Who submits says what is to be run, and drives it.
+package submit
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"tilecheck/cluster"
+	"tilecheck/cluster/kubernetes"
+	"tilecheck/cluster/local"
+	"tilecheck/cluster/settings"
+	"tilecheck/cluster/slurm"
+	"tilecheck/internal/usage"
+	"tilecheck/runner"
+	tool "tilecheck/runner/local"
+	"tilecheck/verify/suitefile"
+)
+
+// Login says where the clusters' own commands are.
+type Login struct {
+	SlurmPrefix string // words before sbatch, squeue, scancel and scontrol
+	Kubectl     string // the program kubectl, or words
+}
+
+// slurm finds the commands of Slurm.
+func (f Login) slurm(program string) (runner.Commander, []string, error) {
+	words := append(strings.Fields(f.SlurmPrefix), program)
+	t, err := tool.New(words[0])
+	if err != nil && len(words) == 1 {
+		err = fmt.Errorf("%w; --slurm-prefix 'ssh login' runs it elsewhere", err)
+	}
+	return t, words[1:], err
+}
+
+// Program runs a staged program.
+func Program(program, dir string, env ...string) (runner.Commander, error) {
+	t, err := tool.New(program)
+	if err != nil {
+		return nil, err
+	}
+	return t.In(dir, env...), nil
+}
+
+// kubectl finds kubectl. It runs here, which what is relative in KUBECONFIG is relative to.
+func (f Login) kubectl() (runner.Commander, []string, error) {
+	words := strings.Fields(f.Kubectl)
+	if len(words) == 0 {
+		return nil, nil, usage.Errorf("--kubectl is blank, want words such as: k3s kubectl")
+	}
+	t, err := tool.New(words[0])
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w; submit kubernetes needs kubectl, or --kubectl", err)
+	}
+	return t.In("."), words[1:], nil
+}
+
+// OverFile returns settings of flags over those of the suite file here.
+func OverFile(asked settings.Settings) (settings.Settings, error) {
+	if err := asked.Check(); err != nil {
+		return asked, usage.Errorf("%w", err)
+	}
+	file, err := suitefile.In(os.DirFS("."), ".", func(name string) string { return name })
+	if err != nil || file == nil {
+		return asked, err
+	}
+	asked = asked.Over(file.Cluster)
+	return asked, asked.Check()
+}
+
+// Open makes the directory of a job, or opens that where the same one was; of shards,
+// 0 stands for those that there are. Ours says that the directory is new.
+func Open(ctx context.Context, dir string, job cluster.Job, q cluster.Request, shards int, login Login) (w *cluster.Work, ours bool, err error) {
+	if err := Fits(dir, &job, &q); err != nil {
+		return nil, false, err
+	}
+	if cluster.Exists(dir) {
+		if w, err = cluster.Open(dir); err != nil {
+			return nil, false, err
+		}
+		if !w.Job.Same(&job) || w.Backend != q.Backend || shards != 0 && shards != w.Job.Shards {
+			w.Close()
+			return nil, false, usage.Errorf("%s has another job, want another --dir: %s", dir, strings.Join(w.Job.Given, " "))
+		}
+		if q.Backend == "local" {
+			w.Settings.Tasks = q.Settings.Tasks
+		}
+		return w, false, nil
+	}
+	if q.Backend == "kubernetes" {
+		if q.Settings.Kubernetes, err = kubernetes.New(login.kubectl, q.Settings).Resolve(ctx); err != nil {
+			return nil, false, err
+		}
+	}
+	_, err = os.Stat(dir)
+	ours = errors.Is(err, fs.ErrNotExist)
+	w, err = cluster.Create(dir, q)
+	return w, ours, err
+}
+
+// Forget removes the directory of a job that ended with an error, if there is
+// nothing to come back to. Misused is the exit code of a command line that is wrong.
+func Forget(w *cluster.Work, err error, misused int) error {
+	_, never := errors.AsType[*cluster.Refused](err)
+	failed, _ := errors.AsType[*cluster.Failure](err)
+	wrong := failed != nil && failed.Code == misused && w.Backend == "local" // whose tasks have ended
+	if done, _ := filepath.Glob(w.Dir.Part("*")); (never || wrong) && len(done) == 0 {
+		return errors.Join(err, os.RemoveAll(string(w.Dir)))
+	}
+	return err
+}
+
+// Preview is the script or manifest that would be submitted.
+func Preview(dir string, job cluster.Job, q cluster.Request) (string, error) {
+	if err := Fits(dir, &job, &q); err != nil {
+		return "", err
+	}
+	round, err := cluster.Preview(dir, job, q.Settings)
+	if err != nil {
+		return "", err
+	}
+	switch q.Backend {
+	case "slurm":
+		return slurm.Script(round), nil
+	case "kubernetes":
+		return manifest(round)
+	}
+	return "", nil
+}
+
+// Fits completes what a back end needs to know, and refuses what it cannot run in a directory.
+func Fits(dir string, job *cluster.Job, q *cluster.Request) error {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	switch q.Backend {
+	case "slurm":
+		if _, err := slurm.New(nil, abs); err != nil {
+			return usage.Errorf("--dir: %w", err)
+		}
+	case "kubernetes":
+		if err := cmp.Or(kubernetes.Complete(&q.Settings, abs), kubernetes.Check(abs, job, q.Settings)); err != nil {
+			return usage.Errorf("%w", err)
+		}
+	}
+	return nil
+}
+
+// manifest is the Job of a round, as people read it.
+func manifest(r *cluster.Round) (string, error) {
+	job, err := kubernetes.Manifest(r)
+	if err != nil {
+		return "", err
+	}
+	text, err := kubernetes.Print(job)
+	return string(text), err
+}
+
+// Driver returns what runs a job, and what ends its processes.
+func Driver(ctx context.Context, w *cluster.Work, login Login, note func(text string)) (d *cluster.Driver, done func(), err error) {
+	d = &cluster.Driver{Work: w, Note: note}
+	switch w.Backend {
+	case "local":
+		l := local.New(ctx, Program, max(1, w.Settings.Tasks))
+		d.Backend = l
+		return d, l.Close, nil
+	case "slurm":
+		d.Backend, err = slurm.New(login.slurm, string(w.Dir))
+		return d, func() {}, err
+	case "kubernetes":
+		d.Backend = kubernetes.New(login.kubectl, w.Settings)
+		return d, func() {}, nil
+	}
+	return nil, nil, fmt.Errorf("%s was submitted to %q, which this program does not know", w.Dir, w.Backend)
+}
