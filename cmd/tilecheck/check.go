@@ -98,8 +98,8 @@ func (c *checkCmd) verdicts(ctx context.Context, env *world, job runner.Job) (ve
 		return nil, err
 	}
 	tools := env.toolbox(c.engineFlags, c.Memory, c.Timeout)
-	defer func() { err = errors.Join(err, tools.close()) }()
-	engine, err := tools.engine(ctx, c.Engine)
+	defer func() { err = errors.Join(err, tools.Close()) }()
+	engine, err := tools.Engine(ctx, c.Engine)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tilecheck/internal/quote"
+	"tilecheck/runner/toolbox"
 
 	"tilecheck/game/strategy"
 	"tilecheck/modelgen"
@@ -56,7 +57,7 @@ func (c *compareModelsCmd) Run(ctx context.Context, env *world) (err error) {
 		return err
 	}
 	tools := env.toolbox(c.engineFlags, c.Memory, c.Timeout)
-	defer func() { err = errors.Join(err, tools.close()) }()
+	defer func() { err = errors.Join(err, tools.Close()) }()
 	engines, err := c.engines(ctx, tools)
 	if err != nil {
 		return err
@@ -130,13 +131,13 @@ func isPlayer(spec string) bool {
 }
 
 // engines returns the engines to ask, each once.
-func (c *compareModelsCmd) engines(ctx context.Context, tools *toolbox) ([]runner.Engine, error) {
+func (c *compareModelsCmd) engines(ctx context.Context, tools *toolbox.Box) ([]runner.Engine, error) {
 	var out []runner.Engine
 	for _, name := range splitNames(c.Engine) {
 		if slices.ContainsFunc(out, func(e runner.Engine) bool { return e.Name() == name }) {
 			return nil, usageError("--engine has %s twice", name)
 		}
-		engine, err := tools.engine(ctx, name)
+		engine, err := tools.Engine(ctx, name)
 		if err != nil {
 			return nil, err
 		}

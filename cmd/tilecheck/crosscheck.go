@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"tilecheck/native/explicit/files/named"
+	"tilecheck/runner/toolbox"
 
 	"tilecheck/native"
 	"tilecheck/native/explicit/files"
@@ -62,7 +63,7 @@ func (c *crosscheckCmd) Run(ctx context.Context, env *world) (err error) {
 		return err
 	}
 	tools := env.toolbox(c.engineFlags, c.Memory, c.Timeout)
-	defer func() { err = errors.Join(err, tools.close()) }()
+	defer func() { err = errors.Join(err, tools.Close()) }()
 	entrants, missing, err := c.entrants(ctx, tools, env)
 	if err != nil {
 		return err
@@ -72,7 +73,7 @@ func (c *crosscheckCmd) Run(ctx context.Context, env *world) (err error) {
 	rep, err := c.run(ctx, env, job, entrants, crosscheck.Options{
 		Confidence: c.Confidence, Tolerance: c.Tolerance, Precision: c.Precision,
 		MaxSamples: c.MaxSamples, MaxStates: c.MaxStates, NoDeadlocks: c.NoDeadlocks,
-		Checker: tools.checker, NotAsked: missing, Split: env.split, Certify: c.Certify,
+		Checker: tools.Checker, NotAsked: missing, Split: env.split, Certify: c.Certify,
 	})
 	if err != nil {
 		return err
@@ -111,7 +112,7 @@ func (c *crosscheckCmd) models(ctx context.Context, env *world) (err error) {
 		return err
 	}
 	tools := env.toolbox(c.engineFlags, c.Memory, c.Timeout)
-	defer func() { err = errors.Join(err, tools.close()) }()
+	defer func() { err = errors.Join(err, tools.Close()) }()
 	var entrants []runner.Entrant
 	var missing []string
 	if c.Against == "" {
@@ -132,7 +133,7 @@ func (c *crosscheckCmd) models(ctx context.Context, env *world) (err error) {
 		other = nil
 	}
 	rep, err := crosscheck.Models(ctx, job, other, entrants, crosscheck.Options{
-		MaxStates: c.MaxStates, NoDeadlocks: c.NoDeadlocks, Checker: tools.checker, NotAsked: missing,
+		MaxStates: c.MaxStates, NoDeadlocks: c.NoDeadlocks, Checker: tools.Checker, NotAsked: missing,
 	})
 	if err != nil {
 		return mistaken(err, &job)
@@ -214,7 +215,7 @@ func (c *crosscheckCmd) samples() bool {
 
 // entrants reads the engines: a name, and how it is to check after a colon. Of
 // those that nobody named, missing says which are not there, and why.
-func (c *crosscheckCmd) entrants(ctx context.Context, tools *toolbox, env *world) (out []runner.Entrant, missing []string, err error) {
+func (c *crosscheckCmd) entrants(ctx context.Context, tools *toolbox.Box, env *world) (out []runner.Entrant, missing []string, err error) {
 	for _, spec := range splitNames(c.Engine) {
 		name, x, err := runner.ParseEntrant(spec)
 		switch {
@@ -227,11 +228,11 @@ func (c *crosscheckCmd) entrants(ctx context.Context, tools *toolbox, env *world
 			out = append(out, x)
 			continue
 		}
-		x.Engine, err = tools.engine(ctx, name)
+		x.Engine, err = tools.Engine(ctx, name)
 		switch {
 		case err == nil:
 			out = append(out, x)
-		case env.given["engine"] || tools.named(name) || ctx.Err() != nil:
+		case env.given["engine"] || tools.Named(name) || ctx.Err() != nil:
 			return nil, nil, err
 		default:
 			missing = append(missing, "not asked: "+err.Error())

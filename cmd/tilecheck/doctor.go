@@ -14,6 +14,7 @@ import (
 	"tilecheck/containers"
 	"tilecheck/report/table"
 	"tilecheck/runner/local"
+	"tilecheck/runner/toolbox"
 )
 
 // doctorCmd says what is there and what to do about what is missing.
@@ -77,7 +78,7 @@ func (c *checkup) next() string {
 	case len(c.tools) > 0:
 		return "next: tilecheck crosscheck" + models + " --engine native," + strings.Join(c.tools, ",")
 	default:
-		return "next: tilecheck check" + models + ", which needs no other engine; " + missingImage("prism")
+		return "next: tilecheck check" + models + ", which needs no other engine; " + toolbox.MissingImage("prism")
 	}
 }
 
@@ -100,7 +101,7 @@ func (c *checkup) local(ctx context.Context, name, path string) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()
-	version, err := imagesOf(name).Version(ctx, tool)
+	version, err := toolbox.ImagesOf(name).Version(ctx, tool)
 	if err != nil {
 		c.failed(what, "failing", err, asked)
 		return
@@ -145,13 +146,13 @@ func (c *checkup) docker(ctx context.Context) (err error) {
 // is ready.
 func (c *checkup) image(ctx context.Context, d *containers.Docker, name, ref string) {
 	what := "image of " + name
-	found, err := findImage(ctx, d, name, ref, c.env.imageMemory())
+	found, err := toolbox.FindImage(ctx, d, name, ref, toolbox.Memory())
 	if err != nil {
 		c.failed(what, "missing", err, ref != "")
 		return
 	}
 	label := found.Version
-	if found, err = d.Try(ctx, imagesOf(name), found); err != nil {
+	if found, err = d.Try(ctx, toolbox.ImagesOf(name), found); err != nil {
 		return // the caller looks at ctx
 	}
 	if found.Problem != "" {

@@ -13,6 +13,7 @@ import (
 
 	"tilecheck/containers"
 	"tilecheck/internal/needs"
+	"tilecheck/runner/toolbox"
 )
 
 // requirePRISM skips a test when there is no image of PRISM to run, or fails it
@@ -36,14 +37,14 @@ func requirePRISM(t *testing.T) {
 	}()
 	image := os.Getenv("TILECHECK_PRISM_IMAGE")
 	if image == "" {
-		all, err := d.Discover(t.Context(), imagesOf("prism"), "")
+		all, err := d.Discover(t.Context(), toolbox.ImagesOf("prism"), "")
 		if err != nil {
 			t.Fatal(err)
 		}
 		all = slices.DeleteFunc(all, func(f containers.Found) bool {
 			return f.Problem != "" || strings.HasPrefix(f.Image.Ref, "tilecheck-test/")
 		})
-		if err = errors.New(missingImage("prism")); len(all) > 0 {
+		if err = errors.New(toolbox.MissingImage("prism")); len(all) > 0 {
 			image, err = all[0].Image.Ref, nil
 		}
 		needs.Have(t, needs.PRISMImage, err)

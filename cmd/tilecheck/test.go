@@ -75,8 +75,8 @@ func (c *testCmd) Run(ctx context.Context, env *world) (err error) {
 	}
 	c.PrismImage, c.StormImage, c.Jobs = cmp.Or(c.PrismImage, s.PrismImage), cmp.Or(c.StormImage, s.StormImage), s.Options.Jobs
 	tools := env.toolbox(c.engineFlags, c.Memory, c.Timeout)
-	defer func() { err = errors.Join(err, tools.close()) }()
-	entrants, err := c.entrants(ctx, tools, s)
+	defer func() { err = errors.Join(err, tools.Close()) }()
+	entrants, err := c.entrants(ctx, env, tools, s)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"tilecheck/runner"
 	"tilecheck/runner/bridge"
+	"tilecheck/runner/toolbox"
 	"tilecheck/verify/cache"
 	"tilecheck/verify/regress"
 	"tilecheck/verify/selection"
@@ -73,18 +74,18 @@ func (c *runFlags) openCache(env *world, s *selection.Selection) error {
 }
 
 // entrants returns the engines of the suite.
-func (c *runFlags) entrants(ctx context.Context, tools *toolbox, s *selection.Selection) ([]regress.Entrant, error) {
+func (c *runFlags) entrants(ctx context.Context, env *world, tools *toolbox.Box, s *selection.Selection) ([]regress.Entrant, error) {
 	var out []regress.Entrant
 	for _, label := range s.Labels {
 		name, x, err := suitefile.Engine(label)
 		if err != nil {
 			return nil, err
 		}
-		if tools.env.split.Replaying() { // which asks nobody
+		if env.split.Replaying() { // which asks nobody
 			out = append(out, regress.Entrant{Entrant: x})
 			continue
 		}
-		if x.Engine, err = tools.engine(ctx, name); err != nil {
+		if x.Engine, err = tools.Engine(ctx, name); err != nil {
 			return nil, err
 		}
 		var cmd runner.Commander
@@ -96,7 +97,7 @@ func (c *runFlags) entrants(ctx context.Context, tools *toolbox, s *selection.Se
 			entrant.PRISM = &regress.PRISM{Commander: cmd, Args: c.ToolArg}
 		}
 		if s.Options.Cache != nil {
-			if own, err := tools.env.identify(); err == nil {
+			if own, err := env.identify(); err == nil {
 				entrant.Identity = selection.Identity(ctx, own, label, cmd, c.ToolArg)
 			}
 		}

@@ -84,6 +84,7 @@ var layer = map[string]int{
 	"runner/bridge":                     5,
 	"runner/local":                      3,
 	"runner/replay":                     3,
+	"runner/toolbox":                    6,
 	"containers":                        3,
 	"containers/prism":                  4,
 	"containers/storm":                  4,
