@@ -87,7 +87,7 @@ func (p *Plan) expresses(word string) bool {
 	if _, err := strconv.Atoi(word); err == nil {
 		return false
 	}
-	props, err := syntax.ParseProperties("", []byte(word))
+	props, err := syntax.ParsePropertiesOf(p.Job.Dialect, "", []byte(word))
 	if err != nil {
 		return false
 	}

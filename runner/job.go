@@ -5,6 +5,7 @@ import (
 
 	"tilecheck/internal/shard"
 	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
 	"tilecheck/result"
 )
 
@@ -27,6 +28,9 @@ type Job struct {
 	Props []string
 	// PropNames is what diagnostics call the texts of Props; those without have no name.
 	PropNames []string
+	// Dialect is that of the texts. With Storm's a model gets the reward structure that the
+	// operator T stands for, if a property has one.
+	Dialect syntax.Dialect
 	// Select lists the properties to check by name or by 1-based number, in
 	// the order given; empty means all.
 	Select []string

@@ -166,7 +166,7 @@ func WrongWay(model, props string) string {
 // empty where a text is what is wanted, or neither.
 func (j *Job) Misplaced() string {
 	isModel := func(text []byte) bool { _, err := syntax.ParseModel("", text); return err == nil }
-	isProps := func(text []byte) bool { _, err := syntax.ParseProperties("", text); return err == nil }
+	isProps := func(text []byte) bool { _, err := syntax.ParsePropertiesOf(syntax.Storm, "", text); return err == nil }
 	wrongModel := len(j.Model) > 0 && !isModel(j.Model) && isProps(j.Model)
 	wrongProps := len(j.Properties) > 0 && !isProps(j.Properties) && isModel(j.Properties)
 	switch {
@@ -242,13 +242,20 @@ func (p *Plan) model() (err error) {
 		p.Model = p.Job.States.Declares()
 		return nil
 	}
-	if jani.Is(p.Job.Model) {
+	isJani := jani.Is(p.Job.Model)
+	if p.Job.timed() && !isJani {
+		p.Job.Model = append(slices.Clip(p.Job.Model), "\nrewards \""+syntax.TimeRewards+"\" true : 1; endrewards\n"...)
+	}
+	if isJani {
 		if p.jani, err = jani.Read(p.Job.File, p.Job.Model); err != nil {
 			return planError(result.Parse, err)
 		}
 		p.Tree = p.jani.Model
 	} else if p.Tree, err = syntax.ParseModel(p.Job.File, p.Job.Model); err != nil {
 		return planError(result.Parse, err)
+	}
+	if !isJani {
+		p.Tree.Dialect = p.Job.Dialect
 	}
 	p.Model, err = sema.CheckModel(p.Tree)
 	return planError(result.TypeError, err)
@@ -391,7 +398,7 @@ func (p *Plan) file() (*Source, error) {
 		own := p.jani.Properties
 		return (&Source{File: p.Job.File, Parsed: own, rejected: maps.Clone(p.jani.Refused), names: p.jani.Names, refused: p.jani.Refused}).accepted(), nil
 	}
-	tree, err := syntax.ParseProperties(p.Job.PropsFile, p.Job.Properties)
+	tree, err := syntax.ParsePropertiesOf(p.Job.Dialect, p.Job.PropsFile, p.Job.Properties)
 	return &Source{File: p.Job.PropsFile, Tree: tree, Parsed: tree, rejected: make(map[*syntax.Property]*syntax.Error)}, err
 }
 
@@ -413,7 +420,7 @@ func (p *Plan) texts() error {
 // text checks a text over the declarations of the file, which has been checked:
 // what is wrong now is wrong in the text.
 func (p *Plan) text(name, text string) (*Source, error) {
-	tree, err := syntax.ParseProperties(name, []byte(text))
+	tree, err := syntax.ParsePropertiesOf(p.Job.Dialect, name, []byte(text))
 	if err != nil {
 		return nil, planError(result.Parse, err)
 	}

@@ -21,11 +21,15 @@ type jobFlags struct {
 	Prop      []string `help:"Property, or its number or name in the file; repeatable." sep:"none" placeholder:"PROPERTY"`
 	Select    []string `help:"Only the properties with these names or numbers." placeholder:"NAME"`
 	Const     []string `help:"Values of undefined constants: a=1,b=0.1:0.1:0.5." sep:"none" placeholder:"DEFS"`
+	Dialect   string   `rare:"" help:"Whose language the texts are in: prism or storm." default:"prism" enum:"prism,storm"`
 }
 
 // job reads the files.
 func (c *jobFlags) job(env *world) (runner.Job, error) {
 	job := runner.Job{File: c.ModelFile, PropsFile: c.PropsFile, Props: c.Prop, Select: c.Select, Consts: c.Const}
+	if c.Dialect == "storm" {
+		job.Dialect = syntax.Storm
+	}
 	env.rememberProps(&job, "--prop")
 	switch {
 	case c.PropsFile == "-" && c.ModelFile == "-":
@@ -77,6 +81,6 @@ func isText(arg string) bool {
 	if !strings.ContainsAny(arg, "[?\"") {
 		return false
 	}
-	props, err := syntax.ParseProperties("", []byte(arg))
+	props, err := syntax.ParsePropertiesOf(syntax.Storm, "", []byte(arg))
 	return err == nil && len(props.Items) > 0
 }

@@ -99,7 +99,7 @@ func sortItems(list []syntax.Item) (it items) {
 func newChecker(m *syntax.Model) *checker {
 	c := &checker{
 		diags: diags{file: m.File},
-		m:     &Model{file: m.File, names: make(table), quoted: make(table)},
+		m:     &Model{file: m.File, dialect: m.Dialect, names: make(table), quoted: make(table)},
 		items: sortItems(m.Items),
 	}
 	c.r = newResolver(&c.diags, c.m, nil)

@@ -145,6 +145,12 @@ func (f *folder) operator(e Expr) Expr {
 		return &l
 	case *Temporal:
 		return &Temporal{e.Base, e.Op, f.fold(e.X), f.fold(e.Y), f.bound(e.Bound)}
+	case *CostBounded:
+		out := &CostBounded{Base: e.Base, X: f.fold(e.X), Y: f.fold(e.Y)}
+		for _, c := range e.Costs {
+			out.Costs = append(out.Costs, Cost{c.Struct, f.bound(c.Bound)})
+		}
+		return out
 	case *Prob:
 		return &Prob{e.Base, f.threshold(e.Threshold), f.fold(e.Path)}
 	case *Steady:
@@ -331,6 +337,11 @@ func Operands(e Expr, visit func(Expr)) {
 		each(e.X, e.Y)
 		if e.Bound != nil {
 			each(e.Bound.Low, e.Bound.High)
+		}
+	case *CostBounded:
+		each(e.X, e.Y)
+		for _, c := range e.Costs {
+			each(c.Bound.Low, c.Bound.High)
 		}
 	case *Prob:
 		each(e.Bound, e.Path)

@@ -160,8 +160,12 @@ func (f *folder) bounds(m *Model, v *variable) (low, high int32) {
 	}
 	low, high = x.Int, y.Int
 	switch pos := v.decl.TypePos; {
-	case low >= high:
-		f.errs.Add(m.file, pos, "invalid range [%d..%d] for variable %q, want at least two values", low, high, v.name)
+	case low > high, low == high && m.dialect == syntax.PRISM:
+		hint := ""
+		if low == high {
+			hint = "; Storm's dialect accepts it (--dialect storm)"
+		}
+		f.errs.Add(m.file, pos, "invalid range [%d..%d] for variable %q, want at least two values%s", low, high, v.name, hint)
 	case int64(high)-int64(low) >= math.MaxInt32:
 		f.errs.Add(m.file, pos, "range [%d..%d] for variable %q is too big", low, high, v.name)
 	}

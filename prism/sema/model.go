@@ -9,10 +9,11 @@ import (
 // Model is a model file that passed every check PRISM makes before constants
 // have values. It is immutable and safe for concurrent use.
 type Model struct {
-	file   string
-	typ    syntax.ModelType
-	names  table // constants, formulas and variables
-	quoted table // labels and observables
+	file    string
+	typ     syntax.ModelType
+	dialect syntax.Dialect
+	names   table // constants, formulas and variables
+	quoted  table // labels and observables
 
 	consts   []*constant
 	formulas []*formula

@@ -2,6 +2,7 @@ package sema
 
 import (
 	"fmt"
+	"slices"
 
 	"tilecheck/prism/syntax"
 )
@@ -97,15 +98,11 @@ func (r *resolver) numberBound(e syntax.Expr, x Expr, notConstant, notNumber str
 
 func (r *resolver) temporal(e *syntax.Temporal) Expr {
 	out := &Temporal{Base: Base{Path, e.Pos()}, Op: e.Op, X: r.optional(e.X), Y: r.expr(e.Y)}
+	if len(e.Costs) > 0 {
+		return r.costBounded(e, out)
+	}
 	if b := e.Bound; b != nil {
-		out.Bound = &Bound{Low: r.optional(b.Low), LowStrict: b.LowStrict, HighStrict: b.HighStrict, At: b.Pos()}
-		out.Bound.High = out.Bound.Low
-		if !b.Equal {
-			out.Bound.High = r.optional(b.High)
-		}
-		op := e.Op.String() + " operator"
-		r.numberBound(b.Low, out.Bound.Low, "lower bound in "+op+" is not constant", "lower bound in "+op+" must be an int or double")
-		r.numberBound(b.High, out.Bound.High, "upper bound in "+op+" is not constant", "upper bound in "+op+" must be an int or double")
+		out.Bound = r.timeBound(b, e.Op)
 		if e.Op == syntax.Next {
 			r.semantic(e, "cannot attach bounds to X operator")
 		}
@@ -115,6 +112,58 @@ func (r *resolver) temporal(e *syntax.Temporal) Expr {
 	}
 	r.temporalOperand(e, e.Y, out.Y)
 	return out
+}
+
+func (r *resolver) timeBound(b *syntax.TimeBound, of syntax.TemporalOp) *Bound {
+	out := &Bound{Low: r.optional(b.Low), LowStrict: b.LowStrict, HighStrict: b.HighStrict, At: b.Pos()}
+	out.High = out.Low
+	if !b.Equal {
+		out.High = r.optional(b.High)
+	}
+	op := of.String() + " operator"
+	r.numberBound(b.Low, out.Low, "lower bound in "+op+" is not constant", "lower bound in "+op+" must be an int or double")
+	r.numberBound(b.High, out.High, "upper bound in "+op+" is not constant", "upper bound in "+op+" must be an int or double")
+	return out
+}
+
+// costBounded resolves an operator with bounds on costs, whose operands are resolved.
+func (r *resolver) costBounded(e *syntax.Temporal, x *Temporal) Expr {
+	out := &CostBounded{Base: x.Base, X: x.X, Y: x.Y}
+	if e.Op != syntax.Future && e.Op != syntax.Until {
+		r.semantic(e, "found reward bounds on the %s operator, want them on F or U", e.Op)
+	}
+	for _, c := range e.Costs {
+		b := Cost{Struct: -1, Bound: r.timeBound(c.Bound, e.Op)}
+		if c.Word == "rew" {
+			b.Struct = r.costStruct(c)
+		}
+		out.Costs = append(out.Costs, b)
+	}
+	if e.X != nil {
+		r.temporalOperand(e, e.X, out.X)
+	}
+	r.temporalOperand(e, e.Y, out.Y)
+	return out
+}
+
+// costStruct returns the reward structure of a bound, by its name or the first.
+func (r *resolver) costStruct(c *syntax.CostBound) int {
+	q, named := c.Struct.(*syntax.Quoted)
+	if c.Struct != nil && !named {
+		r.semantic(c, "found the number of a reward structure in a bound, want its name in quotes")
+		return 0
+	}
+	for i, s := range r.model.rewards {
+		if !named || s.Name == q.Name {
+			return i
+		}
+	}
+	if named {
+		r.semantic(c, "reward structure %q does not exist", q.Name)
+	} else {
+		r.semantic(c, "model has no rewards specified")
+	}
+	return 0
 }
 
 func (r *resolver) temporalOperand(e *syntax.Temporal, arg syntax.Expr, x Expr) {
@@ -197,6 +246,10 @@ func (r *resolver) structIndex(e syntax.Expr) Expr {
 // if that is known already: a missing one selects the default.
 func (r *resolver) rewardStruct(op *syntax.Reward, e syntax.Expr, x Expr, byDefault int) int {
 	if q, ok := e.(*syntax.Quoted); ok {
+		if op.Time && !slices.ContainsFunc(r.model.rewards, func(s RewardStruct) bool { return s.Name == q.Name }) {
+			r.semantic(op, "found the operator T for files of states, which have no reward structure of time")
+			return -1
+		}
 		for i, s := range r.model.rewards {
 			if s.Name == q.Name {
 				return i

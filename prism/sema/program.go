@@ -139,6 +139,13 @@ type (
 		X, Y  Expr
 		Bound *Bound
 	}
+	// CostBounded is F, with X nil, or U with bounds on what the path has cost when Y
+	// holds; its operands are state formulas.
+	CostBounded struct {
+		Base
+		X, Y  Expr
+		Costs []Cost
+	}
 	// Prob is the P operator.
 	Prob struct {
 		Base
@@ -225,6 +232,13 @@ func (t Threshold) Least(some bool) (least, ok bool) {
 		return t.Extremum == syntax.Min, t.Extremum == syntax.Min || t.Extremum == syntax.Max
 	}
 	return (t.Rel == syntax.OpGt || t.Rel == syntax.OpGe) != some, true
+}
+
+// Cost is a bound on the reward of a structure that a path has earned, or on the number
+// of steps that it has made; then Struct is negative.
+type Cost struct {
+	Struct int
+	Bound  *Bound
 }
 
 // Bound is a time or step bound with constant expressions; a nil side is open.

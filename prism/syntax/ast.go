@@ -52,6 +52,9 @@ type Model struct {
 	Items []Item
 	// Trailing holds the comments after the last item.
 	Trailing Doc
+	// Dialect is what the text is read as. In Storm's a variable may have a range of
+	// one value.
+	Dialect Dialect
 	Span
 }
 
@@ -471,6 +474,16 @@ type Temporal struct {
 	Op    TemporalOp
 	X, Y  Expr
 	Bound *TimeBound // nil when unbounded
+	// Costs are further bounds, all of which hold; F and U have them in Storm's dialect.
+	Costs []*CostBound
+	Span
+}
+
+// CostBound is a bound on what a path has cost so far: `rew{"r"}<=b` or `steps<=k`.
+type CostBound struct {
+	Word   string // rew, steps or time
+	Struct Expr   // a *Quoted; nil for the first structure, and without rewards
+	Bound  *TimeBound
 	Span
 }
 
@@ -534,8 +547,11 @@ type Steady struct {
 // Reward is the R operator. Struct is nil for the default structure, a *Quoted
 // for a named one, else an integer expression (1-based index); StructDiv is
 // the second one of a ratio `R{"a"}/{"b"}`.
+//
+// Time is that of Storm's T operator: then Struct is TimeRewards.
 type Reward struct {
 	Modifier          *Ident
+	Time              bool
 	Struct, StructDiv Expr
 	Threshold
 	Path   Expr // *RewardPath, or a path formula

@@ -39,14 +39,38 @@ func ParseModel(file string, src []byte) (*Model, error) {
 	return m, nil
 }
 
+// TimeRewards names the reward structure of which the T operator is an R operator: one
+// that earns 1 in every state. Whoever reads Storm's dialect adds it to the model.
+const TimeRewards = "time_of_operator_T"
+
+// ParsePropertiesOf parses a properties file of a dialect. In Storm's there are, besides
+// PRISM's, the operator T and reward bounds, F^{rew{"r"}<=b,steps<=k} or F{"r"}<=b.
+// What only Storm's dialect accepts has an error that says so.
+func ParsePropertiesOf(dialect Dialect, file string, src []byte) (*Properties, error) {
+	ps, err := parseProperties(dialect, file, src)
+	if errs, ok := err.(ErrorList); ok && dialect == PRISM {
+		if _, other := parseProperties(Storm, file, src); other == nil {
+			hinted := *errs[0]
+			hinted.Msg += "; Storm's dialect accepts it (--dialect storm)"
+			return nil, append(ErrorList{&hinted}, errs[1:]...)
+		}
+	}
+	return ps, err
+}
+
 // ParseProperties parses a properties file. Semicolons between properties are
 // optional, as in PRISM: each property extends as far as it can, so that N and
 // -N on two lines are the one property N-N. Errors are as for ParseModel.
 func ParseProperties(file string, src []byte) (*Properties, error) {
+	return ParsePropertiesOf(PRISM, file, src)
+}
+
+func parseProperties(dialect Dialect, file string, src []byte) (*Properties, error) {
 	p, err := newParser(file, src, true)
 	if err != nil {
 		return nil, err
 	}
+	p.dialect = dialect
 	ps := p.properties()
 	if err := p.errs.Err(); err != nil {
 		return nil, err
@@ -94,6 +118,7 @@ type parser struct {
 	prev    token // the token before tok
 	file    string
 	props   bool // a properties file
+	dialect Dialect
 	errs    ErrorList
 	bad     bool
 	held    token // what tok was when bad was set

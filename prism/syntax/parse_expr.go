@@ -160,11 +160,11 @@ func (p *parser) until(c ctx) Expr {
 func (p *parser) untilOperand(c ctx, start Pos, op TemporalOp, x Expr) Expr {
 	h := p.height
 	p.advance()
-	bound := p.timeBound()
+	bound, costs := p.bounds()
 	h = max(h, p.height)
 	y := p.temporal(c)
 	p.grow(h)
-	return &Temporal{Op: op, X: x, Y: y, Bound: bound, Span: p.span(start)}
+	return &Temporal{Op: op, X: x, Y: y, Bound: bound, Costs: costs, Span: p.span(start)}
 }
 
 // temporal parses prefix temporal operators.
@@ -183,7 +183,7 @@ func (p *parser) temporal(c ctx) Expr {
 	start := p.tok.pos
 	p.advance()
 	p.height = 0
-	bound := p.timeBound()
+	bound, costs := p.bounds()
 	h := p.height
 	if !p.push() {
 		return p.badExpr()
@@ -191,7 +191,7 @@ func (p *parser) temporal(c ctx) Expr {
 	y := p.temporal(c)
 	p.depth--
 	p.grow(h)
-	return &Temporal{Op: op, Y: y, Bound: bound, Span: p.span(start)}
+	return &Temporal{Op: op, Y: y, Bound: bound, Costs: costs, Span: p.span(start)}
 }
 
 // timeBound parses the optional bound of a temporal operator.
@@ -323,6 +323,9 @@ func (p *parser) neg(c ctx) Expr {
 // basic parses an expression that needs no parentheses anywhere.
 func (p *parser) basic(c ctx) Expr {
 	p.height = 1
+	if p.startsTime() && p.allows(c, ctxProp) {
+		return p.timeOperator()
+	}
 	switch p.tok.kind {
 	case tInt:
 		return p.intLit()

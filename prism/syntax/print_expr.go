@@ -227,6 +227,12 @@ func (p *printer) brackets(path Expr, f *OldFilter) {
 }
 
 func (p *printer) reward(x *Reward) {
+	if x.Time && (p.echo || p.dialect == Storm) {
+		p.write("T")
+		p.threshold(x.Threshold)
+		p.brackets(x.Path, x.Filter)
+		return
+	}
 	p.write("R")
 	p.modifier(x.Modifier)
 	if x.Struct != nil {
@@ -313,6 +319,7 @@ func (p *printer) temporal(x *Temporal) {
 	p.write(x.Op.String())
 	start := len(p.buf)
 	p.timeBound(x.Bound)
+	p.costs(x)
 	bound := p.buf[start:]
 	p.write(" ")
 	operand := len(p.buf)
@@ -320,6 +327,30 @@ func (p *printer) temporal(x *Temporal) {
 	if x.Bound != nil && !p.echo {
 		p.separate(x.Bound, start, len(bound), operand)
 	}
+}
+
+// costs writes ^{rew{"r"}<=b,steps<=k}, which only Storm reads.
+func (p *printer) costs(x *Temporal) {
+	if len(x.Costs) == 0 {
+		return
+	}
+	if !p.echo && p.dialect != Storm {
+		p.fail(x, "%w", &DialectError{Dialect: PRISM, Feature: "reward bounds"})
+	}
+	p.write("^{")
+	for i, c := range x.Costs {
+		if i > 0 {
+			p.write(",")
+		}
+		p.write(c.Word)
+		if c.Struct != nil {
+			p.write("{")
+			p.expr(c.Struct, levelUntil)
+			p.write("}")
+		}
+		p.timeBound(c.Bound)
+	}
+	p.write("}")
 }
 
 func (p *printer) timeBound(b *TimeBound) {

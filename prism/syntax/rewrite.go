@@ -87,6 +87,12 @@ func (r *rewriter) propChildren(x Expr) Expr {
 	case *Temporal:
 		c := *x
 		c.X, c.Bound, c.Y = r.expr(x.X), r.bound(x.Bound), r.expr(x.Y)
+		c.Costs = slices.Clone(x.Costs)
+		for i, b := range x.Costs {
+			d := *b
+			d.Bound = r.bound(b.Bound)
+			c.Costs[i] = &d
+		}
 		return keep(r, x, &c)
 	case *Prob:
 		c := *x

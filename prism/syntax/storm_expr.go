@@ -412,6 +412,9 @@ func (s *stormer) temporal(x *Temporal) Expr {
 		s.duals[not] = true
 		return not
 	}
+	if len(x.Costs) > 0 { // nothing is left to rewrite
+		return &t
+	}
 	if t.Op == WeakUntil {
 		s.refuse(x, "a weak until with a lower bound")
 	}

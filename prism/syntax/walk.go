@@ -82,6 +82,8 @@ func declExprs(n Node) []Expr {
 			return []Expr{n.Low}
 		}
 		return []Expr{n.Low, n.High}
+	case *CostBound:
+		return declExprs(n.Bound)
 	case *OldFilter:
 		return []Expr{n.States}
 	}
@@ -125,6 +127,7 @@ func exprChildren(n Expr, visit func(Node)) {
 		if n.Bound != nil {
 			visit(n.Bound)
 		}
+		each(n.Costs, visit)
 		visit(n.Y)
 	case *Prob:
 		visitExprs(visit, n.Bound, n.Path)

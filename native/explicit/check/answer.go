@@ -174,6 +174,8 @@ func describe(x sema.Expr) string {
 	switch x := x.(type) {
 	case *sema.Temporal:
 		return "the temporal operator " + x.Op.String()
+	case *sema.CostBounded:
+		return "a formula with reward bounds"
 	case *sema.Multi:
 		return "multi(...)"
 	case *sema.Filter:

@@ -82,6 +82,8 @@ func (e *evaluation) path(x sema.Expr, dir solve.Direction) (*numbers, error) {
 			}
 			return e.complement(v), nil
 		}
+	case *sema.CostBounded:
+		return e.costBounded(x, dir)
 	case *sema.Temporal:
 		if !state(x.X) || !state(x.Y) {
 			break

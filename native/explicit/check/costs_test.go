@@ -1,0 +1,135 @@
+package check_test
+
+import (
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"tilecheck/internal/needs"
+	"tilecheck/native"
+	"tilecheck/prism/syntax"
+	"tilecheck/result"
+	"tilecheck/runner"
+)
+
+// storm checks properties in Storm's dialect, which runner adds what T stands for to.
+func storm(t *testing.T, model string, accuracy result.Accuracy, props ...string) []result.Verdict {
+	t.Helper()
+	job := runner.Job{File: "m.prism", Model: []byte(model), Props: props, Dialect: syntax.Storm, Numeric: runner.Numeric{Accuracy: accuracy}}
+	vs, err := runner.Check(t.Context(), native.New(), job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return vs
+}
+
+// A coin is thrown until heads; a throw costs 0.3 and takes a step, and tails 0.2 more.
+const throws = `mdp
+module m s:[0..2] init 0; one:[1..1];
+  [throw] s=0 -> 1/2:(s'=1) + 1/2:(s'=2);
+  [tails] s=2 -> (s'=0);
+  [give] s=2 -> (s'=2);
+  [] s=1 -> true;
+endmodule
+label "heads" = s=1;
+rewards "money" [throw] true : 0.3; s=2 : 0.2; endrewards
+rewards [tails] true : 1; endrewards`
+
+func TestCosts(t *testing.T) {
+	tests := []struct{ property, value string }{
+		{`Pmax=? [ F^{rew{"money"}<=0.3} "heads" ]`, "1/2"},
+		{`Pmax=? [ F^{rew{"money"}<0.3} "heads" ]`, "0"},
+		{`Pmax=? [ F^{rew{"money"}<=0.79} "heads" ]`, "1/2"}, // two throws and one tails cost 0.8
+		{`Pmax=? [ F^{rew{"money"}<=0.8} "heads" ]`, "3/4"},
+		{`Pmax=? [ F{"money"}<=1.3 "heads" ]`, "7/8"},
+		{`Pmax=? [ F^{rew{"money"}<=1.3, steps<=4} "heads" ]`, "3/4"},
+		{`Pmax=? [ F^{rew{"money"}<=0.8, steps<=4} "heads" ]`, "3/4"},
+		{`Pmax=? [ F^{rew{"money"}>=0.8} "heads" ]`, "1/2"}, // the first throw is tails
+		{`Pmax=? [ F^{rew{"money"}[0.5,0.8]} "heads" ]`, "1/4"},
+		{`Pmin=? [ F^{rew{"money"}<=100} "heads" ]`, "1/2"}, // gives up
+		{`Pmax=? [ s!=2 U^{rew{"money"}<=100} "heads" ]`, "1/2"},
+		{`Pmax=? [ F^{rew<=0.3} "heads" ]`, "1/2"}, // the first structure
+		{`Pmax=? [ F^{time<=3} "heads" ]`, "3/4"},
+		{`Pmax=? [ F^{rew{"money"}<=0} s=0 ]`, "1"},
+		{`Tmin=? [ F "heads" ]`, "3"}, // 1 and, if tails, 1 and again
+		{`Tmax=? [ F s!=0 ]`, "1"},
+	}
+	for _, tt := range tests {
+		if v := storm(t, throws, result.Exact, tt.property)[0]; v.Err != nil || v.Value.Rat == nil || v.Value.Rat.RatString() != tt.value {
+			t.Errorf("%s: found %v, %v, want %s", tt.property, v.Value, v.Err, tt.value)
+		}
+		if v := storm(t, throws, result.Bounded, tt.property)[0]; v.Err != nil || v.Bound == nil || !contains(v.Bound, tt.value) {
+			t.Errorf("%s: found %v, %v, want %s", tt.property, v.Bound, v.Err, tt.value)
+		}
+	}
+	for property, why := range map[string]string{
+		`Pmax=? [ F^{rew{"money"}<=1e30} "heads" ]`:       "too much to count",
+		`Pmax=? [ F^{rew{"money"}[0.5,0.2]} "heads" ]`:    "bounds of a cost are empty",
+		`Pmax=? [ (F^{rew{"money"}<=1} s=1) & (F s=2) ]`:  "found a formula with reward bounds",
+		`E [ F^{rew{"money"}<=1} s=1 ]`:                   "",
+		`R{"money"}max=? [ F^{rew{"money"}<=1} s=1 ]`:     "",
+		`Pmax=? [ F^{rew{"money"}<=1} P>0.5 [ X s=1 ] ]`:  "-",
+		`Pmax=? [ F^{rew{"money"}<=1} (F^{rew<=1} s=2) ]`: "",
+	} {
+		v := storm(t, throws, result.Bounded, property)[0]
+		if (v.Err == nil) != (why == "-") || v.Err != nil && !strings.Contains(v.Err.Message, why) {
+			t.Errorf("%s: found %v, want %q", property, v.Err, why)
+		}
+	}
+	chain := strings.Replace(strings.Replace(throws, "mdp", "ctmc", 1), "[give] s=2 -> (s'=2);", "", 1)
+	if v := storm(t, chain, result.Bounded, `P=? [ F^{rew{"money"}<=1} s=1 ]`)[0]; v.Err == nil || !strings.Contains(v.Err.Message, "CTMC") {
+		t.Errorf("CTMC: %v", v.Err)
+	}
+	if v := storm(t, chain, result.Exact, `T=? [ F s=1 ]`)[0]; v.Err != nil || v.Value.Rat.RatString() != "3" {
+		t.Errorf("expected time of a CTMC: %v, %v", v.Value, v.Err) // rate 1 from each state
+	}
+}
+
+// contains reports whether bounds are narrow and contain a fraction.
+func contains(b *result.Interval, fraction string) bool {
+	want, _ := new(big.Rat).SetString(fraction)
+	f, _ := want.Float64()
+	return b.Lo <= f && f <= b.Hi && b.Hi-b.Lo <= 1e-8*b.Hi
+}
+
+// TestCostsAreCounted compares with a model that counts what it has spent in a variable.
+func TestCostsAreCounted(t *testing.T) {
+	for seed := range needs.Some(uint64(25)) {
+		rng := rand.New(rand.NewPCG(seed, 5))
+		kind, query := "dtmc", "P=?"
+		if rng.IntN(2) == 0 {
+			kind, query = "mdp", []string{"Pmin=?", "Pmax=?"}[rng.IntN(2)]
+		}
+		n, bound := 3+rng.IntN(3), rng.IntN(9)
+		var plain, counting strings.Builder
+		fmt.Fprintf(&plain, "%s\nmodule m s:[0..%d] init 0;\n", kind, n)
+		fmt.Fprintf(&counting, "%s\nmodule m s:[0..%d] init 0; c:[0..10] init 0;\n", kind, n)
+		rewards := "rewards \"r\"\n"
+		for s := range n + 1 {
+			inState := rng.IntN(3)
+			rewards += fmt.Sprintf("  s=%d : %d/7;\n", s, inState)
+			choices := 1
+			if kind == "mdp" {
+				choices += rng.IntN(2)
+			}
+			for c := range choices {
+				act, by := fmt.Sprintf("a%d", c), rng.IntN(3)
+				rewards += fmt.Sprintf("  [%s] s=%d : %d/7;\n", act, s, by)
+				x, y := rng.IntN(n+1), rng.IntN(n+1)
+				fmt.Fprintf(&plain, "  [%s] s=%d -> 1/3:(s'=%d) + 2/3:(s'=%d);\n", act, s, x, y)
+				add := fmt.Sprintf("(c'=min(10,c+%d))", inState+by)
+				fmt.Fprintf(&counting, "  [%s] s=%d -> 1/3:(s'=%d)&%s + 2/3:(s'=%d)&%s;\n", act, s, x, add, y, add)
+			}
+		}
+		rewards += "endrewards\n"
+		relation := []string{"<=", ">=", "<", ">"}[rng.IntN(4)]
+		model := plain.String() + "endmodule\n" + rewards
+		got := storm(t, model, result.Exact, fmt.Sprintf(`%s [ s!=1 U^{rew{"r"}%s%d/7} s=%d ]`, query, relation, bound, n))[0]
+		want := storm(t, counting.String()+"endmodule\n", result.Exact, fmt.Sprintf(`%s [ s!=1 U (s=%d & c%s%d) ]`, query, n, relation, bound))[0]
+		if got.Err != nil || want.Err != nil || got.Value.Rat.Cmp(want.Value.Rat) != 0 {
+			t.Fatalf("seed %d, %s%d: found %v, %v, want %v, %v of\n%s", seed, relation, bound, got.Value, got.Err, want.Value, want.Err, model)
+		}
+	}
+}

@@ -1,0 +1,24 @@
+package runner
+
+import "tilecheck/prism/syntax"
+
+// timed reports whether a property has an operator T. What cannot be parsed has its error
+// later.
+func (j *Job) timed() bool {
+	if j.Dialect != syntax.Storm {
+		return false
+	}
+	found := false
+	for _, text := range append([]string{string(j.Properties)}, j.Props...) {
+		tree, err := syntax.ParsePropertiesOf(j.Dialect, "", []byte(text))
+		if err != nil {
+			continue
+		}
+		syntax.Inspect(tree, func(n syntax.Node) bool {
+			r, ok := n.(*syntax.Reward)
+			found = found || ok && r.Time
+			return true
+		})
+	}
+	return found
+}
