@@ -245,17 +245,19 @@ func (e *world) divide(q *cluster.Request) error {
 	}
 	q.Words = q.Given
 	if flags["seed"] != nil && !sub.given["seed"] && name != "test" && !exactly(name, flags) { // a suite has a seed by itself
-		drawn, err := e.seedOr(nil)
-		if err != nil {
-			return err
-		}
-		at := slices.Index(q.Given, "--")
-		if at < 0 {
-			at = len(q.Given)
-		}
-		q.Words = slices.Insert(slices.Clone(q.Given), at, "--seed", strconv.FormatUint(drawn, 10))
+		q.Words, err = e.seeded(q.Given)
 	}
-	return nil
+	return err
+}
+
+// seeded is a command with a seed that is drawn for all shards.
+func (e *world) seeded(words []string) ([]string, error) {
+	drawn, err := e.seedOr(nil)
+	at := slices.Index(words, "--")
+	if at < 0 {
+		at = len(words)
+	}
+	return slices.Insert(slices.Clone(words), at, "--seed", strconv.FormatUint(drawn, 10)), err
 }
 
 // exactly reports whether a command has no samples, and so no seed.
@@ -356,10 +358,18 @@ func (e *world) drive(ctx context.Context, w *cluster.Work, login loginFlags, re
 	if err == nil || why == nil || !errors.Is(err, why) {
 		return cmp.Or(ended(err), w.Sweep())
 	}
-	e.saying()
-	back := "tilecheck submit attach " + quote.Word(string(w.Dir))
 	if !d.Backend.Detached() {
 		done()
+	}
+	return e.interrupted(d, why, second)
+}
+
+// interrupted says what becomes of a job whose driver was told to end; a second
+// interrupt cancels what goes on without it.
+func (e *world) interrupted(d *cluster.Driver, why error, second <-chan struct{}) error {
+	e.saying()
+	back := "tilecheck submit attach " + quote.Word(string(d.Work.Dir))
+	if !d.Backend.Detached() {
 		return fmt.Errorf("%w; what is finished stays: %s", why, back)
 	}
 	interrupt, _ := errors.AsType[*ending.Interrupt](why)

@@ -46,23 +46,7 @@ type testCmd struct {
 
 // Run runs the suite and prints the report.
 func (c *testCmd) Run(ctx context.Context, env *world) (err error) {
-	s, err := c.load(env, c.Engine, c.Jobs)
-	if err != nil {
-		return err
-	}
-	if err := c.complete(env, s); err != nil {
-		return err
-	}
-	if c.Certify {
-		if err := s.Certify(); err != nil {
-			return err
-		}
-	}
-	names := engineNames(s.Labels)
-	err = cmp.Or(
-		env.withoutTools(names),
-		env.without(!slices.Contains(names, native.Name), "without the native engine: tools draw seeds of their own", "seed"),
-	)
+	s, err := c.selection(env)
 	if err != nil {
 		return err
 	}
@@ -70,24 +54,7 @@ func (c *testCmd) Run(ctx context.Context, env *world) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := c.openCache(env, s); err != nil {
-		return err
-	}
-	c.PrismImage, c.StormImage, c.Jobs = cmp.Or(c.PrismImage, s.PrismImage), cmp.Or(c.StormImage, s.StormImage), s.Options.Jobs
-	tools := env.toolbox(c.engineFlags, c.Memory, c.Timeout)
-	defer func() { err = errors.Join(err, tools.Close()) }()
-	entrants, err := c.entrants(ctx, env, tools, s)
-	if err != nil {
-		return err
-	}
-	progress, done := env.progress()
-	if progress != nil {
-		s.Options.Progress = func(n, total int) {
-			progress(runner.Progress{Property: "testing", Done: int64(n), Target: int64(total), Unit: "runs"})
-		}
-	}
-	rep, err := regress.Run(ctx, s.Tests, entrants, s.Options)
-	done()
+	rep, err := c.run(ctx, env, s)
 	if err != nil {
 		return err
 	}
@@ -114,6 +81,49 @@ func (c *testCmd) Run(ctx context.Context, env *world) (err error) {
 		return fmt.Errorf("%s: nothing was compared with the baseline: no value is in both runs", c.Baseline)
 	}
 	return status(code)
+}
+
+// selection finds what is to be run, and checks the flags that are about it.
+func (c *testCmd) selection(env *world) (*selection.Selection, error) {
+	s, err := c.load(env, c.Engine, c.Jobs)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.complete(env, s); err != nil {
+		return nil, err
+	}
+	if c.Certify {
+		if err := s.Certify(); err != nil {
+			return nil, err
+		}
+	}
+	names := engineNames(s.Labels)
+	return s, cmp.Or(
+		env.withoutTools(names),
+		env.without(!slices.Contains(names, native.Name), "without the native engine: tools draw seeds of their own", "seed"),
+	)
+}
+
+// run runs the suite.
+func (c *testCmd) run(ctx context.Context, env *world, s *selection.Selection) (rep *report.TestReport, err error) {
+	if err := c.openCache(env, s); err != nil {
+		return nil, err
+	}
+	c.PrismImage, c.StormImage, c.Jobs = cmp.Or(c.PrismImage, s.PrismImage), cmp.Or(c.StormImage, s.StormImage), s.Options.Jobs
+	tools := env.toolbox(c.engineFlags, c.Memory, c.Timeout)
+	defer func() { err = errors.Join(err, tools.Close()) }()
+	entrants, err := c.entrants(ctx, env, tools, s)
+	if err != nil {
+		return nil, err
+	}
+	progress, done := env.progress()
+	defer done()
+	if progress != nil {
+		s.Options.Progress = func(n, total int) {
+			progress(runner.Progress{Property: "testing", Done: int64(n), Target: int64(total), Unit: "runs"})
+		}
+	}
+	return regress.Run(ctx, s.Tests, entrants, s.Options)
 }
 
 // complete checks the flags and completes the options.
