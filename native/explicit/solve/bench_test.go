@@ -164,6 +164,80 @@ func finish(tb testing.TB, b *sparse.Builder) *sparse.Model {
 	return m
 }
 
+// coins is an MDP of n players and a counter from 0 to most, which starts in the middle.
+// A player draws a step, up or down, and adds it to the counter later; a scheduler says
+// who is next. At 0 and most it is over.
+func coins(tb testing.TB, n, most int) (m *sparse.Model, start int) {
+	tb.Helper()
+	const nothing, up, down = 0, 1, 2 // what a player holds, a digit of a state to base 3
+	hands := 1
+	for range n {
+		hands *= 3
+	}
+	b := sparse.NewBuilder(sparse.MDP)
+	for s := range (most + 1) * hands {
+		b.State()
+		counter := s / hands
+		if counter == 0 || counter == most {
+			b.Choice(sparse.NoAction)
+			b.Add(s, 1)
+			continue
+		}
+		for digit := 1; digit < hands; digit *= 3 {
+			b.Choice(sparse.NoAction)
+			switch s / digit % 3 {
+			case nothing:
+				b.Add(s+up*digit, 0.5)
+				b.Add(s+down*digit, 0.5)
+			case up:
+				b.Add(s-up*digit+hands, 1)
+			case down:
+				b.Add(s-down*digit-hands, 1)
+			}
+		}
+	}
+	return finish(tb, b), most / 2 * hands
+}
+
+// BenchmarkCoins is what a scheduler can do about the end of the game, and how soon.
+func BenchmarkCoins(b *testing.B) {
+	for _, c := range []struct{ n, most int }{{4, 20}, {4, 100}, {6, 20}, {8, 20}, {8, 60}} {
+		m, start := coins(b, c.n, c.most)
+		n := m.NumStates()
+		top, ends := sparse.NewSet(n), sparse.NewSet(n)
+		for s := range n {
+			switch counter := s / (n / (c.most + 1)); counter {
+			case c.most:
+				top.Add(s)
+				ends.Add(s)
+			case 0:
+				ends.Add(s)
+			}
+		}
+		one := &sparse.Reward{State: constant(n, 1)}
+		for name, value := range map[string]func(g *sparse.Graph) (*solve.Values, error){
+			"prob": func(g *sparse.Graph) (*solve.Values, error) {
+				return solve.Until(b.Context(), g, sparse.FullSet(n), top, solve.Min, solve.Options{})
+			},
+			"steps": func(g *sparse.Graph) (*solve.Values, error) {
+				return solve.ReachReward(b.Context(), g, one, ends, solve.Min, solve.Options{})
+			},
+		} {
+			b.Run(fmt.Sprintf("%s%dto%d", name, c.n, c.most), func(b *testing.B) {
+				for b.Loop() {
+					v, err := value(sparse.NewGraph(m))
+					if err != nil {
+						b.Fatal(err)
+					}
+					b.ReportMetric(float64(v.Sweeps), "sweeps")
+					b.ReportMetric(1e12*widest(v), "width/1e-12")
+					b.ReportMetric(v.Value(start), "value")
+				}
+			})
+		}
+	}
+}
+
 // BenchmarkSlow has components in which sweeps converge slowly, and two in
 // which they do not.
 func BenchmarkSlow(b *testing.B) {

@@ -18,7 +18,7 @@ func (l *local) direct(mt *meter, eps, budget float64) (ok, more bool, err error
 	d := newDirect(l, budget)
 	defer func() { l.extended = ok && d.extended != nil }()
 	x, err := d.iterate(mt, l.min, d.constant)
-	if err == nil && !d.rough && !l.vague && (x == nil || !d.sure(x)) { // doubles are too small, or too large
+	if err == nil && !d.rough && !d.restless && !l.vague && (x == nil || !d.sure(x) && d.long(mt)) { // doubles are too small, or too large
 		d = newDirect(l, budget)
 		d.extended = new(extendedFactors)
 		x, err = d.iterate(mt, l.min, d.constant)
@@ -313,6 +313,7 @@ type direct struct {
 	// budget; then solutions start from a guess, and have some precision.
 	rough     bool
 	strict    bool // no such solutions are wanted
+	restless  bool // the choices went on to get better
 	guess     []float64
 	precision float64
 
@@ -342,7 +343,7 @@ func (d *direct) constant(k int) float64 {
 	if j == sparse.None {
 		return 0
 	}
-	return d.l.lo[j] + (d.l.hi[j]-d.l.lo[j])/2
+	return d.l.middle(j)
 }
 
 // iterate improves the choices until none gets better, which a few rounds
@@ -356,6 +357,7 @@ func (d *direct) iterate(mt *meter, least bool, gain func(k int) float64) ([]flo
 		}
 		d.fresh = false
 	}
+	d.restless = true
 	return nil, nil
 }
 

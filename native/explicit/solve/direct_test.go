@@ -67,7 +67,11 @@ func TestDirect(t *testing.T) {
 		ok, _, err := l.direct(mt, 1e-8, 0)
 		return ok && err == nil
 	}
-	for name, way := range map[string]func(l *local, mt *meter) bool{"certify": certify, "prove": prove, "roughly": roughly} {
+	climb := func(l *local, mt *meter) bool {
+		ok, _, err := l.climb(mt, 1e-8, 1e6)
+		return ok && err == nil
+	}
+	for name, way := range map[string]func(l *local, mt *meter) bool{"certify": certify, "prove": prove, "roughly": roughly, "climb": climb} {
 		t.Run(name, func(t *testing.T) {
 			tried, failed := 0, 0
 			for seed := range uint64(1000) {

@@ -16,7 +16,7 @@
 //
 // The package knows no variables, labels or formulas; sets of states come from
 // the caller. Files: until, reward, steps, transient and longrun have the
-// functions; system, order and local solve equations over doubles, direct does
-// so where iteration is slow; exact, exactlocal and lift do it with fractions;
+// functions; system, order and local solve equations over doubles, direct and
+// policy do so where iteration is slow; exact, exactlocal and lift do it with fractions;
 // trace collects schedulers that count steps.
 package solve

@@ -62,6 +62,9 @@ func (l *local) terms(j uint32, x []float64) float64 {
 	return sum
 }
 
+// middle returns the middle of a choice's constant.
+func (l *local) middle(j uint32) float64 { return l.lo[j] + (l.hi[j]-l.lo[j])/2 }
+
 // down returns a lower bound of unknown k's equation for lower bounds x, and
 // the choice that gives it; None for an unknown that cannot be left, which is
 // worth nothing.
@@ -101,13 +104,13 @@ func (l *local) up(k int, x []float64) (float64, uint32) {
 // greatest relative change. Where the maximum is wanted, a choice is noted when
 // it raises a bound; following the choices noted is worth the bounds at least.
 func (l *local) raise() float64 {
-	change := 0.0
+	change, least := 0.0, l.least()
 	for k := range l.lower {
 		v, choice := l.down0(k, l.lower)
 		if v <= l.lower[k] {
 			continue
 		}
-		change = max(change, (v-l.lower[k])/max(v, l.least()))
+		change = max(change, (v-l.lower[k])/max(v, least))
 		l.lower[k] = v
 		if l.how != nil && !l.min {
 			l.how[k] = choice
@@ -246,7 +249,7 @@ func (l *local) iterate(mt *meter, margin float64, limit int) error {
 	sweeps := 0
 	for sweeps < limit {
 		if sweeps >= direct && !fast {
-			ok, more, err := l.direct(mt, margin, float64(sweeps)*float64(l.work())*budgetPerWork)
+			ok, more, err := l.attempt(mt, margin, float64(sweeps)*float64(l.work())*budgetPerWork)
 			if ok || err != nil {
 				l.converged = true
 				return err
@@ -298,7 +301,7 @@ func (l *local) iterate(mt *meter, margin float64, limit int) error {
 		drift *= 4
 	}
 	if !l.hopeless && sweeps < limit {
-		ok, _, err := l.direct(mt, wanted, lastBudget)
+		ok, _, err := l.attempt(mt, wanted, lastBudget)
 		if ok || err != nil {
 			l.converged = true
 			return err
@@ -306,6 +309,16 @@ func (l *local) iterate(mt *meter, margin float64, limit int) error {
 	}
 	l.giveUp()
 	return nil
+}
+
+// attempt tries what does not sweep, within so many operations.
+func (l *local) attempt(mt *meter, eps, budget float64) (ok, more bool, err error) {
+	if len(l.start) > len(l.first) { // several choices
+		if ok, more, err = l.climb(mt, eps, 2*budget); ok || more || err != nil {
+			return ok, more, err
+		}
+	}
+	return l.direct(mt, eps, budget)
 }
 
 // estimate sweeps until a sweep changes little and takes the lower bounds for

@@ -198,6 +198,9 @@ type meter struct {
 	limit    int
 }
 
+// sofar returns the work noted.
+func (t *meter) sofar() float64 { return float64(t.total) + float64(t.work) }
+
 const workPerPoll = 1 << 18
 
 func newMeter(ctx context.Context, opts Options, total int) *meter {
