@@ -102,6 +102,8 @@ func (x interval) pow(y interval) interval {
 	switch {
 	case x.known() && y.known() && (special(x) || special(y) || special(point(f)) && (x.lo == 0 || x.lo < 0 && f != f)):
 		return point(f)
+	case x.lo > 0 && y.known() && y.lo == 0.5: // rounded once
+		return corners(x, y, rounded, Pow)
 	case x.lo > 0:
 		return corners(x, y, evaluated, Pow)
 	case x.hi < 0 && y.known() && y.lo == math.Trunc(y.lo) && math.Abs(y.lo) < 1<<53:

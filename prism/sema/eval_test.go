@@ -224,6 +224,7 @@ func TestEvalExact(t *testing.T) {
 		{"1e-400*1e400", "double", "1", true},
 		{"(1e16+0.5)-1e16", "double", "1/2", true},
 		{"1e400 > 1e399", "bool", "true", true},
+		{"pow(pow(0.5,2)+pow(0.866025403784,2), 0.5) >= 1", "bool", "false", true}, // 0.99999999999962
 		{"0.0 = -0.0", "bool", "true", true},
 		{"pow(0.9,100000) < 1e-300", "bool", "true", true},
 		{"0.5^x", "double", "1/4", true},
