@@ -101,7 +101,7 @@ func (z *uniform) approach(ctx context.Context, left, right *sparse.Set, time Ti
 		return err
 	}
 	zero, one := z.v.certain(z.g, open, sparse.FullSet(z.g.NumStates()))
-	x, steps, err := z.settle(ctx, open)
+	x, steps, err := z.settle(ctx)
 	if err != nil {
 		return err
 	}
@@ -123,14 +123,14 @@ func (z *uniform) approach(ctx context.Context, left, right *sparse.Set, time Ti
 
 // settle returns the values after so many steps that another one changes nothing,
 // or as many as settleSteps and a limit of work allow.
-func (z *uniform) settle(ctx context.Context, open *sparse.Set) (x []float64, steps int, err error) {
+func (z *uniform) settle(ctx context.Context) (x []float64, steps int, err error) {
 	const work = 1 << 32
 	most := min(settleSteps, max(1<<10, work/(len(z.g.Target)+1)))
 	mt := newMeter(ctx, z.opts, most)
 	x = slices.Clone(z.v.Lower)
 	next := slices.Clone(x)
 	for steps = range most {
-		changed, err := z.step(open, x, next, mt)
+		changed, err := z.step(x, next, mt)
 		if err != nil || !changed {
 			return x, steps, err
 		}

@@ -3,6 +3,7 @@ package solve
 import (
 	"context"
 	"math"
+	"slices"
 
 	"tilecheck/native/explicit/sparse"
 )
@@ -138,15 +139,21 @@ type uniform struct {
 	v     *Values
 	opts  Options
 	// Of the open states, set by prepare:
-	rate float64   // of steps
-	exit []float64 // of each state, self-loops left out
-	err  float64   // relative error of one step
-	tiny float64   // what a step may lose because it is below the floor
+	rate   float64   // of steps
+	states []uint32  // the open ones
+	exit   []float64 // of each state, self-loops left out
+	stay   []float64 // probability of each state that a step stays
+	prob   []float64 // that of each weight in a step
+	err    float64   // relative error of one step
+	tiny   float64   // what a step may lose because it is below the floor
+	taken  float64   // steps, of which there are no more once that makes little difference
+	spread float64   // the relative difference that it makes
 }
 
 func newUniform(g *sparse.Graph, r *sparse.Reward, opts Options) *uniform {
 	opts.Scheduler = false
-	return &uniform{g: g, round: newRounding(g.Model, r), v: newValues(g.Model, opts), opts: opts, exit: make([]float64, g.NumStates())}
+	n := g.NumStates()
+	return &uniform{g: g, round: newRounding(g.Model, r), v: newValues(g.Model, opts), opts: opts, exit: make([]float64, n), stay: make([]float64, n)}
 }
 
 func (z *uniform) atMost(x float64) {
@@ -163,7 +170,9 @@ const slack = 0.05
 // prepare chooses the rate of the steps of the open states.
 func (z *uniform) prepare(open *sparse.Set) {
 	fastest, widest := 0.0, 0
+	z.states = z.states[:0]
 	for s := range open.All() {
+		z.states = append(z.states, uint32(s))
 		sum := 0.0
 		lo, hi := z.g.Row(s)
 		for i := lo; i < hi; i++ {
@@ -177,32 +186,64 @@ func (z *uniform) prepare(open *sparse.Set) {
 	z.rate = fastest * (1 + slack)
 	n := float64(widest)
 	z.err = 1.05 * ((n+2)*unit*(1+1/slack) + z.round.err*(1+1/slack) + (n+6)*unit)
-	z.tiny = 0
+	z.tiny, z.taken, z.spread = 0, 0, 0
+	for _, s := range z.states {
+		z.stay[s] = (z.rate - z.exit[s]) / z.rate
+	}
+	z.prob = z.prob[:0]
+	for _, w := range z.g.Weights {
+		z.prob = append(z.prob, w/z.rate)
+	}
 }
 
 // step computes one uniformised step backwards for the open states: what x is
 // worth on average after it. It reports whether anything changed.
-func (z *uniform) step(open *sparse.Set, x, out []float64, mt *meter) (bool, error) {
+func (z *uniform) step(x, out []float64, mt *meter) (bool, error) {
+	const block = 1 << 12
 	changed := false
-	for s := range open.All() {
-		sum := (z.rate - z.exit[s]) * x[s]
-		lo, hi := z.g.Row(s)
-		for i := lo; i < hi; i++ {
-			if t := int(z.g.Target[i]); t != s {
-				sum += z.g.Prob(i) * x[t]
-			}
-		}
-		sum /= z.rate
-		if sum < z.round.floor && sum > 0 {
-			z.tiny, sum = z.round.floor, 0
-		}
-		out[s] = sum
-		changed = changed || sum != x[s]
-		if err := mt.did(hi - lo); err != nil {
+	for from := 0; from < len(z.states); from += block {
+		states := z.states[from:min(from+block, len(z.states))]
+		changed = z.stepOf(states, x, out) || changed
+		// Rows take what they take: in a block of a chain they are about as long as others.
+		if err := mt.did(len(states) * (1 + len(z.g.Target)/len(z.exit))); err != nil {
 			return false, err
 		}
 	}
 	return changed, nil
+}
+
+func (z *uniform) stepOf(states []uint32, x, out []float64) (changed bool) {
+	start, target, weight, prob, floor := z.g.Start, z.g.Target, z.g.Weight, z.prob, z.round.floor
+	for _, s := range states {
+		sum := z.stay[s] * x[s]
+		for i, end := start[s], start[s+1]; i < end; i++ {
+			if t := target[i]; t != s {
+				sum += prob[weight[i]] * x[t]
+			}
+		}
+		if sum < floor && sum > 0 {
+			z.tiny, sum = floor, 0
+		}
+		out[s] = sum
+		changed = changed || sum != x[s]
+	}
+	return changed
+}
+
+// settled reports whether all steps to come make little difference: what they are worth
+// on average is between the least and the greatest value. It does so rarely enough to
+// cost nothing, and notes the relative error that this makes.
+func (z *uniform) settled(step int, x []float64) bool {
+	const often = 64
+	if step%often != 0 {
+		return false
+	}
+	least, most := slices.Min(x), slices.Max(x)
+	if !(least > 0 && most-least <= least*z.opts.epsilon()/8) {
+		return false
+	}
+	z.spread = max(z.spread, 1.01*(most-least)/least)
+	return true
 }
 
 // evolve replaces the values of the open states by what they are on average
@@ -219,13 +260,13 @@ func (z *uniform) evolve(ctx context.Context, open *sparse.Set, time Time) error
 	all := sparse.FullSet(z.g.NumStates())
 	zero, one := z.v.certain(z.g, open, all)
 	same := equalFloats(z.v.Lower, z.v.Upper)
-	up, err := z.average(ctx, open, z.v.Upper, p)
+	up, err := z.average(ctx, z.v.Upper, p)
 	if err != nil {
 		return err
 	}
 	down := up
 	if !same {
-		if down, err = z.average(ctx, open, z.v.Lower, p); err != nil {
+		if down, err = z.average(ctx, z.v.Lower, p); err != nil {
 			return err
 		}
 	}
@@ -233,8 +274,8 @@ func (z *uniform) evolve(ctx context.Context, open *sparse.Set, time Time) error
 	for _, u := range z.v.Upper {
 		most = max(most, u)
 	}
-	rel := compound(p.err + z.err*float64(p.last()+1) + unit*float64(len(p.weight)+4))
-	abs := 1.01*p.rest*most + z.tiny*float64(p.last()+1)
+	rel := compound(p.err + z.err*(z.taken+1) + unit*float64(len(p.weight)+4) + z.spread)
+	abs := 1.01*p.rest*most + z.tiny*(z.taken+1)
 	for s := range open.All() {
 		z.v.Lower[s] = z.round.down(down[s], rel)
 		z.v.Upper[s] = max(z.round.up(up[s], rel)+abs, z.round.floor)
@@ -278,8 +319,8 @@ func (z *uniform) poisson(ctx context.Context, time Time) (*poisson, error) {
 }
 
 // average returns the mean of x after a Poisson number of steps. Once a step
-// changes nothing, none will.
-func (z *uniform) average(ctx context.Context, open *sparse.Set, x []float64, p *poisson) ([]float64, error) {
+// changes nothing, none will, nor much once all values are close together.
+func (z *uniform) average(ctx context.Context, x []float64, p *poisson) ([]float64, error) {
 	mt := newMeter(ctx, z.opts, p.last())
 	x = append([]float64(nil), x...)
 	next := append([]float64(nil), x...)
@@ -287,18 +328,19 @@ func (z *uniform) average(ctx context.Context, open *sparse.Set, x []float64, p 
 	for k := 0; k <= p.last(); k++ {
 		w := p.of(k)
 		if k > 0 {
-			changed, err := z.step(open, x, next, mt)
+			changed, err := z.step(x, next, mt)
 			if err != nil {
 				return nil, err
 			}
 			x, next = next, x
-			if !changed {
+			z.taken = max(z.taken, float64(k))
+			if !changed || z.settled(k, x) {
 				w = p.from(k)
 				k = p.last()
 			}
 		}
 		if w > 0 {
-			for s := range open.All() {
+			for _, s := range z.states {
 				sum[s] += w * x[s]
 			}
 		}
@@ -326,7 +368,7 @@ func (z *uniform) accumulate(ctx context.Context, x []float64, time Time) error 
 	if err != nil {
 		return err
 	}
-	sum, err := z.total(ctx, all, x, p)
+	sum, err := z.total(ctx, x, p)
 	if err != nil {
 		return err
 	}
@@ -334,10 +376,11 @@ func (z *uniform) accumulate(ctx context.Context, x []float64, time Time) error 
 	for _, r := range x {
 		most = max(most, r)
 	}
-	// The sum has as many terms as there are steps, all positive.
-	steps := float64(p.last() + 1)
-	rel := compound(p.err + z.err*steps + unit*(steps+8) + z.round.err)
-	abs := 1.01*(p.excess+p.rest*float64(len(p.weight)))*most/z.rate + z.tiny*steps*steps/z.rate
+	// The sum has as many terms as there are steps, all positive, and the last one's weight
+	// as many again as there are probabilities.
+	steps := z.taken + 1
+	rel := compound(p.err + z.err*steps + unit*(steps+float64(len(p.weight))+8) + z.round.err + z.spread)
+	abs := 1.01*(p.excess+p.rest*float64(len(p.weight)))*most/z.rate + z.tiny*steps*float64(p.last()+1)/z.rate
 	for s := range sum {
 		z.v.Lower[s] = z.round.down(sum[s]/z.rate, rel)
 		z.v.Upper[s] = max(z.round.up(sum[s]/z.rate, rel)+abs, z.round.floor)
@@ -346,7 +389,7 @@ func (z *uniform) accumulate(ctx context.Context, x []float64, time Time) error 
 }
 
 // total returns the mean of the sum of x over a Poisson number of steps.
-func (z *uniform) total(ctx context.Context, all *sparse.Set, x []float64, p *poisson) ([]float64, error) {
+func (z *uniform) total(ctx context.Context, x []float64, p *poisson) ([]float64, error) {
 	mt := newMeter(ctx, z.opts, p.last())
 	beyond := p.beyond()
 	next := make([]float64, len(x))
@@ -357,12 +400,23 @@ func (z *uniform) total(ctx context.Context, all *sparse.Set, x []float64, p *po
 		if k >= p.first {
 			w = beyond[k-p.first]
 		}
+		settled := z.settled(k, x)
+		if settled { // for the steps after this one, too
+			w = max(0, float64(p.first-k))
+			for i := len(beyond) - 1; i >= max(0, k-p.first); i-- {
+				w += beyond[i]
+			}
+		}
 		for s := range sum {
 			sum[s] += w * x[s]
 		}
-		if _, err := z.step(all, x, next, mt); err != nil {
+		if settled {
+			break
+		}
+		if _, err := z.step(x, next, mt); err != nil {
 			return nil, err
 		}
+		z.taken++
 		x, next = next, x
 		mt.progress.Done = k
 	}

@@ -320,3 +320,29 @@ func TestRareTimedEvent(t *testing.T) {
 		t.Errorf("[%v, %v], want %v", v.Lower[0], v.Upper[0], want)
 	}
 }
+
+// TestTimedSettled compares with the closed forms of a machine that fails at rate 1 and
+// is repaired at rate 3: of a time t it is down (t - (1-e^-4t)/4)/4 on average, and it
+// is down at its end with probability (1-e^-4t)/4. Long before the steps of a long time
+// are over their values are the same for all states.
+func TestTimedSettled(t *testing.T) {
+	b := sparse.NewBuilder(sparse.CTMC)
+	b.State()
+	b.Add(1, 1)
+	b.State()
+	b.Add(0, 3)
+	g := sparse.NewGraph(finish(t, b))
+	down := &sparse.Reward{State: []float64{0, 1}}
+	for _, time := range []float64{0.5, 2, 16, 25, 1000, 1e6} {
+		gone := -math.Expm1(-4 * time)
+		v, err := solve.TimedCumulReward(t.Context(), g, down, at(time), solve.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		near(t, "time down", v, 0, big.NewFloat((time-gone/4)/4))
+		if v, err = solve.TimedInstantReward(t.Context(), g, down, at(time), solve.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		near(t, "down in the end", v, 0, big.NewFloat(gone/4))
+	}
+}
