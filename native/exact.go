@@ -9,6 +9,7 @@ import (
 	"tilecheck/native/explicit"
 	"tilecheck/native/explicit/check"
 	"tilecheck/native/explicit/scheduler"
+	"tilecheck/native/explicit/sparse"
 	"tilecheck/prism/compile"
 	"tilecheck/result"
 	"tilecheck/runner"
@@ -101,10 +102,13 @@ func (e *exact) over(space *explicit.Space, none error) *built {
 	if e.progress != nil {
 		opt.Progress = in.report
 	}
-	in.checker = check.New(space.Compiled(), space, opt)
 	if e.proven {
-		in.proofs = e.prover(space, none, in.checker.Reward)
+		in.proofs = e.prover(space, none, func(i int) (*sparse.Reward, error) { return in.checker.Reward(i) })
+		if in.proofs.prover != nil {
+			opt.Solver = in.proofs.prover
+		}
 	}
+	in.checker = check.New(space.Compiled(), space, opt)
 	return in
 }
 

@@ -32,8 +32,17 @@ type Options struct {
 	Workers int
 	// Progress is told how far the computation of a property is.
 	Progress func(progress.Progress)
+	// Solver is asked for bounds first, if there is one; nil is package solve.
+	Solver Solver
 
 	maxWork int // as in solve.Options
+}
+
+// Solver computes bounds for the model of the space, as package solve does, where somebody
+// has a use for them. nil values are none: then package solve is asked.
+type Solver interface {
+	Until(ctx context.Context, left, right *sparse.Set, dir solve.Direction) (*solve.Values, error)
+	ReachReward(ctx context.Context, r *sparse.Reward, target *sparse.Set, dir solve.Direction) (*solve.Values, error)
 }
 
 const (
@@ -307,12 +316,15 @@ func (c *Checker) fractions(ctx context.Context) (*model, error) {
 // unless Options.Accuracy refuses them.
 func (c *Checker) attempt(ctx context.Context, m *model, exact bool, opts Options, p *Property) (*outcome, error) {
 	e := &evaluation{
-		ctx: ctx, model: m, p: p, exact: exact, mixed: opts.Accuracy != result.Exact, accuracy: result.Exact,
+		ctx: ctx, model: m, p: p, solver: c.opts.Solver, exact: exact, mixed: opts.Accuracy != result.Exact, accuracy: result.Exact,
 		opts: solve.Options{
 			Epsilon: opts.Epsilon, MaxSweeps: opts.MaxSweeps, Classic: opts.Accuracy == result.Estimated,
 			Exact: exact, MaxWork: opts.maxWork, Progress: opts.Progress,
 		},
 		repeated: sema.Repeated(p.X, 0, sema.Operands), truths: map[sema.Expr]*truth{}, values: map[sema.Expr]**numbers{},
+	}
+	if c.wanted != nil || exact || opts.Accuracy != result.Bounded {
+		e.solver = nil
 	}
 	if c.wanted != nil {
 		e.wanted = &wanted{operator: c.wanted.operator}

@@ -17,11 +17,12 @@ import (
 // evaluation evaluates one property at one accuracy.
 type evaluation struct {
 	*model
-	ctx   context.Context
-	p     *Property
-	exact bool // with fractions
-	mixed bool // then bounds are wanted where there is no fraction
-	opts  solve.Options
+	ctx    context.Context
+	p      *Property
+	solver Solver // nil unless it is to be asked
+	exact  bool   // with fractions
+	mixed  bool   // then bounds are wanted where there is no fraction
+	opts   solve.Options
 	// accuracy is the weakest of all values that had an influence.
 	accuracy result.Accuracy
 	width    float64 // as in outcome

@@ -189,6 +189,11 @@ func asUntil(op syntax.TemporalOp, a, b *sparse.Set) (left, right *sparse.Set, n
 
 func (e *evaluation) until(x *sema.Temporal, left, right *sparse.Set, dir solve.Direction) (*numbers, error) {
 	if x.Bound == nil {
+		if e.solver != nil {
+			if v, err := e.solver.Until(e.ctx, left, right, dir); v != nil || err != nil {
+				return e.solved(v, err)
+			}
+		}
 		return e.solved(solve.Until(e.ctx, e.graph, left, right, dir, e.opts))
 	}
 	steps, err := e.steps(x)

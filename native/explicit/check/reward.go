@@ -44,6 +44,11 @@ func (e *evaluation) reachReward(p *sema.Temporal, r *sparse.Reward, dir solve.D
 	if err != nil {
 		return nil, err
 	}
+	if e.solver != nil {
+		if v, err := e.solver.ReachReward(e.ctx, r, target, dir); v != nil || err != nil {
+			return e.solved(v, err)
+		}
+	}
 	return e.solved(solve.ReachReward(e.ctx, e.graph, r, target, dir, e.opts))
 }
 

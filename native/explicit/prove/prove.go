@@ -51,6 +51,7 @@ type Prover struct {
 	// products with automata, by the number of the vector
 	products map[int]*product
 	checked  *exact.Model // as the checker has it
+	answers  []*answer
 }
 
 // New returns the prover of a space with fractions.

@@ -44,7 +44,7 @@ const floatingStates = 1 << 20
 const exactStates = 20_000
 
 // digits is how many bits the greatest value has on the grid.
-func (e effort) digits() int { return [...]int{coarse: 39, fine: 61, floating: 1000, fractions: 0}[e] }
+func (e effort) digits() int { return [...]int{coarse: 47, fine: 61, floating: 1000, fractions: 0}[e] }
 
 // bounds are the values of a vector as they are known.
 type bounds struct {
@@ -157,9 +157,14 @@ func (w *work) compute() (v *solve.Values, err error) {
 
 func (w *work) until(left, right *sparse.Set) (*solve.Values, error) {
 	w.grid = math.Ldexp(1, -w.effort.digits())
-	v, err := solve.Until(w.ctx, w.graph, left, right, w.direction(), w.options())
-	if err != nil {
-		return nil, err
+	var v *solve.Values
+	if a := w.answered(&answer{left: left, right: right, dir: w.direction()}); a != nil && w.effort == coarse {
+		v = a.values
+	} else {
+		var err error
+		if v, err = solve.Until(w.ctx, w.graph, left, right, w.direction(), w.options()); err != nil {
+			return nil, err
+		}
 	}
 	w.write(v)
 	open := w.positive(v).Minus(right)
@@ -220,15 +225,21 @@ func infinite(v *solve.Values) *sparse.Set {
 	return out
 }
 
-// scaled computes values on a grid that goes with their size: that of the answer, if it
+// scaled computes values until a target, or without one, on a grid that goes with their size: that of the answer, if it
 // is known, or of bounds without one. Where they are too great for that, only fractions do.
-func (w *work) scaled(run func(solve.Options) (*solve.Values, error)) (*solve.Values, error) {
+func (w *work) scaled(target *sparse.Set, run func(solve.Options) (*solve.Values, error)) (*solve.Values, error) {
 	if w.effort == fractions {
 		return run(w.options())
 	}
 	if w.effort == floating {
 		w.grid = math.Ldexp(1, -floating.digits())
 		return run(w.options())
+	}
+	if target == nil || w.effort != coarse {
+	} else if a := w.answered(&answer{reward: w.earned, left: target, right: target, dir: w.direction()}); a != nil {
+		if w.grid = a.grid; exponent(a.values)-math.Ilogb(a.grid) <= fine.digits() {
+			return a.values, nil
+		}
 	}
 	exp, known := w.scales[w.number]
 	for range 3 {
@@ -276,7 +287,7 @@ func (w *work) reachReward(target *sparse.Set) (*solve.Values, error) {
 	run := func(o solve.Options) (*solve.Values, error) {
 		return solve.ReachReward(w.ctx, g, w.earned, target, w.direction(), o)
 	}
-	v, err := w.scaled(run)
+	v, err := w.scaled(target, run)
 	if err != nil {
 		return nil, err
 	}
@@ -301,7 +312,7 @@ func (w *work) totalReward() (*solve.Values, error) {
 	run := func(o solve.Options) (*solve.Values, error) {
 		return solve.TotalReward(w.ctx, g, w.earned, w.direction(), o)
 	}
-	v, err := w.scaled(run)
+	v, err := w.scaled(nil, run)
 	if err != nil {
 		return nil, err
 	}
