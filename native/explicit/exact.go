@@ -91,6 +91,9 @@ func normalise(cs []exactChoice) {
 
 // merge joins choices with the same action, in order of first appearance.
 func merge(cs []exactChoice) []exactChoice {
+	if len(cs) <= 1 {
+		return cs
+	}
 	var out []exactChoice
 	for _, c := range cs {
 		i := slices.IndexFunc(out, func(d exactChoice) bool { return d.action == c.action })
@@ -115,6 +118,9 @@ func (c *exactChoice) add(target []int32, w *big.Rat) {
 	c.targets, c.weights = append(c.targets, target), append(c.weights, w)
 }
 
+// maxRoom is for how many targets of a choice there is room at once.
+const maxRoom = 64
+
 // choice goes through the combinations of the commands' updates, the first
 // command's varying fastest.
 func (x *exactExpander) choice(ctx context.Context, state []int32, c *compile.Choice) (exactChoice, error) {
@@ -127,6 +133,12 @@ func (x *exactExpander) choice(ctx context.Context, state []int32, c *compile.Ch
 		}
 		weights = append(weights, ws)
 	}
+	n := 1 // combinations, as far as there is room for them
+	for _, ws := range weights {
+		n = min(n*len(ws), maxRoom)
+	}
+	out.targets, out.weights = make([][]int32, 0, n), make([]*big.Rat, 0, n)
+	room := make([]int32, 0, n*len(state))
 	pick := make([]int, len(weights))
 	for {
 		w := weights[0][pick[0]]
@@ -134,7 +146,11 @@ func (x *exactExpander) choice(ctx context.Context, state []int32, c *compile.Ch
 			w = new(big.Rat).Mul(w, weights[i+1][u])
 		}
 		if w.Sign() > 0 {
-			target := slices.Clone(state)
+			if cap(room)-len(room) < len(state) {
+				room = make([]int32, 0, maxRoom*len(state))
+			}
+			room = append(room, state...)
+			target := room[len(room)-len(state) : len(room) : len(room)]
 			if err := x.x.Apply(target, c.Commands, pick); err != nil {
 				return out, err
 			}

@@ -250,10 +250,10 @@ func (s *Space) exactReward(index int) (*sparse.Reward, error) {
 		State: make([]float64, n), StateRat: make([]*big.Rat, n),
 		Choice: make([]float64, s.model.NumChoices()), ChoiceRat: make([]*big.Rat, s.model.NumChoices()),
 	}
-	state, transitions := s.State(nil, 0), earnsOnTransitions(src)
+	state, transitions, known := s.State(nil, 0), earnsOnTransitions(src), make(constants)
 	for i := range n {
 		s.State(state, i)
-		x, err := s.exactItems(src, state, inState)
+		x, err := s.sumItems(src, known, state, inState)
 		if err != nil {
 			return nil, err
 		}
@@ -261,7 +261,7 @@ func (s *Space) exactReward(index int) (*sparse.Reward, error) {
 		if !transitions || s.model.Deadlocks != nil && s.model.Deadlocks.Has(i) {
 			continue
 		}
-		if err := s.exactChoices(out, src, i, state); err != nil {
+		if err := s.exactChoices(out, src, known, i, state); err != nil {
 			return nil, err
 		}
 	}
@@ -278,14 +278,21 @@ func (s *Space) setReward(r *sparse.Reward, f []float64, rats []*big.Rat, i int,
 
 // setRat stores a fraction and its double; nil stands for zero.
 func setRat(f []float64, r []*big.Rat, i int, x *big.Rat) {
-	if x.Sign() != 0 {
+	switch {
+	case x.Sign() == 0:
+		return
+	case i > 0 && r[i-1] == x: // a constant
+		f[i] = f[i-1]
+	default:
 		f[i], _ = sparse.Double(x)
-		r[i] = x
 	}
+	r[i] = x
 }
 
-func (s *Space) exactChoices(out *sparse.Reward, src *sema.RewardStruct, i int, state []int32) error {
-	earned := func(j int) (*big.Rat, error) { return s.exactItems(src, state, byAction(s.action(j))) }
+func (s *Space) exactChoices(out *sparse.Reward, src *sema.RewardStruct, known constants, i int, state []int32) error {
+	earned := func(j int) (*big.Rat, error) {
+		return s.sumItems(src, known, state, byAction(s.action(j)))
+	}
 	first, end := s.model.Choices(i)
 	for c := first; c < end; c++ {
 		sum := new(big.Rat)
@@ -315,20 +322,38 @@ func (s *Space) exactChoices(out *sparse.Reward, src *sema.RewardStruct, i int, 
 	return nil
 }
 
+// constants are the values of items that are numbers, which need not be evaluated again.
+type constants map[*sema.RewardItem]*big.Rat
+
 // exactItems adds up the items that apply in a state. The sum may be a number of the
 // text, and is not to be changed.
 func (s *Space) exactItems(src *sema.RewardStruct, state []int32, applies func(*sema.RewardItem) bool) (*big.Rat, error) {
+	return s.sumItems(src, nil, state, applies)
+}
+
+// sumItems is exactItems of many states: it keeps what it knows of constants, unless known
+// is nil.
+func (s *Space) sumItems(src *sema.RewardStruct, known constants, state []int32, applies func(*sema.RewardItem) bool) (*big.Rat, error) {
 	var sum *big.Rat
 	for i := range src.Items {
 		it := &src.Items[i]
 		if !applies(it) {
 			continue
 		}
-		guard, _, err := sema.EvalExact(it.Guard, state)
-		if err != nil {
-			return nil, evalFailure(s.compiled, state, err)
+		if !isConst(it.Guard) || known[it] == nil {
+			guard, _, err := sema.EvalExact(it.Guard, state)
+			if err != nil {
+				return nil, evalFailure(s.compiled, state, err)
+			}
+			if !guard.Bool {
+				continue
+			}
 		}
-		if !guard.Bool {
+		if x := known[it]; x != nil {
+			if sum != nil {
+				x = new(big.Rat).Add(sum, x)
+			}
+			sum = x
 			continue
 		}
 		v, exact, err := sema.EvalExact(it.Value, state)
@@ -339,6 +364,9 @@ func (s *Space) exactItems(src *sema.RewardStruct, state []int32, applies func(*
 			return nil, unsupported(s.compiled, state, it.Value.Pos(), fmt.Sprintf("reward %v is not a fraction", v))
 		case v.Rat.Sign() < 0:
 			return nil, s.fail(state, it.Value.Pos(), fmt.Sprintf("reward %s, it must be finite and not negative", v.Rat.RatString()))
+		}
+		if known != nil && isConst(it.Value) {
+			known[it] = v.Rat
 		}
 		if sum == nil {
 			sum = v.Rat
