@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"tilecheck/game/play/tables"
+
 	"tilecheck/game/induced"
 	"tilecheck/game/strategy"
 	"tilecheck/internal/progress"
@@ -85,7 +87,7 @@ func (c *boundCmd) Run(ctx context.Context, env *world) error {
 		return err
 	}
 	done()
-	t := c.table(s.String(), boardsWord(opt.Canonical), best, time.Since(start))
+	t := tables.Bound(s.String(), opt, best, time.Since(start))
 	return errors.Join(t.Write(env.stdout, c.Format, env.reportOptions()), c.certify(ctx, env, best.Part))
 }
 
@@ -133,41 +135,6 @@ func (c *boundCmd) certify(ctx context.Context, env *world, part *induced.Part) 
 	})
 }
 
-func boardsWord(canonical bool) string {
-	if canonical {
-		return string(boardsCanonical)
-	}
-	return string(boardsRaw)
-}
-
-// table says what was found; the strategy saw the boards that are named.
-func (c *boundCmd) table(strategy, boards string, best *induced.Proven, elapsed time.Duration) *table.Facts {
-	t, part, bound := new(table.Facts), best.Part, best.Bound
-	rows, cols, _ := c.shape() // options has refused a wrong one
-	number := func(x induced.Fixed) table.Cell { return table.Cell{Text: x.String(), Value: x.Float64()} }
-	t.Add(table.Column{Field: "board"}, fmt.Sprintf("%dx%d", rows, cols), nil)
-	t.Add(table.Column{Field: "max"}, c.Max, nil)
-	t.Add(table.Column{Name: "optimal play wins at least", Field: "lower"}, number(bound.Optimal), "certified lower bound")
-	t.Add(table.Column{Name: "strategy wins at least", Field: "strategy_lower"}, number(bound.Own[0]), strategy+", on "+boards+" boards")
-	t.Add(table.Column{Name: "strategy wins at most", Field: "strategy_upper"}, number(bound.Own[1]), nil)
-	t.Add(table.Column{Field: "strategy"}, strategy, nil)
-	t.Add(table.Column{Field: "strategy_boards"}, boards, nil)
-	t.Add(table.Column{Name: "states"}, part.States(), "of the part with the greatest bound")
-	t.Add(table.Column{Name: "boards"}, bound.Boards, "in the certificate: "+boardsWord(part.Canonical())+" boards")
-	t.Add(table.Column{Field: "certificate_boards"}, boardsWord(part.Canonical()), nil)
-	t.Add(table.Column{Name: "cutoff"}, table.Cell{Text: fmt.Sprintf("%.3g", part.Cutoff()), Value: part.Cutoff()}, "probability below which boards were left out")
-	t.Add(table.Column{Name: "passes"}, part.Passes(), nil)
-	addSeconds(t, elapsed)
-	if best.Late {
-		t.Notes = append(t.Notes, "The time was over before the states were: another run may look at others.")
-	}
-	return t
-}
-
-func addSeconds(t *table.Facts, elapsed time.Duration) {
-	t.Add(table.Column{Name: "seconds"}, table.Cell{Text: fmt.Sprintf("%.3g", elapsed.Seconds()), Value: elapsed.Seconds()}, nil)
-}
-
 // check checks a certificate.
 func (c *boundCmd) check(ctx context.Context, env *world) error {
 	f, err := os.Open(c.Check)
@@ -186,16 +153,5 @@ func (c *boundCmd) check(ctx context.Context, env *world) error {
 	if err != nil {
 		return &codedError{exitFailed, fmt.Errorf("%s: %w", c.Check, err)}
 	}
-	t := new(table.Facts)
-	t.Add(table.Column{Name: "board"}, fmt.Sprintf("%dx%d", checked.Rows, checked.Cols), nil)
-	t.Add(table.Column{Name: "max"}, checked.Max, "the tile that wins")
-	t.Add(table.Column{Name: "optimal play wins at least", Field: "lower"}, table.Cell{Text: checked.Bound.String(), Value: checked.Bound.Float64()}, "checked")
-	t.Add(table.Column{Name: "boards"}, checked.Entries, boardsWord(checked.Canonical)+" boards")
-	t.Add(table.Column{Field: "certificate_boards"}, boardsWord(checked.Canonical), nil)
-	for _, survey := range []string{"strategy_lower", "strategy_upper", "strategy_boards", "states", "cutoff", "passes"} {
-		t.Add(table.Column{Field: survey}, nil, nil) // a certificate does not have it
-	}
-	t.Add(table.Column{Name: "made from", Field: "strategy"}, checked.Strategy, nil)
-	addSeconds(t, time.Since(start))
-	return t.Write(env.stdout, c.Format, env.reportOptions())
+	return tables.Checked(checked, time.Since(start)).Write(env.stdout, c.Format, env.reportOptions())
 }

@@ -9,7 +9,8 @@ import (
 	"math/rand/v2"
 	"strings"
 
-	"tilecheck/game"
+	"tilecheck/game/play/tables"
+
 	"tilecheck/game/solve"
 	"tilecheck/game/solve/draw"
 	"tilecheck/report/table"
@@ -115,14 +116,6 @@ func textWriter(text string) func(io.Writer) error {
 	}
 }
 
-// boardSummary is the board itself, for programs.
-type boardSummary struct {
-	Game  string  `json:"game"`
-	Value float64 `json:"value"`
-	Over  bool    `json:"over"`
-	Won   bool    `json:"won"`
-}
-
 // board prints a board and what its moves are worth.
 func (c *policyCmd) board(env *world, solved *solve.Table) error {
 	problem := solved.Problem()
@@ -135,31 +128,13 @@ func (c *policyCmd) board(env *world, solved *solve.Table) error {
 		return fmt.Errorf("no game of %s comes to the board %s", problem, strings.TrimSpace(c.Board))
 	}
 	moves, _ := solved.Moves(b) // none when the game is over
-	t := &table.Table{
-		Title:   fmt.Sprintf("%s: value %s, %s", problem, valueText(value), bestText(solved, b, best)),
-		Summary: boardSummary{Game: problem.String(), Value: value, Over: best == 0, Won: b.AtLeast(problem.MaxExp)},
-		Columns: []table.Column{{Name: "move"}, {Name: "value", Align: table.Right}, {Name: "best"}, {Name: "reward", Align: table.Right}},
-	}
-	for _, m := range moves {
-		t.Append(m.Dir.String(), valueCell(m.Value), best.Has(m.Dir), m.Reward)
-	}
+	t := tables.Moves(solved, b, value, best, moves)
 	if c.Format == table.Text {
 		if _, err := fmt.Fprint(env.stdout, problem.Shape.Draw(b)); err != nil {
 			return err
 		}
 	}
 	return t.Write(env.stdout, c.Format, env.reportOptions())
-}
-
-// bestText says what to do, or that the game is over.
-func bestText(solved *solve.Table, b game.Board, best game.Moves) string {
-	switch {
-	case best != 0:
-		return "best " + best.String()
-	case b.AtLeast(solved.Problem().MaxExp):
-		return "the game is won"
-	}
-	return "the game is lost"
 }
 
 // play plays a game. Where several moves are best, it takes the first in the order left, right, up, down.
@@ -182,9 +157,9 @@ func (c *policyCmd) play(ctx context.Context, env *world, solved *solve.Table) e
 		if !ok {
 			return fmt.Errorf("no game of %s comes to the board %s", solved.Problem(), b)
 		}
-		text := fmt.Sprintf("%s after %d moves, score %d\n", bestText(solved, b, best), number, score)
+		text := fmt.Sprintf("%s after %d moves, score %d\n", tables.Best(solved, b, best), number, score)
 		if best != 0 {
-			text = fmt.Sprintf("%d: %s, value %s\n", number+1, best.At(0), valueText(value))
+			text = fmt.Sprintf("%d: %s, value %s\n", number+1, best.At(0), tables.Value(value))
 		}
 		if _, err := fmt.Fprint(env.stdout, solved.Problem().Shape.Draw(b), text); err != nil || best == 0 {
 			return cmp.Or(err, ctx.Err())

@@ -7,8 +7,9 @@ import (
 	"math/big"
 	"os"
 	"runtime/debug"
-	"strconv"
 	"time"
+
+	"tilecheck/game/play/tables"
 
 	"tilecheck/game"
 	"tilecheck/game/solve"
@@ -17,7 +18,6 @@ import (
 	"tilecheck/internal/tempdir"
 	"tilecheck/modelgen"
 	"tilecheck/report/table"
-	"tilecheck/result"
 )
 
 // problemFlags choose a game and what a player of it wants.
@@ -112,7 +112,11 @@ func (c *solveCmd) Run(ctx context.Context, env *world) error {
 	if err != nil {
 		return err
 	}
-	return c.table(problem, stats, time.Since(start)).Write(env.stdout, c.Format, env.reportOptions())
+	t := tables.Solved(problem, stats, time.Since(start))
+	if c.Layers {
+		t = tables.Layers(problem, stats)
+	}
+	return t.Write(env.stdout, c.Format, env.reportOptions())
 }
 
 // apply puts the flags into the options and starts the clock.
@@ -183,53 +187,6 @@ func limitError(err error) error {
 	}
 	return err
 }
-
-// table is the answer.
-func (c *solveCmd) table(problem solve.Problem, stats solve.Stats, elapsed time.Duration) *table.Table {
-	if c.Layers {
-		t := &table.Table{
-			Title: fmt.Sprintf("%s: %s", problem, valueText(stats.Initial)),
-			Columns: []table.Column{
-				{Name: "sum", Align: table.Right}, {Name: "positions", Align: table.Right}, {Name: "afterstates", Align: table.Right},
-			},
-		}
-		for _, l := range stats.Layers {
-			t.Append(l.Sum, l.Positions, l.Afterstates)
-		}
-		return t
-	}
-	t := &table.Table{Columns: []table.Column{
-		{Name: "board"},
-		{Name: "max", Align: table.Right},
-		{Name: "objective"},
-		{Name: "value", Align: table.Right},
-		{Field: "lower"},
-		{Field: "upper"},
-		{Field: "accuracy"},
-		{Name: "relative error", Align: table.Right},
-		{Name: "positions", Align: table.Right},
-		{Name: "afterstates", Align: table.Right},
-		{Name: "layers", Align: table.Right},
-		{Name: "seconds", Align: table.Right},
-	}}
-	var lower, upper, relative any
-	accuracy := result.Float
-	if low, high, ok := stats.Bounds(problem); ok {
-		bound := stats.RelativeError(problem)
-		accuracy, lower, upper, relative = result.Bounded, low, high, table.Cell{Text: fmt.Sprintf("%.1e", bound), Value: bound}
-	}
-	t.Append(
-		problem.Shape.String(), game.Value(problem.MaxExp), problem.Objective.String(), valueCell(stats.Initial),
-		lower, upper, accuracy.String(), relative, stats.Positions, stats.Afterstates, len(stats.Layers),
-		table.Cell{Text: fmt.Sprintf("%.3g", elapsed.Seconds()), Value: elapsed.Seconds()},
-	)
-	return t
-}
-
-// valueText prints the digits of a value that rounding leaves alone.
-func valueText(v float64) string { return strconv.FormatFloat(v, 'g', 12, 64) }
-
-func valueCell(v float64) table.Cell { return table.Cell{Text: valueText(v), Value: v} }
 
 // availableMemory returns what Linux says can be used without swapping, 0 when it says nothing.
 func availableMemory() int64 {

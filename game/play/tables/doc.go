@@ -1,2 +1,3 @@
-// Package tables shows what package play found: as tables and charts of package report.
+// Package tables shows what is found of the game, played, solved or bounded: as
+// tables and charts of package report.
 package tables
