@@ -7,7 +7,7 @@ import (
 )
 
 // maxLength is how many parts an array may have.
-const maxLength = 100_000
+const maxLength = 10_000
 
 // whole translates an expression that may stand for an array or a datatype.
 // What the parts are is resolved: there are no slots in it.
@@ -165,6 +165,7 @@ func (t *translator) comprehension(v *value, p *place) symbol {
 		t.refuse(v.get("length").Start, "the length of an array is not known, want a number of at most %d", maxLength)
 	}
 	d := &data{}
+	t.charge(v.Start, 10*n)
 	for i := range n {
 		s := newScope(p.scope)
 		at := v.get("length").Span

@@ -17,7 +17,10 @@ type sized struct {
 
 // maxSize is how many operators and operands a model may have in all, with
 // functions, arrays and sequential assignments written out.
-const maxSize = 20_000_000
+const maxSize = 2_000_000
+
+// maxDigits is how long a number may be.
+const maxDigits = 10_000
 
 // place says what names in an expression mean.
 type place struct {
@@ -68,6 +71,9 @@ func (t *translator) expr(v *value, p *place) syntax.Expr {
 	case boolean:
 		return &syntax.BoolLit{Value: v.yes, Span: v.Span}
 	case number:
+		if len(v.text) > maxDigits {
+			t.refuse(v.Start, "a number has %d characters, want at most %d", len(v.text), maxDigits)
+		}
 		return numeral(v)
 	case text:
 		return t.name(v, p)

@@ -9,7 +9,7 @@ import (
 )
 
 // maxCommands is how many commands edges may combine to.
-const maxCommands = 500_000
+const maxCommands = 100_000
 
 // combined are edges of the instances of one module that are taken together.
 type combined struct {
@@ -108,10 +108,14 @@ func (t *translator) step(s *step, count *int) (byGroup map[int][]*combined, cla
 			}
 		}
 		order = append(order, g)
+		n := 1
+		for _, moves := range parts {
+			n = min(n*len(moves), maxCommands+1)
+		}
+		if *count += n; *count > maxCommands {
+			t.refuse(s.at, "the edges that are taken together in one module make more than %d commands, want fewer", maxCommands)
+		}
 		product(len(parts), func(i int) int { return len(parts[i]) }, func(index []int) {
-			if *count++; *count > maxCommands {
-				t.refuse(s.at, "the edges that are taken together make more than %d commands, want fewer", maxCommands)
-			}
 			var moves []*move
 			for i, k := range index {
 				moves = append(moves, parts[i][k])

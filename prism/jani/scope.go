@@ -50,7 +50,7 @@ type scope struct {
 }
 
 func newScope(outer *scope) *scope {
-	return &scope{outer: outer, names: make(map[string]symbol), functions: make(map[string]*function)}
+	return &scope{outer: outer, names: make(map[string]symbol)}
 }
 
 func (s *scope) find(name string) (symbol, bool) {

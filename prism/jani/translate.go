@@ -111,6 +111,7 @@ func (t *translator) model() {
 // declare gives everything that has a name one in PRISM's language.
 func (t *translator) declare() {
 	t.global = newScope(nil)
+	t.global.functions = make(map[string]*function)
 	for _, c := range t.doc.constants {
 		t.constantDecl(c)
 	}
@@ -240,6 +241,7 @@ func (t *translator) prefixed(prefix, name string) string {
 func (t *translator) instance(e element) {
 	a := t.doc.automata[e.automaton]
 	in := &instance{number: len(t.instances), automaton: a, scope: newScope(t.global)}
+	in.scope.functions = make(map[string]*function)
 	for _, f := range a.functions {
 		in.scope.functions[f.name] = f
 	}
