@@ -242,11 +242,11 @@ func (p *Plan) model() (err error) {
 		p.Model = p.Job.States.Declares()
 		return nil
 	}
-	isJani := jani.Is(p.Job.Model)
-	if p.Job.timed() && !isJani {
+	isJANI := jani.Is(p.Job.Model)
+	if p.Job.timed() && !isJANI {
 		p.Job.Model = append(slices.Clip(p.Job.Model), "\nrewards \""+syntax.TimeRewards+"\" true : 1; endrewards\n"...)
 	}
-	if isJani {
+	if isJANI {
 		if p.jani, err = jani.Read(p.Job.File, p.Job.Model); err != nil {
 			return planError(result.Parse, err)
 		}
@@ -254,7 +254,7 @@ func (p *Plan) model() (err error) {
 	} else if p.Tree, err = syntax.ParseModel(p.Job.File, p.Job.Model); err != nil {
 		return planError(result.Parse, err)
 	}
-	if !isJani {
+	if !isJANI {
 		p.Tree.Dialect = p.Job.Dialect
 	}
 	p.Model, err = sema.CheckModel(p.Tree)

@@ -66,7 +66,7 @@ func TestErrors(t *testing.T) {
 func TestRefused(t *testing.T) {
 	at := op("=", "x", 3)
 	for exp, want := range map[string]string{
-		`{"op": "Pmin", "exp": {"op": "F", "exp": ` + at + `, "reward-bounds": [{"exp": 1, "accumulate": ["steps"], "bounds": {"upper": 3}}]}}`: "bounds on rewards are not supported",
+		`{"op": "Pmin", "exp": {"op": "G", "exp": ` + at + `, "reward-bounds": [{"exp": 1, "accumulate": ["steps"], "bounds": {"upper": 3}}]}}`: "bounds on rewards are supported with F and U that have no other bounds",
 		`{"op": "Pmin", "exp": {"op": "F", "exp": ` + at + `, "time-bounds": {"upper": 3}}}`:                                                    "the time of a MDP is bounded, which has none",
 		`{"op": "Emin", "exp": 1, "accumulate": ["time"], "reach": ` + at + `}`:                                                                 "rewards of time are accumulated in a MDP, which has no time, want exit or steps",
 		`{"op": "Emin", "exp": "x", "accumulate": ["steps"], "reach": ` + at + `}`:                                                              `a reward of steps reads the variable "x", want only transient variables and constants`,

@@ -130,6 +130,16 @@ var meanings = []struct {
 		map[string]string{"p": "1"},
 	},
 	{
+		"bounds on rewards: two edges, each of which succeeds with 1/2, and one costs less",
+		document("mdp", variables(cost, end, bounded("only", 2, 2, "2")), []string{automaton("a", "", []string{"l", "end end=true"},
+			edge("l dear", "", likely("0.5", "l", set("cost", "3")), likely("0.5", "end", set("cost", "3"))),
+			edge("l cheap", "", likely("0.25", "end", set("cost", "1")), likely("0.75", "l", set("cost", "1"))))}, system("a"),
+			property("all", `{"op": "Pmax", "exp": {"op": "F", "exp": "end", "reward-bounds": [{"exp": "cost", "accumulate": ["steps"], "bounds": {"upper": 4}}]}}`),
+			property("less", `{"op": "Pmax", "exp": {"op": "F", "exp": "end", "reward-bounds": [{"exp": "cost", "accumulate": ["steps"], "bounds": {"upper": 3, "upper-exclusive": true}}]}}`)),
+		2,
+		map[string]string{"all": "175/256", "less": "7/16"},
+	},
+	{
 		"a variable without initial value has any, and restrict-initial says which",
 		strings.Replace(document("mdp", variables(bounded("x", 0, 3, ""), bounded("y", 0, 1, "1")), []string{automaton("a", "", []string{"l"},
 			edge("l", op("<", "x", 3), to("l", set("x", op("+", "x", 1)))))}, system("a"),

@@ -182,6 +182,9 @@ func (t *translator) path(v *value, p *place) syntax.Expr {
 		return t.expr(v, p)
 	}
 	temporal.Bound = t.bounds(v, p)
+	if rewards := v.get("reward-bounds"); rewards != nil {
+		t.costs(temporal, rewards, p)
+	}
 	return temporal
 }
 
@@ -198,11 +201,9 @@ func (t *translator) combinedPath(v, op *value, p *place) syntax.Expr {
 // bounds translates the bound of a path formula, of which PRISM's language has
 // one: of steps without time, and of time with it.
 func (t *translator) bounds(v *value, p *place) *syntax.TimeBound {
-	steps, times, rewards := v.get("step-bounds"), v.get("time-bounds"), v.get("reward-bounds")
+	steps, times := v.get("step-bounds"), v.get("time-bounds")
 	timed := t.doc.typ == syntax.CTMC
 	switch {
-	case rewards != nil && len(rewards.elems) > 0:
-		t.refuse(rewards.Start, "bounds on rewards are not supported")
 	case steps != nil && timed:
 		t.refuse(steps.Start, "bounds on steps of a CTMC are not supported, want those on time")
 	case times != nil && !timed:
@@ -213,6 +214,32 @@ func (t *translator) bounds(v *value, p *place) *syntax.TimeBound {
 		return t.interval(steps, p, true)
 	}
 	return nil
+}
+
+// costs translates bounds on rewards into those of Storm's dialect. They depend on
+// what each path earns, so that an average over destinations does not do.
+func (t *translator) costs(x *syntax.Temporal, v *value, p *place) {
+	if v.kind != array {
+		t.refuse(v.Start, "found %s, want bounds on rewards in an array", v.describe())
+	}
+	for _, b := range v.elems {
+		if b.get("exp") == nil || b.get("accumulate") == nil || b.get("bounds") == nil {
+			t.refuse(b.Start, "a bound on rewards has no \"exp\", \"accumulate\" and \"bounds\", want all of them")
+		}
+		t.accumulates(b.get("accumulate"))
+		r := t.findReward(b)
+		bound := t.interval(b.get("bounds"), p, false)
+		switch {
+		case r.average:
+			t.refuse(b.Start, "a bound is on a reward that destinations of one edge earn differently, which is not supported")
+		case bound == nil:
+			continue
+		case x.Op != syntax.Future && x.Op != syntax.Until || x.Bound != nil:
+			t.refuse(b.Start, "bounds on rewards are supported with F and U that have no other bounds")
+		}
+		name := &syntax.Quoted{Name: r.name, Span: r.at}
+		x.Costs = append(x.Costs, &syntax.CostBound{Word: "rew", Struct: name, Bound: bound, Span: b.Span})
+	}
 }
 
 // interval translates `{lower, lower-exclusive, upper, upper-exclusive}`. Of

@@ -15,6 +15,7 @@ type reward struct {
 	steps   bool // on every step
 	states  bool // in every state, or there for each unit of time
 	exits   bool // on every step what it is in the state before, where time counts
+	average bool // of destinations that earn differently
 	name    string
 	decl    *syntax.Rewards
 	refused *syntax.Error
@@ -132,6 +133,13 @@ func (t *translator) rewardsOf(v *value) {
 		t.rewardsOf(e)
 	}
 	for _, m := range v.members {
+		if m.key == "reward-bounds" {
+			for _, b := range m.value.elems {
+				if b.get("exp") != nil && b.get("accumulate") != nil {
+					t.reward(t.rewardOf(b))
+				}
+			}
+		}
 		t.rewardsOf(m.value)
 	}
 }
@@ -181,7 +189,7 @@ func (t *translator) findReward(v *value) *reward {
 		panic(refused{r.refused})
 	}
 	for _, q := range t.rewards {
-		if q != r && q.refused == nil && sameItems(q.decl.Items, r.decl.Items) {
+		if q != r && q.refused == nil && q.average == r.average && sameItems(q.decl.Items, r.decl.Items) {
 			return q
 		}
 		if q == r {
@@ -243,7 +251,7 @@ func (t *translator) expected(c *combined, probs []syntax.Expr, earned [][]synta
 			continue
 		}
 		if slices.ContainsFunc(earned, func(e []syntax.Expr) bool { return syntax.ExprString(e[i]) != syntax.ExprString(x) }) {
-			x = nil
+			x, r.average = nil, true
 			for k, e := range earned {
 				if isNumber(e[i], "0") {
 					continue

@@ -45,7 +45,8 @@ func Read(file string, src []byte) (*Translation, error) {
 	if err := t.errs.Err(); err != nil {
 		return nil, err
 	}
-	t.out.Model = &syntax.Model{File: file, Items: t.items(), Span: root.Span}
+	// Storm's dialect has ranges of one value, as JANI has.
+	t.out.Model = &syntax.Model{File: file, Items: t.items(), Dialect: syntax.Storm, Span: root.Span}
 	t.out.Properties.File, t.out.Properties.Span = file, root.Span
 	return t.out, nil
 }
