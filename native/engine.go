@@ -188,6 +188,14 @@ func (r *run) compile(method method, model sema.Valuation) (*sema.Program, insta
 	if err := r.ctx.Err(); err != nil {
 		return nil, nil, err
 	}
+	if r.plan.Model.ModelType() == syntax.PTA {
+		prog, err := r.plan.Model.Instantiate(model.Map())
+		if err != nil {
+			return nil, nil, err
+		}
+		in, err := newTimed(method, prog)
+		return prog, in, err
+	}
 	m, err := instantiate(r.plan, model)
 	if err != nil {
 		return nil, nil, err

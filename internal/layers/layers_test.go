@@ -68,6 +68,7 @@ var layer = map[string]int{
 	"game/solve/draw":                   2,
 	"game/strategy":                     2,
 	"prism/compile":                     2,
+	"prism/digital":                     2,
 	"runner":                            2,
 	"parse":                             2,
 	"verify/expect":                     3,

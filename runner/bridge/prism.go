@@ -238,6 +238,9 @@ func prismMethod(j *job, objectives bool) []string {
 			args = append(args, "-explicit", "-intervaliter")
 		}
 	}
+	if t := j.Model.ModelType(); (t == syntax.PTA || t == syntax.POPTA) && !slices.Contains(j.opt.Args, "-ptamethod") {
+		args = append(args, "-ptamethod", "digital") // which knows all operators, and keeps to the engine
+	}
 	if e := j.Job.Numeric.Epsilon; e > 0 {
 		args = append(args, "-epsilon", number(e))
 	}

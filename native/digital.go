@@ -1,0 +1,114 @@
+package native
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"tilecheck/native/explicit"
+	"tilecheck/prism/compile"
+	"tilecheck/prism/digital"
+	"tilecheck/prism/sema"
+	"tilecheck/result"
+)
+
+// timed is an instance of a timed automaton. What its clocks count to depends on the
+// property: those that agree about it share a state space.
+type timed struct {
+	method *exact
+	asked  bool // for proofs, which there are none of
+	spaces map[string]*timedSpace
+}
+
+// timedSpace is the MDP of some properties, or why there is none.
+type timedSpace struct {
+	in      *built
+	err     error
+	warning string
+}
+
+func newTimed(m method, p *sema.Program) (*timed, error) {
+	over, ok := m.(*exact)
+	switch {
+	case !ok:
+		return nil, unsupported(p, "%ss are not sampled, want method exact", p.Type)
+	case over.certificate != nil:
+		return nil, unsupported(p, "certificates are about models without clocks, found a %s", p.Type)
+	case over.export != nil:
+		return nil, unsupported(p, "schedulers are exported of models without clocks, found a %s", p.Type)
+	}
+	plain := *over
+	plain.proven = false
+	return &timed{method: &plain, asked: over.proven, spaces: make(map[string]*timedSpace)}, nil
+}
+
+func unsupported(p *sema.Program, format string, args ...any) error {
+	return &result.Failure{Class: result.Unsupported, File: p.File, Message: fmt.Sprintf(format, args...)}
+}
+
+func (t *timed) check(ctx context.Context, p *property) result.Verdict {
+	d, err := digital.Translate(p.program, &p.Property)
+	if err != nil {
+		f := &result.Failure{Class: result.Unsupported, Message: err.Error(), File: p.file, Pos: p.Pos}
+		if at, ok := errors.AsType[*digital.Error](err); ok {
+			f.Pos = at.Pos
+			if at.Always {
+				f.Class = result.TypeError
+			}
+			if at.File != "" {
+				f.File = at.File
+			}
+		}
+		return result.Verdict{Err: f}
+	}
+	s := t.spaces[d.Key]
+	if s == nil {
+		s = t.build(ctx, d)
+		t.spaces[d.Key] = s
+	}
+	if s.err != nil {
+		return result.Verdict{Err: failure(s.err, result.Build, p.program.File, p.Pos)}
+	}
+	v := s.in.check(ctx, &property{d.Property, d.Program, p.file, p.constants})
+	if t.asked {
+		v.Warnings = append(slices.Clip(v.Warnings), NotProven+"certificates are about models without clocks")
+	}
+	if s.warning != "" {
+		v.Warnings = append(slices.Clip(v.Warnings), s.warning)
+	}
+	return v
+}
+
+func (t *timed) build(ctx context.Context, d *digital.Model) *timedSpace {
+	s := &timedSpace{}
+	m, err := compile.Compile(d.Program, compile.Options{})
+	if err != nil {
+		s.err = err
+		return s
+	}
+	opt := t.method.build
+	opt.NoFixDeadlocks = true
+	space, err := explicit.Build(ctx, m, opt)
+	if stuck, ok := errors.AsType[*explicit.DeadlockError](err); ok {
+		s.err = &result.Failure{Class: result.Deadlock, File: d.Program.File, Message: fmt.Sprintf("Timelock in PTA, e.g. in state %s: neither time nor a command can go on", stuck.State)}
+		return s
+	}
+	if err != nil {
+		s.err = err
+		return s
+	}
+	held, err := space.States(d.Invariants)
+	if err != nil {
+		s.err = err
+		return s
+	}
+	if left := held.Complement(); !left.Empty() {
+		for i := range left.All() {
+			s.warning = fmt.Sprintf("state %s is entered against an invariant, and time cannot pass in it", m.StateText(space.State(nil, i)))
+			break
+		}
+	}
+	s.in = t.method.over(space, nil)
+	return s
+}
