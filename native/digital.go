@@ -34,7 +34,7 @@ func newTimed(m method, p *sema.Program) (*timed, error) {
 	case !ok:
 		return nil, unsupported(p, "%ss are not sampled, want method exact", p.Type)
 	case over.certificate != nil:
-		return nil, unsupported(p, "certificates are about models without clocks, found a %s", p.Type)
+		return nil, unsupported(p, "there is no certificate of models with clocks, found a %s", p.Type)
 	case over.export != nil:
 		return nil, unsupported(p, "schedulers are exported of models without clocks, found a %s", p.Type)
 	}
@@ -72,7 +72,7 @@ func (t *timed) check(ctx context.Context, p *property) result.Verdict {
 	}
 	v := s.in.check(ctx, &property{d.Property, d.Program, p.file, p.constants})
 	if t.asked {
-		v.Warnings = append(slices.Clip(v.Warnings), NotProven+"certificates are about models without clocks")
+		v.Warnings = append(slices.Clip(v.Warnings), NotProven+"there is no certificate of models with clocks")
 	}
 	if s.warning != "" {
 		v.Warnings = append(slices.Clip(v.Warnings), s.warning)

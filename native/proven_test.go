@@ -22,7 +22,7 @@ func uncertified() []string {
 	return []string{
 		"E or A of a path formula with several temporal operators", "several objectives", "a ratio of rewards",
 		"a value that is computed of others", "a comparison of values", "a filter in a formula",
-		"an expression without operators", "there is no certificate without fractions: certificates have no intervals", "probabilities sum to", // what doubles tolerate is no chain of fractions
+		"an expression without operators", "models with clocks", "there is no certificate without fractions: certificates have no intervals", "probabilities sum to", // what doubles tolerate is no chain of fractions
 	}
 }
 
