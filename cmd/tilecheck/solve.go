@@ -5,9 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
-	"os"
 	"runtime/debug"
 	"time"
+
+	"tilecheck/internal/memory"
 
 	"tilecheck/game/play/tables"
 
@@ -123,7 +124,7 @@ func (c *solveCmd) Run(ctx context.Context, env *world) error {
 func (f *solveFlags) apply(ctx context.Context, env *world, opts *solve.Options) (context.Context, context.CancelFunc) {
 	opts.Workers, opts.Memory = f.Workers, int64(f.Memory)
 	if opts.Memory == 0 {
-		opts.Memory = availableMemory() / 4 * 3
+		opts.Memory = memory.Available() / 4 * 3
 	}
 	if opts.Memory != 0 {
 		debug.SetMemoryLimit(max(opts.Memory, minCollected))
@@ -186,23 +187,4 @@ func limitError(err error) error {
 		return &codedError{exitOutOfLimit, err}
 	}
 	return err
-}
-
-// availableMemory returns what Linux says can be used without swapping, 0 when it says nothing.
-func availableMemory() int64 {
-	text, err := os.Open("/proc/meminfo")
-	if err != nil {
-		return 0
-	}
-	defer text.Close()
-	for {
-		var name string
-		var kb int64
-		if n, err := fmt.Fscanf(text, "%s %d kB\n", &name, &kb); n < 2 || err != nil {
-			return 0
-		}
-		if name == "MemAvailable:" {
-			return kb << 10
-		}
-	}
 }

@@ -36,6 +36,7 @@ var layer = map[string]int{
 	"internal/usage":                    0,
 	"native/explicit/files/named":       5,
 	"cmd/tilecheck/describe":            1,
+	"internal/memory":                   0,
 	"internal/needs":                    0,
 	"internal/wild":                     0,
 	"internal/shard":                    0,

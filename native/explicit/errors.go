@@ -2,9 +2,6 @@ package explicit
 
 import (
 	"fmt"
-	"os"
-	"strconv"
-	"strings"
 
 	"tilecheck/prism/syntax"
 )
@@ -56,23 +53,4 @@ func (e *RangeError) Error() string {
 		msg += ", in state " + e.State
 	}
 	return msg
-}
-
-// availableMemory returns what Linux says can be used without swapping, 0 when
-// it says nothing.
-func availableMemory() int64 {
-	text, err := os.ReadFile("/proc/meminfo")
-	if err != nil {
-		return 0
-	}
-	for line := range strings.Lines(string(text)) {
-		if rest, ok := strings.CutPrefix(line, "MemAvailable:"); ok {
-			kb, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 10, 64)
-			if err != nil {
-				return 0
-			}
-			return kb << 10
-		}
-	}
-	return 0
 }

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"tilecheck/internal/memory"
+
 	"tilecheck/internal/progress"
 	"tilecheck/native/explicit/sparse"
 	"tilecheck/prism/compile"
@@ -101,7 +103,7 @@ func newExploration(m *compile.Model, opts Options) *exploration {
 		packed: make([]uint64, c.words), started: now, reported: now, limit: opts.MaxMemory,
 	}
 	if x.limit <= 0 {
-		x.limit = availableMemory() / 4 * 3
+		x.limit = memory.Available() / 4 * 3
 	}
 	return x
 }
