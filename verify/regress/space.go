@@ -108,7 +108,7 @@ func zipped(name string) string {
 func foreignType(tra []byte) string {
 	line, _, _ := bytes.Cut(tra, []byte("\n"))
 	m := headerType.FindSubmatch(line)
-	if m == nil || slices.Contains([]string{"DTMC", "MDP", "CTMC", "IDTMC", "IMDP"}, string(m[1])) {
+	if m == nil || slices.Contains([]string{"DTMC", "MDP", "CTMC", "LTS", "IDTMC", "IMDP"}, string(m[1])) {
 		return ""
 	}
 	return string(m[1])

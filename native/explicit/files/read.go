@@ -48,10 +48,10 @@ func Read(ctx context.Context, src Sources, opts ReadOptions) (*explicit.Space, 
 // check refuses types of models that no file has.
 func (o ReadOptions) check() error {
 	switch o.Type {
-	case syntax.TypeNone, syntax.DTMC, syntax.MDP, syntax.CTMC, syntax.IDTMC, syntax.IMDP:
+	case syntax.TypeNone, syntax.DTMC, syntax.MDP, syntax.CTMC, syntax.LTS, syntax.IDTMC, syntax.IMDP:
 		return nil
 	}
-	return fmt.Errorf("models of type %s cannot be read, only DTMCs, MDPs, CTMCs, IDTMCs and IMDPs", o.Type)
+	return fmt.Errorf("models of type %s cannot be read, only DTMCs, MDPs, CTMCs, LTSs, IDTMCs and IMDPs", o.Type)
 }
 
 // reading collects what the files of a model say.

@@ -3,6 +3,7 @@ package files
 import (
 	"bytes"
 	"context"
+	"math/big"
 	"strings"
 
 	"tilecheck/native/explicit/sparse"
@@ -116,12 +117,14 @@ func typeOfHeader(l *lines, comment string) syntax.ModelType {
 		return syntax.MDP
 	case "CTMC":
 		return syntax.CTMC
+	case "LTS":
+		return syntax.LTS
 	case "IDTMC":
 		return syntax.IDTMC
 	case "IMDP":
 		return syntax.IMDP
 	}
-	l.fail(len("# Transitions ("), "found a model of type %s, only DTMCs, MDPs, CTMCs, IDTMCs and IMDPs can be read", quote([]byte(name)))
+	l.fail(len("# Transitions ("), "found a model of type %s, only DTMCs, MDPs, CTMCs, LTSs, IDTMCs and IMDPs can be read", quote([]byte(name)))
 	return syntax.TypeNone
 }
 
@@ -210,8 +213,12 @@ func (t *traFile) line() {
 	if t.kind == sparse.MDP {
 		mdp = 1
 	}
-	if len(f) < 3+mdp || len(f) > 4+mdp {
-		want := [...]string{"state, target, probability and perhaps an action", "state, choice, target, probability and perhaps an action"}[mdp]
+	weighed := 1 // entries of a weight
+	want := [...]string{"state, target, probability and perhaps an action", "state, choice, target, probability and perhaps an action"}[mdp]
+	if t.typ == syntax.LTS {
+		weighed, want = 0, "state, choice, target and perhaps an action"
+	}
+	if len(f) < 2+mdp+weighed || len(f) > 3+mdp+weighed {
 		t.fail(0, "found %d entries, wanted %s", len(f), want)
 		return
 	}
@@ -230,22 +237,23 @@ func (t *traFile) line() {
 		return
 	}
 	var high number
-	x, ok := number{}, false
-	if t.intervals {
+	x, ok := number{1, big.NewRat(1, 1)}, true
+	switch {
+	case t.intervals:
 		x, high, ok = t.interval(f[2+mdp])
-	} else {
+	case weighed > 0:
 		x, ok = t.value(f[2+mdp], "probability or rate", t.exact)
 	}
 	if !ok {
 		return
 	}
 	action := sparse.NoAction
-	if len(f) == 4+mdp {
-		if !isWord(f[3+mdp].String()) {
-			t.fail(f[3+mdp].at, "found %s, wanted the name of an action", quote(f[3+mdp].text))
+	if at := 2 + mdp + weighed; len(f) > at {
+		if !isWord(f[at].String()) {
+			t.fail(f[at].at, "found %s, wanted the name of an action", quote(f[at].text))
 			return
 		}
-		action = t.action(f[3+mdp].String())
+		action = t.action(f[at].String())
 	}
 	if !t.advance(s, j, action) {
 		return
@@ -254,7 +262,7 @@ func (t *traFile) line() {
 		action = sparse.NoAction
 	}
 	t.high = high
-	t.transition(target, x, action, f[1+mdp].at, f[2+mdp].at)
+	t.transition(target, x, action, f[1+mdp].at, f[1+mdp+weighed].at)
 }
 
 // advance goes to the row of choice j of state s.
