@@ -47,7 +47,7 @@ func (u *unit) refused() *result.Failure {
 	case o.Fair:
 		return refusal("fairness (-fair)")
 	case o.Params != "":
-		return refusal("parameters (-param)")
+		return refusal("parameters on which something depends (-param)")
 	case o.NoProbChecks:
 		return refusal("probabilities that do not sum to one (-noprobchecks)")
 	case foreign && f.Class == result.Unsupported:

@@ -88,6 +88,7 @@ func load(ctx context.Context, t *Test, opt *Options) *subject {
 	if s.err = s.newJob(); s.err != nil {
 		return s
 	}
+	s.settle()
 	if len(s.switches.Imports) > 0 {
 		if s.space, s.noSpace = s.imported(ctx); s.noSpace == nil {
 			s.job.States = s.space

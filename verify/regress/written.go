@@ -158,6 +158,8 @@ func (e *exporter) model(w io.Writer, name, ext, options string, index int) erro
 		return out.Transitions(e.ctx, w)
 	case ext == "sta" || name == "exportstates":
 		return out.States(e.ctx, w)
+	case ext == "obs":
+		return out.Observations(e.ctx, w)
 	case ext == "lab" || name == "exportlabels":
 		return out.Labels(e.ctx, w)
 	case ext == "srew" || name == "exportstaterewards":

@@ -28,7 +28,11 @@ func (w *Writer) Combined(ctx context.Context, out io.Writer) error {
 	case w.opts.Format != Plain:
 		return errors.New("a .pexp file is written in PRISM's explicit format only")
 	}
-	parts := []func(context.Context, io.Writer) error{w.Transitions, w.States, w.Labels}
+	parts := []func(context.Context, io.Writer) error{w.Transitions, w.States}
+	if w.program.Type == syntax.POMDP {
+		parts = append(parts, w.Observations)
+	}
+	parts = append(parts, w.Labels)
 	for i := range w.program.Rewards {
 		parts = append(parts,
 			func(ctx context.Context, out io.Writer) error { return w.StateRewards(ctx, out, i) },

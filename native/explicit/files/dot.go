@@ -3,6 +3,8 @@ package files
 import (
 	"context"
 	"io"
+
+	"tilecheck/prism/syntax"
 )
 
 // DOT writes the graph for Graphviz as PRISM does: states are boxes with their
@@ -11,6 +13,9 @@ import (
 //
 // Source: prism -exportmodel model.dot.
 func (w *Writer) DOT(ctx context.Context, out io.Writer) error {
+	if w.program.Type == syntax.POMDP {
+		return w.onlyNumbers("DOT")
+	}
 	w = w.explicitly()
 	return w.print(ctx, out, func(p *printer) error {
 		p.text("digraph M {\nnode [label=\"\",shape=\"box\"];")

@@ -18,6 +18,9 @@ func (w *Writer) Transitions(ctx context.Context, out io.Writer) error {
 		if p.opts.Format == Plain {
 			p.header("Transitions (" + p.program.Type.String() + ")")
 		}
+		if err := p.observe(); err != nil {
+			return err
+		}
 		if p.opts.Format == Matlab {
 			p.matrices(p.symbol())
 		} else {
@@ -29,6 +32,7 @@ func (w *Writer) Transitions(ctx context.Context, out io.Writer) error {
 				}
 			}
 			p.counts(n)
+			p.firstObservations()
 		}
 		return p.matrix(p.symbol(), true, p.weights)
 	})
@@ -68,6 +72,9 @@ func (p *printer) counts(n int) {
 		p.spaced(p.model.NumChoices())
 	}
 	p.spaced(n)
+	if p.seen != nil {
+		p.spaced(len(p.seen.list))
+	}
 	p.end()
 }
 
@@ -165,6 +172,9 @@ func (p *printer) step(k, j int, s step, number bool) {
 	if number {
 		p.text(" ")
 		p.weight(s)
+	}
+	if p.seen != nil {
+		p.spaced(p.seen.of[p.order[s.target]])
 	}
 	if s.action != "" {
 		p.text(" " + s.action)

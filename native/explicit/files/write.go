@@ -85,21 +85,21 @@ type Writer struct {
 	numbers []uint32 // the inverse of order
 }
 
-// NewWriter returns a writer of DTMCs, MDPs, CTMCs, LTSs, and DTMCs and MDPs with
+// NewWriter returns a writer of DTMCs, MDPs, CTMCs, LTSs, POMDPs, and DTMCs and MDPs with
 // intervals; other types of models are refused with a *compile.UnsupportedError. LTSs,
-// which have no probabilities, and intervals are written as PRISM's explicit engine
-// does, which is the only one that has them.
+// which have no probabilities, observations and intervals are written as PRISM's
+// explicit engine does, which is the only one that has them.
 func NewWriter(s *explicit.Space, opts Options) (*Writer, error) {
 	p := cmp.Or(opts.Program, s.Program())
 	switch p.Type {
 	case syntax.DTMC, syntax.MDP, syntax.CTMC:
-	case syntax.LTS, syntax.IDTMC, syntax.IMDP:
+	case syntax.LTS, syntax.IDTMC, syntax.IMDP, syntax.POMDP:
 		opts.Symbolic = false
 		if opts.Format != Plain {
 			return nil, &compile.UnsupportedError{File: p.File, Msg: fmt.Sprintf("%ss are exported in PRISM's explicit format only", p.Type)}
 		}
 	default:
-		return nil, &compile.UnsupportedError{File: p.File, Msg: fmt.Sprintf("found a model of type %s, only DTMCs, MDPs, CTMCs, LTSs, IDTMCs and IMDPs can be exported", p.Type)}
+		return nil, &compile.UnsupportedError{File: p.File, Msg: fmt.Sprintf("found a model of type %s, only DTMCs, MDPs, CTMCs, LTSs, IDTMCs, IMDPs and POMDPs can be exported", p.Type)}
 	}
 	opts.Precision = cmp.Or(opts.Precision, DefaultPrecision)
 	if opts.Precision < 1 || opts.Precision > MaxPrecision {
@@ -116,6 +116,7 @@ func NewWriter(s *explicit.Space, opts Options) (*Writer, error) {
 // printer collects the text of one file. The first error ends everything.
 type printer struct {
 	*Writer
+	seen *observations // of a partially observable model, in its transitions
 	ctx  context.Context
 	out  *bufio.Writer
 	line []byte
@@ -190,9 +191,9 @@ func (w *Writer) weightOf(t int) number {
 	return number{f: w.model.Prob(t)}
 }
 
-// onlyNumbers refuses intervals in formats that have none.
+// onlyNumbers refuses intervals and observations in formats that have none.
 func (w *Writer) onlyNumbers(format string) error {
-	if w.model.Intervals() {
+	if w.model.Intervals() || w.program.Type == syntax.POMDP {
 		return &compile.UnsupportedError{File: w.program.File, Msg: fmt.Sprintf("found a model of type %s, which is not written as %s, want .tra or .pexp", w.program.Type, format)}
 	}
 	return nil
