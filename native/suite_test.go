@@ -48,9 +48,9 @@ func TestPrismSuite(t *testing.T) {
 		"functionality/verify/dtmcs", "functionality/verify/mdps", "functionality/verify/ctmcs",
 		"functionality/language", "functionality/verify/sim",
 	}
-	t.Run("core", func(t *testing.T) { testSuite(t, dir, core, nil, 2150, 2120) })
+	t.Run("core", func(t *testing.T) { testSuite(t, dir, core, nil, 2180, 2150) })
 	t.Run("rest", func(t *testing.T) {
-		testSuite(t, dir, []string{"functionality", "bugfixes", "pmc", "papers", "contrib"}, core, 2240, 2090)
+		testSuite(t, dir, []string{"functionality", "bugfixes", "pmc", "papers", "contrib"}, core, 2820, 2690)
 	})
 }
 

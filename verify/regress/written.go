@@ -101,6 +101,8 @@ func (e *exporter) write(name, ext, options string, index int) ([]byte, error) {
 	case "exportresults":
 		err := e.resultsFile(&b, options)
 		return b.Bytes(), err
+	case "exportvector":
+		return e.vector()
 	case "exportstrat":
 		return e.scheduler(ext, options)
 	}

@@ -275,7 +275,7 @@ func TestDRNErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	tests := []struct{ old, with, want string }{
-		{"@type: MDP", "@type: POMDP", `m.drn:2:1: found a model of type "POMDP", only DTMCs, MDPs, CTMCs, LTSs, IDTMCs and IMDPs can be read`},
+		{"@type: MDP", "@type: POMDP", `m.drn:2:1: found a model of type "POMDP", only DTMCs, MDPs and CTMCs can be read`},
 		{"@type: MDP\n", "", `m.drn:11:1: found no @type, wanted one before @model`},
 		{"@type: MDP", "@type: DTMC", `m.drn:18:9: found a second action, wanted one per state in a DTMC`},
 		{"double", "double-interval", `m.drn:3:1: found values of type double-interval, which are not supported`},
