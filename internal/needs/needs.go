@@ -27,6 +27,7 @@ const (
 	PRISMTool   Thing = "prism"       // TILECHECK_PRISM, the path of bin/prism
 	PRISMImage  Thing = "prism-image" // an image that has PRISM
 	PRISMSuite  Thing = "prism-tests" // TILECHECK_PRISM_TESTS, a copy of PRISM's own tests
+	QCompSet    Thing = "qcomp"       // TILECHECK_QCOMP, a copy of the field's benchmark set
 	Storm       Thing = "storm"       // TILECHECK_STORM, the path of bin/storm, and an image that has Storm
 	Docker      Thing = "docker"      // a daemon
 	Slurm       Thing = "slurm"       // a daemon, and the image of cluster/slurm/slurmtest
@@ -40,7 +41,7 @@ const (
 
 // Things returns all of them.
 func Things() []Thing {
-	return []Thing{PRISMTool, PRISMImage, PRISMSuite, Storm, Docker, Slurm, KubectlTool, Browser, PythonTool, Minutes, Time, System}
+	return []Thing{PRISMTool, PRISMImage, PRISMSuite, QCompSet, Storm, Docker, Slurm, KubectlTool, Browser, PythonTool, Minutes, Time, System}
 }
 
 // Have goes on if err is nil. Otherwise err says why the thing is not there, and
@@ -98,6 +99,13 @@ func StormProgram(tb testing.TB) string {
 func PRISMTests(tb testing.TB) string {
 	tb.Helper()
 	return file(tb, PRISMSuite, "TILECHECK_PRISM_TESTS", "a copy of prism-tests")
+}
+
+// QComp returns the folder of the quantitative verification benchmark set, which has
+// benchmarks/dtmc and so on in it.
+func QComp(tb testing.TB) string {
+	tb.Helper()
+	return file(tb, QCompSet, "TILECHECK_QCOMP", "a copy of github.com/ahartmanns/qcomp")
 }
 
 func file(tb testing.TB, thing Thing, variable, what string) string {
