@@ -405,3 +405,20 @@ func widest(v *solve.Values) float64 {
 	}
 	return out
 }
+
+// BenchmarkSteps is what a scheduler can do in 200 steps of the coins.
+func BenchmarkSteps(b *testing.B) {
+	m, start := coins(b, 8, 20)
+	n := m.NumStates()
+	top := sparse.NewSet(n)
+	for s := n - n/21; s < n; s++ {
+		top.Add(s)
+	}
+	for b.Loop() {
+		v, err := solve.BoundedUntil(b.Context(), sparse.NewGraph(m), sparse.FullSet(n), top, solve.Steps{High: 200}, solve.Max, solve.Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(v.Value(start), "value")
+	}
+}

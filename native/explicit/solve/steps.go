@@ -123,18 +123,29 @@ func (y *system) steps(ctx context.Context, opts Options, open *sparse.Set, n in
 	lower, upper := make([]float64, len(y.v.Lower)), make([]float64, len(y.v.Upper))
 	copy(lower, y.v.Lower)
 	copy(upper, y.v.Upper)
+	states := make([]uint32, 0, open.Count())
+	for s := range open.All() {
+		states = append(states, uint32(s))
+	}
 	for i := range n {
 		changed := false
 		y.trace.begin()
-		for s := range open.All() {
-			b := y.optimum(s)
+		work := 0
+		for _, s := range states {
+			b := y.after(int(s))
 			lower[s], upper[s] = b.lo, b.hi
-			y.trace.note(s, b.choice)
+			y.trace.note(int(s), b.choice)
 			changed = changed || b.lo != y.v.Lower[s] || b.hi != y.v.Upper[s]
-			first, end := y.g.Choices(s)
-			if err := mt.did(int(y.g.Start[end] - y.g.Start[first])); err != nil {
-				return err
+			first, end := y.g.Choices(int(s))
+			if work += int(y.g.Start[end] - y.g.Start[first]); work > workPerPoll/8 {
+				if err := mt.did(work); err != nil {
+					return err
+				}
+				work = 0
 			}
+		}
+		if err := mt.did(work); err != nil {
+			return err
 		}
 		if !changed {
 			y.trace.end(n - i)
@@ -146,4 +157,37 @@ func (y *system) steps(ctx context.Context, opts Options, open *sparse.Set, n in
 		mt.progress.Done++
 	}
 	return nil
+}
+
+// after is optimum for one step. A choice with one target, as most have in many models, is
+// worth what that is.
+func (y *system) after(s int) best {
+	g, lower, upper := y.g, y.v.Lower, y.v.Upper
+	b := none(y.min)
+	first, end := g.Choices(s)
+	for c := first; c < end; c++ {
+		i := g.Start[c]
+		if g.Start[c+1] != i+1 || y.reward != nil && y.gain(s, c) != 0 {
+			b.take(y.eval(s, c), uint32(c), y.min)
+			continue
+		}
+		// As in take, written out.
+		lo, hi := lower[g.Target[i]], upper[g.Target[i]]
+		if y.min {
+			if hi < b.hi || b.choice == sparse.None {
+				b.hi, b.choice = hi, uint32(c)
+			}
+			b.lo = min(b.lo, lo)
+			continue
+		}
+		if lo > b.lo {
+			b.lo, b.choice = lo, uint32(c)
+		}
+		b.hi = max(b.hi, hi)
+	}
+	if y.prob {
+		b.hi = min(b.hi, 1)
+	}
+	b.lo = min(b.lo, b.hi)
+	return b
 }
