@@ -83,7 +83,7 @@ type expander struct {
 	env env
 	ctx context.Context
 	// work is what was done since ctx was looked at, in commands of combinations
-	// and transitions looked at; stopped is its error.
+	// and values of targets; stopped is its error.
 	work    int
 	stopped error
 	// enabled[i] says whether Model.commands[i] is; weights[i] holds the
@@ -96,6 +96,10 @@ type expander struct {
 	updates []int      // odometer: one update per member
 	targets []int32    // of all transitions
 	flat    []Transition
+	// slots is a hash table of the transitions of a choice that has many, by their
+	// targets, counted from 1; entered are how many are in it.
+	slots   []int32
+	entered int
 	refs    []CommandRef
 	out     Choices
 }
@@ -307,7 +311,8 @@ func (x *expander) addChoice(c combo) *StateError {
 	for range members {
 		x.updates = append(x.updates, 0)
 	}
-	for x.did(len(members) + len(x.flat) - first) {
+	x.entered = 0
+	for x.did(len(members) + len(x.env.state)) {
 		if w := x.weight(members, x.updates); w > 0 {
 			if err := x.addTransition(first, members, w); err != nil {
 				return err
@@ -359,15 +364,55 @@ func (x *expander) addTransition(first int, members []*command, w float64) *Stat
 	if err := x.apply(target, members, x.updates); err != nil {
 		return err
 	}
-	for i := first; i < len(x.flat); i++ {
-		if slices.Equal(x.targets[i*n:(i+1)*n], target) {
-			x.flat[i].Weight += w
-			x.targets = x.targets[:start]
-			return nil
-		}
+	if i := x.find(first, n, target); i >= 0 {
+		x.flat[i].Weight += w
+		x.targets = x.targets[:start]
+		return nil
 	}
 	x.flat = append(x.flat, Transition{Weight: w})
 	return nil
+}
+
+// find returns which of the transitions from first on has a target, of n values; -1 for none.
+func (x *expander) find(first, n int, target []int32) int {
+	const few = 16
+	if len(x.flat)-first < few {
+		for i := first; i < len(x.flat); i++ {
+			if slices.Equal(x.targets[i*n:(i+1)*n], target) {
+				return i
+			}
+		}
+		return -1
+	}
+	if 2*(len(x.flat)-first) > len(x.slots) {
+		x.slots, x.entered = make([]int32, max(4*few, 4*len(x.slots))), 0
+	} else if x.entered == 0 {
+		clear(x.slots)
+	}
+	for ; x.entered < len(x.flat)-first; x.entered++ {
+		i := first + x.entered
+		slot, _ := x.probe(first, n, x.targets[i*n:(i+1)*n])
+		x.slots[slot] = int32(x.entered + 1)
+	}
+	_, i := x.probe(first, n, target)
+	return i
+}
+
+// probe returns the slot of a target, and the transition in it or -1.
+func (x *expander) probe(first, n int, target []int32) (slot, transition int) {
+	h := uint64(len(target))
+	for _, v := range target {
+		h = (h ^ uint64(uint32(v))) * 0x9e3779b97f4a7c15
+		h ^= h >> 32
+	}
+	mask := len(x.slots) - 1 // there are a power of two of them
+	for slot = int(h) & mask; x.slots[slot] != 0; slot = (slot + 1) & mask {
+		i := first + int(x.slots[slot]) - 1
+		if slices.Equal(x.targets[i*n:(i+1)*n], target) {
+			return slot, i
+		}
+	}
+	return slot, -1
 }
 
 // apply writes the chosen updates' values into target. All of them read the
