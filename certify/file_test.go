@@ -9,6 +9,7 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"reflect"
+	"strings"
 	"testing"
 
 	"tilecheck/certify/certificate"
@@ -172,4 +173,43 @@ func fixedOf(v *certificate.Values) *certificate.Values {
 		out.Fixed = append(out.Fixed, y.Num().Uint64())
 	}
 	return out
+}
+
+// TestAbove: values that are a bit above others are written as what they are more, and read
+// as they were. One that says that it is above what is not there, or too far, is refused.
+func TestAbove(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 9))
+	m := randomModel(rng, certificate.DTMC)
+	n := m.NumStates()
+	lower, upper := &certificate.Values{Scale: 62}, &certificate.Values{Scale: 62}
+	for range n {
+		lower.Fixed, upper.Fixed = append(lower.Fixed, 1<<64-9), append(upper.Fixed, 1<<64-2)
+	}
+	f := &certificate.File{
+		Model: m, Sets: []certificate.Set{{Kind: certificate.All}},
+		Vectors: []certificate.Vector{{Kind: certificate.TotalReward, Lower: lower, Upper: upper}},
+	}
+	text := written(t, f)
+	g, err := certificate.Read(t.Context(), bytes.NewReader(text), certificate.Limits{})
+	if err != nil || !reflect.DeepEqual(g.Vectors[0].Upper, upper) || !reflect.DeepEqual(g.Vectors[0].Lower, lower) {
+		t.Fatalf("%v, read as %+v", err, g)
+	}
+	for want, change := range map[string][2]string{
+		"wanted a column before it": {`"above": "lower"`, `"above": "upper"`},
+		"of another scale":          {"", ""},
+		"does not fit 64 bits":      {string(bytes.Repeat([]byte{7}, n)), string(bytes.Repeat([]byte{9}, n))},
+	} {
+		bad := bytes.Replace(text, []byte(change[0]), []byte(change[1]), 1)
+		if want == "of another scale" {
+			at := bytes.LastIndex(text, []byte(`"scale": 62`))
+			bad = bytes.Clone(text)
+			copy(bad[at:], `"scale": 61`)
+		}
+		if bytes.Equal(bad, text) {
+			t.Fatalf("%s: nothing was changed", want)
+		}
+		if _, err := certificate.Read(t.Context(), bytes.NewReader(bad), certificate.Limits{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("found %v, want %q", err, want)
+		}
+	}
 }

@@ -53,7 +53,7 @@ func misjudged(m mode, v *result.Verdict, want hostile.Want) string {
 	warned := len(v.Warnings) > 0
 	switch v.Accuracy {
 	case result.Proven:
-		if x.Rat != nil {
+		if x.Rat != nil && (want.Value.Exact() || !x.Rat.IsInt()) { // a certificate may show that a value is 0 or 1
 			return wrongFraction(x, want.Value)
 		}
 		return wrongBounds(m, v, want.Value, warned)

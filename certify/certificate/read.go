@@ -2,6 +2,7 @@ package certificate
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"encoding/json"
@@ -11,6 +12,7 @@ import (
 	"maps"
 	"math"
 	"math/big"
+	"math/bits"
 	"slices"
 	"strconv"
 	"strings"
@@ -324,7 +326,15 @@ func (r *reader) declare(group string, i int, slots []slot, columns map[string]c
 			}
 			v := new(Values)
 			*s.values = v
-			note(s.name, func(m *umb.Member) error { return v.read(m, s.n, c) })
+			var below *Values
+			if c.Above != "" {
+				at := slices.IndexFunc(slots[:k], func(o slot) bool { return o.name == c.Above && o.values != nil && *o.values != nil })
+				if at < 0 {
+					return fmt.Errorf("%s: found values above %q, wanted a column before it", s.name, c.Above)
+				}
+				below = *slots[at].values
+			}
+			note(s.name, func(m *umb.Member) error { return cmp.Or(v.read(m, s.n, c), v.add(below)) })
 			if err := bits(s.name+"-infinite", s.n, &v.Infinite); err != nil {
 				return err
 			}
@@ -354,6 +364,23 @@ func (v *Values) read(m *umb.Member, n int, c column) error {
 		})
 	}
 	return fmt.Errorf("found values of %d bytes with scale %d", c.Bytes, c.Scale)
+}
+
+// add adds values to what was read, if there are any.
+func (v *Values) add(below *Values) error {
+	if below == nil {
+		return nil
+	}
+	if below.Fixed == nil || len(below.Fixed) != len(v.Fixed) || below.Scale != v.Scale {
+		return errors.New("found values above others that are not there yet, or of another scale")
+	}
+	for s, x := range below.Fixed {
+		sum, carry := bits.Add64(v.Fixed[s], x, 0)
+		if v.Fixed[s] = sum; carry != 0 {
+			return fmt.Errorf("the value of state %d does not fit 64 bits", s)
+		}
+	}
+	return nil
 }
 
 func readRanks(m *umb.Member, n int) ([]uint32, error) {

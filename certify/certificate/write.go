@@ -45,6 +45,7 @@ type column struct {
 	Scale uint       `json:"scale,omitempty"`
 	Bytes int        `json:"bytes,omitempty"` // of a value
 	Same  string     `json:"same,omitempty"`  // another column of the vector, instead of a member
+	Above string     `json:"above,omitempty"` // another column, of the same scale: values are what is added to its
 }
 
 type columnType string
@@ -145,6 +146,7 @@ func describe(w *umb.Writer, group string, i int, slots []slot) (map[string]colu
 		}
 	}
 	seen := make(map[*Values]string)
+	var last *slot // the column of values before, which others may be a bit above
 	for _, s := range slots {
 		switch {
 		case s.bits != nil:
@@ -159,9 +161,16 @@ func describe(w *umb.Writer, group string, i int, slots []slot) (map[string]colu
 				continue
 			}
 			seen[v] = s.name
-			c := v.column()
+			c, of := v.column(), v
+			if last != nil {
+				if d := v.above(*last.values); d != nil && d.column().Bytes < c.Bytes {
+					c, of = d.column(), d
+					c.Above = last.name
+				}
+			}
+			last = &s
 			out[s.name] = c
-			members = append(members, func() { v.put(w, member(group, i, s.name), c) })
+			members = append(members, func() { of.put(w, member(group, i, s.name), c) })
 			bits(s.name+"-infinite", s.n, v.Infinite)
 		}
 	}
@@ -186,6 +195,24 @@ func (v *Values) column() column {
 		}
 	}
 	return c
+}
+
+// above returns what the values are more than others, nil where that is not so of all.
+func (v *Values) above(o *Values) *Values {
+	if v.Fixed == nil || o.Fixed == nil || v.Scale != o.Scale || len(v.Fixed) != len(o.Fixed) {
+		return nil
+	}
+	d := &Values{Scale: v.Scale, Fixed: make([]uint64, len(v.Fixed)), Infinite: v.Infinite}
+	for s, x := range v.Fixed {
+		switch {
+		case v.Infinite.Has(s):
+		case o.Infinite.Has(s) || x < o.Fixed[s]:
+			return nil
+		default:
+			d.Fixed[s] = x - o.Fixed[s]
+		}
+	}
+	return d
 }
 
 func (v *Values) put(w *umb.Writer, name string, c column) {

@@ -146,7 +146,14 @@ class File:
             return out
         if about["type"] == "fixed":
             out = [Fraction(x, 2 ** about.get("scale", 0)) for x in self.words(name, size, about["bytes"])]
+            if about.get("above"):
+                below = thing["columns"][about["above"]]
+                want(below["type"] == "fixed" and below.get("scale", 0) == about.get("scale", 0) and not below.get("above"), name)
+                below = self.words(f"certificates/{group}/{i}/{about['above']}.bin", size, below["bytes"])
+                out = [x + Fraction(y, 2 ** about.get("scale", 0)) for x, y in zip(out, below)]
+                want(all(x * 2 ** about.get("scale", 0) < 2**64 for x in out), name)
         else:
+            want(not about.get("above"), name)
             out = self.rationals(name, size, about["bytes"])
             want(all(x >= 0 for x in out), name)
         if column + "-infinite" in thing["columns"]:
