@@ -3,6 +3,7 @@ package bridge_test
 import (
 	"context"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -126,6 +127,36 @@ func TestPRISMCommand(t *testing.T) {
 	}
 	if got, want := s.file(0, "properties.props"), "P=? [ F x=N ];\nP=? [ F x=0 ];\nP>0.2 [ F x=N ];\n"; got != want {
 		t.Errorf("properties %q, want %q", got, want)
+	}
+}
+
+// TestPRISMOfJANI: PRISM gets what a JANI model is translated to. A property that it
+// has no form for costs no other its answer, and names of any kind find theirs.
+func TestPRISMOfJANI(t *testing.T) {
+	text, err := os.ReadFile("../../examples/relay.jani")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &script{answers: []string{
+		banner("P=? [ F x=N ]") + checking(`"all_sent": Pmin=? [ F "done" ]`, "N=2", "Result: 1.0") + checking(`"energy": R{"energy"}max=? [ F "done" ]`, "N=2", "Result: 5.0"),
+	}}
+	vs, err := runner.Check(t.Context(), bridge.PRISM(s, bridge.Options{}), runner.Job{File: "relay.jani", Model: text, Consts: []string{"N=2"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, v := range vs {
+		answer := fmt.Sprint(v.Value.Num)
+		if v.Err != nil {
+			answer = string(v.Err.Class)
+		}
+		got = append(got, v.Name+": "+answer)
+	}
+	if got, want := strings.Join(got, ", "), "all sent: 1, energy: 5, cheap: unsupported"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if len(s.commands) != 1 || !strings.HasPrefix(s.file(0, "model.prism"), "mdp\n") || !strings.Contains(s.file(0, "properties.props"), `"cheap": true`) {
+		t.Errorf("%d runs, the first with\n%s%s", len(s.commands), s.file(0, "model.prism"), s.file(0, "properties.props"))
 	}
 }
 

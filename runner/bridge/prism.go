@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -54,7 +55,8 @@ func (prism) read([]*item, runner.Command, []runner.File) {}
 func (prism) parser(opt parse.Options) *parse.Parser { return parse.NewPRISM(opt) }
 
 // batches has one run for all properties whose files may be one. A text with
-// declarations of its own is a file of its own; several objectives need another engine.
+// declarations of its own is a file of its own; several objectives need another engine,
+// and what PRISM has no form for costs only itself its answer.
 func (prism) batches(items []*item) [][]*item {
 	var batches [][]*item
 	var common, multi []*item
@@ -63,7 +65,7 @@ func (prism) batches(items []*item) [][]*item {
 	for _, it := range items {
 		s := it.task.Source
 		switch {
-		case it.objectives():
+		case it.objectives(), !sayable(it.task.Property):
 			multi = append(multi, it)
 			continue
 		case !declares(s):
@@ -207,10 +209,20 @@ func propertiesOf(batch []*item) (text []byte, selected []string, err error) {
 			selected = append(selected, number)
 		}
 	}
+	for i, x := range file.Items {
+		p, ok := x.(*syntax.Property)
+		asked := func(it *item) bool { return it.task.Property == p }
+		if ok && !sayable(p) && !slices.ContainsFunc(batch, asked) {
+			file.Items[i] = &syntax.Property{Name: p.Name, X: &syntax.BoolLit{Value: true}} // the numbers of the others stay
+		}
+	}
 	var b bytes.Buffer
 	err = syntax.Fprint(&b, &file, syntax.Options{})
 	return b.Bytes(), selected, err
 }
+
+// sayable reports whether PRISM's language has a form for a property.
+func sayable(p *syntax.Property) bool { return syntax.Fprint(io.Discard, p, syntax.Options{}) == nil }
 
 // declares reports whether a text declares constants or labels.
 func declares(s *runner.Source) bool {
@@ -279,5 +291,9 @@ func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
 // is compares all that PRISM echoes.
 func (prism) is(p *parse.Property, it *item) bool {
-	return p.Echoes(it.task.Name, it.task.Text, it.constants())
+	name := it.task.Name
+	if id := it.task.Property.Name; id != nil {
+		name = id.Name // which that of a JANI property may have become
+	}
+	return p.Echoes(name, it.task.Text, it.constants())
 }
