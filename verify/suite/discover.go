@@ -141,8 +141,8 @@ func open(fsys fs.FS, dir string, pairing Pairing) (*directory, error) {
 	return d, nil
 }
 
-// Files are told apart by name.
-func isModel(name string) bool { return hasExt(name, ".prism", ".nm", ".pm", ".sm") }
+// Files are told apart by name. JANI is ours: prism-auto does not know it.
+func isModel(name string) bool { return hasExt(name, ".jani", ".prism", ".nm", ".pm", ".sm") }
 func isProps(name string) bool { return hasExt(name, ".props", ".pctl", ".csl") }
 func isAuto(name string) bool  { return hasExt(name, ".auto") }
 func isList(name string) bool  { return hasExt(name, ".txt") }

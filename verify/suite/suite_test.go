@@ -88,6 +88,15 @@ func TestDiscover(t *testing.T) {
 
 // TestDiscoverFile: with the pairings of prism-auto, the runs are those that
 // prism-auto -e prints for the file as its target; with .auto files it crashes.
+// A JANI model is one whose properties are in a file beside it, as of any other model.
+func TestDiscoverJANI(t *testing.T) {
+	fsys := fstest.MapFS{"s/m.jani": {}, "s/m.jani.props": {}, "s/alone.jani": {}}
+	runs, err := suite.Discover(fsys, "s", suite.Matching)
+	if err != nil || len(runs) != 1 || runs[0].String() != "s/m.jani s/m.jani.props" {
+		t.Errorf("%v, %v, want a run of m.jani with its properties", runs, err)
+	}
+}
+
 func TestDiscoverFile(t *testing.T) {
 	for _, tt := range []struct {
 		file    string
