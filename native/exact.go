@@ -63,7 +63,7 @@ func newExact(job *runner.Job) (*exact, error) {
 			MaxStates: num.MaxStates, MaxMemory: num.MaxMemory, NoFixDeadlocks: job.NoFixDeadlocks,
 			Exact: num.Accuracy == result.Exact, Workers: num.Workers, Progress: job.Progress,
 		},
-		opt: check.Options{Accuracy: accuracy(num.Accuracy), Epsilon: num.Epsilon, Workers: num.Workers},
+		opt: check.Options{Accuracy: accuracy(num.Accuracy), Epsilon: num.Epsilon, Workers: num.Workers, Fair: num.Fair},
 	}, nil
 }
 

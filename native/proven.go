@@ -32,6 +32,7 @@ type proofs struct {
 	space  *explicit.Space
 	prover *prove.Prover
 	none   error // why there are none
+	fair   bool  // only fair schedulers count
 	// epsilon is the relative width that is asked for.
 	epsilon float64
 	proven  []int // claims that are accepted
@@ -54,7 +55,7 @@ func (e *exact) buildExactly(ctx context.Context, m *compile.Model) (space *expl
 
 // prover begins the certificates of a space; none says why there are none.
 func (e *exact) prover(space *explicit.Space, none error, reward func(int) (*sparse.Reward, error)) *proofs {
-	p := &proofs{space: space, none: none, epsilon: e.opt.Epsilon}
+	p := &proofs{space: space, none: none, epsilon: e.opt.Epsilon, fair: e.opt.Fair}
 	if none == nil {
 		p.prover, p.none = prove.New(space, prove.Options{Epsilon: e.opt.Epsilon, Ordered: e.certificate != nil, Reward: reward})
 	}
@@ -74,6 +75,9 @@ func (b *built) prove(ctx context.Context, p *property, v *result.Verdict) {
 }
 
 func (p *proofs) prove(ctx context.Context, of *prove.Property, v *result.Verdict) error {
+	if p.fair {
+		return errors.New("certificates are about all schedulers, not fair ones")
+	}
 	if p.none != nil {
 		return fmt.Errorf("there is no certificate without fractions: %w", p.none)
 	}

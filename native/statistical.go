@@ -3,6 +3,7 @@ package native
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 
 	"tilecheck/native/simulate"
@@ -30,6 +31,8 @@ func newStatistical(job *runner.Job) (*statistical, error) {
 	}
 	sim := &job.Simulation
 	switch {
+	case job.Numeric.Fair:
+		return nil, errors.New("fair schedulers are not sampled: want the method that builds all states")
 	case sim.MaxPath < 0:
 		return nil, fmt.Errorf("maximum path length %d: want a positive number", sim.MaxPath)
 	case sim.Workers < 0:

@@ -105,6 +105,9 @@ type Numeric struct {
 	// Workers is the number of goroutines that build the state space; 0 means
 	// one per processor. Results do not depend on it.
 	Workers int
+	// Fair restricts the schedulers of an MDP to fair ones: on almost every path, each
+	// choice of a state that is met infinitely often is made infinitely often.
+	Fair bool
 }
 
 // Simulation parametrises the statistical methods. Zero means not given; which

@@ -15,6 +15,7 @@ type numericFlags struct {
 	Float     bool      `rare:"" help:"Iterate until a step is small, as other tools do by default: the value has no bounds, and --epsilon is the step (default 1e-6)."`
 	Epsilon   float64   `help:"Relative width of bounds (default 1e-8)." want:"(0,0.1]" placeholder:"E"`
 	MaxStates int       `rare:"" help:"Give up a state space with more states." placeholder:"N"`
+	Fair      bool      `rare:"" help:"Only fair schedulers: each choice of a state that is met infinitely often is made infinitely often."`
 	Memory    byteCount `help:"Limit of memory, such as 4GB (default: 3/4 of what is free)." placeholder:"SIZE"`
 }
 
@@ -33,7 +34,7 @@ func (b *byteCount) UnmarshalText(text []byte) error {
 
 // numeric checks the flags and returns what they ask for.
 func (f numericFlags) numeric(workers int) (runner.Numeric, error) {
-	n := runner.Numeric{Epsilon: f.Epsilon, MaxStates: f.MaxStates, MaxMemory: int64(f.Memory), Workers: workers}
+	n := runner.Numeric{Epsilon: f.Epsilon, MaxStates: f.MaxStates, MaxMemory: int64(f.Memory), Workers: workers, Fair: f.Fair}
 	switch {
 	case f.Exact && f.Float:
 		return n, usageError("--exact and --float exclude each other")

@@ -256,6 +256,9 @@ func prismMethod(j *job, objectives bool) []string {
 	if e := j.Job.Numeric.Epsilon; e > 0 {
 		args = append(args, "-epsilon", number(e))
 	}
+	if j.Job.Numeric.Fair {
+		args = append(args, "-fair")
+	}
 	return args
 }
 

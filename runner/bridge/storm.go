@@ -85,6 +85,9 @@ func (storm) ask(j *job, items []*item) []*item {
 			continue
 		}
 		q, queries, err := ask(j, it, instances[key])
+		if err == nil && j.Job.Numeric.Fair {
+			err = &syntax.DialectError{Dialect: syntax.Storm, Feature: "fair schedulers"}
+		}
 		if err != nil {
 			f := refusal(err)
 			f.File = it.task.Source.File

@@ -44,8 +44,6 @@ func (u *unit) refused() *result.Failure {
 	_, builds := u.builder()
 	f, foreign := errors.AsType[*result.Failure](u.noSpace)
 	switch {
-	case o.Fair:
-		return refusal("fairness (-fair)")
 	case o.Params != "":
 		return refusal("parameters on which something depends (-param)")
 	case o.NoProbChecks:

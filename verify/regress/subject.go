@@ -137,7 +137,7 @@ func (s *subject) newJob() error {
 			s.job.Simulation.Confidence = stats.Confidence(sim.Error)
 		}
 	}
-	s.job.Numeric.MaxMemory = s.memory()
+	s.job.Numeric.MaxMemory, s.job.Numeric.Fair = s.memory(), o.Fair
 	if o.Exact {
 		s.job.Numeric.Accuracy = result.Exact
 	}

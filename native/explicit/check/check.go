@@ -30,6 +30,8 @@ type Options struct {
 	ExactStates int
 	// Workers is as in explicit.Options.
 	Workers int
+	// Fair restricts the schedulers of an MDP to fair ones.
+	Fair bool
 	// Progress is told how far the computation of a property is.
 	Progress func(progress.Progress)
 	// Solver is asked for bounds first, if there is one; nil is package solve.
@@ -316,7 +318,7 @@ func (c *Checker) fractions(ctx context.Context) (*model, error) {
 // unless Options.Accuracy refuses them.
 func (c *Checker) attempt(ctx context.Context, m *model, exact bool, opts Options, p *Property) (*outcome, error) {
 	e := &evaluation{
-		ctx: ctx, model: m, p: p, solver: c.opts.Solver, exact: exact, mixed: opts.Accuracy != result.Exact, accuracy: result.Exact,
+		ctx: ctx, model: m, p: p, onlyFair: c.opts.Fair, solver: c.opts.Solver, exact: exact, mixed: opts.Accuracy != result.Exact, accuracy: result.Exact,
 		opts: solve.Options{
 			Epsilon: opts.Epsilon, MaxSweeps: opts.MaxSweeps, Classic: opts.Accuracy == result.Estimated,
 			Exact: exact, MaxWork: opts.maxWork, Progress: opts.Progress,

@@ -28,6 +28,8 @@ type evaluation struct {
 	width    float64 // as in outcome
 	gaveUp   bool
 	extended bool
+	// onlyFair says that only fair schedulers of an MDP count.
+	onlyFair bool
 	// some says that a bound is to be kept by some scheduler, not by all.
 	some   bool
 	wanted *wanted // the scheduler asked for; nil for none

@@ -67,6 +67,8 @@ const (
 func (e *evaluation) multi(x *sema.Multi) (result.Value, *result.Interval, error) {
 	none := result.Value{}
 	switch {
+	case e.fair():
+		return result.Value{}, nil, e.unsupported(x, "found multi(...) and fair schedulers")
 	case e.kind() != sparse.MDP || e.p.Program.Type != syntax.MDP:
 		return none, nil, e.unsupported(x, "found multi(...) for a %s, want an MDP", e.p.Program.Type)
 	case len(e.space.Model().Initial) > 1:

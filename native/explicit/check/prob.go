@@ -52,6 +52,12 @@ func (e *evaluation) prob(x *sema.Prob) (*numbers, error) {
 	if err != nil {
 		return nil, err
 	}
+	if e.fair() && e.space.Program().Type != syntax.MDP {
+		return nil, e.unsupported(x, "found fair schedulers of a %s, want an MDP", e.space.Program().Type)
+	}
+	if e.fair() && !simple(x.Path) {
+		return nil, e.unsupported(x, "found a path formula with several temporal operators (LTL) and fair schedulers")
+	}
 	return asProbability(e.path(x.Path, dir))
 }
 
@@ -188,6 +194,12 @@ func asUntil(op syntax.TemporalOp, a, b *sparse.Set) (left, right *sparse.Set, n
 }
 
 func (e *evaluation) until(x *sema.Temporal, left, right *sparse.Set, dir solve.Direction) (*numbers, error) {
+	if dir == solve.Min && e.fair() && (x.Bound == nil || x.Bound.High == nil) {
+		if x.Bound != nil {
+			return nil, e.unsupported(x, "found a bound without an upper end and fair schedulers")
+		}
+		return e.fairUntil(left, right)
+	}
 	if x.Bound == nil {
 		if e.solver != nil {
 			if v, err := e.solver.Until(e.ctx, left, right, dir); v != nil || err != nil {
@@ -271,6 +283,9 @@ func (e *evaluation) steady(x *sema.Steady) (*numbers, error) {
 
 // quant evaluates E or A.
 func (e *evaluation) quant(whole *sema.Quant) (truth, error) {
+	if e.fair() {
+		return truth{}, e.unsupported(whole, "found E or A and fair schedulers")
+	}
 	x := whole
 	t, ok := x.Path.(*sema.Temporal)
 	negated := false

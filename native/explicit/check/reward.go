@@ -12,6 +12,8 @@ import (
 func (e *evaluation) rewardOperator(x *sema.Reward) (*numbers, error) {
 	defer e.schedule(x)()
 	switch {
+	case e.fair():
+		return nil, e.unsupported(x, "found an R operator and fair schedulers")
 	case x.StructErr != nil:
 		return nil, x.StructErr
 	case x.StructDiv >= 0:

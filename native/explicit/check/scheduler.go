@@ -35,6 +35,9 @@ type Scheduler struct {
 // verdict is the one of Check all the same.
 func (c *Checker) Scheduler(ctx context.Context, p *Property) (*Scheduler, result.Verdict, error) {
 	op, err := operator(p)
+	if err == nil && c.opts.Fair {
+		err = unscheduled(p, p.X, "found fair schedulers, which remember what they did and are not exported")
+	}
 	if err == nil && c.bounds.space.Model().Intervals() {
 		err = unscheduled(p, p.X, "found a model with intervals, whose schedulers are not exported")
 	}
