@@ -42,14 +42,14 @@ func TestCertify(t *testing.T) {
 		status         crosscheck.Status
 		want           string // among the notes
 	}{
-		{"fraction", quarter, says("a", fraction(1, 4)), crosscheck.Agree, "a's 1/4 is proven to 1.8e-12"},
+		{"fraction", quarter, says("a", fraction(1, 4)), crosscheck.Agree, "a's 1/4 is proven to 7.1e-15"},
 		{"near", quarter, says("a", estimate(0.2500001)), crosscheck.Agree, "a's 0.2500001 is proven to 1e-07"},
-		{"off", quarter, says("a", estimate(0.26)), crosscheck.Disagree, "a's 0.26 is refuted: the true value lies in [0.249999999998181, 0.250000000001819], which is proven"},
+		{"off", quarter, says("a", estimate(0.26)), crosscheck.Disagree, "a's 0.26 is refuted: the true value lies in [0.2499999999999929, 0.2500000000000071], which is proven"},
 		{"false claim", quarter, says("a", claimed), crosscheck.Disagree, "a's 0.2 is refuted"},
 		{"infinite", quarter, says("a", estimate(math.Inf(1))), crosscheck.Disagree, "a's +Inf is refuted"},
 		{"true", "P>=0.25 [ F s=1 ]", says("a", truth(true, result.Exact)), crosscheck.Agree, "a's true is proven"},
 		{"false", "P>=0.25 [ F s=1 ]", says("a", truth(false, result.Exact)), crosscheck.Disagree, "a's false is refuted: the contrary is proven"},
-		{"all states", quarter, values([]float64{0.25, 1, 0}, nil), crosscheck.Agree, "in all 3 states to 1.8e-12 (the worst is (s=0))"},
+		{"all states", quarter, values([]float64{0.25, 1, 0}, nil), crosscheck.Agree, "in all 3 states to 7.1e-15 (the worst is (s=0))"},
 		{"a wrong state", quarter, values([]float64{0.25, 0.5, 0}, nil), crosscheck.Agree, "in all 3 states to 0.5 (the worst is (s=1))"},
 		{"no number", quarter, values([]float64{0.25, math.NaN(), 0}, nil), crosscheck.Agree, "in all 3 states to +Inf (the worst is (s=1))"},
 		{"too few", quarter, values([]float64{0.25}, nil), crosscheck.Agree, "not proven: found 1 values"},

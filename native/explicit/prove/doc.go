@@ -2,7 +2,7 @@
 // sets and vectors from which its answer follows, as package certificate has them.
 //
 //	p, err := prove.New(space, prove.Options{})
-//	i, err := p.Add(ctx, property)   // p.Claims[i], and what proves it
+//	i, r, err := p.Proven(ctx, property) // p.Claims[i], what proves it, and what the checker says
 //	f := prove.Only(&p.File, i)      // a certificate of that claim alone
 //	k := prove.NewSkeleton()         // what is to be shown, without how
 //	i, err = k.Add(property)

@@ -115,6 +115,7 @@ func (p *Prover) bits(x *sparse.Set) certificate.Bits {
 // Add adds the claim that answers a property and what proves it, and returns its
 // number. The error is a *result.Failure for what there is no certificate of.
 func (p *Prover) Add(ctx context.Context, prop *Property) (int, error) {
+	defer func() { p.answers = nil }() // they are of this property
 	i, err := p.Skeleton.Add(prop)
 	if err != nil {
 		return 0, err
