@@ -130,6 +130,43 @@ var meanings = []struct {
 		map[string]string{"p": "1"},
 	},
 	{
+		"an input-enabled partner does nothing where it has no edge",
+		strings.Replace(document("mdp", variables(bounded("x", 0, 2, "0"), bounded("y", 0, 1, "0")), []string{
+			automaton("a", "", []string{"l"}, edge("l go", op("<", "x", 2), to("l", set("x", op("+", "x", 1))))),
+			automaton("b", "", []string{"l"}, edge("l go", op("=", "x", 1), to("l", set("y", "1")))),
+		}, system("a b", "go,go:go"), property("p", eventually("Pmin", op("∧", op("=", "x", 2), op("=", "y", 1))))), `{"automaton": "b"}`, `{"automaton": "b", "input-enable": ["go"]}`, 1),
+		3,
+		map[string]string{"p": "1"}, // (0,0), (1,0), (2,1)
+	},
+	{
+		"without input-enable it blocks",
+		document("mdp", variables(bounded("x", 0, 2, "0"), bounded("y", 0, 1, "0")), []string{
+			automaton("a", "", []string{"l"}, edge("l go", op("<", "x", 2), to("l", set("x", op("+", "x", 1))))),
+			automaton("b", "", []string{"l"}, edge("l go", op("=", "x", 1), to("l", set("y", "1")))),
+		}, system("a b", "go,go:go"), property("p", eventually("Pmax", op("=", "x", 1)))),
+		1,
+		map[string]string{"p": "0"},
+	},
+	{
+		"two initial locations are two initial states",
+		strings.Replace(document("mdp", variables(end), []string{automaton("a", "", []string{"l", "m", "end end=true"},
+			edge("l", "", likely("0.5", "end"), likely("0.5", "l")), edge("m", "", to("m")))}, system("a"),
+			`{"name": "sum", "expression": {"op": "filter", "fun": "sum", "states": {"op": "initial"}, "values": `+eventually("Pmax", "end")+`}}`),
+			`"initial-locations": ["l"]`, `"initial-locations": ["l", "m"]`, 1),
+		3,
+		map[string]string{"sum": "1"}, // 1 from l, and 0 from m
+	},
+	{
+		"locals of one name in two automata, written silently and by a step",
+		document("mdp", variables(bounded("n", 0, 4, "0"), end), []string{
+			automaton("a", bounded("x", 0, 1, "0"), []string{"l"}, edge("l", op("=", "x", 0), to("l", set("x", "1"), set("n", op("+", "n", 1))))),
+			automaton("b", bounded("x", 0, 1, "0"), []string{"l", "end end=true"}, edge("l", op("=", "x", 0), to("l", set("x", "1"), set("n", op("+", "n", 1)))),
+				edge("l done", op("=", "n", 2), to("end", set("n", "4")))),
+		}, system("a b", "-,done:done"), property("p", eventually("Pmin", op("=", "n", 4)))),
+		5,
+		map[string]string{"p": "1"}, // four of the two locals, and the end
+	},
+	{
 		"bounds on rewards: two edges, each of which succeeds with 1/2, and one costs less",
 		document("mdp", variables(cost, end, bounded("only", 2, 2, "2")), []string{automaton("a", "", []string{"l", "end end=true"},
 			edge("l dear", "", likely("0.5", "l", set("cost", "3")), likely("0.5", "end", set("cost", "3"))),
