@@ -204,6 +204,9 @@ func mutant(rng *rand.Rand, text string, all []string) string {
 
 // piece is the extent of a value of JSON, by its brackets or quotes.
 func piece(rng *rand.Rand, text string) (from, to int) {
+	if text == "" {
+		return 0, 0
+	}
 	from = rng.IntN(len(text))
 	for from < len(text)-1 && !strings.ContainsRune(`{["0123456789`, rune(text[from])) {
 		from++
