@@ -211,7 +211,6 @@ func TestRefusals(t *testing.T) {
 		{ctmc, `P=? [ G (F<=2 s=1) ]`, `p.props:1:10: found a time bound in a path formula with several temporal operators (LTL) for a CTMC`},
 		{fair, `P=? [ G (s=2 W>=1 s=3) ]`, `p.props:1:10: found a weak until (W) with a lower bound, which has no agreed meaning`},
 		{fair, `P=? [ G (F[3,2] s=2) ]`, `p.props:1:14: bounds of the F operator are empty: from step 3 to step 2`},
-		{choice, `multi(Pmax=? [ F s=2 ], Pmax=? [ F s=1 ])`, `p.props:1:1: found multi(...) with several queries, whose answer is a Pareto curve`},
 		{choice, `E [ F<=2 s=2 ]`, `p.props:1:1: found E or A with a bounded operator`},
 		{choice, `Pmaxmin=? [ F s=2 ]`, `p.props:1:1: found Pmaxmin=?, which is for models with two kinds of nondeterminism`},
 		{fair, `<<*>> P=? [ F s=2 ]`, `p.props:1:1: found a strategy operator (<<>> or [[]]) for a model without nondeterminism`},

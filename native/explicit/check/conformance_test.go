@@ -209,6 +209,19 @@ func agree(want any, v result.Value) bool {
 			return false
 		}
 		return near(lo, v.Num) && near(hi, v.Hi)
+	case result.Curve: // PRISM has its corners in another order
+		points := strings.Split(strings.Trim(text, "[()]"), "), (")
+		slices.Sort(points)
+		if len(points) != len(v.Points) {
+			return false
+		}
+		for i, point := range points {
+			var x, y float64
+			if _, err := fmt.Sscanf(point, "%g, %g", &x, &y); err != nil || !near(x, v.Points[i][0]) || !near(y, v.Points[i][1]) {
+				return false
+			}
+		}
+		return true
 	}
 	x, err := strconv.ParseFloat(text, 64)
 	return err == nil && near(x, v.Num)
