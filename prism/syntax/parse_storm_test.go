@@ -56,6 +56,25 @@ func TestReadStorm(t *testing.T) {
 	}
 }
 
+// TestEcho: PRISM is asked about a reward structure, Storm about time.
+func TestEcho(t *testing.T) {
+	props, err := syntax.ParsePropertiesOf(syntax.Storm, "p", []byte(`Tmax=? [ F "a" ]`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := props.Items[0].(*syntax.Property).X
+	const asked = `R{"` + syntax.TimeRewards + `"}max=? [ F "a" ]`
+	if got := syntax.Echo(x); got != asked {
+		t.Errorf("echo %s, want %s", got, asked)
+	}
+	for dialect, want := range map[syntax.Dialect]string{syntax.PRISM: asked, syntax.Storm: `Tmax=? [ F "a" ]`} {
+		var b strings.Builder
+		if err := syntax.Fprint(&b, x, syntax.Options{Dialect: dialect}); err != nil || b.String() != want {
+			t.Errorf("%v: found %s, %v, want %s", dialect, b.String(), err, want)
+		}
+	}
+}
+
 // What only Storm has stays an error, which says so.
 func TestStormOnly(t *testing.T) {
 	for _, text := range []string{`T=? [ F "a" ]`, `Pmax=? [ F{"r"}<=2 "a" ]`, `Pmax=? [ F^{steps<=2} "a" ]`} {

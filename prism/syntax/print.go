@@ -83,6 +83,13 @@ func ExprString(x Expr) string {
 	return string(p.buf)
 }
 
+// Echo is ExprString for what PRISM is given: of an operator T it gets an R.
+func Echo(x Expr) string {
+	p := &printer{echo: true, timeless: true}
+	p.expr(x, levelUntil)
+	return string(p.buf)
+}
+
 // String returns the property the way PRISM echoes it: its name in quotes, if
 // it has one, a colon and the expression.
 func (p *Property) String() string {
@@ -97,10 +104,11 @@ const lineWidth = 100
 
 // printer appends text to buf. The first error is kept in err.
 type printer struct {
-	buf     []byte
-	echo    bool
-	dialect Dialect
-	err     error
+	timeless bool // T is written as the R that it stands for
+	buf      []byte
+	echo     bool
+	dialect  Dialect
+	err      error
 }
 
 func (p *printer) fail(n Node, format string, args ...any) {

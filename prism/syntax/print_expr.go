@@ -227,7 +227,7 @@ func (p *printer) brackets(path Expr, f *OldFilter) {
 }
 
 func (p *printer) reward(x *Reward) {
-	if x.Time && (p.echo || p.dialect == Storm) {
+	if x.Time && !p.timeless && (p.echo || p.dialect == Storm) {
 		p.write("T")
 		p.threshold(x.Threshold)
 		p.brackets(x.Path, x.Filter)

@@ -298,5 +298,9 @@ func (prism) is(p *parse.Property, it *item) bool {
 	if id := it.task.Property.Name; id != nil {
 		name = id.Name // which that of a JANI property may have become
 	}
-	return p.Echoes(name, it.task.Text, it.constants())
+	text := it.task.Text
+	if given := syntax.Echo(it.task.Property.X); given != syntax.ExprString(it.task.Property.X) {
+		text = given
+	}
+	return p.Echoes(name, text, it.constants())
 }
