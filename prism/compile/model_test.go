@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
 	"strings"
 	"sync"
@@ -218,6 +219,39 @@ func TestForksInParallel(t *testing.T) {
 			if !reflect.DeepEqual(o, outs[0]) {
 				t.Errorf("%s: forks differ", r.Name())
 			}
+		}
+	}
+}
+
+// TestManyTransitions: of 4000 updates each target is that of four, a thousand apart,
+// and they come in the order in which they are met first.
+func TestManyTransitions(t *testing.T) {
+	var updates []string
+	for i := range 4000 {
+		updates = append(updates, fmt.Sprintf("1/4000 : (x'=%d)", (i%1000)*7%1000))
+	}
+	few := "[] x=1 -> 0.5 : (x'=3) + 0.25 : (x'=2) + 0.25 : (x'=3);"
+	m := model(t, "dtmc\nmodule m\n  x : [0..999];\n  [] x=0 -> "+strings.Join(updates, " + ")+";\n  "+few+"\nendmodule\n", Options{})
+	x := m.NewExpander()
+	for range 2 { // also where there was a choice before
+		cs, err := x.Expand([]int32{0})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := cs.List[0].Transitions
+		if len(got) != 1000 {
+			t.Fatalf("%d transitions, want 1000", len(got))
+		}
+		for i, tr := range got {
+			if want := int32(i * 7 % 1000); tr.Target[0] != want || math.Abs(tr.Weight-0.001) > 1e-15 {
+				t.Fatalf("transition %d is %v, want 0.001 to %d", i, tr, want)
+			}
+		}
+		if cs, err = x.Expand([]int32{1}); err != nil {
+			t.Fatal(err)
+		}
+		if got := cs.List[0].Transitions; len(got) != 2 || got[0].Weight != 0.75 || got[0].Target[0] != 3 {
+			t.Fatalf("found %v, want 0.75 to 3 and 0.25 to 2", got)
 		}
 	}
 }
