@@ -248,14 +248,19 @@ func (w *writer) labelsAndRewards() string {
 
 // system composes the modules in some way. Every module occurs once.
 func (w *writer) system(names []string) string {
+	unknown := func(part string) bool { // to name an action that no module has is an error
+		return strings.Contains(part, "a") && !slices.Contains(w.actions, "a") || strings.Contains(part, "b") && !slices.Contains(w.actions, "b")
+	}
 	out := names[0]
 	for _, n := range names[1:] {
 		if w.one(5) {
-			n = pick(w, n+"{a<-b}", n+"{a<-c}", n+"/{b}")
+			if part := pick(w, "{a<-b}", "{a<-c}", "/{b}"); !unknown(part) {
+				n += part
+			}
 		}
 		operator := pick(w, "||", "||", "|||", "|[a]|", "|[a,b]|")
-		if strings.Contains(operator, "a") && !slices.Contains(w.actions, "a") || strings.Contains(operator, "b") && !slices.Contains(w.actions, "b") {
-			operator = "||" // to name an action that no module has is an error
+		if unknown(operator) {
+			operator = "||"
 		}
 		out = fmt.Sprintf("(%s) %s %s", out, operator, n)
 	}
