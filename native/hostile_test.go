@@ -53,10 +53,15 @@ func misjudged(m mode, v *result.Verdict, want hostile.Want) string {
 	warned := len(v.Warnings) > 0
 	switch v.Accuracy {
 	case result.Proven:
-		if x.Rat != nil && (want.Value.Exact() || !x.Rat.IsInt()) { // a certificate may show that a value is 0 or 1
+		switch {
+		case x.Rat == nil:
+			return wrongBounds(m, v, want.Value, warned)
+		case want.Value.Inf || want.Value.Exact():
 			return wrongFraction(x, want.Value)
+		case x.Rat.Cmp(want.Value.Lo) < 0 || x.Rat.Cmp(want.Value.Hi) > 0:
+			return "wrong"
 		}
-		return wrongBounds(m, v, want.Value, warned)
+		return "" // a certificate may show a number of which only digits are known otherwise
 	case result.Exact:
 		return wrongFraction(x, want.Value)
 	case result.Bounded:

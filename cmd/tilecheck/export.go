@@ -66,7 +66,7 @@ func (c *exportCmd) Run(ctx context.Context, env *world) error {
 		fmt.Fprintf(env.stderr, "written without %d choices that repeat another one of their state\n", n)
 	}
 	x := &exporter{env: env, space: space, onlyProps: c.OnlyProps, opts: files.Options{
-		Precision: c.Precision, NoHeaders: c.NoHeaders, NoValuations: c.NoValuations, NoActions: c.NoActions, Symbolic: c.Symbolic, Zeros: true,
+		Precision: c.Precision, NoHeaders: c.NoHeaders, NoValuations: c.NoValuations, NoActions: c.NoActions, Symbolic: c.Symbolic, Zeros: true, Fractions: c.Exact,
 	}}
 	switch {
 	case c.Rows:

@@ -37,7 +37,7 @@ func untimed(text string) string {
 		{`(?s)"quantity": "moves per second".*?\}`, "speed"},
 		{`(?m)^.*moves per second.*$`, "speed"},
 		{`(?m)^((\| )? *[-0-9]+ .*?) +[0-9]+( \|)?$`, "$1"}, // the last column of a contest
-		{`[.0-9]+(µs|ms|s)\b`, "T"},
+		{`\\?<?\b[.0-9]+(µs|ms|s)\b`, "T"},
 		{` +`, " "},
 		{`-{2,}`, "--"},
 	} {

@@ -226,11 +226,17 @@ func (a *assembly) interval(f field) (low, high number, ok bool) {
 	if high, ok = a.value(field{[]byte(h), f.at + 2 + len(l)}, "probability", true); !ok {
 		return low, high, false
 	}
-	if !(low.f >= 0 && high.f > 0 && low.r.Cmp(high.r) <= 0 && high.f <= 1) {
+	if !isInterval(low, high) {
 		a.fail(f.at, "found %s, wanted an interval of probabilities from 0 to 1, not only of 0", quote(f.text))
 		return low, high, false
 	}
 	return low, high, true
+}
+
+// isInterval reports whether two fractions are the ends of an interval of probabilities
+// that are not only 0.
+func isInterval(low, high number) bool {
+	return low.f >= 0 && high.f > 0 && low.r.Cmp(high.r) <= 0 && high.f <= 1
 }
 
 // action returns the number of an action.

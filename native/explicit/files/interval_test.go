@@ -64,10 +64,8 @@ func TestIntervals(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for name, err := range map[string]error{"DRN": w.DRN(t.Context(), new(bytes.Buffer)), "UMB": w.UMB(t.Context(), new(bytes.Buffer))} {
-			if err == nil || !strings.Contains(err.Error(), "type IMDP") {
-				t.Errorf("%s of intervals: %v", name, err)
-			}
+		if err := w.DRN(t.Context(), new(bytes.Buffer)); err == nil || !strings.Contains(err.Error(), "type IMDP") {
+			t.Errorf("DRN of intervals: %v", err)
 		}
 	}
 }

@@ -19,12 +19,11 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// ReadUMB reads a model in UMB, plain or compressed by gzip or xz: DTMCs, MDPs, CTMCs
-// and LTSs with one initial state or more. The columns are kept as they come, a
+// ReadUMB reads a model in UMB, plain or compressed by gzip or xz: DTMCs, MDPs, also
+// with intervals, CTMCs and LTSs with one initial state or more. The columns are kept as they come, a
 // valuation in its bits, so that memory follows the model and not what a file says
 // of itself. Its errors are as for Read, about the file as a whole: members have no
-// lines. Other kinds of models, intervals and what is only partly there are refused
-// by name.
+// lines. Other kinds of models and what is only partly there are refused by name.
 //
 // Where states have no valuations, or some that are not all different, they have
 // one variable x, their number, and a warning says so.
@@ -178,7 +177,12 @@ func (u *umbFile) readIndex(text []byte) error {
 	if x.Version != umb.Version {
 		return fmt.Errorf("found version %d of the format, wanted %d", x.Version, umb.Version)
 	}
+	ends, intervals := s.Probability.Ends()
 	switch {
+	case s.Time == "discrete" && s.Players == 0 && intervals:
+		u.typ = syntax.IDTMC
+	case s.Time == "discrete" && s.Players == 1 && s.Observations == 0 && intervals:
+		u.typ = syntax.IMDP
 	case s.Time == "discrete" && s.Players == 0:
 		u.typ = syntax.DTMC
 	case s.Time == "discrete" && s.Players == 1 && s.Observations == 0 && s.Probability != nil:
@@ -188,7 +192,7 @@ func (u *umbFile) readIndex(text []byte) error {
 	case s.Time == "stochastic" && s.Players == 0:
 		u.typ = syntax.CTMC
 	default:
-		return fmt.Errorf("found a model with time %s, %d players and %d observations, only DTMCs, MDPs, CTMCs and LTSs can be read",
+		return fmt.Errorf("found a model with time %s, %d players and %d observations, only DTMCs, MDPs, those with intervals, CTMCs and LTSs can be read",
 			quote([]byte(s.Time)), s.Players, s.Observations)
 	}
 	if u.opts.Type != syntax.TypeNone && u.opts.Type != u.typ {
@@ -204,10 +208,11 @@ func (u *umbFile) readIndex(text []byte) error {
 		return fmt.Errorf("found %d and %d actions, wanted at most %d", s.ChoiceActions, s.BranchActions, math.MaxUint16-1)
 	}
 	if u.typ != syntax.LTS {
-		if err := u.number(s.Probability); err != nil {
+		if err := u.number(ends); err != nil {
 			return fmt.Errorf("branch-probability-type: %w", err)
 		}
 	}
+	u.opts.Exact = u.opts.Exact || intervals // which have no other form here
 	if u.typ == syntax.CTMC {
 		if err := u.number(s.ExitRate); err != nil {
 			return fmt.Errorf("exit-rate-type: %w", err)
@@ -228,7 +233,9 @@ func (u *umbFile) number(t *umb.Type) error {
 }
 
 // chooses reports whether states have choices, whose actions are theirs.
-func (u *umbFile) chooses() bool { return u.typ == syntax.MDP || u.typ == syntax.LTS }
+func (u *umbFile) chooses() bool {
+	return u.typ == syntax.MDP || u.typ == syntax.IMDP || u.typ == syntax.LTS
+}
 
 // annotated refuses annotations that cannot be read.
 func (u *umbFile) annotated() error {
@@ -342,7 +349,11 @@ func (u *umbFile) member(name string, m *umb.Member) (err error) {
 	case umb.Targets:
 		u.targets, err = m.Indices(u.branches, 8, uint64(u.states))
 	case umb.Probabilities:
-		u.probability.Numbers, err = m.Numbers(u.branches, s.Probability)
+		if ends, intervals := s.Probability.Ends(); intervals {
+			u.probability.Numbers, err = m.Numbers(2*u.branches, ends)
+		} else {
+			u.probability.Numbers, err = m.Numbers(u.branches, ends)
+		}
 	case umb.ExitRates:
 		if u.typ == syntax.CTMC {
 			u.exitRate.Numbers, err = m.Numbers(u.states, s.ExitRate)

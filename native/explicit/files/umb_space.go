@@ -21,8 +21,9 @@ func (u *umbFile) assemble() (*explicit.Space, error) {
 	if err := u.whole(); err != nil {
 		return nil, err
 	}
-	kind := map[syntax.ModelType]sparse.Kind{syntax.DTMC: sparse.DTMC, syntax.MDP: sparse.MDP, syntax.LTS: sparse.MDP, syntax.CTMC: sparse.CTMC}[u.typ]
+	kind := map[syntax.ModelType]sparse.Kind{syntax.DTMC: sparse.DTMC, syntax.MDP: sparse.MDP, syntax.LTS: sparse.MDP, syntax.CTMC: sparse.CTMC, syntax.IDTMC: sparse.DTMC, syntax.IMDP: sparse.MDP}[u.typ]
 	b := &umbBuild{umbFile: u, assembly: newAssembly(newLines(Source{Name: u.src.Name}), kind, u.states, u.opts.Exact)}
+	b.intervals = u.typ == syntax.IDTMC || u.typ == syntax.IMDP
 	if err := b.actionNames(); err != nil {
 		return nil, err
 	}
@@ -114,6 +115,7 @@ type umbBranch struct {
 	edge
 	branch int
 	x      number
+	high   number // of an interval
 }
 
 func (b *umbBuild) actionNames() error {
@@ -199,18 +201,18 @@ func (b *umbBuild) choice(i, c int) error {
 	b.row = b.row[:0]
 	chain := !b.chooses()
 	for t := lo; t < hi; t++ {
-		x, err := b.weight(i, t)
+		x, high, err := b.weight(i, t)
 		if err != nil {
 			return fmt.Errorf("branch %d: %w", t-lo, err)
 		}
-		if x.zero() {
+		if x.zero() && high.zero() {
 			continue
 		}
 		e := edge{target: int(b.umbFile.targets[t])}
 		if chain {
 			e.action = b.acting(t)
 		}
-		b.row = append(b.row, umbBranch{e, t, x})
+		b.row = append(b.row, umbBranch{e, t, x, high})
 	}
 	action := sparse.NoAction
 	if !chain {
@@ -220,7 +222,7 @@ func (b *umbBuild) choice(i, c int) error {
 	for k := 0; k < len(b.row); k++ {
 		r := b.row[k]
 		for n := k + 1; n < len(b.row); {
-			if b.row[n].edge != r.edge {
+			if b.row[n].edge != r.edge || b.intervals { // of which a second one is refused
 				n++
 				continue
 			}
@@ -236,6 +238,7 @@ func (b *umbBuild) choice(i, c int) error {
 		}
 		b.note(r.branch)
 		before := len(b.errs)
+		b.high = r.high
 		b.transition(r.target, r.x, r.action, 0, 0)
 		if len(b.errs) > before {
 			b.place(i, c)
@@ -256,21 +259,29 @@ func (b *umbBuild) place(i, c int) {
 	}
 }
 
-// weight is the probability or rate of a branch.
-func (b *umbBuild) weight(i, t int) (number, error) {
-	if b.typ == syntax.LTS {
-		return number{1, big.NewRat(1, 1)}, nil
+// weight is the probability or rate of a branch, or the ends of its interval.
+func (b *umbBuild) weight(i, t int) (x, high number, err error) {
+	switch {
+	case b.typ == syntax.LTS:
+		return number{1, big.NewRat(1, 1)}, high, nil
+	case b.intervals:
+		if x, err = b.probability.at(2*t, true); err == nil {
+			high, err = b.probability.at(2*t+1, true)
+		}
+		if err == nil && !isInterval(x, high) && !(x.zero() && high.zero()) {
+			err = fmt.Errorf("found the interval [%s,%s], wanted one of probabilities from 0 to 1", x.r.RatString(), high.r.RatString())
+		}
+		return x, high, err
 	}
-	x, err := b.probability.at(t, b.opts.Exact)
-	if err != nil || b.typ != syntax.CTMC {
-		return x, err
+	if x, err = b.probability.at(t, b.opts.Exact); err != nil || b.typ != syntax.CTMC {
+		return x, high, err
 	}
 	rate, err := b.exitRate.at(i, b.opts.Exact)
 	if x.r != nil && rate.r != nil {
 		x.r = new(big.Rat).Mul(x.r, rate.r)
 	}
 	x.f *= rate.f
-	return x, err
+	return x, high, err
 }
 
 // note remembers which branch a transition was, once that is not its number.
@@ -409,7 +420,7 @@ func (b *umbBuild) branchReward(value func(i int) (number, error), transition, s
 	same := true
 	for _, i := range append([]uint32{uint32(first)}, others...) {
 		y, err1 := value(int(i))
-		w, err2 := b.weight(s, int(i))
+		w, _, err2 := b.weight(s, int(i))
 		if err := errors.Join(err1, err2); err != nil {
 			return x, err
 		}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -69,6 +70,90 @@ func TestUMBRoundTrip(t *testing.T) {
 			})
 		}
 	}
+}
+
+const intervals = `%s
+module m
+  s : [0..3];
+  [a] s=0 -> [0.1,1/3]:(s'=1) + [0.7,0.9]:(s'=2);
+  %s
+  [] s=1 -> [0.5,0.9]:(s'=3) + [0.1,0.5]:(s'=2);
+  [] s>=2 -> true;
+endmodule
+label "end" = s=3;
+rewards "r" s=1 : 1/7; endrewards
+`
+
+// TestUMBIntervals: models with intervals are written and read back, as fractions without
+// loss and as doubles with the nearest ones; what is no interval is refused.
+func TestUMBIntervals(t *testing.T) {
+	for _, src := range []string{fmt.Sprintf(intervals, "dtmc", ""), fmt.Sprintf(intervals, "mdp", "[b] s=0 -> [0.2,0.25]:(s'=3) + [0.75,0.8]:(s'=2);")} {
+		space, err := buildText(t.Context(), "m.prism", []byte(src), nil, explicit.Options{Exact: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		read := func(text []byte) (*explicit.Space, error) {
+			return files.ReadUMB(t.Context(), files.Source{Name: "m.umb", Text: text}, files.ReadOptions{})
+		}
+		for _, fractions := range []bool{true, false} {
+			text := umbOf(t, space, files.Options{Raw: true, Fractions: fractions})
+			again, err := read(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(umbOf(t, again, files.Options{Raw: true, Fractions: fractions}), text) {
+				t.Errorf("fractions %v: written again, it is another file", fractions)
+			}
+			if got, want := ends(again, fractions), ends(space, fractions); !slices.Equal(got, want) || again.Program().Type != space.Program().Type {
+				t.Errorf("fractions %v: %s with %v, want %s with %v", fractions, again.Program().Type, got, space.Program().Type, want)
+			}
+		}
+		names, original := umbParts(t, umbOf(t, space, files.Options{Raw: true}))
+		for _, tt := range []struct {
+			change func(parts map[string][]byte)
+			want   string
+		}{
+			{func(p map[string][]byte) { // the ends change places
+				b := p["branch-to-probability.bin"]
+				copy(b[:16], append(bytes.Clone(b[8:16]), b[:8]...))
+			}, "wanted one of probabilities from 0 to 1"},
+			{func(p map[string][]byte) { copy(p["branch-to-target.bin"][8:16], p["branch-to-target.bin"][:8]) }, "found a second transition to state 1"},
+			{func(p map[string][]byte) { p["branch-to-probability.bin"] = p["branch-to-probability.bin"][8:] }, "branch-to-probability.bin: found"},
+			{func(p map[string][]byte) { copy(p["branch-to-probability.bin"][24:32], make([]byte, 8)) }, "wanted one of probabilities from 0 to 1"},
+		} {
+			parts := maps.Clone(original)
+			for name := range parts {
+				parts[name] = bytes.Clone(parts[name])
+			}
+			tt.change(parts)
+			if _, err := read(umbFrom(t, names, parts, 0)); err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("%v, want %q", err, tt.want)
+			}
+		}
+	}
+}
+
+// ends are the intervals of a model, choice by choice and in the order of their targets: as
+// they are, or those of the nearest doubles.
+func ends(space *explicit.Space, fractions bool) []string {
+	var out []string
+	m := space.Model()
+	text := func(x *big.Rat) string {
+		if f, _ := x.Float64(); !fractions {
+			x = new(big.Rat).SetFloat64(f)
+		}
+		return x.RatString()
+	}
+	for c := range m.NumChoices() {
+		var row []string
+		lo, hi := m.Row(c)
+		for i := lo; i < hi; i++ {
+			row = append(row, fmt.Sprintf("%d: [%s,%s]", m.Target[i], text(m.Rat(i)), text(m.HighRat(i))))
+		}
+		slices.Sort(row)
+		out = append(out, row...)
+	}
+	return out
 }
 
 // TestUMBWithPRISM: what PRISM writes is read as the model that its explicit files
@@ -249,7 +334,7 @@ label "top" = x=5; rewards "r" x=5:2; [a] true:1; endrewards`
 		{index(`"#branches": `, `"#branches": 1`), "choice-to-branches.bin: found"},
 		{index(`"#players": 1`, `"#players": 2`), "2 players"},
 		{index(`"discrete"`, `"urgent-stochastic"`), `time "urgent-stochastic"`},
-		{index(`"double"`, `"double-interval"`), "intervals are not supported"},
+		{index(`"double"`, `"double-interval"`), `found numbers of type "double" with 32 bits`},
 		{index(`"format-version": 1`, `"format-version": 2`), "version 2 of the format"},
 		{index(`"#initial-states": 1`, `"#initial-states": 2`), "found 1 initial states, wanted 2"},
 		{index(`"top": {`, `"../top": {`), "found the identifier"},

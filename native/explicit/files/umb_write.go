@@ -60,6 +60,7 @@ type umbWriter struct {
 	rewards []*drnReward
 	actions []string       // strings, by number
 	action  map[string]int // the inverse
+	exact   bool           // numbers are fractions
 	size    int64          // of a number, in bytes
 	index   umb.Index
 	fields  []umbField
@@ -75,8 +76,8 @@ type umbField struct {
 }
 
 func (w *Writer) umb(ctx context.Context) (*umbWriter, error) {
-	if err := w.onlyNumbers("UMB"); err != nil {
-		return nil, err
+	if w.program.Type == syntax.POMDP {
+		return nil, w.onlyNumbers("UMB")
 	}
 	u := &umbWriter{Writer: w, ctx: ctx, size: 8, rated: -1}
 	var err error
@@ -86,7 +87,7 @@ func (w *Writer) umb(ctx context.Context) (*umbWriter, error) {
 	if u.rewards, err = w.rewards(ctx); err != nil {
 		return nil, err
 	}
-	if w.model.Exact() {
+	if u.exact = w.model.Exact() && (w.opts.Fractions || !w.model.Intervals()); u.exact {
 		u.measure()
 	}
 	u.name()
@@ -145,7 +146,7 @@ func (u *umbWriter) name() {
 }
 
 func (u *umbWriter) numberType() *umb.Type {
-	if u.model.Exact() {
+	if u.exact {
 		return &umb.Type{Type: "rational", Size: uint64(8 * u.size)}
 	}
 	return &umb.Type{Type: "double", Size: 64}
@@ -168,6 +169,9 @@ func (u *umbWriter) describe() error {
 	}
 	if u.probabilistic() {
 		s.Probability = u.numberType()
+		if u.model.Intervals() {
+			s.Probability = &umb.Type{Type: s.Probability.Type + "-interval", Size: 2 * s.Probability.Size}
+		}
 	}
 	if u.program.Type == syntax.CTMC {
 		s.Time, s.ExitRate = "stochastic", u.numberType()
@@ -287,8 +291,17 @@ func (u *umbWriter) members(out *umb.Writer) error {
 				umb.PutUint64(b, at)
 			})
 		})
-		t.File(umb.Probabilities, int64(branches)*u.size, func(b *bufio.Writer) {
-			u.branches(func(i, t int) { u.put(b, u.probability(i, t)) })
+		each := u.size
+		if u.model.Intervals() {
+			each *= 2
+		}
+		t.File(umb.Probabilities, int64(branches)*each, func(b *bufio.Writer) {
+			u.branches(func(i, t int) {
+				u.put(b, u.probability(i, t))
+				if u.model.Intervals() {
+					u.put(b, number{r: u.model.HighRat(t)})
+				}
+			})
 		})
 	}
 	if u.program.Type == syntax.CTMC {
@@ -385,7 +398,10 @@ func (u *umbWriter) probability(i, t int) number {
 
 // put writes a number.
 func (u *umbWriter) put(b *bufio.Writer, x number) {
-	if !u.model.Exact() {
+	if !u.exact {
+		if x.r != nil {
+			x.f, _ = x.r.Float64()
+		}
 		umb.PutUint64(b, math.Float64bits(x.f))
 		return
 	}

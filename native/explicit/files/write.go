@@ -65,6 +65,9 @@ type Options struct {
 	// written: their weights are added up, and their reward is the mean. Equal
 	// choices of a state are one with and without it; the symbolic engines have both.
 	Symbolic bool
+	// Fractions writes those of a model with intervals, which always has them, to UMB:
+	// PRISM reads doubles only.
+	Fractions bool
 	// Raw leaves UMB files uncompressed, and Version is what they say of who wrote them.
 	Raw     bool
 	Version string

@@ -90,9 +90,22 @@ func (t *Type) Number() error {
 	case t.Type == "double" && t.Bits() == 64, t.Type == "rational" && t.Bits()%128 == 0 && t.Bits() <= 1<<20:
 		return nil
 	case strings.HasSuffix(t.Type, "-interval"):
-		return fmt.Errorf("found numbers of type %s, and intervals are not supported, wanted double or rational", t.Type)
+		return fmt.Errorf("found intervals, of type %s, wanted double or rational", t.Type)
 	}
 	return fmt.Errorf("found numbers of type %q with %d bits, wanted double with 64 or rational with a multiple of 128", t.Type, t.Bits())
+}
+
+// Ends is the type of both ends of an interval, of which the lower comes first; the type
+// itself where it has none.
+func (t *Type) Ends() (end *Type, interval bool) {
+	if t == nil {
+		return nil, false
+	}
+	name, interval := strings.CutSuffix(t.Type, "-interval")
+	if !interval {
+		return t, false
+	}
+	return &Type{Type: name, Size: t.Bits() / 2}, true
 }
 
 // Group are the annotations of one kind, by their identifiers.
