@@ -1,6 +1,7 @@
 package native_test
 
 import (
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -140,5 +141,34 @@ func TestProvenSuite(t *testing.T) {
 	tally.log(t)
 	if tally.proven < 1590 {
 		t.Errorf("only %d answers are proven", tally.proven)
+	}
+}
+
+// TestInstantRewardOff: the reward that a double stands for may be more than it by less
+// than rounding can show; found by a hostile model, where it was called 1 at most.
+func TestInstantRewardOff(t *testing.T) {
+	const model = `%s
+module m
+  x : [0..1];
+  [] x=0 -> (x'=1);
+  [] x=1 -> true;
+endmodule
+rewards
+  x=1 : 1e-400;
+  true : 0.5+0.5;
+endrewards
+`
+	for _, kind := range []string{"dtmc", "ctmc"} {
+		for _, accuracy := range []result.Accuracy{result.Unknown, result.Exact, result.Proven} {
+			vs := answers(t, fmt.Sprintf(model, kind), "filter(exists, R<=1 [ I=0 ], x=1);\nfilter(exists, R>1 [ I=0 ], x=1);\n", accuracy)
+			for i, v := range vs {
+				if v.Err == nil && v.Value.Bool != (i == 1) {
+					t.Errorf("%s, asked for %s: %s is %v, the reward is 1+1e-400", kind, accuracy, v.Property, v.Value.Bool)
+				}
+				if v.Err != nil && kind == "dtmc" {
+					t.Errorf("%s, asked for %s: %s: %v", kind, accuracy, v.Property, v.Err)
+				}
+			}
+		}
 	}
 }

@@ -80,6 +80,16 @@ func (r rounding) up(x, e float64) float64 {
 	return r.above(max(x+x*e, r.floor))
 }
 
+// given returns bounds of the reward that a double stands for. Its error alone may be lost
+// when it is added: 1 and half a unit in the last place are 1.
+func (r rounding) given(x float64) (lo, hi float64) {
+	if r.err == 0 {
+		return r.below(x), r.above(x)
+	}
+	e := 1.05 * (r.err + 4*unit)
+	return r.below(r.down(x, e)), r.up(x, e)
+}
+
 // quotient returns lo/sum and hi/sum for bounds that are sums of non-negative
 // products. An overflow is no lower bound of the quotient, and what underflows
 // is above zero still.

@@ -93,7 +93,7 @@ func InstantReward(ctx context.Context, g *sparse.Graph, r *sparse.Reward, steps
 	}
 	y.reward = nil
 	for s, x := range r.State {
-		y.v.Lower[s], y.v.Upper[s] = y.round.down(x, y.round.err), y.round.up(x, y.round.err)
+		y.v.Lower[s], y.v.Upper[s] = y.round.given(x)
 		if y.exact() && r.StateRat[s] != nil {
 			y.v.Exact[s] = r.StateRat[s]
 		}

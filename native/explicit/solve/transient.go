@@ -66,7 +66,7 @@ func TimedInstantReward(ctx context.Context, g *sparse.Graph, r *sparse.Reward, 
 	z := newUniform(g, r, opts)
 	x, scale := scaled(r.State, nil, g.NumStates())
 	for s, whole := range r.State {
-		z.v.Lower[s], z.v.Upper[s] = z.round.down(x[s], z.round.err), z.round.up(x[s], z.round.err)
+		z.v.Lower[s], z.v.Upper[s] = z.round.given(x[s])
 		if whole > 0 {
 			z.v.Upper[s] = max(z.v.Upper[s], z.round.floor)
 		}
