@@ -33,19 +33,6 @@ type Limits struct {
 // what is there and not with what the file says of itself, and what is there twice, too
 // short, too long or missing is an error that names it.
 func Read(ctx context.Context, in io.Reader, limits Limits) (*File, error) {
-	return read(ctx, in, limits, true)
-}
-
-// ReadModel reads the model of a certificate or of another UMB file.
-func ReadModel(ctx context.Context, in io.Reader, limits Limits) (*Model, error) {
-	f, err := read(ctx, in, limits, false)
-	if err != nil {
-		return nil, err
-	}
-	return f.Model, nil
-}
-
-func read(ctx context.Context, in io.Reader, limits Limits, claims bool) (*File, error) {
 	if limits.States == 0 {
 		limits.States = math.MaxInt32
 	}
@@ -65,7 +52,7 @@ func read(ctx context.Context, in io.Reader, limits Limits, claims bool) (*File,
 	if err != nil {
 		return nil, err
 	}
-	return r.finish(claims)
+	return r.finish()
 }
 
 // reader is a file being read.
@@ -403,11 +390,11 @@ func readRanks(m *umb.Member, n int) ([]uint32, error) {
 }
 
 // finish looks for what is missing.
-func (r *reader) finish(claims bool) (*File, error) {
+func (r *reader) finish() (*File, error) {
 	if r.umb == nil {
 		return nil, fmt.Errorf("there is no %s: it is no certificate", umb.IndexFile)
 	}
-	if claims && r.index == nil {
+	if r.index == nil {
 		return nil, fmt.Errorf("there is no %s: it is no certificate", indexFile)
 	}
 	if missing := slices.Sorted(maps.Keys(r.declared)); len(missing) > 0 {

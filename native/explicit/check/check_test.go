@@ -9,8 +9,6 @@ import (
 
 	"tilecheck/native/explicit"
 	"tilecheck/native/explicit/check"
-	"tilecheck/prism/compile"
-	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
 )
@@ -18,14 +16,7 @@ import (
 // ask checks properties, one per line, of a model.
 func ask(t *testing.T, ctx context.Context, src, props string, opts check.Options) []result.Verdict {
 	t.Helper()
-	tree, err := syntax.ParseModel("m.prism", []byte(src))
-	if err != nil {
-		t.Fatal(err)
-	}
-	model, err := sema.CheckModel(tree)
-	if err != nil {
-		t.Fatal(err)
-	}
+	model, m := compiled(t, src)
 	parsed, err := syntax.ParseProperties("p.props", []byte(props))
 	if err != nil {
 		t.Fatal(err)
@@ -34,19 +25,11 @@ func ask(t *testing.T, ctx context.Context, src, props string, opts check.Option
 	if err != nil {
 		t.Fatal(err)
 	}
-	prog, err := model.Instantiate(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := compile.Compile(prog, compile.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
 	s, err := explicit.Build(t.Context(), m, explicit.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, full, err := checked.Instantiate(prog, nil, nil)
+	list, full, err := checked.Instantiate(m.Program(), nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,14 +44,7 @@ func (e *evaluation) costBounded(x *sema.CostBounded, dir solve.Direction) (*num
 	case e.wanted != nil:
 		return nil, e.unsupported(x, "found reward bounds, whose schedulers count rewards and are not exported")
 	}
-	left := e.all()
-	if x.X != nil {
-		var err error
-		if left, err = e.nested(x.X); err != nil {
-			return nil, err
-		}
-	}
-	right, err := e.nested(x.Y)
+	left, right, err := e.operands(x.X, x.Y)
 	if err != nil {
 		return nil, err
 	}

@@ -197,14 +197,7 @@ func (e *evaluation) pathObjective(o *objective, x sema.Expr, negated bool) erro
 	if !state(t.X) || !state(t.Y) {
 		return e.unsupported(x, "found a path formula in multi(...) other than F, G, U, W, R, G F and F G over states")
 	}
-	left := e.all()
-	var err error
-	if t.X != nil {
-		if left, err = e.nested(t.X); err != nil {
-			return err
-		}
-	}
-	right, err := e.nested(t.Y)
+	left, right, err := e.operands(t.X, t.Y)
 	if err != nil {
 		return err
 	}

@@ -116,25 +116,13 @@ func (m *multi) free(least bool) *sparse.Set {
 		for s, x := range m.states {
 			first, end := m.product.Choices(s)
 			for c := first; c < end; c++ {
-				if gain(o.reward, x.state, m.choice[c]) > 0 {
+				if o.reward.Gain(int(x.state), int(m.choice[c])) > 0 {
 					out.Remove(c)
 				}
 			}
 		}
 	}
 	return out
-}
-
-// gain is the reward of a choice of the model, and of the state that makes it.
-func gain(r *sparse.Reward, state, choice uint32) float64 {
-	sum := 0.0
-	if r.State != nil {
-		sum += r.State[state]
-	}
-	if r.Choice != nil {
-		sum += r.Choice[choice]
-	}
-	return sum
 }
 
 // stops finds where paths may end, and adds the end. What can be collected there is

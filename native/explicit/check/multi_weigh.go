@@ -59,7 +59,7 @@ func (m *multi) weigh(ctx context.Context, weights []*big.Rat) (*pareto.Answer, 
 	case costs:
 		upper = total.Sub(total, lower)
 	case upper == nil:
-		return nil, m.unsupported(m.p.X, "found multi(...) with numbers greater than doubles can be")
+		return nil, m.tooGreat()
 	}
 	at, err := m.point(ctx, v.Scheduler, weights)
 	return &pareto.Answer{Point: at, Bound: upper}, err
@@ -77,6 +77,11 @@ func ends(v *solve.Values, s int) (lower, upper *big.Rat) {
 		upper = new(big.Rat).SetFloat64(v.Upper[s])
 	}
 	return lower, upper
+}
+
+// tooGreat is the error of numbers that doubles cannot be.
+func (m *multi) tooGreat() error {
+	return m.unsupported(m.p.X, "found multi(...) with numbers greater than doubles can be")
 }
 
 // options are those of a part of the answer, of which many add up.
@@ -159,21 +164,10 @@ func (m *multi) amount(o *objective, s, c int) (exact *big.Rat, near float64) {
 		return nil, 0
 	}
 	state, r := m.states[s].state, o.reward
-	if near = gain(r, state, of); near == 0 || !m.exact {
+	if near = r.Gain(int(state), int(of)); near == 0 || !m.exact {
 		return nil, near
 	}
-	return exactGain(r, state, of), near
-}
-
-func exactGain(r *sparse.Reward, state, choice uint32) *big.Rat {
-	sum := new(big.Rat)
-	if r.StateRat != nil && r.StateRat[state] != nil {
-		sum.Add(sum, r.StateRat[state])
-	}
-	if r.ChoiceRat != nil && r.ChoiceRat[choice] != nil {
-		sum.Add(sum, r.ChoiceRat[choice])
-	}
-	return sum
+	return r.GainRat(int(state), int(of)), near
 }
 
 // best returns the set of objectives with which a path should end in a state.
@@ -314,7 +308,7 @@ func (m *multi) most(ctx context.Context, o *objective) ([]*big.Rat, error) {
 	o.upper = make([]*big.Rat, m.product.NumStates())
 	for s := range o.upper {
 		if _, o.upper[s] = ends(v, s); o.upper[s] == nil {
-			return nil, m.unsupported(m.p.X, "found multi(...) with numbers greater than doubles can be")
+			return nil, m.tooGreat()
 		}
 	}
 	return o.upper, nil
@@ -324,7 +318,7 @@ func (m *multi) most(ctx context.Context, o *objective) ([]*big.Rat, error) {
 func (m *multi) lost(o *objective, most []*big.Rat, s, c int) (*big.Rat, error) {
 	out := new(big.Rat).Set(most[s])
 	if of := m.choice[c]; of != sparse.None && o.earned(m.states[s]) {
-		out.Sub(out, exactGain(o.reward, m.states[s].state, of))
+		out.Sub(out, o.reward.GainRat(int(m.states[s].state), int(of)))
 	}
 	term := new(big.Rat)
 	lo, hi := m.product.Row(c)
@@ -374,7 +368,7 @@ func (m *multi) point(ctx context.Context, how []uint32, weights []*big.Rat) ([]
 			out[i] = upper
 		}
 		if out[i] == nil {
-			return nil, m.unsupported(m.p.X, "found multi(...) with numbers greater than doubles can be")
+			return nil, m.tooGreat()
 		}
 		if o.form == rewards && !o.least {
 			out[i] = new(big.Rat).Neg(out[i])

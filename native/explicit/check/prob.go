@@ -148,17 +148,23 @@ func (e *evaluation) solved(v *solve.Values, err error) (*numbers, error) {
 	return solved(v), nil
 }
 
+// operands returns the states of the operands of a temporal operator: all, where there
+// is no left one.
+func (e *evaluation) operands(x, y sema.Expr) (left, right *sparse.Set, err error) {
+	left = e.all()
+	if x != nil {
+		if left, err = e.nested(x); err != nil {
+			return nil, nil, err
+		}
+	}
+	right, err = e.nested(y)
+	return left, right, err
+}
+
 // temporal rewrites an operator to U: F b = true U b, G b = !(true U !b),
 // a W b = !((a&!b) U (!a&!b)), a R b = !(!a U !b).
 func (e *evaluation) temporal(x *sema.Temporal, dir solve.Direction) (*numbers, error) {
-	left := e.all()
-	if x.X != nil {
-		var err error
-		if left, err = e.nested(x.X); err != nil {
-			return nil, err
-		}
-	}
-	right, err := e.nested(x.Y)
+	left, right, err := e.operands(x.X, x.Y)
 	if err != nil {
 		return nil, err
 	}
@@ -315,14 +321,7 @@ func (e *evaluation) quantified(x *sema.Quant, t *sema.Temporal) (*sparse.Set, e
 	if t.Bound != nil {
 		return nil, e.unsupported(x, "found E or A with a bounded operator")
 	}
-	left := e.all()
-	if t.X != nil {
-		var err error
-		if left, err = e.nested(t.X); err != nil {
-			return nil, err
-		}
-	}
-	right, err := e.nested(t.Y)
+	left, right, err := e.operands(t.X, t.Y)
 	if err != nil {
 		return nil, err
 	}

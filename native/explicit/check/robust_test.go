@@ -7,9 +7,6 @@ import (
 
 	"tilecheck/native/explicit"
 	"tilecheck/native/explicit/check"
-	"tilecheck/prism/compile"
-	"tilecheck/prism/sema"
-	"tilecheck/prism/syntax"
 	"tilecheck/result"
 )
 
@@ -111,22 +108,7 @@ func TestIntervalsRefused(t *testing.T) {
 // buildError is why the states of a model cannot be built.
 func buildError(t *testing.T, src string) error {
 	t.Helper()
-	tree, err := syntax.ParseModel("m.prism", []byte(src))
-	if err != nil {
-		t.Fatal(err)
-	}
-	model, err := sema.CheckModel(tree)
-	if err != nil {
-		t.Fatal(err)
-	}
-	prog, err := model.Instantiate(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := compile.Compile(prog, compile.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = explicit.Build(t.Context(), m, explicit.Options{})
+	_, m := compiled(t, src)
+	_, err := explicit.Build(t.Context(), m, explicit.Options{})
 	return err
 }

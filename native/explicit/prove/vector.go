@@ -456,13 +456,7 @@ func (e *equations) compare(s, c int) int {
 	if e.exact != nil {
 		return e.compareExactly(s, c)
 	}
-	x, sum := e.x[s], 0.0
-	if e.r != nil && e.r.State != nil {
-		sum = e.r.State[s]
-	}
-	if e.r != nil && e.r.Choice != nil {
-		sum += e.r.Choice[c]
-	}
+	x, sum := e.x[s], e.r.Gain(s, c)
 	mean := sum == 0
 	least, most := math.Inf(1), 0.0
 	for i := lo; i < hi; i++ {
@@ -488,13 +482,7 @@ func (e *equations) compare(s, c int) int {
 }
 
 func (e *equations) compareExactly(s, c int) int {
-	sum := new(big.Rat)
-	if e.r != nil && e.r.StateRat != nil && e.r.StateRat[s] != nil {
-		sum.Add(sum, e.r.StateRat[s])
-	}
-	if e.r != nil && e.r.ChoiceRat != nil && e.r.ChoiceRat[c] != nil {
-		sum.Add(sum, e.r.ChoiceRat[c])
-	}
+	sum := e.r.GainRat(s, c)
 	lo, hi := e.g.Row(c)
 	for i := lo; i < hi; i++ {
 		x := e.at(int(e.g.Target[i]))

@@ -118,7 +118,7 @@ func (y *system) bestRat(s int) bestExact {
 // choiceRat is eval, exactly; nil for a choice that does not leave the state.
 func (y *system) choiceRat(s, c int) *big.Rat {
 	leave := !y.step
-	gain := y.gainRat(s, c)
+	gain := y.reward.GainRat(s, c)
 	first, end := y.g.Row(c)
 	if end-first == 1 && gain.Sign() == 0 && !(leave && int(y.g.Target[first]) == s) {
 		if w := y.g.Rat(first); y.g.Kind == sparse.CTMC || w.IsInt() && w.Num().IsInt64() && w.Num().Int64() == 1 {
@@ -156,16 +156,4 @@ func (y *system) choiceRat(s, c int) *big.Rat {
 	y.sum.num.Mul(&y.sum.num, &y.part.den)
 	y.sum.den.Mul(&y.sum.den, &y.part.num)
 	return y.sum.rat()
-}
-
-// gainRat is gain, exactly.
-func (y *system) gainRat(s, c int) *big.Rat {
-	sum := new(big.Rat)
-	if y.reward != nil && y.reward.StateRat != nil && y.reward.StateRat[s] != nil {
-		sum.Add(sum, y.reward.StateRat[s])
-	}
-	if y.reward != nil && y.reward.ChoiceRat != nil && y.reward.ChoiceRat[c] != nil {
-		sum.Add(sum, y.reward.ChoiceRat[c])
-	}
-	return sum
 }

@@ -34,7 +34,7 @@ func (y *system) exactLocal(l *local, ws *workspace) *exactLocal {
 	e := &exactLocal{local: l, choice: slices.Clone(l.how)}
 	for _, c := range l.origin {
 		s := y.g.Owner(c)
-		e.rows = append(e.rows, y.exactRow(s, int(c), ws.number[s], ws, y.gainRat(s, int(c))))
+		e.rows = append(e.rows, y.exactRow(s, int(c), ws.number[s], ws, y.reward.GainRat(s, int(c))))
 	}
 	e.common = integral(e.rows)
 	return e

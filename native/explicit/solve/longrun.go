@@ -110,7 +110,7 @@ func (y *system) averageRat(members []uint32, ws *workspace, mt *meter) (*big.Ra
 	defer ws.forget(rest)
 	rows, rewards := make([]*exactRow, len(rest)), make([]exactRow, len(rest))
 	for i, s := range rest {
-		rewards[i] = y.exactRow(int(s), int(s), uint32(i), ws, y.gainRat(int(s), int(s)))
+		rewards[i] = y.exactRow(int(s), int(s), uint32(i), ws, y.reward.GainRat(int(s), int(s)))
 		rows[i] = &rewards[i]
 	}
 	common := integral(rewards)
@@ -128,7 +128,7 @@ func (y *system) averageRat(members []uint32, ws *workspace, mt *meter) (*big.Ra
 	if err != nil {
 		return nil, err
 	}
-	sum := y.meanRat(home, y.gainRat(home, home), gain, gainDen, ws)
+	sum := y.meanRat(home, y.reward.GainRat(home, home), gain, gainDen, ws)
 	return sum.Quo(sum, y.meanRat(home, big.NewRat(1, 1), time, timeDen, ws)), nil
 }
 
@@ -276,7 +276,7 @@ func (a *averager) size(members []uint32) (work int, exit float64) {
 func (a *averager) gains(members []uint32) (least, most float64) {
 	least, most = math.Inf(1), 0
 	for k, s := range members {
-		gain := a.y.gain(int(s), int(s))
+		gain := a.y.reward.Gain(int(s), int(s))
 		sum, size := gain, gain
 		lo, hi := a.y.g.Row(int(s))
 		for i := lo; i < hi; i++ {
@@ -350,7 +350,7 @@ func (a *averager) cycle(members []uint32, home uint32, budget float64) (lo, hi 
 	if elapsed == nil || !d.sure(elapsed) {
 		return lo, hi, false, false, nil
 	}
-	sum, time := a.y.gain(int(home), int(home)), 1.0
+	sum, time := a.y.reward.Gain(int(home), int(home)), 1.0
 	first, end := a.y.g.Row(int(home))
 	for i := first; i < end; i++ {
 		if k := a.ws.number[a.y.g.Target[i]]; k != sparse.None {

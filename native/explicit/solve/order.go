@@ -84,7 +84,7 @@ func (y *system) findEnds(ctx context.Context, comps *sparse.Components, cyclic 
 	for s := range states.All() {
 		first, end := y.g.Choices(s)
 		for c := first; c < end; c++ {
-			if y.usable(c) && y.gain(s, c) == 0 {
+			if y.usable(c) && y.reward.Gain(s, c) == 0 {
 				choices.Add(c)
 			}
 		}
@@ -207,7 +207,7 @@ func (y *system) groups(members []uint32, ws *workspace) [][]uint32 {
 func (y *system) localRow(l *local, s, c int, ws *workspace) {
 	home := ws.number[s]
 	start := len(l.col)
-	gain := y.gain(s, c)
+	gain := y.reward.Gain(s, c)
 	lo, hi, sum, exit, most := gain, gain, 0.0, 0.0, gain
 	first, end := y.g.Row(c)
 	returns := y.g.Kind == sparse.CTMC

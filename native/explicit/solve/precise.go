@@ -93,7 +93,7 @@ func PreciseCumulReward(ctx context.Context, g *sparse.Graph, r *sparse.Reward, 
 	}
 	gains := make([]*big.Rat, g.NumStates())
 	for s := range gains {
-		gains[s] = y.gainRat(s, s)
+		gains[s] = y.reward.GainRat(s, s)
 	}
 	most := z.rewards(gains)
 	z.earned = z.x

@@ -115,7 +115,7 @@ func restingStates(ctx context.Context, g *sparse.Graph, r *sparse.Reward) (*spa
 	for s := range g.NumStates() {
 		first, end := g.Choices(s)
 		for c := first; c < end; c++ {
-			if y.gain(s, c) == 0 {
+			if y.reward.Gain(s, c) == 0 {
 				free.Add(c)
 			}
 		}
@@ -169,7 +169,7 @@ func planTotal(ctx context.Context, g *sparse.Graph, r *sparse.Reward) (totalPla
 	for s := range n {
 		first, end := g.Choices(s)
 		for c := first; c < end; c++ {
-			if y.gain(s, c) == 0 {
+			if y.reward.Gain(s, c) == 0 {
 				continue
 			}
 			rewarded.Add(s)

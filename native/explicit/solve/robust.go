@@ -107,7 +107,7 @@ func (y *robust) bound(s, c int, up bool) float64 {
 	if up {
 		x = y.v.Upper
 	}
-	gain := y.gain(s, c)
+	gain := y.reward.Gain(s, c)
 	sum, least, most := gain, math.Inf(1), 0.0
 	first, end := m.Row(c)
 	y.parts = y.parts[:0]
@@ -180,18 +180,6 @@ func (y *robust) spent(rest float64, up bool) float64 {
 	return sum
 }
 
-// gain is what leaving state s by choice c earns.
-func (y *robust) gain(s, c int) float64 {
-	r, x := y.reward, 0.0
-	if r != nil && r.State != nil {
-		x += r.State[s]
-	}
-	if r != nil && r.Choice != nil {
-		x += r.Choice[c]
-	}
-	return x
-}
-
 func (y *robust) stands(s uint32) uint32 {
 	if y.home == nil {
 		return s
@@ -207,7 +195,7 @@ func (y *robust) merge(ctx context.Context) error {
 	for s := range y.open.All() {
 		first, end := m.Choices(s)
 		for c := first; c < end; c++ {
-			if (y.usable == nil || y.usable.Has(c)) && y.gain(s, c) == 0 {
+			if (y.usable == nil || y.usable.Has(c)) && y.reward.Gain(s, c) == 0 {
 				free.Add(c)
 			}
 		}
@@ -421,7 +409,7 @@ func (y *robust) earning(open *sparse.Set) *sparse.Set {
 	for s := range open.All() {
 		first, end := y.g.Choices(s)
 		for c := first; c < end; c++ {
-			if y.gain(s, c) > 0 {
+			if y.reward.Gain(s, c) > 0 {
 				some.Add(s)
 			}
 		}

@@ -184,23 +184,11 @@ func (y *robust) distribution(c int) []*big.Rat {
 
 // worth returns what a choice is worth with a distribution.
 func (y *robust) worth(s, c int, p []*big.Rat) *big.Rat {
-	sum := y.gainRat(s, c)
+	sum := y.reward.GainRat(s, c)
 	first, _ := y.g.Row(c)
 	term := new(big.Rat)
 	for i, q := range p {
 		sum.Add(sum, term.Mul(q, y.v.Exact[y.stands(y.g.Target[first+i])]))
-	}
-	return sum
-}
-
-func (y *robust) gainRat(s, c int) *big.Rat {
-	sum := new(big.Rat)
-	r := y.reward
-	if r != nil && r.StateRat != nil && r.StateRat[s] != nil {
-		sum.Add(sum, r.StateRat[s])
-	}
-	if r != nil && r.ChoiceRat != nil && r.ChoiceRat[c] != nil {
-		sum.Add(sum, r.ChoiceRat[c])
 	}
 	return sum
 }
@@ -225,7 +213,7 @@ func (y *robust) induced(ctx context.Context, unknowns []uint32, plans map[uint3
 		for j, q := range at.p {
 			b.AddRat(y.place(y.g.Target[first+j], number, n), q, sparse.NoAction)
 		}
-		if g := y.gainRat(at.state, at.choice); g.Sign() != 0 {
+		if g := y.reward.GainRat(at.state, at.choice); g.Sign() != 0 {
 			reward.StateRat[i] = g
 			reward.State[i], _ = sparse.Double(g)
 		}

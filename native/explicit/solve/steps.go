@@ -167,7 +167,7 @@ func (y *system) after(s int) best {
 	first, end := g.Choices(s)
 	for c := first; c < end; c++ {
 		i := g.Start[c]
-		if g.Start[c+1] != i+1 || y.reward != nil && y.gain(s, c) != 0 {
+		if g.Start[c+1] != i+1 || y.reward != nil && y.reward.Gain(s, c) != 0 {
 			b.take(y.eval(s, c), uint32(c), y.min)
 			continue
 		}

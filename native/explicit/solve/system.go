@@ -60,21 +60,6 @@ func (y *system) usable(c int) bool {
 	return (y.choices == nil || y.choices.Has(c)) && (y.ecs == nil || !y.ecs.Choices.Has(c))
 }
 
-// gain returns the reward of leaving state s by choice c.
-func (y *system) gain(s, c int) float64 {
-	r, x := y.reward, 0.0
-	if r == nil {
-		return 0
-	}
-	if r.State != nil {
-		x += r.State[s]
-	}
-	if r.Choice != nil {
-		x += r.Choice[c]
-	}
-	return x
-}
-
 // row is what a choice is worth, if all of its targets that are not the same
 // state have values: bounds of it, and whether the choice leaves the state at all.
 type row struct {
@@ -85,7 +70,7 @@ type row struct {
 // eval evaluates choice c of state s.
 func (y *system) eval(s, c int) row {
 	m, home := y.g.Model, y.ec(s)
-	gain := y.gain(s, c)
+	gain := y.reward.Gain(s, c)
 	lo, hi, sum := gain, gain, 0.0
 	least, most := math.Inf(1), 0.0
 	first, end := m.Row(c)

@@ -105,6 +105,30 @@ type Reward struct {
 	StateRat, ChoiceRat []*big.Rat
 }
 
+// Gain returns what leaving a state by a choice earns; of no rewards, nothing.
+func (r *Reward) Gain(state, choice int) float64 {
+	sum := 0.0
+	if r != nil && r.State != nil {
+		sum += r.State[state]
+	}
+	if r != nil && r.Choice != nil {
+		sum += r.Choice[choice]
+	}
+	return sum
+}
+
+// GainRat is Gain, exactly: a new number.
+func (r *Reward) GainRat(state, choice int) *big.Rat {
+	sum := new(big.Rat)
+	if r != nil && r.StateRat != nil && r.StateRat[state] != nil {
+		sum.Add(sum, r.StateRat[state])
+	}
+	if r != nil && r.ChoiceRat != nil && r.ChoiceRat[choice] != nil {
+		sum.Add(sum, r.ChoiceRat[choice])
+	}
+	return sum
+}
+
 // One returns the number of the weight 1, which it adds where there is none, to a
 // model that shares its weights with others.
 func (m *Model) One() uint32 {
