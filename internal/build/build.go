@@ -3,11 +3,14 @@
 package build
 
 import (
+	"bytes"
 	"crypto/sha256"
+	"debug/elf"
 	"fmt"
 	"io"
 	"os"
 	"runtime/debug"
+	"strings"
 )
 
 // Version is the release that this source is, or becomes.
@@ -20,9 +23,9 @@ const Version = "0.1.0"
 //	0.1.0+dfaa1db0c1d2.dirty.77ab…        the tree had changes: a checksum of the program
 //	0.1.0+sum.77ab…                       no revision is known (go run, go test, an archive): the same
 //
-// A checksum reads the program, some hundredths of a second: ask once, and
-// only where it is needed. With an error the identity is good for showing and
-// for nothing else.
+// The checksum is the one that the Go linker left in the program, or, without it, one
+// of the whole file: some hundredths of a second, so ask once, and only where it is
+// needed. With an error the identity is good for showing and for nothing else.
 func Identify() (string, error) {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -72,8 +75,34 @@ func checksum() (string, error) {
 	}
 	defer f.Close()
 	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
+	if id := linked(f); id != "" {
+		h.Write([]byte(id))
+	} else if _, err := io.Copy(h, f); err != nil {
 		return "", err
 	}
 	return fmt.Sprintf("%x", h.Sum(nil)), nil
+}
+
+// linked returns the build ID of a Go program, a hash of everything that it was made
+// of: in a note of ELF files, and at the beginning of the text of others (the same two
+// places as in cmd/internal/buildid of Go). It is empty where there is none.
+func linked(f io.ReaderAt) string {
+	if e, err := elf.NewFile(f); err == nil {
+		const header = 16 // three lengths and "Go\x00\x00"
+		note := e.Section(".note.go.buildid")
+		if note == nil || note.Size > 1<<10 {
+			return ""
+		}
+		if b, err := note.Data(); err == nil && len(b) > header {
+			return strings.TrimRight(string(b[header:]), "\x00") // to a whole number of words
+		}
+		return ""
+	}
+	head := make([]byte, 64<<10)
+	n, _ := f.ReadAt(head, 0)
+	_, id, found := bytes.Cut(head[:n], []byte("\xff Go build ID: \""))
+	if id, _, ended := bytes.Cut(id, []byte("\"\n \xff")); found && ended {
+		return string(id)
+	}
+	return ""
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime/debug"
+	"strings"
 	"testing"
 
 	"tilecheck/internal/needs"
@@ -98,5 +99,52 @@ func TestBuilds(t *testing.T) {
 	dirty := built(`^0\.1\.0\+[0-9a-f]{12}\.dirty\.[0-9a-f]{12}$`)
 	if unstamped == clean || clean == dirty {
 		t.Errorf("three builds: %q, %q, %q", unstamped, clean, dirty)
+	}
+}
+
+// TestLinked reads the build ID of this test and of programs for several systems as the
+// go command does.
+func TestLinked(t *testing.T) {
+	same := func(program string) string {
+		t.Helper()
+		want, err := exec.Command("go", "tool", "buildid", program).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := os.Open(program)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		got := linked(f)
+		if got != strings.TrimSpace(string(want)) {
+			t.Errorf("%s: %q, go says %q", program, got, want)
+		}
+		return got
+	}
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if same(program) == "" {
+		t.Error("no build ID was found")
+	}
+	needs.Full(t)
+	source := filepath.Join(t.TempDir(), "main.go")
+	if err := os.WriteFile(source, []byte("package main\n\nfunc main() {}\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, system := range []string{"linux", "windows", "darwin"} {
+		for _, flag := range []string{"-s", "-buildid="} {
+			program := filepath.Join(t.TempDir(), system)
+			build := exec.Command("go", "build", "-ldflags", flag, "-o", program, source)
+			build.Env = append(os.Environ(), "GOOS="+system, "CGO_ENABLED=0")
+			if out, err := build.CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			if id := same(program); (id == "") != (flag == "-buildid=") {
+				t.Errorf("%s %s: %q", system, flag, id)
+			}
+		}
 	}
 }
