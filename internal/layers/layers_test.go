@@ -53,6 +53,7 @@ var layer = map[string]int{
 	"verify/suite":                      1,
 	"native/explicit/solve":             1,
 	"native/explicit/pareto":            2,
+	"native/explicit/belief":            2,
 	"certify/certificate":               1,
 	"certify/exact":                     2,
 	"certify/steps":                     2,

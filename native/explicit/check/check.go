@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,10 +9,12 @@ import (
 
 	"tilecheck/internal/progress"
 	"tilecheck/native/explicit"
+	"tilecheck/native/explicit/belief"
 	"tilecheck/native/explicit/solve"
 	"tilecheck/native/explicit/sparse"
 	"tilecheck/prism/compile"
 	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
 	"tilecheck/result"
 )
 
@@ -34,6 +37,8 @@ type Options struct {
 	Fair bool
 	// Progress is told how far the computation of a property is.
 	Progress func(progress.Progress)
+	// Beliefs is as in belief.Options, for partially observable models.
+	Beliefs int
 	// Solver is asked for bounds first, if there is one; nil is package solve.
 	Solver Solver
 
@@ -94,6 +99,8 @@ type model struct {
 	space   *explicit.Space
 	graph   *sparse.Graph
 	rewards map[int]*sparse.Reward
+	// seen has what a partially observable model shows, once that was asked for.
+	seen *explicit.Observations
 }
 
 func newModel(s *explicit.Space) *model {
@@ -149,6 +156,9 @@ func (c *Checker) Check(ctx context.Context, p *Property) result.Verdict {
 
 // answer tries one accuracy after the other until the property is decided.
 func (c *Checker) answer(ctx context.Context, p *Property, v *result.Verdict) error {
+	if c.bounds.space.Program().Type == syntax.POMDP {
+		return c.partially(ctx, p, v)
+	}
 	if c.opts.Accuracy == result.Exact {
 		m, err := c.fractions(ctx)
 		if err != nil {
@@ -318,7 +328,7 @@ func (c *Checker) fractions(ctx context.Context) (*model, error) {
 // unless Options.Accuracy refuses them.
 func (c *Checker) attempt(ctx context.Context, m *model, exact bool, opts Options, p *Property) (*outcome, error) {
 	e := &evaluation{
-		ctx: ctx, model: m, p: p, onlyFair: c.opts.Fair, solver: c.opts.Solver, exact: exact, mixed: opts.Accuracy != result.Exact, accuracy: result.Exact,
+		ctx: ctx, model: m, p: p, onlyFair: c.opts.Fair, solver: c.opts.Solver, exact: exact, mixed: opts.Accuracy != result.Exact, accuracy: result.Exact, budget: cmp.Or(c.opts.Beliefs, belief.DefaultBeliefs),
 		opts: solve.Options{
 			Epsilon: opts.Epsilon, MaxSweeps: opts.MaxSweeps, Classic: opts.Accuracy == result.Estimated,
 			Exact: exact, MaxWork: opts.maxWork, Progress: opts.Progress,
@@ -335,7 +345,7 @@ func (c *Checker) attempt(ctx context.Context, m *model, exact bool, opts Option
 	if err != nil {
 		return nil, err
 	}
-	return &outcome{value, bound, e.accuracy, e.width, e.gaveUp, e.extended, e.wanted, e.listings}, nil
+	return &outcome{value, bound, e.accuracy, e.width, e.gaveUp, e.extended, e.wanted, e.listings, e.beliefs}, nil
 }
 
 // resolution says how a property resolves nondeterminism, as far as that is the

@@ -211,7 +211,14 @@ func TestRefusals(t *testing.T) {
 		{ctmc, `R=? [ I=-1 ]`, `p.props:1:9: time bound -1 of the I operator, want a finite number of at least 0`},
 		{"mdp module m s:[0..1]; [] true -> (s'=1-s); endmodule rewards s=1 : -2; endrewards", `Rmax=? [ C<=3 ]`, `m.prism:1:69: reward -2, it must be finite and not negative in state (s=1)`},
 		{"module m s:[0..1]; [] true -> (s'=1-s); endmodule", `Pmax=? [ F s=1 ]`, `p.props:1:1: found a P operator for a model without probabilities, want E or A`},
-		{"pomdp observables s endobservables module m s:[0..1]; [] true -> (s'=1-s); endmodule", `Pmax=? [ F s=1 ]`, `p.props:1:1: found a partially observable model, whose schedulers may not depend on the state`},
+		{hidden, `Pmax=? [ F<=3 won ]`, `p.props:1:10: found the temporal operator F in a property of a partially observable model, want F, G, U, W or R without bounds`},
+		{hidden, `Pmax=? [ F prize=1 ]`, `p.props:1:12: the target is not observable: two states show the same, and it holds in one of them`},
+		{hidden, `Pmax=? [ prize=0 U won ]`, `p.props:1:10: the left-hand side of until is not observable: two states show the same, and it holds in one of them`},
+		{hidden, `P=? [ F won ]`, `p.props:1:1: found P=? for a nondeterministic model, want Pmin=? or Pmax=?`},
+		{hidden, `Pmax=? [ F (P>0 [ F won ]) ]`, `p.props:1:13: found an expression of type bool within an operator for a partially observable model`},
+		{hidden, `Rmax=? [ C<=3 ]`, `p.props:1:10: found the reward objective C in an R operator of a partially observable model, want F without bounds`},
+		{"pomdp observables t endobservables module m s:[0..1]; t:bool; [a] s=0 -> (s'=1); [b] s=1 -> (s'=0); endmodule", `Pmax=? [ F t ]`, `m.prism: states (s=0,t=false) and (s=1,t=false) have different actions, and show the same: (false)`},
+		{"pomdp observables s endobservables module m s:[0..2]; [a] s=0 -> (s'=1); [a] s=0 -> (s'=2); [] s>0 -> true; endmodule", `Pmax=? [ F s=1 ]`, `m.prism: state (s=0) has two choices with the same action, which a scheduler of a partially observable model cannot tell apart`},
 	}
 	for _, tt := range tests {
 		v := ask(t, t.Context(), tt.src, tt.property, check.Options{})[0]

@@ -28,6 +28,8 @@ type evaluation struct {
 	width    float64 // as in outcome
 	gaveUp   bool
 	extended bool
+	budget   int      // of beliefs
+	beliefs  *beliefs // what bounded a value of a partially observable model
 	// onlyFair says that only fair schedulers of an MDP count.
 	onlyFair bool
 	// some says that a bound is to be kept by some scheduler, not by all.

@@ -19,6 +19,7 @@ type outcome struct {
 	extended  bool    // elimination took its place, beyond the range of doubles
 	scheduler *wanted // nil unless one was asked for
 	listings  []result.Listing
+	beliefs   *beliefs // nil but for a partially observable model
 }
 
 // write writes the answer to a verdict, with a warning where its bounds are wider
@@ -33,6 +34,9 @@ func (c *Checker) write(o *outcome, v *result.Verdict, err error) error {
 	}
 	if o.extended && o.accuracy == result.Bounded {
 		v.BoundMethod = "elimination with numbers beyond the range of doubles"
+	}
+	if o.beliefs != nil && o.accuracy == result.Bounded {
+		v.BoundMethod = o.beliefs.String()
 	}
 	switch want := c.opts.epsilon(); {
 	case o.accuracy == result.Bounded && o.width > want:
@@ -50,6 +54,9 @@ func (o *outcome) tooWide(want float64) string {
 	why := ""
 	if o.gaveUp {
 		why = "; an iteration was given up after its limit of sweeps"
+	}
+	if o.beliefs != nil && !o.beliefs.complete {
+		why = fmt.Sprintf("; the search ended at its limit of %d beliefs", o.beliefs.limit)
 	}
 	if math.IsInf(o.width, 1) {
 		return fmt.Sprintf("there is no bound on one side, where a relative width of %.3g was asked for%s", want, why)

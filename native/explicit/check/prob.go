@@ -19,9 +19,6 @@ func (e *evaluation) extremal(x sema.Expr, letter string, t sema.Threshold) (sol
 	if e.kind() != sparse.MDP {
 		return solve.Max, nil
 	}
-	if e.p.Program.Type == syntax.POMDP {
-		return 0, e.unsupported(x, "found a partially observable model, whose schedulers may not depend on the state")
-	}
 	dir, ok := direction(t, e.some)
 	switch {
 	case !ok && t.Extremum != syntax.NoExtremum:
@@ -51,6 +48,9 @@ func (e *evaluation) prob(x *sema.Prob) (*numbers, error) {
 	dir, err := e.extremal(x, "P", x.Threshold)
 	if err != nil {
 		return nil, err
+	}
+	if e.partial() {
+		return asProbability(e.observed(x.Path, dir))
 	}
 	if e.fair() && e.space.Program().Type != syntax.MDP {
 		return nil, e.unsupported(x, "found fair schedulers of a %s, want an MDP", e.space.Program().Type)

@@ -27,6 +27,9 @@ func (e *evaluation) rewardOperator(x *sema.Reward) (*numbers, error) {
 	if err != nil {
 		return nil, err
 	}
+	if e.partial() {
+		return e.observedReward(x, r, dir)
+	}
 	switch p := x.Path.(type) {
 	case *sema.RewardPath:
 		return e.rewardPath(x, p, r, dir)

@@ -41,6 +41,9 @@ func (c *Checker) Scheduler(ctx context.Context, p *Property) (*Scheduler, resul
 	if err == nil && c.bounds.space.Model().Intervals() {
 		err = unscheduled(p, p.X, "found a model with intervals, whose schedulers are not exported")
 	}
+	if err == nil && c.bounds.space.Program().Type == syntax.POMDP {
+		err = unscheduled(p, p.X, "found a partially observable model, whose strategies are automata")
+	}
 	if err == nil && c.bounds.space.Model().Kind != sparse.MDP {
 		err = unscheduled(p, p.X, "found a model without nondeterminism, which has no schedulers")
 	}

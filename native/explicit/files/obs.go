@@ -4,57 +4,15 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strconv"
 
 	"tilecheck/prism/compile"
-	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 )
 
-// observations are what a partially observable model shows of its states: of each the
-// number, in the order in which they are come upon, and what it is.
-type observations struct {
-	of   []int
-	list []string // "true,3"
-}
-
 // observe finds the observations of a partially observable model.
-func (p *printer) observe() error {
-	if p.program.Type != syntax.POMDP {
-		return nil
-	}
-	out := &observations{of: make([]int, p.model.NumStates())}
-	number := map[string]int{}
-	state := p.space.State(nil, 0)
-	for i := range out.of {
-		if i&0xfff == 0 && p.ctx.Err() != nil {
-			return p.ctx.Err()
-		}
-		text := ""
-		for k, o := range p.program.Observables {
-			v, _, err := sema.EvalExact(o.X, p.space.State(state, i))
-			if err != nil {
-				return fmt.Errorf("observable %q in state %d: %w", o.Name, p.numbers[i], err)
-			}
-			if k > 0 {
-				text += ","
-			}
-			if v.Type == sema.Bool {
-				text += strconv.FormatBool(v.Bool)
-			} else {
-				text += strconv.Itoa(int(v.Int))
-			}
-		}
-		n, known := number[text]
-		if !known {
-			n = len(out.list)
-			number[text] = n
-			out.list = append(out.list, text)
-		}
-		out.of[i] = n
-	}
-	p.seen = out
-	return nil
+func (p *printer) observe() (err error) {
+	p.seen, err = p.space.Observations(p.ctx)
+	return err
 }
 
 // firstObservations writes a line for what each initial state shows.
@@ -66,7 +24,7 @@ func (p *printer) firstObservations() {
 		p.text("- -")
 		p.spaced(int(p.numbers[i]))
 		p.text(" -")
-		p.spaced(p.seen.of[i])
+		p.spaced(int(p.seen.Of[i]))
 		p.end()
 	}
 }
@@ -91,7 +49,7 @@ func (w *Writer) Observations(ctx context.Context, out io.Writer) error {
 		}
 		p.text(")")
 		p.end()
-		for k, text := range p.seen.list {
+		for k, text := range p.seen.List {
 			p.int(k)
 			p.text(":(" + text + ")")
 			p.end()

@@ -73,7 +73,7 @@ func (p *printer) counts(n int) {
 	}
 	p.spaced(n)
 	if p.seen != nil {
-		p.spaced(len(p.seen.list))
+		p.spaced(len(p.seen.List))
 	}
 	p.end()
 }
@@ -174,7 +174,7 @@ func (p *printer) step(k, j int, s step, number bool) {
 		p.weight(s)
 	}
 	if p.seen != nil {
-		p.spaced(p.seen.of[p.order[s.target]])
+		p.spaced(int(p.seen.Of[p.order[s.target]]))
 	}
 	if s.action != "" {
 		p.text(" " + s.action)

@@ -119,7 +119,7 @@ func NewWriter(s *explicit.Space, opts Options) (*Writer, error) {
 // printer collects the text of one file. The first error ends everything.
 type printer struct {
 	*Writer
-	seen *observations // of a partially observable model, in its transitions
+	seen *explicit.Observations // of a partially observable model, in its transitions
 	ctx  context.Context
 	out  *bufio.Writer
 	line []byte
