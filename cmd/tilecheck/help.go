@@ -73,6 +73,10 @@ func (strategiesCmd) Help() string {
 	return examples("tilecheck strategies", "tilecheck strategies sparse:depth=2 random")
 }
 
+func (fmtCmd) Help() string {
+	return examples("tilecheck fmt --stdout die.prism", "tilecheck fmt coin.prism")
+}
+
 func (testCmd) Help() string {
 	return examples("tilecheck test suite", "tilecheck test suite --engine native,native:exact --junit report.xml")
 }

@@ -34,6 +34,8 @@ type cli struct {
 	Info       infoCmd       `cmd:"" group:"Models:" help:"Print the size and structure of the state space."`
 	Export     exportCmd     `cmd:"" group:"Models:" help:"Write the state space as files for PRISM, Storm and Graphviz."`
 
+	Fmt fmtCmd `cmd:"" group:"Texts:" help:"Lay out model and properties files."`
+
 	Test  testCmd  `cmd:"" group:"Tests of models:" help:"Run the properties of models against their expected results."`
 	Bless blessCmd `cmd:"" group:"Tests of models:" help:"Write the expected results of properties beside them."`
 

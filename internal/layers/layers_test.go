@@ -16,6 +16,7 @@ import (
 // lower layers; its tests may import what they like.
 var layer = map[string]int{
 	"prism/syntax":                      0,
+	"prism/format":                      1,
 	"game":                              0,
 	"stats":                             0,
 	"internal/inorder":                  0,

@@ -20,6 +20,17 @@ func (s Span) End() Pos { return s.Stop }
 // line, without the slashes and one following blank. A blank line ends the block.
 type Doc []string
 
+// Notes are the comments of an item that do not stand directly above it. A tree
+// prints all the comments of the text that it was parsed from.
+type Notes struct {
+	// Detached holds the blocks further above, and last, as one block, what stood
+	// between the tokens of the item.
+	Detached []Doc
+	// Behind is the comment behind the item, in its last line; one line at most. In a
+	// properties file such a comment belongs to the property in the next line.
+	Behind Doc
+}
+
 // ModelType is the type of model that the type keyword names.
 type ModelType uint8
 
@@ -70,6 +81,7 @@ type TypeDecl struct {
 	Doc  Doc
 	Type ModelType
 	Word string
+	Notes
 	Span
 }
 
@@ -94,6 +106,7 @@ type ConstDecl struct {
 	Typed bool // false for `const N = 1;`
 	Name  *Ident
 	Value Expr // nil when left undefined
+	Notes
 	Span
 }
 
@@ -102,6 +115,7 @@ type FormulaDecl struct {
 	Doc  Doc
 	Name *Ident
 	X    Expr
+	Notes
 	Span
 }
 
@@ -110,6 +124,7 @@ type LabelDecl struct {
 	Doc  Doc
 	Name *Ident // without the quotes; its span is the identifier's
 	X    Expr
+	Notes
 	Span
 }
 
@@ -117,6 +132,7 @@ type LabelDecl struct {
 type GlobalDecl struct {
 	Doc Doc
 	Var *VarDecl
+	Notes
 	Span
 }
 
@@ -139,6 +155,7 @@ type VarDecl struct {
 	TypePos   Pos // of the keyword, or of the bracket of a range
 	Low, High Expr
 	Init      Expr // nil when absent
+	Notes
 	Span
 }
 
@@ -148,7 +165,14 @@ type Module struct {
 	Name      *Ident
 	Vars      []*VarDecl
 	Invariant Expr // nil when absent
-	Commands  []*Command
+	// InvariantDoc holds the comments above and in the invariant.
+	InvariantDoc Doc
+	Commands     []*Command
+	// Head is the comment behind the name, in the same line.
+	Head Doc
+	// Trailing holds the comments after the last command.
+	Trailing Doc
+	Notes
 	Span
 }
 
@@ -158,6 +182,7 @@ type RenamedModule struct {
 	Name    *Ident
 	Base    *Ident
 	Renames []*Rename
+	Notes
 	Span
 }
 
@@ -173,6 +198,7 @@ type Command struct {
 	Action  *Ident // nil when unlabelled
 	Guard   Expr
 	Updates []*Update // source order, at least one
+	Notes
 	Span
 }
 
@@ -197,6 +223,11 @@ type Rewards struct {
 	Doc   Doc
 	Name  *Ident
 	Items []*RewardItem
+	// Head is the comment behind the name, in the same line.
+	Head Doc
+	// Trailing holds the comments after the last reward.
+	Trailing Doc
+	Notes
 	Span
 }
 
@@ -208,6 +239,7 @@ type RewardItem struct {
 	Action     *Ident
 	Guard      Expr
 	Value      Expr
+	Notes
 	Span
 }
 
@@ -215,6 +247,7 @@ type RewardItem struct {
 type InitBlock struct {
 	Doc Doc
 	X   Expr
+	Notes
 	Span
 }
 
@@ -222,6 +255,7 @@ type InitBlock struct {
 type Observables struct {
 	Doc   Doc
 	Names []*Ident
+	Notes
 	Span
 }
 
@@ -230,6 +264,7 @@ type ObservableDecl struct {
 	Doc  Doc
 	Name *Ident
 	X    Expr
+	Notes
 	Span
 }
 
@@ -238,6 +273,7 @@ type System struct {
 	Doc  Doc
 	Name *Ident // nil when unnamed
 	X    SysExpr
+	Notes
 	Span
 }
 
@@ -340,6 +376,7 @@ type Property struct {
 	Doc  Doc
 	Name *Ident // nil when unnamed
 	X    Expr
+	Notes
 	Span
 }
 

@@ -72,7 +72,7 @@ func ExampleFprint() {
 	// Output:
 	// dtmc
 	//
-	// module die
+	// module die // Knuth and Yao, the first throw
 	//   s : [0..2] init 0;
 	//
 	//   [] s=0 -> 0.5:(s'=1) + 0.5:(s'=2);

@@ -1,6 +1,7 @@
 package syntax
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"slices"
@@ -130,6 +131,7 @@ type parser struct {
 	scanned bool  // inside a stretch that PRISM has looked ahead over
 	steadys map[int32]bool
 	names   map[string]string
+	noted   int // offset up to which comments belong to an item
 }
 
 func newParser(file string, src []byte, props bool) (*parser, error) {
@@ -205,16 +207,106 @@ func (p *parser) doc() Doc {
 	return comments(p.s.src, p.s.block, int(p.tok.pos.Offset))
 }
 
-// trailing returns the comments between the last token and the end of the file.
+// trailing returns the comments between the last item and tok.
 func (p *parser) trailing() Doc {
-	return comments(p.s.src, int(p.prev.end), len(p.s.src))
+	return p.trailingTo(int(p.tok.pos.Offset))
+}
+
+// trailingTo returns the comments that belong to no item yet, up to an offset.
+func (p *parser) trailingTo(to int) Doc {
+	var all Doc
+	for _, block := range p.notes(to) {
+		all = append(all, block...)
+	}
+	return all
+}
+
+// notes returns the comments that belong to no item yet, up to an offset: a blank
+// line or a token ends a block.
+func (p *parser) notes(to int) []Doc {
+	var blocks []Doc
+	src := p.s.src
+	for from := p.noted; from < to; {
+		at := bytes.Index(src[from:to], []byte("//"))
+		if at < 0 {
+			break
+		}
+		text := src[from+at+2 : to]
+		if end := bytes.IndexAny(text, "\r\n"); end >= 0 {
+			text = text[:end]
+		}
+		if len(blocks) == 0 || len(bytes.Trim(src[from:from+at], " \t")) > 0 {
+			blocks = append(blocks, nil)
+		}
+		last := &blocks[len(blocks)-1]
+		*last = append(*last, commentText(text))
+		if from += at + 2 + len(text); from < to && src[from] == '\r' && from+1 < to && src[from+1] == '\n' {
+			from++
+		}
+		from++
+	}
+	return blocks
+}
+
+// head is what stands above a statement, and where it starts.
+type head struct {
+	doc   Doc
+	notes Notes
+	start Pos
 }
 
 // begin starts a statement: what ends with a semicolon, or the head of a block.
-// It returns the comments above and the position.
-func (p *parser) begin() (Doc, Pos) {
+func (p *parser) begin() head {
 	p.told = false
-	return p.doc(), p.tok.pos
+	h := head{doc: p.doc(), start: p.tok.pos}
+	if p.bad {
+		return h
+	}
+	to := int(p.tok.pos.Offset)
+	if p.s.block >= 0 {
+		to = p.s.block
+	}
+	h.notes.Detached = p.notes(to)
+	p.noted = int(p.tok.pos.Offset)
+	return h
+}
+
+// finish ends a statement: it returns the extent, and the comments above with those
+// between its tokens and behind it.
+func (p *parser) finish(h head) (Notes, Span) {
+	if p.bad {
+		return h.notes, p.span(h.start)
+	}
+	p.inside(&h)
+	h.notes.Behind = p.behind()
+	return h.notes, p.span(h.start)
+}
+
+// inside keeps the comments between the tokens of a statement, up to the token
+// stepped over last.
+func (p *parser) inside(h *head) {
+	if inside := p.trailingTo(int(p.prev.end)); inside != nil && !p.bad {
+		h.notes.Detached = append(h.notes.Detached, inside)
+	}
+}
+
+// behind returns the comment that follows in the line of the token stepped over
+// last, unless it is the block above tok.
+func (p *parser) behind() Doc {
+	if p.bad {
+		return nil
+	}
+	p.noted = max(p.noted, int(p.prev.end))
+	line := p.s.src[p.noted:p.tok.pos.Offset]
+	if end := bytes.IndexAny(line, "\r\n"); end >= 0 {
+		line = line[:end]
+	}
+	at := bytes.Index(line, []byte("//"))
+	if at < 0 || p.s.block == p.noted+at && p.tok.kind != tEOF {
+		return nil
+	}
+	p.noted += len(line)
+	return Doc{commentText(line[at+2:])}
 }
 
 // unexpected fails at tok, which is not what was wanted.

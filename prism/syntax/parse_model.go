@@ -31,23 +31,23 @@ func (p *parser) item() Item {
 	case kwConst, kwRate, kwProb:
 		return p.constDecl()
 	case kwGlobal:
-		doc, start := p.begin()
-		g := &GlobalDecl{Doc: doc}
+		h := p.begin()
+		g := &GlobalDecl{Doc: h.doc}
 		p.advance()
 		g.Var = p.varDecl()
-		g.Span = p.span(start)
+		g.Notes, g.Span = p.finish(h)
 		return g
 	case kwModule:
 		return p.module()
 	case kwRewards:
 		return p.rewards()
 	case kwInit:
-		doc, start := p.begin()
-		b := &InitBlock{Doc: doc}
+		h := p.begin()
+		b := &InitBlock{Doc: h.doc}
 		p.advance()
 		b.X = p.expr(0)
 		p.expect(kwEndinit)
-		b.Span = p.span(start)
+		b.Notes, b.Span = p.finish(h)
 		return b
 	case kwObservables:
 		return p.observables()
@@ -57,10 +57,10 @@ func (p *parser) item() Item {
 		return p.system()
 	}
 	if t := modelTypeOf(p.tok.kind); t != TypeNone {
-		doc, start := p.begin()
-		d := &TypeDecl{Doc: doc, Type: t, Word: p.text(p.tok)}
+		h := p.begin()
+		d := &TypeDecl{Doc: h.doc, Type: t, Word: p.text(p.tok)}
 		p.advance()
-		d.Span = p.span(start)
+		d.Notes, d.Span = p.finish(h)
 		return d
 	}
 	p.begin()
@@ -109,20 +109,20 @@ func modelTypeOf(k kind) ModelType {
 }
 
 func (p *parser) formulaDecl() *FormulaDecl {
-	doc, start := p.begin()
-	f := &FormulaDecl{Doc: doc}
+	h := p.begin()
+	f := &FormulaDecl{Doc: h.doc}
 	p.advance()
 	f.Name = p.name("a formula name")
 	p.expect(tEq)
 	f.X = p.expr(0)
 	p.expect(tSemi)
-	f.Span = p.span(start)
+	f.Notes, f.Span = p.finish(h)
 	return f
 }
 
 func (p *parser) labelDecl() *LabelDecl {
-	doc, start := p.begin()
-	l := &LabelDecl{Doc: doc}
+	h := p.begin()
+	l := &LabelDecl{Doc: h.doc}
 	p.advance()
 	if p.tok.kind == tIdent {
 		l.Name = p.ident("")
@@ -133,13 +133,13 @@ func (p *parser) labelDecl() *LabelDecl {
 	p.expect(tEq)
 	l.X = p.expr(0)
 	p.expect(tSemi)
-	l.Span = p.span(start)
+	l.Notes, l.Span = p.finish(h)
 	return l
 }
 
 func (p *parser) constDecl() *ConstDecl {
-	doc, start := p.begin()
-	c := &ConstDecl{Doc: doc}
+	h := p.begin()
+	c := &ConstDecl{Doc: h.doc}
 	if p.tok.kind != kwConst { // rate or prob
 		c.Type, c.Typed = ConstDouble, true
 	}
@@ -152,7 +152,7 @@ func (p *parser) constDecl() *ConstDecl {
 		c.Value = p.expr(0)
 	}
 	p.expect(tSemi)
-	c.Span = p.span(start)
+	c.Notes, c.Span = p.finish(h)
 	return c
 }
 
@@ -199,15 +199,16 @@ func (p *parser) varDecl() *VarDecl {
 
 // module parses a module or a renamed module.
 func (p *parser) module() Item {
-	doc, start := p.begin()
+	h := p.begin()
 	p.advance()
 	name := p.name("a module name")
 	if p.accept(tEq) {
-		return p.renamedModule(doc, start, name)
+		return p.renamedModule(h, name)
 	}
-	m := &Module{Doc: doc, Name: name}
+	p.inside(&h)
+	m := &Module{Doc: h.doc, Name: name, Head: p.behind()}
 	p.moduleBody(m)
-	m.Span = p.span(start)
+	m.Notes, m.Span = p.finish(h)
 	return m
 }
 
@@ -219,20 +220,25 @@ func (p *parser) moduleBody(m *Module) {
 		late := len(m.Commands) > 0 || m.Invariant != nil
 		switch k := p.tok.kind; {
 		case k == kwEndmodule:
+			m.Trailing = p.trailing()
+			p.noted = int(p.tok.pos.Offset)
 			p.advance()
 			return
 		case p.declAhead(late):
-			doc, _ := p.begin()
+			h := p.begin()
 			ordered = p.wantOrder(ordered, late, `a command or "endmodule"; declarations come before the invariant and the commands`)
 			v := p.varDecl()
-			v.Doc = doc
+			v.Doc = h.doc
+			v.Notes, _ = p.finish(h)
 			m.Vars = append(m.Vars, v)
 		case k == kwInvariant:
-			p.begin()
+			p.told = false
 			ordered = p.wantOrder(ordered, late, `a command or "endmodule"; a module has one invariant, before the commands`)
 			p.advance()
 			m.Invariant = p.expr(0)
 			p.expect(kwEndinvariant)
+			m.InvariantDoc = p.trailingTo(int(p.prev.end))
+			p.noted = int(p.prev.end)
 		case k == tLBrack:
 			m.Commands = append(m.Commands, p.command())
 		default:
@@ -267,8 +273,8 @@ func (p *parser) wantOrder(ordered, late bool, want string) bool {
 	return !late && ordered
 }
 
-func (p *parser) renamedModule(doc Doc, start Pos, name *Ident) Item {
-	m := &RenamedModule{Doc: doc, Name: name, Base: p.name("a module name")}
+func (p *parser) renamedModule(h head, name *Ident) Item {
+	m := &RenamedModule{Doc: h.doc, Name: name, Base: p.name("a module name")}
 	p.expect(tLBrack)
 	for {
 		first := p.tok.pos
@@ -283,7 +289,7 @@ func (p *parser) renamedModule(doc Doc, start Pos, name *Ident) Item {
 	}
 	p.expect(tRBrack)
 	p.expect(kwEndmodule)
-	m.Span = p.span(start)
+	m.Notes, m.Span = p.finish(h)
 	return m
 }
 
@@ -296,8 +302,8 @@ func (p *parser) renamable() *Ident {
 }
 
 func (p *parser) command() *Command {
-	doc, start := p.begin()
-	c := &Command{Doc: doc}
+	h := p.begin()
+	c := &Command{Doc: h.doc}
 	c.Action = p.action()
 	c.Guard = p.expr(0)
 	p.expect(tArrow)
@@ -306,7 +312,7 @@ func (p *parser) command() *Command {
 		p.unexpectedHint(`";"`, "several updates need probabilities: 0.5:(x'=1) + 0.5:(x'=2)")
 	}
 	p.expect(tSemi)
-	c.Span = p.span(start)
+	c.Notes, c.Span = p.finish(h)
 	return c
 }
 
@@ -440,13 +446,15 @@ func (p *parser) primed() *Ident {
 
 // rewards parses a reward structure. After an error it goes on behind the next semicolon.
 func (p *parser) rewards() Item {
-	doc, start := p.begin()
-	r := &Rewards{Doc: doc}
+	h := p.begin()
+	r := &Rewards{Doc: h.doc}
 	p.advance()
 	if p.tok.kind == tQuote {
 		r.Name = p.quotedName("the name of a reward structure")
 	}
-	for !p.accept(kwEndrewards) {
+	p.inside(&h)
+	r.Head = p.behind()
+	for p.tok.kind != kwEndrewards {
 		if !p.bad {
 			r.Items = append(r.Items, p.rewardItem())
 		}
@@ -457,13 +465,16 @@ func (p *parser) rewards() Item {
 			break
 		}
 	}
-	r.Span = p.span(start)
+	r.Trailing = p.trailing()
+	p.noted = int(p.tok.pos.Offset)
+	p.accept(kwEndrewards)
+	r.Notes, r.Span = p.finish(h)
 	return r
 }
 
 func (p *parser) rewardItem() *RewardItem {
-	doc, start := p.begin()
-	r := &RewardItem{Doc: doc}
+	h := p.begin()
+	r := &RewardItem{Doc: h.doc}
 	switch p.tok.kind {
 	case tLBrack:
 		r.Transition, r.Action = true, p.action()
@@ -474,13 +485,13 @@ func (p *parser) rewardItem() *RewardItem {
 	p.expect(tColon)
 	r.Value = p.expr(0)
 	p.expect(tSemi)
-	r.Span = p.span(start)
+	r.Notes, r.Span = p.finish(h)
 	return r
 }
 
 func (p *parser) observables() Item {
-	doc, start := p.begin()
-	o := &Observables{Doc: doc}
+	h := p.begin()
+	o := &Observables{Doc: h.doc}
 	p.advance()
 	for {
 		o.Names = append(o.Names, p.name("a variable"))
@@ -489,18 +500,18 @@ func (p *parser) observables() Item {
 		}
 	}
 	p.expect(kwEndobservables)
-	o.Span = p.span(start)
+	o.Notes, o.Span = p.finish(h)
 	return o
 }
 
 func (p *parser) observable() Item {
-	doc, start := p.begin()
-	o := &ObservableDecl{Doc: doc}
+	h := p.begin()
+	o := &ObservableDecl{Doc: h.doc}
 	p.advance()
 	o.Name = p.quotedName("the name of an observable")
 	p.expect(tEq)
 	o.X = p.expr(0)
 	p.expect(tSemi)
-	o.Span = p.span(start)
+	o.Notes, o.Span = p.finish(h)
 	return o
 }

@@ -31,8 +31,8 @@ func (p *parser) propItem() PropItem {
 
 // property parses a property, its optional name and the semicolons behind it.
 func (p *parser) property() *Property {
-	doc, start := p.begin()
-	prop := &Property{Doc: doc}
+	h := p.begin()
+	prop := &Property{Doc: h.doc}
 	if p.namedAhead() {
 		prop.Name = p.quotedName("a property name")
 		p.expect(tColon)
@@ -41,9 +41,10 @@ func (p *parser) property() *Property {
 		prop.X = p.cond(ctxProp)
 		p.depth--
 	}
-	prop.Span = p.span(start)
+	prop.Span = p.span(h.start)
 	for p.accept(tSemi) {
 	}
+	prop.Notes, _ = p.finish(h)
 	return prop
 }
 

@@ -2,15 +2,15 @@ package syntax
 
 // system parses a system block.
 func (p *parser) system() Item {
-	doc, start := p.begin()
-	s := &System{Doc: doc}
+	h := p.begin()
+	s := &System{Doc: h.doc}
 	p.advance()
 	if p.systemNameAhead() {
 		s.Name = p.quotedName("a name")
 	}
 	s.X = p.sysFull()
 	p.expect(kwEndsystem)
-	s.Span = p.span(start)
+	s.Notes, s.Span = p.finish(h)
 	return s
 }
 

@@ -249,8 +249,12 @@ func TestDocProperties(t *testing.T) {
 	if want := []string{"RESULT: 1|two", "RESULT: 2", ""}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got := strings.Join(ps.Trailing, "|"); got != "end|end" {
+	if got := strings.Join(ps.Trailing, "|"); got != "end" {
 		t.Errorf("trailing %q", got)
+	}
+	last := ps.Items[2].(*syntax.Property).Notes
+	if !slices.Equal(last.Behind, syntax.Doc{"end"}) || len(last.Detached) != 1 || !slices.Equal(last.Detached[0], syntax.Doc{"RESULT: 3"}) {
+		t.Errorf("the last property has %q", last)
 	}
 	checkRoundTrip(t, ps)
 }

@@ -1,6 +1,7 @@
 package syntax
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"reflect"
@@ -157,6 +158,33 @@ func (p *printer) doc(d Doc, indent string) {
 	}
 }
 
+// head writes the comments above an item.
+func (p *printer) head(n Notes, d Doc, indent string) {
+	for _, block := range n.Detached {
+		p.doc(block, indent)
+		p.writeIf(len(block) > 0, "\n")
+	}
+	p.doc(d, indent)
+}
+
+// tail writes the comment behind an item, whose line has ended.
+func (p *printer) tail(n Notes) {
+	if len(n.Behind) == 0 || p.err != nil {
+		return
+	}
+	p.buf = bytes.TrimSuffix(p.buf, []byte{'\n'})
+	p.behind(n.Behind)
+}
+
+// behind ends a line, with a comment if there is one.
+func (p *printer) behind(d Doc) {
+	if len(d) == 0 {
+		p.write("\n")
+		return
+	}
+	p.doc(Doc{strings.ReplaceAll(strings.Join(d, " "), "\n", " ")}, " ")
+}
+
 // node writes any node.
 func (p *printer) node(n Node) {
 	switch n := n.(type) {
@@ -220,22 +248,25 @@ func apart(a, b Node) bool {
 	}
 	switch b := b.(type) {
 	case *ConstDecl:
-		return len(b.Doc) > 0
+		return commented(b.Doc, b.Notes)
 	case *FormulaDecl:
-		return len(b.Doc) > 0
+		return commented(b.Doc, b.Notes)
 	case *LabelDecl:
-		return len(b.Doc) > 0
+		return commented(b.Doc, b.Notes)
 	case *GlobalDecl:
-		return len(b.Doc) > 0
+		return commented(b.Doc, b.Notes)
 	case *ObservableDecl:
-		return len(b.Doc) > 0
+		return commented(b.Doc, b.Notes)
 	case *RenamedModule:
-		return len(b.Doc) > 0
+		return commented(b.Doc, b.Notes)
 	case *Property:
-		return len(b.Doc) > 0
+		return commented(b.Doc, b.Notes) || len(a.(*Property).Behind) > 0
 	}
 	return true
 }
+
+// commented reports whether comments stand above an item.
+func commented(d Doc, n Notes) bool { return len(d)+len(n.Detached) > 0 }
 
 func (p *printer) trailing(d Doc) {
 	if len(d) > 0 && len(p.buf) > 0 {
@@ -245,11 +276,12 @@ func (p *printer) trailing(d Doc) {
 }
 
 func (p *printer) property(x *Property) {
-	p.doc(x.Doc, "")
+	p.head(x.Notes, x.Doc, "")
 	if x.Name != nil {
 		p.quoted(x.Name)
 		p.write(": ")
 	}
 	p.expr(x.X, levelCond)
 	p.write(";\n")
+	p.tail(x.Notes)
 }

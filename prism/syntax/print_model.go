@@ -13,26 +13,30 @@ func (p *printer) item(item Item) {
 	case *ConstDecl:
 		p.constDecl(n)
 	case *FormulaDecl:
-		p.doc(n.Doc, "")
+		p.head(n.Notes, n.Doc, "")
 		p.write("formula ")
 		p.name(n.Name)
 		p.define(n.X)
+		p.tail(n.Notes)
 	case *LabelDecl:
-		p.doc(n.Doc, "")
+		p.head(n.Notes, n.Doc, "")
 		p.write("label ")
 		p.quoted(n.Name)
 		p.define(n.X)
+		p.tail(n.Notes)
 	case *ObservableDecl:
-		p.doc(n.Doc, "")
+		p.head(n.Notes, n.Doc, "")
 		p.write("observable ")
 		p.quoted(n.Name)
 		p.define(n.X)
+		p.tail(n.Notes)
 	case *GlobalDecl:
-		p.doc(n.Doc, "")
+		p.head(n.Notes, n.Doc, "")
 		p.write("global ")
 		v := *n.Var
-		v.Doc = nil // the comments of a global are the item's
+		v.Doc, v.Notes = nil, Notes{} // the comments of a global are the item's
 		p.varDecl(&v, "")
+		p.tail(n.Notes)
 	case *Module:
 		p.module(n)
 	case *RenamedModule:
@@ -40,15 +44,18 @@ func (p *printer) item(item Item) {
 	case *Rewards:
 		p.rewards(n)
 	case *InitBlock:
-		p.doc(n.Doc, "")
+		p.head(n.Notes, n.Doc, "")
 		p.write("init\n  ")
 		p.expr(n.X, levelUntil)
 		p.write("\nendinit\n")
+		p.tail(n.Notes)
 	case *Observables:
-		p.doc(n.Doc, "")
+		p.head(n.Notes, n.Doc, "")
 		p.write("observables")
 		p.list(len(n.Names), " ", func(i int) { p.name(n.Names[i]) })
-		p.write(" endobservables\n")
+		p.writeIf(p.column() > 0, " ")
+		p.write("endobservables\n")
+		p.tail(n.Notes)
 	case *System:
 		p.system(n)
 	}
@@ -72,12 +79,13 @@ func (p *printer) typeDecl(d *TypeDecl) {
 	case IDTMC, IMDP, IPOMDP: // intervals make the difference
 		word = word[1:]
 	}
-	p.doc(d.Doc, "")
+	p.head(d.Notes, d.Doc, "")
 	p.write(word + "\n")
+	p.tail(d.Notes)
 }
 
 func (p *printer) constDecl(c *ConstDecl) {
-	p.doc(c.Doc, "")
+	p.head(c.Notes, c.Doc, "")
 	p.write("const ")
 	if c.Typed || c.Type != ConstInt || p.dialect == Storm {
 		p.write(c.Type.String() + " ")
@@ -85,13 +93,14 @@ func (p *printer) constDecl(c *ConstDecl) {
 	p.name(c.Name)
 	if c.Value != nil {
 		p.define(c.Value)
-		return
+	} else {
+		p.write(";\n")
 	}
-	p.write(";\n")
+	p.tail(c.Notes)
 }
 
 func (p *printer) varDecl(v *VarDecl, indent string) {
-	p.doc(v.Doc, indent)
+	p.head(v.Notes, v.Doc, indent)
 	p.write(indent)
 	p.name(v.Name)
 	p.write(" : ")
@@ -114,27 +123,33 @@ func (p *printer) varDecl(v *VarDecl, indent string) {
 		p.expr(v.Init, levelUntil)
 	}
 	p.write(";\n")
+	p.tail(v.Notes)
 }
 
 func (p *printer) module(m *Module) {
-	p.doc(m.Doc, "")
+	p.head(m.Notes, m.Doc, "")
 	p.write("module ")
 	p.name(m.Name)
-	p.write("\n")
-	for _, v := range m.Vars {
+	p.behind(m.Head)
+	for i, v := range m.Vars {
+		p.gap(i > 0 && len(v.Detached) > 0)
 		p.varDecl(v, "  ")
 	}
 	if m.Invariant != nil {
 		p.gap(len(m.Vars) > 0)
+		p.doc(m.InvariantDoc, "  ")
 		p.write("  invariant\n    ")
 		p.expr(m.Invariant, levelUntil)
 		p.write("\n  endinvariant\n")
 	}
 	for i, c := range m.Commands {
-		p.gap(i == 0 && (len(m.Vars) > 0 || m.Invariant != nil) || i > 0 && len(c.Doc) > 0)
+		p.gap(i == 0 && (len(m.Vars) > 0 || m.Invariant != nil) || i > 0 && commented(c.Doc, c.Notes))
 		p.command(c, "  ")
 	}
+	p.gap(len(m.Trailing) > 0)
+	p.doc(m.Trailing, "  ")
 	p.write("endmodule\n")
+	p.tail(m.Notes)
 }
 
 // gap writes a blank line if the condition holds.
@@ -145,7 +160,7 @@ func (p *printer) gap(wanted bool) {
 }
 
 func (p *printer) renamedModule(m *RenamedModule) {
-	p.doc(m.Doc, "")
+	p.head(m.Notes, m.Doc, "")
 	p.write("module ")
 	p.name(m.Name)
 	p.write(" = ")
@@ -157,6 +172,7 @@ func (p *printer) renamedModule(m *RenamedModule) {
 		p.renamable(m.Renames[i].New)
 	})
 	p.write("] endmodule\n")
+	p.tail(m.Notes)
 }
 
 // renamable writes a name in a module renaming, where min and max may stand.
@@ -197,7 +213,7 @@ func (p *printer) list(n int, lead string, element func(int)) {
 func (p *printer) column() int { return len(p.buf) - 1 - bytes.LastIndexByte(p.buf, '\n') }
 
 func (p *printer) command(c *Command, indent string) {
-	p.doc(c.Doc, indent)
+	p.head(c.Notes, c.Doc, indent)
 	p.write(indent)
 	p.action(c.Action)
 	p.expr(c.Guard, levelImplies)
@@ -214,6 +230,7 @@ func (p *printer) command(c *Command, indent string) {
 		p.updates(c.Updates, nl+"    ", nl+"  + ", nl+"      & ")
 	}
 	p.write(";\n")
+	p.tail(c.Notes)
 }
 
 // longSince reports whether a line that was written at or after start is too
@@ -306,22 +323,25 @@ func (p *printer) assign(a *Assign) {
 }
 
 func (p *printer) rewards(r *Rewards) {
-	p.doc(r.Doc, "")
+	p.head(r.Notes, r.Doc, "")
 	p.write("rewards")
 	if r.Name != nil {
 		p.write(" ")
 		p.quoted(r.Name)
 	}
-	p.write("\n")
+	p.behind(r.Head)
 	for i, item := range r.Items {
-		p.gap(i > 0 && len(item.Doc) > 0)
+		p.gap(i > 0 && commented(item.Doc, item.Notes))
 		p.rewardItem(item, "  ")
 	}
+	p.gap(len(r.Trailing) > 0)
+	p.doc(r.Trailing, "  ")
 	p.write("endrewards\n")
+	p.tail(r.Notes)
 }
 
 func (p *printer) rewardItem(r *RewardItem, indent string) {
-	p.doc(r.Doc, indent)
+	p.head(r.Notes, r.Doc, indent)
 	p.write(indent)
 	if r.Transition {
 		p.action(r.Action)
@@ -330,10 +350,11 @@ func (p *printer) rewardItem(r *RewardItem, indent string) {
 	p.write(" : ")
 	p.expr(r.Value, levelUntil)
 	p.write(";\n")
+	p.tail(r.Notes)
 }
 
 func (p *printer) system(s *System) {
-	p.doc(s.Doc, "")
+	p.head(s.Notes, s.Doc, "")
 	p.write("system")
 	if s.Name != nil {
 		p.write(" ")
@@ -342,6 +363,7 @@ func (p *printer) system(s *System) {
 	p.write("\n  ")
 	p.sys(s.X, sysFull)
 	p.write("\nendsystem\n")
+	p.tail(s.Notes)
 }
 
 // The levels of process-algebra terms, loosest first.

@@ -195,7 +195,7 @@ func (s *stormer) typeDecl(d *TypeDecl) *TypeDecl {
 // observables adds a block of observables to those before it.
 func (s *stormer) observables(all, more *Observables) *Observables {
 	if all == nil {
-		all = &Observables{Doc: more.Doc, Span: more.Span}
+		all = &Observables{Doc: more.Doc, Notes: more.Notes, Span: more.Span}
 	}
 	for _, id := range more.Names {
 		all.Names = append(all.Names, s.name(id))
@@ -212,14 +212,14 @@ func (s *stormer) item(item Item) Item {
 		c.Name, c.Value = s.name(n.Name), s.expr(n.Value)
 		return &c
 	case *FormulaDecl:
-		return &FormulaDecl{Doc: n.Doc, Name: s.name(n.Name), X: s.expr(n.X), Span: n.Span}
+		return &FormulaDecl{Doc: n.Doc, Notes: n.Notes, Name: s.name(n.Name), X: s.expr(n.X), Span: n.Span}
 	case *LabelDecl:
-		return &LabelDecl{Doc: n.Doc, Name: s.name(n.Name), X: s.expr(n.X), Span: n.Span}
+		return &LabelDecl{Doc: n.Doc, Notes: n.Notes, Name: s.name(n.Name), X: s.expr(n.X), Span: n.Span}
 	case *GlobalDecl:
 		if n.Var.Type == ClockVar {
 			s.refuse(n, "global clocks")
 		}
-		return &GlobalDecl{Doc: n.Doc, Var: s.varDecl(n.Var), Span: n.Span}
+		return &GlobalDecl{Doc: n.Doc, Notes: n.Notes, Var: s.varDecl(n.Var), Span: n.Span}
 	case *Module:
 		return s.module(n)
 	case *RenamedModule:
@@ -227,11 +227,11 @@ func (s *stormer) item(item Item) Item {
 	case *Rewards:
 		return s.rewards(n)
 	case *InitBlock:
-		return &InitBlock{Doc: n.Doc, X: s.expr(n.X), Span: n.Span}
+		return &InitBlock{Doc: n.Doc, Notes: n.Notes, X: s.expr(n.X), Span: n.Span}
 	case *Observables:
 		return s.observables(nil, n)
 	case *ObservableDecl:
-		return &ObservableDecl{Doc: n.Doc, Name: s.name(n.Name), X: s.expr(n.X), Span: n.Span}
+		return &ObservableDecl{Doc: n.Doc, Notes: n.Notes, Name: s.name(n.Name), X: s.expr(n.X), Span: n.Span}
 	case *System:
 		return s.system(n)
 	}
@@ -248,7 +248,7 @@ func (s *stormer) varDecl(v *VarDecl) *VarDecl {
 }
 
 func (s *stormer) module(m *Module) *Module {
-	c := &Module{Doc: m.Doc, Name: s.name(m.Name), Invariant: s.expr(m.Invariant), Span: m.Span}
+	c := &Module{Doc: m.Doc, Notes: m.Notes, Head: m.Head, InvariantDoc: m.InvariantDoc, Trailing: m.Trailing, Name: s.name(m.Name), Invariant: s.expr(m.Invariant), Span: m.Span}
 	for _, v := range m.Vars {
 		c.Vars = append(c.Vars, s.varDecl(v))
 	}
@@ -269,7 +269,7 @@ func (s *stormer) renamedModule(m *RenamedModule) *RenamedModule {
 }
 
 func (s *stormer) command(c *Command) *Command {
-	out := &Command{Doc: c.Doc, Action: s.name(c.Action), Guard: s.expr(c.Guard), Span: c.Span}
+	out := &Command{Doc: c.Doc, Notes: c.Notes, Action: s.name(c.Action), Guard: s.expr(c.Guard), Span: c.Span}
 	for _, u := range c.Updates {
 		out.Updates = append(out.Updates, s.update(u))
 	}
@@ -291,7 +291,7 @@ func (s *stormer) assign(a *Assign) *Assign {
 // rewards gives an empty structure an item that earns nothing: Storm wants one,
 // and without the structure its name would be unknown.
 func (s *stormer) rewards(r *Rewards) *Rewards {
-	out := &Rewards{Doc: r.Doc, Name: s.name(r.Name), Span: r.Span}
+	out := &Rewards{Doc: r.Doc, Notes: r.Notes, Head: r.Head, Trailing: r.Trailing, Name: s.name(r.Name), Span: r.Span}
 	for _, item := range r.Items {
 		out.Items = append(out.Items, s.rewardItem(item))
 	}
@@ -311,7 +311,7 @@ func (s *stormer) system(n *System) *System {
 	if n.Name != nil {
 		s.refuse(n, "named system blocks")
 	}
-	return &System{Doc: n.Doc, X: s.sys(n.X), Span: n.Span}
+	return &System{Doc: n.Doc, Notes: n.Notes, X: s.sys(n.X), Span: n.Span}
 }
 
 // sys puts terms in parentheses: Storm knows one precedence for all of them.

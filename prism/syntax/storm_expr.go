@@ -470,7 +470,7 @@ func (s *stormer) strategy(x *Strategy) Expr {
 }
 
 func (s *stormer) property(n *Property) *Property {
-	return &Property{Doc: n.Doc, Name: s.name(n.Name), X: s.outermost(n.X), Span: n.Span}
+	return &Property{Doc: n.Doc, Notes: n.Notes, Name: s.name(n.Name), X: s.outermost(n.X), Span: n.Span}
 }
 
 // outermost rewrites a whole property. Filters and multi(…) have to be that.

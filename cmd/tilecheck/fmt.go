@@ -1,0 +1,89 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/pmezard/go-difflib/difflib"
+
+	"tilecheck/native/explicit/files/named"
+	"tilecheck/prism/format"
+	"tilecheck/prism/syntax"
+)
+
+// fmtCmd lays out model and properties files.
+type fmtCmd struct {
+	Files   []string `arg:"" name:"file" help:"Model and properties files; - reads standard input and prints." file:"in"`
+	Check   bool     `help:"Change nothing: name the files that would change, exit code 2 if there are any." xor:"instead"`
+	Diff    bool     `help:"Change nothing: print what would change, exit code 2 if anything would." xor:"instead"`
+	Stdout  bool     `help:"Change nothing: print the files as they would be." xor:"instead"`
+	Dialect string   `rare:"" help:"Whose language the texts are in: prism or storm." default:"prism" enum:"prism,storm"`
+
+	timeFlag `embed:""`
+}
+
+// Run lays out every file that parses, and tells of the others.
+func (c *fmtCmd) Run(ctx context.Context, env *world) error {
+	ctx, cancel := env.limit(ctx, c.Timeout)
+	defer cancel()
+	var failed []error
+	other := false
+	for _, name := range c.Files {
+		if err := ctx.Err(); err != nil {
+			return errors.Join(append(failed, err)...)
+		}
+		changed, err := c.file(env, name)
+		if err != nil {
+			failed = append(failed, err)
+		}
+		other = other || changed
+	}
+	if len(failed) > 0 {
+		return errors.Join(failed...)
+	}
+	if other && (c.Check || c.Diff) {
+		return status(exitFailed)
+	}
+	return nil
+}
+
+// file lays out one file, and reports whether it was another one before.
+func (c *fmtCmd) file(env *world, name string) (changed bool, err error) {
+	if named.Zip(name) != "" {
+		return false, usageError("%s is compressed, want the file itself", name)
+	}
+	src, err := env.readSource(name)
+	if err != nil {
+		return false, err
+	}
+	dialect := syntax.PRISM
+	if c.Dialect == "storm" {
+		dialect = syntax.Storm
+	}
+	out, err := format.Source(dialect, name, src)
+	if err != nil {
+		return false, err
+	}
+	changed = !bytes.Equal(src, out)
+	switch {
+	case c.Stdout || name == "-" && !c.Check && !c.Diff:
+		_, err = env.stdout.Write(out)
+	case !changed:
+	case c.Check:
+		_, err = fmt.Fprintln(env.stdout, name)
+	case c.Diff:
+		err = difflib.WriteUnifiedDiff(env.stdout, difflib.UnifiedDiff{
+			A: difflib.SplitLines(string(src)), B: difflib.SplitLines(string(out)),
+			FromFile: name, ToFile: name + " (laid out)", Context: 3,
+		})
+	default:
+		err = env.writeFile(name, func(w io.Writer) error { _, err := w.Write(out); return err })
+		if err == nil && !env.quiet {
+			fmt.Fprintf(env.stderr, "%s\n", name)
+		}
+	}
+	return changed, err
+}

@@ -1,0 +1,47 @@
+package syntax
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// IsProperties reports whether a file has properties and not a model: by the ending of
+// its name, where that says it, else by its words.
+func IsProperties(name string, src []byte) bool {
+	switch ext := strings.ToLower(path.Ext(name)); {
+	case slices.Contains([]string{".props", ".pctl", ".csl"}, ext):
+		return true
+	case slices.Contains([]string{".prism", ".nm", ".pm", ".sm"}, ext):
+		return false
+	}
+	found := false
+	for l := range Lexemes(src) {
+		if l.Class != Keyword {
+			continue
+		}
+		k := keywordKind([]byte(l.Text))
+		if modelTypeOf(k) != TypeNone || k == kwModule || k == kwFormula || k == kwGlobal || k == kwRewards {
+			return false
+		}
+		found = found || startsProp(k) || k == kwF || k == kwG || k == kwU
+	}
+	return found
+}
+
+// ParseFile parses a model or a properties file, whichever IsProperties says that it
+// is: the node is a *Model or a *Properties.
+func ParseFile(dialect Dialect, name string, src []byte) (Node, error) {
+	if IsProperties(name, src) {
+		ps, err := ParsePropertiesOf(dialect, name, src)
+		if err != nil {
+			return nil, err
+		}
+		return ps, nil
+	}
+	m, err := ParseModel(name, src)
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}
