@@ -92,6 +92,9 @@ type Checker struct {
 	bounds   *model // doubles
 	exact    *model // fractions; nil until needed
 	wanted   *wanted
+	// valued says that the values in all states are wanted, and values has them.
+	valued bool
+	values *StateValues
 }
 
 // model is a space with what was derived from it.
@@ -341,11 +344,12 @@ func (c *Checker) attempt(ctx context.Context, m *model, exact bool, opts Option
 	if c.wanted != nil {
 		e.wanted = &wanted{operator: c.wanted.operator}
 	}
+	e.valued = c.valued
 	value, bound, err := e.property()
 	if err != nil {
 		return nil, err
 	}
-	return &outcome{value, bound, e.accuracy, e.width, e.gaveUp, e.extended, e.wanted, e.listings, e.beliefs}, nil
+	return &outcome{value, bound, e.accuracy, e.width, e.gaveUp, e.extended, e.wanted, e.listings, e.beliefs, e.kept}, nil
 }
 
 // resolution says how a property resolves nondeterminism, as far as that is the

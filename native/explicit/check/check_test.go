@@ -16,6 +16,17 @@ import (
 // ask checks properties, one per line, of a model.
 func ask(t *testing.T, ctx context.Context, src, props string, opts check.Options) []result.Verdict {
 	t.Helper()
+	c, _, list := checkerOf(t, src, props, opts)
+	var out []result.Verdict
+	for _, p := range list {
+		out = append(out, c.Check(ctx, p))
+	}
+	return out
+}
+
+// checkerOf returns a checker of a model, its states, and properties.
+func checkerOf(t *testing.T, src, props string, opts check.Options) (*check.Checker, *explicit.Space, []*check.Property) {
+	t.Helper()
 	model, m := compiled(t, src)
 	parsed, err := syntax.ParseProperties("p.props", []byte(props))
 	if err != nil {
@@ -33,12 +44,11 @@ func ask(t *testing.T, ctx context.Context, src, props string, opts check.Option
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := check.New(m, s, opts)
-	var out []result.Verdict
+	var out []*check.Property
 	for _, p := range list {
-		out = append(out, c.Check(ctx, &check.Property{Property: p, Program: full, File: "p.props"}))
+		out = append(out, &check.Property{Property: p, Program: full, File: "p.props"})
 	}
-	return out
+	return check.New(m, s, opts), s, out
 }
 
 // The walk on 0..4 that starts at 2: the top is reached with probability 1/2,

@@ -39,7 +39,10 @@ type evaluation struct {
 	// others, such as mod(7,x) where x is 0, does no harm. nil is all.
 	within   *sparse.Set
 	listings []result.Listing
-	inModel  bool // what is evaluated is a label of the model
+	// valued says that the values in all states are wanted, which kept has.
+	valued  bool
+	kept    *StateValues
+	inModel bool // what is evaluated is a label of the model
 	// repeated is what the property has in several places, because it refers to
 	// others; truths and values are what came of it.
 	repeated map[sema.Expr]bool

@@ -41,6 +41,9 @@ func (e *evaluation) list(x *sema.Filter, set *sparse.Set, value func(state int)
 }
 
 func (e *evaluation) listTruth(x *sema.Filter, set *sparse.Set, t truth) {
+	if e.keep(set, t.spread) {
+		return
+	}
 	e.list(x, set, func(s int) (result.Value, bool) {
 		if !t.yes.Has(s) && !t.no.Has(s) {
 			return result.Value{}, false
@@ -50,6 +53,9 @@ func (e *evaluation) listTruth(x *sema.Filter, set *sparse.Set, t truth) {
 }
 
 func (e *evaluation) listNumbers(x *sema.Filter, set *sparse.Set, v *numbers) {
+	if e.keep(set, func() *StateValues { return &StateValues{Lo: v.lo, Hi: v.hi} }) {
+		return
+	}
 	e.list(x, set, func(s int) (result.Value, bool) {
 		n := v.at(s)
 		return value(n, x.Type()), n.lo == 0 && n.hi == 0 && (n.rat == nil || n.rat.Sign() == 0)

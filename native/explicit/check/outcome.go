@@ -19,7 +19,8 @@ type outcome struct {
 	extended  bool    // elimination took its place, beyond the range of doubles
 	scheduler *wanted // nil unless one was asked for
 	listings  []result.Listing
-	beliefs   *beliefs // nil but for a partially observable model
+	beliefs   *beliefs     // nil but for a partially observable model
+	values    *StateValues // nil unless they were asked for
 }
 
 // write writes the answer to a verdict, with a warning where its bounds are wider
@@ -29,6 +30,10 @@ func (c *Checker) write(o *outcome, v *result.Verdict, err error) error {
 		return err
 	}
 	v.Value, v.Bound, v.Accuracy, v.Listings = o.value, o.bound, o.accuracy, o.listings
+	c.values = o.values
+	if c.values != nil {
+		c.values.Accuracy = o.accuracy
+	}
 	if c.wanted != nil {
 		*c.wanted = *o.scheduler
 	}
