@@ -1,6 +1,10 @@
 package modelgen
 
-import "tilecheck/prism/syntax"
+import (
+	"strings"
+
+	"tilecheck/prism/syntax"
+)
 
 // Build returns the model that a configuration asks for, as a tree without positions. syntax.Fprint prints it.
 // The error is that of cfg.Validate.
@@ -9,17 +13,34 @@ func Build(cfg Config) (*syntax.Model, error) {
 		return nil, err
 	}
 	b := &builder{cfg: cfg, grid: newGrid(cfg.Rows, cfg.Cols)}
-	items := []syntax.Item{&syntax.TypeDecl{Doc: cfg.header(), Type: syntax.MDP, Word: "mdp"}}
+	kind := cfg.modelType()
+	items := []syntax.Item{&syntax.TypeDecl{Doc: cfg.header(), Type: kind, Word: strings.ToLower(kind.String())}}
 	items = append(items, b.constants()...)
 	switch cfg.Kind {
 	case Prototype:
 		items = append(items, b.prototype()...)
 	case Combined:
 		items = append(items, b.game(b.combinedMoves())...)
+	case DTMC:
+		items = append(items, b.game(b.chainMoves())...)
+	case POMDP:
+		items = append(items, b.observables()...)
+		items = append(items, b.game(b.blindMoves())...)
 	default:
 		items = append(items, b.game(b.finalMoves())...)
 	}
 	return &syntax.Model{Items: items}, nil
+}
+
+// modelType returns the type of the model.
+func (c Config) modelType() syntax.ModelType {
+	switch c.Kind {
+	case DTMC:
+		return syntax.DTMC
+	case POMDP:
+		return syntax.POMDP
+	}
+	return syntax.MDP
 }
 
 // builder builds the parts of one model.
@@ -119,6 +140,7 @@ func (b *builder) policy() []syntax.Item {
 	case b.cfg.Table != nil:
 		module, decision := b.tableManager()
 		return []syntax.Item{module, decision}
+	case b.cfg.Kind == DTMC && b.cfg.Policy.Kind == RandomMoves: // the moves do it themselves
 	case b.cfg.Policy.Kind != NoPolicy:
 		return []syntax.Item{b.policyManager()}
 	}
@@ -139,7 +161,7 @@ func endCommands() []*syntax.Command {
 func (b *builder) finalMoves() []*syntax.Command {
 	var commands []*syntax.Command
 	for _, m := range allMoves() {
-		assigns := b.grid.moved(m, func(i int, l line, j int) syntax.Expr { return l.moved(j, m.count(i)) })
+		assigns := b.slid(m)
 		guard := and(ident(noMax), ident(m.canMove()), is(phase, moveMerge))
 		commands = append(commands, command(m.String(), guard, update(nil, append(assigns, assign(phase, intLit(randomPhase)))...)))
 	}
@@ -161,11 +183,14 @@ func (b *builder) formulas() []syntax.Item {
 		formula(fail, and(append([]syntax.Expr{ident(fieldFull), ident(noMax)}, g.stuck()...)...),
 			"The game is lost: the board is full, no neighbours are equal, MAX is not there."),
 	}
-	if b.cfg.Kind == Final {
+	if b.cfg.slides() {
 		items = append(items, b.counts()...)
 	}
-	if b.cfg.Kind == Final || b.cfg.managed() {
+	if b.cfg.slides() || b.cfg.managed() {
 		items = append(items, b.legalMoves()...)
+	}
+	if b.cfg.Kind == DTMC && b.cfg.Policy.Kind == RandomMoves {
+		items = append(items, howMany())
 	}
 	if b.cfg.Spawn == SpawnUniform {
 		items = append(items, formula(emptyCells, sum(each(cells, func(c string) syntax.Expr {

@@ -25,6 +25,8 @@ type Config struct {
 	// Table is a policy that Policy has no words for; Policy is then no policy. Nil is none.
 	Table *Table
 	Spawn Spawn
+	// Observe is what the player of a POMDP sees.
+	Observe Observe
 }
 
 // DefaultP2 is the probability of a 2 in the game.
@@ -37,10 +39,10 @@ const (
 	maxTile = 1 << 30
 )
 
-// Kind is one of the three models of the thesis.
+// Kind is one of the three models of the thesis, or one of two that it has not.
 type Kind uint8
 
-// The kinds, from the last of the thesis to the first.
+// The kinds, from the last of the thesis to the first, and those that are not its.
 const (
 	// Final is one module with one command for each move; any board.
 	//
@@ -54,6 +56,10 @@ const (
 	//
 	// Source: thesis section 3.3.
 	Prototype
+	// DTMC is the final model with a policy and a uniform spawn as a Markov chain.
+	DTMC
+	// POMDP is the final model with a uniform spawn and a player who sees a part of the board.
+	POMDP
 )
 
 // Spawn is how the random phase picks the cell of a new tile.
@@ -72,7 +78,7 @@ const (
 	SpawnUniform
 )
 
-func kindNames() []string { return []string{"final", "combined", "prototype"} }
+func kindNames() []string { return []string{"final", "combined", "prototype", "dtmc", "pomdp"} }
 
 func spawnNames() []string { return []string{"cell", "module", "uniform"} }
 
@@ -111,7 +117,7 @@ func parseName(names []string, field, text string) (int, error) {
 
 // FieldError says what is wrong with one field of a Config.
 type FieldError struct {
-	Field string // "model" (the Kind), "board", "max", "p2", "policy" or "spawn", as the flags of tilecheck gen
+	Field string // "model" (the Kind), "board", "max", "p2", "policy", "spawn" or "observe", as the flags of tilecheck gen
 	Found string
 	Want  string
 }
@@ -161,8 +167,34 @@ func (c Config) Validate() error {
 	if c.Kind == Prototype && c.Spawn != SpawnCell {
 		complain("spawn", c.Spawn.String(), "cell for the prototype")
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, c.validateKind()...)...)
 }
+
+// validateKind returns what is wrong with a configuration of a kind that the thesis has not.
+func (c Config) validateKind() []error {
+	var errs []error
+	if (c.Kind == DTMC || c.Kind == POMDP) && c.Spawn != SpawnUniform {
+		errs = append(errs, &FieldError{"spawn", c.Spawn.String(), "uniform for a " + c.Kind.String()})
+	}
+	if c.Kind == DTMC && !c.managed() {
+		errs = append(errs, &FieldError{"policy", c.policyName(), "a policy for a dtmc, which has no choices"})
+	}
+	if c.Kind == POMDP && c.managed() {
+		errs = append(errs, &FieldError{"policy", c.policyName(), "none for a pomdp, whose player does not see what policies need"})
+	}
+	switch {
+	case c.Kind == POMDP:
+		if err := c.Observe.validate(c.Rows, c.Cols); err != nil {
+			errs = append(errs, err)
+		}
+	case c.Observe != Observe{}:
+		errs = append(errs, &FieldError{"observe", c.Observe.String(), "nothing for a model other than pomdp"})
+	}
+	return errs
+}
+
+// slides reports whether the moves are those of the final model.
+func (c Config) slides() bool { return c.Kind != Combined && c.Kind != Prototype }
 
 // minTile is the smallest Max. The prototype looks for a success after moves only (its formula success asks for phase 1), so a new tile
 // must not be one.
@@ -195,7 +227,7 @@ func (c Config) policyName() string {
 // Args returns the command line that builds the model, without the program's name: "gen", "--model=final" and so on. A Table has no
 // place in it.
 func (c Config) Args() []string {
-	return []string{
+	args := []string{
 		"gen",
 		"--model=" + c.Kind.String(),
 		"--rows=" + strconv.Itoa(c.Rows),
@@ -205,6 +237,10 @@ func (c Config) Args() []string {
 		"--policy=" + c.Policy.String(),
 		"--spawn=" + c.Spawn.String(),
 	}
+	if c.Kind == POMDP {
+		args = append(args, "--observe="+c.Observe.String())
+	}
+	return args
 }
 
 // parseP2 returns the exact value of a probability of a 2 written as a literal of the PRISM language.

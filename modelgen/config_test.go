@@ -49,8 +49,24 @@ func TestValidate(t *testing.T) {
 			Config{Kind: Prototype, Rows: 2, Cols: 2, Max: 8, Policy: Policy{Kind: RandomMoves}, Spawn: SpawnUniform},
 			"policy is random, want none for the prototype, which has no policy manager\nspawn is uniform, want cell for the prototype",
 		},
-		{with(func(c *Config) { c.Kind, c.Spawn = 3, 9 }), "model is Kind(3), want final, combined, prototype\n" +
+		{with(func(c *Config) { c.Kind, c.Spawn = 9, 9 }), "model is Kind(9), want final, combined, prototype, dtmc, pomdp\n" +
 			"spawn is Spawn(9), want cell, module, uniform"},
+		{with(func(c *Config) { c.Kind = DTMC }), "spawn is cell, want uniform for a dtmc\npolicy is none, want a policy for a dtmc, which has no choices"},
+		{
+			with(func(c *Config) { c.Kind, c.Spawn, c.Policy = POMDP, SpawnUniform, Policy{Kind: RandomMoves} }),
+			"policy is random, want none for a pomdp, whose player does not see what policies need",
+		},
+		{
+			with(func(c *Config) { c.Kind, c.Spawn, c.Observe = POMDP, SpawnUniform, Observe{Kind: ObserveRow, Row: 5} }),
+			"observe is row:5, want a row from 0 to 1",
+		},
+		{
+			with(func(c *Config) {
+				c.Kind, c.Spawn, c.Observe = POMDP, SpawnUniform, Observe{Kind: ObserveCells, Cells: "3,16"}
+			}),
+			"observe is cells:3,16, want cells from 0 to 3",
+		},
+		{with(func(c *Config) { c.Observe = Observe{Kind: ObserveMax} }), "observe is max, want nothing for a model other than pomdp"},
 		{with(func(c *Config) { c.Policy = Policy{Kind: PreferMoves} }), "policy is a list with left twice, " +
 			"want each of left, up, right, down once, separated by commas"},
 		{with(func(c *Config) { c.Policy = Policy{Kind: RandomMoves, First: Order{Down}} }), "policy is random, " +
@@ -120,7 +136,7 @@ func TestParsePolicyErrors(t *testing.T) {
 }
 
 func TestParseNames(t *testing.T) {
-	for _, k := range []Kind{Final, Combined, Prototype} {
+	for _, k := range []Kind{Final, Combined, Prototype, DTMC, POMDP} {
 		if got, err := ParseKind(k.String()); got != k || err != nil {
 			t.Errorf("%s: %s, %v", k, got, err)
 		}
@@ -130,7 +146,7 @@ func TestParseNames(t *testing.T) {
 			t.Errorf("%s: %s, %v", s, got, err)
 		}
 	}
-	if _, err := ParseKind("Final"); err == nil || err.Error() != `model is "Final", want final, combined, prototype` {
+	if _, err := ParseKind("Final"); err == nil || err.Error() != `model is "Final", want final, combined, prototype, dtmc, pomdp` {
 		t.Error(err)
 	}
 	if _, err := ParseSpawn("4"); err == nil || err.Error() != `spawn is "4", want cell, module, uniform` {
@@ -139,6 +155,19 @@ func TestParseNames(t *testing.T) {
 }
 
 // The text of the probability reaches the model unchanged, and a game of twos only has no branch of probability 0.
+func TestParseObserve(t *testing.T) {
+	for text, want := range map[string]string{
+		"all": "all", "none": "none", "max": "max", "row:5": "row:5", "cells:0,7": "cells:0,7",
+		"mask:10/01": "cells:0,3", "mask:0000": "none",
+		"": "", "row:": "", "row:6": "", "row:01": "", "cells:": "", "cells:1,0": "", "cells:36": "", "mask:": "", "mask:12": "", "max:1": "",
+	} {
+		o, err := ParseObserve(text)
+		if (err == nil) != (want != "") || err == nil && o.String() != want {
+			t.Errorf("%s: %s, %v, want %q", text, o, err, want)
+		}
+	}
+}
+
 func TestP2(t *testing.T) {
 	for _, tc := range []struct {
 		text   string

@@ -16,10 +16,12 @@ func (c Config) header() syntax.Doc {
 		c.Kind.meaning(),
 	}
 	doc = append(doc, c.spawnMeaning()...)
-	if c.Table != nil {
+	if c.Kind == POMDP {
+		doc = append(doc, c.Observe.meaning()...)
+	} else if c.Table != nil {
 		doc = append(doc, c.Table.About...)
 	} else {
-		doc = append(doc, c.Policy.meaning()...)
+		doc = append(doc, c.policyMeaning()...)
 	}
 	return append(doc, "",
 		"Source: J. Sijtsma, Creating a Formal Model of the Game 2048, Radboud University, 2020.",
@@ -39,13 +41,17 @@ func (k Kind) meaning() string {
 		"one module, one command for each move (sections 3.5 and 3.6).",
 		"one module, one command for each move and set of filled cells (section 3.4).",
 		"one module for each cell, synchronised (section 3.3).",
+		"the final model with a policy, as a Markov chain.",
+		"the final model with a player who sees a part of the board.",
 	}[k]
 }
 
 // spawnMeaning says what is left to a scheduler.
 func (c Config) spawnMeaning() []string {
 	scope := "  Pmin and Pmax range over the moves only."
-	if c.managed() {
+	if c.Kind == DTMC {
+		scope = "  Nothing is left to a scheduler."
+	} else if c.managed() {
 		scope = "  Nothing is left to a scheduler: Pmin and Pmax are equal."
 	}
 	switch c.Spawn {
@@ -59,6 +65,13 @@ func (c Config) spawnMeaning() []string {
 		"  Simulation resolves it uniformly, which is the game. Pmin and Pmax do not:",
 		"  their scheduler places the tiles too, to its own advantage.",
 	}
+}
+
+func (c Config) policyMeaning() []string {
+	if c.Kind == DTMC && c.Policy.Kind == RandomMoves {
+		return []string{`Policy "random": each legal move with the same probability, in one command.`}
+	}
+	return c.Policy.meaning()
 }
 
 func (p Policy) meaning() []string {

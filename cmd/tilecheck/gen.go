@@ -40,9 +40,10 @@ func (f sizeFlags) shape() (rows, cols int, err error) {
 type genCmd struct {
 	boardFlags `embed:""`
 	Max        int    `help:"Tile that ends the game as a success: a power of two." default:"2048" placeholder:"TILE"`
-	Model      string `help:"Which of the thesis's models: final, combined or prototype." default:"final" placeholder:"KIND"`
+	Model      string `help:"Which model: final, combined or prototype (the thesis's), dtmc (with a policy) or pomdp." default:"final" placeholder:"KIND"`
 	Policy     string `help:"Policy manager: none, random, pref:left,up,down,right, alt:up,left,down,right/left,up,down,right, or a name of the thesis (opposite, orthogonal, alternating)." default:"none" placeholder:"POLICY"`
-	Spawn      string `help:"How the cell of a new tile is drawn: cell (nondeterministic, as in the thesis), module or uniform." default:"cell" placeholder:"SPAWN"`
+	Spawn      string `help:"How the cell of a new tile is drawn: cell (nondeterministic, as in the thesis; the default), module or uniform (that of a dtmc or pomdp)." placeholder:"SPAWN"`
+	Observe    string `help:"What the player of a pomdp sees: all, none, max, row:R, cells:0,3 or mask:10/01 (default: all)." placeholder:"WHAT"`
 	Dialect    string `help:"Print for prism or storm." default:"prism" enum:"prism,storm"`
 	Output     string `short:"o" help:"File to write (default: standard output)." placeholder:"FILE" file:"out"`
 }
@@ -67,11 +68,16 @@ func (c *genCmd) Run(env *world) error {
 
 func (c *genCmd) config() (modelgen.Config, error) {
 	cfg := modelgen.Config{Max: c.Max, P2: c.P2}
-	var errs [4]error
+	var errs [5]error
 	cfg.Rows, cfg.Cols, errs[0] = c.shape()
 	cfg.Kind, errs[1] = modelgen.ParseKind(c.Model)
 	cfg.Policy, errs[2] = modelgen.ParsePolicy(c.Policy)
-	cfg.Spawn, errs[3] = modelgen.ParseSpawn(c.Spawn)
+	spawn := modelgen.SpawnCell
+	if cfg.Kind == modelgen.DTMC || cfg.Kind == modelgen.POMDP {
+		spawn = modelgen.SpawnUniform
+	}
+	cfg.Spawn, errs[3] = modelgen.ParseSpawn(cmp.Or(c.Spawn, spawn.String()))
+	cfg.Observe, errs[4] = modelgen.ParseObserve(cmp.Or(c.Observe, "all"))
 	return cfg, fieldUsage(errors.Join(errs[:]...))
 }
 

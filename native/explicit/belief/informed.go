@@ -149,11 +149,11 @@ func (o *optimist) informed(s, k int) float64 {
 }
 
 // bound is the cut-off of a belief: no player is worth more under it.
-func (o *optimist) bound(b *belief) (float64, int) {
+func (o *optimist) bound(b *belief) float64 {
 	var worth []float64
 	for k := range o.actions(b.states[0]) {
 		x, off := b.estimate(func(s uint32) float64 { return o.q[o.slot(int(s), k)] })
 		worth = append(worth, o.round(x, off))
 	}
-	return o.best(worth...), 0
+	return o.best(worth...)
 }

@@ -13,21 +13,38 @@ import (
 // far as these go, then points of a grid.
 type search struct {
 	*stepper
+	hope  *optimist
+	pool  *pool
 	nodes []node
 	index map[string]int
 	// limit and points are how many beliefs are looked into, exact ones and points of
 	// the grid; resolution is that of the grid, 0 for none.
 	limit, points, resolution int
 	exact, grid               int // looked into so far
+	edges                     int
 	// partial says that some belief was not looked into, or replaced.
 	partial bool
 }
 
-// node is a belief. One that was not looked into has no acts.
+// node is a belief. One that is not looked into is only what it is worth.
 type node struct {
-	at   *belief
-	open bool // to be looked into
-	acts []act
+	at    *belief // nil where it is not looked into
+	shown uint32
+	worth worth
+	acts  []act
+}
+
+// worth bounds what a belief is worth, without looking into it: at most hope, and at
+// least safe, by a strategy of the pool; the other way round for the direction Min.
+type worth struct {
+	hope, safe float64
+	by         int
+}
+
+func (s *search) worthOf(b *belief) worth {
+	hope := s.hope.bound(b)
+	safe, by := s.pool.bound(b)
+	return worth{hope, safe, by}
 }
 
 // act is an action under a belief: where it leads, and what it earns.
@@ -40,8 +57,9 @@ type act struct {
 // branch is what follows one observation: a belief, or a mixture around it.
 type branch struct {
 	chance *big.Rat
-	next   *belief
+	shown  uint32
 	to     []part
+	worth  worth // where replaced
 }
 
 // part is a node with its share of a belief.
@@ -56,6 +74,9 @@ func (b *branch) replaced() bool { return len(b.to) != 1 || b.to[0].share != nil
 // maxBits is the size of the numbers of a belief from which it is replaced.
 const maxBits = 1 << 13
 
+// maxEdges is how many branches are kept: a gigabyte's worth.
+const maxEdges = 1 << 22
+
 // explore looks into beliefs in the order of a breadth-first search.
 func (s *search) explore(ctx context.Context, start *belief) error {
 	s.index = map[string]int{}
@@ -64,8 +85,14 @@ func (s *search) explore(ctx context.Context, start *belief) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if s.nodes[i].open {
-			acts := s.look(s.nodes[i].at)
+		at := s.nodes[i].at
+		switch {
+		case at == nil:
+		case s.edges > maxEdges:
+			s.partial = true
+			s.nodes[i].at, s.nodes[i].worth = nil, s.worthOf(at)
+		default:
+			acts := s.look(at) // which moves the nodes
 			s.nodes[i].acts = acts
 		}
 	}
@@ -78,17 +105,24 @@ func (s *search) admit(b *belief, onGrid bool) int {
 	if i, known := s.index[key]; known {
 		return i
 	}
-	open := false
+	open := s.exact < s.limit
 	if onGrid {
 		open = s.grid < s.points
+	}
+	n := node{at: b, shown: s.Observation[b.states[0]]}
+	switch {
+	case !open: // there may be many: neither the belief nor its key is kept
+		s.partial = true
+		n.at, n.worth = nil, s.worthOf(b)
+	case onGrid:
 		s.grid++
-	} else {
-		open = s.exact < s.limit
+	default:
 		s.exact++
 	}
-	s.partial = s.partial || !open
-	s.index[key] = len(s.nodes)
-	s.nodes = append(s.nodes, node{at: b, open: open})
+	if open {
+		s.index[key] = len(s.nodes)
+	}
+	s.nodes = append(s.nodes, n)
 	return len(s.nodes) - 1
 }
 
@@ -100,7 +134,12 @@ func (s *search) look(b *belief) []act {
 		a := &acts[k]
 		a.goal, a.fail = new(big.Rat).SetFrac(out.goal, out.whole), new(big.Rat).SetFrac(out.fail, out.whole)
 		for _, o := range out.on {
-			a.on = append(a.on, branch{new(big.Rat).SetFrac(o.weight, out.whole), o.next, s.place(o.next)})
+			b := branch{chance: new(big.Rat).SetFrac(o.weight, out.whole), shown: s.Observation[o.next.states[0]], to: s.place(o.next)}
+			if b.replaced() {
+				b.worth = s.worthOf(o.next)
+			}
+			a.on = append(a.on, b)
+			s.edges += len(b.to)
 		}
 		if s.Reward != nil {
 			a.reward = b.mean(func(st uint32) *big.Rat { return s.earned(st, s.at(st, k)) })
@@ -130,9 +169,6 @@ func (s *search) place(b *belief) []part {
 	return out
 }
 
-// cutoff is what a belief is worth where it is not looked into, and who says so.
-type cutoff func(b *belief) (value float64, by int)
-
 // The states of a model of beliefs; node i is firstNode+i.
 const (
 	goal = iota
@@ -146,18 +182,18 @@ type abstraction struct {
 	reward *sparse.Reward
 }
 
-// abstract returns the model. Where mixed, a mixture of nodes stands for a belief;
-// elsewhere its cut-off does.
-func (s *search) abstract(cut cutoff, mixed, exact bool) (*abstraction, error) {
-	w := &writer{search: s, cut: cut, mixed: mixed, exact: exact, b: sparse.NewBuilder(sparse.MDP)}
+// abstract returns the model: a hopeful one, in which a mixture of nodes may stand for
+// a belief, or a safe one, in which its worth does.
+func (s *search) abstract(hopeful, exact bool) (*abstraction, error) {
+	w := &writer{search: s, hopeful: hopeful, exact: exact, b: sparse.NewBuilder(sparse.MDP)}
 	for range firstNode {
 		w.row(nil)
 	}
 	for i := range s.nodes {
 		w.b.State()
 		n := &s.nodes[i]
-		if !n.open {
-			w.leaf(n.at)
+		if n.at == nil {
+			w.leaf(n.worth)
 			continue
 		}
 		for k := range n.acts {
@@ -182,12 +218,19 @@ func (s *search) abstract(cut cutoff, mixed, exact bool) (*abstraction, error) {
 // writer writes the rows of an abstraction.
 type writer struct {
 	*search
-	cut          cutoff
-	mixed, exact bool
-	b            *sparse.Builder
-	states       int
-	earned       []float64
-	earnedRat    []*big.Rat
+	hopeful, exact bool
+	b              *sparse.Builder
+	states         int
+	earned         []float64
+	earnedRat      []*big.Rat
+}
+
+// cut returns the worth that counts.
+func (w *writer) cut(x worth) float64 {
+	if w.hopeful {
+		return x.hope
+	}
+	return x.safe
 }
 
 // row begins a state that is never left, for goal and failed.
@@ -227,9 +270,8 @@ func (w *writer) act(a *act) {
 	var on []part
 	for i := range a.on {
 		b := &a.on[i]
-		if !w.mixed && b.replaced() {
-			v, _ := w.cut(b.next)
-			w.settle(v, b.chance, well, badly, earned)
+		if !w.hopeful && b.replaced() {
+			w.settle(w.cut(b.worth), b.chance, well, badly, earned)
 			continue
 		}
 		for _, p := range b.to {
@@ -249,14 +291,13 @@ func (w *writer) act(a *act) {
 }
 
 // leaf writes the only choice of a belief that was not looked into.
-func (w *writer) leaf(b *belief) {
-	v, _ := w.cut(b)
+func (w *writer) leaf(x worth) {
 	well, badly := new(big.Rat), new(big.Rat)
 	var earned *big.Rat
 	if w.Reward != nil {
 		earned = new(big.Rat)
 	}
-	w.settle(v, big.NewRat(1, 1), well, badly, earned)
+	w.settle(w.cut(x), big.NewRat(1, 1), well, badly, earned)
 	w.choice(earned)
 	w.add(goal, well)
 	w.add(failed, badly)

@@ -104,7 +104,7 @@ const (
 )
 
 func (r *refinement) run(ctx context.Context) (*Bounds, error) {
-	r.good, _ = r.hope.bound(point(r.start))
+	r.good = r.hope.bound(point(r.start))
 	if err := r.remember(ctx); err != nil {
 		return nil, err
 	}
@@ -113,7 +113,7 @@ func (r *refinement) run(ctx context.Context) (*Bounds, error) {
 		if r.opts.Progress != nil {
 			r.opts.Progress(progress.Progress{Done: int64(beliefs), Target: int64(r.opts.Beliefs), Unit: progress.States})
 		}
-		s := &search{stepper: newStepper(r.game), limit: beliefs, points: beliefs, resolution: resolution}
+		s := &search{stepper: newStepper(r.game), hope: r.hope, pool: r.pool, limit: beliefs, points: beliefs, resolution: resolution}
 		if err := s.explore(ctx, point(r.start)); err != nil {
 			return nil, err
 		}
@@ -129,8 +129,9 @@ func (r *refinement) run(ctx context.Context) (*Bounds, error) {
 
 // remember begins with the best strategy without memory.
 func (r *refinement) remember(ctx context.Context) error {
-	empty := &search{stepper: newStepper(r.game), nodes: []node{{at: point(r.start)}}}
-	return r.try(ctx, empty.assemble(r.pool, nil, nil, false))
+	empty := &search{stepper: newStepper(r.game), hope: r.hope, pool: r.pool}
+	empty.admit(point(r.start), false) // closed: there is no room
+	return r.try(ctx, empty.assemble(nil, nil, false))
 }
 
 // narrow reports whether the interval is as narrow as wanted.
@@ -156,7 +157,7 @@ func (r *refinement) round(ctx context.Context, s *search) error {
 	r.out.Complete = !s.partial
 	opts := r.solving
 	opts.Scheduler = true
-	hopeful, err := s.abstract(r.hope.bound, true, false)
+	hopeful, err := s.abstract(true, false)
 	if err != nil {
 		return err
 	}
@@ -167,20 +168,20 @@ func (r *refinement) round(ctx context.Context, s *search) error {
 	if x := r.optimistic(v)[firstNode]; r.better(r.good, x) {
 		r.good = x
 	}
-	if err := r.try(ctx, s.assemble(r.pool, hopeful, v.Scheduler, true)); err != nil {
+	if err := r.try(ctx, s.assemble(hopeful, v.Scheduler, true)); err != nil {
 		return err
 	}
 	if !s.partial {
 		return r.exactly(ctx, s)
 	}
-	safe, err := s.abstract(r.pool.bound, false, false)
+	safe, err := s.abstract(false, false)
 	if err != nil {
 		return err
 	}
 	if v, err = s.value(ctx, safe, opts); err != nil {
 		return err
 	}
-	return r.try(ctx, s.assemble(r.pool, safe, v.Scheduler, false))
+	return r.try(ctx, s.assemble(safe, v.Scheduler, false))
 }
 
 // try takes a strategy, if it is better than the one there is.
@@ -203,7 +204,7 @@ func (r *refinement) exactly(ctx context.Context, s *search) error {
 	if !r.opts.Exact {
 		return nil
 	}
-	a, err := s.abstract(r.hope.bound, true, true)
+	a, err := s.abstract(true, true)
 	if err != nil {
 		return err
 	}

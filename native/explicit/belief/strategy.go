@@ -5,13 +5,12 @@ import "slices"
 // assembly makes a controller of the choices in an abstraction.
 type assembly struct {
 	*search
-	pool   *pool
-	model  *abstraction
-	choice []uint32 // of the abstraction's states
-	mixed  bool     // as for the abstraction
-	out    Controller
-	number map[place]int
-	queue  []place
+	model   *abstraction
+	choice  []uint32 // of the abstraction's states
+	hopeful bool     // as the abstraction
+	out     Controller
+	number  map[place]int
+	queue   []place
 }
 
 // place is where a controller is: at a node of the search, or, if node is -1, in a
@@ -25,8 +24,8 @@ type place struct {
 // ends, the best strategy of the pool; where a mixture stands for a belief, the
 // likeliest of its points. What is shown and cannot be there, by such a point, is
 // answered by the first strategy of the pool.
-func (s *search) assemble(p *pool, a *abstraction, choice []uint32, mixed bool) *Controller {
-	w := &assembly{search: s, pool: p, model: a, choice: choice, mixed: mixed, number: map[place]int{}}
+func (s *search) assemble(a *abstraction, choice []uint32, hopeful bool) *Controller {
+	w := &assembly{search: s, model: a, choice: choice, hopeful: hopeful, number: map[place]int{}}
 	w.visit(place{node: 0})
 	for i := 0; i < len(w.queue); i++ {
 		w.node(i)
@@ -35,10 +34,9 @@ func (s *search) assemble(p *pool, a *abstraction, choice []uint32, mixed bool) 
 }
 
 func (w *assembly) visit(p place) int {
-	if p.node >= 0 && !w.nodes[p.node].open {
-		b := w.nodes[p.node].at
-		_, by := w.pool.bound(b)
-		p = place{-1, by, w.Observation[b.states[0]]}
+	if p.node >= 0 && w.nodes[p.node].at == nil {
+		n := &w.nodes[p.node]
+		p = place{-1, n.worth.by, n.shown}
 	}
 	n, known := w.number[p]
 	if !known {
@@ -59,7 +57,7 @@ func (w *assembly) node(i int) {
 		n.Action = w.pool.policies[p.policy][p.shown]
 	} else {
 		at := &w.nodes[p.node]
-		n.Observation = w.Observation[at.at.states[0]]
+		n.Observation = at.shown
 		if c := w.choice[firstNode+p.node]; int(c) < w.model.graph.NumChoices() {
 			first, _ := w.model.graph.Choices(firstNode + p.node)
 			n.Action = int(c) - first
@@ -69,8 +67,8 @@ func (w *assembly) node(i int) {
 	for _, shown := range w.followers(n.Observation, n.Action) {
 		to := place{-1, fallback, shown}
 		for j := range known {
-			if b := &known[j]; w.Observation[b.next.states[0]] == shown {
-				to = w.target(b, shown)
+			if b := &known[j]; b.shown == shown {
+				to = w.target(b)
 			}
 		}
 		n.Next = append(n.Next, Edge{shown, w.visit(to)})
@@ -79,13 +77,12 @@ func (w *assembly) node(i int) {
 }
 
 // target returns where a branch leads.
-func (w *assembly) target(b *branch, shown uint32) place {
+func (w *assembly) target(b *branch) place {
 	if !b.replaced() {
 		return place{node: b.to[0].node}
 	}
-	if !w.mixed {
-		_, by := w.pool.bound(b.next)
-		return place{-1, by, shown}
+	if !w.hopeful {
+		return place{-1, b.worth.by, b.shown}
 	}
 	best := b.to[0]
 	for _, p := range b.to[1:] {

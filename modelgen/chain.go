@@ -1,0 +1,39 @@
+package modelgen
+
+import "tilecheck/prism/syntax"
+
+// Markov chains: the game with a policy, without a choice anywhere.
+
+// chainMoves has what a chain does in the move-merge phase: the commands of the moves, among which a policy manager chooses, or one command
+// that makes each legal move with the same probability.
+func (b *builder) chainMoves() []*syntax.Command {
+	if b.cfg.Policy.Kind != RandomMoves {
+		return b.finalMoves()
+	}
+	var updates []*syntax.Update
+	for _, m := range allMoves() {
+		p := paren(&syntax.Cond{C: ident(m.canMove()), T: binary(syntax.OpDiv, intLit(1), ident(legalMoves)), E: intLit(0)})
+		updates = append(updates, update(p, append(b.slid(m), assign(phase, intLit(randomPhase)))...))
+	}
+	guard := and(ident(noMax), not(ident(fail)), binary(syntax.OpGt, ident(legalMoves), intLit(0)), is(phase, moveMerge))
+	return []*syntax.Command{documented(command("move", guard, updates...),
+		"The move-merge phase: each legal move with the same probability. The tiles of each line",
+		"slide to the wall and equal ones merge, the pair nearest the wall first.")}
+}
+
+// legalMoves names the formula that counts them.
+const legalMoves = "legal_moves"
+
+// slid returns the assignments of a move.
+func (b *builder) slid(m Move) []*syntax.Assign {
+	return b.grid.moved(m, func(i int, l line, j int) syntax.Expr { return l.moved(j, m.count(i)) })
+}
+
+// howMany is the formula of legalMoves.
+func howMany() syntax.Item {
+	var xs []syntax.Expr
+	for _, m := range allMoves() {
+		xs = append(xs, paren(&syntax.Cond{C: ident(m.canMove()), T: intLit(1), E: intLit(0)}))
+	}
+	return formula(legalMoves, sum(xs...), "How many moves are legal.")
+}
