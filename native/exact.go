@@ -20,6 +20,8 @@ type exact struct {
 	build  explicit.Options
 	opt    check.Options
 	export *export // nil unless a scheduler is asked for
+	// wanted are the witnesses that are asked for, unless it is nil.
+	wanted *runner.Witness
 	// proven says that certificates are asked for, and certificate where they go, if
 	// that is a file.
 	proven      bool
@@ -53,12 +55,15 @@ func newExact(job *runner.Job) (*exact, error) {
 	case num.MaxStates < 0 || num.MaxMemory < 0 || num.Workers < 0:
 		return nil, fmt.Errorf("limits of %d states, %d bytes, %d workers: want positive numbers", num.MaxStates, num.MaxMemory, num.Workers)
 	}
+	if w := job.Witness; w != nil && w.Paths < 1 {
+		return nil, fmt.Errorf("a witness of %d paths: want at least one", w.Paths)
+	}
 	export, err := newExport(job.Scheduler)
 	if err != nil {
 		return nil, err
 	}
 	return &exact{
-		progress: job.Progress, export: export, proven: num.Accuracy == result.Proven, certificate: job.Certificate,
+		progress: job.Progress, export: export, wanted: job.Witness, proven: num.Accuracy == result.Proven, certificate: job.Certificate,
 		build: explicit.Options{
 			MaxStates: num.MaxStates, MaxMemory: num.MaxMemory, NoFixDeadlocks: job.NoFixDeadlocks,
 			Exact: num.Accuracy == result.Exact, Workers: num.Workers, Progress: job.Progress,
@@ -130,10 +135,13 @@ func (b *built) check(ctx context.Context, p *property) result.Verdict {
 	b.property = p.Text
 	cp := &check.Property{Property: p.Property, Program: p.program, File: p.file}
 	v := result.Verdict{}
-	if b.export == nil {
-		v = b.checker.Check(ctx, cp)
-	} else {
+	switch {
+	case b.export != nil:
 		v = b.scheduled(ctx, cp)
+	case b.wanted != nil:
+		v = b.witnessed(ctx, cp)
+	default:
+		v = b.checker.Check(ctx, cp)
 	}
 	if b.proofs != nil {
 		b.prove(ctx, p, &v)

@@ -24,7 +24,10 @@ func Verdicts(w io.Writer, f table.Format, verdicts []result.Verdict, opt table.
 	if err := verdictTable(verdicts, opt).Write(w, f, opt); err != nil {
 		return err
 	}
-	return writeListings(w, f, verdicts, opt)
+	if err := writeListings(w, f, verdicts, opt); err != nil {
+		return err
+	}
+	return writeWitnesses(w, f, verdicts, opt)
 }
 
 // verdictTable is the verdicts for people.

@@ -47,6 +47,7 @@ type Record struct {
 	Warnings    []string       `json:"warnings,omitempty"`
 	Doubt       string         `json:"doubt,omitempty"`
 	Listings    []listing      `json:"listings,omitempty"`
+	Witnesses   []Witness      `json:"witnesses,omitempty"`
 	Error       *FailureRecord `json:"error,omitempty"`
 }
 
@@ -90,7 +91,7 @@ func NewRecord(v *Verdict) Record {
 		BoundMethod: v.BoundMethod, HalfWidth: (*JSONNumber)(v.HalfWidth), Confidence: JSONNumber(v.Confidence), Samples: v.Samples,
 		Accuracy: word(v.Accuracy), Resolution: word(v.Resolution),
 		States: v.States, Choices: v.Choices, Transitions: v.Transitions, Seed: v.Seed, Seconds: JSONNumber(v.Seconds),
-		Tool: v.Tool, Warnings: v.Warnings, Doubt: v.Doubt,
+		Tool: v.Tool, Warnings: v.Warnings, Doubt: v.Doubt, Witnesses: v.Witnesses,
 	}
 	r.Kind, r.Value, r.Fraction = encodeValue(v.Value)
 	if v.Value.Kind == Curve {
@@ -162,7 +163,7 @@ func (r *Record) Verdict() (*Verdict, error) {
 		Property: r.Property, Name: r.Name, Constants: r.Constants, Engine: r.Engine, Tool: r.Tool, Method: r.Method,
 		BoundMethod: r.BoundMethod, HalfWidth: (*float64)(r.HalfWidth), Confidence: float64(r.Confidence), Samples: r.Samples,
 		States: r.States, Choices: r.Choices, Transitions: r.Transitions, Seed: r.Seed, Seconds: float64(r.Seconds),
-		Warnings: r.Warnings, Doubt: r.Doubt,
+		Warnings: r.Warnings, Doubt: r.Doubt, Witnesses: r.Witnesses,
 	}
 	var err error
 	if v.Accuracy, err = parseWord("accuracy", r.Accuracy, Unknown, Claimed); err != nil {

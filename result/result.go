@@ -114,7 +114,9 @@ type Verdict struct {
 	Doubt string
 	// Listings are what filter(print, ...) and filter(printall, ...) ask to be printed.
 	Listings []Listing
-	Err      *Failure // nil unless there is no value
+	// Witnesses are there if they were asked for.
+	Witnesses []Witness
+	Err       *Failure // nil unless there is no value
 }
 
 // Listing is the values of a formula in the states of a filter.

@@ -49,12 +49,26 @@ type Job struct {
 	// Certificate asks for a file with the certificates of all answers; nil does not.
 	// It takes Numeric.Accuracy result.Proven and one valuation of the model's constants.
 	Certificate *CertificateFile
+	// Witness asks for witnesses of what an operator P says; nil does not.
+	Witness *Witness
 	// NoFixDeadlocks makes a deadlock an error. By default a deadlock is absorbing.
 	NoFixDeadlocks bool
 
 	// Progress, when not nil, is told from time to time how far a property is.
 	// It is never called concurrently.
 	Progress func(Progress)
+}
+
+// Witness says which paths are wanted as witnesses of a property.
+type Witness struct {
+	// Paths is how many are listed, at least one.
+	Paths int
+	// Misses asks, for a value, also for the paths on which the formula does not hold.
+	Misses bool
+	// Part asks for the part of the model in which a bound is exceeded, and Model, unless
+	// nil, writes that part of it.
+	Part  bool
+	Model func(text []byte) error
 }
 
 // StateSpace is one that there is already. Engines look for what else they

@@ -39,6 +39,8 @@ type checkCmd struct {
 	Certify         bool         `help:"Prove answers by certificates, exactly checked."`
 	Certificate     string       `help:"Prove, and write the proofs, perhaps .gz." placeholder:"FILE" file:"out"`
 	ExportResults   string       `rare:"" help:"Also write the results as PRISM, perhaps FILE:csv, matrix, matrix,csv, dataframe or comment." placeholder:"FILE" file:"target"`
+	Witness         pathCount    `help:"Also the K likeliest paths to the goal (3)."`
+	Misses          bool         `rare:"" help:"With --witness, of a value: also the likeliest paths on which the formula does not hold."`
 	Format          table.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
 
 	written *atomic.Bool // the certificates
@@ -169,6 +171,9 @@ func (c *checkCmd) job(env *world) (job runner.Job, err error) {
 		if err := c.certify(env, &job); err != nil {
 			return job, err
 		}
+	}
+	if err := c.witness(env, &job); err != nil {
+		return job, err
 	}
 	if c.ExportScheduler != "" {
 		if job.Method != runner.Exact || c.Engine != native.Name {

@@ -18,7 +18,7 @@ import (
 type jobFlags struct {
 	ModelFile string   `arg:"" name:"model" help:"Model, .jani too, - or states (m.all, m.tra,sta, .drn, .umb)." file:"states"`
 	PropsFile string   `arg:"" name:"props" optional:"" help:"Properties file." file:"in"`
-	Prop      []string `help:"Property, or its number or name in the file; repeatable." sep:"none" placeholder:"PROPERTY"`
+	Prop      []string `help:"Property, or its number or name; repeatable." sep:"none" placeholder:"PROPERTY"`
 	Select    []string `help:"Only the properties with these names or numbers." placeholder:"NAME"`
 	Const     []string `help:"Values of undefined constants: a=1,b=0.1:0.1:0.5." sep:"none" placeholder:"DEFS"`
 	Dialect   string   `rare:"" help:"Whose language the texts are in: prism or storm." default:"prism" enum:"prism,storm"`

@@ -58,7 +58,11 @@ func (e *evaluation) prob(x *sema.Prob) (*numbers, error) {
 	if e.fair() && !simple(x.Path) {
 		return nil, e.unsupported(x, "found a path formula with several temporal operators (LTL) and fair schedulers")
 	}
-	return asProbability(e.path(x.Path, dir))
+	v, err := asProbability(e.path(x.Path, dir))
+	if e.wanted != nil && e.wanted.operator == x {
+		e.wanted.values = v
+	}
+	return v, err
 }
 
 // asProbability says that values are probabilities, of which solve knows
@@ -99,6 +103,7 @@ func (e *evaluation) path(x sema.Expr, dir solve.Direction) (*numbers, error) {
 			if err != nil {
 				return nil, err
 			}
+			e.note(e.all(), set, solve.Steps{Low: 1, High: 1}, false)
 			return e.next(set, dir)
 		}
 		return e.temporal(x, dir)
@@ -178,7 +183,7 @@ func (e *evaluation) temporal(x *sema.Temporal, dir solve.Direction) (*numbers, 
 	if x.Bound != nil && e.kind() == sparse.CTMC {
 		return e.timedUntil(x, left, right, negated)
 	}
-	v, err := e.until(x, left, right, dir)
+	v, err := e.until(x, left, right, dir, negated)
 	if err != nil || !negated {
 		return v, err
 	}
@@ -199,7 +204,8 @@ func asUntil(op syntax.TemporalOp, a, b *sparse.Set) (left, right *sparse.Set, n
 	return a, b, false
 }
 
-func (e *evaluation) until(x *sema.Temporal, left, right *sparse.Set, dir solve.Direction) (*numbers, error) {
+// until evaluates an until formula, of which x may be the negation.
+func (e *evaluation) until(x *sema.Temporal, left, right *sparse.Set, dir solve.Direction, negated bool) (*numbers, error) {
 	if dir == solve.Min && e.fair() && (x.Bound == nil || x.Bound.High == nil) {
 		if x.Bound != nil {
 			return nil, e.unsupported(x, "found a bound without an upper end and fair schedulers")
@@ -207,6 +213,7 @@ func (e *evaluation) until(x *sema.Temporal, left, right *sparse.Set, dir solve.
 		return e.fairUntil(left, right)
 	}
 	if x.Bound == nil {
+		e.note(left, right, solve.Steps{High: solve.Unbounded}, negated)
 		if e.solver != nil {
 			if v, err := e.solver.Until(e.ctx, left, right, dir); v != nil || err != nil {
 				return e.solved(v, err)
@@ -218,6 +225,7 @@ func (e *evaluation) until(x *sema.Temporal, left, right *sparse.Set, dir solve.
 	if err != nil {
 		return nil, err
 	}
+	e.note(left, right, steps, negated)
 	return e.solved(solve.BoundedUntil(e.ctx, e.graph, left, right, steps, dir, e.opts))
 }
 

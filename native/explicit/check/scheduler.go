@@ -141,6 +141,9 @@ type wanted struct {
 	operator sema.Expr
 	space    *explicit.Space
 	choices  [][]uint32
+	within   bool     // its operands are being evaluated
+	reach    *Reach   // what it asks for, if that is an until formula
+	values   *numbers // of an operator P
 }
 
 // schedule begins the evaluation of an operator. If it is the one whose
@@ -151,9 +154,10 @@ func (e *evaluation) schedule(x sema.Expr) (end func()) {
 		return func() {}
 	}
 	p, ok := x.(*sema.Prob)
-	e.opts.Scheduler = !ok || p.Path.Type() == sema.Path // no scheduler changes the state a path begins in
+	e.wanted.within = true
+	e.opts.Scheduler = e.kind() == sparse.MDP && (!ok || p.Path.Type() == sema.Path) // no scheduler changes the state a path begins in
 	e.wanted.space, e.wanted.choices = e.space, [][]uint32{anything(e.space.Model())}
-	return func() { e.opts.Scheduler = false }
+	return func() { e.opts.Scheduler, e.wanted.within = false, false }
 }
 
 // take keeps the scheduler of a solution, if one was asked for.

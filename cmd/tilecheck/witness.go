@@ -1,0 +1,61 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/alecthomas/kong"
+
+	"tilecheck/native"
+	"tilecheck/runner"
+)
+
+// pathCount is how many paths are to be shown; 0 is none. The flag may stand alone.
+type pathCount int
+
+// defaultPaths is what the flag means alone, and maxPaths the most that it takes:
+// every path is kept, with all its states.
+const (
+	defaultPaths = 3
+	maxPaths     = 10_000
+)
+
+// IsBool tells kong that the flag needs no value.
+func (*pathCount) IsBool() bool { return true }
+
+// Decode reads "--witness" or "--witness=5".
+func (n *pathCount) Decode(ctx *kong.DecodeContext) error {
+	*n = defaultPaths
+	if ctx.Scan.Peek().Type != kong.FlagValueToken {
+		return nil
+	}
+	text := fmt.Sprint(ctx.Scan.Pop().Value)
+	k, err := strconv.Atoi(text)
+	if err != nil || k < 1 || k > maxPaths {
+		return fmt.Errorf("%q is no number of paths, want 1 to %d", text, maxPaths)
+	}
+	*n = pathCount(k)
+	return nil
+}
+
+var _ kong.BoolMapperValue = (*pathCount)(nil)
+
+// given reports whether paths are wanted.
+func (n *pathCount) given() bool { return *n > 0 }
+
+// witness asks for witnesses.
+func (c *checkCmd) witness(env *world, job *runner.Job) error {
+	if !c.Witness.given() {
+		return env.without(true, "without --witness", "misses")
+	}
+	switch {
+	case job.Method != runner.Exact || c.Engine != native.Name:
+		return usageError("--witness is for the state space of the native engine, want --method states --engine native")
+	case c.ExportScheduler != "":
+		return usageError("--witness and --export-scheduler exclude each other")
+	case c.Float:
+		return usageError("--witness is exact, want it without --float")
+	}
+	job.Witness = &runner.Witness{Paths: int(c.Witness), Misses: c.Misses}
+	return nil
+}

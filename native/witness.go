@@ -1,0 +1,181 @@
+package native
+
+import (
+	"context"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+
+	"tilecheck/native/explicit/check"
+	"tilecheck/native/explicit/sparse"
+	"tilecheck/native/explicit/witness"
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+	"tilecheck/result"
+)
+
+// maxWitness is how many paths are tried to exceed a bound.
+const maxWitness = 1_000_000
+
+// witnessed checks a property and finds why its answer is what it is. That there is
+// no witness is a warning of the verdict.
+func (b *built) witnessed(ctx context.Context, p *check.Property) result.Verdict {
+	r, v, err := b.checker.Reach(ctx, p)
+	if err == nil {
+		err = b.witnesses(ctx, r, &v)
+	}
+	if err == nil || v.Err != nil {
+		return v
+	}
+	f := check.Failure(err, p.File, p.Pos)
+	if ctx.Err() != nil {
+		v.Err = f
+		return v
+	}
+	v.Warnings = append(slices.Clip(v.Warnings), "no witness: "+f.Message)
+	return v
+}
+
+// question is what the paths of a witness are to show.
+type question struct {
+	holds  bool     // the formula holds on them
+	exceed *big.Rat // nil for the likeliest ones
+	reach  bool     // exceed need only be reached
+	shown  bool     // then the property is decided
+}
+
+// ask returns what shows that a bound is kept, or is not: that a formula holds with
+// more than p, or its negation with more than 1-p.
+func ask(r *check.Reach, v *result.Verdict) question {
+	kept := v.Value.Bool
+	least := r.Rel == syntax.OpGe || r.Rel == syntax.OpGt
+	q := question{holds: least == kept, exceed: r.Bound, shown: !kept || r.Choices == nil}
+	if !q.holds {
+		q.exceed = new(big.Rat).Sub(big.NewRat(1, 1), r.Bound)
+	}
+	q.reach = (r.Rel == syntax.OpGe || r.Rel == syntax.OpLe) == kept
+	return q
+}
+
+// witnesses finds the witnesses of a verdict.
+func (b *built) witnesses(ctx context.Context, r *check.Reach, v *result.Verdict) error {
+	var all []question
+	switch {
+	case r.Bound != nil:
+		all = []question{ask(r, v)}
+	case b.wanted.Misses:
+		all = []question{{holds: true}, {}}
+	default:
+		all = []question{{holds: true}}
+	}
+	for _, q := range all {
+		w, err := b.witness(ctx, r, q)
+		if err != nil {
+			return err
+		}
+		v.Witnesses = append(v.Witnesses, *w)
+	}
+	return nil
+}
+
+func (b *built) witness(ctx context.Context, r *check.Reach, q question) (*result.Witness, error) {
+	aim := &witness.Aim{Left: r.Left, Right: r.Right, Low: r.Steps.Low, High: r.Steps.High, Miss: q.holds == r.Negated}
+	chain, err := witness.New(ctx, r.Space.Model(), aim, r.Choices, r.From)
+	if err != nil {
+		return nil, err
+	}
+	paths, err := chain.Paths(ctx)
+	if err != nil {
+		return nil, err
+	}
+	limit, bound := maxWitness, q.exceed
+	if bound == nil {
+		limit, bound = b.wanted.Paths, big.NewRat(1, 1)
+	}
+	set, err := witness.Exceed(ctx, paths, bound, q.reach, limit, b.wanted.Paths)
+	if err != nil {
+		return nil, err
+	}
+	w := &result.Witness{Holds: q.holds, Scheduler: r.Choices != nil, Count: set.Count, All: set.All, Longest: set.Steps, Paths: []result.WitnessPath{}}
+	w.Sum, w.SumFraction = result.WitnessNumber(set.Sum)
+	if q.exceed != nil {
+		w.Wanted = map[bool]string{true: ">=", false: ">"}[q.reach] + q.exceed.RatString()
+		w.Enough, w.Shown = set.Enough, set.Enough && q.shown
+	}
+	d := &describer{chain: chain, m: r.Space.Model(), r: r}
+	for _, p := range set.Paths {
+		w.Paths = append(w.Paths, d.path(p))
+	}
+	return w, nil
+}
+
+// describer puts paths into words.
+type describer struct {
+	chain *witness.Chain
+	m     *sparse.Model
+	r     *check.Reach
+	state []int32
+}
+
+func (d *describer) path(p *witness.Path) result.WitnessPath {
+	out := result.WitnessPath{}
+	out.Probability, out.Fraction = result.WitnessNumber(p.Prob)
+	for i, v := range p.Nodes {
+		s := result.WitnessStep{Probability: 1, State: d.valuation(int(d.chain.State[v]))}
+		if i > 0 {
+			from := p.Nodes[i-1]
+			s.Action, s.Probability = d.action(from, d.chain.State[v]), d.probability(from, v)
+		}
+		out.Steps = append(out.Steps, s)
+	}
+	return out
+}
+
+func (d *describer) valuation(s int) result.Valuation {
+	d.state = d.r.Space.State(d.state, s)
+	var out result.Valuation
+	for i, x := range d.r.Space.Program().Vars {
+		text := strconv.Itoa(int(d.state[i]))
+		if x.Type == sema.Bool {
+			text = strconv.FormatBool(d.state[i] != 0)
+		}
+		out = append(out, result.Constant{Name: x.Name, Value: text})
+	}
+	return out
+}
+
+func (d *describer) probability(from, to uint32) result.JSONNumber {
+	m := d.chain.Model
+	first, end := m.Row(int(from))
+	for i := first; i < end; i++ {
+		if m.Target[i] == to {
+			return result.JSONNumber(m.Prob(i))
+		}
+	}
+	return 0 // not reached: a path has transitions
+}
+
+// action names the actions of a step: in a Markov chain several transitions may
+// lead to the same state.
+func (d *describer) action(from, to uint32) string {
+	if d.m.Actions == nil {
+		return ""
+	}
+	names := d.r.Space.Program().Actions
+	c := d.chain.Choice[from]
+	if d.m.Kind == sparse.MDP {
+		if a := d.m.Actions[c]; a != sparse.NoAction {
+			return names[a-1]
+		}
+		return ""
+	}
+	var out []string
+	first, end := d.m.Row(int(c))
+	for i := first; i < end; i++ {
+		if a := d.m.Actions[i]; d.m.Target[i] == to && a != sparse.NoAction {
+			out = append(out, names[a-1])
+		}
+	}
+	return strings.Join(out, "|")
+}

@@ -1,0 +1,236 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"tilecheck/report/number"
+	"tilecheck/report/table"
+	"tilecheck/result"
+)
+
+// Of a path with more states than longestPath, the first and the last endsOfPath are shown.
+const (
+	longestPath = 60
+	endsOfPath  = 20
+)
+
+// writeWitnesses prints the witnesses of verdicts below them.
+func writeWitnesses(w io.Writer, f table.Format, verdicts []result.Verdict, opt table.Options) error {
+	for i := range verdicts {
+		v := &verdicts[i]
+		for j := range v.Witnesses {
+			var b bytes.Buffer
+			fmt.Fprintf(&b, "\nWitness of %s%s\n", propertyText(v), withConstants(v))
+			if err := writeWitness(&b, f, &v.Witnesses[j], opt); err != nil {
+				return err
+			}
+			if _, err := w.Write(b.Bytes()); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func writeWitness(w io.Writer, f table.Format, x *result.Witness, opt table.Options) error {
+	fmt.Fprintln(w, witnessText(x))
+	if err := writePaths(w, f, x, opt); err != nil {
+		return err
+	}
+	return writePart(w, f, x.Part, opt)
+}
+
+// witnessText says what the paths of a witness show.
+func witnessText(w *result.Witness) string {
+	what, of := "holds", ""
+	if !w.Holds {
+		what = "does not hold"
+	}
+	if w.Scheduler {
+		of = ", of the scheduler that attains the value"
+	}
+	if w.Count == 0 {
+		return "There is no path on which the formula " + what + of + "."
+	}
+	sum := number.Of(float64(w.Sum), 0).Format(float64(w.Sum), 0)
+	if w.Wanted == "" {
+		if w.All {
+			return fmt.Sprintf("The formula %s on %s%s: with probability %s together, and there are no others.", what, paths(w.Count), of, sum)
+		}
+		return fmt.Sprintf("The formula %s with probability %s on the %s%s.", what, sum, likeliest(w.Count), of)
+	}
+	line := fmt.Sprintf("The formula %s with probability %s on the %s%s", what, sum, likeliest(w.Count), of)
+	switch {
+	case w.Shown:
+		line += ", which is " + w.Wanted + " and decides the property; no smaller set of paths does."
+	case w.Enough:
+		line += ", which is " + w.Wanted + ". Other schedulers do not come closer to the bound."
+	case w.All:
+		line += ": there are no others, and that is not " + w.Wanted + "."
+	default:
+		line += ": that many are not " + w.Wanted + " yet, and it was given up."
+	}
+	return line
+}
+
+func paths(n int) string {
+	if n == 1 {
+		return "one path"
+	}
+	return strconv.Itoa(n) + " paths"
+}
+
+func likeliest(n int) string {
+	if n == 1 {
+		return "likeliest path"
+	}
+	return strconv.Itoa(n) + " likeliest paths"
+}
+
+// writePaths prints paths as tables of states.
+func writePaths(w io.Writer, f table.Format, x *result.Witness, opt table.Options) error {
+	shown, fixed := changing(x.Paths)
+	sum := 0.0
+	for i := range x.Paths {
+		p := &x.Paths[i]
+		sum += float64(p.Probability)
+		text := number.Of(float64(p.Probability), 0).Format(float64(p.Probability), 0)
+		if p.Fraction != "" && len(p.Fraction) <= number.MaxFraction {
+			text = p.Fraction + " = " + text
+		}
+		fmt.Fprintf(w, "\nPath %d of %d: probability %s, sum %s, steps %d\n", i+1, x.Count, text, number.Of(sum, 0).Format(sum, 0), len(p.Steps)-1)
+		if f == table.Markdown {
+			fmt.Fprintln(w)
+		}
+		if err := pathTable(p, shown, fixed).Write(w, f, opt); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// changing returns the variables that have several values on some paths, and the others
+// as texts: by their number in a state.
+func changing(all []result.WitnessPath) (shown []int, fixed []string) {
+	if len(all) == 0 || len(all[0].Steps) == 0 {
+		return nil, nil
+	}
+	first := all[0].Steps[0].State
+	for i, c := range first {
+		differs := slices.ContainsFunc(all, func(p result.WitnessPath) bool {
+			return slices.ContainsFunc(p.Steps, func(s result.WitnessStep) bool { return s.State[i].Value != c.Value })
+		})
+		if differs || isCell(c.Name) {
+			shown = append(shown, i)
+		} else {
+			fixed = append(fixed, c.Name+"="+c.Value)
+		}
+	}
+	return shown, fixed
+}
+
+// isCell reports whether a variable is a cell of a generated board.
+func isCell(name string) bool {
+	n, ok := strings.CutPrefix(name, "v_")
+	_, err := strconv.ParseUint(n, 10, 8)
+	return ok && err == nil
+}
+
+// pathTable has a row for each state.
+func pathTable(p *result.WitnessPath, shown []int, fixed []string) *table.Table {
+	t := &table.Table{Columns: []table.Column{{Name: "step", Align: table.Right}, {Name: "action"}, {Name: "probability", Align: table.Right}}}
+	cells, others := boardOf(p.Steps[0].State, shown)
+	if cells != nil {
+		t.Columns = append(t.Columns, table.Column{Name: "board"})
+	}
+	for _, i := range others {
+		t.Columns = append(t.Columns, table.Column{Name: p.Steps[0].State[i].Name, Align: table.Right})
+	}
+	for k, s := range p.Steps {
+		if len(p.Steps) > longestPath && k >= endsOfPath && k < len(p.Steps)-endsOfPath {
+			if k == endsOfPath {
+				t.Append("...")
+			}
+			continue
+		}
+		row := []any{k, s.Action, number.Of(float64(s.Probability), 0).Format(float64(s.Probability), 0)}
+		if k == 0 {
+			row[2] = ""
+		}
+		if cells != nil {
+			row = append(row, boardText(s.State, cells))
+		}
+		for _, i := range others {
+			row = append(row, s.State[i].Value)
+		}
+		t.Append(row...)
+	}
+	if len(fixed) > 0 {
+		t.Notes = []string{"in every state: " + strings.Join(fixed, ", ")}
+	}
+	return t.DropEmpty()
+}
+
+// boardOf tells the cells of a square board, in order, from other variables; cells is nil
+// where there is no such board.
+func boardOf(state result.Valuation, shown []int) (cells, others []int) {
+	for _, i := range shown {
+		if state[i].Name == "v_"+strconv.Itoa(len(cells)) {
+			cells = append(cells, i)
+		} else {
+			others = append(others, i)
+		}
+	}
+	if n := int(math.Sqrt(float64(len(cells)))); n < 2 || n*n != len(cells) {
+		return nil, shown
+	}
+	return cells, others
+}
+
+// boardText is a board as tilecheck policy --board takes it: "2 . / 4 8".
+func boardText(state result.Valuation, cells []int) string {
+	cols := int(math.Sqrt(float64(len(cells))))
+	var words []string
+	for i, c := range cells {
+		if i > 0 && i%cols == 0 {
+			words = append(words, "/")
+		}
+		if state[c].Value == "0" {
+			words = append(words, ".")
+		} else {
+			words = append(words, state[c].Value)
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// writePart prints the part of a model in which a bound is exceeded.
+func writePart(w io.Writer, f table.Format, p *result.WitnessPart, opt table.Options) error {
+	if p == nil {
+		return nil
+	}
+	bound := func(x result.JSONNumber) string { return "at least " + number.Of(float64(x), 0).Format(float64(x), 0) }
+	how := func(minimal bool, what string) string {
+		if minimal {
+			return "; every " + what + " is needed"
+		}
+		return "; that every " + what + " is needed was not shown"
+	}
+	fmt.Fprintf(w, "\nPart of the model that suffices: %d of %d states, with probability %s%s.\n", p.States, p.Of, bound(p.Lower), how(p.Minimal, "state"))
+	if p.Commands == nil {
+		return nil
+	}
+	fmt.Fprintf(w, "Commands that suffice: %d of %d, with probability %s%s.\n", len(p.Commands), p.OfCommands, bound(p.LowerCommands), how(p.CommandsMinimal, "command"))
+	fmt.Fprintln(w)
+	t := &table.Table{Columns: []table.Column{{Name: "module"}, {Name: "line", Align: table.Right}, {Name: "command", Code: true, Max: 100}}}
+	for _, c := range p.Commands {
+		t.Append(c.Module, c.Line, c.Text)
+	}
+	return t.Write(w, f, opt)
+}
