@@ -55,7 +55,7 @@ var layer = map[string]int{
 	"native/explicit/solve":             1,
 	"native/explicit/pareto":            2,
 	"native/explicit/belief":            2,
-	"native/explicit/witness":            2,
+	"native/explicit/witness":           2,
 	"certify/certificate":               1,
 	"certify/exact":                     2,
 	"certify/steps":                     2,
