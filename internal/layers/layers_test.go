@@ -17,6 +17,7 @@ import (
 var layer = map[string]int{
 	"prism/syntax":                      0,
 	"prism/format":                      1,
+	"editor":                            3,
 	"game":                              0,
 	"stats":                             0,
 	"internal/inorder":                  0,

@@ -91,7 +91,7 @@ func gaps(u unit, whole []syntax.Lexeme) (lines []string, apart []bool) {
 
 // printed is what Fprint makes of a statement without its comments; empty if it cannot.
 func printed(n syntax.Node) string {
-	var wrap syntax.Node = bare(n)
+	var wrap syntax.Node = Bare(n)
 	c, command := wrap.(*syntax.Command)
 	if command { // so that its width is that in a module
 		wrap = &syntax.Module{Name: &syntax.Ident{Name: "m"}, Commands: []*syntax.Command{c}}
@@ -108,8 +108,8 @@ func printed(n syntax.Node) string {
 	return text
 }
 
-// bare returns the node without comments.
-func bare(n syntax.Node) syntax.Node {
+// Bare returns a node without its comments.
+func Bare(n syntax.Node) syntax.Node {
 	old := reflect.ValueOf(n).Elem()
 	if !old.FieldByName("Notes").IsValid() {
 		return n

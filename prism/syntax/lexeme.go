@@ -1,8 +1,8 @@
 package syntax
 
 import (
-	"bytes"
 	"iter"
+	"strings"
 )
 
 // Class is what a lexeme is to those who lay a text out, colour it or complete it.
@@ -30,14 +30,14 @@ type Lexeme struct {
 // Lexemes returns the tokens and comments of any text, in order.
 func Lexemes(src []byte) iter.Seq[Lexeme] {
 	return func(yield func(Lexeme) bool) {
-		s := newScanner(src, false)
+		s, text := newScanner(src, false), string(src) // of which all lexemes have parts
 		for {
 			gap := s
 			t := s.next()
-			if !gap.comments(int(t.pos.Offset), yield) || t.kind == tEOF {
+			if !gap.comments(text, int(t.pos.Offset), yield) || t.kind == tEOF {
 				return
 			}
-			if !yield(Lexeme{Class: t.kind.class(), Text: string(src[t.pos.Offset:t.end]), Span: Span{t.pos, t.endPos()}}) {
+			if !yield(Lexeme{Class: t.kind.class(), Text: text[t.pos.Offset:t.end], Span: Span{t.pos, t.endPos()}}) {
 				return
 			}
 		}
@@ -45,20 +45,20 @@ func Lexemes(src []byte) iter.Seq[Lexeme] {
 }
 
 // comments yields the comments up to an offset.
-func (s *scanner) comments(to int, yield func(Lexeme) bool) bool {
+func (s *scanner) comments(all string, to int, yield func(Lexeme) bool) bool {
 	for s.off < to {
 		switch c := s.src[s.off]; c {
 		case '\n', '\r':
 			s.newline()
 		case '/':
 			start := Pos{Offset: int32(s.off), Line: s.line, Col: int32(s.off-s.lineOff) + 1}
-			text := s.src[s.off:to]
-			if end := bytes.IndexAny(text, "\r\n"); end >= 0 {
+			text := all[s.off:to]
+			if end := strings.IndexAny(text, "\r\n"); end >= 0 {
 				text = text[:end]
 			}
 			s.off += len(text)
 			stop := Pos{Offset: int32(s.off), Line: s.line, Col: int32(s.off-s.lineOff) + 1}
-			if !yield(Lexeme{Class: Comment, Text: string(text), Span: Span{start, stop}}) {
+			if !yield(Lexeme{Class: Comment, Text: text, Span: Span{start, stop}}) {
 				return false
 			}
 		default:

@@ -40,6 +40,27 @@ func ParseModel(file string, src []byte) (*Model, error) {
 	return m, nil
 }
 
+// ParsePart is ParseFile for a text that is being written: with errors there is a tree
+// nevertheless, of what has none. The error is that of ParseFile.
+func ParsePart(dialect Dialect, name string, src []byte) (Node, error) {
+	props := IsProperties(name, src)
+	p, err := newParser(name, src, props)
+	if err != nil {
+		return &Model{File: name}, err
+	}
+	var n Node
+	if props {
+		p.dialect = dialect
+		n = p.properties()
+	} else {
+		n = p.model()
+	}
+	if err = p.errs.Err(); err != nil { // with what else ParseFile says of it
+		_, err = ParseFile(dialect, name, src)
+	}
+	return n, err
+}
+
 // TimeRewards names the reward structure of which the T operator is an R operator: one
 // that earns 1 in every state. Whoever reads Storm's dialect adds it to the model.
 const TimeRewards = "time_of_operator_T"

@@ -230,17 +230,20 @@ func (p *parser) moduleBody(m *Module) {
 			v := p.varDecl()
 			v.Doc = h.doc
 			v.Notes, _ = p.finish(h)
-			m.Vars = append(m.Vars, v)
+			m.Vars = kept(p, m.Vars, v)
 		case k == kwInvariant:
 			p.told = false
 			ordered = p.wantOrder(ordered, late, `a command or "endmodule"; a module has one invariant, before the commands`)
 			p.advance()
 			m.Invariant = p.expr(0)
 			p.expect(kwEndinvariant)
+			if p.bad {
+				m.Invariant = nil
+			}
 			m.InvariantDoc = p.trailingTo(int(p.prev.end))
 			p.noted = int(p.prev.end)
 		case k == tLBrack:
-			m.Commands = append(m.Commands, p.command())
+			m.Commands = kept(p, m.Commands, p.command())
 		default:
 			p.begin()
 			p.unexpected(`a declaration, a command or "endmodule"`)
@@ -252,6 +255,14 @@ func (p *parser) moduleBody(m *Module) {
 			return
 		}
 	}
+}
+
+// kept appends what was parsed, unless it is incomplete.
+func kept[N Node](p *parser, list []N, n N) []N {
+	if p.bad {
+		return list
+	}
+	return append(list, n)
 }
 
 // declAhead reports whether tok starts a variable declaration. Where one is out
@@ -456,7 +467,7 @@ func (p *parser) rewards() Item {
 	r.Head = p.behind()
 	for p.tok.kind != kwEndrewards {
 		if !p.bad {
-			r.Items = append(r.Items, p.rewardItem())
+			r.Items = kept(p, r.Items, p.rewardItem())
 		}
 		if !p.bad {
 			continue

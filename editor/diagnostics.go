@@ -1,0 +1,199 @@
+package editor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"unicode/utf8"
+
+	"tilecheck/internal/ending"
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+	"tilecheck/runner"
+)
+
+// Severity is how bad a diagnostic is.
+type Severity uint8
+
+// The severities. What check refuses is an Error.
+const (
+	Error Severity = iota + 1
+	Warning
+	Hint
+)
+
+// Range is a part of a text, in bytes.
+type Range struct{ From, To int }
+
+// Diagnostic is something wrong with a file.
+type Diagnostic struct {
+	File string
+	Range
+	Pos      syntax.Pos // where the command line says it is
+	Severity Severity
+	Code     string // of a warning of package lint; else empty
+	Message  string
+}
+
+// String returns it as the command line prints it.
+func (d Diagnostic) String() string {
+	return (&syntax.Error{File: d.File, Pos: d.Pos, Msg: d.Message}).Error()
+}
+
+// Diagnostics returns what is wrong with a file, in order: what check says of it, in the
+// same words and places. The files must not be large: a model of 10,000 lines takes
+// tens of milliseconds. The error is that of the context.
+func (f *Files) Diagnostics(ctx context.Context, name string) ([]Diagnostic, error) {
+	g, d := f.group(name)
+	if d == nil {
+		return nil, ctx.Err()
+	}
+	if err := ending.Await(ctx, g.check); err != nil {
+		return nil, err
+	}
+	return g.found[name], nil
+}
+
+// check finds what is wrong with a group.
+func (g *group) check() {
+	g.checking.Do(func() {
+		g.found = make(map[string][]Diagnostic)
+		g.values = make(map[string]string)
+		for _, d := range g.docs() {
+			d.parse()
+			if len(d.text) > MaxText {
+				g.add(d, fmt.Errorf("found %d bytes, which are not looked at, want at most %d", len(d.text), MaxText), Error)
+			} else {
+				g.add(d, d.err, Error)
+			}
+		}
+		if g.model == nil || g.model.err != nil || len(g.model.text) > MaxText {
+			return
+		}
+		model, err := sema.CheckModel(g.model.tree.(*syntax.Model))
+		g.add(g.model, err, Error)
+		if err != nil {
+			return
+		}
+		program := g.instantiate(model)
+		for _, d := range g.props {
+			if d.err != nil {
+				continue
+			}
+			props, err := model.CheckProperties(d.tree.(*syntax.Properties))
+			if g.add(d, err, Error); err == nil {
+				g.instantiateProps(d, model, props, program)
+			}
+		}
+	})
+}
+
+// instantiate gives the model's constants their values, if all have one.
+func (g *group) instantiate(model *sema.Model) *sema.Program {
+	experiment, err := g.experiment(model, nil)
+	if err != nil {
+		g.undefined(g.model, err)
+		return nil
+	}
+	values, err := runner.Single(experiment.Models())
+	if err != nil {
+		return nil
+	}
+	program, err := model.Instantiate(values.Map())
+	if err != nil {
+		g.add(g.model, err, Error)
+		return nil
+	}
+	for _, w := range program.Warnings {
+		g.add(g.model, w, Warning)
+	}
+	for _, c := range program.Consts {
+		g.values[c.Name] = c.Val.String()
+	}
+	return program
+}
+
+// experiment is that of the constants in the options, as far as the group has them.
+func (g *group) experiment(model *sema.Model, props *sema.Properties) (*sema.Experiment, error) {
+	defs, err := sema.ParseConsts(g.opts.Consts)
+	if err != nil {
+		return nil, err
+	}
+	return model.Experiment(props, nil, defs)
+}
+
+// instantiateProps does the same for a properties file.
+func (g *group) instantiateProps(d *document, model *sema.Model, props *sema.Properties, program *sema.Program) {
+	if program == nil {
+		return
+	}
+	experiment, err := g.experiment(model, props)
+	if err != nil {
+		g.undefined(d, err)
+		return
+	}
+	for i := range props.Len() {
+		values, err := runner.Single(experiment.Properties(i))
+		if err != nil {
+			continue
+		}
+		if _, _, err := props.Instantiate(program, []int{i}, values.Map()); err != nil {
+			g.add(d, err, Error)
+		}
+	}
+}
+
+// undefined keeps, as a hint, that constants have no values: they may get them when the
+// file is checked.
+func (g *group) undefined(d *document, err error) {
+	if list, ok := errors.AsType[syntax.ErrorList](err); ok {
+		g.add(d, list, Hint)
+	}
+}
+
+// add keeps an error as diagnostics.
+func (g *group) add(d *document, err error, severity Severity) {
+	if err == nil {
+		return
+	}
+	var list syntax.ErrorList
+	single, ok := errors.AsType[*syntax.Error](err)
+	if !errors.As(err, &list) {
+		if !ok {
+			single = &syntax.Error{File: d.name, Msg: err.Error()}
+		}
+		list = syntax.ErrorList{single}
+	}
+	for _, e := range list {
+		in := d
+		for _, other := range g.docs() {
+			if e.File == other.name {
+				in = other
+			}
+		}
+		diagnostic := Diagnostic{File: in.name, Range: in.rangeAt(e.Pos), Pos: e.Pos, Severity: severity, Message: e.Msg}
+		g.found[in.name] = append(g.found[in.name], diagnostic)
+	}
+}
+
+// rangeAt is the token at a place; the last character where there is none.
+func (d *document) rangeAt(pos syntax.Pos) Range {
+	if !pos.IsValid() {
+		return Range{}
+	}
+	from := min(int(pos.Offset), len(d.text))
+	if l, ok := d.lexemeAt(from); ok {
+		return Range{from, int(l.Stop.Offset)}
+	}
+	_, size := utf8.DecodeRune(d.text[from:])
+	return Range{from, from + size}
+}
+
+// lexemeAt is the lexeme that an offset is in.
+func (d *document) lexemeAt(offset int) (syntax.Lexeme, bool) {
+	i := d.lexemeFrom(offset)
+	if i < len(d.lexemes()) && int(d.lexemes()[i].Start.Offset) <= offset {
+		return d.lexemes()[i], true
+	}
+	return syntax.Lexeme{}, false
+}

@@ -1,0 +1,270 @@
+package editor
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"tilecheck/prism/format"
+	"tilecheck/prism/syntax"
+)
+
+// Location is a part of a file.
+type Location struct {
+	File string
+	Range
+}
+
+// at is the use that an offset is in or directly behind, nil if there is none.
+func (g *group) at(d *document, offset int) *use {
+	uses := g.uses()[d]
+	i, _ := slices.BinarySearchFunc(uses, offset, func(u use, offset int) int {
+		if u.To < offset {
+			return -1
+		}
+		return 1
+	})
+	for ; i < len(uses) && uses[i].From <= offset; i++ {
+		if offset <= uses[i].To {
+			return &uses[i]
+		}
+	}
+	return nil
+}
+
+// Definition returns where the name at an offset is declared.
+func (f *Files) Definition(name string, offset int) (Location, bool) {
+	g, d := f.group(name)
+	if d == nil {
+		return Location{}, false
+	}
+	u := g.at(d, offset)
+	if u == nil || u.decl == nil {
+		return Location{}, false
+	}
+	return Location{u.decl.doc.name, u.decl.Range}, true
+}
+
+// References returns where the name at an offset stands, the declaration among them, in
+// the model and in the properties of it.
+func (f *Files) References(name string, offset int) []Location {
+	g, d := f.group(name)
+	if d == nil {
+		return nil
+	}
+	u := g.at(d, offset)
+	if u == nil {
+		return nil
+	}
+	return g.references(u.decl)
+}
+
+func (g *group) references(decl *declaration) []Location {
+	var out []Location
+	if decl == nil {
+		return nil
+	}
+	for _, d := range g.docs() {
+		for _, u := range g.uses()[d] {
+			if u.decl == decl {
+				out = append(out, Location{d.name, u.Range})
+			}
+		}
+	}
+	return out
+}
+
+// Hover says what the name at an offset is: its declaration, its value where it is a
+// constant that has one, and how often it is used. The text is Markdown.
+func (f *Files) Hover(ctx context.Context, name string, offset int) (text string, at Range, ok bool) {
+	g, d := f.group(name)
+	if d == nil {
+		return "", Range{}, false
+	}
+	u := g.at(d, offset)
+	if u == nil || u.decl == nil {
+		return "", Range{}, false
+	}
+	_, _ = f.Diagnostics(ctx, name) // for values
+	var b strings.Builder
+	fmt.Fprintf(&b, "```prism\n%s\n```\n", declarationText(u.decl))
+	if v, ok := g.value(ctx, u.decl); ok {
+		fmt.Fprintf(&b, "value %s\n\n", v)
+	}
+	uses := len(g.references(u.decl)) - 1
+	where := u.decl.kind.String()
+	if u.decl.kind == Variable && u.decl.module != "" {
+		where += " of module `" + u.decl.module + "`"
+	}
+	fmt.Fprintf(&b, "%s, used %s", where, times(uses))
+	return b.String(), u.Range, true
+}
+
+// value is that of a constant of the model.
+func (g *group) value(ctx context.Context, decl *declaration) (string, bool) {
+	if decl.kind != Constant || decl.doc != g.model || ctx.Err() != nil {
+		return "", false
+	}
+	v, ok := g.values[decl.name]
+	return v, ok
+}
+
+func times(n int) string {
+	switch n {
+	case 0:
+		return "nowhere"
+	case 1:
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+// mostShown is how much of a declaration is shown, in bytes.
+const mostShown = 2000
+
+// declarationText is the declaration as Fprint prints it; of a block, its head.
+func declarationText(decl *declaration) string {
+	n := decl.node
+	switch x := n.(type) {
+	case nil:
+		return decl.kind.String() + " [" + decl.name + "]"
+	case *syntax.Module:
+		return fmt.Sprintf("module %s // %d variables, %d commands", x.Name.Name, len(x.Vars), len(x.Commands))
+	case *syntax.Rewards:
+		return fmt.Sprintf("rewards %q", x.Name.Name)
+	case *syntax.Rename:
+		return x.New.Name + " // renamed from " + x.Old.Name
+	}
+	var b bytes.Buffer
+	if syntax.Fprint(&b, format.Bare(n), syntax.Options{}) != nil {
+		return decl.name
+	}
+	if b.Len() > mostShown {
+		return string(bytes.ToValidUTF8(b.Bytes()[:mostShown], nil)) + "…"
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// Edit replaces a part of a file.
+type Edit struct {
+	Location
+	Text string
+}
+
+// Rename gives the name at an offset another one, in the model and its properties, and
+// checks that every file means the same then: that each name is declared where it was, and
+// that nothing is wrong. An error says why it cannot be.
+func (f *Files) Rename(ctx context.Context, name string, offset int, to string) ([]Edit, error) {
+	g, d := f.group(name)
+	if d == nil {
+		return nil, fmt.Errorf("%s is not open", name)
+	}
+	u := g.at(d, offset)
+	switch {
+	case u == nil || u.decl == nil:
+		return nil, errors.New("there is no name that is declared, want a constant, variable, label, ...")
+	case !syntax.IsIdent(to):
+		return nil, fmt.Errorf("found %q, want a name: letters, digits and underscores, and no keyword", to)
+	case to == u.name:
+		return nil, nil
+	}
+	if err := f.clean(ctx, g, "before"); err != nil {
+		return nil, err
+	}
+	var edits []Edit
+	for _, l := range g.references(u.decl) {
+		edits = append(edits, Edit{l, to})
+	}
+	next, err := f.Apply(edits)
+	if err != nil {
+		return nil, err
+	}
+	after, _ := next.group(name)
+	if err := next.clean(ctx, after, "after"); err != nil {
+		return nil, err
+	}
+	if !sameMeaning(g, after) {
+		return nil, fmt.Errorf("%s would mean something else where it is used: %s is declared already", to, to)
+	}
+	return edits, nil
+}
+
+// clean returns an error if something is wrong with a file of a group.
+func (f *Files) clean(ctx context.Context, g *group, when string) error {
+	for _, d := range g.docs() {
+		found, err := f.Diagnostics(ctx, d.name)
+		if err != nil {
+			return err
+		}
+		for _, x := range found {
+			if x.Severity == Error {
+				return fmt.Errorf("%s the renaming there is an error: %v", when, x)
+			}
+		}
+	}
+	return nil
+}
+
+// sameMeaning reports whether the names of two groups have their declarations in the same places.
+func sameMeaning(a, b *group) bool {
+	da, db := a.docs(), b.docs()
+	if len(da) != len(db) {
+		return false
+	}
+	for i := range da {
+		ua, ub := a.uses()[da[i]], b.uses()[db[i]]
+		if len(ua) != len(ub) {
+			return false
+		}
+		for j := range ua {
+			x, y := ua[j].decl, ub[j].decl
+			if (x == nil) != (y == nil) || x != nil && (x.index != y.index || x.doc.name != y.doc.name) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// Apply returns the files with edits made, which must not overlap.
+func (f *Files) Apply(edits []Edit) (*Files, error) {
+	byFile := make(map[string][]Edit)
+	for _, e := range edits {
+		byFile[e.File] = append(byFile[e.File], e)
+	}
+	next := f
+	for _, name := range f.Names() {
+		mine := byFile[name]
+		if mine == nil {
+			continue
+		}
+		slices.SortFunc(mine, func(a, b Edit) int { return a.From - b.From })
+		old := f.docs[name].text
+		var b bytes.Buffer
+		at := 0
+		for _, e := range mine {
+			if e.From < at || e.To < e.From || e.To > len(old) {
+				return nil, fmt.Errorf("%s: edits overlap", name)
+			}
+			b.Write(old[at:e.From])
+			b.WriteString(e.Text)
+			at = e.To
+		}
+		b.Write(old[at:])
+		next = next.With(name, b.Bytes())
+	}
+	return next, nil
+}
+
+// Format returns the text of a file as package format lays it out. The error of one that
+// does not parse is a syntax.ErrorList.
+func (f *Files) Format(name string) ([]byte, error) {
+	d := f.docs[name]
+	if d == nil {
+		return nil, fmt.Errorf("%s is not open", name)
+	}
+	return format.Source(f.opts.Dialect, name, d.text)
+}

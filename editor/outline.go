@@ -1,0 +1,184 @@
+package editor
+
+import (
+	"tilecheck/prism/syntax"
+)
+
+// Symbol is a declaration in the outline of a file.
+type Symbol struct {
+	Name   string
+	Kind   Kind
+	Detail string // such as the range of a variable
+	Whole  Range  // all of it
+	Range         // its name
+	Inside []Symbol
+}
+
+// Symbols returns the outline of a file.
+func (f *Files) Symbols(name string) []Symbol {
+	d := f.docs[name]
+	if d == nil {
+		return nil
+	}
+	d.parse()
+	var out []Symbol
+	switch tree := d.tree.(type) {
+	case *syntax.Model:
+		for _, item := range tree.Items {
+			out = append(out, symbols(item)...)
+		}
+	case *syntax.Properties:
+		for _, item := range tree.Items {
+			if p, ok := item.(*syntax.Property); ok {
+				s := Symbol{Kind: Property, Detail: brief(syntax.ExprString(p.X)), Whole: rangeOf(p)}
+				if s.Name, s.Range = s.Detail, s.Whole; p.Name != nil {
+					s.Name, s.Range = p.Name.Name, rangeOf(p.Name)
+				}
+				out = append(out, s)
+				continue
+			}
+			out = append(out, symbols(item.(syntax.Item))...)
+		}
+	}
+	return out
+}
+
+func rangeOf(n syntax.Node) Range { return Range{int(n.Pos().Offset), int(n.End().Offset)} }
+
+func symbols(item syntax.Item) []Symbol {
+	one := func(id *syntax.Ident, kind Kind, detail string) []Symbol {
+		s := Symbol{Name: kind.String(), Kind: kind, Detail: brief(detail), Whole: rangeOf(item), Range: rangeOf(item)}
+		if id != nil {
+			s.Name, s.Range = id.Name, rangeOf(id)
+		}
+		return []Symbol{s}
+	}
+	switch n := item.(type) {
+	case *syntax.ConstDecl:
+		return one(n.Name, Constant, n.Type.String())
+	case *syntax.FormulaDecl:
+		return one(n.Name, Formula, syntax.ExprString(n.X))
+	case *syntax.LabelDecl:
+		return one(n.Name, Label, syntax.ExprString(n.X))
+	case *syntax.ObservableDecl:
+		return one(n.Name, Observable, syntax.ExprString(n.X))
+	case *syntax.GlobalDecl:
+		return []Symbol{variableSymbol(n.Var)}
+	case *syntax.RenamedModule:
+		return one(n.Name, Module, "= "+n.Base.Name)
+	case *syntax.Rewards:
+		return one(n.Name, RewardStruct, "")
+	case *syntax.System:
+		return one(n.Name, SystemName, "")
+	case *syntax.Module:
+		s := one(n.Name, Module, "")
+		for _, v := range n.Vars {
+			s[0].Inside = append(s[0].Inside, variableSymbol(v))
+		}
+		return s
+	}
+	return nil
+}
+
+func variableSymbol(v *syntax.VarDecl) Symbol {
+	detail := [...]string{"", "int", "bool", "clock"}[v.Type]
+	if v.Type == syntax.RangeVar {
+		detail = "[" + syntax.ExprString(v.Low) + ".." + syntax.ExprString(v.High) + "]"
+	}
+	return Symbol{Name: v.Name.Name, Kind: Variable, Detail: brief(detail), Whole: rangeOf(v), Range: rangeOf(v.Name)}
+}
+
+// brief cuts a text that is too long for an outline.
+func brief(text string) string {
+	const limit = 80
+	if len(text) <= limit {
+		return text
+	}
+	return text[:limit] + "…" // the text of an expression is ASCII
+}
+
+// Token is a part of a text that has a colour.
+type Token struct {
+	Range
+	Class syntax.Class
+	Kind  Kind // of a name that is known, also of labels in their quotes
+	// Declares says that the name is declared here.
+	Declares bool
+}
+
+// Tokens returns the comments, keywords, names, numbers and symbols of a file.
+func (f *Files) Tokens(name string) []Token {
+	g, d := f.group(name)
+	if d == nil {
+		return nil
+	}
+	uses := g.uses()[d]
+	out := make([]Token, 0, len(d.lexemes()))
+	for i, l := range d.lexemes() {
+		t := Token{Range: Range{int(l.Start.Offset), int(l.Stop.Offset)}, Class: l.Class}
+		for len(uses) > 0 && uses[0].From < t.From {
+			uses = uses[1:]
+		}
+		if len(uses) > 0 && uses[0].From == t.From && uses[0].decl != nil {
+			t.Kind = uses[0].decl.kind
+			t.Declares = uses[0].decl.doc == d && uses[0].decl.Range == uses[0].Range
+		}
+		if isFunction(l.Text) && i+1 < len(d.lexemes()) && d.lexemes()[i+1].Text == "(" && t.Kind == NoKind {
+			t.Kind = Function
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+// Functions returns the names of the built-in functions.
+func Functions() []string {
+	return []string{"ceil", "floor", "log", "max", "min", "mod", "multi", "pow", "round"}
+}
+
+func isFunction(name string) bool {
+	for _, f := range Functions() {
+		if f == name {
+			return true
+		}
+	}
+	return false
+}
+
+// Lens is something to do with a file, shown above one of its lines.
+type Lens struct {
+	Range
+	Command  string // check or simulate
+	Property string // its name, or its number from 1
+}
+
+// Lenses returns what can be done with a file: simulate a model, check each property.
+func (f *Files) Lenses(name string) []Lens {
+	d := f.docs[name]
+	if d == nil {
+		return nil
+	}
+	d.parse()
+	var out []Lens
+	switch tree := d.tree.(type) {
+	case *syntax.Model:
+		if len(tree.Items) > 0 {
+			out = append(out, Lens{Range: rangeOf(tree.Items[0]), Command: "simulate"})
+		}
+	case *syntax.Properties:
+		n := 0
+		for _, item := range tree.Items {
+			p, ok := item.(*syntax.Property)
+			if !ok {
+				continue
+			}
+			n++
+			lens := Lens{Range: rangeOf(p), Command: "check", Property: itoa(n)}
+			if p.Name != nil {
+				lens.Property = p.Name.Name
+			}
+			out = append(out, lens)
+		}
+	}
+	return out
+}
