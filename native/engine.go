@@ -37,6 +37,9 @@ func (*Engine) Check(ctx context.Context, plan *runner.Plan) ([]result.Verdict, 
 		if err != nil {
 			return err
 		}
+		if over, ok := method.(*exact); ok {
+			over.tree = plan.Tree
+		}
 		if plan.Job.States == nil {
 			r.build = func(model sema.Valuation) (*sema.Program, instance, error) { return r.compile(method, model) }
 			return r.all()

@@ -11,6 +11,7 @@ import (
 	"tilecheck/native/explicit/scheduler"
 	"tilecheck/native/explicit/sparse"
 	"tilecheck/prism/compile"
+	"tilecheck/prism/syntax"
 	"tilecheck/result"
 	"tilecheck/runner"
 )
@@ -22,6 +23,8 @@ type exact struct {
 	export *export // nil unless a scheduler is asked for
 	// wanted are the witnesses that are asked for, unless it is nil.
 	wanted *runner.Witness
+	// tree is the text of the model; nil if there is none.
+	tree *syntax.Model
 	// proven says that certificates are asked for, and certificate where they go, if
 	// that is a file.
 	proven      bool

@@ -9,6 +9,7 @@ import (
 
 	"tilecheck/native/explicit/check"
 	"tilecheck/native/explicit/sparse"
+	"tilecheck/native/explicit/subsystem"
 	"tilecheck/native/explicit/witness"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
@@ -103,11 +104,54 @@ func (b *built) witness(ctx context.Context, r *check.Reach, q question) (*resul
 		w.Wanted = map[bool]string{true: ">=", false: ">"}[q.reach] + q.exceed.RatString()
 		w.Enough, w.Shown = set.Enough, set.Enough && q.shown
 	}
+	if b.wanted.Part && q.exceed != nil && q.shown {
+		if w.Part, err = b.part(ctx, &subsystem.Question{
+			Space: r.Space, Chain: chain, Aim: aim, From: r.From, Bound: q.exceed, Reach: q.reach,
+		}); err != nil {
+			return nil, err
+		}
+	}
 	d := &describer{chain: chain, m: r.Space.Model(), r: r}
 	for _, p := range set.Paths {
 		w.Paths = append(w.Paths, d.path(p))
 	}
 	return w, nil
+}
+
+// part finds the part of a model that exceeds a bound by itself.
+func (b *built) part(ctx context.Context, q *subsystem.Question) (*result.WitnessPart, error) {
+	states, err := subsystem.States(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	p := &result.WitnessPart{States: states.Kept.Count(), Of: states.Of, Minimal: states.Minimal}
+	p.Lower, _ = result.WitnessNumber(states.Lower)
+	if b.tree == nil {
+		return p, nil
+	}
+	commands, err := subsystem.Commands(ctx, q, states)
+	if err != nil {
+		return nil, err
+	}
+	prog := q.Space.Program()
+	for n := range commands.Kept.All() {
+		m, cmd := subsystem.TextOf(b.tree, prog, n)
+		text, err := subsystem.CommandText(cmd)
+		if err != nil {
+			return nil, err
+		}
+		p.Commands = append(p.Commands, result.WitnessCommand{Module: m.Name.Name, File: b.tree.File, Line: cmd.Pos().Line, Text: text})
+	}
+	p.OfCommands, p.CommandsMinimal = commands.Of, commands.Minimal
+	p.LowerCommands, _ = result.WitnessNumber(commands.Lower)
+	if b.wanted.Model == nil {
+		return p, nil
+	}
+	text, err := subsystem.Model(b.tree, prog, commands.Kept)
+	if err != nil {
+		return nil, err
+	}
+	return p, b.wanted.Model(text)
 }
 
 // describer puts paths into words.

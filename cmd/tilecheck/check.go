@@ -41,9 +41,12 @@ type checkCmd struct {
 	ExportResults   string       `rare:"" help:"Also write the results as PRISM, perhaps FILE:csv, matrix, matrix,csv, dataframe or comment." placeholder:"FILE" file:"target"`
 	Witness         pathCount    `help:"Also the K likeliest paths to the goal (3)."`
 	Misses          bool         `rare:"" help:"With --witness, of a value: also the likeliest paths on which the formula does not hold."`
+	Subsystem       bool         `rare:"" help:"With --witness, of a bound that is not kept: also few states, and few commands, that refute it by themselves."`
+	ExportSubsystem string       `rare:"" help:"With --subsystem: write the model of these commands alone, which is checked again." placeholder:"FILE" file:"out"`
 	Format          table.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
 
 	written *atomic.Bool // the certificates
+	part    []byte       // the text of a part of the model
 }
 
 // Run checks the properties and prints one row each.
@@ -68,6 +71,7 @@ func (c *checkCmd) Run(ctx context.Context, env *world) error {
 	env.printing()
 	err = report.Verdicts(env.stdout, c.Format, verdicts, env.reportOptions().For(c.Epsilon))
 	env.warn(c.Format, verdicts)
+	err = errors.Join(err, c.exportPart(ctx, env, job))
 	if results != "" {
 		err = errors.Join(err, env.writeFile(results, func(w io.Writer) error { return report.ExportResults(w, style, verdicts) }))
 	}

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 
 	"github.com/alecthomas/kong"
 
 	"tilecheck/native"
+	"tilecheck/result"
 	"tilecheck/runner"
 )
 
@@ -46,7 +48,7 @@ func (n *pathCount) given() bool { return *n > 0 }
 // witness asks for witnesses.
 func (c *checkCmd) witness(env *world, job *runner.Job) error {
 	if !c.Witness.given() {
-		return env.without(true, "without --witness", "misses")
+		return env.without(true, "without --witness", "misses", "subsystem", "export-subsystem")
 	}
 	switch {
 	case job.Method != runner.Exact || c.Engine != native.Name:
@@ -56,6 +58,41 @@ func (c *checkCmd) witness(env *world, job *runner.Job) error {
 	case c.Float:
 		return usageError("--witness is exact, want it without --float")
 	}
-	job.Witness = &runner.Witness{Paths: int(c.Witness), Misses: c.Misses}
+	job.Witness = &runner.Witness{Paths: int(c.Witness), Misses: c.Misses, Part: c.Subsystem}
+	if c.ExportSubsystem == "" {
+		return nil
+	}
+	if !c.Subsystem {
+		return usageError("--export-subsystem has no effect without --subsystem")
+	}
+	job.Witness.Model = func(text []byte) error {
+		if c.part != nil {
+			return fmt.Errorf("--export-subsystem writes one model, and there is another bound that is not kept")
+		}
+		c.part = text
+		return nil
+	}
 	return nil
+}
+
+// exportPart checks the part of the model that refutes a bound, and writes it.
+func (c *checkCmd) exportPart(ctx context.Context, env *world, job runner.Job) error {
+	if c.ExportSubsystem == "" {
+		return nil
+	}
+	if c.part == nil {
+		return fmt.Errorf("%s was not written: no bound is refuted by a part of the model", c.ExportSubsystem)
+	}
+	job.File, job.Model, job.Witness = c.ExportSubsystem, c.part, nil
+	verdicts, err := c.verdicts(ctx, env, job)
+	if err != nil {
+		return fmt.Errorf("check the part again: %w", err)
+	}
+	for i := range verdicts {
+		v := &verdicts[i]
+		if v.Err == nil && v.Value.Kind == result.Boolean && !v.Value.Bool {
+			return env.writeFile(c.ExportSubsystem, textWriter(string(c.part)))
+		}
+	}
+	return fmt.Errorf("%s was not written: the part by itself does not refute the bound; this is a bug: please report it", c.ExportSubsystem)
 }
