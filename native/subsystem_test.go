@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"tilecheck/internal/needs"
 	"tilecheck/modelgen"
 	"tilecheck/native"
 	"tilecheck/prism/syntax"
@@ -42,8 +43,16 @@ func mutants(t *testing.T, text string) (models []string, lines []int32) {
 		for _, c := range m.Commands {
 			from, to := int(c.Pos().Offset), int(c.End().Offset)
 			for _, change := range [][2]string{
-				{"2*v_", "4*v_"}, {"phase'=1", "phase'=0"}, {"? 0 :", "? 2 :"}, {"N/empty_cells", "1/empty_cells"}, {"M/empty_cells : 0", "0"},
-				{": v_0)", ": 2*v_0)"}, {": 0)", ": 8)"}, {"v_1'=2", "v_1'=8"}, {"v_0'=4", "v_0'=8"}, {"v_2'=4", "v_2'=8"},
+				{"2*v_", "4*v_"},
+				{"phase'=1", "phase'=0"},
+				{"? 0 :", "? 2 :"},
+				{"N/empty_cells", "1/empty_cells"},
+				{"M/empty_cells : 0", "0"},
+				{": v_0)", ": 2*v_0)"},
+				{": 0)", ": 8)"},
+				{"v_1'=2", "v_1'=8"},
+				{"v_0'=4", "v_0'=8"},
+				{"v_2'=4", "v_2'=8"},
 			} {
 				if changed := strings.Replace(text[from:to], change[0], change[1], 1); changed != text[from:to] {
 					models, lines = append(models, text[:from]+changed+text[to:]), append(lines, c.Pos().Line)
@@ -84,7 +93,7 @@ func TestPlantedMistakes(t *testing.T) {
 		best := valueOf(t, text, "Pmax=? [ "+goal+" ]")
 		models, lines := mutants(t, text)
 		for i, model := range models {
-			if found >= 21 && !needs.Long() {
+			if found >= 21 && !needs.IsFull() {
 				break
 			}
 			if x := valueOf(t, model, "Pmax=? [ "+goal+" ]"); x == nil || x.Cmp(best) <= 0 {
