@@ -33,6 +33,7 @@ type cli struct {
 	Simulate   simulateCmd   `cmd:"" group:"Models:" help:"Print a random path of a model."`
 	Info       infoCmd       `cmd:"" group:"Models:" help:"Print the size and structure of the state space."`
 	Export     exportCmd     `cmd:"" group:"Models:" help:"Write the state space as files for PRISM, Storm and Graphviz."`
+	Serve      serveCmd      `cmd:"" group:"Models:" help:"Show models, experiments and games in a browser."`
 
 	Fmt fmtCmd `cmd:"" group:"Texts:" help:"Lay out model and properties files."`
 

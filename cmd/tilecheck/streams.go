@@ -5,10 +5,8 @@ import (
 
 	"tilecheck/internal/stream"
 
-	"tilecheck/game/play"
-	"tilecheck/prism/syntax"
+	"tilecheck/report/locate"
 	"tilecheck/report/table"
-	"tilecheck/result"
 )
 
 // begins says that a command prints one object of JSON.
@@ -22,41 +20,9 @@ func (e *world) begins(command string) {
 func (e *world) ends(code int, err error) {
 	var p *table.Problem
 	if err != nil {
-		p = &table.Problem{Message: err.Error(), Code: code, Places: placesIn(err)}
+		p = &table.Problem{Message: err.Error(), Code: code, Places: locate.Places(err)}
 	}
 	e.stdout.(*stream.Stream).End(e.reportOptions(), p)
-}
-
-// placesIn lists the places that an error is about.
-func placesIn(err error) []table.Place {
-	at := func(file string, line, column int, message string) []table.Place {
-		if line == 0 {
-			return nil
-		}
-		return []table.Place{{File: file, Line: line, Column: column, Message: message}}
-	}
-	switch e := err.(type) {
-	case *syntax.Error:
-		return at(e.File, int(e.Pos.Line), int(e.Pos.Col), e.Msg)
-	case *result.Failure:
-		return at(e.File, int(e.Pos.Line), int(e.Pos.Col), e.Message)
-	case *play.ReadError:
-		return at(e.File, e.Line, e.Col, e.Msg)
-	}
-	var out []table.Place
-	switch e := err.(type) {
-	case syntax.ErrorList:
-		for _, x := range e {
-			out = append(out, placesIn(x)...)
-		}
-	case interface{ Unwrap() []error }:
-		for _, x := range e.Unwrap() {
-			out = append(out, placesIn(x)...)
-		}
-	case interface{ Unwrap() error }:
-		out = placesIn(e.Unwrap())
-	}
-	return out
 }
 
 // streams puts streams in front of what the world writes to.

@@ -113,6 +113,11 @@ var layer = map[string]int{
 	"cluster/slurm":                     9,
 	"cluster/slurm/slurmtest":           1,
 	"cluster/submit":                    10,
+	"report/locate":                     4,
+	"serve":                             6,
+	"serve/page":                        0,
+	"serve/site":                        7,
+	"cmd/playground":                    7,
 	"cmd/tilecheck":                     11,
 }
 

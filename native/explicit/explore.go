@@ -190,7 +190,7 @@ func (x *exploration) parallel(ctx context.Context) error {
 
 // expander returns the machine, or the interpreter where there is none.
 func (x *exploration) expander(ctx context.Context) (compile.PackedExpander, error) {
-	if x.opts.Exact || x.opts.CompileFrom < 0 {
+	if x.opts.Exact || x.opts.CompileFrom < 0 || !compile.HasMachines {
 		return x.m.NewPackedInterpreter(x.codec.packing), nil
 	}
 	machine, err := x.m.NewPackedMachine(ctx, x.codec.packing)

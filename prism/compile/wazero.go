@@ -1,3 +1,5 @@
+//go:build !js
+
 package compile
 
 import (
@@ -15,6 +17,9 @@ import (
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 )
+
+// HasMachines says that models can be compiled to WebAssembly code that runs here.
+const HasMachines = true
 
 // sharedCode is a compiled module that several instances run; the last one to
 // be closed closes it.

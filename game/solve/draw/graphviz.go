@@ -160,3 +160,6 @@ func (c *calls) plugins() uint64 {
 	}
 	return c.bytes(append(array, make([]byte, 8)...))
 }
+
+// GraphvizModule returns the WebAssembly module of Graphviz, for those who run it elsewhere: in a browser. It must not be changed.
+func GraphvizModule() []byte { return graphvizCode }

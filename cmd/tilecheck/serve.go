@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"time"
+
+	"tilecheck/internal/tempdir"
+	"tilecheck/serve"
+	"tilecheck/serve/site"
+)
+
+type serveCmd struct {
+	Paths []string `arg:"" optional:"" name:"path" help:"Folders, and files, that the page may read and write." file:"none"`
+
+	Listen string        `help:"Address and port to listen on. Others than this machine's need the token that is printed." default:"localhost:8048" placeholder:"ADDR"`
+	Export string        `help:"Write the page as a folder of files that needs no server, and end." placeholder:"DIR" file:"none"`
+	Limit  time.Duration `help:"Time that one request may take." default:"5m" placeholder:"DURATION"`
+
+	MaxStates int `help:"Most states of a model." default:"20000000" placeholder:"N"`
+	Memory    int `help:"Memory of the states of one model, in MiB." default:"4096" placeholder:"MIB"`
+}
+
+// Run answers the page until it is interrupted.
+func (c *serveCmd) Run(ctx context.Context, env *world) error {
+	if c.Export != "" {
+		return c.export(ctx, env)
+	}
+	folders, err := serve.OpenFolders(c.Paths)
+	if err != nil {
+		return err
+	}
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", c.Listen)
+	if err != nil {
+		return errors.Join(err, folders.Close())
+	}
+	opts := site.Options{}
+	address := "http://" + l.Addr().String() + "/"
+	if a, ok := l.Addr().(*net.TCPAddr); !ok || !a.IP.IsLoopback() {
+		opts.Token = token()
+		address += "#token=" + opts.Token
+	}
+	api := serve.Options{Version: env.version(), Limits: serve.Limits{Time: c.Limit, States: c.MaxStates, Memory: int64(c.Memory) << 20}}
+	if len(c.Paths) > 0 {
+		api.Folders = folders
+	}
+	opts.API = serve.New(api)
+	fmt.Fprintf(env.stdout, "%s\n", address)
+	if !env.quiet {
+		fmt.Fprintln(env.stderr, "open this address in a browser; Ctrl-C ends")
+	}
+	env.printing()
+	return errors.Join(site.Serve(ctx, l, opts), folders.Close())
+}
+
+// token is a secret that nobody guesses.
+func token() string {
+	var b [24]byte
+	_, _ = rand.Read(b[:]) // which never fails
+	return base64.RawURLEncoding.EncodeToString(b[:])
+}
+
+// export writes the playground.
+func (c *serveCmd) export(ctx context.Context, env *world) error {
+	if len(c.Paths) > 0 {
+		return usageError("--export writes a page without files of its own, found %s", c.Paths[0])
+	}
+	if err := os.MkdirAll(c.Export, 0o777); err != nil {
+		return err
+	}
+	tmp, remove, err := tempdir.Make(ctx)
+	if err != nil {
+		return err
+	}
+	p, err := site.Make(ctx, tmp)
+	if err := errors.Join(err, remove()); err != nil {
+		return err
+	}
+	return site.Export(c.Export, p, func(name string, write func(io.Writer) error) error { return env.writeFile(name, write) })
+}

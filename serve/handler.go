@@ -1,0 +1,294 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"tilecheck/internal/ending"
+	"tilecheck/internal/limited"
+	"tilecheck/internal/progress"
+	"tilecheck/native"
+	"tilecheck/report/locate"
+	"tilecheck/report/table"
+	"tilecheck/result"
+	"tilecheck/runner"
+)
+
+// Options says what the page may ask for.
+type Options struct {
+	Version string
+	// Engines are asked besides the embedded one.
+	Engines []runner.Engine
+	// Folders are those whose files are read and written; nil is none.
+	Folders *Folders
+	Limits  Limits
+}
+
+// Limits are those of one request, unless they say otherwise. Zero is the default.
+type Limits struct {
+	Time   time.Duration // 5 minutes
+	States int           // 20 million
+	Memory int64         // bytes of a state space; 4 GiB
+	Body   int64         // bytes of a request; 8 MiB
+	// Work is the number of requests that compute at a time: one per processor, and at least two. Others wait.
+	Work int
+	// Kept is the memory, in bytes, of states that are kept for the next request; 1 GiB.
+	Kept int64
+}
+
+func (l Limits) complete() Limits {
+	set := func(x *int64, otherwise int64) {
+		if *x == 0 {
+			*x = otherwise
+		}
+	}
+	if l.Time == 0 {
+		l.Time = 5 * time.Minute
+	}
+	if l.States == 0 {
+		l.States = 20_000_000
+	}
+	if l.Work == 0 {
+		l.Work = max(2, runtime.GOMAXPROCS(0))
+	}
+	set(&l.Memory, 4<<30)
+	set(&l.Body, 8<<20)
+	set(&l.Kept, 1<<30)
+	return l
+}
+
+// most is how many requests may wait for work.
+const most = 512
+
+// handler is the API.
+type handler struct {
+	Options
+	mux    *http.ServeMux
+	native *native.Engine
+	models *kept[*model]
+	tables *kept[*solved]
+	work   chan struct{} // a place for each request that computes
+	queue  chan struct{} // for each that computes or waits
+}
+
+// New returns the API. It is safe for concurrent use, as handlers are.
+func New(opts Options) http.Handler {
+	opts.Limits = opts.Limits.complete()
+	h := &handler{
+		Options: opts, mux: http.NewServeMux(), native: native.New(),
+		models: newKept[*model](opts.Limits.Kept), tables: newKept[*solved](opts.Limits.Kept / 4),
+		work: make(chan struct{}, opts.Limits.Work), queue: make(chan struct{}, most),
+	}
+	h.routes()
+	return h
+}
+
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.mux.ServeHTTP(w, r) }
+
+func (h *handler) routes() {
+	route(h, "info", quick, h.info)
+	route(h, "examples", quick, h.examples)
+	route(h, "generate", quick, h.generate)
+	route(h, "files", quick, h.files)
+	route(h, "open", quick, h.open)
+	route(h, "save", quick, h.save)
+	route(h, "diagnose", quick, h.diagnose)
+	route(h, "check", slow, h.check)
+}
+
+// weight says whether a request computes.
+type weight bool
+
+const (
+	quick weight = false
+	slow  weight = true
+)
+
+// badRequest is an error of who wrote the request, not of the model.
+type badRequest struct{ error }
+
+func badf(format string, args ...any) error { return badRequest{fmt.Errorf(format, args...)} }
+
+// route adds a question. Its answer is what f returns; parts of it are sent before.
+func route[Q any](h *handler, name string, w weight, f func(ctx context.Context, q *Q, out *reply) (any, error)) {
+	h.mux.HandleFunc("/api/"+name, func(rw http.ResponseWriter, r *http.Request) {
+		out := &reply{w: rw}
+		ctx, cancel := ending.After(r.Context(), h.Limits.Time)
+		defer cancel()
+		answer, err := func() (any, error) {
+			q := new(Q)
+			if err := h.read(r, q); err != nil {
+				return nil, err
+			}
+			if w == slow {
+				leave, err := h.enter(ctx)
+				if err != nil {
+					return nil, err
+				}
+				defer leave()
+			}
+			return f(ctx, q, out)
+		}()
+		out.end(answer, err)
+	})
+}
+
+// read reads the question of a request.
+func (h *handler) read(r *http.Request, q any) error {
+	if r.Method != http.MethodPost {
+		return badf("method %s, want POST", r.Method)
+	}
+	if kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); kind != "application/json" {
+		return badf("content of type %q, want application/json", kind)
+	}
+	body, err := limited.Read(r.Body, h.Limits.Body)
+	if err != nil {
+		return badRequest{err}
+	}
+	d := json.NewDecoder(strings.NewReader(string(body)))
+	d.DisallowUnknownFields()
+	if err := d.Decode(q); err != nil {
+		return badf("the request is not as wanted: %w", err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return badf("there is something behind the object of the request")
+	}
+	return nil
+}
+
+// errBusy says that too many requests wait.
+var errBusy = errors.New("too many requests at a time; try again soon")
+
+// enter waits for a place to work.
+func (h *handler) enter(ctx context.Context) (leave func(), err error) {
+	select {
+	case h.queue <- struct{}{}:
+	default:
+		return nil, errBusy
+	}
+	select {
+	case h.work <- struct{}{}:
+		return func() { <-h.work; <-h.queue }, nil
+	case <-ctx.Done():
+		<-h.queue
+		return nil, ctx.Err()
+	}
+}
+
+// reply is what goes back. Its methods may be called by several goroutines.
+type reply struct {
+	mu   sync.Mutex
+	w    http.ResponseWriter
+	told time.Time
+	sent bool
+	done bool
+}
+
+// part sends a part of the answer under a name.
+func (o *reply) part(name string, value any) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !o.done {
+		o.line(http.StatusOK, name, value)
+	}
+}
+
+func (o *reply) line(status int, name string, value any) {
+	text, err := json.Marshal(map[string]any{name: value})
+	if err != nil {
+		text, err = json.Marshal(map[string]any{"error": failure{Message: "answer: " + err.Error()}})
+		if err != nil {
+			panic(err) // a text always has a form
+		}
+		o.done = true
+	}
+	if !o.sent {
+		o.w.Header().Set("Content-Type", "application/x-ndjson")
+		o.w.Header().Set("Cache-Control", "no-store")
+		o.w.WriteHeader(status)
+		o.sent = true
+	}
+	if _, err := o.w.Write(append(text, '\n')); err != nil {
+		o.done = true // nobody listens, and the context of the request ends
+		return
+	}
+	if f, ok := o.w.(http.Flusher); ok {
+		f.Flush()
+	}
+}
+
+// progress tells how far work is, a few times per second.
+func (o *reply) progress(p progress.Progress) {
+	o.mu.Lock()
+	due := time.Since(o.told) > 150*time.Millisecond
+	if due {
+		o.told = time.Now()
+	}
+	o.mu.Unlock()
+	if due {
+		o.part("progress", progressOf(p))
+	}
+}
+
+type progressLine struct {
+	Property  string            `json:"property,omitempty"`
+	Done      int64             `json:"done"`
+	Target    int64             `json:"target,omitempty"`
+	Unit      string            `json:"unit,omitempty"`
+	Estimate  result.JSONNumber `json:"estimate,omitempty"`
+	HalfWidth result.JSONNumber `json:"half_width,omitempty"`
+}
+
+func progressOf(p progress.Progress) progressLine {
+	return progressLine{p.Property, p.Done, p.Target, string(p.Unit), result.JSONNumber(p.Estimate), result.JSONNumber(p.HalfWidth)}
+}
+
+// end sends the answer, or the error.
+func (o *reply) end(answer any, err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	switch {
+	case o.done:
+	case err != nil:
+		o.line(statusOf(err), "error", failureOf(err))
+	default:
+		o.line(http.StatusOK, "answer", answer)
+	}
+	o.done = true
+}
+
+// failure is an error as JSON has it.
+type failure struct {
+	Message string        `json:"message"`
+	Class   result.Class  `json:"class,omitempty"`
+	Places  []table.Place `json:"places,omitempty"`
+}
+
+func failureOf(err error) failure {
+	out := failure{Message: err.Error(), Places: locate.Places(err)}
+	if f, ok := errors.AsType[*result.Failure](err); ok {
+		out.Class = f.Class
+	}
+	return out
+}
+
+func statusOf(err error) int {
+	var large limited.TooLarge
+	switch {
+	case errors.Is(err, errBusy):
+		return http.StatusServiceUnavailable
+	case errors.As(err, &large):
+		return http.StatusRequestEntityTooLarge
+	case errors.As(err, new(badRequest)):
+		return http.StatusBadRequest
+	}
+	return http.StatusUnprocessableEntity
+}

@@ -1,0 +1,228 @@
+package serve
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"tilecheck/native/explicit"
+	"tilecheck/native/explicit/check"
+	"tilecheck/native/explicit/sparse"
+	"tilecheck/prism/compile"
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+	"tilecheck/result"
+	"tilecheck/runner"
+)
+
+// source is the part of a question that says what it is about.
+type source struct {
+	File      string `json:"file"`
+	Model     string `json:"model"`
+	PropsFile string `json:"props_file"`
+	Props     string `json:"props"`
+	Const     string `json:"const"` // as --const
+}
+
+// job is the job of a source, as the command check makes it.
+func (h *handler) job(s *source) runner.Job {
+	job := runner.Job{
+		File: cmp.Or(s.File, "model.prism"), Model: []byte(s.Model),
+		PropsFile: cmp.Or(s.PropsFile, "model.props"), Properties: []byte(s.Props),
+		Numeric: runner.Numeric{MaxStates: h.Limits.States, MaxMemory: h.Limits.Memory},
+	}
+	if s.Const != "" {
+		job.Consts = []string{s.Const}
+	}
+	return job
+}
+
+// model is a model under one valuation of its constants, and what was found out about it. It is used by one request at a time.
+type model struct {
+	compiled *compile.Model
+	warnings []string
+	space    *explicit.Space // nil until it was needed
+	checker  *check.Checker
+	graph    *sparse.Graph
+	values   map[string]*values // by property, as far as they fit
+}
+
+// values are those of a property in all states.
+type values struct {
+	*check.StateValues
+	scheduler *check.Scheduler // nil where there is none
+	verdict   result.Verdict
+}
+
+// mostValues is how many properties' values are kept for one model.
+const mostValues = 8
+
+func (m *model) bytes() int64 {
+	size := int64(1 << 20)
+	if m.space != nil {
+		states := int64(m.space.Model().NumStates())
+		size += 3*m.space.Bytes() + int64(len(m.values))*20*states
+	}
+	return size
+}
+
+// with has f use the model of a source.
+func (h *handler) with(ctx context.Context, s *source, f func(*model) error) error {
+	text, err := json.Marshal([]string{s.File, s.Model, s.Const})
+	if err != nil {
+		return err
+	}
+	sum := sha256.Sum256(text)
+	return h.models.use(ctx, hex.EncodeToString(sum[:]), func() (*model, error) { return h.load(ctx, s) }, f)
+}
+
+func (h *handler) load(ctx context.Context, s *source) (*model, error) {
+	job := h.job(s)
+	job.Properties = nil
+	p, err := runner.PlanModel(ctx, job)
+	if err != nil {
+		return nil, err
+	}
+	valuation, err := runner.Single(p.Models())
+	if err != nil {
+		return nil, err
+	}
+	prog, err := p.Model.Instantiate(valuation.Map())
+	if err != nil {
+		return nil, err
+	}
+	compiled, err := compile.Compile(prog, compile.Options{})
+	if err != nil {
+		return nil, err
+	}
+	m := &model{compiled: compiled, warnings: slices.Clone(p.Warnings), values: map[string]*values{}}
+	for _, w := range prog.Warnings {
+		m.warnings = append(m.warnings, w.Error())
+	}
+	return m, nil
+}
+
+// states builds the states, once.
+func (h *handler) states(ctx context.Context, m *model, out *reply) error {
+	if m.space != nil {
+		return nil
+	}
+	space, err := explicit.Build(ctx, m.compiled, explicit.Options{
+		MaxStates: h.Limits.States, MaxMemory: h.Limits.Memory, Progress: out.progress,
+	})
+	if err != nil {
+		return check.Failure(err, m.compiled.Program().File, syntax.Pos{})
+	}
+	m.space, m.graph = space, sparse.NewGraph(space.Model())
+	m.checker = check.New(m.compiled, space, check.Options{})
+	return nil
+}
+
+// property returns the property number index of a source, over the model's program.
+func (h *handler) property(ctx context.Context, s *source, index int, text string) (*check.Property, error) {
+	job := h.job(s)
+	if text != "" {
+		job.Props = []string{text}
+	} else {
+		job.Select = []string{strconv.Itoa(index + 1)}
+	}
+	p, err := runner.NewPlan(ctx, job)
+	if err != nil {
+		return nil, err
+	}
+	last := len(p.Tasks) - 1
+	if r := p.Tasks[last].Rejected; r != nil {
+		return nil, r
+	}
+	if p, err = p.Part([]int{last}, nil); err != nil {
+		return nil, err
+	}
+	_, list, err := p.Instances()
+	if err != nil {
+		return nil, err
+	}
+	if len(list) != 1 {
+		return nil, errors.New("the property cannot be checked")
+	}
+	return &check.Property{Property: list[0].Property, Program: list[0].Program, File: job.PropsFile}, nil
+}
+
+// valued returns the values of a property in all states, and the scheduler that attains them.
+func (h *handler) valued(ctx context.Context, s *source, m *model, index int, text string, out *reply) (*values, error) {
+	key := fmt.Sprintf("%d\x00%s\x00%s", index, text, s.Props)
+	if v := m.values[key]; v != nil {
+		return v, nil
+	}
+	p, err := h.property(ctx, s, index, text)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.states(ctx, m, out); err != nil {
+		return nil, err
+	}
+	all, verdict := m.checker.Values(ctx, p)
+	if verdict.Err != nil {
+		return nil, verdict.Err
+	}
+	v := &values{StateValues: all, verdict: verdict}
+	v.verdict.Property, v.verdict.Name = p.Text, p.Name
+	if m.space.Model().Kind == sparse.MDP {
+		// Where there is no scheduler the values stand without one.
+		if x, _, err := m.checker.Scheduler(ctx, p); err == nil {
+			v.scheduler = x
+		} else if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+	}
+	if len(m.values) >= mostValues {
+		clear(m.values)
+	}
+	m.values[key] = v
+	return v, nil
+}
+
+// best returns the choice that the scheduler takes in a state, counted from the state's first; -1 if any will do, or none is known.
+func (m *model) best(v *values, state int) int {
+	if v == nil || v.scheduler == nil {
+		return -1
+	}
+	c := v.scheduler.Choices[0][state]
+	if c == sparse.None {
+		return -1
+	}
+	first, _ := m.space.Model().Choices(state)
+	return int(c) - first
+}
+
+// valuation checks that numbers from outside are a state of the model.
+func (m *model) valuation(state []int32) error {
+	vars := m.compiled.Program().Vars
+	if len(state) != len(vars) {
+		return badf("a state with %d values, want %d", len(state), len(vars))
+	}
+	for i, x := range state {
+		if v := &vars[i]; x < v.Low || x > v.High {
+			return badf("%s is %d, want %d to %d", v.Name, x, v.Low, v.High)
+		}
+	}
+	return nil
+}
+
+// expression resolves an expression of type Bool over the variables and labels of the model.
+func (h *handler) expression(ctx context.Context, s *source, text string) (sema.Expr, *sema.Program, error) {
+	p, err := h.property(ctx, s, 0, text)
+	if err != nil {
+		return nil, nil, err
+	}
+	x := p.X
+	if x.Type() != sema.Bool {
+		return nil, nil, &result.Failure{Class: result.TypeError, Message: fmt.Sprintf("found an expression of type %s, want one of type bool", x.Type())}
+	}
+	return x, p.Program, nil
+}

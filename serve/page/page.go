@@ -1,0 +1,44 @@
+// Package page has the files of the page: HTML, CSS and JavaScript as they are, without a build step. They load nothing from
+// elsewhere, and text of models gets into the page as text only, never as HTML.
+package page
+
+import (
+	"embed"
+	"io/fs"
+	"path"
+)
+
+//go:embed static
+var static embed.FS
+
+// Files returns the files by name.
+func Files() map[string][]byte {
+	out := map[string][]byte{}
+	err := fs.WalkDir(static, "static", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := static.ReadFile(name)
+		out[name[len("static/"):]] = text
+		return err
+	})
+	if err != nil {
+		panic(err) // the files are a part of the program
+	}
+	return out
+}
+
+// Type returns the media type of a file of the page.
+func Type(name string) string {
+	switch path.Ext(name) {
+	case ".html":
+		return "text/html; charset=utf-8"
+	case ".css":
+		return "text/css; charset=utf-8"
+	case ".js":
+		return "text/javascript; charset=utf-8"
+	case ".svg":
+		return "image/svg+xml"
+	}
+	return "application/octet-stream"
+}

@@ -1,0 +1,74 @@
+import { el, clear, button } from './dom.js';
+import { ask, inServer } from './api.js';
+import { doc } from './document.js';
+import { status } from './status.js';
+
+const views = [
+  ['model', 'Model'], ['explore', 'Explore'], ['simulate', 'Simulate'], ['experiments', 'Experiments'], ['strategies', 'Strategies'], ['play', 'Play'],
+];
+
+const made = new Map();
+const main = document.getElementById('main');
+const tabs = document.getElementById('tabs');
+
+for (const [name, title] of views) {
+  tabs.append(el('button', { type: 'button', role: 'tab', id: 'tab-' + name, 'aria-controls': 'main', onclick: () => show(name) }, title));
+}
+tabs.addEventListener('keydown', (e) => {
+  const step = { ArrowRight: 1, ArrowLeft: -1 }[e.key];
+  if (!step) return;
+  const at = views.findIndex(([name]) => name === current);
+  show(views[(at + step + views.length) % views.length][0]);
+  document.getElementById('tab-' + current).focus();
+  e.preventDefault();
+});
+
+let current;
+async function show(name) {
+  if (!views.some(([n]) => n === name)) name = 'model';
+  if (current === name) return;
+  made.get(current)?.hide?.();
+  current = name;
+  history.replaceState(null, '', '#' + name);
+  for (const [n] of views) {
+    const tab = document.getElementById('tab-' + n);
+    tab.setAttribute('aria-selected', n === name);
+    tab.tabIndex = n === name ? 0 : -1;
+  }
+  main.setAttribute('aria-labelledby', 'tab-' + name);
+  main.setAttribute('role', 'tabpanel');
+  if (!made.has(name)) made.set(name, (await import(`./view-${name}.js`)).create({ show }));
+  if (current !== name) return;
+  clear(main, made.get(name).element);
+  made.get(name).show?.();
+}
+
+const themes = ['auto', 'light', 'dark'];
+const themeButton = document.getElementById('theme');
+function theme(name) {
+  if (name === 'auto') delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = name;
+  themeButton.textContent = { auto: '◐ Auto', light: '○ Light', dark: '● Dark' }[name];
+  themeButton.setAttribute('aria-label', 'Theme: ' + name);
+  localStorage.setItem('theme', name);
+}
+let themed = themes.includes(localStorage.getItem('theme')) ? localStorage.getItem('theme') : 'auto';
+theme(themed);
+themeButton.addEventListener('click', () => theme(themed = themes[(themes.indexOf(themed) + 1) % 3]));
+
+doc.addEventListener('change', () => { document.getElementById('file').textContent = doc.file; });
+
+async function start() {
+  const asked = location.hash.slice(1);
+  try {
+    await doc.begin();
+    const info = await ask('info');
+    doc.info = info;
+    document.getElementById('about').textContent = `tilecheck ${info.version.split('+')[0]}, ${inServer ? 'on this machine' : 'in this browser'}`;
+  } catch (e) {
+    status.error(e);
+  }
+  await show(views.some(([n]) => n === asked) ? asked : 'model');
+  document.body.dataset.ready = 'true';
+}
+start();

@@ -1,0 +1,68 @@
+// Elements without HTML: whatever a text says, it stays text.
+
+export function el(tag, props = {}, ...children) {
+  return fill(document.createElement(tag), props, children);
+}
+
+export function svg(tag, props = {}, ...children) {
+  return fill(document.createElementNS('http://www.w3.org/2000/svg', tag), props, children);
+}
+
+function fill(e, props, children) {
+  for (const [name, value] of Object.entries(props)) {
+    if (value === undefined || value === null || value === false) continue;
+    if (name.startsWith('on')) e.addEventListener(name.slice(2), value);
+    else if (name === 'class') e.setAttribute('class', value);
+    else if (name in e && typeof value !== 'string' && !(e instanceof SVGElement)) e[name] = value;
+    else e.setAttribute(name, value === true ? '' : value);
+  }
+  e.append(...children.flat().filter((c) => c !== null && c !== undefined && c !== false));
+  return e;
+}
+
+export const clear = (e, ...children) => e.replaceChildren(...children.flat().filter((c) => c !== null && c !== undefined && c !== false));
+
+let ids = 0;
+export const fresh = (prefix) => `${prefix}-${++ids}`;
+
+// A control with its name above it.
+export const field = (name, control, cls = '') => el('label', { class: 'field ' + cls }, el('span', {}, name), control);
+
+export const button = (text, onclick, props = {}) => el('button', { type: 'button', onclick, ...props }, text);
+
+export function choice(options, value, onchange, props = {}) {
+  const s = el('select', { ...props, onchange: () => onchange && onchange(s.value) },
+    options.map((o) => (Array.isArray(o) ? el('option', { value: o[0], selected: o[0] === value }, o[1]) : el('option', { value: o, selected: o === value }, o))));
+  return s;
+}
+
+export const input = (value, props = {}) => { const i = el('input', { type: 'text', autocomplete: 'off', spellcheck: 'false', ...props }); i.value = value; return i; };
+
+export function number(x, digits = 6) {
+  if (typeof x === 'string') return x;
+  if (x === undefined || x === null) return '';
+  if (Number.isInteger(x)) return String(x);
+  return String(Number(x.toPrecision(digits)));
+}
+
+// The values of JSON are numbers, or the names of those that JSON has no digits for.
+export function toNumber(x) {
+  if (typeof x === 'number') return x;
+  return { Infinity: Infinity, '-Infinity': -Infinity, NaN: NaN }[x] ?? NaN;
+}
+
+export function download(name, text, type = 'text/plain') {
+  const a = el('a', { href: URL.createObjectURL(new Blob([text], { type })), download: name });
+  document.body.append(a);
+  a.click();
+  a.remove();
+  setTimeout(() => URL.revokeObjectURL(a.href), 1000);
+}
+
+// A file of this computer, which goes nowhere but into the page.
+export function upload(accept, take) {
+  const i = el('input', { type: 'file', accept, hidden: true, 'aria-label': 'A file of this computer' });
+  i.addEventListener('change', async () => { if (i.files.length) take(i.files[0].name, await i.files[0].text()); i.remove(); });
+  document.body.append(i);
+  i.click();
+}

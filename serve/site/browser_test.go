@@ -1,0 +1,288 @@
+package site_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/accessibility"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+
+	"tilecheck/internal/needs"
+	"tilecheck/serve"
+	"tilecheck/serve/page"
+	"tilecheck/serve/site"
+)
+
+// person looks at a page in a real browser. What no person should meet fails the test: errors on the console, requests to other hosts.
+type person struct {
+	t        *testing.T
+	ctx      context.Context
+	where    string // "server" or "playground"
+	mu       sync.Mutex
+	mistakes []string
+	sent     int64 // bytes that were loaded
+}
+
+// each runs a test in the server and in the playground.
+func each(t *testing.T, f func(p *person)) {
+	chromium := needs.Chromium(t)
+	for _, where := range []string{"server", "playground"} {
+		t.Run(where, func(t *testing.T) {
+			at := serverOf(t)
+			if where == "playground" {
+				at = playgroundOf(t)
+			}
+			f(visit(t, chromium, where, at))
+		})
+	}
+}
+
+// serverOf serves the page with a folder of two files.
+func serverOf(t *testing.T) string {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"walk.prism": walk, "walk.props": "P=? [ F x=4 ];\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	folders, err := serve.OpenFolders([]string{dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- site.Serve(ctx, l, site.Options{API: serve.New(serve.Options{Version: "test", Folders: folders})}) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := errors.Join(<-done, folders.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	return "http://" + l.Addr().String() + "/"
+}
+
+const walk = `dtmc
+module walk
+  x : [0..4] init 2;
+  [] x>0 & x<4 -> 1/2 : (x'=x-1) + 1/2 : (x'=x+1);
+endmodule
+label "top" = x=4;
+`
+
+// made is the playground that all tests share: it takes the Go toolchain a while.
+var made = sync.OnceValues(func() (map[string][]byte, error) {
+	dir, err := os.MkdirTemp("", "playground")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	p, err := site.Make(context.Background(), dir)
+	if err != nil {
+		return nil, err
+	}
+	return site.Files(p)
+})
+
+// playgroundOf has any web server give out the files.
+func playgroundOf(t *testing.T) string {
+	files, err := made()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name := strings.TrimPrefix(r.URL.Path, "/")
+		if name == "" {
+			name = "index.html"
+		}
+		text, ok := files[name]
+		if !ok {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", page.Type(name))
+		_, _ = w.Write(text)
+	}))
+	t.Cleanup(s.Close)
+	return s.URL + "/"
+}
+
+func visit(t *testing.T, chromium, where, at string) *person {
+	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium), chromedp.NoSandbox,
+		chromedp.WindowSize(1280, 900), chromedp.Flag("disable-background-networking", true))
+	ctx, cancel := chromedp.NewExecAllocator(t.Context(), opts...)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewContext(ctx)
+	t.Cleanup(cancel)
+	if err := chromedp.Do(ctx); err != nil {
+		t.Fatal(err)
+	}
+	p := &person{t: t, ctx: ctx, where: where}
+	host := must(url.Parse(at)).Host
+	listened := chromedp.Listen(ctx, func(e any) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		switch e := e.(type) {
+		case *runtime.EventExceptionThrown:
+			p.mistakes = append(p.mistakes, "exception: "+fmt.Sprintf("%s %v", e.ExceptionDetails.Text, e.ExceptionDetails.Exception))
+		case *runtime.EventConsoleAPICalled:
+			if e.Type == "error" || e.Type == "warning" {
+				p.mistakes = append(p.mistakes, fmt.Sprintf("console: %s", e.Args[0].Value))
+			}
+		case *network.EventRequestWillBeSent:
+			u := must(url.Parse(e.Request.URL))
+			if u.Host != host && u.Scheme != "data" && u.Scheme != "blob" {
+				p.mistakes = append(p.mistakes, "request to "+e.Request.URL)
+			}
+		case *network.EventLoadingFinished:
+			p.sent += int64(e.EncodedDataLength)
+		}
+	})
+	if listened != nil {
+		t.Fatal(listened)
+	}
+	t.Cleanup(func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		for _, m := range p.mistakes {
+			t.Error(m)
+		}
+	})
+	p.do("open the page", chromedp.Navigate(at), chromedp.WaitVisible(`body[data-ready]`))
+	return p
+}
+
+func must[T any](x T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return x
+}
+
+func (p *person) do(what string, actions ...chromedp.Action[chromedp.Void]) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, 45*time.Second)
+	defer cancel()
+	if err := chromedp.Do(ctx, actions...); err != nil {
+		p.shoot("failed")
+		p.t.Fatalf("%s: %v", what, err)
+	}
+}
+
+// sees waits until a script is true.
+func (p *person) sees(what, script string) {
+	p.t.Helper()
+	p.do(what, chromedp.Poll[chromedp.Void](script, chromedp.WithPollingInterval(50*time.Millisecond)))
+}
+
+// says waits until an element has a text.
+func (p *person) says(selector, text string) {
+	p.t.Helper()
+	p.sees(fmt.Sprintf("%s says %q", selector, text), fmt.Sprintf(`(document.querySelector(%q)?.textContent || '').includes(%q)`, selector, text))
+}
+
+func (p *person) view(name string) {
+	p.t.Helper()
+	p.do("view "+name, chromedp.Click("#tab-"+name), chromedp.WaitVisible(`#tab-`+name+`[aria-selected="true"]`))
+}
+
+// press clicks the button with that name.
+func (p *person) press(name string) {
+	p.t.Helper()
+	p.do("press "+name, chromedp.Click(fmt.Sprintf(`//button[normalize-space(.)=%q or @aria-label=%q]`, name, name)))
+}
+
+// choose takes an entry of a list.
+func (p *person) choose(selector, value string) {
+	p.t.Helper()
+	p.do("choose "+value, chromedp.WaitVisible(selector), chromedp.Evaluate[chromedp.Void](fmt.Sprintf(
+		`(() => { const s = document.querySelector(%q); s.value = %q; s.dispatchEvent(new Event('change', {bubbles: true})); return true })()`, selector, value)))
+}
+
+// write replaces the text of a field.
+func (p *person) write(selector, text string) {
+	p.t.Helper()
+	p.do("clear "+selector, chromedp.WaitVisible(selector), chromedp.Evaluate[chromedp.Void](fmt.Sprintf(
+		`(() => { const s = document.querySelector(%q); s.value = ''; s.dispatchEvent(new Event('input', {bubbles: true})); s.focus(); return true })()`, selector)),
+		chromedp.SendKeys(selector, text))
+}
+
+// shoot keeps a picture for a person to look at, in TILECHECK_PICTURES or the test's directory of artifacts.
+func (p *person) shoot(name string) {
+	p.t.Helper()
+	dir := os.Getenv("TILECHECK_PICTURES")
+	if dir == "" {
+		dir = p.t.ArtifactDir()
+	}
+	png, err := chromedp.Run(p.ctx, chromedp.FullScreenshot(100))
+	if err != nil {
+		p.t.Error(err)
+		return
+	}
+	if err := errors.Join(os.MkdirAll(dir, 0o777), os.WriteFile(filepath.Join(dir, p.where+"-"+name+".png"), png, 0o666)); err != nil {
+		p.t.Error(err)
+	}
+}
+
+// size changes the window.
+func (p *person) size(width, height int64) {
+	p.do("resize", chromedp.EmulateViewport(width, height))
+}
+
+// named fails for what a screen reader would have no name for, and for what does not fit into the window.
+func (p *person) named() {
+	p.t.Helper()
+	tree, err := chromedp.Call(p.ctx, accessibility.GetFullAXTree, accessibility.GetFullAXTreeParams{})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	wide, err := chromedp.Run(p.ctx, chromedp.Evaluate[bool](`document.documentElement.scrollWidth > document.documentElement.clientWidth`))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	for _, n := range tree.Nodes {
+		if n.Ignored || n.Role == nil {
+			continue
+		}
+		switch role := strings.Trim(string(n.Role.Value), `"`); role {
+		case "button", "textbox", "combobox", "link", "tab", "tabpanel", "checkbox", "spinbutton", "slider", "img", "image", "table", "radio", "graphics-document":
+			if n.Name == nil || strings.Trim(string(n.Name.Value), `" `) == "" {
+				p.t.Errorf("a %s without a name", role)
+			}
+		}
+	}
+	if wide {
+		p.t.Error("the page is wider than the window")
+	}
+}
+
+func TestModelView(t *testing.T) {
+	each(t, func(p *person) {
+		begun := time.Now()
+		p.says(".props", "P=? [ F d=6 ]")
+		p.press("Check six")
+		p.says(".props .value", "0.16666")
+		t.Logf("%s: first answer %v after the page was there; %d bytes loaded", p.where, time.Since(begun), p.sent)
+		p.shoot("model")
+		p.named()
+		p.write(".editor textarea", "dtmc\nmodule m\n  x : [0..3] init 7\nendmodule")
+		p.says(".problems", "die.prism:4:1")
+		p.shoot("model-problem")
+	})
+}

@@ -1,0 +1,17 @@
+//go:build playground
+
+package site
+
+import _ "embed"
+
+//go:generate go run tilecheck/cmd/tilecheck serve --export built
+
+var (
+	//go:embed built/playground.bin
+	builtModule []byte
+	//go:embed built/wasm_exec.js
+	builtExec []byte
+)
+
+// built is the playground that is a part of the program: go generate -tags playground ./serve/site makes the files.
+func built() Program { return Program{builtModule, builtExec} }

@@ -1,0 +1,123 @@
+package site
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"tilecheck/runner"
+	"tilecheck/runner/local"
+)
+
+// Program is the playground as it is shipped.
+type Program struct {
+	Module []byte // compressed
+	Exec   []byte // the Go toolchain's wasm_exec.js, which belongs to it
+}
+
+const (
+	moduleFile = "playground.bin"
+	execFile   = "wasm_exec.js"
+)
+
+// Files returns the files of the playground by name.
+func Files(p Program) (map[string][]byte, error) {
+	files := pageFiles("worker")
+	graphviz, err := compressed()
+	if err != nil {
+		return nil, err
+	}
+	// What a server says in its headers the page says itself; nothing can be said there about frames.
+	meta := []byte(`<meta http-equiv="Content-Security-Policy" content="` + Policy + `">`)
+	files["index.html"] = bytes.Replace(files["index.html"], []byte("<head>"), append([]byte("<head>\n"), meta...), 1)
+	files[graphvizFile], files[moduleFile], files[execFile] = graphviz, p.Module, p.Exec
+	return files, nil
+}
+
+// Export writes the playground to a folder, which is made if it is not there.
+func Export(dir string, p Program, write func(name string, write func(io.Writer) error) error) error {
+	files, err := Files(p)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		put := func(w io.Writer) error { _, err := w.Write(files[name]); return err }
+		if err := write(filepath.Join(dir, name), put); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// errNoSource says how to get a playground.
+const errNoSource = "this build of tilecheck has no playground in it: run it in the directory of its source, where the Go toolchain can build one (%w)"
+
+// Make returns the playground that is a part of the program, or else has the Go toolchain build it from the source of tilecheck in
+// the working directory.
+func Make(ctx context.Context, temporary string) (Program, error) {
+	if p := built(); p.Module != nil {
+		return p, nil
+	}
+	p, err := compile(ctx, temporary)
+	if err != nil {
+		return p, fmt.Errorf(errNoSource, err)
+	}
+	return p, nil
+}
+
+// compile builds the playground.
+func compile(ctx context.Context, temporary string) (Program, error) {
+	wd, err := os.Getwd()
+	if err != nil {
+		return Program{}, err
+	}
+	goTool, err := local.New("go")
+	if err != nil {
+		return Program{}, err
+	}
+	file := filepath.Join(temporary, "playground.wasm")
+	_, err = output(ctx, goTool.In(wd, "GOOS=js", "GOARCH=wasm"), "build", "-ldflags=-s -w", "-o", file, "tilecheck/cmd/playground")
+	if err != nil {
+		return Program{}, err
+	}
+	module, err := os.ReadFile(file)
+	if err != nil {
+		return Program{}, err
+	}
+	root, err := output(ctx, goTool.In(wd), "env", "GOROOT")
+	if err != nil {
+		return Program{}, err
+	}
+	var p Program
+	if p.Exec, err = os.ReadFile(filepath.Join(strings.TrimSpace(root), "lib", "wasm", execFile)); err != nil {
+		return Program{}, err
+	}
+	p.Module, err = squeeze(module)
+	return p, err
+}
+
+// output runs a tool and returns what it prints.
+func output(ctx context.Context, tool *local.Tool, args ...string) (string, error) {
+	var stdout, stderr bytes.Buffer
+	exit, err := tool.Run(ctx, runner.Command{Args: args, Stdout: &stdout, Stderr: &stderr})
+	switch {
+	case err != nil:
+		return "", err
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	case exit.Code != 0:
+		said := strings.TrimSpace(stderr.String())
+		return "", errors.New("go " + args[0] + ": " + said[:min(len(said), 500)])
+	}
+	return stdout.String(), nil
+}

@@ -1,0 +1,206 @@
+package serve
+
+import (
+	"cmp"
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"slices"
+
+	"tilecheck/game/strategy"
+	"tilecheck/internal/usage"
+	"tilecheck/modelgen"
+	"tilecheck/prism/syntax"
+	"tilecheck/properties"
+	"tilecheck/report/locate"
+	"tilecheck/report/table"
+	"tilecheck/result"
+	"tilecheck/runner"
+)
+
+type infoQuestion struct{}
+
+// info says what there is to ask.
+func (h *handler) info(context.Context, *infoQuestion, *reply) (any, error) {
+	engines := []string{h.native.Name()}
+	for _, e := range h.Engines {
+		engines = append(engines, e.Name())
+	}
+	var families []map[string]string
+	for _, e := range strategy.List() {
+		families = append(families, map[string]string{"name": e.Name, "options": e.Options, "about": e.About, "example": e.Example})
+	}
+	return map[string]any{
+		"version": h.Version, "engines": engines, "folders": h.Folders != nil, "states": h.Limits.States,
+		"seconds": h.Limits.Time.Seconds(), "strategies": families,
+	}, nil
+}
+
+type generateQuestion struct {
+	Rows   int    `json:"rows"`
+	Cols   int    `json:"cols"`
+	Max    int    `json:"max"`
+	Policy string `json:"policy"`
+	Spawn  string `json:"spawn"`
+}
+
+// text is a model and its properties.
+type text struct {
+	Name  string `json:"name"`
+	About string `json:"about,omitempty"`
+	Model string `json:"model"`
+	Props string `json:"props"`
+	Const string `json:"const,omitempty"`
+}
+
+// generate makes a model of the game, as tilecheck gen does, with the properties of the catalogue.
+func (h *handler) generate(_ context.Context, q *generateQuestion, _ *reply) (any, error) {
+	cfg := modelgen.Config{Rows: q.Rows, Cols: q.Cols, Max: q.Max}
+	var errs [2]error
+	cfg.Policy, errs[0] = modelgen.ParsePolicy(cmp.Or(q.Policy, "none"))
+	cfg.Spawn, errs[1] = modelgen.ParseSpawn(cmp.Or(q.Spawn, "uniform"))
+	if err := errors.Join(errs[:]...); err != nil {
+		return nil, badRequest{err}
+	}
+	model, err := modelgen.Build(cfg)
+	if err != nil {
+		return nil, badRequest{usage.Errorf("%w", err)}
+	}
+	out := text{Name: "2048.prism"}
+	if out.Model, err = printed(model); err != nil {
+		return nil, err
+	}
+	for _, p := range properties.All() {
+		out.Props += "// " + p.Meaning + "\n\"" + p.Name + "\": " + p.Text + ";\n\n"
+	}
+	return out, nil
+}
+
+type diagnoseQuestion struct{ source }
+
+type propertyEntry struct {
+	Index int    `json:"index"`
+	Name  string `json:"name,omitempty"`
+	Text  string `json:"text"`
+	Line  int    `json:"line"`
+	Error string `json:"error,omitempty"`
+	// Needs are the constants without a value.
+	Needs []string `json:"needs,omitempty"`
+}
+
+type diagnosis struct {
+	Places     []table.Place   `json:"places"`
+	Message    string          `json:"message,omitempty"` // an error without a place
+	Warnings   []string        `json:"warnings,omitempty"`
+	Type       string          `json:"type,omitempty"`
+	Properties []propertyEntry `json:"properties"`
+	Undefined  []string        `json:"undefined"`
+	Outline    []outlineEntry  `json:"outline"`
+	Labels     []string        `json:"labels,omitempty"`
+}
+
+// diagnose says what is wrong with the texts, in the words of the command line, and what is in them.
+func (h *handler) diagnose(ctx context.Context, q *diagnoseQuestion, _ *reply) (any, error) {
+	d := diagnosis{Places: []table.Place{}, Properties: []propertyEntry{}, Undefined: []string{}, Outline: []outlineEntry{}}
+	job := h.job(&q.source)
+	if tree, err := syntax.ParseModel(job.File, job.Model); err == nil {
+		d.Outline = outlineOf(tree)
+	}
+	plan, err := runner.NewPlan(ctx, job)
+	undefined := false
+	if e, ok := errors.AsType[*runner.PlanError](err); ok && e.Step == result.Constants {
+		// Constants that have no value yet are no mistake in the text.
+		undefined = true
+		d.Message = err.Error()
+	} else if err != nil {
+		d.Places = append(d.Places, locate.Places(err)...)
+		if len(d.Places) == 0 {
+			d.Message = err.Error()
+		}
+		d.Message = cmp.Or(d.Message, "")
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if undefined {
+		d.undefined(&job)
+	}
+	if plan != nil {
+		d.planned(plan)
+	}
+	return d, nil
+}
+
+// planned lists what a plan has.
+func (d *diagnosis) planned(plan *runner.Plan) {
+	d.Type = plan.Model.ModelType().String()
+	d.Labels = plan.Model.Labels()
+	d.Warnings = plan.Warnings
+	for i, t := range plan.Tasks {
+		e := propertyEntry{Index: i, Name: t.Name, Text: t.Text, Line: int(t.Pos.Line)}
+		if t.Rejected != nil {
+			e.Error = t.Rejected.Msg
+			d.Places = append(d.Places, locate.Places(t.Rejected)...)
+		}
+		d.Properties = append(d.Properties, e)
+	}
+}
+
+// undefined lists the constants without a value, and the properties.
+func (d *diagnosis) undefined(job *runner.Job) {
+	m, ps, err := checked(job)
+	if err != nil {
+		return // the plan has said so
+	}
+	d.Type, d.Labels = m.ModelType().String(), m.Labels()
+	d.Undefined = append(d.Undefined, m.Undefined()...)
+	if ps == nil {
+		return
+	}
+	for i, p := range ps.List() {
+		d.Properties = append(d.Properties, propertyEntry{Index: i, Name: p.Name, Text: p.Text, Line: int(p.Pos.Line), Needs: ps.Needs(i)})
+	}
+	for _, name := range ps.Undefined() {
+		if !slices.Contains(d.Undefined, name) {
+			d.Undefined = append(d.Undefined, name)
+		}
+	}
+}
+
+type examplesQuestion struct{}
+
+//go:embed examples
+var exampleFiles embed.FS
+
+// examples are models to begin with.
+func (h *handler) examples(ctx context.Context, _ *examplesQuestion, out *reply) (any, error) {
+	all := []text{}
+	for _, x := range []struct{ name, about string }{
+		{"die", "A fair die from a fair coin (Knuth and Yao)"},
+		{"channel", "A lossy channel that gives up after some tries (DTMC)"},
+		{"robot", "A robot that chooses between a short and a safe way (MDP)"},
+		{"queue", "A queue with one server (CTMC)"},
+	} {
+		model, err := exampleFiles.ReadFile("examples/" + x.name + ".prism")
+		if err != nil {
+			return nil, err
+		}
+		props, err := exampleFiles.ReadFile("examples/" + x.name + ".props")
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, text{Name: x.name + ".prism", About: x.about, Model: string(model), Props: string(props)})
+	}
+	for _, g := range []generateQuestion{{Rows: 2, Cols: 2, Max: 16}, {Rows: 2, Cols: 3, Max: 32}} {
+		made, err := h.generate(ctx, &g, out)
+		if err != nil {
+			return nil, err
+		}
+		t := made.(text)
+		t.About = fmt.Sprintf("The game 2048 on %dx%d to %d (MDP)", g.Rows, g.Cols, g.Max)
+		t.Name = fmt.Sprintf("2048-%dx%d.prism", g.Rows, g.Cols)
+		all = append(all, t)
+	}
+	return map[string]any{"examples": all}, nil
+}
