@@ -40,6 +40,10 @@ func (simulateCmd) Help() string {
 	return examples("tilecheck simulate die.prism --seed 1 --vars s,d", "tilecheck simulate die.prism --steps 100 --format csv")
 }
 
+func (serveCmd) Help() string {
+	return examples("tilecheck serve .", "tilecheck serve --export playground")
+}
+
 func (compareCmd) Help() string {
 	return "With none of these words behind it, compare means compare models: tilecheck compare random --max 128"
 }

@@ -281,7 +281,7 @@ func TestModelView(t *testing.T) {
 		t.Logf("%s: first answer %v after the page was there; %d bytes loaded", p.where, time.Since(begun), p.sent)
 		p.shoot("model")
 		p.named()
-		p.write(".editor textarea", "dtmc\nmodule m\n  x : [0..3] init 7\nendmodule")
+		p.write(".editor textarea", "dtmc\nmodule m\nx : [0..3] init 7\nendmodule")
 		p.says(".problems", "die.prism:4:1")
 		p.shoot("model-problem")
 	})

@@ -116,8 +116,8 @@ export function create() {
   }
 
   doc.addEventListener('change', ({ detail }) => {
+    results.clear(); // they are of another text
     if (detail.whole) {
-      results.clear();
       model.text = doc.model;
       props.text = doc.props;
       constants.value = doc.const;
