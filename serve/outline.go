@@ -3,6 +3,7 @@ package serve
 import (
 	"bytes"
 
+	"tilecheck/editor"
 	"tilecheck/prism/jani"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
@@ -24,38 +25,18 @@ type outlineEntry struct {
 	Deep bool   `json:"deep,omitempty"` // within the last one that is not
 }
 
-// outlineOf lists what a model declares.
-func outlineOf(m *syntax.Model) []outlineEntry {
-	out := []outlineEntry{}
-	add := func(kind string, id *syntax.Ident, at syntax.Pos, deep bool) {
-		name := ""
-		if id != nil {
-			name = id.Name
-		}
-		out = append(out, outlineEntry{kind, name, at.Line, deep})
-	}
-	for _, item := range m.Items {
-		at := item.Pos()
-		switch x := item.(type) {
-		case *syntax.ConstDecl:
-			add("constant", x.Name, at, false)
-		case *syntax.FormulaDecl:
-			add("formula", x.Name, at, false)
-		case *syntax.LabelDecl:
-			add("label", x.Name, at, false)
-		case *syntax.GlobalDecl:
-			add("global", x.Var.Name, at, false)
-		case *syntax.Rewards:
-			add("rewards", x.Name, at, false)
-		case *syntax.RenamedModule:
-			add("module", x.Name, at, false)
-		case *syntax.Module:
-			add("module", x.Name, at, false)
-			for _, v := range x.Vars {
-				add("variable", v.Name, v.Name.Pos(), true)
-			}
+// outlineOf lists what a file declares.
+func outlineOf(f *editor.Files, name string) []outlineEntry {
+	lines, out := editor.NewLines(f.Text(name)), []outlineEntry{}
+	var add func(list []editor.Symbol, deep bool)
+	add = func(list []editor.Symbol, deep bool) {
+		for _, s := range list {
+			line, _ := lines.Position(s.From)
+			out = append(out, outlineEntry{s.Kind.String(), s.Name, int32(line) + 1, deep})
+			add(s.Inside, true)
 		}
 	}
+	add(f.Symbols(name), false)
 	return out
 }
 

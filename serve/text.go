@@ -8,12 +8,12 @@ import (
 	"fmt"
 	"slices"
 
+	"tilecheck/editor"
 	"tilecheck/game/strategy"
 	"tilecheck/internal/usage"
 	"tilecheck/modelgen"
-	"tilecheck/prism/syntax"
+	"tilecheck/prism/jani"
 	"tilecheck/properties"
-	"tilecheck/report/locate"
 	"tilecheck/report/table"
 	"tilecheck/result"
 	"tilecheck/runner"
@@ -91,6 +91,7 @@ type propertyEntry struct {
 
 type diagnosis struct {
 	Places     []table.Place   `json:"places"`
+	Advice     []table.Place   `json:"advice,omitempty"`  // about what is no error
 	Message    string          `json:"message,omitempty"` // an error without a place
 	Warnings   []string        `json:"warnings,omitempty"`
 	Type       string          `json:"type,omitempty"`
@@ -104,21 +105,14 @@ type diagnosis struct {
 func (h *handler) diagnose(ctx context.Context, q *diagnoseQuestion, _ *reply) (any, error) {
 	d := diagnosis{Places: []table.Place{}, Properties: []propertyEntry{}, Undefined: []string{}, Outline: []outlineEntry{}}
 	job := h.job(&q.source)
-	if tree, err := syntax.ParseModel(job.File, job.Model); err == nil {
-		d.Outline = outlineOf(tree)
+	if err := d.read(ctx, &job); err != nil {
+		return nil, err
 	}
 	plan, err := runner.NewPlan(ctx, job)
-	undefined := false
-	if e, ok := errors.AsType[*runner.PlanError](err); ok && e.Step == result.Constants {
-		// Constants that have no value yet are no mistake in the text.
-		undefined = true
+	e, ok := errors.AsType[*runner.PlanError](err)
+	undefined := ok && e.Step == result.Constants // constants that have no value yet are no mistake in the text
+	if undefined && q.Props != "" || err != nil && !undefined && len(d.Places) == 0 {
 		d.Message = err.Error()
-	} else if err != nil {
-		d.Places = append(d.Places, locate.Places(err)...)
-		if len(d.Places) == 0 {
-			d.Message = err.Error()
-		}
-		d.Message = cmp.Or(d.Message, "")
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -132,6 +126,35 @@ func (h *handler) diagnose(ctx context.Context, q *diagnoseQuestion, _ *reply) (
 	return d, nil
 }
 
+// read says what is wrong with the texts. Those of JANI the plan judges.
+func (d *diagnosis) read(ctx context.Context, job *runner.Job) error {
+	if jani.Is(job.Model) {
+		return nil
+	}
+	files := editor.New(editor.Options{Consts: job.Consts}).With(job.File, job.Model)
+	names := []string{job.File}
+	if len(job.Properties) > 0 {
+		files = files.With(job.PropsFile, job.Properties)
+		names = append(names, job.PropsFile)
+	}
+	for _, name := range names {
+		found, err := files.Diagnostics(ctx, name)
+		if err != nil {
+			return err
+		}
+		for _, x := range found {
+			place := table.Place{File: name, Line: int(x.Pos.Line), Column: int(x.Pos.Col), Message: x.Message}
+			if x.Severity == editor.Error {
+				d.Places = append(d.Places, place)
+			} else {
+				d.Advice = append(d.Advice, place)
+			}
+		}
+	}
+	d.Outline = outlineOf(files, job.File)
+	return nil
+}
+
 // planned lists what a plan has.
 func (d *diagnosis) planned(plan *runner.Plan) {
 	d.Type = plan.Model.ModelType().String()
@@ -141,7 +164,6 @@ func (d *diagnosis) planned(plan *runner.Plan) {
 		e := propertyEntry{Index: i, Name: t.Name, Text: t.Text, Line: int(t.Pos.Line)}
 		if t.Rejected != nil {
 			e.Error = t.Rejected.Msg
-			d.Places = append(d.Places, locate.Places(t.Rejected)...)
 		}
 		d.Properties = append(d.Properties, e)
 	}

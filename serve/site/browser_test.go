@@ -68,7 +68,9 @@ func serverOf(t *testing.T) string {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	go func() { done <- site.Serve(ctx, l, site.Options{API: serve.New(serve.Options{Version: "test", Folders: folders})}) }()
+	go func() {
+		done <- site.Serve(ctx, l, site.Options{API: serve.New(serve.Options{Version: "test", Folders: folders})})
+	}()
 	t.Cleanup(func() {
 		cancel()
 		if err := errors.Join(<-done, folders.Close()); err != nil {
