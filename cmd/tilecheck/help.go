@@ -81,6 +81,11 @@ func (fmtCmd) Help() string {
 	return examples("tilecheck fmt --stdout die.prism", "tilecheck fmt coin.prism")
 }
 
+func (lspCmd) Help() string {
+	return "It is started by editors; docs/editors.md has their settings.\n\n" +
+		examples("tilecheck lsp", "tilecheck lsp --const p=0.5")
+}
+
 func (testCmd) Help() string {
 	return examples("tilecheck test suite", "tilecheck test suite --engine native,native:exact --junit report.xml")
 }

@@ -84,10 +84,10 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// needsTools reports whether an example needs Docker, PRISM, another shell or the source of tilecheck, or does not end.
+// needsTools reports whether an example needs Docker, PRISM, an editor, another shell or the source of tilecheck, or does not end.
 func needsTools(cmd *kong.Node, line string) bool {
 	switch {
-	case strings.HasPrefix(cmd.FullPath(), "tilecheck image"), cmd.Name == "clean", cmd.Name == "serve", strings.Contains(line, "/opt/"), strings.HasSuffix(line, "--engine prism"), strings.Contains(line, "fish"):
+	case strings.HasPrefix(cmd.FullPath(), "tilecheck image"), cmd.Name == "clean", cmd.Name == "serve", cmd.Name == "lsp", strings.Contains(line, "/opt/"), strings.HasSuffix(line, "--engine prism"), strings.Contains(line, "fish"):
 		return true
 	}
 	return line == "tilecheck crosscheck die.prism die.props" || strings.HasPrefix(line, "tilecheck submit slurm --time") || strings.HasPrefix(line, "tilecheck submit kubernetes --mount")

@@ -36,6 +36,7 @@ type cli struct {
 	Serve      serveCmd      `cmd:"" group:"Models:" help:"Show models, experiments and games in a browser."`
 
 	Fmt fmtCmd `cmd:"" group:"Texts:" help:"Lay out model and properties files."`
+	LSP lspCmd `cmd:"" name:"lsp" group:"Texts:" help:"Serve an editor: a language server on standard input and output."`
 
 	Test  testCmd  `cmd:"" group:"Tests of models:" help:"Run the properties of models against their expected results."`
 	Bless blessCmd `cmd:"" group:"Tests of models:" help:"Write the expected results of properties beside them."`

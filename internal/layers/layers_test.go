@@ -18,6 +18,7 @@ var layer = map[string]int{
 	"prism/syntax":                      0,
 	"prism/format":                      1,
 	"editor":                            3,
+	"editor/lsp":                        4,
 	"game":                              0,
 	"stats":                             0,
 	"internal/inorder":                  0,

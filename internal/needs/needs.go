@@ -34,6 +34,7 @@ const (
 	KubectlTool Thing = "kubectl"     // on PATH
 	Browser     Thing = "chromium"
 	PythonTool  Thing = "python" // on PATH, at least 3.9
+	NeovimTool  Thing = "neovim" // nvim, on PATH
 	Minutes     Thing = "full"   // TILECHECK_FULL, as .ci/run sets it, or TILECHECK_LONG
 	Time        Thing = "long"   // TILECHECK_LONG
 	System      Thing = "system" // what an operating system, or a user, does not have
@@ -41,7 +42,7 @@ const (
 
 // Things returns all of them.
 func Things() []Thing {
-	return []Thing{PRISMTool, PRISMImage, PRISMSuite, QCompSet, Storm, Docker, Slurm, KubectlTool, Browser, PythonTool, Minutes, Time, System}
+	return []Thing{PRISMTool, PRISMImage, PRISMSuite, QCompSet, Storm, Docker, Slurm, KubectlTool, Browser, PythonTool, NeovimTool, Minutes, Time, System}
 }
 
 // Have goes on if err is nil. Otherwise err says why the thing is not there, and
@@ -133,6 +134,14 @@ func Python(tb testing.TB) string {
 	tb.Helper()
 	found, err := exec.LookPath("python3")
 	Have(tb, PythonTool, err)
+	return found
+}
+
+// Neovim returns an editor that speaks the Language Server Protocol.
+func Neovim(tb testing.TB) string {
+	tb.Helper()
+	found, err := exec.LookPath("nvim")
+	Have(tb, NeovimTool, err)
 	return found
 }
 

@@ -1,0 +1,131 @@
+package editor
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"tilecheck/prism/syntax"
+)
+
+// Fix is a change that may put right what a diagnostic is about.
+type Fix struct {
+	Title string
+	Of    Diagnostic
+	Edits []Edit
+}
+
+// Fixes returns what may put right the diagnostics of a part of a file: the usual
+// mistakes of those who know other languages.
+func (f *Files) Fixes(ctx context.Context, name string, in Range) ([]Fix, error) {
+	found, err := f.Diagnostics(ctx, name)
+	g, d := f.group(name)
+	if err != nil || d == nil {
+		return nil, err
+	}
+	var out []Fix
+	for _, x := range found {
+		if x.From > in.To || x.To < in.From {
+			continue
+		}
+		if fix, ok := g.fix(d, x); ok {
+			fix.Of = x
+			out = append(out, fix)
+		}
+	}
+	return out, nil
+}
+
+func (g *group) fix(d *document, x Diagnostic) (Fix, bool) {
+	i := d.lexemeFrom(x.From)
+	for i > 0 && i <= len(d.lexemes()) && (i == len(d.lexemes()) || int(d.lexemes()[i].Start.Offset) > x.From) {
+		i--
+	}
+	if i >= len(d.lexemes()) {
+		return Fix{}, false
+	}
+	here := d.lexemes()[i]
+	var before syntax.Lexeme
+	for j := i - 1; j >= 0; j-- {
+		if before = d.lexemes()[j]; before.Class != syntax.Comment {
+			break
+		}
+	}
+	edit := func(title string, from, to int, text string) (Fix, bool) {
+		return Fix{Title: title, Edits: []Edit{{Location{d.name, Range{from, to}}, text}}}, true
+	}
+	from, to := int(here.Start.Offset), int(here.Stop.Offset)
+	switch {
+	case before.Text == here.Text && before.Stop == here.Start && strings.Contains("=&|", here.Text):
+		return edit(fmt.Sprintf("Write %s for %s%s", here.Text, here.Text, here.Text), from, to, "")
+	case strings.Contains(x.Message, `want ";"`) && before.Text != "":
+		at := int(before.Stop.Offset)
+		if strings.HasPrefix(x.Message, "found end of file") {
+			at = to
+		}
+		return edit("Insert ;", at, at, ";")
+	case strings.Contains(x.Message, "want a label name in double quotes"):
+		return edit("Put the label in quotes", from, to, `"`+here.Text+`"`)
+	case strings.Contains(x.Message, "an update assigns to primed variables"):
+		return g.prime(d, i)
+	}
+	if u := g.at(d, x.From); u != nil && u.decl == nil && u.kind == NoKind {
+		if name := g.nearest(d, u); name != "" {
+			return edit("Write "+name, u.From, u.To, name)
+		}
+	}
+	return Fix{}, false
+}
+
+// prime puts the prime behind the name in (x=1) before a lexeme.
+func (g *group) prime(d *document, i int) (Fix, bool) {
+	for ; i > 0; i-- {
+		if l := d.lexemes()[i]; l.Class == syntax.Name && d.lexemes()[i-1].Text == "(" {
+			at := int(l.Stop.Offset)
+			return Fix{Title: "Write " + l.Text + "'", Edits: []Edit{{Location{d.name, Range{at, at}}, "'"}}}, true
+		}
+		if d.lexemes()[i].Text == "->" {
+			break
+		}
+	}
+	return Fix{}, false
+}
+
+// nearest is the declared name that differs least from one that is not declared, if
+// that is in two letters at most.
+func (g *group) nearest(d *document, u *use) string {
+	best, least := "", 3
+	for _, doc := range g.docs() {
+		for _, other := range g.uses()[doc] {
+			if other.decl == nil || other.space != u.space || len(other.name) > len(u.name)+2 || len(u.name) > len(other.name)+2 {
+				continue
+			}
+			if n := distance(u.name, other.name); n < least && n < len(u.name) {
+				best, least = other.name, n
+			}
+		}
+	}
+	return best
+}
+
+// distance is the number of letters to insert, remove or replace.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		last := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			next := min(row[j], row[j+1]) + 1
+			if a[i] == b[j] {
+				next = min(next, last)
+			} else {
+				next = min(next, last+1)
+			}
+			last, row[j+1] = row[j+1], next
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,207 @@
+package lsp_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.lsp.dev/jsonrpc2"
+	"go.lsp.dev/uri"
+
+	"tilecheck/editor/lsp"
+)
+
+// client is the other end of a server, in plain JSON.
+type client struct {
+	t           *testing.T
+	conn        jsonrpc2.Conn
+	diagnostics chan json.RawMessage
+	ended       chan error
+}
+
+func start(t *testing.T) *client {
+	t.Helper()
+	toServer, fromClient := io.Pipe()
+	toClient, fromServer := io.Pipe()
+	c := &client{t: t, diagnostics: make(chan json.RawMessage, 1000), ended: make(chan error, 1)}
+	go func() { c.ended <- lsp.Serve(t.Context(), toServer, fromServer, lsp.Options{}); fromServer.Close() }()
+	c.conn = jsonrpc2.NewConn(jsonrpc2.NewHeaderStream(duplex{toClient, fromClient}))
+	c.conn.Go(context.Background(), func(_ context.Context, req *jsonrpc2.Request) (any, error) {
+		if req.Method() == "textDocument/publishDiagnostics" {
+			c.diagnostics <- json.RawMessage(strings.Clone(string(req.Params())))
+		}
+		return nil, nil
+	})
+	t.Cleanup(func() { fromClient.Close(); toClient.Close() })
+	c.call("initialize", map[string]any{"capabilities": map[string]any{}}, nil)
+	return c
+}
+
+type duplex struct {
+	*io.PipeReader
+	*io.PipeWriter
+}
+
+func (d duplex) Close() error { return errors.Join(d.PipeReader.Close(), d.PipeWriter.Close()) }
+
+func (c *client) call(method string, params, result any) {
+	c.t.Helper()
+	if _, err := c.conn.Call(c.t.Context(), method, params, result); err != nil {
+		c.t.Fatalf("%s: %v", method, err)
+	}
+}
+
+func (c *client) tell(method string, params any) {
+	c.t.Helper()
+	if err := c.conn.Notify(c.t.Context(), method, params); err != nil {
+		c.t.Fatalf("%s: %v", method, err)
+	}
+}
+
+func (c *client) open(u uri.URI, text string) {
+	c.tell("textDocument/didOpen", map[string]any{"textDocument": map[string]any{"uri": u, "languageId": "prism", "version": 1, "text": text}})
+}
+
+// told waits for the diagnostics of a version.
+func (c *client) told(version int) string {
+	c.t.Helper()
+	for {
+		select {
+		case d := <-c.diagnostics:
+			var got struct {
+				Version     int
+				Diagnostics json.RawMessage
+			}
+			if err := json.Unmarshal(d, &got); err != nil {
+				c.t.Fatal(err)
+			}
+			if got.Version == version {
+				return string(got.Diagnostics)
+			}
+		case <-time.After(20 * time.Second):
+			c.t.Fatalf("no diagnostics of version %d", version)
+		}
+	}
+}
+
+// Changes come in order, however many; what is told is about the last text. Columns are those of UTF-16.
+func TestChanges(t *testing.T) {
+	c := start(t)
+	u := uri.File(filepath.Join(t.TempDir(), "m.prism"))
+	text := "dtmc\nmodule M // 😀\n  x : [0..2];\nendmodule\n"
+	c.open(u, text)
+	if got := c.told(1); got != "[]" {
+		t.Fatalf("at first %s", got)
+	}
+	// Type " //😀 [] true -> tru;" letter by letter in front of endmodule.
+	col := 0
+	for i, letter := range []string{"/", "/", "😀", "\n", "[", "]", " ", "y", "=", "1", " ", "-", ">", " ", "t", "r", "u", "e", ";"} {
+		line := 3
+		if i > 3 {
+			line = 4
+		}
+		if i == 4 {
+			col = 0
+		}
+		at := map[string]int{"line": line, "character": col}
+		c.tell("textDocument/didChange", map[string]any{
+			"textDocument":   map[string]any{"uri": u, "version": 2 + i},
+			"contentChanges": []any{map[string]any{"range": map[string]any{"start": at, "end": at}, "text": letter}},
+		})
+		if col++; letter == "😀" {
+			col++
+		}
+	}
+	got := c.told(2 + 18)
+	if !strings.Contains(got, `"start":{"line":4,"character":3},"end":{"line":4,"character":4}`) || strings.Count(got, "message") != 1 {
+		t.Errorf("at last %s", got)
+	}
+	var hover jsonrpc2.RawMessage
+	c.call("textDocument/hover", at(u, 2, 2), &hover)
+	if !strings.Contains(string(hover), `"start":{"line":2,"character":2}`) {
+		t.Errorf("hover %s", hover)
+	}
+	c.call("shutdown", nil, nil)
+	c.tell("exit", nil)
+	if err := <-c.ended; err != nil {
+		t.Errorf("ended with %v", err)
+	}
+}
+
+func at(u uri.URI, line, col int) map[string]any {
+	return map[string]any{"textDocument": map[string]any{"uri": u}, "position": map[string]any{"line": line, "character": col}}
+}
+
+// Files beside one that is open count, and every request is answered for places that are none, files
+// that are none, and texts that are none.
+func TestEverything(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"m.prism": "mdp const int N=1; module M x:[0..N]; endmodule", "other.txt": "N", "m.pctl": "P>=1 [ F x=N ]"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := start(t)
+	props := uri.File(filepath.Join(dir, "m.props"))
+	c.open(props, "P>=1 [ F x=N ]")
+	var found []any
+	params := at(props, 0, 11)
+	params["context"] = map[string]any{"includeDeclaration": true}
+	c.call("textDocument/references", params, &found)
+	if len(found) != 4 {
+		t.Errorf("N is in %v, want the model twice and each properties file", found)
+	}
+	for _, u := range []uri.URI{props, uri.File("/nowhere.prism"), "untitled:1", ""} {
+		if u != props {
+			c.open(u, "é module [ \"")
+		}
+		for _, place := range [][2]int{{0, 0}, {0, 9}, {99, 99}, {1 << 31, 1 << 31}} {
+			for _, method := range []string{"hover", "definition", "references", "documentHighlight", "completion", "prepareRename", "rename", "documentSymbol", "codeLens", "codeAction", "formatting", "semanticTokens/full"} {
+				params := at(u, place[0], place[1])
+				params["newName"] = "a"
+				params["context"] = map[string]any{"includeDeclaration": false, "diagnostics": []any{}}
+				params["range"] = map[string]any{"start": params["position"], "end": params["position"]}
+				params["options"] = map[string]any{"tabSize": 2, "insertSpaces": true}
+				if _, err := c.conn.Call(t.Context(), "textDocument/"+method, params, nil); err != nil && method != "rename" && method != "formatting" {
+					t.Errorf("%s of %q at %v: %v", method, u, place, err)
+				}
+			}
+		}
+	}
+}
+
+// A client that goes is no success, and a request that is cancelled is told so.
+func TestEnds(t *testing.T) {
+	c := start(t)
+	u := uri.File(filepath.Join(t.TempDir(), "m.prism"))
+	var b strings.Builder
+	b.WriteString("dtmc module M x:[0..1];\n")
+	for range 20_000 {
+		b.WriteString("[] x=0 -> (x'=1);\n")
+	}
+	c.open(u, b.String()+"endmodule")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := c.conn.Call(ctx, "textDocument/semanticTokens/full", at(u, 0, 0), nil); err == nil {
+		t.Error("a cancelled request is answered")
+	}
+	c.tell("$/cancelRequest", map[string]any{"id": 77})
+	c.tell("$/cancelRequest", map[string]any{"id": fmt.Sprint("none")})
+	start := time.Now()
+	c.conn.Close()
+	select {
+	case err := <-c.ended:
+		if !errors.Is(err, lsp.ErrNoShutdown) {
+			t.Errorf("ended with %v", err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Errorf("not ended after %v", time.Since(start))
+	}
+}

@@ -1,0 +1,291 @@
+package lsp
+
+import (
+	"context"
+
+	"go.lsp.dev/protocol"
+
+	"tilecheck/editor"
+	"tilecheck/prism/syntax"
+)
+
+// Definition is where a name is declared.
+func (s *server) Definition(ctx context.Context, params *protocol.DefinitionParams) (protocol.DefinitionResult, error) {
+	f := s.snapshot(ctx)
+	name, offset, _ := f.place(params.TextDocument.URI, params.Position)
+	l, ok := f.Definition(name, offset)
+	if !ok {
+		return protocol.LocationSlice{}, nil
+	}
+	return protocol.LocationSlice(f.locations([]editor.Location{l})), nil
+}
+
+// References are where a name stands.
+func (s *server) References(ctx context.Context, params *protocol.ReferenceParams) ([]protocol.Location, error) {
+	f := s.snapshot(ctx)
+	name, offset, _ := f.place(params.TextDocument.URI, params.Position)
+	list := f.References(name, offset)
+	if decl, ok := f.Definition(name, offset); ok && !params.Context.IncludeDeclaration {
+		kept := list[:0]
+		for _, l := range list {
+			if l != decl {
+				kept = append(kept, l)
+			}
+		}
+		list = kept
+	}
+	return f.locations(list), nil
+}
+
+// DocumentHighlight is References within a file.
+func (s *server) DocumentHighlight(ctx context.Context, params *protocol.DocumentHighlightParams) ([]protocol.DocumentHighlight, error) {
+	f := s.snapshot(ctx)
+	name, offset, lines := f.place(params.TextDocument.URI, params.Position)
+	out := []protocol.DocumentHighlight{}
+	for _, l := range f.References(name, offset) {
+		if l.File == name {
+			out = append(out, protocol.DocumentHighlight{Range: f.rangeOf(lines, l.Range)})
+		}
+	}
+	return out, nil
+}
+
+// Hover says what a name is.
+func (s *server) Hover(ctx context.Context, params *protocol.HoverParams) (*protocol.Hover, error) {
+	f := s.snapshot(ctx)
+	name, offset, lines := f.place(params.TextDocument.URI, params.Position)
+	text, at, ok := f.Hover(ctx, name, offset)
+	if !ok {
+		return nil, ctx.Err()
+	}
+	r := f.rangeOf(lines, at)
+	return &protocol.Hover{Contents: &protocol.MarkupContent{Kind: protocol.MarkupKindMarkdown, Value: text}, Range: &r}, nil
+}
+
+// PrepareRename is the name that would be renamed.
+func (s *server) PrepareRename(ctx context.Context, params *protocol.PrepareRenameParams) (protocol.PrepareRenameResult, error) {
+	f := s.snapshot(ctx)
+	name, offset, lines := f.place(params.TextDocument.URI, params.Position)
+	for _, l := range f.References(name, offset) {
+		if l.File == name && l.From <= offset && offset <= l.To {
+			return &protocol.PrepareRenamePlaceholder{Range: f.rangeOf(lines, l.Range), Placeholder: string(f.Text(name)[l.From:l.To])}, nil
+		}
+	}
+	return nil, nil
+}
+
+// Rename gives a name another one everywhere.
+func (s *server) Rename(ctx context.Context, params *protocol.RenameParams) (*protocol.WorkspaceEdit, error) {
+	f := s.snapshot(ctx)
+	name, offset, _ := f.place(params.TextDocument.URI, params.Position)
+	edits, err := f.Rename(ctx, name, offset, params.NewName)
+	if err != nil {
+		return nil, err
+	}
+	return f.edit(edits), nil
+}
+
+// Completion is what can stand at a place.
+func (s *server) Completion(ctx context.Context, params *protocol.CompletionParams) (protocol.CompletionResult, error) {
+	f := s.snapshot(ctx)
+	name, offset, lines := f.place(params.TextDocument.URI, params.Position)
+	from, found := f.Complete(name, offset)
+	at := f.rangeOf(lines, editor.Range{From: from, To: offset})
+	items := protocol.CompletionItemSlice{}
+	for _, c := range found {
+		item := protocol.CompletionItem{Label: c.Text, Kind: completionKind(c.Kind), TextEdit: &protocol.TextEdit{Range: at, NewText: c.Text}}
+		if c.Detail != "" {
+			item.Detail = protocol.NewOptional(c.Detail)
+		}
+		items = append(items, item)
+	}
+	return items, nil
+}
+
+func completionKind(k editor.Kind) protocol.CompletionItemKind {
+	switch k {
+	case editor.NoKind:
+		return protocol.CompletionItemKindKeyword
+	case editor.Constant:
+		return protocol.CompletionItemKindConstant
+	case editor.Formula, editor.Function:
+		return protocol.CompletionItemKindFunction
+	case editor.Action:
+		return protocol.CompletionItemKindEvent
+	case editor.Module:
+		return protocol.CompletionItemKindModule
+	case editor.Label, editor.Property:
+		return protocol.CompletionItemKindProperty
+	}
+	return protocol.CompletionItemKindVariable
+}
+
+// DocumentSymbol is the outline.
+func (s *server) DocumentSymbol(ctx context.Context, params *protocol.DocumentSymbolParams) (protocol.DocumentSymbolResult, error) {
+	f := s.snapshot(ctx)
+	name, _, lines := f.place(params.TextDocument.URI, protocol.Position{})
+	return protocol.DocumentSymbolSlice(f.outline(lines, f.Symbols(name))), nil
+}
+
+func (f snapshot) outline(lines *editor.Lines, symbols []editor.Symbol) []protocol.DocumentSymbol {
+	out := []protocol.DocumentSymbol{}
+	for _, x := range symbols {
+		symbol := protocol.DocumentSymbol{
+			Name: x.Name, Kind: symbolKind(x.Kind), Detail: &x.Detail, Range: f.rangeOf(lines, x.Whole), SelectionRange: f.rangeOf(lines, x.Range),
+		}
+		if len(x.Inside) > 0 {
+			symbol.Children = f.outline(lines, x.Inside)
+		}
+		out = append(out, symbol)
+	}
+	return out
+}
+
+func symbolKind(k editor.Kind) protocol.SymbolKind {
+	switch k {
+	case editor.Constant:
+		return protocol.SymbolKindConstant
+	case editor.Formula:
+		return protocol.SymbolKindFunction
+	case editor.Module, editor.SystemName:
+		return protocol.SymbolKindModule
+	case editor.RewardStruct:
+		return protocol.SymbolKindStruct
+	case editor.Label, editor.Observable:
+		return protocol.SymbolKindBoolean
+	case editor.Property:
+		return protocol.SymbolKindProperty
+	}
+	return protocol.SymbolKindVariable
+}
+
+// CodeLens is what can be done with a file. The commands are for the client to run: tilecheck.check and
+// tilecheck.simulate with the file, and the property.
+func (s *server) CodeLens(ctx context.Context, params *protocol.CodeLensParams) ([]protocol.CodeLens, error) {
+	f := s.snapshot(ctx)
+	name, _, lines := f.place(params.TextDocument.URI, protocol.Position{})
+	out := []protocol.CodeLens{}
+	for _, l := range f.Lenses(name) {
+		args := []string{name}
+		if l.Command == "check" {
+			args = []string{f.ModelOf(name), name, l.Property}
+		}
+		command := protocol.Command{Title: l.Command, Command: "tilecheck." + l.Command}
+		for _, arg := range args {
+			text, err := protocol.Marshal(arg)
+			if err != nil {
+				return nil, err
+			}
+			command.Arguments = append(command.Arguments, text)
+		}
+		out = append(out, protocol.CodeLens{Range: f.rangeOf(lines, editor.Range{From: l.From, To: l.From}), Command: command})
+	}
+	return out, nil
+}
+
+// CodeAction are the quick fixes.
+func (s *server) CodeAction(ctx context.Context, params *protocol.CodeActionParams) ([]protocol.CommandOrCodeAction, error) {
+	f := s.snapshot(ctx)
+	name, _, lines := f.place(params.TextDocument.URI, protocol.Position{})
+	fixes, err := f.Fixes(ctx, name, rangeIn(lines, params.Range, f.utf8))
+	if err != nil {
+		return nil, err
+	}
+	kind := protocol.CodeActionKindQuickFix
+	out := []protocol.CommandOrCodeAction{}
+	for _, fix := range fixes {
+		out = append(out, &protocol.CodeAction{
+			Title: fix.Title, Kind: &kind, Edit: f.edit(fix.Edits), Diagnostics: []protocol.Diagnostic{f.diagnostic(lines, fix.Of)},
+		})
+	}
+	return out, nil
+}
+
+// Formatting lays a file out. One that does not parse stays as it is: its errors are shown already.
+func (s *server) Formatting(ctx context.Context, params *protocol.DocumentFormattingParams) ([]protocol.TextEdit, error) {
+	f := s.snapshot(ctx)
+	name := nameOf(params.TextDocument.URI)
+	text, err := f.Format(name)
+	if _, wrong := err.(syntax.ErrorList); wrong {
+		return []protocol.TextEdit{}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return f.fullyReplaced(name, text), nil
+}
+
+// legend names the types of semantic tokens, in the order of tokenType.
+func legend() protocol.SemanticTokensLegend {
+	return protocol.SemanticTokensLegend{
+		TokenTypes:     []string{"comment", "keyword", "number", "operator", "variable", "enumMember", "macro", "string", "event", "namespace", "struct", "function"},
+		TokenModifiers: []string{"declaration", "readonly"},
+	}
+}
+
+// tokenType is the index of a token's type in the legend.
+func tokenType(t editor.Token) (index uint32, ok bool) {
+	switch t.Kind {
+	case editor.Constant:
+		return 5, true
+	case editor.Formula:
+		return 6, true
+	case editor.Label, editor.Property, editor.Observable:
+		return 7, true
+	case editor.Action:
+		return 8, true
+	case editor.Module, editor.SystemName:
+		return 9, true
+	case editor.RewardStruct:
+		return 10, true
+	case editor.Function:
+		return 11, true
+	case editor.Variable:
+		return 4, true
+	}
+	switch t.Class {
+	case syntax.Comment:
+		return 0, true
+	case syntax.Keyword:
+		return 1, true
+	case syntax.Number:
+		return 2, true
+	case syntax.Symbol:
+		return 3, true
+	case syntax.Name, syntax.Primed:
+		return 4, true
+	}
+	return 0, false
+}
+
+// SemanticTokensFull are the colours of a file.
+func (s *server) SemanticTokensFull(ctx context.Context, params *protocol.SemanticTokensParams) (*protocol.SemanticTokens, error) {
+	f := s.snapshot(ctx)
+	name, _, lines := f.place(params.TextDocument.URI, protocol.Position{})
+	data := []uint32{}
+	last := protocol.Position{}
+	for _, t := range f.Tokens(name) {
+		index, ok := tokenType(t)
+		if !ok {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		at := f.rangeOf(lines, t.Range)
+		var modifiers uint32
+		if t.Declares {
+			modifiers |= 1
+		}
+		if t.Kind == editor.Constant {
+			modifiers |= 2
+		}
+		start := at.Start.Character
+		if at.Start.Line == last.Line {
+			start -= last.Character
+		}
+		data = append(data, at.Start.Line-last.Line, start, at.End.Character-at.Start.Character, index, modifiers)
+		last = at.Start
+	}
+	return &protocol.SemanticTokens{Data: data}, nil
+}
