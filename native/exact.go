@@ -2,9 +2,11 @@ package native
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
+	"time"
 
 	"tilecheck/native/explicit"
 	"tilecheck/native/explicit/check"
@@ -28,6 +30,7 @@ type exact struct {
 	// proven says that certificates are asked for, and certificate where they go, if
 	// that is a file.
 	proven      bool
+	reduce      bool // to a quotient, for each property
 	certificate *runner.CertificateFile
 	progress    func(runner.Progress)
 }
@@ -61,15 +64,18 @@ func newExact(job *runner.Job) (*exact, error) {
 	if w := job.Witness; w != nil && w.Paths < 1 {
 		return nil, fmt.Errorf("a witness of %d paths: want at least one", w.Paths)
 	}
+	if num.Reduce && (num.Accuracy == result.Proven || num.Fair || job.Scheduler != nil || job.Witness != nil) {
+		return nil, fmt.Errorf("a reduced model has no certificates, witnesses, fair schedulers and schedulers to export")
+	}
 	export, err := newExport(job.Scheduler)
 	if err != nil {
 		return nil, err
 	}
 	return &exact{
-		progress: job.Progress, export: export, wanted: job.Witness, proven: num.Accuracy == result.Proven, certificate: job.Certificate,
+		progress: job.Progress, export: export, wanted: job.Witness, proven: num.Accuracy == result.Proven, reduce: num.Reduce, certificate: job.Certificate,
 		build: explicit.Options{
 			MaxStates: num.MaxStates, MaxMemory: num.MaxMemory, NoFixDeadlocks: job.NoFixDeadlocks,
-			Exact: num.Accuracy == result.Exact, Workers: num.Workers, Progress: job.Progress,
+			Exact: num.Accuracy == result.Exact || num.Reduce, Workers: num.Workers, Progress: job.Progress,
 		},
 		opt: check.Options{Accuracy: accuracy(num.Accuracy), Epsilon: num.Epsilon, Workers: num.Workers, Fair: num.Fair},
 	}, nil
@@ -116,6 +122,7 @@ func (e *exact) over(space *explicit.Space, none error) *built {
 			opt.Solver = in.proofs.prover
 		}
 	}
+	in.space, in.checking = space, opt
 	in.checker = check.New(space.Compiled(), space, opt)
 	return in
 }
@@ -123,6 +130,8 @@ func (e *exact) over(space *explicit.Space, none error) *built {
 // built is an instance whose states are known.
 type built struct {
 	*exact
+	space    *explicit.Space
+	checking check.Options
 	checker  *check.Checker
 	property string  // being checked
 	fallback error   // why the states were found slowly, nil if they were not
@@ -139,6 +148,8 @@ func (b *built) check(ctx context.Context, p *property) result.Verdict {
 	cp := &check.Property{Property: p.Property, Program: p.program, File: p.file}
 	v := result.Verdict{}
 	switch {
+	case b.reduce:
+		v = b.reduced(ctx, cp)
 	case b.export != nil:
 		v = b.scheduled(ctx, cp)
 	case b.wanted != nil:
@@ -156,6 +167,25 @@ func (b *built) check(ctx context.Context, p *property) result.Verdict {
 		v.Accuracy = result.Float
 		v.Warnings = append(slices.Clip(v.Warnings), "iterated until a step was small, as asked for: the value may be off by any amount")
 	}
+	return v
+}
+
+// reduced checks a property on the quotient by what it speaks about; on the whole model,
+// with a warning, if that does not preserve it.
+func (b *built) reduced(ctx context.Context, p *check.Property) result.Verdict {
+	start := time.Now()
+	r, err := check.Reduce(ctx, b.space.Compiled(), b.space, []*check.Property{p})
+	f, known := errors.AsType[*result.Failure](err)
+	switch {
+	case known && f.Class == result.Unsupported:
+		v := b.checker.Check(ctx, p)
+		v.Warnings = append(slices.Clip(v.Warnings), "not reduced: "+f.Message)
+		return v
+	case err != nil:
+		return result.Verdict{Err: check.Failure(err, p.File, p.Pos)}
+	}
+	v := check.New(r.Space.Compiled(), r.Space, b.checking).Check(ctx, p)
+	v.Seconds = time.Since(start).Seconds()
 	return v
 }
 

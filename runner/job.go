@@ -122,6 +122,9 @@ type Numeric struct {
 	// Fair restricts the schedulers of an MDP to fair ones: on almost every path, each
 	// choice of a state that is met infinitely often is made infinitely often.
 	Fair bool
+	// Reduce checks each property on the quotient by bisimulation: sizes of verdicts are
+	// those of the quotient. The embedded engine only.
+	Reduce bool
 }
 
 // Simulation parametrises the statistical methods. Zero means not given; which

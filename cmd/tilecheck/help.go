@@ -108,6 +108,10 @@ func (infoCmd) Help() string {
 	return examples("tilecheck info die.prism", "tilecheck info coin.prism --const p=0.5 --format json")
 }
 
+func (reduceCmd) Help() string {
+	return examples("tilecheck reduce die.prism die.props", "tilecheck reduce die.prism --prop 'P=? [ F s=7 ]' --format json")
+}
+
 func (solveCmd) Help() string {
 	return examples("tilecheck solve --size 2 --max 16", "tilecheck solve --size 2 --max 32 --objective score -o table.2048")
 }

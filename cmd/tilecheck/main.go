@@ -32,6 +32,7 @@ type cli struct {
 	Certify    certifyCmd    `cmd:"" group:"Models:" help:"Check certificates, and print what they prove."`
 	Simulate   simulateCmd   `cmd:"" group:"Models:" help:"Print a random path of a model."`
 	Info       infoCmd       `cmd:"" group:"Models:" help:"Print the size and structure of the state space."`
+	Reduce     reduceCmd     `cmd:"" group:"Models:" help:"Say how much smaller a model is for its properties, by bisimulation."`
 	Export     exportCmd     `cmd:"" group:"Models:" help:"Write the state space as files for PRISM, Storm and Graphviz."`
 	Serve      serveCmd      `cmd:"" group:"Models:" help:"Show models, experiments and games in a browser."`
 

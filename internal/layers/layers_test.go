@@ -58,6 +58,7 @@ var layer = map[string]int{
 	"native/explicit/pareto":            2,
 	"native/explicit/belief":            2,
 	"native/explicit/witness":           2,
+	"native/explicit/quotient":          1,
 	"certify/certificate":               1,
 	"certify/exact":                     2,
 	"certify/steps":                     2,

@@ -21,6 +21,12 @@ import (
 //
 // Source: reference, sections 4.8 and 4.10.
 func (s *Space) Reward(index int) (*sparse.Reward, error) {
+	if s.blocks != nil {
+		if r := s.blocks.rewards[index]; r != nil {
+			return r, nil
+		}
+		return nil, fmt.Errorf("rewards %d of a quotient that was made without them", index)
+	}
 	if s.imported != nil {
 		return &s.model.Rewards[index], nil
 	}

@@ -25,6 +25,7 @@ type Space struct {
 	unfit    error    // why it is not to be solved with doubles
 	differ   []string // warnings of what PRISM computes otherwise
 	imported *imports // nil for a space that was built
+	blocks   *blocks  // nil but for a quotient
 	rounded  bool     // as Rounded
 }
 

@@ -42,7 +42,7 @@ func binary(op syntax.Op, x, y number) (out number, ok bool) {
 		return hull(x, y, product), true
 	case syntax.OpDiv:
 		if y.lo > 0 || y.hi < 0 {
-			return hull(x, y, quotient), true
+			return hull(x, y, divided), true
 		}
 		if y.isPoint() && (x.isPoint() || x.lo > 0 || x.hi < 0) { // by zero
 			return point(x.lo / y.lo), true
@@ -148,7 +148,7 @@ func rational(op syntax.Op, x, y *big.Rat) *big.Rat {
 	return nil
 }
 
-// sum, product and quotient return the doubles next to the true result of finite
+// sum, product and divided return the doubles next to the true result of finite
 // operands, at which both are if it is one.
 func sum(x, y float64) (lo, hi float64) {
 	z := x + y
@@ -164,7 +164,7 @@ func product(x, y float64) (lo, hi float64) {
 	return next(z, math.FMA(x, y, -z))
 }
 
-func quotient(x, y float64) (lo, hi float64) {
+func divided(x, y float64) (lo, hi float64) {
 	z := x / y
 	if math.Abs(z) < faintest && x != 0 || math.Abs(x) < faintest && x != 0 {
 		return next(z, math.NaN())

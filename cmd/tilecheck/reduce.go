@@ -1,0 +1,120 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"tilecheck/native"
+	"tilecheck/native/explicit/files/named"
+	"tilecheck/report/table"
+	"tilecheck/result"
+	"tilecheck/runner"
+	"tilecheck/verify/agree"
+)
+
+// reduceCmd checks properties with and without reduction.
+type reduceCmd struct {
+	jobFlags `embed:""`
+
+	Exact     bool          `help:"Compute with fractions: the values are compared exactly."`
+	MaxStates int           `rare:"" help:"Give up a state space with more states." placeholder:"N"`
+	Memory    byteCount     `help:"Give up at more memory, such as 4GB (default: three quarters of what is free)." placeholder:"SIZE"`
+	Timeout   time.Duration `help:"Limit of time." placeholder:"DURATION"`
+	Format    table.Format  `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
+}
+
+// Run prints the sizes of the model and of its quotients.
+func (c *reduceCmd) Run(ctx context.Context, env *world) error {
+	job, err := c.jobFlags.job(env)
+	if err != nil {
+		return err
+	}
+	if named.Is(c.ModelFile) {
+		return usageError("%s has states, whose numbers may be rounded: want a model, of which the fractions are known", c.ModelFile)
+	}
+	job.Method = runner.Exact
+	job.Numeric = runner.Numeric{MaxStates: c.MaxStates, MaxMemory: int64(c.Memory)}
+	if c.Exact {
+		job.Numeric.Accuracy = result.Exact
+	}
+	progress, done := env.progress()
+	job.Progress = progress
+	ctx, cancel := env.limit(ctx, c.Timeout)
+	defer cancel()
+	whole, err := checked(ctx, job)
+	if err != nil {
+		return err
+	}
+	job.Numeric.Reduce = true
+	reduced, err := checked(ctx, job)
+	done()
+	if err != nil {
+		return err
+	}
+	env.printing()
+	t, code := reductions(whole, reduced)
+	err = t.Write(env.stdout, c.Format, env.reportOptions())
+	env.warn(c.Format, reduced)
+	return cmp.Or(err, status(code))
+}
+
+// checked asks the embedded engine.
+func checked(ctx context.Context, job runner.Job) ([]result.Verdict, error) {
+	plan, err := runner.NewPlan(ctx, job)
+	if err != nil {
+		return nil, mistaken(err, &job)
+	}
+	return native.New().Check(ctx, plan)
+}
+
+// reductions has a row for each property, and the exit code.
+func reductions(whole, reduced []result.Verdict) (*table.Table, int) {
+	t := &table.Table{
+		Columns: []table.Column{
+			{Name: "property", Min: 24, Code: true},
+			{Name: "states", Align: table.Right},
+			{Name: "reduced", Field: "reduced_states", Align: table.Right},
+			{Name: "choices", Align: table.Right},
+			{Name: "reduced", Field: "reduced_choices", Align: table.Right},
+			{Name: "transitions", Align: table.Right},
+			{Name: "reduced", Field: "reduced_transitions", Align: table.Right},
+			{Name: "value"},
+			{Name: "agreement", Min: 10},
+		},
+	}
+	code := verdictCode(whole)
+	for i := range whole {
+		v, w := &whole[i], &reduced[i]
+		relation := agree.Verdicts("whole", v, "reduced", w, agree.Ask(v.Property, v.Constants), agree.Options{}).Relation
+		agreement := relation.String()
+		switch {
+		case w.Err != nil:
+			agreement, code = w.Err.Message, cmp.Or(code, exitCannotRun)
+		case relation == agree.Different:
+			code = exitDisagree
+		}
+		t.Append(v.Property, v.States, w.States, v.Choices, w.Choices, v.Transitions, w.Transitions, valueText(w), agreement)
+		for _, warning := range w.Warnings {
+			t.Notes = append(t.Notes, fmt.Sprintf("%s: %s", w.Property, warning))
+		}
+	}
+	t.Notes = append(t.Notes, "every partition was checked: states of a block have the same choices, probabilities and rewards, as fractions")
+	return t, code
+}
+
+// valueText is a value, for people: a fraction, a number in the middle of its bounds, or
+// a truth value.
+func valueText(v *result.Verdict) string {
+	switch {
+	case v.Err != nil:
+		return ""
+	case v.Value.Kind == result.Boolean:
+		return strconv.FormatBool(v.Value.Bool)
+	case v.Value.Rat != nil:
+		return v.Value.Rat.RatString()
+	}
+	return strconv.FormatFloat(v.Value.Num, 'g', 9, 64)
+}
