@@ -219,7 +219,8 @@ func (e *evaluation) until(x *sema.Temporal, left, right *sparse.Set, dir solve.
 				return e.solved(v, err)
 			}
 		}
-		return e.solved(solve.Until(e.ctx, e.graph, left, right, dir, e.opts))
+		v, err := e.solved(solve.Until(e.ctx, e.graph, left, right, dir, e.opts))
+		return e.aim(Goal{Left: left, Target: right, Direction: dir}, v, err)
 	}
 	steps, err := e.steps(x)
 	if err != nil {
