@@ -196,7 +196,7 @@ func (b *built) reduced(ctx context.Context, p *check.Property) result.Verdict {
 func (b *built) scheduled(ctx context.Context, p *check.Property) result.Verdict {
 	s, v, err := b.checker.Scheduler(ctx, p)
 	if err == nil && b.export.format == scheduler.Tree {
-		err = b.tree(ctx, p, s)
+		err = b.decisions(ctx, p, s)
 	} else if err == nil {
 		err = b.export.Write(b.export.file, func(w io.Writer) error {
 			return scheduler.Write(ctx, w, s.Space, s.Choices, b.export.format, b.export.opt)
@@ -209,8 +209,8 @@ func (b *built) scheduled(ctx context.Context, p *check.Property) result.Verdict
 	return v
 }
 
-// tree writes a scheduler as a decision tree.
-func (b *built) tree(ctx context.Context, p *check.Property, s *check.Scheduler) error {
+// decisions writes a scheduler as a decision tree.
+func (b *built) decisions(ctx context.Context, p *check.Property, s *check.Scheduler) error {
 	if s.Goal == nil || len(s.Choices) != 1 {
 		return fmt.Errorf("found a property whose scheduler counts steps or earns forever, want P with F or U without bounds, or R with F, for a tree")
 	}
