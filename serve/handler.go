@@ -102,6 +102,18 @@ func (h *handler) routes() {
 	route(h, "save", quick, h.save)
 	route(h, "diagnose", quick, h.diagnose)
 	route(h, "check", slow, h.check)
+	route(h, "graph", slow, h.graph)
+	route(h, "find", slow, h.find)
+	route(h, "path", slow, h.path)
+	route(h, "step", slow, h.step)
+	route(h, "walk", slow, h.walk)
+	route(h, "experiment", slow, h.experiment)
+	route(h, "strategies", slow, h.strategies)
+	route(h, "published", quick, h.published)
+	route(h, "turn", quick, h.turn)
+	route(h, "hints", slow, h.hints)
+	route(h, "watch", slow, h.watch)
+	route(h, "replay", slow, h.replay)
 }
 
 // weight says whether a request computes.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"tilecheck/game/strategy"
@@ -38,7 +39,9 @@ type CompareOptions struct {
 	// State is a directory for the finished games, a file for each strategy; empty is none.
 	State, Version string
 	Progress       func(progress.Progress)
-	Split          *shard.Ledger // as in Options
+	// Look, when not nil, is shown what is known at each look, never concurrently. It must not keep or change it.
+	Look  func(*Contest)
+	Split *shard.Ledger // as in Options
 }
 
 // Contest is what a comparison came to. All but the times is the same for any number of workers, unless it ended early for lack of time.
@@ -244,6 +247,7 @@ func (r *contestRun) take(player int, p *Played) (more bool) {
 		return true
 	}
 	r.look()
+	r.show()
 	r.settled = r.err == nil && !r.opt.All && c.Games < r.opt.Games && r.allSettled()
 	return r.err == nil && !r.settled
 }
@@ -276,6 +280,19 @@ func (r *contestRun) look() {
 		p.Interval, err = stats.RewardInterval(p.Difference, bounds, stats.Confidence(alpha), true)
 		r.err = cmp.Or(r.err, err)
 	}
+}
+
+// show shows what is known so far, if somebody wants to see it.
+func (r *contestRun) show() {
+	if r.opt.Look == nil {
+		return
+	}
+	now := *r
+	c := *r.contest
+	c.Players, c.Warnings = slices.Clone(c.Players), nil
+	now.contest = &c
+	now.rank()
+	r.opt.Look(&c)
 }
 
 func (r *contestRun) allSettled() bool {

@@ -288,3 +288,25 @@ func TestModelView(t *testing.T) {
 		p.shoot("model-problem")
 	})
 }
+
+func TestExploreView(t *testing.T) {
+	each(t, func(p *person) {
+		p.view("explore")
+		p.sees("the first states", `document.querySelectorAll('.graph .node').length === 3`)
+		p.do("unfold by clicking", chromedp.Click(`.graph .node:not(.open)`))
+		p.sees("two more states", `document.querySelectorAll('.graph .node').length === 5`)
+		p.choose(".field select", "0")
+		p.sees("the value of the first state", `[...document.querySelectorAll('.graph .node')].some((n) => n.getAttribute('aria-label').includes('value 0.16667'))`)
+		p.press("Path to the goal")
+		p.says("#status", "3 steps and probability 1/8")
+		p.shoot("explore")
+		p.write(`form input`, "s=7 & d=3\r")
+		p.says(".row span", "1 of 13 states")
+		p.press("Start again")
+		p.press("Unfold all")
+		p.named()
+		p.size(360, 780)
+		p.shoot("explore-narrow")
+		p.named()
+	})
+}

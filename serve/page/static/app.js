@@ -4,7 +4,7 @@ import { doc } from './document.js';
 import { status } from './status.js';
 
 const views = [
-  ['model', 'Model'],
+  ['model', 'Model'], ['explore', 'Explore'],
 ];
 
 const made = new Map();

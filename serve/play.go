@@ -1,0 +1,366 @@
+package serve
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+
+	"tilecheck/game"
+	"tilecheck/game/play"
+	"tilecheck/game/solve"
+	"tilecheck/game/strategy"
+)
+
+// board is a game on a board. Cells are values of tiles, row by row, 0 where there is none.
+type board struct {
+	Rows  int   `json:"rows"`
+	Cols  int   `json:"cols"`
+	Max   int   `json:"max"` // the tile that wins
+	Cells []int `json:"cells"`
+}
+
+// rules returns the rules of a game, and the board.
+func (b *board) rules() (*game.Rules, game.Board, error) {
+	shape := game.Shape{Rows: b.Rows, Cols: b.Cols}
+	rules, err := game.New(shape)
+	if err != nil {
+		return nil, 0, badRequest{err}
+	}
+	if b.Cells == nil {
+		return rules, 0, nil
+	}
+	x, err := shape.Board(b.Cells)
+	if err != nil {
+		return nil, 0, badRequest{err}
+	}
+	return rules, x, nil
+}
+
+// exponent is log2 of the tile that wins, 0 if there is none.
+func exponent(tile int) (int, error) {
+	if tile == 0 {
+		return 0, nil
+	}
+	for e := 2; e <= game.MaxExponent; e++ {
+		if game.Value(e) == tile {
+			return e, nil
+		}
+	}
+	return 0, badf("max is %d, want a power of two from 4 to 32768", tile)
+}
+
+type moveQuestion struct {
+	board
+	Dir  string `json:"dir"` // empty begins a game
+	Seed uint64 `json:"seed"`
+	Move uint64 `json:"move"` // how many moves were made
+}
+
+// position is a board after a move and the new tile.
+type position struct {
+	Cells []int    `json:"cells"`
+	Moved []int    `json:"moved,omitempty"`
+	Gain  int      `json:"gain"`
+	New   int      `json:"new"` // the cell of the new tile, -1 for none
+	Legal []string `json:"legal"`
+	Won   bool     `json:"won"`
+	Lost  bool     `json:"lost"`
+}
+
+// turn begins a game, or makes a move. The new tile is a function of the seed and the number of the move.
+func (h *handler) turn(_ context.Context, q *moveQuestion, _ *reply) (any, error) {
+	rules, b, err := q.rules()
+	if err != nil {
+		return nil, err
+	}
+	goal, err := exponent(q.Max)
+	if err != nil {
+		return nil, err
+	}
+	rng := rand.New(rand.NewPCG(q.Seed, q.Move))
+	p := position{New: -1, Legal: []string{}}
+	next := b
+	if q.Dir == "" {
+		if q.Cells == nil {
+			next = rules.Start(rng)
+		}
+	} else {
+		dir, err := direction(q.Dir)
+		if err != nil {
+			return nil, err
+		}
+		if !rules.Legal(b).Has(dir) {
+			return nil, badf("%s moves nothing", dir)
+		}
+		if next, p.Gain, err = rules.Move(b, dir); err != nil {
+			return nil, badRequest{err}
+		}
+		p.Moved = rules.Shape().Values(next)
+		if goal == 0 || !next.AtLeast(goal) {
+			moved := next
+			next = rules.AddRandom(next, rng)
+			for i := range rules.Shape().Cells() {
+				if next.Cell(i) != moved.Cell(i) {
+					p.New = i
+				}
+			}
+		}
+	}
+	p.Cells, p.Won, p.Lost = rules.Shape().Values(next), goal > 0 && next.AtLeast(goal), rules.Lost(next)
+	if !p.Won {
+		p.Legal = names(rules.Legal(next))
+	}
+	return p, nil
+}
+
+func names(moves game.Moves) []string {
+	out := []string{}
+	for i := range moves.Len() {
+		out = append(out, moves.At(i).String())
+	}
+	return out
+}
+
+func direction(name string) (game.Dir, error) {
+	for _, d := range []game.Dir{game.Left, game.Right, game.Up, game.Down} {
+		if d.String() == name {
+			return d, nil
+		}
+	}
+	return 0, badf("dir is %q, want left, right, up or down", name)
+}
+
+type hintsQuestion struct {
+	board
+	// Strategy says whose reasons are wanted; empty is optimal play, or expectimax where that is not known.
+	Strategy string `json:"strategy"`
+}
+
+// hint is what a move is worth, or how often a strategy makes it.
+type hint struct {
+	Dir   string  `json:"dir"`
+	Value float64 `json:"value"`
+	Best  bool    `json:"best"`
+}
+
+type hints struct {
+	Kind  string  `json:"kind"` // "win": probability with optimal play; "chance": of the strategy to make the move
+	About string  `json:"about"`
+	Moves []hint  `json:"moves"`
+	Value float64 `json:"value,omitempty"`
+}
+
+// solvable reports whether optimal play is computed here, within seconds.
+func solvable(rows, cols, max int) bool {
+	switch cells := rows * cols; {
+	case cells <= 4:
+		return true
+	case cells <= 6:
+		return max <= 128
+	case cells <= 9:
+		return max <= 64
+	}
+	return false
+}
+
+// hints says what each move is worth.
+func (h *handler) hints(ctx context.Context, q *hintsQuestion, out *reply) (any, error) {
+	rules, b, err := q.rules()
+	if err != nil {
+		return nil, err
+	}
+	goal, err := exponent(q.Max)
+	if err != nil {
+		return nil, err
+	}
+	if q.Strategy == "" && goal > 0 && solvable(q.Rows, q.Cols, q.Max) {
+		return h.optimal(ctx, q, b, out)
+	}
+	s, err := h.strategy(cmp.Or(q.Strategy, "expectimax"), strategy.Setting{Rules: rules, Max: goal})
+	if err != nil {
+		return nil, err
+	}
+	found := hints{Kind: "chance", About: s.String(), Moves: []hint{}}
+	legal := rules.Legal(b)
+	if legal == 0 || goal > 0 && b.AtLeast(goal) {
+		return found, nil
+	}
+	if err := strategy.Prepare(ctx, s); err != nil {
+		return nil, err
+	}
+	choices, err := s.Chooser().Decide(b, legal, 0)
+	if err != nil {
+		return nil, err
+	}
+	chance := map[game.Dir]float64{}
+	most := 0.0
+	for _, c := range choices {
+		p, _ := c.Prob.Float64()
+		chance[c.Dir] += p
+		most = max(most, chance[c.Dir])
+	}
+	for i := range legal.Len() {
+		d := legal.At(i)
+		found.Moves = append(found.Moves, hint{d.String(), chance[d], chance[d] == most})
+	}
+	return found, nil
+}
+
+// strategy makes a strategy, but of no file: a page names none.
+func (h *handler) strategy(spec string, s strategy.Setting) (strategy.Strategy, error) {
+	if strings.Contains(spec, "file=") {
+		return nil, badf("strategy %q: files are not read for a page", spec)
+	}
+	if strings.HasPrefix(spec, "optimal") && !solvable(s.Rules.Shape().Rows, s.Rules.Shape().Cols, game.Value(s.Max)) {
+		return nil, badf("optimal play of this game is not computed for a page: want a board of 3x3 to 64 at most")
+	}
+	x, err := strategy.Parse(spec, s)
+	if err != nil {
+		return nil, badRequest{err}
+	}
+	return x, nil
+}
+
+// table gives the solution of a game to f.
+func (h *handler) table(ctx context.Context, b *board, out *reply, f func(*solve.Table) error) error {
+	if !solvable(b.Rows, b.Cols, b.Max) {
+		return badf("optimal play on %dx%d to %d is not computed for a page", b.Rows, b.Cols, b.Max)
+	}
+	key := fmt.Sprint(b.Rows, b.Cols, b.Max)
+	return h.tables.use(ctx, key, func() (*solved, error) {
+		t, _, err := solve.Solve(ctx, solve.Options{
+			Shape: game.Shape{Rows: b.Rows, Cols: b.Cols}, Max: b.Max, Memory: h.Limits.Memory / 4,
+			Progress: func(p solve.Progress) {
+				out.part("progress", progressLine{Property: "optimal play", Done: p.Positions, Target: p.Total, Unit: "positions"})
+			},
+		})
+		if err != nil {
+			return nil, err
+		}
+		return &solved{t}, nil
+	}, func(s *solved) error { return f(s.table) })
+}
+
+func (h *handler) optimal(ctx context.Context, q *hintsQuestion, b game.Board, out *reply) (any, error) {
+	found := hints{Kind: "win", About: fmt.Sprintf("probability of %d with optimal play", q.Max), Moves: []hint{}}
+	err := h.table(ctx, &q.board, out, func(t *solve.Table) error {
+		v, best, ok := t.Value(b)
+		if !ok {
+			return badf("the game does not come to this board")
+		}
+		found.Value = v
+		if best == 0 {
+			return nil
+		}
+		moves, ok := t.Moves(b)
+		if !ok {
+			return errors.New("the values of the moves are not there")
+		}
+		for _, m := range moves {
+			found.Moves = append(found.Moves, hint{m.Dir.String(), m.Value, best.Has(m.Dir)})
+		}
+		return nil
+	})
+	return found, err
+}
+
+type watchQuestion struct {
+	board
+	Strategy string `json:"strategy"`
+	Seed     uint64 `json:"seed"`
+	Game     int64  `json:"game"`
+}
+
+// frame is a moment of a game.
+type frame struct {
+	Moves int64  `json:"moves"`
+	Dir   string `json:"dir,omitempty"`
+	Cells []int  `json:"cells"`
+	Score int64  `json:"score"`
+}
+
+func frameOf(s game.Shape, f play.Frame) frame {
+	out := frame{Moves: f.Moves, Cells: s.Values(f.Board), Score: f.Score}
+	if f.Moves > 0 {
+		out.Dir = f.Dir.String()
+	}
+	return out
+}
+
+// mostFrames of a game are shown.
+const mostFrames = 20_000
+
+var errEnough = errors.New("enough")
+
+// watch plays a game of a strategy: the one that tilecheck play plays.
+func (h *handler) watch(ctx context.Context, q *watchQuestion, out *reply) (any, error) {
+	goal, err := exponent(q.Max)
+	if err != nil {
+		return nil, err
+	}
+	rules, _, err := q.rules()
+	if err != nil {
+		return nil, err
+	}
+	m := play.Match{Shape: rules.Shape(), Goal: goal, Seed: q.Seed}
+	s, err := h.strategy(q.Strategy, strategy.Setting{Rules: rules, Max: goal})
+	if err != nil {
+		return nil, err
+	}
+	n := 0
+	g, err := play.Watch(ctx, play.Options{Match: m, Strategy: s}, q.Game, func(f play.Frame) error {
+		out.part("frame", frameOf(m.Shape, f))
+		if n++; n == mostFrames {
+			return errEnough
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, errEnough) {
+		return nil, err
+	}
+	return map[string]any{"strategy": s.String(), "score": g.Score, "moves": g.Moves, "won": g.Won, "largest": game.Value(g.Max)}, nil
+}
+
+type replayQuestion struct {
+	Name string `json:"name"`
+	Text string `json:"text"`
+	Game int64  `json:"game"`
+}
+
+// replay checks a record against the rules, and shows one of its games.
+func (h *handler) replay(ctx context.Context, q *replayQuestion, out *reply) (any, error) {
+	type entry struct {
+		Index int64 `json:"index"`
+		Score int64 `json:"score"`
+		Moves int64 `json:"moves"`
+		Max   int   `json:"largest"`
+		Won   bool  `json:"won"`
+	}
+	games := []entry{}
+	var shown *play.Transcript
+	head, err := play.ReadRecord(strings.NewReader(q.Text), cmp.Or(q.Name, "record"), func(p *play.Played) error {
+		if len(games) < 1000 {
+			games = append(games, entry{p.Index, p.Score, p.Moves, game.Value(p.Max), p.Won})
+		}
+		if p.Index == q.Game || shown == nil {
+			shown = p.Transcript
+		}
+		return ctx.Err()
+	})
+	if err != nil {
+		return nil, err
+	}
+	frames := []frame{}
+	if shown != nil {
+		if _, err := head.Match.Replay(shown, func(f play.Frame) { frames = append(frames, frameOf(head.Match.Shape, f)) }); err != nil {
+			return nil, err
+		}
+	}
+	return map[string]any{
+		"strategy": head.Strategy, "rows": head.Match.Shape.Rows, "cols": head.Match.Shape.Cols,
+		"max": game.Value(head.Match.Goal), "games": games, "frames": frames,
+	}, nil
+}
