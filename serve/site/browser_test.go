@@ -16,9 +16,11 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/accessibility"
+	cdplog "github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"tilecheck/internal/needs"
 	"tilecheck/serve"
@@ -146,6 +148,10 @@ func visit(t *testing.T, chromium, where, at string) *person {
 		case *runtime.EventConsoleAPICalled:
 			if e.Type == "error" || e.Type == "warning" {
 				p.mistakes = append(p.mistakes, fmt.Sprintf("console: %s", e.Args[0].Value))
+			}
+		case *cdplog.EventEntryAdded: // what the policy of the page forbids, among others
+			if e.Entry.Level == "error" {
+				p.mistakes = append(p.mistakes, "log: "+e.Entry.Text+" "+e.Entry.URL)
 			}
 		case *network.EventRequestWillBeSent:
 			u := must(url.Parse(e.Request.URL))
@@ -301,12 +307,102 @@ func TestExploreView(t *testing.T) {
 		p.says("#status", "3 steps and probability 1/8")
 		p.shoot("explore")
 		p.write(`form input`, "s=7 & d=3\r")
-		p.says(".row span", "1 of 13 states")
+		p.says(".row > span", "1 of 13 states")
 		p.press("Start again")
 		p.press("Unfold all")
 		p.named()
 		p.size(360, 780)
 		p.shoot("explore-narrow")
 		p.named()
+	})
+}
+
+// open opens an example of the page by a part of its name.
+func (p *person) open(name string) {
+	p.t.Helper()
+	p.view("model")
+	p.do("open "+name, chromedp.Evaluate[chromedp.Void](fmt.Sprintf(
+		`(() => { const s = document.querySelector('select[aria-label="Open an example"]'); s.value = [...s.options].find((o) => o.text.startsWith(%q)).value; s.dispatchEvent(new Event('change')) })()`, name)))
+	p.says("#file", name)
+}
+
+func TestSimulateView(t *testing.T) {
+	each(t, func(p *person) {
+		p.open("2048-2x2")
+		p.says(".props", "loss")
+		p.view("simulate")
+		p.sees("a board", `document.querySelectorAll('.board .tile').length === 4`)
+		p.do("take a step", chromedp.Click(`ul[aria-label="What can be done"] button`))
+		p.says("#status", "Step 1")
+		p.press("Random steps")
+		p.says("#status", "steps, seed 1; the path ends here")
+		p.press("Undo")
+		p.sees("a value", `document.querySelector('.field select').options.length > 3`)
+		p.choose(".field select", "0")
+		p.says("section .value", "0.")
+		p.shoot("simulate")
+		p.named()
+	})
+}
+
+func TestExperimentsView(t *testing.T) {
+	each(t, func(p *person) {
+		p.open("channel")
+		p.write(".editor textarea", "dtmc const int n; const double loss; module m s : [0..2]; k : [0..20]; [] s=0 & k<n -> loss:(k'=k+1) + 1-loss:(s'=1); [] s=0 & k>=n -> (s'=2); endmodule")
+		p.write(".editor.low textarea", "P=? [ F s=1 ];")
+		p.view("experiments")
+		p.write("input.mono.wide", "n=1:10,loss=0.2:0.2:0.8")
+		p.press("Run")
+		p.says("#status", "40 results")
+		p.sees("four series", `document.querySelectorAll('.legend li').length === 4`)
+		// 1-0.2^1, by hand
+		p.says("tbody tr", "0.8")
+		p.press("Zoom in")
+		p.shoot("experiments")
+		p.named()
+	})
+}
+
+func TestStrategiesView(t *testing.T) {
+	each(t, func(p *person) {
+		p.view("strategies")
+		p.choose(".row select", "3,3,64")
+		p.write(`input[type="number"]`, "64")
+		p.press("Compare")
+		p.says("#status", "done")
+		p.sees("four rows", `document.querySelectorAll('tbody tr').length === 4`)
+		p.press("Figure 3.25")
+		p.sees("ours beside the published", `document.querySelectorAll('figure')[1].querySelectorAll('.legend li').length === 8`)
+		p.says("#status", "Figure 3.25: done")
+		p.shoot("strategies")
+		p.named()
+	})
+}
+
+func TestPlayView(t *testing.T) {
+	each(t, func(p *person) {
+		p.view("play")
+		p.sees("a board", `document.querySelectorAll('.board .tile').length === 16`)
+		p.do("keys", chromedp.KeyEvent(kb.ArrowLeft), chromedp.KeyEvent(kb.ArrowRight))
+		p.sees("a move", `/[1-9]\d* moves/.test(document.querySelector('p[role="status"]').textContent)`)
+		p.choose(".row select", "2,2,16")
+		p.sees("a small board", `document.querySelectorAll('.board .tile').length === 4`)
+		p.do("hints", chromedp.Click(`input[type="checkbox"]`))
+		p.says(".hint.best", "★")
+		p.shoot("play")
+		p.do("swipe", chromedp.DragAndDropXY(100, 250, 250, 250), chromedp.DragAndDropXY(100, 250, 100, 380))
+		p.sees("a move", `/[1-9]\d* moves/.test(document.querySelector('p[role="status"]').textContent)`)
+		p.choose(".row select", "4,4,2048")
+		p.press("Watch")
+		p.sees("frames", `Number(document.querySelector('input[type="range"]').max) > 20`)
+		p.press("⏸ Stop")
+		p.press("Next ⏭")
+		p.shoot("play-watch")
+		p.named()
+		p.size(360, 780)
+		p.shoot("play-narrow")
+		p.named()
+		p.do("dark", chromedp.EmulateViewport(3840, 2160), chromedp.Click("#theme"), chromedp.Click("#theme"))
+		p.shoot("play-dark-4k")
 	})
 }

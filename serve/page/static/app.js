@@ -4,7 +4,7 @@ import { doc } from './document.js';
 import { status } from './status.js';
 
 const views = [
-  ['model', 'Model'], ['explore', 'Explore'],
+  ['model', 'Model'], ['explore', 'Explore'], ['simulate', 'Simulate'], ['experiments', 'Experiments'], ['strategies', 'Strategies'], ['play', 'Play'],
 ];
 
 const made = new Map();

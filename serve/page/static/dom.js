@@ -12,6 +12,7 @@ function fill(e, props, children) {
   for (const [name, value] of Object.entries(props)) {
     if (value === undefined || value === null || value === false) continue;
     if (name.startsWith('on')) e.addEventListener(name.slice(2), value);
+    else if (name === 'style') e.style.cssText = value; // the policy of the page forbids the attribute
     else if (name === 'class') e.setAttribute('class', value);
     else if (name in e && typeof value !== 'string' && !(e instanceof SVGElement)) e[name] = value;
     else e.setAttribute(name, value === true ? '' : value);

@@ -56,7 +56,7 @@ const shapes = [
 // badge is the mark of the label of that number.
 export function badge(i, size = 6) {
   const b = shapes[i % shapes.length](size);
-  b.setAttribute('style', `fill:var(--c${i % 8});stroke:var(--c${i % 8})`);
+  b.style.cssText = `fill:var(--c${i % 8});stroke:var(--c${i % 8})`;
   return b;
 }
 

@@ -45,7 +45,7 @@ export function create() {
     graph = await work('Explore', (signal, part) => ask('graph', question, { signal, part }));
     if (!open.length && !shown.length) open = graph.nodes.filter((n) => n.open).map((n) => n.state);
     await draw();
-    status.say(`${graph.nodes.length} states shown${graph.states ? ` of ${graph.states.toLocaleString('en')}` : ''}${graph.more ? ': more than 300 are not drawn' : ''}.`);
+    status.say(`${graph.nodes.length} state${graph.nodes.length === 1 ? '' : 's'} shown${graph.states ? ` of ${graph.states.toLocaleString('en')}` : ''}${graph.more ? ': more than 300 are not drawn' : ''}.`);
   });
 
   const find = attempt(async () => {
@@ -58,6 +58,8 @@ export function create() {
   async function look(state) {
     open = [state];
     shown = [];
+    path = new Set();
+    steps = new Set();
     chosen = key(state);
     await refresh();
   }
@@ -69,6 +71,7 @@ export function create() {
     steps = new Set(answer.states.slice(1).map((s, i) => key(answer.states[i]) + '>' + key(s)));
     open = [...new Map(answer.states.map((s) => [key(s), s])).values()].slice(0, 100);
     shown = [];
+    chosen = key(answer.states[0]);
     await refresh();
     status.say(`The likeliest path ${miss ? 'to failure' : 'to the goal'} has ${answer.states.length - 1} steps and probability ${answer.fraction ? answer.fraction + ' = ' : ''}${number(answer.probability)}.`);
   }
