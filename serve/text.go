@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"tilecheck/editor"
 	"tilecheck/game/strategy"
@@ -72,7 +73,7 @@ func (h *handler) generate(_ context.Context, q *generateQuestion, _ *reply) (an
 		return nil, err
 	}
 	for _, p := range properties.All() {
-		out.Props += "// " + p.Meaning + "\n\"" + p.Name + "\": " + p.Text + ";\n\n"
+		out.Props += "// " + p.Meaning + "\n\"" + strings.ReplaceAll(p.Name, "-", "_") + "\": " + p.Text + ";\n\n"
 	}
 	return out, nil
 }

@@ -207,7 +207,7 @@ func (p *person) says(selector, text string) {
 
 func (p *person) view(name string) {
 	p.t.Helper()
-	p.do("view "+name, chromedp.Click("#tab-"+name), chromedp.WaitVisible(`#tab-`+name+`[aria-selected="true"]`))
+	p.do("view "+name, chromedp.Click("#tab-"+name), chromedp.WaitVisible(`main[data-view="`+name+`"]`))
 }
 
 // press clicks the button with that name.
@@ -337,6 +337,8 @@ func TestSimulateView(t *testing.T) {
 		p.press("Random steps")
 		p.says("#status", "steps, seed 1; the path ends here")
 		p.press("Undo")
+		p.press("Start again")
+		p.says("#status", "Step 0")
 		p.sees("a value", `document.querySelector('.field select').options.length > 3`)
 		p.choose(".field select", "0")
 		p.says("section .value", "0.")
@@ -395,8 +397,8 @@ func TestPlayView(t *testing.T) {
 		p.choose(".row select", "4,4,2048")
 		p.press("Watch")
 		p.sees("frames", `Number(document.querySelector('input[type="range"]').max) > 20`)
-		p.press("⏸ Stop")
-		p.press("Next ⏭")
+		p.press("Stop")
+		p.press("Next")
 		p.shoot("play-watch")
 		p.named()
 		p.size(360, 780)

@@ -40,6 +40,7 @@ async function show(name) {
   if (!made.has(name)) made.set(name, (await import(`./view-${name}.js`)).create({ show }));
   if (current !== name) return;
   clear(main, made.get(name).element);
+  main.dataset.view = name;
   made.get(name).show?.();
 }
 

@@ -118,6 +118,7 @@ export function create() {
   doc.addEventListener('change', ({ detail }) => {
     results.clear(); // they are of another text
     if (detail.whole) {
+      clear(list);
       model.text = doc.model;
       props.text = doc.props;
       constants.value = doc.const;

@@ -22,7 +22,7 @@ export function create() {
   const frames = el('input', { type: 'range', min: 0, max: 0, step: 1, 'aria-label': 'Move', style: 'width:100%' });
   frames.addEventListener('input', () => { stop(); at(Number(frames.value)); });
   const reel = el('div', { hidden: true }, frames, el('div', { class: 'row' },
-    button('⏮ Back', () => { stop(); at(film.at - 1); }), button('▶ Run', () => run()), button('⏸ Stop', () => stop()), button('Next ⏭', () => { stop(); at(film.at + 1); })));
+    button('Back', () => { stop(); at(film.at - 1); }), button('Run', () => run()), button('Stop', () => stop()), button('Next', () => { stop(); at(film.at + 1); })));
   const list = el('div');
   const board = el('div', { tabindex: 0, role: 'application', 'aria-label': 'The game: arrow keys, W A S D, or a swipe make moves' }, place);
   const pad = el('div', { class: 'pad', role: 'group', 'aria-label': 'Moves' }, el('span'), button('↑', () => move('up'), { 'aria-label': 'up' }), el('span'), button('←', () => move('left'), { 'aria-label': 'left' }), button('↓', () => move('down'), { 'aria-label': 'down' }), button('→', () => move('right'), { 'aria-label': 'right' }));

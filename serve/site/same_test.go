@@ -1,0 +1,133 @@
+package site_test
+
+import (
+	"encoding/json"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"tilecheck/internal/needs"
+	"tilecheck/serve"
+)
+
+// The browser's WebAssembly gives the results of this machine to the last bit: every conformance case, from all states, with fractions
+// and by sampling. Numbers are compared as they are written, which is with all digits.
+func TestSameInBrowser(t *testing.T) {
+	chromium := needs.Chromium(t)
+	questions, names := conformance(t)
+	api := serve.New(serve.Options{})
+	var here []any
+	begun := time.Now()
+	for _, q := range questions {
+		r := httptest.NewRequest("POST", "/api/check", strings.NewReader(q))
+		r.Header.Set("Content-Type", "application/json")
+		w := httptest.NewRecorder()
+		api.ServeHTTP(w, r)
+		here = append(here, last(t, w.Body.String()))
+	}
+	native := time.Since(begun)
+
+	p := visit(t, chromium, "playground", playgroundOf(t))
+	there := make([]any, 0, len(questions))
+	begun = time.Now()
+	for _, q := range questions {
+		text, err := chromedp.Run(p.ctx, chromedp.Evaluate[string](
+			`import('./api.js').then(({ask}) => ask('check', `+q+`).then((answer) => JSON.stringify({answer}), (e) => JSON.stringify({error: {message: e.message}})))`,
+			chromedp.EvalAwaitPromise))
+		if err != nil {
+			t.Fatal(err)
+		}
+		there = append(there, last(t, text))
+	}
+	browser := time.Since(begun)
+	answered := 0
+	for i := range questions {
+		a, b := plain(here[i]), plain(there[i])
+		if !reflect.DeepEqual(a, b) {
+			t.Errorf("%s\nhere:  %.600s\nthere: %.600s", names[i], js(a), js(b))
+		}
+		if m, ok := a.(map[string]any); ok && m["answer"] != nil {
+			answered++
+		}
+	}
+	if answered < 300 {
+		t.Errorf("%d answers were compared, want 300 at least", answered)
+	}
+	t.Logf("%d questions, %d of them with an answer; native %v, in the browser %v", len(questions), answered, native, browser)
+}
+
+// conformance returns the cases as questions.
+func conformance(t *testing.T) (questions, names []string) {
+	t.Helper()
+	models, err := filepath.Glob("../../testdata/conformance/*/model.prism")
+	if err != nil || len(models) < 100 {
+		t.Fatalf("%d models, %v", len(models), err)
+	}
+	for _, file := range models {
+		model, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		props, err := os.ReadFile(filepath.Join(filepath.Dir(file), "props.props"))
+		if err != nil {
+			continue
+		}
+		for _, more := range [][]any{{}, {"exact", true}, {"method", "ci", "samples", 200, "seed", 7}} {
+			more = append(more, "file", "model.prism", "props_file", "props.props")
+			questions = append(questions, object(string(model), string(props), more...))
+			names = append(names, file)
+		}
+	}
+	return questions, names
+}
+
+// last is the last line of an answer.
+func last(t *testing.T, text string) any {
+	t.Helper()
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	d := json.NewDecoder(strings.NewReader(lines[len(lines)-1]))
+	d.UseNumber()
+	var x any
+	if err := d.Decode(&x); err != nil {
+		t.Fatalf("%v: %.300s", err, text)
+	}
+	return x
+}
+
+// plain leaves out times, and of an error all but what it says.
+func plain(x any) any {
+	switch x := x.(type) {
+	case map[string]any:
+		delete(x, "seconds")
+		if e, ok := x["error"].(map[string]any); ok && len(x) == 1 {
+			return e["message"]
+		}
+		for k, v := range x {
+			x[k] = plain(v)
+		}
+	case []any:
+		for i := range x {
+			x[i] = plain(x[i])
+		}
+	case json.Number:
+		f, err := x.Float64() // the page has read the number, and written it in its own way
+		if err == nil {
+			return f
+		}
+	}
+	return x
+}
+
+func js(x any) string {
+	text, err := json.Marshal(x)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}
