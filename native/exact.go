@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -13,7 +12,6 @@ import (
 	"tilecheck/native/explicit/check"
 	"tilecheck/native/explicit/scheduler"
 	"tilecheck/native/explicit/sparse"
-	"tilecheck/native/explicit/tree"
 	"tilecheck/prism/compile"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
@@ -195,9 +193,7 @@ func (b *built) reduced(ctx context.Context, p *check.Property) result.Verdict {
 // error of the verdict, which keeps its value.
 func (b *built) scheduled(ctx context.Context, p *check.Property) result.Verdict {
 	s, v, err := b.checker.Scheduler(ctx, p)
-	if err == nil && b.export.format == scheduler.Tree {
-		err = b.decisions(ctx, p, s)
-	} else if err == nil {
+	if err == nil {
 		err = b.export.Write(b.export.file, func(w io.Writer) error {
 			return scheduler.Write(ctx, w, s.Space, s.Choices, b.export.format, b.export.opt)
 		})
@@ -207,20 +203,4 @@ func (b *built) scheduled(ctx context.Context, p *check.Property) result.Verdict
 		v.Err.Message = "no scheduler was exported: " + v.Err.Message
 	}
 	return v
-}
-
-// decisions writes a scheduler as a decision tree.
-func (b *built) decisions(ctx context.Context, p *check.Property, s *check.Scheduler) error {
-	if s.Goal == nil || len(s.Choices) != 1 {
-		return fmt.Errorf("found a property whose scheduler counts steps or earns forever, want P with F or U without bounds, or R with F, for a tree")
-	}
-	g := s.Goal
-	t, err := tree.Learn(ctx, s.Space, tree.Objective{
-		Left: g.Left, Target: g.Target, Reward: g.Reward, Direction: g.Direction, Lower: g.Lower, Upper: g.Upper, Choice: s.Choices[0],
-	}, tree.Options{Loss: b.export.opt.Loss, Epsilon: b.opt.Epsilon})
-	if err != nil {
-		return err
-	}
-	form := map[string]tree.Form{".dot": tree.Dot, ".txt": tree.Text}[filepath.Ext(b.export.file)]
-	return b.export.Write(b.export.file, func(w io.Writer) error { return t.Write(w, form, p.Text) })
 }

@@ -219,8 +219,7 @@ func (e *evaluation) until(x *sema.Temporal, left, right *sparse.Set, dir solve.
 				return e.solved(v, err)
 			}
 		}
-		v, err := e.solved(solve.Until(e.ctx, e.graph, left, right, dir, e.opts))
-		return e.aim(Goal{Left: left, Target: right, Direction: dir}, v, err)
+		return e.solved(solve.Until(e.ctx, e.graph, left, right, dir, e.opts))
 	}
 	steps, err := e.steps(x)
 	if err != nil {

@@ -54,8 +54,7 @@ func (e *evaluation) reachReward(p *sema.Temporal, r *sparse.Reward, dir solve.D
 			return e.solved(v, err)
 		}
 	}
-	v, err := e.solved(solve.ReachReward(e.ctx, e.graph, r, target, dir, e.opts))
-	return e.aim(Goal{Target: target, Reward: r, Direction: dir}, v, err)
+	return e.solved(solve.ReachReward(e.ctx, e.graph, r, target, dir, e.opts))
 }
 
 func (e *evaluation) rewardPath(x *sema.Reward, p *sema.RewardPath, r *sparse.Reward, dir solve.Direction) (*numbers, error) {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"tilecheck/native/explicit"
-	"tilecheck/native/explicit/solve"
 	"tilecheck/native/explicit/sparse"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
@@ -22,18 +21,6 @@ type Scheduler struct {
 	// any will do; the last entry holds for all later steps, too. A scheduler
 	// that does not count steps has one entry. Entries may share memory.
 	Choices [][]uint32
-	// Goal is what a scheduler without memory is good for, nil where that is neither an
-	// until formula without bounds nor a reward until a target is reached.
-	Goal *Goal
-}
-
-// Goal is a question that is answered without memory: the extremal probability of Left U
-// Target, or the extremal reward until Target; and its answer in every state.
-type Goal struct {
-	Left, Target *sparse.Set
-	Reward       *sparse.Reward // nil for a probability
-	Direction    solve.Direction
-	Lower, Upper []float64
 }
 
 // Scheduler evaluates a property of an MDP as Check does, and returns a
@@ -73,7 +60,7 @@ func (c *Checker) Scheduler(ctx context.Context, p *Property) (*Scheduler, resul
 	case w.choices == nil:
 		return nil, v, unscheduled(p, op, "a scheduler that counts so many steps is too large")
 	}
-	return &Scheduler{Space: w.space, Choices: w.choices, Goal: w.goal}, v, nil
+	return &Scheduler{Space: w.space, Choices: w.choices}, v, nil
 }
 
 // operator returns the operator whose scheduler a property has.
@@ -157,7 +144,6 @@ type wanted struct {
 	within   bool     // its operands are being evaluated
 	reach    *Reach   // what it asks for, if that is an until formula
 	values   *numbers // of an operator P
-	goal     *Goal
 }
 
 // schedule begins the evaluation of an operator. If it is the one whose
@@ -179,19 +165,10 @@ func (e *evaluation) take(memoryless []uint32, steps [][]uint32) {
 	if !e.opts.Scheduler {
 		return
 	}
-	e.wanted.choices, e.wanted.goal = steps, nil
+	e.wanted.choices = steps
 	if memoryless != nil {
 		e.wanted.choices = [][]uint32{memoryless}
 	}
-}
-
-// aim notes what the scheduler that was taken last is good for.
-func (e *evaluation) aim(g Goal, v *numbers, err error) (*numbers, error) {
-	if err == nil && e.opts.Scheduler {
-		g.Lower, g.Upper = v.lo, v.hi
-		e.wanted.goal = &g
-	}
-	return v, err
 }
 
 // anything returns the scheduler to which every choice is the same.

@@ -2,9 +2,7 @@ package scheduler
 
 import (
 	"fmt"
-	"math"
 	"path/filepath"
-	"strconv"
 	"strings"
 )
 
@@ -27,14 +25,11 @@ const (
 	// (m, of schedulers that count them), and the choice (c) with its number
 	// in the model, or "undefined" where any will do.
 	JSON
-	// Tree is a decision tree, which package tree writes: a module of the PRISM language,
-	// in files .txt text and in files .dot a picture.
-	Tree
 )
 
 // String returns the name that PRISM's -exportstrat has for the format, and json.
 func (f Format) String() string {
-	return [...]string{"actions", "indices", "induced", "dot", "json", "tree"}[f]
+	return [...]string{"actions", "indices", "induced", "dot", "json"}[f]
 }
 
 // ParseFormat returns the format with a name; "model" is PRISM's other name of
@@ -43,12 +38,12 @@ func ParseFormat(name string) (Format, error) {
 	if name == "model" {
 		return InducedModel, nil
 	}
-	for f := Actions; f <= Tree; f++ {
+	for f := Actions; f <= JSON; f++ {
 		if f.String() == name {
 			return f, nil
 		}
 	}
-	return 0, fmt.Errorf("scheduler format %q, want actions, indices, induced, dot, json or tree", name)
+	return 0, fmt.Errorf("scheduler format %q, want actions, indices, induced, dot or json", name)
 }
 
 // Options are the options of PRISM's -exportstrat.
@@ -61,8 +56,6 @@ type Options struct {
 	Reachable bool
 	// Restrict keeps induced models MDPs, with one choice per state (mode=restrict).
 	Restrict bool
-	// Loss is what a tree may lose, absolutely (loss=E).
-	Loss float64
 }
 
 // Defaults returns PRISM's options for a format.
@@ -70,7 +63,7 @@ func (f Format) Defaults() Options { return Options{States: true, Reachable: f =
 
 // ParseTarget takes the argument of PRISM's -exportstrat apart:
 //
-//	file[:type=…,mode=restrict|reduce,reach[=true|false],states[=true|false],loss=E]
+//	file[:type=…,mode=restrict|reduce,reach[=true|false],states[=true|false]]
 //
 // The options begin at the first colon that no backslash follows. Without a type
 // the file's extension decides: .tra, .dot, .json, otherwise actions.
@@ -93,9 +86,6 @@ func ParseTarget(arg string) (file string, f Format, opts Options, err error) {
 		if err := opts.set(w); err != nil {
 			return "", 0, Options{}, err
 		}
-	}
-	if opts.Loss > 0 && f != Tree {
-		return "", 0, Options{}, fmt.Errorf("scheduler option loss of the type %s, want type=tree", f)
 	}
 	return file, f, opts, nil
 }
@@ -133,14 +123,6 @@ func option(word string) (key, value string, alone bool) {
 
 func (o *Options) set(word string) error {
 	key, value, alone := option(word)
-	if key == "loss" {
-		x, err := strconv.ParseFloat(value, 64)
-		if err != nil || !(x >= 0) || math.IsInf(x, 0) {
-			return fmt.Errorf("value %q of the scheduler option loss, want a number of at least 0", value)
-		}
-		o.Loss = x
-		return nil
-	}
 	var to *bool
 	values := [2]string{"false", "true"}
 	switch key {
@@ -155,7 +137,7 @@ func (o *Options) set(word string) error {
 	case "obs":
 		return fmt.Errorf("scheduler option obs is for partially observable models, whose schedulers are not computed")
 	default:
-		return fmt.Errorf("scheduler option %q, want type, mode, reach, states or loss", key)
+		return fmt.Errorf("scheduler option %q, want type, mode, reach or states", key)
 	}
 	switch {
 	case key == "mode" && alone:
