@@ -33,7 +33,7 @@ func (*Engine) Name() string { return Name }
 // Check implements runner.Engine.
 func (*Engine) Check(ctx context.Context, plan *runner.Plan) ([]result.Verdict, error) {
 	return await(ctx, plan, func(r *run) error {
-		method, err := newMethod(&r.plan.Job)
+		method, err := newMethod(r.plan)
 		if err != nil {
 			return err
 		}
@@ -97,9 +97,10 @@ type property struct {
 }
 
 // newMethod returns the method that a job asks for.
-func newMethod(job *runner.Job) (method, error) {
+func newMethod(plan *runner.Plan) (method, error) {
+	job := &plan.Job
 	if job.Method == "" || job.Method == runner.Exact {
-		return newExact(job)
+		return newExact(plan)
 	}
 	return newStatistical(job)
 }

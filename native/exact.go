@@ -53,7 +53,8 @@ func newExport(f *runner.SchedulerFile) (*export, error) {
 	return x, err
 }
 
-func newExact(job *runner.Job) (*exact, error) {
+func newExact(plan *runner.Plan) (*exact, error) {
+	job := &plan.Job
 	num := &job.Numeric
 	switch {
 	case num.Epsilon < 0 || num.Epsilon >= 1:
@@ -193,7 +194,9 @@ func (b *built) reduced(ctx context.Context, p *check.Property) result.Verdict {
 // error of the verdict, which keeps its value.
 func (b *built) scheduled(ctx context.Context, p *check.Property) result.Verdict {
 	s, v, err := b.checker.Scheduler(ctx, p)
-	if err == nil {
+	if err == nil && b.export.format == scheduler.Tree {
+		err = b.decisions(ctx, p, s, &v)
+	} else if err == nil {
 		err = b.export.Write(b.export.file, func(w io.Writer) error {
 			return scheduler.Write(ctx, w, s.Space, s.Choices, b.export.format, b.export.opt)
 		})

@@ -36,7 +36,7 @@ func Load(ctx context.Context, file string, src []byte, consts []string) (m *com
 // Build builds the states of a plan's model under a valuation of its constants,
 // as Check does.
 func (*Engine) Build(ctx context.Context, p *runner.Plan, v sema.Valuation) (*explicit.Space, error) {
-	x, err := newExact(&p.Job)
+	x, err := newExact(p)
 	if err != nil {
 		return nil, err
 	}

@@ -90,6 +90,7 @@ var layer = map[string]int{
 	"native/explicit/subsystem":         4,
 	"native/explicit/files":             4,
 	"native/explicit/scheduler":         4,
+	"native/explicit/tree":              4,
 	"runner/bridge":                     5,
 	"runner/local":                      3,
 	"runner/replay":                     3,

@@ -15,18 +15,19 @@ import (
 
 // Space is the state space of a model. It is immutable and safe for concurrent use.
 type Space struct {
-	compiled *compile.Model
-	codec    *codec
-	store    *store
-	model    *sparse.Model
-	overlaps int
-	merged   int
-	fallback error    // why the model was not compiled
-	unfit    error    // why it is not to be solved with doubles
-	differ   []string // warnings of what PRISM computes otherwise
-	imported *imports // nil for a space that was built
-	blocks   *blocks  // nil but for a quotient
-	rounded  bool     // as Rounded
+	compiled   *compile.Model
+	codec      *codec
+	store      *store
+	model      *sparse.Model
+	overlaps   int
+	merged     int
+	fallback   error    // why the model was not compiled
+	unfit      error    // why it is not to be solved with doubles
+	differ     []string // warnings of what PRISM computes otherwise
+	imported   *imports // nil for a space that was built
+	blocks     *blocks  // nil but for a quotient
+	rounded    bool     // as Rounded
+	restricted bool     // to some of the choices of the model
 }
 
 // Model returns the states, choices and transitions. Action i+1 is

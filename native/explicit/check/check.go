@@ -316,8 +316,8 @@ func (c *Checker) fractions(ctx context.Context) (*model, error) {
 	if c.exact != nil {
 		return c.exact, nil
 	}
-	if c.bounds.space.Imported() {
-		return nil, &inexact{msg: "the files of states were read without fractions"}
+	if c.bounds.space.Closed() {
+		return nil, &inexact{msg: "the states were read or restricted without fractions"}
 	}
 	s, err := explicit.Build(ctx, c.compiled, explicit.Options{Exact: true, Workers: c.opts.Workers})
 	if err != nil {

@@ -2,14 +2,16 @@ package scheduler
 
 import (
 	"fmt"
+	"math"
 	"path/filepath"
+	"strconv"
 	"strings"
 )
 
 // Format is a format of files of schedulers.
 type Format uint8
 
-// The formats. All but JSON are PRISM's.
+// The formats. All but JSON and Tree are PRISM's.
 const (
 	// Actions lists states with the action chosen: (0,true)=move. Unlabelled
 	// choices have an empty one. With steps: (0,true),3=move.
@@ -25,11 +27,14 @@ const (
 	// (m, of schedulers that count them), and the choice (c) with its number
 	// in the model, or "undefined" where any will do.
 	JSON
+	// Tree is a decision tree, which package tree makes: the file's extension says in
+	// which form.
+	Tree
 )
 
-// String returns the name that PRISM's -exportstrat has for the format, and json.
+// String returns the name that PRISM's -exportstrat has for the format, json and tree.
 func (f Format) String() string {
-	return [...]string{"actions", "indices", "induced", "dot", "json"}[f]
+	return [...]string{"actions", "indices", "induced", "dot", "json", "tree"}[f]
 }
 
 // ParseFormat returns the format with a name; "model" is PRISM's other name of
@@ -38,15 +43,15 @@ func ParseFormat(name string) (Format, error) {
 	if name == "model" {
 		return InducedModel, nil
 	}
-	for f := Actions; f <= JSON; f++ {
+	for f := Actions; f <= Tree; f++ {
 		if f.String() == name {
 			return f, nil
 		}
 	}
-	return 0, fmt.Errorf("scheduler format %q, want actions, indices, induced, dot or json", name)
+	return 0, fmt.Errorf("scheduler format %q, want actions, indices, induced, dot, json or tree", name)
 }
 
-// Options are the options of PRISM's -exportstrat.
+// Options are the options of PRISM's -exportstrat, and loss.
 type Options struct {
 	// States shows states as their valuations in lists of actions, and in Dot
 	// besides their numbers (states).
@@ -56,6 +61,8 @@ type Options struct {
 	Reachable bool
 	// Restrict keeps induced models MDPs, with one choice per state (mode=restrict).
 	Restrict bool
+	// Loss is how much a tree may lose of the value (loss).
+	Loss float64
 }
 
 // Defaults returns PRISM's options for a format.
@@ -63,7 +70,7 @@ func (f Format) Defaults() Options { return Options{States: true, Reachable: f =
 
 // ParseTarget takes the argument of PRISM's -exportstrat apart:
 //
-//	file[:type=…,mode=restrict|reduce,reach[=true|false],states[=true|false]]
+//	file[:type=…,mode=restrict|reduce,reach[=true|false],states[=true|false],loss=…]
 //
 // The options begin at the first colon that no backslash follows. Without a type
 // the file's extension decides: .tra, .dot, .json, otherwise actions.
@@ -86,6 +93,9 @@ func ParseTarget(arg string) (file string, f Format, opts Options, err error) {
 		if err := opts.set(w); err != nil {
 			return "", 0, Options{}, err
 		}
+	}
+	if opts.Loss > 0 && f != Tree {
+		return "", 0, Options{}, fmt.Errorf("scheduler option loss is for type=tree, found type=%v", f)
 	}
 	return file, f, opts, nil
 }
@@ -134,10 +144,17 @@ func (o *Options) set(word string) error {
 		to = &o.Reachable
 	case "states":
 		to = &o.States
+	case "loss":
+		x, err := strconv.ParseFloat(value, 64)
+		if err != nil || !(x >= 0) || math.IsInf(x, 1) {
+			return fmt.Errorf("value %q of the scheduler option loss, want a number of at least 0", value)
+		}
+		o.Loss = x
+		return nil
 	case "obs":
 		return fmt.Errorf("scheduler option obs is for partially observable models, whose schedulers are not computed")
 	default:
-		return fmt.Errorf("scheduler option %q, want type, mode, reach or states", key)
+		return fmt.Errorf("scheduler option %q, want type, mode, reach, states or loss", key)
 	}
 	switch {
 	case key == "mode" && alone:

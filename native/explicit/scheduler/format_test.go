@@ -31,12 +31,12 @@ func TestParseTarget(t *testing.T) {
 		{arg: "f:type=model", file: "f", f: scheduler.InducedModel, opts: lists},
 		{arg: "f.dot:reach=false, states = false,mode=restrict", file: "f.dot", f: scheduler.Dot, opts: scheduler.Options{Restrict: true}},
 		{arg: "f:reach,type=induced,mode=reduce", file: "f", f: scheduler.InducedModel, opts: scheduler.Options{States: true, Reachable: true}},
-		{arg: "f:type=yaml", err: `scheduler format "yaml", want actions, indices, induced, dot or json`},
+		{arg: "f:type=yaml", err: `scheduler format "yaml", want actions, indices, induced, dot, json or tree`},
 		{arg: "f:reach=no", err: `value "no" of the scheduler option reach, want true or false`},
 		{arg: "f:mode=keep", err: `value "keep" of the scheduler option mode, want restrict or reduce`},
 		{arg: "f:mode", err: "scheduler option mode without a value, want restrict or reduce"},
 		{arg: "f:obs=true", err: "scheduler option obs is for partially observable models, whose schedulers are not computed"},
-		{arg: "f:colour", err: `scheduler option "colour", want type, mode, reach or states`},
+		{arg: "f:colour", err: `scheduler option "colour", want type, mode, reach, states or loss`},
 	}
 	for _, tt := range tests {
 		file, f, opts, err := scheduler.ParseTarget(tt.arg)
