@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"tilecheck/internal/ending"
+	"tilecheck/lint"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 	"tilecheck/runner"
@@ -85,7 +86,29 @@ func (g *group) check() {
 				g.instantiateProps(d, model, props, program)
 			}
 		}
+		g.lint(program)
 	})
+}
+
+// lint adds the warnings that need no states.
+func (g *group) lint(program *sema.Program) {
+	var files []lint.Source
+	for _, d := range g.docs() {
+		if d.err != nil {
+			return // what it uses is not known
+		}
+		files = append(files, lint.Source{Name: d.name, Text: d.text, Tree: d.tree})
+	}
+	told, _ := lint.Split(lint.Texts(files, program), files)
+	for _, f := range told {
+		for _, d := range g.docs() {
+			if d.name == f.File {
+				g.found[d.name] = append(g.found[d.name], Diagnostic{
+					File: d.name, Range: d.rangeAt(f.Pos), Pos: f.Pos, Severity: Warning, Code: string(f.Code), Message: f.Message,
+				})
+			}
+		}
+	}
 }
 
 // instantiate gives the model's constants their values, if all have one.

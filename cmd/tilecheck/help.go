@@ -81,6 +81,11 @@ func (fmtCmd) Help() string {
 	return examples("tilecheck fmt --stdout die.prism", "tilecheck fmt coin.prism")
 }
 
+func (lintCmd) Help() string {
+	return "docs/editors.md has the warnings; a comment // lint: ignore, behind or above what it is about, silences them.\n\n" +
+		examples("tilecheck lint die.prism die.props", "tilecheck lint coin.prism --const p=0.5 --format json")
+}
+
 func (lspCmd) Help() string {
 	return "It is started by editors; docs/editors.md has their settings.\n\n" +
 		examples("tilecheck lsp", "tilecheck lsp --const p=0.5")

@@ -36,8 +36,9 @@ type cli struct {
 	Export     exportCmd     `cmd:"" group:"Models:" help:"Write the state space as files for PRISM, Storm and Graphviz."`
 	Serve      serveCmd      `cmd:"" group:"Models:" help:"Show models, experiments and games in a browser."`
 
-	Fmt fmtCmd `cmd:"" group:"Texts:" help:"Lay out model and properties files."`
-	LSP lspCmd `cmd:"" name:"lsp" group:"Texts:" help:"Serve an editor: a language server on standard input and output."`
+	Fmt  fmtCmd  `cmd:"" group:"Texts:" help:"Lay out model and properties files."`
+	Lint lintCmd `cmd:"" group:"Texts:" help:"Find what is no error in a model and likely a mistake."`
+	LSP  lspCmd  `cmd:"" name:"lsp" group:"Texts:" help:"Serve an editor: a language server on standard input and output."`
 
 	Test  testCmd  `cmd:"" group:"Tests of models:" help:"Run the properties of models against their expected results."`
 	Bless blessCmd `cmd:"" group:"Tests of models:" help:"Write the expected results of properties beside them."`

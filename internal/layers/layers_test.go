@@ -18,6 +18,8 @@ var layer = map[string]int{
 	"prism/syntax":                      0,
 	"prism/format":                      1,
 	"editor":                            3,
+	"lint":                              2,
+	"lint/states":                       3,
 	"editor/lsp":                        4,
 	"game":                              0,
 	"stats":                             0,

@@ -1,0 +1,191 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"tilecheck/editor"
+	"tilecheck/lint"
+	"tilecheck/lint/states"
+	"tilecheck/prism/jani"
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+	"tilecheck/report/table"
+	"tilecheck/runner"
+)
+
+// lintCmd warns of what is likely a mistake.
+type lintCmd struct {
+	Files     []string     `arg:"" name:"file" help:"Models, and properties files that use their constants." file:"in"`
+	Const     []string     `help:"Values of undefined constants: a=1,b=0.5." sep:"none" placeholder:"DEFS"`
+	MaxStates int          `help:"Look at no more states (default: a million)." placeholder:"N"`
+	Texts     bool         `help:"Look at the texts only, not at states."`
+	Dialect   string       `rare:"" help:"Whose language the texts are in: prism or storm." default:"prism" enum:"prism,storm"`
+	Format    table.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
+
+	timeFlag `embed:""`
+}
+
+// linted is what there is to say of all files.
+type linted struct {
+	findings []lint.Finding
+	silenced int
+	notes    []string
+	limited  bool
+	models   int
+}
+
+// Run prints a row for each warning.
+func (c *lintCmd) Run(ctx context.Context, env *world) error {
+	ctx, cancel := env.limit(ctx, c.Timeout)
+	defer cancel()
+	sources, err := c.read(env)
+	if err != nil {
+		return err
+	}
+	var all linted
+	var failed []error
+	for _, s := range sources {
+		if err := c.model(ctx, s, &all); err != nil {
+			failed = append(failed, err)
+		}
+		if err := ctx.Err(); err != nil {
+			failed = []error{err}
+			break
+		}
+	}
+	if all.models == 0 && len(failed) == 0 {
+		return usageError("there is no model, want one beside the properties")
+	}
+	env.printing()
+	err = c.write(env, &all)
+	switch {
+	case len(failed) > 0:
+		return errors.Join(append(failed, err)...)
+	case len(all.findings) > 0 && err == nil:
+		return status(exitFailed)
+	case all.limited && err == nil:
+		return status(exitOutOfLimit)
+	}
+	return err
+}
+
+// read reads the files, and groups properties with their models.
+func (c *lintCmd) read(env *world) ([][]lint.Source, error) {
+	files := editor.New(editor.Options{})
+	for _, name := range c.Files {
+		text, err := env.readSource(name)
+		if err != nil {
+			return nil, err
+		}
+		if jani.Is(text) {
+			return nil, usageError("%s is a JANI model, want one in PRISM's language", name)
+		}
+		files = files.With(filepath.ToSlash(name), text)
+	}
+	dialect := syntax.PRISM
+	if c.Dialect == "storm" {
+		dialect = syntax.Storm
+	}
+	var groups [][]lint.Source
+	var wrong []error
+	for _, name := range files.Names() {
+		if files.IsProperties(name) {
+			continue
+		}
+		var group []lint.Source
+		names := slices.DeleteFunc(files.Names(), func(other string) bool { return other == name || files.ModelOf(other) != name })
+		for _, other := range append([]string{name}, names...) {
+			tree, err := syntax.ParseFile(dialect, other, files.Text(other))
+			if err != nil {
+				wrong = append(wrong, err)
+				continue
+			}
+			group = append(group, lint.Source{Name: other, Text: files.Text(other), Tree: tree})
+		}
+		groups = append(groups, group)
+	}
+	return groups, errors.Join(wrong...)
+}
+
+// model looks at a model, the first of the sources, with its properties.
+func (c *lintCmd) model(ctx context.Context, group []lint.Source, all *linted) error {
+	name := group[0].Name
+	model, err := sema.CheckModel(group[0].Tree.(*syntax.Model))
+	if err != nil {
+		return err
+	}
+	all.models++
+	program, err := c.program(model)
+	if definition, ok := errors.AsType[*sema.DefinitionError](err); ok {
+		return definition
+	}
+	if _, wrong := err.(syntax.ErrorList); err != nil && (!wrong || len(model.Undefined()) == 0 || len(c.Const) > 0) {
+		return err
+	}
+	found := lint.Texts(group, program)
+	switch {
+	case c.Texts:
+	case program == nil:
+		all.notes = append(all.notes, fmt.Sprintf("%s: states were not looked at: %v", name, err))
+	default:
+		report, err := states.Look(ctx, program, states.Options{MaxStates: c.MaxStates})
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		found = lint.Sort(append(found, report.Findings...))
+		all.notes = append(all.notes, fmt.Sprintf("%s: %d states looked at", name, report.States))
+		if report.Undecided != "" {
+			all.notes = append(all.notes, name+": "+report.Undecided)
+		}
+		all.limited = all.limited || report.Limited
+	}
+	told, silenced := lint.Split(found, group)
+	all.findings = append(all.findings, told...)
+	all.silenced += len(silenced)
+	return nil
+}
+
+// program gives the constants their values; the error is that of those that have none.
+func (c *lintCmd) program(model *sema.Model) (*sema.Program, error) {
+	defs, err := sema.ParseConsts(c.Const)
+	if err != nil {
+		return nil, err
+	}
+	experiment, err := model.Experiment(nil, nil, defs)
+	if err != nil {
+		return nil, err
+	}
+	values, err := runner.Single(experiment.Models())
+	if err != nil {
+		return nil, usageError("%w", err)
+	}
+	return model.Instantiate(values.Map())
+}
+
+func (c *lintCmd) write(env *world, all *linted) error {
+	t := &table.Table{Columns: []table.Column{
+		{Name: "place", Field: "-"},
+		{Field: "file"},
+		{Field: "line"},
+		{Field: "column"},
+		{Name: "code"},
+		{Name: "warning", Min: 30},
+		{Name: "state", Min: 10},
+	}}
+	for _, f := range all.findings {
+		var state any
+		if f.State != "" {
+			state = f.State
+		}
+		t.Append(fmt.Sprintf("%s:%s", f.File, f.Pos), f.File, int(f.Pos.Line), int(f.Pos.Col), string(f.Code), f.Message, state)
+	}
+	t.Notes = all.notes
+	if all.silenced > 0 {
+		t.Notes = append(t.Notes, fmt.Sprintf("warnings that comments silence: %d", all.silenced))
+	}
+	return t.DropEmpty().Write(env.stdout, c.Format, env.reportOptions())
+}

@@ -1,0 +1,202 @@
+package lint
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+)
+
+// Code names a kind of finding, as comments that silence it do.
+type Code string
+
+// The codes. docs/editors.md has an example of each.
+const (
+	Unused      Code = "unused"       // a constant or formula is used nowhere
+	NeverHolds  Code = "never-holds"  // a guard holds in no reachable state
+	NeverReady  Code = "never-ready"  // a guard holds, but never when another module is ready for the action
+	Overlap     Code = "overlap"      // two commands of a DTMC are enabled in one state
+	LeavesRange Code = "leaves-range" // an update gives a variable a value outside of its range, in a reachable state
+	StateError  Code = "state-error"  // a state in which the model has another error
+	EmptyLabel  Code = "empty-label"  // a label holds in no reachable state
+	FullLabel   Code = "full-label"   // a label holds in all of them
+	Rounded     Code = "rounded-sum"  // probabilities sum to 1 as doubles, and not by their text
+	Deadlock    Code = "deadlock"     // a reachable state has no choice
+)
+
+// Codes returns all of them.
+func Codes() []Code {
+	return []Code{Unused, NeverHolds, NeverReady, Overlap, LeavesRange, StateError, EmptyLabel, FullLabel, Rounded, Deadlock}
+}
+
+// Finding is a warning.
+type Finding struct {
+	File    string
+	Pos     syntax.Pos
+	Code    Code
+	Message string
+	State   string // in which it shows, "(s=2)"; empty where it is about all or none
+}
+
+// Sort orders findings by place, then by code and words.
+func Sort(list []Finding) []Finding {
+	slices.SortStableFunc(list, func(a, b Finding) int {
+		return cmp.Or(
+			cmp.Compare(a.File, b.File), a.Pos.Compare(b.Pos), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Message, b.Message), cmp.Compare(a.State, b.State),
+		)
+	})
+	return slices.Compact(list)
+}
+
+// Source is a file that is looked at: a model or its properties.
+type Source struct {
+	Name string
+	Text []byte
+	Tree syntax.Node
+}
+
+// Texts returns what is found without states: constants and formulas of the files that
+// none of them uses, and commands whose guards are false whatever the state. The program
+// may be nil, where constants have no values.
+func Texts(files []Source, program *sema.Program) []Finding {
+	out := unused(files)
+	if program == nil {
+		return Sort(out)
+	}
+	possible := make(map[syntax.Pos]bool) // of a text that several modules may have
+	for _, m := range program.Modules {
+		for _, c := range m.Commands {
+			possible[c.Pos] = possible[c.Pos] || !IsConst(c.Guard, false)
+		}
+	}
+	for at, can := range possible {
+		if !can {
+			out = append(out, Finding{File: program.File, Pos: at, Code: NeverHolds, Message: "the guard is false in every state"})
+		}
+	}
+	return Sort(out)
+}
+
+// IsConst reports whether an expression has this value whatever the state.
+func IsConst(e sema.Expr, value bool) bool {
+	c, ok := e.(*sema.Const)
+	return ok && c.Type() == sema.Bool && c.Val.Bool == value
+}
+
+// unused finds the declarations whose name stands nowhere else, whatever it would mean there.
+func unused(files []Source) []Finding {
+	count := make(map[string]int)
+	for _, f := range files {
+		for l := range syntax.Lexemes(f.Text) {
+			if l.Class == syntax.Name || l.Class == syntax.Primed {
+				count[strings.TrimSuffix(l.Text, "'")]++
+			}
+		}
+	}
+	var out []Finding
+	add := func(f Source, id *syntax.Ident, what string) {
+		if count[id.Name] == 1 {
+			out = append(out, Finding{File: f.Name, Pos: id.Start, Code: Unused, Message: fmt.Sprintf("%s %s is used nowhere", what, id.Name)})
+		}
+	}
+	for _, f := range files {
+		eachItem(f.Tree, func(n syntax.Node) {
+			switch n := n.(type) {
+			case *syntax.ConstDecl:
+				add(f, n.Name, "constant")
+			case *syntax.FormulaDecl:
+				add(f, n.Name, "formula")
+			}
+		})
+	}
+	return out
+}
+
+func eachItem(tree syntax.Node, visit func(syntax.Node)) {
+	switch tree := tree.(type) {
+	case *syntax.Model:
+		for _, item := range tree.Items {
+			visit(item)
+		}
+	case *syntax.Properties:
+		for _, item := range tree.Items {
+			visit(item)
+		}
+	}
+}
+
+// directive is what a comment begins with that silences a finding.
+const directive = "lint: ignore"
+
+// Split divides findings into those that are to be told and those that comments silence:
+// "// lint: ignore" or "// lint: ignore CODE, CODE" in the line of the finding or in the
+// comments directly above it.
+func Split(list []Finding, files []Source) (told, silenced []Finding) {
+	ignored := make(map[string]map[int32][]string)
+	for _, f := range files {
+		ignored[f.Name] = directives(f.Text)
+	}
+	for _, x := range list {
+		codes := ignored[x.File][x.Pos.Line]
+		if slices.Contains(codes, "") || slices.Contains(codes, string(x.Code)) {
+			silenced = append(silenced, x)
+		} else {
+			told = append(told, x)
+		}
+	}
+	return told, silenced
+}
+
+// directives returns, by line, the codes that are silenced there; "" is all of them.
+func directives(text []byte) map[int32][]string {
+	out := make(map[int32][]string)
+	var above []string
+	var lastLine int32
+	own := true // no token is in the line yet
+	for l := range syntax.Lexemes(text) {
+		line := l.Start.Line
+		if line > lastLine {
+			if own = true; line > lastLine+1 {
+				above = nil
+			}
+		}
+		if l.Class != syntax.Comment {
+			if own {
+				out[line] = append(out[line], above...)
+			}
+			own, above, lastLine = false, nil, line
+			continue
+		}
+		codes := codesOf(l.Text)
+		if own {
+			above = append(above, codes...)
+		} else {
+			out[line] = append(out[line], codes...)
+		}
+		lastLine = line
+	}
+	return out
+}
+
+// codesOf is what a comment silences.
+func codesOf(comment string) []string {
+	rest, ok := strings.CutPrefix(strings.TrimSpace(strings.TrimLeft(comment, "/")), directive)
+	if !ok || rest != "" && rest[0] != ' ' && rest[0] != '\t' && rest[0] != ':' {
+		return nil
+	}
+	codes := strings.FieldsFunc(rest, func(r rune) bool { return r == ' ' || r == ',' || r == '\t' || r == ':' })
+	known := []string{}
+	for _, c := range codes {
+		if !slices.Contains(Codes(), Code(c)) {
+			break // words that say why
+		}
+		known = append(known, c)
+	}
+	if len(known) == 0 {
+		return []string{""}
+	}
+	return known
+}
