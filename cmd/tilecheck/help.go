@@ -36,6 +36,10 @@ func (crosscheckCmd) Help() string {
 		"tilecheck crosscheck --model die.prism --engine prism")
 }
 
+func (shieldCmd) Help() string {
+	return examples("tilecheck shield board.prism 'Pmax=? [ F \"success\" ]' --threshold 0.05", "tilecheck shield board.prism 'Pmax=? [ F \"success\" ]' --threshold 1/50 --total -o shielded.prism")
+}
+
 func (simulateCmd) Help() string {
 	return examples("tilecheck simulate die.prism --seed 1 --vars s,d", "tilecheck simulate die.prism --steps 100 --format csv")
 }

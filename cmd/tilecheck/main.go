@@ -30,6 +30,7 @@ type cli struct {
 	Check      checkCmd      `cmd:"" group:"Models:" help:"Check properties of a model."`
 	Crosscheck crosscheckCmd `cmd:"" group:"Models:" help:"Ask several engines, and say whether they agree."`
 	Certify    certifyCmd    `cmd:"" group:"Models:" help:"Check certificates, and print what they prove."`
+	Shield     shieldCmd     `cmd:"" group:"Models:" help:"Say which choices keep a probability close to the best one."`
 	Simulate   simulateCmd   `cmd:"" group:"Models:" help:"Print a random path of a model."`
 	Info       infoCmd       `cmd:"" group:"Models:" help:"Print the size and structure of the state space."`
 	Reduce     reduceCmd     `cmd:"" group:"Models:" help:"Say how much smaller a model is for its properties, by bisimulation."`

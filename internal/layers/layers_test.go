@@ -89,6 +89,7 @@ var layer = map[string]int{
 	"native/explicit":                   3,
 	"native/explicit/check":             4,
 	"native/explicit/prove":             4,
+	"native/explicit/shield":            4,
 	"native/explicit/subsystem":         4,
 	"native/explicit/files":             4,
 	"native/explicit/scheduler":         4,

@@ -8,7 +8,6 @@ import (
 	"math/big"
 	"slices"
 
-	"tilecheck/native/explicit"
 	"tilecheck/native/explicit/solve"
 	"tilecheck/native/explicit/sparse"
 	"tilecheck/prism/compile"
@@ -57,18 +56,12 @@ func (n *Numbering) Command(i int) compile.CommandRef {
 	return compile.CommandRef{Module: m, Command: i - n.first[m]}
 }
 
-// errImported says that states of files have no commands.
-var errImported = errors.New("states that were read from files have no commands")
-
 // Commands returns commands that are enough: of the model whose other commands are
 // taken out. In an MDP that is any scheduler's; in a Markov chain a transition that
 // several commands make needs all of them, and the share of what is taken out is
 // lost. Those that the given states need are tried. For paths that miss something,
 // and in Markov chains, it is the chain of the question that they are taken out of.
 func Commands(ctx context.Context, q *Question, states *Found) (*Found, error) {
-	if q.Space.Imported() {
-		return nil, errImported
-	}
 	u := &uses{q: q, numbers: NewNumbering(q.Space.Program())}
 	if err := u.find(ctx); err != nil {
 		return nil, err
@@ -114,81 +107,32 @@ func (u *uses) chained() bool {
 	return u.q.Space.Model().Kind != sparse.MDP || u.q.Aim.Miss
 }
 
-// find expands every state.
+// find notes the commands of every choice.
 func (u *uses) find(ctx context.Context) error {
-	space := u.q.Space
-	m := space.Model()
-	x := space.Compiled().NewExpanderUntil(ctx)
+	m := u.q.Space.Model()
 	if m.Kind == sparse.MDP {
 		u.ways = make([][][]int, m.NumChoices())
 	} else {
 		u.steps = map[uint64][]int{}
 	}
-	state := space.State(nil, 0)
-	for s := range m.NumStates() {
-		if m.Deadlocks != nil && m.Deadlocks.Has(s) {
-			continue
+	return u.q.Space.Commands(ctx, func(s, choice int, c *compile.Choice, targets []int) {
+		var commands []int
+		for _, ref := range c.Commands {
+			commands = append(commands, u.numbers.Number(ref))
 		}
-		state = space.State(state, s)
-		choices, err := x.Expand(state)
-		if err != nil {
-			return err
+		if u.ways != nil {
+			u.ways[choice] = append(u.ways[choice], commands)
+			return
 		}
-		for i := range choices.List {
-			if err := u.add(space, s, &choices.List[i]); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// add notes the commands of a choice of a state.
-func (u *uses) add(space *explicit.Space, s int, c *compile.Choice) error {
-	m := space.Model()
-	var commands []int
-	for _, ref := range c.Commands {
-		commands = append(commands, u.numbers.Number(ref))
-	}
-	row := map[uint32]float64{}
-	for _, t := range c.Transitions {
-		target, ok := space.Find(t.Target)
-		if !ok {
-			return errors.New("a state of the model is not in its state space; this is a bug: please report it")
-		}
-		row[uint32(target)] += t.Weight
-		if u.steps != nil {
-			key := uint64(s)<<32 | uint64(target)
+		for _, t := range targets {
+			key := uint64(s)<<32 | uint64(t)
 			for _, n := range commands {
 				if !slices.Contains(u.steps[key], n) {
 					u.steps[key] = append(u.steps[key], n)
 				}
 			}
 		}
-	}
-	if u.ways == nil {
-		return nil
-	}
-	first, end := m.Choices(s)
-	for i := first; i < end; i++ {
-		if (m.Actions == nil || int(m.Actions[i]) == c.Action+1) && same(m, i, row) {
-			u.ways[i] = append(u.ways[i], commands)
-			return nil
-		}
-	}
-	return errors.New("a choice of the model is not in its state space; this is a bug: please report it")
-}
-
-// same reports whether a choice has a row's targets and, about, its weights.
-func same(m *sparse.Model, choice int, row map[uint32]float64) bool {
-	first, end := m.Row(choice)
-	for i := first; i < end; i++ {
-		x, ok := row[m.Target[i]]
-		if !ok || math.Abs(x-m.Prob(i)) > 1e-9*m.Prob(i) {
-			return false
-		}
-	}
-	return end-first == len(row)
+	})
 }
 
 // needs returns the commands of a transition of the chain from node v to w.
@@ -249,7 +193,7 @@ func (u *uses) enough(ctx context.Context, kept *sparse.Set) (answer, *big.Rat, 
 	})
 }
 
-// any reports whether one of several sets is kept; the empty one always is.
+// anyKept reports whether one of several sets is kept; the empty one always is.
 func anyKept(ways [][]int, kept *sparse.Set) bool {
 	return slices.ContainsFunc(ways, func(way []int) bool {
 		return !slices.ContainsFunc(way, func(n int) bool { return !kept.Has(n) })

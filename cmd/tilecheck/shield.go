@@ -1,0 +1,249 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"tilecheck/native/explicit"
+	"tilecheck/native/explicit/check"
+	"tilecheck/native/explicit/shield"
+	"tilecheck/native/explicit/solve"
+	"tilecheck/prism/compile"
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+	digits "tilecheck/report/number"
+	"tilecheck/report/table"
+	"tilecheck/result"
+	"tilecheck/runner"
+)
+
+type shieldCmd struct {
+	ModelFile string       `arg:"" name:"model" help:"PRISM model, or - for standard input." file:"in"`
+	Property  string       `arg:"" help:"The probability to keep: 'Pmax=? [ F goal ]', 'Pmin=? [ ... ]'."`
+	Const     []string     `help:"Values of undefined constants: a=1,b=0.5." sep:"none" placeholder:"DEFS"`
+	Threshold *fraction    `required:"" help:"Loss that is allowed, against the best choice of the state: 0.05 or 1/20." placeholder:"D"`
+	Relative  bool         `help:"The threshold is a share of the best value."`
+	Total     bool         `help:"The threshold is for the loss of a whole path, which is proven."`
+	Output    string       `short:"o" help:"Write the shield: .prism, a model that cannot do anything else, or .json, Storm's format of schedulers." placeholder:"FILE" file:"out"`
+	States    int          `help:"States to list." default:"10" want:"[0,]" placeholder:"N"`
+	MaxStates int          `rare:"" help:"Give up a state space with more states." placeholder:"N"`
+	Memory    byteCount    `help:"Limit of memory, such as 4GB (default: 3/4 of what is free)." placeholder:"SIZE"`
+	Format    table.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
+
+	timeFlag `embed:""`
+}
+
+// fraction is a number that is not negative, as it is written.
+type fraction struct{ big.Rat }
+
+// UnmarshalText reads "0.05", "1e-3" or "1/20".
+func (f *fraction) UnmarshalText(text []byte) error {
+	if len(text) > 64 {
+		return errors.New("too long a number")
+	}
+	if i := strings.IndexAny(string(text), "eE"); i >= 0 {
+		if e, err := strconv.Atoi(string(text[i+1:])); err != nil || e < -1000 || e > 1000 {
+			return fmt.Errorf("%q is no number of a fitting size", text)
+		}
+	}
+	if _, ok := f.SetString(string(text)); !ok || f.Sign() < 0 {
+		return fmt.Errorf("%q is no number of at least 0", text)
+	}
+	return nil
+}
+
+// Run computes the shield, and what it promises.
+func (c *shieldCmd) Run(ctx context.Context, env *world) error {
+	ctx, cancel := env.limit(ctx, c.Timeout)
+	defer cancel()
+	if ext := filepath.Ext(c.Output); c.Output != "" && ext != ".prism" && ext != ".json" {
+		return usageError("-o is %q, want a file .prism or .json", c.Output)
+	}
+	text, err := env.readSource(c.ModelFile)
+	if err != nil {
+		return err
+	}
+	start := time.Now()
+	q, tree, err := c.question(ctx, env, c.ModelFile, text)
+	if err != nil {
+		return err
+	}
+	x, err := shield.New(ctx, q, &shield.Options{Threshold: &c.Threshold.Rat, Relative: c.Relative, Total: c.Total})
+	if err != nil {
+		return err
+	}
+	p, err := x.Promise(ctx)
+	if err != nil {
+		return err
+	}
+	written := ""
+	if c.Output != "" {
+		if written, err = c.write(ctx, env, x, p, tree); err != nil {
+			return err
+		}
+	}
+	return c.print(env, x, p, written, time.Since(start))
+}
+
+// question reads the model, and finds what the property asks of its states.
+func (c *shieldCmd) question(ctx context.Context, env *world, file string, text []byte) (*shield.Question, *syntax.Model, error) {
+	job := runner.Job{File: file, Model: text, Props: []string{c.Property}, PropNames: []string{"property"}, Consts: c.Const}
+	plan, err := runner.NewPlan(ctx, job)
+	if err != nil {
+		return nil, nil, mistaken(err, &job)
+	}
+	prog, instances, err := plan.Instances()
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(instances) != 1 {
+		return nil, nil, usageError("found %d properties, want one for a shield", len(instances))
+	}
+	m, err := compile.Compile(prog, compile.Options{})
+	if err != nil {
+		return nil, nil, err
+	}
+	progress, done := env.progress()
+	defer done()
+	space, err := explicit.Build(ctx, m, explicit.Options{MaxStates: c.MaxStates, MaxMemory: int64(c.Memory), Exact: true, Progress: progress})
+	if err != nil {
+		return nil, nil, outOfStates(err)
+	}
+	checker := check.New(m, space, check.Options{Accuracy: result.Exact})
+	op, ok := instances[0].X.(*sema.Prob)
+	if !ok || op.Threshold.Extremum != syntax.Max && op.Threshold.Extremum != syntax.Min {
+		return nil, nil, usageError("the property is %s, want Pmax=? or Pmin=? for a shield", c.Property)
+	}
+	r, _, err := checker.Reach(ctx, &check.Property{Property: instances[0].Property, Program: instances[0].Program, File: "property"})
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case r.Steps.Low != 0 || r.Steps.High != solve.Unbounded:
+		return nil, nil, usageError("the property is %s, which counts steps: the best choice depends on them, want one without a bound for a shield", c.Property)
+	}
+	return &shield.Question{Space: r.Space, Left: r.Left, Right: r.Right, Negated: r.Negated, Max: op.Threshold.Extremum == syntax.Max}, plan.Tree, nil
+}
+
+// write writes the shield. A model is read and solved again before: it has to have the
+// values that are promised.
+func (c *shieldCmd) write(ctx context.Context, env *world, x *shield.Shield, p *shield.Promise, tree *syntax.Model) (string, error) {
+	if filepath.Ext(c.Output) == ".json" {
+		return c.Output, env.writeFile(c.Output, func(w io.Writer) error { return x.JSON(w) })
+	}
+	text, err := x.Model(ctx, tree)
+	if err != nil {
+		return "", err
+	}
+	q, _, err := c.question(ctx, env, c.Output, text)
+	if err != nil {
+		return "", fmt.Errorf("check the shielded model: %w", err)
+	}
+	all, err := shield.New(ctx, q, &shield.Options{Threshold: big.NewRat(1, 1)})
+	if err != nil {
+		return "", err
+	}
+	again, err := all.Promise(ctx)
+	if err != nil {
+		return "", err
+	}
+	if again.Best.Cmp(p.Best) != 0 || again.Worst.Cmp(p.Worst) != 0 {
+		return "", fmt.Errorf("%s was not written: its values are %s and %s, and not what was promised; this is a bug: please report it",
+			c.Output, again.Best.RatString(), again.Worst.RatString())
+	}
+	return c.Output, env.writeFile(c.Output, textWriter(string(text)))
+}
+
+// print prints what the shield promises and how permissive it is, and some of its states.
+func (c *shieldCmd) print(env *world, x *shield.Shield, p *shield.Promise, written string, elapsed time.Duration) error {
+	t := &table.Facts{Title: "Shield of " + c.ModelFile}
+	f := x.Figures()
+	t.Add(table.Column{Field: "model"}, c.ModelFile, nil)
+	t.Add(table.Column{Name: "property"}, c.Property, nil)
+	t.Add(table.Column{Name: "threshold"}, fractionCell(&c.Threshold.Rat), map[bool]string{true: "relative", false: "absolute"}[c.Relative])
+	if c.Total {
+		if x.Loss != nil {
+			t.Add(table.Column{Name: "loss of a choice", Field: "choice_loss"}, fractionCell(x.Loss), "the greatest for which the worst scheduler keeps the threshold")
+		} else {
+			t.Add(table.Column{Name: "loss of a choice", Field: "choice_loss"}, table.Cell{Text: "none"}, "only a best scheduler keeps the threshold")
+		}
+	}
+	t.Add(table.Column{Name: "best"}, fractionCell(p.Best), "of the schedulers that obey; it is that of the model")
+	t.Add(table.Column{Name: "worst"}, fractionCell(p.Worst), "of the schedulers that obey: this is what is promised")
+	t.Add(table.Column{Name: "uniform"}, fractionCell(p.Uniform), "choices that are allowed equally likely")
+	t.Add(table.Column{Name: "uniform without", Field: "uniform_without"}, fractionCell(p.Free), "all choices equally likely, no shield")
+	t.Add(table.Column{Name: "states"}, f.States, "reached under the shield")
+	t.Add(table.Column{Name: "deciding states", Field: "deciding_states"}, f.Deciding, "of these, with several choices")
+	t.Add(table.Column{Name: "restricted states", Field: "restricted_states"}, f.Restricted, "of these, where a choice is not allowed")
+	t.Add(table.Column{Name: "choices"}, f.Choices, "of the deciding states")
+	t.Add(table.Column{Name: "allowed"}, f.Allowed, "of these, allowed")
+	t.Add(table.Column{Name: "seconds"}, table.Cell{Text: fmt.Sprintf("%.3g", elapsed.Seconds()), Value: elapsed.Seconds()}, nil)
+	if written != "" {
+		t.Notes = append(t.Notes, written+" was written")
+	}
+	t.Notes = append(t.Notes, x.Space.Warnings()...)
+	env.printing()
+	if err := t.Write(env.stdout, c.Format, env.reportOptions()); err != nil || c.States == 0 || c.Format != table.Text && c.Format != table.Markdown {
+		return err
+	}
+	if _, err := fmt.Fprintln(env.stdout); err != nil {
+		return err
+	}
+	return c.states(x).Write(env.stdout, c.Format, env.reportOptions())
+}
+
+// fractionCell shows a number with its digits; programs get it as a double.
+func fractionCell(r *big.Rat) table.Cell {
+	f, _ := r.Float64()
+	return table.Cell{Text: digits.Of(f, 0).Format(f, 0), Value: f}
+}
+
+// states lists the first states in which something is not allowed.
+func (c *shieldCmd) states(x *shield.Shield) *table.Table {
+	t := &table.Table{Columns: []table.Column{
+		{Name: "state"}, {Name: "action"}, {Name: "value", Align: table.Right}, {Name: "allowed"}, {Name: "instead"},
+	}}
+	m := x.Space.Model()
+	listed, more := 0, 0
+	for _, s := range x.Space.Order() {
+		first, end := m.Choices(int(s))
+		restricted := false
+		for i := first; i < end; i++ {
+			restricted = restricted || !x.Allowed.Has(i)
+		}
+		switch {
+		case !restricted:
+			continue
+		case listed == c.States:
+			more++
+			continue
+		}
+		listed++
+		name := x.Space.Compiled().StateText(x.Space.State(nil, int(s)))
+		for i := first; i < end; i++ {
+			allowed, instead := "yes", ""
+			if !x.Allowed.Has(i) {
+				allowed, instead = "no", choiceText(x, x.Correction(int(s), i))
+			}
+			t.Append(name, choiceText(x, i), fractionCell(x.Of[i]).Text, allowed, instead)
+			name = ""
+		}
+	}
+	if more > 0 {
+		t.Notes = append(t.Notes, fmt.Sprintf("and %d more states in which a choice is not allowed", more))
+	}
+	return t
+}
+
+func choiceText(x *shield.Shield, c int) string {
+	if name := x.Action(c); name != "" {
+		return name
+	}
+	return "choice " + strconv.Itoa(c)
+}

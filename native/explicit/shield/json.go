@@ -1,0 +1,80 @@
+package shield
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+
+	"tilecheck/native/explicit/sparse"
+	"tilecheck/prism/sema"
+)
+
+// jsonState is a state in Storm's format of schedulers, in which a choice may be one of
+// several.
+type jsonState struct {
+	Choices []jsonChoice   `json:"c"`
+	State   map[string]any `json:"s"`
+}
+
+type jsonChoice struct {
+	Index  int      `json:"index"`
+	Labels []string `json:"labels"`
+	Prob   float64  `json:"prob"`
+}
+
+// JSON writes the choices that are allowed in each state, equally likely, as Storm's
+// --exportscheduler does.
+func (x *Shield) JSON(w io.Writer) error {
+	b := bufio.NewWriter(w)
+	m := x.Space.Model()
+	separator := "[\n    "
+	for s := range m.NumStates() {
+		out := jsonState{State: x.variables(s)}
+		first, end := m.Choices(s)
+		for c := first; c < end; c++ {
+			if x.Allowed.Has(c) {
+				out.Choices = append(out.Choices, jsonChoice{Index: c, Labels: x.labels(c)})
+			}
+		}
+		for i := range out.Choices {
+			out.Choices[i].Prob = 1 / float64(len(out.Choices))
+		}
+		text, err := json.MarshalIndent(out, "    ", "    ")
+		if err != nil {
+			return err
+		}
+		b.WriteString(separator)
+		b.Write(text)
+		separator = ",\n    "
+	}
+	b.WriteString("\n]\n")
+	return b.Flush()
+}
+
+func (x *Shield) labels(c int) []string {
+	if name := x.Action(c); name != "" {
+		return []string{name}
+	}
+	return []string{}
+}
+
+// Action returns the action of a choice, empty for none.
+func (x *Shield) Action(c int) string {
+	m := x.Space.Model()
+	if m.Actions == nil || m.Actions[c] == sparse.NoAction {
+		return ""
+	}
+	return x.Space.Program().Actions[m.Actions[c]-1]
+}
+
+func (x *Shield) variables(s int) map[string]any {
+	out := map[string]any{}
+	state := x.Space.State(nil, s)
+	for i, v := range x.Space.Program().Vars {
+		out[v.Name] = state[i]
+		if v.Type == sema.Bool {
+			out[v.Name] = state[i] != 0
+		}
+	}
+	return out
+}

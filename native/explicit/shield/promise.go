@@ -1,0 +1,133 @@
+package shield
+
+import (
+	"context"
+	"math/big"
+
+	"tilecheck/native/explicit/sparse"
+)
+
+// Promise is what schedulers of the choices that are allowed attain, from the first
+// initial state: at best, at worst, and if each choice is as likely as the others. Free is the last
+// without a shield.
+type Promise struct{ Best, Worst, Uniform, Free *big.Rat }
+
+// Promise computes it, of the restricted model itself.
+func (x *Shield) Promise(ctx context.Context) (*Promise, error) {
+	m := x.restricted()
+	p := &Promise{}
+	first := x.Space.Model().Initial[0]
+	for _, f := range []struct {
+		out  **big.Rat
+		m    *sparse.Model
+		most bool
+	}{
+		{&p.Best, m, x.Max}, {&p.Worst, m, !x.Max}, {&p.Uniform, uniform(m), x.Max}, {&p.Free, uniform(x.Space.Model()), x.Max},
+	} {
+		v, _, err := x.solve(ctx, sparse.NewGraph(f.m), f.most)
+		if err != nil {
+			return nil, err
+		}
+		*f.out = v[first]
+	}
+	return p, nil
+}
+
+// uniform returns the Markov chain in which the choices of a state are equally likely.
+func uniform(m *sparse.Model) *sparse.Model {
+	out := &sparse.Model{Kind: sparse.DTMC, Start: []uint32{0}, Initial: m.Initial, Err: 0x1p-52}
+	known := map[string]uint32{}
+	for s := range m.NumStates() {
+		first, end := m.Choices(s)
+		var order []uint32
+		sum := map[uint32]*big.Rat{}
+		for c := first; c < end; c++ {
+			from, to := m.Row(c)
+			for i := from; i < to; i++ {
+				t := m.Target[i]
+				if sum[t] == nil {
+					sum[t] = new(big.Rat)
+					order = append(order, t)
+				}
+				sum[t].Add(sum[t], m.Rat(i))
+			}
+		}
+		share := big.NewRat(1, int64(end-first))
+		for _, t := range order {
+			w := sum[t].Mul(sum[t], share)
+			text := w.RatString()
+			n, ok := known[text]
+			if !ok {
+				n = uint32(len(out.Rats))
+				known[text] = n
+				f, _ := w.Float64()
+				out.Rats, out.Weights = append(out.Rats, w), append(out.Weights, f)
+			}
+			out.Target, out.Weight = append(out.Target, t), append(out.Weight, n)
+		}
+		out.Start = append(out.Start, uint32(len(out.Target)))
+	}
+	return out
+}
+
+// Figures say how permissive a shield is, over the states that can be reached under it in
+// which the formula is not decided.
+type Figures struct {
+	States     int // that are reached
+	Deciding   int // of these, with several choices
+	Restricted int // of these, in which a choice is not allowed
+	Choices    int // of the deciding states
+	Allowed    int // of these
+}
+
+// Figures counts.
+func (x *Shield) Figures() Figures {
+	var f Figures
+	m := x.Space.Model()
+	r := sparse.NewGraph(x.restricted())
+	from := sparse.NewSet(m.NumStates())
+	for _, s := range m.Initial {
+		from.Add(int(s))
+	}
+	for s := range reached(r.Model, from).All() {
+		f.States++
+		first, end := m.Choices(s)
+		if end-first < 2 || x.decided(s) {
+			continue
+		}
+		allowed := 0
+		for c := first; c < end; c++ {
+			if x.Allowed.Has(c) {
+				allowed++
+			}
+		}
+		f.Deciding++
+		f.Choices += end - first
+		f.Allowed += allowed
+		if allowed < end-first {
+			f.Restricted++
+		}
+	}
+	return f
+}
+
+// reached returns the states that are reached.
+func reached(m *sparse.Model, from *sparse.Set) *sparse.Set {
+	out := from.Clone()
+	var todo []int
+	for s := range from.All() {
+		todo = append(todo, s)
+	}
+	for len(todo) > 0 {
+		s := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		first, end := m.Choices(s)
+		for _, t := range m.Target[m.Start[first]:m.Start[end]] {
+			if !out.Has(int(t)) {
+				out.Add(int(t))
+				todo = append(todo, int(t))
+			}
+		}
+	}
+	return out
+}

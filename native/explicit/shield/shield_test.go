@@ -1,0 +1,142 @@
+package shield_test
+
+import (
+	"bytes"
+	"math/big"
+	"strings"
+	"testing"
+
+	"tilecheck/native/explicit"
+	"tilecheck/native/explicit/shield"
+	"tilecheck/native/explicit/sparse"
+	"tilecheck/prism/compile"
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+)
+
+// question is Pmax of reaching x=1, or with negated of never reaching it, in a model
+// whose variable x comes first.
+func question(t *testing.T, text string, negated bool) (*shield.Question, *syntax.Model) {
+	t.Helper()
+	tree, err := syntax.ParseModel("m.prism", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	model, err := sema.CheckModel(tree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	prog, err := model.Instantiate(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := compile.Compile(prog, compile.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	space, err := explicit.Build(t.Context(), m, explicit.Options{Exact: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := space.Model().NumStates()
+	goal := sparse.NewSet(n)
+	for s := range n {
+		if space.State(nil, s)[0] == 1 {
+			goal.Add(s)
+		}
+	}
+	return &shield.Question{Space: space, Left: sparse.FullSet(n), Right: goal, Negated: negated, Max: true}, tree
+}
+
+const (
+	// 1/2 or 9/10 to the goal.
+	ways = "mdp module m x:[0..2]; [safe] x=0 -> 1/2:(x'=1) + 1/2:(x'=2); [risky] x=0 -> 9/10:(x'=1) + 1/10:(x'=2); endmodule"
+	// Two steps, in each of which the second choice loses a tenth of what is left.
+	twice = "mdp module m x:[0..3]; y:[0..1]; [a] x=0 & y=0 -> (y'=1); [b] x=0 & y=0 -> 9/10:(y'=1) + 1/10:(x'=2);" +
+		" [] x=0 & y=1 -> (x'=1); [] x=0 & y=1 -> 9/10:(x'=1) + 1/10:(x'=2); endmodule"
+	// One may wait for ever, without loss in any step.
+	wait = "mdp module m x:[0..1]; [go] x=0 -> (x'=1); [wait] x=0 -> true; endmodule"
+)
+
+// The expectations are by hand.
+func TestShield(t *testing.T) {
+	for _, tt := range []struct {
+		model     string
+		negated   bool
+		threshold string
+		opts      shield.Options
+		allowed   int // of the choices before the goal is reached or missed
+		promise   string
+	}{
+		{ways, false, "0.3", shield.Options{}, 1, "9/10 9/10 9/10"},
+		{ways, false, "0.4", shield.Options{}, 2, "9/10 1/2 7/10"},
+		{ways, false, "0.44", shield.Options{Relative: true}, 1, "9/10 9/10 9/10"},
+		{ways, false, "4/9", shield.Options{Relative: true}, 2, "9/10 1/2 7/10"},
+		{ways, true, "0.3", shield.Options{}, 1, "1/2 1/2 1/2"},
+		{ways, true, "0.4", shield.Options{}, 2, "1/2 1/10 3/10"},
+		{twice, false, "0.1", shield.Options{}, 4, "1 81/100 361/400"},
+		{twice, false, "0.1", shield.Options{Total: true}, 2, "1 1 1"},
+		{twice, false, "0.19", shield.Options{Total: true}, 4, "1 81/100 361/400"},
+		{wait, false, "0", shield.Options{}, 2, "1 0 1"},
+		{wait, false, "0.5", shield.Options{Total: true}, 1, "1 1 1"},
+	} {
+		q, tree := question(t, tt.model, tt.negated)
+		tt.opts.Threshold, _ = new(big.Rat).SetString(tt.threshold)
+		x, err := shield.New(t.Context(), q, &tt.opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		allowed := 0
+		for s := range q.Space.Model().NumStates() {
+			first, end := q.Space.Model().Choices(s)
+			for c := first; end-first > 1 && c < end; c++ {
+				if x.Allowed.Has(c) {
+					allowed++
+				}
+			}
+		}
+		got := promise(t, x)
+		if allowed != tt.allowed || got != tt.promise {
+			t.Errorf("%+v: found %d allowed, promise %s", tt, allowed, got)
+		}
+		// The model that cannot do anything else has the same values.
+		text, err := x.Model(t.Context(), tree)
+		if err != nil {
+			t.Errorf("%+v: %v", tt, err)
+			continue
+		}
+		again, _ := question(t, string(text), tt.negated)
+		all, err := shield.New(t.Context(), again, &shield.Options{Threshold: big.NewRat(1, 1)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p := promise(t, all); p != got {
+			t.Errorf("%+v: the model has %s, want %s:\n%s", tt, p, got, text)
+		}
+	}
+}
+
+func promise(t *testing.T, x *shield.Shield) string {
+	t.Helper()
+	p, err := x.Promise(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.Best.RatString() + " " + p.Worst.RatString() + " " + p.Uniform.RatString()
+}
+
+// Two choices with one action cannot be told apart by a module; a file can.
+func TestOneAction(t *testing.T) {
+	q, tree := question(t, strings.ReplaceAll(strings.ReplaceAll(ways, "safe", "a"), "risky", "a"), false)
+	x, err := shield.New(t.Context(), q, &shield.Options{Threshold: new(big.Rat)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := x.Model(t.Context(), tree); err == nil || !strings.Contains(err.Error(), "only some choices of action a") {
+		t.Errorf("found %v", err)
+	}
+	var b bytes.Buffer
+	if err := x.JSON(&b); err != nil || strings.Count(b.String(), `"index"`) != q.Space.Model().NumStates() {
+		t.Errorf("found %v and %s", err, b.String())
+	}
+}
