@@ -35,7 +35,7 @@ type checkCmd struct {
 	samplingFlags   `embed:"" group:"Sampling (--method sim, ci, aci, apmc or sprt):"`
 	splitFlags      `embed:""`
 	numericFlags    `embed:"" group:"State space (--method states, the default):"`
-	ExportScheduler string       `help:"Also write the best scheduler, perhaps FILE:type=T with actions, indices, induced, dot, json or tree." placeholder:"FILE" file:"target"`
+	ExportScheduler string       `help:"Also write the best scheduler (FILE:type=tree, …)." placeholder:"FILE" file:"target"`
 	Certify         bool         `help:"Prove answers by certificates, exactly checked."`
 	Certificate     string       `help:"Prove, and write the proofs, perhaps .gz." placeholder:"FILE" file:"out"`
 	ExportResults   string       `rare:"" help:"Also write the results as PRISM, perhaps FILE:csv, matrix, matrix,csv, dataframe or comment." placeholder:"FILE" file:"target"`
