@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 
@@ -147,7 +148,7 @@ type hint struct {
 }
 
 type hints struct {
-	Kind  string  `json:"kind"` // "win": probability with optimal play; "chance": of the strategy to make the move
+	Kind  string  `json:"kind"` // "win": probability with optimal play; "worth": the strategy's own points; "chance": of the strategy to make the move
 	About string  `json:"about"`
 	Moves []hint  `json:"moves"`
 	Value float64 `json:"value,omitempty"`
@@ -191,6 +192,9 @@ func (h *handler) hints(ctx context.Context, q *hintsQuestion, out *reply) (any,
 	if err := strategy.Prepare(ctx, s); err != nil {
 		return nil, err
 	}
+	if values, ok, err := strategy.Values(s, b); ok || err != nil {
+		return worth(&found, values), err
+	}
 	choices, err := s.Chooser().Decide(b, legal, 0)
 	if err != nil {
 		return nil, err
@@ -207,6 +211,19 @@ func (h *handler) hints(ctx context.Context, q *hintsQuestion, out *reply) (any,
 		found.Moves = append(found.Moves, hint{d.String(), chance[d], chance[d] == most})
 	}
 	return found, nil
+}
+
+// worth are hints of a strategy that compares what the moves are worth to it.
+func worth(h *hints, values []strategy.MoveValue) *hints {
+	h.Kind = "worth"
+	most := math.Inf(-1)
+	for _, v := range values {
+		most = max(most, v.Value)
+	}
+	for _, v := range values {
+		h.Moves = append(h.Moves, hint{v.Dir.String(), v.Value, v.Value == most})
+	}
+	return h
 }
 
 // strategy makes a strategy, but of no file: a page names none.
@@ -259,8 +276,8 @@ func (h *handler) optimal(ctx context.Context, q *hintsQuestion, b game.Board, o
 		if !ok {
 			return errors.New("the values of the moves are not there")
 		}
-		for _, m := range moves {
-			found.Moves = append(found.Moves, hint{m.Dir.String(), m.Value, best.Has(m.Dir)})
+		for _, m := range moves { // what rounding alone tells apart is as good
+			found.Moves = append(found.Moves, hint{m.Dir.String(), m.Value, best.Has(m.Dir) || m.Value >= v*(1-1e-12)})
 		}
 		return nil
 	})

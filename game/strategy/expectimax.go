@@ -3,6 +3,8 @@ package strategy
 import (
 	"fmt"
 	"strconv"
+
+	"tilecheck/game"
 )
 
 // expectimax makes the move with the largest expected value some moves ahead. It is deterministic and looks at nothing but the board.
@@ -10,8 +12,10 @@ import (
 // docs/strategies-search.md says what the sources leave open, and how it is decided.
 type expectimax struct {
 	spec string
-	// player returns what chooses; it may not be shared by goroutines.
-	player func() decider
+	// choose returns what chooses; it may not be shared by goroutines. It is nil where look is there.
+	choose func() decider
+	// look returns what says how a board is searched, and how many rounds deep; nil for evaluations that search in a way of their own.
+	look func() func(b game.Board) (*search, int)
 }
 
 func (e *expectimax) String() string    { return e.spec }
@@ -19,6 +23,47 @@ func (*expectimax) Deterministic() bool { return true }
 func (*expectimax) Memory() int         { return 1 }
 func (e *expectimax) Player() Player    { return e.player() }
 func (e *expectimax) Chooser() Chooser  { return e.player() }
+
+func (e *expectimax) player() decider {
+	if e.look == nil {
+		return e.choose()
+	}
+	how := e.look()
+	return func(b game.Board, _ game.Moves) (game.Dir, error) {
+		s, rounds := how(b)
+		return s.choose(b, rounds)
+	}
+}
+
+// MoveValue is a legal move and what a strategy that compares values thinks it is worth, in points of its own.
+type MoveValue struct {
+	Dir   game.Dir
+	Value float64
+}
+
+// Values returns what a strategy thinks the legal moves of a board are worth; the move that it makes has the largest, and is the first
+// of these. It is not ok where a strategy does not compare values, or does so in a way of its own.
+func Values(s Strategy, b game.Board) (values []MoveValue, ok bool, err error) {
+	e, is := s.(*expectimax)
+	if !is || e.look == nil {
+		return nil, false, nil
+	}
+	x, rounds := e.look()(b)
+	x.known.reset()
+	legal := x.rules.Legal(b)
+	for i := range legal.Len() {
+		next, _, err := x.rules.Move(b, legal.At(i))
+		if err != nil {
+			return nil, false, err
+		}
+		v, err := x.expect(next, rounds, true)
+		if err != nil {
+			return nil, false, err
+		}
+		values = append(values, MoveValue{legal.At(i), float64(v) / unit})
+	}
+	return values, true, nil
+}
 
 func parseExpectimax(spec, args string, s Setting) (Strategy, error) {
 	o := newOptions(spec, args)

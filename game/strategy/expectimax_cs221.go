@@ -15,7 +15,7 @@ func parseCS221(o *options, rules *game.Rules) (Strategy, error) {
 	leaves := newCountLeaves(rules)
 	return &expectimax{
 		spec: "expectimax:eval=cs221,depth=" + depthText(depth, "variable"),
-		player: func() decider {
+		choose: func() decider {
 			s := search{rules: rules, leaves: leaves, known: newTable()}
 			return func(b game.Board, _ game.Moves) (game.Dir, error) {
 				moves := depth

@@ -36,18 +36,18 @@ func parseDTU(eval string, o *options, rules *game.Rules) (Strategy, error) {
 	tiled := newTileLeaves(rules, moved)
 	return &expectimax{
 		spec: fmt.Sprintf("expectimax:eval=%s,depth=%s,empty=%d,mono=%d", eval, depthText(depth, "adaptive"), empty, mono),
-		player: func() decider {
+		look: func() func(b game.Board) (*search, int) {
 			even := search{rules: rules, leaves: moved, rare: true, known: newTable()}
 			odd := search{rules: rules, leaves: tiled, rare: true, known: newTable()}
-			return func(b game.Board, _ game.Moves) (game.Dir, error) {
+			return func(b game.Board) (*search, int) {
 				plies := depth
 				if plies == 0 {
 					plies = adaptiveDepth(rules.Empties(b))
 				}
 				if plies%2 == 0 {
-					return even.choose(b, plies/2)
+					return &even, plies / 2
 				}
-				return odd.choose(b, plies/2)
+				return &odd, plies / 2
 			}
 		},
 	}, nil

@@ -23,7 +23,7 @@ func parseModern(o *options, rules *game.Rules) (Strategy, error) {
 	leaves := newModernLeaves(rules)
 	return &expectimax{
 		spec: fmt.Sprintf("expectimax:eval=modern,depth=%s,cutoff=%v", depthText(depth, "distinct"), cutoff),
-		player: func() decider {
+		choose: func() decider {
 			s := cutSearch{rules: rules, leaves: leaves, cutoff: cutoff, known: newTable()}
 			return func(b game.Board, _ game.Moves) (game.Dir, error) {
 				rounds := depth

@@ -3,6 +3,7 @@ package strategy_test
 import (
 	"errors"
 	"math/big"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
@@ -266,5 +267,48 @@ func TestExpectimaxOverflow(t *testing.T) {
 				t.Errorf("%s: %s returned error %v, want %v", c.board, spec, err, game.ErrOverflow)
 			}
 		}
+	}
+}
+
+// The move that expectimax makes is the first of those with the largest value.
+func TestValuesOfMoves(t *testing.T) {
+	rules, err := game.New(game.Shape{Rows: 4, Cols: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := strategy.Parse("expectimax:depth=3", strategy.Setting{Rules: rules, Max: 11})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	player := s.Player()
+	b := rules.Start(rng)
+	compared := 0
+	for legal := rules.Legal(b); legal != 0 && compared < 100; legal = rules.Legal(b) {
+		values, ok, err := strategy.Values(s, b)
+		if err != nil || !ok || len(values) != legal.Len() {
+			t.Fatalf("%v: %v, %v, %v", b, values, ok, err)
+		}
+		best := values[0]
+		for _, v := range values[1:] {
+			if v.Value > best.Value {
+				best = v
+			}
+		}
+		dir, err := player.Choose(b, legal, rng)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if dir != best.Dir {
+			t.Errorf("%v: makes %v, the values are %v", b, dir, values)
+		}
+		if b, _, err = rules.Move(b, dir); err != nil {
+			t.Fatal(err)
+		}
+		b = rules.AddRandom(b, rng)
+		compared++
+	}
+	if compared < 50 {
+		t.Errorf("%d moves were compared", compared)
 	}
 }

@@ -40,7 +40,7 @@ type person struct {
 
 // each runs a test in the server and in the playground.
 func each(t *testing.T, f func(p *person)) {
-	chromium := needs.Chromium(t)
+	chromium := browser(t)
 	for _, where := range []string{"server", "playground"} {
 		t.Run(where, func(t *testing.T) {
 			at := serverOf(t)
@@ -50,6 +50,15 @@ func each(t *testing.T, f func(p *person)) {
 			f(visit(t, chromium, where, at))
 		})
 	}
+}
+
+// browser returns a browser for tests that take a while: the first one builds the playground.
+func browser(t *testing.T) string {
+	t.Helper()
+	if !needs.Asked(t, needs.Browser) {
+		needs.Full(t)
+	}
+	return needs.Chromium(t)
 }
 
 // serverOf serves the page with a folder of two files.
@@ -395,6 +404,8 @@ func TestPlayView(t *testing.T) {
 		p.do("swipe", chromedp.DragAndDropXY(100, 250, 250, 250), chromedp.DragAndDropXY(100, 250, 100, 380))
 		p.sees("a move", `/[1-9]\d* moves/.test(document.querySelector('p[role="status"]').textContent)`)
 		p.choose(".row select", "4,4,2048")
+		p.says("section", "What expectimax:")
+		p.shoot("play-hints")
 		p.press("Watch")
 		p.sees("frames", `Number(document.querySelector('input[type="range"]').max) > 20`)
 		p.press("Stop")

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"tilecheck/game/solve/draw"
 	"tilecheck/runner"
 	"tilecheck/runner/local"
 )
@@ -37,6 +38,7 @@ func Files(p Program) (map[string][]byte, error) {
 	// What a server says in its headers the page says itself; nothing can be said there about frames.
 	meta := []byte(`<meta http-equiv="Content-Security-Policy" content="` + Policy + `">`)
 	files["index.html"] = bytes.Replace(files["index.html"], []byte("<head>"), append([]byte("<head>\n"), meta...), 1)
+	files["NOTICE"] = draw.Notice()
 	files[graphvizFile], files[moduleFile], files[execFile] = graphviz, p.Module, p.Exec
 	return files, nil
 }

@@ -12,14 +12,13 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"tilecheck/internal/needs"
 	"tilecheck/serve"
 )
 
 // The browser's WebAssembly gives the results of this machine to the last bit: every conformance case, from all states, with fractions
 // and by sampling. Numbers are compared as they are written, which is with all digits.
 func TestSameInBrowser(t *testing.T) {
-	chromium := needs.Chromium(t)
+	chromium := browser(t)
 	questions, names := conformance(t)
 	api := serve.New(serve.Options{})
 	var here []any

@@ -14,8 +14,12 @@ import (
 	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
 )
 
-//go:embed graphviz.wasm
-var graphvizCode []byte
+var (
+	//go:embed graphviz.wasm
+	graphvizCode []byte
+	//go:embed NOTICE
+	notice []byte
+)
 
 // SVG lays out a graph in Graphviz's language by the method "dot" and returns the picture.
 //
@@ -160,6 +164,9 @@ func (c *calls) plugins() uint64 {
 	}
 	return c.bytes(append(array, make([]byte, 8)...))
 }
+
+// Notice returns where Graphviz comes from, and on which terms, for those who pass the module on.
+func Notice() []byte { return notice }
 
 // GraphvizModule returns the WebAssembly module of Graphviz, for those who run it elsewhere: in a browser. It must not be changed.
 func GraphvizModule() []byte { return graphvizCode }

@@ -34,6 +34,7 @@ async function show(name) {
     const tab = document.getElementById('tab-' + n);
     tab.setAttribute('aria-selected', n === name);
     tab.tabIndex = n === name ? 0 : -1;
+    if (n === name) tab.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   }
   main.setAttribute('aria-labelledby', 'tab-' + name);
   main.setAttribute('role', 'tabpanel');

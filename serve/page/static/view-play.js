@@ -70,16 +70,18 @@ export function create() {
 
   let hinted = 0;
   const hint = attempt(async () => {
-    if (!hinting.checked) { clear(hints, el('p', { class: 'soft' }, 'Turn hints on. On boards up to 3x3 and 64 they are the probabilities of winning with optimal play, computed here; on others what expectimax would do.')); return; }
+    if (!hinting.checked) { clear(hints, el('p', { class: 'soft' }, 'Turn hints on. On boards up to 3x3 and 64 they are the probabilities of winning with optimal play, computed here; on others what expectimax thinks they are worth.')); return; }
     const mine = ++hinted;
     const q = { rows: game.rows, cols: game.cols, max: game.max, cells: game.cells, strategy: film?.strategy && !film.strategy.startsWith('optimal') ? film.strategy : '' };
     const h = await ask('hints', q, { part: (name, v) => { if (name === 'progress') status.progress(v); } });
     if (mine !== hinted) return;
     if (!h.moves.length) { clear(hints, el('p', { class: 'soft' }, 'The game is over.')); return; }
-    clear(hints, el('p', { class: 'soft' }, h.kind === 'win' ? `The ${h.about}.` : `How likely ${h.about} makes the move.`),
+    clear(hints, el('p', { class: 'soft' }, h.kind === 'win' ? `The ${h.about}.` : h.kind === 'worth' ? `What ${h.about} thinks each move is worth, in its own points.` : `How likely ${h.about} makes the move.`),
       ['left', 'right', 'up', 'down'].map((d) => {
+        const all = h.moves.map((x) => x.value);
+        const share = (v) => (h.kind !== 'worth' ? v : Math.max(...all) === Math.min(...all) ? 1 : 0.08 + 0.92 * (v - Math.min(...all)) / (Math.max(...all) - Math.min(...all)));
         const m = h.moves.find((x) => x.dir === d);
-        return el('div', { class: 'hint' + (m?.best ? ' best' : '') }, el('span', {}, `${m?.best ? '★' : ' '} ${signs[d]} ${d}`), el('div', { class: 'track', 'aria-hidden': 'true' }, el('div', { class: 'fill', style: `width:${(m?.value || 0) * 100}%` })), el('span', { class: 'mono' }, m ? number(m.value, 8) : 'not legal'));
+        return el('div', { class: 'hint' + (m?.best ? ' best' : '') }, el('span', {}, `${m?.best ? '★' : ' '} ${signs[d]} ${d}`), el('div', { class: 'track', 'aria-hidden': 'true' }, el('div', { class: 'fill', style: `width:${m ? share(m.value) * 100 : 0}%` })), el('span', { class: 'mono' }, m ? number(m.value, 8) : 'not legal'));
       }));
   });
 
