@@ -97,7 +97,7 @@ func (g *group) lint(program *sema.Program) {
 		if d.err != nil {
 			return // what it uses is not known
 		}
-		files = append(files, lint.Source{Name: d.name, Text: d.text, Tree: d.tree})
+		files = append(files, lint.Source{Name: d.name, Text: d.text, Tree: d.tree, Lexemes: d.lexemes()})
 	}
 	told, _ := lint.Split(lint.Texts(files, program), files)
 	for _, f := range told {

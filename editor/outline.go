@@ -131,16 +131,10 @@ func (f *Files) Tokens(name string) []Token {
 	return out
 }
 
-// Functions returns the names of the built-in functions.
-func Functions() []string {
-	return []string{"ceil", "floor", "log", "max", "min", "mod", "multi", "pow", "round"}
-}
-
 func isFunction(name string) bool {
-	for _, f := range Functions() {
-		if f == name {
-			return true
-		}
+	switch name {
+	case "ceil", "floor", "log", "max", "min", "mod", "multi", "pow", "round":
+		return true
 	}
 	return false
 }

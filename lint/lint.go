@@ -1,8 +1,10 @@
 package lint
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -56,6 +58,15 @@ type Source struct {
 	Name string
 	Text []byte
 	Tree syntax.Node
+	// Lexemes are those of the text, where they are known already.
+	Lexemes []syntax.Lexeme
+}
+
+func (s Source) lexemes() iter.Seq[syntax.Lexeme] {
+	if s.Lexemes != nil {
+		return slices.Values(s.Lexemes)
+	}
+	return syntax.Lexemes(s.Text)
 }
 
 // Texts returns what is found without states: constants and formulas of the files that
@@ -88,11 +99,24 @@ func IsConst(e sema.Expr, value bool) bool {
 
 // unused finds the declarations whose name stands nowhere else, whatever it would mean there.
 func unused(files []Source) []Finding {
-	count := make(map[string]int)
+	count := make(map[string]int) // of names that are declared
 	for _, f := range files {
-		for l := range syntax.Lexemes(f.Text) {
-			if l.Class == syntax.Name || l.Class == syntax.Primed {
-				count[strings.TrimSuffix(l.Text, "'")]++
+		eachItem(f.Tree, func(n syntax.Node) {
+			switch n := n.(type) {
+			case *syntax.ConstDecl:
+				count[n.Name.Name] = 0
+			case *syntax.FormulaDecl:
+				count[n.Name.Name] = 0
+			}
+		})
+	}
+	for _, f := range files {
+		for l := range f.lexemes() {
+			if l.Class != syntax.Name {
+				continue
+			}
+			if n, declared := count[l.Text]; declared {
+				count[l.Text] = n + 1
 			}
 		}
 	}
@@ -137,7 +161,9 @@ const directive = "lint: ignore"
 func Split(list []Finding, files []Source) (told, silenced []Finding) {
 	ignored := make(map[string]map[int32][]string)
 	for _, f := range files {
-		ignored[f.Name] = directives(f.Text)
+		if bytes.Contains(f.Text, []byte(directive)) {
+			ignored[f.Name] = directives(f)
+		}
 	}
 	for _, x := range list {
 		codes := ignored[x.File][x.Pos.Line]
@@ -151,12 +177,12 @@ func Split(list []Finding, files []Source) (told, silenced []Finding) {
 }
 
 // directives returns, by line, the codes that are silenced there; "" is all of them.
-func directives(text []byte) map[int32][]string {
+func directives(f Source) map[int32][]string {
 	out := make(map[int32][]string)
 	var above []string
 	var lastLine int32
 	own := true // no token is in the line yet
-	for l := range syntax.Lexemes(text) {
+	for l := range f.lexemes() {
 		line := l.Start.Line
 		if line > lastLine {
 			if own = true; line > lastLine+1 {

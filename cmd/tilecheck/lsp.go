@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"runtime/debug"
 
 	"tilecheck/editor"
 	"tilecheck/editor/lsp"
@@ -22,5 +23,6 @@ func (c *lspCmd) Run(ctx context.Context, env *world) error {
 	if c.Dialect == "storm" {
 		opts.Editor.Dialect = syntax.Storm
 	}
+	debug.SetGCPercent(400) // each key makes trees of a text and drops them
 	return lsp.Serve(ctx, env.stdin, stream.Raw(env.stdout), opts)
 }
