@@ -14,6 +14,7 @@ import (
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
+	"tilecheck/runner"
 )
 
 // maxWitness is how many paths are tried to exceed a bound.
@@ -36,6 +37,13 @@ func (b *built) witnessed(ctx context.Context, p *check.Property) result.Verdict
 	}
 	v.Warnings = append(slices.Clip(v.Warnings), "no witness: "+f.Message)
 	return v
+}
+
+// Witness checks as Check does, and adds the likeliest path to each verdict that has one.
+func (e *Engine) Witness(ctx context.Context, plan *runner.Plan) ([]result.Verdict, error) {
+	return e.Check(ctx, plan.With(func(job *runner.Job) {
+		job.Witness, job.Scheduler, job.Certificate, job.Method = &runner.Witness{Paths: 1}, nil, nil, runner.Exact
+	}))
 }
 
 // question is what the paths of a witness are to show.

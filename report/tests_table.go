@@ -152,6 +152,7 @@ func (r *TestResult) details() []detail {
 		{"expected", r.expectedText()},
 		{"got", r.Got},
 		{"reason", r.Reason},
+		{"path", likeliestPath(r.Verdict)},
 		{"re-run", r.Rerun},
 	}
 	return slices.DeleteFunc(all, func(d detail) bool { return d.text == "" })

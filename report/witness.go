@@ -234,3 +234,30 @@ func writePart(w io.Writer, f table.Format, p *result.WitnessPart, opt table.Opt
 	}
 	return t.Write(w, f, opt)
 }
+
+// maxActions is how many steps of a path are named where there are three lines for it.
+const maxActions = 12
+
+// likeliestPath is the likeliest path of a verdict's witness in three lines, empty if it has none.
+func likeliestPath(v *result.Verdict) string {
+	if v == nil || len(v.Witnesses) == 0 || len(v.Witnesses[0].Paths) == 0 {
+		return ""
+	}
+	w := &v.Witnesses[0]
+	p := &w.Paths[0]
+	what := map[bool]string{true: "holds", false: "does not hold"}[w.Holds]
+	first := fmt.Sprintf("the formula %s on the likeliest path, with probability %s", what, number.Of(float64(p.Probability), 0).Format(float64(p.Probability), 0))
+	if w.Enough && w.Count > 1 {
+		first += fmt.Sprintf("; on %d paths with %s, which is %s", w.Count, number.Of(float64(w.Sum), 0).Format(float64(w.Sum), 0), w.Wanted)
+	}
+	steps := p.Steps[1:]
+	var names []string
+	for i, s := range steps {
+		if i == maxActions && len(steps) > maxActions+1 {
+			names = append(names, "...")
+			break
+		}
+		names = append(names, "["+s.Action+"]")
+	}
+	return fmt.Sprintf("%s\nsteps %d: %s\nto %s", first, len(steps), strings.Join(names, " "), p.Steps[len(p.Steps)-1].State)
+}

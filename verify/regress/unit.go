@@ -43,6 +43,7 @@ func (u *unit) run(ctx context.Context) {
 		return
 	}
 	u.judgeAll(verdicts)
+	u.explain(ctx)
 }
 
 // interrupted replaces an error that the end of the context has caused.
