@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"tilecheck/internal/tempdir"
+	"tilecheck/native"
 	"tilecheck/serve"
 	"tilecheck/serve/site"
 )
@@ -23,12 +24,17 @@ type serveCmd struct {
 	Export string        `help:"Write the page as a folder of files that needs no server, and end." placeholder:"DIR" file:"none"`
 	Limit  time.Duration `help:"Time that one request may take." default:"5m" placeholder:"DURATION"`
 
-	MaxStates int `help:"Most states of a model." default:"20000000" placeholder:"N"`
-	Memory    int `help:"Memory of the states of one model, in MiB." default:"4096" placeholder:"MIB"`
+	MaxStates   int       `help:"Most states of a model." default:"20000000" placeholder:"N"`
+	Memory      byteCount `help:"Memory of the states of one model, such as 4GB." default:"4GB" placeholder:"SIZE"`
+	Engine      []string  `help:"Engines that experiments may ask besides ours: prism, storm." placeholder:"NAME"`
+	engineFlags `embed:""`
 }
 
 // Run answers the page until it is interrupted.
-func (c *serveCmd) Run(ctx context.Context, env *world) error {
+func (c *serveCmd) Run(ctx context.Context, env *world) (err error) {
+	if err := env.withoutTools(c.Engine); err != nil {
+		return err
+	}
 	if c.Export != "" {
 		return c.export(ctx, env)
 	}
@@ -46,9 +52,20 @@ func (c *serveCmd) Run(ctx context.Context, env *world) error {
 		opts.Token = token()
 		address += "#token=" + opts.Token
 	}
-	api := serve.Options{Version: env.version(), Limits: serve.Limits{Time: c.Limit, States: c.MaxStates, Memory: int64(c.Memory) << 20}}
+	api := serve.Options{Version: env.version(), Limits: serve.Limits{Time: c.Limit, States: c.MaxStates, Memory: int64(c.Memory)}}
 	if len(c.Paths) > 0 {
 		api.Folders = folders
+	}
+	tools := env.toolbox(c.engineFlags, c.Memory, c.Limit)
+	defer func() { err = errors.Join(err, tools.Close()) }()
+	for _, name := range c.Engine {
+		e, err := tools.Engine(ctx, name)
+		if err != nil {
+			return errors.Join(err, l.Close(), folders.Close())
+		}
+		if e.Name() != native.Name {
+			api.Engines = append(api.Engines, e)
+		}
 	}
 	opts.API = serve.New(api)
 	fmt.Fprintf(env.stdout, "%s\n", address)

@@ -134,4 +134,7 @@ class Lane {
 }
 
 const lanes = { quick: new Lane(), slow: new Lane() };
+// warm starts the second worker before it is needed.
+export function warm() { if (!inServer && !lanes.slow.worker) lanes.slow.start(); }
+
 const askWorker = (name, body, part, signal) => (slow.has(name) ? lanes.slow : lanes.quick).ask(name, body, part, signal);

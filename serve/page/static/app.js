@@ -1,5 +1,5 @@
 import { el, clear, button } from './dom.js';
-import { ask, inServer } from './api.js';
+import { ask, inServer, warm } from './api.js';
 import { doc } from './document.js';
 import { status } from './status.js';
 
@@ -72,5 +72,6 @@ async function start() {
   }
   await show(views.some(([n]) => n === asked) ? asked : 'model');
   document.body.dataset.ready = 'true';
+  warm();
 }
 start();
