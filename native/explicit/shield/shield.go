@@ -162,7 +162,7 @@ func (x *Shield) total(ctx context.Context, threshold *big.Rat) error {
 	for s := range m.NumStates() {
 		first, end := m.Choices(s)
 		for c := first; c < end; c++ {
-			if d := x.loss(s, c); d != nil && d.Cmp(threshold) <= 0 {
+			if d := x.loss(s, c); d != nil {
 				losses = append(losses, d)
 			}
 		}
