@@ -207,6 +207,43 @@ func TestComplete(t *testing.T) {
 	}
 }
 
+// The usual mistakes, what is offered, and the text after it, which has no such mistake.
+func TestFixes(t *testing.T) {
+	const head = "dtmc module M alpha : [0..2];\n"
+	tests := []struct{ text, title, want string }{
+		{"[] alpha==1 -> true; endmodule", "Write = for ==", "[] alpha=1 -> true; endmodule"},
+		{"[] alpha=1 && true -> true; endmodule", "Write & for &&", "[] alpha=1 & true -> true; endmodule"},
+		{"[] alpha=1 || true -> true; endmodule", "Write | for ||", "[] alpha=1 | true -> true; endmodule"},
+		{"[] true -> (alpha'=1)\nendmodule", "Insert ;", "[] true -> (alpha'=1);\nendmodule"},
+		{"[] true -> (alpha=1); endmodule", "Write alpha'", "[] true -> (alpha'=1); endmodule"},
+		{"[] alfa=1 -> true; endmodule", "Write alpha", "[] alpha=1 -> true; endmodule"},
+		{"endmodule label end = true;", "Put the label in quotes", "endmodule label \"end\" = true;"},
+		{"[] true -> true; endmodule", "", ""},
+	}
+	for _, test := range tests {
+		files := editor.New(editor.Options{}).With("m.prism", []byte(head+test.text))
+		fixes, err := files.Fixes(t.Context(), "m.prism", editor.Range{From: 0, To: 1000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if test.title == "" {
+			if len(fixes) > 0 {
+				t.Errorf("%s: %v", test.text, fixes)
+			}
+			continue
+		}
+		if len(fixes) == 0 || fixes[0].Title != test.title {
+			found, _ := files.Diagnostics(t.Context(), "m.prism")
+			t.Errorf("%s: %v of %v, want %q", test.text, fixes, found, test.title)
+			continue
+		}
+		after, err := files.Apply(fixes[0].Edits)
+		if err != nil || string(after.Text("m.prism")) != head+test.want {
+			t.Errorf("%s becomes %s, %v", test.text, after.Text("m.prism"), err)
+		}
+	}
+}
+
 func TestOutline(t *testing.T) {
 	files := open(t, editor.Options{})
 	var got []string

@@ -53,7 +53,7 @@ func (c *lintCmd) Run(ctx context.Context, env *world) error {
 			failed = append(failed, err)
 		}
 		if err := ctx.Err(); err != nil {
-			failed = []error{err}
+			failed = append(failed, err)
 			break
 		}
 	}
@@ -134,7 +134,7 @@ func (c *lintCmd) model(ctx context.Context, group []lint.Source, all *linted) e
 	default:
 		report, err := states.Look(ctx, program, states.Options{MaxStates: c.MaxStates})
 		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+			return err
 		}
 		found = lint.Sort(append(found, report.Findings...))
 		all.notes = append(all.notes, fmt.Sprintf("%s: %d states looked at", name, report.States))

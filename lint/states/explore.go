@@ -38,8 +38,8 @@ type Report struct {
 	Limited bool
 }
 
-// Look explores the reachable states of a program. The error is that of the context, or of
-// the initial states.
+// Look explores the reachable states of a program. Where the context ends, the report is
+// of what was found by then. The error is that of the initial states.
 func Look(ctx context.Context, p *sema.Program, opts Options) (*Report, error) {
 	for _, m := range p.Modules {
 		for _, c := range m.Commands {
@@ -64,10 +64,10 @@ func Look(ctx context.Context, p *sema.Program, opts Options) (*Report, error) {
 	if err := x.prepare(); err != nil {
 		return nil, err
 	}
-	if err := x.explore(ctx); err != nil {
+	if err := x.explore(ctx); err != nil && ctx.Err() == nil {
 		return nil, err
 	}
-	return x.report(), nil
+	return x.report(ctx.Err() != nil), nil
 }
 
 const ofAll = "guards that never hold, actions that are never ready, labels, overlaps, ranges and deadlocks are not decided"
@@ -165,7 +165,7 @@ func (x *explorer) explore(ctx context.Context) error {
 	}
 	for ; len(x.queue) > 0; x.visited++ {
 		if x.visited%256 == 0 && ctx.Err() != nil {
-			return ctx.Err()
+			return nil
 		}
 		state := x.queue[0]
 		x.queue = x.queue[1:]
@@ -174,7 +174,7 @@ func (x *explorer) explore(ctx context.Context) error {
 			return err
 		}
 	}
-	return ctx.Err()
+	return nil
 }
 
 // add takes a state that has not been seen, within the limits.
@@ -230,7 +230,7 @@ func (x *explorer) expand(ctx context.Context, state []int32) error {
 	choices, err := x.expander.Expand(state)
 	if err != nil {
 		if ctx.Err() != nil {
-			return ctx.Err()
+			return nil
 		}
 		wrong, ok := errors.AsType[*compile.StateError](err)
 		if !ok {

@@ -43,9 +43,11 @@ func ratOf(text string) *big.Rat {
 }
 
 // report says what was found once all states were looked at.
-func (x *explorer) report() *Report {
+func (x *explorer) report(ended bool) *Report {
 	r := &Report{States: x.visited}
 	switch {
+	case ended:
+		r.Undecided = fmt.Sprintf("there was no time for more than %d states: guards that never hold, actions that are never ready and labels are not decided, and the other warnings are of the states looked at", x.visited)
 	case x.cut:
 		r.Limited = true
 		r.Undecided = fmt.Sprintf("there are more than %d states: guards that never hold, actions that are never ready and labels are not decided, and the other warnings are of the states looked at", x.visited)
