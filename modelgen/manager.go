@@ -2,6 +2,16 @@ package modelgen
 
 import "tilecheck/prism/syntax"
 
+// Manager returns the module of a policy, for a model of the game that lacks one; nil for no policy. The formulas of legal moves that it
+// refers to are in every model but the prototype. The error is a *FieldError for a policy that is none.
+func Manager(p Policy) (*syntax.Module, error) {
+	if err := p.validate(); err != nil || p.Kind == NoPolicy {
+		return nil, err
+	}
+	b := &builder{cfg: Config{Policy: p}}
+	return b.policyManager(), nil
+}
+
 // policyManager is the module that chooses the moves by synchronising on them. It has no other action of game_grid in its alphabet, so it
 // blocks neither new tiles nor the end of the game. What it lets through is legal, so it causes no deadlock.
 //

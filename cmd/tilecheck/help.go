@@ -117,6 +117,11 @@ func (infoCmd) Help() string {
 	return examples("tilecheck info die.prism", "tilecheck info coin.prism --const p=0.5 --format json")
 }
 
+func (resolveCmd) Help() string {
+	return "A policy is one of the game's (random, pref:left,up,down,right, ...), or a file with modules that make the choices.\n\n" +
+		examples("tilecheck resolve board.prism --policy random", "tilecheck resolve board.prism --uniform")
+}
+
 func (reduceCmd) Help() string {
 	return examples("tilecheck reduce die.prism die.props", "tilecheck reduce die.prism --prop 'P=? [ F s=7 ]' --format json")
 }

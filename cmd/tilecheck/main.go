@@ -33,6 +33,7 @@ type cli struct {
 	Shield     shieldCmd     `cmd:"" group:"Models:" help:"Say which choices keep a probability close to the best one."`
 	Simulate   simulateCmd   `cmd:"" group:"Models:" help:"Print a random path of a model."`
 	Info       infoCmd       `cmd:"" group:"Models:" help:"Print the size and structure of the state space."`
+	Resolve    resolveCmd    `cmd:"" group:"Models:" help:"Write the Markov chain that a scheduler leaves of an MDP."`
 	Reduce     reduceCmd     `cmd:"" group:"Models:" help:"Say how much smaller a model is for its properties, by bisimulation."`
 	Export     exportCmd     `cmd:"" group:"Models:" help:"Write the state space as files for PRISM, Storm and Graphviz."`
 	Serve      serveCmd      `cmd:"" group:"Models:" help:"Show models, experiments and games in a browser."`

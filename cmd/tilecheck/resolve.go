@@ -1,0 +1,235 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"tilecheck/modelgen"
+	"tilecheck/native"
+	"tilecheck/native/explicit"
+	"tilecheck/native/explicit/scheduler"
+	"tilecheck/native/explicit/sparse"
+	"tilecheck/native/explicit/tree"
+	"tilecheck/prism/syntax"
+)
+
+// resolveCmd writes Markov chains as models that can be read.
+type resolveCmd struct {
+	ModelFile string   `arg:"" name:"model" help:"PRISM model of an MDP (- for standard input)." file:"in"`
+	Const     []string `help:"Values of undefined constants, to build the states: a=1,b=0.5." sep:"none" placeholder:"DEFS"`
+
+	Scheduler string `help:"File with the choices: Storm's JSON or PRISM's list of actions, as check --export-scheduler writes them." placeholder:"FILE" file:"in" xor:"by" required:""`
+	Uniform   bool   `help:"Every choice of a state is as likely." xor:"by" required:""`
+	Policy    string `help:"Policy of the game, or file with modules that choose." placeholder:"POLICY" file:"in" xor:"by" required:""`
+
+	MaxStates int       `rare:"" help:"Give up a state space with more states." placeholder:"N"`
+	Memory    byteCount `help:"Give up at more memory, such as 4GB (default: three quarters of what is free)." placeholder:"SIZE"`
+	Output    string    `short:"o" help:"File to write (default: standard output)." placeholder:"FILE" file:"out"`
+
+	Timeout time.Duration `help:"Limit of time." placeholder:"DURATION"`
+}
+
+// Run writes the model, once its states have shown that nothing is left to choose.
+func (c *resolveCmd) Run(ctx context.Context, env *world) error {
+	ctx, cancel := env.limit(ctx, c.Timeout)
+	defer cancel()
+	src, err := env.readSource(c.ModelFile)
+	if err != nil {
+		return err
+	}
+	model, err := syntax.ParseModel(c.ModelFile, src)
+	if err != nil {
+		return err
+	}
+	before, err := c.states(ctx, src)
+	if err != nil {
+		return err
+	}
+	if before.Program().Type != syntax.MDP {
+		return fmt.Errorf("%s: found a %s, want an MDP, which has choices to resolve", c.ModelFile, before.Program().Type)
+	}
+	items, err := c.resolver(ctx, env, before)
+	if err != nil {
+		return err
+	}
+	model.Items = append(model.Items, items...)
+	var text bytes.Buffer
+	if err := syntax.Fprint(&text, withType(model, syntax.MDP), syntax.Options{}); err != nil {
+		return err
+	}
+	after, err := c.states(ctx, text.Bytes())
+	if err != nil {
+		return fmt.Errorf("the model with the choices made: %w", err)
+	}
+	if err := c.resolved(before, after); err != nil {
+		return err
+	}
+	if !env.quiet {
+		b, a := before.Model(), after.Model()
+		fmt.Fprintf(env.stderr, "note: %d states, %d choices, %d transitions of the MDP; %d states, %d transitions of the chain\n",
+			b.NumStates(), b.NumChoices(), b.NumTransitions(), a.NumStates(), chainTransitions(a))
+	}
+	return env.writeFile(cmp.Or(c.Output, "-"), func(w io.Writer) error { return syntax.Fprint(w, withType(model, syntax.DTMC), syntax.Options{}) })
+}
+
+// states builds those of a model.
+func (c *resolveCmd) states(ctx context.Context, src []byte) (*explicit.Space, error) {
+	m, _, err := native.Load(ctx, c.ModelFile, src, c.Const)
+	if err != nil {
+		return nil, err
+	}
+	space, err := explicit.Build(ctx, m, explicit.Options{MaxStates: c.MaxStates, MaxMemory: int64(c.Memory)})
+	return space, outOfStates(err)
+}
+
+// resolver returns the modules that make the choices; none if every choice is as likely,
+// which is what a DTMC with several commands for a state means.
+func (c *resolveCmd) resolver(ctx context.Context, env *world, space *explicit.Space) ([]syntax.Item, error) {
+	switch {
+	case c.Uniform:
+		return nil, nil
+	case c.Scheduler != "":
+		text, err := env.readSource(c.Scheduler)
+		if err != nil {
+			return nil, err
+		}
+		x, err := scheduler.Read(c.Scheduler, text, space)
+		if err != nil {
+			return nil, err
+		}
+		found, err := tree.Find(ctx, &tree.Task{Space: space, Choices: x[0], Judge: faithful(space, x[0])})
+		if err != nil {
+			return nil, err
+		}
+		var module bytes.Buffer
+		if err := found.Module(&module, "policy_manager"); err != nil {
+			return nil, fmt.Errorf("%w; check --export-scheduler FILE:type=induced writes the transitions of the chain", err)
+		}
+		parsed, err := syntax.ParseModel(c.Scheduler, module.Bytes())
+		if err != nil {
+			return nil, err
+		}
+		return parsed.Items, nil
+	}
+	if missing(c.Policy) {
+		policy, err := modelgen.ParsePolicy(c.Policy)
+		if err != nil {
+			return nil, fieldUsage(err)
+		}
+		module, err := modelgen.Manager(policy)
+		if module == nil || err != nil {
+			return nil, usageError("--policy is %s, want one that chooses", c.Policy)
+		}
+		return []syntax.Item{module}, nil
+	}
+	text, err := env.readSource(c.Policy)
+	if err != nil {
+		return nil, err
+	}
+	parsed, err := syntax.ParseModel(c.Policy, text)
+	if err != nil {
+		return nil, err
+	}
+	return parsed.Items, nil
+}
+
+// faithful judges what is left of a space when a tree makes the choices: nothing is lost
+// if they are those of the scheduler in every state that is reached.
+func faithful(space *explicit.Space, choices []uint32) func(context.Context, *explicit.Space) (float64, error) {
+	return func(ctx context.Context, left *explicit.Space) (float64, error) {
+		m := left.Model()
+		seen := sparse.NewSet(m.NumStates())
+		queue := slices.Clone(m.Initial)
+		for i := 0; i < len(queue); i++ {
+			s := int(queue[i])
+			if i&0xfff == 0 && ctx.Err() != nil {
+				return 0, ctx.Err()
+			}
+			c, _ := m.Choices(s)
+			if wanted := choices[s]; wanted != sparse.None && m.Actions != nil && m.Actions[c] != space.Model().Actions[wanted] {
+				return 1, nil
+			}
+			lo, hi := m.Row(c)
+			for _, t := range m.Target[lo:hi] {
+				if !seen.Has(int(t)) {
+					seen.Add(int(t))
+					queue = append(queue, t)
+				}
+			}
+		}
+		return 0, nil
+	}
+}
+
+// resolved wants the choices to have been made: one is left in every state, and none is
+// stuck that was not.
+func (c *resolveCmd) resolved(before, after *explicit.Space) error {
+	m := after.Model()
+	if deadlocks(m) > 0 && deadlocks(before.Model()) == 0 {
+		return fmt.Errorf("%d states have no choice any more: what chooses blocks them", deadlocks(m))
+	}
+	if c.Uniform {
+		return nil
+	}
+	open := 0
+	for s := range m.NumStates() {
+		if first, end := m.Choices(s); end-first > 1 {
+			open++
+		}
+	}
+	if open > 0 {
+		return fmt.Errorf("%d states have several choices left: what chooses leaves them open", open)
+	}
+	return nil
+}
+
+func deadlocks(m *sparse.Model) int {
+	if m.Deadlocks == nil {
+		return 0
+	}
+	return m.Deadlocks.Count()
+}
+
+// chainTransitions counts the pairs of a state and a successor.
+func chainTransitions(m *sparse.Model) int {
+	n := 0
+	for s := range m.NumStates() {
+		first, end := m.Choices(s)
+		lo, _ := m.Row(first)
+		_, hi := m.Row(end - 1)
+		seen := map[uint32]bool{}
+		for _, t := range m.Target[lo:hi] {
+			seen[t] = true
+		}
+		n += len(seen)
+	}
+	return n
+}
+
+// withType returns a model with another type.
+func withType(m *syntax.Model, t syntax.ModelType) *syntax.Model {
+	out := *m
+	out.Items = nil
+	typed := false
+	for _, x := range m.Items {
+		if d, is := x.(*syntax.TypeDecl); is {
+			y := *d
+			y.Type, y.Word = t, wordOf(t)
+			x, typed = &y, true
+		}
+		out.Items = append(out.Items, x)
+	}
+	if !typed {
+		out.Items = append([]syntax.Item{&syntax.TypeDecl{Type: t, Word: wordOf(t)}}, out.Items...)
+	}
+	return &out
+}
+
+func wordOf(t syntax.ModelType) string {
+	return map[syntax.ModelType]string{syntax.MDP: "mdp", syntax.DTMC: "dtmc"}[t]
+}
