@@ -59,6 +59,8 @@ func newExact(plan *runner.Plan) (*exact, error) {
 	switch {
 	case num.Epsilon < 0 || num.Epsilon >= 1:
 		return nil, fmt.Errorf("epsilon %v: want a relative width between 0 and 1", num.Epsilon)
+	case num.Beliefs < 0:
+		return nil, fmt.Errorf("a limit of %d beliefs, want a positive number", num.Beliefs)
 	case num.MaxStates < 0 || num.MaxMemory < 0 || num.Workers < 0:
 		return nil, fmt.Errorf("limits of %d states, %d bytes, %d workers: want positive numbers", num.MaxStates, num.MaxMemory, num.Workers)
 	}
@@ -78,7 +80,7 @@ func newExact(plan *runner.Plan) (*exact, error) {
 			MaxStates: num.MaxStates, MaxMemory: num.MaxMemory, NoFixDeadlocks: job.NoFixDeadlocks,
 			Exact: num.Accuracy == result.Exact || num.Reduce, Workers: num.Workers, Progress: job.Progress,
 		},
-		opt: check.Options{Accuracy: accuracy(num.Accuracy), Epsilon: num.Epsilon, Workers: num.Workers, Fair: num.Fair},
+		opt: check.Options{Accuracy: accuracy(num.Accuracy), Epsilon: num.Epsilon, Workers: num.Workers, Fair: num.Fair, Beliefs: num.Beliefs},
 	}, nil
 }
 

@@ -122,6 +122,9 @@ type Numeric struct {
 	// Fair restricts the schedulers of an MDP to fair ones: on almost every path, each
 	// choice of a state that is met infinitely often is made infinitely often.
 	Fair bool
+	// Beliefs is how many beliefs of a partially observable model are looked into at
+	// most, in the last round; 0 is the engine's default. The embedded engine only.
+	Beliefs int
 	// Reduce checks each property on the quotient by bisimulation: sizes of verdicts are
 	// those of the quotient. The embedded engine only.
 	Reduce bool

@@ -144,7 +144,7 @@ func (c *checkCmd) job(env *world) (job runner.Job, err error) {
 	err = cmp.Or(
 		env.withoutTools([]string{c.Engine}),
 		env.without(c.Engine == native.Name, "without the engines prism and storm", "jobs"),
-		env.without(c.Engine != native.Name, "without the native engine", "workers"),
+		env.without(c.Engine != native.Name, "without the native engine", "workers", "reduce", "beliefs"),
 		env.without(c.Engine == "prism", "with PRISM, want --memory", "max-states"),
 		env.without(c.Engine == "prism", "with PRISM, which draws a seed of its own", "seed"),
 		env.without(c.Engine != native.Name, "with PRISM and Storm, which draw all samples by themselves", "shard"),

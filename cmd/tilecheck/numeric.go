@@ -16,6 +16,7 @@ type numericFlags struct {
 	Epsilon   float64   `help:"Relative width of bounds (default 1e-8)." want:"(0,0.1]" placeholder:"E"`
 	MaxStates int       `rare:"" help:"Give up a state space with more states." placeholder:"N"`
 	Fair      bool      `rare:"" help:"Only fair schedulers: each choice of a state that is met infinitely often is made infinitely often."`
+	Beliefs   int       `rare:"" help:"Beliefs of a POMDP to look into at most (default 16384)." placeholder:"N"`
 	Reduce    bool      `rare:"" help:"Check each property on the quotient by bisimulation, which is checked (native engine)."`
 	Memory    byteCount `help:"Limit of memory, such as 4GB (default: 3/4 of what is free)." placeholder:"SIZE"`
 }
@@ -35,7 +36,7 @@ func (b *byteCount) UnmarshalText(text []byte) error {
 
 // numeric checks the flags and returns what they ask for.
 func (f numericFlags) numeric(workers int) (runner.Numeric, error) {
-	n := runner.Numeric{Epsilon: f.Epsilon, MaxStates: f.MaxStates, MaxMemory: int64(f.Memory), Workers: workers, Fair: f.Fair, Reduce: f.Reduce}
+	n := runner.Numeric{Epsilon: f.Epsilon, MaxStates: f.MaxStates, MaxMemory: int64(f.Memory), Workers: workers, Fair: f.Fair, Reduce: f.Reduce, Beliefs: f.Beliefs}
 	switch {
 	case f.Exact && f.Float:
 		return n, usageError("--exact and --float exclude each other")

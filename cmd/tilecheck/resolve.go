@@ -23,9 +23,9 @@ type resolveCmd struct {
 	ModelFile string   `arg:"" name:"model" help:"PRISM model of an MDP (- for standard input)." file:"in"`
 	Const     []string `help:"Values of undefined constants, to build the states: a=1,b=0.5." sep:"none" placeholder:"DEFS"`
 
-	Scheduler string `help:"File with the choices: Storm's JSON or PRISM's list of actions, as check --export-scheduler writes them." placeholder:"FILE" file:"in" xor:"by" required:""`
-	Uniform   bool   `help:"Every choice of a state is as likely." xor:"by" required:""`
-	Policy    string `help:"Policy of the game, or file with modules that choose." placeholder:"POLICY" file:"in" xor:"by" required:""`
+	Scheduler string `help:"File with the choices: Storm's JSON or PRISM's list of actions, as check --export-scheduler writes them." placeholder:"FILE" file:"in"`
+	Uniform   bool   `help:"Every choice of a state is as likely."`
+	Policy    string `help:"File with modules that choose, or a policy of the game, such as random." placeholder:"FILE" file:"in"`
 
 	MaxStates int       `rare:"" help:"Give up a state space with more states." placeholder:"N"`
 	Memory    byteCount `help:"Give up at more memory, such as 4GB (default: three quarters of what is free)." placeholder:"SIZE"`
@@ -36,6 +36,9 @@ type resolveCmd struct {
 
 // Run writes the model, once its states have shown that nothing is left to choose.
 func (c *resolveCmd) Run(ctx context.Context, env *world) error {
+	if n := len(slices.DeleteFunc([]bool{c.Scheduler != "", c.Uniform, c.Policy != ""}, func(given bool) bool { return !given })); n != 1 {
+		return usageError("found %d of --scheduler, --uniform and --policy, want one", n)
+	}
 	ctx, cancel := env.limit(ctx, c.Timeout)
 	defer cancel()
 	src, err := env.readSource(c.ModelFile)

@@ -8,9 +8,11 @@ type assembly struct {
 	model   *abstraction
 	choice  []uint32 // of the abstraction's states
 	hopeful bool     // as the abstraction
-	out     Controller
-	number  map[place]int
-	queue   []place
+	// fallback is the strategy of the pool for what was not foreseen.
+	fallback int
+	out      Controller
+	number   map[place]int
+	queue    []place
 }
 
 // place is where a controller is: at a node of the search, or, if node is -1, in a
@@ -23,9 +25,12 @@ type place struct {
 // assemble returns the controller that follows the choices of an abstraction: where it
 // ends, the best strategy of the pool; where a mixture stands for a belief, the
 // likeliest of its points. What is shown and cannot be there, by such a point, is
-// answered by the first strategy of the pool.
+// answered by the strategy of the pool that is best from the start.
 func (s *search) assemble(a *abstraction, choice []uint32, hopeful bool) *Controller {
 	w := &assembly{search: s, model: a, choice: choice, hopeful: hopeful, number: map[place]int{}}
+	if len(s.nodes) > 0 && s.nodes[0].at != nil {
+		_, w.fallback = s.pool.bound(s.nodes[0].at)
+	}
 	w.visit(place{node: 0})
 	for i := 0; i < len(w.queue); i++ {
 		w.node(i)
@@ -53,6 +58,9 @@ func (w *assembly) node(i int) {
 	n := Node{Observation: p.shown}
 	var known []branch
 	fallback := p.policy
+	if p.node >= 0 {
+		fallback = w.fallback
+	}
 	if p.node < 0 {
 		n.Action = w.pool.policies[p.policy][p.shown]
 	} else {
