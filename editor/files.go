@@ -135,8 +135,10 @@ type document struct {
 	text    []byte
 	dialect syntax.Dialect
 
-	parsing sync.Once
+	telling sync.Once
 	props   bool
+
+	parsing sync.Once
 	tree    syntax.Node // what parses of it
 	err     error       // of the parser
 
@@ -148,14 +150,13 @@ type document struct {
 }
 
 func (d *document) isProps() bool {
-	d.parse()
+	d.telling.Do(func() { d.props = syntax.IsProperties(d.name, d.looked()) })
 	return d.props
 }
 
 func (d *document) parse() {
 	d.parsing.Do(func() {
 		text := d.looked()
-		d.props = syntax.IsProperties(d.name, text)
 		d.tree, d.err = syntax.ParsePart(d.dialect, d.name, text)
 	})
 }

@@ -182,7 +182,7 @@ func (s *server) update(change func()) {
 // The limits of what is read beside a file that is open.
 const (
 	mostBeside = 100
-	mostRead   = editor.MaxText
+	mostRead   = 4 * editor.MaxText // in bytes, of all of them
 )
 
 // beside reads the models and properties in the folder of a file that are not open, so that
@@ -193,7 +193,7 @@ func (s *server) beside(name string) {
 	if err != nil {
 		return
 	}
-	left := mostBeside
+	left, bytes := mostBeside, int64(mostRead)
 	for _, e := range entries {
 		other := path.Join(dir, e.Name())
 		if _, isOpen := s.open[other]; isOpen || !e.Type().IsRegular() || !slices.Contains(endings(), path.Ext(other)) {
@@ -202,8 +202,11 @@ func (s *server) beside(name string) {
 		if left--; left < 0 {
 			return
 		}
-		if text, err := limited.ReadFile(os.DirFS(filepath.FromSlash(dir)), e.Name(), mostRead); err == nil && string(s.files.Text(other)) != string(text) {
-			s.files = s.files.With(other, text)
+		if text, err := limited.ReadFile(os.DirFS(filepath.FromSlash(dir)), e.Name(), min(editor.MaxText, bytes)); err == nil {
+			bytes -= int64(len(text))
+			if string(s.files.Text(other)) != string(text) {
+				s.files = s.files.With(other, text)
+			}
 		}
 	}
 }
