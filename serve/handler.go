@@ -127,6 +127,9 @@ const (
 // badRequest is an error of who wrote the request, not of the model.
 type badRequest struct{ error }
 
+// Unwrap returns the error itself.
+func (b badRequest) Unwrap() error { return b.error }
+
 func badf(format string, args ...any) error { return badRequest{fmt.Errorf(format, args...)} }
 
 // route adds a question. Its answer is what f returns; parts of it are sent before.

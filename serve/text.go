@@ -11,9 +11,11 @@ import (
 
 	"tilecheck/editor"
 	"tilecheck/game/strategy"
+	"tilecheck/internal/ending"
 	"tilecheck/internal/usage"
 	"tilecheck/modelgen"
 	"tilecheck/prism/jani"
+	"tilecheck/prism/syntax"
 	"tilecheck/properties"
 	"tilecheck/report/table"
 	"tilecheck/result"
@@ -73,9 +75,21 @@ func (h *handler) generate(_ context.Context, q *generateQuestion, _ *reply) (an
 		return nil, err
 	}
 	for _, p := range properties.All() {
-		out.Props += "// " + p.Meaning + "\n\"" + strings.ReplaceAll(p.Name, "-", "_") + "\": " + p.Text + ";\n\n"
+		name := "\"" + strings.ReplaceAll(p.Name, "-", "_") + "\": "
+		if labelled(model, p.Name) { // a property may not be called as a label is
+			name = ""
+		}
+		out.Props += "// " + p.Meaning + "\n" + name + p.Text + ";\n\n"
 	}
 	return out, nil
+}
+
+// labelled reports whether a model has a label.
+func labelled(m *syntax.Model, name string) bool {
+	return slices.ContainsFunc(m.Items, func(x syntax.Item) bool {
+		l, ok := x.(*syntax.LabelDecl)
+		return ok && l.Name.Name == name
+	})
 }
 
 type diagnoseQuestion struct{ source }
@@ -106,9 +120,15 @@ type diagnosis struct {
 func (h *handler) diagnose(ctx context.Context, q *diagnoseQuestion, _ *reply) (any, error) {
 	d := diagnosis{Places: []table.Place{}, Properties: []propertyEntry{}, Undefined: []string{}, Outline: []outlineEntry{}}
 	job := h.job(&q.source)
-	if err := d.read(ctx, &job); err != nil {
+	found, failure := d, error(nil)
+	// A text that takes long is left behind with what it was read into.
+	if err := ending.Await(ctx, func() { failure = found.read(ctx, &job) }); err != nil {
 		return nil, err
 	}
+	if failure != nil {
+		return nil, failure
+	}
+	d = found
 	plan, err := runner.NewPlan(ctx, job)
 	e, ok := errors.AsType[*runner.PlanError](err)
 	undefined := ok && e.Step == result.Constants // constants that have no value yet are no mistake in the text

@@ -15,7 +15,7 @@ export function create() {
   const all = el('input', { type: 'checkbox' });
   const note = el('p', { class: 'soft', role: 'status' });
   const rows = el('tbody');
-  const chart = new Plot('strategies', { x: 'place in the table', y: 'games won', range: [0, 1] });
+  const chart = new Plot('strategies', { x: 'row of the table', y: 'games won', range: [0, 1] });
   const figure = new Plot('figure-3-25', { x: 'MAX', y: 'probability of losing before MAX', log: true, ticks: [7, 8, 9, 10, 11].map((e) => [e, String(2 ** e)]) });
   const figureNote = el('p', { class: 'soft' });
   const element = el('div', {},
@@ -33,6 +33,7 @@ export function create() {
     clear(rows, t.rows.map((r) => el('tr', {}, el('td', { class: 'mono' }, r.strategy), el('td', {}, r.best === r.worst ? String(r.best) : `${r.best} to ${r.worst}`), el('td', { class: 'num' }, share(r.won)), el('td', {}, between(r.won, 100, ' %')), el('td', { class: 'num' }, number(r.score.value, 5)), el('td', {}, between(r.score)), el('td', { class: 'num' }, number(r.moves.value, 5)))));
     chart.y = by.value === 'win' ? 'games won' : 'mean score';
     chart.range = by.value === 'win' ? [0, 1] : null;
+    chart.ticks = t.rows.map((r, i) => [i + 1, String(i + 1)]);
     chart.set(t.rows.map((r, i) => { const s = by.value === 'win' ? r.won : r.score; return { name: r.strategy, points: [{ x: i + 1, y: toNumber(s.value), lo: toNumber(s.lo), hi: toNumber(s.hi) }] }; }));
     note.textContent = `${t.games.toLocaleString('en')} of ${t.asked.toLocaleString('en')} games of each, looked at ${t.looks} times${end ? `: ${end}` : '…'}`;
   }

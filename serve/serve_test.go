@@ -1,0 +1,263 @@
+package serve
+
+import (
+	"encoding/json"
+	"math"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tilecheck/properties"
+)
+
+// ask asks a handler and decodes the answer; parts counts the lines before it.
+func ask(t *testing.T, opts Options, name string, question, answer any) (parts map[string]int) {
+	t.Helper()
+	body, err := json.Marshal(question)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := httptest.NewRequest("POST", "/api/"+name, strings.NewReader(string(body)))
+	r.Header.Set("Content-Type", "application/json")
+	w := httptest.NewRecorder()
+	New(opts).ServeHTTP(w, r)
+	parts = map[string]int{}
+	var last map[string]json.RawMessage
+	for line := range strings.Lines(w.Body.String()) {
+		last = nil
+		if err := json.Unmarshal([]byte(line), &last); err != nil {
+			t.Fatalf("%s: %v: %.200s", name, err, line)
+		}
+		for k := range last {
+			parts[k]++
+		}
+	}
+	if last["answer"] == nil {
+		t.Fatalf("%s: %.300s", name, w.Body)
+	}
+	if err := json.Unmarshal(last["answer"], answer); err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return parts
+}
+
+type object = map[string]any
+
+func die(t *testing.T) object {
+	t.Helper()
+	model, err := os.ReadFile("../examples/die.prism")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return object{"model": string(model), "props": "P=? [ F d=6 ];\n"}
+}
+
+func with(q object, more object) object {
+	out := object{}
+	for k, v := range q {
+		out[k] = v
+	}
+	for k, v := range more {
+		out[k] = v
+	}
+	return out
+}
+
+// The example's die is the one of examples: the page and the documentation show the same.
+func TestExampleDie(t *testing.T) {
+	for ours, theirs := range map[string]string{"examples/die.prism": "../examples/die.prism", "examples/die.props": "../examples/die.prism.props"} {
+		a, err := os.ReadFile(filepath.FromSlash(ours))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := os.ReadFile(filepath.FromSlash(theirs))
+		if err != nil || string(a) != string(b) {
+			t.Errorf("%s differs from %s (%v)", ours, theirs, err)
+		}
+	}
+}
+
+// Knuth and Yao's die by hand: a six has 1/6 from the start, 1/3 from s=2 and nothing from s=1; the likeliest way there is the only one
+// without a detour, three throws of the coin.
+func TestDie(t *testing.T) {
+	var g struct {
+		Nodes []struct {
+			State []int32
+			Value struct{ Lo, Hi float64 }
+		}
+		Choices []struct{ To []struct{ P float64 } }
+		States  int
+	}
+	ask(t, Options{}, "graph", with(die(t), object{"property": 0}), &g)
+	want := map[int32]float64{0: 1.0 / 6, 1: 0, 2: 1.0 / 3}
+	if len(g.Nodes) != 3 || len(g.Choices) != 1 || g.States != 13 {
+		t.Fatalf("%d nodes, %d choices, %d states, want 3, 1 and 13", len(g.Nodes), len(g.Choices), g.States)
+	}
+	for _, n := range g.Nodes {
+		if w := want[n.State[0]]; n.Value.Lo > w+1e-9 || n.Value.Hi < w-1e-9 || n.Value.Hi-n.Value.Lo > 1e-5 {
+			t.Errorf("s=%d: %v, want %v", n.State[0], n.Value, w)
+		}
+	}
+	var path struct {
+		States   [][]int32
+		Fraction string
+	}
+	ask(t, Options{}, "path", with(die(t), object{"property": 0}), &path)
+	if len(path.States) != 4 || path.Fraction != "1/8" {
+		t.Errorf("the likeliest path is %v with %s, want 3 steps with 1/8", path.States, path.Fraction)
+	}
+	ask(t, Options{}, "path", with(die(t), object{"property": 0, "miss": true}), &path)
+	if path.Fraction != "1/2" { // s=1 has no way to a six
+		t.Errorf("the likeliest path to failure has %s, want 1/2", path.Fraction)
+	}
+	var found struct{ Count, Of int }
+	ask(t, Options{}, "find", with(die(t), object{"expr": "s=7 & d>3"}), &found)
+	if found.Count != 3 || found.Of != 13 {
+		t.Errorf("found %v, want 3 of 13", found)
+	}
+	var walk struct {
+		Steps []struct{ State []int32 }
+		End   string
+	}
+	ask(t, Options{}, "walk", with(die(t), object{"steps": 100, "seed": 3, "state": []int32{6, 0}}), &walk)
+	if s := walk.Steps; s[0].State[0] != 6 || s[len(s)-1].State[0] != 7 || s[len(s)-1].State[1] == 0 {
+		t.Errorf("a walk from s=6 goes %v, want from there to a throw", s)
+	}
+}
+
+// Every property of a generated model is as the catalogue knows it, and the game as well.
+func TestGame(t *testing.T) {
+	var made struct{ Model, Props string }
+	ask(t, Options{}, "generate", object{"rows": 2, "cols": 2, "max": 16}, &made)
+	var got struct {
+		Verdicts []struct {
+			Name  string
+			Value any
+			Error any
+		}
+	}
+	ask(t, Options{}, "check", object{"model": made.Model, "props": made.Props, "exact": true}, &got)
+	compared := 0
+	for i, p := range properties.All() {
+		want, ok := p.Expect(properties.Instance{Rows: 2, Cols: 2, Max: 16, Spawn: "uniform", Policy: "none"})
+		if !ok {
+			continue
+		}
+		var w float64
+		if err := json.Unmarshal([]byte(quotient(t, want.Value)), &w); err != nil {
+			t.Fatal(err)
+		}
+		if v, ok := got.Verdicts[i].Value.(float64); !ok || math.Abs(v-w) > 1e-12 {
+			t.Errorf("%s is %+v, want %s", p.Name, got.Verdicts[i], want.Value)
+		}
+		compared++
+	}
+	if compared < 2 {
+		t.Errorf("%d properties are known, want 2 at least", compared)
+	}
+	// Two equal tiles beside each other on 1x2 win 4 with either move, by hand.
+	var h hints
+	ask(t, Options{}, "hints", object{"rows": 1, "cols": 2, "max": 4, "cells": []int{2, 2}}, &h)
+	if h.Value != 1 || len(h.Moves) != 2 || h.Moves[0].Value != 1 || !h.Moves[1].Best {
+		t.Errorf("hints are %+v, want two moves that win", h)
+	}
+	var p position
+	ask(t, Options{}, "turn", object{"rows": 2, "cols": 2, "max": 16, "cells": []int{2, 2, 0, 4}, "dir": "left", "seed": 1, "move": 1}, &p)
+	if p.Gain != 4 || p.Moved[0] != 4 || p.Moved[1] != 0 || p.Moved[2] != 4 || p.New != 1 && p.New != 3 || p.Cells[p.New] == 0 {
+		t.Errorf("left of 2 2 / . 4 is %+v, want 4 . / 4 . and a new tile", p)
+	}
+}
+
+func quotient(t *testing.T, text string) string {
+	t.Helper()
+	a, b, is := strings.Cut(text, "/")
+	if !is {
+		return text
+	}
+	var x, y float64
+	if err := json.Unmarshal([]byte(a), &x); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal([]byte(b), &y); err != nil {
+		t.Fatal(err)
+	}
+	out, err := json.Marshal(x / y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
+}
+
+// An experiment sends a point for each valuation, in order; a table of strategies is sent at each look.
+func TestParts(t *testing.T) {
+	var done struct{ Points int }
+	q := object{"model": "dtmc const int n; module m x:[0..9]; [] x<9 -> 0.5:(x'=x+1)+0.5:true; endmodule", "props": "P=? [ F<=1 x=n ];", "const": "n=0:4", "index": 0}
+	if parts := ask(t, Options{}, "experiment", q, &done); parts["point"] != 5 || done.Points != 5 {
+		t.Errorf("%d points were sent and %d counted, want 5", parts["point"], done.Points)
+	}
+	var table struct {
+		Table struct {
+			Games int64
+			Rows  []row
+		}
+	}
+	q = object{"rows": 2, "cols": 2, "max": 8, "strategies": []string{"random", "opposite"}, "games": 64, "seed": 1, "by": "win", "all": true}
+	if parts := ask(t, Options{}, "strategies", q, &table); parts["table"] != 3 { // at 16, 32 and 64 games
+		t.Errorf("%d tables were sent, want 3", parts["table"])
+	}
+	if table.Table.Games != 64 || len(table.Table.Rows) != 2 {
+		t.Errorf("the last table has %d games of %d strategies, want 64 of 2", table.Table.Games, len(table.Table.Rows))
+	}
+}
+
+// Diagnostics are where and what the command line says; constants without a value are none.
+func TestDiagnose(t *testing.T) {
+	var d diagnosis
+	ask(t, Options{}, "diagnose", object{"file": "a.prism", "model": "dtmc\nmodule m\n  x : [0..3] init 7\nendmodule\n"}, &d)
+	if len(d.Places) != 1 || d.Places[0].Line != 4 || d.Places[0].Column != 1 || d.Places[0].File != "a.prism" {
+		t.Errorf("places are %+v, want a.prism:4:1", d.Places)
+	}
+	d = diagnosis{}
+	ask(t, Options{}, "diagnose", object{"model": "dtmc const int n; module m x:[0..9]; endmodule", "props": "P=? [ F x=n ];"}, &d)
+	if len(d.Places) != 0 || len(d.Undefined) != 1 || d.Undefined[0] != "n" || len(d.Properties) != 1 {
+		t.Errorf("found %+v, want n without a value and no mistake", d)
+	}
+}
+
+// What is saved is there completely; what somebody else has changed is not written over.
+func TestSave(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Base(dir) + "/m.prism"
+	folders, err := OpenFolders([]string{dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer folders.Close()
+	opts := Options{Folders: folders}
+	var saved opened
+	ask(t, opts, "save", object{"path": name, "text": "dtmc"}, &saved)
+	ask(t, opts, "save", object{"path": name, "text": "mdp", "version": saved.Version}, &saved)
+	var read opened
+	ask(t, opts, "open", object{"path": name}, &read)
+	if read.Text != "mdp" || read.Version != saved.Version {
+		t.Errorf("read %+v, want what was saved", read)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "m.prism"), []byte("other"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h := New(opts).(*handler)
+	if _, err := h.save(t.Context(), &saveQuestion{Path: name, Text: "mine", Version: saved.Version}, nil); err == nil {
+		t.Error("a file that somebody changed was written over")
+	}
+	left, err := os.ReadDir(dir)
+	if err != nil || len(left) != 1 {
+		t.Errorf("left are %v, %v", left, err)
+	}
+	var list struct{ Files []fileEntry }
+	ask(t, opts, "files", object{}, &list)
+	if len(list.Files) != 1 || list.Files[0].Path != name {
+		t.Errorf("the list is %v, want %s", list.Files, name)
+	}
+}
