@@ -112,11 +112,10 @@ func unused(files []Source) []Finding {
 	}
 	for _, f := range files {
 		for l := range f.lexemes() {
-			if l.Class != syntax.Name {
-				continue
-			}
-			if n, declared := count[l.Text]; declared {
-				count[l.Text] = n + 1
+			for _, name := range namesIn(l) {
+				if n, declared := count[name]; declared {
+					count[name] = n + 1
+				}
 			}
 		}
 	}
@@ -137,6 +136,20 @@ func unused(files []Source) []Finding {
 		})
 	}
 	return out
+}
+
+// namesIn are the names of a token; an expected result, RESULT (exact=true): 1/6, is a
+// comment that uses constants.
+func namesIn(l syntax.Lexeme) []string {
+	switch {
+	case l.Class == syntax.Name:
+		return []string{l.Text}
+	case l.Class == syntax.Comment && strings.Contains(l.Text, "RESULT"):
+		return strings.FieldsFunc(l.Text, func(r rune) bool {
+			return r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+		})
+	}
+	return nil
 }
 
 func eachItem(tree syntax.Node, visit func(syntax.Node)) {

@@ -47,7 +47,7 @@ module M2 = M [x=y] endmodule
 `
 
 func TestTexts(t *testing.T) {
-	files := []lint.Source{source(t, "m.prism", model), source(t, "m.props", "const int k; const int z; P=? [ F<=k x=L ]")}
+	files := []lint.Source{source(t, "m.prism", model), source(t, "m.props", "const int k; const int z; const int r;\n// RESULT (r=3): 1\nP=? [ F<=k x=L ]")}
 	m, err := sema.CheckModel(files[0].Tree.(*syntax.Model))
 	if err != nil {
 		t.Fatal(err)
