@@ -195,6 +195,13 @@ func (b *built) reduced(ctx context.Context, p *check.Property) result.Verdict {
 // scheduled checks a property and writes its scheduler. That there is none is an
 // error of the verdict, which keeps its value.
 func (b *built) scheduled(ctx context.Context, p *check.Property) result.Verdict {
+	if b.space.Program().Type == syntax.POMDP {
+		a, v, err := b.checker.Automaton(ctx, p)
+		if err == nil {
+			err = b.export.Write(b.export.file, a.Write)
+		}
+		return unexported(p, v, err)
+	}
 	s, v, err := b.checker.Scheduler(ctx, p)
 	if err == nil && b.export.format == scheduler.Tree {
 		err = b.decisions(ctx, p, s, &v)
@@ -203,6 +210,11 @@ func (b *built) scheduled(ctx context.Context, p *check.Property) result.Verdict
 			return scheduler.Write(ctx, w, s.Space, s.Choices, b.export.format, b.export.opt)
 		})
 	}
+	return unexported(p, v, err)
+}
+
+// unexported notes in a verdict why there is no scheduler, if that is so.
+func unexported(p *check.Property, v result.Verdict, err error) result.Verdict {
 	if err != nil && v.Err == nil {
 		v.Err = check.Failure(err, p.File, p.Pos)
 		v.Err.Message = "no scheduler was exported: " + v.Err.Message

@@ -92,6 +92,7 @@ type Checker struct {
 	bounds   *model // doubles
 	exact    *model // fractions; nil until needed
 	wanted   *wanted
+	played   *beliefs // of the last answer
 	// valued says that the values in all states are wanted, and values has them.
 	valued bool
 	values *StateValues

@@ -40,6 +40,7 @@ func (c *Checker) write(o *outcome, v *result.Verdict, err error) error {
 	if o.extended && o.accuracy == result.Bounded {
 		v.BoundMethod = "elimination with numbers beyond the range of doubles"
 	}
+	c.played = o.beliefs
 	if o.beliefs != nil && o.accuracy == result.Bounded {
 		v.BoundMethod = o.beliefs.String()
 	}

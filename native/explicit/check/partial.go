@@ -19,6 +19,10 @@ import (
 type beliefs struct {
 	count, resolution, limit int
 	complete                 bool
+	// strategy is that of the only state that was asked about, chain the size of what it
+	// leaves of the model.
+	strategy *belief.Controller
+	chain    int
 }
 
 // String names the method.
@@ -191,6 +195,9 @@ func (e *evaluation) search(x sema.Expr, p belief.Problem) (*numbers, error) {
 		}
 		b.count, b.resolution = max(b.count, v.Beliefs), max(b.resolution, v.Resolution)
 		b.complete = b.complete && v.Complete
+		if starts.Count() == 1 && v.Chain != nil {
+			b.strategy, b.chain = v.Strategy, len(v.Chain.State)
+		}
 		if !e.exact {
 			out.lo[s], out.hi[s] = v.Lower, v.Upper
 			continue

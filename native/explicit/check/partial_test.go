@@ -1,6 +1,7 @@
 package check_test
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 	"testing"
@@ -109,5 +110,46 @@ func TestPartialBounds(t *testing.T) {
 	v = ask(t, t.Context(), tiger, `P<0.9999999999999 [ F won ]`, check.Options{Beliefs: 16})[0]
 	if f := v.Err; f == nil || f.Class != result.NonConverge {
 		t.Errorf("tiger: %v %v, want it undecided", v.Value, v.Err)
+	}
+}
+
+// TestAutomaton follows the best strategy for the doors: who hears the same three times
+// opens that door, and it does so by majority.
+func TestAutomaton(t *testing.T) {
+	c, _, p := checkerOf(t, hidden, `Pmax=? [ F won ]`, check.Options{})
+	a, v, err := c.Automaton(t.Context(), p[0])
+	if err != nil || v.Err != nil {
+		t.Fatal(err, v.Err)
+	}
+	for heard, want := range map[string]string{"111": "open0", "222": "open1", "121": "open0", "221": "open1"} {
+		node, shown := 0, "0,false,true,false,0"
+		for i := -1; i < 3; i++ {
+			if i >= 0 {
+				shown = fmt.Sprintf("%c,false,true,false,%d", heard[i], i+1)
+			}
+			if i == 1 && a.Nodes[node].Action == want && heard[0] == heard[1] {
+				break // two of three are a majority
+			}
+			if want := []string{"start", "listen", "listen", "listen"}[i+1]; a.Nodes[node].Action != want {
+				t.Fatalf("%s: node %d does %q, want %s", heard, node, a.Nodes[node].Action, want)
+			}
+			for _, b := range a.Nodes[node].Next {
+				if b.Observation == shown {
+					node = b.Node
+					break
+				}
+			}
+		}
+		if got := a.Nodes[node].Action; got != want {
+			t.Errorf("%s: %s, want %s", heard, got, want)
+		}
+	}
+	c, _, p = checkerOf(t, hidden, `2*Pmax=? [ n<2 U won ]`, check.Options{})
+	if _, _, err := c.Automaton(t.Context(), p[0]); err != nil {
+		t.Errorf("an operator within an expression: %v", err)
+	}
+	c, _, p = checkerOf(t, hidden, `n=0`, check.Options{})
+	if _, _, err := c.Automaton(t.Context(), p[0]); err == nil {
+		t.Error("a property without an operator has an automaton")
 	}
 }
