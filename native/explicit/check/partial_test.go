@@ -127,7 +127,7 @@ func TestAutomaton(t *testing.T) {
 			if i >= 0 {
 				shown = fmt.Sprintf("%c,false,true,false,%d", heard[i], i+1)
 			}
-			if i == 1 && a.Nodes[node].Action == want && heard[0] == heard[1] {
+			if i == 2 && a.Nodes[node].Action == want && heard[0] == heard[1] {
 				break // two of three are a majority
 			}
 			if want := []string{"start", "listen", "listen", "listen"}[i+1]; a.Nodes[node].Action != want {
