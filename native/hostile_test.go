@@ -185,9 +185,10 @@ func testModels(t *testing.T, level hostile.Level, models uint64) {
 		models /= 2
 	}
 	seed := needs.Number(t, "TILECHECK_SEED", 1)
+	first := needs.Number(t, "TILECHECK_FIRST", 0)
 	models = needs.Number(t, "TILECHECK_MODELS", models)
 	count := tally{map[string]int{}, map[string]int{}, map[string]int{}}
-	for i := range models {
+	for i := first; i < first+models; i++ {
 		m := hostile.New(seed, i, level)
 		qs := m.Queries(6)
 		for _, mode := range hostileModes() {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -92,7 +93,7 @@ func reductions(whole, reduced []result.Verdict) (*table.Table, int) {
 		agreement := relation.String()
 		switch {
 		case w.Err != nil:
-			agreement, code = w.Err.Message, cmp.Or(code, exitCannotRun)
+			agreement, code = w.Err.Message, verdictCode(reduced)
 		case relation == agree.Different:
 			code = exitDisagree
 		}
@@ -101,7 +102,9 @@ func reductions(whole, reduced []result.Verdict) (*table.Table, int) {
 			t.Notes = append(t.Notes, fmt.Sprintf("%s: %s", w.Property, warning))
 		}
 	}
-	t.Notes = append(t.Notes, "every partition was checked: states of a block have the same choices, probabilities and rewards, as fractions")
+	if slices.ContainsFunc(reduced, func(v result.Verdict) bool { return v.Err == nil }) {
+		t.Notes = append(t.Notes, "every partition was checked: states of a block have the same choices, probabilities and rewards, as fractions")
+	}
 	return t, code
 }
 
