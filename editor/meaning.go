@@ -165,7 +165,7 @@ func (f *Files) Rename(ctx context.Context, name string, offset int, to string) 
 	u := g.at(d, offset)
 	switch {
 	case u == nil || u.decl == nil:
-		return nil, errors.New("there is no name that is declared, want a constant, variable, label, ...")
+		return nil, errors.New("there is no name that is declared, want a constant, variable, label or the like")
 	case !syntax.IsIdent(to):
 		return nil, fmt.Errorf("found %q, want a name: letters, digits and underscores, and no keyword", to)
 	case to == u.name:

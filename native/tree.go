@@ -56,9 +56,7 @@ func (b *built) decisions(ctx context.Context, p *check.Property, s *check.Sched
 		return err
 	}
 	head := b.treeHead(p, found, v)
-	for _, line := range head[1:] {
-		v.Warnings = append(v.Warnings, line)
-	}
+	v.Warnings = append(v.Warnings, head[1:]...)
 	return b.export.Write(b.export.file, func(w io.Writer) error { return b.writeTree(w, ext, head, found) })
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -193,7 +192,7 @@ func TestEnds(t *testing.T) {
 		t.Error("a cancelled request is answered")
 	}
 	c.tell("$/cancelRequest", map[string]any{"id": 77})
-	c.tell("$/cancelRequest", map[string]any{"id": fmt.Sprint("none")})
+	c.tell("$/cancelRequest", map[string]any{"id": "none"})
 	start := time.Now()
 	c.conn.Close()
 	select {

@@ -56,10 +56,8 @@ func Refine(ctx context.Context, m *sparse.Model, initial []uint32, rewards []*s
 		return r.earnedIn(binary.LittleEndian.AppendUint32(key, initial[s]), rewards, s)
 	})
 	for {
-		next := make([]uint32, 0)
-		var more int
 		var err error
-		next, more = grouped(m.NumStates(), func(s int, key []byte) []byte {
+		next, more := grouped(m.NumStates(), func(s int, key []byte) []byte {
 			if s&0xfff == 0 && err == nil {
 				err = ctx.Err()
 			}
