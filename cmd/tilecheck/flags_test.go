@@ -52,10 +52,12 @@ func TestHostileValues(t *testing.T) {
 		// The first game is number 0, and a film may have no pauses.
 		"game": {"0", "1000000000"}, "delay": {"0s", "0"}, "refine": {"0", "1000000000"},
 		"retries": {"0"}, // none
+		"beliefs": {"1000000000"},
 	}
 	special := map[string][]string{
 		"strategies --max":   {"0", "1000000000"}, // 0: the game goes on
 		"export --precision": nil,                 // digits
+		"shield --states":    {"0", "1000000000"}, // 0 lists none
 	}
 	// The words of a submitted command are for that command to refuse.
 	for _, place := range []string{"local", "slurm", "kubernetes", "any"} {
@@ -94,17 +96,20 @@ func commandLine(cmd *kong.Node, v *kong.Value, value string) []string {
 	words := strings.Fields(cmd.Path())
 	for _, flag := range cmd.Flags {
 		if flag.Required && flag.Value != v {
-			words = append(words, "--"+flag.Name+"=x")
+			words = append(words, "--"+flag.Name+"="+map[bool]string{true: "x", false: "1"}[elem(flag.Target.Type()).Kind() == reflect.String])
 		}
 	}
 	if v.Flag != nil {
 		words = append(words, "--"+v.Name+"="+value)
 	}
 	words = append(words, "--")
+	given := false
 	for _, p := range cmd.Positional {
 		switch {
 		case p == v:
-			return append(words, value)
+			words, given = append(words, value), true
+		case given && !p.Required: // the rest may be left out
+			return words
 		case p.Enum != "":
 			words = append(words, p.EnumSlice()[0])
 		case elem(p.Target.Type()).Kind() == reflect.Int:

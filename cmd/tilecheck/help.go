@@ -119,7 +119,7 @@ func (infoCmd) Help() string {
 
 func (resolveCmd) Help() string {
 	return "A policy is one of the game's (random, pref:left,up,down,right, ...), or a file with modules that make the choices.\n\n" +
-		examples("tilecheck resolve board.prism --policy random", "tilecheck resolve board.prism --uniform")
+		examples("tilecheck resolve game.prism --policy random", "tilecheck resolve game.prism --uniform")
 }
 
 func (reduceCmd) Help() string {

@@ -57,7 +57,7 @@ func TestExamples(t *testing.T) {
 		return cmd.CombinedOutput()
 	}
 	for _, line := range []string{
-		"tilecheck gen --size 2 --max 8 --spawn uniform -o board.prism",                                        // for resolve
+		"tilecheck gen --size 2 --max 8 --spawn uniform -o game.prism",                                         // for resolve
 		"tilecheck play random --size 3 --games 3 --seed 1 --record games.txt",                                 // for replay
 		"tilecheck gen --size 2 --max 16 -o board.prism",                                                       // for shield
 		"tilecheck check die.prism --prop 'P=? [ F s=7 ]' --method sim --seed 1 --shard 1/2 --partial 1.shard", // for merge

@@ -167,12 +167,13 @@ func (c *shieldCmd) print(env *world, x *shield.Shield, p *shield.Promise, writt
 	t.Add(table.Column{Field: "model"}, c.ModelFile, nil)
 	t.Add(table.Column{Name: "property"}, c.Property, nil)
 	t.Add(table.Column{Name: "threshold"}, fractionCell(&c.Threshold.Rat), map[bool]string{true: "relative", false: "absolute"}[c.Relative])
-	if c.Total {
-		if x.Loss != nil {
-			t.Add(table.Column{Name: "loss of a choice", Field: "choice_loss"}, fractionCell(x.Loss), "the greatest for which the worst scheduler keeps the threshold")
-		} else {
-			t.Add(table.Column{Name: "loss of a choice", Field: "choice_loss"}, table.Cell{Text: "none"}, "only a best scheduler keeps the threshold")
-		}
+	switch {
+	case !c.Total: // that of a choice is the threshold
+		t.Add(table.Column{Field: "choice_loss"}, fractionCell(&c.Threshold.Rat), nil)
+	case x.Loss != nil:
+		t.Add(table.Column{Name: "loss of a choice", Field: "choice_loss"}, fractionCell(x.Loss), "the greatest for which the worst scheduler keeps the threshold")
+	default:
+		t.Add(table.Column{Name: "loss of a choice", Field: "choice_loss"}, table.Cell{Text: "none"}, "only a best scheduler keeps the threshold")
 	}
 	t.Add(table.Column{Name: "best"}, fractionCell(p.Best), "of the schedulers that obey; it is that of the model")
 	t.Add(table.Column{Name: "worst"}, fractionCell(p.Worst), "of the schedulers that obey: this is what is promised")

@@ -54,7 +54,7 @@ func (f loginFlags) login() submit.Login {
 }
 
 type submitLocalCmd struct {
-	Processes int      `arg:"" name:"processes" help:"How many at a time."`
+	Processes int      `arg:"" name:"processes" help:"How many at a time." want:"[1,1024]"`
 	Words     []string `arg:"" name:"command" help:"-- and a command that splits: check --method sim, compare, …" want:"any"`
 
 	shareFlags `embed:""`

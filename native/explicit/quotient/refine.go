@@ -148,9 +148,6 @@ func (r *refiner) earnedIn(key []byte, rewards []*sparse.Reward, s int) []byte {
 func (r *refiner) signature(s int, key []byte) []byte {
 	key = binary.LittleEndian.AppendUint32(key, r.block[s])
 	first, end := r.m.Choices(s)
-	if end-first == 1 {
-		return append(key, r.choice(first)...)
-	}
 	var choices []string
 	for c := first; c < end; c++ {
 		choices = append(choices, string(r.choice(c)))
