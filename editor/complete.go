@@ -31,7 +31,7 @@ func (f *Files) Complete(name string, offset int) (from int, found []Completion)
 		from--
 	}
 	if i := d.lexemeFrom(from - 1); from > 0 && i < len(d.lexemes()) {
-		if l := d.lexemes()[i]; l.Class == syntax.Comment && int(l.Start.Offset) < from && int(l.Stop.Offset) >= from {
+		if l := d.lexemes()[i]; l.class == syntax.Comment && int(l.from) < from && int(l.to) >= from {
 			return from, nil
 		}
 	}
@@ -96,49 +96,49 @@ const longest = 1 << 14
 // stateAt finds the statement that an offset is in.
 func (g *group) stateAt(d *document, offset int) partial {
 	end := d.lexemeFrom(offset)
-	for end > 0 && int(d.lexemes()[end-1].Start.Offset) >= offset {
+	for end > 0 && int(d.lexemes()[end-1].from) >= offset {
 		end--
 	}
-	tokens := make([]syntax.Lexeme, 0, 16)
+	var tokens []lexeme
 	block, late := "", false
 	for _, l := range d.lexemes()[:end] {
-		if l.Class == syntax.Comment {
+		if l.class == syntax.Comment {
 			continue
 		}
 		tokens = append(tokens, l)
 		switch {
 		case d.isProps():
-			if l.Text == ";" {
+			if d.is(l, ";") {
 				tokens = tokens[:0]
 			}
-		case l.Text == "module" || l.Text == "rewards":
-			block, late = l.Text, false
-		case strings.HasPrefix(l.Text, "end") && l.Class == syntax.Keyword && l.Text != "endinvariant":
+		case d.is(l, "module") || d.is(l, "rewards"):
+			block, late = d.word(l), false
+		case l.class == syntax.Keyword && strings.HasPrefix(d.word(l), "end") && !d.is(l, "endinvariant"):
 			block, tokens = "", tokens[:0]
-		case l.Text == "->" || l.Text == "endinvariant":
+		case d.is(l, "->") || d.is(l, "endinvariant"):
 			late = block == "module"
-			if l.Text == "endinvariant" {
+			if d.is(l, "endinvariant") {
 				tokens = tokens[:0]
 			}
-		case l.Text == ";":
+		case d.is(l, ";"):
 			tokens = tokens[:0]
 		}
 		if block != "" {
-			tokens = tokens[head(tokens):]
+			tokens = tokens[d.head(tokens):]
 		}
 	}
 	s := partial{props: d.isProps(), declares: []Kind{Constant, Formula, Variable}}
 	switch {
-	case block == "module" && (len(tokens) == 0 || tokens[0].Text != "module"):
+	case block == "module" && (len(tokens) == 0 || !d.is(tokens[0], "module")):
 		s.before = "module m "
-		if late && (len(tokens) == 0 || !slices.ContainsFunc(tokens, func(l syntax.Lexeme) bool { return l.Text == "->" }) || tokens[0].Text == "[") {
+		if late && (len(tokens) == 0 || !slices.ContainsFunc(tokens, func(l lexeme) bool { return d.is(l, "->") }) || d.is(tokens[0], "[")) {
 			s.before = "module m [] true -> true; "
 		}
-	case block == "rewards" && (len(tokens) == 0 || tokens[0].Text != "rewards"):
+	case block == "rewards" && (len(tokens) == 0 || !d.is(tokens[0], "rewards")):
 		s.before = "rewards "
 	}
 	if len(tokens) > 0 {
-		from := int(tokens[0].Start.Offset)
+		from := int(tokens[0].from)
 		if offset-from > longest {
 			s.names = []Completion{}
 			return s
@@ -151,32 +151,32 @@ func (g *group) stateAt(d *document, offset int) partial {
 
 // head is how many of the tokens are the head of a module or reward structure, once it
 // is complete.
-func head(tokens []syntax.Lexeme) int {
+func (d *document) head(tokens []lexeme) int {
 	switch n := len(tokens); {
-	case n == 3 && tokens[0].Text == "module" && tokens[2].Text != "=":
+	case n == 3 && d.is(tokens[0], "module") && !d.is(tokens[2], "="):
 		return 2
-	case n == 2 && tokens[0].Text == "rewards" && tokens[1].Text != `"`:
+	case n == 2 && d.is(tokens[0], "rewards") && !d.is(tokens[1], `"`):
 		return 1
-	case n == 4 && tokens[0].Text == "rewards":
+	case n == 4 && d.is(tokens[0], "rewards"):
 		return 4
 	}
 	return 0
 }
 
 // special is what can stand where the grammar knows no more than that it is a name.
-func (g *group) special(d *document, s partial, tokens []syntax.Lexeme) (names []Completion, fresh bool) {
+func (g *group) special(d *document, s partial, tokens []lexeme) (names []Completion, fresh bool) {
 	if len(tokens) == 0 {
 		return nil, s.before == "module m "
 	}
-	last := tokens[len(tokens)-1].Text
+	last := d.word(tokens[len(tokens)-1])
 	quotes := 0
 	for _, t := range tokens {
-		if t.Text == `"` {
+		if d.is(t, `"`) {
 			quotes++
 		}
 	}
 	give := func(kinds ...Kind) []Completion { return append([]Completion{}, g.completions(d, kinds...)...) }
-	first := tokens[0].Text
+	first := d.word(tokens[0])
 	switch {
 	case last == `"` && quotes%2 == 1:
 		switch {
@@ -184,7 +184,7 @@ func (g *group) special(d *document, s partial, tokens []syntax.Lexeme) (names [
 			if len(tokens) <= 2 && first != `"` {
 				return []Completion{}, true
 			}
-		case len(tokens) > 1 && tokens[len(tokens)-2].Text == "{":
+		case len(tokens) > 1 && d.is(tokens[len(tokens)-2], "{"):
 			return give(RewardStruct), false
 		}
 		out := give(Label, Property)

@@ -59,7 +59,6 @@ func (f *Files) Diagnostics(ctx context.Context, name string) ([]Diagnostic, err
 func (g *group) check() {
 	g.checking.Do(func() {
 		g.found = make(map[string][]Diagnostic)
-		g.values = make(map[string]string)
 		for _, d := range g.docs() {
 			d.parse()
 			if len(d.text) > MaxText {
@@ -71,23 +70,77 @@ func (g *group) check() {
 		if g.model == nil || g.model.err != nil || len(g.model.text) > MaxText {
 			return
 		}
-		model, err := sema.CheckModel(g.model.tree.(*syntax.Model))
-		g.add(g.model, err, Error)
-		if err != nil {
+		m := g.model.check()
+		for _, x := range m.wrong {
+			g.add(g.model, x.err, x.severity)
+		}
+		if m.model == nil {
 			return
 		}
-		program := g.instantiate(model)
 		for _, d := range g.props {
 			if d.err != nil {
 				continue
 			}
-			props, err := model.CheckProperties(d.tree.(*syntax.Properties))
+			props, err := m.model.CheckProperties(d.tree.(*syntax.Properties))
 			if g.add(d, err, Error); err == nil {
-				g.instantiateProps(d, model, props, program)
+				g.instantiateProps(d, m.model, props, m.program)
 			}
 		}
-		g.lint(program)
+		g.lint(m.program)
 	})
+}
+
+// checked is what a model means.
+type checked struct {
+	model   *sema.Model   // nil if that is wrong
+	program *sema.Program // nil if constants have no values
+	values  map[string]string
+	wrong   []problem
+}
+
+type problem struct {
+	err      error
+	severity Severity
+}
+
+// add keeps an error, if there is one.
+func (c *checked) add(err error, severity Severity) {
+	if err != nil {
+		c.wrong = append(c.wrong, problem{err, severity})
+	}
+}
+
+// checkTree finds out what a tree means; told is as for sema.CheckCommands.
+func (d *document) checkTree(tree *syntax.Model, told func(*syntax.Command, bool)) (c checked) {
+	model, err := sema.CheckCommands(tree, told)
+	c.add(err, Error)
+	if err != nil {
+		return c
+	}
+	c.model = model
+	experiment, err := experiment(d.opts, model, nil)
+	if err != nil {
+		c.add(undefined(err), Hint)
+		return c
+	}
+	values, err := runner.Single(experiment.Models())
+	if err != nil {
+		return c
+	}
+	program, err := model.Instantiate(values.Map())
+	if err != nil {
+		c.add(err, Error)
+		return c
+	}
+	c.program = program
+	for _, w := range program.Warnings {
+		c.add(w, Warning)
+	}
+	c.values = make(map[string]string)
+	for _, v := range program.Consts {
+		c.values[v.Name] = v.Val.String()
+	}
+	return c
 }
 
 // lint adds the warnings that need no states.
@@ -97,7 +150,7 @@ func (g *group) lint(program *sema.Program) {
 		if d.err != nil {
 			return // what it uses is not known
 		}
-		files = append(files, lint.Source{Name: d.name, Text: d.text, Tree: d.tree, Lexemes: d.lexemes()})
+		files = append(files, lint.Source{Name: d.name, Text: d.text, Tree: d.tree, Words: d.words()})
 	}
 	told, _ := lint.Split(lint.Texts(files, program), files)
 	for _, f := range told {
@@ -111,34 +164,9 @@ func (g *group) lint(program *sema.Program) {
 	}
 }
 
-// instantiate gives the model's constants their values, if all have one.
-func (g *group) instantiate(model *sema.Model) *sema.Program {
-	experiment, err := g.experiment(model, nil)
-	if err != nil {
-		g.undefined(g.model, err)
-		return nil
-	}
-	values, err := runner.Single(experiment.Models())
-	if err != nil {
-		return nil
-	}
-	program, err := model.Instantiate(values.Map())
-	if err != nil {
-		g.add(g.model, err, Error)
-		return nil
-	}
-	for _, w := range program.Warnings {
-		g.add(g.model, w, Warning)
-	}
-	for _, c := range program.Consts {
-		g.values[c.Name] = c.Val.String()
-	}
-	return program
-}
-
-// experiment is that of the constants in the options, as far as the group has them.
-func (g *group) experiment(model *sema.Model, props *sema.Properties) (*sema.Experiment, error) {
-	defs, err := sema.ParseConsts(g.opts.Consts)
+// experiment is that of the constants in the options, as far as the files have them.
+func experiment(opts Options, model *sema.Model, props *sema.Properties) (*sema.Experiment, error) {
+	defs, err := sema.ParseConsts(opts.Consts)
 	if err != nil {
 		return nil, err
 	}
@@ -150,9 +178,9 @@ func (g *group) instantiateProps(d *document, model *sema.Model, props *sema.Pro
 	if program == nil {
 		return
 	}
-	experiment, err := g.experiment(model, props)
+	experiment, err := experiment(g.opts, model, props)
 	if err != nil {
-		g.undefined(d, err)
+		g.add(d, undefined(err), Hint)
 		return
 	}
 	for i := range props.Len() {
@@ -166,12 +194,13 @@ func (g *group) instantiateProps(d *document, model *sema.Model, props *sema.Pro
 	}
 }
 
-// undefined keeps, as a hint, that constants have no values: they may get them when the
-// file is checked.
-func (g *group) undefined(d *document, err error) {
+// undefined is what an error says of constants without values, which is a hint: they may
+// get them when the file is checked. It is nil where the error is another one.
+func undefined(err error) error {
 	if list, ok := errors.AsType[syntax.ErrorList](err); ok {
-		g.add(d, list, Hint)
+		return list
 	}
+	return nil
 }
 
 // add keeps an error as diagnostics.
@@ -205,18 +234,9 @@ func (d *document) rangeAt(pos syntax.Pos) Range {
 		return Range{}
 	}
 	from := min(int(pos.Offset), len(d.text))
-	if l, ok := d.lexemeAt(from); ok {
-		return Range{from, int(l.Stop.Offset)}
+	if i := d.lexemeFrom(from); i < len(d.lexemes()) && int(d.lexemes()[i].from) <= from {
+		return Range{from, int(d.lexemes()[i].to)}
 	}
 	_, size := utf8.DecodeRune(d.text[from:])
 	return Range{from, from + size}
-}
-
-// lexemeAt is the lexeme that an offset is in.
-func (d *document) lexemeAt(offset int) (syntax.Lexeme, bool) {
-	i := d.lexemeFrom(offset)
-	if i < len(d.lexemes()) && int(d.lexemes()[i].Start.Offset) <= offset {
-		return d.lexemes()[i], true
-	}
-	return syntax.Lexeme{}, false
 }

@@ -7,7 +7,8 @@
 //	where, ok := files.Definition("m.props", offset)
 //
 // A [Files] is a snapshot: it does not change, and may be asked by many goroutines while
-// the next one is made. What was found out about a text is kept as long as the text is.
+// the next one is made. What was found out about a text is kept as long as the text is, and
+// what was found out about its commands is used for the next one.
 //
 // Places are byte offsets into texts; [Lines] turns them into lines and columns, also of
 // UTF-16. The package knows of no protocol, reads no files and builds no states: a

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"tilecheck/prism/syntax"
 )
@@ -39,7 +40,11 @@ func (f *Files) With(name string, text []byte) *Files {
 	if docs == nil {
 		docs = make(map[string]*document)
 	}
-	docs[name] = &document{name: name, text: text, dialect: f.opts.Dialect}
+	d := &document{name: name, text: text, dialect: f.opts.Dialect, opts: f.opts}
+	if old := f.docs[name]; old != nil {
+		d.before = old.remembered()
+	}
+	docs[name] = d
 	return f.over(docs, name)
 }
 
@@ -134,19 +139,33 @@ type document struct {
 	name    string
 	text    []byte
 	dialect syntax.Dialect
+	opts    Options
+
+	before memory // what was found in the text before this one
+	now    struct {
+		lexemes  atomic.Pointer[found[lexeme]]
+		commands atomic.Pointer[found[placed]]
+	}
 
 	telling sync.Once
 	props   bool
 
 	parsing sync.Once
-	tree    syntax.Node // what parses of it
+	tree    syntax.Node // what parses of it; of a model without the commands that are hidden
 	err     error       // of the parser
+	// commands are those of a model that may be hidden, in order; hidden are those that
+	// are, by number, and nil if none is.
+	commands []placed
+	hidden   []bool
 
 	scanning sync.Once
-	scanned  []syntax.Lexeme
+	scanned  []lexeme
 
 	naming sync.Once
 	names  []occurrence
+
+	checking sync.Once
+	meaning  checked
 }
 
 func (d *document) isProps() bool {
@@ -156,8 +175,12 @@ func (d *document) isProps() bool {
 
 func (d *document) parse() {
 	d.parsing.Do(func() {
-		text := d.looked()
-		d.tree, d.err = syntax.ParsePart(d.dialect, d.name, text)
+		if d.isProps() {
+			d.tree, d.err = syntax.ParsePart(d.dialect, d.name, d.looked())
+			return
+		}
+		d.parseModel()
+		d.now.commands.Store(&found[placed]{d.looked(), d.commands})
 	})
 }
 
@@ -169,15 +192,6 @@ func (d *document) looked() []byte {
 	return d.text
 }
 
-// lexemes are the tokens and comments of the text.
-func (d *document) lexemes() []syntax.Lexeme {
-	d.scanning.Do(func() {
-		text := d.looked()
-		d.scanned = slices.AppendSeq(make([]syntax.Lexeme, 0, len(text)/3+1), syntax.Lexemes(text))
-	})
-	return d.scanned
-}
-
 // group is a model and the properties of it. The model may be missing.
 type group struct {
 	opts  Options
@@ -186,7 +200,6 @@ type group struct {
 
 	checking sync.Once
 	found    map[string][]Diagnostic
-	values   map[string]string // of the model's constants
 	binding  sync.Once
 	bound    map[*document][]use
 }

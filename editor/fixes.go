@@ -38,34 +38,34 @@ func (f *Files) Fixes(ctx context.Context, name string, in Range) ([]Fix, error)
 
 func (g *group) fix(d *document, x Diagnostic) (Fix, bool) {
 	i := d.lexemeFrom(x.From)
-	for i > 0 && i <= len(d.lexemes()) && (i == len(d.lexemes()) || int(d.lexemes()[i].Start.Offset) > x.From) {
+	for i > 0 && i <= len(d.lexemes()) && (i == len(d.lexemes()) || int(d.lexemes()[i].from) > x.From) {
 		i--
 	}
 	if i >= len(d.lexemes()) {
 		return Fix{}, false
 	}
 	here := d.lexemes()[i]
-	var before syntax.Lexeme
+	var before lexeme
 	for j := i - 1; j >= 0; j-- {
-		if before = d.lexemes()[j]; before.Class != syntax.Comment {
+		if before = d.lexemes()[j]; before.class != syntax.Comment {
 			break
 		}
 	}
 	edit := func(title string, from, to int, text string) (Fix, bool) {
 		return Fix{Title: title, Edits: []Edit{{Location{d.name, Range{from, to}}, text}}}, true
 	}
-	from, to := int(here.Start.Offset), int(here.Stop.Offset)
+	from, to, word := int(here.from), int(here.to), d.word(here)
 	switch {
-	case before.Text == here.Text && before.Stop == here.Start && strings.Contains("=&|", here.Text):
-		return edit(fmt.Sprintf("Write %s for %s%s", here.Text, here.Text, here.Text), from, to, "")
-	case strings.Contains(x.Message, `want ";"`) && before.Text != "":
-		at := int(before.Stop.Offset)
+	case d.is(before, word) && before.to == here.from && strings.Contains("=&|", word):
+		return edit(fmt.Sprintf("Write %s for %s%s", word, word, word), from, to, "")
+	case strings.Contains(x.Message, `want ";"`) && before.to > 0:
+		at := int(before.to)
 		if strings.HasPrefix(x.Message, "found end of file") {
 			at = to
 		}
 		return edit("Insert ;", at, at, ";")
 	case strings.Contains(x.Message, "want a label name in double quotes"):
-		return edit("Put the label in quotes", from, to, `"`+here.Text+`"`)
+		return edit("Put the label in quotes", from, to, `"`+word+`"`)
 	case strings.Contains(x.Message, "an update assigns to primed variables"):
 		return g.prime(d, i)
 	}
@@ -80,11 +80,11 @@ func (g *group) fix(d *document, x Diagnostic) (Fix, bool) {
 // prime puts the prime behind the name in (x=1) before a lexeme.
 func (g *group) prime(d *document, i int) (Fix, bool) {
 	for ; i > 0; i-- {
-		if l := d.lexemes()[i]; l.Class == syntax.Name && d.lexemes()[i-1].Text == "(" {
-			at := int(l.Stop.Offset)
-			return Fix{Title: "Write " + l.Text + "'", Edits: []Edit{{Location{d.name, Range{at, at}}, "'"}}}, true
+		if l := d.lexemes()[i]; l.class == syntax.Name && d.is(d.lexemes()[i-1], "(") {
+			at := int(l.to)
+			return Fix{Title: "Write " + d.word(l) + "'", Edits: []Edit{{Location{d.name, Range{at, at}}, "'"}}}, true
 		}
-		if d.lexemes()[i].Text == "->" {
+		if d.is(d.lexemes()[i], "->") {
 			break
 		}
 	}

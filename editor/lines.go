@@ -43,15 +43,20 @@ func (l *Lines) Position(offset int) (line, col int) {
 // UTF16 returns the line of an offset and its column in units of UTF-16.
 func (l *Lines) UTF16(offset int) (line, col int) {
 	line, n := l.Position(offset)
-	for rest := l.text[l.starts[line] : l.starts[line]+n]; len(rest) > 0; {
-		r, size := utf8.DecodeRune(rest)
-		rest = rest[size:]
-		col++
+	return line, UTF16(l.text[l.starts[line] : l.starts[line]+n])
+}
+
+// UTF16 is how many units of UTF-16 a text has.
+func UTF16(text []byte) (n int) {
+	for len(text) > 0 {
+		r, size := utf8.DecodeRune(text)
+		text = text[size:]
+		n++
 		if r > 0xffff {
-			col++
+			n++
 		}
 	}
-	return line, col
+	return n
 }
 
 // Offset returns the offset of a line and a column in bytes; what is behind the end

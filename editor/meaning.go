@@ -96,8 +96,8 @@ func (f *Files) Hover(ctx context.Context, name string, offset int) (text string
 	}
 	uses := len(g.references(u.decl)) - 1
 	where := u.decl.kind.String()
-	if u.decl.kind == Variable && u.decl.module != "" {
-		where += " of module `" + u.decl.module + "`"
+	if module := u.decl.in(); u.decl.kind == Variable && module != "" {
+		where += " of module `" + module + "`"
 	}
 	fmt.Fprintf(&b, "%s, used %s", where, times(uses))
 	return b.String(), u.Range, true
@@ -108,7 +108,7 @@ func (g *group) value(ctx context.Context, decl *declaration) (string, bool) {
 	if decl.kind != Constant || decl.doc != g.model || ctx.Err() != nil {
 		return "", false
 	}
-	v, ok := g.values[decl.name]
+	v, ok := g.model.meaning.values[decl.name]
 	return v, ok
 }
 
@@ -127,12 +127,15 @@ const mostShown = 2000
 
 // declarationText is the declaration as Fprint prints it; of a block, its head.
 func declarationText(decl *declaration) string {
-	n := decl.node
+	var n syntax.Node
+	if decl.about != nil {
+		n = decl.node
+	}
 	switch x := n.(type) {
 	case nil:
 		return decl.kind.String() + " [" + decl.name + "]"
 	case *syntax.Module:
-		return fmt.Sprintf("module %s // %d variables, %d commands", x.Name.Name, len(x.Vars), len(x.Commands))
+		return fmt.Sprintf("module %s // %d variables, %d commands", x.Name.Name, len(x.Vars), decl.doc.commandsOf(x))
 	case *syntax.Rewards:
 		return fmt.Sprintf("rewards %q", x.Name.Name)
 	case *syntax.Rename:

@@ -2,7 +2,6 @@ package editor
 
 import (
 	"slices"
-	"sort"
 
 	"tilecheck/prism/syntax"
 )
@@ -71,21 +70,43 @@ type occurrence struct {
 	name  string
 	space space
 	kind  Kind // of a declaration
-	node  syntax.Node
+	// rename says that this is the first side of a renaming, to that it is the second
+	// one, which is the next occurrence.
+	rename, to bool
+	*about
+}
+
+// about is more of an occurrence that declares or renames; nil for others.
+type about struct {
+	node syntax.Node
 	// module is that in which a variable is declared, and for the two sides of a
 	// renaming that which is renamed.
 	module string
-	rename bool // the first side of a renaming; the second one is the next occurrence
-	to     bool // the second one
+}
+
+// in is the module of an occurrence, if it has one.
+func (o occurrence) in() string {
+	if o.about == nil {
+		return ""
+	}
+	return o.module
 }
 
 // occurrences returns the names of a document in order of their places.
 func (d *document) occurrences() []occurrence {
 	d.parse()
 	d.naming.Do(func() {
-		c := collector{doc: d}
+		c := collector{text: d.looked()}
 		switch tree := d.tree.(type) {
 		case *syntax.Model:
+			known := d.commands
+			c.known = func(cmd *syntax.Command) bool { // in order
+				at := cmd.Start.Offset
+				for len(known) > 0 && known[0].from < at {
+					known = known[1:]
+				}
+				return len(known) > 0 && known[0].from == at
+			}
 			for _, item := range tree.Items {
 				c.item(item)
 			}
@@ -100,17 +121,47 @@ func (d *document) occurrences() []occurrence {
 				}
 			}
 		}
-		sort.SliceStable(c.out, func(i, j int) bool { return c.out[i].From < c.out[j].From })
-		d.names = c.out
+		d.names = d.withCommands(c.sorted())
 	})
 	return d.names
 }
 
+// withCommands adds the names of commands, in order.
+func (d *document) withCommands(others []occurrence) []occurrence {
+	n := len(others)
+	for _, p := range d.commands {
+		n += len(p.names)
+	}
+	out := make([]occurrence, 0, n)
+	for _, p := range d.commands {
+		for len(others) > 0 && others[0].From < int(p.from) {
+			out, others = append(out, others[0]), others[1:]
+		}
+		from := len(out)
+		out = append(out, p.names...)
+		for i := range out[from:] {
+			out[from+i].From += int(p.from)
+			out[from+i].To += int(p.from)
+		}
+	}
+	return append(out, others...)
+}
+
 // collector gathers names.
 type collector struct {
-	doc    *document
+	text   []byte
 	module string
+	known  func(*syntax.Command) bool // whose names are known; nil for none
 	out    []occurrence
+}
+
+// sorted are the names in order.
+func (c *collector) sorted() []occurrence {
+	byPlace := func(a, b occurrence) int { return a.From - b.From }
+	if !slices.IsSortedFunc(c.out, byPlace) {
+		slices.SortStableFunc(c.out, byPlace)
+	}
+	return c.out
 }
 
 // add takes the name within a span; the quotes or the prime may belong to the span.
@@ -118,20 +169,25 @@ func (c *collector) add(name string, span syntax.Span, o occurrence) {
 	if !syntax.IsIdent(name) {
 		return
 	}
-	d := c.doc
-	for i := d.lexemeFrom(int(span.Start.Offset)); i < len(d.lexemes()) && d.lexemes()[i].Start.Offset < span.Stop.Offset; i++ {
-		l := d.lexemes()[i]
-		if l.Class == syntax.Name && l.Text == name || l.Class == syntax.Primed && l.Text == name+"'" {
-			o.name, o.Range = name, Range{int(l.Start.Offset), int(l.Start.Offset) + len(name)}
-			c.out = append(c.out, o)
-			return
+	from := int(span.Start.Offset)
+	if int(span.Stop.Offset) > len(c.text) {
+		return
+	}
+	if c.text[from] == '"' {
+		for l := range syntax.Lexemes(c.text[from:span.Stop.Offset]) {
+			if l.Class == syntax.Name {
+				from += int(l.Start.Offset)
+				break
+			}
 		}
 	}
+	o.name, o.Range = name, Range{from, from + len(name)}
+	c.out = append(c.out, o)
 }
 
 func (c *collector) declare(id *syntax.Ident, kind Kind, n syntax.Node) {
 	if id != nil {
-		c.add(id.Name, id.Span, occurrence{space: kind.space(), kind: kind, node: n, module: c.module})
+		c.add(id.Name, id.Span, occurrence{space: kind.space(), kind: kind, about: &about{n, c.module}})
 	}
 }
 
@@ -196,15 +252,21 @@ func (c *collector) moduleItem(m *syntax.Module) {
 	c.module = ""
 	c.expr(m.Invariant)
 	for _, cmd := range m.Commands {
-		c.refer(cmd.Action, actions)
-		c.expr(cmd.Guard)
-		for _, u := range cmd.Updates {
-			c.expr(u.Prob)
-			c.expr(u.ProbHigh)
-			for _, a := range u.Assigns {
-				c.refer(a.Name, values)
-				c.expr(a.Value)
-			}
+		if c.known == nil || !c.known(cmd) {
+			c.command(cmd)
+		}
+	}
+}
+
+func (c *collector) command(cmd *syntax.Command) {
+	c.refer(cmd.Action, actions)
+	c.expr(cmd.Guard)
+	for _, u := range cmd.Updates {
+		c.expr(u.Prob)
+		c.expr(u.ProbHigh)
+		for _, a := range u.Assigns {
+			c.refer(a.Name, values)
+			c.expr(a.Value)
 		}
 	}
 }
@@ -213,8 +275,9 @@ func (c *collector) renamed(m *syntax.RenamedModule) {
 	c.declare(m.Name, Module, m)
 	c.refer(m.Base, modules)
 	for _, r := range m.Renames {
-		c.add(r.Old.Name, r.Old.Span, occurrence{module: m.Base.Name, rename: true})
-		c.add(r.New.Name, r.New.Span, occurrence{module: m.Base.Name, to: true, node: r})
+		in := &about{r, m.Base.Name}
+		c.add(r.Old.Name, r.Old.Span, occurrence{rename: true, about: in})
+		c.add(r.New.Name, r.New.Span, occurrence{to: true, about: in})
 	}
 }
 
@@ -269,17 +332,6 @@ func (c *collector) structure(x syntax.Expr) {
 	}
 }
 
-// lexemeFrom is the index of the first lexeme that ends behind an offset.
-func (d *document) lexemeFrom(offset int) int {
-	i, _ := slices.BinarySearchFunc(d.lexemes(), offset, func(l syntax.Lexeme, offset int) int {
-		if int(l.Stop.Offset) <= offset {
-			return -1
-		}
-		return 1
-	})
-	return i
-}
-
 // declaration is where a name is declared.
 type declaration struct {
 	doc *document
@@ -289,7 +341,7 @@ type declaration struct {
 
 // use is an occurrence and what it means.
 type use struct {
-	occurrence
+	*occurrence
 	decl *declaration // nil if there is none
 }
 
@@ -341,51 +393,54 @@ func (b *binder) find(s space, name string) *declaration {
 // command or renaming that has it.
 func (b *binder) learn(d *document) {
 	all := d.occurrences()
-	for i, o := range all {
-		k := key{o.space, o.name}
-		if (o.kind != NoKind) && b.known[k] == nil {
-			b.known[k] = &declaration{doc: d, occurrence: o, index: i}
+	local := make(map[[2]string]bool) // the variables of each module
+	for i := range all {
+		o := &all[i]
+		if o.kind == NoKind {
+			continue
 		}
-	}
-	local := make(map[string]map[string]bool) // the variables of each module
-	for _, o := range all {
+		if k := (key{o.space, o.name}); b.known[k] == nil {
+			b.known[k] = &declaration{doc: d, occurrence: *o, index: i}
+		}
 		if o.kind == Variable && o.module != "" {
-			if local[o.module] == nil {
-				local[o.module] = make(map[string]bool)
-			}
-			local[o.module][o.name] = true
+			local[[2]string{o.module, o.name}] = true
 		}
 	}
-	for i, o := range all {
+	for i := range all {
+		o := &all[i]
 		switch {
 		case o.space == actions && o.kind == NoKind && !o.to && !o.rename:
 			b.action(d, i, o)
-		case o.to && i > 0 && local[o.module][all[i-1].name]:
-			o.kind, o.module = Variable, ""
+		case o.to && i > 0 && local[[2]string{o.module, all[i-1].name}]:
+			v := *o
+			v.kind, v.about = Variable, &about{o.node, ""}
 			if k := (key{values, o.name}); b.known[k] == nil {
-				b.known[k] = &declaration{doc: d, occurrence: o, index: i}
+				b.known[k] = &declaration{doc: d, occurrence: v, index: i}
 			}
 		}
 	}
-	for i, o := range all { // actions that only a renaming makes
-		if o.to && i > 0 && b.find(values, all[i-1].name) == nil && b.find(actions, all[i-1].name) != nil {
+	for i := range all { // actions that only a renaming makes
+		if o := &all[i]; o.to && i > 0 && b.find(values, all[i-1].name) == nil && b.find(actions, all[i-1].name) != nil {
 			b.action(d, i, o)
 		}
 	}
 }
 
-func (b *binder) action(d *document, i int, o occurrence) {
-	o.space, o.kind = actions, Action
-	if k := (key{actions, o.name}); b.find(actions, o.name) == nil {
-		b.known[k] = &declaration{doc: d, occurrence: o, index: i}
+func (b *binder) action(d *document, i int, o *occurrence) {
+	if b.find(actions, o.name) != nil {
+		return
 	}
+	a := *o
+	a.space, a.kind = actions, Action
+	b.known[key{actions, o.name}] = &declaration{doc: d, occurrence: a, index: i}
 }
 
 // bind says what the names of a document mean.
 func (b *binder) bind(d *document) []use {
 	all := d.occurrences()
 	out := make([]use, len(all))
-	for i, o := range all {
+	for i := range all {
+		o := &all[i]
 		s := o.space
 		switch {
 		case o.rename && b.find(values, o.name) == nil:
@@ -393,8 +448,9 @@ func (b *binder) bind(d *document) []use {
 		case o.to && i > 0 && out[i-1].decl != nil:
 			s = out[i-1].decl.space
 		}
-		if o.rename || o.to {
-			o.space = s
+		if s != o.space {
+			renamed := *o
+			renamed.space, o = s, &renamed
 		}
 		out[i] = use{o, b.find(s, o.name)}
 	}

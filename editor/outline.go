@@ -115,7 +115,7 @@ func (f *Files) Tokens(name string) []Token {
 	uses := g.uses()[d]
 	out := make([]Token, 0, len(d.lexemes()))
 	for i, l := range d.lexemes() {
-		t := Token{Range: Range{int(l.Start.Offset), int(l.Stop.Offset)}, Class: l.Class}
+		t := Token{Range: Range{int(l.from), int(l.to)}, Class: l.class}
 		for len(uses) > 0 && uses[0].From < t.From {
 			uses = uses[1:]
 		}
@@ -123,7 +123,7 @@ func (f *Files) Tokens(name string) []Token {
 			t.Kind = uses[0].decl.kind
 			t.Declares = uses[0].decl.doc == d && uses[0].decl.Range == uses[0].Range
 		}
-		if isFunction(l.Text) && i+1 < len(d.lexemes()) && d.lexemes()[i+1].Text == "(" && t.Kind == NoKind {
+		if t.Kind == NoKind && l.class <= syntax.Name && isFunction(d.text[l.from:l.to]) && i+1 < len(d.lexemes()) && d.is(d.lexemes()[i+1], "(") {
 			t.Kind = Function
 		}
 		out = append(out, t)
@@ -131,8 +131,8 @@ func (f *Files) Tokens(name string) []Token {
 	return out
 }
 
-func isFunction(name string) bool {
-	switch name {
+func isFunction(name []byte) bool {
+	switch string(name) {
 	case "ceil", "floor", "log", "max", "min", "mod", "multi", "pow", "round":
 		return true
 	}

@@ -1,10 +1,12 @@
 package editor_test
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -130,7 +132,8 @@ func long() []byte {
 	return []byte(b.String())
 }
 
-// What an editor asks for after each key.
+// What an editor asks for after each key: typed into a text that is open, in a command, in one
+// of the constants that all commands have, and what there is to do when a text is opened.
 func BenchmarkKey(b *testing.B) {
 	text := long()
 	ask := map[string]func(*editor.Files){
@@ -138,10 +141,31 @@ func BenchmarkKey(b *testing.B) {
 		"tokens":      func(f *editor.Files) { f.Tokens("m.prism") },
 		"symbols":     func(f *editor.Files) { f.Symbols("m.prism") },
 		"completion":  func(f *editor.Files) { f.Complete("m.prism", len(text)/2) },
+		"hover":       func(f *editor.Files) { f.Hover(b.Context(), "m.prism", len(text)/2) },
 		"format":      func(f *editor.Files) { _, _ = f.Format("m.prism") },
 	}
-	for _, what := range []string{"diagnostics", "tokens", "symbols", "completion", "format"} {
-		b.Run(what, func(b *testing.B) {
+	all := []string{"diagnostics", "tokens", "symbols", "completion", "hover", "format"}
+	command := bytes.Index(text, []byte("x9=3 & x0<N"))
+	places := map[string]int{"command": command + 3, "wrong": command, "unparsable": command + 4, "constant": bytes.Index(text, []byte("9;"))}
+	for _, where := range []string{"command", "wrong", "unparsable", "constant"} {
+		at := places[where]
+		key := map[string]string{"command": "1", "wrong": "x", "unparsable": "(", "constant": "2"}[where]
+		for _, what := range all {
+			b.Run(where+"/"+what, func(b *testing.B) {
+				files := editor.New(editor.Options{}).With("m.prism", text)
+				for _, ask := range ask {
+					ask(files)
+				}
+				typed := [][]byte{slices.Insert(slices.Clone(text), at, key[0]), slices.Insert(slices.Clone(text), at, key[0]-1)}
+				for i := 0; b.Loop(); i++ {
+					files = files.With("m.prism", typed[i%2])
+					ask[what](files)
+				}
+			})
+		}
+	}
+	for _, what := range all {
+		b.Run("open/"+what, func(b *testing.B) {
 			for b.Loop() {
 				ask[what](editor.New(editor.Options{}).With("m.prism", text))
 			}

@@ -58,15 +58,21 @@ type Source struct {
 	Name string
 	Text []byte
 	Tree syntax.Node
-	// Lexemes are those of the text, where they are known already.
-	Lexemes []syntax.Lexeme
+	// Words are the names and comments of the text, where they are known already.
+	Words iter.Seq2[syntax.Class, []byte]
 }
 
-func (s Source) lexemes() iter.Seq[syntax.Lexeme] {
-	if s.Lexemes != nil {
-		return slices.Values(s.Lexemes)
+func (s Source) words() iter.Seq2[syntax.Class, []byte] {
+	if s.Words != nil {
+		return s.Words
 	}
-	return syntax.Lexemes(s.Text)
+	return func(yield func(syntax.Class, []byte) bool) {
+		for l := range syntax.Lexemes(s.Text) {
+			if !yield(l.Class, s.Text[l.Start.Offset:l.Stop.Offset]) {
+				return
+			}
+		}
+	}
 }
 
 // Texts returns what is found without states: constants and formulas of the files that
@@ -99,29 +105,40 @@ func IsConst(e sema.Expr, value bool) bool {
 
 // unused finds the declarations whose name stands nowhere else, whatever it would mean there.
 func unused(files []Source) []Finding {
-	count := make(map[string]int) // of names that are declared
+	count := make(map[string]*int) // of names that are declared
 	for _, f := range files {
 		eachItem(f.Tree, func(n syntax.Node) {
 			switch n := n.(type) {
 			case *syntax.ConstDecl:
-				count[n.Name.Name] = 0
+				count[n.Name.Name] = new(int)
 			case *syntax.FormulaDecl:
-				count[n.Name.Name] = 0
+				count[n.Name.Name] = new(int)
 			}
 		})
 	}
+	stands := func(name []byte) {
+		if n := count[string(name)]; n != nil {
+			*n++
+		}
+	}
 	for _, f := range files {
-		for l := range f.lexemes() {
-			for _, name := range namesIn(l) {
-				if n, declared := count[name]; declared {
-					count[name] = n + 1
+		if len(count) == 0 {
+			break
+		}
+		for class, text := range f.words() {
+			switch {
+			case class == syntax.Name:
+				stands(text)
+			case class == syntax.Comment && bytes.Contains(text, []byte("RESULT")):
+				for _, name := range namesIn(text) {
+					stands(name)
 				}
 			}
 		}
 	}
 	var out []Finding
 	add := func(f Source, id *syntax.Ident, what string) {
-		if count[id.Name] == 1 {
+		if *count[id.Name] == 1 {
 			out = append(out, Finding{File: f.Name, Pos: id.Start, Code: Unused, Message: fmt.Sprintf("%s %s is used nowhere", what, id.Name)})
 		}
 	}
@@ -138,18 +155,12 @@ func unused(files []Source) []Finding {
 	return out
 }
 
-// namesIn are the names of a token; an expected result, RESULT (exact=true): 1/6, is a
-// comment that uses constants.
-func namesIn(l syntax.Lexeme) []string {
-	switch {
-	case l.Class == syntax.Name:
-		return []string{l.Text}
-	case l.Class == syntax.Comment && strings.Contains(l.Text, "RESULT"):
-		return strings.FieldsFunc(l.Text, func(r rune) bool {
-			return r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
-		})
-	}
-	return nil
+// namesIn are the names of a comment with an expected result, RESULT (exact=true): 1/6,
+// which uses constants.
+func namesIn(comment []byte) [][]byte {
+	return bytes.FieldsFunc(comment, func(r rune) bool {
+		return r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+	})
 }
 
 func eachItem(tree syntax.Node, visit func(syntax.Node)) {
@@ -195,7 +206,7 @@ func directives(f Source) map[int32][]string {
 	var above []string
 	var lastLine int32
 	own := true // no token is in the line yet
-	for l := range f.lexemes() {
+	for l := range syntax.Lexemes(f.Text) {
 		line := l.Start.Line
 		if line > lastLine {
 			if own = true; line > lastLine+1 {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -162,7 +163,7 @@ func TestEverything(t *testing.T) {
 			c.open(u, "é module [ \"")
 		}
 		for _, place := range [][2]int{{0, 0}, {0, 9}, {99, 99}, {1 << 31, 1 << 31}} {
-			for _, method := range []string{"hover", "definition", "references", "documentHighlight", "completion", "prepareRename", "rename", "documentSymbol", "codeLens", "codeAction", "formatting", "semanticTokens/full"} {
+			for _, method := range []string{"hover", "definition", "references", "documentHighlight", "completion", "prepareRename", "rename", "documentSymbol", "codeLens", "codeAction", "formatting", "semanticTokens/full", "semanticTokens/range"} {
 				params := at(u, place[0], place[1])
 				params["newName"] = "a"
 				params["context"] = map[string]any{"includeDeclaration": false, "diagnostics": []any{}}
@@ -173,6 +174,29 @@ func TestEverything(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// Colours, by hand: each is its line and column after the one before, its length in units of UTF-16, its type and
+// whether it declares. Those of a part of the text begin with the first one there.
+func TestColours(t *testing.T) {
+	c := start(t)
+	u := uri.File(filepath.Join(t.TempDir(), "m.prism"))
+	c.open(u, "dtmc // 😀 é\r\nmodule M x : bool;\nendmodule")
+	var got struct {
+		Data []uint32 `json:"data"`
+	}
+	second := []uint32{0, 6, 1, 0 /* module */, 0, 7, 1, 9, 1 /* M */, 0, 2, 1, 4, 1 /* x */, 0, 2, 1, 3, 0 /* : */, 0, 2, 4, 1, 0, 0, 4, 1, 3, 0}
+	all := slices.Concat([]uint32{0, 0, 4, 1, 0, 0, 5, 7, 0, 0, 1}, second, []uint32{1, 0, 9, 1, 0})
+	c.call("textDocument/semanticTokens/full", at(u, 0, 0), &got)
+	if !slices.Equal(got.Data, all) {
+		t.Errorf("%v, want %v", got.Data, all)
+	}
+	params := at(u, 0, 0)
+	params["range"] = map[string]any{"start": map[string]int{"line": 1, "character": 2}, "end": map[string]int{"line": 2, "character": 0}}
+	c.call("textDocument/semanticTokens/range", params, &got)
+	if want := append([]uint32{1}, second...); !slices.Equal(got.Data, want) {
+		t.Errorf("%v, want %v", got.Data, want)
 	}
 }
 

@@ -2,6 +2,7 @@ package lsp
 
 import (
 	"context"
+	"sort"
 
 	"go.lsp.dev/protocol"
 
@@ -261,18 +262,48 @@ func tokenType(t editor.Token) (index uint32, ok bool) {
 // SemanticTokensFull are the colours of a file.
 func (s *server) SemanticTokensFull(ctx context.Context, params *protocol.SemanticTokensParams) (*protocol.SemanticTokens, error) {
 	f := s.snapshot(ctx)
+	name := nameOf(params.TextDocument.URI)
+	return f.colours(ctx, name, editor.Range{To: len(f.Text(name))})
+}
+
+// SemanticTokensRange are those of a part of it: what is on the screen of a long one.
+func (s *server) SemanticTokensRange(ctx context.Context, params *protocol.SemanticTokensRangeParams) (*protocol.SemanticTokens, error) {
+	f := s.snapshot(ctx)
 	name, _, lines := f.place(params.TextDocument.URI, protocol.Position{})
-	data := []uint32{}
-	last := protocol.Position{}
-	for _, t := range f.Tokens(name) {
+	return f.colours(ctx, name, rangeIn(lines, params.Range, f.utf8))
+}
+
+// colours are the semantic tokens in a part of a file, each relative to the one before.
+func (f snapshot) colours(ctx context.Context, name string, in editor.Range) (*protocol.SemanticTokens, error) {
+	text, tokens := f.Text(name), f.Tokens(name)
+	lines := editor.NewLines(text)
+	first := sort.Search(len(tokens), func(i int) bool { return tokens[i].To > in.From })
+	data := make([]uint32, 0, 64)
+	units := func(from, to int) uint32 { // of the protocol, within a line
+		if f.utf8 {
+			return uint32(to - from)
+		}
+		return uint32(editor.UTF16(text[from:to]))
+	}
+	line, at := 0, 0 // of the token before
+	for i, t := range tokens[first:] {
+		if t.From >= in.To {
+			break
+		}
 		index, ok := tokenType(t)
 		if !ok {
 			continue
 		}
-		if err := ctx.Err(); err != nil {
-			return nil, err
+		if i&0xfff == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
 		}
-		at := f.rangeOf(lines, t.Range)
+		next := line
+		for next+1 < lines.Count() && lines.Offset(next+1, 0) <= t.From {
+			next++
+		}
+		if next > line {
+			at = lines.Offset(next, 0)
+		}
 		var modifiers uint32
 		if t.Declares {
 			modifiers |= 1
@@ -280,12 +311,8 @@ func (s *server) SemanticTokensFull(ctx context.Context, params *protocol.Semant
 		if t.Kind == editor.Constant {
 			modifiers |= 2
 		}
-		start := at.Start.Character
-		if at.Start.Line == last.Line {
-			start -= last.Character
-		}
-		data = append(data, at.Start.Line-last.Line, start, at.End.Character-at.Start.Character, index, modifiers)
-		last = at.Start
+		data = append(data, uint32(next-line), units(at, t.From), units(t.From, t.To), index, modifiers)
+		line, at = next, t.From
 	}
 	return &protocol.SemanticTokens{Data: data}, nil
 }

@@ -67,7 +67,7 @@ func (s *server) Initialize(_ context.Context, params *protocol.InitializeParams
 	c.CompletionProvider = &protocol.CompletionOptions{TriggerCharacters: []string{`"`, "[", "(", "{"}}
 	c.RenameProvider = &protocol.RenameOptions{PrepareProvider: &yes}
 	c.CodeLensProvider = &protocol.CodeLensOptions{}
-	c.SemanticTokensProvider = &protocol.SemanticTokensOptions{Legend: legend(), Full: protocol.Boolean(true)}
+	c.SemanticTokensProvider = &protocol.SemanticTokensOptions{Legend: legend(), Full: protocol.Boolean(true), Range: protocol.Boolean(true)}
 	return result, nil
 }
 

@@ -21,7 +21,7 @@ func Source(dialect syntax.Dialect, file string, src []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := layout{lexemes: slices.Collect(syntax.Lexemes(src)), units: unitsOf(before)}
+	l := layout{lexemes: slices.AppendSeq(make([]syntax.Lexeme, 0, len(src)/2), syntax.Lexemes(src)), units: unitsOf(before)}
 	l.file()
 	out := l.text()
 	after, err := syntax.ParseFile(dialect, file, out)

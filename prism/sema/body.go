@@ -158,7 +158,11 @@ func (c *checker) moduleBody(i int, m *module) {
 	}
 	seen := make(map[int]bool)
 	for _, cmd := range m.text.Commands {
+		before := c.met
 		x := c.command(r, i, cmd)
+		if c.told != nil {
+			c.told(cmd, c.met == before)
+		}
 		out.Commands = append(out.Commands, x)
 		if x.Action != Unlabelled && !seen[x.Action] {
 			seen[x.Action] = true
@@ -199,9 +203,11 @@ func (c *checker) actionIndex(name string) int {
 	return UnknownAction
 }
 
+// certain is the probability of a single update.
+var certain = RatValue(big.NewRat(1, 1))
+
 func (c *checker) update(r *resolver, module, action int, u *syntax.Update) Update {
-	one := RatValue(big.NewRat(1, 1))
-	out := Update{Prob: &Const{Base{Double, u.Pos()}, one}, Pos: u.Pos()}
+	out := Update{Prob: &Const{Base{Double, u.Pos()}, certain}, Pos: u.Pos()}
 	if u.Prob != nil {
 		out.Prob = r.expr(u.Prob)
 		out.ProbHigh = r.optional(u.ProbHigh)
@@ -221,7 +227,9 @@ func (c *checker) update(r *resolver, module, action int, u *syntax.Update) Upda
 		if assigned[slot] {
 			c.add(phaseAssignedTwice, a.Name.Pos(), "variable %q is set twice in the same update", c.m.vars[slot].name)
 		}
-		assigned[slot] = true
+		if len(u.Assigns) > 1 {
+			assigned[slot] = true
+		}
 	}
 	return out
 }

@@ -11,8 +11,14 @@ import (
 // one is where and why PRISM refuses the model.
 //
 // Source: ModulesFile.tidyUp of PRISM 4.10; reference, sections 1.2, 1.4 and 2.3.
-func CheckModel(m *syntax.Model) (*Model, error) {
+func CheckModel(m *syntax.Model) (*Model, error) { return CheckCommands(m, nil) }
+
+// CheckCommands is CheckModel, and tells of each command that it has come to whether
+// nothing is wrong with it or with the formulas in it: a renamed module tells of those of
+// its base again. The function may be nil.
+func CheckCommands(m *syntax.Model, told func(c *syntax.Command, clean bool)) (*Model, error) {
 	c := newChecker(m)
+	c.told = told
 	c.formulas()
 	c.moduleList()
 	if c.has(phaseFormulaCycles) || c.has(phaseRenaming) {
@@ -49,6 +55,7 @@ type checker struct {
 	modules []*module
 	system  *syntax.System // the one that counts
 	slots   map[string]int // of the actions
+	told    func(c *syntax.Command, clean bool)
 }
 
 // items are the items of a model file by kind.

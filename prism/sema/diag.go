@@ -70,9 +70,11 @@ type diags struct {
 	file string
 	unit int // of the errors to come
 	list []diag
+	met  int // errors, those that formulas repeat among them
 }
 
 func (d *diags) add(p phase, pos syntax.Pos, format string, args ...any) {
+	d.met++
 	d.list = append(d.list, diag{phase: p, unit: d.unit, err: &syntax.Error{File: d.file, Pos: pos, Msg: fmt.Sprintf(format, args...)}})
 }
 

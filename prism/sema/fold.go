@@ -89,8 +89,13 @@ func castTo(t Type, x Expr) Expr {
 
 // fold folds an expression; nil stays nil.
 func (f *folder) fold(e Expr) Expr {
-	if e == nil {
+	switch e := e.(type) {
+	case nil:
 		return nil
+	case *Const, *Var:
+		return e
+	case *constRef:
+		return f.children(e)
 	}
 	if x, ok := f.memo[e]; ok {
 		return x
@@ -115,9 +120,15 @@ func (f *folder) children(e Expr) Expr {
 		}
 		return x
 	case *Unary:
-		return &Unary{e.Base, e.Op, f.fold(e.X)}
+		if x := f.fold(e.X); x != e.X {
+			return &Unary{e.Base, e.Op, x}
+		}
+		return e
 	case *Binary:
-		return &Binary{e.Base, e.Op, f.fold(e.X), f.fold(e.Y)}
+		if x, y := f.fold(e.X), f.fold(e.Y); x != e.X || y != e.Y {
+			return &Binary{e.Base, e.Op, x, y}
+		}
+		return e
 	case *Cond:
 		return &Cond{e.Base, f.fold(e.C), f.fold(e.A), f.fold(e.B)}
 	case *Call:

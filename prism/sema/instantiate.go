@@ -54,6 +54,7 @@ func (m *Model) Instantiate(consts map[string]Value) (*Program, error) {
 	}
 	m.fill(p, f)
 	p.Warnings = append(p.Warnings, f.differences(m.file)...)
+	p.Differs = len(f.differ) > 0
 	p.consts = f.known
 	return p, nil
 }

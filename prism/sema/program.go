@@ -272,6 +272,9 @@ type Program struct {
 	System      System
 	Observables []Observable
 	Warnings    []error
+	// Differs says that some of the warnings are of what was computed exactly and has
+	// another value with PRISM's doubles.
+	Differs bool
 
 	model  *Model
 	consts map[*constant]Expr // values, see folder

@@ -41,6 +41,7 @@ type resolver struct {
 	expanding bool
 	clocks    bool // clocks may be mentioned
 	size      *extent
+	literals  map[string]Value
 }
 
 // body is a formula resolved, with the errors in it.
@@ -51,7 +52,7 @@ type body struct {
 }
 
 func newResolver(d *diags, m *Model, ps *Properties) *resolver {
-	return &resolver{diags: d, model: m, props: ps, bodies: make(map[*formula]*body), clocks: ps != nil, size: &extent{}}
+	return &resolver{diags: d, model: m, props: ps, bodies: make(map[*formula]*body), clocks: ps != nil, size: &extent{}, literals: make(map[string]Value)}
 }
 
 // inModule returns a resolver for the text of a module under renamings.
@@ -60,7 +61,7 @@ func (r *resolver) inModule(renames []*renaming) *resolver {
 		return r
 	}
 	n := newResolver(r.diags, r.model, r.props)
-	n.renames, n.size = renames, r.size
+	n.renames, n.size, n.literals = renames, r.size, r.literals
 	return n
 }
 
@@ -115,7 +116,11 @@ func (r *resolver) node(e syntax.Expr) Expr {
 	case *syntax.IntLit:
 		return &Const{Base{Int, e.Pos()}, IntValue(e.Value)}
 	case *syntax.DoubleLit:
-		v := literalValue(e.Text)
+		v, known := r.literals[e.Text]
+		if !known {
+			v = literalValue(e.Text)
+			r.literals[e.Text] = v
+		}
 		if v.Rat == nil {
 			return r.semantic(e, "number with too many digits, or an exponent beyond %d", maxExponent)
 		}
@@ -181,6 +186,7 @@ func (r *resolver) renamedFrom(name string) string {
 // formula returns the expansion of a formula and repeats the errors in it.
 func (r *resolver) formula(e *syntax.Ident, f *formula) Expr {
 	b := r.body(f)
+	r.met += len(b.diags)
 	if !r.size.add(b.extent) {
 		return r.tooDeep(e)
 	}

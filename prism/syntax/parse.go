@@ -55,7 +55,7 @@ func ParsePart(dialect Dialect, name string, src []byte) (Node, error) {
 	} else {
 		n = p.model()
 	}
-	if err = p.errs.Err(); err != nil { // with what else ParseFile says of it
+	if err = p.errs.Err(); err != nil && props { // with what else ParseFile says of it
 		_, err = ParseFile(dialect, name, src)
 	}
 	return n, err

@@ -1,0 +1,460 @@
+package editor
+
+import (
+	"bytes"
+	"hash/maphash"
+	"slices"
+	"sync/atomic"
+
+	"tilecheck/lint"
+	"tilecheck/prism/syntax"
+)
+
+// A model of ten thousand lines is commands nearly throughout, of which a key changes one.
+// What parses, and has nothing wrong with it, is not looked at again: the text that is parsed
+// and checked has blanks in its place, so that everything else stays where it is, with just
+// enough commands that the module has the same actions, and that the parser is seen to
+// come to each of them. Diagnostics are those of the whole text (TestSameAsFresh).
+
+// found are things found in a text.
+type found[T any] struct {
+	text []byte
+	list []T
+}
+
+// memory is what is known of the text that a document had before; nil is nothing.
+type memory struct {
+	lexemes  *found[lexeme]
+	commands *found[placed]
+}
+
+// remembered is what the next text of a document can use.
+func (d *document) remembered() memory {
+	m := memory{d.now.lexemes.Load(), d.now.commands.Load()}
+	if m.lexemes == nil {
+		m.lexemes = d.before.lexemes
+	}
+	if m.commands == nil {
+		m.commands = d.before.commands
+	}
+	return m
+}
+
+// command is one that parses, and what is known of it wherever it stands.
+type command struct {
+	stub  string       // stands for it; empty if nothing does
+	names []occurrence // from its beginning
+	uses  []string     // names of values in it, each once
+	// Of what is around the command when nothing was found wrong with it: 0 for never.
+	checked, folded atomic.Uint64
+}
+
+// placed is a command in a text.
+type placed struct {
+	from, to int32
+	module   string
+	*command
+}
+
+// parseModel parses the text, without the commands that were there before where that
+// gives the same.
+func (d *document) parseModel() {
+	text := d.looked()
+	if old := d.before.commands; old != nil && len(old.list) > 0 && len(text) > 0 {
+		d.commands = moved(old, text)
+		hidden := make([]bool, len(d.commands))
+		for i := range hidden {
+			hidden[i] = true
+		}
+		if d.parseWithout(hidden) {
+			return
+		}
+	}
+	d.commands, d.hidden = nil, nil
+	d.tree, d.err = syntax.ParsePart(d.dialect, d.name, text)
+	d.learn()
+}
+
+// parseWithout parses the text with commands hidden. It reports whether that is certain to
+// say of the text what parsing all of it would.
+func (d *document) parseWithout(hidden []bool) bool {
+	text, stubs := d.blanked(hidden)
+	d.tree, d.err = syntax.ParsePart(d.dialect, d.name, text)
+	model, ok := d.tree.(*syntax.Model)
+	if !ok {
+		return false
+	}
+	for _, item := range model.Items {
+		if m, ok := item.(*syntax.Module); ok {
+			for _, c := range m.Commands {
+				if len(stubs) > 0 && stubs[0] == c.Start.Offset {
+					stubs = stubs[1:]
+				}
+			}
+		}
+	}
+	d.hidden = hidden
+	if len(stubs) == 0 { // the parser has come to each
+		d.learn()
+	}
+	return len(stubs) == 0
+}
+
+// moved are the commands that a text has in common with another one.
+func moved(old *found[placed], text []byte) []placed {
+	front, back := common(old.text, text)
+	shift := int32(len(text) - len(old.text))
+	out := make([]placed, 0, len(old.list)+1)
+	for _, p := range old.list {
+		switch {
+		case int(p.to) <= front:
+		case int(p.from) >= len(old.text)-back:
+			p.from, p.to = p.from+shift, p.to+shift
+		default:
+			continue
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// blanked is the text without what is hidden, and the places of the stubs in it.
+func (d *document) blanked(hidden []bool) (text []byte, stubs []int32) {
+	text = slices.Clone(d.looked())
+	there := make(map[string]bool) // stubs of the commands that follow each other here
+	follows := func(i int) bool {  // nothing is between a command and the one before, and both are hidden
+		return i > 0 && i < len(hidden) && hidden[i-1] && hidden[i] && blank(d.text[d.commands[i-1].to:d.commands[i].from])
+	}
+	gone := false
+	for i, p := range d.commands {
+		if !gone {
+			clear(there)
+		}
+		gone = follows(i + 1)
+		if !hidden[i] {
+			continue
+		}
+		part := text[p.from:p.to]
+		for j, c := range part {
+			if c != '\n' && c != '\r' {
+				part[j] = ' '
+			}
+		}
+		if !there[p.stub] || !gone { // the last one is where the module ends that is not ended
+			there[p.stub] = true
+			copy(part, p.stub)
+			part[len(part)-1] = ';'
+			stubs = append(stubs, p.from)
+		}
+	}
+	return text, stubs
+}
+
+// blank reports whether a text is white space and comments.
+func blank(text []byte) bool {
+	for len(text) > 0 {
+		switch {
+		case text[0] == ' ' || text[0] == '\t' || text[0] == '\n' || text[0] == '\r':
+			text = text[1:]
+		case len(text) > 1 && text[0] == '/' && text[1] == '/':
+			end := bytes.IndexAny(text, "\r\n")
+			if end < 0 {
+				return true
+			}
+			text = text[end:]
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// learn notes the commands of the tree that are new, and in which modules all are.
+func (d *document) learn() {
+	model, ok := d.tree.(*syntax.Model)
+	if !ok {
+		return
+	}
+	wrong := placesOf(d.err)
+	all := make([]placed, 0, len(d.commands)+16)
+	known := d.commands
+	hidden := d.hidden
+	var stay []bool
+	take := func(to int32, module string) {
+		for len(known) > 0 && known[0].from < to {
+			p := known[0]
+			if module != "" {
+				p.module = module
+			}
+			all, stay = append(all, p), append(stay, hidden[0])
+			known, hidden = known[1:], hidden[1:]
+		}
+	}
+	for _, item := range model.Items {
+		m, ok := item.(*syntax.Module)
+		if !ok {
+			continue
+		}
+		for _, c := range m.Commands {
+			take(c.Start.Offset, m.Name.Name)
+			if len(known) > 0 && known[0].from == c.Start.Offset {
+				continue
+			}
+			if p, ok := d.place(c, wrong); ok {
+				p.module = m.Name.Name
+				all, stay = append(all, p), append(stay, false)
+			}
+		}
+		take(m.Stop.Offset, m.Name.Name)
+	}
+	take(int32(len(d.text))+1, "")
+	d.commands = all
+	if d.hidden != nil {
+		d.hidden = stay
+	}
+}
+
+// commandsOf is how many commands a module of the tree has in the text.
+func (d *document) commandsOf(m *syntax.Module) int {
+	n := 0
+	for i, p := range d.commands {
+		if m.Start.Offset <= p.from && p.from < m.Stop.Offset && d.hidden != nil && d.hidden[i] {
+			n++
+		}
+	}
+	for _, c := range m.Commands {
+		i, known := slices.BinarySearchFunc(d.commands, c.Start.Offset, func(p placed, at int32) int { return int(p.from - at) })
+		if !known || d.hidden == nil || !d.hidden[i] {
+			n++
+		}
+	}
+	return n
+}
+
+// placesOf are the places of errors.
+func placesOf(err error) []int32 {
+	list, _ := err.(syntax.ErrorList)
+	var out []int32
+	for _, e := range list {
+		out = append(out, e.Pos.Offset)
+	}
+	return out
+}
+
+// place is a new command; not one in which something is wrong, or that cannot be hidden.
+func (d *document) place(c *syntax.Command, wrong []int32) (placed, bool) {
+	p := placed{from: c.Start.Offset, to: c.Stop.Offset, command: &command{stub: "[]true->"}}
+	for _, at := range wrong {
+		if p.from <= at && at <= p.to {
+			return p, false
+		}
+	}
+	if c.Action != nil {
+		p.stub = "[" + c.Action.Name + "]true->"
+	}
+	for _, u := range c.Updates {
+		if u.ProbHigh != nil {
+			return p, false
+		}
+		if u.Prob != nil && p.stub[len(p.stub)-1] == '>' {
+			p.stub += "1:"
+		}
+	}
+	p.stub += "true"
+	text := d.text[p.from:p.to]
+	if end := bytes.IndexAny(text, "\r\n"); len(p.stub) >= len(text) || end >= 0 && end < len(p.stub) || text[len(text)-1] != ';' {
+		return p, false
+	}
+	n := collector{text: d.text}
+	n.command(c)
+	p.names = n.sorted()
+	for i := range p.names {
+		o := &p.names[i]
+		if o.space == values && !slices.Contains(p.uses, o.name) {
+			p.uses = append(p.uses, o.name)
+		}
+		o.From -= int(p.from)
+		o.To -= int(p.from)
+	}
+	return p, true
+}
+
+// check finds out what a model means that parses.
+func (d *document) check() *checked {
+	d.checking.Do(func() {
+		d.parse()
+		around := surroundingsOf(d.tree.(*syntax.Model), d.text)
+		now := make([]uint64, len(d.commands))
+		checked, folded := 0, 0
+		for i, p := range d.commands {
+			now[i] = around.of(p)
+			if now[i] == p.checked.Load() {
+				checked++
+			}
+			if now[i] == p.folded.Load() {
+				folded++
+			}
+		}
+		// Constants without values leave nothing to fold. That is known behind the check only.
+		if 2*folded < checked {
+			d.meaning = d.checkWithout(now, func(i int) bool { return d.commands[i].checked.Load() == now[i] })
+			if d.meaning.program == nil {
+				return
+			}
+		}
+		d.meaning = d.checkWithout(now, func(i int) bool { return d.commands[i].folded.Load() == now[i] })
+	})
+	return &d.meaning
+}
+
+// checkWithout checks the model without commands with which nothing is wrong, and notes with which
+// others nothing is.
+func (d *document) checkWithout(now []uint64, hide func(i int) bool) checked {
+	hidden := make([]bool, len(d.commands))
+	same := true
+	for i := range hidden {
+		hidden[i] = now[i] != 0 && hide(i)
+		same = same && hidden[i] == (d.hidden != nil && d.hidden[i])
+	}
+	tree := d.tree.(*syntax.Model)
+	if !same {
+		text, _ := d.blanked(hidden)
+		if n, err := syntax.ParsePart(d.dialect, d.name, text); err == nil {
+			tree = n.(*syntax.Model)
+		}
+	}
+	clean := make(map[int32]bool)
+	c := d.checkTree(tree, func(cmd *syntax.Command, ok bool) {
+		before, told := clean[cmd.Start.Offset]
+		clean[cmd.Start.Offset] = ok && (before || !told)
+	})
+	possible := make(map[int32]bool)
+	if c.program != nil && !c.program.Differs {
+		for _, m := range c.program.Modules {
+			for _, cmd := range m.Commands {
+				if !lint.IsConst(cmd.Guard, false) {
+					possible[cmd.Pos.Offset] = true
+				}
+			}
+		}
+	}
+	for i, p := range d.commands {
+		if hidden[i] || !clean[p.from] || now[i] == 0 {
+			continue
+		}
+		p.checked.Store(now[i])
+		if possible[p.from] {
+			p.folded.Store(now[i])
+		}
+	}
+	return c
+}
+
+// surroundings are what names stand for, as far as it matters to commands.
+type surroundings struct {
+	text  []byte
+	decls map[string][]declared
+	names map[string]uint64
+	all   uint64 // what matters to each command; 0 if nothing is to be relied on
+}
+
+// declared is a declaration of a value, and the module that it is in.
+type declared struct {
+	syntax.Node
+	module string
+}
+
+func surroundingsOf(m *syntax.Model, text []byte) *surroundings {
+	s := &surroundings{text: text, decls: make(map[string][]declared), names: make(map[string]uint64), all: 1}
+	add := func(id *syntax.Ident, n syntax.Node, module string) {
+		s.decls[id.Name] = append(s.decls[id.Name], declared{n, module})
+	}
+	modules := make(map[string]bool)
+	module := func(id *syntax.Ident) bool {
+		twice := modules[id.Name]
+		modules[id.Name] = true
+		return !twice
+	}
+	alone := true // each module has a name of its own
+	var renamed []*syntax.RenamedModule
+	for _, item := range m.Items {
+		switch n := item.(type) {
+		case *syntax.TypeDecl:
+			s.all = mix(s.all, s.hash(n))
+		case *syntax.ConstDecl:
+			add(n.Name, n, "")
+		case *syntax.FormulaDecl:
+			add(n.Name, n, "")
+		case *syntax.GlobalDecl:
+			add(n.Var.Name, n.Var, "")
+		case *syntax.Module:
+			alone = module(n.Name) && alone
+			for _, v := range n.Vars {
+				add(v.Name, v, n.Name.Name)
+			}
+		case *syntax.RenamedModule:
+			alone = module(n.Name) && alone
+			renamed = append(renamed, n)
+		}
+	}
+	for _, n := range renamed { // its commands have other names, too
+		s.all = mix(s.all, s.hash(n))
+		for _, r := range n.Renames {
+			s.all = mix(mix(s.all, s.name(r.Old.Name)), s.name(r.New.Name))
+		}
+	}
+	if !alone {
+		s.all = 0
+	}
+	return s
+}
+
+// hash is a number for the text of a node.
+func (s *surroundings) hash(n syntax.Node) uint64 {
+	return maphash.Bytes(seed, s.text[n.Pos().Offset:n.End().Offset])
+}
+
+// name is a number for what a name stands for.
+func (s *surroundings) name(name string) uint64 {
+	if h, ok := s.names[name]; ok {
+		return h
+	}
+	h := uint64(1)
+	s.names[name] = h // for one that depends on itself, which is an error
+	for _, d := range s.decls[name] {
+		v, variable := d.Node.(*syntax.VarDecl)
+		if variable { // whatever its range is
+			h = mix(mix(h, uint64(v.Type)+2), maphash.String(seed, d.module))
+			continue
+		}
+		h = mix(h, s.hash(d.Node))
+		syntax.Inspect(d.Node, func(n syntax.Node) bool {
+			if id, ok := n.(*syntax.Ident); ok {
+				h = mix(h, s.name(id.Name))
+			}
+			return true
+		})
+	}
+	s.names[name] = h
+	return h
+}
+
+// of is a number for what is around a command.
+func (s *surroundings) of(p placed) uint64 {
+	if s.all == 0 {
+		return 0
+	}
+	h := mix(s.all, maphash.String(seed, p.module))
+	for _, name := range p.uses {
+		h = mix(h, s.name(name))
+	}
+	return h
+}
+
+var seed = maphash.MakeSeed()
+
+// mix makes one number of two, which depends on their order.
+func mix(a, b uint64) uint64 {
+	h := (a ^ b>>32 ^ b<<32) * 0x9e3779b97f4a7c15
+	return h ^ h>>29
+}
