@@ -16,21 +16,22 @@ type comparePlayersCmd struct {
 	Words        []string `arg:"" optional:"" name:"strategy" help:"Strategies, as tilecheck strategies lists them (default: the four of the thesis)."`
 	strategyFlag `embed:""`
 
-	Max        int `help:"Tile that ends the game (default: 2048, and it goes on)." placeholder:"TILE"`
-	sizeFlags  `embed:""`
-	On         bool    `help:"Go on after a win until no move is legal."`
-	By         string  `help:"Rank by win, the share of games won, or by score." enum:"win,score" default:"win" placeholder:"CRITERION"`
-	Games      int64   `help:"Games of each to play at most." default:"1000" placeholder:"N"`
-	All        bool    `help:"Play all games, even when the order is settled before."`
-	Seed       *uint64 `help:"Seed of random numbers (default: drawn, and printed)." placeholder:"N"`
-	Alpha      float64 `help:"Error probability of the intervals." default:"0.01" want:"[1e-15,1)" placeholder:"A"`
-	budgetFlag `embed:""`
-	State      string `help:"Keep finished games; a run that was killed goes on." placeholder:"DIR" file:"keep"`
-	Workers    int    `rare:"" help:"Goroutines that play; the results do not depend on it (default: one per processor)." want:"[1,1024]" placeholder:"N"`
-	timeFlag   `embed:""`
-	splitFlags `embed:""`
-	plotFlag   `embed:""`
-	Format     table.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Max         int `help:"Tile that ends the game (default: 2048, and it goes on)." placeholder:"TILE"`
+	sizeFlags   `embed:""`
+	On          bool    `help:"Go on after a win until no move is legal."`
+	By          string  `help:"Rank by win, the share of games won, or by score." enum:"win,score" default:"win" placeholder:"CRITERION"`
+	Games       int64   `help:"Games of each to play at most." default:"1000" placeholder:"N"`
+	All         bool    `help:"Play all games, even when the order is settled before."`
+	Seed        *uint64 `help:"Seed of random numbers (default: drawn, and printed)." placeholder:"N"`
+	Alpha       float64 `help:"Error probability of the intervals." default:"0.01" want:"[1e-15,1)" placeholder:"A"`
+	budgetFlag  `embed:""`
+	State       string `help:"Keep finished games; a run that was killed goes on." placeholder:"DIR" file:"keep"`
+	Workers     int    `rare:"" help:"Goroutines that play; the results do not depend on it (default: one per processor)." want:"[1,1024]" placeholder:"N"`
+	timeFlag    `embed:""`
+	splitFlags  `embed:""`
+	plotFlag    `embed:""`
+	shieldFlags `embed:""`
+	Format      table.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
 }
 
 // Run has the strategies play and prints who is better.
@@ -85,10 +86,17 @@ func (c *comparePlayersCmd) contest(env *world) (opt play.CompareOptions, err er
 	if opt.Match, err = env.matchOf(c.sizeFlags, c.Max, c.On, c.Seed); err != nil {
 		return opt, err
 	}
+	shield, err := c.shield(env, opt.Match)
+	if err != nil {
+		return opt, err
+	}
 	for _, spec := range c.specs(c.Words) {
 		s, err := parseStrategy(opt.Match, spec)
 		if err != nil {
 			return opt, err
+		}
+		if shield != nil {
+			s = shield.Guard(s)
 		}
 		if slices.ContainsFunc(opt.Strategies, func(other strategy.Strategy) bool { return other.String() == s.String() }) {
 			return opt, usageError("%s is there twice", s)

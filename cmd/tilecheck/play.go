@@ -72,6 +72,10 @@ type playCmd struct {
 	State      string `aliases:"resume" help:"Keep finished games; a run that was killed goes on." placeholder:"FILE" file:"keep"`
 	Record     string `help:"Write moves and tiles, for tilecheck replay." placeholder:"FILE" file:"out"`
 
+	shieldFlags `embed:""`
+	Within      *fraction `help:"With --shield: end with 2 unless the player is proven to win within E of optimal play." placeholder:"E"`
+	MaxStates   int       `rare:"" help:"With --shield: states of a player whose probability of winning is computed (default: a million)." placeholder:"N"`
+
 	Watch bool          `help:"Show one game instead, on a terminal as a film."`
 	Game  int64         `rare:"" help:"The game to watch." default:"0" want:"[0,]" placeholder:"INDEX"`
 	Delay time.Duration `rare:"" help:"Time between the boards of a film." default:"150ms" want:"[0,]" placeholder:"DURATION"`
@@ -90,8 +94,9 @@ func (c *playCmd) Run(ctx context.Context, env *world) error {
 	defer cancel()
 	err := cmp.Or(
 		env.without(!c.Watch, "without --watch", "game", "delay"),
-		env.without(c.Watch, "with --watch", "games", "alpha", "budget", "workers", "shard", "partial"),
+		env.without(c.Watch, "with --watch", "games", "alpha", "budget", "workers", "shard", "partial", "within", "max-states"),
 		env.alone("budget", "state", "record"),
+		env.without(c.Shield == nil, "without --shield", "within", "max-states"),
 	)
 	if err != nil {
 		return err
@@ -122,10 +127,20 @@ func (c *playCmd) Run(ctx context.Context, env *world) error {
 	if err != nil {
 		return err
 	}
-	err = tables.Play(out, estimates, c.Format).Write(env.stdout, c.Format, env.reportOptions())
+	t := tables.Play(out, estimates, c.Format)
+	var verdict error
+	if shield, _ := strategy.UnderShield(opt.Strategy); shield != nil {
+		g, err := c.gain(ctx, opt)
+		if err == nil {
+			tables.Shield(t, shield, g, c.Format)
+			verdict = c.judge(g)
+		}
+		verdict = cmp.Or(err, verdict)
+	}
+	err = t.Write(env.stdout, c.Format, env.reportOptions())
 	env.warnLines(c.Format, out.Warnings)
 	err = errors.Join(err, unwritten, c.plots(env, out, estimates, &curve))
-	return cmp.Or(err, status(endCode(ctx, out.End)))
+	return cmp.Or(err, status(endCode(ctx, out.End)), verdict)
 }
 
 // options checks the flags and returns what they ask for.
@@ -154,7 +169,13 @@ func (c *playCmd) options(env *world) (opt play.Options, err error) {
 	if opt.State, opt.Version, err = env.state(c.State); err != nil {
 		return opt, err
 	}
-	opt.Strategy, err = parseStrategy(opt.Match, c.Strategy)
+	if opt.Strategy, err = parseStrategy(opt.Match, c.Strategy); err != nil {
+		return opt, err
+	}
+	shield, err := c.shield(env, opt.Match)
+	if shield != nil {
+		opt.Strategy = shield.Guard(opt.Strategy)
+	}
 	return opt, err
 }
 

@@ -135,6 +135,7 @@ func stoppables() []stoppable {
 		{name: "bless", args: []string{"bless", "fresh", "--yes"}},
 		{name: "play", args: []string{"play", "random", "--games", "100000000", "--seed", "1", "--state", "state", "--record", "record"}, limited: true, finished: `score`, leaves: `^(state|record)$`},
 		{name: "play deep", args: []string{"play", "expectimax:eval=snake,depth=8", "--games", "1000"}, limited: true},
+		{name: "play shielded", args: []string{"play", "random", "--size", "3", "--max", "512", "--shield", "0.01", "--total", "--games", "1", "--seed", "1"}, limited: true},
 		{name: "play watch", args: []string{"play", "mc:runs=100000", "--watch"}, limited: true, finished: `start`},
 		{name: "replay", args: []string{"replay", "-"}, limited: true, waits: true},
 		{name: "submit local", args: []string{"submit", "local", "2", "--dir", "job", "--", "compare", "random", "--max", "2048", "--samples", "1000000000"}, leaves: `^job$`},

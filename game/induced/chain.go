@@ -87,6 +87,7 @@ type Chain struct {
 	starts   []uint32   // the boards after two tiles, in the order of both spawns
 	order    []uint32   // the states being played, by the sum of their tiles: successors that are being played come later
 	choices  [][]choice // of each state, none when the game is over
+	acts     []*big.Rat // of each state the probability that a shield acts; nil for 0
 }
 
 // choice is a move with its successors, in the order of spawns; a move that wins has one, without a new tile.
@@ -172,6 +173,7 @@ func (x *explorer) number(b game.Board, memory int) uint32 {
 	x.states = append(x.states, key)
 	x.outcomes = append(x.outcomes, outcome)
 	x.choices = append(x.choices, nil)
+	x.acts = append(x.acts, nil)
 	if outcome == Playing {
 		x.layers[halfSum(b)] = append(x.layers[halfSum(b)], n)
 		x.open++
@@ -185,6 +187,9 @@ func (x *explorer) expand(s uint32) error {
 	decided, err := x.chooser.Decide(state.Board, rules.Legal(state.Board), state.Memory)
 	if err != nil {
 		return fmt.Errorf("decide on the board %s: %w", boardText(rules, state.Board), err)
+	}
+	if shield, ok := x.chooser.(strategy.Interventions); ok {
+		x.acts[s] = shield.Acts()
 	}
 	for _, d := range decided {
 		after, score, err := rules.Move(state.Board, d.Dir)

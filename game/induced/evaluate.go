@@ -12,7 +12,9 @@ type Value[V any] struct {
 	Win V // the probability that the winning tile appears
 	// Score and Moves are the expected score and the expected number of moves until the game is won or lost.
 	Score, Moves V
-	States       int // of the chain, without the empty board
+	// Acts is the expected number of moves at which a shield acts.
+	Acts   V
+	States int // of the chain, without the empty board
 }
 
 // Evaluate returns the exact value of a strategy: Explore and Chain.Exact.
@@ -60,7 +62,7 @@ func evaluate[V any](ctx context.Context, c *Chain, num numbers[V]) (*Value[V], 
 	for n := range c.opt.Rules.Shape().Cells() {
 		e.share = append(e.share, num.rat(big.NewRat(1, int64(n+1))))
 	}
-	win, score, moves := e.ends()
+	win, score, moves, acts := e.ends()
 	for i := len(c.order) - 1; i >= 0; i-- {
 		if i&0xff == 0 {
 			if err := ctx.Err(); err != nil {
@@ -68,27 +70,31 @@ func evaluate[V any](ctx context.Context, c *Chain, num numbers[V]) (*Value[V], 
 			}
 		}
 		s := c.order[i]
-		win[s], score[s], moves[s] = e.zero, e.zero, e.one
+		win[s], score[s], moves[s], acts[s] = e.zero, e.zero, e.one, e.zero
+		if c.acts[s] != nil {
+			acts[s] = num.rat(c.acts[s])
+		}
 		for _, ch := range c.choices[s] {
 			p, gain := num.rat(ch.prob), num.rat(big.NewRat(int64(ch.score), 1))
 			win[s] = num.add(win[s], num.mul(p, e.mean(ch.targets, win)))
 			score[s] = num.add(score[s], num.mul(p, num.add(gain, e.mean(ch.targets, score))))
 			moves[s] = num.add(moves[s], num.mul(p, e.mean(ch.targets, moves)))
+			acts[s] = num.add(acts[s], num.mul(p, e.mean(ch.targets, acts)))
 		}
 	}
-	return &Value[V]{Win: e.start(win), Score: e.start(score), Moves: e.start(moves), States: c.Len()}, nil
+	return &Value[V]{Win: e.start(win), Score: e.start(score), Moves: e.start(moves), Acts: e.start(acts), States: c.Len()}, nil
 }
 
 // ends returns the values of the states where the game is over; the others are yet to be computed.
-func (e *evaluator[V]) ends() (win, score, moves []V) {
-	win, score, moves = make([]V, e.Len()), make([]V, e.Len()), make([]V, e.Len())
+func (e *evaluator[V]) ends() (win, score, moves, acts []V) {
+	win, score, moves, acts = make([]V, e.Len()), make([]V, e.Len()), make([]V, e.Len()), make([]V, e.Len())
 	for s, outcome := range e.outcomes {
-		win[s], score[s], moves[s] = e.zero, e.zero, e.zero
+		win[s], score[s], moves[s], acts[s] = e.zero, e.zero, e.zero, e.zero
 		if outcome == Won {
 			win[s] = e.one
 		}
 	}
-	return win, score, moves
+	return win, score, moves, acts
 }
 
 // mean is the expected value after a new tile, or after none when the game is won.

@@ -17,6 +17,7 @@ const (
 	Moves    Quantity = "moves"        // mean number of moves
 	WinMoves Quantity = "moves to win" // mean number of moves to the goal, of the games that reached it
 	Reached  Quantity = "reached"      // share of the games that reached a tile
+	Acts     Quantity = "shield acts"  // mean number of moves at which the shield acted
 	Largest  Quantity = "largest"      // share of the games whose largest tile at the end was this one
 )
 
@@ -39,7 +40,15 @@ type Estimate struct {
 // Shares have proven intervals. Means have Student's, which is nominal, and then one proven from the bounds that board and rules put on a
 // game. The number of moves to a win has no proven one in a match that goes on, since the games that are won are not known beforehand.
 func (o *Outcome) Estimates(confidence float64) ([]Estimate, error) {
-	return o.estimates(o.Match, confidence, o.Sequential())
+	out, err := o.estimates(o.Match, confidence, o.Sequential())
+	if err != nil || !o.Shielded {
+		return out, err
+	}
+	e := estimator{confidence: confidence, sequential: o.Sequential(), out: out}
+	moves := o.Match.moveBounds() // no more than there are moves
+	e.mean(Acts, o.Acts, nil)
+	e.mean(Acts, o.Acts, &moves)
+	return e.out, e.err
 }
 
 // Estimates returns what the games of a player say about every quantity, each for that confidence, as [Outcome.Estimates] does.

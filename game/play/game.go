@@ -20,6 +20,8 @@ type Game struct {
 	Won    bool  // the goal was reached
 	// WinMoves is the number of moves made when the goal was first on the board, 0 if it never was.
 	WinMoves int64
+	// Acts is the number of moves at which a shield acted, 0 where there is none.
+	Acts int64
 	// Overflow says that the game ended because two tiles of 32768 were to merge, which a board cannot hold.
 	Overflow bool
 	Time     time.Duration
@@ -48,6 +50,7 @@ type table struct {
 	match  Match
 	rules  *game.Rules
 	player strategy.Player
+	shield strategy.Shielded // the player, nil when it has none
 	spec   string
 	spawns *source
 	thinks *source
@@ -59,7 +62,9 @@ func newTable(m Match, s strategy.Strategy, stop *atomic.Bool) (*table, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &table{match: m, rules: rules, player: s.Player(), spec: s.String(), spawns: newSource(), thinks: newSource(), stop: stop}, nil
+	player := s.Player()
+	shield, _ := player.(strategy.Shielded)
+	return &table{match: m, rules: rules, player: player, shield: shield, spec: s.String(), spawns: newSource(), thinks: newSource(), stop: stop}, nil
 }
 
 // play plays a game and shows every frame to see, if that is not nil. The error is errStopped, or that of the player.
@@ -88,6 +93,9 @@ func (t *table) play(index int64, see func(Frame)) (Game, error) {
 				break
 			}
 			return g, fmt.Errorf("game %d of %s: %w", index, t.spec, err)
+		}
+		if t.shield != nil && t.shield.Acted() {
+			g.Acts++
 		}
 		b = t.count(&g, next, score)
 		if see != nil {

@@ -57,6 +57,7 @@ type Outcome struct {
 	Summary
 	Match    Match
 	Strategy string // canonical
+	Shielded bool   // the strategy is under a shield
 	Asked    int64  // games that were wanted
 	Known    int64  // games that the state knew, of those wanted
 	End      End
@@ -86,6 +87,8 @@ func Run(ctx context.Context, opt Options) (out *Outcome, err error) {
 	}
 	start := time.Now()
 	out = &Outcome{Match: opt.Match, Strategy: opt.Strategy.String(), Asked: opt.Games}
+	shield, _ := strategy.UnderShield(opt.Strategy)
+	out.Shielded = shield != nil
 	e := entrant{strategy: opt.Strategy}
 	if opt.State != "" {
 		if e.state, err = openState(opt.State, header(opt.Match, out.Strategy, opt.Version)); err != nil {

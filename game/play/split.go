@@ -89,14 +89,14 @@ func (s *schedule) replayPiece(p *shard.Piece) (more bool, err error) {
 
 // appendRecord appends a game as a shard keeps it: everything but its index.
 func appendRecord(data []byte, g *Game) []byte {
-	for _, n := range []int64{g.Score, g.Moves, g.Spawns, int64(g.Max), bit(g.Won) | 2*bit(g.Overflow), g.WinMoves, int64(g.Time)} {
+	for _, n := range []int64{g.Score, g.Moves, g.Spawns, int64(g.Max), bit(g.Won) | 2*bit(g.Overflow), g.WinMoves, g.Acts, int64(g.Time)} {
 		data = binary.AppendUvarint(data, uint64(n))
 	}
 	return data
 }
 
 func readRecord(r *bufio.Reader, index int64) (g Game, err error) {
-	var n [7]int64
+	var n [8]int64
 	for i := range n {
 		x, err := binary.ReadUvarint(r)
 		if err != nil {
@@ -109,9 +109,9 @@ func readRecord(r *bufio.Reader, index int64) (g Game, err error) {
 	}
 	g = Game{
 		Index: index, Score: n[0], Moves: n[1], Spawns: n[2], Max: int(n[3]),
-		Won: n[4]&1 != 0, Overflow: n[4]&2 != 0, WinMoves: n[5], Time: time.Duration(n[6]),
+		Won: n[4]&1 != 0, Overflow: n[4]&2 != 0, WinMoves: n[5], Acts: n[6], Time: time.Duration(n[7]),
 	}
-	if g.Max < 1 || g.Max > game.MaxExponent || n[4] > 3 || g.WinMoves > g.Moves {
+	if g.Max < 1 || g.Max > game.MaxExponent || n[4] > 3 || max(g.WinMoves, g.Acts) > g.Moves {
 		return g, fmt.Errorf("game %d is none: %+v", index, g)
 	}
 	return g, nil

@@ -21,7 +21,7 @@ import (
 //
 // The first lines are the header: what is played, so that games of another experiment are never taken for those of this one. Every other
 // line is a game, in the order in which they were finished: index, score, moves, spawns, exponent of the largest tile, won, moves to
-// the win, overflow, nanoseconds, and the CRC-32C of header and line. A line is written by one call, so that a kill leaves whole lines
+// the win, moves at which a shield acted, overflow, nanoseconds, and the CRC-32C of header and line. A line is written by one call, so that a kill leaves whole lines
 // and perhaps a broken last one, which is cut when the file is opened again. A nil *state keeps nothing.
 type state struct {
 	file  *os.File
@@ -33,7 +33,7 @@ type state struct {
 }
 
 // stateFormat is the version of the file format and of how games follow from the seed.
-const stateFormat = 1
+const stateFormat = 2
 
 // header is what a state file says first. Two runs with the same header play the same games.
 func header(m Match, strategy, version string) string {
@@ -213,7 +213,7 @@ func (s *state) close() error {
 // appendGame appends the line of a game.
 func appendGame(text []byte, crc uint32, g Game) []byte {
 	start := len(text)
-	for _, n := range []int64{g.Index, g.Score, g.Moves, g.Spawns, int64(g.Max), bit(g.Won), g.WinMoves, bit(g.Overflow), int64(g.Time)} {
+	for _, n := range []int64{g.Index, g.Score, g.Moves, g.Spawns, int64(g.Max), bit(g.Won), g.WinMoves, g.Acts, bit(g.Overflow), int64(g.Time)} {
 		text = strconv.AppendInt(text, n, 10)
 		text = append(text, ' ')
 	}
@@ -224,7 +224,7 @@ func appendGame(text []byte, crc uint32, g Game) []byte {
 // parseGame reads a line without its end; ok is false when it is not what appendGame writes for the game.
 func parseGame(crc uint32, line []byte) (g Game, ok bool) {
 	fields := bytes.Fields(line)
-	var n [9]int64
+	var n [10]int64
 	if len(fields) != len(n)+1 {
 		return g, false
 	}
@@ -236,7 +236,7 @@ func parseGame(crc uint32, line []byte) (g Game, ok bool) {
 	}
 	g = Game{
 		Index: n[0], Score: n[1], Moves: n[2], Spawns: n[3], Max: int(n[4]),
-		Won: n[5] == 1, WinMoves: n[6], Overflow: n[7] == 1, Time: time.Duration(n[8]),
+		Won: n[5] == 1, WinMoves: n[6], Acts: n[7], Overflow: n[8] == 1, Time: time.Duration(n[9]),
 	}
 	written := appendGame(nil, crc, g)
 	return g, bytes.Equal(written[:len(written)-1], line)

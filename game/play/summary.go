@@ -12,6 +12,7 @@ type Summary struct {
 	Won          stats.Bernoulli
 	Score, Moves stats.Moments
 	WinMoves     stats.Moments               // of the games that were won
+	Acts         stats.Moments               // moves at which a shield acted
 	Largest      [game.MaxExponent + 1]int64 // games by the exponent of their largest tile at the end
 	Overflows    int64
 	Time         time.Duration // of all games together, as if played one after the other
@@ -25,6 +26,7 @@ func (s *Summary) Add(g Game) {
 	if g.Won {
 		s.WinMoves.Add(float64(g.WinMoves))
 	}
+	s.Acts.Add(float64(g.Acts))
 	s.Largest[g.Max]++
 	if g.Overflow {
 		s.Overflows++

@@ -29,9 +29,9 @@ func (e *expectimax) player() decider {
 		return e.choose()
 	}
 	how := e.look()
-	return func(b game.Board, _ game.Moves) (game.Dir, error) {
+	return func(b game.Board, legal game.Moves) (game.Dir, error) {
 		s, rounds := how(b)
-		return s.choose(b, rounds)
+		return s.choose(b, legal, rounds)
 	}
 }
 

@@ -17,12 +17,12 @@ func parseCS221(o *options, rules *game.Rules) (Strategy, error) {
 		spec: "expectimax:eval=cs221,depth=" + depthText(depth, "variable"),
 		choose: func() decider {
 			s := search{rules: rules, leaves: leaves, known: newTable()}
-			return func(b game.Board, _ game.Moves) (game.Dir, error) {
+			return func(b game.Board, legal game.Moves) (game.Dir, error) {
 				moves := depth
 				if moves == 0 {
 					moves = variableDepth(rules.Empties(b))
 				}
-				return s.choose(b, moves-1)
+				return s.choose(b, legal, moves-1)
 			}
 		},
 	}, nil

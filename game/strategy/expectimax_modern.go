@@ -25,12 +25,12 @@ func parseModern(o *options, rules *game.Rules) (Strategy, error) {
 		spec: fmt.Sprintf("expectimax:eval=modern,depth=%s,cutoff=%v", depthText(depth, "distinct"), cutoff),
 		choose: func() decider {
 			s := cutSearch{rules: rules, leaves: leaves, cutoff: cutoff, known: newTable()}
-			return func(b game.Board, _ game.Moves) (game.Dir, error) {
+			return func(b game.Board, legal game.Moves) (game.Dir, error) {
 				rounds := depth
 				if rounds == 0 {
 					rounds = max(3, distinctTiles(b)-2)
 				}
-				return s.choose(b, rounds)
+				return s.choose(b, legal, rounds)
 			}
 		},
 	}, nil

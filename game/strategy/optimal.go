@@ -62,11 +62,15 @@ func (p *optimal) choose(b game.Board, legal game.Moves) (game.Dir, error) {
 	_, best, ok := p.table.Value(b)
 	switch {
 	case !ok:
-		return 0, fmt.Errorf("board %v is not in the table of %v, want one that the game can reach", b, p.table.Problem())
-	case best == 0:
+		return 0, p.missing(b)
+	case best&legal == 0:
 		return legal.At(0), nil // won
 	}
-	return best.At(0), nil
+	return (best & legal).At(0), nil
+}
+
+func (p *optimal) missing(b game.Board) error {
+	return fmt.Errorf("board %v is not in the table of %v, want one that the game can reach", b, p.table.Problem())
 }
 
 // prepare solves the game, or opens the file and checks that it is of the game.

@@ -13,10 +13,10 @@ type search struct {
 	known  table
 }
 
-// choose returns the move with the largest value.
-func (s *search) choose(b game.Board, rounds int) (game.Dir, error) {
+// choose returns the move of legal with the largest value.
+func (s *search) choose(b game.Board, legal game.Moves, rounds int) (game.Dir, error) {
 	s.known.reset()
-	return bestMove(s.rules, b, func(next game.Board) (int64, error) { return s.expect(next, rounds, true) })
+	return bestMove(s.rules, b, legal, func(next game.Board) (int64, error) { return s.expect(next, rounds, true) })
 }
 
 // after returns the value of b, the move being made, with so many rounds to come. It is kept: it does not depend on how b came about.
@@ -49,11 +49,11 @@ func (s *search) expect(b game.Board, rounds int, fours bool) (int64, error) {
 	return mean(two, four, s.rules.Empties(b), fours), nil
 }
 
-// bestMove returns the legal move with the largest value, the first in the order of the directions if there are several. Where one move is
-// legal its value is not asked for.
-func bestMove(rules *game.Rules, b game.Board, value func(next game.Board) (int64, error)) (game.Dir, error) {
+// bestMove returns the move of legal with the largest value, the first in the order of the directions if there are several. Where there is
+// one its value is not asked for.
+func bestMove(rules *game.Rules, b game.Board, legal game.Moves, value func(next game.Board) (int64, error)) (game.Dir, error) {
 	var next [4]game.Board
-	legal, overflow := rules.Moved(b, &next)
+	_, overflow := rules.Moved(b, &next)
 	if overflow != 0 {
 		return 0, game.ErrOverflow
 	}

@@ -17,10 +17,10 @@ type cutSearch struct {
 	known  table
 }
 
-// choose returns the move with the largest value.
-func (s *cutSearch) choose(b game.Board, depth int) (game.Dir, error) {
+// choose returns the move of legal with the largest value.
+func (s *cutSearch) choose(b game.Board, legal game.Moves, depth int) (game.Dir, error) {
 	s.depth = depth
-	return bestMove(s.rules, b, func(next game.Board) (int64, error) {
+	return bestMove(s.rules, b, legal, func(next game.Board) (int64, error) {
 		s.known.reset()
 		return s.after(next, 0, 1)
 	})

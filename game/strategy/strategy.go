@@ -47,7 +47,7 @@ type preparer interface {
 type Player interface {
 	// Start forgets the last game: a new one begins.
 	Start()
-	// Choose returns a move of legal, which is Rules.Legal(b) and not empty. A deterministic strategy does not draw from rng.
+	// Choose returns a move of legal, which is Rules.Legal(b), or what a Shield leaves of it, and not empty. A deterministic strategy does not draw from rng.
 	// The error is game.ErrOverflow where a merge does not fit the board.
 	Choose(b game.Board, legal game.Moves, rng *rand.Rand) (game.Dir, error)
 }
@@ -55,7 +55,7 @@ type Player interface {
 // Chooser says exactly how a strategy chooses. It agrees with the Player: over many games on equal boards and memories the moves are
 // distributed as Decide says.
 type Chooser interface {
-	// Decide returns the moves that may be made on b, whose legal moves are legal (not empty), when the memory is memory; a game
+	// Decide returns the moves that may be made on b, whose legal moves, or those that a Shield leaves of them, are legal (not empty), when the memory is memory; a game
 	// begins with memory 0. Each choice has a positive probability; they sum to 1 exactly; no two have the same Dir and Memory.
 	// The error is an ErrTooLarge where the distribution is beyond computing.
 	Decide(b game.Board, legal game.Moves, memory int) ([]Choice, error)

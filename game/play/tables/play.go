@@ -112,6 +112,8 @@ func quantityText(e play.Estimate) string {
 		return "mean moves"
 	case play.WinMoves:
 		return "mean moves to the win"
+	case play.Acts:
+		return "mean moves at which the shield acts"
 	case play.Reached:
 		return "reached " + strconv.Itoa(e.Tile)
 	case play.Largest:

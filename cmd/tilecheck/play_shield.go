@@ -1,0 +1,70 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"tilecheck/game"
+	"tilecheck/game/induced"
+	"tilecheck/game/play"
+	"tilecheck/game/strategy"
+)
+
+// shieldFlags put players under a shield.
+type shieldFlags struct {
+	Shield   *fraction `help:"Allow only moves that lose at most D of the best winning probability of their board: 0.01 or 1/100." placeholder:"D"`
+	Relative bool      `help:"D is a share of the best probability."`
+	Total    bool      `help:"D is for the whole game: whoever obeys loses no more."`
+	Hide     bool      `help:"Show the player only what is allowed (default: replace other moves by a best one)."`
+	Solved   string    `help:"Optimal play, as tilecheck solve --out wrote it (default: solved in memory)." placeholder:"FILE" file:"in"`
+}
+
+// shield returns the shield that is asked for, nil for none.
+func (c *shieldFlags) shield(env *world, m play.Match) (*strategy.Shield, error) {
+	if err := env.without(c.Shield == nil, "without --shield", "relative", "total", "hide", "solved"); err != nil || c.Shield == nil {
+		return nil, err
+	}
+	rules, err := game.New(m.Shape)
+	if err != nil {
+		return nil, usageError("%w", err)
+	}
+	if m.On {
+		return nil, usageError("--shield keeps the probability of a win, want --max, and not --on")
+	}
+	s, err := strategy.NewShield(strategy.Setting{Rules: rules, Max: m.Goal}, strategy.ShieldOptions{
+		Loss: &c.Shield.Rat, Relative: c.Relative, Game: c.Total, Hide: c.Hide, File: c.Solved,
+	})
+	if err != nil {
+		return nil, usageError("--shield: %w", err)
+	}
+	return s, nil
+}
+
+// gain computes what the shield of a player does.
+func (c *playCmd) gain(ctx context.Context, opt play.Options) (*induced.Gain, error) {
+	rules, err := game.New(opt.Match.Shape)
+	if err != nil {
+		return nil, err
+	}
+	return induced.Shielded(ctx, opt.Strategy, induced.Options{Rules: rules, Max: opt.Match.Goal, MaxStates: cmp.Or(c.MaxStates, 1_000_000)})
+}
+
+// judge compares what the shielded player loses with what it may.
+func (c *playCmd) judge(g *induced.Gain) error {
+	if c.Within == nil {
+		return nil
+	}
+	limit, _ := c.Within.Float64()
+	lost := g.Lost()
+	switch {
+	case !g.With.Known:
+		return errors.New("whether the player is within --within of optimal play is not known: " + g.With.Why)
+	case lost.Hi <= limit:
+		return nil
+	case lost.Lo > limit:
+		return &codedError{exitFailed, fmt.Errorf("the player loses at least %.6g to optimal play, more than %s", lost.Lo, c.Within.RatString())}
+	}
+	return fmt.Errorf("the player loses between %.15g and %.15g to optimal play: whether that is within %s is not known", lost.Lo, lost.Hi, c.Within.RatString())
+}

@@ -1,0 +1,290 @@
+package solve
+
+import (
+	"context"
+	"errors"
+	"math/bits"
+	"runtime"
+	"slices"
+
+	"tilecheck/game"
+)
+
+// Near says which moves are near the best one of a board: those that lose no more than Loss of the value, or, if Relative, no more than that share of it.
+// Values that rounding may have moved over the limit are within it.
+type Near struct {
+	Loss     float64
+	Relative bool
+}
+
+// allows reports whether a move of some value is near the best one, of which rounding may have taken a share.
+func (n Near) allows(best, value, share float64) bool {
+	limit := n.Loss
+	if n.Relative {
+		limit *= best
+	}
+	return best-value <= limit+4*share*best
+}
+
+// Near returns the moves of a board that are near the best, and the best one that comes first on the canonical board: so it is the image of
+// the one of another image. All legal moves of a board with MAX on it are near. It is not ok where Moves is not.
+func (t *Table) Near(b game.Board, n Near) (near game.Moves, instead game.Dir, ok bool) {
+	if t.won(b) {
+		legal := t.rules.Legal(b)
+		return legal, legal.At(0), true
+	}
+	value, best, ok := t.Value(b)
+	if !ok || best == 0 {
+		return 0, 0, false
+	}
+	moves, ok := t.Moves(b)
+	near = best
+	share := t.share()
+	for _, m := range moves {
+		if n.allows(value, m.Value, share) {
+			near |= 1 << m.Dir
+		}
+	}
+	_, by := t.rules.Canonical(b)
+	instead = best.At(0)
+	for i := range best.Len() {
+		if d := best.At(i); by.Dir(d) < by.Dir(instead) {
+			instead = d
+		}
+	}
+	return near, instead, ok
+}
+
+// share is what rounding may have taken of a value.
+func (t *Table) share() float64 { return t.Stats().RelativeError(t.problem) }
+
+// Least returns the least probability of winning of whoever makes near moves only, for each limit; they are those of a table whose objective is Win, without
+// discount. Each is a lower bound, rounded down by what rounding may have added. The error is that of ctx or of the file.
+func (t *Table) Least(ctx context.Context, limits []Near) ([]float64, error) {
+	won := make([]float64, len(limits))
+	for i := range won {
+		won[i] = 1
+	}
+	share := t.share()
+	out, err := t.rollback(ctx, won, func(best float64, moves []option, out []float64) {
+		for i, n := range limits {
+			least := 1.0
+			for _, m := range moves {
+				if n.allows(best, m.value, share) {
+					least = min(least, m.next[i])
+				}
+			}
+			out[i] = least
+		}
+	})
+	for i := range out {
+		out[i] *= 1 - t.rolled()
+	}
+	return out, err
+}
+
+// Random is what a player attains who would make all legal moves equally likely, by himself or under a shield.
+type Random struct {
+	Win   float64 // probability
+	Acts  float64 // expected number of moves at which the shield acts
+	Moves float64 // expected number of moves
+	// Error bounds the rounding error of each, relative to the true value.
+	Error float64
+}
+
+// Random computes what becomes of the random player who makes near moves only. If hidden, the player is not shown the other moves, and the shield acts where there are any;
+// otherwise they are replaced as Near says, and the shield acts where that happens. The table is one for Least, the errors are the same.
+func (t *Table) Random(ctx context.Context, n Near, hidden bool) (*Random, error) {
+	share := t.share()
+	out, err := t.rollback(ctx, []float64{1, 0, 0}, func(best float64, moves []option, out []float64) {
+		near, first := 0, slices.IndexFunc(moves, func(m option) bool { return m.best })
+		for i := range moves {
+			if moves[i].near = n.allows(best, moves[i].value, share); moves[i].near {
+				near++
+			}
+		}
+		all := float64(len(moves))
+		outside := float64(len(moves)-near) / all
+		for i, m := range moves {
+			weight := 0.0
+			switch {
+			case m.near && hidden:
+				weight = 1 / float64(near)
+			case m.near:
+				weight = 1 / all
+			}
+			if i == first && !hidden {
+				weight += outside
+			}
+			for k, x := range m.next {
+				out[k] += float64(weight * x)
+			}
+		}
+		if hidden && near < len(moves) {
+			outside = 1
+		}
+		out[1] += outside
+		out[2]++
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Random{Win: out[0], Acts: out[1], Moves: out[2], Error: t.rolled()}, nil
+}
+
+// rolled bounds the relative error of rollback: all terms are at least 0, and a move costs a rounding for each of 2 tiles a cell, and less than 20 more.
+func (t *Table) rolled() float64 {
+	const u = 0x1p-53
+	n := float64(len(t.layers)+2) * float64(2*t.problem.Shape.Cells()+20) * u
+	return n / (1 - n)
+}
+
+// option is a legal move, its value, and the numbers that are expected after it.
+type option struct {
+	value      float64
+	best, near bool
+	next       []float64
+}
+
+// rolledLayer has numbers of the positions of a layer, in the order of their boards.
+type rolledLayer struct {
+	boards  []Position
+	index   lookup // of the positions, the values being their places
+	numbers []float64
+}
+
+var errNoWin = errors.New("the table is not of probabilities of winning without a discount")
+
+// rollback computes numbers for all positions, from the last layer to the first, and returns those of the empty board. A board that is won has the numbers won, one that is lost
+// has zeros. Of others, value adds to zeros what follows from the best value and the moves.
+func (t *Table) rollback(ctx context.Context, won []float64, value func(best float64, moves []option, out []float64)) ([]float64, error) {
+	if t.problem.Objective != Win || t.problem.Discount != 1 {
+		return nil, errNoWin
+	}
+	r := &roll{Table: t, won: won, value: value, layers: map[int]*rolledLayer{}}
+	workers := runtime.GOMAXPROCS(0)
+	for _, l := range t.layers { // by descending sums
+		positions, err := t.Layer(int(l.sum))
+		if err != nil {
+			return nil, err
+		}
+		now := &rolledLayer{boards: positions, numbers: make([]float64, len(positions)*len(won))}
+		now.index.reset(len(positions))
+		for i, p := range positions {
+			now.index.add(uint64(p.Board), float64(i))
+		}
+		const piece = 1 << 10
+		err = forEach(ctx, workers, (len(positions)+piece-1)/piece, func(_, part int) error {
+			return r.values(now, part*piece, min(len(positions), (part+1)*piece))
+		})
+		if err != nil {
+			return nil, err
+		}
+		r.layers[int(l.sum)] = now
+		delete(r.layers, int(l.sum)+6) // the first boards need those of 4, 6 and 8
+	}
+	out := make([]float64, len(won))
+	var images [8]uint64
+	return out, r.start(out, &images)
+}
+
+// roll is one computation of numbers.
+type roll struct {
+	*Table
+	won    []float64
+	value  func(best float64, moves []option, out []float64)
+	layers map[int]*rolledLayer // by sum
+}
+
+// values computes the numbers of some positions of a layer.
+func (r *roll) values(l *rolledLayer, first, end int) error {
+	width := len(r.won)
+	var next [4]game.Board
+	var images [8]uint64
+	numbers := make([]float64, 4*(width+1))
+	moves := make([]option, 0, 4)
+	for i, p := range l.boards[first:end] {
+		if p.Best == 0 {
+			continue // lost
+		}
+		legal, _ := r.rules.Moved(p.Board, &next)
+		clear(numbers)
+		moves = moves[:0]
+		for n := range legal.Len() {
+			d := legal.At(n)
+			x := numbers[n*(width+1) : (n+1)*(width+1)]
+			if err := r.expect(uint64(next[d]), x, &images); err != nil {
+				return err
+			}
+			moves = append(moves, option{value: x[width], best: p.Best.Has(d), next: x[:width]})
+		}
+		r.value(p.Value, moves, l.numbers[(first+i)*width:(first+i+1)*width])
+	}
+	return nil
+}
+
+// expect adds the expected numbers of an afterstate, and behind them its value.
+func (r *roll) expect(after uint64, out []float64, images *[8]uint64) error {
+	width := len(r.won)
+	if r.Table.won(game.Board(after)) {
+		copy(out, r.won)
+		out[width] = 1
+		return nil
+	}
+	canonical := r.orbit.least(after)
+	r.orbit.all(canonical, images)
+	empty := r.empties(canonical)
+	sum := r.sum(game.Board(canonical))
+	share := 1 / (float64(r.problem.Of) * float64(bits.OnesCount64(empty)))
+	for exp := 1; exp <= 2; exp++ {
+		odds := float64(r.odds(exp)) * share
+		if odds == 0 {
+			continue
+		}
+		l := r.layers[sum+2*exp]
+		for left := empty; left != 0; left &= left - 1 {
+			if r.spawnWins(exp) {
+				add(out, odds, r.won)
+				out[width] += odds
+				continue
+			}
+			if l == nil {
+				return errMissing
+			}
+			at, ok := l.index.get(r.orbit.leastWith(images, bits.TrailingZeros64(left)/4, uint64(exp)))
+			if !ok {
+				return errMissing
+			}
+			add(out, odds, l.numbers[int(at)*width:int(at+1)*width])
+			out[width] += float64(odds * l.boards[int(at)].Value)
+		}
+	}
+	return nil
+}
+
+// start adds the expected numbers of the empty board, to which two tiles come.
+func (r *roll) start(out []float64, images *[8]uint64) error {
+	cells := r.problem.Shape.Cells()
+	second := make([]float64, len(out)+1)
+	for exp := 1; exp <= 2; exp++ {
+		odds := float64(r.odds(exp)) / (float64(r.problem.Of) * float64(cells))
+		if odds == 0 {
+			continue
+		}
+		for i := range cells {
+			clear(second)
+			if err := r.expect(uint64(exp)<<(4*i), second, images); err != nil {
+				return err
+			}
+			add(out, odds, second[:len(out)])
+		}
+	}
+	return nil
+}
+
+// add adds the product of a vector. The conversion keeps it from being fused with the sum on some machines.
+func add(out []float64, factor float64, x []float64) {
+	for i, v := range x {
+		out[i] += float64(factor * v)
+	}
+}
