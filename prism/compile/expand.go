@@ -198,6 +198,9 @@ func (x *expander) combine(state []int32) *StateError {
 		return err
 	}
 	for _, c := range x.combos {
+		if !x.did(c.last - c.first) {
+			return nil
+		}
 		for _, member := range x.members[c.first:c.last] {
 			if err := x.weigh(member); err != nil {
 				return err
