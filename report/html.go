@@ -77,7 +77,7 @@ type htmlPage struct {
 	Reasons                    []htmlReason
 	FolderHeads                []string
 	Folders                    []htmlFolderRow
-	Figures                    []htmlFigure
+	Times, Figures             []htmlFigure
 	MoreFigures                string
 	Suites                     []htmlSuite
 	Logs                       []*htmlLog
@@ -158,6 +158,7 @@ func newHTMLPage(rep *TestReport, opt table.Options) *htmlPage {
 	}
 	p.Suites = rep.htmlSuites(logs, opt)
 	p.FolderHeads, p.Folders = rep.htmlFolders()
+	p.Times = rep.htmlTimes()
 	p.Figures, p.MoreFigures = rep.htmlFigures(opt)
 	p.Logs, p.MoreLogs = logs.list, logs.more()
 	p.Sections = p.sections()
@@ -286,6 +287,7 @@ func (p *htmlPage) sections() []htmlSection {
 		{"findings", "Annotations to look at", len(p.Findings)},
 		{"reasons", "What was not judged, and why", len(p.Reasons)},
 		{"folders", "By folder", 0},
+		{"times", "Times", len(p.Times)},
 		{"experiments", "Experiments", len(p.Figures)},
 		{"suites", "Suites", 0},
 		{"logs", "Logs", len(p.Logs)},

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"image/png"
 	"io"
 	"math"
@@ -399,5 +400,55 @@ func TestHTMLIsUTF8(t *testing.T) {
 	text := page(t, &TestReport{Results: []TestResult{{Outcome: TestFailed, File: "a\xff.props", Expected: "\xfe|", Reason: "\xc3"}}})
 	if !utf8.ValidString(text) || !strings.Contains(text, `a\xff.props`) {
 		t.Error("the page has bytes that are not UTF-8, or no name of the file")
+	}
+}
+
+// Runs that two engines ended are drawn, and only these.
+func TestHTMLTimes(t *testing.T) {
+	rep := &TestReport{Engines: []string{"native", "prism"}}
+	for i := range 6 {
+		for j, engine := range rep.Engines {
+			r := TestResult{Model: fmt.Sprintf("m%d.prism", i), Engine: engine, Outcome: TestPassed, Run: 0.02 * float64(i+1) * float64(1+10*j)}
+			switch {
+			case i == 1 && j == 1:
+				r.Outcome = TestLimit
+			case i == 2:
+				r.Outcome = TestFailed
+			case i == 3 && j == 0:
+				r.Outcome = TestUnsupported
+			}
+			rep.Results = append(rep.Results, r)
+		}
+	}
+	figures := rep.htmlTimes()
+	if len(figures) != 1 {
+		t.Fatalf("found %d pictures, want 1", len(figures))
+	}
+	var drawn []string
+	for _, s := range figures[0].Series {
+		for _, p := range s.Points {
+			drawn = append(drawn, s.Class+" "+p.Text)
+		}
+	}
+	want := []string{
+		"s0 m0.prism: native 0.02 s, prism 0.22 s", "s0 m4.prism: native 0.1 s, prism 1.1 s", "s0 m5.prism: native 0.12 s, prism 1.32 s",
+		"s1 m1.prism: native 0.04 s, prism 0.44 s", "s2 m2.prism: native 0.06 s, prism 0.66 s",
+	}
+	if !slices.Equal(drawn, want) {
+		t.Errorf("found %q, want %q", drawn, want)
+	}
+	if want := "5 runs; native took less time for 5 of them"; figures[0].Place != want {
+		t.Errorf("found %q, want %q", figures[0].Place, want)
+	}
+	var page strings.Builder
+	if err := WriteHTML(&page, rep, table.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(page.String(), `<section id="times">`) {
+		t.Error("the page has no section of times")
+	}
+	rep.Results = rep.Results[:8]
+	if figures := rep.htmlTimes(); len(figures) != 0 {
+		t.Errorf("found %d pictures of three runs, want none", len(figures))
 	}
 }

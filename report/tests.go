@@ -62,6 +62,9 @@ type TestResult struct {
 	Cached bool // the verdict comes from the cache
 	// Seconds is the time of this result alone, as far as it is known; that of the run is shared by its results.
 	Seconds float64
+	// Run is the time of the run that the result is part of, reading and building the
+	// model included; 0 if nothing was run.
+	Run float64
 }
 
 // TestOutcome is what became of an expectation.

@@ -201,7 +201,7 @@ func (r *testRecord) testResult() (*TestResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.Line < 0 || r.Column < 0 || r.ExpectedLine < 0 || r.Seconds < 0 {
+	if r.Line < 0 || r.Column < 0 || r.ExpectedLine < 0 || r.Seconds < 0 || r.Run < 0 {
 		return nil, fmt.Errorf("the place is %d:%d, expected at %d, in %v s, want positive numbers",
 			r.Line, r.Column, r.ExpectedLine, r.Seconds)
 	}
@@ -210,7 +210,7 @@ func (r *testRecord) testResult() (*TestResult, error) {
 		Property: r.Property, Name: r.Name, Constants: r.Constants,
 		File: r.File, Line: r.Line, Col: r.Column, ExpectedLine: r.ExpectedLine,
 		Outcome: outcome, Expected: r.Expected, Got: r.Got, Reason: r.Reason,
-		Rerun: r.Rerun, Log: r.Log, Cached: r.Cached, Seconds: float64(r.Seconds),
+		Rerun: r.Rerun, Log: r.Log, Cached: r.Cached, Seconds: float64(r.Seconds), Run: float64(r.Run),
 	}
 	out.Verdict, err = r.verdict()
 	return out, err

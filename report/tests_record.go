@@ -24,9 +24,10 @@ type testRecord struct {
 	Got          string   `json:"got,omitempty"`
 	Reason       string   `json:"reason,omitempty"`
 	result.Record
-	Rerun  string `json:"rerun,omitempty"`
-	Cached bool   `json:"cached,omitempty"`
-	Log    string `json:"log,omitempty"`
+	Run    result.JSONNumber `json:"run_seconds,omitempty"`
+	Rerun  string            `json:"rerun,omitempty"`
+	Cached bool              `json:"cached,omitempty"`
+	Log    string            `json:"log,omitempty"`
 }
 
 func (r *TestResult) record() testRecord {
@@ -39,7 +40,7 @@ func (r *TestResult) record() testRecord {
 		out.Record = result.NewRecord(r.Verdict)
 	}
 	out.Property, out.Name, out.Constants, out.Engine = r.Property, r.Name, r.Constants, r.Engine
-	out.Seconds = result.JSONNumber(r.seconds())
+	out.Seconds, out.Run = result.JSONNumber(r.seconds()), result.JSONNumber(r.Run)
 	return out
 }
 

@@ -248,6 +248,9 @@ func (p *Plan) model() (err error) {
 	}
 	if isJANI {
 		if p.jani, err = jani.Read(p.Job.File, p.Job.Model); err != nil {
+			if _, ok := errors.AsType[*jani.Unsupported](err); ok {
+				return planError(result.Unsupported, err)
+			}
 			return planError(result.Parse, err)
 		}
 		p.Tree = p.jani.Model

@@ -33,7 +33,11 @@ type testCmd struct {
 	Balance string  `rare:"" help:"Parts that take equally long, by the times of a run, whose JSON lines these are (default: by a hash)." placeholder:"FILE" file:"in"`
 	Strict  bool    `help:"Fail also where something was not judged."`
 	Certify bool    `help:"Prove what native answers, and count it."`
-	Title   string  `rare:"" help:"Title of the report." placeholder:"TEXT"`
+
+	QVBS      bool `rare:"" name:"qvbs" help:"The paths are directories of the Quantitative Verification Benchmark Set (QComp): every case with a reference is a test."`
+	MaxStates int  `rare:"" help:"Leave out what has more states, by the set's own numbers (with --qvbs)." placeholder:"N"`
+
+	Title string `rare:"" help:"Title of the report." placeholder:"TEXT"`
 
 	Format   table.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
 	JUnit    string       `name:"junit" help:"Also write JUnit XML." placeholder:"FILE" file:"out"`
@@ -57,6 +61,10 @@ func (c *testCmd) Run(ctx context.Context, env *world) (err error) {
 	rep, err := c.run(ctx, env, s)
 	if err != nil {
 		return err
+	}
+	if s.Benchmarks != nil {
+		rep.Notes = append(rep.Notes, s.Benchmarks.Notes(rep)...)
+		rep.Findings = nil // annotations in the set's files are for other runs than these
 	}
 	if c.Certify {
 		rep.Notes = append(rep.Notes, selection.ProvenNotes(rep)...)
@@ -85,7 +93,10 @@ func (c *testCmd) Run(ctx context.Context, env *world) (err error) {
 
 // selection finds what is to be run, and checks the flags that are about it.
 func (c *testCmd) selection(env *world) (*selection.Selection, error) {
-	s, err := c.load(env, c.Engine, c.Jobs)
+	if c.MaxStates > 0 && !c.QVBS {
+		return nil, usageError("--max-states is for benchmark sets, want --qvbs")
+	}
+	s, err := c.load(env, c.Engine, c.Jobs, func(a *selection.Asked) { a.QVBS, a.MaxStates = c.QVBS, int64(c.MaxStates) })
 	if err != nil {
 		return nil, err
 	}
@@ -171,6 +182,7 @@ func (c *testCmd) rerun(engines, id string) string {
 		{c.Match, []string{"--match"}},
 		{c.All, []string{"--all"}},
 		{c.NoConfig, []string{"--no-config"}},
+		{c.QVBS, []string{"--qvbs"}},
 		{c.Seed != nil, []string{"--seed", fmt.Sprint(deref(c.Seed))}},
 		{c.Timeout > 0, []string{"--timeout", c.Timeout.String()}},
 		{c.Memory > 0, []string{"--memory", fmt.Sprint(int64(c.Memory))}},

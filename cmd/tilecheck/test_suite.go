@@ -42,10 +42,13 @@ type runFlags struct {
 }
 
 // load finds the tests. No output may be one of the files that they are made of.
-func (c *suiteFlags) load(env *world, engines []string, jobs int) (*selection.Selection, error) {
+func (c *suiteFlags) load(env *world, engines []string, jobs int, more ...func(*selection.Asked)) (*selection.Selection, error) {
 	asked := selection.Asked{
 		Paths: c.Paths, Match: c.Match, All: c.All, Suites: c.Suite, NoConfig: c.NoConfig,
 		Consts: c.Const, Time: c.Timeout, Memory: int64(c.Memory), Seed: c.Seed, Only: splitNames(c.ID), Engines: splitNames(engines), Jobs: jobs,
+	}
+	for _, change := range more {
+		change(&asked)
 	}
 	return asked.Find(func(files []string) error {
 		env.places.reads("the suite's", files...)
@@ -93,7 +96,7 @@ func (c *runFlags) entrants(ctx context.Context, env *world, tools *toolbox.Box,
 			cmd = tool.Commander()
 		}
 		entrant := regress.Entrant{Entrant: x}
-		if name == "prism" {
+		if name == "prism" && s.Benchmarks == nil { // whose files may be in Storm's dialect, or JANI
 			entrant.PRISM = &regress.PRISM{Commander: cmd, Args: c.ToolArg}
 		}
 		if s.Options.Cache != nil {

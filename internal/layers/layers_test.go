@@ -107,6 +107,7 @@ var layer = map[string]int{
 	"verify/crosscheck":                 6,
 	"verify/regress":                    6,
 	"verify/suitefile":                  7,
+	"verify/qvbs":                       7,
 	"verify/experiment":                 6,
 	"verify/selection":                  8,
 	"report/paths":                      4,

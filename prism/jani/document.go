@@ -128,6 +128,8 @@ type reader struct {
 	errs syntax.ErrorList
 	doc  *document
 	locs map[string]int // locations of the automaton that is being read
+	// unsupported says that the model is of a kind that is not read, as errs say.
+	unsupported bool
 }
 
 func (r *reader) add(at syntax.Pos, format string, args ...any) {
@@ -215,7 +217,9 @@ func (r *reader) document(v *value) {
 		r.add(n.Start, "jani-version is %s, want 1", n.describe())
 	}
 	r.word(v.get("name"), "a name")
-	r.modelType(v.get("type"))
+	if r.modelType(v.get("type")); r.unsupported {
+		return
+	}
 	for _, f := range r.list(v.get("features"), "features") {
 		if word := r.word(f, "a feature"); word != "" && !slices.Contains(features, word) {
 			r.add(f.Start, "the feature %q is not supported, want only %s", short(word), strings.Join(features, ", "))
@@ -259,6 +263,7 @@ func (r *reader) modelType(v *value) {
 	case "":
 	default:
 		if what, ok := unread[word]; ok {
+			r.errs, r.unsupported = nil, true
 			r.add(v.Start, "the model is %s (%s), which is not supported, want dtmc, mdp, ctmc or lts", what, word)
 			return
 		}

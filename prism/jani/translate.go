@@ -26,8 +26,14 @@ func Is(src []byte) bool {
 	return strings.HasPrefix(s, "{")
 }
 
+// Unsupported is the error of a model of a kind that this package does not read.
+type Unsupported struct{ syntax.ErrorList }
+
+// Unwrap returns the diagnostics.
+func (e *Unsupported) Unwrap() error { return e.ErrorList }
+
 // Read translates a model. The error is a [syntax.ErrorList] with places in the
-// JSON text.
+// JSON text, or *[Unsupported].
 func Read(file string, src []byte) (*Translation, error) {
 	root, err := parseJSON(file, src)
 	if err != nil {
@@ -35,6 +41,9 @@ func Read(file string, src []byte) (*Translation, error) {
 	}
 	r := &reader{file: file}
 	r.document(root)
+	if r.unsupported {
+		return nil, &Unsupported{r.errs}
+	}
 	if err := r.errs.Err(); err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package expect
 import (
 	"fmt"
 	"math"
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -150,6 +151,11 @@ func (e *Expectation) tolerant(v result.Verdict, r Rules, t *Terms) error {
 	if err != nil {
 		return err
 	}
+	if t.Sound {
+		if err := e.contained(v); err != nil {
+			return err
+		}
+	}
 	got := v.Value.Num
 	if special(got) || want.lo == want.hi && special(want.lo) || math.IsNaN(want.lo) || math.IsNaN(want.hi) {
 		if want.lo < want.hi && want.lo <= got && got <= want.hi {
@@ -166,7 +172,11 @@ func (e *Expectation) tolerant(v result.Verdict, r Rules, t *Terms) error {
 	if special(scale) {
 		scale = math.Abs(near)
 	}
-	allowed := max(orZero(t.Tolerance)*scale, orZero(t.Absolute))
+	tolerance := orZero(t.Tolerance)
+	if t.Sound && !promises(v.Accuracy) {
+		tolerance = max(tolerance, Unsound)
+	}
+	allowed := max(tolerance*scale, orZero(t.Absolute))
 	off := max(want.lo-got, got-want.hi, 0)
 	const ulps = 4 * 0x1p-52 // of the subtractions
 	if !(off <= allowed+ulps*math.Abs(got)) {
@@ -174,6 +184,39 @@ func (e *Expectation) tolerant(v result.Verdict, r Rules, t *Terms) error {
 	}
 	return nil
 }
+
+// contained wants what an engine promises of its value to hold of an exact one.
+func (e *Expectation) contained(v result.Verdict) error {
+	want := rational(e.Value)
+	switch {
+	case want == nil || !promises(v.Accuracy):
+	case v.Accuracy == result.Exact && v.Value.Rat != nil:
+		if v.Value.Rat.Cmp(want) != 0 {
+			return problem("Wrong result (expected %s, got the fraction %s)", show(v.Value.Num), both(v.Value.Rat))
+		}
+	case v.Bound != nil && !holds(*v.Bound, want):
+		return problem("%s (expected %s, got %s in [%s, %s])", Violated, e.Value, show(v.Value.Num), show(v.Bound.Lo), show(v.Bound.Hi))
+	}
+	return nil
+}
+
+// promises reports whether an engine says how far its value may be off.
+func promises(a result.Accuracy) bool {
+	switch a {
+	case result.Exact, result.Bounded, result.Proven, result.Claimed:
+		return true
+	}
+	return false
+}
+
+// holds reports whether a number lies in an interval, without rounding it.
+func holds(i result.Interval, x *big.Rat) bool {
+	end := new(big.Rat)
+	return (math.IsInf(i.Lo, -1) || end.SetFloat64(i.Lo) != nil && end.Cmp(x) <= 0) && (math.IsInf(i.Hi, 1) || end.SetFloat64(i.Hi) != nil && x.Cmp(end) <= 0)
+}
+
+// Violated begins the reason of a judgment that a promised interval leaves out the truth.
+const Violated = "Bound violated"
 
 func special(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) }
 

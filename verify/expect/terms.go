@@ -26,6 +26,11 @@ type Terms struct {
 	// Tolerance is the relative and Absolute the absolute error that is allowed,
 	// in place of the rules of PRISM; nil if not given. The larger one counts.
 	Tolerance, Absolute *float64
+	// Sound holds an engine to what it says, since what is expected is exact and not
+	// rounded: a proven interval must hold it, a fraction be equal to it, and a value
+	// without an interval may be off by Unsound, if that is more than Tolerance. It has no
+	// key in an annotation.
+	Sound bool
 	// Statistical is nil unless the property is to be sampled.
 	Statistical *Statistical
 	// Errors are the classes one of which is expected; nil if none is.
@@ -76,6 +81,9 @@ type Mistake struct {
 	Pos syntax.Pos
 	Msg string
 }
+
+// Unsound is the relative error that QComp allows to engines that promise none.
+const Unsound = 1e-3
 
 const keyword = "TILECHECK"
 

@@ -51,6 +51,9 @@ func (s *subject) broken(e *Entrant, err error) report.TestResult {
 	f := fileFailure(err)
 	r := s.result(e, nil)
 	r.Outcome, r.Reason = report.TestError, f.Message
+	if f.Class == result.Unsupported {
+		r.Outcome = report.TestUnsupported
+	}
 	r.Verdict = &result.Verdict{Engine: e.Called(), Err: f}
 	if f.File != "" {
 		r.File, r.Line, r.Col = f.File, int(f.Pos.Line), int(f.Pos.Col)

@@ -17,6 +17,8 @@ import (
 // Test is one run of a suite.
 type Test struct {
 	suite.Run
+	// Dialect is that of the files, which run in PRISM's own words only if it is PRISM's.
+	Dialect syntax.Dialect
 	// Engines are the labels of the entrants that the test is for; nil means all.
 	Engines []string
 	// Consts are definitions of constants, each as PRISM's -const; they replace

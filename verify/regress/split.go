@@ -135,7 +135,7 @@ func (u *unit) decode(p *shard.Piece) error {
 		}
 		own := u.result(u.entrant, it) // as files have it, which may not be UTF-8
 		own.Outcome, own.Got, own.Reason, own.Verdict = r.Outcome, r.Got, r.Reason, r.Verdict
-		own.Log, own.Cached, own.Seconds = r.Log, r.Cached, r.Seconds
+		own.Log, own.Cached, own.Seconds, own.Run = r.Log, r.Cached, r.Seconds, r.Run
 		*r = own
 	}
 	return nil

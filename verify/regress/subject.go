@@ -11,6 +11,7 @@ import (
 
 	"tilecheck/internal/limited"
 	"tilecheck/native/explicit"
+	"tilecheck/prism/jani"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 	"tilecheck/report"
@@ -94,7 +95,8 @@ func load(ctx context.Context, t *Test, opt *Options) *subject {
 			s.job.States = s.space
 		}
 	}
-	if s.switches.Props != "" && (s.switches.Model != "" || s.space != nil) && !s.importsResults() {
+	hasProperties := s.switches.Props != "" || jani.Is(s.model)
+	if hasProperties && (s.switches.Model != "" || s.space != nil) && !s.importsResults() {
 		s.err = s.list(ctx)
 	}
 	return s
@@ -125,7 +127,7 @@ func (s *subject) newJob() error {
 	o := &s.switches
 	s.job = runner.Job{
 		File: s.opt.name(o.Model), Model: withType(s.model, o.Type), PropsFile: s.opt.name(o.Props), Properties: s.props,
-		Select: o.Select, NoFixDeadlocks: o.NoFixDeadlocks,
+		Dialect: s.Dialect, Select: o.Select, NoFixDeadlocks: o.NoFixDeadlocks,
 	}
 	if sim := o.Simulation; sim != nil {
 		s.job.Method = cmp.Or(runner.Method(sim.Method), runner.Sim)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"time"
 
 	"tilecheck/internal/ending"
 	"tilecheck/report"
@@ -28,6 +29,20 @@ func (u *unit) run(ctx context.Context) {
 		u.replay()
 		return
 	}
+	start := time.Now()
+	u.answer(ctx)
+	took := time.Since(start).Seconds()
+	for _, results := range [][]report.TestResult{u.whole, u.results} {
+		for i := range results {
+			if r := &results[i]; !r.Cached {
+				r.Run = took
+			}
+		}
+	}
+}
+
+// answer asks the entrant, unless the files have errors.
+func (u *unit) answer(ctx context.Context) {
 	if u.subject.err != nil {
 		u.failed()
 		return

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"tilecheck/internal/usage"
+	"tilecheck/verify/qvbs"
 	"tilecheck/verify/regress"
 	"tilecheck/verify/suite"
 	"tilecheck/verify/suitefile"
@@ -27,6 +28,10 @@ type Asked struct {
 	All      bool     // pair all files of a directory
 	Suites   []string // of suite files; nil for all
 	NoConfig bool     // read no suite file that is not named
+	// QVBS says that the paths are directories of the Quantitative Verification
+	// Benchmark Set, of which cases with more states than MaxStates are left out.
+	QVBS      bool
+	MaxStates int64
 
 	Consts  []string // definitions that win over those of files
 	Time    time.Duration
@@ -44,6 +49,8 @@ type Selection struct {
 	Labels  []string // of the engines
 	Strict  bool
 	Flakes  *float64
+	// Benchmarks is what there is of the benchmark set, nil if none is asked for.
+	Benchmarks *qvbs.Set
 	// PrismImage and StormImage are those of suite files.
 	PrismImage, StormImage string
 
@@ -126,6 +133,9 @@ func (f *seenFS) ReadDir(name string) ([]fs.DirEntry, error) { return fs.ReadDir
 // discover adds the tests of every path. A directory with a suite file has
 // those that it lists.
 func (a *Asked) discover(s *Selection) error {
+	if a.QVBS {
+		return a.benchmarks(s)
+	}
 	var known []string // suites
 	for _, name := range s.paths.names {
 		config, dir, err := a.config(s, name)
@@ -154,6 +164,16 @@ func (a *Asked) discover(s *Selection) error {
 		}
 	}
 	s.Tests = regress.Distinct(s.Tests)
+	return nil
+}
+
+// benchmarks adds the cases of the benchmark set.
+func (a *Asked) benchmarks(s *Selection) (err error) {
+	s.Benchmarks, err = qvbs.Discover(s.paths.fsys, s.paths.names, qvbs.Options{MaxStates: a.MaxStates, Name: s.paths.name})
+	if err != nil {
+		return err
+	}
+	s.Tests = s.Benchmarks.Tests
 	return nil
 }
 

@@ -1,0 +1,86 @@
+package qvbs
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"tilecheck/report"
+	"tilecheck/result"
+	"tilecheck/verify/expect"
+)
+
+// Class is what became of a case, in the words of QComp's tables.
+type Class uint8
+
+// The classes.
+const (
+	Correct     Class = iota
+	Wrong             // the value is off by more than is allowed
+	Violated          // a promised interval leaves out the reference
+	Refused           // by name
+	OutOfTime         //
+	OutOfMemory       //
+	NotRun            // files with errors, an engine that is not there, an interrupt
+)
+
+// String returns the class in words.
+func (c Class) String() string {
+	return [...]string{"correct", "wrong", "bound violated", "refused", "out of time", "out of memory", "not run"}[c]
+}
+
+// ClassOf is the class of a result.
+func ClassOf(r *report.TestResult) Class {
+	switch r.Outcome {
+	case report.TestPassed:
+		return Correct
+	case report.TestUnsupported:
+		return Refused
+	case report.TestFailed, report.TestDisagreed:
+		if strings.HasPrefix(r.Reason, expect.Violated) {
+			return Violated
+		}
+		return Wrong
+	case report.TestLimit:
+		if r.Verdict != nil && r.Verdict.Err != nil && r.Verdict.Err.Class == result.Memory {
+			return OutOfMemory
+		}
+		return OutOfTime
+	}
+	return NotRun
+}
+
+// Notes count, for each engine, the cases of each class, with the time of all.
+func (s *Set) Notes(rep *report.TestReport) []string {
+	var out []string
+	for _, engine := range rep.Engines {
+		counts, seconds := make([]int, NotRun+1), 0.0
+		for i := range rep.Results {
+			if r := &rep.Results[i]; r.Engine == engine {
+				counts[ClassOf(r)]++
+				seconds += r.Run
+			}
+		}
+		var parts []string
+		for c, n := range counts {
+			if n > 0 || Class(c) <= Violated {
+				parts = append(parts, fmt.Sprintf("%d %s", n, Class(c)))
+			}
+		}
+		out = append(out, fmt.Sprintf("%s: %s; %.1f s, building included", engine, strings.Join(parts, ", "), seconds))
+	}
+	left := slices.DeleteFunc([]string{
+		count(s.Large, "of more states, or of unknown many"), count(s.Missing, "without a model in PRISM's language or JANI"), count(s.Unread, "whose reference is no number"),
+	}, func(text string) bool { return text == "" })
+	if len(left) > 0 {
+		out = append(out, "left out: cases "+strings.Join(left, ", "))
+	}
+	return out
+}
+
+func count(n int, what string) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s (%d)", what, n)
+}
