@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"tilecheck/prism/sema"
 	"tilecheck/report/number"
 	"tilecheck/report/table"
 	"tilecheck/result"
@@ -260,4 +261,31 @@ func likeliestPath(v *result.Verdict) string {
 		names = append(names, "["+s.Action+"]")
 	}
 	return fmt.Sprintf("%s\nsteps %d: %s\nto %s", first, len(steps), strings.Join(names, " "), p.Steps[len(p.Steps)-1].State)
+}
+
+// WitnessPath writes the likeliest path of a witness as simulate prints paths with --format
+// csv --probs. A step of a Markov chain has a ? for its action: it may be that of several
+// commands.
+func WitnessPath(w io.Writer, x *result.Witness) error {
+	steps := x.Paths[0].Steps
+	var b strings.Builder
+	b.WriteString("action,probability,step")
+	for _, v := range steps[0].State {
+		b.WriteString("," + v.Name)
+	}
+	for i, s := range steps {
+		action, probability := "-", "-"
+		if i > 0 {
+			action, probability = "?", sema.DoubleValue(float64(s.Probability)).String()
+			if x.Scheduler && s.Action != "" {
+				action = "[" + s.Action + "]"
+			}
+		}
+		fmt.Fprintf(&b, "\n%s,%s,%d", action, probability, i)
+		for _, v := range s.State {
+			b.WriteString("," + v.Value)
+		}
+	}
+	_, err := io.WriteString(w, b.String()+"\n")
+	return err
 }

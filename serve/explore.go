@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -513,6 +514,50 @@ type walked struct {
 	State       []int32           `json:"state"`
 }
 
+// walkedOf are the steps of a path.
+func walkedOf(prog *sema.Program, path *simulate.Path) []walked {
+	out := []walked{}
+	for v := range path.Visits() {
+		w := walked{State: append([]int32{}, v.State...)}
+		if v.In != nil {
+			w.Action, w.Probability, w.Time = simulate.ActionText(prog, v.In), result.JSONNumber(v.In.Probability), result.JSONNumber(v.In.Time)
+		}
+		out = append(out, w)
+	}
+	return out
+}
+
+type followQuestion struct {
+	source
+	Name string `json:"name"`
+	Text string `json:"text"`
+}
+
+// followed is a path that was in a file.
+type followed struct {
+	Steps       []walked `json:"steps"`
+	Probability string   `json:"probability"` // of all its steps
+}
+
+// follow reads a path, of which each step is checked, as tilecheck simulate --path does.
+func (h *handler) follow(ctx context.Context, q *followQuestion, _ *reply) (any, error) {
+	var out followed
+	err := h.with(ctx, &q.source, func(m *model) error {
+		record, err := simulate.ReadPath(ctx, cmp.Or(q.Name, "path"), []byte(q.Text), m.compiled.Program())
+		if err != nil {
+			return err
+		}
+		if record.Steps() > mostSteps {
+			return badf("%d steps, want %d at most", record.Steps(), mostSteps)
+		}
+		path := simulate.Walk(ctx, simulate.FromModel(m.compiled), simulate.PathOptions{Record: record})
+		out.Steps = walkedOf(m.compiled.Program(), path)
+		out.Probability = path.Probability.Text('g', 6)
+		return path.Err
+	})
+	return out, err
+}
+
 // from is a source whose paths begin elsewhere.
 type from struct {
 	simulate.Source
@@ -547,13 +592,7 @@ func (h *handler) walk(ctx context.Context, q *walkQuestion, _ *reply) (any, err
 		}
 		prog := m.compiled.Program()
 		path := simulate.Walk(ctx, from{simulate.FromModel(m.compiled), q.State}, simulate.PathOptions{Steps: q.Steps, Seed: q.Seed, Index: q.Index})
-		for v := range path.Visits() {
-			w := walked{State: append([]int32{}, v.State...)}
-			if v.In != nil {
-				w.Action, w.Probability, w.Time = simulate.ActionText(prog, v.In), result.JSONNumber(v.In.Probability), result.JSONNumber(v.In.Time)
-			}
-			out.Steps = append(out.Steps, w)
-		}
+		out.Steps = walkedOf(prog, path)
 		out.End = path.End.String()
 		return path.Err
 	})

@@ -107,6 +107,7 @@ func (h *handler) routes() {
 	route(h, "path", slow, h.path)
 	route(h, "step", slow, h.step)
 	route(h, "walk", slow, h.walk)
+	route(h, "follow", slow, h.follow)
 	route(h, "experiment", slow, h.experiment)
 	route(h, "strategies", slow, h.strategies)
 	route(h, "published", quick, h.published)

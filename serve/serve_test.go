@@ -125,6 +125,14 @@ func TestDie(t *testing.T) {
 	if s := walk.Steps; s[0].State[0] != 6 || s[len(s)-1].State[0] != 7 || s[len(s)-1].State[1] == 0 {
 		t.Errorf("a walk from s=6 goes %v, want from there to a throw", s)
 	}
+	var followed struct {
+		Steps       []struct{ State []int32 }
+		Probability string
+	}
+	ask(t, Options{}, "follow", with(die(t), object{"name": "p.csv", "text": "s,d\n0,0\n2,0\n6,0\n7,6\n"}), &followed)
+	if len(followed.Steps) != 4 || followed.Probability != "0.125" {
+		t.Errorf("a path from a file is %v, want 3 steps with 0.125", followed)
+	}
 }
 
 // Every property of a generated model is as the catalogue knows it, and the game as well.

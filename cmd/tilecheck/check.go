@@ -43,6 +43,7 @@ type checkCmd struct {
 	Misses          bool         `rare:"" help:"With --witness, of a value: also the likeliest paths on which the formula does not hold."`
 	Subsystem       bool         `rare:"" help:"With --witness, of a bound that is not kept: also few states, and few commands, that refute it by themselves."`
 	ExportSubsystem string       `rare:"" help:"With --subsystem: write the model of these commands alone, which is checked again." placeholder:"FILE" file:"out"`
+	ExportWitness   string       `rare:"" help:"With --witness: write the likeliest path, which simulate --path replays." placeholder:"FILE" file:"out"`
 	Format          table.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
 
 	written *atomic.Bool // the certificates
@@ -71,7 +72,7 @@ func (c *checkCmd) Run(ctx context.Context, env *world) error {
 	env.printing()
 	err = report.Verdicts(env.stdout, c.Format, verdicts, env.reportOptions().For(c.Epsilon))
 	env.warn(c.Format, verdicts)
-	err = errors.Join(err, c.exportPart(ctx, env, job))
+	err = errors.Join(err, c.exportPart(ctx, env, job), c.exportWitness(env, verdicts))
 	if results != "" {
 		err = errors.Join(err, env.writeFile(results, func(w io.Writer) error { return report.ExportResults(w, style, verdicts) }))
 	}

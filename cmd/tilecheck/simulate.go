@@ -24,6 +24,7 @@ type simulateCmd struct {
 	Time     float64 `help:"Go on until so much time has passed (steps, in a discrete-time model) instead." placeholder:"T"`
 	Deadlock bool    `help:"Go on until a deadlock instead."`
 	MaxPath  int64   `help:"Longest path with --time or --deadlock." default:"10000" placeholder:"N"`
+	Path     string  `help:"Replay a path, of which each step is checked: PRISM's -simpath, --format csv, check --export-witness. With --steps, --time or --deadlock it goes on at random." placeholder:"FILE" file:"in"`
 	Seed     *uint64 `help:"Seed of the random numbers (default: drawn, and printed)." placeholder:"N"`
 
 	Vars        []string `help:"Variables to show (default: all)." placeholder:"NAME"`
@@ -44,7 +45,9 @@ func (c *simulateCmd) Run(ctx context.Context, env *world) error {
 	ctx, cancel := env.limit(ctx, c.Timeout)
 	defer cancel()
 	whole := c.Time > 0 || c.Deadlock
+	drawn := c.Path == "" || whole || env.given["steps"]
 	err := cmp.Or(
+		env.without(!drawn, "with --path alone, want --steps, --time or --deadlock", "seed", "no-loop-check"),
 		env.without(whole, "with --time or --deadlock, want --max-path", "steps"),
 		env.without(!whole, "without --time or --deadlock, want --steps", "max-path"),
 		env.without(!c.Board, "without --board", "cols"),
@@ -61,17 +64,28 @@ func (c *simulateCmd) Run(ctx context.Context, env *world) error {
 	if err != nil {
 		return err
 	}
-	seed, err := env.seedOr(c.Seed)
-	if err != nil {
+	opt := c.options()
+	if c.Path != "" {
+		text, err := env.readText(c.Path)
+		if err != nil {
+			return err
+		}
+		if opt.Record, err = simulate.ReadPath(ctx, c.Path, text, src.Program()); err != nil {
+			return err
+		}
+	}
+	if !drawn {
+		opt.Steps = 0
+	} else if opt.Seed, err = env.seedOr(c.Seed); err != nil {
 		return err
 	}
 	for _, w := range warnings {
 		fmt.Fprintf(env.stderr, "warning: %s\n", w)
 	}
 	env.printing()
-	path := simulate.Walk(ctx, src, c.options(seed))
+	path := simulate.Walk(ctx, src, opt)
 	p := paths.Printer{
-		Program: src.Program(), Path: path, Vars: slots, Seed: seed,
+		Program: src.Program(), Path: path, Vars: slots, Seed: opt.Seed, Record: opt.Record, Drawn: drawn,
 		Probs: c.Probs, Rewards: c.Rewards, Changes: c.Changes, Board: c.Board, Cols: c.Cols,
 	}
 	if err := p.Print(env.stdout, c.Format, env.reportOptions()); err != nil {
@@ -99,9 +113,9 @@ func (c *simulateCmd) source(ctx context.Context, env *world) (simulate.Source, 
 	return simulate.FromModel(m), warnings, nil
 }
 
-func (c *simulateCmd) options(seed uint64) simulate.PathOptions {
+func (c *simulateCmd) options() simulate.PathOptions {
 	opt := simulate.PathOptions{
-		MaxSteps: c.MaxPath, NoLoopCheck: c.NoLoopCheck, Rewards: c.Rewards, Seed: seed,
+		MaxSteps: c.MaxPath, NoLoopCheck: c.NoLoopCheck, Rewards: c.Rewards,
 		Time: c.Time, Deadlock: c.Deadlock,
 	}
 	if c.Time == 0 && !c.Deadlock {

@@ -63,6 +63,7 @@ func busyInputs() map[string]string {
 		"small.prism": "dtmc module M x:[0..2000]; [] x<2000 -> 0.5:(x'=x+1) + 0.5:(x'=0); [] x=2000 -> true; endmodule rewards true : 1; endrewards\n",
 		// Two thousand states on which many steps change much.
 		"ctmc.prism": "ctmc module M x:[0..2000]; [] x<2000 -> 1e3:(x'=x+1); [] x>0 -> 1e3:(x'=x-1); endmodule\n",
+		"long.csv":   "x,y\n0,0\n0,1\n",
 		"long.prism": "dtmc module M x:[0..1]; y:[0..1]; [] true -> 0.5:(y'=0) + 0.5:(y'=1); endmodule rewards true : 1; endrewards\n",
 		// A million operators, and names that get longer.
 		"code.prism":  "mdp module M x:[0..100000];\n" + repeat(40_000, func(i int) string { return fmt.Sprintf("[] x=%d -> 0.5:(x'=%d) + 0.5:true;\n", i, i+1) }) + "endmodule\n",
@@ -100,6 +101,7 @@ func stoppables() []stoppable {
 		check("automaton", "", "small.prism", "ltl.props"),
 		check("sampled", "", "long.prism", "--prop", "P=? [ F x=1 ]", "--method", "sim", "--max-path", "1000000000000"),
 		check("witness", "", "grid.prism", "--prop", "Pmax=? [ F x=300 & y=300 ]", "--witness=10000"),
+		check("witness path", "", "grid.prism", "--prop", "Pmax=? [ F x=300 & y=300 ]", "--witness=10000", "--export-witness", "out.csv"),
 		check("subsystem", "", "grid.prism", "--prop", "P<=0.5 [ F x=300 & y=300 ]", "--witness", "--subsystem"),
 		{
 			name: "check tree", args: []string{"check", "grid.prism", "--prop", "Pmax=? [ F x=300 & y=300 ]", "--export-scheduler", "out.txt:type=tree"},
@@ -115,6 +117,7 @@ func stoppables() []stoppable {
 		{name: "crosscheck certify", args: []string{"crosscheck", "large.prism", "--prop", "Rmin=? [ F x=30000 ]", "--engine", "native", "--certify"}, limited: true},
 		{name: "simulate", args: []string{"simulate", "long.prism", "--steps", "100000000", "--no-loop-check"}, limited: true, finished: `ends here: (time limit|interrupted)`},
 		{name: "simulate json", args: []string{"simulate", "long.prism", "--steps", "100000000", "--no-loop-check", "--format", "json"}, limited: true, finished: `ends here: (time limit|interrupted).*"\s+\]`},
+		{name: "simulate path", args: []string{"simulate", "long.prism", "--path", "long.csv", "--steps", "100000000", "--no-loop-check"}, limited: true, finished: `ends here: (time limit|interrupted)`},
 		{name: "simulate choices", args: []string{"simulate", "choices.prism", "--steps", "100000000"}, limited: true},
 		{name: "certify", args: []string{"certify", "busy.cert"}, limited: true},
 		{name: "reduce", args: []string{"reduce", "grid.prism", "--prop", "Pmax=? [ F x=300 & y=300 ]"}, limited: true},

@@ -3,11 +3,13 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"strconv"
 
 	"github.com/alecthomas/kong"
 
 	"tilecheck/native"
+	"tilecheck/report"
 	"tilecheck/result"
 	"tilecheck/runner"
 )
@@ -48,7 +50,7 @@ func (n *pathCount) given() bool { return *n > 0 }
 // witness asks for witnesses.
 func (c *checkCmd) witness(env *world, job *runner.Job) error {
 	if !c.Witness.given() {
-		return env.without(true, "without --witness", "misses", "subsystem", "export-subsystem")
+		return env.without(true, "without --witness", "misses", "subsystem", "export-subsystem", "export-witness")
 	}
 	switch {
 	case job.Method != runner.Exact || c.Engine != native.Name:
@@ -73,6 +75,28 @@ func (c *checkCmd) witness(env *world, job *runner.Job) error {
 		return nil
 	}
 	return nil
+}
+
+// exportWitness writes the likeliest path of the only property that has one.
+func (c *checkCmd) exportWitness(env *world, verdicts []result.Verdict) error {
+	if c.ExportWitness == "" {
+		return nil
+	}
+	var found *result.Witness
+	for i := range verdicts {
+		list := verdicts[i].Witnesses
+		if len(list) == 0 || len(list[0].Paths) == 0 {
+			continue
+		}
+		if found != nil {
+			return fmt.Errorf("%s was not written: several properties have a witness, want --select", c.ExportWitness)
+		}
+		found = &list[0]
+	}
+	if found == nil {
+		return fmt.Errorf("%s was not written: there is no path", c.ExportWitness)
+	}
+	return env.writeFile(c.ExportWitness, func(w io.Writer) error { return report.WitnessPath(w, found) })
 }
 
 // exportPart checks the part of the model that refutes a bound, and writes it.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math/big"
 	"math/rand/v2"
 	"slices"
 
@@ -15,13 +16,18 @@ import (
 	"tilecheck/result"
 )
 
-// Path is a random path that is drawn while it is visited; see Walk.
+// Path is a path that is drawn while it is visited: at random, or from a record; see Walk.
 type Path struct {
 	// End and Err say, once all was visited, where the path ends and why. The
 	// error is a *result.Failure, and the path up to it has been visited. Reaching
 	// no deadlock is none.
 	End PathEnd
 	Err error
+	// Probability is that of all the steps of a path with a record, under the choices that
+	// were made; MeanTimes says that in a CTMC the record did not have all times, and means
+	// stand for them.
+	Probability big.Float
+	MeanTimes   bool
 
 	ctx context.Context
 	src Source
@@ -69,11 +75,12 @@ const (
 	AtLimit                   // PathOptions.MaxSteps before what was asked for
 	AtError                   // Path.Err
 	AtRequest                 // the same, because the context ended
+	AtRecord                  // of PathOptions.Record
 )
 
 // String returns a short description.
 func (e PathEnd) String() string {
-	return [...]string{"length reached", "time reached", "deadlock", "deterministic loop", "maximum path length", "error", "interrupted"}[e]
+	return [...]string{"length reached", "time reached", "deadlock", "deterministic loop", "maximum path length", "error", "interrupted", "end of the recorded path"}[e]
 }
 
 // PathOptions says which path to draw. One of Steps, Time and Deadlock says
@@ -92,6 +99,9 @@ type PathOptions struct {
 	// Seed and Index determine the path, which is not sample Index of Check: it is
 	// drawn from the same seed in another way.
 	Seed, Index uint64
+	// Record has the first steps of the path, of which the rest, if any is asked for, is
+	// drawn. With a record the path may begin in any initial state.
+	Record *Record
 }
 
 // Walk returns a random path from the initial state. Choices are resolved
@@ -114,6 +124,8 @@ func (p *Path) Visits() iter.Seq[*Visit] {
 		w, err := newWalker(p.ctx, p.src, p.opt)
 		if err == nil {
 			p.End, err = w.path(yield)
+			p.Probability.Copy(&w.product)
+			p.MeanTimes = w.mean
 		}
 		if err == nil {
 			return
@@ -131,6 +143,9 @@ type walker struct {
 	src   Source
 	opt   PathOptions
 	start []int32
+	// product is the probability of the steps, and mean Path.MeanTimes.
+	product big.Float
+	mean    bool
 }
 
 func newWalker(ctx context.Context, src Source, opt PathOptions) (*walker, error) {
@@ -138,13 +153,20 @@ func newWalker(ctx context.Context, src Source, opt PathOptions) (*walker, error
 	if err != nil {
 		return nil, err
 	}
+	w := &walker{ctx: ctx, src: src, opt: opt}
+	w.product.SetInt64(1)
+	if opt.Record != nil {
+		w.start, err = opt.Record.start(src.Program(), initial)
+		return w, err
+	}
 	if prog := src.Program(); len(initial) > 1 {
 		return nil, &result.Failure{
 			Class: result.Unsupported, File: prog.File, Pos: prog.Init.Pos(),
 			Message: fmt.Sprintf("found %d initial states, a random path wants a single one", len(initial)),
 		}
 	}
-	return &walker{ctx: ctx, src: src, opt: opt, start: initial[0]}, nil
+	w.start = initial[0]
+	return w, nil
 }
 
 func (w *walker) continuous() bool { return w.src.Program().Type == syntax.CTMC }
@@ -171,7 +193,8 @@ func (w *walker) path(yield func(*Visit) bool) (PathEnd, error) {
 			yield(at)
 			return AtError, err
 		}
-		if end, ok := w.ended(at.Number, elapsed, choices); ok {
+		recorded := w.opt.Record != nil && at.Number < w.opt.Record.Steps()
+		if end, ok := w.ended(at.Number, elapsed, choices); ok && !recorded {
 			yield(at)
 			return end, nil
 		}
@@ -185,7 +208,7 @@ func (w *walker) path(yield func(*Visit) bool) (PathEnd, error) {
 			return AtRequest, nil
 		}
 		elapsed += w.duration(at.Out)
-		if looping && !w.opt.NoLoopCheck {
+		if looping && !recorded && !w.opt.NoLoopCheck {
 			yield(next)
 			return AtLoop, nil
 		}
@@ -211,6 +234,8 @@ func (w *walker) ended(n int64, now float64, choices *compile.Choices) (PathEnd,
 		return AtTime, true
 	case w.opt.Time > 0:
 		return AtLimit, n >= w.opt.MaxSteps
+	case w.opt.Record != nil && n == w.opt.Record.Steps() && n >= w.opt.Steps:
+		return AtRecord, true
 	}
 	return AtLength, n >= w.opt.Steps
 }
@@ -222,20 +247,25 @@ func (w *walker) loops(state []int32, choices *compile.Choices) bool {
 		slices.Equal(choices.List[0].Transitions[0].Target, state)
 }
 
-// step draws a step from one state to the next.
+// step draws a step from one state to the next, or takes that of the record.
 func (w *walker) step(at, next *Visit, choices *compile.Choices, rng *rand.Rand) error {
-	s, i := &Step{Choices: len(choices.List)}, 0
-	if w.continuous() {
-		s.Choice, i, s.Time = race(choices, rng)
+	var s *Step
+	var i int
+	if w.opt.Record != nil && at.Number < w.opt.Record.Steps() {
+		var err error
+		if s, i, err = w.follow(at, choices); err != nil {
+			return err
+		}
 	} else {
-		s.Choice = rng.IntN(s.Choices)
-		i = pick(choices.List[s.Choice].Transitions, rng.Float64())
+		s, i = w.draw(choices, rng)
 	}
 	t := &choices.List[s.Choice].Transitions[i]
-	s.Probability = t.Weight
-	s.Action, s.Module = w.src.Action(s.Choice, i)
-	if w.src.Program().Type == syntax.DTMC {
-		s.Probability /= float64(s.Choices)
+	if w.opt.Record != nil {
+		p := s.Probability
+		if w.continuous() {
+			p /= total(choices)
+		}
+		w.product.Mul(&w.product, new(big.Float).SetFloat64(p))
 	}
 	if w.opt.Rewards {
 		var err error
@@ -250,6 +280,28 @@ func (w *walker) step(at, next *Visit, choices *compile.Choices, rng *rand.Rand)
 	at.Out = s
 	*next = Visit{Number: at.Number + 1, Time: at.Time + s.Time, State: append(next.State[:0], t.Target...), Rewards: rewards, In: s}
 	return nil
+}
+
+// draw draws a step.
+func (w *walker) draw(choices *compile.Choices, rng *rand.Rand) (s *Step, transition int) {
+	s = &Step{Choices: len(choices.List)}
+	if w.continuous() {
+		s.Choice, transition, s.Time = race(choices, rng)
+	} else {
+		s.Choice = rng.IntN(s.Choices)
+		transition = pick(choices.List[s.Choice].Transitions, rng.Float64())
+	}
+	s.Action, s.Module = w.src.Action(s.Choice, transition)
+	s.Probability = w.probability(choices, choices.List[s.Choice].Transitions[transition].Weight)
+	return s, transition
+}
+
+// probability is that of a transition in a Markov chain, or within its choice; or its rate.
+func (w *walker) probability(choices *compile.Choices, weight float64) float64 {
+	if w.src.Program().Type == syntax.DTMC {
+		weight /= float64(len(choices.List))
+	}
+	return weight
 }
 
 // stateRewards returns the rewards of a state, if they are asked for.
@@ -271,14 +323,20 @@ func pick(ts []compile.Transition, u float64) int {
 	return len(ts) - 1
 }
 
-// race picks a transition of any choice by rate, and draws the time until it fires.
-func race(choices *compile.Choices, rng *rand.Rand) (choice, transition int, sojourn float64) {
-	total := 0.0
+// total is the rate at which a state of a CTMC is left.
+func total(choices *compile.Choices) float64 {
+	sum := 0.0
 	for _, c := range choices.List {
 		for _, t := range c.Transitions {
-			total += t.Weight
+			sum += t.Weight
 		}
 	}
+	return sum
+}
+
+// race picks a transition of any choice by rate, and draws the time until it fires.
+func race(choices *compile.Choices, rng *rand.Rand) (choice, transition int, sojourn float64) {
+	total := total(choices)
 	u := rng.Float64() * total
 	sojourn = rng.ExpFloat64() / total
 	for i, c := range choices.List {

@@ -9,9 +9,12 @@ import (
 )
 
 // StateText returns a state as PRISM's messages show it: "(x=8,turn=true)".
-func (m *Model) StateText(state []int32) string {
+func (m *Model) StateText(state []int32) string { return StateText(m.prog, state) }
+
+// StateText returns a state of a program as Model.StateText does.
+func StateText(prog *sema.Program, state []int32) string {
 	var b strings.Builder
-	for i, v := range m.prog.Vars {
+	for i, v := range prog.Vars {
 		b.WriteString([]string{"(", ","}[min(i, 1)])
 		b.WriteString(v.Name + "=" + valueText(v.Type, state[i]))
 	}

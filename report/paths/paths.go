@@ -17,8 +17,10 @@ import (
 type Printer struct {
 	Program *sema.Program
 	Path    *simulate.Path
-	Vars    []int  // slots of the variables to show
-	Seed    uint64 // for a note
+	Vars    []int            // slots of the variables to show
+	Seed    uint64           // for a note
+	Record  *simulate.Record // with which the path begins; nil for none
+	Drawn   bool             // it goes on at random behind that
 
 	Probs, Rewards bool // are shown
 	Changes        bool // only states in which a shown variable changes
@@ -85,7 +87,7 @@ func (p *Printer) shown(v *simulate.Visit) bool {
 		differs = differs || v.State[slot] != p.state[slot]
 	}
 	p.state = append(p.state[:0], v.State...)
-	p.chose = p.chose || v.Out != nil && v.Out.Choices > 1
+	p.chose = p.chose || v.Out != nil && v.Out.Choices > 1 && (p.Record == nil || v.Number >= p.Record.Steps())
 	return differs
 }
 
@@ -141,6 +143,18 @@ func (p *Printer) notes() []string {
 		why = p.Path.Err.Error()
 	}
 	notes := []string{fmt.Sprintf("seed %d; the path ends here: %s", p.Seed, why)}
+	if r := p.Record; r != nil {
+		if !p.Drawn {
+			notes[0] = "the path ends here: " + why
+		}
+		if p.Path.Err == nil {
+			notes[0] += "; its probability is " + p.Path.Probability.Text('g', 6)
+			notes = append([]string{fmt.Sprintf("%s: %d steps, all of them steps of the model", r.File, r.Steps())}, notes...)
+		}
+		if p.Path.MeanTimes {
+			notes = append(notes, "times that the file does not have are means")
+		}
+	}
 	if p.chose && p.Program.Type != syntax.DTMC && p.Program.Type != syntax.CTMC {
 		notes = append(notes, "choices were resolved uniformly")
 	}

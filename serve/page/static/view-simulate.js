@@ -24,7 +24,7 @@ export function create() {
   const element = el('div', {},
     el('div', { class: 'row' }, propertyField, undo, button('Start again', attempt(() => begin())),
       field('Steps', steps), field('Seed', seed), button('Random steps', attempt(() => random()), { class: 'main' }),
-      button('Save CSV', () => download('path.csv', csv(), 'text/csv')), button('Load CSV…', () => upload('.csv,.txt', (name, text) => load(text)))),
+      button('Save CSV', () => download('path.csv', csv(), 'text/csv')), button('Load CSV…', () => upload('.csv,.txt', load))),
     el('div', { class: 'two' },
       el('section', { class: 'panel' }, el('h2', {}, 'What can be done'), state, moves),
       el('section', { class: 'panel' }, el('h2', {}, 'Path'), el('div', { class: 'scroll', style: 'max-height:44vh', tabindex: 0, role: 'region', 'aria-label': 'Path' }, el('table', { 'aria-label': 'Path' }, head, rows)))),
@@ -89,23 +89,11 @@ export function create() {
   // The columns are those of tilecheck simulate --format csv.
   const csv = () => ['action,step,' + here.vars.map((v) => v.name).join(','), ...path.map((s, i) => [i ? s.action : '-', i, ...here.vars.map((v, j) => cell(v, s.state[j]))].join(','))].join('\n') + '\n';
 
-  const load = attempt(async (text) => {
-    const lines = text.trim().split(/\r?\n/).map((l) => l.split(','));
-    const columns = here.vars.map((v) => lines[0].indexOf(v.name));
-    if (columns.includes(-1)) throw Object.assign(new Error('the file is no path of this model: want a column for each variable'), { places: null });
-    const states = lines.slice(1).map((l) => columns.map((c, j) => (here.vars[j].bool ? Number(l[c] === 'true') : Number(l[c]))));
-    if (states.length < 1 || states.length > 2000 || states.some((s) => s.some((x) => !Number.isInteger(x)))) throw new Error('the file is no path of this model: want up to 2000 rows of numbers');
-    const found = [];
-    for (const [i, s] of states.entries()) {
-      const at = await ask('step', { ...doc.source, state: i ? states[i - 1] : null });
-      if (i === 0) { if (s.join() !== at.state.join()) throw new Error('the path begins in another state'); found.push({ state: s, action: '' }); continue; }
-      const m = at.moves.find((x) => x.to.some((t) => t.state.join() === s.join()));
-      if (!m) throw new Error(`row ${i}: the model has no such step`);
-      found.push({ state: s, action: m.action });
-    }
-    path = found;
+  const load = attempt(async (name, text) => {
+    const found = await work('Load ' + name, (signal, part) => ask('follow', { ...doc.source, name, text }, { signal, part }));
+    path = found.steps.map((s) => ({ state: s.state, action: s.action || '', p: s.p, time: s.time }));
     await look();
-    status.say(`A path of ${path.length - 1} steps, each of them checked.`);
+    status.say(`A path of ${path.length - 1} steps, each of them checked; its probability is ${found.probability}.`);
   });
 
   function listProperties() {
