@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -137,8 +139,10 @@ func terminalSize(w io.Writer) (int, bool) {
 	return cols, err == nil
 }
 
-// newApp describes the command line to kong. exit is called for --help and --version.
-func newApp(ctx context.Context, c *cli, env *world, exit func(code int)) (*kong.Kong, error) {
+// newApp describes the command line to kong: every command, or the one that a
+// line begins with, which takes a tenth of the time. exit is called for --help and
+// --version.
+func newApp(ctx context.Context, c *cli, env *world, exit func(code int), line ...string) (*kong.Kong, error) {
 	app, err := kong.New(
 		c,
 		kong.Name("tilecheck"),
@@ -150,11 +154,33 @@ func newApp(ctx context.Context, c *cli, env *world, exit func(code int)) (*kong
 		kong.Vars{"p2": modelgen.DefaultP2, "thesis": experiment.ThesisProperty, "storm_image": stormimage.DefaultImage},
 		kong.BindTo(ctx, (*context.Context)(nil)),
 		kong.Bind(env),
+		onlyFirst(line),
 	)
 	if err == nil {
 		app.Model.HelpFlag.Group = &kong.Group{Key: "Any command:", Title: "Any command:"}
 	}
 	return app, err
+}
+
+// onlyFirst leaves out the commands that are not the first word of a line, unless
+// that is none, or one that is about all of them.
+func onlyFirst(line []string) kong.Option {
+	var others []string
+	found := false
+	for f := range reflect.TypeFor[cli]().Fields() {
+		if _, isCommand := f.Tag.Lookup("cmd"); !isCommand {
+			continue
+		}
+		if len(line) > 0 && line[0] == cmp.Or(f.Tag.Get("name"), strings.ToLower(f.Name)) && f.Name != "Help" && f.Name != "Man" {
+			found = true
+		} else {
+			others = append(others, f.Name)
+		}
+	}
+	if !found {
+		return kong.OptionFunc(func(*kong.Kong) error { return nil })
+	}
+	return kong.IgnoreFields(`^cli\.(` + strings.Join(others, "|") + `)$`)
 }
 
 // run runs a command line and returns the exit code.
@@ -180,7 +206,11 @@ func (e *world) answered(code int) int {
 func (e *world) command(ctx context.Context, args []string) int {
 	var c cli
 	exited := -1
-	app, err := newApp(ctx, &c, e, func(code int) { exited = code })
+	line := args
+	if e.getenv("COMP_LINE") != "" {
+		line = nil // the words are the shell's
+	}
+	app, err := newApp(ctx, &c, e, func(code int) { exited = code }, line...)
 	if err != nil {
 		fmt.Fprintf(e.stderr, "tilecheck: %v\n", err)
 		return exitCannotRun

@@ -40,7 +40,7 @@ type stoppable struct {
 }
 
 // busyInputs are the inputs that took longest to stop, each by another phase.
-func busyInputs() map[string]string {
+var busyInputs = sync.OnceValue(func() map[string]string {
 	repeat := func(n int, f func(i int) string) string {
 		var b strings.Builder
 		for i := range n {
@@ -78,7 +78,34 @@ func busyInputs() map[string]string {
 		"fresh/a.prism": "dtmc module M x:[0..2000]; [] x<2000 -> 0.5:(x'=x+1) + 0.5:(x'=0); [] x=2000 -> true; endmodule\n",
 		"suite/a.prism": "dtmc module M x:[0..2000]; [] x<2000 -> 0.5:(x'=x+1) + 0.5:(x'=0); [] x=2000 -> true; endmodule\n",
 		"suite/a.props": "// RESULT: 0.5\nP=? [ F<=1 x=1 ]\n// RESULT: 1\nP=? [ F<=100000000 x=1999 ]\n",
+		"deaf":          deaf,
 	}
+})
+
+// deaf is a tool that ignores requests to end, and starts another that does.
+const deaf = `#!/bin/sh
+trap '' TERM INT HUP
+sleep 1000 &
+echo started
+sleep 1000
+`
+
+// writeInputs writes those that the command line names, and returns the names.
+func (s stoppable) writeInputs(t *testing.T, dir string) map[string]bool {
+	t.Helper()
+	known := make(map[string]bool)
+	for name, text := range busyInputs() {
+		first, _, _ := strings.Cut(name, "/")
+		if !slices.Contains(s.args, first) && !slices.Contains(s.args, "./"+first) {
+			continue
+		}
+		known[first] = true
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o700)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return known
 }
 
 func stoppables() []stoppable {
@@ -246,31 +273,18 @@ func silentDocker(t *testing.T) string {
 	return "unix://" + socket
 }
 
-// deaf is a tool that ignores requests to end, and starts another that does.
-const deaf = `#!/bin/sh
-trap '' TERM INT HUP
-sleep 1000 &
-echo started
-sleep 1000
-`
-
 // stop runs the command, tells it to end, by its time limit if the signal is nil,
 // and returns how long that took, what was printed, and whether it ended before.
 func (s stoppable) stop(t *testing.T, program, docker string, at time.Duration, how os.Signal, slack time.Duration) (took time.Duration, printed string, over bool) {
 	dir, tmp := t.TempDir(), t.TempDir()
-	files := busyInputs()
-	files["deaf"] = deaf
+	known := s.writeInputs(t, dir)
 	if s.name == "certify" { // a million million steps, which the checker makes
 		const flips = "dtmc module M x:[0..1]; [] true -> (x'=1-x); endmodule"
-		files["busy.cert"] = certificateOf(t, flips, 1e12, 1e12, func(state []int32) bool { return state[0] == 1 })
-	}
-	known := map[string]bool{"suite": true, "fresh": true}
-	for name, text := range files {
-		known[name] = true
-		path := filepath.Join(dir, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o700)); err != nil {
+		text := certificateOf(t, flips, 1e12, 1e12, func(state []int32) bool { return state[0] == 1 })
+		if err := os.WriteFile(filepath.Join(dir, "busy.cert"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
+		known["busy.cert"] = true
 	}
 	args := s.args
 	if how == nil {
@@ -404,12 +418,7 @@ func TestStoppedJSON(t *testing.T) {
 
 func (s stoppable) stopJSON(t *testing.T, program string, limit bool, known map[string]*jsonschema.Schema) {
 	dir := t.TempDir()
-	for name, text := range busyInputs() {
-		file := filepath.Join(dir, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(text), 0o700)); err != nil {
-			t.Fatal(err)
-		}
-	}
+	s.writeInputs(t, dir)
 	args, want := append(slices.Clone(s.args), "--format", "json"), 1
 	if limit {
 		args, want = append(args, "--timeout", "300ms"), 4

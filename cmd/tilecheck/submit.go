@@ -197,7 +197,7 @@ func (e *world) request(f shareFlags, q *cluster.Request) (dir string, job clust
 func (e *world) divide(q *cluster.Request) error {
 	var c cli
 	sub := &world{stdin: e.stdin, stdout: e.stdout, stderr: e.stderr, getenv: e.getenv, lookupEnv: e.lookupEnv, setenv: e.setenv, terminal: e.terminal, identify: e.identify}
-	app, err := newApp(context.Background(), &c, sub, func(int) {})
+	app, err := newApp(context.Background(), &c, sub, func(int) {}, q.Given...)
 	if err != nil {
 		return err
 	}
