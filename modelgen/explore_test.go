@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"tilecheck/internal/needs"
 	"tilecheck/prism/syntax"
 )
 
@@ -305,6 +306,9 @@ func TestUnreachableValuations(t *testing.T) {
 	otherPhases := []string{"phase_01", "phase_10", "phase_11"}
 	for _, cfg := range configs {
 		t.Run(fmt.Sprint(cfg.Args()[1:]), func(t *testing.T) {
+			if cfg.Kind == Prototype || cfg.Spawn == SpawnModule {
+				needs.Full(t)
+			}
 			t.Parallel()
 			m := build(t, cfg)
 			x := newExplorer(t, m)

@@ -174,15 +174,10 @@ func TestHostileModels(t *testing.T) { testModels(t, hostile.Hostile, 200) }
 
 func testModels(t *testing.T, level hostile.Level, models uint64) {
 	t.Parallel()
-	switch {
-	case needs.IsLong():
+	if needs.IsLong() {
 		models *= 100
-	case needs.IsFull():
-		models *= 3
-	case testing.Short():
-		models /= 4
-	default:
-		models /= 2
+	} else {
+		models = needs.Some(3 * models)
 	}
 	seed := needs.Number(t, "TILECHECK_SEED", 1)
 	first := needs.Number(t, "TILECHECK_FIRST", 0)

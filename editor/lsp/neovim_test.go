@@ -25,6 +25,9 @@ endmodule
 
 // A person's session in Neovim: type, see what is wrong, let it be fixed, ask, rename, lay out.
 func TestNeovim(t *testing.T) {
+	if !needs.Asked(t, needs.NeovimTool) {
+		needs.Full(t) // tilecheck is linked for it
+	}
 	nvim := needs.Neovim(t)
 	dir := t.TempDir()
 	program := filepath.Join(dir, "tilecheck")

@@ -133,7 +133,7 @@ func everyModel(t *testing.T, all bool, f func(t *testing.T, x *exported)) {
 				if g.cols > 2 {
 					needs.NotShort(t, "thousands of states")
 				}
-				if g.cols > 2 && !strings.HasPrefix(spec, "pref") {
+				if g.exp > 4 && !strings.HasPrefix(spec, "pref") {
 					needs.Full(t)
 				}
 				f(t, export(t, g, spec))

@@ -169,15 +169,12 @@ func Full(tb testing.TB) {
 func IsFull() bool { return os.Getenv("TILECHECK_FULL") != "" || IsLong() }
 
 // Some is how many of n random inputs a test tries: all where two minutes for all
-// tests are not the limit, a third otherwise, a tenth with -short.
+// tests are not the limit, a tenth otherwise.
 func Some[N int | uint64](n N) N {
-	switch {
-	case testing.Short():
-		return n / 10
-	case IsFull():
+	if IsFull() && !testing.Short() {
 		return n
 	}
-	return n / 3
+	return n / 10
 }
 
 // Long goes on where minutes do not matter.

@@ -94,7 +94,10 @@ func TestMachineCorpus(t *testing.T) {
 		t.Fatal(err)
 	}
 	ran := 0
-	for _, file := range files {
+	for i, file := range files {
+		if i%3 > 0 && !needs.IsFull() { // each is compiled for several properties
+			continue
+		}
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -116,7 +119,7 @@ func TestMachineCorpus(t *testing.T) {
 			}
 		})
 	}
-	if ran < 80 {
+	if ran < needs.Some(80) {
 		t.Errorf("only %d models", ran)
 	}
 }
@@ -209,7 +212,7 @@ func TestRemembered(t *testing.T) {
 }
 
 func FuzzMachine(f *testing.F) {
-	for seed := range uint64(10) {
+	for seed := range max(needs.Some(uint64(10)), 2) {
 		f.Add(1000 + seed)
 	}
 	f.Fuzz(func(t *testing.T, seed uint64) { compareRandom(t, seed, map[Status]int{}) })

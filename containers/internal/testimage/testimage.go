@@ -73,7 +73,7 @@ var built = sync.OnceValues(func() ([]byte, error) {
 	}
 	defer os.RemoveAll(dir)
 	file := filepath.Join(dir, "faketool")
-	c := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", file, "tilecheck/containers/internal/faketool")
+	c := exec.Command("go", "build", "-ldflags=-s -w", "-o", file, "tilecheck/containers/internal/faketool")
 	c.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOFLAGS=")
 	if out, err := c.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("build faketool: %w\n%s", err, out)

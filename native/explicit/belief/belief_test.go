@@ -134,7 +134,7 @@ const tolerance = 1e-7 // of the sums above, and of the bounds
 func TestAgainstAllStrategies(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	wide := 0
-	for i := range needs.Some(80) {
+	for i := range max(needs.Some(80), 26) {
 		p := newRandom(r, 4, false)
 		want := p.best(map[int]float64{0: 1}, p.layers+1)
 		for _, beliefs := range []int{1, 3, 9, 5000} {
@@ -217,7 +217,7 @@ func (p *random) play(c *belief.Controller, node, s, depth int) float64 {
 func TestCycles(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 1))
 	narrow := 0
-	for i := range needs.Some(60) {
+	for i := range max(needs.Some(60), 20) {
 		p := newRandom(r, 2, true)
 		p.Direction = solve.Max
 		least := p.best(map[int]float64{0: 1}, 6)

@@ -313,7 +313,7 @@ func TestMultiBounds(t *testing.T) {
 		"P>=%.3f [ F s=5 ]", "P<=%.3f [ s<140 U s=7 ]", `R{"b"}<=%.1f [ C ]`, `R{"b"}>=%.1f [ C ]`, "P>=%.3f [ G s!=9 ]", "P<=%.2f [ F G s=160 ]",
 	}
 	decided, numbers := 0, 0
-	for range needs.Some(3) {
+	for range max(needs.Some(3), 1) {
 		src := randomWide(rng)
 		var props strings.Builder
 		for _, o := range objectives {

@@ -116,7 +116,7 @@ func alike(m *sparse.Model, initial []uint32, reward *sparse.Reward) [][]bool {
 func TestRefine(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	smaller := 0
-	for i := range needs.Some(150) {
+	for i := range max(needs.Some(150), 50) {
 		m, initial, reward := random(r)
 		rewards := []*sparse.Reward{reward}
 		p, err := quotient.Refine(t.Context(), m, initial, rewards)

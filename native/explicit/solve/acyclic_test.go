@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"tilecheck/internal/needs"
 	"tilecheck/native/explicit/solve"
 	"tilecheck/native/explicit/sparse"
 	"tilecheck/native/explicit/sparse/sparsetest"
@@ -53,10 +54,10 @@ func acyclicModel(rng *rand.Rand, kind sparse.Kind, states int) *sparse.Model {
 // TestAcyclic compares with fractions, and what is zero or one with the graph
 // algorithms. The largest models are solved on several processors.
 func TestAcyclic(t *testing.T) {
-	for seed := range uint64(300) {
+	for seed := range needs.Some(uint64(300)) {
 		rng := rand.New(rand.NewPCG(seed, 5))
 		states := 1 + rng.IntN(40)
-		if seed%100 == 99 {
+		if seed%100 == 29 {
 			states = 6000
 		}
 		m := acyclicModel(rng, sparse.Kind(seed%3), states)
