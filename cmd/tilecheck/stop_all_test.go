@@ -20,7 +20,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/google/jsonschema-go/jsonschema"
 
 	"tilecheck/internal/needs"
 )
@@ -416,7 +416,7 @@ func TestStoppedJSON(t *testing.T) {
 	}
 }
 
-func (s stoppable) stopJSON(t *testing.T, program string, limit bool, known map[string]*jsonschema.Schema) {
+func (s stoppable) stopJSON(t *testing.T, program string, limit bool, known map[string]*jsonschema.Resolved) {
 	dir := t.TempDir()
 	s.writeInputs(t, dir)
 	args, want := append(slices.Clone(s.args), "--format", "json"), 1
