@@ -254,6 +254,9 @@ func (p *Plan) model() (err error) {
 			return planError(result.Parse, err)
 		}
 		p.Tree = p.jani.Model
+		if p.jani.Embedded {
+			p.Warnings = append(p.Warnings, "the model is a Markov automaton: what is checked is the MDP that is embedded in it, in which time is only a reward")
+		}
 	} else if p.Tree, err = syntax.ParseModel(p.Job.File, p.Job.Model); err != nil {
 		return planError(result.Parse, err)
 	}
@@ -402,7 +405,43 @@ func (p *Plan) file() (*Source, error) {
 		return (&Source{File: p.Job.File, Parsed: own, rejected: maps.Clone(p.jani.Refused), names: p.jani.Names, refused: p.jani.Refused}).accepted(), nil
 	}
 	tree, err := syntax.ParsePropertiesOf(p.Job.Dialect, p.Job.PropsFile, p.Job.Properties)
-	return &Source{File: p.Job.PropsFile, Tree: tree, Parsed: tree, rejected: make(map[*syntax.Property]*syntax.Error)}, err
+	s := &Source{File: p.Job.PropsFile, Tree: tree, Parsed: tree, rejected: make(map[*syntax.Property]*syntax.Error)}
+	if refused := p.timed(s); len(refused) > 0 && err == nil {
+		s.rejected, s.refused = maps.Clone(refused), refused
+		s.accepted()
+	}
+	return s, err
+}
+
+// timed lists the properties of a source that speak of time or steps, which the model
+// of a Markov automaton has not.
+func (p *Plan) timed(s *Source) map[*syntax.Property]*syntax.Error {
+	if p.jani == nil || !p.jani.Embedded || s.Parsed == nil {
+		return nil
+	}
+	out := make(map[*syntax.Property]*syntax.Error)
+	for _, item := range s.Parsed.Items {
+		x, ok := item.(*syntax.Property)
+		if !ok {
+			continue
+		}
+		syntax.Inspect(x.X, func(n syntax.Node) bool {
+			timed := false
+			switch n := n.(type) {
+			case *syntax.Temporal:
+				timed = n.Bound != nil || len(n.Costs) > 0
+			case *syntax.RewardPath:
+				timed = n.Kind != syntax.Cumulative || n.Bound != nil
+			case *syntax.Steady:
+				timed = true
+			}
+			if timed && out[x] == nil {
+				out[x] = &syntax.Error{File: s.File, Pos: n.Pos(), Msg: "bounds, instants and long-run averages of a Markov automaton are not supported"}
+			}
+			return !timed
+		})
+	}
+	return out
 }
 
 // texts checks the further texts. All their diagnostics are reported at once.
@@ -426,6 +465,9 @@ func (p *Plan) text(name, text string) (*Source, error) {
 	tree, err := syntax.ParsePropertiesOf(p.Job.Dialect, name, []byte(text))
 	if err != nil {
 		return nil, planError(result.Parse, err)
+	}
+	for _, refused := range p.timed(&Source{File: name, Parsed: tree}) {
+		return nil, planError(result.Unsupported, refused)
 	}
 	file := p.sources[0]
 	tree.Items = slices.Concat(file.Tree.Items, tree.Items)
@@ -540,6 +582,13 @@ func (p *Plan) defineConstants() error {
 	defs, err := sema.ParseConsts(p.Job.Consts)
 	if err != nil {
 		return err
+	}
+	if p.jani != nil {
+		for i := range defs {
+			if own, ok := p.jani.Constants[defs[i].Name]; ok {
+				defs[i].Name = own
+			}
+		}
 	}
 	unknown := make(map[string]int)
 	for _, s := range p.sources {

@@ -10,7 +10,9 @@ import (
 
 // document is a JANI model whose form is checked. Expressions are JSON still.
 type document struct {
+	at         syntax.Span
 	typ        syntax.ModelType
+	markov     bool // a Markov automaton, of which typ is the embedded model
 	constants  []*variable
 	globals    []*variable
 	functions  []*function
@@ -22,6 +24,9 @@ type document struct {
 	datatypes  map[string]*datatype
 	properties []*property
 }
+
+// timed reports whether time passes, in states whose edges have rates.
+func (d *document) timed() bool { return d.typ == syntax.CTMC || d.markov }
 
 // variable is a declaration of a variable, a constant or a parameter.
 type variable struct {
@@ -198,7 +203,7 @@ func (r *reader) exp(v *value, what string) *value {
 
 // types of models that this package does not read.
 var unread = map[string]string{
-	"ma": "a Markov automaton", "ctmdp": "a continuous-time Markov decision process", "ta": "a timed automaton",
+	"ctmdp": "a continuous-time Markov decision process", "ta": "a timed automaton",
 	"pta": "a probabilistic timed automaton", "sta": "a stochastic timed automaton", "ha": "a hybrid automaton",
 	"pha": "a probabilistic hybrid automaton", "sha": "a stochastic hybrid automaton",
 }
@@ -213,17 +218,20 @@ func (r *reader) document(v *value) {
 		return
 	}
 	d := r.doc
+	d.at = syntax.Span{Start: v.Start, Stop: v.Start}
 	if n := v.get("jani-version"); n.text != "1" {
 		r.add(n.Start, "jani-version is %s, want 1", n.describe())
 	}
 	r.word(v.get("name"), "a name")
-	if r.modelType(v.get("type")); r.unsupported {
-		return
-	}
+	r.modelType(v.get("type"))
 	for _, f := range r.list(v.get("features"), "features") {
 		if word := r.word(f, "a feature"); word != "" && !slices.Contains(features, word) {
+			r.unsupported = true
 			r.add(f.Start, "the feature %q is not supported, want only %s", short(word), strings.Join(features, ", "))
 		}
+	}
+	if r.unsupported {
+		return
 	}
 	for _, t := range r.list(v.get("datatypes"), "datatypes") {
 		r.datatype(t)
@@ -260,14 +268,16 @@ func (r *reader) modelType(v *value) {
 		r.doc.typ = syntax.CTMC
 	case "lts":
 		r.doc.typ = syntax.LTS
+	case "ma":
+		r.doc.typ, r.doc.markov = syntax.MDP, true
 	case "":
 	default:
 		if what, ok := unread[word]; ok {
-			r.errs, r.unsupported = nil, true
-			r.add(v.Start, "the model is %s (%s), which is not supported, want dtmc, mdp, ctmc or lts", what, word)
+			r.unsupported = true
+			r.add(v.Start, "the model is %s (%s), which is not supported, want dtmc, mdp, ctmc, ma or lts", what, word)
 			return
 		}
-		r.add(v.Start, "found %q, want the type of a model: dtmc, mdp, ctmc or lts", short(word))
+		r.add(v.Start, "found %q, want the type of a model: dtmc, mdp, ctmc, ma or lts", short(word))
 	}
 }
 
@@ -453,7 +463,7 @@ func (r *reader) edge(a *automaton, v *value) {
 	}
 	e := &edge{at: v.Start, location: r.place(v.get("location")), action: r.word(v.get("action"), "an action")}
 	e.rate, e.guard = r.exp(v.get("rate"), "a rate"), r.exp(v.get("guard"), "a guard")
-	if e.rate != nil && r.doc.typ != syntax.CTMC {
+	if e.rate != nil && !r.doc.timed() {
 		r.add(e.rate.Start, "an edge of a %s has a rate, want none", r.doc.typ)
 	}
 	for _, d := range r.list(v.get("destinations"), "destinations") {

@@ -110,6 +110,29 @@ var meanings = []struct {
 		map[string]string{"time": "1/3"},
 	},
 	{
+		// From start the one who decides takes the slow or the fast way; where she can
+		// decide, no time passes. On the way two automata race.
+		"a Markov automaton: maximal progress, races, and rewards of time and of edges",
+		document("ma", variables(cost, end), []string{
+			automaton("a", "", []string{"start", "slow cost=2", "fast", "done end=true"},
+				edge("start", "", to("slow")), edge("start", "", to("fast")), rated("100", edge("start", "", to("done"))),
+				rated("1", edge("slow", "", likely("0.5", "done"), likely("0.5", "slow"))),
+				rated("4", edge("fast", "", to("done", set("cost", "3"))))),
+			automaton("b", "", []string{"on", "off"}, rated("1", edge("on", "", to("off")))),
+		}, system("a b"),
+			property("reached", eventually("Pmin", "end")),
+			property("least", expected("Emin", "{\"op\": \"*\", \"left\": 1, \"right\": 1}", `"time"`, `, "reach": "end"`)),
+			property("most", expected("Emax", "{\"op\": \"*\", \"left\": 1, \"right\": 1}", `"time"`, `, "reach": "end"`)),
+			property("steps", expected("Emax", "cost", `"steps"`, `, "reach": "end"`)),
+			property("earned", expected("Emin", "cost", `"time"`, `, "reach": "end"`)),
+			property("both", expected("Emax", "cost", `"time", "steps"`, `, "reach": "end"`)),
+			property("exits", expected("Emax", "cost", `"exit"`, `, "reach": "end"`)),
+		),
+		7,
+		// Of the steps in slow, 2 are its own on average, and 2/3 is the chance of one of b.
+		map[string]string{"reached": "1", "least": "1/4", "most": "2", "steps": "3", "earned": "0", "both": "4", "exits": "16/3"},
+	},
+	{
 		"functions and operators that PRISM lacks",
 		document("dtmc", `"functions": [{"name": "twice", "type": "int", "parameters": [{"name": "n", "type": "int"}], "body": `+op("*", 2, "n")+`}],`+
 			variables(bounded("x", -9, 9, "-3"), bounded("y", -9, 9, "0"), bounded("z", -9, 9, "0"), bounded("w", -9, 9, "0")), []string{automaton("a", "", []string{"l", "end"},

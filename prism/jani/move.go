@@ -224,7 +224,9 @@ func with(moves []*move, action string) []*move {
 func (t *translator) group() {
 	t.vectors()
 	for i, in := range t.instances {
-		in.group = i
+		if in.group = i; t.doc.markov {
+			in.group = 0 // edges of different automata race
+		}
 	}
 	named := make(map[*move]bool) // moves in a step that has an action
 	for _, s := range t.steps {
@@ -243,6 +245,10 @@ func (t *translator) group() {
 	}
 	for _, s := range t.slots {
 		if s.owner >= 0 || s.transient {
+			continue
+		}
+		if t.doc.markov {
+			s.home = 0
 			continue
 		}
 		var writer *instance

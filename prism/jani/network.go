@@ -19,6 +19,7 @@ type combined struct {
 	// as a text, empty if it is what a step without assignments earns.
 	earned []syntax.Expr
 	class  string
+	rate   syntax.Expr // nil if the edges have none
 }
 
 // network makes the modules.
@@ -36,6 +37,16 @@ func (t *translator) network() {
 		byGroup, classes := t.step(s, &count)
 		all = append(all, stepCommands{s, byGroup, classes})
 	}
+	var race *syntax.Command
+	if t.doc.markov {
+		var immediate []syntax.Expr
+		for _, s := range all {
+			for _, c := range s.byGroup[groups[0]] {
+				immediate = append(immediate, c.command.Guard)
+			}
+		}
+		race = t.race(immediate)
+	}
 	actions := make(names)
 	alike := silentAlike(all)
 	for _, s := range all {
@@ -50,6 +61,10 @@ func (t *translator) network() {
 			}
 			t.earn(s.step, action, s.named(groups, action, class, commands))
 		}
+	}
+	if race != nil {
+		race.Action = &syntax.Ident{Name: actions.take("delay"), Span: race.Span}
+		commands[groups[0]] = append(commands[groups[0]], race)
 	}
 	t.writeModules(groups, commands)
 }
@@ -120,7 +135,12 @@ func (t *translator) step(s *step, count *int) (byGroup map[int][]*combined, cla
 			for i, k := range index {
 				moves = append(moves, parts[i][k])
 			}
-			byGroup[g] = append(byGroup[g], t.combine(moves))
+			c := t.combine(moves)
+			if t.doc.markov && c.rate != nil {
+				t.delays = append(t.delays, c)
+				return
+			}
+			byGroup[g] = append(byGroup[g], c)
 		})
 	}
 	for _, g := range order {
@@ -183,6 +203,7 @@ func (t *translator) combine(moves []*move) *combined {
 	if c.command.Guard = and(guards...); c.command.Guard == nil {
 		c.command.Guard = &syntax.BoolLit{Value: true, Span: span}
 	}
+	c.rate = rate
 	t.charge(first.at, 2*len(moves))
 	var earned [][]syntax.Expr
 	var probs []syntax.Expr
@@ -396,6 +417,7 @@ func (t *translator) items() []syntax.Item {
 		out = append(out, &syntax.TypeDecl{Type: t.doc.typ, Word: strings.ToLower(t.doc.typ.String())})
 	}
 	out = append(out, t.constants...)
+	out = append(out, t.formulas...)
 	out = append(out, t.globals...)
 	out = append(out, t.modules...)
 	if t.init != nil {

@@ -80,6 +80,9 @@ func (t *translator) propertyOperator(v, op *value, p *place) syntax.Expr {
 		return t.expectation(v, op, p)
 	case "Smin", "Smax":
 		t.optional(v, "accumulate", "exp")
+		if t.doc.markov {
+			t.refuse(op.Start, "long-run averages of a Markov automaton are not supported")
+		}
 		if !t.isReward(v, op.text) {
 			return &syntax.Steady{Threshold: t.query(op), X: t.expr(v.get("exp"), p), Span: v.Span}
 		}
@@ -204,6 +207,8 @@ func (t *translator) bounds(v *value, p *place) *syntax.TimeBound {
 	steps, times := v.get("step-bounds"), v.get("time-bounds")
 	timed := t.doc.typ == syntax.CTMC
 	switch {
+	case t.doc.markov && (steps != nil || times != nil):
+		t.refuse(v.Start, "bounds on the time or the steps of a Markov automaton are not supported")
 	case steps != nil && timed:
 		t.refuse(steps.Start, "bounds on steps of a CTMC are not supported, want those on time")
 	case times != nil && !timed:
@@ -221,6 +226,9 @@ func (t *translator) bounds(v *value, p *place) *syntax.TimeBound {
 func (t *translator) costs(x *syntax.Temporal, v *value, p *place) {
 	if v.kind != array {
 		t.refuse(v.Start, "found %s, want bounds on rewards in an array", v.describe())
+	}
+	if t.doc.markov {
+		t.refuse(v.Start, "bounds on what a Markov automaton earns are not supported")
 	}
 	for _, b := range v.elems {
 		if b.get("exp") == nil || b.get("accumulate") == nil || b.get("bounds") == nil {
@@ -301,6 +309,8 @@ func (t *translator) expectation(v, op *value, p *place) syntax.Expr {
 		t.refuse(r.Start, "instants of rewards are not supported")
 	}
 	switch {
+	case t.doc.markov && reach == nil && (acc == nil || steps != nil || times != nil):
+		t.refuse(v.Start, "instants of a Markov automaton are not supported")
 	case steps != nil && timed:
 		t.refuse(steps.Start, "a number of steps of a CTMC is not supported, want an instant of time")
 	case times != nil && !timed:
@@ -347,7 +357,7 @@ func (t *translator) accumulates(v *value) {
 	}
 	for _, a := range v.elems {
 		switch {
-		case a.isText("time") && t.doc.typ != syntax.CTMC:
+		case a.isText("time") && !t.doc.timed():
 			t.refuse(a.Start, "rewards of time are accumulated in a %s, which has no time, want exit or steps", t.doc.typ)
 		case !a.isText("steps") && !a.isText("time") && !a.isText("exit"):
 			t.refuse(a.Start, "found %s, want steps, time or exit", a.describe())

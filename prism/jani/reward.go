@@ -16,6 +16,8 @@ type reward struct {
 	states  bool // in every state, or there for each unit of time
 	exits   bool // on every step what it is in the state before, where time counts
 	average bool // of destinations that earn differently
+	// lasting is what is earned for each unit of time, or in each state.
+	lasting syntax.Expr
 	name    string
 	decl    *syntax.Rewards
 	refused *syntax.Error
@@ -95,7 +97,8 @@ func (t *translator) structures() {
 		r.decl = &syntax.Rewards{Name: &syntax.Ident{Name: r.name, Span: r.at}, Span: r.at}
 		if r.states {
 			r.refused = guard(func() {
-				if x := t.expr(r.exp, &place{scope: t.global}); !isNumber(x, "0") {
+				r.lasting = t.expr(r.exp, &place{scope: t.global})
+				if x := r.lasting; !isNumber(x, "0") {
 					r.decl.Items = append(r.decl.Items, &syntax.RewardItem{Guard: truth(r.at), Value: x, Span: r.at})
 				}
 			})
@@ -168,13 +171,13 @@ func (t *translator) rewardOf(v *value) *reward {
 		case "steps":
 			r.steps = true
 		case "exit":
-			if t.doc.typ == syntax.CTMC {
+			if t.doc.timed() {
 				r.exits = true
 			} else {
 				r.states = true
 			}
 		case "time":
-			r.states = r.states || t.doc.typ == syntax.CTMC
+			r.states = r.states || t.doc.timed()
 		}
 	}
 	return r
@@ -207,7 +210,7 @@ func sameItems(a, b []*syntax.RewardItem) bool {
 			}
 			return i.Action.Name
 		}
-		return x.Transition == y.Transition && name(x) == name(y) && syntax.ExprString(x.Value) == syntax.ExprString(y.Value)
+		return x.Transition == y.Transition && syntax.ExprString(x.Guard) == syntax.ExprString(y.Guard) && name(x) == name(y) && syntax.ExprString(x.Value) == syntax.ExprString(y.Value)
 	})
 }
 

@@ -15,8 +15,14 @@ type Translation struct {
 	Properties *syntax.Properties
 	// Names are what the document calls the properties.
 	Names map[*syntax.Property]string
+	// Constants are what the model calls the constants of the document that have another
+	// name there.
+	Constants map[string]string
 	// Refused says of properties why PRISM's language has no form for them.
 	Refused map[*syntax.Property]*syntax.Error
+	// Embedded says that the document is a Markov automaton, and the model the MDP that is
+	// embedded in it: states and choices, and time as a reward only.
+	Embedded bool
 }
 
 // Is reports whether a text is meant to be JSON, which no model and no property
@@ -49,6 +55,7 @@ func Read(file string, src []byte) (*Translation, error) {
 	}
 	t := &translator{file: file, doc: r.doc, taken: make(names), labels: make(map[*slot]string), out: &Translation{
 		Properties: &syntax.Properties{}, Names: make(map[*syntax.Property]string), Refused: make(map[*syntax.Property]*syntax.Error),
+		Constants: make(map[string]string),
 	}}
 	t.model()
 	if err := t.errs.Err(); err != nil {
@@ -56,6 +63,7 @@ func Read(file string, src []byte) (*Translation, error) {
 	}
 	// Storm's dialect has ranges of one value, as JANI has.
 	t.out.Model = &syntax.Model{File: file, Items: t.items(), Dialect: syntax.Storm, Span: root.Span}
+	t.out.Embedded = r.doc.markov
 	t.out.Properties.File, t.out.Properties.Span = file, root.Span
 	return t.out, nil
 }
@@ -76,10 +84,11 @@ type translator struct {
 
 	steps   []*step
 	rewards []*reward
+	delays  []*combined // edges with rates of a Markov automaton
 
 	// What the model is made of.
-	constants, globals, modules, labelled []syntax.Item
-	init                                  syntax.Expr
+	constants, formulas, globals, modules, labelled []syntax.Item
+	init                                            syntax.Expr
 
 	out *Translation
 }
@@ -161,6 +170,9 @@ func (t *translator) constantDecl(c *variable) {
 		})
 	default:
 		id := &syntax.Ident{Name: t.taken.take(c.name), Span: c.Span}
+		if id.Name != c.name {
+			t.out.Constants[c.name] = id.Name
+		}
 		t.global.names[c.name] = symbol{x: id, size: 1, isBool: c.typ.kind == boolType, raw: c.initial}
 	}
 }

@@ -141,6 +141,13 @@ func (e *Expectation) span(r Rules) (span, error) {
 // tolerant compares a number with the tolerance of the terms only. The value of
 // the verdict counts, not what its engine says about its error.
 func (e *Expectation) tolerant(v result.Verdict, r Rules, t *Terms) error {
+	if v.Value.Kind == result.Boolean && t.Reference != NoReference {
+		if x, ok := double(e.Value); ok && (x == 0 || x == 1) {
+			yes := *e
+			yes.Value = strconv.FormatBool(x == 1)
+			return yes.compare(v, r)
+		}
+	}
 	if v.Value.Kind != result.Number && v.Value.Kind != result.Integer {
 		return e.compare(v, r)
 	}
@@ -151,7 +158,7 @@ func (e *Expectation) tolerant(v result.Verdict, r Rules, t *Terms) error {
 	if err != nil {
 		return err
 	}
-	if t.Sound {
+	if t.Reference == Precise {
 		if err := e.contained(v); err != nil {
 			return err
 		}
@@ -173,7 +180,7 @@ func (e *Expectation) tolerant(v result.Verdict, r Rules, t *Terms) error {
 		scale = math.Abs(near)
 	}
 	tolerance := orZero(t.Tolerance)
-	if t.Sound && !promises(v.Accuracy) {
+	if t.Reference == Precise && !promises(v.Accuracy) {
 		tolerance = max(tolerance, Unsound)
 	}
 	allowed := max(tolerance*scale, orZero(t.Absolute))

@@ -26,11 +26,9 @@ type Terms struct {
 	// Tolerance is the relative and Absolute the absolute error that is allowed,
 	// in place of the rules of PRISM; nil if not given. The larger one counts.
 	Tolerance, Absolute *float64
-	// Sound holds an engine to what it says, since what is expected is exact and not
-	// rounded: a proven interval must hold it, a fraction be equal to it, and a value
-	// without an interval may be off by Unsound, if that is more than Tolerance. It has no
-	// key in an annotation.
-	Sound bool
+	// Reference says that what is expected is a number of a benchmark set, where 0 and 1
+	// are truth values, too. It has no key in an annotation.
+	Reference Reference
 	// Statistical is nil unless the property is to be sampled.
 	Statistical *Statistical
 	// Errors are the classes one of which is expected; nil if none is.
@@ -81,6 +79,19 @@ type Mistake struct {
 	Pos syntax.Pos
 	Msg string
 }
+
+// Reference is how a number of a benchmark set is known.
+type Reference uint8
+
+// The references.
+const (
+	NoReference Reference = iota
+	Rounded
+	// Precise holds an engine to what it says: a promised interval must contain the
+	// number, a fraction be equal to it, and a value without an interval may be off by
+	// Unsound, if that is more than Terms.Tolerance.
+	Precise
+)
 
 // Unsound is the relative error that QComp allows to engines that promise none.
 const Unsound = 1e-3

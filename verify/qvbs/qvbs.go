@@ -239,13 +239,24 @@ func (d *discovery) undefined(model, props string) texts {
 	return out
 }
 
-// constants are definitions, as of -const, of those that the texts leave open: the
-// values of a file's own parameters are in it already where it is no JANI model.
+// constants are definitions, as of -const, of those that the texts leave open: a
+// file's own parameters may have their values in it.
 func (t texts) constants(values []value) []string {
+	var open []string // of a JANI model
+	for _, text := range t {
+		var model struct{ Constants []value }
+		if json.Unmarshal(bytes.TrimPrefix(text, []byte("\ufeff")), &model) == nil {
+			for _, c := range model.Constants {
+				if c.Value == nil {
+					open = append(open, c.Name)
+				}
+			}
+		}
+	}
 	var out []string
 	for _, v := range values {
-		declared := regexp.MustCompile(`\bconst\s+(\w+\s+)?` + regexp.QuoteMeta(v.Name) + `\s*;|"name"\s*:\s*"` + regexp.QuoteMeta(v.Name) + `"`)
-		if slices.ContainsFunc(t, declared.Match) {
+		declared := regexp.MustCompile(`\bconst\s+(\w+\s+)?` + regexp.QuoteMeta(v.Name) + `\s*;`)
+		if slices.Contains(open, v.Name) || slices.ContainsFunc(t, declared.Match) {
 			out = append(out, v.Name+"="+strings.Trim(string(v.Value), `"`))
 		}
 	}
@@ -264,7 +275,7 @@ const (
 func reference(raw json.RawMessage) (regress.Extra, bool) {
 	e := &expect.Expectation{Text: "reference"}
 	tolerance := epsilon
-	terms := &expect.Terms{Text: "reference", Tolerance: &tolerance, Sound: true}
+	terms := &expect.Terms{Text: "reference", Tolerance: &tolerance, Reference: expect.Precise}
 	var x struct{ Num, Den, Lower, Upper json.Number }
 	var b bool
 	var n json.Number
@@ -277,13 +288,13 @@ func reference(raw json.RawMessage) (regress.Extra, bool) {
 	case json.Unmarshal(raw, &n) == nil && n != "":
 		e.Value = n.String()
 		if strings.ContainsAny(e.Value, ".eE") {
-			terms.Sound, tolerance = false, approximated
+			terms.Reference, tolerance = expect.Rounded, approximated
 		}
 	case json.Unmarshal(raw, &x) == nil && x.Num != "" && x.Den != "":
 		e.Value = x.Num.String() + "/" + x.Den.String()
 	case json.Unmarshal(raw, &x) == nil && x.Lower != "" && x.Upper != "":
 		e.Value = "[" + x.Lower.String() + "," + x.Upper.String() + "]"
-		terms.Sound = false
+		terms.Reference = expect.Rounded
 	default:
 		return regress.Extra{}, false
 	}

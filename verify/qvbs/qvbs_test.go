@@ -101,6 +101,8 @@ func TestClasses(t *testing.T) {
 		{"steps", `2`, qvbs.Violated, qvbs.Wrong},
 		{"time", `{"num": 3, "den": 2}`, qvbs.Correct, qvbs.Correct}, // Storm's dialect
 		{"sure", `true`, qvbs.Correct, qvbs.Correct},
+		{"sure", `1.0`, qvbs.Correct, qvbs.Correct},
+		{"sure", `0`, qvbs.Wrong, qvbs.Wrong},
 		{"sure", `false`, qvbs.Wrong, qvbs.Wrong},
 		{"never", `"∞"`, qvbs.Correct, qvbs.Correct},
 		{"goal", `"∞"`, qvbs.Wrong, qvbs.Wrong},
@@ -124,7 +126,7 @@ func TestDiscover(t *testing.T) {
 	fsys["unknown/unknown.jani"] = &fstest.MapFile{Data: fmt.Appendf(nil, jani, "dtmc")}
 	fsys["unknown/index.json"] = &fstest.MapFile{Data: []byte(indexOf("unknown.jani", `"m.modest"`, "", resultOf("goal", "1")))}
 	fsys["gone/index.json"] = &fstest.MapFile{Data: []byte(indexOf("gone.jani", `["a.prism", "a.props"]`, `"states": [{"number": 1}],`, resultOf("goal", "1")))}
-	fsys["ma/ma.jani"] = &fstest.MapFile{Data: fmt.Appendf(nil, jani, "ma")}
+	fsys["ma/ma.jani"] = &fstest.MapFile{Data: fmt.Appendf(nil, jani, "sta")}
 	fsys["ma/index.json"] = &fstest.MapFile{Data: []byte(indexOf("ma.jani", `[]`, `"states": [{"number": "3"}],`, resultOf("goal", "1")))}
 
 	s, rep := run(t, fsys, result.Unknown)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -178,4 +179,58 @@ func answers(t *testing.T, job runner.Job) map[string]string {
 		}
 	}
 	return out
+}
+
+// TestWildMarkov: a Markov automaton whose edges all have rates means what the CTMC
+// means, as far as no time is bounded.
+func TestWildMarkov(t *testing.T) {
+	asked := regexp.MustCompile(`\b(P|R(\{[^}]*\})?)=\?`)
+	answered := 0
+	for i := range uint64(needs.Some(600)) {
+		m := wild.New(19, i, 6)
+		if m.Kind != "ctmc" || m.System {
+			continue
+		}
+		m.Text = strings.NewReplacer(`rewards "r`, `rewards "w`, "rewards \n", "rewards \"unnamed\"\n").Replace(m.Text)
+		var consts []string
+		for _, c := range m.Consts {
+			name, values, _ := strings.Cut(c, "=")
+			first, _, _ := strings.Cut(values, ":")
+			consts = append(consts, name+"="+first)
+		}
+		if _, err := build([]byte(m.Text), consts, true); err != nil {
+			continue
+		}
+		chain := written(t, []byte(m.Text), consts)
+		automaton := bytes.Replace(chain, []byte(`"type": "ctmc"`), []byte(`"type": "ma"`), 1)
+		if bytes.Equal(chain, automaton) {
+			t.Fatalf("model %d has no type:\n%s", i, chain)
+		}
+		for _, text := range m.Props {
+			// Rewards that are only states' and edges' names differ in, and constants of properties, are left out.
+			text = strings.NewReplacer(`R{"r`, `R{"w`, "R=?", `R{"unnamed"}=?`).Replace(text)
+			value := func(model []byte, text string) (string, bool) {
+				v, err := runner.Check(context.Background(), native.New(), runner.Job{
+					File: "m.jani", Model: model, Props: []string{text}, Numeric: runner.Numeric{Accuracy: result.Exact},
+				})
+				if err != nil || v[0].Err != nil {
+					return "", false
+				}
+				return fmt.Sprint(v[0].Value.Bool, v[0].Value.Num, v[0].Value.Rat), true
+			}
+			got, ok := value(automaton, asked.ReplaceAllString(text, "${1}max=?"))
+			least, too := value(automaton, asked.ReplaceAllString(text, "${1}min=?"))
+			want, three := value(chain, text)
+			if !ok || !too || !three {
+				continue
+			}
+			if answered++; got != want || least != want {
+				t.Errorf("model %d, %s: found %s and %s, want %s\n%s", i, text, least, got, want, m.Text)
+			}
+		}
+	}
+	t.Logf("%d answers", answered)
+	if answered < needs.Some(600)/10 {
+		t.Errorf("%d answers, want a tenth of the models at least", answered)
+	}
 }

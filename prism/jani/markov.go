@@ -1,0 +1,74 @@
+package jani
+
+import "tilecheck/prism/syntax"
+
+// race makes one command of the edges with rates of a Markov automaton: where no
+// other edge can be taken (maximal progress), all that can be taken race, and one
+// wins with its share of the sum of the rates. So the model becomes the MDP that is
+// embedded in the automaton, in which time is a reward: what is earned for each
+// unit of it is earned as long as such a state lasts on average.
+//
+// Source: Hermanns, Katoen and others, as in Guck et al.: Analysis of Timed and
+// Long-Run Objectives for Markov Automata, LMCS 10(3), 2014, sections 2 and 4;
+// all immediate states are left at once.
+func (t *translator) race(immediate []syntax.Expr) *syntax.Command {
+	at := t.doc.at
+	total := zero(at)
+	for _, c := range t.delays {
+		total = join(syntax.OpAdd, []syntax.Expr{total, &syntax.Cond{C: c.command.Guard, T: c.rate, E: zero(at), Span: at}})
+	}
+	t.charge(at.Start, 4*len(t.delays))
+	for _, r := range t.rewards {
+		r.decl.Items = nil // no time passes in immediate states
+	}
+	rate := t.formula("exit_rate", total)
+	var none syntax.Expr
+	if some := join(syntax.OpOr, immediate); some != nil {
+		none = &syntax.Unary{Op: syntax.OpNot, X: some, Span: at}
+	}
+	compared := func(op syntax.Op) syntax.Expr {
+		return &syntax.Binary{Op: op, X: rate, Y: zero(at), OpPos: at.Start, Span: at}
+	}
+	waits := t.formula("waits", and(compared(syntax.OpGt), none))
+	over := func(x syntax.Expr) syntax.Expr {
+		return &syntax.Binary{Op: syntax.OpDiv, X: x, Y: rate, OpPos: at.Start, Span: at}
+	}
+	out := &syntax.Command{Guard: waits, Span: at}
+	for _, c := range t.delays {
+		for _, u := range c.command.Updates {
+			share := &syntax.Cond{C: c.command.Guard, T: u.Prob, E: zero(at), Span: at}
+			out.Updates = append(out.Updates, &syntax.Update{Prob: over(share), Assigns: u.Assigns, Span: u.Span})
+		}
+		t.charge(at.Start, 6*len(c.command.Updates))
+	}
+	for i, r := range t.rewards {
+		if r.refused != nil {
+			continue
+		}
+		earn := func(guard, x syntax.Expr) {
+			r.decl.Items = append(r.decl.Items, &syntax.RewardItem{Guard: guard, Value: x, Span: r.at})
+		}
+		if x := r.lasting; x != nil && !isNumber(x, "0") {
+			earn(waits, over(x))
+			earn(and(compared(syntax.OpEq), none), x) // for ever, at the rate that PRISM gives a deadlock
+		}
+		for _, c := range t.delays {
+			if x := c.earned[i]; x != nil && !isNumber(x, "0") {
+				earn(and(waits, c.command.Guard), over(times(c.rate, x)))
+			}
+		}
+	}
+	if len(t.delays) == 0 {
+		return nil
+	}
+	return out
+}
+
+func zero(at syntax.Span) syntax.Expr { return &syntax.IntLit{Span: at} }
+
+// formula gives an expression a name, so that it is written and looked at once.
+func (t *translator) formula(name string, x syntax.Expr) syntax.Expr {
+	id := &syntax.Ident{Name: t.taken.take(name), Span: t.doc.at}
+	t.formulas = append(t.formulas, &syntax.FormulaDecl{Name: id, X: x, Span: t.doc.at})
+	return id
+}
