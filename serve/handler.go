@@ -75,6 +75,7 @@ type handler struct {
 	native *native.Engine
 	models *kept[*model]
 	tables *kept[*solved]
+	texts  *kept[*texts]
 	work   chan struct{} // a place for each request that computes
 	queue  chan struct{} // for each that computes or waits
 }
@@ -84,7 +85,7 @@ func New(opts Options) http.Handler {
 	opts.Limits = opts.Limits.complete()
 	h := &handler{
 		Options: opts, mux: http.NewServeMux(), native: native.New(),
-		models: newKept[*model](opts.Limits.Kept), tables: newKept[*solved](opts.Limits.Kept / 4),
+		models: newKept[*model](opts.Limits.Kept), tables: newKept[*solved](opts.Limits.Kept / 4), texts: newKept[*texts](opts.Limits.Kept / 4),
 		work: make(chan struct{}, opts.Limits.Work), queue: make(chan struct{}, most),
 	}
 	h.routes()
@@ -101,6 +102,10 @@ func (h *handler) routes() {
 	route(h, "open", quick, h.open)
 	route(h, "save", quick, h.save)
 	route(h, "diagnose", quick, h.diagnose)
+	route(h, "complete", quick, h.complete)
+	route(h, "hover", quick, h.hover)
+	route(h, "layout", quick, h.layout)
+	route(h, "colours", quick, h.colours)
 	route(h, "check", slow, h.check)
 	route(h, "graph", slow, h.graph)
 	route(h, "find", slow, h.find)

@@ -122,7 +122,7 @@ func (h *handler) diagnose(ctx context.Context, q *diagnoseQuestion, _ *reply) (
 	job := h.job(&q.source)
 	found, failure := d, error(nil)
 	// A text that takes long is left behind with what it was read into.
-	if err := ending.Await(ctx, func() { failure = found.read(ctx, &job) }); err != nil {
+	if err := ending.Await(ctx, func() { failure = h.readInto(ctx, &found, &q.source) }); err != nil {
 		return nil, err
 	}
 	if failure != nil {
@@ -147,33 +147,33 @@ func (h *handler) diagnose(ctx context.Context, q *diagnoseQuestion, _ *reply) (
 	return d, nil
 }
 
-// read says what is wrong with the texts. Those of JANI the plan judges.
-func (d *diagnosis) read(ctx context.Context, job *runner.Job) error {
-	if jani.Is(job.Model) {
+// readInto says what is wrong with the texts. Those of JANI the plan judges.
+func (h *handler) readInto(ctx context.Context, d *diagnosis, s *source) error {
+	if jani.Is([]byte(s.Model)) {
 		return nil
 	}
-	files := editor.New(editor.Options{Consts: job.Consts}).With(job.File, job.Model)
-	names := []string{job.File}
-	if len(job.Properties) > 0 {
-		files = files.With(job.PropsFile, job.Properties)
-		names = append(names, job.PropsFile)
-	}
-	for _, name := range names {
-		found, err := files.Diagnostics(ctx, name)
-		if err != nil {
-			return err
+	return h.writing(ctx, s, func(files *editor.Files, model, props string) error {
+		names := []string{model}
+		if s.Props != "" {
+			names = append(names, props)
 		}
-		for _, x := range found {
-			place := table.Place{File: name, Line: int(x.Pos.Line), Column: int(x.Pos.Col), Message: x.Message}
-			if x.Severity == editor.Error {
-				d.Places = append(d.Places, place)
-			} else {
-				d.Advice = append(d.Advice, place)
+		for _, name := range names {
+			found, err := files.Diagnostics(ctx, name)
+			if err != nil {
+				return err
+			}
+			for _, x := range found {
+				place := table.Place{File: name, Line: int(x.Pos.Line), Column: int(x.Pos.Col), Message: x.Message}
+				if x.Severity == editor.Error {
+					d.Places = append(d.Places, place)
+				} else {
+					d.Advice = append(d.Advice, place)
+				}
 			}
 		}
-	}
-	d.Outline = outlineOf(files, job.File)
-	return nil
+		d.Outline = outlineOf(files, model)
+		return nil
+	})
 }
 
 // planned lists what a plan has.

@@ -68,7 +68,7 @@ async function askServer(name, body, part, signal) {
 }
 
 // In the playground there are two workers: one for what is quick, and one for what may take long, which does not keep the first waiting.
-const slow = new Set(['check', 'graph', 'find', 'path', 'experiment', 'strategies', 'hints', 'watch', 'mdp']);
+const slow = new Set(['check', 'graph', 'find', 'path', 'experiment', 'strategies', 'hints', 'watch', 'mdp', 'follow']);
 
 let compiled;
 function program() {

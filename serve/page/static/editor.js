@@ -1,22 +1,169 @@
 // An editor of PRISM text: a text area, with the coloured text behind it.
 import { el, clear, fresh } from './dom.js';
 
-const keywords = new Set(('A bool clock const ctmc C double dtmc E endinit endinvariant endmodule endobservables endrewards endsystem F false filter formula func G global I init int invariant label max mdp min module observable observables of P Pmax Pmin pomdp popta probabilistic prob pta R rate rewards Rmax Rmin S smg stochastic system true U W X ceil floor log mod pow round').split(' '));
-const token = /(\/\/[^\n]*)|("[^"\n]*")|(\b\d+(?:\.\d+)?(?:[eE][+-]?\d+)?\b)|([A-Za-z_]\w*)/g;
+// What the numbers of the answer to "colours" are, as classes.
+const colours = ['co', 'kw', 'nu', 'cn', 'fo', 'st', 'ac', 'mo'];
 const most = 200000;
 
 export class Editor {
-  constructor(name, onchange, low = false) {
+  // ask(question, more) asks about the text of this editor.
+  constructor(name, onchange, ask, low = false) {
     const id = fresh('editor');
     this.back = el('pre', { 'aria-hidden': 'true' });
-    this.area = el('textarea', { id, spellcheck: 'false', autocomplete: 'off', autocapitalize: 'off', wrap: 'off', 'aria-label': name });
+    this.words = el('ul', { class: 'words', role: 'listbox', id: fresh('words'), 'aria-label': 'What can stand here', hidden: true });
+    this.tip = el('div', { class: 'words tip', role: 'status', hidden: true });
+    this.area = el('textarea', { id, spellcheck: 'false', autocomplete: 'off', autocapitalize: 'off', wrap: 'off', 'aria-label': name, 'aria-controls': this.words.id,
+      'aria-description': 'Control and space: what can stand here; Control and I: what this is; Shift, Alt and F: lay out' });
     this.gutter = el('div', { class: 'gutter', 'aria-hidden': 'true' });
-    this.code = el('div', { class: 'code' }, this.back, this.area);
+    this.code = el('div', { class: 'code' }, this.back, this.area, this.words, this.tip);
     this.element = el('div', { class: low ? 'editor low' : 'editor' }, this.gutter, this.code);
     this.marks = [];
-    this.area.addEventListener('input', () => { this.marks = []; this.paint(); onchange(this.area.value); });
-    this.area.addEventListener('scroll', () => this.follow());
+    this.parts = []; // those of the text that have a colour: where each begins and ends, and which
+    this.coloured = ''; // the text that they are of
+    this.ask = ask;
+    this.area.addEventListener('input', (e) => {
+      this.marks = [];
+      this.moveParts();
+      this.paint();
+      onchange(this.area.value);
+      this.colour();
+      this.close();
+      if (e.inputType === 'insertText' && /\w\w$/.test(this.before())) this.soon(() => this.complete(false));
+    });
+    this.area.addEventListener('scroll', () => { this.follow(); this.close(); });
     this.area.addEventListener('keydown', (e) => this.key(e));
+    this.area.addEventListener('blur', () => this.close());
+    this.area.addEventListener('mousemove', (e) => { if (!this.tip.hidden) this.close(); const at = this.under(e); if (at !== null) this.soon(() => this.hover(at), 400); });
+    this.area.addEventListener('mouseleave', () => { clearTimeout(this.timer); this.tip.hidden = true; });
+  }
+
+  before() { return this.area.value.slice(0, this.area.selectionStart); }
+
+  soon(f, pause = 120) { clearTimeout(this.timer); this.timer = setTimeout(f, pause); }
+
+  close() { clearTimeout(this.timer); this.words.hidden = this.tip.hidden = true; this.area.removeAttribute('aria-activedescendant'); this.chosen = -1; }
+
+  // place puts something below a place of the text.
+  place(box, at) {
+    const lines = this.area.value.slice(0, at).split('\n');
+    const top = 8 + 20 * lines.length - this.area.scrollTop;
+    const left = 8 + lines[lines.length - 1].replace(/\t/g, '    ').length * this.width() - this.area.scrollLeft;
+    box.hidden = false;
+    box.style.left = Math.max(0, Math.min(left, this.code.clientWidth - box.offsetWidth)) + 'px';
+    box.style.top = (top + box.offsetHeight > this.code.clientHeight ? Math.max(0, top - 20 - box.offsetHeight) : top) + 'px';
+  }
+
+  // width is that of a letter.
+  width() {
+    if (!this.letter) {
+      const probe = el('span', { style: 'font: 13px/20px var(--mono); position: absolute; visibility: hidden' }, 'M'.repeat(100));
+      this.code.append(probe);
+      this.letter = probe.getBoundingClientRect().width / (document.body.currentCSSZoom || 1) / 100;
+      probe.remove();
+    }
+    return this.letter;
+  }
+
+  // under is the place in the text under the mouse, null for none.
+  under(e) {
+    const zoom = document.body.currentCSSZoom || 1;
+    const box = this.area.getBoundingClientRect();
+    const line = Math.floor(((e.clientY - box.top) / zoom + this.area.scrollTop - 8) / 20);
+    const column = Math.floor(((e.clientX - box.left) / zoom + this.area.scrollLeft - 8) / this.width());
+    const lines = this.area.value.split('\n');
+    if (line < 0 || line >= lines.length || column < 0 || column >= lines[line].length || !/\w/.test(lines[line][column])) return null;
+    return lines.slice(0, line).reduce((n, l) => n + l.length + 1, column);
+  }
+
+  async complete(asked) {
+    const at = this.area.selectionStart;
+    const text = this.area.value;
+    const got = await this.ask('complete', { at }).catch(() => null);
+    if (!got || this.area.value !== text || this.area.selectionStart !== at || document.activeElement !== this.area) return;
+    const typed = text.slice(got.from, at);
+    const found = got.words.filter((w) => w.text.startsWith(typed) && w.text !== typed).slice(0, 50);
+    if (!found.length) { this.close(); return; }
+    this.from = got.from;
+    clear(this.words, found.map((w, i) => el('li', { role: 'option', id: `${this.words.id}-${i}`, onpointerdown: (e) => { e.preventDefault(); this.take(w.text); } },
+      el('span', {}, w.text), el('span', { class: 'soft' }, w.detail && w.kind !== 'keyword' ? w.detail : w.kind))));
+    this.found = found;
+    this.place(this.words, got.from);
+    this.choose(asked ? 0 : -1);
+  }
+
+  choose(i) {
+    this.chosen = i;
+    [...this.words.children].forEach((w, j) => w.setAttribute('aria-selected', String(i === j)));
+    if (i < 0) { this.area.removeAttribute('aria-activedescendant'); return; }
+    this.area.setAttribute('aria-activedescendant', this.words.children[i].id);
+    this.words.children[i].scrollIntoView({ block: 'nearest' });
+  }
+
+  take(word) {
+    this.close();
+    this.area.setSelectionRange(this.from, this.area.selectionStart);
+    document.execCommand('insertText', false, word);
+    this.close();
+  }
+
+  async hover(at) {
+    const text = this.area.value;
+    const got = await this.ask('hover', { at }).catch(() => null);
+    if (!got?.text || this.area.value !== text) return;
+    const [, code, rest] = /^```prism\n([^]*?)\n```\n([^]*)$/.exec(got.text) || [null, '', got.text];
+    clear(this.tip, code ? el('code', {}, code) : null, el('div', {}, rest.replace(/`/g, '').trim()));
+    this.close();
+    this.place(this.tip, at);
+  }
+
+  async layOut() {
+    const text = this.area.value;
+    const got = await this.ask('layout', {});
+    if (got.wrong) throw new Error(got.wrong);
+    if (this.area.value !== text || got.text === text) return;
+    const at = this.area.selectionStart;
+    this.area.focus();
+    this.area.select();
+    document.execCommand('insertText', false, got.text); // so that it can be undone
+    this.area.setSelectionRange(at, at);
+    this.close();
+  }
+
+  // colour asks for the colours; the text is as it is while they come.
+  async colour() {
+    const text = this.area.value;
+    if (text.length > most || this.asking) { this.again = this.asking; return; }
+    this.asking = true;
+    const got = await this.ask('colours', {}).catch(() => null);
+    this.asking = false;
+    if (got && this.area.value === text) {
+      let at = 0;
+      this.parts = [];
+      for (let i = 0; i < got.parts.length; i += 3) {
+        const from = at + got.parts[i];
+        at = from + got.parts[i + 1];
+        this.parts.push([from, at, colours[got.parts[i + 2]]]);
+      }
+      this.coloured = text;
+      this.paint();
+    }
+    if (this.again || this.area.value !== text) { this.again = false; this.colour(); }
+  }
+
+  // moveParts keeps the colours of what is in front of an edit and behind it.
+  moveParts() {
+    const [a, b] = [this.coloured, this.area.value];
+    let front = 0; let back = 0;
+    const n = Math.min(a.length, b.length);
+    while (front < n && a[front] === b[front]) front++;
+    while (back < n - front && a[a.length - 1 - back] === b[b.length - 1 - back]) back++;
+    const shift = b.length - a.length;
+    this.parts = this.parts.flatMap(([from, to, c]) => {
+      if (from >= a.length - back) return [[from + shift, to + shift, c]];
+      // What is being typed has the colour of what it is typed into, or behind.
+      return to < front ? [[from, to, c]] : from < front ? [[from, Math.max(Math.min(to, front), Math.min(b.length - back, to + shift)), c]] : [];
+    });
+    this.coloured = b;
   }
 
   get text() { return this.area.value; }
@@ -24,11 +171,23 @@ export class Editor {
   set text(value) {
     if (this.area.value !== value) this.area.value = value;
     this.marks = [];
+    this.moveParts();
     this.paint();
+    this.colour();
   }
 
   // Tab leaves the editor, as everywhere; Enter keeps the indentation.
   key(e) {
+    if (e.ctrlKey && e.key === ' ') { e.preventDefault(); this.complete(true); return; }
+    if (e.ctrlKey && e.key === 'i') { e.preventDefault(); this.hover(this.area.selectionStart); return; }
+    if (e.shiftKey && e.altKey && e.code === 'KeyF') { e.preventDefault(); this.layOut().catch(() => {}); return; }
+    if (e.key === 'Escape' && !(this.words.hidden && this.tip.hidden)) { e.preventDefault(); this.close(); return; }
+    if (!this.words.hidden) {
+      const n = this.words.children.length;
+      if (e.key === 'ArrowDown' || e.key === 'ArrowUp') { e.preventDefault(); this.choose((this.chosen + (e.key === 'ArrowDown' ? 1 : this.chosen < 0 ? 0 : n - 1) + n) % n); return; }
+      if (e.key === 'Enter' && this.chosen >= 0) { e.preventDefault(); this.take(this.found[this.chosen].text); return; }
+    }
+    if (/^(Arrow|Home|End|Page)/.test(e.key)) this.close();
     if (e.key !== 'Enter' || e.ctrlKey || e.metaKey) return;
     const before = this.area.value.slice(0, this.area.selectionStart);
     const indent = /[ \t]*/.exec(before.slice(before.lastIndexOf('\n') + 1))[0];
@@ -84,9 +243,9 @@ export class Editor {
       }
     };
     const span = (part, cls) => { if (cls) out.append(el('span', { class: cls }, part)); else out.append(part); };
-    for (const m of text.matchAll(token)) {
-      put(m.index);
-      put(m.index + m[0].length, m[1] ? 'co' : m[2] ? 'st' : m[3] ? 'nu' : keywords.has(m[4]) ? 'kw' : '');
+    for (const [start, end, c] of this.parts) {
+      put(start);
+      put(end, c);
     }
     put(text.length);
     out.append('\n ');

@@ -6,8 +6,10 @@ import { status, work, attempt } from './status.js';
 import { Editor } from './editor.js';
 
 export function create() {
-  const model = new Editor('Model', (text) => { doc.model = text; doc.changed(); });
-  const props = new Editor('Properties', (text) => { doc.props = text; doc.changed(); }, true);
+  const about = (inProps) => (name, more) => ask(name, { ...doc.source, in_props: inProps, ...more });
+  const model = new Editor('Model', (text) => { doc.model = text; doc.changed(); }, about(false));
+  const props = new Editor('Properties', (text) => { doc.props = text; doc.changed(); }, about(true), true);
+  const layOut = (editor, name) => button('Lay out', async () => { try { await editor.layOut(); status.say('Laid out.'); } catch (e) { status.error(e); } }, { class: 'small', 'aria-label': 'Lay out the ' + name });
   const problems = el('ul', { class: 'list problems', 'aria-label': 'Problems' });
   const count = el('span', { class: 'soft', role: 'status' });
   const outline = el('ul', { class: 'list outline' });
@@ -19,13 +21,13 @@ export function create() {
   let files = [];
 
   const checkAll = button('Check all', attempt(() => check(null)), { class: 'main' });
-  const openers = el('div', { class: 'row' });
+  const openers = el('div', { class: 'row openers' });
   const element = el('div', {},
     openers,
     el('div', { class: 'two' },
       el('div', {},
-        el('h2', {}, 'Model'), model.element,
-        el('h2', { class: 'under' }, 'Properties'), props.element),
+        el('div', { class: 'head' }, el('h2', {}, 'Model'), layOut(model, 'model')), model.element,
+        el('div', { class: 'head under' }, el('h2', {}, 'Properties'), layOut(props, 'properties')), props.element),
       el('div', {},
         el('section', { class: 'panel' },
           el('div', { class: 'row' }, field('Constants', constants, 'grow'), field('Method', method), checkAll),
