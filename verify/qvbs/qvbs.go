@@ -202,7 +202,10 @@ func posAt(src []byte, off int) syntax.Pos {
 // files chooses the files of a case: those in PRISM's language, or the model in
 // JANI, which has its properties in it. Without either the model is empty.
 func (d *discovery) files(dir, file string, original []string) (model, props string) {
-	there := func(name string) bool { _, err := fs.Stat(d.fsys, path.Join(dir, name)); return err == nil }
+	there := func(name string) bool { // the files of a model are in its directory
+		_, err := fs.Stat(d.fsys, path.Join(dir, name))
+		return err == nil && path.Base(name) == name
+	}
 	for _, name := range original {
 		switch path.Ext(name) {
 		case ".prism", ".pm", ".nm", ".sm":

@@ -163,6 +163,16 @@ func TestDiscover(t *testing.T) {
 	}
 }
 
+// An index names files of its own directory only.
+func TestOtherDirectories(t *testing.T) {
+	fsys := set(resultOf("goal", "1"))
+	fsys["other/index.json"] = &fstest.MapFile{Data: []byte(indexOf("../coin/m.jani", `["../coin/coin.prism", "../coin/coin.props"]`, "", resultOf("goal", "1")))}
+	s, err := qvbs.Discover(fsys, []string{"other"}, qvbs.Options{})
+	if err != nil || len(s.Tests) != 0 || s.Missing != 1 {
+		t.Errorf("found %d tests, %d missing, error %v; want none, 1, nil", len(s.Tests), s.Missing, err)
+	}
+}
+
 func TestMistakes(t *testing.T) {
 	for _, x := range []struct{ text, want string }{
 		{`{"files": [`, "m/index.json:1:12: unexpected end of JSON input"},
