@@ -33,7 +33,7 @@ func untimed(text string) string {
 		text = strings.Join(lines, "\n")
 	}
 	for _, x := range [][2]string{
-		{`"(seconds|started)": ?("[^"]*"|[-+.0-9e]+)`, `"$1": 0`},
+		{`"((?:run_)?seconds|started)": ?("[^"]*"|[-+.0-9e]+)`, `"$1": 0`},
 		{`(?s)"quantity": "moves per second".*?\}`, "speed"},
 		{`(?m)^.*moves per second.*$`, "speed"},
 		{`(?m)^((\| )? *[-0-9]+ .*?) +[0-9]+( \|)?$`, "$1"}, // the last column of a contest
