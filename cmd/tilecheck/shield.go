@@ -145,7 +145,7 @@ func (c *shieldCmd) write(ctx context.Context, env *world, x *shield.Shield, p *
 	if err != nil {
 		return "", fmt.Errorf("check the shielded model: %w", err)
 	}
-	all, err := shield.New(ctx, q, &shield.Options{Threshold: big.NewRat(1, 1)})
+	all, err := shield.New(ctx, q, &shield.Options{Threshold: big.NewRat(2, 1), Exact: p.Best.Exact != nil})
 	if err != nil {
 		return "", err
 	}
@@ -153,9 +153,9 @@ func (c *shieldCmd) write(ctx context.Context, env *world, x *shield.Shield, p *
 	if err != nil {
 		return "", err
 	}
-	if again.Best.Cmp(p.Best) != 0 || again.Worst.Cmp(p.Worst) != 0 {
-		return "", fmt.Errorf("%s was not written: its values are %s and %s, and not what was promised; this is a bug: please report it",
-			c.Output, again.Best.RatString(), again.Worst.RatString())
+	if !again.Best.Same(p.Best) || !again.Worst.Same(p.Worst) {
+		return "", fmt.Errorf("%s was not written: its values are %v and %v, and not what was promised; this is a bug: please report it",
+			c.Output, again.Best.Value(), again.Worst.Value())
 	}
 	return c.Output, env.writeFile(c.Output, textWriter(string(text)))
 }
@@ -175,10 +175,10 @@ func (c *shieldCmd) print(env *world, x *shield.Shield, p *shield.Promise, writt
 	default:
 		t.Add(table.Column{Name: "loss of a choice", Field: "choice_loss"}, table.Cell{Text: "none"}, "only a best scheduler keeps the threshold")
 	}
-	t.Add(table.Column{Name: "best"}, fractionCell(p.Best), "of the schedulers that obey; it is that of the model")
-	t.Add(table.Column{Name: "worst"}, fractionCell(p.Worst), "of the schedulers that obey: this is what is promised")
-	t.Add(table.Column{Name: "uniform"}, fractionCell(p.Uniform), "choices that are allowed equally likely")
-	t.Add(table.Column{Name: "uniform without", Field: "uniform_without"}, fractionCell(p.Free), "all choices equally likely, no shield")
+	t.Add(table.Column{Name: "best"}, probabilityCell(p.Best), "of the schedulers that obey; it is that of the model")
+	t.Add(table.Column{Name: "worst"}, probabilityCell(p.Worst), "of the schedulers that obey: this is what is promised")
+	t.Add(table.Column{Name: "uniform"}, probabilityCell(p.Uniform), "choices that are allowed equally likely")
+	t.Add(table.Column{Name: "uniform without", Field: "uniform_without"}, probabilityCell(p.Free), "all choices equally likely, no shield")
 	t.Add(table.Column{Name: "states"}, f.States, "reached under the shield")
 	t.Add(table.Column{Name: "deciding states", Field: "deciding_states"}, f.Deciding, "of these, with several choices")
 	t.Add(table.Column{Name: "restricted states", Field: "restricted_states"}, f.Restricted, "of these, where a choice is not allowed")
@@ -203,6 +203,15 @@ func (c *shieldCmd) print(env *world, x *shield.Shield, p *shield.Promise, writt
 func fractionCell(r *big.Rat) table.Cell {
 	f, _ := r.Float64()
 	return table.Cell{Text: digits.Of(f, 0).Format(f, 0), Value: f}
+}
+
+// probabilityCell shows a probability with the digits that are known.
+func probabilityCell(n shield.Number) table.Cell {
+	if n.Exact != nil {
+		return fractionCell(n.Exact)
+	}
+	f := n.Value()
+	return table.Cell{Text: digits.Of(f, (n.Upper-n.Lower)/2).Format(f, 0), Value: f}
 }
 
 // states lists the first states in which something is not allowed.
@@ -232,7 +241,7 @@ func (c *shieldCmd) states(x *shield.Shield) *table.Table {
 			if !x.Allowed.Has(i) {
 				allowed, instead = "no", choiceText(x, x.Correction(int(s), i))
 			}
-			t.Append(name, choiceText(x, i), fractionCell(x.Of[i]).Text, allowed, instead)
+			t.Append(name, choiceText(x, i), probabilityCell(x.Of(i)).Text, allowed, instead)
 			name = ""
 		}
 	}

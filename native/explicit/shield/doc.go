@@ -12,7 +12,7 @@
 // computed, not concluded. Options.Total asks for a threshold for which that is
 // close to the best.
 //
-// All is computed with fractions.
+// Bounds decide where they can, and fractions otherwise.
 //
 // Source: Jansen, Könighofer, Junges, Serban and Bloem, Safe reinforcement learning
 // using probabilistic shields (CONCUR 2020); Tempest (ATVA 2021) for the absolute and

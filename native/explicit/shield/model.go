@@ -220,35 +220,59 @@ func joined(name, over, low, high string) string {
 
 // split returns the variable, and the greatest value of the lower side, that leave the least impurity.
 func split(vars int, samples []sample) (variable int, value int32) {
+	type count struct {
+		value     int32
+		good, bad float64
+	}
 	best := -1.0
+	var counts []count // of the values of a variable, ascending
 	for v := range vars {
-		type count struct{ good, bad float64 }
-		counts := map[int32]*count{}
-		var values []int32
-		total := count{}
+		least, most := samples[0].state[v], samples[0].state[v]
 		for _, s := range samples {
-			x := s.state[v]
-			if counts[x] == nil {
-				counts[x] = &count{}
-				values = append(values, x)
+			least, most = min(least, s.state[v]), max(most, s.state[v])
+		}
+		place := func(x int32) int { return int(int64(x) - int64(least)) }
+		counts = counts[:0]
+		if narrow := int64(most)-int64(least) < int64(len(samples))+64; narrow {
+			for x := int64(least); x <= int64(most); x++ {
+				counts = append(counts, count{value: int32(x)})
 			}
+		} else {
+			for _, s := range samples {
+				counts = append(counts, count{value: s.state[v]})
+			}
+			slices.SortFunc(counts, func(a, b count) int { return cmp.Compare(a.value, b.value) })
+			counts = slices.CompactFunc(counts, func(a, b count) bool { return a.value == b.value })
+			place = func(x int32) int {
+				i, _ := slices.BinarySearchFunc(counts, x, func(c count, x int32) int { return cmp.Compare(c.value, x) })
+				return i
+			}
+		}
+		var total count
+		for _, s := range samples {
+			c := &counts[place(s.state[v])]
 			if s.allowed {
-				counts[x].good++
+				c.good++
 				total.good++
 			} else {
-				counts[x].bad++
+				c.bad++
 				total.bad++
 			}
 		}
-		slices.Sort(values)
 		var low count
-		for _, x := range values[:len(values)-1] {
-			low.good += counts[x].good
-			low.bad += counts[x].bad
-			high := count{total.good - low.good, total.bad - low.bad}
+		for _, c := range counts {
+			if c.good+c.bad == 0 {
+				continue
+			}
+			low.good += c.good
+			low.bad += c.bad
+			high := count{good: total.good - low.good, bad: total.bad - low.bad}
+			if high.good+high.bad == 0 {
+				break
+			}
 			impurity := low.good*low.bad/(low.good+low.bad) + high.good*high.bad/(high.good+high.bad)
 			if best < 0 || impurity < best {
-				best, variable, value = impurity, v, x
+				best, variable, value = impurity, v, c.value
 			}
 		}
 	}

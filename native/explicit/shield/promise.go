@@ -10,31 +10,35 @@ import (
 // Promise is what schedulers of the choices that are allowed attain, from the first
 // initial state: at best, at worst, and if each choice is as likely as the others. Free is the last
 // without a shield.
-type Promise struct{ Best, Worst, Uniform, Free *big.Rat }
+type Promise struct{ Best, Worst, Uniform, Free Number }
 
-// Promise computes it, of the restricted model itself.
+// Promise computes it, of the restricted model itself: with fractions if the shield has them.
 func (x *Shield) Promise(ctx context.Context) (*Promise, error) {
+	exact := x.value.exact != nil
 	m := x.restricted()
 	p := &Promise{}
 	first := x.Space.Model().Initial[0]
 	for _, f := range []struct {
-		out  **big.Rat
+		out  *Number
 		m    *sparse.Model
 		most bool
 	}{
-		{&p.Best, m, x.Max}, {&p.Worst, m, !x.Max}, {&p.Uniform, uniform(m), x.Max}, {&p.Free, uniform(x.Space.Model()), x.Max},
+		{&p.Best, m, x.Max}, {&p.Worst, m, !x.Max}, {&p.Uniform, uniform(m, exact), x.Max}, {&p.Free, uniform(x.Space.Model(), exact), x.Max},
 	} {
-		v, _, err := x.solve(ctx, sparse.NewGraph(f.m), f.most)
+		v, _, err := x.solve(ctx, sparse.NewGraph(f.m), f.most, exact)
 		if err != nil {
 			return nil, err
 		}
-		*f.out = v[first]
+		*f.out = v.at(int(first))
 	}
 	return p, nil
 }
 
-// uniform returns the Markov chain in which the choices of a state are equally likely.
-func uniform(m *sparse.Model) *sparse.Model {
+// uniform returns the Markov chain in which the choices of a state are equally likely; with fractions, or with doubles and what they are off.
+func uniform(m *sparse.Model, exact bool) *sparse.Model {
+	if !exact {
+		return uniformDoubles(m)
+	}
 	out := &sparse.Model{Kind: sparse.DTMC, Start: []uint32{0}, Initial: m.Initial, Err: 0x1p-52}
 	known := map[string]uint32{}
 	for s := range m.NumStates() {
@@ -64,6 +68,32 @@ func uniform(m *sparse.Model) *sparse.Model {
 				out.Rats, out.Weights = append(out.Rats, w), append(out.Weights, f)
 			}
 			out.Target, out.Weight = append(out.Target, t), append(out.Weight, n)
+		}
+		out.Start = append(out.Start, uint32(len(out.Target)))
+	}
+	return out
+}
+
+// uniformDoubles adds no transitions up: a chain may have several to one state.
+func uniformDoubles(m *sparse.Model) *sparse.Model {
+	out := &sparse.Model{Kind: sparse.DTMC, Start: []uint32{0}, Initial: m.Initial, Err: m.Err + 0x1p-51}
+	type share struct {
+		weight  uint32
+		choices int
+	}
+	known := map[share]uint32{}
+	for s := range m.NumStates() {
+		first, end := m.Choices(s)
+		from, to := m.Start[first], m.Start[end]
+		for i := from; i < to; i++ {
+			key := share{m.Weight[i], end - first}
+			n, ok := known[key]
+			if !ok {
+				n = uint32(len(out.Weights))
+				known[key] = n
+				out.Weights = append(out.Weights, m.Weights[key.weight]/float64(key.choices))
+			}
+			out.Target, out.Weight = append(out.Target, m.Target[i]), append(out.Weight, n)
 		}
 		out.Start = append(out.Start, uint32(len(out.Target)))
 	}

@@ -3,6 +3,7 @@ package shield
 import (
 	"context"
 	"errors"
+	"math"
 	"math/big"
 	"slices"
 	"sort"
@@ -30,15 +31,60 @@ type Options struct {
 	// Total says that the threshold is for the loss of a whole path: that of one choice
 	// is the greatest for which the worst scheduler loses no more.
 	Total bool
+	// Exact asks for fractions at once. Otherwise there are fractions where bounds leave open whether a choice is allowed, and
+	// with Total.
+	Exact bool
+}
+
+// Number is a probability: bounds that contain it, and the fraction if there are fractions.
+type Number struct {
+	Lower, Upper float64
+	Exact        *big.Rat
+}
+
+// fraction is a number that is known.
+func fraction(x *big.Rat) Number {
+	f, exact := x.Float64()
+	if exact {
+		return Number{f, f, x}
+	}
+	return Number{math.Nextafter(f, -1), math.Nextafter(f, 2), x}
+}
+
+// Value is the fraction to the nearest double, or the middle of the bounds.
+func (n Number) Value() float64 {
+	if n.Exact != nil {
+		f, _ := n.Exact.Float64()
+		return f
+	}
+	return n.Lower + (n.Upper-n.Lower)/2
+}
+
+// Same reports whether two numbers are equal, or, without fractions, may be.
+func (n Number) Same(o Number) bool {
+	if n.Exact != nil && o.Exact != nil {
+		return n.Exact.Cmp(o.Exact) == 0
+	}
+	return n.Lower <= o.Upper && o.Lower <= n.Upper
+}
+
+// numbers are those of states or choices.
+type numbers struct {
+	lower, upper []float64
+	exact        []*big.Rat // nil without fractions
+}
+
+func (n *numbers) at(i int) Number {
+	if n.exact != nil {
+		return fraction(n.exact[i])
+	}
+	return Number{Lower: n.lower[i], Upper: n.upper[i]}
 }
 
 // Shield is the choices that are allowed.
 type Shield struct {
 	*Question
 	graph *sparse.Graph
-	// Value is the best probability in each state, Of that of each choice if play is
-	// the best after it.
-	Value, Of []*big.Rat
 	// Allowed are choices; each state has one. Where the formula is decided all are.
 	Allowed *sparse.Set
 	// Loss is the loss of one choice that is allowed, relative if that was asked for; nil if
@@ -46,9 +92,16 @@ type Shield struct {
 	// its promise.
 	Loss *big.Rat
 
-	relative bool
-	best     []uint32 // a scheduler that attains the value
+	relative  bool
+	value, of *numbers // the best probability in each state, and that of each choice if play is the best after it
+	best      []uint32 // a scheduler that attains the value
 }
+
+// Value is the best probability in a state.
+func (x *Shield) Value(s int) Number { return x.value.at(s) }
+
+// Of is the probability of a choice if play is the best after it.
+func (x *Shield) Of(c int) Number { return x.of.at(c) }
 
 var (
 	errNoChoices = errors.New("the model has no choices, want an MDP for a shield")
@@ -65,11 +118,19 @@ func New(ctx context.Context, q *Question, opts *Options) (*Shield, error) {
 		return nil, errInexact
 	}
 	x := &Shield{Question: q, graph: sparse.NewGraph(m), relative: opts.Relative}
-	var err error
-	if x.Value, x.best, err = x.solve(ctx, x.graph, x.Max); err != nil {
+	const usable = 1e-12 // weights beyond the range of doubles tell nothing
+	if !opts.Exact && !opts.Total && m.Err < usable {
+		if err := x.judge(ctx, false); err != nil {
+			return nil, err
+		}
+		if x.bounded(opts.Threshold) {
+			x.Loss = opts.Threshold
+			return x, nil
+		}
+	}
+	if err := x.judge(ctx, true); err != nil {
 		return nil, err
 	}
-	x.rate()
 	if !opts.Total {
 		x.Loss = opts.Threshold
 		x.Allowed = x.within(x.Loss)
@@ -78,24 +139,106 @@ func New(ctx context.Context, q *Question, opts *Options) (*Shield, error) {
 	return x, x.total(ctx, opts.Threshold)
 }
 
+// judge computes the values of states and choices.
+func (x *Shield) judge(ctx context.Context, exact bool) error {
+	var err error
+	if x.value, x.best, err = x.solve(ctx, x.graph, x.Max, exact); err != nil {
+		return err
+	}
+	if exact {
+		x.rate()
+	} else {
+		x.bound()
+	}
+	return nil
+}
+
+// epsilon is how wide bounds may be. Thresholds are much wider, as a rule.
+const epsilon = 1e-12
+
 // solve returns the best or worst probability of the formula, and a scheduler.
-func (q *Question) solve(ctx context.Context, g *sparse.Graph, largest bool) ([]*big.Rat, []uint32, error) {
+func (q *Question) solve(ctx context.Context, g *sparse.Graph, largest, exact bool) (*numbers, []uint32, error) {
 	dir := solve.Min
 	if largest != q.Negated {
 		dir = solve.Max
 	}
-	v, err := solve.Until(ctx, g, q.Left, q.Right, dir, solve.Options{Exact: true, Scheduler: g.Kind == sparse.MDP})
+	v, err := solve.Until(ctx, g, q.Left, q.Right, dir, solve.Options{Exact: exact, Epsilon: epsilon, Scheduler: g.Kind == sparse.MDP})
 	if err != nil {
 		return nil, nil, err
 	}
-	out := v.Exact
-	if q.Negated {
-		out = make([]*big.Rat, len(v.Exact))
+	out := &numbers{lower: v.Lower, upper: v.Upper, exact: v.Exact}
+	switch {
+	case !q.Negated:
+	case exact:
+		out.exact = make([]*big.Rat, len(v.Exact))
 		for s, p := range v.Exact {
-			out[s] = new(big.Rat).Sub(one, p)
+			out.exact[s] = new(big.Rat).Sub(one, p)
+		}
+	default:
+		out = &numbers{lower: make([]float64, len(v.Lower)), upper: make([]float64, len(v.Lower))}
+		for s := range v.Lower {
+			out.lower[s], out.upper[s] = down(1-v.Upper[s]), up(1-v.Lower[s])
 		}
 	}
 	return out, v.Scheduler, nil
+}
+
+// down and up round a number of at most a few units outwards, and keep it a probability.
+func down(x float64) float64 { return min(max(0, math.Nextafter(x, -1)), 1) }
+
+func up(x float64) float64 { return min(max(0, math.Nextafter(x, 2)), 1) }
+
+// bound computes bounds on the values of choices.
+func (x *Shield) bound() {
+	m := x.Space.Model()
+	x.of = &numbers{lower: make([]float64, m.NumChoices()), upper: make([]float64, m.NumChoices())}
+	for s := range m.NumStates() {
+		first, end := m.Choices(s)
+		for c := first; c < end; c++ {
+			if x.decided(s) {
+				x.of.lower[c], x.of.upper[c] = x.value.lower[s], x.value.upper[s]
+				continue
+			}
+			low, high := 0.0, 0.0
+			from, to := m.Row(c)
+			for i := from; i < to; i++ {
+				w := m.Weights[m.Weight[i]]
+				low += float64(w * x.value.lower[m.Target[i]])
+				high += float64(w * x.value.upper[m.Target[i]])
+			}
+			// Terms are at least 0: each has the error of its weight and of a product, and every sum one of its own.
+			e := m.Err + float64(to-from+3)*0x1p-53
+			x.of.lower[c], x.of.upper[c] = down(low*(1-e)), up(high*(1+e))
+		}
+	}
+}
+
+// bounded finds the choices that lose no more than a threshold, and reports whether bounds tell of all.
+func (x *Shield) bounded(threshold *big.Rat) bool {
+	m := x.Space.Model()
+	x.Allowed = sparse.NewSet(m.NumChoices())
+	d, _ := threshold.Float64()
+	for s := range m.NumStates() {
+		first, end := m.Choices(s)
+		low, high := d*(1-0x1p-50), d*(1+0x1p-50)
+		if x.relative {
+			low, high = low*x.value.lower[s], high*x.value.upper[s]
+		}
+		for c := first; c < end; c++ {
+			best, worse := [2]float64{x.value.lower[s], x.value.upper[s]}, [2]float64{x.of.lower[c], x.of.upper[c]}
+			if !x.Max {
+				best, worse = worse, best
+			}
+			const slack = 0x1p-50 // of the subtraction of probabilities
+			switch {
+			case x.decided(s) || end-first == 1 || best[1]-worse[0]+slack <= low:
+				x.Allowed.Add(c)
+			case !(best[0]-worse[1]-slack > high):
+				return false
+			}
+		}
+	}
+	return true
 }
 
 var one = big.NewRat(1, 1)
@@ -106,21 +249,21 @@ func (q *Question) decided(s int) bool { return q.Right.Has(s) || !q.Left.Has(s)
 // rate computes the values of choices.
 func (x *Shield) rate() {
 	m := x.Space.Model()
-	x.Of = make([]*big.Rat, m.NumChoices())
+	x.of = &numbers{exact: make([]*big.Rat, m.NumChoices())}
 	term := new(big.Rat)
 	for s := range m.NumStates() {
 		first, end := m.Choices(s)
 		for c := first; c < end; c++ {
 			if x.decided(s) {
-				x.Of[c] = x.Value[s]
+				x.of.exact[c] = x.value.exact[s]
 				continue
 			}
 			sum := new(big.Rat)
 			from, to := m.Row(c)
 			for i := from; i < to; i++ {
-				sum.Add(sum, term.Mul(m.Rat(i), x.Value[m.Target[i]]))
+				sum.Add(sum, term.Mul(m.Rat(i), x.value.exact[m.Target[i]]))
 			}
-			x.Of[c] = sum
+			x.of.exact[c] = sum
 		}
 	}
 }
@@ -128,15 +271,15 @@ func (x *Shield) rate() {
 // loss is what a choice of a state loses; relative to the best value if so asked, where 0
 // to 0 is no loss, and nil is more than any share.
 func (x *Shield) loss(s, c int) *big.Rat {
-	d := new(big.Rat).Sub(x.Value[s], x.Of[c])
+	d := new(big.Rat).Sub(x.value.exact[s], x.of.exact[c])
 	d.Abs(d)
 	if !x.relative || d.Sign() == 0 {
 		return d
 	}
-	if x.Value[s].Sign() == 0 {
+	if x.value.exact[s].Sign() == 0 {
 		return nil
 	}
-	return d.Quo(d, x.Value[s])
+	return d.Quo(d, x.value.exact[s])
 }
 
 // within returns the choices that lose no more than a threshold.
@@ -202,16 +345,16 @@ func (x *Shield) total(ctx context.Context, threshold *big.Rat) error {
 
 // kept reports whether the worst scheduler loses no more than a threshold.
 func (x *Shield) kept(ctx context.Context, threshold *big.Rat) (bool, error) {
-	worst, _, err := x.solve(ctx, sparse.NewGraph(x.restricted()), !x.Max)
+	worst, _, err := x.solve(ctx, sparse.NewGraph(x.restricted()), !x.Max, true)
 	if err != nil {
 		return false, err
 	}
 	for _, s := range x.Space.Model().Initial {
 		limit := new(big.Rat).Set(threshold)
 		if x.relative {
-			limit.Mul(limit, x.Value[s])
+			limit.Mul(limit, x.value.exact[s])
 		}
-		d := new(big.Rat).Sub(x.Value[s], worst[s])
+		d := new(big.Rat).Sub(x.value.exact[s], worst.exact[s])
 		if d.Abs(d).Cmp(limit) > 0 {
 			return false, nil
 		}

@@ -2,10 +2,13 @@ package shield_test
 
 import (
 	"bytes"
+	"fmt"
 	"math/big"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
+	"tilecheck/internal/needs"
 	"tilecheck/native/explicit"
 	"tilecheck/native/explicit/shield"
 	"tilecheck/native/explicit/sparse"
@@ -82,6 +85,7 @@ func TestShield(t *testing.T) {
 	} {
 		q, tree := question(t, tt.model, tt.negated)
 		tt.opts.Threshold, _ = new(big.Rat).SetString(tt.threshold)
+		tt.opts.Exact = true
 		x, err := shield.New(t.Context(), q, &tt.opts)
 		if err != nil {
 			t.Fatal(err)
@@ -106,7 +110,7 @@ func TestShield(t *testing.T) {
 			continue
 		}
 		again, _ := question(t, string(text), tt.negated)
-		all, err := shield.New(t.Context(), again, &shield.Options{Threshold: big.NewRat(1, 1)})
+		all, err := shield.New(t.Context(), again, &shield.Options{Threshold: big.NewRat(1, 1), Exact: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -122,7 +126,7 @@ func promise(t *testing.T, x *shield.Shield) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p.Best.RatString() + " " + p.Worst.RatString() + " " + p.Uniform.RatString()
+	return p.Best.Exact.RatString() + " " + p.Worst.Exact.RatString() + " " + p.Uniform.Exact.RatString()
 }
 
 // Two choices with one action cannot be told apart by a module; a file can.
@@ -138,5 +142,63 @@ func TestOneAction(t *testing.T) {
 	var b bytes.Buffer
 	if err := x.JSON(&b); err != nil || strings.Count(b.String(), `"index"`) != q.Space.Model().NumStates() {
 		t.Errorf("found %v and %s", err, b.String())
+	}
+}
+
+// Bounds allow what fractions allow, and contain what they promise, on random models with cycles, ties and choices at the threshold itself.
+func TestBounds(t *testing.T) {
+	rng := rand.New(rand.NewPCG(19, 1))
+	bounded := 0
+	for range needs.Some(60) {
+		const states = 12
+		var b strings.Builder
+		fmt.Fprintf(&b, "mdp module m x:[0..%d] init 2;\n", states)
+		for s := 2; s <= states; s++ {
+			for range 1 + rng.IntN(3) {
+				p := 1 + rng.IntN(9)
+				fmt.Fprintf(&b, "[] x=%d -> %d/10:(x'=%d) + %d/10:(x'=%d);\n", s, p, rng.IntN(states+1), 10-p, rng.IntN(states+1))
+			}
+		}
+		b.WriteString("[] x<2 -> true; endmodule")
+		for _, opts := range []shield.Options{
+			{Threshold: big.NewRat(1, 10)}, {Threshold: big.NewRat(int64(rng.IntN(100)), 997)}, {Threshold: big.NewRat(1, 5), Relative: true}, {Threshold: new(big.Rat)},
+		} {
+			q, _ := question(t, b.String(), rng.IntN(2) == 0)
+			q.Max = rng.IntN(2) == 0
+			got, err := shield.New(t.Context(), q, &opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			opts.Exact = true
+			want, err := shield.New(t.Context(), q, &opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for c := range q.Space.Model().NumChoices() {
+				if got.Allowed.Has(c) != want.Allowed.Has(c) {
+					t.Fatalf("choice %d is allowed by bounds: %v\n%+v %s", c, got.Allowed.Has(c), opts, b.String())
+				}
+			}
+			p, err := got.Promise(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := want.Promise(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, x := range [][2]shield.Number{{p.Best, r.Best}, {p.Worst, r.Worst}, {p.Uniform, r.Uniform}, {p.Free, r.Free}} {
+				f, _ := x[1].Exact.Float64()
+				if x[0].Exact == nil {
+					bounded++
+				}
+				if f < x[0].Lower-1e-16 || f > x[0].Upper+1e-16 || x[0].Upper-x[0].Lower > 1e-9 {
+					t.Errorf("found [%v, %v], the fraction is %v", x[0].Lower, x[0].Upper, f)
+				}
+			}
+		}
+	}
+	if bounded == 0 {
+		t.Error("bounds never told")
 	}
 }
