@@ -46,6 +46,8 @@ func TestFindings(t *testing.T) {
 		{"constant guards are for the texts", "mdp module M x:[0..2]; [] x=0 -> true; [] false -> true; endmodule", ""},
 		{"never ready", "mdp module M x:[0..1];\n[a] x=1 -> true; [] true -> (x'=1-x); endmodule module K y:bool; [a] false -> true; endmodule", "2:1 never-ready (x=1,y=false)"},
 		{"overlap", "dtmc module M x:[0..1];\n[] x=0 -> (x'=1);\n[] x<1 -> true; [] x=1 -> true; endmodule", "2:1 overlap (x=0)"},
+		{"modules side by side, once", "dtmc module M x:[0..1];\n[] true -> (x'=1-x); endmodule module K y:[0..1]; [] y=0 -> (y'=1);\n[] y=1 -> (y'=0); endmodule", "2:1 overlap (x=0,y=0)"},
+		{"and within one of them", "dtmc module M x:[0..1];\n[] true -> (x'=1-x);\n[] x=1 -> true; endmodule module K y:[0..1];\n[] true -> (y'=1-y); endmodule", "2:1 overlap (x=1,y=0), 2:1 overlap (x=0,y=0)"},
 		{"no overlap in an MDP", "mdp module M x:[0..1]; [] x=0 -> (x'=1); [] x<1 -> true; [] x=1 -> true; endmodule", ""},
 		{"nor a race", "ctmc module M x:[0..1]; [] x=0 -> 2:(x'=1); [] x<1 -> 3:true; [] x=1 -> 1:true; endmodule", ""},
 		{"range", "mdp module M x:[0..2]; [] true ->\n(x'=x+1); endmodule label \"none\" = x>5;", "2:1 leaves-range (x=2)"},

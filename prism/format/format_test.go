@@ -2,6 +2,8 @@ package format_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -152,5 +154,30 @@ func TestRefused(t *testing.T) {
 	}
 	if out, err := format.Source(syntax.PRISM, "m.prism", nil); err != nil || len(out) > 0 {
 		t.Errorf("nothing is laid out as %q, %v", out, err)
+	}
+}
+
+// Our own examples are as we lay them out.
+func TestExamples(t *testing.T) {
+	n := 0
+	for _, folder := range []string{"../../examples", "../../serve/examples"} {
+		paths, err := filepath.Glob(folder + "/*.p*")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range paths {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, err := format.Source(syntax.PRISM, path, text)
+			if err != nil || string(out) != string(text) {
+				t.Errorf("%s: laid out it is another text, or %v", path, err)
+			}
+			n++
+		}
+	}
+	if n < 8 {
+		t.Errorf("%d examples", n)
 	}
 }
