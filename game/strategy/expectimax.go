@@ -11,12 +11,15 @@ import (
 //
 // docs/strategies-search.md says what the sources leave open, and how it is decided.
 type expectimax struct {
-	spec string
-	// choose returns what chooses; it may not be shared by goroutines. It is nil where look is there.
-	choose func() decider
-	// look returns what says how a board is searched, and how many rounds deep; nil for evaluations that search in a way of their own.
-	look func() func(b game.Board) (*search, int)
+	spec  string
+	rules *game.Rules
+	// look returns what says of a board how boards after its moves are valued, one after the other in the order of the directions; it may
+	// not be shared by goroutines.
+	look func() func(b game.Board) valuer
 }
+
+// valuer is what a board is worth, the move being made.
+type valuer func(next game.Board) (int64, error)
 
 func (e *expectimax) String() string    { return e.spec }
 func (*expectimax) Deterministic() bool { return true }
@@ -25,14 +28,8 @@ func (e *expectimax) Player() Player    { return e.player() }
 func (e *expectimax) Chooser() Chooser  { return e.player() }
 
 func (e *expectimax) player() decider {
-	if e.look == nil {
-		return e.choose()
-	}
 	how := e.look()
-	return func(b game.Board, legal game.Moves) (game.Dir, error) {
-		s, rounds := how(b)
-		return s.choose(b, legal, rounds)
-	}
+	return func(b game.Board, legal game.Moves) (game.Dir, error) { return bestMove(e.rules, b, legal, how(b)) }
 }
 
 // MoveValue is a legal move and what a strategy that compares values thinks it is worth, in points of its own.
@@ -42,21 +39,20 @@ type MoveValue struct {
 }
 
 // Values returns what a strategy thinks the legal moves of a board are worth; the move that it makes has the largest, and is the first
-// of these. It is not ok where a strategy does not compare values, or does so in a way of its own.
+// of these. It is not ok where a strategy does not compare values.
 func Values(s Strategy, b game.Board) (values []MoveValue, ok bool, err error) {
 	e, is := s.(*expectimax)
-	if !is || e.look == nil {
+	if !is {
 		return nil, false, nil
 	}
-	x, rounds := e.look()(b)
-	x.known.reset()
-	legal := x.rules.Legal(b)
+	value := e.look()(b)
+	legal := e.rules.Legal(b)
 	for i := range legal.Len() {
-		next, _, err := x.rules.Move(b, legal.At(i))
+		next, _, err := e.rules.Move(b, legal.At(i))
 		if err != nil {
 			return nil, false, err
 		}
-		v, err := x.expect(next, rounds, true)
+		v, err := value(next)
 		if err != nil {
 			return nil, false, err
 		}

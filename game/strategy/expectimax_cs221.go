@@ -14,15 +14,15 @@ func parseCS221(o *options, rules *game.Rules) (Strategy, error) {
 	}
 	leaves := newCountLeaves(rules)
 	return &expectimax{
-		spec: "expectimax:eval=cs221,depth=" + depthText(depth, "variable"),
-		choose: func() decider {
+		spec: "expectimax:eval=cs221,depth=" + depthText(depth, "variable"), rules: rules,
+		look: func() func(b game.Board) valuer {
 			s := search{rules: rules, leaves: leaves, known: newTable()}
-			return func(b game.Board, legal game.Moves) (game.Dir, error) {
+			return func(b game.Board) valuer {
 				moves := depth
 				if moves == 0 {
 					moves = variableDepth(rules.Empties(b))
 				}
-				return s.choose(b, legal, moves-1)
+				return s.valuer(moves - 1)
 			}
 		},
 	}, nil

@@ -35,19 +35,20 @@ func parseDTU(eval string, o *options, rules *game.Rules) (Strategy, error) {
 	moved := newLineLeaves(rules, sum, sum.value)
 	tiled := newTileLeaves(rules, moved)
 	return &expectimax{
-		spec: fmt.Sprintf("expectimax:eval=%s,depth=%s,empty=%d,mono=%d", eval, depthText(depth, "adaptive"), empty, mono),
-		look: func() func(b game.Board) (*search, int) {
+		spec:  fmt.Sprintf("expectimax:eval=%s,depth=%s,empty=%d,mono=%d", eval, depthText(depth, "adaptive"), empty, mono),
+		rules: rules,
+		look: func() func(b game.Board) valuer {
 			even := search{rules: rules, leaves: moved, rare: true, known: newTable()}
 			odd := search{rules: rules, leaves: tiled, rare: true, known: newTable()}
-			return func(b game.Board) (*search, int) {
+			return func(b game.Board) valuer {
 				plies := depth
 				if plies == 0 {
 					plies = adaptiveDepth(rules.Empties(b))
 				}
 				if plies%2 == 0 {
-					return &even, plies / 2
+					return even.valuer(plies / 2)
 				}
-				return &odd, plies / 2
+				return odd.valuer(plies / 2)
 			}
 		},
 	}, nil

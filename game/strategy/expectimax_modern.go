@@ -22,15 +22,16 @@ func parseModern(o *options, rules *game.Rules) (Strategy, error) {
 	}
 	leaves := newModernLeaves(rules)
 	return &expectimax{
-		spec: fmt.Sprintf("expectimax:eval=modern,depth=%s,cutoff=%v", depthText(depth, "distinct"), cutoff),
-		choose: func() decider {
+		spec:  fmt.Sprintf("expectimax:eval=modern,depth=%s,cutoff=%v", depthText(depth, "distinct"), cutoff),
+		rules: rules,
+		look: func() func(b game.Board) valuer {
 			s := cutSearch{rules: rules, leaves: leaves, cutoff: cutoff, known: newTable()}
-			return func(b game.Board, legal game.Moves) (game.Dir, error) {
+			return func(b game.Board) valuer {
 				rounds := depth
 				if rounds == 0 {
 					rounds = max(3, distinctTiles(b)-2)
 				}
-				return s.choose(b, legal, rounds)
+				return s.valuer(rounds)
 			}
 		},
 	}, nil

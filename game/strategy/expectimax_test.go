@@ -272,11 +272,17 @@ func TestExpectimaxOverflow(t *testing.T) {
 
 // The move that expectimax makes is the first of those with the largest value.
 func TestValuesOfMoves(t *testing.T) {
+	for _, spec := range []string{"expectimax:depth=3", "expectimax:eval=cs221,depth=2", "expectimax:eval=modern,depth=2"} {
+		t.Run(spec, func(t *testing.T) { valuesOfMoves(t, spec) })
+	}
+}
+
+func valuesOfMoves(t *testing.T, spec string) {
 	rules, err := game.New(game.Shape{Rows: 4, Cols: 4})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := strategy.Parse("expectimax:depth=3", strategy.Setting{Rules: rules, Max: 11})
+	s, err := strategy.Parse(spec, strategy.Setting{Rules: rules, Max: 11})
 	if err != nil {
 		t.Fatal(err)
 	}

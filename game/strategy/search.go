@@ -13,10 +13,10 @@ type search struct {
 	known  table
 }
 
-// choose returns the move of legal with the largest value.
-func (s *search) choose(b game.Board, legal game.Moves, rounds int) (game.Dir, error) {
+// valuer returns what values the boards after a move, with so many rounds to come.
+func (s *search) valuer(rounds int) valuer {
 	s.known.reset()
-	return bestMove(s.rules, b, legal, func(next game.Board) (int64, error) { return s.expect(next, rounds, true) })
+	return func(next game.Board) (int64, error) { return s.expect(next, rounds, true) }
 }
 
 // after returns the value of b, the move being made, with so many rounds to come. It is kept: it does not depend on how b came about.

@@ -17,13 +17,13 @@ type cutSearch struct {
 	known  table
 }
 
-// choose returns the move of legal with the largest value.
-func (s *cutSearch) choose(b game.Board, legal game.Moves, depth int) (game.Dir, error) {
+// valuer returns what values the boards after a move, with so many rounds to come at most.
+func (s *cutSearch) valuer(depth int) valuer {
 	s.depth = depth
-	return bestMove(s.rules, b, legal, func(next game.Board) (int64, error) {
+	return func(next game.Board) (int64, error) {
 		s.known.reset()
 		return s.after(next, 0, 1)
-	})
+	}
 }
 
 // after returns the value of b, the move being made, after so many rounds, of which the new tiles had the probability prob.
