@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"tilecheck/game/solve"
 	"tilecheck/internal/ending"
 	"tilecheck/internal/limited"
 	"tilecheck/internal/progress"
@@ -29,7 +30,9 @@ type Options struct {
 	Engines []runner.Engine
 	// Folders are those whose files are read and written; nil is none.
 	Folders *Folders
-	Limits  Limits
+	// Tables are solved games, whose values are the hints on their boards. Who opened them closes them.
+	Tables []*solve.Table
+	Limits Limits
 }
 
 // Limits are those of one request, unless they say otherwise. Zero is the default.

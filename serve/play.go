@@ -177,7 +177,7 @@ func (h *handler) hints(ctx context.Context, q *hintsQuestion, out *reply) (any,
 	if err != nil {
 		return nil, err
 	}
-	if q.Strategy == "" && goal > 0 && solvable(q.Rows, q.Cols, q.Max) {
+	if q.Strategy == "" && goal > 0 && (solvable(q.Rows, q.Cols, q.Max) || h.given(&q.board) != nil) {
 		return h.optimal(ctx, q, b, out)
 	}
 	s, err := h.strategy(cmp.Or(q.Strategy, "expectimax"), strategy.Setting{Rules: rules, Max: goal})
@@ -241,8 +241,27 @@ func (h *handler) strategy(spec string, s strategy.Setting) (strategy.Strategy, 
 	return x, nil
 }
 
+// given is the solution of a game that the command line names, nil if there is none.
+func (h *handler) given(b *board) *solve.Table {
+	for _, t := range h.Tables {
+		p := t.Problem()
+		if p.Shape.Rows == b.Rows && p.Shape.Cols == b.Cols && game.Value(p.MaxExp) == b.Max && Winning(p) {
+			return t
+		}
+	}
+	return nil
+}
+
+// Winning reports whether the values of a game are probabilities of winning it, by the usual rules.
+func Winning(p solve.Problem) bool {
+	return p.Objective == solve.Win && p.Discount == 1 && p.Twos == 9 && p.Of == 10
+}
+
 // table gives the solution of a game to f.
 func (h *handler) table(ctx context.Context, b *board, out *reply, f func(*solve.Table) error) error {
+	if t := h.given(b); t != nil {
+		return f(t)
+	}
 	if !solvable(b.Rows, b.Cols, b.Max) {
 		return badf("optimal play on %dx%d to %d is not computed for a page", b.Rows, b.Cols, b.Max)
 	}

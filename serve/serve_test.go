@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"tilecheck/game"
+	"tilecheck/game/solve"
 	"tilecheck/properties"
 )
 
@@ -170,6 +172,19 @@ func TestGame(t *testing.T) {
 	ask(t, Options{}, "hints", object{"rows": 1, "cols": 2, "max": 4, "cells": []int{2, 2}}, &h)
 	if h.Value != 1 || len(h.Moves) != 2 || h.Moves[0].Value != 1 || !h.Moves[1].Best {
 		t.Errorf("hints are %+v, want two moves that win", h)
+	}
+	// What is too large to be solved for a page is known where there is a table: at 2 2 . . . . . . . . a move makes the 4 that wins.
+	shape := game.Shape{Rows: 1, Cols: 10}
+	solved, _, err := solve.Solve(t.Context(), solve.Options{Shape: shape, Max: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := object{"rows": 1, "cols": 10, "max": 4, "cells": []int{2, 2, 0, 0, 0, 0, 0, 0, 0, 0}}
+	if ask(t, Options{}, "hints", start, &h); h.Kind != "worth" {
+		t.Errorf("hints without a table are %+v", h)
+	}
+	if ask(t, Options{Tables: []*solve.Table{solved}}, "hints", start, &h); h.Kind != "win" || h.Value != 1 {
+		t.Errorf("hints from a table are %+v, want 1", h)
 	}
 	var p position
 	ask(t, Options{}, "turn", object{"rows": 2, "cols": 2, "max": 16, "cells": []int{2, 2, 0, 4}, "dir": "left", "seed": 1, "move": 1}, &p)

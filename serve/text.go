@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"tilecheck/editor"
+	"tilecheck/game"
 	"tilecheck/game/strategy"
 	"tilecheck/internal/ending"
 	"tilecheck/internal/usage"
@@ -34,8 +35,14 @@ func (h *handler) info(context.Context, *infoQuestion, *reply) (any, error) {
 	for _, e := range strategy.List() {
 		families = append(families, map[string]string{"name": e.Name, "options": e.Options, "about": e.About, "example": e.Example})
 	}
+	tables := []board{} // games whose solution is known
+	for _, t := range h.Tables {
+		if p := t.Problem(); Winning(p) {
+			tables = append(tables, board{Rows: p.Shape.Rows, Cols: p.Shape.Cols, Max: game.Value(p.MaxExp)})
+		}
+	}
 	return map[string]any{
-		"version": h.Version, "engines": engines, "folders": h.Folders != nil, "states": h.Limits.States,
+		"version": h.Version, "tables": tables, "engines": engines, "folders": h.Folders != nil, "states": h.Limits.States,
 		"seconds": h.Limits.Time.Seconds(), "strategies": families,
 	}, nil
 }

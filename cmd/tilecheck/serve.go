@@ -11,6 +11,8 @@ import (
 	"os"
 	"time"
 
+	"tilecheck/game/solve"
+	"tilecheck/internal/ending"
 	"tilecheck/internal/tempdir"
 	"tilecheck/native"
 	"tilecheck/serve"
@@ -22,6 +24,7 @@ type serveCmd struct {
 
 	Listen string        `help:"Address and port to listen on. Others than this machine's need the token that is printed." default:"localhost:8048" placeholder:"ADDR"`
 	Export string        `help:"Write the page as a folder of files that needs no server, and end." placeholder:"DIR" file:"none"`
+	Table  []string      `help:"Tables that tilecheck solve wrote: hints on their boards are the probabilities of winning." placeholder:"FILE" file:"in"`
 	Limit  time.Duration `help:"Time that one request may take." default:"5m" placeholder:"DURATION"`
 
 	MaxStates   int       `help:"Most states of a model." default:"20000000" placeholder:"N"`
@@ -38,6 +41,15 @@ func (c *serveCmd) Run(ctx context.Context, env *world) (err error) {
 	if c.Export != "" {
 		return c.export(ctx, env)
 	}
+	tables, err := openTables(ctx, c.Table)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		for _, t := range tables {
+			err = errors.Join(err, t.Close())
+		}
+	}()
 	folders, err := serve.OpenFolders(c.Paths)
 	if err != nil {
 		return err
@@ -52,7 +64,7 @@ func (c *serveCmd) Run(ctx context.Context, env *world) (err error) {
 		opts.Token = token()
 		address += "#token=" + opts.Token
 	}
-	api := serve.Options{Version: env.version(), Limits: serve.Limits{Time: c.Limit, States: c.MaxStates, Memory: int64(c.Memory)}}
+	api := serve.Options{Version: env.version(), Tables: tables, Limits: serve.Limits{Time: c.Limit, States: c.MaxStates, Memory: int64(c.Memory)}}
 	if len(c.Paths) > 0 {
 		api.Folders = folders
 	}
@@ -76,6 +88,28 @@ func (c *serveCmd) Run(ctx context.Context, env *world) (err error) {
 	return errors.Join(site.Serve(ctx, l, opts), folders.Close())
 }
 
+// openTables opens solved games, which reads them to the end.
+func openTables(ctx context.Context, names []string) (tables []*solve.Table, err error) {
+	for _, name := range names {
+		var t *solve.Table
+		opened := errors.New("not opened")
+		if err = ending.Await(ctx, func() { t, opened = solve.Open(name) }); err == nil {
+			err = opened
+		}
+		if err == nil && !serve.Winning(t.Problem()) {
+			err = errors.Join(usageError("--table: %s is of %s, want the probability of winning, as tilecheck solve writes it by default", name, t.Problem()), t.Close())
+		}
+		if err != nil {
+			for _, t := range tables {
+				err = errors.Join(err, t.Close())
+			}
+			return nil, err
+		}
+		tables = append(tables, t)
+	}
+	return tables, nil
+}
+
 // token is a secret that nobody guesses.
 func token() string {
 	var b [24]byte
@@ -85,6 +119,9 @@ func token() string {
 
 // export writes the playground.
 func (c *serveCmd) export(ctx context.Context, env *world) error {
+	if len(c.Table) > 0 {
+		return usageError("--export writes a page without tables, found %s", c.Table[0])
+	}
 	if len(c.Paths) > 0 {
 		return usageError("--export writes a page without files of its own, found %s", c.Paths[0])
 	}

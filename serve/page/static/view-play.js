@@ -11,7 +11,7 @@ const signs = { left: '←', right: '→', up: '↑', down: '↓' };
 export function create() {
   let game = null; // the board, and how it came about
   let past = []; let film = null; let timer = null;
-  const size = choice([['2,2,16', '2x2 to 16'], ['2,2,32', '2x2 to 32'], ['2,3,64', '2x3 to 64'], ['3,3,64', '3x3 to 64'], ['3,3,256', '3x3 to 256'], ['4,4,2048', '4x4 to 2048']], '4,4,2048', () => start());
+  const size = choice([['2,2,16', '2x2 to 16'], ['2,2,32', '2x2 to 32'], ['2,3,64', '2x3 to 64'], ['3,3,64', '3x3 to 64'], ['3,3,256', '3x3 to 256'], ['4,4,2048', '4x4 to 2048'], ...(doc.info.tables || []).map((b) => [`${b.rows},${b.cols},${b.max}`, `${b.rows}x${b.cols} to ${b.max}, solved`])], '4,4,2048', () => start());
   const seed = el('input', { type: 'number', min: 0, step: 1 }); seed.value = 1;
   const hinting = el('input', { type: 'checkbox', onchange: () => hint() });
   const place = el('div');
