@@ -212,6 +212,42 @@ func (p *random) play(c *belief.Controller, node, s, depth int) float64 {
 	return x
 }
 
+// TestMemory wants the right action of each of ten steps, which only who counts them can know; one belief that is looked into says
+// little about that, and without memory the chance is 1/1024.
+func TestMemory(t *testing.T) {
+	const steps = 10
+	b := sparse.NewBuilder(sparse.MDP)
+	seen := make([]uint32, steps+2)
+	for s := range steps + 2 {
+		b.State()
+		for a := range 2 {
+			b.Choice(sparse.Action(a + 1))
+			switch {
+			case s >= steps:
+				b.AddRat(s, big.NewRat(1, 1), sparse.NoAction)
+				seen[s] = uint32(s)
+			case a == s*s%3%2:
+				b.AddRat(s+1, big.NewRat(9, 10), sparse.NoAction)
+				b.AddRat(steps+1, big.NewRat(1, 10), sparse.NoAction)
+			default:
+				b.AddRat(steps+1, big.NewRat(1, 1), sparse.NoAction)
+			}
+		}
+	}
+	m, err := b.Finish()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := belief.Problem{Graph: sparse.NewGraph(m), Observation: seen, Left: sparse.FullSet(steps + 2), Target: sparse.SetOf(steps+2, steps), Direction: solve.Max}
+	v, err := belief.Solve(t.Context(), p, 0, belief.Options{Beliefs: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := math.Pow(0.9, steps); math.Abs(v.Lower-want) > 1e-9 || v.Complete {
+		t.Errorf("found [%v, %v], complete: %v; want %v by a strategy with memory", v.Lower, v.Upper, v.Complete, want)
+	}
+}
+
 // TestCycles wants the bounds of models with cycles not to contradict what can be had in
 // six steps.
 func TestCycles(t *testing.T) {

@@ -70,6 +70,7 @@ func Solve(ctx context.Context, p Problem, start int, opts Options) (*Bounds, er
 	if r.pool, err = newPool(ctx, r.hope, r.start, r.solving); err != nil {
 		return nil, err
 	}
+	r.vectors = newVectors(r.hope, r.pool)
 	return r.run(ctx)
 }
 
@@ -90,10 +91,14 @@ type refinement struct {
 	start   uint32
 	hope    *optimist
 	pool    *pool
+	vectors *vectors
 	// good and bad are the bounds on the player's good and bad side so far.
 	good, bad float64
 	out       Bounds
 }
+
+// trials is how many moves of games are played for each belief that is looked into: they are much faster.
+const trials = 32
 
 // firstBeliefs and firstResolution are those of the first round; growth and finer are
 // by what the next has more.
@@ -181,7 +186,13 @@ func (r *refinement) round(ctx context.Context, s *search) error {
 	if v, err = s.value(ctx, safe, opts); err != nil {
 		return err
 	}
-	return r.try(ctx, s.assemble(safe, v.Scheduler, false))
+	if err := r.try(ctx, s.assemble(safe, v.Scheduler, false)); err != nil {
+		return err
+	}
+	if err := r.vectors.improve(ctx, r.start, trials*s.limit); err != nil {
+		return err
+	}
+	return r.try(ctx, r.vectors.controller(r.start))
 }
 
 // try takes a strategy, if it is better than the one there is.
