@@ -220,20 +220,27 @@ func (d *differential) second(job runner.Job, ours *result.Verdict) bool {
 	return false
 }
 
-// border reports whether a comparison is one whose two sides are equal, as far as
-// PRISM's own number tells: its symbolic engines, other than the explicit one, do
-// not ask whether the accuracy of the number is enough.
+// border reports whether a property has a comparison whose two sides are equal, as
+// far as PRISM's own number tells: its symbolic engines, other than the explicit one,
+// do not ask whether the accuracy of the number is enough.
 func (d *differential) border(job runner.Job, ours *result.Verdict) bool {
-	m := regexp.MustCompile(`^([PSR](?:\{[^}]*\})?)(?:>=|>|<=|<)([0-9.]+)( \[.*\])$`).FindStringSubmatch(ours.Property)
-	if m == nil || ours.Err != nil {
+	if ours.Err != nil {
 		return false
 	}
+	comparison := regexp.MustCompile(`([PSR](?:\{[^}]*\})?)(?:>=|>|<=|<)([0-9.]+)( \[(?:[^\[\]]|\[[^\[\]]*\])*\])`)
+	return slices.ContainsFunc(comparison.FindAllStringSubmatch(ours.Property, -1), func(m []string) bool {
+		return d.onBorder(job, ours, m)
+	})
+}
+
+// onBorder is border for one comparison: its operator, its bound and the rest.
+func (d *differential) onBorder(job runner.Job, ours *result.Verdict, m []string) bool {
 	bound, err := strconv.ParseFloat(m[2], 64)
 	if err != nil {
 		d.Fatal(err)
 	}
 	job.Props = []string{m[1] + "=?" + m[3]}
-	job.Numeric = runner.Numeric{Accuracy: result.Float, Epsilon: 1e-11}
+	job.Numeric = runner.Numeric{Accuracy: result.Float, Epsilon: 1e-9}
 	vs, err := runner.Check(d.Context(), d.sparse, job)
 	return err == nil && slices.ContainsFunc(vs, func(v result.Verdict) bool {
 		x := v.Value

@@ -34,7 +34,7 @@ type checkCmd struct {
 	Timeout         time.Duration `help:"Limit of time; what is finished by then is printed." placeholder:"DURATION"`
 	samplingFlags   `embed:"" group:"Sampling (--method sim, ci, aci, apmc or sprt):"`
 	splitFlags      `embed:""`
-	numericFlags    `embed:"" group:"State space (--method states, the default):"`
+	checkFlags      `embed:"" group:"State space (--method states, the default):"`
 	ExportScheduler string       `help:"Also write the best scheduler (FILE:type=tree, …)." placeholder:"FILE" file:"target"`
 	Certify         bool         `help:"Prove answers by certificates, exactly checked."`
 	Certificate     string       `help:"Prove, and write the proofs, perhaps .gz." placeholder:"FILE" file:"out"`

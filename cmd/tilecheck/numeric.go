@@ -15,10 +15,23 @@ type numericFlags struct {
 	Float     bool      `rare:"" help:"Iterate until a step is small, as other tools do by default: the value has no bounds, and --epsilon is the step (default 1e-6)."`
 	Epsilon   float64   `help:"Relative width of bounds (default 1e-8)." want:"(0,0.1]" placeholder:"E"`
 	MaxStates int       `rare:"" help:"Give up a state space with more states." placeholder:"N"`
-	Fair      bool      `rare:"" help:"Only fair schedulers: each choice of a state that is met infinitely often is made infinitely often."`
-	Beliefs   int       `rare:"" help:"Beliefs of a POMDP to look into at most (default 16384)." placeholder:"N"`
-	Reduce    bool      `rare:"" help:"Check each property on the quotient by bisimulation, which is checked (native engine)."`
 	Memory    byteCount `help:"Limit of memory, such as 4GB (default: 3/4 of what is free)." placeholder:"SIZE"`
+}
+
+// checkFlags say, for any model and property, which schedulers and states count, too.
+type checkFlags struct {
+	numericFlags `embed:""`
+
+	Fair    bool `rare:"" help:"Only fair schedulers: each choice of a state that is met infinitely often is made infinitely often."`
+	Beliefs int  `rare:"" help:"Beliefs of a POMDP to look into at most (default 16384)." placeholder:"N"`
+	Reduce  bool `rare:"" help:"Check each property on the quotient by bisimulation, which is checked (native engine)."`
+}
+
+// numeric checks the flags and returns what they ask for.
+func (f checkFlags) numeric(workers int) (runner.Numeric, error) {
+	n, err := f.numericFlags.numeric(workers)
+	n.Fair, n.Reduce, n.Beliefs = f.Fair, f.Reduce, f.Beliefs
+	return n, err
 }
 
 // byteCount is an amount of memory.
@@ -36,7 +49,7 @@ func (b *byteCount) UnmarshalText(text []byte) error {
 
 // numeric checks the flags and returns what they ask for.
 func (f numericFlags) numeric(workers int) (runner.Numeric, error) {
-	n := runner.Numeric{Epsilon: f.Epsilon, MaxStates: f.MaxStates, MaxMemory: int64(f.Memory), Workers: workers, Fair: f.Fair, Reduce: f.Reduce, Beliefs: f.Beliefs}
+	n := runner.Numeric{Epsilon: f.Epsilon, MaxStates: f.MaxStates, MaxMemory: int64(f.Memory), Workers: workers}
 	switch {
 	case f.Exact && f.Float:
 		return n, usageError("--exact and --float exclude each other")

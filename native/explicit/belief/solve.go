@@ -3,6 +3,7 @@ package belief
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"math/big"
 
@@ -118,18 +119,24 @@ func (r *refinement) run(ctx context.Context) (*Bounds, error) {
 		if r.opts.Progress != nil {
 			r.opts.Progress(progress.Progress{Done: int64(beliefs), Target: int64(r.opts.Beliefs), Unit: progress.States})
 		}
+		known := *r.bounds()
 		s := &search{stepper: newStepper(r.game), hope: r.hope, pool: r.pool, limit: beliefs, points: beliefs, resolution: resolution}
 		if err := s.explore(ctx, point(r.start)); err != nil {
-			return nil, err
+			return nil, soFar(known, err)
 		}
 		if err := r.round(ctx, s); err != nil {
-			return nil, err
+			return nil, soFar(known, err)
 		}
 		if !s.partial || r.narrow() || beliefs == r.opts.Beliefs {
 			return r.bounds(), nil
 		}
 		beliefs, resolution = min(beliefs*growth, r.opts.Beliefs), resolution*2
 	}
+}
+
+// soFar says in an error what was known of the value before it.
+func soFar(b Bounds, err error) error {
+	return fmt.Errorf("%w; so far the value is known to lie in [%v, %v]", err, b.Lower, b.Upper)
 }
 
 // remember begins with the best strategy without memory.
