@@ -72,13 +72,16 @@ var busyInputs = sync.OnceValue(func() map[string]string {
 		// An automaton with more than a thousand million states.
 		"ltl.props": "P=? [ F<=1 x=1 ]\nP=? [ " + repeat(14, func(i int) string { return fmt.Sprintf("((G F x=%d) | (F G x=%d)) & ", i, i+1) }) + "(G F x=3) ]\n",
 		// Beliefs without end, choices that all count, and blocks that split one by one.
-		"partial.prism": "pomdp observables o endobservables module M o:[0..1]; x:[0..60]; [a] o=0 -> 0.3:(x'=mod(x*7+3,61)) + 0.7:(x'=mod(x+1,61)); [b] o=0 -> 0.4:(x'=mod(x*5+1,61)) + 0.6:true; [stop] x=7 -> (o'=1); [stop] x!=7 -> (x'=0); endmodule\n",
-		"grid.prism":    "mdp module M x:[0..300]; y:[0..300]; [a] x<300 -> 0.6:(x'=x+1) + 0.4:(y'=max(0,y-1)); [b] y<300 -> 0.7:(y'=y+1) + 0.3:(x'=max(0,x-2)); [c] x=300 & y=300 -> true; endmodule\n",
-		"fresh/a.props": "P=? [ F<=1 x=1 ]\nP=? [ F<=100000000 x=1999 ]\n",
-		"fresh/a.prism": "dtmc module M x:[0..2000]; [] x<2000 -> 0.5:(x'=x+1) + 0.5:(x'=0); [] x=2000 -> true; endmodule\n",
-		"suite/a.prism": "dtmc module M x:[0..2000]; [] x<2000 -> 0.5:(x'=x+1) + 0.5:(x'=0); [] x=2000 -> true; endmodule\n",
-		"suite/a.props": "// RESULT: 0.5\nP=? [ F<=1 x=1 ]\n// RESULT: 1\nP=? [ F<=100000000 x=1999 ]\n",
-		"deaf":          deaf,
+		"partial.prism":  "pomdp observables o, y endobservables module M o:[0..2]; x:[0..60]; y:[0..1]; [a] o=0 -> 0.3:(x'=mod(x*7+3,61))&(y'=x<30?0:1) + 0.7:(x'=mod(x+1,61))&(y'=x<30?0:1); [b] o=0 -> 0.4:(x'=mod(x*5+1,61)) + 0.55:true + 0.05:(o'=2); [stop] o=0 & x=7 -> (o'=1); [stop] o=0 & x!=7 -> 0.9:(o'=2) + 0.1:(o'=0); endmodule\n",
+		"grid.prism":     "mdp module M x:[0..300]; y:[0..300]; [a] x<300 -> 0.6:(x'=x+1) + 0.4:(y'=max(0,y-1)); [b] y<300 -> 0.7:(y'=y+1) + 0.3:(x'=max(0,x-2)); [c] x=300 & y=300 -> true; endmodule\n",
+		"fresh/a.props":  "P=? [ F<=1 x=1 ]\nP=? [ F<=100000000 x=1999 ]\n",
+		"fresh/a.prism":  "dtmc module M x:[0..2000]; [] x<2000 -> 0.5:(x'=x+1) + 0.5:(x'=0); [] x=2000 -> true; endmodule\n",
+		"set/index.json": `{"files": [{"original-file": ["a.prism", "a.props"], "open-parameter-values": [{"results": [{"property": "p", "value": 1}]}]}]}`,
+		"set/a.prism":    "dtmc module M x:[0..2000]; [] x<2000 -> 0.5:(x'=x+1) + 0.5:(x'=0); [] x=2000 -> true; endmodule\n",
+		"set/a.props":    "\"p\": P=? [ F<=100000000 x=1999 ];\n",
+		"suite/a.prism":  "dtmc module M x:[0..2000]; [] x<2000 -> 0.5:(x'=x+1) + 0.5:(x'=0); [] x=2000 -> true; endmodule\n",
+		"suite/a.props":  "// RESULT: 0.5\nP=? [ F<=1 x=1 ]\n// RESULT: 1\nP=? [ F<=100000000 x=1999 ]\n",
+		"deaf":           deaf,
 	}
 })
 
@@ -155,6 +158,7 @@ func stoppables() []stoppable {
 		{name: "lint text", args: []string{"lint", "code.prism"}, limited: true},
 		{name: "lsp", args: []string{"lsp"}, waits: true},
 		{name: "serve", args: []string{"serve", ".", "--listen", "127.0.0.1:0"}},
+		{name: "test benchmarks", args: []string{"test", "--qvbs", "set", "--no-cache"}},
 		{name: "info", args: []string{"info", "large.prism"}, limited: true},
 		{name: "export", args: []string{"export", "large.prism", "-o", "out.all"}, limited: true, leaves: `^out\.(tra|sta|lab|s?t?rew)$`},
 		{name: "export stdout", args: []string{"export", "sync.prism"}, limited: true},
