@@ -54,11 +54,29 @@ func requirePRISM(t *testing.T) {
 
 // tilecheck runs the command in this process.
 func tilecheck(ctx context.Context, args ...string) (code int, stdout, stderr string) {
+	return onTerminal(ctx, 0, args)
+}
+
+// wideTilecheck is tilecheck whose tables have room enough, so that how long a time
+// is does not decide where lines break.
+func wideTilecheck(ctx context.Context, args ...string) (code int, stdout, stderr string) {
+	return onTerminal(ctx, 400, args)
+}
+
+// onTerminal is tilecheck whose standard output is a terminal with so many columns and
+// no colours; with none it is no terminal.
+func onTerminal(ctx context.Context, columns int, args []string) (code int, stdout, stderr string) {
 	var out, errs bytes.Buffer
 	code = run(ctx, args, &world{
 		stdin: strings.NewReader(""), stdout: &out, stderr: &errs,
-		getenv: os.Getenv, lookupEnv: os.LookupEnv, setenv: os.Setenv,
-		terminal: func(io.Writer) (int, bool) { return 0, false }, identify: testBuild,
+		getenv: func(name string) string {
+			if name == "NO_COLOR" && columns > 0 {
+				return "1"
+			}
+			return os.Getenv(name)
+		},
+		lookupEnv: os.LookupEnv, setenv: os.Setenv,
+		terminal: func(w io.Writer) (int, bool) { return columns, columns > 0 && w == &out }, identify: testBuild,
 	})
 	return code, out.String(), errs.String()
 }

@@ -170,13 +170,13 @@ func TestMergeItems(t *testing.T) {
 		for k, job := range jobs {
 			of := numbers[i%len(numbers)]
 			one := slices.DeleteFunc(slices.Clone(job), func(arg string) bool { return strings.HasPrefix(arg, "--balance") })
-			code, out, errs := tilecheck(t.Context(), one...)
+			code, out, errs := wideTilecheck(t.Context(), one...)
 			if code == exitCannotRun && out == "" && errs != "" {
 				continue // a model that cannot be read
 			}
 			want := told(t, out, files[k]) + timeless(untimed(errs))
 			shards, codes := parts(t, rng, job, of, t.TempDir())
-			gotCode, gotOut, gotErrs := tilecheck(t.Context(), append([]string{"merge"}, shards...)...)
+			gotCode, gotOut, gotErrs := wideTilecheck(t.Context(), append([]string{"merge"}, shards...)...)
 			if gotCode != code {
 				t.Fatalf("%q in %d shards: exit code %d, one process %d\n%s", job, of, gotCode, code, gotErrs)
 			}
@@ -214,9 +214,9 @@ func TestMergeCrosscheck(t *testing.T) {
 		{"crosscheck", states, "--dtmc", "--prop=P=? [ F \"init\" ]", "--prop=P=? [ X \"init\" ]", "--engine=native,native:exact"},
 		{"crosscheck", a, "--prop=P=? [ F s=1 ]", "--prop=P=? [ F s=3 ]", "--seed=1"},
 	} {
-		code, out, errs := tilecheck(t.Context(), job...)
+		code, out, errs := wideTilecheck(t.Context(), job...)
 		files, _ := parts(t, rand.New(rand.NewPCG(15, 4)), job, 2, t.TempDir())
-		gotCode, got, gotErrs := tilecheck(t.Context(), append([]string{"merge"}, files...)...)
+		gotCode, got, gotErrs := wideTilecheck(t.Context(), append([]string{"merge"}, files...)...)
 		if got, want := timeless(untimed(got+gotErrs)), timeless(untimed(out+errs)); gotCode != code || got != want || out == "" {
 			t.Errorf("%q: exit code %d, one process %d, %s\n%s", job, gotCode, code, firstDifference(got, want), errs)
 		}

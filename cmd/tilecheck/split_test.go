@@ -132,7 +132,7 @@ func merged(t *testing.T, rng *rand.Rand, job []string, of int) (code int, out, 
 	files = shards(t, rng, job, 1, of, of, dir)
 	for {
 		rng.Shuffle(len(files), func(i, j int) { files[i], files[j] = files[j], files[i] })
-		code, out, errs = tilecheck(t.Context(), append([]string{"merge"}, files...)...)
+		code, out, errs = wideTilecheck(t.Context(), append([]string{"merge"}, files...)...)
 		m := more.FindStringSubmatch(errs)
 		if m == nil {
 			return code, out, errs, files
@@ -158,7 +158,7 @@ func TestMerge(t *testing.T) {
 	}
 	for i, job := range splitJobs(t, rng, n) {
 		of := numbers[i%len(numbers)]
-		code, out, errs := tilecheck(t.Context(), job...)
+		code, out, errs := wideTilecheck(t.Context(), job...)
 		gotCode, got, gotErrs, _ := merged(t, rng, job, of)
 		if gotCode != code || untimed(got) != untimed(out) || untimed(gotErrs) != untimed(errs) {
 			t.Errorf("%q in %d shards: exit code %d, one process %d\n%s%s\none process\n%s%s", job, of, gotCode, code, got, gotErrs, out, errs)
