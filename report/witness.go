@@ -156,7 +156,9 @@ func pathTable(p *result.WitnessPath, shown []int, fixed []string) *table.Table 
 	for k, s := range p.Steps {
 		if len(p.Steps) > longestPath && k >= endsOfPath && k < len(p.Steps)-endsOfPath {
 			if k == endsOfPath {
-				t.Append("...")
+				gap := make([]any, len(t.Columns))
+				gap[0] = "..."
+				t.Append(gap...)
 			}
 			continue
 		}

@@ -41,6 +41,20 @@ func TestWitness(t *testing.T) {
 			t.Errorf("%q is not in\n%s", want, b.String())
 		}
 	}
+	long := &v.Witnesses[0].Paths[0]
+	for range 100 {
+		long.Steps = append(long.Steps, result.WitnessStep{Probability: 1, Action: "stay", State: state("4", "0", "0", "0", "1", "true")})
+	}
+	for _, f := range []table.Format{table.Text, table.Markdown} {
+		b.Reset()
+		if err := Verdicts(&b, f, []result.Verdict{v}, table.Options{Width: 120}); err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(b.String(), "stay"); n != 38 || !strings.Contains(b.String(), "...") {
+			t.Errorf("%v: found %d steps of a long path, want 38 and a gap:\n%s", f, n, b.String())
+		}
+	}
+	long.Steps = long.Steps[:2]
 	want := "the formula holds on the likeliest path, with probability 0.5; on 2 paths with 0.75, which is >1/2\nsteps 1: [left]\nto v_0=4,v_1=0,v_2=0,v_3=0,phase=1,fixed=true"
 	if got := likeliestPath(&v); got != want {
 		t.Errorf("found %q, want %q", got, want)

@@ -72,7 +72,7 @@ func (c *checkCmd) Run(ctx context.Context, env *world) error {
 	env.printing()
 	err = report.Verdicts(env.stdout, c.Format, verdicts, env.reportOptions().For(c.Epsilon))
 	env.warn(c.Format, verdicts)
-	err = errors.Join(err, c.exportPart(ctx, env, job), c.exportWitness(env, verdicts))
+	err = errors.Join(err, c.exportPart(ctx, env, job), c.exportWitness(ctx, env, verdicts))
 	if results != "" {
 		err = errors.Join(err, env.writeFile(results, func(w io.Writer) error { return report.ExportResults(w, style, verdicts) }))
 	}

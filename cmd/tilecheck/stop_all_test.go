@@ -226,11 +226,11 @@ func TestEveryCommandStops(t *testing.T) {
 			defer func() { <-slots }()
 			stop := func(i int, at time.Duration) (printed string, over bool) {
 				how := [...]os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, nil}[(first+i)%4]
-				if how == syscall.SIGHUP && signal.Ignored(syscall.SIGHUP) { // under nohup, which the program inherits and keeps to
-					how = syscall.SIGTERM
-				}
 				if how == nil && !s.limited {
 					how = syscall.SIGINT
+				}
+				if how != nil && signal.Ignored(how) { // under nohup or in a shell's background, which the program inherits
+					how = syscall.SIGTERM
 				}
 				took, printed, over := s.stop(t, program, silent, at, how, slack)
 				mu.Lock()
