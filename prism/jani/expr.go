@@ -86,6 +86,7 @@ func (t *translator) expr(v *value, p *place) syntax.Expr {
 
 func (t *translator) charge(at syntax.Pos, n int) {
 	if t.size += n; t.size > maxSize {
+		t.large = true
 		t.refuse(at, "the model has more than %d operators with functions and assignments written out, want fewer", maxSize)
 	}
 }

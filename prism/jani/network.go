@@ -128,6 +128,7 @@ func (t *translator) step(s *step, count *int) (byGroup map[int][]*combined, cla
 			n = min(n*len(moves), maxCommands+1)
 		}
 		if *count += n; *count > maxCommands {
+			t.large = true
 			t.refuse(s.at, "the edges that are taken together in one module make more than %d commands, want fewer", maxCommands)
 		}
 		product(len(parts), func(i int) int { return len(parts[i]) }, func(index []int) {

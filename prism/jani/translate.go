@@ -32,7 +32,7 @@ func Is(src []byte) bool {
 	return strings.HasPrefix(s, "{")
 }
 
-// Unsupported is the error of a model of a kind that this package does not read.
+// Unsupported is the error of a model of a kind or a size that this package does not read.
 type Unsupported struct{ syntax.ErrorList }
 
 // Unwrap returns the diagnostics.
@@ -58,6 +58,9 @@ func Read(file string, src []byte) (*Translation, error) {
 		Constants: make(map[string]string),
 	}}
 	t.model()
+	if t.large && len(t.errs) > 0 {
+		return nil, &Unsupported{t.errs}
+	}
 	if err := t.errs.Err(); err != nil {
 		return nil, err
 	}
@@ -74,6 +77,8 @@ type translator struct {
 	doc  *document
 	errs syntax.ErrorList
 	size int // operators and operands so far
+	// large says that the model is one that this package does not write out.
+	large bool
 
 	taken     names // identifiers
 	global    *scope
