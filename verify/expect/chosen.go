@@ -199,7 +199,7 @@ func (e *Expectation) contained(v result.Verdict) error {
 	case want == nil || !promises(v.Accuracy):
 	case v.Accuracy == result.Exact && v.Value.Rat != nil:
 		if v.Value.Rat.Cmp(want) != 0 {
-			return problem("Wrong result (expected %s, got the fraction %s)", show(v.Value.Num), both(v.Value.Rat))
+			return problem("Wrong result (expected %s, got the fraction %s)", both(want), both(v.Value.Rat))
 		}
 	case v.Bound != nil && !holds(*v.Bound, want):
 		return problem("%s (expected %s, got %s in [%s, %s])", Violated, e.Value, show(v.Value.Num), show(v.Bound.Lo), show(v.Bound.Hi))
