@@ -288,17 +288,21 @@ func (a axis) at(x float64) float64 {
 	return a.from + (x-low)/(high-low)*(a.to-a.from)
 }
 
-func (e *experiment) figure() htmlFigure {
-	xs, ax, ay := e.axes()
-	f := htmlFigure{
-		Property: e.first.title(), Place: e.first.place(), Setting: e.setting, Constant: e.constant,
-		Label: fmt.Sprintf("%s over %s from %g to %g: %d series; the values are in the suites",
-			e.first.title(), e.constant, xs[0], xs[len(xs)-1], len(e.series)),
+// newFigure is an empty picture with ticks at some numbers of its axes.
+func newFigure(ax, ay axis, xs, ys []float64) htmlFigure {
+	return htmlFigure{
 		Width: svgNumber(figureWidth), Height: svgNumber(figureHeight),
 		Axis:  "M" + svgPoint(marginLeft, marginTop) + "V" + svgNumber(ay.from) + "H" + svgNumber(figureWidth-marginRight),
 		NameX: svgNumber((ax.from + ax.to) / 2), NameY: svgNumber(figureHeight - 8),
-		XTicks: xTicks(ax, ay, xs), YTicks: yTicks(ax, ay),
+		XTicks: xTicks(ax, ay, xs), YTicks: yTicks(ay, ys),
 	}
+}
+
+func (e *experiment) figure() htmlFigure {
+	xs, ax, ay := e.axes()
+	f := newFigure(ax, ay, xs, roundNumbers(ay))
+	f.Property, f.Place, f.Setting, f.Constant = e.first.title(), e.first.place(), e.setting, e.constant
+	f.Label = fmt.Sprintf("%s over %s from %g to %g: %d series; the values are in the suites", e.first.title(), e.constant, xs[0], xs[len(xs)-1], len(e.series))
 	if e.left > 0 {
 		f.Note = fmt.Sprintf("%d more series are not drawn.", e.left)
 	}
@@ -368,16 +372,24 @@ func xTicks(ax, ay axis, xs []float64) []htmlTick {
 	return out
 }
 
-func yTicks(ax, ay axis) []htmlTick {
-	step := niceStep((ay.high - ay.low) / 5)
+func yTicks(ay axis, ys []float64) []htmlTick {
 	var out []htmlTick
-	for n := math.Ceil(ay.low/step - 1e-9); n*step <= ay.high+step*1e-9; n++ {
-		y := n*step + 0 // no negative zero
+	for _, y := range ys {
 		at := ay.at(y)
 		out = append(out, htmlTick{
 			Path: "M" + svgPoint(marginLeft, at) + "H" + svgNumber(figureWidth-marginRight),
 			X:    svgNumber(marginLeft - 7), Y: svgNumber(at), Text: tickText(y),
 		})
+	}
+	return out
+}
+
+// roundNumbers are about five within an axis.
+func roundNumbers(ay axis) []float64 {
+	step := niceStep((ay.high - ay.low) / 5)
+	var out []float64
+	for n := math.Ceil(ay.low/step - 1e-9); n*step <= ay.high+step*1e-9; n++ {
+		out = append(out, n*step+0) // no negative zero
 	}
 	return out
 }

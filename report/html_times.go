@@ -92,20 +92,14 @@ func timesFigure(first, second string, points []timed) htmlFigure {
 	low, high = math.Pow(10, math.Floor(math.Log10(low))), math.Pow(10, math.Ceil(math.Log10(high*1.01)))
 	ax := axis{low: low, high: high, from: marginLeft, to: figureWidth - marginRight, log: true}
 	ay := axis{low: low, high: high, from: figureHeight - foot, to: marginTop, log: true}
-	f := htmlFigure{
-		Property: second + " against " + first, Place: fmt.Sprintf("%d runs; %s took less time for %d of them", len(points), first, faster),
-		Constant: "seconds of " + first,
-		Label:    fmt.Sprintf("seconds of %s over seconds of %s for %d runs; above the line %s took less time, in %d runs", second, first, len(points), first, faster),
-		Width:    svgNumber(figureWidth), Height: svgNumber(figureHeight),
-		Axis:  "M" + svgPoint(marginLeft, marginTop) + "V" + svgNumber(ay.from) + "H" + svgNumber(figureWidth-marginRight),
-		NameX: svgNumber((ax.from + ax.to) / 2), NameY: svgNumber(figureHeight - 8),
-		YTicks: decades(ay),
-	}
-	var xs []float64
+	var decades []float64
 	for x := low; x <= high*1.01; x *= 10 {
-		xs = append(xs, x)
+		decades = append(decades, x)
 	}
-	f.XTicks = xTicks(ax, ay, xs)
+	f := newFigure(ax, ay, decades, decades)
+	f.Property, f.Constant = second+" against "+first, "seconds of "+first
+	f.Place = fmt.Sprintf("%d runs; %s took less time for %d of them", len(points), first, faster)
+	f.Label = fmt.Sprintf("seconds of %s over seconds of %s for %d runs; above the line %s took less time, in %d runs", second, first, len(points), first, faster)
 	f.Series = []htmlSeries{{Class: "expected", Line: "M" + svgPoint(ax.at(low), ay.at(low)) + "L" + svgPoint(ax.at(high), ay.at(high))}}
 	for i, name := range timedMarks {
 		s := htmlSeries{Class: fmt.Sprintf("s%d", i)}
@@ -120,17 +114,4 @@ func timesFigure(first, second string, points []timed) htmlFigure {
 		}
 	}
 	return f
-}
-
-// decades are the ticks of a logarithmic axis.
-func decades(ay axis) []htmlTick {
-	var out []htmlTick
-	for y := ay.low; y <= ay.high*1.01; y *= 10 {
-		at := ay.at(y)
-		out = append(out, htmlTick{
-			Path: "M" + svgPoint(marginLeft, at) + "H" + svgNumber(figureWidth-marginRight),
-			X:    svgNumber(marginLeft - 7), Y: svgNumber(at), Text: tickText(y),
-		})
-	}
-	return out
 }

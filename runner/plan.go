@@ -406,20 +406,20 @@ func (p *Plan) file() (*Source, error) {
 	}
 	tree, err := syntax.ParsePropertiesOf(p.Job.Dialect, p.Job.PropsFile, p.Job.Properties)
 	s := &Source{File: p.Job.PropsFile, Tree: tree, Parsed: tree, rejected: make(map[*syntax.Property]*syntax.Error)}
-	if refused := p.timed(s); len(refused) > 0 && err == nil {
-		s.rejected, s.refused = maps.Clone(refused), refused
-		s.accepted()
+	if refused := p.timed(s); refused != nil && err == nil {
+		s.reject(refused)
+		s.refused = maps.Clone(s.rejected)
 	}
 	return s, err
 }
 
-// timed lists the properties of a source that speak of time or steps, which the model
-// of a Markov automaton has not.
-func (p *Plan) timed(s *Source) map[*syntax.Property]*syntax.Error {
+// timed lists, in the order of the text, where a source speaks of time or steps,
+// which the model of a Markov automaton has not.
+func (p *Plan) timed(s *Source) syntax.ErrorList {
 	if p.jani == nil || !p.jani.Embedded || s.Parsed == nil {
 		return nil
 	}
-	out := make(map[*syntax.Property]*syntax.Error)
+	var out syntax.ErrorList
 	for _, item := range s.Parsed.Items {
 		x, ok := item.(*syntax.Property)
 		if !ok {
@@ -435,8 +435,8 @@ func (p *Plan) timed(s *Source) map[*syntax.Property]*syntax.Error {
 			case *syntax.Steady:
 				timed = true
 			}
-			if timed && out[x] == nil {
-				out[x] = &syntax.Error{File: s.File, Pos: n.Pos(), Msg: "bounds, instants and long-run averages of a Markov automaton are not supported"}
+			if timed {
+				out = append(out, &syntax.Error{File: s.File, Pos: n.Pos(), Msg: "bounds, instants and long-run averages of a Markov automaton are not supported"})
 			}
 			return !timed
 		})
@@ -466,7 +466,7 @@ func (p *Plan) text(name, text string) (*Source, error) {
 	if err != nil {
 		return nil, planError(result.Parse, err)
 	}
-	for _, refused := range p.timed(&Source{File: name, Parsed: tree}) {
+	if refused := p.timed(&Source{File: name, Parsed: tree}); refused != nil {
 		return nil, planError(result.Unsupported, refused)
 	}
 	file := p.sources[0]

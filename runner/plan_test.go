@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -236,5 +237,42 @@ func TestPlanJANI(t *testing.T) {
 	p, err := NewPlan(context.Background(), Job{File: "relay.jani", Model: odd, Consts: []string{"N=2"}})
 	if err != nil || len(p.Tasks) != 3 || p.Tasks[1].Rejected == nil || p.Tasks[1].Class != result.Unsupported {
 		t.Errorf("%v, want the second of three properties refused as unsupported", err)
+	}
+}
+
+// A Markov automaton has no time to bound, and what asks for it is refused in the
+// order of the text.
+func TestPlanMarkov(t *testing.T) {
+	model := []byte(`{"jani-version": 1, "name": "race", "type": "ma",
+ "variables": [{"name": "x", "type": {"kind": "bounded", "base": "int", "lower-bound": 0, "upper-bound": 2}, "initial-value": 0}],
+ "automata": [{"name": "a", "locations": [{"name": "l"}], "initial-locations": ["l"],
+  "edges": [{"location": "l", "rate": {"exp": 2}, "guard": {"exp": {"op": "=", "left": "x", "right": 0}},
+   "destinations": [{"location": "l", "assignments": [{"ref": "x", "value": 1}]}]}]}],
+ "system": {"elements": [{"automaton": "a"}]}}`)
+	late := `Pmax=? [ F P>0 [ G<=1 x=0 ] ]`
+	for _, c := range []struct {
+		job  Job
+		want string
+	}{
+		{Job{Props: []string{"Pmax=? [ F x=1 ]; Pmax=? [ F<=2 x=1 ]; Pmin=? [ F<=3 x=1 ]"}}, "1:28: "},
+		{Job{Props: []string{late}}, "1:18: "},
+	} {
+		c.job.File, c.job.Model = "race.jani", model
+		_, err := NewPlan(t.Context(), c.job)
+		e, ok := errors.AsType[*PlanError](err)
+		if !ok || e.Step != result.Unsupported || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%v: found %v, want %s… refused", c.job.Props, err, c.want)
+		}
+	}
+	p, err := NewPlan(t.Context(), Job{File: "race.jani", Model: model, PropsFile: "p.props", Properties: []byte("Pmax=? [ F x=1 ];\n" + late + ";\nRmax=? [ S ];")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, task := range p.Tasks {
+		got = append(got, fmt.Sprintf("%v %v", task.Rejected != nil, task.Class))
+	}
+	if want := "false , true unsupported, true unsupported"; strings.Join(got, ", ") != want {
+		t.Errorf("found %s, want %s", strings.Join(got, ", "), want)
 	}
 }

@@ -93,8 +93,11 @@ func (c *testCmd) Run(ctx context.Context, env *world) (err error) {
 
 // selection finds what is to be run, and checks the flags that are about it.
 func (c *testCmd) selection(env *world) (*selection.Selection, error) {
-	if c.MaxStates > 0 && !c.QVBS {
-		return nil, usageError("--max-states is for benchmark sets, want --qvbs")
+	if err := cmp.Or(
+		env.without(!c.QVBS, "without --qvbs", "max-states"),
+		env.without(c.QVBS, "with --qvbs", "match", "all", "suite", "no-config"),
+	); err != nil {
+		return nil, err
 	}
 	s, err := c.load(env, c.Engine, c.Jobs, func(a *selection.Asked) { a.QVBS, a.MaxStates = c.QVBS, int64(c.MaxStates) })
 	if err != nil {

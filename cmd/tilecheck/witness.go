@@ -93,14 +93,19 @@ func (c *checkCmd) exportWitness(ctx context.Context, env *world, verdicts []res
 		}
 		found = &list[0]
 	}
-	switch {
-	case found == nil && ctx.Err() != nil: // as the verdicts say
-		fmt.Fprintf(env.stderr, "warning: %s was not written\n", c.ExportWitness)
-		return nil
-	case found == nil:
-		return fmt.Errorf("%s was not written: there is no path", c.ExportWitness)
+	if found == nil {
+		return env.unwritten(ctx, c.ExportWitness, "there is no path")
 	}
 	return env.writeFile(c.ExportWitness, func(w io.Writer) error { return report.WitnessPath(w, found) })
+}
+
+// unwritten says why there is no file. What ended too early has told so in the verdicts.
+func (e *world) unwritten(ctx context.Context, file, why string) error {
+	if ctx.Err() != nil {
+		fmt.Fprintf(e.stderr, "warning: %s was not written\n", file)
+		return nil
+	}
+	return fmt.Errorf("%s was not written: %s", file, why)
 }
 
 // exportPart checks the part of the model that refutes a bound, and writes it.
@@ -108,12 +113,8 @@ func (c *checkCmd) exportPart(ctx context.Context, env *world, job runner.Job) e
 	if c.ExportSubsystem == "" {
 		return nil
 	}
-	switch {
-	case c.part == nil && ctx.Err() != nil: // as the verdicts say
-		fmt.Fprintf(env.stderr, "warning: %s was not written\n", c.ExportSubsystem)
-		return nil
-	case c.part == nil:
-		return fmt.Errorf("%s was not written: no bound is refuted by a part of the model", c.ExportSubsystem)
+	if c.part == nil {
+		return env.unwritten(ctx, c.ExportSubsystem, "no bound is refuted by a part of the model")
 	}
 	job.File, job.Model, job.Witness = c.ExportSubsystem, c.part, nil
 	verdicts, err := c.verdicts(ctx, env, job)

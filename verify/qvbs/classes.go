@@ -42,7 +42,8 @@ func ClassOf(r *report.TestResult) Class {
 		}
 		return Wrong
 	case report.TestLimit:
-		if r.Verdict != nil && r.Verdict.Err != nil && r.Verdict.Err.Class == result.Memory {
+		// A tool has several memories that may be full; a run without a verdict was stopped for its time.
+		if r.Verdict != nil && r.Verdict.Err != nil && r.Verdict.Err.Class != result.Timeout {
 			return OutOfMemory
 		}
 		return OutOfTime

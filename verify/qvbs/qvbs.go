@@ -2,9 +2,11 @@ package qvbs
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"math"
 	"path"
 	"regexp"
 	"slices"
@@ -19,6 +21,9 @@ import (
 
 // index is the name of the file that says what there is of a model.
 const index = "index.json"
+
+// unknown is more states than any limit.
+const unknown = math.MaxInt64
 
 // maxIndex is the size of such a file in bytes; references have thousands of digits.
 const maxIndex = 64 << 20
@@ -60,7 +65,7 @@ func Discover(fsys fs.FS, dirs []string, opt Options) (*Set, error) {
 			return nil, err
 		}
 	}
-	slices.SortStableFunc(d.cases, func(a, b sized) int { return compareStates(a.states, b.states) })
+	slices.SortStableFunc(d.cases, func(a, b sized) int { return cmp.Compare(a.states, b.states) })
 	for _, c := range d.cases {
 		d.set.Tests = append(d.set.Tests, c.test)
 	}
@@ -75,19 +80,8 @@ type discovery struct {
 }
 
 type sized struct {
-	states int64 // 0 if unknown
+	states int64 // unknown if nobody counted them
 	test   regress.Test
-}
-
-// compareStates puts unknown numbers last.
-func compareStates(a, b int64) int {
-	switch {
-	case a == b:
-		return 0
-	case a == 0, b != 0 && b < a:
-		return 1
-	}
-	return -1
 }
 
 // The parts of index.json that matter.
@@ -143,9 +137,9 @@ func (d *discovery) model(name string) error {
 		model, props := d.files(path.Dir(name), f.File, f.Original)
 		open := d.undefined(model, props)
 		for _, v := range f.Open {
-			states := int64(0)
-			if len(v.States) > 0 && json.Unmarshal(v.States[0].Number, &states) != nil {
-				states = 0
+			states := int64(unknown)
+			if len(v.States) > 0 && (json.Unmarshal(v.States[0].Number, &states) != nil || states <= 0) {
+				states = unknown
 			}
 			for _, raw := range v.Results {
 				at := max(bytes.Index(src[from:], raw), 0) + from
@@ -156,7 +150,7 @@ func (d *discovery) model(name string) error {
 				}
 				want, ok := reference(r.Value)
 				switch {
-				case d.opt.MaxStates > 0 && (states == 0 || states > d.opt.MaxStates):
+				case d.opt.MaxStates > 0 && states > d.opt.MaxStates:
 					d.set.Large++
 				case model == "":
 					d.set.Missing++
@@ -170,7 +164,7 @@ func (d *discovery) model(name string) error {
 						Run: suite.Run{
 							Dir: path.Dir(name), Model: model, Props: props, Args: []string{"-property", r.Property},
 						},
-						Dialect: syntax.Storm, Consts: open.constants(slices.Concat(f.Fixed, v.Values)), Extra: []regress.Extra{want},
+						Dialect: syntax.Storm, Consts: constants(slices.Concat(f.Fixed, v.Values), open), Extra: []regress.Extra{want},
 					}})
 				}
 			}
@@ -227,39 +221,39 @@ func (d *discovery) files(dir, file string, original []string) (model, props str
 	return "", ""
 }
 
-// texts are those in which a case has its constants.
-type texts [][]byte
+// openConstant is a constant of PRISM's language that its text leaves open.
+var openConstant = regexp.MustCompile(`\bconst\s+(?:\w+\s+)?(\w+)\s*;`)
 
-// undefined reads the files of a case; what cannot be read is told when it is run.
-func (d *discovery) undefined(model, props string) texts {
-	var out texts
+// undefined are the constants that the files of a case leave open; what cannot be
+// read is told when the case is run.
+func (d *discovery) undefined(model, props string) map[string]bool {
+	out := make(map[string]bool)
 	for _, name := range []string{model, props} {
-		if name != "" {
-			text, _ := limited.ReadFile(d.fsys, name, maxIndex)
-			out = append(out, text)
+		if name == "" {
+			continue
+		}
+		text, _ := limited.ReadFile(d.fsys, name, maxIndex)
+		var m struct{ Constants []value }
+		if json.Unmarshal(bytes.TrimPrefix(text, []byte("\ufeff")), &m) != nil {
+			for _, found := range openConstant.FindAllSubmatch(text, -1) {
+				out[string(found[1])] = true
+			}
+		}
+		for _, c := range m.Constants {
+			if c.Value == nil {
+				out[c.Name] = true
+			}
 		}
 	}
 	return out
 }
 
-// constants are definitions, as of -const, of those that the texts leave open: a
-// file's own parameters may have their values in it.
-func (t texts) constants(values []value) []string {
-	var open []string // of a JANI model
-	for _, text := range t {
-		var model struct{ Constants []value }
-		if json.Unmarshal(bytes.TrimPrefix(text, []byte("\ufeff")), &model) == nil {
-			for _, c := range model.Constants {
-				if c.Value == nil {
-					open = append(open, c.Name)
-				}
-			}
-		}
-	}
+// constants are definitions, as of -const, of those that are open: a file's own
+// parameters may have their values in it.
+func constants(values []value, open map[string]bool) []string {
 	var out []string
 	for _, v := range values {
-		declared := regexp.MustCompile(`\bconst\s+(\w+\s+)?` + regexp.QuoteMeta(v.Name) + `\s*;`)
-		if slices.Contains(open, v.Name) || slices.ContainsFunc(t, declared.Match) {
+		if open[v.Name] {
 			out = append(out, v.Name+"="+strings.Trim(string(v.Value), `"`))
 		}
 	}

@@ -210,3 +210,18 @@ func TestSet(t *testing.T) {
 		}
 	}
 }
+
+// Whatever memory of a tool is full, it is memory; a run that was stopped has no verdict.
+func TestLimits(t *testing.T) {
+	for class, want := range map[result.Class]qvbs.Class{
+		result.Timeout: qvbs.OutOfTime, result.Memory: qvbs.OutOfMemory, result.Heap: qvbs.OutOfMemory, result.CUDD: qvbs.OutOfMemory,
+	} {
+		r := &report.TestResult{Outcome: report.TestLimit, Verdict: &result.Verdict{Err: &result.Failure{Class: class}}}
+		if got := qvbs.ClassOf(r); got != want {
+			t.Errorf("%s: found %s, want %s", class, got, want)
+		}
+	}
+	if got := qvbs.ClassOf(&report.TestResult{Outcome: report.TestLimit}); got != qvbs.OutOfTime {
+		t.Errorf("no verdict: found %s, want %s", got, qvbs.OutOfTime)
+	}
+}
