@@ -44,11 +44,7 @@ func (*Engine) Check(ctx context.Context, plan *runner.Plan) ([]result.Verdict, 
 			r.build = func(model sema.Valuation) (*sema.Program, instance, error) { return r.compile(method, model) }
 			return r.all()
 		}
-		over, ok := method.(*exact)
-		if !ok {
-			return fmt.Errorf("states that are there are not sampled: found method %q, want %s", plan.Job.Method, runner.Exact)
-		}
-		space, err := explicit.Given(ctx, plan.Job.States, over.build.Exact || over.proven)
+		space, err := explicit.Given(ctx, plan.Job.States, method.fractions())
 		if err != nil {
 			return err
 		}
@@ -57,7 +53,7 @@ func (*Engine) Check(ctx context.Context, plan *runner.Plan) ([]result.Verdict, 
 				return err
 			}
 		}
-		in := over.over(space, nil)
+		in := method.known(space)
 		r.build = func(sema.Valuation) (*sema.Program, instance, error) { return space.Program(), in, ctx.Err() }
 		return r.all()
 	})
@@ -79,6 +75,10 @@ type method interface {
 	// instance prepares what all properties of an instance need. The error is
 	// that of every property.
 	instance(ctx context.Context, m *compile.Model) (instance, error)
+	// known is the instance that states are which are there already, read with fractions
+	// if the method says that it wants them.
+	known(space *explicit.Space) instance
+	fractions() bool
 }
 
 // instance checks one property at a time.

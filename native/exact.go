@@ -111,6 +111,10 @@ func (e *exact) instance(ctx context.Context, m *compile.Model) (instance, error
 	return e.over(space, nil), nil
 }
 
+func (e *exact) fractions() bool { return e.build.Exact || e.proven }
+
+func (e *exact) known(space *explicit.Space) instance { return e.over(space, nil) }
+
 // over returns the instance that a state space is. If it has no fractions where they are
 // wanted, none says why.
 func (e *exact) over(space *explicit.Space, none error) *built {

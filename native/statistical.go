@@ -5,7 +5,10 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
 
+	"tilecheck/native/explicit"
 	"tilecheck/native/simulate"
 	"tilecheck/prism/compile"
 	"tilecheck/result"
@@ -17,7 +20,7 @@ import (
 type statistical struct {
 	opt      simulate.Options
 	progress func(runner.Progress)
-	text     []byte // of the model
+	digest   func() []byte // of the model's text, or of its files
 }
 
 func newStatistical(job *runner.Job) (*statistical, error) {
@@ -47,8 +50,27 @@ func newStatistical(job *runner.Job) (*statistical, error) {
 			},
 			MaxPath: sim.MaxPath, Seed: sim.Seed, Workers: sim.Workers, Split: sim.Split,
 		},
-		text: job.Model,
+		digest: sync.OnceValue(func() []byte { return digest(job) }),
 	}, nil
+}
+
+// digest is that of the model of a job.
+func digest(job *runner.Job) []byte {
+	h := sha256.New()
+	h.Write(job.Model)
+	if job.States != nil {
+		for _, f := range job.States.Files() {
+			fmt.Fprintf(h, "%s %d\n", f.Name, len(f.Data))
+			h.Write(f.Data)
+		}
+	}
+	return h.Sum(nil)
+}
+
+func (s *statistical) fractions() bool { return false }
+
+func (s *statistical) known(space *explicit.Space) instance {
+	return &sampled{statistical: s, model: space, warnings: space.Warnings()}
 }
 
 func (s *statistical) instance(_ context.Context, m *compile.Model) (instance, error) {
@@ -58,7 +80,9 @@ func (s *statistical) instance(_ context.Context, m *compile.Model) (instance, e
 // sampled is an instance whose paths are sampled.
 type sampled struct {
 	*statistical
-	model *compile.Model
+	model simulate.Paths
+	// warnings are about the files of the states.
+	warnings []string
 }
 
 func (s *sampled) check(ctx context.Context, p *property) result.Verdict {
@@ -70,7 +94,9 @@ func (s *sampled) check(ctx context.Context, p *property) result.Verdict {
 		}
 	}
 	if opt.Split != nil {
-		opt.Stream = fmt.Sprintf("%.12x: %s with %v", sha256.Sum256(s.text), p.Text, p.constants)
+		opt.Stream = fmt.Sprintf("%.12x: %s with %v", s.digest(), p.Text, p.constants)
 	}
-	return simulate.Check(ctx, s.model, &simulate.Property{Property: p.Property, Program: p.program, File: p.file}, opt).Verdict
+	v := simulate.Check(ctx, s.model, &simulate.Property{Property: p.Property, Program: p.program, File: p.file}, opt).Verdict
+	v.Warnings = append(slices.Clip(v.Warnings), s.warnings...)
+	return v
 }

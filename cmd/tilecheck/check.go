@@ -95,14 +95,10 @@ func proven(verdicts []result.Verdict) bool {
 // verdicts asks the engine.
 func (c *checkCmd) verdicts(ctx context.Context, env *world, job runner.Job) (verdicts []result.Verdict, err error) {
 	given := named.Is(c.ModelFile)
-	switch {
-	case !given:
-		err = c.forModel()
-	case c.Engine == native.Name && job.Method != runner.Exact:
-		err = usageError("files of states are not sampled, want --method states")
-	}
-	if err != nil {
-		return nil, err
+	if !given {
+		if err := c.forModel(); err != nil {
+			return nil, err
+		}
 	}
 	tools := env.toolbox(c.engineFlags, c.Memory, c.Timeout)
 	defer func() { err = errors.Join(err, tools.Close()) }()

@@ -10,7 +10,6 @@ import (
 	"tilecheck/native/explicit/files/named"
 	"tilecheck/runner/toolbox"
 
-	"tilecheck/native"
 	"tilecheck/native/explicit/files"
 	"tilecheck/report/table"
 	"tilecheck/runner"
@@ -126,7 +125,7 @@ func (c *crosscheckCmd) models(ctx context.Context, env *world) (err error) {
 	ctx, cancel := env.limit(ctx, c.Timeout)
 	defer cancel()
 	other := &runner.Job{File: c.Against, Consts: c.Const}
-	if err := c.read(ctx, env, &job, other, nil); err != nil {
+	if err := c.read(ctx, env, &job, other); err != nil {
 		return err
 	}
 	if c.Against == "" {
@@ -148,7 +147,7 @@ func (c *crosscheckCmd) models(ctx context.Context, env *world) (err error) {
 func (c *crosscheckCmd) run(ctx context.Context, env *world, job runner.Job, entrants []runner.Entrant, opt crosscheck.Options) (*crosscheck.Report, error) {
 	other := job
 	other.File = c.Against
-	if err := c.read(ctx, env, &job, &other, entrants); err != nil {
+	if err := c.read(ctx, env, &job, &other); err != nil {
 		return nil, err
 	}
 	if c.Against == "" {
@@ -160,28 +159,21 @@ func (c *crosscheckCmd) run(ctx context.Context, env *world, job runner.Job, ent
 }
 
 // read reads files of states, and the other model, if there is one.
-func (c *crosscheckCmd) read(ctx context.Context, env *world, job, other *runner.Job, entrants []runner.Entrant) (err error) {
+func (c *crosscheckCmd) read(ctx context.Context, env *world, job, other *runner.Job) (err error) {
 	if !named.Is(job.File) && !named.Is(other.File) {
 		if err := c.forModel(); err != nil {
 			return err
 		}
 	}
-	given := false
 	for _, j := range []*runner.Job{job, other} {
 		switch {
 		case named.Is(j.File):
 			j.States, err = env.states(ctx, j.File, files.ReadOptions{Type: c.modelType()})
-			given = true
 		case j == other && c.Against != "":
 			j.Model, err = env.readSource(c.Against)
 		}
 		if err != nil {
 			return err
-		}
-	}
-	for _, x := range entrants {
-		if given && engineNames([]string{x.Label})[0] == native.Name && x.Method != "" && x.Method != runner.Exact {
-			return usageError("--engine: %s: files of states are not sampled, want a model, or native, native:exact or native:float", x.Label)
 		}
 	}
 	return nil

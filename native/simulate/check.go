@@ -56,6 +56,14 @@ type Result struct {
 	Nondet, Overlap int64
 }
 
+// Paths is what has sample paths: a *compile.Model, or states that are known, an
+// *explicit.Space.
+type Paths interface {
+	// NewRunner returns what draws paths that a monitor watches; the runner and what is
+	// forked of it need the context no longer than until it returns.
+	NewRunner(ctx context.Context, mon compile.Monitor) (compile.BatchRunner, error)
+}
+
 // Check samples paths of a model for one property. What goes wrong is the Err
 // of the result, never a panic or a missing result.
 //
@@ -73,16 +81,7 @@ type Result struct {
 // HalfWidth is PRISM's, which is nominal.
 //
 // Source: the methods of PRISM's simulator; reference, section 5.
-func Check(ctx context.Context, m *compile.Model, p *Property, opt Options) *Result {
-	return checkWith(ctx, m, p, opt)
-}
-
-// runners makes runners: a model, or in tests something simpler.
-type runners interface {
-	NewRunner(ctx context.Context, mon compile.Monitor) (compile.BatchRunner, error)
-}
-
-func checkWith(ctx context.Context, m runners, p *Property, opt Options) *Result {
+func Check(ctx context.Context, m Paths, p *Property, opt Options) *Result {
 	if opt.MaxPath == 0 {
 		opt.MaxPath = DefaultMaxPath
 	}
@@ -113,7 +112,7 @@ type check struct {
 	res    Result
 }
 
-func (c *check) run(ctx context.Context, m runners) error {
+func (c *check) run(ctx context.Context, m Paths) error {
 	var err error
 	if err := ctx.Err(); err != nil {
 		return err
@@ -147,7 +146,7 @@ func (o *Objective) property() stats.Property {
 	return p
 }
 
-func (c *check) sample(ctx context.Context, m runners) (err error) {
+func (c *check) sample(ctx context.Context, m Paths) (err error) {
 	r, err := m.NewRunner(ctx, c.obj.Monitor)
 	if err != nil {
 		return err

@@ -158,7 +158,7 @@ func TestCoverageSequential(t *testing.T) {
 	p := m.property(t, `P=? [ F s=1 ]`)
 	nominal, sound := 0, 0
 	for seed := range 300 {
-		r := checkWith(t.Context(), interpreted{m.Model}, p, Options{Seed: uint64(seed), Workers: 1, Params: stats.Params{Width: 0.01}})
+		r := Check(t.Context(), interpreted{m.Model}, p, Options{Seed: uint64(seed), Workers: 1, Params: stats.Params{Width: 0.01}})
 		if r.Err != nil {
 			t.Fatal(r.Err)
 		}
@@ -184,7 +184,7 @@ func TestCoverageFixed(t *testing.T) {
 	p := m.property(t, `P=? [ F x=N ]`)
 	missed := 0
 	for seed := range 300 {
-		r := checkWith(t.Context(), interpreted{m.Model}, p, Options{Seed: uint64(seed), Workers: 1, Params: stats.Params{Samples: 100, Confidence: 0.95}})
+		r := Check(t.Context(), interpreted{m.Model}, p, Options{Seed: uint64(seed), Workers: 1, Params: stats.Params{Samples: 100, Confidence: 0.95}})
 		if r.BoundMethod != "Clopper-Pearson" {
 			t.Fatalf("interval %q", r.BoundMethod)
 		}
@@ -212,7 +212,7 @@ func TestSPRTErrors(t *testing.T) {
 	} {
 		p, wrong := m.property(t, tt.property), 0
 		for seed := range 100 {
-			r := checkWith(t.Context(), interpreted{m.Model}, p, Options{Seed: uint64(seed), Workers: 1, Params: stats.Params{Confidence: 0.95, Width: 0.1}})
+			r := Check(t.Context(), interpreted{m.Model}, p, Options{Seed: uint64(seed), Workers: 1, Params: stats.Params{Confidence: 0.95, Width: 0.1}})
 			if r.Err != nil || r.Value.Kind != result.Boolean || r.Method != "sprt" {
 				t.Fatalf("%s: %+v", tt.property, r)
 			}

@@ -73,7 +73,7 @@ func TestMergedCoverage(t *testing.T) {
 	for run := range runs {
 		opt := Options{Seed: uint64(run), Stream: "s", Workers: 1}
 		opt.Width, opt.Confidence = 0.01, 0.9
-		one := checkWith(t.Context(), coin{}, p, opt)
+		one := Check(t.Context(), coin{}, p, opt)
 		const of = 6
 		var files, finished []*shard.File
 		deadline := 20_000 * rng.ExpFloat64()
@@ -81,12 +81,12 @@ func TestMergedCoverage(t *testing.T) {
 			l, err := shard.Join(files, allowed)
 			must(t, err)
 			opt.Split = l
-			return checkWith(t.Context(), coin{}, p, opt), l
+			return Check(t.Context(), coin{}, p, opt), l
 		}
 		for i := 1; ; i++ {
 			l := shard.Record(shard.Part{Index: i, Of: of})
 			opt.Split = l
-			checkWith(t.Context(), coin{}, p, opt)
+			Check(t.Context(), coin{}, p, opt)
 			f := file(t, dir, l)
 			files = append(files, f)
 			steps := 0.

@@ -161,7 +161,7 @@ func (p *pathgen) begin(i wasm.Var[int32], begin, budget wasm.Var[int64], resume
 		}
 	})
 	p.limit.Set(f, begin.Tee(p.steps).Add(budget))
-	if p.w.limited() {
+	if p.w.Limited() {
 		most := wide(p.w.MaxPath)
 		p.limit.Set(f, wasm.Select[int64](most.Lt(p.limit), most, p.limit))
 	}
@@ -205,7 +205,7 @@ func (p *pathgen) end(s Status) {
 // suspend gives up at MaxPath, or returns with the path kept for the next call.
 func (p *pathgen) suspend(i wasm.Var[int32]) {
 	f := p.f
-	if p.w.limited() {
+	if p.w.Limited() {
 		f.If(p.steps.Ge(wide(p.w.MaxPath)), func() { p.end(Undecided) })
 	}
 	for _, x := range p.saved {

@@ -92,7 +92,7 @@ func (r *interpreter) run(ctx context.Context, s Stream) (Outcome, error) {
 			return out, ctx.Err()
 		}
 		r.x.env.state = r.state
-		done := r.w.enter(&r.x.env, &out, looping)
+		done := r.w.Enter(&r.x.env, &out, looping)
 		if r.failed(&out) || done {
 			return out, nil
 		}
@@ -106,7 +106,7 @@ func (r *interpreter) run(ctx context.Context, s Stream) (Outcome, error) {
 		if len(r.x.combos) == 0 {
 			return r.deadlock(out), nil
 		}
-		if r.w.limited() && out.Steps >= r.w.MaxPath {
+		if r.w.Limited() && out.Steps >= r.w.MaxPath {
 			out.Status = Undecided
 			return out, nil
 		}
@@ -131,7 +131,7 @@ func (r *interpreter) deadlock(out Outcome) Outcome {
 		out.Err = r.m.stateError(r.state, syntax.Pos{}, "deadlock")
 		return out
 	}
-	r.w.deadlock(&r.x.env, &out)
+	r.w.Deadlock(&r.x.env, &out)
 	r.failed(&out)
 	return out
 }
@@ -146,10 +146,10 @@ func (r *interpreter) move(s *Stream, out *Outcome) (looping, done bool) {
 		if c, rate, done = r.race(s, out); done {
 			return false, true
 		}
-		done = r.w.sojourn(&r.x.env, out, s.exponential(rate), c.action)
+		done = r.w.Sojourn(&r.x.env, out, s.Exponential(rate), c.action)
 	} else {
 		c = r.choose(s, out)
-		r.w.step(&r.x.env, out, c.action)
+		r.w.Step(&r.x.env, out, c.action)
 	}
 	if r.failed(out) || done {
 		return false, true
@@ -170,7 +170,7 @@ func (r *interpreter) move(s *Stream, out *Outcome) (looping, done bool) {
 func (r *interpreter) choose(s *Stream, out *Outcome) combo {
 	c := r.x.combos[0]
 	if n := len(r.x.combos); n > 1 {
-		c = r.x.combos[s.below(uint32(n))]
+		c = r.x.combos[s.Below(uint32(n))]
 		if r.m.nondeterministic() {
 			out.Nondet++
 		} else {
@@ -180,7 +180,7 @@ func (r *interpreter) choose(s *Stream, out *Outcome) combo {
 	members := r.x.members[c.first:c.last]
 	r.x.firstUpdate(members)
 	if alternatives(members) > 1 {
-		r.x.pick(members, s.unit())
+		r.x.pick(members, s.Unit())
 	}
 	return c
 }
@@ -204,7 +204,7 @@ func (r *interpreter) race(s *Stream, out *Outcome) (c combo, total float64, don
 	if len(r.x.combos) == 1 && alternatives(members) == 1 {
 		return c, total, false
 	}
-	rest := float64(s.unit() * total)
+	rest := float64(s.Unit() * total)
 	last := len(r.totals) - 1
 	i := 0
 	for ; i < last && !(rest < r.totals[i]); i++ {

@@ -16,14 +16,14 @@ func (s *Stream) next() uint64 {
 	return x
 }
 
-// unit draws a multiple of 2^-53 in [0, 1).
-func (s *Stream) unit() float64 { return float64(s.next()>>11) * 0x1p-53 }
+// Unit draws a multiple of 2^-53 in [0, 1).
+func (s *Stream) Unit() float64 { return float64(s.next()>>11) * 0x1p-53 }
 
-// below draws an integer uniformly from [0, n), n > 0. It uses the upper half
+// Below draws an integer uniformly from [0, n), n > 0. It uses the upper half
 // of each draw and rejects the few values that would favour some results.
 //
 // Source: Lemire, Fast random integer generation in an interval, 2019.
-func (s *Stream) below(n uint32) uint32 {
+func (s *Stream) Below(n uint32) uint32 {
 	product := (s.next() >> 32) * uint64(n)
 	if uint32(product) < n {
 		for threshold := -n % n; uint32(product) < threshold; {
@@ -33,9 +33,9 @@ func (s *Stream) below(n uint32) uint32 {
 	return uint32(product >> 32)
 }
 
-// exponential draws a sojourn time for the given total rate by inversion of 1-u,
+// Exponential draws a sojourn time for the given total rate by inversion of 1-u,
 // which is never 0.
-func (s *Stream) exponential(rate float64) float64 { return -logUnit(1-s.unit()) / rate }
+func (s *Stream) Exponential(rate float64) float64 { return -logUnit(1-s.Unit()) / rate }
 
 // logUnit is the natural logarithm of x in (0, 1], with an error below one unit
 // in the last place. It is written out, and without fused operations, so that

@@ -35,7 +35,7 @@ func TestNewStream(t *testing.T) {
 				t.Fatalf("seed %d, index %d: seen before", seed, i)
 			}
 			seen[s] = true
-			sum += s.unit()
+			sum += s.Unit()
 		}
 	}
 	if math.Abs(sum-5000) > 5*28.9 {
@@ -49,7 +49,7 @@ func TestBelow(t *testing.T) {
 	s := NewStream(1, 2)
 	var count [6]int
 	for range 60000 {
-		count[s.below(6)]++
+		count[s.Below(6)]++
 	}
 	for k, n := range count {
 		if math.Abs(float64(n)-10000) > 5*91.3 {
@@ -57,7 +57,7 @@ func TestBelow(t *testing.T) {
 		}
 	}
 	for range 100 {
-		if got := s.below(1); got != 0 {
+		if got := s.Below(1); got != 0 {
 			t.Fatalf("below 1: %d", got)
 		}
 	}
@@ -70,7 +70,7 @@ func TestBelowRejects(t *testing.T) {
 	low := 0
 	const n, draws = 3 << 30, 30000
 	for range draws {
-		if s.below(n)%3 == 0 {
+		if s.Below(n)%3 == 0 {
 			low++
 		}
 	}
@@ -85,8 +85,8 @@ func TestLogUnit(t *testing.T) {
 	s := NewStream(5, 6)
 	xs := []float64{1, 0x1p-53, 0.5, math.Sqrt2 / 2, math.Nextafter(1, 0), 0.25, math.Nextafter(0.5, 0)}
 	for range 10000 {
-		x := 1 - s.unit()
-		xs = append(xs, x, math.Ldexp(x, -int(s.below(50))))
+		x := 1 - s.Unit()
+		xs = append(xs, x, math.Ldexp(x, -int(s.Below(50))))
 	}
 	for _, x := range xs {
 		got, want := logUnit(x), math.Log(x)
