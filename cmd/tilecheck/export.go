@@ -114,11 +114,10 @@ func (c *exportCmd) outputs() ([]output, error) {
 	}
 	var out []output
 	for _, name := range names {
-		zip := named.Zip(name)
-		base, exts, ok := named.Split(strings.TrimSuffix(name, zip))
+		o, ok := stateFiles(name)
 		switch {
 		case ok:
-			out = append(out, output{base, named.Expand(exts), zip})
+			out = append(out, o)
 		case name != "-" && len(c.Formats) == 0:
 			return nil, usageError("--output: %q has no extension that names a format, want .tra, .sta, .lab, .srew, .trew, .pexp, .dot, .drn, .umb, .all or .jani, or --formats", name)
 		default:
@@ -126,6 +125,13 @@ func (c *exportCmd) outputs() ([]output, error) {
 		}
 	}
 	return out, nil
+}
+
+// stateFiles reports whether a name is one of files of states, and which.
+func stateFiles(name string) (output, bool) {
+	zip := named.Zip(name)
+	base, exts, ok := named.Split(strings.TrimSuffix(name, zip))
+	return output{base, named.Expand(exts), zip}, ok
 }
 
 // namesOf lists the files of outputs; n is the number of reward structures, 0 if

@@ -5,13 +5,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"time"
 
 	"tilecheck/modelgen"
 	"tilecheck/native"
 	"tilecheck/native/explicit"
+	"tilecheck/native/explicit/files"
 	"tilecheck/native/explicit/scheduler"
 	"tilecheck/native/explicit/sparse"
 	"tilecheck/native/explicit/tree"
@@ -23,13 +23,13 @@ type resolveCmd struct {
 	ModelFile string   `arg:"" name:"model" help:"PRISM model of an MDP (- for standard input)." file:"in"`
 	Const     []string `help:"Values of undefined constants, to build the states: a=1,b=0.5." sep:"none" placeholder:"DEFS"`
 
-	Scheduler string `help:"File with the choices: Storm's JSON or PRISM's list of actions, as check --export-scheduler writes them." placeholder:"FILE" file:"in"`
+	Scheduler string `help:"File with the choices: Storm's JSON or one of PRISM's lists, as check --export-scheduler writes them." placeholder:"FILE" file:"in"`
 	Uniform   bool   `help:"Every choice of a state is as likely."`
 	Policy    string `help:"File with modules that choose, or a policy of the game, such as random." placeholder:"FILE" file:"in"`
 
 	MaxStates int       `rare:"" help:"Give up a state space with more states." placeholder:"N"`
 	Memory    byteCount `help:"Give up at more memory, such as 4GB (default: three quarters of what is free)." placeholder:"SIZE"`
-	Output    string    `short:"o" help:"File to write (default: standard output)." placeholder:"FILE" file:"out"`
+	Output    string    `short:"o" help:"Model to write (default: standard output), or files of states: m.all, m.tra,sta,lab, m.umb, ..." placeholder:"FILE" file:"some"`
 
 	Timeout time.Duration `help:"Limit of time." placeholder:"DURATION"`
 }
@@ -38,6 +38,14 @@ type resolveCmd struct {
 func (c *resolveCmd) Run(ctx context.Context, env *world) error {
 	if n := len(slices.DeleteFunc([]bool{c.Scheduler != "", c.Uniform, c.Policy != ""}, func(given bool) bool { return !given })); n != 1 {
 		return usageError("found %d of --scheduler, --uniform and --policy, want one", n)
+	}
+	written, ofStates := stateFiles(c.Output)
+	outputs := []string{c.Output}
+	if ofStates {
+		outputs = namesOf([]output{written}, 0)
+	}
+	if err := env.places.with("--output", outputs...).check(); err != nil {
+		return err
 	}
 	ctx, cancel := env.limit(ctx, c.Timeout)
 	defer cancel()
@@ -56,28 +64,100 @@ func (c *resolveCmd) Run(ctx context.Context, env *world) error {
 	if before.Program().Type != syntax.MDP {
 		return fmt.Errorf("%s: found a %s, want an MDP, which has choices to resolve", c.ModelFile, before.Program().Type)
 	}
+	if ofStates && c.Scheduler != "" {
+		chain, err := c.induced(ctx, env, before)
+		if err != nil {
+			return err
+		}
+		return c.writeStates(ctx, env, written, before, chain)
+	}
 	items, err := c.resolver(ctx, env, before)
 	if err != nil {
 		return err
 	}
 	model.Items = append(model.Items, items...)
-	var text bytes.Buffer
-	if err := syntax.Fprint(&text, withType(model, syntax.MDP), syntax.Options{}); err != nil {
+	text, err := typed(model, syntax.MDP)
+	if err != nil {
 		return err
 	}
-	after, err := c.states(ctx, text.Bytes())
+	after, err := c.states(ctx, text)
 	if err != nil {
 		return fmt.Errorf("the model with the choices made: %w", err)
 	}
 	if err := c.resolved(before, after); err != nil {
 		return err
 	}
+	if text, err = typed(model, syntax.DTMC); err != nil {
+		return err
+	}
+	if ofStates {
+		chain, err := c.states(ctx, text)
+		if err != nil {
+			return err
+		}
+		return c.writeStates(ctx, env, written, before, chain)
+	}
+	c.note(env, before, after)
+	return env.writeFile(cmp.Or(c.Output, "-"), textWriter(string(text)))
+}
+
+// typed returns the text of a model that has another type.
+func typed(model *syntax.Model, t syntax.ModelType) ([]byte, error) {
+	var text bytes.Buffer
+	err := syntax.Fprint(&text, withType(model, t), syntax.Options{})
+	return text.Bytes(), err
+}
+
+// note says how large the chain is, to whoever wants to know.
+func (c *resolveCmd) note(env *world, before, after *explicit.Space) {
 	if !env.quiet {
 		b, a := before.Model(), after.Model()
 		fmt.Fprintf(env.stderr, "note: %d states, %d choices, %d transitions of the MDP; %d states, %d transitions of the chain\n",
 			b.NumStates(), b.NumChoices(), b.NumTransitions(), a.NumStates(), chainTransitions(a))
 	}
-	return env.writeFile(cmp.Or(c.Output, "-"), func(w io.Writer) error { return syntax.Fprint(w, withType(model, syntax.DTMC), syntax.Options{}) })
+}
+
+// induced returns the chain of the states that the scheduler of a file reaches. It needs no module
+// that makes the choices, so actions may have no names.
+func (c *resolveCmd) induced(ctx context.Context, env *world, space *explicit.Space) (*explicit.Space, error) {
+	x, err := c.read(ctx, env, space)
+	if err != nil {
+		return nil, err
+	}
+	in, err := x.Induce(ctx, space.Model(), scheduler.InduceOptions{Reachable: true, Order: space.Order()})
+	if err != nil {
+		return nil, err
+	}
+	rewards := map[int]*sparse.Reward{}
+	for i := range space.Program().Rewards {
+		r, err := space.Reward(i)
+		if err := cmp.Or(err, ctx.Err()); err != nil {
+			return nil, err
+		}
+		rewards[i] = in.Reward(r)
+	}
+	return space.Quotient(in.State, in.Model, rewards), nil
+}
+
+// writeStates writes files of the states of a chain.
+func (c *resolveCmd) writeStates(ctx context.Context, env *world, o output, before, chain *explicit.Space) error {
+	if err := env.places.with("--output", namesOf([]output{o}, len(chain.Program().Rewards))...).check(); err != nil {
+		return err
+	}
+	program := *chain.Program()
+	program.Type = syntax.DTMC
+	c.note(env, before, chain)
+	x := &exporter{env: env, space: chain, opts: files.Options{Program: &program, Precision: files.MaxPrecision, Zeros: true}}
+	return x.write(ctx, o)
+}
+
+// read reads the scheduler.
+func (c *resolveCmd) read(ctx context.Context, env *world, space *explicit.Space) (scheduler.Scheduler, error) {
+	text, err := env.readSource(c.Scheduler)
+	if err != nil {
+		return nil, err
+	}
+	return scheduler.Read(ctx, c.Scheduler, text, space)
 }
 
 // states builds those of a model.
@@ -97,11 +177,7 @@ func (c *resolveCmd) resolver(ctx context.Context, env *world, space *explicit.S
 	case c.Uniform:
 		return nil, nil
 	case c.Scheduler != "":
-		text, err := env.readSource(c.Scheduler)
-		if err != nil {
-			return nil, err
-		}
-		x, err := scheduler.Read(c.Scheduler, text, space)
+		x, err := c.read(ctx, env, space)
 		if err != nil {
 			return nil, err
 		}
@@ -111,7 +187,7 @@ func (c *resolveCmd) resolver(ctx context.Context, env *world, space *explicit.S
 		}
 		var module bytes.Buffer
 		if err := found.Module(&module, "policy_manager"); err != nil {
-			return nil, fmt.Errorf("%w; check --export-scheduler FILE:type=induced writes the transitions of the chain", err)
+			return nil, fmt.Errorf("%w; -o FILE.all or FILE.umb writes the states of the chain", err)
 		}
 		parsed, err := syntax.ParseModel(c.Scheduler, module.Bytes())
 		if err != nil {

@@ -13,6 +13,8 @@ import (
 
 	"tilecheck/native/explicit"
 	"tilecheck/native/explicit/check"
+	"tilecheck/native/explicit/files"
+	"tilecheck/native/explicit/scheduler"
 	"tilecheck/native/explicit/shield"
 	"tilecheck/native/explicit/solve"
 	"tilecheck/prism/compile"
@@ -25,17 +27,18 @@ import (
 )
 
 type shieldCmd struct {
-	ModelFile string       `arg:"" name:"model" help:"PRISM model, or - for standard input." file:"in"`
-	Property  string       `arg:"" help:"The probability to keep: 'Pmax=? [ F goal ]', 'Pmin=? [ ... ]'."`
-	Const     []string     `help:"Values of undefined constants: a=1,b=0.5." sep:"none" placeholder:"DEFS"`
-	Threshold *fraction    `required:"" help:"Loss that is allowed, against the best choice of the state: 0.05 or 1/20." placeholder:"D"`
-	Relative  bool         `help:"The threshold is a share of the best value."`
-	Total     bool         `help:"The threshold is for the loss of a whole path, which is proven."`
-	Output    string       `short:"o" help:"Write the shield: .prism, a model that cannot do anything else, or .json, Storm's format of schedulers." placeholder:"FILE" file:"out"`
-	States    int          `help:"States to list." default:"10" want:"[0,]" placeholder:"N"`
-	MaxStates int          `rare:"" help:"Give up a state space with more states." placeholder:"N"`
-	Memory    byteCount    `help:"Limit of memory, such as 4GB (default: 3/4 of what is free)." placeholder:"SIZE"`
-	Format    table.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	ModelFile       string       `arg:"" name:"model" help:"PRISM model, or - for standard input." file:"in"`
+	Property        string       `arg:"" help:"The probability to keep: 'Pmax=? [ F goal ]', 'Pmin=? [ ... ]'."`
+	Const           []string     `help:"Values of undefined constants: a=1,b=0.5." sep:"none" placeholder:"DEFS"`
+	Threshold       *fraction    `required:"" help:"Loss that is allowed, against the best choice of the state: 0.05 or 1/20." placeholder:"D"`
+	Relative        bool         `help:"The threshold is a share of the best value."`
+	Total           bool         `help:"The threshold is for the loss of a whole path, which is proven."`
+	Output          string       `short:"o" help:"Write the shield: .prism, a model that cannot do anything else, its states (.all, .umb, ...), or .json, Storm's format of schedulers." placeholder:"FILE" file:"some"`
+	ExportScheduler string       `help:"Write the worst scheduler that obeys (FILE:type=indices, ...)." placeholder:"FILE" file:"target"`
+	States          int          `help:"States to list." default:"10" want:"[0,]" placeholder:"N"`
+	MaxStates       int          `rare:"" help:"Give up a state space with more states." placeholder:"N"`
+	Memory          byteCount    `help:"Limit of memory, such as 4GB (default: 3/4 of what is free)." placeholder:"SIZE"`
+	Format          table.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
 
 	timeFlag `embed:""`
 }
@@ -63,8 +66,21 @@ func (f *fraction) UnmarshalText(text []byte) error {
 func (c *shieldCmd) Run(ctx context.Context, env *world) error {
 	ctx, cancel := env.limit(ctx, c.Timeout)
 	defer cancel()
-	if ext := filepath.Ext(c.Output); c.Output != "" && ext != ".prism" && ext != ".json" {
-		return usageError("-o is %q, want a file .prism or .json", c.Output)
+	outputs := []string{c.Output}
+	if o, ok := stateFiles(c.Output); ok {
+		outputs = namesOf([]output{o}, 0)
+	} else if ext := filepath.Ext(c.Output); c.Output != "" && ext != ".prism" && ext != ".json" {
+		return usageError("-o is %q, want a file .prism or .json, or files of states, such as .all or .umb", c.Output)
+	}
+	if err := env.places.with("--output", outputs...).check(); err != nil {
+		return err
+	}
+	if c.ExportScheduler != "" {
+		if _, format, _, err := scheduler.ParseTarget(c.ExportScheduler); err != nil {
+			return usageError("--export-scheduler: %w", err)
+		} else if format == scheduler.Tree {
+			return usageError("--export-scheduler: found type=tree, which keeps a value and not what is allowed, want one of PRISM's or json")
+		}
 	}
 	text, err := env.readSource(c.ModelFile)
 	if err != nil {
@@ -83,11 +99,18 @@ func (c *shieldCmd) Run(ctx context.Context, env *world) error {
 	if err != nil {
 		return err
 	}
-	written := ""
+	var written []string
 	if c.Output != "" {
 		if written, err = c.write(ctx, env, x, p, tree); err != nil {
 			return err
 		}
+	}
+	if c.ExportScheduler != "" {
+		file, err := c.writeScheduler(ctx, env, x, p)
+		if err != nil {
+			return err
+		}
+		written = append(written, file)
 	}
 	return c.print(env, x, p, written, time.Since(start))
 }
@@ -131,37 +154,72 @@ func (c *shieldCmd) question(ctx context.Context, env *world, file string, text 
 	return &shield.Question{Space: r.Space, Left: r.Left, Right: r.Right, Negated: r.Negated, Max: op.Threshold.Extremum == syntax.Max}, plan.Tree, nil
 }
 
-// write writes the shield. A model is read and solved again before: it has to have the
+// writeScheduler writes the worst scheduler that obeys, which has to attain what is promised, as one of the whole model.
+func (c *shieldCmd) writeScheduler(ctx context.Context, env *world, x *shield.Shield, p *shield.Promise) (string, error) {
+	file, format, opts, err := scheduler.ParseTarget(c.ExportScheduler)
+	if err != nil {
+		return "", err
+	}
+	attained, err := x.Attains(ctx, p.Obeying)
+	if err != nil {
+		return "", err
+	}
+	if !attained.Same(p.Worst) {
+		return "", fmt.Errorf("%s was not written: the scheduler attains %v, and not what was promised; this is a bug: please report it", file, attained.Value())
+	}
+	return file, env.writeFile(file, func(w io.Writer) error {
+		return scheduler.Write(ctx, w, x.Space, scheduler.Scheduler{p.Obeying}, format, opts)
+	})
+}
+
+// write writes the shield, and returns the names of its files. A model is read and solved again before: it has to have the
 // values that are promised.
-func (c *shieldCmd) write(ctx context.Context, env *world, x *shield.Shield, p *shield.Promise, tree *syntax.Model) (string, error) {
+func (c *shieldCmd) write(ctx context.Context, env *world, x *shield.Shield, p *shield.Promise, tree *syntax.Model) ([]string, error) {
 	if filepath.Ext(c.Output) == ".json" {
-		return c.Output, env.writeFile(c.Output, func(w io.Writer) error { return x.JSON(w) })
+		return []string{c.Output}, env.writeFile(c.Output, func(w io.Writer) error { return x.JSON(ctx, w) })
+	}
+	if o, ok := stateFiles(c.Output); ok {
+		return c.writeStates(ctx, env, x, o)
 	}
 	text, err := x.Model(ctx, tree)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	q, _, err := c.question(ctx, env, c.Output, text)
 	if err != nil {
-		return "", fmt.Errorf("check the shielded model: %w", err)
+		return nil, fmt.Errorf("check the shielded model: %w", err)
 	}
 	all, err := shield.New(ctx, q, &shield.Options{Threshold: big.NewRat(2, 1), Exact: p.Best.Exact != nil})
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	again, err := all.Promise(ctx)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	if !again.Best.Same(p.Best) || !again.Worst.Same(p.Worst) {
-		return "", fmt.Errorf("%s was not written: its values are %v and %v, and not what was promised; this is a bug: please report it",
+		return nil, fmt.Errorf("%s was not written: its values are %v and %v, and not what was promised; this is a bug: please report it",
 			c.Output, again.Best.Value(), again.Worst.Value())
 	}
-	return c.Output, env.writeFile(c.Output, textWriter(string(text)))
+	return []string{c.Output}, env.writeFile(c.Output, textWriter(string(text)))
+}
+
+// writeStates writes files of the states, with the choices that are allowed.
+func (c *shieldCmd) writeStates(ctx context.Context, env *world, x *shield.Shield, o output) ([]string, error) {
+	left, err := x.Space.Restrict(x.Allowed)
+	if err != nil {
+		return nil, err
+	}
+	if err := env.places.with("--output", namesOf([]output{o}, len(left.Program().Rewards))...).check(); err != nil {
+		return nil, err
+	}
+	w := &exporter{env: env, space: left.WithoutFractions(), opts: files.Options{Precision: files.MaxPrecision, Zeros: true}}
+	err = w.write(ctx, o)
+	return w.wrote, err
 }
 
 // print prints what the shield promises and how permissive it is, and some of its states.
-func (c *shieldCmd) print(env *world, x *shield.Shield, p *shield.Promise, written string, elapsed time.Duration) error {
+func (c *shieldCmd) print(env *world, x *shield.Shield, p *shield.Promise, written []string, elapsed time.Duration) error {
 	t := &table.Facts{Title: "Shield of " + c.ModelFile}
 	f := x.Figures()
 	t.Add(table.Column{Field: "model"}, c.ModelFile, nil)
@@ -185,8 +243,8 @@ func (c *shieldCmd) print(env *world, x *shield.Shield, p *shield.Promise, writt
 	t.Add(table.Column{Name: "choices"}, f.Choices, "of the deciding states")
 	t.Add(table.Column{Name: "allowed"}, f.Allowed, "of these, allowed")
 	t.Add(table.Column{Name: "seconds"}, table.Cell{Text: fmt.Sprintf("%.3g", elapsed.Seconds()), Value: elapsed.Seconds()}, nil)
-	if written != "" {
-		t.Notes = append(t.Notes, written+" was written")
+	if len(written) > 0 {
+		t.Notes = append(t.Notes, "wrote "+strings.Join(written, ", "))
 	}
 	t.Notes = append(t.Notes, x.Space.Warnings()...)
 	env.printing()

@@ -1,11 +1,16 @@
 package explicit
 
-import "tilecheck/native/explicit/sparse"
+import (
+	"math/big"
 
-// Quotient returns a space of some of the states: of each block of a partition one, with
-// the choices, transitions and rewards of the blocks instead of its own. m is an exact
-// model. What is evaluated in a state is so in the one that stands for its block.
-// Rewards has those of some structures of the program, by index.
+	"tilecheck/native/explicit/sparse"
+)
+
+// Quotient returns a space of some of the states with the choices, transitions and rewards of
+// another model instead of their own: of each block of a partition one, or those that a scheduler
+// reaches. State i of m is states[i], in which everything about it is evaluated. Rewards has
+// those of some structures of the program, by index. The program remains what it is, also where
+// m is of another kind.
 func (s *Space) Quotient(states []uint32, m *sparse.Model, rewards map[int]*sparse.Reward) *Space {
 	out := &Space{
 		compiled: s.compiled, codec: s.codec, store: newStore(s.codec.words), model: m,
@@ -20,3 +25,25 @@ func (s *Space) Quotient(states []uint32, m *sparse.Model, rewards map[int]*spar
 
 // blocks is what a Space knows that is a quotient.
 type blocks struct{ rewards map[int]*sparse.Reward }
+
+// transitionRewards are those of the choices, on every transition.
+func (b *blocks) transitionRewards(m *sparse.Model, index int) ([]float64, []*big.Rat) {
+	r := b.rewards[index]
+	if r == nil {
+		return nil, nil
+	}
+	var values []float64
+	var rats []*big.Rat
+	for c := range m.NumChoices() {
+		lo, hi := m.Row(c)
+		for range hi - lo {
+			if r.Choice != nil {
+				values = append(values, r.Choice[c])
+			}
+			if r.ChoiceRat != nil {
+				rats = append(rats, r.ChoiceRat[c])
+			}
+		}
+	}
+	return values, rats
+}

@@ -40,3 +40,15 @@ func (s *Space) Restrict(choices *sparse.Set) (*Space, error) {
 // Closed reports whether the space is all that will ever be known of its model: it was
 // imported or restricted, and no space with fractions can be built in its place.
 func (s *Space) Closed() bool { return s.imported != nil || s.restricted }
+
+// WithoutFractions returns the space with the doubles nearest to its fractions, for whom reads
+// nothing else. A space whose weights are not to be doubles is returned as it is.
+func (s *Space) WithoutFractions() *Space {
+	if s.unfit != nil || !s.model.Exact() || s.model.Intervals() {
+		return s
+	}
+	out, m := *s, *s.model
+	m.Rats = nil
+	out.model = &m
+	return &out
+}

@@ -18,6 +18,10 @@ func (s *Space) TransitionRewards(index int) ([]float64, []*big.Rat, error) {
 	if s.model.Kind == sparse.MDP {
 		return nil, nil, nil
 	}
+	if s.blocks != nil {
+		values, rats := s.blocks.transitionRewards(s.model, index)
+		return values, rats, nil
+	}
 	if s.imported != nil {
 		r := s.imported.transitions[index]
 		return r.Values, r.Rats, nil

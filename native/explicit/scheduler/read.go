@@ -3,20 +3,22 @@ package scheduler
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 
 	"tilecheck/native/explicit"
 	"tilecheck/native/explicit/sparse"
-	"tilecheck/prism/sema"
 )
 
-// Read reads a scheduler that does not count steps: Storm's JSON, or PRISM's list of
-// states with actions, (0,true)=move. States that are not there have any choice. The error
-// names the file, and the line of a list.
-func Read(file string, text []byte, space *explicit.Space) (Scheduler, error) {
+// Read reads a scheduler that does not count steps: Storm's JSON, or PRISM's lists of states
+// with actions, (0,true)=move or 17=move, or with the numbers of choices, 17=1. States that are
+// not there have any choice. An action that several choices of its state have is an error: it
+// does not say which is meant. Errors name the file, and the line of a list, or are the context's.
+func Read(ctx context.Context, file string, text []byte, space *explicit.Space) (Scheduler, error) {
 	r := &reader{space: space, choices: make([]uint32, space.Model().NumStates()), at: map[string]int{}}
 	for i := range r.choices {
 		r.choices[i] = sparse.None
@@ -26,9 +28,9 @@ func Read(file string, text []byte, space *explicit.Space) (Scheduler, error) {
 	}
 	var err error
 	if trimmed := bytes.TrimSpace(text); len(trimmed) > 0 && trimmed[0] == '[' {
-		err = r.json(file, text)
+		err = r.json(ctx, file, text)
 	} else {
-		err = r.list(file, text)
+		err = r.list(ctx, file, text)
 	}
 	if err != nil {
 		return nil, err
@@ -41,31 +43,22 @@ type reader struct {
 	space   *explicit.Space
 	choices []uint32
 	at      map[string]int // of variables
+	order   []uint32       // by PRISM's numbers of states; nil until one is asked for
 }
 
-// list reads PRISM's list.
-func (r *reader) list(file string, text []byte) error {
+// list reads one of PRISM's lists.
+func (r *reader) list(ctx context.Context, file string, text []byte) error {
 	lines := bufio.NewScanner(bytes.NewReader(text))
 	lines.Buffer(nil, 1<<20)
 	for n := 1; lines.Scan(); n++ {
+		if n%statesPerPoll == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
 		line := strings.TrimSpace(lines.Text())
 		if line == "" {
 			continue
 		}
-		state, action, ok := strings.Cut(line, ")=")
-		words := strings.Split(strings.TrimPrefix(state, "("), ",")
-		if !ok || !strings.HasPrefix(state, "(") || len(words) != len(r.at) {
-			return fmt.Errorf("%s:%d:1: found %.60q, want a state of %d variables and its action, such as (0,true)=move", file, n, line, len(r.at))
-		}
-		valuation := make([]int32, len(words))
-		for i, w := range words {
-			x, err := value(w)
-			if err != nil {
-				return fmt.Errorf("%s:%d:1: found the value %.60q, want a number, true or false", file, n, w)
-			}
-			valuation[i] = x
-		}
-		if err := r.choose(valuation, action); err != nil {
+		if err := r.line(line); err != nil {
 			return fmt.Errorf("%s:%d:1: %w", file, n, err)
 		}
 	}
@@ -73,6 +66,67 @@ func (r *reader) list(file string, text []byte) error {
 		return fmt.Errorf("%s: %w", file, err)
 	}
 	return nil
+}
+
+// line reads what a scheduler does in one state.
+func (r *reader) line(line string) error {
+	if !strings.HasPrefix(line, "(") {
+		return r.numbered(line)
+	}
+	state, action, ok := strings.Cut(line, ")=")
+	words := strings.Split(strings.TrimPrefix(state, "("), ",")
+	if len(r.at) == 0 && words[0] == "" {
+		words = nil
+	}
+	if strings.Contains(state, ")") {
+		return errSteps
+	}
+	if !ok || len(words) != len(r.at) {
+		return r.unlike(line)
+	}
+	valuation := make([]int32, len(words))
+	for i, w := range words {
+		x, err := value(w)
+		if err != nil {
+			return fmt.Errorf("found the value %.60q, want a number, true or false", w)
+		}
+		valuation[i] = x
+	}
+	return r.choose(valuation, action)
+}
+
+var errSteps = errors.New("found a scheduler that counts steps, want one without a memory")
+
+func (r *reader) unlike(line string) error {
+	return fmt.Errorf("found %.60q, want a state of %d variables or a number of one, and its action or the number of a choice, such as (0,true)=move, 17=move or 17=1", line, len(r.at))
+}
+
+// numbered reads a line about a state that has a number: 17=move or 17=1. No action is a number.
+func (r *reader) numbered(line string) error {
+	number, what, ok := strings.Cut(line, "=")
+	if strings.Contains(number, ",") && ok {
+		return errSteps
+	}
+	k, err := strconv.Atoi(number)
+	if !ok || err != nil {
+		return r.unlike(line)
+	}
+	if r.order == nil {
+		r.order = r.space.Order()
+	}
+	if k < 0 || k >= len(r.order) {
+		return fmt.Errorf("found state %d, the model has 0 to %d", k, len(r.order)-1)
+	}
+	s := int(r.order[k])
+	i, err := strconv.Atoi(what)
+	if err != nil {
+		return r.named(s, what)
+	}
+	first, end := r.space.Model().Choices(s)
+	if i < 0 || i >= end-first {
+		return fmt.Errorf("found choice %d of state %d, which has 0 to %d", i, k, end-first-1)
+	}
+	return r.note(s, first+i)
 }
 
 func value(word string) (int32, error) {
@@ -87,7 +141,7 @@ func value(word string) (int32, error) {
 }
 
 // json reads Storm's format.
-func (r *reader) json(file string, text []byte) error {
+func (r *reader) json(ctx context.Context, file string, text []byte) error {
 	var states []struct {
 		Choice json.RawMessage            `json:"c"`
 		Memory *int                       `json:"m"`
@@ -97,6 +151,9 @@ func (r *reader) json(file string, text []byte) error {
 		return fmt.Errorf("%s: %w", file, err)
 	}
 	for n, s := range states {
+		if n%statesPerPoll == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
 		if s.Memory != nil {
 			return fmt.Errorf("%s: entry %d: found a scheduler with a memory, want one without", file, n)
 		}
@@ -134,19 +191,37 @@ func (r *reader) choose(valuation []int32, action string) error {
 	if !ok {
 		return nil
 	}
+	return r.named(s, action)
+}
+
+// named notes the choice of a state with an action.
+func (r *reader) named(s int, action string) error {
 	m := r.space.Model()
+	found := -1
 	first, end := m.Choices(s)
 	for c := first; c < end; c++ {
-		if r.name(m, c) != action {
-			continue
+		switch {
+		case r.name(m, c) != action:
+		case found >= 0 && action == "":
+			return fmt.Errorf("state %s has several choices without an action, want a list of the numbers of choices (type=indices)", r.text(s))
+		case found >= 0:
+			return fmt.Errorf("state %s has several choices with action %s, want a list of the numbers of choices (type=indices)", r.text(s), action)
+		default:
+			found = c
 		}
-		if r.choices[s] != sparse.None && r.choices[s] != uint32(c) {
-			return fmt.Errorf("state %s has two actions", r.text(valuation))
-		}
-		r.choices[s] = uint32(c)
-		return nil
 	}
-	return fmt.Errorf("state %s has no action %.60q", r.text(valuation), action)
+	if found < 0 {
+		return fmt.Errorf("state %s has no action %.60q", r.text(s), action)
+	}
+	return r.note(s, found)
+}
+
+func (r *reader) note(s, c int) error {
+	if r.choices[s] != sparse.None && r.choices[s] != uint32(c) {
+		return fmt.Errorf("state %s has two choices, want one of a scheduler", r.text(s))
+	}
+	r.choices[s] = uint32(c)
+	return nil
 }
 
 func (r *reader) name(m *sparse.Model, c int) string {
@@ -156,14 +231,4 @@ func (r *reader) name(m *sparse.Model, c int) string {
 	return r.space.Program().Actions[m.Actions[c]-1]
 }
 
-func (r *reader) text(valuation []int32) string {
-	var out []string
-	for i, v := range r.space.Program().Vars {
-		word := strconv.Itoa(int(valuation[i]))
-		if v.Type == sema.Bool {
-			word = strconv.FormatBool(valuation[i] != 0)
-		}
-		out = append(out, v.Name+"="+word)
-	}
-	return "(" + strings.Join(out, ",") + ")"
-}
+func (r *reader) text(s int) string { return r.space.Compiled().StateText(r.space.State(nil, s)) }

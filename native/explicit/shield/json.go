@@ -2,6 +2,7 @@ package shield
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"io"
 
@@ -24,11 +25,14 @@ type jsonChoice struct {
 
 // JSON writes the choices that are allowed in each state, equally likely, as Storm's
 // --exportscheduler does.
-func (x *Shield) JSON(w io.Writer) error {
+func (x *Shield) JSON(ctx context.Context, w io.Writer) error {
 	b := bufio.NewWriter(w)
 	m := x.Space.Model()
 	separator := "[\n    "
 	for s := range m.NumStates() {
+		if s&0xfff == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
 		out := jsonState{State: x.variables(s)}
 		first, end := m.Choices(s)
 		for c := first; c < end; c++ {

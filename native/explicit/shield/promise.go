@@ -10,7 +10,11 @@ import (
 // Promise is what schedulers of the choices that are allowed attain, from the first
 // initial state: at best, at worst, and if each choice is as likely as the others. Free is the last
 // without a shield.
-type Promise struct{ Best, Worst, Uniform, Free Number }
+type Promise struct {
+	Best, Worst, Uniform, Free Number
+	// Obeying is the scheduler that attains Worst: a choice of each state that is allowed.
+	Obeying []uint32
+}
 
 // Promise computes it, of the restricted model itself: with fractions if the shield has them.
 func (x *Shield) Promise(ctx context.Context) (*Promise, error) {
@@ -25,13 +29,52 @@ func (x *Shield) Promise(ctx context.Context) (*Promise, error) {
 	}{
 		{&p.Best, m, x.Max}, {&p.Worst, m, !x.Max}, {&p.Uniform, uniform(m, exact), x.Max}, {&p.Free, uniform(x.Space.Model(), exact), x.Max},
 	} {
-		v, _, err := x.solve(ctx, sparse.NewGraph(f.m), f.most, exact)
+		v, choices, err := x.solve(ctx, sparse.NewGraph(f.m), f.most, exact)
 		if err != nil {
 			return nil, err
 		}
 		*f.out = v.at(int(first))
+		if f.out == &p.Worst {
+			p.Obeying = x.obeying(choices)
+		}
 	}
 	return p, nil
+}
+
+// obeying returns the choices of the model that choices of the restricted one are: the first
+// that is allowed where any of those will do.
+func (x *Shield) obeying(choices []uint32) []uint32 {
+	m := x.Space.Model()
+	out := make([]uint32, m.NumStates())
+	kept := uint32(0)
+	for s := range out {
+		out[s] = sparse.None
+		first, end := m.Choices(s)
+		for c := first; c < end; c++ {
+			if !x.Allowed.Has(c) {
+				continue
+			}
+			if out[s] == sparse.None || choices[s] == kept {
+				out[s] = uint32(c)
+			}
+			kept++
+		}
+	}
+	return out
+}
+
+// Attains returns what a scheduler attains from the first initial state: a choice of each state.
+func (x *Shield) Attains(ctx context.Context, choices []uint32) (Number, error) {
+	m := x.Space.Model()
+	only := sparse.NewSet(m.NumChoices())
+	for _, c := range choices {
+		only.Add(int(c))
+	}
+	v, _, err := x.solve(ctx, sparse.NewGraph(m.Keep(only)), x.Max, x.value.exact != nil)
+	if err != nil {
+		return Number{}, err
+	}
+	return v.at(int(m.Initial[0])), nil
 }
 
 // uniform returns the Markov chain in which the choices of a state are equally likely; with fractions, or with doubles and what they are off.

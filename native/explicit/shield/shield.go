@@ -123,7 +123,11 @@ func New(ctx context.Context, q *Question, opts *Options) (*Shield, error) {
 		if err := x.judge(ctx, false); err != nil {
 			return nil, err
 		}
-		if x.bounded(opts.Threshold) {
+		decided, err := x.bounded(ctx, opts.Threshold)
+		if err != nil {
+			return nil, err
+		}
+		if decided {
 			x.Loss = opts.Threshold
 			return x, nil
 		}
@@ -133,8 +137,8 @@ func New(ctx context.Context, q *Question, opts *Options) (*Shield, error) {
 	}
 	if !opts.Total {
 		x.Loss = opts.Threshold
-		x.Allowed = x.within(x.Loss)
-		return x, nil
+		x.Allowed = x.within(ctx, x.Loss)
+		return x, ctx.Err()
 	}
 	return x, x.total(ctx, opts.Threshold)
 }
@@ -146,10 +150,9 @@ func (x *Shield) judge(ctx context.Context, exact bool) error {
 		return err
 	}
 	if exact {
-		x.rate()
-	} else {
-		x.bound()
+		return x.rate(ctx)
 	}
+	x.bound()
 	return nil
 }
 
@@ -213,12 +216,17 @@ func (x *Shield) bound() {
 	}
 }
 
-// bounded finds the choices that lose no more than a threshold, and reports whether bounds tell of all.
-func (x *Shield) bounded(threshold *big.Rat) bool {
+// bounded finds the choices that lose no more than a threshold. Of those of which bounds do not
+// tell, fractions do, if they need those of no more than half of the states: it reports whether all are known.
+func (x *Shield) bounded(ctx context.Context, threshold *big.Rat) (bool, error) {
 	m := x.Space.Model()
 	x.Allowed = sparse.NewSet(m.NumChoices())
+	open, states := sparse.NewSet(m.NumChoices()), sparse.NewSet(m.NumStates())
 	d, _ := threshold.Float64()
 	for s := range m.NumStates() {
+		if s&0xffff == 0 && ctx.Err() != nil {
+			return false, ctx.Err()
+		}
 		first, end := m.Choices(s)
 		low, high := d*(1-0x1p-50), d*(1+0x1p-50)
 		if x.relative {
@@ -234,12 +242,46 @@ func (x *Shield) bounded(threshold *big.Rat) bool {
 			case x.decided(s) || end-first == 1 || best[1]-worse[0]+slack <= low:
 				x.Allowed.Add(c)
 			case !(best[0]-worse[1]-slack > high):
-				return false
+				open.Add(c)
+				states.Add(s)
 			}
 		}
 	}
-	return true
+	if open.Empty() {
+		return true, nil
+	}
+	later := reached(m, states)
+	if later.Count() > m.NumStates()/2 {
+		return false, nil
+	}
+	return true, x.settle(ctx, threshold, open, states, later)
 }
+
+// settle allows those of some choices that lose no more than a threshold, given their states, and
+// all that can be reached from these.
+func (x *Shield) settle(ctx context.Context, threshold *big.Rat, open, states, later *sparse.Set) error {
+	part := &Shield{Question: &Question{Space: x.Space, Left: x.Left.Intersect(later), Right: x.Right, Negated: x.Negated, Max: x.Max}, graph: x.graph, relative: x.relative}
+	var err error
+	if part.value, _, err = part.solve(ctx, x.graph, x.Max, true); err != nil {
+		return err
+	}
+	m := x.Space.Model()
+	for s := range states.All() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		first, end := m.Choices(s)
+		for c := first; c < end; c++ {
+			if open.Has(c) && atMost(part.loss(s, part.rated(s, c)), threshold) {
+				x.Allowed.Add(c)
+			}
+		}
+	}
+	return nil
+}
+
+// atMost compares a loss, of which nil is more than anything.
+func atMost(loss, threshold *big.Rat) bool { return loss != nil && loss.Cmp(threshold) <= 0 }
 
 var one = big.NewRat(1, 1)
 
@@ -247,31 +289,39 @@ var one = big.NewRat(1, 1)
 func (q *Question) decided(s int) bool { return q.Right.Has(s) || !q.Left.Has(s) }
 
 // rate computes the values of choices.
-func (x *Shield) rate() {
+func (x *Shield) rate(ctx context.Context) error {
 	m := x.Space.Model()
 	x.of = &numbers{exact: make([]*big.Rat, m.NumChoices())}
-	term := new(big.Rat)
 	for s := range m.NumStates() {
+		if s&0xfff == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
 		first, end := m.Choices(s)
 		for c := first; c < end; c++ {
-			if x.decided(s) {
-				x.of.exact[c] = x.value.exact[s]
-				continue
-			}
-			sum := new(big.Rat)
-			from, to := m.Row(c)
-			for i := from; i < to; i++ {
-				sum.Add(sum, term.Mul(m.Rat(i), x.value.exact[m.Target[i]]))
-			}
-			x.of.exact[c] = sum
+			x.of.exact[c] = x.rated(s, c)
 		}
 	}
+	return nil
 }
 
-// loss is what a choice of a state loses; relative to the best value if so asked, where 0
-// to 0 is no loss, and nil is more than any share.
-func (x *Shield) loss(s, c int) *big.Rat {
-	d := new(big.Rat).Sub(x.value.exact[s], x.of.exact[c])
+// rated is the value of a choice of a state.
+func (x *Shield) rated(s, c int) *big.Rat {
+	if x.decided(s) {
+		return x.value.exact[s]
+	}
+	m := x.Space.Model()
+	sum, term := new(big.Rat), new(big.Rat)
+	from, to := m.Row(c)
+	for i := from; i < to; i++ {
+		sum.Add(sum, term.Mul(m.Rat(i), x.value.exact[m.Target[i]]))
+	}
+	return sum
+}
+
+// loss is what a choice of a state loses, given its value; relative to the best value if so asked,
+// where 0 to 0 is no loss, and nil is more than any share.
+func (x *Shield) loss(s int, of *big.Rat) *big.Rat {
+	d := new(big.Rat).Sub(x.value.exact[s], of)
 	d.Abs(d)
 	if !x.relative || d.Sign() == 0 {
 		return d
@@ -282,14 +332,17 @@ func (x *Shield) loss(s, c int) *big.Rat {
 	return d.Quo(d, x.value.exact[s])
 }
 
-// within returns the choices that lose no more than a threshold.
-func (x *Shield) within(threshold *big.Rat) *sparse.Set {
+// within returns the choices that lose no more than a threshold, not all of them once the context has ended.
+func (x *Shield) within(ctx context.Context, threshold *big.Rat) *sparse.Set {
 	m := x.Space.Model()
 	out := sparse.NewSet(m.NumChoices())
 	for s := range m.NumStates() {
+		if s&0xfff == 0 && ctx.Err() != nil {
+			break
+		}
 		first, end := m.Choices(s)
 		for c := first; c < end; c++ {
-			if d := x.loss(s, c); d != nil && d.Cmp(threshold) <= 0 {
+			if atMost(x.loss(s, x.of.exact[c]), threshold) {
 				out.Add(c)
 			}
 		}
@@ -305,7 +358,7 @@ func (x *Shield) total(ctx context.Context, threshold *big.Rat) error {
 	for s := range m.NumStates() {
 		first, end := m.Choices(s)
 		for c := first; c < end; c++ {
-			if d := x.loss(s, c); d != nil {
+			if d := x.loss(s, x.of.exact[c]); d != nil {
 				losses = append(losses, d)
 			}
 		}
@@ -317,7 +370,7 @@ func (x *Shield) total(ctx context.Context, threshold *big.Rat) error {
 		if failure != nil {
 			return true
 		}
-		x.Allowed = x.within(losses[k])
+		x.Allowed = x.within(ctx, losses[k])
 		kept, err := x.kept(ctx, threshold)
 		failure = err
 		return !kept
@@ -327,8 +380,8 @@ func (x *Shield) total(ctx context.Context, threshold *big.Rat) error {
 	}
 	if k > 0 {
 		x.Loss = losses[k-1]
-		x.Allowed = x.within(x.Loss)
-		return nil
+		x.Allowed = x.within(ctx, x.Loss)
+		return ctx.Err()
 	}
 	x.Allowed = sparse.NewSet(m.NumChoices())
 	for s := range m.NumStates() {
@@ -363,22 +416,7 @@ func (x *Shield) kept(ctx context.Context, threshold *big.Rat) (bool, error) {
 }
 
 // restricted returns the model with the choices that are allowed.
-func (x *Shield) restricted() *sparse.Model {
-	m := x.Space.Model()
-	out := &sparse.Model{Kind: sparse.MDP, First: []uint32{0}, Start: []uint32{0}, Weights: m.Weights, Rats: m.Rats, Err: m.Err, Initial: m.Initial}
-	for s := range m.NumStates() {
-		first, end := m.Choices(s)
-		for c := first; c < end; c++ {
-			if x.Allowed.Has(c) {
-				from, to := m.Row(c)
-				out.Target, out.Weight = append(out.Target, m.Target[from:to]...), append(out.Weight, m.Weight[from:to]...)
-				out.Start = append(out.Start, uint32(len(out.Target)))
-			}
-		}
-		out.First = append(out.First, uint32(len(out.Start)-1))
-	}
-	return out
-}
+func (x *Shield) restricted() *sparse.Model { return x.Space.Model().Keep(x.Allowed) }
 
 // Correction returns the choice that replaces another one of a state: itself if it is
 // allowed, otherwise a best one.

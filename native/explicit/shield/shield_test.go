@@ -120,6 +120,64 @@ func TestShield(t *testing.T) {
 	}
 }
 
+// A choice loses the threshold itself, at the end of a long walk: fractions of what comes after it tell, and
+// the rest of the model has bounds.
+func TestAtTheThreshold(t *testing.T) {
+	const model = "mdp module m x:[0..40] init 40;\n" +
+		"[] x>5 -> 1/3:(x'=x-1) + 2/3:(x'=min(40,x+1)); [] x>30 -> 1/3:(x'=x-1) + 1/3:(x'=x-2) + 1/3:(x'=3);\n" +
+		"[] x=5 -> 9/10:(x'=1) + 1/10:(x'=2); [] x=5 -> 17/20:(x'=1) + 3/20:(x'=2); [] x<5 -> true; endmodule"
+	for threshold, allowed := range map[string]int{"1/20": 2, "499999999999999/10000000000000000": 1} {
+		q, _ := question(t, model, false)
+		d, _ := new(big.Rat).SetString(threshold)
+		x, err := shield.New(t.Context(), q, &shield.Options{Threshold: d})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := x.Promise(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, _ := q.Space.Find([]int32{5})
+		n := 0
+		for first, end := q.Space.Model().Choices(s); first < end; first++ {
+			if x.Allowed.Has(first) {
+				n++
+			}
+		}
+		if n != allowed || p.Best.Exact != nil {
+			t.Errorf("within %s: found %d choices, want %d; best is %+v, want bounds", threshold, n, allowed, p.Best)
+		}
+	}
+}
+
+// The worst scheduler that obeys attains what is promised, and obeys.
+func TestObeying(t *testing.T) {
+	for _, model := range []string{ways, twice, wait} {
+		for _, negated := range []bool{false, true} {
+			for _, threshold := range []string{"0", "0.1", "0.4", "1", "1e30"} {
+				q, _ := question(t, model, negated)
+				d, _ := new(big.Rat).SetString(threshold)
+				x, err := shield.New(t.Context(), q, &shield.Options{Threshold: d, Exact: true})
+				if err != nil {
+					t.Fatal(err)
+				}
+				p, err := x.Promise(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				for s, c := range p.Obeying {
+					if first, end := q.Space.Model().Choices(s); int(c) < first || int(c) >= end || !x.Allowed.Has(int(c)) {
+						t.Errorf("%s, %s: state %d has choice %d, which is not allowed", model, threshold, s, c)
+					}
+				}
+				if got, err := x.Attains(t.Context(), p.Obeying); err != nil || got.Exact.Cmp(p.Worst.Exact) != 0 {
+					t.Errorf("%s, %s: found %v and %v, want %v", model, threshold, got.Exact, err, p.Worst.Exact)
+				}
+			}
+		}
+	}
+}
+
 func promise(t *testing.T, x *shield.Shield) string {
 	t.Helper()
 	p, err := x.Promise(t.Context())
@@ -140,7 +198,7 @@ func TestOneAction(t *testing.T) {
 		t.Errorf("found %v", err)
 	}
 	var b bytes.Buffer
-	if err := x.JSON(&b); err != nil || strings.Count(b.String(), `"index"`) != q.Space.Model().NumStates() {
+	if err := x.JSON(t.Context(), &b); err != nil || strings.Count(b.String(), `"index"`) != q.Space.Model().NumStates() {
 		t.Errorf("found %v and %s", err, b.String())
 	}
 }
