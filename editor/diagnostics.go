@@ -96,6 +96,7 @@ type checked struct {
 	program *sema.Program // nil if constants have no values
 	values  map[string]string
 	wrong   []problem
+	hidden  []bool // the commands without which that was found out
 }
 
 type problem struct {

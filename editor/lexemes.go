@@ -45,7 +45,7 @@ func scan(out []lexeme, text []byte, at int) []lexeme {
 
 // rescanned are the lexemes of a text of which only some lines are new.
 func rescanned(old *found[lexeme], text []byte) []lexeme {
-	same, behind := common(old.text, text)
+	same, behind := Common(old.text, text)
 	from := bytes.LastIndexByte(text[:same], '\n') + 1
 	to := len(text)
 	if end := bytes.IndexByte(text[len(text)-behind:], '\n'); end >= 0 {
@@ -65,8 +65,8 @@ func rescanned(old *found[lexeme], text []byte) []lexeme {
 	return out
 }
 
-// common is how many bytes two texts have in common at the beginning, and then at the end.
-func common(a, b []byte) (front, back int) {
+// Common is how many bytes two texts have in common at the beginning, and then at the end.
+func Common(a, b []byte) (front, back int) {
 	n := min(len(a), len(b))
 	for front < n && a[front] == b[front] {
 		front++

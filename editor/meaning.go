@@ -261,13 +261,3 @@ func (f *Files) Apply(edits []Edit) (*Files, error) {
 	}
 	return next, nil
 }
-
-// Format returns the text of a file as package format lays it out. The error of one that
-// does not parse is a syntax.ErrorList.
-func (f *Files) Format(name string) ([]byte, error) {
-	d := f.docs[name]
-	if d == nil {
-		return nil, fmt.Errorf("%s is not open", name)
-	}
-	return format.Source(f.opts.Dialect, name, d.text)
-}

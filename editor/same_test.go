@@ -31,6 +31,8 @@ func said(t *testing.T, f *editor.Files, name string, at int) []string {
 	from, words := f.Complete(name, at)
 	say(from, words)
 	say(f.References(name, at), f.Lenses(name))
+	laid, err := f.Format(name)
+	say(string(laid), err)
 	for _, x := range f.Symbols(name) {
 		say(x)
 	}
@@ -42,7 +44,7 @@ func said(t *testing.T, f *editor.Files, name string, at int) []string {
 // renamed modules, clocks, guards that are false, values that doubles and fractions tell apart.
 func TestSameAsFresh(t *testing.T) {
 	r := rand.New(rand.NewPCG(needs.Number(t, "TILECHECK_SEED", 1), 1))
-	texts := append(models(t), model, strings.Replace(model, "const double p;", "const double p = 0.5;", 1), around)
+	texts := append(models(t), model, strings.Replace(model, "const double p;", "const double p = 0.5;", 1), around, valued, valued+"module K = M [x=y, b=c, N=Q] endmodule\n")
 	words := []string{
 		"module", "endmodule", "endmodule module Z z : bool;", "(", ")", "[", "]", "'", "=", "->", ";", ":", "x", "x'", "N", "k", "low", "far", "0.5", "//", "\n", " ", "&", "init", "formula",
 		"formula low = y;", "const int N = 3;", "const double p = 0.1;", "global g : [0..2];", "rewards", "endrewards", "[a] true -> true;", "[] false -> (x'=1);", "invariant", "\r\n", "é", "+ 0.5:true",
@@ -50,7 +52,7 @@ func TestSameAsFresh(t *testing.T) {
 	for i := range needs.Some(300) {
 		text := texts[r.IntN(len(texts))]
 		if i%2 == 0 {
-			text = texts[len(texts)-1-r.IntN(3)]
+			text = texts[len(texts)-1-r.IntN(5)]
 		}
 		files := editor.New(editor.Options{})
 		if i%4 < 2 {
@@ -63,7 +65,7 @@ func TestSameAsFresh(t *testing.T) {
 			undo = append(undo, text)
 			at := r.IntN(len(text) + 1)
 			end := min(at+r.IntN(12), len(text))
-			switch r.IntN(6) {
+			switch r.IntN(8) {
 			case 0, 1:
 				text = text[:at] + words[r.IntN(len(words))] + text[at:]
 			case 2:
@@ -76,6 +78,15 @@ func TestSameAsFresh(t *testing.T) {
 				lines := strings.SplitAfter(text, "\n")
 				from, to := r.IntN(len(lines)), r.IntN(len(lines))
 				text = strings.Join(slices.Insert(lines, to, lines[from]), "")
+			case 6, 7: // a value of a constant, or another number at the beginning
+				head := text[:min(len(text), 200)]
+				if from := r.IntN(len(head) + 1); strings.ContainsAny(head[from:], "0123456789") {
+					at = from + strings.IndexAny(head[from:], "0123456789")
+					text = text[:at] + string(rune('0'+r.IntN(8))) + text[at+1:]
+				}
+				if r.IntN(4) == 0 {
+					text = strings.NewReplacer("true;", "false;", "false;", "true;").Replace(head) + text[len(head):]
+				}
 			}
 			files = files.With("m.prism", []byte(text))
 			if r.IntN(4) == 0 {
@@ -101,6 +112,59 @@ func TestSameAsFresh(t *testing.T) {
 		}
 	}
 }
+
+// A command that comes to stand in a comment is none, also where the one before stands for it.
+func TestCommentedOut(t *testing.T) {
+	text := strings.Replace(model, "  [stop]", "  [go] low -> (x'=x);\n  [go] x<2 -> (x'=x);\n  [stop]", 1)
+	files := editor.New(editor.Options{}).With("m.prism", []byte(text))
+	said(t, files, "m.prism", 0)
+	at := place(t, text, "(x'=x);\n  ", "[go] x<2")
+	files = files.With("m.prism", []byte(text[:at]+"// "+text[at:]))
+	if hover, _, ok := files.Hover(t.Context(), "m.prism", at+len("// [go] ")); ok {
+		t.Errorf("in a comment is %q", hover)
+	}
+}
+
+// valued has what depends on the values of constants: guards that are false, operations of which doubles have another
+// result, those within formulas, conditions and functions, one command beside others with the same.
+const valued = `dtmc
+const int N = 3;
+const int Q = 2;
+const bool on = true;
+const double p = 0.5;
+formula last = N-1;
+formula at = x=last;
+formula odd = mod(x+Q,2)=1;
+formula off = on & N>2;
+module M
+  x : [0..9] init 0;
+  b : bool;
+  [] x<N-1 -> p:(x'=min(x+1,N-1)) + (1-p):true;
+  [] x=N-1 -> p:(x'=min(x+1,N-1)) + (1-p):(x'=0);
+  [] x=Q*2 -> (x'=x);
+  [] x=ceil(0.1*Q/0.1) -> (x'=x);
+  [] x>ceil(0.1*Q/0.1) -> (x'=x);
+  [] x=mod(N,7)+4*1 -> true;
+  [] N>2 -> true;
+  [] N>2 & x=1 -> true;
+  [] N>2 | x=1 -> true;
+  [] on -> true;
+  [] !on & b -> true;
+  [] b=on -> (b'=!on);
+  [] b=(N>4) -> (b'=N>4);
+  [] at & !b -> (x'=last+1);
+  [] odd -> (x'=N);
+  [] off -> true;
+  [] b & off -> true;
+  [] x=(b ? N+1 : Q*2) -> (x'=b ? N : 0);
+  [] (on ? x=1 : x=2) -> true;
+  [] (N>2 ? true : false) -> true;
+  [] x=1 -> 1/N:true + (1-1/N):(x'=(N)) ;
+  [] x=mod(1,Q-2) -> true;
+  [] max(x,N)>=N -> true;
+  [] pow(Q,2)=4 -> true;
+endmodule
+`
 
 const around = `dtmc
 const int N = 2*3;

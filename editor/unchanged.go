@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"tilecheck/lint"
+	"tilecheck/prism/format"
 	"tilecheck/prism/syntax"
 )
 
@@ -45,9 +46,17 @@ type command struct {
 	stub  string       // stands for it; empty if nothing does
 	names []occurrence // from its beginning
 	uses  []string     // names of values in it, each once
-	// Of what is around the command when nothing was found wrong with it: 0 for never.
+	// Of what was around the command when nothing was found wrong with it: 0 for never.
 	checked, folded atomic.Uint64
+	worth           atomic.Pointer[worth]
+	laid            atomic.Pointer[format.Laid] // nil as long as nobody has asked
 }
+
+// isChecked reports whether nothing is wrong with the command as names are now.
+func (c *command) isChecked(now state) bool { return now.kinds != 0 && c.checked.Load() == now.kinds }
+
+// isFolded reports whether nothing is wrong with it as values of constants are now.
+func (c *command) isFolded(now state) bool { return now.values != 0 && c.folded.Load() == now.values }
 
 // placed is a command in a text.
 type placed struct {
@@ -102,7 +111,7 @@ func (d *document) parseWithout(hidden []bool) bool {
 
 // moved are the commands that a text has in common with another one.
 func moved(old *found[placed], text []byte) []placed {
-	front, back := common(old.text, text)
+	front, back := Common(old.text, text)
 	shift := int32(len(text) - len(old.text))
 	out := make([]placed, 0, len(old.list)+1)
 	for _, p := range old.list {
@@ -150,7 +159,7 @@ func (d *document) blanked(hidden []bool) (text []byte, stubs []int32) {
 	return text, stubs
 }
 
-// blank reports whether a text is white space and comments.
+// blank reports whether a text is white space and comments, and nothing of what follows in one.
 func blank(text []byte) bool {
 	for len(text) > 0 {
 		switch {
@@ -159,7 +168,7 @@ func blank(text []byte) bool {
 		case len(text) > 1 && text[0] == '/' && text[1] == '/':
 			end := bytes.IndexAny(text, "\r\n")
 			if end < 0 {
-				return true
+				return false
 			}
 			text = text[end:]
 		default:
@@ -284,36 +293,47 @@ func (d *document) check() *checked {
 	d.checking.Do(func() {
 		d.parse()
 		around := surroundingsOf(d.tree.(*syntax.Model), d.text)
-		now := make([]uint64, len(d.commands))
-		checked, folded := 0, 0
+		now := make([]state, len(d.commands))
 		for i, p := range d.commands {
 			now[i] = around.of(p)
-			if now[i] == p.checked.Load() {
-				checked++
-			}
-			if now[i] == p.folded.Load() {
-				folded++
+		}
+		// One of those that constants change in the same way stands for the others.
+		first := make(map[uint64]int)
+		for i, p := range d.commands {
+			if !p.isFolded(now[i]) && now[i].alike {
+				if _, ok := first[now[i].values]; !ok {
+					first[now[i].values] = i
+				}
 			}
 		}
-		// Constants without values leave nothing to fold. That is known behind the check only.
-		if 2*folded < checked {
-			d.meaning = d.checkWithout(now, func(i int) bool { return d.commands[i].checked.Load() == now[i] })
-			if d.meaning.program == nil {
-				return
-			}
+		d.meaning = d.checkWithout(around, now, func(i int, p placed) bool {
+			at, ok := first[now[i].values]
+			return p.isChecked(now[i]) && (p.isFolded(now[i]) || !ok || at != i)
+		})
+		if d.meaning.program == nil {
+			return // nothing can be folded
 		}
-		d.meaning = d.checkWithout(now, func(i int) bool { return d.commands[i].folded.Load() == now[i] })
+		known := true
+		for i, p := range d.commands {
+			if at, ok := first[now[i].values]; ok && now[i].alike && d.commands[at].isFolded(now[at]) {
+				p.folded.Store(now[i].values)
+			}
+			known = known && (!d.meaning.hidden[i] || p.isFolded(now[i]))
+		}
+		if !known {
+			d.meaning = d.checkWithout(around, now, func(i int, p placed) bool { return p.isFolded(now[i]) })
+		}
 	})
 	return &d.meaning
 }
 
 // checkWithout checks the model without commands with which nothing is wrong, and notes with which
 // others nothing is.
-func (d *document) checkWithout(now []uint64, hide func(i int) bool) checked {
+func (d *document) checkWithout(around *surroundings, now []state, hide func(i int, p placed) bool) checked {
 	hidden := make([]bool, len(d.commands))
 	same := true
-	for i := range hidden {
-		hidden[i] = now[i] != 0 && hide(i)
+	for i, p := range d.commands {
+		hidden[i] = hide(i, p)
 		same = same && hidden[i] == (d.hidden != nil && d.hidden[i])
 	}
 	tree := d.tree.(*syntax.Model)
@@ -323,11 +343,15 @@ func (d *document) checkWithout(now []uint64, hide func(i int) bool) checked {
 			tree = n.(*syntax.Model)
 		}
 	}
-	clean := make(map[int32]bool)
+	clean := make(map[int32]*syntax.Command) // nil is one that is not
 	c := d.checkTree(tree, func(cmd *syntax.Command, ok bool) {
-		before, told := clean[cmd.Start.Offset]
-		clean[cmd.Start.Offset] = ok && (before || !told)
+		at := cmd.Start.Offset
+		if before, told := clean[at]; !ok || told && before == nil {
+			cmd = nil
+		}
+		clean[at] = cmd
 	})
+	c.hidden = hidden
 	possible := make(map[int32]bool)
 	if c.program != nil && !c.program.Differs {
 		for _, m := range c.program.Modules {
@@ -339,116 +363,20 @@ func (d *document) checkWithout(now []uint64, hide func(i int) bool) checked {
 		}
 	}
 	for i, p := range d.commands {
-		if hidden[i] || !clean[p.from] || now[i] == 0 {
+		cmd := clean[p.from]
+		if hidden[i] || cmd == nil || now[i].kinds == 0 {
 			continue
 		}
-		p.checked.Store(now[i])
+		p.checked.Store(now[i].kinds)
+		if now[i].values == 0 {
+			p.worth.Store(around.worthOf(cmd, now[i].kinds))
+			now[i] = around.of(p)
+		}
 		if possible[p.from] {
-			p.folded.Store(now[i])
+			p.folded.Store(now[i].values)
 		}
 	}
 	return c
-}
-
-// surroundings are what names stand for, as far as it matters to commands.
-type surroundings struct {
-	text  []byte
-	decls map[string][]declared
-	names map[string]uint64
-	all   uint64 // what matters to each command; 0 if nothing is to be relied on
-}
-
-// declared is a declaration of a value, and the module that it is in.
-type declared struct {
-	syntax.Node
-	module string
-}
-
-func surroundingsOf(m *syntax.Model, text []byte) *surroundings {
-	s := &surroundings{text: text, decls: make(map[string][]declared), names: make(map[string]uint64), all: 1}
-	add := func(id *syntax.Ident, n syntax.Node, module string) {
-		s.decls[id.Name] = append(s.decls[id.Name], declared{n, module})
-	}
-	modules := make(map[string]bool)
-	module := func(id *syntax.Ident) bool {
-		twice := modules[id.Name]
-		modules[id.Name] = true
-		return !twice
-	}
-	alone := true // each module has a name of its own
-	var renamed []*syntax.RenamedModule
-	for _, item := range m.Items {
-		switch n := item.(type) {
-		case *syntax.TypeDecl:
-			s.all = mix(s.all, s.hash(n))
-		case *syntax.ConstDecl:
-			add(n.Name, n, "")
-		case *syntax.FormulaDecl:
-			add(n.Name, n, "")
-		case *syntax.GlobalDecl:
-			add(n.Var.Name, n.Var, "")
-		case *syntax.Module:
-			alone = module(n.Name) && alone
-			for _, v := range n.Vars {
-				add(v.Name, v, n.Name.Name)
-			}
-		case *syntax.RenamedModule:
-			alone = module(n.Name) && alone
-			renamed = append(renamed, n)
-		}
-	}
-	for _, n := range renamed { // its commands have other names, too
-		s.all = mix(s.all, s.hash(n))
-		for _, r := range n.Renames {
-			s.all = mix(mix(s.all, s.name(r.Old.Name)), s.name(r.New.Name))
-		}
-	}
-	if !alone {
-		s.all = 0
-	}
-	return s
-}
-
-// hash is a number for the text of a node.
-func (s *surroundings) hash(n syntax.Node) uint64 {
-	return maphash.Bytes(seed, s.text[n.Pos().Offset:n.End().Offset])
-}
-
-// name is a number for what a name stands for.
-func (s *surroundings) name(name string) uint64 {
-	if h, ok := s.names[name]; ok {
-		return h
-	}
-	h := uint64(1)
-	s.names[name] = h // for one that depends on itself, which is an error
-	for _, d := range s.decls[name] {
-		v, variable := d.Node.(*syntax.VarDecl)
-		if variable { // whatever its range is
-			h = mix(mix(h, uint64(v.Type)+2), maphash.String(seed, d.module))
-			continue
-		}
-		h = mix(h, s.hash(d.Node))
-		syntax.Inspect(d.Node, func(n syntax.Node) bool {
-			if id, ok := n.(*syntax.Ident); ok {
-				h = mix(h, s.name(id.Name))
-			}
-			return true
-		})
-	}
-	s.names[name] = h
-	return h
-}
-
-// of is a number for what is around a command.
-func (s *surroundings) of(p placed) uint64 {
-	if s.all == 0 {
-		return 0
-	}
-	h := mix(s.all, maphash.String(seed, p.module))
-	for _, name := range p.uses {
-		h = mix(h, s.name(name))
-	}
-	return h
 }
 
 var seed = maphash.MakeSeed()

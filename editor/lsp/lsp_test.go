@@ -228,3 +228,27 @@ func TestEnds(t *testing.T) {
 		t.Errorf("not ended after %v", time.Since(start))
 	}
 }
+
+// A layout is an edit of the lines that change, and of no others: cursors and folds elsewhere stay.
+func TestFormatting(t *testing.T) {
+	for _, test := range []struct {
+		name, text, edits string
+	}{
+		{"one line", "dtmc\nmodule M\n  x:[0..2];\n  y : bool;\nendmodule\n", `[{"range":{"start":{"line":2,"character":0},"end":{"line":3,"character":0}},"newText":"  x : [0..2];\n"}]`},
+		{"nothing", "dtmc\nmodule M\n  x : [0..2];\nendmodule\n", `[]`},
+		{"wrong", "dtmc\nmodule\n  x:[0..2];\n", `[]`},
+		{"no line end", "dtmc\nmodule M\nendmodule", `[{"range":{"start":{"line":2,"character":0},"end":{"line":2,"character":9}},"newText":"endmodule\n"}]`},
+		{"a line too many", "dtmc // 😀\n\n\nmodule M\nendmodule\n", `[{"range":{"start":{"line":2,"character":0},"end":{"line":3,"character":0}},"newText":""}]`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := start(t)
+			u := uri.File(filepath.Join(t.TempDir(), "m.prism"))
+			c.open(u, test.text)
+			var got jsonrpc2.RawMessage
+			c.call("textDocument/formatting", map[string]any{"textDocument": map[string]any{"uri": u}, "options": map[string]any{"tabSize": 2, "insertSpaces": true}}, &got)
+			if string(got) != test.edits {
+				t.Errorf("the edits are %s, want %s", got, test.edits)
+			}
+		})
+	}
+}

@@ -213,7 +213,7 @@ func (s *server) Formatting(ctx context.Context, params *protocol.DocumentFormat
 	if err != nil {
 		return nil, err
 	}
-	return f.fullyReplaced(name, text), nil
+	return f.replaced(name, text), nil
 }
 
 // legend names the types of semantic tokens, in the order of tokenType.

@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"bytes"
 	"context"
 	"os"
 	"path"
@@ -340,12 +341,21 @@ func (f snapshot) edit(edits []editor.Edit) *protocol.WorkspaceEdit {
 	return out
 }
 
-// fullyReplaced is one edit that makes a text of another one.
-func (f snapshot) fullyReplaced(name string, text []byte) []protocol.TextEdit {
+// replaced is one edit that makes a text of another one: of the lines from the first to the last that differ.
+func (f snapshot) replaced(name string, text []byte) []protocol.TextEdit {
 	old := f.Text(name)
 	if string(old) == string(text) {
 		return []protocol.TextEdit{}
 	}
-	lines := editor.NewLines(old)
-	return []protocol.TextEdit{{Range: f.rangeOf(lines, editor.Range{To: len(old)}), NewText: string(text)}}
+	front, back := editor.Common(old, text)
+	front = bytes.LastIndexByte(old[:front], '\n') + 1
+	begins := func(t []byte) bool { at := len(t) - back; return at == 0 || t[at-1] == '\n' }
+	if end := bytes.IndexByte(old[len(old)-back:], '\n'); !begins(old) || !begins(text) {
+		back -= end + 1
+		if end < 0 {
+			back = 0
+		}
+	}
+	r := editor.Range{From: front, To: len(old) - back}
+	return []protocol.TextEdit{{Range: f.rangeOf(editor.NewLines(old), r), NewText: string(text[front : len(text)-back])}}
 }

@@ -12,9 +12,35 @@ import (
 func (l *layout) unit(u unit) {
 	first := l.next
 	end := l.endOf(u)
+	l.newLine(2 * u.level)
+	if u.laid != nil {
+		l.lines = append(l.lines[:len(l.lines)-1], u.laid.lines...)
+		l.skipped = append(l.skipped, [2]int{first, end})
+		l.next = end
+		return
+	}
+	at := len(l.lines) - 1
+	l.statement(u, end)
+	if _, ok := u.node.(*syntax.Command); ok && l.keep != nil {
+		l.keep(u.from, laid(l.lines[at:]))
+	}
+}
+
+// laid keeps lines of a command, behind which there may be another comment.
+func laid(lines []line) *Laid {
+	lines = slices.Clone(lines)
+	for i := range lines {
+		lines[i].known = 2
+	}
+	lines[len(lines)-1].known = 1
+	return &Laid{lines}
+}
+
+// statement writes one in a line that has been begun.
+func (l *layout) statement(u unit, end int) {
+	first := l.next
 	whole := l.lexemes[first:end]
 	printed, apart := gaps(u, whole)
-	l.newLine(2 * u.level)
 	if printed != nil && whole[len(whole)-1].Start.Line == whole[0].Start.Line {
 		l.last().text = printed[0]
 		for _, text := range printed[1:] {
@@ -29,7 +55,7 @@ func (l *layout) unit(u unit) {
 
 // endOf is the lexeme behind a statement, where a property has its semicolons.
 func (l *layout) endOf(u unit) int {
-	stop := u.node.End().Offset
+	stop := u.to
 	end := l.next
 	for end < len(l.lexemes) && l.lexemes[end].Start.Offset < stop {
 		end++
