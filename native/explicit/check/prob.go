@@ -282,17 +282,26 @@ func (e *evaluation) stepCount(x sema.Expr, operator string) (int, error) {
 
 // steady returns the value of an S operator.
 func (e *evaluation) steady(x *sema.Steady) (*numbers, error) {
-	if e.kind() == sparse.MDP {
-		return nil, e.unsupported(x, "found an S operator for a nondeterministic model")
-	}
-	if e.space.Model().Intervals() {
+	defer e.schedule(x)()
+	switch {
+	case e.p.Program.Type == syntax.LTS:
+		return nil, e.unsupported(x, "found an S operator for a model without probabilities")
+	case e.partial():
+		return nil, e.unsupported(x, "found an S operator for a partially observable model")
+	case e.fair():
+		return nil, e.unsupported(x, "found an S operator and fair schedulers")
+	case e.space.Model().Intervals():
 		return nil, e.unsupported(x, "found an S operator for a model with intervals")
+	}
+	dir, err := e.extremal(x, "S", x.Threshold)
+	if err != nil {
+		return nil, err
 	}
 	set, err := e.nested(x.X)
 	if err != nil {
 		return nil, err
 	}
-	return asProbability(e.solved(solve.SteadyState(e.ctx, e.graph, set, e.opts)))
+	return asProbability(e.solved(solve.SteadyState(e.ctx, e.graph, set, dir, e.opts)))
 }
 
 // quant evaluates E or A.

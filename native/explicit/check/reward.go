@@ -62,10 +62,8 @@ func (e *evaluation) rewardPath(x *sema.Reward, p *sema.RewardPath, r *sparse.Re
 		return nil, e.unsupported(x, "found %s in an R operator for a model with intervals, want F, C<=t or a co-safe path formula", rewardLetter(p))
 	}
 	switch {
-	case p.Kind == syntax.LongRun && e.kind() == sparse.MDP:
-		return nil, e.unsupported(x, "found the long-run reward S for a nondeterministic model")
 	case p.Kind == syntax.LongRun:
-		return e.solved(solve.LongRun(e.ctx, e.graph, r, e.opts))
+		return e.solved(solve.LongRun(e.ctx, e.graph, r, dir, e.opts))
 	case p.Bound == nil:
 		return e.solved(solve.TotalReward(e.ctx, e.graph, r, dir, e.opts))
 	case e.kind() == sparse.CTMC:

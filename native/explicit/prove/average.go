@@ -21,7 +21,10 @@ func (w *work) average(right *sparse.Set) (*solve.Values, error) {
 		r = &sparse.Reward{}
 		r.State, r.StateRat = indicator(right)
 	}
-	v, err := solve.LongRun(w.ctx, g, r, w.options())
+	if g.First != nil {
+		return nil, errors.New("averages of an MDP have no certificate")
+	}
+	v, err := solve.LongRun(w.ctx, g, r, solve.Max, w.options())
 	if err != nil {
 		return nil, err
 	}

@@ -319,7 +319,7 @@ func BenchmarkLongRun(b *testing.B) {
 		b.Run(fmt.Sprintf("tandem%d", n), func(b *testing.B) {
 			m, r := tandem(b, n)
 			for b.Loop() {
-				v, err := solve.LongRun(b.Context(), sparse.NewGraph(m), r, solve.Options{})
+				v, err := solve.LongRun(b.Context(), sparse.NewGraph(m), r, solve.Max, solve.Options{})
 				if err != nil {
 					b.Fatal(err)
 				}

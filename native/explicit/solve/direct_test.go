@@ -168,7 +168,7 @@ func TestCycle(t *testing.T) {
 		}
 		g := sparse.NewGraph(sparsetest.Random(rng, sh))
 		r := &g.Rewards[0]
-		want, err := LongRun(t.Context(), g, r, Options{Exact: true})
+		want, err := LongRun(t.Context(), g, r, Max, Options{Exact: true})
 		if err != nil {
 			t.Fatal(err)
 		}

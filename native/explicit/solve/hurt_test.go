@@ -86,15 +86,19 @@ func row(rng *rand.Rand, b *sparse.Builder, kind sparse.Kind, n int, weights []*
 		case i == len(targets)-1:
 			w = rest
 		default:
-			w = new(big.Rat).Mul(w, rest)
+			if w = new(big.Rat).Mul(w, rest); !positive(w) {
+				w = power(-900)
+			}
 			rest = new(big.Rat).Sub(rest, w)
 		}
-		if f, _ := w.Float64(); f > 0 {
-			b.AddRat(t, w, sparse.NoAction)
-		} else {
-			b.AddRat(t, power(-900), sparse.NoAction)
-		}
+		b.AddRat(t, w, sparse.NoAction)
 	}
+}
+
+// positive reports whether a fraction is not so small that it is no double.
+func positive(x *big.Rat) bool {
+	f, _ := x.Float64()
+	return f > 0
 }
 
 func hurtfulReward(rng *rand.Rand, states, choices int) sparse.Reward {
@@ -160,14 +164,12 @@ func (h *hurting) all(dir solve.Direction, k int) {
 	h.compare("total", false, func(g *sparse.Graph, opts solve.Options) (*solve.Values, error) {
 		return solve.TotalReward(ctx, g, &g.Rewards[0], dir, opts)
 	})
-	if h.d.Kind != sparse.MDP {
-		h.compare("steady", true, func(g *sparse.Graph, opts solve.Options) (*solve.Values, error) {
-			return solve.SteadyState(ctx, g, h.right, opts)
-		})
-		h.compare("long run", false, func(g *sparse.Graph, opts solve.Options) (*solve.Values, error) {
-			return solve.LongRun(ctx, g, &g.Rewards[0], opts)
-		})
-	}
+	h.compare("steady", true, func(g *sparse.Graph, opts solve.Options) (*solve.Values, error) {
+		return solve.SteadyState(ctx, g, h.right, dir, opts)
+	})
+	h.compare("long run", false, func(g *sparse.Graph, opts solve.Options) (*solve.Values, error) {
+		return solve.LongRun(ctx, g, &g.Rewards[0], dir, opts)
+	})
 	if h.d.Kind == sparse.CTMC {
 		return
 	}

@@ -2,7 +2,6 @@ package solve
 
 import (
 	"context"
-	"errors"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -11,24 +10,21 @@ import (
 	"tilecheck/native/explicit/sparse"
 )
 
-// ErrNondeterministic says that a value is defined for Markov chains only.
-var ErrNondeterministic = errors.New("long-run averages of an MDP are not supported")
-
-// LongRun returns bounds on the expected reward per step of a DTMC, or per unit
-// of time of a CTMC, in the long run. With rewards that are one in some states
-// and zero in the others it is the long-run probability of these states.
+// LongRun returns bounds on the extremal expected reward per step of a DTMC or an
+// MDP, or per unit of time of a CTMC, in the long run. With rewards that are one in
+// some states and zero in the others it is the long-run probability of these states.
 //
-// Source: PRISM's R[S].
-func LongRun(ctx context.Context, g *sparse.Graph, r *sparse.Reward, opts Options) (*Values, error) {
-	return longRun(ctx, g, r, nil, opts)
+// Source: PRISM's R[S], Storm's R[LRA].
+func LongRun(ctx context.Context, g *sparse.Graph, r *sparse.Reward, dir Direction, opts Options) (*Values, error) {
+	return longRun(ctx, g, r, nil, dir, opts)
 }
 
-// SteadyState returns bounds on the long-run probability of being in a set of
-// states, of a DTMC or CTMC.
+// SteadyState returns bounds on the extremal long-run probability of being in a set
+// of states: of an MDP, the part of the steps in which it is.
 //
-// Source: PRISM's S.
-func SteadyState(ctx context.Context, g *sparse.Graph, set *sparse.Set, opts Options) (*Values, error) {
-	return longRun(ctx, g, membership(set), set, opts)
+// Source: PRISM's S, Storm's LRA.
+func SteadyState(ctx context.Context, g *sparse.Graph, set *sparse.Set, dir Direction, opts Options) (*Values, error) {
+	return longRun(ctx, g, membership(set), set, dir, opts)
 }
 
 // membership is a reward of 1 in each state of a set.
@@ -43,9 +39,9 @@ func membership(set *sparse.Set) *sparse.Reward {
 
 // longRun is LongRun; set has the states with a reward of 1 if no others have
 // one, and is nil otherwise.
-func longRun(ctx context.Context, g *sparse.Graph, r *sparse.Reward, set *sparse.Set, opts Options) (*Values, error) {
+func longRun(ctx context.Context, g *sparse.Graph, r *sparse.Reward, set *sparse.Set, dir Direction, opts Options) (*Values, error) {
 	if g.First != nil {
-		return nil, ErrNondeterministic
+		return optimalLongRun(ctx, g, r, set, dir, opts)
 	}
 	opts.Scheduler = false
 	y, err := newSystem(g, r, Max, opts)
@@ -99,10 +95,35 @@ func (a *averager) share(members []uint32, set *sparse.Set) error {
 	return err
 }
 
-// averageRat returns the average in a bottom component: the mean reward from
-// a state until it is entered again, by the mean time of that.
+// averageRat returns the average in a bottom component.
 func (y *system) averageRat(members []uint32, ws *workspace, mt *meter) (*big.Rat, error) {
-	home, rest := int(members[len(members)-1]), members[:len(members)-1]
+	c, err := y.cycleRat(members, func(s uint32) uint32 { return s }, ws, mt)
+	if err != nil {
+		return nil, err
+	}
+	return c.average, nil
+}
+
+// cycleRat has the mean reward from each of some states until the last of them is
+// entered, and the mean time of that: those of state i are gain[i]/gainDen and
+// time[i]/timeDen. Their quotient for the last itself is the average.
+type cycleRat struct {
+	average          *big.Rat
+	gain, time       []*big.Int // of all states but the last
+	gainDen, timeDen *big.Int
+}
+
+// relative returns what it is worth to start in state i rather than in the last.
+func (c *cycleRat) relative(i int) *big.Rat {
+	earned, mean := new(big.Rat).SetFrac(c.gain[i], c.gainDen), new(big.Rat).SetFrac(c.time[i], c.timeDen)
+	return earned.Sub(earned, mean.Mul(mean, c.average))
+}
+
+// cycleRat solves for states that are not left by the choices made, of which the last
+// is entered again and again.
+func (y *system) cycleRat(members []uint32, choice func(s uint32) uint32, ws *workspace, mt *meter) (*cycleRat, error) {
+	last := len(members) - 1
+	home, rest := members[last], members[:last]
 	ws.begin(y.g.NumStates())
 	for i, s := range rest {
 		ws.number[s] = uint32(i)
@@ -110,7 +131,8 @@ func (y *system) averageRat(members []uint32, ws *workspace, mt *meter) (*big.Ra
 	defer ws.forget(rest)
 	rows, rewards := make([]*exactRow, len(rest)), make([]exactRow, len(rest))
 	for i, s := range rest {
-		rewards[i] = y.exactRow(int(s), int(s), uint32(i), ws, y.reward.GainRat(int(s), int(s)))
+		c := int(choice(s))
+		rewards[i] = y.exactRow(int(s), c, uint32(i), ws, y.reward.GainRat(int(s), c))
 		rows[i] = &rewards[i]
 	}
 	common := integral(rewards)
@@ -118,25 +140,26 @@ func (y *system) averageRat(members []uint32, ws *workspace, mt *meter) (*big.Ra
 	if err != nil {
 		return nil, err
 	}
-	gain, gainDen, err := f.solve(mt, func(k int) *big.Int { return rows[k].integer })
-	if err != nil {
+	out := &cycleRat{}
+	if out.gain, out.gainDen, err = f.solve(mt, func(k int) *big.Int { return rows[k].integer }); err != nil {
 		return nil, err
 	}
-	gainDen.Mul(gainDen, common)
+	out.gainDen.Mul(out.gainDen, common)
 	// A step or unit of time is worth 1.
-	time, timeDen, err := f.solve(mt, func(k int) *big.Int { return rows[k].unit })
-	if err != nil {
+	if out.time, out.timeDen, err = f.solve(mt, func(k int) *big.Int { return rows[k].unit }); err != nil {
 		return nil, err
 	}
-	sum := y.meanRat(home, y.reward.GainRat(home, home), gain, gainDen, ws)
-	return sum.Quo(sum, y.meanRat(home, big.NewRat(1, 1), time, timeDen, ws)), nil
+	c := int(choice(home))
+	out.average = y.meanRat(c, y.reward.GainRat(int(home), c), out.gain, out.gainDen, ws)
+	out.average.Quo(out.average, y.meanRat(c, big.NewRat(1, 1), out.time, out.timeDen, ws))
+	return out, nil
 }
 
-// meanRat returns x and the weighted sum of the values of the successors of a
-// state, which are num/den.
-func (y *system) meanRat(s int, x *big.Rat, num []*big.Int, den *big.Int, ws *workspace) *big.Rat {
+// meanRat returns x and the weighted sum of the values of the targets of a choice,
+// which are num/den.
+func (y *system) meanRat(c int, x *big.Rat, num []*big.Int, den *big.Int, ws *workspace) *big.Rat {
 	product := new(big.Rat)
-	lo, hi := y.g.Row(s)
+	lo, hi := y.g.Row(c)
 	for i := lo; i < hi; i++ {
 		if k := ws.number[y.g.Target[i]]; k != sparse.None {
 			x.Add(x, product.Mul(y.g.Rat(i), product.SetFrac(num[k], den)))

@@ -1,7 +1,6 @@
 package solve_test
 
 import (
-	"errors"
 	"math"
 	"math/big"
 	"slices"
@@ -16,11 +15,16 @@ import (
 // stationary distribution of each bottom component, weighted by the probability
 // of getting there.
 func (in *instance) longRun() []*big.Rat {
-	n := in.m.NumStates()
-	how := make([]uint32, n)
+	how := make([]uint32, in.m.NumStates())
 	for s := range how {
 		how[s] = uint32(s)
 	}
+	return in.longRunUnder(how, in.reward())
+}
+
+// longRunUnder is longRun under a scheduler.
+func (in *instance) longRunUnder(how []uint32, r *sparse.Reward) []*big.Rat {
+	n := in.m.NumStates()
 	weights := sparsetest.Matrix(in.m, how)
 	a := sparsetest.Stochastic(sparsetest.Matrix(in.m, how))
 	all := sparse.FullSet(n)
@@ -44,7 +48,7 @@ func (in *instance) longRun() []*big.Rat {
 		if !first {
 			continue
 		}
-		average := in.stationary(weights, bottom)
+		average := in.stationary(weights, bottom, how, r)
 		for u, p := range sparsetest.UntilProb(a, all, bottom) {
 			out[u].Add(out[u], new(big.Rat).Mul(p, average))
 		}
@@ -54,7 +58,7 @@ func (in *instance) longRun() []*big.Rat {
 
 // stationary returns the average reward in a bottom component: it solves
 // pi Q = 0 with the first balance equation replaced by pi(first) = 1.
-func (in *instance) stationary(weights [][]*big.Rat, bottom *sparse.Set) *big.Rat {
+func (in *instance) stationary(weights [][]*big.Rat, bottom *sparse.Set, how []uint32, r *sparse.Reward) *big.Rat {
 	states := slices.Collect(bottom.All())
 	k := len(states)
 	m, b := make([][]*big.Rat, k), make([]*big.Rat, k)
@@ -82,14 +86,9 @@ func (in *instance) stationary(weights [][]*big.Rat, bottom *sparse.Set) *big.Ra
 	b[0].SetInt64(1)
 	pi := sparsetest.Solve(m, b)
 	sum, total := new(big.Rat), new(big.Rat)
-	r := in.reward()
 	for i, s := range states {
 		total.Add(total, pi[i])
-		for _, x := range [][]*big.Rat{r.StateRat, r.ChoiceRat} {
-			if x != nil && x[s] != nil {
-				sum.Add(sum, new(big.Rat).Mul(pi[i], x[s]))
-			}
-		}
+		sum.Add(sum, new(big.Rat).Mul(pi[i], r.GainRat(s, int(how[s]))))
 	}
 	return sum.Quo(sum, total)
 }
@@ -98,12 +97,12 @@ func TestLongRun(t *testing.T) {
 	for _, kind := range []sparse.Kind{sparse.DTMC, sparse.CTMC} {
 		forRandom(t, kind, func(in *instance) {
 			want := in.longRun()
-			v, err := solve.LongRun(in.Context(), in.g, in.reward(), solve.Options{})
+			v, err := solve.LongRun(in.Context(), in.g, in.reward(), solve.Max, solve.Options{})
 			if err != nil {
 				in.Fatal(err)
 			}
 			in.checkValues("long run", v, want, nil)
-			x, err := solve.LongRun(in.Context(), in.g, in.reward(), solve.Options{Exact: true})
+			x, err := solve.LongRun(in.Context(), in.g, in.reward(), solve.Max, solve.Options{Exact: true})
 			if err != nil {
 				in.Fatal(err)
 			}
@@ -133,7 +132,7 @@ func TestLongRunQueue(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		v, err := solve.LongRun(t.Context(), sparse.NewGraph(m), r, solve.Options{Epsilon: 1e-6})
+		v, err := solve.LongRun(t.Context(), sparse.NewGraph(m), r, solve.Max, solve.Options{Epsilon: 1e-6})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -146,10 +145,121 @@ func TestLongRunQueue(t *testing.T) {
 	}
 }
 
+// TestLongRunOfMDP tries all schedulers that need no memory, of which one is best.
 func TestLongRunOfMDP(t *testing.T) {
-	in := &instance{T: t, m: ruin(t, 3, 0.5, true)}
-	in.g = sparse.NewGraph(in.m)
-	if _, err := solve.LongRun(t.Context(), in.g, &sparse.Reward{}, solve.Options{}); !errors.Is(err, solve.ErrNondeterministic) {
-		t.Errorf("error %v, want ErrNondeterministic", err)
+	forRandom(t, sparse.MDP, func(in *instance) {
+		for _, r := range []*sparse.Reward{in.reward(), visits(in.left), visits(in.right)} {
+			value := func(_ [][]*big.Rat, how []uint32) []*big.Rat { return in.longRunUnder(how, r) }
+			for name, dir := range directions {
+				want := in.brute(dir, value)
+				v, err := solve.LongRun(in.Context(), in.g, r, dir, solve.Options{Scheduler: true})
+				if err != nil {
+					in.Fatal(err)
+				}
+				in.checkValues(name, v, want, value)
+				x, err := solve.LongRun(in.Context(), in.g, r, dir, solve.Options{Exact: true, Scheduler: true})
+				if err != nil {
+					in.Fatal(err)
+				}
+				in.checkExact(name, x, want, value)
+			}
+		}
+		for name, dir := range directions {
+			v, err := solve.SteadyState(in.Context(), in.g, in.left, dir, solve.Options{Scheduler: true})
+			if err != nil {
+				in.Fatal(err)
+			}
+			value := func(_ [][]*big.Rat, how []uint32) []*big.Rat { return in.longRunUnder(how, visits(in.left)) }
+			want := in.brute(dir, value)
+			in.checkValues(name+" of a set", v, want, value)
+			for s, x := range want {
+				if certain := x.Sign() == 0 || x.Cmp(big.NewRat(1, 1)) == 0; certain != (v.Lower[s] == v.Upper[s] && (v.Upper[s] == 0 || v.Upper[s] == 1)) {
+					in.Errorf("%s of a set: state %d: [%v, %v], want %s and to know it", name, s, v.Lower[s], v.Upper[s], text(x))
+				}
+			}
+		}
+	})
+}
+
+// visits is a reward of 1 in the states of a set.
+func visits(set *sparse.Set) *sparse.Reward {
+	r := &sparse.Reward{State: make([]float64, set.Len()), StateRat: make([]*big.Rat, set.Len())}
+	for s := range set.All() {
+		r.State[s], r.StateRat[s] = 1, big.NewRat(1, 1)
+	}
+	return r
+}
+
+// TestLongRunOfMDPSlow has a pair of states that are left once in 2^30 steps, the first of
+// which earns 1; where it is, a second choice earns rest for ever. Sweeps would take 10^10.
+func TestLongRunOfMDPSlow(t *testing.T) {
+	const rare = 0x1p-30
+	for _, test := range []struct{ rest, most, least float64 }{{0.875, 0.875, 0.5}, {0.25, 0.5, 0.25}, {0.5, 0.5, 0.5}} {
+		b := sparse.NewBuilder(sparse.MDP)
+		for s := range 2 {
+			b.State()
+			b.Choice(sparse.NoAction)
+			b.Add(s, 1-rare)
+			b.Add(1-s, rare)
+			if s == 0 {
+				b.Choice(sparse.NoAction)
+				b.Add(0, 1)
+			}
+		}
+		m, err := b.Finish()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &sparse.Reward{Choice: []float64{1, test.rest, 0}}
+		for dir, want := range map[solve.Direction]float64{solve.Max: test.most, solve.Min: test.least} {
+			v, err := solve.LongRun(t.Context(), sparse.NewGraph(m), r, dir, solve.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for s := range 2 {
+				if !(v.Lower[s] <= want && want <= v.Upper[s] && v.Upper[s]-v.Lower[s] <= 1e-8) || v.Sweeps > 1000 {
+					t.Errorf("%v, direction %v: [%v, %v] after %d sweeps, want %v", test, dir, v.Lower[s], v.Upper[s], v.Sweeps, want)
+				}
+			}
+		}
+	}
+}
+
+// TestLongRunOfMDPQueue serves a queue of up to n jobs, to which one comes with probability
+// 1/8, slowly (1/4) or fast (1/2), as in TestLongRunQueue: the means of both are known.
+func TestLongRunOfMDPQueue(t *testing.T) {
+	const n = 300
+	b := sparse.NewBuilder(sparse.MDP)
+	r := &sparse.Reward{State: make([]float64, n+1)}
+	for s := range n + 1 {
+		b.State()
+		r.State[s] = float64(s)
+		for _, service := range []float64{0.25, 0.5} {
+			b.Choice(sparse.NoAction)
+			stay := 1.0
+			if s < n {
+				b.Add(s+1, 0.125)
+				stay -= 0.125
+			}
+			if s > 0 {
+				b.Add(s-1, service)
+				stay -= service
+			}
+			b.Add(s, stay)
+		}
+	}
+	m, err := b.Finish()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Means of geometric distributions with these quotients, of which n cuts off nothing.
+	for dir, want := range map[solve.Direction]float64{solve.Max: 1, solve.Min: 1.0 / 3} {
+		v, err := solve.LongRun(t.Context(), sparse.NewGraph(m), r, dir, solve.Options{Epsilon: 1e-6})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v.Lower[0] > want*(1+1e-13) || v.Upper[0] < want*(1-1e-13) || v.Upper[0]-v.Lower[0] > 1e-6*want {
+			t.Errorf("direction %v: [%v, %v] after %d sweeps, want %v", dir, v.Lower[0], v.Upper[0], v.Sweeps, want)
+		}
 	}
 }

@@ -203,7 +203,7 @@ func TestTransientPRISM(t *testing.T) {
 	for s := range n / 3 {
 		p0.State[s] = 1
 	}
-	v, err = solve.LongRun(t.Context(), g, p0, solve.Options{})
+	v, err = solve.LongRun(t.Context(), g, p0, solve.Max, solve.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
