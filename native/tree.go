@@ -148,8 +148,11 @@ func sides(v *result.Verdict) (lo, hi *big.Rat, ok bool) {
 
 // asGood returns which choices may be as good as those of an optimal scheduler, but for
 // something: their value is that of the state, and some step of theirs comes nearer to
-// where any choice will do. It is nil where values are infinite, or unknown.
+// where any choice will do. It is nil where values are infinite, or unknown, or averages.
 func (b *built) asGood(ctx context.Context, p *check.Property, s *check.Scheduler) (func(state, choice int, worse float64) bool, error) {
+	if average(operand(p.X)) {
+		return nil, nil // values alone do not tell
+	}
 	values, _ := check.New(s.Space.Compiled(), s.Space, b.opt).Values(ctx, p)
 	if values == nil || values.Boolean {
 		return nil, ctx.Err()
@@ -208,6 +211,17 @@ func operand(x sema.Expr) sema.Expr {
 		}
 		x = f.X
 	}
+}
+
+// average reports whether an operator is about the long run.
+func average(x sema.Expr) bool {
+	r, is := x.(*sema.Reward)
+	if !is {
+		_, is = x.(*sema.Steady)
+		return is
+	}
+	path, is := r.Path.(*sema.RewardPath)
+	return is && path.Kind == syntax.LongRun
 }
 
 // nearness returns how many steps of good choices each state is away from those where a

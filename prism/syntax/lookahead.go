@@ -20,12 +20,15 @@ func (p *parser) tries(parse func()) bool {
 
 // steadyAhead reports whether the S at tok starts an S operator. The answers
 // found on the way are kept, so that nesting does not multiply the work.
-func (p *parser) steadyAhead() bool {
+func (p *parser) steadyAhead() bool { return p.triesSteady(func() { p.steady() }) }
+
+// triesSteady is tries for what starts with the name of an S operator.
+func (p *parser) triesSteady(parse func()) bool {
 	at := p.tok.pos.Offset
 	if ok, known := p.steadys[at]; known {
 		return ok
 	}
-	ok := p.tries(func() { p.steady() })
+	ok := p.tries(parse)
 	p.steadys[at] = ok
 	return ok
 }

@@ -66,7 +66,8 @@ func ParsePart(dialect Dialect, name string, src []byte) (Node, error) {
 const TimeRewards = "time_of_operator_T"
 
 // ParsePropertiesOf parses a properties file of a dialect. In Storm's there are, besides
-// PRISM's, the operator T and reward bounds, F^{rew{"r"}<=b,steps<=k} or F{"r"}<=b.
+// PRISM's, the operator T, reward bounds, F^{rew{"r"}<=b,steps<=k} or F{"r"}<=b, and Smin and
+// Smax, or LRA, LRAmin and LRAmax, as R [ LRA ] is R [ S ].
 // What only Storm's dialect accepts has an error that says so.
 func ParsePropertiesOf(dialect Dialect, file string, src []byte) (*Properties, error) {
 	ps, err := parseProperties(dialect, file, src)

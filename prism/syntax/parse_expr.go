@@ -323,8 +323,13 @@ func (p *parser) neg(c ctx) Expr {
 // basic parses an expression that needs no parentheses anywhere.
 func (p *parser) basic(c ctx) Expr {
 	p.height = 1
-	if p.startsTime() && p.allows(c, ctxProp) {
+	switch name := p.stormOperator(); {
+	case name == "" || !p.allows(c, ctxProp):
+	case name[0] == 'T':
 		return p.timeOperator()
+	default:
+		fixed, _ := longRunExtremum(name)
+		return p.steadyOf(fixed, ctxProp|ctxPath)
 	}
 	switch p.tok.kind {
 	case tInt:

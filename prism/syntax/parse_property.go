@@ -110,7 +110,10 @@ func (p *parser) prob() Expr {
 // temporal operators between the brackets.
 func (p *parser) steady() Expr { return p.steadyIn(ctxProp | ctxPath) }
 
-func (p *parser) steadyIn(c ctx) Expr {
+func (p *parser) steadyIn(c ctx) Expr { return p.steadyOf(NoExtremum, c) }
+
+// steadyOf parses an S operator whose name has an extremum in it.
+func (p *parser) steadyOf(fixed Extremum, c ctx) Expr {
 	start := p.tok.pos
 	p.advance()
 	p.height = 0
@@ -119,7 +122,7 @@ func (p *parser) steadyIn(c ctx) Expr {
 	case x.Modifier != nil && relation(p.tok.kind) == OpNone:
 		p.unexpected("a bound, < <= > or >=")
 	default:
-		x.Threshold = p.threshold(NoExtremum, false)
+		x.Threshold = p.threshold(fixed, false)
 	}
 	h := p.height
 	p.expect(tLBrack)
@@ -187,17 +190,20 @@ func (p *parser) rewardIndex() Expr {
 func (p *parser) rewardPath() Expr {
 	x := &RewardPath{}
 	start := p.tok.pos
-	switch p.tok.kind {
-	case kwS:
+	switch {
+	case p.tok.kind == kwS:
 		return p.steadyOrLongRun()
-	case kwC:
+	case p.longRunReward():
+		p.advance()
+		x.Kind = LongRun
+	case p.tok.kind == kwC:
 		p.advance()
 		p.height = 0
 		if p.accept(tLe) {
 			x.Bound = p.expr(0)
 		}
 		x.Kind = Cumulative
-	case kwI:
+	case p.tok.kind == kwI:
 		p.advance()
 		p.expect(tEq)
 		x.Kind, x.Bound = Instantaneous, p.expr(0)

@@ -61,17 +61,50 @@ func (p *parser) costOf(b *CostBound, start Pos) *CostBound {
 	return b
 }
 
-// startsTime reports whether an operator T=?, Tmin=? or Tmax=? is at tok. T may be the
-// name of a constant, too, which never stands before =?.
-func (p *parser) startsTime() bool {
+// longRunExtremum returns the extremum that is part of a name of the S operator in Storm's
+// dialect, and whether it is one.
+func longRunExtremum(name string) (Extremum, bool) {
+	switch name {
+	case "LRA":
+		return NoExtremum, true
+	case "LRAmin", "Smin":
+		return Min, true
+	case "LRAmax", "Smax":
+		return Max, true
+	}
+	return NoExtremum, false
+}
+
+// stormOperator returns the name of an operator that only Storm's dialect has, T=?, Tmin=?,
+// Tmax=?, Smin=?, LRA=? and so on, or LRA>=0.5 [...], if one is at tok. T and LRA may be the
+// names of constants, too, which never stand before =? nor in what reads as an operator.
+func (p *parser) stormOperator() string {
+	if p.dialect != Storm || p.tok.kind != tIdent {
+		return ""
+	}
+	name := p.text(p.tok)
+	if _, average := longRunExtremum(name); !average && name != "T" && name != "Tmin" && name != "Tmax" {
+		return ""
+	}
+	ahead := p.s
+	next := ahead.next().kind
+	switch {
+	case next == tEq && ahead.next().kind == tQuestion:
+	case name == "LRA" && relation(next) != OpNone && p.triesSteady(func() { p.steadyOf(NoExtremum, ctxProp|ctxPath) }):
+	default:
+		return ""
+	}
+	return name
+}
+
+// longRunReward reports whether a reward objective LRA or MP is at tok.
+func (p *parser) longRunReward() bool {
 	if p.dialect != Storm || p.tok.kind != tIdent {
 		return false
 	}
-	if name := p.text(p.tok); name != "T" && name != "Tmin" && name != "Tmax" {
-		return false
-	}
 	ahead := p.s
-	return ahead.next().kind == tEq && ahead.next().kind == tQuestion
+	name := p.text(p.tok)
+	return (name == "LRA" || name == "MP") && ahead.next().kind == tRBrack
 }
 
 // timeOperator parses T=?, Tmin=? or Tmax=? with what is in brackets behind it.

@@ -15,6 +15,11 @@ func TestReadStorm(t *testing.T) {
 		`Pmax=? [ "b" U^{rew{"r"}<2, steps>=3,time[1,2]} "a" ]`: `Pmax=? [ "b" U^{rew{"r"}<2,steps>=3,time[1,2]} "a" ]`,
 		`Pmax=? [ F^{steps<=2} "a" ]`:                           `Pmax=? [ F<=2 "a" ]`,
 		`Pmax=? [ F^{rew<=2+3} "a" | "b" ]`:                     `Pmax=? [ F^{rew<=2+3} "a"|"b" ]`,
+		`LRA=? [ "a" ]`:                                         `S=? [ "a" ]`,
+		`LRAmax=? [ "a" & LRA>=1/2 [ "b" ] ]`:                   `Smax=? [ "a"&S>=1/2 [ "b" ] ]`,
+		`Smin=? [ "a" ]`:                                        `Smin=? [ "a" ]`,
+		`R{"r"}max=? [ LRA ]; Rmin=? [ MP ]`:                    `R{"r"}max=? [ S ]; Rmin=? [ S ]`,
+		`const int LRA; P=? [ F LRA>=2 ]; R=? [ C<=LRA ]`:       `P=? [ F LRA>=2 ]; R=? [ C<=LRA ]`,
 	} {
 		for range 2 { // what was printed is read as the same
 			props, err := syntax.ParsePropertiesOf(syntax.Storm, "p", []byte(text))
@@ -49,6 +54,7 @@ func TestReadStorm(t *testing.T) {
 		`Pmax=? [ F^{rew{"r"}} "a" ]`:   `p:1:21: found "}", want a bound such as <=2 or [1,2]`,
 		`Pmax=? [ F^{rew{"r"}<=1 "a" ]`: `p:1:25: found '"', want "}"`,
 		`T=? F "a"`:                     `p:1:5: found "F", want "["`,
+		`LRAmax=? "a"`:                  `p:1:10: found '"', want "["`,
 	} {
 		if _, err := syntax.ParsePropertiesOf(syntax.Storm, "p", []byte(text)); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: found %v, want %s", text, err, want)
@@ -77,7 +83,7 @@ func TestEcho(t *testing.T) {
 
 // What only Storm has stays an error, which says so.
 func TestStormOnly(t *testing.T) {
-	for _, text := range []string{`T=? [ F "a" ]`, `Pmax=? [ F{"r"}<=2 "a" ]`, `Pmax=? [ F^{steps<=2} "a" ]`} {
+	for _, text := range []string{`T=? [ F "a" ]`, `Pmax=? [ F{"r"}<=2 "a" ]`, `Pmax=? [ F^{steps<=2} "a" ]`, `Smax=? [ "a" ]`, `LRA=? [ "a" ]`, `LRAmin=? [ "a" ]`} {
 		if _, err := syntax.ParseProperties("p", []byte(text)); err == nil || !strings.Contains(err.Error(), "Storm's dialect accepts it (--dialect storm)") {
 			t.Errorf("%s: found %v", text, err)
 		}

@@ -168,6 +168,9 @@ func (p *printer) prop(x Expr) {
 		p.threshold(x.Threshold)
 		p.brackets(x.Path, x.Filter)
 	case *Steady:
+		if x.Extremum != NoExtremum && !p.echo && p.dialect != Storm {
+			p.fail(x, "%w", &DialectError{Dialect: PRISM, Feature: "minima and maxima of the S operator"})
+		}
 		p.write("S")
 		p.modifier(x.Modifier)
 		p.threshold(x.Threshold)

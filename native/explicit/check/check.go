@@ -366,6 +366,8 @@ func (c *Checker) resolution(x sema.Expr) result.Resolution {
 		return resolutionOf(x.Threshold)
 	case *sema.Reward:
 		return resolutionOf(x.Threshold)
+	case *sema.Steady:
+		return resolutionOf(x.Threshold)
 	}
 	return result.ResolutionUnknown
 }

@@ -196,8 +196,7 @@ func TestRefusals(t *testing.T) {
 	tests := []struct{ src, property, want string }{
 		{choice, `P=? [ F s=2 ]`, `p.props:1:1: found P=? for a nondeterministic model, want Pmin=? or Pmax=?`},
 		{choice, `R=? [ F s=2 ]`, `p.props:1:1: found R=? for a nondeterministic model, want Rmin=? or Rmax=?`},
-		{choice, `S=? [ s=2 ]`, `p.props:1:1: found an S operator for a nondeterministic model`},
-		{choice, `Rmin=? [ S ]`, `p.props:1:1: found the long-run reward S for a nondeterministic model`},
+		{choice, `S=? [ s=2 ]`, `p.props:1:1: found S=? for a nondeterministic model, want a bound such as S>=0.5, or Smin=? or Smax=? (--dialect storm)`},
 		{choice, `Rmin=? [ F (G s=2) ]`, `p.props:1:10: found a path formula in an R operator that is not syntactically co-safe: without negations, it may have X, F and U only`},
 		{choice, `Rmin=? [ X (F<=2 s=2) ]`, `p.props:1:13: found a bounded operator within a path formula in an R operator, want operators without bounds`},
 		{choice, `E [ G (F<=2 s=2) ]`, `p.props:1:8: found E or A with a bounded operator`},

@@ -293,9 +293,9 @@ func (e *evaluation) steady(x *sema.Steady) (*numbers, error) {
 	case e.space.Model().Intervals():
 		return nil, e.unsupported(x, "found an S operator for a model with intervals")
 	}
-	dir, err := e.extremal(x, "S", x.Threshold)
-	if err != nil {
-		return nil, err
+	dir, ok := direction(x.Threshold, e.some)
+	if !ok && e.kind() == sparse.MDP {
+		return nil, e.refuse(result.TypeError, x.Pos(), "found S=? for a nondeterministic model, want a bound such as S>=0.5, or Smin=? or Smax=? (--dialect storm)")
 	}
 	set, err := e.nested(x.X)
 	if err != nil {

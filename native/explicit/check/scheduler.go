@@ -24,7 +24,7 @@ type Scheduler struct {
 }
 
 // Scheduler evaluates a property of an MDP as Check does, and returns a
-// scheduler that attains the value of its operator P or R: the best or worst
+// scheduler that attains the value of its operator P, R or S: the best or worst
 // one asked for, or, for an operator with a bound, the one that decides
 // whether the bound is kept. Within a filter, or <<*>>, that is its operand.
 // Formulas within the operator have schedulers of their own, which are not
@@ -78,8 +78,10 @@ func operator(p *Property) (sema.Expr, error) {
 			return y, single(p, y.Path)
 		case *sema.Reward:
 			return y, rewarded(p, y)
+		case *sema.Steady:
+			return y, nil
 		}
-		return nil, unscheduled(p, x, "found %s, want an operator P or R, which has a scheduler", outermost(x))
+		return nil, unscheduled(p, x, "found %s, want an operator P, R or S, which has a scheduler", outermost(x))
 	}
 }
 
@@ -88,8 +90,6 @@ func outermost(x sema.Expr) string {
 	switch x := x.(type) {
 	case *sema.Quant:
 		return "an operator E or A"
-	case *sema.Steady:
-		return "an operator S"
 	case *sema.Unary, *sema.Binary, *sema.Call, *sema.Cond:
 		return "an expression"
 	case *sema.Const, *sema.Var, *sema.Label:
@@ -120,16 +120,13 @@ func single(p *Property, path sema.Expr) error {
 func rewarded(p *Property, x *sema.Reward) error {
 	switch path := x.Path.(type) {
 	case *sema.RewardPath:
-		if path.Kind == syntax.LongRun {
-			return unscheduled(p, path, "found the long-run reward S, for which no scheduler is computed")
-		}
 		return nil
 	case *sema.Temporal:
 		if path.Op == syntax.Future && state(path.Y) {
 			return nil
 		}
 	}
-	return unscheduled(p, x.Path, "found %s in an R operator, want F, C, C<=k or I=k for a scheduler", describe(x.Path))
+	return unscheduled(p, x.Path, "found %s in an R operator, want F, C, C<=k, I=k or S for a scheduler", describe(x.Path))
 }
 
 func unscheduled(p *Property, x sema.Expr, format string, args ...any) error {

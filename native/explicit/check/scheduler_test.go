@@ -104,6 +104,8 @@ func thresholdOf(x sema.Expr) (sema.Threshold, bool) {
 		return x.Threshold, true
 	case *sema.Reward:
 		return x.Threshold, true
+	case *sema.Steady:
+		return x.Threshold, true
 	}
 	return sema.Threshold{}, false
 }
@@ -138,6 +140,12 @@ func (b *bench) operator(x sema.Expr) (*big.Rat, bool) {
 		return b.path(x.Path)
 	case *sema.Reward:
 		return b.reward(x)
+	case *sema.Steady:
+		set, ok := b.states(x.X)
+		if !ok {
+			return nil, false
+		}
+		return b.value(solve.SteadyState(b.r.t.Context(), sparse.NewGraph(b.in.Model), set, solve.Max, solve.Options{Exact: true})), true
 	}
 	return nil, false
 }
@@ -211,6 +219,8 @@ func (b *bench) reward(x *sema.Reward) (*big.Rat, bool) {
 		return b.value(solve.ReachReward(ctx, g, r, right, solve.Max, solve.Options{Exact: true})), true
 	case *sema.RewardPath:
 		switch {
+		case p.Kind == syntax.LongRun:
+			return b.value(solve.LongRun(ctx, g, r, solve.Max, solve.Options{Exact: true})), true
 		case p.Bound == nil:
 			return b.value(solve.TotalReward(ctx, g, r, solve.Max, solve.Options{Exact: true})), true
 		case p.Kind == syntax.Instantaneous:
@@ -420,6 +430,12 @@ rewards [b] true : 2; [c] true : 1; endrewards`,
 		`Pmax=? [ F s=3 ]; Pmin=? [ F s=3 ]; Pmax=? [ F<=3 s=3 ]; Rmax=? [ C ]; R<=3 [ F s>1 ]; P>=0.2 [ F s=3 ]; <<*>> P>=0.1 [ F s=3 ]; [[*]] P<0.1 [ F s=3 ]`,
 	},
 	{
+		"an average has to be sought", // where all that is earned is worth the same until it is left
+		`mdp module m s:[0..5]; [a] s<2 -> (s'=1-s); [out] s=1 -> 0.5:(s'=2)+0.5:(s'=3); [out] s=0 -> 0.9:(s'=3)+0.1:(s'=4); [] s=2 -> (s'=5); [] s=5 -> (s'=2); [] s=4 -> 0.2:(s'=3)+0.8:(s'=4); [b] s=4 -> (s'=4); endmodule
+rewards s<2 : 1; s=5 : 4; s=4 : 0.5; [out] true : 100; endrewards`,
+		`Rmax=? [ S ]; Rmin=? [ S ]; R<=1 [ S ]; R>=0.1 [ S ]; S>=0.1 [ s=0 ]; S<=0.2 [ s=0 ]; S<=0.1 [ s=5 ]; S<0.05 [ s=4 ]; <<*>> R>1 [ S ]; [[*]] R>0 [ S ]`,
+	},
+	{
 		"haste depends on time", // slow is better as long as there is time
 		`mdp module m s:[0..3]; [slow] s=0 -> 0.6:(s'=1)+0.4:(s'=0); [fast] s=0 -> 0.3:(s'=2)+0.7:(s'=3); [] s=1 -> (s'=2); [] s>1 -> true; endmodule rewards s=1 : 5; [fast] true : 2; endrewards`,
 		`Pmax=? [ F<=1 s=2 ]; Pmax=? [ F<=2 s=2 ]; Pmax=? [ F<7 s=2 ]; Pmin=? [ F<=5 s=2 ]; Pmax=? [ F[2,3] s=2 ]; Pmax=? [ G<=3 s=0 ]; Rmax=? [ C<=1 ]; Rmax=? [ C<=4 ]; Rmin=? [ I=2 ]; Pmax=? [ F<=0 s=2 ]`,
@@ -465,7 +481,8 @@ func TestSchedulerChoices(t *testing.T) {
 		{0, `Pmax=? [ P>=1 [ F s=2 ] ]`, [][]string{{"", "", "", ""}}},
 		{1, `Pmax=? [ X s=1 ]`, [][]string{{"stay", ""}}},
 		{2, `Rmax=? [ F s=1 ]`, [][]string{{"sink", "", ""}}},
-		{4, `Pmax=? [ F<=3 s=2 ]`, [][]string{{"slow", "", "", ""}, {"slow", "", "", ""}, {"fast", "", "", ""}, {"", "", "", ""}}},
+		{4, `Rmin=? [ S ]`, [][]string{{"out", "a", "", "", "", ""}}},
+		{5, `Pmax=? [ F<=3 s=2 ]`, [][]string{{"slow", "", "", ""}, {"slow", "", "", ""}, {"fast", "", "", ""}, {"", "", "", ""}}},
 	}
 	for _, tt := range tests {
 		model, m := compiled(t, traps[tt.trap].src)
@@ -499,10 +516,10 @@ func TestSchedulerChoices(t *testing.T) {
 func TestSchedulerRefusals(t *testing.T) {
 	tests := []struct{ src, property, want string }{
 		{fair, `P=? [ F s=4 ]`, `p.props:1:1: found a model without nondeterminism, which has no schedulers`},
-		{choice, `1-Pmax=? [ F s=2 ]`, `p.props:1:1: found an expression, want an operator P or R, which has a scheduler`},
-		{choice, `!P>=0.5 [ F s=2 ]`, `p.props:1:1: found an expression, want an operator P or R, which has a scheduler`},
-		{choice, `E [ F s=3 ]`, `p.props:1:1: found an operator E or A, want an operator P or R, which has a scheduler`},
-		{choice, `s=0`, `p.props:1:1: found an expression, want an operator P or R, which has a scheduler`},
+		{choice, `1-Pmax=? [ F s=2 ]`, `p.props:1:1: found an expression, want an operator P, R or S, which has a scheduler`},
+		{choice, `!P>=0.5 [ F s=2 ]`, `p.props:1:1: found an expression, want an operator P, R or S, which has a scheduler`},
+		{choice, `E [ F s=3 ]`, `p.props:1:1: found an operator E or A, want an operator P, R or S, which has a scheduler`},
+		{choice, `s=0`, `p.props:1:1: found an expression, want an operator P, R or S, which has a scheduler`},
 		{choice, `Pmax=? [ F<=2000000 s=2 ]`, `p.props:1:1: a scheduler that counts so many steps is too large`},
 	}
 	for _, tt := range tests {
@@ -518,9 +535,8 @@ func TestSchedulerRefusals(t *testing.T) {
 	}
 	for property, want := range map[string]string{
 		`Pmax=? [ G F s=2 ]`:         `p.props:1:10: found a path formula with several temporal operators (LTL), whose schedulers remember more than steps`,
-		`Rmin=? [ S ]`:               `p.props:1:10: found the long-run reward S, for which no scheduler is computed`,
-		`Rmin=? [ (F s=2)&(F s=3) ]`: `p.props:1:10: found a combination of path formulas in an R operator, want F, C, C<=k or I=k for a scheduler`,
-		`multi(Pmax=? [ F s=2 ])`:    `p.props:1:1: found multi(...), want an operator P or R, which has a scheduler`,
+		`Rmin=? [ (F s=2)&(F s=3) ]`: `p.props:1:10: found a combination of path formulas in an R operator, want F, C, C<=k, I=k or S for a scheduler`,
+		`multi(Pmax=? [ F s=2 ])`:    `p.props:1:1: found multi(...), want an operator P, R or S, which has a scheduler`,
 		`P=? [ F s=2 ]`:              `p.props:1:1: found P=? for a nondeterministic model, want Pmin=? or Pmax=?`,
 	} {
 		model, m := compiled(t, choice)
