@@ -182,7 +182,7 @@ func (x *exactExpander) weigh(state []int32, c *sema.Command) ([]*big.Rat, error
 		return known, nil
 	}
 	out, err := x.weighAnew(state, c)
-	if err == nil && !slices.ContainsFunc(c.Updates, func(u sema.Update) bool { return u.Prob != nil && !isConst(u.Prob) }) {
+	if err == nil && constantWeights(c) {
 		x.constant[c] = out
 	}
 	return out, err

@@ -80,6 +80,9 @@ func newWorker(ctx context.Context, m *compile.Model, c *codec, x compile.Packed
 	}
 	if exact {
 		w.exact = &exactWorker{worker: w, weigher: newExactExpander(ctx, m, 0)}
+		if x.Name() == "machine" {
+			w.exact.machine = &alternatives{raw: compile.PackedChoices{Apart: true}, weights: make([][]*big.Rat, len(x.Moves()))}
+		}
 	} else {
 		// An own worker, for its batch.
 		scratch := &worker{p: p, codec: c, kind: w.kind, b: &batch{}}
@@ -409,11 +412,15 @@ func (w *worker) add(first int, a sparse.Action, search bool) {
 type exactWorker struct {
 	*worker
 	weigher *exactExpander
+	machine *alternatives // nil where everything is interpreted
 }
 
 func (w *exactWorker) expand(ctx context.Context) error {
 	if w.state == nil {
 		w.state = make([]int32, len(w.p.Vars))
+	}
+	if w.machine != nil {
+		return w.faster(ctx)
 	}
 	for i := 0; i < len(w.b.states); i += w.codec.words {
 		w.codec.unpack(w.state, w.b.states[i:i+w.codec.words])

@@ -190,12 +190,14 @@ func (x *exploration) parallel(ctx context.Context) error {
 
 // expander returns the machine, or the interpreter where there is none.
 func (x *exploration) expander(ctx context.Context) (compile.PackedExpander, error) {
-	if x.opts.Exact || x.opts.CompileFrom < 0 || !compile.HasMachines {
+	if x.opts.CompileFrom < 0 || !compile.HasMachines || x.opts.Exact && !lasting(x.m) {
 		return x.m.NewPackedInterpreter(x.codec.packing), nil
 	}
 	machine, err := x.m.NewPackedMachine(ctx, x.codec.packing)
 	if _, ok := errors.AsType[*compile.UnsupportedError](err); ok {
-		x.fallback = err
+		if !x.opts.Exact {
+			x.fallback = err
+		}
 		return x.m.NewPackedInterpreter(x.codec.packing), nil
 	}
 	return machine, err

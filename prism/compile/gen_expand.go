@@ -38,9 +38,10 @@ type expandgen struct {
 	movegen
 	packing *Packing
 	root    *facts
-	movers  map[int]uint32 // functions of moves
-	outAt   int            // address of the words written
-	size    int            // bytes of code
+	written map[int][][]int // Move.Alternatives of moves
+	movers  map[int]uint32  // functions of moves
+	outAt   int             // address of the words written
+	size    int             // bytes of code
 
 	packed []wasm.Var[int64] // globals: the packed state
 	out    wasm.Var[int32]   // global: address of the next word
@@ -53,7 +54,7 @@ type expandgen struct {
 // choices. It refuses models that would make too much code.
 func (m *Model) assembleExpander(packing *Packing) ([]byte, []Move, error) {
 	outAt := 8 * expandBatch * packing.Words
-	p := &expandgen{movegen: m.newMovegen(outAt + expandRoom), packing: packing, movers: map[int]uint32{}, outAt: outAt}
+	p := &expandgen{movegen: m.newMovegen(outAt + expandRoom), packing: packing, movers: map[int]uint32{}, written: map[int][][]int{}, outAt: outAt}
 	p.root = p.facts
 	p.decide = p.leaf
 	p.takeModel()
@@ -72,7 +73,7 @@ func (m *Model) assembleExpander(packing *Packing) ([]byte, []Move, error) {
 func (p *expandgen) listed() []Move {
 	out := make([]Move, len(p.moves))
 	for i, mv := range p.moves {
-		out[i] = Move{Action: mv.action, Module: ownModule(mv.action, mv.members)}
+		out[i] = Move{Action: mv.action, Module: ownModule(mv.action, mv.members), Alternatives: p.written[i]}
 		for _, c := range mv.members {
 			out[i].Commands = append(out[i].Commands, CommandRef{c.module, c.index})
 		}
@@ -403,9 +404,12 @@ func own(a alternative, rest map[int]bool) map[int]*term {
 // constantChoice writes a choice whose weights are constants.
 func (p *expandgen) constantChoice(move int, alts []alternative, at wasm.Var[int32], base []wasm.Var[int64], rest map[int]bool) {
 	wasm.Store(p.f, at, 0, wide(int64(len(alts))<<32|int64(move)))
+	var written [][]int
 	for i, a := range alts {
 		p.write(at, 8+i*p.record(), number(a.weight), base, own(a, rest))
+		written = append(written, a.updates)
 	}
+	p.written[move] = written
 	p.out.Set(p.f, at.Add(whole(8+len(alts)*p.record())))
 }
 

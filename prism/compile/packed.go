@@ -3,6 +3,7 @@ package compile
 import (
 	"context"
 	"encoding/binary"
+	"math"
 	"slices"
 )
 
@@ -31,13 +32,24 @@ type Move struct {
 	Action   int
 	Module   int
 	Commands []CommandRef
+	// Alternatives are the combinations of updates, one number for each command, that a
+	// machine writes as transitions where they are kept Apart: the same in every state.
+	// Nil of a move whose weights depend on the state, and of the interpreter's.
+	Alternatives [][]int
 }
+
+// GivenUp stands for the number of choices of a state that a machine did not list.
+const GivenUp = math.MaxUint32
 
 // PackedChoices are the choices of successive states, flat: state i has
 // Choices[i] choices, choice j is by the move Moves[j] and has Transitions[j]
 // transitions, each with a weight and Packing.Words words of Targets. They are
 // what Choices are, for several states.
 type PackedChoices struct {
+	// Apart asks a machine, and no interpreter, for transitions with equal targets one by
+	// one, and to list no states but those that it can: GivenUp are the others.
+	Apart bool
+
 	Choices     []uint32
 	Moves       []uint32
 	Transitions []uint32
@@ -166,7 +178,7 @@ func (x *packedInterpreter) move(c *Choice) uint32 {
 	i, ok := x.index[string(key)]
 	if !ok {
 		i = uint32(len(x.moves))
-		x.moves = append(x.moves, Move{c.Action, c.Module, slices.Clone(c.Commands)})
+		x.moves = append(x.moves, Move{Action: c.Action, Module: c.Module, Commands: slices.Clone(c.Commands)})
 		x.index[string(key)] = i
 	}
 	return i

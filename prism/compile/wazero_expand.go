@@ -83,6 +83,10 @@ func (x *packedMachine) read(states []uint64, out *PackedChoices) error {
 	for ; len(states) > 0; states = states[x.words:] {
 		n := x.word(at)
 		at += 8
+		if int64(n) == gaveUp && out.Apart {
+			out.Choices = append(out.Choices, GivenUp)
+			continue
+		}
 		if int64(n) == gaveUp {
 			if err := x.slow.one(states[:x.words], out); err != nil {
 				return err
@@ -112,7 +116,7 @@ func (x *packedMachine) choice(at int, out *PackedChoices) int {
 			out.Targets = append(out.Targets, binary.LittleEndian.Uint64(b[w:]))
 		}
 	}
-	if n > 1 {
+	if n > 1 && !out.Apart {
 		out.merge(first, x.words)
 	}
 	out.Moves = append(out.Moves, uint32(head))
