@@ -300,6 +300,27 @@ func TestTokens(t *testing.T) {
 	}
 }
 
+// The tokens of a part are those of the whole text that have something in it.
+func TestTokensIn(t *testing.T) {
+	files := open(t, editor.Options{})
+	for _, file := range files.Names() {
+		all, n := files.Tokens(file), len(files.Text(file))
+		for from := range n + 1 {
+			for _, to := range []int{0, from, from + 1, from + 17, n, n + 1} {
+				var want []editor.Token
+				for _, token := range all {
+					if token.From < to && token.To > from {
+						want = append(want, token)
+					}
+				}
+				if got := files.TokensIn(file, editor.Range{From: from, To: to}); !slices.Equal(got, want) {
+					t.Fatalf("%s from %d to %d: %v, want %v", file, from, to, got, want)
+				}
+			}
+		}
+	}
+}
+
 // A snapshot stays as it is, and properties find their model.
 func TestFiles(t *testing.T) {
 	one := open(t, editor.Options{})

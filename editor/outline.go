@@ -1,6 +1,8 @@
 package editor
 
 import (
+	"slices"
+
 	"tilecheck/prism/syntax"
 )
 
@@ -107,14 +109,25 @@ type Token struct {
 }
 
 // Tokens returns the comments, keywords, names, numbers and symbols of a file.
-func (f *Files) Tokens(name string) []Token {
+func (f *Files) Tokens(name string) []Token { return f.TokensIn(name, Range{0, len(f.Text(name))}) }
+
+// TokensIn returns those of them of which something is in a part of the file.
+func (f *Files) TokensIn(name string, r Range) []Token {
 	g, d := f.group(name)
 	if d == nil {
 		return nil
 	}
-	uses := g.uses()[d]
-	out := make([]Token, 0, len(d.lexemes()))
-	for i, l := range d.lexemes() {
+	all, uses := d.lexemes(), g.uses()[d]
+	first := d.lexemeFrom(r.From)
+	last, _ := slices.BinarySearchFunc(all, r.To, func(l lexeme, at int) int { return int(l.from) - at })
+	if first >= last {
+		return nil
+	}
+	at, _ := slices.BinarySearchFunc(uses, int(all[first].from), func(u use, at int) int { return u.From - at })
+	uses = uses[at:]
+	out := make([]Token, 0, last-first)
+	for i := first; i < last; i++ {
+		l := all[i]
 		t := Token{Range: Range{int(l.from), int(l.to)}, Class: l.class}
 		for len(uses) > 0 && uses[0].From < t.From {
 			uses = uses[1:]
@@ -123,7 +136,7 @@ func (f *Files) Tokens(name string) []Token {
 			t.Kind = uses[0].decl.kind
 			t.Declares = uses[0].decl.doc == d && uses[0].decl.Range == uses[0].Range
 		}
-		if t.Kind == NoKind && l.class <= syntax.Name && isFunction(d.text[l.from:l.to]) && i+1 < len(d.lexemes()) && d.is(d.lexemes()[i+1], "(") {
+		if t.Kind == NoKind && l.class <= syntax.Name && isFunction(d.text[l.from:l.to]) && i+1 < len(all) && d.is(all[i+1], "(") {
 			t.Kind = Function
 		}
 		out = append(out, t)

@@ -57,6 +57,7 @@ type placeQuestion struct {
 	source
 	InProps bool `json:"in_props"`
 	At      int  `json:"at"`
+	To      int  `json:"to"` // where the place ends; 0 for the end of the text
 }
 
 // which is the name of the text that a question is about, and the place in it in bytes.
@@ -65,15 +66,19 @@ func (q *placeQuestion) which(files *editor.Files, model, props string) (name st
 	if q.InProps {
 		name = props
 	}
-	text := files.Text(name)
-	for units := q.At; units > 0 && at < len(text); units-- {
+	return name, offset(files.Text(name), q.At)
+}
+
+// offset is how many bytes of a text there are before so many units of UTF-16.
+func offset(text []byte, units int) (at int) {
+	for ; units > 0 && at < len(text); units-- {
 		r, size := utf8.DecodeRune(text[at:])
 		at += size
 		if r > 0xffff {
 			units--
 		}
 	}
-	return name, at
+	return at
 }
 
 // completion is a word that can stand at a place.
@@ -139,16 +144,21 @@ func (h *handler) layout(ctx context.Context, q *placeQuestion, _ *reply) (any, 
 	return out, err
 }
 
-// colours are the parts of a text that have one: how far each is behind the one before, how long it is, and what, as colourOf has it.
+// colours are the parts that have one of those that begin between two places: how far each is behind the one before, or behind the first
+// place, how long it is, and what, as colourOf has it.
 func (h *handler) colours(ctx context.Context, q *placeQuestion, _ *reply) (any, error) {
 	out := struct {
 		Parts []int `json:"parts"`
 	}{Parts: []int{}}
 	err := h.writing(ctx, &q.source, func(files *editor.Files, model, props string) error {
-		name, _ := q.which(files, model, props)
-		text, end := files.Text(name), 0
-		for _, t := range files.Tokens(name) {
-			if c := colourOf(t); c >= 0 {
+		name, end := q.which(files, model, props)
+		text := files.Text(name)
+		r := editor.Range{From: end, To: len(text)}
+		if q.To > 0 {
+			r.To = offset(text, q.To)
+		}
+		for _, t := range files.TokensIn(name, r) {
+			if c := colourOf(t); c >= 0 && t.From >= end {
 				out.Parts = append(out.Parts, editor.UTF16(text[end:t.From]), editor.UTF16(text[t.From:t.To]), c)
 				end = t.To
 			}

@@ -2,7 +2,6 @@ package lsp
 
 import (
 	"context"
-	"sort"
 
 	"go.lsp.dev/protocol"
 
@@ -275,9 +274,8 @@ func (s *server) SemanticTokensRange(ctx context.Context, params *protocol.Seman
 
 // colours are the semantic tokens in a part of a file, each relative to the one before.
 func (f snapshot) colours(ctx context.Context, name string, in editor.Range) (*protocol.SemanticTokens, error) {
-	text, tokens := f.Text(name), f.Tokens(name)
+	text := f.Text(name)
 	lines := editor.NewLines(text)
-	first := sort.Search(len(tokens), func(i int) bool { return tokens[i].To > in.From })
 	data := make([]uint32, 0, 64)
 	units := func(from, to int) uint32 { // of the protocol, within a line
 		if f.utf8 {
@@ -286,10 +284,7 @@ func (f snapshot) colours(ctx context.Context, name string, in editor.Range) (*p
 		return uint32(editor.UTF16(text[from:to]))
 	}
 	line, at := 0, 0 // of the token before
-	for i, t := range tokens[first:] {
-		if t.From >= in.To {
-			break
-		}
+	for i, t := range f.TokensIn(name, in) {
 		index, ok := tokenType(t)
 		if !ok {
 			continue

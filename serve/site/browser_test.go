@@ -99,14 +99,19 @@ endmodule
 label "top" = x=4;
 `
 
-// made is the playground that all tests share: it takes the Go toolchain a while.
-var made = sync.OnceValues(func() (map[string][]byte, error) {
+// program is that of the playground, which all tests share: it takes the Go toolchain a while.
+var program = sync.OnceValues(func() (site.Program, error) {
 	dir, err := os.MkdirTemp("", "playground")
 	if err != nil {
-		return nil, err
+		return site.Program{}, err
 	}
 	defer os.RemoveAll(dir)
-	p, err := site.Make(context.Background(), dir)
+	return site.Make(context.Background(), dir)
+})
+
+// made are the files of the playground.
+var made = sync.OnceValues(func() (map[string][]byte, error) {
+	p, err := program()
 	if err != nil {
 		return nil, err
 	}

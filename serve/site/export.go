@@ -3,6 +3,9 @@ package site
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -40,7 +43,30 @@ func Files(p Program) (map[string][]byte, error) {
 	files["index.html"] = bytes.Replace(files["index.html"], []byte("<head>"), append([]byte("<head>\n"), meta...), 1)
 	files["NOTICE"] = draw.Notice()
 	files[graphvizFile], files[moduleFile], files[execFile] = graphviz, p.Module, p.Exec
+	if files[keeperFile], err = keeper(files); err != nil {
+		return nil, err
+	}
 	return files, nil
+}
+
+// keeperFile keeps the playground in the browser; in the page that is served it removes what such a one has kept.
+const keeperFile = "sw.js"
+
+// keeper is that file with what all others must be. Another version of any makes it another file, which browsers look for.
+func keeper(files map[string][]byte) ([]byte, error) {
+	sums := make(map[string]string)
+	for name, data := range files {
+		if name != keeperFile {
+			sum := sha256.Sum256(data)
+			sums[name] = "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
+		}
+	}
+	list, err := json.Marshal(sums)
+	if err != nil {
+		return nil, err
+	}
+	text := bytes.Replace(files[keeperFile], []byte("const files = {};"), fmt.Appendf(nil, "const files = %s;", list), 1)
+	return bytes.Replace(text, []byte("const cache = mine + '';"), fmt.Appendf(nil, "const cache = mine + '%x';", sha256.Sum256(list)), 1), nil
 }
 
 // Export writes the playground to a folder, which is made if it is not there.

@@ -35,10 +35,10 @@ func (p *person) touch(what string, kind input.DispatchTouchEventType, points ..
 	}
 }
 
-// asks is the value of a script.
+// asks is the value of a script, or what a promise comes to.
 func asks[T any](p *person, script string) T {
 	p.t.Helper()
-	x, err := chromedp.Run(p.ctx, chromedp.Evaluate[T](script))
+	x, err := chromedp.Run(p.ctx, chromedp.Evaluate[T](script, chromedp.EvalAwaitPromise))
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -223,5 +223,49 @@ func TestWriting(t *testing.T) {
 		p.press("Lay out the model")
 		p.says("#status", "✕ die.prism:1:11")
 		p.named()
+	})
+}
+
+// A model of ten thousand lines has its colours where one looks, at once where one scrolls, and its numbers beside them.
+func TestLongText(t *testing.T) {
+	each(t, func(p *person) {
+		area := ".editor textarea"
+		asks[bool](p, `(() => {
+			let text = 'mdp\nconst int N = 9; // 😀\n';
+			for (let i = 0; i < 20; i++) {
+				text += 'module M' + i + '\n  x' + i + ' : [0..N] init 0;\n';
+				for (let j = 0; j < 490; j++) text += '  [a' + j % 7 + '] x' + i + '=' + j % 10 + " -> 0.5:(x" + i + "'=min(x" + i + "+1,N)) + 0.5:true; // " + j + '\n';
+				text += 'endmodule\n';
+			}
+			const a = document.querySelector('.editor textarea');
+			a.value = text;
+			a.dispatchEvent(new Event('input', {bubbles: true}));
+			return true;
+		})()`)
+		// What is seen of the coloured text is what is seen of the text, in the same place, and each line has its number.
+		agree := `(() => {
+			const a = document.querySelector('.editor textarea'); const pre = document.querySelector('.editor pre');
+			const lines = a.value.split('\n'); const first = Math.ceil(a.scrollTop / 20); const shown = pre.textContent.split('\n');
+			const from = Math.round((pre.getBoundingClientRect().top - a.getBoundingClientRect().top + a.scrollTop - pre.scrollTop) / 20);
+			const numbers = document.querySelector('.gutter div');
+			const number = Math.round((numbers.getBoundingClientRect().top - a.getBoundingClientRect().top - 8 + a.scrollTop) / 20);
+			return [0, 5, 15].every((i) => lines[first + i] === shown[first + i - from] && numbers.textContent.split('\n')[first + i - number].replace('✕', '') === String(first + i + 1))
+				&& [...pre.querySelectorAll('.cn')].some((e) => e.textContent === 'N') && !!pre.querySelector('.co') && pre.querySelectorAll('.kw').length > 5
+				&& pre.children.length < 20000;
+		})()`
+		p.sees("colours at the beginning", agree)
+		p.shoot("long")
+		for _, at := range []int{100_000, 40_021, 1 << 30} {
+			asks[bool](p, fmt.Sprintf(`(document.querySelector('.editor textarea').scrollTop = %d, true)`, at))
+			p.sees("colours further down", agree)
+		}
+		asks[bool](p, `(() => { const a = document.querySelector('.editor textarea'); const at = a.value.indexOf('module M10') + 7; a.focus(); a.setSelectionRange(at, at); a.scrollTop = 20 * 4900; return true })()`)
+		p.do("type", chromedp.SendKeys(area, "K"))
+		p.sees("the colour of what is typed", `[...document.querySelectorAll('.editor pre .mo')].some((e) => e.textContent === 'KM10')`)
+		p.sees("colours while typing", agree)
+		p.do("a mistake", chromedp.SendKeys(area, "("))
+		p.says(".problems", "die.prism:4")
+		p.sees("its mark", `document.querySelector('.gutter .mark')?.textContent.startsWith('✕4')`)
+		p.shoot("long-mistake")
 	})
 }

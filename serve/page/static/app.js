@@ -60,7 +60,23 @@ themeButton.addEventListener('click', () => theme(themed = themes[(themes.indexO
 
 doc.addEventListener('change', () => { document.getElementById('file').textContent = doc.file; });
 
+// renewed loads the page again where a newer version of it has come since the last visit, unless another page has the old one.
+async function renewed() {
+  const waiting = (await navigator.serviceWorker?.getRegistration())?.waiting;
+  if (!waiting) return false;
+  const begins = await new Promise((resolve) => {
+    navigator.serviceWorker.addEventListener('controllerchange', () => resolve(true), { once: true });
+    navigator.serviceWorker.addEventListener('message', () => resolve(false), { once: true });
+    navigator.serviceWorker.startMessages();
+    setTimeout(resolve, 1000, false);
+    waiting.postMessage('begin');
+  });
+  if (begins) location.reload();
+  return begins;
+}
+
 async function start() {
+  if (!inServer && await renewed().catch(() => false)) return;
   const asked = location.hash.slice(1);
   try {
     await doc.begin();
@@ -73,5 +89,7 @@ async function start() {
   await show(views.some(([n]) => n === asked) ? asked : 'model');
   document.body.dataset.ready = 'true';
   warm();
+  // The files stay for a visit without a network, where a browser lets them: not over plain HTTP from another machine.
+  if (!inServer) navigator.serviceWorker?.register('sw.js').catch(() => {});
 }
 start();

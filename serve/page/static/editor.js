@@ -3,7 +3,9 @@ import { el, clear, fresh } from './dom.js';
 
 // What the numbers of the answer to "colours" are, as classes.
 const colours = ['co', 'kw', 'nu', 'cn', 'fo', 'st', 'ac', 'mo'];
-const most = 200000;
+// Of a longer text only what one sees, and some lines around that, is painted and asked for.
+const whole = 30000;
+const around = 60;
 
 export class Editor {
   // ask(question, more) asks about the text of this editor.
@@ -14,15 +16,20 @@ export class Editor {
     this.tip = el('div', { class: 'words tip', role: 'status', hidden: true });
     this.area = el('textarea', { id, spellcheck: 'false', autocomplete: 'off', autocapitalize: 'off', wrap: 'off', 'aria-label': name, 'aria-controls': this.words.id,
       'aria-description': 'Control and space: what can stand here; Control and I: what this is; Shift, Alt and F: lay out' });
-    this.gutter = el('div', { class: 'gutter', 'aria-hidden': 'true' });
+    this.numbers = el('div');
+    this.gutter = el('div', { class: 'gutter', 'aria-hidden': 'true' }, this.numbers);
     this.code = el('div', { class: 'code' }, this.back, this.area, this.words, this.tip);
     this.element = el('div', { class: low ? 'editor low' : 'editor' }, this.gutter, this.code);
     this.marks = [];
     this.parts = []; // those of the text that have a colour: where each begins and ends, and which
     this.coloured = ''; // the text that they are of
+    this.covered = null; // the lines of a long text that they are of
+    this.begins = [0]; // where lines begin
+    this.painted = [0, 0]; // the lines that are
     this.ask = ask;
     this.area.addEventListener('input', (e) => {
       this.marks = [];
+      this.split();
       this.moveParts();
       this.paint();
       onchange(this.area.value);
@@ -30,7 +37,10 @@ export class Editor {
       this.close();
       if (e.inputType === 'insertText' && /\w\w$/.test(this.before())) this.soon(() => this.complete(false));
     });
-    this.area.addEventListener('scroll', () => { this.follow(); this.close(); });
+    this.area.addEventListener('scroll', () => { this.look(); this.close(); });
+    new ResizeObserver(() => { if (this.long) this.look(); }).observe(this.area);
+    addEventListener('beforeprint', () => { if (this.long) this.paint(true); });
+    addEventListener('afterprint', () => { if (this.long) this.paint(); });
     this.area.addEventListener('keydown', (e) => this.key(e));
     this.area.addEventListener('blur', () => this.close());
     this.area.addEventListener('mousemove', (e) => { if (!this.tip.hidden) this.close(); const at = this.under(e); if (at !== null) this.soon(() => this.hover(at), 400); });
@@ -70,9 +80,35 @@ export class Editor {
     const box = this.area.getBoundingClientRect();
     const line = Math.floor(((e.clientY - box.top) / zoom + this.area.scrollTop - 8) / 20);
     const column = Math.floor(((e.clientX - box.left) / zoom + this.area.scrollLeft - 8) / this.width());
-    const lines = this.area.value.split('\n');
-    if (line < 0 || line >= lines.length || column < 0 || column >= lines[line].length || !/\w/.test(lines[line][column])) return null;
-    return lines.slice(0, line).reduce((n, l) => n + l.length + 1, column);
+    const at = this.begins[line] + column;
+    return column < 0 || !(at < this.end(line)) || !/\w/.test(this.area.value[at]) ? null : at;
+  }
+
+  // split finds the lines of a text that has changed.
+  split() {
+    const text = this.area.value;
+    this.begins = [0];
+    for (let i = text.indexOf('\n'); i >= 0; i = text.indexOf('\n', i + 1)) this.begins.push(i + 1);
+    this.long = text.length > whole;
+    this.covered = null;
+  }
+
+  // end is where a line ends.
+  end(line) { return line + 1 < this.begins.length ? this.begins[line + 1] - 1 : this.area.value.length; }
+
+  // seen are the lines that can be seen, and some more: from the first to the one behind the last.
+  seen(more) {
+    const first = Math.floor(this.area.scrollTop / 20);
+    return [Math.max(0, first - more), Math.min(this.begins.length, first + Math.ceil(this.area.clientHeight / 20) + 1 + more)];
+  }
+
+  // look paints what one sees of a long text.
+  look() {
+    if (!this.long) { this.follow(); return; }
+    const within = (lines) => { const [a, b] = this.seen(0); return lines && lines[0] <= a && b <= lines[1]; };
+    if (within(this.painted)) this.follow();
+    else this.paint();
+    if (!within(this.covered)) { clearTimeout(this.looking); this.looking = setTimeout(() => this.colour(), 60); }
   }
 
   async complete(asked) {
@@ -129,22 +165,26 @@ export class Editor {
     this.close();
   }
 
-  // colour asks for the colours; the text is as it is while they come.
+  // colour asks for the colours, of a long text where one looks; the text is as it is while they come.
   async colour() {
     const text = this.area.value;
-    if (text.length > most || this.asking) { this.again = this.asking; return; }
+    if (this.asking) { this.again = true; return; }
     this.asking = true;
-    const got = await this.ask('colours', {}).catch(() => null);
+    const lines = this.long ? this.seen(around) : [0, this.begins.length];
+    const [begin, end] = [this.begins[lines[0]], this.end(lines[1] - 1)];
+    const got = await this.ask('colours', { at: begin, to: end }).catch(() => null);
     this.asking = false;
     if (got && this.area.value === text) {
-      let at = 0;
-      this.parts = [];
+      let at = begin;
+      const parts = [];
       for (let i = 0; i < got.parts.length; i += 3) {
         const from = at + got.parts[i];
         at = from + got.parts[i + 1];
-        this.parts.push([from, at, colours[got.parts[i + 2]]]);
+        parts.push([from, at, colours[got.parts[i + 2]]]);
       }
+      this.parts = [...this.parts.filter((p) => p[1] <= begin), ...parts, ...this.parts.filter((p) => p[0] >= Math.max(end, at))];
       this.coloured = text;
+      this.covered = lines;
       this.paint();
     }
     if (this.again || this.area.value !== text) { this.again = false; this.colour(); }
@@ -171,6 +211,7 @@ export class Editor {
   set text(value) {
     if (this.area.value !== value) this.area.value = value;
     this.marks = [];
+    this.split();
     this.moveParts();
     this.paint();
     this.colour();
@@ -197,9 +238,11 @@ export class Editor {
   }
 
   follow() {
-    this.back.scrollTop = this.area.scrollTop;
-    this.back.scrollLeft = this.area.scrollLeft;
-    this.gutter.scrollTop = this.area.scrollTop;
+    const { scrollTop, scrollLeft } = this.area;
+    const top = this.long ? 20 * this.painted[0] - scrollTop + 'px' : '';
+    this.back.style.top = this.numbers.style.marginTop = top;
+    this.back.scrollTop = this.gutter.scrollTop = this.long ? 0 : scrollTop;
+    this.back.scrollLeft = scrollLeft;
   }
 
   // mark shows problems; places count lines and bytes from 1.
@@ -207,10 +250,9 @@ export class Editor {
 
   // at is where a place is in the text.
   at({ line, column }) {
-    const lines = this.area.value.split('\n');
-    let start = 0;
-    for (let i = 0; i < Math.min(line - 1, lines.length); i++) start += lines[i].length + 1;
-    const bytes = new TextEncoder().encode(lines[line - 1] || '').slice(0, column - 1);
+    if (line > this.begins.length) return this.area.value.length;
+    const start = this.begins[line - 1];
+    const bytes = new TextEncoder().encode(this.area.value.slice(start, this.end(line - 1))).slice(0, column - 1);
     return start + new TextDecoder().decode(bytes).length;
   }
 
@@ -219,18 +261,18 @@ export class Editor {
     this.area.focus();
     this.area.setSelectionRange(at, at);
     this.area.scrollTop = Math.max(0, (place.line - 5) * 20);
-    this.follow();
+    this.look();
   }
 
-  paint() {
+  // paint shows the text with its colours; all of it on paper.
+  paint(all = false) {
     const text = this.area.value;
-    const plain = text.length > most;
-    this.code.classList.toggle('plain', plain);
-    this.number(text);
-    if (plain) { clear(this.back); return; }
+    this.painted = this.long && !all ? this.seen(around) : [0, this.begins.length];
+    this.number(...this.painted);
     const wrong = this.marks.map((m) => this.at(m)).sort((a, b) => a - b);
     const out = document.createDocumentFragment();
-    let from = 0;
+    let from = this.begins[this.painted[0]];
+    const until = this.end(this.painted[1] - 1);
     const put = (to, cls) => {
       // A problem begins within this part, or at it: its word is underlined.
       while (from < to) {
@@ -244,26 +286,28 @@ export class Editor {
     };
     const span = (part, cls) => { if (cls) out.append(el('span', { class: cls }, part)); else out.append(part); };
     for (const [start, end, c] of this.parts) {
+      if (end <= from) continue;
+      if (start >= until) break;
       put(start);
-      put(end, c);
+      put(Math.min(end, until), c);
     }
-    put(text.length);
+    put(until);
     out.append('\n ');
     this.back.replaceChildren(out);
     this.follow();
   }
 
-  number(text) {
+  number(first, last) {
     const bad = new Set(this.marks.map((m) => m.line));
-    const n = text.split('\n').length;
     const out = document.createDocumentFragment();
     let run = '';
-    for (let i = 1; i <= n; i++) {
+    for (let i = first + 1; i <= last; i++) {
       if (!bad.has(i)) { run += i + '\n'; continue; }
       out.append(run, el('span', { class: 'mark' }, '✕' + i + '\n'));
       run = '';
     }
     out.append(run, '\n');
-    this.gutter.replaceChildren(out);
+    this.numbers.replaceChildren(out);
+    this.gutter.style.minWidth = this.long ? `calc(${String(this.begins.length).length + 1}ch + 10px)` : '';
   }
 }
