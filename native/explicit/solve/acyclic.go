@@ -2,8 +2,6 @@ package solve
 
 import (
 	"context"
-	"runtime"
-	"sync"
 
 	"tilecheck/native/explicit/sparse"
 )
@@ -31,19 +29,7 @@ func (y *system) acyclic(ctx context.Context, opts Options, part *sparse.Set) (b
 
 // independent gives values to states none of which is a successor of another.
 func (y *system) independent(states []uint32) {
-	const few = 2000
-	workers := runtime.GOMAXPROCS(0)
-	if len(states) < few {
-		workers = 1
-	}
-	size := (len(states) + workers - 1) / workers
-	var wg sync.WaitGroup
-	for ; len(states) > size; states = states[size:] {
-		part := states[:size]
-		wg.Go(func() { y.each(part) })
-	}
-	y.each(states)
-	wg.Wait()
+	inParts(len(states), 1000, func(from, to int) { y.each(states[from:to]) })
 }
 
 func (y *system) each(states []uint32) {

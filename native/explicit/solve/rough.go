@@ -79,18 +79,21 @@ func (s *rough) measure(x []float64, gain func(k int) float64) {
 // times sets y to z - P z, with both divided by unit.
 func (s *rough) times(z, y []float64) {
 	l := s.d.l
-	for k, j := range s.d.choice {
-		y[k] = z[k]
-		if j == sparse.None {
-			continue
+	inParts(len(s.d.choice), 4000, func(from, to int) {
+		for k := from; k < to; k++ {
+			y[k] = z[k]
+			j := s.d.choice[k]
+			if j == sparse.None {
+				continue
+			}
+			sum := 0.0
+			for i := l.start[j]; i < l.start[j+1]; i++ {
+				t := l.col[i]
+				sum += l.weight[i] * s.unit[t] * z[t]
+			}
+			y[k] -= sum / s.unit[k]
 		}
-		sum := 0.0
-		for i := l.start[j]; i < l.start[j+1]; i++ {
-			t := l.col[i]
-			sum += l.weight[i] * s.unit[t] * z[t]
-		}
-		y[k] -= sum / s.unit[k]
-	}
+	})
 }
 
 // run takes steps until r is small, and returns their number.

@@ -2,6 +2,7 @@ package solve
 
 import (
 	"context"
+	"sync/atomic"
 
 	"tilecheck/native/explicit/sparse"
 )
@@ -128,23 +129,9 @@ func (y *system) steps(ctx context.Context, opts Options, open *sparse.Set, n in
 		states = append(states, uint32(s))
 	}
 	for i := range n {
-		changed := false
 		y.trace.begin()
-		work := 0
-		for _, s := range states {
-			b := y.after(int(s))
-			lower[s], upper[s] = b.lo, b.hi
-			y.trace.note(int(s), b.choice)
-			changed = changed || b.lo != y.v.Lower[s] || b.hi != y.v.Upper[s]
-			first, end := y.g.Choices(int(s))
-			if work += int(y.g.Start[end] - y.g.Start[first]); work > workPerPoll/8 {
-				if err := mt.did(work); err != nil {
-					return err
-				}
-				work = 0
-			}
-		}
-		if err := mt.did(work); err != nil {
+		changed, err := y.stepAll(states, lower, upper, mt)
+		if err != nil {
 			return err
 		}
 		if !changed {
@@ -157,6 +144,41 @@ func (y *system) steps(ctx context.Context, opts Options, open *sparse.Set, n in
 		mt.progress.Done++
 	}
 	return nil
+}
+
+// stepAll writes what states are worth after one step. It reports whether anything changed.
+func (y *system) stepAll(states []uint32, lower, upper []float64, mt *meter) (changed bool, err error) {
+	const block = 1 << 16
+	for from := 0; from < len(states); from += block {
+		part := states[from:min(from+block, len(states))]
+		var other atomic.Bool
+		var work atomic.Int64
+		inParts(len(part), 1<<11, func(from, to int) {
+			changed, did := y.stepOf(part[from:to], lower, upper)
+			work.Add(int64(did))
+			if changed {
+				other.Store(true)
+			}
+		})
+		changed = changed || other.Load()
+		if err := mt.did(int(work.Load())); err != nil {
+			return false, err
+		}
+	}
+	return changed, nil
+}
+
+// stepOf is stepAll for some of the states, with the number of transitions looked at.
+func (y *system) stepOf(states []uint32, lower, upper []float64) (changed bool, work int) {
+	for _, s := range states {
+		b := y.after(int(s))
+		lower[s], upper[s] = b.lo, b.hi
+		y.trace.note(int(s), b.choice)
+		changed = changed || b.lo != y.v.Lower[s] || b.hi != y.v.Upper[s]
+		first, end := y.g.Choices(int(s))
+		work += int(y.g.Start[end] - y.g.Start[first])
+	}
+	return changed, work
 }
 
 // after is optimum for one step. A choice with one target, as most have in many models, is

@@ -43,7 +43,7 @@ func (t *trace) begin() {
 	}
 }
 
-// note notes the choice of a state in the step under way.
+// note notes the choice of a state in the step under way; of several states at the same time, too.
 func (t *trace) note(s int, choice uint32) {
 	if t != nil && !t.full {
 		t.row[s] = choice

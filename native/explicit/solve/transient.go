@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"sync/atomic"
 
 	"tilecheck/native/explicit/sparse"
 )
@@ -198,12 +199,24 @@ func (z *uniform) prepare(open *sparse.Set) {
 
 // step computes one uniformised step backwards for the open states: what x is
 // worth on average after it. It reports whether anything changed.
-func (z *uniform) step(x, out []float64, mt *meter) (bool, error) {
-	const block = 1 << 12
-	changed := false
+func (z *uniform) step(x, out []float64, mt *meter) (changed bool, err error) {
+	const block = 1 << 16
 	for from := 0; from < len(z.states); from += block {
 		states := z.states[from:min(from+block, len(z.states))]
-		changed = z.stepOf(states, x, out) || changed
+		var other, lost atomic.Bool
+		inParts(len(states), 1<<12, func(from, to int) {
+			changed, tiny := z.stepOf(states[from:to], x, out)
+			if changed {
+				other.Store(true)
+			}
+			if tiny {
+				lost.Store(true)
+			}
+		})
+		changed = changed || other.Load()
+		if lost.Load() {
+			z.tiny = z.round.floor
+		}
 		// Rows take what they take: in a block of a chain they are about as long as others.
 		if err := mt.did(len(states) * (1 + len(z.g.Target)/len(z.exit))); err != nil {
 			return false, err
@@ -212,7 +225,8 @@ func (z *uniform) step(x, out []float64, mt *meter) (bool, error) {
 	return changed, nil
 }
 
-func (z *uniform) stepOf(states []uint32, x, out []float64) (changed bool) {
+// stepOf is step for some of the states. It reports too whether a value fell below the floor.
+func (z *uniform) stepOf(states []uint32, x, out []float64) (changed, lost bool) {
 	start, target, weight, prob, floor := z.g.Start, z.g.Target, z.g.Weight, z.prob, z.round.floor
 	for _, s := range states {
 		sum := z.stay[s] * x[s]
@@ -222,12 +236,12 @@ func (z *uniform) stepOf(states []uint32, x, out []float64) (changed bool) {
 			}
 		}
 		if sum < floor && sum > 0 {
-			z.tiny, sum = floor, 0
+			lost, sum = true, 0
 		}
 		out[s] = sum
 		changed = changed || sum != x[s]
 	}
-	return changed
+	return changed, lost
 }
 
 // settled reports whether all steps to come make little difference: what they are worth
@@ -407,9 +421,11 @@ func (z *uniform) total(ctx context.Context, x []float64, p *poisson) ([]float64
 				w += beyond[i]
 			}
 		}
-		for s := range sum {
-			sum[s] += w * x[s]
-		}
+		inParts(len(sum), 1<<14, func(from, to int) {
+			for s := from; s < to; s++ {
+				sum[s] += w * x[s]
+			}
+		})
 		if settled {
 			break
 		}
