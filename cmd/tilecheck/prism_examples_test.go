@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 	"time"
 
 	"tilecheck/internal/needs"
+	"tilecheck/prism/syntax"
 )
 
 // prismExamples are models of PRISM's own distribution, beside its program or in its suite. They are read here, and never kept.
@@ -324,6 +326,156 @@ func TestRealPRISMAgreesOnSmallerModels(t *testing.T) {
 	if len(models) < 30 {
 		t.Errorf("found %d models, want 30", len(models))
 	}
+}
+
+// The commands of a subsystem refute the bound by themselves, says PRISM, and no longer where any one of them is never enabled.
+func TestRealPRISMNeedsEveryCommand(t *testing.T) {
+	prism := needs.PRISM(t)
+	dir := prismExamples(t, prism)
+	studies, commands := map[string]bool{}, 0
+	for _, c := range prismCases() {
+		if studies[c[0]] || !strings.HasPrefix(c[2], "P=?") && !strings.HasPrefix(c[2], "Pmax=?") || strings.HasPrefix(c[0], "ctmcs/") {
+			continue
+		}
+		model, args := filepath.Join(dir, c[0]), propertyOf(c)
+		value := oneValue(t, append([]string{"check", model}, args...))
+		if len(value) != 1 || value[0] == 0 {
+			continue
+		}
+		bound := fmt.Sprintf("P<=%v ", value[0]/2)
+		args[1] = strings.NewReplacer("Pmax=? ", bound, "P=? ", bound).Replace(c[2])
+		part := filepath.Join(t.TempDir(), "part.prism")
+		code, stdout, stderr := tilecheck(t.Context(), append([]string{"check", model, "--witness", "--subsystem", "--export-subsystem", part}, args...)...)
+		if code != exitFailed || !strings.Contains(stdout, "every command is needed") {
+			t.Errorf("%v: ends with %d\n%s%s", c, code, stdout, stderr)
+			continue
+		}
+		if strings.Contains(stdout, "several commands were enabled at once") {
+			continue // PRISM gives the others the share of a command that is taken out
+		}
+		text, err := os.ReadFile(part)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if holds(t, prism, part, text, c[1], args[1]) {
+			t.Errorf("%v: the bound holds of the commands that are to refute it", c)
+		}
+		needed := withoutEach(t, text)
+		for i, other := range needed {
+			if !holds(t, prism, part, other, c[1], args[1]) {
+				t.Errorf("%v: the bound is refuted without command %d of %d:\n%s", c, i, len(needed), other)
+			}
+		}
+		studies[c[0]] = true
+		commands += len(needed)
+	}
+	t.Logf("%d commands of %d case studies", commands, len(studies))
+	if len(studies) < 9 {
+		t.Errorf("found commands of %d case studies, want 9", len(studies))
+	}
+}
+
+// What a shield promises is what PRISM finds of the shielded model, written as text and as states: the best and the worst
+// scheduler, and that of a file attains the worst.
+func TestRealPRISMAgreesOnShields(t *testing.T) {
+	prism := needs.PRISM(t)
+	t.Setenv("TILECHECK_PRISM", prism)
+	for _, c := range []struct{ rows, cols, max, threshold, flags string }{
+		{"2", "2", "16", "0.1", ""},
+		{"2", "2", "32", "0.01", "--total"},
+		{"2", "2", "32", "0.2", "--relative"},
+		{"2", "3", "16", "0", ""},
+		{"2", "3", "32", "0.05", ""},
+		{"3", "2", "16", "0.02", ""},
+		{"3", "3", "16", "0.05", ""},
+	} {
+		name := fmt.Sprint(c)
+		dir := t.TempDir()
+		board, left := filepath.Join(dir, "board.prism"), filepath.Join(dir, "left")
+		wantRun(t, []string{"gen", "--rows", c.rows, "--cols", c.cols, "--max", c.max, "--spawn", "uniform", "-o", board})
+		var promised struct{ Best, Worst float64 }
+		args := append([]string{"shield", board, `Pmax=? [ F "success" ]`, "--threshold", c.threshold, "--format", "json", "--export-scheduler", left + ".txt"}, strings.Fields(c.flags)...)
+		if err := json.Unmarshal([]byte(wantRun(t, append(args, "-o", left+".prism"))), &promised); err != nil {
+			t.Fatal(err)
+		}
+		wantRun(t, append(args, "-o", left+".all"))
+		wantRun(t, []string{"resolve", board, "--scheduler", left + ".txt", "-o", left + "-worst.all"})
+		for _, ask := range []struct {
+			model, property string
+			want            float64
+		}{
+			{left + ".prism", `Pmax=? [ F "success" ]`, promised.Best},
+			{left + ".prism", `Pmin=? [ F "success" ]`, promised.Worst},
+			{left + ".all", `Pmin=? [ F "success" ]`, promised.Worst},
+			{left + "-worst.all", `P=? [ F "success" ]`, promised.Worst},
+		} {
+			if ask.model == left+".prism" && c.max == "16" && c.rows == "3" && c.cols == "3" {
+				continue // minutes
+			}
+			for _, engine := range []string{"native", "prism"} {
+				got := oneValue(t, []string{"check", ask.model, "--engine", engine, "--epsilon", "1e-12", "--prop", ask.property})
+				if len(got) != 1 || math.Abs(got[0]-ask.want) > 1e-9 {
+					t.Errorf("%s: %s finds %v of %s in %s, want %v", name, engine, got, ask.property, filepath.Base(ask.model), ask.want)
+				}
+			}
+		}
+	}
+}
+
+// withoutEach returns a model as often as it has commands that can be enabled, each time without one: its guard is false.
+func withoutEach(t *testing.T, text []byte) [][]byte {
+	t.Helper()
+	tree, err := syntax.ParseModel("part.prism", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	never, err := syntax.ParseExpr("", []byte("false"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out [][]byte
+	for _, item := range tree.Items {
+		m, ok := item.(*syntax.Module)
+		if !ok {
+			continue
+		}
+		for _, cmd := range m.Commands {
+			guard := cmd.Guard
+			if syntax.ExprString(guard) == "false" {
+				continue // of an action that the module keeps
+			}
+			cmd.Guard = never
+			var b bytes.Buffer
+			if err := syntax.Fprint(&b, tree, syntax.Options{}); err != nil {
+				t.Fatal(err)
+			}
+			out = append(out, b.Bytes())
+			cmd.Guard = guard
+		}
+	}
+	return out
+}
+
+// holds is what PRISM says of a bound.
+func holds(t *testing.T, prism, file string, text []byte, consts, property string) bool {
+	t.Helper()
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{file, "-explicit", "-gs", "-epsilon", "1e-10", "-pf", property}
+	if consts != "" {
+		args = append(args, "-const", consts)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, prism, args...).CombinedOutput()
+	for _, line := range strings.Split(string(out), "\n") {
+		if strings.HasPrefix(line, "Result: true") || strings.HasPrefix(line, "Result: false") {
+			return strings.HasPrefix(line, "Result: true")
+		}
+	}
+	t.Fatalf("%v: %v\n%s", args, err, out)
+	return false
 }
 
 // near reports whether values are there and equal: numbers, or the least and the greatest of several initial states.
