@@ -115,9 +115,12 @@ type run struct {
 
 // all checks everything.
 func (r *run) all() error {
-	if r.plan.Job.Scheduler != nil {
-		if n := r.plan.Verdicts(); n != 1 {
+	if n := r.plan.Verdicts(); n != 1 {
+		switch {
+		case r.plan.Job.Scheduler != nil:
 			return fmt.Errorf("a scheduler is exported of one property under one valuation of the constants, found %d", n)
+		case r.plan.Job.Partition != nil:
+			return fmt.Errorf("a partition is that of one property under one valuation of the constants, found %d", n)
 		}
 	}
 	return r.instances()

@@ -30,7 +30,8 @@ type exact struct {
 	// proven says that certificates are asked for, and certificate where they go, if
 	// that is a file.
 	proven      bool
-	reduce      bool // to a quotient, for each property
+	reduce      bool // to a quotient, for each property, by partition unless it is nil
+	partition   *runner.PartitionFile
 	certificate *runner.CertificateFile
 	progress    func(runner.Progress)
 }
@@ -70,12 +71,15 @@ func newExact(plan *runner.Plan) (*exact, error) {
 	if num.Reduce && (num.Accuracy == result.Proven || num.Fair || job.Scheduler != nil || job.Witness != nil) {
 		return nil, fmt.Errorf("a reduced model has no certificates, witnesses, fair schedulers and schedulers to export")
 	}
+	if job.Partition != nil && !num.Reduce {
+		return nil, fmt.Errorf("a partition is for a model that is reduced")
+	}
 	export, err := newExport(job.Scheduler)
 	if err != nil {
 		return nil, err
 	}
 	return &exact{
-		progress: job.Progress, export: export, wanted: job.Witness, proven: num.Accuracy == result.Proven, reduce: num.Reduce, certificate: job.Certificate,
+		progress: job.Progress, export: export, wanted: job.Witness, proven: num.Accuracy == result.Proven, reduce: num.Reduce, partition: job.Partition, certificate: job.Certificate,
 		build: explicit.Options{
 			MaxStates: num.MaxStates, MaxMemory: num.MaxMemory, NoFixDeadlocks: job.NoFixDeadlocks,
 			Exact: num.Accuracy == result.Exact || num.Reduce, Workers: num.Workers, Progress: job.Progress,
@@ -181,10 +185,10 @@ func (b *built) check(ctx context.Context, p *property) result.Verdict {
 // with a warning, if that does not preserve it.
 func (b *built) reduced(ctx context.Context, p *check.Property) result.Verdict {
 	start := time.Now()
-	r, err := check.Reduce(ctx, b.space.Compiled(), b.space, []*check.Property{p})
+	r, err := b.quotient(ctx, p)
 	f, known := errors.AsType[*result.Failure](err)
 	switch {
-	case known && f.Class == result.Unsupported:
+	case known && f.Class == result.Unsupported && b.partition == nil:
 		v := b.checker.Check(ctx, p)
 		v.Warnings = append(slices.Clip(v.Warnings), "not reduced: "+f.Message)
 		return v
@@ -194,6 +198,30 @@ func (b *built) reduced(ctx context.Context, p *check.Property) result.Verdict {
 	v := check.New(r.Space.Compiled(), r.Space, b.checking).Check(ctx, p)
 	v.Seconds = time.Since(start).Seconds()
 	return v
+}
+
+// quotient reduces the model for a property, by the partition that was given, and writes it where that was asked for.
+func (b *built) quotient(ctx context.Context, p *check.Property) (*check.Reduced, error) {
+	f := b.partition
+	if f == nil {
+		return check.Reduce(ctx, b.space.Compiled(), b.space, []*check.Property{p}, nil)
+	}
+	if f.Text == nil {
+		r, err := check.Reduce(ctx, b.space.Compiled(), b.space, []*check.Property{p}, nil)
+		if err != nil {
+			return nil, err
+		}
+		return r, f.Write(f.File, func(w io.Writer) error { return check.WritePartition(ctx, w, b.space, r.Partition) })
+	}
+	given, err := check.ReadPartition(ctx, f.File, f.Text, b.space)
+	if err != nil {
+		return nil, err
+	}
+	r, err := check.Reduce(ctx, b.space.Compiled(), b.space, []*check.Property{p}, given)
+	if err != nil && ctx.Err() == nil {
+		return nil, fmt.Errorf("%s: %w", f.File, err)
+	}
+	return r, err
 }
 
 // scheduled checks a property and writes its scheduler. That there is none is an

@@ -49,6 +49,9 @@ type Job struct {
 	// Certificate asks for a file with the certificates of all answers; nil does not.
 	// It takes Numeric.Accuracy result.Proven and one valuation of the model's constants.
 	Certificate *CertificateFile
+	// Partition is that by which the model of a property is reduced, of which there must be one, under one
+	// valuation; nil is the coarsest one, which goes nowhere. It takes Numeric.Reduce.
+	Partition *PartitionFile
 	// Witness asks for witnesses of what an operator P says; nil does not.
 	Witness *Witness
 	// NoFixDeadlocks makes a deadlock an error. By default a deadlock is absorbing.
@@ -165,6 +168,15 @@ type Simulation struct {
 // ends in .gz, and what writes it completely or not at all.
 type CertificateFile struct {
 	File  string
+	Write func(file string, write func(io.Writer) error) error
+}
+
+// PartitionFile is where a partition goes, or comes from.
+type PartitionFile struct {
+	File string
+	// Text is what the file says; nil is one to be written.
+	Text []byte
+	// Write writes a file completely or not at all.
 	Write func(file string, write func(io.Writer) error) error
 }
 

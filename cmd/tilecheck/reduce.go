@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -20,6 +21,9 @@ import (
 type reduceCmd struct {
 	jobFlags `embed:""`
 
+	Partition       string `help:"Reduce by the partition of a file, which is checked, and not by the coarsest one." placeholder:"FILE" file:"in"`
+	ExportPartition string `help:"Write the partition: the block of each state." placeholder:"FILE" file:"out"`
+
 	Exact     bool          `help:"Compute with fractions: the values are compared exactly."`
 	MaxStates int           `rare:"" help:"Give up a state space with more states." placeholder:"N"`
 	Memory    byteCount     `help:"Give up at more memory, such as 4GB (default: three quarters of what is free)." placeholder:"SIZE"`
@@ -36,6 +40,9 @@ func (c *reduceCmd) Run(ctx context.Context, env *world) error {
 	if named.Is(c.ModelFile) {
 		return usageError("%s has states, whose numbers may be rounded: want a model, of which the fractions are known", c.ModelFile)
 	}
+	if c.Partition != "" && c.ExportPartition != "" {
+		return usageError("--partition is a partition that there is, and --export-partition writes one: want one of the two")
+	}
 	job.Method = runner.Exact
 	job.Numeric = runner.Numeric{MaxStates: c.MaxStates, MaxMemory: int64(c.Memory)}
 	if c.Exact {
@@ -50,10 +57,23 @@ func (c *reduceCmd) Run(ctx context.Context, env *world) error {
 		return err
 	}
 	job.Numeric.Reduce = true
+	switch {
+	case c.Partition != "":
+		text, err := env.readSource(c.Partition)
+		if err != nil {
+			return err
+		}
+		job.Partition = &runner.PartitionFile{File: c.Partition, Text: append([]byte{}, text...)}
+	case c.ExportPartition != "":
+		job.Partition = &runner.PartitionFile{File: c.ExportPartition, Write: env.writeFile}
+	}
 	reduced, err := checked(ctx, job)
 	done()
 	if err != nil {
 		return err
+	}
+	if f := reduced[0].Err; job.Partition != nil && f != nil {
+		return errors.New(f.Message)
 	}
 	env.printing()
 	t, code := reductions(whole, reduced)

@@ -2,6 +2,8 @@ package check
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -25,7 +27,9 @@ type Reduced struct {
 // respects what the properties speak about: their formulas over variables, labels and
 // reward structures. The partition has been checked. What is not preserved by it, such
 // as a filter that counts states, is a *result.Failure of class Unsupported.
-func Reduce(ctx context.Context, m *compile.Model, space *explicit.Space, properties []*Property) (*Reduced, error) {
+//
+// A partition that is given is taken instead, once it has been checked: it may be finer.
+func Reduce(ctx context.Context, m *compile.Model, space *explicit.Space, properties []*Property, given *quotient.Partition) (*Reduced, error) {
 	o := &observed{Checker: New(m, space, Options{}), rewards: map[int]*sparse.Reward{}}
 	o.block = make([]uint32, space.Model().NumStates())
 	for _, p := range properties {
@@ -38,11 +42,19 @@ func Reduce(ctx context.Context, m *compile.Model, space *explicit.Space, proper
 	for _, i := range indices {
 		rewards = append(rewards, o.rewards[i])
 	}
-	p, err := quotient.Refine(ctx, space.Model(), o.block, rewards)
-	if err != nil {
-		return nil, err
+	p := given
+	if p == nil {
+		var err error
+		if p, err = quotient.Refine(ctx, space.Model(), o.block, rewards); err != nil {
+			return nil, err
+		}
 	}
-	if err := p.Check(space.Model(), o.block, rewards); err != nil {
+	err := p.Check(ctx, space.Model(), o.block, rewards)
+	if mistake, ok := errors.AsType[*quotient.MistakeError](err); ok {
+		name := func(s int) string { return space.Compiled().StateText(space.State(nil, s)) }
+		return nil, fmt.Errorf("states %s and %s are in one block, and %s", name(mistake.States[0]), name(mistake.States[1]), mistake.Why)
+	}
+	if err != nil {
 		return nil, err
 	}
 	q, kept, err := p.Model(space.Model(), rewards)

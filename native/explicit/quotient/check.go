@@ -1,34 +1,48 @@
 package quotient
 
 import (
+	"context"
 	"fmt"
 	"math/big"
 
 	"tilecheck/native/explicit/sparse"
 )
 
-// Check returns an error that names two states unless the partition is a bisimulation
+// MistakeError says why a partition is no bisimulation: two states of a block.
+type MistakeError struct {
+	States [2]int
+	Why    string
+}
+
+func (e *MistakeError) Error() string {
+	return fmt.Sprintf("states %d and %d are in one block, and %s", e.States[0], e.States[1], e.Why)
+}
+
+// Check returns a *MistakeError unless the partition is a bisimulation
 // finer than an initial one: every state is compared with the first of its block, by
-// adding fractions.
-func (p *Partition) Check(m *sparse.Model, initial []uint32, rewards []*sparse.Reward) error {
+// adding fractions. Other errors are the context's and ErrInexact.
+func (p *Partition) Check(ctx context.Context, m *sparse.Model, initial []uint32, rewards []*sparse.Reward) error {
 	if !m.Exact() || m.Intervals() {
 		return ErrInexact
 	}
 	for s := range m.NumStates() {
+		if s&0xfff == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
 		r := int(p.First[p.Block[s]])
 		switch {
 		case p.Block[r] != p.Block[s] || initial[r] != initial[s]:
-			return fmt.Errorf("states %d and %d are in one block, and are told apart", r, s)
+			return &MistakeError{[2]int{r, s}, "are told apart by the property"}
 		case r == s:
 			continue
 		}
 		for _, reward := range rewards {
 			if !same(at(reward.StateRat, r), at(reward.StateRat, s)) {
-				return fmt.Errorf("states %d and %d are in one block, and earn different rewards", r, s)
+				return &MistakeError{[2]int{r, s}, "earn different rewards"}
 			}
 		}
 		if !p.simulates(m, r, s, rewards) || !p.simulates(m, s, r, rewards) {
-			return fmt.Errorf("states %d and %d are in one block, and one has a choice that the other has not", r, s)
+			return &MistakeError{[2]int{r, s}, "one has a choice that the other has not"}
 		}
 	}
 	return nil

@@ -2,7 +2,7 @@
 // strong probabilistic bisimulation, become one.
 //
 //	p, err := quotient.Refine(ctx, m, initial, rewards)
-//	err = p.Check(m, initial, rewards) // independent, and simple
+//	err = p.Check(ctx, m, initial, rewards) // independent, and simple
 //	q, err := p.Model(m)
 //
 // A partition is a certificate: two states of a block have the same initial block and

@@ -123,7 +123,7 @@ func TestRefine(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := p.Check(m, initial, rewards); err != nil {
+		if err := p.Check(t.Context(), m, initial, rewards); err != nil {
 			t.Errorf("model %d: %v", i, err)
 		}
 		rel := alike(m, initial, reward)
@@ -201,7 +201,7 @@ func TestCheck(t *testing.T) {
 			}
 		}
 		wrong++
-		if p.Check(m, initial, rewards) != nil {
+		if p.Check(t.Context(), m, initial, rewards) != nil {
 			found++
 		}
 	}

@@ -81,6 +81,22 @@ func Refine(ctx context.Context, m *sparse.Model, initial []uint32, rewards []*s
 	return out, nil
 }
 
+// New returns the partition of given blocks, numbered anew by their first states.
+func New(block []uint32) *Partition {
+	out := &Partition{Block: make([]uint32, len(block))}
+	number := map[uint32]uint32{}
+	for s, b := range block {
+		n, known := number[b]
+		if !known {
+			n = uint32(len(out.First))
+			number[b] = n
+			out.First = append(out.First, uint32(s))
+		}
+		out.Block[s] = n
+	}
+	return out
+}
+
 func firsts(block []uint32, n int) []uint32 {
 	out := make([]uint32, n)
 	for s := len(block) - 1; s >= 0; s-- {
