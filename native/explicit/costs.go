@@ -21,9 +21,13 @@ func (s *Space) Costs(index int) (states, moves []*big.Rat, err error) {
 	}
 	states, moves = make([]*big.Rat, s.store.n), make([]*big.Rat, n)
 	state, transitions := s.State(nil, 0), earnsOnTransitions(src)
+	e, err := s.newExactEarner(src)
+	if err != nil {
+		return nil, nil, err
+	}
 	for i := range s.store.n {
 		s.State(state, i)
-		if states[i], err = s.exactItems(src, state, inState); err != nil {
+		if states[i], err = e.earned(state, inState); err != nil {
 			return nil, nil, err
 		}
 		if !transitions || s.model.Deadlocks != nil && s.model.Deadlocks.Has(i) {
@@ -31,7 +35,7 @@ func (s *Space) Costs(index int) (states, moves []*big.Rat, err error) {
 		}
 		first, end := s.moves(i)
 		for j := first; j < end; j++ {
-			if moves[j], err = s.exactItems(src, state, byAction(s.action(j))); err != nil {
+			if moves[j], err = e.earned(state, byAction(s.action(j))); err != nil {
 				return nil, nil, err
 			}
 		}

@@ -79,6 +79,7 @@ type earner struct {
 	s       *Space
 	src     *sema.RewardStruct
 	rewards *compile.Rewards
+	exact   *exactEarner
 	// careful has the items of which nothing is known beforehand.
 	careful []*sema.RewardItem
 	err     float64 // relative error of what was earned so far
@@ -91,6 +92,9 @@ func (s *Space) newEarner(index int) (*earner, error) {
 		return nil, err
 	}
 	e := &earner{s: s, src: &s.Program().Rewards[index], rewards: r}
+	if e.exact, err = s.newExactEarner(e.src); err != nil {
+		return nil, err
+	}
 	known := analysis{doubles: sema.NewDoubles(s.Program())}
 	for i := range e.src.Items {
 		it := &e.src.Items[i]
@@ -130,7 +134,7 @@ func (e *earner) checked(x float64, err error, state []int32, applies func(*sema
 	if err == nil && !slices.ContainsFunc(e.careful, applies) {
 		return e.inRange(x, state), nil
 	}
-	r, exactErr := e.s.exactItems(e.src, state, applies)
+	r, exactErr := e.exact.earned(state, applies)
 	switch {
 	case err == nil && errors.As(exactErr, new(*compile.UnsupportedError)):
 		return e.enclosed(x, exactErr, state, applies)
@@ -256,10 +260,14 @@ func (s *Space) exactReward(index int) (*sparse.Reward, error) {
 		State: make([]float64, n), StateRat: make([]*big.Rat, n),
 		Choice: make([]float64, s.model.NumChoices()), ChoiceRat: make([]*big.Rat, s.model.NumChoices()),
 	}
-	state, transitions, known := s.State(nil, 0), earnsOnTransitions(src), make(constants)
+	state, transitions := s.State(nil, 0), earnsOnTransitions(src)
+	e, err := s.newExactEarner(src)
+	if err != nil {
+		return nil, err
+	}
 	for i := range n {
 		s.State(state, i)
-		x, err := s.sumItems(src, known, state, inState)
+		x, err := e.earned(state, inState)
 		if err != nil {
 			return nil, err
 		}
@@ -267,7 +275,7 @@ func (s *Space) exactReward(index int) (*sparse.Reward, error) {
 		if !transitions || s.model.Deadlocks != nil && s.model.Deadlocks.Has(i) {
 			continue
 		}
-		if err := s.exactChoices(out, src, known, i, state); err != nil {
+		if err := s.exactChoices(out, e, i, state); err != nil {
 			return nil, err
 		}
 	}
@@ -295,17 +303,25 @@ func setRat(f []float64, r []*big.Rat, i int, x *big.Rat) {
 	r[i] = x
 }
 
-func (s *Space) exactChoices(out *sparse.Reward, src *sema.RewardStruct, known constants, i int, state []int32) error {
-	earned := func(j int) (*big.Rat, error) {
-		return s.sumItems(src, known, state, byAction(s.action(j)))
+// oneAction reports whether some transitions of a chain have the same action.
+func (s *Space) oneAction(lo, hi int) bool {
+	for t := lo + 1; t < hi; t++ {
+		if s.action(t) != s.action(lo) {
+			return false
+		}
 	}
+	return true
+}
+
+func (s *Space) exactChoices(out *sparse.Reward, e *exactEarner, i int, state []int32) error {
+	earned := func(j int) (*big.Rat, error) { return e.earned(state, byAction(s.action(j))) }
 	first, end := s.model.Choices(i)
 	for c := first; c < end; c++ {
 		sum := new(big.Rat)
-		switch lo, _ := s.model.Row(c); {
-		case s.model.Kind == sparse.MDP, s.model.Intervals():
+		switch lo, hi := s.model.Row(c); {
+		case s.model.Kind == sparse.MDP, s.model.Intervals(), s.model.Kind == sparse.DTMC && s.oneAction(lo, hi):
 			at := c
-			if s.model.Kind != sparse.MDP { // all transitions are of one command
+			if s.model.Kind != sparse.MDP { // all transitions earn the same
 				at = lo
 			}
 			x, err := earned(at)
@@ -314,7 +330,6 @@ func (s *Space) exactChoices(out *sparse.Reward, src *sema.RewardStruct, known c
 			}
 			sum = x
 		default:
-			lo, hi := s.model.Row(c)
 			for t := lo; t < hi; t++ {
 				x, err := earned(t)
 				if err != nil {
@@ -328,62 +343,112 @@ func (s *Space) exactChoices(out *sparse.Reward, src *sema.RewardStruct, known c
 	return nil
 }
 
-// constants are the values of items that are numbers, which need not be evaluated again.
-type constants map[*sema.RewardItem]*big.Rat
-
-// exactItems adds up the items that apply in a state. The sum may be a number of the
-// text, and is not to be changed.
-func (s *Space) exactItems(src *sema.RewardStruct, state []int32, applies func(*sema.RewardItem) bool) (*big.Rat, error) {
-	return s.sumItems(src, nil, state, applies)
+// exactEarner adds up what the items of a structure earn, as fractions. What is the same
+// is one number, and not to be changed. Not safe for concurrent use.
+type exactEarner struct {
+	s     *Space
+	items []exactItem
+	whole map[float64]*big.Rat
 }
 
-// sumItems is exactItems of many states: it keeps what it knows of constants, unless known
-// is nil.
-func (s *Space) sumItems(src *sema.RewardStruct, known constants, state []int32, applies func(*sema.RewardItem) bool) (*big.Rat, error) {
-	var sum *big.Rat
+// exactItem is an item with the parts that need no fractions: its guard, and a value that
+// is an integer, nil for others. A value that is a number of the text is known.
+type exactItem struct {
+	*sema.RewardItem
+	guard, whole compile.Evaluator
+	known        *big.Rat
+}
+
+func (s *Space) newExactEarner(src *sema.RewardStruct) (*exactEarner, error) {
+	e := &exactEarner{s: s, whole: make(map[float64]*big.Rat)}
 	for i := range src.Items {
-		it := &src.Items[i]
-		if !applies(it) {
+		it := exactItem{RewardItem: &src.Items[i]}
+		var err error
+		if it.guard, err = s.compiled.Evaluator(it.Guard); err != nil {
+			return nil, err
+		}
+		if it.Value.Type() == sema.Int {
+			if it.whole, err = s.compiled.Evaluator(it.Value); err != nil {
+				return nil, err
+			}
+		}
+		e.items = append(e.items, it)
+	}
+	return e, nil
+}
+
+// earned adds up the items that apply in a state.
+func (e *exactEarner) earned(state []int32, applies func(*sema.RewardItem) bool) (*big.Rat, error) {
+	var sum *big.Rat
+	for i := range e.items {
+		it := &e.items[i]
+		if !applies(it.RewardItem) {
 			continue
 		}
-		if !isConst(it.Guard) || known[it] == nil {
-			guard, _, err := sema.EvalExact(it.Guard, state)
-			if err != nil {
-				return nil, evalFailure(s.compiled, state, err)
-			}
-			if !guard.Bool {
-				continue
-			}
-		}
-		if x := known[it]; x != nil {
-			if sum != nil {
-				x = new(big.Rat).Add(sum, x)
-			}
-			sum = x
+		if holds, err := it.guard.Bool(state); err != nil {
+			return nil, err
+		} else if !holds {
 			continue
 		}
+		x, err := e.value(it, state)
+		if err != nil {
+			return nil, err
+		}
+		if sum != nil {
+			x = new(big.Rat).Add(sum, x)
+		}
+		sum = x
+	}
+	if sum == nil {
+		sum = e.integer(0)
+	}
+	return sum, nil
+}
+
+// value evaluates an item.
+func (e *exactEarner) value(it *exactItem, state []int32) (*big.Rat, error) {
+	var x *big.Rat
+	switch {
+	case it.known != nil:
+		return it.known, nil
+	case it.whole != nil:
+		n, err := it.whole.Num(state)
+		if err != nil {
+			return nil, err
+		}
+		x = e.integer(n)
+	default:
 		v, exact, err := sema.EvalExact(it.Value, state)
 		switch {
 		case err != nil:
-			return nil, evalFailure(s.compiled, state, err)
+			return nil, evalFailure(e.s.compiled, state, err)
 		case !exact:
-			return nil, unsupported(s.compiled, state, it.Value.Pos(), fmt.Sprintf("reward %v is not a fraction", v))
-		case v.Rat.Sign() < 0:
-			return nil, s.fail(state, it.Value.Pos(), fmt.Sprintf("reward %s, it must be finite and not negative", v.Rat.RatString()))
+			return nil, unsupported(e.s.compiled, state, it.Value.Pos(), fmt.Sprintf("reward %v is not a fraction", v))
 		}
-		if known != nil && isConst(it.Value) {
-			known[it] = v.Rat
-		}
-		if sum == nil {
-			sum = v.Rat
-		} else {
-			sum = new(big.Rat).Add(sum, v.Rat)
+		x = v.Rat
+	}
+	if x.Sign() < 0 {
+		return nil, e.s.fail(state, it.Value.Pos(), fmt.Sprintf("reward %s, it must be finite and not negative", x.RatString()))
+	}
+	if isConst(it.Value) {
+		it.known = x
+	}
+	return x, nil
+}
+
+// maxWhole is how many integers are kept.
+const maxWhole = 1 << 16
+
+// integer is a number of 32 bits as a fraction.
+func (e *exactEarner) integer(n float64) *big.Rat {
+	x := e.whole[n]
+	if x == nil {
+		x = new(big.Rat).SetInt64(int64(n))
+		if len(e.whole) < maxWhole {
+			e.whole[n] = x
 		}
 	}
-	if sum == nil {
-		sum = new(big.Rat)
-	}
-	return sum, nil
+	return x
 }
 
 func (s *Space) fail(state []int32, pos syntax.Pos, msg string) error {

@@ -69,6 +69,10 @@ func (s *Space) rowRewards(values []float64, r *earner, i int, state []int32) er
 // exactTransitions evaluates the rewards of all transitions with fractions.
 func (s *Space) exactTransitions(src *sema.RewardStruct, set func(t int, x *big.Rat)) error {
 	state := s.State(nil, 0)
+	e, err := s.newExactEarner(src)
+	if err != nil {
+		return err
+	}
 	for i := range s.store.n {
 		if s.model.Deadlocks != nil && s.model.Deadlocks.Has(i) {
 			continue
@@ -76,7 +80,7 @@ func (s *Space) exactTransitions(src *sema.RewardStruct, set func(t int, x *big.
 		s.State(state, i)
 		lo, hi := s.model.Row(i)
 		for t := lo; t < hi; t++ {
-			x, err := s.exactItems(src, state, byAction(s.action(t)))
+			x, err := e.earned(state, byAction(s.action(t)))
 			if err != nil {
 				return err
 			}

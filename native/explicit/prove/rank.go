@@ -1,6 +1,8 @@
 package prove
 
 import (
+	"math"
+
 	"tilecheck/native/explicit/sparse"
 )
 
@@ -20,10 +22,19 @@ func newRanks(n int) []uint32 {
 // are usable: each has one with a successor of smaller rank.
 func nearer(g *sparse.Graph, to, within *sparse.Set, usable func(s, c int) bool) []uint32 {
 	rank := newRanks(g.NumStates())
-	var queue []uint32
 	for s := range to.All() {
 		rank[s] = 0
-		queue = append(queue, uint32(s))
+	}
+	open := within.Minus(to)
+	sweep(g, rank, open, false, usable)
+	if open.Empty() {
+		return rank
+	}
+	var queue []uint32
+	for s, r := range rank {
+		if r != unranked {
+			queue = append(queue, uint32(s))
+		}
 	}
 	for i := 0; i < len(queue); i++ {
 		for _, c := range g.Into(int(queue[i])) {
@@ -36,9 +47,63 @@ func nearer(g *sparse.Graph, to, within *sparse.Set, usable func(s, c int) bool)
 	return rank
 }
 
+// sweep ranks open states, and removes them from that set, as long as going through all of
+// them in order, backwards and forwards, ranks most of those that are left: where
+// states lead on in the order in which they were found, that is faster than
+// going back from the others. Some choice that counts leads to a smaller rank, or each does.
+func sweep(g *sparse.Graph, rank []uint32, open *sparse.Set, each bool, counts func(s, c int) bool) {
+	last := math.MaxInt
+	for left, back := open.Count(), true; left > 0 && left <= last/2; back = !back {
+		last = left
+		for s := range rank {
+			if back {
+				s = len(rank) - 1 - s
+			}
+			if open.Has(s) && onward(g, rank, s, each, counts) {
+				open.Remove(s)
+				left--
+			}
+		}
+	}
+}
+
+// onward ranks a state whose choices lead to ranked ones.
+func onward(g *sparse.Graph, rank []uint32, s int, each bool, counts func(s, c int) bool) bool {
+	best := uint32(unranked)
+	if each {
+		best = 0
+	}
+	first, end := g.Choices(s)
+	for c := first; c < end; c++ {
+		near := uint32(unranked)
+		lo, hi := g.Row(c)
+		for _, t := range g.Target[lo:hi] {
+			near = min(near, rank[t])
+		}
+		switch {
+		case !each && near < best && counts(s, c):
+			best = near
+		case each && near > best && (counts == nil || counts(s, c)):
+			best = near
+		}
+	}
+	if best == unranked {
+		return false
+	}
+	rank[s] = best + 1
+	return true
+}
+
 // forced ranks the states of a set that cannot but come nearer to others: each
 // choice that counts has a successor of smaller rank.
 func forced(g *sparse.Graph, to, within *sparse.Set, counts func(s, c int) bool) []uint32 {
+	rank, open := newRanks(g.NumStates()), within.Minus(to)
+	for s := range to.All() {
+		rank[s] = 0
+	}
+	if sweep(g, rank, open, true, counts); open.Empty() {
+		return rank
+	}
 	f := newForce(g, counts)
 	for s := range within.All() {
 		if f.missing[s] == 0 && !to.Has(s) {

@@ -294,16 +294,19 @@ func (w *work) reachReward(target *sparse.Set) (*solve.Values, error) {
 	w.write(v)
 	never := infinite(v)
 	finite := never.Complement().Minus(target)
-	every := sparse.FullSet(g.NumStates())
 	if w.Max {
 		w.Rank = w.ranks(forced(g, target, finite, nil), finite)
-		avoid := g.Prob0E(every, target)
-		w.Layer = w.ranks(nearer(g, avoid, never, func(int, int) bool { return true }), never)
+		if !never.Empty() {
+			avoid := g.Prob0E(sparse.FullSet(g.NumStates()), target)
+			w.Layer = w.ranks(nearer(g, avoid, never, func(int, int) bool { return true }), never)
+		}
 		return v, nil
 	}
 	upper := w.upper(v)
 	w.Rank = w.ranks(nearer(g, target, finite, func(s, c int) bool { return g.First == nil || upper.compare(s, c) <= 0 }), finite)
-	w.Layer = w.ranks(layers(g, never.Complement()), never)
+	if !never.Empty() {
+		w.Layer = w.ranks(layers(g, never.Complement()), never)
+	}
 	return v, nil
 }
 
