@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -158,6 +159,7 @@ func stoppables() []stoppable {
 		{name: "lint text", args: []string{"lint", "code.prism"}, limited: true},
 		{name: "lsp", args: []string{"lsp"}, waits: true},
 		{name: "serve", args: []string{"serve", ".", "--listen", "127.0.0.1:0"}},
+		{name: "serve table", args: []string{"serve", ".", "--listen", "127.0.0.1:0", "--table", "busy.table"}},
 		{name: "test benchmarks", args: []string{"test", "--qvbs", "set", "--no-cache"}},
 		{name: "info", args: []string{"info", "large.prism"}, limited: true},
 		{name: "export", args: []string{"export", "large.prism", "-o", "out.all"}, limited: true, leaves: `^out\.(tra|sta|lab|s?t?rew)$`},
@@ -255,6 +257,29 @@ func TestEveryCommandStops(t *testing.T) {
 	}
 }
 
+// solvedTable is a game that tilecheck solve has solved: half a million positions.
+func solvedTable(t *testing.T) []byte {
+	t.Helper()
+	text, err := madeTable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+var madeTable = sync.OnceValues(func() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "table")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	file := filepath.Join(dir, "table")
+	if code, _, said := tilecheck(context.Background(), "solve", "--size", "3", "--max", "64", "--out", file); code != exitOK {
+		return nil, fmt.Errorf("solve: exit code %d: %s", code, said)
+	}
+	return os.ReadFile(file)
+})
+
 // silentDocker is a Docker engine that never answers.
 func silentDocker(t *testing.T) string {
 	dir, err := os.MkdirTemp("", "docker") // short: the name of a socket is limited
@@ -289,6 +314,13 @@ func (s stoppable) stop(t *testing.T, program, docker string, at time.Duration, 
 			t.Fatal(err)
 		}
 		known["busy.cert"] = true
+	}
+	if s.name == "serve table" { // which is read to its end before the page is there
+		text := solvedTable(t)
+		if err := os.WriteFile(filepath.Join(dir, "busy.table"), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		known["busy.table"] = true
 	}
 	args := s.args
 	if how == nil {

@@ -229,6 +229,28 @@ func TestEnds(t *testing.T) {
 	}
 }
 
+// Editors notify of more than a server knows; it goes on. What is asked and not known has an error.
+func TestNotifications(t *testing.T) {
+	c := start(t)
+	u := uri.File(filepath.Join(t.TempDir(), "m.prism"))
+	c.open(u, model)
+	for method, params := range map[string]any{
+		"workspace/didChangeConfiguration": map[string]any{"settings": map[string]any{}}, "workspace/didChangeWatchedFiles": map[string]any{"changes": []any{}},
+		"$/setTrace": map[string]any{"value": "off"}, "$/progress": map[string]any{"token": 1}, "textDocument/willSave": map[string]any{"textDocument": map[string]any{"uri": u}, "reason": 1},
+		"window/workDoneProgress/cancel": map[string]any{"token": "x"}, "notebookDocument/didOpen": nil, "nobody/knows": nil, "textDocument/didChange": "nonsense", "$/cancelRequest": 7,
+	} {
+		c.tell(method, params)
+	}
+	if _, err := c.conn.Call(t.Context(), "nobody/knows", nil, nil); err == nil {
+		t.Error("what nobody knows has an answer")
+	}
+	var hover jsonrpc2.RawMessage
+	c.call("textDocument/hover", at(u, 1, 10), &hover)
+	if !strings.Contains(string(hover), "const int N") {
+		t.Errorf("afterwards the hover is %s", hover)
+	}
+}
+
 // A layout is an edit of the lines that change, and of no others: cursors and folds elsewhere stay.
 func TestFormatting(t *testing.T) {
 	for _, test := range []struct {

@@ -23,15 +23,21 @@ module M
 endmodule
 `
 
-// A person's session in Neovim: type, see what is wrong, let it be fixed, ask, rename, lay out.
-func TestNeovim(t *testing.T) {
-	if !needs.Asked(t, needs.NeovimTool) {
-		needs.Full(t) // tilecheck is linked for it
-	}
-	nvim := needs.Neovim(t)
+// renamedAndLaidOut is the model at the end of a session.
+const renamedAndLaidOut = `mdp
+const int size = 3;
+const double p;
+module M
+  x : [0..size] init 0; // é
+  [go] x<size -> p:(x'=x+1) + 1-p:true;
+  [] x=size -> true;
+endmodule`
+
+// folder is one with a model, its properties, and tilecheck.
+func folder(t *testing.T) string {
+	t.Helper()
 	dir := t.TempDir()
-	program := filepath.Join(dir, "tilecheck")
-	if out, err := exec.Command("go", "build", "-o", program, "tilecheck/cmd/tilecheck").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-o", filepath.Join(dir, "tilecheck"), "tilecheck/cmd/tilecheck").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	for name, text := range map[string]string{
@@ -41,6 +47,17 @@ func TestNeovim(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	return dir
+}
+
+// A person's session in Neovim: type, see what is wrong, let it be fixed, ask, rename, lay out.
+func TestNeovim(t *testing.T) {
+	if !needs.Asked(t, needs.NeovimTool) {
+		needs.Full(t) // tilecheck is linked for it
+	}
+	nvim := needs.Neovim(t)
+	dir := folder(t)
+	program := filepath.Join(dir, "tilecheck")
 	script, err := filepath.Abs("testdata/drive.lua")
 	if err != nil {
 		t.Fatal(err)
@@ -90,16 +107,8 @@ func TestNeovim(t *testing.T) {
 	if want := "size"; strings.Count(got.Renamed, want) != 4 || got.Props != "Pmax=? [ F x=size ]" {
 		t.Errorf("renamed\n%s\n%q", got.Renamed, got.Props)
 	}
-	want := `mdp
-const int size = 3;
-const double p;
-module M
-  x : [0..size] init 0; // é
-  [go] x<size -> p:(x'=x+1) + 1-p:true;
-  [] x=size -> true;
-endmodule`
-	if got.Formatted != want {
-		t.Errorf("laid out\n%s\nwant\n%s", got.Formatted, want)
+	if got.Formatted != renamedAndLaidOut {
+		t.Errorf("laid out\n%s\nwant\n%s", got.Formatted, renamedAndLaidOut)
 	}
 	if len(got.Bad) != 1 || !strings.HasPrefix(got.Bad[0], "1:12: ") || !strings.Contains(got.Bad[0], "y") {
 		t.Errorf("properties: %q", got.Bad)

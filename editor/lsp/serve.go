@@ -77,7 +77,7 @@ func (p pipe) Close() error {
 // the request is answered, and goroutines that wait for it crash.
 func (s *server) handle(next jsonrpc2.Handler) jsonrpc2.Handler {
 	var running requests
-	return func(conn context.Context, req *jsonrpc2.Request) (any, error) {
+	answer := func(conn context.Context, req *jsonrpc2.Request) (any, error) {
 		switch {
 		case changes(req.Method()):
 			return next(s.ctx, req)
@@ -95,6 +95,13 @@ func (s *server) handle(next jsonrpc2.Handler) jsonrpc2.Handler {
 		result, err := next(ctx, req)
 		if ctx.Err() != nil {
 			return nil, protocol.ErrRequestCancelled
+		}
+		return result, err
+	}
+	return func(conn context.Context, req *jsonrpc2.Request) (any, error) {
+		result, err := answer(conn, req)
+		if !req.ID().IsValid() { // one of the many that are not for us, and ends the connection if it has an error
+			return nil, nil
 		}
 		return result, err
 	}

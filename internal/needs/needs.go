@@ -35,6 +35,7 @@ const (
 	Browser     Thing = "chromium"
 	PythonTool  Thing = "python" // on PATH, at least 3.9
 	NeovimTool  Thing = "neovim" // nvim, on PATH
+	EmacsTool   Thing = "emacs"  // on PATH, with eglot
 	Minutes     Thing = "full"   // TILECHECK_FULL, as .ci/run sets it, or TILECHECK_LONG
 	Time        Thing = "long"   // TILECHECK_LONG
 	System      Thing = "system" // what an operating system, or a user, does not have
@@ -42,7 +43,7 @@ const (
 
 // Things returns all of them.
 func Things() []Thing {
-	return []Thing{PRISMTool, PRISMImage, PRISMSuite, QCompSet, Storm, Docker, Slurm, KubectlTool, Browser, PythonTool, NeovimTool, Minutes, Time, System}
+	return []Thing{PRISMTool, PRISMImage, PRISMSuite, QCompSet, Storm, Docker, Slurm, KubectlTool, Browser, PythonTool, NeovimTool, EmacsTool, Minutes, Time, System}
 }
 
 // Have goes on if err is nil. Otherwise err says why the thing is not there, and
@@ -142,6 +143,17 @@ func Neovim(tb testing.TB) string {
 	tb.Helper()
 	found, err := exec.LookPath("nvim")
 	Have(tb, NeovimTool, err)
+	return found
+}
+
+// Emacs returns an editor that has eglot.
+func Emacs(tb testing.TB) string {
+	tb.Helper()
+	found, err := exec.LookPath("emacs")
+	if err == nil {
+		err = exec.Command(found, "-q", "--batch", "--eval", "(progn (package-initialize) (require 'eglot))").Run()
+	}
+	Have(tb, EmacsTool, err)
 	return found
 }
 

@@ -368,6 +368,53 @@ func TestSimulateView(t *testing.T) {
 	})
 }
 
+// A path of the die as a file of this computer, as a person opens one: what it is is said, and what is wrong with one, and the path before stays.
+func TestLoadPath(t *testing.T) {
+	each(t, func(p *person) {
+		dir := t.TempDir()
+		load := func(name, text string) {
+			file := filepath.Join(dir, name)
+			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			p.press("Load CSV…")
+			// The window of the system in which one chooses is not the page's: the browser is told what was chosen.
+			p.do("choose "+name, chromedp.SetUploadFiles(`input[type=file]`, []string{file}))
+		}
+		p.view("simulate")
+		p.says("#status", "Step 0")
+		load("six.csv", "action,step,s,d\n-,0,0,0\ndie,1,2,0\ndie,2,6,0\ndie,3,7,6\n")
+		p.says("#status", "A path of 3 steps, each of them checked; its probability is 0.125")
+		p.sees("four rows", `document.querySelectorAll('table[aria-label=Path] tbody tr').length === 4`)
+		p.says("table[aria-label=Path] tbody tr:last-child", "6")
+		p.shoot("path-loaded")
+		load("wrong.csv", "action,step,s,d\n-,0,0,0\ndie,1,5,0\n")
+		p.says("#status", "wrong.csv:3")
+		p.sees("the path before", `document.querySelectorAll('table[aria-label=Path] tbody tr').length === 4`)
+		load("none.csv", "\x00")
+		p.says("#status", "none.csv")
+		p.press("Undo")
+		p.says("#status", "Step 2")
+	})
+}
+
+// 2048 on 2x2 as the picture of an MDP: boards for states, what each is worth, and the best move, unfolded by clicking. To 32 optimal play wins
+// with a probability that fractions give; the first boards have two tiles.
+func TestGamePicture(t *testing.T) {
+	each(t, func(p *person) {
+		p.open("2048-2x2")
+		p.view("explore")
+		p.sees("boards", `document.querySelectorAll('.graph .node rect.cell').length >= 4`)
+		p.sees("the values", `document.querySelector('.field select').options.length > 3`)
+		p.choose(".field select", "0")
+		p.sees("values on boards", `[...document.querySelectorAll('.graph .node')].some((n) => n.querySelector('rect.cell') && n.getAttribute('aria-label').includes('value 0.'))`)
+		p.press("Unfold all")
+		p.sees("more boards", `document.querySelectorAll('.graph .node').length > 10 && !!document.querySelector('.graph text.cell.t1')`)
+		p.named()
+		p.shoot("explore-game")
+	})
+}
+
 func TestExperimentsView(t *testing.T) {
 	each(t, func(p *person) {
 		p.open("channel")
@@ -419,8 +466,10 @@ func TestPlayView(t *testing.T) {
 		p.choose(".row select", "4,4,2048")
 		p.says("section", "What expectimax:")
 		p.shoot("play-hints")
+		p.write("input[list=specs]", "expectimax:eval=cs221,depth=2")
 		p.press("Watch")
-		p.sees("frames", `Number(document.querySelector('input[type="range"]').max) > 20`)
+		p.sees("moves of a game that goes on", `Number(document.querySelector('input[type="range"]').max) > 20 && Number(document.querySelector('input[type="range"]').value) > 1`)
+		p.says("section", "What expectimax:eval=cs221,depth=2 thinks")
 		p.press("Stop")
 		p.press("Next")
 		p.shoot("play-watch")

@@ -116,7 +116,7 @@ const contrasts = `(() => {
 		const colour = rgba(svg ? style.fill : style.color);
 		if (colour[3] === 0) return; // the text area, behind which its text is
 		let back = behind(svg ? e.ownerSVGElement : e);
-		if (svg) { const box = e.parentElement.querySelector('.box'); if (box) back = over(rgba(getComputedStyle(box).fill), back); }
+		if (svg) { const box = e.classList.contains('cell') ? e.previousElementSibling : e.parentElement.querySelector('.box'); if (box) back = over(rgba(getComputedStyle(box).fill), back); }
 		const [a, b] = [light(over(colour, back)), light(back)].sort((x, y) => y - x);
 		const size = parseFloat(style.fontSize);
 		const least = size >= 24 || size >= 18.66 && Number(style.fontWeight) >= 700 ? 3 : 4.5;

@@ -67,8 +67,9 @@ async function askServer(name, body, part, signal) {
   return ended(result);
 }
 
-// In the playground there are two workers: one for what is quick, and one for what may take long, which does not keep the first waiting.
-const slow = new Set(['check', 'graph', 'find', 'path', 'experiment', 'strategies', 'hints', 'watch', 'mdp', 'follow']);
+// In the playground there are three workers: one for what is quick, one for what may take long, which does not keep the first waiting, and one
+// that plays games while one asks the others why.
+const slow = new Set(['check', 'graph', 'find', 'path', 'experiment', 'strategies', 'hints', 'follow']);
 
 let compiled;
 function program() {
@@ -133,8 +134,8 @@ class Lane {
   }
 }
 
-const lanes = { quick: new Lane(), slow: new Lane() };
+const lanes = { quick: new Lane(), slow: new Lane(), games: new Lane() };
 // warm starts the second worker before it is needed.
 export function warm() { if (!inServer && !lanes.slow.worker) lanes.slow.start(); }
 
-const askWorker = (name, body, part, signal) => (slow.has(name) ? lanes.slow : lanes.quick).ask(name, body, part, signal);
+const askWorker = (name, body, part, signal) => lanes[name === 'watch' ? 'games' : slow.has(name) ? 'slow' : 'quick'].ask(name, body, part, signal);

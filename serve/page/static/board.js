@@ -16,9 +16,12 @@ export function boardOf(vars, state) {
   return { cells, cols };
 }
 
+// tileClass is what a tile looks like.
+export const tileClass = (v) => `t${v ? Math.min(12, Math.log2(v)) : 0}`;
+
 export function boardElement(cells, cols, { mini = false, fresh = -1 } = {}) {
   const rows = [];
   for (let i = 0; i < cells.length; i += cols) rows.push(cells.slice(i, i + cols).map((v) => v || 'empty').join(' '));
   return el('div', { class: mini ? 'board mini' : 'board', role: 'img', 'aria-label': 'Board, row by row: ' + rows.join('; '), style: `grid-template-columns:repeat(${cols},1fr)` },
-    cells.map((v, i) => el('div', { class: `tile t${v ? Math.min(12, Math.log2(v)) : 0}${i === fresh ? ' new' : ''}` }, v ? String(v) : '')));
+    cells.map((v, i) => el('div', { class: `tile ${tileClass(v)}${i === fresh ? ' new' : ''}` }, v ? String(v) : '')));
 }

@@ -64,6 +64,9 @@ export function legendOf(labels) {
   return el('ul', { class: 'legend', 'aria-label': 'Labels' }, labels.map((name, i) => el('li', {}, svg('svg', { width: 16, height: 16, viewBox: '-8 -8 16 16', 'aria-hidden': 'true' }, badge(i)), name)));
 }
 
+// least is how far a picture is made smaller at most, unless one asks for more.
+const least = 0.5;
+
 // Canvas is a picture that is moved and zoomed by mouse, touch and keys.
 export class Canvas {
   constructor(name) {
@@ -111,7 +114,16 @@ export class Canvas {
     this.place();
   }
 
-  draw(width, height, ...parts) { clear(this.layer, ...parts); this.fit(width, height); }
+  // draw shows a picture; of one that would be too small to read, what is around a place.
+  draw(width, height, parts, place) {
+    clear(this.layer, ...parts);
+    this.fit(width, height);
+    const [w, h] = [this.element.clientWidth || 800, this.element.clientHeight || 500];
+    if (!place || this.at.k >= least) return;
+    const center = (size, whole, at) => (whole * least < size ? (size - whole * least) / 2 : Math.min(12, Math.max(size - 12 - whole * least, size / 2 - at * least)));
+    this.at = { k: least, x: center(w, width, place.x), y: center(h, height, place.y) };
+    this.place();
+  }
 }
 
 // curve draws an edge with its tip.

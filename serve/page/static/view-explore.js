@@ -4,8 +4,9 @@ import { ask } from './api.js';
 import { doc } from './document.js';
 import { status, work, attempt } from './status.js';
 import { layout, Canvas, badge, legendOf, curve } from './graph.js';
-import { boardOf, boardElement } from './board.js';
+import { boardOf, boardElement, tileClass } from './board.js';
 
+const cell = 30; // of a board in the graph, in pixels
 const key = (state) => state.join();
 
 export function create() {
@@ -80,8 +81,9 @@ export function create() {
   function lines(n) {
     const all = graph.vars.map((v, i) => `${v.name}=${v.bool ? (n.state[i] ? 'true' : 'false') : n.state[i]}`);
     const first = graph.nodes[0].state;
-    // Variables that are the same everywhere say nothing.
-    const told = all.filter((_, i) => graph.vars.length <= 4 || graph.nodes.some((m) => m.state[i] !== first[i]));
+    const drawn = boardOf(graph.vars, n.state);
+    // Variables that are the same everywhere say nothing, and those of a board are drawn.
+    const told = all.filter((_, i) => !(drawn && /^v_\d+$/.test(graph.vars[i].name)) && (graph.vars.length <= 4 || graph.nodes.some((m) => m.state[i] !== first[i])));
     const out = [];
     for (const t of told) {
       const last = out[out.length - 1];
@@ -89,7 +91,7 @@ export function create() {
       else out.push(t);
     }
     if (out.length > 4) out.splice(4, out.length, '…');
-    return out.length ? out : ['state'];
+    return out.length || drawn ? out : ['state'];
   }
 
   const valueText = (v) => (v.boolean ? (v.lo === 1 ? '✓ true' : v.hi === 0 ? '✕ false' : '? open') : number(toNumber(v.lo) === toNumber(v.hi) ? v.lo : (toNumber(v.lo) + toNumber(v.hi)) / 2, 5));
@@ -97,7 +99,14 @@ export function create() {
   async function draw() {
     const nodes = []; const edges = [];
     const texts = graph.nodes.map(lines);
-    graph.nodes.forEach((n, i) => nodes.push({ width: Math.max(58, 7.4 * Math.max(...texts[i].map((t) => t.length), n.value ? valueText(n.value).length + 2 : 0) + 14), height: 12 + 15 * texts[i].length + (n.value ? 22 : 0) + (n.labels?.length ? 14 : 0) }));
+    graph.nodes.forEach((n, i) => {
+      const b = boardOf(graph.vars, n.state);
+      const letters = Math.max(0, ...texts[i].map((t) => t.length), n.value ? valueText(n.value).length + 2 : 0);
+      nodes.push({
+        width: Math.max(58, 7.4 * letters + 14, b ? b.cols * cell + 14 : 0),
+        height: 12 + 15 * texts[i].length + (b ? b.cells.length / b.cols * cell + 4 : 0) + (n.value ? 22 : 0) + (n.labels?.length ? 14 : 0),
+      });
+    });
     const chain = !['mdp', 'lts', 'pomdp'].includes(graph.type);
     for (const c of graph.choices) {
       const to = c.to.filter((t) => t.to >= 0);
@@ -122,7 +131,8 @@ export function create() {
       if (n.round) { parts.push(svg('circle', { cx: at.x, cy: at.y, r: 4, class: 'tip ' + (n.best ? 'best' : '') })); return; }
       parts.push(nodeElement(graph.nodes[i], texts[i], n, at));
     });
-    canvas.draw(placed.width, placed.height, parts);
+    const at = Math.max(0, graph.nodes.findIndex((n) => key(n.state) === chosen));
+    canvas.draw(placed.width, placed.height, parts, placed.nodes[at]);
     clear(legend, legendOf(graph.labels), el('p', { class: 'soft' }, 'Click a state, or press Enter on it, to unfold it. A double frame is an initial state, a dashed one has not been unfolded, ★ is the best choice, a dashed thick line the likeliest path.'));
     describe();
     if (focus) canvas.element.querySelector(`[data-key="${focus}"]`)?.focus({ preventScroll: true });
@@ -138,8 +148,15 @@ export function create() {
       class: `node${n.open ? ' open' : ''}${chosen === key(n.state) ? ' chosen' : ''}${path.has(key(n.state)) ? ' path' : ''}`, transform: `translate(${at.x} ${at.y})`, tabindex: 0, role: 'button', 'aria-label': name, 'data-key': key(n.state),
     }, svg('rect', { class: 'box', x, y, width: w, height: h, rx: 7, 'stroke-dasharray': n.open ? null : '4 3' }));
     if (n.initial) g.append(svg('rect', { x: x + 3, y: y + 3, width: w - 6, height: h - 6, rx: 5, style: 'fill:none' }));
-    text.forEach((t, i) => g.append(svg('text', { x: 0, y: y + 18 + 15 * i, 'text-anchor': 'middle' }, t)));
-    let below = y + 16 + 15 * text.length;
+    const b = boardOf(graph.vars, n.state);
+    const top = y + (b ? b.cells.length / b.cols * cell + 4 : 0);
+    b?.cells.forEach((v, i) => {
+      const [left, up] = [(i % b.cols - b.cols / 2) * cell, y + 7 + Math.floor(i / b.cols) * cell];
+      g.append(svg('rect', { class: 'cell ' + tileClass(v), x: left + 1, y: up + 1, width: cell - 2, height: cell - 2, rx: 3 }));
+      if (v) g.append(svg('text', { class: 'cell ' + tileClass(v), x: left + cell / 2, y: up + cell / 2 + 4, 'text-anchor': 'middle' }, String(v)));
+    });
+    text.forEach((t, i) => g.append(svg('text', { x: 0, y: top + 18 + 15 * i, 'text-anchor': 'middle' }, t)));
+    let below = top + 16 + 15 * text.length;
     if (n.value) {
       g.append(svg('text', { x: 0, y: below + 5, 'text-anchor': 'middle', 'font-weight': 700 }, valueText(n.value)));
       const v = toNumber(n.value.lo);

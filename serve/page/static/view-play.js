@@ -34,7 +34,7 @@ export function create() {
       el('div', {},
         el('section', { class: 'panel' }, el('h2', {}, 'What each move is worth'), hints),
         el('section', { class: 'panel' }, el('h2', {}, 'Watch'), el('div', { class: 'row' }, field('Strategy', spec, 'grow'), field('Speed', speed), button('Watch', attempt(() => watch())), button('Open a record…', () => upload('.txt,.games,.record', (name, text) => attempt(() => replay(name, text, 0))()))),
-          el('datalist', { id: 'specs' }, doc.info.strategies.map((s) => el('option', { value: s.example || s.name }))), list, reel))));
+          el('datalist', { id: 'specs' }, el('option', { value: 'expectimax:eval=cs221,depth=variable' }, 'CS221\'s player of 2014'), doc.info.strategies.map((s) => el('option', { value: s.example || s.name }))), list, reel))));
 
   const dims = () => { const [rows, cols, max] = size.value.split(',').map(Number); return { rows, cols, max }; };
 
@@ -96,13 +96,13 @@ export function create() {
   function stop() { clearInterval(timer); timer = null; }
   function run() {
     stop();
-    if (film.at === film.frames.length - 1) film.at = 0;
-    timer = setInterval(() => { if (film.at + 1 >= film.frames.length) stop(); else at(film.at + 1); }, Number(speed.value));
+    if (film.at === film.frames.length - 1 && !film.live) film.at = 0;
+    timer = setInterval(() => { if (film.at + 1 < film.frames.length) at(film.at + 1); else if (!film.live) stop(); }, Number(speed.value));
   }
 
   function play(f) {
     stop();
-    film = { ...f, at: 0 };
+    film = Object.assign(f, { at: 0 });
     frames.max = f.frames.length - 1;
     reel.hidden = false;
     at(0);
@@ -110,11 +110,19 @@ export function create() {
 
   async function watch() {
     const d = dims();
-    const got = [];
-    const answer = await work('Watch ' + spec.value, (signal, part) => ask('watch', { ...d, strategy: spec.value, seed: Number(seed.value) || 0 }, { signal, part: (name, v) => { if (name === 'frame') got.push(v); else part(name, v); } }));
-    clear(list, el('p', {}, `${answer.strategy}: score ${answer.score}, ${answer.moves} moves, largest tile ${answer.largest}${answer.won ? ', won' : ''}.`));
-    play({ ...d, frames: got, strategy: answer.strategy });
-    run();
+    const mine = { ...d, frames: [], strategy: spec.value, live: true };
+    clear(list);
+    const came = (v) => {
+      mine.frames.push(v);
+      if (mine.frames.length === 1) { play(mine); run(); }
+      if (film === mine) frames.max = mine.frames.length - 1;
+    };
+    try {
+      const answer = await work('Watch ' + spec.value, (signal, part) => ask('watch', { ...d, strategy: spec.value, seed: Number(seed.value) || 0 }, { signal, part: (name, v) => { if (name === 'frame') came(v); else part(name, v); } }));
+      if (film !== mine) return;
+      mine.strategy = answer.strategy;
+      clear(list, el('p', {}, `${answer.strategy}: score ${answer.score}, ${answer.moves} moves, largest tile ${answer.largest}${answer.won ? ', won' : ''}.`));
+    } finally { mine.live = false; }
   }
 
   async function replay(name, text, index) {
