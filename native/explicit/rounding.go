@@ -4,6 +4,8 @@ import (
 	"errors"
 	"math"
 	"math/big"
+	"math/bits"
+	"slices"
 
 	"tilecheck/native/explicit/sparse"
 	"tilecheck/prism/compile"
@@ -189,18 +191,86 @@ func enclosureError(f float64, x sema.Enclosed) float64 {
 // says: 1-0.9 is a tenth, but not in doubles. Not safe for concurrent use.
 type weightErrors struct {
 	p *sema.Program
-	// updates[m][c][u] is what is known about a probability in every state,
-	// nums[m][c][u] evaluates it where that is nothing, and its double is off by
-	// slack[m][c][u] at most.
-	updates [][][]amount
-	nums    [][][]compile.Evaluator
-	slack   [][][]float64
+	// updates[m][c][u] is a probability of an update.
+	updates [][][]factor
 	// full[m][c] says that the probabilities of a command are constants that
 	// sum to one, exactly.
 	full [][]bool
 	// moves[i] is about the product of a move's probabilities; it has as many
 	// moves as have been met.
 	moves []move
+}
+
+// factor is what is known about a probability in every state. Where that is
+// nothing, num evaluates it, its double is off by slack at most, and met has how far
+// it was in states that were met.
+type factor struct {
+	amount
+	num   compile.Evaluator
+	slack float64
+	met   *met
+}
+
+// met keeps numbers for expressions with the same values of some variables: many
+// states share those of the few that a probability has.
+type met struct {
+	vars []int // slots
+	low  []int32
+	size []uint64
+	kept map[uint64]float64
+}
+
+// maxMet is how many numbers are kept.
+const maxMet = 1 << 16
+
+// newMet returns nil where values have no number of 64 bits.
+func newMet(p *sema.Program, e sema.Expr) *met {
+	x := &met{kept: make(map[uint64]float64)}
+	all := uint64(1)
+	sema.Inspect(e, func(e sema.Expr) bool {
+		if v, ok := e.(*sema.Var); ok && !slices.Contains(x.vars, v.Slot) {
+			low, high := p.Vars[v.Slot].Low, p.Vars[v.Slot].High
+			if !p.Vars[v.Slot].Bounded {
+				low, high = math.MinInt32, math.MaxInt32
+			}
+			size := uint64(int64(high) - int64(low) + 1)
+			over, next := bits.Mul64(all, size)
+			if all = next; over != 0 {
+				all = 0
+			}
+			x.vars, x.low, x.size = append(x.vars, v.Slot), append(x.low, low), append(x.size, size)
+		}
+		return true
+	})
+	if all == 0 {
+		return nil
+	}
+	return x
+}
+
+// key is the number of the values that the variables have.
+func (x *met) key(state []int32) uint64 {
+	k := uint64(0)
+	for i, v := range x.vars {
+		k = k*x.size[i] + uint64(int64(state[v])-int64(x.low[i]))
+	}
+	return k
+}
+
+// error is stateError for the factor of an expression.
+func (x *factor) error(e sema.Expr, f float64, state []int32) (float64, error) {
+	if x.met == nil {
+		return stateError(e, f, state)
+	}
+	k := x.met.key(state)
+	if off, ok := x.met.kept[k]; ok {
+		return off, nil
+	}
+	off, err := stateError(e, f, state)
+	if err == nil && len(x.met.kept) < maxMet {
+		x.met.kept[k] = off
+	}
+	return off, err
 }
 
 // move is what is known about all weights of a move: err is as in amount, and
@@ -214,25 +284,23 @@ func newWeightErrors(m *compile.Model) (*weightErrors, error) {
 	w := &weightErrors{p: m.Program()}
 	known := analysis{doubles: sema.NewDoubles(w.p)}
 	for _, mod := range w.p.Modules {
-		var updates [][]amount
-		var nums [][]compile.Evaluator
-		var slack [][]float64
+		var updates [][]factor
 		var full []bool
 		for _, c := range mod.Commands {
-			as, es, off := make([]amount, len(c.Updates)), make([]compile.Evaluator, len(c.Updates)), make([]float64, len(c.Updates))
+			fs := make([]factor, len(c.Updates))
 			for i, u := range c.Updates {
-				if as[i] = known.of(u.Prob); !math.IsNaN(as[i].err) {
+				if fs[i].amount = known.of(u.Prob); !math.IsNaN(fs[i].err) {
 					continue
 				}
 				var err error
-				if es[i], err = m.Evaluator(u.Prob); err != nil {
+				if fs[i].num, err = m.Evaluator(u.Prob); err != nil {
 					return nil, err
 				}
-				off[i] = known.doubles.Error(u.Prob)
+				fs[i].slack, fs[i].met = known.doubles.Error(u.Prob), newMet(w.p, u.Prob)
 			}
-			updates, nums, slack, full = append(updates, as), append(nums, es), append(slack, off), append(full, sumsToOne(c.Updates))
+			updates, full = append(updates, fs), append(full, sumsToOne(c.Updates))
 		}
-		w.updates, w.nums, w.slack, w.full = append(w.updates, updates), append(w.nums, nums), append(w.slack, slack), append(w.full, full)
+		w.updates, w.full = append(w.updates, updates), append(w.full, full)
 	}
 	return w, nil
 }
@@ -299,7 +367,7 @@ func (w *weightErrors) static(mv compile.Move) move {
 	for _, ref := range mv.Commands {
 		worst := amount{tiny: 1}
 		for _, x := range w.updates[ref.Module][ref.Command] {
-			worst = worst.or(x) // max propagates NaN
+			worst = worst.or(x.amount) // max propagates NaN
 		}
 		out.err += worst.err + unit
 		out.exactSum = out.exactSum && w.full[ref.Module][ref.Command]
@@ -316,15 +384,17 @@ func (w *weightErrors) dynamic(state []int32, mv compile.Move) (float64, error) 
 	e, least, most := 0.0, 1.0, 1.0
 	for _, ref := range mv.Commands {
 		worst := amount{tiny: 1}
-		for i, known := range w.updates[ref.Module][ref.Command] {
+		for i := range w.updates[ref.Module][ref.Command] {
+			x := &w.updates[ref.Module][ref.Command][i]
+			known := x.amount
 			if math.IsNaN(known.err) {
-				f, err := w.nums[ref.Module][ref.Command][i].Num(state)
+				f, err := x.num.Num(state)
 				if err != nil {
 					return 0, err
 				}
-				off := w.slack[ref.Module][ref.Command][i] / math.Abs(f)
+				off := x.slack / math.Abs(f)
 				if !(off <= closeEnough) {
-					if off, err = stateError(w.p.Modules[ref.Module].Commands[ref.Command].Updates[i].Prob, f, state); err != nil {
+					if off, err = x.error(w.p.Modules[ref.Module].Commands[ref.Command].Updates[i].Prob, f, state); err != nil {
 						return 0, err
 					}
 				}

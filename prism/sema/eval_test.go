@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"math/rand/v2"
 	"os"
 	"strconv"
 	"strings"
@@ -351,6 +352,28 @@ func TestUndecided(t *testing.T) {
 			if evalErr := (*EvalError)(nil); !errors.As(err, &evalErr) || !evalErr.Undecided || evalErr.Pos.Line != 2 {
 				t.Errorf("%s = %v, %v, %v, want an undecided error with its place", src, v, exact, err)
 			}
+		}
+	}
+}
+
+// Powers with whole exponents are those of fractions, rounded once.
+func TestWholePowers(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 3000 {
+		x, y := math.Ldexp(float64(rng.IntN(1<<rng.IntN(54))+1), rng.IntN(40)-20), rng.IntN(41)-20
+		if rng.IntN(2) == 0 {
+			x = -x
+		}
+		want, base := big.NewRat(1, 1), new(big.Rat).SetFloat64(x)
+		for range max(y, -y) {
+			want.Mul(want, base)
+		}
+		if y < 0 {
+			want.Inv(want)
+		}
+		// What is nowhere near the ends of the range is rounded once.
+		if f, _ := want.Float64(); math.Abs(f) > 1e-250 && math.Abs(f) < 1e250 && Pow(x, float64(y)) != f {
+			t.Errorf("Pow(%v, %d) = %v, want %v", x, y, Pow(x, float64(y)), f)
 		}
 	}
 }

@@ -32,6 +32,9 @@ func Pow(x, y float64) float64 {
 	if y == 0.5 || !ordinary(math.Abs(x)) || math.IsInf(y, 0) || x < 0 && !integer {
 		return math.Pow(x, y) // special cases, and the square root
 	}
+	if p, ok := wholePower(x, y); ok {
+		return p
+	}
 	l := logPair(math.Abs(x)).scale(y)
 	if !(math.Abs(l.hi) < 700) {
 		return math.Pow(x, y)
@@ -41,6 +44,29 @@ func Pow(x, y float64) float64 {
 		return -p
 	}
 	return p
+}
+
+// wholePower multiplies where nothing but the last operation rounds: models have
+// small powers of small numbers, whose logarithms take fifty times as long.
+func wholePower(x, y float64) (p float64, ok bool) {
+	const most = 64
+	n := math.Abs(y)
+	if n != math.Trunc(n) || !(n >= 1 && n <= most) {
+		return 0, false
+	}
+	p = x
+	for ; n > 1; n-- {
+		next := p * x
+		// Below this size what is lost need not be a double.
+		if a := math.Abs(next); !(a > 0x1p-900 && a <= math.MaxFloat64) || math.FMA(p, x, -next) != 0 && (n > 2 || y < 0) {
+			return 0, false
+		}
+		p = next
+	}
+	if y < 0 {
+		p = 1 / p
+	}
+	return p, true
 }
 
 // ordinary reports whether x is positive and finite.
