@@ -1,6 +1,8 @@
 package native_test
 
 import (
+	"bytes"
+	"context"
 	"fmt"
 	"math"
 	"regexp"
@@ -13,10 +15,12 @@ import (
 	"tilecheck/internal/needs"
 	"tilecheck/internal/wild"
 	"tilecheck/native"
+	"tilecheck/prism/jani/export"
 	"tilecheck/result"
 	"tilecheck/runner"
 	"tilecheck/runner/bridge"
 	"tilecheck/runner/local"
+	"tilecheck/verify/agree"
 )
 
 // allowed is a difference from PRISM that is meant.
@@ -31,10 +35,11 @@ func allowedDifferences() []allowed {
 	re := regexp.MustCompile
 	return []allowed{
 		{nil, re("^unsupported: "), nil, "we refuse it by name"},
-		{nil, nil, re("[Nn]ot (yet |currently )?supported|only supports|not support|does not yet handle|cannot handle"), "PRISM refuses it"},
+		{nil, nil, re("[Nn]ot (yet |currently )?supported|only s?support|not support|does not yet handle|cannot handle|cannot be combined|Cannot use multi-objective"), "PRISM refuses it"},
 		{nil, nil, re("Accuracy of value .* is not enough to compare"), "PRISM does not decide what is this near; we go on with fractions"},
 		{nil, re("^model: .* leaves "), nil, "PRISM's explicit engine does not check ranges (docs/language.md)"},
 		{nil, nil, re("did not converge"), "PRISM gives up"},
+		{re(`^multi`), re("^(false|NaN)$"), re("LTL formulae in multi-objective query cannot be satisfied"), "PRISM has an error where objectives cannot be met"},
 		{re(`[UFG]\[`), nil, re("NullPointerException"), "PRISM dies of time bounds with a lower end in comparisons"},
 		{re(`[UFG]\[`), nil, re("Overflow in Fox-Glynn"), "PRISM uniformises with rate 0 where no state of the left side is reached or left"},
 		{nil, nil, re("^model: .*Probabilities in command .* sum to less than one"), "PRISM's symbolic engines check ranges in states that are not reachable too (docs/language.md)"},
@@ -49,6 +54,8 @@ func told(v *result.Verdict) string {
 		return string(v.Err.Class) + ": " + v.Err.Message
 	case x.Kind == result.Boolean:
 		return fmt.Sprint(x.Bool)
+	case x.Kind == result.Curve:
+		return fmt.Sprint(x.Points)
 	case x.Kind == result.Range:
 		return fmt.Sprintf("[%v,%v]", x.Num, x.Hi)
 	}
@@ -64,6 +71,9 @@ func alike(v, w *result.Verdict) bool {
 	x, y := v.Value, w.Value
 	if x.Kind == result.Boolean || y.Kind == result.Boolean {
 		return x.Kind == y.Kind && x.Bool == y.Bool
+	}
+	if x.Kind == result.Curve || y.Kind == result.Curve { // a hundredth is how near PRISM's corners are
+		return x.Kind == y.Kind && agree.Verdicts("ours", v, "PRISM", w, agree.Question{}, agree.Options{Tolerance: 0.01}).Relation == agree.Same
 	}
 	return alikeNumbers(x.Num, y.Num) && alikeNumbers(high(x), high(y))
 }
@@ -82,13 +92,62 @@ func alikeNumbers(x, y float64) bool {
 }
 
 // TestDifferential compares random models and properties of the whole language
-// with PRISM for TILECHECK_DIFF_MINUTES (0 is three models),
+// with PRISM for TILECHECK_DIFF_MINUTES, and TILECHECK_MODELS (three) at least,
 // from TILECHECK_SEED or a new seed, which is printed.
-func TestDifferential(t *testing.T) { compareWild(t, wild.New, 40, false) }
+func TestDifferential(t *testing.T) { compareWild(t, wild.New, 40, "") }
+
+// TestDifferentialTimed is TestDifferential for timed automata.
+func TestDifferentialTimed(t *testing.T) { compareWild(t, wild.Timed, 15, "") }
+
+// TestDifferentialMulti is TestDifferential for several objectives at once.
+func TestDifferentialMulti(t *testing.T) { compareWild(t, wild.Multi, 5, "") }
+
+// TestDifferentialJANI is TestDifferential for the same models written as JANI, which we
+// are asked about.
+func TestDifferentialJANI(t *testing.T) { compareWild(t, forJANI, 50, "jani") }
+
+// forJANI makes models that JANI has a form for, with one value of each constant, and
+// properties that are about variables, labels and rewards with names only.
+func forJANI(seed, number uint64, n int) wild.Model {
+	elsewhere := regexp.MustCompile(`\b(N|K|p|[fs][0-9]+)\b|R\{[0-9]|R[^{]*\[ *[FXSCI]`)
+	// In JANI all rewards have names, which are not those of variables.
+	names := strings.NewReplacer(`rewards "r`, `rewards "w`, "rewards \n", "rewards \"unnamed\"\n", `R{"r`, `R{"w`)
+	for ; ; seed++ {
+		m := wild.New(seed, number, n)
+		m.Text = names.Replace(m.Text)
+		var props, consts []string
+		for _, p := range m.Props {
+			if !elsewhere.MatchString(p) {
+				props = append(props, names.Replace(p))
+			}
+		}
+		for _, c := range m.Consts {
+			name, values, _ := strings.Cut(c, "=")
+			first, _, _ := strings.Cut(values, ":")
+			consts = append(consts, name+"="+first)
+		}
+		if m.Props, m.Consts = props, consts; len(props) > 0 && asJANI(&m) != nil {
+			return m
+		}
+	}
+}
+
+// asJANI returns a model as JANI, nil if it has no form there or is no model.
+func asJANI(m *wild.Model) []byte {
+	built, _, err := native.Load(context.Background(), "m.prism", []byte(m.Text), m.Consts)
+	if err != nil {
+		return nil
+	}
+	var b bytes.Buffer
+	if _, err := export.Write(&b, "m", built.Program(), nil); err != nil {
+		return nil
+	}
+	return b.Bytes()
+}
 
 // TestDifferentialFair is TestDifferential for fair schedulers, which PRISM's symbolic
 // engines know.
-func TestDifferentialFair(t *testing.T) { compareWild(t, newFair, 40, true) }
+func TestDifferentialFair(t *testing.T) { compareWild(t, newFair, 40, "fair") }
 
 // newFair makes MDPs, without the maximum of two numbers: see wild's larger.
 func newFair(seed, number uint64, n int) wild.Model {
@@ -102,10 +161,11 @@ func newFair(seed, number uint64, n int) wild.Model {
 }
 
 // TestDifferentialIntervals is TestDifferential for models with intervals.
-func TestDifferentialIntervals(t *testing.T) { compareWild(t, wild.Intervals, 25, false) }
+func TestDifferentialIntervals(t *testing.T) { compareWild(t, wild.Intervals, 25, "") }
 
-// compareWild compares models that a function makes, with so many properties each.
-func compareWild(t *testing.T, newModel func(seed, number uint64, n int) wild.Model, properties int, fair bool) {
+// compareWild compares models that a function makes, with so many properties each: all, under
+// fair schedulers, or as JANI.
+func compareWild(t *testing.T, newModel func(seed, number uint64, n int) wild.Model, properties int, how string) {
 	tool, err := local.New(needs.PRISM(t))
 	if err != nil {
 		t.Fatal(err)
@@ -114,19 +174,20 @@ func compareWild(t *testing.T, newModel func(seed, number uint64, n int) wild.Mo
 	end := time.Now().Add(time.Duration(needs.Number(t, "TILECHECK_DIFF_MINUTES", 0)) * time.Minute)
 	limits := runner.Limits{Time: time.Minute}
 	d := differential{
-		T: t, newModel: newModel, properties: properties, fair: fair, excused: map[string]int{},
+		T: t, newModel: newModel, properties: properties, fair: how == "fair", jani: how == "jani", excused: map[string]int{},
 		explicit: bridge.PRISM(tool, bridge.Options{Limits: limits, Args: []string{"-maxiters", "1000000"}}),
 		sparse:   bridge.PRISM(tool, bridge.Options{Limits: limits, Args: []string{"-sparse", "-maxiters", "1000000"}}),
 		others: []runner.Engine{
 			bridge.PRISM(tool, bridge.Options{Limits: limits, Args: []string{"-exact"}}),
 			bridge.PRISM(tool, bridge.Options{Limits: limits, Args: []string{"-mtbdd", "-maxiters", "10000000"}}), // minima over vectors of states are wrong in -sparse
 			bridge.PRISM(tool, bridge.Options{Limits: limits, Args: []string{"-sparse", "-gs", "-maxiters", "10000000"}}),
+			bridge.PRISM(tool, bridge.Options{Limits: limits, Args: []string{"-sparse", "-lp"}}), // several objectives
 			bridge.PRISM(tool, bridge.Options{Limits: limits, Args: []string{"-explicit", "-intervaliter", "-maxiters", "10000000"}}),
 		},
 	}
 	i := needs.Number(t, "TILECHECK_FIRST", 0)
-	first := i
-	for ; i < first+3 || time.Now().Before(end); i++ {
+	first, count := i, needs.Number(t, "TILECHECK_MODELS", 3)
+	for ; i < first+count || time.Now().Before(end); i++ {
 		d.model(seed, i)
 	}
 	t.Logf("seed %d: %d models, %d properties, %d values compared, %d errors on both sides", seed, i-first, d.asked, d.values, d.failures)
@@ -142,7 +203,7 @@ type differential struct {
 	*testing.T
 	newModel                func(seed, number uint64, n int) wild.Model
 	properties              int // of a model
-	fair                    bool
+	fair, jani              bool
 	kind                    string          // of the model at hand
 	explicit, sparse        runner.Engine   // PRISM's; only the second knows system blocks
 	others                  []runner.Engine // for a second opinion
@@ -166,7 +227,11 @@ func (d *differential) model(seed, i uint64) {
 		epsilon  float64
 	}{{prism, result.Float, 1e-9}, {native.New(), result.Bounded, 0}, {native.New(), result.Exact, 0}} {
 		job.Numeric = runner.Numeric{Accuracy: ask.accuracy, Epsilon: ask.epsilon, Fair: d.fair}
-		vs, err := runner.Check(d.Context(), ask.engine, job)
+		asked := job
+		if d.jani && k > 0 {
+			asked.File, asked.Model, asked.Consts = "m.jani", asJANI(&m), nil
+		}
+		vs, err := runner.Check(d.Context(), ask.engine, asked)
 		if err != nil {
 			d.Errorf("model %d of seed %d: %v\n%s", i, seed, err, m.Text)
 			return
@@ -187,6 +252,10 @@ func (d *differential) model(seed, i uint64) {
 				d.excused[why]++
 				continue
 			}
+			if bad != "" && d.trivial(job, &answers[mode][k]) {
+				d.excused["PRISM errs where one of several objectives is met, or its value the same, whatever is done; of the others it says what we say"]++
+				continue
+			}
 			if bad != "" && d.border(job, &answers[mode][k]) {
 				d.excused["PRISM compares a bound with a number that iteration left beside it"]++
 				continue
@@ -196,6 +265,12 @@ func (d *differential) model(seed, i uint64) {
 			}
 		}
 	}
+}
+
+// one reports whether two verdicts are about the same values of constants, of which a JANI
+// model has none left.
+func (d *differential) one(v, w *result.Verdict) bool {
+	return d.jani || fmt.Sprint(v.Constants) == fmt.Sprint(w.Constants)
 }
 
 // second asks PRISM again in other ways, and reports whether one of them says
@@ -212,12 +287,77 @@ func (d *differential) second(job runner.Job, ours *result.Verdict) bool {
 			d.opinions[key], _ = runner.Check(d.Context(), e, job) // an error is no agreement
 		}
 		for _, v := range d.opinions[key] {
-			if fmt.Sprint(v.Constants) == fmt.Sprint(ours.Constants) && v.Err == nil && alike(ours, &v) {
+			if d.one(&v, ours) && v.Err == nil && alike(ours, &v) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// trivial reports whether some of several objectives are bounds that every scheduler keeps,
+// or a query whose value is the same under all, as PRISM itself says of each alone, and
+// whether without these PRISM says what we say.
+func (d *differential) trivial(job runner.Job, ours *result.Verdict) bool {
+	inner, is := strings.CutPrefix(ours.Property, "multi(")
+	if !is || ours.Err != nil {
+		return false
+	}
+	job.Numeric = runner.Numeric{Accuracy: result.Float, Epsilon: 1e-9}
+	ask := func(property string) (result.Verdict, bool) {
+		job.Props = []string{property}
+		vs, err := runner.Check(d.Context(), d.sparse, job)
+		return vs[0], err == nil && vs[0].Err == nil
+	}
+	if ours.Value.Kind == result.Curve && len(ours.Value.Points) != 1 {
+		return false
+	}
+	operator := regexp.MustCompile(`^([PR](?:\{[^}]*\})?)(>=|<=|min=\?|max=\?)([0-9.]*)( .*)$`)
+	var kept []string
+	query, same := false, false
+	for i, o := range strings.Split(strings.TrimSuffix(inner, ")"), ", ") {
+		m := operator.FindStringSubmatch(o)
+		if m == nil {
+			return false
+		}
+		least, ok := ask(m[1] + "min=?" + m[4])
+		most, too := ask(m[1] + "max=?" + m[4])
+		if !ok || !too {
+			return false
+		}
+		bound, _ := strconv.ParseFloat(m[3], 64)
+		switch {
+		case ours.Value.Kind == result.Curve: // of one corner, which is the best of both
+			if !alikeNumbers(most.Value.Num, ours.Value.Points[0][i]) {
+				return false
+			}
+			same = same || alikeNumbers(least.Value.Num, most.Value.Num)
+			continue
+		case m[2] == ">=" && least.Value.Num > bound, m[2] == "<=" && most.Value.Num < bound:
+			continue
+		case m[3] == "" && alikeNumbers(least.Value.Num, most.Value.Num):
+			query = true
+			if same = alikeNumbers(least.Value.Num, ours.Value.Num); !same {
+				return false
+			}
+			continue
+		}
+		query = query || m[3] == ""
+		kept = append(kept, o)
+	}
+	switch {
+	case len(kept) == 0:
+		return same || !query && ours.Value.Bool
+	case same: // if the others can be met
+		v, ok := ask("multi(" + strings.Join(kept, ", ") + ")")
+		return ok && v.Value.Bool
+	}
+	v, ok := ask("multi(" + strings.Join(kept, ", ") + ")")
+	if ok && alike(ours, &v) {
+		return true
+	}
+	v, ok = ask(kept[0])
+	return ok && len(kept) == 1 && strings.Contains(kept[0], "=?") && alike(ours, &v)
 }
 
 // border reports whether a property has a comparison whose two sides are equal, as
@@ -245,7 +385,7 @@ func (d *differential) onBorder(job runner.Job, ours *result.Verdict, m []string
 	return err == nil && slices.ContainsFunc(vs, func(v result.Verdict) bool {
 		x := v.Value
 		near := func(y float64) bool { return y != bound && math.Abs(y-bound) <= 1e-9 }
-		return fmt.Sprint(v.Constants) == fmt.Sprint(ours.Constants) && v.Err == nil && x.Kind != result.Boolean && (near(x.Num) || near(high(x)))
+		return d.one(&v, ours) && v.Err == nil && x.Kind != result.Boolean && (near(x.Num) || near(high(x)))
 	})
 }
 

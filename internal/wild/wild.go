@@ -24,12 +24,16 @@ type Model struct {
 // New returns the model of a number with n properties. The same arguments give
 // the same model.
 func New(seed, number uint64, n int) Model {
-	w := &writer{Rand: rand.New(rand.NewPCG(seed, number))}
+	w := newWriter(seed, number)
 	m := Model{Text: w.model(), Kind: w.kind, System: w.composed, Consts: w.open}
 	for range n {
 		m.Props = append(m.Props, w.property())
 	}
 	return m
+}
+
+func newWriter(seed, number uint64) *writer {
+	return &writer{Rand: rand.New(rand.NewPCG(seed, number))}
 }
 
 type variable struct {
