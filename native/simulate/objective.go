@@ -143,7 +143,7 @@ func (b *builder) until(o *Objective, t *sema.Temporal) {
 	case syntax.WeakUntil:
 		m.Left, m.Right = and(x, not(y)), and(not(x), not(y))
 		if t.Bound != nil && t.Bound.Low != nil {
-			b.unsupported(t, "found a weak until (W) with a lower bound, which has no agreed meaning")
+			b.unsupported(t, "found a weak until (W) with a lower bound, which is not sampled")
 		}
 	case syntax.Release:
 		m.Left, m.Right = not(x), not(y)

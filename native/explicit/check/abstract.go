@@ -107,7 +107,14 @@ func (a *abstraction) temporalFormula(x *sema.Temporal) (*automata.Formula, erro
 	if err != nil {
 		return nil, err
 	}
-	if x.Op == syntax.WeakUntil {
+	switch {
+	case lateWeak(x): // f U g, or f as long as g has time to come
+		always := automata.Unary(automata.Globally, out.X)
+		if out.Op, out.Bound = automata.Until, steps; steps.High != automata.Unbounded {
+			always.Bound = &automata.Bound{High: steps.High}
+		}
+		return automata.Binary(automata.Or, out, always), nil
+	case x.Op == syntax.WeakUntil:
 		out = strongDual(out.X, out.Y)
 		out.X.Bound = steps
 		return out, nil
@@ -127,7 +134,7 @@ func twoSided(op syntax.TemporalOp) automata.Op {
 }
 
 // strongDual returns f W g as !((f & !g) U (!f & !g)), which is how PRISM reads
-// a weak until with a bound.
+// a weak until with an upper bound, and the same as lateWeak's from step 0.
 func strongDual(f, g *automata.Formula) *automata.Formula {
 	notG := automata.Unary(automata.Not, g)
 	left := automata.Binary(automata.And, f, notG)
@@ -138,10 +145,10 @@ func strongDual(f, g *automata.Formula) *automata.Formula {
 // stepBound evaluates the bound of an operator within LTL.
 func (a *abstraction) stepBound(x *sema.Temporal) (*automata.Bound, error) {
 	if a.kind() == sparse.CTMC {
+		if lateWeak(x) && x == a.root {
+			return nil, a.unsupported(x, "found a weak until (W) with a lower bound for a CTMC")
+		}
 		return nil, a.unsupported(x, "found a time bound in a path formula with several temporal operators (LTL) for a CTMC")
-	}
-	if x.Op == syntax.WeakUntil && x.Bound.Low != nil {
-		return nil, a.unsupported(x, "found a weak until (W) with a lower bound, which has no agreed meaning")
 	}
 	steps, err := a.steps(x)
 	if err != nil {

@@ -109,8 +109,8 @@ func (e *evaluation) existsPath(x sema.Expr) (*sparse.Set, error) {
 // quantLTL evaluates E or A of any path formula: A is the negation of E of the
 // negation.
 func (e *evaluation) quantLTL(x *sema.Quant) (truth, error) {
-	if at := timed(x.Path); at != nil {
-		return truth{}, e.unsupported(at, "found E or A with a bounded operator")
+	if at := timed(x.Path); at != nil && e.kind() == sparse.CTMC {
+		return truth{}, e.unsupported(at, "found E or A with a time bound")
 	}
 	path := x.Path
 	if x.All {

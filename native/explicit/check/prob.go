@@ -167,8 +167,14 @@ func (e *evaluation) operands(x, y sema.Expr) (left, right *sparse.Set, err erro
 }
 
 // temporal rewrites an operator to U: F b = true U b, G b = !(true U !b),
-// a W b = !((a&!b) U (!a&!b)), a R b = !(!a U !b).
+// a W b = !((a&!b) U (!a&!b)), a R b = !(!a U !b). A weak until with a lower bound is none.
 func (e *evaluation) temporal(x *sema.Temporal, dir solve.Direction) (*numbers, error) {
+	if lateWeak(x) {
+		if e.fair() {
+			return nil, e.unsupported(x, "found a weak until (W) with a lower bound and fair schedulers")
+		}
+		return e.ltl(x, dir)
+	}
 	left, right, err := e.operands(x.X, x.Y)
 	if err != nil {
 		return nil, err
@@ -176,9 +182,6 @@ func (e *evaluation) temporal(x *sema.Temporal, dir solve.Direction) (*numbers, 
 	left, right, negated := asUntil(x.Op, left, right)
 	if negated {
 		dir = dir.Opposite()
-	}
-	if x.Op == syntax.WeakUntil && x.Bound != nil && x.Bound.Low != nil {
-		return nil, e.unsupported(x, "found a weak until (W) with a lower bound, which has no agreed meaning")
 	}
 	if x.Bound != nil && e.kind() == sparse.CTMC {
 		return e.timedUntil(x, left, right, negated)
@@ -188,6 +191,11 @@ func (e *evaluation) temporal(x *sema.Temporal, dir solve.Direction) (*numbers, 
 		return v, err
 	}
 	return e.complement(v), nil
+}
+
+// lateWeak reports whether an operator is a weak until with a lower bound.
+func lateWeak(x *sema.Temporal) bool {
+	return x.Op == syntax.WeakUntil && x.Bound != nil && x.Bound.Low != nil
 }
 
 // asUntil returns the operands of the until formula that an operator, or its
@@ -321,7 +329,7 @@ func (e *evaluation) quant(whole *sema.Quant) (truth, error) {
 		negated = !negated
 		t, ok = x.Path.(*sema.Temporal)
 	}
-	if !state(t.X) || !state(t.Y) {
+	if !state(t.X) || !state(t.Y) || t.Bound != nil {
 		return e.quantLTL(whole)
 	}
 	set, err := e.quantified(x, t)
@@ -335,9 +343,6 @@ func (e *evaluation) quant(whole *sema.Quant) (truth, error) {
 }
 
 func (e *evaluation) quantified(x *sema.Quant, t *sema.Temporal) (*sparse.Set, error) {
-	if t.Bound != nil {
-		return nil, e.unsupported(x, "found E or A with a bounded operator")
-	}
 	left, right, err := e.operands(t.X, t.Y)
 	if err != nil {
 		return nil, err

@@ -107,7 +107,7 @@ func single(p *Property, path sema.Expr) error {
 			path = x.X
 			continue
 		case *sema.Temporal:
-			if state(x.X) && state(x.Y) {
+			if state(x.X) && state(x.Y) && !lateWeak(x) {
 				return nil
 			}
 		}

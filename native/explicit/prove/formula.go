@@ -96,6 +96,9 @@ func (t *translation) temporalFormula(a *certificate.Automaton, x *sema.Temporal
 	if t.p.Program.Type == syntax.CTMC {
 		return nil, t.refuse(x, "a time bound among several temporal operators")
 	}
+	if op == "W" && x.Bound.Low != nil {
+		return nil, t.refuse(x, "a weak until (W) with a lower bound")
+	}
 	from, to, err := steps(x.Bound)
 	if op == "W" { // f W g is !((f & !g) U (!f & !g))
 		not := func(f *certificate.Formula) *certificate.Formula { return &certificate.Formula{Op: "!", X: f} }

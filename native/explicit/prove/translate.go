@@ -416,6 +416,9 @@ func opposite(dir solve.Direction) solve.Direction {
 }
 
 func (t *translation) temporal(x *sema.Temporal, dir solve.Direction) (value, error) {
+	if x.Op == syntax.WeakUntil && x.Bound != nil && x.Bound.Low != nil {
+		return value{}, t.refuse(x, "a weak until (W) with a lower bound")
+	}
 	left, right, negated, err := t.until(x, t.nested)
 	if err != nil {
 		return value{}, err
