@@ -56,6 +56,35 @@ func (m Move) count(i int) string {
 	return fmt.Sprintf("tiles_row_%d", i)
 }
 
+// Columns returns how many columns the board of a generated model has, by the formulas that count
+// the tiles of its lines; 0 if there is no board of so many cells.
+func Columns(model *syntax.Model, cells int) int {
+	names := map[string]bool{}
+	for _, item := range model.Items {
+		if f, ok := item.(*syntax.FormulaDecl); ok {
+			names[f.Name.Name] = true
+		}
+	}
+	count := func(m Move) int {
+		n := 0
+		for names[m.count(n)] {
+			n++
+		}
+		return n
+	}
+	cols, rows := count(Up), count(Left)
+	switch {
+	case cols == 0 && rows == 1: // no tile moves up or down
+		cols = cells
+	case cols == 1 && rows == 0:
+		rows = cells
+	}
+	if cols*rows != cells || cells == 0 {
+		return 0
+	}
+	return cols
+}
+
 // pair is two neighbours; near is the one closer to the wall that the tiles move to.
 type pair struct{ near, far string }
 

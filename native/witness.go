@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"tilecheck/modelgen"
 	"tilecheck/native/explicit/check"
 	"tilecheck/native/explicit/sparse"
 	"tilecheck/native/explicit/subsystem"
@@ -123,7 +124,19 @@ func (b *built) witness(ctx context.Context, r *check.Reach, q question) (*resul
 	for _, p := range set.Paths {
 		w.Paths = append(w.Paths, d.path(p))
 	}
+	if b.tree != nil {
+		w.Columns = modelgen.Columns(b.tree, cells(r.Space.Program()))
+	}
 	return w, nil
+}
+
+// cells counts the variables v_0, v_1, … of a generated board.
+func cells(prog *sema.Program) int {
+	n := 0
+	for slices.ContainsFunc(prog.Vars, func(v sema.Variable) bool { return v.Name == "v_"+strconv.Itoa(n) }) {
+		n++
+	}
+	return n
 }
 
 // part finds the part of a model that exceeds a bound by itself.

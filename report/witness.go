@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -109,7 +108,7 @@ func writePaths(w io.Writer, f table.Format, x *result.Witness, opt table.Option
 		if f == table.Markdown {
 			fmt.Fprintln(w)
 		}
-		if err := pathTable(p, shown, fixed).Write(w, f, opt); err != nil {
+		if err := pathTable(p, x.Columns, shown, fixed).Write(w, f, opt); err != nil {
 			return err
 		}
 	}
@@ -143,10 +142,14 @@ func isCell(name string) bool {
 	return ok && err == nil
 }
 
-// pathTable has a row for each state.
-func pathTable(p *result.WitnessPath, shown []int, fixed []string) *table.Table {
+// pathTable has a row for each state, with its board if that has columns.
+func pathTable(p *result.WitnessPath, columns int, shown []int, fixed []string) *table.Table {
 	t := &table.Table{Columns: []table.Column{{Name: "step", Align: table.Right}, {Name: "action"}, {Name: "probability", Align: table.Right}}}
-	cells, others := boardOf(p.Steps[0].State, shown)
+	var cells []int
+	others := shown
+	if columns > 0 {
+		cells, others = boardOf(p.Steps[0].State, shown)
+	}
 	if cells != nil {
 		t.Columns = append(t.Columns, table.Column{Name: "board"})
 	}
@@ -167,7 +170,7 @@ func pathTable(p *result.WitnessPath, shown []int, fixed []string) *table.Table 
 			row[2] = ""
 		}
 		if cells != nil {
-			row = append(row, boardText(s.State, cells))
+			row = append(row, boardText(s.State, cells, columns))
 		}
 		for _, i := range others {
 			row = append(row, s.State[i].Value)
@@ -180,8 +183,7 @@ func pathTable(p *result.WitnessPath, shown []int, fixed []string) *table.Table 
 	return t.DropEmpty()
 }
 
-// boardOf tells the cells of a square board, in order, from other variables; cells is nil
-// where there is no such board.
+// boardOf tells the cells of a board, in order, from other variables.
 func boardOf(state result.Valuation, shown []int) (cells, others []int) {
 	for _, i := range shown {
 		if state[i].Name == "v_"+strconv.Itoa(len(cells)) {
@@ -190,15 +192,11 @@ func boardOf(state result.Valuation, shown []int) (cells, others []int) {
 			others = append(others, i)
 		}
 	}
-	if n := int(math.Sqrt(float64(len(cells)))); n < 2 || n*n != len(cells) {
-		return nil, shown
-	}
 	return cells, others
 }
 
 // boardText is a board as tilecheck policy --board takes it: "2 . / 4 8".
-func boardText(state result.Valuation, cells []int) string {
-	cols := int(math.Sqrt(float64(len(cells))))
+func boardText(state result.Valuation, cells []int, cols int) string {
 	var words []string
 	for i, c := range cells {
 		if i > 0 && i%cols == 0 {

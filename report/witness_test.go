@@ -22,7 +22,7 @@ func TestWitness(t *testing.T) {
 	v := result.Verdict{
 		Property: "P<=0.5 [ F v_0=4 ]", Engine: "native", Value: result.Value{Kind: result.Boolean},
 		Witnesses: []result.Witness{{
-			Holds: true, Wanted: ">1/2", Enough: true, Shown: true, Count: 2, Sum: 0.75, Longest: 1,
+			Holds: true, Wanted: ">1/2", Enough: true, Shown: true, Count: 2, Sum: 0.75, Longest: 1, Columns: 2,
 			Paths: []result.WitnessPath{{Probability: 0.5, Fraction: "1/2", Steps: []result.WitnessStep{
 				{Probability: 1, State: state("2", "2", "0", "0", "0", "true")},
 				{Probability: 0.5, Action: "left", State: state("4", "0", "0", "0", "1", "true")},
@@ -39,6 +39,13 @@ func TestWitness(t *testing.T) {
 	} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("%q is not in\n%s", want, b.String())
+		}
+	}
+	for columns, want := range map[int]string{4: "2 2 . .", 1: "2 / 2 / . / .", 0: "v_0  v_1  v_2  v_3  phase"} {
+		v.Witnesses[0].Columns = columns
+		b.Reset()
+		if err := Verdicts(&b, table.Text, []result.Verdict{v}, table.Options{Width: 120}); err != nil || !strings.Contains(b.String(), want) {
+			t.Errorf("%d columns: %v, and %q is not in\n%s", columns, err, want, b.String())
 		}
 	}
 	long := &v.Witnesses[0].Paths[0]

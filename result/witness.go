@@ -26,6 +26,8 @@ type Witness struct {
 	Sum         JSONNumber    `json:"sum"`
 	SumFraction string        `json:"sum_fraction,omitempty"`
 	Paths       []WitnessPath `json:"paths"`
+	// Columns are those of the board of 2048 that the states have; 0 without one.
+	Columns int `json:"columns,omitempty"`
 	// Part is the part of the model that a bound is exceeded in; nil if it was not asked for.
 	Part *WitnessPart `json:"part,omitempty"`
 }

@@ -393,11 +393,14 @@ func TestRealPRISMAgreesOnShields(t *testing.T) {
 		dir := t.TempDir()
 		board, left := filepath.Join(dir, "board.prism"), filepath.Join(dir, "left")
 		wantRun(t, []string{"gen", "--rows", c.rows, "--cols", c.cols, "--max", c.max, "--spawn", "uniform", "-o", board})
-		var promised struct{ Best, Worst float64 }
-		args := append([]string{"shield", board, `Pmax=? [ F "success" ]`, "--threshold", c.threshold, "--format", "json", "--export-scheduler", left + ".txt"}, strings.Fields(c.flags)...)
-		if err := json.Unmarshal([]byte(wantRun(t, append(args, "-o", left+".prism"))), &promised); err != nil {
-			t.Fatal(err)
+		var out struct {
+			Results []struct{ Best, Worst float64 }
 		}
+		args := append([]string{"shield", board, `Pmax=? [ F "success" ]`, "--threshold", c.threshold, "--format", "json", "--export-scheduler", left + ".txt"}, strings.Fields(c.flags)...)
+		if err := json.Unmarshal([]byte(wantRun(t, append(args, "-o", left+".prism"))), &out); err != nil || len(out.Results) != 1 {
+			t.Fatalf("%s: %v", name, err)
+		}
+		promised := out.Results[0]
 		wantRun(t, append(args, "-o", left+".all"))
 		wantRun(t, []string{"resolve", board, "--scheduler", left + ".txt", "-o", left + "-worst.all"})
 		for _, ask := range []struct {
