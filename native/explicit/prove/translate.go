@@ -223,7 +223,7 @@ func (t *translation) value(x sema.Expr) (value, error) {
 		return t.reward(x)
 	case *sema.Steady:
 		set, err := t.nested(x.X)
-		return value{number: t.vector(certificate.Vector{Kind: certificate.Average, Right: set, Reward: -1, Max: t.max(solve.Max)})}, err
+		return value{number: t.vector(certificate.Vector{Kind: certificate.Average, Right: set, Reward: -1, Max: t.max(t.direction(x.Threshold))})}, err
 	case *sema.Strategy:
 		defer func(some bool) { t.some = some }(t.some)
 		t.some = x.All != x.Box
