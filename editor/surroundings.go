@@ -150,7 +150,7 @@ type worth struct {
 
 // worthOf is that of a command.
 func (s *surroundings) worthOf(c *syntax.Command, kinds uint64) *worth {
-	v := valuation{surroundings: s, w: &worth{kinds: kinds, decided: true}, open: make(map[string]bool)}
+	v := valuation{surroundings: s, w: &worth{kinds: kinds, decided: true}, open: make(map[string]shape)}
 	if v.operand(c.Guard) == fixed && v.named(c.Guard) {
 		v.w.decided = false
 	}
@@ -172,7 +172,7 @@ func (s *surroundings) worthOf(c *syntax.Command, kinds uint64) *worth {
 type valuation struct {
 	*surroundings
 	w    *worth
-	open map[string]bool // formulas that are being looked at
+	open map[string]shape // formulas that have been looked at, and unknown ones that are being looked at
 }
 
 // shape says what folding makes of an expression.
@@ -300,17 +300,20 @@ func (v *valuation) operands(list ...syntax.Expr) shape {
 }
 
 func (v *valuation) ident(id *syntax.Ident) shape {
-	if list := v.decls[id.Name]; len(list) == 1 && !v.open[id.Name] {
+	is, seen := v.open[id.Name]
+	if seen && is != unknown {
+		return is
+	}
+	if list := v.decls[id.Name]; len(list) == 1 && !seen {
 		switch n := list[0].Node.(type) {
 		case *syntax.VarDecl:
 			return varying
 		case *syntax.ConstDecl:
 			return fixed
 		case *syntax.FormulaDecl:
-			v.open[id.Name] = true
-			is := v.operand(n.X)
-			v.open[id.Name] = false
-			return is
+			v.open[id.Name] = unknown
+			v.open[id.Name] = v.operand(n.X)
+			return v.open[id.Name]
 		}
 	}
 	v.w.decided = false

@@ -512,19 +512,28 @@ type walked struct {
 	Probability result.JSONNumber `json:"p,omitempty"`
 	Time        result.JSONNumber `json:"time,omitempty"`
 	State       []int32           `json:"state"`
+	// Rewards are those of the state, one of each structure.
+	Rewards []result.JSONNumber `json:"rewards"`
 }
 
-// walkedOf are the steps of a path.
-func walkedOf(prog *sema.Program, path *simulate.Path) []walked {
+// walkedOf are the steps of a path that was drawn from a source, with rewards.
+func walkedOf(prog *sema.Program, src simulate.Source, path *simulate.Path) ([]walked, error) {
 	out := []walked{}
 	for v := range path.Visits() {
-		w := walked{State: append([]int32{}, v.State...)}
+		rewards, err := src.StateRewards(v.State)
+		if err != nil {
+			return nil, err
+		}
+		w := walked{State: append([]int32{}, v.State...), Rewards: []result.JSONNumber{}}
+		for _, x := range rewards {
+			w.Rewards = append(w.Rewards, result.JSONNumber(x))
+		}
 		if v.In != nil {
 			w.Action, w.Probability, w.Time = simulate.ActionText(prog, v.In), result.JSONNumber(v.In.Probability), result.JSONNumber(v.In.Time)
 		}
 		out = append(out, w)
 	}
-	return out
+	return out, nil
 }
 
 type followQuestion struct {
@@ -550,8 +559,11 @@ func (h *handler) follow(ctx context.Context, q *followQuestion, _ *reply) (any,
 		if record.Steps() > mostSteps {
 			return badf("%d steps, want %d at most", record.Steps(), mostSteps)
 		}
-		path := simulate.Walk(ctx, simulate.FromModel(m.compiled), simulate.PathOptions{Record: record})
-		out.Steps = walkedOf(m.compiled.Program(), path)
+		src := simulate.FromModel(m.compiled)
+		path := simulate.Walk(ctx, src, simulate.PathOptions{Record: record, Rewards: true})
+		if out.Steps, err = walkedOf(m.compiled.Program(), src, path); err != nil {
+			return err
+		}
 		out.Probability = path.Probability.Text('g', 6)
 		return path.Err
 	})
@@ -590,9 +602,12 @@ func (h *handler) walk(ctx context.Context, q *walkQuestion, _ *reply) (any, err
 				return err
 			}
 		}
-		prog := m.compiled.Program()
-		path := simulate.Walk(ctx, from{simulate.FromModel(m.compiled), q.State}, simulate.PathOptions{Steps: q.Steps, Seed: q.Seed, Index: q.Index})
-		out.Steps = walkedOf(prog, path)
+		src := from{simulate.FromModel(m.compiled), q.State}
+		path := simulate.Walk(ctx, src, simulate.PathOptions{Steps: q.Steps, Rewards: true, Seed: q.Seed, Index: q.Index})
+		var err error
+		if out.Steps, err = walkedOf(m.compiled.Program(), src, path); err != nil {
+			return err
+		}
 		out.End = path.End.String()
 		return path.Err
 	})

@@ -128,12 +128,20 @@ func TestDie(t *testing.T) {
 		t.Errorf("a walk from s=6 goes %v, want from there to a throw", s)
 	}
 	var followed struct {
-		Steps       []struct{ State []int32 }
+		Steps []struct {
+			State   []int32
+			Rewards []float64
+		}
 		Probability string
 	}
 	ask(t, Options{}, "follow", with(die(t), object{"name": "p.csv", "text": "s,d\n0,0\n2,0\n6,0\n7,6\n"}), &followed)
 	if len(followed.Steps) != 4 || followed.Probability != "0.125" {
 		t.Errorf("a path from a file is %v, want 3 steps with 0.125", followed)
+	}
+	for i, want := range []float64{1, 1, 1, 0} { // the coin is flipped until s=7
+		if got := followed.Steps[i].Rewards; len(got) != 1 || got[0] != want {
+			t.Errorf("step %d earns %v, want %v", i, got, want)
+		}
 	}
 }
 

@@ -92,6 +92,7 @@ func TestOffline(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	p.view("model")
 	h.set(give(next))
 	asks[bool](p, `navigator.serviceWorker.getRegistration().then((r) => r.update()).then(() => true)`)
 	p.sees("the next version", `navigator.serviceWorker.getRegistration().then((r) => !!r.waiting)`)

@@ -74,6 +74,7 @@ export class Canvas {
     this.element = svg('svg', { class: 'graph', role: 'group', 'aria-label': name, tabindex: 0 }, this.layer);
     this.at = { x: 0, y: 0, k: 1 };
     const s = this.element;
+    new ResizeObserver(() => { if (this.width && s.clientWidth) this.frame(); }).observe(s);
     s.addEventListener('wheel', (e) => { e.preventDefault(); this.zoom(Math.exp(-e.deltaY / 400), e.offsetX, e.offsetY); }, { passive: false });
     const held = new Map();
     s.addEventListener('pointerdown', (e) => { if (e.target.closest('.node')) return; held.set(e.pointerId, [e.clientX, e.clientY]); s.setPointerCapture(e.pointerId); });
@@ -105,8 +106,8 @@ export class Canvas {
     this.place();
   }
 
-  fit(width = this.width, height = this.height) {
-    Object.assign(this, { width, height });
+  fit() {
+    const { width, height } = this;
     const w = this.element.clientWidth || 800;
     const h = this.element.clientHeight || 500;
     const k = Math.min(1.3, (w - 24) / width, (h - 24) / height);
@@ -117,7 +118,13 @@ export class Canvas {
   // draw shows a picture; of one that would be too small to read, what is around a place.
   draw(width, height, parts, place) {
     clear(this.layer, ...parts);
-    this.fit(width, height);
+    Object.assign(this, { width, height, center: place });
+    this.frame();
+  }
+
+  frame() {
+    const { width, height, center: place } = this;
+    this.fit();
     const [w, h] = [this.element.clientWidth || 800, this.element.clientHeight || 500];
     if (!place || this.at.k >= least) return;
     const center = (size, whole, at) => (whole * least < size ? (size - whole * least) / 2 : Math.min(12, Math.max(size - 12 - whole * least, size / 2 - at * least)));

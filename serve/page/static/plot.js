@@ -23,7 +23,7 @@ export class Plot {
     });
   }
 
-  // series are {name, points: [{x, y, lo, hi}], hollow}; hollow ones are others' numbers.
+  // series are {name, points: [{x, y, lo, hi}], hollow, gaps}; hollow ones are others' numbers, and those with gaps have points only at some of the steps.
   set(series) { this.series = series; this.draw(); }
 
   points() { return this.series.flatMap((s) => s.points.map((p) => ({ ...p, series: s }))).filter((p) => Number.isFinite(p.y)).sort((a, b) => a.x - b.x); }
@@ -67,7 +67,7 @@ export class Plot {
       const stroke = `stroke:var(--c${c % 8});fill:none;stroke-width:2`;
       const pts = s.points.filter((p) => Number.isFinite(p.y) && p.x >= xs[0] && p.x <= xs[1]).sort((a, b) => a.x - b.x);
       for (const p of pts) if (p.hi > p.lo) parts.push(svg('path', { d: `M${px(p.x) - 4} ${py(p.lo)}h8M${px(p.x)} ${py(p.lo)}V${py(p.hi)}M${px(p.x) - 4} ${py(p.hi)}h8`, style: stroke + (s.hollow ? ';stroke-dasharray:2 2' : '') }));
-      if (!s.hollow) parts.push(svg('path', { d: pts.map((p, j) => `${j ? 'L' : 'M'}${px(p.x)} ${py(p.y)}`).join(''), style: stroke, 'stroke-dasharray': dashes[c % 8] || null }));
+      if (!s.hollow) parts.push(svg('path', { d: pts.map((p, j) => `${j && !(s.gaps && p.x - pts[j - 1].x > 1) ? 'L' : 'M'}${px(p.x)} ${py(p.y)}`).join(''), style: stroke, 'stroke-dasharray': dashes[c % 8] || null }));
       if (pts.length <= 120) for (const p of pts) { const b = badge(c, s.hollow ? 6 : 4.5); b.setAttribute('transform', `translate(${px(p.x)} ${py(p.y)})`); if (s.hollow) b.style.fill = 'var(--panel)'; parts.push(b); }
     });
     this.cross = svg('g');

@@ -68,7 +68,7 @@ export function create() {
 
   function chart() {
     plot.set(here.vars.flatMap((v, j) => (plotted.has(v.name) ? [{ name: v.name, points: path.map((s, i) => ({ x: i, y: s.state[j] })) }] : []))
-      .concat(path.some((s) => s.value && !s.value.boolean) ? [{ name: 'value of the property', points: path.flatMap((s, i) => (s.value ? [{ x: i, y: (toNumber(s.value.lo) + toNumber(s.value.hi)) / 2 }] : [])) }] : [],
+      .concat(path.some((s) => s.value && !s.value.boolean) ? [{ name: 'value of the property', gaps: true, points: path.flatMap((s, i) => (s.value ? [{ x: i, y: (toNumber(s.value.lo) + toNumber(s.value.hi)) / 2 }] : [])) }] : [],
         (here.rewards || []).map((r, j) => ({ name: 'reward ' + r.name, points: path.flatMap((s, i) => (s.rewards ? [{ x: i, y: toNumber(s.rewards[j]?.state) }] : [])) }))));
   }
 
@@ -78,10 +78,12 @@ export function create() {
     return out.length ? out.join(' ') : 'stays';
   }
 
+  const walked = (s) => ({ state: s.state, action: s.action || '', p: s.p, time: s.time, rewards: s.rewards.map((x) => ({ state: x })) });
+
   async function random() {
     const last = path[path.length - 1];
     const answer = await work('Random steps', (signal, part) => ask('walk', { ...doc.source, state: last.state, steps: Math.max(1, Math.min(10000, Number(steps.value) || 1)), seed: Number(seed.value) || 0, index: path.length - 1 }, { signal, part }));
-    for (const s of answer.steps.slice(1)) path.push({ state: s.state, action: s.action, p: s.p, time: s.time });
+    for (const s of answer.steps.slice(1)) path.push(walked(s));
     await look();
     status.say(`${answer.steps.length - 1} steps, seed ${seed.value}; the path ends here: ${answer.end}.`);
   }
@@ -91,7 +93,7 @@ export function create() {
 
   const load = attempt(async (name, text) => {
     const found = await work('Load ' + name, (signal, part) => ask('follow', { ...doc.source, name, text }, { signal, part }));
-    path = found.steps.map((s) => ({ state: s.state, action: s.action || '', p: s.p, time: s.time }));
+    path = found.steps.map(walked);
     await look();
     status.say(`A path of ${path.length - 1} steps, each of them checked; its probability is ${found.probability}.`);
   });
