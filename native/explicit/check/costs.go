@@ -2,10 +2,10 @@ package check
 
 import (
 	"context"
-	bytes "encoding/binary"
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 
 	"tilecheck/native/explicit/solve"
 	"tilecheck/native/explicit/sparse"
@@ -193,8 +193,7 @@ type spender struct {
 
 	width  int      // of a state: its number in the model, and what was spent
 	states []uint32 // of the product
-	number map[string]uint32
-	key    []byte
+	slots  []uint32 // where states are found: their numbers and 1, by the hash; a power of two, half of them free
 	out    sparse.Model
 	one    uint32 // the weight 1
 }
@@ -212,7 +211,7 @@ const maxSpending = 1 << 26
 // and returns where each of them is, and the goal.
 func (b *spender) build(from *sparse.Set) (begin []uint32, goal *sparse.Set, err error) {
 	m := b.model
-	b.width, b.number = 1+len(b.costs), map[string]uint32{}
+	b.width, b.slots = 1+len(b.costs), make([]uint32, 1<<10)
 	b.out = sparse.Model{Kind: m.Kind, Err: m.Err, Weights: m.Weights, Rats: m.Rats}
 	b.one = b.out.One()
 	begin = make([]uint32, m.NumStates())
@@ -257,22 +256,43 @@ func (b *spender) place(s uint32, spent []uint32) uint32 {
 	case !open:
 		over = failed
 	}
-	b.key = bytes.LittleEndian.AppendUint32(b.key[:0], s)
-	for _, n := range spent {
-		if over != 0 {
-			n = over
-		}
-		b.key = bytes.LittleEndian.AppendUint32(b.key, n)
-	}
-	i, ok := b.number[string(b.key)]
-	if !ok {
-		i = uint32(len(b.states) / b.width)
-		b.number[string(b.key)] = i
-		for k := 0; k < len(b.key); k += 4 {
-			b.states = append(b.states, bytes.LittleEndian.Uint32(b.key[k:]))
+	n := len(b.states) / b.width
+	b.states = append(append(b.states, s), spent...)
+	if over != 0 {
+		for k := n*b.width + 1; k < len(b.states); k++ {
+			b.states[k] = over
 		}
 	}
-	return i
+	at := b.find(b.state(n))
+	if i := b.slots[at]; i != 0 {
+		b.states = b.states[:n*b.width]
+		return i - 1
+	}
+	b.slots[at] = uint32(n) + 1
+	if 2*(n+1) > len(b.slots) {
+		b.slots = make([]uint32, 2*len(b.slots))
+		for i := range n + 1 {
+			b.slots[b.find(b.state(i))] = uint32(i) + 1
+		}
+	}
+	return uint32(n)
+}
+
+func (b *spender) state(i int) []uint32 { return b.states[i*b.width : (i+1)*b.width] }
+
+// find returns the slot of a state, or the free one where it belongs.
+func (b *spender) find(x []uint32) int {
+	h := uint64(0)
+	for _, n := range x {
+		h = (h ^ uint64(n)) * 0x9e3779b97f4a7c15
+		h ^= h >> 32
+	}
+	mask := len(b.slots) - 1
+	for at := int(h) & mask; ; at = (at + 1) & mask {
+		if i := b.slots[at]; i == 0 || slices.Equal(b.state(int(i-1)), x) {
+			return at
+		}
+	}
 }
 
 func (b *spender) row(first bool) {
@@ -285,7 +305,7 @@ func (b *spender) row(first bool) {
 // expand appends the choices of a state of the product.
 func (b *spender) expand(i int) {
 	m := b.model
-	at := b.states[i*b.width : (i+1)*b.width]
+	at := b.state(i)
 	s := int(at[0])
 	if at[1] >= failed {
 		b.row(true)
