@@ -56,6 +56,12 @@ func (e *evaluation) costBounded(x *sema.CostBounded, dir solve.Direction) (*num
 		}
 		costs = append(costs, k)
 	}
+	if budget, ok := budgetOf(costs, e.space.Model()); ok {
+		v, ok, err := solve.BudgetUntil(e.ctx, sparse.NewGraph(e.space.Model()), left, right, budget, dir, e.opts)
+		if err != nil || ok {
+			return e.solved(v, err)
+		}
+	}
 	b := &spender{ctx: e.ctx, model: e.space.Model(), left: left, right: right, costs: costs}
 	begin, goal, err := b.build(e.domain())
 	switch why := e.ctx.Err(); {
@@ -77,6 +83,34 @@ func (e *evaluation) costBounded(x *sema.CostBounded, dir solve.Direction) (*num
 		out.put(s, v.at(int(begin[s])))
 	}
 	return out, nil
+}
+
+// budgetOf is the budget of the choices of a model, where there is one, which has no lower
+// bound and does not differ by where a choice leads.
+func budgetOf(costs []cost, m *sparse.Model) (out solve.Budget, ok bool) {
+	if len(costs) != 1 || costs[0].low > 0 || costs[0].high < 0 {
+		return out, false
+	}
+	k := costs[0]
+	out = solve.Budget{Cost: make([]int, m.NumChoices()), Most: k.high}
+	for s := range m.NumStates() {
+		first, end := m.Choices(s)
+		for c := first; c < end; c++ {
+			if m.Kind == sparse.MDP {
+				out.Cost[c] = int(k.after(0, s, c))
+				continue
+			}
+			lo, hi := m.Row(c)
+			for t := lo; t < hi; t++ {
+				n := int(k.after(0, s, t))
+				if t > lo && n != out.Cost[c] {
+					return out, false
+				}
+				out.Cost[c] = n
+			}
+		}
+	}
+	return out, true
 }
 
 // maxSpent is the greatest number of units that are counted.
