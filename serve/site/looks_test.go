@@ -267,5 +267,11 @@ func TestLongText(t *testing.T) {
 		p.says(".problems", "die.prism:4")
 		p.sees("its mark", `document.querySelector('.gutter .mark')?.textContent.startsWith('✕4')`)
 		p.shoot("long-mistake")
+		if whole := asks[bool](p, `(dispatchEvent(new Event('beforeprint')), document.querySelector('.editor pre').textContent.trim() === document.querySelector('.editor textarea').value.trim())`); !whole {
+			t.Error("the whole text is not there for paper")
+		}
+		if left := asks[int](p, `(dispatchEvent(new Event('afterprint')), document.querySelector('.editor pre').textContent.split('\n').length)`); left > 300 {
+			t.Errorf("afterwards %d lines are painted, want what one sees", left)
+		}
 	})
 }
