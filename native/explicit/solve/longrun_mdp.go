@@ -63,6 +63,7 @@ type gains struct {
 	h   []float64 // what it is worth to start in one state rather than another
 	d   []float64 // what a state earns and gains by its next step
 	how []uint32  // the choice by which it does
+	off float64   // how far off the worst of d may be
 }
 
 func newGains(ctx context.Context, y *system, ends *sparse.EndComponents, opts Options) *gains {
@@ -190,13 +191,15 @@ func (a *gains) approximate(members []uint32) (lo, hi float64, err error) {
 		if err := a.iterate(members, b, sweeps-done); err != nil {
 			return 0, 0, err
 		}
+		off := a.off
 		if done = sweeps; more && !a.narrow(b.lo, b.hi) {
 			if more, err = a.policies(members, b, float64(done)*float64(a.work(members))*budgetPerWork*4); err != nil {
 				return 0, 0, err
 			}
-			if !more && b.hi-b.lo <= 10*a.opts.epsilon()*b.hi { // sweeps would take long to do better
-				break
-			}
+		}
+		// Sweeps would take long to do better, or gain nothing, where rounding is all that is left.
+		if !more && (b.hi-b.lo <= 10*a.opts.epsilon()*b.hi || b.hi-b.lo <= 4*off) {
+			break
 		}
 		if a.narrow(b.lo, b.hi) || done == limit {
 			break
@@ -246,7 +249,7 @@ func (a *gains) work(members []uint32) int {
 //
 // Source: Odoni, On finding the maximal gain for Markov decision processes (1969).
 func (a *gains) sweep(members []uint32, b *interval) (least, most float64) {
-	least, most = math.Inf(1), math.Inf(-1)
+	least, most, a.off = math.Inf(1), math.Inf(-1), 0
 	for k, s := range members {
 		lo, hi := a.improve(k, int(s))
 		if lo != lo || hi != hi {
@@ -290,7 +293,7 @@ func (a *gains) improve(k, s int) (lo, hi float64) {
 			now, e, a.how[k] = x, f, uint32(c)
 		}
 	}
-	a.d[k] = now
+	a.d[k], a.off = now, max(a.off, e)
 	if a.y.min {
 		return bound, now + e
 	}
