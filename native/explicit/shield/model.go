@@ -75,7 +75,7 @@ func (g *guards) collect(ctx context.Context) error {
 		list := g.actions[c.Action]
 		if n := len(list); n > 0 && slices.Equal(list[n-1].state, at.state) {
 			if list[n-1].allowed != at.allowed {
-				failure = fmt.Errorf("in state %s only some choices of action %s are allowed, which no module can tell apart: want a file .json",
+				failure = fmt.Errorf("in state %s only some choices of action %s are allowed, which no module can tell apart: want a file .json or files of states (.all, .umb)",
 					x.Space.Compiled().StateText(at.state), x.Space.Program().Actions[c.Action])
 			}
 			return
@@ -106,7 +106,7 @@ func (g *guards) strengthen(ctx context.Context, tree *syntax.Model) error {
 			plain, ok := item.(*syntax.Module)
 			base := slices.ContainsFunc(prog.Modules, func(m sema.Module) bool { return m.Base == prog.Modules[module].Name })
 			if !ok || base {
-				return fmt.Errorf("a command of module %s without an action is not always allowed, and its text is that of other modules, too: want a file .json", prog.Modules[module].Name)
+				return fmt.Errorf("a command of module %s without an action is not always allowed, and its text is that of other modules, too: want a file .json or files of states (.all, .umb)", prog.Modules[module].Name)
 			}
 			if out == nil {
 				y := *plain
@@ -143,7 +143,7 @@ func (g *guards) module(ctx context.Context, tree *syntax.Model) (string, error)
 	for _, item := range tree.Items {
 		switch y := item.(type) {
 		case *syntax.System:
-			return "", errors.New("the model has a system block, which says which modules there are: want a file .json")
+			return "", errors.New("the model has a system block, which says which modules there are: want a file .json or files of states (.all, .umb)")
 		case *syntax.Module:
 			if y.Name.Name == moduleName {
 				return "", fmt.Errorf("the model has a module %s already", moduleName)
