@@ -65,7 +65,7 @@ func TestSameAsFresh(t *testing.T) {
 			undo = append(undo, text)
 			at := r.IntN(len(text) + 1)
 			end := min(at+r.IntN(12), len(text))
-			switch r.IntN(8) {
+			switch r.IntN(9) {
 			case 0, 1:
 				text = text[:at] + words[r.IntN(len(words))] + text[at:]
 			case 2:
@@ -78,6 +78,12 @@ func TestSameAsFresh(t *testing.T) {
 				lines := strings.SplitAfter(text, "\n")
 				from, to := r.IntN(len(lines)), r.IntN(len(lines))
 				text = strings.Join(slices.Insert(lines, to, lines[from]), "")
+			case 8: // one of commands that differ in their literals alone
+				lines := strings.SplitAfter(text, "\n")
+				alike := []string{"  [] true -> (x'=N-1);\n", "  [] false -> (x'=N-1);\n", "  [] x=1 -> (x'=N-1);\n", "  [] x=ceil(0.1*3/0.1) -> (x'=N-1);\n"}
+				if at := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, "  []") }); at >= 0 {
+					text = strings.Join(slices.Insert(lines, at, alike[r.IntN(len(alike))]), "")
+				}
 			case 6, 7: // a value of a constant, or another number at the beginning
 				head := text[:min(len(text), 200)]
 				if from := r.IntN(len(head) + 1); strings.ContainsAny(head[from:], "0123456789") {
@@ -122,6 +128,20 @@ func TestCommentedOut(t *testing.T) {
 	files = files.With("m.prism", []byte(text[:at]+"// "+text[at:]))
 	if hover, _, ok := files.Hover(t.Context(), "m.prism", at+len("// [go] ")); ok {
 		t.Errorf("in a comment is %q", hover)
+	}
+}
+
+// Commands that only literals tell apart do not stand for each other when a constant changes.
+func TestLiterals(t *testing.T) {
+	text := "dtmc\nconst int N = 3;\nmodule M\n  x : [0..9] init 0;\n  [] true -> (x'=N-1);\n  [] false -> (x'=N-1);\nendmodule\n"
+	files := editor.New(editor.Options{}).With("m.prism", []byte(text))
+	said(t, files, "m.prism", 0)
+	for _, value := range []string{"4", "5"} {
+		files = files.With("m.prism", []byte(strings.Replace(text, "= 3", "= "+value, 1)))
+		found, err := files.Diagnostics(t.Context(), "m.prism")
+		if err != nil || len(found) != 1 || found[0].Pos.Line != 6 {
+			t.Errorf("with %s: %v, %v, want that the guard of line 6 is false", value, found, err)
+		}
 	}
 }
 

@@ -142,7 +142,7 @@ func (s *surroundings) of(p placed) state {
 // is false in every state, and whether an operation on values has another result with doubles.
 type worth struct {
 	kinds uint64 // as in state; what is said of the command holds for it
-	// units are the operations on constants in it, each once, and names those that stand in them.
+	// units are the operations on constants and literals in it, each once, and names those that stand in them.
 	// If decided they, with their values, leave nothing else to be found out.
 	units, names []string
 	decided      bool
@@ -151,7 +151,7 @@ type worth struct {
 // worthOf is that of a command.
 func (s *surroundings) worthOf(c *syntax.Command, kinds uint64) *worth {
 	v := valuation{surroundings: s, w: &worth{kinds: kinds, decided: true}, open: make(map[string]shape)}
-	if v.operand(c.Guard) == fixed && v.named(c.Guard) {
+	if v.operand(c.Guard) == fixed { // it may be false
 		v.w.decided = false
 	}
 	for _, u := range c.Updates {
@@ -200,11 +200,16 @@ func (v *valuation) beside(x syntax.Expr, is shape) {
 		}
 		x = p.X
 	}
-	if is != fixed || !v.named(x) {
+	if is != fixed {
 		return
 	}
-	if id, ok := x.(*syntax.Ident); ok && v.isConst(id.Name) { // nothing is computed
+	switch x := x.(type) { // in which nothing is computed
+	case *syntax.IntLit, *syntax.DoubleLit, *syntax.BoolLit:
 		return
+	case *syntax.Ident:
+		if v.isConst(x.Name) {
+			return
+		}
 	}
 	if unit := string(v.text[x.Pos().Offset:x.End().Offset]); !slices.Contains(v.w.units, unit) {
 		v.w.units = append(v.w.units, unit)
@@ -219,16 +224,6 @@ func (v *valuation) isConst(name string) bool {
 	}
 	_, ok := list[0].Node.(*syntax.ConstDecl)
 	return ok
-}
-
-// named reports whether there is a name in an expression.
-func (v *valuation) named(x syntax.Expr) (found bool) {
-	syntax.Inspect(x, func(n syntax.Node) bool {
-		_, ok := n.(*syntax.Ident)
-		found = found || ok
-		return !found
-	})
-	return found
 }
 
 // names keeps the names in a node.
