@@ -300,19 +300,18 @@ func (a *averager) gains(members []uint32) (least, most float64) {
 	least, most = math.Inf(1), 0
 	for k, s := range members {
 		gain := a.y.reward.Gain(int(s), int(s))
-		sum, size := gain, gain
+		sum, size, added := gain, gain, false
 		lo, hi := a.y.g.Row(int(s))
 		for i := lo; i < hi; i++ {
-			x := a.y.g.Prob(i) * (a.h[a.ws.number[a.y.g.Target[i]]] - a.h[k])
+			x := a.h[a.ws.number[a.y.g.Target[i]]] - a.h[k]
+			added = added || x != 0
+			x *= a.y.g.Prob(i)
 			sum += x
 			size += math.Abs(x)
 		}
 		a.d[k] = sum
-		e := 0.0
-		if size > 0 {
-			e = a.y.round.row(hi-lo+1)*size + a.y.round.floor
-		}
-		if size == gain { // nothing was added
+		e := a.y.round.row(hi-lo+1)*size + a.y.round.floor
+		if !added {
 			e = a.y.round.row(1) * size
 		}
 		least, most = min(least, sum-e), max(most, sum+e)

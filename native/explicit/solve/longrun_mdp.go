@@ -57,6 +57,7 @@ type gains struct {
 	made    *sparse.Set // the choices made where equations are solved
 	values  *Values     // of each end component
 	settled *sparse.Set // end components whose values are known
+	way     []uint32    // of each state: scratch
 	stay    []uint32    // of each state: the choice that attains the average of its end component
 
 	// What follows is of one end component, by workspace number.
@@ -303,17 +304,16 @@ func (a *gains) improve(k, s int) (lo, hi float64) {
 // step returns what a choice earns and gains, and how far off that may be.
 func (a *gains) step(k, s, c int) (x, e float64) {
 	gain := a.y.reward.Gain(s, c)
-	sum, size := gain, gain
+	sum, size, added := gain, gain, false
 	first, end := a.y.g.Row(c)
 	for i := first; i < end; i++ {
-		x := a.y.g.Prob(i) * (a.h[a.ws.number[a.y.g.Target[i]]] - a.h[k])
+		x := a.h[a.ws.number[a.y.g.Target[i]]] - a.h[k]
+		added = added || x != 0
+		x *= a.y.g.Prob(i)
 		sum += x
 		size += math.Abs(x)
 	}
-	switch {
-	case size == 0:
-		return sum, 0
-	case size == gain: // nothing was added
+	if !added {
 		return sum, a.y.round.row(1) * size
 	}
 	return sum, a.y.round.row(end-first+1)*size + a.y.round.floor
@@ -440,11 +440,13 @@ func (a *gains) lead(members, class []uint32) {
 	for _, s := range class {
 		inside.Add(int(s))
 	}
-	how := make([]uint32, a.y.g.NumStates())
-	a.y.g.Approach(a.ends.Choices, inside, how)
+	if a.way == nil {
+		a.way = make([]uint32, a.y.g.NumStates())
+	}
+	a.y.g.Approach(a.ends.Choices, inside, a.way)
 	for k, s := range members {
 		if !inside.Has(int(s)) {
-			a.how[k] = how[s]
+			a.how[k] = a.way[s]
 		}
 	}
 }
