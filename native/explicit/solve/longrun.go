@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"slices"
+	"sync"
 
 	"tilecheck/native/explicit/sparse"
 )
@@ -298,25 +299,42 @@ func (a *averager) size(members []uint32) (work int, exit float64) {
 // least and greatest entry.
 func (a *averager) gains(members []uint32) (least, most float64) {
 	least, most = math.Inf(1), 0
-	for k, s := range members {
-		gain := a.y.reward.Gain(int(s), int(s))
-		sum, size, added := gain, gain, false
-		lo, hi := a.y.g.Row(int(s))
-		for i := lo; i < hi; i++ {
-			x := a.h[a.ws.number[a.y.g.Target[i]]] - a.h[k]
+	var merge sync.Mutex
+	inParts(len(members), 1<<12, func(from, to int) {
+		l, m := a.gainsOf(members, from, to)
+		merge.Lock()
+		defer merge.Unlock()
+		least, most = min(least, l), max(most, m)
+	})
+	return max(least, 0), most
+}
+
+// gainsOf is gains for some of the members.
+func (a *averager) gainsOf(members []uint32, from, to int) (least, most float64) {
+	least, most = math.Inf(1), 0
+	model, reward := a.y.g.Model, a.y.reward
+	number, h := a.ws.number, a.h
+	for k := from; k < to; k++ {
+		s := members[k]
+		gain := reward.Gain(int(s), int(s))
+		sum, size, here, added := gain, gain, h[k], false
+		lo, hi := model.Start[s], model.Start[s+1]
+		targets := model.Target[lo:hi]
+		for i, w := range model.Weight[lo:hi] {
+			x := h[number[targets[i]]] - here
 			added = added || x != 0
-			x *= a.y.g.Prob(i)
+			x *= model.Weights[w]
 			sum += x
 			size += math.Abs(x)
 		}
 		a.d[k] = sum
-		e := a.y.round.row(hi-lo+1)*size + a.y.round.floor
+		e := a.y.round.row(int(hi-lo)+1)*size + a.y.round.floor
 		if !added {
 			e = a.y.round.row(1) * size
 		}
 		least, most = min(least, sum-e), max(most, sum+e)
 	}
-	return max(least, 0), most
+	return least, most
 }
 
 // eliminate is averageRat in doubles, with bounds. More says that a larger
