@@ -82,12 +82,12 @@ func TestPlantedMistakes(t *testing.T) {
 				t.Fatal(err)
 			}
 			var wrong struct{ Results []struct{ Value float64 } }
-			code, stdout, stderr := tilecheck(t.Context(), "check", file, "--prop", "Pmax=?"+property, "--format", "json")
+			code, stdout, _ := tilecheck(t.Context(), "check", file, "--prop", "Pmax=?"+property, "--format", "json")
 			if err := json.Unmarshal([]byte(stdout), &wrong); err != nil || code != exitOK || wrong.Results[0].Value < value+1e-6 {
 				continue // it leaves the range of a variable, or does no harm
 			}
 			bound := fmt.Sprintf("P<=%v", (value+wrong.Results[0].Value)/2)
-			code, stdout, stderr = tilecheck(t.Context(), "check", file, "--prop", bound+property, "--witness=1", "--subsystem", "--format", "json")
+			code, stdout, stderr := tilecheck(t.Context(), "check", file, "--prop", bound+property, "--witness=1", "--subsystem", "--format", "json")
 			var out struct {
 				Results []struct {
 					Witnesses []struct {
