@@ -21,7 +21,7 @@ import (
 // names begins. An answer of another kind must be proven.
 func uncertified() []string {
 	return []string{
-		"E or A of a path formula with several temporal operators", "several objectives", "a ratio of rewards",
+		"E or A of a path formula with several temporal operators", "several objectives", "a ratio of rewards", "a weak until (W) with a lower bound",
 		"a value that is computed of others", "a comparison of values", "a filter in a formula",
 		"an expression without operators", "models with clocks", "there is no certificate without fractions: certificates have no intervals", "probabilities sum to", // what doubles tolerate is no chain of fractions
 	}

@@ -60,7 +60,7 @@ func TestShieldTable(t *testing.T) {
 	for line := range strings.Lines(string(page)) {
 		cells := strings.Split(strings.TrimSpace(line), " | ")
 		g, ok := boards[strings.TrimPrefix(cells[0], "| ")]
-		if !ok {
+		if !ok || !strings.HasPrefix(cells[1], "`") { // of a player
 			continue
 		}
 		rows++

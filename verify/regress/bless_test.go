@@ -84,7 +84,7 @@ func TestBless(t *testing.T) {
 			"true of numbers, not of doubles", coin, "0.1+0.2=0.3;\nP>=1/3 [ F<=1 s=1 ];", "", false,
 			"// RESULT: true (exact)\n0.1+0.2=0.3;\n// RESULT: true (exact)\nP>=1/3 [ F<=1 s=1 ];", "",
 		},
-		{"refused", coin, "E [ F<=3 s=1 ];", "", false, "E [ F<=3 s=1 ];", "m.props:1:1: found E or A with a bounded operator (unsupported)"},
+		{"refused", coin, "multi(P>=0.5 [ F s=1 ]);", "", false, "multi(P>=0.5 [ F s=1 ]);", "m.props:1:1: found multi(...) for a DTMC, want an MDP (unsupported)"},
 		{"a file with errors", coin, "P=? [ F s=1 ", "", false, "P=? [ F s=1 ", `m.props:1:12: found end of file, want "]"`},
 		{"a model with errors", "dtmc", "true", "", false, "true", "m.prism:0:0: there must be at least one module"},
 		{"malformed", coin, "// RESULT (N): 3\ntrue", "", true, "// RESULT (N): 3\ntrue", ""},

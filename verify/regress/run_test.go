@@ -42,9 +42,9 @@ P=? [ F s=k ];
 // RESULT: 1
 P=? [ F s=k ];
 // RESULT: true
-E [ F<=3 s=1 ];
+multi(P>=0.5 [ F s=1 ]);
 // TILECHECK: error=unsupported
-E [ F<=3 s=1 ];
+multi(P>=0.5 [ F s=1 ]);
 // RESULT: 1
 // TILECHECK: engines=storm
 P=? [ F s=1 ];
@@ -66,7 +66,7 @@ fail coin.prism.props:15 [{k 1}]: Badly formed RESULT specification "RESULT (k=)
 fail coin.prism.props:15 [{k 2}]: Badly formed RESULT specification "RESULT (k=): 1/3"
 fail coin.prism.props:18 [{k 1}]: Badly formed annotation "TILECHECK: tolerance=high": tolerance is "high", want a number greater than 0 and less than 1
 fail coin.prism.props:18 [{k 2}]: Badly formed annotation "TILECHECK: tolerance=high": tolerance is "high", want a number greater than 0 and less than 1
-unsupported coin.prism.props:20: found E or A with a bounded operator
+unsupported coin.prism.props:20: found multi(...) for a DTMC, want an MDP
 pass coin.prism.props:22
 not tested coin.prism.props:25: the annotation is for other engines: [storm]
 pass coin.prism.props:27
