@@ -177,7 +177,6 @@ type averager struct {
 	mt      *meter
 	ws      workspace
 	h       []float64 // of each state of the component, by workspace number
-	d       []float64
 }
 
 // newAverager returns an averager for values that are zero: nothing is worth
@@ -218,13 +217,13 @@ func (a *averager) average(members []uint32, set *sparse.Set) (lo, hi float64, o
 // much as that has.
 func (a *averager) approximate(members []uint32) (lo, hi float64, ok bool, err error) {
 	n := len(members)
-	a.h, a.d = make([]float64, n), make([]float64, n)
-	work, exit := a.size(members)
+	a.h = make([]float64, n)
+	work := a.size(members)
 	lo, hi = 0, math.Inf(1)
 	done, limit, more := 0, a.opts.maxSweeps(), n > 1
 	for sweeps := firstSweeps; ; sweeps *= 4 {
 		sweeps = min(sweeps, limit)
-		l, h, err := a.iterate(members, exit, work, sweeps-done)
+		l, h, err := a.iterate(members, work, sweeps-done)
 		lo, hi, done = max(lo, l), min(hi, h), sweeps
 		if a.narrow(lo, hi) || err != nil || done == limit {
 			return lo, hi, a.narrow(lo, hi), err
@@ -251,13 +250,14 @@ func (a *averager) narrow(lo, hi float64) bool { return hi-lo <= a.opts.epsilon(
 // the greatest of what a state earns and gains by its next transition.
 //
 // Source: Odoni, On finding the maximal gain for Markov decision processes (1969).
-func (a *averager) iterate(members []uint32, exit float64, work, sweeps int) (lo, hi float64, err error) {
+func (a *averager) iterate(members []uint32, work, sweeps int) (lo, hi float64, err error) {
 	for i, s := range members {
 		a.ws.number[s] = uint32(i)
 	}
 	defer a.ws.forget(members)
 	lo, hi = 0, math.Inf(1)
-	for range sweeps {
+	guess := secant{}
+	for left := sweeps; left > 0; {
 		l, h := a.gains(members)
 		if l <= h { // neither is NaN
 			lo, hi = max(lo, l), min(hi, h)
@@ -268,35 +268,74 @@ func (a *averager) iterate(members []uint32, exit float64, work, sweeps int) (lo
 		if math.IsInf(h, 1) || h != h { // nothing more is to be had from this
 			return lo, hi, nil
 		}
-		// Steps that stay sometimes: no period keeps h from converging.
-		middle := lo + (hi-lo)/2
-		for i := range a.h {
-			a.h[i] += (a.d[i] - middle) / (exit * (1 + slack))
+		average, drift := guess.between(lo, hi), 0.0
+		const often = 4 // between two looks at what was reached
+		for range min(left, often) {
+			drift = a.relax(members, average)
+			left--
+			a.mt.progress.Sweeps++
+			if err := a.mt.did(work); err != nil {
+				return lo, hi, err
+			}
 		}
-		a.mt.progress.Sweeps++
-		if err := a.mt.did(work); err != nil {
-			return lo, hi, err
-		}
+		guess.note(average, drift)
 	}
 	return lo, hi, nil
 }
 
-// size returns the number of transitions of a component and the greatest weight
-// by which one of its states is left.
-func (a *averager) size(members []uint32) (work int, exit float64) {
-	for _, s := range members {
-		lo, hi := a.y.g.Row(int(s))
-		sum := 0.0
-		for i := lo; i < hi; i++ {
-			sum += a.y.g.Prob(i)
-		}
-		work, exit = work+hi-lo, max(exit, sum)
+// secant finds the average at which h does not drift: while it is guessed wrongly, all
+// states are worth more, or less, after every sweep, in proportion to what is wrong.
+type secant struct{ x, y, before, drift float64 }
+
+func (s *secant) note(x, drift float64) { s.x, s.y, s.before, s.drift = x, drift, s.x, s.y }
+
+// between returns a guess within bounds.
+func (s *secant) between(lo, hi float64) float64 {
+	if x := s.x - s.y*(s.x-s.before)/(s.y-s.drift); x > lo && x < hi {
+		return x
 	}
-	return work, exit
+	return lo + (hi-lo)/2
 }
 
-// gains computes d, what each state earns and gains, and returns bounds of its
-// least and greatest entry.
+// relax moves each state towards what it earns and gains being the average, after those
+// before it: where some states are left much faster than others, steps at one rate would
+// take as many times longer. It moves by less than the whole way, so that no period keeps
+// h from converging. It returns by how much they moved on average.
+//
+// Source: Stewart, Introduction to the Numerical Solution of Markov Chains (1994), section 3.2.
+func (a *averager) relax(members []uint32, average float64) (drift float64) {
+	model, reward := a.y.g.Model, a.y.reward
+	number, h := a.ws.number, a.h
+	for k, s := range members {
+		sum, leaving, here := reward.Gain(int(s), int(s))-average, 0.0, h[k]
+		lo, hi := model.Start[s], model.Start[s+1]
+		targets := model.Target[lo:hi]
+		for i, w := range model.Weight[lo:hi] {
+			if t := targets[i]; t != s {
+				x := model.Weights[w]
+				sum += x * (h[number[t]] - here)
+				leaving += x
+			}
+		}
+		if leaving > 0 {
+			x := sum / (leaving * (1 + slack))
+			drift += x
+			h[k] += x
+		}
+	}
+	return drift / float64(len(members))
+}
+
+// size returns the number of transitions of a component.
+func (a *averager) size(members []uint32) (work int) {
+	for _, s := range members {
+		lo, hi := a.y.g.Row(int(s))
+		work += hi - lo
+	}
+	return work
+}
+
+// gains returns bounds on the least and the greatest of what a state earns and gains.
 func (a *averager) gains(members []uint32) (least, most float64) {
 	least, most = math.Inf(1), 0
 	var merge sync.Mutex
@@ -327,7 +366,6 @@ func (a *averager) gainsOf(members []uint32, from, to int) (least, most float64)
 			sum += x
 			size += math.Abs(x)
 		}
-		a.d[k] = sum
 		e := a.y.round.row(int(hi-lo)+1)*size + a.y.round.floor
 		if !added {
 			e = a.y.round.row(1) * size
