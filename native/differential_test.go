@@ -260,6 +260,10 @@ func (d *differential) model(seed, i uint64) {
 				d.excused["PRISM compares a bound with a number that iteration left beside it"]++
 				continue
 			}
+			if bad != "" && answers[mode][k].Err == nil && strings.Contains(strings.Join(answers[0][k].Warnings, " "), "hasn't checked for zero-reward loops") {
+				d.excused["PRISM says itself that its minimum reward may be too low, and its engine that checks has no system"]++
+				continue
+			}
 			if bad != "" {
 				d.Errorf("model %d of seed %d, mode %d, %v:\n%s\n%s\n%s", i, seed, mode, m.Consts, answers[0][k].Property, bad, m.Text)
 			}
