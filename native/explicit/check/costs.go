@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"slices"
 
+	"tilecheck/native/explicit"
 	"tilecheck/native/explicit/solve"
 	"tilecheck/native/explicit/sparse"
 	"tilecheck/prism/sema"
@@ -225,9 +225,8 @@ type spender struct {
 	left, right *sparse.Set
 	costs       []cost
 
-	width  int      // of a state: its number in the model, and what was spent
-	states []uint32 // of the product
-	slots  []uint32 // where states are found: their numbers and 1, by the hash; a power of two, half of them free
+	states *explicit.Numbering // of the product, packed: number in the model, and what was spent
+	packed []uint64
 	out    sparse.Model
 	one    uint32 // the weight 1
 }
@@ -245,7 +244,8 @@ const maxSpending = 1 << 26
 // and returns where each of them is, and the goal.
 func (b *spender) build(from *sparse.Set) (begin []uint32, goal *sparse.Set, err error) {
 	m := b.model
-	b.width, b.slots = 1+len(b.costs), make([]uint32, 1<<10)
+	b.packed = make([]uint64, 1+len(b.costs)/2)
+	b.states = explicit.NewNumbering(len(b.packed))
 	b.out = sparse.Model{Kind: m.Kind, Err: m.Err, Weights: m.Weights, Rats: m.Rats}
 	b.one = b.out.One()
 	begin = make([]uint32, m.NumStates())
@@ -253,7 +253,7 @@ func (b *spender) build(from *sparse.Set) (begin []uint32, goal *sparse.Set, err
 	for s := range from.All() {
 		begin[s] = b.place(uint32(s), spent)
 	}
-	for i := 0; i*b.width < len(b.states); i++ { // the list grows
+	for i := 0; i < b.states.Len(); i++ { // the list grows
 		if i&0xfff == 0 && b.ctx.Err() != nil {
 			return nil, nil, b.ctx.Err()
 		}
@@ -266,9 +266,9 @@ func (b *spender) build(from *sparse.Set) (begin []uint32, goal *sparse.Set, err
 		b.out.First = append(b.out.First, uint32(len(b.out.Start)))
 	}
 	b.out.Start = append(b.out.Start, uint32(len(b.out.Target)))
-	goal = sparse.NewSet(len(b.states) / b.width)
+	goal = sparse.NewSet(b.states.Len())
 	for i := range goal.Len() {
-		if b.states[i*b.width+1] == reached {
+		if b.value(i, 1) == reached {
 			goal.Add(i)
 		}
 	}
@@ -290,44 +290,19 @@ func (b *spender) place(s uint32, spent []uint32) uint32 {
 	case !open:
 		over = failed
 	}
-	n := len(b.states) / b.width
-	b.states = append(append(b.states, s), spent...)
-	if over != 0 {
-		for k := n*b.width + 1; k < len(b.states); k++ {
-			b.states[k] = over
+	clear(b.packed)
+	b.packed[0] = uint64(s)
+	for k, n := range spent {
+		if over != 0 {
+			n = over
 		}
+		b.packed[(k+1)/2] |= uint64(n) << (32 * ((k + 1) % 2))
 	}
-	at := b.find(b.state(n))
-	if i := b.slots[at]; i != 0 {
-		b.states = b.states[:n*b.width]
-		return i - 1
-	}
-	b.slots[at] = uint32(n) + 1
-	if 2*(n+1) > len(b.slots) {
-		b.slots = make([]uint32, 2*len(b.slots))
-		for i := range n + 1 {
-			b.slots[b.find(b.state(i))] = uint32(i) + 1
-		}
-	}
-	return uint32(n)
+	return uint32(b.states.Add(b.packed))
 }
 
-func (b *spender) state(i int) []uint32 { return b.states[i*b.width : (i+1)*b.width] }
-
-// find returns the slot of a state, or the free one where it belongs.
-func (b *spender) find(x []uint32) int {
-	h := uint64(0)
-	for _, n := range x {
-		h = (h ^ uint64(n)) * 0x9e3779b97f4a7c15
-		h ^= h >> 32
-	}
-	mask := len(b.slots) - 1
-	for at := int(h) & mask; ; at = (at + 1) & mask {
-		if i := b.slots[at]; i == 0 || slices.Equal(b.state(int(i-1)), x) {
-			return at
-		}
-	}
-}
+// value is number k of a state: that in the model, or what was spent.
+func (b *spender) value(i, k int) uint32 { return uint32(b.states.At(i)[k/2] >> (32 * (k % 2))) }
 
 func (b *spender) row(first bool) {
 	if first && b.model.First != nil {
@@ -339,14 +314,16 @@ func (b *spender) row(first bool) {
 // expand appends the choices of a state of the product.
 func (b *spender) expand(i int) {
 	m := b.model
-	at := b.state(i)
-	s := int(at[0])
-	if at[1] >= failed {
+	s := int(b.value(i, 0))
+	if b.value(i, 1) >= failed {
 		b.row(true)
 		b.out.Target, b.out.Weight = append(b.out.Target, uint32(i)), append(b.out.Weight, b.one)
 		return
 	}
-	spent, now := append([]uint32(nil), at[1:]...), make([]uint32, len(b.costs))
+	spent, now := make([]uint32, len(b.costs)), make([]uint32, len(b.costs))
+	for k := range spent {
+		spent[k] = b.value(i, k+1)
+	}
 	first, end := m.Choices(s)
 	for c := first; c < end; c++ {
 		b.row(c == first)
