@@ -156,6 +156,17 @@ func (y *system) cycleRat(members []uint32, choice func(s uint32) uint32, ws *wo
 	return out, nil
 }
 
+// mean is meanRat in doubles.
+func (y *system) mean(c int, x float64, values []float64, ws *workspace) float64 {
+	lo, hi := y.g.Row(c)
+	for i := lo; i < hi; i++ {
+		if k := ws.number[y.g.Target[i]]; k != sparse.None {
+			x += y.g.Prob(i) * values[k]
+		}
+	}
+	return x
+}
+
 // meanRat returns x and the weighted sum of the values of the targets of a choice,
 // which are num/den.
 func (y *system) meanRat(c int, x *big.Rat, num []*big.Int, den *big.Int, ws *workspace) *big.Rat {
@@ -351,28 +362,31 @@ func (a *averager) gains(members []uint32) (least, most float64) {
 // gainsOf is gains for some of the members.
 func (a *averager) gainsOf(members []uint32, from, to int) (least, most float64) {
 	least, most = math.Inf(1), 0
-	model, reward := a.y.g.Model, a.y.reward
-	number, h := a.ws.number, a.h
-	for k := from; k < to; k++ {
-		s := members[k]
-		gain := reward.Gain(int(s), int(s))
-		sum, size, here, added := gain, gain, h[k], false
-		lo, hi := model.Start[s], model.Start[s+1]
-		targets := model.Target[lo:hi]
-		for i, w := range model.Weight[lo:hi] {
-			x := h[number[targets[i]]] - here
-			added = added || x != 0
-			x *= model.Weights[w]
-			sum += x
-			size += math.Abs(x)
-		}
-		e := a.y.round.row(int(hi-lo)+1)*size + a.y.round.floor
-		if !added {
-			e = a.y.round.row(1) * size
-		}
-		least, most = min(least, sum-e), max(most, sum+e)
+	for _, s := range members[from:to] {
+		x, e := a.y.gained(int(s), int(s), a.h, &a.ws)
+		least, most = min(least, x-e), max(most, x+e)
 	}
 	return least, most
+}
+
+// gained returns what a state earns and gains by a choice, where h is what it is worth to
+// start in each, and how far off that may be.
+func (y *system) gained(s, c int, h []float64, ws *workspace) (x, e float64) {
+	gain, here, number := y.reward.Gain(s, c), h[ws.number[s]], ws.number
+	sum, size, added := gain, gain, false
+	lo, hi := y.g.Row(c)
+	targets := y.g.Target[lo:hi]
+	for i, w := range y.g.Weight[lo:hi] {
+		x := h[number[targets[i]]] - here
+		added = added || x != 0
+		x *= y.g.Weights[w]
+		sum += x
+		size += math.Abs(x)
+	}
+	if !added {
+		return sum, y.round.row(1) * size
+	}
+	return sum, y.round.row(hi-lo+1)*size + y.round.floor
 }
 
 // eliminate is averageRat in doubles, with bounds. More says that a larger
@@ -428,18 +442,12 @@ func (a *averager) cycle(members []uint32, home uint32, budget float64) (lo, hi 
 	if elapsed == nil || !d.sure(elapsed) {
 		return lo, hi, false, false, nil
 	}
-	sum, time := a.y.reward.Gain(int(home), int(home)), 1.0
-	first, end := a.y.g.Row(int(home))
-	for i := first; i < end; i++ {
-		if k := a.ws.number[a.y.g.Target[i]]; k != sparse.None {
-			sum += a.y.g.Prob(i) * rewards[k]
-			time += a.y.g.Prob(i) * elapsed[k]
-		}
-	}
+	sum, time := a.y.mean(int(home), a.y.reward.Gain(int(home), int(home)), rewards, &a.ws), a.y.mean(int(home), 1, elapsed, &a.ws)
 	if !(sum >= 0x1p-300 && sum <= 0x1p300) { // no reward at all would not have come here
 		return lo, hi, false, false, nil
 	}
 	// Also the average is a quotient of sums of products as in perturbation.
+	first, end := a.y.g.Row(int(home))
 	e := 1.01 * (d.err + d.back + d.perturbation() + 2.02*a.y.round.row(end-first+1))
 	x := sum / time
 	return a.y.round.down(x, e), a.y.round.up(x, e), true, false, nil

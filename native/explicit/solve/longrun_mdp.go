@@ -274,7 +274,7 @@ func (a *gains) sweep(members []uint32, b *interval) (least, most float64) {
 // better beyond rounding. The bounds are of the choice found on the side that it attains,
 // and of all choices on the other one.
 func (a *gains) improve(k, s int) (lo, hi float64) {
-	now, e := a.step(k, s, int(a.how[k]))
+	now, e := a.y.gained(s, int(a.how[k]), a.h, &a.ws)
 	bound := now + e
 	if a.y.min {
 		bound = now - e
@@ -284,7 +284,7 @@ func (a *gains) improve(k, s int) (lo, hi float64) {
 		if c == int(a.how[k]) || !a.ends.Choices.Has(c) {
 			continue
 		}
-		x, f := a.step(k, s, c)
+		x, f := a.y.gained(s, c, a.h, &a.ws)
 		if a.y.min {
 			bound = min(bound, x-f)
 		} else {
@@ -299,24 +299,6 @@ func (a *gains) improve(k, s int) (lo, hi float64) {
 		return bound, now + e
 	}
 	return now - e, bound
-}
-
-// step returns what a choice earns and gains, and how far off that may be.
-func (a *gains) step(k, s, c int) (x, e float64) {
-	gain := a.y.reward.Gain(s, c)
-	sum, size, added := gain, gain, false
-	first, end := a.y.g.Row(c)
-	for i := first; i < end; i++ {
-		x := a.h[a.ws.number[a.y.g.Target[i]]] - a.h[k]
-		added = added || x != 0
-		x *= a.y.g.Prob(i)
-		sum += x
-		size += math.Abs(x)
-	}
-	if !added {
-		return sum, a.y.round.row(1) * size
-	}
-	return sum, a.y.round.row(end-first+1)*size + a.y.round.floor
 }
 
 // policies takes h from the equations of the choices made, and then the choices that are
@@ -508,14 +490,8 @@ func (a *gains) cycle(members []uint32, budget float64) (c *cycle, more bool, er
 			return nil, false, nil
 		}
 	}
-	sum, time := a.y.reward.Gain(int(home), int(made[last])), 1.0
-	first, end := a.y.g.Row(int(made[last]))
-	for i := first; i < end; i++ {
-		if k := a.other.number[a.y.g.Target[i]]; k != sparse.None {
-			sum += a.y.g.Prob(i) * c.gain[k]
-			time += a.y.g.Prob(i) * c.time[k]
-		}
-	}
+	by := int(made[last])
+	sum, time := a.y.mean(by, a.y.reward.Gain(int(home), by), c.gain, &a.other), a.y.mean(by, 1, c.time, &a.other)
 	if c.average = sum / time; math.IsInf(c.average, 0) || math.IsNaN(c.average) {
 		return nil, false, nil
 	}
