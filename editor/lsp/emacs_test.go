@@ -2,7 +2,6 @@ package lsp_test
 
 import (
 	"context"
-	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -43,22 +42,13 @@ func TestEmacs(t *testing.T) {
 	cmd := exec.CommandContext(ctx, emacs, "-q", "--batch", "-l", script)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "TILECHECK_SETTINGS="+settings, "TILECHECK_OUT="+results, "HOME="+dir, "LC_ALL=C.UTF-8", "PATH="+dir+string(os.PathListSeparator)+os.Getenv("PATH"))
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	data, err := os.ReadFile(results)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var got struct {
 		Mode, Hover, Props, Formatted, Problem string
 		Typed, Completion                      []string
 		Definition                             [2]int
 		Stopped                                bool
 	}
-	if err := json.Unmarshal(data, &got); err != nil {
-		t.Fatalf("%v\n%s", err, data)
-	}
+	drive(t, cmd, results, &got)
 	if got.Problem != "" {
 		t.Errorf("the session ended: %s", got.Problem)
 	}

@@ -50,6 +50,21 @@ func folder(t *testing.T) string {
 	return dir
 }
 
+// drive runs an editor, and reads what it has written.
+func drive(t *testing.T, editor *exec.Cmd, results string, got any) {
+	t.Helper()
+	if out, err := editor.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	data, err := os.ReadFile(results)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(data, got); err != nil {
+		t.Fatalf("%v\n%s", err, data)
+	}
+}
+
 // A person's session in Neovim: type, see what is wrong, let it be fixed, ask, rename, lay out.
 func TestNeovim(t *testing.T) {
 	if !needs.Asked(t, needs.NeovimTool) {
@@ -68,13 +83,6 @@ func TestNeovim(t *testing.T) {
 	cmd := exec.CommandContext(ctx, nvim, "--headless", "-u", "NONE", "-i", "NONE", "-n", "-c", "luafile "+script)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "TILECHECK_LSP="+program, "TILECHECK_OUT="+results, "HOME="+dir, "XDG_STATE_HOME="+dir)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	data, err := os.ReadFile(results)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var got struct {
 		Typed, Completion, Bad                         []string
 		Fix, Hover, Renamed, Props, Formatted, Problem string
@@ -82,9 +90,7 @@ func TestNeovim(t *testing.T) {
 		Symbols                                        int
 		Stopped                                        bool
 	}
-	if err := json.Unmarshal(data, &got); err != nil {
-		t.Fatalf("%v\n%s", err, data)
-	}
+	drive(t, cmd, results, &got)
 	if got.Problem != "" {
 		t.Errorf("the session ended: %s", got.Problem)
 	}

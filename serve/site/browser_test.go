@@ -125,7 +125,14 @@ func playgroundOf(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s := httptest.NewServer(give(files))
+	t.Cleanup(s.Close)
+	return s.URL + "/"
+}
+
+// give gives out files.
+func give(files map[string][]byte) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
 		name := strings.TrimPrefix(r.URL.Path, "/")
 		if name == "" {
 			name = "index.html"
@@ -137,9 +144,7 @@ func playgroundOf(t *testing.T) string {
 		}
 		w.Header().Set("Content-Type", page.Type(name))
 		_, _ = w.Write(text)
-	}))
-	t.Cleanup(s.Close)
-	return s.URL + "/"
+	}
 }
 
 func visit(t *testing.T, chromium, where, at string) *person {

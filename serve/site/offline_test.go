@@ -5,14 +5,12 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/chromedp/chromedp"
 
-	"tilecheck/serve/page"
 	"tilecheck/serve/site"
 )
 
@@ -26,21 +24,11 @@ func (h *host) set(f http.HandlerFunc) {
 
 func (h *host) ServeHTTP(w http.ResponseWriter, r *http.Request) { (*h.now.Load()).ServeHTTP(w, r) }
 
-// give gives out files that browsers may keep as long as they like, as careless hosts do.
-func give(files map[string][]byte) http.HandlerFunc {
+// kept has browsers keep files as long as they like, as careless hosts do.
+func kept(give http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		name := strings.TrimPrefix(r.URL.Path, "/")
-		if name == "" {
-			name = "index.html"
-		}
-		text, ok := files[name]
-		if !ok {
-			http.NotFound(w, r)
-			return
-		}
-		w.Header().Set("Content-Type", page.Type(name))
 		w.Header().Set("Cache-Control", "max-age=100000")
-		_, _ = w.Write(text)
+		give(w, r)
 	}
 }
 
@@ -64,13 +52,13 @@ func TestOffline(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := site.Files(program)
+	files, err := made()
 	if err != nil {
 		t.Fatal(err)
 	}
 	const second = `fetch('wasm_exec.js').then((r) => r.text()).then((t) => t.startsWith('// the second version'))`
 	var h host
-	h.set(give(files))
+	h.set(kept(give(files)))
 	s := httptest.NewServer(&h)
 	t.Cleanup(s.Close)
 	p := visit(t, chromium, "playground", s.URL+"/")
@@ -93,7 +81,7 @@ func TestOffline(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.view("model")
-	h.set(give(next))
+	h.set(kept(give(next)))
 	asks[bool](p, `navigator.serviceWorker.getRegistration().then((r) => r.update()).then(() => true)`)
 	p.sees("the next version", `navigator.serviceWorker.getRegistration().then((r) => !!r.waiting)`)
 	if asks[bool](p, second) {
