@@ -11,29 +11,59 @@ import (
 )
 
 // alternatives is how an exactWorker uses a machine: that one says which choices a state
-// has and where they lead, and the fractions are those of the moves' updates, where they
-// are the same in all states. Its doubles are not looked at. Other states are interpreted.
+// has and where they lead, and the fractions are those of the moves' updates: one list for
+// each valuation of the variables on which they depend. Other states are interpreted.
 type alternatives struct {
-	raw     compile.PackedChoices
-	weights [][]*big.Rat // of the alternatives of each move; nil if not looked at yet, empty if not known
-	sums    map[[2]*big.Rat]*big.Rat
+	raw    compile.PackedChoices
+	moves  []weights
+	listed [][]*big.Rat // of the choices of a state
+	sums   map[[2]*big.Rat]*big.Rat
 	// states were expanded, of them so many interpreted.
 	states, interpreted int
 }
 
-// lasting reports whether the weights of some command are the same in all states.
-func lasting(m *compile.Model) bool {
-	if intervals(m) {
-		return false
-	}
-	for _, module := range m.Program().Modules {
-		for i := range module.Commands {
-			if constantWeights(&module.Commands[i]) {
-				return true
+// weights are those of the alternatives of a move, nil for zero, by the variables that they
+// depend on, which are numbered in a mixed base. An empty list is of what has to be interpreted.
+type weights struct {
+	known map[int64][]*big.Rat // nil if not looked at yet
+	slots []int
+	bases []int64
+	lows  []int32
+}
+
+// maxWeights is how many valuations of variables there may be for weights to be kept.
+const maxWeights = 1 << 18
+
+// depends finds out what the weights of some commands depend on. It is false where that
+// has too many values.
+func (t *weights) depends(p *sema.Program, commands []compile.CommandRef) bool {
+	all := int64(1)
+	for _, ref := range commands {
+		c := &p.Modules[ref.Module].Commands[ref.Command]
+		for i := range c.Updates {
+			if c.Updates[i].Prob == nil {
+				continue
 			}
+			sema.Inspect(c.Updates[i].Prob, func(e sema.Expr) bool {
+				if x, ok := e.(*sema.Var); ok && !slices.Contains(t.slots, x.Slot) && all <= maxWeights {
+					v := &p.Vars[x.Slot]
+					t.slots, t.lows, t.bases = append(t.slots, x.Slot), append(t.lows, v.Low), append(t.bases, all)
+					all *= int64(v.High) - int64(v.Low) + 1
+				}
+				return true
+			})
 		}
 	}
-	return false
+	return all <= maxWeights
+}
+
+// key numbers the valuations of what weights depend on.
+func (t *weights) key(state []int32) int64 {
+	k := int64(0)
+	for i, slot := range t.slots {
+		k += t.bases[i] * (int64(state[slot]) - int64(t.lows[i]))
+	}
+	return k
 }
 
 func constantWeights(c *sema.Command) bool {
@@ -55,17 +85,21 @@ func (w *exactWorker) faster(ctx context.Context) error {
 		if n != compile.GivenUp {
 			end += int(n)
 		}
+		w.codec.unpack(w.state, b.states[i*words:(i+1)*words])
+		m.listed = m.listed[:0]
 		for j := choice; j < end; j++ {
 			last += int(raw.Transitions[j])
-			known = known && len(w.known(int(raw.Moves[j]))) == int(raw.Transitions[j])
+			if known {
+				m.listed = append(m.listed, w.known(int(raw.Moves[j])))
+				known = len(m.listed[j-choice]) == int(raw.Transitions[j])
+			}
 		}
 		if known {
-			if err := w.listed(ctx, choice, end, transition); err != nil {
+			if err := w.list(ctx, choice, end, transition); err != nil {
 				return err
 			}
 		} else {
 			m.interpreted++
-			w.codec.unpack(w.state, b.states[i*words:(i+1)*words])
 			if err := w.choices(ctx); err != nil {
 				return err
 			}
@@ -78,26 +112,33 @@ func (w *exactWorker) faster(ctx context.Context) error {
 	return nil
 }
 
-// known returns the weights of the alternatives of a move, which are as many as the
-// transitions that the machine writes, or none if the move has to be interpreted.
+// known returns the weights of the alternatives of a move in the state, which are as many
+// as the transitions that the machine writes, or none if the move has to be interpreted.
 func (w *exactWorker) known(move int) []*big.Rat {
-	m := w.machine
-	if m.weights[move] == nil {
-		m.weights[move] = w.weighed(&w.x.Moves()[move])
+	t, mv := &w.machine.moves[move], &w.x.Moves()[move]
+	if t.known == nil {
+		if t.known = make(map[int64][]*big.Rat); !t.depends(w.p, mv.Commands) {
+			t.slots, t.known[0] = nil, []*big.Rat{}
+		}
 	}
-	return m.weights[move]
+	key := t.key(w.state)
+	out, ok := t.known[key]
+	if !ok {
+		out = w.weighed(mv)
+		t.known[key] = out
+	}
+	return out
 }
 
-// weighed computes the weights of the alternatives of a move. There are none unless
-// those that the machine writes are all that are possible: a double may be zero for a
-// number that is not, or not for zero. What is wrong with them the interpreter says.
+// weighed computes the weights of the alternatives of a move in the state. There are none
+// unless those that the machine writes are all that are possible: it leaves out those of
+// which a constant is zero as a double. What is wrong with them the interpreter says.
 func (w *exactWorker) weighed(mv *compile.Move) []*big.Rat {
 	x := w.weigher
 	var each [][]*big.Rat
 	for _, ref := range mv.Commands {
-		c := &x.m.Program().Modules[ref.Module].Commands[ref.Command]
-		ws, err := x.weigh(w.state, c)
-		if err != nil || !constantWeights(c) {
+		ws, err := x.weigh(w.state, &x.m.Program().Modules[ref.Module].Commands[ref.Command])
+		if err != nil {
 			return []*big.Rat{}
 		}
 		each = append(each, ws)
@@ -109,13 +150,14 @@ func (w *exactWorker) weighed(mv *compile.Move) []*big.Rat {
 		for i, u := range pick[1:] {
 			p = new(big.Rat).Mul(p, each[i+1][u])
 		}
-		if p.Sign() == 0 {
-			continue
-		}
-		if len(out) == len(mv.Alternatives) || !slices.Equal(pick, mv.Alternatives[len(out)]) {
+		switch written := len(out) < len(mv.Alternatives) && slices.Equal(pick, mv.Alternatives[len(out)]); {
+		case p.Sign() == 0 && written:
+			out = append(out, nil)
+		case written:
+			out = append(out, p)
+		case p.Sign() != 0:
 			return []*big.Rat{}
 		}
-		out = append(out, p)
 	}
 	if len(out) < len(mv.Alternatives) {
 		return []*big.Rat{}
@@ -123,14 +165,14 @@ func (w *exactWorker) weighed(mv *compile.Move) []*big.Rat {
 	return out
 }
 
-// listed appends the choices of a state that the machine has listed, all of known
+// list appends the choices of a state that the machine has listed, all of known
 // weights, or in a Markov chain their row: its actions in the order in which they come.
-func (w *exactWorker) listed(ctx context.Context, choice, end, transition int) error {
+func (w *exactWorker) list(ctx context.Context, choice, end, transition int) error {
 	b, raw := w.b, &w.machine.raw
 	first, at := len(b.Transitions), len(b.rats)
 	if w.kind == sparse.MDP {
 		for j := choice; j < end; j++ {
-			w.alternatives(at, j, transition)
+			w.alternatives(at, w.machine.listed[j-choice], transition)
 			transition += int(raw.Transitions[j])
 			if err := w.did(ctx, (len(b.Transitions)-first)*(len(b.rats)-at)); err != nil {
 				return err
@@ -149,7 +191,7 @@ func (w *exactWorker) listed(ctx context.Context, choice, end, transition int) e
 		}
 		for k, t := j, transition; k < end && !again; k++ {
 			if w.action(k) == a {
-				w.alternatives(from, k, t)
+				w.alternatives(from, w.machine.listed[k-choice], t)
 			}
 			t += int(raw.Transitions[k])
 			if err := w.did(ctx, 1+len(b.rats)-from); err != nil {
@@ -174,9 +216,12 @@ func (w *exactWorker) action(choice int) sparse.Action {
 
 // alternatives appends the transitions of a choice, which begin at one of raw. Those with
 // the target of one from at on are added to it.
-func (w *exactWorker) alternatives(at, choice, transition int) {
+func (w *exactWorker) alternatives(at int, weights []*big.Rat, transition int) {
 	b, m, words := w.b, w.machine, w.codec.words
-	for k, p := range m.weights[m.raw.Moves[choice]] {
+	for k, p := range weights {
+		if p == nil {
+			continue
+		}
 		target := m.raw.Targets[(transition+k)*words : (transition+k+1)*words]
 		i := at
 		for i < len(b.rats) && !equalWords(b.target(i, words), target) {

@@ -81,7 +81,7 @@ func newWorker(ctx context.Context, m *compile.Model, c *codec, x compile.Packed
 	if exact {
 		w.exact = &exactWorker{worker: w, weigher: newExactExpander(ctx, m, 0)}
 		if x.Name() == "machine" {
-			w.exact.machine = &alternatives{raw: compile.PackedChoices{Apart: true}, weights: make([][]*big.Rat, len(x.Moves()))}
+			w.exact.machine = &alternatives{moves: make([]weights, len(x.Moves()))}
 		}
 	} else {
 		// An own worker, for its batch.

@@ -190,10 +190,14 @@ func (x *exploration) parallel(ctx context.Context) error {
 
 // expander returns the machine, or the interpreter where there is none.
 func (x *exploration) expander(ctx context.Context) (compile.PackedExpander, error) {
-	if x.opts.CompileFrom < 0 || !compile.HasMachines || x.opts.Exact && !lasting(x.m) {
+	if x.opts.CompileFrom < 0 || !compile.HasMachines || x.opts.Exact && intervals(x.m) {
 		return x.m.NewPackedInterpreter(x.codec.packing), nil
 	}
-	machine, err := x.m.NewPackedMachine(ctx, x.codec.packing)
+	create := x.m.NewPackedMachine
+	if x.opts.Exact {
+		create = x.m.NewPackedLister
+	}
+	machine, err := create(ctx, x.codec.packing)
 	if _, ok := errors.AsType[*compile.UnsupportedError](err); ok {
 		if !x.opts.Exact {
 			x.fallback = err

@@ -75,7 +75,7 @@ func TestMachineBoards(t *testing.T) {
 }
 
 // Fractions that no double is: weights that are zero where the doubles are not, and the
-// other way round, alone and multiplied; sums that only fractions see, of equal targets and
+// other way round, alone and multiplied, constant and by state; sums that only fractions see, of equal targets and
 // of overlapping commands; a sum that is not 1; and weights of one state among constant ones.
 func TestMachineFractions(t *testing.T) {
 	const head = " module m x : [0..20] init 0; "
@@ -86,6 +86,9 @@ func TestMachineFractions(t *testing.T) {
 		"ctmc" + head + "[a] x<20 -> 1/7:(x'=x+1); [b] x<20 -> 3:(x'=x+1) + 1e-400:(x'=0); [a] x<12 -> 2/7:(x'=x+1) + 5:(x'=20); [] x>0 & x<3 -> x/3:(x'=0); endmodule",
 		"mdp" + head + "[a] x<20 -> 0.1:(x'=0) + 0.9:(x'=x+1); [b] x=12 -> 0.3333333333333333:(x'=0) + 0.6666666666666666:(x'=3); endmodule",
 		"mdp" + head + "[a] x<20 -> 0.1:(x'=0) + 0.9:(x'=x+1); [b] x>4 & x<20 -> x/20:(x'=0) + 1-x/20:(x'=3); [c] x=20 -> 0:(x'=7) + 1:(x'=x); endmodule",
+		"dtmc" + head + "[] true -> x/20:(x'=x-1) + 1-x/20:(x'=x+1); endmodule", // nowhere, with weight 0
+		"dtmc" + head + "[] x<20 -> (x<5?1:0)*(1e16+1-1e16):(x'=x+1) + 1-(x<5?1:0)*(1e16+1-1e16):(x'=x+2) + 0.1*x+0.2*x-0.3*x:(x'=0); endmodule",
+		"mdp" + head + "[a] x<20 -> x/20:(x'=0) + 1-x/20:(x'=x+1); endmodule module n y : [0..3]; [a] true -> y/3:(y'=mod(y+1,4)) + 1-y/3:(y'=3); endmodule",
 	} {
 		t.Run(src[:4], func(t *testing.T) { sameSpaces(t, compiled(t, src)) })
 	}

@@ -38,6 +38,7 @@ type expandgen struct {
 	movegen
 	packing *Packing
 	root    *facts
+	apart   bool            // a lister's
 	written map[int][][]int // Move.Alternatives of moves
 	movers  map[int]uint32  // functions of moves
 	outAt   int             // address of the words written
@@ -52,9 +53,9 @@ type expandgen struct {
 
 // assembleExpander compiles the model to a WebAssembly module that lists
 // choices. It refuses models that would make too much code.
-func (m *Model) assembleExpander(packing *Packing) ([]byte, []Move, error) {
+func (m *Model) assembleExpander(packing *Packing, apart bool) ([]byte, []Move, error) {
 	outAt := 8 * expandBatch * packing.Words
-	p := &expandgen{movegen: m.newMovegen(outAt + expandRoom), packing: packing, movers: map[int]uint32{}, written: map[int][][]int{}, outAt: outAt}
+	p := &expandgen{movegen: m.newMovegen(outAt + expandRoom), packing: packing, apart: apart, movers: map[int]uint32{}, written: map[int][][]int{}, outAt: outAt}
 	p.root = p.facts
 	p.decide = p.leaf
 	p.takeModel()
@@ -285,13 +286,13 @@ func (p *expandgen) choice(move int, full wasm.Label) {
 	at := wasm.Local[int32](f)
 	f.BrIf(full, at.Tee(p.out).Gt(whole(p.outAt+expandRoom-8-len(alts)*p.record())))
 	for _, c := range mv.members {
-		if p.fixed[c] == nil {
+		if p.fixed[c] == nil && !p.apart {
 			p.weightLocals(c)
 			p.weigh(c)
 		}
 	}
 	base, rest := p.common(alts)
-	if constant {
+	if constant || p.apart {
 		p.constantChoice(move, alts, at, base, rest)
 	} else {
 		p.weighedChoice(move, mv, alts, at, base, rest)
@@ -401,7 +402,7 @@ func own(a alternative, rest map[int]bool) map[int]*term {
 	return out
 }
 
-// constantChoice writes a choice whose weights are constants.
+// constantChoice writes a choice whose weights are constants, or not wanted.
 func (p *expandgen) constantChoice(move int, alts []alternative, at wasm.Var[int32], base []wasm.Var[int64], rest map[int]bool) {
 	wasm.Store(p.f, at, 0, wide(int64(len(alts))<<32|int64(move)))
 	var written [][]int

@@ -33,12 +33,11 @@ type Move struct {
 	Module   int
 	Commands []CommandRef
 	// Alternatives are the combinations of updates, one number for each command, that a
-	// machine writes as transitions where they are kept Apart: the same in every state.
-	// Nil of a move whose weights depend on the state, and of the interpreter's.
+	// lister writes as transitions: the same in every state. Nil of others.
 	Alternatives [][]int
 }
 
-// GivenUp stands for the number of choices of a state that a machine did not list.
+// GivenUp stands for the number of choices of a state that a lister did not list.
 const GivenUp = math.MaxUint32
 
 // PackedChoices are the choices of successive states, flat: state i has
@@ -46,10 +45,6 @@ const GivenUp = math.MaxUint32
 // transitions, each with a weight and Packing.Words words of Targets. They are
 // what Choices are, for several states.
 type PackedChoices struct {
-	// Apart asks a machine, and no interpreter, for transitions with equal targets one by
-	// one, and to list no states but those that it can: GivenUp are the others.
-	Apart bool
-
 	Choices     []uint32
 	Moves       []uint32
 	Transitions []uint32

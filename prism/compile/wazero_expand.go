@@ -15,6 +15,7 @@ type packedMachine struct {
 	instance
 	words int
 	outAt int
+	apart bool // a lister
 	stack [1]uint64
 	slow  *packedInterpreter
 }
@@ -22,7 +23,18 @@ type packedMachine struct {
 // NewPackedMachine compiles the model to WebAssembly code that expands states.
 // It fails with an *UnsupportedError where only the interpreter can.
 func (m *Model) NewPackedMachine(ctx context.Context, p *Packing) (PackedExpander, error) {
-	code, moves, err := m.assembleExpander(p)
+	return m.packedMachine(ctx, p, false)
+}
+
+// NewPackedLister is NewPackedMachine without weights: each choice has all Alternatives of
+// its move one by one, those of weight zero and with equal targets, too. It lists only the
+// states that the code can; the number of choices of others is GivenUp.
+func (m *Model) NewPackedLister(ctx context.Context, p *Packing) (PackedExpander, error) {
+	return m.packedMachine(ctx, p, true)
+}
+
+func (m *Model) packedMachine(ctx context.Context, p *Packing, apart bool) (PackedExpander, error) {
+	code, moves, err := m.assembleExpander(p, apart)
 	if err != nil {
 		return nil, err
 	}
@@ -30,12 +42,12 @@ func (m *Model) NewPackedMachine(ctx context.Context, p *Packing) (PackedExpande
 	if err != nil {
 		return nil, err
 	}
-	return newPackedMachine(x, m.newPackedInterpreter(p, moves)), nil
+	return newPackedMachine(x, m.newPackedInterpreter(p, moves), apart), nil
 }
 
-func newPackedMachine(x instance, slow *packedInterpreter) *packedMachine {
+func newPackedMachine(x instance, slow *packedInterpreter, apart bool) *packedMachine {
 	words := slow.packing.Words
-	return &packedMachine{instance: x, words: words, outAt: 8 * expandBatch * words, slow: slow}
+	return &packedMachine{instance: x, words: words, outAt: 8 * expandBatch * words, apart: apart, slow: slow}
 }
 
 // Name implements PackedExpander.
@@ -50,7 +62,7 @@ func (x *packedMachine) Fork(ctx context.Context) (PackedExpander, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newPackedMachine(fork, x.slow.x.m.newPackedInterpreter(x.slow.packing, x.slow.moves)), nil
+	return newPackedMachine(fork, x.slow.x.m.newPackedInterpreter(x.slow.packing, x.slow.moves), x.apart), nil
 }
 
 // Expand implements PackedExpander.
@@ -83,7 +95,7 @@ func (x *packedMachine) read(states []uint64, out *PackedChoices) error {
 	for ; len(states) > 0; states = states[x.words:] {
 		n := x.word(at)
 		at += 8
-		if int64(n) == gaveUp && out.Apart {
+		if int64(n) == gaveUp && x.apart {
 			out.Choices = append(out.Choices, GivenUp)
 			continue
 		}
@@ -116,7 +128,7 @@ func (x *packedMachine) choice(at int, out *PackedChoices) int {
 			out.Targets = append(out.Targets, binary.LittleEndian.Uint64(b[w:]))
 		}
 	}
-	if n > 1 && !out.Apart {
+	if n > 1 && !x.apart {
 		out.merge(first, x.words)
 	}
 	out.Moves = append(out.Moves, uint32(head))

@@ -17,3 +17,8 @@ func (m *Model) NewMachine(context.Context, Monitor) (BatchRunner, error) { retu
 func (m *Model) NewPackedMachine(context.Context, *Packing) (PackedExpander, error) {
 	return nil, noMachine(m)
 }
+
+// NewPackedLister fails with an *UnsupportedError.
+func (m *Model) NewPackedLister(context.Context, *Packing) (PackedExpander, error) {
+	return nil, noMachine(m)
+}
