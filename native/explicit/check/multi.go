@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 
+	"tilecheck/native/explicit/automata"
 	"tilecheck/native/explicit/pareto"
 	"tilecheck/native/explicit/solve"
 	"tilecheck/native/explicit/sparse"
@@ -38,6 +39,8 @@ type objective struct {
 	// recurring: a set to be visited infinitely often; lasting: not to be left
 	// from some time on.
 	set *sparse.Set
+	// linear: any other path formula, which an automaton reads.
+	reads *reading
 	// rewards: of the first steps, or all if that is negative. upper are bounds of what
 	// can be had of it in each state of the product, once they are needed.
 	reward *sparse.Reward
@@ -52,6 +55,7 @@ const (
 	until form = iota
 	recurring
 	lasting
+	linear
 	rewards
 )
 
@@ -62,8 +66,8 @@ const (
 // Source: Etessami, Kwiatkowska, Vardi and Yannakakis, Multi-objective model
 // checking of Markov decision processes (LMCS 2008) for the product with what has to be
 // remembered, in which a path ends where a scheduler can go on for ever within an end
-// component that satisfies a set of objectives; and package pareto, which asks for the
-// best of weighted sums.
+// component that satisfies a set of objectives, for any path formula with what its
+// automaton remembers; and package pareto, which asks for the best of weighted sums.
 func (e *evaluation) multi(x *sema.Multi) (result.Value, *result.Interval, error) {
 	none := result.Value{}
 	switch {
@@ -184,18 +188,15 @@ func (e *evaluation) pathObjective(o *objective, x sema.Expr, negated bool) erro
 	}
 	t, ok := x.(*sema.Temporal)
 	if !ok || t.Bound != nil || t.Op == syntax.Next {
-		return e.unsupported(x, "found a path formula in multi(...) other than F, G, U, W, R, G F and F G over states")
+		return e.linear(o, x, negated)
 	}
-	if inner, ok := t.Y.(*sema.Temporal); ok {
-		if t.Op != syntax.Globally || inner.Op != syntax.Future {
-			if t.Op != syntax.Future || inner.Op != syntax.Globally {
-				return e.unsupported(x, "found a path formula in multi(...) other than F, G, U, W, R, G F and F G over states")
-			}
+	if inner, ok := t.Y.(*sema.Temporal); ok && inner.Bound == nil && state(inner.Y) {
+		if t.Op == syntax.Globally && inner.Op == syntax.Future || t.Op == syntax.Future && inner.Op == syntax.Globally {
+			return e.infinite(o, t, inner, negated)
 		}
-		return e.infinite(o, t, inner, negated)
 	}
 	if !state(t.X) || !state(t.Y) {
-		return e.unsupported(x, "found a path formula in multi(...) other than F, G, U, W, R, G F and F G over states")
+		return e.linear(o, x, negated)
 	}
 	left, right, err := e.operands(t.X, t.Y)
 	if err != nil {
@@ -208,9 +209,6 @@ func (e *evaluation) pathObjective(o *objective, x sema.Expr, negated bool) erro
 
 // infinite reads G F a or F G a.
 func (e *evaluation) infinite(o *objective, outer, inner *sema.Temporal, negated bool) error {
-	if inner.Bound != nil || !state(inner.Y) {
-		return e.unsupported(outer, "found a path formula in multi(...) other than F, G, U, W, R, G F and F G over states")
-	}
 	set, err := e.nested(inner.Y)
 	if err != nil {
 		return err
@@ -222,6 +220,24 @@ func (e *evaluation) infinite(o *objective, outer, inner *sema.Temporal, negated
 	if (outer.Op == syntax.Globally) != negated {
 		o.form = recurring
 	}
+	return nil
+}
+
+// linear reads any path formula.
+func (e *evaluation) linear(o *objective, x sema.Expr, negated bool) error {
+	a := &abstraction{evaluation: e, root: x}
+	f, err := a.formula(x)
+	if err != nil {
+		return err
+	}
+	if negated {
+		f = automata.Unary(automata.Not, f)
+	}
+	auto, err := automata.New(f, automata.Limits{})
+	if err != nil {
+		return a.large(err)
+	}
+	o.form, o.reads = linear, &reading{auto: auto, letters: newLetters(a.graph.NumStates(), a.sets)}
 	return nil
 }
 

@@ -1,9 +1,11 @@
 package check
 
 import (
+	"errors"
 	"math"
 	"slices"
 
+	"tilecheck/native/explicit/automata"
 	"tilecheck/native/explicit/sparse"
 	"tilecheck/prism/sema"
 )
@@ -18,14 +20,41 @@ type multi struct {
 	states     []memory      // of the product, but for the end
 	choice     []uint32      // of the model, for each choice of the product; None for those that lead to the end
 	ends       [][]uint32    // sets of objectives, as bits, with which a path may end in each state
+	lists      lists         // of states of the automata
+	column     map[int]int   // in these lists, of each linear objective
+	starts     []uint32      // the states of the product in which paths begin
 }
 
 // memory is a state of the model with what was seen on the way: two bits for
-// each until objective, and the number of steps, up to multi.steps.
+// each until objective, the number of steps, up to multi.steps, and the states of the
+// automata of linear objectives, as the number of their list.
 type memory struct {
 	state  uint32
 	status uint32
 	steps  int
+	list   uint32
+}
+
+// lists numbers lists of states of automata. The first is of those in which nothing has
+// been read.
+type lists struct {
+	of     [][]int
+	number map[string]uint32
+}
+
+func (l *lists) place(list []int) uint32 {
+	key := make([]byte, 0, 4*len(list))
+	for _, q := range list {
+		key = append(key, byte(q), byte(q>>8), byte(q>>16), byte(q>>24))
+	}
+	i, ok := l.number[string(key)]
+	if !ok {
+		if i = uint32(len(l.of)); l.number == nil {
+			l.number = map[string]uint32{}
+		}
+		l.of, l.number[string(key)] = append(l.of, list), i
+	}
+	return i
 }
 
 // What the two bits say.
@@ -37,8 +66,11 @@ const (
 
 func (x memory) of(i int) uint32 { return x.status >> (2 * i) & 3 }
 
+// automaton returns the state of the automaton of an objective; it has one if it is linear.
+func (m *multi) automaton(x memory, i int) int { return m.lists.of[x.list][m.column[i]] }
+
 // arrive returns the memory in a state of the model that is reached from x.
-func (m *multi) arrive(x memory, state uint32) memory {
+func (m *multi) arrive(x memory, state uint32) (memory, error) {
 	x.state = state
 	for i, o := range m.objectives {
 		switch {
@@ -49,7 +81,27 @@ func (m *multi) arrive(x memory, state uint32) memory {
 			x.status |= fails << (2 * i)
 		}
 	}
-	return x
+	if len(m.column) == 0 {
+		return x, nil
+	}
+	list := slices.Clone(m.lists.of[x.list])
+	for i, k := range m.column {
+		q, err := m.objectives[i].reads.step(list[k], state)
+		if err != nil {
+			return x, m.large(err)
+		}
+		list[k] = q
+	}
+	x.list = m.lists.place(list)
+	return x, nil
+}
+
+// large names the objectives where an automaton is too large.
+func (m *multi) large(err error) error {
+	if errors.Is(err, automata.ErrTooLarge) {
+		return m.unsupported(m.p.X, "found a path formula in multi(...) whose automaton is too large")
+	}
+	return err
 }
 
 // maxProduct is the number of states of a product that takes some gigabytes.
@@ -57,9 +109,15 @@ const maxProduct = 20_000_000
 
 // build builds the product, without its end.
 func (m *multi) build() error {
-	for _, o := range m.objectives {
-		m.steps = max(m.steps, o.steps)
+	m.column = map[int]int{}
+	var unread []int
+	for i, o := range m.objectives {
+		if m.steps = max(m.steps, o.steps); o.form == linear {
+			m.column[i] = len(unread)
+			unread = append(unread, o.reads.auto.Initial())
+		}
 	}
+	m.lists.place(unread)
 	number := map[memory]uint32{}
 	place := func(x memory) uint32 {
 		i, ok := number[x]
@@ -72,7 +130,13 @@ func (m *multi) build() error {
 	}
 	rows := m.space.Model()
 	out := &sparse.Model{Kind: sparse.MDP, Weights: rows.Weights, Rats: rows.Rats, Err: rows.Err}
-	place(m.arrive(memory{}, rows.Initial[0]))
+	for _, s := range rows.Initial {
+		x, err := m.arrive(memory{}, s)
+		if err != nil {
+			return err
+		}
+		m.starts = append(m.starts, place(x))
+	}
 	for i := 0; i < len(m.states); i++ {
 		if i&0xfff == 0 && m.ctx.Err() != nil {
 			return m.ctx.Err()
@@ -89,7 +153,11 @@ func (m *multi) build() error {
 			m.choice = append(m.choice, uint32(c))
 			lo, hi := rows.Row(c)
 			for _, t := range rows.Target[lo:hi] {
-				out.Target = append(out.Target, place(m.arrive(from, t)))
+				x, err := m.arrive(from, t)
+				if err != nil {
+					return err
+				}
+				out.Target = append(out.Target, place(x))
 			}
 			out.Weight = append(out.Weight, rows.Weight[lo:hi]...)
 		}
@@ -194,6 +262,37 @@ func (m *multi) finish() {
 // surely returns the states in end components of some choices within which a
 // scheduler satisfies a set of objectives with probability one.
 func (m *multi) surely(satisfied uint32, choices *sparse.Set) (*sparse.Set, error) {
+	ends, err := m.within(satisfied, choices)
+	if err != nil {
+		return nil, err
+	}
+	out := sparse.NewSet(m.product.NumStates())
+	for i := range ends.Num() {
+		members := ends.Members(i)
+		switch {
+		case !m.recurs(satisfied, members):
+		case len(m.guessed(satisfied, members[0])) == 0:
+			for _, s := range members {
+				out.Add(int(s))
+			}
+		default:
+			l, err := m.limit(satisfied, members, ends.Choices)
+			if err != nil {
+				return nil, err
+			}
+			for k, s := range members {
+				if l.begin[k] != sparse.None {
+					out.Add(int(s))
+				}
+			}
+		}
+	}
+	return out, nil
+}
+
+// within returns the end components of some choices in which a set of objectives may be
+// satisfied.
+func (m *multi) within(satisfied uint32, choices *sparse.Set) (*sparse.EndComponents, error) {
 	allowed := sparse.NewSet(m.product.NumStates())
 	for s, x := range m.states {
 		ok := true
@@ -204,25 +303,15 @@ func (m *multi) surely(satisfied uint32, choices *sparse.Set) (*sparse.Set, erro
 				ok = ok && (x.of(i) == holds && !o.negated || x.of(i) != holds && o.negated)
 			case o.form == lasting:
 				ok = ok && o.set.Has(int(x.state))
+			case o.form == linear:
+				ok = ok && o.reads.auto.CanStay(m.automaton(x, i))
 			}
 		}
 		if ok {
 			allowed.Add(s)
 		}
 	}
-	ends, err := m.product.EndComponents(m.ctx, allowed, choices)
-	if err != nil {
-		return nil, err
-	}
-	out := sparse.NewSet(m.product.NumStates())
-	for i := range ends.Num() {
-		if m.recurs(satisfied, ends.Members(i)) {
-			for _, s := range ends.Members(i) {
-				out.Add(int(s))
-			}
-		}
-	}
-	return out, nil
+	return m.product.EndComponents(m.ctx, allowed, choices)
 }
 
 // recurs reports whether some states have one of each set to be visited

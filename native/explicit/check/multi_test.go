@@ -58,6 +58,7 @@ func TestMultiSingle(t *testing.T) {
 	queries := []string{
 		"P%s=? [ F s=2 ]", "P%s=? [ G s!=2 ]", "P%s=? [ s<2 U s=3 ]", "P%s=? [ s<3 W s=3 ]", "P%s=? [ s=1 R s<3 ]",
 		"P%s=? [ G F s=1 ]", "P%s=? [ F G s!=1 ]", "P%s=? [ !(G F s=2) ]", "P%s=? [ s=1 ]", "R%s=? [ C<=3 ]",
+		"P%s=? [ F<=2 s=2 ]", "P%s=? [ X s=1 ]", "P%s=? [ (G F s=1) & (F G s!=2) ]", "P%s=? [ (F s=1) | (G F s=2) ]", "P%s=? [ G (s=1 => (F s=2)) ]", "P%s=? [ (F G s=3) | (G F (s=1 & (X s=2))) ]",
 	}
 	for range 25 {
 		src := randomTiny(rng, 4).text()
@@ -93,6 +94,36 @@ func TestMultiSingle(t *testing.T) {
 				t.Fatalf("%s%s: %v %v", src, v.Property, v.Value.Bool, v.Err)
 			}
 		}
+	}
+}
+
+// TestMultiTogether: two formulas can both be sure if and only if their conjunction can,
+// which is one formula with one automaton.
+func TestMultiTogether(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 4))
+	formulas := []string{
+		"G F s=1", "F G s!=1", "(G F s=2) | (F G s=3)", "G (s=1 => (F s=3))", "F (s=2 & (X s=3))", "G F (s=0 & (X s=1))", "(F G s<3) & (G F s=0)", "F<=3 s=2",
+	}
+	count := map[bool]int{}
+	for range 12 {
+		src := randomTiny(rng, 4).text()
+		var plain, multi strings.Builder
+		for range 6 {
+			f, g := formulas[rng.IntN(len(formulas))], formulas[rng.IntN(len(formulas))]
+			fmt.Fprintf(&plain, "Pmax=? [ (%s) & (%s) ];\n", f, g)
+			fmt.Fprintf(&multi, "multi(P>=1 [ %s ], P>=1 [ %s ]);\n", f, g)
+		}
+		want := ask(t, t.Context(), src, plain.String(), check.Options{Accuracy: result.Exact})
+		for i, v := range ask(t, t.Context(), src, multi.String(), check.Options{}) {
+			sure := want[i].Value.Rat.Cmp(big.NewRat(1, 1)) == 0
+			if v.Err != nil || v.Value.Bool != sure {
+				t.Fatalf("%s%s: %v %v, want %v", src, v.Property, v.Value.Bool, v.Err, sure)
+			}
+			count[sure]++
+		}
+	}
+	if count[true] < 5 || count[false] < 5 {
+		t.Errorf("%v were sure", count)
 	}
 }
 
@@ -232,10 +263,14 @@ func TestMultiForms(t *testing.T) {
 		{`multi(R{"once"}max=? [ C ], Pmax=? [ F s=1 ], P>=0.25 [ F s=2 ])`, "[(2,0.5),(3.5,0.25)]"},
 		{`multi(R{"once"}max=? [ C ], Pmax=? [ F s=1 ], P<=0.75 [ F s=3 ])`, "[(2,0.5),(4.25,0.125)]"},
 		{"multi(Pmax=? [ F s=1 ], Pmax=? [ F s=3 ], P>=0.6 [ F s=2 ])", "NaN"},
-		{"multi(Pmax=? [ F s=1 ], Pmax=? [ F s=3 ], Pmax=? [ F s=2 ])", "found multi(...) with 3 queries, want two at most"},
+		{"multi(Pmax=? [ F s=1 ], Pmax=? [ F s=3 ], Pmax=? [ F s=2 ])", "[(0,1,0),(0.5,0,0.5)]"},
+		{"multi(Pmin=? [ F s=1 ], Pmin=? [ F s=3 ], Pmax=? [ F s=2 ])", "[(0,1,0),(0.5,0,0.5)]"},
+		{"multi(Pmax=? [ F s=1 ], Pmax=? [ F s=3 ], Pmin=? [ F s=2 ], P>=0.25 [ F s=1 ])", "[(0.25,0.5,0.25),(0.5,0,0.5)]"},
 		{"multi(Pmax=? [ F s=1 ], P>0.5 [ F s=3 ])", "found a strict bound in multi(...), want >= or <="},
-		{"multi(Pmax=? [ F s=1 ], P>=0.5 [ F<=3 s=3 ])", "found a path formula in multi(...) other than F, G, U, W, R, G F and F G over states"},
-		{"multi(Pmax=? [ (F s=1) & (F s=3) ])", "found a path formula in multi(...) other than F, G, U, W, R, G F and F G over states"},
+		{"multi(Pmax=? [ F s=1 ], P>=0.5 [ F<=3 s=3 ])", "1/4"},
+		{"multi(Pmax=? [ F<=0 s=1 ], P>=0.5 [ X s=3 ])", "0"},
+		{"multi(Pmax=? [ (F s=1) & (F s=3) ])", "0"},
+		{"multi(Pmax=? [ (F s=1) | (G F s=3) ], P>=0.25 [ X (s=1 | s=2) ])", "7/8"},
 		{"multi(P=? [ F s=1 ])", "found an operator in multi(...) that says neither min nor max"},
 		{`multi(R{"once"}max=? [ F s=1 ])`, "found an R operator in multi(...) with something other than C or C<=k"},
 		{`multi(1+Pmax=? [ F s=1 ])`, "found an expression of type double in multi(...), want P or R"},

@@ -32,16 +32,21 @@ type productModel struct {
 
 // multiplier builds a product.
 type multiplier struct {
-	ctx     context.Context
-	model   *sparse.Model
+	*reading
+	ctx    context.Context
+	model  *sparse.Model
+	number map[start]uint32
+	pairs  []start
+	choice []uint32
+	out    sparse.Model
+	one    uint32 // the weight 1
+}
+
+// reading has an automaton read the states of a model.
+type reading struct {
 	auto    *automata.Automaton
 	letters *letters
-	number  map[start]uint32
 	steps   [][]int32 // by state of the automaton and letter; -1 is not known
-	pairs   []start
-	choice  []uint32
-	out     sparse.Model
-	one     uint32 // the weight 1
 }
 
 // letters has the letter that each state of a model is read as: the i-th is
@@ -74,7 +79,7 @@ func newLetters(n int, sets []*sparse.Set) *letters {
 }
 
 func multiply(ctx context.Context, m *sparse.Model, a *automata.Automaton, l *letters, starts []start) (*productModel, error) {
-	x := &multiplier{ctx: ctx, model: m, auto: a, letters: l, number: map[start]uint32{}}
+	x := &multiplier{reading: &reading{auto: a, letters: l}, ctx: ctx, model: m, number: map[start]uint32{}}
 	x.out = sparse.Model{Kind: m.Kind, Weights: m.Weights, Rats: m.Rats, Err: m.Err}
 	x.one = x.out.One()
 	p := &productModel{auto: a, begin: make([]uint32, len(starts))}
@@ -111,7 +116,7 @@ func (x *multiplier) pair(s start) uint32 {
 }
 
 // step returns the state of the automaton after it reads a state of the model.
-func (x *multiplier) step(q int, state uint32) (int, error) {
+func (x *reading) step(q int, state uint32) (int, error) {
 	for q >= len(x.steps) {
 		row := make([]int32, len(x.letters.list))
 		for i := range row {

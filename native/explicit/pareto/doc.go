@@ -12,6 +12,9 @@
 // that separates the one from the other is what the oracle is asked next. With an
 // oracle that is exact the two meet after finitely many questions.
 //
+//	s, err := c.Surface(ctx, 1e-4, 500)
+//	// the corners of all that can be had, and how far beyond them anything may lie
+//
 // Source: Forejt, Kwiatkowska and Parker, Pareto curves for probabilistic model
 // checking (ATVA 2012).
 //

@@ -42,10 +42,11 @@ func New(aims int, oracle Oracle, coarse uint) *Curve {
 }
 
 // Best is the solution of a linear program over a curve. Point is nil where there is
-// none: no point reaches the least values.
+// none: no point reaches the least values. It is a mean of points: Parts has the part
+// of each answer of the oracle, in the order in which they were asked for.
 type Best struct {
-	Point []*big.Rat
-	Upper *big.Rat
+	Point, Parts []*big.Rat
+	Upper        *big.Rat
 }
 
 // ErrOpen says that bounds are too wide to tell whether some point reaches the least values.
@@ -68,12 +69,12 @@ func (c *Curve) Maximize(ctx context.Context, gain, least []*big.Rat, width floa
 		if upper == nil {
 			return &Best{}, err
 		}
-		point, err := c.inside(ctx, gain, least)
+		point, parts, err := c.inside(ctx, gain, least)
 		switch {
 		case err != nil:
 			return nil, err
 		case point != nil && near(dot(gain, point), upper, width):
-			return &Best{point, upper}, nil
+			return &Best{point, parts, upper}, nil
 		}
 		progress, err := c.refine(ctx, gain, least, point != nil, upper)
 		switch {
@@ -82,7 +83,7 @@ func (c *Curve) Maximize(ctx context.Context, gain, least []*big.Rat, width floa
 		case !progress && point == nil:
 			return nil, ErrOpen
 		case !progress:
-			return &Best{point, upper}, nil
+			return &Best{point, parts, upper}, nil
 		}
 	}
 	return nil, ErrOpen
@@ -174,9 +175,9 @@ func (c *Curve) outside(ctx context.Context, gain, least []*big.Rat) (*big.Rat, 
 
 func one() *big.Rat { return big.NewRat(1, 1) }
 
-// inside returns the mean of points with the greatest gain; nil if none of them reaches
-// the least values. Its variables are the parts of the points.
-func (c *Curve) inside(ctx context.Context, gain, least []*big.Rat) ([]*big.Rat, error) {
+// inside returns the mean of points with the greatest gain, and their parts; nil if none
+// of them reaches the least values. Its variables are the parts of the points.
+func (c *Curve) inside(ctx context.Context, gain, least []*big.Rat) (mean, lambda []*big.Rat, err error) {
 	p := &solve.LinearProgram{}
 	var parts []solve.Term
 	for j, x := range c.points {
@@ -196,36 +197,34 @@ func (c *Curve) inside(ctx context.Context, gain, least []*big.Rat) ([]*big.Rat,
 		}
 		p.Row(t, append(row, solve.Term{Var: p.Variable(), Coeff: big.NewRat(-1, 1)})...)
 	}
-	_, lambda, err := p.Maximize(ctx)
+	_, lambda, err = p.Maximize(ctx)
 	if errors.Is(err, solve.ErrInfeasible) {
-		return nil, nil
+		return nil, nil, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	mean, term := zeros(c.aims), new(big.Rat)
+	lambda = lambda[:len(c.points)]
+	mean = zeros(c.aims)
+	term := new(big.Rat)
 	for j, x := range c.points {
 		for i := range mean {
 			mean[i].Add(mean[i], term.Mul(lambda[j], x[i]))
 		}
 	}
-	return mean, nil
+	return mean, lambda, nil
 }
 
 // refine asks about a plane that separates all points from what may be the best: the
 // greatest gain that is not excluded, with the least values; or, where no mean of
 // points reaches these, from them. It reports whether that brought anything new.
 func (c *Curve) refine(ctx context.Context, gain, least []*big.Rat, reached bool, upper *big.Rat) (bool, error) {
-	weights, err := c.separate(ctx, gain, least, reached, upper)
+	weights, _, err := c.separate(ctx, gain, least, reached, upper)
 	if weights == nil || err != nil {
 		return false, err
 	}
-	known := dot(weights, c.points[0])
-	for _, x := range c.points[1:] {
-		if v := dot(weights, x); v.Cmp(known) > 0 {
-			known = v
-		}
-	}
+	weights = c.round(weights)
+	known := c.most(weights)
 	a, err := c.ask(ctx, weights)
 	if err != nil {
 		return false, err
@@ -239,9 +238,9 @@ func (c *Curve) refine(ctx context.Context, gain, least []*big.Rat, reached bool
 }
 
 // separate returns weights such that weights·x is less for all points than for the
-// target, by as much as possible; nil if there are none. Its variables are the weight
-// of the gain, if that matters, those of the limited aims, and the distance.
-func (c *Curve) separate(ctx context.Context, gain, least []*big.Rat, reached bool, upper *big.Rat) ([]*big.Rat, error) {
+// target, by as much as possible, and by how much; nil if there are none. Its variables
+// are the weight of the gain, if that matters, those of the limited aims, and the distance.
+func (c *Curve) separate(ctx context.Context, gain, least []*big.Rat, reached bool, upper *big.Rat) (weights []*big.Rat, by *big.Rat, err error) {
 	type side struct {
 		normal []*big.Rat
 		target *big.Rat
@@ -277,19 +276,31 @@ func (c *Curve) separate(ctx context.Context, gain, least []*big.Rat, reached bo
 	best, parts, err := p.Maximize(ctx)
 	switch {
 	case errors.Is(err, solve.ErrInfeasible):
-		return nil, nil
+		return nil, nil, nil
 	case err != nil:
-		return nil, err
+		return nil, nil, err
 	case best.Sign() == 0:
-		return nil, nil
+		return nil, nil, nil
 	}
-	weights, term := zeros(c.aims), new(big.Rat)
+	weights = zeros(c.aims)
+	term := new(big.Rat)
 	for k, s := range sides {
 		for i := range weights {
 			weights[i].Add(weights[i], term.Mul(parts[k], s.normal[i]))
 		}
 	}
-	return c.round(weights), nil
+	return weights, best, nil
+}
+
+// most returns the greatest weighted sum of the points that are known.
+func (c *Curve) most(weights []*big.Rat) *big.Rat {
+	known := dot(weights, c.points[0])
+	for _, x := range c.points[1:] {
+		if v := dot(weights, x); v.Cmp(known) > 0 {
+			known = v
+		}
+	}
+	return known
 }
 
 // round makes weights short. Any will do, those near the best ones better.
