@@ -123,6 +123,12 @@ func (p *poisson) from(k int) float64 {
 	return min(sum, 1)
 }
 
+// ahead returns what the values after k steps and more count: flat before the first
+// number kept, from which on weight says it.
+func (p *poisson) ahead(k int, flat float64, weight []float64) ahead {
+	return ahead{flat: flat, steps: max(0, p.first-k), weight: weight[max(0, k-p.first):]}
+}
+
 // beyond returns, for each number from first on, the probability of greater
 // ones, whose relative error is that of the weights. Below first it is one.
 func (p *poisson) beyond() []float64 {

@@ -88,11 +88,13 @@ func (z *uniform) approach(ctx context.Context, left, right *sparse.Set, time Ti
 		return nil
 	}
 	mean, _, err := z.mean(time)
-	if err != nil || mean < 2*settleSteps {
-		if err == nil {
-			err = z.evolve(ctx, open, time)
-		}
+	switch {
+	case err != nil:
 		return err
+	case mean < 2*settleSteps && negated:
+		return z.evolve(ctx, open, time)
+	case mean < 2*settleSteps:
+		return z.absorb(ctx, open, right, time)
 	}
 	opts := z.opts
 	opts.Classic = false

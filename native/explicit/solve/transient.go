@@ -149,6 +149,7 @@ type uniform struct {
 	tiny   float64   // what a step may lose because it is below the floor
 	taken  float64   // steps, of which there are no more once that makes little difference
 	spread float64   // the relative difference that it makes
+	lost   bool      // whether a value fell below the floor in the last step
 }
 
 func newUniform(g *sparse.Graph, r *sparse.Reward, opts Options) *uniform {
@@ -201,6 +202,7 @@ func (z *uniform) prepare(open *sparse.Set) {
 // worth on average after it. It reports whether anything changed.
 func (z *uniform) step(x, out []float64, mt *meter) (changed bool, err error) {
 	const block = 1 << 16
+	z.lost = false
 	for from := 0; from < len(z.states); from += block {
 		states := z.states[from:min(from+block, len(z.states))]
 		var other, lost atomic.Bool
@@ -215,7 +217,7 @@ func (z *uniform) step(x, out []float64, mt *meter) (changed bool, err error) {
 		})
 		changed = changed || other.Load()
 		if lost.Load() {
-			z.tiny = z.round.floor
+			z.lost, z.tiny = true, z.round.floor
 		}
 		// Rows take what they take: in a block of a chain they are about as long as others.
 		if err := mt.did(len(states) * (1 + len(z.g.Target)/len(z.exit))); err != nil {
@@ -244,11 +246,14 @@ func (z *uniform) stepOf(states []uint32, x, out []float64) (changed, lost bool)
 	return changed, lost
 }
 
+// often is after how many steps it is looked at what those to come are: rarely enough to
+// cost nothing.
+const often = 64
+
 // settled reports whether all steps to come make little difference: what they are worth
-// on average is between the least and the greatest value. It does so rarely enough to
-// cost nothing, and notes the relative error that this makes.
+// on average is between the least and the greatest value. It notes the relative error
+// that this makes.
 func (z *uniform) settled(step int, x []float64) bool {
-	const often = 64
 	if step%often != 0 {
 		return false
 	}
@@ -336,21 +341,20 @@ func (z *uniform) poisson(ctx context.Context, time Time) (*poisson, error) {
 // changes nothing, none will, nor much once all values are close together.
 func (z *uniform) average(ctx context.Context, x []float64, p *poisson) ([]float64, error) {
 	mt := newMeter(ctx, z.opts, p.last())
-	x = append([]float64(nil), x...)
-	next := append([]float64(nil), x...)
+	x = slices.Clone(x)
+	next := slices.Clone(x)
 	sum := make([]float64, len(x))
-	for k := 0; k <= p.last(); k++ {
+	for k, done := 0, false; !done; k++ {
 		w := p.of(k)
-		if k > 0 {
+		if done = k == p.last(); !done {
 			changed, err := z.step(x, next, mt)
 			if err != nil {
 				return nil, err
 			}
-			x, next = next, x
-			z.taken = max(z.taken, float64(k))
 			if !changed || z.settled(k, x) {
-				w = p.from(k)
-				k = p.last()
+				w, done = p.from(k), true
+			} else if count, ok := z.onward(k, x, next, sum, p.ahead(k, 0, p.weight)); ok {
+				w, done = count, true
 			}
 		}
 		if w > 0 {
@@ -358,6 +362,8 @@ func (z *uniform) average(ctx context.Context, x []float64, p *poisson) ([]float
 				sum[s] += w * x[s]
 			}
 		}
+		z.taken = max(z.taken, float64(k))
+		x, next = next, x
 		mt.progress.Done = k
 	}
 	return sum, nil
@@ -392,13 +398,54 @@ func (z *uniform) accumulate(ctx context.Context, x []float64, time Time) error 
 	}
 	// The sum has as many terms as there are steps, all positive, and the last one's weight
 	// as many again as there are probabilities.
-	steps := z.taken + 1
-	rel := compound(p.err + z.err*steps + unit*(steps+float64(len(p.weight))+8) + z.round.err + z.spread)
-	abs := 1.01*(p.excess+p.rest*float64(len(p.weight)))*most/z.rate + z.tiny*steps*float64(p.last()+1)/z.rate
+	rel := z.totalErr(p) + z.round.err
+	abs := 1.01*(p.excess+p.rest*float64(len(p.weight)))*most + z.totalLost(p)
 	for s := range sum {
 		z.v.Lower[s] = z.round.down(sum[s]/z.rate, rel)
-		z.v.Upper[s] = max(z.round.up(sum[s]/z.rate, rel)+abs, z.round.floor)
+		z.v.Upper[s] = max(z.round.up(sum[s]/z.rate, rel)+abs/z.rate, z.round.floor)
 	}
+	return nil
+}
+
+// totalErr and totalLost bound the relative error of total, and what fell below the
+// floor on the way.
+func (z *uniform) totalErr(p *poisson) float64 {
+	steps := z.taken + 1
+	return compound(p.err + z.err*steps + unit*(steps+float64(len(p.weight))+8) + z.spread)
+}
+
+func (z *uniform) totalLost(p *poisson) float64 { return z.tiny * (z.taken + 1) * float64(p.last()+1) }
+
+// absorb sets the values of the open states to the probability that right, where they
+// can go on to, is reached in the given time: what each step adds, times the probability
+// that there are as many.
+func (z *uniform) absorb(ctx context.Context, open, right *sparse.Set, time Time) error {
+	p, err := z.poisson(ctx, time)
+	if err != nil {
+		return err
+	}
+	zero, one := z.v.certain(z.g, open, sparse.FullSet(z.g.NumStates()))
+	x := make([]float64, z.g.NumStates())
+	for _, s := range z.states {
+		lo, hi := z.g.Row(int(s))
+		for i := lo; i < hi; i++ {
+			if right.Has(int(z.g.Target[i])) {
+				x[s] += z.prob[z.g.Weight[i]]
+			}
+		}
+	}
+	sum, err := z.total(ctx, x, p)
+	if err != nil {
+		return err
+	}
+	// All that is added is 1 at most, and what beyond leaves out is as much of it as of p.
+	rel, abs := z.totalErr(p), 2.02*p.rest+z.totalLost(p)
+	for s := range open.All() {
+		z.v.Lower[s] = z.round.down(sum[s], rel)
+		z.v.Upper[s] = max(z.round.up(sum[s], rel)+abs, z.round.floor)
+	}
+	z.v.set(zero, 0)
+	z.v.set(one, 1)
 	return nil
 }
 
@@ -406,19 +453,23 @@ func (z *uniform) accumulate(ctx context.Context, x []float64, time Time) error 
 func (z *uniform) total(ctx context.Context, x []float64, p *poisson) ([]float64, error) {
 	mt := newMeter(ctx, z.opts, p.last())
 	beyond := p.beyond()
+	x = slices.Clone(x)
 	next := make([]float64, len(x))
-	x = append([]float64(nil), x...)
 	sum := make([]float64, len(x))
-	for k := 0; k <= p.last(); k++ {
+	for k, done := 0, false; !done; k++ {
 		w := 1.0
 		if k >= p.first {
 			w = beyond[k-p.first]
 		}
-		settled := z.settled(k, x)
-		if settled { // for the steps after this one, too
-			w = max(0, float64(p.first-k))
-			for i := len(beyond) - 1; i >= max(0, k-p.first); i-- {
-				w += beyond[i]
+		a := p.ahead(k, 1, beyond)
+		if done = k == p.last() || z.settled(k, x); done {
+			w, _ = a.sum(1)
+		} else {
+			if _, err := z.step(x, next, mt); err != nil {
+				return nil, err
+			}
+			if count, ok := z.onward(k, x, next, sum, a); ok {
+				w, done = count, true
 			}
 		}
 		inParts(len(sum), 1<<14, func(from, to int) {
@@ -426,13 +477,7 @@ func (z *uniform) total(ctx context.Context, x []float64, p *poisson) ([]float64
 				sum[s] += w * x[s]
 			}
 		})
-		if settled {
-			break
-		}
-		if _, err := z.step(x, next, mt); err != nil {
-			return nil, err
-		}
-		z.taken++
+		z.taken = max(z.taken, float64(k))
 		x, next = next, x
 		mt.progress.Done = k
 	}
