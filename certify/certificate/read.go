@@ -156,7 +156,7 @@ func (r *reader) modelColumn(name string) func(m *umb.Member) error {
 		return offsets(&model.Start, s.Choices, s.Branches)
 	case umb.Targets:
 		return func(m *umb.Member) (err error) {
-			model.Target, err = m.Indices(int(s.Branches), 8, s.States)
+			model.Target, err = umb.Indices[uint32](m, int(s.Branches), 8, s.States)
 			return err
 		}
 	case umb.Probabilities:

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 )
 
 // TooLarge is the error of a text with more bytes than that.
@@ -21,11 +22,39 @@ func (l TooLarge) Error() string {
 // Read reads all of r. The error is TooLarge when that is more than limit bytes,
 // of which no more are read than one, or that of r.
 func Read(r io.Reader, limit int64) ([]byte, error) {
-	text, err := io.ReadAll(io.LimitReader(r, limit+1))
+	text, err := all(io.LimitReader(r, limit+1), min(size(r), limit))
 	if err == nil && int64(len(text)) > limit {
 		return nil, TooLarge(limit)
 	}
 	return text, err
+}
+
+// size is how much is probably read: the size of a file, otherwise nothing.
+func size(r io.Reader) int64 {
+	if f, ok := r.(fs.File); ok {
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+			return info.Size()
+		}
+	}
+	return 0
+}
+
+// all is io.ReadAll with room from the start: a large text is not copied as it grows.
+func all(r io.Reader, room int64) ([]byte, error) {
+	text := make([]byte, 0, room+512)
+	for {
+		n, err := r.Read(text[len(text):cap(text)])
+		text = text[:len(text)+n]
+		switch {
+		case err == io.EOF:
+			return text, nil
+		case err != nil:
+			return text, err
+		}
+		if len(text) == cap(text) {
+			text = slices.Grow(text, len(text)/4)
+		}
+	}
 }
 
 // ReadFile is fs.ReadFile with a limit. Its errors are of type *fs.PathError.

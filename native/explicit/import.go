@@ -20,10 +20,10 @@ type Imported struct {
 	File string           // what diagnostics name
 	Type syntax.ModelType // DTMC, MDP or CTMC
 	Vars []sema.Variable  // Name, Type (Bool or Int), Low and High count
-	// Valuations are the values of the variables in state 0, then in state 1,
-	// and so on; no two states have the same.
-	Valuations []int32
-	Actions    []string // action i+1 of the model is Actions[i]
+	// Valuation returns the values of the variables in a state, until it is called
+	// again; no two states have the same.
+	Valuation func(state int) []int32
+	Actions   []string // action i+1 of the model is Actions[i]
 	// Model is complete: Initial is not empty, Labels lacks init and deadlock.
 	Model *sparse.Model
 	// TransitionRewards has one entry per structure of a Markov chain.
@@ -31,6 +31,12 @@ type Imported struct {
 	Warnings          []string
 	// Rounded is as Space.Rounded.
 	Rounded bool
+}
+
+// Valued is a Valuation by the values of so many variables in state 0, then in state 1,
+// and so on.
+func Valued(values []int32, vars int) func(state int) []int32 {
+	return func(state int) []int32 { return values[state*vars : (state+1)*vars] }
 }
 
 // TransitionReward is a reward per transition, as Space.TransitionRewards returns it.
@@ -64,9 +70,6 @@ func (e *DuplicateError) Error() string {
 // possible, or that of compile.Compile.
 func Import(d *Imported) (*Space, error) {
 	n := d.Model.NumStates()
-	if len(d.Valuations) != n*len(d.Vars) {
-		return nil, fmt.Errorf("%d values of %d variables in %d states", len(d.Valuations), len(d.Vars), n)
-	}
 	if len(d.Model.Initial) == 0 {
 		return nil, errors.New("no initial state")
 	}
@@ -89,14 +92,15 @@ func Import(d *Imported) (*Space, error) {
 		imported: &imports{transitions: d.TransitionRewards, warnings: d.Warnings},
 	}
 	s.judge(d.File)
-	s.store = newStore(s.codec.words)
+	s.store = newStoreOf(s.codec.words, n)
 	packed := make([]uint64, s.codec.words)
 	for i := range n {
-		s.codec.pack(packed, d.Valuations[i*len(d.Vars):(i+1)*len(d.Vars)])
+		s.codec.pack(packed, d.Valuation(i))
 		if j, isNew := s.store.add(packed); !isNew {
 			return nil, &DuplicateError{j, i}
 		}
 	}
+	s.store.seal()
 	return s, nil
 }
 

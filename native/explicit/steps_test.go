@@ -164,7 +164,7 @@ func TestStepsOfImports(t *testing.T) {
 		t.Helper()
 		space, err := explicit.Import(&explicit.Imported{
 			File: "m.umb", Type: typ, Actions: []string{"go"}, Model: m, Warnings: []string{"beware"},
-			Vars: []sema.Variable{{Name: "x", Type: sema.Int, High: 1}}, Valuations: []int32{0, 1},
+			Vars: []sema.Variable{{Name: "x", Type: sema.Int, High: 1}}, Valuation: explicit.Valued([]int32{0, 1}, 1),
 		})
 		if err != nil {
 			t.Fatal(err)

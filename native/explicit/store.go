@@ -27,10 +27,22 @@ const (
 	pageStates = 1 << pageBits
 )
 
-func newStore(words int) *store {
+func newStore(words int) *store { return newStoreOf(words, 0) }
+
+// newStoreOf returns a store whose table has room for n states.
+func newStoreOf(words, n int) *store {
 	s := &store{words: words}
-	s.resize(10)
+	s.resize(logFor(n))
 	return s
+}
+
+// logFor is the size of a table for n states, as its logarithm.
+func logFor(n int) uint {
+	log := uint(10)
+	for n*5 > 4<<log {
+		log++
+	}
+	return log
 }
 
 // at returns a state's words, which must not be changed.
@@ -157,11 +169,7 @@ func (s *store) unseal() {
 	if s.slots != nil {
 		return
 	}
-	log := uint(10)
-	for s.n*5 > 4<<log {
-		log++
-	}
-	s.slots, s.shift = make([]uint64, 1<<log), 32-log
+	s.resize(logFor(s.n))
 	for n := range s.n {
 		h := hash(s.at(n))
 		i, _ := s.probe(s.at(n), h)

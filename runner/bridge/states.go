@@ -201,7 +201,7 @@ func withValuations(space *explicit.Space, src *files.Source) (*explicit.Space, 
 	model := *space.Model()
 	model.Rewards = nil
 	return explicit.Import(&explicit.Imported{
-		File: src.Name, Type: space.Program().Type, Vars: vars, Valuations: values, Actions: space.Program().Actions, Model: &model,
+		File: src.Name, Type: space.Program().Type, Vars: vars, Valuation: explicit.Valued(values, len(vars)), Actions: space.Program().Actions, Model: &model,
 	})
 }
 

@@ -3,6 +3,7 @@ package files
 import (
 	"math"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -61,13 +62,14 @@ type assembly struct {
 	states  int // in all
 	builder *sparse.Builder
 	begun   int // states that have begun
+	one     number
 
 	names   []string
 	actions map[string]sparse.Action
 
 	// Of the row that is open:
 	at      syntax.Pos
-	targets map[edge]bool
+	targets edges
 	sum     number
 	// Of a model with intervals, the upper end of the next transition, whose lower
 	// one is its number, and the sum of those of the row.
@@ -89,10 +91,46 @@ type edge struct {
 	action sparse.Action
 }
 
+// edges numbers those of a row, which is short as a rule.
+type edges struct {
+	all []edge
+	of  map[edge]int // of a long row
+}
+
+// short is how long a row is that is searched from end to end.
+const short = 16
+
+// add returns the number of an edge, and whether it is new.
+func (e *edges) add(x edge) (int, bool) {
+	n := len(e.all)
+	if n < short {
+		if i := slices.Index(e.all, x); i >= 0 {
+			return i, false
+		}
+		e.all = append(e.all, x)
+		return n, true
+	}
+	if e.of == nil {
+		e.of = make(map[edge]int)
+		for i, y := range e.all {
+			e.of[y] = i
+		}
+	}
+	if i, ok := e.of[x]; ok {
+		return i, false
+	}
+	e.of[x] = n
+	e.all = append(e.all, x)
+	return n, true
+}
+
+// clear begins another row.
+func (e *edges) clear() { e.all, e.of = e.all[:0], nil }
+
 func newAssembly(l *lines, kind sparse.Kind, states int, exact bool) *assembly {
 	return &assembly{
 		lines: l, kind: kind, exact: exact, states: states, builder: sparse.NewBuilder(kind),
-		actions: map[string]sparse.Action{}, targets: map[edge]bool{}, loops: sparse.NewSet(states), deadlocks: sparse.NewSet(states),
+		actions: map[string]sparse.Action{}, one: number{f: 1, r: big.NewRat(1, 1)}, loops: sparse.NewSet(states), deadlocks: sparse.NewSet(states),
 	}
 }
 
@@ -103,9 +141,8 @@ func (a *assembly) state(i int) {
 		a.deadlocks.Add(a.begun)
 		a.builder.State()
 		a.row(sparse.NoAction)
-		one := number{1, big.NewRat(1, 1)}
-		a.high = one
-		a.put(a.begun, one, sparse.NoAction)
+		a.high = a.one
+		a.put(a.begun, a.one, sparse.NoAction)
 		a.begun++
 	}
 	if i < a.states {
@@ -147,9 +184,6 @@ func (a *assembly) choice(action sparse.Action, at syntax.Pos) {
 // transition adds to the row. The positions are those of target and weight.
 func (a *assembly) transition(target int, x number, action sparse.Action, atTarget, atWeight int) {
 	switch {
-	case a.targets[edge{target, action}]:
-		a.fail(atTarget, "found a second transition to state %d, wanted one", target)
-		return
 	case !(x.f > 0) && a.kind == sparse.CTMC:
 		a.fail(atWeight, "found rate %v, wanted more than 0", x.f)
 		return
@@ -158,7 +192,10 @@ func (a *assembly) transition(target int, x number, action sparse.Action, atTarg
 		a.fail(atWeight, "found probability %v, wanted more than 0 and at most 1", x.f)
 		return
 	}
-	a.targets[edge{target, action}] = true
+	if _, isNew := a.targets.add(edge{target, action}); !isNew {
+		a.fail(atTarget, "found a second transition to state %d, wanted one", target)
+		return
+	}
 	a.transitions++
 	a.sum.f += x.f
 	if a.exact {
@@ -175,11 +212,8 @@ func (a *assembly) transition(target int, x number, action sparse.Action, atTarg
 
 // endRow checks the sum of the row that is open.
 func (a *assembly) endRow() {
-	open := len(a.targets) > 0
-	if len(a.targets) > 256 { // clearing takes time for as many as there ever were
-		a.targets = map[edge]bool{}
-	}
-	clear(a.targets)
+	open := len(a.targets.all) > 0
+	a.targets.clear()
 	if !open || a.kind == sparse.CTMC {
 		return
 	}
@@ -192,7 +226,7 @@ func (a *assembly) endRow() {
 	switch {
 	case before > a.sums: // another diagnostic may be why
 		return
-	case a.exact && a.sum.r.Cmp(big.NewRat(1, 1)) != 0:
+	case a.exact && a.sum.r.Cmp(a.one.r) != 0:
 		a.failAt(a.at, "the probabilities from here on sum to %s, exactly, wanted 1 (fractions such as 1/3 are exact, too)", a.sum.r.RatString())
 	case off > sumTolerance:
 		a.failAt(a.at, "the probabilities from here on sum to %s, wanted 1", strconv.FormatFloat(a.sum.f, 'g', 10, 64))

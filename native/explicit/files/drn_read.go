@@ -414,7 +414,7 @@ func allDigits(name string) bool {
 
 // emptyRow refuses an action without transitions.
 func (d *drnFile) emptyRow() {
-	if d.acted && len(d.targets) == 0 {
+	if d.acted && len(d.targets.all) == 0 {
 		d.failAt(d.assembly.at, "found an action without transitions, wanted at least one")
 	}
 }
@@ -485,7 +485,7 @@ func (d *drnFile) finish() (*explicit.Space, error) {
 	}
 	d.complete(model, said)
 	in := &explicit.Imported{File: d.src.Name, Type: d.typ, Actions: d.assembly.names, Model: model, Warnings: d.warnings()}
-	in.Vars, in.Valuations = numbered(d.states)
+	in.Vars, in.Valuation = numbered(d.states)
 	d.addRewards(in)
 	return explicit.Import(in)
 }

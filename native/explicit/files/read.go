@@ -183,9 +183,9 @@ func (r *reading) importSpace() (*explicit.Space, error) {
 		TransitionRewards: r.rewards, Warnings: r.tra.warnings(), Rounded: r.rounded,
 	}
 	if r.sta != nil {
-		d.Vars, d.Valuations = r.sta.vars, r.sta.values
+		d.Vars, d.Valuation = r.sta.vars, explicit.Valued(r.sta.values, len(r.sta.vars))
 	} else {
-		d.Vars, d.Valuations = numbered(r.tra.states)
+		d.Vars, d.Valuation = numbered(r.tra.states)
 	}
 	space, err := explicit.Import(d)
 	if dup, ok := errors.AsType[*explicit.DuplicateError](err); ok && r.sta != nil {
@@ -195,12 +195,12 @@ func (r *reading) importSpace() (*explicit.Space, error) {
 }
 
 // numbered is the one variable of states without valuations.
-func numbered(n int) ([]sema.Variable, []int32) {
-	values := make([]int32, n)
-	for i := range values {
-		values[i] = int32(i)
+func numbered(n int) ([]sema.Variable, func(i int) []int32) {
+	values := make([]int32, 1)
+	return []sema.Variable{{Name: "x", Type: sema.Int, Low: 0, High: int32(n - 1)}}, func(i int) []int32 {
+		values[0] = int32(i)
+		return values
 	}
-	return []sema.Variable{{Name: "x", Type: sema.Int, Low: 0, High: int32(n - 1)}}, values
 }
 
 // warnings are what is doubtful about the rows.

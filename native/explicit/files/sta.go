@@ -16,6 +16,7 @@ type staFile struct {
 	vars   []sema.Variable
 	values []int32
 	typed  bool // whether the first state has told the types
+	parts  []field
 }
 
 // readStates reads a .sta file with the valuations of n states.
@@ -28,6 +29,7 @@ func readStates(ctx context.Context, src Source, n int) (*staFile, error) {
 	if !s.names() {
 		return s, nil
 	}
+	s.values = make([]int32, 0, len(s.vars)*min(n, len(src.Text)/(2*len(s.vars)))) // at least 0 and a comma each
 	found := 0
 	for ; s.data("states", nil); found++ {
 		if found&0xfff == 0 {
@@ -43,24 +45,28 @@ func readStates(ctx context.Context, src Source, n int) (*staFile, error) {
 	return s, nil
 }
 
-// tuple returns what is between the parentheses of "(a,b)" from a byte of the line on.
+// tuple returns what is between the parentheses of "(a,b)" from a byte of the line on,
+// until it is called again.
 func (s *staFile) tuple(at int) ([]field, bool) {
 	text := bytes.TrimRight(s.text[at:], " \t")
 	if len(text) < 2 || text[0] != '(' || text[len(text)-1] != ')' {
 		s.fail(at, "found %s, wanted values in parentheses, such as (0,true)", quote(text))
 		return nil, false
 	}
-	var out []field
+	s.parts = s.parts[:0]
 	inner := text[1 : len(text)-1]
 	if len(inner) == 0 {
 		return nil, true
 	}
-	begin := at + 1
-	for _, part := range bytes.Split(inner, []byte(",")) {
-		out = append(out, field{part, begin})
-		begin += len(part) + 1
+	for begin := at + 1; ; {
+		n := bytes.IndexByte(inner, ',')
+		if n < 0 {
+			s.parts = append(s.parts, field{inner, begin})
+			return s.parts, true
+		}
+		s.parts = append(s.parts, field{inner[:n], begin})
+		inner, begin = inner[n+1:], begin+n+1
 	}
-	return out, true
 }
 
 func (s *staFile) names() bool {
@@ -138,7 +144,11 @@ func (s *staFile) value(j int, f field) {
 			s.fail(f.at, "found %s, wanted true or false as before: %q is Boolean", quote(f.text), v.Name)
 			return
 		}
-		s.values = append(s.values, map[string]int32{"true": 1}[text])
+		x := int32(0)
+		if text == "true" {
+			x = 1
+		}
+		s.values = append(s.values, x)
 		return
 	}
 	x, err := strconv.ParseInt(text, 10, 32)

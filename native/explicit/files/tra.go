@@ -3,7 +3,6 @@ package files
 import (
 	"bytes"
 	"context"
-	"math/big"
 	"strings"
 
 	"tilecheck/native/explicit/sparse"
@@ -83,6 +82,8 @@ func readTransitions(ctx context.Context, src Source, opts ReadOptions) (*traFil
 	intervals := t.typ == syntax.IDTMC || t.typ == syntax.IMDP
 	t.assembly = newAssembly(l, kindOf(t.typ), t.totals[0], opts.Exact || intervals)
 	t.intervals = intervals
+	most := len(src.Text) / len("0 0 1\n") // totals may lie
+	t.builder.Grow(min(t.totals[0], most), min(t.totals[1], most), min(t.totals[2], most))
 	for n := 0; l.data("transitions", nil); n++ {
 		if n&0xfff == 0 {
 			if err := ctx.Err(); err != nil {
@@ -237,7 +238,7 @@ func (t *traFile) line() {
 		return
 	}
 	var high number
-	x, ok := number{1, big.NewRat(1, 1)}, true
+	x, ok := t.one, true
 	switch {
 	case t.intervals:
 		x, high, ok = t.interval(f[2+mdp])
@@ -249,11 +250,15 @@ func (t *traFile) line() {
 	}
 	action := sparse.NoAction
 	if at := 2 + mdp + weighed; len(f) > at {
-		if !isWord(f[at].String()) {
-			t.fail(f[at].at, "found %s, wanted the name of an action", quote(f[at].text))
-			return
+		known, ok := t.actions[string(f[at].text)]
+		if !ok {
+			if !isWord(f[at].String()) {
+				t.fail(f[at].at, "found %s, wanted the name of an action", quote(f[at].text))
+				return
+			}
+			known = t.action(f[at].String())
 		}
-		action = t.action(f[at].String())
+		action = known
 	}
 	if !t.advance(s, j, action) {
 		return

@@ -73,7 +73,7 @@ type umbFile struct {
 	probability  umbNumbers
 	exitRate     umbNumbers
 	initial      *sparse.Set
-	actions      []uint32
+	actions      []uint16
 	names        []byte
 	nameAt       []uint32
 	labels       map[string]*sparse.Set
@@ -99,8 +99,8 @@ type umbNumbers struct{ umb.Numbers }
 
 // at returns a number, with its fraction if that is asked for.
 func (n *umbNumbers) at(i int, exact bool) (number, error) {
-	if n.Rats == nil {
-		x := number{f: n.Doubles[i]}
+	if !n.Fractions() {
+		x := number{f: n.Double(i)}
 		if math.IsNaN(x.f) || math.IsInf(x.f, 0) {
 			return x, fmt.Errorf("found the number %v", x.f)
 		}
@@ -347,7 +347,7 @@ func (u *umbFile) member(name string, m *umb.Member) (err error) {
 	case umb.ChoiceRows:
 		u.choiceRows, err = m.Offsets(u.choices, u.branches)
 	case umb.Targets:
-		u.targets, err = m.Indices(u.branches, 8, uint64(u.states))
+		u.targets, err = umb.Indices[uint32](m, u.branches, 8, uint64(u.states))
 	case umb.Probabilities:
 		if ends, intervals := s.Probability.Ends(); intervals {
 			u.probability.Numbers, err = m.Numbers(2*u.branches, ends)
@@ -361,7 +361,7 @@ func (u *umbFile) member(name string, m *umb.Member) (err error) {
 	case umb.Initial:
 		u.initial, err = umbSet(m, u.states)
 	case "actions/" + kind + "/values.bin":
-		u.actions, err = m.Indices(ids, 4, actions)
+		u.actions, err = umb.Indices[uint16](m, ids, 4, actions)
 	case "actions/" + kind + "/string-mapping.bin":
 		u.nameAt, err = m.Mapping(int(actions))
 	case "actions/" + kind + "/strings.bin":

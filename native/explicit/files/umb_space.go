@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
-	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -108,6 +107,7 @@ type umbBuild struct {
 	of      []uint32            // the branch of each transition, the first of several; nil while they are the same
 	further map[uint32][]uint32 // branches that were added to the transition of another one
 	row     []umbBranch
+	found   edges
 }
 
 // umbBranch is a branch of a row.
@@ -157,25 +157,45 @@ func (b *umbBuild) branchesOf(c int) (lo, hi int) {
 	return int(b.choiceRows[c]), int(b.choiceRows[c+1])
 }
 
+// alone reports whether a state has no branches: it has no choice, or one without any.
+func (b *umbBuild) alone(i int) bool {
+	first, end := b.choicesOf(i)
+	if first+1 == end {
+		lo, hi := b.branchesOf(first)
+		return lo == hi
+	}
+	return first == end
+}
+
+// choicesOf is the range of the choices of a state.
+func (b *umbBuild) choicesOf(i int) (first, end int) {
+	if b.stateChoices == nil {
+		return i, i + 1
+	}
+	return int(b.stateChoices[i]), int(b.stateChoices[i+1])
+}
+
+// rows makes the rows, with room for all of them from the start, and forgets the
+// columns that are of no use then.
 func (b *umbBuild) rows() error {
+	alone := 0
+	for i := range b.umbFile.states {
+		if b.alone(i) {
+			alone++
+		}
+	}
+	b.builder.Grow(b.umbFile.states, b.umbFile.choices+alone, b.branches+alone)
+	defer func() { b.umbFile.targets, b.choiceRows, b.umbFile.actions = nil, nil, nil }()
 	for i := range b.umbFile.states {
 		if i&0xfff == 0 {
 			if err := b.ctx.Err(); err != nil {
 				return err
 			}
 		}
-		first, end := i, i+1
-		if b.stateChoices != nil {
-			first, end = int(b.stateChoices[i]), int(b.stateChoices[i+1])
+		if b.alone(i) {
+			continue // the next state, or finish, makes it a deadlock
 		}
-		if first+1 == end {
-			if lo, hi := b.branchesOf(first); lo == hi {
-				first = end // a choice without branches is that of a deadlock
-			}
-		}
-		if first == end {
-			continue // the next state, or finish, makes it one
-		}
+		first, end := b.choicesOf(i)
 		b.state(i)
 		for c := first; c < end; c++ {
 			if err := b.choice(i, c); err != nil {
@@ -199,6 +219,7 @@ func (b *umbBuild) choice(i, c int) error {
 		return fmt.Errorf("found %d branches, wanted one in a choice of an LTS", hi-lo)
 	}
 	b.row = b.row[:0]
+	b.found.clear()
 	chain := !b.chooses()
 	for t := lo; t < hi; t++ {
 		x, high, err := b.weight(i, t)
@@ -212,6 +233,10 @@ func (b *umbBuild) choice(i, c int) error {
 		if chain {
 			e.action = b.acting(t)
 		}
+		if at, isNew := b.found.add(e); !isNew && !b.intervals { // of which a second one is refused
+			b.merge(&b.row[at], t, x)
+			continue
+		}
 		b.row = append(b.row, umbBranch{e, t, x, high})
 	}
 	action := sparse.NoAction
@@ -219,23 +244,8 @@ func (b *umbBuild) choice(i, c int) error {
 		action = b.acting(c)
 	}
 	b.assembly.choice(action, syntax.Pos{})
-	for k := 0; k < len(b.row); k++ {
-		r := b.row[k]
-		for n := k + 1; n < len(b.row); {
-			if b.row[n].edge != r.edge || b.intervals { // of which a second one is refused
-				n++
-				continue
-			}
-			if r.x.r != nil {
-				r.x.r = new(big.Rat).Add(r.x.r, b.row[n].x.r)
-			}
-			r.x.f += b.row[n].x.f
-			if b.further == nil {
-				b.further = make(map[uint32][]uint32)
-			}
-			b.further[uint32(r.branch)] = append(b.further[uint32(r.branch)], uint32(b.row[n].branch))
-			b.row = slices.Delete(b.row, n, n+1)
-		}
+	for k := range b.row {
+		r := &b.row[k]
 		b.note(r.branch)
 		before := len(b.errs)
 		b.high = r.high
@@ -247,6 +257,18 @@ func (b *umbBuild) choice(i, c int) error {
 	b.endRow()
 	b.place(i, c)
 	return nil
+}
+
+// merge adds a branch to another one.
+func (b *umbBuild) merge(r *umbBranch, branch int, x number) {
+	if r.x.r != nil {
+		r.x.r = new(big.Rat).Add(r.x.r, x.r)
+	}
+	r.x.f += x.f
+	if b.further == nil {
+		b.further = make(map[uint32][]uint32)
+	}
+	b.further[uint32(r.branch)] = append(b.further[uint32(r.branch)], uint32(branch))
 }
 
 // place says where the last diagnostics are, which have no lines.
@@ -263,7 +285,7 @@ func (b *umbBuild) place(i, c int) {
 func (b *umbBuild) weight(i, t int) (x, high number, err error) {
 	switch {
 	case b.typ == syntax.LTS:
-		return number{1, big.NewRat(1, 1)}, high, nil
+		return b.one, high, nil
 	case b.intervals:
 		if x, err = b.probability.at(2*t, true); err == nil {
 			high, err = b.probability.at(2*t+1, true)
@@ -454,9 +476,9 @@ func (b *umbBuild) choiceOf(s, k int) int {
 func (b *umbBuild) space(d *explicit.Imported) (*explicit.Space, error) {
 	d.Warnings = append(b.umbFile.warnings, b.assembly.warnings()...)
 	if b.valuations != nil {
-		vars, values, why := b.valuation()
+		vars, of, why := b.valuation()
 		if why == "" {
-			d.Vars, d.Valuations = vars, values
+			d.Vars, d.Valuation = vars, of
 			space, err := explicit.Import(d)
 			dup, twice := errors.AsType[*explicit.DuplicateError](err)
 			if !twice {
@@ -466,13 +488,12 @@ func (b *umbBuild) space(d *explicit.Imported) (*explicit.Space, error) {
 		}
 		d.Warnings = append(d.Warnings, fmt.Sprintf("the valuations of %s are not used, and its states have one variable x, their number: %s", b.umbFile.src.Name, why))
 	}
-	d.Vars, d.Valuations = numbered(b.umbFile.states)
+	d.Vars, d.Valuation = numbered(b.umbFile.states)
 	return explicit.Import(d)
 }
 
-// valuation unpacks the values of the variables.
-func (b *umbBuild) valuation() (vars []sema.Variable, values []int32, why string) {
-	values = make([]int32, 0, b.umbFile.states*len(b.fields))
+// valuation returns what unpacks the values of the variables of a state.
+func (b *umbBuild) valuation() (vars []sema.Variable, of func(s int) []int32, why string) {
 	width := b.width()
 	padded := make([]byte, width+9)
 	for s := range b.umbFile.states {
@@ -489,7 +510,6 @@ func (b *umbBuild) valuation() (vars []sema.Variable, values []int32, why string
 			if !f.told && (s == 0 || x > f.high) {
 				f.high = x
 			}
-			values = append(values, int32(x))
 		}
 	}
 	for _, f := range b.fields {
@@ -502,7 +522,14 @@ func (b *umbBuild) valuation() (vars []sema.Variable, values []int32, why string
 		}
 		vars = append(vars, v)
 	}
-	return vars, values, ""
+	values := make([]int32, len(b.fields))
+	return vars, func(s int) []int32 {
+		copy(padded, b.valuations[s*width:(s+1)*width])
+		for i := range b.fields {
+			values[i] = int32(b.fields[i].value(padded))
+		}
+		return values
+	}, ""
 }
 
 // value takes a variable out of a valuation with 9 bytes behind it.

@@ -58,9 +58,12 @@ func (b *Builder) Grow(states, choices, transitions int) {
 	b.start.reserve(choices + 1)
 	b.target.reserve(transitions)
 	b.weight.reserve(transitions)
-	if b.m.Kind == MDP {
-		b.first.reserve(states + 1)
+	if b.m.Kind != MDP {
+		b.action.reserve(transitions)
+		return
 	}
+	b.action.reserve(choices)
+	b.first.reserve(states + 1)
 }
 
 // Bytes returns the memory that the model takes so far, room to grow included.
