@@ -97,14 +97,11 @@ type bounds struct {
 // of is a bound of a state; nil is infinity.
 func (b *bounds) of(side, s int) *big.Rat {
 	x := [...]*big.Rat{new(big.Rat), b.ceiling}[side]
-	if v := b.at[side]; v != nil && (side == lower || less(v.Rat(s), x)) {
+	if v := b.at[side]; v != nil && (side == lower || exact.Less(v.Rat(s), x)) {
 		return v.Rat(s)
 	}
 	return x
 }
-
-// less compares numbers of which nil is infinity.
-func less(a, b *big.Rat) bool { return a != nil && (b == nil || a.Cmp(b) < 0) }
 
 // minus returns a function for the signs of bounds minus p.
 func (b *bounds) minus(p *big.Rat) func(side, s int) int {
@@ -165,7 +162,7 @@ func (c *checker) claim(q *certificate.Claim, r *Result) error {
 		return nil
 	}
 	lo, hi, err := q.Bounds()
-	if err == nil && (less(r.Upper, r.Lower) || less(r.Lower, lo) || less(hi, r.Upper)) {
+	if err == nil && (exact.Less(r.Upper, r.Lower) || exact.Less(r.Lower, lo) || exact.Less(hi, r.Upper)) {
 		err = fmt.Errorf("what is proven is not from %q to %q, as is claimed", q.Lower, q.Upper)
 	}
 	return err
@@ -183,36 +180,21 @@ func (b *bounds) fold(q *certificate.Claim, states []int) (low, high *big.Rat) {
 		case i == 0:
 			low, high = lo, hi
 		case q.Of == "sum" || q.Of == "avg":
-			low, high = plus(low, lo), plus(high, hi)
+			low, high = exact.Plus(low, lo), exact.Plus(high, hi)
 		default:
-			if less(lo, low) != (q.Of == "max") {
+			if exact.Less(lo, low) != (q.Of == "max") {
 				low = lo
 			}
-			if less(hi, high) == (q.Of == "min") {
+			if exact.Less(hi, high) == (q.Of == "min") {
 				high = hi
 			}
 		}
 	}
 	if q.Of == "avg" {
 		n := big.NewRat(1, int64(len(states)))
-		low, high = times(low, n), times(high, n)
+		low, high = exact.Times(low, n), exact.Times(high, n)
 	}
 	return low, high
-}
-
-// plus and times compute with numbers of which nil is infinity.
-func plus(a, b *big.Rat) *big.Rat {
-	if a == nil || b == nil {
-		return nil
-	}
-	return new(big.Rat).Add(a, b)
-}
-
-func times(a, b *big.Rat) *big.Rat {
-	if a == nil {
-		return nil
-	}
-	return new(big.Rat).Mul(a, b)
 }
 
 // each calls a function for every state, which returns what is wrong with it.
@@ -325,9 +307,9 @@ func (c *checker) optimal(d *certificate.Set, v *bounds) func(side, s int) (has 
 	}
 	// For the least value, a state has it for sure if its upper bound is not above any
 	// lower one, and perhaps if its lower bound is not above any upper one.
-	above, near, far := less, lower, upper
+	above, near, far := exact.Less, lower, upper
 	if d.Kind == certificate.ArgMax {
-		above, near, far = func(a, b *big.Rat) bool { return less(b, a) }, upper, lower
+		above, near, far = func(a, b *big.Rat) bool { return exact.Less(b, a) }, upper, lower
 	}
 	var first, second, worst *big.Rat // the best near bounds of two states, and the best far one
 	at, n := 0, 0
@@ -365,6 +347,8 @@ func (c *checker) vector(i int) *bounds {
 	}
 	b := &bounds{at: [2]*certificate.Values{c.file.Vectors[i].Lower, c.file.Vectors[i].Upper}}
 	c.vectors[i] = b
-	b.err = c.prove(i, b)
+	if err := c.prove(i, b); err != nil {
+		b.err = fmt.Errorf("vector %d: %w", i, err)
+	}
 	return b
 }

@@ -65,6 +65,9 @@
 // Rule 6, path formulas and co-safe rewards: rules 1 and 2 of the product with an automaton,
 // by package omega, whose comment goes on here.
 //
+// Rule 7, several objectives of one scheduler: rule 3 of the product with what they remember,
+// by package several, whose comment goes on here.
+//
 // In a CTMC rules 1 to 3 are about the chain of its jumps, with rewards for mean times.
 //
 // Paths. A state in a set E [L U R] is in R, or in L with a successor in the set of smaller

@@ -8,6 +8,7 @@ import (
 	"tilecheck/certify/certificate"
 	"tilecheck/certify/exact"
 	"tilecheck/certify/omega"
+	"tilecheck/certify/several"
 	"tilecheck/certify/steps"
 )
 
@@ -17,7 +18,6 @@ var one = big.NewRat(1, 1)
 type proof struct {
 	*checker
 	v           *certificate.Vector
-	part        string
 	left, right set
 	r           *certificate.Rewards // of a step; nil for a probability
 }
@@ -25,20 +25,24 @@ type proof struct {
 // prove checks the columns of vector i by the rule of its kind.
 func (c *checker) prove(i int, b *bounds) error {
 	v := &c.file.Vectors[i]
-	p := &proof{checker: c, v: v, part: fmt.Sprintf("vector %d", i)}
+	p := &proof{checker: c, v: v}
 	for _, j := range v.Sets() {
 		if p.left, p.right = p.right, c.sets[j]; c.sets[j].err != nil {
 			return c.sets[j].err
 		}
 	}
+	if v.Probability() {
+		b.ceiling = one
+	}
 	switch v.Kind {
 	case certificate.PathFormula, certificate.CoSafe:
 		return p.path(b)
+	case certificate.Objectives:
+		return p.several(b)
 	case certificate.Until, certificate.Steps, certificate.Next:
-		b.ceiling = one
 	default:
 		if !p.right.decided() {
-			return errors.New(p.part + ": its target is not decided in every state")
+			return errors.New("its target is not decided in every state")
 		}
 		p.r = c.Earned(v.Reward, p.right.at[lower])
 	}
@@ -67,10 +71,8 @@ func (p *proof) steps(b *bounds) (err error) {
 		proven := *b
 		q.End = proven.of
 	}
-	if b.at, err = q.Values(p.ctx); err != nil {
-		return fmt.Errorf("%s: %w", p.part, err)
-	}
-	return nil
+	b.at, err = q.Values(p.ctx)
+	return err
 }
 
 // choice reports whether the condition holds of "the choice": for a lower bound of the
@@ -101,7 +103,7 @@ func (p *proof) fixedPoint() error {
 	if x != nil {
 		minus := x.Compare(unit)
 		ends := func(t int) bool { return goal[lower].Has(t) || x.Zero(t) || x.Infinite.Has(t) }
-		if err := p.each(p.part+", lower", func(s int) string {
+		if err := p.each("lower", func(s int) string {
 			switch {
 			case goal[lower].Has(s):
 				if minus(s) > 0 {
@@ -125,7 +127,7 @@ func (p *proof) fixedPoint() error {
 		return nil
 	}
 	minus := y.Compare(unit)
-	return p.each(p.part+", upper", func(s int) string {
+	return p.each("upper", func(s int) string {
 		switch {
 		case goal[upper].Has(s):
 			if minus(s) < 0 {
@@ -160,10 +162,10 @@ func (p *proof) average() error {
 			continue
 		}
 		if bias == nil {
-			return errors.New(p.part + ": found no bias")
+			return errors.New("found no bias")
 		}
 		left := p.Sum(bias, gain)
-		if err := p.each(p.part, func(s int) string {
+		if err := p.each([]string{"lower", "upper"}[side], func(s int) string {
 			if !p.choice(s, side, func(i int) bool {
 				return sign*p.Compare(gain, gain, s, i, nil) >= 0 && sign*p.Compare(left, bias, s, i, p.r) >= 0
 			}) {
@@ -180,22 +182,19 @@ func (p *proof) average() error {
 // path is rule 6: rules 1 and 2, of the product with an automaton.
 func (p *proof) path(b *bounds) error {
 	coSafe := p.v.Kind == certificate.CoSafe
-	var sets []certificate.Bits
-	for _, j := range p.v.Automaton.Sets {
-		if !p.sets[j].decided() {
-			return errors.New(p.part + ": a proposition is not decided in every state")
-		}
-		sets = append(sets, p.sets[j].at[lower])
+	sets, err := p.decided()
+	if err != nil {
+		return err
 	}
 	if err := omega.Agrees(p.ctx, p.v.Automaton, coSafe); err != nil {
-		return fmt.Errorf("%s: %w", p.part, err)
+		return err
 	}
 	pairs, err := omega.Pairs(p.ctx, p.Model.Model, p.v.Automaton, sets, coSafe)
 	if err != nil {
-		return fmt.Errorf("%s: %w", p.part, err)
+		return err
 	}
-	q := &proof{checker: &checker{ctx: p.ctx, n: pairs.NumStates()}, v: p.v, part: p.part}
-	if q.Model, err = exact.New(p.ctx, pairs.Model); err != nil {
+	q, err := p.of(pairs.Model, p.v)
+	if err != nil {
 		return err
 	}
 	if coSafe {
@@ -203,18 +202,44 @@ func (p *proof) path(b *bounds) error {
 		q.right.at, q.r = [2]certificate.Bits{goal, goal}, pairs.Earned(p.Earned(p.v.Reward, nil))
 		return q.fixedPoint()
 	}
-	b.ceiling = one
-	sure, all, minus := certificate.NewBits(q.n), certificate.NewBits(q.n), p.v.Upper.Compare(one)
-	for i := range q.n {
-		all.Add(i)
-		if minus(i) >= 0 {
-			sure.Add(i)
-		}
-	}
-	won, err := omega.Won(p.ctx, pairs, p.v, sure)
+	all, won, sure, err := omega.Won(p.ctx, pairs, p.v)
 	if err != nil {
-		return fmt.Errorf("%s: %w", p.part, err)
+		return err
 	}
 	q.left.at, q.right.at = [2]certificate.Bits{all, all}, [2]certificate.Bits{won, sure}
 	return q.fixedPoint()
+}
+
+// several is rule 7: rule 3, of the product with what objectives remember.
+func (p *proof) several(b *bounds) error {
+	sets, err := p.decided()
+	if err != nil {
+		return err
+	}
+	b.at, err = several.Values(p.ctx, p.Model.Model, p.v, sets, p.Earned, func(l several.Lemma) error {
+		q, err := p.of(l.Model, l.Vector)
+		if q.r = l.Rewards; err != nil {
+			return err
+		}
+		return q.fixedPoint()
+	})
+	return err
+}
+
+// decided are the sets that the vector is about, of which everything must be known.
+func (p *proof) decided() (sets []certificate.Bits, err error) {
+	for _, j := range p.v.Sets() {
+		if !p.sets[j].decided() {
+			return nil, fmt.Errorf("set %d is not decided in every state", j)
+		}
+		sets = append(sets, p.sets[j].at[lower])
+	}
+	return sets, nil
+}
+
+// of is a proof about a product, without sets and rewards.
+func (p *proof) of(m *certificate.Model, v *certificate.Vector) (q *proof, err error) {
+	q = &proof{checker: &checker{ctx: p.ctx, n: m.NumStates()}, v: v}
+	q.Model, err = exact.New(p.ctx, m)
+	return q, err
 }

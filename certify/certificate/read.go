@@ -248,6 +248,11 @@ func (r *reader) readCertificates(m *umb.Member) error {
 		if a := f.Vectors[i].Automaton; a != nil && (a.Pairs < 0 || a.Runs < 0 || a.Pairs > math.MaxInt32 || a.Runs > math.MaxInt32) {
 			return fmt.Errorf("vector %d: found %d pairs and %d runs", i, a.Pairs, a.Runs)
 		}
+		if x := f.Vectors[i].Several; x != nil {
+			if err := x.limit(); err != nil {
+				return fmt.Errorf("vector %d: %w", i, err)
+			}
+		}
 		if err := r.declare("vectors", i, f.Vectors[i].columns(n), x.Vectors[i].Columns); err != nil {
 			return fmt.Errorf("vector %d: %w", i, err)
 		}

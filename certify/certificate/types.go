@@ -168,6 +168,9 @@ const (
 	// CoSafe is the expected Reward until the Automaton comes to an accepting state, or has
 	// read a path up to one. All columns are of pairs.
 	CoSafe VectorKind = "co-safe reward"
+	// Objectives are what Several ask for in the initial state. Upper, Lower, Rank and Layer
+	// are of the states of its product.
+	Objectives VectorKind = "several objectives"
 )
 
 // Vector is a value for every state, between two bounds.
@@ -182,6 +185,7 @@ type Vector struct {
 	// Timed is the time, instead of steps, of a CTMC's Steps, Cumulative and Instant.
 	Timed     *Timed     `json:"timed,omitempty"`
 	Automaton *Automaton `json:"automaton,omitempty"`
+	Several   *Several   `json:"several,omitempty"`
 
 	// Lower and Upper are the bounds. They may be the same one. nil is what needs no
 	// proof: 0 below, and above 1 for a probability, infinity for a reward.

@@ -26,6 +26,14 @@ func (v *Vector) Sets() []int {
 		if v.Automaton != nil {
 			return v.Automaton.Sets
 		}
+	case Objectives:
+		var out []int
+		for _, o := range v.Several.Objectives {
+			if o.Reward < 0 {
+				out = append(out, o.Left, o.Right)
+			}
+		}
+		return out
 	}
 	return nil
 }
@@ -33,6 +41,9 @@ func (v *Vector) Sets() []int {
 // textSize is how long the statement of a vector is, about, if those of sets are so long.
 func (v *Vector) textSize(sets []int) int {
 	size := 64
+	if v.Several != nil {
+		size += 64 * len(v.Several.Objectives)
+	}
 	if v.Automaton != nil {
 		v.Automaton.Formula.each(func(f *Formula) {
 			if size += 24; f.Op == "p" {
@@ -47,7 +58,12 @@ func (v *Vector) textSize(sets []int) int {
 	return size
 }
 
-func (v *Vector) probability() bool {
+// Probability reports whether values are probabilities.
+func (v *Vector) Probability() bool {
+	if v.Several != nil {
+		q := v.Several.Query()
+		return q == nil || q.Reward < 0
+	}
 	return v.Kind == Until || v.Kind == Steps || v.Kind == Next || v.Kind == PathFormula
 }
 
@@ -60,6 +76,9 @@ func (f *File) Validate() error {
 	n := f.Model.NumStates()
 	for i := range f.Vectors {
 		v := &f.Vectors[i]
+		if (v.Several != nil) != (v.Kind == Objectives) {
+			return fmt.Errorf("vector %d: found several objectives of one of kind %s, or none where they are wanted", i, v.Kind)
+		}
 		if err := cmp.Or(f.validVector(v), sized(v.columns(n))); err != nil {
 			return fmt.Errorf("vector %d: %w", i, err)
 		}
@@ -98,7 +117,7 @@ func (f *File) Validate() error {
 		if !slices.Contains(of, c.Of) || c.Complement && c.Vector < 0 {
 			return fmt.Errorf("claim %d: found %q, or a complement of a set, wanted one of %q", i, c.Of, of)
 		}
-		if c.Complement && !f.Vectors[c.Vector].probability() {
+		if c.Complement && !f.Vectors[c.Vector].Probability() {
 			return fmt.Errorf("claim %d: found the complement of what is no probability", i)
 		}
 	}
@@ -152,6 +171,10 @@ func (f *File) validVector(v *Vector) error {
 	rewards := false
 	switch v.Kind {
 	case Until, Steps, Next, PathFormula:
+	case Objectives:
+		if err := cmp.Or(v.Several.limit(), v.Several.validate(f.Model)); err != nil {
+			return err
+		}
 	case ReachReward, TotalReward, Cumulative, Instant, CoSafe:
 		rewards = true
 	case Average:
@@ -174,7 +197,7 @@ func (f *File) validVector(v *Vector) error {
 		return err
 	}
 	for _, x := range []*Values{v.Lower, v.Upper, v.LowerBias, v.UpperBias} {
-		if x != nil && x.Infinite != nil && (v.probability() || v.Kind == Average) {
+		if x != nil && x.Infinite != nil && v.Several == nil && (v.Probability() || v.Kind == Average) {
 			return fmt.Errorf("found infinite values, which one of kind %s has not", v.Kind)
 		}
 	}

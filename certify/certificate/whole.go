@@ -73,6 +73,12 @@ type Rewards struct {
 	Num, Den []uint64
 }
 
+// NewRewards returns the rewards of choices as they are numbered in of.
+func NewRewards(of []uint32, rats []*big.Rat) *Rewards {
+	num, den := split(rats)
+	return &Rewards{of, rats, num, den}
+}
+
 // Positive reports whether the reward of a choice is above 0; nil are all 0.
 func (r *Rewards) Positive(choice int) bool { return r != nil && r.Rats[r.Of[choice]].Sign() > 0 }
 
@@ -123,8 +129,7 @@ func (m *Model) Earned(structure int, set Bits) *Rewards {
 			out.Of[c] = k
 		}
 	}
-	out.Num, out.Den = split(out.Rats)
-	return out
+	return NewRewards(out.Of, out.Rats)
 }
 
 // split takes fractions apart; the denominator of what does not fit is 0.

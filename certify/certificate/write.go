@@ -69,6 +69,9 @@ func (v *Vector) columns(n int) []slot {
 			layered = a.Runs
 		}
 	}
+	if v.Several != nil {
+		n, layered = v.Several.States, v.Several.States
+	}
 	out := []slot{
 		{name: "lower", n: n, values: &v.Lower},
 		{name: "upper", n: n, values: &v.Upper},
@@ -79,6 +82,9 @@ func (v *Vector) columns(n int) []slot {
 	}
 	if v.Kind == PathFormula {
 		out = append(out, slot{name: "won", n: layered, ranks: &v.Won})
+	}
+	if v.Several != nil {
+		out = append(out, v.Several.columns()...)
 	}
 	return out
 }
@@ -275,14 +281,10 @@ func (f *File) vectorText(v *Vector) string {
 	if f.Model.Kind == MDP {
 		opt = map[bool]string{true: "max", false: "min"}[v.Max]
 	}
-	structure := ""
-	if v.Reward >= 0 && v.Reward < len(f.Model.Rewards) {
-		structure = fmt.Sprintf("{%q}", f.Model.Rewards[v.Reward].Name)
-		if f.Model.Rewards[v.Reward].Name == "" {
-			structure = fmt.Sprintf("{%d}", v.Reward+1)
-		}
-	}
+	structure := f.structureText(v.Reward)
 	switch v.Kind {
+	case Objectives:
+		return v.Several.text(f)
 	case Until:
 		return fmt.Sprintf("P%s=? [ %s U %s ]", opt, f.setText(v.Left), f.setText(v.Right))
 	case Steps:
@@ -317,6 +319,17 @@ func (f *File) vectorText(v *Vector) string {
 		return fmt.Sprintf("S%s=? [ %s ]", opt, f.setText(v.Right))
 	}
 	return fmt.Sprintf("R%s%s=? [ S ]", structure, opt)
+}
+
+// structureText names a reward structure; "" is none.
+func (f *File) structureText(i int) string {
+	switch {
+	case i < 0 || i >= len(f.Model.Rewards):
+		return ""
+	case f.Model.Rewards[i].Name == "":
+		return fmt.Sprintf("{%d}", i+1)
+	}
+	return fmt.Sprintf("{%q}", f.Model.Rewards[i].Name)
 }
 
 // interval is the bound of steps or time; "" is no upper one.

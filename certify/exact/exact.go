@@ -108,3 +108,22 @@ func (m *Model) Sum(h, g *certificate.Values) *certificate.Values {
 	}
 	return out
 }
+
+// Less compares numbers of which nil is infinity.
+func Less(a, b *big.Rat) bool { return a != nil && (b == nil || a.Cmp(b) < 0) }
+
+// Plus is a+b of such numbers.
+func Plus(a, b *big.Rat) *big.Rat {
+	if a == nil || b == nil {
+		return nil
+	}
+	return new(big.Rat).Add(a, b)
+}
+
+// Times is a b of one of them and a positive one that is finite.
+func Times(a, b *big.Rat) *big.Rat {
+	if a == nil {
+		return nil
+	}
+	return new(big.Rat).Mul(a, b)
+}

@@ -4,7 +4,7 @@
 //
 //	err := omega.Agrees(ctx, automaton)                  // as far as that is tried
 //	pairs, err := omega.Pairs(ctx, model, automaton, sets)
-//	won, err := omega.Won(ctx, pairs, vector, sure)
+//	all, won, sure, err := omega.Won(ctx, pairs, vector)
 //
 // # The mathematics
 //

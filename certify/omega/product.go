@@ -161,35 +161,43 @@ func (p *Product) Accepting() certificate.Bits {
 	return out
 }
 
-// Won checks the ranks and layers of a vector's runs, where sure are the pairs with y >= 1,
-// and returns the pairs with a jump to a run that has a rank.
-func Won(ctx context.Context, pairs *Product, v *certificate.Vector, sure certificate.Bits) (certificate.Bits, error) {
-	out := certificate.NewBits(len(pairs.Of))
+// Won checks the ranks and layers of a vector's runs. It returns all pairs, those with a jump
+// to a run that has a rank, and the sure ones, with y >= 1.
+func Won(ctx context.Context, pairs *Product, v *certificate.Vector) (all, out, sure certificate.Bits, err error) {
+	n := len(pairs.Of)
+	all, out, sure = certificate.NewBits(n), certificate.NewBits(n), certificate.NewBits(n)
+	minus := v.Upper.Compare(big.NewRat(1, 1))
+	for i := range n {
+		all.Add(i)
+		if minus(i) >= 0 {
+			sure.Add(i)
+		}
+	}
 	runs, err := pairs.Runs(ctx)
 	if err != nil || len(runs.Of) == 0 {
-		return out, err
+		return all, out, sure, err
 	}
 	rank, layer, accepting := v.Won, v.Layer, runs.Accepting()
 	for i := range runs.Of {
 		if i&0xfff == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
+			return nil, nil, nil, ctx.Err()
 		}
 		won, lost := rank[i] == certificate.None, true
 		first, end := runs.Choices(i)
 		for c := first; c < end; c++ {
 			lo, hi := runs.Row(c)
 			to := runs.Target[lo:hi]
-			all := !slices.ContainsFunc(to, func(t uint32) bool { return rank[t] == certificate.None })
-			won = won || all && (accepting.Has(i) || slices.ContainsFunc(to, func(t uint32) bool { return rank[t] < rank[i] }))
+			ranked := !slices.ContainsFunc(to, func(t uint32) bool { return rank[t] == certificate.None })
+			won = won || ranked && (accepting.Has(i) || slices.ContainsFunc(to, func(t uint32) bool { return rank[t] < rank[i] }))
 			lower := slices.ContainsFunc(to, func(t uint32) bool { return sure.Has(int(runs.Of[t])) || layer[t] < layer[i] })
 			same := !slices.ContainsFunc(to, func(t uint32) bool { return layer[t] != layer[i] })
 			lost = lost && (lower || same && !accepting.Has(i))
 		}
 		switch {
 		case !won:
-			return nil, fmt.Errorf("run %d: it has a rank, and no choice that keeps it won", i)
+			return nil, nil, nil, fmt.Errorf("run %d: it has a rank, and no choice that keeps it won", i)
 		case !lost && !sure.Has(int(runs.Of[i])):
-			return nil, fmt.Errorf("run %d: its layer does not show that it is lost", i)
+			return nil, nil, nil, fmt.Errorf("run %d: its layer does not show that it is lost", i)
 		}
 	}
 	at := 0 // runs begin with the jumps of the pairs, in their order
@@ -201,5 +209,5 @@ func Won(ctx context.Context, pairs *Product, v *certificate.Vector, sure certif
 			at++
 		}
 	}
-	return out, nil
+	return all, out, sure, nil
 }

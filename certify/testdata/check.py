@@ -83,6 +83,8 @@ class File:
                 a, path = thing.get("automaton"), thing.get("kind") == "path formula"
                 thing["sizes"] = {"bits": n} if a is None else dict.fromkeys(["layer", "won"], a["runs"] if path else a["pairs"])
                 thing["size"] = n if a is None else a["pairs"]
+                if thing.get("several"):
+                    thing["size"], thing["sizes"] = thing["several"]["states"], {}
                 for column in thing.get("columns", {}):
                     thing["data"][column] = self.column(group, i, thing, column)
 
@@ -235,6 +237,8 @@ class File:
         kind, n, data = v["kind"], self.n, v["data"]
         if kind in ("path formula", "co-safe reward"):
             return self.path(v, kind == "co-safe reward")
+        if kind == "several objectives":
+            return self.several(v["several"], data)
         maximal = v.get("max", False)
         lower, upper = data.get("lower"), data.get("upper")
         rank, layer = data.get("rank", [NONE] * n), data.get("layer", [NONE] * n)
@@ -419,6 +423,117 @@ class File:
         lower, upper = pairs.make_vector(inner)
         return lower[: self.n], upper[: self.n]
 
+    # Several objectives: total rewards of a product, whose states are numbered breadth-first.
+
+    def several(self, a, data):
+        goals = a["objectives"]
+        want(self.mdp and sum(self.initial) == 1 and 0 < len(goals) <= 12 and len(a.get("parts") or []) <= 64, "several")
+        want(sum(o.get("bound") is None for o in goals) <= 1, "query")
+        sets = [(self.decided(o["left"]), self.decided(o["right"])) if o["reward"] < 0 else None for o in goals]
+        count = max([0] + [o["steps"] for o in goals])
+
+        def enter(t, seen, step):
+            after = []
+            for k, pair in enumerate(sets):
+                if pair is None or seen[k] != "open":
+                    after.append("over")
+                else:
+                    after.append("now" if pair[1][t] else "open" if pair[0][t] else "over")
+            return t, tuple(after), step
+
+        begin = enter(self.initial.index(True), ["open"] * len(goals), 0)
+        states, number = [begin], {begin: 0}
+        out = File.__new__(File)
+        out.mdp, out.ctmc, out.sets, out.known_sets, out.rows, out.choices, owner = True, False, [], {}, [], [], []
+        for t, seen, step in states:  # which grow
+            first = len(out.rows)
+            for c in self.choices[t]:
+                to = {u: enter(u, seen, min(step + 1, count)) for u, _ in self.rows[c]}
+                for u in sorted(to):
+                    if to[u] not in number:
+                        number[to[u]] = len(states)
+                        states.append(to[u])
+                out.rows.append([(number[to[u]], p) for u, p in self.rows[c]])
+                owner.append(((t, seen, step), c))
+            out.choices.append(range(first, len(out.rows)))
+        out.n, out.exit = len(states), [Fraction(1)] * len(states)
+        want(out.n <= a["states"], "states")
+
+        def earned(k, z, c):
+            o = goals[k]
+            if o["reward"] < 0:
+                return Fraction(z[1][k] == "now")
+            state, choice = self.rewards[o["reward"]]
+            return state[z[0]] + choice[c] if o["steps"] < 0 or z[2] < o["steps"] else Fraction(0)
+
+        earns = [[earned(k, z, c) for z, c in owner] for k in range(len(goals))]
+        great = [o.get("great", False) for o in goals]
+
+        def total(model, gains, columns, maximal):
+            model.rewards = [([Fraction(0)] * model.n, gains)]
+            columns = {name: column[: model.n] for name, column in columns.items() if column is not None}
+            return model.make_vector({"kind": "total reward", "max": maximal, "reward": 0, "data": columns})
+
+        small = [sum(earns[k][c] for k in range(len(goals)) if not great[k]) for c in range(len(owner))]
+        least = [Fraction(0)] * out.n
+        if data.get("lower"):
+            least, _ = total(out, small, {x: data.get(x) for x in ("lower", "rank", "layer")}, False)
+        # What can be had.
+        parts, means = a.get("parts") or [], [Fraction(0)] * len(goals)
+        want(not parts or sum(Fraction(x["share"]) for x in parts) == 1, "shares")
+        for j, part in enumerate(parts):
+            want(Fraction(part["share"]) >= 0, "share")
+            chain = File.__new__(File)
+            chain.mdp, chain.ctmc, chain.sets, chain.known_sets, chain.n, chain.exit = False, False, [], {}, out.n, out.exit
+            want(all(x < len(own) for x, own in zip(data[f"choice-{j}"], out.choices)), "choice")
+            taken = [own[x] for own, x in zip(out.choices, data[f"choice-{j}"])]
+            chain.rows, chain.choices = [out.rows[c] for c in taken], [range(s, s + 1) for s in range(out.n)]
+            for k in range(len(goals)):
+                gains, column = [earns[k][c] for c in taken], data[f"value-{j}-{k}"]
+                columns = {"lower": column, "rank": data.get(f"rank-{j}-{k}")} if great[k] else {"upper": column}
+                bounds = total(chain, gains, columns, False)
+                want(column[0] < INF, "infinite")
+                means[k] += Fraction(part["share"]) * bounds[0 if great[k] else 1][0]
+        bounds = [None if o.get("bound") is None else Fraction(o["bound"]) for o in goals]
+        for k, b in enumerate(bounds):
+            want(not parts or b is None or (means[k] >= b if great[k] else means[k] <= b), "bound")
+        query = bounds.index(None) if None in bounds else None
+        want(query is None or parts, "nothing had")
+        low, high = Fraction(0), INF
+        if query is None:
+            low, high = Fraction(bool(parts)), Fraction(1)
+        elif great[query]:
+            low = means[query]
+        else:
+            high = means[query]
+        # What nothing exceeds.
+        if a.get("weights"):
+            weights, shift, factor = [Fraction(x) for x in a["weights"]], Fraction(a["shift"]), Fraction(a["factor"])
+            y = data["upper"]
+            want(len(weights) == len(goals) and min(weights + [shift, factor]) >= 0 and least[0] < INF and INF not in y, "weights")
+            for s in range(out.n):
+                if least[s] == INF:
+                    continue
+                want(y[s] + factor * least[s] >= shift, "shift")
+                for c in out.choices[s]:
+                    if all(least[t] < INF for t, _ in out.rows[c]):
+                        gain = sum((1 if great[k] else -1) * weights[k] * earns[k][c] for k in range(len(goals)))
+                        want(y[s] >= gain + sum(p * y[t] for t, p in out.rows[c]), "step")
+            most = y[0] - shift
+            for k, b in enumerate(bounds):
+                if b is not None:
+                    most += (-1 if great[k] else 1) * weights[k] * b
+            if query is None:
+                high = Fraction(0) if most < 0 else high
+            elif weights[query] > 0 and great[query]:
+                high = most / weights[query]
+            elif weights[query] > 0:
+                low = max(-most / weights[query], Fraction(0))
+        if query is None or goals[query]["reward"] < 0:
+            high = min(high, Fraction(1))
+        other = Fraction(1) if query is None or goals[query]["reward"] < 0 else INF
+        return [low if x else Fraction(0) for x in self.initial], [high if x else other for x in self.initial]
+
     def try_lassos(self, a, steps, jumps, marks, co_safe):
         """Compares the automaton with its formula on all lassos of up to four letters, if they are few."""
         letters = range(len(a["letters"]))
@@ -535,7 +650,9 @@ class File:
         lower, upper = self.vector(c["vector"])
         pairs = [(lower[s], upper[s]) for s in over]
         if c.get("complement"):
-            want(self.vectors[c["vector"]]["kind"] in ("until", "steps", "next", "path formula"), "complement")
+            v = self.vectors[c["vector"]]
+            asked = [o for o in v.get("several", {}).get("objectives", []) if o.get("bound") is None]
+            want(v["kind"] in ("until", "steps", "next", "path formula") or v["kind"] == "several objectives" and (not asked or asked[0]["reward"] < 0), "complement")
             pairs = [(1 - b, 1 - a) for a, b in pairs]
         total = lambda xs: INF if INF in (xs := list(xs)) else sum(xs) / (len(xs) if of == "avg" else 1)
         least, most = {"min": (min, min), "max": (max, max), "sum": (total, total), "avg": (total, total)}.get(of, (min, max))

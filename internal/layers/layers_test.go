@@ -65,6 +65,7 @@ var layer = map[string]int{
 	"certify/exact":                     2,
 	"certify/steps":                     2,
 	"certify/omega":                     2,
+	"certify/several":                   2,
 	"certify":                           3,
 	"native/explicit/sparse/sparsetest": 1,
 	"game/solve":                        1,

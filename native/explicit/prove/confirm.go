@@ -116,6 +116,9 @@ func (c *confirmation) vector(i, j int) (bool, error) {
 			return false, err
 		}
 	}
+	if x.Several != nil {
+		return slices.EqualFunc(x.Several.Objectives, y.Several.Objectives, sameObjective), nil
+	}
 	if x.Automaton == nil {
 		return y.Automaton == nil, nil
 	}
@@ -131,6 +134,14 @@ func sameAutomaton(x, y *certificate.Automaton, coSafe bool) (bool, error) {
 	}
 	return reflect.DeepEqual(x.Formula, y.Formula) && slices.EqualFunc(x.Next, own.Next, slices.Equal) &&
 		slices.EqualFunc(x.Jumps, own.Jumps, slices.Equal) && slices.Equal(x.Accepting, own.Accepting), nil
+}
+
+// sameObjective reports whether two objectives are the same but for their sets.
+func sameObjective(x, y certificate.Objective) bool {
+	if x.Bound == nil || y.Bound == nil {
+		return x.Bound == nil && y.Bound == nil && x.Reward == y.Reward && x.Steps == y.Steps && x.Great == y.Great
+	}
+	return x.Reward == y.Reward && x.Steps == y.Steps && x.Great == y.Great && x.Bound.Cmp(y.Bound) == 0
 }
 
 // sameTime reports whether two times are the same, however they are let pass.

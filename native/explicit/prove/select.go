@@ -54,6 +54,12 @@ func (s *selection) vector(i int) {
 				s.set(j)
 			}
 		}
+		if v.Several != nil {
+			for _, o := range v.Several.Objectives {
+				s.set(o.Left)
+				s.set(o.Right)
+			}
+		}
 	}
 }
 
@@ -93,6 +99,15 @@ func (s *selection) collect(claims []int) *certificate.File {
 					a.Sets[k] = set[j]
 				}
 				v.Automaton = &a
+			}
+			if v.Several != nil {
+				x := *v.Several
+				x.Objectives = slices.Clone(x.Objectives)
+				for k := range x.Objectives {
+					o := &x.Objectives[k]
+					o.Left, o.Right = set[o.Left], set[o.Right]
+				}
+				v.Several = &x
 			}
 			out.Vectors = append(out.Vectors, v)
 		}

@@ -90,6 +90,9 @@ func vectorKey(v *certificate.Vector) string {
 		time = fmt.Sprint(v.Timed.From, v.Timed.To)
 	}
 	path := []byte(nil)
+	if v.Several != nil {
+		path, _ = json.Marshal(v.Several.Objectives)
+	}
 	if v.Automaton != nil {
 		path, _ = json.Marshal(v.Automaton.Formula) // which it is made for
 		time = fmt.Sprint(v.Automaton.Sets)
@@ -151,6 +154,14 @@ func (t *translation) refuse(x sema.Expr, format string, args ...any) error {
 // claim translates a property.
 func (t *translation) claim(x sema.Expr) (certificate.Claim, error) {
 	out := certificate.Claim{Vector: -1, Over: initial}
+	if x, ok := x.(*sema.Multi); ok {
+		v, err := t.several(x)
+		if out.Vector, out.Complement = v.number, v.complement; err == nil && x.Type() == sema.Bool {
+			out.Vector = -1
+			out.Set = t.set(certificate.Set{Kind: certificate.Bound, Vector: v.number, Relation: ">=", Threshold: big.NewRat(1, 1)})
+		}
+		return out, err
+	}
 	if f, ok := x.(*sema.Filter); ok {
 		switch f.Op {
 		case "argmin", "argmax":

@@ -129,6 +129,8 @@ func (w *work) compute() (v *solve.Values, err error) {
 	}
 	g, dir := w.graph, w.direction()
 	switch w.Kind {
+	case certificate.Objectives:
+		return w.severalObjectives()
 	case certificate.Until:
 		return w.until(left, right)
 	case certificate.Steps:
@@ -320,12 +322,18 @@ func (w *work) totalReward() (*solve.Values, error) {
 		return nil, err
 	}
 	w.write(v)
+	return v, w.totalRanks(v)
+}
+
+// totalRanks makes the ranks and layers of a total reward.
+func (w *work) totalRanks(v *solve.Values) (err error) {
+	g := w.graph
 	open, never := w.positive(v), infinite(v)
 	rank := w.progress(open, w.lower(v), w.earned)
 	inside, layer := rank, rank
 	if w.Max {
 		if inside, layer, err = w.recurrent(never); err != nil {
-			return nil, err
+			return err
 		}
 	} else {
 		layer = layers(g, never.Complement())
@@ -337,7 +345,7 @@ func (w *work) totalReward() (*solve.Values, error) {
 		rank[s] = inside[s]
 	}
 	w.Rank, w.Layer = w.ranks(rank, open.Union(never)), w.ranks(layer, never)
-	return v, nil
+	return nil
 }
 
 // stays reports whether all successors by a choice are in one layer: that of its state,
