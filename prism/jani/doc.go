@@ -10,9 +10,9 @@
 // not allow are merged into one module. Types and values are the business of
 // package sema, whose diagnostics have the places in the JSON text.
 //
-// Models of type dtmc, mdp, ctmc and lts are read. What has clocks, continuous
-// variables or Markov automata is refused by name, and so are non-transient
-// real variables and arrays whose length is not known. A property that PRISM's
+// Models of type dtmc, mdp, ctmc, lts, ma and pta are read. What has continuous
+// variables is refused by name, and so are non-transient real variables and arrays
+// whose length is not known. A property that PRISM's
 // language has no form for is refused alone, and costs the others nothing.
 //
 // It does not write JANI, and it does not look at values of constants.

@@ -25,8 +25,11 @@ type document struct {
 	properties []*property
 }
 
-// timed reports whether time passes, in states whose edges have rates.
-func (d *document) timed() bool { return d.typ == syntax.CTMC || d.markov }
+// races reports whether edges have rates.
+func (d *document) races() bool { return d.typ == syntax.CTMC || d.markov }
+
+// timed reports whether time passes in states.
+func (d *document) timed() bool { return d.races() || d.typ == syntax.PTA }
 
 // variable is a declaration of a variable, a constant or a parameter.
 type variable struct {
@@ -45,6 +48,7 @@ const (
 	realType
 	arrayType
 	dataType
+	clockType
 	noType // refused already
 )
 
@@ -82,6 +86,7 @@ type automaton struct {
 
 type location struct {
 	name       string
+	progress   *value // what must hold for time to pass; nil is true
 	transients []assignment
 }
 
@@ -204,7 +209,7 @@ func (r *reader) exp(v *value, what string) *value {
 // types of models that this package does not read.
 var unread = map[string]string{
 	"ctmdp": "a continuous-time Markov decision process", "ta": "a timed automaton",
-	"pta": "a probabilistic timed automaton", "sta": "a stochastic timed automaton", "ha": "a hybrid automaton",
+	"sta": "a stochastic timed automaton", "ha": "a hybrid automaton",
 	"pha": "a probabilistic hybrid automaton", "sha": "a stochastic hybrid automaton",
 }
 
@@ -268,16 +273,18 @@ func (r *reader) modelType(v *value) {
 		r.doc.typ = syntax.CTMC
 	case "lts":
 		r.doc.typ = syntax.LTS
+	case "pta":
+		r.doc.typ = syntax.PTA
 	case "ma":
 		r.doc.typ, r.doc.markov = syntax.MDP, true
 	case "":
 	default:
 		if what, ok := unread[word]; ok {
 			r.unsupported = true
-			r.add(v.Start, "the model is %s (%s), which is not supported, want dtmc, mdp, ctmc, ma or lts", what, word)
+			r.add(v.Start, "the model is %s (%s), which is not supported, want dtmc, mdp, ctmc, ma, pta or lts", what, word)
 			return
 		}
-		r.add(v.Start, "found %q, want the type of a model: dtmc, mdp, ctmc, ma or lts", short(word))
+		r.add(v.Start, "found %q, want the type of a model: dtmc, mdp, ctmc, ma, pta or lts", short(word))
 	}
 }
 
@@ -320,7 +327,11 @@ func (r *reader) typ(v *value) *typ {
 			t.kind = intType
 		case "real":
 			t.kind = realType
-		case "clock", "continuous":
+		case "clock":
+			if t.kind = clockType; r.doc.typ != syntax.PTA {
+				r.add(v.Start, "a %s has a clock, want a pta", r.doc.typ)
+			}
+		case "continuous":
 			r.add(v.Start, "variables of type %s are not supported, want bool, int or a bounded int", v.text)
 		default:
 			r.add(v.Start, "found %q, want a type", short(v.text))
@@ -426,13 +437,13 @@ func (r *reader) automaton(v *value) {
 }
 
 func (r *reader) location(a *automaton, v *value) {
-	if !r.fields(v, "a location", "name", "transient-values time-progress invariant") {
+	if !r.fields(v, "a location", "name", "transient-values time-progress") {
 		return
 	}
 	l := location{name: r.word(v.get("name"), "a name")}
-	for _, key := range []string{"time-progress", "invariant"} {
-		if t := v.get(key); t != nil {
-			r.add(t.Start, "%s of locations is for clocks, which are not supported", key)
+	if p := v.get("time-progress"); p != nil {
+		if l.progress = r.exp(p, "time-progress"); r.doc.typ != syntax.PTA {
+			r.add(p.Start, "a location of a %s has a time-progress, which is for clocks, want none", r.doc.typ)
 		}
 	}
 	for _, t := range r.list(v.get("transient-values"), "values of transient variables") {
@@ -463,7 +474,7 @@ func (r *reader) edge(a *automaton, v *value) {
 	}
 	e := &edge{at: v.Start, location: r.place(v.get("location")), action: r.word(v.get("action"), "an action")}
 	e.rate, e.guard = r.exp(v.get("rate"), "a rate"), r.exp(v.get("guard"), "a guard")
-	if e.rate != nil && !r.doc.timed() {
+	if e.rate != nil && !r.doc.races() {
 		r.add(e.rate.Start, "an edge of a %s has a rate, want none", r.doc.typ)
 	}
 	for _, d := range r.list(v.get("destinations"), "destinations") {

@@ -372,6 +372,7 @@ func (t *translator) writeModules(groups []int, commands map[int][]*syntax.Comma
 				m.Vars = append(m.Vars, t.declaration(s))
 			}
 		}
+		m.Invariant = t.progress(g)
 		t.modules = append(t.modules, m)
 	}
 	for _, s := range t.slots {
@@ -380,6 +381,25 @@ func (t *translator) writeModules(groups []int, commands map[int][]*syntax.Comma
 			t.globals = append(t.globals, &syntax.GlobalDecl{Var: d, Span: d.Span})
 		}
 	}
+}
+
+// progress is when time may pass in the instances of a group; nil is always.
+func (t *translator) progress(group int) syntax.Expr {
+	var all []syntax.Expr
+	for _, in := range t.instances {
+		for i := range in.automaton.locations {
+			v := in.automaton.locations[i].progress
+			if in.group != group || v == nil || v.kind == boolean && v.yes {
+				continue
+			}
+			x := t.expr(v, &place{scope: in.scope})
+			if at := in.isAt(i, v.Start); at != nil {
+				x = &syntax.Binary{Op: syntax.OpImplies, X: at, Y: x, OpPos: v.Start, Span: v.Span}
+			}
+			all = append(all, x)
+		}
+	}
+	return and(all...)
 }
 
 // declaration declares a variable. A bound that a type lacks is that of an int.
@@ -392,6 +412,8 @@ func (t *translator) declaration(s *slot) *syntax.VarDecl {
 	switch {
 	case s.typ.kind == boolType:
 		d.Type = syntax.BoolVar
+	case s.typ.kind == clockType:
+		d.Type, d.Init = syntax.ClockVar, nil
 	case s.typ.low == nil && s.typ.high == nil:
 		d.Type = syntax.IntVar
 	default:

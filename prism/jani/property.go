@@ -113,7 +113,7 @@ func (t *translator) threshold(v *value, op syntax.Op, p *place) syntax.Expr {
 	if !p.prop || of == nil || of.kind != text {
 		return nil
 	}
-	choices := t.doc.typ == syntax.MDP || t.doc.typ == syntax.LTS
+	choices := t.doc.typ != syntax.DTMC && t.doc.typ != syntax.CTMC
 	switch op {
 	case syntax.OpGe, syntax.OpGt:
 		if choices && !strings.HasSuffix(of.text, "min") {
@@ -205,12 +205,12 @@ func (t *translator) combinedPath(v, op *value, p *place) syntax.Expr {
 // one: of steps without time, and of time with it.
 func (t *translator) bounds(v *value, p *place) *syntax.TimeBound {
 	steps, times := v.get("step-bounds"), v.get("time-bounds")
-	timed := t.doc.typ == syntax.CTMC
+	timed := t.doc.timed()
 	switch {
 	case t.doc.markov && (steps != nil || times != nil):
 		t.refuse(v.Start, "bounds on the time or the steps of a Markov automaton are not supported")
 	case steps != nil && timed:
-		t.refuse(steps.Start, "bounds on steps of a CTMC are not supported, want those on time")
+		t.refuse(steps.Start, "bounds on steps of a %s are not supported, want those on time", t.doc.typ)
 	case times != nil && !timed:
 		t.refuse(times.Start, "the time of a %s is bounded, which has none", t.doc.typ)
 	case times != nil:
@@ -227,8 +227,8 @@ func (t *translator) costs(x *syntax.Temporal, v *value, p *place) {
 	if v.kind != array {
 		t.refuse(v.Start, "found %s, want bounds on rewards in an array", v.describe())
 	}
-	if t.doc.markov {
-		t.refuse(v.Start, "bounds on what a Markov automaton earns are not supported")
+	if t.doc.timed() && t.doc.typ != syntax.CTMC {
+		t.refuse(v.Start, "bounds on what a Markov or timed automaton earns are not supported")
 	}
 	for _, b := range v.elems {
 		if b.get("exp") == nil || b.get("accumulate") == nil || b.get("bounds") == nil {
@@ -304,7 +304,7 @@ func (t *translator) interval(v *value, p *place, steps bool) *syntax.TimeBound 
 func (t *translator) expectation(v, op *value, p *place) syntax.Expr {
 	t.optional(v, "accumulate reach step-instant time-instant reward-instants", "exp")
 	steps, times, reach, acc := v.get("step-instant"), v.get("time-instant"), v.get("reach"), v.get("accumulate")
-	timed := t.doc.typ == syntax.CTMC
+	timed := t.doc.timed()
 	if r := v.get("reward-instants"); r != nil {
 		t.refuse(r.Start, "instants of rewards are not supported")
 	}
@@ -312,7 +312,7 @@ func (t *translator) expectation(v, op *value, p *place) syntax.Expr {
 	case t.doc.markov && reach == nil && (acc == nil || steps != nil || times != nil):
 		t.refuse(v.Start, "instants of a Markov automaton are not supported")
 	case steps != nil && timed:
-		t.refuse(steps.Start, "a number of steps of a CTMC is not supported, want an instant of time")
+		t.refuse(steps.Start, "a number of steps of a %s is not supported, want an instant of time", t.doc.typ)
 	case times != nil && !timed:
 		t.refuse(times.Start, "an instant of time of a %s is given, which has no time", t.doc.typ)
 	case reach != nil && (steps != nil || times != nil):

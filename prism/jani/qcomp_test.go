@@ -94,7 +94,7 @@ func TestQComp(t *testing.T) {
 		limit = 100_000
 	}
 	var done tally
-	for _, kind := range []string{"dtmc", "mdp", "ctmc"} {
+	for _, kind := range []string{"dtmc", "mdp", "ctmc", "pta"} {
 		indices, err := filepath.Glob(filepath.Join(root, "benchmarks", kind, "*", "index.json"))
 		if err != nil || len(indices) == 0 {
 			t.Fatalf("no benchmarks of type %s below %s: %v", kind, root, err)

@@ -249,12 +249,27 @@ func (t *translator) parts(v *variable, typ *typ, x symbol, owner int, prefix, n
 	if typ.kind == realType && !v.transient {
 		t.refuse(v.Start, "the variable %q is real, which is supported for transient variables only", short(v.name))
 	}
+	if typ.kind == clockType {
+		t.startAtZero(v, &x)
+	}
 	sl := &slot{decl: v, typ: typ, jani: name, owner: owner, home: owner, transient: v.transient, initial: x.x}
 	if !v.transient {
 		sl.name = t.taken.take(t.prefixed(prefix, name))
 	}
 	t.slots = append(t.slots, sl)
 	return symbol{slot: sl}
+}
+
+// startAtZero checks what a clock shows at first.
+func (t *translator) startAtZero(v *variable, x *symbol) {
+	switch {
+	case v.transient:
+		t.refuse(v.Start, "the clock %q is transient, want one that goes on", short(v.name))
+	case x.x == nil:
+		x.x = zero(v.Span)
+	case !isNumber(x.x, "0"):
+		t.refuse(v.initial.Start, "the clock %q begins at something else than 0, which is not supported", short(v.name))
+	}
 }
 
 // prefixed returns a name, with that of the instance before it if it is taken.
