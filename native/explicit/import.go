@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"runtime/debug"
 	"slices"
 
 	"tilecheck/native/explicit/sparse"
@@ -101,6 +102,9 @@ func Import(d *Imported) (*Space, error) {
 		}
 	}
 	s.store.seal()
+	if n > 1<<20 { // what was read is of no use any more, and large
+		debug.FreeOSMemory()
+	}
 	return s, nil
 }
 

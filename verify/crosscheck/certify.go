@@ -8,7 +8,6 @@ import (
 	"strconv"
 
 	"tilecheck/certify"
-	"tilecheck/certify/certificate"
 	"tilecheck/native/explicit"
 	"tilecheck/native/explicit/check"
 	"tilecheck/native/explicit/prove"
@@ -33,6 +32,11 @@ type Proof struct {
 	States    int
 	StatesOff float64
 	Worst     string
+	// Widened says that what the engine told of all states, widened by so much, is a
+	// certificate by itself, from both sides, and was checked; none is that lies within
+	// less than AtLeast of it.
+	Widened         bool
+	Within, AtLeast float64
 }
 
 // ValueTeller is an engine that can tell the values of a property in all states, in
@@ -100,7 +104,7 @@ func (r *row) certify(ctx context.Context, c *comparison, prover *prove.Prover, 
 			if v.Kind == result.Range {
 				x.Off = max(x.Off, off(truth.Lower, truth.Upper, v.Hi))
 			}
-			r.states(ctx, c, k, x, &prover.File, i, space)
+			r.states(ctx, c, k, x, prover, i, space)
 		}
 	}
 	return nil
@@ -138,8 +142,8 @@ func off(lower, upper *big.Rat, x float64) float64 {
 }
 
 // states judges what an engine tells of all states.
-func (r *row) states(ctx context.Context, c *comparison, k int, x *Proof, f *certificate.File, claim int, space *explicit.Space) {
-	e := c.entries[k]
+func (r *row) states(ctx context.Context, c *comparison, k int, x *Proof, prover *prove.Prover, claim int, space *explicit.Space) {
+	e, f := c.entries[k], &prover.File
 	teller, ok := runner.As[ValueTeller](e.Engine)
 	cl := &f.Claims[claim]
 	if cl.Vector < 0 { // a count
@@ -169,6 +173,17 @@ func (r *row) states(ctx context.Context, c *comparison, k int, x *Proof, f *cer
 			x.StatesOff, x.Worst = d, space.Compiled().StateText(space.State(nil, int(order[at])))
 		}
 	}
+	w, ok := widen(v, values)
+	if !ok {
+		return
+	}
+	if err := prover.Accepts(ctx, claim, w.vector); err != nil {
+		r.Notes = append(r.Notes, fmt.Sprintf("%s: its values of all states are not inductive when they are widened: %v", e.label, err))
+		return
+	}
+	x.Widened = true
+	_, x.Within = result.Around(w.by)
+	x.AtLeast, _ = result.Around(w.least)
 }
 
 // text says what is proven of an answer, whose truth lies in an interval unless that is nil.
@@ -184,6 +199,12 @@ func (x *Proof) text(truth *result.Interval) string {
 	text := "is proven to " + strconv.FormatFloat(x.Off, 'g', 2, 64)
 	if x.States > 0 {
 		text += fmt.Sprintf(", in all %d states to %s (the worst is %s)", x.States, strconv.FormatFloat(x.StatesOff, 'g', 2, 64), x.Worst)
+	}
+	if x.Widened {
+		text += "; a certificate by itself when widened by " + strconv.FormatFloat(x.Within, 'g', 2, 64)
+		if x.AtLeast > 0 {
+			text += ", and not by less than " + strconv.FormatFloat(x.AtLeast, 'g', 2, 64)
+		}
 	}
 	return text
 }

@@ -154,6 +154,14 @@ func (w *Writer) sorted(dst []int, c int) []int {
 	for t := lo; t < hi; t++ {
 		dst = append(dst, t)
 	}
+	if w.nondeterministic() && len(dst) < short { // most rows of most models
+		for i := 1; i < len(dst); i++ {
+			for j := i; j > 0 && w.byTarget(dst[j], dst[j-1]) < 0; j-- {
+				dst[j], dst[j-1] = dst[j-1], dst[j]
+			}
+		}
+		return dst
+	}
 	symbolic := w.opts.Symbolic && !w.opts.NoActions && w.model.Actions != nil
 	slices.SortStableFunc(dst, func(a, b int) int {
 		d := w.byTarget(a, b)

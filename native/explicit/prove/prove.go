@@ -8,6 +8,7 @@ import (
 	"iter"
 	"math"
 	"math/big"
+	"slices"
 
 	"tilecheck/certify"
 	"tilecheck/certify/certificate"
@@ -167,6 +168,20 @@ func (p *Prover) Proven(ctx context.Context, prop *Property) (int, *certify.Resu
 		results[0].Holds = !results[0].Holds
 	}
 	return i, &results[0], nil
+}
+
+// Accepts returns why the checker does not accept another vector in place of the one that
+// a claim which was proven is about: nil if it does.
+func (p *Prover) Accepts(ctx context.Context, claim int, v certificate.Vector) error {
+	f, c := p.File, p.Claims[claim]
+	f.Vectors = slices.Clone(f.Vectors)
+	f.Vectors[c.Vector] = v
+	f.Claims = []certificate.Claim{{Vector: c.Vector, Over: c.Over}}
+	results, err := certify.CheckOf(ctx, p.checked, Only(&f, 0))
+	if err != nil {
+		return err
+	}
+	return results[0].Err
 }
 
 // NotAccepted says why the checker does not accept a certificate that was made.
