@@ -62,7 +62,7 @@ func (c *checkCmd) Run(ctx context.Context, env *world) error {
 	}
 	progress, done := env.progress()
 	job.Progress = progress
-	ctx, cancel := env.limit(ctx, c.Timeout)
+	ctx, cancel := env.limits(ctx, c.Timeout, c.Memory)
 	defer cancel()
 	verdicts, err := c.verdicts(ctx, env, job)
 	done()

@@ -43,7 +43,7 @@ type compareModelsCmd struct {
 
 // Run checks the property for every strategy and MAX and prints the table.
 func (c *compareModelsCmd) Run(ctx context.Context, env *world) (err error) {
-	ctx, cancel := env.limit(ctx, c.Timeout)
+	ctx, cancel := env.limits(ctx, c.Timeout, c.Memory)
 	defer cancel()
 	job, err := c.job(env)
 	if err != nil {

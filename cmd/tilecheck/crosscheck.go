@@ -67,7 +67,7 @@ func (c *crosscheckCmd) Run(ctx context.Context, env *world) (err error) {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := env.limit(ctx, c.Timeout)
+	ctx, cancel := env.limits(ctx, c.Timeout, 0)
 	defer cancel()
 	rep, err := c.run(ctx, env, job, entrants, crosscheck.Options{
 		Confidence: c.Confidence, Tolerance: c.Tolerance, Precision: c.Precision,
@@ -122,7 +122,7 @@ func (c *crosscheckCmd) models(ctx context.Context, env *world) (err error) {
 	if i := slices.IndexFunc(entrants, func(x runner.Entrant) bool { return x.Method != "" && x.Method != runner.Exact }); i >= 0 {
 		return usageError("--engine: %s samples, and --model is about all states", entrants[i].Label)
 	}
-	ctx, cancel := env.limit(ctx, c.Timeout)
+	ctx, cancel := env.limits(ctx, c.Timeout, 0)
 	defer cancel()
 	other := &runner.Job{File: c.Against, Consts: c.Const}
 	if err := c.read(ctx, env, &job, other); err != nil {

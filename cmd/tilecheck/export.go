@@ -33,7 +33,7 @@ type exportCmd struct {
 
 // Run writes the files.
 func (c *exportCmd) Run(ctx context.Context, env *world) error {
-	ctx, cancel := env.limit(ctx, c.Timeout)
+	ctx, cancel := env.limits(ctx, c.Timeout, c.Memory)
 	defer cancel()
 	if slices.ContainsFunc(c.Output, isJANI) {
 		return c.jani(ctx, env)

@@ -24,7 +24,7 @@ type infoCmd struct {
 
 // Run builds the state space and prints what it is like.
 func (c *infoCmd) Run(ctx context.Context, env *world) error {
-	ctx, cancel := env.limit(ctx, c.Timeout)
+	ctx, cancel := env.limits(ctx, c.Timeout, c.Memory)
 	defer cancel()
 	start := time.Now()
 	space, err := c.space(ctx, env)

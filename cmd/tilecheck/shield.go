@@ -64,7 +64,7 @@ func (f *fraction) UnmarshalText(text []byte) error {
 
 // Run computes the shield, and what it promises.
 func (c *shieldCmd) Run(ctx context.Context, env *world) error {
-	ctx, cancel := env.limit(ctx, c.Timeout)
+	ctx, cancel := env.limits(ctx, c.Timeout, c.Memory)
 	defer cancel()
 	outputs := []string{c.Output}
 	if o, ok := stateFiles(c.Output); ok {

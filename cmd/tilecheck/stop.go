@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"tilecheck/internal/ending"
+	"tilecheck/internal/memory"
 )
 
 const (
@@ -119,6 +120,35 @@ func (e *world) limit(ctx context.Context, limit time.Duration) (context.Context
 		e.insist(ctx)
 	}
 	return ctx, cancel
+}
+
+// within is a limit of memory of the command, 0 for the default. A command in a test shares its process with others
+// and is not watched.
+func (e *world) within(ctx context.Context, limit byteCount) (context.Context, context.CancelFunc) {
+	most := int64(limit)
+	if most == 0 {
+		most = memory.Available() / 4 * 3
+	}
+	if e.last == nil || most == 0 {
+		return context.WithCancel(ctx)
+	}
+	ctx, end := ending.Ender(ctx)
+	stop := memory.Watch(most, func() { end(&ending.Memory{Limit: most}) })
+	e.insist(ctx)
+	return ctx, func() {
+		stop()
+		end(context.Canceled)
+	}
+}
+
+// limits are those of time and of memory.
+func (e *world) limits(ctx context.Context, time time.Duration, memory byteCount) (context.Context, context.CancelFunc) {
+	ctx, done := e.limit(ctx, time)
+	ctx, freed := e.within(ctx, memory)
+	return ctx, func() {
+		freed()
+		done()
+	}
 }
 
 // timeFlag limits a command as a whole.

@@ -28,13 +28,21 @@ func (l *Limit) Error() string { return fmt.Sprintf("time limit of %v reached", 
 // Is makes it a context.DeadlineExceeded.
 func (l *Limit) Is(target error) bool { return target == context.DeadlineExceeded }
 
+// Memory is the reason when a process takes more memory than it may, in bytes. It is a
+// context.DeadlineExceeded, as every limit.
+type Memory struct{ Limit int64 }
+
+// Error says what happened.
+func (m *Memory) Error() string { return fmt.Sprintf("memory limit of %d MB reached", m.Limit>>20) }
+
+// Is makes it a context.DeadlineExceeded.
+func (m *Memory) Is(target error) bool { return target == context.DeadlineExceeded }
+
 // Reason returns an error that ended a context in words: those of this package
 // with what was put around them, or others for a context that is not its own.
 func Reason(err error) string {
-	_, interrupt := errors.AsType[*Interrupt](err)
-	_, limit := errors.AsType[*Limit](err)
 	switch {
-	case interrupt || limit:
+	case Requested(err):
 		return err.Error()
 	case errors.Is(err, context.DeadlineExceeded):
 		return "time limit reached"
@@ -49,7 +57,8 @@ func Reason(err error) string {
 func Requested(err error) bool {
 	_, interrupt := errors.AsType[*Interrupt](err)
 	_, limit := errors.AsType[*Limit](err)
-	return interrupt || limit
+	_, memory := errors.AsType[*Memory](err)
+	return interrupt || limit || memory
 }
 
 // reasoned is a context whose Err says why it ended. What it waits with is not

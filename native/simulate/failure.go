@@ -1,11 +1,9 @@
 package simulate
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
-	"tilecheck/internal/ending"
 	"tilecheck/prism/compile"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
@@ -35,11 +33,8 @@ func Failure(err error, file string, at syntax.Pos) *result.Failure {
 	if e, ok := errors.AsType[*stats.Error](err); ok {
 		f.Class = statsClass(e.Code)
 	}
-	switch { // neither is the fault of a place in a file
-	case errors.Is(err, context.DeadlineExceeded):
-		return &result.Failure{Class: result.Timeout, Message: ending.Reason(err)}
-	case errors.Is(err, context.Canceled):
-		return &result.Failure{Class: result.Interrupted, Message: ending.Reason(err)}
+	if ended := result.Ended(err); ended != nil { // not the fault of a place in a file
+		return ended
 	}
 	return f
 }

@@ -63,11 +63,11 @@ func (u *unit) answer(ctx context.Context) {
 
 // interrupted replaces an error that the end of the context has caused.
 func (u *unit) interrupted(ctx context.Context, err error) error {
-	switch {
-	case errors.Is(err, context.DeadlineExceeded):
-		return &result.Failure{Class: result.Timeout, Message: ending.Reason(err)}
-	case ctx.Err() != nil:
-		return &result.Failure{Class: result.Interrupted, Message: ending.Reason(ctx.Err())}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return result.Ended(err)
+	}
+	if ended := result.Ended(ctx.Err()); ended != nil {
+		return &result.Failure{Class: result.Interrupted, Message: ended.Message}
 	}
 	return err
 }

@@ -1,11 +1,9 @@
 package check
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
-	"tilecheck/internal/ending"
 	"tilecheck/native/explicit"
 	"tilecheck/prism/compile"
 	"tilecheck/prism/sema"
@@ -82,11 +80,8 @@ func Failure(err error, file string, at syntax.Pos) *result.Failure {
 
 // classify handles the errors that are not the fault of a place in a file.
 func classify(f *result.Failure, err error) *result.Failure {
-	switch {
-	case errors.Is(err, context.DeadlineExceeded):
-		return &result.Failure{Class: result.Timeout, Message: ending.Reason(err)}
-	case errors.Is(err, context.Canceled):
-		return &result.Failure{Class: result.Interrupted, Message: ending.Reason(err)}
+	if ended := result.Ended(err); ended != nil {
+		return ended
 	}
 	if _, ok := errors.AsType[*explicit.DeadlockError](err); ok {
 		f.Class = result.Deadlock
