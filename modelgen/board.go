@@ -56,18 +56,12 @@ func (m Move) count(i int) string {
 	return fmt.Sprintf("tiles_row_%d", i)
 }
 
-// Columns returns how many columns the board of a generated model has, by the formulas that count
-// the tiles of its lines; 0 if there is no board of so many cells.
-func Columns(model *syntax.Model, cells int) int {
-	names := map[string]bool{}
-	for _, item := range model.Items {
-		if f, ok := item.(*syntax.FormulaDecl); ok {
-			names[f.Name.Name] = true
-		}
-	}
+// Columns returns how many columns the board of a generated model has, by the names of its formulas, some of which count
+// the tiles of a line; 0 if there is no board of so many cells.
+func Columns(formulas []string, cells int) int {
 	count := func(m Move) int {
 		n := 0
-		for names[m.count(n)] {
+		for slices.Contains(formulas, m.count(n)) {
 			n++
 		}
 		return n

@@ -124,8 +124,8 @@ func (b *built) witness(ctx context.Context, r *check.Reach, q question) (*resul
 	for _, p := range set.Paths {
 		w.Paths = append(w.Paths, d.path(p))
 	}
-	if b.tree != nil {
-		w.Columns = modelgen.Columns(b.tree, cells(r.Space.Program()))
+	if m := r.Space.Program().Model(); m != nil {
+		w.Columns = modelgen.Columns(m.Formulas(), cells(r.Space.Program()))
 	}
 	return w, nil
 }

@@ -34,7 +34,7 @@ type simulateCmd struct {
 	NoLoopCheck bool     `help:"Go on at a deterministic self-loop, which would repeat for ever."`
 
 	Board  bool         `help:"Draw the variables v_0, v_1, ... as a board of 2048."`
-	Cols   int          `help:"Columns of the board (default: a square board)." placeholder:"C"`
+	Cols   int          `help:"Columns of the board (default: those of a generated model, otherwise a square board)." placeholder:"C"`
 	Format table.Format `help:"Output format: table, json, csv (PRISM's -simpath) or markdown." default:"table" placeholder:"FORMAT"`
 
 	timeFlag `embed:""`

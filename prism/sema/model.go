@@ -72,6 +72,11 @@ func undefined(cs []*constant) []string {
 	return names
 }
 
+// Formulas lists the names of the formulas in file order.
+func (m *Model) Formulas() []string {
+	return namesOf(m.formulas, func(f *formula) string { return f.name })
+}
+
 // Variables returns the names of the variables in the order of their slots.
 func (m *Model) Variables() []string {
 	return namesOf(m.vars, func(v *variable) string { return v.name })

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"tilecheck/internal/usage"
+	"tilecheck/modelgen"
 	"tilecheck/prism/sema"
 )
 
@@ -31,6 +32,11 @@ func newBoardDrawing(prog *sema.Program, cols int) (*boardDrawing, error) {
 	n := len(b.slots)
 	if n == 0 {
 		return nil, usage.Errorf("--board: the model has no variables v_0, v_1, ..., want a model of tilecheck gen")
+	}
+	if b.cols == 0 {
+		if m := prog.Model(); m != nil {
+			b.cols = modelgen.Columns(m.Formulas(), n)
+		}
 	}
 	if b.cols == 0 {
 		b.cols = int(math.Sqrt(float64(n)))

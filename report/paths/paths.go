@@ -25,7 +25,7 @@ type Printer struct {
 	Probs, Rewards bool // are shown
 	Changes        bool // only states in which a shown variable changes
 	Board          bool // the variables v_0, v_1, … as a board, and nothing else
-	Cols           int  // of the board; 0 for a square one
+	Cols           int  // of the board; 0 for those of a generated model, or a square one
 
 	state []int32 // that was visited last
 	chose bool    // there was more than one choice
