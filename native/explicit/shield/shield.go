@@ -143,6 +143,11 @@ func New(ctx context.Context, q *Question, opts *Options) (*Shield, error) {
 	return x, x.total(ctx, opts.Threshold)
 }
 
+// Of is the shield that allows choices which are known: at least one of each state. Of its methods only Model has an answer.
+func Of(space *explicit.Space, allowed *sparse.Set) *Shield {
+	return &Shield{Question: &Question{Space: space}, Allowed: allowed}
+}
+
 // judge computes the values of states and choices.
 func (x *Shield) judge(ctx context.Context, exact bool) error {
 	var err error
@@ -250,19 +255,36 @@ func (x *Shield) bounded(ctx context.Context, threshold *big.Rat) (bool, error) 
 	if open.Empty() {
 		return true, nil
 	}
-	later := reached(m, states)
+	matters := x.contenders(open, states)
+	later := reached(m.Keep(matters), states)
 	if later.Count() > m.NumStates()/2 {
 		return false, nil
 	}
-	return true, x.settle(ctx, threshold, open, states, later)
+	return true, x.settle(ctx, threshold, matters, open, states, later)
+}
+
+// contenders are the choices that fractions are wanted of: those that may be the best of their state, as far
+// as bounds tell, and those that are open, of some states.
+func (x *Shield) contenders(open, states *sparse.Set) *sparse.Set {
+	m := x.Space.Model()
+	out := open.Clone()
+	for s := range m.NumStates() {
+		first, end := m.Choices(s)
+		for c := first; c < end; c++ {
+			if x.Max && x.of.upper[c] >= x.value.lower[s] || !x.Max && x.of.lower[c] <= x.value.upper[s] {
+				out.Add(c)
+			}
+		}
+	}
+	return out
 }
 
 // settle allows those of some choices that lose no more than a threshold, given their states, and
-// all that can be reached from these.
-func (x *Shield) settle(ctx context.Context, threshold *big.Rat, open, states, later *sparse.Set) error {
+// all that can be reached from these by choices that matter.
+func (x *Shield) settle(ctx context.Context, threshold *big.Rat, matters, open, states, later *sparse.Set) error {
 	part := &Shield{Question: &Question{Space: x.Space, Left: x.Left.Intersect(later), Right: x.Right, Negated: x.Negated, Max: x.Max}, graph: x.graph, relative: x.relative}
 	var err error
-	if part.value, _, err = part.solve(ctx, x.graph, x.Max, true); err != nil {
+	if part.value, _, err = part.solve(ctx, sparse.NewGraph(x.Space.Model().Keep(matters)), x.Max, true); err != nil {
 		return err
 	}
 	m := x.Space.Model()
