@@ -13,6 +13,7 @@ import (
 	"tilecheck/native/explicit"
 	"tilecheck/native/explicit/files"
 	"tilecheck/native/explicit/scheduler"
+	"tilecheck/native/explicit/shield"
 	"tilecheck/native/explicit/sparse"
 	"tilecheck/native/explicit/tree"
 	"tilecheck/prism/syntax"
@@ -23,8 +24,8 @@ type resolveCmd struct {
 	ModelFile string   `arg:"" name:"model" help:"PRISM model of an MDP (- for standard input)." file:"in"`
 	Const     []string `help:"Values of undefined constants, to build the states: a=1,b=0.5." sep:"none" placeholder:"DEFS"`
 
-	Scheduler string `help:"File with the choices: Storm's JSON or one of PRISM's lists, as check --export-scheduler writes them." placeholder:"FILE" file:"in"`
-	Uniform   bool   `help:"Every choice of a state is as likely."`
+	Scheduler string `help:"File with the choices: Storm's JSON or one of PRISM's lists, as check --export-scheduler or shield writes them." placeholder:"FILE" file:"in"`
+	Uniform   bool   `help:"Every choice of a state is as likely, with --scheduler those that it permits."`
 	Policy    string `help:"File with modules that choose, or a policy of the game, such as random." placeholder:"FILE" file:"in"`
 
 	MaxStates int       `rare:"" help:"Give up a state space with more states." placeholder:"N"`
@@ -36,8 +37,8 @@ type resolveCmd struct {
 
 // Run writes the model, once its states have shown that nothing is left to choose.
 func (c *resolveCmd) Run(ctx context.Context, env *world) error {
-	if n := len(slices.DeleteFunc([]bool{c.Scheduler != "", c.Uniform, c.Policy != ""}, func(given bool) bool { return !given })); n != 1 {
-		return usageError("found %d of --scheduler, --uniform and --policy, want one", n)
+	if n := len(slices.DeleteFunc([]bool{c.Scheduler != "", c.Uniform && c.Scheduler == "", c.Policy != ""}, func(given bool) bool { return !given })); n != 1 || c.Uniform && c.Policy != "" {
+		return usageError("found %d of --scheduler, --uniform and --policy, want one, or --uniform beside --scheduler", n)
 	}
 	written, ofStates := stateFiles(c.Output)
 	outputs := []string{c.Output}
@@ -47,7 +48,7 @@ func (c *resolveCmd) Run(ctx context.Context, env *world) error {
 	if err := env.places.with("--output", outputs...).check(); err != nil {
 		return err
 	}
-	ctx, cancel := env.limit(ctx, c.Timeout)
+	ctx, cancel := env.limits(ctx, c.Timeout, c.Memory)
 	defer cancel()
 	src, err := env.readSource(c.ModelFile)
 	if err != nil {
@@ -64,14 +65,24 @@ func (c *resolveCmd) Run(ctx context.Context, env *world) error {
 	if before.Program().Type != syntax.MDP {
 		return fmt.Errorf("%s: found a %s, want an MDP, which has choices to resolve", c.ModelFile, before.Program().Type)
 	}
-	if ofStates && c.Scheduler != "" {
-		chain, err := c.induced(ctx, env, before)
+	var made scheduler.Scheduler
+	if c.Scheduler != "" {
+		var permitted *sparse.Set
+		if permitted, made, err = c.read(ctx, env, before); err != nil {
+			return err
+		}
+		if made == nil {
+			return c.permissive(ctx, env, before, permitted, model)
+		}
+	}
+	if ofStates && made != nil {
+		chain, err := chainOf(ctx, before, made)
 		if err != nil {
 			return err
 		}
 		return c.writeStates(ctx, env, written, before, chain)
 	}
-	items, err := c.resolver(ctx, env, before)
+	items, err := c.resolver(ctx, env, before, made)
 	if err != nil {
 		return err
 	}
@@ -87,15 +98,50 @@ func (c *resolveCmd) Run(ctx context.Context, env *world) error {
 	if err := c.resolved(before, after); err != nil {
 		return err
 	}
-	if text, err = typed(model, syntax.DTMC); err != nil {
+	return c.writeChain(ctx, env, before, after, model)
+}
+
+// writeChain writes a model whose choices are made as a Markov chain, given its states as an MDP.
+func (c *resolveCmd) writeChain(ctx context.Context, env *world, before, after *explicit.Space, model *syntax.Model) error {
+	text, err := typed(model, syntax.DTMC)
+	if err != nil {
 		return err
 	}
-	if ofStates {
+	if written, ofStates := stateFiles(c.Output); ofStates {
 		chain, err := c.states(ctx, text)
 		if err != nil {
 			return err
 		}
 		return c.writeStates(ctx, env, written, before, chain)
+	}
+	c.note(env, before, after)
+	return env.writeFile(cmp.Or(c.Output, "-"), textWriter(string(text)))
+}
+
+// permissive writes what is left of an MDP whose states have choices that are permitted, several of some: with --uniform the
+// chain in which these are as likely, otherwise an MDP.
+func (c *resolveCmd) permissive(ctx context.Context, env *world, before *explicit.Space, permitted *sparse.Set, model *syntax.Model) error {
+	if written, ofStates := stateFiles(c.Output); ofStates && !c.Uniform {
+		left, err := before.Restrict(permitted)
+		if err != nil {
+			return err
+		}
+		return c.writeStates(ctx, env, written, before, left)
+	}
+	text, err := shield.Of(before, permitted).Model(ctx, model)
+	if err != nil {
+		return fmt.Errorf("%s permits several choices: %w", c.Scheduler, err)
+	}
+	after, err := c.states(ctx, text)
+	if err != nil {
+		return fmt.Errorf("the model with the choices that are permitted: %w", err)
+	}
+	if c.Uniform {
+		left, err := syntax.ParseModel(c.ModelFile, text)
+		if err != nil {
+			return err
+		}
+		return c.writeChain(ctx, env, before, after, left)
 	}
 	c.note(env, before, after)
 	return env.writeFile(cmp.Or(c.Output, "-"), textWriter(string(text)))
@@ -108,22 +154,22 @@ func typed(model *syntax.Model, t syntax.ModelType) ([]byte, error) {
 	return text.Bytes(), err
 }
 
-// note says how large the chain is, to whoever wants to know.
+// note says how large the chain is, or the MDP that is left, to whoever wants to know.
 func (c *resolveCmd) note(env *world, before, after *explicit.Space) {
 	if !env.quiet {
 		b, a := before.Model(), after.Model()
-		fmt.Fprintf(env.stderr, "note: %d states, %d choices, %d transitions of the MDP; %d states, %d transitions of the chain\n",
-			b.NumStates(), b.NumChoices(), b.NumTransitions(), a.NumStates(), chainTransitions(a))
+		left := fmt.Sprintf("%d transitions of the chain", chainTransitions(a))
+		if !c.Uniform && undecided(a) > 0 {
+			left = fmt.Sprintf("%d choices, %d transitions of what is left, an MDP", a.NumChoices(), a.NumTransitions())
+		}
+		fmt.Fprintf(env.stderr, "note: %d states, %d choices, %d transitions of the MDP; %d states, %s\n",
+			b.NumStates(), b.NumChoices(), b.NumTransitions(), a.NumStates(), left)
 	}
 }
 
-// induced returns the chain of the states that the scheduler of a file reaches. It needs no module
+// chainOf returns the chain of the states that a scheduler reaches. It needs no module
 // that makes the choices, so actions may have no names.
-func (c *resolveCmd) induced(ctx context.Context, env *world, space *explicit.Space) (*explicit.Space, error) {
-	x, err := c.read(ctx, env, space)
-	if err != nil {
-		return nil, err
-	}
+func chainOf(ctx context.Context, space *explicit.Space, x scheduler.Scheduler) (*explicit.Space, error) {
 	in, err := x.Induce(ctx, space.Model(), scheduler.InduceOptions{Reachable: true, Order: space.Order()})
 	if err != nil {
 		return nil, err
@@ -145,19 +191,21 @@ func (c *resolveCmd) writeStates(ctx context.Context, env *world, o output, befo
 		return err
 	}
 	program := *chain.Program()
-	program.Type = syntax.DTMC
+	if chain.Model().Kind == sparse.DTMC {
+		program.Type = syntax.DTMC
+	}
 	c.note(env, before, chain)
 	x := &exporter{env: env, space: chain, opts: files.Options{Program: &program, Precision: files.MaxPrecision, Zeros: true}}
 	return x.write(ctx, o)
 }
 
-// read reads the scheduler.
-func (c *resolveCmd) read(ctx context.Context, env *world, space *explicit.Space) (scheduler.Scheduler, error) {
+// read reads the file of a scheduler: the choices that it permits, and the scheduler that they are, if they are one.
+func (c *resolveCmd) read(ctx context.Context, env *world, space *explicit.Space) (*sparse.Set, scheduler.Scheduler, error) {
 	text, err := env.readSource(c.Scheduler)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return scheduler.Read(ctx, c.Scheduler, text, space)
+	return scheduler.ReadPermitted(ctx, c.Scheduler, text, space)
 }
 
 // states builds those of a model.
@@ -172,16 +220,10 @@ func (c *resolveCmd) states(ctx context.Context, src []byte) (*explicit.Space, e
 
 // resolver returns the modules that make the choices; none if every choice is as likely,
 // which is what a DTMC with several commands for a state means.
-func (c *resolveCmd) resolver(ctx context.Context, env *world, space *explicit.Space) ([]syntax.Item, error) {
+func (c *resolveCmd) resolver(ctx context.Context, env *world, space *explicit.Space, made scheduler.Scheduler) ([]syntax.Item, error) {
 	switch {
-	case c.Uniform:
-		return nil, nil
-	case c.Scheduler != "":
-		x, err := c.read(ctx, env, space)
-		if err != nil {
-			return nil, err
-		}
-		found, err := tree.Find(ctx, &tree.Task{Space: space, Choices: x[0], Judge: faithful(space, x[0])})
+	case made != nil:
+		found, err := tree.Find(ctx, &tree.Task{Space: space, Choices: made[0], Judge: faithful(space, made[0])})
 		if err != nil {
 			return nil, err
 		}
@@ -194,6 +236,8 @@ func (c *resolveCmd) resolver(ctx context.Context, env *world, space *explicit.S
 			return nil, err
 		}
 		return parsed.Items, nil
+	case c.Uniform:
+		return nil, nil
 	}
 	if missing(c.Policy) {
 		policy, err := modelgen.ParsePolicy(c.Policy)
@@ -252,19 +296,24 @@ func (c *resolveCmd) resolved(before, after *explicit.Space) error {
 	if deadlocks(m) > 0 && deadlocks(before.Model()) == 0 {
 		return fmt.Errorf("%d states have no choice any more: what chooses blocks them", deadlocks(m))
 	}
-	if c.Uniform {
+	if c.Uniform && c.Scheduler == "" {
 		return nil
 	}
-	open := 0
-	for s := range m.NumStates() {
-		if first, end := m.Choices(s); end-first > 1 {
-			open++
-		}
-	}
-	if open > 0 {
+	if open := undecided(m); open > 0 {
 		return fmt.Errorf("%d states have several choices left: what chooses leaves them open", open)
 	}
 	return nil
+}
+
+// undecided counts the states with several choices.
+func undecided(m *sparse.Model) int {
+	n := 0
+	for s := range m.NumStates() {
+		if first, end := m.Choices(s); end-first > 1 {
+			n++
+		}
+	}
+	return n
 }
 
 func deadlocks(m *sparse.Model) int {

@@ -19,6 +19,39 @@ import (
 // not there have any choice. An action that several choices of its state have is an error: it
 // does not say which is meant. Errors name the file, and the line of a list, or are the context's.
 func Read(ctx context.Context, file string, text []byte, space *explicit.Space) (Scheduler, error) {
+	r := newReader(space)
+	if err := r.read(ctx, file, text); err != nil {
+		return nil, err
+	}
+	return Scheduler{r.choices}, nil
+}
+
+// ReadPermitted is Read for a file that may permit several choices of a state, as a shield does: in a list with a line for each, in
+// JSON with several that are equally likely. It returns all that are permitted, any where the file says nothing of a state, and
+// the scheduler if that is what they are; otherwise nil.
+func ReadPermitted(ctx context.Context, file string, text []byte, space *explicit.Space) (*sparse.Set, Scheduler, error) {
+	m := space.Model()
+	r := newReader(space)
+	r.permitted = sparse.NewSet(m.NumChoices())
+	if err := r.read(ctx, file, text); err != nil {
+		return nil, nil, err
+	}
+	for s, c := range r.choices {
+		if c != sparse.None {
+			continue
+		}
+		first, end := m.Choices(s)
+		for c := first; c < end; c++ {
+			r.permitted.Add(c)
+		}
+	}
+	if r.several {
+		return r.permitted, nil, nil
+	}
+	return r.permitted, Scheduler{r.choices}, nil
+}
+
+func newReader(space *explicit.Space) *reader {
 	r := &reader{space: space, choices: make([]uint32, space.Model().NumStates()), at: map[string]int{}}
 	for i := range r.choices {
 		r.choices[i] = sparse.None
@@ -26,24 +59,26 @@ func Read(ctx context.Context, file string, text []byte, space *explicit.Space) 
 	for i, v := range space.Program().Vars {
 		r.at[v.Name] = i
 	}
-	var err error
+	return r
+}
+
+// read reads a file of either form.
+func (r *reader) read(ctx context.Context, file string, text []byte) error {
 	if trimmed := bytes.TrimSpace(text); len(trimmed) > 0 && trimmed[0] == '[' {
-		err = r.json(ctx, file, text)
-	} else {
-		err = r.list(ctx, file, text)
+		return r.json(ctx, file, text)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return Scheduler{r.choices}, nil
+	return r.list(ctx, file, text)
 }
 
 // reader reads one scheduler.
 type reader struct {
 	space   *explicit.Space
-	choices []uint32
+	choices []uint32       // of each state the first that was read
 	at      map[string]int // of variables
-	order   []uint32       // by PRISM's numbers of states; nil until one is asked for
+	// permitted are all that were read, if several of a state may be; several says that there are some.
+	permitted *sparse.Set
+	several   bool
+	order     []uint32 // by PRISM's numbers of states; nil until one is asked for
 }
 
 // list reads one of PRISM's lists.
@@ -157,14 +192,13 @@ func (r *reader) json(ctx context.Context, file string, text []byte) error {
 		if s.Memory != nil {
 			return fmt.Errorf("%s: entry %d: found a scheduler with a memory, want one without", file, n)
 		}
-		var choices []struct {
-			Labels []string `json:"labels"`
-		}
+		var choices []readChoice
 		if json.Unmarshal(s.Choice, &choices) != nil {
 			continue // "undefined": any will do
 		}
-		if len(choices) != 1 || len(choices[0].Labels) > 1 {
-			return fmt.Errorf("%s: entry %d: found %d choices, want one with one action", file, n, len(choices))
+		actions, err := r.actions(choices)
+		if err != nil {
+			return fmt.Errorf("%s: entry %d: %w", file, n, err)
 		}
 		valuation := make([]int32, len(r.at))
 		for name, i := range r.at {
@@ -174,15 +208,40 @@ func (r *reader) json(ctx context.Context, file string, text []byte) error {
 			}
 			valuation[i] = x
 		}
-		action := ""
-		if len(choices[0].Labels) == 1 {
-			action = choices[0].Labels[0]
-		}
-		if err := r.choose(valuation, action); err != nil {
-			return fmt.Errorf("%s: entry %d: %w", file, n, err)
+		for _, action := range actions {
+			if err := r.choose(valuation, action); err != nil {
+				return fmt.Errorf("%s: entry %d: %w", file, n, err)
+			}
 		}
 	}
 	return nil
+}
+
+// readChoice is a choice of an entry, with its probability as it is written.
+type readChoice struct {
+	Labels []string        `json:"labels"`
+	Prob   json.RawMessage `json:"prob"`
+}
+
+// actions returns those of the choices of an entry.
+func (r *reader) actions(choices []readChoice) ([]string, error) {
+	if len(choices) == 0 || len(choices) > 1 && r.permitted == nil {
+		return nil, fmt.Errorf("found %d choices, want one with one action", len(choices))
+	}
+	var actions []string
+	for _, c := range choices {
+		switch {
+		case len(c.Labels) > 1:
+			return nil, fmt.Errorf("found a choice with %d actions, want one", len(c.Labels))
+		case !bytes.Equal(c.Prob, choices[0].Prob):
+			return nil, errors.New("found choices that are not equally likely, want those that are permitted")
+		case len(c.Labels) == 0:
+			actions = append(actions, "")
+		default:
+			actions = append(actions, c.Labels[0])
+		}
+	}
+	return actions, nil
 }
 
 // choose notes the choice with an action. A state that the model does not reach is none.
@@ -217,7 +276,12 @@ func (r *reader) named(s int, action string) error {
 }
 
 func (r *reader) note(s, c int) error {
-	if r.choices[s] != sparse.None && r.choices[s] != uint32(c) {
+	another := r.choices[s] != sparse.None && r.choices[s] != uint32(c)
+	switch {
+	case r.permitted != nil:
+		r.permitted.Add(c)
+		r.several = r.several || another
+	case another:
 		return fmt.Errorf("state %s has two choices, want one of a scheduler", r.text(s))
 	}
 	r.choices[s] = uint32(c)

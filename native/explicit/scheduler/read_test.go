@@ -21,6 +21,26 @@ func TestReadBack(t *testing.T) {
 	}
 }
 
+// Files that permit several choices of a state say which; what they do not mention has any.
+func TestReadPermitted(t *testing.T) {
+	const model = "mdp module m x:[0..2]; [a] x=0 -> (x'=1); [b] x=0 -> (x'=2); [c] x=0 -> true; [a] x=1 -> (x'=2); [b] x=1 -> (x'=0); [a] x=2 -> true; endmodule"
+	x := scheduled(t, model, "Pmax=? [ F x=2 ]", check.Options{})
+	for _, c := range []struct {
+		text string
+		want []int // choices, a, b, c of state 0, ...
+		one  bool
+	}{
+		{"(0)=a\n(0)=c\n(1)=b\n", []int{0, 2, 4, 5}, false},
+		{"0=0\n0=0\n1=1\n", []int{0, 4, 5}, true},
+		{`[{"s": {"x": 0}, "c": [{"labels": ["b"], "prob": 0.5}, {"labels": ["c"], "prob": 0.5}]}, {"s": {"x": 1}, "c": "undefined"}]`, []int{1, 2, 3, 4, 5}, false},
+	} {
+		permitted, one, err := scheduler.ReadPermitted(t.Context(), "f", []byte(c.text), x.Space)
+		if err != nil || (one != nil) != c.one || !slices.Equal(slices.Collect(permitted.All()), c.want) {
+			t.Errorf("%q: found %v, %v and %v, want %v", c.text, permitted, one, err, c.want)
+		}
+	}
+}
+
 // A line that does not say what is meant is an error with its place.
 func TestReadErrors(t *testing.T) {
 	const model = "mdp module m x:[0..3]; [] x=0 -> (x'=1); [] x=0 -> (x'=2); [a] x=1 -> (x'=2); [a] x=1 -> (x'=3); [b] x=1 -> true; [a] x>1 -> true; endmodule"
