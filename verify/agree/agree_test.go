@@ -136,3 +136,28 @@ func ExampleVerdicts() {
 	// different estimated
 	// estimated values are further apart than the tolerance: native 0, prism 0.25
 }
+
+// A claimed interval is right, however wide, if it contains what is proven, and wrong where it is apart; that they overlap tells nothing.
+func TestClaimsAndProofs(t *testing.T) {
+	verdict := func(accuracy result.Accuracy, lo, hi float64) *result.Verdict {
+		return &result.Verdict{Property: "Pmax=? [ F s=1 ]", Accuracy: accuracy, Value: result.Value{Kind: result.Number, Num: (lo + hi) / 2}, Bound: &result.Interval{Lo: lo, Hi: hi}}
+	}
+	for _, c := range []struct {
+		claimed, proven [2]float64
+		want            agree.Relation
+	}{
+		{[2]float64{0.5, 0.7}, [2]float64{0.6, 0.6 + 1e-9}, agree.Same},
+		{[2]float64{0.5, 0.7}, [2]float64{0.55, 0.65}, agree.Same},
+		{[2]float64{0.5, 0.7}, [2]float64{0.65, 0.75}, agree.Unknown},
+		{[2]float64{0.55, 0.65}, [2]float64{0.5, 0.7}, agree.Unknown},
+		{[2]float64{0.5, 0.7}, [2]float64{0.7 + 1e-9, 0.75}, agree.Different},
+	} {
+		p, q := verdict(result.Claimed, c.claimed[0], c.claimed[1]), verdict(result.Bounded, c.proven[0], c.proven[1])
+		question := agree.Ask(p.Property, nil)
+		for _, got := range []agree.Outcome{agree.Verdicts("prism", p, "native", q, question, agree.Options{}), agree.Verdicts("native", q, "prism", p, question, agree.Options{})} {
+			if got.Relation != c.want || got.Basis != agree.Claimed {
+				t.Errorf("claimed %v, proven %v: %v (%s, %s), want %v", c.claimed, c.proven, got.Relation, got.Basis, got.Reason, c.want)
+			}
+		}
+	}
+}
