@@ -94,9 +94,16 @@ func TestWildRoundTrip(t *testing.T) {
 
 // TestWildProperties: what JANI has a form for has the same answers there.
 func TestWildProperties(t *testing.T) {
+	for name, newModel := range map[string]func(seed, number uint64, n int) wild.Model{"untimed": wild.New, "timed": wild.Timed} {
+		t.Run(name, func(t *testing.T) { sameAnswers(t, newModel) })
+	}
+}
+
+// sameAnswers compares the answers about random models with those about what is written.
+func sameAnswers(t *testing.T, newModel func(seed, number uint64, n int) wild.Model) {
 	answered := 0
 	for i := range uint64(needs.Some(120)) {
-		m := wild.New(18, i, 6)
+		m := newModel(18, i, 6)
 		job := runner.Job{File: "model", Model: []byte(m.Text), PropsFile: "props", Numeric: runner.Numeric{Accuracy: result.Exact}}
 		job.Properties = []byte(strings.Join(m.Props, "\n"))
 		for _, c := range m.Consts {

@@ -47,8 +47,9 @@ type (
 		Edges     []edge     `json:"edges"`
 	}
 	location struct {
-		Name   string       `json:"name"`
-		Values []assignment `json:"transient-values,omitempty"`
+		Name     string       `json:"name"`
+		Values   []assignment `json:"transient-values,omitempty"`
+		Progress *expression  `json:"time-progress,omitempty"`
 	}
 	edge struct {
 		Location     string        `json:"location"`
@@ -127,13 +128,13 @@ type exporter struct {
 // use is the edges of a module with an action.
 type use struct{ module, action int }
 
-var types = map[syntax.ModelType]string{syntax.DTMC: "dtmc", syntax.MDP: "mdp", syntax.CTMC: "ctmc", syntax.LTS: "lts"}
+var types = map[syntax.ModelType]string{syntax.DTMC: "dtmc", syntax.MDP: "mdp", syntax.CTMC: "ctmc", syntax.LTS: "lts", syntax.PTA: "pta"}
 
 func (x *exporter) model(name string) error {
 	p := x.program
 	typ, ok := types[p.Type]
 	if !ok {
-		return fmt.Errorf("a %s has no form as a JANI model here, want a DTMC, MDP, CTMC or LTS", p.Type)
+		return fmt.Errorf("a %s has no form as a JANI model here, want a DTMC, MDP, CTMC, LTS or PTA", p.Type)
 	}
 	x.out = document{Version: 1, Name: name, Type: typ, Features: []string{"derived-operators"}, Properties: []property{}, Variables: []variable{}}
 	for _, v := range p.Vars {
@@ -155,7 +156,15 @@ func (x *exporter) model(name string) error {
 		return err
 	}
 	for i := range p.Modules {
-		x.out.Automata = append(x.out.Automata, automaton{Name: p.Modules[i].Name, Locations: []location{{Name: only}}, Initial: []string{only}, Edges: []edge{}})
+		here := location{Name: only}
+		if invariant := p.Modules[i].Invariant; invariant != nil {
+			progress, err := x.expr(invariant)
+			if err != nil {
+				return err
+			}
+			here.Progress = &expression{progress}
+		}
+		x.out.Automata = append(x.out.Automata, automaton{Name: p.Modules[i].Name, Locations: []location{here}, Initial: []string{only}, Edges: []edge{}})
 		x.out.System.Elements = append(x.out.System.Elements, element{p.Modules[i].Name})
 	}
 	if len(p.Modules) == 0 {
@@ -178,7 +187,7 @@ func (x *exporter) variable(v sema.Variable) error {
 	case v.Type == sema.Bool:
 		out.Type, out.Initial = "bool", v.Init != 0
 	case v.Type == sema.Clock:
-		return fmt.Errorf("%s is a clock, which is not written", v.Name)
+		out.Type, out.Initial = "clock", 0
 	default:
 		out.Type, out.Initial = "int", v.Init
 		if v.Bounded {
@@ -378,6 +387,11 @@ func number(text string) json.Number { return json.Number(text) }
 const maxSize = 20_000_000
 
 func binary(op string, x, y any) object { return object{"op": op, "left": x, "right": y} }
+
+// timed reports whether time passes in states.
+func (x *exporter) timed() bool {
+	return x.program.Type == syntax.CTMC || x.program.Type == syntax.PTA
+}
 
 // value writes a constant: a fraction as a decimal number or a quotient.
 func value(v sema.Value) (any, error) {

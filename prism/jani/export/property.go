@@ -115,7 +115,7 @@ func kindOf(e sema.Expr) string {
 // asked writes an operator with what it asks: a bound is of the worst scheduler.
 func (x *exporter) asked(letter string, t sema.Threshold, rest object) (any, error) {
 	least := true
-	if x.program.Type == syntax.MDP || x.program.Type == syntax.LTS {
+	if x.program.Type != syntax.DTMC && x.program.Type != syntax.CTMC {
 		var ok bool
 		if least, ok = t.Least(false); !ok {
 			return nil, errors.New("the property does not say whether it asks for the least or the greatest value")
@@ -179,7 +179,7 @@ func (x *exporter) temporal(e *sema.Temporal) (any, error) {
 		return out, nil
 	}
 	bounds, err := x.bounds(e.Bound)
-	if x.program.Type == syntax.CTMC {
+	if x.timed() {
 		out["time-bounds"] = bounds
 	} else {
 		out["step-bounds"] = bounds
@@ -215,7 +215,7 @@ func (x *exporter) reward(e *sema.Reward) (any, error) {
 	}
 	out := object{"exp": x.rewards[e.Struct]}
 	accumulated, instant := []string{"steps", "exit"}, "step-instant"
-	if x.program.Type == syntax.CTMC {
+	if x.timed() {
 		accumulated, instant = []string{"steps", "time"}, "time-instant"
 	}
 	out["accumulate"] = accumulated
