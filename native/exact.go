@@ -235,7 +235,11 @@ func (b *built) scheduled(ctx context.Context, p *check.Property) result.Verdict
 		return unexported(p, v, err)
 	}
 	s, v, err := b.checker.Scheduler(ctx, p)
-	if err == nil && b.export.format == scheduler.Tree {
+	if err == nil && s.Controller != nil {
+		err = b.export.Write(b.export.file, func(w io.Writer) error {
+			return scheduler.WriteController(ctx, w, s.Space, s.Controller, b.export.format, b.export.opt)
+		})
+	} else if err == nil && b.export.format == scheduler.Tree {
 		err = b.decisions(ctx, p, s, &v)
 	} else if err == nil {
 		err = b.export.Write(b.export.file, func(w io.Writer) error {

@@ -174,7 +174,7 @@ func (h *handler) valued(ctx context.Context, s *source, m *model, index int, te
 	v.verdict.Property, v.verdict.Name = p.Text, p.Name
 	if m.space.Model().Kind == sparse.MDP {
 		// Where there is no scheduler the values stand without one.
-		if x, _, err := m.checker.Scheduler(ctx, p); err == nil {
+		if x, _, err := m.checker.Scheduler(ctx, p); err == nil && x.Controller == nil {
 			v.scheduler = x
 		} else if ctx.Err() != nil {
 			return nil, ctx.Err()

@@ -65,6 +65,20 @@ func (c *resolveCmd) Run(ctx context.Context, env *world) error {
 	if before.Program().Type != syntax.MDP {
 		return fmt.Errorf("%s: found a %s, want an MDP, which has choices to resolve", c.ModelFile, before.Program().Type)
 	}
+	if left, err := c.remembered(ctx, env, model, src); left != nil || err != nil {
+		if err != nil {
+			return err
+		}
+		text, err := typed(left, syntax.DTMC)
+		if err != nil {
+			return err
+		}
+		after, err := c.states(ctx, text)
+		if err != nil {
+			return err
+		}
+		return c.writeChain(ctx, env, before, after, left)
+	}
 	var made scheduler.Scheduler
 	if c.Scheduler != "" {
 		var permitted *sparse.Set

@@ -60,5 +60,5 @@ func (w *writer) objective(operator func(string) string) string {
 		i := w.IntN(len(w.rewards))
 		return fmt.Sprintf("%s [ %s ]", operator(fmt.Sprintf("R{%d}", i+1)), pick(w, "C", "C<=2", "C<=5"))
 	}
-	return operator("P") + " [ " + pick(w, "F "+b, "F "+b, "G "+b, a+" U "+b, "G F "+b, "F G "+b, "(F "+a+") & (G F "+b+")") + " ]"
+	return operator("P") + " [ " + pick(w, "F "+b, "F "+b, "G "+b, a+" U "+b, "G F "+b, "F G "+b, "(F "+a+") & (G F "+b+")", "G ("+a+" => (F "+b+"))", "(F G "+a+") | (G F "+b+")") + " ]"
 }

@@ -39,9 +39,16 @@ func (e *evaluation) ltl(x sema.Expr, dir solve.Direction) (*numbers, error) {
 	if err != nil {
 		return nil, a.large(err)
 	}
+	scheduled := e.opts.Scheduler
+	e.opts.Scheduler = false // one of the product is none of the model
 	v, err := e.reach(p, goal, dir)
 	if err != nil {
 		return nil, err
+	}
+	if scheduled {
+		if e.wanted.controller, err = e.remembering(&reading{auto: p.auto, letters: a.letters}); err != nil {
+			return nil, err
+		}
 	}
 	if v = p.project(v); negate {
 		v = e.complement(v)

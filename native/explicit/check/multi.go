@@ -98,6 +98,9 @@ func (e *evaluation) multi(x *sema.Multi) (result.Value, *result.Interval, error
 	if e.exact {
 		coarse, width = 0, 0
 	}
+	end := e.schedule(x)
+	m.kept, e.opts.Scheduler = e.opts.Scheduler, false
+	defer end()
 	curve := pareto.New(len(m.objectives), m.weigh, coarse)
 	if x.T == sema.Void {
 		return m.curve(x, curve, width)
@@ -112,7 +115,24 @@ func (e *evaluation) multi(x *sema.Multi) (result.Value, *result.Interval, error
 	case err != nil:
 		return none, nil, err
 	}
+	if m.kept && best.Point != nil {
+		if e.wanted.controller, err = m.mixed(best.Parts); err != nil {
+			return none, nil, err
+		}
+	}
 	return m.answer(x, best)
+}
+
+// mixed returns the scheduler that follows the plans of the oracle's answers in some parts.
+func (m *multi) mixed(parts []*big.Rat) (*sparse.Controller, error) {
+	var plans []plan
+	for i, part := range parts {
+		if part.Sign() > 0 {
+			plans = append(plans, m.plans[i])
+			plans[len(plans)-1].part = part
+		}
+	}
+	return m.controller(m.ctx, plans)
 }
 
 // aims returns the direction to go in, and the values to be reached.

@@ -23,7 +23,8 @@ type limit struct {
 	begin  []uint32 // the node that each member of the component should begin in, None if it should not begin here
 	goals  []*sparse.Set
 	good   *sparse.Set // of the nodes in end components that meet all goals
-	sure   *sparse.Set // from which these are reached
+	stays  *sparse.Set // choices within these
+	sure   *sparse.Set // the nodes from which they are reached
 }
 
 // guess is a state of the product, with a list of states of accepting parts.
@@ -199,6 +200,7 @@ func (b *limiter) judge(l *limit, satisfied uint32) error {
 	if err != nil {
 		return err
 	}
+	l.stays = ends.Choices
 	for i := range ends.Num() {
 		members := ends.Members(i)
 		met := func(goal *sparse.Set) bool {

@@ -22,7 +22,9 @@ type multi struct {
 	ends       [][]uint32    // sets of objectives, as bits, with which a path may end in each state
 	lists      lists         // of states of the automata
 	column     map[int]int   // in these lists, of each linear objective
-	starts     []uint32      // the states of the product in which paths begin
+	kept       bool          // the plan of each answer
+	plans      []plan
+	starts     []uint32 // the states of the product in which paths begin
 }
 
 // memory is a state of the model with what was seen on the way: two bits for
@@ -184,7 +186,7 @@ func (m *multi) free(least bool) *sparse.Set {
 		for s, x := range m.states {
 			first, end := m.product.Choices(s)
 			for c := first; c < end; c++ {
-				if o.reward.Gain(int(x.state), int(m.choice[c])) > 0 {
+				if of := m.choice[c]; of != sparse.None && o.reward.Gain(int(x.state), int(of)) > 0 {
 					out.Remove(c)
 				}
 			}

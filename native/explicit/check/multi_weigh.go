@@ -61,6 +61,9 @@ func (m *multi) weigh(ctx context.Context, weights []*big.Rat) (*pareto.Answer, 
 	case upper == nil:
 		return nil, m.tooGreat()
 	}
+	if m.kept {
+		m.plans = append(m.plans, plan{how: v.Scheduler, weights: weights})
+	}
 	at, err := m.point(ctx, v.Scheduler, weights)
 	return &pareto.Answer{Point: at, Bound: upper}, err
 }

@@ -13,7 +13,8 @@ import (
 
 // Scheduler is a deterministic scheduler that attains, in every state, the
 // value of the outermost operator of a property: a value within the bounds
-// computed, or the exact one.
+// computed, or the exact one. Of a path formula with several temporal operators, and of
+// multi(…), it attains the value in the initial states, and is a Controller.
 type Scheduler struct {
 	// Space has the states and numbers the choices. It is exact if the value is.
 	Space *explicit.Space
@@ -21,10 +22,13 @@ type Scheduler struct {
 	// any will do; the last entry holds for all later steps, too. A scheduler
 	// that does not count steps has one entry. Entries may share memory.
 	Choices [][]uint32
+	// Controller is the scheduler where it remembers more than steps, or throws dice; then there are no Choices.
+	Controller *sparse.Controller
 }
 
 // Scheduler evaluates a property of an MDP as Check does, and returns a
-// scheduler that attains the value of its operator P, R or S: the best or worst
+// scheduler that attains the value of its operator P, R or S, or meets the bounds of
+// multi(…) and attains the value of its query: the best or worst
 // one asked for, or, for an operator with a bound, the one that decides
 // whether the bound is kept. Within a filter, or <<*>>, that is its operand.
 // Formulas within the operator have schedulers of their own, which are not
@@ -57,6 +61,10 @@ func (c *Checker) Scheduler(ctx context.Context, p *Property) (*Scheduler, resul
 	switch {
 	case v.Err != nil:
 		return nil, v, v.Err
+	case w.controller != nil:
+		return &Scheduler{Space: w.space, Controller: w.controller}, v, nil
+	case several(op):
+		return nil, v, unscheduled(p, op, "found objectives that no scheduler meets together")
 	case w.choices == nil:
 		return nil, v, unscheduled(p, op, "a scheduler that counts so many steps is too large")
 	}
@@ -76,6 +84,8 @@ func operator(p *Property) (sema.Expr, error) {
 			continue
 		case *sema.Prob:
 			return y, single(p, y.Path)
+		case *sema.Multi:
+			return y, oneAim(p, y)
 		case *sema.Reward:
 			return y, rewarded(p, y)
 		case *sema.Steady:
@@ -99,19 +109,30 @@ func outermost(x sema.Expr) string {
 	}
 }
 
-// single refuses path formulas whose schedulers need an automaton.
+// single refuses what is no path formula.
 func single(p *Property, path sema.Expr) error {
-	for path.Type() != sema.Bool {
+	for {
 		switch x := path.(type) {
 		case *sema.Unary:
 			path = x.X
 			continue
-		case *sema.Temporal:
-			if state(x.X) && state(x.Y) && !lateWeak(x) {
-				return nil
-			}
+		case *sema.CostBounded:
+			return unscheduled(p, path, "found a path formula with bounds of rewards, whose schedulers remember what was earned")
 		}
-		return unscheduled(p, path, "found a path formula with several temporal operators (LTL), whose schedulers remember more than steps")
+		return nil
+	}
+}
+
+// several reports whether an operator is multi(…).
+func several(x sema.Expr) bool {
+	_, is := x.(*sema.Multi)
+	return is
+}
+
+// oneAim refuses multi(…) with several queries, each corner of which has a scheduler.
+func oneAim(p *Property, x *sema.Multi) error {
+	if x.T == sema.Void {
+		return unscheduled(p, x, "found several queries in multi(...), want one: which corner is meant? Ask for the others by bounds")
 	}
 	return nil
 }
@@ -135,12 +156,13 @@ func unscheduled(p *Property, x sema.Expr, format string, args ...any) error {
 
 // wanted is a scheduler that is being computed.
 type wanted struct {
-	operator sema.Expr
-	space    *explicit.Space
-	choices  [][]uint32
-	within   bool     // its operands are being evaluated
-	reach    *Reach   // what it asks for, if that is an until formula
-	values   *numbers // of an operator P
+	operator   sema.Expr
+	space      *explicit.Space
+	choices    [][]uint32
+	controller *sparse.Controller
+	within     bool     // its operands are being evaluated
+	reach      *Reach   // what it asks for, if that is an until formula
+	values     *numbers // of an operator P
 }
 
 // schedule begins the evaluation of an operator. If it is the one whose
@@ -153,7 +175,7 @@ func (e *evaluation) schedule(x sema.Expr) (end func()) {
 	p, ok := x.(*sema.Prob)
 	e.wanted.within = true
 	e.opts.Scheduler = e.kind() == sparse.MDP && (!ok || p.Path.Type() == sema.Path) // no scheduler changes the state a path begins in
-	e.wanted.space, e.wanted.choices = e.space, [][]uint32{anything(e.space.Model())}
+	e.wanted.space, e.wanted.choices, e.wanted.controller = e.space, [][]uint32{anything(e.space.Model())}, nil
 	return func() { e.opts.Scheduler, e.wanted.within = false, false }
 }
 

@@ -1,5 +1,6 @@
-// Package scheduler holds deterministic schedulers of MDPs: the Markov chains
-// they induce, and their files.
+// Package scheduler holds schedulers of MDPs: the Markov chains
+// they induce, and their files. Scheduler is deterministic and remembers no more than
+// steps; sparse.Controller remembers anything and may throw dice.
 //
 //	x := scheduler.Scheduler{choices}        // memoryless: one row
 //	in, err := x.Induce(ctx, m, scheduler.InduceOptions{})

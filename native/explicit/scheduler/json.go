@@ -20,28 +20,37 @@ type jsonChoice struct {
 	Labels []string `json:"labels"`
 	// Updates say what the memory (m') is once a state (s') is reached.
 	Updates []map[string]any `json:"memory-updates,omitempty"`
-	Prob    int              `json:"prob"`
+	Prob    float64          `json:"prob"`
 }
 
+const indent = "    "
+
 func (w *writer) json() error {
-	const indent = "    "
 	separator := "[\n" + indent
 	for s := range w.m.NumStates() {
 		if err := w.poll(s); err != nil {
 			return err
 		}
 		for i := range w.x {
-			text, err := json.MarshalIndent(w.jsonState(s, i), indent, indent)
-			if err != nil {
+			if err := w.element(&separator, w.jsonState(s, i)); err != nil {
 				return err
 			}
-			w.WriteString(separator)
-			w.Write(text)
-			separator = ",\n" + indent
 		}
 	}
 	_, err := w.WriteString("\n]\n")
 	return err
+}
+
+// element writes an element of the list, and what stands before it.
+func (w *writer) element(separator *string, x jsonState) error {
+	text, err := json.MarshalIndent(x, indent, indent)
+	if err != nil {
+		return err
+	}
+	w.WriteString(*separator)
+	w.Write(text)
+	*separator = ",\n" + indent
+	return nil
 }
 
 func (w *writer) jsonState(s, step int) jsonState {
@@ -53,10 +62,7 @@ func (w *writer) jsonState(s, step int) jsonState {
 	if c == sparse.None {
 		return out
 	}
-	choice := jsonChoice{Index: int(c), Labels: []string{}, Prob: 1}
-	if a := w.action(w.m.Actions, int(c)); a != "" {
-		choice.Labels = append(choice.Labels, a)
-	}
+	choice := w.jsonChoice(int(c), 1)
 	if !w.x.Memoryless() {
 		lo, hi := w.m.Row(int(c))
 		for _, t := range w.m.Target[lo:hi] {
@@ -64,6 +70,14 @@ func (w *writer) jsonState(s, step int) jsonState {
 		}
 	}
 	out.Choice = []jsonChoice{choice}
+	return out
+}
+
+func (w *writer) jsonChoice(c int, prob float64) jsonChoice {
+	out := jsonChoice{Index: c, Labels: []string{}, Prob: prob}
+	if a := w.action(w.m.Actions, c); a != "" {
+		out.Labels = append(out.Labels, a)
+	}
 	return out
 }
 

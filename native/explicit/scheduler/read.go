@@ -130,7 +130,7 @@ func (r *reader) line(line string) error {
 	return r.choose(valuation, action)
 }
 
-var errSteps = errors.New("found a scheduler that counts steps, want one without a memory")
+var errSteps = errors.New("found a list of a scheduler with a memory, which does not say what it remembers next: want Storm's JSON")
 
 func (r *reader) unlike(line string) error {
 	return fmt.Errorf("found %.60q, want a state of %d variables or a number of one, and its action or the number of a choice, such as (0,true)=move, 17=move or 17=1", line, len(r.at))
@@ -190,7 +190,7 @@ func (r *reader) json(ctx context.Context, file string, text []byte) error {
 			return ctx.Err()
 		}
 		if s.Memory != nil {
-			return fmt.Errorf("%s: entry %d: found a scheduler with a memory, want one without", file, n)
+			return fmt.Errorf("%s: entry %d: found a scheduler with a memory, which leaves files of states only: want -o FILE.all or FILE.umb", file, n)
 		}
 		var choices []readChoice
 		if json.Unmarshal(s.Choice, &choices) != nil {
@@ -200,13 +200,9 @@ func (r *reader) json(ctx context.Context, file string, text []byte) error {
 		if err != nil {
 			return fmt.Errorf("%s: entry %d: %w", file, n, err)
 		}
-		valuation := make([]int32, len(r.at))
-		for name, i := range r.at {
-			x, err := value(string(s.State[name]))
-			if err != nil {
-				return fmt.Errorf("%s: entry %d: found no value of %s", file, n, name)
-			}
-			valuation[i] = x
+		valuation, err := r.valuation(s.State)
+		if err != nil {
+			return fmt.Errorf("%s: entry %d: %w", file, n, err)
 		}
 		for _, action := range actions {
 			if err := r.choose(valuation, action); err != nil {
@@ -244,6 +240,19 @@ func (r *reader) actions(choices []readChoice) ([]string, error) {
 	return actions, nil
 }
 
+// valuation reads a state by the names of its variables.
+func (r *reader) valuation(state map[string]json.RawMessage) ([]int32, error) {
+	out := make([]int32, len(r.at))
+	for name, i := range r.at {
+		x, err := value(string(state[name]))
+		if err != nil {
+			return nil, fmt.Errorf("found no value of %s", name)
+		}
+		out[i] = x
+	}
+	return out, nil
+}
+
 // choose notes the choice with an action. A state that the model does not reach is none.
 func (r *reader) choose(valuation []int32, action string) error {
 	s, ok := r.space.Find(valuation)
@@ -255,6 +264,15 @@ func (r *reader) choose(valuation []int32, action string) error {
 
 // named notes the choice of a state with an action.
 func (r *reader) named(s int, action string) error {
+	c, err := r.find(s, action)
+	if err != nil {
+		return err
+	}
+	return r.note(s, c)
+}
+
+// find returns the choice of a state with an action.
+func (r *reader) find(s int, action string) (int, error) {
 	m := r.space.Model()
 	found := -1
 	first, end := m.Choices(s)
@@ -262,17 +280,17 @@ func (r *reader) named(s int, action string) error {
 		switch {
 		case r.name(m, c) != action:
 		case found >= 0 && action == "":
-			return fmt.Errorf("state %s has several choices without an action, want a list of the numbers of choices (type=indices)", r.text(s))
+			return 0, fmt.Errorf("state %s has several choices without an action, want a list of the numbers of choices (type=indices)", r.text(s))
 		case found >= 0:
-			return fmt.Errorf("state %s has several choices with action %s, want a list of the numbers of choices (type=indices)", r.text(s), action)
+			return 0, fmt.Errorf("state %s has several choices with action %s, want a list of the numbers of choices (type=indices)", r.text(s), action)
 		default:
 			found = c
 		}
 	}
 	if found < 0 {
-		return fmt.Errorf("state %s has no action %.60q", r.text(s), action)
+		return 0, fmt.Errorf("state %s has no action %.60q", r.text(s), action)
 	}
-	return r.note(s, found)
+	return found, nil
 }
 
 func (r *reader) note(s, c int) error {

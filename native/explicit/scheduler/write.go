@@ -23,10 +23,8 @@ func Write(ctx context.Context, w io.Writer, space *explicit.Space, x Scheduler,
 	if err := x.validate(space.Model()); err != nil {
 		return err
 	}
-	out := &writer{
-		Writer: bufio.NewWriter(w), ctx: ctx, space: space, m: space.Model(), x: x, opts: opts,
-		vars: space.Program().Vars, valuation: space.State(nil, 0),
-	}
+	out := newWriter(ctx, w, space, opts)
+	out.x = x
 	var err error
 	switch f {
 	case Actions, Indices:
@@ -42,6 +40,13 @@ func Write(ctx context.Context, w io.Writer, space *explicit.Space, x Scheduler,
 		return err
 	}
 	return out.Flush()
+}
+
+func newWriter(ctx context.Context, w io.Writer, space *explicit.Space, opts Options) *writer {
+	return &writer{
+		Writer: bufio.NewWriter(w), ctx: ctx, space: space, m: space.Model(), opts: opts,
+		vars: space.Program().Vars, valuation: space.State(nil, 0),
+	}
 }
 
 // writer writes one scheduler. Its buffer keeps the first error of what it is
@@ -85,25 +90,30 @@ func (w *writer) list(indices bool) error {
 
 // entry writes the choice of PRISM's state k, which is s, after some steps.
 func (w *writer) entry(k, s, steps int, indices bool) {
-	line := w.line[:0]
-	if w.opts.States && !indices {
-		line = w.state(line, s)
-	} else {
-		line = strconv.AppendInt(line, int64(k), 10)
-	}
+	line := w.place(k, s, indices)
 	if !w.x.Memoryless() {
 		line = strconv.AppendInt(append(line, ','), int64(steps), 10)
 	}
 	line = append(line, '=')
-	c := int(w.x[steps][s])
+	w.line = append(w.what(line, s, int(w.x[steps][s]), indices), '\n')
+	w.Write(w.line)
+}
+
+// place begins a line with PRISM's state k, which is s.
+func (w *writer) place(k, s int, indices bool) []byte {
+	if w.opts.States && !indices {
+		return w.state(w.line[:0], s)
+	}
+	return strconv.AppendInt(w.line[:0], int64(k), 10)
+}
+
+// what appends a choice of a state.
+func (w *writer) what(to []byte, s, c int, indices bool) []byte {
 	if indices {
 		first, _ := w.m.Choices(s)
-		line = strconv.AppendInt(line, int64(c-first), 10)
-	} else {
-		line = append(line, w.action(w.m.Actions, c)...)
+		return strconv.AppendInt(to, int64(c-first), 10)
 	}
-	w.line = append(line, '\n')
-	w.Write(w.line)
+	return append(to, w.action(w.m.Actions, c)...)
 }
 
 // state appends the valuation of a state: (0,true).
@@ -159,14 +169,27 @@ func (w *writer) transitions(in *Induced) error {
 		}
 		lo, hi := m.Row(s)
 		for t := lo; t < hi; t++ {
-			fmt.Fprintf(w, "%d %s%d %s%s\n", s, choice, m.Target[t], number(m.Prob(t)), prefixed(" ", w.taken(in, s)))
+			fmt.Fprintf(w, "%d %s%d %s%s\n", s, choice, m.Target[t], number(m.Prob(t)), prefixed(" ", w.via(in, s, t)))
 		}
 	}
 	return nil
 }
 
 // taken returns the action of the choice of an induced state.
-func (w *writer) taken(in *Induced, i int) string { return w.action(w.m.Actions, int(in.Choice[i])) }
+func (w *writer) taken(in *Induced, i int) string {
+	if in.Choice == nil { // several, with actions of their own
+		return ""
+	}
+	return w.action(w.m.Actions, int(in.Choice[i]))
+}
+
+// via returns the action of transition t of induced state i.
+func (w *writer) via(in *Induced, i, t int) string {
+	if in.Choice == nil {
+		return w.action(in.Model.Actions, t)
+	}
+	return w.taken(in, i)
+}
 
 // prefixed returns the text after a prefix, unless it is empty.
 func prefixed(prefix, text string) string {
@@ -194,6 +217,9 @@ func (w *writer) dot(in *Induced) error {
 		}
 		lo, hi := m.Row(i)
 		for t := lo; t < hi; t++ {
+			if in.Choice == nil {
+				label = prefixed(":", w.via(in, i, t))
+			}
 			fmt.Fprintf(w, "%s -> %d [label=\"%s%s\"];\n", from, m.Target[t], number(m.Prob(t)), label)
 		}
 	}

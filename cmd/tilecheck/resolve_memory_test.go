@@ -1,0 +1,114 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tilecheck/internal/needs"
+)
+
+// randomChoices is an MDP of some states with up to three choices, some of which have one action.
+func randomChoices(rng *rand.Rand) string {
+	var b strings.Builder
+	b.WriteString("mdp\nmodule m\n s:[0..4];\n odd:bool init true;\n")
+	for s := range 5 {
+		for range 1 + rng.IntN(3) {
+			p := 1 + rng.IntN(9)
+			fmt.Fprintf(&b, " [%s] s=%d -> %d/10:(s'=%d)&(odd'=!odd) + %d/10:(s'=%d);\n",
+				[]string{"", "a", "b"}[rng.IntN(3)], s, p, rng.IntN(5), 10-p, rng.IntN(5))
+		}
+	}
+	b.WriteString(" [a] false -> true;\nendmodule\nrewards \"r\" [a] s>1 : 2; s=0 : 1; endrewards\n")
+	return b.String()
+}
+
+// fractions returns the values of properties; nil stands for an error.
+func fractions(t *testing.T, model string, flags ...string) []*big.Rat {
+	t.Helper()
+	code, out, stderr := tilecheck(t.Context(), append([]string{"check", model, "--exact", "--format", "json"}, flags...)...)
+	var doc struct {
+		Results []struct {
+			Fraction string
+			Value    any
+			Kind     string
+			Error    any
+		}
+	}
+	if err := json.Unmarshal([]byte(out), &doc); err != nil {
+		t.Fatalf("%v: %d %s %s", flags, code, out, stderr)
+	}
+	var values []*big.Rat
+	for _, v := range doc.Results {
+		x, _ := new(big.Rat).SetString(v.Fraction)
+		if f, is := v.Value.(float64); is && x == nil {
+			x = new(big.Rat).SetFloat64(f)
+		}
+		if v.Error != nil {
+			x = nil
+		}
+		values = append(values, x)
+	}
+	return values
+}
+
+// TestRememberedChains: the chain that a scheduler with a memory leaves, written as a model and
+// read again, has the value that was computed for the best scheduler; the chain of several
+// objectives has what was promised of each.
+func TestRememberedChains(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 6))
+	formulas := []string{
+		"G F s=1", "F G odd", "(G F s=1) & (G F s=2)", "(F s=3) & (G F s=1) & (G F !odd)", "(F G s<3) | (G F s=4)", "G (s=1 => (F s=2))",
+		"F (s=2 & (X s=1))", "(F<=3 s=2) | (G odd)", "(G F (s=0 & (X s=1))) & (F G s!=4)", "(F s=1) & (X X s=2)",
+	}
+	dir := t.TempDir()
+	model, chosen, left := filepath.Join(dir, "m.prism"), filepath.Join(dir, "x.json"), filepath.Join(dir, "x.prism")
+	resolve := func(property string) (value *big.Rat, ok bool) {
+		t.Helper()
+		v := fractions(t, model, "--prop", property, "--export-scheduler", chosen)
+		if v[0] == nil {
+			return nil, false
+		}
+		if code, _, stderr := tilecheck(t.Context(), "resolve", model, "--scheduler", chosen, "-o", left, "--quiet"); code != 0 {
+			text, _ := os.ReadFile(model)
+			t.Fatalf("%s%s: %s", text, property, stderr)
+		}
+		return v[0], true
+	}
+	compared := map[string]int{}
+	for range needs.Some(60) {
+		text := randomChoices(rng)
+		if err := os.WriteFile(model, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		f, g := formulas[rng.IntN(len(formulas))], formulas[rng.IntN(len(formulas))]
+		for _, dir := range []string{"max", "min"} {
+			want, ok := resolve(fmt.Sprintf("P%s=? [ %s ]", dir, f))
+			got := fractions(t, left, "--prop", fmt.Sprintf("P=? [ %s ]", f))[0]
+			if !ok || got == nil || got.Cmp(want) != 0 {
+				t.Fatalf("%sP%s=? [ %s ]: %v, the chain has %v", text, dir, f, want, got)
+			}
+			compared["LTL"]++
+		}
+		bound := []string{"0.1", "0.4", "0.8"}[rng.IntN(3)]
+		best, ok := resolve(fmt.Sprintf("multi(Pmax=? [ %s ], P>=%s [ %s ])", f, bound, g))
+		if !ok {
+			continue
+		}
+		got := fractions(t, left, "--prop", fmt.Sprintf("P=? [ %s ]", f), "--prop", fmt.Sprintf("P=? [ %s ]", g))
+		least, _ := new(big.Rat).SetString(bound)
+		// A file has the parts of a mixture as doubles.
+		if off := new(big.Rat).Sub(got[0], best); off.Abs(off).Cmp(big.NewRat(1, 1e9)) > 0 || least.Sub(least, big.NewRat(1, 1e12)).Cmp(got[1]) > 0 {
+			t.Fatalf("%smulti(Pmax=? [ %s ], P>=%s [ %s ]): %v, the chain has %v and %v", text, f, bound, g, best, got[0], got[1])
+		}
+		compared["multi"]++
+	}
+	if compared["LTL"] < 10 || compared["multi"] < 2 {
+		t.Errorf("compared %v", compared)
+	}
+}
