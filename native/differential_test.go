@@ -107,9 +107,10 @@ func TestDifferentialMulti(t *testing.T) { compareWild(t, wild.Multi, 5, "") }
 func TestDifferentialJANI(t *testing.T) { compareWild(t, forJANI, 50, "jani") }
 
 // forJANI makes models that JANI has a form for, with one value of each constant, and
-// properties that are about variables, labels and rewards with names only.
+// properties that are about variables, labels and rewards with names only, and not about
+// the order of states, which is that of the variables.
 func forJANI(seed, number uint64, n int) wild.Model {
-	elsewhere := regexp.MustCompile(`\b(N|K|p|[fs][0-9]+)\b|R\{[0-9]|R[^{]*\[ *[FXSCI]`)
+	elsewhere := regexp.MustCompile(`\b(N|K|p|[fs][0-9]+)\b|filter\(first|R\{[0-9]|R[^{]*\[ *[FXSCI]`)
 	// In JANI all rewards have names, which are not those of variables.
 	names := strings.NewReplacer(`rewards "r`, `rewards "w`, "rewards \n", "rewards \"unnamed\"\n", `R{"r`, `R{"w`)
 	for ; ; seed++ {
