@@ -2,7 +2,6 @@ package files
 
 import (
 	"bufio"
-	"cmp"
 	"compress/gzip"
 	"context"
 	"encoding/binary"
@@ -38,24 +37,10 @@ func (w *Writer) UMB(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := beside(zip, u.archive); err != nil {
+	if err := u.archive(zip); err != nil {
 		return err
 	}
 	return zip.Close()
-}
-
-// beside writes what a function writes on another processor, a piece later.
-func beside(out io.Writer, write func(io.Writer) error) error {
-	r, w := io.Pipe()
-	done := make(chan error, 1)
-	go func() {
-		_, err := io.CopyBuffer(out, r, make([]byte, 1<<17)) // a whole piece, so that the next one can be made
-		r.CloseWithError(err)
-		done <- err
-	}()
-	err := write(w)
-	w.CloseWithError(err)
-	return cmp.Or(err, <-done)
 }
 
 // UMBMembers writes what UMB does to an archive of more than the model.
