@@ -8,20 +8,18 @@ import (
 )
 
 // Ended returns the failure of work whose context has ended: a limit of time or of memory, or an interrupt. It is nil for
-// other errors.
+// other errors, and for none.
 func Ended(err error) *Failure {
-	f := &Failure{Message: ending.Reason(err)}
-	if _, full := errors.AsType[*ending.Memory](err); full {
-		f.Class = Memory
-		return f
-	}
-	switch {
+	var class Class
+	switch _, full := errors.AsType[*ending.Memory](err); {
+	case full:
+		class = Memory
 	case errors.Is(err, context.DeadlineExceeded):
-		f.Class = Timeout
+		class = Timeout
 	case errors.Is(err, context.Canceled):
-		f.Class = Interrupted
+		class = Interrupted
 	default:
 		return nil
 	}
-	return f
+	return &Failure{Class: class, Message: ending.Reason(err)}
 }

@@ -59,7 +59,7 @@ func (c *Checker) Reach(ctx context.Context, p *Property) (*Reach, result.Verdic
 	case w.choices == nil:
 		return nil, v, unscheduled(p, op, "a scheduler that counts so many steps is too large")
 	case w.reach == nil:
-		return nil, v, unscheduled(p, op.Path, "found %s, want one temporal operator without a time bound for paths", describe(op.Path))
+		return nil, v, unscheduled(p, op.Path, "found %s, want one temporal operator of states (no LTL) without a time bound for paths", describe(op.Path))
 	}
 	m, err := c.fractions(ctx)
 	if err != nil {
