@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"tilecheck/prism/syntax"
@@ -137,7 +138,7 @@ func ExampleVerdicts() {
 	// estimated values are further apart than the tolerance: native 0, prism 0.25
 }
 
-// A claimed interval is right, however wide, if it contains what is proven, and wrong where it is apart; that they overlap tells nothing.
+// A claimed interval that contains what is proven holds, which is said; but if it is wide it tells little. One that is apart is wrong.
 func TestClaimsAndProofs(t *testing.T) {
 	verdict := func(accuracy result.Accuracy, lo, hi float64) *result.Verdict {
 		return &result.Verdict{Property: "Pmax=? [ F s=1 ]", Accuracy: accuracy, Value: result.Value{Kind: result.Number, Num: (lo + hi) / 2}, Bound: &result.Interval{Lo: lo, Hi: hi}}
@@ -145,17 +146,19 @@ func TestClaimsAndProofs(t *testing.T) {
 	for _, c := range []struct {
 		claimed, proven [2]float64
 		want            agree.Relation
+		holds           bool
 	}{
-		{[2]float64{0.5, 0.7}, [2]float64{0.6, 0.6 + 1e-9}, agree.Same},
-		{[2]float64{0.5, 0.7}, [2]float64{0.55, 0.65}, agree.Same},
-		{[2]float64{0.5, 0.7}, [2]float64{0.65, 0.75}, agree.Unknown},
-		{[2]float64{0.55, 0.65}, [2]float64{0.5, 0.7}, agree.Unknown},
-		{[2]float64{0.5, 0.7}, [2]float64{0.7 + 1e-9, 0.75}, agree.Different},
+		{[2]float64{0.5, 0.7}, [2]float64{0.6, 0.6 + 1e-9}, agree.Unknown, true},
+		{[2]float64{0.6, 0.6 + 2e-9}, [2]float64{0.6, 0.6 + 1e-9}, agree.Same, false},
+		{[2]float64{0.5, 0.7}, [2]float64{0.55, 0.65}, agree.Unknown, true},
+		{[2]float64{0.5, 0.7}, [2]float64{0.65, 0.75}, agree.Unknown, false},
+		{[2]float64{0.55, 0.65}, [2]float64{0.5, 0.7}, agree.Unknown, false},
+		{[2]float64{0.5, 0.7}, [2]float64{0.7 + 1e-9, 0.75}, agree.Different, false},
 	} {
 		p, q := verdict(result.Claimed, c.claimed[0], c.claimed[1]), verdict(result.Bounded, c.proven[0], c.proven[1])
 		question := agree.Ask(p.Property, nil)
 		for _, got := range []agree.Outcome{agree.Verdicts("prism", p, "native", q, question, agree.Options{}), agree.Verdicts("native", q, "prism", p, question, agree.Options{})} {
-			if got.Relation != c.want || got.Basis != agree.Claimed {
+			if got.Relation != c.want || got.Basis != agree.Claimed || strings.Contains(got.Reason, "holds") != c.holds {
 				t.Errorf("claimed %v, proven %v: %v (%s, %s), want %v", c.claimed, c.proven, got.Relation, got.Basis, got.Reason, c.want)
 			}
 		}

@@ -16,7 +16,7 @@ type Relation uint8
 
 // The relations; the last is the gravest.
 const (
-	Same      Relation = iota // of one value, surely close to each other, or a claim and its proof
+	Same      Relation = iota // of one value, or surely close to each other
 	Unknown                   // nothing that is known tells
 	Different                 // not of one value
 )
@@ -244,17 +244,11 @@ func (c *comparison) numbers(a, b *Answer) {
 		c.set(Different, c.apart())
 		return
 	}
-	if c.confirmed(a, b) || c.confirmed(b, a) {
-		if minus(a.hi, a.lo) > c.allowed(a, b) || minus(b.hi, b.lo) > c.allowed(a, b) {
-			c.set(Same, "the interval that is claimed holds, since it contains what is proven")
-		}
-		return
-	}
 	allowed := c.allowed(a, b)
 	if spread := max(minus(a.hi, b.lo), minus(b.hi, a.lo)); spread > allowed {
 		why := "the values"
-		if c.Basis == Claimed {
-			why = "the intervals overlap, but their values"
+		if c.confirmed(a, b) || c.confirmed(b, a) {
+			why = "the interval that is claimed holds, since it contains what is proven, but the values"
 		}
 		c.set(Unknown, fmt.Sprintf("%s may be %s apart, want at most %s", why, numberText(spread), numberText(allowed)))
 		c.Compatible = c.Basis == Statistical
@@ -262,8 +256,7 @@ func (c *comparison) numbers(a, b *Answer) {
 	}
 }
 
-// confirmed reports whether one answer is an interval that a program claims, and the other proves: wide as it may be,
-// nothing more was said.
+// confirmed reports whether one answer is an interval that a program claims, and the other proves that it holds.
 func (c *comparison) confirmed(claim, proof *Answer) bool {
 	if claim.basis != Claimed || proof.basis != Proven {
 		return false
