@@ -137,7 +137,7 @@ func comparePRISM(t *testing.T, prism, file string, consts []string, args ...str
 	t.Run(name, func(t *testing.T) {
 		t.Parallel()
 		dir := t.TempDir()
-		argv := append([]string{file, "-ex", "-exportmodel", dir + "/out.all", "-exportmodel", dir + "/out.dot"}, args...)
+		argv := append([]string{file, "-ex", "-exportmodel", dir + "/out.all", "-exportmodel", dir + "/out.dot", "-exportmodel", dir + "/out.pexp"}, args...)
 		if len(consts) > 0 {
 			argv = append(argv, "-const", strings.Join(consts, ","))
 		}
