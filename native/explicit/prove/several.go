@@ -580,7 +580,7 @@ func (d *drawn) upper(weights []*big.Rat) error {
 				y[s].Add(y[s], new(big.Rat).Mul(weights[i], most[s]))
 			}
 		}
-		if y[s].Sub(y[s], v.Exact[s]); -1 == y[s].Sign() && new(big.Rat).Neg(y[s]).Cmp(shift) > 0 {
+		if y[s].Sub(y[s], v.Exact[s]); y[s].Sign() < 0 && new(big.Rat).Neg(y[s]).Cmp(shift) > 0 {
 			shift = new(big.Rat).Neg(y[s])
 		}
 	}

@@ -190,7 +190,7 @@ func (r *reader) json(ctx context.Context, file string, text []byte) error {
 			return ctx.Err()
 		}
 		if s.Memory != nil {
-			return fmt.Errorf("%s: entry %d: found a scheduler with a memory, which leaves files of states only: want -o FILE.all or FILE.umb", file, n)
+			return fmt.Errorf("%s: entry %d: found a scheduler with a memory, want one without", file, n)
 		}
 		var choices []readChoice
 		if json.Unmarshal(s.Choice, &choices) != nil {
