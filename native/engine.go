@@ -44,7 +44,9 @@ func (*Engine) Check(ctx context.Context, plan *runner.Plan) ([]result.Verdict, 
 			r.build = func(model sema.Valuation) (*sema.Program, instance, error) { return r.compile(method, model) }
 			return r.all()
 		}
-		space, err := explicit.Given(ctx, plan.Job.States, method.fractions())
+		// Beliefs are computed with fractions.
+		exactly := method.fractions() || plan.Model.ModelType() == syntax.POMDP
+		space, err := explicit.Given(ctx, plan.Job.States, exactly)
 		if err != nil {
 			return err
 		}

@@ -27,6 +27,9 @@ type Imported struct {
 	Actions   []string // action i+1 of the model is Actions[i]
 	// Model is complete: Initial is not empty, Labels lacks init and deadlock.
 	Model *sparse.Model
+	// Seen is what the states of a POMDP show, in Observables.
+	Seen        *Observations
+	Observables []string
 	// TransitionRewards has one entry per structure of a Markov chain.
 	TransitionRewards []TransitionReward
 	Warnings          []string
@@ -50,6 +53,7 @@ type TransitionReward struct {
 type imports struct {
 	transitions []TransitionReward
 	warnings    []string
+	seen        *Observations
 }
 
 // firstImported is the index of the first imported label; the others follow
@@ -90,7 +94,7 @@ func Import(d *Imported) (*Space, error) {
 	s := &Space{
 		compiled: compiled, codec: newCodec(prog.Vars), model: d.Model,
 		rounded:  d.Rounded,
-		imported: &imports{transitions: d.TransitionRewards, warnings: d.Warnings},
+		imported: &imports{transitions: d.TransitionRewards, warnings: d.Warnings, seen: d.Seen},
 	}
 	s.judge(d.File)
 	s.store = newStoreOf(s.codec.words, n)
@@ -149,6 +153,9 @@ func (d *Imported) tree() *syntax.Model {
 		module.Vars = append(module.Vars, decl)
 	}
 	out := &syntax.Model{File: d.File, Items: []syntax.Item{&syntax.TypeDecl{Type: d.Type}, module}}
+	for _, o := range d.Observables {
+		out.Items = append(out.Items, &syntax.ObservableDecl{Name: ident(o)})
+	}
 	for _, l := range d.Model.Labels {
 		out.Items = append(out.Items, &syntax.LabelDecl{Name: ident(l.Name), X: &syntax.BoolLit{}})
 	}

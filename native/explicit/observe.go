@@ -23,6 +23,9 @@ func (s *Space) Observations(ctx context.Context) (*Observations, error) {
 	if s.Program().Type != syntax.POMDP {
 		return nil, nil
 	}
+	if s.imported != nil {
+		return s.imported.seen, nil
+	}
 	out := &Observations{Of: make([]uint32, s.store.n)}
 	number := map[string]uint32{}
 	var state []int32

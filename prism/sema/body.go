@@ -345,7 +345,11 @@ func (c *checker) observableBodies() {
 		}
 	}
 	for _, d := range c.items.defined {
-		c.observable(d.Name.Name, d.Pos(), c.r.withClocks(d.X), hidden)
+		var x Expr
+		if d.X != nil { // as it is not in files of states
+			x = c.r.withClocks(d.X)
+		}
+		c.observable(d.Name.Name, d.Pos(), x, hidden)
 	}
 	for _, v := range c.m.vars {
 		if c.m.typ == syntax.POPTA && v.typ == Clock && hidden[v.name] {

@@ -44,7 +44,11 @@ func (r *resolver) quoted(e *syntax.Quoted) Expr {
 	s, ok := r.props.quoted.lookup(r.model.quoted, e.Name)
 	switch {
 	case ok && s.use == "observable":
-		return r.model.observables[s.index].X
+		x := r.model.observables[s.index].X
+		if x == nil {
+			return r.semantic(e, "found the observable %q, of which only the values are known, want a label or an expression over the variables", e.Name)
+		}
+		return x
 	case ok && s.use == "property":
 		x := r.property(s.index)
 		if !r.size.add(r.props.props[s.index].extent) {

@@ -142,8 +142,9 @@ func modelOf(plan *runner.Plan) ([]string, []runner.File) {
 		}
 	}
 	args := []string{"-importmodel", base + "." + strings.Join(exts, ",")}
-	if exts[0] != "umb" { // which says itself of what it is
-		args = append(args, "-"+strings.ToLower(job.States.Declares().ModelType().String()))
+	typ := job.States.Declares().ModelType()
+	if exts[0] != "umb" && typ != syntax.POMDP { // which say themselves of what they are
+		args = append(args, "-"+strings.ToLower(typ.String()))
 	}
 	return args, states
 }

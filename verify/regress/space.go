@@ -57,6 +57,8 @@ func (s *subject) imported(ctx context.Context) (*explicit.Space, error) {
 			src.States = &f
 		case "lab":
 			src.Labels = &f
+		case "obs":
+			src.Observations = &f
 		case "srew":
 			src.StateRewards = append(src.StateRewards, f)
 		case "trew":
@@ -108,7 +110,7 @@ func zipped(name string) string {
 func foreignType(tra []byte) string {
 	line, _, _ := bytes.Cut(tra, []byte("\n"))
 	m := headerType.FindSubmatch(line)
-	if m == nil || slices.Contains([]string{"DTMC", "MDP", "CTMC", "LTS", "IDTMC", "IMDP"}, string(m[1])) {
+	if m == nil || slices.Contains([]string{"DTMC", "MDP", "CTMC", "LTS", "IDTMC", "IMDP", "POMDP"}, string(m[1])) {
 		return ""
 	}
 	return string(m[1])

@@ -81,18 +81,19 @@ func split(src Source) (Sources, error) {
 			l.failAt(s.begin(), "found the header of %s, wanted transitions as the first part", s.what)
 		case i == 0:
 			out.Transitions = s.Source
-		case s.what == "transitions", s.what == "states" && out.States != nil, s.what == "labels" && out.Labels != nil:
+		case s.what == "transitions", s.what == "states" && out.States != nil, s.what == "labels" && out.Labels != nil,
+			s.what == "observations" && out.Observations != nil:
 			l.failAt(s.begin(), "found %s again, wanted each part once", s.what)
 		case s.what == "states":
 			out.States = &s.Source
 		case s.what == "labels":
 			out.Labels = &s.Source
+		case s.what == "observations":
+			out.Observations = &s.Source
 		case s.what == "state rewards":
 			*out.rewards(&out.StateRewards, &out.TransitionRewards, s.title) = s.Source
 		case s.what == "transition rewards":
 			*out.rewards(&out.TransitionRewards, &out.StateRewards, s.title) = s.Source
-		default:
-			l.failAt(s.begin(), "found %s, only DTMCs, MDPs and CTMCs can be read", s.what)
 		}
 	}
 	return out, l.errs.Err()

@@ -312,7 +312,7 @@ func TestCombinedParts(t *testing.T) {
 		tra + "# Labels\n0=\"init\"\n0: 0\n\n# Labels\n0=\"init\"\n0: 0\n": "a.pexp:10:1: found labels again, wanted each part once",
 		tra + tra: "a.pexp:6:1: found transitions again, wanted each part once",
 		tra + "# Reward structure \"r\"\n2 1\n1 5\n":     "a.pexp:6:1: found a reward structure, wanted # State rewards or # Transition rewards behind its name",
-		tra + "# Observations\n(o)\n0:(1)\n":             "a.pexp:6:1: found observations, only DTMCs, MDPs and CTMCs can be read",
+		tra + "# Observations\n(o)\n0:(1)\n":             "a.pexp:7:1: found observations of a model of type DTMC, wanted a POMDP",
 		tra + "# States\n(x)\n0:(3)\n1:(true)\n":         "a.pexp:9:4: found \"true\", wanted an integer of 32 bits for \"x\"",
 		tra + srew("r") + "# Labels\n0=\"init\"\n7: 0\n": "a.pexp:13:1: found state 7, wanted one below 2",
 		tra + srew("r") + "# Labels\n0=\"init\"\n":       "a.pexp:13:1: found no state with the label \"init\", wanted at least one",

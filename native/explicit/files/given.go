@@ -75,6 +75,7 @@ func (g *Given) Files() []runner.File {
 	}
 	add("model.sta", g.src.States)
 	add("model.lab", g.src.Labels)
+	add("model.obs", g.src.Observations)
 	several := func(ext string, sources []Source) {
 		for i := range sources {
 			number := ""

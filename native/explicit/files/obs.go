@@ -4,8 +4,12 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strconv"
+	"strings"
 
+	"tilecheck/native/explicit"
 	"tilecheck/prism/compile"
+	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 )
 
@@ -13,6 +17,45 @@ import (
 func (p *printer) observe() (err error) {
 	p.seen, err = p.space.Observations(p.ctx)
 	return err
+}
+
+// observed is what the states show, in the values of a .obs file if there is one.
+func (t *traFile) observed(obs *staFile) *explicit.Observations {
+	out := &explicit.Observations{}
+	for k := range t.totals[3] {
+		text := strconv.Itoa(k)
+		if obs != nil {
+			text = obs.spelled(k)
+		}
+		out.List = append(out.List, text)
+	}
+	for _, o := range t.seen {
+		out.Of = append(out.Of, uint32(o))
+	}
+	return out
+}
+
+// spelled is the values of a state or observation as text.
+func (s *staFile) spelled(k int) string {
+	var out []string
+	for i, v := range s.vars {
+		x := s.values[k*len(s.vars)+i]
+		text := strconv.Itoa(int(x))
+		if v.Type == sema.Bool {
+			text = strconv.FormatBool(x != 0)
+		}
+		out = append(out, text)
+	}
+	return strings.Join(out, ",")
+}
+
+// called are the names of what has values.
+func (s *staFile) called() []string {
+	var out []string
+	for _, v := range s.vars {
+		out = append(out, v.Name)
+	}
+	return out
 }
 
 // firstObservations writes a line for what each initial state shows.

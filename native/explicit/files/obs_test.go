@@ -55,6 +55,24 @@ endmodule`
 	if got := combined(t, space); !strings.HasPrefix(got, want) {
 		t.Errorf("found\n%s\nwant\n%s", got, want)
 	}
+	for half, exact := range map[string]bool{"0.5": false, "1/2": true} {
+		text := strings.ReplaceAll(want, "0.5", half)
+		read, err := files.ReadCombined(t.Context(), files.Source{Name: "m.pexp", Text: []byte(text)}, files.ReadOptions{Exact: exact})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := combined(t, read); !strings.HasPrefix(got, text) {
+			t.Errorf("read and written again:\n%s\nwant\n%s", got, text)
+		}
+	}
+	transitions, _, _ := strings.Cut(want, "\n\n")
+	read, err := files.Read(t.Context(), files.Sources{Transitions: files.Source{Name: "m.tra", Text: []byte(transitions + "\n")}}, files.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := combined(t, read); !strings.Contains(got, "# Observations\n(o)\n0:(0)\n1:(1)\n2:(2)\n3:(3)\n") {
+		t.Errorf("without a file of observations:\n%s", got)
+	}
 	w, err := files.NewWriter(space, files.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -62,6 +80,31 @@ endmodule`
 	for name, err := range map[string]error{"DRN": w.DRN(t.Context(), new(bytes.Buffer)), "UMB": w.UMB(t.Context(), new(bytes.Buffer)), "DOT": w.DOT(t.Context(), new(bytes.Buffer))} {
 		if err == nil || !strings.Contains(err.Error(), "type POMDP, which is not written as "+name) {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestObservationErrors: what is wrong with observations is said with its place.
+func TestObservationErrors(t *testing.T) {
+	const tra, obs = "# Transitions (POMDP)\n2 2 2 2\n- - 0 - 0\n0 0 1 1 1\n1 0 1 1 1\n", "# Observations\n(o)\n0:(1)\n1:(2)\n"
+	for _, c := range []struct{ old, text, want string }{
+		{"2 2 2 2", "2 2 2", `m.tra:2:1: found "2 2 2", wanted the number of states and the number of choices and the number of transitions and the number of observations`},
+		{"2 2 2 2", "2 2 2 3", `m.tra:2:7: found 3 observations of 2 states, wanted no more than states`},
+		{"- - 0 - 0", "- - 0 0", `m.tra:3:1: found 4 entries, wanted -, -, an initial state, - and its observation`},
+		{"- - 0 - 0", "- - 0 - 2", `m.tra:3:9: found observation 2, wanted one below 2`},
+		{"- - 0 - 0\n", "", `m.tra:5:1: found no observation of state 0, wanted one for each state`},
+		{"1 0 1 1 1", "1 0 1 1 0", `m.tra:5:9: found observation 0 of state 1, wanted 1 as before`},
+		{"1 0 1 1 1", "1 0 1 1", `m.tra:5:1: found 4 entries, wanted state, choice, target, probability, observation and perhaps an action`},
+		{"1:(2)\n", "", `m.obs:4:1: found 1 observations, wanted 2 as the transitions have`},
+		{"1:(2)", "1:(true)", `m.obs:4:4: found "true", wanted an integer of 32 bits for "o"`},
+		{"# Observations", "# States", `m.obs:1:1: found the header of a file of states, wanted observations`},
+	} {
+		_, err := files.Read(t.Context(), files.Sources{
+			Transitions:  files.Source{Name: "m.tra", Text: []byte(strings.Replace(tra, c.old, c.text, 1))},
+			Observations: &files.Source{Name: "m.obs", Text: []byte(strings.Replace(obs, c.old, c.text, 1))},
+		}, files.ReadOptions{})
+		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%q: found %v, want %s", c.text, err, c.want)
 		}
 	}
 }

@@ -18,6 +18,7 @@ import (
 type Sources struct {
 	Transitions       Source
 	States, Labels    *Source
+	Observations      *Source // of a POMDP; without them there is one observable o, the number
 	StateRewards      []Source
 	TransitionRewards []Source
 }
@@ -48,10 +49,10 @@ func Read(ctx context.Context, src Sources, opts ReadOptions) (*explicit.Space, 
 // check refuses types of models that no file has.
 func (o ReadOptions) check() error {
 	switch o.Type {
-	case syntax.TypeNone, syntax.DTMC, syntax.MDP, syntax.CTMC, syntax.LTS, syntax.IDTMC, syntax.IMDP:
+	case syntax.TypeNone, syntax.DTMC, syntax.MDP, syntax.CTMC, syntax.LTS, syntax.IDTMC, syntax.IMDP, syntax.POMDP:
 		return nil
 	}
-	return fmt.Errorf("models of type %s cannot be read, only DTMCs, MDPs, CTMCs, LTSs, IDTMCs and IMDPs", o.Type)
+	return fmt.Errorf("models of type %s cannot be read, only DTMCs, MDPs, CTMCs, POMDPs, LTSs, IDTMCs and IMDPs", o.Type)
 }
 
 // reading collects what the files of a model say.
@@ -66,12 +67,13 @@ type reading struct {
 	errs    syntax.ErrorList
 
 	sta     *staFile
+	obs     *staFile
 	said    declared
 	rewards []explicit.TransitionReward
 }
 
 func (r *reading) read() (*explicit.Space, error) {
-	for _, step := range []func() error{r.states, r.labels, r.structures} {
+	for _, step := range []func() error{r.states, r.observations, r.labels, r.structures} {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -91,8 +93,25 @@ func (r *reading) states() error {
 		return nil
 	}
 	var err error
-	r.sta, err = readStates(r.ctx, *r.src.States, r.tra.states)
+	r.sta, err = readValues(r.ctx, *r.src.States, "state", r.tra.states)
 	r.errs = append(r.errs, r.sta.errs...)
+	return err
+}
+
+func (r *reading) observations() error {
+	if r.src.Observations == nil {
+		return nil
+	}
+	if r.tra.seen == nil {
+		l := newLines(*r.src.Observations)
+		l.data("observations", nil)
+		l.fail(0, "found observations of a model of type %s, wanted a POMDP", typeName(r.tra.typ))
+		r.errs = append(r.errs, l.errs...)
+		return nil
+	}
+	var err error
+	r.obs, err = readValues(r.ctx, *r.src.Observations, "observation", r.tra.totals[3])
+	r.errs = append(r.errs, r.obs.errs...)
 	return err
 }
 
@@ -186,6 +205,13 @@ func (r *reading) importSpace() (*explicit.Space, error) {
 		d.Vars, d.Valuation = r.sta.vars, explicit.Valued(r.sta.values, len(r.sta.vars))
 	} else {
 		d.Vars, d.Valuation = numbered(r.tra.states)
+	}
+	if r.tra.seen != nil {
+		d.Seen = r.tra.observed(r.obs)
+		d.Observables = []string{"o"}
+		if r.obs != nil {
+			d.Observables = r.obs.called()
+		}
 	}
 	space, err := explicit.Import(d)
 	if dup, ok := errors.AsType[*explicit.DuplicateError](err); ok && r.sta != nil {

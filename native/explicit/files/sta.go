@@ -10,19 +10,20 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// staFile is what a .sta file says.
+// staFile is what a .sta or an .obs file says.
 type staFile struct {
 	*lines
+	of     string // "state" or "observation"
 	vars   []sema.Variable
 	values []int32
 	typed  bool // whether the first state has told the types
 	parts  []field
 }
 
-// readStates reads a .sta file with the valuations of n states.
-func readStates(ctx context.Context, src Source, n int) (*staFile, error) {
-	s := &staFile{lines: newLines(src)}
-	if !s.data("states", nil) {
+// readValues reads a file with the valuations of n states or observations.
+func readValues(ctx context.Context, src Source, of string, n int) (*staFile, error) {
+	s := &staFile{lines: newLines(src), of: of}
+	if !s.data(of+"s", nil) {
 		s.failEnd("found the end of the file, wanted the names of the variables, such as (x,y)")
 		return s, nil
 	}
@@ -31,7 +32,7 @@ func readStates(ctx context.Context, src Source, n int) (*staFile, error) {
 	}
 	s.values = make([]int32, 0, len(s.vars)*min(n, len(src.Text)/(2*len(s.vars)))) // at least 0 and a comma each
 	found := 0
-	for ; s.data("states", nil); found++ {
+	for ; s.data(of+"s", nil); found++ {
 		if found&0xfff == 0 {
 			if err := ctx.Err(); err != nil {
 				return s, err
@@ -40,7 +41,7 @@ func readStates(ctx context.Context, src Source, n int) (*staFile, error) {
 		s.state(found, n)
 	}
 	if len(s.errs) == 0 && found != n {
-		s.failEnd("found %d states, wanted %d as the transitions have", found, n)
+		s.failEnd("found %d %ss, wanted %d as the transitions have", found, of, n)
 	}
 	return s, nil
 }
@@ -97,15 +98,15 @@ func (s *staFile) state(k, n int) {
 	at := s.fields[0].at
 	colon := bytes.IndexByte(s.text, ':')
 	if colon < 0 {
-		s.fail(at, "found %s, wanted a state such as %d:(...)", quote(s.text), k)
+		s.fail(at, "found %s, wanted a %s such as %d:(...)", quote(s.text), s.of, k)
 		return
 	}
-	i, ok := s.index(field{bytes.TrimSpace(s.text[:colon]), at}, "state", n)
+	i, ok := s.index(field{bytes.TrimSpace(s.text[:colon]), at}, s.of, n)
 	if !ok {
 		return
 	}
 	if i != k {
-		s.fail(at, "found state %d, wanted state %d: every state once and in order", i, k)
+		s.fail(at, "found %[1]s %[2]d, wanted %[1]s %[3]d: every %[1]s once and in order", s.of, i, k)
 		return
 	}
 	values, ok := s.tuple(colon + 1)
@@ -163,9 +164,9 @@ func (s *staFile) value(j int, f field) {
 // place returns the position of state k, for a file without errors.
 func (s *staFile) place(k int) syntax.Pos {
 	l := newLines(s.src)
-	l.data("states", nil)
+	l.data(s.of+"s", nil)
 	for range k + 1 {
-		l.data("states", nil)
+		l.data(s.of+"s", nil)
 	}
 	return l.pos(0)
 }

@@ -3,6 +3,7 @@ package files
 import (
 	"bytes"
 	"context"
+	"slices"
 	"strings"
 
 	"tilecheck/native/explicit/sparse"
@@ -52,10 +53,11 @@ func (l *lines) data(what string, see func(comment string)) bool {
 type traFile struct {
 	*assembly
 	typ     syntax.ModelType
-	totals  [3]int // states, choices, transitions
+	totals  [4]int // states, choices, transitions, observations
 	current int    // state, -1 before the first
 	choices int    // of the current state
 	acting  sparse.Action
+	seen    []int // what each state of a POMDP shows; -1 as long as that is not said
 }
 
 // readTransitions reads a .tra file. The model is nil after errors, and the
@@ -82,6 +84,9 @@ func readTransitions(ctx context.Context, src Source, opts ReadOptions) (*traFil
 	intervals := t.typ == syntax.IDTMC || t.typ == syntax.IMDP
 	t.assembly = newAssembly(l, kindOf(t.typ), t.totals[0], opts.Exact || intervals)
 	t.intervals = intervals
+	if t.typ == syntax.POMDP {
+		t.seen = slices.Repeat([]int{-1}, t.totals[0])
+	}
 	most := len(src.Text) / len("0 0 1\n") // totals may lie
 	t.builder.Grow(min(t.totals[0], most), min(t.totals[1], most), min(t.totals[2], most))
 	for n := 0; l.data("transitions", nil); n++ {
@@ -124,8 +129,10 @@ func typeOfHeader(l *lines, comment string) syntax.ModelType {
 		return syntax.IDTMC
 	case "IMDP":
 		return syntax.IMDP
+	case "POMDP":
+		return syntax.POMDP
 	}
-	l.fail(len("# Transitions ("), "found a model of type %s, only DTMCs, MDPs, CTMCs, LTSs, IDTMCs and IMDPs can be read", quote([]byte(name)))
+	l.fail(len("# Transitions ("), "found a model of type %s, only DTMCs, MDPs, CTMCs, POMDPs, LTSs, IDTMCs and IMDPs can be read", quote([]byte(name)))
 	return syntax.TypeNone
 }
 
@@ -137,8 +144,7 @@ func (t *traFile) readTotals(l *lines) bool {
 	case len(l.errs) > 0:
 		return false
 	case len(f) == 4 && t.typ == syntax.TypeNone:
-		l.fail(0, "found four totals, as of a POMDP; only DTMCs, MDPs and CTMCs can be read")
-		return false
+		t.typ = syntax.POMDP
 	case t.typ == syntax.TypeNone && len(f) == 3:
 		t.typ = syntax.MDP
 		if l.bracket(3) {
@@ -149,16 +155,19 @@ func (t *traFile) readTotals(l *lines) bool {
 	case t.typ == syntax.TypeNone && len(f) == 2:
 		t.typ = guess(l)
 	}
-	names := []string{"number of states", "number of choices", "number of transitions"}
+	names := []string{"number of states", "number of choices", "number of transitions", "number of observations"}
 	mdp := kindOf(t.typ) == sparse.MDP
-	if !mdp {
+	switch {
+	case !mdp:
 		names = []string{names[0], names[2]}
+	case t.typ != syntax.POMDP:
+		names = names[:3]
 	}
 	if len(f) != len(names) {
 		l.fail(0, "found %s, wanted the %s: the model is of type %s", quote(bytes.TrimSpace(l.text)), strings.Join(names, " and the "), typeName(t.typ))
 		return false
 	}
-	at := []int{0, 1, 2}
+	at := []int{0, 1, 2, 3}
 	if !mdp {
 		at = []int{0, 2}
 	}
@@ -169,8 +178,12 @@ func (t *traFile) readTotals(l *lines) bool {
 		}
 		t.totals[at[i]] = n
 	}
-	if t.totals[0] == 0 {
+	switch {
+	case t.totals[0] == 0:
 		l.fail(f[0].at, "found 0 states, wanted at least one")
+		return false
+	case t.totals[3] > t.totals[0]:
+		l.fail(f[3].at, "found %d observations of %d states, wanted no more than states", t.totals[3], t.totals[0])
 		return false
 	}
 	return true
@@ -214,10 +227,17 @@ func (t *traFile) line() {
 	if t.kind == sparse.MDP {
 		mdp = 1
 	}
-	weighed := 1 // entries of a weight
+	weighed := 1 // entries of a weight, and of what the target shows
 	want := [...]string{"state, target, probability and perhaps an action", "state, choice, target, probability and perhaps an action"}[mdp]
 	if t.typ == syntax.LTS {
 		weighed, want = 0, "state, choice, target and perhaps an action"
+	}
+	if t.seen != nil {
+		if f[0].String() == "-" {
+			t.beginning()
+			return
+		}
+		weighed, want = 2, "state, choice, target, probability, observation and perhaps an action"
 	}
 	if len(f) < 2+mdp+weighed || len(f) > 3+mdp+weighed {
 		t.fail(0, "found %d entries, wanted %s", len(f), want)
@@ -245,7 +265,7 @@ func (t *traFile) line() {
 	case weighed > 0:
 		x, ok = t.value(f[2+mdp], "probability or rate", t.exact)
 	}
-	if !ok {
+	if !ok || t.seen != nil && !t.shows(target, f[4]) {
 		return
 	}
 	action := sparse.NoAction
@@ -268,6 +288,29 @@ func (t *traFile) line() {
 	}
 	t.high = high
 	t.transition(target, x, action, f[1+mdp].at, f[1+mdp+weighed].at)
+}
+
+// beginning reads what an initial state of a POMDP shows, which no transition need lead to.
+func (t *traFile) beginning() {
+	if f := t.fields; len(f) != 5 {
+		t.fail(0, "found %d entries, wanted -, -, an initial state, - and its observation", len(f))
+	} else if s, ok := t.index(f[2], "state", t.states); ok {
+		t.shows(s, f[4])
+	}
+}
+
+// shows notes what a state shows, which is always the same.
+func (t *traFile) shows(s int, f field) bool {
+	o, ok := t.index(f, "observation", t.totals[3])
+	if !ok {
+		return false
+	}
+	if t.seen[s] >= 0 && t.seen[s] != o {
+		t.fail(f.at, "found observation %d of state %d, wanted %d as before", o, s, t.seen[s])
+		return false
+	}
+	t.seen[s] = o
+	return true
 }
 
 // advance goes to the row of choice j of state s.
@@ -313,6 +356,8 @@ func (t *traFile) end() *sparse.Model {
 		t.failEnd("found %d transitions, wanted %d as the first line says", found, t.totals[2])
 	} else if found := t.assembly.choices; t.kind == sparse.MDP && found != t.totals[1] {
 		t.failEnd("found %d choices, wanted %d as the first line says", found, t.totals[1])
+	} else if s := slices.Index(t.seen, -1); s >= 0 {
+		t.failEnd("found no observation of state %d, wanted one for each state", s)
 	}
 	return t.finish()
 }

@@ -62,7 +62,8 @@ func (z *uniform) onward(step int, x, next, sum []float64, a ahead) (count float
 	most, e2 := a.sum(hi * (1 + e))
 	least, most = least*(1-e1), most*(1+e2)
 	count = least + (most-least)/2
-	if !(most < math.MaxFloat64 && count > 0x1p-500) { // powers have all their digits
+	// Values that grow much are no candidates, and could overflow. Powers have all their digits.
+	if !(most <= 4*float64(a.steps+len(a.weight)) && count > 0x1p-500) {
 		return 0, false
 	}
 	share := 0.0

@@ -26,7 +26,7 @@ type Reader func(name string) ([]byte, error)
 
 // IsFormat reports whether an extension is one of a file of states.
 func IsFormat(ext string) bool {
-	return slices.Contains([]string{"tra", "sta", "lab", "srew", "trew", "pexp", "dot", "drn", "umb", "all"}, ext)
+	return slices.Contains([]string{"tra", "sta", "lab", "srew", "trew", "obs", "pexp", "dot", "drn", "umb", "all"}, ext)
 }
 
 // whole reports whether a file with an extension has all of a state space.
@@ -139,7 +139,7 @@ func (r Reader) sources(base string, exts []string, zip string) (files.Sources, 
 	wanted := func(ext string) bool { return all || slices.Contains(exts, ext) }
 	for _, ext := range exts {
 		if ext == "dot" || whole(ext) {
-			return out, usage.Errorf("%s.%s cannot be read together with other files, want only tra, sta, lab, srew and trew", base, ext)
+			return out, usage.Errorf("%s.%s cannot be read together with other files, want only tra, sta, lab, obs, srew and trew", base, ext)
 		}
 	}
 	tra, err := r.optional(base+".tra"+zip, false)
@@ -154,6 +154,11 @@ func (r Reader) sources(base string, exts []string, zip string) (files.Sources, 
 	}
 	if wanted("lab") {
 		if out.Labels, err = r.optional(base+".lab"+zip, all); err != nil {
+			return out, err
+		}
+	}
+	if wanted("obs") {
+		if out.Observations, err = r.optional(base+".obs"+zip, all); err != nil {
 			return out, err
 		}
 	}
@@ -241,6 +246,8 @@ func (f Format) write(ctx context.Context, w *files.Writer, out io.Writer) error
 			return w.PropertyLabels(ctx, out)
 		}
 		return w.Labels(ctx, out)
+	case "obs":
+		return w.Observations(ctx, out)
 	case "pexp":
 		return w.Combined(ctx, out)
 	case "srew":
