@@ -66,10 +66,6 @@ func (t *weights) key(state []int32) int64 {
 	return k
 }
 
-func constantWeights(c *sema.Command) bool {
-	return !slices.ContainsFunc(c.Updates, func(u sema.Update) bool { return u.Prob != nil && !isConst(u.Prob) })
-}
-
 // faster expands the batch. The result is that of interpreting all states.
 func (w *exactWorker) faster(ctx context.Context) error {
 	b, m := w.b, w.machine

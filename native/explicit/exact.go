@@ -261,3 +261,8 @@ func evalFailure(m *compile.Model, state []int32, err error) error {
 func unsupported(m *compile.Model, state []int32, pos syntax.Pos, msg string) error {
 	return &compile.UnsupportedError{File: m.Program().File, Pos: pos, Msg: msg + " in state " + m.StateText(state)}
 }
+
+// constantWeights reports whether the weights of a command are the same in all states.
+func constantWeights(c *sema.Command) bool {
+	return !slices.ContainsFunc(c.Updates, func(u sema.Update) bool { return u.Prob != nil && !isConst(u.Prob) })
+}
