@@ -18,7 +18,7 @@ const (
 	Correct     Class = iota
 	Wrong             // the value is off by more than is allowed
 	Violated          // a promised interval leaves out the reference
-	Refused           // by name
+	Refused           // by name: no value, and an error that says why
 	OutOfTime         //
 	OutOfMemory       //
 	NotRun            // files with errors, an engine that is not there, an interrupt
@@ -37,8 +37,11 @@ func ClassOf(r *report.TestResult) Class {
 	case report.TestUnsupported:
 		return Refused
 	case report.TestFailed, report.TestDisagreed:
-		if strings.HasPrefix(r.Reason, expect.Violated) {
+		switch {
+		case strings.HasPrefix(r.Reason, expect.Violated):
 			return Violated
+		case r.Verdict != nil && r.Verdict.Err != nil: // such as an iteration that does not converge
+			return Refused
 		}
 		return Wrong
 	case report.TestLimit:

@@ -119,6 +119,16 @@ func TestClasses(t *testing.T) {
 	}
 }
 
+// An engine that has no value, only an error, is not wrong.
+func TestErrors(t *testing.T) {
+	fsys := set(resultOf("goal", `{"num": 1, "den": 4}`))
+	fsys["coin/coin.prism"] = &fstest.MapFile{Data: []byte(strings.Replace(coin, "[0..N+1]", "[0..N]", 1))}
+	_, rep := run(t, fsys, result.Unknown)
+	if r := &rep.Results[0]; qvbs.ClassOf(r) != qvbs.Refused || r.Verdict.Err.Class != result.Model {
+		t.Errorf("found %s (%s; got %s), want refused, for a variable that leaves its range", qvbs.ClassOf(r), r.Reason, r.Got)
+	}
+}
+
 func TestDiscover(t *testing.T) {
 	fsys := set(resultOf("goal", `{"num": 1, "den": 4}`), resultOf("steps", `{"num": 3, "den": 2}`), resultOf("steps", `[1]`))
 	fsys["large/large.prism"], fsys["large/large.props"] = fsys["coin/coin.prism"], fsys["coin/coin.props"]
