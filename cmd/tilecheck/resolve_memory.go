@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"math/big"
 	"strconv"
 	"strings"
 
@@ -135,7 +136,7 @@ func (r *remembering) command(i int) error {
 	for t := lo; t < hi; t++ {
 		prob := strconv.FormatFloat(r.chain.Prob(t), 'g', -1, 64)
 		if r.chain.Rats != nil {
-			prob = r.chain.Rat(t).RatString()
+			prob = quotient(r.chain.Rat(t))
 		}
 		if t > lo {
 			r.text.WriteString(" +")
@@ -145,6 +146,21 @@ func (r *remembering) command(i int) error {
 	}
 	r.text.WriteString(";\n")
 	return nil
+}
+
+// quotient writes a fraction so that exact engines read the exact value. Numbers beyond the
+// language's integers are doubles with the same digits.
+func quotient(x *big.Rat) string {
+	number := func(n *big.Int) string {
+		if n.BitLen() < 32 {
+			return n.String()
+		}
+		return n.String() + ".0"
+	}
+	if x.IsInt() {
+		return number(x.Num())
+	}
+	return number(x.Num()) + "/" + number(x.Denom())
 }
 
 // action returns the one that all moves of a node have, if there is one.
