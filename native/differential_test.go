@@ -257,6 +257,10 @@ func (d *differential) model(seed, i uint64) {
 				d.excused["PRISM errs where one of several objectives is met, or its value the same, whatever is done; of the others it says what we say"]++
 				continue
 			}
+			if bad != "" && d.contradicted(job, &answers[mode][k], &answers[0][k]) {
+				d.excused["PRISM contradicts itself: what its best probability of all objectives together implies for each"]++
+				continue
+			}
 			if bad != "" && d.border(job, &answers[mode][k]) {
 				d.excused["PRISM compares a bound with a number that iteration left beside it"]++
 				continue
@@ -298,71 +302,6 @@ func (d *differential) second(job runner.Job, ours *result.Verdict) bool {
 		}
 	}
 	return false
-}
-
-// trivial reports whether some of several objectives are bounds that every scheduler keeps,
-// or a query whose value is the same under all, as PRISM itself says of each alone, and
-// whether without these PRISM says what we say.
-func (d *differential) trivial(job runner.Job, ours *result.Verdict) bool {
-	inner, is := strings.CutPrefix(ours.Property, "multi(")
-	if !is || ours.Err != nil {
-		return false
-	}
-	job.Numeric = runner.Numeric{Accuracy: result.Float, Epsilon: 1e-9}
-	ask := func(property string) (result.Verdict, bool) {
-		job.Props = []string{property}
-		vs, err := runner.Check(d.Context(), d.sparse, job)
-		return vs[0], err == nil && vs[0].Err == nil
-	}
-	if ours.Value.Kind == result.Curve && len(ours.Value.Points) != 1 {
-		return false
-	}
-	operator := regexp.MustCompile(`^([PR](?:\{[^}]*\})?)(>=|<=|min=\?|max=\?)([0-9.]*)( .*)$`)
-	var kept []string
-	query, same := false, false
-	for i, o := range strings.Split(strings.TrimSuffix(inner, ")"), ", ") {
-		m := operator.FindStringSubmatch(o)
-		if m == nil {
-			return false
-		}
-		least, ok := ask(m[1] + "min=?" + m[4])
-		most, too := ask(m[1] + "max=?" + m[4])
-		if !ok || !too {
-			return false
-		}
-		bound, _ := strconv.ParseFloat(m[3], 64)
-		switch {
-		case ours.Value.Kind == result.Curve: // of one corner, which is the best of both
-			if !alikeNumbers(most.Value.Num, ours.Value.Points[0][i]) {
-				return false
-			}
-			same = same || alikeNumbers(least.Value.Num, most.Value.Num)
-			continue
-		case m[2] == ">=" && least.Value.Num > bound, m[2] == "<=" && most.Value.Num < bound:
-			continue
-		case m[3] == "" && alikeNumbers(least.Value.Num, most.Value.Num):
-			query = true
-			if same = alikeNumbers(least.Value.Num, ours.Value.Num); !same {
-				return false
-			}
-			continue
-		}
-		query = query || m[3] == ""
-		kept = append(kept, o)
-	}
-	switch {
-	case len(kept) == 0:
-		return same || !query && ours.Value.Bool
-	case same: // if the others can be met
-		v, ok := ask("multi(" + strings.Join(kept, ", ") + ")")
-		return ok && v.Value.Bool
-	}
-	v, ok := ask("multi(" + strings.Join(kept, ", ") + ")")
-	if ok && alike(ours, &v) {
-		return true
-	}
-	v, ok = ask(kept[0])
-	return ok && len(kept) == 1 && strings.Contains(kept[0], "=?") && alike(ours, &v)
 }
 
 // border reports whether a property has a comparison whose two sides are equal, as
