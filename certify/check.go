@@ -199,20 +199,18 @@ func (b *bounds) fold(q *certificate.Claim, states []int) (low, high *big.Rat) {
 
 // each calls a function for every state, which returns what is wrong with it.
 func (c *checker) each(part string, wrong func(s int) string) error {
-	for s := range c.n {
-		if s&0xfff == 0 && c.ctx.Err() != nil {
-			return c.ctx.Err()
-		}
-		if why := wrong(s); why != "" {
-			return fmt.Errorf("%s: state %d: %s", part, s, why)
-		}
+	if s, why := exact.Each(c.ctx, c.n, wrong); why != "" {
+		return fmt.Errorf("%s: state %d: %s", part, s, why)
 	}
-	return nil
+	return c.ctx.Err()
 }
 
 // set evaluates set i from those before it.
 func (c *checker) set(i int) (x set) {
 	d, v := &c.file.Sets[i], &bounds{}
+	if given := d.Given(c.file.Model); given != nil {
+		return set{at: [2]certificate.Bits{given, given}}
+	}
 	if d.Compares() {
 		v = c.vector(d.Vector)
 	}
@@ -250,12 +248,6 @@ func (c *checker) member(d *certificate.Set, v *bounds) func(side, s int) (has b
 		return all
 	}
 	switch d.Kind {
-	case certificate.Atomic:
-		return func(_, s int) (bool, string) { return d.Bits.Has(s), "" }
-	case certificate.Init:
-		return func(_, s int) (bool, string) { return c.Initial.Has(s), "" }
-	case certificate.All:
-		return func(int, int) (bool, string) { return true, "" }
 	case certificate.Not:
 		return func(side, s int) (bool, string) { return !has(0, 1-side, s), "" }
 	case certificate.And, certificate.Or:

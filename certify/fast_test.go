@@ -1,16 +1,20 @@
 package certify_test
 
 import (
+	"context"
+	"fmt"
+	"math"
 	"math/big"
 	"math/rand/v2"
 	"testing"
 
 	"tilecheck/certify"
 	"tilecheck/certify/certificate"
+	"tilecheck/certify/exact"
 )
 
 // TestFast: arithmetic in 128 bits says what fractions say, of values that are rounded to
-// multiples of powers of two, so that they are right, wrong, or exactly at the edge.
+// multiples of powers of two or to doubles, so that they are right, wrong, or exactly at the edge.
 func TestFast(t *testing.T) {
 	accepted, rejected := 0, 0
 	for seed := range uint64(2000) {
@@ -23,7 +27,11 @@ func TestFast(t *testing.T) {
 		}
 		f := prove(m, from, rng.IntN(2) == 0, randomSet(rng, m.NumStates()), randomSet(rng, m.NumStates())).f
 		scale := uint(rng.IntN(63))
+		doubles := rng.IntN(2) == 0
 		round := func(x *certificate.Values, up bool) *certificate.Values {
+			if doubles {
+				return rounded(x, up)
+			}
 			out := &certificate.Values{Scale: scale, Infinite: x.Infinite, Fixed: make([]uint64, len(x.Rats))}
 			for s, r := range x.Rats {
 				k := new(big.Int).Lsh(r.Num(), scale)
@@ -61,8 +69,8 @@ func TestFast(t *testing.T) {
 					continue
 				}
 				rats := &certificate.Values{Infinite: (*x).Infinite}
-				for s := range (*x).Fixed {
-					finite := certificate.Values{Fixed: (*x).Fixed, Scale: scale}
+				for s := range (*x).Len() {
+					finite := certificate.Values{Fixed: (*x).Fixed, Scale: scale, Doubles: (*x).Doubles}
 					rats.Rats = append(rats.Rats, finite.Rat(s))
 				}
 				*x = rats
@@ -88,5 +96,94 @@ func TestFast(t *testing.T) {
 	t.Logf("%d accepted and %d rejected by both", accepted, rejected)
 	if accepted == 0 || rejected == 0 {
 		t.Error("one of them is missing")
+	}
+}
+
+// rounded rounds values to the next doubles.
+func rounded(x *certificate.Values, up bool) *certificate.Values {
+	out := &certificate.Values{Infinite: x.Infinite}
+	for _, r := range x.Rats {
+		f, _ := r.Float64()
+		switch c := new(big.Rat).SetFloat64(f).Cmp(r); {
+		case c < 0 && up:
+			f = math.Nextafter(f, math.Inf(1))
+		case c > 0 && !up:
+			f = math.Nextafter(f, 0)
+		}
+		out.Doubles = append(out.Doubles, f)
+	}
+	return out
+}
+
+// TestFarApart: values of very different sizes, some too far apart for 128 bits, are
+// compared as fractions are.
+func TestFarApart(t *testing.T) {
+	seen := map[int]int{}
+	for seed := range uint64(300) {
+		rng := rand.New(rand.NewPCG(seed, 11))
+		file := randomModel(rng, certificate.MDP)
+		m, err := exact.New(t.Context(), file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, slow := &certificate.Values{}, &certificate.Values{}
+		near := math.Ldexp(1, -rng.IntN(1070))
+		for range file.NumStates() {
+			f := near * rng.Float64()
+			switch rng.IntN(4) {
+			case 0:
+				f = near
+			case 1:
+				f = math.Ldexp(f, rng.IntN(80))
+			}
+			x.Doubles = append(x.Doubles, f)
+			slow.Rats = append(slow.Rats, new(big.Rat).SetFloat64(f))
+		}
+		for s := range file.NumStates() {
+			first, end := file.Choices(s)
+			for c := first; c < end; c++ {
+				for _, r := range []*certificate.Rewards{nil, file.Earned(-1, certificate.Bits{rng.Uint64()})} {
+					got, want := m.Compare(x, x, s, c, r), m.Compare(slow, slow, s, c, r)
+					if got != want {
+						t.Fatalf("seed %d: state %d, choice %d: %d, want %d, of %v", seed, s, c, got, want, x.Doubles)
+					}
+					seen[got]++
+				}
+			}
+		}
+	}
+	if len(seen) != 3 {
+		t.Errorf("signs %v, want all three", seen)
+	}
+}
+
+// TestEach: all states are looked at, and the first one that is wrong is named, whatever is
+// wrong behind it; and what is stopped says nothing is.
+func TestEach(t *testing.T) {
+	const n = 100_000
+	for seed := range uint64(20) {
+		rng := rand.New(rand.NewPCG(seed, 12))
+		bad := certificate.NewBits(n)
+		first := n
+		for range rng.IntN(4) {
+			s := rng.IntN(n)
+			bad.Add(s)
+			first = min(first, s)
+		}
+		seen := certificate.NewBits(n)
+		s, why := exact.Each(t.Context(), n, func(s int) string {
+			if seen.Add(s); bad.Has(s) {
+				return fmt.Sprint("wrong ", s)
+			}
+			return ""
+		})
+		if first == n && (why != "" || seen.Count() != n) || first < n && (s != first || why != fmt.Sprint("wrong ", first)) {
+			t.Errorf("seed %d: state %d, %q, with %d looked at; want state %d", seed, s, why, seen.Count(), first)
+		}
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if _, why := exact.Each(ctx, n, func(int) string { return "wrong" }); why != "" {
+		t.Errorf("found %q after the end", why)
 	}
 }

@@ -84,6 +84,18 @@ type Bits []uint64
 // NewBits returns the empty set of n states.
 func NewBits(n int) Bits { return make(Bits, (n+63)/64) }
 
+// allBits returns the set of all n states.
+func allBits(n int) Bits {
+	b := NewBits(n)
+	for i := range b {
+		b[i] = math.MaxUint64
+	}
+	if n%64 != 0 {
+		b[len(b)-1] = 1<<(n%64) - 1
+	}
+	return b
+}
+
 // Has reports whether a state is in the set.
 func (b Bits) Has(s int) bool { return b != nil && b[s/64]>>(s%64)&1 != 0 }
 
@@ -137,6 +149,19 @@ type Set struct {
 	Threshold *big.Rat `json:"threshold,omitempty"`
 	Bits      Bits     `json:"-"`
 	Rank      []uint32 `json:"-"` // one for each state, or None
+}
+
+// Given returns the states of a set that is not made of others; nil for one that is.
+func (s *Set) Given(m *Model) Bits {
+	switch s.Kind {
+	case Atomic:
+		return s.Bits
+	case Init:
+		return m.Initial
+	case All:
+		return allBits(m.NumStates())
+	}
+	return nil
 }
 
 // Compares reports whether the set is of the values of its Vector.
@@ -205,52 +230,34 @@ type Timed struct {
 	Scale uint     `json:"scale"`
 }
 
-// Values is a number, not negative, for each state: Fixed[s] / 2^Scale, or Rats[s]
-// where Fixed is nil, and infinity for the states in Infinite, whose entry is ignored.
-// Fixed with a Scale up to 62 is what is checked fast, and a file has as many bytes a
-// value as the greatest needs: 5 for probabilities with Scale 39.
+// Values is a number, not negative, for each state: Fixed[s] / 2^Scale, or Doubles[s]
+// where Fixed is nil, or Rats[s] where both are, and infinity for the states in Infinite,
+// whose entry is ignored. Fixed with a Scale up to 62 and Doubles are what is checked fast.
+// A file has as many bytes a value as the greatest needs, 5 for probabilities with
+// Scale 39, and doubles as fractions.
 type Values struct {
 	Fixed    []uint64
 	Scale    uint // at most MaxScale
+	Doubles  []float64
 	Rats     []*big.Rat
 	Infinite Bits
 }
 
+// Len is how many values there are.
+func (v *Values) Len() int { return max(len(v.Fixed), len(v.Doubles), len(v.Rats)) }
+
 // MaxScale is the greatest scale.
 const MaxScale = 1100
 
-// FromDoubles returns the values that doubles are, exactly: none negative, NaN or
-// infinite, but for +Inf, which is infinity. They are Fixed where one scale up to 62
-// does for all of them, and Rats otherwise.
+// FromDoubles returns values that are doubles, of which none is negative or NaN.
 func FromDoubles(xs []float64) *Values {
-	v := &Values{Fixed: make([]uint64, len(xs))}
-	most := 0.0
+	v := &Values{Doubles: xs}
 	for s, x := range xs {
 		if math.IsInf(x, 1) {
 			if v.Infinite == nil {
 				v.Infinite = NewBits(len(xs))
 			}
 			v.Infinite.Add(s)
-			continue
-		}
-		most = max(most, x)
-		for v.Scale < 63 && math.Ldexp(x, int(v.Scale)) != math.Trunc(math.Ldexp(x, int(v.Scale))) {
-			v.Scale++
-		}
-	}
-	if v.Scale <= 62 && math.Ldexp(most, int(v.Scale)) < 1<<63 {
-		for s, x := range xs {
-			if !v.Infinite.Has(s) {
-				v.Fixed[s] = uint64(math.Ldexp(x, int(v.Scale)))
-			}
-		}
-		return v
-	}
-	v.Fixed, v.Scale, v.Rats = nil, 0, make([]*big.Rat, len(xs))
-	for s, x := range xs {
-		v.Rats[s] = new(big.Rat)
-		if !v.Infinite.Has(s) {
-			v.Rats[s].SetFloat64(x)
 		}
 	}
 	return v
@@ -261,7 +268,10 @@ func (v *Values) Rat(s int) *big.Rat {
 	switch {
 	case v.Infinite.Has(s):
 		return nil
-	case v.Fixed == nil:
+	case v.Fixed != nil:
+	case v.Doubles != nil:
+		return new(big.Rat).SetFloat64(v.Doubles[s])
+	default:
 		return v.Rats[s]
 	}
 	x := new(big.Rat).SetInt(new(big.Int).SetUint64(v.Fixed[s]))
@@ -273,20 +283,26 @@ func (v *Values) Zero(s int) bool {
 	switch {
 	case v.Infinite.Has(s):
 		return false
-	case v.Fixed == nil:
-		return v.Rats[s].Sign() == 0
+	case v.Fixed != nil:
+		return v.Fixed[s] == 0
+	case v.Doubles != nil:
+		return v.Doubles[s] == 0
 	}
-	return v.Fixed[s] == 0
+	return v.Rats[s].Sign() == 0
 }
 
 // Compare returns a function for the sign of the value of a state minus p.
 func (v *Values) Compare(p *big.Rat) func(s int) int {
 	if v.Fixed == nil {
+		near, _ := p.Float64() // no double lies between the two
 		return func(s int) int {
 			if v.Infinite.Has(s) {
 				return 1
 			}
-			return v.Rats[s].Cmp(p)
+			if v.Doubles != nil && v.Doubles[s] != near {
+				return cmp.Compare(v.Doubles[s], near)
+			}
+			return v.Rat(s).Cmp(p)
 		}
 	}
 	// The greatest multiple of 2^-Scale that is not above p.

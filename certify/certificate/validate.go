@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 	"slices"
 )
@@ -289,6 +290,17 @@ func (v *Values) validate(n int) error {
 	if v.Fixed != nil {
 		if len(v.Fixed) != n || v.Scale > MaxScale || v.Rats != nil {
 			return fmt.Errorf("found %d values with scale %d, wanted %d and a scale up to %d", len(v.Fixed), v.Scale, n, MaxScale)
+		}
+		return nil
+	}
+	if v.Doubles != nil {
+		if len(v.Doubles) != n || v.Rats != nil {
+			return fmt.Errorf("found %d doubles, wanted %d", len(v.Doubles), n)
+		}
+		for s, x := range v.Doubles {
+			if !v.Infinite.Has(s) && (math.IsInf(x, 0) || !(x >= 0)) {
+				return fmt.Errorf("found %v as the value of state %d, wanted none below 0", x, s)
+			}
 		}
 		return nil
 	}

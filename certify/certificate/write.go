@@ -195,8 +195,8 @@ func (v *Values) column() column {
 		return column{Type: columnFixed, Scale: v.Scale, Bytes: max(1, (bits.Len64(all)+7)/8)}
 	}
 	c := column{Type: columnFraction, Bytes: 16}
-	for s, x := range v.Rats {
-		if !v.Infinite.Has(s) {
+	for s := range v.Len() {
+		if x := v.Rat(s); x != nil {
 			c.Bytes = max(c.Bytes, umb.RatSize(x))
 		}
 	}
@@ -222,8 +222,8 @@ func (v *Values) above(o *Values) *Values {
 }
 
 func (v *Values) put(w *umb.Writer, name string, c column) {
-	w.File(name, int64(c.Bytes)*int64(max(len(v.Fixed), len(v.Rats))), func(b *bufio.Writer) {
-		for s := range max(len(v.Fixed), len(v.Rats)) {
+	w.File(name, int64(c.Bytes)*int64(v.Len()), func(b *bufio.Writer) {
+		for s := range v.Len() {
 			infinite := v.Infinite.Has(s)
 			switch {
 			case v.Fixed != nil && infinite:
@@ -233,7 +233,7 @@ func (v *Values) put(w *umb.Writer, name string, c column) {
 			case infinite:
 				umb.PutRat(b, new(big.Rat), c.Bytes)
 			default:
-				umb.PutRat(b, v.Rats[s], c.Bytes)
+				umb.PutRat(b, v.Rat(s), c.Bytes)
 			}
 		}
 	})

@@ -1,6 +1,6 @@
 // Package exact compares values of a model with what a step makes of them, for package
 // certify. Everything is exact: numbers of the model are fractions, values are multiples of
-// a power of two or fractions. What fits is computed in 128 bits, all else with math/big.
+// a power of two, doubles or fractions. What fits is computed in 128 bits, all else with math/big.
 //
 //	m, err := exact.New(ctx, model)
 //	sign := m.Compare(x, x, state, choice, rewards)
@@ -9,9 +9,13 @@ package exact
 import (
 	"cmp"
 	"context"
+	"math"
 	"math/big"
 	"math/bits"
+	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"tilecheck/certify/certificate"
 )
@@ -41,6 +45,9 @@ func (m *Model) Compare(left, x *certificate.Values, s, choice int, r *certifica
 		return -1
 	}
 	if sign, ok := m.fast(left, x, s, choice, r); ok {
+		return sign
+	}
+	if sign, ok := m.floating(left, x, s, choice, r); ok {
 		return sign
 	}
 	return left.Rat(s).Cmp(m.step(x, choice, r))
@@ -83,6 +90,105 @@ func (m *Model) fast(left, x *certificate.Values, s, choice int, r *certificate.
 	}
 	h, l := bits.Mul64(left.Fixed[s], den)
 	return cmp.Or(cmp.Compare(h, high), cmp.Compare(l, low)), true
+}
+
+// floating is Compare of doubles in 128 bits, if that is enough.
+func (m *Model) floating(left, x *certificate.Values, s, choice int, r *certificate.Rewards) (sign int, ok bool) {
+	common := m.Den[choice]
+	if x.Doubles == nil || left.Doubles == nil || common == 0 {
+		return 0, false
+	}
+	if r != nil {
+		common = certificate.Common(common, r.Den[r.Of[choice]])
+	}
+	mantissa, e := split(left.Doubles[s])
+	unit := min(e, 0)
+	if mantissa == 0 {
+		unit = 0
+	}
+	lo, hi := m.Row(choice)
+	for _, t := range m.Target[lo:hi] {
+		if f, e := split(x.Doubles[t]); f != 0 {
+			unit = min(unit, e)
+		}
+	}
+	var a, b wide // both sides times the denominator, in units
+	fits := common != 0 && (mantissa == 0 || a.add(common, mantissa, e-unit))
+	for t := lo; t < hi && fits; t++ {
+		f, e := split(x.Doubles[m.Target[t]])
+		fits = f == 0 || b.add(m.Num[t]*(common/m.Den[choice]), f, e-unit)
+	}
+	if r != nil {
+		k := r.Of[choice]
+		fits = fits && b.add(r.Num[k], common/r.Den[k], -unit)
+	}
+	return cmp.Or(cmp.Compare(a.high, b.high), cmp.Compare(a.low, b.low)), fits
+}
+
+// split returns a double that is not negative as f 2^e, with f below 2^53.
+func split(x float64) (f uint64, e int) {
+	b := math.Float64bits(x)
+	f, e = b&(1<<52-1), int(b>>52)
+	if e == 0 {
+		return f, -1074
+	}
+	return f | 1<<52, e - 1075
+}
+
+// wide is a number of 128 bits.
+type wide struct{ high, low uint64 }
+
+// add adds x y 2^shift, and reports whether that fits.
+func (n *wide) add(x, y uint64, shift int) bool {
+	h, l := bits.Mul64(x, y)
+	switch {
+	case shift >= 0 && shift < 64 && h>>(63-shift) == 0:
+		h, l = h<<shift|l>>(64-shift), l<<shift
+	case h == 0 && l == 0:
+		return true
+	case shift >= 64 && shift < 127 && h == 0 && l>>(127-shift) == 0:
+		h, l = l<<(shift-64), 0
+	default:
+		return false
+	}
+	var carry uint64
+	n.low, carry = bits.Add64(n.low, l, 0)
+	n.high, carry = bits.Add64(n.high, h, carry)
+	return carry == 0
+}
+
+// Each calls a function for every state, on all processors, and returns the first state of
+// which it says that something is wrong, and what: unless the context ends before. What a
+// processor does at a time are whole words of a set, so the function may add its state to one.
+func Each(ctx context.Context, n int, wrong func(s int) string) (first int, why string) {
+	const part = 1 << 14
+	var next atomic.Int64
+	var found sync.Mutex
+	work := func() {
+		for ctx.Err() == nil {
+			lo := int(next.Add(part)) - part
+			for s := lo; s < min(lo+part, n); s++ {
+				if what := wrong(s); what != "" {
+					found.Lock()
+					defer found.Unlock()
+					if why == "" || s < first {
+						first, why = s, what
+					}
+					return // who has a part before goes on
+				}
+			}
+			if lo >= n {
+				return
+			}
+		}
+	}
+	var others sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), (n+part-1)/part) - 1 {
+		others.Go(work)
+	}
+	work()
+	others.Wait()
+	return first, why
 }
 
 // Sum is h + g, in a CTMC h + g/E.

@@ -69,7 +69,7 @@ func moved(v *certificate.Values, by *big.Rat, stays func(x *big.Rat) bool) *cer
 	if by.Sign() == 0 {
 		return v
 	}
-	n := len(v.Fixed) + len(v.Rats) // one of the two
+	n := v.Len()
 	out := &certificate.Values{Infinite: v.Infinite, Rats: make([]*big.Rat, n)}
 	for s := range n {
 		x := v.Rat(s)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"math"
 	"math/big"
 	"slices"
@@ -53,6 +54,7 @@ type Prover struct {
 	products map[int]*product
 	checked  *exact.Model // as the checker has it
 	answers  []*answer
+	finer    float64 // relative width for narrow
 }
 
 // New returns the prover of a space with fractions.
@@ -126,20 +128,38 @@ func (p *Prover) Add(ctx context.Context, prop *Property) (int, error) {
 		_, exp := math.Frexp(max(g, 1))
 		p.scales[c.Vector] = exp + 2
 	}
-	some := false // proof, with an interval that may be too wide
-	for e, more := coarse, true; ; {
+	var best *Prover // what has a proof, with an interval that is too wide
+	widest := math.Inf(1)
+	for e := p.least(); ; {
 		width, err := p.claim(ctx, c, e)
-		if some = some || err == nil; err == nil && width <= p.opts.epsilon() {
+		if err == nil && width <= p.opts.epsilon() {
 			return i, nil
 		}
-		if e, more = e.next(p.graph.NumStates()); !more || ctx.Err() != nil {
-			if some && ctx.Err() == nil {
-				return i, nil
-			}
-			p.Claims = p.Claims[:i]
-			return 0, err
+		p.finer = p.opts.epsilon() / 16
+		if err == nil && (best == nil || width < widest) {
+			best, widest = p.snapshot(), width
+			p.finer = min(p.finer, p.opts.epsilon()*p.opts.epsilon()/width/4)
 		}
+		if ctx.Err() != nil {
+			best, err = nil, ctx.Err()
+		} else if next, more := p.next(e); more {
+			e = next
+			continue
+		}
+		if best != nil {
+			p.Vectors, p.Sets, p.values, p.truths = best.Vectors, best.Sets, best.values, best.truths
+			return i, nil
+		}
+		p.Claims = p.Claims[:i]
+		return 0, err
 	}
+}
+
+// snapshot returns what is known, apart from which more can be tried.
+func (p *Prover) snapshot() *Prover {
+	s := *p.Skeleton
+	s.Vectors, s.Sets = slices.Clone(s.Vectors), slices.Clone(s.Sets)
+	return &Prover{Skeleton: &s, values: maps.Clone(p.values), truths: maps.Clone(p.truths)}
 }
 
 // Proven adds the claim that answers a property, and returns its number and what the checker
@@ -228,7 +248,11 @@ func (p *Prover) claim(ctx context.Context, c *certificate.Claim, e effort) (flo
 	}
 	width := 0.0
 	for s := range over.All() {
-		if lo, hi := b.Lower[s], b.Upper[s]; lo != hi {
+		switch lo, hi := b.Lower[s], b.Upper[s]; {
+		case lo == hi:
+		case math.IsInf(hi, 1):
+			width = hi
+		default:
 			width = max(width, (hi-lo)/hi)
 		}
 	}

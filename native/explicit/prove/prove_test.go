@@ -114,6 +114,57 @@ rewards [a] true : 2; [b] true : 3; [e] true : 1/3; endrewards
 rewards "time" s<3 : 1; endrewards
 `
 
+// inMemory proves one property without a file in mind.
+func inMemory(t *testing.T, space *explicit.Space, p *prove.Property) (*certify.Result, error) {
+	t.Helper()
+	prover, err := prove.New(space, prove.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, r, err := prover.Proven(t.Context(), p)
+	return r, err
+}
+
+// meet reports whether two results can be of the same number or set.
+func meet(a, b *certify.Result) bool {
+	below := func(x, y *big.Rat) bool { return y == nil || x != nil && x.Cmp(y) <= 0 }
+	return a.Number == b.Number && (!a.Number && a.Holds == b.Holds || a.Number && below(a.Lower, b.Upper) && below(b.Lower, a.Upper))
+}
+
+// TestSmall: values that are too small for any grid are proven as narrowly as others, in
+// models too large for fractions, and cost one solution.
+func TestSmall(t *testing.T) {
+	const model = `mdp
+const int N = 110;
+module walk
+  x : [0..N] init 0; y : [0..N] init 0; gone : bool init false;
+  [] !gone & x<N & y<N -> 0.32:(x'=x+1) + 0.32:(y'=y+1) + 0.16:(x'=max(0,x-1)) + 0.2:(gone'=true);
+  [] !gone & x=N & y<N -> 0.8:(y'=y+1) + 0.2:(gone'=true);
+  [] !gone & x<N & y=N -> 0.8:(x'=x+1) + 0.2:(gone'=true);
+  [b] !gone & x<N & y=N -> 0.7:(x'=x+1) + 0.3:(gone'=true);
+  [] gone | x+y=2*N -> true;
+endmodule
+rewards x+y=2*N-1 & !gone : 0.001; endrewards
+`
+	for prop, want := range map[string]float64{
+		`Pmax=? [ F x=N & y=N ]`:               1.9e-27,
+		`Pmin=? [ F x=N & y=N ]`:               1.9e-27,
+		`Rmax=? [ F gone=true | (x=N & y=N) ]`: 1.9e-30,
+	} {
+		space, props := load(t, model, prop)
+		r, err := inMemory(t, space, props[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		lo, _ := r.Lower.Float64()
+		hi, _ := r.Upper.Float64()
+		t.Logf("%s: [%g, %g], about %g", prop, lo, hi, want)
+		if !(lo > 0 && hi-lo <= 1e-8*hi) {
+			t.Errorf("%s: [%g, %g] is too wide", prop, lo, hi)
+		}
+	}
+}
+
 func TestProven(t *testing.T) {
 	for _, tt := range []struct{ model, prop, want string }{
 		{walk, `P=? [ F "top" ]`, "49/58"},
@@ -208,6 +259,9 @@ func TestProven(t *testing.T) {
 		t.Run(tt.prop, func(t *testing.T) {
 			space, props := load(t, tt.model, tt.prop)
 			r, err := proven(t, t.Context(), space, props[0])
+			if memory, other := inMemory(t, space, props[0]); (other == nil) != (err == nil) || err == nil && !meet(memory, &r) {
+				t.Errorf("without a file %+v (%v), with one %+v (%v)", memory, other, r, err)
+			}
 			switch {
 			case tt.want == "refused" && err != nil:
 			case err != nil:

@@ -21,7 +21,7 @@ type answer struct {
 // Until solves as package solve does, and keeps the answer for a certificate: once, as who
 // asks again wants a better one. It is nil then.
 func (p *Prover) Until(ctx context.Context, left, right *sparse.Set, dir solve.Direction) (*solve.Values, error) {
-	a := &answer{left: left, right: right, dir: dir, grid: math.Ldexp(1, -coarse.digits())}
+	a := &answer{left: left, right: right, dir: dir, grid: math.Ldexp(1, -p.least().digits())}
 	if p.answered(a) != nil {
 		return nil, nil
 	}
@@ -39,7 +39,7 @@ func (p *Prover) ReachReward(ctx context.Context, r *sparse.Reward, target *spar
 			}
 		}
 	}
-	a := &answer{reward: r, left: target, right: target, dir: dir, grid: math.Ldexp(1, exp-coarse.digits())}
+	a := &answer{reward: r, left: target, right: target, dir: dir, grid: math.Ldexp(1, exp-p.least().digits())}
 	if p.answered(a) != nil || a.grid > 1 || math.IsInf(r.Err, 1) {
 		return nil, nil
 	}

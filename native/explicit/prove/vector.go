@@ -13,38 +13,59 @@ import (
 	"tilecheck/native/explicit/sparse"
 )
 
-// effort is how much is done for the columns of a vector: bounds on a coarse grid, of
-// which few bytes are written, on the finest one that the checker is fast with, doubles
-// as they come, or fractions, which always satisfy their equations.
+// effort is how much is done for the columns of a vector: doubles as they come, and again
+// for more of their digits; for a file, of which few bytes are to be written, bounds on a
+// coarse grid instead, and doubles later, as a file has them as fractions; bounds on the
+// finest grid that the checker is fast with; or fractions, which always satisfy their
+// equations.
 type effort int
 
 const (
 	coarse effort = iota
+	free
+	narrow
 	fine
 	floating
 	fractions
 )
 
-// next is the next effort that is worth it for so many states.
-func (e effort) next(states int) (next effort, ok bool) {
+// least is the effort to begin with.
+func (p *Prover) least() effort {
+	if p.opts.Ordered {
+		return coarse
+	}
+	return free
+}
+
+// next is the next effort that is worth it.
+func (p *Prover) next(e effort) (next effort, ok bool) {
+	n := p.graph.NumStates()
 	switch {
-	case e == coarse, e == fine && states <= floatingStates:
-		return e + 1, true
-	case e < fractions && states <= exactStates:
+	case e == free:
+		return narrow, true
+	case e < fine:
+		return fine, true
+	case e == fine && p.opts.Ordered && n <= floatingStates:
+		return floating, true
+	case e < fractions && n <= exactStates:
 		return fractions, true
 	}
 	return e, false
 }
 
-// floatingStates is the greatest number of states for which doubles are tried, which
-// the checker turns into fractions.
+// floatingStates is the greatest number of states for which doubles are tried for a file.
 const floatingStates = 1 << 20
 
 // exactStates is the same for fractions.
 const exactStates = 20_000
 
 // digits is how many bits the greatest value has on the grid.
-func (e effort) digits() int { return [...]int{coarse: 47, fine: 61, floating: 1000, fractions: 0}[e] }
+func (e effort) digits() int {
+	return [...]int{coarse: 47, free: 1000, narrow: 1000, fine: 61, floating: 1000, fractions: 0}[e]
+}
+
+// unbound reports whether values are doubles as they come.
+func (e effort) unbound() bool { return e == free || e == narrow || e == floating }
 
 // bounds are the values of a vector as they are known.
 type bounds struct {
@@ -96,6 +117,9 @@ func (w *work) direction() solve.Direction {
 
 func (w *work) options() solve.Options {
 	o := solve.Options{Epsilon: w.opts.Epsilon}
+	if w.effort == narrow {
+		o.Epsilon = w.finer
+	}
 	if w.effort == fractions {
 		o.Exact, o.MaxWork = true, maxWork
 	} else {
@@ -160,7 +184,7 @@ func (w *work) compute() (v *solve.Values, err error) {
 func (w *work) until(left, right *sparse.Set) (*solve.Values, error) {
 	w.grid = math.Ldexp(1, -w.effort.digits())
 	var v *solve.Values
-	if a := w.answered(&answer{left: left, right: right, dir: w.direction()}); a != nil && w.effort == coarse {
+	if a := w.answered(&answer{left: left, right: right, dir: w.direction()}); a != nil && w.effort == w.least() {
 		v = a.values
 	} else {
 		var err error
@@ -233,12 +257,17 @@ func (w *work) scaled(target *sparse.Set, run func(solve.Options) (*solve.Values
 	if w.effort == fractions {
 		return run(w.options())
 	}
-	if w.effort == floating {
-		w.grid = math.Ldexp(1, -floating.digits())
+	var a *answer
+	if target != nil && w.effort == w.least() {
+		a = w.answered(&answer{reward: w.earned, left: target, right: target, dir: w.direction()})
+	}
+	if w.effort.unbound() {
+		if w.grid = math.Ldexp(1, -w.effort.digits()); a != nil {
+			return a.values, nil
+		}
 		return run(w.options())
 	}
-	if target == nil || w.effort != coarse {
-	} else if a := w.answered(&answer{reward: w.earned, left: target, right: target, dir: w.direction()}); a != nil {
+	if a != nil {
 		if w.grid = a.grid; exponent(a.values)-math.Ilogb(a.grid) <= fine.digits() {
 			return a.values, nil
 		}
@@ -407,7 +436,10 @@ func (w *work) write(v *solve.Values) {
 }
 
 func (w *work) fixed(xs []float64) *certificate.Values {
-	if w.effort == floating {
+	if w.effort.unbound() {
+		if w.order == nil {
+			return certificate.FromDoubles(xs)
+		}
 		ordered := make([]float64, len(xs))
 		for k, s := range w.states() {
 			ordered[k] = xs[s]

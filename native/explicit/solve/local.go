@@ -122,6 +122,17 @@ func (l *local) raise() float64 {
 // least is what values below are not known relatively, because of the grid.
 func (l *local) least() float64 { return l.round.grid * 0x1p30 }
 
+// settleNear is settle without a margin if that will do, where the grid is as fine as doubles
+// are: then sweeps from below leave bounds that the equations imply.
+func (l *local) settleNear(mt *meter, margin, shift float64, limit int) (bool, error) {
+	if l.round.grid > 0 && !l.round.coarse() {
+		if ok, err := l.settle(mt, 0, 0, 2); ok || err != nil {
+			return ok, err
+		}
+	}
+	return l.settle(mt, margin, shift, limit)
+}
+
 // settle puts the lower bounds on the grid, by a margin below what they are, and
 // lowers them until the equations imply them. It reports whether they do.
 func (l *local) settle(mt *meter, margin, shift float64, limit int) (bool, error) {
@@ -278,7 +289,7 @@ func (l *local) iterate(mt *meter, margin float64, limit int) error {
 		n, ok, err := l.pressUntil(mt, min(limit-sweeps, sweeps+100))
 		sweeps += n
 		if ok && err == nil {
-			ok, err = l.settle(mt, margin, shift, sweeps+100)
+			ok, err = l.settleNear(mt, margin, shift, sweeps+100)
 		}
 		if err != nil {
 			return err

@@ -24,6 +24,9 @@ func (y *system) solve(ctx context.Context, opts Options, zeroRewardEnds bool) (
 		}
 	}
 	eps := opts.epsilon() / float64(y.levels(comps, cyclic))
+	if y.round.coarse() { // lower bounds are moved, too
+		eps /= 2
+	}
 	mt := newMeter(ctx, opts, len(comps.States))
 	if len(comps.States) < fewStates {
 		mt.limit = 0

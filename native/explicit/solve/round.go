@@ -56,6 +56,9 @@ func (r rounding) down(x, e float64) float64 {
 	return x
 }
 
+// coarse reports whether the grid is one that doubles of some size are not on.
+func (r rounding) coarse() bool { return r.grid*0x1p30 >= r.floor }
+
 // below and above are the next multiples of the grid. Where they are next to the
 // greatest double, or x has no more digits than they have, that is x.
 func (r rounding) below(x float64) float64 {
