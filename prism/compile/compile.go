@@ -41,12 +41,15 @@ type Model struct {
 	first    []int // of each module in commands
 	// groups are the ways to move, in the order of PRISM's explicit engine.
 	groups []group
+	leaves int // how many pairs of a module and an action have commands
+	guards *guards
 }
 
 // command is one command with its expressions compiled to closures.
 type command struct {
 	module, index int
 	ord           int // index into Model.commands
+	leaf          int // the number of its module and action
 	src           *sema.Command
 	guard         boolFn
 	updates       []update
@@ -80,6 +83,16 @@ func Compile(prog *sema.Program, opts Options) (*Model, error) {
 			return nil, err
 		}
 	}
+	first, leaves := make(map[*command][]equation), make(map[[2]int]int)
+	for _, c := range m.commands {
+		first[c], _ = equations(c.src.Guard, nil)
+		pair := [2]int{c.module, c.src.Action}
+		if _, ok := leaves[pair]; !ok {
+			leaves[pair] = len(leaves)
+		}
+		c.leaf = leaves[pair]
+	}
+	m.leaves, m.guards = len(leaves), newGuards(m.commands, first, 0)
 	groups, err := m.compose()
 	if err != nil {
 		return nil, err

@@ -86,9 +86,9 @@ type expander struct {
 	// and values of targets; stopped is its error.
 	work    int
 	stopped error
-	// enabled[i] says whether Model.commands[i] is; weights[i] holds the
-	// probabilities of its updates once weighed[i] is set.
-	enabled []bool
+	// enabled are the commands that are, by command.leaf. weights[i] holds the
+	// probabilities of the updates of Model.commands[i] once weighed[i] is set.
+	enabled [][]*command
 	weighed []bool
 	weights [][]float64
 	combos  []combo
@@ -113,7 +113,7 @@ func newExpander(m *Model) *expander {
 	x := &expander{
 		m:       m,
 		ctx:     context.Background(),
-		enabled: make([]bool, len(m.commands)),
+		enabled: make([][]*command, m.leaves),
 		weighed: make([]bool, len(m.commands)),
 		weights: make([][]float64, len(m.commands)),
 	}
@@ -210,16 +210,25 @@ func (x *expander) combine(state []int32) *StateError {
 	return nil
 }
 
-// list evaluates every guard and lists the choices as combinations of commands.
+// list evaluates the guards and lists the choices as combinations of commands.
 func (x *expander) list(state []int32) *StateError {
 	x.env.state = state
 	x.stopped = nil
-	for i, c := range x.m.commands {
-		x.enabled[i] = c.guard(&x.env)
-		x.weighed[i] = false
+	clear(x.weighed)
+	for i := range x.enabled {
+		x.enabled[i] = x.enabled[i][:0]
 	}
-	if err := x.m.takeError(&x.env); err != nil {
-		return err
+	x.m.guards.each(state, func(c *command) {
+		if c.guard(&x.env) {
+			x.enabled[c.leaf] = append(x.enabled[c.leaf], c)
+		}
+	})
+	if x.env.err != nil { // the first one is reported
+		x.env.err = nil
+		for _, c := range x.m.commands {
+			c.guard(&x.env)
+		}
+		return x.m.takeError(&x.env)
 	}
 	x.combos, x.members = x.combos[:0], x.members[:0]
 	for i := range x.m.groups {
@@ -231,26 +240,32 @@ func (x *expander) list(state []int32) *StateError {
 // addCombos appends the product of the leaves' enabled commands, the first
 // leaf varying fastest. The last leaf is the outer loop of the recursion.
 func (x *expander) addCombos(g *group) {
-	start := len(x.combos)
-	for i, l := range g.leaves {
-		n := len(x.combos) - start
-		for _, c := range l.commands {
-			switch {
-			case !x.enabled[c.ord]:
-			case i == 0:
-				x.combos = append(x.combos, combo{g.action, len(x.members), len(x.members) + 1})
-				x.members = append(x.members, c)
-			default:
-				x.extend(start, n, c)
-			}
-		}
-		// The combinations without this leaf were the raw material.
-		x.combos = slices.Delete(x.combos, start, start+n)
-		if len(x.combos) == start {
+	for _, l := range g.leaves {
+		if len(x.enabled[l.commands[0].leaf]) == 0 {
 			return
 		}
 	}
+	start := len(x.combos)
+	for i, l := range g.leaves {
+		on := x.enabled[l.commands[0].leaf]
+		if !slices.IsSortedFunc(on, inOrder) {
+			slices.SortFunc(on, inOrder)
+		}
+		n := len(x.combos) - start
+		for _, c := range on {
+			if i > 0 {
+				x.extend(start, n, c)
+				continue
+			}
+			x.combos = append(x.combos, combo{g.action, len(x.members), len(x.members) + 1})
+			x.members = append(x.members, c)
+		}
+		// The combinations without this leaf were the raw material.
+		x.combos = slices.Delete(x.combos, start, start+n)
+	}
 }
+
+func inOrder(a, b *command) int { return a.ord - b.ord }
 
 // extend appends a copy of each of the n combinations from start, with c added.
 func (x *expander) extend(start, n int, c *command) {
