@@ -7,7 +7,7 @@
 // synchronisation vector an action of its own, sequential assignments what they
 // come to, functions and arrays of known length what they stand for, rewards on
 // edges rewards of actions. Automata whose common writing PRISM's modules do
-// not allow are merged into one module. Types and values are the business of
+// not allow are merged into one module, unless that would be too large. Types and values are the business of
 // package sema, whose diagnostics have the places in the JSON text.
 //
 // Models of type dtmc, mdp, ctmc, lts, ma and pta are read. What has continuous

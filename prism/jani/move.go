@@ -220,9 +220,43 @@ func with(moves []*move, action string) []*move {
 
 // group puts instances into one module where PRISM's language has no other way:
 // who write the same variable in steps with actions, who read in a step what
-// another one wrote in it before, and who earn rewards in the same step.
+// another one wrote in it before, and who earn rewards in the same step. Where the edges of
+// a module would combine to too many commands, who write the same variable in different
+// steps stay apart, in a model that PRISM's language has no form for.
 func (t *translator) group() {
 	t.vectors()
+	t.merge(false)
+	if !t.doc.markov && t.tooMany() != nil {
+		t.merge(true)
+	}
+	if s := t.tooMany(); s != nil {
+		t.large = true
+		t.refuse(s.at, "the edges that are taken together in one module make more than %d commands, want fewer", maxCommands)
+	}
+}
+
+// tooMany returns the step with which the edges combine to more than maxCommands.
+func (t *translator) tooMany() *step {
+	count := 0
+	for _, s := range t.steps {
+		for _, g := range t.groupsOf(s) {
+			n := 1
+			for _, p := range s.parts {
+				if p.in.group == g {
+					n = min(n*len(p.moves), maxCommands+1)
+				}
+			}
+			if count += n; count > maxCommands {
+				return s
+			}
+		}
+	}
+	return nil
+}
+
+// merge chooses the modules of instances and variables. Shared are those variables that
+// the modules may all write, if there may be some.
+func (t *translator) merge(share bool) {
 	for i, in := range t.instances {
 		if in.group = i; t.doc.markov {
 			in.group = 0 // edges of different automata race
@@ -261,6 +295,10 @@ func (t *translator) group() {
 			}
 		}
 		if writer == nil {
+			continue
+		}
+		if share {
+			s.home, s.shared = -1, true
 			continue
 		}
 		s.home = writer.number

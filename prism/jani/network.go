@@ -31,10 +31,9 @@ func (t *translator) network() {
 			groups = append(groups, in.group)
 		}
 	}
-	count := 0
 	var all []stepCommands
 	for _, s := range t.steps {
-		byGroup, classes := t.step(s, &count)
+		byGroup, classes := t.step(s)
 		all = append(all, stepCommands{s, byGroup, classes})
 	}
 	var race *syntax.Command
@@ -111,7 +110,7 @@ func (s *stepCommands) named(groups []int, action *syntax.Ident, class string, c
 }
 
 // step combines the edges of a step, by module, and lists what it may earn.
-func (t *translator) step(s *step, count *int) (byGroup map[int][]*combined, classes []string) {
+func (t *translator) step(s *step) (byGroup map[int][]*combined, classes []string) {
 	var parts [][]*move
 	var order []int
 	byGroup = make(map[int][]*combined)
@@ -123,14 +122,6 @@ func (t *translator) step(s *step, count *int) (byGroup map[int][]*combined, cla
 			}
 		}
 		order = append(order, g)
-		n := 1
-		for _, moves := range parts {
-			n = min(n*len(moves), maxCommands+1)
-		}
-		if *count += n; *count > maxCommands {
-			t.large = true
-			t.refuse(s.at, "the edges that are taken together in one module make more than %d commands, want fewer", maxCommands)
-		}
 		product(len(parts), func(i int) int { return len(parts[i]) }, func(index []int) {
 			var moves []*move
 			for i, k := range index {
@@ -378,6 +369,7 @@ func (t *translator) writeModules(groups []int, commands map[int][]*syntax.Comma
 	for _, s := range t.slots {
 		if !s.transient && s.home < 0 {
 			d := t.declaration(s)
+			d.Shared = s.shared
 			t.globals = append(t.globals, &syntax.GlobalDecl{Var: d, Span: d.Span})
 		}
 	}

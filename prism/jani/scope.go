@@ -16,6 +16,7 @@ type slot struct {
 	jani      string // as the document calls it
 	owner     int    // the instance whose local variable it is, -1 for a global one
 	home      int    // an instance whose module it is in, -1 for a global variable of the model
+	shared    bool   // several modules assign it in steps that have actions
 	transient bool
 	initial   syntax.Expr // what it is at first; nil if that may be anything
 	state     syntax.Expr // what a transient one is in a state; nil is initial

@@ -251,7 +251,7 @@ func (c *checker) ownership(r *resolver, module, action int, a *syntax.Assign, s
 	case owner == module:
 	case owner >= 0:
 		r.semantic(a.Name, "module %q is not allowed to modify variable %q of module %q", c.modules[module].name.Name, c.m.vars[slot].name, c.modules[owner].name.Name)
-	case action != Unlabelled:
+	case action != Unlabelled && !c.m.vars[slot].decl.Shared:
 		r.semantic(a.Name, "synchronous command cannot modify global variable %q", c.m.vars[slot].name)
 	}
 }

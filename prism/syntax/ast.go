@@ -155,6 +155,9 @@ type VarDecl struct {
 	TypePos   Pos // of the keyword, or of the bracket of a range
 	Low, High Expr
 	Init      Expr // nil when absent
+	// Shared says that commands with actions may assign the variable although it is a global
+	// one, in no step two of them. That has no form in PRISM's language.
+	Shared bool
 	Notes
 	Span
 }
