@@ -255,7 +255,7 @@ func (p *Plan) model() (err error) {
 		}
 		p.Tree = p.jani.Model
 		if p.jani.Embedded {
-			p.Warnings = append(p.Warnings, "the model is a Markov automaton: what is checked is the MDP that is embedded in it, in which time is only a reward")
+			p.Warnings = append(p.Warnings, "the model is a Markov automaton: what is checked is the MDP that is embedded in it, in which time is a reward, and what F and U may be bounded by")
 		}
 	} else if p.Tree, err = syntax.ParseModel(p.Job.File, p.Job.Model); err != nil {
 		return planError(result.Parse, err)
@@ -413,8 +413,8 @@ func (p *Plan) file() (*Source, error) {
 	return s, err
 }
 
-// timed lists, in the order of the text, where a source speaks of time or steps,
-// which the model of a Markov automaton has not.
+// timed lists, in the order of the text, where a source speaks of steps, or of time in a
+// way that is not supported of a Markov automaton. Other bounds become those on its time.
 func (p *Plan) timed(s *Source) syntax.ErrorList {
 	if p.jani == nil || !p.jani.Embedded || s.Parsed == nil {
 		return nil
@@ -429,14 +429,14 @@ func (p *Plan) timed(s *Source) syntax.ErrorList {
 			timed := false
 			switch n := n.(type) {
 			case *syntax.Temporal:
-				timed = n.Bound != nil || len(n.Costs) > 0
+				timed = len(n.Costs) > 0 && n.Costs[0].Rate == nil || n.Bound != nil && !p.jani.Elapse(n)
 			case *syntax.RewardPath:
 				timed = n.Kind != syntax.Cumulative || n.Bound != nil
 			case *syntax.Steady:
 				timed = true
 			}
 			if timed {
-				out = append(out, &syntax.Error{File: s.File, Pos: n.Pos(), Msg: "bounds, instants and long-run averages of a Markov automaton are not supported"})
+				out = append(out, &syntax.Error{File: s.File, Pos: n.Pos(), Msg: "instants, long-run averages and this kind of bounds of a Markov automaton are not supported"})
 			}
 			return !timed
 		})

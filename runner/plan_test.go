@@ -240,8 +240,8 @@ func TestPlanJANI(t *testing.T) {
 	}
 }
 
-// A Markov automaton has no time to bound, and what asks for it is refused in the
-// order of the text.
+// F and U of a Markov automaton have bounds on time. What else asks for time is refused,
+// in the order of the text.
 func TestPlanMarkov(t *testing.T) {
 	model := []byte(`{"jani-version": 1, "name": "race", "type": "ma",
  "variables": [{"name": "x", "type": {"kind": "bounded", "base": "int", "lower-bound": 0, "upper-bound": 2}, "initial-value": 0}],
@@ -254,7 +254,7 @@ func TestPlanMarkov(t *testing.T) {
 		job  Job
 		want string
 	}{
-		{Job{Props: []string{"Pmax=? [ F x=1 ]; Pmax=? [ F<=2 x=1 ]; Pmin=? [ F<=3 x=1 ]"}}, "1:28: "},
+		{Job{Props: []string{"Pmax=? [ F x=1 ]; Pmax=? [ G<=2 x=1 ]; Pmin=? [ G<=3 x=1 ]"}}, "1:28: "},
 		{Job{Props: []string{late}}, "1:18: "},
 	} {
 		c.job.File, c.job.Model = "race.jani", model
@@ -263,6 +263,9 @@ func TestPlanMarkov(t *testing.T) {
 		if !ok || e.Step != result.Unsupported || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%v: found %v, want %s… refused", c.job.Props, err, c.want)
 		}
+	}
+	if p, err := NewPlan(t.Context(), Job{File: "race.jani", Model: model, Props: []string{"Pmax=? [ F<=2 x=1 ]"}}); err != nil || p.Tasks[0].Rejected != nil {
+		t.Errorf("a bound on the time of F: found %v, want none", err)
 	}
 	p, err := NewPlan(t.Context(), Job{File: "race.jani", Model: model, PropsFile: "p.props", Properties: []byte("Pmax=? [ F x=1 ];\n" + late + ";\nRmax=? [ S ];")})
 	if err != nil {

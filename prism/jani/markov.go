@@ -30,6 +30,7 @@ func (t *translator) race(immediate []syntax.Expr) *syntax.Command {
 		return &syntax.Binary{Op: op, X: rate, Y: zero(at), OpPos: at.Start, Span: at}
 	}
 	waits := t.formula("waits", and(compared(syntax.OpGt), none))
+	t.out.Rate = &syntax.Cond{C: waits, T: rate, E: zero(at), Span: at}
 	over := func(x syntax.Expr) syntax.Expr {
 		return &syntax.Binary{Op: syntax.OpDiv, X: x, Y: rate, OpPos: at.Start, Span: at}
 	}
@@ -71,4 +72,18 @@ func (t *translator) formula(name string, x syntax.Expr) syntax.Expr {
 	id := &syntax.Ident{Name: t.taken.take(name), Span: t.doc.at}
 	t.formulas = append(t.formulas, &syntax.FormulaDecl{Name: id, X: x, Span: t.doc.at})
 	return id
+}
+
+// NotTimed says which bounds on its time a Markov automaton may have.
+const NotTimed = "bounds on the time of a Markov automaton are supported with F and U that have no other bounds"
+
+// Elapse makes the bound of an operator one on the time of the Markov automaton, which its
+// embedded model only knows by the rates of its states. It reports false if that is none.
+func (t *Translation) Elapse(x *syntax.Temporal) bool {
+	if x.Op != syntax.Future && x.Op != syntax.Until || len(x.Costs) > 0 {
+		return false
+	}
+	x.Costs = []*syntax.CostBound{{Word: "time", Rate: t.Rate, Bound: x.Bound, Span: x.Bound.Span}}
+	x.Bound = nil
+	return true
 }

@@ -185,6 +185,9 @@ func (t *translator) path(v *value, p *place) syntax.Expr {
 		return t.expr(v, p)
 	}
 	temporal.Bound = t.bounds(v, p)
+	if b := temporal.Bound; b != nil && t.doc.markov && !t.out.Elapse(temporal) {
+		t.refuse(b.Start, "%s", NotTimed)
+	}
 	if rewards := v.get("reward-bounds"); rewards != nil {
 		t.costs(temporal, rewards, p)
 	}
@@ -207,11 +210,11 @@ func (t *translator) bounds(v *value, p *place) *syntax.TimeBound {
 	steps, times := v.get("step-bounds"), v.get("time-bounds")
 	timed := t.doc.timed()
 	switch {
-	case t.doc.markov && (steps != nil || times != nil):
-		t.refuse(v.Start, "bounds on the time or the steps of a Markov automaton are not supported")
+	case t.doc.markov && steps != nil:
+		t.refuse(v.Start, "bounds on the steps of a Markov automaton are not supported")
 	case steps != nil && timed:
 		t.refuse(steps.Start, "bounds on steps of a %s are not supported, want those on time", t.doc.typ)
-	case times != nil && !timed:
+	case times != nil && !timed && !t.doc.markov:
 		t.refuse(times.Start, "the time of a %s is bounded, which has none", t.doc.typ)
 	case times != nil:
 		return t.interval(times, p, false)

@@ -23,6 +23,8 @@ type Translation struct {
 	// Embedded says that the document is a Markov automaton, and the model the MDP that is
 	// embedded in it: states and choices, and time as a reward only.
 	Embedded bool
+	// Rate is the rate at which a state of a Markov automaton is left, 0 where it is left at once.
+	Rate syntax.Expr
 }
 
 // Is reports whether a text is meant to be JSON, which no model and no property

@@ -159,7 +159,7 @@ func (f *folder) operator(e Expr) Expr {
 	case *CostBounded:
 		out := &CostBounded{Base: e.Base, X: f.fold(e.X), Y: f.fold(e.Y)}
 		for _, c := range e.Costs {
-			out.Costs = append(out.Costs, Cost{c.Struct, f.bound(c.Bound)})
+			out.Costs = append(out.Costs, Cost{c.Struct, f.fold(c.Rate), f.bound(c.Bound)})
 		}
 		return out
 	case *Prob:

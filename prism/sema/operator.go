@@ -141,6 +141,9 @@ func (r *resolver) costBounded(e *syntax.Temporal, x *Temporal) Expr {
 		if c.Word == "rew" {
 			b.Struct = r.costStruct(c)
 		}
+		if c.Rate != nil {
+			b.Rate = r.expr(c.Rate)
+		}
 		out.Costs = append(out.Costs, b)
 	}
 	if e.X != nil {

@@ -235,9 +235,11 @@ func (t Threshold) Least(some bool) (least, ok bool) {
 }
 
 // Cost is a bound on the reward of a structure that a path has earned, or on the number
-// of steps that it has made; then Struct is negative.
+// of steps that it has made; then Struct is negative. Where there is a Rate, that of states
+// of a Markov automaton, the bound is on its time.
 type Cost struct {
 	Struct int
+	Rate   Expr
 	Bound  *Bound
 }
 

@@ -524,6 +524,9 @@ type CostBound struct {
 	Word   string // rew, steps or time
 	Struct Expr   // a *Quoted; nil for the first structure, and without rewards
 	Bound  *TimeBound
+	// Rate is, where the bound is on the time of a Markov automaton, the rate at which a
+	// state is left, 0 where it is left at once; nil elsewhere. It has no place in the text.
+	Rate Expr
 	Span
 }
 

@@ -337,6 +337,9 @@ func (p *printer) costs(x *Temporal) {
 	if len(x.Costs) == 0 {
 		return
 	}
+	if !p.echo && x.Costs[0].Rate != nil {
+		p.fail(x, "%w", &DialectError{Dialect: p.dialect, Feature: "bounds on the time of a Markov automaton"})
+	}
 	if !p.echo && p.dialect != Storm {
 		p.fail(x, "%w", &DialectError{Dialect: PRISM, Feature: "reward bounds"})
 	}

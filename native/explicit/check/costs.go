@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 
 	"tilecheck/native/explicit"
 	"tilecheck/native/explicit/solve"
@@ -34,6 +35,9 @@ type cost struct {
 // Source: Andova, Hermanns and Katoen, Discrete-time rewards model-checked (2003);
 // the syntax and its meaning are Storm's.
 func (e *evaluation) costBounded(x *sema.CostBounded, dir solve.Direction) (*numbers, error) {
+	if i := slices.IndexFunc(x.Costs, func(c sema.Cost) bool { return c.Rate != nil }); i >= 0 {
+		return e.markovUntil(x, &x.Costs[i], dir)
+	}
 	switch {
 	case e.kind() == sparse.CTMC:
 		return nil, e.unsupported(x, "found reward bounds for a CTMC, want a DTMC or an MDP")

@@ -110,3 +110,39 @@ func (e *evaluation) timedReward(p *sema.RewardPath, r *sparse.Reward) (*numbers
 	}
 	return e.timed(p.Bound.Pos())(f(e.ctx, e.graph, r, t, e.opts))
 }
+
+// markovUntil is until with a bound on the time of a Markov automaton, whose embedded MDP
+// the model is.
+func (e *evaluation) markovUntil(x *sema.CostBounded, c *sema.Cost, dir solve.Direction) (*numbers, error) {
+	switch {
+	case e.wanted != nil:
+		return nil, e.unsupported(x, "found a bound on the time of a Markov automaton, whose schedulers look at a clock and are not exported")
+	case len(x.Costs) > 1 || !state(x.X) || !state(x.Y):
+		return nil, e.unsupported(x, "found a bound on the time of a Markov automaton beside another one or other temporal operators")
+	case e.exact:
+		return nil, &inexact{x.Pos(), "a probability within a time bound of a Markov automaton has no fraction"}
+	}
+	bound, err := e.times(&sema.Temporal{Base: x.Base, Op: syntax.Until, Bound: c.Bound})
+	if err != nil {
+		return nil, err
+	}
+	if bound.From.High.Sign() > 0 {
+		return nil, e.unsupported(x, "found a time bound of a Markov automaton with a lower end above 0")
+	}
+	left, right, err := e.operands(x.X, x.Y)
+	if err != nil {
+		return nil, err
+	}
+	if bound.To.None() {
+		return e.solved(solve.Until(e.ctx, e.graph, left, right, dir, e.opts))
+	}
+	var rates solve.Rates
+	if rates.Low, rates.High, err = e.space.Values(c.Rate); err != nil {
+		return nil, e.placed(err)
+	}
+	v, err := solve.MarkovUntil(e.ctx, e.graph, left, right, rates, bound.To, dir, e.opts)
+	if errors.Is(err, solve.ErrImmediate) || errors.Is(err, solve.ErrRates) {
+		return nil, e.unsupported(x, "found a time bound of a Markov automaton, and %v", err)
+	}
+	return e.timed(c.Bound.At)(v, err)
+}
