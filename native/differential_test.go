@@ -113,7 +113,7 @@ func forJANI(seed, number uint64, n int) wild.Model {
 	elsewhere := regexp.MustCompile(`\b(N|K|p|[fs][0-9]+)\b|filter\(first|R\{[0-9]|R[^{]*\[ *[FXSCI]`)
 	// In JANI all rewards have names, which are not those of variables.
 	names := strings.NewReplacer(`rewards "r`, `rewards "w`, "rewards \n", "rewards \"unnamed\"\n", `R{"r`, `R{"w`)
-	for ; ; seed++ {
+	for ; ; number += wild.Next {
 		m := wild.New(seed, number, n)
 		m.Text = names.Replace(m.Text)
 		var props, consts []string
@@ -152,9 +152,9 @@ func TestDifferentialFair(t *testing.T) { compareWild(t, newFair, 40, "fair") }
 
 // newFair makes MDPs, without the maximum of two numbers: see wild's larger.
 func newFair(seed, number uint64, n int) wild.Model {
-	for {
+	for ; ; number += wild.Next {
 		m := wild.New(seed, number, n)
-		if seed++; m.Kind == "mdp" {
+		if m.Kind == "mdp" {
 			m.Props = slices.DeleteFunc(m.Props, func(p string) bool { return strings.HasPrefix(p, "max(") })
 			return m
 		}

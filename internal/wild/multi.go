@@ -7,7 +7,7 @@ import (
 
 // Multi is New for several objectives of an MDP at once.
 func Multi(seed, number uint64, n int) Model {
-	for ; ; seed++ {
+	for ; ; number += Next {
 		m := New(seed, number, 0)
 		if m.Kind != "mdp" || m.System || strings.Contains(m.Text, "endinit") || len(m.Consts) > 0 {
 			continue

@@ -32,6 +32,11 @@ func New(seed, number uint64, n int) Model {
 	return m
 }
 
+// Next is the distance to the number that a search tries after one whose model does not fit:
+// beyond the numbers that callers count, so that no two searches, of this seed or another,
+// end at the same model.
+const Next = 1 << 32
+
 func newWriter(seed, number uint64) *writer {
 	return &writer{Rand: rand.New(rand.NewPCG(seed, number))}
 }
