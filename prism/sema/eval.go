@@ -127,6 +127,8 @@ func (ev evaluator) eval(e Expr) (operand, error) {
 		return ev.constant(e.Val), nil
 	case *Var:
 		return ev.variable(e)
+	case *Param:
+		return fail(e, "found the parameter %s, want a number", e.Name)
 	}
 	if x, ok := ev.kept.Get(e); ok {
 		return x.operand, x.err

@@ -14,6 +14,7 @@ import (
 // mod(1,0), is left as it is, so that it fails only if it is ever evaluated.
 type folder struct {
 	given  map[*constant]Value
+	open   map[*constant]bool // parameters
 	known  map[*constant]Expr // values, or definitions that cannot be folded
 	values map[*constant]Value
 	memo   map[Expr]Expr
@@ -27,6 +28,7 @@ type folder struct {
 func newFolder() *folder {
 	return &folder{
 		given:  make(map[*constant]Value),
+		open:   make(map[*constant]bool),
 		known:  make(map[*constant]Expr),
 		values: make(map[*constant]Value),
 		memo:   make(map[Expr]Expr),
@@ -39,12 +41,17 @@ func (f *folder) constant(c *constant) Expr {
 		return x
 	}
 	var x Expr
-	if v, ok := f.given[c]; ok {
+	if f.open[c] {
+		x = &Param{Base{c.typ, c.decl.Name.Pos()}, c.name}
+	} else if v, ok := f.given[c]; ok {
 		x = &Const{Base{c.typ, c.decl.Name.Pos()}, v}
 	} else {
 		x = castTo(c.typ, f.fold(c.def))
 	}
 	f.known[c] = x
+	if len(f.open) > 0 && Parametric(x) {
+		return x
+	}
 	v, err := constantValue(x)
 	if e, ok := errors.AsType[*EvalError](err); ok && !f.reported(c.file, e.Pos) {
 		f.errs.Add(c.file, e.Pos, "in the definition of constant %q: %s", c.name, e.Msg)
@@ -92,7 +99,7 @@ func (f *folder) fold(e Expr) Expr {
 	switch e := e.(type) {
 	case nil:
 		return nil
-	case *Const, *Var:
+	case *Const, *Var, *Param:
 		return e
 	case *constRef:
 		return f.children(e)
@@ -115,8 +122,11 @@ func (f *folder) children(e Expr) Expr {
 	switch e := e.(type) {
 	case *constRef:
 		x := f.constant(e.c)
-		if c, ok := x.(*Const); ok {
-			return &Const{e.Base, c.Val}
+		switch x := x.(type) {
+		case *Const:
+			return &Const{e.Base, x.Val}
+		case *Param:
+			return &Param{e.Base, x.Name}
 		}
 		return x
 	case *Unary:

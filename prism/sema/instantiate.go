@@ -25,6 +25,14 @@ import (
 // Source: ConstantList.evaluateSomeConstants and VarList of PRISM 4.10;
 // reference, sections 2.3 and 2.4.
 func (m *Model) Instantiate(consts map[string]Value) (*Program, error) {
+	return m.InstantiateOpen(consts, nil)
+}
+
+// InstantiateOpen is Instantiate with parameters: undefined constants of type double
+// that stay open, as [Param] in the expressions of the program. Its Consts leave them
+// out, and those whose definition depends on one. What needs a number before the model
+// is explored, the range of a variable for instance, is refused if it depends on one.
+func (m *Model) InstantiateOpen(consts map[string]Value, open []string) (*Program, error) {
 	f := newFolder()
 	p := &Program{File: m.file, Type: m.typ, Actions: slices.Clone(m.actions), System: m.system, Warnings: slices.Clone(m.warnings), model: m}
 	for _, name := range slices.Sorted(maps.Keys(consts)) {
@@ -35,13 +43,18 @@ func (m *Model) Instantiate(consts map[string]Value) (*Program, error) {
 		}
 		f.give(c, consts[name])
 	}
+	for _, name := range open {
+		f.leaveOpen(m, name)
+	}
 	f.require(m.consts, m.file)
 	if err := f.err(); err != nil {
 		return nil, err
 	}
 	for _, c := range m.consts {
 		f.constant(c)
-		p.Consts = append(p.Consts, NamedValue{c.name, f.values[c]})
+		if v, ok := f.values[c]; ok {
+			p.Consts = append(p.Consts, NamedValue{c.name, v})
+		}
 	}
 	if err := f.err(); err != nil {
 		return nil, err
@@ -80,6 +93,23 @@ func (f *folder) give(c *constant, v Value) {
 	f.given[c] = v
 }
 
+// leaveOpen makes an undefined constant of the model a parameter.
+func (f *folder) leaveOpen(m *Model, name string) {
+	c := m.names[name].constant
+	switch {
+	case c == nil:
+		f.errs.Add(m.file, syntax.Pos{}, "parameter %q is not a constant of the model", name)
+	case c.decl.Value != nil:
+		f.errs.Add(c.file, c.decl.Name.Pos(), "constant %q has a value in the model, want none for a parameter", name)
+	case c.typ != Double:
+		f.errs.Add(c.file, c.decl.Name.Pos(), "constant %q is of type %s, want double for a parameter", name, c.typ)
+	case f.given[c].Type != Invalid:
+		f.errs.Add(c.file, c.decl.Name.Pos(), "constant %q is given a value, want none for a parameter", name)
+	default:
+		f.open[c] = true
+	}
+}
+
 // valid names the values of a type as PRISM does.
 func valid(t Type) string {
 	switch t {
@@ -98,7 +128,7 @@ func (f *folder) require(consts []*constant, file string) {
 	}
 	var missing []*constant
 	for _, c := range consts {
-		if _, ok := f.given[c]; !ok && c.decl.Value == nil {
+		if _, ok := f.given[c]; !ok && !f.open[c] && c.decl.Value == nil {
 			missing = append(missing, c)
 		}
 	}

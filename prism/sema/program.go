@@ -68,6 +68,11 @@ type (
 		Base
 		Val Value
 	}
+	// Param is a constant without a value, see [Model.InstantiateOpen].
+	Param struct {
+		Base
+		Name string
+	}
 	// Var is the current value of Program.Vars[Slot].
 	Var struct {
 		Base

@@ -171,10 +171,18 @@ func isConstant(e Expr) bool {
 func Stateless(e Expr) bool {
 	return every(e, func(e Expr) bool {
 		switch e.(type) {
-		case *Const, *Var, *Unary, *Binary, *Cond, *Call:
+		case *Const, *Param, *Var, *Unary, *Binary, *Cond, *Call:
 			return true
 		}
 		return false
+	})
+}
+
+// Parametric reports whether an expression mentions a parameter, see [Model.InstantiateOpen].
+func Parametric(e Expr) bool {
+	return !every(e, func(e Expr) bool {
+		_, param := e.(*Param)
+		return !param
 	})
 }
 
