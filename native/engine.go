@@ -40,6 +40,9 @@ func (*Engine) Check(ctx context.Context, plan *runner.Plan) ([]result.Verdict, 
 		if over, ok := method.(*exact); ok {
 			over.tree = plan.Tree
 		}
+		if len(plan.Params) > 0 {
+			return r.parametric(method)
+		}
 		if plan.Job.States == nil {
 			r.build = func(model sema.Valuation) (*sema.Program, instance, error) { return r.compile(method, model) }
 			return r.all()
@@ -197,20 +200,25 @@ func (r *run) compile(method method, model sema.Valuation) (*sema.Program, insta
 	if err := r.ctx.Err(); err != nil {
 		return nil, nil, err
 	}
-	if r.plan.Model.ModelType() == syntax.PTA {
-		prog, err := r.plan.Model.Instantiate(model.Map())
-		if err != nil {
-			return nil, nil, err
-		}
+	prog, err := r.plan.Model.Instantiate(model.Map())
+	if err != nil {
+		return nil, nil, err
+	}
+	return r.closed(method, prog)
+}
+
+// closed makes an instance of a program without parameters.
+func (r *run) closed(method method, prog *sema.Program) (*sema.Program, instance, error) {
+	if prog.Type == syntax.PTA {
 		in, err := newTimed(method, prog)
 		return prog, in, err
 	}
-	m, err := instantiate(r.plan, model)
+	m, err := compile.Compile(prog, compile.Options{NoFixDeadlocks: r.plan.Job.NoFixDeadlocks})
 	if err != nil {
 		return nil, nil, err
 	}
 	in, err := method.instance(r.ctx, m)
-	return m.Program(), in, err
+	return prog, in, err
 }
 
 // property checks one property of an instance.
@@ -221,6 +229,11 @@ func (r *run) property(t *runner.Task, prog *sema.Program, in instance, valuatio
 	props, full, err := t.Source.Props.Instantiate(prog, []int{t.Index}, valuation.Map())
 	if err != nil {
 		return result.Verdict{Err: failure(err, result.Constants, t.Source.File, t.Pos)}
+	}
+	if len(r.plan.Params) > 0 {
+		if err := independent(prog, in, t, valuation); err != nil {
+			return result.Verdict{Err: failure(err, result.Unsupported, t.Source.File, t.Pos)}
+		}
 	}
 	v := in.check(r.ctx, &property{props[0], full, t.Source.File, constants})
 	var warnings []string

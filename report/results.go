@@ -335,6 +335,8 @@ func exportedValue(v *result.Verdict) string {
 		return strconv.FormatBool(x.Bool)
 	case x.Kind == result.Range:
 		return "[" + sema.DoubleValue(x.Num).String() + "," + sema.DoubleValue(x.Hi).String() + "]"
+	case x.Kind == result.Function:
+		return x.Formula
 	case x.Kind == result.Curve:
 		return result.CurveText(x.Points, func(v float64) string { return sema.DoubleValue(v).String() }, ",")
 	case x.Rat != nil && v.Accuracy == result.Exact:

@@ -276,7 +276,7 @@ func TestJSONLinesRefused(t *testing.T) {
 		{"schema", replace(1, `"schema":2`, `"schema":3`), "old.jsonl:1:1: the report has schema 3, want 1 to 2"},
 		{"outcome", replace(3, `"fail"`, `"failed"`), `old.jsonl:3:1: the outcome is "failed", want pass, fail, disagree, error, limit, unsupported, unchecked or not tested`},
 		{"type", replace(3, `"result"`, `"results"`), `old.jsonl:3:1: the line has type "results", want result, finding or summary`},
-		{"value", replace(3, `"value":0.2`, `"value":"0.2"`), `old.jsonl:3:1: the line is not an object as expected: "0.2" is not a number, want one of "-Infinity", "Infinity", "NaN"`},
+		{"value", replace(3, `"value":0.2`, `"value":"0.2"`), `old.jsonl:3:1: the kind is "number" and the value is "0.2", want a number`},
 		{"fraction", replace(2, `"1/6","kind"`, `"1/7","kind"`), "old.jsonl:2:1: the fraction is 1/7 and the value is 0.16666666666666666"},
 		{"huge fraction", replace(2, `"1/6","kind"`, `"1e999999999","kind"`), `old.jsonl:2:1: the fraction is "1e999999999", want two whole numbers without a common factor`},
 		{"fraction not reduced", replace(2, `"1/6","kind"`, `"2/12","kind"`), `old.jsonl:2:1: the fraction is "2/12", want two whole numbers without a common factor`},

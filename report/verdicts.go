@@ -215,6 +215,8 @@ func valueText(v *result.Verdict, opt table.Options) string {
 		return strconv.FormatBool(x.Bool)
 	case result.Range:
 		return "[" + number.Of(x.Num, 0).Format(x.Num, 0) + ", " + number.Of(x.Hi, 0).Format(x.Hi, 0) + "]"
+	case result.Function:
+		return x.Formula
 	case result.Curve:
 		return result.CurveText(x.Points, func(v float64) string { return number.Of(v, 0).Format(v, 0) }, ", ")
 	}

@@ -242,7 +242,7 @@ func parseWord[T interface {
 	return first, fmt.Errorf("the %s is %q, want a word that is known", what, word)
 }
 
-// datum is a value in JSON: a Boolean, a number, or a list of two.
+// datum is a value in JSON: a Boolean, a number, a list of two, or the text of a function.
 type datum Value
 
 func encodeValue(v Value) (kind string, value *datum, fraction string) {
@@ -263,6 +263,8 @@ func (v *Value) Text() string {
 	switch v.Kind {
 	case Boolean:
 		return strconv.FormatBool(v.Bool)
+	case Function:
+		return v.Formula
 	case Curve:
 		return CurveText(v.Points, func(x float64) string { return JSONNumber(x).String() }, ",")
 	case Range:
@@ -299,6 +301,9 @@ func (d *datum) MarshalJSON() ([]byte, error) {
 		}
 		return json.Marshal(points)
 	}
+	if d.Kind == Function {
+		return json.Marshal(d.Formula)
+	}
 	if d.Kind == Range {
 		return json.Marshal([]JSONNumber{JSONNumber(d.Num), JSONNumber(d.Hi)})
 	}
@@ -323,10 +328,16 @@ func (d *datum) UnmarshalJSON(text []byte) error {
 		return nil
 	}
 	var x JSONNumber
-	if err := json.Unmarshal(text, &x); err != nil {
+	var formula string
+	err := json.Unmarshal(text, &x)
+	if text[0] == '"' && json.Unmarshal(text, &formula) == nil && err != nil {
+		*d = datum{Kind: Function, Formula: formula}
+		return nil
+	}
+	if err != nil {
 		return err
 	}
-	*d = datum{Kind: Number, Num: float64(x)}
+	*d = datum{Kind: Number, Num: float64(x), Formula: formula} // which the kind may say it is
 	if !bytes.ContainsAny(text, `.eE"`) {
 		d.Kind = Integer
 	}
@@ -362,9 +373,16 @@ func decodeValue(kind string, value *datum, fraction string) (v Value, err error
 		return v, nil
 	}
 	v = Value(*value)
+	switch formula := v.Formula; {
+	case formula != "" && kind == Function.String() && fraction == "":
+		return Value{Kind: Function, Formula: formula}, nil
+	case v.Kind == Function:
+		return v, fmt.Errorf("the kind is %q and the value is %q, want a number", kind, formula)
+	}
+	v.Formula = ""
 	numeric := v.Kind == Number || v.Kind == Integer
 	if kind != "" {
-		k, err := parseWord("kind", kind, Boolean, Curve)
+		k, err := parseWord("kind", kind, Boolean, Function)
 		if err != nil {
 			return v, err
 		}

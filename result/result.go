@@ -47,13 +47,16 @@ func (r Resolution) String() string {
 }
 
 // Value is what a property evaluates to: a Boolean, a number, over several initial
-// states a range of numbers, or the Pareto curve of several objectives.
+// states a range of numbers, the Pareto curve of several objectives, or a rational
+// function of parameters.
 type Value struct {
 	Kind Kind
 	Bool bool
 	Num  float64  // NaN and infinities are values too
 	Rat  *big.Rat // not nil when the number is known exactly
 	Hi   float64  // Range: Num is the low end, Hi the high end
+	// Formula is a Function of parameters, as PRISM's language has it.
+	Formula string
 	// Points are the corners of a curve, in the order of their first numbers. Each can be
 	// had, and what can be had lies beyond no mean of them by more than Num in every number.
 	Points [][]float64
@@ -70,11 +73,12 @@ const (
 	Integer
 	Range
 	Curve
+	Function
 )
 
 // String returns the word used in every output format; that of NoValue is "none".
 func (k Kind) String() string {
-	return [...]string{"none", "boolean", "number", "integer", "range", "curve"}[k]
+	return [...]string{"none", "boolean", "number", "integer", "range", "curve", "function"}[k]
 }
 
 // Interval is a closed interval of numbers.

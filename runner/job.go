@@ -38,6 +38,10 @@ type Job struct {
 	// -const: "N=4,p=0.1:0.1:0.5". Ranges make an experiment: every combination is checked.
 	Consts []string
 
+	// Params leaves constants open, of which values are functions, each element as PRISM's
+	// -param: "p,q=0.2:0.8". The embedded engine only, which builds the states.
+	Params []string
+
 	// Method is how to check; empty is Exact.
 	Method Method
 	// Simulation is read by the statistical methods, Numeric by Exact.

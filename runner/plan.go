@@ -26,6 +26,8 @@ type Plan struct {
 	Tree  *syntax.Model // as parsed; nil for States
 	Model *sema.Model
 	Tasks []*Task // none for PlanModel
+	// Params are the constants that stay open; no valuation has them.
+	Params []Param
 	// Warnings are those of the job, which every verdict carries.
 	Warnings []string
 
@@ -85,7 +87,28 @@ func (s *Source) First() int {
 }
 
 // Models yields the valuations of the model's constants.
-func (p *Plan) Models() iter.Seq[sema.Valuation] { return p.sources[0].Experiment.Models() }
+func (p *Plan) Models() iter.Seq[sema.Valuation] {
+	all := p.sources[0].Experiment.Models()
+	if len(p.Params) == 0 {
+		return all
+	}
+	return func(yield func(sema.Valuation) bool) {
+		for v := range all {
+			if !yield(slices.DeleteFunc(v, func(x sema.NamedValue) bool { return slices.Contains(p.Open(), x.Name) })) {
+				return
+			}
+		}
+	}
+}
+
+// Open returns the names of the constants that stay open.
+func (p *Plan) Open() []string {
+	var out []string
+	for _, x := range p.Params {
+		out = append(out, x.Name)
+	}
+	return out
+}
 
 // Valuations yields the valuations of the constants of the task's property.
 func (t *Task) Valuations() iter.Seq[sema.Valuation] { return t.Source.Experiment.Properties(t.Index) }
@@ -583,12 +606,23 @@ func (p *Plan) defineConstants() error {
 	if err != nil {
 		return err
 	}
+	if p.Params, err = parseParams(p.Job.Params); err != nil {
+		return err
+	}
 	if p.jani != nil {
 		for i := range defs {
 			if own, ok := p.jani.Constants[defs[i].Name]; ok {
 				defs[i].Name = own
 			}
 		}
+		for i, x := range p.Params {
+			if own, ok := p.jani.Constants[x.Name]; ok {
+				p.Params[i].Name = own
+			}
+		}
+	}
+	for _, x := range p.Params { // any value will do: Models leaves it out
+		defs = append(defs, sema.ConstDef{Name: x.Name, Low: "0"})
 	}
 	unknown := make(map[string]int)
 	for _, s := range p.sources {

@@ -26,7 +26,8 @@ type checkCmd struct {
 
 	typeFlags `embed:"" group:"Files of states:"`
 
-	Engine          string `help:"Engine to ask: native, prism or storm." default:"native" enum:"native,prism,storm"`
+	Param           []string `rare:"" help:"Constants that stay open: values are functions of them, as p,q=0.2:0.8." sep:"none" placeholder:"PARAMS"`
+	Engine          string   `help:"Engine to ask: native, prism or storm." default:"native" enum:"native,prism,storm"`
 	engineFlags     `embed:""`
 	workersFlag     `embed:""`
 	methodFlag      `embed:""`
@@ -141,7 +142,7 @@ func (c *checkCmd) job(env *world) (job runner.Job, err error) {
 	err = cmp.Or(
 		env.withoutTools([]string{c.Engine}),
 		env.without(c.Engine == native.Name, "without the engines prism and storm", "jobs"),
-		env.without(c.Engine != native.Name, "without the native engine", "workers", "reduce", "beliefs"),
+		env.without(c.Engine != native.Name, "without the native engine", "workers", "reduce", "beliefs", "param"),
 		env.without(c.Engine == "prism", "with PRISM, want --memory", "max-states"),
 		env.without(c.Engine == "prism", "with PRISM, which draws a seed of its own", "seed"),
 		env.without(c.Engine != native.Name, "with PRISM and Storm, which draw all samples by themselves", "shard"),
@@ -157,7 +158,7 @@ func (c *checkCmd) job(env *world) (job runner.Job, err error) {
 	if job, err = c.jobFlags.job(env); err != nil {
 		return job, err
 	}
-	job.Method, job.NoFixDeadlocks = method, c.NoFixDeadlocks
+	job.Method, job.NoFixDeadlocks, job.Params = method, c.NoFixDeadlocks, c.Param
 	if job.Simulation, err = c.simulation(env, job.Method, c.Workers); err != nil {
 		return job, err
 	}

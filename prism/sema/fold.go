@@ -13,13 +13,15 @@ import (
 // Values are those of exact arithmetic. An operation without a value, such as
 // mod(1,0), is left as it is, so that it fails only if it is ever evaluated.
 type folder struct {
-	given  map[*constant]Value
-	open   map[*constant]bool // parameters
-	known  map[*constant]Expr // values, or definitions that cannot be folded
-	values map[*constant]Value
-	memo   map[Expr]Expr
-	errs   syntax.ErrorList
-	differ []syntax.Pos // where doubles give another Bool or Int than fractions
+	given map[*constant]Value
+	open  map[*constant]bool // parameters
+	// mentioned says that an expression has a parameter, or a constant that depends on one.
+	mentioned bool
+	known     map[*constant]Expr // values, or definitions that cannot be folded
+	values    map[*constant]Value
+	memo      map[Expr]Expr
+	errs      syntax.ErrorList
+	differ    []syntax.Pos // where doubles give another Bool or Int than fractions
 	// labels maps the index of a label in Model and Properties to that in the Program.
 	labels  []int
 	rewards int // reward structures of the model
@@ -122,6 +124,7 @@ func (f *folder) children(e Expr) Expr {
 	switch e := e.(type) {
 	case *constRef:
 		x := f.constant(e.c)
+		f.mentioned = f.mentioned || len(f.open) > 0 && Parametric(x)
 		switch x := x.(type) {
 		case *Const:
 			return &Const{e.Base, x.Val}

@@ -65,7 +65,9 @@ func (m *Model) InstantiateOpen(consts map[string]Value, open []string) (*Progra
 	if err := f.err(); err != nil {
 		return nil, err
 	}
+	f.mentioned = false // by definitions of constants, which need not be used
 	m.fill(p, f)
+	p.Parametric = f.mentioned
 	p.Warnings = append(p.Warnings, f.differences(m.file)...)
 	p.Differs = len(f.differ) > 0
 	p.consts = f.known

@@ -282,6 +282,8 @@ type Program struct {
 	// Differs says that some of the warnings are of what was computed exactly and has
 	// another value with PRISM's doubles.
 	Differs bool
+	// Parametric says that an expression mentions a parameter, see [Model.InstantiateOpen].
+	Parametric bool
 
 	model  *Model
 	consts map[*constant]Expr // values, see folder

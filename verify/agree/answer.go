@@ -50,12 +50,12 @@ func (a *Answer) Empty() bool { return a.lo > a.hi }
 func (a *Answer) Who() string { return a.who }
 
 // Read reads the verdict of an engine. Level is the confidence that the interval
-// of a sampled value is to have. What failed or has no value is the zero Answer;
+// of a sampled value is to have. What failed or has no value, or is a function, is the zero Answer;
 // but a simulation that could not decide has an interval.
 func Read(who string, v *result.Verdict, q Question, level float64) Answer {
 	undecided := v.Err != nil && v.Err.Class == result.NonConverge && v.Bound != nil && q.Rel != 0 &&
 		v.Accuracy == result.Probable && v.Samples > 0
-	if !undecided && (v.Err != nil || v.Value.Kind == result.NoValue) {
+	if !undecided && (v.Err != nil || v.Value.Kind == result.NoValue || v.Value.Kind == result.Function) {
 		return Answer{}
 	}
 	a := Answer{who: who, question: q, basis: Estimated, doubt: v.Doubt}

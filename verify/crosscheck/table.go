@@ -68,6 +68,8 @@ func said(v *result.Verdict) string {
 		return strconv.FormatBool(v.Value.Bool)
 	case v.Value.Kind == result.Range:
 		return intervalText(v.Value.Num, v.Value.Hi)
+	case v.Value.Kind == result.Function:
+		return v.Value.Formula
 	case v.Value.Kind == result.Curve:
 		return result.CurveText(v.Value.Points, number, ", ")
 	case v.Value.Kind == result.NoValue:

@@ -38,6 +38,8 @@ type Rules struct {
 	// Constants are the values of all constants of the model, then of the
 	// properties file: sema.Properties.Values.
 	Constants []sema.NamedValue
+	// Params are the names of parameters, of which results are functions.
+	Params []string
 	// Exact says that fractions were asked for, as with PRISM's -exact: a
 	// fraction or decimal must then be met exactly, unless it has a ~ in front.
 	Exact bool

@@ -3,6 +3,7 @@ package expect
 import (
 	"math"
 	"math/big"
+	"math/rand/v2"
 	"regexp"
 	"slices"
 	"strconv"
@@ -88,6 +89,8 @@ func (e *Expectation) compare(v result.Verdict, r Rules) error {
 		return problem("Don't know how to test properties of type interval of double")
 	case k == result.Curve:
 		return e.compareCurve(v, r)
+	case k == result.Function:
+		return e.compareFunction(v.Value, r)
 	}
 	return problem("Don't know how to test properties of this type")
 }
@@ -278,6 +281,31 @@ func (e *Expectation) compareExact(v result.Value, r Rules) error {
 		return problem("Inexact, but close result (expected '%s' = %s, got %s)", text, both(want), both(v.Rat))
 	}
 	return problem("Wrong result (expected '%s' = %s, got %s)", text, both(want), both(v.Rat))
+}
+
+// compareFunction compares two rational functions of parameters at points that no one
+// chose for them: different ones of degree d agree at one with a probability below d/2^60.
+func (e *Expectation) compareFunction(v result.Value, r Rules) error {
+	rng := rand.New(rand.NewPCG(1, 2))
+	at := r
+	for range 3 {
+		at.Constants = slices.Clone(r.Constants)
+		for _, name := range r.Params {
+			at.Constants = append(at.Constants, sema.NamedValue{Name: name, Val: sema.RatValue(big.NewRat(rng.Int64(), 1+rng.Int64N(1<<31)))})
+		}
+		got, err := expression(v.Formula, at)
+		if err != nil {
+			return err
+		}
+		want, err := expression(e.Value, at)
+		if err != nil {
+			return err
+		}
+		if got.Rat == nil || want.Rat == nil || got.Rat.Cmp(want.Rat) != 0 {
+			return problem("Wrong result (expected '%s', got %s)", e.Value, v.Formula)
+		}
+	}
+	return nil
 }
 
 // both shows a fraction and the double next to it.

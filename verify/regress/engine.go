@@ -44,8 +44,8 @@ func (u *unit) refused() *result.Failure {
 	_, builds := u.builder()
 	f, foreign := errors.AsType[*result.Failure](u.noSpace)
 	switch {
-	case o.Params != "":
-		return refusal("parameters on which something depends (-param)")
+	case o.Params != "" && !builds:
+		return refusal("functions of parameters (-param)")
 	case o.NoProbChecks:
 		return refusal("probabilities that do not sum to one (-noprobchecks)")
 	case foreign && f.Class == result.Unsupported:

@@ -112,6 +112,8 @@ func got(v result.Verdict) string {
 		return strconv.FormatBool(x.Bool)
 	case x.Kind == result.Range:
 		return "[" + num(x.Num) + "," + num(x.Hi) + "]"
+	case x.Kind == result.Function:
+		return x.Formula
 	case x.Kind == result.Curve:
 		return result.CurveText(x.Points, num, ",")
 	case x.Kind == result.NoValue:

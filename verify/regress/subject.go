@@ -89,7 +89,6 @@ func load(ctx context.Context, t *Test, opt *Options) *subject {
 	if s.err = s.newJob(); s.err != nil {
 		return s
 	}
-	s.settle()
 	if len(s.switches.Imports) > 0 {
 		if s.space, s.noSpace = s.imported(ctx); s.noSpace == nil {
 			s.job.States = s.space
@@ -142,6 +141,9 @@ func (s *subject) newJob() error {
 	s.job.Numeric.MaxMemory, s.job.Numeric.Fair = s.memory(), o.Fair
 	if o.Exact {
 		s.job.Numeric.Accuracy = result.Exact
+	}
+	if o.Params != "" {
+		s.job.Params = []string{o.Params}
 	}
 	var err error
 	s.job.Consts, err = Override(o.Consts, s.Consts)
@@ -198,11 +200,9 @@ const maxItems = 100_000
 
 // list makes the items.
 func (s *subject) list(ctx context.Context) error {
-	job := s.job
-	job.Consts = append(slices.Clone(job.Consts), parameters(s.switches.Params)...)
-	p, err := runner.NewPlan(ctx, job)
+	p, err := runner.NewPlan(ctx, s.job)
 	if err != nil {
-		err = misplaced(err, &job)
+		err = misplaced(err, &s.job)
 		if tree, mistakes := syntax.ParseProperties(s.job.PropsFile, s.props); mistakes == nil {
 			s.tree = tree
 			s.expectFailure(err)
@@ -212,7 +212,7 @@ func (s *subject) list(ctx context.Context) error {
 	s.plan, s.tree = p, p.Tasks[0].Source.Parsed
 	tasks := distinct(p.Tasks)
 	for mv := range p.Models() {
-		prog, err := p.Model.Instantiate(mv.Map())
+		prog, err := p.Model.InstantiateOpen(mv.Map(), p.Open())
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -243,21 +243,10 @@ func distinct(tasks []*runner.Task) []*runner.Task {
 	return out
 }
 
-// parameters gives the parameters of -param values, for what asks only for names.
-func parameters(text string) []string {
-	var out []string
-	for part := range strings.SplitSeq(text, ",") {
-		if name, _, _ := strings.Cut(part, "="); name != "" {
-			out = append(out, name+"=0")
-		}
-	}
-	return out
-}
-
 // add makes an item; err says that the model has no instance.
 func (s *subject) add(t *runner.Task, prog *sema.Program, err error, mv, pv sema.Valuation) {
 	it := &item{task: t, model: mv, property: pv, number: s.numberOf(t.Property)}
-	it.rules = expect.Rules{Exact: s.switches.Exact, Relative: expect.DefaultRelative}
+	it.rules = expect.Rules{Params: s.plan.Open(), Exact: s.switches.Exact || s.switches.Params != "", Relative: expect.DefaultRelative}
 	if err == nil && t.Source != nil {
 		it.rules.Constants = t.Source.Props.Values(prog, pv.Map())
 	} else {

@@ -30,15 +30,17 @@ fail d.txt:2: the export d.txt differs from line 2 on
 unchecked m.prism.d.props:1 [{x 0.0}]`)
 }
 
-// TestParametersOfNothing: a parameter on which nothing depends leaves a number, and
-// another one is refused.
-func TestParametersOfNothing(t *testing.T) {
+// TestParameters: results are functions, numbers where nothing depends on a parameter, and
+// refused where the property itself does.
+func TestParameters(t *testing.T) {
 	fsys := files("m.prism", walk, "m.prism.props", "// RESULT: 1/2\nP=? [ F s=2 ];", "m.prism.props.args", "-param x=0:1\n",
 		"n.prism", `dtmc const double x; module m s:[0..1] init 0; [] true -> x:(s'=1) + 1-x:true; endmodule`,
-		"n.prism.props", "// RESULT: 1\nP=? [ F s=1 ];", "n.prism.props.args", "-param x=0:1\n",
+		"n.prism.props", "// RESULT: 1\nP=? [ F s=1 ];\n// RESULT: x*(2-1)\nP=? [ X s=1 ];\n// RESULT: x^2\nP=? [ X s=1 ];", "n.prism.props.args", "-param x=0:1\n",
 		"o.prism", walk, "o.prism.props", "// RESULT: x\nx*P=? [ F s=2 ];", "o.prism.props.args", "-param x=0:1\n")
 	compare(t, lines(test(t, fsys, regress.Options{})), `
-pass m.prism.props:2 [{x 0.0}]
-unsupported n.prism.props:2 [{x 0.0}]: parameters on which something depends (-param)
-unsupported o.prism.props:2 [{x 0.0}]: parameters on which something depends (-param)`)
+pass m.prism.props:2
+pass n.prism.props:2
+pass n.prism.props:4
+fail n.prism.props:6: Wrong result (expected 'x^2', got x)
+unsupported o.prism.props:2: the property depends on the parameter x itself, want parameters in probabilities, rates and rewards only`)
 }

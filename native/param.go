@@ -1,0 +1,411 @@
+package native
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+	"strings"
+	"time"
+
+	"tilecheck/native/explicit"
+	"tilecheck/native/explicit/check"
+	"tilecheck/native/explicit/parametric"
+	"tilecheck/native/explicit/ratfunc"
+	"tilecheck/native/explicit/sparse"
+	"tilecheck/prism/compile"
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+	"tilecheck/result"
+	"tilecheck/runner"
+)
+
+// openModel is an instance whose parameters are open, and the same at a point, where every
+// answer is confirmed.
+type openModel struct {
+	chain   *parametric.Chain
+	program *sema.Program // with the parameters
+	params  []parametric.Param
+	point   *built
+}
+
+// parametric checks a plan with parameters.
+func (r *run) parametric(m method) error {
+	x, ok := m.(*exact)
+	job := &r.plan.Job
+	switch {
+	case !ok:
+		return errors.New("functions of parameters are not sampled, want method exact")
+	case job.States != nil:
+		return errors.New("states that were read from files have no parameters")
+	case job.Scheduler != nil || job.Witness != nil || job.Certificate != nil || x.proven || x.reduce || job.Numeric.Fair:
+		return errors.New("functions of parameters have no schedulers, witnesses, certificates and quotients")
+	case job.Numeric.Accuracy == result.Float:
+		return errors.New("functions of parameters are computed exactly, found that floats were asked for")
+	}
+	over := *x
+	over.build.Exact, over.opt.Accuracy = true, result.Exact
+	r.build = func(v sema.Valuation) (*sema.Program, instance, error) {
+		open, err := r.plan.Model.InstantiateOpen(v.Map(), r.plan.Open())
+		if err != nil {
+			return nil, nil, err
+		}
+		if !open.Parametric { // then values are numbers
+			return r.closed(&over, open)
+		}
+		in, err := over.open(r.ctx, r.plan, v, open)
+		if err != nil {
+			return nil, nil, err
+		}
+		return in.point.space.Program(), in, nil
+	}
+	return r.all()
+}
+
+// maxPoints is how many points are tried: at each, everything that has a sign must be positive.
+const maxPoints = 12
+
+func (e *exact) open(ctx context.Context, plan *runner.Plan, v sema.Valuation, program *sema.Program) (*openModel, error) {
+	in := &openModel{program: program}
+	if t := in.program.Type; t != syntax.DTMC && t != syntax.CTMC {
+		return nil, unsupported(in.program, "found a %s, want a dtmc or ctmc for functions of parameters; or a value for each parameter (--const)", t)
+	}
+	var err error
+	for try := range maxPoints {
+		if err = in.at(ctx, e, plan, v, try); err == nil {
+			return in, nil
+		}
+		_, outside := errors.AsType[*parametric.PointError](err)
+		_, wrong := errors.AsType[*compile.StateError](err)
+		if !outside && !wrong || ctx.Err() != nil {
+			return nil, err
+		}
+	}
+	return nil, in.nowhere(err)
+}
+
+// nowhere is the error of a model that is wrong wherever it was tried, the last of which is given.
+func (in *openModel) nowhere(last error) error {
+	msg, pos := last.Error(), syntax.Pos{}
+	if e, ok := errors.AsType[*compile.StateError](last); ok {
+		msg, pos = e.Msg+" in state "+e.State, e.Pos
+	} else if e, ok := errors.AsType[*parametric.PointError](last); ok {
+		msg, pos = e.What, e.Pos
+	}
+	return &result.Failure{Class: result.Model, File: in.program.File, Pos: pos, Message: fmt.Sprintf("%s, where %s, and at %d other points of the region; want bounds of the parameters (p=0.1:0.4) within which the model is right", msg, pointText(in.params), maxPoints-1)}
+}
+
+// at builds the model at a point.
+func (in *openModel) at(ctx context.Context, e *exact, plan *runner.Plan, v sema.Valuation, try int) error {
+	v, in.params = slices.Clip(v), nil
+	for i, p := range plan.Params {
+		// Any point will do that is in no special place: neither on a boundary, nor where
+		// parameters are equal or sum to one. Later ones are nearer to the lower bounds.
+		share := big.NewRat(int64(29+37*(i+try))%97+2, 101<<(try/2))
+		at := new(big.Rat).Sub(p.High, p.Low)
+		at.Mul(at, share).Add(at, p.Low)
+		in.params = append(in.params, parametric.Param{Name: p.Name, At: at})
+		v = append(v, sema.NamedValue{Name: p.Name, Val: sema.RatValue(at)})
+	}
+	m, err := instantiate(plan, v)
+	if err != nil {
+		return err
+	}
+	space, err := explicit.Build(ctx, m, e.build)
+	if err != nil {
+		return err
+	}
+	if in.chain, err = parametric.New(ctx, space, in.program, in.params); err != nil {
+		return err
+	}
+	in.point = e.over(space, nil)
+	return nil
+}
+
+func pointText(params []parametric.Param) string {
+	var parts []string
+	for _, p := range params {
+		parts = append(parts, p.Name+"="+p.At.RatString())
+	}
+	return strings.Join(parts, ", ")
+}
+
+// independent refuses a property of an instance that mentions a parameter itself.
+func independent(p *sema.Program, in instance, t *runner.Task, v sema.Valuation) error {
+	if open, ok := in.(*openModel); ok {
+		p = open.program // of the other the parameters have values
+	}
+	props, full, err := t.Source.Props.Instantiate(p, []int{t.Index}, v.Map())
+	if err != nil {
+		return err
+	}
+	var refused error
+	var look func(e sema.Expr)
+	look = func(e sema.Expr) {
+		sema.Inspect(e, func(e sema.Expr) bool {
+			switch e := e.(type) {
+			case *sema.Param:
+				refused = &result.Failure{Class: result.Unsupported, File: t.Source.File, Pos: t.Pos, Message: fmt.Sprintf("the property depends on the parameter %s itself, want parameters in probabilities, rates and rewards only", e.Name)}
+			case *sema.Label:
+				if e.Index >= 0 {
+					look(full.Labels[e.Index].X)
+				}
+			}
+			return refused == nil
+		})
+	}
+	look(props[0].X)
+	return refused
+}
+
+func (in *openModel) check(ctx context.Context, p *property) result.Verdict {
+	start := time.Now()
+	f, err := in.value(ctx, p, p.X)
+	if err != nil {
+		return result.Verdict{Err: failure(err, result.Unsupported, p.file, p.Pos)}
+	}
+	v := in.point.check(ctx, p)
+	if v.Err != nil {
+		return v
+	}
+	if err := in.confirm(f, v.Value); err != nil {
+		return result.Verdict{Err: failure(err, result.Other, p.file, p.Pos)}
+	}
+	v.Seconds = time.Since(start).Seconds()
+	if f == nil {
+		return v
+	}
+	if _, constant := f.Constant(); constant {
+		return v
+	}
+	v.Value, v.Bound = result.Value{Kind: result.Function, Formula: f.String()}, nil
+	v.Warnings = append(v.Warnings, "the function is the value wherever every probability, rate and reward that depends on a parameter is positive; confirmed at "+pointText(in.params))
+	return v
+}
+
+// confirm compares a function, nil for infinity, with the value at the point.
+func (in *openModel) confirm(f *ratfunc.Func, x result.Value) error {
+	if f == nil {
+		if math.IsInf(x.Num, 1) {
+			return nil
+		}
+		return errors.New("the value is infinite for parameters, and is not at a point; this is a bug: please report it")
+	}
+	var point []*big.Rat
+	for _, p := range in.params {
+		point = append(point, p.At)
+	}
+	if y, ok := f.At(point); !ok || x.Rat == nil || x.Rat.Cmp(y) != 0 {
+		return fmt.Errorf("the function %s is not the value %v at %s; this is a bug: please report it", f, x.Num, pointText(in.params))
+	}
+	return nil
+}
+
+// value returns the value of an expression in the initial state; nil is infinity.
+func (in *openModel) value(ctx context.Context, p *property, e sema.Expr) (*ratfunc.Func, error) {
+	refuse := func(what string) (*ratfunc.Func, error) {
+		return nil, &result.Failure{Class: result.Unsupported, Message: "found " + what + " in a model with parameters, want one operator P, R or S with =?, of one temporal operator or reward; or a value for each parameter (--const)", File: p.file, Pos: e.Pos()}
+	}
+	switch e := e.(type) {
+	case *sema.Prob:
+		path, ok := e.Path.(*sema.Temporal)
+		switch {
+		case !e.Query():
+			return refuse("a bound")
+		case !ok:
+			return refuse("this path formula")
+		}
+		return in.path(ctx, p, path, refuse)
+	case *sema.Steady:
+		if !e.Query() {
+			return refuse("a bound")
+		}
+		set, err := in.states(ctx, p, e.X)
+		if err != nil {
+			return nil, err
+		}
+		return in.chain.LongRun(ctx, in.chain.Visits(set))
+	case *sema.Reward:
+		switch {
+		case !e.Query():
+			return refuse("a bound")
+		case e.StructErr != nil:
+			return nil, e.StructErr
+		case e.StructDiv >= 0:
+			return refuse("a ratio of rewards")
+		}
+		return in.reward(ctx, p, e, refuse)
+	}
+	return refuse("this formula")
+}
+
+// path returns the probability of a path formula.
+func (in *openModel) path(ctx context.Context, p *property, path *sema.Temporal, refuse func(string) (*ratfunc.Func, error)) (*ratfunc.Func, error) {
+	n := in.point.space.Model().NumStates()
+	left, right := sparse.FullSet(n), (*sparse.Set)(nil)
+	var err error
+	if path.X != nil {
+		if left, err = in.states(ctx, p, path.X); err != nil {
+			return nil, err
+		}
+	}
+	if right, err = in.states(ctx, p, path.Y); err != nil {
+		return nil, err
+	}
+	complement := func(s *sparse.Set) *sparse.Set { return sparse.FullSet(n).Minus(s) }
+	negated := true
+	switch path.Op {
+	case syntax.Globally:
+		right = complement(right)
+	case syntax.WeakUntil: // the negation of !right U !left & !right
+		left, right = complement(right), complement(left).Minus(right)
+	case syntax.Release:
+		left, right = complement(left), complement(right)
+	default:
+		negated = false
+	}
+	low, high, bounded, err := in.steps(p, path.Bound)
+	if err != nil {
+		return nil, err
+	}
+	var f *ratfunc.Func
+	switch {
+	case path.Op == syntax.Next && !bounded:
+		f, err = in.chain.BoundedUntil(ctx, sparse.FullSet(n), right, 1, 1)
+	case path.Op == syntax.Next:
+		return refuse("a bound of X")
+	case bounded:
+		f, err = in.chain.BoundedUntil(ctx, left, right, low, high)
+	default:
+		f, err = in.chain.Until(ctx, left, right)
+	}
+	if err != nil || !negated {
+		return f, err
+	}
+	return in.chain.One().Sub(f), nil
+}
+
+// steps returns the bounds on the number of steps.
+func (in *openModel) steps(p *property, b *sema.Bound) (low, high int, bounded bool, err error) {
+	if b == nil {
+		return 0, 0, false, nil
+	}
+	if in.program.Type == syntax.CTMC || b.High == nil {
+		return 0, 0, false, &result.Failure{Class: result.Unsupported, Message: "found a bound on time, or from below alone, in a model with parameters; want one on steps from above, or a value for each parameter (--const)", File: p.file, Pos: p.Pos}
+	}
+	if b.Low != nil {
+		if low, err = in.number(p, b.Low); err != nil {
+			return 0, 0, false, err
+		}
+		if b.LowStrict {
+			low++
+		}
+	}
+	if high, err = in.number(p, b.High); err != nil {
+		return 0, 0, false, err
+	}
+	if b.HighStrict {
+		high--
+	}
+	return low, high, true, nil
+}
+
+// number evaluates a whole number.
+func (in *openModel) number(p *property, e sema.Expr) (int, error) {
+	x, _, err := sema.EvalExact(e, nil)
+	if err == nil && x.Type != sema.Int {
+		err = &result.Failure{Class: result.Unsupported, Message: fmt.Sprintf("found %v steps, want a whole number", x), File: p.file, Pos: p.Pos}
+	}
+	return int(x.Int), err
+}
+
+// reward returns the value of an operator R.
+func (in *openModel) reward(ctx context.Context, p *property, e *sema.Reward, refuse func(string) (*ratfunc.Func, error)) (*ratfunc.Func, error) {
+	c := in.chain
+	var target *sparse.Set
+	var err error
+	path, total := e.Path.(*sema.RewardPath)
+	if !total {
+		reach, ok := e.Path.(*sema.Temporal)
+		if !ok || reach.Op != syntax.Future || reach.Bound != nil {
+			return refuse("this reward")
+		}
+		if target, err = in.states(ctx, p, reach.Y); err != nil {
+			return nil, err
+		}
+	}
+	rewards, err := c.Rewards(e.Struct)
+	if err != nil {
+		return nil, err
+	}
+	if target != nil {
+		return c.ReachReward(ctx, rewards, target)
+	}
+	steps := 0
+	if path.Bound != nil {
+		if in.program.Type == syntax.CTMC {
+			return refuse("a reward at or until a time")
+		}
+		if steps, err = in.number(p, path.Bound); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case path.Kind == syntax.LongRun:
+		return c.LongRun(ctx, rewards)
+	case path.Kind == syntax.Instantaneous:
+		if rewards, err = c.StateRewards(e.Struct); err != nil {
+			return nil, err
+		}
+		return c.Instantaneous(ctx, rewards, steps)
+	case path.Bound == nil:
+		return c.Total(ctx, rewards)
+	}
+	return c.Cumulative(ctx, rewards, steps)
+}
+
+// states returns where a formula holds that does not depend on parameters.
+func (in *openModel) states(ctx context.Context, p *property, e sema.Expr) (*sparse.Set, error) {
+	var nested sema.Expr
+	var look func(e sema.Expr)
+	look = func(e sema.Expr) {
+		sema.Inspect(e, func(x sema.Expr) bool {
+			label, is := x.(*sema.Label)
+			switch {
+			case is && label.Index >= 0:
+				look(p.program.Labels[label.Index].X)
+			case !is && nested == nil && !operator(x):
+				return true
+			case !is:
+				nested = x
+			}
+			return false
+		})
+	}
+	if look(e); nested != nil {
+		return nil, &result.Failure{Class: result.Unsupported, Message: "found an operator within another in a model with parameters, on which the states may depend in which it holds; want a value for each parameter (--const)", File: p.file, Pos: nested.Pos()}
+	}
+	q := &check.Property{Property: sema.Property{Text: p.Text, X: e, Pos: p.Pos}, Program: p.program, File: p.file}
+	values, v := in.point.checker.Values(ctx, q)
+	if v.Err != nil {
+		return nil, v.Err
+	}
+	set := sparse.NewSet(len(values.Lo))
+	for s, x := range values.Lo {
+		if x == 1 {
+			set.Add(s)
+		}
+	}
+	return set, nil
+}
+
+// operator reports whether an expression is an operator of properties, and no label.
+func operator(e sema.Expr) bool {
+	switch e.(type) {
+	case *sema.Const, *sema.Var, *sema.Unary, *sema.Binary, *sema.Cond, *sema.Call:
+		return false
+	}
+	return true
+}

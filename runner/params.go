@@ -1,0 +1,47 @@
+package runner
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+)
+
+// Param is a constant of the model that stays open, and what it lies between.
+type Param struct {
+	Name      string
+	Low, High *big.Rat
+}
+
+// parseParams reads the arguments of PRISM's -param: names, and after each, perhaps, what
+// it lies between: "p,q=0.2:0.8". By default that is 0 and 1.
+//
+// Source: PRISM 4.10, ParamMode.setParameters; a parameter without bounds is one of [0,1].
+func parseParams(args []string) ([]Param, error) {
+	var out []Param
+	for _, arg := range args {
+		for part := range strings.SplitSeq(arg, ",") {
+			p, ok := parseParam(part)
+			if !ok {
+				return nil, fmt.Errorf("invalid parameter: found %q, want name or name=low:high with low below high", part)
+			}
+			if slices.ContainsFunc(out, func(o Param) bool { return o.Name == p.Name }) {
+				return nil, fmt.Errorf("parameter %q is there twice", p.Name)
+			}
+			out = append(out, p)
+		}
+	}
+	return out, nil
+}
+
+func parseParam(part string) (Param, bool) {
+	name, bounds, bounded := strings.Cut(part, "=")
+	p := Param{strings.TrimSpace(name), new(big.Rat), big.NewRat(1, 1)}
+	if !bounded {
+		return p, p.Name != ""
+	}
+	low, high, _ := strings.Cut(bounds, ":")
+	_, okLow := p.Low.SetString(strings.TrimSpace(low))
+	_, okHigh := p.High.SetString(strings.TrimSpace(high))
+	return p, p.Name != "" && okLow && okHigh && p.Low.Cmp(p.High) < 0
+}
