@@ -135,7 +135,7 @@ func forJANI(seed, number uint64, n int) wild.Model {
 
 // asJANI returns a model as JANI, nil if it has no form there or is no model.
 func asJANI(m *wild.Model) []byte {
-	built, _, err := native.Load(context.Background(), "m.prism", []byte(m.Text), m.Consts)
+	built, _, err := native.Load(context.Background(), runner.Job{File: "m.prism", Model: []byte(m.Text), Consts: m.Consts})
 	if err != nil {
 		return nil
 	}

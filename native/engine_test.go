@@ -277,7 +277,7 @@ func TestUnsupportedModel(t *testing.T) {
 }
 
 func TestLoad(t *testing.T) {
-	m, warnings, err := Load(t.Context(), "m.prism", []byte(ruin), []string{"N=4,typo=1"})
+	m, warnings, err := Load(t.Context(), runner.Job{File: "m.prism", Model: []byte(ruin), Consts: []string{"N=4,typo=1"}})
 	if err != nil || m.Program().Consts[0].Val.Int != 4 || len(warnings) != 1 || !strings.Contains(warnings[0], "typo") {
 		t.Errorf("warnings %v, error %v", warnings, err)
 	}
@@ -288,11 +288,11 @@ func TestLoad(t *testing.T) {
 		"p=1":   "constant \"p\" has already been defined",
 		"":      `undefined constant "N" must be defined`,
 	} {
-		if _, _, err := Load(t.Context(), "m.prism", []byte(ruin), []string{consts}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := Load(t.Context(), runner.Job{File: "m.prism", Model: []byte(ruin), Consts: []string{consts}}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want %s", consts, err, want)
 		}
 	}
-	if _, _, err := Load(t.Context(), "m.prism", []byte("dtmc"), nil); err == nil {
+	if _, _, err := Load(t.Context(), runner.Job{File: "m.prism", Model: []byte("dtmc")}); err == nil {
 		t.Error("no error for a model without modules")
 	}
 	if New().Name() != "native" {

@@ -22,6 +22,7 @@ import (
 	"tilecheck/prism/compile"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
+	"tilecheck/runner"
 )
 
 // TestGameGraph shows that package game and the text of modelgen are the same
@@ -306,7 +307,7 @@ func newGameText(c modelgen.Config, text string) (*gameText, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, _, err := native.Load(context.Background(), "2048.prism", []byte(text), nil)
+	m, _, err := native.Load(context.Background(), runner.Job{File: "2048.prism", Model: []byte(text)})
 	if err != nil {
 		return nil, err
 	}

@@ -9,12 +9,12 @@ import (
 	"tilecheck/runner"
 )
 
-// Load reads a model and compiles it under the values that consts gives to its
-// undefined constants, each element as PRISM's -const. There must be one
-// valuation: a range of several values is refused. The warnings are about the
-// definitions; diagnostics of the file are a syntax.ErrorList.
-func Load(ctx context.Context, file string, src []byte, consts []string) (m *compile.Model, warnings []string, err error) {
-	p, err := runner.PlanModel(ctx, runner.Job{File: file, Model: src, Consts: consts})
+// Load reads a job's model and compiles it under the values that the job gives
+// to its undefined constants. There must be one valuation: a range of several
+// values is refused. The warnings are about the definitions; diagnostics of the
+// file are a syntax.ErrorList.
+func Load(ctx context.Context, job runner.Job) (m *compile.Model, warnings []string, err error) {
+	p, err := runner.PlanModel(ctx, job)
 	if err != nil {
 		return nil, nil, err
 	}

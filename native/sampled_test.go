@@ -15,7 +15,7 @@ import (
 // written returns the states of a model through a file.
 func written(t *testing.T, src string) *files.Given {
 	t.Helper()
-	m, _, err := Load(t.Context(), "m.prism", []byte(src), nil)
+	m, _, err := Load(t.Context(), runner.Job{File: "m.prism", Model: []byte(src)})
 	if err != nil {
 		t.Fatal(err)
 	}

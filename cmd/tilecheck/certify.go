@@ -25,14 +25,18 @@ type certifyCmd struct {
 	States int          `name:"max-states" rare:"" help:"Refuse a certificate with more states." placeholder:"N"`
 	Format table.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
 
-	timeFlag `embed:""`
+	dialectFlag `embed:""`
+	timeFlag    `embed:""`
 }
 
 // Run checks the certificates and prints what they prove.
 func (c *certifyCmd) Run(ctx context.Context, env *world) error {
 	ctx, cancel := env.limit(ctx, c.Timeout)
 	defer cancel()
-	job := runner.Job{File: c.Model, PropsFile: c.Props, Consts: c.Const}
+	job := runner.Job{File: c.Model, PropsFile: c.Props, Consts: c.Const, Dialect: dialect(c.Dialect)}
+	if err := env.without(c.Model == "", "without --model", "dialect"); err != nil {
+		return err
+	}
 	switch {
 	case c.Model == "" && len(c.Const)+len(c.Props) > 0:
 		return usageError("--const and --props are for the model, want --model too")
@@ -107,7 +111,7 @@ func (c *certifyCmd) check(ctx context.Context, env *world, name string, job run
 	}
 	space, props, err := native.New().Meant(ctx, job)
 	if err != nil {
-		if _, _, other := native.Load(ctx, c.Model, job.Model, c.Const); other != nil {
+		if _, _, other := native.Load(ctx, job); other != nil {
 			return nil, err
 		}
 		for i := range results {

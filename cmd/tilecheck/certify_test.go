@@ -13,6 +13,7 @@ import (
 	"tilecheck/native/explicit"
 	"tilecheck/native/explicit/files"
 	"tilecheck/native/explicit/prove"
+	"tilecheck/runner"
 )
 
 // writeCertificate writes what certificateOf makes, with 10 steps.
@@ -27,7 +28,7 @@ func writeCertificate(t *testing.T, file, model string, goal func(state []int32)
 // reached after so many steps, which the checker makes.
 func certificateOf(t *testing.T, model string, from, to int, goal func(state []int32) bool) string {
 	t.Helper()
-	m, _, err := native.Load(t.Context(), "m.prism", []byte(model), nil)
+	m, _, err := native.Load(t.Context(), runner.Job{File: "m.prism", Model: []byte(model)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -137,10 +137,7 @@ func (c *exportStrategyCmd) writeModel(env *world, cfg modelgen.Config, chain *i
 	if err != nil {
 		return err
 	}
-	opts := syntax.Options{}
-	if c.Dialect == "storm" {
-		opts.Dialect = syntax.Storm
-	}
+	opts := syntax.Options{Dialect: dialect(c.Dialect)}
 	var text bytes.Buffer
 	if err := syntax.Fprint(&text, model, opts); err != nil {
 		return err

@@ -11,18 +11,17 @@ import (
 
 	"tilecheck/native/explicit/files/named"
 	"tilecheck/prism/format"
-	"tilecheck/prism/syntax"
 )
 
 // fmtCmd lays out model and properties files.
 type fmtCmd struct {
-	Files   []string `arg:"" name:"file" help:"Model and properties files; - reads standard input and prints." file:"in"`
-	Check   bool     `help:"Change nothing: name the files that would change, exit code 2 if there are any." xor:"instead"`
-	Diff    bool     `help:"Change nothing: print what would change, exit code 2 if anything would." xor:"instead"`
-	Stdout  bool     `help:"Change nothing: print the files as they would be." xor:"instead"`
-	Dialect string   `rare:"" help:"Whose language the texts are in: prism or storm." default:"prism" enum:"prism,storm"`
+	Files  []string `arg:"" name:"file" help:"Model and properties files; - reads standard input and prints." file:"in"`
+	Check  bool     `help:"Change nothing: name the files that would change, exit code 2 if there are any." xor:"instead"`
+	Diff   bool     `help:"Change nothing: print what would change, exit code 2 if anything would." xor:"instead"`
+	Stdout bool     `help:"Change nothing: print the files as they would be." xor:"instead"`
 
-	timeFlag `embed:""`
+	dialectFlag `embed:""`
+	timeFlag    `embed:""`
 }
 
 // Run lays out every file that parses, and tells of the others.
@@ -59,11 +58,7 @@ func (c *fmtCmd) file(env *world, name string) (changed bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	dialect := syntax.PRISM
-	if c.Dialect == "storm" {
-		dialect = syntax.Storm
-	}
-	out, err := format.Source(dialect, name, src)
+	out, err := format.Source(dialect(c.Dialect), name, src)
 	if err != nil {
 		return false, err
 	}

@@ -58,10 +58,7 @@ func (c *genCmd) Run(env *world) error {
 	if err != nil {
 		return fieldUsage(err)
 	}
-	opts := syntax.Options{}
-	if c.Dialect == "storm" {
-		opts.Dialect = syntax.Storm
-	}
+	opts := syntax.Options{Dialect: dialect(c.Dialect)}
 	write := func(w io.Writer) error { return syntax.Fprint(w, model, opts) }
 	return env.writeFile(cmp.Or(c.Output, "-"), write)
 }

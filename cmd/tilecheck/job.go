@@ -21,15 +21,26 @@ type jobFlags struct {
 	Prop      []string `help:"Property, or its number or name; repeatable." sep:"none" placeholder:"PROPERTY"`
 	Select    []string `help:"Only the properties with these names or numbers." placeholder:"NAME"`
 	Const     []string `help:"Values of undefined constants: a=1,b=0.1:0.1:0.5." sep:"none" placeholder:"DEFS"`
-	Dialect   string   `rare:"" help:"Whose language the texts are in: prism or storm." default:"prism" enum:"prism,storm"`
+
+	dialectFlag `embed:""`
+}
+
+// dialectFlag says whose language models and properties are in.
+type dialectFlag struct {
+	Dialect string `rare:"" help:"Whose language the texts are in: prism or storm." default:"prism" enum:"prism,storm"`
+}
+
+// dialect is the one of that name.
+func dialect(name string) syntax.Dialect {
+	if name == "storm" {
+		return syntax.Storm
+	}
+	return syntax.PRISM
 }
 
 // job reads the files.
 func (c *jobFlags) job(env *world) (runner.Job, error) {
-	job := runner.Job{File: c.ModelFile, PropsFile: c.PropsFile, Props: c.Prop, Select: c.Select, Consts: c.Const}
-	if c.Dialect == "storm" {
-		job.Dialect = syntax.Storm
-	}
+	job := runner.Job{File: c.ModelFile, PropsFile: c.PropsFile, Props: c.Prop, Select: c.Select, Consts: c.Const, Dialect: dialect(c.Dialect)}
 	env.rememberProps(&job, "--prop")
 	switch {
 	case c.PropsFile == "-" && c.ModelFile == "-":

@@ -23,10 +23,10 @@ type lintCmd struct {
 	Const     []string     `help:"Values of undefined constants: a=1,b=0.5." sep:"none" placeholder:"DEFS"`
 	MaxStates int          `help:"Look at no more states (default: a million)." placeholder:"N"`
 	Texts     bool         `help:"Look at the texts only, not at states."`
-	Dialect   string       `rare:"" help:"Whose language the texts are in: prism or storm." default:"prism" enum:"prism,storm"`
 	Format    table.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
 
-	timeFlag `embed:""`
+	dialectFlag `embed:""`
+	timeFlag    `embed:""`
 }
 
 // linted is what there is to say of all files.
@@ -86,10 +86,6 @@ func (c *lintCmd) read(env *world) ([][]lint.Source, error) {
 		}
 		files = files.With(filepath.ToSlash(name), text)
 	}
-	dialect := syntax.PRISM
-	if c.Dialect == "storm" {
-		dialect = syntax.Storm
-	}
 	var groups [][]lint.Source
 	var wrong []error
 	for _, name := range files.Names() {
@@ -99,7 +95,7 @@ func (c *lintCmd) read(env *world) ([][]lint.Source, error) {
 		var group []lint.Source
 		names := slices.DeleteFunc(files.Names(), func(other string) bool { return other == name || files.ModelOf(other) != name })
 		for _, other := range append([]string{name}, names...) {
-			tree, err := syntax.ParseFile(dialect, other, files.Text(other))
+			tree, err := syntax.ParseFile(dialect(c.Dialect), other, files.Text(other))
 			if err != nil {
 				wrong = append(wrong, err)
 				continue

@@ -17,6 +17,7 @@ import (
 	"tilecheck/native/explicit/sparse"
 	"tilecheck/native/explicit/tree"
 	"tilecheck/prism/syntax"
+	"tilecheck/runner"
 )
 
 // resolveCmd writes Markov chains as models that can be read.
@@ -224,7 +225,7 @@ func (c *resolveCmd) read(ctx context.Context, env *world, space *explicit.Space
 
 // states builds those of a model.
 func (c *resolveCmd) states(ctx context.Context, src []byte) (*explicit.Space, error) {
-	m, _, err := native.Load(ctx, c.ModelFile, src, c.Const)
+	m, _, err := native.Load(ctx, runner.Job{File: c.ModelFile, Model: src, Consts: c.Const})
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"tilecheck/native/explicit/sparse"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
+	"tilecheck/runner"
 )
 
 // remembered returns the model that a scheduler with a memory leaves: one module with the
@@ -67,7 +68,7 @@ func (c *resolveCmd) remembered(ctx context.Context, env *world, model *syntax.M
 
 // exactly builds the states, with fractions if there are some.
 func (c *resolveCmd) exactly(ctx context.Context, src []byte) (*explicit.Space, error) {
-	m, _, err := native.Load(ctx, c.ModelFile, src, c.Const)
+	m, _, err := native.Load(ctx, runner.Job{File: c.ModelFile, Model: src, Consts: c.Const})
 	if err != nil {
 		return nil, err
 	}

@@ -37,7 +37,8 @@ type simulateCmd struct {
 	Cols   int          `help:"Columns of the board (default: those of a generated model, otherwise a square board)." placeholder:"C"`
 	Format table.Format `help:"Output format: table, json, csv (PRISM's -simpath) or markdown." default:"table" placeholder:"FORMAT"`
 
-	timeFlag `embed:""`
+	dialectFlag `embed:""`
+	timeFlag    `embed:""`
 }
 
 // Run prints one path.
@@ -97,7 +98,7 @@ func (c *simulateCmd) Run(ctx context.Context, env *world) error {
 
 // source reads the model or the files of states, and what to be warned of.
 func (c *simulateCmd) source(ctx context.Context, env *world) (simulate.Source, []string, error) {
-	flags := spaceFlags{ModelFile: c.ModelFile, Const: c.Const, typeFlags: c.typeFlags}
+	flags := spaceFlags{ModelFile: c.ModelFile, Const: c.Const, typeFlags: c.typeFlags, dialectFlag: c.dialectFlag}
 	if named.Is(c.ModelFile) {
 		space, err := flags.read(ctx, env)
 		if err != nil {

@@ -14,6 +14,7 @@ import (
 	"tilecheck/native/explicit/files"
 	"tilecheck/prism/compile"
 	"tilecheck/prism/syntax"
+	"tilecheck/runner"
 )
 
 // spaceFlags say which state space, and how it is built or read.
@@ -21,7 +22,8 @@ type spaceFlags struct {
 	ModelFile string   `arg:"" name:"model" help:"PRISM or JANI model (- for standard input), or files of states: model.all, model.tra,sta,lab,srew,trew or model.pexp as PRISM's -importmodel, also with .gz behind it, or model.drn, or model.umb." file:"states"`
 	Const     []string `help:"Values of undefined constants: a=1,b=0.5." sep:"none" placeholder:"DEFS"`
 
-	typeFlags `embed:""`
+	typeFlags   `embed:""`
+	dialectFlag `embed:""`
 
 	Exact          bool      `help:"Keep probabilities and rewards as fractions."`
 	MaxStates      int       `rare:"" help:"Give up a state space with more states." placeholder:"N"`
@@ -115,7 +117,7 @@ func (c *spaceFlags) compile(ctx context.Context, env *world) (*compile.Model, [
 	if err != nil {
 		return nil, nil, err
 	}
-	return native.Load(ctx, c.ModelFile, src, c.Const)
+	return native.Load(ctx, runner.Job{File: c.ModelFile, Model: src, Consts: c.Const, Dialect: dialect(c.Dialect)})
 }
 
 func (c *spaceFlags) readOptions() files.ReadOptions {

@@ -169,7 +169,7 @@ func TestMutants(t *testing.T) {
 	read := 0
 	for range needs.Some(6000) {
 		text := mutant(rng, texts[rng.IntN(len(texts))], texts)
-		m, _, err := native.Load(context.Background(), "t", []byte(text), nil)
+		m, _, err := native.Load(context.Background(), runner.Job{File: "t", Model: []byte(text)})
 		if err != nil {
 			if strings.TrimSpace(err.Error()) == "" {
 				t.Errorf("an error without a text: %s", text)

@@ -234,7 +234,7 @@ func TestMeaning(t *testing.T) {
 func checkMeaning(t *testing.T, text string, states int, values map[string]string) {
 	t.Helper()
 	job := runner.Job{File: "test.jani", Model: []byte(text), Numeric: runner.Numeric{Accuracy: result.Exact}}
-	model, _, err := native.Load(context.Background(), job.File, job.Model, nil)
+	model, _, err := native.Load(context.Background(), runner.Job{File: job.File, Model: job.Model})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}

@@ -163,7 +163,7 @@ func (c *instance) size(file string) (string, error) {
 		return "", err
 	}
 	job := runner.Job{File: file, Model: text, Consts: c.consts}
-	m, _, err := native.Load(ctx, job.File, job.Model, job.Consts)
+	m, _, err := native.Load(ctx, runner.Job{File: job.File, Model: job.Model, Consts: job.Consts})
 	if err != nil {
 		return "", err
 	}

@@ -12,6 +12,7 @@ import (
 	"tilecheck/native/explicit"
 	"tilecheck/prism/jani"
 	"tilecheck/prism/syntax"
+	"tilecheck/runner"
 	"tilecheck/verify/crosscheck"
 )
 
@@ -80,7 +81,7 @@ func TestShared(t *testing.T) {
 			if i == 1 && slices.ContainsFunc(read.Model.Items, isShared) {
 				shared++
 			}
-			m, _, err := native.Load(t.Context(), "m.jani", text, nil)
+			m, _, err := native.Load(t.Context(), runner.Job{File: "m.jani", Model: text})
 			if err != nil {
 				t.Fatalf("%v\n%s", err, text)
 			}

@@ -131,7 +131,7 @@ func (m *misreader) States(ctx context.Context, p *runner.Plan, v sema.Valuation
 type builder struct{}
 
 func (builder) States(ctx context.Context, p *runner.Plan, _ sema.Valuation) (*explicit.Told, error) {
-	m, _, err := native.Load(ctx, p.Job.File, p.Job.Model, nil)
+	m, _, err := native.Load(ctx, runner.Job{File: p.Job.File, Model: p.Job.Model})
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +185,7 @@ func (rounding) States(ctx context.Context, p *runner.Plan, v sema.Valuation) (*
 	if p.Job.Numeric.Accuracy == result.Exact {
 		return nil, &result.Failure{Class: result.Model, Message: "probabilities do not quite sum to 1"}
 	}
-	m, _, err := native.Load(ctx, p.Job.File, p.Job.Model, nil)
+	m, _, err := native.Load(ctx, runner.Job{File: p.Job.File, Model: p.Job.Model})
 	if err != nil {
 		return nil, err
 	}

@@ -32,7 +32,7 @@ type modelText struct {
 func builds(t *testing.T, name, text string, consts ...string) bool {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	m, _, err := native.Load(ctx, name, []byte(text), consts)
+	m, _, err := native.Load(ctx, runner.Job{File: name, Model: []byte(text), Consts: consts})
 	if err != nil {
 		return false
 	}

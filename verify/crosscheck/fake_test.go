@@ -22,7 +22,7 @@ import (
 // states builds the state space of a model.
 func states(t *testing.T, model string) *explicit.Space {
 	t.Helper()
-	m, _, err := native.Load(t.Context(), "model.prism", []byte(model), nil)
+	m, _, err := native.Load(t.Context(), runner.Job{File: "model.prism", Model: []byte(model)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -43,7 +43,7 @@ type guesser struct {
 }
 
 func (g *guesser) Values(ctx context.Context, p *runner.Plan, _ int, _, _ sema.Valuation) ([]float64, error) {
-	m, _, err := native.Load(ctx, p.Job.File, p.Job.Model, nil)
+	m, _, err := native.Load(ctx, runner.Job{File: p.Job.File, Model: p.Job.Model})
 	if err != nil {
 		return nil, err
 	}

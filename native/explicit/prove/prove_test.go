@@ -11,12 +11,13 @@ import (
 	"tilecheck/native/explicit"
 	"tilecheck/native/explicit/prove"
 	"tilecheck/prism/syntax"
+	"tilecheck/runner"
 )
 
 // load builds the space of a model, and its properties.
 func load(t *testing.T, src, props string) (*explicit.Space, []*prove.Property) {
 	t.Helper()
-	m, _, err := native.Load(t.Context(), "m.prism", []byte(src), nil)
+	m, _, err := native.Load(t.Context(), runner.Job{File: "m.prism", Model: []byte(src)})
 	if err != nil {
 		t.Fatal(err)
 	}
