@@ -55,9 +55,12 @@ type asker struct {
 // with: each may have several of its own.
 const maxReferences = 1 << 12
 
-// ask takes a property apart. The items that it returns are what Storm is to be
-// asked; there are none if the property can be answered without.
-func ask(j *job, it *item, in *instance) (*question, []*item, error) {
+// ask takes a property apart, which is evaluated in the initial states or, with an operator,
+// in all. What is asked of Storm is nothing if the property can be answered without.
+func ask(j *job, it *item, in *instance, op string) (*question, error) {
+	if j.Job.Numeric.Fair {
+		return nil, &syntax.DialectError{Dialect: syntax.Storm, Feature: "fair schedulers"}
+	}
 	a := &asker{j: j, it: it, in: in, refs: make(map[string]*syntax.Property), defs: make(map[string]syntax.Expr)}
 	for _, x := range it.task.Source.Tree.Items {
 		switch x := x.(type) {
@@ -74,11 +77,14 @@ func ask(j *job, it *item, in *instance) (*question, []*item, error) {
 			a.defs[l.Name.Name] = l.X
 		}
 	}
-	root := a.node(a.adapt(it.task.Property.X), "", nil)
+	root := a.node(a.adapt(it.task.Property.X), op, nil)
 	if a.err == nil {
 		a.print()
 	}
-	return &question{item: it, in: in, root: root, asked: a.asked}, a.asked, a.err
+	for _, asked := range a.asked {
+		asked.in = in
+	}
+	return &question{item: it, in: in, root: root, asked: a.asked}, a.err
 }
 
 // print tries to write every query in Storm's dialect, so that one that cannot
@@ -222,7 +228,7 @@ func contrary(r syntax.Op) syntax.Op {
 // node takes an expression apart that is evaluated in the initial states, or in
 // those of a filter.
 func (a *asker) node(x syntax.Expr, op string, states syntax.Expr) *node {
-	for f, ok := syntax.Unparen(x).(*syntax.Filter); op == "" && ok && printing(f.Op); f, ok = syntax.Unparen(x).(*syntax.Filter) {
+	for f, ok := syntax.Unparen(x).(*syntax.Filter); (op == "" || op == every) && ok && printing(f.Op); f, ok = syntax.Unparen(x).(*syntax.Filter) {
 		x = f.X // of which the value in the initial states is the result
 	}
 	n := &node{op: op}
@@ -239,13 +245,16 @@ func (a *asker) node(x syntax.Expr, op string, states syntax.Expr) *node {
 	}
 	for _, q := range n.asked() {
 		if states != nil {
-			q.query, q.each = &syntax.Filter{Op: "values", X: q.query, States: states}, true
+			q.query, q.each = &syntax.Filter{Op: every, X: q.query, States: states}, true
 			a.asked = slices.DeleteFunc(a.asked, func(it *item) bool { return it == q.value })
 			q.value = nil
 		}
 	}
 	return n
 }
+
+// every is the operator of a node of which each value is wanted, as Storm calls it.
+const every = "values"
 
 func printing(op string) bool { return op == "print" || op == "printall" || op == "store" }
 

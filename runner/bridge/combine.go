@@ -444,6 +444,11 @@ func failed(err error) *result.Failure {
 // gather makes a verdict without a value of what the runs have in common. The
 // first failure of a part is that of the whole.
 func (q *question) gather(n *node) *result.Verdict {
+	for _, it := range q.asked {
+		if it.infinite && it.verdict.Err == nil && !it.plain {
+			it.verdict.Err = &result.Failure{Class: result.Unsupported, Message: "found 100000000000, which is also what Storm writes for infinity in exact arithmetic"}
+		}
+	}
 	out := &result.Verdict{}
 	first := true
 	var visit func(n *node)

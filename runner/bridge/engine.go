@@ -59,6 +59,8 @@ type tool interface {
 	// command writes a run.
 	command(j *job, batch []*item) (runner.Command, error)
 	parser(opt parse.Options) *parse.Parser
+	// values has the tool tell what a property is in every state, in PRISM's order.
+	values(ctx context.Context, e *Engine, j *job, it *item) ([]float64, error)
 	// states reads what the tool makes of a model.
 	states(ctx context.Context, e *Engine, plan *runner.Plan, v sema.Valuation) (*explicit.Told, error)
 	// is reports whether a property of the output is the item's.
@@ -105,20 +107,27 @@ func (e *Engine) Check(ctx context.Context, plan *runner.Plan) ([]result.Verdict
 	if err := e.tool.refuse(&plan.Job); err != nil {
 		return e.verdicts(j, items, unsupported(err.Error())), nil
 	}
-	asked := e.tool.ask(j, open(items))
-	if err := e.runAll(ctx, j, e.tool.batches(open(asked))); err != nil {
+	if err := e.answer(ctx, j, e.tool.ask(j, open(items))); err != nil {
 		return nil, err
-	}
-	if err := e.again(ctx, j, open(asked)); err != nil {
-		return nil, err
-	}
-	for _, it := range asked {
-		if err := e.otherwise(ctx, j, it); err != nil {
-			return nil, err
-		}
 	}
 	e.tool.settle(j)
 	return e.verdicts(j, items, &result.Failure{Class: result.Other, Message: "the tool said nothing about this property"}), nil
+}
+
+// answer has the tool answer what it is asked.
+func (e *Engine) answer(ctx context.Context, j *job, asked []*item) error {
+	if err := e.runAll(ctx, j, e.tool.batches(open(asked))); err != nil {
+		return err
+	}
+	if err := e.again(ctx, j, open(asked)); err != nil {
+		return err
+	}
+	for _, it := range asked {
+		if err := e.otherwise(ctx, j, it); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // runAll runs batches, several at a time.

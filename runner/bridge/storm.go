@@ -70,7 +70,7 @@ func (j *job) number(in *instance) int {
 
 // ask takes every property apart. One that cannot be written for Storm, or
 // whose instance of the model has errors, has its verdict then.
-func (storm) ask(j *job, items []*item) []*item {
+func (s storm) ask(j *job, items []*item) []*item {
 	j.storm = &stormJob{queries: make(map[*instance]int)}
 	instances := make(map[string]*instance)
 	failures := make(map[string]error)
@@ -84,10 +84,7 @@ func (storm) ask(j *job, items []*item) []*item {
 			it.verdict = &result.Verdict{Err: refusal(err)}
 			continue
 		}
-		q, queries, err := ask(j, it, instances[key])
-		if err == nil && j.Job.Numeric.Fair {
-			err = &syntax.DialectError{Dialect: syntax.Storm, Feature: "fair schedulers"}
-		}
+		q, err := ask(j, it, instances[key], "")
 		if err != nil {
 			f := refusal(err)
 			f.File = it.task.Source.File
@@ -95,10 +92,7 @@ func (storm) ask(j *job, items []*item) []*item {
 			continue
 		}
 		j.storm.questions = append(j.storm.questions, q)
-		for _, asked := range queries {
-			asked.in = instances[key]
-		}
-		out = append(out, queries...)
+		out = append(out, q.asked...)
 	}
 	return out
 }
@@ -113,11 +107,6 @@ func refusal(err error) *result.Failure {
 
 func (storm) settle(j *job) {
 	for _, q := range j.storm.questions {
-		for _, it := range q.asked {
-			if it.infinite && it.verdict.Err == nil && !it.plain {
-				it.verdict.Err = &result.Failure{Class: result.Unsupported, Message: "found 100000000000, which is also what Storm writes for infinity in exact arithmetic"}
-			}
-		}
 		q.settle(j)
 	}
 }

@@ -6,8 +6,10 @@ import (
 	"context"
 	"fmt"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"tilecheck/prism/sema"
 	"tilecheck/runner"
@@ -16,15 +18,17 @@ import (
 // Values has the tool tell what a property is in every state, under one valuation of
 // the constants, in the order of PRISM.
 func (e *Engine) Values(ctx context.Context, plan *runner.Plan, task int, model, property sema.Valuation) ([]float64, error) {
-	if e.tool != (prism{}) {
-		return nil, unsupported(e.Name() + " is not asked for the values of all states")
-	}
 	if err := e.tool.refuse(&plan.Job); err != nil {
 		return nil, unsupported(err.Error())
 	}
-	const file = "values.txt"
 	it := &item{task: plan.Tasks[task], model: model, property: property, number: task + 1}
-	command, err := e.tool.command(&job{Plan: plan, opt: &e.opt, single: true}, []*item{it})
+	return e.tool.values(ctx, e, &job{Plan: plan, opt: &e.opt, single: true, telling: new(sync.Mutex)}, it)
+}
+
+// values has PRISM write a file of numbers, a line a state.
+func (p prism) values(ctx context.Context, e *Engine, j *job, it *item) ([]float64, error) {
+	const file = "values.txt"
+	command, err := p.command(j, []*item{it})
 	if err != nil {
 		return nil, err
 	}
@@ -45,4 +49,38 @@ func (e *Engine) Values(ctx context.Context, plan *runner.Plan, task int, model,
 		out = append(out, x)
 	}
 	return out, lines.Err()
+}
+
+// values has Storm export what a property is in all states, with their valuations, which
+// put them in PRISM's order.
+func (storm) values(ctx context.Context, e *Engine, j *job, it *item) ([]float64, error) {
+	j.storm = &stormJob{queries: make(map[*instance]int)}
+	in, err := newInstance(j, it.model)
+	if err != nil {
+		return nil, refusal(err)
+	}
+	q, err := ask(j, it, in, every)
+	if err != nil {
+		return nil, refusal(err)
+	}
+	if err := e.answer(ctx, j, q.asked); err != nil {
+		return nil, err
+	}
+	if v := q.gather(q.root); v.Err != nil {
+		return nil, v.Err
+	}
+	values, rows, err := q.values(j, q.root)
+	if err != nil {
+		return nil, err
+	}
+	order := make([]int, len(rows))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return slices.Compare(rows[a].state, rows[b].state) })
+	out := make([]float64, len(rows))
+	for i, k := range order {
+		out[i] = values[k].value.Float
+	}
+	return out, nil
 }
