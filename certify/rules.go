@@ -189,7 +189,7 @@ func (p *proof) path(b *bounds) error {
 	if err := omega.Agrees(p.ctx, p.v.Automaton, coSafe); err != nil {
 		return err
 	}
-	pairs, err := omega.Pairs(p.ctx, p.Model.Model, p.v.Automaton, sets, coSafe)
+	pairs, err := omega.Pairs(p.ctx, omega.Model(p.Model.Model, p.v), p.v.Automaton, sets, coSafe)
 	if err != nil {
 		return err
 	}

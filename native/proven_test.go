@@ -21,7 +21,7 @@ import (
 // names begins. An answer of another kind must be proven.
 func uncertified() []string {
 	return []string{
-		"E or A of a path formula with several temporal operators", "several objectives", "a ratio of rewards", "a weak until (W) with a lower bound",
+		"several objectives", "a ratio of rewards", "a weak until (W) with a lower bound", "a time bound among several temporal operators",
 		"a value that is computed of others", "a comparison of values", "a filter in a formula",
 		"an expression without operators", "models with clocks", "there is no certificate without fractions: certificates have no intervals", "probabilities sum to", // what doubles tolerate is no chain of fractions
 	}
@@ -107,7 +107,7 @@ func TestProvenConformance(t *testing.T) {
 		}
 	}
 	tally.log(t)
-	if tally.proven < 340 {
+	if tally.proven < 365 {
 		t.Errorf("only %d answers are proven", tally.proven)
 	}
 }
@@ -143,7 +143,7 @@ func TestProvenSuite(t *testing.T) {
 		}
 	}
 	tally.log(t)
-	if tally.proven < 1635 {
+	if tally.proven < 1765 {
 		t.Errorf("only %d answers are proven", tally.proven)
 	}
 }

@@ -210,7 +210,10 @@ type Vector struct {
 	// Timed is the time, instead of steps, of a CTMC's Steps, Cumulative and Instant.
 	Timed     *Timed     `json:"timed,omitempty"`
 	Automaton *Automaton `json:"automaton,omitempty"`
-	Several   *Several   `json:"several,omitempty"`
+	// Paths makes a PathFormula that of the MDP whose choices are the transitions: 1 where the
+	// automaton accepts some path, otherwise 0.
+	Paths   bool     `json:"paths,omitempty"`
+	Several *Several `json:"several,omitempty"`
 
 	// Lower and Upper are the bounds. They may be the same one. nil is what needs no
 	// proof: 0 below, and above 1 for a probability, infinity for a reward.

@@ -118,6 +118,9 @@ func (f *File) Validate() error {
 		if !slices.Contains(of, c.Of) || c.Complement && c.Vector < 0 {
 			return fmt.Errorf("claim %d: found %q, or a complement of a set, wanted one of %q", i, c.Of, of)
 		}
+		if c.Vector >= 0 && f.Vectors[c.Vector].Paths {
+			return fmt.Errorf("claim %d: found the value of whether there is a path", i)
+		}
 		if c.Complement && !f.Vectors[c.Vector].Probability() {
 			return fmt.Errorf("claim %d: found the complement of what is no probability", i)
 		}
@@ -144,7 +147,11 @@ func (f *File) validSet(s *Set, i int) error {
 		if s.Vector < 0 || s.Vector >= len(f.Vectors) {
 			return fmt.Errorf("found vector %d of %d", s.Vector, len(f.Vectors))
 		}
-		parts = append(slices.Clip(parts), f.Vectors[s.Vector].Sets()...)
+		v := &f.Vectors[s.Vector]
+		if v.Paths && (s.Relation != ">=" || s.Threshold == nil || s.Threshold.Cmp(big.NewRat(1, 1)) != 0) {
+			return errors.New("found another relation of whether there is a path than >= 1")
+		}
+		parts = append(slices.Clip(parts), v.Sets()...)
 	}
 	switch s.Kind {
 	case Atomic:
@@ -212,11 +219,13 @@ func (v *Vector) validAutomaton(m *Model) error {
 	switch {
 	case (a != nil) != (coSafe || v.Kind == PathFormula):
 		return fmt.Errorf("found an automaton of one of kind %s, or none where it is wanted", v.Kind)
+	case v.Paths && v.Kind != PathFormula:
+		return fmt.Errorf("found the question for a path of one of kind %s", v.Kind)
 	case a == nil:
 		return nil
 	case v.Lower == nil || v.Upper == nil || !coSafe && (len(v.Won) != a.Runs || len(v.Layer) != a.Runs) || a.Pairs < m.NumStates():
 		return errors.New("found fewer columns, or shorter ones, than the products of the automaton need")
-	case !coSafe && m.Kind == MDP && !v.Max:
+	case !coSafe && (m.Kind == MDP || v.Paths) && !v.Max:
 		return errors.New("found the minimum of a path formula, wanted the maximum of its negation")
 	}
 	return a.validate(coSafe)

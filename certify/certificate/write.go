@@ -311,6 +311,8 @@ func (f *File) vectorText(v *Vector) string {
 		return fmt.Sprintf("R%s%s=? [ I=%s ]", structure, opt, to)
 	}
 	switch {
+	case v.Paths:
+		return fmt.Sprintf("E [ %s ]", f.pathText(v.Automaton, v.Automaton.Formula))
 	case v.Kind == PathFormula:
 		return fmt.Sprintf("P%s=? [ %s ]", opt, f.pathText(v.Automaton, v.Automaton.Formula))
 	case v.Kind == CoSafe:
@@ -372,6 +374,9 @@ func (f *File) setText(i int) string {
 		return join("|")
 	case Bound:
 		text := f.vectorText(&f.Vectors[s.Vector])
+		if f.Vectors[s.Vector].Paths {
+			return "(" + text + ")"
+		}
 		for k := range text {
 			if text[k:k+2] == "=?" {
 				return "(" + text[:k] + s.Relation + s.Threshold.RatString() + text[k+2:] + ")"

@@ -42,6 +42,10 @@
 // paths that it accepts, and upper ones, too. That these are the paths that satisfy the
 // formula is tried with all lassos, words u v v v ..., up to a size: see Agrees.
 //
+// Some path. That the automaton accepts some path from a state is that the greatest probability
+// is 1 in the MDP whose choices are the transitions: a scheduler, which remembers what it did,
+// takes any path there, and nothing else; without such a path the probability is 0.
+//
 // A co-safe reward is earned until the automaton, which has no jumps, comes to an accepting
 // state: rule 2 of certify, about pairs. Those of accepting states go nowhere.
 package omega

@@ -21,6 +21,30 @@ type Product struct {
 	letter   []uint32 // what each state of the other model is read as
 }
 
+// Model is the model that a vector is about: if it asks for a path, the MDP whose choices are
+// the transitions, those of each choice in the order of their targets.
+func Model(m *certificate.Model, v *certificate.Vector) *certificate.Model {
+	if !v.Paths {
+		return m
+	}
+	out := &certificate.Model{
+		Kind: certificate.MDP, Initial: m.Initial, First: []uint32{0}, Start: []uint32{0},
+		Prob: make([]uint32, len(m.Target)), Numbers: []*big.Rat{big.NewRat(1, 1)},
+	}
+	for s := range m.NumStates() {
+		first, end := m.Choices(s)
+		for c := first; c < end; c++ {
+			lo, hi := m.Row(c)
+			out.Target = append(out.Target, increasing(m.Target[lo:hi])...)
+		}
+		out.First = append(out.First, uint32(len(out.Target)))
+	}
+	for i := range out.Target {
+		out.Start = append(out.Start, uint32(i+1))
+	}
+	return out
+}
+
 // Pairs multiplies a model with the automaton that has read its states. The sets are the
 // propositions; the product has no more states than the automaton says.
 func Pairs(ctx context.Context, m *certificate.Model, a *certificate.Automaton, sets []certificate.Bits, coSafe bool) (*Product, error) {

@@ -376,8 +376,20 @@ class File:
         out.exit = [Fraction(1)] * out.n
         return out, parts
 
+    def transitions(self):
+        """The MDP whose choices are the transitions of this model."""
+        out = File.__new__(File)
+        out.mdp, out.ctmc, out.n, out.rows, out.choices = True, False, self.n, [], []
+        for s in range(self.n):
+            first = len(out.rows)
+            out.rows += [[(t, Fraction(1))] for c in self.choices[s] for t in sorted(t for t, _ in self.rows[c])]
+            out.choices.append(range(first, len(out.rows)))
+        return out
+
     def path(self, v, co_safe):
         a, data = v["automaton"], v["data"]
+        paths = v.get("paths", False)
+        want(not paths or v.get("max", False) and not co_safe, "paths")
         steps, jumps, marks, count = a["next"], a["jumps"], a["accepting"], len(a["next"])
         jumps = [j or [] for j in jumps]
         want(len(jumps) == len(marks) == count > 0 and len(set(a["letters"])) == len(a["letters"]) > 0, "automaton")
@@ -393,7 +405,7 @@ class File:
             letter.append(a["letters"].index(word))
         dead = lambda q: not marks[q] and all(to == q for to in steps[q])
         starts = [(s, steps[0][letter[s]]) for s in range(self.n)]
-        pairs, parts = self.multiply(a, letter, starts, lambda q: co_safe and (marks[q] or dead(q)))
+        pairs, parts = (self.transitions() if paths else self).multiply(a, letter, starts, lambda q: co_safe and (marks[q] or dead(q)))
         want(pairs.n <= a["pairs"], "pairs")
         everything, goal = [True] * pairs.n, [marks[q] for _, q in parts]
         inner = {"max": v.get("max", False), "data": data, "left": 0, "right": 1, "reward": 0, "kind": "reach reward"}

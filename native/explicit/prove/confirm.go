@@ -104,7 +104,7 @@ func (c *confirmation) set(i, j int) (bool, error) {
 func (c *confirmation) vector(i, j int) (bool, error) {
 	x, y := &c.f.Vectors[i], &c.k.Vectors[j]
 	of, as := x.Sets(), y.Sets()
-	if x.Kind != y.Kind || c.f.Model.Kind == certificate.MDP && x.Max != y.Max || len(of) != len(as) || x.From != y.From || x.To != y.To || !sameTime(x.Timed, y.Timed) {
+	if x.Kind != y.Kind || c.f.Model.Kind == certificate.MDP && x.Max != y.Max || x.Paths != y.Paths || len(of) != len(as) || x.From != y.From || x.To != y.To || !sameTime(x.Timed, y.Timed) {
 		return false, nil
 	}
 	if rewarded := x.Kind == certificate.ReachReward || x.Kind == certificate.TotalReward || x.Kind == certificate.Cumulative ||

@@ -1,6 +1,7 @@
 package prove
 
 import (
+	"math/big"
 	"slices"
 
 	"tilecheck/certify/certificate"
@@ -24,6 +25,25 @@ func (t *translation) automaton(x sema.Expr, dir solve.Direction) (value, error)
 		a.Formula = &certificate.Formula{Op: "!", X: f}
 	}
 	return value{t.vector(v), complement}, nil
+}
+
+// someFormula translates E and A of a path formula that takes an automaton. What holds of all
+// paths fails of none.
+func (t *translation) someFormula(forall bool, x sema.Expr) (int, error) {
+	a := &certificate.Automaton{}
+	f, err := t.formula(a, x)
+	if err != nil {
+		return 0, err
+	}
+	if a.Formula = f; forall {
+		a.Formula = &certificate.Formula{Op: "!", X: f}
+	}
+	v := t.vector(certificate.Vector{Kind: certificate.PathFormula, Reward: -1, Automaton: a, Max: true, Paths: true})
+	some := t.set(certificate.Set{Kind: certificate.Bound, Vector: v, Relation: ">=", Threshold: big.NewRat(1, 1)})
+	if forall {
+		some = t.not(some)
+	}
+	return some, nil
 }
 
 // formula translates a path formula over sets, which become propositions.

@@ -93,7 +93,7 @@ func multiply(w *work, sets []certificate.Bits, coSafe bool) (*product, error) {
 		return nil, err
 	}
 	a.Pairs, a.Runs = math.MaxInt32, math.MaxInt32
-	pairs, err := omega.Pairs(w.ctx, w.Model, a, sets, coSafe)
+	pairs, err := omega.Pairs(w.ctx, omega.Model(w.Model, w.Vector), a, sets, coSafe)
 	if err != nil {
 		return nil, err
 	}

@@ -181,7 +181,11 @@ func (c *secondChecker) add(space *explicit.Space, f *certificate.File, results 
 		return
 	}
 	said := "no"
-	if err == nil && results[0].Err == nil {
+	switch {
+	case err != nil || results[0].Err != nil:
+	case !results[0].Number:
+		said = fmt.Sprint(results[0].Holds)
+	default:
 		said = "value " + told(results[0].Lower) + " " + told(results[0].Upper)
 	}
 	name := filepath.Join(c.dir, fmt.Sprint(len(c.names), ".cert"))
@@ -232,6 +236,90 @@ func (c *secondChecker) compare() {
 			c.t.Errorf("%s: the second checker says %q, want %q", kept, line, c.want[i])
 		}
 	}
+}
+
+// scattered writes every transition of a random text as a choice of its own.
+func scattered(text string) string {
+	var out []string
+	for _, line := range strings.Split(strings.Replace(text, "dtmc", "mdp", 1), "\n") {
+		guard, updates, command := strings.Cut(line, " -> ")
+		if !command {
+			out = append(out, line)
+			continue
+		}
+		for _, update := range strings.Split(strings.TrimSuffix(updates, ";"), " + ") {
+			out = append(out, guard+" -> "+update[strings.Index(update, "("):]+";")
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
+// TestSomePath: E and A of random path formulas are proven to be what the engine finds of
+// the probability where every transition may be chosen, and no change proves the contrary.
+func TestSomePath(t *testing.T) {
+	attacks := pathAttacks()
+	delete(attacks, "complement")
+	attacks["another answer"] = func(_ *rand.Rand, _ *certificate.Vector, f *certificate.File) bool {
+		f.Claims[0].Holds = !f.Claims[0].Holds
+		return true
+	}
+	attacks["no paths"] = func(_ *rand.Rand, v *certificate.Vector, f *certificate.File) bool {
+		v.Paths, f.Sets = false, slices.Clone(f.Sets)
+		for i := range f.Sets { // of which one would be P>=1 [ ... ]
+			f.Sets[i].Relation = strings.Replace(f.Sets[i].Relation, ">=", "<", 1)
+		}
+		return true
+	}
+	second := &secondChecker{t: t, dir: t.TempDir()}
+	made, accepted, rejected := map[bool]int{}, 0, 0
+	for seed := range needs.Some(uint64(100)) {
+		rng := rand.New(rand.NewPCG(seed, 22))
+		model, path := randomText(rng), randomPath(rng, 3)
+		prop, value := "E [ "+path+" ]", "Pmax=? [ "+path+" ]"
+		if seed%2 == 0 {
+			prop, value = "A [ "+path+" ]", "Pmin=? [ "+path+" ]"
+		}
+		truth := exact(t, scattered(model), value).Cmp(big.NewRat(1, 1)) == 0
+		space, props := load(t, model, prop)
+		prover, err := prove.New(space, prove.Options{Ordered: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		i, err := prover.Add(t.Context(), props[0])
+		if err != nil {
+			t.Fatal(model, prop, err)
+		}
+		f := prove.Only(&prover.File, i)
+		results, err := certify.Check(t.Context(), f)
+		if err != nil || results[0].Err != nil || results[0].Holds != truth {
+			t.Fatalf("seed %d: %s%s: %v %v, want %v", seed, model, prop, results, err, truth)
+		}
+		second.add(space, f, results, err)
+		if len(f.Vectors) == 0 || f.Vectors[0].Automaton == nil {
+			continue
+		}
+		made[truth]++
+		for _, name := range slices.Sorted(maps.Keys(attacks)) {
+			g := copied(f)
+			if !attacks[name](rng, &g.Vectors[0], g) {
+				continue
+			}
+			results, err := certify.Check(t.Context(), g)
+			second.add(space, g, results, err)
+			switch {
+			case err != nil || results[0].Err != nil:
+				rejected++
+			case results[0].Statement == f.Statement(&f.Claims[0]) && results[0].Holds != truth:
+				t.Errorf("seed %d, %s: %s%s: a false certificate is accepted", seed, name, model, prop)
+			default:
+				accepted++
+			}
+		}
+	}
+	if t.Logf("%v proven, %d changes rejected, %d remain true", made, rejected, accepted); made[true] < 2 || made[false] < 2 || rejected == 0 {
+		t.Error("too few, or none rejected")
+	}
+	second.compare()
 }
 
 // TestPaths: what is proven of random path formulas contains the fraction that the engine

@@ -97,7 +97,7 @@ func vectorKey(v *certificate.Vector) string {
 		path, _ = json.Marshal(v.Automaton.Formula) // which it is made for
 		time = fmt.Sprint(v.Automaton.Sets)
 	}
-	return fmt.Sprint("vector ", v.Kind, v.Max, v.Left, v.Right, v.Reward, v.From, v.To, time, string(path))
+	return fmt.Sprint("vector ", v.Kind, v.Max, v.Paths, v.Left, v.Right, v.Reward, v.From, v.To, time, string(path))
 }
 
 // set returns the number of a set, which is added unless it is there.
@@ -584,7 +584,7 @@ func (t *translation) quant(forall bool, path sema.Expr) (int, error) {
 	if path.Type() == sema.Bool { // a path satisfies it if its first state does
 		return t.nested(path)
 	}
-	return 0, t.refuse(path, "E or A of a path formula with several temporal operators")
+	return t.someFormula(forall, path)
 }
 
 // both combines the translations of two operands.
@@ -608,7 +608,7 @@ func (t *translation) quantified(forall bool, x *sema.Temporal) (int, error) {
 	if !isState(x.Y) {
 		goesOn := x.Op == syntax.Next || !forall && (x.Op == syntax.Future || x.Op == syntax.Until) || forall && x.Op == syntax.Globally
 		if !goesOn {
-			return 0, t.refuse(x, "E or A of a path formula with several temporal operators")
+			return t.someFormula(forall, x)
 		}
 		then = func(y sema.Expr) (int, error) { return t.quant(forall, y) }
 	}
