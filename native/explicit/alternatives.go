@@ -22,22 +22,34 @@ type alternatives struct {
 	states, interpreted int
 }
 
-// weights are those of the alternatives of a move, nil for zero, by the variables that they
-// depend on, which are numbered in a mixed base. An empty list is of what has to be interpreted.
+// weights are those of the alternatives of a move, nil for zero, by what they depend on, which
+// is numbered in a mixed base. An empty list is of what has to be interpreted.
 type weights struct {
-	known map[int64][]*big.Rat // nil if not looked at yet
-	slots []int
-	bases []int64
-	lows  []int32
+	known  map[int64][]*big.Rat // nil if not looked at yet
+	digits []digit
 }
 
-// maxWeights is how many valuations of variables there may be for weights to be kept.
-const maxWeights = 1 << 18
+// digit is a variable that weights depend on, or what tests say of it: those of its values of
+// which all tests say the same have the same number.
+type digit struct {
+	slot   int
+	low    int32
+	base   int64
+	number []int64 // nil is from the lowest on, each its own
+}
+
+const (
+	// maxWeights is how many valuations of variables there may be for weights to be kept.
+	maxWeights = 1 << 18
+	// maxTests is how often the tests of a variable are evaluated to tell its values apart.
+	maxTests = 1 << 16
+)
 
 // depends finds out what the weights of some commands depend on. It is false where that
 // has too many values.
 func (t *weights) depends(p *sema.Program, commands []compile.CommandRef) bool {
-	all := int64(1)
+	var order []int // the slots as they come
+	tests := make(map[int][]sema.Expr)
 	for _, ref := range commands {
 		c := &p.Modules[ref.Module].Commands[ref.Command]
 		for i := range c.Updates {
@@ -45,23 +57,88 @@ func (t *weights) depends(p *sema.Program, commands []compile.CommandRef) bool {
 				continue
 			}
 			sema.Inspect(c.Updates[i].Prob, func(e sema.Expr) bool {
-				if x, ok := e.(*sema.Var); ok && !slices.Contains(t.slots, x.Slot) && all <= maxWeights {
-					v := &p.Vars[x.Slot]
-					t.slots, t.lows, t.bases = append(t.slots, x.Slot), append(t.lows, v.Low), append(t.bases, all)
-					all *= int64(v.High) - int64(v.Low) + 1
+				slot, one := tested(e)
+				if !one {
+					return true
 				}
-				return true
+				if tests[slot] == nil {
+					order = append(order, slot)
+				}
+				tests[slot] = append(tests[slot], e)
+				return false
 			})
 		}
 	}
-	return all <= maxWeights
+	all := int64(1)
+	for _, slot := range order {
+		v := &p.Vars[slot]
+		f := digit{slot: slot, low: v.Low, base: all}
+		n := f.distinguish(tests[slot], int64(v.High)-int64(v.Low)+1, make([]int32, len(p.Vars)))
+		if n > maxWeights/all {
+			return false
+		}
+		t.digits, all = append(t.digits, f), all*n
+	}
+	return true
 }
 
-// key numbers the valuations of what weights depend on.
+// tested returns the variable that an expression is, or is a test of it alone.
+func tested(e sema.Expr) (slot int, one bool) {
+	if _, ok := e.(*sema.Var); !ok && e.Type() != sema.Bool {
+		return 0, false
+	}
+	slot, one = -1, true
+	sema.Inspect(e, func(e sema.Expr) bool {
+		if x, ok := e.(*sema.Var); ok {
+			one = one && (slot < 0 || slot == x.Slot)
+			slot = x.Slot
+		}
+		return one
+	})
+	return slot, one && slot >= 0
+}
+
+// distinguish numbers the values of a variable, of which there are n, by what the tests say,
+// and returns how many numbers there are. A test that has no value for one of them tells all apart.
+func (f *digit) distinguish(tests []sema.Expr, n int64, state []int32) int64 {
+	if int64(len(tests)) > maxTests/n {
+		return n
+	}
+	number, known := make([]int64, n), make(map[string]int64)
+	said := make([]byte, len(tests))
+	for i := range number {
+		state[f.slot] = f.low + int32(i)
+		for k, e := range tests {
+			v, _, err := sema.EvalExact(e, state)
+			if _, value := e.(*sema.Var); value || err != nil {
+				return n
+			}
+			said[k] = 0
+			if v.Bool {
+				said[k] = 1
+			}
+		}
+		k, ok := known[string(said)]
+		if !ok {
+			k = int64(len(known))
+			known[string(said)] = k
+		}
+		number[i] = k
+	}
+	f.number = number
+	return int64(len(known))
+}
+
+// key numbers what weights depend on.
 func (t *weights) key(state []int32) int64 {
 	k := int64(0)
-	for i, slot := range t.slots {
-		k += t.bases[i] * (int64(state[slot]) - int64(t.lows[i]))
+	for i := range t.digits {
+		f := &t.digits[i]
+		x := int64(state[f.slot]) - int64(f.low)
+		if f.number != nil {
+			x = f.number[x]
+		}
+		k += f.base * x
 	}
 	return k
 }
@@ -114,7 +191,7 @@ func (w *exactWorker) known(move int) []*big.Rat {
 	t, mv := &w.machine.moves[move], &w.x.Moves()[move]
 	if t.known == nil {
 		if t.known = make(map[int64][]*big.Rat); !t.depends(w.p, mv.Commands) {
-			t.slots, t.known[0] = nil, []*big.Rat{}
+			t.digits, t.known[0] = nil, []*big.Rat{}
 		}
 	}
 	key := t.key(w.state)

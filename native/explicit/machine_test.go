@@ -79,6 +79,7 @@ func TestMachineBoards(t *testing.T) {
 // of overlapping commands; a sum that is not 1; and weights of one state among constant ones.
 func TestMachineFractions(t *testing.T) {
 	const head = " module m x : [0..20] init 0; "
+	const wide = " module m x : [-700..300] init 0; y : [0..300]; z : [0..300]; "
 	for _, src := range []string{
 		"mdp" + head + "[a] x<20 -> 0.1+0.2-0.3:(x'=0) + 1-1e-400:(x'=x+1) + 1e-400:(x'=20); [b] x<9 -> 1/3:(x'=x+1) + 1/3:(x'=x+1) + 1/3:(x'=0); endmodule",
 		"mdp" + head + "[a] x<20 -> 1e-200:(x'=0) + 1-1e-200:(x'=x+1); endmodule module n y : [0..3]; [a] true -> 1e-200:(y'=mod(y+1,4)) + 1-1e-200:(y'=0); [b] y>0 -> true; endmodule",
@@ -89,6 +90,11 @@ func TestMachineFractions(t *testing.T) {
 		"dtmc" + head + "[] true -> x/20:(x'=x-1) + 1-x/20:(x'=x+1); endmodule", // nowhere, with weight 0
 		"dtmc" + head + "[] x<20 -> (x<5?1:0)*(1e16+1-1e16):(x'=x+1) + 1-(x<5?1:0)*(1e16+1-1e16):(x'=x+2) + 0.1*x+0.2*x-0.3*x:(x'=0); endmodule",
 		"mdp" + head + "[a] x<20 -> x/20:(x'=0) + 1-x/20:(x'=x+1); endmodule module n y : [0..3]; [a] true -> y/3:(y'=mod(y+1,4)) + 1-y/3:(y'=3); endmodule",
+		// What tests say of variables of many values: rounded, without a value for one of them, beside the variable itself, of two.
+		"mdp" + wide + "[a] x<300 -> (0.1*x+0.2*x=0.3*x?1/3:1/7):(x'=x+1) + (0.1*x+0.2*x=0.3*x?2/3:6/7):(y'=min(300,y+x)); [b] x>5 & x<300 -> (x>9|y<7?0:1):(x'=0) + (x>9|y<7?1:0):(x'=300); endmodule",
+		"mdp" + wide + "[a] x<9 -> (mod(7,x+1)=0?1/3:1/7):(x'=x+1) + (mod(7,x+1)=0?2/3:6/7):(y'=min(300,y+x)); endmodule",
+		"mdp" + wide + "[a] x<9 -> (x>0 & mod(7,x)=0?1/3:1/7):(x'=x+1) + (x>0 & mod(7,x)=0?2/3:6/7):(y'=min(300,y+x)); [b] x<9 & y<9 -> (mod(7,y-3)=0?1/3:1/7):(x'=x+1) + (mod(7,y-3)=0?2/3:6/7):(y'=min(300,y+x)); endmodule",
+		"mdp" + wide + "[a] x<200 -> (x>3 & y>4?x/300:1/7):(x'=x+1) + (x>3 & y>4?1-x/300:6/7):(y'=min(300,y+x)); [b] x=y & x>4 -> (x=y?1/3:0):(x'=0) + (x!=y?1/3:2/3):(y'=0); endmodule",
 	} {
 		t.Run(src[:4], func(t *testing.T) { sameSpaces(t, compiled(t, src)) })
 	}
