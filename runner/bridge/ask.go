@@ -72,17 +72,22 @@ func ask(j *job, it *item, in *instance, op string) (*question, error) {
 			}
 		}
 	}
-	for _, x := range j.Tree.Items {
-		if l, ok := x.(*syntax.LabelDecl); ok {
-			a.defs[l.Name.Name] = l.X
+	if j.Tree != nil {
+		for _, x := range j.Tree.Items {
+			if l, ok := x.(*syntax.LabelDecl); ok {
+				a.defs[l.Name.Name] = l.X
+			}
 		}
 	}
 	root := a.node(a.adapt(it.task.Property.X), op, nil)
+	for _, q := range a.asked {
+		q.in = in
+		if j.Job.States != nil {
+			q.query = a.labelled(q.query)
+		}
+	}
 	if a.err == nil {
 		a.print()
-	}
-	for _, asked := range a.asked {
-		asked.in = in
 	}
 	return &question{item: it, in: in, root: root, asked: a.asked}, a.err
 }
@@ -237,7 +242,7 @@ func (a *asker) node(x syntax.Expr, op string, states syntax.Expr) *node {
 	switch {
 	case op != "" && states == nil:
 		states = &syntax.BoolLit{Value: true}
-	case op == "" && a.in.program.Init != nil && !one:
+	case op == "" && (a.in.program.Init != nil || a.in.tree == nil) && !one: // which only Storm knows
 		states = &syntax.Quoted{Name: "init"}
 	}
 	if states != nil && len(n.asked()) == 0 { // the states alone are asked for

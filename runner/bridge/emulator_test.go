@@ -12,6 +12,7 @@ import (
 
 	"tilecheck/native"
 	"tilecheck/native/explicit"
+	"tilecheck/native/explicit/files"
 	"tilecheck/prism/compile"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
@@ -40,6 +41,8 @@ func (e *emulator) Run(ctx context.Context, c runner.Command) (runner.Exit, erro
 		switch f.Name {
 		case "model.prism":
 			r.model = f.Data
+		case "model.umb":
+			r.umb = f.Data
 		case "properties.props":
 			r.props = f.Data
 		}
@@ -58,13 +61,16 @@ type emulation struct {
 	ctx          context.Context
 	out          io.Writer
 	model, props []byte
+	umb          []byte // instead of the model; then no variable is known
 	exact        bool
 	exported     []byte
 }
 
 func (r *emulation) run() error {
-	if _, err := syntax.ParseModel("", r.model); err != nil {
-		return err
+	if r.umb == nil {
+		if _, err := syntax.ParseModel("", r.model); err != nil {
+			return err
+		}
 	}
 	file, err := syntax.ParseProperties("", r.props)
 	if err != nil {
@@ -73,6 +79,9 @@ func (r *emulation) run() error {
 	var declarations strings.Builder
 	for _, x := range file.Items {
 		if p, ok := x.(*syntax.Property); ok {
+			if name := variable(p.X); r.umb != nil && name != "" {
+				return fmt.Errorf("Parsing error: %s is not known", name) //nolint:staticcheck // in Storm's words
+			}
 			fmt.Fprintf(r.out, "Model checking property \"%s\": %s ...\n", p.Name.Name, strings.ReplaceAll(syntax.ExprString(p.X), "\n", " "))
 			if err := r.property(declarations.String(), p.X); err != nil {
 				fmt.Fprintf(r.out, " WARN (model-handling-main-cli.h:242): Cannot handle property: NotSupportedException: %v\n"+
@@ -85,6 +94,17 @@ func (r *emulation) run() error {
 		}
 	}
 	return nil
+}
+
+// variable returns the name of something in a property that is no constant.
+func variable(x syntax.Expr) (name string) {
+	syntax.Inspect(x, func(n syntax.Node) bool {
+		if id, ok := n.(*syntax.Ident); ok && id != nil && !strings.HasPrefix(id.Name, "T") && !slices.Contains([]string{"multi", "min", "max"}, id.Name) {
+			name = id.Name
+		}
+		return true
+	})
+	return name
 }
 
 // refused says which operators Storm lacks.
@@ -151,7 +171,7 @@ func (r *emulation) loopless(x syntax.Expr) error {
 		reward = reward || ok
 		return true
 	})
-	if !reward {
+	if !reward || r.umb != nil { // whose deadlocks have loops that earn
 		return nil
 	}
 	space, err := build(r.ctx, r.model)
@@ -189,6 +209,13 @@ func (r *emulation) property(declarations string, x syntax.Expr) error {
 
 func (r *emulation) check(props []string) ([]result.Verdict, error) {
 	job := runner.Job{Model: r.model, Props: props}
+	if r.umb != nil {
+		given, err := files.Open(r.ctx, files.Sources{Transitions: files.Source{Name: "model.umb", Text: r.umb}}, "umb", files.ReadOptions{})
+		if err != nil {
+			return nil, err
+		}
+		job.States = given
+	}
 	if r.exact {
 		job.Numeric.Accuracy = result.Exact
 	}
@@ -228,7 +255,7 @@ func (r *emulation) values(declarations string, f *syntax.Filter) error {
 	if f.Op != "values" {
 		return fmt.Errorf("found filter type %s", f.Op)
 	}
-	space, err := build(r.ctx, r.model)
+	space, err := r.build()
 	if err != nil {
 		return err
 	}
@@ -292,6 +319,13 @@ func (r *emulation) values(declarations string, f *syntax.Filter) error {
 	}
 	_, err = fmt.Fprintf(r.out, "Result (for '%s' states): %s\n", strings.ReplaceAll(syntax.ExprString(f.States), "'", ""), text)
 	return err
+}
+
+func (r *emulation) build() (*explicit.Space, error) {
+	if r.umb != nil {
+		return files.ReadUMB(r.ctx, files.Source{Name: "model.umb", Text: r.umb}, files.ReadOptions{})
+	}
+	return build(r.ctx, r.model)
 }
 
 func build(ctx context.Context, model []byte) (*explicit.Space, error) {

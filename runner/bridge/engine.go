@@ -57,7 +57,7 @@ type tool interface {
 	// batches groups what is to be checked into runs.
 	batches(items []*item) [][]*item
 	// command writes a run.
-	command(j *job, batch []*item) (runner.Command, error)
+	command(ctx context.Context, j *job, batch []*item) (runner.Command, error)
 	parser(opt parse.Options) *parse.Parser
 	// values has the tool tell what a property is in every state, in PRISM's order.
 	values(ctx context.Context, e *Engine, j *job, it *item) ([]float64, error)
@@ -215,7 +215,7 @@ func (e *Engine) otherwise(ctx context.Context, j *job, it *item) error {
 // run runs the tool once for some items. Those that it did not come to have no
 // verdict yet, unless they were all there was.
 func (e *Engine) run(ctx context.Context, j *job, batch []*item) error {
-	command, err := e.tool.command(j, batch)
+	command, err := e.tool.command(ctx, j, batch)
 	if err != nil {
 		if d, ok := errors.AsType[*syntax.DialectError](err); ok {
 			for _, it := range batch {

@@ -24,9 +24,16 @@ type instance struct {
 	deadlock string
 	// notNegative has the names that are never less than 0.
 	notNegative map[string]bool
+	// labels are, of states from a file, those that stand for conditions in properties, by
+	// the numbers of these.
+	labels  []sema.LabelDef
+	numbers map[string]int
 }
 
 func newInstance(j *job, v sema.Valuation) (*instance, error) {
+	if j.Job.States != nil {
+		return givenInstance(j, v)
+	}
 	prog, err := j.Model.Instantiate(v.Map())
 	if err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package bridge
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -98,7 +99,7 @@ func isMulti(x syntax.Expr) bool {
 	return ok && c.Func.Name == "multi"
 }
 
-func (prism) command(j *job, batch []*item) (runner.Command, error) {
+func (prism) command(_ context.Context, j *job, batch []*item) (runner.Command, error) {
 	props, selected, err := propertiesOf(batch)
 	if err != nil {
 		return runner.Command{}, err

@@ -95,6 +95,9 @@ func unwritten(err error) bool {
 // states has Storm write its states with their valuations, all of them: without a
 // property it stops at none.
 func (storm) states(ctx context.Context, e *Engine, plan *runner.Plan, v sema.Valuation) (*explicit.Told, error) {
+	if plan.Job.States != nil {
+		return nil, unsupported("Storm is not asked what it makes of files of states")
+	}
 	bare := *plan
 	bare.Tasks = nil // whose names and self-loops the model need not have
 	in, err := newInstance(&job{Plan: &bare}, v)

@@ -2,6 +2,7 @@ package bridge
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -26,9 +27,6 @@ func (storm) name() string { return string(parse.Storm) }
 func (storm) refuse(job *runner.Job) error {
 	if job.Method != "" && job.Method != runner.Exact {
 		return fmt.Errorf("Storm has no statistical model checking: found method %q, want exact", job.Method)
-	}
-	if job.States != nil {
-		return errors.New("not asked: files of states are not given to Storm, which reads no variables from them; want a model")
 	}
 	return nil
 }
@@ -298,9 +296,16 @@ func (in *instance) print(n syntax.Node, late bool) ([]byte, error) {
 // multiPrecision is asked for in multi-objective queries, whose default is 1e-4.
 const multiPrecision = 1e-6
 
-func (storm) command(j *job, batch []*item) (runner.Command, error) {
+func (storm) command(ctx context.Context, j *job, batch []*item) (runner.Command, error) {
 	first := batch[0]
-	model, err := first.in.print(first.in.tree, false)
+	given := j.Job.States != nil
+	var model []byte
+	var err error
+	if given {
+		model, err = first.in.umb(ctx, &j.Job)
+	} else {
+		model, err = first.in.print(first.in.tree, false)
+	}
 	if err != nil {
 		return runner.Command{}, err
 	}
@@ -312,8 +317,10 @@ func (storm) command(j *job, batch []*item) (runner.Command, error) {
 	if err != nil {
 		return runner.Command{}, err
 	}
-	args := []string{"--prism", modelFile, "--prop", propsFile}
-	if j.Model.ModelType() == syntax.CTMC {
+	name, args := modelFile, []string{"--prism", modelFile, "--prop", propsFile}
+	if given {
+		name, args = statesFile, []string{"--explicit-umb", statesFile, "--prop", propsFile}
+	} else if j.Model.ModelType() == syntax.CTMC {
 		args = append(args, "--prismcompat") // rates as PRISM reads them
 	}
 	switch {
@@ -333,15 +340,18 @@ func (storm) command(j *job, batch []*item) (runner.Command, error) {
 	if j.Job.NoFixDeadlocks {
 		args = append(args, "--nofixdl")
 	}
-	if n := j.Job.Numeric.MaxStates; n > 0 {
+	if n := j.Job.Numeric.MaxStates; n > 0 && !given {
 		args = append(args, "--state-limit", strconv.Itoa(n))
 	}
 	if t := j.opt.Limits.Time; t > 0 {
 		args = append(args, "--timeout", strconv.FormatInt(int64(math.Ceil(t.Seconds())), 10))
 	}
-	out := runner.Command{Files: []runner.File{{Name: modelFile, Data: model}, {Name: propsFile, Data: props}}}
+	out := runner.Command{Files: []runner.File{{Name: name, Data: model}, {Name: propsFile, Data: props}}}
 	if first.each {
-		args = append(args, "--buildfull", "--buildstateval", "--exportresult", resultFile)
+		if !given {
+			args = append(args, "--buildfull")
+		}
+		args = append(args, "--buildstateval", "--exportresult", resultFile)
 		out.Collect = []string{resultFile}
 	}
 	out.Args = append(args, j.opt.Args...)
@@ -358,6 +368,10 @@ func stormProperties(batch []*item) (*syntax.Properties, error) {
 	for _, x := range source.Tree.Items {
 		switch x := x.(type) {
 		case *syntax.Property:
+		case *syntax.LabelDecl:
+			if batch[0].in.tree != nil { // else it is about variables that Storm does not know
+				file.Items = append(file.Items, x)
+			}
 		case *syntax.ConstDecl:
 			c := *x
 			if v, ok := values[c.Name.Name]; c.Value == nil && !ok {

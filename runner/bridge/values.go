@@ -28,7 +28,7 @@ func (e *Engine) Values(ctx context.Context, plan *runner.Plan, task int, model,
 // values has PRISM write a file of numbers, a line a state.
 func (p prism) values(ctx context.Context, e *Engine, j *job, it *item) ([]float64, error) {
 	const file = "values.txt"
-	command, err := p.command(j, []*item{it})
+	command, err := p.command(ctx, j, []*item{it})
 	if err != nil {
 		return nil, err
 	}

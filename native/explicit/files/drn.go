@@ -69,7 +69,9 @@ func (w *Writer) rewards(ctx context.Context) ([]*drnReward, error) {
 		if err != nil {
 			return nil, err
 		}
-		d := &drnReward{Reward: r}
+		named := *r
+		named.Name = w.program.Rewards[i].Name
+		d := &drnReward{Reward: &named}
 		if d.each.Values, d.each.Rats, err = w.space.TransitionRewards(i); err != nil {
 			return nil, err
 		}

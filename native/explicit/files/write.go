@@ -42,7 +42,7 @@ const (
 // Options changes what a Writer writes. The zero value is the default of PRISM's
 // explicit engine.
 type Options struct {
-	// Program has the labels to write; nil means those of the space. One that
+	// Program has the labels to write, and the names of the reward structures; nil means those of the space. One that
 	// sema.Properties.Instantiate returned has the labels of a properties file, too.
 	Program *sema.Program
 	// Precision is the number of significant digits of doubles, 1 to
