@@ -174,14 +174,14 @@ func (in *openModel) check(ctx context.Context, p *property) result.Verdict {
 		return result.Verdict{Err: failure(err, result.Other, p.file, p.Pos)}
 	}
 	v.Seconds = time.Since(start).Seconds()
-	if f == nil {
-		return v
+	what := "this"
+	if f != nil {
+		if _, constant := f.Constant(); !constant {
+			v.Value, v.Bound = result.Value{Kind: result.Function, Formula: f.String()}, nil
+			what = "the function"
+		}
 	}
-	if _, constant := f.Constant(); constant {
-		return v
-	}
-	v.Value, v.Bound = result.Value{Kind: result.Function, Formula: f.String()}, nil
-	v.Warnings = append(v.Warnings, "the function is the value wherever every probability, rate and reward that depends on a parameter is positive; confirmed at "+pointText(in.params))
+	v.Warnings = append(v.Warnings, what+" is the value wherever every probability, rate and reward that depends on a parameter is positive; confirmed at "+pointText(in.params))
 	return v
 }
 

@@ -3,6 +3,7 @@ package native_test
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/big"
 	"math/rand/v2"
 	"strings"
@@ -121,6 +122,24 @@ func at(t *testing.T, text string, point []sema.NamedValue) *big.Rat {
 		t.Fatalf("%s: %v, %v", text, v, err)
 	}
 	return v.Rat
+}
+
+// TestParametersOfTheGraph asks for numbers that are others where a probability is zero.
+func TestParametersOfTheGraph(t *testing.T) {
+	job := runner.Job{
+		File:  "m.prism",
+		Model: []byte("dtmc const double p; module m s:[0..1]; [] s=0 -> p:(s'=1)+1-p:(s'=0); [] s=1 -> true; endmodule rewards true : 1; endrewards"),
+		Props: []string{`P=? [ F s=1 ]`, `R=? [ C ]`}, Params: []string{"p"},
+	}
+	vs, err := runner.Check(context.Background(), native.New(), job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []float64{1, math.Inf(1)} { // where p=0, the first is 0
+		if v := vs[i]; v.Err != nil || v.Value.Num != want || len(v.Warnings) != 1 || !strings.HasPrefix(v.Warnings[0], "this is the value wherever every probability") {
+			t.Errorf("%s: %v, %v, warnings %q", v.Property, v.Value, v.Err, v.Warnings)
+		}
+	}
 }
 
 func TestParametersRefused(t *testing.T) {
