@@ -269,7 +269,7 @@ func Wrap(text string, width int) []string {
 	}
 	var lines []string
 	for line := range strings.SplitSeq(text, "\n") {
-		for displayWidth(line) > width {
+		for wider(line, width) {
 			end, next := breakAt(line, width)
 			lines = append(lines, line[:end])
 			line = line[next:]
@@ -277,6 +277,18 @@ func Wrap(text string, width int) []string {
 		lines = append(lines, line)
 	}
 	return lines
+}
+
+// wider reports whether a line has more columns than width. Of a long line it looks at the
+// beginning, where that is so much wider that it does not matter where a character was cut.
+func wider(line string, width int) bool {
+	const cut = 16
+	for n := 4 * (width + cut); n < len(line); n *= 4 {
+		if displayWidth(strings.ToValidUTF8(line[:n], "")) > width+cut {
+			return true
+		}
+	}
+	return displayWidth(line) > width
 }
 
 // breakAt returns where the first line of text ends and the next one starts:
