@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"tilecheck/certify"
 	"tilecheck/certify/certificate"
 	"tilecheck/native/explicit/umb"
 )
@@ -210,6 +211,39 @@ func TestAbove(t *testing.T) {
 		}
 		if _, err := certificate.Read(t.Context(), bytes.NewReader(bad), certificate.Limits{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("found %v, want %q", err, want)
+		}
+	}
+}
+
+// TestLongStatements: nobody spells out what would be gigabytes, however it is made: by sets
+// that have others twice, by a long number, or by a long name.
+func TestLongStatements(t *testing.T) {
+	long, _ := new(big.Rat).SetString("1e-100000")
+	for what, change := range map[string]func(f *certificate.File){
+		"text":      func(f *certificate.File) { f.Sets[1].Text = strings.Repeat("x", 1e5) },
+		"threshold": func(f *certificate.File) { f.Sets[2].Threshold = long },
+		"name":      func(f *certificate.File) { f.Model.Rewards[0].Name = strings.Repeat("x", 1e5) },
+		"bound": func(f *certificate.File) {
+			f.Model.Kind = certificate.MDP
+			f.Vectors[0] = certificate.Vector{Kind: certificate.Objectives, Several: &certificate.Several{Objectives: []certificate.Objective{{Reward: 0, Steps: -1, Bound: long}}, States: 1}}
+		},
+		"": func(*certificate.File) {},
+	} {
+		m := &certificate.Model{
+			Kind: certificate.DTMC, Start: []uint32{0, 1}, Target: []uint32{0}, Prob: []uint32{0},
+			Numbers: []*big.Rat{big.NewRat(1, 1)}, Initial: certificate.Bits{1}, Rewards: []certificate.Reward{{Name: "r"}},
+		}
+		f := &certificate.File{
+			Model: m, Vectors: []certificate.Vector{{Kind: certificate.ReachReward, Right: 1}},
+			Sets: []certificate.Set{{Kind: certificate.All}, {Kind: certificate.Atomic, Text: "x", Bits: certificate.Bits{1}}, {Kind: certificate.Bound, Relation: ">", Threshold: new(big.Rat)}},
+		}
+		for i := range 8 { // 256 times
+			f.Sets = append(f.Sets, certificate.Set{Kind: certificate.And, Sets: []int{i + 2, i + 2}})
+		}
+		f.Claims = []certificate.Claim{{Vector: -1, Set: len(f.Sets) - 1}}
+		change(f)
+		if _, err := certify.Check(t.Context(), f); (err != nil && strings.Contains(err.Error(), "bytes to say what it is")) != (what != "") {
+			t.Errorf("%s: found %v", what, err)
 		}
 	}
 }

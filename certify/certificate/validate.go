@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/big"
 	"slices"
+	"strconv"
 )
 
 // maxText is the longest statement that is spelt out.
@@ -39,11 +40,17 @@ func (v *Vector) Sets() []int {
 	return nil
 }
 
-// textSize is how long the statement of a vector is, about, if those of sets are so long.
-func (v *Vector) textSize(sets []int) int {
-	size := 64
+// textSize is how long the statement of a vector is, about, if those of sets are so long, and
+// the name of a reward structure at most.
+func (v *Vector) textSize(sets []int, name int) int {
+	size := 64 + name
+	if t := v.Timed; t != nil {
+		size += digits(t.From) + digits(t.To)
+	}
 	if v.Several != nil {
-		size += 64 * len(v.Several.Objectives)
+		for _, o := range v.Several.Objectives {
+			size += 64 + name + digits(o.Bound)
+		}
 	}
 	if v.Automaton != nil {
 		v.Automaton.Formula.each(func(f *Formula) {
@@ -57,6 +64,14 @@ func (v *Vector) textSize(sets []int) int {
 		size += sets[j]
 	}
 	return size
+}
+
+// digits is how long a fraction is when it is written, at most; nil is none.
+func digits(x *big.Rat) int {
+	if x == nil {
+		return 0
+	}
+	return 8 + (x.Num().BitLen()+x.Denom().BitLen())/3
 }
 
 // Probability reports whether values are probabilities.
@@ -84,25 +99,28 @@ func (f *File) Validate() error {
 			return fmt.Errorf("vector %d: %w", i, err)
 		}
 	}
-	size := make([]int, len(f.Sets)) // of the statement
+	size, name := make([]int, len(f.Sets)), 0 // of the statement, and of the name of rewards
+	for _, r := range f.Model.Rewards {
+		name = max(name, len(strconv.Quote(r.Name)))
+	}
 	for i := range f.Sets {
 		s := &f.Sets[i]
 		if err := cmp.Or(f.validSet(s, i), sized(s.columns(n))); err != nil {
 			return fmt.Errorf("set %d: %w", i, err)
 		}
-		size[i] = 32 + len(s.Text)
+		size[i] = 32 + len(s.Text) + digits(s.Threshold)
 		for _, j := range s.Sets {
 			size[i] += size[j]
 		}
 		if s.Compares() {
-			size[i] += f.Vectors[s.Vector].textSize(size)
+			size[i] += f.Vectors[s.Vector].textSize(size, name)
 		}
 		if size[i] > maxText {
 			return fmt.Errorf("set %d: found more than %d bytes to say what it is", i, maxText)
 		}
 	}
 	for i := range f.Vectors {
-		if f.Vectors[i].textSize(size) > maxText {
+		if f.Vectors[i].textSize(size, name) > maxText {
 			return fmt.Errorf("vector %d: found more than %d bytes to say what it is", i, maxText)
 		}
 	}
