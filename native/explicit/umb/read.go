@@ -54,6 +54,10 @@ func Members(ctx context.Context, in io.Reader, visit func(name string, m *Membe
 		if h.Typeflag == tar.TypeDir {
 			continue
 		}
+		if h.PAXRecords["GNU.sparse.major"] != "" || h.PAXRecords["GNU.sparse.map"] != "" {
+			// Its zeros are not in the file: a few bytes would be gigabytes.
+			return fmt.Errorf("found the member %s with holes, wanted all of its bytes", quoted([]byte(h.Name)))
+		}
 		name := strings.TrimPrefix(h.Name, "./")
 		if h.Typeflag != tar.TypeReg || path.Clean("/"+name) != "/"+name || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-_./") != "" {
 			return fmt.Errorf("found the member %s, wanted files with names such as %s", quoted([]byte(h.Name)), Targets)
