@@ -253,10 +253,7 @@ const often = 64
 // settled reports whether all steps to come make little difference: what they are worth
 // on average is between the least and the greatest value. It notes the relative error
 // that this makes.
-func (z *uniform) settled(step int, x []float64) bool {
-	if step%often != 0 {
-		return false
-	}
+func (z *uniform) settled(x []float64) bool {
 	least, most := slices.Min(x), slices.Max(x)
 	if !(least > 0 && most-least <= least*z.opts.epsilon()/8) {
 		return false
@@ -338,7 +335,7 @@ func (z *uniform) poisson(ctx context.Context, time Time) (*poisson, error) {
 }
 
 // average returns the mean of x after a Poisson number of steps. Once a step
-// changes nothing, none will, nor much once all values are close together.
+// changes nothing, none will but for rounding, nor much once all values are close together.
 func (z *uniform) average(ctx context.Context, x []float64, p *poisson) ([]float64, error) {
 	mt := newMeter(ctx, z.opts, p.last())
 	x = slices.Clone(x)
@@ -351,10 +348,15 @@ func (z *uniform) average(ctx context.Context, x []float64, p *poisson) ([]float
 			if err != nil {
 				return nil, err
 			}
-			if !changed || z.settled(k, x) {
+			switch {
+			case (!changed || k%often == 0) && z.settled(x):
 				w, done = p.from(k), true
-			} else if count, ok := z.onward(k, x, next, sum, p.ahead(k, 0, p.weight)); ok {
-				w, done = count, true
+			case !changed: // in doubles: each step to come is off by as much again
+				w, done, z.taken = p.from(k), true, float64(p.last())
+			default:
+				if count, ok := z.onward(k, x, next, sum, p.ahead(k, 0, p.weight)); ok {
+					w, done = count, true
+				}
 			}
 		}
 		if w > 0 {
@@ -462,7 +464,7 @@ func (z *uniform) total(ctx context.Context, x []float64, p *poisson) ([]float64
 			w = beyond[k-p.first]
 		}
 		a := p.ahead(k, 1, beyond)
-		if done = k == p.last() || z.settled(k, x); done {
+		if done = k == p.last() || k%often == 0 && z.settled(x); done {
 			w, _ = a.sum(1)
 		} else {
 			if _, err := z.step(x, next, mt); err != nil {

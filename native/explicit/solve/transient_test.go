@@ -421,3 +421,24 @@ func TestTimedOnward(t *testing.T) {
 		in.enclose("not lost", v, want, time)
 	}
 }
+
+// TestTimedUnchanged: a state is left so rarely that no step changes its value in doubles,
+// and all of them together do.
+func TestTimedUnchanged(t *testing.T) {
+	const fast, slow = 1e9, 1e-8
+	b := sparse.NewBuilder(sparse.CTMC)
+	b.State()
+	b.Add(1, fast)
+	b.State()
+	b.Add(0, fast)
+	b.State()
+	b.Add(0, slow)
+	r := &sparse.Reward{State: []float64{1, 1, 0.5}}
+	v, err := solve.TimedInstantReward(t.Context(), sparse.NewGraph(finish(t, b)), r, at(1), solve.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := 1 - 0.5*math.Exp(-slow); v.Lower[2] > want || v.Upper[2] < want {
+		t.Errorf("[%.12f, %.12f], want %.12f", v.Lower[2], v.Upper[2], want)
+	}
+}
