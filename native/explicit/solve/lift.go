@@ -11,8 +11,8 @@ import (
 var errFill = errors.New("exact solution: eliminating the unknowns of a component leads to too many terms")
 
 // lifting solves equations, scale * x = constant + sum of coef * x(col) for each
-// unknown, that have one solution. The coefficients of a row are positive and sum
-// to its scale at most. It does so digit by digit, the least first, in the base
+// unknown, that have one solution. The coefficients are positive, and those of a row, or
+// of a column, sum to its scale at most. It does so digit by digit, the least first, in the base
 // of a prime number: the first digit is the solution modulo the prime, the next
 // one that of what it leaves, divided by the prime. The fractions are found from
 // enough digits, and then put into the equations.
@@ -39,7 +39,11 @@ type smallRow struct {
 func newLifting(mt *meter, rows []*exactRow) (*lifting, error) {
 	f := &lifting{rows: rows, small: make([]smallRow, len(rows))}
 	for k, r := range rows {
-		if r.scale.BitLen() > 62 {
+		most := new(big.Int)
+		for _, c := range r.coef {
+			most.Add(most, c)
+		}
+		if max(r.scale.BitLen(), most.BitLen()) > 62 {
 			continue
 		}
 		f.small[k].scale = r.scale.Uint64()

@@ -150,6 +150,9 @@ type uniform struct {
 	taken  float64   // steps, of which there are no more once that makes little difference
 	spread float64   // the relative difference that it makes
 	lost   bool      // whether a value fell below the floor in the last step
+	// forward says that steps say where the chain is, and not what that is worth: those to
+	// come are no means of the values.
+	forward bool
 }
 
 func newUniform(g *sparse.Graph, r *sparse.Reward, opts Options) *uniform {
@@ -186,8 +189,7 @@ func (z *uniform) prepare(open *sparse.Set) {
 		fastest, widest = max(fastest, sum), max(widest, hi-lo)
 	}
 	z.rate = fastest * (1 + slack)
-	n := float64(widest)
-	z.err = 1.05 * ((n+2)*unit*(1+1/slack) + z.round.err*(1+1/slack) + (n+6)*unit)
+	z.err = z.stepErr(widest)
 	z.tiny, z.taken, z.spread = 0, 0, 0
 	for _, s := range z.states {
 		z.stay[s] = (z.rate - z.exit[s]) / z.rate
@@ -196,6 +198,12 @@ func (z *uniform) prepare(open *sparse.Set) {
 	for _, w := range z.g.Weights {
 		z.prob = append(z.prob, w/z.rate)
 	}
+}
+
+// stepErr is the relative error of a step from, and to, so many states at most.
+func (z *uniform) stepErr(widest int) float64 {
+	n := float64(widest)
+	return 1.05 * ((n+2)*unit*(1+1/slack) + z.round.err*(1+1/slack) + (n+6)*unit)
 }
 
 // step computes one uniformised step backwards for the open states: what x is
@@ -254,6 +262,9 @@ const often = 64
 // on average is between the least and the greatest value. It notes the relative error
 // that this makes.
 func (z *uniform) settled(x []float64) bool {
+	if z.forward {
+		return false
+	}
 	least, most := slices.Min(x), slices.Max(x)
 	if !(least > 0 && most-least <= least*z.opts.epsilon()/8) {
 		return false

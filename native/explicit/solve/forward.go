@@ -1,0 +1,205 @@
+package solve
+
+import (
+	"context"
+	"math/big"
+	"slices"
+
+	"tilecheck/native/explicit/sparse"
+)
+
+// Forward is where a Markov chain is: the probability of each state, at one time after
+// another. It begins in the initial states, each as likely as any other.
+//
+//	f, err := solve.NewForward(g, solve.Options{})
+//	err = f.Steps(ctx, 5)
+//	v := f.Values() // of five steps from the start
+type Forward struct {
+	g    *sparse.Graph
+	z    *uniform // its graph is turned round, its states are all of them
+	opts Options
+	// The probability of a state is x but for a relative error of rel; what is lost, or
+	// added, on top of that is in all states together at most off.
+	x        []float64
+	rel, off float64
+	exact    []*big.Rat  // the probabilities instead, if they are asked for
+	met      *sparse.Set // the states that can be reached
+	forever  *Values     // of the end of time, once that is come
+}
+
+// NewForward returns the start of a DTMC or CTMC whose weights are numbers.
+func NewForward(g *sparse.Graph, opts Options) (*Forward, error) {
+	n := g.NumStates()
+	if opts.Exact && !g.Exact() {
+		return nil, ErrNotExact
+	}
+	f := &Forward{g: g, opts: opts, x: make([]float64, n), rel: 2 * unit, met: reached(g.Model)}
+	for _, s := range g.Initial {
+		f.x[s] = 1 / float64(len(g.Initial))
+	}
+	if opts.Exact {
+		f.exact = slices.Repeat([]*big.Rat{new(big.Rat)}, n)
+		for _, s := range g.Initial {
+			f.exact[s] = big.NewRat(1, int64(len(g.Initial)))
+		}
+	}
+	f.z = newUniform(g, nil, opts)
+	f.z.forward = true
+	turned, widest := incoming(g.Model)
+	if g.Kind == sparse.CTMC {
+		f.z.prepare(sparse.FullSet(n))
+		f.z.err = max(f.z.err, f.z.stepErr(widest))
+	} else {
+		f.z.stepwise(widest)
+	}
+	f.z.g = sparse.NewGraph(turned)
+	return f, nil
+}
+
+// stepwise prepares for the steps of a DTMC, all of whose states are open.
+func (z *uniform) stepwise(widest int) {
+	z.prob = z.g.Weights
+	for s := range z.g.NumStates() {
+		z.states = append(z.states, uint32(s))
+		lo, hi := z.g.Row(s)
+		for i := lo; i < hi; i++ {
+			if int(z.g.Target[i]) == s {
+				z.stay[s] += z.g.Prob(i)
+			}
+		}
+	}
+	z.err = 1.05 * (float64(widest+4)*unit + z.round.err)
+}
+
+// incoming returns a Markov chain's transitions turned round, in the order of the states
+// that they come from, and the most that go into one state.
+func incoming(m *sparse.Model) (turned *sparse.Model, widest int) {
+	n := m.NumStates()
+	out := &sparse.Model{Kind: m.Kind, Weights: m.Weights, Rats: m.Rats, Err: m.Err}
+	out.Start = make([]uint32, n+2)
+	out.Target, out.Weight = make([]uint32, len(m.Target)), make([]uint32, len(m.Target))
+	for _, t := range m.Target {
+		out.Start[t+2]++
+	}
+	for t := range n {
+		widest = max(widest, int(out.Start[t+2]))
+		out.Start[t+2] += out.Start[t+1]
+	}
+	for s := range n {
+		lo, hi := m.Row(s)
+		for i := lo; i < hi; i++ {
+			at := &out.Start[m.Target[i]+1]
+			out.Target[*at], out.Weight[*at] = uint32(s), m.Weight[i]
+			*at++
+		}
+	}
+	out.Start = out.Start[:n+1]
+	return out, widest
+}
+
+// Steps goes on by so many steps of a DTMC.
+func (f *Forward) Steps(ctx context.Context, n int) error {
+	if f.exact != nil {
+		return f.exactSteps(ctx, n)
+	}
+	return f.advance(ctx, &poisson{first: n, weight: []float64{1}})
+}
+
+// Time goes on by some time in a CTMC. There are no fractions of what it is like then.
+func (f *Forward) Time(ctx context.Context, time Time) error {
+	if f.exact != nil {
+		return ErrNotExact
+	}
+	if time.High.Sign() == 0 || f.z.rate == 0 {
+		return nil
+	}
+	p, err := f.z.poisson(ctx, time)
+	if err != nil {
+		return err
+	}
+	return f.advance(ctx, p)
+}
+
+// advance takes a number of steps that is distributed like that.
+func (f *Forward) advance(ctx context.Context, p *poisson) error {
+	z := f.z
+	z.tiny, z.taken, z.spread = 0, 0, 0
+	x, err := z.average(ctx, f.x, p)
+	if err != nil {
+		return err
+	}
+	// A step moves what there is, and makes no more of it.
+	e := compound(p.err + z.err*(z.taken+1) + unit*float64(len(p.weight)+4) + z.spread)
+	f.x, f.rel = x, 1.01*(f.rel+e+f.rel*e)
+	f.off += 1.01*p.rest + z.tiny*(z.taken+1)*float64(len(x))
+	return nil
+}
+
+// exactSteps is Steps with fractions.
+func (f *Forward) exactSteps(ctx context.Context, n int) error {
+	mt := newMeter(ctx, f.opts, n)
+	in := f.z.g.Model
+	for range n {
+		next := make([]*big.Rat, len(f.exact))
+		for s := range next {
+			var sum, term fraction
+			sum.reset()
+			lo, hi := in.Row(s)
+			for i := lo; i < hi; i++ {
+				if from := f.exact[in.Target[i]]; from.Sign() > 0 {
+					term.reset()
+					term.addRat(from)
+					sum.addProduct(in.Rat(i), &term)
+				}
+			}
+			next[s] = sum.rat()
+			if err := mt.did(100*(hi-lo) + effort(next[s])); err != nil {
+				return err
+			}
+		}
+		f.exact = next
+		mt.progress.Done++
+	}
+	return nil
+}
+
+// Values returns bounds on the probability of each state, or the fractions.
+func (f *Forward) Values() *Values {
+	if f.forever != nil {
+		return f.forever
+	}
+	v := newValues(f.g.Model, Options{Exact: f.exact != nil})
+	for s, x := range f.x {
+		switch {
+		case f.exact != nil:
+			v.assign(s, f.exact[s])
+		case !f.met.Has(s):
+		case x == 0 && f.off == 0:
+		default:
+			v.Lower[s] = max(f.z.round.down(x, f.rel)-f.off, 0)
+			v.Upper[s] = min(max(f.z.round.up(x, f.rel)+1.01*f.off, f.z.round.floor), 1)
+		}
+	}
+	return v
+}
+
+// reached returns the states that can be reached from the initial ones.
+func reached(m *sparse.Model) *sparse.Set {
+	out := sparse.NewSet(m.NumStates())
+	queue := slices.Clone(m.Initial)
+	for _, s := range queue {
+		out.Add(int(s))
+	}
+	for len(queue) > 0 {
+		s := queue[len(queue)-1]
+		queue = queue[:len(queue)-1]
+		lo, hi := m.Row(int(s))
+		for _, t := range m.Target[lo:hi] {
+			if !out.Has(int(t)) {
+				out.Add(int(t))
+				queue = append(queue, t)
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,147 @@
+package solve_test
+
+import (
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"tilecheck/native/explicit/solve"
+	"tilecheck/native/explicit/sparse"
+	"tilecheck/native/explicit/sparse/sparsetest"
+)
+
+// begins gives a random chain one or several initial states.
+func (in *instance) begins(rng *rand.Rand) {
+	in.m.Initial = nil
+	for s := range sparsetest.RandomSet(rng, in.m.NumStates(), 0.3).All() {
+		in.m.Initial = append(in.m.Initial, uint32(s))
+	}
+	if in.m.Initial == nil {
+		in.m.Initial = []uint32{uint32(rng.IntN(in.m.NumStates()))}
+	}
+}
+
+// fromStart is the mean over the initial states of a value of each state.
+func (in *instance) fromStart(x []*big.Rat) *big.Rat {
+	sum := new(big.Rat)
+	for _, s := range in.m.Initial {
+		sum.Add(sum, x[s])
+	}
+	return sum.Quo(sum, big.NewRat(int64(len(in.m.Initial)), 1))
+}
+
+func forward(t *testing.T, g *sparse.Graph, opts solve.Options) *solve.Forward {
+	t.Helper()
+	f, err := solve.NewForward(g, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// agrees compares probabilities, as fractions and as bounds.
+func (in *instance) agrees(name string, exact, bounds *solve.Values, want []*big.Rat) {
+	in.Helper()
+	for s, x := range want {
+		if exact != nil && exact.Exact[s].Cmp(x) != 0 {
+			in.Errorf("%s: state %d: %v, want %v", name, s, exact.Exact[s], x)
+		}
+		lo, hi := bounds.Lower[s], bounds.Upper[s]
+		if !contains(lo, hi, x) || hi-lo > 1e-8*hi || (x.Sign() == 0) != (hi == 0) || hi > 1 {
+			in.Errorf("%s: state %d: [%v, %v], want %v", name, s, lo, hi, x)
+		}
+	}
+}
+
+// TestForever compares with the balance equations of each bottom component, and the
+// probability that it is reached, solved with fractions.
+func TestForever(t *testing.T) {
+	for _, kind := range []sparse.Kind{sparse.DTMC, sparse.CTMC} {
+		forRandom(t, kind, func(in *instance) {
+			in.begins(rand.New(rand.NewPCG(in.seed, 7)))
+			var want []*big.Rat
+			how := make([]uint32, in.m.NumStates())
+			for s := range how {
+				how[s] = uint32(s)
+			}
+			for s := range how {
+				one := visits(sparse.SetOf(len(how), s))
+				want = append(want, in.fromStart(in.longRunUnder(how, one)))
+			}
+			exact, bounds := forward(t, in.g, solve.Options{Exact: true}), forward(t, in.g, solve.Options{})
+			for _, f := range []*solve.Forward{exact, bounds} {
+				if err := f.Forever(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			in.agrees("forever", exact.Values(), bounds.Values(), want)
+		})
+	}
+}
+
+// TestForwardSteps compares with powers of the matrix.
+func TestForwardSteps(t *testing.T) {
+	forRandom(t, sparse.DTMC, func(in *instance) {
+		rng := rand.New(rand.NewPCG(in.seed, 8))
+		in.begins(rng)
+		n := in.m.NumStates()
+		how := make([]uint32, n)
+		for s := range how {
+			how[s] = uint32(s)
+		}
+		a := sparsetest.Matrix(in.m, how)
+		want := slices.Repeat([]*big.Rat{new(big.Rat)}, n)
+		for _, s := range in.m.Initial {
+			want[s] = big.NewRat(1, int64(len(in.m.Initial)))
+		}
+		exact, bounds := forward(t, in.g, solve.Options{Exact: true}), forward(t, in.g, solve.Options{})
+		for range 3 {
+			steps := rng.IntN(6)
+			for range steps {
+				next := make([]*big.Rat, n)
+				for s := range next {
+					next[s] = new(big.Rat)
+					for u := range n {
+						next[s].Add(next[s], new(big.Rat).Mul(want[u], a[u][s]))
+					}
+				}
+				want = next
+			}
+			for _, f := range []*solve.Forward{exact, bounds} {
+				if err := f.Steps(t.Context(), steps); err != nil {
+					t.Fatal(err)
+				}
+			}
+			in.agrees("steps", exact.Values(), bounds.Values(), want)
+		}
+	})
+}
+
+// TestForwardTime compares with the exponential of the generator.
+func TestForwardTime(t *testing.T) {
+	forCTMC(t, func(in *instance, rng *rand.Rand) {
+		in.begins(rng)
+		n := in.m.NumStates()
+		q := generator(in.m, sparse.FullSet(n))
+		f := forward(t, in.g, solve.Options{})
+		time := 0.0
+		for range 2 {
+			more := aTime(rng)
+			time += more
+			if err := f.Time(t.Context(), at(more)); err != nil {
+				t.Fatal(err)
+			}
+			want := make([]*big.Float, n)
+			for s := range n {
+				want[s] = number(0)
+				x := exponential(q, time, indicator(sparse.SetOf(n, s)))
+				for _, i := range in.m.Initial {
+					want[s].Add(want[s], x[i])
+				}
+				want[s].Quo(want[s], number(float64(len(in.m.Initial))))
+			}
+			in.enclose("time", f.Values(), want, time)
+		}
+	})
+}
