@@ -117,6 +117,10 @@ func (infoCmd) Help() string {
 	return examples("tilecheck info die.prism", "tilecheck info coin.prism --const p=0.5 --format json")
 }
 
+func (distributionCmd) Help() string {
+	return examples("tilecheck distribution die.prism --exact", "tilecheck distribution die.prism --time 1:3 --format csv")
+}
+
 func (resolveCmd) Help() string {
 	return "A policy is one of the game's (random, pref:left,up,down,right, ...), or a file with modules that make the choices.\n\n" +
 		examples("tilecheck resolve game.prism --policy random", "tilecheck resolve game.prism --uniform")

@@ -29,16 +29,17 @@ import (
 
 // cli is the command line. One struct per command holds its flags and its Run method.
 type cli struct {
-	Check      checkCmd      `cmd:"" group:"Models:" help:"Check properties of a model."`
-	Crosscheck crosscheckCmd `cmd:"" group:"Models:" help:"Ask several engines, and say whether they agree."`
-	Certify    certifyCmd    `cmd:"" group:"Models:" help:"Check certificates, and print what they prove."`
-	Shield     shieldCmd     `cmd:"" group:"Models:" help:"Say which choices keep a probability close to the best one."`
-	Simulate   simulateCmd   `cmd:"" group:"Models:" help:"Print a random path of a model."`
-	Info       infoCmd       `cmd:"" group:"Models:" help:"Print the size and structure of the state space."`
-	Resolve    resolveCmd    `cmd:"" group:"Models:" help:"Write the Markov chain that a scheduler leaves of an MDP."`
-	Reduce     reduceCmd     `cmd:"" group:"Models:" help:"Say how much smaller a model is for its properties, by bisimulation."`
-	Export     exportCmd     `cmd:"" group:"Models:" help:"Write the state space as files for PRISM, Storm and Graphviz."`
-	Serve      serveCmd      `cmd:"" group:"Models:" help:"Show models, experiments and games in a browser."`
+	Check        checkCmd        `cmd:"" group:"Models:" help:"Check properties of a model."`
+	Crosscheck   crosscheckCmd   `cmd:"" group:"Models:" help:"Ask several engines, and say whether they agree."`
+	Certify      certifyCmd      `cmd:"" group:"Models:" help:"Check certificates, and print what they prove."`
+	Shield       shieldCmd       `cmd:"" group:"Models:" help:"Say which choices keep a probability close to the best one."`
+	Simulate     simulateCmd     `cmd:"" group:"Models:" help:"Print a random path of a model."`
+	Info         infoCmd         `cmd:"" group:"Models:" help:"Print the size and structure of the state space."`
+	Distribution distributionCmd `cmd:"" group:"Models:" help:"Print how likely each state of a Markov chain is, at a time or in the long run."`
+	Resolve      resolveCmd      `cmd:"" group:"Models:" help:"Write the Markov chain that a scheduler leaves of an MDP."`
+	Reduce       reduceCmd       `cmd:"" group:"Models:" help:"Say how much smaller a model is for its properties, by bisimulation."`
+	Export       exportCmd       `cmd:"" group:"Models:" help:"Write the state space as files for PRISM, Storm and Graphviz."`
+	Serve        serveCmd        `cmd:"" group:"Models:" help:"Show models, experiments and games in a browser."`
 
 	Fmt  fmtCmd  `cmd:"" group:"Texts:" help:"Lay out model and properties files."`
 	Lint lintCmd `cmd:"" group:"Texts:" help:"Find what is no error in a model and likely a mistake."`

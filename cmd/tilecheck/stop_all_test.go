@@ -162,6 +162,8 @@ func stoppables() []stoppable {
 		{name: "serve table", args: []string{"serve", ".", "--listen", "127.0.0.1:0", "--table", "busy.table"}},
 		{name: "test benchmarks", args: []string{"test", "--qvbs", "set", "--no-cache"}},
 		{name: "info", args: []string{"info", "large.prism"}, limited: true},
+		{name: "distribution", args: []string{"distribution", "ctmc.prism", "--time", "0:100000:1000000"}, limited: true, finished: `\(x=0\) .*\b1\b`},
+		{name: "distribution exact", args: []string{"distribution", "ctmc.prism", "--exact"}, limited: true},
 		{name: "export", args: []string{"export", "large.prism", "-o", "out.all"}, limited: true, leaves: `^out\.(tra|sta|lab|s?t?rew)$`},
 		{name: "export stdout", args: []string{"export", "sync.prism"}, limited: true},
 		{name: "compare", args: []string{"compare", "random", "--max", "2048", "--samples", "1000000000"}, limited: true},

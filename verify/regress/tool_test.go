@@ -189,7 +189,7 @@ func TestExports(t *testing.T) {
 	}
 	fsys["export/ring.tra"].Data = append(fsys["export/ring.tra"].Data, "0 0 0 1\n"...)
 	fsys["export/x.prism"] = &fstest.MapFile{Data: []byte(coin)}
-	fsys["export/x.prism.auto"] = &fstest.MapFile{Data: []byte("-exportmodel gone.tra\n-exportmodel ring.lab:text\n-exporttarget ring.sta\n-exportlabels ring.dot -exportmodelprecision 99\n")}
+	fsys["export/x.prism.auto"] = &fstest.MapFile{Data: []byte("-exportmodel gone.tra\n-exportmodel ring.lab:text\n-exportbsccs ring.sta\n-exportlabels ring.dot -exportmodelprecision 99\n")}
 	rep := test(t, fsys, regress.Options{})
 	var got []string
 	for _, l := range strings.Split(lines(rep), "\n") {
@@ -201,7 +201,7 @@ func TestExports(t *testing.T) {
 fail export/ring.tra:13: the export ring.tra differs from line 13 on
 unchecked export/x.prism:0: there is no property, and no exported file to compare with
 unsupported export/ring.lab:0: the option text of -exportmodel
-unsupported export/ring.sta:0: exports of that kind (-exporttarget)
+unsupported export/ring.sta:0: exports of that kind (-exportbsccs)
 error export/ring.dot:0: precision 99, want 1 to 17 significant digits (other)`)
 	if n := strings.Count(lines(rep), "pass"); n != 11 {
 		t.Errorf("%d exports and properties pass", n)

@@ -3,6 +3,8 @@ package regress
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"slices"
 	"strconv"
 
 	"tilecheck/prism/sema"
@@ -11,16 +13,33 @@ import (
 	"tilecheck/runner"
 )
 
-// vector writes the values of the last property in all states, one line each, in PRISM's
-// order of the states: those of a filter that prints them all.
+// vector writes the values of the last property in all states, one line each.
 func (e *exporter) vector() ([]byte, error) {
 	if len(e.items) == 0 {
 		return nil, errors.New("a vector is exported of a property, found none")
 	}
-	it := e.items[len(e.items)-1]
+	values, err := e.everywhere(e.items[len(e.items)-1].task.Property.X, "-exportvector")
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	for _, v := range values {
+		if v.Value.Kind == result.Boolean {
+			out.WriteString(strconv.FormatBool(v.Value.Bool) + "\n")
+			continue
+		}
+		x := sema.Value{Type: sema.Double, Float: v.Value.Num}
+		out.WriteString(x.String() + "\n")
+	}
+	return out.Bytes(), nil
+}
+
+// everywhere returns the values of an expression in all states, in PRISM's order of these:
+// those of a filter that prints them all.
+func (e *exporter) everywhere(x syntax.Expr, name string) ([]result.StateValue, error) {
 	job := e.plan.Job
 	job.Select, job.Numeric.Workers = nil, e.workers
-	job.Props = []string{"filter(printall, " + syntax.ExprString(it.task.Property.X) + ", true)"}
+	job.Props = []string{"filter(printall, " + syntax.ExprString(x) + ", true)"}
 	plan, err := runner.NewPlan(e.ctx, job)
 	if err == nil {
 		plan, err = plan.Part([]int{len(plan.Tasks) - 1}, nil)
@@ -29,7 +48,7 @@ func (e *exporter) vector() ([]byte, error) {
 		return nil, err
 	}
 	if n := plan.Verdicts(); n != 1 {
-		return nil, refusal("vectors of a property under %s valuations (-exportvector)", strconv.Itoa(n))
+		return nil, refusal("states of a property under %d valuations (%s)", n, name)
 	}
 	vs, err := e.entrant.Engine.Check(e.ctx, plan)
 	if err != nil {
@@ -39,16 +58,67 @@ func (e *exporter) vector() ([]byte, error) {
 		return nil, vs[0].Err
 	}
 	if len(vs[0].Listings) == 0 || vs[0].Listings[len(vs[0].Listings)-1].Left > 0 {
-		return nil, refusal("vectors of so many states (-exportvector)")
+		return nil, refusal("so many states (%s)", name)
 	}
-	var out bytes.Buffer
-	for _, v := range vs[0].Listings[len(vs[0].Listings)-1].Values {
-		if v.Value.Kind == result.Boolean {
-			out.WriteString(strconv.FormatBool(v.Value.Bool) + "\n")
-			continue
+	return vs[0].Listings[len(vs[0].Listings)-1].Values, nil
+}
+
+// targets writes the states that the one property wants to reach, and the initial ones, as
+// labels. Those of LTL are states of a product that only PRISM has.
+//
+// Source: PRISM 4.10, DTMCModelChecker.computeReachProbs.
+func (e *exporter) targets() ([]byte, error) {
+	if len(e.items) != 1 {
+		return nil, fmt.Errorf("a target is exported of one property under one valuation, found %d", len(e.items))
+	}
+	prob, ok := e.items[0].task.Property.X.(*syntax.Prob)
+	if !ok {
+		return nil, refusal("targets of other properties than P (-exporttarget)")
+	}
+	path, ok := prob.Path.(*syntax.Temporal)
+	if !ok || path.Op != syntax.Future && path.Op != syntax.Until || path.Bound != nil || path.Costs != nil || temporal(path.X) || temporal(path.Y) {
+		return nil, refusal("targets of LTL, which are states of PRISM's own product (-exporttarget)")
+	}
+	values, err := e.everywhere(path.Y, "-exporttarget")
+	if err != nil {
+		return nil, err
+	}
+	if e.space == nil && e.err == nil {
+		e.space, e.err = e.built(e.ctx)
+	}
+	if e.err != nil {
+		return nil, e.err
+	}
+	out := []byte("# Labels\n0=\"init\" 1=\"target\"\n")
+	for k, s := range e.space.Order() {
+		var labels []byte
+		if slices.Contains(e.space.Model().Initial, s) {
+			labels = append(labels, " 0"...)
 		}
-		x := sema.Value{Type: sema.Double, Float: v.Value.Num}
-		out.WriteString(x.String() + "\n")
+		if values[k].Value.Bool {
+			labels = append(labels, " 1"...)
+		}
+		if labels != nil {
+			out = append(strconv.AppendInt(out, int64(k), 10), ':')
+			out = append(append(out, labels...), '\n')
+		}
 	}
-	return out.Bytes(), nil
+	return out, nil
+}
+
+// temporal reports whether an operand has a temporal operator that belongs to the same path.
+func temporal(x syntax.Expr) (found bool) {
+	if x == nil {
+		return false
+	}
+	syntax.Inspect(x, func(n syntax.Node) bool {
+		switch n.(type) {
+		case *syntax.Prob, *syntax.Steady, *syntax.Reward:
+			return false
+		case *syntax.Temporal:
+			found = true
+		}
+		return !found
+	})
+	return found
 }

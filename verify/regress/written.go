@@ -85,7 +85,11 @@ func (e *exporter) target(name, target string) {
 			e.add(r, false, "")
 			continue
 		}
-		e.add(e.compareExport(want, text, true), false, "")
+		r := e.compareExport(want, text, true)
+		if r.Outcome == report.TestFailed && probabilities(name) {
+			e.compareNumbers(&r, want, text)
+		}
+		e.add(r, false, "")
 	}
 }
 
@@ -103,6 +107,11 @@ func (e *exporter) write(name, ext, options string, index int) ([]byte, error) {
 		return b.Bytes(), err
 	case "exportvector":
 		return e.vector()
+	case "exporttarget":
+		return e.targets()
+	case "exportsteadystate", "exportss", "exporttransient", "exporttr":
+		err := e.probabilities(&b, name)
+		return b.Bytes(), err
 	case "exportstrat":
 		return e.scheduler(ext, options)
 	}
