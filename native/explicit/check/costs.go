@@ -39,6 +39,8 @@ func (e *evaluation) costBounded(x *sema.CostBounded, dir solve.Direction) (*num
 		return e.markovUntil(x, &x.Costs[i], dir)
 	}
 	switch {
+	case e.fair():
+		return nil, e.unsupported(x, "found reward bounds and fair schedulers")
 	case e.kind() == sparse.CTMC:
 		return nil, e.unsupported(x, "found reward bounds for a CTMC, want a DTMC or an MDP")
 	case e.space.Model().Intervals():

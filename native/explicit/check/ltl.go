@@ -19,7 +19,10 @@ import (
 // a scheduler wins surely, see winning. Whatever scheduler attains the maximum
 // ends up in such states whenever its path satisfies the formula: within an end
 // component of the product the formula is surely true or surely false, and if
-// it is true, some jump in some state is surely right.
+// it is true, some jump in some state is surely right. Of fair schedulers the same
+// holds of the formula together with fairness, which does not depend on what was
+// done before, and a scheduler that is fair only where the formula holds can be
+// made fair elsewhere.
 func (e *evaluation) ltl(x sema.Expr, dir solve.Direction) (*numbers, error) {
 	a := &abstraction{evaluation: e, root: x}
 	f, err := a.formula(x)
@@ -35,7 +38,11 @@ func (e *evaluation) ltl(x sema.Expr, dir solve.Direction) (*numbers, error) {
 	if err != nil {
 		return nil, a.large(err)
 	}
-	goal, err := a.winning(p, surely{e})
+	var which quantifier = surely{e}
+	if e.fair() {
+		which = fairly{surely{e}}
+	}
+	goal, err := a.winning(p, which)
 	if err != nil {
 		return nil, a.large(err)
 	}

@@ -55,9 +55,6 @@ func (e *evaluation) prob(x *sema.Prob) (*numbers, error) {
 	if e.fair() && e.space.Program().Type != syntax.MDP {
 		return nil, e.unsupported(x, "found fair schedulers of a %s, want an MDP", e.space.Program().Type)
 	}
-	if e.fair() && !simple(x.Path) {
-		return nil, e.unsupported(x, "found a path formula with several temporal operators (LTL) and fair schedulers")
-	}
 	v, err := asProbability(e.path(x.Path, dir))
 	if e.wanted != nil && e.wanted.operator == x {
 		e.wanted.values = v
@@ -169,10 +166,7 @@ func (e *evaluation) operands(x, y sema.Expr) (left, right *sparse.Set, err erro
 // temporal rewrites an operator to U: F b = true U b, G b = !(true U !b),
 // a W b = !((a&!b) U (!a&!b)), a R b = !(!a U !b). A weak until with a lower bound is none.
 func (e *evaluation) temporal(x *sema.Temporal, dir solve.Direction) (*numbers, error) {
-	if lateWeak(x) {
-		if e.fair() {
-			return nil, e.unsupported(x, "found a weak until (W) with a lower bound and fair schedulers")
-		}
+	if lateWeak(x) || e.fair() && x.Bound != nil && x.Bound.High == nil {
 		return e.ltl(x, dir)
 	}
 	left, right, err := e.operands(x.X, x.Y)
@@ -214,10 +208,7 @@ func asUntil(op syntax.TemporalOp, a, b *sparse.Set) (left, right *sparse.Set, n
 
 // until evaluates an until formula, of which x may be the negation.
 func (e *evaluation) until(x *sema.Temporal, left, right *sparse.Set, dir solve.Direction, negated bool) (*numbers, error) {
-	if dir == solve.Min && e.fair() && (x.Bound == nil || x.Bound.High == nil) {
-		if x.Bound != nil {
-			return nil, e.unsupported(x, "found a bound without an upper end and fair schedulers")
-		}
+	if dir == solve.Min && e.fair() && x.Bound == nil {
 		return e.fairUntil(left, right)
 	}
 	if x.Bound == nil {

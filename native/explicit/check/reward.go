@@ -12,8 +12,6 @@ import (
 func (e *evaluation) rewardOperator(x *sema.Reward) (*numbers, error) {
 	defer e.schedule(x)()
 	switch {
-	case e.fair():
-		return nil, e.unsupported(x, "found an R operator and fair schedulers")
 	case x.StructErr != nil:
 		return nil, x.StructErr
 	case x.StructDiv >= 0:
@@ -21,6 +19,9 @@ func (e *evaluation) rewardOperator(x *sema.Reward) (*numbers, error) {
 	}
 	dir, err := e.extremal(x, "R", x.Threshold)
 	if err != nil {
+		return nil, err
+	}
+	if err := e.unfair(x, dir); err != nil {
 		return nil, err
 	}
 	r, err := e.reward(x.Struct)

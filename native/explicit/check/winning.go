@@ -27,13 +27,7 @@ func (q surely) lasting(p *productModel) ([][]uint32, error) {
 		}
 		return out, nil
 	}
-	stay := sparse.NewSet(p.NumStates())
-	for i, s := range p.pairs {
-		if p.auto.CanStay(s.auto) {
-			stay.Add(i)
-		}
-	}
-	ends, err := p.EndComponents(q.ctx, stay, nil)
+	ends, err := p.EndComponents(q.ctx, q.stay(p), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -41,6 +35,17 @@ func (q surely) lasting(p *productModel) ([][]uint32, error) {
 		out = append(out, ends.Members(i))
 	}
 	return out, nil
+}
+
+// stay returns the states in which a path may be accepted for ever.
+func (surely) stay(p *productModel) *sparse.Set {
+	stay := sparse.NewSet(p.NumStates())
+	for i, s := range p.pairs {
+		if p.auto.CanStay(s.auto) {
+			stay.Add(i)
+		}
+	}
+	return stay
 }
 
 func (q surely) reaching(p *productModel, goal *sparse.Set) (*sparse.Set, error) {
