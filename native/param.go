@@ -25,10 +25,11 @@ import (
 // openModel is an instance whose parameters are open, and the same at a point, where every
 // answer is confirmed.
 type openModel struct {
-	chain   *parametric.Chain
-	program *sema.Program // with the parameters
-	params  []parametric.Param
-	point   *built
+	chain     *parametric.Chain
+	program   *sema.Program // with the parameters
+	params    []parametric.Param
+	low, high []*big.Rat // of the parameters
+	point     *built
 }
 
 // parametric checks a plan with parameters.
@@ -69,8 +70,11 @@ const maxPoints = 12
 
 func (e *exact) open(ctx context.Context, plan *runner.Plan, v sema.Valuation, program *sema.Program) (*openModel, error) {
 	in := &openModel{program: program}
-	if t := in.program.Type; t != syntax.DTMC && t != syntax.CTMC {
-		return nil, unsupported(in.program, "found a %s, want a dtmc or ctmc for functions of parameters; or a value for each parameter (--const)", t)
+	if t := in.program.Type; t != syntax.DTMC && t != syntax.CTMC && t != syntax.MDP {
+		return nil, unsupported(in.program, "found a %s, want a dtmc, ctmc or mdp for functions of parameters; or a value for each parameter (--const)", t)
+	}
+	for _, p := range plan.Params {
+		in.low, in.high = append(in.low, p.Low), append(in.high, p.High)
 	}
 	var err error
 	for try := range maxPoints {
@@ -174,19 +178,87 @@ func (in *openModel) check(ctx context.Context, p *property) result.Verdict {
 		return result.Verdict{Err: failure(err, result.Other, p.file, p.Pos)}
 	}
 	v.Seconds = time.Since(start).Seconds()
-	what := "this"
+	what, where := "this", "wherever every probability, rate and reward that depends on a parameter is positive"
+	if in.program.Type == syntax.MDP {
+		where = "between the bounds of the parameters"
+	}
 	if f != nil {
-		if _, constant := f.Constant(); !constant {
+		if _, constant := f.pieces[0].Value.Constant(); !constant || len(f.pieces) > 1 {
 			v.Value, v.Bound = result.Value{Kind: result.Function, Formula: f.String()}, nil
 			what = "the function"
 		}
+		where += f.regions()
 	}
-	v.Warnings = append(v.Warnings, what+" is the value wherever every probability, rate and reward that depends on a parameter is positive; confirmed at "+pointText(in.params))
+	v.Warnings = append(v.Warnings, what+" is the value "+where+"; confirmed at "+pointText(in.params))
 	return v
 }
 
-// confirm compares a function, nil for infinity, with the value at the point.
-func (in *openModel) confirm(f *ratfunc.Func, x result.Value) error {
+// piecewise is a value in pieces: one, but of an MDP with one parameter. Each function is
+// what a scheduler attains wherever it is, so that the value is the greatest or least of all.
+type piecewise struct {
+	pieces []parametric.Piece
+	least  bool
+}
+
+func single(f *ratfunc.Func, err error) (*piecewise, error) {
+	if f == nil || err != nil {
+		return nil, err
+	}
+	return &piecewise{pieces: []parametric.Piece{{Value: f}}}, nil
+}
+
+// functions returns the different functions.
+func (a *piecewise) functions() []*ratfunc.Func {
+	var out []*ratfunc.Func
+	for _, p := range a.pieces {
+		if !slices.ContainsFunc(out, p.Value.Equal) {
+			out = append(out, p.Value)
+		}
+	}
+	return out
+}
+
+// String writes the value as PRISM reads it.
+func (a *piecewise) String() string {
+	var parts []string
+	for _, f := range a.functions() {
+		parts = append(parts, f.String())
+	}
+	switch {
+	case len(parts) == 1:
+		return parts[0]
+	case a.least:
+		return "min(" + strings.Join(parts, ", ") + ")"
+	}
+	return "max(" + strings.Join(parts, ", ") + ")"
+}
+
+// regions says where which function is the value.
+func (a *piecewise) regions() string {
+	if len(a.pieces) == 1 {
+		return ""
+	}
+	var parts []string
+	for _, p := range a.pieces {
+		parts = append(parts, fmt.Sprintf("%s from %s to %s", p.Value, rootText(p.Low), rootText(p.High)))
+	}
+	return ": " + strings.Join(parts, ", ")
+}
+
+// rootText writes a number that is no fraction to ten digits.
+func rootText(r ratfunc.Root) string {
+	for narrow := big.NewRat(1, 1e12); !r.Fraction() && new(big.Rat).Sub(r.High, r.Low).Cmp(narrow) > 0; {
+		r = r.Narrow()
+	}
+	if r.Fraction() {
+		return r.Low.RatString()
+	}
+	x, _ := r.Low.Float64()
+	return fmt.Sprintf("about %.10g", x)
+}
+
+// confirm compares a value, nil for infinity, with that at the point.
+func (in *openModel) confirm(f *piecewise, x result.Value) error {
 	if f == nil {
 		if math.IsInf(x.Num, 1) {
 			return nil
@@ -197,52 +269,167 @@ func (in *openModel) confirm(f *ratfunc.Func, x result.Value) error {
 	for _, p := range in.params {
 		point = append(point, p.At)
 	}
-	if y, ok := f.At(point); !ok || x.Rat == nil || x.Rat.Cmp(y) != 0 {
+	var best *big.Rat
+	for _, g := range f.functions() {
+		if y, ok := g.At(point); ok && (best == nil || f.least == (y.Cmp(best) < 0)) {
+			best = y
+		}
+	}
+	if best == nil || x.Rat == nil || x.Rat.Cmp(best) != 0 {
 		return fmt.Errorf("the function %s is not the value %v at %s; this is a bug: please report it", f, x.Num, pointText(in.params))
 	}
 	return nil
 }
 
 // value returns the value of an expression in the initial state; nil is infinity.
-func (in *openModel) value(ctx context.Context, p *property, e sema.Expr) (*ratfunc.Func, error) {
-	refuse := func(what string) (*ratfunc.Func, error) {
-		return nil, &result.Failure{Class: result.Unsupported, Message: "found " + what + " in a model with parameters, want one operator P, R or S with =?, of one temporal operator or reward; or a value for each parameter (--const)", File: p.file, Pos: e.Pos()}
+func (in *openModel) value(ctx context.Context, p *property, e sema.Expr) (*piecewise, error) {
+	refuse := func(what string) error {
+		return &result.Failure{Class: result.Unsupported, Message: "found " + what + " in a model with parameters, want one operator P, R or S with =?, of one temporal operator or reward; or a value for each parameter (--const)", File: p.file, Pos: e.Pos()}
 	}
 	switch e := e.(type) {
 	case *sema.Prob:
 		path, ok := e.Path.(*sema.Temporal)
 		switch {
 		case !e.Query():
-			return refuse("a bound")
+			return nil, refuse("a bound")
 		case !ok:
-			return refuse("this path formula")
+			return nil, refuse("this path formula")
 		}
-		return in.path(ctx, p, path, refuse)
+		return in.path(ctx, p, e, path, refuse)
 	case *sema.Steady:
-		if !e.Query() {
-			return refuse("a bound")
+		switch {
+		case !e.Query():
+			return nil, refuse("a bound")
+		case in.program.Type == syntax.MDP:
+			return nil, refuse("S of an MDP")
 		}
 		set, err := in.states(ctx, p, e.X)
 		if err != nil {
 			return nil, err
 		}
-		return in.chain.LongRun(ctx, in.chain.Visits(set))
+		return single(in.chain.LongRun(ctx, in.chain.Visits(set)))
 	case *sema.Reward:
 		switch {
 		case !e.Query():
-			return refuse("a bound")
+			return nil, refuse("a bound")
 		case e.StructErr != nil:
 			return nil, e.StructErr
 		case e.StructDiv >= 0:
-			return refuse("a ratio of rewards")
+			return nil, refuse("a ratio of rewards")
 		}
 		return in.reward(ctx, p, e, refuse)
+	case *sema.Filter:
+		return in.filter(ctx, p, e, refuse)
+	case *sema.Const, *sema.Binary:
+		return in.arithmetic(ctx, p, e, refuse)
 	}
-	return refuse("this formula")
+	return nil, refuse("this formula")
+}
+
+// filter returns the value of a filter over the initial state alone.
+func (in *openModel) filter(ctx context.Context, p *property, e *sema.Filter, refuse func(string) error) (*piecewise, error) {
+	switch e.Op {
+	case "state", "first", "min", "max", "sum", "avg":
+	default:
+		return nil, refuse("this filter")
+	}
+	if e.States == nil {
+		return nil, refuse("a filter over all states")
+	}
+	set, err := in.states(ctx, p, e.States)
+	if err != nil {
+		return nil, err
+	}
+	if m := in.point.space.Model(); set.Count() != 1 || !set.Has(int(m.Initial[0])) {
+		return nil, refuse("a filter over others than the initial state")
+	}
+	return in.value(ctx, p, e.X)
+}
+
+// arithmetic returns the value of a sum, difference, product or quotient, of which one side is
+// a number if the other is in pieces.
+func (in *openModel) arithmetic(ctx context.Context, p *property, e sema.Expr, refuse func(string) error) (*piecewise, error) {
+	if x, exact, err := sema.EvalExact(e, nil); err == nil && exact {
+		if x.Type == sema.Int {
+			x.Rat = big.NewRat(int64(x.Int), 1)
+		}
+		return single(in.chain.One().Scale(x.Rat), nil)
+	}
+	b, ok := e.(*sema.Binary)
+	if !ok {
+		return nil, refuse("this formula")
+	}
+	x, err := in.value(ctx, p, b.X)
+	if err != nil {
+		return nil, err
+	}
+	y, err := in.value(ctx, p, b.Y)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case x == nil || y == nil:
+		return nil, refuse("arithmetic on infinity")
+	case len(x.pieces) > 1 && len(y.pieces) > 1:
+		return nil, refuse("arithmetic on two values that several schedulers attain")
+	}
+	return combined(b.Op, x, y, refuse)
+}
+
+// combined returns x op y, one of which is one function.
+func combined(op syntax.Op, x, y *piecewise, refuse func(string) error) (*piecewise, error) {
+	out := &piecewise{least: x.least}
+	if len(y.pieces) > 1 {
+		out.least = y.least != (op == syntax.OpSub)
+	}
+	if len(x.pieces)+len(y.pieces) > 2 && op != syntax.OpAdd && op != syntax.OpSub {
+		return nil, refuse("products of values that several schedulers attain")
+	}
+	for _, f := range x.pieces {
+		for _, g := range y.pieces {
+			piece := g
+			if len(x.pieces) > 1 {
+				piece = f
+			}
+			switch {
+			case op == syntax.OpAdd:
+				piece.Value = f.Value.Add(g.Value)
+			case op == syntax.OpSub:
+				piece.Value = f.Value.Sub(g.Value)
+			case op == syntax.OpMul:
+				piece.Value = f.Value.Mul(g.Value)
+			case op == syntax.OpDiv && !g.Value.IsZero():
+				piece.Value = f.Value.Quo(g.Value)
+			default:
+				return nil, refuse("this formula")
+			}
+			out.pieces = append(out.pieces, piece)
+		}
+	}
+	return out, nil
+}
+
+// best returns an extremal value of an MDP, or one minus it.
+func (in *openModel) best(ctx context.Context, t sema.Threshold, q parametric.Question, negated bool, refuse func(string) error) (*piecewise, error) {
+	least, ok := t.Least(false)
+	if !ok {
+		return nil, refuse("a query that names neither minimum nor maximum")
+	}
+	q.Min = least != negated
+	pieces, err := in.chain.Best(ctx, q, in.low, in.high)
+	if pieces == nil || err != nil {
+		return nil, err
+	}
+	for i, p := range pieces {
+		if negated {
+			pieces[i].Value = in.chain.One().Sub(p.Value)
+		}
+	}
+	return &piecewise{pieces, least}, nil
 }
 
 // path returns the probability of a path formula.
-func (in *openModel) path(ctx context.Context, p *property, path *sema.Temporal, refuse func(string) (*ratfunc.Func, error)) (*ratfunc.Func, error) {
+func (in *openModel) path(ctx context.Context, p *property, e *sema.Prob, path *sema.Temporal, refuse func(string) error) (*piecewise, error) {
 	n := in.point.space.Model().NumStates()
 	left, right := sparse.FullSet(n), (*sparse.Set)(nil)
 	var err error
@@ -272,19 +459,23 @@ func (in *openModel) path(ctx context.Context, p *property, path *sema.Temporal,
 	}
 	var f *ratfunc.Func
 	switch {
+	case in.program.Type == syntax.MDP && (bounded || path.Op == syntax.Next):
+		return nil, refuse("X or a bound of an MDP")
+	case in.program.Type == syntax.MDP:
+		return in.best(ctx, e.Threshold, parametric.Question{Left: left, Right: right}, negated, refuse)
 	case path.Op == syntax.Next && !bounded:
 		f, err = in.chain.BoundedUntil(ctx, sparse.FullSet(n), right, 1, 1)
 	case path.Op == syntax.Next:
-		return refuse("a bound of X")
+		return nil, refuse("a bound of X")
 	case bounded:
 		f, err = in.chain.BoundedUntil(ctx, left, right, low, high)
 	default:
 		f, err = in.chain.Until(ctx, left, right)
 	}
 	if err != nil || !negated {
-		return f, err
+		return single(f, err)
 	}
-	return in.chain.One().Sub(f), nil
+	return single(in.chain.One().Sub(f), nil)
 }
 
 // steps returns the bounds on the number of steps.
@@ -322,7 +513,7 @@ func (in *openModel) number(p *property, e sema.Expr) (int, error) {
 }
 
 // reward returns the value of an operator R.
-func (in *openModel) reward(ctx context.Context, p *property, e *sema.Reward, refuse func(string) (*ratfunc.Func, error)) (*ratfunc.Func, error) {
+func (in *openModel) reward(ctx context.Context, p *property, e *sema.Reward, refuse func(string) error) (*piecewise, error) {
 	c := in.chain
 	var target *sparse.Set
 	var err error
@@ -330,7 +521,7 @@ func (in *openModel) reward(ctx context.Context, p *property, e *sema.Reward, re
 	if !total {
 		reach, ok := e.Path.(*sema.Temporal)
 		if !ok || reach.Op != syntax.Future || reach.Bound != nil {
-			return refuse("this reward")
+			return nil, refuse("this reward")
 		}
 		if target, err = in.states(ctx, p, reach.Y); err != nil {
 			return nil, err
@@ -340,13 +531,18 @@ func (in *openModel) reward(ctx context.Context, p *property, e *sema.Reward, re
 	if err != nil {
 		return nil, err
 	}
-	if target != nil {
-		return c.ReachReward(ctx, rewards, target)
+	switch {
+	case in.program.Type == syntax.MDP && target != nil:
+		return in.best(ctx, e.Threshold, parametric.Question{Right: target, Rewards: rewards}, false, refuse)
+	case in.program.Type == syntax.MDP:
+		return nil, refuse("another reward than R[F] of an MDP")
+	case target != nil:
+		return single(c.ReachReward(ctx, rewards, target))
 	}
 	steps := 0
 	if path.Bound != nil {
 		if in.program.Type == syntax.CTMC {
-			return refuse("a reward at or until a time")
+			return nil, refuse("a reward at or until a time")
 		}
 		if steps, err = in.number(p, path.Bound); err != nil {
 			return nil, err
@@ -354,16 +550,16 @@ func (in *openModel) reward(ctx context.Context, p *property, e *sema.Reward, re
 	}
 	switch {
 	case path.Kind == syntax.LongRun:
-		return c.LongRun(ctx, rewards)
+		return single(c.LongRun(ctx, rewards))
 	case path.Kind == syntax.Instantaneous:
 		if rewards, err = c.StateRewards(e.Struct); err != nil {
 			return nil, err
 		}
-		return c.Instantaneous(ctx, rewards, steps)
+		return single(c.Instantaneous(ctx, rewards, steps))
 	case path.Bound == nil:
-		return c.Total(ctx, rewards)
+		return single(c.Total(ctx, rewards))
 	}
-	return c.Cumulative(ctx, rewards, steps)
+	return single(c.Cumulative(ctx, rewards, steps))
 }
 
 // states returns where a formula holds that does not depend on parameters.

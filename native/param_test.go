@@ -6,9 +6,11 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"regexp"
 	"strings"
 	"testing"
 
+	"tilecheck/internal/needs"
 	"tilecheck/native"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
@@ -124,21 +126,123 @@ func at(t *testing.T, text string, point []sema.NamedValue) *big.Rat {
 	return v.Rat
 }
 
-// TestParametersOfTheGraph asks for numbers that are others where a probability is zero.
-func TestParametersOfTheGraph(t *testing.T) {
-	job := runner.Job{
-		File:  "m.prism",
-		Model: []byte("dtmc const double p; module m s:[0..1]; [] s=0 -> p:(s'=1)+1-p:(s'=0); [] s=1 -> true; endmodule rewards true : 1; endrewards"),
-		Props: []string{`P=? [ F s=1 ]`, `R=? [ C ]`}, Params: []string{"p"},
+// randomChoices is an MDP over six states with the parameter p, whose probabilities are
+// positive from 0 to 1.
+func randomChoices(r *rand.Rand) string {
+	var b strings.Builder
+	b.WriteString("mdp\nconst double p;\nmodule m\n  s : [0..6] init 0;\n")
+	for s := range 6 {
+		for range 1 + r.IntN(3) {
+			t := func() int { return r.IntN(7) }
+			w := [][]string{{"p", "1-p"}, {"p^2", "1-p^2"}, {"p/2", "1/2", "(1-p)/2"}, {"1/3", "2/3"}, {"1-p*(1-p)", "p*(1-p)"}, {"1"}, {"3/4", "1/4"}}[r.IntN(7)]
+			var updates []string
+			for _, x := range w {
+				updates = append(updates, fmt.Sprintf("%s : (s'=%d)", x, t()))
+			}
+			fmt.Fprintf(&b, "  [%s] s=%d -> %s;\n", []string{"", "a", "b"}[r.IntN(3)], s, strings.Join(updates, " + "))
+		}
 	}
-	vs, err := runner.Check(context.Background(), native.New(), job)
+	b.WriteString("  [a] false -> true;\nendmodule\nrewards \"r\"\n  s>2 : 1+p;\n  [a] true : p;\n  [] s<3 : 2-p;\nendrewards\n")
+	return b.String()
+}
+
+// TestParametersOfMDPs compares functions of one parameter with what is computed with
+// fractions at points: of all regions, and in each that is told, of the function there.
+func TestParametersOfMDPs(t *testing.T) {
+	r := rand.New(rand.NewPCG(17, 7))
+	functions, regions := 0, 0
+	props := []string{
+		`Pmax=? [ F s=6 ]`, `Pmin=? [ F s=6 ]`, `Pmax=? [ s<5 U s=3 ]`, `Pmin=? [ s<5 U s>3 ]`, `Pmin=? [ G s!=5 ]`, `Pmax=? [ s<5 W s=6 ]`,
+		`Rmin=? [ F s>4 ]`, `Rmax=? [ F s>4 ]`, `1-Pmax=? [ F s=6 ]`, `filter(state, 2*(Pmin=? [ s=6 R s<6 ]), s=0)`,
+	}
+	for range needs.Some(uint64(100)) {
+		job := runner.Job{File: "m.prism", Model: []byte(randomChoices(r)), Props: props, Params: []string{"p"}}
+		open, err := runner.Check(context.Background(), native.New(), job)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, job.Model)
+		}
+		for range 3 {
+			sameAtPoint(t, job, open, nil, big.NewRat(1+r.Int64N(95), 97).RatString())
+		}
+		for i, v := range open {
+			if v.Err != nil {
+				t.Fatalf("%s: %v\n%s", v.Property, v.Err, job.Model)
+			}
+			job := job
+			job.Props = props[i : i+1]
+			if v.Value.Kind == result.Function {
+				functions++
+			}
+			for _, m := range regexp.MustCompile(`(?:: |, )([-+*/^()p0-9]+) from (\S+) to (about )?([0-9/.]+)`).FindAllStringSubmatch(strings.Join(v.Warnings, " "), -1) {
+				low, _ := new(big.Rat).SetString(m[2])
+				high, _ := new(big.Rat).SetString(m[4])
+				if low == nil {
+					continue // about so much
+				}
+				low.Add(low, high).Mul(low, big.NewRat(1, 2))
+				sameAtPoint(t, job, open[i:i+1], m[1:2], low.RatString())
+				regions++
+			}
+		}
+	}
+	if functions < 15 || regions < 2 {
+		t.Errorf("compared only %d functions, and %d regions", functions, regions)
+	}
+}
+
+// sameAtPoint compares functions, which are those of the verdicts unless others are given,
+// and numbers, with the values where p is given.
+func sameAtPoint(t *testing.T, job runner.Job, open []result.Verdict, formulas []string, p string) {
+	t.Helper()
+	job.Params, job.Consts, job.Numeric.Accuracy = nil, []string{"p=" + p}, result.Exact
+	fixed, err := runner.Check(context.Background(), native.New(), job)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range []float64{1, math.Inf(1)} { // where p=0, the first is 0
-		if v := vs[i]; v.Err != nil || v.Value.Num != want || len(v.Warnings) != 1 || !strings.HasPrefix(v.Warnings[0], "this is the value wherever every probability") {
-			t.Errorf("%s: %v, %v, warnings %q", v.Property, v.Value, v.Err, v.Warnings)
+	x, _ := new(big.Rat).SetString(p)
+	for i, v := range open {
+		want, got, formula := fixed[i].Value, v.Value.Rat, v.Value.Formula
+		if formulas != nil {
+			formula = formulas[i]
 		}
+		if v.Value.Kind == result.Function {
+			got = at(t, formula, []sema.NamedValue{{Name: "p", Val: sema.RatValue(x)}})
+		}
+		if fixed[i].Err != nil || (got == nil) != (want.Rat == nil) || got != nil && got.Cmp(want.Rat) != 0 {
+			t.Errorf("%s is %s, which at %s is %s; want %v, %v\n%s", v.Property, formula, p, got, want.Rat, fixed[i].Err, job.Model)
+		}
+	}
+}
+
+// TestParametersOfChoices compares with regions that were found by hand.
+func TestParametersOfChoices(t *testing.T) {
+	const two = "mdp const double p; const double q; module m s:[0..2]; [] s=0 -> %s:(s'=1)+1-(%[1]s):(s'=2); [] s=0 -> %s:(s'=1)+1-(%[2]s):(s'=2); endmodule"
+	for _, c := range []struct{ a, b, prop, param, value, note string }{
+		{"p", "1-p", "Pmax=? [ F s=1 ]", "p", "max(-1*p+1, p)", ": -1*p+1 from 0 to 1/2, p from 1/2 to 1;"},
+		{"p", "1-p", "Pmin=? [ F s=1 ]", "p", "min(p, -1*p+1)", ": p from 0 to 1/2, -1*p+1 from 1/2 to 1;"},
+		{"p", "1-p", "Pmin=? [ G s!=1 ]", "p", "min(p, -1*p+1)", ": p from 0 to 1/2, -1*p+1 from 1/2 to 1;"},
+		{"p", "1-p", "Pmax=? [ F s=1 ]", "p=0.1:0.4", "-1*p+1", "between the bounds of the parameters;"},
+		{"p^2", "1-p", "Pmax=? [ F s=1 ]", "p", "max(-1*p+1, p^2)", "to about 0.6180339887, p^2 from about 0.6180339887 to 1;"},
+		{"p", "1-p", "1-(Pmax=? [ F s=1 ])", "p", "min(p, -1*p+1)", ""},
+		{"(2*p-1)^2", "1/2-(2*p-1)^2/2", "Pmax=? [ F s=1 ]", "p=0.1:0.4", "max(4*p^2-4*p+1, -2*p^2+2*p)", "to about 0.211"},
+		{"p*q", "p*q/2", "Pmax=? [ F s=1 ]", "p,q", "p*q", "between the bounds"},
+		{"p", "1/4+(p-1/2)^2/4", "Pmin=? [ F s=1 ]", "p=0.5:0.9", "(4*p^2-4*p+5)/16", ""},
+	} {
+		text := fmt.Sprintf(two, c.a, c.b)
+		job := runner.Job{File: "m.prism", Model: []byte(strings.Replace(text, "const double q;", map[bool]string{true: "const double q;"}[strings.Contains(c.param, "q")], 1)), Props: []string{c.prop}, Params: []string{c.param}}
+		vs, err := runner.Check(context.Background(), native.New(), job)
+		if err != nil || vs[0].Err != nil {
+			t.Errorf("%s of %s and %s: %v %v", c.prop, c.a, c.b, err, vs)
+			continue
+		}
+		if v := vs[0]; v.Value.Formula != c.value || !strings.Contains(strings.Join(v.Warnings, " "), c.note) {
+			t.Errorf("%s of %s and %s: found %s, %v, want %s, %s", c.prop, c.a, c.b, v.Value.Formula, v.Warnings, c.value, c.note)
+		}
+	}
+	// Which is better depends on both.
+	job := runner.Job{File: "m.prism", Model: []byte(fmt.Sprintf(two, "p", "q")), Props: []string{"Pmax=? [ F s=1 ]"}, Params: []string{"p,q"}}
+	if vs, err := runner.Check(context.Background(), native.New(), job); err != nil || vs[0].Err == nil || !strings.Contains(vs[0].Err.Message, "depends on several parameters") {
+		t.Errorf("found %v, %v, want a refusal", vs, err)
 	}
 }
 
@@ -159,7 +263,14 @@ func TestParametersRefused(t *testing.T) {
 		{replaced("(s'=1)", "(s'=floor(p)+1)"), "P=? [ F s=1 ]", "p", "found a parameter in an update"},
 		{replaced("+1-p:", "+p:"), "P=? [ F s=1 ]", "p=0:0.5", "not to 1 in state (s=0), where p="},
 		{replaced("p:(s'=1)+1-p:", "min(p,0.5):(s'=1)+1-min(p,0.5):"), "P=? [ F s=1 ]", "p", "found min of a parameter"},
-		{replaced("dtmc", "mdp"), "Pmax=? [ F s=1 ]", "p", "want a dtmc or ctmc"},
+		{replaced("dtmc", "pta"), "Pmax=? [ F s=1 ]", "p", "want a dtmc, ctmc or mdp"},
+		{replaced("dtmc", "mdp"), "Pmax=? [ F<=3 s=1 ]", "p", "found X or a bound of an MDP"},
+		{replaced("dtmc", "mdp"), "Rmax=? [ C ]", "p", "found another reward than R[F] of an MDP"},
+		{replaced("dtmc", "mdp"), "P=? [ F s=1 ]", "p", "names neither minimum nor maximum"},
+		{replaced("dtmc", "mdp"), "filter(min, Pmin=? [ F s=1 ])", "p", "a filter over all states"},
+		{replaced("dtmc", "mdp"), "filter(max, Pmin=? [ F s=1 ], s<2)", "p", "a filter over others than the initial state"},
+		{strings.Replace(replaced("dtmc", "mdp"), "p:(s'=1)+1-p:", "2*p:(s'=1)+1-2*p:", 1), "Pmin=? [ F s=1 ]", "p", "-2*p+1 is not positive everywhere within the bounds"},
+		{strings.Replace(replaced("dtmc", "mdp"), "p:(s'=1)+1-p:", "(p-0.5)^2+0.1:(s'=1)+0.9-(p-0.5)^2:", 1), "Pmin=? [ F s=1 ]", "p=0:2", "is not positive everywhere within the bounds"},
 	} {
 		job := runner.Job{File: "m.prism", Model: []byte(c.model), Props: []string{c.prop}, Params: []string{c.param}}
 		vs, err := runner.Check(context.Background(), native.New(), job)
@@ -168,6 +279,24 @@ func TestParametersRefused(t *testing.T) {
 		}
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s of %s: error %v, want %s", c.prop, c.param, err, c.want)
+		}
+	}
+}
+
+// TestParametersOfTheGraph asks for numbers that are others where a probability is zero.
+func TestParametersOfTheGraph(t *testing.T) {
+	job := runner.Job{
+		File:  "m.prism",
+		Model: []byte("dtmc const double p; module m s:[0..1]; [] s=0 -> p:(s'=1)+1-p:(s'=0); [] s=1 -> true; endmodule rewards true : 1; endrewards"),
+		Props: []string{`P=? [ F s=1 ]`, `R=? [ C ]`}, Params: []string{"p"},
+	}
+	vs, err := runner.Check(context.Background(), native.New(), job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []float64{1, math.Inf(1)} { // where p=0, the first is 0
+		if v := vs[i]; v.Err != nil || v.Value.Num != want || len(v.Warnings) != 1 || !strings.HasPrefix(v.Warnings[0], "this is the value wherever every probability") {
+			t.Errorf("%s: %v, %v, warnings %q", v.Property, v.Value, v.Err, v.Warnings)
 		}
 	}
 }

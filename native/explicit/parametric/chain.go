@@ -31,10 +31,13 @@ type PointError struct {
 // Error returns what is not positive.
 func (e *PointError) Error() string { return e.Pos.String() + ": " + e.What }
 
-// Chain is a Markov chain with parameters.
+// Chain is a Markov chain with parameters, or an MDP, which Best is about and nothing else.
 type Chain struct {
 	space *explicit.Space
 	graph *sparse.Graph
+	// first is the first row of each state of an MDP, which has one for each choice, and
+	// how many there are; nil for chains.
+	first []int
 	open  *sema.Program
 	eval  *evaluator
 	point []*big.Rat
@@ -83,7 +86,9 @@ func New(ctx context.Context, space *explicit.Space, open *sema.Program, params 
 		return nil, fmt.Errorf("a model with parameters has one initial state, found %d", len(m.Initial))
 	}
 	c.init = int(m.Initial[0])
-	c.rows, c.moves = make([][]entry, m.NumStates()), make([][]move, m.NumStates())
+	if open.Type != syntax.MDP {
+		c.rows, c.moves = make([][]entry, m.NumStates()), make([][]move, m.NumStates())
+	}
 	if open.Type == syntax.CTMC {
 		c.times = make([]*ratfunc.Func, m.NumStates())
 	}
@@ -97,6 +102,9 @@ func New(ctx context.Context, space *explicit.Space, open *sema.Program, params 
 		if err := c.expand(x, s, state); err != nil {
 			return nil, c.failure(state, err)
 		}
+	}
+	if open.Type == syntax.MDP {
+		c.first = append(c.first, len(c.rows))
 	}
 	return c, nil
 }
@@ -140,14 +148,26 @@ func (c *Chain) failure(state []int32, err error) error {
 	return err
 }
 
-// expand makes the row of a state.
+// row returns the row that a choice of a state is added to: in an MDP a new one.
+func (c *Chain) row(s int) int {
+	if c.open.Type == syntax.MDP {
+		s = len(c.rows)
+		c.rows, c.moves = append(c.rows, nil), append(c.moves, nil)
+	}
+	return s
+}
+
+// expand makes the rows of a state.
 func (c *Chain) expand(x compile.Expander, s int, state []int32) error {
 	choices, err := x.Enabled(state)
 	if err != nil {
 		return err
 	}
+	if c.open.Type == syntax.MDP {
+		c.first = append(c.first, len(c.rows))
+	}
 	if choices.Deadlock() {
-		c.rows[s] = []entry{{s, c.one}}
+		c.rows[c.row(s)] = []entry{{s, c.one}}
 		if c.times != nil {
 			c.times[s] = c.one
 		}
@@ -165,12 +185,15 @@ func (c *Chain) expand(x compile.Expander, s int, state []int32) error {
 			}
 			weights, sum = append(weights, ws), sum.Mul(all)
 		}
-		if err := c.combine(x, s, choice, weights, make([]int, 0, len(weights)), c.one, state); err != nil {
+		row := c.row(s)
+		if err := c.combine(x, row, choice, weights, make([]int, 0, len(weights)), c.one, state); err != nil {
 			return err
 		}
-		c.moves[s], total = append(c.moves[s], move{choice.Action, sum}), total.Add(sum)
+		c.moves[row], total = append(c.moves[row], move{choice.Action, sum}), total.Add(sum)
 	}
-	c.normalise(s, total)
+	if c.first == nil {
+		c.normalise(s, total)
+	}
 	return nil
 }
 
@@ -191,15 +214,15 @@ func (c *Chain) normalise(s int, total *ratfunc.Func) {
 	}
 }
 
-// combine adds the transitions that a choice makes for all combinations of the updates of
+// combine adds to a row the transitions that a choice makes for all combinations of the updates of
 // its commands that begin so.
-func (c *Chain) combine(x compile.Expander, s int, choice *compile.Choice, weights [][]*ratfunc.Func, picked []int, weight *ratfunc.Func, state []int32) error {
+func (c *Chain) combine(x compile.Expander, row int, choice *compile.Choice, weights [][]*ratfunc.Func, picked []int, weight *ratfunc.Func, state []int32) error {
 	if k := len(picked); k < len(weights) {
 		for u, w := range weights[k] {
 			if w.IsZero() {
 				continue
 			}
-			if err := c.combine(x, s, choice, weights, append(picked, u), weight.Mul(w), state); err != nil {
+			if err := c.combine(x, row, choice, weights, append(picked, u), weight.Mul(w), state); err != nil {
 				return err
 			}
 		}
@@ -213,13 +236,13 @@ func (c *Chain) combine(x compile.Expander, s int, choice *compile.Choice, weigh
 	if !ok {
 		return fmt.Errorf("an update leads to a state that the model has not; this is a bug: please report it")
 	}
-	for i, e := range c.rows[s] {
+	for i, e := range c.rows[row] {
 		if e.to == to {
-			c.rows[s][i].prob = e.prob.Add(weight)
+			c.rows[row][i].prob = e.prob.Add(weight)
 			return nil
 		}
 	}
-	c.rows[s] = append(c.rows[s], entry{to, weight})
+	c.rows[row] = append(c.rows[row], entry{to, weight})
 	return nil
 }
 
@@ -285,21 +308,32 @@ func (c *Chain) positive(f *ratfunc.Func, pos syntax.Pos, what string) error {
 	return nil
 }
 
+// choices returns the range of the rows of a state.
+func (c *Chain) choices(s int) (first, end int) {
+	if c.first == nil {
+		return s, s + 1
+	}
+	return c.first[s], c.first[s+1]
+}
+
 // Rewards returns what is expected to be earned during each visit of each state, by a
-// structure of the program.
+// structure of the program; of an MDP, with each choice.
 func (c *Chain) Rewards(index int) ([]*ratfunc.Func, error) {
 	out := make([]*ratfunc.Func, len(c.rows))
 	state := c.space.State(nil, 0)
-	for s := range out {
+	for s := range c.space.Model().NumStates() {
 		state = c.space.State(state, s)
-		rate, moves, err := c.earned(index, s, state)
-		if err != nil {
-			return nil, c.failure(state, err)
+		first, end := c.choices(s)
+		for row := first; row < end; row++ {
+			rate, moves, err := c.earned(index, row, state)
+			if err != nil {
+				return nil, c.failure(state, err)
+			}
+			if c.times != nil {
+				rate = rate.Mul(c.times[s])
+			}
+			out[row] = rate.Add(moves)
 		}
-		if c.times != nil {
-			rate = rate.Mul(c.times[s])
-		}
-		out[s] = rate.Add(moves)
 	}
 	return out, nil
 }
@@ -318,8 +352,8 @@ func (c *Chain) StateRewards(index int) ([]*ratfunc.Func, error) {
 	return out, nil
 }
 
-// earned returns the reward of a state and the one expected of leaving it.
-func (c *Chain) earned(index, s int, state []int32) (in, leaving *ratfunc.Func, err error) {
+// earned returns the reward of a state and the one expected of leaving it by a row.
+func (c *Chain) earned(index, row int, state []int32) (in, leaving *ratfunc.Func, err error) {
 	in = c.eval.ring.Integer(0)
 	leaving = in
 	for _, item := range c.open.Rewards[index].Items {
@@ -336,7 +370,7 @@ func (c *Chain) earned(index, s int, state []int32) (in, leaving *ratfunc.Func, 
 		prob := c.one
 		if item.Transition {
 			prob = c.eval.ring.Integer(0)
-			for _, m := range c.moves[s] {
+			for _, m := range c.moves[row] {
 				if m.action == item.Action {
 					prob = prob.Add(m.prob)
 				}

@@ -1,4 +1,4 @@
-// Package parametric computes values of Markov chains as functions of parameters.
+// Package parametric computes values of Markov chains and MDPs as functions of parameters.
 //
 // A [Chain] has the states of a model that was built at a point, where every parameter has a
 // value, and its weights as functions (package ratfunc). Each weight that is not zero
@@ -12,4 +12,6 @@
 // Source: Daws, Symbolic and parametric model checking of discrete-time Markov chains, ICTAC
 // 2004; Hahn, Hermanns, Zhang, Probabilistic reachability for parametric Markov models, STTT
 // 13(1), 2011.
+//
+// Of an MDP the schedulers are found that are best somewhere, and where: see [Chain.Best].
 package parametric

@@ -51,32 +51,64 @@ type elimination struct {
 	gains map[int][]*ratfunc.Func
 	queue queue
 	err   error
+	// removed are the equations of the states that are gone, in their order, if all is set.
+	all     bool
+	removed []removed
+}
+
+// removed is the equation of a state, on the states that were left then.
+type removed struct {
+	state int
+	row   map[int]*ratfunc.Func
+	gain  *ratfunc.Func
 }
 
 // eliminated returns the system after all states but one are gone.
 func (c *Chain) eliminated(ctx context.Context, of int, in func(s int) bool, gains []func(s int) *ratfunc.Func) (*elimination, error) {
-	e := &elimination{one: c.one, rows: map[int]map[int]*ratfunc.Func{}, into: map[int]map[int]bool{of: {}}, gains: map[int][]*ratfunc.Func{}}
+	e := newElimination(c.one, of)
 	for stack := []int{of}; len(stack) > 0; {
 		s := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
 		if e.rows[s] != nil {
 			continue
 		}
-		e.rows[s] = map[int]*ratfunc.Func{}
-		for _, gain := range gains {
-			e.gains[s] = append(e.gains[s], gain(s))
+		var gain []*ratfunc.Func
+		for _, g := range gains {
+			gain = append(gain, g(s))
 		}
+		e.add(s, c.rows[s], in, gain)
 		for _, t := range c.rows[s] {
-			if !in(t.to) {
-				continue
+			if in(t.to) {
+				stack = append(stack, t.to)
 			}
-			if e.into[t.to] == nil {
-				e.into[t.to] = map[int]bool{}
-			}
-			e.rows[s][t.to], e.into[t.to][s] = t.prob, true
-			stack = append(stack, t.to)
 		}
 	}
+	return e, e.run(ctx, of)
+}
+
+func newElimination(one *ratfunc.Func, of int) *elimination {
+	return &elimination{one: one, rows: map[int]map[int]*ratfunc.Func{}, into: map[int]map[int]bool{of: {}}, gains: map[int][]*ratfunc.Func{}}
+}
+
+// add adds the equation of a state, without what leaves the states that satisfy in.
+func (e *elimination) add(s int, row []entry, in func(s int) bool, gains []*ratfunc.Func) {
+	e.rows[s], e.gains[s] = map[int]*ratfunc.Func{}, gains
+	if e.into[s] == nil {
+		e.into[s] = map[int]bool{}
+	}
+	for _, t := range row {
+		if !in(t.to) {
+			continue
+		}
+		if e.into[t.to] == nil {
+			e.into[t.to] = map[int]bool{}
+		}
+		e.rows[s][t.to], e.into[t.to][s] = t.prob, true
+	}
+}
+
+// run removes all states but one.
+func (e *elimination) run(ctx context.Context, of int) error {
 	for s := range e.rows {
 		if s != of {
 			e.queue = append(e.queue, e.candidate(s))
@@ -85,7 +117,7 @@ func (c *Chain) eliminated(ctx context.Context, of int, in func(s int) bool, gai
 	heap.Init(&e.queue)
 	for len(e.queue) > 0 && e.err == nil {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return err
 		}
 		next := heap.Pop(&e.queue).(candidate)
 		if e.rows[next.state] == nil {
@@ -97,7 +129,23 @@ func (c *Chain) eliminated(ctx context.Context, of int, in func(s int) bool, gai
 		}
 		e.remove(next.state, of)
 	}
-	return e, e.err
+	return e.err
+}
+
+// values returns the values of all states, of which only one is left: each is known
+// from those that were removed after it.
+func (e *elimination) values(of int) (map[int]*ratfunc.Func, error) {
+	e.leave(of)
+	out := map[int]*ratfunc.Func{of: e.gains[of][0]}
+	for _, r := range slices.Backward(e.removed) {
+		x := r.gain
+		for _, t := range slices.Sorted(maps.Keys(r.row)) {
+			x = x.Add(r.row[t].Mul(out[t]))
+			e.check(x)
+		}
+		out[r.state] = x
+	}
+	return out, e.err
 }
 
 // leave divides the equation of a state by the probability of leaving it.
@@ -149,6 +197,9 @@ func (e *elimination) remove(s, of int) {
 		if t != of {
 			heap.Push(&e.queue, e.candidate(t))
 		}
+	}
+	if e.all {
+		e.removed = append(e.removed, removed{s, e.rows[s], e.gains[s][0]})
 	}
 	delete(e.rows, s)
 	delete(e.into, s)

@@ -7,4 +7,7 @@
 // the greatest common divisor is that of numbers, and reads that off as a polynomial again
 // (Char, Geddes, Gonnet: GCDHEU, 1989). A divisor that it finds is one; where it gives up, a
 // function is written larger than it must be, and is the same function.
+//
+// Signs are proved: of functions of one parameter by the roots of polynomials ([Sturm], [Root]), which are
+// isolated between fractions, of several by Bernstein coefficients ([Func.NotNegative]).
 package ratfunc

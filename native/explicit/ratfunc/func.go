@@ -58,6 +58,9 @@ func (f *Func) Constant() (*big.Rat, bool) {
 // Size is how many terms numerator and denominator have.
 func (f *Func) Size() int { return len(f.num) + len(f.den) }
 
+// Scale returns f times a number.
+func (f *Func) Scale(x *big.Rat) *Func { return f.Mul(f.ring.Number(x)) }
+
 // Neg returns -f.
 func (f *Func) Neg() *Func { return &Func{f.ring, f.num.neg(), f.den} }
 
