@@ -270,7 +270,7 @@ func (p *Plan) model() (err error) {
 		p.Job.Model = append(slices.Clip(p.Job.Model), "\nrewards \""+syntax.TimeRewards+"\" true : 1; endrewards\n"...)
 	}
 	if isJANI {
-		if p.jani, err = jani.Read(p.Job.File, p.Job.Model); err != nil {
+		if p.jani, err = jani.Read(p.Job.File, p.Job.Model, wholeNumbers(p.Job.Consts)); err != nil {
 			if _, ok := errors.AsType[*jani.Unsupported](err); ok {
 				return planError(result.Unsupported, err)
 			}
@@ -288,6 +288,20 @@ func (p *Plan) model() (err error) {
 	}
 	p.Model, err = sema.CheckModel(p.Tree)
 	return planError(result.TypeError, err)
+}
+
+// wholeNumbers returns the constants that are given one whole number.
+func wholeNumbers(consts []string) map[string]string {
+	out := map[string]string{}
+	for _, list := range consts {
+		for _, c := range strings.Split(list, ",") {
+			name, value, _ := strings.Cut(c, "=")
+			if value = strings.TrimSpace(value); value != "" && strings.Trim(strings.TrimPrefix(value, "-"), "0123456789") == "" {
+				out[strings.TrimSpace(name)] = value
+			}
+		}
+	}
+	return out
 }
 
 // Instance is a property with values of its constants, and the program over

@@ -83,10 +83,13 @@ func (t *translator) part(v *value, p *place) symbol {
 		t.refuse(v.get("exp").Start, "found no array, want one")
 	}
 	if i, ok := t.constantIndex(v.get("index"), p); ok {
-		if i < 0 || i >= len(base.data.elems) {
+		switch {
+		case i >= 0 && i < len(base.data.elems):
+			return base.data.elems[i]
+		case v.get("index").kind == number:
 			t.refuse(v.get("index").Start, "the array has no element %d, want one of %d", i, len(base.data.elems))
 		}
-		return base.data.elems[i]
+		// An element beyond the array, which a condition may keep from being read.
 	}
 	return t.choose(v, t.measured(v.get("index"), p), base.data.elems)
 }

@@ -214,7 +214,7 @@ var unread = map[string]string{
 }
 
 // features that a model may have; the others are refused.
-var features = []string{"arrays", "datatypes", "derived-operators", "functions", "state-exit-rewards"}
+var features = []string{"arrays", "datatypes", "derived-operators", "functions", "nondet-selection", "state-exit-rewards"}
 
 func (r *reader) document(v *value) {
 	r.doc = &document{datatypes: make(map[string]*datatype)}

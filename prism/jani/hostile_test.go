@@ -53,15 +53,27 @@ func TestErrors(t *testing.T) {
 		{"a vector of another length", strings.Replace(counter("mdp", "", "3"), `"syncs": []`, `"syncs": [{"synchronise": ["a", "b"]}]`, 1), `a synchronisation vector has 2 entries, want 1: one for each element`},
 		{"one variable twice", strings.Replace(counter("mdp", "", "3"), `"assignments": [`, `"assignments": [{"ref": "x", "value": 2}, `, 1), `the variable "x" is assigned twice at one index of a step, want it once`},
 		{"an LTS with probabilities", strings.Replace(counter("lts", "", "3"), `{"location": "l", "assignments"`, `{"location": "l", "probability": {"exp": 1}, "assignments"`, 1), `an edge of an LTS has probabilities, want one destination without`},
+		{"a real selection", selecting(strings.TrimSuffix(strings.TrimPrefix(selection("1", "3"), `{"op": "trc", "exp": `), "}")), `t:3:260: found a selection of a real number, want its "trc"`},
+		{"a selection without an end", selecting(selection("1", `"x"`)), `the bounds of what is selected are not known`},
+		{"a selection of nothing", selecting(selection("3", "2")), `there is nothing to select between 3 and 2`},
+		{"a selection of half a number", selecting(selection("1.5", "2")), `the bounds of what is selected are not known, want whole numbers`},
+		{"a selection of too much", selecting(selection("1", "1001")), `the selections of an edge have more than 1000 combinations`},
+		{"a selection by another condition", selecting(strings.Replace(selection("1", "3"), "≥", "<", 1)), `found another condition on what is selected than a ≤ i ∧ i ≤ b`},
+		{"a selection in a guard", strings.Replace(counter("mdp", "", "3"), `"guard": {"exp": `, `"guard": {"exp": {"op": "=", "left": 1, "right": `+selection("1", "3")+`}, "comment": `, 1), `nondet`},
 		{"a rate in an MDP", strings.Replace(counter("mdp", "", "3"), `"guard"`, `"rate": {"exp": 2}, "guard"`, 1), `an edge of a MDP has a rate, want none`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := jani.Read("t", []byte(c.text))
+			_, err := jani.Read("t", []byte(c.text), nil)
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v, want %s\n%s", err, c.want, c.text)
 			}
 		})
 	}
+}
+
+// selecting is the counter that goes to what an expression says.
+func selecting(x string) string {
+	return strings.Replace(counter("mdp", "", "3"), `{"op": "+", "left": "x", "right": 1}`, x, 1)
 }
 
 // TestRefused: a property that has no form costs the others nothing.
@@ -76,7 +88,7 @@ func TestRefused(t *testing.T) {
 		`{"op": "Qmin", "exp": 1}`: `the operator "Qmin" is not supported here`,
 		`{"op": "F", "exp": true}`: "the operator F stands outside of Pmin, Pmax, ∀ and ∃",
 	} {
-		m, err := jani.Read("t", []byte(counter("mdp", "", "3", property("bad", exp), property("good", eventually("Pmin", at)))))
+		m, err := jani.Read("t", []byte(counter("mdp", "", "3", property("bad", exp), property("good", eventually("Pmin", at)))), nil)
 		if err != nil {
 			t.Fatalf("%s: %v", exp, err)
 		}

@@ -2,6 +2,7 @@ package jani_test
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
@@ -26,6 +27,15 @@ var meanings = []struct {
 			system("a"), property("c", expected("Emin", "cost", `"steps"`, `, "reach": `+op("=", "x", 3)))),
 		4,
 		map[string]string{"c": "63/10"},
+	},
+	{
+		"what is selected is a choice, in each destination another one",
+		document("mdp", variables(bounded("x", 0, 9, "0")), []string{automaton("a", "", []string{"l", "end"},
+			edge("l", "", likely("0.5", "end", set("x", selection("1", "3"))), likely("0.5", "end", set("x", op("+", 3, selection("1", "2"))))))},
+			system("a"), property("one", eventually("Pmax", op("=", "x", 2))), property("both", eventually("Pmax", op("∨", op("=", "x", 2), op("=", "x", 5)))),
+			property("none", eventually("Pmin", op("=", "x", 2)))),
+		6,
+		map[string]string{"one": "1/2", "both": "1", "none": "0"},
 	},
 	{
 		"an automaton twice: two counters and what both do",
@@ -305,4 +315,28 @@ func TestTimedAutomaton(t *testing.T) {
 		"steps": "test.jani:12:169: bounds on steps of a PTA are not supported, want those on time",
 		"open":  "test.jani:13:168: found a strict time bound, which digital clocks are not right for: want <=",
 	})
+}
+
+// selection is a whole number between two others, as the scheduler likes.
+func selection(low, high string) string {
+	return fmt.Sprintf(`{"op": "trc", "exp": {"op": "nondet", "var": "i", "exp": {"op": "∧", "left": {"op": "≤", "left": %s, "right": "i"}, "right": {"op": "≥", "left": %s, "right": "i"}}}}`, low, high)
+}
+
+// TestKnownConstants: a constant of one value is the length of an array and a bound of a selection.
+func TestKnownConstants(t *testing.T) {
+	array := `{"name": "q", "type": {"kind": "array", "base": {"kind": "bounded", "base": "int", "lower-bound": 0, "upper-bound": "N"}}, "initial-value": {"op": "ac", "var": "i", "length": "N", "exp": 0}}`
+	first := `{"op": "aa", "exp": "q", "index": 0}`
+	// The elements move by one: the last is one beyond the array, which is not read.
+	next := `{"op": "ac", "var": "i", "length": "N", "exp": {"op": "ite", "if": {"op": "<", "left": "i", "right": {"op": "-", "left": "N", "right": 1}}, "then": {"op": "aa", "exp": "q", "index": {"op": "+", "left": "i", "right": 1}}, "else": ` + selection("0", `"N"`) + `}}`
+	text := document("mdp", `"constants": [{"name": "N", "type": "int"}], `+variables(array), []string{automaton("a", "", []string{"l"}, edge("l", "", to("l", set("q", next))))},
+		system("a"), property("p", eventually("Pmax", op("=", first, "N"))))
+	for consts, want := range map[string]int{"N=2": 9, "N=3": 64} {
+		v, err := runner.Check(context.Background(), native.New(), runner.Job{File: "m.jani", Model: []byte(text), Consts: []string{consts}})
+		if err != nil || v[0].Err != nil || v[0].Value.Num != 1 || v[0].States != int64(want) {
+			t.Errorf("%s: %v, %v, want %d states", consts, v, err, want)
+		}
+	}
+	if _, err := runner.Check(context.Background(), native.New(), runner.Job{File: "m.jani", Model: []byte(text), Consts: []string{"N=2:3"}}); err == nil || !strings.Contains(err.Error(), "the length of an array is not known") {
+		t.Errorf("found %v, want that the length is not known", err)
+	}
 }

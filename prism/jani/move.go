@@ -29,22 +29,29 @@ type touch struct {
 // moves translates the guards of all edges, and finds out what edges assign.
 func (t *translator) moves() {
 	for _, in := range t.instances {
-		for _, e := range in.automaton.edges {
+		for _, all := range in.automaton.edges {
 			t.try(func() {
-				m := &move{in: in, at: e.at, action: e.action, location: e.location, rate: e.rate, dests: e.dests}
-				if e.guard != nil && (e.guard.kind != boolean || !e.guard.yes) {
-					m.condition = t.expr(e.guard, &place{scope: in.scope})
+				for _, e := range t.selections(*all, &place{scope: in.scope}) {
+					t.move(in, e)
 				}
-				for _, d := range e.dests {
-					for _, a := range d.assigns {
-						t.touch(m, a)
-					}
-				}
-				in.edges = append(in.edges, m)
 			})
 		}
 		t.inputs(in)
 	}
+}
+
+// move translates the guard of an edge.
+func (t *translator) move(in *instance, e edge) {
+	m := &move{in: in, at: e.at, action: e.action, location: e.location, rate: e.rate, dests: e.dests}
+	if e.guard != nil && (e.guard.kind != boolean || !e.guard.yes) {
+		m.condition = t.expr(e.guard, &place{scope: in.scope})
+	}
+	for _, d := range e.dests {
+		for _, a := range d.assigns {
+			t.touch(m, a)
+		}
+	}
+	in.edges = append(in.edges, m)
 }
 
 // inputs adds what an input-enabled instance does where it has no edge: nothing.

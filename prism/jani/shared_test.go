@@ -74,7 +74,7 @@ func TestShared(t *testing.T) {
 		var sides [2]crosscheck.Side
 		for i, idle := range []int{0, 30} {
 			text := []byte(writers(seed, idle))
-			read, err := jani.Read("m.jani", text)
+			read, err := jani.Read("m.jani", text, nil)
 			if i == 1 && err != nil { // one reads what another one wrote in the step before it
 				break
 			}

@@ -40,9 +40,10 @@ type Unsupported struct{ syntax.ErrorList }
 // Unwrap returns the diagnostics.
 func (e *Unsupported) Unwrap() error { return e.ErrorList }
 
-// Read translates a model. The error is a [syntax.ErrorList] with places in the
-// JSON text, or *[Unsupported].
-func Read(file string, src []byte) (*Translation, error) {
+// Read translates a model. Constants without a value stay so, but for the lengths of arrays
+// and the bounds of selections, which are those that whole numbers known give them. The error is a [syntax.ErrorList] with
+// places in the JSON text, or *[Unsupported].
+func Read(file string, src []byte, known map[string]string) (*Translation, error) {
 	root, err := parseJSON(file, src)
 	if err != nil {
 		return nil, err
@@ -55,7 +56,7 @@ func Read(file string, src []byte) (*Translation, error) {
 	if err := r.errs.Err(); err != nil {
 		return nil, err
 	}
-	t := &translator{file: file, doc: r.doc, taken: make(names), labels: make(map[*slot]string), out: &Translation{
+	t := &translator{file: file, doc: r.doc, known: known, taken: make(names), labels: make(map[*slot]string), out: &Translation{
 		Properties: &syntax.Properties{}, Names: make(map[*syntax.Property]string), Refused: make(map[*syntax.Property]*syntax.Error),
 		Constants: make(map[string]string),
 	}}
@@ -79,6 +80,8 @@ type translator struct {
 	doc  *document
 	errs syntax.ErrorList
 	size int // operators and operands so far
+	// known are the values of constants that have none in the document.
+	known map[string]string
 	// large says that the model is one that this package does not write out.
 	large bool
 
@@ -180,7 +183,11 @@ func (t *translator) constantDecl(c *variable) {
 		if id.Name != c.name {
 			t.out.Constants[c.name] = id.Name
 		}
-		t.global.names[c.name] = symbol{x: id, size: 1, isBool: c.typ.kind == boolType, raw: c.initial}
+		raw := c.initial
+		if n, ok := t.known[c.name]; ok && raw == nil {
+			raw = &value{Span: c.Span, kind: number, text: n}
+		}
+		t.global.names[c.name] = symbol{x: id, size: 1, isBool: c.typ.kind == boolType, raw: raw}
 	}
 }
 
