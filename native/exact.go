@@ -34,6 +34,8 @@ type exact struct {
 	partition   *runner.PartitionFile
 	certificate *runner.CertificateFile
 	progress    func(runner.Progress)
+	hopeful     bool // a part of the states may do
+	file        string
 }
 
 // export is where a scheduler goes, and how.
@@ -79,6 +81,7 @@ func newExact(plan *runner.Plan) (*exact, error) {
 		return nil, err
 	}
 	return &exact{
+		hopeful: hopeful(plan), file: job.File,
 		progress: job.Progress, export: export, wanted: job.Witness, proven: num.Accuracy == result.Proven, reduce: num.Reduce, partition: job.Partition, certificate: job.Certificate,
 		build: explicit.Options{
 			MaxStates: num.MaxStates, MaxMemory: num.MaxMemory, NoFixDeadlocks: job.NoFixDeadlocks,
@@ -108,9 +111,16 @@ func (e *exact) instance(ctx context.Context, m *compile.Model) (instance, error
 		}
 		return e.over(space, none), nil
 	}
-	space, err := explicit.Build(ctx, m, e.build)
-	if err != nil {
+	opts := e.build
+	if e.hopeful && m.Program().Type == syntax.MDP {
+		opts.Part = partStates
+	}
+	space, err := explicit.Build(ctx, m, opts)
+	switch {
+	case err != nil:
 		return nil, err
+	case space.Unexplored() != nil:
+		return &begun{exact: e, model: m, part: check.New(m, space, e.opt)}, nil
 	}
 	return e.over(space, nil), nil
 }

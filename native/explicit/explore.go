@@ -27,6 +27,10 @@ type Options struct {
 	// MaxMemory is the number of bytes that states, choices and transitions
 	// may take; 0 means three quarters of what the system says is available.
 	MaxMemory int64
+	// Part is the number of states, the first ones found, of which to find the
+	// choices; 0 means all. The other states are left out of the model but for a
+	// self-loop, and Space.Unexplored has them.
+	Part int
 	// NoFixDeadlocks makes a deadlock an error. By default it gets a self-loop.
 	NoFixDeadlocks bool
 	// Exact keeps the probabilities as fractions, too.
@@ -143,17 +147,25 @@ func (x *exploration) run(ctx context.Context) error {
 		from = x.opts.CompileFrom
 	}
 	b := &batch{}
-	for x.next < min(x.store.n, from) {
+	for x.next < min(x.found(), from) {
 		x.fill(b)
 		first.expand(ctx, b)
 		if err := x.commit(ctx, b); err != nil {
 			return err
 		}
 	}
-	if x.next == x.store.n {
+	if x.next == x.found() {
 		return nil
 	}
 	return x.parallel(ctx)
+}
+
+// found is the number of states that there are to explore, as far as is known.
+func (x *exploration) found() int {
+	if x.opts.Part > 0 {
+		return min(x.opts.Part, x.store.n)
+	}
+	return x.store.n
 }
 
 // parallel goes on with several workers.
@@ -211,7 +223,7 @@ func (x *exploration) expander(ctx context.Context) (compile.PackedExpander, err
 func (x *exploration) schedule(ctx context.Context, jobs chan<- *batch, most int) error {
 	var pending, free []*batch
 	for {
-		for x.next < x.store.n && len(pending) < most {
+		for x.next < x.found() && len(pending) < most {
 			var b *batch
 			b, free = take(free)
 			x.fill(b)
@@ -241,7 +253,7 @@ func take(free []*batch) (*batch, []*batch) {
 // being expanded.
 func (x *exploration) fill(b *batch) {
 	b.reset()
-	end := min(x.next+batchStates, x.store.n)
+	end := min(x.next+batchStates, x.found())
 	for ; x.next < end; x.next++ {
 		b.states = append(b.states, x.store.at(x.next)...)
 	}
@@ -266,7 +278,8 @@ func (x *exploration) commit(ctx context.Context, b *batch) error {
 		rows = x.builder.AddRows(rows, n)
 		x.expanded += n
 		if len(rows.Choices) > 0 {
-			x.deadlock()
+			x.deadlocks = append(x.deadlocks, uint32(x.expanded))
+			x.loop()
 			rows.Choices = rows.Choices[1:]
 		}
 	}
@@ -280,9 +293,8 @@ func (x *exploration) commit(ctx context.Context, b *batch) error {
 	return ctx.Err()
 }
 
-// deadlock gives the next state a self-loop.
-func (x *exploration) deadlock() {
-	x.deadlocks = append(x.deadlocks, uint32(x.expanded))
+// loop gives the next state a self-loop.
+func (x *exploration) loop() {
 	x.builder.State()
 	if kind(x.m.Program().Type) == sparse.MDP {
 		x.builder.Choice(sparse.NoAction)
@@ -329,6 +341,13 @@ func (x *exploration) finish() (*Space, error) {
 		return nil, &DeadlockError{Count: len(x.deadlocks), State: x.m.StateText(s.State(nil, int(x.deadlocks[0])))}
 	}
 	x.store.seal()
+	if x.expanded < x.store.n {
+		s.unexplored = sparse.NewSet(x.store.n)
+		for x.expanded < x.store.n {
+			s.unexplored.Add(x.expanded)
+			x.loop()
+		}
+	}
 	model, err := x.builder.Finish()
 	if err != nil {
 		return nil, err

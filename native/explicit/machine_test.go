@@ -18,15 +18,15 @@ import (
 // error, deadlocks, warnings, or the error of building; with doubles, and with fractions.
 func sameSpaces(t *testing.T, m *compile.Model) {
 	t.Helper()
-	sameSpacesOf(t, m, false)
-	sameSpacesOf(t, m, true)
+	sameSpacesOf(t, m, false, 0)
+	sameSpacesOf(t, m, true, 0)
 }
 
-func sameSpacesOf(t *testing.T, m *compile.Model, exact bool) {
+func sameSpacesOf(t *testing.T, m *compile.Model, exact bool, part int) {
 	t.Helper()
-	want, wantErr := explicit.Build(t.Context(), m, explicit.Options{CompileFrom: -1, Workers: 1, Exact: exact})
+	want, wantErr := explicit.Build(t.Context(), m, explicit.Options{CompileFrom: -1, Workers: 1, Exact: exact, Part: part})
 	for _, workers := range []int{1, 3} {
-		got, err := explicit.Build(t.Context(), m, explicit.Options{CompileFrom: 1, Workers: workers, Exact: exact})
+		got, err := explicit.Build(t.Context(), m, explicit.Options{CompileFrom: 1, Workers: workers, Exact: exact, Part: part})
 		if wantErr != nil || err != nil {
 			if wantErr == nil || err == nil || wantErr.Error() != err.Error() {
 				t.Fatalf("interpreted: error %v; in WebAssembly: %v", wantErr, err)
@@ -42,6 +42,9 @@ func sameSpacesOf(t *testing.T, m *compile.Model, exact bool) {
 		}
 		if a.Rats, b.Rats = nil, nil; !reflect.DeepEqual(a, b) {
 			t.Fatalf("interpreted: %+v\nin WebAssembly: %+v", a, b)
+		}
+		if !reflect.DeepEqual(want.Unexplored(), got.Unexplored()) || part > 0 && want.Model().NumStates()-want.Unexplored().Count() != part {
+			t.Errorf("not explored: %v and %v, part %d", want.Unexplored(), got.Unexplored(), part)
 		}
 		if !reflect.DeepEqual(want.Warnings(), got.Warnings()) {
 			t.Errorf("warnings %q and %q", want.Warnings(), got.Warnings())
@@ -68,7 +71,9 @@ func TestMachineBoards(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				sameSpaces(t, compiled(t, board(t, modelgen.Config{Rows: 2, Cols: 2, Max: 32, Spawn: spawn, Policy: p})))
+				m := compiled(t, board(t, modelgen.Config{Rows: 2, Cols: 2, Max: 32, Spawn: spawn, Policy: p}))
+				sameSpaces(t, m)
+				sameSpacesOf(t, m, false, 57)
 			})
 		}
 	}

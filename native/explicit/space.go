@@ -28,7 +28,12 @@ type Space struct {
 	blocks     *blocks  // nil but for a quotient
 	rounded    bool     // as Rounded
 	restricted bool     // to some of the choices of the model
+	unexplored *sparse.Set
 }
+
+// Unexplored are the states whose choices were not looked for, as Options.Part asked; nil
+// if there are none.
+func (s *Space) Unexplored() *sparse.Set { return s.unexplored }
 
 // Model returns the states, choices and transitions. Action i+1 is
 // Program.Actions[i]. It has no labels and no rewards.
