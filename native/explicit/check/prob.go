@@ -225,7 +225,16 @@ func (e *evaluation) until(x *sema.Temporal, left, right *sparse.Set, dir solve.
 		return nil, err
 	}
 	e.note(left, right, steps, negated)
-	return e.solved(solve.BoundedUntil(e.ctx, e.graph, left, right, steps, dir, e.opts))
+	return e.solved(solve.BoundedUntil(e.ctx, e.graph, left, right, steps, dir, e.narrowed()))
+}
+
+// narrowed are the options for values that nobody asks for elsewhere.
+func (e *evaluation) narrowed() solve.Options {
+	opts := e.opts
+	if e.exact && !e.valued && e.wanted == nil {
+		opts.Within = e.within
+	}
+	return opts
 }
 
 // steps evaluates the bound of an operator in a model with discrete time.

@@ -422,3 +422,25 @@ func BenchmarkSteps(b *testing.B) {
 		b.ReportMetric(v.Value(start), "value")
 	}
 }
+
+// BenchmarkExactSteps is that with fractions and fewer of the coins, wanted in the first state or in all.
+func BenchmarkExactSteps(b *testing.B) {
+	m, start := coins(b, 4, 10)
+	m = fractions(m)
+	n := m.NumStates()
+	top := sparse.NewSet(n)
+	for s := n - n/11; s < n; s++ {
+		top.Add(s)
+	}
+	for name, within := range map[string]*sparse.Set{"one": sparse.SetOf(n, start), "all": nil} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				v, err := solve.BoundedUntil(b.Context(), sparse.NewGraph(m), sparse.FullSet(n), top, solve.Steps{High: 200}, solve.Max, solve.Options{Exact: true, Within: within})
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.ReportMetric(float64(v.Exact[start].Denom().BitLen()), "bits")
+			}
+		})
+	}
+}

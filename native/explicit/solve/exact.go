@@ -3,6 +3,7 @@ package solve
 import (
 	"context"
 	"errors"
+	"math"
 	"math/big"
 	"slices"
 
@@ -50,22 +51,106 @@ func (y *system) several(members []uint32, ws *workspace, mt *meter) error {
 // exactSteps is steps, in fractions, which hardly ever stay the same.
 func (y *system) exactSteps(ctx context.Context, opts Options, open *sparse.Set, n int) error {
 	mt := newMeter(ctx, opts, n)
+	b := y.newBand(opts, open, n)
+	if p := y.newPowers(); p != nil {
+		return p.steps(mt, b, n)
+	}
 	next := slices.Clone(y.v.Exact)
-	for range n {
-		y.trace.begin()
-		for s := range open.All() {
-			best := y.bestRat(s)
-			next[s] = best.value
-			y.trace.note(s, best.choice)
-			if err := mt.did(1000 + effort(best.value)); err != nil {
+	return b.each(y.trace, mt, n, func(s uint32) (uint32, int) {
+		best := y.bestRat(int(s))
+		next[s] = best.value
+		return best.choice, 1000 + effort(best.value)
+	}, func() { y.v.Exact, next = next, y.v.Exact })
+}
+
+// each calls visit for the states whose values matter after each of n steps, and then
+// done. Visit returns the choice made and the work it took.
+func (b *band) each(trace *trace, mt *meter, n int, visit func(s uint32) (uint32, int), done func()) error {
+	for k := range n {
+		trace.begin()
+		for _, s := range b.states {
+			if b.from[s] >= n-k || b.to[s] > k+1 { // nobody asks, or it is zero as yet
+				continue
+			}
+			choice, work := visit(s)
+			trace.note(int(s), choice)
+			if err := mt.did(work); err != nil {
 				return err
 			}
 		}
-		y.v.Exact, next = next, y.v.Exact
-		y.trace.end(1)
+		if err := mt.did(len(b.states)); err != nil {
+			return err
+		}
+		done()
+		trace.end(1)
 		mt.progress.Done++
 	}
 	return nil
+}
+
+// band is in which steps the values of open states matter: from is how many steps away the
+// next state is that is asked about, and to how many lie between a state and
+// the next one that has a value other than zero.
+type band struct {
+	states   []uint32
+	from, to []int
+	narrow   bool // nobody asks about other states than those of which from is 0
+}
+
+func (y *system) newBand(opts Options, open *sparse.Set, steps int) *band {
+	n := y.g.NumStates()
+	b := &band{from: make([]int, n), to: make([]int, n), narrow: opts.Within != nil && y.trace == nil}
+	if b.narrow {
+		b.from = y.distances(opts.Within, open, func(s int, visit func(t int)) {
+			first, end := y.g.Choices(s)
+			for _, t := range y.g.Target[y.g.Start[first]:y.g.Start[end]] {
+				visit(int(t))
+			}
+		})
+	}
+	if b.narrow && y.reward == nil {
+		worth := sparse.NewSet(n)
+		for s, x := range y.v.Exact {
+			if x.Sign() != 0 {
+				worth.Add(s)
+			}
+		}
+		b.to = y.distances(worth, nil, func(s int, visit func(t int)) {
+			for _, c := range y.g.Into(s) {
+				visit(y.g.Owner(c))
+			}
+		})
+	}
+	for s := range open.All() {
+		if b.from[s] < steps && b.to[s] <= steps-b.from[s] {
+			b.states = append(b.states, uint32(s))
+		}
+	}
+	return b
+}
+
+// distances returns how far from a set states are, where only open states, nil for all,
+// are left.
+func (y *system) distances(set, open *sparse.Set, neighbours func(s int, visit func(t int))) []int {
+	out := slices.Repeat([]int{math.MaxInt}, y.g.NumStates())
+	var queue []int
+	for s := range set.All() {
+		out[s] = 0
+		queue = append(queue, s)
+	}
+	for at := 0; at < len(queue); at++ {
+		s := queue[at]
+		if open != nil && !open.Has(s) {
+			continue
+		}
+		neighbours(s, func(t int) {
+			if out[t] == math.MaxInt {
+				out[t] = out[s] + 1
+				queue = append(queue, t)
+			}
+		})
+	}
+	return out
 }
 
 // effort estimates the operations that bring a fraction to lowest terms, which takes

@@ -38,6 +38,9 @@ func BoundedUntil(ctx context.Context, g *sparse.Graph, left, right *sparse.Set,
 	if g.Intervals() {
 		return robustBounded(ctx, g, left, right, bound, dir, opts)
 	}
+	if bound.Low > 0 {
+		opts.Within = nil
+	}
 	y, err := newStepwise(g, nil, dir, opts)
 	if err != nil {
 		return nil, err

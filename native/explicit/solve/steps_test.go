@@ -62,6 +62,53 @@ func (in *instance) checkSteps(name string, v *solve.Values, x *solve.Values, er
 	}
 }
 
+// checkWithin compares fractions that are wanted in one state only.
+func (in *instance) checkWithin(name string, solved func(solve.Options) (*solve.Values, error), want func(s int) *big.Rat) {
+	in.Helper()
+	n := in.m.NumStates()
+	for s := range n {
+		x, err := solved(solve.Options{Exact: true, Within: sparse.SetOf(n, s)})
+		if err != nil {
+			in.Fatal(err)
+		}
+		if w := want(s); !equal(x.Exact[s], w) {
+			in.Errorf("%s, only in state %d: %s, want %s", name, s, text(x.Exact[s]), text(w))
+		}
+	}
+}
+
+// TestStepsOfPrimes has weights without a small common denominator: each state is left
+// for the next one with probability 1 to a prime, and for the first one otherwise.
+func TestStepsOfPrimes(t *testing.T) {
+	primes := []int64{3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67}
+	b := sparse.NewBuilder(sparse.DTMC)
+	want := big.NewRat(1, 1)
+	for s, p := range primes {
+		b.State()
+		b.AddRat(s+1, big.NewRat(1, p), sparse.NoAction)
+		b.AddRat(0, big.NewRat(p-1, p), sparse.NoAction)
+		want.Mul(want, big.NewRat(1, p))
+	}
+	b.State()
+	b.AddRat(len(primes), big.NewRat(1, 1), sparse.NoAction)
+	m, err := b.Finish()
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := m.NumStates()
+	for _, within := range []*sparse.Set{nil, sparse.SetOf(n, 0)} {
+		v, err := solve.BoundedUntil(t.Context(), sparse.NewGraph(m), sparse.FullSet(n), sparse.SetOf(n, n-1), solve.Steps{High: n - 1}, solve.Max, solve.Options{Exact: true, Within: within})
+		if err != nil || v.Exact[0].Cmp(want) != 0 {
+			t.Errorf("%v, %v, want %v", v.Exact[0], err, want)
+		}
+		// Once more round: the first step may fail.
+		v, err = solve.BoundedUntil(t.Context(), sparse.NewGraph(m), sparse.FullSet(n), sparse.SetOf(n, n-1), solve.Steps{High: n}, solve.Max, solve.Options{Exact: true, Within: within})
+		if more := new(big.Rat).Mul(want, big.NewRat(5, 3)); err != nil || v.Exact[0].Cmp(more) != 0 {
+			t.Errorf("%v, %v, want %v", v.Exact[0], err, more)
+		}
+	}
+}
+
 func TestSteps(t *testing.T) {
 	for _, kind := range []sparse.Kind{sparse.MDP, sparse.DTMC} {
 		forRandom(t, kind, func(in *instance) {
@@ -90,7 +137,11 @@ func TestSteps(t *testing.T) {
 				}
 				v, err := solve.BoundedUntil(ctx, in.g, in.left, in.right, bound, dir, opts)
 				x, _ := solve.BoundedUntil(ctx, in.g, in.left, in.right, bound, dir, exactly)
-				in.checkSteps("until "+name, v, x, err, func(s int) *big.Rat { return in.unroll(s, 0, dir == solve.Min, until, nil) })
+				want := func(s int) *big.Rat { return in.unroll(s, 0, dir == solve.Min, until, nil) }
+				in.checkSteps("until "+name, v, x, err, want)
+				in.checkWithin("until "+name, func(o solve.Options) (*solve.Values, error) {
+					return solve.BoundedUntil(ctx, in.g, in.left, in.right, bound, dir, o)
+				}, want)
 
 				cumul := func(_, i int) *big.Rat {
 					if i == k {
@@ -100,7 +151,11 @@ func TestSteps(t *testing.T) {
 				}
 				v, err = solve.CumulReward(ctx, in.g, in.reward(), k, dir, opts)
 				x, _ = solve.CumulReward(ctx, in.g, in.reward(), k, dir, exactly)
-				in.checkSteps("cumulative "+name, v, x, err, func(s int) *big.Rat { return in.unroll(s, 0, dir == solve.Min, cumul, gain) })
+				want = func(s int) *big.Rat { return in.unroll(s, 0, dir == solve.Min, cumul, gain) }
+				in.checkSteps("cumulative "+name, v, x, err, want)
+				in.checkWithin("cumulative "+name, func(o solve.Options) (*solve.Values, error) {
+					return solve.CumulReward(ctx, in.g, in.reward(), k, dir, o)
+				}, want)
 
 				instant := func(s, i int) *big.Rat {
 					if i < k {
@@ -113,7 +168,11 @@ func TestSteps(t *testing.T) {
 				}
 				v, err = solve.InstantReward(ctx, in.g, in.reward(), k, dir, opts)
 				x, _ = solve.InstantReward(ctx, in.g, in.reward(), k, dir, exactly)
-				in.checkSteps("instantaneous "+name, v, x, err, func(s int) *big.Rat { return in.unroll(s, 0, dir == solve.Min, instant, nil) })
+				want = func(s int) *big.Rat { return in.unroll(s, 0, dir == solve.Min, instant, nil) }
+				in.checkSteps("instantaneous "+name, v, x, err, want)
+				in.checkWithin("instantaneous "+name, func(o solve.Options) (*solve.Values, error) {
+					return solve.InstantReward(ctx, in.g, in.reward(), k, dir, o)
+				}, want)
 			}
 		})
 	}
