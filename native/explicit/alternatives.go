@@ -218,7 +218,7 @@ func (w *exactWorker) weighed(mv *compile.Move) []*big.Rat {
 	}
 	out := make([]*big.Rat, 0, len(mv.Alternatives))
 	pick := make([]int, len(each))
-	for more := len(mv.Alternatives) > 0; more; more = advance(pick, each) {
+	for more := len(mv.Alternatives) > 0; more; more = advance(pick, each) >= 0 {
 		p := each[0][pick[0]]
 		for i, u := range pick[1:] {
 			p = new(big.Rat).Mul(p, each[i+1][u])

@@ -2,6 +2,7 @@ package explicit
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math/big"
@@ -36,6 +37,8 @@ type exactChoice struct {
 	weights []*big.Rat // shared, never changed
 	highs   []*big.Rat // the upper ends of intervals, whose lower ones are weights; or nil
 	targets [][]int32
+	index   map[string]int // of many targets
+	key     []byte
 }
 
 // expand returns the choices, and how many there were: in a Markov chain those
@@ -109,13 +112,37 @@ func merge(cs []exactChoice) []exactChoice {
 }
 
 func (c *exactChoice) add(target []int32, w *big.Rat) {
-	for i, t := range c.targets {
-		if slices.Equal(t, target) {
-			c.weights[i] = new(big.Rat).Add(c.weights[i], w)
-			return
-		}
+	if i := c.find(target); i >= 0 {
+		c.weights[i] = new(big.Rat).Add(c.weights[i], w)
+		return
 	}
 	c.targets, c.weights = append(c.targets, target), append(c.weights, w)
+}
+
+// find returns the place of a target, -1 if it is new: then it is expected next.
+func (c *exactChoice) find(target []int32) int {
+	if len(c.targets) < maxRoom {
+		return slices.IndexFunc(c.targets, func(t []int32) bool { return slices.Equal(t, target) })
+	}
+	if c.index == nil {
+		c.index = make(map[string]int)
+		for i, t := range c.targets {
+			c.index[string(c.bytes(t))] = i
+		}
+	}
+	if i, known := c.index[string(c.bytes(target))]; known {
+		return i
+	}
+	c.index[string(c.key)] = len(c.targets)
+	return -1
+}
+
+func (c *exactChoice) bytes(target []int32) []byte {
+	c.key = c.key[:0]
+	for _, x := range target {
+		c.key = binary.LittleEndian.AppendUint32(c.key, uint32(x))
+	}
+	return c.key
 }
 
 // maxRoom is for how many targets of a choice there is room at once.
@@ -140,39 +167,43 @@ func (x *exactExpander) choice(ctx context.Context, state []int32, c *compile.Ch
 	out.targets, out.weights = make([][]int32, 0, n), make([]*big.Rat, 0, n)
 	room := make([]int32, 0, n*len(state))
 	pick := make([]int, len(weights))
-	for {
-		w := weights[0][pick[0]]
-		for i, u := range pick[1:] {
-			w = new(big.Rat).Mul(w, weights[i+1][u])
-		}
-		if w.Sign() > 0 {
-			if cap(room)-len(room) < len(state) {
-				room = make([]int32, 0, maxRoom*len(state))
-			}
-			room = append(room, state...)
-			target := room[len(room)-len(state) : len(room) : len(room)]
-			if err := x.x.Apply(target, c.Commands, pick); err != nil {
-				return out, err
-			}
-			out.add(target, w)
-			if len(out.targets)&0xff == 0 && ctx.Err() != nil {
-				return out, ctx.Err()
+	products := make([]*big.Rat, len(weights)) // of the weights picked from there on
+	for changed := len(pick) - 1; changed >= 0; changed = advance(pick, weights) {
+		for i := changed; i >= 0; i-- {
+			if products[i] = weights[i][pick[i]]; i+1 < len(pick) {
+				products[i] = new(big.Rat).Mul(products[i], products[i+1])
 			}
 		}
-		if !advance(pick, weights) {
-			return out, nil
+		w := products[0]
+		if w.Sign() <= 0 {
+			continue
+		}
+		if cap(room)-len(room) < len(state) {
+			room = make([]int32, 0, maxRoom*len(state))
+		}
+		room = append(room, state...)
+		target := room[len(room)-len(state) : len(room) : len(room)]
+		if err := x.x.Apply(target, c.Commands, pick); err != nil {
+			return out, err
+		}
+		out.add(target, w)
+		if len(out.targets)&0xff == 0 && ctx.Err() != nil {
+			return out, ctx.Err()
 		}
 	}
+	return out, nil
 }
 
-func advance[T any](pick []int, weights [][]T) bool {
+// advance goes on to the next combination and returns the last number that it changed, -1
+// after the last combination.
+func advance[T any](pick []int, weights [][]T) int {
 	for i, ws := range weights {
 		if pick[i]++; pick[i] < len(ws) {
-			return true
+			return i
 		}
 		pick[i] = 0
 	}
-	return false
+	return -1
 }
 
 // weigh evaluates the probabilities of a command, whose sum must be one; what is

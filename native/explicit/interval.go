@@ -40,7 +40,7 @@ func (x *exactExpander) intervalChoice(ctx context.Context, state []int32, c *co
 		weights = append(weights, ws)
 	}
 	pick := make([]int, len(weights))
-	for more := true; more; more = advance(pick, weights) {
+	for more := true; more; more = advance(pick, weights) >= 0 {
 		w := weights[0][pick[0]]
 		for i, u := range pick[1:] {
 			v := weights[i+1][u]

@@ -58,6 +58,10 @@ const (
 	// maxWork is how many operations fractions may take to improve an answer: some
 	// seconds' worth.
 	maxWork = 1 << 29
+	// manyOperations is how many operations fractions may take before a quotient is tried, of
+	// a model of at most reducedStates: a quarter of a minute's worth.
+	manyOperations = 1 << 33
+	reducedStates  = 1 << 20
 )
 
 // epsilon returns the relative width wanted.
@@ -168,7 +172,7 @@ func (c *Checker) answer(ctx context.Context, p *Property, v *result.Verdict) er
 		if err != nil {
 			return err
 		}
-		out, err := c.attempt(ctx, m, true, c.opts, p)
+		out, err := c.lighter(ctx, m, p, v, manyOperations)
 		return c.write(out, v, err)
 	}
 	if why := c.bounds.space.Unfit(); why != nil {
@@ -182,6 +186,32 @@ func (c *Checker) answer(ctx context.Context, p *Property, v *result.Verdict) er
 		return c.instead(ctx, why, p, v)
 	}
 	return err
+}
+
+// lighter answers with fractions: where that takes much work, on the quotient by what
+// cannot be told apart, if it has at most half as many states.
+func (c *Checker) lighter(ctx context.Context, m *model, p *Property, v *result.Verdict, work int) (*outcome, error) {
+	n, opts := m.space.Model().NumStates(), c.opts
+	if n > reducedStates || c.valued || c.wanted != nil || m.space.Closed() {
+		return c.attempt(ctx, m, true, opts, p)
+	}
+	opts.maxWork = work
+	out, why := c.attempt(ctx, m, true, opts, p)
+	if !errors.Is(why, solve.ErrWork) && !errors.Is(why, solve.ErrFill) {
+		return out, why
+	}
+	r, err := Reduce(ctx, c.compiled, m.space, []*Property{p}, nil)
+	switch {
+	case ctx.Err() != nil:
+		return nil, err
+	case err == nil && r.Space.Model().NumStates() <= n/2:
+		v.Warnings = append(v.Warnings, fmt.Sprintf("computed on the quotient of %d states that cannot be told apart", r.Space.Model().NumStates()))
+		q := New(r.Space.Compiled(), r.Space, c.opts)
+		return q.attempt(ctx, q.exact, true, q.opts, p)
+	case errors.Is(why, solve.ErrFill):
+		return nil, why
+	}
+	return c.attempt(ctx, m, true, c.opts, p)
 }
 
 // several answers multi(…): with fractions if the model is small, or where bounds do

@@ -7,8 +7,8 @@ import (
 	"math/bits"
 )
 
-// errFill says that an exact solution takes too much memory.
-var errFill = errors.New("exact solution: eliminating the unknowns of a component leads to too many terms")
+// ErrFill says that an exact solution takes too much memory.
+var ErrFill = errors.New("exact solution: eliminating the unknowns of a component leads to too many terms")
 
 // lifting solves equations, scale * x = constant + sum of coef * x(col) for each
 // unknown, that have one solution. The coefficients are positive, and those of a row, or
@@ -54,7 +54,7 @@ func newLifting(mt *meter, rows []*exactRow) (*lifting, error) {
 	var err error
 	f.fill, err = eliminate(mt, len(rows), func(k int) []uint32 { return rows[k].col }, math.Inf(1))
 	if err == nil && f.fill == nil {
-		err = errFill
+		err = ErrFill
 	}
 	if err != nil {
 		return nil, err
