@@ -26,7 +26,7 @@ type powers struct {
 	gain  func(s, c int) *big.Int
 	one   uint32 // the weight 1, if there is one
 
-	sum, term, left big.Int // scratch
+	term, left big.Int // scratch
 }
 
 // newPowers returns nil for a model whose weights have no small common denominator.
