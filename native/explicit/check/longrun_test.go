@@ -63,3 +63,27 @@ func TestLongRunOfMDP(t *testing.T) {
 		t.Errorf("S=?: found %v", v.Err)
 	}
 }
+
+// TestAlmostOne has weights whose doubles are 1, and which are not: what is added to a model,
+// such as a way to stay for ever, has the weight 1.
+func TestAlmostOne(t *testing.T) {
+	const slow = `mdp
+module m s:[0..2];
+  [] s=0 -> 1e-17:(s'=1) + 1-1e-17:(s'=0);
+  [] s=1 -> true;
+  [] s=0 -> (s'=2);
+  [] s=2 -> 1e-17:(s'=2) + 1-1e-17:(s'=1);
+endmodule
+rewards "r" s=0 : 3; s=1 : 4; endrewards
+rewards "k" s=0 : 1; endrewards`
+	for property, want := range map[string]string{
+		`R{"r"}max=? [ S ]`: "4", `R{"r"}min=? [ S ]`: "4", `Smin=? [ s=1 ]`: "1",
+		`Pmin=? [ F G s=1 ]`: "1", `Pmax=? [ (G F s=1) & (F s=1) ]`: "1", `Pmin=? [ X X X G s=1 ]`: "199999999999999999/10000000000000000000000000000000000",
+		`Pmax=? [ F{"k"}>=2 s=1 ]`:                  "99999999999999999/100000000000000000",
+		`multi(Pmax=? [ F s=1 ], P>=0.5 [ F s=1 ])`: "1", `multi(R{"k"}min=? [ C ], P>=1 [ F s=1 ])`: "1",
+	} {
+		if v := storm(t, slow, result.Exact, property)[0]; v.Err != nil || v.Value.Rat == nil || v.Value.Rat.RatString() != want {
+			t.Errorf("%s: found %v (%v), %v, want %s", property, v.Value, v.Value.Rat, v.Err, want)
+		}
+	}
+}

@@ -130,9 +130,13 @@ func (r *Reward) GainRat(state, choice int) *big.Rat {
 }
 
 // One returns the number of the weight 1, which it adds where there is none, to a
-// model that shares its weights with others.
+// model that shares its weights with others. The double of a fraction may be 1 although it is
+// a bit less, as that of 1-1e-17.
 func (m *Model) One() uint32 {
 	i := slices.Index(m.Weights, 1)
+	if m.Rats != nil {
+		i = slices.IndexFunc(m.Rats, func(x *big.Rat) bool { return x.IsInt() && x.Num().IsInt64() && x.Num().Int64() == 1 })
+	}
 	if i < 0 {
 		i = len(m.Weights)
 		m.Weights = append(slices.Clip(m.Weights), 1)
