@@ -145,3 +145,29 @@ func TestForwardTime(t *testing.T) {
 		}
 	})
 }
+
+// TestForeverLong is a game that goes on until all or nothing is won of n, fairly: all with probability 1/n
+// where it begins with 1. It takes long for what has a thousand states.
+func TestForeverLong(t *testing.T) {
+	const n = 1000
+	b := sparse.NewBuilder(sparse.DTMC)
+	for k := range n + 1 {
+		b.State()
+		if k == 0 || k == n {
+			b.Add(k, 1)
+			continue
+		}
+		b.Add(k-1, 0.5)
+		b.Add(k+1, 0.5)
+	}
+	m := finish(t, b)
+	m.Initial = []uint32{1}
+	f := forward(t, sparse.NewGraph(m), solve.Options{})
+	if err := f.Forever(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	v := f.Values()
+	if lo, hi := v.Lower[n], v.Upper[n]; lo > 1.0/n || hi < 1.0/n || hi-lo > 1e-6/n || v.Upper[1] != 0 {
+		t.Errorf("[%v, %v], want %v", lo, hi, 1.0/n)
+	}
+}

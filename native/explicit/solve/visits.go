@@ -57,16 +57,16 @@ func (v *visits) solve(mt *meter, opts Options) (out []amount, ok bool, err erro
 		}
 		if fit {
 			w := d.against(v.begin)
-			if out, ok = v.bounds(w, d.against(w), opts.epsilon()); ok {
-				return out, true, nil
+			if out, ok = v.bounds(w, d.against(w), opts.epsilon()); out != nil { // as narrow as rounding lets them be
+				return out, ok, nil
 			}
 		}
 	}
-	return v.sweeps(mt, opts, out)
+	return v.sweeps(mt, opts)
 }
 
-// sweeps is solve by iteration; before are bounds that there are already.
-func (v *visits) sweeps(mt *meter, opts Options, before []amount) (out []amount, ok bool, err error) {
+// sweeps is solve by iteration.
+func (v *visits) sweeps(mt *meter, opts Options) (out []amount, ok bool, err error) {
 	w, u := slices.Clone(v.begin), make([]float64, len(v.begin))
 	done, limit := 0, opts.maxSweeps()
 	for more := firstSweeps; done < limit; more *= 2 {
@@ -80,15 +80,15 @@ func (v *visits) sweeps(mt *meter, opts Options, before []amount) (out []amount,
 			}
 		}
 		if now, narrow := v.bounds(w, u, opts.epsilon()); now != nil {
-			if before = now; narrow {
-				return now, true, nil
+			if out = now; narrow {
+				return out, true, nil
 			}
 		}
 	}
-	if before == nil {
-		before = slices.Repeat([]amount{{hi: math.Inf(1)}}, len(w))
+	if out == nil {
+		out = slices.Repeat([]amount{{hi: math.Inf(1)}}, len(w))
 	}
-	return before, false, nil
+	return out, false, nil
 }
 
 // sweep brings x closer to begin + x P, by one Gauss-Seidel sweep.
@@ -129,7 +129,7 @@ func (v *visits) bounds(w, u []float64, width float64) (out []amount, narrow boo
 	for k := range w {
 		spread := 1.01 * off * more * u[k]
 		out = append(out, amount{lo: v.round.down(w[k]-spread, 2*unit), hi: v.round.up(w[k]+spread, 2*unit)})
-		narrow = narrow && spread <= width/4*w[k]
+		narrow = narrow && spread <= width/2*w[k]
 	}
 	return out, narrow
 }

@@ -31,7 +31,7 @@ func TestVisitsSweeps(t *testing.T) {
 	v := newVisits(y.local([]uint32{0, 1, 2, 3, 4, 5}, &ws))
 	v.begin[0] = 1
 	mt := newMeter(t.Context(), Options{}, n)
-	swept, ok, err := v.sweeps(mt, Options{}, nil)
+	swept, ok, err := v.sweeps(mt, Options{})
 	if err != nil || !ok {
 		t.Fatal(ok, err)
 	}
@@ -53,7 +53,7 @@ func TestVisitsSweeps(t *testing.T) {
 		}
 		up = 1 + 2*up
 	}
-	if _, ok, err = v.sweeps(mt, Options{MaxSweeps: 3}, nil); ok || err != nil {
+	if _, ok, err = v.sweeps(mt, Options{MaxSweeps: 3}); ok || err != nil {
 		t.Errorf("three sweeps: %v, %v", ok, err)
 	}
 	if x, _ := v.bounds(make([]float64, n), make([]float64, n), 1); x != nil {
