@@ -53,7 +53,7 @@ func TestPrismSuite(t *testing.T) {
 	}
 	t.Run("core", func(t *testing.T) { testSuite(t, dir, core, nil, 2180, 2150) })
 	t.Run("rest", func(t *testing.T) {
-		testSuite(t, dir, []string{"functionality", "bugfixes", "pmc", "papers", "contrib"}, core, 2820, 2690)
+		testSuite(t, dir, []string{"functionality", "bugfixes", "pmc", "papers", "contrib"}, core, 2827, 2690)
 	})
 }
 

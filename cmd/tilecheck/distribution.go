@@ -127,8 +127,15 @@ func (l *likely) begin() {
 		time.Name = "time"
 	}
 	l.Columns = []table.Column{
-		time, {Name: "state", Align: table.Right}, {Name: "values", Field: "valuation", Min: 16}, {Name: "probability", Field: "value"},
-		{Name: "interval", Field: "-"}, {Field: "fraction"}, {Field: "lower"}, {Field: "upper"}, {Name: "accuracy"},
+		time,
+		{Name: "state", Align: table.Right},
+		{Name: "values", Field: "valuation", Min: 16},
+		{Name: "probability", Field: "value"},
+		{Name: "interval", Field: "-"},
+		{Field: "fraction"},
+		{Field: "lower"},
+		{Field: "upper"},
+		{Name: "accuracy"},
 	}
 	l.Notes = l.space.Warnings()
 }

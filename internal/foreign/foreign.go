@@ -36,7 +36,7 @@ func switches() map[string]meaning {
 		"exportmodel":  {1, "-o {1}", "export"},
 		"exportstates": {1, "-o {1}.sta", "export"}, "exporttrans": {1, "-o {1}.tra", "export"}, "exportlabels": {1, "-o {1}.lab", "export"},
 		"exportrewards": {2, "-o {1}.srew,trew", "export"}, "exporttransdot": {1, "-o {1}.dot", "export"}, "exportdot": {1, "-o {1}.dot", "export"},
-		"steadystate":   {0, "", "distribution"}, "transient": {1, "--time {1}", "distribution"}, "exportsteadystate": {1, "-o {1}", "distribution"},
+		"steadystate": {0, "", "distribution"}, "transient": {1, "--time {1}", "distribution"}, "exportsteadystate": {1, "-o {1}", "distribution"},
 		"exportresults": {1, "--export-results {1}", ""}, "exportscheduler": {1, "--export-scheduler {1}", ""},
 		"javamaxmem": {1, "--memory {1}", ""}, "cuddmaxmem": {1, "--memory {1}", ""}, "maxmem": {1, "--memory {1}", ""},
 		"timeout": {1, "--timeout {1}", ""}, "version": {0, "--version", ""},
