@@ -48,7 +48,7 @@ func (c *Checker) FromPart(ctx context.Context, p *Property) (v result.Verdict, 
 	}
 	err = c.write(answer, &v, nil)
 	v.Warnings = append(v.Warnings, c.differences(p)...)
-	v.Warnings = append(v.Warnings, fmt.Sprintf("answered by the first %d states, within which a scheduler has probability 1: the others were not looked at",
+	v.Warnings = append(v.Warnings, fmt.Sprintf("answered by the first %d states, within which a scheduler has probability 1: the model was not explored to its end",
 		m.NumStates()-c.bounds.space.Unexplored().Count()))
 	v.Seconds = time.Since(start).Seconds()
 	return v, err == nil
