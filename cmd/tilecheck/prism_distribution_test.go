@@ -31,8 +31,8 @@ func probabilitiesOf(t *testing.T, args ...string) (bounds [][2]float64, ok bool
 	return bounds, true
 }
 
-// TestRealPRISMAgreesOnDistributions compares the files that PRISM exports of random chains with our bounds, and with
-// our files line by line.
+// TestRealPRISMAgreesOnDistributions compares the numbers that PRISM exports of random chains, and how it numbers
+// their states, with our bounds.
 func TestRealPRISMAgreesOnDistributions(t *testing.T) {
 	prism := needs.PRISM(t)
 	compared, files := 0, map[string]int{}
