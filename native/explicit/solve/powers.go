@@ -29,7 +29,8 @@ type powers struct {
 	term, left big.Int // scratch
 }
 
-// newPowers returns nil for a model whose weights have no small common denominator.
+// newPowers returns nil where weights, or first values and rewards, have no small common
+// denominator.
 func (y *system) newPowers() *powers {
 	base := common(big.NewInt(1), y.g.Rats)
 	if y.g.Kind == sparse.CTMC || base.BitLen() > 62 || base.BitLen() == 1 {
@@ -45,6 +46,9 @@ func (y *system) newPowers() *powers {
 	if r := y.reward; r != nil {
 		p.unit = common(common(p.unit, r.StateRat), r.ChoiceRat)
 		p.gain = func(s, c int) *big.Int { return p.times(r.GainRat(s, c), p.unit) }
+	}
+	if p.unit.BitLen() > 64 { // then it is no multiple of all of them
+		return nil
 	}
 	for _, x := range y.v.Exact {
 		p.value = append(p.value, p.strip(p.times(x, p.unit), 0))

@@ -109,6 +109,24 @@ func TestStepsOfPrimes(t *testing.T) {
 	}
 }
 
+// TestStepsOfLongRewards has weights with a small common denominator, and rewards without one.
+func TestStepsOfLongRewards(t *testing.T) {
+	long := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Exp(big.NewInt(7), big.NewInt(40), nil))
+	b := sparse.NewBuilder(sparse.DTMC)
+	for s := range 2 {
+		b.State()
+		b.AddRat(s, big.NewRat(1, 3), sparse.NoAction)
+		b.AddRat(1, big.NewRat(2, 3), sparse.NoAction)
+	}
+	r := &sparse.Reward{State: []float64{1, 0}, StateRat: []*big.Rat{big.NewRat(1, 1<<40), long}}
+	v, err := solve.CumulReward(t.Context(), sparse.NewGraph(finish(t, b)), r, 2, solve.Max, solve.Options{Exact: true})
+	want := new(big.Rat).Mul(big.NewRat(4, 3), r.StateRat[0])
+	want.Add(want, new(big.Rat).Mul(big.NewRat(2, 3), long))
+	if err != nil || v.Exact[0].Cmp(want) != 0 {
+		t.Errorf("%v, %v, want %v", v, err, want)
+	}
+}
+
 func TestSteps(t *testing.T) {
 	for _, kind := range []sparse.Kind{sparse.MDP, sparse.DTMC} {
 		forRandom(t, kind, func(in *instance) {
