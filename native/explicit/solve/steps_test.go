@@ -118,10 +118,10 @@ func TestStepsOfLongRewards(t *testing.T) {
 		b.AddRat(s, big.NewRat(1, 3), sparse.NoAction)
 		b.AddRat(1, big.NewRat(2, 3), sparse.NoAction)
 	}
-	r := &sparse.Reward{State: []float64{1, 0}, StateRat: []*big.Rat{big.NewRat(1, 1<<40), long}}
+	r := &sparse.Reward{State: []float64{1, 0}, StateRat: []*big.Rat{long, big.NewRat(1, 1<<40)}}
 	v, err := solve.CumulReward(t.Context(), sparse.NewGraph(finish(t, b)), r, 2, solve.Max, solve.Options{Exact: true})
 	want := new(big.Rat).Mul(big.NewRat(4, 3), r.StateRat[0])
-	want.Add(want, new(big.Rat).Mul(big.NewRat(2, 3), long))
+	want.Add(want, new(big.Rat).Mul(big.NewRat(2, 3), r.StateRat[1]))
 	if err != nil || v.Exact[0].Cmp(want) != 0 {
 		t.Errorf("%v, %v, want %v", v, err, want)
 	}
