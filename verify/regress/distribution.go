@@ -39,11 +39,8 @@ func (e *exporter) probabilities(w io.Writer, name string) error {
 			return refusal("files at several times (-transient %s)", e.switches.Transient)
 		}
 	}
-	if e.space == nil && e.err == nil {
-		e.space, e.err = e.built(e.ctx)
-	}
-	if e.err != nil {
-		return e.err
+	if err := e.build(); err != nil {
+		return err
 	}
 	opts := check.Options{Workers: e.workers}
 	if e.switches.Exact || e.entrant.Accuracy == result.Exact && times == nil && e.space.Model().Exact() {

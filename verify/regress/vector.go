@@ -83,11 +83,8 @@ func (e *exporter) targets() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if e.space == nil && e.err == nil {
-		e.space, e.err = e.built(e.ctx)
-	}
-	if e.err != nil {
-		return nil, e.err
+	if err := e.build(); err != nil {
+		return nil, err
 	}
 	out := []byte("# Labels\n0=\"init\" 1=\"target\"\n")
 	for k, s := range e.space.Order() {

@@ -141,11 +141,8 @@ func (e *exporter) model(w io.Writer, name, ext, options string, index int) erro
 			return refusal("the option %s of -%s", option, name)
 		}
 	}
-	if e.space == nil && e.err == nil {
-		e.space, e.err = e.built(e.ctx)
-	}
-	if e.err != nil {
-		return e.err
+	if err := e.build(); err != nil {
+		return err
 	}
 	if labels {
 		var err error
@@ -179,6 +176,14 @@ func (e *exporter) model(w io.Writer, name, ext, options string, index int) erro
 		return out.TransitionRewards(e.ctx, w, index)
 	}
 	return refusal("exports of .%s files (-%s)", ext, name)
+}
+
+// build builds the states for all exports of them, once.
+func (e *exporter) build() error {
+	if e.space == nil && e.err == nil {
+		e.space, e.err = e.built(e.ctx)
+	}
+	return e.err
 }
 
 // propertyLabels returns the program of the space with the labels of the

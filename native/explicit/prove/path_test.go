@@ -238,6 +238,21 @@ func (c *secondChecker) compare() {
 	}
 }
 
+// certified makes a certificate of one property.
+func certified(t *testing.T, model, prop string) (*explicit.Space, *certificate.File) {
+	t.Helper()
+	space, props := load(t, model, prop)
+	prover, err := prove.New(space, prove.Options{Ordered: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	i, err := prover.Add(t.Context(), props[0])
+	if err != nil {
+		t.Fatal(model, prop, err)
+	}
+	return space, prove.Only(&prover.File, i)
+}
+
 // scattered writes every transition of a random text as a choice of its own.
 func scattered(text string) string {
 	var out []string
@@ -280,16 +295,7 @@ func TestSomePath(t *testing.T) {
 			prop, value = "A [ "+path+" ]", "Pmin=? [ "+path+" ]"
 		}
 		truth := exact(t, scattered(model), value).Cmp(big.NewRat(1, 1)) == 0
-		space, props := load(t, model, prop)
-		prover, err := prove.New(space, prove.Options{Ordered: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		i, err := prover.Add(t.Context(), props[0])
-		if err != nil {
-			t.Fatal(model, prop, err)
-		}
-		f := prove.Only(&prover.File, i)
+		space, f := certified(t, model, prop)
 		results, err := certify.Check(t.Context(), f)
 		if err != nil || results[0].Err != nil || results[0].Holds != truth {
 			t.Fatalf("seed %d: %s%s: %v %v, want %v", seed, model, prop, results, err, truth)
@@ -341,16 +347,7 @@ func TestPaths(t *testing.T) {
 			prop = "R" + opt[1:] + "F " + randomCoSafe(rng, 2) + " ]"
 		}
 		truth := exact(t, model, prop)
-		space, props := load(t, model, prop)
-		prover, err := prove.New(space, prove.Options{Ordered: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		i, err := prover.Add(t.Context(), props[0])
-		if err != nil {
-			t.Fatal(model, prop, err)
-		}
-		f := prove.Only(&prover.File, i)
+		space, f := certified(t, model, prop)
 		holds := func(f *certificate.File) (accepted, right bool) {
 			results, err := certify.Check(t.Context(), f)
 			second.add(space, f, results, err)
