@@ -2,10 +2,12 @@ package explicit
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 
+	"tilecheck/native/explicit/sparse"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 )
@@ -17,9 +19,39 @@ type Observations struct {
 	List []string // "true,3"
 }
 
+// ChoicesError says that a player who sees observations could not tell choices apart:
+// two states show the same and offer different actions, or one offers an action twice.
+type ChoicesError struct {
+	File         string
+	State, Other string // "(s=2)", equal where an action is there twice
+	Shown        string // as in Observations.List
+}
+
+// Error returns the message, without the file.
+func (e *ChoicesError) Error() string {
+	if e.State == e.Other {
+		return fmt.Sprintf("state %s has two choices with the same action, which a scheduler of a partially observable model cannot tell apart", e.State)
+	}
+	return fmt.Sprintf("states %s and %s have different actions, and show the same: (%s)", e.Other, e.State, e.Shown)
+}
+
 // Observations evaluates the observables in every state; nil for a model of another
-// type than POMDP. The error is that of the context, or of an observable without a value.
+// type than POMDP. The error is that of the context, of an observable without a value,
+// or a *ChoicesError.
 func (s *Space) Observations(ctx context.Context) (*Observations, error) {
+	seen, err := s.observations(ctx)
+	if err != nil || seen == nil {
+		return nil, err
+	}
+	_, err = s.model.MatchActions(seen.Of)
+	if wrong, ok := errors.AsType[*sparse.ActionsError](err); ok {
+		text := func(i int) string { return s.compiled.StateText(s.State(nil, i)) }
+		return nil, &ChoicesError{File: s.Program().File, State: text(wrong.State), Other: text(wrong.Other), Shown: seen.List[seen.Of[wrong.State]]}
+	}
+	return seen, err
+}
+
+func (s *Space) observations(ctx context.Context) (*Observations, error) {
 	if s.Program().Type != syntax.POMDP {
 		return nil, nil
 	}

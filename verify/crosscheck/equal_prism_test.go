@@ -129,7 +129,7 @@ func TestPRISMEqualModels(t *testing.T) {
 	}
 	step := len(models)/10 + 1
 	if needs.IsLong() {
-		step = 3
+		step = 1
 	}
 	for i := 0; i < len(models); i += step {
 		t.Run(strings.ReplaceAll(models[i].name, "../", ""), func(t *testing.T) {

@@ -299,7 +299,8 @@ func TestActions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := fmt.Sprint(belief.CheckActions(m, []uint32{0, 0})); got != test.want {
+		_, err = m.MatchActions([]uint32{0, 0})
+		if got := fmt.Sprint(err); got != test.want {
 			t.Errorf("%v: %s, want %s", test.actions, got, test.want)
 		}
 	}

@@ -24,74 +24,8 @@ type Problem struct {
 	Direction solve.Direction // Max or Min
 }
 
-// ActionsError says that two states show the same and offer different actions, or
-// one offers an action twice: the player could not tell the choices apart.
-type ActionsError struct {
-	// State and Other are the states, equal where an action is there twice.
-	State, Other int
-	Action       sparse.Action
-}
-
-func (e *ActionsError) Error() string {
-	if e.State == e.Other {
-		return fmt.Sprintf("state %d has two choices with the same action", e.State)
-	}
-	return fmt.Sprintf("states %d and %d show the same and have different actions", e.Other, e.State)
-}
-
 // errKind is a problem that is not one.
 var errKind = errors.New("want an MDP with exact weights, and the direction Max or Min")
-
-// CheckActions returns an *ActionsError unless states that show the same offer the
-// same actions, each once.
-//
-// Source: PRISM, which wants them in the same order, too.
-func CheckActions(m *sparse.Model, observation []uint32) error {
-	_, err := match(m, observation)
-	return err
-}
-
-// match numbers the choices of a state as those of the first state that shows the
-// same: [first choice of s + k] is the choice of s with the k-th action.
-func match(m *sparse.Model, observation []uint32) ([]uint32, error) {
-	out := make([]uint32, m.NumChoices())
-	leader := map[uint32]int{}
-	for s := range m.NumStates() {
-		first, end := m.Choices(s)
-		at := make(map[sparse.Action]int, end-first)
-		for c := first; c < end; c++ {
-			a := action(m, c)
-			if _, twice := at[a]; twice {
-				return nil, &ActionsError{s, s, a}
-			}
-			at[a] = c
-		}
-		l, known := leader[observation[s]]
-		if !known {
-			l = s
-			leader[observation[s]] = s
-		}
-		f, e := m.Choices(l)
-		if e-f != end-first {
-			return nil, &ActionsError{State: s, Other: l}
-		}
-		for k := range e - f {
-			c, ok := at[action(m, f+k)]
-			if !ok {
-				return nil, &ActionsError{State: s, Other: l, Action: action(m, f+k)}
-			}
-			out[first+k] = uint32(c)
-		}
-	}
-	return out, nil
-}
-
-func action(m *sparse.Model, c int) sparse.Action {
-	if m.Actions == nil {
-		return sparse.NoAction
-	}
-	return m.Actions[c]
-}
 
 // Observable reports whether the observation tells whether a state is in a set.
 func Observable(set *sparse.Set, observation []uint32) bool {
@@ -110,7 +44,7 @@ func Observable(set *sparse.Set, observation []uint32) bool {
 type game struct {
 	Problem
 	m      *sparse.Model
-	choice []uint32 // as match returns them
+	choice []uint32 // as Model.MatchActions returns them
 	// scale times a weight is an integer, of num.
 	scale *big.Int
 	num   []*big.Int
@@ -130,7 +64,7 @@ func newGame(p Problem) (*game, error) {
 	}
 	g := &game{Problem: p, m: m, scale: big.NewInt(1)}
 	var err error
-	if g.choice, err = match(m, p.Observation); err != nil {
+	if g.choice, err = m.MatchActions(p.Observation); err != nil {
 		return nil, err
 	}
 	for _, w := range m.Rats {

@@ -48,7 +48,7 @@ const chainStates = 1 << 21
 
 // Solve bounds a problem's value in a state, which the player knows. It looks into more
 // and more beliefs until the interval is as narrow as wanted, or Options.Beliefs stops
-// it. The error is that of the context, an *ActionsError, or of a model whose fractions
+// it. The error is that of the context, a *sparse.ActionsError, or of a model whose fractions
 // are too large.
 func Solve(ctx context.Context, p Problem, start int, opts Options) (*Bounds, error) {
 	g, err := newGame(p)

@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/big"
 
+	"tilecheck/native/explicit"
 	"tilecheck/native/explicit/belief"
 	"tilecheck/native/explicit/solve"
 	"tilecheck/native/explicit/sparse"
@@ -155,24 +156,11 @@ func (e *evaluation) observe() error {
 		return nil
 	}
 	seen, err := e.space.Observations(e.ctx)
-	if err != nil {
-		return err
-	}
-	err = belief.CheckActions(e.space.Model(), seen.Of)
-	if wrong, ok := errors.AsType[*belief.ActionsError](err); ok {
-		return &result.Failure{Class: result.Model, Message: e.differing(wrong, seen.List[seen.Of[wrong.State]]), File: e.space.Program().File}
+	if wrong, ok := errors.AsType[*explicit.ChoicesError](err); ok {
+		return &result.Failure{Class: result.Model, Message: wrong.Error(), File: wrong.File}
 	}
 	e.seen = seen
 	return err
-}
-
-// differing says which states offer different actions and show the same.
-func (e *evaluation) differing(wrong *belief.ActionsError, shown string) string {
-	s, o := e.space.Compiled().StateText(e.space.State(nil, wrong.State)), e.space.Compiled().StateText(e.space.State(nil, wrong.Other))
-	if wrong.State == wrong.Other {
-		return fmt.Sprintf("state %s has two choices with the same action, which a scheduler of a partially observable model cannot tell apart", s)
-	}
-	return fmt.Sprintf("states %s and %s have different actions, and show the same: (%s)", o, s, shown)
 }
 
 // search bounds a value in the states in which it is needed. In the others there is

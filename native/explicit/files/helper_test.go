@@ -74,7 +74,9 @@ func writeAll(t *testing.T, s *explicit.Space, opts files.Options) map[string]st
 	write("out.sta", w.States)
 	write("out.lab", w.Labels)
 	write("out.dot", w.DOT)
-	write("out.drn", w.DRN)
+	if typ := s.Program().Type; typ != syntax.IDTMC && typ != syntax.IMDP && typ != syntax.LTS { // DRN has none
+		write("out.drn", w.DRN)
+	}
 	if !opts.NoHeaders && opts.Format == files.Plain && !opts.Symbolic {
 		write("out.pexp", w.Combined)
 	}
