@@ -79,6 +79,49 @@ func TestPRISMDiagnosis(t *testing.T) {
 	}
 }
 
+// Of every wrong board PRISM's states differ from those of the right one, and the first
+// difference is the one between our own; what PRISM does not build is wrong in itself.
+func TestPRISMMutants(t *testing.T) {
+	tool := bridge.PRISM(prism(t), bridge.Options{})
+	for cfg, group := range map[modelgen.Config][]mutant{uniform(2, 2, 16): mutants, uniform(1, 4, 16): misprints} {
+		right := board(t, cfg)
+		for _, m := range group {
+			t.Run(m.name, func(t *testing.T) {
+				t.Parallel()
+				wrong := m.apply(t, right)
+				told, err := statesOf(t, tool, runner.Job{File: "wrong.prism", Model: []byte(wrong)})
+				if err != nil && m.invalid {
+					t.Log(err)
+					return
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				ours := side("ours", states(t, right))
+				got, err := crosscheck.Diff(t.Context(), ours, crosscheck.Side{Name: "prism", Told: *told})
+				if err != nil || got == nil {
+					t.Fatalf("difference %v, error %v", got, err)
+				}
+				t.Log(got)
+				if m.invalid {
+					return
+				}
+				want, err := crosscheck.Diff(t.Context(), ours, side("wrong", states(t, wrong)))
+				if err != nil {
+					t.Fatal(err)
+				}
+				named := func(d *crosscheck.Difference) string { // of several successors one is named
+					what, _, _ := strings.Cut(d.What, " to ")
+					return string(d.Kind) + d.State + what
+				}
+				if named(got) != named(want) {
+					t.Errorf("difference %v, want %v", got, want)
+				}
+			})
+		}
+	}
+}
+
 func kindOf(d *crosscheck.Difference) crosscheck.Kind {
 	if d == nil {
 		return ""
