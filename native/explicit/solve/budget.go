@@ -2,6 +2,7 @@ package solve
 
 import (
 	"context"
+	"math/big"
 	"slices"
 
 	"tilecheck/native/explicit/sparse"
@@ -18,9 +19,9 @@ const maxBudgetValues = 1 << 27
 
 // BudgetUntil returns bounds on the extremal probability of `left U right` where
 // what was spent before right must be within a budget: for each budget from nothing on,
-// from those before. It reports false where that does not work: values are to be
-// fractions, what costs nothing has a cycle through several states, or one step may cost
-// so much that too many values would have to be kept.
+// from those before. It reports false where that does not work: what costs nothing has
+// a cycle through several states, or one step may cost so much that too many values
+// would have to be kept.
 //
 // Source: Hahn and Hartmanns, A comparison of time- and reward-bounded probabilistic
 // model checking techniques (2016), section 4.
@@ -31,7 +32,7 @@ func BudgetUntil(ctx context.Context, g *sparse.Graph, left, right *sparse.Set, 
 			most = max(most, k)
 		}
 	}
-	if opts.Exact || (most+1)*n > maxBudgetValues {
+	if (most+1)*n > maxBudgetValues {
 		return nil, false, nil
 	}
 	order, ok := free(g.Model, b.Cost).Topological(left.Minus(right))
@@ -53,15 +54,20 @@ func BudgetUntil(ctx context.Context, g *sparse.Graph, left, right *sparse.Set, 
 	for k := 0; k <= b.Most; k++ {
 		now := last[k%len(last)]
 		for _, s := range order.Order {
-			lo, hi := y.spend(int(s), k, b.Cost, last)
-			now.Lower[s], now.Upper[s] = lo, hi
-			if err := mt.did(2 + len(g.Target)/n); err != nil {
+			work := 2 + len(g.Target)/n
+			if y.exact() {
+				x := y.spendExact(int(s), k, b.Cost, last)
+				now.assign(int(s), x)
+				work += effort(x)
+			} else {
+				now.Lower[s], now.Upper[s] = y.spend(int(s), k, b.Cost, last)
+			}
+			if err := mt.did(work); err != nil {
 				return nil, true, err
 			}
 		}
 		// What depends on equal values only is equal for ever.
-		before := last[(k+most)%len(last)]
-		if same++; k == 0 || !slices.Equal(now.Lower, before.Lower) || !slices.Equal(now.Upper, before.Upper) {
+		if same++; k == 0 || !now.equal(last[(k+most)%len(last)]) {
 			same = 0
 		}
 		if v = now; same > most {
@@ -103,4 +109,31 @@ func (y *system) spend(s, budget int, cost []int, last []*Values) (lo, hi float6
 		b.take(x, uint32(c), y.min)
 	}
 	return min(b.lo, 1), min(b.hi, 1)
+}
+
+// spendExact is spend, in fractions.
+func (y *system) spendExact(s, budget int, cost []int, last []*Values) (best *big.Rat) {
+	first, end := y.g.Choices(s)
+	for c := first; c < end; c++ {
+		var x *big.Rat
+		if k := cost[c]; k <= budget {
+			y.v, y.step = last[(budget-k)%len(last)], k > 0
+			x = y.choiceRat(s, c)
+		}
+		if x == nil {
+			x = new(big.Rat)
+		}
+		if best == nil || x != best && (x.Cmp(best) < 0) == y.min {
+			best = x
+		}
+	}
+	return best
+}
+
+// equal reports whether two have the same values, in fractions if they are.
+func (v *Values) equal(w *Values) bool {
+	if v.Exact == nil {
+		return slices.Equal(v.Lower, w.Lower) && slices.Equal(v.Upper, w.Upper)
+	}
+	return slices.EqualFunc(v.Exact, w.Exact, func(x, y *big.Rat) bool { return x == y || x.Cmp(y) == 0 })
 }

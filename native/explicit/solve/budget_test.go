@@ -89,11 +89,22 @@ func TestBudgetUntil(t *testing.T) {
 			if err != nil || !ok {
 				t.Fatalf("model %d: %v, error %v", i, ok, err)
 			}
+			m.Rats = nil
+			for _, w := range m.Weights {
+				m.Rats = append(m.Rats, new(big.Rat).SetFloat64(w))
+			}
+			x, ok, err := solve.BudgetUntil(t.Context(), sparse.NewGraph(m), left, right, solve.Budget{Cost: cost, Most: budget}, dir, solve.Options{Exact: true})
+			if err != nil || !ok {
+				t.Fatalf("model %d: %v, error %v", i, ok, err)
+			}
 			for s := range n {
 				want := spent(m, cost, left, right, dir == solve.Min, s, budget)
 				lo, hi := new(big.Rat).SetFloat64(v.Lower[s]), new(big.Rat).SetFloat64(v.Upper[s])
 				if lo.Cmp(want) > 0 || hi.Cmp(want) < 0 || v.Upper[s]-v.Lower[s] > 1e-12 {
 					t.Errorf("model %d, state %d, %v, budget %d: found [%v, %v], want %s", i, s, dir, budget, v.Lower[s], v.Upper[s], want.FloatString(12))
+				}
+				if x.Exact[s].Cmp(want) != 0 {
+					t.Errorf("model %d, state %d, %v, budget %d: found %s, want %s", i, s, dir, budget, x.Exact[s].RatString(), want.RatString())
 				}
 			}
 		}
