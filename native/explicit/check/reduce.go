@@ -83,11 +83,18 @@ func (o *observed) property(ctx context.Context, p *Property) error {
 	return o.visit(e, p.X)
 }
 
+// blockwise are the filters that have the same value whether they see states or blocks.
+var blockwise = []string{"min", "max", "range", "forall", "exists"}
+
 // visit notes what a formula speaks about.
 func (o *observed) visit(e *evaluation, x sema.Expr) error {
 	switch y := x.(type) {
-	case *sema.Filter, *sema.Multi, *sema.CostBounded:
+	case *sema.Multi, *sema.CostBounded:
 		return e.unsupported(x, "found %s, which speaks about more than a reduced model has", describe(x))
+	case *sema.Filter:
+		if !slices.Contains(blockwise, y.Op) {
+			return e.unsupported(x, "found a filter %s, which speaks about more than a reduced model has", y.Op)
+		}
 	case *sema.Label:
 		if y.Index >= 0 && !sema.Stateless(e.p.Program.Labels[y.Index].X) {
 			return o.visit(e, e.p.Program.Labels[y.Index].X)

@@ -51,6 +51,8 @@ rewards "n" true : a+b; endrewards`
 		{die, "P=? [ F \"six\" ]\nP=? [ F<=4 d=6 ]\nP>0.1 [ X F d=6 ]\nP=? [ G !(P>0.4 [ F d=6 ]) ]", 8},
 		{die, "R{\"flips\"}=? [ F s=7 ]\nS=? [ d>3 ]\nR{\"flips\"}=? [ C<=3 ]\nP=? [ (F s=3) & (F d=2) ]\nE [ F d=2 ]", 13},
 		{boardText, "Pmax=? [ F \"success\" ]\nPmin=? [ F \"fail\" ]\nPmax=? [ F<=9 \"success\" ]\nA [ F \"fail\"|\"success\" ]", 50},
+		{queue, "filter(max, P=? [ X a+b=3 ], a+b=2)\nfilter(min, R{\"n\"}=? [ F a=2&b=2 ])\nfilter(range, P=? [ X a+b=2 ], \"init\")\n" +
+			"filter(exists, P>0.9 [ X b=1 ], a=1)\nfilter(forall, P>=0.2 [ X a+b>1 ], a<2 | filter(max, P=? [ X b=1 ], a=1)>0.1)", 9},
 		{queue, "S=? [ a+b=4 ]\nR{\"n\"}=? [ S ]\nP=? [ F a=2&b=2 ]", 6},
 	} {
 		whole, small := reduced(t, test.model, test.properties)
