@@ -218,7 +218,7 @@ func (e *evaluation) until(x *sema.Temporal, left, right *sparse.Set, dir solve.
 				return e.solved(v, err)
 			}
 		}
-		return e.solved(solve.Until(e.ctx, e.graph, left, right, dir, e.opts))
+		return e.solved(solve.Until(e.ctx, e.graph, left, right, dir, e.narrowed()))
 	}
 	steps, err := e.steps(x)
 	if err != nil {

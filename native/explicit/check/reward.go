@@ -55,7 +55,7 @@ func (e *evaluation) reachReward(p *sema.Temporal, r *sparse.Reward, dir solve.D
 			return e.solved(v, err)
 		}
 	}
-	return e.solved(solve.ReachReward(e.ctx, e.graph, r, target, dir, e.opts))
+	return e.solved(solve.ReachReward(e.ctx, e.graph, r, target, dir, e.narrowed()))
 }
 
 func (e *evaluation) rewardPath(x *sema.Reward, p *sema.RewardPath, r *sparse.Reward, dir solve.Direction) (*numbers, error) {
@@ -66,7 +66,7 @@ func (e *evaluation) rewardPath(x *sema.Reward, p *sema.RewardPath, r *sparse.Re
 	case p.Kind == syntax.LongRun:
 		return e.solved(solve.LongRun(e.ctx, e.graph, r, dir, e.opts))
 	case p.Bound == nil:
-		return e.solved(solve.TotalReward(e.ctx, e.graph, r, dir, e.opts))
+		return e.solved(solve.TotalReward(e.ctx, e.graph, r, dir, e.narrowed()))
 	case e.kind() == sparse.CTMC:
 		return e.timedReward(p, r)
 	}

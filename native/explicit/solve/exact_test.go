@@ -66,6 +66,33 @@ func TestExact(t *testing.T) {
 	}
 }
 
+// Fractions that are wanted in one state are the same as those of all states.
+func TestExactWithin(t *testing.T) {
+	for _, kind := range []sparse.Kind{sparse.MDP, sparse.DTMC, sparse.CTMC} {
+		forRandom(t, kind, func(in *instance) {
+			for name, dir := range directions {
+				for what, solved := range map[string]func(solve.Options) (*solve.Values, error){
+					"until ": func(o solve.Options) (*solve.Values, error) {
+						return solve.Until(in.Context(), in.g, in.left, in.right, dir, o)
+					},
+					"reward ": func(o solve.Options) (*solve.Values, error) {
+						return solve.ReachReward(in.Context(), in.g, in.reward(), in.right, dir, o)
+					},
+					"total ": func(o solve.Options) (*solve.Values, error) {
+						return solve.TotalReward(in.Context(), in.g, in.reward(), dir, o)
+					},
+				} {
+					all, err := solved(solve.Options{Exact: true})
+					if err != nil {
+						in.Fatal(err)
+					}
+					in.checkWithin(what+name, solved, func(s int) *big.Rat { return all.Exact[s] })
+				}
+			}
+		})
+	}
+}
+
 func TestExactNeedsFractions(t *testing.T) {
 	b := sparse.NewBuilder(sparse.DTMC)
 	b.State()

@@ -55,8 +55,8 @@ type Options struct {
 	// Time and memory grow with the size of the fractions. What has a time bound
 	// has none.
 	Exact bool
-	// Within are the states in which values are wanted; nil is all. Fractions of steps
-	// may be left out in others, which have any value then.
+	// Within are the states in which values are wanted; nil is all. Fractions may be
+	// left out in others, which have any value then.
 	Within *sparse.Set
 	// Grid, unless zero, asks for bounds that are multiples of it, a power of two, and
 	// that the equations imply as they stand: one step raises no upper bound and

@@ -31,6 +31,7 @@ func (y *system) solve(ctx context.Context, opts Options, zeroRewardEnds bool) (
 	if len(comps.States) < fewStates {
 		mt.limit = 0
 	}
+	free := y.newRelease(opts.Within, comps.States)
 	var ws workspace
 	for i := range comps.Num() {
 		members := comps.Members(i)
@@ -49,6 +50,7 @@ func (y *system) solve(ctx context.Context, opts Options, zeroRewardEnds bool) (
 		if err != nil {
 			return nil, err
 		}
+		free.after(members)
 		mt.progress.Done += len(members)
 		if err := mt.did(work); err != nil {
 			return nil, err
