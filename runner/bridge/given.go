@@ -150,7 +150,11 @@ func (a *asker) label(x syntax.Expr) syntax.Expr {
 		}
 		k = len(a.in.labels)
 		a.in.numbers[key] = k
-		a.in.labels = append(a.in.labels, sema.LabelDef{Name: "tilecheck_states_" + strconv.Itoa(k+1), X: e.x})
+		name := "tilecheck_states_" + strconv.Itoa(k+1)
+		for slices.ContainsFunc(a.in.program.Labels, func(l sema.LabelDef) bool { return l.Name == name }) {
+			name += "_"
+		}
+		a.in.labels = append(a.in.labels, sema.LabelDef{Name: name, X: e.x})
 	}
 	return &syntax.Quoted{Name: a.in.labels[k].Name}
 }

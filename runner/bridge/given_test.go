@@ -77,7 +77,7 @@ rewards x=1 : 3; endrewards
 
 // What Storm gets of states from a file has the labels, and its properties no variables.
 func TestStormGivenCommand(t *testing.T) {
-	space, err := build(t.Context(), []byte(strings.Replace(gambler, "const int k;\n", "", 1)))
+	space, err := build(t.Context(), []byte(strings.Replace(gambler, "const int k;\n", "", 1)+"label \"tilecheck_states_1\" = s=0;\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,10 +90,10 @@ func TestStormGivenCommand(t *testing.T) {
 	if !slices.Equal(c.Args[:4], []string{"--explicit-umb", "model.umb", "--prop", "properties.props"}) {
 		t.Errorf("%q", c.Args)
 	}
-	if props := string(c.Files[1].Data); !strings.Contains(props, `P=? [ F "tilecheck_states_1" ]`) {
+	if props := string(c.Files[1].Data); !strings.Contains(props, `P=? [ F "tilecheck_states_1_" ]`) {
 		t.Errorf("%s", props)
 	}
-	if index := c.Files[0].Data; !bytes.Contains(index, []byte(`"alias": "tilecheck_states_1"`)) {
+	if index := c.Files[0].Data; !bytes.Contains(index, []byte(`"alias": "tilecheck_states_1_"`)) {
 		t.Error("the file of states does not have the label")
 	}
 }
