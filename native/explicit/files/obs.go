@@ -2,6 +2,7 @@ package files
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -16,6 +17,9 @@ import (
 // observe finds the observations of a partially observable model.
 func (p *printer) observe() (err error) {
 	p.seen, err = p.space.Observations(p.ctx)
+	if wrong, ok := errors.AsType[*explicit.ChoicesError](err); ok {
+		return fmt.Errorf("%s: %w", wrong.File, wrong)
+	}
 	return err
 }
 

@@ -2,6 +2,7 @@ package files_test
 
 import (
 	"bytes"
+	"io"
 	"strings"
 	"testing"
 
@@ -80,6 +81,29 @@ endmodule`
 	for name, err := range map[string]error{"DRN": w.DRN(t.Context(), new(bytes.Buffer)), "UMB": w.UMB(t.Context(), new(bytes.Buffer)), "DOT": w.DOT(t.Context(), new(bytes.Buffer))} {
 		if err == nil || !strings.Contains(err.Error(), "type POMDP, which is not written as "+name) {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestIndistinctChoices: no file is made of a model whose player could not tell choices
+// apart, as PRISM makes none.
+func TestIndistinctChoices(t *testing.T) {
+	for name, want := range map[string]string{
+		"pomdp_dup_action":   "/model.prism: state (s=0) has two choices with the same action, which a scheduler of a partially observable model cannot tell apart",
+		"pomdp_diff_actions": "/model.prism: states (s=0,o=0) and (s=1,o=0) have different actions, and show the same: (0)",
+	} {
+		space, err := build(t.Context(), corpus+"/"+name+"/model.prism", nil, explicit.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, err := files.NewWriter(space, files.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for what, err := range map[string]error{"transitions": w.Transitions(t.Context(), io.Discard), "observations": w.Observations(t.Context(), io.Discard)} {
+			if err == nil || !strings.HasSuffix(err.Error(), name+want) {
+				t.Errorf("%s: %s: %v", name, what, err)
+			}
 		}
 	}
 }
