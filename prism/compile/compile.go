@@ -83,9 +83,9 @@ func Compile(prog *sema.Program, opts Options) (*Model, error) {
 			return nil, err
 		}
 	}
-	first, leaves := make(map[*command][]equation), make(map[[2]int]int)
+	first, leaves, b := make(map[*command][]equation), make(map[[2]int]int), m.newBuilder()
 	for _, c := range m.commands {
-		first[c], _ = equations(c.src.Guard, nil)
+		first[c] = m.equations(c.src.Guard, b)
 		pair := [2]int{c.module, c.src.Action}
 		if _, ok := leaves[pair]; !ok {
 			leaves[pair] = len(leaves)

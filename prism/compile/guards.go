@@ -9,7 +9,7 @@ import (
 )
 
 // guards finds the commands that may be enabled in a state, by the variables that many guards
-// compare with constants first: locations in what was translated, counters in populations.
+// compare with constants: locations in what was translated, counters in populations.
 type guards struct {
 	always []*command // that are not told apart
 	by     []byValue
@@ -32,7 +32,7 @@ type equation struct {
 const fewCommands = 4
 
 // newGuards returns the guards of commands that differ in the comparisons which follow so many
-// at the beginning of their guards.
+// others.
 func newGuards(commands []*command, first map[*command][]equation, after int) *guards {
 	g := &guards{}
 	bySlot := make(map[int][]*command)
@@ -66,24 +66,29 @@ func newGuards(commands []*command, first map[*command][]equation, after int) *g
 	return g
 }
 
-// equations appends the comparisons that a guard makes first, and reports whether it makes no others.
-func equations(guard sema.Expr, dst []equation) ([]equation, bool) {
-	b, ok := guard.(*sema.Binary)
-	if !ok {
-		return dst, false
-	}
-	if b.Op == syntax.OpAnd {
-		if dst, ok = equations(b.X, dst); ok {
-			return equations(b.Y, dst)
+// equations returns the comparisons that a guard makes before anything that may fail.
+func (m *Model) equations(guard sema.Expr, b *builder) (out []equation) {
+	for _, c := range m.maker(guard).chain(guard, syntax.OpAnd, nil) {
+		if eq, ok := asEquation(c); ok {
+			out = append(out, eq)
+		} else if b.expr(c).fails || !m.doubles.Decided(c) { // what comes after must not hide the failure
+			break
 		}
-		return dst, false
+	}
+	return out
+}
+
+func asEquation(e sema.Expr) (equation, bool) {
+	b, ok := e.(*sema.Binary)
+	if !ok || b.Op != syntax.OpEq {
+		return equation{}, false
 	}
 	x, isVar := b.X.(*sema.Var)
 	c, isConst := b.Y.(*sema.Const)
-	if b.Op != syntax.OpEq || !isVar || !isConst || x.Type() != sema.Int || c.Type() != sema.Int {
-		return dst, false
+	if !isVar || !isConst || x.Type() != sema.Int || c.Type() != sema.Int {
+		return equation{}, false
 	}
-	return append(dst, equation{x.Slot, c.Val.Int}), true
+	return equation{x.Slot, c.Val.Int}, true
 }
 
 // each calls a function for the commands that may be enabled in a state, in no order.
