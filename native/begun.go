@@ -17,23 +17,48 @@ const (
 	// partStates is how many states are explored first where these may do: a tenth of a
 	// second's worth.
 	partStates = 20_000
+	// stageStates is how many states of a chain are explored at a time where these are
+	// forgotten on the way: some seconds' worth.
+	stageStates = 1 << 22
 	// wholeStates is how many are explored all the same, so that a model is checked and
 	// counted as any other one: some ten seconds' worth.
 	wholeStates = 10_000_000
 )
 
-// hopeful reports whether part of the states may answer some property of a plan, see
-// check.FromPart, whose answer is all that is wanted.
-func hopeful(p *runner.Plan) bool {
+// part returns how many states to explore first, since these may answer some property of a
+// plan whose answer is all that is wanted, see check.FromPart and check.Stages; 0 is all.
+func part(p *runner.Plan) int {
 	job := &p.Job
 	if num := &job.Numeric; job.NoFixDeadlocks || job.Scheduler != nil || job.Witness != nil || num.Reduce || num.Fair ||
 		num.Accuracy == result.Proven || accuracy(num.Accuracy) == result.Estimated {
-		return false
+		return 0
 	}
-	return slices.ContainsFunc(p.Tasks, func(t *runner.Task) bool {
-		x, is := t.Property.X.(*syntax.Prob)
-		return t.Rejected == nil && is && x.Extremum == syntax.Max
-	})
+	some := func(may func(x syntax.Expr) bool) bool {
+		return slices.ContainsFunc(p.Tasks, func(t *runner.Task) bool { return t.Rejected == nil && may(t.Property.X) })
+	}
+	switch kind := p.Model.ModelType(); {
+	case kind == syntax.MDP && some(func(x syntax.Expr) bool {
+		prob, is := x.(*syntax.Prob)
+		return is && prob.Extremum == syntax.Max
+	}):
+		return partStates
+	case kind == syntax.DTMC && job.Numeric.MaxStates == 0 && some(reaches):
+		return stageStates
+	}
+	return 0
+}
+
+// reaches reports whether a property is of F or U without bounds.
+func reaches(x syntax.Expr) bool {
+	var path syntax.Expr
+	switch x := x.(type) {
+	case *syntax.Prob:
+		path = x.Path
+	case *syntax.Reward:
+		path = x.Path
+	}
+	t, is := path.(*syntax.Temporal)
+	return is && t.Bound == nil && (t.Op == syntax.Future || t.Op == syntax.Until)
 }
 
 // begun is an instance of which the first states are known, and all others when a
@@ -49,14 +74,25 @@ type begun struct {
 
 func (b *begun) check(ctx context.Context, p *property) result.Verdict {
 	// What other properties needed must not matter.
-	v, ok := b.part.FromPart(ctx, &check.Property{Property: p.Property, Program: p.program, File: p.file})
+	cp := &check.Property{Property: p.Property, Program: p.program, File: p.file}
+	v, ok := b.part.FromPart(ctx, cp)
+	stages := b.part.Stages(ctx, cp)
 	most := b.build.MaxStates
-	if ok && (most == 0 || most > wholeStates) {
-		most = wholeStates
+	if (ok || stages != nil) && (most == 0 || most > b.enough) {
+		most = b.enough
 	}
 	b.all(ctx, most)
-	switch _, large := errors.AsType[*explicit.LimitError](b.err); {
-	case ok && (large || b.whole != nil && b.whole.space.Model().NumStates() > wholeStates):
+	_, large := errors.AsType[*explicit.LimitError](b.err)
+	large = large || b.whole != nil && b.whole.space.Model().NumStates() > b.enough
+	if large && stages != nil {
+		opts := b.build
+		opts.Part = b.exact.part
+		if v, ok = stages.Sum(ctx, opts); !ok {
+			b.all(ctx, b.build.MaxStates)
+		}
+	}
+	switch {
+	case ok && large:
 		return v
 	case b.err != nil:
 		return result.Verdict{Err: failure(b.err, result.Build, b.file, syntax.Pos{})}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"tilecheck/internal/needs"
+	"tilecheck/prism/sema"
 	"tilecheck/result"
 	"tilecheck/runner"
 )
@@ -45,5 +46,81 @@ func TestBegun(t *testing.T) {
 				t.Errorf("%s: %v (%v, %q), %v, want 1", v.Property, v.Value, v.Accuracy, v.Warnings, v.Err)
 			}
 		}
+	}
+}
+
+// inStages checks properties of a chain, parts of which have so many states, once the first
+// ones were too few.
+func inStages(t *testing.T, job runner.Job, part, enough int) []result.Verdict {
+	t.Helper()
+	plan, err := runner.NewPlan(t.Context(), job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	vs, err := await(t.Context(), plan, func(r *run) error {
+		e, err := newExact(r.plan)
+		if err != nil {
+			return err
+		}
+		if e.part != stageStates {
+			t.Errorf("explores %d states first, want %d", e.part, stageStates)
+		}
+		e.part, e.enough = part, enough
+		r.build = func(model sema.Valuation) (*sema.Program, instance, error) { return r.compile(e, model) }
+		return r.all()
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return vs
+}
+
+// TestStagesOrAll: what stages answer, and what needs all states, are the values that all
+// states have, in any order; a small model is not answered in stages.
+func TestStagesOrAll(t *testing.T) {
+	t.Parallel()
+	props := []string{"P=? [ F x=30&y=7 ]", "P=? [ G y<30 ]", "R=? [ F x=60 ]", "P=? [ F x=30&y=7 ]"}
+	job := runner.Job{
+		File: "m.prism", Props: props, Numeric: runner.Numeric{Accuracy: result.Exact},
+		Model: []byte("dtmc\nmodule m\n x:[0..60]; y:[0..60];\n [] x<60 -> 1/3:(x'=x+1)&(y'=y) + 2/3:(x'=x+1)&(y'=min(y+1,60));\n" +
+			"endmodule\nrewards y>3 : y; endrewards\n"),
+	}
+	want, err := runner.Check(t.Context(), New(), job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, order := range [][]int{{0, 1, 2, 3}, {1, 0, 3, 2}, {2, 3, 0, 1}} {
+		job.Props = nil
+		for _, i := range order {
+			job.Props = append(job.Props, props[i])
+		}
+		for _, enough := range []int{500, 5000} { // of 1891
+			for k, v := range inStages(t, job, 100, enough) {
+				w := want[order[k]]
+				if v.Err != nil || v.Value.Rat.Cmp(w.Value.Rat) != 0 {
+					t.Errorf("%s: %v, %v, want %v", v.Property, v.Value, v.Err, w.Value)
+				}
+				staged := strings.Contains(strings.Join(v.Warnings, " "), "stages")
+				if wants := enough == 500 && order[k] != 1; staged != wants {
+					t.Errorf("%s: in stages %v, want %v", v.Property, staged, wants)
+				}
+			}
+		}
+	}
+}
+
+// TestStagesInLittleMemory answers a chain whose states do not fit.
+func TestStagesInLittleMemory(t *testing.T) {
+	t.Parallel()
+	job := runner.Job{
+		File: "m.prism", Props: []string{"P=? [ F x=2000&y=0 ]", "P=? [ G y<30 ]"}, Numeric: runner.Numeric{MaxMemory: 1 << 20},
+		Model: []byte("dtmc\nmodule m\n x:[0..2000]; y:[0..19];\n [] x<2000 -> 1/3:(x'=x+1)&(y'=y) + 2/3:(x'=x+1)&(y'=mod(y+1,20));\nendmodule\n"),
+	}
+	vs := inStages(t, job, 1000, 1<<20)
+	if v := vs[0]; v.Err != nil || v.Bound == nil || v.Bound.Lo < 0.05-1e-9 || v.Bound.Hi > 0.05+1e-9 {
+		t.Errorf("%v in %v, %v, want nearly 0.05", v.Value, v.Bound, v.Err)
+	}
+	if v := vs[1]; v.Err == nil || !v.Err.Class.Limited() {
+		t.Errorf("%v, %v, want the limit of memory", v.Value, v.Err)
 	}
 }

@@ -34,7 +34,8 @@ type exact struct {
 	partition   *runner.PartitionFile
 	certificate *runner.CertificateFile
 	progress    func(runner.Progress)
-	hopeful     bool // a part of the states may do
+	part        int // how many states to begin with, which may do: 0 is all
+	enough      int // how many states are explored whether these do or not
 	file        string
 }
 
@@ -81,7 +82,7 @@ func newExact(plan *runner.Plan) (*exact, error) {
 		return nil, err
 	}
 	return &exact{
-		hopeful: hopeful(plan), file: job.File,
+		part: part(plan), enough: wholeStates, file: job.File,
 		progress: job.Progress, export: export, wanted: job.Witness, proven: num.Accuracy == result.Proven, reduce: num.Reduce, partition: job.Partition, certificate: job.Certificate,
 		build: explicit.Options{
 			MaxStates: num.MaxStates, MaxMemory: num.MaxMemory, NoFixDeadlocks: job.NoFixDeadlocks,
@@ -112,9 +113,7 @@ func (e *exact) instance(ctx context.Context, m *compile.Model) (instance, error
 		return e.over(space, none), nil
 	}
 	opts := e.build
-	if e.hopeful && m.Program().Type == syntax.MDP {
-		opts.Part = partStates
-	}
+	opts.Part = e.part
 	space, err := explicit.Build(ctx, m, opts)
 	switch {
 	case err != nil:

@@ -61,6 +61,30 @@ func Build(ctx context.Context, m *compile.Model, opts Options) (*Space, error) 
 		x.codec.pack(x.packed, state)
 		x.store.add(x.packed)
 	}
+	return x.explore(ctx)
+}
+
+// Onward explores on from some of the states that a part of a model left unexplored, as
+// Build does: they are the initial states of the space that is returned, in their order,
+// which knows nothing of the states before them but what there is to warn of.
+func (s *Space) Onward(ctx context.Context, from *sparse.Set, opts Options) (*Space, error) {
+	x := newExploration(s.compiled, opts)
+	for i := range from.All() {
+		x.store.add(s.store.at(i))
+	}
+	x.overlaps, x.merged = s.overlaps, s.merged
+	out, err := x.explore(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out.differ = append(slices.Clip(s.differ), out.differ...)
+	out.fixed = s.deadlocks()
+	return out, nil
+}
+
+// explore goes on from the states that there are.
+func (x *exploration) explore(ctx context.Context) (*Space, error) {
+	m, opts := x.m, x.opts
 	x.initial = x.store.n
 	x.opts.Exact, x.rounded = opts.Exact || intervals(m), !opts.Exact
 	if err := x.run(ctx); err != nil {

@@ -21,6 +21,7 @@ type Space struct {
 	model      *sparse.Model
 	overlaps   int
 	merged     int
+	fixed      int      // deadlocks of the spaces before, see Onward
 	fallback   error    // why the model was not compiled
 	unfit      error    // why it is not to be solved with doubles
 	differ     []string // warnings of what PRISM computes otherwise
@@ -116,8 +117,8 @@ func (s *Space) Merged() int { return s.merged }
 // Warnings are what the user should know about the space.
 func (s *Space) Warnings() []string {
 	var out []string
-	if d := s.model.Deadlocks; d != nil {
-		out = append(out, fmt.Sprintf("deadlocks in %d states were given a self-loop", d.Count()))
+	if n := s.deadlocks(); n > 0 {
+		out = append(out, fmt.Sprintf("deadlocks in %d states were given a self-loop", n))
 	}
 	if s.overlaps > 0 {
 		out = append(out, fmt.Sprintf("several commands were enabled at once in %d states of a DTMC; PRISM resolves this uniformly and silently, and so do these values", s.overlaps))
@@ -128,6 +129,16 @@ func (s *Space) Warnings() []string {
 	}
 	return out
 }
+
+func (s *Space) deadlocks() int {
+	if s.model.Deadlocks == nil {
+		return s.fixed
+	}
+	return s.fixed + s.model.Deadlocks.Count()
+}
+
+// Fingerprint returns 64 bits that two states of a model have in common only by accident.
+func (s *Space) Fingerprint(i int) uint64 { return mix(s.store.at(i)) }
 
 // States returns the states in which an expression of type Bool holds. The
 // expression may use the labels of the program, "init" and "deadlock"; operators

@@ -52,13 +52,15 @@ func (s *store) at(i int) []uint64 {
 }
 
 // hash returns 32 bits, of which a table of 2^k slots uses the upper k.
-func hash(packed []uint64) uint32 {
+func hash(packed []uint64) uint32 { return uint32(mix(packed) >> 32) }
+
+func mix(packed []uint64) uint64 {
 	h := uint64(0x9e3779b97f4a7c15)
 	for _, w := range packed {
 		hi, lo := bits.Mul64(h^w, 0xe7037ed1a0b428db)
 		h = hi ^ lo
 	}
-	return uint32(h * 0x9e3779b97f4a7c15 >> 32)
+	return h * 0x9e3779b97f4a7c15
 }
 
 // add returns the number of a state, and whether it is new.

@@ -1,0 +1,324 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+	"time"
+
+	"tilecheck/internal/progress"
+	"tilecheck/native/explicit"
+	"tilecheck/native/explicit/sparse"
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+	"tilecheck/result"
+)
+
+// Stages begins to answer a property of a DTMC of which the checker's space has the first
+// states. It returns nil for everything but P=? of F and U and R=? of F, over labels and
+// variables, and if there is a cycle through several of those states.
+func (c *Checker) Stages(ctx context.Context, p *Property) *Stages {
+	s := c.newStages(ctx, p)
+	if s == nil || s.pass([]number{s.one}) != nil {
+		return nil
+	}
+	return s
+}
+
+// Sum explores on, as build says, and returns the value. It reports false for chains that do
+// not come apart: there is a cycle through several states of a part, or most states are come
+// across again.
+func (s *Stages) Sum(ctx context.Context, build explicit.Options) (v result.Verdict, ok bool) {
+	start := time.Now()
+	s.ctx = ctx
+	if tell := build.Progress; tell != nil {
+		build.Progress = func(at progress.Progress) {
+			at.Done += s.states
+			tell(at)
+		}
+	}
+	for !s.rest.Empty() {
+		var given []number
+		for i := range s.rest.All() {
+			given = append(given, s.mass[i])
+		}
+		var err error
+		if s.space, err = s.space.Onward(ctx, s.rest, build); err == nil {
+			err = s.pass(given)
+		}
+		if err != nil { // it may matter, or not
+			return v, false
+		}
+	}
+	out := &outcome{value: value(s.sum, s.p.X.Type()), bound: &result.Interval{Lo: s.sum.lo, Hi: s.sum.hi}, accuracy: result.Bounded, width: relativeWidth(s.sum)}
+	if s.exact {
+		out.accuracy = result.Exact
+	}
+	v = result.Verdict{
+		Property: s.p.Text, Name: s.p.Name, Method: "exact", Resolution: result.NoNondet,
+		States: s.states, Choices: s.states, Transitions: s.transitions,
+	}
+	v.Warnings = append(v.Warnings, s.space.Warnings()...)
+	err := s.c.write(out, &v, nil)
+	v.Warnings = append(v.Warnings, s.c.differences(s.p)...)
+	v.Warnings = append(v.Warnings, fmt.Sprintf("computed in %d stages, each of which forgot the states before: those that were found again are counted again", s.stages))
+	v.Seconds = time.Since(start).Seconds()
+	return v, err == nil && out.width <= s.c.opts.epsilon()
+}
+
+// Stages is an answer under way that does not keep the states of a chain that it has dealt
+// with: each part hands on to the next one the probabilities of its states that are left to
+// explore, and the value is a sum. They are fractions if the checker's space has these, and
+// otherwise bounds.
+type Stages struct {
+	c      *Checker
+	ctx    context.Context
+	p      *Property
+	x, y   sema.Expr    // of x U y, x is nil for F y
+	reward *sema.Reward // what is added until y holds; nil for the probability of that
+	exact  bool
+	one    number
+	sum    number
+
+	space *explicit.Space // the last part
+	mass  []number        // of its states
+	rest  *sparse.Set     // those in which to go on
+	// How many there were.
+	stages, states, transitions int64
+	// milestones are some states of the parts, by their fingerprints: one in milestone.
+	milestones map[uint64]struct{}
+}
+
+const milestone = 1 << 10
+
+// errEntangled says that parts of a chain are no stages of it.
+var errEntangled = errors.New("the chain has no stages")
+
+func (c *Checker) newStages(ctx context.Context, p *Property) *Stages {
+	space := c.bounds.space
+	s := &Stages{c: c, ctx: ctx, p: p, space: space, exact: space.Model().Exact(), milestones: map[uint64]struct{}{}}
+	if s.one = point(1); s.exact {
+		s.one, s.sum = fraction(big.NewRat(1, 1)), fraction(new(big.Rat))
+	}
+	var path sema.Expr
+	switch x := p.X.(type) {
+	case *sema.Prob:
+		if x.Query() {
+			path = x.Path
+		}
+	case *sema.Reward:
+		if x.Query() && x.StructErr == nil && x.StructDiv < 0 {
+			path, s.reward = x.Path, x
+		}
+	}
+	t, is := path.(*sema.Temporal)
+	if !is || t.Bound != nil || t.Op != syntax.Future && (t.Op != syntax.Until || s.reward != nil) ||
+		space.Program().Type != syntax.DTMC || len(space.Model().Initial) != 1 || space.Unfit() != nil {
+		return nil
+	}
+	s.x, s.y = t.X, t.Y
+	for _, x := range []sema.Expr{t.X, t.Y} {
+		if !c.local(p, x) || x != nil && initial(p, x) {
+			return nil
+		}
+	}
+	return s
+}
+
+// initial reports whether a formula asks for the label "init": parts have initial states of their own.
+func initial(p *Property, x sema.Expr) (found bool) {
+	sema.Inspect(x, func(x sema.Expr) bool {
+		if l, is := x.(*sema.Label); is {
+			found = found || l.Index == sema.LabelInit || l.Index >= 0 && initial(p, p.Program.Labels[l.Index].X)
+		}
+		return !found
+	})
+	return found
+}
+
+// pass follows the probabilities of a part's initial states to its end.
+func (s *Stages) pass(given []number) error {
+	space := s.space
+	e := &evaluation{ctx: s.ctx, model: newModel(space), p: s.p}
+	left, right, err := e.operands(s.x, s.y)
+	if err != nil {
+		return err
+	}
+	m := space.Model()
+	if m.Intervals() || space.Unfit() != nil {
+		return errEntangled
+	}
+	var gains *sparse.Reward
+	if s.reward != nil {
+		if gains, err = e.reward(s.reward.Struct); err != nil {
+			return err
+		}
+		if gains.Unfit != nil {
+			return gains.Unfit
+		}
+	}
+	unexplored := space.Unexplored()
+	if unexplored == nil {
+		unexplored = sparse.NewSet(m.NumStates())
+	}
+	open := left.Minus(right)
+	found := reach(m, open.Minus(unexplored))
+	order, acyclic := m.Topological(found.Intersect(open).Minus(unexplored))
+	if !acyclic {
+		return errEntangled
+	}
+	s.mass = append(s.mass[:0], given...)
+	s.mass = append(s.mass, make([]number, m.NumStates()-len(given))...)
+	w := s.weights(m)
+	again, some := 0, []uint64{}
+	for i, state := range slices.Backward(order.Order) {
+		if i&0xffff == 0 && s.ctx.Err() != nil {
+			return s.ctx.Err()
+		}
+		if f := space.Fingerprint(int(state)); f%milestone == 0 {
+			if _, seen := s.milestones[f]; seen {
+				again++
+			}
+			some = append(some, f)
+		}
+		if err := s.leave(m, w, gains, int(state)); err != nil {
+			return err
+		}
+	}
+	if again > len(some)/2 {
+		return errEntangled
+	}
+	for _, f := range some {
+		s.milestones[f] = struct{}{}
+	}
+	if s.reward == nil {
+		for i := range found.Intersect(right).All() {
+			s.sum = plus(s.sum, s.mass[i])
+		}
+	}
+	s.stages++
+	s.states += int64(m.NumStates() - unexplored.Count())
+	s.transitions += int64(m.NumTransitions() - unexplored.Count())
+	s.rest = found.Intersect(open).Intersect(unexplored)
+	return nil
+}
+
+// leave adds the probability of a state to those of the states that follow it. A state that
+// is never left is the end of its paths.
+func (s *Stages) leave(m *sparse.Model, w *weights, gains *sparse.Reward, state int) error {
+	first, end := m.Row(state)
+	stays, leaves := false, number{}
+	for t := first; t < end; t++ {
+		if int(m.Target[t]) == state {
+			stays = true
+		} else {
+			leaves = plus(leaves, w.at(m, t))
+		}
+	}
+	x := s.mass[state]
+	if stays {
+		if leaves.hi == 0 {
+			if s.reward != nil {
+				return errEntangled // the reward is infinite
+			}
+			return nil
+		}
+		x = over(x, leaves)
+	}
+	if gains != nil {
+		if g := s.gain(gains, state); g.hi > 0 {
+			s.sum = plus(s.sum, times(x, g))
+		}
+	}
+	for t := first; t < end; t++ {
+		if to := m.Target[t]; int(to) != state {
+			y := x
+			if end-first > 1 {
+				y = times(x, w.at(m, t))
+			}
+			s.mass[to] = plus(s.mass[to], y)
+		}
+	}
+	return nil
+}
+
+func (s *Stages) gain(r *sparse.Reward, state int) number {
+	if s.exact {
+		return fraction(r.GainRat(state, state))
+	}
+	return widened(r.Gain(state, state), r.Err+0x1p-52)
+}
+
+// weights are the numbers of a model's weights.
+type weights []number
+
+func (s *Stages) weights(m *sparse.Model) *weights {
+	w := make(weights, len(m.Weights))
+	for i := range w {
+		if s.exact {
+			w[i] = fraction(m.Rats[i])
+		} else {
+			w[i] = widened(m.Weights[i], m.Err)
+		}
+	}
+	return &w
+}
+
+func (w *weights) at(m *sparse.Model, t int) number { return (*w)[m.Weight[t]] }
+
+// widened encloses what a number is off by err from, relatively.
+func widened(x, err float64) number {
+	if err == 0 {
+		return point(x)
+	}
+	lo, _ := sum(1, -err)
+	_, hi := sum(1, err)
+	return times(point(x), number{lo: lo, hi: hi})
+}
+
+// plus, times and over are binary of numbers that are finite and not negative.
+func plus(x, y number) number {
+	if x.hi == 0 {
+		return y
+	}
+	out, _ := binary(syntax.OpAdd, x, y)
+	return out
+}
+
+func times(x, y number) number {
+	out, _ := binary(syntax.OpMul, x, y)
+	return out
+}
+
+func over(x, y number) number {
+	out, _ := binary(syntax.OpDiv, x, y)
+	return out
+}
+
+// reach returns the states that are reached from the initial ones through states in via.
+func reach(m *sparse.Model, via *sparse.Set) *sparse.Set {
+	out := sparse.NewSet(m.NumStates())
+	var todo []uint32
+	visit := func(s uint32) {
+		if !out.Has(int(s)) {
+			out.Add(int(s))
+			if via.Has(int(s)) {
+				todo = append(todo, s)
+			}
+		}
+	}
+	for _, s := range m.Initial {
+		visit(s)
+	}
+	for len(todo) > 0 {
+		s := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		first, end := m.Row(int(s))
+		for t := first; t < end; t++ {
+			visit(m.Target[t])
+		}
+	}
+	return out
+}
