@@ -224,8 +224,11 @@ func (a *averager) average(members []uint32, set *sparse.Set) (lo, hi float64, o
 	return min(lo, 1), min(hi, 1), ok, err
 }
 
-// approximate begins with iteration; elimination is tried when it costs about as
-// much as that has.
+// Sweeps of so many states are combined, if they are slow; combinations take 170 bytes a state.
+const manyStates, tooManyStates = 1000, 1 << 24
+
+// approximate begins with iteration, and with combinations of sweeps where there are many
+// states; elimination is tried when it costs about as much as iteration has.
 func (a *averager) approximate(members []uint32) (lo, hi float64, ok bool, err error) {
 	n := len(members)
 	a.h = make([]float64, n)
@@ -236,6 +239,10 @@ func (a *averager) approximate(members []uint32) (lo, hi float64, ok bool, err e
 		sweeps = min(sweeps, limit)
 		l, h, err := a.iterate(members, work, sweeps-done)
 		lo, hi, done = max(lo, l), min(hi, h), sweeps
+		if err == nil && n >= manyStates && n < tooManyStates && done == firstSweeps {
+			l, h, err = a.combine(members, work, interval{lo, hi}, limit-done)
+			lo, hi = max(lo, l), min(hi, h)
+		}
 		if a.narrow(lo, hi) || err != nil || done == limit {
 			return lo, hi, a.narrow(lo, hi), err
 		}

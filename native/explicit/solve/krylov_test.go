@@ -1,0 +1,113 @@
+package solve
+
+import (
+	"math"
+	"math/big"
+	"runtime"
+	"slices"
+	"testing"
+
+	"tilecheck/native/explicit/sparse"
+)
+
+// queues are so many independent queues of rate r[i] in and 1 out, that hold at most size-1;
+// what is rewarded is how many wait, and the average of that is the sum of theirs.
+func queues(t *testing.T, size int, r ...int64) (m *sparse.Model, reward *sparse.Reward, average *big.Rat) {
+	t.Helper()
+	n := 1
+	for range r {
+		n *= size
+	}
+	b := sparse.NewBuilder(sparse.CTMC)
+	reward = &sparse.Reward{State: make([]float64, n)}
+	for s := range n {
+		b.State()
+		for i, place := range r {
+			step := int(math.Pow(float64(size), float64(i)))
+			waiting := s / step % size
+			reward.State[s] += float64(waiting)
+			if waiting+1 < size {
+				b.Add(s+step, float64(place)/8)
+			}
+			if waiting > 0 {
+				b.Add(s-step, 1)
+			}
+		}
+	}
+	m, err := b.Finish()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Initial = []uint32{0}
+	average = new(big.Rat)
+	for _, eighths := range r {
+		p, sum, mean := big.NewRat(1, 1), new(big.Rat), new(big.Rat)
+		for k := range int64(size) {
+			sum.Add(sum, p)
+			mean.Add(mean, new(big.Rat).Mul(p, big.NewRat(k, 1)))
+			p.Mul(p, big.NewRat(eighths, 8))
+		}
+		average.Add(average, mean.Quo(mean, sum))
+	}
+	return m, reward, average
+}
+
+// combined returns the bounds that combinations of sweeps alone find, within so many sweeps.
+func combined(t *testing.T, m *sparse.Model, reward *sparse.Reward, sweeps int) interval {
+	t.Helper()
+	opts := Options{Epsilon: 1e-8}
+	y, err := newSystem(sparse.NewGraph(m), reward, Max, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := newAverager(t.Context(), y, opts)
+	a.h = make([]float64, m.NumStates())
+	members := m.Components(nil, nil).Members(0)
+	work := a.size(members)
+	lo, hi, err := a.iterate(members, work, firstSweeps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := slices.Clone(a.h)
+	lo, hi, err = a.combine(members, work, interval{lo, hi}, sweeps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(a.h, before) {
+		t.Error("h is not as it was")
+	}
+	return interval{lo, hi}
+}
+
+// TestCombine: some hundred sweeps are enough, the average is within the bounds, and they
+// do not depend on the number of processors.
+func TestCombine(t *testing.T) {
+	for _, rates := range [][]int64{{4, 6, 9}, {7, 1, 3}, {8, 8, 8}} {
+		m, reward, average := queues(t, 12, rates...)
+		b := combined(t, m, reward, 600)
+		if lo, hi := new(big.Rat).SetFloat64(b.lo), new(big.Rat).SetFloat64(b.hi); lo.Cmp(average) > 0 || hi.Cmp(average) < 0 {
+			t.Errorf("%v: the average %v is not in %v", rates, average, b)
+		}
+		if b.hi-b.lo > 1e-8*b.hi {
+			t.Errorf("%v: bounds %v after 600 sweeps", rates, b)
+		}
+		before := runtime.GOMAXPROCS(1)
+		if one := combined(t, m, reward, 600); one != b {
+			t.Errorf("%v: bounds %v on one processor, %v on %d", rates, one, b, before)
+		}
+		runtime.GOMAXPROCS(before)
+	}
+}
+
+// TestCombineNothing has rewards that are the same everywhere, and none at all.
+func TestCombineNothing(t *testing.T) {
+	m, reward, _ := queues(t, 12, 4, 6, 9)
+	for _, x := range []float64{0, 3} {
+		for s := range reward.State {
+			reward.State[s] = x
+		}
+		if b := combined(t, m, reward, 600); b.lo > x || b.hi < x {
+			t.Errorf("%v for a reward of %v everywhere", b, x)
+		}
+	}
+}
