@@ -87,7 +87,10 @@ func (b *begun) check(ctx context.Context, p *property) result.Verdict {
 	if large && stages != nil {
 		opts := b.build
 		opts.Part = b.exact.part
-		if v, ok = stages.Sum(ctx, opts); !ok {
+		var err error
+		if v, ok, err = stages.Sum(ctx, opts); err != nil {
+			return result.Verdict{Err: failure(err, result.Build, b.file, syntax.Pos{})}
+		} else if !ok {
 			b.all(ctx, b.build.MaxStates)
 		}
 	}

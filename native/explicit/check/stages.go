@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"tilecheck/internal/progress"
 	"tilecheck/native/explicit"
 	"tilecheck/native/explicit/sparse"
+	"tilecheck/prism/compile"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
@@ -29,8 +31,8 @@ func (c *Checker) Stages(ctx context.Context, p *Property) *Stages {
 
 // Sum explores on, as build says, and returns the value. It reports false for chains that do
 // not come apart: there is a cycle through several states of a part, or most states are come
-// across again.
-func (s *Stages) Sum(ctx context.Context, build explicit.Options) (v result.Verdict, ok bool) {
+// across again. Its error is the context's, or says in which state the model is wrong.
+func (s *Stages) Sum(ctx context.Context, build explicit.Options) (v result.Verdict, ok bool, err error) {
 	start := time.Now()
 	s.ctx = ctx
 	if tell := build.Progress; tell != nil {
@@ -44,12 +46,14 @@ func (s *Stages) Sum(ctx context.Context, build explicit.Options) (v result.Verd
 		for i := range s.rest.All() {
 			given = append(given, s.mass[i])
 		}
-		var err error
 		if s.space, err = s.space.Onward(ctx, s.rest, build); err == nil {
 			err = s.pass(given)
 		}
-		if err != nil { // it may matter, or not
-			return v, false
+		switch {
+		case ctx.Err() != nil || errors.As(err, new(*compile.StateError)):
+			return v, false, fmt.Errorf("%w, after stages of %d states", cmp.Or(err, ctx.Err()), s.states)
+		case err != nil: // it may matter, or not
+			return v, false, nil
 		}
 	}
 	out := &outcome{value: value(s.sum, s.p.X.Type()), bound: &result.Interval{Lo: s.sum.lo, Hi: s.sum.hi}, accuracy: result.Bounded, width: relativeWidth(s.sum)}
@@ -61,11 +65,11 @@ func (s *Stages) Sum(ctx context.Context, build explicit.Options) (v result.Verd
 		States: s.states, Choices: s.states, Transitions: s.transitions,
 	}
 	v.Warnings = append(v.Warnings, s.space.Warnings()...)
-	err := s.c.write(out, &v, nil)
+	err = s.c.write(out, &v, nil)
 	v.Warnings = append(v.Warnings, s.c.differences(s.p)...)
 	v.Warnings = append(v.Warnings, fmt.Sprintf("computed in %d stages, each of which forgot the states before: those that were found again are counted again", s.stages))
 	v.Seconds = time.Since(start).Seconds()
-	return v, err == nil && out.width <= s.c.opts.epsilon()
+	return v, out.width <= s.c.opts.epsilon(), err
 }
 
 // Stages is an answer under way that does not keep the states of a chain that it has dealt

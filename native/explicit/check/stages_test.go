@@ -52,7 +52,11 @@ func stages(ctx context.Context, t *testing.T, model string, exact bool, part in
 	if s == nil {
 		return result.Verdict{}, false
 	}
-	return s.Sum(ctx, build)
+	v, ok, err := s.Sum(ctx, build)
+	if err != nil && ctx.Err() == nil {
+		t.Fatal(err)
+	}
+	return v, ok
 }
 
 // TestStages compares what random chains answer in stages with what they answer at once.
@@ -119,6 +123,21 @@ func TestStagesRefuses(t *testing.T) {
 		if _, ok := stages(t.Context(), t, c.model, true, 5, c.prop); ok != c.ok {
 			t.Errorf("%s: answered %v, want %v\n%s", c.prop, ok, c.ok, c.model)
 		}
+	}
+}
+
+// TestStagesError has a state whose probabilities are wrong, far from the first ones.
+func TestStagesError(t *testing.T) {
+	tree, m := compiled(t, "dtmc\nmodule m\n s:[0..99];\n [] s<70 -> (s'=s+1);\n [] s=70 -> 0.5:(s'=71) + 0.25:(s'=72);\nendmodule\n")
+	build := explicit.Options{Part: 5}
+	space, err := explicit.Build(t.Context(), m, build)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := check.New(m, space, check.Options{}).Stages(t.Context(), properties(t, tree, m.Program(), "P=? [ F s=99 ]")[0])
+	_, _, err = s.Sum(t.Context(), build)
+	if err == nil || !strings.Contains(err.Error(), "(s=70)") || !strings.HasSuffix(err.Error(), ", after stages of 70 states") {
+		t.Errorf("%v, want that the probabilities of (s=70) are wrong", err)
 	}
 }
 
