@@ -25,13 +25,20 @@ const (
 	wholeStates = 10_000_000
 )
 
-// part returns how many states to explore first, since these may answer some property of a
-// plan whose answer is all that is wanted, see check.FromPart and check.Stages; 0 is all.
-func part(p *runner.Plan) int {
+// beginning is how many states of a model are explored first, since these may answer some
+// property whose answer is all that is wanted; zero is all.
+type beginning struct {
+	first  int
+	enough int // of an MDP: how many are explored whether the first ones do or not
+	stage  int // of a chain: how many are explored at a time after them
+}
+
+// begin returns what may do for a plan, see check.FromPart and check.Stages.
+func begin(p *runner.Plan) beginning {
 	job := &p.Job
 	if num := &job.Numeric; job.NoFixDeadlocks || job.Scheduler != nil || job.Witness != nil || num.Reduce || num.Fair ||
 		num.Accuracy == result.Proven || accuracy(num.Accuracy) == result.Estimated {
-		return 0
+		return beginning{}
 	}
 	some := func(may func(x syntax.Expr) bool) bool {
 		return slices.ContainsFunc(p.Tasks, func(t *runner.Task) bool { return t.Rejected == nil && may(t.Property.X) })
@@ -41,11 +48,11 @@ func part(p *runner.Plan) int {
 		prob, is := x.(*syntax.Prob)
 		return is && prob.Extremum == syntax.Max
 	}):
-		return partStates
+		return beginning{first: partStates, enough: wholeStates}
 	case kind == syntax.DTMC && job.Numeric.MaxStates == 0 && some(reaches):
-		return stageStates
+		return beginning{first: wholeStates, stage: stageStates}
 	}
-	return 0
+	return beginning{}
 }
 
 // reaches reports whether a property is of F or U without bounds.
@@ -75,29 +82,42 @@ type begun struct {
 func (b *begun) check(ctx context.Context, p *property) result.Verdict {
 	// What other properties needed must not matter.
 	cp := &check.Property{Property: p.Property, Program: p.program, File: p.file}
+	if b.stage > 0 {
+		if stages := b.part.Stages(ctx, cp); stages != nil {
+			opts := b.build
+			opts.Part = b.stage
+			switch v, ok, err := stages.Sum(ctx, opts); {
+			case err != nil:
+				return result.Verdict{Err: failure(err, result.Build, b.file, syntax.Pos{})}
+			case ok:
+				return v
+			}
+		}
+		return b.checkAll(ctx, p)
+	}
 	v, ok := b.part.FromPart(ctx, cp)
-	stages := b.part.Stages(ctx, cp)
+	if !ok {
+		return b.checkAll(ctx, p)
+	}
 	most := b.build.MaxStates
-	if (ok || stages != nil) && (most == 0 || most > b.enough) {
+	if most == 0 || most > b.enough {
 		most = b.enough
 	}
 	b.all(ctx, most)
-	_, large := errors.AsType[*explicit.LimitError](b.err)
-	large = large || b.whole != nil && b.whole.space.Model().NumStates() > b.enough
-	if large && stages != nil {
-		opts := b.build
-		opts.Part = b.exact.part
-		var err error
-		if v, ok, err = stages.Sum(ctx, opts); err != nil {
-			return result.Verdict{Err: failure(err, result.Build, b.file, syntax.Pos{})}
-		} else if !ok {
-			b.all(ctx, b.build.MaxStates)
-		}
-	}
-	switch {
-	case ok && large:
+	if _, large := errors.AsType[*explicit.LimitError](b.err); large || b.whole != nil && b.whole.space.Model().NumStates() > b.enough {
 		return v
-	case b.err != nil:
+	}
+	return b.answer(ctx, p)
+}
+
+// checkAll checks a property of all states.
+func (b *begun) checkAll(ctx context.Context, p *property) result.Verdict {
+	b.all(ctx, b.build.MaxStates)
+	return b.answer(ctx, p)
+}
+
+func (b *begun) answer(ctx context.Context, p *property) result.Verdict {
+	if b.err != nil {
 		return result.Verdict{Err: failure(b.err, result.Build, b.file, syntax.Pos{})}
 	}
 	return b.whole.check(ctx, p)

@@ -49,9 +49,8 @@ func TestBegun(t *testing.T) {
 	}
 }
 
-// inStages checks properties of a chain, parts of which have so many states, once the first
-// ones were too few.
-func inStages(t *testing.T, job runner.Job, part, enough int) []result.Verdict {
+// inStages checks properties of a chain, parts of which have so many states, after first ones.
+func inStages(t *testing.T, job runner.Job, first, stage int) []result.Verdict {
 	t.Helper()
 	plan, err := runner.NewPlan(t.Context(), job)
 	if err != nil {
@@ -62,10 +61,10 @@ func inStages(t *testing.T, job runner.Job, part, enough int) []result.Verdict {
 		if err != nil {
 			return err
 		}
-		if e.part != stageStates {
-			t.Errorf("explores %d states first, want %d", e.part, stageStates)
+		if want := (beginning{first: wholeStates, stage: stageStates}); e.beginning != want {
+			t.Errorf("begins with %+v, want %+v", e.beginning, want)
 		}
-		e.part, e.enough = part, enough
+		e.beginning = beginning{first: first, stage: stage}
 		r.build = func(model sema.Valuation) (*sema.Program, instance, error) { return r.compile(e, model) }
 		return r.all()
 	})
@@ -94,14 +93,14 @@ func TestStagesOrAll(t *testing.T) {
 		for _, i := range order {
 			job.Props = append(job.Props, props[i])
 		}
-		for _, enough := range []int{500, 5000} { // of 1891
-			for k, v := range inStages(t, job, 100, enough) {
+		for _, first := range []int{500, 5000} { // of 1891
+			for k, v := range inStages(t, job, first, 100) {
 				w := want[order[k]]
 				if v.Err != nil || v.Value.Rat.Cmp(w.Value.Rat) != 0 {
 					t.Errorf("%s: %v, %v, want %v", v.Property, v.Value, v.Err, w.Value)
 				}
 				staged := strings.Contains(strings.Join(v.Warnings, " "), "stages")
-				if wants := enough == 500 && order[k] != 1; staged != wants {
+				if wants := first == 500 && order[k] != 1; staged != wants {
 					t.Errorf("%s: in stages %v, want %v", v.Property, staged, wants)
 				}
 			}
@@ -116,7 +115,7 @@ func TestStagesInLittleMemory(t *testing.T) {
 		File: "m.prism", Props: []string{"P=? [ F x=2000&y=0 ]", "P=? [ G y<30 ]"}, Numeric: runner.Numeric{MaxMemory: 1 << 20},
 		Model: []byte("dtmc\nmodule m\n x:[0..2000]; y:[0..19];\n [] x<2000 -> 1/3:(x'=x+1)&(y'=y) + 2/3:(x'=x+1)&(y'=mod(y+1,20));\nendmodule\n"),
 	}
-	vs := inStages(t, job, 1000, 1<<20)
+	vs := inStages(t, job, 1<<20, 1000)
 	if v := vs[0]; v.Err != nil || v.Bound == nil || v.Bound.Lo < 0.05-1e-9 || v.Bound.Hi > 0.05+1e-9 {
 		t.Errorf("%v in %v, %v, want nearly 0.05", v.Value, v.Bound, v.Err)
 	}

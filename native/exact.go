@@ -34,9 +34,8 @@ type exact struct {
 	partition   *runner.PartitionFile
 	certificate *runner.CertificateFile
 	progress    func(runner.Progress)
-	part        int // how many states to begin with, which may do: 0 is all
-	enough      int // how many states are explored whether these do or not
-	file        string
+	beginning
+	file string
 }
 
 // export is where a scheduler goes, and how.
@@ -82,7 +81,7 @@ func newExact(plan *runner.Plan) (*exact, error) {
 		return nil, err
 	}
 	return &exact{
-		part: part(plan), enough: wholeStates, file: job.File,
+		beginning: begin(plan), file: job.File,
 		progress: job.Progress, export: export, wanted: job.Witness, proven: num.Accuracy == result.Proven, reduce: num.Reduce, partition: job.Partition, certificate: job.Certificate,
 		build: explicit.Options{
 			MaxStates: num.MaxStates, MaxMemory: num.MaxMemory, NoFixDeadlocks: job.NoFixDeadlocks,
@@ -113,8 +112,12 @@ func (e *exact) instance(ctx context.Context, m *compile.Model) (instance, error
 		return e.over(space, none), nil
 	}
 	opts := e.build
-	opts.Part = e.part
+	opts.Part = e.first
 	space, err := explicit.Build(ctx, m, opts)
+	if _, large := errors.AsType[*explicit.LimitError](err); large && e.stage > 0 {
+		opts.Part = e.stage
+		space, err = explicit.Build(ctx, m, opts)
+	}
 	switch {
 	case err != nil:
 		return nil, err
