@@ -17,8 +17,10 @@ const (
 	// partStates is how many states are explored first where these may do: a tenth of a
 	// second's worth.
 	partStates = 20_000
-	// stageStates is how many states of a chain are explored at a time where these are
-	// forgotten on the way: some seconds' worth.
+	// chainStates is how many of a chain are explored first: what has no more is as fast
+	// to check as to sum, and what has cycles is begun twice.
+	chainStates = 20_000_000
+	// stageStates is how many are explored at a time after that, and forgotten on the way.
 	stageStates = 1 << 22
 	// wholeStates is how many are explored all the same, so that a model is checked and
 	// counted as any other one: some ten seconds' worth.
@@ -50,7 +52,7 @@ func begin(p *runner.Plan) beginning {
 	}):
 		return beginning{first: partStates, enough: wholeStates}
 	case kind == syntax.DTMC && job.Numeric.MaxStates == 0 && some(reaches):
-		return beginning{first: wholeStates, stage: stageStates}
+		return beginning{first: chainStates, stage: stageStates}
 	}
 	return beginning{}
 }

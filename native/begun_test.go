@@ -61,7 +61,7 @@ func inStages(t *testing.T, job runner.Job, first, stage int) []result.Verdict {
 		if err != nil {
 			return err
 		}
-		if want := (beginning{first: wholeStates, stage: stageStates}); e.beginning != want {
+		if want := (beginning{first: chainStates, stage: stageStates}); e.beginning != want {
 			t.Errorf("begins with %+v, want %+v", e.beginning, want)
 		}
 		e.beginning = beginning{first: first, stage: stage}
