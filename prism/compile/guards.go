@@ -68,7 +68,14 @@ func newGuards(commands []*command, first map[*command][]equation, after int) *g
 
 // equations returns the comparisons that a guard makes before anything that may fail.
 func (m *Model) equations(guard sema.Expr, b *builder) (out []equation) {
-	for _, c := range m.maker(guard).chain(guard, syntax.OpAnd, nil) {
+	conjuncts := m.maker(guard).chain(guard, syntax.OpAnd, nil)
+	for n := len(conjuncts); n > 0; n = len(conjuncts) { // none comes after these
+		if _, ok := asEquation(conjuncts[n-1]); ok {
+			break
+		}
+		conjuncts = conjuncts[:n-1]
+	}
+	for _, c := range conjuncts {
 		if eq, ok := asEquation(c); ok {
 			out = append(out, eq)
 		} else if b.expr(c).fails || !m.doubles.Decided(c) { // what comes after must not hide the failure
