@@ -3,6 +3,8 @@ package solve
 import (
 	"math"
 	"slices"
+
+	"tilecheck/native/explicit/sparse"
 )
 
 // combine improves what it is worth to start in one state rather than another by
@@ -102,7 +104,7 @@ func newKrylov(a *averager, members []uint32) *krylov {
 func (k *krylov) improve(average float64, did func() error) (better float64, ok bool, err error) {
 	k.r, k.cos, k.sin, k.rest = nil, nil, nil, nil
 	first := &k.basis[0]
-	k.sweep(first.h, k.a.h, average, true)
+	k.sweep(first.h, k.a.h, average, k.a.y.reward)
 	k.parts(func(_, from, to int) {
 		for i, x := range k.a.h[from:to] {
 			first.h[from+i] -= x
@@ -144,7 +146,7 @@ func (k *krylov) improve(average float64, did func() error) (better float64, ok 
 // that is nothing new.
 func (k *krylov) extend(j int) bool {
 	from, to := &k.basis[j], &k.basis[j+1]
-	k.sweep(to.h, from.h, from.average, false)
+	k.sweep(to.h, from.h, from.average, nil)
 	var sums [krylovParts]float64
 	k.parts(func(part, a, b int) {
 		for i := a; i < b; i++ {
@@ -191,36 +193,11 @@ func (k *krylov) solution() []float64 {
 }
 
 // sweep writes to next what a sweep makes of h, where an average is taken from what each
-// state earns, or from nothing. In each part a state follows those before it, whatever
-// the number of processors.
-func (k *krylov) sweep(next, h []float64, average float64, earns bool) {
-	model, number := k.a.y.g.Model, k.a.ws.number
+// state earns. In each part a state follows those before it, whatever the number of processors.
+func (k *krylov) sweep(next, h []float64, average float64, earned *sparse.Reward) {
 	k.parts(func(_, from, to int) {
 		copy(next[from:to], h[from:to])
-		for i, s := range k.members[from:to] {
-			i += from
-			sum, leaving, here := -average, 0.0, h[i]
-			if earns {
-				sum += k.a.y.reward.Gain(int(s), int(s))
-			}
-			lo, hi := model.Start[s], model.Start[s+1]
-			targets := model.Target[lo:hi]
-			for j, w := range model.Weight[lo:hi] {
-				t := targets[j]
-				if t == s {
-					continue
-				}
-				x, n := model.Weights[w], int(number[t])
-				if leaving += x; n >= from && n < to {
-					sum += x * (next[n] - here)
-				} else {
-					sum += x * (h[n] - here)
-				}
-			}
-			if leaving > 0 {
-				next[i] = here + sum/(leaving*(1+slack))
-			}
-		}
+		k.a.sweep(k.members, from, to, next, h, average, earned)
 	})
 }
 

@@ -322,26 +322,38 @@ func (s *secant) between(lo, hi float64) float64 {
 //
 // Source: Stewart, Introduction to the Numerical Solution of Markov Chains (1994), section 3.2.
 func (a *averager) relax(members []uint32, average float64) (drift float64) {
-	model, reward := a.y.g.Model, a.y.reward
-	number, h := a.ws.number, a.h
-	for k, s := range members {
-		sum, leaving, here := reward.Gain(int(s), int(s))-average, 0.0, h[k]
+	n := len(members)
+	return a.sweep(members, 0, n, a.h, a.h, average, a.y.reward) / float64(n)
+}
+
+// sweep relaxes some of the members, from their values in next, where those that it does
+// not relax have the values in h. It returns by how much they moved in all.
+func (a *averager) sweep(members []uint32, from, to int, next, h []float64, average float64, earned *sparse.Reward) (drift float64) {
+	model, number := a.y.g.Model, a.ws.number
+	for k, s := range members[from:to] {
+		k += from
+		sum, leaving, here := earned.Gain(int(s), int(s))-average, 0.0, next[k]
 		lo, hi := model.Start[s], model.Start[s+1]
 		targets := model.Target[lo:hi]
 		for i, w := range model.Weight[lo:hi] {
-			if t := targets[i]; t != s {
-				x := model.Weights[w]
-				sum += x * (h[number[t]] - here)
-				leaving += x
+			t := targets[i]
+			if t == s {
+				continue
+			}
+			x, n := model.Weights[w], int(number[t])
+			if leaving += x; n >= from && n < to {
+				sum += x * (next[n] - here)
+			} else {
+				sum += x * (h[n] - here)
 			}
 		}
 		if leaving > 0 {
 			x := sum / (leaving * (1 + slack))
 			drift += x
-			h[k] += x
+			next[k] += x
 		}
 	}
-	return drift / float64(len(members))
+	return drift
 }
 
 // size returns the number of transitions of a component.
