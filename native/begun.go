@@ -30,9 +30,8 @@ const (
 // beginning is how many states of a model are explored first, since these may answer some
 // property whose answer is all that is wanted; zero is all.
 type beginning struct {
-	first  int
-	enough int // of an MDP: how many are explored whether the first ones do or not
-	stage  int // of a chain: how many are explored at a time after them
+	first int
+	stage int // of a chain: how many are explored at a time after them
 }
 
 // begin returns what may do for a plan, see check.FromPart and check.Stages.
@@ -50,7 +49,7 @@ func begin(p *runner.Plan) beginning {
 		prob, is := x.(*syntax.Prob)
 		return is && prob.Extremum == syntax.Max
 	}):
-		return beginning{first: partStates, enough: wholeStates}
+		return beginning{first: partStates}
 	case kind == syntax.DTMC && job.Numeric.MaxStates == 0 && some(reaches):
 		return beginning{first: chainStates, stage: stageStates}
 	}
@@ -102,11 +101,11 @@ func (b *begun) check(ctx context.Context, p *property) result.Verdict {
 		return b.checkAll(ctx, p)
 	}
 	most := b.build.MaxStates
-	if most == 0 || most > b.enough {
-		most = b.enough
+	if most == 0 || most > wholeStates {
+		most = wholeStates
 	}
 	b.all(ctx, most)
-	if _, large := errors.AsType[*explicit.LimitError](b.err); large || b.whole != nil && b.whole.space.Model().NumStates() > b.enough {
+	if _, large := errors.AsType[*explicit.LimitError](b.err); large || b.whole != nil && b.whole.space.Model().NumStates() > wholeStates {
 		return v
 	}
 	return b.answer(ctx, p)

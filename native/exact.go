@@ -114,7 +114,7 @@ func (e *exact) instance(ctx context.Context, m *compile.Model) (instance, error
 	opts := e.build
 	opts.Part = e.first
 	space, err := explicit.Build(ctx, m, opts)
-	if _, large := errors.AsType[*explicit.LimitError](err); large && e.stage > 0 {
+	if _, large := errors.AsType[*explicit.LimitError](err); large && e.stage > 0 { // fewer may do
 		opts.Part = e.stage
 		space, err = explicit.Build(ctx, m, opts)
 	}

@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"time"
 
+	"tilecheck/native/explicit"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
@@ -21,7 +22,7 @@ func (c *Checker) FromPart(ctx context.Context, p *Property) (v result.Verdict, 
 		return v, false
 	}
 	t, is := x.Path.(*sema.Temporal)
-	if !is || t.Op != syntax.Future && t.Op != syntax.Until || t.Bound != nil || !c.local(p, t.X) || !c.local(p, t.Y) {
+	if !is || t.Op != syntax.Future && t.Op != syntax.Until || t.Bound != nil || !local(p, t.X, true) || !local(p, t.Y, true) {
 		return v, false
 	}
 	e := &evaluation{ctx: ctx, model: c.bounds, p: p}
@@ -38,38 +39,44 @@ func (c *Checker) FromPart(ctx context.Context, p *Property) (v result.Verdict, 
 		return v, false
 	}
 	v = result.Verdict{
-		Property: p.Text, Name: p.Name, Method: "exact", Resolution: result.Maximum,
-		States: int64(m.NumStates()), Choices: int64(m.NumChoices()), Transitions: int64(m.NumTransitions()),
+		Resolution: result.Maximum, States: int64(m.NumStates()), Choices: int64(m.NumChoices()), Transitions: int64(m.NumTransitions()),
 	}
-	v.Warnings = append(v.Warnings, c.bounds.space.Warnings()...)
 	answer := &outcome{value: value(point(1), x.Type()), bound: &result.Interval{Lo: 1, Hi: 1}, accuracy: c.opts.Accuracy}
 	if c.opts.Accuracy == result.Exact {
 		answer.value = value(fraction(big.NewRat(1, 1)), x.Type())
 	}
-	err = c.write(answer, &v, nil)
-	v.Warnings = append(v.Warnings, c.differences(p)...)
-	v.Warnings = append(v.Warnings, fmt.Sprintf("answered by the first %d states, within which a scheduler has probability 1: the model was not explored to its end",
+	err = c.conclude(p, c.bounds.space, answer, &v, fmt.Sprintf("answered by the first %d states, within which a scheduler has probability 1: the model was not explored to its end",
 		m.NumStates()-c.bounds.space.Unexplored().Count()))
 	v.Seconds = time.Since(start).Seconds()
 	return v, err == nil
 }
 
+// conclude writes to a verdict an answer that did not take all states, with a note that says so.
+func (c *Checker) conclude(p *Property, space *explicit.Space, out *outcome, v *result.Verdict, note string) error {
+	v.Property, v.Name, v.Method = p.Text, p.Name, "exact"
+	v.Warnings = append(v.Warnings, space.Warnings()...)
+	err := c.write(out, v, nil)
+	v.Warnings = append(v.Warnings, c.differences(p)...)
+	v.Warnings = append(v.Warnings, note)
+	return err
+}
+
 // local reports whether a formula, nil for none, is about the variables of a state: not
-// about its choices, nor what they lead to.
-func (c *Checker) local(p *Property, x sema.Expr) bool {
+// about its choices, nor what they lead to, nor, unless init says so, about the label "init".
+func local(p *Property, x sema.Expr, init bool) bool {
 	if x == nil {
 		return true
 	}
-	local := x.Type() == sema.Bool
+	only := x.Type() == sema.Bool
 	sema.Inspect(x, func(x sema.Expr) bool {
 		switch x := x.(type) {
 		case *sema.Const, *sema.Var, *sema.Unary, *sema.Binary, *sema.Cond, *sema.Call:
 		case *sema.Label:
-			local = local && (x.Index == sema.LabelInit || x.Index >= 0 && c.local(p, p.Program.Labels[x.Index].X))
+			only = only && (init && x.Index == sema.LabelInit || x.Index >= 0 && local(p, p.Program.Labels[x.Index].X, init))
 		default:
-			local = false
+			only = false
 		}
-		return local
+		return only
 	})
-	return local
+	return only
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 	"slices"
 	"time"
@@ -22,8 +23,8 @@ import (
 // states. It returns nil for everything but P=? of F and U and R=? of F, over labels and
 // variables, and if there is a cycle through several of those states.
 func (c *Checker) Stages(ctx context.Context, p *Property) *Stages {
-	s := c.newStages(ctx, p)
-	if s == nil || s.pass([]number{s.one}) != nil {
+	s := c.newStages(p)
+	if s == nil || s.pass(ctx, []number{s.one}) != nil {
 		return nil
 	}
 	return s
@@ -33,8 +34,6 @@ func (c *Checker) Stages(ctx context.Context, p *Property) *Stages {
 // not come apart: there is a cycle through several states of a part, or most states are come
 // across again. Its error is the context's, or says in which state the model is wrong.
 func (s *Stages) Sum(ctx context.Context, build explicit.Options) (v result.Verdict, ok bool, err error) {
-	start := time.Now()
-	s.ctx = ctx
 	if tell := build.Progress; tell != nil {
 		build.Progress = func(at progress.Progress) {
 			at.Done += s.states
@@ -47,7 +46,7 @@ func (s *Stages) Sum(ctx context.Context, build explicit.Options) (v result.Verd
 			given = append(given, s.mass[i])
 		}
 		if s.space, err = s.space.Onward(ctx, s.rest, build); err == nil {
-			err = s.pass(given)
+			err = s.pass(ctx, given)
 		}
 		switch {
 		case ctx.Err() != nil || errors.As(err, new(*compile.StateError)):
@@ -57,18 +56,12 @@ func (s *Stages) Sum(ctx context.Context, build explicit.Options) (v result.Verd
 		}
 	}
 	out := &outcome{value: value(s.sum, s.p.X.Type()), bound: &result.Interval{Lo: s.sum.lo, Hi: s.sum.hi}, accuracy: result.Bounded, width: relativeWidth(s.sum)}
-	if s.exact {
+	if s.sum.rat != nil {
 		out.accuracy = result.Exact
 	}
-	v = result.Verdict{
-		Property: s.p.Text, Name: s.p.Name, Method: "exact", Resolution: result.NoNondet,
-		States: s.states, Choices: s.states, Transitions: s.transitions,
-	}
-	v.Warnings = append(v.Warnings, s.space.Warnings()...)
-	err = s.c.write(out, &v, nil)
-	v.Warnings = append(v.Warnings, s.c.differences(s.p)...)
-	v.Warnings = append(v.Warnings, fmt.Sprintf("computed in %d stages, each of which forgot the states before: those that were found again are counted again", s.stages))
-	v.Seconds = time.Since(start).Seconds()
+	v = result.Verdict{Resolution: result.NoNondet, States: s.states, Choices: s.states, Transitions: s.transitions}
+	err = s.c.conclude(s.p, s.space, out, &v, fmt.Sprintf("computed in %d stages, each of which forgot the states before: those that were found again are counted again, and not all behind the goal were looked at", s.stages))
+	v.Seconds = time.Since(s.start).Seconds()
 	return v, out.width <= s.c.opts.epsilon(), err
 }
 
@@ -78,7 +71,7 @@ func (s *Stages) Sum(ctx context.Context, build explicit.Options) (v result.Verd
 // otherwise bounds.
 type Stages struct {
 	c      *Checker
-	ctx    context.Context
+	start  time.Time
 	p      *Property
 	x, y   sema.Expr    // of x U y, x is nil for F y
 	reward *sema.Reward // what is added until y holds; nil for the probability of that
@@ -100,9 +93,9 @@ const milestone = 1 << 10
 // errEntangled says that parts of a chain are no stages of it.
 var errEntangled = errors.New("the chain has no stages")
 
-func (c *Checker) newStages(ctx context.Context, p *Property) *Stages {
+func (c *Checker) newStages(p *Property) *Stages {
 	space := c.bounds.space
-	s := &Stages{c: c, ctx: ctx, p: p, space: space, exact: space.Model().Exact(), milestones: map[uint64]struct{}{}}
+	s := &Stages{c: c, start: time.Now(), p: p, space: space, exact: space.Model().Exact(), milestones: map[uint64]struct{}{}}
 	if s.one = point(1); s.exact {
 		s.one, s.sum = fraction(big.NewRat(1, 1)), fraction(new(big.Rat))
 	}
@@ -123,44 +116,28 @@ func (c *Checker) newStages(ctx context.Context, p *Property) *Stages {
 		return nil
 	}
 	s.x, s.y = t.X, t.Y
-	for _, x := range []sema.Expr{t.X, t.Y} {
-		if !c.local(p, x) || x != nil && initial(p, x) {
-			return nil
-		}
+	if !local(p, t.X, false) || !local(p, t.Y, false) { // parts have initial states of their own
+		return nil
 	}
 	return s
 }
 
-// initial reports whether a formula asks for the label "init": parts have initial states of their own.
-func initial(p *Property, x sema.Expr) (found bool) {
-	sema.Inspect(x, func(x sema.Expr) bool {
-		if l, is := x.(*sema.Label); is {
-			found = found || l.Index == sema.LabelInit || l.Index >= 0 && initial(p, p.Program.Labels[l.Index].X)
-		}
-		return !found
-	})
-	return found
-}
-
 // pass follows the probabilities of a part's initial states to its end.
-func (s *Stages) pass(given []number) error {
+func (s *Stages) pass(ctx context.Context, given []number) error {
 	space := s.space
-	e := &evaluation{ctx: s.ctx, model: newModel(space), p: s.p}
+	e := &evaluation{ctx: ctx, model: newModel(space), p: s.p}
 	left, right, err := e.operands(s.x, s.y)
 	if err != nil {
 		return err
 	}
 	m := space.Model()
-	if m.Intervals() || space.Unfit() != nil {
-		return errEntangled
+	if why := space.Unfit(); why != nil {
+		return why
 	}
 	var gains *sparse.Reward
 	if s.reward != nil {
 		if gains, err = e.reward(s.reward.Struct); err != nil {
 			return err
-		}
-		if gains.Unfit != nil {
-			return gains.Unfit
 		}
 	}
 	unexplored := space.Unexplored()
@@ -178,8 +155,8 @@ func (s *Stages) pass(given []number) error {
 	w := s.weights(m)
 	again, some := 0, []uint64{}
 	for i, state := range slices.Backward(order.Order) {
-		if i&0xffff == 0 && s.ctx.Err() != nil {
-			return s.ctx.Err()
+		if i&0xffff == 0 && ctx.Err() != nil {
+			return ctx.Err()
 		}
 		if f := space.Fingerprint(int(state)); f%milestone == 0 {
 			if _, seen := s.milestones[f]; seen {
@@ -211,14 +188,14 @@ func (s *Stages) pass(given []number) error {
 
 // leave adds the probability of a state to those of the states that follow it. A state that
 // is never left is the end of its paths.
-func (s *Stages) leave(m *sparse.Model, w *weights, gains *sparse.Reward, state int) error {
+func (s *Stages) leave(m *sparse.Model, w []number, gains *sparse.Reward, state int) error {
 	first, end := m.Row(state)
 	stays, leaves := false, number{}
 	for t := first; t < end; t++ {
 		if int(m.Target[t]) == state {
 			stays = true
 		} else {
-			leaves = plus(leaves, w.at(m, t))
+			leaves = plus(leaves, w[m.Weight[t]])
 		}
 	}
 	x := s.mass[state]
@@ -240,7 +217,7 @@ func (s *Stages) leave(m *sparse.Model, w *weights, gains *sparse.Reward, state 
 		if to := m.Target[t]; int(to) != state {
 			y := x
 			if end-first > 1 {
-				y = times(x, w.at(m, t))
+				y = times(x, w[m.Weight[t]])
 			}
 			s.mass[to] = plus(s.mass[to], y)
 		}
@@ -255,11 +232,9 @@ func (s *Stages) gain(r *sparse.Reward, state int) number {
 	return widened(r.Gain(state, state), r.Err+0x1p-52)
 }
 
-// weights are the numbers of a model's weights.
-type weights []number
-
-func (s *Stages) weights(m *sparse.Model) *weights {
-	w := make(weights, len(m.Weights))
+// weights returns the numbers of a model's weights.
+func (s *Stages) weights(m *sparse.Model) []number {
+	w := make([]number, len(m.Weights))
 	for i := range w {
 		if s.exact {
 			w[i] = fraction(m.Rats[i])
@@ -267,10 +242,8 @@ func (s *Stages) weights(m *sparse.Model) *weights {
 			w[i] = widened(m.Weights[i], m.Err)
 		}
 	}
-	return &w
+	return w
 }
-
-func (w *weights) at(m *sparse.Model, t int) number { return (*w)[m.Weight[t]] }
 
 // widened encloses what a number is off by err from, relatively.
 func widened(x, err float64) number {
@@ -282,23 +255,24 @@ func widened(x, err float64) number {
 	return times(point(x), number{lo: lo, hi: hi})
 }
 
-// plus, times and over are binary of numbers that are finite and not negative.
+// plus, times and over are of numbers that are not negative.
 func plus(x, y number) number {
 	if x.hi == 0 {
 		return y
 	}
-	out, _ := binary(syntax.OpAdd, x, y)
-	return out
+	return enclosed(syntax.OpAdd, x, y)
 }
 
-func times(x, y number) number {
-	out, _ := binary(syntax.OpMul, x, y)
-	return out
-}
+func times(x, y number) number { return enclosed(syntax.OpMul, x, y) }
 
-func over(x, y number) number {
-	out, _ := binary(syntax.OpDiv, x, y)
-	return out
+func over(x, y number) number { return enclosed(syntax.OpDiv, x, y) }
+
+// enclosed is binary, where what bounds do not tell may be anything.
+func enclosed(op syntax.Op, x, y number) number {
+	if out, ok := binary(op, x, y); ok {
+		return out
+	}
+	return number{lo: 0, hi: math.Inf(1)}
 }
 
 // reach returns the states that are reached from the initial ones through states in via.

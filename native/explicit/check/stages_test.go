@@ -3,6 +3,7 @@ package check_test
 import (
 	"context"
 	"fmt"
+	"math/big"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -147,5 +148,17 @@ func TestStagesStop(t *testing.T) {
 	cancel()
 	if v, ok := stages(ctx, t, randomChain(rand.New(rand.NewPCG(1, 1)), 12), true, 5, "P=? [ F l=9&x=2 ]"); ok {
 		t.Errorf("answered %v after the end", v.Value)
+	}
+}
+
+// TestStagesOverflow has a sum that is beyond doubles: there are no bounds of it, and a fraction.
+func TestStagesOverflow(t *testing.T) {
+	const src = "dtmc\nmodule m\n s:[0..99];\n [] s<99 -> (s'=s+1);\nendmodule\nrewards true : 1e308; endrewards\n"
+	if v, ok := stages(t.Context(), t, src, false, 5, "R=? [ F s=99 ]"); ok {
+		t.Errorf("%v in %v, want no bounds", v.Value, v.Bound)
+	}
+	want, _ := new(big.Rat).SetString("99e308")
+	if v, ok := stages(t.Context(), t, src, true, 5, "R=? [ F s=99 ]"); !ok || v.Value.Rat.Cmp(want) != 0 {
+		t.Errorf("%v, %v, want 99e308", ok, v.Value)
 	}
 }
