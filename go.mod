@@ -22,7 +22,6 @@ require (
 	github.com/tetratelabs/wazero v1.12.0
 	github.com/ulikunitz/xz v0.5.17
 	go.lsp.dev/jsonrpc2 v1.0.0
-	go.lsp.dev/protocol v1.0.0
 	go.lsp.dev/uri v1.0.0
 	golang.org/x/sync v0.24.0
 	golang.org/x/sys v0.49.0

@@ -21,6 +21,7 @@ var layer = map[string]int{
 	"lint":                              2,
 	"lint/states":                       3,
 	"editor/lsp":                        4,
+	"editor/lsp/protocol":               0,
 	"game":                              0,
 	"stats":                             0,
 	"internal/inorder":                  0,
