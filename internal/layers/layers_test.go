@@ -141,7 +141,7 @@ var sink = map[string]struct {
 	"github.com/tetratelabs/wazero":     {[]string{"prism/compile", "game/solve/draw"}, "machines of their own: compiled models, and Graphviz"},
 	"github.com/alecthomas/kong":        {[]string{"cmd/tilecheck"}, "only the command knows about flags"},
 	"github.com/olekukonko/tablewriter": {[]string{"report/table"}, "everything that is printed as a table goes through one package"},
-	"gonum.org/v1/plot":                 {[]string{"report/plot"}, "pictures are charts"},
+	"golang.org/x/image":                {[]string{"report/plot"}, "pictures are charts"},
 	"github.com/testcontainers":         {[]string{"containers"}, "only one package knows about Docker"},
 	"github.com/moby/moby":              {[]string{"containers"}, "only one package knows about Docker"},
 	"k8s.io/api":                        {[]string{"cluster/kubernetes"}, "only one package knows about Kubernetes"},
