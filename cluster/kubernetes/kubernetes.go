@@ -20,11 +20,8 @@ import (
 	"strings"
 	"time"
 
-	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/yaml"
-
 	"tilecheck/cluster"
+	"tilecheck/cluster/kubernetes/api"
 	"tilecheck/cluster/settings"
 	"tilecheck/internal/printable"
 	"tilecheck/runner"
@@ -204,13 +201,7 @@ func (k *Kubernetes) Resolve(ctx context.Context) (settings.Kubernetes, error) {
 }
 
 // Print returns a manifest as people read it.
-func Print(job *batchv1.Job) ([]byte, error) {
-	text, err := yaml.Marshal(job)
-	if err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(text, []byte("status: {}\n")), nil
-}
+func Print(job *api.Job) ([]byte, error) { return api.YAML(job) }
 
 // Submit implements cluster.Backend.
 func (k *Kubernetes) Submit(ctx context.Context, r *cluster.Round) (string, error) {
@@ -233,8 +224,8 @@ func (k *Kubernetes) Submit(ctx context.Context, r *cluster.Round) (string, erro
 	} else if err != nil {
 		return "", final(err)
 	}
-	var got batchv1.Job
-	if err := json.Unmarshal(out, &got); err != nil || got.Name != r.Name {
+	var got api.Job
+	if err := json.Unmarshal(out, &got); err != nil || got.Metadata.Name != r.Name {
 		return "", fmt.Errorf("kubectl create: found no Job %s in its answer", r.Name)
 	}
 	// What a cluster does not know it leaves out.
@@ -259,7 +250,7 @@ func (k *Kubernetes) Find(ctx context.Context, r *cluster.Round) (string, error)
 // Live implements cluster.Backend. A task is there if its index is open in its Job,
 // or one of its pods has not ended.
 func (k *Kubernetes) Live(ctx context.Context, rounds []*cluster.Round) (cluster.Live, error) {
-	l := look{now: time.Now(), rounds: make(map[string]*cluster.Round), open: make(map[cluster.TaskID]bool), pods: make(map[cluster.TaskID][]*corev1.Pod)}
+	l := look{now: time.Now(), rounds: make(map[string]*cluster.Round), open: make(map[cluster.TaskID]bool), pods: make(map[cluster.TaskID][]*api.Pod)}
 	if len(rounds) == 0 {
 		return l.live(), nil
 	}
@@ -268,12 +259,12 @@ func (k *Kubernetes) Live(ctx context.Context, rounds []*cluster.Round) (cluster
 	}
 	selector := "--selector=" + allLabel + "=" + all(rounds[0])
 	// The pods come first: of one that ends in between, the Job says so.
-	var pods corev1.PodList
+	var pods api.PodList
 	if err := k.list(ctx, &pods, "pods", selector, "--field-selector=status.phase!=Succeeded"); err != nil {
 		return cluster.Live{}, err
 	}
 	l.addPods(pods.Items)
-	var jobs batchv1.JobList
+	var jobs api.JobList
 	if err := k.list(ctx, &jobs, "jobs.v1.batch", selector); err != nil {
 		return cluster.Live{}, err
 	}
@@ -316,16 +307,16 @@ type look struct {
 	now     time.Time
 	rounds  map[string]*cluster.Round // by name
 	open    map[cluster.TaskID]bool   // which their Job has still to do
-	pods    map[cluster.TaskID][]*corev1.Pod
+	pods    map[cluster.TaskID][]*api.Pod
 	waiting []string // why Jobs do
 }
 
 // addPods adds the pods of tasks.
-func (l *look) addPods(pods []corev1.Pod) {
+func (l *look) addPods(pods []api.Pod) {
 	for i := range pods {
 		p := &pods[i]
-		r := l.rounds[p.Labels[roundLabel]]
-		index, err := strconv.Atoi(cmp.Or(p.Labels[batchv1.JobCompletionIndexAnnotation], p.Annotations[batchv1.JobCompletionIndexAnnotation]))
+		r := l.rounds[p.Metadata.Labels[roundLabel]]
+		index, err := strconv.Atoi(cmp.Or(p.Metadata.Labels[completionIndex], p.Metadata.Annotations[completionIndex]))
 		if r == nil || err != nil || index < 0 || index >= len(r.Tasks) {
 			continue // of somebody else
 		}
@@ -335,30 +326,26 @@ func (l *look) addPods(pods []corev1.Pod) {
 }
 
 // addJob adds the tasks that a Job has still to do.
-func (l *look) addJob(job *batchv1.Job) error {
-	r := l.rounds[job.Name]
-	if r == nil || job.DeletionTimestamp != nil {
+func (l *look) addJob(job *api.Job) error {
+	r := l.rounds[job.Metadata.Name]
+	if r == nil || job.Metadata.DeletionTimestamp != nil {
 		return nil
 	}
 	for _, c := range job.Status.Conditions {
-		if c.Status != corev1.ConditionTrue {
+		if c.Status != api.True {
 			continue
 		}
 		switch c.Type {
-		case batchv1.JobComplete, batchv1.JobFailed:
+		case api.JobComplete, api.JobFailed:
 			return nil
-		case batchv1.JobSuspended:
+		case api.JobSuspended:
 			l.waiting = append(l.waiting, cmp.Or(c.Message, "suspended"))
 		}
 	}
 	ended := make(map[int]bool)
-	failed := ""
-	if job.Status.FailedIndexes != nil {
-		failed = *job.Status.FailedIndexes
-	}
-	for _, list := range []string{job.Status.CompletedIndexes, failed} {
+	for _, list := range []string{job.Status.CompletedIndexes, job.Status.FailedIndexes} {
 		if err := indexes(list, len(r.Tasks), func(i int) { ended[i] = true }); err != nil {
-			return fmt.Errorf("kubectl get jobs: %s: %w", job.Name, err)
+			return fmt.Errorf("kubectl get jobs: %s: %w", job.Metadata.Name, err)
 		}
 	}
 	for i := range r.Tasks {
@@ -402,18 +389,18 @@ func (l *look) live() cluster.Live {
 	var waiting []string
 	for id, pods := range l.pods {
 		// The last one counts, if none runs.
-		slices.SortFunc(pods, func(a, b *corev1.Pod) int {
-			return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
+		slices.SortFunc(pods, func(a, b *api.Pod) int {
+			return cmp.Or(a.Metadata.CreationTimestamp.Compare(b.Metadata.CreationTimestamp), cmp.Compare(a.Metadata.Name, b.Metadata.Name))
 		})
 		lost := false
 		for _, p := range pods {
 			switch {
-			case p.Status.Phase != corev1.PodPending && p.Status.Phase != corev1.PodRunning:
+			case p.Status.Phase != api.PodPending && p.Status.Phase != api.PodRunning:
 				live.Ended[id] = ending(p)
-			case p.DeletionTimestamp != nil && l.now.Sub(p.DeletionTimestamp.Time) > overdue:
+			case p.Metadata.DeletionTimestamp != nil && l.now.Sub(*p.Metadata.DeletionTimestamp) > overdue:
 				lost = true
 				live.Ended[id] = "its node, " + cmp.Or(p.Spec.NodeName, "if any") + ", does not answer"
-			case p.Status.Phase == corev1.PodRunning:
+			case p.Status.Phase == api.PodRunning:
 				live.Tasks[id] = true
 			default:
 				waits(id)
@@ -440,14 +427,14 @@ func (l *look) live() cluster.Live {
 }
 
 // pending says why a pod does not run yet, if that is more than that it begins to.
-func pending(p *corev1.Pod) string {
+func pending(p *api.Pod) string {
 	for _, c := range p.Status.ContainerStatuses {
 		if w := c.State.Waiting; w != nil && w.Reason != "ContainerCreating" && w.Reason != "PodInitializing" {
 			return sentence(w.Reason, w.Message)
 		}
 	}
 	for _, c := range p.Status.Conditions {
-		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
+		if c.Type == api.PodScheduled && c.Status == api.False {
 			return sentence(c.Reason, c.Message)
 		}
 	}
@@ -455,9 +442,9 @@ func pending(p *corev1.Pod) string {
 }
 
 // ending says why a pod failed.
-func ending(p *corev1.Pod) string {
+func ending(p *api.Pod) string {
 	for _, c := range p.Status.Conditions {
-		if c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue {
+		if c.Type == api.DisruptionTarget && c.Status == api.True {
 			return sentence(c.Reason, c.Message)
 		}
 	}

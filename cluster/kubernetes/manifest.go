@@ -11,12 +11,8 @@ import (
 	"strconv"
 	"strings"
 
-	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"tilecheck/cluster"
+	"tilecheck/cluster/kubernetes/api"
 	"tilecheck/cluster/settings"
 )
 
@@ -45,6 +41,9 @@ const (
 	FailuresVariable = "TILECHECK_TASK_FAILURES"
 	IndexVariable    = "JOB_COMPLETION_INDEX" // which Kubernetes sets
 )
+
+// completionIndex is the label and annotation of a pod that has its index.
+const completionIndex = "batch.kubernetes.io/job-completion-index"
 
 // Complete adds to settings what they do not say: the claim has nothing but the
 // directory, and pods run as who submits.
@@ -90,7 +89,7 @@ func Check(dir string, j *cluster.Job, s settings.Settings) error {
 }
 
 // Manifest returns the Job of a round, with completed settings.
-func Manifest(r *cluster.Round) (*batchv1.Job, error) {
+func Manifest(r *cluster.Round) (*api.Job, error) {
 	if err := Check(string(r.Dir), r.Job, r.Settings); err != nil {
 		return nil, err
 	}
@@ -104,31 +103,25 @@ func Manifest(r *cluster.Round) (*batchv1.Job, error) {
 		labels[key] = value
 	}
 	labels[roundLabel], labels[allLabel] = r.Name, all(r)
-	exits := func(op batchv1.PodFailurePolicyOnExitCodesOperator, codes ...int32) *batchv1.PodFailurePolicyOnExitCodesRequirement {
-		return &batchv1.PodFailurePolicyOnExitCodesRequirement{ContainerName: new(container), Operator: op, Values: codes}
-	}
 	n := len(r.Tasks)
-	return &batchv1.Job{
-		TypeMeta:   metav1.TypeMeta{APIVersion: "batch/v1", Kind: "Job"},
-		ObjectMeta: metav1.ObjectMeta{Name: r.Name, Namespace: r.Settings.Kubernetes.Namespace, Labels: labels},
-		Spec: batchv1.JobSpec{
-			CompletionMode:       new(batchv1.IndexedCompletion),
-			Completions:          new(int32(n)),
-			Parallelism:          new(int32(min(n, cmp.Or(r.Settings.Kubernetes.Parallelism, n)))),
-			BackoffLimitPerIndex: new(int32(restarts)),
+	return &api.Job{
+		APIVersion: "batch/v1", Kind: "Job",
+		Metadata: api.Meta{Name: r.Name, Namespace: r.Settings.Kubernetes.Namespace, Labels: labels},
+		Spec: api.JobSpec{
+			CompletionMode:       "Indexed",
+			Completions:          n,
+			Parallelism:          min(n, cmp.Or(r.Settings.Kubernetes.Parallelism, n)),
+			BackoffLimitPerIndex: new(restarts),
 			// The first rule that fits decides: a pod that was evicted is no failure,
 			// whatever it ended with.
-			PodFailurePolicy: &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{
-				{
-					Action:          batchv1.PodFailurePolicyActionIgnore,
-					OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}},
-				},
+			PodFailurePolicy: &api.PodFailurePolicy{Rules: []api.PodFailureRule{
+				{Action: "Ignore", OnPodConditions: []api.PodCondition{{Type: api.DisruptionTarget, Status: api.True}}},
 				// 2 and 3 are of shards that have finished, 4 and 80 the same again every
 				// time; 126 to 128 are of programs that cannot be started.
-				{Action: batchv1.PodFailurePolicyActionFailIndex, OnExitCodes: exits(batchv1.PodFailurePolicyOnExitCodesOpIn, 2, 3, 4, 80, 126, 127, 128)},
+				{Action: "FailIndex", OnExitCodes: &api.ExitCodes{ContainerName: container, Operator: "In", Values: []int{2, 3, 4, 80, 126, 127, 128}}},
 			}},
-			TTLSecondsAfterFinished: new(int32(keptFor)),
-			Template:                corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: *pod},
+			TTLSecondsAfterFinished: keptFor,
+			Template:                api.PodTemplate{Metadata: api.Meta{Labels: labels}, Spec: *pod},
 		},
 	}, nil
 }
@@ -138,73 +131,66 @@ func all(r *cluster.Round) string { return strings.TrimSuffix(r.Name, "-"+strcon
 
 // podSpec is what every pod of a round is. Of the claim it may write to the
 // directory only.
-func podSpec(r *cluster.Round) (*corev1.PodSpec, error) {
+func podSpec(r *cluster.Round) (*api.PodSpec, error) {
 	s, k := r.Settings, r.Settings.Kubernetes
 	uid, gid, err := settings.RunAs(k.RunAs)
 	if err != nil {
 		return nil, err
 	}
 	rel, _ := below(k.Mount, string(r.Dir))
-	var mounts []corev1.VolumeMount
+	var mounts []api.Mount
 	if slices.ContainsFunc(r.Job.Inputs, func(in cluster.Staged) bool { return filepath.IsAbs(in.Name) }) {
-		mounts = append(mounts, corev1.VolumeMount{Name: volume, MountPath: k.Mount, ReadOnly: true})
+		mounts = append(mounts, api.Mount{Name: volume, MountPath: k.Mount, ReadOnly: true})
 	}
-	if own := (corev1.VolumeMount{Name: volume, MountPath: string(r.Dir), SubPath: rel}); rel == "." {
+	if own := (api.Mount{Name: volume, MountPath: string(r.Dir), SubPath: rel}); rel == "." {
 		own.SubPath = ""
-		mounts = []corev1.VolumeMount{own} // the same place
+		mounts = []api.Mount{own} // the same place
 	} else {
 		mounts = append(mounts, own)
 	}
-	mounts = append(mounts, corev1.VolumeMount{Name: scratch, MountPath: scratchDir})
+	mounts = append(mounts, api.Mount{Name: scratch, MountPath: scratchDir})
 
 	cpus := cmp.Or(s.CPUs, defaultCPUs)
-	resources := corev1.ResourceList{
-		corev1.ResourceCPU:    *resource.NewQuantity(int64(cpus), resource.DecimalSI),
-		corev1.ResourceMemory: *resource.NewQuantity(cmp.Or(s.Memory, defaultMemory), resource.BinarySI),
-	}
-	field := func(path string) *corev1.EnvVarSource {
-		return &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: path}}
+	resources := api.Amounts{CPU: strconv.Itoa(cpus), Memory: quantity(cmp.Or(s.Memory, defaultMemory))}
+	field := func(path string) *api.ValueSource {
+		from := new(api.ValueSource)
+		from.FieldRef.FieldPath = path
+		return from
 	}
 	command := []string{r.Dir.Program(r.Job), "submit", "task", "--round=" + strconv.Itoa(r.Number), string(r.Dir)}
 	for i, word := range command { // $(NAME) is a variable there
 		command[i] = strings.ReplaceAll(word, "$", "$$")
 	}
-	spec := &corev1.PodSpec{
-		RestartPolicy:                 corev1.RestartPolicyNever,
-		TerminationGracePeriodSeconds: new(int64(stopTime)),
-		AutomountServiceAccountToken:  new(false),
-		EnableServiceLinks:            new(false),
+	spec := &api.PodSpec{
+		RestartPolicy:                 "Never",
+		TerminationGracePeriodSeconds: stopTime,
 		PriorityClassName:             k.Priority,
-		SecurityContext: &corev1.PodSecurityContext{
-			RunAsNonRoot:   new(true),
-			RunAsUser:      &uid,
-			RunAsGroup:     &gid,
-			SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+		SecurityContext: api.PodSecurityContext{
+			RunAsNonRoot:   true,
+			RunAsUser:      uid,
+			RunAsGroup:     gid,
+			SeccompProfile: api.SeccompProfile{Type: "RuntimeDefault"},
 		},
-		Containers: []corev1.Container{{
+		Containers: []api.Container{{
 			Name:    container,
 			Image:   k.Image,
 			Command: command,
-			Env: []corev1.EnvVar{
+			Env: []api.Variable{
 				{Name: NodeVariable, ValueFrom: field("spec.nodeName")},
-				{Name: FailuresVariable, ValueFrom: field("metadata.annotations['" + batchv1.JobIndexFailureCountAnnotation + "']")},
+				{Name: FailuresVariable, ValueFrom: field("metadata.annotations['batch.kubernetes.io/job-index-failure-count']")},
 				{Name: "GOMAXPROCS", Value: strconv.Itoa(cpus)},
 				{Name: "HOME", Value: scratchDir},
 				{Name: "TMPDIR", Value: scratchDir},
 				{Name: "XDG_CACHE_HOME", Value: scratchDir},
 			},
-			Resources:                corev1.ResourceRequirements{Requests: resources, Limits: resources},
+			Resources:                api.Resources{Requests: resources, Limits: resources},
 			VolumeMounts:             mounts,
-			TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
-			SecurityContext: &corev1.SecurityContext{
-				AllowPrivilegeEscalation: new(false),
-				ReadOnlyRootFilesystem:   new(true),
-				Capabilities:             &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
-			},
+			TerminationMessagePolicy: "FallbackToLogsOnError",
+			SecurityContext:          api.SecurityContext{ReadOnlyRootFilesystem: true, Capabilities: api.Capabilities{Drop: []string{"ALL"}}},
 		}},
-		Volumes: []corev1.Volume{
-			{Name: volume, VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: k.Claim}}},
-			{Name: scratch, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}},
+		Volumes: []api.Volume{
+			{Name: volume, PersistentVolumeClaim: &api.Claim{ClaimName: k.Claim}},
+			{Name: scratch, EmptyDir: new(struct{})},
 		},
 	}
 	if s.Time != "" {
@@ -212,10 +198,10 @@ func podSpec(r *cluster.Round) (*corev1.PodSpec, error) {
 		if err != nil {
 			return nil, err
 		}
-		spec.ActiveDeadlineSeconds = new(min(seconds, math.MaxInt32))
+		spec.ActiveDeadlineSeconds = min(seconds, math.MaxInt32)
 	}
 	if k.PullSecret != "" {
-		spec.ImagePullSecrets = []corev1.LocalObjectReference{{Name: k.PullSecret}}
+		spec.ImagePullSecrets = []api.Reference{{Name: k.PullSecret}}
 	}
 	for _, node := range k.Nodes {
 		if spec.NodeSelector == nil {
@@ -229,11 +215,20 @@ func podSpec(r *cluster.Round) (*corev1.PodSpec, error) {
 		if err != nil {
 			return nil, err
 		}
-		op := corev1.TolerationOpExists
+		op := "Exists"
 		if value != "" {
-			op = corev1.TolerationOpEqual
+			op = "Equal"
 		}
-		spec.Tolerations = append(spec.Tolerations, corev1.Toleration{Key: key, Operator: op, Value: value, Effect: corev1.TaintEffect(effect)})
+		spec.Tolerations = append(spec.Tolerations, api.Toleration{Key: key, Operator: op, Value: value, Effect: effect})
 	}
 	return spec, nil
+}
+
+// quantity writes a number of bytes with the largest unit that divides it.
+func quantity(bytes int64) string {
+	unit := 0
+	for ; unit < 6 && bytes%1024 == 0; unit++ {
+		bytes /= 1024
+	}
+	return strconv.FormatInt(bytes, 10) + [...]string{"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"}[unit]
 }

@@ -14,6 +14,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"tilecheck/cluster"
 	"tilecheck/cluster/kubernetes"
@@ -139,6 +140,21 @@ func TestManifest(t *testing.T) {
 	}
 	if want := []string{"submit", "task", "--round=1", "/mnt/shared/u/job"}; !strings.HasPrefix(c.Command[0], "/mnt/shared/u/job/bin/") || !slices.Equal(c.Command[1:], want) || len(c.Args) > 0 {
 		t.Errorf("the command is %q", c.Command)
+	}
+}
+
+// Memory is written as Kubernetes itself writes it.
+func TestMemory(t *testing.T) {
+	for _, bytes := range []int64{1, 1024, 1536, 1 << 20, 3 << 29, 1 << 30, 4_000_000_000, 5 << 40, 1 << 60} {
+		s := asked()
+		s.Memory = bytes
+		_, text, err := preview(t, "/mnt/shared/u/job", cluster.Request{Shards: 2, Settings: s})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := resource.NewQuantity(bytes, resource.BinarySI).String(); strings.Count(text, "memory: "+want+"\n")+strings.Count(text, "memory: \""+want+"\"\n") != 2 {
+			t.Errorf("%d bytes are to be %s in\n%s", bytes, want, text)
+		}
 	}
 }
 

@@ -4,13 +4,14 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/distribution/reference"
-	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 )
 
 // Kubernetes is what is asked of a Kubernetes cluster besides. The names are
@@ -99,10 +100,10 @@ func CheckImage(s string) error {
 }
 
 // CheckObject checks the name of a claim, a secret or a priority class.
-func CheckObject(s string) error { return valid(s, validation.IsDNS1123Subdomain(s)) }
+func CheckObject(s string) error { return valid(s, content.IsDNS1123Subdomain(s)) }
 
 // CheckNamespace checks the name of a namespace.
-func CheckNamespace(s string) error { return valid(s, validation.IsDNS1123Label(s)) }
+func CheckNamespace(s string) error { return valid(s, content.IsDNS1123Label(s)) }
 
 // CheckContext checks the name of a context of kubectl, which people choose freely.
 func CheckContext(s string) error {
@@ -146,7 +147,10 @@ func RunAs(s string) (uid, gid int64, err error) {
 	if uid == 0 {
 		return 0, 0, fmt.Errorf("found %s, want a user other than root", brief(s))
 	}
-	return uid, gid, valid(s, slices.Concat(validation.IsValidUserID(uid), validation.IsValidGroupID(gid)))
+	if min(uid, gid) < 0 || max(uid, gid) > math.MaxInt32 {
+		return 0, 0, fmt.Errorf("found %s: must be between 0 and %d, inclusive", brief(s), math.MaxInt32)
+	}
+	return uid, gid, nil
 }
 
 // CheckNode checks a label that a node must have.
@@ -155,7 +159,7 @@ func CheckNode(s string) error {
 	if !ok {
 		return fmt.Errorf("found %s, want KEY=VALUE", brief(s))
 	}
-	return valid(s, slices.Concat(validation.IsQualifiedName(key), validation.IsValidLabelValue(value)))
+	return valid(s, slices.Concat(content.IsLabelKey(key), content.IsLabelValue(value)))
 }
 
 // CheckLabel checks a label of jobs and pods. Those by which they are found are not for others.
@@ -184,7 +188,7 @@ func Toleration(s string) (key, value, effect string, err error) {
 	if given && value == "" {
 		return "", "", "", fmt.Errorf("found %s, want a value behind =", brief(s))
 	}
-	return key, value, effect, valid(s, slices.Concat(validation.IsQualifiedName(key), validation.IsValidLabelValue(value)))
+	return key, value, effect, valid(s, slices.Concat(content.IsLabelKey(key), content.IsLabelValue(value)))
 }
 
 // Seconds reads a limit of time as CheckTime takes it.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -248,6 +249,68 @@ func TestNotifications(t *testing.T) {
 	c.call("textDocument/hover", at(u, 1, 10), &hover)
 	if !strings.Contains(string(hover), "const int N") {
 		t.Errorf("afterwards the hover is %s", hover)
+	}
+}
+
+// A message that makes no sense is answered with the code that JSON-RPC 2.0 has for it, section 5.1, and
+// the next one is read. The body of a message without a length is passed over.
+func TestBadMessages(t *testing.T) {
+	framed := func(body string) string { return fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(body), body) }
+	const parse, invalid, unknown, params = -32700, -32600, -32601, -32602
+	for _, test := range []struct {
+		name, bytes string
+		codes       []int
+	}{
+		{"no JSON", framed(`{"jsonrpc":`), []int{parse}},
+		{"bytes that are no UTF-8", framed("\xff\xfe"), []int{parse}},
+		{"nothing", framed(""), []int{parse}},
+		{"nested deeply", framed(strings.Repeat("[", 100_000)), []int{parse}},
+		{"no object", framed(`17`), []int{invalid}},
+		{"a batch", framed(`[{"jsonrpc":"2.0","id":1,"method":"shutdown"}]`), []int{invalid}},
+		{"no version", framed(`{"id":1,"method":"shutdown"}`), []int{invalid}},
+		{"a number for a method", framed(`{"jsonrpc":"2.0","id":1,"method":1}`), []int{invalid}},
+		{"an object for an id", framed(`{"jsonrpc":"2.0","id":{},"method":"shutdown"}`), []int{invalid}},
+		{"an unknown method", framed(`{"jsonrpc":"2.0","id":1,"method":"none"}`), []int{unknown}},
+		{"parameters of another kind", framed(`{"jsonrpc":"2.0","id":1,"method":"textDocument/hover","params":{"position":7}}`), []int{params}},
+		{"an answer", framed(`{"jsonrpc":"2.0","id":1,"result":null}`), nil},
+		{"no length", "Content-Type: x\r\n\r\n" + `{"jsonrpc":"2.0","id":1,"method":"shutdown"}`, []int{parse}},
+		{"a word for a length", "Content-Length: many\r\n\r\n" + `{"jsonrpc":"2.0"}`, []int{parse}},
+		{"a negative length", "Content-Length: -1\r\n\r\n" + `{"jsonrpc":"2.0"}`, []int{parse}},
+		{"more than there will ever be", "Content-Length: 9223372036854775807\r\n\r\n" + `{"jsonrpc":"2.0"}`, []int{parse}},
+		{"a length that is too small", "Content-Length: 5\r\n\r\n" + `{"jsonrpc":"2.0"}`, []int{parse}},
+		{"a long line", strings.Repeat("x", 1<<20), nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			in := framed(`{"jsonrpc":"2.0","id":"first","method":"shutdown"}`) + test.bytes +
+				framed(`{"jsonrpc":"2.0","id":"last","method":"shutdown"}`) + framed(`{"jsonrpc":"2.0","method":"exit"}`)
+			var out strings.Builder
+			if err := lsp.Serve(t.Context(), strings.NewReader(in), &out, lsp.Options{}); err != nil {
+				t.Fatal(err)
+			}
+			var codes []int
+			for rest := out.String(); rest != ""; {
+				var length int
+				if _, err := fmt.Sscanf(rest, "Content-Length: %d\r\n\r\n", &length); err != nil {
+					t.Fatalf("%v in %q", err, rest)
+				}
+				_, rest, _ = strings.Cut(rest, "\r\n\r\n")
+				body := rest[:length]
+				rest = rest[length:]
+				var answer struct {
+					ID    any
+					Error *struct{ Code int }
+				}
+				if err := json.Unmarshal([]byte(body), &answer); err != nil {
+					t.Fatalf("%v in %q", err, body)
+				}
+				if answer.Error != nil {
+					codes = append(codes, answer.Error.Code)
+				}
+			}
+			if !slices.Equal(codes, test.codes) || !strings.Contains(out.String(), `"id":"last","result":null`) {
+				t.Errorf("the codes are %v, want %v, in\n%s", codes, test.codes, out.String())
+			}
+		})
 	}
 }
 

@@ -3,25 +3,24 @@ package lsp
 import (
 	"context"
 
-	"go.lsp.dev/protocol"
-
 	"tilecheck/editor"
+	"tilecheck/editor/lsp/protocol"
 	"tilecheck/prism/syntax"
 )
 
-// Definition is where a name is declared.
-func (s *server) Definition(ctx context.Context, params *protocol.DefinitionParams) (protocol.DefinitionResult, error) {
+// definition is where a name is declared.
+func (s *server) definition(ctx context.Context, params *protocol.TextDocumentPositionParams) (any, error) {
 	f := s.snapshot(ctx)
 	name, offset, _ := f.place(params.TextDocument.URI, params.Position)
 	l, ok := f.Definition(name, offset)
 	if !ok {
-		return protocol.LocationSlice{}, nil
+		return []protocol.Location{}, nil
 	}
-	return protocol.LocationSlice(f.locations([]editor.Location{l})), nil
+	return f.locations([]editor.Location{l}), nil
 }
 
-// References are where a name stands.
-func (s *server) References(ctx context.Context, params *protocol.ReferenceParams) ([]protocol.Location, error) {
+// references are where a name stands.
+func (s *server) references(ctx context.Context, params *protocol.ReferenceParams) (any, error) {
 	f := s.snapshot(ctx)
 	name, offset, _ := f.place(params.TextDocument.URI, params.Position)
 	list := f.References(name, offset)
@@ -37,8 +36,8 @@ func (s *server) References(ctx context.Context, params *protocol.ReferenceParam
 	return f.locations(list), nil
 }
 
-// DocumentHighlight is References within a file.
-func (s *server) DocumentHighlight(ctx context.Context, params *protocol.DocumentHighlightParams) ([]protocol.DocumentHighlight, error) {
+// documentHighlight is references within a file.
+func (s *server) documentHighlight(ctx context.Context, params *protocol.TextDocumentPositionParams) (any, error) {
 	f := s.snapshot(ctx)
 	name, offset, lines := f.place(params.TextDocument.URI, params.Position)
 	out := []protocol.DocumentHighlight{}
@@ -50,32 +49,31 @@ func (s *server) DocumentHighlight(ctx context.Context, params *protocol.Documen
 	return out, nil
 }
 
-// Hover says what a name is.
-func (s *server) Hover(ctx context.Context, params *protocol.HoverParams) (*protocol.Hover, error) {
+// hover says what a name is.
+func (s *server) hover(ctx context.Context, params *protocol.TextDocumentPositionParams) (any, error) {
 	f := s.snapshot(ctx)
 	name, offset, lines := f.place(params.TextDocument.URI, params.Position)
 	text, at, ok := f.Hover(ctx, name, offset)
 	if !ok {
 		return nil, ctx.Err()
 	}
-	r := f.rangeOf(lines, at)
-	return &protocol.Hover{Contents: &protocol.MarkupContent{Kind: protocol.MarkupKindMarkdown, Value: text}, Range: &r}, nil
+	return protocol.Hover{Contents: protocol.MarkupContent{Kind: protocol.Markdown, Value: text}, Range: f.rangeOf(lines, at)}, nil
 }
 
-// PrepareRename is the name that would be renamed.
-func (s *server) PrepareRename(ctx context.Context, params *protocol.PrepareRenameParams) (protocol.PrepareRenameResult, error) {
+// prepareRename is the name that would be renamed.
+func (s *server) prepareRename(ctx context.Context, params *protocol.TextDocumentPositionParams) (any, error) {
 	f := s.snapshot(ctx)
 	name, offset, lines := f.place(params.TextDocument.URI, params.Position)
 	for _, l := range f.References(name, offset) {
 		if l.File == name && l.From <= offset && offset <= l.To {
-			return &protocol.PrepareRenamePlaceholder{Range: f.rangeOf(lines, l.Range), Placeholder: string(f.Text(name)[l.From:l.To])}, nil
+			return protocol.PrepareRenamePlaceholder{Range: f.rangeOf(lines, l.Range), Placeholder: string(f.Text(name)[l.From:l.To])}, nil
 		}
 	}
 	return nil, nil
 }
 
-// Rename gives a name another one everywhere.
-func (s *server) Rename(ctx context.Context, params *protocol.RenameParams) (*protocol.WorkspaceEdit, error) {
+// rename gives a name another one everywhere.
+func (s *server) rename(ctx context.Context, params *protocol.RenameParams) (any, error) {
 	f := s.snapshot(ctx)
 	name, offset, _ := f.place(params.TextDocument.URI, params.Position)
 	edits, err := f.Rename(ctx, name, offset, params.NewName)
@@ -85,19 +83,17 @@ func (s *server) Rename(ctx context.Context, params *protocol.RenameParams) (*pr
 	return f.edit(edits), nil
 }
 
-// Completion is what can stand at a place.
-func (s *server) Completion(ctx context.Context, params *protocol.CompletionParams) (protocol.CompletionResult, error) {
+// completion is what can stand at a place.
+func (s *server) completion(ctx context.Context, params *protocol.TextDocumentPositionParams) (any, error) {
 	f := s.snapshot(ctx)
 	name, offset, lines := f.place(params.TextDocument.URI, params.Position)
 	from, found := f.Complete(name, offset)
 	at := f.rangeOf(lines, editor.Range{From: from, To: offset})
-	items := protocol.CompletionItemSlice{}
+	items := []protocol.CompletionItem{}
 	for _, c := range found {
-		item := protocol.CompletionItem{Label: c.Text, Kind: completionKind(c.Kind), TextEdit: &protocol.TextEdit{Range: at, NewText: c.Text}}
-		if c.Detail != "" {
-			item.Detail = protocol.NewOptional(c.Detail)
-		}
-		items = append(items, item)
+		items = append(items, protocol.CompletionItem{
+			Label: c.Text, Kind: completionKind(c.Kind), Detail: c.Detail, TextEdit: protocol.TextEdit{Range: at, NewText: c.Text},
+		})
 	}
 	return items, nil
 }
@@ -105,33 +101,33 @@ func (s *server) Completion(ctx context.Context, params *protocol.CompletionPara
 func completionKind(k editor.Kind) protocol.CompletionItemKind {
 	switch k {
 	case editor.NoKind:
-		return protocol.CompletionItemKindKeyword
+		return protocol.CompletionKeyword
 	case editor.Constant:
-		return protocol.CompletionItemKindConstant
+		return protocol.CompletionConstant
 	case editor.Formula, editor.Function:
-		return protocol.CompletionItemKindFunction
+		return protocol.CompletionFunction
 	case editor.Action:
-		return protocol.CompletionItemKindEvent
+		return protocol.CompletionEvent
 	case editor.Module:
-		return protocol.CompletionItemKindModule
+		return protocol.CompletionModule
 	case editor.Label, editor.Property:
-		return protocol.CompletionItemKindProperty
+		return protocol.CompletionProperty
 	}
-	return protocol.CompletionItemKindVariable
+	return protocol.CompletionVariable
 }
 
-// DocumentSymbol is the outline.
-func (s *server) DocumentSymbol(ctx context.Context, params *protocol.DocumentSymbolParams) (protocol.DocumentSymbolResult, error) {
+// documentSymbol is the outline.
+func (s *server) documentSymbol(ctx context.Context, params *protocol.TextDocumentParams) (any, error) {
 	f := s.snapshot(ctx)
 	name, _, lines := f.place(params.TextDocument.URI, protocol.Position{})
-	return protocol.DocumentSymbolSlice(f.outline(lines, f.Symbols(name))), nil
+	return f.outline(lines, f.Symbols(name)), nil
 }
 
 func (f snapshot) outline(lines *editor.Lines, symbols []editor.Symbol) []protocol.DocumentSymbol {
 	out := []protocol.DocumentSymbol{}
 	for _, x := range symbols {
 		symbol := protocol.DocumentSymbol{
-			Name: x.Name, Kind: symbolKind(x.Kind), Detail: &x.Detail, Range: f.rangeOf(lines, x.Whole), SelectionRange: f.rangeOf(lines, x.Range),
+			Name: x.Name, Kind: symbolKind(x.Kind), Detail: x.Detail, Range: f.rangeOf(lines, x.Whole), SelectionRange: f.rangeOf(lines, x.Range),
 		}
 		if len(x.Inside) > 0 {
 			symbol.Children = f.outline(lines, x.Inside)
@@ -144,24 +140,24 @@ func (f snapshot) outline(lines *editor.Lines, symbols []editor.Symbol) []protoc
 func symbolKind(k editor.Kind) protocol.SymbolKind {
 	switch k {
 	case editor.Constant:
-		return protocol.SymbolKindConstant
+		return protocol.SymbolConstant
 	case editor.Formula:
-		return protocol.SymbolKindFunction
+		return protocol.SymbolFunction
 	case editor.Module, editor.SystemName:
-		return protocol.SymbolKindModule
+		return protocol.SymbolModule
 	case editor.RewardStruct:
-		return protocol.SymbolKindStruct
+		return protocol.SymbolStruct
 	case editor.Label, editor.Observable:
-		return protocol.SymbolKindBoolean
+		return protocol.SymbolBoolean
 	case editor.Property:
-		return protocol.SymbolKindProperty
+		return protocol.SymbolProperty
 	}
-	return protocol.SymbolKindVariable
+	return protocol.SymbolVariable
 }
 
-// CodeLens is what can be done with a file. The commands are for the client to run: tilecheck.check and
+// codeLens is what can be done with a file. The commands are for the client to run: tilecheck.check and
 // tilecheck.simulate with the file, and the property.
-func (s *server) CodeLens(ctx context.Context, params *protocol.CodeLensParams) ([]protocol.CodeLens, error) {
+func (s *server) codeLens(ctx context.Context, params *protocol.TextDocumentParams) (any, error) {
 	f := s.snapshot(ctx)
 	name, _, lines := f.place(params.TextDocument.URI, protocol.Position{})
 	out := []protocol.CodeLens{}
@@ -170,39 +166,31 @@ func (s *server) CodeLens(ctx context.Context, params *protocol.CodeLensParams) 
 		if l.Command == "check" {
 			args = []string{f.ModelOf(name), name, l.Property}
 		}
-		command := protocol.Command{Title: l.Command, Command: "tilecheck." + l.Command}
-		for _, arg := range args {
-			text, err := protocol.Marshal(arg)
-			if err != nil {
-				return nil, err
-			}
-			command.Arguments = append(command.Arguments, text)
-		}
+		command := protocol.Command{Title: l.Command, Command: "tilecheck." + l.Command, Arguments: args}
 		out = append(out, protocol.CodeLens{Range: f.rangeOf(lines, editor.Range{From: l.From, To: l.From}), Command: command})
 	}
 	return out, nil
 }
 
-// CodeAction are the quick fixes.
-func (s *server) CodeAction(ctx context.Context, params *protocol.CodeActionParams) ([]protocol.CommandOrCodeAction, error) {
+// codeAction are the quick fixes.
+func (s *server) codeAction(ctx context.Context, params *protocol.TextDocumentRangeParams) (any, error) {
 	f := s.snapshot(ctx)
 	name, _, lines := f.place(params.TextDocument.URI, protocol.Position{})
 	fixes, err := f.Fixes(ctx, name, rangeIn(lines, params.Range, f.utf8))
 	if err != nil {
 		return nil, err
 	}
-	kind := protocol.CodeActionKindQuickFix
-	out := []protocol.CommandOrCodeAction{}
+	out := []protocol.CodeAction{}
 	for _, fix := range fixes {
-		out = append(out, &protocol.CodeAction{
-			Title: fix.Title, Kind: &kind, Edit: f.edit(fix.Edits), Diagnostics: []protocol.Diagnostic{f.diagnostic(lines, fix.Of)},
+		out = append(out, protocol.CodeAction{
+			Title: fix.Title, Kind: protocol.CodeActionQuickFix, Edit: f.edit(fix.Edits), Diagnostics: []protocol.Diagnostic{f.diagnostic(lines, fix.Of)},
 		})
 	}
 	return out, nil
 }
 
-// Formatting lays a file out. One that does not parse stays as it is: its errors are shown already.
-func (s *server) Formatting(ctx context.Context, params *protocol.DocumentFormattingParams) ([]protocol.TextEdit, error) {
+// formatting lays a file out. One that does not parse stays as it is: its errors are shown already.
+func (s *server) formatting(ctx context.Context, params *protocol.TextDocumentParams) (any, error) {
 	f := s.snapshot(ctx)
 	name := nameOf(params.TextDocument.URI)
 	text, err := f.Format(name)
@@ -258,22 +246,22 @@ func tokenType(t editor.Token) (index uint32, ok bool) {
 	return 0, false
 }
 
-// SemanticTokensFull are the colours of a file.
-func (s *server) SemanticTokensFull(ctx context.Context, params *protocol.SemanticTokensParams) (*protocol.SemanticTokens, error) {
+// semanticTokensFull are the colours of a file.
+func (s *server) semanticTokensFull(ctx context.Context, params *protocol.TextDocumentParams) (any, error) {
 	f := s.snapshot(ctx)
 	name := nameOf(params.TextDocument.URI)
 	return f.colours(ctx, name, editor.Range{To: len(f.Text(name))})
 }
 
-// SemanticTokensRange are those of a part of it: what is on the screen of a long one.
-func (s *server) SemanticTokensRange(ctx context.Context, params *protocol.SemanticTokensRangeParams) (*protocol.SemanticTokens, error) {
+// semanticTokensRange are those of a part of it: what is on the screen of a long one.
+func (s *server) semanticTokensRange(ctx context.Context, params *protocol.TextDocumentRangeParams) (any, error) {
 	f := s.snapshot(ctx)
 	name, _, lines := f.place(params.TextDocument.URI, protocol.Position{})
 	return f.colours(ctx, name, rangeIn(lines, params.Range, f.utf8))
 }
 
 // colours are the semantic tokens in a part of a file, each relative to the one before.
-func (f snapshot) colours(ctx context.Context, name string, in editor.Range) (*protocol.SemanticTokens, error) {
+func (f snapshot) colours(ctx context.Context, name string, in editor.Range) (any, error) {
 	text := f.Text(name)
 	lines := editor.NewLines(text)
 	data := make([]uint32, 0, 64)
@@ -309,5 +297,5 @@ func (f snapshot) colours(ctx context.Context, name string, in editor.Range) (*p
 		data = append(data, uint32(next-line), units(at, t.From), units(t.From, t.To), index, modifiers)
 		line, at = next, t.From
 	}
-	return &protocol.SemanticTokens{Data: data}, nil
+	return protocol.SemanticTokens{Data: data}, nil
 }

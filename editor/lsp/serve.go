@@ -1,15 +1,15 @@
 package lsp
 
 import (
+	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"sync"
 
-	"go.lsp.dev/jsonrpc2"
-	"go.lsp.dev/protocol"
-
 	"tilecheck/editor"
+	"tilecheck/editor/lsp/protocol"
 )
 
 // Options say how to serve.
@@ -25,18 +25,20 @@ var ErrNoShutdown = errors.New("the client ended without shutdown")
 func Serve(ctx context.Context, in io.Reader, out io.Writer, opts Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s := &server{opts: opts, files: editor.New(opts.Editor), exit: cancel}
-	conn := jsonrpc2.NewConn(jsonrpc2.NewHeaderStream(pipe{in, out}), jsonrpc2.WithCodec(codec{}))
-	s.client = protocol.ClientDispatcher(conn)
-	s.ctx = ctx
-	conn.Go(ctx, s.handle(protocol.ServerHandler(s, jsonrpc2.MethodNotFoundHandler)))
-	select {
-	case <-ctx.Done():
-	case <-conn.Done():
-	}
-	cancel()
+	s := &server{opts: opts, files: editor.New(opts.Editor), exit: cancel, ctx: ctx, client: &conn{in: bufio.NewReaderSize(in, 1<<16), out: out}}
+	s.methods = s.methodTable()
+	go func() {
+		defer cancel()
+		s.readAll()
+	}()
+	<-ctx.Done()
+	s.mu.Lock()
+	s.ended = true
+	s.mu.Unlock()
 	s.working.Wait()
-	_ = conn.Close()
+	if c, ok := in.(io.Closer); ok {
+		go func() { _ = c.Close() }() // standard input may be in the middle of a read, which ends with the process
+	}
 	switch {
 	case s.left.Load():
 		return nil
@@ -46,114 +48,146 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, opts Options) error
 	return ErrNoShutdown
 }
 
-// codec reads and writes the unions of the protocol.
-type codec struct{}
-
-func (codec) Marshal(v any) ([]byte, error) {
-	if raw, ok := v.(jsonrpc2.RawMessage); ok && raw != nil {
-		return raw, nil
-	}
-	return protocol.Marshal(v)
-}
-
-func (codec) Unmarshal(data []byte, v any) error { return protocol.Unmarshal(data, v) }
-
-// pipe is both ends of a stream. The reader is not closed: standard input may be in
-// the middle of a read, which ends with the process.
-type pipe struct {
-	io.Reader
-	io.Writer
-}
-
-func (p pipe) Close() error {
-	if c, ok := p.Reader.(io.Closer); ok {
-		go func() { _ = c.Close() }()
-	}
-	return nil
-}
-
-// handle lets requests run while further messages are read, with the texts as they are
-// now. The context of a request is one of ours: that of the connection is used again once
-// the request is answered, and goroutines that wait for it crash.
-func (s *server) handle(next jsonrpc2.Handler) jsonrpc2.Handler {
+// readAll handles the messages of the client until its stream ends. A message that makes
+// no sense is answered with an error.
+func (s *server) readAll() {
 	var running requests
-	answer := func(conn context.Context, req *jsonrpc2.Request) (any, error) {
-		switch {
-		case changes(req.Method()):
-			return next(s.ctx, req)
-		case req.Method() == protocol.MethodCancelRequest:
-			var params protocol.CancelParams
-			if err := protocol.Unmarshal(req.Params(), &params); err != nil {
-				return nil, err
-			}
-			running.cancel(params.ID)
-			return nil, nil
+	for s.ctx.Err() == nil {
+		m, err := s.client.read()
+		if _, ok := errors.AsType[*rpcError](err); ok {
+			_ = s.client.reply(nil, nil, err)
+			continue
 		}
-		ctx, done := running.begin(context.WithValue(s.ctx, snapshotKey{}, s.now()), req.ID())
-		defer done()
-		jsonrpc2.Async(conn)
-		result, err := next(ctx, req)
-		if ctx.Err() != nil {
-			return nil, protocol.ErrRequestCancelled
+		if err != nil {
+			return
 		}
-		return result, err
-	}
-	return func(conn context.Context, req *jsonrpc2.Request) (any, error) {
-		result, err := answer(conn, req)
-		if !req.ID().IsValid() { // one of the many that are not for us, and ends the connection if it has an error
-			return nil, nil
-		}
-		return result, err
+		s.receive(m, &running)
 	}
 }
 
-// requests are those that are being answered.
+// receive handles a message: changes at once, requests while further messages are read,
+// with the texts as they are now. A notification has no answer, and we ask nothing of the
+// client that it would answer.
+func (s *server) receive(m *message, running *requests) {
+	method, known := s.methods[m.Method]
+	switch {
+	case m.Method == "$/cancelRequest":
+		var params protocol.CancelParams
+		if json.Unmarshal(m.Params, &params) == nil {
+			running.cancel(string(params.ID))
+		}
+	case m.ID == nil:
+		if known {
+			_, _ = method.run(s.ctx, m.Params)
+		}
+	case m.Method == "":
+	case !known:
+		_ = s.client.reply(m.ID, nil, &rpcError{codeMethodNotFound, "unknown method " + m.Method})
+	case method.changes:
+		result, err := method.run(s.ctx, m.Params)
+		_ = s.client.reply(m.ID, result, err)
+	default:
+		ctx, done := running.begin(context.WithValue(s.ctx, snapshotKey{}, s.now()), string(m.ID))
+		s.work(func() {
+			defer done()
+			result, err := method.run(ctx, m.Params)
+			if _, coded := errors.AsType[*rpcError](err); ctx.Err() != nil && !coded {
+				result, err = nil, &rpcError{codeRequestCancelled, "cancelled"}
+			}
+			_ = s.client.reply(m.ID, result, err)
+		})
+	}
+}
+
+// work runs f beside the reading of messages, unless the server is at its end.
+func (s *server) work(f func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.ended {
+		s.working.Go(f)
+	}
+}
+
+// method answers a request or takes a notification.
+type method struct {
+	run     func(ctx context.Context, params json.RawMessage) (any, error)
+	changes bool // it is handled before the next message is read
+}
+
+// methodTable has the methods by their names in the protocol.
+func (s *server) methodTable() map[string]method {
+	return map[string]method{
+		"initialize":                        change(s.initialize),
+		"initialized":                       change(s.ignore),
+		"shutdown":                          change(s.shutdown),
+		"exit":                              change(s.end),
+		"textDocument/didOpen":              change(s.didOpen),
+		"textDocument/didChange":            change(s.didChange),
+		"textDocument/didSave":              change(s.didSave),
+		"textDocument/didClose":             change(s.didClose),
+		"textDocument/definition":           request(s.definition),
+		"textDocument/references":           request(s.references),
+		"textDocument/documentHighlight":    request(s.documentHighlight),
+		"textDocument/hover":                request(s.hover),
+		"textDocument/prepareRename":        request(s.prepareRename),
+		"textDocument/rename":               request(s.rename),
+		"textDocument/completion":           request(s.completion),
+		"textDocument/documentSymbol":       request(s.documentSymbol),
+		"textDocument/codeLens":             request(s.codeLens),
+		"textDocument/codeAction":           request(s.codeAction),
+		"textDocument/formatting":           request(s.formatting),
+		"textDocument/semanticTokens/full":  request(s.semanticTokensFull),
+		"textDocument/semanticTokens/range": request(s.semanticTokensRange),
+	}
+}
+
+// request makes a method of a function of its parameters.
+func request[P any](f func(context.Context, *P) (any, error)) method {
+	return method{run: func(ctx context.Context, raw json.RawMessage) (any, error) {
+		params := new(P)
+		if len(raw) > 0 {
+			if err := json.Unmarshal(raw, params); err != nil {
+				return nil, &rpcError{codeInvalidParams, err.Error()}
+			}
+		}
+		return f(ctx, params)
+	}}
+}
+
+func change[P any](f func(context.Context, *P) (any, error)) method {
+	m := request(f)
+	m.changes = true
+	return m
+}
+
+// requests are those that are being answered, by their IDs as the client wrote them.
 type requests struct {
 	mu      sync.Mutex
-	cancels map[protocol.ProgressToken]context.CancelFunc
+	cancels map[string]context.CancelFunc
 }
 
-func (r *requests) begin(parent context.Context, id jsonrpc2.ID) (ctx context.Context, done func()) {
+func (r *requests) begin(parent context.Context, id string) (ctx context.Context, done func()) {
 	ctx, cancel := context.WithCancel(parent)
-	token := tokenOf(id)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.cancels == nil {
-		r.cancels = make(map[protocol.ProgressToken]context.CancelFunc)
+		r.cancels = make(map[string]context.CancelFunc)
 	}
-	r.cancels[token] = cancel
+	r.cancels[id] = cancel
 	return ctx, func() {
 		r.mu.Lock()
-		delete(r.cancels, token)
+		delete(r.cancels, id)
 		r.mu.Unlock()
 		cancel()
 	}
 }
 
-func (r *requests) cancel(id protocol.ProgressToken) {
+func (r *requests) cancel(id string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if cancel := r.cancels[id]; cancel != nil {
 		cancel()
 	}
-}
-
-func tokenOf(id jsonrpc2.ID) protocol.ProgressToken {
-	if n, ok := id.Number(); ok {
-		return protocol.Integer(n)
-	}
-	text, _ := id.StringValue()
-	return protocol.String(text)
-}
-
-// changes reports whether a message is handled before the next one is read.
-func changes(method string) bool {
-	switch method {
-	case protocol.MethodInitialize, protocol.MethodInitialized, protocol.MethodShutdown, protocol.MethodExit,
-		protocol.MethodTextDocumentDidOpen, protocol.MethodTextDocumentDidChange, protocol.MethodTextDocumentDidSave, protocol.MethodTextDocumentDidClose:
-		return true
-	}
-	return false
 }
 
 type snapshotKey struct{}

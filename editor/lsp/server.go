@@ -12,23 +12,23 @@ import (
 	"sync/atomic"
 	"time"
 
-	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
 
 	"tilecheck/editor"
+	"tilecheck/editor/lsp/protocol"
 	"tilecheck/internal/limited"
 )
 
 // server is what a client talks to.
 type server struct {
-	protocol.UnimplementedServer
-	opts   Options
-	client protocol.Client
-	ctx    context.Context // of everything
-	exit   func()
-	utf8   bool // columns are bytes
-	asked  atomic.Bool
-	left   atomic.Bool
+	opts    Options
+	client  *conn
+	methods map[string]method
+	ctx     context.Context // of everything
+	exit    func()
+	utf8    bool // columns are bytes
+	asked   atomic.Bool
+	left    atomic.Bool
 
 	mu      sync.Mutex
 	files   *editor.Files
@@ -36,6 +36,7 @@ type server struct {
 	cancel  context.CancelFunc
 	told    map[string]bool // files that have diagnostics at the client
 	working sync.WaitGroup
+	ended   bool // nothing new begins to work
 }
 
 // snapshot are texts that belong together.
@@ -50,45 +51,47 @@ func (s *server) now() snapshot {
 	return snapshot{s.files, s.utf8}
 }
 
-// Initialize says what the server does.
-func (s *server) Initialize(_ context.Context, params *protocol.InitializeParams) (*protocol.InitializeResult, error) {
-	yes := true
-	incremental := protocol.TextDocumentSyncKindIncremental
-	result := &protocol.InitializeResult{ServerInfo: protocol.ServerInfo{Name: "tilecheck", Version: protocol.NewOptional(s.opts.Version)}}
-	c := &result.Capabilities
-	if g := params.Capabilities.General; g != nil && slices.Contains(g.PositionEncodings, protocol.PositionEncodingKindUTF8) {
-		s.utf8 = true
-		c.PositionEncoding = protocol.PositionEncodingKindUTF8
+// initialize says what the server does.
+func (s *server) initialize(_ context.Context, params *protocol.InitializeParams) (any, error) {
+	result := protocol.InitializeResult{
+		ServerInfo: protocol.ServerInfo{Name: "tilecheck", Version: s.opts.Version},
+		Capabilities: protocol.ServerCapabilities{
+			TextDocumentSync:           protocol.TextDocumentSyncOptions{OpenClose: true, Change: protocol.SyncIncremental, Save: true},
+			CompletionProvider:         protocol.CompletionOptions{TriggerCharacters: []string{`"`, "[", "(", "{"}},
+			HoverProvider:              true,
+			DefinitionProvider:         true,
+			ReferencesProvider:         true,
+			DocumentHighlightProvider:  true,
+			DocumentSymbolProvider:     true,
+			CodeActionProvider:         protocol.CodeActionOptions{CodeActionKinds: []string{protocol.CodeActionQuickFix}},
+			DocumentFormattingProvider: true,
+			RenameProvider:             protocol.RenameOptions{PrepareProvider: true},
+			SemanticTokensProvider:     protocol.SemanticTokensOptions{Legend: legend(), Full: true, Range: true},
+		},
 	}
-	c.TextDocumentSync = &protocol.TextDocumentSyncOptions{OpenClose: &yes, Change: &incremental, Save: protocol.Boolean(true)}
-	c.HoverProvider, c.DefinitionProvider, c.ReferencesProvider = protocol.Boolean(true), protocol.Boolean(true), protocol.Boolean(true)
-	c.DocumentHighlightProvider, c.DocumentSymbolProvider = protocol.Boolean(true), protocol.Boolean(true)
-	c.DocumentFormattingProvider = protocol.Boolean(true)
-	c.CodeActionProvider = &protocol.CodeActionOptions{CodeActionKinds: []protocol.CodeActionKind{protocol.CodeActionKindQuickFix}}
-	c.CompletionProvider = &protocol.CompletionOptions{TriggerCharacters: []string{`"`, "[", "(", "{"}}
-	c.RenameProvider = &protocol.RenameOptions{PrepareProvider: &yes}
-	c.CodeLensProvider = &protocol.CodeLensOptions{}
-	c.SemanticTokensProvider = &protocol.SemanticTokensOptions{Legend: legend(), Full: protocol.Boolean(true), Range: protocol.Boolean(true)}
+	if slices.Contains(params.Capabilities.General.PositionEncodings, protocol.PositionEncodingUTF8) {
+		s.mu.Lock()
+		s.utf8 = true
+		s.mu.Unlock()
+		result.Capabilities.PositionEncoding = protocol.PositionEncodingUTF8
+	}
 	return result, nil
 }
 
-// Initialized has nothing to do.
-func (s *server) Initialized(context.Context, *protocol.InitializedParams) error { return nil }
+// ignore takes a notification that changes nothing.
+func (s *server) ignore(context.Context, *struct{}) (any, error) { return nil, nil }
 
-// SetTrace has nothing to do.
-func (s *server) SetTrace(context.Context, *protocol.SetTraceParams) error { return nil }
-
-// Shutdown announces exit.
-func (s *server) Shutdown(context.Context) error {
+// shutdown announces the end.
+func (s *server) shutdown(context.Context, *struct{}) (any, error) {
 	s.asked.Store(true)
-	return nil
+	return nil, nil
 }
 
-// Exit ends the server.
-func (s *server) Exit(context.Context) error {
+// end ends the server.
+func (s *server) end(context.Context, *struct{}) (any, error) {
 	s.left.Store(s.asked.Load())
 	s.exit()
-	return nil
+	return nil, nil
 }
 
 // nameOf is the name of a file for package editor.
@@ -106,55 +109,52 @@ func uriOf(name string) uri.URI {
 	return uri.URI(name)
 }
 
-// DidOpen takes a text, and the files beside it that belong to it.
-func (s *server) DidOpen(_ context.Context, params *protocol.DidOpenTextDocumentParams) error {
+// didOpen takes a text, and the files beside it that belong to it.
+func (s *server) didOpen(_ context.Context, params *protocol.DidOpenTextDocumentParams) (any, error) {
 	name := nameOf(params.TextDocument.URI)
 	s.update(func() {
 		s.open[name] = params.TextDocument.Version
 		s.files = s.files.With(name, []byte(params.TextDocument.Text))
 		s.beside(name)
 	})
-	return nil
+	return nil, nil
 }
 
-// DidChange changes a text.
-func (s *server) DidChange(_ context.Context, params *protocol.DidChangeTextDocumentParams) error {
+// didChange changes a text.
+func (s *server) didChange(_ context.Context, params *protocol.DidChangeTextDocumentParams) (any, error) {
 	name := nameOf(params.TextDocument.URI)
 	s.update(func() {
 		text := s.files.Text(name)
 		for _, change := range params.ContentChanges {
-			switch change := change.(type) {
-			case *protocol.TextDocumentContentChangeWholeDocument:
+			if change.Range == nil {
 				text = []byte(change.Text)
-			case *protocol.TextDocumentContentChangePartial:
-				at := rangeIn(editor.NewLines(text), change.Range, s.utf8)
-				if at.To < at.From {
-					continue
-				}
+				continue
+			}
+			if at := rangeIn(editor.NewLines(text), *change.Range, s.utf8); at.From <= at.To {
 				text = slices.Concat(text[:at.From], []byte(change.Text), text[at.To:])
 			}
 		}
 		s.open[name] = params.TextDocument.Version
 		s.files = s.files.With(name, text)
 	})
-	return nil
+	return nil, nil
 }
 
-// DidSave reads the files beside a file again.
-func (s *server) DidSave(_ context.Context, params *protocol.DidSaveTextDocumentParams) error {
+// didSave reads the files beside a file again.
+func (s *server) didSave(_ context.Context, params *protocol.TextDocumentParams) (any, error) {
 	s.update(func() { s.beside(nameOf(params.TextDocument.URI)) })
-	return nil
+	return nil, nil
 }
 
-// DidClose leaves a file to what is on disk.
-func (s *server) DidClose(_ context.Context, params *protocol.DidCloseTextDocumentParams) error {
+// didClose leaves a file to what is on disk.
+func (s *server) didClose(_ context.Context, params *protocol.TextDocumentParams) (any, error) {
 	name := nameOf(params.TextDocument.URI)
 	s.update(func() {
 		delete(s.open, name)
 		s.files = s.files.Without(name)
 		s.beside(name)
 	})
-	return nil
+	return nil, nil
 }
 
 // update changes the texts and has them looked at.
@@ -168,7 +168,7 @@ func (s *server) update(change func()) {
 	if s.cancel != nil {
 		s.cancel()
 	}
-	if s.ctx.Err() != nil {
+	if s.ended {
 		return
 	}
 	ctx, cancel := context.WithCancel(s.ctx)
@@ -217,6 +217,8 @@ func endings() []string { return []string{".prism", ".nm", ".pm", ".sm", ".props
 // pause is how long the texts must have stayed the same.
 const pause = 60 * time.Millisecond
 
+const publishDiagnostics = "textDocument/publishDiagnostics"
+
 // diagnose sends the diagnostics of the open texts, unless they change before.
 func (s *server) diagnose(ctx context.Context, files snapshot, open map[string]int32) {
 	select {
@@ -236,7 +238,7 @@ func (s *server) diagnose(ctx context.Context, files snapshot, open map[string]i
 		s.publish(ctx, files, name, version, found)
 	}
 	for _, name := range s.closed(open) {
-		_ = s.client.PublishDiagnostics(ctx, &protocol.PublishDiagnosticsParams{URI: uriOf(name), Diagnostics: []protocol.Diagnostic{}})
+		_ = s.client.notify(publishDiagnostics, protocol.PublishDiagnosticsParams{URI: uriOf(name), Diagnostics: []protocol.Diagnostic{}})
 	}
 }
 
@@ -256,7 +258,7 @@ func (s *server) closed(open map[string]int32) []string {
 }
 
 func (s *server) publish(ctx context.Context, files snapshot, name string, version int32, found []editor.Diagnostic) {
-	params := &protocol.PublishDiagnosticsParams{URI: uriOf(name), Version: protocol.NewOptional(version), Diagnostics: []protocol.Diagnostic{}}
+	params := protocol.PublishDiagnosticsParams{URI: uriOf(name), Version: &version, Diagnostics: []protocol.Diagnostic{}}
 	lines := editor.NewLines(files.Text(name))
 	for _, d := range found {
 		params.Diagnostics = append(params.Diagnostics, files.diagnostic(lines, d))
@@ -265,22 +267,15 @@ func (s *server) publish(ctx context.Context, files snapshot, name string, versi
 	s.told[name] = true
 	s.mu.Unlock()
 	if ctx.Err() == nil {
-		_ = s.client.PublishDiagnostics(ctx, params)
+		_ = s.client.notify(publishDiagnostics, params)
 	}
 }
 
 func (f snapshot) diagnostic(lines *editor.Lines, d editor.Diagnostic) protocol.Diagnostic {
 	severity := [...]protocol.DiagnosticSeverity{
-		editor.Error: protocol.DiagnosticSeverityError, editor.Warning: protocol.DiagnosticSeverityWarning, editor.Hint: protocol.DiagnosticSeverityHint,
+		editor.Error: protocol.SeverityError, editor.Warning: protocol.SeverityWarning, editor.Hint: protocol.SeverityHint,
 	}[d.Severity]
-	out := protocol.Diagnostic{
-		Range: f.rangeOf(lines, d.Range), Severity: severity,
-		Source: protocol.NewOptional("tilecheck"), Message: protocol.String(d.Message),
-	}
-	if d.Code != "" {
-		out.Code = protocol.String(d.Code)
-	}
-	return out
+	return protocol.Diagnostic{Range: f.rangeOf(lines, d.Range), Severity: severity, Code: d.Code, Source: "tilecheck", Message: d.Message}
 }
 
 // place is a file and an offset in it.

@@ -21,6 +21,8 @@ var layer = map[string]int{
 	"lint":                              2,
 	"lint/states":                       3,
 	"editor/lsp":                        4,
+	"cluster/kubernetes/api":            0,
+	"editor/lsp/protocol":               0,
 	"game":                              0,
 	"stats":                             0,
 	"internal/inorder":                  0,
@@ -140,10 +142,10 @@ var sink = map[string]struct {
 	"github.com/tetratelabs/wazero":     {[]string{"prism/compile", "game/solve/draw"}, "machines of their own: compiled models, and Graphviz"},
 	"github.com/alecthomas/kong":        {[]string{"cmd/tilecheck"}, "only the command knows about flags"},
 	"github.com/olekukonko/tablewriter": {[]string{"report/table"}, "everything that is printed as a table goes through one package"},
-	"gonum.org/v1/plot":                 {[]string{"report/plot"}, "pictures are charts"},
+	"golang.org/x/image":                {[]string{"report/plot"}, "pictures are charts"},
 	"github.com/testcontainers":         {[]string{"containers"}, "only one package knows about Docker"},
 	"github.com/moby/moby":              {[]string{"containers"}, "only one package knows about Docker"},
-	"k8s.io/api":                        {[]string{"cluster/kubernetes"}, "only one package knows about Kubernetes"},
+	"k8s.io/api":                        {[]string{"cluster/kubernetes/kubetest"}, "it takes long to compile: cluster/kubernetes/api has what we need"},
 	"os/exec":                           {[]string{"runner/local", "containers/internal", "internal/needs", "cluster/slurm/slurmtest"}, "only one package starts processes, and the tests' doubles"},
 }
 

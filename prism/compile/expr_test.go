@@ -151,7 +151,7 @@ func TestIntervals(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := m.newMovegen(0)
+		p := newMovegen(m, 0)
 		p.takeModel()
 		r := rand.New(rand.NewPCG(seed, 3))
 		for range 30 {

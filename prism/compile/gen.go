@@ -18,7 +18,7 @@ func (m *Model) assemble(w *watch, start []int32) ([]byte, error) {
 			return nil, m.tooHard("the initial value of %s is outside its range", v.Name)
 		}
 	}
-	return m.newPathgen(w, start).assemble()
+	return newPathgen(m, w, start).assemble()
 }
 
 // movegen emits what both functions made from a model need: the decision which
@@ -42,7 +42,10 @@ type movegen struct {
 }
 
 // newMovegen reserves the first bytes of memory.
-func (m *Model) newMovegen(reserved int) movegen {
+//
+// It is no method of Model: a package that uses Model compiles what the signatures of
+// its methods mention, and the generic types of wasm take a second each time.
+func newMovegen(m *Model, reserved int) movegen {
 	b := m.newBuilder()
 	return movegen{
 		codegen: codegen{
@@ -55,8 +58,8 @@ func (m *Model) newMovegen(reserved int) movegen {
 	}
 }
 
-func (m *Model) newPathgen(w *watch, start []int32) *pathgen {
-	p := &pathgen{movegen: m.newMovegen(tablesAt), w: w, start: start}
+func newPathgen(m *Model, w *watch, start []int32) *pathgen {
+	p := &pathgen{movegen: newMovegen(m, tablesAt), w: w, start: start}
 	p.decide = p.leaf
 	return p
 }

@@ -55,7 +55,7 @@ type expandgen struct {
 // choices. It refuses models that would make too much code.
 func (m *Model) assembleExpander(packing *Packing, apart bool) ([]byte, []Move, error) {
 	outAt := 8 * expandBatch * packing.Words
-	p := &expandgen{movegen: m.newMovegen(outAt + expandRoom), packing: packing, apart: apart, movers: map[int]uint32{}, written: map[int][][]int{}, outAt: outAt}
+	p := &expandgen{movegen: newMovegen(m, outAt+expandRoom), packing: packing, apart: apart, movers: map[int]uint32{}, written: map[int][][]int{}, outAt: outAt}
 	p.root = p.facts
 	p.decide = p.leaf
 	p.takeModel()

@@ -118,7 +118,7 @@ func TestPlan(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := m.newMovegen(0)
+		p := newMovegen(m, 0)
 		p.takeModel()
 		if err := p.prepare(); err != nil {
 			t.Fatal(err)

@@ -1,20 +1,13 @@
 package plot
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"image/color"
 	"io"
-	"math"
-	"slices"
-
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/text"
-	"gonum.org/v1/plot/vg/draw"
+	"path/filepath"
+	"strings"
 
 	"tilecheck/internal/printable"
-	"tilecheck/report/table"
 	"tilecheck/result"
 )
 
@@ -48,7 +41,7 @@ type Point struct {
 	Gap          bool // no line comes here from the point before
 }
 
-// PlotChart draws a chart to w, as SVG or PNG by the extension of the file's name.
+// Write draws a chart to w, as SVG or PNG by the extension of the file's name.
 //
 // Each series has a colour and a shape, filled for its points, which are joined
 // by lines, and hollow for what was published. Where places have names the
@@ -58,71 +51,71 @@ type Point struct {
 // extension, when there is nothing to draw, which number cannot be drawn, or is
 // that of w.
 func Write(w io.Writer, name string, c *Chart) error {
-	return writeFigure(w, name, func() (*figure, error) { return newFigure(c) })
+	encode, err := encoder(name)
+	if err != nil {
+		return err
+	}
+	d, err := c.draw()
+	if err != nil {
+		return err
+	}
+	return encode(w, d)
 }
 
-func newFigure(c *Chart) (*figure, error) {
-	f := emptyFigure(c.Title, c.X, c.Y)
-	if !c.Probability {
-		f.plot.Y.Min, f.plot.Y.Max = math.Inf(1), math.Inf(-1) // the points set them
-		f.plot.Y.Tick.Marker = plot.DefaultTicks{}
+// CheckPath returns the error that Write will have for the extension of a path, so
+// that a caller finds out before a long run.
+func CheckPath(path string) error {
+	_, err := encoder(path)
+	return err
+}
+
+func encoder(path string) (func(io.Writer, *drawing) error, error) {
+	switch ext := filepath.Ext(path); strings.ToLower(ext) {
+	case ".svg":
+		return writeSVG, nil
+	case ".png":
+		return writePNG, nil
+	case "":
+		return nil, fmt.Errorf("plot %q: no file extension, want .svg or .png", path)
+	default:
+		return nil, fmt.Errorf("plot %q: unknown file extension %q, want .svg or .png", path, ext)
 	}
-	f.plot.X.Tick.Marker = plot.DefaultTicks{}
-	if len(c.Ticks) > 0 {
-		f.setTicks(c.Ticks)
-	}
-	drawn, hollow := false, false
+}
+
+func (c *Chart) draw() (*drawing, error) {
+	f := &figure{title: printable.Text(c.Title), font: newFont(), chart: c}
+	drawn := false
 	for i := range c.Series {
 		s, err := c.series(i)
-		if err == nil {
-			err = s.addTo(f, c.Series[i].Name)
-		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", c.Series[i].Name, err)
 		}
+		f.series = append(f.series, s)
 		drawn = drawn || len(s.points)+len(s.published) > 0
-		hollow = hollow || len(s.published) > 0
 	}
 	if !drawn {
 		return nil, errors.New("there is no number to draw")
 	}
-	if hollow {
-		f.legend.Add("published (hollow)", thumbnail{draw.GlyphStyle{Color: color.Gray{Y: 90}, Radius: hollowRadius, Shape: draw.RingGlyph{}}})
-	}
-	return f, nil
+	return f.draw(), nil
 }
 
-// setTicks puts the names on the X axis, with room at both sides.
-func (f *figure) setTicks(ticks []Tick) {
-	marks := make([]plot.Tick, len(ticks))
-	for i, t := range ticks {
-		marks[i] = plot.Tick{Value: t.At, Label: printable.Text(t.Name)}
-	}
-	f.plot.X.Tick.Marker = plot.ConstantTicks(marks)
-	if longestLabel(marks)*len(marks) > maxLetters {
-		f.plot.X.Tick.Label.Rotation = math.Pi / 4
-		f.plot.X.Tick.Label.XAlign, f.plot.X.Tick.Label.YAlign = text.XRight, text.YCenter
-	}
-	f.plot.X.Min = slices.MinFunc(ticks, byPlace).At - 0.3
-	f.plot.X.Max = slices.MaxFunc(ticks, byPlace).At + 0.3
+// series is what is drawn in one colour.
+type series struct {
+	name      string
+	look      look
+	points    []point // in the order of X
+	published []point
 }
 
-func byPlace(a, b Tick) int { return cmp.Compare(a.At, b.At) }
-
-// maxLetters is how much text fits side by side below the X axis; more is turned.
-const maxLetters = 80
-
-func longestLabel(marks []plot.Tick) int {
-	longest := 0
-	for _, m := range marks {
-		longest = max(longest, table.Width(m.Label))
-	}
-	return longest
+// point is a number with the ends of its bar; run counts the gaps before it.
+type point struct {
+	x, y, low, high float64
+	run             int
 }
 
 // series turns a Series into what is drawn. The error says which number cannot be.
 func (c *Chart) series(i int) (s *series, err error) {
-	s = &series{look: lookOf(i)}
+	s = &series{name: printable.Text(c.Series[i].Name), look: lookOf(i)}
 	shift := 0.0
 	if n := float64(len(c.Series)); len(c.Ticks) > 0 {
 		shift = (float64(i) - (n-1)/2) * min(0.1, 0.5/n)

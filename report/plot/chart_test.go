@@ -70,6 +70,27 @@ func TestPlotChartIsDeterministic(t *testing.T) {
 	}
 }
 
+// What lies beyond the named places is within the picture: the bars of points are below the legend's left edge.
+func TestPlotChartPointsBeyondTheNames(t *testing.T) {
+	c := chart()
+	c.Series[0].Points = append(c.Series[0].Points, Point{X: 11, Y: 0.2, Lo: 0.1, Hi: 0.3})
+	d, err := c.draw()
+	if err != nil {
+		t.Fatal(err)
+	}
+	legend := d.width
+	for _, l := range d.labels {
+		if l.text == "random" {
+			legend = l.at.x
+		}
+	}
+	for _, p := range d.paths {
+		if p.radius == filledRadius && p.points[0].x > legend {
+			t.Errorf("a point at %v, and the names of the legend begin at %v", p.points[0], legend)
+		}
+	}
+}
+
 // Long names of many places are turned to have room; lines between places are left out on request.
 func TestPlotChartManyPlaces(t *testing.T) {
 	c := &Chart{Title: "rows", X: "row", Y: "share", Probability: true, Apart: true, Series: []Series{{Name: "ours"}}}
@@ -154,8 +175,35 @@ func TestPlotPNG(t *testing.T) {
 		t.Errorf("the corner is %v, want white", got)
 	}
 	for i := range 2 {
-		if n := seen[lookOf(i).color.(color.RGBA)]; n < 100 {
+		if n := seen[lookOf(i).color]; n < 100 {
 			t.Errorf("%d pixels have the colour of series %d", n, i)
+		}
+	}
+}
+
+// The marks are multiples of 1, 2 or 5 times a power of ten, with as many digits as they need. By hand.
+func TestNumbersOnAxes(t *testing.T) {
+	for _, test := range []struct {
+		min, max float64
+		want     string
+	}{
+		{0, 1, "0.0 0.2 0.4 0.6 0.8 1.0"},
+		{0, 1200, "0 200 400 600 800 1000 1200"},
+		{99.9, 100.2, "99.90 99.95 100.00 100.05 100.10 100.15 100.20"},
+		{-0.3, 0.4, "-0.2 0.0 0.2 0.4"},
+		{5, 5, "4.0 4.5 5.0 5.5 6.0"},
+		{0, 3e9, "0 5e+08 1e+09 1.5e+09 2e+09 2.5e+09 3e+09"},
+		{0, 4e-9, "0 1e-09 2e-09 3e-09 4e-09"},
+		{-math.MaxFloat64, math.MaxFloat64, "-1.5e+308 -1e+308 -5e+307 0 5e+307 1e+308 1.5e+308"},
+	} {
+		a := axis{min: test.min, max: test.max}
+		a.setNumbers()
+		var got []string
+		for _, tick := range a.ticks {
+			got = append(got, tick.name)
+		}
+		if strings.Join(got, " ") != test.want {
+			t.Errorf("from %v to %v: %q, want %q", test.min, test.max, strings.Join(got, " "), test.want)
 		}
 	}
 }
@@ -171,7 +219,7 @@ func TestLooksDiffer(t *testing.T) {
 }
 
 func TestPlotWriterErrorIsReturned(t *testing.T) {
-	fig, err := newFigure(chart())
+	fig, err := chart().draw()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,11 @@ func (x Expr[T]) Emit(f *Func) { x(f) }
 func (x Expr[T]) is(T) {}
 
 // of returns what there is for a type; an instruction that it lacks is Unreachable.
+//
+// This function and those below that make an Expr are not inlined: the compiler would
+// repeat them in 800 methods of Expr and Var.
+//
+//go:noinline
 func of[T Number, V any](i32, i64, f64 V) V {
 	switch any(T(0)).(type) {
 	case int32:
@@ -30,6 +35,8 @@ func of[T Number, V any](i32, i64, f64 V) V {
 }
 
 // Const is a constant.
+//
+//go:noinline
 func Const[T Number](x T) Expr[T] {
 	return func(f *Func) {
 		switch x := any(x).(type) {
@@ -44,10 +51,13 @@ func Const[T Number](x T) Expr[T] {
 }
 
 // Convert is an instruction with one operand, for those that have no name here.
+//
+//go:noinline
 func Convert[R, T Number](op Opcode, x Operand[T]) Expr[R] {
 	return func(f *Func) { x.Emit(f); f.Op(op) }
 }
 
+//go:noinline
 func infix[R, T Number](op Opcode, x, y Operand[T]) Expr[R] {
 	return func(f *Func) { x.Emit(f); y.Emit(f); f.Op(op) }
 }

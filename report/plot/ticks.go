@@ -1,0 +1,58 @@
+package plot
+
+import (
+	"math"
+	"strconv"
+)
+
+// probabilityTicks marks every tenth and names every second one.
+func probabilityTicks() []tick {
+	ticks := make([]tick, 11)
+	for i := range ticks {
+		ticks[i].value = float64(i) / 10
+		if i%2 == 0 {
+			ticks[i].name = strconv.FormatFloat(ticks[i].value, 'f', 1, 64)
+		}
+	}
+	return ticks
+}
+
+// setNumbers marks round numbers between min and max: multiples of 1, 2 or 5 times a
+// power of ten, three to seven of them. A range of one number is widened.
+func (a *axis) setNumbers() {
+	if !(a.min < a.max) {
+		a.min, a.max = a.min-max(1, math.Abs(a.min)/10), a.max+max(1, math.Abs(a.max)/10)
+	}
+	const most = 7
+	step := 0.0
+	// With exponents from -330 the power would be 0, and up to 308 it is finite.
+	for power := max(math.Floor(math.Log10(a.max/most-a.min/most)), -320); step == 0; power++ {
+		for _, digit := range []float64{1, 2, 5} {
+			s := digit * math.Pow(10, power)
+			if first, last := a.multiples(s); last-first < most {
+				step = s
+				break
+			}
+		}
+	}
+	first, last := a.multiples(step)
+	for i := range int(last-first) + 1 {
+		value := (first+float64(i))*step + 0 // and not -0
+		a.ticks = append(a.ticks, tick{value, number(value, step)})
+	}
+}
+
+// multiples returns the range of the numbers whose product with step is between min and
+// max, or beyond by a rounding.
+func (a *axis) multiples(step float64) (first, last float64) {
+	const rounding = 1e-9
+	return math.Ceil(a.min/step - rounding), math.Floor(a.max/step + rounding)
+}
+
+// number writes a multiple of a step with the digits that it needs.
+func number(x, step float64) string {
+	if size := max(math.Abs(x), step); size >= 1e7 || step < 1e-6 {
+		return strconv.FormatFloat(x, 'g', min(2+int(math.Log10(size/step)), 17), 64)
+	}
+	return strconv.FormatFloat(x, 'f', int(max(0, -math.Floor(math.Log10(step)+1e-9))), 64)
+}
