@@ -207,6 +207,9 @@ func (c Config) minTile() int {
 	return 4
 }
 
+// Cells returns the names of the variables of the cells, row by row, of all models but the prototype.
+func (c Config) Cells() []string { return newGrid(c.Rows, c.Cols).cells }
+
 func (c Config) board() string { return fmt.Sprintf("%dx%d", c.Rows, c.Cols) }
 
 func (c Config) p2() string {

@@ -66,7 +66,9 @@ func (c Config) validateUpdates() []error {
 const PublishedBoards = "lines of four cells for published updates: 4 rows or 4 columns, and no side longer than 4"
 
 // PublishedBoard reports whether the published updates are for a board. A line of less than four cells cannot meet a fault.
-func PublishedBoard(rows, cols int) bool { return max(rows, cols) == publishedLine && min(rows, cols) >= 1 }
+func PublishedBoard(rows, cols int) bool {
+	return max(rows, cols) == publishedLine && min(rows, cols) >= 1
+}
 
 // publishedTiles is movedTiles with the faults of UpdatesPublished.
 func (l line) publishedTiles(j, tiles int) syntax.Expr {
