@@ -31,5 +31,5 @@ func SchedulerSpawns(m *syntax.Model) bool {
 }
 
 // SchedulerSpawnsNote says what is computed of a model in which [SchedulerSpawns].
-const SchedulerSpawnsNote = "the scheduler of this model of 2048 places the new tiles, too: minima and maxima are not those of a player " +
-	"(gen --spawn uniform makes the model whose are)"
+const SchedulerSpawnsNote = "the scheduler of this model of 2048 also places the new tiles, so that minima and maxima are not those of the game; " +
+	"tilecheck gen --spawn uniform makes the model of the game"

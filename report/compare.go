@@ -141,11 +141,11 @@ func (g *cellGrid) at(strategy, updates string, maximum int) *ComparisonCell {
 // cellRecord is a cell as JSON and CSV have it.
 type cellRecord struct {
 	Strategy string `json:"strategy"`
-	Updates  string `json:"updates,omitempty"`
 	Max      int    `json:"max"`
 	result.Record
 	Published  *publishedRecord `json:"published,omitempty"`
 	Compatible *bool            `json:"compatible,omitempty"`
+	Updates    string           `json:"updates,omitempty"`
 }
 
 type publishedRecord struct {
@@ -311,9 +311,11 @@ func (g *cellGrid) wideTable(strategies []string, notes *table.Footnotes, opt ta
 	return t
 }
 
-// valueName is what values are called: only those of samples are estimates.
+// valueName is what values are called, which are no estimates if each has bounds or is a fraction.
 func (g *cellGrid) valueName() string {
-	if slices.ContainsFunc(g.cells, func(c ComparisonCell) bool { return c.Verdict.Accuracy == result.Probable }) {
+	if slices.ContainsFunc(g.cells, func(c ComparisonCell) bool {
+		return c.Verdict.Accuracy != result.Exact && c.Verdict.Accuracy != result.Bounded && c.Verdict.Err == nil
+	}) {
 		return "estimate"
 	}
 	return "value"
