@@ -41,11 +41,13 @@ func (g *cellGrid) modelsTable(strategies []string, opt table.Options) *table.Ta
 		if i > 0 {
 			t.Rows = append(t.Rows, make([]table.Cell, len(t.Columns)))
 		}
-		published := []table.Cell{{Text: strconv.Itoa(maximum)}, {Text: "thesis"}}
+		number, found := strconv.Itoa(maximum), false // the first row has it
+		published := []table.Cell{{Text: number}, {Text: "thesis"}}
 		for _, s := range strategies {
 			var c table.Cell
 			for _, u := range g.updates() {
 				if x := g.at(s, u, maximum); x != nil && x.Published != nil {
+					found = true
 					c.Text = decimals(x.Published.Value)
 					if h := x.Published.HalfWidth; h != nil {
 						c.Text += opt.PlusMinus() + decimals(*h)
@@ -54,9 +56,12 @@ func (g *cellGrid) modelsTable(strategies []string, opt table.Options) *table.Ta
 			}
 			published = append(published, c)
 		}
-		t.Rows = append(t.Rows, published)
+		if found {
+			t.Rows, number = append(t.Rows, published), ""
+		}
 		for _, u := range g.updates() {
-			row := []table.Cell{{}, {Text: updatesLabel(u)}}
+			row := []table.Cell{{Text: number}, {Text: updatesLabel(u)}}
+			number = ""
 			for _, s := range strategies {
 				var c table.Cell
 				if x := g.at(s, u, maximum); x != nil {
@@ -79,7 +84,7 @@ const apartMark = "*"
 func (c *ComparisonCell) modelCell(opt table.Options) table.Cell {
 	v := &c.Verdict
 	cell := valueCell(v, opt)
-	if v.Err == nil && v.Value.Kind == result.Number && v.Bound != nil && v.Value.Rat == nil {
+	if v.Err == nil && v.Value.Kind == result.Number && v.Bound != nil && v.Accuracy == result.Probable {
 		lo, hi := math.Floor(v.Bound.Lo*1000)/1000, math.Ceil(v.Bound.Hi*1000)/1000
 		cell.Text = fmt.Sprintf("%s [%s,%s]", decimals(v.Value.Num), decimals(lo), decimals(hi))
 	}

@@ -126,15 +126,15 @@ const newTileMax = 2
 func (t *table) count(g *Game, next game.Board, score int) game.Board {
 	g.Moves++
 	g.Score += int64(score)
-	if t.match.Published { // whose largest tile may vanish with the next move
-		g.Max = max(g.Max, next.Max())
-	}
 	t.win(g, next)
 	if g.Won && !t.match.On {
 		return next
 	}
 	b := t.rules.AddRandom(next, t.spawns.rng)
 	g.Spawns++
+	if t.match.Published { // whose largest tile may vanish with the next move
+		g.Max = max(g.Max, b.Max())
+	}
 	if t.match.Goal <= newTileMax {
 		t.win(g, b)
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // Games with the published updates lose as often as those of a second program that was written from the description of the faults (2048-numbers.md,
-// 40,000 games): 1000 games each, within four standard deviations of both, so that a new seed raises a false alarm with a probability below 0.001.
+// 40,000 games): 400 games each, within four standard deviations of both, so that a new seed raises a false alarm with a probability below 0.001.
 // Tiles vanish: what a game reached is not what is there at its end.
 func TestPublishedGames(t *testing.T) {
 	for spec, loses := range map[string]map[int]float64{
@@ -21,13 +21,13 @@ func TestPublishedGames(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out, err := Run(t.Context(), Options{Match: m, Strategy: s, Games: 1000})
+		out, err := Run(t.Context(), Options{Match: m, Strategy: s, Games: 400})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for exp, p := range loses {
 			reached := out.Reached(exp)
-			if lost := 1 - reached.Mean(); math.Abs(lost-p) > 4*math.Sqrt(p*(1-p)*(1./1000+1./40_000)) {
+			if lost := 1 - reached.Mean(); math.Abs(lost-p) > 4*math.Sqrt(p*(1-p)*(1./400+1./40_000)) {
 				t.Errorf("%s, %d: %v are lost, want %v", spec, game.Value(exp), lost, p)
 			}
 		}
