@@ -36,7 +36,7 @@ func thesis(t *testing.T) *Experiment {
 	e, err := New(Options{
 		Board: modelgen.Config{Rows: 4, Cols: 4, P2: modelgen.DefaultP2}, Strategies: []string{"opposite", "random"}, Max: []int{128, 256},
 		Updates: []modelgen.Updates{modelgen.UpdatesRules},
-		Job: runner.Job{Props: []string{ThesisProperty}, Simulation: runner.Simulation{Samples: 1000}}, Jobs: 2,
+		Job:     runner.Job{Props: []string{ThesisProperty}, Simulation: runner.Simulation{Samples: 1000}}, Jobs: 2,
 	})
 	if err != nil {
 		t.Fatal(err)
