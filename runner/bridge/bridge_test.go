@@ -191,7 +191,7 @@ func TestPRISMPathLength(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f := vs[0].Err; f == nil || f.Class != result.PathLength || !strings.HasSuffix(f.Message, "Want more with --max-path (PRISM: -simpathlen).") {
+	if f := vs[0].Err; f == nil || f.Class != result.PathLength || !strings.HasSuffix(f.Message, "; want more with --max-path (PRISM: -simpathlen)") {
 		t.Errorf("%+v, want a path length with its switch", f)
 	}
 }

@@ -310,7 +310,7 @@ func (e *Engine) verdicts(j *job, items []*item, otherwise *result.Failure) []re
 		v.Warnings = append(slices.Clip(j.Warnings), v.Warnings...)
 		if v.Err != nil && v.Err.Class == result.PathLength {
 			named := *v.Err
-			named.Message += " Want more with --max-path (PRISM: -simpathlen)."
+			named.Message += "; want more with --max-path (PRISM: -simpathlen)"
 			v.Err = &named
 		}
 		sound(&v, j)
