@@ -49,6 +49,9 @@ func (r *Rules) movedAny(b Board, next *[4]Board) (legal, overflow Moves) {
 	if cols.overflow {
 		overflow |= 1<<Up | 1<<Down
 	}
+	if r.published {
+		return r.Legal(b), overflow
+	}
 	return changed(b, next) | overflow, overflow
 }
 

@@ -65,13 +65,18 @@ func slowLines(s game.Shape, d game.Dir) [][]int {
 }
 
 func slowMove(s game.Shape, values []int, d game.Dir) (next []int, score int) {
+	return slowMoveBy(game.Slide, s, values, d)
+}
+
+// slowMoveBy is slowMove with what slides a line.
+func slowMoveBy(slide func([]int) ([]int, int), s game.Shape, values []int, d game.Dir) (next []int, score int) {
 	next = make([]int, len(values))
 	for _, cells := range slowLines(s, d) {
 		line := make([]int, len(cells))
 		for i, cell := range cells {
 			line[i] = values[cell]
 		}
-		out, gain := game.Slide(line)
+		out, gain := slide(line)
 		for i, cell := range cells {
 			next[cell] = out[i]
 		}

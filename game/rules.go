@@ -15,6 +15,7 @@ type Rules struct {
 	rows, cols slider
 	quad       *quad // 4x4 only
 	nine       *nine // 3x3 only
+	published  bool  // the updates have the faults of SlidePublished
 
 	cells    uint64 // flags of the cells in the shape
 	hasRight uint64 // flags of the cells with a right neighbour
@@ -29,20 +30,42 @@ type Rules struct {
 //
 // For lines of four cells it builds tables of up to 1.4 megabytes, in a few milliseconds: do it once.
 func New(shape Shape) (*Rules, error) {
-	if err := shape.Validate(); err != nil {
+	r, err := newRules(shape, slideToStart)
+	if err != nil {
 		return nil, err
-	}
-	rows, cols := shape.Rows, shape.Cols
-	r := &Rules{shape: shape, below: 4 * cols, rows: newSlider(rows, cols)}
-	r.cols = r.rows
-	if rows != cols {
-		r.cols = newSlider(cols, rows)
 	}
 	switch shape {
 	case Shape{4, 4}:
 		r.quad = newQuad(&r.rows)
 	case Shape{3, 3}:
 		r.nine = newNine(&r.rows)
+	}
+	return r, nil
+}
+
+// NewPublished returns rules whose moves have the faults of [SlidePublished]. Legal moves and new tiles are those of [New]: a legal move changes
+// the board, but an illegal one may change it, too, and the sum of the tiles may become less.
+//
+// A move that doubles a tile of 2^15 is ErrOverflow, but on boards with one such tile it does as if nothing could move: games have to end before.
+func NewPublished(shape Shape) (*Rules, error) {
+	r, err := newRules(shape, publishedToStart)
+	if err != nil {
+		return nil, err
+	}
+	r.published = true
+	return r, nil
+}
+
+// newRules returns rules without the tables that are for one shape.
+func newRules(shape Shape, line lineSlide) (*Rules, error) {
+	if err := shape.Validate(); err != nil {
+		return nil, err
+	}
+	rows, cols := shape.Rows, shape.Cols
+	r := &Rules{shape: shape, below: 4 * cols, rows: newSlider(rows, cols, line)}
+	r.cols = r.rows
+	if rows != cols {
+		r.cols = newSlider(cols, rows, line)
 	}
 	r.setFlags()
 	r.flipH = newReflection(shape, func(row, col int) int { return row*cols + cols - 1 - col })

@@ -29,3 +29,23 @@ func Slide(line []int) (out []int, score int) {
 	}
 	return out, score
 }
+
+// SlidePublished is Slide with two faults in lines of four cells, of which the thesis's Table 3.6 comes:
+//
+//	A  three tiles, the last cell empty, no merge: the third tile vanishes
+//	B  four tiles, the first two merge, the last two differ: the last tile is doubled, which scores nothing
+//
+// Source: B is Table 3.5, cell 2, as printed; A is inferred. docs/thesis.md says what speaks for and against them.
+func SlidePublished(line []int) (out []int, score int) {
+	out, score = Slide(line)
+	if len(line) != 4 {
+		return out, score
+	}
+	switch a, b, c, d := line[0], line[1], line[2], line[3]; {
+	case a != 0 && b != 0 && c != 0 && d == 0 && score == 0:
+		out[2] = 0
+	case a != 0 && a == b && c != 0 && d != 0 && c != d:
+		out[2] = 2 * d
+	}
+	return out, score
+}

@@ -8,14 +8,35 @@ type slid struct {
 	overflow   bool // two tiles of 2^15 would merge; start and end are then the line as it was, the score is 0
 }
 
-// slideLine slides a line of n packed cells both ways.
-func slideLine(line uint64, n int) slid {
-	start, score, ok := slideToStart(line, n)
-	end, _, _ := slideToStart(reversed(line, n), n)
-	if !ok {
+// slideLine slides a line of n packed cells both ways by slide, which is slideToStart or publishedToStart.
+func slideLine(line uint64, n int, slide lineSlide) slid {
+	start, score, ok := slide(line, n)
+	end, _, both := slide(reversed(line, n), n)
+	if !ok || !both {
 		return slid{start: line, end: line, overflow: true}
 	}
 	return slid{start: start, end: reversed(end, n), score: score}
+}
+
+// lineSlide slides a line of n packed cells towards cell 0. It reports false where a tile would not fit its cell.
+type lineSlide func(line uint64, n int) (cells uint64, score int, ok bool)
+
+// publishedToStart is [SlidePublished] on packed cells.
+func publishedToStart(line uint64, n int) (cells uint64, score int, ok bool) {
+	cells, score, ok = slideToStart(line, n)
+	if n != 4 || !ok {
+		return cells, score, ok
+	}
+	const third = 8 // bits below the third cell
+	switch a, b, c, d := line&15, line>>4&15, line>>8&15, line>>12; {
+	case a != 0 && b != 0 && c != 0 && d == 0 && score == 0:
+		cells &^= 15 << third
+	case a != 0 && a == b && c != 0 && d == MaxExponent && c != d:
+		return 0, 0, false
+	case a != 0 && a == b && c != 0 && d != 0 && c != d:
+		cells += 1 << third
+	}
+	return cells, score, true
 }
 
 // slideToStart slides a line of n packed cells towards cell 0. It reports false where two tiles of 2^15 would merge.
@@ -68,6 +89,7 @@ const scoreUnit = 4
 type slider struct {
 	cells int // of a line
 	lines int // of a board
+	line  lineSlide
 
 	// The tables, indexed by a line; nil when cells > maxTabled. A line that overflows is there as if it could not move.
 	both   []uint32 // after the move: towards the start in the low half, towards the end in the high half
@@ -75,15 +97,15 @@ type slider struct {
 	spread []uint64 // the line's cells put so far apart as there are lines
 }
 
-func newSlider(lines, cells int) slider {
-	s := slider{cells: cells, lines: lines}
+func newSlider(lines, cells int, line lineSlide) slider {
+	s := slider{cells: cells, lines: lines, line: line}
 	if cells > maxTabled {
 		return s
 	}
 	size := 1 << (4 * cells)
 	s.both, s.gains, s.spread = make([]uint32, size), make([]uint16, size), make([]uint64, size)
 	for line := range uint64(size) {
-		one := slideLine(line, cells)
+		one := slideLine(line, cells, s.line)
 		s.both[line] = uint32(one.start | one.end<<16)
 		s.gains[line] = uint16(one.score / scoreUnit)
 		s.spread[line] = s.spreadLine(line)
@@ -141,7 +163,7 @@ func (s *slider) slideEach(b uint64) slid {
 	var all slid
 	width := 4 * s.cells
 	for shift := 0; shift < width*s.lines; shift += width {
-		one := slideLine(b>>shift&(1<<width-1), s.cells)
+		one := slideLine(b>>shift&(1<<width-1), s.cells, s.line)
 		if one.overflow {
 			return slid{start: b, end: b, overflow: true}
 		}

@@ -163,13 +163,14 @@ func (b *builder) finalMoves() []*syntax.Command {
 	for _, m := range allMoves() {
 		assigns := b.slid(m)
 		guard := and(ident(noMax), ident(m.canMove()), is(phase, moveMerge))
-		commands = append(commands, command(m.String(), guard, update(nil, append(assigns, assign(phase, intLit(randomPhase)))...)))
+		moved := command(m.String(), guard, update(nil, append(assigns, assign(phase, intLit(randomPhase)))...))
+		commands = append(commands, documented(moved, b.faultsDoc(m)...))
 	}
-	commands[0].Doc = syntax.Doc{
+	commands[0].Doc = append(syntax.Doc{
 		"The move-merge phase: the tiles of each line slide to the wall and equal ones",
 		"merge, the pair nearest the wall first. The number of tiles in the line decides",
 		"which branch applies, further conditions find the empty cells.",
-	}
+	}, commands[0].Doc...)
 	return commands
 }
 

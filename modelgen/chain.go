@@ -16,9 +16,11 @@ func (b *builder) chainMoves() []*syntax.Command {
 		updates = append(updates, update(p, append(b.slid(m), assign(phase, intLit(randomPhase)))...))
 	}
 	guard := and(ident(noMax), not(ident(fail)), binary(syntax.OpGt, ident(legalMoves), intLit(0)), is(phase, moveMerge))
-	return []*syntax.Command{documented(command("move", guard, updates...),
+	doc := append(syntax.Doc{
 		"The move-merge phase: each legal move with the same probability. The tiles of each line",
-		"slide to the wall and equal ones merge, the pair nearest the wall first.")}
+		"slide to the wall and equal ones merge, the pair nearest the wall first.",
+	}, b.faultsDoc(allMoves()...)...)
+	return []*syntax.Command{documented(command("move", guard, updates...), doc...)}
 }
 
 // legalMoves names the formula that counts them.
@@ -26,7 +28,11 @@ const legalMoves = "legal_moves"
 
 // slid returns the assignments of a move.
 func (b *builder) slid(m Move) []*syntax.Assign {
-	return b.grid.moved(m, func(i int, l line, j int) syntax.Expr { return l.moved(j, m.count(i)) })
+	tiles := line.movedTiles
+	if b.cfg.Updates == UpdatesPublished {
+		tiles = line.publishedTiles
+	}
+	return b.grid.moved(m, func(i int, l line, j int) syntax.Expr { return l.moved(j, m.count(i), tiles) })
 }
 
 // howMany is the formula of legalMoves.

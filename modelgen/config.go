@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Config says which model to build. The zero values of Kind, P2, Policy and Spawn are the final model of the thesis as it is; the board and
+// Config says which model to build. The zero values of Kind, P2, Policy, Spawn and Updates are the final model of the thesis, by the rules of the game; the board and
 // Max have no default.
 type Config struct {
 	Kind Kind
@@ -25,6 +25,8 @@ type Config struct {
 	// Table is a policy that Policy has no words for; Policy is then no policy. Nil is none.
 	Table *Table
 	Spawn Spawn
+	// Updates are those of the moves.
+	Updates Updates
 	// Observe is what the player of a POMDP sees.
 	Observe Observe
 }
@@ -117,7 +119,7 @@ func parseName(names []string, field, text string) (int, error) {
 
 // FieldError says what is wrong with one field of a Config.
 type FieldError struct {
-	Field string // "model" (the Kind), "board", "max", "p2", "policy", "spawn" or "observe", as the flags of tilecheck gen
+	Field string // "model" (the Kind), "board", "max", "p2", "policy", "spawn", "updates" or "observe", as the flags of tilecheck gen
 	Found string
 	Want  string
 }
@@ -167,7 +169,7 @@ func (c Config) Validate() error {
 	if c.Kind == Prototype && c.Spawn != SpawnCell {
 		complain("spawn", c.Spawn.String(), "cell for the prototype")
 	}
-	return errors.Join(append(errs, c.validateKind()...)...)
+	return errors.Join(slices.Concat(errs, c.validateKind(), c.validateUpdates())...)
 }
 
 // validateKind returns what is wrong with a configuration of a kind that the thesis has not.
@@ -205,6 +207,9 @@ func (c Config) minTile() int {
 	return 4
 }
 
+// Cells returns the names of the variables of the cells, row by row, of all models but the prototype.
+func (c Config) Cells() []string { return newGrid(c.Rows, c.Cols).cells }
+
 func (c Config) board() string { return fmt.Sprintf("%dx%d", c.Rows, c.Cols) }
 
 func (c Config) p2() string {
@@ -236,6 +241,9 @@ func (c Config) Args() []string {
 		"--p2=" + c.p2(),
 		"--policy=" + c.Policy.String(),
 		"--spawn=" + c.Spawn.String(),
+	}
+	if c.Updates != UpdatesRules {
+		args = append(args, "--updates="+c.Updates.String())
 	}
 	if c.Kind == POMDP {
 		args = append(args, "--observe="+c.Observe.String())

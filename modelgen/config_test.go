@@ -67,6 +67,21 @@ func TestValidate(t *testing.T) {
 			"observe is cells:3,16, want cells from 0 to 3",
 		},
 		{with(func(c *Config) { c.Observe = Observe{Kind: ObserveMax} }), "observe is max, want nothing for a model other than pomdp"},
+		{Config{Rows: 2, Cols: 4, Max: 8, Updates: UpdatesPublished}, ""},
+		{
+			with(func(c *Config) { c.Updates = UpdatesPublished }),
+			"board is 2x2, want lines of four cells for published updates: 4 rows or 4 columns, and no side longer than 4",
+		},
+		{
+			Config{Rows: 4, Cols: 5, Max: 8, Updates: UpdatesPublished},
+			"board is 4x5, want lines of four cells for published updates: 4 rows or 4 columns, and no side longer than 4",
+		},
+		{
+			Config{Kind: POMDP, Spawn: SpawnUniform, Rows: 4, Cols: 4, Max: 8, Updates: UpdatesPublished},
+			"model is pomdp, want final or dtmc for published updates",
+		},
+		{with(func(c *Config) { c.Updates = 9 }), "updates is Updates(9), want rules, published\n" +
+			"board is 2x2, want lines of four cells for published updates: 4 rows or 4 columns, and no side longer than 4"},
 		{with(func(c *Config) { c.Policy = Policy{Kind: PreferMoves} }), "policy is a list with left twice, " +
 			"want each of left, up, right, down once, separated by commas"},
 		{with(func(c *Config) { c.Policy = Policy{Kind: RandomMoves, First: Order{Down}} }), "policy is random, " +

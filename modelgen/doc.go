@@ -14,7 +14,7 @@
 // of filled cells, and [Final], for any board up to 6x6, one command for each move. [Spawn] says how the cell of a new tile is chosen, which
 // decides what an extremal probability means; [Policy] adds a module that chooses the moves. docs/models.md explains both.
 //
-// [PublishedTable] is what the thesis measured.
+// [PublishedTable] is what the thesis measured. [UpdatesPublished] is the model that gives these numbers: two of its updates break the rules.
 //
 // The package builds syntax trees. It does not check them, run them, or know the rules of the game except as expressions: that the
 // expressions follow the rules is shown by its tests, against package game and with PRISM.

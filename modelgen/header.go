@@ -23,9 +23,8 @@ func (c Config) header() syntax.Doc {
 	} else {
 		doc = append(doc, c.policyMeaning()...)
 	}
-	return append(doc, "",
-		"Source: J. Sijtsma, Creating a Formal Model of the Game 2048, Radboud University, 2020.",
-		"Moves follow the rules of the game (section 3.1); Tables 3.4 and 3.5 as printed do not.")
+	doc = append(doc, "", "Source: J. Sijtsma, Creating a Formal Model of the Game 2048, Radboud University, 2020.")
+	return append(doc, c.updatesMeaning()...)
 }
 
 // madeBy is the command line without the program's name.

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"tilecheck/game"
@@ -13,6 +14,11 @@ import (
 
 // slide moves a board by game.Slide, line by line, with index arithmetic of its own.
 func slide(rows, cols int, board []int, m Move) []int {
+	return slideBy(game.Slide, rows, cols, board, m)
+}
+
+// slideBy moves a board by what moves a line.
+func slideBy(line func([]int) ([]int, int), rows, cols int, board []int, m Move) []int {
 	lines, length := rows, cols
 	if m == Up || m == Down {
 		lines, length = cols, rows
@@ -35,7 +41,7 @@ func slide(rows, cols int, board []int, m Move) []int {
 		for j := range in {
 			in[j] = board[at(i, j)]
 		}
-		out, _ := game.Slide(in)
+		out, _ := line(in)
 		for j := range out {
 			next[at(i, j)] = out[j]
 		}
@@ -118,6 +124,9 @@ func (c *moveChecker) move(board []int, m Move) {
 	}
 	want := slide(c.cfg.Rows, c.cfg.Cols, board, m)
 	legal := !slices.Equal(want, board)
+	if legal && c.cfg.Updates == UpdatesPublished {
+		want = slideBy(game.SlidePublished, c.cfg.Rows, c.cfg.Cols, board, m)
+	}
 	clear(c.next)
 	maps.Copy(c.next, c.v)
 	for _, commands := range c.byModule {
@@ -176,6 +185,62 @@ func TestMovesOfLargerBoards(t *testing.T) {
 			for _, m := range allMoves() {
 				check.move(board, m)
 			}
+		}
+	}
+}
+
+// The published updates are those of the rules but for the two faults, whose meaning is that of game.SlidePublished: on every line of four
+// cells, and on boards that have lines of four and of two, three or four cells. Legal moves are those of the rules.
+func TestPublishedMoves(t *testing.T) {
+	for _, m := range allMoves() {
+		cfg := Config{Rows: 1, Cols: 4, Max: 4096, Updates: UpdatesPublished}
+		if m == Up || m == Down {
+			cfg.Rows, cfg.Cols = cfg.Cols, cfg.Rows
+		}
+		check := newMoveChecker(t, cfg)
+		boards(4, 1024, func(board []int) { check.move(board, m) })
+	}
+	rng := rand.New(rand.NewPCG(3, 4))
+	for _, size := range [][2]int{{2, 4}, {4, 2}, {3, 4}, {4, 4}} {
+		check := newMoveChecker(t, Config{Rows: size[0], Cols: size[1], Max: 64, Updates: UpdatesPublished})
+		for range 500 {
+			board := make([]int, size[0]*size[1])
+			for i := range board {
+				if n := rng.IntN(5); n > 0 {
+					board[i] = 1 << n
+				}
+			}
+			for _, m := range allMoves() {
+				check.move(board, m)
+			}
+		}
+	}
+}
+
+// The faults are marked above every command that has them, and nowhere else.
+func TestPublishedMarks(t *testing.T) {
+	random := Policy{Kind: RandomMoves}
+	for _, tc := range []struct {
+		cfg  Config
+		want map[string]string // by action, the cells
+	}{
+		{Config{Rows: 2, Cols: 4, Max: 8, Updates: UpdatesPublished}, map[string]string{"left": "v_2 v_6", "right": "v_1 v_5"}},
+		{
+			Config{Kind: DTMC, Spawn: SpawnUniform, Policy: random, Rows: 4, Cols: 1, Max: 8, Updates: UpdatesPublished},
+			map[string]string{"move": "v_2 v_1"},
+		},
+		{Config{Rows: 2, Cols: 4, Max: 8}, nil},
+	} {
+		got := map[string]string{}
+		for _, module := range modules(build(t, tc.cfg)) {
+			for _, c := range module.Commands {
+				if _, marked, ok := strings.Cut(strings.Join(c.Doc, "\n"), "NOT THE RULES OF THE GAME, in "); ok {
+					got[c.Action.Name], _, _ = strings.Cut(marked, ",")
+				}
+			}
+		}
+		if !maps.Equal(got, tc.want) {
+			t.Errorf("%v: marked %v, want %v", tc.cfg.Args(), got, tc.want)
 		}
 	}
 }

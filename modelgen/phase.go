@@ -79,10 +79,13 @@ func (b *builder) spawnManager() *syntax.Module {
 		redraw = append(redraw, paren(and(is(rn, i), isNot(cell, 0))))
 	}
 	guard := and(is(phase, randomPhase), ident(noMax), paren(or(redraw...)))
-	module.Commands = append(module.Commands, documented(command("reset_rn", guard, d.updates()...),
+	module.Commands = append(module.Commands, documented(command(resetCell, guard, d.updates()...),
 		"Draw when there is no cell or its cell has a tile."))
 	return module
 }
+
+// resetCell is the action that draws a cell.
+const resetCell = "reset_rn"
 
 // draw is a variable that holds a number drawn uniformly from 0 to n-1, or n when there is none.
 type draw struct {

@@ -11,14 +11,14 @@ type line []string
 
 // moved returns the value of the line's cell j after the move, for every valuation of its cells. count names the formula that says how
 // many of them hold a tile: the result is `count=L ? … : count=L-1 ? … : …`, one branch for each number of tiles and cells' own
-// conditionals in it to find out which cells are empty.
+// conditionals in it to find out which cells are empty. byTiles is movedTiles or publishedTiles.
 //
 // Source: thesis section 3.5, flowchart under "Merging commands with the same action"; the branches follow the rules of section 3.1,
 // where those of Tables 3.4 and 3.5 do not.
-func (l line) moved(j int, count string) syntax.Expr {
-	x := l.movedTiles(j, 1)
+func (l line) moved(j int, count string, byTiles func(l line, j, tiles int) syntax.Expr) syntax.Expr {
+	x := byTiles(l, j, 1)
 	for tiles := 2; tiles <= len(l); tiles++ {
-		x = choose(is(count, tiles), l.movedTiles(j, tiles), x)
+		x = choose(is(count, tiles), byTiles(l, j, tiles), x)
 	}
 	return x
 }

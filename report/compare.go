@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"tilecheck/report/number"
 	"tilecheck/report/plot"
@@ -20,14 +21,17 @@ import (
 // Source: thesis section 3.9, Table 3.6 and Figure 3.25.
 type Comparison struct {
 	Title string
-	Cells []ComparisonCell // in any order; at most one for a strategy and MAX
-	Notes []string         // explanations, printed below tables and Markdown
+	// Finding is what comes of the comparison, printed before tables and Markdown.
+	Finding []string
+	Cells   []ComparisonCell // in any order; at most one for a strategy, updates and MAX
+	Notes   []string         // explanations, printed below tables and Markdown
 }
 
 // ComparisonCell is the verdict on one strategy and one MAX.
 type ComparisonCell struct {
 	Strategy   string
-	Max        int // the tile to reach, positive
+	Updates    string // of the moves of the model, as modelgen.Updates has them; empty for what is no model of the game
+	Max        int    // the tile to reach, positive
 	Verdict    result.Verdict
 	Published  *Published // nil when nothing was published
 	Compatible Compatibility
@@ -71,8 +75,9 @@ func (c *ComparisonCell) finding(opt table.Options) table.Cell {
 // The table for people has the layout of Table 3.6: a group of lines for every
 // MAX and a column for every strategy, in as many tables below each other as
 // [Options.Width] asks for. Markdown and CSV have one row a cell, ordered by
-// MAX. JSON has the members of a verdict and strategy, max, published
-// {value, half_width} and compatible.
+// MAX. With models of several updates it has a line for each instead, which fits
+// 100 columns for four strategies. JSON has the members of a verdict and strategy,
+// updates, max, published {value, half_width} and compatible.
 //
 // The error is that of w, or says which strategy and MAX occur twice.
 func (c *Comparison) Write(w io.Writer, f table.Format, opt table.Options) error {
@@ -88,7 +93,7 @@ func (c *Comparison) Write(w io.Writer, f table.Format, opt table.Options) error
 		for i := range g.cells {
 			records[i] = newCellRecord(&g.cells[i])
 		}
-		return table.WriteRecords(w, f, opt, table.Summary(c.Title), records, c.Notes)
+		return table.WriteRecords(w, f, opt, table.Summary(c.Title), records, slices.Concat(c.Finding, c.Notes))
 	}
 	return c.longTable(g, opt).Write(w, f, opt)
 }
@@ -112,10 +117,10 @@ func newCellGrid(c *Comparison) (*cellGrid, error) {
 	g.maxima = slices.Compact(g.maxima)
 	slices.SortStableFunc(g.cells, func(a, b ComparisonCell) int {
 		return cmp.Or(cmp.Compare(a.Max, b.Max),
-			cmp.Compare(slices.Index(g.strategies, a.Strategy), slices.Index(g.strategies, b.Strategy)))
+			cmp.Compare(slices.Index(g.strategies, a.Strategy), slices.Index(g.strategies, b.Strategy)), cmp.Compare(b.Updates, a.Updates))
 	})
 	for i := 1; i < len(g.cells); i++ {
-		if a, b := &g.cells[i-1], &g.cells[i]; a.Max == b.Max && a.Strategy == b.Strategy {
+		if a, b := &g.cells[i-1], &g.cells[i]; a.Max == b.Max && a.Strategy == b.Strategy && a.Updates == b.Updates {
 			return nil, fmt.Errorf("strategy %q occurs twice for MAX %d", a.Strategy, a.Max)
 		}
 	}
@@ -123,8 +128,10 @@ func newCellGrid(c *Comparison) (*cellGrid, error) {
 }
 
 // at returns the cell, nil when there is none.
-func (g *cellGrid) at(strategy string, maximum int) *ComparisonCell {
-	i := slices.IndexFunc(g.cells, func(c ComparisonCell) bool { return c.Strategy == strategy && c.Max == maximum })
+func (g *cellGrid) at(strategy, updates string, maximum int) *ComparisonCell {
+	i := slices.IndexFunc(g.cells, func(c ComparisonCell) bool {
+		return c.Strategy == strategy && c.Updates == updates && c.Max == maximum
+	})
 	if i < 0 {
 		return nil
 	}
@@ -138,6 +145,7 @@ type cellRecord struct {
 	result.Record
 	Published  *publishedRecord `json:"published,omitempty"`
 	Compatible *bool            `json:"compatible,omitempty"`
+	Updates    string           `json:"updates,omitempty"`
 }
 
 type publishedRecord struct {
@@ -146,7 +154,7 @@ type publishedRecord struct {
 }
 
 func newCellRecord(c *ComparisonCell) cellRecord {
-	r := cellRecord{Strategy: c.Strategy, Max: c.Max, Record: result.NewRecord(&c.Verdict)}
+	r := cellRecord{Strategy: c.Strategy, Updates: c.Updates, Max: c.Max, Record: result.NewRecord(&c.Verdict)}
 	if p := c.Published; p != nil {
 		r.Published = &publishedRecord{result.JSONNumber(p.Value), (*result.JSONNumber)(p.HalfWidth)}
 	}
@@ -165,7 +173,7 @@ func textsOf(c *ComparisonCell, notes *table.Footnotes, opt table.Options) cellT
 	t := cellTexts{
 		estimate: valueCell(v, opt),
 		interval: table.Cell{Text: intervalText(v, opt)},
-		notes:    table.Cell{Text: notes.Add(Remarks(v)...)},
+		notes:    table.Cell{Text: notes.Add(slices.Concat(longFraction(v), Remarks(v))...)},
 	}
 	if p := c.Published; p != nil {
 		t.published = table.Cell{Text: publishedText(p, opt)}
@@ -191,7 +199,8 @@ func (c *Comparison) longTable(g *cellGrid, opt table.Options) *table.Table {
 	t := &table.Table{Title: c.Title, Columns: []table.Column{
 		{Name: "MAX", Align: table.Right},
 		{Name: "strategy", Min: 8},
-		{Name: "estimate", Min: 12, Max: 40},
+		{Name: "updates"},
+		{Name: g.valueName(), Min: 12, Max: 40},
 		{Name: "interval"},
 		{Name: "published"},
 		{Name: "finding"},
@@ -200,9 +209,13 @@ func (c *Comparison) longTable(g *cellGrid, opt table.Options) *table.Table {
 	var notes table.Footnotes
 	for i := range g.cells {
 		x := textsOf(&g.cells[i], &notes, opt)
-		t.Append(g.cells[i].Max, g.cells[i].Strategy, x.estimate, x.interval, x.published, x.finding, x.notes)
+		updates := ""
+		if len(g.updates()) > 1 {
+			updates = g.cells[i].Updates
+		}
+		t.Append(g.cells[i].Max, g.cells[i].Strategy, updates, x.estimate, x.interval, x.published, x.finding, x.notes)
 	}
-	t.Notes = c.allNotes(g, notes)
+	t.Notes = slices.Concat(c.Finding, c.allNotes(g, notes))
 	return t.DropEmpty()
 }
 
@@ -224,6 +237,15 @@ func (c *Comparison) writeText(w io.Writer, g *cellGrid, opt table.Options) erro
 	}
 	tables[0].Title = c.Title
 	tables[len(tables)-1].Notes = c.allNotes(g, notes)
+	if len(g.updates()) > 1 {
+		tables[len(tables)-1].Notes = c.modelsNotes(g)
+	}
+	if len(c.Finding) > 0 {
+		tables[0].Title = ""
+		if _, err := io.WriteString(w, strings.Join(append([]string{c.Title, ""}, c.Finding...), "\n")+"\n\n"); err != nil {
+			return err
+		}
+	}
 	for i, t := range tables {
 		if i > 0 {
 			if _, err := io.WriteString(w, "\n"); err != nil {
@@ -244,7 +266,10 @@ func (g *cellGrid) wideTables(opt table.Options) ([]*table.Table, table.Footnote
 		var notes table.Footnotes
 		fits := true
 		for _, strategies := range split(g.strategies, parts) {
-			t := g.wideTable(strategies, &notes, opt)
+			t := g.modelsTable(strategies, opt)
+			if len(g.updates()) <= 1 {
+				t = g.wideTable(strategies, &notes, opt)
+			}
 			fits = fits && t.Fits(opt.Width)
 			tables = append(tables, t)
 		}
@@ -277,22 +302,32 @@ func (g *cellGrid) wideTable(strategies []string, notes *table.Footnotes, opt ta
 		}
 		texts := make([]cellTexts, len(strategies))
 		for j, s := range strategies {
-			if c := g.at(s, maximum); c != nil {
+			if c := g.at(s, g.updates()[0], maximum); c != nil {
 				texts[j] = textsOf(c, notes, opt)
 			}
 		}
-		appendLines(t, strconv.Itoa(maximum), texts)
+		appendLines(t, strconv.Itoa(maximum), g.valueName(), texts)
 	}
 	return t
 }
 
+// valueName is what values are called, which are no estimates if each has bounds or is a fraction.
+func (g *cellGrid) valueName() string {
+	if slices.ContainsFunc(g.cells, func(c ComparisonCell) bool {
+		return c.Verdict.Accuracy != result.Exact && c.Verdict.Accuracy != result.Bounded && c.Verdict.Err == nil
+	}) {
+		return "estimate"
+	}
+	return "value"
+}
+
 // appendLines adds the rows of one MAX, which is named in the first.
-func appendLines(t *table.Table, maximum string, texts []cellTexts) {
+func appendLines(t *table.Table, maximum, value string, texts []cellTexts) {
 	lines := []struct {
 		label string
 		pick  func(*cellTexts) table.Cell
 	}{
-		{"estimate", func(x *cellTexts) table.Cell { return x.estimate }},
+		{value, func(x *cellTexts) table.Cell { return x.estimate }},
 		{"interval", func(x *cellTexts) table.Cell { return x.interval }},
 		{"published", func(x *cellTexts) table.Cell { return x.published }},
 		{"finding", func(x *cellTexts) table.Cell { return x.finding }},
@@ -334,35 +369,50 @@ func (c *Comparison) Chart() (*plot.Chart, error) {
 		}
 		chart.Ticks = append(chart.Ticks, plot.Tick{At: math.Log2(float64(m)), Name: strconv.Itoa(m)})
 	}
-	for _, strategy := range g.strategies {
-		s := plot.Series{Name: strategy}
-		gap := false
-		for i, m := range g.maxima {
-			cell := g.at(strategy, m)
-			if cell == nil {
-				gap = true
-				continue
+	for _, updates := range g.updates() {
+		for _, strategy := range g.strategies {
+			s, err := g.series(chart, strategy, updates)
+			if err != nil {
+				return nil, err
 			}
-			p, ok := verdictPoint(&cell.Verdict)
-			p.X, p.Gap = chart.Ticks[i].At, gap
-			if gap = !ok; ok {
-				s.Points = append(s.Points, p)
-			}
-			var q plot.Point
-			if cell.Published != nil {
-				q = barred(cell.Published.Value, cell.Published.HalfWidth)
-				q.X = p.X
-				s.Published = append(s.Published, q)
-			}
-			for _, y := range []float64{p.Y, q.Y} {
-				if !(y >= 0 && y <= 1) {
-					return nil, fmt.Errorf("strategy %q: MAX %d: %s is not a probability", strategy, m, result.JSONNumber(y).String())
-				}
-			}
+			chart.Series = append(chart.Series, s)
 		}
-		chart.Series = append(chart.Series, s)
 	}
 	return chart, nil
+}
+
+// series is the line of a strategy. What was published stands beside the last of several models.
+func (g *cellGrid) series(chart *plot.Chart, strategy, updates string) (plot.Series, error) {
+	all := g.updates()
+	s := plot.Series{Name: strategy}
+	if len(all) > 1 {
+		s.Name += ", " + updatesLabel(updates)
+	}
+	gap := false
+	for i, m := range g.maxima {
+		cell := g.at(strategy, updates, m)
+		if cell == nil {
+			gap = true
+			continue
+		}
+		p, ok := verdictPoint(&cell.Verdict)
+		p.X, p.Gap = chart.Ticks[i].At, gap
+		if gap = !ok; ok {
+			s.Points = append(s.Points, p)
+		}
+		var q plot.Point
+		if cell.Published != nil && updates == all[len(all)-1] {
+			q = barred(cell.Published.Value, cell.Published.HalfWidth)
+			q.X = p.X
+			s.Published = append(s.Published, q)
+		}
+		for _, y := range []float64{p.Y, q.Y} {
+			if !(y >= 0 && y <= 1) {
+				return s, fmt.Errorf("strategy %q: MAX %d: %s is not a probability", strategy, m, result.JSONNumber(y).String())
+			}
+		}
+	}
+	return s, nil
 }
 
 // verdictPoint returns the value and bar of a verdict; ok is false if it has no number.

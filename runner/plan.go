@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"tilecheck/internal/ending"
+	"tilecheck/modelgen"
 	"tilecheck/prism/jani"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
@@ -285,6 +286,9 @@ func (p *Plan) model() (err error) {
 	}
 	if !isJANI {
 		p.Tree.Dialect = p.Job.Dialect
+	}
+	if (p.Job.Method == "" || p.Job.Method == Exact) && modelgen.SchedulerSpawns(p.Tree) { // samples draw the cells
+		p.Warnings = append(p.Warnings, modelgen.SchedulerSpawnsNote)
 	}
 	p.Model, err = sema.CheckModel(p.Tree)
 	return planError(result.TypeError, err)

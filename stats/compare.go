@@ -83,6 +83,20 @@ func fisher(a, b Bernoulli) float64 {
 	return min(1, 2*math.Exp(first)*sum)
 }
 
+// ZScore returns the difference of the means of two samples in standard deviations, which are estimated as if both had one probability: about a
+// standard normal number if they have. It is 0 if all or none of the samples are successes.
+func ZScore(a, b Bernoulli) float64 {
+	if a.N == 0 || b.N == 0 {
+		return 0
+	}
+	n, m := float64(a.N), float64(b.N)
+	p := float64(a.K+b.K) / (n + m)
+	if p == 0 || p == 1 {
+		return 0
+	}
+	return (a.Mean() - b.Mean()) / math.Sqrt(p*(1-p)*(1/n+1/m))
+}
+
 // Published returns the sample behind a printed estimate: mean is the fraction
 // of n samples that were successes. Since k/n with n = 1000 has three decimals,
 // a mean printed with three is exact. The error, of code BadValue, says that

@@ -27,6 +27,7 @@ type compareModelsCmd struct {
 	Max         []int `help:"Tiles to reach (default: 128,256,512,1024,2048)." placeholder:"TILE"`
 	boardFlags  `embed:""`
 	Spawn       string   `rare:"" help:"Who draws the cell of a new tile: cell, module or uniform." default:"cell" placeholder:"SPAWN"`
+	Updates     []string `help:"Moves of the models: rules, published: those with the two faults that give Table 3.6, or both (default: both where that table has a number)." placeholder:"UPDATES"`
 	Property    string   `help:"Property to check on every model." default:"${thesis}" placeholder:"PROPERTY"`
 	Engine      []string `aliases:"engines" help:"Engines: native, prism, storm; each gets a column." default:"native" placeholder:"ENGINE"`
 	engineFlags `embed:""`
@@ -109,6 +110,13 @@ func (c *compareModelsCmd) models(job runner.Job) (*experiment.Experiment, error
 	if opt.Board.Spawn, err = modelgen.ParseSpawn(c.Spawn); err != nil {
 		return nil, fieldUsage(err)
 	}
+	for _, name := range splitNames(c.Updates) {
+		u, err := modelgen.ParseUpdates(name)
+		if err != nil {
+			return nil, fieldUsage(err)
+		}
+		opt.Updates = append(opt.Updates, u)
+	}
 	if err := c.plotFlag.check(); err != nil {
 		return nil, err
 	}
@@ -169,6 +177,9 @@ func (c *compareModelsCmd) job(env *world) (job runner.Job, err error) {
 	}
 	if job.Simulation, err = c.simulation(env, job.Method, c.Workers); err != nil {
 		return job, err
+	}
+	if !env.given["max-path"] {
+		job.Simulation.MaxPath = 0 // the models know how long their paths are
 	}
 	job.Numeric, err = c.numeric(c.Workers)
 	return job, err

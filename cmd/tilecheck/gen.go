@@ -22,6 +22,13 @@ type boardFlags struct {
 	P2        string `name:"p2" rare:"" help:"Probability that a new tile is a 2 and not a 4." default:"${p2}" placeholder:"P"`
 }
 
+// updateFlag chooses the updates of the moves.
+type updateFlag struct {
+	Updates string `help:"Moves: rules, or published: with the two faults that give the thesis's Table 3.6, in lines of four cells." default:"rules" placeholder:"UPDATES"`
+}
+
+func (f updateFlag) updates() (modelgen.Updates, error) { return modelgen.ParseUpdates(f.Updates) }
+
 // shape returns the board's rows and columns. modelgen checks the numbers.
 func (f sizeFlags) shape() (rows, cols int, err error) {
 	switch {
@@ -42,7 +49,8 @@ type genCmd struct {
 	Max        int    `help:"Tile that ends the game as a success: a power of two." default:"2048" placeholder:"TILE"`
 	Model      string `help:"Which model: final, combined or prototype (the thesis's), dtmc (with a policy) or pomdp." default:"final" placeholder:"KIND"`
 	Policy     string `help:"Policy manager: none, random, pref:left,up,down,right, alt:up,left,down,right/left,up,down,right, or a name of the thesis (opposite, orthogonal, alternating)." default:"none" placeholder:"POLICY"`
-	Spawn      string `help:"How the cell of a new tile is drawn: cell (nondeterministic, as in the thesis; the default), module or uniform (that of a dtmc or pomdp)." placeholder:"SPAWN"`
+	Spawn      string `help:"Who draws the cell of a new tile. cell (default, as in the thesis): the scheduler; for sampling. uniform, or module with draws: chance; for exact values, which are those of the game." placeholder:"SPAWN"`
+	updateFlag `embed:""`
 	Observe    string `help:"What the player of a pomdp sees: all, none, max, row:R, cells:0,3 or mask:10/01 (default: all)." placeholder:"WHAT"`
 	Dialect    string `help:"Print for prism or storm." default:"prism" enum:"prism,storm"`
 	Output     string `short:"o" help:"File to write (default: standard output)." placeholder:"FILE" file:"out"`
@@ -65,7 +73,7 @@ func (c *genCmd) Run(env *world) error {
 
 func (c *genCmd) config() (modelgen.Config, error) {
 	cfg := modelgen.Config{Max: c.Max, P2: c.P2}
-	var errs [5]error
+	var errs [6]error
 	cfg.Rows, cfg.Cols, errs[0] = c.shape()
 	cfg.Kind, errs[1] = modelgen.ParseKind(c.Model)
 	cfg.Policy, errs[2] = modelgen.ParsePolicy(c.Policy)
@@ -75,6 +83,7 @@ func (c *genCmd) config() (modelgen.Config, error) {
 	}
 	cfg.Spawn, errs[3] = modelgen.ParseSpawn(cmp.Or(c.Spawn, spawn.String()))
 	cfg.Observe, errs[4] = modelgen.ParseObserve(cmp.Or(c.Observe, "all"))
+	cfg.Updates, errs[5] = c.updates()
 	return cfg, fieldUsage(errors.Join(errs[:]...))
 }
 

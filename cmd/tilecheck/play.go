@@ -14,6 +14,7 @@ import (
 	"tilecheck/game/play/tables"
 	"tilecheck/game/strategy"
 	"tilecheck/internal/progress"
+	"tilecheck/modelgen"
 	"tilecheck/report/plot"
 	"tilecheck/report/table"
 	"tilecheck/stats"
@@ -62,8 +63,9 @@ type playCmd struct {
 	Strategy string `arg:"" help:"Strategy, such as random, pref:left,up,down,right or expectimax:eval=snake,depth=2."`
 
 	sizeFlags  `embed:""`
-	Max        int     `help:"Tile that ends the game (default: 2048, and it goes on)." placeholder:"TILE"`
-	On         bool    `help:"Go on after a win until no move is legal."`
+	Max        int  `help:"Tile that ends the game (default: 2048, and it goes on)." placeholder:"TILE"`
+	On         bool `help:"Go on after a win until no move is legal."`
+	updateFlag `embed:""`
 	Games      int64   `help:"Games to play." default:"1000" placeholder:"N"`
 	Seed       *uint64 `help:"Seed of random numbers (default: drawn, and printed)." placeholder:"N"`
 	Workers    int     `rare:"" help:"Goroutines that play; the results do not depend on it (default: one per processor)." want:"[1,1024]" placeholder:"N"`
@@ -162,7 +164,7 @@ func (c *playCmd) options(env *world) (opt play.Options, err error) {
 			}
 		}
 	}
-	if opt.Match, err = env.matchOf(c.sizeFlags, c.Max, c.On, c.Seed); err != nil {
+	if opt.Match, err = c.match(env); err != nil {
 		return opt, err
 	}
 	opt.Games, opt.Workers, opt.Time, opt.Split = c.Games, c.Workers, c.Budget, env.split
@@ -177,6 +179,25 @@ func (c *playCmd) options(env *world) (opt play.Options, err error) {
 		opt.Strategy = shield.Guard(opt.Strategy)
 	}
 	return opt, err
+}
+
+// match returns the game that is played. With the published updates it ends at the tile to reach, 2048 if none is given.
+func (c *playCmd) match(env *world) (m play.Match, err error) {
+	updates, err := c.updates()
+	if err != nil {
+		return m, fieldUsage(err)
+	}
+	if updates == modelgen.UpdatesRules {
+		return env.matchOf(c.sizeFlags, c.Max, c.On, c.Seed)
+	}
+	if c.Record != "" || c.Shield != nil {
+		return m, usageError("--updates published is not the game, want it without --record and --shield, which know its rules only")
+	}
+	if m, err = env.matchOf(c.sizeFlags, cmp.Or(c.Max, defaultGoal), c.On, c.Seed); err != nil {
+		return m, err
+	}
+	m.Published = true
+	return m, fieldUsage(m.Validate())
 }
 
 // play runs the games, and writes them to a file if that is wanted. That they

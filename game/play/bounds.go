@@ -22,8 +22,11 @@ func (m Match) maxSum() int64 {
 }
 
 // largest returns the exponent of the largest tile that a game can end with: what the sum of the tiles, the goal and a cell of a Board
-// have room for.
+// have room for. With published updates nothing but the goal limits it: they make tiles out of nothing.
 func (m Match) largest() int {
+	if m.Published {
+		return m.Goal
+	}
 	most := game.MaxExponent
 	if m.Goal > 0 && !m.On {
 		most = m.Goal

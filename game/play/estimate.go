@@ -63,10 +63,13 @@ func (s *Summary) estimates(m Match, confidence float64, sequential bool) ([]Est
 		e.share(Won, m.Goal, s.Won, 1)
 	}
 	score, moves := m.scoreBounds(), m.moveBounds()
-	e.mean(Score, s.Score, nil)
-	e.mean(Score, s.Score, &score)
-	e.mean(Moves, s.Moves, nil)
-	e.mean(Moves, s.Moves, &moves)
+	bounded := func(q Quantity, x stats.Moments, bounds *stats.Bounds) {
+		if e.mean(q, x, nil); !m.Published { // whose games have no bounds
+			e.mean(q, x, bounds)
+		}
+	}
+	bounded(Score, s.Score, &score)
+	bounded(Moves, s.Moves, &moves)
 	if s.Won.K > 0 {
 		e.mean(WinMoves, s.WinMoves, nil)
 	}

@@ -16,7 +16,7 @@ type Game struct {
 	Score  int64 // sum of the values of the merged tiles
 	Moves  int64
 	Spawns int64 // tiles put down, the two of the start among them
-	Max    int   // exponent of the largest tile at the end
+	Max    int   // exponent of the largest tile; it is there at the end, unless published updates made it vanish
 	Won    bool  // the goal was reached
 	// WinMoves is the number of moves made when the goal was first on the board, 0 if it never was.
 	WinMoves int64
@@ -58,7 +58,7 @@ type table struct {
 }
 
 func newTable(m Match, s strategy.Strategy, stop *atomic.Bool) (*table, error) {
-	rules, err := game.New(m.Shape)
+	rules, err := m.newRules()
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func (t *table) play(index int64, see func(Frame)) (Game, error) {
 			see(Frame{Moves: g.Moves, Dir: dir, Moved: next, Board: b, Score: g.Score})
 		}
 	}
-	g.Max = b.Max()
+	g.Max = max(g.Max, b.Max())
 	g.Time = time.Since(start)
 	return g, nil
 }
@@ -132,6 +132,9 @@ func (t *table) count(g *Game, next game.Board, score int) game.Board {
 	}
 	b := t.rules.AddRandom(next, t.spawns.rng)
 	g.Spawns++
+	if t.match.Published { // whose largest tile may vanish with the next move
+		g.Max = max(g.Max, b.Max())
+	}
 	if t.match.Goal <= newTileMax {
 		t.win(g, b)
 	}

@@ -1,10 +1,12 @@
 package play
 
 import (
+	"errors"
 	"fmt"
 
 	"tilecheck/game"
 	"tilecheck/game/strategy"
+	"tilecheck/modelgen"
 )
 
 // Match is the game that is played.
@@ -15,6 +17,8 @@ type Match struct {
 	// On has a game go on after a win until no move is legal.
 	On   bool
 	Seed uint64
+	// Published has moves with the faults of modelgen.UpdatesPublished. Such a game stops at its goal: its tiles could grow for ever.
+	Published bool
 }
 
 // Validate returns what is wrong with the match, nil if nothing is.
@@ -25,15 +29,36 @@ func (m Match) Validate() error {
 	if m.Goal != 0 && (m.Goal < 2 || m.Goal > game.MaxExponent) {
 		return fmt.Errorf("the tile that wins has exponent %d, want 2 to %d", m.Goal, game.MaxExponent)
 	}
+	if !m.Published {
+		return nil
+	}
+	switch {
+	case !modelgen.PublishedBoard(m.Shape.Rows, m.Shape.Cols):
+		return fmt.Errorf("board is %v, want %s", m.Shape, modelgen.PublishedBoards)
+	case m.On || m.Goal == 0:
+		return errors.New("the game goes on after a win, want it to stop at its goal for published updates")
+	}
 	return nil
 }
 
-// Parse makes a strategy for this match. The error is a [*strategy.SpecError], or that of Validate.
+// newRules returns the rules of the match.
+func (m Match) newRules() (*game.Rules, error) {
+	if m.Published {
+		return game.NewPublished(m.Shape)
+	}
+	return game.New(m.Shape)
+}
+
+// Parse makes a strategy for this match. The error is a [*strategy.SpecError], that of Validate, or that a strategy looks at more than legal moves
+// where the updates are the published ones: it would think ahead by the rules.
 func (m Match) Parse(spec string) (strategy.Strategy, error) {
 	if err := m.Validate(); err != nil {
 		return nil, err
 	}
-	rules, err := game.New(m.Shape)
+	if _, err := modelgen.ParsePolicy(spec); m.Published && err != nil {
+		return nil, fmt.Errorf("strategy %q with published updates: %w", spec, err)
+	}
+	rules, err := m.newRules()
 	if err != nil {
 		return nil, err
 	}
@@ -47,6 +72,8 @@ func (m Match) Parse(spec string) (strategy.Strategy, error) {
 // String returns the match without its seed: "4x4, win at 2048 and play on".
 func (m Match) String() string {
 	switch {
+	case m.Published:
+		return fmt.Sprintf("%v, stop at %d, published updates", m.Shape, game.Value(m.Goal))
 	case m.Goal == 0:
 		return m.Shape.String() + ", play on"
 	case m.On:

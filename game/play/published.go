@@ -144,6 +144,8 @@ type sample struct {
 	largest stats.Moments // of the values of the largest tiles
 	// sequential says that something else than a number fixed beforehand ended it.
 	sequential bool
+	// level is the confidence with which shares are told apart, stats.CompareConfidence if 0.
+	level float64
 }
 
 func (s *sample) add(g Game) {
@@ -231,7 +233,7 @@ func (s *sample) judgeShare(j *Judgement, ours stats.Bernoulli, p *Published, co
 	if s.sequential {
 		j.Method = "intervals overlap"
 	}
-	met, few, err := meets(stats.Sample{Bernoulli: ours, Sequential: s.sequential}, counts)
+	met, few, err := meets(stats.Sample{Bernoulli: ours, Sequential: s.sequential}, counts, cmp.Or(s.level, stats.CompareConfidence))
 	if err != nil || !met {
 		return err
 	}
@@ -254,11 +256,11 @@ func (j *Judgement) enough(few string) {
 
 // meets compares our games with a published share that can be any of those counts, at [stats.CompareConfidence]. When it is met, few says
 // why that means little: every result of so many games would have met it, or our interval at 99 % is wider than 0.3.
-func meets(ours stats.Sample, counts []stats.Bernoulli) (met bool, few string, err error) {
+func meets(ours stats.Sample, counts []stats.Bernoulli, level float64) (met bool, few string, err error) {
 	anyMet := func(k int64) (bool, error) {
 		ours.K = k
 		for _, theirs := range counts {
-			test, err := stats.Compare(ours, stats.Sample{Bernoulli: theirs}, stats.CompareConfidence)
+			test, err := stats.Compare(ours, stats.Sample{Bernoulli: theirs}, level)
 			if err != nil || test.Compatible {
 				return true, err
 			}

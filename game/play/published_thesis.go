@@ -34,8 +34,7 @@ func ThesisRow(p modelgen.Published) PublishedRow {
 	m.Goal, m.On = bits.TrailingZeros(uint(p.Max)), false
 	v := Published{Measure: LossShare, Tile: p.Max, Text: strconv.FormatFloat(p.Loss, 'f', 3, 64)}
 	if !p.Reproducible {
-		v.Note = "the rules of the game contradict this column of Table 3.6; the updates of Tables 3.4 and 3.5 are printed with errors, " +
-			"and what the published model did is not known"
+		v.Note = "this column of Table 3.6 does not follow from the rules of the game, but from a model with two wrong updates: see docs/thesis.md"
 	}
 	return PublishedRow{
 		Table: "table 3.6", Name: fmt.Sprintf("%s, %d", p.Strategy, p.Max), Strategy: p.Strategy, Model: true, Match: m,
@@ -44,8 +43,9 @@ func ThesisRow(p modelgen.Published) PublishedRow {
 }
 
 // JudgeVerdict compares the verdict of a model with a published share, that of games which drew their moves. Samples are compared by counts,
-// of which sequential says that they decided themselves how many they are. Their number is no obstacle to what a state space says.
-func JudgeVerdict(row *PublishedRow, p *Published, v *result.Verdict, confidence float64, sequential bool) (Judgement, error) {
+// of which sequential says that they decided themselves how many they are. Their number is no obstacle to what a state space says. Confidence is
+// that of our interval, level that of the test.
+func JudgeVerdict(row *PublishedRow, p *Published, v *result.Verdict, confidence, level float64, sequential bool) (Judgement, error) {
 	j := Judgement{Value: math.NaN(), Games: v.Samples, Theirs: row.Games}
 	switch {
 	case v.Err != nil:
@@ -55,7 +55,7 @@ func JudgeVerdict(row *PublishedRow, p *Published, v *result.Verdict, confidence
 		return j, nil
 	case v.Samples > 0 && v.Value.Kind == result.Number && v.Doubt == "":
 		ours := stats.Bernoulli{N: v.Samples, K: int64(math.Round(v.Value.Num * float64(v.Samples)))}
-		s := sample{sequential: sequential}
+		s := sample{sequential: sequential, level: level}
 		return j, s.judgeShare(&j, ours, p, confidence)
 	}
 	share, ok := p.Share()
@@ -66,7 +66,7 @@ func JudgeVerdict(row *PublishedRow, p *Published, v *result.Verdict, confidence
 		Value: result.Value{Kind: result.Number, Num: share}, Accuracy: result.Probable, Resolution: result.Uniform,
 		Samples: row.Games, BoundMethod: stats.ClopperPearson.String(),
 	}
-	o := agree.Verdicts("ours", v, "the published value", &theirs, agree.Ask(v.Property, v.Constants), agree.Options{Level: stats.CompareConfidence})
+	o := agree.Verdicts("ours", v, "the published value", &theirs, agree.Ask(v.Property, v.Constants), agree.Options{Level: level})
 	j.Value, j.Method = v.Value.Num, string(o.Basis)
 	switch {
 	case o.Relation == agree.Different:

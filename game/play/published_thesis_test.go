@@ -6,6 +6,7 @@ import (
 
 	"tilecheck/modelgen"
 	"tilecheck/result"
+	"tilecheck/stats"
 )
 
 // The rows of the thesis stand for the counts of its table: 1000 games, three decimals.
@@ -49,7 +50,7 @@ func TestJudgeVerdict(t *testing.T) {
 		{"nothing", result.Verdict{}, NotCompared, false},
 		{"an error", result.Verdict{Err: &result.Failure{Message: "the time was up"}}, NotCompared, true},
 	} {
-		j, err := JudgeVerdict(&row, &row.Values[0], &test.v, 0.99, false)
+		j, err := JudgeVerdict(&row, &row.Values[0], &test.v, 0.99, stats.CompareConfidence, false)
 		if err != nil || j.Verdict != test.want || (j.Remark != "") != test.remark {
 			t.Errorf("%s: %+v, %v, want verdict %d", test.name, j, err, test.want)
 		}
@@ -57,7 +58,7 @@ func TestJudgeVerdict(t *testing.T) {
 	for _, text := range []string{"0.722", "72.2 %", "722"} {
 		p := Published{Measure: LossShare, Tile: 128, Text: text}
 		v := number(0.736, result.Probable, result.Uniform, 1000)
-		j, err := JudgeVerdict(&row, &p, &v, 0.99, false)
+		j, err := JudgeVerdict(&row, &p, &v, 0.99, stats.CompareConfidence, false)
 		if err != nil || j.Verdict != Compatible || j.Theirs != 1000 || j.Games != 1000 {
 			t.Errorf("%s: %+v, %v", text, j, err)
 		}

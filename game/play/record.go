@@ -53,8 +53,11 @@ func matchWords(m Match) (goal, end string) {
 	if m.Goal > 0 {
 		goal = strconv.Itoa(game.Value(m.Goal))
 	}
-	if m.On {
+	switch {
+	case m.On:
 		end = "play on"
+	case m.Published:
+		end = "stop, published updates"
 	}
 	return goal, end
 }

@@ -11,6 +11,7 @@ import (
 	"tilecheck/game/strategy"
 	"tilecheck/internal/progress"
 	"tilecheck/result"
+	"tilecheck/stats"
 )
 
 // RepeatOptions say how to repeat the tables of a document.
@@ -207,7 +208,7 @@ func (p *repetition) sample(ctx context.Context, r *RowResult) error {
 		return v.Err
 	}
 	for i := range r.Row.Values {
-		j, err := JudgeVerdict(r.Row, &r.Row.Values[i], &v, p.Confidence, false)
+		j, err := JudgeVerdict(r.Row, &r.Row.Values[i], &v, p.Confidence, stats.CompareConfidence, false)
 		if err != nil {
 			return err
 		}

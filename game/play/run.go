@@ -125,6 +125,8 @@ func (opt *Options) check() error {
 		return fmt.Errorf("%d games, want at least 1", opt.Games)
 	case opt.Strategy == nil:
 		return errors.New("no strategy, want one")
+	case opt.Record && opt.Match.Published:
+		return errors.New("records are of games by the rules, want none of published updates")
 	case opt.Workers < 0:
 		return fmt.Errorf("%d workers, want at least 1", opt.Workers)
 	}

@@ -114,6 +114,9 @@ func (s *Space) Compare(i, j int) int {
 // at most (reference, section 4.7).
 func (s *Space) Merged() int { return s.merged }
 
+// Overlaps returns the number of states of a DTMC in which several commands are enabled. Each is as likely as the others, as in PRISM.
+func (s *Space) Overlaps() int { return s.overlaps }
+
 // Warnings are what the user should know about the space.
 func (s *Space) Warnings() []string {
 	var out []string

@@ -220,7 +220,7 @@ func (c *check) describe() {
 		c.res.Estimate = s.Mean()
 	}
 	c.res.Resolution = result.NoNondet
-	if c.res.Nondet > 0 || c.failed != nil && c.failed.Nondet > 0 {
+	if c.res.Nondet > 0 || c.res.Overlap > 0 || c.failed != nil && c.failed.Nondet > 0 {
 		c.res.Resolution = result.Uniform
 	}
 	if s.Count() == 0 && c.p.Program.Type != syntax.DTMC && c.p.Program.Type != syntax.CTMC {

@@ -61,7 +61,7 @@ func (c *check) pathFailure() error {
 	switch o.Status {
 	case compile.Undecided:
 		f := &result.Failure{Class: result.PathLength, File: c.p.File, Pos: c.p.Pos}
-		f.Message = fmt.Sprintf("a path was not decided after %d steps (%s): want a greater maximum path length", o.Steps, so)
+		f.Message = fmt.Sprintf("a path was not decided after %d steps (%s): want more with --max-path (PRISM: -simpathlen)", o.Steps, so)
 		if o.Steps < c.opt.MaxPath {
 			f.Message = fmt.Sprintf("a path is in a deadlock after %d steps and never reaches what the reward is accumulated to (%s)", o.Steps, so)
 		}

@@ -19,7 +19,7 @@ func (c *check) warnParameters() {
 
 // warnResolution says what an estimate of a nondeterministic model is not.
 func (c *check) warnResolution() {
-	if c.res.Resolution != result.Uniform {
+	if c.res.Resolution != result.Uniform || c.p.Program.Type == syntax.DTMC { // whose uniform choice between commands is its meaning
 		return
 	}
 	operator := "P"

@@ -179,6 +179,23 @@ func TestPRISMException(t *testing.T) {
 	}
 }
 
+// A path that is too long for PRISM is told with the switch that allows more. The error is PRISM's, testdata/logs/prism/reference/sim-pathlen-error.log.
+func TestPRISMPathLength(t *testing.T) {
+	const property = "P=? [ F x=N ]"
+	answer := banner(property) + strings.Repeat("-", 69) + "\n\nSimulating: " + property + "\nModel constants: N=2,p=0.5\n\n" +
+		"Error: One or more of the properties being sampled could not be checked on a sample. Consider increasing the maximum path length.\n\n"
+	e := bridge.PRISM(&script{answers: []string{answer, answer}}, bridge.Options{})
+	vs, err := runner.Check(t.Context(), e, runner.Job{
+		File: "ruin.prism", Model: []byte(ruin), Props: []string{property}, Consts: []string{"N=2,p=0.5"}, Method: runner.Sim, Simulation: runner.Simulation{Samples: 10},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f := vs[0].Err; f == nil || f.Class != result.PathLength || !strings.HasSuffix(f.Message, "; want more with --max-path (PRISM: -simpathlen)") {
+		t.Errorf("%+v, want a path length with its switch", f)
+	}
+}
+
 // TestPRISMSwitches: methods and accuracies in PRISM's words.
 func TestPRISMSwitches(t *testing.T) {
 	for _, tt := range []struct {

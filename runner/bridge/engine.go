@@ -308,6 +308,11 @@ func (e *Engine) verdicts(j *job, items []*item, otherwise *result.Failure) []re
 		}
 		v.Property, v.Name, v.Constants, v.Engine = it.task.Text, it.task.Name, it.constants(), e.Name()
 		v.Warnings = append(slices.Clip(j.Warnings), v.Warnings...)
+		if v.Err != nil && v.Err.Class == result.PathLength {
+			named := *v.Err
+			named.Message += "; want more with --max-path (PRISM: -simpathlen)"
+			v.Err = &named
+		}
 		sound(&v, j)
 		out[i] = v
 	}

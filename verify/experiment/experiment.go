@@ -6,9 +6,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
-	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -38,8 +38,11 @@ type Options struct {
 	Board      modelgen.Config // of all models; Max and Policy are those of each
 	Strategies []string        // as modelgen.ParsePolicy reads them
 	Max        []int           // tiles to reach
-	Job        runner.Job      // one property, and how to check it
-	Jobs       int             // runs of a tool at a time, 1 if less
+	// Updates are those of the models, each of which every strategy has. None are both kinds where Table 3.6 has something to say, and else
+	// those of the rules.
+	Updates []modelgen.Updates
+	Job     runner.Job // one property, and how to check it
+	Jobs    int        // runs of a tool at a time, 1 if less
 }
 
 // ErrProperties is the error of a job that has not one property.
@@ -51,33 +54,39 @@ type Experiment struct {
 	cells []cell
 }
 
-// cell is one strategy and one MAX of the table.
+// cell is one strategy, one kind of updates and one MAX of the table.
 type cell struct {
 	strategy string
+	updates  modelgen.Updates
 	max      int
-	model    []byte
+	cfg      modelgen.Config
 }
 
-// New generates every model, so that a wrong option is found before anything runs.
+// New checks the configuration of every model, so that a wrong option is found before anything runs.
 func New(opt Options) (*Experiment, error) {
 	e := &Experiment{Options: opt}
-	for _, strategy := range opt.Strategies {
-		policy, err := modelgen.ParsePolicy(strategy)
-		if err != nil {
-			return nil, err
+	if len(e.Updates) == 0 {
+		e.Updates = []modelgen.Updates{modelgen.UpdatesRules}
+		if slices.ContainsFunc(opt.Strategies, func(s string) bool {
+			return slices.ContainsFunc(opt.Max, func(m int) bool { _, ok := e.published(s, m); return ok })
+		}) {
+			e.Updates = append(e.Updates, modelgen.UpdatesPublished)
 		}
-		for _, tile := range opt.Max {
-			cfg := opt.Board
-			cfg.Max, cfg.Policy = tile, policy
-			model, err := modelgen.Build(cfg)
+	}
+	for _, updates := range e.Updates {
+		for _, strategy := range opt.Strategies {
+			policy, err := modelgen.ParsePolicy(strategy)
 			if err != nil {
 				return nil, err
 			}
-			var text bytes.Buffer
-			if err := syntax.Fprint(&text, model, syntax.Options{}); err != nil {
-				return nil, err
+			for _, tile := range opt.Max {
+				cfg := opt.Board
+				cfg.Max, cfg.Policy, cfg.Updates = tile, policy, updates
+				if err := cfg.Validate(); err != nil {
+					return nil, err
+				}
+				e.cells = append(e.cells, cell{strategy: strategy, updates: updates, max: tile, cfg: cfg})
 			}
-			e.cells = append(e.cells, cell{strategy: strategy, max: tile, model: text.Bytes()})
 		}
 	}
 	return e, nil
@@ -88,16 +97,20 @@ func Sample(ctx context.Context, engine runner.Engine, row *play.PublishedRow, j
 	job.Props, job.Method = []string{ThesisProperty}, runner.Sim
 	e, err := New(Options{
 		Board: modelgen.Config{Rows: row.Match.Shape.Rows, Cols: row.Match.Shape.Cols}, Strategies: []string{row.Strategy},
-		Max: []int{game.Value(row.Match.Goal)}, Job: job,
+		Max: []int{game.Value(row.Match.Goal)}, Job: job, Updates: []modelgen.Updates{modelgen.UpdatesRules},
 	})
 	if err != nil {
 		return result.Verdict{}, err
 	}
-	plan, err := e.plan(ctx, &e.cells[0])
+	plan, err := e.plan(ctx, e.cells)
 	if err != nil {
 		return result.Verdict{}, err
 	}
-	return e.cells[0].ask(ctx, engine, plan, job.Progress)
+	verdicts, err := e.ask(ctx, e.cells, engine, plan, job.Progress)
+	if err != nil {
+		return result.Verdict{}, err
+	}
+	return verdicts[0], nil
 }
 
 // Outcome is what came of an experiment.
@@ -114,7 +127,7 @@ func (e *Experiment) Run(ctx context.Context, engines []runner.Engine) (*Outcome
 	if err != nil {
 		return nil, err
 	}
-	out := &Outcome{Verdicts: verdicts, Comparison: report.Comparison{Title: e.title(), Notes: e.notes()}}
+	out := &Outcome{Verdicts: verdicts, Comparison: report.Comparison{Title: e.title()}}
 	for i, verdict := range verdicts {
 		row, err := e.besidePublished(&e.cells[i/len(engines)], verdict)
 		if err != nil {
@@ -125,6 +138,7 @@ func (e *Experiment) Run(ctx context.Context, engines []runner.Engine) (*Outcome
 		}
 		out.Comparison.Cells = append(out.Comparison.Cells, row)
 	}
+	e.conclude(&out.Comparison)
 	if len(engines) > 1 {
 		out.Agreement = Agree(out.Comparison.Cells, len(engines))
 		note := fmt.Sprintf("engines, at %g %% confidence for all comparisons together: %s", 100*stats.CompareConfidence, out.Agreement.String())
@@ -133,69 +147,148 @@ func (e *Experiment) Run(ctx context.Context, engines []runner.Engine) (*Outcome
 	return out, nil
 }
 
+// question is cells that an engine is asked about at once.
+type question struct {
+	engine int
+	cells  []int
+}
+
+// questions are all there are to ask. The embedded engine samples all tiles of a strategy in one model, see plan, if the property is the thesis's.
+func (e *Experiment) questions(engines []runner.Engine) (tools, own []question) {
+	together := 1
+	if e.Job.Method != runner.Exact && slices.Equal(e.Job.Props, []string{ThesisProperty}) {
+		together = len(e.Max)
+	}
+	for i := range e.cells {
+		for k, engine := range engines {
+			switch {
+			case engine.Name() != native.Name:
+				tools = append(tools, question{k, []int{i}})
+			case i%together == 0:
+				q := question{engine: k}
+				for j := range together {
+					q.cells = append(q.cells, i+j)
+				}
+				own = append(own, q)
+			}
+		}
+	}
+	return tools, own
+}
+
 // verdicts asks every engine about every cell, the engines of a cell beside each
-// other. Several runs of tools go on at a time; the embedded engine uses all
-// processors for one cell and answers after them.
+// other. Several runs of tools go on at a time; the embedded engine answers after them.
 func (e *Experiment) verdicts(ctx context.Context, engines []runner.Engine) ([]result.Verdict, error) {
 	out := make([]result.Verdict, len(e.cells)*len(engines))
 	errs := make([]error, len(out))
-	plans := make([]func() (*runner.Plan, error), len(e.cells))
-	for i := range plans {
-		plans[i] = sync.OnceValues(func() (*runner.Plan, error) { return e.plan(ctx, &e.cells[i]) })
-	}
-	ask := func(i int, progress func(runner.Progress)) error {
-		cell := &e.cells[i/len(engines)]
-		plan, err := plans[i/len(engines)]()
+	ask := func(q question, progress func(runner.Progress)) {
+		cells := e.cells[q.cells[0] : q.cells[0]+len(q.cells)]
+		plan, err := e.plan(ctx, cells)
+		var verdicts []result.Verdict
 		if err == nil {
-			out[i], err = cell.ask(ctx, engines[i%len(engines)], plan, progress)
+			verdicts, err = e.ask(ctx, cells, engines[q.engine], plan, progress)
 		}
-		if err != nil {
-			errs[i] = fmt.Errorf("strategy %s, MAX %d: %w", cell.strategy, cell.max, err)
+		for i, cell := range q.cells {
+			if err == nil {
+				out[cell*len(engines)+q.engine] = verdicts[i]
+				continue
+			}
+			errs[cell*len(engines)+q.engine] = fmt.Errorf("strategy %s, MAX %d: %w", cells[i].strategy, cells[i].max, err)
 		}
-		return nil // the first error by order is told, and all are asked
 	}
+	runs, own := e.questions(engines)
 	var tools errgroup.Group
 	tools.SetLimit(max(e.Jobs, 1))
-	var own []int
-	for i := range out {
-		if engines[i%len(engines)].Name() == native.Name {
-			own = append(own, i)
-			continue
-		}
-		tools.Go(func() error { return ask(i, nil) })
+	for _, q := range runs {
+		tools.Go(func() error {
+			ask(q, nil)
+			return nil // the first error by order is told, and all are asked
+		})
 	}
 	_ = tools.Wait()
-	for _, i := range own {
-		_ = ask(i, e.Job.Progress)
+	if e.Job.Simulation.Split != nil { // the order of its records matters
+		for _, q := range own {
+			ask(q, e.Job.Progress)
+		}
+		return out, cmp.Or(errs...)
 	}
+	var engine errgroup.Group
+	if e.Job.Method == runner.Exact { // one state space at a time is in memory
+		engine.SetLimit(1)
+	} else { // while one is compiled, another is sampled
+		engine.SetLimit(runtime.GOMAXPROCS(0))
+	}
+	for _, q := range own {
+		engine.Go(func() error {
+			ask(q, e.Job.Progress)
+			return nil
+		})
+	}
+	_ = engine.Wait()
 	return out, cmp.Or(errs...)
 }
 
-// plan is what all engines are asked about one cell.
-func (e *Experiment) plan(ctx context.Context, c *cell) (*runner.Plan, error) {
+// publishedPath is the longest path of the model with the published updates, in which tiles vanish: its games are longer, and one in some thousands
+// takes more than the 10,000 steps that PRISM allows if it is not told otherwise.
+const publishedPath = 1_000_000
+
+// plan is what engines are asked about cells of one strategy. The model is the one of the largest MAX: until a
+// game reaches a smaller one, it goes on there as in the model of that MAX, so that losing before it is reached has the same probability in both.
+func (e *Experiment) plan(ctx context.Context, cells []cell) (*runner.Plan, error) {
+	largest := slices.MaxFunc(cells, func(a, b cell) int { return cmp.Compare(a.max, b.max) })
+	model, err := modelgen.Build(largest.cfg)
+	if err != nil {
+		return nil, err
+	}
+	var text bytes.Buffer
+	if err := syntax.Fprint(&text, model, syntax.Options{}); err != nil {
+		return nil, err
+	}
 	job := e.Job
-	job.File, job.Model, job.Progress = fmt.Sprintf("2048-%s-%d.prism", c.strategy, c.max), c.model, nil
+	job.File, job.Model, job.Progress = fmt.Sprintf("2048-%s-%d.prism", largest.strategy, largest.max), text.Bytes(), nil
+	if largest.updates != modelgen.UpdatesRules {
+		job.File = fmt.Sprintf("2048-%s-%s-%d.prism", largest.updates, largest.strategy, largest.max)
+		job.Simulation.MaxPath = cmp.Or(job.Simulation.MaxPath, publishedPath)
+	}
+	if len(cells) > 1 {
+		job.Props = nil
+		for i := range cells {
+			property := ThesisProperty
+			if cells[i].max < largest.max {
+				property = fmt.Sprintf("Pmin=? [ max(%s)<%d U fail ]", strings.Join(e.Board.Cells(), ","), cells[i].max)
+			}
+			job.Props = append(job.Props, property)
+		}
+	}
 	return runner.NewPlan(ctx, job)
 }
 
-// ask asks one engine about one cell.
-func (c *cell) ask(ctx context.Context, engine runner.Engine, plan *runner.Plan, progress func(runner.Progress)) (result.Verdict, error) {
+// ask asks one engine about cells.
+func (e *Experiment) ask(ctx context.Context, cells []cell, engine runner.Engine, plan *runner.Plan, progress func(runner.Progress)) ([]result.Verdict, error) {
 	if progress != nil { // which says what cell it is of: all have the same property
 		plan = plan.With(func(job *runner.Job) {
 			job.Progress = func(p runner.Progress) {
-				p.Property = fmt.Sprintf("%s, MAX %d", c.strategy, c.max)
+				p.Property = fmt.Sprintf("%s, MAX %d", cells[0].strategy, cells[0].max)
+				if len(cells) > 1 {
+					p.Property = cells[0].strategy
+				}
 				progress(p)
 			}
 		})
 	}
 	verdicts, err := engine.Check(ctx, plan)
 	if err != nil {
-		return result.Verdict{}, err
+		return nil, err
 	}
-	if len(verdicts) != 1 {
-		return result.Verdict{}, fmt.Errorf("%w, found %d", ErrProperties, len(verdicts))
+	if len(verdicts) != len(cells) {
+		return nil, fmt.Errorf("%w, found %d", ErrProperties, len(verdicts))
 	}
-	return verdicts[0], nil
+	if len(cells) > 1 {
+		for i := range verdicts {
+			verdicts[i].Property = ThesisProperty
+		}
+	}
+	return verdicts, nil
 }
 
 // Agreement is what engines say about each other.
@@ -224,43 +317,62 @@ func Agree(cells []report.ComparisonCell, n int) (t Agreement) {
 	return t
 }
 
-// besidePublished puts the thesis's number beside the verdict where both are about the same thing.
+// besidePublished puts the thesis's number beside the verdict where both are about the same thing. The test of all cells of a model together has the
+// confidence stats.CompareConfidence: each has that of [agree.Level], by Bonferroni's inequality, which holds although the cells of a column are of
+// the same games. Each test is Fisher's exact one for our games and the thesis's 1000, whose number of losses the three printed digits give: so it is
+// valid for any probability, and near 0 and 1, too.
 func (e *Experiment) besidePublished(c *cell, v result.Verdict) (report.ComparisonCell, error) {
-	out := report.ComparisonCell{Strategy: c.strategy, Max: c.max, Verdict: v}
-	p, ok := e.published(c)
+	out := report.ComparisonCell{Strategy: c.strategy, Updates: c.updates.String(), Max: c.max, Verdict: v}
+	p, ok := e.published(c.strategy, c.max)
 	if !ok {
 		return out, nil
 	}
 	out.Published = &report.Published{Value: p.Loss, HalfWidth: &p.HalfWidth}
 	row := play.ThesisRow(p)
-	s := &e.Job.Simulation
-	j, err := play.JudgeVerdict(&row, &row.Values[0], &v, stats.DefaultConfidence, s.Samples == 0 && s.Width > 0)
+	j, err := play.JudgeVerdict(&row, &row.Values[0], &v, stats.DefaultConfidence, e.level(), e.sequential())
 	if err != nil || v.Err != nil {
 		return out, err
 	}
-	var notes []string
 	if j.Remark != "" {
-		notes = append(notes, j.Remark)
+		out.Verdict.Warnings = append(slices.Clip(out.Verdict.Warnings), j.Remark)
 	}
 	switch j.Verdict {
 	case play.Compatible:
 		out.Compatible = report.Compatible
 	case play.Incompatible:
 		out.Compatible = report.Incompatible
-		notes = append(notes, play.NotMet(row.Values[0].Note))
 	}
-	out.Verdict.Warnings = slices.Concat(out.Verdict.Warnings, notes)
 	return out, nil
 }
 
+func (e *Experiment) sequential() bool {
+	return e.Job.Simulation.Samples == 0 && e.Job.Simulation.Width > 0
+}
+
+// level is the confidence of the test of one cell.
+func (e *Experiment) level() float64 { return agree.Level(stats.CompareConfidence, e.tested()) }
+
+// tested is how many cells of one model there is a published number for.
+func (e *Experiment) tested() int {
+	n := 0
+	for _, s := range e.Strategies {
+		for _, m := range e.Max {
+			if _, ok := e.published(s, m); ok {
+				n++
+			}
+		}
+	}
+	return n
+}
+
 // published finds the cell of Table 3.6, if this repeats its experiment.
-func (e *Experiment) published(c *cell) (modelgen.Published, bool) {
+func (e *Experiment) published(strategy string, tile int) (modelgen.Published, bool) {
 	b := &e.Board
 	if b.Rows != 4 || b.Cols != 4 || b.P2 != modelgen.DefaultP2 || !slices.Equal(e.Job.Props, []string{ThesisProperty}) {
 		return modelgen.Published{}, false
 	}
 	for _, p := range modelgen.PublishedTable() {
-		if p.Strategy == c.strategy && p.Max == c.max {
+		if p.Strategy == strategy && p.Max == tile {
 			return p, true
 		}
 	}
@@ -269,17 +381,4 @@ func (e *Experiment) published(c *cell) (modelgen.Published, bool) {
 
 func (e *Experiment) title() string {
 	return fmt.Sprintf("%s on the %dx%d model of 2048, spawn %s", strings.Join(e.Job.Props, "; "), e.Board.Rows, e.Board.Cols, e.Board.Spawn)
-}
-
-func (e *Experiment) notes() []string {
-	for i := range e.cells {
-		if _, ok := e.published(&e.cells[i]); ok {
-			return []string{
-				fmt.Sprintf("published: Table 3.6 of the thesis, 1000 games a cell; as published: an exact test does not tell the two apart at %g %% confidence",
-					100*stats.CompareConfidence),
-				modelgen.PublishedNote,
-			}
-		}
-	}
-	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"tilecheck/modelgen"
+	"tilecheck/native"
 	"tilecheck/report"
 	"tilecheck/result"
 	"tilecheck/runner"
@@ -34,7 +35,8 @@ func thesis(t *testing.T) *Experiment {
 	t.Helper()
 	e, err := New(Options{
 		Board: modelgen.Config{Rows: 4, Cols: 4, P2: modelgen.DefaultP2}, Strategies: []string{"opposite", "random"}, Max: []int{128, 256},
-		Job: runner.Job{Props: []string{ThesisProperty}, Simulation: runner.Simulation{Samples: 1000}}, Jobs: 2,
+		Updates: []modelgen.Updates{modelgen.UpdatesRules},
+		Job:     runner.Job{Props: []string{ThesisProperty}, Simulation: runner.Simulation{Samples: 1000}}, Jobs: 2,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -88,6 +90,41 @@ func TestRunFails(t *testing.T) {
 	} {
 		if _, err := New(opt); err == nil {
 			t.Errorf("%v: no error", opt)
+		}
+	}
+}
+
+// The embedded engine samples all tiles of a strategy in the model of the largest one. Each has the games, and so the share, of a model of its own.
+func TestTilesTogether(t *testing.T) {
+	e := func(tiles ...int) *Experiment {
+		e, err := New(Options{
+			Board: modelgen.Config{Rows: 4, Cols: 4, P2: modelgen.DefaultP2}, Strategies: []string{"orthogonal"}, Max: tiles,
+			Updates: []modelgen.Updates{modelgen.UpdatesPublished},
+			Job:     runner.Job{Method: runner.Sim, Props: []string{ThesisProperty}, Simulation: runner.Simulation{Samples: 100, Seed: 3}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	share := func(e *Experiment) map[int]float64 {
+		out, err := e.Run(t.Context(), []runner.Engine{native.New()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		shares := map[int]float64{}
+		for _, c := range out.Comparison.Cells {
+			if c.Verdict.Property != ThesisProperty || c.Verdict.Samples != 100 {
+				t.Errorf("MAX %d: %d samples of %s", c.Max, c.Verdict.Samples, c.Verdict.Property)
+			}
+			shares[c.Max] = c.Verdict.Value.Num
+		}
+		return shares
+	}
+	together := share(e(256, 128))
+	for _, tile := range []int{128, 256} {
+		if alone := share(e(tile)); alone[tile] != together[tile] {
+			t.Errorf("MAX %d: %v alone, %v together", tile, alone[tile], together[tile])
 		}
 	}
 }

@@ -126,7 +126,10 @@ func pairTable(c *play.Contest) *table.Table {
 	return t
 }
 
-func winnerText(p *play.Pair) string { return [...]string{"second", "tie", "first"}[p.Winner()+1] }
+// winnerText says who is better. Players that the games do not tell apart need not be equal.
+func winnerText(p *play.Pair) string {
+	return [...]string{"second", "not known", "first"}[p.Winner()+1]
+}
 
 // contestNotes say why it ended and what the intervals are.
 func contestNotes(c *play.Contest) []string {

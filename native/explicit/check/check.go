@@ -386,7 +386,10 @@ func (c *Checker) attempt(ctx context.Context, m *model, exact bool, opts Option
 // resolution says how a property resolves nondeterminism, as far as that is the
 // business of its outermost operator.
 func (c *Checker) resolution(x sema.Expr) result.Resolution {
-	if m := c.bounds.space.Model(); m.Kind != sparse.MDP || m.NumChoices() == m.NumStates() {
+	switch m := c.bounds.space.Model(); {
+	case c.bounds.space.Overlaps() > 0:
+		return result.Uniform
+	case m.Kind != sparse.MDP || m.NumChoices() == m.NumStates():
 		return result.NoNondet
 	}
 	switch x := x.(type) {

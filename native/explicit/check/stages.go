@@ -60,6 +60,9 @@ func (s *Stages) Sum(ctx context.Context, build explicit.Options) (v result.Verd
 		out.accuracy = result.Exact
 	}
 	v = result.Verdict{Resolution: result.NoNondet, States: s.states, Choices: s.states, Transitions: s.transitions}
+	if s.overlaps {
+		v.Resolution = result.Uniform
+	}
 	err = s.c.conclude(s.p, s.space, out, &v, fmt.Sprintf("computed in %d stages, each of which forgot the states before: those that were found again are counted again, and not all behind the goal were looked at", s.stages))
 	v.Seconds = time.Since(s.start).Seconds()
 	return v, out.width <= s.c.opts.epsilon(), err
@@ -84,6 +87,7 @@ type Stages struct {
 	rest  *sparse.Set     // those in which to go on
 	// How many there were.
 	stages, states, transitions int64
+	overlaps                    bool // in one of them
 	// milestones are some states of the parts, by their fingerprints: one in milestone.
 	milestones map[uint64]struct{}
 }
@@ -125,6 +129,7 @@ func (c *Checker) newStages(p *Property) *Stages {
 // pass follows the probabilities of a part's initial states to its end.
 func (s *Stages) pass(ctx context.Context, given []number) error {
 	space := s.space
+	s.overlaps = s.overlaps || space.Overlaps() > 0
 	e := &evaluation{ctx: ctx, model: newModel(space), p: s.p}
 	left, right, err := e.operands(s.x, s.y)
 	if err != nil {

@@ -1,0 +1,125 @@
+package modelgen
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"tilecheck/prism/syntax"
+)
+
+// Updates says which updates the moves of a model have.
+type Updates uint8
+
+// The updates.
+const (
+	// UpdatesRules follow the rules of the game.
+	UpdatesRules Updates = iota
+	// UpdatesPublished have two faults, with which the thesis's Table 3.6 comes out. They are in lines of four cells:
+	//
+	//	A  three tiles, the last cell empty, no merge: the third tile vanishes (4 2 4 0 becomes 4 2 0 0)
+	//	B  four tiles, the first two merge, the last two differ: the last tile is doubled (2 2 4 8 becomes 4 4 16 0)
+	//
+	// Guards, policies and new tiles are those of the rules.
+	//
+	// Source: B is printed in the thesis, Table 3.5, cell 2; A is inferred from Table 3.6. docs/thesis.md says what speaks for and against them.
+	UpdatesPublished
+)
+
+// publishedLine is the length of a line in the thesis's tables of updates, and the only one with faults.
+const publishedLine = 4
+
+func updatesNames() []string { return []string{"rules", "published"} }
+
+// String returns the word that ParseUpdates reads.
+func (u Updates) String() string { return nameOf(updatesNames(), int(u), "Updates") }
+
+// ParseUpdates is the inverse of Updates.String. Its error is a *FieldError.
+func ParseUpdates(text string) (Updates, error) {
+	i, err := parseName(updatesNames(), "updates", text)
+	return Updates(i), err
+}
+
+// validateUpdates returns what is wrong with a configuration of the published updates.
+func (c Config) validateUpdates() []error {
+	if c.Updates == UpdatesRules {
+		return nil
+	}
+	var errs []error
+	complain := func(field, found, want string) { errs = append(errs, &FieldError{field, found, want}) }
+	if int(c.Updates) >= len(updatesNames()) {
+		complain("updates", c.Updates.String(), strings.Join(updatesNames(), ", "))
+	}
+	if c.Kind != Final && c.Kind != DTMC {
+		complain("model", c.Kind.String(), "final or dtmc for published updates")
+	}
+	if c.Table != nil {
+		complain("policy", c.policyName(), "a policy that looks at legal moves only for published updates")
+	}
+	if !PublishedBoard(c.Rows, c.Cols) {
+		complain("board", c.board(), PublishedBoards)
+	}
+	return errs
+}
+
+// PublishedBoards says which boards the published updates are for.
+const PublishedBoards = "lines of four cells for published updates: 4 rows or 4 columns, and no side longer than 4"
+
+// PublishedBoard reports whether the published updates are for a board. A line of less than four cells cannot meet a fault.
+func PublishedBoard(rows, cols int) bool {
+	return max(rows, cols) == publishedLine && min(rows, cols) >= 1
+}
+
+// publishedTiles is movedTiles with the faults of UpdatesPublished.
+func (l line) publishedTiles(j, tiles int) syntax.Expr {
+	x := l.movedTiles(j, tiles)
+	if len(l) != publishedLine || j != 2 {
+		return x
+	}
+	switch tiles {
+	case 3: // fault A: the last branch, for four cells of which only the last is empty, is that cell and not the one before it
+		last := x.(*syntax.Cond)
+		for next, ok := last, true; ok; next, ok = last.E.(*syntax.Cond) {
+			last = next
+		}
+		last.E = ident(l[3])
+	case 4: // fault B: the branch for a first pair that merges and a second one that does not doubles the last tile
+		merged := x.(*syntax.Cond).T.(*syntax.Cond)
+		merged.E = binary(syntax.OpMul, intLit(2), merged.E)
+	}
+	return x
+}
+
+// faultsDoc says which assignments of a move have the faults, nothing if none has.
+func (b *builder) faultsDoc(moves ...Move) syntax.Doc {
+	var cells []string
+	for _, m := range moves {
+		for _, l := range b.grid.lines(m) {
+			if len(l) == publishedLine && !slices.Contains(cells, l[2]) {
+				cells = append(cells, l[2])
+			}
+		}
+	}
+	if b.cfg.Updates != UpdatesPublished || cells == nil {
+		return nil
+	}
+	return syntax.Doc{
+		fmt.Sprintf("NOT THE RULES OF THE GAME, in %s, the third cell of a line:", strings.Join(cells, " ")),
+		"  A  with three tiles the last branch is the fourth cell, where the rules have the third:",
+		"     without a merge the third tile vanishes if the fourth cell is empty.",
+		"  B  with four tiles, of which the first two are equal and the last two are not, the",
+		"     branch is twice the fourth cell, where the rules have the fourth cell.",
+	}
+}
+
+// updatesMeaning is what the header of a model says about its moves.
+func (c Config) updatesMeaning() []string {
+	if c.Updates != UpdatesPublished {
+		return []string{"Moves follow the rules of the game (section 3.1); Tables 3.4 and 3.5 as printed do not."}
+	}
+	return []string{
+		"Moves do NOT follow the rules of the game: two updates are wrong, and marked where they",
+		"stand. With them the numbers of the thesis's Table 3.6 come out. B is printed in Table 3.5,",
+		"cell 2; A is inferred.",
+	}
+}
