@@ -84,6 +84,14 @@ type set struct {
 	err error
 }
 
+// holds returns what a claim about the set says of some states if its members are those of a side.
+func (x *set) holds(q *certificate.Claim, states []int, side int) bool {
+	if q.Of == "exists" {
+		return slices.ContainsFunc(states, x.at[side].Has)
+	}
+	return !slices.ContainsFunc(states, func(s int) bool { return !x.at[side].Has(s) })
+}
+
 func (x *set) decided() bool { return slices.Equal(x.at[lower], x.at[upper]) }
 
 // bounds is what is proven of a vector, or why nothing is. A nil lower bound is 0; ceiling
@@ -153,10 +161,8 @@ func (c *checker) claim(q *certificate.Claim, r *Result) error {
 		}
 		r.Lower, r.Upper = big.NewRat(count[lower], 1), big.NewRat(count[upper], 1)
 	default:
-		out := func(side int) bool {
-			return slices.ContainsFunc(states, func(s int) bool { return !about.at[side].Has(s) })
-		}
-		if r.Holds = !out(upper); r.Holds && out(lower) || r.Holds != q.Holds {
+		r.Holds = about.holds(q, states, upper)
+		if r.Holds != about.holds(q, states, lower) || r.Holds != q.Holds {
 			return fmt.Errorf("the claim is %v, and the bounds prove something else, or leave it open", q.Holds)
 		}
 		return nil
