@@ -25,8 +25,9 @@ type Result struct {
 	Holds        bool // otherwise: what is proven of the set
 }
 
-// Check checks every claim of a certificate. An error is of the form of the file, or
-// ctx.Err(); that something does not hold is in the results.
+// Check checks every claim of a certificate. An error is of the form of the file; that
+// something does not hold is in the results. If the context ends, the error is ctx.Err(),
+// and so is that of the claims which were not checked before.
 func Check(ctx context.Context, f *certificate.File) ([]Result, error) {
 	if err := f.Validate(); err != nil {
 		return nil, err
@@ -57,6 +58,9 @@ func check(ctx context.Context, m *exact.Model, wrong error, f *certificate.File
 		out[i] = Result{Property: q.Property, Statement: f.Statement(q), Number: q.Vector >= 0 || q.Of == "count", Err: wrong}
 		if wrong == nil {
 			out[i].Err = c.claim(q, &out[i])
+		}
+		if err := ctx.Err(); err != nil {
+			out[i].Err = err
 		}
 	}
 	return out, ctx.Err()

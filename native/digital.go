@@ -70,7 +70,7 @@ func (t *timed) check(ctx context.Context, p *property) result.Verdict {
 	if s.err != nil {
 		return result.Verdict{Err: failure(s.err, result.Build, p.program.File, p.Pos)}
 	}
-	v := s.in.check(ctx, &property{d.Property, d.Program, p.file, p.constants})
+	v := s.in.check(ctx, &property{d.Property, d.Program, p.file, p.constants, p.keep})
 	if t.asked {
 		v.Warnings = append(slices.Clip(v.Warnings), NotProven+"there is no certificate of models with clocks")
 	}

@@ -99,6 +99,9 @@ type property struct {
 	file    string
 	// constants are all, of the model and of the property.
 	constants []result.Constant
+	// keep notes the answer before more is made of it, and what the verdict lacks until
+	// then; nil if nobody wants to know.
+	keep func(v result.Verdict, missing string)
 }
 
 // newMethod returns the method that a job asks for.
@@ -235,11 +238,14 @@ func (r *run) property(t *runner.Task, prog *sema.Program, in instance, valuatio
 			return result.Verdict{Err: failure(err, result.Unsupported, t.Source.File, t.Pos)}
 		}
 	}
-	v := in.check(r.ctx, &property{props[0], full, t.Source.File, constants})
 	var warnings []string
 	for _, w := range full.Warnings {
 		warnings = append(warnings, w.Error())
 	}
+	v := in.check(r.ctx, &property{props[0], full, t.Source.File, constants, func(v result.Verdict, missing string) {
+		v.Warnings = slices.Concat(warnings, v.Warnings)
+		r.keep(&incomplete{v, missing})
+	}})
 	v.Warnings = append(warnings, v.Warnings...)
 	return v
 }
