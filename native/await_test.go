@@ -107,3 +107,30 @@ func TestAnswerBeforeFile(t *testing.T) {
 		}
 	}
 }
+
+// A property that takes too much memory is given up alone, whichever comes first.
+func TestMemoryOfOneProperty(t *testing.T) {
+	const heavy, light = "P<=1/10 [ F s=2 ]", "P<=1 [ F s=1 ]"
+	for _, props := range [][]string{{heavy, light}, {light, heavy}, {light, heavy, light}} {
+		ctx, end := ending.Divisible(t.Context())
+		left := 2
+		job := runner.Job{File: "m.prism", Model: []byte(needles), Props: props, Witness: &runner.Witness{Paths: 1, Part: true}}
+		job.Witness.Model = func([]byte) error { // of heavy alone, whose bound is refuted by few commands
+			full := &ending.Memory{Limit: 1 << 20}
+			if left--; left >= 0 {
+				end(full)
+			}
+			return full
+		}
+		vs, err := runner.Check(ctx, native.New(), job)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range vs {
+			want := props[i] == heavy
+			if got := v.Err != nil && v.Err.Class == result.Memory; got != want {
+				t.Errorf("%q: %s: the error %v, out of memory should be %v", props, props[i], v.Err, want)
+			}
+		}
+	}
+}

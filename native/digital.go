@@ -64,8 +64,9 @@ func (t *timed) check(ctx context.Context, p *property) result.Verdict {
 	}
 	s := t.spaces[d.Key]
 	if s == nil {
-		s = t.build(ctx, d)
-		t.spaces[d.Key] = s
+		if s = t.build(ctx, d); s.err == nil || ctx.Err() == nil {
+			t.spaces[d.Key] = s
+		}
 	}
 	if s.err != nil {
 		return result.Verdict{Err: failure(s.err, result.Build, p.program.File, p.Pos)}
