@@ -32,6 +32,7 @@ func Document(d play.Document, opt play.RepeatOptions, results []play.RowResult,
 			{Name: "compatible"},
 			{Name: "test"},
 			{Name: "remarks"},
+			{Name: "seed"},
 		}
 	} else {
 		t.Columns = []table.Column{
@@ -48,20 +49,26 @@ func Document(d play.Document, opt play.RepeatOptions, results []play.RowResult,
 	}
 	var notes table.Footnotes
 	for i := range results {
-		appendRow(t, &results[i], i > 0 && results[i-1].Row.Table == results[i].Row.Table, &notes, f.Machine())
+		appendRow(t, &results[i], opt.Seed, &notes, f.Machine())
 	}
 	t.Notes = append(documentNotes(d, opt, results), notes.Paragraphs()...)
 	return t
 }
 
 // appendRow adds the numbers of a row.
-func appendRow(t *table.Table, r *play.RowResult, sameTable bool, notes *table.Footnotes, machine bool) {
+func appendRow(t *table.Table, r *play.RowResult, seed uint64, notes *table.Footnotes, machine bool) {
 	for i := range r.Row.Values {
 		p, j := &r.Row.Values[i], &r.Judgements[i]
 		why := judgementNotes(r, p, j)
 		value, interval := judgedCells(j)
 		if machine {
-			t.Append(machineJudgement(r, p, j, value, why)...)
+			row := machineJudgement(r, p, j, value, why)
+			if j.Games > 0 {
+				row = append(row, seed)
+			} else {
+				row = append(row, nil)
+			}
+			t.Append(row...)
 			continue
 		}
 		name := ""
