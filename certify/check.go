@@ -25,8 +25,9 @@ type Result struct {
 	Holds        bool // otherwise: what is proven of the set
 }
 
-// Check checks every claim of a certificate. An error is of the form of the file, or
-// ctx.Err(); that something does not hold is in the results.
+// Check checks every claim of a certificate. An error is of the form of the file; that
+// something does not hold is in the results. If the context ends, the error is ctx.Err(),
+// and so is that of the claims which were not checked before.
 func Check(ctx context.Context, f *certificate.File) ([]Result, error) {
 	if err := f.Validate(); err != nil {
 		return nil, err
@@ -58,6 +59,9 @@ func check(ctx context.Context, m *exact.Model, wrong error, f *certificate.File
 		if wrong == nil {
 			out[i].Err = c.claim(q, &out[i])
 		}
+		if err := ctx.Err(); err != nil {
+			out[i].Err = err
+		}
 	}
 	return out, ctx.Err()
 }
@@ -82,6 +86,14 @@ const (
 type set struct {
 	at  [2]certificate.Bits
 	err error
+}
+
+// holds returns what a claim about the set says of some states if its members are those of a side.
+func (x *set) holds(q *certificate.Claim, states []int, side int) bool {
+	if q.Of == "exists" {
+		return slices.ContainsFunc(states, x.at[side].Has)
+	}
+	return !slices.ContainsFunc(states, func(s int) bool { return !x.at[side].Has(s) })
 }
 
 func (x *set) decided() bool { return slices.Equal(x.at[lower], x.at[upper]) }
@@ -153,10 +165,8 @@ func (c *checker) claim(q *certificate.Claim, r *Result) error {
 		}
 		r.Lower, r.Upper = big.NewRat(count[lower], 1), big.NewRat(count[upper], 1)
 	default:
-		out := func(side int) bool {
-			return slices.ContainsFunc(states, func(s int) bool { return !about.at[side].Has(s) })
-		}
-		if r.Holds = !out(upper); r.Holds && out(lower) || r.Holds != q.Holds {
+		r.Holds = about.holds(q, states, upper)
+		if r.Holds != about.holds(q, states, lower) || r.Holds != q.Holds {
 			return fmt.Errorf("the claim is %v, and the bounds prove something else, or leave it open", q.Holds)
 		}
 		return nil

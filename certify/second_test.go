@@ -185,6 +185,6 @@ func derive(rng *rand.Rand, f *certificate.File) {
 		f.Vectors = append(f.Vectors, v)
 	}
 	for i := range f.Sets {
-		f.Claims = append(f.Claims, certificate.Claim{Vector: -1, Set: i, Over: some(), Holds: rng.IntN(2) == 0, Of: []string{"", "", "count", "first"}[rng.IntN(4)]})
+		f.Claims = append(f.Claims, certificate.Claim{Vector: -1, Set: i, Over: some(), Holds: rng.IntN(2) == 0, Of: []string{"", "exists", "count", "first"}[rng.IntN(4)]})
 	}
 }

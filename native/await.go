@@ -14,6 +14,13 @@ type shared struct {
 	mu       sync.Mutex
 	left     bool // nobody waits any more
 	verdicts []result.Verdict
+	kept     *incomplete // to the property that is being checked; nil before it is there
+}
+
+// incomplete is a verdict that lacks something that was asked for besides its value.
+type incomplete struct {
+	verdict result.Verdict
+	missing string // begins the message
 }
 
 // await runs a plan, and returns soon after its context has ended, with the
@@ -50,6 +57,10 @@ func (r *run) leave(why error) []result.Verdict {
 			for _, constants := range valuations(t, model) {
 				if finished--; finished < 0 {
 					v := result.Verdict{Err: failure(why, result.Other, t.Source.File, t.Pos)}
+					if r.kept != nil {
+						v = unfinished(r.kept.verdict, r.kept.missing, v.Err)
+						r.kept = nil
+					}
 					r.verdicts = append(r.verdicts, r.complete(t, constants, v))
 				}
 			}
@@ -63,6 +74,13 @@ func (r *run) add(t *runner.Task, constants []result.Constant, v result.Verdict)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.left {
-		r.verdicts = append(r.verdicts, r.complete(t, constants, v))
+		r.verdicts, r.kept = append(r.verdicts, r.complete(t, constants, v)), nil
 	}
+}
+
+// keep keeps the answer to the property that is being checked.
+func (r *run) keep(a *incomplete) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.kept = a
 }

@@ -134,5 +134,7 @@ func (b *begun) all(ctx context.Context, most int) {
 	space, err := explicit.Build(ctx, b.model, opts)
 	if b.err = err; err == nil {
 		b.whole = b.over(space, nil)
+	} else if ctx.Err() != nil {
+		b.tried = -1 // another property may have more memory
 	}
 }

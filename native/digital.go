@@ -64,13 +64,14 @@ func (t *timed) check(ctx context.Context, p *property) result.Verdict {
 	}
 	s := t.spaces[d.Key]
 	if s == nil {
-		s = t.build(ctx, d)
-		t.spaces[d.Key] = s
+		if s = t.build(ctx, d); s.err == nil || ctx.Err() == nil {
+			t.spaces[d.Key] = s
+		}
 	}
 	if s.err != nil {
 		return result.Verdict{Err: failure(s.err, result.Build, p.program.File, p.Pos)}
 	}
-	v := s.in.check(ctx, &property{d.Property, d.Program, p.file, p.constants})
+	v := s.in.check(ctx, &property{d.Property, d.Program, p.file, p.constants, p.keep})
 	if t.asked {
 		v.Warnings = append(slices.Clip(v.Warnings), NotProven+"there is no certificate of models with clocks")
 	}

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"slices"
 
+	"tilecheck/internal/ending"
 	"tilecheck/native/explicit"
 	"tilecheck/native/explicit/check"
 	"tilecheck/prism/compile"
@@ -58,8 +59,9 @@ func (*Engine) Check(ctx context.Context, plan *runner.Plan) ([]result.Verdict, 
 				return err
 			}
 		}
-		in := method.known(space)
-		r.build = func(sema.Valuation) (*sema.Program, instance, error) { return space.Program(), in, ctx.Err() }
+		r.build = func(sema.Valuation) (*sema.Program, instance, error) {
+			return space.Program(), method.known(space), ctx.Err()
+		}
 		return r.all()
 	})
 }
@@ -99,6 +101,9 @@ type property struct {
 	file    string
 	// constants are all, of the model and of the property.
 	constants []result.Constant
+	// keep notes the answer before more is made of it, and what the verdict lacks until
+	// then; nil if nobody wants to know.
+	keep func(v result.Verdict, missing string)
 }
 
 // newMethod returns the method that a job asks for.
@@ -156,6 +161,7 @@ func (r *run) instances() error {
 // instance checks every property under one valuation of the model's constants.
 func (r *run) instance(model sema.Valuation) instance {
 	prog, in, err := r.build(model)
+	fresh := true
 	for _, t := range r.plan.Tasks {
 		for property, constants := range valuations(t, model) {
 			switch {
@@ -164,7 +170,18 @@ func (r *run) instance(model sema.Valuation) instance {
 			case err != nil:
 				r.add(t, constants, result.Verdict{Err: failure(err, result.Build, r.plan.Job.File, syntax.Pos{})})
 			default:
-				r.add(t, constants, r.property(t, prog, in, property, constants))
+				v := r.property(t, prog, in, property, constants)
+				if !fresh && v.Err != nil && v.Err.Class == result.Memory && r.plan.Job.Certificate == nil && r.ctx.Err() == nil {
+					// What other properties needed must not matter: an instance keeps much of it.
+					in = nil
+					if prog, in, err = r.build(model); err != nil {
+						r.add(t, constants, result.Verdict{Err: failure(err, result.Build, r.plan.Job.File, syntax.Pos{})})
+						continue
+					}
+					v = r.property(t, prog, in, property, constants)
+				}
+				fresh = false
+				r.add(t, constants, v)
 			}
 		}
 	}
@@ -221,7 +238,7 @@ func (r *run) closed(method method, prog *sema.Program) (*sema.Program, instance
 	return prog, in, err
 }
 
-// property checks one property of an instance.
+// property checks one property of an instance. It is given up alone if it takes too much memory.
 func (r *run) property(t *runner.Task, prog *sema.Program, in instance, valuation sema.Valuation, constants []result.Constant) result.Verdict {
 	if err := r.ctx.Err(); err != nil {
 		return result.Verdict{Err: failure(err, result.Other, t.Source.File, t.Pos)}
@@ -235,11 +252,16 @@ func (r *run) property(t *runner.Task, prog *sema.Program, in instance, valuatio
 			return result.Verdict{Err: failure(err, result.Unsupported, t.Source.File, t.Pos)}
 		}
 	}
-	v := in.check(r.ctx, &property{props[0], full, t.Source.File, constants})
 	var warnings []string
 	for _, w := range full.Warnings {
 		warnings = append(warnings, w.Error())
 	}
+	ctx, done := ending.Part(r.ctx)
+	defer done()
+	v := in.check(ctx, &property{props[0], full, t.Source.File, constants, func(v result.Verdict, missing string) {
+		v.Warnings = slices.Concat(warnings, v.Warnings)
+		r.keep(&incomplete{v, missing})
+	}})
 	v.Warnings = append(warnings, v.Warnings...)
 	return v
 }

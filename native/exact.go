@@ -139,6 +139,9 @@ func (e *exact) over(space *explicit.Space, none error) *built {
 	if e.progress != nil {
 		opt.Progress = in.report
 	}
+	if e.missing(&result.Verdict{}) != "" {
+		opt.Answered = in.answered
+	}
 	if e.proven {
 		in.proofs = e.prover(space, none, func(i int) (*sparse.Reward, error) { return in.checker.Reward(i) })
 		if in.proofs.prover != nil {
@@ -156,18 +159,18 @@ type built struct {
 	space    *explicit.Space
 	checking check.Options
 	checker  *check.Checker
-	property string  // being checked
-	fallback error   // why the states were found slowly, nil if they were not
-	proofs   *proofs // nil unless certificates are asked for
+	property *property // being checked
+	fallback error     // why the states were found slowly, nil if they were not
+	proofs   *proofs   // nil unless certificates are asked for
 }
 
 func (b *built) report(p runner.Progress) {
-	p.Property = b.property
+	p.Property = b.property.Text
 	b.progress(p)
 }
 
 func (b *built) check(ctx context.Context, p *property) result.Verdict {
-	b.property = p.Text
+	b.property = p
 	cp := &check.Property{Property: p.Property, Program: p.program, File: p.file}
 	v := result.Verdict{}
 	switch {
@@ -183,6 +186,51 @@ func (b *built) check(ctx context.Context, p *property) result.Verdict {
 	if b.proofs != nil {
 		b.prove(ctx, p, &v)
 	}
+	return b.complete(v)
+}
+
+// What a verdict lacks whose context ended after the answer; this begins the message.
+const (
+	noWitness   = "no witness: "
+	someWitness = "the witness is not complete: "
+	noScheduler = "no scheduler was exported: "
+)
+
+// missing returns what a verdict lacks as soon as it has a value; empty for nothing.
+func (e *exact) missing(v *result.Verdict) string {
+	switch {
+	case e.export != nil:
+		return noScheduler
+	case len(v.Witnesses) > 0:
+		return someWitness
+	case e.wanted != nil:
+		return noWitness
+	case e.proven:
+		return NotProven
+	}
+	return ""
+}
+
+// answered keeps an answer, in case the run ends before what else is asked for.
+func (b *built) answered(v *result.Verdict) {
+	if b.property == nil || b.property.keep == nil {
+		return
+	}
+	kept := *v
+	kept.Witnesses = slices.Clone(v.Witnesses)
+	b.property.keep(b.complete(kept), b.missing(v))
+}
+
+// unfinished returns a verdict whose value is known and which lacks something else.
+func unfinished(v result.Verdict, missing string, why *result.Failure) result.Verdict {
+	f := *why
+	f.Message = missing + f.Message
+	v.Err = &f
+	return v
+}
+
+// complete adds what all verdicts about the states have.
+func (b *built) complete(v result.Verdict) result.Verdict {
 	if b.fallback != nil {
 		v.Warnings = append(slices.Clip(v.Warnings), "states were found slowly: "+b.fallback.Error())
 	}
@@ -264,8 +312,7 @@ func (b *built) scheduled(ctx context.Context, p *check.Property) result.Verdict
 // unexported notes in a verdict why there is no scheduler, if that is so.
 func unexported(p *check.Property, v result.Verdict, err error) result.Verdict {
 	if err != nil && v.Err == nil {
-		v.Err = check.Failure(err, p.File, p.Pos)
-		v.Err.Message = "no scheduler was exported: " + v.Err.Message
+		return unfinished(v, noScheduler, check.Failure(err, p.File, p.Pos))
 	}
 	return v
 }

@@ -70,6 +70,10 @@ func (b *built) prove(ctx context.Context, p *property, v *result.Verdict) {
 	}
 	if err := b.proofs.prove(ctx, &prove.Property{Property: p.Property, Program: p.program, File: p.file, Guess: v.Value.Num}, v); err != nil {
 		f := check.Failure(err, p.file, p.Pos)
+		if ctx.Err() != nil {
+			*v = unfinished(*v, NotProven, f)
+			return
+		}
 		v.Warnings = append(slices.Clip(v.Warnings), NotProven+f.Message)
 	}
 }

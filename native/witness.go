@@ -22,7 +22,7 @@ import (
 const maxWitness = 1_000_000
 
 // witnessed checks a property and finds why its answer is what it is. That there is
-// no witness is a warning of the verdict.
+// no witness is a warning of the verdict, or its error if the context has ended.
 func (b *built) witnessed(ctx context.Context, p *check.Property) result.Verdict {
 	r, v, err := b.checker.Reach(ctx, p)
 	if err == nil {
@@ -31,12 +31,10 @@ func (b *built) witnessed(ctx context.Context, p *check.Property) result.Verdict
 	if err == nil || v.Err != nil {
 		return v
 	}
-	f := check.Failure(err, p.File, p.Pos)
 	if ctx.Err() != nil {
-		v.Err = f
-		return v
+		return unfinished(v, b.missing(&v), check.Failure(err, p.File, p.Pos))
 	}
-	v.Warnings = append(slices.Clip(v.Warnings), "no witness: "+f.Message)
+	v.Warnings = append(slices.Clip(v.Warnings), noWitness+check.Failure(err, p.File, p.Pos).Message)
 	return v
 }
 
@@ -68,7 +66,7 @@ func ask(r *check.Reach, v *result.Verdict) question {
 	return q
 }
 
-// witnesses finds the witnesses of a verdict.
+// witnesses finds the witnesses of a verdict. If the context ends, the last one may have a part of its paths.
 func (b *built) witnesses(ctx context.Context, r *check.Reach, v *result.Verdict) error {
 	var all []question
 	switch {
@@ -80,45 +78,53 @@ func (b *built) witnesses(ctx context.Context, r *check.Reach, v *result.Verdict
 		all = []question{{holds: true}}
 	}
 	for _, q := range all {
-		w, err := b.witness(ctx, r, q)
+		w, chain, err := b.witness(ctx, r, q)
+		if w != nil {
+			v.Witnesses = append(v.Witnesses, *w)
+			b.answered(v)
+		}
+		if err == nil && b.wanted.Part && q.exceed != nil && q.shown {
+			err = b.part(ctx, &v.Witnesses[len(v.Witnesses)-1], &subsystem.Question{
+				Space: r.Space, Chain: chain, Aim: aimOf(r, q), From: r.From, Bound: q.exceed, Reach: q.reach,
+			})
+		}
 		if err != nil {
 			return err
 		}
-		v.Witnesses = append(v.Witnesses, *w)
 	}
 	return nil
 }
 
-func (b *built) witness(ctx context.Context, r *check.Reach, q question) (*result.Witness, error) {
-	aim := &witness.Aim{Left: r.Left, Right: r.Right, Low: r.Steps.Low, High: r.Steps.High, Miss: q.holds == r.Negated}
-	chain, err := witness.New(ctx, r.Space.Model(), aim, r.Choices, r.From)
+// aimOf returns which paths answer a question.
+func aimOf(r *check.Reach, q question) *witness.Aim {
+	return &witness.Aim{Left: r.Left, Right: r.Right, Low: r.Steps.Low, High: r.Steps.High, Miss: q.holds == r.Negated}
+}
+
+// witness finds the paths that answer a question, and the chain that they are of. If the context ends, it returns those found so far.
+func (b *built) witness(ctx context.Context, r *check.Reach, q question) (*result.Witness, *witness.Chain, error) {
+	chain, err := witness.New(ctx, r.Space.Model(), aimOf(r, q), r.Choices, r.From)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	paths, err := chain.Paths(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	limit, bound := maxWitness, q.exceed
 	if bound == nil {
 		limit, bound = b.wanted.Paths, big.NewRat(1, 1)
 	}
 	set, err := witness.Exceed(ctx, paths, bound, q.reach, limit, b.wanted.Paths)
-	if err != nil {
-		return nil, err
+	if set.Count == 0 && err != nil {
+		return nil, nil, err
 	}
 	w := &result.Witness{Holds: q.holds, Scheduler: r.Choices != nil, Count: set.Count, All: set.All, Longest: set.Steps, Paths: []result.WitnessPath{}}
-	w.Sum, w.SumFraction = result.WitnessNumber(set.Sum)
+	if w.Sum, w.SumFraction = result.WitnessNumber(set.Sum); err != nil {
+		w.SumFraction = "" // a lower bound
+	}
 	if q.exceed != nil {
 		w.Wanted = map[bool]string{true: ">=", false: ">"}[q.reach] + q.exceed.RatString()
 		w.Enough, w.Shown = set.Enough, set.Enough && q.shown
-	}
-	if b.wanted.Part && q.exceed != nil && q.shown {
-		if w.Part, err = b.part(ctx, &subsystem.Question{
-			Space: r.Space, Chain: chain, Aim: aim, From: r.From, Bound: q.exceed, Reach: q.reach,
-		}); err != nil {
-			return nil, err
-		}
 	}
 	d := &describer{chain: chain, m: r.Space.Model(), r: r}
 	for _, p := range set.Paths {
@@ -127,7 +133,7 @@ func (b *built) witness(ctx context.Context, r *check.Reach, q question) (*resul
 	if m := r.Space.Program().Model(); m != nil {
 		w.Columns = modelgen.Columns(m.Formulas(), cells(r.Space.Program()))
 	}
-	return w, nil
+	return w, chain, err
 }
 
 // cells counts the variables v_0, v_1, … of a generated board.
@@ -139,40 +145,42 @@ func cells(prog *sema.Program) int {
 	return n
 }
 
-// part finds the part of a model that exceeds a bound by itself.
-func (b *built) part(ctx context.Context, q *subsystem.Question) (*result.WitnessPart, error) {
+// part finds the part of a model that exceeds a bound by itself: first states, then commands.
+func (b *built) part(ctx context.Context, w *result.Witness, q *subsystem.Question) error {
 	states, err := subsystem.States(ctx, q)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	p := &result.WitnessPart{States: states.Kept.Count(), Of: states.Of, Minimal: states.Minimal}
 	p.Lower, _ = result.WitnessNumber(states.Lower)
+	w.Part = p
 	if b.tree == nil {
-		return p, nil
+		return nil
 	}
 	commands, err := subsystem.Commands(ctx, q, states)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	prog := q.Space.Program()
+	var list []result.WitnessCommand
 	for n := range commands.Kept.All() {
 		m, cmd := subsystem.TextOf(b.tree, prog, n)
 		text, err := subsystem.CommandText(cmd)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		p.Commands = append(p.Commands, result.WitnessCommand{Module: m.Name.Name, File: b.tree.File, Line: cmd.Pos().Line, Text: text})
+		list = append(list, result.WitnessCommand{Module: m.Name.Name, File: b.tree.File, Line: cmd.Pos().Line, Text: text})
 	}
-	p.OfCommands, p.CommandsMinimal = commands.Of, commands.Minimal
+	p.Commands, p.OfCommands, p.CommandsMinimal = list, commands.Of, commands.Minimal
 	p.LowerCommands, _ = result.WitnessNumber(commands.Lower)
 	if b.wanted.Model == nil {
-		return p, nil
+		return nil
 	}
 	text, err := subsystem.Model(b.tree, prog, commands.Kept)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return p, b.wanted.Model(text)
+	return b.wanted.Model(text)
 }
 
 // describer puts paths into words.

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"tilecheck/internal/printable"
 	"tilecheck/report/number"
 	"tilecheck/report/table"
 	"tilecheck/result"
@@ -171,6 +172,24 @@ func placeText(file string, line, col int) string {
 
 // wholeRun is the title of a result without a property.
 const wholeRun = "the whole run"
+
+// Summary says in one line what became of an expectation, and where it is.
+func (r *TestResult) Summary() string {
+	text := r.place() + ": " + r.Outcome.String() + ": " + r.title()
+	if setting := r.setting(); setting != "" {
+		text += " with " + setting
+	}
+	if r.Expected != "" {
+		text += ": expected " + r.expectedText()
+	}
+	if r.Got != "" {
+		text += ", got " + r.Got
+	}
+	if r.Reason != "" {
+		text += ": " + r.Reason
+	}
+	return printable.Line(text)
+}
 
 // title is the property with its name, or what a result without one is about.
 func (r *TestResult) title() string {

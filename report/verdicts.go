@@ -214,7 +214,7 @@ func valueText(v *result.Verdict, opt table.Options) string {
 	case result.Boolean:
 		return strconv.FormatBool(x.Bool)
 	case result.Range:
-		return "[" + number.Of(x.Num, 0).Format(x.Num, 0) + ", " + number.Of(x.Hi, 0).Format(x.Hi, 0) + "]"
+		return number.Of(0, 0).Interval(x.Num, x.Hi)
 	case result.Function:
 		return x.Formula
 	case result.Curve:
@@ -255,12 +255,7 @@ func intervalText(v *result.Verdict, opt table.Options) string {
 	if v.Bound == nil || v.Value.Rat != nil {
 		return ""
 	}
-	s := verdictScale(v, opt)
-	lo, hi := s, s
-	if s.Trim { // no width to take digits from: each end has its own
-		lo, hi = number.Of(v.Bound.Lo, 0), number.Of(v.Bound.Hi, 0)
-	}
-	return "[" + lo.Format(v.Bound.Lo, -1) + ", " + hi.Format(v.Bound.Hi, +1) + "]"
+	return verdictScale(v, opt).Interval(v.Bound.Lo, v.Bound.Hi)
 }
 
 func confidenceText(v *result.Verdict) string {

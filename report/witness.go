@@ -216,7 +216,7 @@ func writePart(w io.Writer, f table.Format, p *result.WitnessPart, opt table.Opt
 	if p == nil {
 		return nil
 	}
-	bound := func(x result.JSONNumber) string { return "at least " + number.Of(float64(x), 0).Format(float64(x), 0) }
+	bound := func(x result.JSONNumber) string { return "at least " + number.Of(float64(x), 0).Format(float64(x), -1) }
 	how := func(minimal bool, what string) string {
 		if minimal {
 			return "; every " + what + " is needed"

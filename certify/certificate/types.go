@@ -326,15 +326,15 @@ func (v *Values) Compare(p *big.Rat) func(s int) int {
 
 // Claim is the answer to a property: of the states in Over, the values of Vector, or
 // with Complement what they lack to 1, lie from Lower to Upper; or, if Vector is -1,
-// all are in Set, or not all are.
+// Holds says whether all are in Set.
 type Claim struct {
 	Property   string `json:"property"` // as it was asked; not part of what is proven
 	Name       string `json:"name,omitempty"`
 	Vector     int    `json:"vector"`
 	Complement bool   `json:"complement,omitempty"` // of a probability
 	// Of is what the claim is about instead of all values: their "min", "max", "sum" or "avg",
-	// or the "first" of them, that of the state with the least number; of a set how many of
-	// the states are in it, "count", or again the "first" state.
+	// or the "first" of them, that of the state with the least number. Of a set it is how many
+	// of the states are in it, "count", whether one is, "exists", or whether the "first" is.
 	Of    string `json:"of,omitempty"`
 	Set   int    `json:"set"`
 	Over  int    `json:"over"` // a set, as a rule one of the kind Init

@@ -131,7 +131,7 @@ func (f *File) Validate() error {
 		}
 		of := []string{"", "first", "min", "max", "sum", "avg"}
 		if c.Vector < 0 {
-			of = []string{"", "first", "count"}
+			of = []string{"", "first", "count", "exists"}
 		}
 		if !slices.Contains(of, c.Of) || c.Complement && c.Vector < 0 {
 			return fmt.Errorf("claim %d: found %q, or a complement of a set, wanted one of %q", i, c.Of, of)

@@ -642,7 +642,7 @@ class File:
         over = [s for s, x in enumerate(self.decided(c["over"])) if x]
         want(over, "about nothing")
         of = c.get("of", "")
-        want(of in (("", "count", "first") if c["vector"] < 0 else ("", "min", "max", "sum", "avg", "first")), "of")
+        want(of in (("", "count", "exists", "first") if c["vector"] < 0 else ("", "min", "max", "sum", "avg", "first")), "of")
         if of == "first":
             over = over[:1]
         number = lambda text, absent: absent if not text else INF if text == "inf" else Fraction(text)
@@ -652,11 +652,9 @@ class File:
             return f"value {low} {high}"
         if c["vector"] < 0:
             low, high = self.set(c["set"])
-            if all(low[s] for s in over):
-                holds = True
-            else:
-                want(not all(high[s] for s in over), "undecided")
-                holds = False
+            some = any if of == "exists" else all
+            holds = some(low[s] for s in over)
+            want(holds or not some(high[s] for s in over), "undecided")
             want(holds == c.get("holds", False), "claim")
             return "true" if holds else "false"
         lower, upper = self.vector(c["vector"])

@@ -12,6 +12,7 @@ import (
 
 	"tilecheck/internal/printable"
 	"tilecheck/native"
+	"tilecheck/report"
 	"tilecheck/verify/regress"
 	"tilecheck/verify/selection"
 )
@@ -47,6 +48,12 @@ func (c *blessCmd) Run(ctx context.Context, env *world) error {
 	for _, x := range b.Skipped {
 		fmt.Fprintln(env.stderr, skipText(x))
 	}
+	for i := range b.Failing {
+		fmt.Fprintln(env.stderr, b.Failing[i].Summary())
+	}
+	if n := len(b.Failing); n > 0 && !c.Update && !env.quiet {
+		fmt.Fprintf(env.stderr, "note: expectations that fail: %d, which stay as they are; --update replaces their values\n", n)
+	}
 	if len(b.Files) > 0 {
 		if err := c.write(ctx, env, s, b); err != nil {
 			return err
@@ -55,7 +62,7 @@ func (c *blessCmd) Run(ctx context.Context, env *world) error {
 	if len(b.Skipped) > 0 {
 		return status(exitCannotRun)
 	}
-	return nil
+	return status(regress.FailureCode(&report.TestReport{Results: b.Failing}))
 }
 
 func skipText(x regress.Skip) string {

@@ -83,12 +83,12 @@ func (c *boundCmd) Run(ctx context.Context, env *world) error {
 		return outOfLimit(tooLarge(s, err))
 	}
 	best, err := part.Improve(ctx, c.Refine, c.Boards == boardsRaw)
-	if err != nil {
+	if best == nil {
 		return err
 	}
 	done()
 	t := tables.Bound(s.String(), opt, best, time.Since(start))
-	return errors.Join(t.Write(env.stdout, c.Format, env.reportOptions()), c.certify(ctx, env, best.Part))
+	return errors.Join(err, t.Write(env.stdout, c.Format, env.reportOptions()), c.certify(ctx, env, best.Part))
 }
 
 func (c *boundCmd) options() (s strategy.Strategy, opt induced.PartOptions, err error) {

@@ -67,12 +67,13 @@ func (c *certifyCmd) Run(ctx context.Context, env *world) error {
 	failed := false
 	for _, name := range c.Files {
 		results, err := c.check(ctx, env, name, job)
-		if err != nil {
-			return errors.Join(t.Write(env.stdout, c.Format, env.reportOptions()), err)
-		}
 		for i := range results {
 			failed = failed || results[i].Err != nil
 			t.Append(certifyRow(name, &results[i])...)
+		}
+		if err != nil {
+			env.printing()
+			return errors.Join(t.Write(env.stdout, c.Format, env.reportOptions()), err)
 		}
 	}
 	if err := t.Write(env.stdout, c.Format, env.reportOptions()); err != nil {
@@ -97,7 +98,9 @@ func (c *certifyCmd) check(ctx context.Context, env *world, name string, job run
 	}
 	results, err := certify.Check(ctx, f)
 	switch {
-	case err != nil:
+	case err != nil && c.Model == "":
+		return results, fmt.Errorf("%s: %w", name, err)
+	case err != nil: // nobody knows whether they are about the model
 		return nil, fmt.Errorf("%s: %w", name, err)
 	case len(results) == 0:
 		return nil, fmt.Errorf("%s: it claims nothing", name)

@@ -67,23 +67,27 @@ func (c *checkCmd) Run(ctx context.Context, env *world) error {
 	defer cancel()
 	verdicts, err := c.verdicts(ctx, env, job)
 	done()
-	if err != nil {
+	if len(verdicts) == 0 && err != nil {
 		return err
 	}
 	env.printing()
-	err = report.Verdicts(env.stdout, c.Format, verdicts, env.reportOptions().For(c.Epsilon))
+	err = errors.Join(err, report.Verdicts(env.stdout, c.Format, verdicts, env.reportOptions().For(c.Epsilon)))
 	env.warn(c.Format, verdicts)
 	err = errors.Join(err, c.exportPart(ctx, env, job), c.exportWitness(ctx, env, verdicts))
 	if results != "" {
 		err = errors.Join(err, env.writeFile(results, func(w io.Writer) error { return report.ExportResults(w, style, verdicts) }))
 	}
 	code := verdictCode(verdicts)
+	without := exitCannotRun // the code of what is not there
+	if ctx.Err() != nil {
+		without, _ = codeOf(ctx.Err())
+	}
 	if job.Certificate != nil && !c.written.Load() {
 		fmt.Fprintf(env.stderr, "warning: %s was not written\n", c.Certificate)
-		code = cmp.Or(code, exitCannotRun)
+		code = cmp.Or(code, without)
 	}
 	if code == exitOK && job.Numeric.Accuracy == result.Proven && !proven(verdicts) {
-		code = exitCannotRun
+		code = without
 	}
 	return cmp.Or(err, status(code))
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"tilecheck/cmd/tilecheck/describe"
+	"tilecheck/report/table"
 
 	"github.com/alecthomas/kong"
 )
@@ -227,12 +228,19 @@ func (c *helpCmd) Run(kctx *kong.Context) error {
 }
 
 // versionCmd is --version for those who write it as a command.
-type versionCmd struct{}
+type versionCmd struct {
+	Format table.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
+}
 
 // Run prints the version.
-func (versionCmd) Run(env *world) error {
-	_, err := fmt.Fprintln(env.stdout, "tilecheck "+env.version())
-	return err
+func (c versionCmd) Run(env *world) error {
+	if c.Format == table.Text {
+		_, err := fmt.Fprintln(env.stdout, "tilecheck "+env.version())
+		return err
+	}
+	t := &table.Table{Columns: []table.Column{{Name: "version"}}}
+	t.Append(env.version())
+	return t.Write(env.stdout, c.Format, env.reportOptions())
 }
 
 // versionFlag is --version, which needs no command.
@@ -240,7 +248,12 @@ type versionFlag bool
 
 // BeforeReset prints the version and ends the run.
 func (versionFlag) BeforeReset(app *kong.Kong, env *world) error {
-	err := versionCmd{}.Run(env)
+	c := versionCmd{}
+	if env.asksJSON {
+		c.Format = table.JSON
+		env.begins("version")
+	}
+	err := c.Run(env)
 	app.Exit(exitOK)
 	return err
 }

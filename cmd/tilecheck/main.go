@@ -86,6 +86,7 @@ type world struct {
 	terminal func(w io.Writer) (cols int, ok bool)
 	identify func() (string, error) // build.Identify, once
 	name     string                 // of the command, for JSON
+	asksJSON bool                   // the command line does, as it is written
 	quiet    bool
 	noColor  bool
 	last     *lastWords        // nil where nothing ends the process
@@ -224,13 +225,19 @@ func (e *world) command(ctx context.Context, args []string) int {
 		return exitUsage
 	}
 	args, e.more = cutMore(args)
+	e.asksJSON = asksJSON(args)
 	kctx, err := app.Parse(args)
 	if exited >= 0 { // --help and --version have done their work
+		e.ends(exited, nil)
 		return exited
 	}
 	if err != nil {
 		node := commandOf(app.Model.Node, args)
-		if asksJSON(args) && node != nil {
+		if e.asksJSON && node == nil && (slices.Contains(args, "--version") || slices.Contains(args, "-v")) {
+			e.begins("version") // --format is a flag of commands, and --version has none
+			return e.finish(versionCmd{Format: table.JSON}.Run(e))
+		}
+		if e.asksJSON {
 			e.begins(nameOf(node))
 		}
 		return e.finish(misread(ctx, args, node, err))
@@ -324,8 +331,11 @@ func commandOf(node *kong.Node, args []string) *kong.Node {
 	return node
 }
 
-// nameOf is the name of a command: "image list".
+// nameOf is the name of a command: "image list"; empty for none.
 func nameOf(node *kong.Node) string {
+	if node == nil {
+		return ""
+	}
 	if node.Parent == nil || node.Parent.Type == kong.ApplicationNode {
 		return node.Name
 	}

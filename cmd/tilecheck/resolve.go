@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"tilecheck/modelgen"
@@ -16,6 +18,7 @@ import (
 	"tilecheck/native/explicit/shield"
 	"tilecheck/native/explicit/sparse"
 	"tilecheck/native/explicit/tree"
+	"tilecheck/prism/compile"
 	"tilecheck/prism/syntax"
 	"tilecheck/runner"
 )
@@ -76,7 +79,7 @@ func (c *resolveCmd) Run(ctx context.Context, env *world) error {
 		}
 		after, err := c.states(ctx, text)
 		if err != nil {
-			return err
+			return fmt.Errorf("the model with the choices made: %w", unplaced(err, text))
 		}
 		return c.writeChain(ctx, env, before, after, left)
 	}
@@ -108,7 +111,7 @@ func (c *resolveCmd) Run(ctx context.Context, env *world) error {
 	}
 	after, err := c.states(ctx, text)
 	if err != nil {
-		return fmt.Errorf("the model with the choices made: %w", err)
+		return fmt.Errorf("the model with the choices made: %w", unplaced(err, text))
 	}
 	if err := c.resolved(before, after); err != nil {
 		return err
@@ -149,7 +152,7 @@ func (c *resolveCmd) permissive(ctx context.Context, env *world, before *explici
 	}
 	after, err := c.states(ctx, text)
 	if err != nil {
-		return fmt.Errorf("the model with the choices that are permitted: %w", err)
+		return fmt.Errorf("the model with the choices that are permitted: %w", unplaced(err, text))
 	}
 	if c.Uniform {
 		left, err := syntax.ParseModel(c.ModelFile, text)
@@ -160,6 +163,23 @@ func (c *resolveCmd) permissive(ctx context.Context, env *world, before *explici
 	}
 	c.note(env, before, after)
 	return env.writeFile(cmp.Or(c.Output, "-"), textWriter(string(text)))
+}
+
+// unplaced returns an error about a text that was made, which nobody sees: with the line itself instead of its place.
+func unplaced(err error, text []byte) error {
+	var first *syntax.Error
+	if list, ok := errors.AsType[syntax.ErrorList](err); ok && len(list) > 0 {
+		first = list[0]
+	} else if wrong, ok := errors.AsType[*compile.StateError](err); ok {
+		first = &syntax.Error{Pos: wrong.Pos, Msg: wrong.Msg + " in state " + wrong.State}
+	} else if first, ok = errors.AsType[*syntax.Error](err); !ok {
+		return err
+	}
+	lines := strings.Split(string(text), "\n")
+	if !first.Pos.IsValid() || int(first.Pos.Line) > len(lines) {
+		return errors.New(first.Msg)
+	}
+	return fmt.Errorf("%s, in %q", first.Msg, strings.TrimSpace(lines[first.Pos.Line-1]))
 }
 
 // typed returns the text of a model that has another type.
@@ -246,9 +266,9 @@ func (c *resolveCmd) resolver(ctx context.Context, env *world, space *explicit.S
 		if err := found.Module(&module, "policy_manager"); err != nil {
 			return nil, fmt.Errorf("%w; -o FILE.all or FILE.umb writes the states of the chain", err)
 		}
-		parsed, err := syntax.ParseModel(c.Scheduler, module.Bytes())
+		parsed, err := syntax.ParseModel("", module.Bytes())
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%s: %w", c.Scheduler, unplaced(err, module.Bytes()))
 		}
 		return parsed.Items, nil
 	case c.Uniform:

@@ -49,9 +49,10 @@ func (c *resolveCmd) remembered(ctx context.Context, env *world, model *syntax.M
 	if err := r.module(ctx); err != nil {
 		return nil, fmt.Errorf("%s: %w", c.Scheduler, err)
 	}
-	parsed, err := syntax.ParseModel(c.Scheduler, []byte(r.text.String()))
+	made := []byte(r.text.String())
+	parsed, err := syntax.ParseModel("", made)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", c.Scheduler, unplaced(err, made))
 	}
 	out := *model
 	out.Items = nil

@@ -67,7 +67,7 @@ func TestRememberedChains(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 6))
 	formulas := []string{
 		"G F s=1", "F G odd", "(G F s=1) & (G F s=2)", "(F s=3) & (G F s=1) & (G F !odd)", "(F G s<3) | (G F s=4)", "G (s=1 => (F s=2))",
-		"F (s=2 & (X s=1))", "(F<=3 s=2) | (G odd)", "(G F (s=0 & (X s=1))) & (F G s!=4)", "(F s=1) & (X X s=2)",
+		"F<=3 s=2", "s<3 U<=4 s=1", "G<=2 odd", "F[1,3] s=2", "F<=1 s=1", "F (s=2 & (X s=1))", "(F<=3 s=2) | (G odd)", "(G F (s=0 & (X s=1))) & (F G s!=4)", "(F s=1) & (X X s=2)",
 	}
 	dir := t.TempDir()
 	model, chosen, left := filepath.Join(dir, "m.prism"), filepath.Join(dir, "x.json"), filepath.Join(dir, "x.prism")
@@ -101,6 +101,14 @@ func TestRememberedChains(t *testing.T) {
 			}
 			compared["LTL"]++
 		}
+		for _, dir := range []string{"max", "min"} {
+			if want, ok := resolve("R" + dir + "=? [ C<=3 ]"); ok {
+				if got := fractions(t, left, "--prop", "R=? [ C<=3 ]")[0]; got == nil || got.Cmp(want) != 0 {
+					t.Fatalf("%sR%s=? [ C<=3 ]: %v, the chain has %v", text, dir, want, got)
+				}
+				compared["rewards"]++
+			}
+		}
 		bound := []string{"0.1", "0.4", "0.8"}[rng.IntN(3)]
 		best, ok := resolve(fmt.Sprintf("multi(Pmax=? [ %s ], P>=%s [ %s ])", f, bound, g))
 		if !ok {
@@ -114,7 +122,24 @@ func TestRememberedChains(t *testing.T) {
 		}
 		compared["multi"]++
 	}
-	if compared["LTL"] < 10 || compared["multi"] < 2 {
+	if compared["LTL"] < 10 || compared["rewards"] < 6 || compared["multi"] < 2 {
 		t.Errorf("compared %v", compared)
+	}
+}
+
+// TestResolveNamesNoPlaces: an error about the model that is made has no place in it, since nobody sees that text.
+func TestResolveNamesNoPlaces(t *testing.T) {
+	dir := t.TempDir()
+	model, policy := filepath.Join(dir, "m.prism"), filepath.Join(dir, "p.prism")
+	for file, text := range map[string]string{
+		model: "mdp module m s:[0..1]; [a] s=0 -> (s'=1); [b] s=0 -> true; endmodule", policy: "module p\n  s : [0..1];\n  [a] true -> true;\nendmodule\n",
+	} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	code, _, stderr := tilecheck(t.Context(), "resolve", model, "--policy", policy)
+	if code != 1 || !strings.Contains(stderr, `in "s : [0..1];"`) || strings.Contains(stderr, model+":") {
+		t.Errorf("exit code %d, want 1 and the line that is wrong:\n%s", code, stderr)
 	}
 }

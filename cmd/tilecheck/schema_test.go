@@ -190,6 +190,7 @@ func contractLines() map[string]int {
 		"check die.prism --const N=3 --prop P=?[F\x00s=1] --export-results -":                         80,
 		"check die.prism --frobnicate":                                                                80,
 		"check":                                                                                       80,
+		"version":                                                                                     0,
 		"crosscheck die.prism die.props --const N=3 --engines native,native:exact,native:ci --seed 1": 0,
 		"crosscheck many.prism --against many.prism --prop P=?[X\x00s=1] --engines native":            0,
 		"crosscheck suite/die.prism --against mdp.prism --prop P=?[X\x00s=1] --engines native":        3,
@@ -318,6 +319,54 @@ func TestContract(t *testing.T) {
 	for command := range known {
 		if !seen[command] && command != "image list" { // which wants Docker
 			t.Errorf("nothing of %s was checked", command)
+		}
+	}
+}
+
+// A command line that names no command prints one object, too.
+func TestContractWithoutCommand(t *testing.T) {
+	known := schemas(t)
+	for line, want := range map[string]int{
+		"chek x --format json": 80, "-q chek x --format json": 80, "--frobnicate --format json": 80, "--format json": 80,
+		"--version --format json": 0, "--format json -v": 0, "-q --version --format=json": 0, "check --format json --version": 0, "version --format json": 0,
+	} {
+		stdout, _, code := hostileWorld(t, false, strings.Fields(line)...)
+		if code != want {
+			t.Errorf("%s: exit code %d, want %d", line, code, want)
+		}
+		if want == 0 {
+			if doc := wantValid(t, known, stdout); doc["command"] != "version" {
+				t.Errorf("%s: found the command %v, want version", line, doc["command"])
+			}
+			continue
+		}
+		var doc struct {
+			Tilecheck string
+			Command   *string
+			Results   []any
+			Error     struct{ Code int }
+		}
+		if err := json.Unmarshal([]byte(stdout), &doc); err != nil || doc.Command == nil || doc.Error.Code != want || doc.Tilecheck == "" {
+			t.Errorf("%s: %v, want one object with an error:\n%s", line, err, stdout)
+		}
+	}
+}
+
+// Numbers that random games made say which seed repeats them.
+func TestContractSeeds(t *testing.T) {
+	for _, line := range []string{
+		"play random --size 2 --max 8 --games 20 --seed 7", "compare players random pref:left,up,down,right --size 2 --max 8 --games 30 --seed 7",
+		"compare document cs221 --row random --games 100 --seed 7", "compare models random --max 8 --size 2 --samples 50 --seed 7",
+	} {
+		stdout, stderr, _ := hostileWorld(t, false, append(strings.Fields(line), "--format", "json")...)
+		var doc struct{ Results []map[string]any }
+		if err := json.Unmarshal([]byte(stdout), &doc); err != nil || len(doc.Results) == 0 {
+			t.Fatalf("%s: %v\n%s%s", line, err, stdout, stderr)
+		}
+		for _, r := range doc.Results {
+			if random := r["games"] != nil || r["samples"] != nil; random && r["quantity"] != "moves per second" && r["seed"] != 7.0 {
+				t.Errorf("%s: the seed is %v, want 7, of %v", line, r["seed"], r)
+			}
 		}
 	}
 }

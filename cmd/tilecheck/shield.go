@@ -99,20 +99,25 @@ func (c *shieldCmd) Run(ctx context.Context, env *world) error {
 	if err != nil {
 		return err
 	}
-	var written []string
+	written, err := c.files(ctx, env, x, p, tree)
+	return errors.Join(c.print(env, x, p, written, time.Since(start)), err)
+}
+
+// files writes the files that were asked for, and returns the names of those that it has written.
+func (c *shieldCmd) files(ctx context.Context, env *world, x *shield.Shield, p *shield.Promise, tree *syntax.Model) (written []string, err error) {
 	if c.Output != "" {
 		if written, err = c.write(ctx, env, x, p, tree); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	if c.ExportScheduler != "" {
 		file, err := c.writeScheduler(ctx, env, x, p)
 		if err != nil {
-			return err
+			return written, err
 		}
 		written = append(written, file)
 	}
-	return c.print(env, x, p, written, time.Since(start))
+	return written, nil
 }
 
 // question reads the model, and finds what the property asks of its states.

@@ -122,7 +122,7 @@ func (e *world) limit(ctx context.Context, limit time.Duration) (context.Context
 	return ctx, cancel
 }
 
-// within is a limit of memory of the command, 0 for the default. A command in a test shares its process with others
+// within is a limit of memory of the command, 0 for the default. A part of the work that takes too much is given up alone. A command in a test shares its process with others
 // and is not watched.
 func (e *world) within(ctx context.Context, limit byteCount) (context.Context, context.CancelFunc) {
 	most := int64(limit)
@@ -132,12 +132,13 @@ func (e *world) within(ctx context.Context, limit byteCount) (context.Context, c
 	if e.last == nil || most == 0 {
 		return context.WithCancel(ctx)
 	}
-	ctx, end := ending.Ender(ctx)
+	ctx, cancel := context.WithCancel(ctx)
+	ctx, end := ending.Divisible(ctx)
 	stop := memory.Watch(most, func() { end(&ending.Memory{Limit: most}) })
 	e.insist(ctx)
 	return ctx, func() {
 		stop()
-		end(context.Canceled)
+		cancel()
 	}
 }
 

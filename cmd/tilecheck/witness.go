@@ -123,6 +123,9 @@ func (c *checkCmd) exportPart(ctx context.Context, env *world, job runner.Job) e
 	}
 	for i := range verdicts {
 		v := &verdicts[i]
+		if v.Err != nil && ctx.Err() != nil {
+			return fmt.Errorf("%s was not written: check the part again: %w", c.ExportSubsystem, v.Err)
+		}
 		if v.Err == nil && v.Value.Kind == result.Boolean && !v.Value.Bool {
 			return env.writeFile(c.ExportSubsystem, textWriter(string(c.part)))
 		}

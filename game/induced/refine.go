@@ -21,7 +21,7 @@ type Proven struct {
 // Improve refines the part so many times, on the boards that it has if they are
 // to stay and on canonical ones otherwise, and returns what proves most: the part
 // or one of those. The strategy's own bounds are those of the part. The error is
-// that of Survey.
+// that of Survey; what was proven before it is returned, too.
 func (p *Part) Improve(ctx context.Context, times int, stay bool) (*Proven, error) {
 	bound, err := p.Prove(ctx, nil)
 	if err != nil {
@@ -30,11 +30,11 @@ func (p *Part) Improve(ctx context.Context, times int, stay bool) (*Proven, erro
 	best, part := &Proven{Part: p, Bound: bound}, p
 	for i := 0; i < times && !part.Late(); i++ {
 		if part, err = part.Refine(ctx, !stay || part.Canonical()); err != nil {
-			return nil, err
+			return best, err
 		}
 		next, err := part.Prove(ctx, nil)
 		if err != nil {
-			return nil, err
+			return best, err
 		}
 		if next.Optimal > best.Bound.Optimal {
 			next.Own = bound.Own

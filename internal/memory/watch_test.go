@@ -1,7 +1,9 @@
 package memory
 
 import (
+	"math"
 	"runtime"
+	"runtime/debug"
 	"testing"
 	"time"
 )
@@ -30,4 +32,37 @@ func TestWatch(t *testing.T) {
 	case <-time.After(time.Minute):
 		t.Fatal("300 MB are within a limit of 64 MB")
 	}
+}
+
+// Garbage that the runtime has not collected yet is no use of memory, however much there is.
+func TestGarbageIsNotUsed(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(math.MaxInt64))
+	debug.FreeOSMemory()
+	const limit = 64 << 20
+	w := &watch{limit: limit, most: held() + limit}
+	fill := func() (kept [][]byte) {
+		for range 100 {
+			b := make([]byte, 1<<20)
+			for i := 0; i < len(b); i += 4096 {
+				b[i] = 1
+			}
+			kept = append(kept, b)
+		}
+		return kept
+	}
+	kept := fill()
+	runtime.KeepAlive(kept)
+	kept = nil
+	if held() <= w.most {
+		t.Fatal("100 MB of garbage are gone before they are looked at")
+	}
+	if w.exceeded() {
+		t.Error("100 MB of garbage are over a limit of 64 MB")
+	}
+	kept, w.next = fill(), time.Time{}
+	if !w.exceeded() {
+		t.Error("100 MB are within a limit of 64 MB")
+	}
+	runtime.KeepAlive(kept)
 }

@@ -34,6 +34,7 @@ const (
 	KubectlTool Thing = "kubectl"     // on PATH
 	Browser     Thing = "chromium"
 	PythonTool  Thing = "python" // on PATH, at least 3.9
+	NodeTool    Thing = "node"   // on PATH
 	NeovimTool  Thing = "neovim" // nvim, on PATH
 	EmacsTool   Thing = "emacs"  // on PATH, with eglot
 	Minutes     Thing = "full"   // TILECHECK_FULL, as .ci/run sets it, or TILECHECK_LONG
@@ -43,7 +44,7 @@ const (
 
 // Things returns all of them.
 func Things() []Thing {
-	return []Thing{PRISMTool, PRISMImage, PRISMSuite, QCompSet, Storm, Docker, Slurm, KubectlTool, Browser, PythonTool, NeovimTool, EmacsTool, Minutes, Time, System}
+	return []Thing{PRISMTool, PRISMImage, PRISMSuite, QCompSet, Storm, Docker, Slurm, KubectlTool, Browser, PythonTool, NodeTool, NeovimTool, EmacsTool, Minutes, Time, System}
 }
 
 // Have goes on if err is nil. Otherwise err says why the thing is not there, and
@@ -135,6 +136,14 @@ func Python(tb testing.TB) string {
 	tb.Helper()
 	found, err := exec.LookPath("python3")
 	Have(tb, PythonTool, err)
+	return found
+}
+
+// Node returns an interpreter of JavaScript with modules.
+func Node(tb testing.TB) string {
+	tb.Helper()
+	found, err := exec.LookPath("node")
+	Have(tb, NodeTool, err)
 	return found
 }
 

@@ -1,6 +1,7 @@
 package jani
 
 import (
+	"math/big"
 	"strconv"
 
 	"tilecheck/prism/syntax"
@@ -103,7 +104,7 @@ func (t *translator) constantIndex(v *value, p *place) (int, bool) {
 }
 
 // choose is the element that an index chooses. An index beyond the array fails
-// where it is evaluated, as a division by zero does.
+// where it is evaluated.
 func (t *translator) choose(v *value, index sized, elems []symbol) symbol {
 	if len(elems) == 0 {
 		t.refuse(v.Start, "the array has no elements")
@@ -122,12 +123,7 @@ func (t *translator) choose(v *value, index sized, elems []symbol) symbol {
 		return symbol{data: d}
 	}
 	t.charge(v.Start, len(elems)*(index.size+3)+6)
-	zero := &syntax.IntLit{Span: v.Span}
-	failure := call(v, "mod", zero, &syntax.Binary{Op: syntax.OpMul, X: zero, Y: index.x, OpPos: v.Start, Span: v.Span})
-	if elems[0].isBool {
-		failure = &syntax.Binary{Op: syntax.OpEq, X: failure, Y: zero, OpPos: v.Start, Span: v.Span}
-	}
-	out := symbol{x: failure, size: 6, isBool: elems[0].isBool}
+	out := failing(v, index, elems[0].isBool)
 	for k := len(elems) - 1; k >= 0; k-- {
 		if elems[k].x == nil {
 			t.refuse(v.Start, "the elements of an array differ in their form")
@@ -222,7 +218,7 @@ func (t *translator) targets(ref *value, p *place) targetTree {
 			}
 			return base.elems[i]
 		}
-		return t.anyOf(ref, t.measured(ref.get("index"), p), base.elems)
+		return t.anyOf(ref, t.measured(ref.get("index"), p), t.within(ref.get("index"), p, len(base.elems)), base.elems)
 	case op.isText("da"):
 		t.operands(ref, "exp", "member")
 		if m, ok := t.targets(ref.get("exp"), p).members[ref.get("member").text]; ok {
@@ -260,14 +256,49 @@ func treeOf(t *translator, ref *value, s symbol) targetTree {
 	return out
 }
 
-// anyOf is the element that an index chooses, as something to assign to.
-func (t *translator) anyOf(ref *value, index sized, elems []targetTree) targetTree {
+// anyOf is the element that an index chooses, as something to assign to. An index beyond the array fails where the
+// condition of the first element is evaluated, unless it is known to lie within.
+func (t *translator) anyOf(ref *value, index sized, within bool, elems []targetTree) targetTree {
 	var out targetTree
 	for k, e := range elems {
 		is := sized{x: t.isIndex(ref, index.x, k), size: index.size + 2}
+		if k == 0 && !within {
+			binary := func(op syntax.Op, k int) syntax.Expr {
+				return &syntax.Binary{Op: op, X: index.x, Y: &syntax.IntLit{Value: int32(k), Span: ref.Span}, OpPos: ref.Start, Span: ref.Span}
+			}
+			inside := and(binary(syntax.OpGt, 0), binary(syntax.OpLt, len(elems)))
+			is.x = &syntax.Cond{
+				C: inside, T: &syntax.BoolLit{Span: ref.Span},
+				E: &syntax.Cond{C: is.x, T: &syntax.BoolLit{Value: true, Span: ref.Span}, E: failing(ref, index, true).x, Span: ref.Span}, Span: ref.Span,
+			}
+			is.size = 4*index.size + 16
+		}
 		merge(&out, e, is)
 	}
 	return out
+}
+
+// within reports whether an index is a variable whose bounds are known to lie within an array.
+func (t *translator) within(index *value, p *place, length int) bool {
+	if index.kind != text {
+		return false
+	}
+	s, ok := p.find(index.text)
+	if !ok || s.slot == nil || s.slot.typ == nil {
+		return false
+	}
+	low, high := t.constant(s.slot.typ.low, p, 0), t.constant(s.slot.typ.high, p, 0)
+	return low != nil && high != nil && low.Sign() >= 0 && high.Cmp(big.NewRat(int64(length-1), 1)) <= 0
+}
+
+// failing is an expression that fails where it is evaluated, as a division by zero does.
+func failing(v *value, index sized, isBool bool) symbol {
+	zero := &syntax.IntLit{Span: v.Span}
+	x := call(v, "mod", zero, &syntax.Binary{Op: syntax.OpMul, X: zero, Y: index.x, OpPos: v.Start, Span: v.Span})
+	if isBool {
+		x = &syntax.Binary{Op: syntax.OpEq, X: x, Y: zero, OpPos: v.Start, Span: v.Span}
+	}
+	return symbol{x: x, size: 6, isBool: isBool}
 }
 
 // merge adds targets under a condition.

@@ -340,3 +340,44 @@ func TestKnownConstants(t *testing.T) {
 		t.Errorf("found %v, want that the length is not known", err)
 	}
 }
+
+// TestWriteBeyondArray: assigning to an element beyond an array is an error in the state that does it, in every
+// dimension, and in no other one. Storm 1.14 refuses such models.
+func TestWriteBeyondArray(t *testing.T) {
+	row := `{"op": "av", "elements": [0, 0]}`
+	arrays := []string{
+		`{"name": "a", "type": {"kind": "array", "base": {"kind": "bounded", "base": "int", "lower-bound": 0, "upper-bound": 7}}, "initial-value": ` + row + `}`,
+		`{"name": "aa", "type": {"kind": "array", "base": {"kind": "array", "base": {"kind": "bounded", "base": "int", "lower-bound": 0, "upper-bound": 7}}}, "initial-value": {"op": "av", "elements": [` + row + `, ` + row + `]}}`,
+	}
+	at := func(array, index any) string {
+		return fmt.Sprintf(`{"op": "aa", "exp": %s, "index": %s}`, operand(array), operand(index))
+	}
+	for _, tt := range []struct {
+		ref, value string
+		last       int // the value of i in the last step
+		fails      bool
+	}{
+		{at("a", "i"), "7", 1, false},
+		{at("a", "i"), "7", 2, true},
+		{at("a", op("-", "i", 1)), "7", 2, true}, // -1 at first
+		{at("a", op("-", 1, "i")), "7", 1, false},
+		{at(at("aa", "i"), 0), "7", 1, false},
+		{at(at("aa", "i"), 0), "7", 2, true},
+		{at(at("aa", 1), "i"), "7", 1, false},
+		{at(at("aa", 1), "i"), "7", 2, true},
+		{at(at("aa", "i"), op("*", 2, "i")), "7", 1, true}, // (1,2)
+		{at("aa", "i"), row, 1, false},
+		{at("aa", "i"), row, 2, true},
+	} {
+		step := edge("l", op("≤", "i", tt.last), to("l", set(tt.ref, tt.value), set("i", op("+", "i", 1))))
+		text := document("dtmc", variables(append(arrays, bounded("i", 0, 4, "0"))...), []string{automaton("w", "", []string{"l"}, step)},
+			system("w"), property("end", eventually("Pmin", op("=", "i", tt.last+1))))
+		v, err := runner.Check(context.Background(), native.New(), runner.Job{File: "m.jani", Model: []byte(text)})
+		if err != nil {
+			t.Fatalf("%s: %v", tt.ref, err)
+		}
+		if f := v[0].Err; (f != nil) != tt.fails || f != nil && (f.Class != result.Model || !f.Pos.IsValid()) {
+			t.Errorf("%s up to i=%d: the error %v, want one with its place: %v", tt.ref, tt.last, f, tt.fails)
+		}
+	}
+}

@@ -78,7 +78,11 @@ func (s Scale) Format(x float64, dir int) string {
 	text := s.digits(x)
 	shown, _ := strconv.ParseFloat(text, 64) // digits wrote it
 	if (x-shown)*float64(dir) > 0 {
-		text = s.digits(x + float64(dir)*math.Pow10(-s.place))
+		next := x + float64(dir)*math.Pow10(-s.place)
+		if next == x { // the last place counts less than doubles tell apart
+			next = math.Nextafter(x, math.Inf(dir))
+		}
+		text = s.digits(next)
 	}
 	if !s.Trim && !s.capped {
 		return text
@@ -91,6 +95,16 @@ func (s Scale) Format(x float64, dir int) string {
 		return mantissa + "e" + exp
 	}
 	return mantissa
+}
+
+// Interval writes an interval with its ends rounded outwards. Where the scale has no place that an interval's width justifies,
+// each end has its own.
+func (s Scale) Interval(lo, hi float64) string {
+	low, high := s, s
+	if s.Trim {
+		low, high = Of(lo, 0), Of(hi, 0)
+	}
+	return "[" + low.Format(lo, -1) + ", " + high.Format(hi, +1) + "]"
 }
 
 func (s Scale) digits(x float64) string {

@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"strconv"
+	"strings"
 	"testing"
 
 	"tilecheck/result"
@@ -84,6 +85,36 @@ func TestIntervalsAreRoundedOutwards(t *testing.T) {
 		slack := max(half/5, math.Abs(hi)*2e-7, math.Abs(lo)*2e-7)
 		if lo-down > slack || up-hi > slack {
 			t.Fatalf("[%v, %v] is printed [%v, %v], too wide", lo, hi, down, up)
+		}
+	}
+}
+
+// Interval contains the interval, also where there is no width to take digits from, and where digits are more than doubles tell apart.
+func TestIntervalContains(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	read := func(text string) float64 {
+		x, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x
+	}
+	for range 20000 {
+		lo := r.Float64() * math.Pow(10, 20*r.Float64()-10)
+		hi := lo + lo*math.Pow(10, -18*r.Float64())
+		value := lo + (hi-lo)*r.Float64()
+		value = min(max(value, lo), hi)
+		for _, s := range []Scale{To(value, (hi-lo)/2, 2+r.IntN(16)), Of(0, 0)} {
+			text := s.Interval(lo, hi)
+			down, up, _ := strings.Cut(strings.Trim(text, "[]"), ", ")
+			if least, most := read(down), read(up); least > lo || most < hi {
+				t.Fatalf("[%v, %v] is printed %s", lo, hi, text)
+			}
+		}
+		s := To(value, (hi-lo)/2, 2+r.IntN(16))
+		down, up, _ := strings.Cut(strings.Trim(s.Interval(lo, hi), "[]"), ", ")
+		if v := read(s.Format(value, 0)); v < read(down) || v > read(up) {
+			t.Fatalf("%v in [%v, %v] is printed %s in %s", value, lo, hi, s.Format(value, 0), s.Interval(lo, hi))
 		}
 	}
 }

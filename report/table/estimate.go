@@ -18,11 +18,7 @@ func Estimate(value, lo, hi float64) (text, interval Cell) {
 		return Cell{Text: number.Of(value, 0).Format(value, 0), Value: value}, Cell{}
 	}
 	s := number.Of(value, half)
-	low, high := s, s
-	if s.Trim { // no width to take digits from: each end has its own
-		low, high = number.Of(lo, 0), number.Of(hi, 0)
-	}
-	return Cell{Text: s.Format(value, 0), Value: value}, Cell{Text: "[" + low.Format(lo, -1) + ", " + high.Format(hi, +1) + "]"}
+	return Cell{Text: s.Format(value, 0), Value: value}, Cell{Text: s.Interval(lo, hi)}
 }
 
 // Footnotes are the notes below a [Table], each once, with numbers. The zero value has none.

@@ -35,6 +35,7 @@ type summaryRecord struct {
 	Undecided   int                `json:"undecided"`
 	Unchecked   int                `json:"unchecked"`
 	Invalid     int                `json:"invalid"`
+	Differ      int                `json:"differ"`     // pairs of state spaces, whatever the answers say
 	Confidence  result.JSONNumber  `json:"confidence"` // of all statistical comparisons together
 	Seconds     result.JSONNumber  `json:"seconds"`
 	Models      []modelRecord      `json:"models"`
@@ -107,7 +108,7 @@ func (r *Report) Write(w io.Writer, f table.Format, opt table.Options) error {
 
 func (r *Report) summary() summaryRecord {
 	s := summaryRecord{
-		Agree: r.Count(Agree), Disagree: r.Count(Disagree), Undecided: r.Count(Undecided), Unchecked: r.Count(Unchecked), Invalid: r.Count(Invalid),
+		Agree: r.Count(Agree), Disagree: r.Count(Disagree), Undecided: r.Count(Undecided), Unchecked: r.Count(Unchecked), Invalid: r.Count(Invalid), Differ: r.differ(),
 		Confidence: result.JSONNumber(r.Confidence), Seconds: result.JSONNumber(r.Seconds),
 		Models: modelRecords(r.Models), Differences: []differenceRecord{},
 	}

@@ -148,7 +148,21 @@ func (r *Report) String() string {
 		}
 	}
 	if text == "" {
-		return "nothing was compared"
+		text = ", nothing was compared"
+	}
+	if r.Count(Disagree)+r.Count(Invalid) == 0 && r.differ() > 0 { // which is why the exit code is ExitDisagree
+		text += "; but the models differ"
 	}
 	return text[2:]
+}
+
+// differ counts the pairs of state spaces that are different.
+func (r *Report) differ() int {
+	n := 0
+	for i := range r.Diagnoses {
+		if r.Diagnoses[i].Difference != nil {
+			n++
+		}
+	}
+	return n
 }

@@ -34,6 +34,8 @@ type BlessOptions struct {
 type Blessing struct {
 	Files   []BlessedFile // with changes only, in the order of the suite
 	Skipped []Skip
+	// Failing are the results that annotations which stay do not fit, or that could not be had.
+	Failing []report.TestResult
 	Added   int // annotations that are new
 	Updated int // annotations with another value
 }
@@ -171,24 +173,37 @@ func (b *blesser) subject(ctx context.Context, s *subject) {
 
 // judged are the items whose annotations stay: all that are chosen, or, if
 // failing ones are to be replaced, those that do not fail. Annotations that
-// cannot be read stay in any case.
+// cannot be read stay in any case. Those that stay and fail are noted.
 func (b *blesser) judged(ctx context.Context, s *subject) map[*item]bool {
 	kept := make(map[*item]bool)
 	for _, it := range s.items {
 		_, unmatched := errors.AsType[expect.Unmatched](it.problem)
 		kept[it] = it.chosen.Expects() || it.problem != nil && !unmatched
 	}
-	if !b.opt.Update {
+	if !slices.ContainsFunc(s.items, func(it *item) bool { return it.keep && kept[it] }) {
 		return kept
 	}
 	u := &unit{subject: s, entrant: b.entrant, workers: 1}
 	u.run(ctx)
+	b.note(u.whole)
 	for i := range u.results {
-		if u.results[i].Outcome == report.TestFailed && s.items[i].problem == nil && s.items[i].extra == "" {
-			kept[s.items[i]] = false
+		switch it := s.items[i]; {
+		case b.opt.Update && u.results[i].Outcome == report.TestFailed && it.problem == nil && it.extra == "":
+			kept[it] = false
+		case it.keep && kept[it]:
+			b.note(u.results[i : i+1])
 		}
 	}
 	return kept
+}
+
+// note keeps the results that fail.
+func (b *blesser) note(results []report.TestResult) {
+	for i := range results {
+		if FailureCode(&report.TestReport{Results: results[i : i+1]}) != 0 {
+			b.out.Failing = append(b.out.Failing, results[i])
+		}
+	}
 }
 
 // values computes what open items should expect: with fractions, then with

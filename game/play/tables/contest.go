@@ -177,8 +177,10 @@ func contestRows(c *play.Contest) (*table.Table, error) {
 			{Name: "best_place"},
 			{Name: "worst_place"},
 			{Name: "better"},
+			{Name: "seed"},
 		},
 	}
+	seed := c.Match.Seed
 	for _, i := range standing(c) {
 		p := &c.Players[i]
 		estimates, err := c.Estimates(i, c.Confidence)
@@ -187,14 +189,14 @@ func contestRows(c *play.Contest) (*table.Table, error) {
 		}
 		for _, e := range estimates {
 			row := machineRow(e)
-			t.Append(p.Strategy, nil, strings.TrimSpace(string(e.Quantity)+" "+tileText(e)), e.Games, e.Value, row[5], row[6], row[7], row[9], p.Best, p.Worst, nil)
+			t.Append(p.Strategy, nil, strings.TrimSpace(string(e.Quantity)+" "+tileText(e)), e.Games, e.Value, row[5], row[6], row[7], row[9], p.Best, p.Worst, nil, seed)
 		}
-		t.Append(p.Strategy, nil, "moves per second", p.Games(), p.Speed(), nil, nil, nil, nil, p.Best, p.Worst, nil)
+		t.Append(p.Strategy, nil, "moves per second", p.Games(), p.Speed(), nil, nil, nil, nil, p.Best, p.Worst, nil, nil)
 	}
 	for i := range c.Pairs {
 		p := &c.Pairs[i]
 		t.Append(c.Players[p.A].Strategy, c.Players[p.B].Strategy, "difference of "+string(c.By), c.Games, p.Difference.Mean(),
-			p.Interval.Lo, p.Interval.Hi, c.Confidence, p.Interval.Method.String(), nil, nil, winnerText(p))
+			p.Interval.Lo, p.Interval.Hi, c.Confidence, p.Interval.Method.String(), nil, nil, winnerText(p), seed)
 	}
 	return t, nil
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"tilecheck/game/play"
+	"tilecheck/report/number"
 	"tilecheck/report/table"
 	"tilecheck/stats"
 )
@@ -32,6 +33,7 @@ func Document(d play.Document, opt play.RepeatOptions, results []play.RowResult,
 			{Name: "compatible"},
 			{Name: "test"},
 			{Name: "remarks"},
+			{Name: "seed"},
 		}
 	} else {
 		t.Columns = []table.Column{
@@ -48,20 +50,26 @@ func Document(d play.Document, opt play.RepeatOptions, results []play.RowResult,
 	}
 	var notes table.Footnotes
 	for i := range results {
-		appendRow(t, &results[i], i > 0 && results[i-1].Row.Table == results[i].Row.Table, &notes, f.Machine())
+		appendRow(t, &results[i], opt.Seed, &notes, f.Machine())
 	}
 	t.Notes = append(documentNotes(d, opt, results), notes.Paragraphs()...)
 	return t
 }
 
 // appendRow adds the numbers of a row.
-func appendRow(t *table.Table, r *play.RowResult, sameTable bool, notes *table.Footnotes, machine bool) {
+func appendRow(t *table.Table, r *play.RowResult, seed uint64, notes *table.Footnotes, machine bool) {
 	for i := range r.Row.Values {
 		p, j := &r.Row.Values[i], &r.Judgements[i]
 		why := judgementNotes(r, p, j)
 		value, interval := judgedCells(j)
 		if machine {
-			t.Append(machineJudgement(r, p, j, value, why)...)
+			row := machineJudgement(r, p, j, value, why)
+			if j.Games > 0 {
+				row = append(row, seed)
+			} else {
+				row = append(row, nil)
+			}
+			t.Append(row...)
 			continue
 		}
 		name := ""
@@ -82,9 +90,9 @@ func judgedCells(j *play.Judgement) (value, interval table.Cell) {
 		value = table.Cell{Text: rounded(j.Value), Value: j.Value}
 		switch {
 		case !math.IsInf(hi, 0):
-			interval.Text = fmt.Sprintf("predicted [%s, %s]", rounded(lo), rounded(hi))
+			interval.Text = "predicted " + number.Of(0, 0).Interval(lo, hi)
 		case !math.IsInf(lo, 0):
-			interval.Text = "predicted at least " + rounded(lo)
+			interval.Text = "predicted at least " + number.Of(lo, 0).Format(lo, -1)
 		}
 		return value, interval
 	case hi > lo:

@@ -27,12 +27,13 @@ func Play(out *play.Outcome, estimates []play.Estimate, f table.Format) *table.T
 			{Name: "together"},
 			{Name: "bound_method"},
 			{Name: "proven"},
+			{Name: "seed"},
 		}
 		for _, e := range estimates {
-			t.Append(machineRow(e)...)
+			t.Append(append(machineRow(e), out.Match.Seed)...)
 		}
 		if speed := out.Speed(); speed > 0 {
-			t.Append("moves per second", nil, nil, out.Games(), speed, nil, nil, nil, nil, nil, nil)
+			t.Append("moves per second", nil, nil, out.Games(), speed, nil, nil, nil, nil, nil, nil, nil)
 		}
 		return t
 	}

@@ -13,7 +13,7 @@ func Shield(t *table.Table, x *strategy.Shield, g *induced.Gain, f table.Format)
 	row := func(quantity, key string, x float64, i induced.Interval, how string) {
 		value, interval := table.Estimate(x, i.Lo, i.Hi)
 		if f.Machine() {
-			t.Append(key, nil, nil, nil, x, i.Lo, i.Hi, 1, nil, how, true)
+			t.Append(key, nil, nil, nil, x, i.Lo, i.Hi, 1, nil, how, true, nil)
 			return
 		}
 		t.Append(quantity, nil, value, interval, how)

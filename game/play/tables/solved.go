@@ -40,24 +40,26 @@ func Solved(problem solve.Problem, stats solve.Stats, elapsed time.Duration) *ta
 		{Name: "max", Align: table.Right},
 		{Name: "objective"},
 		{Name: "value", Align: table.Right},
+		{Name: "interval", Field: "-"},
 		{Field: "lower"},
 		{Field: "upper"},
 		{Field: "accuracy"},
-		{Name: "relative error", Align: table.Right},
+		{Field: "relative_error"},
 		{Name: "positions", Align: table.Right},
 		{Name: "afterstates", Align: table.Right},
 		{Name: "layers", Align: table.Right},
 		{Name: "seconds", Align: table.Right},
 	}}
-	var lower, upper, relative any
+	var interval, lower, upper, relative any
 	accuracy := result.Float
 	if low, high, ok := stats.Bounds(problem); ok {
 		bound := stats.RelativeError(problem)
+		_, interval = table.Estimate(stats.Initial, low, high)
 		accuracy, lower, upper, relative = result.Bounded, low, high, table.Cell{Text: fmt.Sprintf("%.1e", bound), Value: bound}
 	}
 	t.Append(
 		problem.Shape.String(), game.Value(problem.MaxExp), problem.Objective.String(), valueCell(stats.Initial),
-		lower, upper, accuracy.String(), relative, stats.Positions, stats.Afterstates, len(stats.Layers),
+		interval, lower, upper, accuracy.String(), relative, stats.Positions, stats.Afterstates, len(stats.Layers),
 		table.Cell{Text: fmt.Sprintf("%.3g", elapsed.Seconds()), Value: elapsed.Seconds()},
 	)
 	return t

@@ -37,6 +37,8 @@ type Options struct {
 	Fair bool
 	// Progress is told how far the computation of a property is.
 	Progress func(progress.Progress)
+	// Answered is told every answer of Check, before more is made of it.
+	Answered func(*result.Verdict)
 	// Beliefs is as in belief.Options, for partially observable models.
 	Beliefs int
 	// Solver is asked for bounds first, if there is one; nil is package solve.
@@ -159,6 +161,9 @@ func (c *Checker) Check(ctx context.Context, p *Property) result.Verdict {
 	}
 	v.Warnings = append(v.Warnings, c.differences(p)...)
 	v.Seconds = time.Since(start).Seconds()
+	if c.opts.Answered != nil && v.Err == nil {
+		c.opts.Answered(&v)
+	}
 	return v
 }
 

@@ -163,7 +163,7 @@ func (p *Prover) snapshot() *Prover {
 }
 
 // Proven adds the claim that answers a property, and returns its number and what the checker
-// proves of it: Holds is whether the property does.
+// proves of it.
 func (p *Prover) Proven(ctx context.Context, prop *Property) (int, *certify.Result, error) {
 	i, err := p.Add(ctx, prop)
 	if err != nil {
@@ -183,9 +183,6 @@ func (p *Prover) Proven(ctx context.Context, prop *Property) (int, *certify.Resu
 	}
 	if err != nil {
 		return i, nil, &NotAccepted{err}
-	}
-	if Negated(prop) {
-		results[0].Holds = !results[0].Holds
 	}
 	return i, &results[0], nil
 }
@@ -232,6 +229,12 @@ func (p *Prover) claim(ctx context.Context, c *certificate.Claim, e effort) (flo
 			return 0, err
 		case c.Of == "count" && over.Minus(t.yes).Minus(t.no).Empty():
 		case c.Of == "count":
+			return 0, errUndecided
+		case c.Of == "exists" && !over.Intersect(t.yes).Empty():
+			c.Holds = true
+		case c.Of == "exists" && over.Minus(t.no).Empty():
+			c.Holds = false
+		case c.Of == "exists":
 			return 0, errUndecided
 		case !over.Intersect(t.no).Empty():
 			c.Holds = false

@@ -61,13 +61,6 @@ func (k *Skeleton) Add(p *Property) (int, error) {
 	return len(k.Claims) - 1, nil
 }
 
-// Negated reports whether a property is false where its claim holds: that a state is in
-// a set means that not all are outside.
-func Negated(p *Property) bool {
-	f, ok := p.X.(*sema.Filter)
-	return ok && f.Op == "exists"
-}
-
 // cut forgets all sets and vectors but the first ones.
 func (k *Skeleton) cut(sets, vectors int) {
 	for i := sets; i < len(k.Sets); i++ {
@@ -174,13 +167,8 @@ func (t *translation) claim(x sema.Expr) (certificate.Claim, error) {
 				return out, err
 			}
 			out.Over, x = over, f.X
-			if f.Op != "range" && f.Op != "forall" && f.Op != "exists" && f.Op != "state" {
+			if f.Op != "range" && f.Op != "forall" && f.Op != "state" {
 				out.Of = f.Op
-			}
-			if f.Op == "exists" {
-				set, err := t.truth(x)
-				out.Set = t.not(set)
-				return out, err
 			}
 		case "print", "printall", "store":
 			x = f.X

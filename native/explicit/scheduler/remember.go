@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"math/big"
 
 	"tilecheck/native/explicit"
@@ -41,10 +42,14 @@ type recaller struct {
 	order   []recalled
 }
 
-// recalled is a state and a memory; lost is a memory of which there is no entry.
+// recalled is a state and a memory; lost is a memory of which there is no entry. In the controller that is one more
+// than the greatest memory.
 type recalled struct{ state, memory int }
 
-const lost = -1
+const (
+	lost       = -1
+	mostMemory = math.MaxInt32 - 1
+)
 
 type move struct {
 	choice int
@@ -73,8 +78,8 @@ func (r *recaller) read(text []byte) error {
 		if !ok {
 			continue
 		}
-		if x.Memory < 0 {
-			return fmt.Errorf("entry %d: found the memory %d, want 0 or more", n, x.Memory)
+		if x.Memory < 0 || x.Memory > mostMemory {
+			return fmt.Errorf("entry %d: found the memory %d, want 0 to %d", n, x.Memory, mostMemory)
 		}
 		at := recalled{s, x.Memory}
 		if r.entries[at] != nil {
@@ -185,7 +190,7 @@ func (r *recaller) controller() (*sparse.Controller, error) {
 			first, _ := m.Choices(at.state)
 			moves = []move{{choice: first}}
 		}
-		n := sparse.Node{State: uint32(at.state), Memory: uint32(at.memory)}
+		n := sparse.Node{State: uint32(at.state), Memory: uint32(max(at.memory, 0))}
 		for _, v := range moves {
 			next := sparse.Move{Choice: uint32(v.choice), Prob: v.prob}
 			lo, hi := m.Row(v.choice)
@@ -199,6 +204,15 @@ func (r *recaller) controller() (*sparse.Controller, error) {
 			n.Moves = append(n.Moves, next)
 		}
 		out.Nodes = append(out.Nodes, n)
+	}
+	most := uint32(0)
+	for _, n := range out.Nodes {
+		most = max(most, n.Memory)
+	}
+	for i, at := range r.order {
+		if at.memory == lost {
+			out.Nodes[i].Memory = most + 1
+		}
 	}
 	return out, nil
 }

@@ -24,14 +24,16 @@ type Set struct {
 // reaches it: no smaller set of paths does so. It gives up after limit paths, and
 // where the sum comes ever closer to the bound, as it does if that is the
 // probability of all paths; then, and where there are no more, Enough is false. The first keep of them are
-// returned. The error is that of the context.
+// returned. If the context ends, the error is its error, the set has the paths found so far, and Sum is a
+// lower bound.
 func Exceed(ctx context.Context, p *Paths, bound *big.Rat, reach bool, limit, keep int) (*Set, error) {
 	s := &Set{}
 	t := newTally(p.chain.products)
-	for s.Count < limit && !s.Enough && t.close < maxClose {
-		e, err := p.next()
-		if err != nil {
-			return nil, err
+	err := ctx.Err()
+	for err == nil && s.Count < limit && !s.Enough && t.close < maxClose {
+		var e *entry
+		if e, err = p.next(); err != nil {
+			break
 		}
 		if s.All = e == nil; s.All {
 			break
@@ -42,11 +44,18 @@ func Exceed(ctx context.Context, p *Paths, bound *big.Rat, reach bool, limit, ke
 		s.Count++
 		s.Steps = max(s.Steps, int(e.steps)-1)
 		t.add(e.product)
-		c := t.compare(bound)
-		s.Enough = c > 0 || c == 0 && reach
+		var c int
+		if c, err = t.compare(ctx, bound); err == nil {
+			s.Enough, err = c > 0 || c == 0 && reach, ctx.Err()
+		}
 	}
-	s.Sum = t.sum()
-	return s, ctx.Err()
+	if err == nil {
+		s.Sum, err = t.sum(ctx)
+	}
+	if err != nil {
+		s.Sum, _ = t.lo.Rat(nil)
+	}
+	return s, err
 }
 
 // tally adds up products: how many there are of each, and bounds of the sum.
@@ -88,22 +97,29 @@ func rounded(r *big.Rat, mode big.RoundingMode) *big.Float {
 }
 
 // compare compares the sum with a bound, exactly.
-func (t *tally) compare(bound *big.Rat) int {
+func (t *tally) compare(ctx context.Context, bound *big.Rat) (int, error) {
 	if t.lo.Cmp(rounded(bound, big.ToPositiveInf)) > 0 {
-		return 1
+		return 1, nil
 	}
 	if t.hi.Cmp(rounded(bound, big.ToNegativeInf)) < 0 {
-		return -1
+		return -1, nil
 	}
 	t.close++
-	return t.sum().Cmp(bound)
+	sum, err := t.sum(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return sum.Cmp(bound), nil
 }
 
 // sum adds up exactly.
-func (t *tally) sum() *big.Rat {
+func (t *tally) sum(ctx context.Context) (*big.Rat, error) {
 	sum, x := new(big.Rat), new(big.Rat)
 	for _, p := range t.order {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		sum.Add(sum, x.Mul(t.products.rat(p), x.SetInt64(t.count[p])))
 	}
-	return sum
+	return sum, nil
 }

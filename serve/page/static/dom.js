@@ -46,6 +46,18 @@ export function number(x, digits = 6) {
   return String(Number(x.toPrecision(digits)));
 }
 
+// outward writes the end of an interval with so many digits, rounded down for direction -1 and up for 1, as report/number does:
+// what is printed contains what is known.
+export function outward(x, digits, direction) {
+  if (typeof x !== 'number' || Number.isInteger(x) || !Number.isFinite(x)) return number(x, digits);
+  const shown = Number(x.toPrecision(digits));
+  if ((x - shown) * direction <= 0) return String(shown);
+  const place = Number('1e' + (Number(x.toExponential(digits - 1).split('e')[1]) - digits + 1));
+  return String(Number((shown + direction * place).toPrecision(digits)));
+}
+
+export const interval = (lo, hi, digits = 8) => `[${outward(lo, digits, -1)}, ${outward(hi, digits, 1)}]`;
+
 // The values of JSON are numbers, or the names of those that JSON has no digits for.
 export function toNumber(x) {
   if (typeof x === 'number') return x;

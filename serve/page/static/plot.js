@@ -1,5 +1,5 @@
 // Charts of numbers with their intervals. Series differ in colour, in dashes and in marks.
-import { el, svg, clear, button, number, download } from './dom.js';
+import { el, svg, clear, button, number, interval, download } from './dom.js';
 import { badge } from './graph.js';
 
 const dashes = ['', '7 4', '2 4', '10 3 2 3', '4 2', '12 4', '1 3', '6 2 1 2'];
@@ -86,7 +86,7 @@ export class Plot {
   show(p) {
     this.last = p;
     const tick = this.ticks?.find((t) => t[0] === p.x);
-    this.read.textContent = `${p.series.name}: ${this.x || 'x'} ${tick ? tick[1] : number(p.x)}, ${this.y || 'y'} ${number(p.y, 8)}${p.hi > p.lo ? ` in [${number(p.lo, 6)}, ${number(p.hi, 6)}]` : ''}`;
+    this.read.textContent = `${p.series.name}: ${this.x || 'x'} ${tick ? tick[1] : number(p.x)}, ${this.y || 'y'} ${number(p.y, 8)}${p.hi > p.lo ? ` in ${interval(p.lo, p.hi, 6)}` : ''}`;
     clear(this.cross, svg('circle', { cx: this.px(p.x), cy: this.py(p.y), r: 10, style: 'fill:none;stroke:var(--focus);stroke-width:2' }));
   }
 

@@ -1,5 +1,5 @@
 // The states of a model and what leads from one to another, unfolded by clicking.
-import { el, svg, clear, button, field, choice, input, number, toNumber, download } from './dom.js';
+import { el, svg, clear, button, field, choice, input, number, interval, toNumber, download } from './dom.js';
 import { ask } from './api.js';
 import { doc } from './document.js';
 import { status, work, attempt } from './status.js';
@@ -94,7 +94,7 @@ export function create() {
     return out.length || drawn ? out : ['state'];
   }
 
-  const valueText = (v) => (v.boolean ? (v.lo === 1 ? '✓ true' : v.hi === 0 ? '✕ false' : '? open') : number(toNumber(v.lo) === toNumber(v.hi) ? v.lo : (toNumber(v.lo) + toNumber(v.hi)) / 2, 5));
+  const valueText = (v, digits = 5) => (v.boolean ? (v.lo === 1 ? '✓ true' : v.hi === 0 ? '✕ false' : '? open') : number(toNumber(v.lo) === toNumber(v.hi) ? v.lo : (toNumber(v.lo) + toNumber(v.hi)) / 2, digits));
 
   async function draw() {
     const nodes = []; const edges = [];
@@ -182,7 +182,7 @@ export function create() {
       cells ? boardElement(cells.cells, cells.cols, { mini: true }) : null,
       el('div', { class: 'scroll' }, el('table', { 'aria-label': 'Variables' }, graph.vars.map((v, j) => el('tr', {}, el('th', { scope: 'row' }, v.name), el('td', { class: 'mono' }, v.bool ? String(!!n.state[j]) : String(n.state[j])))))),
       n.labels?.length ? el('p', {}, 'Labels: ' + n.labels.map((l) => graph.labels[l]).join(', ')) : null,
-      n.value ? el('p', {}, 'Value: ', el('span', { class: 'value' }, valueText(n.value)), n.value.boolean ? null : el('span', { class: 'soft' }, ` in [${number(n.value.lo, 8)}, ${number(n.value.hi, 8)}]`)) : null,
+      n.value ? el('p', {}, 'Value: ', el('span', { class: 'value' }, valueText(n.value, 10)), n.value.boolean ? null : el('span', { class: 'soft' }, ` in ${interval(n.value.lo, n.value.hi)}`)) : null,
       n.deadlock ? el('p', { class: 'warn' }, 'A deadlock: it stays here.') : null,
       n.open ? el('ul', { class: 'list' }, graph.choices.filter((c) => c.from === i).map((c) => el('li', {}, el('strong', {}, (c.best ? '★ ' : '') + (c.action || 'step')), ' ', c.to.map((t) => `${number(t.p, 6)}: ${t.to >= 0 ? graph.nodes[t.to].text : '…'}`).join(', ')))) : el('p', { class: 'soft' }, 'Not unfolded yet.'));
   }

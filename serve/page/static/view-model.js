@@ -1,5 +1,5 @@
 // The text of a model and its properties, what is wrong with them, and what their values are.
-import { el, clear, button, field, choice, input, number, download, upload } from './dom.js';
+import { el, clear, button, field, choice, input, number, interval, download, upload } from './dom.js';
 import { ask, inServer } from './api.js';
 import { doc } from './document.js';
 import { status, work, attempt } from './status.js';
@@ -140,10 +140,11 @@ export function create() {
 // verdict is what an engine says of a property.
 export function verdict(v) {
   const constants = v.constants && Object.keys(v.constants).length ? el('span', { class: 'chip' }, Object.entries(v.constants).map(([k, x]) => `${k}=${x}`).join(', ')) : null;
-  if (v.error) return el('div', { class: 'error' }, constants, v.error.message);
+  if (v.error && v.value === undefined) return el('div', { class: 'error' }, constants, v.error.message);
   const value = v.fraction ? `${v.fraction} = ${number(v.value, 10)}` : typeof v.value === 'boolean' ? (v.value ? '✓ true' : '✕ false') : Array.isArray(v.value) ? JSON.stringify(v.value) : typeof v.value === 'object' ? JSON.stringify(v.value) : number(v.value, 10);
-  const between = v.lower !== undefined && v.upper !== undefined && !v.fraction && typeof v.value !== 'boolean' ? ` in [${number(v.lower, 8)}, ${number(v.upper, 8)}]` : '';
+  const between = v.lower !== undefined && v.upper !== undefined && !v.fraction && typeof v.value !== 'boolean' ? ` in ${interval(v.lower, v.upper)}` : '';
   return el('div', {}, constants, el('span', { class: 'value ' + (v.value === true ? 'good' : v.value === false ? 'bad' : '') }, value),
     el('span', { class: 'soft' }, ` ${v.accuracy || ''}${between}${v.confidence ? ` with confidence ${number(v.confidence)}` : ''}${v.samples ? `, ${v.samples} samples` : ''}${v.states ? `, ${v.states.toLocaleString('en')} states` : ''}`),
+    v.error ? el('div', { class: 'error' }, v.error.message) : null,
     (v.warnings || []).map((w) => el('div', { class: 'note' }, w)));
 }

@@ -1,5 +1,5 @@
 // Strategies of 2048 against each other, and the thesis's Figure 3.25.
-import { el, clear, button, field, choice, input, number, toNumber } from './dom.js';
+import { el, clear, button, field, choice, input, number, outward, toNumber } from './dom.js';
 import { ask } from './api.js';
 import { doc } from './document.js';
 import { status, work, attempt } from './status.js';
@@ -27,7 +27,7 @@ export function create() {
     el('section', { class: 'panel' }, el('h2', {}, 'Figure 3.25 of the thesis'), figureNote, figure.element));
 
   const share = (s) => `${number(toNumber(s.value) * 100, 4)} %`;
-  const between = (s, k = 1, unit = '') => (Number.isFinite(toNumber(s.lo)) && Number.isFinite(toNumber(s.hi)) ? `${number(toNumber(s.lo) * k, 4)} to ${number(toNumber(s.hi) * k, 4)}${unit}` : 'too few games');
+  const between = (s, k = 1, unit = '') => (Number.isFinite(toNumber(s.lo)) && Number.isFinite(toNumber(s.hi)) ? `${outward(toNumber(s.lo) * k, 4, -1)} to ${outward(toNumber(s.hi) * k, 4, 1)}${unit}` : 'too few games');
 
   function show(t, end) {
     clear(rows, t.rows.map((r) => el('tr', {}, el('td', { class: 'mono' }, r.strategy), el('td', {}, r.best === r.worst ? String(r.best) : `${r.best} to ${r.worst}`), el('td', { class: 'num' }, share(r.won)), el('td', {}, between(r.won, 100, ' %')), el('td', { class: 'num' }, number(r.score.value, 5)), el('td', {}, between(r.score)), el('td', { class: 'num' }, number(r.moves.value, 5)))));
