@@ -277,6 +277,9 @@ func (p *Plan) model() (err error) {
 			return planError(result.Parse, err)
 		}
 		p.Tree = p.jani.Model
+		if p.Job.timed() {
+			p.Tree.Items = append(p.Tree.Items, p.jani.Time)
+		}
 		if p.jani.Embedded {
 			p.Warnings = append(p.Warnings, "the model is a Markov automaton: what is checked is the MDP that is embedded in it, in which time is a reward, and what F and U may be bounded by")
 		}
@@ -471,6 +474,8 @@ func (p *Plan) timed(s *Source) syntax.ErrorList {
 				timed = n.Kind != syntax.Cumulative || n.Bound != nil
 			case *syntax.Steady:
 				timed = true
+			case *syntax.Reward:
+				n.Time = false // the embedded model only has time as a reward
 			}
 			if timed {
 				out = append(out, &syntax.Error{File: s.File, Pos: n.Pos(), Msg: "instants, long-run averages and this kind of bounds of a Markov automaton are not supported"})
