@@ -283,11 +283,8 @@ func (p *Plan) model() (err error) {
 		if p.jani.Embedded {
 			p.Warnings = append(p.Warnings, "the model is a Markov automaton: what is checked is the MDP that is embedded in it, in which time is a reward, and what F and U may be bounded by")
 		}
-	} else if p.Tree, err = syntax.ParseModel(p.Job.File, p.Job.Model); err != nil {
+	} else if p.Tree, err = syntax.ParseModelOf(p.Job.Dialect, p.Job.File, p.Job.Model); err != nil {
 		return planError(result.Parse, err)
-	}
-	if !isJANI {
-		p.Tree.Dialect = p.Job.Dialect
 	}
 	p.Model, err = sema.CheckModel(p.Tree)
 	return planError(result.TypeError, err)

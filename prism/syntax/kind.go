@@ -39,7 +39,7 @@ func ParseFile(dialect Dialect, name string, src []byte) (Node, error) {
 		}
 		return ps, nil
 	}
-	m, err := ParseModel(name, src)
+	m, err := ParseModelOf(dialect, name, src)
 	if err != nil {
 		return nil, err
 	}
