@@ -188,7 +188,7 @@ func WrongWay(model, props string) string {
 // properties are wanted, or properties where a model is. It is for errors, and
 // empty where a text is what is wanted, or neither.
 func (j *Job) Misplaced() string {
-	isModel := func(text []byte) bool { _, err := syntax.ParseModel("", text); return err == nil }
+	isModel := func(text []byte) bool { _, err := syntax.ParseModelOf(syntax.Storm, "", text); return err == nil }
 	isProps := func(text []byte) bool { _, err := syntax.ParsePropertiesOf(syntax.Storm, "", text); return err == nil }
 	wrongModel := len(j.Model) > 0 && !isModel(j.Model) && isProps(j.Model)
 	wrongProps := len(j.Properties) > 0 && !isProps(j.Properties) && isModel(j.Properties)

@@ -65,6 +65,42 @@ func (r *resolver) inModule(renames []*renaming) *resolver {
 	return n
 }
 
+// outside returns a resolver for what stands outside of renamed modules, in the same place.
+func (r *resolver) outside() *resolver {
+	out := *r
+	out.renames, out.bodies = nil, make(map[*formula]*body)
+	return &out
+}
+
+// whole returns an expression where an int is wanted: in Storm's dialect a quotient of ints is
+// one there, of which what is behind the point is cut off.
+//
+// Source: Storm's ExpressionEvaluator::asInt.
+func (r *resolver) whole(x Expr) Expr {
+	if x == nil || !r.model.truncates || x.Type() != Double || !ofInts(x) {
+		return x
+	}
+	at := x.Pos()
+	part := func(f Func) Expr { return &Call{Base{Int, at}, f, []Expr{x}} }
+	positive := &Binary{Base{Bool, at}, syntax.OpGe, x, &Const{Base{Int, at}, Value{Type: Int}}}
+	return &Cond{Base{Int, at}, positive, part(FuncFloor), part(FuncCeil)}
+}
+
+// ofInts reports whether an expression is one of ints but for divisions.
+func ofInts(x Expr) bool {
+	switch x := x.(type) {
+	case *Unary:
+		return ofInts(x.X)
+	case *Binary:
+		return x.Op != syntax.OpPow && ofInts(x.X) && ofInts(x.Y)
+	case *Cond:
+		return ofInts(x.A) && ofInts(x.B)
+	case *Call:
+		return (x.Func == FuncMin || x.Func == FuncMax) && !slices.ContainsFunc(x.Args, func(a Expr) bool { return !ofInts(a) })
+	}
+	return x.Type() == Int
+}
+
 // withClocks resolves an expression that may mention clocks.
 func (r *resolver) withClocks(e syntax.Expr) Expr {
 	r.clocks = true
@@ -153,10 +189,15 @@ func (r *resolver) optional(e syntax.Expr) Expr {
 }
 
 func (r *resolver) ident(e *syntax.Ident) Expr {
-	if s, ok := r.model.names[e.Name]; ok && s.formula != nil {
-		return r.formula(e, s.formula)
-	}
 	name := rename(r.renames, e.Name)
+	if s, ok := r.model.names[e.Name]; ok && s.formula != nil {
+		if name == e.Name {
+			return r.formula(e, s.formula)
+		}
+		if s, ok := r.model.names[name]; ok && s.formula != nil { // in Storm's dialect: the other formula as it stands
+			return r.outside().formula(e, s.formula)
+		}
+	}
 	s, ok := r.model.names[name]
 	if !ok && r.props != nil {
 		s, ok = r.props.names[name]

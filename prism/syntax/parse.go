@@ -172,7 +172,7 @@ type parser struct {
 	scanned bool  // inside a stretch that PRISM has looked ahead over
 	steadys map[int32]bool
 	names   map[string]string
-	noted   int // offset up to which comments belong to an item
+	noted   int  // offset up to which comments belong to an item
 	multi   bool // the operators are objectives of multi(...)
 }
 

@@ -5,7 +5,7 @@ import "fmt"
 // model parses a model file.
 func (p *parser) model() *Model {
 	start := p.tok.pos
-	m := &Model{File: p.file, Dialect: p.dialect}
+	m := &Model{File: p.file, Dialect: p.dialect, Truncates: p.dialect == Storm}
 	for p.tok.kind != tEOF {
 		first := p.tok.kind
 		item := p.item()
