@@ -614,6 +614,22 @@ func (s *Source) tasks() []*Task {
 	return out
 }
 
+// isOpen reports an error of a parameter that is no constant of the model, or has a value there.
+func (p *Plan) isOpen(name string) error {
+	if p.Tree == nil { // of files of states, which have no constants
+		return nil
+	}
+	for _, item := range p.Tree.Items {
+		if c, ok := item.(*syntax.ConstDecl); ok && c.Name.Name == name {
+			if c.Value != nil {
+				return &ParamError{fmt.Errorf("constant %q has a value in the model, want one without: const double %s;", name, name)}
+			}
+			return nil
+		}
+	}
+	return nil
+}
+
 // defineConstants types the definitions of constants. A name that one source
 // does not declare may belong to another, so that only what no source knows is
 // a warning.
@@ -637,7 +653,11 @@ func (p *Plan) defineConstants() error {
 			}
 		}
 	}
-	for _, x := range p.Params { // any value will do: Models leaves it out
+	for _, x := range p.Params {
+		if err := p.isOpen(x.Name); err != nil {
+			return err
+		}
+		// any value will do: Models leaves it out
 		defs = append(defs, sema.ConstDef{Name: x.Name, Low: "0"})
 	}
 	unknown := make(map[string]int)

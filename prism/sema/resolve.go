@@ -2,6 +2,7 @@ package sema
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"tilecheck/prism/syntax"
@@ -204,7 +205,10 @@ func (r *resolver) ident(e *syntax.Ident) Expr {
 	}
 	switch {
 	case !ok || s.formula != nil: // a renaming to a formula comes too late
-		return r.semantic(e, "undeclared identifier %q%s", name, r.renamedFrom(e.Name))
+		if from := r.renamedFrom(e.Name); from != "" {
+			return r.semantic(e, "undeclared identifier %q%s", name, from)
+		}
+		return r.semantic(e, "undeclared identifier %q%s", name, r.otherName(name))
 	case s.constant != nil:
 		return &constRef{Base{s.constant.typ, e.Pos()}, s.constant}
 	}
@@ -214,6 +218,43 @@ func (r *resolver) ident(e *syntax.Ident) Expr {
 		r.list[len(r.list)-1].kind = clockUse
 	}
 	return v
+}
+
+// otherName says what may be meant by an identifier that is not declared: a label of that name, or
+// the nearest name.
+func (r *resolver) otherName(name string) string {
+	if r.props != nil {
+		if s, ok := r.props.quoted.lookup(r.model.quoted, name); ok {
+			return fmt.Sprintf("; there is %s %s %q, want it in quotes", article(s.use), s.use, name)
+		}
+	}
+	tables := []table{r.model.names}
+	if r.props != nil {
+		tables = append(tables, r.props.names)
+	}
+	return nearest(name, "", tables...)
+}
+
+// otherQuoted says what may be meant by a label that is not declared: a variable, a constant or a
+// formula of that name, or the nearest label.
+func (r *resolver) otherQuoted(name string) string {
+	if s, ok := r.props.names.lookup(r.model.names, name); ok {
+		return fmt.Sprintf("; there is %s %s %s, want it without quotes", article(s.use), s.use, name)
+	}
+	return nearest(name, `"`, r.model.quoted, r.props.quoted)
+}
+
+// nearest asks whether the nearest of the names is meant, if one is near.
+func nearest(name, quotes string, tables ...table) string {
+	var names []string
+	for _, t := range tables {
+		names = slices.AppendSeq(names, maps.Keys(t))
+	}
+	slices.Sort(names)
+	if near := syntax.Nearest(name, slices.Values(names)); near != "" {
+		return "; did you mean " + quotes + near + quotes + "?"
+	}
+	return ""
 }
 
 // renamedFrom explains a name that does not stand in the text.
