@@ -91,41 +91,15 @@ func (g *group) prime(d *document, i int) (Fix, bool) {
 	return Fix{}, false
 }
 
-// nearest is the declared name that differs least from one that is not declared, if
-// that is in two letters at most.
+// nearest is the declared name that differs least from one that is not declared.
 func (g *group) nearest(d *document, u *use) string {
-	best, least := "", 3
-	for _, doc := range g.docs() {
-		for _, other := range g.uses()[doc] {
-			if other.decl == nil || other.space != u.space || len(other.name) > len(u.name)+2 || len(u.name) > len(other.name)+2 {
-				continue
-			}
-			if n := distance(u.name, other.name); n < least && n < len(u.name) {
-				best, least = other.name, n
+	return syntax.Nearest(u.name, func(yield func(string) bool) {
+		for _, doc := range g.docs() {
+			for _, other := range g.uses()[doc] {
+				if other.decl != nil && other.space == u.space && !yield(other.name) {
+					return
+				}
 			}
 		}
-	}
-	return best
-}
-
-// distance is the number of letters to insert, remove or replace.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		last := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			next := min(row[j], row[j+1]) + 1
-			if a[i] == b[j] {
-				next = min(next, last)
-			} else {
-				next = min(next, last+1)
-			}
-			last, row[j+1] = row[j+1], next
-		}
-	}
-	return row[len(b)]
+	})
 }

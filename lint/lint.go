@@ -83,10 +83,11 @@ func Texts(files []Source, program *sema.Program) []Finding {
 	if program == nil {
 		return Sort(out)
 	}
+	meant := falseLiterals(files)
 	possible := make(map[syntax.Pos]bool) // of a text that several modules may have
 	for _, m := range program.Modules {
 		for _, c := range m.Commands {
-			possible[c.Pos] = possible[c.Pos] || !IsConst(c.Guard, false)
+			possible[c.Pos] = possible[c.Pos] || !IsConst(c.Guard, false) || meant[c.Pos]
 		}
 	}
 	for at, can := range possible {
@@ -95,6 +96,23 @@ func Texts(files []Source, program *sema.Program) []Finding {
 		}
 	}
 	return Sort(out)
+}
+
+// falseLiterals are the places of the commands whose guards are the literal false: such a
+// command says that its module never takes part in an action.
+func falseLiterals(files []Source) map[syntax.Pos]bool {
+	out := make(map[syntax.Pos]bool)
+	for _, f := range files {
+		syntax.Inspect(f.Tree, func(n syntax.Node) bool {
+			c, ok := n.(*syntax.Command)
+			if ok {
+				literal, is := syntax.Unparen(c.Guard).(*syntax.BoolLit)
+				out[c.Pos()] = is && !literal.Value
+			}
+			return !ok
+		})
+	}
+	return out
 }
 
 // IsConst reports whether an expression has this value whatever the state.

@@ -128,7 +128,7 @@ func (r *run) all() error {
 	if n := r.plan.Verdicts(); n != 1 {
 		switch {
 		case r.plan.Job.Scheduler != nil:
-			return fmt.Errorf("a scheduler is exported of one property under one valuation of the constants, found %d", n)
+			return fmt.Errorf("--export-scheduler writes the scheduler of one property under one valuation of the constants, found %d: want --select with one property, --const with one value each", n)
 		case r.plan.Job.Partition != nil:
 			return fmt.Errorf("a partition is that of one property under one valuation of the constants, found %d", n)
 		}

@@ -13,6 +13,14 @@ type Param struct {
 	Low, High *big.Rat
 }
 
+// ParamError is the error of parameters: of their form, or of a constant that has a value.
+type ParamError struct{ Err error }
+
+func (e *ParamError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the error itself.
+func (e *ParamError) Unwrap() error { return e.Err }
+
 // parseParams reads the arguments of PRISM's -param: names, and after each, perhaps, what
 // it lies between: "p,q=0.2:0.8". By default that is 0 and 1.
 //
@@ -23,10 +31,10 @@ func parseParams(args []string) ([]Param, error) {
 		for part := range strings.SplitSeq(arg, ",") {
 			p, ok := parseParam(part)
 			if !ok {
-				return nil, fmt.Errorf("invalid parameter: found %q, want name or name=low:high with low below high", part)
+				return nil, &ParamError{fmt.Errorf("invalid parameter: found %q, want name or name=low:high with low below high", part)}
 			}
 			if slices.ContainsFunc(out, func(o Param) bool { return o.Name == p.Name }) {
-				return nil, fmt.Errorf("parameter %q is there twice", p.Name)
+				return nil, &ParamError{fmt.Errorf("parameter %q is there twice", p.Name)}
 			}
 			out = append(out, p)
 		}

@@ -189,7 +189,7 @@ func WrongWay(model, props string) string {
 // properties are wanted, or properties where a model is. It is for errors, and
 // empty where a text is what is wanted, or neither.
 func (j *Job) Misplaced() string {
-	isModel := func(text []byte) bool { _, err := syntax.ParseModel("", text); return err == nil }
+	isModel := func(text []byte) bool { _, err := syntax.ParseModelOf(syntax.Storm, "", text); return err == nil }
 	isProps := func(text []byte) bool { _, err := syntax.ParsePropertiesOf(syntax.Storm, "", text); return err == nil }
 	wrongModel := len(j.Model) > 0 && !isModel(j.Model) && isProps(j.Model)
 	wrongProps := len(j.Properties) > 0 && !isProps(j.Properties) && isModel(j.Properties)
@@ -278,14 +278,14 @@ func (p *Plan) model() (err error) {
 			return planError(result.Parse, err)
 		}
 		p.Tree = p.jani.Model
+		if p.Job.timed() {
+			p.Tree.Items = append(p.Tree.Items, p.jani.Time)
+		}
 		if p.jani.Embedded {
 			p.Warnings = append(p.Warnings, "the model is a Markov automaton: what is checked is the MDP that is embedded in it, in which time is a reward, and what F and U may be bounded by")
 		}
-	} else if p.Tree, err = syntax.ParseModel(p.Job.File, p.Job.Model); err != nil {
+	} else if p.Tree, err = syntax.ParseModelOf(p.Job.Dialect, p.Job.File, p.Job.Model); err != nil {
 		return planError(result.Parse, err)
-	}
-	if !isJANI {
-		p.Tree.Dialect = p.Job.Dialect
 	}
 	if (p.Job.Method == "" || p.Job.Method == Exact) && modelgen.SchedulerSpawns(p.Tree) { // samples draw the cells
 		p.Warnings = append(p.Warnings, modelgen.SchedulerSpawnsNote)
@@ -475,6 +475,8 @@ func (p *Plan) timed(s *Source) syntax.ErrorList {
 				timed = n.Kind != syntax.Cumulative || n.Bound != nil
 			case *syntax.Steady:
 				timed = true
+			case *syntax.Reward:
+				n.Time = false // the embedded model only has time as a reward
 			}
 			if timed {
 				out = append(out, &syntax.Error{File: s.File, Pos: n.Pos(), Msg: "instants, long-run averages and this kind of bounds of a Markov automaton are not supported"})
@@ -616,6 +618,22 @@ func (s *Source) tasks() []*Task {
 	return out
 }
 
+// isOpen reports an error of a parameter that is no constant of the model, or has a value there.
+func (p *Plan) isOpen(name string) error {
+	if p.Tree == nil { // of files of states, which have no constants
+		return nil
+	}
+	for _, item := range p.Tree.Items {
+		if c, ok := item.(*syntax.ConstDecl); ok && c.Name.Name == name {
+			if c.Value != nil {
+				return &ParamError{fmt.Errorf("constant %q has a value in the model, want one without: const double %s;", name, name)}
+			}
+			return nil
+		}
+	}
+	return nil
+}
+
 // defineConstants types the definitions of constants. A name that one source
 // does not declare may belong to another, so that only what no source knows is
 // a warning.
@@ -639,7 +657,11 @@ func (p *Plan) defineConstants() error {
 			}
 		}
 	}
-	for _, x := range p.Params { // any value will do: Models leaves it out
+	for _, x := range p.Params {
+		if err := p.isOpen(x.Name); err != nil {
+			return err
+		}
+		// any value will do: Models leaves it out
 		defs = append(defs, sema.ConstDef{Name: x.Name, Low: "0"})
 	}
 	unknown := make(map[string]int)

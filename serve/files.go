@@ -83,7 +83,7 @@ const (
 // readable reports whether a name is one of a file that the page has a use for: models, properties, records of games and paths.
 func readable(name string) bool {
 	switch strings.ToLower(path.Ext(name)) {
-	case ".prism", ".pm", ".nm", ".sm", ".ctmc", ".dtmc", ".mdp", ".pta", ".props", ".pctl", ".csl", ".jani", ".games", ".record", ".csv", ".txt":
+	case ".prism", ".pm", ".nm", ".sm", ".ctmc", ".dtmc", ".mdp", ".pta", ".props", ".prop", ".pctl", ".csl", ".jani", ".games", ".record", ".csv", ".txt":
 		return !strings.HasPrefix(path.Base(name), ".")
 	}
 	return false

@@ -45,7 +45,7 @@ func checked(job *runner.Job) (*sema.Model, *sema.Properties, error) {
 	if jani.Is(job.Model) {
 		return nil, nil, badf("a model in JANI")
 	}
-	tree, err := syntax.ParseModel(job.File, job.Model)
+	tree, err := syntax.ParseModelOf(job.Dialect, job.File, job.Model)
 	if err != nil {
 		return nil, nil, err
 	}

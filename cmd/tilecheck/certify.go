@@ -10,8 +10,11 @@ import (
 
 	"tilecheck/certify"
 	"tilecheck/certify/certificate"
+	"tilecheck/internal/quote"
 	"tilecheck/native"
 	"tilecheck/native/explicit/prove"
+	"tilecheck/prism/jani"
+	"tilecheck/prism/syntax"
 	"tilecheck/report/table"
 	"tilecheck/result"
 	"tilecheck/runner"
@@ -85,6 +88,12 @@ func (c *certifyCmd) Run(ctx context.Context, env *world) error {
 	return nil
 }
 
+// isModel reports whether a text is a model.
+func isModel(text []byte) bool {
+	_, err := syntax.ParseModelOf(syntax.Storm, "", text)
+	return err == nil || jani.Is(text)
+}
+
 // check returns what a certificate proves, about the model of the job if there is one.
 func (c *certifyCmd) check(ctx context.Context, env *world, name string, job runner.Job) ([]certify.Result, error) {
 	in, err := env.open(name)
@@ -94,6 +103,9 @@ func (c *certifyCmd) check(ctx context.Context, env *world, name string, job run
 	defer in.Close()
 	f, err := certificate.Read(ctx, in, certificate.Limits{States: c.States})
 	if err != nil {
+		if text, unread := env.readText(name); name != "-" && unread == nil && c.Model == "" && isModel(text) {
+			return nil, usageError("%s is a model and no certificate, want --model %s", name, quote.Word(name))
+		}
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	results, err := certify.Check(ctx, f)

@@ -53,6 +53,9 @@ type checkCmd struct {
 
 // Run checks the properties and prints one row each.
 func (c *checkCmd) Run(ctx context.Context, env *world) error {
+	if err := c.pathsApart(); err != nil {
+		return err
+	}
 	job, err := c.job(env)
 	if err != nil {
 		return err

@@ -60,6 +60,9 @@ func codeOf(err error) (int, error) {
 	if _, ok := errors.AsType[*sema.DefinitionError](err); ok {
 		return exitUsage, fmt.Errorf("--const: %w", err)
 	}
+	if _, ok := errors.AsType[*runner.ParamError](err); ok {
+		return exitUsage, fmt.Errorf("--param: %w", err)
+	}
 	f, failed := errors.AsType[*result.Failure](err)
 	if failed && f.Class.Limited() || errors.Is(err, context.DeadlineExceeded) {
 		return exitOutOfLimit, err

@@ -56,9 +56,15 @@ func (c *exportStrategyCmd) Run(ctx context.Context, env *world) error {
 		}
 	}
 	if err := strategy.Prepare(ctx, s); err != nil {
+		if ctx.Err() != nil {
+			return fmt.Errorf("%w before %s knew its moves", context.Cause(ctx), s)
+		}
 		return err
 	}
 	chain, err := induced.Explore(ctx, s, opt)
+	if unfinished, ok := errors.AsType[*induced.UnfinishedError](err); ok {
+		return fmt.Errorf("%w of the chain: tilecheck bound says what is certain about a part of them", unfinished)
+	}
 	if _, tooLarge := errors.AsType[*induced.SizeError](err); tooLarge {
 		return &codedError{exitOutOfLimit, fmt.Errorf("%w: tilecheck bound says what is certain about a part of them", err)}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"tilecheck/cmd/tilecheck/describe"
+	"tilecheck/internal/foreign"
 	"tilecheck/report/table"
 
 	"github.com/alecthomas/kong"
@@ -215,6 +216,10 @@ func (c *helpCmd) Run(kctx *kong.Context) error {
 	node := kctx.Model.Node
 	for _, word := range c.Command {
 		i := slices.IndexFunc(node.Children, func(n *kong.Node) bool { return n.Name == word })
+		if s := foreign.Lookup(word); i < 0 && s != nil && node.Parent == nil {
+			_, err := fmt.Fprintln(kctx.Stdout, s.Explain())
+			return err
+		}
 		if i < 0 {
 			return usageError("there is no command %q, want one of %s", strings.Join(c.Command, " "), strings.Join(commandNames(kctx.Kong), ", "))
 		}

@@ -1,12 +1,18 @@
 package main
 
 import (
+	"cmp"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"tilecheck/internal/foreign"
+	"tilecheck/internal/needs"
 
 	"github.com/alecthomas/kong"
 )
@@ -200,45 +206,168 @@ func TestHelpFitsAScreen(t *testing.T) {
 func TestForeign(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
-		"die.prism":                                                           "check die.prism",
-		"die.prism die.props -prop 2":                                         "check die.prism die.props --prop 2",
-		"die.prism -const N=3 -pf 'P=? [ F s=7 ]'":                            "check die.prism --const N=3 --prop 'P=? [ F s=7 ]'",
-		"check die.prism -const N=3,M=4 -pctl true":                           "check die.prism --const N=3,M=4 --prop true",
-		"die.prism die.props -sim -simsamples 100 -simconf 0.1":               "check die.prism die.props --method sim --samples 100 --alpha 0.1",
-		"die.prism die.props -sim -simmethod apmc -simapprox 0.1":             "check die.prism die.props --method sim --method apmc --width 0.1",
-		"die.prism -exportstates dir/out.sta":                                 "export die.prism -o dir/out.sta",
-		"die.prism die.props -prop 2 -const N=3 -exporttrans out.txt":         "export die.prism --const N=3 -o out.tra",
-		"die.prism -exportmodel out.all":                                      "export die.prism -o out.all",
-		"die.prism -simpath 20 out.txt":                                       "simulate die.prism --steps 20 --format csv",
-		"die.prism die.props -explicit -gs -epsilon 1e-9":                     "check die.prism die.props --epsilon 1e-9",
-		"die.prism die.props -e 1e-9 -maxiters 100":                           "check die.prism die.props --epsilon 1e-9",
-		"die.prism die.props -exportstrat out.tra -nofixdl":                   "check die.prism die.props --export-scheduler out.tra --no-fix-deadlocks",
-		"die.prism -ss -const N=3":                                            "distribution die.prism --const N=3",
-		"die.prism die.props -prop 1 -tr 0.5:0.1:1 -exporttransient t.txt":    "distribution die.prism --time 0.5:0.1:1 -o t.txt",
-		"die.prism -exportsteadystate s.txt":                                  "distribution die.prism -o s.txt",
-		"die.prism die.props -test":                                           "test die.prism die.props",
-		"-importmodel die.tra,sta,lab -dtmc -pf true":                         "check die.tra,sta,lab --dtmc --prop true",
-		"--prism die.prism --prop 'P=? [ F s=7 ]' --constants N=3 --exact":    "check die.prism --prop 'P=? [ F s=7 ]' --const N=3 --exact",
-		"--prism die.prism --prop true --sound --precision 1e-9 --timeout 60": "check die.prism --prop true --epsilon 1e-9 --timeout 60s",
-		"--explicit-drn die.drn --prop true":                                  "check die.drn --prop true",
-		"chek":                                                                "",
-		"chek die.prism --prop true":                                          "",
-		"models/die --prop true":                                              "check models/die --prop true",
-		"check die.prism --nosuchflag":                                        "",
-		"compare random opposite --games 3":                                   "compare players random opposite --games 3",
-		"compare models random opposite --games 3":                            "compare players random opposite --games 3",
-		"compare players random opposite --samples=3":                         "compare players random opposite --games=3",
-		"compare --row x --preset dtu --time 3s":                              "compare document dtu --row x --time 3s",
-		"compare --preset=thesis --engines native,prism":                      "compare document thesis",
-		"compare document dtu --samples 3":                                    "compare document dtu --games 3",
-		"compare document":                                                    "",
-		"compare document nobody":                                             "",
-		"compare players random opposite --engine prism":                      "",
-		"compare --table 1":                                                   "",
-		"nosuchcommand --nosuchflag":                                          "",
+		"die.prism":                                                                               "check die.prism",
+		"die.prism die.props -prop 2":                                                             "check die.prism die.props --prop 2",
+		"die.prism -const N=3 -pf 'P=? [ F s=7 ]'":                                                "check die.prism --const N=3 --prop 'P=? [ F s=7 ]'",
+		"check die.prism -const N=3,M=4 -pctl true":                                               "check die.prism --const N=3,M=4 --prop true",
+		"die.prism die.props -sim -simsamples 100 -simconf 0.1":                                   "check die.prism die.props --method sim --samples 100 --alpha 0.1",
+		"die.prism die.props -sim -simmethod apmc -simapprox 0.1":                                 "check die.prism die.props --method sim --method apmc --width 0.1",
+		"die.prism -exportstates dir/out.sta":                                                     "export die.prism -o dir/out.sta",
+		"die.prism die.props -prop 2 -const N=3 -exporttrans out.txt":                             "export die.prism --const N=3 -o out.tra",
+		"die.prism -exportmodel out.all":                                                          "export die.prism -o out.all",
+		"die.prism -simpath 20 out.txt":                                                           "simulate die.prism --steps 20 --format csv",
+		"die.prism die.props -explicit -gs -epsilon 1e-9":                                         "check die.prism die.props --epsilon 1e-9",
+		"die.prism die.props -e 1e-9 -maxiters 100":                                               "check die.prism die.props --epsilon 1e-9",
+		"die.prism die.props -exportstrat out.tra -nofixdl":                                       "check die.prism die.props --export-scheduler out.tra --no-fix-deadlocks",
+		"check relay.prism -ss":                                                                   "distribution relay.prism",
+		"die.prism die.props -simsamples 100":                                                     "check die.prism die.props --samples 100 --method sim",
+		"-importtrans x.tra x.props":                                                              "check x.tra x.props",
+		"check relay.prism -importtrans x.tra":                                                    "check x.tra",
+		"-importtrans x.tra -importstates x.sta -importlabels x.lab -mdp -pf true":                "check x.tra,sta,lab --mdp --prop true",
+		"-importtrans x.tra -importstates y.sta -pf true":                                         "",
+		"check relay.prism -param p=0:1 --prop true":                                              "check relay.prism --param p=0:1 --prop true",
+		"die.prism -exporttransdot d.dot -exportrows":                                             "export die.prism -o d.dot --no-valuations --rows",
+		"die.prism -simpath time=5,vars=(s,d),changes=true,loopcheck=false stdout":                "simulate die.prism --time 5 --vars s,d --changes --no-loop-check --format csv",
+		"die.prism -simpath 5,repeat=3 x":                                                         "",
+		"die.prism die.props -ii:upper=3 -explicit":                                               "check die.prism die.props",
+		"die.prism die.props -linprog -noprobchecks":                                              "",
+		"--prism die.prism --prop 'P=? [ F s=7 ]' --minmax:method vi --exact rationals -e sparse": "check die.prism --prop 'P=? [ F s=7 ]' --exact",
+		"--jani m.jani --janiproperty a,b --engine dd":                                            "check m.jani --select a,b",
+		"--prism die.prism --exportbuild die.drn drn --buildstateval":                             "export die.prism -o die.drn",
+		"die.prism -ss -const N=3":                                                                "distribution die.prism --const N=3",
+		"die.prism die.props -prop 1 -tr 0.5:0.1:1 -exporttransient t.txt":                        "distribution die.prism --time 0.5:0.1:1 -o t.txt",
+		"die.prism -exportsteadystate s.txt":                                                      "distribution die.prism -o s.txt",
+		"die.prism die.props -test":                                                               "test die.prism die.props",
+		"-importmodel die.tra,sta,lab -dtmc -pf true":                                             "check die.tra,sta,lab --dtmc --prop true",
+		"--prism die.prism --prop 'P=? [ F s=7 ]' --constants N=3 --exact":                        "check die.prism --prop 'P=? [ F s=7 ]' --const N=3 --exact",
+		"--prism die.prism --prop true --sound --precision 1e-9 --timeout 60":                     "check die.prism --prop true --epsilon 1e-9 --timeout 60s",
+		"--explicit-drn die.drn --prop true":                                                      "check die.drn --prop true",
+		"chek":                                                                                    "",
+		"chek die.prism --prop true":                                                              "",
+		"models/die --prop true":                                                                  "check models/die --prop true",
+		"check die.prism --nosuchflag":                                                            "",
+		"compare random opposite --games 3":                                                       "compare players random opposite --games 3",
+		"compare models random opposite --games 3":                                                "compare players random opposite --games 3",
+		"compare players random opposite --samples=3":                                             "compare players random opposite --games=3",
+		"compare --row x --preset dtu --time 3s":                                                  "compare document dtu --row x --time 3s",
+		"compare --preset=thesis --engines native,prism":                                          "compare document thesis",
+		"compare document dtu --samples 3":                                                        "compare document dtu --games 3",
+		"compare document":                                                                        "",
+		"compare document nobody":                                                                 "",
+		"compare players random opposite --engine prism":                                          "",
+		"compare --table 1":                                                                       "",
+		"nosuchcommand --nosuchflag":                                                              "",
 	} {
-		if got := meant(t.Context(), fields("tilecheck "+line)); strings.Join(got, " ") != strings.Join(fields("tilecheck "+want), " ") {
+		if got := meant(t.Context(), fields("tilecheck "+line)).Words; strings.Join(got, " ") != strings.Join(fields("tilecheck "+want), " ") {
 			t.Errorf("%s\ngot  %q\nwant %q", line, got, want)
+		}
+	}
+}
+
+// TestEverySwitch: what stands for a switch of PRISM or Storm is understood here, and a switch that
+// nothing stands for has a sentence that says why.
+func TestEverySwitch(t *testing.T) {
+	t.Parallel()
+	sample := map[string]string{
+		"const": "N=3", "property": "true", "epsilon": "1e-9", "timeout": "60", "javamaxmem": "4g", "state-limit": "100", "transient": "5",
+		"simmethod": "ci", "simsamples": "10", "simconf": "0.1", "simwidth": "0.1", "simapprox": "0.1", "simpathlen": "10", "simmaxrwd": "10",
+		"simpath": "10", "param": "p", "exportmodelprecision": "5", "exportmodel": "out.all", "exportbuild": "out.drn",
+	}
+	seen := map[string]bool{}
+	for _, s := range foreign.Switches() {
+		for _, name := range s.Names {
+			if seen[name] {
+				t.Errorf("%s is there twice", name)
+			}
+			seen[name] = true
+		}
+		if s.Why != "" {
+			if s.Words != "" || s.Command != "" || !strings.Contains(s.Explain(), s.Why) {
+				t.Errorf("%v: words %q and %q", s.Names, s.Words, s.Explain())
+			}
+			continue
+		}
+		line := []string{"die.prism"}
+		if s.Input || s.States {
+			line = nil
+		}
+		for _, name := range s.Names {
+			args := append(slices.Clone(line), "--"+name)
+			for range s.Takes {
+				args = append(args, cmp.Or(sample[s.Names[0]], "out.tra"))
+			}
+			if s.Modifies {
+				args = append(args, "-exporttrans", "out.tra")
+			}
+			if name == "version" || s.Takes == 0 && (name == "dtmc" || name == "mdp" || name == "ctmc") || name == "exact" || name == "fair" || name == "const" ||
+				name == "prop" || name == "epsilon" || name == "timeout" || name == "param" {
+				args[len(line)] = "-" + name // with two dashes it is ours
+			}
+			r := meant(t.Context(), args)
+			if r.Words == nil {
+				t.Errorf("%q means nothing", args)
+			}
+			for _, part := range strings.Fields(s.Words) {
+				if strings.HasPrefix(part, "-") && !slices.Contains(r.Words, part) {
+					t.Errorf("%q: %q lacks %s", args, r.Words, part)
+				}
+			}
+			if want := cmp.Or(s.Command, "check"); !s.Modifies && (len(r.Words) == 0 || r.Words[0] != want) {
+				t.Errorf("%q: %q, want the command %s", args, r.Words, want)
+			}
+		}
+	}
+}
+
+// TestSwitchesOfPRISM: the table has every switch that PRISM's help lists, with as many arguments.
+func TestSwitchesOfPRISM(t *testing.T) {
+	t.Parallel()
+	help, err := exec.CommandContext(t.Context(), needs.PRISM(t), "-help").CombinedOutput()
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, m := range regexp.MustCompile(`(?m)^-(\w+)(.*?) \.\.+ (.*)$`).FindAllStringSubmatch(string(help), -1) {
+		takes := strings.Count(m[2], "<") - strings.Count(m[2], ":<")
+		for _, name := range append([]string{m[1]}, regexp.MustCompile(`-(\w+)`).FindAllString(m[2], -1)...) {
+			name = strings.TrimPrefix(name, "-")
+			if name == "help" {
+				continue
+			}
+			found++
+			if s := foreign.Lookup(name); s == nil || s.Takes != takes {
+				t.Errorf("-%s with %d arguments: %+v", name, takes, s)
+			}
+		}
+	}
+	if found < 150 {
+		t.Errorf("%d switches in PRISM's help", found)
+	}
+}
+
+// TestSwitchErrors: an error names what was typed, and says what is not there.
+func TestSwitchErrors(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		"check d.prism -ss":           "unknown flag -ss; did you mean: tilecheck distribution d.prism\n",
+		"d.prism -simpath 10 out.txt": "did you mean: tilecheck simulate d.prism --steps 10 --format csv > out.txt\n",
+		"check d.prism -noprobchecks": "-noprobchecks is a switch of PRISM or Storm: -noprobchecks is not there: probabilities that do not sum to 1 are an error\n",
+		"check d.prism d.props -foo":  "unknown flag -foo (see tilecheck check --help)\n",
+	} {
+		code, _, stderr := tilecheck(t.Context(), fields("tilecheck "+line)...)
+		if code != exitUsage || !strings.HasSuffix(stderr, want) {
+			t.Errorf("%s: exit code %d, %q, want %q", line, code, stderr, want)
+		}
+	}
+	for line, want := range map[string]string{
+		"help -simpath":      "-simpath is: tilecheck simulate MODEL --steps ARGUMENT --format csv > FILE\n",
+		"help simpath":       "-simpath is: tilecheck simulate MODEL --steps ARGUMENT --format csv > FILE\n",
+		"help -ss":           "-steadystate is: tilecheck distribution MODEL\n",
+		"help --sound":       "-sound can be left out: the engine chooses how it computes, and says how far its answers may be off\n",
+		"help -exportvector": "-exportvector is not there: the page that serve shows has the values of all states\n",
+	} {
+		if code, stdout, stderr := tilecheck(t.Context(), fields("tilecheck "+line)...); code != exitOK || stdout != want {
+			t.Errorf("%s: exit code %d, %q %q, want %q", line, code, stdout, stderr, want)
 		}
 	}
 }

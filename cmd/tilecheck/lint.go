@@ -115,6 +115,15 @@ func (c *lintCmd) model(ctx context.Context, group []lint.Source, all *linted) e
 		return err
 	}
 	all.models++
+	var wrong []error
+	for _, s := range group[1:] {
+		if _, err := model.CheckProperties(s.Tree.(*syntax.Properties)); err != nil {
+			wrong = append(wrong, err)
+		}
+	}
+	if err := errors.Join(wrong...); err != nil {
+		return err
+	}
 	program, err := c.program(model)
 	if definition, ok := errors.AsType[*sema.DefinitionError](err); ok {
 		return definition

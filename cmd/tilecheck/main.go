@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"tilecheck/cmd/tilecheck/describe"
+	"tilecheck/internal/foreign"
 	"tilecheck/internal/quote"
 	"tilecheck/internal/stream"
 
@@ -225,6 +226,7 @@ func (e *world) command(ctx context.Context, args []string) int {
 		return exitUsage
 	}
 	args, e.more = cutMore(args)
+	args = explained(args)
 	e.asksJSON = asksJSON(args)
 	kctx, err := app.Parse(args)
 	if exited >= 0 { // --help and --version have done their work
@@ -270,12 +272,22 @@ func (e *world) command(ctx context.Context, args []string) int {
 // misread is the error of a command line that could not be parsed, of that command
 // or none. It says what somebody who knows PRISM or Storm may have meant.
 func misread(ctx context.Context, args []string, node *kong.Node, err error) error {
-	if words := meant(ctx, args); words != nil {
-		for i := range words {
-			words[i] = quote.Word(words[i])
+	found, _, _ := strings.Cut(err.Error(), ", did you mean") // flags that have nothing to do with it
+	found = wholeFlag(args, found)
+	if r := meant(ctx, args); r.Words != nil {
+		for i := range r.Words {
+			r.Words[i] = quote.Word(r.Words[i])
 		}
-		found, _, _ := strings.Cut(err.Error(), ", did you mean") // flags that have nothing to do with it
-		return usageError("%s; did you mean: tilecheck %s", found, strings.Join(words, " "))
+		if r.File != "" {
+			r.Words = append(r.Words, ">", quote.Word(r.File))
+		}
+		return usageError("%s; did you mean: tilecheck %s", found, strings.Join(r.Words, " "))
+	}
+	if word, s := foreign.Find(args); s != nil && strings.Contains(found, "unknown flag") {
+		return usageError("%s is a switch of PRISM or Storm: %s", word, s.Explain())
+	}
+	if found != err.Error() && strings.HasPrefix(found, "unknown flag") && !strings.HasPrefix(err.Error(), found) {
+		err = errors.New(found) // the word, and not the flags that begin as it does
 	}
 	if node == nil {
 		return usageError("%w (see tilecheck --help)", err)

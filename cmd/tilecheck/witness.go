@@ -47,6 +47,17 @@ var _ kong.BoolMapperValue = (*pathCount)(nil)
 // given reports whether paths are wanted.
 func (n *pathCount) given() bool { return *n > 0 }
 
+// pathsApart reports a number of paths that stands apart from its flag, where it was read as a
+// file: --witness 2.
+func (c *checkCmd) pathsApart() error {
+	for _, name := range []string{c.ModelFile, c.PropsFile} {
+		if k, err := strconv.Atoi(name); err == nil && c.Witness.given() && missing(name) {
+			return usageError("%s: no such file; a number of paths stands behind =, want --witness=%d", name, k)
+		}
+	}
+	return nil
+}
+
 // witness asks for witnesses.
 func (c *checkCmd) witness(env *world, job *runner.Job) error {
 	if !c.Witness.given() {

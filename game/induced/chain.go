@@ -99,6 +99,19 @@ type choice struct {
 	targets []uint32
 }
 
+// UnfinishedError says how far an exploration came that was stopped.
+type UnfinishedError struct {
+	Decided, Found int // states
+	Err            error
+}
+
+func (e *UnfinishedError) Error() string {
+	return fmt.Sprintf("%v after %d states, with %d more found", e.Err, e.Decided, e.Found-e.Decided)
+}
+
+// Unwrap returns why it was stopped.
+func (e *UnfinishedError) Unwrap() error { return e.Err }
+
 // Explore finds every state that the strategy reaches with a positive probability. The error is a *SizeError when there are too many, and
 // otherwise that of the strategy or of ctx.
 func Explore(ctx context.Context, s strategy.Strategy, opt Options) (*Chain, error) {
@@ -139,7 +152,7 @@ func (x *explorer) run(ctx context.Context) error {
 	for half := 0; x.open > 0; half++ {
 		for _, s := range x.layers[half] {
 			if err := ctx.Err(); err != nil { // every time: a decision can take seconds
-				return err
+				return &UnfinishedError{len(x.order), len(x.states), context.Cause(ctx)}
 			}
 			x.order = append(x.order, s)
 			x.open--

@@ -8,58 +8,11 @@ import (
 	"strings"
 )
 
-// meaning is a switch of PRISM or Storm, and what says the same here.
-type meaning struct {
-	takes int    // arguments of the switch
-	words string // ours; {1} and {2} stand for the arguments
-	// command is the one that ours belong to, check if empty.
-	command string
-}
-
-// switches are the switches of PRISM, which have one dash or two, and of
-// Storm. Those without words need none here.
-//
-// Source: reference, tools and options.
-func switches() map[string]meaning {
-	all := map[string]meaning{
-		"const": {1, "--const {1}", ""}, "constants": {1, "--const {1}", ""},
-		"prism": {1, "{1}", ""}, "importmodel": {1, "{1}", ""}, "importtrans": {1, "{1}", ""}, "explicit-drn": {1, "{1}", ""},
-		"prop": {1, "--prop {1}", ""},
-		"sim":  {0, "--method sim", ""}, "simmethod": {1, "--method {1}", ""}, "simsamples": {1, "--samples {1}", ""},
-		"simconf": {1, "--alpha {1}", ""}, "simwidth": {1, "--width {1}", ""}, "simapprox": {1, "--width {1}", ""},
-		"simpathlen": {1, "--max-path {1}", ""}, "simmaxrwd": {1, "--max-reward {1}", ""},
-		"simpath":      {2, "--steps {1} --format csv", "simulate"},
-		"exact":        {0, "--exact", ""},
-		"nofixdl":      {0, "--no-fix-deadlocks", ""},
-		"exportstrat":  {1, "--export-scheduler {1}", ""},
-		"exportadv":    {1, "--export-scheduler {1}", ""},
-		"exportmodel":  {1, "-o {1}", "export"},
-		"exportstates": {1, "-o {1}.sta", "export"}, "exporttrans": {1, "-o {1}.tra", "export"}, "exportlabels": {1, "-o {1}.lab", "export"},
-		"exportrewards": {2, "-o {1}.srew,trew", "export"}, "exporttransdot": {1, "-o {1}.dot", "export"}, "exportdot": {1, "-o {1}.dot", "export"},
-		"steadystate": {0, "", "distribution"}, "transient": {1, "--time {1}", "distribution"}, "exportsteadystate": {1, "-o {1}", "distribution"},
-		"exportresults": {1, "--export-results {1}", ""}, "exportscheduler": {1, "--export-scheduler {1}", ""},
-		"javamaxmem": {1, "--memory {1}", ""}, "cuddmaxmem": {1, "--memory {1}", ""}, "maxmem": {1, "--memory {1}", ""},
-		"timeout": {1, "--timeout {1}", ""}, "version": {0, "--version", ""},
-		"dtmc": {0, "--dtmc", ""}, "mdp": {0, "--mdp", ""}, "ctmc": {0, "--ctmc", ""},
-		"test": {0, "", "test"}, "testall": {0, "", "test"},
-	}
-	for name, same := range map[string]string{
-		"pf": "prop", "pctl": "prop", "csl": "prop", "property": "prop", "exportstrategy": "exportstrat", "ss": "steadystate", "tr": "transient",
-		"exportss": "exportsteadystate", "exporttransient": "exportsteadystate", "exporttr": "exportsteadystate", "importstates": "importmodel",
-	} {
-		all[name] = all[same]
-	}
-	all["epsilon"] = meaning{1, "--epsilon {1}", ""}
-	all["e"], all["precision"] = all["epsilon"], all["epsilon"]
-	// Bounds are the default here, and so are engines, methods and orders.
-	for _, name := range []string{
-		"explicit", "ex", "sparse", "s", "hybrid", "h", "mtbdd", "m", "sound", "intervaliter", "ii", "gs", "gaussseidel", "power", "jacobi",
-		"valiter", "politer", "fixdl", "buildfull", "build-all-labels", "prismcompat", "verbose",
-	} {
-		all[name] = meaning{}
-	}
-	all["maxiters"] = meaning{takes: 1}
-	return all
+// Reading is what a command line for another program may mean here.
+type Reading struct {
+	Words []string // ours
+	// File is where the other program would write what ours prints; empty if nowhere.
+	File string
 }
 
 // formerly are the readings of a command line of compare from when it was one
@@ -97,66 +50,195 @@ func formerly(args []string) [][]string {
 	return out
 }
 
+// line is a command line that is being translated.
+type line struct {
+	known    map[string]*Switch
+	storm    bool // it is Storm's
+	wanted   string
+	files    []string
+	imports  []string // files of states
+	rest     []string
+	own      []string // of rest, what belongs to the command that is wanted
+	into     string
+	sampling bool
+}
+
 // translated replaces the switches of PRISM and Storm, and puts a command in
 // front if there is none. If some of them are those of a command of their own,
 // alone leaves out the others, except constants, and all files but the model. It
-// returns nil where there is nothing to put in front of.
-func translated(args, commands []string, alone bool) []string {
-	known := switches()
+// returns no words where there is nothing to put in front of, or a switch says what is not there.
+func translated(args, commands []string, alone bool) Reading {
+	l := &line{known: byName()}
+	l.storm = slices.ContainsFunc(args, func(a string) bool {
+		s := l.known[nameOf(a)]
+		return strings.HasPrefix(a, "--") && s != nil && s.Input
+	})
 	command := ""
 	if len(args) > 0 && slices.Contains(commands, args[0]) {
 		command, args = args[0], args[1:]
 	}
-	wanted := ""
-	var files, rest, own []string
 	for len(args) > 0 {
-		arg := args[0]
-		args = args[1:]
-		name, value, joined := strings.Cut(strings.TrimLeft(arg, "-"), "=")
-		f, ok := known[name]
-		switch {
-		case !strings.HasPrefix(arg, "-") || arg == "-":
-			files = append(files, arg)
-			continue
-		case !ok || len(args) < f.takes && !joined:
-			rest = append(rest, arg)
-			continue
+		n := l.read(args)
+		if n == 0 {
+			return Reading{}
 		}
-		given := args[:min(f.takes, len(args))]
-		if joined {
-			given = []string{value}
-		} else {
-			args = args[f.takes:]
+		args = args[n:]
+	}
+	if l.sampling && !slices.Contains(l.rest, "--method") {
+		l.rest = append(l.rest, "--method", "sim")
+	}
+	if len(l.imports) > 0 {
+		together, ok := combined(l.imports)
+		if !ok {
+			return Reading{}
 		}
-		if f.command != "" {
-			wanted = f.command
-		}
-		for word := range strings.FieldsSeq(f.words) {
-			for i, x := range given {
-				word = strings.ReplaceAll(word, "{"+string(rune('1'+i))+"}", ours(name, x))
-			}
-			if strings.HasPrefix(f.words, "{") {
-				files = append(files, word)
-				continue
-			}
-			rest = append(rest, word)
-			if f.command != "" || strings.HasPrefix(f.words, "--const") {
-				own = append(own, word)
-			}
-		}
+		l.files = append([]string{together}, slices.DeleteFunc(l.files, isModel)...)
 	}
 	switch {
-	case wanted != "" && alone:
-		command, files, rest = wanted, files[:min(1, len(files))], own
+	case l.wanted != "" && alone:
+		command, l.files, l.rest = l.wanted, l.files[:min(1, len(l.files))], l.own
+	case l.wanted != "":
+		command = l.wanted
 	case command != "":
-	case wanted != "":
-		command = wanted
-	case len(files) > 0 && files[0] != "-" && !strings.ContainsAny(files[0], `./\`):
-		return nil // no model, but a command that is misspelt
+	case len(l.files) > 0 && l.files[0] != "-" && !strings.ContainsAny(l.files[0], `./\`):
+		return Reading{} // no model, but a command that is misspelt
 	default:
 		command = "check"
 	}
-	return slices.Concat([]string{command}, files, rest)
+	return Reading{slices.Concat([]string{command}, l.files, l.rest), l.into}
+}
+
+// read translates the first of the arguments, and returns how many that took; 0 if it cannot.
+func (l *line) read(args []string) int {
+	arg := args[0]
+	if !strings.HasPrefix(arg, "-") || arg == "-" {
+		l.files = append(l.files, arg)
+		return 1
+	}
+	name, value, joined := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+	joined = joined && !strings.Contains(name, ":") // as in -ii:upper=3
+	s := l.known[nameOf(arg)]
+	switch {
+	case strings.HasPrefix(arg, "--") && isSetting(name):
+		return 1 + values(args[1:])
+	case s == nil || len(args) <= s.Takes && !joined, s.Names[0] == "engine" && !l.storm: // which is ours, too
+		l.rest = append(l.rest, arg)
+		return 1
+	case s.Why != "" && !s.Needless:
+		return 0
+	case s.Takes == 0 && joined:
+		l.rest = append(l.rest, arg)
+		return 1
+	}
+	given, n := args[1:min(1+s.Takes, len(args))], 1+s.Takes
+	if joined {
+		given, n = []string{value}, 1
+	}
+	name = s.Names[0]
+	switch {
+	case name == "simpath":
+		path, ok := simpath(given[0])
+		if !ok {
+			return 0
+		}
+		l.wanted, l.rest, l.own = s.Command, append(l.rest, path...), append(l.own, path...)
+		if given[1] != "stdout" {
+			l.into = given[1]
+		}
+		return n
+	case name == "epsilon" && strings.Trim(given[0], "abcdefghijklmnopqrstuvwxyz-") == "": // Storm's --engine
+		return n
+	case s.States:
+		l.imports = append(l.imports, given[0])
+		return n
+	case l.storm && (name == "property" || name == "janiproperty"):
+		if n += min(values(args[n:]), 1); n > 1+s.Takes {
+			l.rest = append(l.rest, "--select", args[n-1])
+		}
+	case s.May != "" && n < len(args) && slices.Contains(strings.Fields(s.May), args[n]):
+		n++
+	}
+	if s.Command != "" {
+		l.wanted = s.Command
+	}
+	l.sampling = l.sampling || strings.HasPrefix(name, "sim") && !s.Needless
+	for word := range strings.FieldsSeq(s.Words) {
+		for i, x := range given {
+			word = strings.ReplaceAll(word, "{"+string(rune('1'+i))+"}", ours(name, x))
+		}
+		if strings.HasPrefix(s.Words, "{") {
+			l.files = append(l.files, word)
+			continue
+		}
+		l.rest = append(l.rest, word)
+		if s.Command != "" || s.Modifies || name == "const" {
+			l.own = append(l.own, word)
+		}
+	}
+	return n
+}
+
+// nameOf is the name of a switch, without dashes, a value and options behind a colon.
+func nameOf(arg string) string {
+	name, _, _ := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+	name, _, _ = strings.Cut(name, ":")
+	return name
+}
+
+// values counts the arguments before the next switch.
+func values(args []string) int {
+	n := slices.IndexFunc(args, func(a string) bool { return strings.HasPrefix(a, "-") })
+	if n < 0 {
+		return len(args)
+	}
+	return n
+}
+
+func isModel(file string) bool {
+	return slices.Contains([]string{".prism", ".nm", ".pm", ".sm", ".jani"}, filepath.Ext(file))
+}
+
+// combined names files of states as we do: m.tra,sta. They have one name up to the extension.
+func combined(files []string) (string, bool) {
+	if len(files) == 1 {
+		return files[0], true
+	}
+	first, exts := "", []string(nil)
+	for _, f := range files {
+		base := strings.TrimSuffix(f, filepath.Ext(f))
+		if first != "" && base != first || filepath.Ext(f) == "" {
+			return "", false
+		}
+		first, exts = base, append(exts, filepath.Ext(f)[1:])
+	}
+	return first + "." + strings.Join(exts, ","), true
+}
+
+// simpath translates the options of PRISM's -simpath.
+func simpath(options string) (words []string, ok bool) {
+	depth := 0
+	parts := strings.FieldsFunc(options, func(c rune) bool {
+		depth += strings.Count("(", string(c)) - strings.Count(")", string(c))
+		return c == ',' && depth == 0
+	})
+	flags := map[string]string{"loopcheck=false": "--no-loop-check", "probs=true": "--probs", "rewards=true": "--rewards", "changes=true": "--changes", "deadlock": "--deadlock"}
+	for _, part := range parts {
+		name, value, _ := strings.Cut(part, "=")
+		switch {
+		case flags[part] != "":
+			words = append(words, flags[part])
+		case name == "time":
+			words = append(words, "--time", value)
+		case name == "vars":
+			words = append(words, "--vars", strings.Trim(value, "()"))
+		case strings.Trim(part, "0123456789") == "":
+			words = append(words, "--steps", part)
+		case name == "sep", value == "true" || value == "false": // the columns of a CSV file, and what is the default
+		default:
+			return nil, false
+		}
+	}
+	return append(words, "--format", "csv"), true
 }
 
 // ours is an argument of a switch as we want it: PRISM and Storm count seconds,
@@ -167,7 +249,8 @@ func ours(name, value string) string {
 		if strings.Trim(value, "0123456789") == "" {
 			return value + "s"
 		}
-	case "exportstates", "exporttrans", "exportlabels", "exportrewards", "exporttransdot", "exportdot":
+	case "exportstates", "exporttrans", "exportlabels", "exportrewards", "exportstaterewards", "exporttransrewards",
+		"exporttransdot", "exporttransdotstates", "exportdot", "exportexplicit":
 		return strings.TrimSuffix(value, filepath.Ext(value))
 	}
 	return value
@@ -175,7 +258,34 @@ func ours(name, value string) string {
 
 // Readings are what a command line for PRISM, for Storm, or with words that are no
 // longer ours may mean, given the names of our commands: the likeliest first. Some
-// may be nil, or as it was.
-func Readings(args, commands []string) [][]string {
-	return append(formerly(args), translated(args, commands, false), translated(args, commands, true))
+// may have no words, or those that were given.
+func Readings(args, commands []string) []Reading {
+	var out []Reading
+	for _, words := range formerly(args) {
+		out = append(out, Reading{Words: words})
+	}
+	return append(out, translated(args, commands, false), translated(args, commands, true))
 }
+
+// Find returns the first switch of PRISM or Storm in a command line, as it is written there, that
+// says what is not there; without one, the first of any kind.
+func Find(args []string) (word string, s *Switch) {
+	known := byName()
+	for _, arg := range args {
+		x := known[nameOf(arg)]
+		if !strings.HasPrefix(arg, "-") || x == nil {
+			continue
+		}
+		absent := x.Why != "" && !x.Needless
+		if s == nil || absent {
+			word, s = arg, x
+		}
+		if absent {
+			break
+		}
+	}
+	return word, s
+}
+
+// Lookup returns the switch of that name, with dashes or without; nil if there is none.
+func Lookup(name string) *Switch { return byName()[nameOf(name)] }

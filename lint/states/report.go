@@ -114,11 +114,29 @@ func (x *explorer) neverReady() {
 				others = append(others, m.Name)
 			}
 		}
-		if len(others) == 0 {
-			continue // a system block keeps it from happening
+		if len(others) == 0 || x.blocked(g) {
+			continue // a system block keeps it from happening, or a guard that is false
 		}
 		x.found(c.Pos, lint.NeverReady, g.held, "the guard holds, but %s never ready for [%s] when it does", are(others), x.program.Actions[c.Action])
 	}
+}
+
+// blocked reports whether another module has the action of a command only in commands whose guards
+// are false whatever the state, of which the texts say enough.
+func (x *explorer) blocked(g *guard) bool {
+	for i, m := range x.program.Modules {
+		if i == g.module || !slices.Contains(m.Alphabet, g.command.Action) {
+			continue
+		}
+		possible := slices.ContainsFunc(m.Commands, func(c sema.Command) bool {
+			return c.Action == g.command.Action && !lint.IsConst(c.Guard, false)
+		})
+		commands := slices.ContainsFunc(m.Commands, func(c sema.Command) bool { return c.Action == g.command.Action })
+		if commands && !possible {
+			return true
+		}
+	}
+	return false
 }
 
 func are(names []string) string {

@@ -213,8 +213,14 @@ var unread = map[string]string{
 	"pha": "a probabilistic hybrid automaton", "sha": "a stochastic hybrid automaton",
 }
 
-// features that a model may have; the others are refused.
-var features = []string{"arrays", "datatypes", "derived-operators", "functions", "nondet-selection", "state-exit-rewards"}
+// features that a model may declare; the others are refused.
+//
+// Source: the specification of JANI, section 2.
+var features = []string{
+	"arrays", "datatypes", "derived-operators", "functions", "nondet-selection", "state-exit-rewards",
+	// What these add is refused where the model uses it: keys, and operators.
+	"edge-priorities", "hyperbolic-functions", "named-expressions", "tradeoff-properties", "trigonometric-functions",
+}
 
 func (r *reader) document(v *value) {
 	r.doc = &document{datatypes: make(map[string]*datatype)}
@@ -227,7 +233,9 @@ func (r *reader) document(v *value) {
 	if n := v.get("jani-version"); n.text != "1" {
 		r.add(n.Start, "jani-version is %s, want 1", n.describe())
 	}
-	r.word(v.get("name"), "a name")
+	if name := v.get("name"); name.kind != text || name.text != "" { // many tools leave the name empty, and nothing reads it
+		r.word(name, "a name")
+	}
 	r.modelType(v.get("type"))
 	for _, f := range r.list(v.get("features"), "features") {
 		if word := r.word(f, "a feature"); word != "" && !slices.Contains(features, word) {

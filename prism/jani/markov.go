@@ -42,20 +42,22 @@ func (t *translator) race(immediate []syntax.Expr) *syntax.Command {
 		}
 		t.charge(at.Start, 6*len(c.command.Updates))
 	}
+	// lasts makes a structure earn x for each unit of time.
+	lasts := func(decl *syntax.Rewards, x syntax.Expr) {
+		decl.Items = append(decl.Items, &syntax.RewardItem{Guard: waits, Value: over(x), Span: decl.Span},
+			&syntax.RewardItem{Guard: and(compared(syntax.OpEq), none), Value: x, Span: decl.Span}) // for ever, at the rate that PRISM gives a deadlock
+	}
+	lasts(t.out.Time, one(at))
 	for i, r := range t.rewards {
 		if r.refused != nil {
 			continue
 		}
-		earn := func(guard, x syntax.Expr) {
-			r.decl.Items = append(r.decl.Items, &syntax.RewardItem{Guard: guard, Value: x, Span: r.at})
-		}
 		if x := r.lasting; x != nil && !isNumber(x, "0") {
-			earn(waits, over(x))
-			earn(and(compared(syntax.OpEq), none), x) // for ever, at the rate that PRISM gives a deadlock
+			lasts(r.decl, x)
 		}
 		for _, c := range t.delays {
 			if x := c.earned[i]; x != nil && !isNumber(x, "0") {
-				earn(and(waits, c.command.Guard), over(times(c.rate, x)))
+				r.decl.Items = append(r.decl.Items, &syntax.RewardItem{Guard: and(waits, c.command.Guard), Value: over(times(c.rate, x)), Span: r.at})
 			}
 		}
 	}
@@ -66,6 +68,7 @@ func (t *translator) race(immediate []syntax.Expr) *syntax.Command {
 }
 
 func zero(at syntax.Span) syntax.Expr { return &syntax.IntLit{Span: at} }
+func one(at syntax.Span) syntax.Expr  { return &syntax.IntLit{Value: 1, Span: at} }
 
 // formula gives an expression a name, so that it is written and looked at once.
 func (t *translator) formula(name string, x syntax.Expr) syntax.Expr {

@@ -25,6 +25,8 @@ type Translation struct {
 	Embedded bool
 	// Rate is the rate at which a state of a Markov automaton is left, 0 where it is left at once.
 	Rate syntax.Expr
+	// Time is the reward structure of which the operator T is an R operator. The model does not have it.
+	Time *syntax.Rewards
 }
 
 // Is reports whether a text is meant to be JSON, which no model and no property
@@ -60,6 +62,7 @@ func Read(file string, src []byte, known map[string]string) (*Translation, error
 		Properties: &syntax.Properties{}, Names: make(map[*syntax.Property]string), Refused: make(map[*syntax.Property]*syntax.Error),
 		Constants: make(map[string]string),
 	}}
+	t.out.Time = &syntax.Rewards{Name: &syntax.Ident{Name: syntax.TimeRewards, Span: r.doc.at}, Span: r.doc.at}
 	t.model()
 	if t.large && len(t.errs) > 0 {
 		return nil, &Unsupported{t.errs}
@@ -69,7 +72,9 @@ func Read(file string, src []byte, known map[string]string) (*Translation, error
 	}
 	// Storm's dialect has ranges of one value, as JANI has.
 	t.out.Model = &syntax.Model{File: file, Items: t.items(), Dialect: syntax.Storm, Span: root.Span}
-	t.out.Embedded = r.doc.markov
+	if t.out.Embedded = r.doc.markov; !t.out.Embedded {
+		t.out.Time.Items = []*syntax.RewardItem{{Guard: truth(r.doc.at), Value: one(r.doc.at), Span: r.doc.at}}
+	}
 	t.out.Properties.File, t.out.Properties.Span = file, root.Span
 	return t.out, nil
 }

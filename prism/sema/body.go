@@ -85,7 +85,9 @@ func (c *checker) constBodies() { constBodies(c.r, c.m.consts) }
 
 func constBodies(r *resolver, consts []*constant) {
 	for _, x := range consts {
-		x.def = r.optional(x.decl.Value)
+		if x.def = r.optional(x.decl.Value); x.typ == Int {
+			x.def = r.whole(x.def)
+		}
 	}
 	for _, x := range consts {
 		if x.def == nil || x.def.Type() == Invalid {
@@ -108,13 +110,15 @@ func (c *checker) declaration(r *resolver, v *variable) {
 			r.add(phaseSemantic, d.TypePos, "clock variables are not allowed in %s models", c.m.typ)
 		}
 	case syntax.RangeVar:
-		v.low, v.high = r.expr(d.Low), r.expr(d.High)
+		v.low, v.high = r.whole(r.expr(d.Low)), r.whole(r.expr(d.High))
 		c.bounds(r, v)
 	}
 	if d.Init == nil {
 		return
 	}
-	v.init = r.expr(d.Init)
+	if v.init = r.expr(d.Init); v.typ == Int {
+		v.init = r.whole(v.init)
+	}
 	if !isConstant(v.init) {
 		r.semantic(d.Init, "initial value of variable %q is not constant", v.name)
 	}
@@ -221,6 +225,9 @@ func (c *checker) update(r *resolver, module, action int, u *syntax.Update) Upda
 		slot := out.Assigns[i].Slot
 		if slot < 0 {
 			continue
+		}
+		if c.m.vars[slot].typ == Int {
+			out.Assigns[i].Value = r.whole(out.Assigns[i].Value)
 		}
 		c.ownership(r, module, action, a, slot)
 		c.assigned(r, u, a, out.Assigns[i])
@@ -359,7 +366,9 @@ func (c *checker) observableBodies() {
 }
 
 func (c *checker) observable(name string, pos syntax.Pos, x Expr, hidden map[string]bool) {
-	if c.m.quoted.declare(&c.diags, phaseObservables, nil, name, fmt.Sprintf("%q", name), pos, symbol{use: "observable", loc: "the model", index: len(c.m.observables)}) {
+	if s, taken := c.m.quoted[name]; taken && s.use == "label" && c.m.dialect == syntax.Storm {
+		c.m.observables = append(c.m.observables, Observable{name, x}) // the name in quotes is the label
+	} else if c.m.quoted.declare(&c.diags, phaseObservables, nil, name, fmt.Sprintf("%q", name), pos, symbol{use: "observable", loc: "the model", index: len(c.m.observables)}) {
 		c.m.observables = append(c.m.observables, Observable{name, x})
 	}
 	if v, ok := x.(*Var); ok {

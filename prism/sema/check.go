@@ -106,7 +106,7 @@ func sortItems(list []syntax.Item) (it items) {
 func newChecker(m *syntax.Model) *checker {
 	c := &checker{
 		diags: diags{file: m.File},
-		m:     &Model{file: m.File, dialect: m.Dialect, names: make(table), quoted: make(table)},
+		m:     &Model{file: m.File, dialect: m.Dialect, truncates: m.Truncates, names: make(table), quoted: make(table)},
 		items: sortItems(m.Items),
 	}
 	c.r = newResolver(&c.diags, c.m, nil)
@@ -205,8 +205,8 @@ func (c *checker) renamed(x *syntax.RenamedModule) *module {
 			c.add(phaseRenaming, p.Old.Pos(), "identifier %q is renamed more than once in module %q", old, x.Name.Name)
 			return nil
 		}
-		if s := c.m.names[old]; s.formula != nil {
-			c.add(phaseRenaming, p.Old.Pos(), "formula %q cannot be renamed since formulas are expanded before module renaming", old)
+		if s := c.m.names[old]; s.formula != nil && c.m.dialect == syntax.PRISM {
+			c.add(phaseRenaming, p.Old.Pos(), "formula %q cannot be renamed since formulas are expanded before module renaming; Storm's dialect accepts it (--dialect storm)", old)
 			return nil
 		}
 		r.to[old] = p.New.Name

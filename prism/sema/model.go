@@ -12,8 +12,10 @@ type Model struct {
 	file    string
 	typ     syntax.ModelType
 	dialect syntax.Dialect
-	names   table // constants, formulas and variables
-	quoted  table // labels and observables
+	// truncates is syntax.Model.Truncates.
+	truncates bool
+	names     table // constants, formulas and variables
+	quoted    table // labels and observables
 
 	consts   []*constant
 	formulas []*formula

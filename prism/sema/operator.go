@@ -60,7 +60,7 @@ func (r *resolver) quoted(e *syntax.Quoted) Expr {
 	case e.Name == "deadlock":
 		return &Label{b, e.Name, LabelDeadlock}
 	case !ok:
-		return r.semantic(e, "undeclared label %q", e.Name)
+		return r.semantic(e, "undeclared label %q%s", e.Name, r.otherQuoted(e.Name))
 	case s.loc == "the model":
 		return &Label{b, e.Name, s.index}
 	}

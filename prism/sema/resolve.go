@@ -2,6 +2,7 @@ package sema
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"tilecheck/prism/syntax"
@@ -63,6 +64,42 @@ func (r *resolver) inModule(renames []*renaming) *resolver {
 	n := newResolver(r.diags, r.model, r.props)
 	n.renames, n.size, n.literals = renames, r.size, r.literals
 	return n
+}
+
+// outside returns a resolver for what stands outside of renamed modules, in the same place.
+func (r *resolver) outside() *resolver {
+	out := *r
+	out.renames, out.bodies = nil, make(map[*formula]*body)
+	return &out
+}
+
+// whole returns an expression where an int is wanted: in Storm's dialect a quotient of ints is
+// one there, of which what is behind the point is cut off.
+//
+// Source: Storm's ExpressionEvaluator::asInt.
+func (r *resolver) whole(x Expr) Expr {
+	if x == nil || !r.model.truncates || x.Type() != Double || !ofInts(x) {
+		return x
+	}
+	at := x.Pos()
+	part := func(f Func) Expr { return &Call{Base{Int, at}, f, []Expr{x}} }
+	positive := &Binary{Base{Bool, at}, syntax.OpGe, x, &Const{Base{Int, at}, Value{Type: Int}}}
+	return &Cond{Base{Int, at}, positive, part(FuncFloor), part(FuncCeil)}
+}
+
+// ofInts reports whether an expression is one of ints but for divisions.
+func ofInts(x Expr) bool {
+	switch x := x.(type) {
+	case *Unary:
+		return ofInts(x.X)
+	case *Binary:
+		return x.Op != syntax.OpPow && ofInts(x.X) && ofInts(x.Y)
+	case *Cond:
+		return ofInts(x.A) && ofInts(x.B)
+	case *Call:
+		return (x.Func == FuncMin || x.Func == FuncMax) && !slices.ContainsFunc(x.Args, func(a Expr) bool { return !ofInts(a) })
+	}
+	return x.Type() == Int
 }
 
 // withClocks resolves an expression that may mention clocks.
@@ -153,17 +190,25 @@ func (r *resolver) optional(e syntax.Expr) Expr {
 }
 
 func (r *resolver) ident(e *syntax.Ident) Expr {
-	if s, ok := r.model.names[e.Name]; ok && s.formula != nil {
-		return r.formula(e, s.formula)
-	}
 	name := rename(r.renames, e.Name)
+	if s, ok := r.model.names[e.Name]; ok && s.formula != nil {
+		if name == e.Name {
+			return r.formula(e, s.formula)
+		}
+		if s, ok := r.model.names[name]; ok && s.formula != nil { // in Storm's dialect: the other formula as it stands
+			return r.outside().formula(e, s.formula)
+		}
+	}
 	s, ok := r.model.names[name]
 	if !ok && r.props != nil {
 		s, ok = r.props.names[name]
 	}
 	switch {
 	case !ok || s.formula != nil: // a renaming to a formula comes too late
-		return r.semantic(e, "undeclared identifier %q%s", name, r.renamedFrom(e.Name))
+		if from := r.renamedFrom(e.Name); from != "" {
+			return r.semantic(e, "undeclared identifier %q%s", name, from)
+		}
+		return r.semantic(e, "undeclared identifier %q%s", name, r.otherName(name))
 	case s.constant != nil:
 		return &constRef{Base{s.constant.typ, e.Pos()}, s.constant}
 	}
@@ -173,6 +218,43 @@ func (r *resolver) ident(e *syntax.Ident) Expr {
 		r.list[len(r.list)-1].kind = clockUse
 	}
 	return v
+}
+
+// otherName says what may be meant by an identifier that is not declared: a label of that name, or
+// the nearest name.
+func (r *resolver) otherName(name string) string {
+	if r.props != nil {
+		if s, ok := r.props.quoted.lookup(r.model.quoted, name); ok {
+			return fmt.Sprintf("; there is %s %s %q, want it in quotes", article(s.use), s.use, name)
+		}
+	}
+	tables := []table{r.model.names}
+	if r.props != nil {
+		tables = append(tables, r.props.names)
+	}
+	return nearest(name, "", tables...)
+}
+
+// otherQuoted says what may be meant by a label that is not declared: a variable, a constant or a
+// formula of that name, or the nearest label.
+func (r *resolver) otherQuoted(name string) string {
+	if s, ok := r.props.names.lookup(r.model.names, name); ok {
+		return fmt.Sprintf("; there is %s %s %s, want it without quotes", article(s.use), s.use, name)
+	}
+	return nearest(name, `"`, r.model.quoted, r.props.quoted)
+}
+
+// nearest asks whether the nearest of the names is meant, if one is near.
+func nearest(name, quotes string, tables ...table) string {
+	var names []string
+	for _, t := range tables {
+		names = slices.AppendSeq(names, maps.Keys(t))
+	}
+	slices.Sort(names)
+	if near := syntax.Nearest(name, slices.Values(names)); near != "" {
+		return "; did you mean " + quotes + near + quotes + "?"
+	}
+	return ""
 }
 
 // renamedFrom explains a name that does not stand in the text.

@@ -66,6 +66,9 @@ type Model struct {
 	// Dialect is what the text is read as. In Storm's a variable may have a range of
 	// one value.
 	Dialect Dialect
+	// Truncates says that a quotient of ints may stand where an int is wanted, and loses what
+	// is behind the point there, as in Storm.
+	Truncates bool
 	Span
 }
 

@@ -31,7 +31,7 @@ func (p *parser) spellingHint() string {
 	case pair{tAnd, tAnd}:
 		return `"and" is a single "&"`
 	case pair{tOr, tOr}:
-		return `"or" is a single "|", and conditional probabilities (a || b) exist only in Storm`
+		return `"or" is a single "|", and conditional probabilities (a || b), which Storm has, are not supported`
 	case pair{tEq, tEq}:
 		return `equality is a single "="`
 	case pair{tEq, tLt}:
@@ -96,6 +96,8 @@ func (p *parser) wordHint() string {
 		return "formulas belong into the model file"
 	case k == tPrimed && p.props:
 		return "only updates have primed variables"
+	case k == tPrimed && p.prev.kind == tLParen:
+		return "only updates assign to primed variables"
 	case k == tPrimed:
 		return "an assignment needs parentheses: (x'=…)"
 	case k.isKeyword() && !structural(k) && k != kwTrue && k != kwFalse && !p.props:

@@ -10,7 +10,7 @@ import (
 // its name, where that says it, else by its words.
 func IsProperties(name string, src []byte) bool {
 	switch ext := strings.ToLower(path.Ext(name)); {
-	case slices.Contains([]string{".props", ".pctl", ".csl"}, ext):
+	case slices.Contains([]string{".props", ".prop", ".pctl", ".csl"}, ext):
 		return true
 	case slices.Contains([]string{".prism", ".nm", ".pm", ".sm"}, ext):
 		return false
@@ -39,7 +39,7 @@ func ParseFile(dialect Dialect, name string, src []byte) (Node, error) {
 		}
 		return ps, nil
 	}
-	m, err := ParseModel(name, src)
+	m, err := ParseModelOf(dialect, name, src)
 	if err != nil {
 		return nil, err
 	}

@@ -28,8 +28,23 @@ const (
 //
 // The grammar is all that is checked: two model types, two init blocks,
 // unknown names and wrong types are left to package sema.
-func ParseModel(file string, src []byte) (*Model, error) {
-	p, err := newParser(file, src, false)
+func ParseModel(file string, src []byte) (*Model, error) { return ParseModelOf(PRISM, file, src) }
+
+// ParseModelOf parses a model file of a dialect. In Storm's the words that only PRISM reserves
+// are names, and labels and observables need no quotes. What only Storm's dialect accepts has an
+// error that says so.
+func ParseModelOf(dialect Dialect, file string, src []byte) (*Model, error) {
+	m, err := parseModel(dialect, file, src)
+	if errs, ok := err.(ErrorList); ok && dialect == PRISM {
+		if _, other := parseModel(Storm, file, src); other == nil {
+			return nil, onlyStorm(errs)
+		}
+	}
+	return m, err
+}
+
+func parseModel(dialect Dialect, file string, src []byte) (*Model, error) {
+	p, err := newParser(dialect, file, src, false)
 	if err != nil {
 		return nil, err
 	}
@@ -40,22 +55,28 @@ func ParseModel(file string, src []byte) (*Model, error) {
 	return m, nil
 }
 
+// onlyStorm says of errors of PRISM's dialect that there are none in Storm's.
+func onlyStorm(errs ErrorList) ErrorList {
+	hinted := *errs[0]
+	hinted.Msg += "; Storm's dialect accepts it (--dialect storm)"
+	return append(ErrorList{&hinted}, errs[1:]...)
+}
+
 // ParsePart is ParseFile for a text that is being written: with errors there is a tree
 // nevertheless, of what has none. The error is that of ParseFile.
 func ParsePart(dialect Dialect, name string, src []byte) (Node, error) {
 	props := IsProperties(name, src)
-	p, err := newParser(name, src, props)
+	p, err := newParser(dialect, name, src, props)
 	if err != nil {
 		return &Model{File: name}, err
 	}
 	var n Node
 	if props {
-		p.dialect = dialect
 		n = p.properties()
 	} else {
 		n = p.model()
 	}
-	if err = p.errs.Err(); err != nil && props { // with what else ParseFile says of it
+	if err = p.errs.Err(); err != nil { // with what else ParseFile says of it
 		_, err = ParseFile(dialect, name, src)
 	}
 	return n, err
@@ -66,16 +87,15 @@ func ParsePart(dialect Dialect, name string, src []byte) (Node, error) {
 const TimeRewards = "time_of_operator_T"
 
 // ParsePropertiesOf parses a properties file of a dialect. In Storm's there are, besides
-// PRISM's, the operator T, reward bounds, F^{rew{"r"}<=b,steps<=k} or F{"r"}<=b, and Smin and
-// Smax, or LRA, LRAmin and LRAmax, as R [ LRA ] is R [ S ].
+// PRISM's, the operator T, bounds on rewards and steps, F^{rew{"r"}<=b,steps<=k}, F{"r"}<=b or
+// Fsteps<=k, minima and maxima with bounds, Pmax>=p, and Smin and Smax, or LRA, LRAmin and
+// LRAmax, as R [ LRA ] is R [ S ].
 // What only Storm's dialect accepts has an error that says so.
 func ParsePropertiesOf(dialect Dialect, file string, src []byte) (*Properties, error) {
 	ps, err := parseProperties(dialect, file, src)
 	if errs, ok := err.(ErrorList); ok && dialect == PRISM {
 		if _, other := parseProperties(Storm, file, src); other == nil {
-			hinted := *errs[0]
-			hinted.Msg += "; Storm's dialect accepts it (--dialect storm)"
-			return nil, append(ErrorList{&hinted}, errs[1:]...)
+			return nil, onlyStorm(errs)
 		}
 	}
 	return ps, err
@@ -89,11 +109,10 @@ func ParseProperties(file string, src []byte) (*Properties, error) {
 }
 
 func parseProperties(dialect Dialect, file string, src []byte) (*Properties, error) {
-	p, err := newParser(file, src, true)
+	p, err := newParser(dialect, file, src, true)
 	if err != nil {
 		return nil, err
 	}
-	p.dialect = dialect
 	ps := p.properties()
 	if err := p.errs.Err(); err != nil {
 		return nil, err
@@ -104,7 +123,7 @@ func parseProperties(dialect Dialect, file string, src []byte) (*Properties, err
 // ParseProperty parses one property with its optional name, as given on a
 // command line. Semicolons may follow. Errors are as for ParseModel.
 func ParseProperty(file string, src []byte) (*Property, error) {
-	p, err := newParser(file, src, true)
+	p, err := newParser(PRISM, file, src, true)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +138,7 @@ func ParseProperty(file string, src []byte) (*Property, error) {
 // ParseExpr parses an expression of the model language, without property
 // operators. Errors are as for ParseModel.
 func ParseExpr(file string, src []byte) (Expr, error) {
-	p, err := newParser(file, src, false)
+	p, err := newParser(PRISM, file, src, false)
 	if err != nil {
 		return nil, err
 	}
@@ -153,10 +172,11 @@ type parser struct {
 	scanned bool  // inside a stretch that PRISM has looked ahead over
 	steadys map[int32]bool
 	names   map[string]string
-	noted   int // offset up to which comments belong to an item
+	noted   int  // offset up to which comments belong to an item
+	multi   bool // the operators are objectives of multi(...)
 }
 
-func newParser(file string, src []byte, props bool) (*parser, error) {
+func newParser(dialect Dialect, file string, src []byte, props bool) (*parser, error) {
 	if len(src) >= math.MaxInt32 {
 		return nil, ErrorList{{File: file, Msg: fmt.Sprintf("found %d bytes, want less than 2 GiB", len(src))}}
 	}
@@ -164,9 +184,11 @@ func newParser(file string, src []byte, props bool) (*parser, error) {
 		s:       newScanner(src, props),
 		file:    file,
 		props:   props,
+		dialect: dialect,
 		steadys: make(map[int32]bool),
 		names:   make(map[string]string),
 	}
+	p.s.storm = dialect == Storm && !props
 	p.tok = p.s.next()
 	return p, nil
 }

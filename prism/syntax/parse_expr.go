@@ -130,6 +130,7 @@ func (p *parser) until(c ctx) Expr {
 	start := p.tok.pos
 	x := p.temporal(c)
 	var op TemporalOp
+	p.splitOperator(kwU)
 	switch p.tok.kind {
 	case kwU:
 		op = Until
@@ -173,7 +174,7 @@ func (p *parser) temporal(c ctx) Expr {
 	switch k := p.tok.kind; {
 	case k == kwX && p.allows(c, ctxPath):
 		op = Next
-	case k == kwF && p.allows(c, ctxPath):
+	case k == kwF && p.allows(c, ctxPath), p.future(c):
 		op = Future
 	case k == kwG && p.allows(c, ctxPath):
 		op = Globally
@@ -323,13 +324,8 @@ func (p *parser) neg(c ctx) Expr {
 // basic parses an expression that needs no parentheses anywhere.
 func (p *parser) basic(c ctx) Expr {
 	p.height = 1
-	switch name := p.stormOperator(); {
-	case name == "" || !p.allows(c, ctxProp):
-	case name[0] == 'T':
-		return p.timeOperator()
-	default:
-		fixed, _ := longRunExtremum(name)
-		return p.steadyOf(fixed, ctxProp|ctxPath)
+	if name := p.stormOperator(); name != "" && p.allows(c, ctxProp) {
+		return p.stormOperation(name)
 	}
 	switch p.tok.kind {
 	case tInt:
@@ -405,7 +401,10 @@ func (p *parser) funcName() *Ident {
 // call parses the arguments of a function whose name has been read.
 func (p *parser) call(c ctx, name *Ident) Expr {
 	p.expect(tLParen)
+	outer := p.multi
+	p.multi = name.Name == "multi"
 	call := &Call{Func: name, Args: p.args(c)}
+	p.multi = outer
 	p.expect(tRParen)
 	call.Span = p.span(name.Start)
 	return call

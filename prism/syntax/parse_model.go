@@ -5,7 +5,7 @@ import "fmt"
 // model parses a model file.
 func (p *parser) model() *Model {
 	start := p.tok.pos
-	m := &Model{File: p.file}
+	m := &Model{File: p.file, Dialect: p.dialect, Truncates: p.dialect == Storm}
 	for p.tok.kind != tEOF {
 		first := p.tok.kind
 		item := p.item()
@@ -64,6 +64,11 @@ func (p *parser) item() Item {
 		return d
 	}
 	p.begin()
+	if what, ok := unsupported(p.text(p.tok)); ok { // nothing else of such a model would be understood
+		p.fail(p.tok.pos, fmt.Sprintf("found %q: %s", p.text(p.tok), what))
+		p.halt()
+		return nil
+	}
 	p.unexpected("a model type, constant, formula, label, variable, module or reward structure")
 	return nil
 }
@@ -108,6 +113,26 @@ func modelTypeOf(k kind) ModelType {
 	return TypeNone
 }
 
+// unsupported returns what a word announces that other tools have in PRISM's language.
+//
+// Source: PRISM-games 3.2, Storm 1.14 and PAYNT.
+func unsupported(word string) (what string, ok bool) {
+	const types = ", want dtmc, ctmc, mdp, pomdp, pta or popta"
+	switch word {
+	case "smg", "stpg", "csg", "tsg":
+		return "stochastic games, of PRISM-games, are not supported" + types, true
+	case "tptg", "tptsg":
+		return "timed games, of PRISM-games, are not supported" + types, true
+	case "ma":
+		return "Markov automata in Storm's extension of the language are not supported, want them as a JANI model", true
+	case "ctmdp":
+		return "continuous-time Markov decision processes are not supported" + types, true
+	case "hole":
+		return "holes, of PAYNT's sketches, are not supported, want a constant", true
+	}
+	return "", false
+}
+
 func (p *parser) formulaDecl() *FormulaDecl {
 	h := p.begin()
 	f := &FormulaDecl{Doc: h.doc}
@@ -126,7 +151,9 @@ func (p *parser) labelDecl() *LabelDecl {
 	p.advance()
 	if p.tok.kind == tIdent {
 		l.Name = p.ident("")
-		p.report(l.Name.Start, fmt.Sprintf("found %s, want a label name in double quotes", quoteText(l.Name.Name)))
+		if p.dialect == PRISM {
+			p.report(l.Name.Start, fmt.Sprintf("found %s, want a label name in double quotes", quoteText(l.Name.Name)))
+		}
 	} else {
 		l.Name = p.quotedName("a label name")
 	}
@@ -184,6 +211,9 @@ func (p *parser) varDecl() *VarDecl {
 		v.Type = IntVar
 	case p.accept(kwBool):
 		v.Type = BoolVar
+	case p.tok.kind == tIdent && p.dialect == Storm && p.text(p.tok) == kindTexts[kwClock]:
+		p.advance()
+		v.Type = ClockVar
 	case p.accept(kwClock):
 		v.Type = ClockVar
 	default:
@@ -359,6 +389,10 @@ func (p *parser) updates() []*Update {
 			return list
 		}
 		start = p.tok.pos
+		if p.tok.kind == tLParen && p.peek() == tPrimed {
+			p.advance()
+			p.unexpectedHint("an expression", "an update behind + needs a probability, 0.5:(x'=1); the assignments of one update are joined by &")
+		}
 	}
 }
 
@@ -519,7 +553,11 @@ func (p *parser) observable() Item {
 	h := p.begin()
 	o := &ObservableDecl{Doc: h.doc}
 	p.advance()
-	o.Name = p.quotedName("the name of an observable")
+	if p.dialect == Storm && p.tok.kind == tIdent {
+		o.Name = p.ident("")
+	} else {
+		o.Name = p.quotedName("the name of an observable")
+	}
 	p.expect(tEq)
 	o.X = p.expr(0)
 	p.expect(tSemi)

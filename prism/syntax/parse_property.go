@@ -97,12 +97,21 @@ func (p *parser) prob() Expr {
 	x.Threshold = p.threshold(joinedExtremum(word), word == kwP)
 	h := p.height
 	p.expect(tLBrack)
-	x.Path = p.expr(ctxProp | ctxPath)
+	x.Path = p.nested(ctxProp | ctxPath)
 	h = max(h, p.height)
 	x.Filter = p.oldFilter()
 	p.grow(h)
 	p.expect(tRBrack)
 	x.Span = p.span(start)
+	return p.compared(x, &x.Threshold)
+}
+
+// nested parses what is inside an operator, where none is an objective.
+func (p *parser) nested(c ctx) Expr {
+	outer := p.multi
+	p.multi = false
+	x := p.expr(c)
+	p.multi = outer
 	return x
 }
 
@@ -132,7 +141,7 @@ func (p *parser) steadyOf(fixed Extremum, c ctx) Expr {
 	p.grow(h)
 	p.expect(tRBrack)
 	x.Span = p.span(start)
-	return x
+	return p.compared(x, &x.Threshold)
 }
 
 func (p *parser) reward() Expr {
@@ -159,7 +168,7 @@ func (p *parser) reward() Expr {
 	p.grow(h)
 	p.expect(tRBrack)
 	x.Span = p.span(start)
-	return x
+	return p.compared(x, &x.Threshold)
 }
 
 // modifier parses the optional (modifier) of an operator.
@@ -196,6 +205,8 @@ func (p *parser) rewardPath() Expr {
 	case p.longRunReward():
 		p.advance()
 		x.Kind = LongRun
+	case p.dialect == Storm && p.cumulated():
+		return p.cumulative()
 	case p.tok.kind == kwC:
 		p.advance()
 		p.height = 0
@@ -222,13 +233,13 @@ func (p *parser) threshold(fixed Extremum, extrema bool) Threshold {
 	if extrema {
 		t.Extremum = p.extremum()
 	}
-	if t.Extremum == NoExtremum {
+	if t.Extremum == NoExtremum || p.dialect == Storm && (t.Extremum == Min || t.Extremum == Max) {
 		if rel := relation(p.tok.kind); rel != OpNone {
 			p.advance()
 			t.Rel, t.Bound = rel, p.expr(0)
 			return t
 		}
-		if p.tok.kind != tEq {
+		if p.tok.kind != tEq && t.Extremum == NoExtremum {
 			p.unexpected(`"=?" or a bound`)
 		}
 	}

@@ -1,64 +1,137 @@
 package syntax
 
+import "strings"
+
 // What only Storm's dialect has.
 //
 // Source: Storm's FormulaParserGrammar, version 1.14.
 
-// bounds parses the bounds of a temporal operator.
+// bounds parses the bounds of a temporal operator: F<=3, Fsteps<=3, F{"r"}<=b,{"q"}<=c or
+// F^{rew{"r"}<=b,steps<=k}, where the ^ may be missing. One bound on steps or time is as
+// without a word.
 func (p *parser) bounds() (*TimeBound, []*CostBound) {
-	if p.dialect == Storm {
+	if p.dialect != Storm {
+		return p.timeBound(), nil
+	}
+	braces := p.tok.kind == tLBrace && p.peek() != tQuote
+	if p.tok.kind == tPower && p.peek() == tLBrace {
+		p.advance()
+		braces = true
+	}
+	if !braces && p.tok.kind != tLBrace && p.boundWord() == "" {
 		start := p.tok.pos
-		switch {
-		case p.tok.kind == tLBrace:
-			return nil, []*CostBound{p.costOf(&CostBound{Word: "rew", Struct: p.rewardIndex()}, start)}
-		case p.tok.kind == tPower && p.peek() == tLBrace:
-			return p.costs()
+		b := p.timeBound()
+		if b == nil || p.tok.kind != tComma {
+			return b, nil
 		}
+		return nil, p.costs(&CostBound{Word: "time", Bound: b, Span: p.span(start)})
 	}
-	return p.timeBound(), nil
-}
-
-// costs parses ^{rew{"r"}<=b,steps<=k}. One bound on steps or time is as without braces.
-func (p *parser) costs() (*TimeBound, []*CostBound) {
-	p.advance()
-	p.advance()
-	out := []*CostBound{p.cost()}
-	for p.accept(tComma) {
-		out = append(out, p.cost())
+	if braces {
+		p.advance()
 	}
-	p.expect(tRBrace)
+	out := p.costs(p.cost())
+	if braces {
+		p.expect(tRBrace)
+	}
 	if len(out) == 1 && out[0].Word != "rew" {
 		return out[0].Bound, nil
 	}
 	return nil, out
 }
 
+// costs parses what follows the first of several bounds.
+func (p *parser) costs(first *CostBound) []*CostBound {
+	out := []*CostBound{first}
+	for p.accept(tComma) {
+		out = append(out, p.cost())
+	}
+	return out
+}
+
+// boundWord returns the word at tok that says what is bounded, or none.
+func (p *parser) boundWord() string {
+	if p.tok.kind != tIdent || !isBoundWord(p.text(p.tok)) {
+		return ""
+	}
+	return p.text(p.tok)
+}
+
+func isBoundWord(word string) bool { return word == "rew" || word == "steps" || word == "time" }
+
 func (p *parser) cost() *CostBound {
 	start := p.tok.pos
-	b := &CostBound{}
-	if p.tok.kind == tIdent {
-		b.Word = p.text(p.tok)
-	}
-	switch b.Word {
-	case "rew":
+	b := &CostBound{Word: p.boundWord()}
+	switch k := p.tok.kind; {
+	case b.Word == "rew":
 		if p.advance(); p.tok.kind == tLBrace {
 			b.Struct = p.rewardIndex()
 		}
-	case "steps", "time":
+	case b.Word != "":
 		p.advance()
+	case k == tLBrace:
+		b.Word, b.Struct = "rew", p.rewardIndex()
+	case relation(k) != OpNone || k == tEq || k == tLBrack:
+		b.Word = "time"
 	default:
 		p.unexpected(`"rew", "steps" or "time"`)
 	}
-	return p.costOf(b, start)
-}
-
-// costOf parses the numbers of a bound.
-func (p *parser) costOf(b *CostBound, start Pos) *CostBound {
 	if b.Bound = p.timeBound(); b.Bound == nil {
 		p.unexpected("a bound such as <=2 or [1,2]")
 	}
 	b.Span = p.span(start)
 	return b
+}
+
+// splitOperator makes two words of one such as Usteps or Frew, as Storm reads it where it is no
+// name: a temporal operator and what it bounds. It reports whether tok is the operator now.
+func (p *parser) splitOperator(k kind) bool {
+	if p.dialect != Storm || !p.props || p.tok.kind != tIdent {
+		return false
+	}
+	word, found := strings.CutPrefix(p.text(p.tok), kindTexts[k])
+	if !found || !isBoundWord(word) {
+		return false
+	}
+	p.tok.kind, p.tok.end = k, p.tok.pos.Offset+int32(len(kindTexts[k]))
+	p.s.off = int(p.tok.end)
+	return true
+}
+
+// future reports whether a word such as Fsteps is at tok, and starts an F operator with a bound.
+func (p *parser) future(c ctx) bool {
+	return p.dialect == Storm && p.tok.kind == tIdent && p.allows(c, ctxPath) &&
+		p.tries(func() {
+			if !p.splitOperator(kwF) {
+				p.unexpected("")
+			}
+			p.temporal(c)
+		}) && p.splitOperator(kwF)
+}
+
+// compared returns an operator whose threshold may have an extremum and a bound. P>=p is of all
+// schedulers: Pmin>=p. What holds of some, Pmax>=p, is !P<p. The objectives of multi(...) are
+// of some scheduler in any case.
+func (p *parser) compared(x Expr, t *Threshold) Expr {
+	least, extremum := t.Rel == OpGe || t.Rel == OpGt, t.Extremum
+	if t.Rel == OpNone || extremum == NoExtremum {
+		return x
+	}
+	t.Extremum = NoExtremum
+	if p.multi || least == (extremum == Min) {
+		return x
+	}
+	switch t.Rel {
+	case OpGe:
+		t.Rel = OpLt
+	case OpGt:
+		t.Rel = OpLe
+	case OpLe:
+		t.Rel = OpGt
+	case OpLt:
+		t.Rel = OpGe
+	}
+	p.grow(0)
+	return &Unary{Op: OpNot, X: x, Span: Span{x.Pos(), x.End()}}
 }
 
 // longRunExtremum returns the extremum that is part of a name of the S operator in Storm's
@@ -76,7 +149,7 @@ func longRunExtremum(name string) (Extremum, bool) {
 }
 
 // stormOperator returns the name of an operator that only Storm's dialect has, T=?, Tmin=?,
-// Tmax=?, Smin=?, LRA=? and so on, or LRA>=0.5 [...], if one is at tok. T and LRA may be the
+// Tmax=?, Smin=?, LRA=? and so on, or with a bound, LRA>=0.5 [...], if one is at tok. T and LRA may be the
 // names of constants, too, which never stand before =? nor in what reads as an operator.
 func (p *parser) stormOperator() string {
 	if p.dialect != Storm || p.tok.kind != tIdent {
@@ -90,11 +163,20 @@ func (p *parser) stormOperator() string {
 	next := ahead.next().kind
 	switch {
 	case next == tEq && ahead.next().kind == tQuestion:
-	case name == "LRA" && relation(next) != OpNone && p.triesSteady(func() { p.steadyOf(NoExtremum, ctxProp|ctxPath) }):
+	case relation(next) != OpNone && p.triesSteady(func() { p.stormOperation(name) }):
 	default:
 		return ""
 	}
 	return name
+}
+
+// stormOperation parses the operator of that name.
+func (p *parser) stormOperation(name string) Expr {
+	if name[0] == 'T' {
+		return p.timeOperator()
+	}
+	fixed, _ := longRunExtremum(name)
+	return p.steadyOf(fixed, ctxProp|ctxPath)
 }
 
 // longRunReward reports whether a reward objective LRA or MP is at tok.
@@ -105,6 +187,38 @@ func (p *parser) longRunReward() bool {
 	ahead := p.s
 	name := p.text(p.tok)
 	return (name == "LRA" || name == "MP") && ahead.next().kind == tRBrack
+}
+
+// cumulated reports whether C is at tok, perhaps joined with what it bounds, or discounted.
+func (p *parser) cumulated() bool {
+	if p.tok.kind == tIdent && p.text(p.tok) == "Cdiscount" {
+		p.fail(p.tok.pos, "discounted rewards (Cdiscount) are not supported")
+		return true
+	}
+	return p.splitOperator(kwC) || p.tok.kind == kwC
+}
+
+// cumulative parses C with any bounds of Storm's dialect, and refuses those that are not supported.
+func (p *parser) cumulative() Expr {
+	x := &RewardPath{Kind: Cumulative}
+	start := p.tok.pos
+	p.advance()
+	p.height = 0
+	behind := p.tok.pos
+	switch b, costs := p.bounds(); {
+	case len(costs) > 0:
+		p.fail(behind, "bounds on rewards are not supported with C, want C<=k")
+	case b != nil && (b.High == nil || b.Low != nil || b.HighStrict):
+		p.fail(behind, "lower and strict bounds are not supported with C, want C<=k")
+	case b != nil:
+		x.Bound = b.High
+	}
+	if p.tok.kind == tIdent && p.text(p.tok) == "discount" {
+		p.fail(p.tok.pos, "discounted rewards are not supported")
+	}
+	p.grow(0)
+	x.Span = p.span(start)
+	return x
 }
 
 // timeOperator parses T=?, Tmin=? or Tmax=? with what is in brackets behind it.
@@ -122,5 +236,5 @@ func (p *parser) timeOperator() Expr {
 	p.grow(h)
 	p.expect(tRBrack)
 	x.Span = p.span(start)
-	return x
+	return p.compared(x, &x.Threshold)
 }

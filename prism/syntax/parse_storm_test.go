@@ -20,6 +20,24 @@ func TestReadStorm(t *testing.T) {
 		`Smin=? [ "a" ]`:                                        `Smin=? [ "a" ]`,
 		`R{"r"}max=? [ LRA ]; Rmin=? [ MP ]`:                    `R{"r"}max=? [ S ]; Rmin=? [ S ]`,
 		`const int LRA; P=? [ F LRA>=2 ]; R=? [ C<=LRA ]`:       `P=? [ F LRA>=2 ]; R=? [ C<=LRA ]`,
+		// Bounds as Storm prints them, without braces, and with braces alone.
+		`Pmax=? [ "b" Usteps<=3 "a" ]`:                `Pmax=? [ "b" U<=3 "a" ]`,
+		`Pmax=? [ Fsteps<=4 "a" ]`:                    `Pmax=? [ F<=4 "a" ]`,
+		`Pmax=? [ F{steps<=3} "a" ]`:                  `Pmax=? [ F<=3 "a" ]`,
+		`Pmax=? [ Ftime[1,2] "a" ]`:                   `Pmax=? [ F[1,2] "a" ]`,
+		`Pmax=? [ F{"r"}<=3,{"q"}<=4 "a" ]`:           `Pmax=? [ F^{rew{"r"}<=3,rew{"q"}<=4} "a" ]`,
+		`Pmax=? [ "b" Urew{"r"}<=3,steps<=4 "a" ]`:    `Pmax=? [ "b" U^{rew{"r"}<=3,steps<=4} "a" ]`,
+		`Pmax=? [ F<=3,{"q"}>4 "a" ]`:                 `Pmax=? [ F^{time<=3,rew{"q"}>4} "a" ]`,
+		`Rmax=? [ Csteps<=3 ]; Rmax=? [ C{time<=2} ]`: `Rmax=? [ C<=3 ]; Rmax=? [ C<=2 ]`,
+		`const int Fsteps; P=? [ F Fsteps<=4 ]`:       `P=? [ F Fsteps<=4 ]`,
+		`const int Usteps; P=? [ F Usteps<=4 & "a" ]`: `P=? [ F Usteps<=4&"a" ]`,
+		// A bound with an extremum: of all schedulers, or not of all that it does not hold.
+		`Pmin>=0.4 [ F "a" ]; Pmax<0.4 [ F "a" ]`:      `P>=0.4 [ F "a" ]; P<0.4 [ F "a" ]`,
+		`Pmax>=0.4 [ F "a" ]; Pmin<0.4 [ F "a" ]`:      `!P<0.4 [ F "a" ]; !P>=0.4 [ F "a" ]`,
+		`P max>1/2 [ F Rmin<=2 [ F "a" ] ]`:            `!P<=1/2 [ F !R>2 [ F "a" ] ]`,
+		`LRAmax>=0.5 [ "a" ]; Tmin<=3 [ F "a" ]`:       `!S<0.5 [ "a" ]; !T>3 [ F "a" ]`,
+		`multi(Pmin=? [ F "b" ], Pmax>=0.4 [ F "a" ])`: `multi(Pmin=? [ F "b" ], P>=0.4 [ F "a" ])`,
+		`multi(Pmin<=0.4 [ F Pmax>=0.4 [ X "a" ] ])`:   `multi(P<=0.4 [ F !P<0.4 [ X "a" ] ])`,
 	} {
 		for range 2 { // what was printed is read as the same
 			props, err := syntax.ParsePropertiesOf(syntax.Storm, "p", []byte(text))
@@ -54,6 +72,11 @@ func TestReadStorm(t *testing.T) {
 		`Pmax=? [ F^{rew{"r"}} "a" ]`:   `p:1:21: found "}", want a bound such as <=2 or [1,2]`,
 		`Pmax=? [ F^{rew{"r"}<=1 "a" ]`: `p:1:25: found '"', want "}"`,
 		`T=? F "a"`:                     `p:1:5: found "F", want "["`,
+		`R=? [ Cdiscount=9/10 ]`:        `p:1:7: discounted rewards (Cdiscount) are not supported`,
+		`R=? [ C<=5 discount=0.9 ]`:     `p:1:12: discounted rewards are not supported`,
+		`R=? [ C{"r"}<=3 ]`:             `p:1:8: bounds on rewards are not supported with C, want C<=k`,
+		`R=? [ C>=3 ]`:                  `p:1:8: lower and strict bounds are not supported with C, want C<=k`,
+		`P=? [ F "a" || F "b" ]`:        `p:1:14: found "|", want an expression; "or" is a single "|", and conditional probabilities (a || b), which Storm has, are not supported`,
 		`LRAmax=? "a"`:                  `p:1:10: found '"', want "["`,
 	} {
 		if _, err := syntax.ParsePropertiesOf(syntax.Storm, "p", []byte(text)); err == nil || !strings.HasPrefix(err.Error(), want) {
@@ -83,12 +106,80 @@ func TestEcho(t *testing.T) {
 
 // What only Storm has stays an error, which says so.
 func TestStormOnly(t *testing.T) {
-	for _, text := range []string{`T=? [ F "a" ]`, `Pmax=? [ F{"r"}<=2 "a" ]`, `Pmax=? [ F^{steps<=2} "a" ]`, `Smax=? [ "a" ]`, `LRA=? [ "a" ]`, `LRAmin=? [ "a" ]`} {
+	for _, text := range []string{`T=? [ F "a" ]`, `Pmax=? [ F{"r"}<=2 "a" ]`, `Pmax=? [ F^{steps<=2} "a" ]`, `Smax=? [ "a" ]`, `LRA=? [ "a" ]`, `LRAmin=? [ "a" ]`, `Pmax>=0.5 [ F "a" ]`, `P=? [ F{steps<=3} "a" ]`} {
 		if _, err := syntax.ParseProperties("p", []byte(text)); err == nil || !strings.Contains(err.Error(), "Storm's dialect accepts it (--dialect storm)") {
 			t.Errorf("%s: found %v", text, err)
 		}
 	}
 	if _, err := syntax.ParseProperties("p", []byte(`P=? [ F "a"`)); err == nil || strings.Contains(err.Error(), "Storm") {
 		t.Errorf("an error in both dialects: %v", err)
+	}
+}
+
+// TestReadStormModel: Storm reserves fewer words than PRISM, and its labels need no quotes.
+func TestReadStormModel(t *testing.T) {
+	const text = `mdp
+const int R = 1;
+module clock
+  s : [0..1];
+  x : clock;
+  F : bool;
+  [A] s=0 & !F -> (s'=R) & (F'=true);
+endmodule
+rewards "C" [A] true : R; endrewards
+label done = s=1;
+`
+	m, err := syntax.ParseModelOf(syntax.Storm, "m", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := m.Items[2].(*syntax.Module).Vars; v[1].Type != syntax.ClockVar || v[2].Name.Name != "F" {
+		t.Errorf("variables %+v", v)
+	}
+	var b strings.Builder
+	if err := syntax.Fprint(&b, m, syntax.Options{Dialect: syntax.Storm}); err != nil {
+		t.Fatal(err)
+	}
+	again, err := syntax.ParseModelOf(syntax.Storm, "m", []byte(b.String()))
+	if err != nil || !strings.Contains(b.String(), "const int R = 1;") || len(again.Items) != len(m.Items) {
+		t.Errorf("printed\n%s%v", b.String(), err)
+	}
+	if _, err := syntax.ParseModel("m", []byte(text)); err == nil || !strings.Contains(err.Error(), `m:2:11: found keyword "R", want a constant name; PRISM reserves "R"; Storm's dialect accepts it`) {
+		t.Errorf("PRISM's dialect: %v", err)
+	}
+	for i := range text { // no part of it is more than an error
+		_, _ = syntax.ParseModelOf(syntax.Storm, "m", []byte(text[:i]))
+	}
+}
+
+// TestOtherTools: what only other tools have in the language is named, once, whatever follows.
+func TestOtherTools(t *testing.T) {
+	const rest = "\nplayer p m endplayer\nmodule m\n  s : [0..1];\n  <> s=0 -> 2:(s'=1);\nendmodule\n"
+	for text, want := range map[string]string{
+		"smg" + rest:                         `m:1:1: found "smg": stochastic games, of PRISM-games, are not supported`,
+		"csg" + rest:                         `m:1:1: found "csg": stochastic games, of PRISM-games, are not supported`,
+		"stpg" + rest:                        `m:1:1: found "stpg": stochastic games, of PRISM-games, are not supported`,
+		"tptg" + rest:                        `m:1:1: found "tptg": timed games, of PRISM-games, are not supported`,
+		"ma" + rest:                          `m:1:1: found "ma": Markov automata in Storm's extension of the language are not supported`,
+		"ctmdp" + rest:                       `m:1:1: found "ctmdp": continuous-time Markov decision processes are not supported`,
+		"dtmc\nhole int h in {1..3};" + rest: `m:2:1: found "hole": holes, of PAYNT's sketches, are not supported`,
+	} {
+		for _, dialect := range []syntax.Dialect{syntax.PRISM, syntax.Storm} {
+			_, err := syntax.ParseModelOf(dialect, "m", []byte(text))
+			if errs, ok := err.(syntax.ErrorList); !ok || len(errs) != 1 || !strings.HasPrefix(errs[0].Error(), want) {
+				t.Errorf("%v: found %v, want %s", dialect, err, want)
+			}
+		}
+	}
+	if _, err := syntax.ParseModel("m", []byte("dtmc module m ma : [0..1]; hole : [0..1]; [smg] ma=0 -> (hole'=1); endmodule")); err != nil {
+		t.Errorf("as names: %v", err)
+	}
+}
+
+// TestSecondUpdate: an assignment behind + has its parentheses.
+func TestSecondUpdate(t *testing.T) {
+	_, err := syntax.ParseModel("m", []byte("dtmc module m x:[0..1]; y:[0..1]; [] x=0 -> 0.5:(x'=1) + 0.5:(x'=0) + (y'=1); endmodule"))
+	if err == nil || !strings.HasPrefix(err.Error(), `m:1:72: found "y'", want an expression; an update behind + needs a probability`) {
+		t.Error(err)
 	}
 }

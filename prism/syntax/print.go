@@ -132,10 +132,15 @@ func (p *printer) write(text string) {
 
 // name writes an identifier.
 func (p *printer) name(id *Ident) {
-	if !p.echo && !IsIdent(id.Name) {
+	if !p.echo && !p.isName(id.Name) {
 		p.fail(id, "%q is no identifier", id.Name)
 	}
 	p.write(id.Name)
+}
+
+// isName reports whether a word can be a name in the dialect.
+func (p *printer) isName(word string) bool {
+	return IsIdent(word) || p.dialect == Storm && isWord(word) && !stormReserves(keywordKind([]byte(word)))
 }
 
 // quoted writes an identifier in quotes.

@@ -151,7 +151,7 @@ func (p *printer) call(x *Call) {
 }
 
 func (p *printer) label(x *Quoted) {
-	if !p.echo && x.Name != "init" && !IsIdent(x.Name) {
+	if !p.echo && x.Name != "init" && !p.isName(x.Name) {
 		p.fail(x, "%q is no label", x.Name)
 	}
 	p.write(`"` + x.Name + `"`)

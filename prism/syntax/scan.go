@@ -15,6 +15,8 @@ type scanner struct {
 	// shared lets a comment behind the previous token, on the same line, start
 	// a block, as PRISM does for properties.
 	shared bool
+	// storm leaves the words to names that PRISM reserves and Storm does not.
+	storm bool
 }
 
 func newScanner(src []byte, shared bool) scanner {
@@ -101,7 +103,11 @@ func (s *scanner) word() kind {
 		s.off++
 		return tPrimed
 	}
-	return keywordKind(s.src[start:s.off])
+	k := keywordKind(s.src[start:s.off])
+	if s.storm && !stormReserves(k) {
+		return tIdent
+	}
+	return k
 }
 
 // number scans an int literal, 0 or a digit other than 0 followed by digits,

@@ -167,6 +167,18 @@ func keywordKind(word []byte) kind {
 	return kwA + kind(i)
 }
 
+// stormReserves reports whether a word of PRISM's is none that can be a name in Storm's dialect:
+// it is one of Storm's, or begins or ends a part of a model.
+func stormReserves(k kind) bool {
+	switch k {
+	case tIdent, kwClock:
+		return false
+	case kwTrue, kwFalse, kwMin, kwMax, kwDTMC, kwCTMC, kwMDP, kwPOMDP, kwPTA, kwPOPTA:
+		return true
+	}
+	return structural(k)
+}
+
 // IsKeyword reports whether PRISM reserves the word, in models and properties alike.
 func IsKeyword(word string) bool { return keywordKind([]byte(word)).isKeyword() }
 

@@ -261,13 +261,22 @@ func (e *evaluation) linear(o *objective, x sema.Expr, negated bool) error {
 	return nil
 }
 
+// objectives says what the objectives of multi(...) may be.
+const objectives = "want P of a path formula, or R with C or C<=k"
+
 func (e *evaluation) rewardObjective(o *objective, x *sema.Reward) error {
 	p, ok := x.Path.(*sema.RewardPath)
 	switch {
 	case x.StructErr != nil:
 		return x.StructErr
-	case x.StructDiv >= 0 || !ok || p.Kind != syntax.Cumulative:
-		return e.unsupported(x, "found an R operator in multi(...) with something other than C or C<=k")
+	case x.StructDiv >= 0:
+		return e.unsupported(x, "found a ratio of rewards in multi(...), "+objectives)
+	case !ok:
+		return e.unsupported(x, "found an R operator of a path formula in multi(...), "+objectives)
+	case p.Kind == syntax.LongRun:
+		return e.unsupported(x, "found a long-run average, R [ S ], in multi(...), "+objectives)
+	case p.Kind != syntax.Cumulative:
+		return e.unsupported(x, "found an R operator with I=k in multi(...), "+objectives)
 	}
 	o.form, o.steps = rewards, -1
 	if p.Bound != nil {

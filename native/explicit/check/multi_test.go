@@ -272,7 +272,8 @@ func TestMultiForms(t *testing.T) {
 		{"multi(Pmax=? [ (F s=1) & (F s=3) ])", "0"},
 		{"multi(Pmax=? [ (F s=1) | (G F s=3) ], P>=0.25 [ X (s=1 | s=2) ])", "7/8"},
 		{"multi(P=? [ F s=1 ])", "found an operator in multi(...) that says neither min nor max"},
-		{`multi(R{"once"}max=? [ F s=1 ])`, "found an R operator in multi(...) with something other than C or C<=k"},
+		{`multi(R{"once"}max=? [ S ])`, "found a long-run average, R [ S ], in multi(...), want P of a path formula, or R with C or C<=k"},
+		{`multi(R{"once"}max=? [ F s=1 ])`, "found an R operator of a path formula in multi(...), want P of a path formula, or R with C or C<=k"},
 		{`multi(1+Pmax=? [ F s=1 ])`, "found an expression of type double in multi(...), want P or R"},
 	} {
 		v := ask(t, t.Context(), crossroads, tt.property, check.Options{})[0]

@@ -3,6 +3,7 @@ package export_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -239,5 +240,66 @@ func TestWildMarkov(t *testing.T) {
 	t.Logf("%d answers", answered)
 	if answered < needs.Some(600)/10 {
 		t.Errorf("%d answers, want a tenth of the models at least", answered)
+	}
+}
+
+// TestActionsAreDeclared: JANI wants every action declared that an edge or a vector names;
+// Storm refuses a model without.
+func TestActionsAreDeclared(t *testing.T) {
+	const text = `mdp
+module a
+ x : [0..2];
+ [go] x=0 -> (x'=1);
+ [] x=1 -> (x'=2);
+ [alone] x=2 -> true;
+endmodule
+module b
+ y : [0..1];
+ [go] y=0 -> (y'=1);
+endmodule
+rewards "r" [go] true : 1; endrewards`
+	var doc struct {
+		Actions  []struct{ Name string }
+		Automata []struct {
+			Edges []struct{ Action string }
+		}
+		System struct {
+			Syncs []struct {
+				Synchronise []*string
+				Result      string
+			}
+		}
+	}
+	if err := json.Unmarshal(written(t, []byte(text), nil), &doc); err != nil {
+		t.Fatal(err)
+	}
+	declared, named := map[string]int{}, map[string]bool{}
+	for _, a := range doc.Actions {
+		declared[a.Name]++
+	}
+	for _, a := range doc.Automata {
+		for _, e := range a.Edges {
+			named[e.Action] = true
+		}
+	}
+	for _, v := range doc.System.Syncs {
+		named[v.Result] = true
+		for _, a := range v.Synchronise {
+			if a != nil {
+				named[*a] = true
+			}
+		}
+	}
+	delete(named, "") // the silent one has no name
+	if !named["go"] || !named["alone"] {
+		t.Fatalf("edges and vectors name %v", named)
+	}
+	for name := range named {
+		if declared[name] != 1 {
+			t.Errorf("the action %q is declared %d times", name, declared[name])
+		}
+	}
+	if len(declared) != len(named) {
+		t.Errorf("declared %v, named %v", declared, named)
 	}
 }

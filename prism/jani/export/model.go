@@ -178,7 +178,35 @@ func (x *exporter) model(name string) error {
 			return err
 		}
 	}
-	return x.edges()
+	if err := x.edges(); err != nil {
+		return err
+	}
+	x.actions()
+	return nil
+}
+
+// actions declares the actions that edges and vectors name, in the order in which they do.
+func (x *exporter) actions() {
+	declared := make(map[string]bool)
+	declare := func(name string) {
+		if name != "" && !declared[name] {
+			declared[name] = true
+			x.out.Actions = append(x.out.Actions, named{name})
+		}
+	}
+	for _, a := range x.out.Automata {
+		for _, e := range a.Edges {
+			declare(e.Action)
+		}
+	}
+	for _, v := range x.out.System.Syncs {
+		for _, a := range v.Actions {
+			if a != nil {
+				declare(*a)
+			}
+		}
+		declare(v.Result)
+	}
 }
 
 func (x *exporter) variable(v sema.Variable) error {

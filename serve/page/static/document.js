@@ -41,7 +41,8 @@ class Document extends EventTarget {
     }
     const saved = { model: path, modelVersion: main.version };
     let text = '';
-    for (const beside of [path + '.props', path.replace(/\.[^.]*$/, '.props'), path.replace(/\.[^.]*$/, '.pctl')]) {
+    const stem = path.replace(/\.[^.]*$/, '');
+    for (const beside of [path + '.props', ...['.props', '.prop', '.pctl', '.csl'].map(ending => stem + ending)]) {
       try {
         const opened = await ask('open', { path: beside });
         Object.assign(saved, { props: beside, propsVersion: opened.version });

@@ -50,7 +50,7 @@ export function create() {
       const where = input(doc.saved.model || (files[0]?.path.split('/')[0] || '') + '/' + doc.file, { class: 'mono', 'aria-label': 'Save as' });
       parts.push(pick, where, button('Save', attempt(async () => { await doc.save(where.value); status.say('Saved ' + where.value + '.'); list_files(); })));
     }
-    parts.push(button('Load from this computer…', () => upload('.prism,.pm,.nm,.sm,.props,.pctl,.csl,.jani,.txt', (name, text) => {
+    parts.push(button('Load from this computer…', () => upload('.prism,.pm,.nm,.sm,.props,.prop,.pctl,.csl,.jani,.txt', (name, text) => {
       if (/\.(props|pctl|csl)$/.test(name)) { doc.props = text; doc.changed(true); } else doc.set({ name, model: text, props: '' });
     })), button('Download', () => { download(doc.file, doc.model); if (doc.props.trim()) download(doc.file + '.props', doc.props); }));
     clear(openers, parts);

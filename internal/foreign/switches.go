@@ -1,0 +1,230 @@
+package foreign
+
+import "strings"
+
+// Switch is a switch of PRISM or Storm, and what says the same here: Words, or Why there is
+// nothing.
+type Switch struct {
+	Names []string // without dashes; the first is the one that is shown
+	Takes int      // arguments of the switch
+	Words string   // ours; {1} and {2} stand for the arguments
+	// Command is the one that the words belong to, check if empty.
+	Command string
+	// Why says why no words are wanted here.
+	Why string
+	// Needless says that the switch can be left out: what it asks for is so anyway, or changes no
+	// answer.
+	Needless bool
+	// Modifies says that the words belong to any command that other switches want.
+	Modifies bool
+	// Input says that the switch names the model, in Storm.
+	Input bool
+	// States says that the switch names a file of states.
+	States bool
+	// May lists what an optional argument can be.
+	May string
+}
+
+// Explain says in one sentence what says the same here.
+func (s *Switch) Explain() string {
+	name := "-" + s.Names[0]
+	command := s.Command
+	if command == "" {
+		command = "check"
+	}
+	switch {
+	case s.Why != "" && s.Needless:
+		return name + " can be left out: " + s.Why
+	case s.Why != "":
+		return name + " is not there: " + s.Why
+	case s.Words == "" || strings.HasPrefix(s.Words, "{"):
+		return strings.TrimSpace(name + " is: tilecheck " + command + " MODEL" + arguments(strings.TrimPrefix(s.Words, "{1}")))
+	case s.Modifies:
+		return name + " is:" + arguments(s.Words)
+	}
+	return name + " is: tilecheck " + command + " MODEL" + arguments(s.Words)
+}
+
+func arguments(words string) string {
+	if words == "" {
+		return ""
+	}
+	return " " + strings.NewReplacer("{1}", "ARGUMENT", "{2}", "FILE").Replace(words)
+}
+
+// byName are the switches by all their names.
+func byName() map[string]*Switch {
+	out := make(map[string]*Switch)
+	for _, s := range Switches() {
+		for _, name := range s.Names {
+			out[name] = &s
+		}
+	}
+	return out
+}
+
+// isSetting reports whether a switch is a setting of one of Storm's modules, module:option.
+// They are of solvers and change no answer here.
+func isSetting(name string) bool {
+	module, _, ok := strings.Cut(name, ":")
+	return ok && Lookup(module) == nil
+}
+
+// Switches are those of PRISM 4.10 and of Storm 1.14, one entry for each. PRISM's have one dash or
+// two.
+//
+// Source: prism -help; Storm's settings modules.
+func Switches() []Switch {
+	const (
+		way     = "the engine chooses how it computes, and says how far its answers may be off"
+		seen    = "it is a matter of the other program's log"
+		symbols = "there are no decision diagrams"
+		always  = "it is so anyway"
+		model   = "what comes of a model is written by export as files of states, and as JANI"
+		pta     = "timed automata are checked with digital clocks"
+		stays   = "functions of parameters have no such settings"
+	)
+	var out []Switch
+	add := func(names string, s Switch) {
+		s.Names = strings.Fields(names)
+		out = append(out, s)
+	}
+	words := func(names string, takes int, command, words string) {
+		add(names, Switch{Takes: takes, Words: words, Command: command})
+	}
+	needless := func(names string, takes int, why string) {
+		for name := range strings.FieldsSeq(names) {
+			add(strings.ReplaceAll(name, ",", " "), Switch{Takes: takes, Why: why, Needless: true})
+		}
+	}
+	absent := func(names string, takes int, why string) {
+		for name := range strings.FieldsSeq(names) {
+			add(strings.ReplaceAll(name, ",", " "), Switch{Takes: takes, Why: why})
+		}
+	}
+
+	// The model, its constants and properties.
+	words("const constants", 1, "", "--const {1}")
+	words("property prop pf pctl csl", 1, "", "--prop {1}")
+	add("prism", Switch{Takes: 1, Words: "{1}", Input: true})
+	add("jani", Switch{Takes: 1, Words: "{1}", Input: true})
+	add("explicit-drn drn", Switch{Takes: 1, Words: "{1}", Input: true})
+	add("explicit-umb umb", Switch{Takes: 1, Words: "{1}", Input: true})
+	add("janiproperty jprop", Switch{Why: "the properties of a JANI model are checked anyway", Needless: true})
+	for name := range strings.FieldsSeq("model trans states labels staterewards transrewards") {
+		add("import"+name, Switch{Takes: 1, Words: "{1}", States: true})
+	}
+	words("dtmc", 0, "", "--dtmc")
+	words("mdp", 0, "", "--mdp")
+	words("ctmc", 0, "", "--ctmc")
+	words("nofixdl ndl", 0, "", "--no-fix-deadlocks")
+	words("fair", 0, "", "--fair")
+	words("param", 1, "", "--param {1}")
+	words("test testall", 0, "test", "")
+	absent("importpepa", 0, "models in PEPA are not read")
+	absent("importprismpp", 1, "files for PRISM's preprocessor are not read")
+	absent("importinitdist", 1, "distribution begins in the initial states of the model")
+	absent("importresults", 1, "results are compared by test, with RESULT comments in the properties")
+	absent("explicit-imca,imca", 1, "IMCA's files are not read, want .drn or .umb")
+	absent("importobs", 1, "observations are read from DRN and UMB files")
+	absent("exp", 2, "Storm's pairs of files are not read, want .drn or .umb")
+	absent("transrew staterew choicelab", 1, "Storm's pairs of files are not read, want .drn or .umb")
+	absent("qvbs", 1, "test --qvbs runs the benchmarks of a directory")
+	absent("qvbsroot", 1, "test --qvbs runs the benchmarks of a directory")
+	absent("propsasmulti", 0, "want the properties in one multi(...)")
+	absent("uncertainty-resolution", 1, "intervals are resolved by minmax, maxmin and so on behind P or R")
+
+	// What is computed, and how well.
+	words("exact", 0, "", "--exact")
+	out[len(out)-1].May = "rationals floats"
+	words("epsilon e precision eps", 1, "", "--epsilon {1}")
+	words("timeout t", 1, "", "--timeout {1}")
+	words("javamaxmem cuddmaxmem maxmem", 1, "", "--memory {1}")
+	words("state-limit", 1, "", "--max-states {1}")
+	words("bisimulation bisim", 0, "", "--reduce")
+	words("counterexample cex", 0, "", "--witness")
+	words("version", 0, "", "--version")
+	words("steadystate ss", 0, "distribution", "")
+	words("transient tr", 1, "distribution", "--time {1}")
+	absent("parametric", 0, "want --param and the names of the parameters")
+	absent("expvisittimes", 0, "visits are asked for as a property, with a reward structure: R=? [ C ]")
+	absent("noprobchecks", 0, "probabilities that do not sum to 1 are an error")
+	absent("sumroundoff", 1, "probabilities that do not sum to 1 are an error, but for rounding")
+	absent("nobuild", 0, "want lint, which reads a model without building it")
+	absent("symm", 1, "there is no reduction by symmetry; --reduce finds bisimilar states")
+	absent("aroptions", 1, pta)
+	absent("nomaxprog", 0, "Markov automata make maximal progress")
+	absent("location-elimination", 0, "JANI models are translated as they are")
+	absent("build-out-of-bounds-state build-overlapping-guards-label", 0, "a value that leaves its range is an error, and lint finds guards that overlap")
+	absent("to-nondet to-discrete eliminate-chains", 0, "a model is checked as what it is")
+	absent("ec-label-behavior permute", 1, "a model is checked as what it is")
+	absent("cextype shortestpath-maxk", 1, "--witness=K lists paths, and --subsystem commands")
+	absent("dir", 1, "files are found from the current directory")
+	absent("settings config,c", 1, "settings are flags")
+	absent("ng", 0, "there is no server to talk to; serve is for browsers")
+	absent("keywords,kw", 0, "docs/language.md has the language")
+	absent("gridresolution", 1, "POMDPs are bounded from both sides; --beliefs sets how many beliefs are looked into")
+	absent("exportiterations", 0, "iterations are not shown")
+
+	// Sampling.
+	words("sim", 0, "", "--method sim")
+	words("simmethod", 1, "", "--method {1}")
+	words("simsamples", 1, "", "--samples {1}")
+	words("simconf", 1, "", "--alpha {1}")
+	words("simwidth", 1, "", "--width {1}")
+	words("simapprox", 1, "", "--width {1}")
+	words("simpathlen", 1, "", "--max-path {1}")
+	words("simmaxrwd", 1, "", "--max-reward {1}")
+	needless("simmanual", 0, "the interval holds whatever the variance is")
+	needless("simvar", 1, "the interval holds whatever the variance is")
+	words("simpath", 2, "simulate", "--steps {1} --format csv > {2}")
+
+	// Files that are written.
+	words("exportresults", 1, "", "--export-results {1}")
+	words("exportstrat exportstrategy exportscheduler", 1, "", "--export-scheduler {1}")
+	words("exportadv", 1, "", "--export-scheduler {1}:type=induced")
+	words("exportadvmdp", 1, "", "--export-scheduler {1}:type=induced")
+	words("exportmodel", 1, "export", "-o {1}")
+	words("exportbuild", 1, "export", "-o {1}")
+	out[len(out)-1].May = "auto dot drdd drn json umb"
+	words("exportexplicit", 1, "export", "-o {1}.drn")
+	words("exporttrans", 1, "export", "-o {1}.tra")
+	words("exportstates", 1, "export", "-o {1}.sta")
+	words("exportlabels", 1, "export", "-o {1}.lab")
+	words("exportstaterewards", 1, "export", "-o {1}.srew")
+	words("exporttransrewards", 1, "export", "-o {1}.trew")
+	words("exportrewards", 2, "export", "-o {1}.srew -o {2}.trew")
+	words("exporttransdot", 1, "export", "-o {1}.dot --no-valuations")
+	words("exporttransdotstates", 1, "export", "-o {1}.dot")
+	words("exportdot", 1, "export", "-o {1}.dot")
+	words("exportsteadystate exportss exporttransient exporttr", 1, "distribution", "-o {1}")
+	add("exportmatlab", Switch{Words: "--matlab", Modifies: true})
+	add("exportrows", Switch{Words: "--rows", Modifies: true})
+	add("noexportheaders", Switch{Words: "--no-headers", Modifies: true})
+	add("exportmodelprecision digits", Switch{Takes: 1, Words: "--precision {1}", Modifies: true})
+	absent("exportproplabels", 1, "want export -o m.lab --props FILE --only-props-labels")
+	absent("exportobs", 1, "observations are in DRN and UMB files")
+	absent("exportvector exportresult", 1, "the page that serve shows has the values of all states")
+	absent("exportsccs exportbsccs exportmecs", 1, "info counts the components")
+	absent("exportprism exportprismconst exportdigital prism2jani exportjanidot", 1, model)
+	absent("exporttarget exportprodtrans exportprodstates exportprodvector exportcdf,cdf", 1, "products with automata are not written")
+	absent("exportpropaut", 1, "automata are not written")
+	absent("exportdd", 1, symbols)
+	absent("exportpareto", 1, "the corners of a Pareto curve are the value of the property, as --format json prints it")
+	absent("exportmrmc", 0, "MRMC's files are not written")
+	needless("exportordered,ordered", 0, always)
+	absent("exportunordered,unordered", 0, "transitions are written in order")
+	needless("compression dot-maxwidth", 1, "a name that ends in .gz is compressed")
+
+	// How it is computed, which changes no answer.
+	needless("mtbdd,m sparse,s hybrid,h explicit,ex", 0, way)
+	needless("sound intervaliter,ii valiter politer modpoliter topological power,pow,pwr jacobi,jac gaussseidel,gs bgaussseidel,bgs pgaussseidel,pgs bpgaussseidel,bpgs jor sor bsor psor bpsor", 0, way)
+	needless("relative,rel absolute,abs nopre noprob0 noprob1 noprerel nofair zerorewardcheck nossdetect pathviaautomata nodasimplify pmaxquotient linprog,lp nocompact ddsanity statistics,stats no-simplify force-require-unique lp-eq-unique-actions lp-use-nontrivial-bounds filterrewzero symmetricupdates ddexact repr origvars dynreorder", 0, way)
+	needless("omega maxiters maxiter,i heuristic engine eqsolver ddlib lpsolver smtsolver transientmethod sccmethod,bsccmethod ltl2datool ltl2dasyntax multimaxpoints paretoepsilon sbl sbmax gsl,sorl gsmax,sormax cuddepsilon ddextrastatevars ddextraactionvars fauepsilon faudelta fauarraythreshold fauintervals fauinitival explorder,eo int-bits vimult lp-objective-type soromega powmult mamethod kappa upper-bound-factor purescheds algorithm sigmode maxabs", 1, way)
+	needless("paramprecision paramsplit parambisim paramfunction paramelimorder paramrandompoints paramsubsumeregions paramdagmaxerror", 1, stays)
+	needless("ptamethod", 1, pta)
+	needless("fixdl buildfull buildstateval build-all-labels prismcompat,pc buildchoicelab buildchoiceorig buildobsval explchecks,ec check-zeno", 0, always)
+	needless("verbose,v extraddinfo extrareachinfo javaversion dddebug ddtraceall ddtracefollowcopies dddebugwarnfatal dddebugwarnoff debug trace timemem,tm", 0, seen)
+	needless("mainlog ddtrace javastack javaparams logfile,l signal-timeout progress", 1, seen)
+	return out
+}
