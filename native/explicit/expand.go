@@ -216,6 +216,9 @@ func (w *worker) fractions(ctx context.Context, n, choices, transitions int) err
 	b.Choices[n] = s.Choices[0]
 	b.overlaps, b.merged = b.overlaps+s.overlaps, b.merged+s.merged
 	b.relErr = max(b.relErr, 2*unit)
+	if x.weigher.enclosed {
+		b.relErr = max(b.relErr, 3*unit)
+	}
 	w.kept, w.keptChoices = w.kept+len(s.rats), w.keptChoices+len(s.Transitions)
 	return nil
 }
