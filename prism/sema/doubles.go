@@ -103,6 +103,7 @@ type numbers struct {
 	sizes  Memo[size]
 	forms  Memo[form]
 	ranges Memo[interval]
+	grains Memo[multiples]
 }
 
 // size is what the absolute value of a double is at most, and how far it is off.
