@@ -21,9 +21,11 @@ type exactExpander struct {
 	// tolerance is how far probabilities may sum from one, relatively: not at
 	// all in exact models, and as PRISM has it in those of doubles.
 	tolerance *big.Rat
-	// enclosed says that a weight has no fraction, and one stands for it that is
-	// within narrow of it, relatively. Only models of doubles may have such weights.
-	enclosed bool
+	// normalised says that weights were divided by a sum that was not one.
+	normalised bool
+	// encloses lets a fraction that is within narrow of a weight, relatively, stand for
+	// one that has none, as models of doubles may have it. Then enclosed is set.
+	encloses, enclosed bool
 	// constant has the weights of the commands in which they are the same in every state.
 	constant map[*sema.Command][]*big.Rat
 	// intervals are those commands' weights in an interval model.
@@ -260,6 +262,7 @@ func (x *exactExpander) weighAnew(state []int32, c *sema.Command) ([]*big.Rat, e
 		f, _ := sum.Float64()
 		return nil, x.fail(state, c.Pos, fmt.Sprintf("probabilities sum to %v, not to 1", f))
 	}
+	x.normalised = true
 	for i, w := range out {
 		out[i] = new(big.Rat).Quo(w, sum)
 	}
@@ -284,7 +287,7 @@ func (x *exactExpander) weight(state []int32, what string, e sema.Expr) (*big.Ra
 	}
 	lo, hi, ok := v.Ends()
 	switch {
-	case x.tolerance.Sign() == 0 || !ok:
+	case !x.encloses || !ok:
 		return nil, unsupported(x.m, state, e.Pos(), fmt.Sprintf("%s %v is not a fraction", what, v.Value))
 	case !(enclosureWidth(lo, hi) <= narrow):
 		return nil, unsupported(x.m, state, e.Pos(), fmt.Sprintf("%s between %v and %v is not a fraction, and the digits that are known of it are too few", what, v.Lo, v.Hi))
