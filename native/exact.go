@@ -85,7 +85,7 @@ func newExact(plan *runner.Plan) (*exact, error) {
 		progress: job.Progress, export: export, wanted: job.Witness, proven: num.Accuracy == result.Proven, reduce: num.Reduce, partition: job.Partition, certificate: job.Certificate,
 		build: explicit.Options{
 			MaxStates: num.MaxStates, MaxMemory: num.MaxMemory, NoFixDeadlocks: job.NoFixDeadlocks,
-			Exact: num.Accuracy == result.Exact || num.Reduce, Workers: num.Workers, Progress: job.Progress,
+			Exact: num.Accuracy == result.Exact || num.Reduce, Normalise: num.Reduce && num.Accuracy != result.Exact, Workers: num.Workers, Progress: job.Progress,
 		},
 		opt: check.Options{Accuracy: accuracy(num.Accuracy), Epsilon: num.Epsilon, Workers: num.Workers, Fair: num.Fair, Beliefs: num.Beliefs},
 	}, nil

@@ -47,7 +47,7 @@ func (r *run) parametric(m method) error {
 		return errors.New("functions of parameters are computed exactly, found that floats were asked for")
 	}
 	over := *x
-	over.build.Exact, over.opt.Accuracy = true, result.Exact
+	over.build.Exact, over.build.Normalise, over.opt.Accuracy = true, false, result.Exact
 	r.build = func(v sema.Valuation) (*sema.Program, instance, error) {
 		open, err := r.plan.Model.InstantiateOpen(v.Map(), r.plan.Open())
 		if err != nil {

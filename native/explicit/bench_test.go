@@ -164,3 +164,34 @@ func BenchmarkCareful(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkThirds builds 300,304 states whose guards compare multiples of r,
+// which are equal in half of the states: both values are to take about as long.
+func BenchmarkThirds(b *testing.B) {
+	for _, r := range []string{"1/4", "1/3"} {
+		b.Run(r, func(b *testing.B) {
+			m := compiled(b, `dtmc
+const double r = `+r+`;
+module a
+  x : [0..547];
+  [t] x<547 -> r : (x'=x+1) + 1-r : true;
+  [t] x=547 -> true;
+endmodule
+module b
+  y : [0..547];
+  [t] y<547 & r*y=max(r*x,r*y) -> 0.5 : (y'=y+1) + 0.5 : true;
+  [t] y<547 & r*y<max(r*x,r*y) -> r*min(y,3)/3 : (y'=y+1) + 1-r*min(y,3)/3 : true;
+  [t] y=547 -> true;
+endmodule
+`)
+			var s *explicit.Space
+			for range b.N {
+				var err error
+				if s, err = explicit.Build(b.Context(), m, explicit.Options{}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			reportSpace(b, s)
+		})
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 	"slices"
 
@@ -20,6 +21,11 @@ type exactExpander struct {
 	// tolerance is how far probabilities may sum from one, relatively: not at
 	// all in exact models, and as PRISM has it in those of doubles.
 	tolerance *big.Rat
+	// normalised says that weights were divided by a sum that was not one.
+	normalised bool
+	// encloses lets a fraction that is within narrow of a weight, relatively, stand for
+	// one that has none, as models of doubles may have it. Then enclosed is set.
+	encloses, enclosed bool
 	// constant has the weights of the commands in which they are the same in every state.
 	constant map[*sema.Command][]*big.Rat
 	// intervals are those commands' weights in an interval model.
@@ -27,7 +33,10 @@ type exactExpander struct {
 }
 
 func newExactExpander(ctx context.Context, m *compile.Model, tolerance float64) *exactExpander {
-	return &exactExpander{m, m.NewExpanderUntil(ctx), new(big.Rat).SetFloat64(tolerance), make(map[*sema.Command][]*big.Rat), make(map[*sema.Command][]interval)}
+	return &exactExpander{
+		m: m, x: m.NewExpanderUntil(ctx), tolerance: new(big.Rat).SetFloat64(tolerance),
+		constant: make(map[*sema.Command][]*big.Rat), intervals: make(map[*sema.Command][]interval),
+	}
 }
 
 // exactChoice is a choice, or in a Markov chain a part of the row, whose
@@ -253,6 +262,7 @@ func (x *exactExpander) weighAnew(state []int32, c *sema.Command) ([]*big.Rat, e
 		f, _ := sum.Float64()
 		return nil, x.fail(state, c.Pos, fmt.Sprintf("probabilities sum to %v, not to 1", f))
 	}
+	x.normalised = true
 	for i, w := range out {
 		out[i] = new(big.Rat).Quo(w, sum)
 	}
@@ -264,16 +274,41 @@ func (x *exactExpander) weight(state []int32, what string, e sema.Expr) (*big.Ra
 	if e == nil {
 		return big.NewRat(1, 1), nil
 	}
-	v, exact, err := sema.EvalExact(e, state)
+	v, err := sema.Enclose(e, state)
 	switch {
 	case err != nil:
 		return nil, evalFailure(x.m, state, err)
-	case !exact:
-		return nil, unsupported(x.m, state, e.Pos(), fmt.Sprintf("%s %v is not a fraction", what, v))
-	case v.Rat.Sign() < 0:
+	case v.Exact && v.Rat.Sign() < 0:
 		return nil, x.fail(state, e.Pos(), fmt.Sprintf("%s %s is negative", what, v.Rat.RatString()))
+	case v.Exact:
+		return v.Rat, nil
+	case v.Hi < 0:
+		return nil, x.fail(state, e.Pos(), fmt.Sprintf("%s %v is negative", what, v.Value))
 	}
-	return v.Rat, nil
+	lo, hi, ok := v.Ends()
+	switch {
+	case !x.encloses || !ok:
+		return nil, unsupported(x.m, state, e.Pos(), fmt.Sprintf("%s %v is not a fraction", what, v.Value))
+	case !(enclosureWidth(lo, hi) <= narrow):
+		return nil, unsupported(x.m, state, e.Pos(), fmt.Sprintf("%s between %v and %v is not a fraction, and the digits that are known of it are too few", what, v.Lo, v.Hi))
+	}
+	x.enclosed = true
+	return lo, nil
+}
+
+// narrow is the greatest relative difference between the ends of a weight without
+// a fraction: so little that the products and sums of any choice's weights are
+// within one unit of those that are meant.
+const narrow = 0x1p-100
+
+// enclosureWidth is the relative difference between the ends of a positive number.
+func enclosureWidth(lo, hi *big.Rat) float64 {
+	if lo.Sign() <= 0 {
+		return math.Inf(1)
+	}
+	d := new(big.Rat).Sub(hi, lo)
+	w, _ := d.Quo(d, lo).Float64()
+	return w
 }
 
 func (x *exactExpander) fail(state []int32, pos syntax.Pos, msg string) error {

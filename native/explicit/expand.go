@@ -30,6 +30,8 @@ type batch struct {
 	merged   int             // choices that were left out, for being those of their state before
 	relErr   float64
 	unfit    error // a weight that doubles are no good for
+	// normalised says that fractions of this batch or one before were divided by their sum.
+	normalised bool
 	// near is how far weights may differ that are the same but for errors, and
 	// nearly says that two did.
 	near   float64
@@ -64,7 +66,7 @@ type worker struct {
 	done                                  int // work since the context was looked at
 }
 
-func newWorker(ctx context.Context, m *compile.Model, c *codec, x compile.PackedExpander, exact bool) (*worker, error) {
+func newWorker(ctx context.Context, m *compile.Model, c *codec, x compile.PackedExpander, opts Options) (*worker, error) {
 	p := m.Program()
 	if len(p.Actions) >= math.MaxUint16 {
 		return nil, &compile.UnsupportedError{File: p.File, Msg: "more than 65534 actions"}
@@ -78,8 +80,12 @@ func newWorker(ctx context.Context, m *compile.Model, c *codec, x compile.Packed
 		c.unpack(w.state, w.b.states[w.at*c.words:(w.at+1)*c.words])
 		return w.state
 	}
-	if exact {
-		w.exact = &exactWorker{worker: w, weigher: newExactExpander(ctx, m, 0)}
+	if opts.Exact {
+		tolerance := 0.0
+		if opts.Normalise {
+			tolerance = compile.SumTolerance
+		}
+		w.exact = &exactWorker{worker: w, weigher: newExactExpander(ctx, m, tolerance)}
 		if x.Name() == "machine" {
 			w.exact.machine = &alternatives{moves: make([]weights, len(x.Moves()))}
 		}
@@ -87,6 +93,7 @@ func newWorker(ctx context.Context, m *compile.Model, c *codec, x compile.Packed
 		// An own worker, for its batch.
 		scratch := &worker{p: p, codec: c, kind: w.kind, b: &batch{}}
 		w.fixer = &exactWorker{worker: scratch, weigher: newExactExpander(ctx, m, compile.SumTolerance)}
+		w.fixer.weigher.encloses = true
 	}
 	return w, nil
 }
@@ -103,6 +110,7 @@ func (w *worker) expand(ctx context.Context, b *batch) {
 	w.b = b
 	if w.exact != nil {
 		b.err = w.exact.expand(ctx)
+		b.normalised = w.exact.weigher.normalised
 	} else {
 		b.err = w.floats(ctx)
 	}
@@ -216,6 +224,9 @@ func (w *worker) fractions(ctx context.Context, n, choices, transitions int) err
 	b.Choices[n] = s.Choices[0]
 	b.overlaps, b.merged = b.overlaps+s.overlaps, b.merged+s.merged
 	b.relErr = max(b.relErr, 2*unit)
+	if x.weigher.enclosed {
+		b.relErr = max(b.relErr, 3*unit)
+	}
 	w.kept, w.keptChoices = w.kept+len(s.rats), w.keptChoices+len(s.Transitions)
 	return nil
 }

@@ -35,6 +35,9 @@ type Options struct {
 	NoFixDeadlocks bool
 	// Exact keeps the probabilities as fractions, too.
 	Exact bool
+	// Normalise divides the fractions of an exact model by their sum where that is
+	// one but for rounding, as models of doubles have it. Otherwise it is an error.
+	Normalise bool
 	// Workers is the number of goroutines that expand states; 0 means one per
 	// processor. The result does not depend on it.
 	Workers int
@@ -114,6 +117,8 @@ type exploration struct {
 	err       float64 // relative error of the weights
 	unfit     error   // the first weight that doubles are no good for
 	rounded   bool    // nobody asked for fractions
+	// normalised says that fractions were divided by their sum.
+	normalised bool
 
 	packed   []uint64
 	numbers  []uint32 // of the targets of a batch
@@ -162,7 +167,7 @@ const batchStates = 512
 const compileFrom = 2000
 
 func (x *exploration) run(ctx context.Context) error {
-	first, err := newWorker(ctx, x.m, x.codec, x.m.NewPackedInterpreter(x.codec.packing), x.opts.Exact)
+	first, err := newWorker(ctx, x.m, x.codec, x.m.NewPackedInterpreter(x.codec.packing), x.opts)
 	if err != nil {
 		return err
 	}
@@ -212,7 +217,7 @@ func (x *exploration) parallel(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		w, err := newWorker(ctx, x.m, x.codec, fork, x.opts.Exact)
+		w, err := newWorker(ctx, x.m, x.codec, fork, x.opts)
 		if err != nil {
 			return errors.Join(err, fork.Close())
 		}
@@ -309,6 +314,7 @@ func (x *exploration) commit(ctx context.Context, b *batch) error {
 	}
 	x.overlaps, x.merged = x.overlaps+b.overlaps, x.merged+b.merged
 	x.err = max(x.err, b.relErr)
+	x.normalised = x.normalised || b.normalised
 	x.unfit = cmp.Or(x.unfit, b.unfit)
 	if err := x.check(); err != nil {
 		return err
@@ -360,7 +366,7 @@ func (x *exploration) report(last bool) {
 
 func (x *exploration) finish() (*Space, error) {
 	x.report(true)
-	s := &Space{compiled: x.m, codec: x.codec, store: x.store, overlaps: x.overlaps, merged: x.merged, fallback: x.fallback, unfit: x.unfit, rounded: x.rounded}
+	s := &Space{compiled: x.m, codec: x.codec, store: x.store, overlaps: x.overlaps, merged: x.merged, fallback: x.fallback, unfit: x.unfit, rounded: x.rounded, normalised: x.normalised}
 	if len(x.deadlocks) > 0 && x.opts.NoFixDeadlocks {
 		return nil, &DeadlockError{Count: len(x.deadlocks), State: x.m.StateText(s.State(nil, int(x.deadlocks[0])))}
 	}

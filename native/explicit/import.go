@@ -146,9 +146,11 @@ func (d *Imported) tree() *syntax.Model {
 	for _, v := range d.Vars {
 		decl := &syntax.VarDecl{Name: ident(v.Name), Type: syntax.BoolVar}
 		if v.Type != sema.Bool {
-			// A range has at least two values.
-			high := max(int64(v.High), int64(v.Low)+1)
-			decl.Type, decl.Low, decl.High = syntax.RangeVar, integer(int64(v.Low)), integer(high)
+			// A range has at least two values, and not nearly all of 32 bits.
+			low, high := int64(v.Low), max(int64(v.High), int64(v.Low)+1)
+			if decl.Type = syntax.IntVar; high <= math.MaxInt32 && high-low < math.MaxInt32 {
+				decl.Type, decl.Low, decl.High = syntax.RangeVar, integer(low), integer(high)
+			}
 		}
 		module.Vars = append(module.Vars, decl)
 	}
@@ -254,8 +256,11 @@ func (s *Space) noLabel(e sema.Expr) error {
 	return &compile.UnsupportedError{File: s.Program().File, Pos: e.Pos(), Msg: "label of an imported model inside an expression that is no Boolean combination"}
 }
 
-// integer is the expression of a number.
+// integer is the expression of a number of 32 bits.
 func integer(i int64) syntax.Expr {
+	if i == math.MinInt32 { // of which the language has no literal
+		return &syntax.Binary{Op: syntax.OpSub, X: integer(i + 1), Y: integer(1)}
+	}
 	if i < 0 {
 		return &syntax.Unary{Op: syntax.OpNeg, X: &syntax.IntLit{Value: int32(-i)}}
 	}

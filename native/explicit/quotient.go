@@ -14,7 +14,7 @@ import (
 func (s *Space) Quotient(states []uint32, m *sparse.Model, rewards map[int]*sparse.Reward) *Space {
 	out := &Space{
 		compiled: s.compiled, codec: s.codec, store: newStore(s.codec.words), model: m,
-		overlaps: s.overlaps, fallback: s.fallback, differ: s.differ, imported: s.imported,
+		overlaps: s.overlaps, fallback: s.fallback, differ: s.differ, imported: s.imported, normalised: s.normalised,
 		blocks: &blocks{rewards},
 	}
 	for _, i := range states {

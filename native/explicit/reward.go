@@ -153,10 +153,10 @@ func (e *earner) checked(x float64, err error, state []int32, applies func(*sema
 	return e.inRange(x, state), nil
 }
 
-// enclosed bounds the error of a sum of items that are not all fractions, unless
-// that is none that is small.
+// enclosed bounds the error of x, the sum of items that are not all fractions. If
+// that is not small, a double between the ends of the sum takes the place of x.
 func (e *earner) enclosed(x float64, none error, state []int32, applies func(*sema.RewardItem) bool) (float64, error) {
-	var sum sema.Enclosed
+	lo, hi := new(big.Rat), new(big.Rat)
 	for i := range e.src.Items {
 		it := &e.src.Items[i]
 		if !applies(it) {
@@ -170,9 +170,21 @@ func (e *earner) enclosed(x float64, none error, state []int32, applies func(*se
 		if err = cmp.Or(err, valueErr); err != nil {
 			return 0, evalFailure(e.s.compiled, state, err)
 		}
-		sum.Lo, sum.Hi = sum.Lo+in.Lo, sum.Hi+in.Hi
+		least, most, ok := in.Ends()
+		if !ok {
+			return 0, none
+		}
+		lo.Add(lo, least)
+		hi.Add(hi, most)
 	}
-	off := enclosureError(x, sum) + float64(len(e.src.Items))*unit
+	if lo.Sign() < 0 || lo.Sign() != hi.Sign() {
+		return 0, none
+	}
+	off := max(relativeError(x, lo), relativeError(x, hi))
+	if !(off <= closeTo) {
+		x, _ = lo.Float64()
+		off = max(relativeError(x, lo), relativeError(x, hi))
+	}
 	if !(off <= closeTo) {
 		return 0, none
 	}

@@ -67,7 +67,7 @@ func (n *analysis) of(e sema.Expr) amount {
 func (n *analysis) number(e sema.Expr) amount {
 	switch e := e.(type) {
 	case *sema.Const:
-		return constant(e.Val)
+		return constant(e)
 	case *sema.Unary:
 		x := n.of(e.X)
 		x.lo, x.hi = -x.hi, -x.lo
@@ -89,11 +89,12 @@ func (n *analysis) number(e sema.Expr) amount {
 	return unknown()
 }
 
-func constant(v sema.Value) amount {
-	if v.Rat == nil {
+func constant(c *sema.Const) amount {
+	x, err := sema.Enclose(c, nil)
+	if err != nil {
 		return unknown()
 	}
-	return exactly(v.Float, relativeError(v.Float, v.Rat)).checked()
+	return exactly(c.Val.Float, enclosureError(c.Val.Float, x)).checked()
 }
 
 // exactly is the amount of one double.
@@ -177,14 +178,14 @@ func relativeError(f float64, x *big.Rat) float64 {
 	return 1.01 * e
 }
 
-// enclosureError bounds the relative difference between f and a number that is
-// only known to be between two others; it is infinite where they say little.
+// enclosureError is relativeError for a number that may only be known to be
+// between two others; it is infinite where they say little.
 func enclosureError(f float64, x sema.Enclosed) float64 {
-	if !(x.Lo > 0 || x.Hi < 0) {
+	lo, hi, ok := x.Ends()
+	if !ok || lo.Sign() != hi.Sign() {
 		return math.Inf(1)
 	}
-	off := max(math.Abs(x.Hi-f), math.Abs(f-x.Lo))
-	return 1.01 * off / min(math.Abs(x.Lo), math.Abs(x.Hi))
+	return max(relativeError(f, lo), relativeError(f, hi))
 }
 
 // weightErrors bounds how far the computed weights are from what the model
@@ -418,13 +419,7 @@ func stateError(e sema.Expr, f float64, state []int32) (float64, error) {
 	if err != nil {
 		return 0, doubtful{err}
 	}
-	off := 0.0
-	switch {
-	case !x.Exact:
-		off = enclosureError(f, x)
-	case x.Rat.Sign() != 0 || f != 0:
-		off = relativeError(f, x.Rat)
-	}
+	off := enclosureError(f, x)
 	if !(off <= closeTo) {
 		return 0, doubtful{errors.New("a number is not close to the exact value")}
 	}

@@ -143,3 +143,27 @@ func TestStates(t *testing.T) {
 		}
 	}
 }
+
+// Powers and logarithms are weights within rounding of their numbers, also where
+// doubles cancel nearly all digits. The numbers are from Python's decimal.
+func TestPowers(t *testing.T) {
+	for text, want := range map[string]string{
+		"pow(2.718281828,-0.3)":     "0.740818220719249192393931345426754307596142180107550599856433",
+		"1-pow(0.999999999999,0.3)": "3.00000000000105000000000059500000000e-13",
+		"log(3,2)":                  "1.584962500721156181453738943947816508759814407692481060455752",
+		"pow(13,3.8)/pow(10,s+4)":   "1.709955225712071741101623665049616182254052976316663319999968",
+	} {
+		src := "ctmc module m s:[0..1]; [] s=0 -> " + text + ":(s'=1); [] s=1 -> true; endmodule rewards s=0 : " + text + "; endrewards"
+		s := build(t, src, explicit.Options{})
+		number, _ := new(big.Rat).SetString(want)
+		within(t, text, s.Model().Prob(0), number, s.Model().Err+1e-30)
+		r, err := s.Reward(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		within(t, text, r.State[0], number, r.Err+1e-30)
+		if s.Model().Err > 1e-14 || r.Err > 1e-14 {
+			t.Errorf("%s: errors are %g and %g, want some roundings", text, s.Model().Err, r.Err)
+		}
+	}
+}

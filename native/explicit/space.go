@@ -28,6 +28,7 @@ type Space struct {
 	imported   *imports // nil for a space that was built
 	blocks     *blocks  // nil but for a quotient
 	rounded    bool     // as Rounded
+	normalised bool     // as Normalised
 	restricted bool     // to some of the choices of the model
 	unexplored *sparse.Set
 }
@@ -47,6 +48,10 @@ func (s *Space) Unfit() error { return s.unfit }
 // Rounded reports whether numbers are to be written as doubles although there are
 // fractions: nobody asked for those, but the ends of intervals have them always.
 func (s *Space) Rounded() bool { return s.rounded }
+
+// Normalised reports whether fractions of the model were divided by their sum, as
+// Options.Normalise asked: they are not quite those of the text.
+func (s *Space) Normalised() bool { return s.normalised }
 
 // Program returns the program that was built.
 func (s *Space) Program() *sema.Program { return s.compiled.Program() }

@@ -1,7 +1,9 @@
 package compile
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
@@ -210,6 +212,16 @@ func (m *maker) boolBinary(e *sema.Binary) (boolFn, error) {
 		if err != nil || m.doubles.Decide(e) {
 			return compare, err
 		}
+		if m.doubles.SlackDecides(e) {
+			slack, equal := m.doubles.Slack(e), sema.Holds(e.Op, 0)
+			return func(v *env) bool {
+				a, b := x(v), y(v)
+				if math.Abs(a-b) <= slack {
+					return equal
+				}
+				return sema.Holds(e.Op, cmp.Compare(a, b))
+			}, nil
+		}
 		doubt, exactly, err := m.careful(e)
 		return func(v *env) bool {
 			if doubt(v) {
@@ -385,6 +397,10 @@ func (m *maker) intCall(e *sema.Call) (intFn, error) {
 		if err != nil || m.doubles.Decide(e) {
 			return func(v *env) int32 { return toInt(v, e, f(v)) }, err
 		}
+		if m.doubles.SlackDecides(e) {
+			shift := shift(e, m.doubles.Slack(e))
+			return func(v *env) int32 { return toInt(v, e, f(v)+shift) }, nil
+		}
 		doubt, exactly, err := m.careful(e)
 		return func(v *env) int32 {
 			if doubt(v) {
@@ -431,6 +447,14 @@ func toInt(v *env, e *sema.Call, x float64) int32 {
 		v.fail(e.At, err)
 	}
 	return i
+}
+
+// shift returns what floor, ceil or round add to a double that is at most slack off.
+func shift(e *sema.Call, slack float64) float64 {
+	if e.Func == sema.FuncCeil {
+		return -slack
+	}
+	return slack
 }
 
 // number compiles an expression of type Int or Double to a float64.

@@ -67,6 +67,23 @@ func (m *maker) distance(e sema.Expr) (slack float64, f numFn, err error) {
 	return math.Inf(1), func(*env) float64 { return 0 }, nil
 }
 
+// differs returns what tells whether doubles alone give an expression another
+// value than with Slack, which decides it.
+func (m *maker) differs(e sema.Expr) (boolFn, error) {
+	slack := m.doubles.Slack(e)
+	switch e := e.(type) {
+	case *sema.Binary:
+		x, y, err := pair(m.number, e.X, e.Y)
+		plain, equal := compareNumbers(e.Op, x, y), sema.Holds(e.Op, 0)
+		return func(v *env) bool { return math.Abs(x(v)-y(v)) <= slack && plain(v) != equal }, err
+	case *sema.Call:
+		x, err := m.number(e.Args[0])
+		by := shift(e, slack)
+		return func(v *env) bool { a := x(v); return e.Func.Round(a) != e.Func.Round(a+by) }, err
+	}
+	return m.doubt(e)
+}
+
 // Doubtful returns what tells whether double arithmetic, as PRISM has it, may
 // give an expression of type Bool or Int another value in a state than its text
 // has; nil if it does in none. It is not safe for concurrent use.
@@ -77,7 +94,11 @@ func (m *Model) Doubtful(e sema.Expr) (func(state []int32) bool, error) {
 	}
 	var fs []boolFn
 	for _, x := range m.doubles.Doubtful(e) {
-		f, err := compiled(m, x, (*maker).doubt)
+		doubt := (*maker).doubt
+		if m.doubles.SlackDecides(x) {
+			doubt = (*maker).differs
+		}
+		f, err := compiled(m, x, doubt)
 		if err != nil {
 			return nil, err
 		}

@@ -35,7 +35,7 @@ func hurtful(rng *rand.Rand, depth int) string {
 // The seed is fixed; no other can fail either.
 func TestCareful(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
-	states, doubted := 0, 0
+	states, doubted, bySlack := 0, 0, 0
 	for range 3000 {
 		text := fmt.Sprintf("%s %s %s", hurtful(rng, 3), []string{"=", "!=", "<", "<=", ">", ">="}[rng.IntN(6)], hurtful(rng, 3))
 		if rng.IntN(3) == 0 {
@@ -51,6 +51,12 @@ func TestCareful(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		for _, d := range m.doubles.Doubtful(e) {
+			if m.doubles.SlackDecides(d) {
+				bySlack++
+			}
+		}
+		term := m.newBuilder().expr(e)
 		for x := range int32(13) {
 			state := []int32{x, rng.Int32N(13)}
 			truth, _, err := sema.EvalExact(e, state)
@@ -59,6 +65,9 @@ func TestCareful(t *testing.T) {
 			}
 			if got, err := f.Bool(state); err != nil || got != truth.Bool {
 				t.Fatalf("%s in %v: %v, %v, want %v", text, state, got, err, truth.Bool)
+			}
+			if got := evaluate(term, state); !got.failed && (got.i == 1) != truth.Bool {
+				t.Fatalf("%s in %v: the machine has %v, want %v", text, state, got, truth.Bool)
 			}
 			doubt := doubtful != nil && doubtful(state)
 			if v, err := sema.Eval(e, state); (err != nil || v.Bool != truth.Bool) && !doubt {
@@ -72,5 +81,8 @@ func TestCareful(t *testing.T) {
 	}
 	if doubted == 0 || doubted*3 > states {
 		t.Errorf("%d of %d are doubtful, want some, and few", doubted, states)
+	}
+	if bySlack < 500 {
+		t.Errorf("doubles and what they are off by decide %d expressions that doubles alone do not, want more", bySlack)
 	}
 }

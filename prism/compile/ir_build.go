@@ -121,6 +121,9 @@ func (b *builder) careful(e sema.Expr) *term {
 		if math.IsInf(slack, 1) {
 			return unknown
 		}
+		if b.m.doubles.SlackDecides(e) {
+			unknown = b.boolean(sema.Holds(e.Op, 0))
+		}
 		d := b.graph.num(opNumSub, b.num(e.X), b.num(e.Y))
 		far := b.numCompare(opNumLt, b.number(slack), b.graph.num(opNumMax, d, b.numNeg(d)))
 		return b.ite(far, b.decided(e), unknown)
@@ -130,6 +133,9 @@ func (b *builder) careful(e sema.Expr) *term {
 			return unknown
 		}
 		x, op := b.num(e.Args[0]), map[sema.Func]opcode{sema.FuncFloor: opFloor, sema.FuncCeil: opCeil, sema.FuncRound: opRound}[e.Func]
+		if b.m.doubles.SlackDecides(e) {
+			return b.toInt(op, b.graph.num(opNumAdd, x, b.number(shift(e, slack))))
+		}
 		low, high := b.toInt(op, b.graph.num(opNumSub, x, b.number(slack))), b.toInt(op, b.graph.num(opNumAdd, x, b.number(slack)))
 		return b.ite(b.eq(low, high), b.decided(e), unknown)
 	}

@@ -90,12 +90,20 @@ func (d Doubles) Slack(e Expr) float64 {
 	return 1.01 * off
 }
 
+// interval is a range of doubles.
+type interval struct{ lo, hi float64 }
+
+func point(f float64) interval { return interval{f, f} }
+
+func vague() interval { return interval{math.Inf(-1), math.Inf(1)} }
+
 // numbers keeps what is known of the numbers in an expression.
 type numbers struct {
 	vars   []Variable
 	sizes  Memo[size]
 	forms  Memo[form]
 	ranges Memo[interval]
+	grains Memo[multiples]
 }
 
 // size is what the absolute value of a double is at most, and how far it is off.
@@ -122,10 +130,7 @@ func (n *numbers) newSize(e Expr) size {
 	}
 	switch e := e.(type) {
 	case *Const:
-		if e.Val.Rat == nil {
-			return unknown
-		}
-		return size{math.Abs(e.Val.Float), constError(e.Val)}
+		return size{math.Abs(e.Val.Float), constError(e)}
 	case *Unary:
 		return n.size(e.X)
 	case *Binary:
@@ -148,13 +153,25 @@ func (n *numbers) newSize(e Expr) size {
 func (x size) or(y size) size { return size{max(x.most, y.most), max(x.err, y.err)} }
 
 // constError is how far the double of a constant is off.
-func constError(v Value) float64 {
-	if math.IsInf(v.Float, 0) || math.IsNaN(v.Float) {
+func constError(e *Const) float64 {
+	x, err := Enclose(e, nil)
+	if err != nil {
 		return math.Inf(1)
 	}
-	off := new(big.Rat).SetFloat64(v.Float)
-	f, _ := off.Sub(off, v.Rat).Float64()
-	return 1.01 * math.Abs(f)
+	if lo, hi, ok := x.Ends(); ok {
+		return max(distance(e.Val.Float, lo), distance(e.Val.Float, hi))
+	}
+	return math.Inf(1)
+}
+
+// distance bounds the difference between a double and a fraction.
+func distance(f float64, x *big.Rat) float64 {
+	if math.IsInf(f, 0) || math.IsNaN(f) {
+		return math.Inf(1)
+	}
+	off := new(big.Rat).SetFloat64(f)
+	d, _ := off.Sub(off, x).Float64()
+	return 1.01 * math.Abs(d)
 }
 
 func (n *numbers) operation(e *Binary) size {

@@ -63,6 +63,29 @@ type Enclosed struct {
 	// double, for an infinity, and NaN if there is no number. Between the two
 	// infinities is what may be anything, even NaN.
 	Lo, Hi float64
+
+	in enclosure
+}
+
+// Ends returns fractions that a number is between, which are closer than Lo and
+// Hi where it has no fraction itself. There are none if the number is infinite,
+// unknown, or far out of the range of doubles.
+func (x Enclosed) Ends() (lo, hi *big.Rat, ok bool) {
+	const most = 1 << 12 // in bits: a double's range has 2098
+	switch {
+	case x.Exact:
+		return x.Rat, x.Rat, x.Rat != nil
+	case !x.in.finite():
+		return nil, nil, false
+	}
+	for _, end := range []*big.Float{x.in.lo, x.in.hi} {
+		if exp := end.MantExp(nil); exp < -most || exp > most {
+			return nil, nil, false
+		}
+	}
+	lo, _ = x.in.lo.Rat(nil)
+	hi, _ = x.in.hi.Rat(nil)
+	return lo, hi, true
 }
 
 // Enclose is EvalExact with the enclosure of a number.
@@ -71,8 +94,10 @@ func Enclose(e Expr, state []int32) (Enclosed, error) {
 	if err != nil || x.Type == Bool {
 		return Enclosed{Value: x.Value, Exact: err == nil}, err
 	}
-	in := x.between()
-	return Enclosed{x.Value, !x.inexact, in.lo, in.hi}, nil
+	out := Enclosed{Value: x.Value, Exact: !x.inexact, in: x.in}
+	in := x.between().interval()
+	out.Lo, out.Hi = in.lo, in.hi
+	return out, nil
 }
 
 // evaluator evaluates expressions in one state.
@@ -92,24 +117,25 @@ type outcome struct {
 type operand struct {
 	Value
 	inexact bool
-	in      interval
+	in      enclosure
 }
 
 // between returns the enclosure of a number.
-func (x operand) between() interval {
+func (x operand) between() enclosure {
 	switch {
 	case x.inexact:
 		return x.in
 	case x.Rat != nil:
 		return around(x.Rat)
 	}
-	return point(x.Float)
+	return double(x.Float)
 }
 
 // enclosed returns a number of which only an enclosure is known. The Float of
 // it lies within.
-func enclosed(f float64, in interval) operand {
-	return operand{DoubleValue(max(in.lo, min(in.hi, f))), true, in}
+func enclosed(f float64, in enclosure) operand {
+	doubles := in.interval()
+	return operand{DoubleValue(max(doubles.lo, min(doubles.hi, f))), true, in}
 }
 
 // undecided is the error of what the digits that are known do not decide.
@@ -179,7 +205,7 @@ func (ev evaluator) constant(v Value) operand {
 	case v.in != nil:
 		return enclosed(v.Float, *v.in)
 	case math.IsInf(v.Float, 0) || math.IsNaN(v.Float):
-		return enclosed(v.Float, point(v.Float))
+		return enclosed(v.Float, double(v.Float))
 	}
 	return operand{Value: RatValue(new(big.Rat).SetFloat64(v.Float))} // whoever gives a double means it
 }
@@ -208,7 +234,7 @@ func (ev evaluator) unary(e *Unary, x operand) (operand, error) {
 	}
 	return ev.double(-x.Float, operation{
 		exactly: func() rat { return x.rat().neg() },
-		between: func() interval { in := x.between(); return interval{-in.hi, -in.lo} },
+		between: func() enclosure { return x.between().neg() },
 	}, x), nil
 }
 
@@ -255,12 +281,12 @@ func (ev evaluator) apply(e *Binary, x, y operand) (operand, error) {
 		}
 		return ev.double(arith(e.Op, x.Float, y.Float), operation{
 			exactly: func() rat { return ratArith(e.Op, x.rat(), y.rat()) },
-			between: func() interval { return x.between().arith(e.Op, y.between()) },
+			between: func() enclosure { return x.between().arith(e.Op, y.between()) },
 		}, x, y), nil
 	case syntax.OpDiv:
 		return ev.double(x.Float/y.Float, operation{
 			exactly: func() rat { return x.rat().quo(y.rat()) },
-			between: func() interval { return x.between().quo(y.between()) },
+			between: func() enclosure { return x.between().quo(y.between()) },
 		}, x, y), nil
 	case syntax.OpPow:
 		return ev.pow(e, x, y)
@@ -303,9 +329,10 @@ func (ev evaluator) call(e *Call, args []operand) (operand, error) {
 		return ev.integer(e)(Mod(x.Int, args[1].Int))
 	default: // FuncLog
 		y := args[1]
-		return ev.double(Log(x.Float, y.Float), operation{
+		f := Log(x.Float, y.Float)
+		return ev.double(f, operation{
 			exactly: func() rat { return x.rat().log(y.rat()) },
-			between: func() interval { return x.between().log(y.between()) },
+			between: func() enclosure { return x.between().log(y.between(), f) },
 		}, x, y), nil
 	}
 }
@@ -341,18 +368,18 @@ func exactExtremum(f Func, x, y operand) operand {
 	a, b := x.between(), y.between()
 	first, ok := a.compare(syntax.OpLt, b)
 	switch {
-	case a.vague() || b.vague():
-		return enclosed(x.Float, vague())
-	case a.lo != a.lo || b.lo != b.lo:
-		return enclosed(math.NaN(), point(math.NaN()))
+	case a.vague || b.vague:
+		return enclosed(x.Float, enclosure{vague: true})
+	case a.special != a.special || b.special != b.special:
+		return enclosed(math.NaN(), double(math.NaN()))
 	case ok && first == (f == FuncMin):
 		return x
 	case ok:
 		return y
 	case f == FuncMin:
-		return enclosed(min(x.Float, y.Float), interval{min(a.lo, b.lo), min(a.hi, b.hi)})
+		return enclosed(min(x.Float, y.Float), enclosure{lo: smaller(a.lo, b.lo), hi: smaller(a.hi, b.hi)})
 	}
-	return enclosed(max(x.Float, y.Float), interval{max(a.lo, b.lo), max(a.hi, b.hi)})
+	return enclosed(max(x.Float, y.Float), enclosure{lo: larger(a.lo, b.lo), hi: larger(a.hi, b.hi)})
 }
 
 // toInt computes floor, ceil and round.
@@ -367,22 +394,37 @@ func (ev evaluator) toInt(e *Call, x operand) (operand, error) {
 		}
 		return operand{Value: IntValue(i)}, nil
 	}
-	if in := x.between(); ev.exact && !special(in) {
-		lo, hi := e.Func.Round(in.lo), e.Func.Round(in.hi)
-		if lo != hi {
-			return undecided(e, "%s of a number between %v and %v, which has no fraction, is not decided", e.Func, in.lo, in.hi)
-		}
-		return ev.integer(e)(e.Func.ToInt(lo))
+	if ev.exact && (x.in.finite() || x.in.vague) {
+		return ev.enclosedToInt(e, x)
 	}
 	return ev.integer(e)(e.Func.ToInt(x.Float))
+}
+
+// enclosedToInt computes floor, ceil and round of a number that has no fraction,
+// unless its ends give different integers.
+func (ev evaluator) enclosedToInt(e *Call, x operand) (operand, error) {
+	out := Enclosed{in: x.in}
+	if lo, hi, ok := out.Ends(); ok {
+		i, fits := rat{lo}.toInt(e.Func)
+		j, alsoFits := rat{hi}.toInt(e.Func)
+		if fits && alsoFits && i == j {
+			return ev.integer(e)(i, nil)
+		}
+	}
+	in := x.in.interval()
+	if lo, hi := e.Func.Round(in.lo), e.Func.Round(in.hi); lo == hi || lo > math.MaxInt32 || hi < math.MinInt32 {
+		return ev.integer(e)(0, e.Func.noInt(x.Value))
+	}
+	return undecided(e, "%s of a number between %v and %v, which has no fraction, is not decided", e.Func, in.lo, in.hi)
 }
 
 // pow computes pow and ^: integer power of two integers, else IEEE power.
 func (ev evaluator) pow(e Expr, x, y operand) (operand, error) {
 	if x.Type != Int || y.Type != Int {
-		return ev.double(Pow(x.Float, y.Float), operation{
+		f := Pow(x.Float, y.Float)
+		return ev.double(f, operation{
 			exactly: func() rat { return x.rat().pow(y.rat()) },
-			between: func() interval { return x.between().pow(y.between()) },
+			between: func() enclosure { return x.between().pow(y.between(), f) },
 		}, x, y), nil
 	}
 	return ev.integer(e)(IntPow(x.Int, y.Int))
@@ -401,7 +443,8 @@ func (ev evaluator) compare(e *Binary, x, y operand) (operand, error) {
 	a, b := x.between(), y.between()
 	holds, ok := a.compare(e.Op, b)
 	if !ok {
-		return undecided(e, "comparison of a number between %v and %v with one between %v and %v, not both of which have fractions, is not decided", a.lo, a.hi, b.lo, b.hi)
+		in, of := a.interval(), b.interval()
+		return undecided(e, "comparison of a number between %v and %v with one between %v and %v, not both of which have fractions, is not decided", in.lo, in.hi, of.lo, of.hi)
 	}
 	return operand{Value: BoolValue(holds)}, nil
 }
@@ -439,7 +482,7 @@ func (ev evaluator) integer(e Expr) func(i int32, err error) (operand, error) {
 // operation is what an operation does to fractions and to enclosures.
 type operation struct {
 	exactly func() rat
-	between func() interval
+	between func() enclosure
 }
 
 // double returns a floating-point result; with exact arithmetic the fraction,

@@ -227,7 +227,7 @@ func constantOperands(e Expr) bool {
 
 // reduce evaluates an operation on values exactly, if it has a value. The Float
 // of a number is what PRISM computes with doubles, unless that is not close to
-// the fraction: then it is the double next to it.
+// the number: then it is a double next to it.
 func (f *folder) reduce(e Expr) Expr {
 	x, err := Enclose(e, nil)
 	if err != nil {
@@ -236,11 +236,14 @@ func (f *folder) reduce(e Expr) Expr {
 	v := x.Value
 	d, err := Eval(e, nil)
 	switch {
-	case v.Type == Double && !x.Exact:
-		v.in = &interval{x.Lo, x.Hi}
-	case v.Type == Double && err == nil && Close(d.Float, v.Rat):
-		v.Float = d.Float
-	case v.Type != Double && (err != nil || d.Bool != v.Bool || d.Int != v.Int) && !slices.Contains(f.differ, e.Pos()):
+	case v.Type == Double:
+		if !x.Exact {
+			v.in = &x.in
+		}
+		if lo, hi, ok := x.Ends(); ok && err == nil && Close(d.Float, lo) && Close(d.Float, hi) {
+			v.Float = d.Float
+		}
+	case (err != nil || d.Bool != v.Bool || d.Int != v.Int) && !slices.Contains(f.differ, e.Pos()):
 		f.differ = append(f.differ, e.Pos())
 	}
 	return &Const{Base{e.Type(), e.Pos()}, v}

@@ -39,7 +39,7 @@ type Value struct {
 	Int   int32
 	Float float64 // also set for an Int
 	Rat   *big.Rat
-	in    *interval // what encloses a Double without Rat, nil if Float is it
+	in    *enclosure // what encloses a Double without Rat, nil if Float is it
 }
 
 // Expr is a resolved expression or formula: names are gone, constants are

@@ -384,6 +384,24 @@ func TestUnsoundSamples(t *testing.T) {
 	}
 }
 
+// A reason that several engines have is given once, with their names, and the table says
+// what unchecked is.
+func TestOneReasonForAll(t *testing.T) {
+	var engines []runner.Engine
+	for _, name := range []string{"a", "b", "c"} {
+		engines = append(engines, &canned{name: name, answer: func(runner.Job, int) (result.Verdict, error) {
+			return result.Verdict{Err: &result.Failure{Class: result.Unsupported, Message: "no such operator"}}, nil
+		}})
+	}
+	r := run(t, coin, "P=? [ F s=1 ]", engines...)
+	if notes := r.Rows[0].Notes; len(notes) != 1 || notes[0] != "a, b, c did not answer (unsupported): no such operator" {
+		t.Errorf("got %q", notes)
+	}
+	if notes := r.Table().Notes; len(notes) < 2 || !strings.HasPrefix(notes[1], "unchecked: fewer than two engines answered") || !strings.Contains(notes[1], "exit code is 1") {
+		t.Errorf("notes of the table: %q", notes)
+	}
+}
+
 // Engines that fail, or answer another question, count for nothing.
 func TestEnginesThatFail(t *testing.T) {
 	broken := &canned{name: "broken", answer: func(runner.Job, int) (result.Verdict, error) { return result.Verdict{}, errors.New("not there") }}

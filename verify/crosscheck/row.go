@@ -139,11 +139,32 @@ func (r *row) compare(c *comparison) bool {
 	return slices.Contains(wide, true)
 }
 
+// unanswered says why an engine did not answer, nothing if it did.
+func (r *row) unanswered(k int) string {
+	if f := r.Verdicts[k].Err; f != nil && !r.answers[k].Given() {
+		return fmt.Sprintf("(%s): %v", f.Class, f)
+	}
+	return ""
+}
+
+// silent names all engines that did not answer for one reason.
+func (r *row) silent(c *comparison, why string) string {
+	var labels []string
+	for k := range r.Verdicts {
+		if r.unanswered(k) == why {
+			labels = append(labels, c.entries[k].label)
+		}
+	}
+	return strings.Join(labels, ", ")
+}
+
 // conclude completes the row once nothing more is drawn.
 func (r *row) conclude(c *comparison) {
+	said := map[string]bool{}
 	for k := range r.Verdicts {
-		if f := r.Verdicts[k].Err; f != nil && !r.answers[k].Given() {
-			r.Notes = append(r.Notes, fmt.Sprintf("%s did not answer (%s): %v", c.entries[k].label, f.Class, f))
+		if why := r.unanswered(k); why != "" && !said[why] {
+			said[why] = true
+			r.Notes = append(r.Notes, r.silent(c, why)+" did not answer "+why)
 		}
 		if d := r.Verdicts[k].Doubt; d != "" && r.Status == Unchecked { // else the comparison says it
 			r.Notes = append(r.Notes, fmt.Sprintf("the value of %s is doubtful (%s)", c.entries[k].label, d))

@@ -1,6 +1,7 @@
 package crosscheck
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,7 +35,11 @@ func (r *Report) Table() *table.Table {
 		reason := strings.Join(append([]string{row.Reason}, row.Notes...), "; ")
 		t.Append(append(values, table.Cell{Text: string(row.Status), Tone: row.Status.tone()}, string(row.Basis), strings.TrimPrefix(reason, "; "))...)
 	}
-	t.Notes = append(append(t.Notes, r.String()), r.proven()...)
+	t.Notes = append(t.Notes, r.String())
+	if r.Count(Unchecked) > 0 {
+		t.Notes = append(t.Notes, fmt.Sprintf("unchecked: fewer than two engines answered, so that nothing was compared; the exit code is %d, and never 0 then", r.ExitCode()))
+	}
+	t.Notes = append(t.Notes, r.proven()...)
 	for i := range r.Models {
 		t.Notes = append(t.Notes, r.Models[i].String())
 	}

@@ -137,7 +137,7 @@ func (c *Checker) Reward(index int) (*sparse.Reward, error) { return c.bounds.re
 // exact; otherwise an exact one is built when it is needed.
 func New(m *compile.Model, s *explicit.Space, opts Options) *Checker {
 	c := &Checker{compiled: m, opts: opts}
-	if s.Model().Exact() {
+	if s.Model().Exact() && !s.Normalised() {
 		c.exact = newModel(s)
 		c.bounds = c.exact
 	} else {
@@ -355,7 +355,10 @@ func (c *Checker) fractions(ctx context.Context) (*model, error) {
 	if c.bounds.space.Closed() {
 		return nil, &inexact{msg: "the states were read or restricted without fractions"}
 	}
-	s, err := explicit.Build(ctx, c.compiled, explicit.Options{Exact: true, Workers: c.opts.Workers})
+	s, err := explicit.Build(ctx, c.compiled, explicit.Options{
+		Exact: true, Workers: c.opts.Workers,
+		Normalise: c.opts.Accuracy != result.Exact && c.bounds.space.Program().Type == syntax.POMDP,
+	})
 	if err != nil {
 		return nil, err
 	}

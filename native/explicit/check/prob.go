@@ -225,7 +225,17 @@ func (e *evaluation) until(x *sema.Temporal, left, right *sparse.Set, dir solve.
 		return nil, err
 	}
 	e.note(left, right, steps, negated)
-	return e.solved(solve.BoundedUntil(e.ctx, e.graph, left, right, steps, dir, e.narrowed()))
+	return e.solved(solve.BoundedUntil(e.ctx, e.graph, left, right, steps, dir, e.stepping(max(steps.Low, steps.High))))
+}
+
+// stepping are the options for the values of so many steps. Where fractions would be too
+// large, and bounds will do, those are computed from the fractions of the model.
+func (e *evaluation) stepping(steps int) solve.Options {
+	opts := e.narrowed()
+	if e.exact && e.mixed && e.wanted == nil && solve.Leaps(e.graph, steps) {
+		opts.Exact, opts.Within, opts.MaxWork = false, nil, 0
+	}
+	return opts
 }
 
 // narrowed are the options for values that nobody asks for elsewhere.

@@ -79,9 +79,9 @@ func (e *evaluation) rewardPath(x *sema.Reward, p *sema.RewardPath, r *sparse.Re
 		return nil, e.refuse(result.TypeError, p.Bound.Pos(), "time bound %d of the %s operator, want a finite number of at least 0", steps, name)
 	}
 	if p.Kind == syntax.Instantaneous {
-		return e.solved(solve.InstantReward(e.ctx, e.graph, r, steps, dir, e.narrowed()))
+		return e.solved(solve.InstantReward(e.ctx, e.graph, r, steps, dir, e.stepping(steps)))
 	}
-	return e.solved(solve.CumulReward(e.ctx, e.graph, r, steps, dir, e.narrowed()))
+	return e.solved(solve.CumulReward(e.ctx, e.graph, r, steps, dir, e.stepping(steps)))
 }
 
 func rewardLetter(p *sema.RewardPath) string {

@@ -72,6 +72,43 @@ func TestUMBRoundTrip(t *testing.T) {
 	}
 }
 
+// Variables without bounds are read again, with the values that they have: as far apart
+// as numbers of 32 bits are, too.
+func TestUMBUnbounded(t *testing.T) {
+	for _, text := range []string{
+		"ctmc module m s:int init -1; [] s<3 -> 0.5:(s'=s+1) + 0.5:(s'=0); endmodule",
+		"dtmc module m s:int init -2147483647-1; [] s<3 -> 0.5:(s'=3) + 0.5:(s'=0); endmodule",
+		"mdp module m s:int init 3; [] s>=0 -> (s'=-2147483647-1); [] s<0 -> (s'=2147483647); endmodule",
+	} {
+		file := filepath.Join(t.TempDir(), "m.prism")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		space, err := build(t.Context(), file, nil, explicit.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		read, err := files.ReadUMB(t.Context(), files.Source{Name: "out.umb", Text: umbOf(t, space, files.Options{})}, files.ReadOptions{})
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		values := func(space *explicit.Space) (out []int32) {
+			for s := range space.Model().NumStates() {
+				out = append(out, space.State(nil, s)...)
+			}
+			slices.Sort(out) // numbers of states are those of the writer
+			return out
+		}
+		if got, want := values(read), values(space); !slices.Equal(got, want) {
+			t.Errorf("%s: states are %v, want %v", text, got, want)
+		}
+		if w := read.Warnings(); slices.ContainsFunc(w, func(w string) bool { return strings.Contains(w, "not used") }) {
+			t.Errorf("%s: %q", text, w)
+		}
+	}
+}
+
 const intervals = `%s
 module m
   s : [0..3];

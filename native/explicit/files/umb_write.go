@@ -246,6 +246,9 @@ func (u *umbWriter) describeStates() error {
 		case low < 0: // two's complement: a bit more than the larger of -low-1 and high
 			x.Type = &umb.Type{Type: "int", Size: uint64(max(bits.Len64(uint64(-low-1)), bits.Len64(uint64(max(high, 0)))) + 1)}
 		}
+		if v.Type == sema.Int && !v.Bounded {
+			x.Lower, x.Upper = nil, nil
+		}
 		class.Variables = append(class.Variables, x)
 		u.fields = append(u.fields, umbField{i, at, int(x.Type.Size)})
 		at += int(x.Type.Size)
