@@ -14,53 +14,53 @@ import (
 var ErrNotExact = errors.New("the model's weights are not known exactly")
 
 // fractions gives one component its values and returns the work that took.
-func (y *system) fractions(members []uint32, ws *workspace, mt *meter) (work int, err error) {
+func (sys *system) solveExact(members []uint32, ws *workspace, mt *meter) (work int, err error) {
 	if len(members) == 1 {
-		y.single(int(members[0]))
-	} else if err := y.several(members, ws, mt); err != nil {
+		sys.solveExactState(int(members[0]))
+	} else if err := sys.solveExactComponent(members, ws, mt); err != nil {
 		return 0, err
 	}
-	return len(members) * (100 + effort(y.v.Exact[members[0]])), nil
+	return len(members) * (100 + effort(sys.v.Exact[members[0]])), nil
 }
 
-func (y *system) several(members []uint32, ws *workspace, mt *meter) error {
-	l := y.local(members, ws)
-	if len(l.origin) >= len(l.first) { // doubles find good choices to start from
+func (sys *system) solveExactComponent(members []uint32, ws *workspace, mt *meter) error {
+	l := sys.localSystem(members, ws)
+	if len(l.origin) >= len(l.choiceStart) { // doubles find good choices to start from
 		if err := l.solve(mt, Options{}, 1e-6); err != nil {
 			return err
 		}
 	}
-	e := y.exactLocal(l, ws)
-	if err := e.iterate(mt); err != nil {
+	e := sys.exactLocalSystem(l, ws)
+	if err := e.policyIteration(mt); err != nil {
 		return err
 	}
-	copy(l.how, e.choice)
-	y.schedule(l, members, ws)
+	copy(l.scheduler, e.choice)
+	sys.storeScheduler(l, members, ws)
 	values := make([]*big.Rat, len(e.choice)) // states may share an unknown
 	for _, s := range members {
 		k := ws.number[s]
 		if values[k] == nil {
 			values[k] = e.value(k)
 		}
-		y.v.assign(int(s), values[k])
+		sys.v.assign(int(s), values[k])
 	}
-	ws.forget(members)
+	ws.reset(members)
 	return nil
 }
 
 // exactSteps is steps, in fractions, which hardly ever stay the same.
-func (y *system) exactSteps(ctx context.Context, opts Options, open *sparse.Set, n int) error {
+func (sys *system) exactSteps(ctx context.Context, opts Options, open *sparse.Set, n int) error {
 	mt := newMeter(ctx, opts, n)
-	b := y.newBand(opts, open, n)
-	if p := y.newPowers(); p != nil {
+	b := sys.newStepWindow(opts, open, n)
+	if p := sys.newPowers(); p != nil {
 		return p.steps(mt, b, n)
 	}
-	next := slices.Clone(y.v.Exact)
-	return b.each(y.trace, mt, n, func(s uint32) (uint32, int) {
-		best := y.bestRat(int(s))
+	next := slices.Clone(sys.v.Exact)
+	return b.each(sys.trace, mt, n, func(s uint32) (uint32, int) {
+		best := sys.optimumRat(int(s))
 		next[s] = best.value
 		return best.choice, 1000 + effort(best.value)
-	}, func() { y.v.Exact, next = next, y.v.Exact })
+	}, func() { sys.v.Exact, next = next, sys.v.Exact })
 }
 
 // each calls visit for the states whose values matter after each of n steps, and then
@@ -69,7 +69,7 @@ func (b *band) each(trace *trace, mt *meter, n int, visit func(s uint32) (uint32
 	for k := range n {
 		trace.begin()
 		for _, s := range b.states {
-			if b.from[s] >= n-k || b.to[s] > k+1 { // nobody asks, or it is zero as yet
+			if b.from[s] >= n-k || b.valueDistance[s] > k+1 { // nobody asks, or it is zero as yet
 				continue
 			}
 			choice, work := visit(s)
@@ -92,37 +92,37 @@ func (b *band) each(trace *trace, mt *meter, n int, visit func(s uint32) (uint32
 // next state is that is asked about, and to how many lie between a state and
 // the next one that has a value other than zero.
 type band struct {
-	states   []uint32
-	from, to []int
-	narrow   bool // nobody asks about other states than those of which from is 0
+	states              []uint32
+	from, valueDistance []int
+	narrow              bool // nobody asks about other states than those of which from is 0
 }
 
-func (y *system) newBand(opts Options, open *sparse.Set, steps int) *band {
-	n := y.g.NumStates()
-	b := &band{from: make([]int, n), to: make([]int, n), narrow: opts.Within != nil && y.trace == nil}
+func (sys *system) newStepWindow(opts Options, open *sparse.Set, steps int) *band {
+	n := sys.g.NumStates()
+	b := &band{from: make([]int, n), valueDistance: make([]int, n), narrow: opts.Within != nil && sys.trace == nil}
 	if b.narrow {
-		b.from = y.distances(opts.Within, open, func(s int, visit func(t int)) {
-			first, end := y.g.Choices(s)
-			for _, t := range y.g.Target[y.g.Start[first]:y.g.Start[end]] {
+		b.from = sys.distances(opts.Within, open, func(s int, visit func(t int)) {
+			first, end := sys.g.Choices(s)
+			for _, t := range sys.g.Target[sys.g.Start[first]:sys.g.Start[end]] {
 				visit(int(t))
 			}
 		})
 	}
-	if b.narrow && y.reward == nil {
+	if b.narrow && sys.reward == nil {
 		worth := sparse.NewSet(n)
-		for s, x := range y.v.Exact {
+		for s, x := range sys.v.Exact {
 			if x.Sign() != 0 {
 				worth.Add(s)
 			}
 		}
-		b.to = y.distances(worth, nil, func(s int, visit func(t int)) {
-			for _, c := range y.g.Into(s) {
-				visit(y.g.Owner(c))
+		b.valueDistance = sys.distances(worth, nil, func(s int, visit func(t int)) {
+			for _, c := range sys.g.Into(s) {
+				visit(sys.g.Owner(c))
 			}
 		})
 	}
 	for s := range open.All() {
-		if b.from[s] < steps && b.to[s] <= steps-b.from[s] {
+		if b.from[s] < steps && b.valueDistance[s] <= steps-b.from[s] {
 			b.states = append(b.states, uint32(s))
 		}
 	}
@@ -131,8 +131,8 @@ func (y *system) newBand(opts Options, open *sparse.Set, steps int) *band {
 
 // distances returns how far from a set states are, where only open states, nil for all,
 // are left.
-func (y *system) distances(set, open *sparse.Set, neighbours func(s int, visit func(t int))) []int {
-	out := slices.Repeat([]int{math.MaxInt}, y.g.NumStates())
+func (sys *system) distances(set, open *sparse.Set, neighbours func(s int, visit func(t int))) []int {
+	out := slices.Repeat([]int{math.MaxInt}, sys.g.NumStates())
 	var queue []int
 	for s := range set.All() {
 		out[s] = 0
@@ -164,81 +164,81 @@ func effort(x *big.Rat) int {
 }
 
 // single solves the equation of a component of one state.
-func (y *system) single(s int) {
-	best := y.bestRat(s)
+func (sys *system) solveExactState(s int) {
+	best := sys.optimumRat(s)
 	if best.choice == sparse.None {
 		return
 	}
-	if y.v.Scheduler != nil {
-		y.v.Scheduler[s] = best.choice
+	if sys.v.Scheduler != nil {
+		sys.v.Scheduler[s] = best.choice
 	}
-	y.v.assign(s, best.value)
+	sys.v.assign(s, best.value)
 }
 
 // bestExact is the best choice of a state, the first of them, and what it is worth.
-type bestExact struct {
+type exactOptimum struct {
 	value  *big.Rat
 	choice uint32
 }
 
 // bestRat is optimum, exactly.
-func (y *system) bestRat(s int) bestExact {
-	best := bestExact{choice: sparse.None}
-	first, end := y.g.Choices(s)
+func (sys *system) optimumRat(s int) exactOptimum {
+	best := exactOptimum{choice: sparse.None}
+	first, end := sys.g.Choices(s)
 	for c := first; c < end; c++ {
-		if !y.usable(c) {
+		if !sys.usable(c) {
 			continue
 		}
-		x := y.choiceRat(s, c)
+		x := sys.choiceRat(s, c)
 		if x == nil || x == best.value {
 			continue
 		}
-		if best.value == nil || x.Cmp(best.value) != 0 && (x.Cmp(best.value) < 0) == y.min {
-			best = bestExact{x, uint32(c)}
+		if best.value == nil || x.Cmp(best.value) != 0 && (x.Cmp(best.value) < 0) == sys.min {
+			best = exactOptimum{x, uint32(c)}
 		}
 	}
 	return best
 }
 
 // choiceRat is eval, exactly; nil for a choice that does not leave the state.
-func (y *system) choiceRat(s, c int) *big.Rat {
-	leave := !y.step
-	gain := y.reward.GainRat(s, c)
-	first, end := y.g.Row(c)
-	if end-first == 1 && gain.Sign() == 0 && !(leave && int(y.g.Target[first]) == s) {
-		if w := y.g.Rat(first); y.g.Kind == sparse.CTMC || w.IsInt() && w.Num().IsInt64() && w.Num().Int64() == 1 {
-			return y.v.Exact[y.g.Target[first]]
+func (sys *system) choiceRat(s, c int) *big.Rat {
+	leave := !sys.step
+	gain := sys.reward.GainRat(s, c)
+	first, end := sys.g.Row(c)
+	if end-first == 1 && gain.Sign() == 0 && !(leave && int(sys.g.Target[first]) == s) {
+		if w := sys.g.Rat(first); sys.g.Kind == sparse.CTMC || w.IsInt() && w.Num().IsInt64() && w.Num().Int64() == 1 {
+			return sys.v.Exact[sys.g.Target[first]]
 		}
 	}
-	y.sum.reset()
-	y.sum.addRat(gain)
-	divide, leaves := y.g.Kind == sparse.CTMC, false
+	sys.sum.reset()
+	sys.sum.addRat(gain)
+	divide, leaves := sys.g.Kind == sparse.CTMC, false
 	for i := first; i < end; {
-		w := y.g.Rat(i)
-		y.term.reset()
-		for ; i < end && y.g.Rat(i) == w; i++ { // equal weights are one
-			if t := int(y.g.Target[i]); leave && t == s {
+		w := sys.g.Rat(i)
+		sys.term.reset()
+		for ; i < end && sys.g.Rat(i) == w; i++ { // equal weights are one
+			if t := int(sys.g.Target[i]); leave && t == s {
 				divide = true
 			} else {
 				leaves = true
-				y.term.addRat(y.v.Exact[t])
+				sys.term.addRat(sys.v.Exact[t])
 			}
 		}
-		y.sum.addProduct(w, &y.term)
+		sys.sum.addProduct(w, &sys.term)
 	}
 	switch {
 	case !leaves:
 		return nil
 	case !divide:
-		return y.sum.rat()
+		return sys.sum.rat()
 	}
-	y.part.reset()
+	sys.part.reset()
 	for i := first; i < end; i++ {
-		if !leave || int(y.g.Target[i]) != s {
-			y.part.addRat(y.g.Rat(i))
+		if !leave || int(sys.g.Target[i]) != s {
+			sys.part.addRat(sys.g.Rat(i))
 		}
 	}
-	y.sum.num.Mul(&y.sum.num, &y.part.den)
-	y.sum.den.Mul(&y.sum.den, &y.part.num)
-	return y.sum.rat()
+	sys.sum.num.Mul(&sys.sum.num, &sys.part.den)
+	sys.sum.den.Mul(&sys.sum.den, &sys.part.num)
+	return sys.sum.rat()
 }

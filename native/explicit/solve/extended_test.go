@@ -64,7 +64,7 @@ func TestExtended(t *testing.T) {
 			m := attempts(t, n, 0.75, several)
 			g := sparse.NewGraph(m)
 			all, top := sparse.FullSet(2*n+1), sparse.SetOf(2*n+1, 2*n)
-			for _, dir := range directions {
+			for _, dir := range krylovDimension {
 				v, err := solve.Until(t.Context(), g, all, top, dir, solve.Options{})
 				if err != nil {
 					t.Fatal(err)

@@ -15,16 +15,16 @@ import (
 //	err = f.Steps(ctx, 5)
 //	v := f.Values() // of five steps from the start
 type Forward struct {
-	g    *sparse.Graph
-	z    *uniform // its graph is turned round, its states are all of them
-	opts Options
+	g       *sparse.Graph
+	uniform *uniform // its graph is turned round, its states are all of them
+	opts    Options
 	// The probability of a state is x but for a relative error of rel; what is lost, or
 	// added, on top of that is in all states together at most off.
-	x        []float64
-	rel, off float64
-	exact    []*big.Rat  // the probabilities instead, if they are asked for
-	met      *sparse.Set // the states that can be reached
-	forever  *Values     // of the end of time, once that is come
+	prob           []float64
+	relErr, absErr float64
+	exact          []*big.Rat  // the probabilities instead, if they are asked for
+	reachable      *sparse.Set // the states that can be reached
+	steadyState    *Values     // of the end of time, once that is come
 }
 
 // NewForward returns the start of a DTMC or CTMC whose weights are numbers.
@@ -33,9 +33,9 @@ func NewForward(g *sparse.Graph, opts Options) (*Forward, error) {
 	if opts.Exact && !g.Exact() {
 		return nil, ErrNotExact
 	}
-	f := &Forward{g: g, opts: opts, x: make([]float64, n), rel: 2 * unit, met: reached(g.Model)}
+	f := &Forward{g: g, opts: opts, prob: make([]float64, n), relErr: 2 * unit, reachable: reached(g.Model)}
 	for _, s := range g.Initial {
-		f.x[s] = 1 / float64(len(g.Initial))
+		f.prob[s] = 1 / float64(len(g.Initial))
 	}
 	if opts.Exact {
 		f.exact = slices.Repeat([]*big.Rat{new(big.Rat)}, n)
@@ -43,16 +43,16 @@ func NewForward(g *sparse.Graph, opts Options) (*Forward, error) {
 			f.exact[s] = big.NewRat(1, int64(len(g.Initial)))
 		}
 	}
-	f.z = newUniform(g, nil, opts)
-	f.z.forward = true
+	f.uniform = newUniform(g, nil, opts)
+	f.uniform.forward = true
 	turned, widest := incoming(g.Model)
 	if g.Kind == sparse.CTMC {
-		f.z.prepare(sparse.FullSet(n))
-		f.z.err = max(f.z.err, f.z.stepErr(widest))
+		f.uniform.prepare(sparse.FullSet(n))
+		f.uniform.err = max(f.uniform.err, f.uniform.stepErr(widest))
 	} else {
-		f.z.stepwise(widest)
+		f.uniform.stepwise(widest)
 	}
-	f.z.g = sparse.NewGraph(turned)
+	f.uniform.g = sparse.NewGraph(turned)
 	return f, nil
 }
 
@@ -110,10 +110,10 @@ func (f *Forward) Time(ctx context.Context, time Time) error {
 	if f.exact != nil {
 		return ErrNotExact
 	}
-	if time.High.Sign() == 0 || f.z.rate == 0 {
+	if time.High.Sign() == 0 || f.uniform.rate == 0 {
 		return nil
 	}
-	p, err := f.z.poisson(ctx, time)
+	p, err := f.uniform.poisson(ctx, time)
 	if err != nil {
 		return err
 	}
@@ -122,23 +122,23 @@ func (f *Forward) Time(ctx context.Context, time Time) error {
 
 // advance takes a number of steps that is distributed like that.
 func (f *Forward) advance(ctx context.Context, p *poisson) error {
-	z := f.z
+	z := f.uniform
 	z.tiny, z.taken, z.spread = 0, 0, 0
-	x, err := z.average(ctx, f.x, p)
+	x, err := z.average(ctx, f.prob, p)
 	if err != nil {
 		return err
 	}
 	// A step moves what there is, and makes no more of it.
 	e := compound(p.err + z.err*(z.taken+1) + unit*float64(len(p.weight)+4) + z.spread)
-	f.x, f.rel = x, 1.01*(f.rel+e+f.rel*e)
-	f.off += 1.01*p.rest + z.tiny*(z.taken+1)*float64(len(x))
+	f.prob, f.relErr = x, 1.01*(f.relErr+e+f.relErr*e)
+	f.absErr += 1.01*p.rest + z.tiny*(z.taken+1)*float64(len(x))
 	return nil
 }
 
 // exactSteps is Steps with fractions.
 func (f *Forward) exactSteps(ctx context.Context, n int) error {
 	mt := newMeter(ctx, f.opts, n)
-	in := f.z.g.Model
+	in := f.uniform.g.Model
 	for range n {
 		next := make([]*big.Rat, len(f.exact))
 		for s := range next {
@@ -165,19 +165,19 @@ func (f *Forward) exactSteps(ctx context.Context, n int) error {
 
 // Values returns bounds on the probability of each state, or the fractions.
 func (f *Forward) Values() *Values {
-	if f.forever != nil {
-		return f.forever
+	if f.steadyState != nil {
+		return f.steadyState
 	}
 	v := newValues(f.g.Model, Options{Exact: f.exact != nil})
-	for s, x := range f.x {
+	for s, x := range f.prob {
 		switch {
 		case f.exact != nil:
 			v.assign(s, f.exact[s])
-		case !f.met.Has(s):
-		case x == 0 && f.off == 0:
+		case !f.reachable.Has(s):
+		case x == 0 && f.absErr == 0:
 		default:
-			v.Lower[s] = max(f.z.round.down(x, f.rel)-f.off, 0)
-			v.Upper[s] = min(max(f.z.round.up(x, f.rel)+1.01*f.off, f.z.round.floor), 1)
+			v.Lower[s] = max(f.uniform.round.down(x, f.relErr)-f.absErr, 0)
+			v.Upper[s] = min(max(f.uniform.round.up(x, f.relErr)+1.01*f.absErr, f.uniform.round.floor), 1)
 		}
 	}
 	return v

@@ -66,12 +66,12 @@ func TestForever(t *testing.T) {
 				how[s] = uint32(s)
 			}
 			for s := range how {
-				one := visits(sparse.SetOf(len(how), s))
+				one := visitEquations(sparse.SetOf(len(how), s))
 				want = append(want, in.fromStart(in.longRunUnder(how, one)))
 			}
 			exact, bounds := forward(t, in.g, solve.Options{Exact: true}), forward(t, in.g, solve.Options{})
 			for _, f := range []*solve.Forward{exact, bounds} {
-				if err := f.Forever(t.Context()); err != nil {
+				if err := f.SteadyState(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -163,7 +163,7 @@ func TestForeverLong(t *testing.T) {
 	m := finish(t, b)
 	m.Initial = []uint32{1}
 	f := forward(t, sparse.NewGraph(m), solve.Options{})
-	if err := f.Forever(t.Context()); err != nil {
+	if err := f.SteadyState(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	v := f.Values()

@@ -148,9 +148,9 @@ func TestLongRunQueue(t *testing.T) {
 // TestLongRunOfMDP tries all schedulers that need no memory, of which one is best.
 func TestLongRunOfMDP(t *testing.T) {
 	forRandom(t, sparse.MDP, func(in *instance) {
-		for _, r := range []*sparse.Reward{in.reward(), visits(in.left), visits(in.right)} {
+		for _, r := range []*sparse.Reward{in.reward(), visitEquations(in.left), visitEquations(in.right)} {
 			value := func(_ [][]*big.Rat, how []uint32) []*big.Rat { return in.longRunUnder(how, r) }
-			for name, dir := range directions {
+			for name, dir := range krylovDimension {
 				want := in.brute(dir, value)
 				v, err := solve.LongRun(in.Context(), in.g, r, dir, solve.Options{Scheduler: true})
 				if err != nil {
@@ -164,12 +164,12 @@ func TestLongRunOfMDP(t *testing.T) {
 				in.checkExact(name, x, want, value)
 			}
 		}
-		for name, dir := range directions {
+		for name, dir := range krylovDimension {
 			v, err := solve.SteadyState(in.Context(), in.g, in.left, dir, solve.Options{Scheduler: true})
 			if err != nil {
 				in.Fatal(err)
 			}
-			value := func(_ [][]*big.Rat, how []uint32) []*big.Rat { return in.longRunUnder(how, visits(in.left)) }
+			value := func(_ [][]*big.Rat, how []uint32) []*big.Rat { return in.longRunUnder(how, visitEquations(in.left)) }
 			want := in.brute(dir, value)
 			in.checkValues(name+" of a set", v, want, value)
 			for s, x := range want {
@@ -182,7 +182,7 @@ func TestLongRunOfMDP(t *testing.T) {
 }
 
 // visits is a reward of 1 in the states of a set.
-func visits(set *sparse.Set) *sparse.Reward {
+func visitEquations(set *sparse.Set) *sparse.Reward {
 	r := &sparse.Reward{State: make([]float64, set.Len()), StateRat: make([]*big.Rat, set.Len())}
 	for s := range set.All() {
 		r.State[s], r.StateRat[s] = 1, big.NewRat(1, 1)

@@ -186,7 +186,7 @@ func (v *Values) certain(g *sparse.Graph, open, count *sparse.Set) (zero, one *s
 }
 
 // distance is how far a computation has come.
-type distance struct {
+type progressCount struct {
 	Done, Total int   // states solved, or steps taken, of how many
 	Sweeps      int64 // sweeps over components so far
 }
@@ -195,19 +195,19 @@ type distance struct {
 type meter struct {
 	ctx      context.Context
 	report   func(progress.Progress)
-	progress distance
+	progress progressCount
 	work     int
 	total    int // before work
 	limit    int
 }
 
 // sofar returns the work noted.
-func (t *meter) sofar() float64 { return float64(t.total) + float64(t.work) }
+func (t *meter) totalWork() float64 { return float64(t.total) + float64(t.work) }
 
 const workPerPoll = 1 << 18
 
 func newMeter(ctx context.Context, opts Options, total int) *meter {
-	return &meter{ctx: ctx, report: opts.Progress, progress: distance{Total: total}, limit: opts.MaxWork}
+	return &meter{ctx: ctx, report: opts.Progress, progress: progressCount{Total: total}, limit: opts.MaxWork}
 }
 
 // did notes work, in transitions looked at, and returns the context's error.

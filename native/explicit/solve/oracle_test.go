@@ -121,12 +121,12 @@ func text(x *big.Rat) string {
 	return x.RatString() + " = " + big.NewFloat(f).String()
 }
 
-var directions = map[string]solve.Direction{"min": solve.Min, "max": solve.Max}
+var krylovDimension = map[string]solve.Direction{"min": solve.Min, "max": solve.Max}
 
 func TestUntil(t *testing.T) {
 	for _, kind := range []sparse.Kind{sparse.MDP, sparse.DTMC, sparse.CTMC} {
 		forRandom(t, kind, func(in *instance) {
-			for name, dir := range directions {
+			for name, dir := range krylovDimension {
 				value := func(a [][]*big.Rat, _ []uint32) []*big.Rat { return sparsetest.UntilProb(a, in.left, in.right) }
 				v, err := solve.Until(in.Context(), in.g, in.left, in.right, dir, solve.Options{Scheduler: true})
 				if err != nil {
@@ -141,7 +141,7 @@ func TestUntil(t *testing.T) {
 func TestReachReward(t *testing.T) {
 	for _, kind := range []sparse.Kind{sparse.MDP, sparse.DTMC, sparse.CTMC} {
 		forRandom(t, kind, func(in *instance) {
-			for name, dir := range directions {
+			for name, dir := range krylovDimension {
 				value := func(a [][]*big.Rat, how []uint32) []*big.Rat {
 					return sparsetest.RewardUntil(a, sparsetest.Gains(in.m, how, in.reward()), in.right)
 				}
@@ -158,7 +158,7 @@ func TestReachReward(t *testing.T) {
 func TestTotalReward(t *testing.T) {
 	for _, kind := range []sparse.Kind{sparse.MDP, sparse.DTMC, sparse.CTMC} {
 		forRandom(t, kind, func(in *instance) {
-			for name, dir := range directions {
+			for name, dir := range krylovDimension {
 				value := func(a [][]*big.Rat, how []uint32) []*big.Rat {
 					return sparsetest.RewardTotal(a, sparsetest.Gains(in.m, how, in.reward()))
 				}

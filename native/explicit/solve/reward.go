@@ -21,45 +21,45 @@ func ReachReward(ctx context.Context, g *sparse.Graph, r *sparse.Reward, target 
 	if g.Intervals() {
 		return robustReach(ctx, g, r, target, dir, opts)
 	}
-	y, err := newSystem(g, r, dir, opts)
+	sys, err := newSystem(g, r, dir, opts)
 	if err != nil {
 		return nil, err
 	}
-	p, err := planReach(ctx, g, target, dir)
+	p, err := analyzeReachReward(ctx, g, target, dir)
 	if err != nil {
 		return nil, err
 	}
-	y.open, y.choices = p.open, p.choices
-	y.v.set(p.infinite, math.Inf(1))
-	if y.v.Scheduler != nil {
-		p.schedule(g, target, y.v.Scheduler)
+	sys.open, sys.choices = p.open, p.choices
+	sys.v.set(p.infinite, math.Inf(1))
+	if sys.v.Scheduler != nil {
+		p.schedule(g, target, sys.v.Scheduler)
 	}
-	return y.solve(ctx, opts, dir == Min)
+	return sys.solve(ctx, opts, dir == Min)
 }
 
 // reachPlan says where an expected reward until target is infinite, and by
 // which choices (nil for all) the other states may move.
-type reachPlan struct {
+type rewardAnalysis struct {
 	dir            Direction
 	infinite, open *sparse.Set
 	choices        *sparse.Set
 }
 
-func planReach(ctx context.Context, g *sparse.Graph, target *sparse.Set, dir Direction) (reachPlan, error) {
+func analyzeReachReward(ctx context.Context, g *sparse.Graph, target *sparse.Set, dir Direction) (rewardAnalysis, error) {
 	all := sparse.FullSet(g.NumStates())
 	if dir == Max || g.First == nil {
 		sure := g.Prob1A(all, target)
-		return reachPlan{dir, sure.Complement(), sure.Minus(target), nil}, nil
+		return rewardAnalysis{dir, sure.Complement(), sure.Minus(target), nil}, nil
 	}
 	sure, err := g.Prob1E(ctx, all, target)
 	if err != nil {
-		return reachPlan{}, err
+		return rewardAnalysis{}, err
 	}
-	return reachPlan{dir, sure.Complement(), sure.Minus(target), g.Staying(sure)}, nil
+	return rewardAnalysis{dir, sure.Complement(), sure.Minus(target), g.Staying(sure)}, nil
 }
 
 // schedule writes choices that make the maximum infinite where it is.
-func (p reachPlan) schedule(g *sparse.Graph, target *sparse.Set, how []uint32) {
+func (p rewardAnalysis) schedule(g *sparse.Graph, target *sparse.Set, how []uint32) {
 	if p.dir == Min {
 		return
 	}
@@ -77,45 +77,45 @@ func TotalReward(ctx context.Context, g *sparse.Graph, r *sparse.Reward, dir Dir
 	if dir == Min && g.First != nil {
 		return minTotal(ctx, g, r, opts)
 	}
-	y, err := newSystem(g, r, Max, opts)
+	sys, err := newSystem(g, r, Max, opts)
 	if err != nil {
 		return nil, err
 	}
-	p, err := planTotal(ctx, g, r)
+	p, err := analyzeTotalReward(ctx, g, r)
 	if err != nil {
 		return nil, err
 	}
 	infinite := p.infinite(g)
-	y.open = p.some.Minus(infinite)
-	y.v.set(infinite, math.Inf(1))
-	if y.v.Scheduler != nil {
-		p.schedule(g, y.v.Scheduler)
+	sys.open = p.canEarn.Minus(infinite)
+	sys.v.set(infinite, math.Inf(1))
+	if sys.v.Scheduler != nil {
+		p.schedule(g, sys.v.Scheduler)
 	}
-	return y.solve(ctx, opts, true)
+	return sys.solve(ctx, opts, true)
 }
 
 // minTotal uses that a scheduler with a finite total reward ends up, with
 // probability one, where it can stay for ever without reward.
 func minTotal(ctx context.Context, g *sparse.Graph, r *sparse.Reward, opts Options) (*Values, error) {
-	ends, free, err := restingStates(ctx, g, r)
+	ends, free, err := zeroRewardEnds(ctx, g, r)
 	if err != nil {
 		return nil, err
 	}
 	v, err := ReachReward(ctx, g, r, free, Min, opts)
 	if err == nil && v.Scheduler != nil {
-		stay(g, ends, v.Scheduler)
+		stayInEndComponents(g, ends, v.Scheduler)
 	}
 	return v, err
 }
 
 // restingStates returns the end components without reward, and their states.
-func restingStates(ctx context.Context, g *sparse.Graph, r *sparse.Reward) (*sparse.EndComponents, *sparse.Set, error) {
-	y := &system{g: g, reward: r}
+func zeroRewardEnds(ctx context.Context, g *sparse.Graph, r *sparse.Reward) (*sparse.EndComponents, *sparse.Set, error) {
+	sys := &system{g: g, reward: r}
 	free := sparse.NewSet(g.NumChoices())
 	for s := range g.NumStates() {
 		first, end := g.Choices(s)
 		for c := first; c < end; c++ {
-			if y.reward.Gain(s, c) == 0 {
+			if sys.reward.Gain(s, c) == 0 {
 				free.Add(c)
 			}
 		}
@@ -136,7 +136,7 @@ func endStates(g *sparse.Graph, ends *sparse.EndComponents) *sparse.Set {
 }
 
 // stay writes, for each state of an end component, its first choice that stays.
-func stay(g *sparse.Graph, ends *sparse.EndComponents, how []uint32) {
+func stayInEndComponents(g *sparse.Graph, ends *sparse.EndComponents, how []uint32) {
 	for _, s := range ends.States {
 		first, end := g.Choices(int(s))
 		for c := first; c < end; c++ {
@@ -150,18 +150,18 @@ func stay(g *sparse.Graph, ends *sparse.EndComponents, how []uint32) {
 
 // totalPlan says where a total reward can be positive and where it can be earned
 // for ever.
-type totalPlan struct {
-	some    *sparse.Set // states that can reach a reward
-	ends    *sparse.EndComponents
-	earning *sparse.Set // states with a choice that stays in their end component and has a reward
-	how     []uint32    // that choice
+type totalAnalysis struct {
+	canEarn       *sparse.Set // states that can reach a reward
+	endComponents *sparse.EndComponents
+	earning       *sparse.Set // states with a choice that stays in their end component and has a reward
+	choice        []uint32    // that choice
 }
 
-func planTotal(ctx context.Context, g *sparse.Graph, r *sparse.Reward) (totalPlan, error) {
-	y := &system{g: g, reward: r}
+func analyzeTotalReward(ctx context.Context, g *sparse.Graph, r *sparse.Reward) (totalAnalysis, error) {
+	sys := &system{g: g, reward: r}
 	n := g.NumStates()
 	ends, err := g.EndComponents(ctx, nil, nil)
-	p := totalPlan{ends: ends, earning: sparse.NewSet(n), how: make([]uint32, n)}
+	p := totalAnalysis{endComponents: ends, earning: sparse.NewSet(n), choice: make([]uint32, n)}
 	if err != nil {
 		return p, err
 	}
@@ -169,35 +169,35 @@ func planTotal(ctx context.Context, g *sparse.Graph, r *sparse.Reward) (totalPla
 	for s := range n {
 		first, end := g.Choices(s)
 		for c := first; c < end; c++ {
-			if y.reward.Gain(s, c) == 0 {
+			if sys.reward.Gain(s, c) == 0 {
 				continue
 			}
 			rewarded.Add(s)
 			if ends.Choices.Has(c) {
 				p.earning.Add(s)
-				p.how[s] = uint32(c)
+				p.choice[s] = uint32(c)
 			}
 		}
 	}
-	p.some = g.ExistsUntil(sparse.FullSet(n), rewarded)
+	p.canEarn = g.ExistsUntil(sparse.FullSet(n), rewarded)
 	return p, nil
 }
 
 // infinite returns the states from which some end component can be reached
 // that has a reward.
-func (p totalPlan) infinite(g *sparse.Graph) *sparse.Set {
+func (p totalAnalysis) infinite(g *sparse.Graph) *sparse.Set {
 	return g.ExistsUntil(sparse.FullSet(g.NumStates()), p.earning)
 }
 
 // schedule writes choices that earn an infinite reward where that is possible:
 // go to an end component that has one, and to the state that earns it there.
-func (p totalPlan) schedule(g *sparse.Graph, how []uint32) {
+func (p totalAnalysis) schedule(g *sparse.Graph, how []uint32) {
 	for s := range p.earning.All() {
-		how[s] = p.how[s]
+		how[s] = p.choice[s]
 	}
-	g.Approach(p.ends.Choices, p.earning, how)
+	g.Approach(p.endComponents.Choices, p.earning, how)
 	inside := sparse.NewSet(g.NumStates())
-	for _, s := range p.ends.States {
+	for _, s := range p.endComponents.States {
 		if how[s] != sparse.None {
 			inside.Add(int(s))
 		}

@@ -65,7 +65,7 @@ func TestRuin(t *testing.T) {
 				m := ruin(t, n, p, again)
 				g := sparse.NewGraph(m)
 				all, top := sparse.FullSet(n+1), sparse.SetOf(n+1, n)
-				for _, dir := range directions {
+				for _, dir := range krylovDimension {
 					v, err := solve.Until(t.Context(), g, all, top, dir, solve.Options{})
 					if err != nil {
 						t.Fatal(err)
@@ -153,7 +153,7 @@ func TestRareExit(t *testing.T) {
 	}
 	g := sparse.NewGraph(m)
 	want := map[string]float64{"min": 0.25, "max": 0.75}
-	for name, dir := range directions {
+	for name, dir := range krylovDimension {
 		v, err := solve.Until(t.Context(), g, sparse.FullSet(4), sparse.SetOf(4, 2), dir, solve.Options{Scheduler: true})
 		if err != nil {
 			t.Fatal(err)

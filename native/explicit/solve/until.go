@@ -20,19 +20,19 @@ func Until(ctx context.Context, g *sparse.Graph, left, right *sparse.Set, dir Di
 	if g.Intervals() {
 		return robustUntil(ctx, g, left, right, dir, opts)
 	}
-	y, err := newSystem(g, nil, dir, opts)
+	sys, err := newSystem(g, nil, dir, opts)
 	if err != nil {
 		return nil, err
 	}
-	y.prob = true
-	v := y.v
+	sys.prob = true
+	v := sys.v
 	if v.Scheduler == nil && !opts.Exact {
 		v.set(right, 1)
-		if ok, err := y.acyclic(ctx, opts, left.Minus(right)); ok || err != nil {
+		if ok, err := sys.acyclic(ctx, opts, left.Minus(right)); ok || err != nil {
 			return v, err
 		}
 	}
-	q, err := qualify(ctx, g, left, right, dir)
+	q, err := computeProb01(ctx, g, left, right, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -40,29 +40,29 @@ func Until(ctx context.Context, g *sparse.Graph, left, right *sparse.Set, dir Di
 	if v.Scheduler != nil {
 		q.schedule(g, right, v.Scheduler)
 	}
-	y.open = q.open()
-	return y.solve(ctx, opts, dir == Max)
+	sys.open = q.open()
+	return sys.solve(ctx, opts, dir == Max)
 }
 
 // qualified are the states whose extremal probability is zero or one.
-type qualified struct {
+type prob01 struct {
 	dir       Direction
 	zero, one *sparse.Set
 }
 
-func qualify(ctx context.Context, g *sparse.Graph, left, right *sparse.Set, dir Direction) (qualified, error) {
+func computeProb01(ctx context.Context, g *sparse.Graph, left, right *sparse.Set, dir Direction) (prob01, error) {
 	if dir == Min {
-		return qualified{dir, g.Prob0E(left, right), g.Prob1A(left, right)}, nil
+		return prob01{dir, g.Prob0E(left, right), g.Prob1A(left, right)}, nil
 	}
 	one, err := g.Prob1E(ctx, left, right)
-	return qualified{dir, g.Prob0A(left, right), one}, err
+	return prob01{dir, g.Prob0A(left, right), one}, err
 }
 
 // open returns the states that are neither.
-func (q qualified) open() *sparse.Set { return q.zero.Union(q.one).Complement() }
+func (q prob01) open() *sparse.Set { return q.zero.Union(q.one).Complement() }
 
 // schedule writes choices that attain zero or one where not all of them do.
-func (q qualified) schedule(g *sparse.Graph, right *sparse.Set, how []uint32) {
+func (q prob01) schedule(g *sparse.Graph, right *sparse.Set, how []uint32) {
 	if q.dir == Min {
 		g.Remain(q.zero, how)
 	} else {

@@ -60,20 +60,20 @@ func combined(t *testing.T, m *sparse.Model, reward *sparse.Reward, sweeps int) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := newAverager(t.Context(), y, opts)
-	a.h = make([]float64, m.NumStates())
+	a := newBSCCGain(t.Context(), y, opts)
+	a.bias = make([]float64, m.NumStates())
 	members := m.Components(nil, nil).Members(0)
-	work := a.size(members)
-	lo, hi, err := a.iterate(members, work, firstSweeps)
+	work := a.numTransitions(members)
+	lo, hi, err := a.relaxedValueIteration(members, work, firstSweeps)
 	if err != nil {
 		t.Fatal(err)
 	}
-	before := slices.Clone(a.h)
-	lo, hi, err = a.combine(members, work, interval{lo, hi}, sweeps)
+	before := slices.Clone(a.bias)
+	lo, hi, err = a.accelerate(members, work, interval{lo, hi}, sweeps)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(a.h, before) {
+	if !slices.Equal(a.bias, before) {
 		t.Error("h is not as it was")
 	}
 	return interval{lo, hi}

@@ -28,10 +28,10 @@ func TestVisitsSweeps(t *testing.T) {
 		t.Fatal(err)
 	}
 	var ws workspace
-	v := newVisits(y.local([]uint32{0, 1, 2, 3, 4, 5}, &ws))
-	v.begin[0] = 1
+	v := newVisitEquations(y.localSystem([]uint32{0, 1, 2, 3, 4, 5}, &ws))
+	v.initial[0] = 1
 	mt := newMeter(t.Context(), Options{}, n)
-	swept, ok, err := v.sweeps(mt, Options{})
+	swept, ok, err := v.iterate(mt, Options{})
 	if err != nil || !ok {
 		t.Fatal(ok, err)
 	}
@@ -46,14 +46,14 @@ func TestVisitsSweeps(t *testing.T) {
 		if k == 0 {
 			want = up
 		}
-		for how, x := range map[string]amount{"swept": swept[k], "solved": solved[k]} {
-			if x.lo > want || x.hi < want || x.hi-x.lo > 1e-7*want {
-				t.Errorf("%s: place %d: [%v, %v], want %v", how, k, x.lo, x.hi, want)
+		for how, x := range map[string]enclosure{"swept": swept[k], "solved": solved[k]} {
+			if x.lower > want || x.upper < want || x.upper-x.lower > 1e-7*want {
+				t.Errorf("%s: place %d: [%v, %v], want %v", how, k, x.lower, x.upper, want)
 			}
 		}
 		up = 1 + 2*up
 	}
-	if _, ok, err = v.sweeps(mt, Options{MaxSweeps: 3}); ok || err != nil {
+	if _, ok, err = v.iterate(mt, Options{MaxSweeps: 3}); ok || err != nil {
 		t.Errorf("three sweeps: %v, %v", ok, err)
 	}
 	if x, _ := v.bounds(make([]float64, n), make([]float64, n), 1); x != nil {

@@ -27,37 +27,37 @@ import (
 // Source: Givan, Leach and Dean, Bounded-parameter Markov decision processes
 // (2000); Katoen, Klink, Leucker and Wolf (CAV 2007); Puggelli et al. (CAV 2013).
 type robust struct {
-	g      *sparse.Graph
-	dir    Direction
-	reward *sparse.Reward // nil for none
-	prob   bool
-	open   *sparse.Set
-	usable *sparse.Set // the choices that count; nil for all
-	home   []uint32    // the state that stands for a state's end component; nil for each its own
-	with   map[uint32][]uint32
-	width  []float64 // of the intervals of transitions
-	budget []float64 // of choices
-	v      *Values
-	parts  []part
-	mt     *meter
+	g              *sparse.Graph
+	dir            Direction
+	reward         *sparse.Reward // nil for none
+	prob           bool
+	open           *sparse.Set
+	choices        *sparse.Set // the choices that count; nil for all
+	representative []uint32    // the state that stands for a state's end component; nil for each its own
+	merged         map[uint32][]uint32
+	width          []float64 // of the intervals of transitions
+	budget         []float64 // of choices
+	v              *Values
+	room           []roomEntry
+	mt             *meter
 }
 
 // part is a target on which some of the budget can be spent.
-type part struct{ value, width float64 }
+type roomEntry struct{ value, width float64 }
 
 func newRobust(ctx context.Context, g *sparse.Graph, r *sparse.Reward, dir Direction, opts Options) (*robust, error) {
 	if !g.Exact() || r != nil && (r.State != nil && r.StateRat == nil || r.Choice != nil && r.ChoiceRat == nil) {
 		return nil, ErrNotExact
 	}
 	opts.Scheduler = false
-	y := &robust{g: g, dir: dir, reward: r, v: newValues(g.Model, opts), mt: newMeter(ctx, opts, g.NumStates())}
-	return y, y.spend()
+	iv := &robust{g: g, dir: dir, reward: r, v: newValues(g.Model, opts), mt: newMeter(ctx, opts, g.NumStates())}
+	return iv, iv.computeBudgets()
 }
 
 // spend computes widths and budgets.
-func (y *robust) spend() error {
-	m := y.g.Model
-	y.width, y.budget = make([]float64, m.NumTransitions()), make([]float64, m.NumChoices())
+func (iv *robust) computeBudgets() error {
+	m := iv.g.Model
+	iv.width, iv.budget = make([]float64, m.NumTransitions()), make([]float64, m.NumChoices())
 	known := map[[2]uint32]float64{}
 	rest := new(big.Rat)
 	for c := range m.NumChoices() {
@@ -74,10 +74,10 @@ func (y *robust) spend() error {
 				w = positive(new(big.Rat).Sub(m.HighRat(i), m.Rat(i)))
 				known[ends] = w
 			}
-			y.width[i] = w
+			iv.width[i] = w
 		}
-		y.budget[c] = positive(rest)
-		if err := y.mt.did(1000); err != nil {
+		iv.budget[c] = positive(rest)
+		if err := iv.mt.did(1000); err != nil {
 			return err
 		}
 	}
@@ -102,39 +102,39 @@ const robustFloor = 0x1p-900
 // makes the least greater, and more room smaller: budget and widths are off to the
 // side of the bound accordingly. A budget that is not all spent, but for rounding,
 // had all widths spent.
-func (y *robust) bound(s, c int, up bool) float64 {
-	m, x := y.g.Model, y.v.Lower
+func (iv *robust) bound(s, c int, up bool) float64 {
+	m, x := iv.g.Model, iv.v.Lower
 	if up {
-		x = y.v.Upper
+		x = iv.v.Upper
 	}
-	gain := y.reward.Gain(s, c)
+	gain := iv.reward.Gain(s, c)
 	sum, least, most := gain, math.Inf(1), 0.0
 	first, end := m.Row(c)
-	y.parts = y.parts[:0]
+	iv.room = iv.room[:0]
 	for i := first; i < end; i++ {
-		v := x[y.stands(m.Target[i])]
+		v := x[iv.representativeOf(m.Target[i])]
 		sum += m.Prob(i) * v
 		least, most = min(least, v), max(most, v)
-		if y.width[i] > 0 {
-			y.parts = append(y.parts, part{v, y.width[i]})
+		if iv.width[i] > 0 {
+			iv.room = append(iv.room, roomEntry{v, iv.width[i]})
 		}
 	}
 	if most == 0 && gain == 0 {
 		return 0
 	}
-	if y.budget[c] > 0 {
-		sum += y.spent(y.budget[c], up)
+	if iv.budget[c] > 0 {
+		sum += iv.spendBudget(iv.budget[c], up)
 	}
 	e := 1.05 * float64(4*(end-first)+24) * unit
-	if y.reward != nil {
-		e += 1.05 * y.reward.Err
+	if iv.reward != nil {
+		e += 1.05 * iv.reward.Err
 	}
 	if up {
 		sum = max(sum+sum*e, robustFloor)
 		if gain == 0 {
 			sum = min(sum, most)
 		}
-		if y.prob {
+		if iv.prob {
 			sum = min(sum, 1)
 		}
 		return sum
@@ -150,9 +150,9 @@ func (y *robust) bound(s, c int, up bool) float64 {
 }
 
 // spent returns what a budget brings.
-func (y *robust) spent(rest float64, up bool) float64 {
-	lowest := y.dir.nature() == Min
-	slices.SortFunc(y.parts, func(a, b part) int {
+func (iv *robust) spendBudget(rest float64, up bool) float64 {
+	lowest := iv.dir.nature() == Min
+	slices.SortFunc(iv.room, func(a, b roomEntry) int {
 		switch {
 		case a.value == b.value:
 			return 0
@@ -170,7 +170,7 @@ func (y *robust) spent(rest float64, up bool) float64 {
 	}
 	rest *= money
 	sum := 0.0
-	for _, p := range y.parts {
+	for _, p := range iv.room {
 		take := min(p.width*room, rest)
 		sum += take * p.value
 		if rest = (rest - take) * money; rest <= 0 {
@@ -180,58 +180,58 @@ func (y *robust) spent(rest float64, up bool) float64 {
 	return sum
 }
 
-func (y *robust) stands(s uint32) uint32 {
-	if y.home == nil {
+func (iv *robust) representativeOf(s uint32) uint32 {
+	if iv.representative == nil {
 		return s
 	}
-	return y.home[s]
+	return iv.representative[s]
 }
 
 // merge makes an end component within the open states, if the scheduler could stay in
 // it at no reward, one unknown.
-func (y *robust) merge(ctx context.Context) error {
-	m := y.g.Model
+func (iv *robust) mergeEndComponents(ctx context.Context) error {
+	m := iv.g.Model
 	free := sparse.NewSet(m.NumChoices())
-	for s := range y.open.All() {
+	for s := range iv.open.All() {
 		first, end := m.Choices(s)
 		for c := first; c < end; c++ {
-			if (y.usable == nil || y.usable.Has(c)) && y.reward.Gain(s, c) == 0 {
+			if (iv.choices == nil || iv.choices.Has(c)) && iv.reward.Gain(s, c) == 0 {
 				free.Add(c)
 			}
 		}
 	}
-	ends, err := m.EndComponents(ctx, y.open, free)
+	ends, err := m.EndComponents(ctx, iv.open, free)
 	if err != nil || ends.Num() == 0 {
 		return err
 	}
-	y.home, y.with = make([]uint32, m.NumStates()), map[uint32][]uint32{}
-	for s := range y.home {
-		y.home[s] = uint32(s)
+	iv.representative, iv.merged = make([]uint32, m.NumStates()), map[uint32][]uint32{}
+	for s := range iv.representative {
+		iv.representative[s] = uint32(s)
 	}
 	for i := range ends.Num() {
 		members := ends.Members(i)
-		y.with[members[0]] = members
+		iv.merged[members[0]] = members
 		for _, s := range members {
-			y.home[s] = members[0]
+			iv.representative[s] = members[0]
 		}
 	}
-	if y.usable == nil {
-		y.usable = sparse.FullSet(m.NumChoices())
+	if iv.choices == nil {
+		iv.choices = sparse.FullSet(m.NumChoices())
 	}
-	y.usable = y.usable.Minus(ends.Choices)
+	iv.choices = iv.choices.Minus(ends.Choices)
 	return nil
 }
 
 // each calls a function for the choices of an unknown that count.
-func (y *robust) each(s uint32, f func(s, c int)) {
-	members := y.with[s]
+func (iv *robust) each(s uint32, f func(s, c int)) {
+	members := iv.merged[s]
 	if members == nil {
 		members = []uint32{s}
 	}
 	for _, t := range members {
-		first, end := y.g.Choices(int(t))
+		first, end := iv.g.Choices(int(t))
 		for c := first; c < end; c++ {
-			if y.usable == nil || y.usable.Has(c) {
+			if iv.choices == nil || iv.choices.Has(c) {
 				f(int(t), c)
 			}
 		}
@@ -239,71 +239,71 @@ func (y *robust) each(s uint32, f func(s, c int)) {
 }
 
 // optimum evaluates an unknown, and returns the work that took.
-func (y *robust) optimum(s uint32, up bool) (x float64, work int) {
-	lowest := y.dir.Scheduler() == Min
+func (iv *robust) optimum(s uint32, up bool) (x float64, work int) {
+	lowest := iv.dir.Scheduler() == Min
 	first := true
-	y.each(s, func(t, c int) {
-		b := y.bound(t, c, up)
+	iv.each(s, func(t, c int) {
+		b := iv.bound(t, c, up)
 		if first || (b < x) == lowest {
 			x, first = b, false
 		}
-		work += 4 * int(y.g.Start[c+1]-y.g.Start[c])
+		work += 4 * int(iv.g.Start[c+1]-iv.g.Start[c])
 	})
 	return x, work
 }
 
 // solve computes the open states, component by component, and then their fractions.
-func (y *robust) solve(ctx context.Context, opts Options) (*Values, error) {
-	comps := y.g.Model.Components(y.open, nil)
+func (iv *robust) solve(ctx context.Context, opts Options) (*Values, error) {
+	comps := iv.g.Model.Components(iv.open, nil)
 	for i := range comps.Num() {
 		var unknowns []uint32
 		for _, s := range comps.Members(i) {
-			if y.stands(s) == s {
+			if iv.representativeOf(s) == s {
 				unknowns = append(unknowns, s)
 			}
 		}
-		if err := y.component(unknowns, opts); err != nil {
+		if err := iv.solveComponent(unknowns, opts); err != nil {
 			return nil, err
 		}
 		for _, s := range comps.Members(i) {
-			h := y.stands(s)
-			y.v.Lower[s], y.v.Upper[s] = y.v.Lower[h], y.v.Upper[h]
+			h := iv.representativeOf(s)
+			iv.v.Lower[s], iv.v.Upper[s] = iv.v.Lower[h], iv.v.Upper[h]
 		}
-		y.mt.progress.Done += len(comps.Members(i))
+		iv.mt.progress.Done += len(comps.Members(i))
 	}
-	if y.v.Exact != nil {
-		if err := y.fractions(ctx, opts); err != nil {
+	if iv.v.Exact != nil {
+		if err := iv.exactStrategyIteration(ctx, opts); err != nil {
 			return nil, err
 		}
 	}
-	return y.v, nil
+	return iv.v, nil
 }
 
 // component bounds the unknowns of a component, whose successors are known.
-func (y *robust) component(unknowns []uint32, opts Options) error {
-	if len(unknowns) == 1 && !y.loops(unknowns[0]) {
+func (iv *robust) solveComponent(unknowns []uint32, opts Options) error {
+	if len(unknowns) == 1 && !iv.hasSelfLoop(unknowns[0]) {
 		s := unknowns[0]
 		var work int
-		y.v.Lower[s], work = y.optimum(s, false)
-		y.v.Upper[s], _ = y.optimum(s, true)
-		return y.mt.did(2 * work)
+		iv.v.Lower[s], work = iv.optimum(s, false)
+		iv.v.Upper[s], _ = iv.optimum(s, true)
+		return iv.mt.did(2 * work)
 	}
 	wide, fine := opts.epsilon()/2, opts.epsilon()/8
 	for sweeps := 1; ; sweeps++ {
-		change, err := y.raise(unknowns)
+		change, err := iv.sweepLower(unknowns)
 		if err != nil {
 			return err
 		}
 		if change > fine && sweeps < opts.maxSweeps() {
 			continue
 		}
-		proved, err := y.guess(unknowns, wide, 10+sweeps/2)
+		proved, err := iv.proveUpper(unknowns, wide, 10+sweeps/2)
 		if proved || err != nil {
 			return err
 		}
 		switch {
 		case sweeps >= opts.maxSweeps() || wide > 1:
-			y.giveUp(unknowns)
+			iv.giveUp(unknowns)
 			return nil
 		case change == 0: // as good as doubles can do
 			wide *= 8
@@ -314,26 +314,26 @@ func (y *robust) component(unknowns []uint32, opts Options) error {
 }
 
 // loops reports whether a choice of an unknown may come back at once.
-func (y *robust) loops(s uint32) bool {
+func (iv *robust) hasSelfLoop(s uint32) bool {
 	back := false
-	y.each(s, func(_, c int) {
-		lo, hi := y.g.Row(c)
-		back = back || slices.ContainsFunc(y.g.Target[lo:hi], func(t uint32) bool { return y.stands(t) == s })
+	iv.each(s, func(_, c int) {
+		lo, hi := iv.g.Row(c)
+		back = back || slices.ContainsFunc(iv.g.Target[lo:hi], func(t uint32) bool { return iv.representativeOf(t) == s })
 	})
 	return back
 }
 
 // raise raises lower bounds once, and returns the greatest relative change.
-func (y *robust) raise(unknowns []uint32) (change float64, err error) {
-	y.v.Sweeps++
-	y.mt.progress.Sweeps++
+func (iv *robust) sweepLower(unknowns []uint32) (change float64, err error) {
+	iv.v.Sweeps++
+	iv.mt.progress.Sweeps++
 	for _, s := range unknowns {
-		x, work := y.optimum(s, false)
-		if old := y.v.Lower[s]; x > old {
+		x, work := iv.optimum(s, false)
+		if old := iv.v.Lower[s]; x > old {
 			change = max(change, (x-old)/x)
-			y.v.Lower[s] = x
+			iv.v.Lower[s] = x
 		}
-		if err := y.mt.did(work); err != nil {
+		if err := iv.mt.did(work); err != nil {
 			return 0, err
 		}
 	}
@@ -344,22 +344,22 @@ func (y *robust) raise(unknowns []uint32) (change float64, err error) {
 // sweeps are enough to prove them.
 //
 // Source: optimistic value iteration, Hartmanns and Kaminski (CAV 2020).
-func (y *robust) guess(unknowns []uint32, wide float64, sweeps int) (proved bool, err error) {
+func (iv *robust) proveUpper(unknowns []uint32, wide float64, sweeps int) (proved bool, err error) {
 	for _, s := range unknowns {
-		u := max(y.v.Lower[s]*(1+wide), robustFloor)
-		if y.prob {
+		u := max(iv.v.Lower[s]*(1+wide), robustFloor)
+		if iv.prob {
 			u = min(u, 1)
 		}
-		y.v.Upper[s] = u
+		iv.v.Upper[s] = u
 	}
 	for range sweeps {
-		y.v.Sweeps++
+		iv.v.Sweeps++
 		fell, rose := true, true
 		for _, s := range unknowns {
-			u, work := y.optimum(s, true)
-			fell, rose = fell && u <= y.v.Upper[s], rose && u >= y.v.Upper[s]
-			y.v.Upper[s] = u
-			if err := y.mt.did(work); err != nil {
+			u, work := iv.optimum(s, true)
+			fell, rose = fell && u <= iv.v.Upper[s], rose && u >= iv.v.Upper[s]
+			iv.v.Upper[s] = u
+			if err := iv.mt.did(work); err != nil {
 				return false, err
 			}
 		}
@@ -374,62 +374,62 @@ func (y *robust) guess(unknowns []uint32, wide float64, sweeps int) (proved bool
 }
 
 // giveUp leaves lower bounds, and upper ones that need no proof.
-func (y *robust) giveUp(unknowns []uint32) {
-	y.v.Converged = false
+func (iv *robust) giveUp(unknowns []uint32) {
+	iv.v.Converged = false
 	for _, s := range unknowns {
-		y.v.Upper[s] = math.Inf(1)
-		if y.prob {
-			y.v.Upper[s] = 1
+		iv.v.Upper[s] = math.Inf(1)
+		if iv.prob {
+			iv.v.Upper[s] = 1
 		}
 	}
 }
 
 func robustUntil(ctx context.Context, g *sparse.Graph, left, right *sparse.Set, dir Direction, opts Options) (*Values, error) {
-	y, err := newRobust(ctx, g, nil, dir, opts)
+	iv, err := newRobust(ctx, g, nil, dir, opts)
 	if err != nil {
 		return nil, err
 	}
-	q, err := qualify(ctx, g, left, right, dir.Scheduler())
+	q, err := computeProb01(ctx, g, left, right, dir.Scheduler())
 	if err != nil {
 		return nil, err
 	}
-	y.prob = true
-	y.v.set(q.one, 1)
-	y.open = q.open()
-	if err := y.merge(ctx); err != nil {
+	iv.prob = true
+	iv.v.set(q.one, 1)
+	iv.open = q.open()
+	if err := iv.mergeEndComponents(ctx); err != nil {
 		return nil, err
 	}
-	return y.solve(ctx, opts)
+	return iv.solve(ctx, opts)
 }
 
 // earning returns the states of some from which a reward can be reached among them;
 // the others are worth 0.
-func (y *robust) earning(open *sparse.Set) *sparse.Set {
-	some := sparse.NewSet(y.g.NumStates())
+func (iv *robust) earning(open *sparse.Set) *sparse.Set {
+	some := sparse.NewSet(iv.g.NumStates())
 	for s := range open.All() {
-		first, end := y.g.Choices(s)
+		first, end := iv.g.Choices(s)
 		for c := first; c < end; c++ {
-			if y.reward.Gain(s, c) > 0 {
+			if iv.reward.Gain(s, c) > 0 {
 				some.Add(s)
 			}
 		}
 	}
-	return y.g.ExistsUntil(open, some).Intersect(open)
+	return iv.g.ExistsUntil(open, some).Intersect(open)
 }
 
 func robustReach(ctx context.Context, g *sparse.Graph, r *sparse.Reward, target *sparse.Set, dir Direction, opts Options) (*Values, error) {
-	y, err := newRobust(ctx, g, r, dir, opts)
+	iv, err := newRobust(ctx, g, r, dir, opts)
 	if err != nil {
 		return nil, err
 	}
-	p, err := planReach(ctx, g, target, dir.Scheduler())
+	p, err := analyzeReachReward(ctx, g, target, dir.Scheduler())
 	if err != nil {
 		return nil, err
 	}
-	y.v.set(p.infinite, math.Inf(1))
-	y.open, y.usable = y.earning(p.open), p.choices
-	if err := y.merge(ctx); err != nil {
+	iv.v.set(p.infinite, math.Inf(1))
+	iv.open, iv.choices = iv.earning(p.open), p.choices
+	if err := iv.mergeEndComponents(ctx); err != nil {
 		return nil, err
 	}
-	return y.solve(ctx, opts)
+	return iv.solve(ctx, opts)
 }

@@ -20,13 +20,13 @@ var ErrFill = errors.New("exact solution: eliminating the unknowns of a componen
 // Source: Dixon, Exact solution of linear equations using p-adic expansions
 // (1982).
 type lifting struct {
-	*fill
-	rows               []*exactRow
-	p, inverse, square uint64   // the prime, its inverse modulo 2^64, and 2^128 modulo it
-	base               *big.Int // the prime
+	*eliminationOrder
+	rows                   []*exactRow
+	prime, inverse, square uint64   // the prime, its inverse modulo 2^64, and 2^128 modulo it
+	primeInt               *big.Int // the prime
 	// The factors modulo p, as in direct, but for pivot: that has the inverses.
-	a, b, pivot []uint64
-	small       []smallRow
+	upper, lower, pivot []uint64
+	small               []smallRow
 }
 
 // smallRow has the coefficients of a row if they fit into one word each, and the
@@ -37,38 +37,38 @@ type smallRow struct {
 }
 
 func newLifting(mt *meter, rows []*exactRow) (*lifting, error) {
-	f := &lifting{rows: rows, small: make([]smallRow, len(rows))}
+	lift := &lifting{rows: rows, small: make([]smallRow, len(rows))}
 	for k, r := range rows {
-		most := new(big.Int)
+		coefSum := new(big.Int)
 		for _, c := range r.coef {
-			most.Add(most, c)
+			coefSum.Add(coefSum, c)
 		}
-		if max(r.scale.BitLen(), most.BitLen()) > 62 {
+		if max(r.scale.BitLen(), coefSum.BitLen()) > 62 {
 			continue
 		}
-		f.small[k].scale = r.scale.Uint64()
+		lift.small[k].scale = r.scale.Uint64()
 		for _, c := range r.coef {
-			f.small[k].coef = append(f.small[k].coef, c.Uint64())
+			lift.small[k].coef = append(lift.small[k].coef, c.Uint64())
 		}
 	}
 	var err error
-	f.fill, err = eliminate(mt, len(rows), func(k int) []uint32 { return rows[k].col }, math.Inf(1))
-	if err == nil && f.fill == nil {
+	lift.eliminationOrder, err = markowitzOrder(mt, len(rows), func(k int) []uint32 { return rows[k].col }, math.Inf(1))
+	if err == nil && lift.eliminationOrder == nil {
 		err = ErrFill
 	}
 	if err != nil {
 		return nil, err
 	}
-	f.a, f.b = make([]uint64, len(f.up)), make([]uint64, len(f.low))
-	f.pivot = make([]uint64, len(rows))
+	lift.upper, lift.lower = make([]uint64, len(lift.upperCols)), make([]uint64, len(lift.lowerCols))
+	lift.pivot = make([]uint64, len(rows))
 	// Hardly ever is the first one a divisor of a pivot.
 	for p := uint64(1<<63 - 25); ; p -= 2 {
-		if f.base = new(big.Int).SetUint64(p); !f.base.ProbablyPrime(0) {
+		if lift.primeInt = new(big.Int).SetUint64(p); !lift.primeInt.ProbablyPrime(0) {
 			continue
 		}
-		f.modulo(p)
-		if ok, err := f.factorise(mt); ok || err != nil {
-			return f, err
+		lift.setPrime(p)
+		if ok, err := lift.factorize(mt); ok || err != nil {
+			return lift, err
 		}
 	}
 }
@@ -77,8 +77,8 @@ func newLifting(mt *meter, rows []*exactRow) (*lifting, error) {
 // 2^64, which makes products cheap.
 //
 // Source: Montgomery, Modular multiplication without trial division (1985).
-func (f *lifting) modulo(p uint64) {
-	f.p, f.inverse = p, p // right in the lowest three bits, then in twice as many each time
+func (f *lifting) setPrime(p uint64) {
+	f.prime, f.inverse = p, p // right in the lowest three bits, then in twice as many each time
 	for range 5 {
 		f.inverse *= 2 - p*f.inverse
 	}
@@ -88,16 +88,16 @@ func (f *lifting) modulo(p uint64) {
 
 func (f *lifting) mul(x, y uint64) uint64 {
 	hi, lo := bits.Mul64(x, y)
-	back, _ := bits.Mul64(lo*f.inverse, f.p)
-	if hi < back {
-		hi += f.p
+	multiple, _ := bits.Mul64(lo*f.inverse, f.prime)
+	if hi < multiple {
+		hi += f.prime
 	}
-	return hi - back
+	return hi - multiple
 }
 
 func (f *lifting) sub(x, y uint64) uint64 {
 	if x < y {
-		x += f.p
+		x += f.prime
 	}
 	return x - y
 }
@@ -105,7 +105,7 @@ func (f *lifting) sub(x, y uint64) uint64 {
 // invert returns 1/x as x to the power of p-2.
 func (f *lifting) invert(x uint64) uint64 {
 	out := f.mul(1, f.square)
-	for e := f.p - 2; e > 0; e >>= 1 {
+	for e := f.prime - 2; e > 0; e >>= 1 {
 		if e&1 == 1 {
 			out = f.mul(out, x)
 		}
@@ -116,50 +116,50 @@ func (f *lifting) invert(x uint64) uint64 {
 
 // residue returns x modulo p.
 func (f *lifting) residue(x *big.Int) uint64 {
-	left := uint64(0)
+	remainder := uint64(0)
 	words := x.Bits()
 	for i := len(words) - 1; i >= 0; i-- {
 		w := uint64(words[i])
 		if bits.UintSize == 32 {
-			_, left = bits.Div64(left>>32, left<<32|w, f.p)
+			_, remainder = bits.Div64(remainder>>32, remainder<<32|w, f.prime)
 			continue
 		}
-		_, left = bits.Div64(left, w, f.p)
+		_, remainder = bits.Div64(remainder, w, f.prime)
 	}
 	if x.Sign() < 0 {
-		left = f.sub(0, left)
+		remainder = f.sub(0, remainder)
 	}
-	return f.mul(left, f.square)
+	return f.mul(remainder, f.square)
 }
 
 // factorise is that of direct. It reports false when a pivot is zero.
-func (f *lifting) factorise(mt *meter) (bool, error) {
-	row := make([]uint64, len(f.order))
+func (f *lifting) factorize(mt *meter) (bool, error) {
+	workRow := make([]uint64, len(f.order))
 	for p, k := range f.order {
-		row[p] = f.residue(f.rows[k].scale)
+		workRow[p] = f.residue(f.rows[k].scale)
 		for i, t := range f.rows[k].col {
-			at := f.place[t]
-			row[at] = f.sub(row[at], f.residue(f.rows[k].coef[i]))
+			position := f.position[t]
+			workRow[position] = f.sub(workRow[position], f.residue(f.rows[k].coef[i]))
 		}
-		work := f.lowStart[p+1] - f.lowStart[p]
-		for i := f.lowStart[p]; i < f.lowStart[p+1]; i++ {
-			q := f.low[i]
-			m := f.mul(row[q], f.pivot[q])
-			row[q], f.b[i] = 0, m
-			for j := f.upStart[q]; j < f.upStart[q+1]; j++ {
-				t := f.up[j]
-				row[t] = f.sub(row[t], f.mul(m, f.a[j]))
+		work := f.lowerStart[p+1] - f.lowerStart[p]
+		for i := f.lowerStart[p]; i < f.lowerStart[p+1]; i++ {
+			q := f.lowerCols[i]
+			factor := f.mul(workRow[q], f.pivot[q])
+			workRow[q], f.lower[i] = 0, factor
+			for j := f.upperStart[q]; j < f.upperStart[q+1]; j++ {
+				t := f.upperCols[j]
+				workRow[t] = f.sub(workRow[t], f.mul(factor, f.upper[j]))
 			}
-			work += 4 * (f.upStart[q+1] - f.upStart[q])
+			work += 4 * (f.upperStart[q+1] - f.upperStart[q])
 		}
-		for i := f.upStart[p]; i < f.upStart[p+1]; i++ {
-			t := f.up[i]
-			f.a[i], row[t] = row[t], 0
+		for i := f.upperStart[p]; i < f.upperStart[p+1]; i++ {
+			t := f.upperCols[i]
+			f.upper[i], workRow[t] = workRow[t], 0
 		}
-		if row[p] == 0 {
+		if workRow[p] == 0 {
 			return false, nil
 		}
-		f.pivot[p], row[p] = f.invert(row[p]), 0
+		f.pivot[p], workRow[p] = f.invert(workRow[p]), 0
 		if err := mt.did(work); err != nil {
 			return false, err
 		}
@@ -168,87 +168,87 @@ func (f *lifting) factorise(mt *meter) (bool, error) {
 }
 
 // digits returns the solution modulo p for the given constants.
-func (f *lifting) digits(constant []*big.Int) []uint64 {
-	y := make([]uint64, len(f.order)) // by place
+func (f *lifting) solveModPrime(constants []*big.Int) []uint64 {
+	intermediate := make([]uint64, len(f.order)) // by place
 	for p, k := range f.order {
-		v := f.residue(constant[k])
-		for i := f.lowStart[p]; i < f.lowStart[p+1]; i++ {
-			v = f.sub(v, f.mul(f.b[i], y[f.low[i]]))
+		v := f.residue(constants[k])
+		for i := f.lowerStart[p]; i < f.lowerStart[p+1]; i++ {
+			v = f.sub(v, f.mul(f.lower[i], intermediate[f.lowerCols[i]]))
 		}
-		y[p] = v
+		intermediate[p] = v
 	}
-	x := make([]uint64, len(y))
-	for p := len(y) - 1; p >= 0; p-- {
-		v := y[p]
-		for i := f.upStart[p]; i < f.upStart[p+1]; i++ {
-			v = f.sub(v, f.mul(f.a[i], y[f.up[i]]))
+	x := make([]uint64, len(intermediate))
+	for p := len(intermediate) - 1; p >= 0; p-- {
+		v := intermediate[p]
+		for i := f.upperStart[p]; i < f.upperStart[p+1]; i++ {
+			v = f.sub(v, f.mul(f.upper[i], intermediate[f.upperCols[i]]))
 		}
-		y[p] = f.mul(v, f.pivot[p])
-		x[f.order[p]] = f.mul(y[p], 1)
+		intermediate[p] = f.mul(v, f.pivot[p])
+		x[f.order[p]] = f.mul(intermediate[p], 1)
 	}
 	return x
 }
 
 // solve returns the numerators of the solution and their common denominator.
 func (f *lifting) solve(mt *meter, constant func(k int) *big.Int) ([]*big.Int, *big.Int, error) {
-	left := make([]*big.Int, len(f.rows))
-	for k := range left {
-		left[k] = new(big.Int).Set(constant(k))
+	remainder := make([]*big.Int, len(f.rows))
+	for k := range remainder {
+		remainder[k] = new(big.Int).Set(constant(k))
 	}
 	var digits [][]uint64
-	for try := 2; ; {
-		x := f.digits(left)
+	for nextAttempt := 2; ; {
+		x := f.solveModPrime(remainder)
 		digits = append(digits, x)
-		for k := range left {
-			f.next(left, k, x)
+		for k := range remainder {
+			f.subtractDigit(remainder, k, x)
 		}
-		if err := mt.did(16 * (len(f.a) + len(f.b) + len(f.order))); err != nil {
+		if err := mt.did(16 * (len(f.upper) + len(f.lower) + len(f.order))); err != nil {
 			return nil, nil, err
 		}
-		if len(digits) < try {
+		if len(digits) < nextAttempt {
 			continue
 		}
-		try += max(2, try/2)
-		num, den, err := f.fractions(mt, digits)
+		nextAttempt += max(2, nextAttempt/2)
+		num, den, err := f.reconstruct(mt, digits)
 		if err != nil {
 			return nil, nil, err
 		}
-		if num != nil && f.holds(num, den, constant) {
+		if num != nil && f.satisfies(num, den, constant) {
 			return num, den, nil
 		}
 	}
 }
 
 // next takes digit x out of what is left of constant k.
-func (f *lifting) next(left []*big.Int, k int, x []uint64) {
-	s, r := &f.small[k], f.rows[k]
-	if s.scale == 0 {
+func (f *lifting) subtractDigit(remainder []*big.Int, k int, digit []uint64) {
+	small, r := &f.small[k], f.rows[k]
+	if small.scale == 0 {
 		var v, product big.Int
-		left[k].Sub(left[k], product.Mul(r.scale, v.SetUint64(x[k])))
+		remainder[k].Sub(remainder[k], product.Mul(r.scale, v.SetUint64(digit[k])))
 		for i, t := range r.col {
-			left[k].Add(left[k], product.Mul(r.coef[i], v.SetUint64(x[t])))
+			remainder[k].Add(remainder[k], product.Mul(r.coef[i], v.SetUint64(digit[t])))
 		}
-		left[k].Quo(left[k], f.base)
+		remainder[k].Quo(remainder[k], f.primeInt)
 		return
 	}
 	var sum, carry uint64 // two words
 	for i, t := range r.col {
-		hi, lo := bits.Mul64(s.coef[i], x[t])
+		hi, lo := bits.Mul64(small.coef[i], digit[t])
 		var c uint64
 		sum, c = bits.Add64(sum, lo, 0)
 		carry += hi + c
 	}
-	hi, lo := bits.Mul64(s.scale, x[k])
+	hi, lo := bits.Mul64(small.scale, digit[k])
 	sum, borrow := bits.Sub64(sum, lo, 0)
 	carry, borrow = bits.Sub64(carry, hi, borrow)
 	if borrow == 1 { // negative
 		sum, borrow = bits.Sub64(0, sum, 0)
 		carry, _ = bits.Sub64(0, carry, borrow)
-		left[k].Sub(left[k], twoWords(carry, sum))
+		remainder[k].Sub(remainder[k], twoWords(carry, sum))
 	} else {
-		left[k].Add(left[k], twoWords(carry, sum))
+		remainder[k].Add(remainder[k], twoWords(carry, sum))
 	}
-	left[k].Quo(left[k], f.base)
+	remainder[k].Quo(remainder[k], f.primeInt)
 }
 
 func twoWords(hi, lo uint64) *big.Int {
@@ -257,36 +257,36 @@ func twoWords(hi, lo uint64) *big.Int {
 }
 
 // fractions returns fractions that have the given digits, if there are simple ones.
-func (f *lifting) fractions(mt *meter, digits [][]uint64) ([]*big.Int, *big.Int, error) {
-	modulus := new(big.Int).Exp(f.base, big.NewInt(int64(len(digits))), nil)
+func (f *lifting) reconstruct(mt *meter, digits [][]uint64) ([]*big.Int, *big.Int, error) {
+	modulus := new(big.Int).Exp(f.primeInt, big.NewInt(int64(len(digits))), nil)
 	half := new(big.Int).Rsh(modulus, 1)
-	num, at := make([]*big.Int, len(f.order)), make([]*big.Int, len(f.order))
+	num, denAt := make([]*big.Int, len(f.order)), make([]*big.Int, len(f.order))
 	den := big.NewInt(1)
 	var digit big.Int
 	for k := range num {
 		x := new(big.Int)
 		for i := len(digits) - 1; i >= 0; i-- {
-			x.Mul(x, f.base).Add(x, digit.SetUint64(digits[i][k]))
+			x.Mul(x, f.primeInt).Add(x, digit.SetUint64(digits[i][k]))
 		}
 		// Most have the denominators of earlier ones.
 		if x.Mul(x, den).Mod(x, modulus); x.Cmp(half) > 0 {
 			x.Sub(x, modulus)
 		}
 		if x.BitLen()+den.BitLen()+32 > modulus.BitLen() {
-			n, d := simplest(x, modulus)
+			n, d := reconstructFraction(x, modulus)
 			if n == nil {
 				return nil, nil, nil
 			}
 			x, den = n, new(big.Int).Mul(den, d)
 		}
-		num[k], at[k] = x, den
+		num[k], denAt[k] = x, den
 		if err := mt.did(len(digits) * len(digits)); err != nil {
 			return nil, nil, err
 		}
 	}
 	for k := range num {
-		if at[k] != den {
-			num[k].Mul(num[k], digit.Quo(den, at[k]))
+		if denAt[k] != den {
+			num[k].Mul(num[k], digit.Quo(den, denAt[k]))
 		}
 	}
 	return num, den, nil
@@ -296,7 +296,7 @@ func (f *lifting) fractions(mt *meter, digits [][]uint64) ([]*big.Int, *big.Int,
 // product of n and d, if that is much smaller than m.
 //
 // Source: Monagan, Maximal quotient rational reconstruction (2004).
-func simplest(x, m *big.Int) (n, d *big.Int) {
+func reconstructFraction(x, m *big.Int) (n, d *big.Int) {
 	const least = 32 // bits of the quotient
 	r0, r1 := new(big.Int).Set(m), new(big.Int).Mod(x, m)
 	t0, t1 := new(big.Int), big.NewInt(1)
@@ -324,7 +324,7 @@ func simplest(x, m *big.Int) (n, d *big.Int) {
 }
 
 // holds reports whether the fractions satisfy the equations.
-func (f *lifting) holds(num []*big.Int, den *big.Int, constant func(k int) *big.Int) bool {
+func (f *lifting) satisfies(num []*big.Int, den *big.Int, constant func(k int) *big.Int) bool {
 	var sum, product big.Int
 	for k, r := range f.rows {
 		sum.Mul(constant(k), den)

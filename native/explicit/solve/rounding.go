@@ -38,7 +38,7 @@ func newRounding(m *sparse.Model, r *sparse.Reward) rounding {
 }
 
 // faint returns a value below which what is lost at the floor may matter.
-func (r rounding) faint() float64 { return r.floor / truncation }
+func (r rounding) underflowThreshold() float64 { return r.floor / truncation }
 
 // row returns the relative error of a weighted sum of n terms, divided by the
 // sum of the weights, and of scaling it by that error.
@@ -57,7 +57,7 @@ func (r rounding) down(x, e float64) float64 {
 }
 
 // coarse reports whether the grid is one that doubles of some size are not on.
-func (r rounding) coarse() bool { return r.grid*0x1p30 >= r.floor }
+func (r rounding) coarseGrid() bool { return r.grid*0x1p30 >= r.floor }
 
 // below and above are the next multiples of the grid. Where they are next to the
 // greatest double, or x has no more digits than they have, that is x.
@@ -68,7 +68,7 @@ func (r rounding) below(x float64) float64 {
 	return x
 }
 
-func (r rounding) above(x float64) float64 {
+func (r rounding) ceilToGrid(x float64) float64 {
 	if r.grid > 0 && x < r.grid*0x1p53 {
 		return math.Ceil(x/r.grid) * r.grid
 	}
@@ -80,14 +80,14 @@ func (r rounding) up(x, e float64) float64 {
 	if x == 0 {
 		return 0
 	}
-	return r.above(max(x+x*e, r.floor))
+	return r.ceilToGrid(max(x+x*e, r.floor))
 }
 
 // given returns bounds of the reward that a double stands for. Its error alone may be lost
 // when it is added: 1 and half a unit in the last place are 1.
 func (r rounding) given(x float64) (lo, hi float64) {
 	if r.err == 0 {
-		return r.below(x), r.above(x)
+		return r.below(x), r.ceilToGrid(x)
 	}
 	e := 1.05 * (r.err + 4*unit)
 	return r.below(r.down(x, e)), r.up(x, e)

@@ -32,18 +32,18 @@ func TestEliminate(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 3))
 		n := 1 + rng.IntN(60)
 		rows := randomTerms(rng, n)
-		f, err := eliminate(noMeter(t), n, func(k int) []uint32 { return rows[k] }, math.Inf(1))
+		f, err := markowitzOrder(noMeter(t), n, func(k int) []uint32 { return rows[k] }, math.Inf(1))
 		if err != nil {
 			t.Fatal(err)
 		}
 		dense := make([][]bool, n) // by place
 		for p := range dense {
 			dense[p] = make([]bool, n)
-			if f.place[f.order[p]] != uint32(p) {
+			if f.position[f.order[p]] != uint32(p) {
 				t.Fatalf("seed %d: place and order differ", seed)
 			}
 			for _, c := range rows[f.order[p]] {
-				dense[p][f.place[c]] = true
+				dense[p][f.position[c]] = true
 			}
 		}
 		for p := range n {
@@ -54,7 +54,7 @@ func TestEliminate(t *testing.T) {
 			}
 		}
 		for p := range n {
-			up, low := f.up[f.upStart[p]:f.upStart[p+1]], f.low[f.lowStart[p]:f.lowStart[p+1]]
+			up, low := f.upperCols[f.upperStart[p]:f.upperStart[p+1]], f.lowerCols[f.lowerStart[p]:f.lowerStart[p+1]]
 			if !slices.IsSorted(up) || !slices.IsSorted(low) {
 				t.Fatalf("seed %d: places %v, %v are not in order", seed, up, low)
 			}
@@ -98,11 +98,11 @@ func TestEliminateSparse(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			f, err := eliminate(noMeter(t), n, tt.row, 1000*n)
+			f, err := markowitzOrder(noMeter(t), n, tt.row, 1000*n)
 			if err != nil || f == nil {
 				t.Fatal("given up", err)
 			}
-			if got := len(f.up) + len(f.low); got > tt.most {
+			if got := len(f.upperCols) + len(f.lowerCols); got > tt.most {
 				t.Errorf("%d terms, want %d at most", got, tt.most)
 			}
 		})
@@ -121,7 +121,7 @@ func TestEliminateBudget(t *testing.T) {
 			}
 		}
 	}
-	f, err := eliminate(noMeter(t), n, func(k int) []uint32 { return rows[k] }, 100*n)
+	f, err := markowitzOrder(noMeter(t), n, func(k int) []uint32 { return rows[k] }, 100*n)
 	if f != nil || err != nil {
 		t.Errorf("not given up: %v", err)
 	}

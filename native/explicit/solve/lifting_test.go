@@ -28,7 +28,7 @@ func TestLifting(t *testing.T) {
 			return x
 		}
 		for k := range rows {
-			r := &exactRow{scale: unit(), integer: big.NewInt(rng.Int64N(1000))} // scale: of leaving
+			r := &exactRow{scale: unit(), scaledConstant: big.NewInt(rng.Int64N(1000))} // scale: of leaving
 			a[k] = make([]*big.Rat, n)
 			for c := range n {
 				a[k][c] = new(big.Rat)
@@ -44,14 +44,14 @@ func TestLifting(t *testing.T) {
 			for i, c := range r.col {
 				a[k][c].Add(a[k][c], new(big.Rat).SetFrac(r.coef[i], r.scale))
 			}
-			b[k] = new(big.Rat).SetFrac(r.integer, r.scale)
+			b[k] = new(big.Rat).SetFrac(r.scaledConstant, r.scale)
 			rows[k] = r
 		}
 		f, err := newLifting(noMeter(t), rows)
 		if err != nil {
 			t.Fatal(err)
 		}
-		num, den, err := f.solve(noMeter(t), func(k int) *big.Int { return rows[k].integer })
+		num, den, err := f.solve(noMeter(t), func(k int) *big.Int { return rows[k].scaledConstant })
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -56,7 +56,7 @@ func (t *trace) end(times int) {
 		return
 	}
 	if times > maxTraceSteps-len(t.rows) {
-		t.drop()
+		t.discard()
 		return
 	}
 	row := t.row
@@ -65,7 +65,7 @@ func (t *trace) end(times int) {
 	} else {
 		t.row = nil
 		if t.stored += t.states; t.stored > maxTraceChoices {
-			t.drop()
+			t.discard()
 			return
 		}
 	}
@@ -74,7 +74,7 @@ func (t *trace) end(times int) {
 	}
 }
 
-func (t *trace) drop() { t.rows, t.row, t.full = nil, nil, true }
+func (t *trace) discard() { t.rows, t.row, t.full = nil, nil, true }
 
 // first returns the choices of the only step.
 func (t *trace) first() []uint32 {

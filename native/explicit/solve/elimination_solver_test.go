@@ -13,11 +13,11 @@ import (
 
 // solveBy is system.solve with another way to solve the components of several
 // states. It returns how many there were and for how many that way failed.
-func (y *system) solveBy(t *testing.T, ends bool, way func(l *local, mt *meter) bool) (tried, failed int) {
+func (y *system) solveBy(t *testing.T, ends bool, way func(l *localSystem, mt *meter) bool) (tried, failed int) {
 	t.Helper()
 	comps := y.g.Components(y.open, y.choices)
-	if cyclic := y.cyclic(comps); ends && !cyclic.Empty() {
-		if err := y.findEnds(t.Context(), comps, cyclic); err != nil {
+	if cyclic := y.cyclicComponents(comps); ends && !cyclic.Empty() {
+		if err := y.findEndComponents(t.Context(), comps, cyclic); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -29,7 +29,7 @@ func (y *system) solveBy(t *testing.T, ends bool, way func(l *local, mt *meter) 
 			y.state(int(members[0]))
 			continue
 		}
-		l := y.local(members, &ws)
+		l := y.localSystem(members, &ws)
 		tried++
 		if !way(l, mt) {
 			failed++
@@ -37,41 +37,41 @@ func (y *system) solveBy(t *testing.T, ends bool, way func(l *local, mt *meter) 
 				t.Fatal(err)
 			}
 		}
-		y.store(l, members, &ws)
+		y.storeSolution(l, members, &ws)
 	}
-	y.gather(y.v.Scheduler)
+	y.leaveEndComponents(y.v.Scheduler)
 	return tried, failed
 }
 
 // TestDirect solves random components by elimination at once, with either
 // proof, and roughly, and compares with the rational solution.
 func TestDirect(t *testing.T) {
-	certify := func(l *local, mt *meter) bool {
-		ok, _, err := l.direct(mt, 1e-8, math.Inf(1))
+	certify := func(l *localSystem, mt *meter) bool {
+		ok, _, err := l.solveByElimination(mt, 1e-8, math.Inf(1))
 		return ok && err == nil
 	}
-	prove := func(l *local, mt *meter) bool {
-		d := newDirect(l, math.Inf(1))
-		x, err := d.iterate(mt, l.min, d.constant)
+	prove := func(l *localSystem, mt *meter) bool {
+		d := newEliminationSolver(l, math.Inf(1))
+		x, err := d.policyIteration(mt, l.min, d.constant)
 		if x == nil || err != nil {
 			return false
 		}
-		low, high, err := d.ends(mt, x)
+		low, high, err := d.solveConstantBounds(mt, x)
 		if err != nil {
 			return false
 		}
-		w, err := d.slack(mt, x, false)
-		return w != nil && err == nil && l.prove(low, high, w, 1e-3, math.Inf(1))
+		w, err := d.solveSlack(mt, x, false)
+		return w != nil && err == nil && l.proveInductive(low, high, w, 1e-3, math.Inf(1))
 	}
-	roughly := func(l *local, mt *meter) bool {
-		ok, _, err := l.direct(mt, 1e-8, 0)
+	roughly := func(l *localSystem, mt *meter) bool {
+		ok, _, err := l.solveByElimination(mt, 1e-8, 0)
 		return ok && err == nil
 	}
-	climb := func(l *local, mt *meter) bool {
-		ok, _, err := l.climb(mt, 1e-8, 1e6)
+	climb := func(l *localSystem, mt *meter) bool {
+		ok, _, err := l.solveByPolicyIteration(mt, 1e-8, 1e6)
 		return ok && err == nil
 	}
-	for name, way := range map[string]func(l *local, mt *meter) bool{"certify": certify, "prove": prove, "roughly": roughly, "climb": climb} {
+	for name, way := range map[string]func(l *localSystem, mt *meter) bool{"certify": certify, "prove": prove, "roughly": roughly, "climb": climb} {
 		t.Run(name, func(t *testing.T) {
 			tried, failed := 0, 0
 			for seed := range uint64(1000) {
@@ -105,14 +105,14 @@ func TestDirect(t *testing.T) {
 	}
 }
 
-func directUntil(t *testing.T, g *sparse.Graph, target *sparse.Set, dir Direction, way func(l *local, mt *meter) bool) (tried, failed int) {
+func directUntil(t *testing.T, g *sparse.Graph, target *sparse.Set, dir Direction, way func(l *localSystem, mt *meter) bool) (tried, failed int) {
 	t.Helper()
 	all := sparse.FullSet(g.NumStates())
 	want, err := Until(t.Context(), g, all, target, dir, Options{Exact: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	q, err := qualify(context.Background(), g, all, target, dir)
+	q, err := computeProb01(context.Background(), g, all, target, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,14 +123,14 @@ func directUntil(t *testing.T, g *sparse.Graph, target *sparse.Set, dir Directio
 	return tried, failed
 }
 
-func directReward(t *testing.T, g *sparse.Graph, target *sparse.Set, dir Direction, way func(l *local, mt *meter) bool) (tried, failed int) {
+func directReward(t *testing.T, g *sparse.Graph, target *sparse.Set, dir Direction, way func(l *localSystem, mt *meter) bool) (tried, failed int) {
 	t.Helper()
 	r := &g.Rewards[0]
 	want, err := ReachReward(t.Context(), g, r, target, dir, Options{Exact: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := planReach(context.Background(), g, target, dir)
+	p, err := analyzeReachReward(context.Background(), g, target, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +176,7 @@ func TestCycle(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a := newAverager(t.Context(), y, Options{})
+		a := newBSCCGain(t.Context(), y, Options{})
 		comps := g.Components(nil, nil)
 		for _, i := range comps.Bottom(g.Model) {
 			members := comps.Members(i)
@@ -184,7 +184,7 @@ func TestCycle(t *testing.T) {
 				continue
 			}
 			for _, home := range members {
-				lo, hi, sure, _, err := a.cycle(members, home, math.Inf(1))
+				lo, hi, sure, _, err := a.gainByCycles(members, home, math.Inf(1))
 				if err != nil {
 					t.Fatal(err)
 				}
