@@ -6,10 +6,9 @@ import (
 	"tilecheck/native/explicit/sparse"
 )
 
-// acyclic gives the states of a part their probabilities if no cycle leads
-// through several of them. One pass, successors first, then suffices, and what
-// is zero or one comes out as such: the value of a choice is never outside the
-// values of its targets. It reports whether there was no cycle.
+// acyclic computes the values of the open states in one pass, successors first, if no cycle leads
+// through several of them. Otherwise it reports false. Values 0 and 1 come out exactly, since the value
+// of a choice never leaves the range of its targets.
 func (sys *system) acyclic(ctx context.Context, opts Options, part *sparse.Set) (bool, error) {
 	order, ok := sys.g.Topological(part)
 	if !ok {
@@ -27,21 +26,21 @@ func (sys *system) acyclic(ctx context.Context, opts Options, part *sparse.Set) 
 	return true, nil
 }
 
-// independent gives values to states none of which is a successor of another.
+// solveIndependent solves states of which none is a successor of another.
 func (sys *system) solveIndependent(states []uint32) {
 	inParts(len(states), 1000, func(from, to int) { sys.solveEach(states[from:to]) })
 }
 
 func (sys *system) solveEach(states []uint32) {
 	for _, s := range states {
-		if b := sys.optimumOfSolved(int(s)); b.choice != sparse.None { // otherwise nothing is ever reached
+		if b := sys.optimumOfSolved(int(s)); b.choice != sparse.None { // otherwise it has no choice that leaves it
 			sys.v.Lower[s], sys.v.Upper[s] = b.lo, b.hi
 		}
 	}
 }
 
-// settled is optimum for a state all of whose other successors have their
-// values. A choice that never leaves the state never reaches anything.
+// optimumOfSolved is optimum for a state whose other successors are all solved. A choice that only
+// loops has value 0.
 func (sys *system) optimumOfSolved(s int) best {
 	m := sys.g.Model
 	b := none(sys.min)

@@ -5,21 +5,23 @@ import (
 	"math/big"
 )
 
-// twofold is a number that is the sum of two doubles, the second of which is what
-// the first lacks. All of them are non-negative here.
+// doubleWord is an unevaluated sum hi + lo of two float64, with |lo| at most half an ulp of hi. All
+// values here are nonnegative.
 //
-// Source: Dekker (1971); the bounds of the errors are those of Joldes, Muller and
-// Popescu, Tight and rigorous error bounds for basic building blocks of
-// double-word arithmetic (2017): 3 u^2, 5 u^2 and 15 u^2 for u = 2^-53.
+// Source: Dekker (1971); error bounds 3u^2, 5u^2 and 15u^2 with u = 2^-53 from Joldes, Muller and
+// Popescu, Tight and rigorous error bounds for basic building blocks of double-word arithmetic (2017).
 type doubleWord struct{ hi, lo float64 }
 
 // unit2 is more than the relative error of an operation, as long as results are
 // not below floor2.
 const (
+	// doubleWordUnit exceeds the relative error of one operation, for results of at least
+	// doubleWordFloor.
 	doubleWordUnit  = 0x1p-102
 	doubleWordFloor = 0x1p-900
 )
 
+// newDoubleWord rounds a fraction.
 func newDoubleWord(x *big.Rat) doubleWord {
 	hi, exact := x.Float64()
 	if exact || math.IsInf(hi, 0) {
@@ -30,12 +32,13 @@ func newDoubleWord(x *big.Rat) doubleWord {
 	return doubleWord{hi, lo}
 }
 
-// rat returns the number as a fraction.
+// rat returns the exact value.
 func (x doubleWord) rat() *big.Rat {
 	lo := new(big.Rat).SetFloat64(x.lo)
 	return lo.Add(lo, new(big.Rat).SetFloat64(x.hi))
 }
 
+// fastTwoSum returns the exact sum, if hi is at least lo.
 func fastTwoSum(hi, lo float64) doubleWord {
 	s := hi + lo
 	return doubleWord{s, lo - (s - hi)}
@@ -60,7 +63,7 @@ func (x doubleWord) quo(y doubleWord) doubleWord {
 	return fastTwoSum(q, r.hi/y.hi)
 }
 
-// kept is the number, or zero if it is so small that its digits may be wrong.
+// flush returns x, or zero if x is below doubleWordFloor, where its digits may be wrong.
 func (x doubleWord) flush() doubleWord {
 	if x.hi < doubleWordFloor {
 		return doubleWord{}

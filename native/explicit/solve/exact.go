@@ -10,10 +10,10 @@ import (
 	"tilecheck/native/explicit/sparse"
 )
 
-// ErrNotExact says that a model of doubles cannot be solved exactly.
+// ErrNotExact says that a model whose weights are float64 cannot be solved exactly.
 var ErrNotExact = errors.New("the model's weights are not known exactly")
 
-// fractions gives one component its values and returns the work that took.
+// solveExact solves one component in rational arithmetic and returns the work it took.
 func (sys *system) solveExact(members []uint32, ws *workspace, mt *meter) (work int, err error) {
 	if len(members) == 1 {
 		sys.solveExactState(int(members[0]))
@@ -24,23 +24,23 @@ func (sys *system) solveExact(members []uint32, ws *workspace, mt *meter) (work 
 }
 
 func (sys *system) solveExactComponent(members []uint32, ws *workspace, mt *meter) error {
-	l := sys.localSystem(members, ws)
-	if len(l.origin) >= len(l.choiceStart) { // doubles find good choices to start from
-		if err := l.solve(mt, Options{}, 1e-6); err != nil {
+	float := sys.localSystem(members, ws)
+	if len(float.origin) >= len(float.choiceStart) { // some unknown has several choices: start from a good scheduler
+		if err := float.solve(mt, Options{}, 1e-6); err != nil {
 			return err
 		}
 	}
-	e := sys.exactLocalSystem(l, ws)
-	if err := e.policyIteration(mt); err != nil {
+	exact := sys.exactLocalSystem(float, ws)
+	if err := exact.policyIteration(mt); err != nil {
 		return err
 	}
-	copy(l.scheduler, e.choice)
-	sys.storeScheduler(l, members, ws)
-	values := make([]*big.Rat, len(e.choice)) // states may share an unknown
+	copy(float.scheduler, exact.choice)
+	sys.storeScheduler(float, members, ws)
+	values := make([]*big.Rat, len(exact.choice)) // by unknown, which several states may share
 	for _, s := range members {
 		k := ws.number[s]
 		if values[k] == nil {
-			values[k] = e.value(k)
+			values[k] = exact.value(k)
 		}
 		sys.v.assign(int(s), values[k])
 	}
@@ -48,28 +48,29 @@ func (sys *system) solveExactComponent(members []uint32, ws *workspace, mt *mete
 	return nil
 }
 
-// exactSteps is steps, in fractions, which hardly ever stay the same.
+// exactSteps is steps in rational arithmetic. It computes only the states and steps that influence a
+// wanted value.
 func (sys *system) exactSteps(ctx context.Context, opts Options, open *sparse.Set, n int) error {
 	mt := newMeter(ctx, opts, n)
-	b := sys.newStepWindow(opts, open, n)
+	window := sys.newStepWindow(opts, open, n)
 	if p := sys.newPowers(); p != nil {
-		return p.steps(mt, b, n)
+		return p.steps(mt, window, n)
 	}
 	next := slices.Clone(sys.v.Exact)
-	return b.each(sys.trace, mt, n, func(s uint32) (uint32, int) {
+	return window.each(sys.trace, mt, n, func(s uint32) (uint32, int) {
 		best := sys.optimumRat(int(s))
 		next[s] = best.value
 		return best.choice, 1000 + effort(best.value)
 	}, func() { sys.v.Exact, next = next, sys.v.Exact })
 }
 
-// each calls visit for the states whose values matter after each of n steps, and then
-// done. Visit returns the choice made and the work it took.
+// each calls visit for the states whose value matters in each of n steps, and done after each step.
+// visit returns the optimal choice and the work it took.
 func (b *band) each(trace *trace, mt *meter, n int, visit func(s uint32) (uint32, int), done func()) error {
 	for k := range n {
 		trace.begin()
 		for _, s := range b.states {
-			if b.from[s] >= n-k || b.valueDistance[s] > k+1 { // nobody asks, or it is zero as yet
+			if b.from[s] >= n-k || b.valueDistance[s] > k+1 { // not needed any more, or still zero
 				continue
 			}
 			choice, work := visit(s)
@@ -88,49 +89,50 @@ func (b *band) each(trace *trace, mt *meter, n int, visit func(s uint32) (uint32
 	return nil
 }
 
-// band is in which steps the values of open states matter: from is how many steps away the
-// next state is that is asked about, and to how many lie between a state and
-// the next one that has a value other than zero.
+// band says in which steps the value of a state must be computed. from is the number of steps from the
+// nearest wanted state to it, and valueDistance the number of steps from it to the nearest state with a
+// nonzero value.
 type band struct {
 	states              []uint32
 	from, valueDistance []int
-	narrow              bool // nobody asks about other states than those of which from is 0
+	narrow              bool // only the states with from == 0 are wanted
 }
 
+// newStepWindow computes the distances for a number of steps of the open states.
 func (sys *system) newStepWindow(opts Options, open *sparse.Set, steps int) *band {
-	n := sys.g.NumStates()
-	b := &band{from: make([]int, n), valueDistance: make([]int, n), narrow: opts.Within != nil && sys.trace == nil}
-	if b.narrow {
-		b.from = sys.distances(opts.Within, open, func(s int, visit func(t int)) {
+	numStates := sys.g.NumStates()
+	window := &band{from: make([]int, numStates), valueDistance: make([]int, numStates), narrow: opts.Within != nil && sys.trace == nil}
+	if window.narrow {
+		window.from = sys.distances(opts.Within, open, func(s int, visit func(t int)) {
 			first, end := sys.g.Choices(s)
 			for _, t := range sys.g.Target[sys.g.Start[first]:sys.g.Start[end]] {
 				visit(int(t))
 			}
 		})
 	}
-	if b.narrow && sys.reward == nil {
-		worth := sparse.NewSet(n)
+	if window.narrow && sys.reward == nil {
+		nonzero := sparse.NewSet(numStates)
 		for s, x := range sys.v.Exact {
 			if x.Sign() != 0 {
-				worth.Add(s)
+				nonzero.Add(s)
 			}
 		}
-		b.valueDistance = sys.distances(worth, nil, func(s int, visit func(t int)) {
+		window.valueDistance = sys.distances(nonzero, nil, func(s int, visit func(t int)) {
 			for _, c := range sys.g.Into(s) {
 				visit(sys.g.Owner(c))
 			}
 		})
 	}
 	for s := range open.All() {
-		if b.from[s] < steps && b.valueDistance[s] <= steps-b.from[s] {
-			b.states = append(b.states, uint32(s))
+		if window.from[s] < steps && window.valueDistance[s] <= steps-window.from[s] {
+			window.states = append(window.states, uint32(s))
 		}
 	}
-	return b
+	return window
 }
 
-// distances returns how far from a set states are, where only open states, nil for all,
-// are left.
+// distances returns the breadth-first distance of each state from a set. Only open states are expanded;
+// nil stands for all.
 func (sys *system) distances(set, open *sparse.Set, neighbours func(s int, visit func(t int))) []int {
 	out := slices.Repeat([]int{math.MaxInt}, sys.g.NumStates())
 	var queue []int
@@ -153,8 +155,7 @@ func (sys *system) distances(set, open *sparse.Set, neighbours func(s int, visit
 	return out
 }
 
-// effort estimates the operations that bring a fraction to lowest terms, which takes
-// most of the time where fractions are long.
+// effort estimates the operations to reduce x to lowest terms, which dominates if fractions are long.
 func effort(x *big.Rat) int {
 	if x == nil {
 		return 0
@@ -163,7 +164,7 @@ func effort(x *big.Rat) int {
 	return words * words
 }
 
-// single solves the equation of a component of one state.
+// solveExactState solves a component of one state.
 func (sys *system) solveExactState(s int) {
 	best := sys.optimumRat(s)
 	if best.choice == sparse.None {
@@ -175,13 +176,13 @@ func (sys *system) solveExactState(s int) {
 	sys.v.assign(s, best.value)
 }
 
-// bestExact is the best choice of a state, the first of them, and what it is worth.
+// exactOptimum is the optimal value of a state, and the first choice that attains it.
 type exactOptimum struct {
 	value  *big.Rat
 	choice uint32
 }
 
-// bestRat is optimum, exactly.
+// optimumRat is optimum in rational arithmetic.
 func (sys *system) optimumRat(s int) exactOptimum {
 	best := exactOptimum{choice: sparse.None}
 	first, end := sys.g.Choices(s)
@@ -200,7 +201,7 @@ func (sys *system) optimumRat(s int) exactOptimum {
 	return best
 }
 
-// choiceRat is eval, exactly; nil for a choice that does not leave the state.
+// choiceRat is eval in rational arithmetic. It returns nil for a choice that does not leave the state.
 func (sys *system) choiceRat(s, c int) *big.Rat {
 	leave := !sys.step
 	gain := sys.reward.GainRat(s, c)
@@ -216,7 +217,7 @@ func (sys *system) choiceRat(s, c int) *big.Rat {
 	for i := first; i < end; {
 		w := sys.g.Rat(i)
 		sys.term.reset()
-		for ; i < end && sys.g.Rat(i) == w; i++ { // equal weights are one
+		for ; i < end && sys.g.Rat(i) == w; i++ { // factor out equal weights
 			if t := int(sys.g.Target[i]); leave && t == s {
 				divide = true
 			} else {

@@ -7,29 +7,29 @@ import (
 	"tilecheck/native/explicit/sparse"
 )
 
-// exactLocal is a local system of equations in rational arithmetic.
+// exactLocalSystem is a local system in rational arithmetic.
 type exactLocalSystem struct {
 	*localSystem
-	rows   []exactRow // by choice
+	rows   []exactRow // of each choice
 	common *big.Int   // a common denominator of the constants
-	choice []uint32   // of each unknown
+	choice []uint32   // the current scheduler
 	// The value of unknown k is num[k] / (den * common).
 	num []*big.Int
 	den *big.Int
 }
 
-// exactRow says what a choice is worth, times scale: constant + sum of
-// coef * x(col). All but the constant are integers.
+// exactRow is the equation of one choice: scale * x = constant + sum of coef * x(col). All numbers but
+// the constant are integers.
 type exactRow struct {
 	scale          *big.Int
-	weightDen      *big.Int // a common denominator of the weights, which a reward is multiplied by
+	weightDen      *big.Int // the common denominator of the weights, by which rewards are multiplied
 	col            []uint32
 	coef           []*big.Int
 	constant       *big.Rat
-	scaledConstant *big.Int // constant times the common denominator
+	scaledConstant *big.Int // constant times the common denominator of all constants
 }
 
-// exactLocal copies the equations of a component that l has in doubles.
+// exactLocalSystem builds the exact equations of the component that l has in floating point.
 func (sys *system) exactLocalSystem(l *localSystem, ws *workspace) *exactLocalSystem {
 	e := &exactLocalSystem{localSystem: l, choice: slices.Clone(l.scheduler)}
 	for _, c := range l.origin {
@@ -40,7 +40,7 @@ func (sys *system) exactLocalSystem(l *localSystem, ws *workspace) *exactLocalSy
 	return e
 }
 
-// integral multiplies the constants by a common denominator, which it returns.
+// scaleConstants sets the scaled constants of all rows and returns their common denominator.
 func scaleConstants(rows []exactRow) *big.Int {
 	common := big.NewInt(1)
 	var quotient, remainder big.Int
@@ -59,7 +59,8 @@ func scaleConstants(rows []exactRow) *big.Int {
 	return common
 }
 
-// exactRow is localRow, exactly, for a gain given. The choice must leave home.
+// exactRow builds the equation of choice c of state s, with the given reward. The choice must leave the
+// unknown.
 func (sys *system) exactRow(s, c int, unknown uint32, ws *workspace, gain *big.Rat) exactRow {
 	first, end := sys.g.Row(c)
 	scale := big.NewInt(1) // a common denominator of the weights
@@ -102,8 +103,8 @@ func (sys *system) exactRow(s, c int, unknown uint32, ws *workspace, gain *big.R
 	return r
 }
 
-// iterate evaluates the choices and improves them until none is better. From
-// choices that leave the component, improvement leads to such choices only.
+// policyIteration evaluates and improves the scheduler until no choice is better. If the first
+// scheduler leaves the component with probability one, so do all improved ones.
 func (e *exactLocalSystem) policyIteration(mt *meter) error {
 	if !e.proper() {
 		e.choice = e.properScheduler()
@@ -118,8 +119,8 @@ func (e *exactLocalSystem) policyIteration(mt *meter) error {
 	}
 }
 
-// leaves reports whether every unknown is left with probability one under the
-// choices made.
+// proper reports whether the current scheduler leaves the component with probability one from every
+// unknown.
 func (e *exactLocalSystem) proper() bool {
 	users := e.columnUses()
 	exits := make([]bool, len(e.choice))
@@ -140,7 +141,7 @@ func (e *exactLocalSystem) proper() bool {
 	return len(queue) == len(exits)
 }
 
-// worth returns what a choice is worth, times its scale and both denominators.
+// choiceValue returns the value of choice j, times its scale and both denominators.
 func (e *exactLocalSystem) choiceValue(j uint32) *big.Int {
 	r := &e.rows[j]
 	sum, product := new(big.Int).Mul(r.scaledConstant, e.den), new(big.Int)
@@ -150,8 +151,7 @@ func (e *exactLocalSystem) choiceValue(j uint32) *big.Int {
 	return sum
 }
 
-// improve takes the best choice of each unknown where that is better than the
-// one made, and reports whether it was anywhere.
+// improve switches every unknown to its best choice, and reports whether any choice changed.
 func (e *exactLocalSystem) improve() bool {
 	changed := false
 	one := big.NewInt(1)
@@ -173,7 +173,7 @@ func (e *exactLocalSystem) improve() bool {
 	return changed
 }
 
-// evaluate solves the equations of the choices made.
+// evaluate solves the equations under the current scheduler.
 func (e *exactLocalSystem) evaluate(mt *meter) error {
 	zeroRow := exactRow{scale: big.NewInt(1), scaledConstant: new(big.Int)} // of what cannot be left
 	rows := make([]*exactRow, len(e.choice))
@@ -190,7 +190,7 @@ func (e *exactLocalSystem) evaluate(mt *meter) error {
 	return err
 }
 
-// value returns the value of an unknown.
+// value returns the value of unknown k.
 func (e *exactLocalSystem) value(k uint32) *big.Rat {
 	return new(big.Rat).SetFrac(e.num[k], new(big.Int).Mul(e.den, e.common))
 }

@@ -6,16 +6,16 @@ import (
 	"tilecheck/native/explicit/sparse"
 )
 
-// release forgets fractions that nothing needs any more, so that not those of all states
-// are in memory at the same time.
+// exactReleaser drops the fractions of states that no unsolved state needs, to limit memory.
 type exactReleaser struct {
-	y           *system
+	system      *system
 	keep        *sparse.Set
-	pendingUses []uint32 // how many transitions to each state are of states without a value
-	placeholder *big.Rat // is put in the place of what is forgotten
+	pendingUses []uint32 // of each state: transitions to it from unsolved states
+	placeholder *big.Rat // replaces dropped fractions
 }
 
-// newRelease returns nil if all fractions are wanted. States are those to be solved.
+// newExactReleaser returns nil if all fractions are wanted. keep are the wanted states, states the ones
+// to be solved.
 func (sys *system) newExactReleaser(keep *sparse.Set, states []uint32) *exactReleaser {
 	if keep == nil || !sys.exact() || sys.v.Scheduler != nil {
 		return nil
@@ -29,21 +29,21 @@ func (sys *system) newExactReleaser(keep *sparse.Set, states []uint32) *exactRel
 	return r
 }
 
-// targets are those of all choices of a state.
+// successors returns the targets of all choices of a state.
 func (sys *system) successors(s uint32) []uint32 {
 	first, end := sys.g.Choices(int(s))
 	return sys.g.Target[sys.g.Start[first]:sys.g.Start[end]]
 }
 
-// after notes that states have their values.
+// solved records that the states have their values, and drops fractions that are needed no more.
 func (r *exactReleaser) solved(states []uint32) {
 	if r == nil {
 		return
 	}
 	for _, s := range states {
-		for _, t := range r.y.successors(s) {
-			if r.pendingUses[t]--; r.pendingUses[t] == 0 && r.y.open.Has(int(t)) && !r.keep.Has(int(t)) {
-				r.y.v.Exact[t] = r.placeholder
+		for _, t := range r.system.successors(s) {
+			if r.pendingUses[t]--; r.pendingUses[t] == 0 && r.system.open.Has(int(t)) && !r.keep.Has(int(t)) {
+				r.system.v.Exact[t] = r.placeholder
 			}
 		}
 	}

@@ -8,26 +8,27 @@ import (
 	"tilecheck/native/explicit/sparse"
 )
 
-// Forward is where a Markov chain is: the probability of each state, at one time after
-// another. It begins in the initial states, each as likely as any other.
+// Forward computes the state probabilities of a Markov chain forward in time. It starts in the initial
+// states with equal probabilities.
 //
 //	f, err := solve.NewForward(g, solve.Options{})
 //	err = f.Steps(ctx, 5)
-//	v := f.Values() // of five steps from the start
+//	v := f.Values() // probabilities after five steps
 type Forward struct {
 	g       *sparse.Graph
-	uniform *uniform // its graph is turned round, its states are all of them
+	uniform *uniform // with transposed transitions; all states are open
 	opts    Options
-	// The probability of a state is x but for a relative error of rel; what is lost, or
-	// added, on top of that is in all states together at most off.
+	// The probability of state s is prob[s] with relative error relErr. In addition, all states
+	// together have an absolute error of at most absErr.
 	prob           []float64
 	relErr, absErr float64
-	exact          []*big.Rat  // the probabilities instead, if they are asked for
-	reachable      *sparse.Set // the states that can be reached
-	steadyState    *Values     // of the end of time, once that is come
+	exact          []*big.Rat  // replaces prob if fractions are asked for
+	reachable      *sparse.Set // from the initial states
+	steadyState    *Values     // set by SteadyState
 }
 
-// NewForward returns the start of a DTMC or CTMC whose weights are numbers.
+// NewForward starts at time 0 of a DTMC or CTMC. The error is ErrNotExact if opts.Exact is set and the
+// weights are not exact.
 func NewForward(g *sparse.Graph, opts Options) (*Forward, error) {
 	n := g.NumStates()
 	if opts.Exact && !g.Exact() {
@@ -45,18 +46,18 @@ func NewForward(g *sparse.Graph, opts Options) (*Forward, error) {
 	}
 	f.uniform = newUniform(g, nil, opts)
 	f.uniform.forward = true
-	turned, widest := incoming(g.Model)
+	reversed, widest := transposed(g.Model)
 	if g.Kind == sparse.CTMC {
 		f.uniform.prepare(sparse.FullSet(n))
 		f.uniform.err = max(f.uniform.err, f.uniform.stepErr(widest))
 	} else {
 		f.uniform.stepwise(widest)
 	}
-	f.uniform.g = sparse.NewGraph(turned)
+	f.uniform.g = sparse.NewGraph(reversed)
 	return f, nil
 }
 
-// stepwise prepares for the steps of a DTMC, all of whose states are open.
+// stepwise prepares for steps of a DTMC, with all states open.
 func (z *uniform) stepwise(widest int) {
 	z.prob = z.g.Weights
 	for s := range z.g.NumStates() {
@@ -71,9 +72,9 @@ func (z *uniform) stepwise(widest int) {
 	z.err = 1.05 * (float64(widest+4)*unit + z.round.err)
 }
 
-// incoming returns a Markov chain's transitions turned round, in the order of the states
-// that they come from, and the most that go into one state.
-func incoming(m *sparse.Model) (turned *sparse.Model, widest int) {
+// transposed returns a Markov chain with its transitions reversed, each row in the order of the
+// sources, and the greatest number of transitions into one state.
+func transposed(m *sparse.Model) (reversed *sparse.Model, widest int) {
 	n := m.NumStates()
 	out := &sparse.Model{Kind: m.Kind, Weights: m.Weights, Rats: m.Rats, Err: m.Err}
 	out.Start = make([]uint32, n+2)
@@ -97,7 +98,7 @@ func incoming(m *sparse.Model) (turned *sparse.Model, widest int) {
 	return out, widest
 }
 
-// Steps goes on by so many steps of a DTMC.
+// Steps advances a DTMC by n steps.
 func (f *Forward) Steps(ctx context.Context, n int) error {
 	if f.exact != nil {
 		return f.exactSteps(ctx, n)
@@ -105,7 +106,7 @@ func (f *Forward) Steps(ctx context.Context, n int) error {
 	return f.advance(ctx, &poisson{first: n, weight: []float64{1}})
 }
 
-// Time goes on by some time in a CTMC. There are no fractions of what it is like then.
+// Time advances a CTMC by some time. The error is ErrNotExact for a Forward with fractions.
 func (f *Forward) Time(ctx context.Context, time Time) error {
 	if f.exact != nil {
 		return ErrNotExact
@@ -120,7 +121,7 @@ func (f *Forward) Time(ctx context.Context, time Time) error {
 	return f.advance(ctx, p)
 }
 
-// advance takes a number of steps that is distributed like that.
+// advance takes a random number of steps with distribution p.
 func (f *Forward) advance(ctx context.Context, p *poisson) error {
 	z := f.uniform
 	z.tiny, z.taken, z.spread = 0, 0, 0
@@ -128,14 +129,14 @@ func (f *Forward) advance(ctx context.Context, p *poisson) error {
 	if err != nil {
 		return err
 	}
-	// A step moves what there is, and makes no more of it.
+	// A step preserves the sum of the probabilities, so errors do not grow.
 	e := compound(p.err + z.err*(z.taken+1) + unit*float64(len(p.weight)+4) + z.spread)
 	f.prob, f.relErr = x, 1.01*(f.relErr+e+f.relErr*e)
 	f.absErr += 1.01*p.rest + z.tiny*(z.taken+1)*float64(len(x))
 	return nil
 }
 
-// exactSteps is Steps with fractions.
+// exactSteps is Steps in rational arithmetic.
 func (f *Forward) exactSteps(ctx context.Context, n int) error {
 	mt := newMeter(ctx, f.opts, n)
 	in := f.uniform.g.Model
@@ -163,7 +164,7 @@ func (f *Forward) exactSteps(ctx context.Context, n int) error {
 	return nil
 }
 
-// Values returns bounds on the probability of each state, or the fractions.
+// Values returns bounds on the probability of each state, or the exact probabilities.
 func (f *Forward) Values() *Values {
 	if f.steadyState != nil {
 		return f.steadyState
@@ -183,7 +184,7 @@ func (f *Forward) Values() *Values {
 	return v
 }
 
-// reached returns the states that can be reached from the initial ones.
+// reached returns the states that are reachable from the initial ones.
 func reached(m *sparse.Model) *sparse.Set {
 	out := sparse.NewSet(m.NumStates())
 	queue := slices.Clone(m.Initial)

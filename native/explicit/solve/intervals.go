@@ -9,40 +9,35 @@ import (
 	"tilecheck/native/explicit/sparse"
 )
 
-// robust is a system of equations of a model with intervals: a choice is worth
-// reward + opt over its distributions p of sum over t of p(t) x(t). Nature takes the
-// distribution, and the lower ends are positive, so that the graph is the same
-// whatever it takes: states of probability 0 and 1, infinite rewards and end
-// components are those of the model without intervals. An end component in which the
-// scheduler could stay at no reward is one unknown, whose choices are those that
-// leave it. With that, every scheduler that counts is left by every choice of nature,
-// the equations have one solution, what every equation raises is below it, and what
-// every equation lowers is above it.
+// robust is a system of equations of an interval model: the value of a choice is reward + opt over its
+// distributions p of sum over t of p(t) x(t). Nature picks the distribution. All lower interval ends
+// are positive, so the graph does not depend on it: qualitative results are those of the model without
+// intervals. An end component in which the scheduler could stay without reward is one unknown. Then the
+// equations have one solution; inductive bounds enclose it.
 //
-// A distribution is the lower ends, and on top of them a budget, of 1 minus their
-// sum, which is spent on targets in the order of their values, on each no more than
-// the width of its interval. All of these are not negative and computed from
-// fractions, each rounded once; nothing is subtracted that cancels.
+// A distribution consists of the lower interval ends plus a budget, 1 minus their sum. The budget is
+// spent on targets in the order of their values, on each at most the width of its interval. Widths and
+// budgets are computed from fractions, each rounded once, so there is no cancellation.
 //
-// Source: Givan, Leach and Dean, Bounded-parameter Markov decision processes
-// (2000); Katoen, Klink, Leucker and Wolf (CAV 2007); Puggelli et al. (CAV 2013).
+// Source: Givan, Leach and Dean, Bounded-parameter Markov decision processes (2000); Katoen, Klink,
+// Leucker and Wolf (CAV 2007); Puggelli et al. (CAV 2013).
 type robust struct {
 	g              *sparse.Graph
 	dir            Direction
-	reward         *sparse.Reward // nil for none
+	reward         *sparse.Reward
 	prob           bool
 	open           *sparse.Set
-	choices        *sparse.Set // the choices that count; nil for all
-	representative []uint32    // the state that stands for a state's end component; nil for each its own
-	merged         map[uint32][]uint32
-	width          []float64 // of the intervals of transitions
-	budget         []float64 // of choices
+	choices        *sparse.Set         // the allowed choices; nil for all
+	representative []uint32            // the state that represents the end component of each state; nil if there are no end components
+	merged         map[uint32][]uint32 // the states of each end component, by representative
+	width          []float64           // of the interval of each transition
+	budget         []float64           // of each choice
 	v              *Values
-	room           []roomEntry
+	room           []roomEntry // scratch of choiceBound
 	mt             *meter
 }
 
-// part is a target on which some of the budget can be spent.
+// roomEntry is a target on which some of the budget can be spent.
 type roomEntry struct{ value, width float64 }
 
 func newRobust(ctx context.Context, g *sparse.Graph, r *sparse.Reward, dir Direction, opts Options) (*robust, error) {
@@ -54,29 +49,28 @@ func newRobust(ctx context.Context, g *sparse.Graph, r *sparse.Reward, dir Direc
 	return iv, iv.computeBudgets()
 }
 
-// spend computes widths and budgets.
 func (iv *robust) computeBudgets() error {
 	m := iv.g.Model
 	iv.width, iv.budget = make([]float64, m.NumTransitions()), make([]float64, m.NumChoices())
-	known := map[[2]uint32]float64{}
-	rest := new(big.Rat)
+	widths := map[[2]uint32]float64{}
+	budget := new(big.Rat)
 	for c := range m.NumChoices() {
 		first, end := m.Row(c)
-		rest.SetInt64(1)
+		budget.SetInt64(1)
 		for i := first; i < end; i++ {
-			rest.Sub(rest, m.Rat(i))
+			budget.Sub(budget, m.Rat(i))
 			ends := [2]uint32{m.Weight[i], m.High[i]}
 			if ends[0] == ends[1] {
 				continue
 			}
-			w, ok := known[ends]
+			w, ok := widths[ends]
 			if !ok {
 				w = positive(new(big.Rat).Sub(m.HighRat(i), m.Rat(i)))
-				known[ends] = w
+				widths[ends] = w
 			}
 			iv.width[i] = w
 		}
-		iv.budget[c] = positive(rest)
+		iv.budget[c] = positive(budget)
 		if err := iv.mt.did(1000); err != nil {
 			return err
 		}
@@ -84,7 +78,7 @@ func (iv *robust) computeBudgets() error {
 	return nil
 }
 
-// positive returns the double of a fraction that is not negative, and 0 for 0 only.
+// positive rounds a nonnegative fraction to a float64, which is 0 only for 0.
 func positive(x *big.Rat) float64 {
 	if x.Sign() == 0 {
 		return 0
@@ -93,16 +87,15 @@ func positive(x *big.Rat) float64 {
 	return f
 }
 
-// robustFloor is to a system with intervals what rounding.floor is to others.
+// robustFloor corresponds to rounding.floor.
 const robustFloor = 0x1p-900
 
-// bound returns a bound of what choice c of state s is worth, from those of its targets.
+// choiceBound returns a lower or upper bound on the value of choice c of state s, from those of its
+// targets.
 //
-// More to spend, and more room, make the most that can be had greater. More to spend
-// makes the least greater, and more room smaller: budget and widths are off to the
-// side of the bound accordingly. A budget that is not all spent, but for rounding,
-// had all widths spent.
-func (iv *robust) bound(s, c int, up bool) float64 {
+// Budget and widths are rounded towards the wanted bound. A greater budget raises the value for both
+// natures. Greater widths raise it if nature maximizes, and lower it if nature minimizes.
+func (iv *robust) choiceBound(s, c int, up bool) float64 {
 	m, x := iv.g.Model, iv.v.Lower
 	if up {
 		x = iv.v.Upper
@@ -149,7 +142,7 @@ func (iv *robust) bound(s, c int, up bool) float64 {
 	return sum
 }
 
-// spent returns what a budget brings.
+// spendBudget distributes a budget over the targets in room, and returns the value that this adds.
 func (iv *robust) spendBudget(rest float64, up bool) float64 {
 	lowest := iv.dir.nature() == Min
 	slices.SortFunc(iv.room, func(a, b roomEntry) int {
@@ -161,19 +154,19 @@ func (iv *robust) spendBudget(rest float64, up bool) float64 {
 		}
 		return 1
 	})
-	money, room := 1-4*unit, 1-4*unit
+	budgetFactor, widthFactor := 1-4*unit, 1-4*unit
 	if up {
-		money = 1 + 4*unit
+		budgetFactor = 1 + 4*unit
 	}
 	if up != lowest {
-		room = 1 + 4*unit
+		widthFactor = 1 + 4*unit
 	}
-	rest *= money
+	rest *= budgetFactor
 	sum := 0.0
 	for _, p := range iv.room {
-		take := min(p.width*room, rest)
-		sum += take * p.value
-		if rest = (rest - take) * money; rest <= 0 {
+		amount := min(p.width*widthFactor, rest)
+		sum += amount * p.value
+		if rest = (rest - amount) * budgetFactor; rest <= 0 {
 			break
 		}
 	}
@@ -187,8 +180,8 @@ func (iv *robust) representativeOf(s uint32) uint32 {
 	return iv.representative[s]
 }
 
-// merge makes an end component within the open states, if the scheduler could stay in
-// it at no reward, one unknown.
+// mergeEndComponents makes one unknown of each end component of the open states in which the scheduler
+// can stay without reward. Its choices are those that leave it.
 func (iv *robust) mergeEndComponents(ctx context.Context) error {
 	m := iv.g.Model
 	free := sparse.NewSet(m.NumChoices())
@@ -222,7 +215,7 @@ func (iv *robust) mergeEndComponents(ctx context.Context) error {
 	return nil
 }
 
-// each calls a function for the choices of an unknown that count.
+// each calls f for the allowed choices of an unknown.
 func (iv *robust) each(s uint32, f func(s, c int)) {
 	members := iv.merged[s]
 	if members == nil {
@@ -238,12 +231,12 @@ func (iv *robust) each(s uint32, f func(s, c int)) {
 	}
 }
 
-// optimum evaluates an unknown, and returns the work that took.
+// optimum returns a bound on the value of an unknown, and the work it took.
 func (iv *robust) optimum(s uint32, up bool) (x float64, work int) {
 	lowest := iv.dir.Scheduler() == Min
 	first := true
 	iv.each(s, func(t, c int) {
-		b := iv.bound(t, c, up)
+		b := iv.choiceBound(t, c, up)
 		if first || (b < x) == lowest {
 			x, first = b, false
 		}
@@ -252,7 +245,8 @@ func (iv *robust) optimum(s uint32, up bool) (x float64, work int) {
 	return x, work
 }
 
-// solve computes the open states, component by component, and then their fractions.
+// solve computes the values of the open states component by component, and then the exact values if
+// they are asked for.
 func (iv *robust) solve(ctx context.Context, opts Options) (*Values, error) {
 	comps := iv.g.Model.Components(iv.open, nil)
 	for i := range comps.Num() {
@@ -279,7 +273,8 @@ func (iv *robust) solve(ctx context.Context, opts Options) (*Values, error) {
 	return iv.v, nil
 }
 
-// component bounds the unknowns of a component, whose successors are known.
+// solveComponent bounds the values of a component whose successors are solved, by optimistic value
+// iteration.
 func (iv *robust) solveComponent(unknowns []uint32, opts Options) error {
 	if len(unknowns) == 1 && !iv.hasSelfLoop(unknowns[0]) {
 		s := unknowns[0]
@@ -288,32 +283,32 @@ func (iv *robust) solveComponent(unknowns []uint32, opts Options) error {
 		iv.v.Upper[s], _ = iv.optimum(s, true)
 		return iv.mt.did(2 * work)
 	}
-	wide, fine := opts.epsilon()/2, opts.epsilon()/8
+	margin, precision := opts.epsilon()/2, opts.epsilon()/8
 	for sweeps := 1; ; sweeps++ {
 		change, err := iv.sweepLower(unknowns)
 		if err != nil {
 			return err
 		}
-		if change > fine && sweeps < opts.maxSweeps() {
+		if change > precision && sweeps < opts.maxSweeps() {
 			continue
 		}
-		proved, err := iv.proveUpper(unknowns, wide, 10+sweeps/2)
+		proved, err := iv.proveUpper(unknowns, margin, 10+sweeps/2)
 		if proved || err != nil {
 			return err
 		}
 		switch {
-		case sweeps >= opts.maxSweeps() || wide > 1:
+		case sweeps >= opts.maxSweeps() || margin > 1:
 			iv.giveUp(unknowns)
 			return nil
-		case change == 0: // as good as doubles can do
-			wide *= 8
+		case change == 0: // as tight as float64 allows
+			margin *= 8
 		default:
-			fine /= 8
+			precision /= 8
 		}
 	}
 }
 
-// loops reports whether a choice of an unknown may come back at once.
+// hasSelfLoop reports whether a choice of an unknown leads back to it.
 func (iv *robust) hasSelfLoop(s uint32) bool {
 	back := false
 	iv.each(s, func(_, c int) {
@@ -323,7 +318,7 @@ func (iv *robust) hasSelfLoop(s uint32) bool {
 	return back
 }
 
-// raise raises lower bounds once, and returns the greatest relative change.
+// sweepLower raises the lower bounds by one sweep, and returns the greatest relative change.
 func (iv *robust) sweepLower(unknowns []uint32) (change float64, err error) {
 	iv.v.Sweeps++
 	iv.mt.progress.Sweeps++
@@ -340,13 +335,13 @@ func (iv *robust) sweepLower(unknowns []uint32) (change float64, err error) {
 	return change, nil
 }
 
-// guess makes upper bounds of numbers a little above the lower ones, if so many
-// sweeps are enough to prove them.
+// proveUpper guesses upper bounds by a margin above the lower ones, and tries to prove them inductive
+// within the given number of sweeps.
 //
 // Source: optimistic value iteration, Hartmanns and Kaminski (CAV 2020).
-func (iv *robust) proveUpper(unknowns []uint32, wide float64, sweeps int) (proved bool, err error) {
+func (iv *robust) proveUpper(unknowns []uint32, margin float64, sweeps int) (proved bool, err error) {
 	for _, s := range unknowns {
-		u := max(iv.v.Lower[s]*(1+wide), robustFloor)
+		u := max(iv.v.Lower[s]*(1+margin), robustFloor)
 		if iv.prob {
 			u = min(u, 1)
 		}
@@ -354,26 +349,26 @@ func (iv *robust) proveUpper(unknowns []uint32, wide float64, sweeps int) (prove
 	}
 	for range sweeps {
 		iv.v.Sweeps++
-		fell, rose := true, true
+		neverRose, neverFell := true, true
 		for _, s := range unknowns {
 			u, work := iv.optimum(s, true)
-			fell, rose = fell && u <= iv.v.Upper[s], rose && u >= iv.v.Upper[s]
+			neverRose, neverFell = neverRose && u <= iv.v.Upper[s], neverFell && u >= iv.v.Upper[s]
 			iv.v.Upper[s] = u
 			if err := iv.mt.did(work); err != nil {
 				return false, err
 			}
 		}
-		if fell {
+		if neverRose {
 			return true, nil
 		}
-		if rose {
+		if neverFell {
 			return false, nil
 		}
 	}
 	return false, nil
 }
 
-// giveUp leaves lower bounds, and upper ones that need no proof.
+// giveUp sets trivial upper bounds, and keeps the lower ones.
 func (iv *robust) giveUp(unknowns []uint32) {
 	iv.v.Converged = false
 	for _, s := range unknowns {
@@ -402,9 +397,9 @@ func robustUntil(ctx context.Context, g *sparse.Graph, left, right *sparse.Set, 
 	return iv.solve(ctx, opts)
 }
 
-// earning returns the states of some from which a reward can be reached among them;
-// the others are worth 0.
-func (iv *robust) earning(open *sparse.Set) *sparse.Set {
+// canEarnReward returns the open states from which a reward can be earned in open states. The others
+// have value 0.
+func (iv *robust) canEarnReward(open *sparse.Set) *sparse.Set {
 	some := sparse.NewSet(iv.g.NumStates())
 	for s := range open.All() {
 		first, end := iv.g.Choices(s)
@@ -427,7 +422,7 @@ func robustReach(ctx context.Context, g *sparse.Graph, r *sparse.Reward, target 
 		return nil, err
 	}
 	iv.v.set(p.infinite, math.Inf(1))
-	iv.open, iv.choices = iv.earning(p.open), p.choices
+	iv.open, iv.choices = iv.canEarnReward(p.open), p.choices
 	if err := iv.mergeEndComponents(ctx); err != nil {
 		return nil, err
 	}

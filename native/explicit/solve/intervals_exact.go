@@ -9,18 +9,18 @@ import (
 	"tilecheck/native/explicit/sparse"
 )
 
-// plan is what scheduler and nature do in each unknown: a choice of a state, and a
-// distribution of it.
+// strategyPair is what scheduler and nature choose in one unknown: a choice of one of its states, and a
+// distribution of that choice.
 type strategyPair struct {
 	state, choice int
 	p             []*big.Rat
 }
 
-// fractions computes the open states exactly. A plan makes the model a Markov chain,
-// whose values are the solution if no other plan does better: first nature's is
-// improved, for as long as that helps, then the scheduler's, and so on. Bounds find
-// good plans to start from. Upper bounds that the equations lower leave no scheduler
-// of a minimum that stays for ever; where there are none such a scheduler is replaced.
+// exactStrategyIteration computes the exact values of the open states. It evaluates the Markov chain
+// that the strategies of scheduler and nature induce; then it improves nature's strategy as long as
+// possible, then the scheduler's, and so on. The bounds give good initial strategies. If a minimizing
+// scheduler could stay forever, because its upper bounds are not inductive, it is replaced by a proper
+// one.
 //
 // Source: Hoffman and Karp, On nonterminating stochastic games (1966).
 func (iv *robust) exactStrategyIteration(ctx context.Context, opts Options) error {
@@ -58,7 +58,7 @@ func (iv *robust) exactStrategyIteration(ctx context.Context, opts Options) erro
 	return nil
 }
 
-// guideTo gives the open states fractions to start from, by which targets are put in order.
+// setExactGuess sets the exact values to bounds, by which distribution orders the targets.
 func (iv *robust) setExactGuess(unknowns []uint32) {
 	x := iv.v.Lower
 	if iv.dir.Scheduler() == Min && iv.v.Converged {
@@ -69,14 +69,14 @@ func (iv *robust) setExactGuess(unknowns []uint32) {
 	}
 }
 
-// start returns the best plan of an unknown by bounds.
+// initialStrategy returns the optimal choice of an unknown for the bounds.
 func (iv *robust) initialStrategy(s uint32) *strategyPair {
 	lowest := iv.dir.Scheduler() == Min
 	up := lowest && iv.v.Converged
 	var out *strategyPair
 	best := 0.0
 	iv.each(s, func(t, c int) {
-		b := iv.bound(t, c, up)
+		b := iv.choiceBound(t, c, up)
 		if out == nil || b != best && (b < best) == lowest {
 			out, best = &strategyPair{state: t, choice: c}, b
 		}
@@ -85,23 +85,23 @@ func (iv *robust) initialStrategy(s uint32) *strategyPair {
 	return out
 }
 
-// approach makes plans with which every step comes nearer to where the unknowns are
-// left, with positive probability.
+// properStrategies sets strategies that leave the unknowns with probability one: every choice has a
+// target that is closer to an exit.
 func (iv *robust) properStrategies(unknowns []uint32, plans map[uint32]*strategyPair) {
-	near := sparse.NewSet(iv.g.NumStates())
-	for more := true; more; {
-		more = false
+	proper := sparse.NewSet(iv.g.NumStates())
+	for changed := true; changed; {
+		changed = false
 		for _, s := range unknowns {
-			if near.Has(int(s)) {
+			if proper.Has(int(s)) {
 				continue
 			}
 			iv.each(s, func(t, c int) {
 				first, end := iv.g.Row(c)
-				for i := first; i < end && !near.Has(int(s)); i++ {
-					if u := iv.representativeOf(iv.g.Target[i]); near.Has(int(u)) || !iv.open.Has(int(u)) {
-						near.Add(int(s))
+				for i := first; i < end && !proper.Has(int(s)); i++ {
+					if u := iv.representativeOf(iv.g.Target[i]); proper.Has(int(u)) || !iv.open.Has(int(u)) {
+						proper.Add(int(s))
 						plans[s] = &strategyPair{t, c, iv.distribution(c)}
-						more = true
+						changed = true
 					}
 				}
 			})
@@ -109,14 +109,14 @@ func (iv *robust) properStrategies(unknowns []uint32, plans map[uint32]*strategy
 	}
 }
 
-// improve changes plans of nature that are not best against the scheduler's, or, if
-// there are none, plans of the scheduler that are not best.
+// improve switches nature to better distributions under the current choices. If there are none, it
+// switches the scheduler to better choices. It reports whether anything changed.
 func (iv *robust) improve(unknowns []uint32, plans map[uint32]*strategyPair) (better bool, err error) {
 	for _, s := range unknowns {
-		at := plans[s]
-		p := iv.distribution(at.choice)
-		if iv.worth(at.state, at.choice, p).Cmp(iv.v.Exact[s]) != 0 {
-			at.p, better = p, true
+		current := plans[s]
+		p := iv.distribution(current.choice)
+		if iv.worth(current.state, current.choice, p).Cmp(iv.v.Exact[s]) != 0 {
+			current.p, better = p, true
 		}
 		if err := iv.mt.did(1000 + effort(iv.v.Exact[s])); err != nil {
 			return false, err
@@ -125,27 +125,27 @@ func (iv *robust) improve(unknowns []uint32, plans map[uint32]*strategyPair) (be
 	if better {
 		return true, nil
 	}
-	want := 1
+	wantedOrder := 1
 	if iv.dir.Scheduler() == Min {
-		want = -1
+		wantedOrder = -1
 	}
 	for _, s := range unknowns {
-		most := iv.v.Exact[s]
+		best := iv.v.Exact[s]
 		iv.each(s, func(t, c int) {
 			p := iv.distribution(c)
-			if x := iv.worth(t, c, p); x.Cmp(most) == want {
-				most, better = x, true
+			if x := iv.worth(t, c, p); x.Cmp(best) == wantedOrder {
+				best, better = x, true
 				*plans[s] = strategyPair{t, c, p}
 			}
 		})
-		if err := iv.mt.did(4000 + effort(most)); err != nil {
+		if err := iv.mt.did(4000 + effort(best)); err != nil {
 			return false, err
 		}
 	}
 	return better, nil
 }
 
-// distribution returns nature's best distribution of a choice, for values that are fractions.
+// distribution returns nature's optimal distribution of choice c for the exact values.
 func (iv *robust) distribution(c int) []*big.Rat {
 	m := iv.g.Model
 	first, end := m.Row(c)
@@ -156,33 +156,33 @@ func (iv *robust) distribution(c int) []*big.Rat {
 		}
 		return out
 	}
-	order := make([]int, end-first)
-	rest := big.NewRat(1, 1)
+	byValue := make([]int, end-first)
+	remaining := big.NewRat(1, 1)
 	for i := range out {
-		order[i], out[i] = i, m.Rat(first+i)
-		rest.Sub(rest, out[i])
+		byValue[i], out[i] = i, m.Rat(first+i)
+		remaining.Sub(remaining, out[i])
 	}
 	value := func(i int) *big.Rat { return iv.v.Exact[iv.representativeOf(m.Target[first+i])] }
-	slices.SortStableFunc(order, func(i, j int) int {
+	slices.SortStableFunc(byValue, func(i, j int) int {
 		if iv.dir.nature() == Min {
 			return value(i).Cmp(value(j))
 		}
 		return value(j).Cmp(value(i))
 	})
-	for _, i := range order {
-		room := new(big.Rat).Sub(m.HighRat(first+i), out[i])
-		if room.Cmp(rest) > 0 {
-			room.Set(rest)
+	for _, i := range byValue {
+		width := new(big.Rat).Sub(m.HighRat(first+i), out[i])
+		if width.Cmp(remaining) > 0 {
+			width.Set(remaining)
 		}
-		out[i] = new(big.Rat).Add(out[i], room)
-		if rest.Sub(rest, room); rest.Sign() == 0 {
+		out[i] = new(big.Rat).Add(out[i], width)
+		if remaining.Sub(remaining, width); remaining.Sign() == 0 {
 			break
 		}
 	}
 	return out
 }
 
-// worth returns what a choice is worth with a distribution.
+// worth returns the exact value of choice c with distribution p.
 func (iv *robust) worth(s, c int, p []*big.Rat) *big.Rat {
 	sum := iv.reward.GainRat(s, c)
 	first, _ := iv.g.Row(c)
@@ -193,11 +193,11 @@ func (iv *robust) worth(s, c int, p []*big.Rat) *big.Rat {
 	return sum
 }
 
-// errImproper says that a plan stays for ever where it must not.
+// errImproper says that the scheduler can stay forever where it must not.
 var errImproper = errors.New("no scheduler to start from was found")
 
-// induced gives the unknowns the values of the chain that plans make. Its last two
-// states are what is worth 1, for probabilities, or the end, and what is worth nothing.
+// solveInduced sets the unknowns to the values of the induced Markov chain. The chain has two
+// additional absorbing states: n, the target, and n+1, which has value 0.
 func (iv *robust) solveInduced(ctx context.Context, unknowns []uint32, plans map[uint32]*strategyPair, opts Options) error {
 	n := len(unknowns)
 	number := make(map[uint32]int, n)
@@ -207,13 +207,13 @@ func (iv *robust) solveInduced(ctx context.Context, unknowns []uint32, plans map
 	b := sparse.NewBuilder(sparse.DTMC)
 	reward := &sparse.Reward{State: make([]float64, n+2), StateRat: make([]*big.Rat, n+2)}
 	for i, s := range unknowns {
-		at := plans[s]
+		strategies := plans[s]
 		b.State()
-		first, _ := iv.g.Row(at.choice)
-		for j, q := range at.p {
+		first, _ := iv.g.Row(strategies.choice)
+		for j, q := range strategies.p {
 			b.AddRat(iv.inducedState(iv.g.Target[first+j], number, n), q, sparse.NoAction)
 		}
-		if g := iv.reward.GainRat(at.state, at.choice); g.Sign() != 0 {
+		if g := iv.reward.GainRat(strategies.state, strategies.choice); g.Sign() != 0 {
 			reward.StateRat[i] = g
 			reward.State[i], _ = sparse.Double(g)
 		}
@@ -246,7 +246,7 @@ func (iv *robust) solveInduced(ctx context.Context, unknowns []uint32, plans map
 	return nil
 }
 
-// place returns the state of the chain that a target is.
+// inducedState returns the state of the induced chain that represents target t.
 func (iv *robust) inducedState(t uint32, number map[uint32]int, n int) int {
 	if i, ok := number[iv.representativeOf(t)]; ok {
 		return i

@@ -7,35 +7,35 @@ import (
 	"math/bits"
 )
 
-// ErrFill says that an exact solution takes too much memory.
+// ErrFill says that an exact solution would take too much memory.
 var ErrFill = errors.New("exact solution: eliminating the unknowns of a component leads to too many terms")
 
-// lifting solves equations, scale * x = constant + sum of coef * x(col) for each
-// unknown, that have one solution. The coefficients are positive, and those of a row, or
-// of a column, sum to its scale at most. It does so digit by digit, the least first, in the base
-// of a prime number: the first digit is the solution modulo the prime, the next
-// one that of what it leaves, divided by the prime. The fractions are found from
-// enough digits, and then put into the equations.
+// lifting solves linear equations with one solution, scale * x = constant + sum of coef * x(col), by
+// p-adic lifting: it computes the solution modulo powers of a prime digit by digit, and reconstructs
+// fractions from enough digits. The digits are the solution modulo the prime for the remainder of the
+// constants. Coefficients must be positive, and those of a row or of a column must sum to at most its
+// scale.
 //
-// Source: Dixon, Exact solution of linear equations using p-adic expansions
-// (1982).
+// Source: Dixon, Exact solution of linear equations using p-adic expansions (1982).
 type lifting struct {
 	*eliminationOrder
 	rows                   []*exactRow
-	prime, inverse, square uint64   // the prime, its inverse modulo 2^64, and 2^128 modulo it
-	primeInt               *big.Int // the prime
-	// The factors modulo p, as in direct, but for pivot: that has the inverses.
+	prime, inverse, square uint64 // the prime, its inverse modulo 2^64, and 2^128 modulo the prime
+	primeInt               *big.Int
+	// The factors modulo the prime, as in eliminationSolver; pivot has the inverses of the pivots.
 	upper, lower, pivot []uint64
 	small               []smallRow
 }
 
-// smallRow has the coefficients of a row if they fit into one word each, and the
-// sum of their products with digits into two.
+// smallRow has the scale and coefficients of a row if the sum of their products with digits fits into
+// two words; otherwise its scale is 0.
 type smallRow struct {
 	scale uint64
 	coef  []uint64
 }
 
+// newLifting factorizes the equations modulo a prime. Only the scales and coefficients of the rows are
+// used; their constants are passed to solve.
 func newLifting(mt *meter, rows []*exactRow) (*lifting, error) {
 	lift := &lifting{rows: rows, small: make([]smallRow, len(rows))}
 	for k, r := range rows {
@@ -61,7 +61,7 @@ func newLifting(mt *meter, rows []*exactRow) (*lifting, error) {
 	}
 	lift.upper, lift.lower = make([]uint64, len(lift.upperCols)), make([]uint64, len(lift.lowerCols))
 	lift.pivot = make([]uint64, len(rows))
-	// Hardly ever is the first one a divisor of a pivot.
+	// The first prime nearly always works: a pivot would have to be a multiple of it.
 	for p := uint64(1<<63 - 25); ; p -= 2 {
 		if lift.primeInt = new(big.Int).SetUint64(p); !lift.primeInt.ProbablyPrime(0) {
 			continue
@@ -73,12 +73,11 @@ func newLifting(mt *meter, rows []*exactRow) (*lifting, error) {
 	}
 }
 
-// modulo prepares computing modulo p. Numbers are held as their products with
-// 2^64, which makes products cheap.
+// setPrime prepares Montgomery arithmetic modulo p: residues are held as products with 2^64.
 //
 // Source: Montgomery, Modular multiplication without trial division (1985).
 func (f *lifting) setPrime(p uint64) {
-	f.prime, f.inverse = p, p // right in the lowest three bits, then in twice as many each time
+	f.prime, f.inverse = p, p // Newton iteration: correct in 3 bits, then twice as many each time
 	for range 5 {
 		f.inverse *= 2 - p*f.inverse
 	}
@@ -86,6 +85,7 @@ func (f *lifting) setPrime(p uint64) {
 	_, f.square = bits.Div64(one, 0, p)
 }
 
+// mul is the Montgomery product.
 func (f *lifting) mul(x, y uint64) uint64 {
 	hi, lo := bits.Mul64(x, y)
 	multiple, _ := bits.Mul64(lo*f.inverse, f.prime)
@@ -102,7 +102,7 @@ func (f *lifting) sub(x, y uint64) uint64 {
 	return x - y
 }
 
-// invert returns 1/x as x to the power of p-2.
+// invert returns the inverse of x as x^(p-2).
 func (f *lifting) invert(x uint64) uint64 {
 	out := f.mul(1, f.square)
 	for e := f.prime - 2; e > 0; e >>= 1 {
@@ -114,7 +114,7 @@ func (f *lifting) invert(x uint64) uint64 {
 	return out
 }
 
-// residue returns x modulo p.
+// residue returns x modulo the prime, in Montgomery form.
 func (f *lifting) residue(x *big.Int) uint64 {
 	remainder := uint64(0)
 	words := x.Bits()
@@ -132,7 +132,8 @@ func (f *lifting) residue(x *big.Int) uint64 {
 	return f.mul(remainder, f.square)
 }
 
-// factorise is that of direct. It reports false when a pivot is zero.
+// factorize eliminates modulo the prime, as eliminationSolver.factorizeFloat does in floating point. It
+// reports false if a pivot is zero.
 func (f *lifting) factorize(mt *meter) (bool, error) {
 	workRow := make([]uint64, len(f.order))
 	for p, k := range f.order {
@@ -167,9 +168,9 @@ func (f *lifting) factorize(mt *meter) (bool, error) {
 	return true, nil
 }
 
-// digits returns the solution modulo p for the given constants.
+// solveModPrime returns the solution modulo the prime for the given constants.
 func (f *lifting) solveModPrime(constants []*big.Int) []uint64 {
-	intermediate := make([]uint64, len(f.order)) // by place
+	intermediate := make([]uint64, len(f.order)) // by position
 	for p, k := range f.order {
 		v := f.residue(constants[k])
 		for i := f.lowerStart[p]; i < f.lowerStart[p+1]; i++ {
@@ -219,7 +220,8 @@ func (f *lifting) solve(mt *meter, constant func(k int) *big.Int) ([]*big.Int, *
 	}
 }
 
-// next takes digit x out of what is left of constant k.
+// subtractDigit subtracts the effect of a digit of the solution from the remainder of constant k, and
+// divides it by the prime.
 func (f *lifting) subtractDigit(remainder []*big.Int, k int, digit []uint64) {
 	small, r := &f.small[k], f.rows[k]
 	if small.scale == 0 {
@@ -241,7 +243,7 @@ func (f *lifting) subtractDigit(remainder []*big.Int, k int, digit []uint64) {
 	hi, lo := bits.Mul64(small.scale, digit[k])
 	sum, borrow := bits.Sub64(sum, lo, 0)
 	carry, borrow = bits.Sub64(carry, hi, borrow)
-	if borrow == 1 { // negative
+	if borrow == 1 { // the difference is negative
 		sum, borrow = bits.Sub64(0, sum, 0)
 		carry, _ = bits.Sub64(0, carry, borrow)
 		remainder[k].Sub(remainder[k], twoWords(carry, sum))
@@ -256,7 +258,8 @@ func twoWords(hi, lo uint64) *big.Int {
 	return x.Lsh(x, 64).Or(x, new(big.Int).SetUint64(lo))
 }
 
-// fractions returns fractions that have the given digits, if there are simple ones.
+// reconstruct returns fractions with the given digits, numerators and a common denominator; nil if
+// there are no simple ones.
 func (f *lifting) reconstruct(mt *meter, digits [][]uint64) ([]*big.Int, *big.Int, error) {
 	modulus := new(big.Int).Exp(f.primeInt, big.NewInt(int64(len(digits))), nil)
 	half := new(big.Int).Rsh(modulus, 1)
@@ -268,7 +271,7 @@ func (f *lifting) reconstruct(mt *meter, digits [][]uint64) ([]*big.Int, *big.In
 		for i := len(digits) - 1; i >= 0; i-- {
 			x.Mul(x, f.primeInt).Add(x, digit.SetUint64(digits[i][k]))
 		}
-		// Most have the denominators of earlier ones.
+		// Most solutions have the denominators of earlier ones.
 		if x.Mul(x, den).Mod(x, modulus); x.Cmp(half) > 0 {
 			x.Sub(x, modulus)
 		}
@@ -292,20 +295,20 @@ func (f *lifting) reconstruct(mt *meter, digits [][]uint64) ([]*big.Int, *big.In
 	return num, den, nil
 }
 
-// simplest returns the fraction n/d that is x modulo m and has the smallest
-// product of n and d, if that is much smaller than m.
+// reconstructFraction returns the fraction n/d that is x modulo m and has the smallest product of n and
+// d. It returns nil if that is not much smaller than m.
 //
 // Source: Monagan, Maximal quotient rational reconstruction (2004).
 func reconstructFraction(x, m *big.Int) (n, d *big.Int) {
-	const least = 32 // bits of the quotient
+	const minBits = 32 // bits of the quotient
 	r0, r1 := new(big.Int).Set(m), new(big.Int).Mod(x, m)
 	t0, t1 := new(big.Int), big.NewInt(1)
-	most := least
+	bestBits := minBits
 	quo, product := new(big.Int), new(big.Int)
 	for r1.Sign() != 0 {
 		quo.QuoRem(r0, r1, product)
-		if quo.BitLen() > most {
-			most = quo.BitLen()
+		if quo.BitLen() > bestBits {
+			bestBits = quo.BitLen()
 			n, d = new(big.Int).Set(r1), new(big.Int).Set(t1)
 		}
 		r0, r1, product = r1, product, r0
@@ -323,7 +326,7 @@ func reconstructFraction(x, m *big.Int) (n, d *big.Int) {
 	return n, d
 }
 
-// holds reports whether the fractions satisfy the equations.
+// satisfies reports whether the fractions satisfy the equations.
 func (f *lifting) satisfies(num []*big.Int, den *big.Int, constant func(k int) *big.Int) bool {
 	var sum, product big.Int
 	for k, r := range f.rows {

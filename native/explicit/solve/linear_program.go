@@ -7,17 +7,15 @@ import (
 	"slices"
 )
 
-// LinearProgram asks for the greatest Gain·x over all x >= 0 that satisfy the
-// equations Rows·x = Right. All numbers are fractions.
+// LinearProgram maximizes Gain·x subject to Rows·x = Right and x >= 0, in rational arithmetic.
 type LinearProgram struct {
-	// Gain has one entry per variable; nil entries are zero.
+	// Gain has one coefficient per variable; nil stands for 0.
 	Gain  []*big.Rat
 	Rows  [][]Term
 	Right []*big.Rat
 }
 
-// Term is a coefficient of a variable. The terms of a row are in the order of
-// their variables, which are different.
+// Term is a coefficient of a variable. The terms of a row have different variables in increasing order.
 type Term struct {
 	Var   int
 	Coeff *big.Rat
@@ -26,11 +24,13 @@ type Term struct {
 // ErrInfeasible says that nothing satisfies the equations, ErrUnbounded that
 // the gain has no limit.
 var (
+	// ErrInfeasible says that no x satisfies the constraints, ErrUnbounded that the gain has no
+	// maximum.
 	ErrInfeasible = errors.New("the equations have no solution")
 	ErrUnbounded  = errors.New("the gain is unbounded")
 )
 
-// Variable adds a variable without gain, and returns its number.
+// Variable adds a variable with gain 0, and returns its number.
 func (p *LinearProgram) Variable() int {
 	p.Gain = append(p.Gain, nil)
 	return len(p.Gain) - 1
@@ -41,15 +41,14 @@ func (p *LinearProgram) Row(right *big.Rat, terms ...Term) {
 	p.Rows, p.Right = append(p.Rows, terms), append(p.Right, right)
 }
 
-// Maximize returns the greatest gain, and a solution that has it. Its error is
-// ErrInfeasible, ErrUnbounded or the context's.
+// Maximize returns the maximal gain and a solution that attains it. The error is ErrInfeasible,
+// ErrUnbounded or the context's.
 //
-// Source: the simplex method in two phases. It enters the variable of greatest
-// gain; after a step without progress, Bland's rule (1977) until there is some,
-// which cannot cycle.
+// Source: the two-phase simplex method. The variable of greatest gain enters; after a step without
+// progress Bland's rule (1977) decides, which cannot cycle.
 func (p *LinearProgram) Maximize(ctx context.Context) (*big.Rat, []*big.Rat, error) {
 	t := p.tableau()
-	for i := range t.rows { // first phase: bring the artificial variables to zero
+	for i := range t.rows { // first phase: minimize the artificial variables
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
 		}
@@ -90,9 +89,8 @@ func (p *LinearProgram) Maximize(ctx context.Context) (*big.Rat, []*big.Rat, err
 	return t.value, x, nil
 }
 
-// tableau is a basic solution: variable basis[i] is right[i], all others are
-// zero. gain is what a unit of each variable adds to value. A basis variable
-// that is not one of the program's is artificial.
+// tableau is a basic solution: variable basis[i] has value right[i], all others are 0. gain is the
+// reduced gain of each variable. A basis variable that is not one of the program's is artificial.
 type tableau struct {
 	rows  [][]Term
 	right []*big.Rat
@@ -123,9 +121,10 @@ func (p *LinearProgram) tableau() *tableau {
 	return t
 }
 
+// raise adds to the gain of variable j.
 func (t *tableau) raise(j int, by *big.Rat) { t.gain[j].Add(t.gain[j], by) }
 
-// coeff returns the coefficient of a variable in a row, nil if it is zero.
+// coeff returns the coefficient of variable j in row i, or nil if it is 0.
 func (t *tableau) coeff(i, j int) *big.Rat {
 	k, ok := slices.BinarySearchFunc(t.rows[i], j, func(x Term, j int) int { return x.Var - j })
 	if !ok {
@@ -134,7 +133,7 @@ func (t *tableau) coeff(i, j int) *big.Rat {
 	return t.rows[i][k].Coeff
 }
 
-// run moves from solution to better solution until there is none.
+// run pivots until no variable has a positive gain.
 func (t *tableau) run(ctx context.Context) error {
 	stalled := false
 	for {
@@ -156,8 +155,8 @@ func (t *tableau) run(ctx context.Context) error {
 	}
 }
 
-// entering returns a variable that adds to the value: the one that adds most,
-// or the first; -1 if there is none.
+// entering returns a variable with positive gain: the greatest one, or with first the first one; -1 if
+// there is none.
 func (t *tableau) entering(first bool) int {
 	best := -1
 	for j, g := range t.gain {
@@ -171,8 +170,8 @@ func (t *tableau) entering(first bool) int {
 	return best
 }
 
-// leaving returns the row whose variable is the first to reach zero if variable
-// j grows, the least variable if there are several; -1 if there is none.
+// leaving returns the row whose variable reaches 0 first if variable j grows, by the ratio test; ties
+// go to the smallest variable. It returns -1 if there is none.
 func (t *tableau) leaving(j int) int {
 	best := -1
 	var least *big.Rat
@@ -192,8 +191,8 @@ func (t *tableau) leaving(j int) int {
 	return best
 }
 
-// pivot makes variable j the one of row i. Fractions may be so large that one
-// pivot takes seconds.
+// pivot makes variable j the basis variable of row i. It polls the context, since one pivot can take
+// seconds.
 func (t *tableau) pivot(ctx context.Context, i, j int) error {
 	inverse := new(big.Rat).Inv(t.coeff(i, j))
 	for k := range t.rows[i] {
@@ -215,8 +214,7 @@ func (t *tableau) pivot(ctx context.Context, i, j int) error {
 	return nil
 }
 
-// price removes the gain g of a variable of the basis: the variables of its row
-// gain less, and the value has it.
+// price eliminates the gain g of the basis variable of row i.
 func (t *tableau) price(i int, g *big.Rat) {
 	if g.Sign() == 0 {
 		return
@@ -228,7 +226,7 @@ func (t *tableau) price(i int, g *big.Rat) {
 	t.value.Add(t.value, x.Mul(g, t.right[i]))
 }
 
-// addMultiple returns row + factor*other, without zeros. It may change row.
+// addMultiple returns row + factor*other without zero terms. It may change row.
 func addMultiple(row, other []Term, factor *big.Rat) []Term {
 	out := make([]Term, 0, len(row)+len(other))
 	for len(row) > 0 || len(other) > 0 {
@@ -249,8 +247,8 @@ func addMultiple(row, other []Term, factor *big.Rat) []Term {
 	return out
 }
 
-// dropArtificial replaces artificial variables, which are zero, by others, and
-// drops equations that say nothing.
+// dropArtificial replaces artificial variables in the basis, whose values are 0, and removes redundant
+// equations.
 func (t *tableau) dropArtificial(ctx context.Context) error {
 	for i := 0; i < len(t.rows); {
 		switch {

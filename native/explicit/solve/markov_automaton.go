@@ -10,28 +10,27 @@ import (
 	"tilecheck/native/explicit/sparse"
 )
 
-// Rates are bounds on the rate at which each state of a Markov automaton is left: both
-// are 0 where no time passes.
+// Rates are bounds on the exit rate of each state of a Markov automaton. Both are 0 for an immediate
+// state, in which no time passes.
 type Rates struct{ Low, High []float64 }
 
-// ErrRates says that the rates of a Markov automaton are not known well enough.
-var ErrRates = errors.New("the rate of a state is not known, or out of the range of doubles")
+// ErrRates says that an exit rate is unknown, too imprecise, or out of the range of float64.
+var ErrRates = errors.New("the rate of a state is unknown, too imprecise, or out of the range of float64")
 
-// ErrImmediate says that states in which no time passes have a cycle.
+// ErrImmediate says that immediate states form a cycle.
 var ErrImmediate = errors.New("states in which no time passes lead back to themselves")
 
-// MarkovUntil returns bounds on the extremal probability of `left U right` within a time,
-// in a Markov automaton whose embedded MDP the graph is. Its schedulers see the time.
+// MarkovUntil returns bounds on the extremal probability of `left U right` within a time, for a Markov
+// automaton whose embedded MDP is g. Schedulers may depend on the time.
 //
-// The time is cut into pieces, from the end on. Within a piece, steps come at one rate
-// everywhere. Schedulers that only count them are among those there are; ones that are
-// told how many will come know more than those do, since the number says all about a
-// path that time says. So the one value is on this side of the truth, the other beyond it,
-// and both are the same where one choice is the best throughout the piece. A piece that
-// makes too much difference is halved.
+// The time is cut into pieces, which are solved backwards from the end. Each piece is uniformised.
+// Schedulers that count steps are a subset of the timed ones; schedulers that know in advance how many
+// steps the piece has are more powerful than the timed ones. Their optimal values bound the true one
+// from both sides, and agree where one choice is optimal throughout the piece. A piece that widens the
+// bounds too much is halved.
 //
-// Source: Butkova, Hatefi, Hermanns and Krcal, Optimal Continuous Time Control (Unif+),
-// ATVA 2015, for one piece; there the rate is raised, here the time is cut.
+// Source: Butkova, Hatefi, Hermanns and Krcal, Optimal Continuous Time Control (Unif+), ATVA 2015, for
+// one piece; they raise the uniformisation rate instead of cutting the time.
 func MarkovUntil(ctx context.Context, g *sparse.Graph, left, right *sparse.Set, rates Rates, time Time, dir Direction, opts Options) (*Values, error) {
 	ma, err := newMarkovAutomaton(ctx, g, left, right, rates, time, dir, opts)
 	if err != nil {
@@ -40,35 +39,35 @@ func MarkovUntil(ctx context.Context, g *sparse.Graph, left, right *sparse.Set, 
 	if ma.v.Converged {
 		return ma.v, nil
 	}
-	// The first pass cuts nothing. Later ones add up to a width that is relative to it.
-	goal := opts.epsilon()
-	allowed := math.Inf(1)
+	// The first pass does not cut the time. Later ones widen the bounds by a total that is relative to it.
+	epsilon := opts.epsilon()
+	allowedWidening := math.Inf(1)
 	for {
-		done, err := ma.computeBounds(ctx, time, allowed)
+		done, err := ma.computeBounds(ctx, time, allowedWidening)
 		if err != nil {
 			return nil, err
 		}
-		width, least := ma.width()
-		if width <= goal*least {
+		width, minUpper := ma.width()
+		if width <= epsilon*minUpper {
 			ma.v.Converged = true
 			return ma.v, nil
 		}
-		if !done || allowed < goal*least/1e3 {
+		if !done || allowedWidening < epsilon*minUpper/1e3 {
 			return ma.v, nil
 		}
-		allowed = min(allowed, max(width, goal*least)) / 32
+		allowedWidening = min(allowedWidening, max(width, epsilon*minUpper)) / 32
 	}
 }
 
-// markov is a Markov automaton seen as one whose steps come at the same rate.
+// markovAutomaton is a uniformised Markov automaton.
 type markovAutomaton struct {
 	uniform
 	dir            Direction
-	immediate      []uint32    // open states without time, each after those it leads to
-	leaveProb      []float64   // of each state, the probability that a step leaves it
+	immediate      []uint32    // open immediate states, each after its successors
+	leaveProb      []float64   // of each state: the probability to leave it in one uniformised step
 	immediateErr   float64     // relative error of the values of immediate states
-	one            *sparse.Set // states from which right is reached at once
-	numTransitions int         // transitions of open states
+	one            *sparse.Set // states that reach right before any time passes
+	numTransitions int         // of open states
 	mt             *meter
 }
 
@@ -94,51 +93,51 @@ func newMarkovAutomaton(ctx context.Context, g *sparse.Graph, left, right *spars
 		return nil, ErrRates
 	}
 	ma.rate = fastest * (1 + slack)
-	possible := left
+	canContinue := left
 	if time.High.Sign() == 0 {
-		possible = left.Intersect(timeless)
+		canContinue = left.Intersect(timeless)
 	}
-	q, failure := computeProb01(ctx, g, possible, right, dir)
-	if failure != nil {
-		return nil, failure
+	prob01, failed := computeProb01(ctx, g, canContinue, right, dir)
+	if failed != nil {
+		return nil, failed
 	}
-	at, failure := computeProb01(ctx, g, left.Intersect(timeless), right, dir)
-	if failure != nil {
-		return nil, failure
+	immediately, failed := computeProb01(ctx, g, left.Intersect(timeless), right, dir)
+	if failed != nil {
+		return nil, failed
 	}
-	ma.one = at.one.Union(right)
+	ma.one = immediately.one.Union(right)
 	ma.v.set(ma.one, 1)
-	widest := 0
-	open := possible.Minus(q.zero).Minus(ma.one)
+	maxRow := 0
+	open := canContinue.Minus(prob01.zero).Minus(ma.one)
 	ma.v.Converged = open.Empty()
 	for c := range g.NumChoices() {
 		from, to := g.Row(c)
-		widest = max(widest, to-from)
+		maxRow = max(maxRow, to-from)
 	}
 	for s := range open.Minus(timeless).All() {
 		ma.states = append(ma.states, uint32(s))
 		ma.leaveProb[s] = rates.Low[s] / ma.rate
 		ma.stay[s] = (ma.rate - rates.Low[s]) / ma.rate
 	}
-	if failure := ma.orderImmediate(open.Intersect(timeless), widest); failure != nil {
-		return nil, failure
+	if failed := ma.orderImmediate(open.Intersect(timeless), maxRow); failed != nil {
+		return nil, failed
 	}
 	for s := range open.All() {
 		ma.v.Upper[s] = 1
 		first, end := g.Choices(s)
 		ma.numTransitions += int(g.Start[end]-g.Start[first]) + 1
 	}
-	ma.err = 1.05*(float64(widest+8)*unit*(1+1/slack)+(ma.round.err+err)*(1+1/slack)) + ma.immediateErr
+	ma.err = 1.05*(float64(maxRow+8)*unit*(1+1/slack)+(ma.round.err+err)*(1+1/slack)) + ma.immediateErr
 	return ma, nil
 }
 
-// order lists states in which no time passes such that each follows those it leads to.
+// orderImmediate lists the immediate states such that each follows its successors.
 func (ma *markovAutomaton) orderImmediate(states *sparse.Set, widest int) error {
-	parts := ma.g.Components(states, nil)
+	components := ma.g.Components(states, nil)
 	depth := make([]int, ma.g.NumStates())
 	deepest := 0
-	for i := range parts.Num() {
-		members := parts.Members(i)
+	for i := range components.Num() {
+		members := components.Members(i)
 		s := int(members[0])
 		first, end := ma.g.Choices(s)
 		for c := first; c < end; c++ {
@@ -160,14 +159,15 @@ func (ma *markovAutomaton) orderImmediate(states *sparse.Set, widest int) error 
 	return nil
 }
 
-// stays reports whether a choice does nothing but stay: what never lets time pass.
+// onlySelfLoop reports whether choice c of state s leads to s only. In an immediate state it stops the
+// time forever.
 func (ma *markovAutomaton) onlySelfLoop(s, c int) bool {
 	from, to := ma.g.Row(c)
 	return to == from+1 && int(ma.g.Target[from]) == s
 }
 
-// resolve gives the immediate states the best mean of what they lead to.
-func (ma *markovAutomaton) optimizeImmediate(x []float64) {
+// optimizeImmediate sets the values of the immediate states to the optimum over their choices.
+func (ma *markovAutomaton) optimizeImmediate(values []float64) {
 	g := ma.g
 	for _, s := range ma.immediate {
 		first, end := g.Choices(int(s))
@@ -176,19 +176,18 @@ func (ma *markovAutomaton) optimizeImmediate(x []float64) {
 			sum := 0.0
 			if !ma.onlySelfLoop(int(s), c) {
 				for i := g.Start[c]; i < g.Start[c+1]; i++ {
-					sum += g.Prob(int(i)) * x[g.Target[i]]
+					sum += g.Prob(int(i)) * values[g.Target[i]]
 				}
 			}
 			if best < 0 || (sum > best) == (ma.dir == Max) {
 				best = sum
 			}
 		}
-		x[s] = best
+		values[s] = best
 	}
 }
 
-// advance writes what x is worth a step before into out, for the states in which time
-// passes.
+// step writes to out the values before one uniformised step, for the states in which time passes.
 func (ma *markovAutomaton) step(x, out []float64) error {
 	g := ma.g
 	inParts(len(ma.states), 1<<12, func(from, to int) {
@@ -207,15 +206,15 @@ func (ma *markovAutomaton) step(x, out []float64) error {
 	return ma.mt.did(ma.numTransitions)
 }
 
-// markovWork is how many transitions are looked at to make an interval narrower.
+// maxMarkovWork limits the transitions that are evaluated to make the bounds tighter.
 const maxMarkovWork = 1 << 32
 
-// whole is the time in the units in which pieces of it are counted: a power of two.
+// The whole time is 2^timeBits units; pieces are powers of two of them.
 const timeBits = 40
 
-// pass computes the bounds anew, with so many pieces that their widths add up to less than
-// allowed. It reports false if it gave up.
-func (ma *markovAutomaton) computeBounds(ctx context.Context, time Time, allowed float64) (bool, error) {
+// computeBounds computes the bounds with pieces that widen them by at most allowedWidening in total. It
+// reports false if it gave up.
+func (ma *markovAutomaton) computeBounds(ctx context.Context, time Time, allowedWidening float64) (bool, error) {
 	x := make([]float64, len(ma.leaveProb))
 	for s := range ma.one.All() {
 		x[s] = 1
@@ -236,30 +235,30 @@ func (ma *markovAutomaton) computeBounds(ctx context.Context, time Time, allowed
 	case !(meanErr*max(mean, 1) < 0x1p-18):
 		return false, ErrTime
 	}
-	numbers := make(map[int]*poisson)
-	size := timeBits
-	for rest := int64(1) << timeBits; rest > 0; {
-		size = min(size, bits.Len64(uint64(rest))-1)
-		p := numbers[size]
+	poissons := make(map[int]*poisson)
+	logLength := timeBits
+	for remaining := int64(1) << timeBits; remaining > 0; {
+		logLength = min(logLength, bits.Len64(uint64(remaining))-1)
+		p := poissons[logLength]
 		if p == nil {
-			if p, err = newPoisson(ctx, max(math.Ldexp(mean, size-timeBits), 0x1p-1000), meanErr, truncation); err != nil {
+			if p, err = newPoisson(ctx, max(math.Ldexp(mean, logLength-timeBits), 0x1p-1000), meanErr, truncation); err != nil {
 				return false, err
 			}
-			numbers[size] = p
+			poissons[logLength] = p
 		}
-		low2, high2, rounded, err := ma.backPiece(low, high, p)
+		newLow, newHigh, roundingErr, err := ma.backPiece(low, high, p)
 		if err != nil {
 			return false, err
 		}
-		lost := widest(low2, high2) - widest(low, high)
-		if size > 0 && lost > math.Ldexp(allowed, size-timeBits) && lost > 4*rounded {
-			size--
+		widening := widest(newLow, newHigh) - widest(low, high)
+		if logLength > 0 && widening > math.Ldexp(allowedWidening, logLength-timeBits) && widening > 4*roundingErr {
+			logLength--
 		} else {
-			low, high = low2, high2
-			rest -= int64(1) << size
-			size++
+			low, high = newLow, newHigh
+			remaining -= int64(1) << logLength
+			logLength++
 		}
-		if ma.mt.totalWork() > maxMarkovWork && !math.IsInf(allowed, 1) {
+		if ma.mt.totalWork() > maxMarkovWork && !math.IsInf(allowedWidening, 1) {
 			return false, nil
 		}
 	}
@@ -267,6 +266,7 @@ func (ma *markovAutomaton) computeBounds(ctx context.Context, time Time, allowed
 	return true, nil
 }
 
+// widest returns the greatest distance of the bounds.
 func widest(low, high []float64) float64 {
 	most := 0.0
 	for s, l := range low {
@@ -275,7 +275,8 @@ func widest(low, high []float64) float64 {
 	return most
 }
 
-// piece returns bounds before a piece from those after it, and what rounding added to them.
+// backPiece returns the bounds before a piece from those after it, and the part of their width that is
+// due to rounding.
 func (ma *markovAutomaton) backPiece(low, high []float64, p *poisson) (newLow, newHigh []float64, rounded float64, err error) {
 	if ma.dir == Max {
 		if newLow, err = ma.stepCountingValue(low, p); err == nil {
@@ -295,7 +296,7 @@ func (ma *markovAutomaton) backPiece(low, high []float64, p *poisson) (newLow, n
 	return newLow, newHigh, rel + abs, nil
 }
 
-// bound moves what was computed for open states outwards.
+// widen rounds the computed bounds of the open states outwards.
 func (ma *markovAutomaton) widen(low, high []float64, rel, abs float64) {
 	for _, states := range [][]uint32{ma.states, ma.immediate} {
 		for _, s := range states {
@@ -305,77 +306,80 @@ func (ma *markovAutomaton) widen(low, high []float64, rel, abs float64) {
 	}
 }
 
-// narrow keeps the better of the bounds.
+// keepTighter intersects the stored bounds with new ones.
 func (ma *markovAutomaton) keepTighter(low, high []float64) {
 	for s := range low {
 		ma.v.Lower[s], ma.v.Upper[s] = max(ma.v.Lower[s], low[s]), min(ma.v.Upper[s], high[s])
 	}
 }
 
-// width returns the width of the bounds of the initial states, and the least upper one.
-func (ma *markovAutomaton) width() (width, least float64) {
-	least = 1
+// width returns the greatest width of the bounds of an initial state, and the least positive upper
+// bound.
+func (ma *markovAutomaton) width() (width, minUpper float64) {
+	minUpper = 1
 	for _, s := range ma.g.Initial {
 		lo, hi := ma.v.Lower[s], ma.v.Upper[s]
 		width = max(width, hi-lo)
 		if hi > 0 {
-			least = min(least, hi)
+			minUpper = min(minUpper, hi)
 		}
 	}
-	return width, least
+	return width, minUpper
 }
 
-// told returns the mean, over the number of steps, of the best value with that many.
-func (ma *markovAutomaton) propheticValue(x []float64, p *poisson) ([]float64, error) {
-	x, next, sum := slices.Clone(x), slices.Clone(x), slices.Clone(x)
+// propheticValue returns the optimal value of schedulers that know how many steps the piece has: the
+// mean, over the Poisson distribution p, of the optimal value for that number.
+func (ma *markovAutomaton) propheticValue(values []float64, p *poisson) ([]float64, error) {
+	values, next, mean := slices.Clone(values), slices.Clone(values), slices.Clone(values)
 	for _, s := range ma.states {
-		sum[s] = 0
+		mean[s] = 0
 	}
 	for k := range p.last() + 1 {
-		w := p.of(k)
-		if w > 0 {
+		weight := p.of(k)
+		if weight > 0 {
 			for _, s := range ma.states {
-				sum[s] += w * x[s]
+				mean[s] += weight * values[s]
 			}
 		}
 		if k == p.last() {
 			break
 		}
-		if err := ma.step(x, next); err != nil {
+		if err := ma.step(values, next); err != nil {
 			return nil, err
 		}
 		ma.optimizeImmediate(next)
-		x, next = next, x
+		values, next = next, values
 	}
-	ma.optimizeImmediate(sum)
-	return sum, nil
+	ma.optimizeImmediate(mean)
+	return mean, nil
 }
 
-// counted returns the best value where only the steps made are known: after each of them
-// there is what is worth something if it was the last one.
+// stepCountingValue returns the optimal value of schedulers that know only how many steps have
+// happened. It goes backwards through the steps, and adds the value x times the probability that the
+// step was the last one.
 func (ma *markovAutomaton) stepCountingValue(x []float64, p *poisson) ([]float64, error) {
-	y, next := make([]float64, len(x)), make([]float64, len(x))
-	reached := 0.0 // the probability of so many steps and more
+	after, next := make([]float64, len(x)), make([]float64, len(x))
+	tailProb := 0.0 // the probability of so many steps and more
 	for k := p.last(); k >= 0; k-- {
-		if err := ma.step(y, next); err != nil {
+		if err := ma.step(after, next); err != nil {
 			return nil, err
 		}
-		if w := p.of(k); w > 0 {
+		if weight := p.of(k); weight > 0 {
 			for _, s := range ma.states {
-				next[s] += w * x[s]
+				next[s] += weight * x[s]
 			}
-			reached = min(reached+w, 1)
+			tailProb = min(tailProb+weight, 1)
 		} else {
-			reached = 1
+			tailProb = 1
 		}
 		for s := range ma.one.All() {
-			next[s] = reached
+			next[s] = tailProb
 		}
 		ma.optimizeImmediate(next)
-		y, next = next, y
+		after, next = next, after
 	}
 	for s := range ma.one.All() {
-		y[s] = 1
+		after[s] = 1
 	}
-	return y, nil
+	return after, nil
 }

@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// inParts has the numbers from 0 to n done in consecutive parts of at least the
-// given size, at the same time where there are processors. Where a part ends
-// depends on their number, so no result may depend on it.
+// inParts calls part for consecutive parts of the numbers from 0 to n, concurrently if there are
+// several processors. Each part has at least the given size. Results must not depend on where the parts
+// end, as that depends on the number of processors.
 func inParts(n, least int, part func(from, to int)) {
 	size := n
 	if workers := min(runtime.GOMAXPROCS(0), n/least); workers > 1 {

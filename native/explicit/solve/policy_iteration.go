@@ -7,12 +7,11 @@ import (
 	"tilecheck/native/explicit/sparse"
 )
 
-// climb solves a component with choices by scheduler iteration, in a way that suits
-// large ones. Under one scheduler most unknowns are on no cycle, and those that are make
-// small components. Between two schedulers there are some sweeps over all choices: they
-// carry an improvement further than the unknowns next to it. What is found is proved as
-// in direct. It reports whether that succeeded; the bounds are unchanged when it did not.
-// It is given up after so many operations as budget says; then more is set.
+// solveByPolicyIteration solves a component with several choices, in a way that suits large ones: it
+// decomposes the chain that each scheduler induces, whose components usually are small, and improves by
+// several sweeps, which carry an improvement further than one. The result must be proved as in
+// solveByElimination. Otherwise ok is false, and the bounds are unchanged; overBudget says that a
+// larger budget may help.
 //
 // Source: Puterman, Markov Decision Processes (1994), section 6.5.
 func (l *localSystem) solveByPolicyIteration(mt *meter, eps, budget float64) (ok, overBudget bool, err error) {
@@ -37,55 +36,60 @@ func (l *localSystem) solveByPolicyIteration(mt *meter, eps, budget float64) (ok
 	return l.proveInductive(low, high, slack, 1e-3, eps), false, mt.did(2 * l.work())
 }
 
-// policy is a scheduler of a component, which has a choice for each unknown.
+// policyIteration holds the current scheduler of a component, and the solver of the chain that it
+// induces.
 type policyIteration struct {
 	system    *localSystem
 	mt        *meter
 	choice    []uint32
-	workLimit float64 // the work at which to give up
-	budget    float64 // of an elimination
+	workLimit float64 // the total work of mt at which it gives up
+	budget    float64 // operations that one elimination may take
 
-	// What follows is of the equations under the choices made, if fresh.
+	// fresh says that the following fields belong to the current scheduler.
 	fresh         bool
 	decomposition *sparse.Components
-	components    []*eliminationSolver // the components of several unknowns, in their order
+	components    []*eliminationSolver // solvers of the components with several unknowns, in their order
 	index         []uint32             // of each unknown in its component
 }
 
-// newPolicy starts with the choices that are best for the lower bounds, but not with
-// ones by which a component is never left.
+// newPolicyIteration starts with the scheduler that is optimal for the lower bounds. Where a minimum
+// needs it, choices are replaced such that every component is left.
 func newPolicyIteration(l *localSystem, mt *meter, budget float64) *policyIteration {
 	n := len(l.choiceStart) - 1
 	p := &policyIteration{system: l, mt: mt, choice: make([]uint32, n), workLimit: mt.totalWork() + budget, budget: budget, index: make([]uint32, n)}
 	for k := range p.choice {
 		_, p.choice[k] = l.lowerUpdateOffGrid(k, l.lower)
 	}
-	if !l.min || !l.hasRewards {
-		return p
-	}
-	p.decompose()
-	out := l.properScheduler()
-	left := sparse.NewSet(n)
-	for i := range p.decomposition.Num() {
-		members := p.decomposition.Members(i)
-		leaves := slices.ContainsFunc(members, func(k uint32) bool {
-			j := p.choice[k]
-			return j == sparse.None || l.exit[j] > 0 || slices.ContainsFunc(p.row(k), func(t uint32) bool { return left.Has(int(t)) })
-		})
-		for _, k := range members {
-			if leaves {
-				left.Add(int(k))
-			} else {
-				p.choice[k], p.fresh = out[k], false
-			}
-		}
+	if l.min && l.hasRewards {
+		p.makeProper()
 	}
 	return p
 }
 
+// makeProper replaces the choices in components of the induced chain that are never left.
+func (p *policyIteration) makeProper() {
+	p.decompose()
+	proper := p.system.properScheduler()
+	leaving := sparse.NewSet(len(p.choice))
+	for i := range p.decomposition.Num() {
+		members := p.decomposition.Members(i)
+		leaves := slices.ContainsFunc(members, func(k uint32) bool {
+			j := p.choice[k]
+			return j == sparse.None || p.system.exit[j] > 0 || slices.ContainsFunc(p.row(k), func(t uint32) bool { return leaving.Has(int(t)) })
+		})
+		for _, k := range members {
+			if leaves {
+				leaving.Add(int(k))
+			} else {
+				p.choice[k], p.fresh = proper[k], false
+			}
+		}
+	}
+}
+
 func (p *policyIteration) exhausted() bool { return p.mt.totalWork() > p.workLimit }
 
-// row returns the columns of the choice made for k.
+// row returns the columns of the current choice of k.
 func (p *policyIteration) row(k uint32) []uint32 {
 	j := p.choice[k]
 	if j == sparse.None {
@@ -94,7 +98,7 @@ func (p *policyIteration) row(k uint32) []uint32 {
 	return p.system.col[p.system.termStart[j]:p.system.termStart[j+1]]
 }
 
-// of returns a constant of the choice made for k.
+// chosen returns the entry of the current choice of k, or 0 if it has none.
 func (p *policyIteration) chosen(constants []float64, k int) float64 {
 	if j := p.choice[k]; j != sparse.None {
 		return constants[j]
@@ -102,18 +106,18 @@ func (p *policyIteration) chosen(constants []float64, k int) float64 {
 	return 0
 }
 
+// constant returns the midpoint of the constant of the current choice of k.
 func (p *policyIteration) constant(k int) float64 {
 	lo, hi := p.chosen(p.system.constLower, k), p.chosen(p.system.constUpper, k)
 	return lo + (hi-lo)/2
 }
 
-// rounds is how many schedulers are tried. Each is better than the one before, and a
-// few dozen do on any model; but where rounding is as large as what is gained they go
-// round in circles, which on two unknowns would take the budget years.
+// maxSchedulers limits the iteration. A few dozen schedulers are enough for all known models; but where
+// improvements are as small as rounding errors, schedulers may repeat without end.
 const maxSchedulers = 1000
 
-// iterate improves the choices until improve has none better, and returns the
-// solution of x = P x + gain; nil when it finds none.
+// run improves the scheduler until improve finds no better choice. It returns the solution of x = P x +
+// rhs for the last scheduler, or nil if it gives up.
 func (p *policyIteration) run(x []float64, rhs func(k int) float64, improve func(x []float64) (bool, error)) ([]float64, error) {
 	for range maxSchedulers {
 		var err error
@@ -132,11 +136,11 @@ func (p *policyIteration) run(x []float64, rhs func(k int) float64, improve func
 	return nil, nil
 }
 
-// improvements is the number of sweeps between two schedulers.
+// sweepsPerImprovement is the number of sweeps between two evaluations.
 const sweepsPerImprovement = 4
 
-// improve takes better choices, beyond rounding, in a few sweeps that start from x, and
-// reports whether there were any.
+// improve switches to choices that are better by more than the rounding error, in a few sweeps that
+// start from x. It reports whether there were any.
 func (p *policyIteration) improve(x []float64) (bool, error) {
 	l := p.system
 	threshold := 1 - p.tolerance()
@@ -167,7 +171,7 @@ func (p *policyIteration) improve(x []float64) (bool, error) {
 	return changed, nil
 }
 
-// accuracy is the relative difference beyond which a choice is better than another.
+// tolerance is the relative difference beyond which a choice counts as better.
 func (p *policyIteration) tolerance() float64 {
 	for _, d := range p.components {
 		if d.iterative {
@@ -177,8 +181,8 @@ func (p *policyIteration) tolerance() float64 {
 	return 1e-12
 }
 
-// slack returns a solution of w = P w + x, and more where there is a grid, that is not
-// much below P w + x for any choice that is as good as the best, or nearly.
+// solveSlack solves w = P w + x (plus a multiple of the grid), such that w is about an upper bound of P
+// w + x for every choice that is optimal or nearly so.
 func (p *policyIteration) solveSlack(x []float64) ([]float64, error) {
 	l := p.system
 	const tolerance = 1e-9
@@ -207,8 +211,8 @@ func (p *policyIteration) solveSlack(x []float64) ([]float64, error) {
 	})
 }
 
-// solve solves x = P x + gain under the choices made. It returns nil when that
-// takes too long or too large numbers. Where it is iterated it starts from a guess.
+// solve solves x = P x + rhs under the current scheduler, component by component. It returns nil if
+// that takes too long or overflows. Iterative solvers start from guess.
 func (p *policyIteration) solve(guess []float64, rhs func(k int) float64) ([]float64, error) {
 	if !p.fresh {
 		p.decompose()
@@ -236,12 +240,12 @@ func (p *policyIteration) solve(guess []float64, rhs func(k int) float64) ([]flo
 	return x, p.mt.did(len(p.system.choiceStart) * 8)
 }
 
-// solvePart solves the equations of a component, those of its successors being solved.
+// solveComponent solves a component whose successors are solved, and writes the solution to x.
 func (p *policyIteration) solveComponent(solver *eliminationSolver, members []uint32, x, guess []float64, rhs func(k int) float64) (bool, error) {
 	solver.guess = make([]float64, len(members))
 	localRHS := make([]float64, len(members))
 	for i, k := range members {
-		// Those of the component itself are zero still.
+		// In x the component itself is still zero.
 		solver.guess[i], localRHS[i] = guess[k], rhs(int(k))+p.system.terms(p.choice[k], x)
 	}
 	solution, err := solver.solve(p.mt, func(i int) float64 { return localRHS[i] })
@@ -254,7 +258,7 @@ func (p *policyIteration) solveComponent(solver *eliminationSolver, members []ui
 	return true, nil
 }
 
-// decompose finds the components of the equations under the choices made.
+// decompose computes the strongly connected components of the induced chain.
 func (p *policyIteration) decompose() {
 	m := &sparse.Model{Kind: sparse.DTMC, Start: make([]uint32, 1, len(p.choice)+1), Target: make([]uint32, 0, 2*len(p.choice))}
 	for k := range p.choice {
@@ -264,7 +268,7 @@ func (p *policyIteration) decompose() {
 	p.decomposition = m.Components(nil, nil)
 }
 
-// part copies the equations of a component of several unknowns.
+// componentSolver builds the equations of a component with several unknowns.
 func (p *policyIteration) componentSolver(members []uint32) *eliminationSolver {
 	l := p.system
 	subsystem := &localSystem{choiceStart: make([]uint32, 0, len(members)+1), termStart: make([]uint32, 0, len(members)+1), exit: make([]float64, 0, len(members))}

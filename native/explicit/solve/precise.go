@@ -9,10 +9,9 @@ import (
 	"tilecheck/native/explicit/sparse"
 )
 
-// PreciseUntil is TimedUntil, or NotTimedUntil, on an exact model, with twice as
-// many digits on the way: for rates so large that the rounding of their steps adds
-// up. ErrTooManySteps says that this takes too long, ErrTime that the times are not
-// known.
+// PreciseUntil is TimedUntil, or NotTimedUntil if negated, in double-word arithmetic: for exact models
+// whose rates are so large that the rounding errors of float64 steps add up. The errors are
+// ErrTooManySteps if it would take too long, and ErrTime if a time is not known exactly.
 func PreciseUntil(ctx context.Context, g *sparse.Graph, left, right *sparse.Set, bound Interval, negated bool, opts Options) (*Values, error) {
 	pt, err := newPreciseTransient(ctx, g, opts)
 	if err != nil {
@@ -59,7 +58,8 @@ func PreciseUntil(ctx context.Context, g *sparse.Graph, left, right *sparse.Set,
 	return v, nil
 }
 
-// PreciseInstantReward is TimedInstantReward, as PreciseUntil.
+// PreciseInstantReward is TimedInstantReward in double-word arithmetic, with the errors of
+// PreciseUntil.
 func PreciseInstantReward(ctx context.Context, g *sparse.Graph, r *sparse.Reward, time Time, opts Options) (*Values, error) {
 	pt, err := newPreciseTransient(ctx, g, opts)
 	if err != nil {
@@ -68,16 +68,16 @@ func PreciseInstantReward(ctx context.Context, g *sparse.Graph, r *sparse.Reward
 	if !time.Known() {
 		return nil, ErrTime
 	}
-	most := pt.setScaledRewards(r.StateRat)
+	greatest := pt.setScaledRewards(r.StateRat)
 	if err := pt.evolve(sparse.FullSet(g.NumStates()), time.Low); err != nil {
 		return nil, err
 	}
-	return pt.values(most), nil
+	return pt.values(greatest), nil
 }
 
-// PreciseCumulReward is TimedCumulReward, as PreciseUntil. What has been earned is
-// the value of one more state, which the others lead to at the rate of what they
-// earn.
+// PreciseCumulReward is TimedCumulReward in double-word arithmetic, with the errors of PreciseUntil.
+// The accumulated reward is the value of an additional state, to which every state has a transition
+// with its reward as rate.
 func PreciseCumulReward(ctx context.Context, g *sparse.Graph, r *sparse.Reward, time Time, opts Options) (*Values, error) {
 	pt, err := newPreciseTransient(ctx, g, opts)
 	if err != nil {
@@ -91,43 +91,44 @@ func PreciseCumulReward(ctx context.Context, g *sparse.Graph, r *sparse.Reward, 
 	if err != nil {
 		return nil, err
 	}
-	gains := make([]*big.Rat, g.NumStates())
-	for s := range gains {
-		gains[s] = sys.reward.GainRat(s, s)
+	stateRewards := make([]*big.Rat, g.NumStates())
+	for s := range stateRewards {
+		stateRewards[s] = sys.reward.GainRat(s, s)
 	}
-	most := pt.setScaledRewards(gains)
-	pt.earned = pt.x
+	greatest := pt.setScaledRewards(stateRewards)
+	pt.rewardRate = pt.x
 	all := sparse.FullSet(g.NumStates())
 	pt.zero = g.ExistsUntil(all, pt.zero.Complement()).Complement()
-	pt.x = append(make([]doubleWord, len(gains)), doubleWord{1, 0})
+	pt.x = append(make([]doubleWord, len(stateRewards)), doubleWord{1, 0})
 	if err := pt.evolve(all, time.Low); err != nil {
 		return nil, err
 	}
-	if pt.rate.hi > 0 { // a step is worth as much as the time that it takes
-		most = new(big.Rat).Quo(most, pt.rate.rat())
+	if pt.rate.hi > 0 { // one step takes 1/rate units of time
+		greatest = new(big.Rat).Quo(greatest, pt.rate.rat())
 	} else {
-		most = new(big.Rat).Mul(most, time.Low)
+		greatest = new(big.Rat).Mul(greatest, time.Low)
 	}
-	pt.x = pt.x[:len(gains)]
-	return pt.values(most), nil
+	pt.x = pt.x[:len(stateRewards)]
+	return pt.values(greatest), nil
 }
 
-// precise are values under way, and what is known about their error.
+// preciseTransient computes transient values by uniformisation in double-word arithmetic, with error
+// bounds.
 type preciseTransient struct {
-	ctx    context.Context
-	g      *sparse.Graph
-	mt     *meter
-	x      []doubleWord
-	earned []doubleWord // of each state, per unit of time; nil where nothing is
-	// zero and one have the states whose value is known to be that.
+	ctx        context.Context
+	g          *sparse.Graph
+	mt         *meter
+	x          []doubleWord
+	rewardRate []doubleWord // of each state, when rewards accumulate; nil otherwise
+	// zero and one are the states whose value is exactly that.
 	zero, one      *sparse.Set
-	relErr, absErr float64 // error: relative, and of the greatest value
+	relErr, absErr float64 // relative error, and absolute error as a multiple of the greatest value
 
-	rate doubleWord // of steps
+	rate doubleWord // uniformisation rate
 	rows [][]preciseTransition
 }
 
-// entry is a transition of the uniformised chain.
+// preciseTransition is a transition of the uniformised chain.
 type preciseTransition struct {
 	to int
 	p  doubleWord
@@ -161,30 +162,31 @@ func (pt *preciseTransient) set(s int, v *big.Rat) {
 	}
 }
 
-// rewards sets the values to rewards divided by the greatest, which it returns.
+// setScaledRewards sets the values to the rewards divided by the greatest reward, which it returns.
 func (pt *preciseTransient) setScaledRewards(r []*big.Rat) (most *big.Rat) {
-	top := new(big.Rat)
+	greatest := new(big.Rat)
 	for _, v := range r {
-		if v != nil && v.Cmp(top) > 0 {
-			top = v
+		if v != nil && v.Cmp(greatest) > 0 {
+			greatest = v
 		}
 	}
-	if top.Sign() == 0 {
-		return top
+	if greatest.Sign() == 0 {
+		return greatest
 	}
 	for s, v := range r {
 		if v != nil {
-			pt.set(s, new(big.Rat).Quo(v, top))
+			pt.set(s, new(big.Rat).Quo(v, greatest))
 		}
 	}
-	return top
+	return greatest
 }
 
-// evolve replaces the values of the open states by what they are on average after
-// some time, during which all others keep theirs.
+// evolve replaces the values of the open states by their expectation after some time. The other states
+// are absorbing. It either takes all steps of the uniformised chain, or computes the transition matrix
+// of a short slice of time and squares it repeatedly, whichever is cheaper.
 func (pt *preciseTransient) evolve(open *sparse.Set, time *big.Rat) error {
 	zero, one := pt.g.ExistsUntil(open, pt.zero.Complement()).Complement(), pt.g.ExistsUntil(open, pt.one.Complement()).Complement()
-	if pt.earned != nil {
+	if pt.rewardRate != nil {
 		zero, one = pt.zero, sparse.NewSet(len(pt.x))
 	}
 	if err := pt.uniformise(open); err != nil {
@@ -192,14 +194,14 @@ func (pt *preciseTransient) evolve(open *sparse.Set, time *big.Rat) error {
 	}
 	exact := new(big.Rat).Mul(pt.rate.rat(), time)
 	mean := newDoubleWord(exact)
-	if time.Sign() == 0 || pt.rate.hi == 0 && pt.earned == nil {
+	if time.Sign() == 0 || pt.rate.hi == 0 && pt.rewardRate == nil {
 		return nil
 	}
-	if pt.rate.hi == 0 { // nothing ever happens
-		copy(pt.x, pt.earned)
+	if pt.rate.hi == 0 { // no transitions: only rewards accumulate
+		copy(pt.x, pt.rewardRate)
 		return nil
 	}
-	if mean.hi < doubleWordFloor { // what happens is lost with the rest
+	if mean.hi < doubleWordFloor { // covered by the absolute error
 		pt.zero, pt.one = zero, one
 		return nil
 	}
@@ -210,32 +212,32 @@ func (pt *preciseTransient) evolve(open *sparse.Set, time *big.Rat) error {
 	for _, row := range pt.rows {
 		widest, terms = max(widest, len(row)), terms+len(row)
 	}
-	// The number of squarings of the matrix that make one slice of time all of it.
+	// squarings: how often the matrix of one slice is squared to cover all the time.
 	n, squarings := len(pt.x), max(0, math.Ilogb(mean.hi)+1)
-	steps, few := mean.hi+40*math.Sqrt(mean.hi)+300, 300.0
-	along := steps * float64(terms+n)
-	square := float64(n) * (few*float64(terms+n) + float64(squarings)*float64(n)*float64(n))
-	perStep := float64(widest+10)*(2+1/slack) + 8 // of the chain, and of the probability of its number
+	steps, sliceSteps := mean.hi+40*math.Sqrt(mean.hi)+300, 300.0
+	transientWork := steps * float64(terms+n)
+	squaringWork := float64(n) * (sliceSteps*float64(terms+n) + float64(squarings)*float64(n)*float64(n))
+	errPerStep := float64(widest+10)*(2+1/slack) + 8 // of the chain, and of the probability of its number
 	var err error
 	switch {
-	case min(along, square) > maxPreciseWork:
+	case min(transientWork, squaringWork) > maxPreciseWork:
 		return fmt.Errorf("%w: the fastest rate times the time is %.3g, for which %d states take more than %.3g operations",
 			ErrTooManySteps, mean.hi, n, float64(maxPreciseWork))
-	case along <= square:
-		pt.relErr += doubleWordUnit * (steps*perStep + 1000)
+	case transientWork <= squaringWork:
+		pt.relErr += doubleWordUnit * (steps*errPerStep + 1000)
 		pt.x, err = pt.poissonMean(pt.x, 1, mean)
 	default:
-		pt.relErr += doubleWordUnit * math.Ldexp(few*perStep+1000+float64(n), squarings+1)
+		pt.relErr += doubleWordUnit * math.Ldexp(sliceSteps*errPerStep+1000+float64(n), squarings+1)
 		err = pt.squareMatrix(mean, squarings)
 	}
 	pt.zero, pt.one = zero, one
 	return err
 }
 
-// preciseWork is how many operations evolve may take: some ten seconds' worth.
+// maxPreciseWork limits the operations of evolve, to about ten seconds.
 const maxPreciseWork = 1 << 30
 
-// uniformise computes the transitions of the open states in steps of one rate.
+// uniformise computes the transitions of the uniformised chain.
 func (pt *preciseTransient) uniformise(open *sparse.Set) error {
 	n := pt.g.NumStates()
 	rates := make([]doubleWord, len(pt.g.Rats))
@@ -271,31 +273,32 @@ func (pt *preciseTransient) uniformise(open *sparse.Set) error {
 				row = append(row, preciseTransition{t, rates[pt.g.Weight[i]].quo(pt.rate)})
 			}
 		}
-		if pt.earned != nil {
-			row = append(row, preciseTransition{n, pt.earned[s]})
+		if pt.rewardRate != nil {
+			row = append(row, preciseTransition{n, pt.rewardRate[s]})
 		}
 		pt.rows[s] = row
 	}
 	return nil
 }
 
-// average returns the mean of the columns of x after a Poisson number of steps.
+// poissonMean returns the expected value of each column of x after a Poisson-distributed number of
+// steps.
 func (pt *preciseTransient) poissonMean(x []doubleWord, columns int, mean doubleWord) ([]doubleWord, error) {
-	first, weights := doubleWordPoisson(mean)
+	firstKept, weights := doubleWordPoisson(mean)
 	next, sum := make([]doubleWord, len(x)), make([]doubleWord, len(x))
 	work := 0
 	for _, row := range pt.rows {
 		work += len(row) * columns * 4
 	}
 	for k := 0; ; k++ {
-		if k >= first {
-			w := weights[k-first]
+		if k >= firstKept {
+			w := weights[k-firstKept]
 			for i, v := range x {
 				if v.hi > 0 {
 					sum[i] = sum[i].add(w.mul(v))
 				}
 			}
-			if k-first == len(weights)-1 {
+			if k-firstKept == len(weights)-1 {
 				break
 			}
 		}
@@ -321,8 +324,8 @@ func (pt *preciseTransient) poissonMean(x []doubleWord, columns int, mean double
 	return sum, nil
 }
 
-// square evolves the values by the matrix of one slice of time, squared again and
-// again until it is that of all the time.
+// squareMatrix evolves the values by the matrix of a slice of time, squared until it covers all the
+// time.
 func (pt *preciseTransient) squareMatrix(mean doubleWord, squarings int) error {
 	n := len(pt.x)
 	m := make([]doubleWord, n*n)
@@ -371,11 +374,11 @@ func (pt *preciseTransient) squareMatrix(mean doubleWord, squarings int) error {
 	return nil
 }
 
-// poisson2 is newPoisson: the numbers from first on, without those so unlikely that
-// they do not matter.
-func doubleWordPoisson(mean doubleWord) (first int, weights []doubleWord) {
+// doubleWordPoisson is newPoisson in double-word arithmetic: the probabilities from number firstKept
+// on. Those left out are too small to matter.
+func doubleWordPoisson(mean doubleWord) (firstKept int, weights []doubleWord) {
 	mode := int(mean.hi)
-	walk := func(step int) (out []doubleWord) {
+	weightsFrom := func(step int) (out []doubleWord) {
 		w, sum := doubleWord{1, 0}, 1.0
 		for k := mode; ; k += step {
 			ratio := mean.quo(doubleWord{float64(k + 1), 0})
@@ -390,7 +393,7 @@ func doubleWordPoisson(mean doubleWord) (first int, weights []doubleWord) {
 			out = append(out, w)
 		}
 	}
-	below, above := walk(-1), walk(+1)
+	below, above := weightsFrom(-1), weightsFrom(+1)
 	for i := range below {
 		weights = append(weights, below[len(below)-1-i])
 	}
@@ -405,20 +408,20 @@ func doubleWordPoisson(mean doubleWord) (first int, weights []doubleWord) {
 	return mode - len(below), weights
 }
 
-// values returns the values, times a factor, with bounds. What got lost at the
-// floor, or with the numbers left out, is less than the absolute error.
+// values returns bounds on the values times factor. The absolute error covers underflow and the Poisson
+// probabilities left out.
 func (pt *preciseTransient) values(factor *big.Rat) *Values {
 	v := newValues(pt.g.Model, Options{})
 	if factor.Sign() == 0 {
 		return v
 	}
-	wide := new(big.Float).SetRat(factor)
-	exp := wide.MantExp(nil)
-	f, _ := wide.SetMantExp(wide, -exp).Float64()
-	e := pt.relErr + 8*unit // the rest is for one double
+	mantissa := new(big.Float).SetRat(factor)
+	exp := mantissa.MantExp(nil)
+	f, _ := mantissa.SetMantExp(mantissa, -exp).Float64()
+	relErr := pt.relErr + 8*unit // plus the rounding to one float64
 	for s, x := range pt.x {
-		y := x.hi * f
-		v.Lower[s], v.Upper[s] = ldexp(max(0, y*(1-e)), y*(1+e)+pt.absErr, exp)
+		value := x.hi * f
+		v.Lower[s], v.Upper[s] = ldexp(max(0, value*(1-relErr)), value*(1+relErr)+pt.absErr, exp)
 	}
 	v.set(pt.zero, 0)
 	if factor.IsInt() && factor.Num().IsInt64() && factor.Num().Int64() == 1 {
@@ -427,8 +430,7 @@ func (pt *preciseTransient) values(factor *big.Rat) *Values {
 	return v
 }
 
-// ldexp returns lo and hi times 2^exp, or less and more where these are no normal
-// doubles.
+// ldexp returns lo and hi times 2^exp, rounded outwards where the results are not normal numbers.
 func ldexp(lo, hi float64, exp int) (float64, float64) {
 	const least = 0x1p-1022
 	if lo = min(math.Ldexp(lo, exp), math.MaxFloat64); lo < least {

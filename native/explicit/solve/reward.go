@@ -7,16 +7,12 @@ import (
 	"tilecheck/native/explicit/sparse"
 )
 
-// ReachReward returns bounds on the extremal expected reward until target is
-// reached. It is infinite where target may be missed with positive probability:
-// for the maximum by some scheduler, for the minimum by all. The minimum is
-// over the schedulers that reach target with probability one. The reward of
-// the state reached does not count, and 0 is the value of a target state.
+// ReachReward returns bounds on the extremal expected reward until target is reached. It is infinite
+// where target is missed with positive probability: by some scheduler for the maximum, by all for the
+// minimum. The minimum ranges over the schedulers that reach target with probability one. Rewards of
+// target states do not count. In a CTMC, state rewards are per unit of time.
 //
-// In a CTMC a state's reward is earned per unit of time.
-//
-// Source: PRISM's R[F]; de Alfaro (CONCUR 1999) for end components without
-// reward; bounds as for Until.
+// Source: PRISM's R[F]; de Alfaro (CONCUR 1999) for end components without reward; bounds as for Until.
 func ReachReward(ctx context.Context, g *sparse.Graph, r *sparse.Reward, target *sparse.Set, dir Direction, opts Options) (*Values, error) {
 	if g.Intervals() {
 		return robustReach(ctx, g, r, target, dir, opts)
@@ -37,8 +33,8 @@ func ReachReward(ctx context.Context, g *sparse.Graph, r *sparse.Reward, target 
 	return sys.solve(ctx, opts, dir == Min)
 }
 
-// reachPlan says where an expected reward until target is infinite, and by
-// which choices (nil for all) the other states may move.
+// rewardAnalysis is the result of graph analysis for ReachReward: the states with infinite reward, the
+// open ones, and the choices that these may use (nil for all).
 type rewardAnalysis struct {
 	dir            Direction
 	infinite, open *sparse.Set
@@ -58,7 +54,7 @@ func analyzeReachReward(ctx context.Context, g *sparse.Graph, target *sparse.Set
 	return rewardAnalysis{dir, sure.Complement(), sure.Minus(target), g.Staying(sure)}, nil
 }
 
-// schedule writes choices that make the maximum infinite where it is.
+// schedule writes choices that attain an infinite maximum.
 func (p rewardAnalysis) schedule(g *sparse.Graph, target *sparse.Set, how []uint32) {
 	if p.dir == Min {
 		return
@@ -68,9 +64,9 @@ func (p rewardAnalysis) schedule(g *sparse.Graph, target *sparse.Set, how []uint
 	g.Approach(g.Leaving(target.Complement()), never, how)
 }
 
-// TotalReward returns bounds on the extremal expected total reward. The maximum
-// is infinite where a positive reward can be earned for ever, the minimum where
-// it must be with positive probability.
+// TotalReward returns bounds on the extremal expected total reward. The maximum is infinite where a
+// scheduler can collect positive rewards forever, the minimum where every scheduler does with positive
+// probability.
 //
 // Source: PRISM's R[C].
 func TotalReward(ctx context.Context, g *sparse.Graph, r *sparse.Reward, dir Direction, opts Options) (*Values, error) {
@@ -94,8 +90,8 @@ func TotalReward(ctx context.Context, g *sparse.Graph, r *sparse.Reward, dir Dir
 	return sys.solve(ctx, opts, true)
 }
 
-// minTotal uses that a scheduler with a finite total reward ends up, with
-// probability one, where it can stay for ever without reward.
+// minTotal reduces the minimal total reward to ReachReward: a scheduler with a finite total reward ends
+// up, with probability one, in an end component without reward.
 func minTotal(ctx context.Context, g *sparse.Graph, r *sparse.Reward, opts Options) (*Values, error) {
 	ends, free, err := zeroRewardEnds(ctx, g, r)
 	if err != nil {
@@ -108,7 +104,7 @@ func minTotal(ctx context.Context, g *sparse.Graph, r *sparse.Reward, opts Optio
 	return v, err
 }
 
-// restingStates returns the end components without reward, and their states.
+// zeroRewardEnds returns the end components without reward, and the set of their states.
 func zeroRewardEnds(ctx context.Context, g *sparse.Graph, r *sparse.Reward) (*sparse.EndComponents, *sparse.Set, error) {
 	sys := &system{g: g, reward: r}
 	free := sparse.NewSet(g.NumChoices())
@@ -135,7 +131,7 @@ func endStates(g *sparse.Graph, ends *sparse.EndComponents) *sparse.Set {
 	return out
 }
 
-// stay writes, for each state of an end component, its first choice that stays.
+// stayInEndComponents writes, for each state of an end component, its first choice that stays.
 func stayInEndComponents(g *sparse.Graph, ends *sparse.EndComponents, how []uint32) {
 	for _, s := range ends.States {
 		first, end := g.Choices(int(s))
@@ -148,13 +144,12 @@ func stayInEndComponents(g *sparse.Graph, ends *sparse.EndComponents, how []uint
 	}
 }
 
-// totalPlan says where a total reward can be positive and where it can be earned
-// for ever.
+// totalAnalysis is the result of graph analysis for TotalReward.
 type totalAnalysis struct {
 	canEarn       *sparse.Set // states that can reach a reward
 	endComponents *sparse.EndComponents
-	earning       *sparse.Set // states with a choice that stays in their end component and has a reward
-	choice        []uint32    // that choice
+	earning       *sparse.Set // states with a rewarded choice that stays in their end component
+	choice        []uint32    // of each earning state: that choice
 }
 
 func analyzeTotalReward(ctx context.Context, g *sparse.Graph, r *sparse.Reward) (totalAnalysis, error) {
@@ -183,14 +178,13 @@ func analyzeTotalReward(ctx context.Context, g *sparse.Graph, r *sparse.Reward) 
 	return p, nil
 }
 
-// infinite returns the states from which some end component can be reached
-// that has a reward.
+// infinite returns the states that can reach an end component with a reward.
 func (p totalAnalysis) infinite(g *sparse.Graph) *sparse.Set {
 	return g.ExistsUntil(sparse.FullSet(g.NumStates()), p.earning)
 }
 
-// schedule writes choices that earn an infinite reward where that is possible:
-// go to an end component that has one, and to the state that earns it there.
+// schedule writes choices that earn an infinite reward: they lead to an end component with a reward,
+// and there to a state that earns it.
 func (p totalAnalysis) schedule(g *sparse.Graph, how []uint32) {
 	for s := range p.earning.All() {
 		how[s] = p.choice[s]

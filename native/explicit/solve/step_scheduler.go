@@ -9,15 +9,16 @@ import (
 // Limits of a scheduler that counts steps: of the steps, and of the choices
 // that are stored, which take 4 bytes each.
 const (
+	// Limits of a step-counting scheduler: its steps, and its stored choices, which take 4 bytes each.
 	maxTraceSteps   = 1 << 20
 	maxTraceChoices = 1 << 28
 )
 
-// trace collects the choices of a scheduler that counts steps, the last step
-// first. A nil trace collects nothing.
+// trace records the choices of a step-counting scheduler, from the last step to the first. A nil trace
+// records nothing.
 type trace struct {
-	rows   [][]uint32 // of the steps so far; equal neighbours are one slice
-	row    []uint32   // of the step under way
+	rows   [][]uint32 // of the steps so far; equal neighbours share a slice
+	row    []uint32   // of the current step
 	stored int
 	full   bool
 	states int
@@ -30,7 +31,7 @@ func newTrace(m *sparse.Model, opts Options) *trace {
 	return &trace{states: m.NumStates()}
 }
 
-// begin starts a step, in which all choices are the same to every state.
+// begin starts a step, in which no state has a choice yet.
 func (t *trace) begin() {
 	if t == nil || t.full {
 		return
@@ -43,14 +44,14 @@ func (t *trace) begin() {
 	}
 }
 
-// note notes the choice of a state in the step under way; of several states at the same time, too.
+// note records the choice of a state in the current step. Calls for different states may be concurrent.
 func (t *trace) note(s int, choice uint32) {
 	if t != nil && !t.full {
 		t.row[s] = choice
 	}
 }
 
-// end ends a step, which happens so many times in a row.
+// end records the current step, which is repeated the given number of times.
 func (t *trace) end(times int) {
 	if t == nil || t.full {
 		return
@@ -84,8 +85,8 @@ func (t *trace) first() []uint32 {
 	return t.rows[0]
 }
 
-// steps returns the choices of all steps, the first step first, and then those
-// after the last step; nil stands for any.
+// steps returns the choices of all steps, from the first one on, and then the choices for all later
+// steps; nil stands for any.
 func (t *trace) steps(then []uint32) [][]uint32 {
 	if t == nil || t.full {
 		return nil
