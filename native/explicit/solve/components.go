@@ -211,8 +211,8 @@ func (sys *system) numberUnknowns(members []uint32, ws *workspace) [][]uint32 {
 func (sys *system) addLocalRow(l *localSystem, s, c int, ws *workspace) {
 	unknown := ws.number[s]
 	firstTerm := len(l.col)
-	gain := sys.reward.Gain(s, c)
-	lo, hi, sum, exit, maxTarget := gain, gain, 0.0, 0.0, gain
+	reward := sys.reward.Gain(s, c)
+	lo, hi, sum, exit, maxTarget := reward, reward, 0.0, 0.0, reward
 	first, end := sys.g.Row(c)
 	selfLoop := sys.g.Kind == sparse.CTMC
 	for i := first; i < end; i++ {

@@ -204,15 +204,15 @@ func (sys *system) optimumRat(s int) exactOptimum {
 // choiceRat is eval in rational arithmetic. It returns nil for a choice that does not leave the state.
 func (sys *system) choiceRat(s, c int) *big.Rat {
 	leave := !sys.step
-	gain := sys.reward.GainRat(s, c)
+	reward := sys.reward.GainRat(s, c)
 	first, end := sys.g.Row(c)
-	if end-first == 1 && gain.Sign() == 0 && !(leave && int(sys.g.Target[first]) == s) {
+	if end-first == 1 && reward.Sign() == 0 && !(leave && int(sys.g.Target[first]) == s) {
 		if w := sys.g.Rat(first); sys.g.Kind == sparse.CTMC || w.IsInt() && w.Num().IsInt64() && w.Num().Int64() == 1 {
 			return sys.v.Exact[sys.g.Target[first]]
 		}
 	}
 	sys.sum.reset()
-	sys.sum.addRat(gain)
+	sys.sum.addRat(reward)
 	divide, leaves := sys.g.Kind == sparse.CTMC, false
 	for i := first; i < end; {
 		w := sys.g.Rat(i)

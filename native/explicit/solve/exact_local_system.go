@@ -61,7 +61,7 @@ func scaleConstants(rows []exactRow) *big.Int {
 
 // exactRow builds the equation of choice c of state s, with the given reward. The choice must leave the
 // unknown.
-func (sys *system) exactRow(s, c int, unknown uint32, ws *workspace, gain *big.Rat) exactRow {
+func (sys *system) exactRow(s, c int, unknown uint32, ws *workspace, reward *big.Rat) exactRow {
 	first, end := sys.g.Row(c)
 	scale := big.NewInt(1) // a common denominator of the weights
 	var quotient, remainder big.Int
@@ -76,7 +76,7 @@ func (sys *system) exactRow(s, c int, unknown uint32, ws *workspace, gain *big.R
 	selfLoop := sys.g.Kind == sparse.CTMC
 	sum := new(big.Int)
 	sys.sum.reset()
-	sys.sum.addRat(gain)
+	sys.sum.addRat(reward)
 	for i := first; i < end; i++ {
 		t, w := int(sys.g.Target[i]), sys.g.Rat(i)
 		k := ws.number[t]

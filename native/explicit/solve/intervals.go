@@ -100,8 +100,8 @@ func (iv *robust) choiceBound(s, c int, up bool) float64 {
 	if up {
 		x = iv.v.Upper
 	}
-	gain := iv.reward.Gain(s, c)
-	sum, least, most := gain, math.Inf(1), 0.0
+	reward := iv.reward.Gain(s, c)
+	sum, least, most := reward, math.Inf(1), 0.0
 	first, end := m.Row(c)
 	iv.room = iv.room[:0]
 	for i := first; i < end; i++ {
@@ -112,7 +112,7 @@ func (iv *robust) choiceBound(s, c int, up bool) float64 {
 			iv.room = append(iv.room, roomEntry{v, iv.width[i]})
 		}
 	}
-	if most == 0 && gain == 0 {
+	if most == 0 && reward == 0 {
 		return 0
 	}
 	if iv.budget[c] > 0 {
@@ -124,7 +124,7 @@ func (iv *robust) choiceBound(s, c int, up bool) float64 {
 	}
 	if up {
 		sum = max(sum+sum*e, robustFloor)
-		if gain == 0 {
+		if reward == 0 {
 			sum = min(sum, most)
 		}
 		if iv.prob {
@@ -136,7 +136,7 @@ func (iv *robust) choiceBound(s, c int, up bool) float64 {
 	if sum -= sum * e; !(sum >= robustFloor) {
 		sum = 0
 	}
-	if gain == 0 {
+	if reward == 0 {
 		sum = max(sum, least)
 	}
 	return sum

@@ -74,36 +74,21 @@ type markovAutomaton struct {
 func newMarkovAutomaton(ctx context.Context, g *sparse.Graph, left, right *sparse.Set, rates Rates, time Time, dir Direction, opts Options) (*markovAutomaton, error) {
 	n := g.NumStates()
 	ma := &markovAutomaton{uniform: *newUniform(g, nil, opts), dir: dir, leaveProb: make([]float64, n), mt: newMeter(ctx, opts, 0)}
-	timeless := sparse.NewSet(n)
-	fastest, err := 0.0, 0.0
-	for s := range n {
-		lo, hi := rates.Low[s], rates.High[s]
-		first, end := g.Choices(s)
-		switch {
-		case lo == 0 && hi == 0:
-			timeless.Add(s)
-			continue
-		case !sparse.InRange(lo) || !sparse.InRange(hi) || end != first+1:
-			return nil, ErrRates
-		}
-		err = max(err, (hi-lo)/lo)
-		fastest = max(fastest, hi)
+	timeless, rateErr, err := ma.chooseRate(rates)
+	if err != nil {
+		return nil, err
 	}
-	if !(err < 0x1p-20) {
-		return nil, ErrRates
-	}
-	ma.rate = fastest * (1 + slack)
 	canContinue := left
 	if time.High.Sign() == 0 {
 		canContinue = left.Intersect(timeless)
 	}
-	prob01, failed := computeProb01(ctx, g, canContinue, right, dir)
-	if failed != nil {
-		return nil, failed
+	prob01, err := computeProb01(ctx, g, canContinue, right, dir)
+	if err != nil {
+		return nil, err
 	}
-	immediately, failed := computeProb01(ctx, g, left.Intersect(timeless), right, dir)
-	if failed != nil {
-		return nil, failed
+	immediately, err := computeProb01(ctx, g, left.Intersect(timeless), right, dir)
+	if err != nil {
+		return nil, err
 	}
 	ma.one = immediately.one.Union(right)
 	ma.v.set(ma.one, 1)
@@ -119,16 +104,41 @@ func newMarkovAutomaton(ctx context.Context, g *sparse.Graph, left, right *spars
 		ma.leaveProb[s] = rates.Low[s] / ma.rate
 		ma.stay[s] = (ma.rate - rates.Low[s]) / ma.rate
 	}
-	if failed := ma.orderImmediate(open.Intersect(timeless), maxRow); failed != nil {
-		return nil, failed
+	if err := ma.orderImmediate(open.Intersect(timeless), maxRow); err != nil {
+		return nil, err
 	}
 	for s := range open.All() {
 		ma.v.Upper[s] = 1
 		first, end := g.Choices(s)
 		ma.numTransitions += int(g.Start[end]-g.Start[first]) + 1
 	}
-	ma.err = 1.05*(float64(maxRow+8)*unit*(1+1/slack)+(ma.round.err+err)*(1+1/slack)) + ma.immediateErr
+	ma.err = 1.05*(float64(maxRow+8)*unit*(1+1/slack)+(ma.round.err+rateErr)*(1+1/slack)) + ma.immediateErr
 	return ma, nil
+}
+
+// chooseRate sets the uniformisation rate. It returns the immediate states, and the greatest relative
+// width of the bounds of an exit rate.
+func (ma *markovAutomaton) chooseRate(rates Rates) (timeless *sparse.Set, rateErr float64, err error) {
+	timeless = sparse.NewSet(ma.g.NumStates())
+	fastest := 0.0
+	for s := range ma.g.NumStates() {
+		lo, hi := rates.Low[s], rates.High[s]
+		first, end := ma.g.Choices(s)
+		switch {
+		case lo == 0 && hi == 0:
+			timeless.Add(s)
+			continue
+		case !sparse.InRange(lo) || !sparse.InRange(hi) || end != first+1:
+			return nil, 0, ErrRates
+		}
+		rateErr = max(rateErr, (hi-lo)/lo)
+		fastest = max(fastest, hi)
+	}
+	if !(rateErr < 0x1p-20) {
+		return nil, 0, ErrRates
+	}
+	ma.rate = fastest * (1 + slack)
+	return timeless, rateErr, nil
 }
 
 // orderImmediate lists the immediate states such that each follows its successors.
