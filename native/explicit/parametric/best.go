@@ -161,7 +161,7 @@ func (b *best) prepare(g *sparse.Graph) (infinite bool, err error) {
 			if sure, err = g.Prob1E(b.ctx, all, b.q.Right); err != nil {
 				return false, err
 			}
-			b.allowed = g.Staying(sure)
+			b.allowed = g.ChoicesWithin(sure)
 		}
 		b.open, b.one = sure.Minus(b.q.Right), sparse.NewSet(g.NumStates())
 		if !sure.Has(b.init) {

@@ -70,7 +70,7 @@ func (x *Shield) Attains(ctx context.Context, choices []uint32) (Number, error) 
 	for _, c := range choices {
 		only.Add(int(c))
 	}
-	v, _, err := x.solve(ctx, sparse.NewGraph(m.Keep(only)), x.Max, x.value.exact != nil)
+	v, _, err := x.solve(ctx, sparse.NewGraph(m.Restrict(only)), x.Max, x.value.exact != nil)
 	if err != nil {
 		return Number{}, err
 	}

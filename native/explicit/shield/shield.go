@@ -256,7 +256,7 @@ func (x *Shield) bounded(ctx context.Context, threshold *big.Rat) (bool, error) 
 		return true, nil
 	}
 	matters := x.contenders(open, states)
-	later := reached(m.Keep(matters), states)
+	later := reached(m.Restrict(matters), states)
 	if later.Count() > m.NumStates()/2 {
 		return false, nil
 	}
@@ -284,7 +284,7 @@ func (x *Shield) contenders(open, states *sparse.Set) *sparse.Set {
 func (x *Shield) settle(ctx context.Context, threshold *big.Rat, matters, open, states, later *sparse.Set) error {
 	part := &Shield{Question: &Question{Space: x.Space, Left: x.Left.Intersect(later), Right: x.Right, Negated: x.Negated, Max: x.Max}, graph: x.graph, relative: x.relative}
 	var err error
-	if part.value, _, err = part.solve(ctx, sparse.NewGraph(x.Space.Model().Keep(matters)), x.Max, true); err != nil {
+	if part.value, _, err = part.solve(ctx, sparse.NewGraph(x.Space.Model().Restrict(matters)), x.Max, true); err != nil {
 		return err
 	}
 	m := x.Space.Model()
@@ -438,7 +438,7 @@ func (x *Shield) kept(ctx context.Context, threshold *big.Rat) (bool, error) {
 }
 
 // restricted returns the model with the choices that are allowed.
-func (x *Shield) restricted() *sparse.Model { return x.Space.Model().Keep(x.Allowed) }
+func (x *Shield) restricted() *sparse.Model { return x.Space.Model().Restrict(x.Allowed) }
 
 // Correction returns the choice that replaces another one of a state: itself if it is
 // allowed, otherwise a best one.

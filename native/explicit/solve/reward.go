@@ -51,7 +51,7 @@ func analyzeReachReward(ctx context.Context, g *sparse.Graph, target *sparse.Set
 	if err != nil {
 		return rewardAnalysis{}, err
 	}
-	return rewardAnalysis{dir, sure.Complement(), sure.Minus(target), g.Staying(sure)}, nil
+	return rewardAnalysis{dir, sure.Complement(), sure.Minus(target), g.ChoicesWithin(sure)}, nil
 }
 
 // schedule writes choices that attain an infinite maximum.
@@ -61,7 +61,7 @@ func (p rewardAnalysis) schedule(g *sparse.Graph, target *sparse.Set, how []uint
 	}
 	never := g.Prob0E(sparse.FullSet(g.NumStates()), target)
 	g.Remain(never, how)
-	g.Approach(g.Leaving(target.Complement()), never, how)
+	g.Approach(g.ChoicesOf(target.Complement()), never, how)
 }
 
 // TotalReward returns bounds on the extremal expected total reward. The maximum is infinite where a

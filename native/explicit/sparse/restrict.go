@@ -1,9 +1,8 @@
 package sparse
 
-// Keep returns the model of an MDP in which every state has only the choices of a set,
-// of which there must be one in every state. States keep their numbers, what is left
-// keeps its order, and the tables of weights are shared.
-func (m *Model) Keep(choices *Set) *Model {
+// Restrict returns the MDP restricted to a set of choices, which must contain at least one of every state.
+// States keep their numbers and choices their order; the tables of weights are shared.
+func (m *Model) Restrict(choices *Set) *Model {
 	out := &Model{
 		Kind: m.Kind, Weights: m.Weights, Rats: m.Rats, Err: m.Err,
 		Initial: m.Initial, Deadlocks: m.Deadlocks, Labels: m.Labels,
