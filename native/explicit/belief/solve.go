@@ -100,11 +100,8 @@ type refinement struct {
 // belief. Moves are much faster.
 const movesPerBelief = 32
 
-// firstBeliefs and firstResolution are those of the first round; growth and finer are
-// by what the next has more.
+// The limits of the first round, and the factor by which the number of beliefs grows from round to round.
 const (
-	// The limits of the first round, and the factor by which the number of beliefs grows from round to
-	// round.
 	firstBeliefs    = 64
 	firstResolution = 2
 	growth          = 4
