@@ -271,8 +271,8 @@ func (p *policyIteration) decompose() {
 // componentSolver builds the equations of a component with several unknowns.
 func (p *policyIteration) componentSolver(members []uint32) *eliminationSolver {
 	l := p.system
-	subsystem := &localSystem{choiceStart: make([]uint32, 0, len(members)+1), termStart: make([]uint32, 0, len(members)+1), exit: make([]float64, 0, len(members))}
-	solver := &eliminationSolver{system: subsystem, choice: make([]uint32, len(members)), budget: p.budget, precision: 4 * unit}
+	local := &localSystem{choiceStart: make([]uint32, 0, len(members)+1), termStart: make([]uint32, 0, len(members)+1), exit: make([]float64, 0, len(members))}
+	solver := &eliminationSolver{system: local, choice: make([]uint32, len(members)), budget: p.budget, precision: 4 * unit}
 	for i, k := range members {
 		p.index[k] = uint32(i)
 	}
@@ -280,17 +280,17 @@ func (p *policyIteration) componentSolver(members []uint32) *eliminationSolver {
 	for i, k := range members {
 		j := p.choice[k]
 		solver.choice[i] = uint32(i)
-		subsystem.choiceStart, subsystem.termStart = append(subsystem.choiceStart, uint32(i)), append(subsystem.termStart, uint32(len(subsystem.col)))
+		local.choiceStart, local.termStart = append(local.choiceStart, uint32(i)), append(local.termStart, uint32(len(local.col)))
 		exit := l.exit[j]
 		for t := l.termStart[j]; t < l.termStart[j+1]; t++ {
 			if to := l.col[t]; p.decomposition.ID[to] == id {
-				subsystem.col, subsystem.weight = append(subsystem.col, p.index[to]), append(subsystem.weight, l.weight[t])
+				local.col, local.weight = append(local.col, p.index[to]), append(local.weight, l.weight[t])
 			} else {
 				exit += l.weight[t]
 			}
 		}
-		subsystem.exit = append(subsystem.exit, exit)
+		local.exit = append(local.exit, exit)
 	}
-	subsystem.choiceStart, subsystem.termStart = append(subsystem.choiceStart, uint32(len(members))), append(subsystem.termStart, uint32(len(subsystem.col)))
+	local.choiceStart, local.termStart = append(local.choiceStart, uint32(len(members))), append(local.termStart, uint32(len(local.col)))
 	return solver
 }
