@@ -5,26 +5,25 @@ import (
 	"strings"
 )
 
-// precision is the number of significant digits of a probability in a file.
+// numDigits is the number of significant digits of a probability in a file.
 //
 // Source: PRISM's -exportmodelprecision, default 16.
-const precision = 16
+const numDigits = 16
 
-// number formats a positive number as PRISM does: Java's %.16g, which rounds
-// the shortest decimal that stands for the number, halves up, without the
-// zeros at its end.
-func number(x float64) string {
+// formatNumber formats a positive number as PRISM does, with Java's %.16g: it rounds the shortest
+// decimal that identifies the float64 half up, and removes trailing zeros.
+func formatNumber(x float64) string {
 	mantissa, exp, _ := strings.Cut(strconv.FormatFloat(x, 'e', -1, 64), "e")
 	digits := strings.Replace(mantissa, ".", "", 1)
 	point, _ := strconv.Atoi(exp) // FormatFloat wrote it
-	if len(digits) > precision {
-		rounded := round(digits)
-		point += len(rounded) - precision
-		digits = rounded[:precision]
+	if len(digits) > numDigits {
+		rounded := roundDigits(digits)
+		point += len(rounded) - numDigits
+		digits = rounded[:numDigits]
 	}
 	digits = strings.TrimRight(digits, "0")
 	switch {
-	case point < -4 || point >= precision:
+	case point < -4 || point >= numDigits:
 		return scientific(digits, point)
 	case point < 0:
 		return "0." + strings.Repeat("0", -point-1) + digits
@@ -34,10 +33,10 @@ func number(x float64) string {
 	return digits[:point+1] + "." + digits[point+1:]
 }
 
-// round rounds digits to precision; there may be one more, before them.
-func round(digits string) string {
-	head := []byte(digits[:precision])
-	if digits[precision] < '5' {
+// roundDigits rounds digits to numDigits. If that carries over, the result has one more digit.
+func roundDigits(digits string) string {
+	head := []byte(digits[:numDigits])
+	if digits[numDigits] < '5' {
 		return string(head)
 	}
 	for i := len(head) - 1; i >= 0; i-- {

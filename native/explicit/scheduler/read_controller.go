@@ -12,7 +12,7 @@ import (
 	"tilecheck/native/explicit/sparse"
 )
 
-// Remembers reports whether a text is JSON of a scheduler with a memory.
+// Remembers reports whether a text is JSON of a scheduler with memory.
 func Remembers(text []byte) bool {
 	var states []struct {
 		Memory *json.RawMessage `json:"m"`
@@ -21,38 +21,39 @@ func Remembers(text []byte) bool {
 	return len(text) > 0 && text[0] == '[' && json.Unmarshal(text, &states) == nil && len(states) > 0 && states[0].Memory != nil
 }
 
-// ReadController reads Storm's JSON of a scheduler with a memory, which is 0 at the beginning. A choice is the one with
-// its number in the model, if that has its action, and otherwise the one with its action. Pairs of a state and a memory that
-// are not there, or have nothing to say, have the state's first choice for ever.
+// ReadController reads Storm's JSON of a scheduler with memory, initially 0. A choice is identified by
+// its number in the model if its action agrees, and otherwise by its action. Pairs of state and memory
+// without an entry take the first choice forever.
 func ReadController(ctx context.Context, file string, text []byte, space *explicit.Space) (*sparse.Controller, error) {
-	r := &recaller{reader: newReader(space), ctx: ctx, entries: map[recalled][]move{}, number: map[recalled]uint32{}}
+	r := &controllerReader{reader: newReader(space), ctx: ctx, entries: map[memoryState][]controllerMove{}, nodeNumber: map[memoryState]uint32{}}
 	if err := r.read(text); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	return r.controller()
 }
 
-// recaller reads a scheduler with a memory.
-type recaller struct {
+// controllerReader reads a scheduler with memory.
+type controllerReader struct {
 	*reader
-	ctx     context.Context
-	entries map[recalled][]move
-	number  map[recalled]uint32
-	order   []recalled
+	ctx        context.Context
+	entries    map[memoryState][]controllerMove
+	nodeNumber map[memoryState]uint32
+	nodes      []memoryState // reachable pairs
 }
 
-// recalled is a state and a memory; lost is a memory of which there is no entry.
-type recalled struct{ state, memory int }
+// memoryState is a pair of state and memory.
+type memoryState struct{ state, memory int }
 
-const lost = -1
+// unknownMemory stands for any memory without an entry.
+const unknownMemory = -1
 
-type move struct {
+type controllerMove struct {
 	choice int
 	prob   *big.Rat
-	next   map[int]int // the memory by state
+	next   map[int]int // memory by successor state
 }
 
-func (r *recaller) read(text []byte) error {
+func (r *controllerReader) read(text []byte) error {
 	var states []struct {
 		Choice json.RawMessage            `json:"c"`
 		Memory int                        `json:"m"`
@@ -76,24 +77,24 @@ func (r *recaller) read(text []byte) error {
 		if x.Memory < 0 {
 			return fmt.Errorf("entry %d: found the memory %d, want 0 or more", n, x.Memory)
 		}
-		at := recalled{s, x.Memory}
+		at := memoryState{s, x.Memory}
 		if r.entries[at] != nil {
-			return fmt.Errorf("entry %d: state %s has two entries with memory %d", n, r.text(s), x.Memory)
+			return fmt.Errorf("entry %d: state %s has two entries with memory %d", n, r.stateText(s), x.Memory)
 		}
-		if r.entries[at], err = r.moves(s, x.Choice); err != nil {
+		if r.entries[at], err = r.readMoves(s, x.Choice); err != nil {
 			return fmt.Errorf("entry %d: %w", n, err)
 		}
 	}
 	return nil
 }
 
-// moves reads what is done in a state; nothing if anything may be.
-func (r *recaller) moves(s int, text json.RawMessage) ([]move, error) {
+// readMoves reads the choices of an entry; none for "undefined".
+func (r *controllerReader) readMoves(s int, text json.RawMessage) ([]controllerMove, error) {
 	var choices []struct {
 		Index  int         `json:"index"`
 		Labels []string    `json:"labels"`
 		Prob   json.Number `json:"prob"`
-		// Updates have names with apostrophes, which no tag can have.
+		// The names in Updates have apostrophes, which struct tags cannot express.
 		Updates []map[string]json.RawMessage `json:"memory-updates"`
 	}
 	if bytes.Equal(bytes.TrimSpace(text), []byte(`"undefined"`)) {
@@ -102,15 +103,15 @@ func (r *recaller) moves(s int, text json.RawMessage) ([]move, error) {
 	if err := json.Unmarshal(text, &choices); err != nil {
 		return nil, err
 	}
-	var out []move
+	var out []controllerMove
 	sum := new(big.Rat)
 	for _, x := range choices {
 		if len(x.Labels) > 1 {
 			return nil, fmt.Errorf("found %d actions of one choice, want one", len(x.Labels))
 		}
-		m := move{next: map[int]int{}, prob: big.NewRat(1, 1)}
+		m := controllerMove{next: map[int]int{}, prob: big.NewRat(1, 1)}
 		var err error
-		if m.choice, err = r.which(s, x.Index, x.Labels); err != nil {
+		if m.choice, err = r.choiceOf(s, x.Index, x.Labels); err != nil {
 			return nil, err
 		}
 		if x.Prob != "" {
@@ -122,23 +123,23 @@ func (r *recaller) moves(s int, text json.RawMessage) ([]move, error) {
 		if m.prob.Sign() == 0 {
 			continue
 		}
-		if err := r.updates(m.next, x.Updates); err != nil {
+		if err := r.readUpdates(m.next, x.Updates); err != nil {
 			return nil, err
 		}
 		sum.Add(sum, m.prob)
 		out = append(out, m)
 	}
 	if near, _ := sum.Float64(); near < 1-0x1p-40 || near > 1+0x1p-40 {
-		return nil, fmt.Errorf("found probabilities of choices of state %s whose sum is %v, want 1", r.text(s), near)
+		return nil, fmt.Errorf("found probabilities of choices of state %s whose sum is %v, want 1", r.stateText(s), near)
 	}
-	for i := range out { // of doubles, whose sum is not quite one
+	for i := range out { // rounded probabilities may not sum to exactly one
 		out[i].prob.Quo(out[i].prob, sum)
 	}
 	return out, nil
 }
 
-// updates reads what is remembered in the states that come next.
-func (r *recaller) updates(next map[int]int, list []map[string]json.RawMessage) error {
+// readUpdates reads the memory after each successor.
+func (r *controllerReader) readUpdates(next map[int]int, list []map[string]json.RawMessage) error {
 	for _, u := range list {
 		var state map[string]json.RawMessage
 		var memory int
@@ -156,34 +157,34 @@ func (r *recaller) updates(next map[int]int, list []map[string]json.RawMessage) 
 	return nil
 }
 
-// which returns the choice that is meant.
-func (r *recaller) which(s, index int, labels []string) (int, error) {
+// choiceOf returns the choice with an index and labels.
+func (r *controllerReader) choiceOf(s, index int, labels []string) (int, error) {
 	action := ""
 	if len(labels) == 1 {
 		action = labels[0]
 	}
-	if first, end := r.space.Model().Choices(s); index >= first && index < end && r.name(r.space.Model(), index) == action {
+	if first, end := r.space.Model().Choices(s); index >= first && index < end && r.actionName(r.space.Model(), index) == action {
 		return index, nil
 	}
-	return r.find(s, action)
+	return r.choiceWithAction(s, action)
 }
 
-// controller makes nodes of what is reached.
-func (r *recaller) controller() (*sparse.Controller, error) {
+// controller builds the nodes of the reachable pairs.
+func (r *controllerReader) controller() (*sparse.Controller, error) {
 	out := &sparse.Controller{}
 	m := r.space.Model()
 	for _, s := range m.Initial {
-		out.Start = append(out.Start, r.node(recalled{int(s), 0}))
+		out.Start = append(out.Start, r.nodeOf(memoryState{int(s), 0}))
 	}
-	for i := 0; i < len(r.order); i++ { // the list grows
+	for i := 0; i < len(r.nodes); i++ { // nodeOf appends to r.nodes
 		if i%statesPerPoll == 0 && r.ctx.Err() != nil {
 			return nil, r.ctx.Err()
 		}
-		at := r.order[i]
+		at := r.nodes[i]
 		moves := r.entries[at]
 		if moves == nil {
 			first, _ := m.Choices(at.state)
-			moves = []move{{choice: first}}
+			moves = []controllerMove{{choice: first}}
 		}
 		n := sparse.Node{State: uint32(at.state), Memory: uint32(at.memory)}
 		for _, v := range moves {
@@ -192,9 +193,9 @@ func (r *recaller) controller() (*sparse.Controller, error) {
 			for _, t := range m.Target[lo:hi] {
 				memory, ok := v.next[int(t)]
 				if !ok {
-					memory = lost
+					memory = unknownMemory
 				}
-				next.Next = append(next.Next, r.node(recalled{int(t), memory}))
+				next.Next = append(next.Next, r.nodeOf(memoryState{int(t), memory}))
 			}
 			n.Moves = append(n.Moves, next)
 		}
@@ -203,15 +204,15 @@ func (r *recaller) controller() (*sparse.Controller, error) {
 	return out, nil
 }
 
-func (r *recaller) node(x recalled) uint32 {
+func (r *controllerReader) nodeOf(x memoryState) uint32 {
 	if r.entries[x] == nil {
-		x.memory = lost
+		x.memory = unknownMemory
 	}
-	i, ok := r.number[x]
+	i, ok := r.nodeNumber[x]
 	if !ok {
-		i = uint32(len(r.order))
-		r.number[x] = i
-		r.order = append(r.order, x)
+		i = uint32(len(r.nodes))
+		r.nodeNumber[x] = i
+		r.nodes = append(r.nodes, x)
 	}
 	return i
 }

@@ -29,7 +29,7 @@ func TestNumber(t *testing.T) {
 		{1e15, "1000000000000000"},
 		{1e16, "1e+16"},
 	} {
-		if got := number(tt.x); got != tt.want {
+		if got := formatNumber(tt.x); got != tt.want {
 			t.Errorf("%v: %s, want %s", tt.x, got, tt.want)
 		}
 	}
