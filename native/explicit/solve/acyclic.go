@@ -14,12 +14,12 @@ func (sys *system) acyclic(ctx context.Context, opts Options, part *sparse.Set) 
 	if !ok {
 		return false, nil
 	}
-	mt := newMeter(ctx, opts, len(order.Order))
+	meter := newMeter(ctx, opts, len(order.Order))
 	for i, first := range order.Start[:len(order.Start)-1] {
 		states := order.Order[first:order.Start[i+1]]
 		sys.solveIndependent(states)
-		mt.progress.Done += len(states)
-		if err := mt.did(4 * len(states)); err != nil {
+		meter.progress.Done += len(states)
+		if err := meter.did(4 * len(states)); err != nil {
 			return true, err
 		}
 	}

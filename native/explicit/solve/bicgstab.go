@@ -19,7 +19,7 @@ const minKrylovSteps = 24
 // residuals are measured relative to the guess.
 //
 // Source: van der Vorst, Bi-CGSTAB: a fast and smoothly converging variant of Bi-CG (1992).
-func (elim *eliminationSolver) solveIteratively(mt *meter, rhs func(k int) float64, steps int) ([]float64, error) {
+func (elim *eliminationSolver) solveIteratively(meter *meter, rhs func(k int) float64, steps int) ([]float64, error) {
 	n := len(elim.choice)
 	x := slices.Clone(elim.guess)
 	bi := &bicgstab{elim: elim, scale: make([]float64, n), x: make([]float64, n), residual: make([]float64, n)}
@@ -34,7 +34,7 @@ func (elim *eliminationSolver) solveIteratively(mt *meter, rhs func(k int) float
 		if residual <= elim.precision || steps <= 0 || stalled > 3 || math.IsNaN(residual) {
 			break
 		}
-		taken, err := bi.iterate(mt, steps, max(elim.precision, residual*1e-6))
+		taken, err := bi.iterate(meter, steps, max(elim.precision, residual*1e-6))
 		if err != nil {
 			return nil, err
 		}
@@ -64,9 +64,9 @@ type bicgstab struct {
 // rescale sets the scale to the magnitude of the approximation x, with a lower limit, and computes the
 // scaled solution and residual.
 func (bi *bicgstab) rescale(x []float64, rhs func(k int) float64) {
-	least := max(maxNorm(x), 1) * 0x1p-60
+	minScale := max(maxNorm(x), 1) * 0x1p-60
 	for k, v := range x {
-		bi.scale[k] = max(math.Abs(v), least)
+		bi.scale[k] = max(math.Abs(v), minScale)
 		bi.x[k] = v / bi.scale[k]
 	}
 	bi.apply(bi.x, bi.residual)
@@ -96,7 +96,7 @@ func (bi *bicgstab) apply(z, y []float64) {
 }
 
 // iterate takes steps until the residual is at most precision. It returns the number of steps.
-func (bi *bicgstab) iterate(mt *meter, steps int, precision float64) (int, error) {
+func (bi *bicgstab) iterate(meter *meter, steps int, precision float64) (int, error) {
 	n := len(bi.x)
 	shadow, direction, image, stabilizer := slices.Clone(bi.residual), make([]float64, n), make([]float64, n), make([]float64, n)
 	rho, alpha, omega := 1.0, 1.0, 1.0
@@ -121,7 +121,7 @@ func (bi *bicgstab) iterate(mt *meter, steps int, precision float64) (int, error
 			bi.x[k] += alpha*direction[k] + omega*bi.residual[k]
 			bi.residual[k] -= omega * stabilizer[k]
 		}
-		if err := mt.did(krylovStepCost * bi.elim.system.work()); err != nil {
+		if err := meter.did(krylovStepCost * bi.elim.system.work()); err != nil {
 			return step, err
 		}
 		if maxNorm(bi.residual) <= precision {
@@ -141,9 +141,9 @@ func dot(x, y []float64) float64 {
 
 // maxNorm returns the greatest absolute value, or NaN if there is a NaN.
 func maxNorm(x []float64) float64 {
-	most := 0.0
+	maximum := 0.0
 	for _, v := range x {
-		most = max(most, math.Abs(v))
+		maximum = max(maximum, math.Abs(v))
 	}
-	return most
+	return maximum
 }

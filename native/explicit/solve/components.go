@@ -26,9 +26,9 @@ func (sys *system) solve(ctx context.Context, opts Options, zeroRewardEnds bool)
 	if sys.round.coarseGrid() { // the grid widens the bounds on both sides
 		eps /= 2
 	}
-	mt := newMeter(ctx, opts, len(comps.States))
+	meter := newMeter(ctx, opts, len(comps.States))
 	if len(comps.States) < maxUnlimitedStates {
-		mt.limit = 0
+		meter.limit = 0
 	}
 	releaser := sys.newExactReleaser(opts.Within, comps.States)
 	var ws workspace
@@ -37,12 +37,12 @@ func (sys *system) solve(ctx context.Context, opts Options, zeroRewardEnds bool)
 		work, err := 0, error(nil)
 		switch {
 		case sys.exact():
-			work, err = sys.solveExact(members, &ws, mt)
+			work, err = sys.solveExact(members, &ws, meter)
 		case len(members) == 1:
 			work = sys.state(int(members[0]))
 		default:
 			l := sys.localSystem(members, &ws)
-			if err = l.solve(mt, opts, eps); err == nil {
+			if err = l.solve(meter, opts, eps); err == nil {
 				sys.storeSolution(l, members, &ws)
 			}
 		}
@@ -50,8 +50,8 @@ func (sys *system) solve(ctx context.Context, opts Options, zeroRewardEnds bool)
 			return nil, err
 		}
 		releaser.solved(members)
-		mt.progress.Done += len(members)
-		if err := mt.did(work); err != nil {
+		meter.progress.Done += len(members)
+		if err := meter.did(work); err != nil {
 			return nil, err
 		}
 	}
@@ -60,7 +60,7 @@ func (sys *system) solve(ctx context.Context, opts Options, zeroRewardEnds bool)
 		sys.v.Estimated = true
 		copy(sys.v.Upper, sys.v.Lower)
 	}
-	sys.v.Sweeps += mt.progress.Sweeps
+	sys.v.Sweeps += meter.progress.Sweeps
 	return sys.v, nil
 }
 
@@ -84,16 +84,16 @@ func (sys *system) findEndComponents(ctx context.Context, comps *sparse.Componen
 			states.Add(int(s))
 		}
 	}
-	choices := sparse.NewSet(sys.g.NumChoices())
+	zeroReward := sparse.NewSet(sys.g.NumChoices())
 	for s := range states.All() {
 		first, end := sys.g.Choices(s)
 		for c := first; c < end; c++ {
 			if sys.usable(c) && sys.reward.Gain(s, c) == 0 {
-				choices.Add(c)
+				zeroReward.Add(c)
 			}
 		}
 	}
-	ecs, err := sys.g.EndComponents(ctx, states, choices)
+	ecs, err := sys.g.EndComponents(ctx, states, zeroReward)
 	sys.ecs = ecs
 	return err
 }
@@ -105,24 +105,24 @@ func (sys *system) cyclicDepth(comps *sparse.Components, cyclic *sparse.Set) int
 		return 1
 	}
 	depth := make([]int32, comps.Num())
-	most := int32(1)
+	maxDepth := int32(1)
 	for i := range comps.Num() {
-		var d int32
+		var ownDepth int32
 		for _, s := range comps.Members(i) {
 			first, end := sys.g.Choices(int(s))
 			for _, t := range sys.g.Target[sys.g.Start[first]:sys.g.Start[end]] {
 				if id := comps.ID[t]; id != sparse.None && id < uint32(i) {
-					d = max(d, depth[id])
+					ownDepth = max(ownDepth, depth[id])
 				}
 			}
 		}
 		if cyclic.Has(i) {
-			d++
+			ownDepth++
 		}
-		depth[i] = d
-		most = max(most, d)
+		depth[i] = ownDepth
+		maxDepth = max(maxDepth, ownDepth)
 	}
-	return int(most)
+	return int(maxDepth)
 }
 
 // workspace is memory that is reused for all components.

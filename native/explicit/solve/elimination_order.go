@@ -32,7 +32,7 @@ const maxFill = 1 << 26
 //
 // Source: Markowitz (1957); Duff, Erisman and Reid, Direct methods for sparse matrices (2017), chapters
 // 7 and 10, for the queue.
-func markowitzOrder(mt *meter, n int, row rowFunc, budget float64) (*eliminationOrder, error) {
+func markowitzOrder(meter *meter, n int, row rowFunc, budget float64) (*eliminationOrder, error) {
 	e := newEliminator(n, row)
 	for len(e.order) < n && !e.dense() {
 		work := e.eliminateCheapest()
@@ -40,7 +40,7 @@ func markowitzOrder(mt *meter, n int, row rowFunc, budget float64) (*elimination
 		if budget < e.remainingWork() || e.storedTerms+e.remainingTerms > maxFill {
 			return nil, nil
 		}
-		if err := mt.did(int(work)); err != nil {
+		if err := meter.did(int(work)); err != nil {
 			return nil, err
 		}
 	}
@@ -48,7 +48,7 @@ func markowitzOrder(mt *meter, n int, row rowFunc, budget float64) (*elimination
 		return nil, nil
 	}
 	e.eliminateDense()
-	return e.result(), mt.did(n + e.storedTerms)
+	return e.result(), meter.did(n + e.storedTerms)
 }
 
 // Costs in operations of a sweep.

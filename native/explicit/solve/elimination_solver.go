@@ -14,17 +14,17 @@ import (
 //
 // Elimination is not tried if it takes more operations than budget. Bi-CGSTAB then replaces it, whose
 // result must be proved; overBudget says that a larger budget may help.
-func (l *localSystem) solveByElimination(mt *meter, eps, budget float64) (ok, overBudget bool, err error) {
+func (l *localSystem) solveByElimination(meter *meter, eps, budget float64) (ok, overBudget bool, err error) {
 	solver := newEliminationSolver(l, budget)
 	defer func() { l.extended = ok && solver.extendedFactors != nil }()
-	x, err := solver.policyIteration(mt, l.min, solver.constant)
-	if err == nil && solver.leavesFloatRange(mt, x) {
+	x, err := solver.policyIteration(meter, l.min, solver.constant)
+	if err == nil && solver.leavesFloatRange(meter, x) {
 		solver = newEliminationSolver(l, budget)
 		solver.extendedFactors = new(extendedFactors)
-		x, err = solver.policyIteration(mt, l.min, solver.constant)
+		x, err = solver.policyIteration(meter, l.min, solver.constant)
 	}
 	if x == nil || err != nil {
-		l.sweepsTooSlow = solver.slowExit(mt)
+		l.sweepsTooSlow = solver.slowExit(meter)
 		return false, solver.iterative, err
 	}
 	relErr, scheduler := solver.err+solver.perturbation(), slices.Clone(solver.choice)
@@ -34,7 +34,7 @@ func (l *localSystem) solveByElimination(mt *meter, eps, budget float64) (ok, ov
 	if reliable && inputsExact && relErr <= eps && !wantsInductive && l.acceptIfOptimal(scheduler, x, relErr) {
 		return true, false, nil
 	}
-	low, high, err := solver.solveConstantBounds(mt, x)
+	low, high, err := solver.solveConstantBounds(meter, x)
 	if err != nil {
 		return false, false, err
 	}
@@ -44,7 +44,7 @@ func (l *localSystem) solveByElimination(mt *meter, eps, budget float64) (ok, ov
 	}
 	// First try the scheduler found, whose factors are there.
 	for _, maxDelta := range []float64{1e-9, 1e-3} {
-		slack, err := solver.solveSlack(mt, x, maxDelta < 1e-3)
+		slack, err := solver.solveSlack(meter, x, maxDelta < 1e-3)
 		if err != nil {
 			return false, false, err
 		}
@@ -55,26 +55,26 @@ func (l *localSystem) solveByElimination(mt *meter, eps, budget float64) (ok, ov
 	if reliable && relErr < 1e-3 && !wantsInductive && l.acceptIfOptimal(scheduler, x, relErr) {
 		return true, false, nil
 	}
-	l.sweepsTooSlow = solver.slowExit(mt)
+	l.sweepsTooSlow = solver.slowExit(meter)
 	return false, solver.iterative, nil
 }
 
 // leavesFloatRange reports whether the elimination that led to x fails because numbers leave the
 // range of float64, so that extended numbers may do.
-func (elim *eliminationSolver) leavesFloatRange(mt *meter, x []float64) bool {
+func (elim *eliminationSolver) leavesFloatRange(meter *meter, x []float64) bool {
 	if elim.iterative || elim.cycling || elim.system.underflowed {
 		return false
 	}
-	return x == nil || !elim.noUnderflow(x) && elim.slowExit(mt)
+	return x == nil || !elim.noUnderflow(x) && elim.slowExit(meter)
 }
 
 // slowExit reports whether the chain under the current scheduler takes so many steps to leave the
 // component that no number of sweeps replaces elimination.
-func (elim *eliminationSolver) slowExit(mt *meter) bool {
+func (elim *eliminationSolver) slowExit(meter *meter) bool {
 	if !elim.fresh {
 		return false
 	}
-	steps, _ := elim.solve(mt, func(int) float64 { return 1 })
+	steps, _ := elim.solve(meter, func(int) float64 { return 1 })
 	return steps == nil || slices.Max(steps) > 0x1p40
 }
 
@@ -85,13 +85,13 @@ const negligibleInherited = 1e-3
 // solveConstantBounds returns the solutions with the lower and with the upper constants. Their distance
 // is proportional to the widths of the constants; the error bound of one solution would assume the
 // greatest relative width for all.
-func (elim *eliminationSolver) solveConstantBounds(mt *meter, x []float64) (low, high []float64, err error) {
+func (elim *eliminationSolver) solveConstantBounds(meter *meter, x []float64) (low, high []float64, err error) {
 	if elim.system.inherited == 0 && !elim.system.underflowed && elim.system.inheritedAbs == 0 {
 		return x, x, nil
 	}
 	elim.guess = x
 	solveFor := func(constants []float64) ([]float64, error) {
-		return elim.solve(mt, func(k int) float64 {
+		return elim.solve(meter, func(k int) float64 {
 			if j := elim.choice[k]; j != sparse.None {
 				return constants[j]
 			}
@@ -107,13 +107,13 @@ func (elim *eliminationSolver) solveConstantBounds(mt *meter, x []float64) (low,
 // solveSlack solves w = P w + x (plus a multiple of the grid): under the current scheduler if
 // fixedScheduler is set or not all schedulers leave the component, and otherwise under the scheduler
 // that maximizes w.
-func (elim *eliminationSolver) solveSlack(mt *meter, x []float64, fixedScheduler bool) ([]float64, error) {
+func (elim *eliminationSolver) solveSlack(meter *meter, x []float64, fixedScheduler bool) ([]float64, error) {
 	rhs := func(k int) float64 { return x[k] + elim.system.round.grid*0x1p39 }
 	elim.guess, elim.precision = x, 0.1
 	if fixedScheduler || elim.system.min && elim.system.hasRewards {
-		return elim.solve(mt, rhs)
+		return elim.solve(meter, rhs)
 	}
-	return elim.policyIteration(mt, false, rhs)
+	return elim.policyIteration(meter, false, rhs)
 }
 
 // proveInductive replaces the bounds by inductive ones around the candidates low and high. If w = P w +
@@ -205,9 +205,9 @@ func (elim *eliminationSolver) noUnderflow(x []float64) bool {
 	return within(x, 0x1p-300, 0x1p300) && steps != nil && slices.Max(steps) <= 0x1p200
 }
 
-// within reports whether all values are between least and most.
-func within(x []float64, least, most float64) bool {
-	return slices.Min(x) >= least && slices.Max(x) <= most
+// within reports whether all values are between minimum and maximum.
+func within(x []float64, minimum, maximum float64) bool {
+	return slices.Min(x) >= minimum && slices.Max(x) <= maximum
 }
 
 // certainlyNotBetter reports whether choice j of unknown k cannot improve on x[k], for any values
@@ -357,11 +357,11 @@ func (elim *eliminationSolver) constant(k int) float64 {
 
 // policyIteration alternates solving and improving until no choice is better. It returns the solution
 // of x = P x + rhs for the final scheduler, or nil if there is none.
-func (elim *eliminationSolver) policyIteration(mt *meter, least bool, rhs func(k int) float64) ([]float64, error) {
+func (elim *eliminationSolver) policyIteration(meter *meter, minimize bool, rhs func(k int) float64) ([]float64, error) {
 	const maxRounds = 30
 	for range maxRounds {
-		x, err := elim.solve(mt, rhs)
-		if x == nil || err != nil || !elim.improve(x, least, rhs) {
+		x, err := elim.solve(meter, rhs)
+		if x == nil || err != nil || !elim.improve(x, minimize, rhs) {
 			return x, err
 		}
 		elim.fresh = false
@@ -372,7 +372,7 @@ func (elim *eliminationSolver) policyIteration(mt *meter, least bool, rhs func(k
 
 // improve switches to choices that are better by more than the rounding error, and reports whether
 // there were any.
-func (elim *eliminationSolver) improve(x []float64, least bool, rhs func(k int) float64) bool {
+func (elim *eliminationSolver) improve(x []float64, minimize bool, rhs func(k int) float64) bool {
 	threshold := 1e-12
 	if elim.iterative {
 		threshold = 1e-9
@@ -388,7 +388,7 @@ func (elim *eliminationSolver) improve(x []float64, least bool, rhs func(k int) 
 			old := elim.choice[k]
 			elim.choice[k] = j
 			newValue := rhs(k) + elim.system.terms(j, x)
-			if least && newValue < value*(1-threshold) || !least && newValue > value*(1+threshold) {
+			if minimize && newValue < value*(1-threshold) || !minimize && newValue > value*(1+threshold) {
 				value = newValue
 				continue
 			}
@@ -420,10 +420,10 @@ func (elim *eliminationSolver) perturbation() float64 {
 
 // solve solves x = P x + rhs under the current scheduler. It returns nil if numbers leave the range of
 // float64.
-func (elim *eliminationSolver) solve(mt *meter, rhs func(k int) float64) ([]float64, error) {
+func (elim *eliminationSolver) solve(meter *meter, rhs func(k int) float64) ([]float64, error) {
 	if !elim.fresh && !elim.iterative {
 		var err error
-		if elim.eliminationOrder, err = markowitzOrder(mt, len(elim.choice), elim.row, elim.budget); err != nil {
+		if elim.eliminationOrder, err = markowitzOrder(meter, len(elim.choice), elim.row, elim.budget); err != nil {
 			return nil, err
 		}
 		elim.iterative = elim.eliminationOrder == nil
@@ -432,25 +432,25 @@ func (elim *eliminationSolver) solve(mt *meter, rhs func(k int) float64) ([]floa
 		return nil, nil
 	}
 	if elim.iterative {
-		return elim.solveIteratively(mt, rhs, max(minKrylovSteps, int(min(elim.budget/float64(2*krylovStepCost*elim.system.work()), 1e6))))
+		return elim.solveIteratively(meter, rhs, max(minKrylovSteps, int(min(elim.budget/float64(2*krylovStepCost*elim.system.work()), 1e6))))
 	}
 	if !elim.fresh {
 		var err error
-		if elim.fresh, err = elim.factorize(mt); !elim.fresh || err != nil {
+		if elim.fresh, err = elim.factorize(meter); !elim.fresh || err != nil {
 			return nil, err
 		}
 	}
 	if elim.extendedFactors != nil {
-		return elim.substituteExtended(rhs), mt.did(krylovStepCost * (len(elim.upperCols) + len(elim.lowerCols)))
+		return elim.substituteExtended(rhs), meter.did(krylovStepCost * (len(elim.upperCols) + len(elim.lowerCols)))
 	}
-	return elim.substitute(rhs), mt.did(len(elim.upper) + len(elim.lower))
+	return elim.substitute(rhs), meter.did(len(elim.upper) + len(elim.lower))
 }
 
-func (elim *eliminationSolver) factorize(mt *meter) (bool, error) {
+func (elim *eliminationSolver) factorize(meter *meter) (bool, error) {
 	if elim.extendedFactors != nil {
-		return elim.factorizeExtended(mt)
+		return elim.factorizeExtended(meter)
 	}
-	return elim.factorizeFloat(mt)
+	return elim.factorizeFloat(meter)
 }
 
 // factorizeFloat eliminates the unknowns in order, without subtractions (GTH). Each elimination step
@@ -461,7 +461,7 @@ func (elim *eliminationSolver) factorize(mt *meter) (bool, error) {
 //
 // Source: Grassmann, Taksar and Heyman (1985); the error bound follows O'Cinneide (1993), who counts
 // all remaining equations as changed.
-func (elim *eliminationSolver) factorizeFloat(mt *meter) (bool, error) {
+func (elim *eliminationSolver) factorizeFloat(meter *meter) (bool, error) {
 	n := len(elim.order)
 	elim.upper, elim.lower = make([]float64, len(elim.upperCols)), make([]float64, len(elim.lowerCols))
 	elim.exit, elim.pivot = make([]float64, n), make([]float64, n)
@@ -472,7 +472,7 @@ func (elim *eliminationSolver) factorizeFloat(mt *meter) (bool, error) {
 		if !(elim.pivot[p] >= minPivot) {
 			return false, nil
 		}
-		if err := mt.did(work); err != nil {
+		if err := meter.did(work); err != nil {
 			return false, err
 		}
 	}

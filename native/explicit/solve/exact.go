@@ -14,24 +14,24 @@ import (
 var ErrNotExact = errors.New("the model's weights are not known exactly")
 
 // solveExact solves one component in rational arithmetic and returns the work it took.
-func (sys *system) solveExact(members []uint32, ws *workspace, mt *meter) (work int, err error) {
+func (sys *system) solveExact(members []uint32, ws *workspace, meter *meter) (work int, err error) {
 	if len(members) == 1 {
 		sys.solveExactState(int(members[0]))
-	} else if err := sys.solveExactComponent(members, ws, mt); err != nil {
+	} else if err := sys.solveExactComponent(members, ws, meter); err != nil {
 		return 0, err
 	}
 	return len(members) * (100 + effort(sys.v.Exact[members[0]])), nil
 }
 
-func (sys *system) solveExactComponent(members []uint32, ws *workspace, mt *meter) error {
+func (sys *system) solveExactComponent(members []uint32, ws *workspace, meter *meter) error {
 	float := sys.localSystem(members, ws)
 	if len(float.origin) >= len(float.choiceStart) { // some unknown has several choices: start from a good scheduler
-		if err := float.solve(mt, Options{}, 1e-6); err != nil {
+		if err := float.solve(meter, Options{}, 1e-6); err != nil {
 			return err
 		}
 	}
 	exact := sys.exactLocalSystem(float, ws)
-	if err := exact.policyIteration(mt); err != nil {
+	if err := exact.policyIteration(meter); err != nil {
 		return err
 	}
 	copy(float.scheduler, exact.choice)
@@ -51,13 +51,13 @@ func (sys *system) solveExactComponent(members []uint32, ws *workspace, mt *mete
 // exactSteps is steps in rational arithmetic. It computes only the states and steps that influence a
 // wanted value.
 func (sys *system) exactSteps(ctx context.Context, opts Options, open *sparse.Set, n int) error {
-	mt := newMeter(ctx, opts, n)
+	meter := newMeter(ctx, opts, n)
 	window := sys.newStepWindow(opts, open, n)
 	if p := sys.newPowers(); p != nil {
-		return p.steps(mt, window, n)
+		return p.steps(meter, window, n)
 	}
 	next := slices.Clone(sys.v.Exact)
-	return window.each(sys.trace, mt, n, func(s uint32) (uint32, int) {
+	return window.each(sys.trace, meter, n, func(s uint32) (uint32, int) {
 		best := sys.optimumRat(int(s))
 		next[s] = best.value
 		return best.choice, 1000 + effort(best.value)
@@ -66,7 +66,7 @@ func (sys *system) exactSteps(ctx context.Context, opts Options, open *sparse.Se
 
 // each calls visit for the states whose value matters in each of n steps, and done after each step.
 // visit returns the optimal choice and the work it took.
-func (b *band) each(trace *trace, mt *meter, n int, visit func(s uint32) (uint32, int), done func()) error {
+func (b *band) each(trace *trace, meter *meter, n int, visit func(s uint32) (uint32, int), done func()) error {
 	for k := range n {
 		trace.begin()
 		for _, s := range b.states {
@@ -75,16 +75,16 @@ func (b *band) each(trace *trace, mt *meter, n int, visit func(s uint32) (uint32
 			}
 			choice, work := visit(s)
 			trace.note(int(s), choice)
-			if err := mt.did(work); err != nil {
+			if err := meter.did(work); err != nil {
 				return err
 			}
 		}
-		if err := mt.did(len(b.states)); err != nil {
+		if err := meter.did(len(b.states)); err != nil {
 			return err
 		}
 		done()
 		trace.end(1)
-		mt.progress.Done++
+		meter.progress.Done++
 	}
 	return nil
 }

@@ -105,12 +105,12 @@ func (sys *system) exactRow(s, c int, unknown uint32, ws *workspace, reward *big
 
 // policyIteration evaluates and improves the scheduler until no choice is better. If the first
 // scheduler leaves the component with probability one, so do all improved ones.
-func (e *exactLocalSystem) policyIteration(mt *meter) error {
+func (e *exactLocalSystem) policyIteration(meter *meter) error {
 	if !e.proper() {
 		e.choice = e.properScheduler()
 	}
 	for {
-		if err := e.evaluate(mt); err != nil {
+		if err := e.evaluate(meter); err != nil {
 			return err
 		}
 		if !e.improve() {
@@ -174,7 +174,7 @@ func (e *exactLocalSystem) improve() bool {
 }
 
 // evaluate solves the equations under the current scheduler.
-func (e *exactLocalSystem) evaluate(mt *meter) error {
+func (e *exactLocalSystem) evaluate(meter *meter) error {
 	zeroRow := exactRow{scale: big.NewInt(1), scaledConstant: new(big.Int)} // of what cannot be left
 	rows := make([]*exactRow, len(e.choice))
 	for k, j := range e.choice {
@@ -183,9 +183,9 @@ func (e *exactLocalSystem) evaluate(mt *meter) error {
 			rows[k] = &e.rows[j]
 		}
 	}
-	lift, err := newLifting(mt, rows)
+	lift, err := newLifting(meter, rows)
 	if err == nil {
-		e.num, e.den, err = lift.solve(mt, func(k int) *big.Int { return rows[k].scaledConstant })
+		e.num, e.den, err = lift.solve(meter, func(k int) *big.Int { return rows[k].scaledConstant })
 	}
 	return err
 }

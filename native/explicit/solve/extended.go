@@ -59,7 +59,7 @@ func (w extended) float() float64 { return math.Ldexp(w.m, w.e) }
 type extendedFactors struct{ upper, lower, exit, pivot []extended }
 
 // factorizeExtended is factorizeFloat in extended numbers. It reports false only if a pivot is zero.
-func (elim *eliminationSolver) factorizeExtended(mt *meter) (bool, error) {
+func (elim *eliminationSolver) factorizeExtended(meter *meter) (bool, error) {
 	n := len(elim.order)
 	factors := &extendedFactors{upper: make([]extended, len(elim.upperCols)), lower: make([]extended, len(elim.lowerCols)), exit: make([]extended, n), pivot: make([]extended, n)}
 	elim.extendedFactors = factors
@@ -71,7 +71,7 @@ func (elim *eliminationSolver) factorizeExtended(mt *meter) (bool, error) {
 		if factors.pivot[p].isZero() {
 			return false, nil
 		}
-		if err := mt.did(krylovStepCost * work); err != nil {
+		if err := meter.did(krylovStepCost * work); err != nil {
 			return false, err
 		}
 	}
@@ -120,7 +120,7 @@ func (elim *eliminationSolver) eliminateRowExtended(p int, workRow []extended) (
 // sumExtended returns a sum with about one rounding error: it adds float64 numbers relative to the
 // greatest term, and compensates for the error of each addition (Neumaier).
 func sumExtended(terms []extended) extended {
-	most := slices.MaxFunc(terms, func(a, b extended) int {
+	greatest := slices.MaxFunc(terms, func(a, b extended) int {
 		switch {
 		case b.isZero() || !a.isZero() && a.e > b.e:
 			return 1
@@ -129,18 +129,18 @@ func sumExtended(terms []extended) extended {
 		}
 		return 0
 	})
-	total, rest := 0.0, 0.0
+	total, compensation := 0.0, 0.0
 	for _, t := range terms {
-		if t.isZero() || most.e-t.e > 1000 { // far less than a rounding error
+		if t.isZero() || greatest.e-t.e > 1000 { // far less than a rounding error
 			continue
 		}
-		x := math.Ldexp(t.m, t.e-most.e)
-		s := total + x
-		back := s - total
-		rest += (total - (s - back)) + (x - back)
-		total = s
+		x := math.Ldexp(t.m, t.e-greatest.e)
+		newTotal := total + x
+		recovered := newTotal - total
+		compensation += (total - (newTotal - recovered)) + (x - recovered)
+		total = newTotal
 	}
-	return newExtended(total+rest, most.e)
+	return newExtended(total+compensation, greatest.e)
 }
 
 // substituteExtended is substitute in extended numbers. It returns nil if a result is not in the range

@@ -138,7 +138,7 @@ func (f *Forward) advance(ctx context.Context, p *poisson) error {
 
 // exactSteps is Steps in rational arithmetic.
 func (f *Forward) exactSteps(ctx context.Context, n int) error {
-	mt := newMeter(ctx, f.opts, n)
+	meter := newMeter(ctx, f.opts, n)
 	in := f.uniform.g.Model
 	for range n {
 		next := make([]*big.Rat, len(f.exact))
@@ -154,12 +154,12 @@ func (f *Forward) exactSteps(ctx context.Context, n int) error {
 				}
 			}
 			next[s] = sum.rat()
-			if err := mt.did(100*(hi-lo) + effort(next[s])); err != nil {
+			if err := meter.did(100*(hi-lo) + effort(next[s])); err != nil {
 				return err
 			}
 		}
 		f.exact = next
-		mt.progress.Done++
+		meter.progress.Done++
 	}
 	return nil
 }

@@ -28,8 +28,8 @@ func (bscc *bsccGain) accelerate(members []uint32, work int, known interval, swe
 	solver := newGMRES(bscc, ordered)
 	count := func() error {
 		sweeps--
-		bscc.mt.progress.Sweeps++
-		return bscc.mt.did(work)
+		bscc.meter.progress.Sweeps++
+		return bscc.meter.did(work)
 	}
 	lo, hi = known.lo, known.hi
 	average := lo + (hi-lo)/2

@@ -101,18 +101,18 @@ func (iv *robust) choiceBound(s, c int, up bool) float64 {
 		x = iv.v.Upper
 	}
 	reward := iv.reward.Gain(s, c)
-	sum, least, most := reward, math.Inf(1), 0.0
+	sum, minimum, maximum := reward, math.Inf(1), 0.0
 	first, end := m.Row(c)
 	iv.room = iv.room[:0]
 	for i := first; i < end; i++ {
 		v := x[iv.representativeOf(m.Target[i])]
 		sum += m.Prob(i) * v
-		least, most = min(least, v), max(most, v)
+		minimum, maximum = min(minimum, v), max(maximum, v)
 		if iv.width[i] > 0 {
 			iv.room = append(iv.room, roomEntry{v, iv.width[i]})
 		}
 	}
-	if most == 0 && reward == 0 {
+	if maximum == 0 && reward == 0 {
 		return 0
 	}
 	if iv.budget[c] > 0 {
@@ -125,7 +125,7 @@ func (iv *robust) choiceBound(s, c int, up bool) float64 {
 	if up {
 		sum = max(sum+sum*e, robustFloor)
 		if reward == 0 {
-			sum = min(sum, most)
+			sum = min(sum, maximum)
 		}
 		if iv.prob {
 			sum = min(sum, 1)
@@ -137,7 +137,7 @@ func (iv *robust) choiceBound(s, c int, up bool) float64 {
 		sum = 0
 	}
 	if reward == 0 {
-		sum = max(sum, least)
+		sum = max(sum, minimum)
 	}
 	return sum
 }
@@ -184,16 +184,16 @@ func (iv *robust) representativeOf(s uint32) uint32 {
 // can stay without reward. Its choices are those that leave it.
 func (iv *robust) mergeEndComponents(ctx context.Context) error {
 	m := iv.g.Model
-	free := sparse.NewSet(m.NumChoices())
+	zeroReward := sparse.NewSet(m.NumChoices())
 	for s := range iv.open.All() {
 		first, end := m.Choices(s)
 		for c := first; c < end; c++ {
 			if (iv.choices == nil || iv.choices.Has(c)) && iv.reward.Gain(s, c) == 0 {
-				free.Add(c)
+				zeroReward.Add(c)
 			}
 		}
 	}
-	ends, err := m.EndComponents(ctx, iv.open, free)
+	ends, err := m.EndComponents(ctx, iv.open, zeroReward)
 	if err != nil || ends.Num() == 0 {
 		return err
 	}

@@ -36,7 +36,7 @@ type smallRow struct {
 
 // newLifting factorizes the equations modulo a prime. Only the scales and coefficients of the rows are
 // used; their constants are passed to solve.
-func newLifting(mt *meter, rows []*exactRow) (*lifting, error) {
+func newLifting(meter *meter, rows []*exactRow) (*lifting, error) {
 	lift := &lifting{rows: rows, small: make([]smallRow, len(rows))}
 	for k, r := range rows {
 		coefSum := new(big.Int)
@@ -52,7 +52,7 @@ func newLifting(mt *meter, rows []*exactRow) (*lifting, error) {
 		}
 	}
 	var err error
-	lift.eliminationOrder, err = markowitzOrder(mt, len(rows), func(k int) []uint32 { return rows[k].col }, math.Inf(1))
+	lift.eliminationOrder, err = markowitzOrder(meter, len(rows), func(k int) []uint32 { return rows[k].col }, math.Inf(1))
 	if err == nil && lift.eliminationOrder == nil {
 		err = ErrFill
 	}
@@ -67,7 +67,7 @@ func newLifting(mt *meter, rows []*exactRow) (*lifting, error) {
 			continue
 		}
 		lift.setPrime(p)
-		if ok, err := lift.factorize(mt); ok || err != nil {
+		if ok, err := lift.factorize(meter); ok || err != nil {
 			return lift, err
 		}
 	}
@@ -134,7 +134,7 @@ func (f *lifting) residue(x *big.Int) uint64 {
 
 // factorize eliminates modulo the prime, as eliminationSolver.factorizeFloat does in floating point. It
 // reports false if a pivot is zero.
-func (f *lifting) factorize(mt *meter) (bool, error) {
+func (f *lifting) factorize(meter *meter) (bool, error) {
 	workRow := make([]uint64, len(f.order))
 	for p, k := range f.order {
 		workRow[p] = f.residue(f.rows[k].scale)
@@ -161,7 +161,7 @@ func (f *lifting) factorize(mt *meter) (bool, error) {
 			return false, nil
 		}
 		f.pivot[p], workRow[p] = f.invert(workRow[p]), 0
-		if err := mt.did(work); err != nil {
+		if err := meter.did(work); err != nil {
 			return false, err
 		}
 	}
@@ -191,7 +191,7 @@ func (f *lifting) solveModPrime(constants []*big.Int) []uint64 {
 }
 
 // solve returns the numerators of the solution and their common denominator.
-func (f *lifting) solve(mt *meter, constant func(k int) *big.Int) ([]*big.Int, *big.Int, error) {
+func (f *lifting) solve(meter *meter, constant func(k int) *big.Int) ([]*big.Int, *big.Int, error) {
 	remainder := make([]*big.Int, len(f.rows))
 	for k := range remainder {
 		remainder[k] = new(big.Int).Set(constant(k))
@@ -203,14 +203,14 @@ func (f *lifting) solve(mt *meter, constant func(k int) *big.Int) ([]*big.Int, *
 		for k := range remainder {
 			f.subtractDigit(remainder, k, x)
 		}
-		if err := mt.did(16 * (len(f.upper) + len(f.lower) + len(f.order))); err != nil {
+		if err := meter.did(16 * (len(f.upper) + len(f.lower) + len(f.order))); err != nil {
 			return nil, nil, err
 		}
 		if len(digits) < nextAttempt {
 			continue
 		}
 		nextAttempt += max(2, nextAttempt/2)
-		num, den, err := f.reconstruct(mt, digits)
+		num, den, err := f.reconstruct(meter, digits)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -260,7 +260,7 @@ func twoWords(hi, lo uint64) *big.Int {
 
 // reconstruct returns fractions with the given digits, numerators and a common denominator; nil if
 // there are no simple ones.
-func (f *lifting) reconstruct(mt *meter, digits [][]uint64) ([]*big.Int, *big.Int, error) {
+func (f *lifting) reconstruct(meter *meter, digits [][]uint64) ([]*big.Int, *big.Int, error) {
 	modulus := new(big.Int).Exp(f.primeInt, big.NewInt(int64(len(digits))), nil)
 	half := new(big.Int).Rsh(modulus, 1)
 	num, denAt := make([]*big.Int, len(f.order)), make([]*big.Int, len(f.order))
@@ -283,7 +283,7 @@ func (f *lifting) reconstruct(mt *meter, digits [][]uint64) ([]*big.Int, *big.In
 			x, den = n, new(big.Int).Mul(den, d)
 		}
 		num[k], denAt[k] = x, den
-		if err := mt.did(len(digits) * len(digits)); err != nil {
+		if err := meter.did(len(digits) * len(digits)); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -174,7 +174,7 @@ func (t *tableau) entering(first bool) int {
 // go to the smallest variable. It returns -1 if there is none.
 func (t *tableau) leaving(j int) int {
 	best := -1
-	var least *big.Rat
+	var minRatio *big.Rat
 	for i := range t.rows {
 		a := t.coeff(i, j)
 		if a == nil || a.Sign() <= 0 {
@@ -182,11 +182,11 @@ func (t *tableau) leaving(j int) int {
 		}
 		ratio := new(big.Rat).Quo(t.right[i], a)
 		if best >= 0 {
-			if c := ratio.Cmp(least); c > 0 || c == 0 && t.basis[i] > t.basis[best] {
+			if c := ratio.Cmp(minRatio); c > 0 || c == 0 && t.basis[i] > t.basis[best] {
 				continue
 			}
 		}
-		best, least = i, ratio
+		best, minRatio = i, ratio
 	}
 	return best
 }

@@ -123,19 +123,19 @@ func (l *localSystem) gridThreshold() float64 { return l.round.grid * 0x1p30 }
 
 // makeInductiveNear is makeInductive. If the grid is as fine as float64, it first tries without a
 // margin, since lower bounds from sweeps are inductive then, or nearly.
-func (l *localSystem) makeInductiveNear(mt *meter, relMargin, absMargin float64, limit int) (bool, error) {
+func (l *localSystem) makeInductiveNear(meter *meter, relMargin, absMargin float64, limit int) (bool, error) {
 	if l.round.grid > 0 && !l.round.coarseGrid() {
-		if ok, err := l.makeInductive(mt, 0, 0, 2); ok || err != nil {
+		if ok, err := l.makeInductive(meter, 0, 0, 2); ok || err != nil {
 			return ok, err
 		}
 	}
-	return l.makeInductive(mt, relMargin, absMargin, limit)
+	return l.makeInductive(meter, relMargin, absMargin, limit)
 }
 
 // makeInductive rounds the lower bounds down to the grid after subtracting a margin, and lowers them
 // until they are inductive: no equation gives less. It reports whether it succeeded within limit
 // sweeps; otherwise the bounds are unchanged.
-func (l *localSystem) makeInductive(mt *meter, relMargin, absMargin float64, limit int) (bool, error) {
+func (l *localSystem) makeInductive(meter *meter, relMargin, absMargin float64, limit int) (bool, error) {
 	if l.round.grid == 0 {
 		return true, nil
 	}
@@ -155,8 +155,8 @@ func (l *localSystem) makeInductive(mt *meter, relMargin, absMargin float64, lim
 		if inductive {
 			return true, nil
 		}
-		mt.progress.Sweeps++
-		if err := mt.did(l.work()); err != nil {
+		meter.progress.Sweeps++
+		if err := meter.did(l.work()); err != nil {
 			return false, err
 		}
 	}
@@ -226,9 +226,9 @@ const firstSweeps = 30
 
 // solve computes bounds whose relative width is at most the inherited width plus eps, unless converged
 // is false.
-func (l *localSystem) solve(mt *meter, opts Options, eps float64) error {
+func (l *localSystem) solve(meter *meter, opts Options, eps float64) error {
 	if opts.Classic {
-		return l.classicIteration(mt, opts)
+		return l.classicIteration(meter, opts)
 	}
 	limit := opts.maxSweeps()
 	if math.IsInf(l.inherited, 1) {
@@ -236,24 +236,24 @@ func (l *localSystem) solve(mt *meter, opts Options, eps float64) error {
 		if l.round.grid > 0 {
 			return nil
 		}
-		_, _, err := l.iterateLower(mt, eps, limit)
+		_, _, err := l.iterateLower(meter, eps, limit)
 		return err
 	}
 	relMargin := 1.01*l.inherited + eps
 	if len(l.choiceStart)-1 <= eliminateFirstSize {
-		ok, _, err := l.solveByElimination(mt, relMargin, eliminateFirstSize*eliminateFirstSize*float64(l.work()))
+		ok, _, err := l.solveByElimination(meter, relMargin, eliminateFirstSize*eliminateFirstSize*float64(l.work()))
 		if ok || err != nil {
 			l.converged = true
 			return err
 		}
 	}
-	return l.optimisticIteration(mt, relMargin, limit)
+	return l.optimisticIteration(meter, relMargin, limit)
 }
 
 // optimisticIteration is optimistic value iteration: it sweeps the lower bounds until they change
 // little, guesses upper bounds by a margin, and proves or refutes the guess by sweeps. Between these it
 // tries elimination, when that costs about as much as the sweeps so far.
-func (l *localSystem) optimisticIteration(mt *meter, relMargin float64, limit int) error {
+func (l *localSystem) optimisticIteration(meter *meter, relMargin float64, limit int) error {
 	originalMargin, precision := relMargin, relMargin/4
 	absMargin, driftPerSweep := 0.0, 8*l.round.grid
 	nextElimination := 1 // number of sweeps after which elimination is tried
@@ -261,7 +261,7 @@ func (l *localSystem) optimisticIteration(mt *meter, relMargin float64, limit in
 	sweeps := 0
 	for sweeps < limit {
 		if sweeps >= nextElimination && !convergesFast {
-			ok, overBudget, err := l.tryElimination(mt, relMargin, float64(sweeps)*float64(l.work())*budgetPerWork)
+			ok, overBudget, err := l.tryElimination(meter, relMargin, float64(sweeps)*float64(l.work())*budgetPerWork)
 			if ok || err != nil {
 				l.converged = true
 				return err
@@ -273,7 +273,7 @@ func (l *localSystem) optimisticIteration(mt *meter, relMargin float64, limit in
 				nextElimination = limit
 			}
 		}
-		n, change, err := l.iterateLower(mt, precision, min(limit-sweeps, sweeps+firstSweeps))
+		n, change, err := l.iterateLower(meter, precision, min(limit-sweeps, sweeps+firstSweeps))
 		sweeps += n
 		if err != nil {
 			return err
@@ -286,7 +286,7 @@ func (l *localSystem) optimisticIteration(mt *meter, relMargin float64, limit in
 		if l.round.grid > 0 { // each sweep may round down again
 			absMargin = driftPerSweep*float64(sweeps) + 2*l.inheritedAbs
 		}
-		n, ok, err := l.guessAndProve(mt, relMargin, absMargin, sweeps, limit)
+		n, ok, err := l.guessAndProve(meter, relMargin, absMargin, sweeps, limit)
 		sweeps += n
 		if ok || err != nil {
 			l.converged = true
@@ -306,7 +306,7 @@ func (l *localSystem) optimisticIteration(mt *meter, relMargin float64, limit in
 		driftPerSweep *= 4
 	}
 	if !l.sweepsTooSlow && sweeps < limit {
-		ok, _, err := l.tryElimination(mt, originalMargin, finalBudget)
+		ok, _, err := l.tryElimination(meter, originalMargin, finalBudget)
 		if ok || err != nil {
 			l.converged = true
 			return err
@@ -318,28 +318,28 @@ func (l *localSystem) optimisticIteration(mt *meter, relMargin float64, limit in
 
 // guessAndProve guesses upper bounds, and sweeps until they are proved inductive or refuted. It
 // returns the number of sweeps over the upper bounds.
-func (l *localSystem) guessAndProve(mt *meter, relMargin, absMargin float64, sweeps, limit int) (n int, ok bool, err error) {
+func (l *localSystem) guessAndProve(meter *meter, relMargin, absMargin float64, sweeps, limit int) (n int, ok bool, err error) {
 	l.guessUpper(relMargin, absMargin)
-	n, ok, err = l.iterateUpper(mt, min(limit-sweeps, sweeps+100))
+	n, ok, err = l.iterateUpper(meter, min(limit-sweeps, sweeps+100))
 	if ok && err == nil {
-		ok, err = l.makeInductiveNear(mt, relMargin, absMargin, sweeps+n+100)
+		ok, err = l.makeInductiveNear(meter, relMargin, absMargin, sweeps+n+100)
 	}
 	return n, ok, err
 }
 
 // tryElimination tries policy iteration and elimination within a budget of operations.
-func (l *localSystem) tryElimination(mt *meter, eps, budget float64) (ok, overBudget bool, err error) {
+func (l *localSystem) tryElimination(meter *meter, eps, budget float64) (ok, overBudget bool, err error) {
 	if len(l.termStart) > len(l.choiceStart) { // several choices
-		if ok, overBudget, err = l.solveByPolicyIteration(mt, eps, 2*budget); ok || overBudget || err != nil {
+		if ok, overBudget, err = l.solveByPolicyIteration(meter, eps, 2*budget); ok || overBudget || err != nil {
 			return ok, overBudget, err
 		}
 	}
-	return l.solveByElimination(mt, eps, budget)
+	return l.solveByElimination(meter, eps, budget)
 }
 
 // classicIteration sweeps until a sweep changes little, and takes the lower bounds for the solution.
-func (l *localSystem) classicIteration(mt *meter, opts Options) error {
-	_, change, err := l.iterateLower(mt, opts.epsilon(), opts.maxSweeps())
+func (l *localSystem) classicIteration(meter *meter, opts Options) error {
+	_, change, err := l.iterateLower(meter, opts.epsilon(), opts.maxSweeps())
 	if err != nil {
 		return err
 	}
@@ -354,13 +354,13 @@ func (l *localSystem) classicIteration(mt *meter, opts Options) error {
 }
 
 // iterateLower sweeps the lower bounds until the greatest relative change is at most precision.
-func (l *localSystem) iterateLower(mt *meter, precision float64, limit int) (sweeps int, change float64, err error) {
+func (l *localSystem) iterateLower(meter *meter, precision float64, limit int) (sweeps int, change float64, err error) {
 	change = math.Inf(1)
 	for change > precision && sweeps < limit {
 		change = l.sweepLower()
 		sweeps++
-		mt.progress.Sweeps++
-		if err := mt.did(l.work()); err != nil {
+		meter.progress.Sweeps++
+		if err := meter.did(l.work()); err != nil {
 			return sweeps, change, err
 		}
 	}
@@ -385,12 +385,12 @@ func (l *localSystem) nearUnderflow() bool {
 }
 
 // iterateUpper sweeps the upper bounds until the guess is proved or refuted.
-func (l *localSystem) iterateUpper(mt *meter, limit int) (sweeps int, ok bool, err error) {
+func (l *localSystem) iterateUpper(meter *meter, limit int) (sweeps int, ok bool, err error) {
 	for sweeps < limit {
 		verdict := l.sweepUpper()
 		sweeps++
-		mt.progress.Sweeps++
-		if err := mt.did(l.work()); err != nil {
+		meter.progress.Sweeps++
+		if err := meter.did(l.work()); err != nil {
 			return sweeps, false, err
 		}
 		if verdict != undecided {

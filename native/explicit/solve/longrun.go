@@ -53,7 +53,7 @@ func longRun(ctx context.Context, g *sparse.Graph, r *sparse.Reward, set *sparse
 	if opts.Epsilon = opts.epsilon(); len(bottom) < comps.Num() {
 		opts.Epsilon /= 2 // the other half is for the absorption probabilities
 	}
-	closed := sparse.NewSet(g.NumStates())
+	recurrent := sparse.NewSet(g.NumStates())
 	bscc := newBSCCGain(ctx, sys, opts)
 	for _, i := range bottom {
 		members := comps.Members(i)
@@ -61,13 +61,13 @@ func longRun(ctx context.Context, g *sparse.Graph, r *sparse.Reward, set *sparse
 			return nil, err
 		}
 		for _, s := range members {
-			closed.Add(int(s))
+			recurrent.Add(int(s))
 		}
 	}
-	sys.v.Sweeps = bscc.mt.progress.Sweeps
-	sys.open, sys.reward, sys.prob = closed.Complement(), nil, set != nil
+	sys.v.Sweeps = bscc.meter.progress.Sweeps
+	sys.open, sys.reward, sys.prob = recurrent.Complement(), nil, set != nil
 	if set != nil && !sys.exact() {
-		zero, one := sys.v.certain(g, sys.open, closed)
+		zero, one := sys.v.certain(g, sys.open, recurrent)
 		sys.v.set(one, 1)
 		sys.open = sys.open.Minus(zero).Minus(one)
 	}
@@ -78,7 +78,7 @@ func longRun(ctx context.Context, g *sparse.Graph, r *sparse.Reward, set *sparse
 func (bscc *bsccGain) assignGain(members []uint32, set *sparse.Set) error {
 	v := bscc.rewards.v
 	if v.Exact != nil {
-		x, err := bscc.rewards.chainGainRat(members, &bscc.ws, bscc.mt)
+		x, err := bscc.rewards.chainGainRat(members, &bscc.ws, bscc.meter)
 		if err != nil {
 			return err
 		}
@@ -96,8 +96,8 @@ func (bscc *bsccGain) assignGain(members []uint32, set *sparse.Set) error {
 }
 
 // chainGainRat returns the exact gain of a BSCC.
-func (sys *system) chainGainRat(members []uint32, ws *workspace, mt *meter) (*big.Rat, error) {
-	c, err := sys.solveCycleRat(members, func(s uint32) uint32 { return s }, ws, mt)
+func (sys *system) chainGainRat(members []uint32, ws *workspace, meter *meter) (*big.Rat, error) {
+	c, err := sys.solveCycleRat(members, func(s uint32) uint32 { return s }, ws, meter)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ func (c *exactCycle) bias(i int) *big.Rat {
 
 // solveCycleRat solves the cycle equations of a recurrent class under the given choices. The last
 // member is the reference state.
-func (sys *system) solveCycleRat(members []uint32, choice func(s uint32) uint32, ws *workspace, mt *meter) (*exactCycle, error) {
+func (sys *system) solveCycleRat(members []uint32, choice func(s uint32) uint32, ws *workspace, meter *meter) (*exactCycle, error) {
 	last := len(members) - 1
 	reference, others := members[last], members[:last]
 	ws.init(sys.g.NumStates())
@@ -137,17 +137,17 @@ func (sys *system) solveCycleRat(members []uint32, choice func(s uint32) uint32,
 		rows[i] = &rewards[i]
 	}
 	common := scaleConstants(rewards)
-	f, err := newLifting(mt, rows)
+	f, err := newLifting(meter, rows)
 	if err != nil {
 		return nil, err
 	}
 	out := &exactCycle{}
-	if out.reward, out.rewardDen, err = f.solve(mt, func(k int) *big.Int { return rows[k].scaledConstant }); err != nil {
+	if out.reward, out.rewardDen, err = f.solve(meter, func(k int) *big.Int { return rows[k].scaledConstant }); err != nil {
 		return nil, err
 	}
 	out.rewardDen.Mul(out.rewardDen, common)
 	// With weightDen as constants, every step or unit of time has reward 1.
-	if out.time, out.timeDen, err = f.solve(mt, func(k int) *big.Int { return rows[k].weightDen }); err != nil {
+	if out.time, out.timeDen, err = f.solve(meter, func(k int) *big.Int { return rows[k].weightDen }); err != nil {
 		return nil, err
 	}
 	c := int(choice(reference))
@@ -185,17 +185,17 @@ func (sys *system) expectationRat(c int, x *big.Rat, num []*big.Int, den *big.In
 type bsccGain struct {
 	rewards, steps *system
 	opts           Options
-	mt             *meter
+	meter          *meter
 	ws             workspace
 	bias           []float64 // approximate bias of each member, by its number in the workspace
 }
 
 // newBSCCGain requires that all values of sys are zero.
 func newBSCCGain(ctx context.Context, sys *system, opts Options) *bsccGain {
-	ones := slices.Repeat([]float64{1}, sys.g.NumStates())
+	stepReward := slices.Repeat([]float64{1}, sys.g.NumStates())
 	bscc := &bsccGain{
-		rewards: sys, steps: &system{g: sys.g, reward: &sparse.Reward{State: ones}, round: sys.round, v: sys.v},
-		opts: opts, mt: newMeter(ctx, opts, sys.g.NumStates()),
+		rewards: sys, steps: &system{g: sys.g, reward: &sparse.Reward{State: stepReward}, round: sys.round, v: sys.v},
+		opts: opts, meter: newMeter(ctx, opts, sys.g.NumStates()),
 	}
 	bscc.ws.init(sys.g.NumStates())
 	return bscc
@@ -235,23 +235,23 @@ func (bscc *bsccGain) solve(members []uint32) (lo, hi float64, ok bool, err erro
 	bscc.bias = make([]float64, n)
 	transitions := bscc.numTransitions(members)
 	lo, hi = 0, math.Inf(1)
-	done, limit, eliminable := 0, bscc.opts.maxSweeps(), n > 1
+	sweepsDone, limit, eliminable := 0, bscc.opts.maxSweeps(), n > 1
 	for sweeps := firstSweeps; ; sweeps *= 4 {
 		sweeps = min(sweeps, limit)
-		l, h, err := bscc.relaxedValueIteration(members, transitions, sweeps-done)
-		lo, hi, done = max(lo, l), min(hi, h), sweeps
-		if err == nil && n >= krylovMinStates && n < krylovMaxStates && done == firstSweeps {
-			l, h, err = bscc.accelerate(members, transitions, interval{lo, hi}, limit-done)
+		l, h, err := bscc.relaxedValueIteration(members, transitions, sweeps-sweepsDone)
+		lo, hi, sweepsDone = max(lo, l), min(hi, h), sweeps
+		if err == nil && n >= krylovMinStates && n < krylovMaxStates && sweepsDone == firstSweeps {
+			l, h, err = bscc.accelerate(members, transitions, interval{lo, hi}, limit-sweepsDone)
 			lo, hi = max(lo, l), min(hi, h)
 		}
-		if bscc.converged(lo, hi) || err != nil || done == limit {
+		if bscc.converged(lo, hi) || err != nil || sweepsDone == limit {
 			return lo, hi, bscc.converged(lo, hi), err
 		}
 		if !eliminable {
 			continue
 		}
 		// A sweep of bsccGain does more work per transition than one of localSystem.
-		l, h, eliminable, err = bscc.eliminate(members, float64(done)*float64(transitions)*budgetPerWork*4)
+		l, h, eliminable, err = bscc.eliminate(members, float64(sweepsDone)*float64(transitions)*budgetPerWork*4)
 		lo, hi = max(lo, l), min(hi, h)
 		if bscc.converged(lo, hi) || err != nil {
 			return lo, hi, true, err
@@ -276,7 +276,7 @@ func (bscc *bsccGain) relaxedValueIteration(members []uint32, work, sweeps int) 
 	defer bscc.ws.reset(members)
 	lo, hi = 0, math.Inf(1)
 	averageGuess := secant{}
-	for left := sweeps; left > 0; {
+	for remaining := sweeps; remaining > 0; {
 		l, h := bscc.gainBounds(members)
 		if l <= h { // false if one is NaN
 			lo, hi = max(lo, l), min(hi, h)
@@ -289,11 +289,11 @@ func (bscc *bsccGain) relaxedValueIteration(members []uint32, work, sweeps int) 
 		}
 		average, drift := averageGuess.next(lo, hi), 0.0
 		const sweepsPerCheck = 4
-		for range min(left, sweepsPerCheck) {
+		for range min(remaining, sweepsPerCheck) {
 			drift = bscc.sweep(members, average)
-			left--
-			bscc.mt.progress.Sweeps++
-			if err := bscc.mt.did(work); err != nil {
+			remaining--
+			bscc.meter.progress.Sweeps++
+			if err := bscc.meter.did(work); err != nil {
 				return lo, hi, err
 			}
 		}
@@ -369,26 +369,26 @@ func (bscc *bsccGain) numTransitions(members []uint32) (work int) {
 
 // gainBounds returns the minimum and the maximum over all members of r + P h - h, rounded outwards,
 // where h is the bias. They are bounds on the gain.
-func (bscc *bsccGain) gainBounds(members []uint32) (least, most float64) {
-	least, most = math.Inf(1), 0
+func (bscc *bsccGain) gainBounds(members []uint32) (minimum, maximum float64) {
+	minimum, maximum = math.Inf(1), 0
 	var merge sync.Mutex
 	inParts(len(members), 1<<12, func(from, to int) {
 		l, m := bscc.gainBoundsOf(members, from, to)
 		merge.Lock()
 		defer merge.Unlock()
-		least, most = min(least, l), max(most, m)
+		minimum, maximum = min(minimum, l), max(maximum, m)
 	})
-	return max(least, 0), most
+	return max(minimum, 0), maximum
 }
 
 // gainBoundsOf is gainBounds for members[from:to].
-func (bscc *bsccGain) gainBoundsOf(members []uint32, from, to int) (least, most float64) {
-	least, most = math.Inf(1), 0
+func (bscc *bsccGain) gainBoundsOf(members []uint32, from, to int) (minimum, maximum float64) {
+	minimum, maximum = math.Inf(1), 0
 	for _, s := range members[from:to] {
 		x, e := bscc.rewards.oneStepGain(int(s), int(s), bscc.bias, &bscc.ws)
-		least, most = min(least, x-e), max(most, x+e)
+		minimum, maximum = min(minimum, x-e), max(maximum, x+e)
 	}
-	return least, most
+	return minimum, maximum
 }
 
 // oneStepGain returns x = r(s,c) + sum over t of p(c,t) (h(t) - h(s)), and a bound on its absolute
@@ -457,7 +457,7 @@ func (bscc *bsccGain) gainByCycles(members []uint32, reference uint32, budget fl
 	defer bscc.ws.reset(others)
 	solver := newEliminationSolver(l, budget)
 	solver.factorsOnly = true
-	rewards, err := solver.solve(bscc.mt, solver.constant)
+	rewards, err := solver.solve(bscc.meter, solver.constant)
 	if rewards == nil || err != nil {
 		return lo, hi, false, solver.iterative, err
 	}

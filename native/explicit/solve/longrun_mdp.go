@@ -50,7 +50,7 @@ type mecGain struct {
 	rewards, steps *system // same transitions under the chosen choices; rewards of the property, and 1 per step
 	ends           *sparse.EndComponents
 	opts           Options
-	mt             *meter
+	meter          *meter
 	ws             workspace
 	cycleWS        workspace   // numbers of the unknowns of solveCycle
 	chosen         *sparse.Set // the choices of the scheduler that solveCycle evaluates
@@ -66,20 +66,20 @@ type mecGain struct {
 }
 
 func newMECGain(ctx context.Context, sys *system, ends *sparse.EndComponents, opts Options) *mecGain {
-	made := sparse.NewSet(sys.g.NumChoices())
-	ones := &sparse.Reward{State: slices.Repeat([]float64{1}, sys.g.NumStates())}
+	chosen := sparse.NewSet(sys.g.NumChoices())
+	stepReward := &sparse.Reward{State: slices.Repeat([]float64{1}, sys.g.NumStates())}
 	mec := &mecGain{
-		rewards: sys, steps: &system{g: sys.g, reward: ones, round: sys.round, v: sys.v, choices: made}, chosen: made,
-		ends: ends, opts: opts, mt: newMeter(ctx, opts, len(ends.States)), known: sparse.NewSet(ends.Num()),
+		rewards: sys, steps: &system{g: sys.g, reward: stepReward, round: sys.round, v: sys.v, choices: chosen}, chosen: chosen,
+		ends: ends, opts: opts, meter: newMeter(ctx, opts, len(ends.States)), known: sparse.NewSet(ends.Num()),
 		gain: &Values{Lower: make([]float64, ends.Num()), Upper: make([]float64, ends.Num()), Converged: true},
 		stay: make([]uint32, sys.g.NumStates()),
 	}
-	sys.choices = made
+	sys.choices = chosen
 	if opts.Exact {
 		mec.gain.Exact = make([]*big.Rat, ends.Num())
 	}
 	if sys.g.NumStates() < maxUnlimitedStates {
-		mec.mt.limit = 0
+		mec.meter.limit = 0
 	}
 	stayInEndComponents(sys.g, ends, mec.stay)
 	mec.ws.init(sys.g.NumStates())
@@ -167,7 +167,7 @@ func (mec *mecGain) solveMEC(i int, prob bool) error {
 	}
 	mec.gain.Lower[i], mec.gain.Upper[i] = lo, hi
 	mec.gain.Converged = mec.gain.Converged && (mec.converged(lo, hi) || hi-lo <= 10*mec.opts.epsilon()*hi)
-	mec.mt.progress.Done += len(members)
+	mec.meter.progress.Done += len(members)
 	return err
 }
 
@@ -185,39 +185,39 @@ func (mec *mecGain) converged(lo, hi float64) bool { return hi-lo <= mec.opts.ep
 // iterateWithElimination alternates value iteration with policy iteration by elimination, which it runs
 // when it costs about as much as the sweeps so far.
 func (mec *mecGain) iterateWithElimination(members []uint32) (lo, hi float64, err error) {
-	b := &interval{0, math.Inf(1)}
-	done, limit, eliminable := 0, mec.opts.maxSweeps(), len(members) > 1
+	bounds := &interval{0, math.Inf(1)}
+	sweepsDone, limit, eliminable := 0, mec.opts.maxSweeps(), len(members) > 1
 	for sweeps := firstSweeps; ; sweeps *= 4 {
 		sweeps = min(sweeps, limit)
-		if err := mec.valueIteration(members, b, sweeps-done); err != nil {
+		if err := mec.valueIteration(members, bounds, sweeps-sweepsDone); err != nil {
 			return 0, 0, err
 		}
 		stepErr := mec.stepErr
-		if done = sweeps; eliminable && !mec.converged(b.lo, b.hi) {
-			if eliminable, err = mec.policyIteration(members, b, float64(done)*float64(mec.numTransitions(members))*budgetPerWork*4); err != nil {
+		if sweepsDone = sweeps; eliminable && !mec.converged(bounds.lo, bounds.hi) {
+			if eliminable, err = mec.policyIteration(members, bounds, float64(sweepsDone)*float64(mec.numTransitions(members))*budgetPerWork*4); err != nil {
 				return 0, 0, err
 			}
 		}
 		// Further sweeps would take long, or could only change rounding errors.
-		if !eliminable && (b.hi-b.lo <= 10*mec.opts.epsilon()*b.hi || b.hi-b.lo <= 4*stepErr) {
+		if !eliminable && (bounds.hi-bounds.lo <= 10*mec.opts.epsilon()*bounds.hi || bounds.hi-bounds.lo <= 4*stepErr) {
 			break
 		}
-		if mec.converged(b.lo, b.hi) || done == limit {
+		if mec.converged(bounds.lo, bounds.hi) || sweepsDone == limit {
 			break
 		}
 	}
-	return b.lo, b.hi, nil
+	return bounds.lo, bounds.hi, nil
 }
 
 // interval has bounds that only get tighter.
 type interval struct{ lo, hi float64 }
 
 // valueIteration improves the bias by a number of relative value iteration sweeps.
-func (mec *mecGain) valueIteration(members []uint32, b *interval, sweeps int) error {
+func (mec *mecGain) valueIteration(members []uint32, bounds *interval, sweeps int) error {
 	work := mec.numTransitions(members)
 	for range sweeps {
-		lo, hi := mec.sweep(members, b)
-		if mec.converged(b.lo, b.hi) || !(hi < math.Inf(1)) { // overflow: further sweeps are useless
+		lo, hi := mec.sweep(members, bounds)
+		if mec.converged(bounds.lo, bounds.hi) || !(hi < math.Inf(1)) { // overflow: further sweeps are useless
 			return nil
 		}
 		// Damping makes periodic chains converge.
@@ -225,8 +225,8 @@ func (mec *mecGain) valueIteration(members []uint32, b *interval, sweeps int) er
 		for k := range mec.bias {
 			mec.bias[k] += (mec.stepGain[k] - middle) / (1 + slack)
 		}
-		mec.mt.progress.Sweeps++
-		if err := mec.mt.did(work); err != nil {
+		mec.meter.progress.Sweeps++
+		if err := mec.meter.did(work); err != nil {
 			return err
 		}
 	}
@@ -249,25 +249,25 @@ func (mec *mecGain) numTransitions(members []uint32) int {
 // choices that attain the better bound are kept in stay.
 //
 // Source: Odoni, On finding the maximal gain for Markov decision processes (1969).
-func (mec *mecGain) sweep(members []uint32, b *interval) (least, most float64) {
-	least, most, mec.stepErr = math.Inf(1), math.Inf(-1), 0
+func (mec *mecGain) sweep(members []uint32, bounds *interval) (gainLower, gainUpper float64) {
+	gainLower, gainUpper, mec.stepErr = math.Inf(1), math.Inf(-1), 0
 	for k, s := range members {
 		lo, hi := mec.bestChoice(k, int(s))
 		if lo != lo || hi != hi {
 			return 0, math.Inf(1)
 		}
-		least, most = min(least, lo), max(most, hi)
+		gainLower, gainUpper = min(gainLower, lo), max(gainUpper, hi)
 	}
-	if least = max(least, 0); least > most { // rounding spoilt the bounds
+	if gainLower = max(gainLower, 0); gainLower > gainUpper { // rounding spoilt the bounds
 		return 0, math.Inf(1)
 	}
-	if !mec.rewards.min && least >= b.lo || mec.rewards.min && most <= b.hi {
+	if !mec.rewards.min && gainLower >= bounds.lo || mec.rewards.min && gainUpper <= bounds.hi {
 		for k, s := range members {
 			mec.stay[s] = mec.choice[k]
 		}
 	}
-	b.lo, b.hi = max(b.lo, least), min(b.hi, most)
-	return least, most
+	bounds.lo, bounds.hi = max(bounds.lo, gainLower), min(bounds.hi, gainUpper)
+	return gainLower, gainUpper
 }
 
 // bestChoice updates the choice of a state: it changes only if another one is better by more than the
@@ -302,7 +302,7 @@ func (mec *mecGain) bestChoice(k, s int) (lo, hi float64) {
 
 // policyIteration evaluates the current scheduler by elimination and improves it, until no choice is
 // better. If it reports overBudget, a larger budget may help.
-func (mec *mecGain) policyIteration(members []uint32, b *interval, budget float64) (overBudget bool, err error) {
+func (mec *mecGain) policyIteration(members []uint32, bounds *interval, budget float64) (overBudget bool, err error) {
 	const rounds = 20
 	var c *cycleSolution
 	for range rounds {
@@ -320,16 +320,16 @@ func (mec *mecGain) policyIteration(members []uint32, b *interval, budget float6
 		if c, overBudget, err = mec.solveCycle(order, budget); c == nil || err != nil {
 			return overBudget, err
 		}
-		oldBias, oldBounds, oldChoices := slices.Clone(mec.bias), *b, slices.Clone(mec.choice)
+		oldBias, oldBounds, oldChoices := slices.Clone(mec.bias), *bounds, slices.Clone(mec.choice)
 		for i, s := range order[:len(order)-1] {
 			mec.bias[mec.ws.number[s]] = c.reward[i] - c.gain*c.time[i]
 		}
 		mec.bias[mec.ws.number[reference]] = 0
-		mec.sweep(members, b)
-		if *b == oldBounds { // the sweeps had the better bias
+		mec.sweep(members, bounds)
+		if *bounds == oldBounds { // the sweeps had the better bias
 			mec.bias = oldBias
 		}
-		if mec.converged(b.lo, b.hi) || slices.Equal(oldChoices, mec.choice) {
+		if mec.converged(bounds.lo, bounds.hi) || slices.Equal(oldChoices, mec.choice) {
 			break
 		}
 	}
@@ -355,7 +355,7 @@ func (mec *mecGain) exactPolicyIteration(i int, members []uint32) error {
 	improvement := &system{g: mec.rewards.g, min: mec.rewards.min, reward: mec.rewards.reward, choices: mec.ends.Choices, step: true, v: bias}
 	for {
 		reference, err := mec.makeUnichain(members, func(class []uint32) (*big.Rat, error) {
-			c, err := mec.rewards.solveCycleRat(class, choice, &mec.cycleWS, mec.mt)
+			c, err := mec.rewards.solveCycleRat(class, choice, &mec.cycleWS, mec.meter)
 			if err != nil {
 				return nil, err
 			}
@@ -365,7 +365,7 @@ func (mec *mecGain) exactPolicyIteration(i int, members []uint32) error {
 			return err
 		}
 		order := withLast(members, reference)
-		c, err := mec.rewards.solveCycleRat(order, choice, &mec.cycleWS, mec.mt)
+		c, err := mec.rewards.solveCycleRat(order, choice, &mec.cycleWS, mec.meter)
 		if err != nil {
 			return err
 		}
@@ -376,7 +376,7 @@ func (mec *mecGain) exactPolicyIteration(i int, members []uint32) error {
 		better := false
 		for k, s := range members {
 			best := improvement.optimumRat(int(s))
-			if err := mec.mt.did(1000 + effort(best.value)); err != nil {
+			if err := mec.meter.did(1000 + effort(best.value)); err != nil {
 				return err
 			}
 			if now := new(big.Rat).Add(bias.Exact[s], c.gain); best.value.Cmp(now) != 0 {
@@ -483,7 +483,7 @@ func (mec *mecGain) solveCycle(members []uint32, budget float64) (c *cycleSoluti
 		defer mec.cycleWS.reset(others)
 		solver := newEliminationSolver(l, budget)
 		solver.factorsOnly = true
-		if c.reward, err = solver.solve(mec.mt, solver.constant); c.reward == nil || err != nil {
+		if c.reward, err = solver.solve(mec.meter, solver.constant); c.reward == nil || err != nil {
 			return nil, solver.iterative, err
 		}
 		if c.time = solver.substitute(func(k int) float64 { return stepsLocal.constLower[k] }); c.time == nil {
@@ -632,7 +632,7 @@ func (q *mecQuotient) setCertain(ctx context.Context, sys *system, some bool, x,
 // writeBack copies values and scheduler of the quotient to the original model.
 func (q *mecQuotient) writeBack(from, to *Values, mec *mecGain) {
 	to.Converged, to.Estimated, to.Extended = from.Converged, from.Estimated, from.Extended
-	to.Sweeps = from.Sweeps + mec.mt.progress.Sweeps
+	to.Sweeps = from.Sweeps + mec.meter.progress.Sweeps
 	for s, b := range q.block {
 		if to.Lower[s], to.Upper[s] = from.Lower[b], from.Upper[b]; to.Exact != nil {
 			to.Exact[s] = from.Exact[b]

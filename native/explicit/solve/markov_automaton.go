@@ -68,12 +68,12 @@ type markovAutomaton struct {
 	immediateErr   float64     // relative error of the values of immediate states
 	one            *sparse.Set // states that reach right before any time passes
 	numTransitions int         // of open states
-	mt             *meter
+	meter          *meter
 }
 
 func newMarkovAutomaton(ctx context.Context, g *sparse.Graph, left, right *sparse.Set, rates Rates, time Time, dir Direction, opts Options) (*markovAutomaton, error) {
 	n := g.NumStates()
-	ma := &markovAutomaton{uniform: *newUniform(g, nil, opts), dir: dir, leaveProb: make([]float64, n), mt: newMeter(ctx, opts, 0)}
+	ma := &markovAutomaton{uniform: *newUniform(g, nil, opts), dir: dir, leaveProb: make([]float64, n), meter: newMeter(ctx, opts, 0)}
 	timeless, rateErr, err := ma.chooseRate(rates)
 	if err != nil {
 		return nil, err
@@ -213,7 +213,7 @@ func (ma *markovAutomaton) step(x, out []float64) error {
 			out[s] = ma.leaveProb[s]*sum + ma.stay[s]*x[s]
 		}
 	})
-	return ma.mt.did(ma.numTransitions)
+	return ma.meter.did(ma.numTransitions)
 }
 
 // maxMarkovWork limits the transitions that are evaluated to make the bounds tighter.
@@ -268,7 +268,7 @@ func (ma *markovAutomaton) computeBounds(ctx context.Context, time Time, allowed
 			remaining -= int64(1) << logLength
 			logLength++
 		}
-		if ma.mt.totalWork() > maxMarkovWork && !math.IsInf(allowedWidening, 1) {
+		if ma.meter.totalWork() > maxMarkovWork && !math.IsInf(allowedWidening, 1) {
 			return false, nil
 		}
 	}
@@ -278,11 +278,11 @@ func (ma *markovAutomaton) computeBounds(ctx context.Context, time Time, allowed
 
 // widest returns the greatest distance of the bounds.
 func widest(low, high []float64) float64 {
-	most := 0.0
+	maxWidth := 0.0
 	for s, l := range low {
-		most = max(most, high[s]-l)
+		maxWidth = max(maxWidth, high[s]-l)
 	}
-	return most
+	return maxWidth
 }
 
 // backPiece returns the bounds before a piece from those after it, and the part of their width that is

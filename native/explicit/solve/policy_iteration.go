@@ -14,8 +14,8 @@ import (
 // larger budget may help.
 //
 // Source: Puterman, Markov Decision Processes (1994), section 6.5.
-func (l *localSystem) solveByPolicyIteration(mt *meter, eps, budget float64) (ok, overBudget bool, err error) {
-	p := newPolicyIteration(l, mt, budget)
+func (l *localSystem) solveByPolicyIteration(meter *meter, eps, budget float64) (ok, overBudget bool, err error) {
+	p := newPolicyIteration(l, meter, budget)
 	x, err := p.run(l.lower, p.constant, p.improve)
 	if x == nil || err != nil {
 		return false, p.exhausted(), err
@@ -33,14 +33,14 @@ func (l *localSystem) solveByPolicyIteration(mt *meter, eps, budget float64) (ok
 	if slack == nil || err != nil {
 		return false, p.exhausted(), err
 	}
-	return l.proveInductive(low, high, slack, 1e-3, eps), false, mt.did(2 * l.work())
+	return l.proveInductive(low, high, slack, 1e-3, eps), false, meter.did(2 * l.work())
 }
 
 // policyIteration holds the current scheduler of a component, and the solver of the chain that it
 // induces.
 type policyIteration struct {
 	system    *localSystem
-	mt        *meter
+	meter     *meter
 	choice    []uint32
 	workLimit float64 // the total work of mt at which it gives up
 	budget    float64 // operations that one elimination may take
@@ -54,9 +54,9 @@ type policyIteration struct {
 
 // newPolicyIteration starts with the scheduler that is optimal for the lower bounds. Where a minimum
 // needs it, choices are replaced such that every component is left.
-func newPolicyIteration(l *localSystem, mt *meter, budget float64) *policyIteration {
+func newPolicyIteration(l *localSystem, meter *meter, budget float64) *policyIteration {
 	n := len(l.choiceStart) - 1
-	p := &policyIteration{system: l, mt: mt, choice: make([]uint32, n), workLimit: mt.totalWork() + budget, budget: budget, index: make([]uint32, n)}
+	p := &policyIteration{system: l, meter: meter, choice: make([]uint32, n), workLimit: meter.totalWork() + budget, budget: budget, index: make([]uint32, n)}
 	for k := range p.choice {
 		_, p.choice[k] = l.lowerUpdateOffGrid(k, l.lower)
 	}
@@ -87,7 +87,7 @@ func (p *policyIteration) makeProper() {
 	}
 }
 
-func (p *policyIteration) exhausted() bool { return p.mt.totalWork() > p.workLimit }
+func (p *policyIteration) exhausted() bool { return p.meter.totalWork() > p.workLimit }
 
 // row returns the columns of the current choice of k.
 func (p *policyIteration) row(k uint32) []uint32 {
@@ -164,7 +164,7 @@ func (p *policyIteration) improve(x []float64) (bool, error) {
 			}
 		}
 		changed = changed || better
-		if err := p.mt.did(l.work()); err != nil || !better {
+		if err := p.meter.did(l.work()); err != nil || !better {
 			return changed, err
 		}
 	}
@@ -199,15 +199,15 @@ func (p *policyIteration) solveSlack(x []float64) ([]float64, error) {
 	return p.run(x, rhs, func(w []float64) (bool, error) {
 		changed := false
 		for k, now := range p.choice {
-			most := w[k]
+			best := w[k]
 			for _, j := range nearOptimal[start[k]:start[k+1]] {
-				if v := rhs(k) + l.terms(j, w); j != now && v > most+x[k]/2 {
-					most, p.choice[k], changed = v, j, true
+				if v := rhs(k) + l.terms(j, w); j != now && v > best+x[k]/2 {
+					best, p.choice[k], changed = v, j, true
 				}
 			}
-			w[k] = most
+			w[k] = best
 		}
-		return changed, p.mt.did(len(nearOptimal))
+		return changed, p.meter.did(len(nearOptimal))
 	})
 }
 
@@ -237,7 +237,7 @@ func (p *policyIteration) solve(guess []float64, rhs func(k int) float64) ([]flo
 		}
 	}
 	p.fresh = true
-	return x, p.mt.did(len(p.system.choiceStart) * 8)
+	return x, p.meter.did(len(p.system.choiceStart) * 8)
 }
 
 // solveComponent solves a component whose successors are solved, and writes the solution to x.
@@ -248,7 +248,7 @@ func (p *policyIteration) solveComponent(solver *eliminationSolver, members []ui
 		// In x the component itself is still zero.
 		solver.guess[i], localRHS[i] = guess[k], rhs(int(k))+p.system.terms(p.choice[k], x)
 	}
-	solution, err := solver.solve(p.mt, func(i int) float64 { return localRHS[i] })
+	solution, err := solver.solve(p.meter, func(i int) float64 { return localRHS[i] })
 	if solution == nil || err != nil {
 		return false, err
 	}

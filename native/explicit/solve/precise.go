@@ -117,7 +117,7 @@ func PreciseCumulReward(ctx context.Context, g *sparse.Graph, r *sparse.Reward, 
 type preciseTransient struct {
 	ctx        context.Context
 	g          *sparse.Graph
-	mt         *meter
+	meter      *meter
 	x          []doubleWord
 	rewardRate []doubleWord // of each state, when rewards accumulate; nil otherwise
 	// zero and one are the states whose value is exactly that.
@@ -140,7 +140,7 @@ func newPreciseTransient(ctx context.Context, g *sparse.Graph, opts Options) (*p
 	}
 	n := g.NumStates()
 	return &preciseTransient{
-		ctx: ctx, g: g, mt: newMeter(ctx, opts, n), x: make([]doubleWord, n), zero: sparse.FullSet(n), one: sparse.NewSet(n),
+		ctx: ctx, g: g, meter: newMeter(ctx, opts, n), x: make([]doubleWord, n), zero: sparse.FullSet(n), one: sparse.NewSet(n),
 		relErr: 16 * doubleWordUnit, absErr: 0x1p-700,
 	}, nil
 }
@@ -163,7 +163,7 @@ func (pt *preciseTransient) set(s int, v *big.Rat) {
 }
 
 // setScaledRewards sets the values to the rewards divided by the greatest reward, which it returns.
-func (pt *preciseTransient) setScaledRewards(r []*big.Rat) (most *big.Rat) {
+func (pt *preciseTransient) setScaledRewards(r []*big.Rat) (maximum *big.Rat) {
 	greatest := new(big.Rat)
 	for _, v := range r {
 		if v != nil && v.Cmp(greatest) > 0 {
@@ -314,7 +314,7 @@ func (pt *preciseTransient) poissonMean(x []doubleWord, columns int, mean double
 			}
 		}
 		x, next = next, x
-		if err := pt.mt.did(work); err != nil {
+		if err := pt.meter.did(work); err != nil {
 			return nil, err
 		}
 	}
@@ -355,7 +355,7 @@ func (pt *preciseTransient) squareMatrix(mean doubleWord, squarings int) error {
 			for c, v := range next[s*n : (s+1)*n] {
 				next[s*n+c] = v.flush()
 			}
-			if err := pt.mt.did(4 * n * n); err != nil {
+			if err := pt.meter.did(4 * n * n); err != nil {
 				return err
 			}
 		}
@@ -432,9 +432,9 @@ func (pt *preciseTransient) values(factor *big.Rat) *Values {
 
 // ldexp returns lo and hi times 2^exp, rounded outwards where the results are not normal numbers.
 func ldexp(lo, hi float64, exp int) (float64, float64) {
-	const least = 0x1p-1022
-	if lo = min(math.Ldexp(lo, exp), math.MaxFloat64); lo < least {
+	const minNormal = 0x1p-1022
+	if lo = min(math.Ldexp(lo, exp), math.MaxFloat64); lo < minNormal {
 		lo = 0
 	}
-	return lo, max(math.Ldexp(hi, exp), least)
+	return lo, max(math.Ldexp(hi, exp), minNormal)
 }

@@ -93,11 +93,11 @@ func TotalReward(ctx context.Context, g *sparse.Graph, r *sparse.Reward, dir Dir
 // minTotal reduces the minimal total reward to ReachReward: a scheduler with a finite total reward ends
 // up, with probability one, in an end component without reward.
 func minTotal(ctx context.Context, g *sparse.Graph, r *sparse.Reward, opts Options) (*Values, error) {
-	ends, free, err := zeroRewardEnds(ctx, g, r)
+	ends, resting, err := zeroRewardEnds(ctx, g, r)
 	if err != nil {
 		return nil, err
 	}
-	v, err := ReachReward(ctx, g, r, free, Min, opts)
+	v, err := ReachReward(ctx, g, r, resting, Min, opts)
 	if err == nil && v.Scheduler != nil {
 		stayInEndComponents(g, ends, v.Scheduler)
 	}
@@ -107,16 +107,16 @@ func minTotal(ctx context.Context, g *sparse.Graph, r *sparse.Reward, opts Optio
 // zeroRewardEnds returns the end components without reward, and the set of their states.
 func zeroRewardEnds(ctx context.Context, g *sparse.Graph, r *sparse.Reward) (*sparse.EndComponents, *sparse.Set, error) {
 	sys := &system{g: g, reward: r}
-	free := sparse.NewSet(g.NumChoices())
+	zeroReward := sparse.NewSet(g.NumChoices())
 	for s := range g.NumStates() {
 		first, end := g.Choices(s)
 		for c := first; c < end; c++ {
 			if sys.reward.Gain(s, c) == 0 {
-				free.Add(c)
+				zeroReward.Add(c)
 			}
 		}
 	}
-	ends, err := g.EndComponents(ctx, nil, free)
+	ends, err := g.EndComponents(ctx, nil, zeroReward)
 	if err != nil {
 		return nil, nil, err
 	}

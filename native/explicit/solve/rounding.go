@@ -25,15 +25,15 @@ type rounding struct {
 }
 
 func newRounding(m *sparse.Model, r *sparse.Reward) rounding {
-	least, most := 1.0, 1.0
+	minWeight, maxWeight := 1.0, 1.0
 	for _, w := range m.Weights {
-		least, most = min(least, w), max(most, w)
+		minWeight, maxWeight = min(minWeight, w), max(maxWeight, w)
 	}
 	err := m.Err
 	if r != nil {
 		err = max(err, r.Err)
 	}
-	return rounding{err: err, floor: max(0x1p-900, 0x1p-1000/least*most*0x1p32)}
+	return rounding{err: err, floor: max(0x1p-900, 0x1p-1000/minWeight*maxWeight*0x1p32)}
 }
 
 // underflowThreshold is the value below which the loss at floor is not negligible.

@@ -218,13 +218,13 @@ func (ss *steadyStateSolver) assign(s uint32, x enclosure) {
 // divided by exit rate, that is, to the expected time in the state.
 func (ss *steadyStateSolver) normalize(states []uint32, visits []enclosure, total enclosure) {
 	sum := enclosure{}
-	most := 0
+	maxTerms := 0
 	for k, s := range states {
 		exit, terms := ss.exitRate(s)
 		visits[k].lower, visits[k].upper = visits[k].lower/exit, visits[k].upper/exit
-		sum.lower, sum.upper, most = sum.lower+visits[k].lower, sum.upper+visits[k].upper, max(most, terms)
+		sum.lower, sum.upper, maxTerms = sum.lower+visits[k].lower, sum.upper+visits[k].upper, max(maxTerms, terms)
 	}
-	err := 1.01 * (float64(len(states))*unit + 2*ss.system.round.row(most))
+	err := 1.01 * (float64(len(states))*unit + 2*ss.system.round.row(maxTerms))
 	for k, s := range states {
 		lo, hi := 0.0, total.upper
 		if sum.upper <= math.MaxFloat64 {
@@ -267,7 +267,7 @@ func (ss *steadyStateSolver) expectedVisits(states []uint32, initial map[uint32]
 			v.initial[k], _ = p.Float64()
 		}
 	}
-	out, ok, err := v.solve(ss.bscc.mt, ss.opts)
+	out, ok, err := v.solve(ss.bscc.meter, ss.opts)
 	ss.values.Converged = ss.values.Converged && ok
 	return out, err
 }
@@ -306,16 +306,16 @@ func (ss *steadyStateSolver) expectedVisitsRat(states []uint32, initial map[uint
 			row.constant.Mul(p, new(big.Rat).SetInt(scale))
 		}
 		rows[k] = row
-		if err := ss.bscc.mt.did(100 * (1 + hi - lo)); err != nil {
+		if err := ss.bscc.meter.did(100 * (1 + hi - lo)); err != nil {
 			return nil, err
 		}
 	}
 	common := scaleConstants(rowStore)
-	f, err := newLifting(ss.bscc.mt, rows)
+	f, err := newLifting(ss.bscc.meter, rows)
 	if err != nil {
 		return nil, err
 	}
-	num, den, err := f.solve(ss.bscc.mt, func(k int) *big.Int { return rows[k].scaledConstant })
+	num, den, err := f.solve(ss.bscc.meter, func(k int) *big.Int { return rows[k].scaledConstant })
 	if err != nil {
 		return nil, err
 	}

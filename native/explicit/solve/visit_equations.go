@@ -25,9 +25,9 @@ func newVisitEquations(l *localSystem) *visitEquations {
 	for _, t := range l.col {
 		v.start[t+2]++
 	}
-	most := 0
+	maxTerms := 0
 	for t := range n {
-		most = max(most, int(v.start[t+2]))
+		maxTerms = max(maxTerms, int(v.start[t+2]))
 		v.start[t+2] += v.start[t+1]
 	}
 	for k := range n { // one choice each: this is a chain
@@ -38,7 +38,7 @@ func newVisitEquations(l *localSystem) *visitEquations {
 		}
 	}
 	v.start = v.start[:n+1]
-	v.err = 1.05 * (slices.Max(l.err) + l.round.row(most))
+	v.err = 1.05 * (slices.Max(l.err) + l.round.row(maxTerms))
 	return v
 }
 
@@ -47,13 +47,13 @@ const visitBudget = 1 << 32
 
 // solve returns bounds on the expected visits: by elimination if that is cheap, and by iteration
 // otherwise. It reports whether their width is at most epsilon.
-func (v *visitEquations) solve(mt *meter, opts Options) (out []enclosure, ok bool, err error) {
+func (v *visitEquations) solve(meter *meter, opts Options) (out []enclosure, ok bool, err error) {
 	solver := newEliminationSolver(v.localSystem, visitBudget)
-	if solver.eliminationOrder, err = markowitzOrder(mt, len(v.initial), solver.row, solver.budget); err != nil {
+	if solver.eliminationOrder, err = markowitzOrder(meter, len(v.initial), solver.row, solver.budget); err != nil {
 		return nil, false, err
 	}
 	if solver.eliminationOrder != nil {
-		factorized, err := solver.factorizeFloat(mt)
+		factorized, err := solver.factorizeFloat(meter)
 		if err != nil {
 			return nil, false, err
 		}
@@ -64,11 +64,11 @@ func (v *visitEquations) solve(mt *meter, opts Options) (out []enclosure, ok boo
 			}
 		}
 	}
-	return v.iterate(mt, opts)
+	return v.iterate(meter, opts)
 }
 
 // iterate is solve by Gauss-Seidel sweeps.
-func (v *visitEquations) iterate(mt *meter, opts Options) (out []enclosure, ok bool, err error) {
+func (v *visitEquations) iterate(meter *meter, opts Options) (out []enclosure, ok bool, err error) {
 	visits, potential := slices.Clone(v.initial), make([]float64, len(v.initial))
 	done, limit := 0, opts.maxSweeps()
 	for sweeps := firstSweeps; done < limit; sweeps *= 2 {
@@ -76,8 +76,8 @@ func (v *visitEquations) iterate(mt *meter, opts Options) (out []enclosure, ok b
 			v.sweep(visits, v.initial)
 			v.sweep(potential, visits)
 			done++
-			mt.progress.Sweeps++
-			if err := mt.did(2 * v.work()); err != nil {
+			meter.progress.Sweeps++
+			if err := meter.did(2 * v.work()); err != nil {
 				return nil, false, err
 			}
 		}
