@@ -145,7 +145,7 @@ func (c *Curve) outerOptimum(ctx context.Context, gain, least []*big.Rat) (*big.
 	for i := range idealPoint {
 		idealPoint[i] = c.halfSpaces[i].bound
 		idealGain.Add(idealGain, new(big.Rat).Mul(gain[i], idealPoint[i]))
-		p.Gain = append(p.Gain, new(big.Rat).Neg(gain[i]))
+		p.Objective = append(p.Objective, new(big.Rat).Neg(gain[i]))
 	}
 	for i, t := range least {
 		if t == nil {
@@ -182,7 +182,7 @@ func (c *Curve) innerOptimum(ctx context.Context, gain, least []*big.Rat) (point
 	p := &solve.LinearProgram{}
 	var sumRow []solve.Term
 	for j, x := range c.points {
-		p.Gain = append(p.Gain, dot(gain, x))
+		p.Objective = append(p.Objective, dot(gain, x))
 		sumRow = append(sumRow, solve.Term{Var: j, Coeff: one()})
 	}
 	p.Row(one(), sumRow...)
@@ -262,7 +262,7 @@ func (c *Curve) separatingWeights(ctx context.Context, gain, least []*big.Rat, f
 	}
 	p.Row(one(), simplexRow...)
 	distance := p.Variable()
-	p.Gain[distance] = one()
+	p.Objective[distance] = one()
 	for _, x := range c.points {
 		var row []solve.Term
 		for k, s := range sides {

@@ -46,19 +46,19 @@ func NewForward(g *sparse.Graph, opts Options) (*Forward, error) {
 	}
 	f.uniform = newUniform(g, nil, opts)
 	f.uniform.forward = true
-	reversed, widest := transposed(g.Model)
+	reversed, maxRow := transposed(g.Model)
 	if g.Kind == sparse.CTMC {
 		f.uniform.prepare(sparse.FullSet(n))
-		f.uniform.err = max(f.uniform.err, f.uniform.stepErr(widest))
+		f.uniform.err = max(f.uniform.err, f.uniform.stepErr(maxRow))
 	} else {
-		f.uniform.stepwise(widest)
+		f.uniform.stepwise(maxRow)
 	}
 	f.uniform.g = sparse.NewGraph(reversed)
 	return f, nil
 }
 
 // stepwise prepares for steps of a DTMC, with all states open.
-func (z *uniform) stepwise(widest int) {
+func (z *uniform) stepwise(maxRow int) {
 	z.prob = z.g.Weights
 	for s := range z.g.NumStates() {
 		z.states = append(z.states, uint32(s))
@@ -69,12 +69,12 @@ func (z *uniform) stepwise(widest int) {
 			}
 		}
 	}
-	z.err = 1.05 * (float64(widest+4)*unit + z.round.err)
+	z.err = 1.05 * (float64(maxRow+4)*unit + z.round.err)
 }
 
 // transposed returns a Markov chain with its transitions reversed, each row in the order of the
 // sources, and the greatest number of transitions into one state.
-func transposed(m *sparse.Model) (reversed *sparse.Model, widest int) {
+func transposed(m *sparse.Model) (reversed *sparse.Model, maxRow int) {
 	n := m.NumStates()
 	out := &sparse.Model{Kind: m.Kind, Weights: m.Weights, Rats: m.Rats, Err: m.Err}
 	out.Start = make([]uint32, n+2)
@@ -83,7 +83,7 @@ func transposed(m *sparse.Model) (reversed *sparse.Model, widest int) {
 		out.Start[t+2]++
 	}
 	for t := range n {
-		widest = max(widest, int(out.Start[t+2]))
+		maxRow = max(maxRow, int(out.Start[t+2]))
 		out.Start[t+2] += out.Start[t+1]
 	}
 	for s := range n {
@@ -95,7 +95,7 @@ func transposed(m *sparse.Model) (reversed *sparse.Model, widest int) {
 		}
 	}
 	out.Start = out.Start[:n+1]
-	return out, widest
+	return out, maxRow
 }
 
 // Steps advances a DTMC by n steps.

@@ -32,17 +32,17 @@ func (bscc *bsccGain) accelerate(members []uint32, work int, known interval, swe
 		return bscc.meter.did(work)
 	}
 	lo, hi = known.lo, known.hi
-	average := lo + (hi-lo)/2
+	gain := lo + (hi-lo)/2
 	for sweeps > 0 {
 		before := hi - lo
 		for range 4 {
-			better, ok, err := solver.restartCycle(average, count)
+			better, ok, err := solver.restartCycle(gain, count)
 			if err != nil || !ok {
 				return lo, hi, err
 			}
-			average = better
+			gain = better
 			for range 4 {
-				bscc.sweep(ordered, average)
+				bscc.sweep(ordered, gain)
 				if err := count(); err != nil {
 					return lo, hi, err
 				}
@@ -99,10 +99,10 @@ func newGMRES(bscc *bsccGain, members []uint32) *gmres {
 
 // restartCycle runs GMRES from the current bias up to a restart. It updates the bias and returns a
 // better gain. ok is false if it found no direction.
-func (gm *gmres) restartCycle(average float64, count func() error) (better float64, ok bool, err error) {
+func (gm *gmres) restartCycle(gain float64, count func() error) (newGain float64, ok bool, err error) {
 	gm.triangle, gm.cos, gm.sin, gm.rhs = nil, nil, nil, nil
 	first := &gm.basis[0]
-	gm.blockSweep(first.bias, gm.bscc.bias, average, gm.bscc.rewards.reward)
+	gm.blockSweep(first.bias, gm.bscc.bias, gain, gm.bscc.rewards.reward)
 	gm.forEachBlock(func(_, from, to int) {
 		for i, x := range gm.bscc.bias[from:to] {
 			first.bias[from+i] -= x
@@ -111,23 +111,23 @@ func (gm *gmres) restartCycle(average float64, count func() error) (better float
 	first.gain = 0 // the sum of the bias is to stay the same
 	norm := math.Sqrt(gm.dot(first, first))
 	if !(norm > 0) || math.IsInf(norm, 1) {
-		return average, false, count()
+		return gain, false, count()
 	}
 	gm.scale(first, 1/norm)
 	gm.rhs = append(gm.rhs, norm)
 	for j, more := 0, true; more && j < krylovDimension; j++ {
 		if err := count(); err != nil {
-			return average, false, err
+			return gain, false, err
 		}
 		more = gm.arnoldiStep(j)
 	}
 	coeffs := gm.backSubstitute()
-	better = average
+	newGain = gain
 	for j, coeff := range coeffs {
-		better += coeff * gm.basis[j].gain
+		newGain += coeff * gm.basis[j].gain
 	}
-	if better != better || math.IsInf(better, 0) {
-		return average, false, nil
+	if newGain != newGain || math.IsInf(newGain, 0) {
+		return gain, false, nil
 	}
 	gm.forEachBlock(func(_, from, to int) {
 		for j, coeff := range coeffs {
@@ -137,7 +137,7 @@ func (gm *gmres) restartCycle(average float64, count func() error) (better float
 			}
 		}
 	})
-	return better, true, nil
+	return newGain, true, nil
 }
 
 // arnoldiStep adds basis vector j+1: vector j minus its sweep, orthogonalized. It updates the
@@ -193,10 +193,10 @@ func (gm *gmres) backSubstitute() []float64 {
 
 // blockSweep writes one sweep of h to next. Within a block it is a Gauss-Seidel sweep; other blocks
 // count with their values in h.
-func (gm *gmres) blockSweep(next, h []float64, average float64, earned *sparse.Reward) {
+func (gm *gmres) blockSweep(next, h []float64, gain float64, reward *sparse.Reward) {
 	gm.forEachBlock(func(_, from, to int) {
 		copy(next[from:to], h[from:to])
-		gm.bscc.sweepRange(gm.members, from, to, next, h, average, earned)
+		gm.bscc.sweepRange(gm.members, from, to, next, h, gain, reward)
 	})
 }
 

@@ -30,21 +30,21 @@ func (iv *robust) exactStrategyIteration(ctx context.Context, opts Options) erro
 			unknowns = append(unknowns, uint32(s))
 		}
 	}
-	plans := make(map[uint32]*strategyPair, len(unknowns))
+	strategies := make(map[uint32]*strategyPair, len(unknowns))
 	iv.setExactGuess(unknowns)
 	for _, s := range unknowns {
-		plans[s] = iv.initialStrategy(s)
+		strategies[s] = iv.initialStrategy(s)
 	}
 	for first := true; ; first = false {
-		err := iv.solveInduced(ctx, unknowns, plans, opts)
+		err := iv.solveInduced(ctx, unknowns, strategies, opts)
 		if errors.Is(err, errImproper) && first {
-			iv.properStrategies(unknowns, plans)
-			err = iv.solveInduced(ctx, unknowns, plans, opts)
+			iv.properStrategies(unknowns, strategies)
+			err = iv.solveInduced(ctx, unknowns, strategies, opts)
 		}
 		if err != nil {
 			return err
 		}
-		better, err := iv.improve(unknowns, plans)
+		better, err := iv.improve(unknowns, strategies)
 		if err != nil {
 			return err
 		}
@@ -87,7 +87,7 @@ func (iv *robust) initialStrategy(s uint32) *strategyPair {
 
 // properStrategies sets strategies that leave the unknowns with probability one: every choice has a
 // target that is closer to an exit.
-func (iv *robust) properStrategies(unknowns []uint32, plans map[uint32]*strategyPair) {
+func (iv *robust) properStrategies(unknowns []uint32, strategies map[uint32]*strategyPair) {
 	proper := sparse.NewSet(iv.g.NumStates())
 	for changed := true; changed; {
 		changed = false
@@ -100,7 +100,7 @@ func (iv *robust) properStrategies(unknowns []uint32, plans map[uint32]*strategy
 				for i := first; i < end && !proper.Has(int(s)); i++ {
 					if u := iv.representativeOf(iv.g.Target[i]); proper.Has(int(u)) || !iv.open.Has(int(u)) {
 						proper.Add(int(s))
-						plans[s] = &strategyPair{t, c, iv.distribution(c)}
+						strategies[s] = &strategyPair{t, c, iv.distribution(c)}
 						changed = true
 					}
 				}
@@ -111,9 +111,9 @@ func (iv *robust) properStrategies(unknowns []uint32, plans map[uint32]*strategy
 
 // improve switches nature to better distributions under the current choices. If there are none, it
 // switches the scheduler to better choices. It reports whether anything changed.
-func (iv *robust) improve(unknowns []uint32, plans map[uint32]*strategyPair) (better bool, err error) {
+func (iv *robust) improve(unknowns []uint32, strategies map[uint32]*strategyPair) (better bool, err error) {
 	for _, s := range unknowns {
-		current := plans[s]
+		current := strategies[s]
 		p := iv.distribution(current.choice)
 		if iv.worth(current.state, current.choice, p).Cmp(iv.v.Exact[s]) != 0 {
 			current.p, better = p, true
@@ -135,7 +135,7 @@ func (iv *robust) improve(unknowns []uint32, plans map[uint32]*strategyPair) (be
 			p := iv.distribution(c)
 			if x := iv.worth(t, c, p); x.Cmp(best) == wantedOrder {
 				best, better = x, true
-				*plans[s] = strategyPair{t, c, p}
+				*strategies[s] = strategyPair{t, c, p}
 			}
 		})
 		if err := iv.mt.did(4000 + effort(best)); err != nil {
@@ -198,7 +198,7 @@ var errImproper = errors.New("no scheduler to start from was found")
 
 // solveInduced sets the unknowns to the values of the induced Markov chain. The chain has two
 // additional absorbing states: n, the target, and n+1, which has value 0.
-func (iv *robust) solveInduced(ctx context.Context, unknowns []uint32, plans map[uint32]*strategyPair, opts Options) error {
+func (iv *robust) solveInduced(ctx context.Context, unknowns []uint32, strategies map[uint32]*strategyPair, opts Options) error {
 	n := len(unknowns)
 	number := make(map[uint32]int, n)
 	for i, s := range unknowns {
@@ -207,7 +207,7 @@ func (iv *robust) solveInduced(ctx context.Context, unknowns []uint32, plans map
 	b := sparse.NewBuilder(sparse.DTMC)
 	reward := &sparse.Reward{State: make([]float64, n+2), StateRat: make([]*big.Rat, n+2)}
 	for i, s := range unknowns {
-		strategies := plans[s]
+		strategies := strategies[s]
 		b.State()
 		first, _ := iv.g.Row(strategies.choice)
 		for j, q := range strategies.p {

@@ -7,12 +7,12 @@ import (
 	"slices"
 )
 
-// LinearProgram maximizes Gain·x subject to Rows·x = Right and x >= 0, in rational arithmetic.
+// LinearProgram maximizes Objective·x subject to Rows·x = Right and x >= 0, in rational arithmetic.
 type LinearProgram struct {
-	// Gain has one coefficient per variable; nil stands for 0.
-	Gain  []*big.Rat
-	Rows  [][]Term
-	Right []*big.Rat
+	// Objective has one coefficient per variable; nil stands for 0.
+	Objective []*big.Rat
+	Rows      [][]Term
+	Right     []*big.Rat
 }
 
 // Term is a coefficient of a variable. The terms of a row have different variables in increasing order.
@@ -21,19 +21,17 @@ type Term struct {
 	Coeff *big.Rat
 }
 
-// ErrInfeasible says that nothing satisfies the equations, ErrUnbounded that
-// the gain has no limit.
+// The reasons why a linear program has no solution.
 var (
-	// ErrInfeasible says that no x satisfies the constraints, ErrUnbounded that the gain has no
-	// maximum.
+	// ErrInfeasible says that no x satisfies the constraints.
 	ErrInfeasible = errors.New("the equations have no solution")
-	ErrUnbounded  = errors.New("the gain is unbounded")
+	ErrUnbounded  = errors.New("the objective is unbounded") // ErrUnbounded says that the objective has no maximum.
 )
 
-// Variable adds a variable with gain 0, and returns its number.
+// Variable adds a variable with objective coefficient 0, and returns its number.
 func (p *LinearProgram) Variable() int {
-	p.Gain = append(p.Gain, nil)
-	return len(p.Gain) - 1
+	p.Objective = append(p.Objective, nil)
+	return len(p.Objective) - 1
 }
 
 // Row adds an equation.
@@ -41,10 +39,10 @@ func (p *LinearProgram) Row(right *big.Rat, terms ...Term) {
 	p.Rows, p.Right = append(p.Rows, terms), append(p.Right, right)
 }
 
-// Maximize returns the maximal gain and a solution that attains it. The error is ErrInfeasible,
+// Maximize returns the maximal objective and a solution that attains it. The error is ErrInfeasible,
 // ErrUnbounded or the context's.
 //
-// Source: the two-phase simplex method. The variable of greatest gain enters; after a step without
+// Source: the two-phase simplex method. The variable of greatest reduced cost enters; after a step without
 // progress Bland's rule (1977) decides, which cannot cycle.
 func (p *LinearProgram) Maximize(ctx context.Context) (*big.Rat, []*big.Rat, error) {
 	t := p.tableau()
@@ -53,7 +51,7 @@ func (p *LinearProgram) Maximize(ctx context.Context) (*big.Rat, []*big.Rat, err
 			return nil, nil, err
 		}
 		for _, x := range t.rows[i] {
-			t.raise(x.Var, x.Coeff)
+			t.addReducedCost(x.Var, x.Coeff)
 		}
 		t.value.Sub(t.value, t.right[i])
 	}
@@ -67,19 +65,19 @@ func (p *LinearProgram) Maximize(ctx context.Context) (*big.Rat, []*big.Rat, err
 		return nil, nil, err
 	}
 	t.value.SetInt64(0)
-	for j := range t.gain {
-		t.gain[j].SetInt64(0)
-		if g := p.Gain[j]; g != nil {
-			t.gain[j].Set(g)
+	for j := range t.reducedCost {
+		t.reducedCost[j].SetInt64(0)
+		if g := p.Objective[j]; g != nil {
+			t.reducedCost[j].Set(g)
 		}
 	}
 	for i, j := range t.basis {
-		t.price(i, new(big.Rat).Set(t.gain[j]))
+		t.eliminateReducedCost(i, new(big.Rat).Set(t.reducedCost[j]))
 	}
 	if err := t.run(ctx); err != nil {
 		return nil, nil, err
 	}
-	x := make([]*big.Rat, len(t.gain))
+	x := make([]*big.Rat, len(t.reducedCost))
 	for j := range x {
 		x[j] = new(big.Rat)
 	}
@@ -89,40 +87,41 @@ func (p *LinearProgram) Maximize(ctx context.Context) (*big.Rat, []*big.Rat, err
 	return t.value, x, nil
 }
 
-// tableau is a basic solution: variable basis[i] has value right[i], all others are 0. gain is the
-// reduced gain of each variable. A basis variable that is not one of the program's is artificial.
+// tableau is a basic solution: variable basis[i] has value right[i], all others are 0. reducedCost is
+// what a unit of each variable adds to value. A basis variable that is not one of the program's is
+// artificial.
 type tableau struct {
-	rows  [][]Term
-	right []*big.Rat
-	basis []int
-	gain  []*big.Rat
-	value *big.Rat
+	rows        [][]Term
+	right       []*big.Rat
+	basis       []int
+	reducedCost []*big.Rat
+	value       *big.Rat
 }
 
 func (p *LinearProgram) tableau() *tableau {
-	t := &tableau{value: new(big.Rat), gain: make([]*big.Rat, len(p.Gain))}
-	for j := range t.gain {
-		t.gain[j] = new(big.Rat)
+	t := &tableau{value: new(big.Rat), reducedCost: make([]*big.Rat, len(p.Objective))}
+	for j := range t.reducedCost {
+		t.reducedCost[j] = new(big.Rat)
 	}
 	for i, row := range p.Rows {
-		own := make([]Term, len(row))
+		terms := make([]Term, len(row))
 		for k, x := range row {
-			own[k] = Term{x.Var, new(big.Rat).Set(x.Coeff)}
+			terms[k] = Term{x.Var, new(big.Rat).Set(x.Coeff)}
 		}
-		b := new(big.Rat).Set(p.Right[i])
-		if b.Sign() < 0 {
-			b.Neg(b)
-			for k := range own {
-				own[k].Coeff.Neg(own[k].Coeff)
+		right := new(big.Rat).Set(p.Right[i])
+		if right.Sign() < 0 {
+			right.Neg(right)
+			for k := range terms {
+				terms[k].Coeff.Neg(terms[k].Coeff)
 			}
 		}
-		t.rows, t.right, t.basis = append(t.rows, own), append(t.right, b), append(t.basis, len(p.Gain)+i)
+		t.rows, t.right, t.basis = append(t.rows, terms), append(t.right, right), append(t.basis, len(p.Objective)+i)
 	}
 	return t
 }
 
-// raise adds to the gain of variable j.
-func (t *tableau) raise(j int, by *big.Rat) { t.gain[j].Add(t.gain[j], by) }
+// addReducedCost adds to the reduced cost of variable j.
+func (t *tableau) addReducedCost(j int, by *big.Rat) { t.reducedCost[j].Add(t.reducedCost[j], by) }
 
 // coeff returns the coefficient of variable j in row i, or nil if it is 0.
 func (t *tableau) coeff(i, j int) *big.Rat {
@@ -133,7 +132,7 @@ func (t *tableau) coeff(i, j int) *big.Rat {
 	return t.rows[i][k].Coeff
 }
 
-// run pivots until no variable has a positive gain.
+// run pivots until no variable has a positive reduced cost.
 func (t *tableau) run(ctx context.Context) error {
 	stalled := false
 	for {
@@ -155,12 +154,12 @@ func (t *tableau) run(ctx context.Context) error {
 	}
 }
 
-// entering returns a variable with positive gain: the greatest one, or with first the first one; -1 if
+// entering returns a variable with positive reduced cost: the greatest one, or with first the first one; -1 if
 // there is none.
 func (t *tableau) entering(first bool) int {
 	best := -1
-	for j, g := range t.gain {
-		if g.Sign() <= 0 || best >= 0 && g.Cmp(t.gain[best]) <= 0 {
+	for j, g := range t.reducedCost {
+		if g.Sign() <= 0 || best >= 0 && g.Cmp(t.reducedCost[best]) <= 0 {
 			continue
 		}
 		if best = j; first {
@@ -176,11 +175,11 @@ func (t *tableau) leaving(j int) int {
 	best := -1
 	var minRatio *big.Rat
 	for i := range t.rows {
-		a := t.coeff(i, j)
-		if a == nil || a.Sign() <= 0 {
+		coeff := t.coeff(i, j)
+		if coeff == nil || coeff.Sign() <= 0 {
 			continue
 		}
-		ratio := new(big.Rat).Quo(t.right[i], a)
+		ratio := new(big.Rat).Quo(t.right[i], coeff)
 		if best >= 0 {
 			if c := ratio.Cmp(minRatio); c > 0 || c == 0 && t.basis[i] > t.basis[best] {
 				continue
@@ -209,19 +208,19 @@ func (t *tableau) pivot(ctx context.Context, i, j int) error {
 			t.right[r].Add(t.right[r], factor.Mul(factor, t.right[i]))
 		}
 	}
-	t.price(i, new(big.Rat).Set(t.gain[j]))
+	t.eliminateReducedCost(i, new(big.Rat).Set(t.reducedCost[j]))
 	t.basis[i] = j
 	return nil
 }
 
-// price eliminates the gain g of the basis variable of row i.
-func (t *tableau) price(i int, g *big.Rat) {
+// eliminateReducedCost makes the reduced cost of the basis variable of row i zero, which is g.
+func (t *tableau) eliminateReducedCost(i int, g *big.Rat) {
 	if g.Sign() == 0 {
 		return
 	}
 	var x big.Rat
 	for _, term := range t.rows[i] {
-		t.gain[term.Var].Sub(t.gain[term.Var], x.Mul(g, term.Coeff))
+		t.reducedCost[term.Var].Sub(t.reducedCost[term.Var], x.Mul(g, term.Coeff))
 	}
 	t.value.Add(t.value, x.Mul(g, t.right[i]))
 }
@@ -252,7 +251,7 @@ func addMultiple(row, other []Term, factor *big.Rat) []Term {
 func (t *tableau) dropArtificial(ctx context.Context) error {
 	for i := 0; i < len(t.rows); {
 		switch {
-		case t.basis[i] < len(t.gain):
+		case t.basis[i] < len(t.reducedCost):
 			i++
 		case len(t.rows[i]) > 0:
 			if err := t.pivot(ctx, i, t.rows[i][0].Var); err != nil {

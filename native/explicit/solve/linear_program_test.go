@@ -16,7 +16,7 @@ import (
 func dense(gain []int64, rows ...[]int64) *solve.LinearProgram {
 	p := &solve.LinearProgram{}
 	for _, g := range gain {
-		p.Gain = append(p.Gain, big.NewRat(g, 1))
+		p.Objective = append(p.Objective, big.NewRat(g, 1))
 	}
 	for _, row := range rows {
 		var terms []solve.Term
@@ -177,11 +177,11 @@ func TestLinearProgramLarge(t *testing.T) {
 	big64 := func() *big.Rat { return big.NewRat(rng.Int64(), 1+rng.Int64()) }
 	p := &solve.LinearProgram{}
 	for range 300 {
-		p.Gain = append(p.Gain, big64())
+		p.Objective = append(p.Objective, big64())
 	}
 	for range 150 {
 		var row []solve.Term
-		for j := range p.Gain {
+		for j := range p.Objective {
 			row = append(row, solve.Term{Var: j, Coeff: big64()})
 		}
 		p.Rows, p.Right = append(p.Rows, row), append(p.Right, big64())

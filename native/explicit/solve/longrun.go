@@ -275,7 +275,7 @@ func (bscc *bsccGain) relaxedValueIteration(members []uint32, work, sweeps int) 
 	}
 	defer bscc.ws.reset(members)
 	lo, hi = 0, math.Inf(1)
-	averageGuess := secant{}
+	gainGuess := secant{}
 	for remaining := sweeps; remaining > 0; {
 		l, h := bscc.gainBounds(members)
 		if l <= h { // false if one is NaN
@@ -287,17 +287,17 @@ func (bscc *bsccGain) relaxedValueIteration(members []uint32, work, sweeps int) 
 		if math.IsInf(h, 1) || h != h { // overflow: further sweeps are useless
 			return lo, hi, nil
 		}
-		average, drift := averageGuess.next(lo, hi), 0.0
+		gain, drift := gainGuess.next(lo, hi), 0.0
 		const sweepsPerCheck = 4
 		for range min(remaining, sweepsPerCheck) {
-			drift = bscc.sweep(members, average)
+			drift = bscc.sweep(members, gain)
 			remaining--
 			bscc.meter.progress.Sweeps++
 			if err := bscc.meter.did(work); err != nil {
 				return lo, hi, err
 			}
 		}
-		averageGuess.record(average, drift)
+		gainGuess.record(gain, drift)
 	}
 	return lo, hi, nil
 }
@@ -324,18 +324,18 @@ func (s *secant) next(lo, hi float64) float64 {
 // as others. The damping makes periodic chains converge.
 //
 // Source: Stewart, Introduction to the Numerical Solution of Markov Chains (1994), section 3.2.
-func (bscc *bsccGain) sweep(members []uint32, average float64) (drift float64) {
+func (bscc *bsccGain) sweep(members []uint32, gain float64) (drift float64) {
 	n := len(members)
-	return bscc.sweepRange(members, 0, n, bscc.bias, bscc.bias, average, bscc.rewards.reward) / float64(n)
+	return bscc.sweepRange(members, 0, n, bscc.bias, bscc.bias, gain, bscc.rewards.reward) / float64(n)
 }
 
 // sweepRange sweeps over members[from:to]. It reads their values from next, and those of the other
 // members from h; it writes next. It returns the sum of the changes.
-func (bscc *bsccGain) sweepRange(members []uint32, from, to int, next, h []float64, average float64, earned *sparse.Reward) (drift float64) {
+func (bscc *bsccGain) sweepRange(members []uint32, from, to int, next, h []float64, gain float64, reward *sparse.Reward) (drift float64) {
 	model, number := bscc.rewards.g.Model, bscc.ws.number
 	for k, s := range members[from:to] {
 		k += from
-		sum, exitRate, current := earned.Gain(int(s), int(s))-average, 0.0, next[k]
+		sum, exitRate, current := reward.Gain(int(s), int(s))-gain, 0.0, next[k]
 		lo, hi := model.Start[s], model.Start[s+1]
 		targets := model.Target[lo:hi]
 		for i, w := range model.Weight[lo:hi] {
@@ -343,17 +343,17 @@ func (bscc *bsccGain) sweepRange(members []uint32, from, to int, next, h []float
 			if t == s {
 				continue
 			}
-			x, n := model.Weights[w], int(number[t])
-			if exitRate += x; n >= from && n < to {
-				sum += x * (next[n] - current)
+			weight, targetNum := model.Weights[w], int(number[t])
+			if exitRate += weight; targetNum >= from && targetNum < to {
+				sum += weight * (next[targetNum] - current)
 			} else {
-				sum += x * (h[n] - current)
+				sum += weight * (h[targetNum] - current)
 			}
 		}
 		if exitRate > 0 {
-			x := sum / (exitRate * (1 + slack))
-			drift += x
-			next[k] += x
+			weight := sum / (exitRate * (1 + slack))
+			drift += weight
+			next[k] += weight
 		}
 	}
 	return drift

@@ -609,18 +609,18 @@ func addTo(yes bool, s int, a, b *sparse.Set) {
 // setCertain sets the value of the open states from which states of x are reached with probability one:
 // under some scheduler if some is set, and under all otherwise. others are the remaining absorbing
 // states.
-func (q *mecQuotient) setCertain(ctx context.Context, sys *system, some bool, x, others *sparse.Set, value float64) error {
-	if x.Empty() {
+func (q *mecQuotient) setCertain(ctx context.Context, sys *system, existential bool, targets, others *sparse.Set, value float64) error {
+	if targets.Empty() {
 		return nil
 	}
 	sure := q.g.ExistsUntil(sparse.FullSet(q.g.NumStates()), others).Complement()
-	if some {
+	if existential {
 		var err error
-		if sure, err = q.g.Prob1E(ctx, sparse.FullSet(q.g.NumStates()), x); err != nil {
+		if sure, err = q.g.Prob1E(ctx, sparse.FullSet(q.g.NumStates()), targets); err != nil {
 			return err
 		}
 		if sys.v.Scheduler != nil {
-			q.g.Attract(sure, x, sys.v.Scheduler)
+			q.g.Attract(sure, targets, sys.v.Scheduler)
 		}
 	}
 	sure = sure.Intersect(sys.open)

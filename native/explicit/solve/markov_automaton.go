@@ -142,7 +142,7 @@ func (ma *markovAutomaton) chooseRate(rates Rates) (timeless *sparse.Set, rateEr
 }
 
 // orderImmediate lists the immediate states such that each follows its successors.
-func (ma *markovAutomaton) orderImmediate(states *sparse.Set, widest int) error {
+func (ma *markovAutomaton) orderImmediate(states *sparse.Set, maxRow int) error {
 	components := ma.g.Components(states, nil)
 	depth := make([]int, ma.g.NumStates())
 	deepest := 0
@@ -165,7 +165,7 @@ func (ma *markovAutomaton) orderImmediate(states *sparse.Set, widest int) error 
 		deepest = max(deepest, depth[s])
 		ma.immediate = append(ma.immediate, uint32(s))
 	}
-	ma.immediateErr = 1.05 * float64(deepest+1) * (float64(widest+4)*unit + ma.round.err)
+	ma.immediateErr = 1.05 * float64(deepest+1) * (float64(maxRow+4)*unit + ma.round.err)
 	return nil
 }
 

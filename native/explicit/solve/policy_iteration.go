@@ -198,10 +198,10 @@ func (p *policyIteration) solveSlack(x []float64) ([]float64, error) {
 	rhs := func(k int) float64 { return x[k] + l.round.grid*0x1p39 }
 	return p.run(x, rhs, func(w []float64) (bool, error) {
 		changed := false
-		for k, now := range p.choice {
+		for k, current := range p.choice {
 			best := w[k]
 			for _, j := range nearOptimal[start[k]:start[k+1]] {
-				if v := rhs(k) + l.terms(j, w); j != now && v > best+x[k]/2 {
+				if v := rhs(k) + l.terms(j, w); j != current && v > best+x[k]/2 {
 					best, p.choice[k], changed = v, j, true
 				}
 			}

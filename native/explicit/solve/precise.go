@@ -68,11 +68,11 @@ func PreciseInstantReward(ctx context.Context, g *sparse.Graph, r *sparse.Reward
 	if !time.Known() {
 		return nil, ErrTime
 	}
-	greatest := pt.setScaledRewards(r.StateRat)
+	scale := pt.setScaledRewards(r.StateRat)
 	if err := pt.evolve(sparse.FullSet(g.NumStates()), time.Low); err != nil {
 		return nil, err
 	}
-	return pt.values(greatest), nil
+	return pt.values(scale), nil
 }
 
 // PreciseCumulReward is TimedCumulReward in double-word arithmetic, with the errors of PreciseUntil.
@@ -95,7 +95,7 @@ func PreciseCumulReward(ctx context.Context, g *sparse.Graph, r *sparse.Reward, 
 	for s := range stateRewards {
 		stateRewards[s] = sys.reward.GainRat(s, s)
 	}
-	greatest := pt.setScaledRewards(stateRewards)
+	scale := pt.setScaledRewards(stateRewards)
 	pt.rewardRate = pt.x
 	all := sparse.FullSet(g.NumStates())
 	pt.zero = g.ExistsUntil(all, pt.zero.Complement()).Complement()
@@ -104,12 +104,12 @@ func PreciseCumulReward(ctx context.Context, g *sparse.Graph, r *sparse.Reward, 
 		return nil, err
 	}
 	if pt.rate.hi > 0 { // one step takes 1/rate units of time
-		greatest = new(big.Rat).Quo(greatest, pt.rate.rat())
+		scale = new(big.Rat).Quo(scale, pt.rate.rat())
 	} else {
-		greatest = new(big.Rat).Mul(greatest, time.Low)
+		scale = new(big.Rat).Mul(scale, time.Low)
 	}
 	pt.x = pt.x[:len(stateRewards)]
-	return pt.values(greatest), nil
+	return pt.values(scale), nil
 }
 
 // preciseTransient computes transient values by uniformisation in double-word arithmetic, with error
@@ -163,22 +163,22 @@ func (pt *preciseTransient) set(s int, v *big.Rat) {
 }
 
 // setScaledRewards sets the values to the rewards divided by the greatest reward, which it returns.
-func (pt *preciseTransient) setScaledRewards(r []*big.Rat) (maximum *big.Rat) {
-	greatest := new(big.Rat)
+func (pt *preciseTransient) setScaledRewards(r []*big.Rat) (scale *big.Rat) {
+	maximum := new(big.Rat)
 	for _, v := range r {
-		if v != nil && v.Cmp(greatest) > 0 {
-			greatest = v
+		if v != nil && v.Cmp(maximum) > 0 {
+			maximum = v
 		}
 	}
-	if greatest.Sign() == 0 {
-		return greatest
+	if maximum.Sign() == 0 {
+		return maximum
 	}
 	for s, v := range r {
 		if v != nil {
-			pt.set(s, new(big.Rat).Quo(v, greatest))
+			pt.set(s, new(big.Rat).Quo(v, maximum))
 		}
 	}
-	return greatest
+	return maximum
 }
 
 // evolve replaces the values of the open states by their expectation after some time. The other states
@@ -208,16 +208,16 @@ func (pt *preciseTransient) evolve(open *sparse.Set, time *big.Rat) error {
 	if !(mean.hi < 1<<53) {
 		return tooManySteps(mean.hi, 1<<53)
 	}
-	widest, terms := 0, 0
+	maxRow, terms := 0, 0
 	for _, row := range pt.rows {
-		widest, terms = max(widest, len(row)), terms+len(row)
+		maxRow, terms = max(maxRow, len(row)), terms+len(row)
 	}
 	// squarings: how often the matrix of one slice is squared to cover all the time.
 	n, squarings := len(pt.x), max(0, math.Ilogb(mean.hi)+1)
 	steps, sliceSteps := mean.hi+40*math.Sqrt(mean.hi)+300, 300.0
 	transientWork := steps * float64(terms+n)
 	squaringWork := float64(n) * (sliceSteps*float64(terms+n) + float64(squarings)*float64(n)*float64(n))
-	errPerStep := float64(widest+10)*(2+1/slack) + 8 // of the chain, and of the probability of its number
+	errPerStep := float64(maxRow+10)*(2+1/slack) + 8 // of the chain, and of the probability of its number
 	var err error
 	switch {
 	case min(transientWork, squaringWork) > maxPreciseWork:
