@@ -19,11 +19,9 @@ type pool struct {
 	values     [][]float64
 }
 
-// pooledStates is the size of a model up to which strategies are improved one
-// observation after the other, and maxTries how many are tried for that.
+// Strategies are improved by local search in models of at most pooledStates states, with at most
+// maxTries evaluations.
 const (
-	// Strategies are improved by local search in models of at most pooledStates states, with at most
-	// maxTries evaluations.
 	pooledStates = 20_000
 	maxTries     = 400
 )

@@ -50,7 +50,7 @@ func (x *Shield) Model(ctx context.Context, tree *syntax.Model) ([]byte, error) 
 // guardBuilder collects, for each action, and for each command without one, where it is allowed.
 type guardBuilder struct {
 	shield   *Shield
-	actions  map[int][]sample // those of which a choice is not allowed somewhere
+	actions  map[int][]sample // by action
 	commands map[compile.CommandRef][]sample
 }
 

@@ -12,11 +12,9 @@ import (
 // Popescu, Tight and rigorous error bounds for basic building blocks of double-word arithmetic (2017).
 type doubleWord struct{ hi, lo float64 }
 
-// unit2 is more than the relative error of an operation, as long as results are
-// not below floor2.
+// doubleWordUnit exceeds the relative error of one operation, for results of at least
+// doubleWordFloor.
 const (
-	// doubleWordUnit exceeds the relative error of one operation, for results of at least
-	// doubleWordFloor.
 	doubleWordUnit  = 0x1p-102
 	doubleWordFloor = 0x1p-900
 )

@@ -25,9 +25,9 @@ func randomTerms(rng *rand.Rand, n int) [][]uint32 {
 	return rows
 }
 
-// TestEliminate compares with the elimination of a dense matrix in the order
+// TestMarkowitzOrder compares with the elimination of a dense matrix in the order
 // that was chosen: every term must have its place.
-func TestEliminate(t *testing.T) {
+func TestMarkowitzOrder(t *testing.T) {
 	for seed := range uint64(500) {
 		rng := rand.New(rand.NewPCG(seed, 3))
 		n := 1 + rng.IntN(60)
@@ -71,8 +71,8 @@ func TestEliminate(t *testing.T) {
 	}
 }
 
-// TestEliminateSparse: there is no fill where none is needed.
-func TestEliminateSparse(t *testing.T) {
+// TestMarkowitzOrderSparse: there is no fill where none is needed.
+func TestMarkowitzOrderSparse(t *testing.T) {
 	const n = 20_000
 	tests := []struct {
 		name string
@@ -109,8 +109,8 @@ func TestEliminateSparse(t *testing.T) {
 	}
 }
 
-// TestEliminateBudget: where fill explodes it is given up.
-func TestEliminateBudget(t *testing.T) {
+// TestMarkowitzOrderBudget: where fill explodes it is given up.
+func TestMarkowitzOrderBudget(t *testing.T) {
 	const n = 5000
 	rng := rand.New(rand.NewPCG(1, 4))
 	rows := make([][]uint32, n)

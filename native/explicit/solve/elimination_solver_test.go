@@ -43,9 +43,9 @@ func (y *system) solveBy(t *testing.T, ends bool, way func(l *localSystem, mt *m
 	return tried, failed
 }
 
-// TestDirect solves random components by elimination at once, with either
+// TestElimination solves random components by elimination at once, with either
 // proof, and roughly, and compares with the rational solution.
-func TestDirect(t *testing.T) {
+func TestElimination(t *testing.T) {
 	certify := func(l *localSystem, mt *meter) bool {
 		ok, _, err := l.solveByElimination(mt, 1e-8, math.Inf(1))
 		return ok && err == nil
@@ -156,9 +156,9 @@ func enclosed(t *testing.T, v *Values, want []*big.Rat) {
 	}
 }
 
-// TestCycle bounds the averages of random bottom components by elimination,
+// TestGainByCycles bounds the averages of random bottom components by elimination,
 // whatever the state is whose returns are looked at.
-func TestCycle(t *testing.T) {
+func TestGainByCycles(t *testing.T) {
 	tried, failed := 0, 0
 	for seed := range uint64(1000) {
 		rng := rand.New(rand.NewPCG(seed, 8))

@@ -54,9 +54,9 @@ func (in *instance) agrees(name string, exact, bounds *solve.Values, want []*big
 	}
 }
 
-// TestForever compares with the balance equations of each bottom component, and the
+// TestSteadyState compares with the balance equations of each bottom component, and the
 // probability that it is reached, solved with fractions.
-func TestForever(t *testing.T) {
+func TestSteadyState(t *testing.T) {
 	for _, kind := range []sparse.Kind{sparse.DTMC, sparse.CTMC} {
 		forRandom(t, kind, func(in *instance) {
 			in.begins(rand.New(rand.NewPCG(in.seed, 7)))
@@ -66,7 +66,7 @@ func TestForever(t *testing.T) {
 				how[s] = uint32(s)
 			}
 			for s := range how {
-				one := visitEquations(sparse.SetOf(len(how), s))
+				one := indicatorReward(sparse.SetOf(len(how), s))
 				want = append(want, in.fromStart(in.longRunUnder(how, one)))
 			}
 			exact, bounds := forward(t, in.g, solve.Options{Exact: true}), forward(t, in.g, solve.Options{})
@@ -146,9 +146,9 @@ func TestForwardTime(t *testing.T) {
 	})
 }
 
-// TestForeverLong is a game that goes on until all or nothing is won of n, fairly: all with probability 1/n
+// TestSteadyStateLong is a game that goes on until all or nothing is won of n, fairly: all with probability 1/n
 // where it begins with 1. It takes long for what has a thousand states.
-func TestForeverLong(t *testing.T) {
+func TestSteadyStateLong(t *testing.T) {
 	const n = 1000
 	b := sparse.NewBuilder(sparse.DTMC)
 	for k := range n + 1 {

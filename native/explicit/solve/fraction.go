@@ -21,7 +21,7 @@ func (f *fraction) add(num, den *big.Int) {
 		return
 	}
 	if f.quo.QuoRem(&f.den, den, &f.left); f.left.Sign() != 0 {
-		// The new denominator is den times what it lacks of f's.
+		// The new denominator is the least common multiple: f.den times den / gcd(f.den, den).
 		f.left.GCD(nil, nil, &f.den, den)
 		f.quo.Quo(&f.den, &f.left)
 		f.left.Quo(den, &f.left)

@@ -79,9 +79,9 @@ func combined(t *testing.T, m *sparse.Model, reward *sparse.Reward, sweeps int) 
 	return interval{lo, hi}
 }
 
-// TestCombine: some hundred sweeps are enough, the average is within the bounds, and they
+// TestGMRES: some hundred sweeps are enough, the average is within the bounds, and they
 // do not depend on the number of processors.
-func TestCombine(t *testing.T) {
+func TestGMRES(t *testing.T) {
 	for _, rates := range [][]int64{{4, 6, 9}, {7, 1, 3}, {8, 8, 8}} {
 		m, reward, average := queues(t, 12, rates...)
 		b := combined(t, m, reward, 600)
@@ -99,8 +99,8 @@ func TestCombine(t *testing.T) {
 	}
 }
 
-// TestCombineNothing has rewards that are the same everywhere, and none at all.
-func TestCombineNothing(t *testing.T) {
+// TestGMRESNoDirection has rewards that are the same everywhere, and none at all.
+func TestGMRESNoDirection(t *testing.T) {
 	m, reward, _ := queues(t, 12, 4, 6, 9)
 	for _, x := range []float64{0, 3} {
 		for s := range reward.State {

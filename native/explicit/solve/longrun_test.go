@@ -148,7 +148,7 @@ func TestLongRunQueue(t *testing.T) {
 // TestLongRunOfMDP tries all schedulers that need no memory, of which one is best.
 func TestLongRunOfMDP(t *testing.T) {
 	forRandom(t, sparse.MDP, func(in *instance) {
-		for _, r := range []*sparse.Reward{in.reward(), visitEquations(in.left), visitEquations(in.right)} {
+		for _, r := range []*sparse.Reward{in.reward(), indicatorReward(in.left), indicatorReward(in.right)} {
 			value := func(_ [][]*big.Rat, how []uint32) []*big.Rat { return in.longRunUnder(how, r) }
 			for name, dir := range krylovDimension {
 				want := in.brute(dir, value)
@@ -169,7 +169,7 @@ func TestLongRunOfMDP(t *testing.T) {
 			if err != nil {
 				in.Fatal(err)
 			}
-			value := func(_ [][]*big.Rat, how []uint32) []*big.Rat { return in.longRunUnder(how, visitEquations(in.left)) }
+			value := func(_ [][]*big.Rat, how []uint32) []*big.Rat { return in.longRunUnder(how, indicatorReward(in.left)) }
 			want := in.brute(dir, value)
 			in.checkValues(name+" of a set", v, want, value)
 			for s, x := range want {
@@ -181,8 +181,8 @@ func TestLongRunOfMDP(t *testing.T) {
 	})
 }
 
-// visits is a reward of 1 in the states of a set.
-func visitEquations(set *sparse.Set) *sparse.Reward {
+// indicatorReward is a reward of 1 in the states of a set.
+func indicatorReward(set *sparse.Set) *sparse.Reward {
 	r := &sparse.Reward{State: make([]float64, set.Len()), StateRat: make([]*big.Rat, set.Len())}
 	for s := range set.All() {
 		r.State[s], r.StateRat[s] = 1, big.NewRat(1, 1)

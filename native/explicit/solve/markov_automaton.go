@@ -369,7 +369,7 @@ func (ma *markovAutomaton) propheticValue(values []float64, p *poisson) ([]float
 // step was the last one.
 func (ma *markovAutomaton) stepCountingValue(x []float64, p *poisson) ([]float64, error) {
 	after, next := make([]float64, len(x)), make([]float64, len(x))
-	tailProb := 0.0 // the probability of so many steps and more
+	tailProb := 0.0 // probability of at least k steps
 	for k := p.last(); k >= 0; k-- {
 		if err := ma.step(after, next); err != nil {
 			return nil, err

@@ -6,10 +6,8 @@ import (
 	"tilecheck/native/explicit/sparse"
 )
 
-// Limits of a scheduler that counts steps: of the steps, and of the choices
-// that are stored, which take 4 bytes each.
+// Limits of a step-counting scheduler: its steps, and its stored choices, which take 4 bytes each.
 const (
-	// Limits of a step-counting scheduler: its steps, and its stored choices, which take 4 bytes each.
 	maxTraceSteps   = 1 << 20
 	maxTraceChoices = 1 << 28
 )

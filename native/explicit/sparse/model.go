@@ -22,14 +22,10 @@ func (k Kind) String() string { return [...]string{"DTMC", "MDP", "CTMC"}[k] }
 // model's builder.
 type Action uint16
 
-// MinNumber and MaxNumber are the ends of the range in which the weights of a
-// model of doubles lie, so that products of a few of them neither overflow nor
-// lose digits. Where a model says something else its Err is infinite, and it is
-// not to be solved with doubles. Rewards are normal doubles, or their Err is.
+// MinNumber and MaxNumber bound the weights of a model: products of a few weights neither overflow nor
+// underflow. If a weight is outside, Model.Err is infinite, and the model must be solved exactly. Rewards
+// must be normal float64, or Reward.Err is infinite.
 const (
-	// MinNumber and MaxNumber bound the weights of a model: products of a few weights neither overflow
-	// nor underflow. If a weight is outside, Model.Err is infinite, and the model must be solved
-	// exactly. Rewards must be normal float64, or Reward.Err is infinite.
 	MinNumber = 0x1p-900
 	MaxNumber = 0x1p+900
 )

@@ -27,11 +27,9 @@ type Task struct {
 	Loss, Slack float64
 }
 
-// A tree is judged at least minTrials times, and as often as may take trialWork
-// transitions, but not more than maxTrials times.
+// Limits of how many trees are judged: about trialWork transitions in total, but at least minTrials
+// and at most maxTrials trees.
 const (
-	// Limits of how many trees are judged: about trialWork transitions in total, but at least minTrials
-	// and at most maxTrials trees.
 	minTrials = 300
 	maxTrials = 3000
 	trialWork = 1 << 25
