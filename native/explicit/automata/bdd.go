@@ -220,8 +220,10 @@ func (t *bdd) stable(f ref) bool {
 	return true
 }
 
+// prop returns the formula that consists of a proposition.
 func (t *bdd) prop(p int) ref { return t.atom(atom{op: Prop, prop: p}) }
 
+// next returns X x. It uses that X x is x if x is stable.
 func (t *bdd) next(x ref) ref {
 	if t.stable(x) {
 		return x
@@ -229,6 +231,7 @@ func (t *bdd) next(x ref) ref {
 	return t.atom(atom{op: Next, x: x})
 }
 
+// until returns x U y.
 func (t *bdd) until(x, y ref) ref {
 	switch {
 	case x == falseRef || x == y || t.stable(y):
@@ -247,6 +250,7 @@ func (t *bdd) finally(y ref) ref {
 	return t.atom(atom{op: Until, x: trueRef, y: y})
 }
 
+// weak returns x W y.
 func (t *bdd) weak(x, y ref) ref {
 	switch {
 	case x == falseRef || x == y || y == trueRef:

@@ -115,14 +115,14 @@ func (v *pointBased) chooseAction(b floatBelief) int {
 			return v.vectors[i].action
 		}
 	}
-	best, most := 0, 0.0
+	best, bestValue := 0, 0.0
 	for k := range n {
 		sum := 0.0
 		for i, s := range b.states {
 			sum += b.weight[i] * v.informed.q[v.informed.index(int(s), k)]
 		}
-		if k == 0 || v.better(sum, most) {
-			best, most = k, sum
+		if k == 0 || v.better(sum, bestValue) {
+			best, bestValue = k, sum
 		}
 	}
 	return best
@@ -186,20 +186,20 @@ func (v *pointBased) sample(all []floatBelief) floatBelief {
 
 // best returns the vector, or the strategy of the pool, with the best value for a belief, and that
 // value.
-func (v *pointBased) best(b floatBelief) (node int, most float64) {
+func (v *pointBased) best(b floatBelief) (node int, bestValue float64) {
 	v.work += len(b.states) * (len(v.pool.values) + len(v.byObservation[v.Observation[b.states[0]]]))
 	for i, value := range v.pool.values {
-		if x := b.mean(func(s uint32) float64 { return value[s] }); i == 0 || v.better(x, most) {
-			node, most = strategyNode(i), x
+		if x := b.mean(func(s uint32) float64 { return value[s] }); i == 0 || v.better(x, bestValue) {
+			node, bestValue = strategyNode(i), x
 		}
 	}
 	for _, i := range v.byObservation[v.Observation[b.states[0]]] {
 		value := v.vectors[i].values
-		if x := b.mean(func(s uint32) float64 { return value[v.index[s]] }); v.better(x, most) {
-			node, most = i, x
+		if x := b.mean(func(s uint32) float64 { return value[v.index[s]] }); v.better(x, bestValue) {
+			node, bestValue = i, x
 		}
 	}
-	return node, most
+	return node, bestValue
 }
 
 func (b floatBelief) mean(value func(s uint32) float64) float64 {
@@ -215,8 +215,8 @@ func (b floatBelief) mean(value func(s uint32) float64) float64 {
 // backup adds the vector of the best action for a belief, if it improves its value.
 func (v *pointBased) backup(b floatBelief) {
 	observation := v.Observation[b.states[0]]
-	_, had := v.best(b)
-	best, most := -1, had
+	_, oldValue := v.best(b)
+	best, bestValue := -1, oldValue
 	var next []Edge
 	for k := range v.numActions(b.states[0]) {
 		sum := b.mean(func(s uint32) float64 { return v.immediate(s, k) })
@@ -226,8 +226,8 @@ func (v *pointBased) backup(b floatBelief) {
 			sum += x
 			edges = append(edges, Edge{v.Observation[c.states[0]], node})
 		}
-		if v.better(sum, most) && (best >= 0 || !v.better(had+v.margin(had), sum)) {
-			best, most, next = k, sum, edges
+		if v.better(sum, bestValue) && (best >= 0 || !v.better(oldValue+v.margin(oldValue), sum)) {
+			best, bestValue, next = k, sum, edges
 		}
 	}
 	if best < 0 || len(v.byObservation[observation]) >= maxVectors {
@@ -308,14 +308,14 @@ func (v *pointBased) completeEdges(observation uint32, action int, next []Edge) 
 			out = append(out, next[i])
 			continue
 		}
-		best, most := 0, 0.0
+		best, bestValue := 0, 0.0
 		for i, value := range v.pool.values {
 			sum := 0.0
 			for _, s := range v.statesOf[o] {
 				sum += value[s]
 			}
-			if i == 0 || v.better(sum, most) {
-				best, most = i, sum
+			if i == 0 || v.better(sum, bestValue) {
+				best, bestValue = i, sum
 			}
 		}
 		out = append(out, Edge{o, strategyNode(best)})

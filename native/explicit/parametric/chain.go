@@ -355,9 +355,9 @@ func (c *Chain) StateRewards(index int) ([]*ratfunc.Func, error) {
 }
 
 // rewardParts returns the state reward, and the expected transition reward of a row.
-func (c *Chain) rewardParts(index, row int, state []int32) (in, leaving *ratfunc.Func, err error) {
-	in = c.evaluator.ring.Integer(0)
-	leaving = in
+func (c *Chain) rewardParts(index, row int, state []int32) (stateReward, transitionReward *ratfunc.Func, err error) {
+	stateReward = c.evaluator.ring.Integer(0)
+	transitionReward = stateReward
 	for _, item := range c.program.Rewards[index].Items {
 		if sema.Parametric(item.Guard) {
 			return nil, nil, evalError(item.Guard, "found a parameter in the guard of a reward, want it in the reward")
@@ -389,10 +389,10 @@ func (c *Chain) rewardParts(index, row int, state []int32) (in, leaving *ratfunc
 			return nil, nil, err
 		}
 		if item.Transition {
-			leaving = leaving.Add(f.Mul(prob))
+			transitionReward = transitionReward.Add(f.Mul(prob))
 		} else {
-			in = in.Add(f)
+			stateReward = stateReward.Add(f)
 		}
 	}
-	return in, leaving, nil
+	return stateReward, transitionReward, nil
 }

@@ -2,8 +2,8 @@
 // gives the best point for a weighted sum of the objectives.
 //
 //	c := pareto.New(2, oracle)
-//	best, err := c.Maximize(ctx, gain, least, 1e-8)
-//	// gain·best.Point <= sup { gain·x : x achievable, x >= least } <= best.Upper
+//	best, err := c.Maximize(ctx, objective, limits, 1e-8)
+//	// objective·best.Point <= sup { objective·x : x achievable, x >= limits } <= best.Upper
 //
 // The inner approximation consists of the points that the oracle found and everything below; the outer
 // one is the intersection of the half-spaces from its bounds. Exact linear programs find the optimum of

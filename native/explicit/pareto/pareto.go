@@ -40,43 +40,42 @@ func New(objectives int, oracle Oracle, weightBits uint) *Curve {
 	return &Curve{oracle: oracle, objectives: objectives, weightBits: weightBits}
 }
 
-// Best is the result of Maximize. Point is nil if no achievable point satisfies the lower limits. Point
-// is a convex combination of the oracle's answers; Parts has the coefficient of each, in the order of
-// the queries.
+// Best is the result of Maximize. Point is nil if no achievable point satisfies the limits. Point is a
+// convex combination of the oracle's answers; Parts has the coefficient of each, in the order of the
+// queries.
 type Best struct {
 	Point, Parts []*big.Rat
 	Upper        *big.Rat
 }
 
-// ErrOpen says that the bounds are too wide to tell whether an achievable point satisfies the lower
-// limits.
-var ErrOpen = errors.New("the least values are too near the boundary of what can be had")
+// ErrOpen says that the bounds are too wide to tell whether an achievable point satisfies the limits.
+var ErrOpen = errors.New("the limits are too near the boundary of the achievable points")
 
 // maxQueries exceeds the number of queries for any curve that ends.
 const maxQueries = 10_000
 
-// Maximize maximizes gain·x over the achievable points x with x >= least; nil in least stands for no
-// limit. gain must be nonnegative. The bounds differ by at most width, relatively, unless the oracle's
-// bounds are wider.
-func (c *Curve) Maximize(ctx context.Context, gain, least []*big.Rat, width float64) (*Best, error) {
+// Maximize maximizes objective·x over the achievable points x with x >= limits; nil in limits stands
+// for no limit. objective must be nonnegative. The bounds differ by at most width, relatively, unless
+// the oracle's bounds are wider.
+func (c *Curve) Maximize(ctx context.Context, objective, limits []*big.Rat, width float64) (*Best, error) {
 	for i := len(c.halfSpaces); i < c.objectives; i++ { // first the maximum of each objective
 		if _, err := c.query(ctx, unitVector(c.objectives, i)); err != nil {
 			return nil, err
 		}
 	}
 	for range maxQueries {
-		upper, err := c.outerOptimum(ctx, gain, least)
+		upper, err := c.outerOptimum(ctx, objective, limits)
 		if upper == nil {
 			return &Best{}, err
 		}
-		point, coefficients, err := c.innerOptimum(ctx, gain, least)
+		point, coefficients, err := c.innerOptimum(ctx, objective, limits)
 		switch {
 		case err != nil:
 			return nil, err
-		case point != nil && withinWidth(dot(gain, point), upper, width):
+		case point != nil && withinWidth(dot(objective, point), upper, width):
 			return &Best{point, coefficients, upper}, nil
 		}
-		progress, err := c.refine(ctx, gain, least, point != nil, upper)
+		progress, err := c.refine(ctx, objective, limits, point != nil, upper)
 		switch {
 		case err != nil:
 			return nil, err
@@ -135,19 +134,19 @@ func (c *Curve) query(ctx context.Context, weights []*big.Rat) (*Answer, error) 
 	return a, nil
 }
 
-// outerOptimum maximizes the gain over all half-spaces, which contain the achievable points. It returns
-// nil if that is infeasible. The variables of the linear program are the distance of each objective
-// from its own maximum, and the slack of each inequality.
-func (c *Curve) outerOptimum(ctx context.Context, gain, least []*big.Rat) (*big.Rat, error) {
+// outerOptimum maximizes the objective over all half-spaces, which contain the achievable points. It
+// returns nil if that is infeasible. The variables of the linear program are the distance of each
+// coordinate from its own maximum, and the slack of each inequality.
+func (c *Curve) outerOptimum(ctx context.Context, objective, limits []*big.Rat) (*big.Rat, error) {
 	p := &solve.LinearProgram{}
 	idealPoint := make([]*big.Rat, c.objectives)
 	idealGain := new(big.Rat)
 	for i := range idealPoint {
 		idealPoint[i] = c.halfSpaces[i].bound
-		idealGain.Add(idealGain, new(big.Rat).Mul(gain[i], idealPoint[i]))
-		p.Objective = append(p.Objective, new(big.Rat).Neg(gain[i]))
+		idealGain.Add(idealGain, new(big.Rat).Mul(objective[i], idealPoint[i]))
+		p.Objective = append(p.Objective, new(big.Rat).Neg(objective[i]))
 	}
-	for i, t := range least {
+	for i, t := range limits {
 		if t == nil {
 			continue
 		}
@@ -175,18 +174,18 @@ func (c *Curve) outerOptimum(ctx context.Context, gain, least []*big.Rat) (*big.
 
 func one() *big.Rat { return big.NewRat(1, 1) }
 
-// innerOptimum maximizes the gain over the convex combinations of known points, and returns the best
-// point and its coefficients. It returns nil if none satisfies the limits. The variables of the linear
-// program are the coefficients.
-func (c *Curve) innerOptimum(ctx context.Context, gain, least []*big.Rat) (point, coefficients []*big.Rat, err error) {
+// innerOptimum maximizes the objective over the convex combinations of known points, and returns the
+// best point and its coefficients. It returns nil if none satisfies the limits. The variables of the
+// linear program are the coefficients.
+func (c *Curve) innerOptimum(ctx context.Context, objective, limits []*big.Rat) (point, coefficients []*big.Rat, err error) {
 	p := &solve.LinearProgram{}
 	var sumRow []solve.Term
 	for j, x := range c.points {
-		p.Objective = append(p.Objective, dot(gain, x))
+		p.Objective = append(p.Objective, dot(objective, x))
 		sumRow = append(sumRow, solve.Term{Var: j, Coeff: one()})
 	}
 	p.Row(one(), sumRow...)
-	for i, t := range least {
+	for i, t := range limits {
 		if t == nil {
 			continue
 		}
@@ -219,8 +218,8 @@ func (c *Curve) innerOptimum(ctx context.Context, gain, least []*big.Rat) (point
 // refine queries the oracle with a hyperplane that separates the known points from the outer optimum,
 // or, if no known point is feasible, from the points that satisfy the limits. It reports whether the
 // approximation improved.
-func (c *Curve) refine(ctx context.Context, gain, least []*big.Rat, feasible bool, upper *big.Rat) (bool, error) {
-	weights, _, err := c.separatingWeights(ctx, gain, least, feasible, upper)
+func (c *Curve) refine(ctx context.Context, objective, limits []*big.Rat, feasible bool, upper *big.Rat) (bool, error) {
+	weights, _, err := c.separatingWeights(ctx, objective, limits, feasible, upper)
 	if weights == nil || err != nil {
 		return false, err
 	}
@@ -234,23 +233,23 @@ func (c *Curve) refine(ctx context.Context, gain, least []*big.Rat, feasible boo
 		return true, nil
 	}
 	// No better point: then the new half-space must tighten the outer approximation.
-	newUpper, err := c.outerOptimum(ctx, gain, least)
+	newUpper, err := c.outerOptimum(ctx, objective, limits)
 	return newUpper == nil || newUpper.Cmp(upper) < 0, err
 }
 
 // separatingWeights returns weights for which the target exceeds weights·x of all known points x by
 // the greatest margin, and the margin; nil if there are none. The variables of the linear program are
-// the weight of the gain (if feasible), those of the limited objectives, and the margin.
-func (c *Curve) separatingWeights(ctx context.Context, gain, least []*big.Rat, feasible bool, upper *big.Rat) (weights []*big.Rat, margin *big.Rat, err error) {
+// the weight of the objective (if feasible), those of the limited coordinates, and the margin.
+func (c *Curve) separatingWeights(ctx context.Context, objective, limits []*big.Rat, feasible bool, upper *big.Rat) (weights []*big.Rat, margin *big.Rat, err error) {
 	type side struct {
 		normal []*big.Rat
 		target *big.Rat
 	}
 	var sides []side
 	if feasible {
-		sides = append(sides, side{gain, upper})
+		sides = append(sides, side{objective, upper})
 	}
-	for i, t := range least {
+	for i, t := range limits {
 		if t != nil {
 			sides = append(sides, side{unitVector(c.objectives, i), t})
 		}

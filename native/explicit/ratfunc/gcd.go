@@ -101,13 +101,13 @@ func mainVariable(p, q poly) (index int, degree uint32) {
 
 // norm returns the greatest absolute value of a coefficient.
 func (p poly) norm() *big.Int {
-	most := new(big.Int)
+	maximum := new(big.Int)
 	for _, t := range p {
-		if t.coef.CmpAbs(most) > 0 {
-			most.Abs(t.coef)
+		if t.coef.CmpAbs(maximum) > 0 {
+			maximum.Abs(t.coef)
 		}
 	}
-	return most
+	return maximum
 }
 
 // interpolate writes each coefficient as a sum of powers of point with digits of at most half its size,

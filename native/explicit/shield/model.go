@@ -227,14 +227,14 @@ func bestSplit(vars int, samples []sample) (variable int, value int32) {
 	best := -1.0
 	var counts []count // of the values of a variable, ascending
 	for v := range vars {
-		least, most := samples[0].state[v], samples[0].state[v]
+		minimum, maximum := samples[0].state[v], samples[0].state[v]
 		for _, s := range samples {
-			least, most = min(least, s.state[v]), max(most, s.state[v])
+			minimum, maximum = min(minimum, s.state[v]), max(maximum, s.state[v])
 		}
-		indexOf := func(x int32) int { return int(int64(x) - int64(least)) }
+		indexOf := func(x int32) int { return int(int64(x) - int64(minimum)) }
 		counts = counts[:0]
-		if narrow := int64(most)-int64(least) < int64(len(samples))+64; narrow {
-			for x := int64(least); x <= int64(most); x++ {
+		if narrow := int64(maximum)-int64(minimum) < int64(len(samples))+64; narrow {
+			for x := int64(minimum); x <= int64(maximum); x++ {
 				counts = append(counts, count{value: int32(x)})
 			}
 		} else {

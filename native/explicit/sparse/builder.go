@@ -141,12 +141,12 @@ func (b *Builder) weightID(weight float64) uint32 {
 // Double returns the normal float64 nearest to a positive fraction, and whether it differs by rounding
 // only: false means overflow or underflow.
 func Double(x *big.Rat) (f float64, near bool) {
-	const least = 0x1p-1022
+	const minNormal = 0x1p-1022
 	f, _ = x.Float64()
-	if f >= least && f <= math.MaxFloat64 {
+	if f >= minNormal && f <= math.MaxFloat64 {
 		return f, true
 	}
-	return min(max(f, least), math.MaxFloat64), false
+	return min(max(f, minNormal), math.MaxFloat64), false
 }
 
 // AddRat is AddAction with an exact weight. The weights of a model must be all exact, or all float64.

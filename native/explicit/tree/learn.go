@@ -139,7 +139,7 @@ func (l *learner) bestTest(examples, labels []int) Test {
 		total[d]++
 	}
 	var best Test
-	least := math.Inf(1)
+	minEntropy := math.Inf(1)
 	consider := func(t Test, yes []int, n int) {
 		if n == 0 || n == len(examples) {
 			return
@@ -149,8 +149,8 @@ func (l *learner) bestTest(examples, labels []int) Test {
 			no[d] = total[d] - yes[d]
 		}
 		// The margin ignores rounding errors, so that the result does not depend on the processor.
-		if x := entropy(yes, n) + entropy(no, len(examples)-n); x < least-1e-9 {
-			best, least = t, x
+		if x := entropy(yes, n) + entropy(no, len(examples)-n); x < minEntropy-1e-9 {
+			best, minEntropy = t, x
 		}
 	}
 	for _, t := range l.tests {
