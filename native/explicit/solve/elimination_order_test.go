@@ -25,8 +25,8 @@ func randomTerms(rng *rand.Rand, n int) [][]uint32 {
 	return rows
 }
 
-// TestMarkowitzOrder compares with the elimination of a dense matrix in the order
-// that was chosen: every term must have its place.
+// TestMarkowitzOrder compares with the elimination of a dense matrix in the same order: every term must
+// have a position.
 func TestMarkowitzOrder(t *testing.T) {
 	for seed := range uint64(500) {
 		rng := rand.New(rand.NewPCG(seed, 3))
@@ -71,7 +71,7 @@ func TestMarkowitzOrder(t *testing.T) {
 	}
 }
 
-// TestMarkowitzOrderSparse: there is no fill where none is needed.
+// TestMarkowitzOrderSparse checks that there is no fill where none is necessary.
 func TestMarkowitzOrderSparse(t *testing.T) {
 	const n = 20_000
 	tests := []struct {
@@ -109,7 +109,7 @@ func TestMarkowitzOrderSparse(t *testing.T) {
 	}
 }
 
-// TestMarkowitzOrderBudget: where fill explodes it is given up.
+// TestMarkowitzOrderBudget checks that elimination is given up where the fill explodes.
 func TestMarkowitzOrderBudget(t *testing.T) {
 	const n = 5000
 	rng := rand.New(rand.NewPCG(1, 4))

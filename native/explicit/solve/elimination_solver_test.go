@@ -11,8 +11,8 @@ import (
 	"tilecheck/native/explicit/sparse/sparsetest"
 )
 
-// solveBy is system.solve with another way to solve the components of several
-// states. It returns how many there were and for how many that way failed.
+// solveBy is system.solve with another solver for components of several states. It returns the number
+// of those, and how many the solver failed to solve.
 func (y *system) solveBy(t *testing.T, ends bool, way func(l *localSystem, mt *meter) bool) (tried, failed int) {
 	t.Helper()
 	comps := y.g.Components(y.open, y.choices)
@@ -43,8 +43,8 @@ func (y *system) solveBy(t *testing.T, ends bool, way func(l *localSystem, mt *m
 	return tried, failed
 }
 
-// TestElimination solves random components by elimination at once, with either
-// proof, and roughly, and compares with the rational solution.
+// TestElimination solves random components by elimination with either proof, and by Bi-CGSTAB, and
+// compares with the rational solution.
 func TestElimination(t *testing.T) {
 	certify := func(l *localSystem, mt *meter) bool {
 		ok, _, err := l.solveByElimination(mt, 1e-8, math.Inf(1))
@@ -156,8 +156,7 @@ func enclosed(t *testing.T, v *Values, want []*big.Rat) {
 	}
 }
 
-// TestGainByCycles bounds the averages of random bottom components by elimination,
-// whatever the state is whose returns are looked at.
+// TestGainByCycles bounds the gain of random BSCCs by elimination, for every reference state.
 func TestGainByCycles(t *testing.T) {
 	tried, failed := 0, 0
 	for seed := range uint64(1000) {

@@ -10,8 +10,8 @@ import (
 	"tilecheck/native/explicit/sparse"
 )
 
-// queues are so many independent queues of rate r[i] in and 1 out, that hold at most size-1;
-// what is rewarded is how many wait, and the average of that is the sum of theirs.
+// queues are independent queues with arrival rates r[i] and service rate 1, each with at most size-1
+// jobs. The reward is the number of jobs, whose long-run average is the sum of those of the queues.
 func queues(t *testing.T, size int, r ...int64) (m *sparse.Model, reward *sparse.Reward, average *big.Rat) {
 	t.Helper()
 	n := 1
@@ -52,8 +52,8 @@ func queues(t *testing.T, size int, r ...int64) (m *sparse.Model, reward *sparse
 	return m, reward, average
 }
 
-// combined returns the bounds that combinations of sweeps alone find, within so many sweeps.
-func combined(t *testing.T, m *sparse.Model, reward *sparse.Reward, sweeps int) interval {
+// gmresBounds returns the bounds that GMRES finds alone, within a number of sweeps.
+func gmresBounds(t *testing.T, m *sparse.Model, reward *sparse.Reward, sweeps int) interval {
 	t.Helper()
 	opts := Options{Epsilon: 1e-8}
 	y, err := newSystem(sparse.NewGraph(m), reward, Max, opts)
@@ -79,12 +79,12 @@ func combined(t *testing.T, m *sparse.Model, reward *sparse.Reward, sweeps int) 
 	return interval{lo, hi}
 }
 
-// TestGMRES: some hundred sweeps are enough, the average is within the bounds, and they
-// do not depend on the number of processors.
+// TestGMRES checks that a few hundred sweeps are enough, and that the bounds are right and do not
+// depend on the number of processors.
 func TestGMRES(t *testing.T) {
 	for _, rates := range [][]int64{{4, 6, 9}, {7, 1, 3}, {8, 8, 8}} {
 		m, reward, average := queues(t, 12, rates...)
-		b := combined(t, m, reward, 600)
+		b := gmresBounds(t, m, reward, 600)
 		if lo, hi := new(big.Rat).SetFloat64(b.lo), new(big.Rat).SetFloat64(b.hi); lo.Cmp(average) > 0 || hi.Cmp(average) < 0 {
 			t.Errorf("%v: the average %v is not in %v", rates, average, b)
 		}
@@ -92,21 +92,21 @@ func TestGMRES(t *testing.T) {
 			t.Errorf("%v: bounds %v after 600 sweeps", rates, b)
 		}
 		before := runtime.GOMAXPROCS(1)
-		if one := combined(t, m, reward, 600); one != b {
+		if one := gmresBounds(t, m, reward, 600); one != b {
 			t.Errorf("%v: bounds %v on one processor, %v on %d", rates, one, b, before)
 		}
 		runtime.GOMAXPROCS(before)
 	}
 }
 
-// TestGMRESNoDirection has rewards that are the same everywhere, and none at all.
+// TestGMRESNoDirection has rewards that are equal in all states, or zero.
 func TestGMRESNoDirection(t *testing.T) {
 	m, reward, _ := queues(t, 12, 4, 6, 9)
 	for _, x := range []float64{0, 3} {
 		for s := range reward.State {
 			reward.State[s] = x
 		}
-		if b := combined(t, m, reward, 600); b.lo > x || b.hi < x {
+		if b := gmresBounds(t, m, reward, 600); b.lo > x || b.hi < x {
 			t.Errorf("%v for a reward of %v everywhere", b, x)
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"tilecheck/native/explicit/sparse/sparsetest"
 )
 
-// TestLifting compares with elimination of a dense matrix of fractions. Some
-// coefficients have many words, and some are multiples of the first prime.
+// TestLifting compares with elimination of a dense matrix of fractions. Some coefficients have many
+// words, and some are multiples of the first prime.
 func TestLifting(t *testing.T) {
 	prime := new(big.Int).SetUint64(1<<63 - 25)
 	for seed := range uint64(300) {
@@ -63,7 +63,7 @@ func TestLifting(t *testing.T) {
 	}
 }
 
-// TestLiftingPrime: a pivot that the first prime divides wants another prime.
+// TestLiftingPrime has a pivot that is a multiple of the first prime, so that another one is necessary.
 func TestLiftingPrime(t *testing.T) {
 	prime := new(big.Int).SetUint64(1<<63 - 25)
 	f, err := newLifting(noMeter(t), []*exactRow{{scale: prime}})

@@ -12,7 +12,7 @@ import (
 	"tilecheck/native/explicit/solve"
 )
 
-// dense writes a program: rows of coefficients with the right side at the end.
+// dense returns a linear program: rows of coefficients with the right-hand side at the end.
 func dense(gain []int64, rows ...[]int64) *solve.LinearProgram {
 	p := &solve.LinearProgram{}
 	for _, g := range gain {
@@ -66,8 +66,8 @@ func TestLinearProgramInterrupted(t *testing.T) {
 	}
 }
 
-// TestLinearProgramRandom compares with the best of all basic solutions. The
-// last row bounds all variables, so that there is a greatest gain.
+// TestLinearProgramRandom compares with the best of all basic solutions. The last row bounds all
+// variables, so that there is a maximum.
 func TestLinearProgramRandom(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	feasible := 0
@@ -97,7 +97,7 @@ func TestLinearProgramRandom(t *testing.T) {
 			t.Fatalf("%v %v: got %v, %v, want %v", gain, table, got, err, want)
 		case want != nil:
 			feasible++
-			keeps(t, gain, table, x, want)
+			checkSolution(t, gain, table, x, want)
 		}
 	}
 	if feasible < 50 {
@@ -105,8 +105,8 @@ func TestLinearProgramRandom(t *testing.T) {
 	}
 }
 
-// keeps tests that a solution satisfies the equations and has the gain.
-func keeps(t *testing.T, gain []int64, table [][]int64, x []*big.Rat, want *big.Rat) {
+// checkSolution checks that a solution satisfies the equations and attains the objective.
+func checkSolution(t *testing.T, gain []int64, table [][]int64, x []*big.Rat, want *big.Rat) {
 	t.Helper()
 	dot := func(row []int64) *big.Rat {
 		sum := new(big.Rat)
@@ -170,8 +170,8 @@ func cramer(table [][]int64, vars []int) []*big.Rat {
 	return out
 }
 
-// TestLinearProgramLarge ends soon after the context does, whatever the fractions
-// have grown to by then.
+// TestLinearProgramLarge checks that Maximize ends soon after its context, however long the fractions
+// have become.
 func TestLinearProgramLarge(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	big64 := func() *big.Rat { return big.NewRat(rng.Int64(), 1+rng.Int64()) }

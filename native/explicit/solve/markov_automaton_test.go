@@ -58,9 +58,8 @@ func automaton(t *testing.T, rng *rand.Rand, choices int, immediate float64) (*s
 	return sparse.NewGraph(m), r
 }
 
-// integrated is the best probability by Bellman's differential equation, with the
-// Runge-Kutta method of order four.
-func integrated(g *sparse.Graph, r solve.Rates, left, right *sparse.Set, time float64, dir solve.Direction) []float64 {
+// integrateBellman solves Bellman's differential equation by the Runge-Kutta method of order four.
+func integrateBellman(g *sparse.Graph, r solve.Rates, left, right *sparse.Set, time float64, dir solve.Direction) []float64 {
 	n := g.NumStates()
 	mean := func(c int, x []float64) float64 {
 		sum := 0.0
@@ -134,7 +133,7 @@ func TestMarkovUntil(t *testing.T) {
 			if err != nil {
 				t.Fatalf("seed %d: %v", seed, err)
 			}
-			want := integrated(g, r, left, right, time, dir)
+			want := integrateBellman(g, r, left, right, time, dir)
 			for s, x := range want {
 				// What the oracle is off by is that of steps in which the best choice changes.
 				if lo, hi := v.Lower[s], v.Upper[s]; !(lo <= x+1e-6 && x-1e-6 <= hi && lo <= hi) {

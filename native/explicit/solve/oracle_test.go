@@ -50,8 +50,8 @@ func forRandom(t *testing.T, kind sparse.Kind, check func(in *instance)) {
 
 func (in *instance) reward() *sparse.Reward { return &in.m.Rewards[0] }
 
-// brute folds a value over all memoryless schedulers.
-func (in *instance) brute(dir solve.Direction, value func(a [][]*big.Rat, how []uint32) []*big.Rat) []*big.Rat {
+// overSchedulers returns the optimal value over all memoryless schedulers.
+func (in *instance) overSchedulers(dir solve.Direction, value func(a [][]*big.Rat, how []uint32) []*big.Rat) []*big.Rat {
 	var best []*big.Rat
 	for how := range sparsetest.Schedulers(in.m) {
 		a := sparsetest.Stochastic(sparsetest.Matrix(in.m, how))
@@ -60,9 +60,8 @@ func (in *instance) brute(dir solve.Direction, value func(a [][]*big.Rat, how []
 	return best
 }
 
-// under returns the value under the scheduler of a result, with the first
-// choice where it has none.
-func (in *instance) under(how []uint32, value func(a [][]*big.Rat, how []uint32) []*big.Rat) []*big.Rat {
+// underScheduler returns the value of a scheduler, which takes the first choice where it has none.
+func (in *instance) underScheduler(how []uint32, value func(a [][]*big.Rat, how []uint32) []*big.Rat) []*big.Rat {
 	full := make([]uint32, in.m.NumStates())
 	for s := range full {
 		first, _ := in.m.Choices(s)
@@ -106,7 +105,7 @@ func (in *instance) checkValues(name string, v *solve.Values, want []*big.Rat, v
 	if value == nil || in.m.Kind != sparse.MDP {
 		return
 	}
-	for s, x := range in.under(v.Scheduler, value) {
+	for s, x := range in.underScheduler(v.Scheduler, value) {
 		if !contains(v.Lower[s], v.Upper[s], x) {
 			in.Errorf("%s: state %d: scheduler %v gives %s, not within [%v, %v]", name, s, v.Scheduler, text(x), v.Lower[s], v.Upper[s])
 		}
@@ -132,7 +131,7 @@ func TestUntil(t *testing.T) {
 				if err != nil {
 					in.Fatal(err)
 				}
-				in.checkValues(name, v, in.brute(dir, value), value)
+				in.checkValues(name, v, in.overSchedulers(dir, value), value)
 			}
 		})
 	}
@@ -149,7 +148,7 @@ func TestReachReward(t *testing.T) {
 				if err != nil {
 					in.Fatal(err)
 				}
-				in.checkValues(name, v, in.brute(dir, value), value)
+				in.checkValues(name, v, in.overSchedulers(dir, value), value)
 			}
 		})
 	}
@@ -166,7 +165,7 @@ func TestTotalReward(t *testing.T) {
 				if err != nil {
 					in.Fatal(err)
 				}
-				in.checkValues(name, v, in.brute(dir, value), value)
+				in.checkValues(name, v, in.overSchedulers(dir, value), value)
 			}
 		})
 	}

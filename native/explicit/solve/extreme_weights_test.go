@@ -31,9 +31,9 @@ func power(n int) *big.Rat {
 	return r
 }
 
-// hurtful are probabilities that doubles do badly with: tiny, next to one, without
-// a double, and such as nearly cancel.
-func hurtful() []*big.Rat {
+// extremeWeights are probabilities that are hard for float64: tiny, close to one, not representable, or
+// such that differences cancel.
+func extremeWeights() []*big.Rat {
 	out := []*big.Rat{power(-300), power(-53), power(-880)}
 	for _, text := range []string{"1e-17", "1e-9", "1/49", "48/49", "0.1", "0.3", "1/3", "0.99999999999999999", "0.5000000000000001"} {
 		out = append(out, fraction(text))
@@ -41,12 +41,12 @@ func hurtful() []*big.Rat {
 	return out
 }
 
-// hurt returns a random model of hurtful weights, with rewards from 1e-200 to
-// 1e200, and the same with doubles only.
-func hurt(rng *rand.Rand, kind sparse.Kind) (exact, doubles *sparse.Model) {
+// extremeModel returns a random model with extreme weights and rewards from 1e-200 to 1e200, as an
+// exact model and in float64.
+func extremeModel(rng *rand.Rand, kind sparse.Kind) (exact, doubles *sparse.Model) {
 	b := sparse.NewBuilder(kind)
 	n := 2 + rng.IntN(6)
-	weights := hurtful()
+	weights := extremeWeights()
 	choices := 0
 	for range n {
 		b.State()
@@ -66,7 +66,7 @@ func hurt(rng *rand.Rand, kind sparse.Kind) (exact, doubles *sparse.Model) {
 	if err != nil {
 		panic(err)
 	}
-	m.Rewards = []sparse.Reward{hurtfulReward(rng, n, choices)}
+	m.Rewards = []sparse.Reward{extremeReward(rng, n, choices)}
 	d := *m
 	d.Rats = nil
 	d.Rewards = []sparse.Reward{m.Rewards[0]}
@@ -74,7 +74,7 @@ func hurt(rng *rand.Rand, kind sparse.Kind) (exact, doubles *sparse.Model) {
 	return m, &d
 }
 
-// row appends transitions to distinct targets; probabilities sum to one.
+// row appends transitions to distinct targets whose probabilities sum to one.
 func row(rng *rand.Rand, b *sparse.Builder, kind sparse.Kind, n int, weights []*big.Rat) {
 	targets := rng.Perm(n)[:1+rng.IntN(min(n, 3))]
 	rest := big.NewRat(1, 1)
@@ -95,13 +95,13 @@ func row(rng *rand.Rand, b *sparse.Builder, kind sparse.Kind, n int, weights []*
 	}
 }
 
-// positive reports whether a fraction is not so small that it is no double.
+// positive reports whether the float64 of a fraction is not zero.
 func positive(x *big.Rat) bool {
 	f, _ := x.Float64()
 	return f > 0
 }
 
-func hurtfulReward(rng *rand.Rand, states, choices int) sparse.Reward {
+func extremeReward(rng *rand.Rand, states, choices int) sparse.Reward {
 	values := []*big.Rat{nil, nil, fraction("1e200"), fraction("1e-200"), fraction("1/3"), fraction("5"), fraction("1e16")}
 	draw := func(n int) ([]float64, []*big.Rat) {
 		f, r := make([]float64, n), make([]*big.Rat, n)
@@ -118,10 +118,9 @@ func hurtfulReward(rng *rand.Rand, states, choices int) sparse.Reward {
 	return r
 }
 
-// TestHurt compares the bounds of every function with fractions, on models whose
-// numbers are chosen to hurt. Probabilities stay between 0 and 1, and those that
-// are 0 or 1 are known to be.
-func TestHurt(t *testing.T) {
+// TestExtremeWeights compares the bounds of every function with exact values, for models with extreme
+// weights. Probabilities must be between 0 and 1, and exactly 0 or 1 where they are.
+func TestExtremeWeights(t *testing.T) {
 	count := needs.Some(uint64(120))
 	if needs.IsLong() {
 		count = 7000
@@ -129,8 +128,8 @@ func TestHurt(t *testing.T) {
 	for _, kind := range []sparse.Kind{sparse.DTMC, sparse.MDP, sparse.CTMC} {
 		for seed := range count {
 			rng := rand.New(rand.NewPCG(seed, 77+uint64(kind)))
-			exact, doubles := hurt(rng, kind)
-			h := &hurting{T: t, x: sparse.NewGraph(exact), d: sparse.NewGraph(doubles)}
+			exact, doubles := extremeModel(rng, kind)
+			h := &extremeCase{T: t, x: sparse.NewGraph(exact), d: sparse.NewGraph(doubles)}
 			h.left, h.right = sparsetest.RandomSet(rng, exact.NumStates(), 0.8), sparsetest.RandomSet(rng, exact.NumStates(), 0.3)
 			h.opts = solve.Options{Scheduler: seed%3 == 0, MaxSweeps: 2000}
 			for _, dir := range []solve.Direction{solve.Max, solve.Min} {
@@ -143,14 +142,14 @@ func TestHurt(t *testing.T) {
 	}
 }
 
-type hurting struct {
+type extremeCase struct {
 	*testing.T
 	x, d        *sparse.Graph
 	left, right *sparse.Set
 	opts        solve.Options
 }
 
-func (h *hurting) all(dir solve.Direction, k int) {
+func (h *extremeCase) all(dir solve.Direction, k int) {
 	ctx := context.Background()
 	h.compare("until", true, func(g *sparse.Graph, opts solve.Options) (*solve.Values, error) {
 		return solve.Until(ctx, g, h.left, h.right, dir, opts)
@@ -186,7 +185,7 @@ func (h *hurting) all(dir solve.Direction, k int) {
 	})
 }
 
-func (h *hurting) compare(name string, prob bool, f func(g *sparse.Graph, opts solve.Options) (*solve.Values, error)) {
+func (h *extremeCase) compare(name string, prob bool, f func(g *sparse.Graph, opts solve.Options) (*solve.Values, error)) {
 	h.Helper()
 	v, err := f(h.d, h.opts)
 	if err != nil {

@@ -18,8 +18,8 @@ type edge struct {
 	low, high *big.Rat
 }
 
-// uncertain is a small random model with intervals, by state and choice.
-type uncertain struct {
+// intervalModel is a small random interval model, by state and choice.
+type intervalModel struct {
 	rows        [][][]edge
 	chain       bool
 	state       []*big.Rat   // rewards
@@ -27,9 +27,9 @@ type uncertain struct {
 	left, right *sparse.Set
 }
 
-func randomUncertain(rng *rand.Rand) *uncertain {
+func randomUncertain(rng *rand.Rand) *intervalModel {
 	n := 3 + rng.IntN(4)
-	u := &uncertain{chain: rng.IntN(3) == 0, left: sparsetest.RandomSet(rng, n, 0.85), right: sparsetest.RandomSet(rng, n, 0.25)}
+	u := &intervalModel{chain: rng.IntN(3) == 0, left: sparsetest.RandomSet(rng, n, 0.85), right: sparsetest.RandomSet(rng, n, 0.25)}
 	for range n {
 		var rows [][]edge
 		var rewards []*big.Rat
@@ -73,8 +73,8 @@ func randomRow(rng *rand.Rand, n int) []edge {
 	return row
 }
 
-// model builds the model with intervals.
-func (u *uncertain) model(t *testing.T) (*sparse.Model, *sparse.Reward) {
+// model builds the interval model.
+func (u *intervalModel) model(t *testing.T) (*sparse.Model, *sparse.Reward) {
 	kind := sparse.MDP
 	if u.chain {
 		kind = sparse.DTMC
@@ -82,12 +82,12 @@ func (u *uncertain) model(t *testing.T) (*sparse.Model, *sparse.Reward) {
 	b, r := sparse.NewBuilder(kind), &sparse.Reward{Err: 0x1p-53}
 	for s, rows := range u.rows {
 		b.State()
-		earn(&r.State, &r.StateRat, u.state[s])
+		addReward(&r.State, &r.StateRat, u.state[s])
 		for c, row := range rows {
 			if !u.chain {
 				b.Choice(sparse.NoAction)
 			}
-			earn(&r.Choice, &r.ChoiceRat, u.choice[s][c])
+			addReward(&r.Choice, &r.ChoiceRat, u.choice[s][c])
 			for _, e := range row {
 				b.AddInterval(e.target, e.low, e.high, sparse.NoAction)
 			}
@@ -100,18 +100,18 @@ func (u *uncertain) model(t *testing.T) (*sparse.Model, *sparse.Reward) {
 	return m, r
 }
 
-func earn(f *[]float64, r *[]*big.Rat, x *big.Rat) {
+func addReward(f *[]float64, r *[]*big.Rat, x *big.Rat) {
 	d, _ := x.Float64()
 	*f, *r = append(*f, d), append(*r, x)
 }
 
-// vertices lists the corners of a row's distributions: each order of spending what is left.
+// vertices lists the extreme distributions of a row: one for each order in which the budget is spent.
 func vertices(row []edge) [][]*big.Rat {
 	var out [][]*big.Rat
 	var fill func(order []int, left []int)
 	fill = func(order, left []int) {
 		if len(left) == 0 {
-			out = append(out, spend(row, order))
+			out = append(out, spendBudget(row, order))
 			return
 		}
 		for i := range left {
@@ -127,7 +127,7 @@ func vertices(row []edge) [][]*big.Rat {
 	return out
 }
 
-func spend(row []edge, order []int) []*big.Rat {
+func spendBudget(row []edge, order []int) []*big.Rat {
 	p := make([]*big.Rat, len(row))
 	rest := big.NewRat(1, 1)
 	for i, e := range row {
@@ -145,20 +145,20 @@ func spend(row []edge, order []int) []*big.Rat {
 	return p
 }
 
-// expanded is the MDP in which every corner is a choice, of the choices that how has
-// (nil for all).
-func (u *uncertain) expanded(t *testing.T, how []int) (*sparse.Graph, *sparse.Reward) {
+// vertexMDP is the MDP in which every extreme distribution is a choice, for the choices of scheduler
+// how (nil for all).
+func (u *intervalModel) vertexMDP(t *testing.T, how []int) (*sparse.Graph, *sparse.Reward) {
 	b, r := sparse.NewBuilder(sparse.MDP), &sparse.Reward{Err: 0x1p-53}
 	for s, rows := range u.rows {
 		b.State()
-		earn(&r.State, &r.StateRat, u.state[s])
+		addReward(&r.State, &r.StateRat, u.state[s])
 		for c, row := range rows {
 			if how != nil && how[s] != c {
 				continue
 			}
 			for _, p := range vertices(row) {
 				b.Choice(sparse.NoAction)
-				earn(&r.Choice, &r.ChoiceRat, u.choice[s][c])
+				addReward(&r.Choice, &r.ChoiceRat, u.choice[s][c])
 				for i, e := range row {
 					b.AddRat(e.target, p[i], sparse.NoAction)
 				}
@@ -172,8 +172,8 @@ func (u *uncertain) expanded(t *testing.T, how []int) (*sparse.Graph, *sparse.Re
 	return sparse.NewGraph(m), r
 }
 
-// schedulers calls a function with every memoryless one.
-func (u *uncertain) schedulers(f func(how []int)) {
+// schedulers calls f for every memoryless scheduler.
+func (u *intervalModel) schedulers(f func(how []int)) {
 	how := make([]int, len(u.rows))
 	for {
 		f(how)
@@ -192,12 +192,11 @@ func (u *uncertain) schedulers(f func(how []int)) {
 
 type query func(g *sparse.Graph, r *sparse.Reward, dir solve.Direction, opts solve.Options) (*solve.Values, error)
 
-// oracle returns values from models without intervals: where nature is on the
-// scheduler's side, of one in which it is a scheduler; else, of one of these for
-// each scheduler.
-func (u *uncertain) oracle(t *testing.T, q query, dir solve.Direction) []*big.Rat {
+// oracle returns the values from MDPs without intervals: of vertexMDP if nature has the scheduler's
+// goal, and otherwise the optimum over all schedulers of nature's optimum.
+func (u *intervalModel) oracle(t *testing.T, q query, dir solve.Direction) []*big.Rat {
 	solved := func(how []int, dir solve.Direction) []*big.Rat {
-		g, r := u.expanded(t, how)
+		g, r := u.vertexMDP(t, how)
 		v, err := q(g, r, dir, solve.Options{Exact: true})
 		if err != nil {
 			t.Fatal(err)
@@ -217,7 +216,7 @@ func (u *uncertain) oracle(t *testing.T, q query, dir solve.Direction) []*big.Ra
 	return best
 }
 
-// TestRobust compares models with intervals with models that have none.
+// TestRobust compares interval models with equivalent models without intervals.
 func TestRobust(t *testing.T) {
 	for seed := range needs.Some(uint64(25)) {
 		rng := rand.New(rand.NewPCG(seed, 77))
@@ -257,7 +256,7 @@ func TestRobust(t *testing.T) {
 	}
 }
 
-func (u *uncertain) compare(t *testing.T, seed uint64, name string, q query, dir solve.Direction) {
+func (u *intervalModel) compare(t *testing.T, seed uint64, name string, q query, dir solve.Direction) {
 	t.Helper()
 	m, r := u.model(t)
 	g := sparse.NewGraph(m)
