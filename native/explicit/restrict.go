@@ -31,7 +31,7 @@ func (s *Space) Restrict(choices *sparse.Set) (*Space, error) {
 		}
 	}
 	return &Space{
-		compiled: s.compiled, codec: s.codec, store: s.store, model: s.model.Keep(choices),
+		compiled: s.compiled, codec: s.codec, store: s.store, model: s.model.Restrict(choices),
 		overlaps: s.overlaps, merged: s.merged, fallback: s.fallback, unfit: s.unfit, differ: s.differ,
 		imported: s.imported, rounded: s.rounded, normalised: s.normalised, restricted: true,
 	}, nil

@@ -4,10 +4,10 @@ import (
 	"fmt"
 )
 
-// Limits restrict the size of an automaton. The zero value is the default.
+// Limits restrict the size of an automaton. The zero value stands for the defaults.
 type Limits struct {
-	States int // 0 is 100,000
-	Nodes  int // of decision diagrams; 0 is four million
+	States int // default 100,000
+	Nodes  int // of the decision diagrams; default four million
 }
 
 func (l Limits) states() int {
@@ -24,176 +24,176 @@ func (l Limits) nodes() int {
 	return l.Nodes
 }
 
-// Class says what a state waits for.
+// Class says on what acceptance depends from a state on.
 type Class uint8
 
 // The classes. A run never leaves Accepted and Rejected, and leaves Safe and
 // Recurring only for one of these.
 const (
-	// Open states are those of the initial part: a run that stays in them is
-	// accepted if it jumps and is accepted then.
+	// Open states belong to the initial part: a run that stays in them is accepted only if it jumps.
 	Open Class = iota
 	// Accepted: every continuation satisfies the formula.
 	Accepted
-	// Rejected: none does.
+	// Rejected: no continuation does.
 	Rejected
-	// Safe: exactly those continuations do that never come to Rejected.
+	// Safe: exactly the continuations that never reach Rejected do.
 	Safe
-	// Recurring states are those of the accepting part with goals: a run is
-	// accepted if it is in states that are Accepting infinitely often.
+	// Recurring states belong to the accepting part and have goals: a run is accepted if it visits
+	// Accepting states infinitely often.
 	Recurring
 )
 
-// Automaton is the automaton of a formula. States are numbered from 0 in the
-// order in which they are first asked for. It is not safe for concurrent use.
+// Automaton is the limit-deterministic Büchi automaton of a formula. States are numbered from 0 in the
+// order in which they are first reached. It is not safe for concurrent use.
 type Automaton struct {
-	t      *table
-	limits Limits
-	states []state
-	number map[state]int
-	goals  [][]ref // the lists of goals; 0 is the empty one
-	lists  map[string]int
-	jumps  map[int][]int
+	bdd            *bdd
+	limits         Limits
+	states         []state
+	stateNumber    map[state]int
+	goals          [][]ref // the lists of goals; list 0 is empty
+	goalListNumber map[string]int
+	jumps          map[int][]int
 }
 
-// state has what remains of the formula, in the initial part, or the invariant
-// and the goals of the accepting part: rest is what remains of the current one.
+// state is a state of the initial part, with the formula that remains to be satisfied, or of the
+// accepting part, with an invariant in formula, and a list of goals of which one is current.
+// goalFormula is what remains of the current goal.
 type state struct {
-	f     ref
-	list  int
-	goal  int
-	rest  ref
-	round bool // all goals were met once more
+	formula     ref
+	goalList    int
+	goalIndex   int
+	goalFormula ref
+	allGoalsMet bool // the last letter met the last goal of the list
 }
 
-// New returns an automaton that accepts the sequences that satisfy f.
-func New(f *Formula, limits Limits) (*Automaton, error) { return create(f, limits, false) }
+// New returns an automaton that accepts the sequences of letters that satisfy f.
+func New(f *Formula, limits Limits) (*Automaton, error) { return newAutomaton(f, limits, false) }
 
-// NewPrefixes returns an automaton for a co-safe formula that becomes Accepted
-// with the letter that proves the formula; X takes a letter more even where
-// it does not matter which. This is what the rewards of PRISM wait for.
+// NewPrefixes returns an automaton for a co-safe formula, which becomes Accepted with the letter that
+// proves the formula. X takes one more letter even if it does not matter which one. Rewards of co-safe
+// formulas are collected until then, as in PRISM.
 func NewPrefixes(f *Formula, limits Limits) (*Automaton, error) {
 	if !CoSafe(f) {
 		return nil, fmt.Errorf("%v is not syntactically co-safe", f)
 	}
-	return create(f, limits, true)
+	return newAutomaton(f, limits, true)
 }
 
-func create(f *Formula, limits Limits, strict bool) (*Automaton, error) {
+func newAutomaton(f *Formula, limits Limits, strict bool) (*Automaton, error) {
 	a := &Automaton{
-		t: newTable(limits.nodes()), limits: limits, number: map[state]int{},
-		goals: [][]ref{nil}, lists: map[string]int{"[]": 0}, jumps: map[int][]int{},
+		bdd: newBDD(limits.nodes()), limits: limits, stateNumber: map[state]int{},
+		goals: [][]ref{nil}, goalListNumber: map[string]int{"[]": 0}, jumps: map[int][]int{},
 	}
-	b := &builder{a.t, strict}
+	b := &builder{a.bdd, strict}
 	r, err := b.build(f, false)
 	if err != nil {
 		return nil, err
 	}
-	_, err = a.state(state{f: r})
+	_, err = a.addState(state{formula: r})
 	return a, err
 }
 
-// state returns the number of a state.
-func (a *Automaton) state(s state) (int, error) {
-	if err := a.t.err(); err != nil {
+// addState returns the number of a state, and adds it if it is new.
+func (a *Automaton) addState(s state) (int, error) {
+	if err := a.bdd.err(); err != nil {
 		return 0, err
 	}
-	q, ok := a.number[s]
+	q, ok := a.stateNumber[s]
 	if !ok {
 		if len(a.states) >= a.limits.states() {
 			return 0, ErrTooLarge
 		}
 		q = len(a.states)
 		a.states = append(a.states, s)
-		a.number[s] = q
+		a.stateNumber[s] = q
 	}
 	return q, nil
 }
 
-// Initial returns the state in which no letter has been read.
+// Initial returns the state before the first letter.
 func (a *Automaton) Initial() int { return 0 }
 
-// NumStates returns the number of states made so far.
+// NumStates returns the number of states reached so far.
 func (a *Automaton) NumStates() int { return len(a.states) }
 
-// Step returns the state after a letter, the set of the propositions that hold:
-// bit i is proposition i.
+// Step returns the state after a letter. A letter is a set of propositions as bits: bit i says that
+// proposition i holds.
 func (a *Automaton) Step(q int, letter uint64) (int, error) {
 	s := a.states[q]
-	s.f, s.round = a.t.after(s.f, letter), false
+	s.formula, s.allGoalsMet = a.bdd.progress(s.formula, letter), false
 	switch {
-	case s.list == 0:
-	case s.f == no:
-		s = state{f: no}
+	case s.goalList == 0:
+	case s.formula == falseRef:
+		s = state{formula: falseRef}
 	default:
-		goals := a.goals[s.list]
-		if s.rest = a.t.after(s.rest, letter); s.rest == yes {
-			s.goal++
-			if s.round = s.goal == len(goals); s.round {
-				s.goal = 0
+		goals := a.goals[s.goalList]
+		if s.goalFormula = a.bdd.progress(s.goalFormula, letter); s.goalFormula == trueRef {
+			s.goalIndex++
+			if s.allGoalsMet = s.goalIndex == len(goals); s.allGoalsMet {
+				s.goalIndex = 0
 			}
-			s.rest = goals[s.goal]
+			s.goalFormula = goals[s.goalIndex]
 		}
 	}
-	return a.state(s)
+	return a.addState(s)
 }
 
 // Class returns the class of a state.
 func (a *Automaton) Class(q int) Class {
 	s := a.states[q]
 	switch {
-	case s.list > 0:
+	case s.goalList > 0:
 		return Recurring
-	case s.f == yes:
+	case s.formula == trueRef:
 		return Accepted
-	case s.f == no:
+	case s.formula == falseRef:
 		return Rejected
-	case a.t.nodes[s.f].ops&hasUntil == 0:
+	case a.bdd.nodes[s.formula].operators&hasUntil == 0:
 		return Safe
 	}
 	return Open
 }
 
-// Accepting reports whether a run that is in q infinitely often is accepted.
+// Accepting reports whether a run that visits q infinitely often is accepted.
 func (a *Automaton) Accepting(q int) bool {
 	c := a.Class(q)
-	return c == Accepted || c == Safe || a.states[q].round
+	return c == Accepted || c == Safe || a.states[q].allGoalsMet
 }
 
-// CanStay reports whether a run may be accepted that goes on from q and never
-// comes to an Accepted state. It is the same for states that can reach each other.
+// CanStay reports whether a run from q may be accepted without ever reaching an Accepted state. It is
+// the same for states that reach each other.
 func (a *Automaton) CanStay(q int) bool {
 	switch a.Class(q) {
 	case Rejected:
 		return false
 	case Open:
-		return a.t.nodes[a.states[q].f].ops&hasWeak != 0
+		return a.bdd.nodes[a.states[q].formula].operators&hasWeak != 0
 	}
 	return true
 }
 
-// Jumps returns the states of the accepting part that a run may go on in
-// instead of q. Only Open states have jumps. A run of which the initial part is
-// settled, that is, repeats its states, loses nothing by jumping where it is.
+// Jumps returns the states of the accepting part to which a run may jump from q, without reading a
+// letter. Only Open states have jumps. A run whose initial part repeats its states may jump at any
+// time, without losing acceptance.
 func (a *Automaton) Jumps(q int) ([]int, error) {
-	f := a.states[q].f
+	f := a.states[q].formula
 	if a.Class(q) != Open || !a.CanStay(q) {
 		return nil, nil
 	}
 	if out, ok := a.jumps[q]; ok {
 		return out, nil
 	}
-	targets, err := a.t.targets(f)
+	targets, err := a.bdd.jumpTargets(f)
 	if err != nil {
 		return nil, err
 	}
 	var out []int
 	for _, g := range targets {
-		s := state{f: g.safe}
+		s := state{formula: g.invariant}
 		if len(g.goals) > 0 {
-			s.list, s.rest = a.list(g.goals), g.goals[0]
+			s.goalList, s.goalFormula = a.goalListOf(g.goals), g.goals[0]
 		}
-		to, err := a.state(s)
+		to, err := a.addState(s)
 		if err != nil {
 			return nil, err
 		}
@@ -203,14 +203,14 @@ func (a *Automaton) Jumps(q int) ([]int, error) {
 	return out, nil
 }
 
-// list returns the number of a list of goals.
-func (a *Automaton) list(goals []ref) int {
+// goalListOf returns the number of a list of goals, and adds it if it is new.
+func (a *Automaton) goalListOf(goals []ref) int {
 	key := fmt.Sprint(goals)
-	i, ok := a.lists[key]
+	i, ok := a.goalListNumber[key]
 	if !ok {
 		i = len(a.goals)
 		a.goals = append(a.goals, goals)
-		a.lists[key] = i
+		a.goalListNumber[key] = i
 	}
 	return i
 }

@@ -2,25 +2,24 @@ package automata
 
 import "fmt"
 
-// builder turns formulas into combinations of atoms.
+// builder translates formulas to decision diagrams over atoms.
 type builder struct {
-	*table
-	// strict makes X wait for a step of its own, even where what follows holds
-	// anyhow.
-	strict bool
+	*bdd
+	// explicitNext makes X wait for one more letter, even if its operand is already decided.
+	explicitNext bool
 }
 
-// build returns a formula, or its negation, with negations moved inwards.
+// build translates a formula, or its negation, in negation normal form.
 func (b *builder) build(f *Formula, negated bool) (ref, error) {
 	switch f.Op {
 	case True, False:
 		return constant((f.Op == True) != negated), nil
 	case Prop:
 		if f.Prop < 0 || f.Prop > 63 {
-			return no, fmt.Errorf("proposition %d, want 0 to 63", f.Prop)
+			return falseRef, fmt.Errorf("proposition %d, want 0 to 63", f.Prop)
 		}
 		if negated {
-			return b.ite(b.prop(f.Prop), no, yes), nil
+			return b.ite(b.prop(f.Prop), falseRef, trueRef), nil
 		}
 		return b.prop(f.Prop), nil
 	case Not:
@@ -35,15 +34,15 @@ func (b *builder) build(f *Formula, negated bool) (ref, error) {
 
 func constant(value bool) ref {
 	if value {
-		return yes
+		return trueRef
 	}
-	return no
+	return falseRef
 }
 
 func (b *builder) iff(f *Formula, negated bool) (ref, error) {
 	both, err := b.connective(&Formula{Op: And, X: f.X, Y: f.Y}, negated)
 	if err != nil {
-		return no, err
+		return falseRef, err
 	}
 	neither, err := b.connective(&Formula{Op: Or, X: f.X, Y: f.Y}, !negated)
 	if negated { // not both, and not neither
@@ -55,7 +54,7 @@ func (b *builder) iff(f *Formula, negated bool) (ref, error) {
 func (b *builder) connective(f *Formula, negated bool) (ref, error) {
 	x, err := b.build(f.X, negated != (f.Op == Implies))
 	if err != nil {
-		return no, err
+		return falseRef, err
 	}
 	y, err := b.build(f.Y, negated)
 	if (f.Op == And) != negated {
@@ -67,12 +66,12 @@ func (b *builder) connective(f *Formula, negated bool) (ref, error) {
 func (b *builder) temporal(f *Formula, negated bool) (ref, error) {
 	x, err := b.build(f.X, negated)
 	if err != nil {
-		return no, err
+		return falseRef, err
 	}
 	y := x
 	if f.Y != nil {
 		if y, err = b.build(f.Y, negated); err != nil {
-			return no, err
+			return falseRef, err
 		}
 	}
 	until := f.Op == Finally || f.Op == Until
@@ -82,11 +81,11 @@ func (b *builder) temporal(f *Formula, negated bool) (ref, error) {
 	case Until, Release:
 	case Next, WeakUntil:
 		if f.Bound != nil {
-			return no, fmt.Errorf("the operator %v has a bound", f.Op)
+			return falseRef, fmt.Errorf("the operator %v has a bound", f.Op)
 		}
 		return b.nextOrWeak(f.Op, x, y, negated), nil
 	default:
-		return no, fmt.Errorf("%d is no operator", f.Op)
+		return falseRef, fmt.Errorf("%d is no operator", f.Op)
 	}
 	if f.Bound != nil {
 		return b.bounded(until != negated, x, y, *f.Bound)
@@ -97,16 +96,16 @@ func (b *builder) temporal(f *Formula, negated bool) (ref, error) {
 func (b *builder) nextOrWeak(op Op, x, y ref, negated bool) ref {
 	switch {
 	case op == Next:
-		return b.step(x)
+		return b.nextStep(x)
 	case negated: // !(a W b) is !b U (!a & !b)
 		return b.until(y, b.and(x, y))
 	}
 	return b.weak(x, y)
 }
 
-// step returns X x.
-func (b *builder) step(x ref) ref {
-	if b.strict {
+// nextStep returns X x.
+func (b *builder) nextStep(x ref) ref {
+	if b.explicitNext {
 		x = b.and(x, b.atom(atom{op: True}))
 	}
 	return b.next(x)
@@ -120,26 +119,26 @@ func (b *builder) unbounded(until bool, x, y ref) ref {
 	return b.weak(y, b.and(x, y))
 }
 
-// bounded writes x U[l,h] y with X, from the last step to the first:
-// y | x & X(y | x & X(…)), and without `y |` before step l. x R[l,h] y is dual.
-func (b *builder) bounded(until bool, x, y ref, k Bound) (ref, error) {
-	if k.Low < 0 || k.High != Unbounded && k.High < k.Low {
-		return no, fmt.Errorf("bound [%d,%d] of an operator", k.Low, k.High)
+// bounded unfolds x U[l,h] y with X, from the last step to the first: y | x & X(y | x & X(…)),
+// without `y |` before step l. x R[l,h] y is dual.
+func (b *builder) bounded(until bool, x, y ref, bound Bound) (ref, error) {
+	if bound.Low < 0 || bound.High != Unbounded && bound.High < bound.Low {
+		return falseRef, fmt.Errorf("bound [%d,%d] of an operator", bound.Low, bound.High)
 	}
-	either, both := b.or, b.and
+	disjunction, conjunction := b.or, b.and
 	if !until {
-		either, both = both, either
+		disjunction, conjunction = conjunction, disjunction
 	}
-	out, i := y, k.High
-	if k.High == Unbounded {
-		out, i = b.unbounded(until, x, y), k.Low
+	out, i := y, bound.High
+	if bound.High == Unbounded {
+		out, i = b.unbounded(until, x, y), bound.Low
 	}
-	for ; i > 0 && !b.full; i-- {
-		out = both(x, b.step(out))
-		if i <= k.Low {
+	for ; i > 0 && !b.exceeded; i-- {
+		out = conjunction(x, b.nextStep(out))
+		if i <= bound.Low {
 			continue
 		}
-		out = either(y, out)
+		out = disjunction(y, out)
 	}
 	return out, b.err()
 }

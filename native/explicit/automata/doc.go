@@ -4,26 +4,26 @@
 //	f := automata.Binary(automata.And, automata.Unary(automata.Globally, p), …)
 //	a, err := automata.New(f, automata.Limits{})
 //	q, err := a.Step(a.Initial(), 0b01) // proposition 0 holds, 1 does not
-//	a.Class(q)                          // what is still to be waited for
-//	jumps, err := a.Jumps(q)            // the guesses open in q
+//	a.Class(q)                          // on what acceptance still depends
+//	jumps, err := a.Jumps(q)            // states of the accepting part to jump to
 //
 // The automaton is limit-deterministic (Sickert, Esparza, Jaax and Kretinsky,
-// CAV 2016). Its initial part is deterministic: a state is what remains of the
-// formula after the letters read. From there a run may jump, reading nothing,
-// to the accepting part, which is deterministic, too: a jump guesses which
-// eventualities come true for ever and which invariants hold from here on, and
-// what is left is an invariant and a list of goals to be met again and again.
-// States are formulas up to propositional equivalence, kept as binary decision
-// diagrams; they are made when they are first reached, so that only letters
-// that a model has cost anything.
+// CAV 2016). Its initial part is deterministic: a state is the formula that
+// the remaining letters must satisfy. From there a run may jump, without
+// reading a letter, to the accepting part, which is deterministic too. A jump
+// guesses which eventualities hold infinitely often and which invariants hold
+// from now on; the result is an invariant and a list of goals that must be met
+// infinitely often. States are formulas up to propositional equivalence, as
+// binary decision diagrams. They are built when they are first reached, so that
+// letters that do not occur in a model cost nothing.
 //
-// Why this one, and not a Rabin or parity automaton: both parts are formula
-// progression and nothing else, which a page of code can show; the guesses
-// follow from a theorem (Esparza, Kretinsky and Sickert, LICS 2018) that is as
-// short; and a formula without a mixture of eventualities and invariants has a
-// deterministic automaton, without a special case. The product with the
-// initial part alone has the probabilities of the formula: within an end
-// component of it, some jump wins surely or the formula fails surely.
+// Reasons for this automaton rather than a Rabin or parity automaton: both
+// parts are plain formula progression; the guesses follow from a short theorem
+// (Esparza, Kretinsky and Sickert, LICS 2018); and a formula that does not mix
+// eventualities and invariants has a deterministic automaton without a special
+// case. The product of a model with the initial part has the probabilities of
+// the formula: in each of its end components, some jump satisfies the formula
+// with probability one, or the formula has probability zero.
 //
 // The package knows no models, and propositions are numbers.
 package automata

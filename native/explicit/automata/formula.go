@@ -31,23 +31,22 @@ func (op Op) String() string {
 	return [...]string{"true", "false", "p", "!", "X", "F", "G", "&", "|", "=>", "<=>", "U", "W", "R"}[op]
 }
 
-// Formula is a formula of linear temporal logic about infinite sequences of
-// letters, a letter being a set of propositions.
+// Formula is a formula of linear temporal logic over infinite sequences of letters. A letter is a set
+// of propositions.
 type Formula struct {
 	Op   Op
 	Prop int // the number of a proposition, from 0 to 63
 	// X is the operand of a unary operator; X and Y are those of a binary one.
 	X, Y *Formula
-	// Bound is the bound of Finally, Globally, Until or Release; nil is none.
+	// Bound is the step bound of Finally, Globally, Until or Release; nil for none.
 	Bound *Bound
 }
 
-// Bound restricts the step at which the second operand of Until, or the operand
-// of Finally, holds: Low <= step <= High. Globally and Release are the duals:
-// `G[l,h] a` is `!(F[l,h] !a)`.
+// Bound restricts the step in which the second operand of Until, or the operand of Finally, holds: Low
+// <= step <= High. Globally and Release are dual: `G[l,h] a` is `!(F[l,h] !a)`.
 type Bound struct{ Low, High int }
 
-// Unbounded is the High of a Bound that has none.
+// Unbounded is the High of a Bound without upper bound.
 const Unbounded = -1
 
 // Unary returns a formula with one operand.
@@ -56,7 +55,7 @@ func Unary(op Op, x *Formula) *Formula { return &Formula{Op: op, X: x} }
 // Binary returns a formula with two operands.
 func Binary(op Op, x, y *Formula) *Formula { return &Formula{Op: op, X: x, Y: y} }
 
-// Atom returns the formula that a proposition holds now.
+// Atom returns the formula that proposition prop holds now.
 func Atom(prop int) *Formula { return &Formula{Op: Prop, Prop: prop} }
 
 // Constant returns true or false.
@@ -89,9 +88,8 @@ func (f *Formula) String() string {
 	return strings.Join([]string{"(", f.X.String(), " ", f.Op.String(), bound, " ", f.Y.String(), ")"}, "")
 }
 
-// CoSafe reports whether a formula is syntactically co-safe: with negations
-// moved to the propositions, it has no G, W and R. Bounded operators are both
-// safe and co-safe.
+// CoSafe reports whether a formula is syntactically co-safe: its negation normal form has no G, W and
+// R. Operators with an upper bound are both safe and co-safe.
 func CoSafe(f *Formula) bool { return coSafe(f, false) }
 
 func coSafe(f *Formula, negated bool) bool {
@@ -116,5 +114,5 @@ func coSafe(f *Formula, negated bool) bool {
 	return coSafe(f.X, negated) && (f.Y == nil || coSafe(f.Y, negated))
 }
 
-// bounded reports whether the operator is decided after finitely many steps.
+// bounded reports whether the operator has an upper bound, so that finitely many steps decide it.
 func (f *Formula) bounded() bool { return f.Bound != nil && f.Bound.High != Unbounded }

@@ -8,18 +8,17 @@ import (
 	"strconv"
 )
 
-// maxPropsHOA limits the letters of an automaton that is written out.
+// maxPropsHOA limits the propositions of an automaton that is written, as there are 2^n letters.
 const maxPropsHOA = 16
 
-// WriteHOA writes the automaton, with all its states, in the Hanoi Omega-Automata
-// format, version 1: a nondeterministic Büchi automaton with acceptance on
-// states, in which a jump is taken together with the letter after it. names are
-// those of the propositions, at least as many as the formula has.
+// WriteHOA writes the whole automaton in the Hanoi Omega-Automata format, version 1, as a
+// nondeterministic Büchi automaton with state-based acceptance. A jump is combined with the letter
+// after it. names are the propositions, at least as many as the formula has.
 func (a *Automaton) WriteHOA(w io.Writer, names []string) error {
 	if len(names) > maxPropsHOA {
 		return ErrTooLarge
 	}
-	edges, err := a.edges(1 << len(names))
+	edges, err := a.transitions(1 << len(names))
 	if err != nil {
 		return err
 	}
@@ -45,9 +44,9 @@ func (a *Automaton) WriteHOA(w io.Writer, names []string) error {
 	return out.Flush()
 }
 
-// edges returns the successors of every state by letter. States are added on
-// the way; that ends, because an automaton is finite.
-func (a *Automaton) edges(letters int) ([][][]int, error) {
+// transitions returns the successors of every state by letter. It adds all reachable states, of which
+// there are finitely many.
+func (a *Automaton) transitions(letters int) ([][][]int, error) {
 	var out [][][]int
 	for q := 0; q < a.NumStates(); q++ {
 		from, err := a.Jumps(q)
@@ -71,7 +70,7 @@ func (a *Automaton) edges(letters int) ([][][]int, error) {
 	return out, nil
 }
 
-// label writes a letter as a conjunction of all propositions.
+// label writes a letter as a conjunction of literals for all propositions.
 func label(letter uint64, props int) string {
 	if props == 0 {
 		return "t"

@@ -2,65 +2,64 @@ package automata
 
 import "slices"
 
-// target is where a jump leads: the invariant safe must hold from now on, and
-// each goal, an eventuality, be met again and again.
-type target struct {
-	safe  ref
-	goals []ref
+// jumpTarget is a guess that a jump makes: the invariant must hold from now on, and each goal, an
+// eventuality, must be met infinitely often.
+type jumpTarget struct {
+	invariant ref
+	goals     []ref
 }
 
-// maxGuesses limits the guesses that are looked at for one state.
+// maxGuesses limits the guesses that are checked for one state.
 const maxGuesses = 1 << 17
 
-// targets returns the jumps from a formula.
+// jumpTargets returns the jumps from a formula.
 //
-// By the theorem, a sequence satisfies f if and only if, for the set X of the
-// eventualities (U) in f that hold infinitely often and the set Y of the
-// invariants (W) that hold from some letter on, at some time
+// Theorem: a sequence satisfies f if and only if, for the set X of the eventualities (U) in f that hold
+// infinitely often and the set Y of the invariants (W) that hold from some letter on, at some time
 //
-//   - what is left of f holds, with the eventualities of X taken to hold weakly
-//     and the others not at all: an invariant;
-//   - for each a U b of X: G F (a U b), which is G F b, with the invariants of
-//     Y taken to hold and the others to be eventualities;
-//   - for each a W b of Y: G (a W b), with X taken as above: an invariant.
+//   - what remains of f holds if eventualities in X are weakened to W, and the others replaced by
+//     false: an invariant;
+//   - for each a U b of X: G F (a U b) holds, which is G F b, if invariants in Y are replaced by true
+//     and the others strengthened to U;
+//   - for each a W b of Y: G (a W b) holds with X treated as above: an invariant.
 //
-// Each guess of X and Y that these conditions confirm proves f, so that guesses
-// may be left out as long as the right one stays. Eventualities outside any W
-// need not be guessed: sooner or later they are met or given up, and are gone.
-// Only the stable ones stay. Of the invariants, only those inside X matter.
+// Any guess of X and Y for which these conditions hold proves f. So guesses may be left out, as long as
+// the right one is kept. Eventualities outside every W are decided sooner or later, so only stable ones
+// must be guessed. Only the invariants inside X matter.
 //
-// Source: Esparza, Kretinsky and Sickert, One theorem to rule them all (LICS
-// 2018), theorem 3.3 and section 5.
-func (t *table) targets(f ref) ([]target, error) {
-	candidates := t.recurring(f)
-	var out []target
+// Source: Esparza, Kretinsky and Sickert, One theorem to rule them all (LICS 2018), theorem 3.3 and
+// section 5.
+func (t *bdd) jumpTargets(f ref) ([]jumpTarget, error) {
+	candidates := t.candidateEventualities(f)
+	var out []jumpTarget
 	if len(candidates) > 17 {
 		return nil, ErrTooLarge
 	}
-	guesses := 0
+	numGuesses := 0
 	for mask := range 1 << len(candidates) {
-		x := subset(candidates, mask)
-		w := &weakening{t: t, x: x, memo: map[ref]ref{}}
-		rest := w.of(f)
-		if rest == no {
+		eventualities := subset(candidates, mask)
+		weak := &weakening{bdd: t, eventualities: eventualities, memo: map[ref]ref{}}
+		remainder := weak.apply(f)
+		if remainder == falseRef {
 			continue
 		}
-		invariants := t.invariants(x)
-		if guesses += 1 << min(len(invariants), 20); guesses > maxGuesses {
+		invariants := t.innerInvariants(eventualities)
+		if numGuesses += 1 << min(len(invariants), 20); numGuesses > maxGuesses {
 			return nil, ErrTooLarge
 		}
 		for mask := range 1 << len(invariants) {
-			if g, ok := t.confirm(w, rest, subset(invariants, mask)); ok {
-				out = insert(t, out, g)
+			if target, ok := t.checkGuess(weak, remainder, subset(invariants, mask)); ok {
+				out = insertMinimal(t, out, target)
 			}
 		}
-		if t.full {
+		if t.exceeded {
 			return nil, ErrTooLarge
 		}
 	}
 	return out, nil
 }
 
+// subset returns the elements of the list whose bit is set in mask.
 func subset(list []int32, mask int) []int32 {
 	var out []int32
 	for i, v := range list {
@@ -71,17 +70,17 @@ func subset(list []int32, mask int) []int32 {
 	return out
 }
 
-// recurring returns the eventualities that X may have.
-func (t *table) recurring(f ref) []int32 {
+// candidateEventualities returns the eventualities that X may contain.
+func (t *bdd) candidateEventualities(f ref) []int32 {
 	found := map[int32]bool{}
 	for _, v := range t.support(f) {
 		if a := t.atoms[v]; a.op == Until && a.stable {
 			found[v] = true
 		}
 	}
-	for v := range t.inside(f) {
+	for v := range t.nestedAtoms(f) {
 		if a := t.atoms[v]; a.op == WeakUntil {
-			for u := range t.inside(a.x, a.y) {
+			for u := range t.nestedAtoms(a.x, a.y) {
 				if t.atoms[u].op == Until {
 					found[u] = true
 				}
@@ -91,11 +90,11 @@ func (t *table) recurring(f ref) []int32 {
 	return sorted(found)
 }
 
-// invariants returns the invariants inside some eventualities.
-func (t *table) invariants(x []int32) []int32 {
+// innerInvariants returns the invariants nested in some eventualities.
+func (t *bdd) innerInvariants(x []int32) []int32 {
 	found := map[int32]bool{}
 	for _, u := range x {
-		for v := range t.inside(t.atoms[u].x, t.atoms[u].y) {
+		for v := range t.nestedAtoms(t.atoms[u].x, t.atoms[u].y) {
 			if t.atoms[v].op == WeakUntil {
 				found[v] = true
 			}
@@ -104,8 +103,8 @@ func (t *table) invariants(x []int32) []int32 {
 	return sorted(found)
 }
 
-// inside returns the atoms of some combinations, at any depth.
-func (t *table) inside(fs ...ref) map[int32]bool {
+// nestedAtoms returns the atoms of some formulas, at any depth.
+func (t *bdd) nestedAtoms(fs ...ref) map[int32]bool {
 	found := map[int32]bool{}
 	for len(fs) > 0 {
 		f := fs[len(fs)-1]
@@ -129,102 +128,100 @@ func sorted(set map[int32]bool) []int32 {
 	return out
 }
 
-// confirm returns the conditions that confirm a guess; it reports false if they
-// cannot hold.
-func (t *table) confirm(w *weakening, rest ref, y []int32) (target, bool) {
-	out := target{safe: rest}
-	for _, v := range y {
+// checkGuess returns the jump target of a guess; ok is false if its conditions cannot hold.
+func (t *bdd) checkGuess(weak *weakening, remainder ref, invariants []int32) (jumpTarget, bool) {
+	out := jumpTarget{invariant: remainder}
+	for _, v := range invariants {
 		a := t.atoms[v]
-		out.safe = t.and(out.safe, t.globally(t.or(w.of(a.x), w.of(a.y))))
+		out.invariant = t.and(out.invariant, t.globally(t.or(weak.apply(a.x), weak.apply(a.y))))
 	}
-	s := &strengthening{t: t, y: y, memo: map[ref]ref{}}
-	for _, u := range w.x {
-		switch g := t.until(yes, s.of(t.atoms[u].y)); g {
-		case yes:
-		case no:
+	strong := &strengthening{bdd: t, invariants: invariants, memo: map[ref]ref{}}
+	for _, u := range weak.eventualities {
+		switch goal := t.until(trueRef, strong.apply(t.atoms[u].y)); goal {
+		case trueRef:
+		case falseRef:
 			return out, false
 		default:
-			out.goals = append(out.goals, g)
+			out.goals = append(out.goals, goal)
 		}
 	}
 	slices.Sort(out.goals)
 	out.goals = slices.Compact(out.goals)
-	return out, out.safe != no
+	return out, out.invariant != falseRef
 }
 
-// insert adds a target to a list in which none is more demanding than another.
-func insert(t *table, list []target, g target) []target {
-	if slices.ContainsFunc(list, func(h target) bool { return t.demands(g, h) }) {
+// insertMinimal adds a target to a list, unless it demands more than another one. It removes targets
+// that demand more than the new one.
+func insertMinimal(t *bdd, list []jumpTarget, target jumpTarget) []jumpTarget {
+	if slices.ContainsFunc(list, func(h jumpTarget) bool { return t.moreDemanding(target, h) }) {
 		return list
 	}
-	list = slices.DeleteFunc(list, func(h target) bool { return t.demands(h, g) })
-	return append(list, g)
+	list = slices.DeleteFunc(list, func(h jumpTarget) bool { return t.moreDemanding(h, target) })
+	return append(list, target)
 }
 
-// demands reports whether what g asks for includes what h asks for.
-func (t *table) demands(g, h target) bool {
+// moreDemanding reports whether target g demands at least what h demands.
+func (t *bdd) moreDemanding(g, h jumpTarget) bool {
 	for _, goal := range h.goals {
 		if !slices.Contains(g.goals, goal) {
 			return false
 		}
 	}
-	return t.implies(g.safe, h.safe)
+	return t.implies(g.invariant, h.invariant)
 }
 
-// weakening replaces eventualities: those of x by the weak operator, others by
-// false.
+// weakening replaces U by W in the given eventualities, and all other eventualities by false.
 type weakening struct {
-	t    *table
-	x    []int32
-	memo map[ref]ref
+	bdd           *bdd
+	eventualities []int32
+	memo          map[ref]ref
 }
 
-func (w *weakening) of(f ref) ref {
-	return w.t.replace(f, w.memo, func(v int32, a atom) ref {
+func (w *weakening) apply(f ref) ref {
+	return w.bdd.substitute(f, w.memo, func(v int32, a atom) ref {
 		switch {
 		case a.op == Next:
-			return w.t.next(w.of(a.x))
-		case a.op == WeakUntil || slices.Contains(w.x, v):
-			return w.t.weak(w.of(a.x), w.of(a.y))
+			return w.bdd.next(w.apply(a.x))
+		case a.op == WeakUntil || slices.Contains(w.eventualities, v):
+			return w.bdd.weak(w.apply(a.x), w.apply(a.y))
 		}
-		return no
+		return falseRef
 	})
 }
 
-// strengthening replaces invariants: those of y by true, others by the strong
-// operator.
+// strengthening replaces the given invariants by true, and W by U in all others.
 type strengthening struct {
-	t    *table
-	y    []int32
-	memo map[ref]ref
+	bdd        *bdd
+	invariants []int32
+	memo       map[ref]ref
 }
 
-func (s *strengthening) of(f ref) ref {
-	return s.t.replace(f, s.memo, func(v int32, a atom) ref {
+func (s *strengthening) apply(f ref) ref {
+	return s.bdd.substitute(f, s.memo, func(v int32, a atom) ref {
 		switch {
 		case a.op == Next:
-			return s.t.next(s.of(a.x))
-		case a.op == Until || !slices.Contains(s.y, v):
-			return s.t.until(s.of(a.x), s.of(a.y))
+			return s.bdd.next(s.apply(a.x))
+		case a.op == Until || !slices.Contains(s.invariants, v):
+			return s.bdd.until(s.apply(a.x), s.apply(a.y))
 		}
-		return yes
+		return trueRef
 	})
 }
 
-// replace replaces the temporal operators of a combination.
-func (t *table) replace(f ref, memo map[ref]ref, by func(v int32, a atom) ref) ref {
-	if t.nodes[f].ops == 0 { // and the same for what is decided in finitely many steps
+// substitute replaces the temporal operators of a formula.
+func (t *bdd) substitute(f ref, memo map[ref]ref, by func(v int32, a atom) ref) ref {
+	if t.nodes[f].operators == 0 { // no U or W: nothing to replace
 		return f
 	}
 	if r, ok := memo[f]; ok {
 		return r
 	}
 	n := t.nodes[f]
-	with := t.variable(n.v)
-	if a := t.atoms[n.v]; a.ops != 0 {
-		with = by(n.v, a)
+	with := t.literal(n.atom)
+	if a := t.atoms[n.atom]; a.operators != 0 {
+		with = by(n.atom, a)
 	}
-	r := t.ite(with, t.replace(n.hi, memo, by), t.replace(n.lo, memo, by))
+	r := t.ite(with, t.substitute(n.high, memo, by), t.substitute(n.low, memo, by))
 	memo[f] = r
 	return r
 }

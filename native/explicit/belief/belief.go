@@ -6,20 +6,20 @@ import (
 	"slices"
 )
 
-// belief is what the player holds possible: states that show the same, in increasing
-// order, and positive weights without a common divisor.
+// belief is a probability distribution over states with the same observation: states in increasing
+// order, with positive integer weights that have no common divisor. total is the sum of the weights.
 type belief struct {
 	states  []uint32
 	weights []*big.Int
 	total   *big.Int
 }
 
-// point is the belief that is certain of a state.
+// point returns the belief that has probability one in state s.
 func point(s uint32) *belief {
 	return &belief{[]uint32{s}, []*big.Int{big.NewInt(1)}, big.NewInt(1)}
 }
 
-// newBelief reduces weights, which it takes over.
+// newBelief divides the weights by their common divisor, in place.
 func newBelief(states []uint32, weights []*big.Int) *belief {
 	gcd := new(big.Int).Set(weights[0])
 	for _, w := range weights[1:] {
@@ -36,7 +36,7 @@ func newBelief(states []uint32, weights []*big.Int) *belief {
 	return b
 }
 
-// key is equal for equal beliefs.
+// key is equal for equal beliefs only.
 func (b *belief) key() string {
 	var out []byte
 	for i, s := range b.states {
@@ -48,7 +48,7 @@ func (b *belief) key() string {
 	return string(out)
 }
 
-// mean returns the mean of a value of states.
+// mean returns the expectation of a function of states.
 func (b *belief) mean(value func(s uint32) *big.Rat) *big.Rat {
 	sum, x := new(big.Rat), new(big.Rat)
 	for i, s := range b.states {
@@ -59,15 +59,15 @@ func (b *belief) mean(value func(s uint32) *big.Rat) *big.Rat {
 	return sum.Quo(sum, x.SetInt(b.total))
 }
 
-// estimate is mean for doubles that are not negative, and what it is off by at most,
-// relatively. Infinite values are those of states in the belief only.
-func (b *belief) estimate(value func(s uint32) float64) (x, off float64) {
+// meanFloat is mean for nonnegative float64 values, with a bound on its relative error. If a value is
+// infinite, so is the result.
+func (b *belief) meanFloat(value func(s uint32) float64) (x, off float64) {
 	total, _ := new(big.Float).SetInt(b.total).Float64()
 	if math.IsInf(total, 1) {
-		r := b.mean(func(s uint32) *big.Rat { return finite(value(s)) })
+		r := b.mean(func(s uint32) *big.Rat { return finiteOrZero(value(s)) })
 		x, _ = r.Float64()
 		for _, s := range b.states {
-			x = max(x, onlyInfinite(value(s)))
+			x = max(x, infinityOrZero(value(s)))
 		}
 		return x, 0x1p-52
 	}
@@ -78,56 +78,57 @@ func (b *belief) estimate(value func(s uint32) float64) (x, off float64) {
 	return x / total, float64(len(b.states)+6) * 0x1p-53
 }
 
-func finite(x float64) *big.Rat {
+func finiteOrZero(x float64) *big.Rat {
 	if math.IsInf(x, 0) {
 		return new(big.Rat)
 	}
 	return new(big.Rat).SetFloat64(x)
 }
 
-func onlyInfinite(x float64) float64 {
+func infinityOrZero(x float64) float64 {
 	if math.IsInf(x, 1) {
 		return x
 	}
 	return 0
 }
 
-// outcome is a belief after a step, and how likely it is: weight by game.scale and the
-// total of the belief before.
+// outcome is a belief after a step. Its probability is weight divided by outcomes.total.
 type outcome struct {
 	next   *belief
 	weight *big.Int
 }
 
-// outcomes are those of an action: where the game goes on, and how likely it is over,
-// well or badly.
+// outcomes are the results of an action: beliefs, one for each observation, and the weights with which
+// the goal is reached, or missed for good.
 type outcomes struct {
-	on         []outcome // by observation
+	continuing []outcome // by observation
 	goal, fail *big.Int
-	whole      *big.Int // what the weights sum to
+	total      *big.Int // the sum of all weights
 }
 
-// stepper computes beliefs. Not safe for concurrent use.
-type stepper struct {
-	*game
-	sum     []big.Int // by state, zero but for what touched lists
+// updater computes the beliefs after a step. It is not safe for concurrent use.
+type updater struct {
+	*pomdp
+	sum     []big.Int // by state: zero except for those in touched
 	touched []uint32
 }
 
-func newStepper(g *game) *stepper { return &stepper{game: g, sum: make([]big.Int, g.m.NumStates())} }
+func newUpdater(g *pomdp) *updater {
+	return &updater{pomdp: g, sum: make([]big.Int, g.model.NumStates())}
+}
 
-// step returns the outcomes of the k-th action.
-func (t *stepper) step(b *belief, k int) outcomes {
-	out := outcomes{goal: new(big.Int), fail: new(big.Int), whole: new(big.Int).Mul(t.scale, b.total)}
+// step returns the outcomes of action k.
+func (t *updater) step(b *belief, k int) outcomes {
+	out := outcomes{goal: new(big.Int), fail: new(big.Int), total: new(big.Int).Mul(t.scale, b.total)}
 	x := new(big.Int)
 	for i, s := range b.states {
-		lo, hi := t.m.Row(t.at(s, k))
+		lo, hi := t.model.Row(t.choiceOf(s, k))
 		for j := lo; j < hi; j++ {
-			x.Mul(b.weights[i], t.num[t.m.Weight[j]])
-			switch to := t.m.Target[j]; {
+			x.Mul(b.weights[i], t.scaledWeights[t.model.Weight[j]])
+			switch to := t.model.Target[j]; {
 			case t.Target.Has(int(to)):
 				out.goal.Add(out.goal, x)
-			case t.over.Has(int(to)):
+			case t.terminal.Has(int(to)):
 				out.fail.Add(out.fail, x)
 			default:
 				if t.sum[to].Sign() == 0 {
@@ -137,12 +138,12 @@ func (t *stepper) step(b *belief, k int) outcomes {
 			}
 		}
 	}
-	out.on = t.collect()
+	out.continuing = t.splitByObservation()
 	return out
 }
 
-// collect sorts what was touched by observation, and clears it.
-func (t *stepper) collect() []outcome {
+// splitByObservation returns a belief for each observation of the touched states, and clears them.
+func (t *updater) splitByObservation() []outcome {
 	slices.SortFunc(t.touched, func(s, u uint32) int {
 		if a, b := t.Observation[s], t.Observation[u]; a != b {
 			return int(int64(a) - int64(b))

@@ -1,23 +1,18 @@
-// Package belief bounds what a player can attain who does not see the state of an
-// MDP, only an observation of it: a POMDP.
+// Package belief solves partially observable MDPs (POMDPs), in which the player sees an observation of the
+// state instead of the state itself.
 //
 //	p := belief.Problem{Graph: g, Observation: o, Left: left, Target: target, Direction: solve.Max}
 //	b, err := belief.Solve(ctx, p, start, belief.Options{})
-//	// b.Lower <= the greatest probability <= b.Upper, attained to b.Lower by b.Strategy
+//	// b.Lower <= Pmax <= b.Upper, and b.Strategy attains b.Lower
 //
-// What such a player knows is a belief: a probability for every state. Beliefs are
-// vectors of integers here, so that their updates are exact; each step from one to
-// the next is as the model's text says. Both bounds rest on one argument each:
+// The player's knowledge is a belief: a probability distribution over states. Beliefs have integer
+// weights here, so their updates are exact. The bounds rest on two arguments:
 //
-//   - Whoever sees more does not fare worse. From a belief that is not looked into
-//     any further the player is shown the state (the value of the MDP), or, first, is
-//     shown it after the next step only (QMDP and the fast informed bound of Hauskrecht
-//     2000); where a belief is replaced by points of a grid around it (Lovejoy 1991),
-//     the player is shown which of the points the state was drawn from.
-//   - Whatever a strategy attains can be attained. A Controller is a finite automaton
-//     that reads observations; with it the model is a Markov chain, which package
-//     solve bounds. How the automaton was found does not matter.
+//   - Optimistic: a player who sees more does not do worse. A belief that is cut off has the QMDP or the
+//     fast informed bound (Hauskrecht 2000), for a player who is shown states. A belief may be replaced by
+//     grid points around it (Lovejoy 1991), for a player who is shown which point the state is drawn from.
+//   - Pessimistic: any strategy is a bound. A Controller is a finite automaton that reads observations. It
+//     induces a Markov chain, which package solve bounds. How it was found does not matter.
 //
-// The package knows no variables and no formulas. It does not say that an interval is
-// narrow enough: undecidability (Madani, Hanks, Condon 2003) leaves some wide.
+// The bounds may stay wide, since the problem is undecidable (Madani, Hanks, Condon 2003).
 package belief

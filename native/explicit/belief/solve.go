@@ -11,47 +11,45 @@ import (
 	"tilecheck/native/explicit/solve"
 )
 
-// Options says how far to go. The zero value is the default.
+// Options limits the effort of Solve. The zero value stands for the defaults.
 type Options struct {
-	// Epsilon is the relative width of the interval wanted; 0 is solve.DefaultEpsilon.
+	// Epsilon is the wanted relative width of the bounds; 0 stands for solve.DefaultEpsilon.
 	Epsilon float64
-	// Beliefs is how many beliefs are looked into at most; 0 is DefaultBeliefs.
+	// Beliefs limits the beliefs that are expanded; 0 stands for DefaultBeliefs.
 	Beliefs int
-	// Exact asks for the fraction, where finitely many beliefs can be reached.
+	// Exact asks for the exact value, if finitely many beliefs are reachable.
 	Exact bool
-	// Progress is called now and then; nil is never.
+	// Progress is called regularly, unless it is nil.
 	Progress func(progress.Progress)
 }
 
-// DefaultBeliefs is the number of beliefs of Options that have none.
+// DefaultBeliefs replaces a value of 0 for Options.Beliefs.
 const DefaultBeliefs = 1 << 14
 
-// Bounds is what is known of a value: Lower <= truth <= Upper.
+// Bounds is the result of Solve: Lower <= true value <= Upper.
 type Bounds struct {
 	Lower, Upper float64
-	// Exact is the value, if Options.Exact asked for it and Complete; nil where it is
-	// infinite.
+	// Exact is the exact value if Options.Exact and Complete are set; nil if it is infinite.
 	Exact *big.Rat
-	// Complete says that there are finitely many beliefs, and all were looked into.
+	// Complete says that all reachable beliefs were expanded; there are finitely many.
 	Complete bool
-	// Beliefs is how many were, in the last round, and Resolution the grid's; 0 for none.
+	// Beliefs is the number of beliefs expanded in the last round, Resolution that of its grid; 0 for
+	// none.
 	Beliefs, Resolution int
-	// Strategy attains the bound on the player's bad side: Lower if the value is to be
-	// great.
+	// Strategy attains the pessimistic bound: Lower for the maximum, Upper for the minimum.
 	Strategy *Controller
-	// Chain is the model under Strategy.
+	// Chain is the Markov chain that Strategy induces.
 	Chain *Chain
 }
 
-// chainStates is the greatest number of states of the chain of a strategy.
+// chainStates limits the states of the chain that a strategy induces.
 const chainStates = 1 << 21
 
-// Solve bounds a problem's value in a state, which the player knows. It looks into more
-// and more beliefs until the interval is as narrow as wanted, or Options.Beliefs stops
-// it. The error is that of the context, a *sparse.ActionsError, or of a model whose fractions
-// are too large.
+// Solve bounds the value of a problem in a start state that the player knows. It expands more and more
+// beliefs, until the bounds are narrow enough or Options.Beliefs is reached. The error is the
+// context's, a *sparse.ActionsError, or says that the probabilities have too large denominators.
 func Solve(ctx context.Context, p Problem, start int, opts Options) (*Bounds, error) {
-	g, err := newGame(p)
+	g, err := newPOMDP(p)
 	if err != nil {
 		return nil, err
 	}
@@ -61,22 +59,22 @@ func Solve(ctx context.Context, p Problem, start int, opts Options) (*Bounds, er
 	if opts.Beliefs <= 0 {
 		opts.Beliefs = DefaultBeliefs
 	}
-	if g.over.Has(start) {
-		return g.decided(start), nil
+	if g.terminal.Has(start) {
+		return g.terminalBounds(start), nil
 	}
-	r := &refinement{game: g, opts: opts, start: uint32(start), solving: solve.Options{Epsilon: opts.Epsilon / 8}}
-	if r.hope, err = newOptimist(ctx, g, r.solving); err != nil {
+	r := &refinement{pomdp: g, opts: opts, start: uint32(start), solveOptions: solve.Options{Epsilon: opts.Epsilon / 8}}
+	if r.informed, err = newInformedBound(ctx, g, r.solveOptions); err != nil {
 		return nil, err
 	}
-	if r.pool, err = newPool(ctx, r.hope, r.start, r.solving); err != nil {
+	if r.pool, err = newPool(ctx, r.informed, r.start, r.solveOptions); err != nil {
 		return nil, err
 	}
-	r.vectors = newVectors(r.hope, r.pool)
+	r.vectors = newPointBased(r.informed, r.pool)
 	return r.run(ctx)
 }
 
-// decided returns the value of a state where the game is over.
-func (g *game) decided(s int) *Bounds {
+// terminalBounds returns the exact value of a terminal state.
+func (g *pomdp) terminalBounds(s int) *Bounds {
 	out := &Bounds{Complete: true, Exact: new(big.Rat), Strategy: &Controller{}}
 	if g.Reward == nil && g.Target.Has(s) {
 		out.Lower, out.Upper, out.Exact = 1, 1, big.NewRat(1, 1)
@@ -84,25 +82,25 @@ func (g *game) decided(s int) *Bounds {
 	return out
 }
 
-// refinement narrows an interval.
+// refinement holds the state of Solve.
 type refinement struct {
-	*game
-	opts    Options
-	solving solve.Options
-	start   uint32
-	hope    *optimist
-	pool    *pool
-	vectors *vectors
-	// good and bad are the bounds on the player's good and bad side so far.
-	good, bad float64
-	out       Bounds
+	*pomdp
+	opts         Options
+	solveOptions solve.Options
+	start        uint32
+	informed     *informedBound
+	pool         *pool
+	vectors      *pointBased
+	// The best bounds so far.
+	optimisticBound, pessimisticBound float64
+	result                            Bounds
 }
 
-// trials is how many moves of games are played for each belief that is looked into: they are much faster.
-const trials = 32
+// movesPerBelief is the number of simulated moves of point-based value iteration for each expanded
+// belief. Moves are much faster.
+const movesPerBelief = 32
 
-// firstBeliefs and firstResolution are those of the first round; growth and finer are
-// by what the next has more.
+// The limits of the first round, and the factor by which the number of beliefs grows from round to round.
 const (
 	firstBeliefs    = 64
 	firstResolution = 2
@@ -110,8 +108,8 @@ const (
 )
 
 func (r *refinement) run(ctx context.Context) (*Bounds, error) {
-	r.good = r.hope.bound(point(r.start))
-	if err := r.remember(ctx); err != nil {
+	r.optimisticBound = r.informed.bound(point(r.start))
+	if err := r.tryMemoryless(ctx); err != nil {
 		return nil, err
 	}
 	beliefs, resolution := min(firstBeliefs, r.opts.Beliefs), firstResolution
@@ -120,115 +118,116 @@ func (r *refinement) run(ctx context.Context) (*Bounds, error) {
 			r.opts.Progress(progress.Progress{Done: int64(beliefs), Target: int64(r.opts.Beliefs), Unit: progress.States})
 		}
 		known := *r.bounds()
-		s := &search{stepper: newStepper(r.game), hope: r.hope, pool: r.pool, limit: beliefs, points: beliefs, resolution: resolution}
-		if err := s.explore(ctx, point(r.start)); err != nil {
+		explored := &exploration{updater: newUpdater(r.pomdp), informed: r.informed, pool: r.pool, maxExact: beliefs, maxGrid: beliefs, resolution: resolution}
+		if err := explored.explore(ctx, point(r.start)); err != nil {
 			return nil, soFar(known, err)
 		}
-		if err := r.round(ctx, s); err != nil {
+		if err := r.refine(ctx, explored); err != nil {
 			return nil, soFar(known, err)
 		}
-		if !s.partial || r.narrow() || beliefs == r.opts.Beliefs {
+		if !explored.partial || r.converged() || beliefs == r.opts.Beliefs {
 			return r.bounds(), nil
 		}
 		beliefs, resolution = min(beliefs*growth, r.opts.Beliefs), resolution*2
 	}
 }
 
-// soFar says in an error what was known of the value before it.
+// soFar adds the bounds known so far to an error.
 func soFar(b Bounds, err error) error {
 	return fmt.Errorf("%w; so far the value is known to lie in [%v, %v]", err, b.Lower, b.Upper)
 }
 
-// remember begins with the best strategy without memory.
-func (r *refinement) remember(ctx context.Context) error {
-	empty := &search{stepper: newStepper(r.game), hope: r.hope, pool: r.pool}
-	empty.admit(point(r.start), false) // closed: there is no room
-	return r.try(ctx, empty.assemble(nil, nil, false))
+// tryMemoryless starts with the best memoryless strategy of the pool.
+func (r *refinement) tryMemoryless(ctx context.Context) error {
+	empty := &exploration{updater: newUpdater(r.pomdp), informed: r.informed, pool: r.pool}
+	empty.addNode(point(r.start), false) // cut off at once, since the limits are 0
+	return r.tryController(ctx, empty.controller(nil, nil, false))
 }
 
-// narrow reports whether the interval is as narrow as wanted.
-func (r *refinement) narrow() bool {
-	return r.good == r.bad || math.Abs(r.good-r.bad) <= r.opts.Epsilon*max(r.good, r.bad) && !math.IsInf(max(r.good, r.bad), 1)
+// converged reports whether the bounds are as narrow as wanted.
+func (r *refinement) converged() bool {
+	return r.optimisticBound == r.pessimisticBound || math.Abs(r.optimisticBound-r.pessimisticBound) <= r.opts.Epsilon*max(r.optimisticBound, r.pessimisticBound) && !math.IsInf(max(r.optimisticBound, r.pessimisticBound), 1)
 }
 
 func (r *refinement) bounds() *Bounds {
 	if r.Direction == solve.Max {
-		r.out.Lower, r.out.Upper = r.bad, r.good
+		r.result.Lower, r.result.Upper = r.pessimisticBound, r.optimisticBound
 	} else {
-		r.out.Lower, r.out.Upper = r.good, r.bad
+		r.result.Lower, r.result.Upper = r.optimisticBound, r.pessimisticBound
 	}
-	return &r.out
+	return &r.result
 }
 
-// round improves both bounds by what a search found.
-func (r *refinement) round(ctx context.Context, s *search) error {
-	r.out.Beliefs, r.out.Resolution = s.exact+s.grid, 0
-	if s.grid > 0 {
-		r.out.Resolution = s.resolution
+// refine improves both bounds by an exploration: the optimistic one by the optimistic MDP, the
+// pessimistic one by the controllers of both MDPs and of point-based value iteration.
+func (r *refinement) refine(ctx context.Context, explored *exploration) error {
+	r.result.Beliefs, r.result.Resolution = explored.exactNodes+explored.gridNodes, 0
+	if explored.gridNodes > 0 {
+		r.result.Resolution = explored.resolution
 	}
-	r.out.Complete = !s.partial
-	opts := r.solving
+	r.result.Complete = !explored.partial
+	opts := r.solveOptions
 	opts.Scheduler = true
-	hopeful, err := s.abstract(true, false)
+	optimistic, err := explored.finiteMDP(true, false)
 	if err != nil {
 		return err
 	}
-	v, err := s.value(ctx, hopeful, opts)
+	v, err := explored.solveMDP(ctx, optimistic, opts)
 	if err != nil {
 		return err
 	}
-	if x := r.optimistic(v)[firstNode]; r.better(r.good, x) {
-		r.good = x
+	if x := r.optimistic(v)[firstNode]; r.better(r.optimisticBound, x) {
+		r.optimisticBound = x
 	}
-	if err := r.try(ctx, s.assemble(hopeful, v.Scheduler, true)); err != nil {
+	if err := r.tryController(ctx, explored.controller(optimistic, v.Scheduler, true)); err != nil {
 		return err
 	}
-	if !s.partial {
-		return r.exactly(ctx, s)
+	if !explored.partial {
+		return r.solveExactly(ctx, explored)
 	}
-	safe, err := s.abstract(false, false)
+	pessimistic, err := explored.finiteMDP(false, false)
 	if err != nil {
 		return err
 	}
-	if v, err = s.value(ctx, safe, opts); err != nil {
+	if v, err = explored.solveMDP(ctx, pessimistic, opts); err != nil {
 		return err
 	}
-	if err := r.try(ctx, s.assemble(safe, v.Scheduler, false)); err != nil {
+	if err := r.tryController(ctx, explored.controller(pessimistic, v.Scheduler, false)); err != nil {
 		return err
 	}
-	if err := r.vectors.improve(ctx, r.start, trials*s.limit); err != nil {
+	if err := r.vectors.improve(ctx, r.start, movesPerBelief*explored.maxExact); err != nil {
 		return err
 	}
-	return r.try(ctx, r.vectors.controller(r.start))
+	return r.tryController(ctx, r.vectors.controller(r.start))
 }
 
-// try takes a strategy, if it is better than the one there is.
-func (r *refinement) try(ctx context.Context, c *Controller) error {
-	v, chain, err := r.evaluate(ctx, c, r.start, chainStates, r.solving)
+// tryController evaluates a controller, and keeps it if it is the best so far.
+func (r *refinement) tryController(ctx context.Context, c *Controller) error {
+	v, chain, err := r.evaluate(ctx, c, r.start, chainStates, r.solveOptions)
 	if errors.Is(err, errTooLarge) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	if x := r.pessimistic(v)[0]; r.out.Strategy == nil || r.better(x, r.bad) {
-		r.bad, r.out.Strategy, r.out.Chain = x, c, chain
+	if x := r.pessimistic(v)[0]; r.result.Strategy == nil || r.better(x, r.pessimisticBound) {
+		r.pessimisticBound, r.result.Strategy, r.result.Chain = x, c, chain
 	}
 	return nil
 }
 
-// exactly computes the fraction, if that is asked for.
-func (r *refinement) exactly(ctx context.Context, s *search) error {
+// solveExactly computes the exact value if it is asked for.
+func (r *refinement) solveExactly(ctx context.Context, s *exploration) error {
 	if !r.opts.Exact {
 		return nil
 	}
-	a, err := s.abstract(true, true)
+	a, err := s.finiteMDP(true, true)
 	if err != nil {
 		return err
 	}
-	v, err := s.value(ctx, a, solve.Options{Exact: true})
+	v, err := s.solveMDP(ctx, a, solve.Options{Exact: true})
 	if err == nil {
-		r.out.Exact = v.Exact[firstNode]
+		r.result.Exact = v.Exact[firstNode]
 	}
 	return err
 }

@@ -93,7 +93,7 @@ func Distributions(ctx context.Context, space *explicit.Space, times []*big.Rat,
 		return visit(d)
 	}
 	if len(times) == 0 {
-		if err := f.Forever(ctx); err != nil {
+		if err := f.SteadyState(ctx); err != nil {
 			return err
 		}
 		return tell(nil)

@@ -11,76 +11,75 @@ import (
 	"tilecheck/native/explicit/sparse"
 )
 
-// Question asks for an extremal probability of left U right in an MDP or, where there are
-// rewards, for the reward that is expected until right is met.
+// Question asks for the extremal probability of Left U Right in an MDP. With Rewards it asks for the
+// extremal expected reward until Right is reached.
 type Question struct {
 	Min         bool
 	Left, Right *sparse.Set
 	Rewards     []*ratfunc.Func // of each choice
 }
 
-// Piece is the value between its ends, which are those of the region or where two
-// functions are equal.
+// Piece is a function that is the value between two parameter values: ends of the region, or points
+// where two functions are equal.
 type Piece struct {
 	Low, High ratfunc.Root
 	Value     *ratfunc.Func
 }
 
-// Best returns the answer in the initial state, which is infinite if there is none, piece by
-// piece, for parameters between two points.
+// Best returns the value in the initial state as a function of the parameters in the region from low to
+// high, piece by piece. The result is empty if the value is infinite.
 //
-// What a memoryless scheduler attains is a function. One that is optimal at a point is so
-// wherever no choice of any state is better than its own, that is, where functions do not
-// change their signs. For a maximum the values are then an upper bound of what any step makes of them
-// (Knaster and Tarski); for a minimum they are a lower bound, and every scheduler that
-// counts leaves the open states. Of one parameter the roots of those functions
-// are found exactly (Sturm), so that the pieces leave nothing out. Of several it is
-// tried to prove that one scheduler is best everywhere.
+// The value of a memoryless scheduler is a rational function. A scheduler that is optimal at a point is
+// optimal wherever no choice has an advantage over its own, that is, where the advantage functions keep
+// their signs. For a maximum its values are then an inductive upper bound (Knaster and Tarski); for a
+// minimum they are an inductive lower bound, and every relevant scheduler leaves the open states. With
+// one parameter the roots of the advantages are isolated exactly (Sturm), so the pieces cover the
+// region. With several parameters Best tries to prove that one scheduler is optimal everywhere.
 //
 // Source: Hahn, Han, Zhang, Synthesis for PCTL in parametric Markov decision processes, NFM 2011.
 func (c *Chain) Best(ctx context.Context, q Question, low, high []*big.Rat) ([]Piece, error) {
-	b := &best{Chain: c, ctx: ctx, q: q, known: map[string]*scheduled{}}
-	if err := b.regular(low, high); err != nil {
+	b := &mdpSolver{Chain: c, ctx: ctx, question: q, cache: map[string]*schedulerValue{}}
+	if err := b.checkPositiveWeights(low, high); err != nil {
 		return nil, err
 	}
-	g, _, err := b.at(c.point)
+	g, _, err := b.instantiate(c.point)
 	if err != nil {
 		return nil, err
 	}
-	infinite, err := b.prepare(g)
+	infinite, err := b.analyzeGraph(g)
 	switch {
 	case err != nil || infinite:
 		return nil, err
-	case !b.open.Has(c.init):
-		return []Piece{{Value: b.closed(c.init)}}, nil
+	case !b.open.Has(c.initial):
+		return []Piece{{Value: b.closedValue(c.initial)}}, nil
 	case len(low) == 1:
 		return b.sweep(low[0], high[0])
 	}
-	f, err := b.optimal(c.point)
+	f, err := b.optimalAt(c.point)
 	if err != nil {
 		return nil, err
 	}
-	for _, x := range f.better {
+	for _, x := range f.advantages {
 		if !x.NotNegative(low, high) {
 			return nil, errors.New("which scheduler is best depends on several parameters, or could not be proved not to: want one parameter, or smaller bounds of them (p=0.1:0.2)")
 		}
 	}
-	return []Piece{{Value: f.values[c.init]}}, nil
+	return []Piece{{Value: f.values[c.initial]}}, nil
 }
 
-// best is a question that is being answered.
-type best struct {
+// mdpSolver holds the state of Best.
+type mdpSolver struct {
 	*Chain
-	ctx context.Context
-	q   Question
-	// open are the states whose values are not the same everywhere; of their choices only
-	// those in allowed count. one are the states worth 1.
+	ctx      context.Context
+	question Question
+	// open are the states whose value depends on the parameters; they may use the choices in allowed
+	// only. one are the states with value 1.
 	open, allowed, one *sparse.Set
-	known              map[string]*scheduled
+	cache              map[string]*schedulerValue // by scheduler, as text
 }
 
-// regular refuses weights that are not positive everywhere between two points.
-func (b *best) regular(low, high []*big.Rat) error {
+// checkPositiveWeights returns an error if a weight or reward may be zero or negative in the region.
+func (b *mdpSolver) checkPositiveWeights(low, high []*big.Rat) error {
 	seen := map[string]bool{}
 	check := func(f *ratfunc.Func, what string) error {
 		if _, constant := f.Constant(); constant || seen[f.String()] {
@@ -101,8 +100,8 @@ func (b *best) regular(low, high []*big.Rat) error {
 				return err
 			}
 		}
-		if b.q.Rewards != nil && !b.q.Rewards[row].IsZero() {
-			if err := check(b.q.Rewards[row], "reward"); err != nil {
+		if b.question.Rewards != nil && !b.question.Rewards[row].IsZero() {
+			if err := check(b.question.Rewards[row], "reward"); err != nil {
 				return err
 			}
 		}
@@ -110,8 +109,8 @@ func (b *best) regular(low, high []*big.Rat) error {
 	return nil
 }
 
-// at returns the MDP at a point, whose choices are numbered as the rows are.
-func (b *best) at(point []*big.Rat) (*sparse.Graph, *sparse.Reward, error) {
+// instantiate returns the MDP and its rewards at a point. Its choices are the rows of the chain.
+func (b *mdpSolver) instantiate(point []*big.Rat) (*sparse.Graph, *sparse.Reward, error) {
 	m := sparse.NewBuilder(sparse.MDP)
 	r := &sparse.Reward{}
 	for s := range len(b.first) - 1 {
@@ -126,12 +125,12 @@ func (b *best) at(point []*big.Rat) (*sparse.Graph, *sparse.Reward, error) {
 				if !ok || v.Sign() <= 0 {
 					return nil, nil, fmt.Errorf("probability %s is not positive at a point; this is a bug: please report it", e.prob)
 				}
-				m.AddRat(e.to, v, sparse.NoAction)
+				m.AddRat(e.target, v, sparse.NoAction)
 			}
-			if b.q.Rewards != nil {
-				v, ok := b.q.Rewards[row].At(point)
+			if b.question.Rewards != nil {
+				v, ok := b.question.Rewards[row].At(point)
 				if !ok {
-					return nil, nil, fmt.Errorf("reward %s is infinite at a point; this is a bug: please report it", b.q.Rewards[row])
+					return nil, nil, fmt.Errorf("reward %s is infinite at a point; this is a bug: please report it", b.question.Rewards[row])
 				}
 				f, _ := v.Float64()
 				r.Choice, r.ChoiceRat = append(r.Choice, f), append(r.ChoiceRat, v)
@@ -145,48 +144,48 @@ func (b *best) at(point []*big.Rat) (*sparse.Graph, *sparse.Reward, error) {
 	return sparse.NewGraph(model), r, nil
 }
 
-// prepare finds the states whose values the graph says, and reports whether that of the
-// initial state is infinite.
-func (b *best) prepare(g *sparse.Graph) (infinite bool, err error) {
+// analyzeGraph computes the states whose value does not depend on the parameters. It reports whether
+// the value of the initial state is infinite.
+func (b *mdpSolver) analyzeGraph(g *sparse.Graph) (infinite bool, err error) {
 	all := sparse.FullSet(g.NumStates())
-	b.allowed, b.one = sparse.FullSet(g.NumChoices()), b.q.Right
+	b.allowed, b.one = sparse.FullSet(g.NumChoices()), b.question.Right
 	switch {
-	case b.q.Rewards == nil && b.q.Min:
-		b.open = g.Prob0E(b.q.Left, b.q.Right).Union(b.q.Right).Complement()
-	case b.q.Rewards == nil:
-		b.open = g.Prob0A(b.q.Left, b.q.Right).Union(b.q.Right).Complement()
+	case b.question.Rewards == nil && b.question.Min:
+		b.open = g.Prob0E(b.question.Left, b.question.Right).Union(b.question.Right).Complement()
+	case b.question.Rewards == nil:
+		b.open = g.Prob0A(b.question.Left, b.question.Right).Union(b.question.Right).Complement()
 	default:
-		sure := g.Prob1A(all, b.q.Right)
-		if b.q.Min {
-			if sure, err = g.Prob1E(b.ctx, all, b.q.Right); err != nil {
+		sure := g.Prob1A(all, b.question.Right)
+		if b.question.Min {
+			if sure, err = g.Prob1E(b.ctx, all, b.question.Right); err != nil {
 				return false, err
 			}
-			b.allowed = g.Staying(sure)
+			b.allowed = g.ChoicesWithin(sure)
 		}
-		b.open, b.one = sure.Minus(b.q.Right), sparse.NewSet(g.NumStates())
-		if !sure.Has(b.init) {
+		b.open, b.one = sure.Minus(b.question.Right), sparse.NewSet(g.NumStates())
+		if !sure.Has(b.initial) {
 			return true, nil
 		}
 	}
-	b.open = b.within()
+	b.open = b.reachableOpen()
 	return false, nil
 }
 
-// within returns the open states that are reached from the initial one through others.
-func (b *best) within() *sparse.Set {
+// reachableOpen returns the open states that are reachable from the initial state through open states.
+func (b *mdpSolver) reachableOpen() *sparse.Set {
 	out := sparse.NewSet(len(b.first) - 1)
-	if !b.open.Has(b.init) {
+	if !b.open.Has(b.initial) {
 		return out
 	}
-	out.Add(b.init)
-	for stack := []int{b.init}; len(stack) > 0; {
+	out.Add(b.initial)
+	for stack := []int{b.initial}; len(stack) > 0; {
 		s := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
 		for row := b.first[s]; row < b.first[s+1]; row++ {
 			for _, e := range b.rows[row] {
-				if b.allowed.Has(row) && b.open.Has(e.to) && !out.Has(e.to) {
-					out.Add(e.to)
-					stack = append(stack, e.to)
+				if b.allowed.Has(row) && b.open.Has(e.target) && !out.Has(e.target) {
+					out.Add(e.target)
+					stack = append(stack, e.target)
 				}
 			}
 		}
@@ -194,64 +193,63 @@ func (b *best) within() *sparse.Set {
 	return out
 }
 
-// closed is the value of a state that is not open.
-func (b *best) closed(s int) *ratfunc.Func {
+// closedValue returns the value of a state that is not open: 0 or 1.
+func (b *mdpSolver) closedValue(s int) *ratfunc.Func {
 	if b.one.Has(s) {
 		return b.Chain.one
 	}
-	return b.eval.ring.Integer(0)
+	return b.evaluator.ring.Integer(0)
 }
 
-// scheduled is what a scheduler attains.
-type scheduled struct {
+// schedulerValue is the value of a scheduler as a function of the parameters.
+type schedulerValue struct {
 	values map[int]*ratfunc.Func
-	// better are functions; where none of them is negative, no choice is better than those
-	// of the scheduler.
-	better []*ratfunc.Func
-	sturm  map[*ratfunc.Func]*ratfunc.Sturm // of these, once they are asked for
+	// advantages say where the scheduler is optimal: wherever all of them are nonnegative.
+	advantages []*ratfunc.Func
+	sturmCache map[*ratfunc.Func]*ratfunc.Sturm
 }
 
-// optimal returns what a scheduler attains that is optimal at a point.
-func (b *best) optimal(point []*big.Rat) (*scheduled, error) {
-	how, init, err := b.scheduler(point)
+// optimalAt returns the value of a scheduler that is optimal at a point.
+func (b *mdpSolver) optimalAt(point []*big.Rat) (*schedulerValue, error) {
+	scheduler, init, err := b.scheduler(point)
 	if err != nil {
 		return nil, err
 	}
-	key := fmt.Sprint(how)
-	f := b.known[key]
-	if f == nil {
-		if f, err = b.attained(how); err != nil {
+	key := fmt.Sprint(scheduler)
+	result := b.cache[key]
+	if result == nil {
+		if result, err = b.evaluateScheduler(scheduler); err != nil {
 			return nil, err
 		}
-		b.known[key] = f
+		b.cache[key] = result
 	}
-	if v, ok := f.values[b.init].At(point); !ok || v.Cmp(init) != 0 {
-		return nil, fmt.Errorf("the function %s is not the value at %v; this is a bug: please report it", f.values[b.init], point)
+	if v, ok := result.values[b.initial].At(point); !ok || v.Cmp(init) != 0 {
+		return nil, fmt.Errorf("the function %s is not the value at %v; this is a bug: please report it", result.values[b.initial], point)
 	}
-	for _, x := range f.better {
+	for _, x := range result.advantages {
 		if v, ok := x.At(point); !ok || v.Sign() < 0 {
 			return nil, fmt.Errorf("a scheduler is not optimal at %v; this is a bug: please report it", point)
 		}
 	}
-	return f, nil
+	return result, nil
 }
 
-// scheduler returns a choice for each state that is optimal at a point, and the value.
-func (b *best) scheduler(point []*big.Rat) ([]uint32, *big.Rat, error) {
-	g, r, err := b.at(point)
+// scheduler returns an optimal scheduler at a point, and the value of the initial state.
+func (b *mdpSolver) scheduler(point []*big.Rat) ([]uint32, *big.Rat, error) {
+	g, r, err := b.instantiate(point)
 	if err != nil {
 		return nil, nil, err
 	}
 	dir := solve.Max
-	if b.q.Min {
+	if b.question.Min {
 		dir = solve.Min
 	}
 	opts := solve.Options{Exact: true, Scheduler: true}
 	var v *solve.Values
-	if b.q.Rewards == nil {
-		v, err = solve.Until(b.ctx, g, b.q.Left, b.q.Right, dir, opts)
+	if b.question.Rewards == nil {
+		v, err = solve.Until(b.ctx, g, b.question.Left, b.question.Right, dir, opts)
 	} else {
-		v, err = solve.ReachReward(b.ctx, g, r, b.q.Right, dir, opts)
+		v, err = solve.ReachReward(b.ctx, g, r, b.question.Right, dir, opts)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -260,68 +258,68 @@ func (b *best) scheduler(point []*big.Rat) ([]uint32, *big.Rat, error) {
 		switch {
 		case !b.open.Has(s):
 			v.Scheduler[s] = sparse.None
-		case c == sparse.None: // any will do
+		case c == sparse.None: // any allowed choice is optimal
 			for v.Scheduler[s] = uint32(b.first[s]); !b.allowed.Has(int(v.Scheduler[s])); {
 				v.Scheduler[s]++
 			}
 		}
 	}
-	return v.Scheduler, v.Exact[b.init], nil
+	return v.Scheduler, v.Exact[b.initial], nil
 }
 
-// attained returns what a scheduler attains.
-func (b *best) attained(how []uint32) (*scheduled, error) {
-	in := b.open.Has
-	e := newElimination(b.Chain.one, b.init)
-	e.all = true
+// evaluateScheduler computes the value of a scheduler, and the advantages of all other choices.
+func (b *mdpSolver) evaluateScheduler(scheduler []uint32) (*schedulerValue, error) {
+	isOpen := b.open.Has
+	e := newElimination(b.Chain.one, b.initial)
+	e.keepRemoved = true
 	for s := range b.open.All() {
-		e.add(s, b.rows[how[s]], in, []*ratfunc.Func{b.gain(int(how[s]))})
+		e.addEquation(s, b.rows[scheduler[s]], isOpen, []*ratfunc.Func{b.immediateReward(int(scheduler[s]))})
 	}
-	if err := e.run(b.ctx, b.init); err != nil {
+	if err := e.eliminateAllBut(b.ctx, b.initial); err != nil {
 		return nil, err
 	}
-	values, err := e.values(b.init)
+	values, err := e.backSubstitute(b.initial)
 	if err != nil {
 		return nil, err
 	}
-	out, seen := &scheduled{values: values}, map[string]bool{}
+	out, seen := &schedulerValue{values: values}, map[string]bool{}
 	for s := range b.open.All() {
 		if err := b.ctx.Err(); err != nil {
 			return nil, err
 		}
 		for row := b.first[s]; row < b.first[s+1]; row++ {
-			if row == int(how[s]) || !b.allowed.Has(row) {
+			if row == int(scheduler[s]) || !b.allowed.Has(row) {
 				continue
 			}
-			x := b.gain(row).Sub(values[s])
+			advantage := b.immediateReward(row).Sub(values[s])
 			for _, t := range b.rows[row] {
-				if in(t.to) {
-					x = x.Add(t.prob.Mul(values[t.to]))
+				if isOpen(t.target) {
+					advantage = advantage.Add(t.prob.Mul(values[t.target]))
 				}
 			}
-			if !b.q.Min {
-				x = x.Neg()
+			if !b.question.Min {
+				advantage = advantage.Neg()
 			}
-			if err := small(x); err != nil {
+			if err := checkSize(advantage); err != nil {
 				return nil, err
 			}
-			if text := x.String(); !x.IsZero() && !seen[text] {
+			if text := advantage.String(); !advantage.IsZero() && !seen[text] {
 				seen[text] = true
-				out.better = append(out.better, x)
+				out.advantages = append(out.advantages, advantage)
 			}
 		}
 	}
 	return out, nil
 }
 
-// gain is what a row earns, and gains from leaving the open states.
-func (b *best) gain(row int) *ratfunc.Func {
-	sum := b.eval.ring.Integer(0)
-	if b.q.Rewards != nil {
-		sum = b.q.Rewards[row]
+// immediateReward returns the reward of a row, plus the probability to go to a state with value 1.
+func (b *mdpSolver) immediateReward(row int) *ratfunc.Func {
+	sum := b.evaluator.ring.Integer(0)
+	if b.question.Rewards != nil {
+		sum = b.question.Rewards[row]
 	}
 	for _, e := range b.rows[row] {
-		if b.one.Has(e.to) {
+		if b.one.Has(e.target) {
 			sum = sum.Add(e.prob)
 		}
 	}

@@ -11,62 +11,62 @@ import (
 	"tilecheck/native/explicit/ratfunc"
 )
 
-// maxTerms is how many terms a function may have on the way.
+// maxTerms limits the terms of an intermediate function.
 const maxTerms = 100_000
 
-// small refuses functions that have become too large.
-func small(f *ratfunc.Func) error {
+// checkSize returns an error if a function has too many terms.
+func checkSize(f *ratfunc.Func) error {
 	if n := f.Size(); n > maxTerms {
 		return fmt.Errorf("a function of the parameters has more than %d terms: want fewer parameters, or values for them (-c)", maxTerms)
 	}
 	return nil
 }
 
-// eliminate solves equations x = Px + gain over the states that satisfy in, from which every
-// path leaves them with probability one, and returns the value of one state for each gain.
-func (c *Chain) eliminate(ctx context.Context, of int, in func(s int) bool, gains ...func(s int) *ratfunc.Func) ([]*ratfunc.Func, error) {
-	e, err := c.eliminated(ctx, of, in, gains)
+// eliminate solves x = P x + rhs over the states inside, and returns the value of one state for each
+// right-hand side. Every path must leave these states with probability one.
+func (c *Chain) eliminate(ctx context.Context, state int, inside func(s int) bool, gains ...func(s int) *ratfunc.Func) ([]*ratfunc.Func, error) {
+	e, err := c.eliminateOthers(ctx, state, inside, gains)
 	if err != nil {
 		return nil, err
 	}
-	e.leave(of)
-	return e.gains[of], e.err
+	e.removeSelfLoop(state)
+	return e.rhs[state], e.err
 }
 
-// eliminateCycle returns what is gained from one visit of a state to its next one, which
-// happens with probability one.
-func (c *Chain) eliminateCycle(ctx context.Context, of int, in func(s int) bool, gains ...func(s int) *ratfunc.Func) ([]*ratfunc.Func, error) {
-	e, err := c.eliminated(ctx, of, in, gains)
+// eliminateCycle returns the sum of rhs over one cycle from a state to itself, which must happen with
+// probability one.
+func (c *Chain) eliminateCycle(ctx context.Context, state int, inside func(s int) bool, gains ...func(s int) *ratfunc.Func) ([]*ratfunc.Func, error) {
+	e, err := c.eliminateOthers(ctx, state, inside, gains)
 	if err != nil {
 		return nil, err
 	}
-	return e.gains[of], nil
+	return e.rhs[state], nil
 }
 
-// elimination is a system of equations, turned into a smaller one step by step.
+// elimination is a system of equations from which states are eliminated one at a time.
 type elimination struct {
-	one   *ratfunc.Func
-	rows  map[int]map[int]*ratfunc.Func
-	into  map[int]map[int]bool
-	gains map[int][]*ratfunc.Func
-	queue queue
-	err   error
-	// removed are the equations of the states that are gone, in their order, if all is set.
-	all     bool
-	removed []removed
+	one          *ratfunc.Func
+	rows         map[int]map[int]*ratfunc.Func
+	predecessors map[int]map[int]bool
+	rhs          map[int][]*ratfunc.Func
+	queue        queue
+	err          error
+	// If keepRemoved is set, removed has the equations of eliminated states, in their order.
+	keepRemoved bool
+	removed     []removedEquation
 }
 
-// removed is the equation of a state, on the states that were left then.
-type removed struct {
+// removedEquation is the equation of a state at the time of its elimination.
+type removedEquation struct {
 	state int
 	row   map[int]*ratfunc.Func
-	gain  *ratfunc.Func
+	rhs   *ratfunc.Func
 }
 
-// eliminated returns the system after all states but one are gone.
-func (c *Chain) eliminated(ctx context.Context, of int, in func(s int) bool, gains []func(s int) *ratfunc.Func) (*elimination, error) {
-	e := newElimination(c.one, of)
-	for stack := []int{of}; len(stack) > 0; {
+// eliminateOthers returns the system after all states but the last are eliminated.
+func (c *Chain) eliminateOthers(ctx context.Context, last int, inside func(s int) bool, gains []func(s int) *ratfunc.Func) (*elimination, error) {
+	e := newElimination(c.one, last)
+	for stack := []int{last}; len(stack) > 0; {
 		s := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
 		if e.rows[s] != nil {
@@ -76,41 +76,41 @@ func (c *Chain) eliminated(ctx context.Context, of int, in func(s int) bool, gai
 		for _, g := range gains {
 			gain = append(gain, g(s))
 		}
-		e.add(s, c.rows[s], in, gain)
+		e.addEquation(s, c.rows[s], inside, gain)
 		for _, t := range c.rows[s] {
-			if in(t.to) {
-				stack = append(stack, t.to)
+			if inside(t.target) {
+				stack = append(stack, t.target)
 			}
 		}
 	}
-	return e, e.run(ctx, of)
+	return e, e.eliminateAllBut(ctx, last)
 }
 
-func newElimination(one *ratfunc.Func, of int) *elimination {
-	return &elimination{one: one, rows: map[int]map[int]*ratfunc.Func{}, into: map[int]map[int]bool{of: {}}, gains: map[int][]*ratfunc.Func{}}
+func newElimination(one *ratfunc.Func, last int) *elimination {
+	return &elimination{one: one, rows: map[int]map[int]*ratfunc.Func{}, predecessors: map[int]map[int]bool{last: {}}, rhs: map[int][]*ratfunc.Func{}}
 }
 
-// add adds the equation of a state, without what leaves the states that satisfy in.
-func (e *elimination) add(s int, row []entry, in func(s int) bool, gains []*ratfunc.Func) {
-	e.rows[s], e.gains[s] = map[int]*ratfunc.Func{}, gains
-	if e.into[s] == nil {
-		e.into[s] = map[int]bool{}
+// addEquation adds the equation of a state, without transitions to states outside.
+func (e *elimination) addEquation(s int, row []transition, inside func(s int) bool, gains []*ratfunc.Func) {
+	e.rows[s], e.rhs[s] = map[int]*ratfunc.Func{}, gains
+	if e.predecessors[s] == nil {
+		e.predecessors[s] = map[int]bool{}
 	}
 	for _, t := range row {
-		if !in(t.to) {
+		if !inside(t.target) {
 			continue
 		}
-		if e.into[t.to] == nil {
-			e.into[t.to] = map[int]bool{}
+		if e.predecessors[t.target] == nil {
+			e.predecessors[t.target] = map[int]bool{}
 		}
-		e.rows[s][t.to], e.into[t.to][s] = t.prob, true
+		e.rows[s][t.target], e.predecessors[t.target][s] = t.prob, true
 	}
 }
 
-// run removes all states but one.
-func (e *elimination) run(ctx context.Context, of int) error {
+// eliminateAllBut eliminates all states but one, in increasing order of cost.
+func (e *elimination) eliminateAllBut(ctx context.Context, last int) error {
 	for s := range e.rows {
-		if s != of {
+		if s != last {
 			e.queue = append(e.queue, e.candidate(s))
 		}
 	}
@@ -127,99 +127,98 @@ func (e *elimination) run(ctx context.Context, of int) error {
 			heap.Push(&e.queue, now)
 			continue
 		}
-		e.remove(next.state, of)
+		e.eliminateState(next.state, last)
 	}
 	return e.err
 }
 
-// values returns the values of all states, of which only one is left: each is known
-// from those that were removed after it.
-func (e *elimination) values(of int) (map[int]*ratfunc.Func, error) {
-	e.leave(of)
-	out := map[int]*ratfunc.Func{of: e.gains[of][0]}
+// backSubstitute returns the values of all states from the equations of the eliminated ones.
+func (e *elimination) backSubstitute(last int) (map[int]*ratfunc.Func, error) {
+	e.removeSelfLoop(last)
+	out := map[int]*ratfunc.Func{last: e.rhs[last][0]}
 	for _, r := range slices.Backward(e.removed) {
-		x := r.gain
+		x := r.rhs
 		for _, t := range slices.Sorted(maps.Keys(r.row)) {
 			x = x.Add(r.row[t].Mul(out[t]))
-			e.check(x)
+			e.checkSize(x)
 		}
 		out[r.state] = x
 	}
 	return out, e.err
 }
 
-// leave divides the equation of a state by the probability of leaving it.
-func (e *elimination) leave(s int) {
-	again := e.rows[s][s]
-	if again == nil {
+// removeSelfLoop divides the equation of a state by its probability to leave the state.
+func (e *elimination) removeSelfLoop(s int) {
+	selfLoop := e.rows[s][s]
+	if selfLoop == nil {
 		return
 	}
 	delete(e.rows[s], s)
-	delete(e.into[s], s)
-	out := e.one.Sub(again)
-	if out.IsZero() {
+	delete(e.predecessors[s], s)
+	exitProb := e.one.Sub(selfLoop)
+	if exitProb.IsZero() {
 		e.err = fmt.Errorf("a state is never left; this is a bug: please report it")
 		return
 	}
 	for t, p := range e.rows[s] {
-		e.rows[s][t] = p.Quo(out)
+		e.rows[s][t] = p.Quo(exitProb)
 	}
-	for i, g := range e.gains[s] {
-		e.gains[s][i] = g.Quo(out)
+	for i, g := range e.rhs[s] {
+		e.rhs[s][i] = g.Quo(exitProb)
 	}
 }
 
-// remove puts the equation of a state into the others.
-func (e *elimination) remove(s, of int) {
-	e.leave(s)
+// eliminateState substitutes the equation of a state into those of its predecessors.
+func (e *elimination) eliminateState(s, last int) {
+	e.removeSelfLoop(s)
 	targets := slices.Sorted(maps.Keys(e.rows[s]))
-	for _, from := range slices.Sorted(maps.Keys(e.into[s])) {
-		p := e.rows[from][s]
-		delete(e.rows[from], s)
-		for i, g := range e.gains[s] {
-			e.gains[from][i] = e.gains[from][i].Add(p.Mul(g))
-			e.check(e.gains[from][i])
+	for _, pred := range slices.Sorted(maps.Keys(e.predecessors[s])) {
+		p := e.rows[pred][s]
+		delete(e.rows[pred], s)
+		for i, g := range e.rhs[s] {
+			e.rhs[pred][i] = e.rhs[pred][i].Add(p.Mul(g))
+			e.checkSize(e.rhs[pred][i])
 		}
 		for _, t := range targets {
 			x := p.Mul(e.rows[s][t])
-			if y := e.rows[from][t]; y != nil {
+			if y := e.rows[pred][t]; y != nil {
 				x = x.Add(y)
 			}
-			e.check(x)
-			e.rows[from][t], e.into[t][from] = x, true
+			e.checkSize(x)
+			e.rows[pred][t], e.predecessors[t][pred] = x, true
 		}
-		if from != of {
-			heap.Push(&e.queue, e.candidate(from)) // it may be cheaper now
+		if pred != last {
+			heap.Push(&e.queue, e.candidate(pred)) // its cost may have changed
 		}
 	}
 	for _, t := range targets {
-		delete(e.into[t], s)
-		if t != of {
+		delete(e.predecessors[t], s)
+		if t != last {
 			heap.Push(&e.queue, e.candidate(t))
 		}
 	}
-	if e.all {
-		e.removed = append(e.removed, removed{s, e.rows[s], e.gains[s][0]})
+	if e.keepRemoved {
+		e.removed = append(e.removed, removedEquation{s, e.rows[s], e.rhs[s][0]})
 	}
 	delete(e.rows, s)
-	delete(e.into, s)
-	delete(e.gains, s)
+	delete(e.predecessors, s)
+	delete(e.rhs, s)
 }
 
-func (e *elimination) check(f *ratfunc.Func) {
+func (e *elimination) checkSize(f *ratfunc.Func) {
 	if e.err == nil {
-		e.err = small(f)
+		e.err = checkSize(f)
 	}
 }
 
-// candidate is a state to eliminate, and how many entries that touches.
+// candidate is a state with the number of entries that its elimination touches.
 type candidate struct{ state, cost int }
 
 func (e *elimination) candidate(s int) candidate {
-	return candidate{s, len(e.into[s]) * len(e.rows[s])}
+	return candidate{s, len(e.predecessors[s]) * len(e.rows[s])}
 }
 
-// queue is a heap.Interface: the cheapest candidate first.
+// queue is a heap of candidates in increasing order of cost.
 type queue []candidate
 
 func (q queue) Len() int      { return len(q) }
@@ -229,7 +228,7 @@ func (q queue) Less(i, j int) bool {
 }
 func (q *queue) Push(x any) { *q = append(*q, x.(candidate)) }
 
-// Pop removes the last element, as heap.Interface wants it.
+// Pop implements heap.Interface.
 func (q *queue) Pop() any {
 	last := len(*q) - 1
 	x := (*q)[last]

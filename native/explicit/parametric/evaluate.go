@@ -8,20 +8,20 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// evaluator gives expressions with parameters their values in states.
+// evaluator evaluates expressions with parameters in a state.
 type evaluator struct {
 	ring       *ratfunc.Ring
-	params     map[string]int // numbers of the parameters in the ring
+	paramIndex map[string]int // in the ring
 	parametric map[sema.Expr]bool
 }
 
-// refused is what has no rational function.
-func refused(e sema.Expr, format string, args ...any) error {
+// evalError says that an expression is not a rational function.
+func evalError(e sema.Expr, format string, args ...any) error {
 	return &sema.EvalError{Pos: e.Pos(), Msg: fmt.Sprintf(format, args...)}
 }
 
-// number evaluates a probability, a rate or a reward; nil is 1.
-func (v *evaluator) number(e sema.Expr, state []int32) (*ratfunc.Func, error) {
+// eval evaluates a probability, rate or reward; nil is 1.
+func (v *evaluator) eval(e sema.Expr, state []int32) (*ratfunc.Func, error) {
 	if e == nil {
 		return v.ring.Integer(1), nil
 	}
@@ -36,15 +36,15 @@ func (v *evaluator) number(e sema.Expr, state []int32) (*ratfunc.Func, error) {
 		case err != nil:
 			return nil, err
 		case !exact:
-			return nil, refused(e, "found %v, which is no fraction, in a model with parameters", x)
+			return nil, evalError(e, "found %v, which is no fraction, in a model with parameters", x)
 		}
 		return v.ring.Number(x.Rat), nil
 	}
 	switch e := e.(type) {
 	case *sema.Param:
-		return v.ring.Var(v.params[e.Name]), nil
+		return v.ring.Var(v.paramIndex[e.Name]), nil
 	case *sema.Unary:
-		x, err := v.number(e.X, state)
+		x, err := v.eval(e.X, state)
 		if err != nil {
 			return nil, err
 		}
@@ -53,34 +53,34 @@ func (v *evaluator) number(e sema.Expr, state []int32) (*ratfunc.Func, error) {
 		return v.binary(e, state)
 	case *sema.Cond:
 		if sema.Parametric(e.C) {
-			return nil, refused(e.C, "found a condition on parameters, want one on variables")
+			return nil, evalError(e.C, "found a condition on parameters, want one on variables")
 		}
 		c, _, err := sema.EvalExact(e.C, state)
 		switch {
 		case err != nil:
 			return nil, err
 		case c.Bool:
-			return v.number(e.A, state)
+			return v.eval(e.A, state)
 		}
-		return v.number(e.B, state)
+		return v.eval(e.B, state)
 	case *sema.Call:
 		if e.Func == sema.FuncPow {
 			return v.power(e.Args[0], e.Args[1], state)
 		}
-		return nil, refused(e, "found %s of a parameter, which is no rational function; want + - * / and powers with whole exponents", e.Func)
+		return nil, evalError(e, "found %s of a parameter, which is no rational function; want + - * / and powers with whole exponents", e.Func)
 	}
-	return nil, refused(e, "found an operator on parameters that is no rational function")
+	return nil, evalError(e, "found an operator on parameters that is no rational function")
 }
 
 func (v *evaluator) binary(e *sema.Binary, state []int32) (*ratfunc.Func, error) {
 	if e.Op == syntax.OpPow {
 		return v.power(e.X, e.Y, state)
 	}
-	x, err := v.number(e.X, state)
+	x, err := v.eval(e.X, state)
 	if err != nil {
 		return nil, err
 	}
-	y, err := v.number(e.Y, state)
+	y, err := v.eval(e.Y, state)
 	if err != nil {
 		return nil, err
 	}
@@ -93,32 +93,32 @@ func (v *evaluator) binary(e *sema.Binary, state []int32) (*ratfunc.Func, error)
 		return x.Mul(y), nil
 	case syntax.OpDiv:
 		if y.IsZero() {
-			return nil, refused(e.Y, "division by zero")
+			return nil, evalError(e.Y, "division by zero")
 		}
 		return x.Quo(y), nil
 	}
-	return nil, refused(e, "found %s on parameters, which is no rational function", e.Op)
+	return nil, evalError(e, "found %s on parameters, which is no rational function", e.Op)
 }
 
 func (v *evaluator) power(base, exponent sema.Expr, state []int32) (*ratfunc.Func, error) {
-	x, err := v.number(base, state)
+	x, err := v.eval(base, state)
 	if err != nil {
 		return nil, err
 	}
-	y, err := v.number(exponent, state)
+	y, err := v.eval(exponent, state)
 	if err != nil {
 		return nil, err
 	}
 	n, ok := y.Constant()
 	if !ok || !n.IsInt() || !n.Num().IsInt64() {
-		return nil, refused(exponent, "found %s as the exponent of a parameter, want a whole number", y)
+		return nil, evalError(exponent, "found %s as the exponent of a parameter, want a whole number", y)
 	}
 	if n.Sign() < 0 && x.IsZero() {
-		return nil, refused(base, "division by zero")
+		return nil, evalError(base, "division by zero")
 	}
 	z, ok := x.Pow(int(n.Num().Int64()))
 	if !ok {
-		return nil, refused(exponent, "the exponent %s is too large", y)
+		return nil, evalError(exponent, "the exponent %s is too large", y)
 	}
 	return z, nil
 }

@@ -8,31 +8,31 @@ import (
 	"tilecheck/native/explicit/ratfunc"
 )
 
-// maxNearer is how often a scheduler is looked for nearer to the end of the last piece.
-const maxNearer = 1000
+// maxBisections limits the search for a scheduler that is optimal right after the end of a piece.
+const maxBisections = 1000
 
-// maxPieces is how many pieces an answer may have.
+// maxPieces limits the pieces of an answer.
 const maxPieces = 1000
 
-// sweep returns the answer for one parameter.
-func (b *best) sweep(low, high *big.Rat) ([]Piece, error) {
+// sweep returns the pieces for one parameter, from left to right.
+func (b *mdpSolver) sweep(low, high *big.Rat) ([]Piece, error) {
 	var out []Piece
 	if low.Cmp(high) == 0 {
-		f, err := b.optimal([]*big.Rat{low})
+		scheduler, err := b.optimalAt([]*big.Rat{low})
 		if err != nil {
 			return nil, err
 		}
-		return []Piece{{ratfunc.At(low), ratfunc.At(high), f.values[b.init]}}, nil
+		return []Piece{{ratfunc.At(low), ratfunc.At(high), scheduler.values[b.initial]}}, nil
 	}
-	for at := ratfunc.At(low); ; {
-		f, end, err := b.next(at, high)
+	for from := ratfunc.At(low); ; {
+		scheduler, end, err := b.optimalAfter(from, high)
 		if err != nil {
 			return nil, err
 		}
-		if x := f.values[b.init]; len(out) > 0 && out[len(out)-1].Value.Equal(x) {
+		if x := scheduler.values[b.initial]; len(out) > 0 && out[len(out)-1].Value.Equal(x) {
 			out[len(out)-1].High = end
 		} else {
-			out = append(out, Piece{at, end, x})
+			out = append(out, Piece{from, end, x})
 		}
 		switch {
 		case end.Fraction() && end.Low.Cmp(high) == 0:
@@ -40,72 +40,73 @@ func (b *best) sweep(low, high *big.Rat) ([]Piece, error) {
 		case len(out) > maxPieces:
 			return nil, fmt.Errorf("more than %d schedulers are best somewhere: want smaller bounds of the parameter", maxPieces)
 		}
-		at = end
+		from = end
 	}
 }
 
-// next returns what is best next to a point, on its right, and up to where.
-func (b *best) next(at ratfunc.Root, high *big.Rat) (*scheduled, ratfunc.Root, error) {
+// optimalAfter returns a scheduler that is optimal immediately to the right of a point, and where it
+// ceases to be.
+func (b *mdpSolver) optimalAfter(from ratfunc.Root, high *big.Rat) (*schedulerValue, ratfunc.Root, error) {
 	point := high
-	for range maxNearer {
+	for range maxBisections {
 		if err := b.ctx.Err(); err != nil {
-			return nil, at, err
+			return nil, from, err
 		}
-		for at = at.Narrow(); at.High.Cmp(point) >= 0; {
-			at = at.Narrow()
+		for from = from.Narrow(); from.High.Cmp(point) >= 0; {
+			from = from.Narrow()
 		}
-		point = new(big.Rat).Add(at.High, point)
+		point = new(big.Rat).Add(from.High, point)
 		point.Mul(point, big.NewRat(1, 2))
-		f, err := b.optimal([]*big.Rat{point})
+		scheduler, err := b.optimalAt([]*big.Rat{point})
 		if err != nil {
-			return nil, at, err
+			return nil, from, err
 		}
-		if end, ok, err := b.reaches(f, at, point, high); ok || err != nil {
-			return f, end, err
+		if end, ok, err := b.optimalUntil(scheduler, from, point, high); ok || err != nil {
+			return scheduler, end, err
 		}
 	}
-	return nil, at, errors.New("schedulers change too near to one another: want other bounds of the parameter")
+	return nil, from, errors.New("schedulers change too near to one another: want other bounds of the parameter")
 }
 
-// reaches reports whether a scheduler that is optimal at a point is so from another one on, and up to where.
-func (b *best) reaches(f *scheduled, from ratfunc.Root, point, high *big.Rat) (end ratfunc.Root, ok bool, err error) {
+// optimalUntil reports whether a scheduler that is optimal at point is so from the given root on, and
+// up to where.
+func (b *mdpSolver) optimalUntil(scheduler *schedulerValue, from ratfunc.Root, point, high *big.Rat) (end ratfunc.Root, ok bool, err error) {
 	end = ratfunc.At(high)
-	for _, x := range f.better {
+	for _, x := range scheduler.advantages {
 		if err := b.ctx.Err(); err != nil {
 			return end, false, err
 		}
-		s, err := f.signs(x)
+		s, err := scheduler.sturmOf(x)
 		if err != nil {
 			return end, false, err
 		}
-		if s.P.Sign(point) == 0 || s.Beyond(from, point) > 0 {
+		if s.P.Sign(point) == 0 || s.CountAfter(from, point) > 0 {
 			return end, false, nil
 		}
-		if root, found := s.First(point, high); found && !root.Same(end) && root.Less(end) {
+		if root, found := s.FirstRoot(point, high); found && !root.Equal(end) && root.Less(end) {
 			end = root
 		}
 	}
 	return end, true, nil
 }
 
-// maxDegree is the degree of the polynomials whose roots are looked for: of twice as much
-// that takes half a minute.
+// maxDegree limits the polynomials whose roots are isolated: twice this degree takes half a minute.
 const maxDegree = 120
 
-// signs returns the counter of the places where the sign of a function changes.
-func (f *scheduled) signs(x *ratfunc.Func) (*ratfunc.Sturm, error) {
-	if f.sturm == nil {
-		f.sturm = map[*ratfunc.Func]*ratfunc.Sturm{}
+// sturmOf returns the Sturm chain for the points where a function changes its sign.
+func (f *schedulerValue) sturmOf(x *ratfunc.Func) (*ratfunc.Sturm, error) {
+	if f.sturmCache == nil {
+		f.sturmCache = map[*ratfunc.Func]*ratfunc.Sturm{}
 	}
-	s := f.sturm[x]
+	s := f.sturmCache[x]
 	if s == nil {
-		num, den := x.Lines()
+		num, den := x.Univariate()
 		p := num.Times(den)
 		if len(p) > maxDegree+1 {
 			return nil, fmt.Errorf("which scheduler is best depends on the roots of a polynomial of degree %d, more than %d: want values for the parameter (--const)", len(p)-1, maxDegree)
 		}
-		s = ratfunc.NewSturm(p.Changes())
-		f.sturm[x] = s
+		s = ratfunc.NewSturm(p.OddSquareFree())
+		f.sturmCache[x] = s
 	}
 	return s, nil
 }

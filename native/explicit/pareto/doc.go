@@ -1,22 +1,20 @@
-// Package pareto finds the best of several aims at once, where the points that can
-// be had are a convex set that is known only through the best points for weighted
-// sums of the aims.
+// Package pareto solves multi-objective problems whose achievable points are a convex set. An oracle
+// gives the best point for a weighted sum of the objectives.
 //
 //	c := pareto.New(2, oracle)
-//	best, err := c.Maximize(ctx, gain, least, 1e-8)
-//	// gain·best.Point <= sup { gain·x : x can be had, x >= least } <= best.Upper
+//	best, err := c.Maximize(ctx, objective, limits, 1e-8)
+//	// objective·best.Point <= sup { objective·x : x achievable, x >= limits } <= best.Upper
 //
-// What is known is a polytope from inside, the points that the oracle found and
-// everything below, and one from outside, the half-spaces that its bounds leave. A
-// linear program over fractions tells the best of each; where they differ, a plane
-// that separates the one from the other is what the oracle is asked next. With an
-// oracle that is exact the two meet after finitely many questions.
+// The inner approximation consists of the points that the oracle found and everything below; the outer
+// one is the intersection of the half-spaces from its bounds. Exact linear programs find the optimum of
+// each. If they differ, a separating hyperplane gives the weights of the next query. With an exact
+// oracle the two meet after finitely many queries.
 //
 //	s, err := c.Surface(ctx, 1e-4, 500)
-//	// the corners of all that can be had, and how far beyond them anything may lie
+//	// the extreme achievable points, and how far beyond them any achievable point may lie
 //
 // Source: Forejt, Kwiatkowska and Parker, Pareto curves for probabilistic model
 // checking (ATVA 2012).
 //
-// The package knows no models.
+// The package does not know models.
 package pareto

@@ -9,100 +9,99 @@ import (
 	"tilecheck/native/explicit/solve"
 )
 
-// Oracle answers for weights of at least zero, of which one is positive.
+// Oracle returns a best point for nonnegative weights, of which at least one is positive.
 type Oracle func(ctx context.Context, weights []*big.Rat) (*Answer, error)
 
-// Answer is a point that can be had, and a number that weights·x exceeds for none.
+// Answer is an achievable point, and an upper bound on weights·x over all achievable points x.
 type Answer struct {
 	Point []*big.Rat
 	Bound *big.Rat
 }
 
-// Curve is what is known of the points that can be had. With a point, all points
-// that are nowhere greater can be had, too.
+// Curve approximates the set of achievable points. With a point, all smaller points are achievable,
+// too.
 type Curve struct {
-	oracle Oracle
-	aims   int
-	points [][]*big.Rat
-	planes []plane
-	// coarse is the number of bits to which weights are rounded; 0 is not at all.
-	coarse uint
+	oracle     Oracle
+	objectives int
+	points     [][]*big.Rat
+	halfSpaces []halfSpace
+	weightBits uint // weights are rounded to so many bits; 0 for no rounding
 }
 
-// plane is a half-space weights·x <= bound.
-type plane struct {
+// halfSpace is the set of points x with weights·x <= bound.
+type halfSpace struct {
 	weights []*big.Rat
 	bound   *big.Rat
 }
 
-// New returns a curve of which nothing is known. Weights are rounded to so many bits,
-// since those that a linear program comes to are long: an exact oracle needs them all (0).
-func New(aims int, oracle Oracle, coarse uint) *Curve {
-	return &Curve{oracle: oracle, aims: aims, coarse: coarse}
+// New returns a curve for the given number of objectives. Weights for the oracle are rounded to
+// weightBits bits, since linear programs give long fractions. An exact oracle needs the exact ones: 0.
+func New(objectives int, oracle Oracle, weightBits uint) *Curve {
+	return &Curve{oracle: oracle, objectives: objectives, weightBits: weightBits}
 }
 
-// Best is the solution of a linear program over a curve. Point is nil where there is
-// none: no point reaches the least values. It is a mean of points: Parts has the part
-// of each answer of the oracle, in the order in which they were asked for.
+// Best is the result of Maximize. Point is nil if no achievable point satisfies the limits. Point is a
+// convex combination of the oracle's answers; Parts has the coefficient of each, in the order of the
+// queries.
 type Best struct {
 	Point, Parts []*big.Rat
 	Upper        *big.Rat
 }
 
-// ErrOpen says that bounds are too wide to tell whether some point reaches the least values.
-var ErrOpen = errors.New("the least values are too near the boundary of what can be had")
+// ErrOpen says that the bounds are too wide to tell whether an achievable point satisfies the limits.
+var ErrOpen = errors.New("the limits are too near the boundary of the achievable points")
 
-// maxQuestions is far more than are asked of any curve that ends.
-const maxQuestions = 10_000
+// maxQueries exceeds the number of queries for any curve that ends.
+const maxQueries = 10_000
 
-// Maximize returns the greatest gain·x of the points x that can be had with x >= least,
-// in which nil is no limit; gain is nowhere negative. The bounds are within width of
-// each other, relatively, unless those of the oracle are not.
-func (c *Curve) Maximize(ctx context.Context, gain, least []*big.Rat, width float64) (*Best, error) {
-	for i := len(c.planes); i < c.aims; i++ { // a box to begin with
-		if _, err := c.ask(ctx, unit(c.aims, i)); err != nil {
+// Maximize maximizes objective·x over the achievable points x with x >= limits; nil in limits stands
+// for no limit. objective must be nonnegative. The bounds differ by at most width, relatively, unless
+// the oracle's bounds are wider.
+func (c *Curve) Maximize(ctx context.Context, objective, limits []*big.Rat, width float64) (*Best, error) {
+	for i := len(c.halfSpaces); i < c.objectives; i++ { // first the maximum of each objective
+		if _, err := c.query(ctx, unitVector(c.objectives, i)); err != nil {
 			return nil, err
 		}
 	}
-	for range maxQuestions {
-		upper, err := c.outside(ctx, gain, least)
+	for range maxQueries {
+		upper, err := c.outerOptimum(ctx, objective, limits)
 		if upper == nil {
 			return &Best{}, err
 		}
-		point, parts, err := c.inside(ctx, gain, least)
+		point, coefficients, err := c.innerOptimum(ctx, objective, limits)
 		switch {
 		case err != nil:
 			return nil, err
-		case point != nil && near(dot(gain, point), upper, width):
-			return &Best{point, parts, upper}, nil
+		case point != nil && withinWidth(dot(objective, point), upper, width):
+			return &Best{point, coefficients, upper}, nil
 		}
-		progress, err := c.refine(ctx, gain, least, point != nil, upper)
+		progress, err := c.refine(ctx, objective, limits, point != nil, upper)
 		switch {
 		case err != nil:
 			return nil, err
 		case !progress && point == nil:
 			return nil, ErrOpen
 		case !progress:
-			return &Best{point, parts, upper}, nil
+			return &Best{point, coefficients, upper}, nil
 		}
 	}
 	return nil, ErrOpen
 }
 
-// near reports whether two numbers differ by no more than width, relatively.
-func near(lower, upper *big.Rat, width float64) bool {
+// withinWidth reports whether upper - lower is at most width, relative to the greater magnitude.
+func withinWidth(lower, upper *big.Rat, width float64) bool {
 	d := new(big.Rat).Sub(upper, lower)
 	if d.Sign() <= 0 {
 		return true
 	}
-	size := new(big.Rat).Abs(upper)
-	if l := new(big.Rat).Abs(lower); l.Cmp(size) > 0 {
-		size = l
+	magnitude := new(big.Rat).Abs(upper)
+	if l := new(big.Rat).Abs(lower); l.Cmp(magnitude) > 0 {
+		magnitude = l
 	}
-	return d.Cmp(size.Mul(size, new(big.Rat).SetFloat64(width))) <= 0
+	return d.Cmp(magnitude.Mul(magnitude, new(big.Rat).SetFloat64(width))) <= 0
 }
 
-func unit(n, i int) []*big.Rat {
+func unitVector(n, i int) []*big.Rat {
 	out := zeros(n)
 	out[i].SetInt64(1)
 	return out
@@ -124,44 +123,44 @@ func dot(x, y []*big.Rat) *big.Rat {
 	return sum
 }
 
-// ask has the oracle answer, and keeps what it says.
-func (c *Curve) ask(ctx context.Context, weights []*big.Rat) (*Answer, error) {
+// query asks the oracle, and records the answer.
+func (c *Curve) query(ctx context.Context, weights []*big.Rat) (*Answer, error) {
 	a, err := c.oracle(ctx, weights)
 	if err != nil {
 		return nil, err
 	}
 	c.points = append(c.points, a.Point)
-	c.planes = append(c.planes, plane{weights, a.Bound})
+	c.halfSpaces = append(c.halfSpaces, halfSpace{weights, a.Bound})
 	return a, nil
 }
 
-// outside returns the greatest gain in all half-spaces; nil if they exclude the least
-// values. Its variables are how far each aim stays below the most that it alone can
-// have, and how much each inequality has to spare.
-func (c *Curve) outside(ctx context.Context, gain, least []*big.Rat) (*big.Rat, error) {
+// outerOptimum maximizes the objective over all half-spaces, which contain the achievable points. It
+// returns nil if that is infeasible. The variables of the linear program are the distance of each
+// coordinate from its own maximum, and the slack of each inequality.
+func (c *Curve) outerOptimum(ctx context.Context, objective, limits []*big.Rat) (*big.Rat, error) {
 	p := &solve.LinearProgram{}
-	most := make([]*big.Rat, c.aims)
-	top := new(big.Rat)
-	for i := range most {
-		most[i] = c.planes[i].bound
-		top.Add(top, new(big.Rat).Mul(gain[i], most[i]))
-		p.Gain = append(p.Gain, new(big.Rat).Neg(gain[i]))
+	idealPoint := make([]*big.Rat, c.objectives)
+	idealGain := new(big.Rat)
+	for i := range idealPoint {
+		idealPoint[i] = c.halfSpaces[i].bound
+		idealGain.Add(idealGain, new(big.Rat).Mul(objective[i], idealPoint[i]))
+		p.Objective = append(p.Objective, new(big.Rat).Neg(objective[i]))
 	}
-	for i, t := range least {
+	for i, t := range limits {
 		if t == nil {
 			continue
 		}
-		p.Row(new(big.Rat).Sub(most[i], t), solve.Term{Var: i, Coeff: one()}, solve.Term{Var: p.Variable(), Coeff: one()})
+		p.Row(new(big.Rat).Sub(idealPoint[i], t), solve.Term{Var: i, Coeff: one()}, solve.Term{Var: p.Variable(), Coeff: one()})
 	}
-	for _, h := range c.planes[c.aims:] {
+	for _, h := range c.halfSpaces[c.objectives:] {
 		var row []solve.Term
 		for i, w := range h.weights {
 			if w.Sign() > 0 {
 				row = append(row, solve.Term{Var: i, Coeff: w})
 			}
 		}
-		over := dot(h.weights, most)
-		p.Row(over.Sub(over, h.bound), append(row, solve.Term{Var: p.Variable(), Coeff: big.NewRat(-1, 1)})...)
+		slack := dot(h.weights, idealPoint)
+		p.Row(slack.Sub(slack, h.bound), append(row, solve.Term{Var: p.Variable(), Coeff: big.NewRat(-1, 1)})...)
 	}
 	best, _, err := p.Maximize(ctx)
 	if errors.Is(err, solve.ErrInfeasible) {
@@ -170,22 +169,23 @@ func (c *Curve) outside(ctx context.Context, gain, least []*big.Rat) (*big.Rat, 
 	if err != nil {
 		return nil, err
 	}
-	return best.Add(best, top), nil
+	return best.Add(best, idealGain), nil
 }
 
 func one() *big.Rat { return big.NewRat(1, 1) }
 
-// inside returns the mean of points with the greatest gain, and their parts; nil if none
-// of them reaches the least values. Its variables are the parts of the points.
-func (c *Curve) inside(ctx context.Context, gain, least []*big.Rat) (mean, lambda []*big.Rat, err error) {
+// innerOptimum maximizes the objective over the convex combinations of known points, and returns the
+// best point and its coefficients. It returns nil if none satisfies the limits. The variables of the
+// linear program are the coefficients.
+func (c *Curve) innerOptimum(ctx context.Context, objective, limits []*big.Rat) (point, coefficients []*big.Rat, err error) {
 	p := &solve.LinearProgram{}
-	var parts []solve.Term
+	var sumRow []solve.Term
 	for j, x := range c.points {
-		p.Gain = append(p.Gain, dot(gain, x))
-		parts = append(parts, solve.Term{Var: j, Coeff: one()})
+		p.Objective = append(p.Objective, dot(objective, x))
+		sumRow = append(sumRow, solve.Term{Var: j, Coeff: one()})
 	}
-	p.Row(one(), parts...)
-	for i, t := range least {
+	p.Row(one(), sumRow...)
+	for i, t := range limits {
 		if t == nil {
 			continue
 		}
@@ -197,71 +197,71 @@ func (c *Curve) inside(ctx context.Context, gain, least []*big.Rat) (mean, lambd
 		}
 		p.Row(t, append(row, solve.Term{Var: p.Variable(), Coeff: big.NewRat(-1, 1)})...)
 	}
-	_, lambda, err = p.Maximize(ctx)
+	_, coefficients, err = p.Maximize(ctx)
 	if errors.Is(err, solve.ErrInfeasible) {
 		return nil, nil, nil
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	lambda = lambda[:len(c.points)]
-	mean = zeros(c.aims)
+	coefficients = coefficients[:len(c.points)]
+	point = zeros(c.objectives)
 	term := new(big.Rat)
 	for j, x := range c.points {
-		for i := range mean {
-			mean[i].Add(mean[i], term.Mul(lambda[j], x[i]))
+		for i := range point {
+			point[i].Add(point[i], term.Mul(coefficients[j], x[i]))
 		}
 	}
-	return mean, lambda, nil
+	return point, coefficients, nil
 }
 
-// refine asks about a plane that separates all points from what may be the best: the
-// greatest gain that is not excluded, with the least values; or, where no mean of
-// points reaches these, from them. It reports whether that brought anything new.
-func (c *Curve) refine(ctx context.Context, gain, least []*big.Rat, reached bool, upper *big.Rat) (bool, error) {
-	weights, _, err := c.separate(ctx, gain, least, reached, upper)
+// refine queries the oracle with a hyperplane that separates the known points from the outer optimum,
+// or, if no known point is feasible, from the points that satisfy the limits. It reports whether the
+// approximation improved.
+func (c *Curve) refine(ctx context.Context, objective, limits []*big.Rat, feasible bool, upper *big.Rat) (bool, error) {
+	weights, _, err := c.separatingWeights(ctx, objective, limits, feasible, upper)
 	if weights == nil || err != nil {
 		return false, err
 	}
-	weights = c.round(weights)
-	known := c.most(weights)
-	a, err := c.ask(ctx, weights)
+	weights = c.roundWeights(weights)
+	oldBest := c.greatestKnown(weights)
+	a, err := c.query(ctx, weights)
 	if err != nil {
 		return false, err
 	}
-	if dot(weights, a.Point).Cmp(known) > 0 {
+	if dot(weights, a.Point).Cmp(oldBest) > 0 {
 		return true, nil
 	}
-	// Nothing better: then the plane must exclude something.
-	now, err := c.outside(ctx, gain, least)
-	return now == nil || now.Cmp(upper) < 0, err
+	// No better point: then the new half-space must tighten the outer approximation.
+	newUpper, err := c.outerOptimum(ctx, objective, limits)
+	return newUpper == nil || newUpper.Cmp(upper) < 0, err
 }
 
-// separate returns weights such that weights·x is less for all points than for the
-// target, by as much as possible, and by how much; nil if there are none. Its variables
-// are the weight of the gain, if that matters, those of the limited aims, and the distance.
-func (c *Curve) separate(ctx context.Context, gain, least []*big.Rat, reached bool, upper *big.Rat) (weights []*big.Rat, by *big.Rat, err error) {
+// separatingWeights returns weights for which the target exceeds weights·x of all known points x by
+// the greatest margin, and the margin; nil if there are none. The variables of the linear program are
+// the weight of the objective (if feasible), those of the limited coordinates, and the margin.
+func (c *Curve) separatingWeights(ctx context.Context, objective, limits []*big.Rat, feasible bool, upper *big.Rat) (weights []*big.Rat, margin *big.Rat, err error) {
 	type side struct {
 		normal []*big.Rat
 		target *big.Rat
 	}
 	var sides []side
-	if reached {
-		sides = append(sides, side{gain, upper})
+	if feasible {
+		sides = append(sides, side{objective, upper})
 	}
-	for i, t := range least {
+	for i, t := range limits {
 		if t != nil {
-			sides = append(sides, side{unit(c.aims, i), t})
+			sides = append(sides, side{unitVector(c.objectives, i), t})
 		}
 	}
 	p := &solve.LinearProgram{}
-	var sum []solve.Term
+	var simplexRow []solve.Term
 	for range sides {
-		sum = append(sum, solve.Term{Var: p.Variable(), Coeff: one()})
+		simplexRow = append(simplexRow, solve.Term{Var: p.Variable(), Coeff: one()})
 	}
-	p.Row(one(), sum...)
+	p.Row(one(), simplexRow...)
 	distance := p.Variable()
-	p.Gain[distance] = one()
+	p.Objective[distance] = one()
 	for _, x := range c.points {
 		var row []solve.Term
 		for k, s := range sides {
@@ -273,7 +273,7 @@ func (c *Curve) separate(ctx context.Context, gain, least []*big.Rat, reached bo
 		row = append(row, solve.Term{Var: distance, Coeff: big.NewRat(-1, 1)}, solve.Term{Var: p.Variable(), Coeff: big.NewRat(-1, 1)})
 		p.Row(new(big.Rat), row...)
 	}
-	best, parts, err := p.Maximize(ctx)
+	best, solution, err := p.Maximize(ctx)
 	switch {
 	case errors.Is(err, solve.ErrInfeasible):
 		return nil, nil, nil
@@ -282,18 +282,18 @@ func (c *Curve) separate(ctx context.Context, gain, least []*big.Rat, reached bo
 	case best.Sign() == 0:
 		return nil, nil, nil
 	}
-	weights = zeros(c.aims)
+	weights = zeros(c.objectives)
 	term := new(big.Rat)
 	for k, s := range sides {
 		for i := range weights {
-			weights[i].Add(weights[i], term.Mul(parts[k], s.normal[i]))
+			weights[i].Add(weights[i], term.Mul(solution[k], s.normal[i]))
 		}
 	}
 	return weights, best, nil
 }
 
-// most returns the greatest weighted sum of the points that are known.
-func (c *Curve) most(weights []*big.Rat) *big.Rat {
+// greatestKnown returns the greatest weights·x over the known points.
+func (c *Curve) greatestKnown(weights []*big.Rat) *big.Rat {
 	known := dot(weights, c.points[0])
 	for _, x := range c.points[1:] {
 		if v := dot(weights, x); v.Cmp(known) > 0 {
@@ -303,16 +303,17 @@ func (c *Curve) most(weights []*big.Rat) *big.Rat {
 	return known
 }
 
-// round makes weights short. Any will do, those near the best ones better.
-func (c *Curve) round(weights []*big.Rat) []*big.Rat {
+// roundWeights scales and rounds weights. Any weights are valid for the oracle; rounding only makes
+// them less well chosen.
+func (c *Curve) roundWeights(weights []*big.Rat) []*big.Rat {
 	greatest := slices.MaxFunc(weights, (*big.Rat).Cmp)
 	out := make([]*big.Rat, len(weights))
 	for i, w := range weights {
 		out[i] = new(big.Rat).Quo(w, greatest)
-		if c.coarse > 0 {
-			scaled := new(big.Int).Lsh(out[i].Num(), c.coarse)
+		if c.weightBits > 0 {
+			scaled := new(big.Int).Lsh(out[i].Num(), c.weightBits)
 			scaled.Quo(scaled, out[i].Denom())
-			out[i].SetFrac(scaled, new(big.Int).Lsh(big.NewInt(1), c.coarse))
+			out[i].SetFrac(scaled, new(big.Int).Lsh(big.NewInt(1), c.weightBits))
 		}
 	}
 	return out

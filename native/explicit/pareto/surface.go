@@ -6,141 +6,142 @@ import (
 	"slices"
 )
 
-// Surface is what bounds the points that can be had: means of Points and everything below
-// can be had, and whatever can be had is below such a mean raised by Beyond in every aim.
+// Surface bounds the achievable points. Convex combinations of Points, and everything below them, are
+// achievable; every achievable point is below such a combination plus Beyond in every objective.
 type Surface struct {
 	Points [][]*big.Rat
 	Beyond *big.Rat
 }
 
-// maxCorners is the number of corners of a polytope at which questions end.
-const maxCorners = 2_000
+// maxVertices limits the vertices of the approximations.
+const maxVertices = 2_000
 
-// Surface finds the corners of what can be had. It asks beyond the corner of the polytope
-// from outside that is farthest from the one from inside, until none is farther than
-// width times its greatest number, or so many questions have been asked: how far the
-// farthest is then is said.
+// Surface computes the extreme achievable points. It repeatedly queries the oracle in the direction of
+// the outer vertex that is farthest from the inner approximation, until none is farther than width
+// times its greatest coordinate, or the number of queries is reached.
 //
-// What can be had is below means of corners, and the distance from a convex set is a convex
-// function, so that no point is farther than the farthest corner.
-func (c *Curve) Surface(ctx context.Context, width float64, questions int) (*Surface, error) {
-	for i := len(c.planes); i < c.aims; i++ { // a box to begin with
-		if _, err := c.ask(ctx, unit(c.aims, i)); err != nil {
+// The distance from a convex set is a convex function, so no achievable point is farther away than the
+// farthest vertex.
+func (c *Curve) Surface(ctx context.Context, width float64, queries int) (*Surface, error) {
+	for i := len(c.halfSpaces); i < c.objectives; i++ { // first the maximum of each objective
+		if _, err := c.query(ctx, unitVector(c.objectives, i)); err != nil {
 			return nil, err
 		}
 	}
-	s := &shells{aims: c.aims, outer: outer(c.planes, c.aims), inner: inner(c.points, c.aims), far: map[*ray]*distance{}}
-	for range questions {
-		far, by := s.farthest(width)
-		if far == nil || len(s.outer.rays)+len(s.inner.rays) > maxCorners {
+	s := &approximations{objectives: c.objectives, outer: outerCone(c.halfSpaces, c.objectives), inner: innerCone(c.points, c.objectives), distances: map[*ray]*vertexDistance{}}
+	for range queries {
+		vertex, dist := s.farthest(width)
+		if vertex == nil || len(s.outer.rays)+len(s.inner.rays) > maxVertices {
 			break
 		}
-		weights := c.round(by.facet.at[:c.aims])
-		known := c.most(weights)
-		a, err := c.ask(ctx, weights)
+		weights := c.roundWeights(dist.facet.vector[:c.objectives])
+		oldBest := c.greatestKnown(weights)
+		a, err := c.query(ctx, weights)
 		if err != nil {
 			return nil, err
 		}
-		last := c.planes[len(c.planes)-1].function()
+		last := c.halfSpaces[len(c.halfSpaces)-1].constraint()
 		switch {
-		case dot(last, far.at).Sign() > 0:
-			s.outer.cut(last)
-		case dot(weights, a.Point).Cmp(known) <= 0:
-			by.settled = true // nothing new: the bounds of the oracle are as wide
+		case dot(last, vertex.vector).Sign() > 0:
+			s.outer.addConstraint(last)
+		case dot(weights, a.Point).Cmp(oldBest) <= 0:
+			dist.final = true // no progress: the oracle's bounds are too wide
 		}
-		s.inner.cut(above(a.Point))
+		s.inner.addConstraint(pointConstraint(a.Point))
 	}
-	out := &Surface{Points: s.extreme(c.points), Beyond: new(big.Rat)}
+	out := &Surface{Points: s.extremePoints(c.points), Beyond: new(big.Rat)}
 	for _, x := range s.outer.rays {
-		if d := s.distance(x); d != nil && d.beyond.Cmp(out.Beyond) > 0 {
-			out.Beyond = d.beyond
+		if d := s.distanceOf(x); d != nil && d.distance.Cmp(out.Beyond) > 0 {
+			out.Beyond = d.distance
 		}
 	}
 	return out, ctx.Err()
 }
 
-// shells are what is known from outside and inside.
-type shells struct {
-	aims         int
+// approximations are the outer and the inner approximation, as cones.
+type approximations struct {
+	objectives   int
 	outer, inner *cone
-	far          map[*ray]*distance
+	distances    map[*ray]*vertexDistance // cache of distanceOf
 }
 
-// distance is how far a corner is from what can be had: beyond the farthest plane.
-type distance struct {
-	facet   *ray
-	beyond  *big.Rat
-	settled bool
+// vertexDistance is the distance of an outer vertex from the inner approximation, and the facet at
+// which it is measured.
+type vertexDistance struct {
+	facet    *ray
+	distance *big.Rat
+	final    bool // the oracle cannot reduce it
 }
 
-// farthest returns the corner that is farthest from the points, if it is too far.
-func (s *shells) farthest(width float64) (far *ray, by *distance) {
+// farthest returns the outer vertex with the greatest distance, nil if all are near enough.
+func (s *approximations) farthest(width float64) (vertex *ray, farthest *vertexDistance) {
 	for _, x := range s.outer.rays {
-		d := s.distance(x)
-		if d == nil || d.settled {
+		d := s.distanceOf(x)
+		if d == nil || d.final {
 			continue
 		}
-		size := new(big.Rat)
-		for _, v := range x.at[:s.aims] {
-			if a := new(big.Rat).Abs(v); a.Cmp(size) > 0 {
-				size = a
+		magnitude := new(big.Rat)
+		for _, v := range x.vector[:s.objectives] {
+			if a := new(big.Rat).Abs(v); a.Cmp(magnitude) > 0 {
+				magnitude = a
 			}
 		}
-		enough := size.Mul(size, new(big.Rat).SetFloat64(width))
-		if d.beyond.Cmp(enough) > 0 && (by == nil || d.beyond.Cmp(by.beyond) > 0) {
-			far, by = x, d
+		tolerance := magnitude.Mul(magnitude, new(big.Rat).SetFloat64(width))
+		if d.distance.Cmp(tolerance) > 0 && (farthest == nil || d.distance.Cmp(farthest.distance) > 0) {
+			vertex, farthest = x, d
 		}
 	}
-	return far, by
+	return vertex, farthest
 }
 
-// distance measures a corner; a direction has none. Planes are only replaced by ones that
-// are nearer to the corner, so that the farthest stays so while it is there.
-func (s *shells) distance(x *ray) *distance {
-	if x.at[s.aims].Sign() == 0 {
+// distanceOf returns how far a vertex of the outer approximation lies beyond the inner one; nil for a
+// ray, which has none. A cached distance stays valid as long as its facet exists, since new facets are
+// nearer.
+func (s *approximations) distanceOf(x *ray) *vertexDistance {
+	if x.vector[s.objectives].Sign() == 0 {
 		return nil
 	}
-	if d := s.far[x]; d != nil && slices.Contains(s.inner.rays, d.facet) {
+	if d := s.distances[x]; d != nil && slices.Contains(s.inner.rays, d.facet) {
 		return d
 	}
-	d := &distance{beyond: new(big.Rat)}
-	at := above(x.at[:s.aims])
+	d := &vertexDistance{distance: new(big.Rat)}
+	constraint := pointConstraint(x.vector[:s.objectives])
 	for _, f := range s.inner.rays {
-		if by := dot(at, f.at); d.facet == nil || by.Cmp(d.beyond) > 0 {
-			d.facet, d.beyond = f, by
+		if dist := dot(constraint, f.vector); d.facet == nil || dist.Cmp(d.distance) > 0 {
+			d.facet, d.distance = f, dist
 		}
 	}
-	if d.beyond.Sign() < 0 {
-		d.beyond = new(big.Rat)
+	if d.distance.Sign() < 0 {
+		d.distance = new(big.Rat)
 	}
-	s.far[x] = d
+	s.distances[x] = d
 	return d
 }
 
-// extreme returns the points that are not below means of the others: no other point is on
-// all the planes that it is on, and on one of them every aim counts.
-func (s *shells) extreme(points [][]*big.Rat) [][]*big.Rat {
-	on := make([]*big.Int, len(points))
-	counts := make([][]bool, len(points))
+// extremePoints returns the points that are not below convex combinations of the others: no other point
+// is on all of its facets, and its facets together give every objective a positive weight.
+func (s *approximations) extremePoints(points [][]*big.Rat) [][]*big.Rat {
+	facets := make([]*big.Int, len(points))
+	weighted := make([][]bool, len(points))
 	for j, p := range points {
-		on[j], counts[j] = new(big.Int), make([]bool, s.aims)
-		at := above(p)
+		facets[j], weighted[j] = new(big.Int), make([]bool, s.objectives)
+		constraint := pointConstraint(p)
 		for k, f := range s.inner.rays {
-			if dot(at, f.at).Sign() != 0 {
+			if dot(constraint, f.vector).Sign() != 0 {
 				continue
 			}
-			on[j].SetBit(on[j], k, 1)
-			for i, w := range f.at[:s.aims] {
-				counts[j][i] = counts[j][i] || w.Sign() > 0
+			facets[j].SetBit(facets[j], k, 1)
+			for i, w := range f.vector[:s.objectives] {
+				weighted[j][i] = weighted[j][i] || w.Sign() > 0
 			}
 		}
 	}
 	var out [][]*big.Rat
 	for j, p := range points {
-		other := func(k int) bool { // of the same points the first is taken
-			return k != j && new(big.Int).And(on[j], on[k]).Cmp(on[j]) == 0 && (on[j].Cmp(on[k]) != 0 || k < j)
+		dominated := func(k int) bool { // the first of equal points is kept
+			return k != j && new(big.Int).And(facets[j], facets[k]).Cmp(facets[j]) == 0 && (facets[j].Cmp(facets[k]) != 0 || k < j)
 		}
-		if slices.Contains(counts[j], false) || slices.ContainsFunc(indices(points), other) {
+		if slices.Contains(weighted[j], false) || slices.ContainsFunc(indices(points), dominated) {
 			continue
 		}
 		out = append(out, p)

@@ -158,7 +158,7 @@ func (p *product) won() []uint32 {
 	g := p.graph
 	inside := sparse.FullSet(g.NumStates())
 	for {
-		stay := g.Staying(inside)
+		stay := g.ChoicesWithin(inside)
 		to := sparse.NewSet(g.NumStates())
 		for i, d := range p.runs.Auto {
 			first, end := g.Choices(i)

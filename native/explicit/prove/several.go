@@ -358,7 +358,7 @@ func (d *drawn) mean(query int) (shares []*big.Rat, err error) {
 		if query >= 0 {
 			gain = x[query]
 		}
-		p.Gain = append(p.Gain, gain)
+		p.Objective = append(p.Objective, gain)
 		all = append(all, solve.Term{Var: j, Coeff: one})
 	}
 	p.Row(one, all...)
@@ -390,11 +390,11 @@ func (d *drawn) plane(query int, reached bool) ([]*big.Rat, error) {
 		p.Variable()
 	}
 	plus, minus := p.Variable(), p.Variable() // what the points have at most
-	p.Gain[plus], p.Gain[minus] = big.NewRat(-1, 1), one
+	p.Objective[plus], p.Objective[minus] = big.NewRat(-1, 1), one
 	var sum []solve.Term
 	for i := range n {
 		if i != query {
-			p.Gain[i] = d.limit(i)
+			p.Objective[i] = d.limit(i)
 			sum = append(sum, solve.Term{Var: i, Coeff: one})
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"tilecheck/native/explicit/sparse"
 )
 
-// MistakeError says why a partition is no bisimulation: two states of a block.
+// MistakeError says why a partition is not a bisimulation: Why two states of a block differ.
 type MistakeError struct {
 	States [2]int
 	Why    string
@@ -18,9 +18,9 @@ func (e *MistakeError) Error() string {
 	return fmt.Sprintf("states %d and %d are in one block, and %s", e.States[0], e.States[1], e.Why)
 }
 
-// Check returns a *MistakeError unless the partition is a bisimulation
-// finer than an initial one: every state is compared with the first of its block, by
-// adding fractions. Other errors are the context's and ErrInexact.
+// Check returns a *MistakeError unless the partition is a bisimulation that refines the initial one. It
+// compares every state with the first of its block, by adding fractions. Other errors are the context's
+// and ErrInexact.
 func (p *Partition) Check(ctx context.Context, m *sparse.Model, initial []uint32, rewards []*sparse.Reward) error {
 	if !m.Exact() || m.Intervals() {
 		return ErrInexact
@@ -29,33 +29,33 @@ func (p *Partition) Check(ctx context.Context, m *sparse.Model, initial []uint32
 		if s&0xfff == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		r := int(p.First[p.Block[s]])
+		rep := int(p.First[p.Block[s]])
 		switch {
-		case p.Block[r] != p.Block[s] || initial[r] != initial[s]:
-			return &MistakeError{[2]int{r, s}, "are told apart by the property"}
-		case r == s:
+		case p.Block[rep] != p.Block[s] || initial[rep] != initial[s]:
+			return &MistakeError{[2]int{rep, s}, "are told apart by the property"}
+		case rep == s:
 			continue
 		}
 		for _, reward := range rewards {
-			if !same(at(reward.StateRat, r), at(reward.StateRat, s)) {
-				return &MistakeError{[2]int{r, s}, "earn different rewards"}
+			if !equal(entry(reward.StateRat, rep), entry(reward.StateRat, s)) {
+				return &MistakeError{[2]int{rep, s}, "earn different rewards"}
 			}
 		}
-		if !p.simulates(m, r, s, rewards) || !p.simulates(m, s, r, rewards) {
-			return &MistakeError{[2]int{r, s}, "one has a choice that the other has not"}
+		if !p.simulates(m, rep, s, rewards) || !p.simulates(m, s, rep, rewards) {
+			return &MistakeError{[2]int{rep, s}, "one has a choice that the other has not"}
 		}
 	}
 	return nil
 }
 
-// simulates reports whether s has a choice like each of r.
-func (p *Partition) simulates(m *sparse.Model, r, s int, rewards []*sparse.Reward) bool {
-	first, end := m.Choices(r)
+// simulates reports whether s has an equivalent choice for each choice of rep.
+func (p *Partition) simulates(m *sparse.Model, rep, s int, rewards []*sparse.Reward) bool {
+	first, end := m.Choices(rep)
 	from, to := m.Choices(s)
 	for c := first; c < end; c++ {
 		found := false
 		for d := from; d < to && !found; d++ {
-			found = p.alike(m, c, d, rewards)
+			found = p.equivalentChoices(m, c, d, rewards)
 		}
 		if !found {
 			return false
@@ -64,11 +64,11 @@ func (p *Partition) simulates(m *sparse.Model, r, s int, rewards []*sparse.Rewar
 	return true
 }
 
-// alike reports whether two choices earn the same and lead into all blocks with the same
-// probability.
-func (p *Partition) alike(m *sparse.Model, c, d int, rewards []*sparse.Reward) bool {
+// equivalentChoices reports whether two choices have the same rewards and lead to every block with the
+// same probability.
+func (p *Partition) equivalentChoices(m *sparse.Model, c, d int, rewards []*sparse.Reward) bool {
 	for _, reward := range rewards {
-		if !same(at(reward.ChoiceRat, c), at(reward.ChoiceRat, d)) {
+		if !equal(entry(reward.ChoiceRat, c), entry(reward.ChoiceRat, d)) {
 			return false
 		}
 	}
@@ -93,11 +93,12 @@ func (p *Partition) alike(m *sparse.Model, c, d int, rewards []*sparse.Reward) b
 	return true
 }
 
-func at(x []*big.Rat, i int) *big.Rat {
+// entry returns x[i], and 0 if that is missing.
+func entry(x []*big.Rat, i int) *big.Rat {
 	if x == nil || x[i] == nil {
 		return new(big.Rat)
 	}
 	return x[i]
 }
 
-func same(x, y *big.Rat) bool { return x.Cmp(y) == 0 }
+func equal(x, y *big.Rat) bool { return x.Cmp(y) == 0 }

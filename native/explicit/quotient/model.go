@@ -7,10 +7,10 @@ import (
 	"tilecheck/native/explicit/sparse"
 )
 
-// Model returns the model whose states are the blocks, with the choices of their first
-// states, and for each of its choices the one of m that it is. Of choices that are alike
-// the first is kept. Initial states, deadlocks and labels are marked, as far as the
-// partition tells them apart; rewards are not copied.
+// Model returns the quotient: its states are the blocks, with the choices of their first states.
+// Equivalent choices are merged. It also returns the choice of m for each choice of the quotient.
+// Initial states, deadlocks and labels are copied, and must not distinguish states of a block; rewards
+// are not copied.
 func (p *Partition) Model(m *sparse.Model, rewards []*sparse.Reward) (*sparse.Model, []uint32, error) {
 	b := sparse.NewBuilder(m.Kind)
 	var kept []uint32
@@ -19,7 +19,7 @@ func (p *Partition) Model(m *sparse.Model, rewards []*sparse.Reward) (*sparse.Mo
 		first, end := m.Choices(int(s))
 		begin := len(kept)
 		for c := first; c < end; c++ {
-			if slices.ContainsFunc(kept[begin:], func(d uint32) bool { return p.alike(m, c, int(d), rewards) }) {
+			if slices.ContainsFunc(kept[begin:], func(d uint32) bool { return p.equivalentChoices(m, c, int(d), rewards) }) {
 				continue
 			}
 			kept = append(kept, uint32(c))
@@ -30,7 +30,7 @@ func (p *Partition) Model(m *sparse.Model, rewards []*sparse.Reward) (*sparse.Mo
 				}
 				b.Choice(a)
 			}
-			p.row(b, m, c)
+			p.addRow(b, m, c)
 		}
 	}
 	out, err := b.Finish()
@@ -60,8 +60,8 @@ func (p *Partition) Model(m *sparse.Model, rewards []*sparse.Reward) (*sparse.Mo
 	return out, kept, nil
 }
 
-// row writes the transitions of a choice into blocks.
-func (p *Partition) row(b *sparse.Builder, m *sparse.Model, c int) {
+// addRow adds the transitions of choice c between blocks.
+func (p *Partition) addRow(b *sparse.Builder, m *sparse.Model, c int) {
 	sums := map[uint32]*big.Rat{}
 	var blocks []uint32
 	lo, hi := m.Row(c)
@@ -79,16 +79,16 @@ func (p *Partition) row(b *sparse.Builder, m *sparse.Model, c int) {
 	}
 }
 
-// Reward returns the rewards of the blocks, given the choices that Model kept.
+// Reward returns the rewards of the quotient, for the choices that Model returned.
 func (p *Partition) Reward(r *sparse.Reward, kept []uint32) *sparse.Reward {
 	return &sparse.Reward{
 		Name: r.Name, Err: r.Err, Unfit: r.Unfit,
-		State: pick(r.State, p.First), StateRat: pick(r.StateRat, p.First),
-		Choice: pick(r.Choice, kept), ChoiceRat: pick(r.ChoiceRat, kept),
+		State: selectEntries(r.State, p.First), StateRat: selectEntries(r.StateRat, p.First),
+		Choice: selectEntries(r.Choice, kept), ChoiceRat: selectEntries(r.ChoiceRat, kept),
 	}
 }
 
-func pick[T any](x []T, numbers []uint32) []T {
+func selectEntries[T any](x []T, numbers []uint32) []T {
 	if x == nil {
 		return nil
 	}

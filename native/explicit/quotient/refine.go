@@ -10,54 +10,53 @@ import (
 	"tilecheck/native/explicit/sparse"
 )
 
-// Partition tells which states are alike.
+// Partition divides the states of a model into blocks.
 type Partition struct {
-	// Block is that of each state; blocks are numbered by their first states.
+	// Block is the block of each state. Blocks are numbered by their first states.
 	Block []uint32
 	// First is the first state of each block.
 	First []uint32
-	// Rounds is how often the partition was refined.
+	// Rounds is the number of refinement steps.
 	Rounds int
 }
 
-// ErrInexact says that a model has no fractions, or intervals, so that nobody can tell
-// whether probabilities are equal.
+// ErrInexact says that the weights of a model are float64 or intervals, so that equality of
+// probabilities is unknown.
 var ErrInexact = errors.New("want a model with exact weights that are no intervals")
 
-// refiner computes signatures. Not safe for concurrent use.
+// refiner computes signatures. Equal fractions, and equal tuples of rewards, have the same number.
 type refiner struct {
-	m       *sparse.Model
-	earns   []uint32 // by choice: the number of what its rewards are
-	block   []uint32
-	weights []uint32          // by weight: the number of its fraction
-	sums    map[string]uint32 // of several weights: the number of their sum
-	numbers map[string]uint32 // of fractions
-	pairs   []pair
+	m            *sparse.Model
+	choiceReward []uint32 // of each choice: the number of its rewards
+	block        []uint32
+	weightID     []uint32          // of each weight: the number of its fraction
+	sumID        map[string]uint32 // by the numbers of several weights: the number of their sum
+	rationalIDs  map[string]uint32 // of fractions
+	pairs        []blockWeight
 }
 
-// pair is a transition: the block that it leads to, and its weight.
-type pair struct{ block, weight uint32 }
+// blockWeight is a transition: the block that it leads to, and its weight.
+type blockWeight struct{ block, weight uint32 }
 
-// Refine returns the coarsest bisimulation that is finer than an initial partition: a
-// number for each state. The rewards' fractions count, too. The error is that of the
-// context or ErrInexact.
+// Refine returns the coarsest bisimulation that refines the initial partition, given as a number for
+// each state, and the exact rewards. The error is the context's or ErrInexact.
 func Refine(ctx context.Context, m *sparse.Model, initial []uint32, rewards []*sparse.Reward) (*Partition, error) {
 	if !m.Exact() || m.Intervals() {
 		return nil, ErrInexact
 	}
-	r := &refiner{m: m, sums: map[string]uint32{}, numbers: map[string]uint32{}}
+	r := &refiner{m: m, sumID: map[string]uint32{}, rationalIDs: map[string]uint32{}}
 	for _, w := range m.Rats {
-		r.weights = append(r.weights, r.number(w))
+		r.weightID = append(r.weightID, r.rationalID(w))
 	}
-	r.earn(rewards)
+	r.numberChoiceRewards(rewards)
 	out := &Partition{}
-	n := 0
-	r.block, n = grouped(m.NumStates(), func(s int, key []byte) []byte {
-		return r.earnedIn(binary.LittleEndian.AppendUint32(key, initial[s]), rewards, s)
+	lastBlocks := 0
+	r.block, lastBlocks = groupByKey(m.NumStates(), func(s int, key []byte) []byte {
+		return r.appendStateRewards(binary.LittleEndian.AppendUint32(key, initial[s]), rewards, s)
 	})
 	for {
 		var err error
-		next, more := grouped(m.NumStates(), func(s int, key []byte) []byte {
+		next, blocks := groupByKey(m.NumStates(), func(s int, key []byte) []byte {
 			if s&0xfff == 0 && err == nil {
 				err = ctx.Err()
 			}
@@ -71,17 +70,17 @@ func Refine(ctx context.Context, m *sparse.Model, initial []uint32, rewards []*s
 		}
 		r.block = next
 		out.Rounds++
-		if more == n {
+		if blocks == lastBlocks {
 			break
 		}
-		n = more
+		lastBlocks = blocks
 	}
 	out.Block = r.block
-	out.First = firsts(r.block, n)
+	out.First = firstStates(r.block, lastBlocks)
 	return out, nil
 }
 
-// New returns the partition of given blocks, numbered anew by their first states.
+// New returns a Partition with the given blocks, renumbered by their first states.
 func New(block []uint32) *Partition {
 	out := &Partition{Block: make([]uint32, len(block))}
 	number := map[uint32]uint32{}
@@ -97,7 +96,7 @@ func New(block []uint32) *Partition {
 	return out
 }
 
-func firsts(block []uint32, n int) []uint32 {
+func firstStates(block []uint32, n int) []uint32 {
 	out := make([]uint32, n)
 	for s := len(block) - 1; s >= 0; s-- {
 		out[block[s]] = uint32(s)
@@ -105,8 +104,9 @@ func firsts(block []uint32, n int) []uint32 {
 	return out
 }
 
-// grouped numbers states by their keys, in the order in which these come.
-func grouped(n int, key func(s int, key []byte) []byte) ([]uint32, int) {
+// groupByKey numbers states by their keys, in the order of first occurrence. It returns the number of
+// each state, and how many there are. key appends the key of state s to a buffer.
+func groupByKey(n int, key func(s int, key []byte) []byte) ([]uint32, int) {
 	out, numbers := make([]uint32, n), map[string]uint32{}
 	var buffer []byte
 	for s := range n {
@@ -121,52 +121,51 @@ func grouped(n int, key func(s int, key []byte) []byte) ([]uint32, int) {
 	return out, len(numbers)
 }
 
-// number returns that of a fraction; nil is zero.
-func (r *refiner) number(x *big.Rat) uint32 {
+// rationalID returns the number of a fraction; nil stands for 0.
+func (r *refiner) rationalID(x *big.Rat) uint32 {
 	text := "0"
 	if x != nil {
 		text = x.RatString()
 	}
-	i, known := r.numbers[text]
+	i, known := r.rationalIDs[text]
 	if !known {
-		i = uint32(len(r.numbers))
-		r.numbers[text] = i
+		i = uint32(len(r.rationalIDs))
+		r.rationalIDs[text] = i
 	}
 	return i
 }
 
-// earn numbers what choices earn.
-func (r *refiner) earn(rewards []*sparse.Reward) {
-	r.earns, _ = grouped(r.m.NumChoices(), func(c int, key []byte) []byte {
+func (r *refiner) numberChoiceRewards(rewards []*sparse.Reward) {
+	r.choiceReward, _ = groupByKey(r.m.NumChoices(), func(c int, key []byte) []byte {
 		for _, reward := range rewards {
 			var x *big.Rat
 			if reward.ChoiceRat != nil {
 				x = reward.ChoiceRat[c]
 			}
-			key = binary.LittleEndian.AppendUint32(key, r.number(x))
+			key = binary.LittleEndian.AppendUint32(key, r.rationalID(x))
 		}
 		return key
 	})
 }
 
-func (r *refiner) earnedIn(key []byte, rewards []*sparse.Reward, s int) []byte {
+func (r *refiner) appendStateRewards(key []byte, rewards []*sparse.Reward, s int) []byte {
 	for _, reward := range rewards {
 		var x *big.Rat
 		if reward.StateRat != nil {
 			x = reward.StateRat[s]
 		}
-		key = binary.LittleEndian.AppendUint32(key, r.number(x))
+		key = binary.LittleEndian.AppendUint32(key, r.rationalID(x))
 	}
 	return key
 }
 
-// signature appends what a state can do: its block, and the set of its choices.
+// signature appends the signature of a state: its block, and the set of its choices' signatures.
 func (r *refiner) signature(s int, key []byte) []byte {
 	key = binary.LittleEndian.AppendUint32(key, r.block[s])
 	first, end := r.m.Choices(s)
 	var choices []string
 	for c := first; c < end; c++ {
-		choices = append(choices, string(r.choice(c)))
+		choices = append(choices, string(r.choiceSignature(c)))
 	}
 	slices.Sort(choices)
 	for _, c := range slices.Compact(choices) {
@@ -175,49 +174,49 @@ func (r *refiner) signature(s int, key []byte) []byte {
 	return key
 }
 
-// choice returns what a choice earns and the probability of every block.
-func (r *refiner) choice(c int) []byte {
+// choiceSignature returns the rewards of a choice and its probability of every block, as numbers.
+func (r *refiner) choiceSignature(c int) []byte {
 	lo, hi := r.m.Row(c)
 	r.pairs = r.pairs[:0]
 	for i := lo; i < hi; i++ {
-		r.pairs = append(r.pairs, pair{r.block[r.m.Target[i]], r.m.Weight[i]})
+		r.pairs = append(r.pairs, blockWeight{r.block[r.m.Target[i]], r.m.Weight[i]})
 	}
-	slices.SortFunc(r.pairs, func(a, b pair) int {
+	slices.SortFunc(r.pairs, func(a, b blockWeight) int {
 		if a.block != b.block {
 			return int(int64(a.block) - int64(b.block))
 		}
 		return int(int64(a.weight) - int64(b.weight))
 	})
-	out := binary.LittleEndian.AppendUint32(nil, r.earns[c])
+	out := binary.LittleEndian.AppendUint32(nil, r.choiceReward[c])
 	for i := 0; i < len(r.pairs); {
 		j := i + 1
 		for j < len(r.pairs) && r.pairs[j].block == r.pairs[i].block {
 			j++
 		}
 		out = binary.LittleEndian.AppendUint32(out, r.pairs[i].block)
-		out = binary.LittleEndian.AppendUint32(out, r.sum(r.pairs[i:j]))
+		out = binary.LittleEndian.AppendUint32(out, r.sumOf(r.pairs[i:j]))
 		i = j
 	}
 	return out
 }
 
-// sum returns the number of the sum of weights, which it remembers.
-func (r *refiner) sum(pairs []pair) uint32 {
+// sumOf returns the number of the sum of weights.
+func (r *refiner) sumOf(pairs []blockWeight) uint32 {
 	if len(pairs) == 1 {
-		return r.weights[pairs[0].weight]
+		return r.weightID[pairs[0].weight]
 	}
 	key := make([]byte, 0, 64)
 	for _, p := range pairs {
-		key = binary.LittleEndian.AppendUint32(key, r.weights[p.weight])
+		key = binary.LittleEndian.AppendUint32(key, r.weightID[p.weight])
 	}
-	i, known := r.sums[string(key)]
+	i, known := r.sumID[string(key)]
 	if !known {
 		x := new(big.Rat)
 		for _, p := range pairs {
 			x.Add(x, r.m.Rats[p.weight])
 		}
-		i = r.number(x)
-		r.sums[string(key)] = i
+		i = r.rationalID(x)
+		r.sumID[string(key)] = i
 	}
 	return i
 }

@@ -1,13 +1,10 @@
-// Package ratfunc computes with rational functions of named parameters: quotients of
-// polynomials with whole coefficients. Nothing is rounded.
+// Package ratfunc does exact arithmetic on rational functions of named parameters: quotients of polynomials
+// with integer coefficients.
 //
-// A [Ring] has the names; it makes the [Func] that stand for numbers and for parameters, and
-// everything else is arithmetic on those. Numerator and denominator have no common factor
-// that the search for one finds, which is heuristic: it takes the two at a large number, where
-// the greatest common divisor is that of numbers, and reads that off as a polynomial again
-// (Char, Geddes, Gonnet: GCDHEU, 1989). A divisor that it finds is one; where it gives up, a
-// function is written larger than it must be, and is the same function.
+// A [Ring] makes the [Func] of numbers and parameters; the methods of Func are arithmetic. Common factors of
+// numerator and denominator are cancelled by a heuristic gcd (Char, Geddes, Gonnet: GCDHEU, 1989). If it
+// fails, a function has more terms than necessary, but the right value.
 //
-// Signs are proved: of functions of one parameter by the roots of polynomials ([Sturm], [Root]), which are
-// isolated between fractions, of several by Bernstein coefficients ([Func.NotNegative]).
+// Signs of functions are proved: for one parameter by isolating the roots of polynomials ([Sturm], [Root]),
+// for several by Bernstein coefficients ([Func.NotNegative]).
 package ratfunc

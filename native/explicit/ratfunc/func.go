@@ -6,27 +6,27 @@ import (
 	"strings"
 )
 
-// Ring makes functions of the same parameters; only those may be mixed.
+// Ring makes functions of the same parameters. Functions of different rings must not be mixed.
 type Ring struct {
 	names []string
 	one   mono
 }
 
-// NewRing returns the functions of parameters with names.
+// NewRing returns the ring of the parameters with the given names.
 func NewRing(names []string) *Ring {
 	return &Ring{names, mono(make([]byte, exponentSize*len(names)))}
 }
 
-// Func is a rational function. It is never changed, and safe for concurrent use.
+// Func is a rational function. It is immutable and safe for concurrent use.
 type Func struct {
 	ring     *Ring
-	num, den poly // the first coefficient of den is positive
+	num, den poly // the leading coefficient of den is positive
 }
 
-// Number returns the function that is a number everywhere.
+// Number returns a constant function.
 func (r *Ring) Number(x *big.Rat) *Func { return &Func{r, r.integer(x.Num()), r.integer(x.Denom())} }
 
-// Integer is Number of a whole number.
+// Integer returns a constant function.
 func (r *Ring) Integer(x int64) *Func { return r.Number(big.NewRat(x, 1)) }
 
 func (r *Ring) integer(x *big.Int) poly {
@@ -36,15 +36,15 @@ func (r *Ring) integer(x *big.Int) poly {
 	return poly{{r.one, x}}
 }
 
-// Var returns the function that is the i-th parameter.
+// Var returns the function that is parameter i.
 func (r *Ring) Var(i int) *Func {
 	return &Func{r, poly{{r.one.with(i, 1), one}}, r.integer(one)}
 }
 
-// IsZero reports whether the function is zero everywhere.
+// IsZero reports whether the function is the constant 0.
 func (f *Func) IsZero() bool { return len(f.num) == 0 }
 
-// Constant returns the number that the function is everywhere, if it is one.
+// Constant returns the value of a constant function.
 func (f *Func) Constant() (*big.Rat, bool) {
 	switch {
 	case f.IsZero():
@@ -55,7 +55,7 @@ func (f *Func) Constant() (*big.Rat, bool) {
 	return nil, false
 }
 
-// Size is how many terms numerator and denominator have.
+// Size returns the number of terms of numerator and denominator.
 func (f *Func) Size() int { return len(f.num) + len(f.den) }
 
 // Scale returns f times a number.
@@ -77,18 +77,18 @@ func (f *Func) Add(g *Func) *Func {
 			return f.ring.Number(new(big.Rat).Add(x, y))
 		}
 	}
-	// What the sum has in common with its denominator is in what those of f and g share.
+	// A common factor of the sum and its denominator divides the gcd of both denominators.
 	common := gcd(f.den, g.den)
-	mine, _ := f.den.quo(common)
-	other, _ := g.den.quo(common)
-	num := f.num.mul(other).add(g.num.mul(mine), one, f.ring.one)
+	fFactor, _ := f.den.quo(common)
+	gFactor, _ := g.den.quo(common)
+	num := f.num.mul(gFactor).add(g.num.mul(fFactor), one, f.ring.one)
 	if len(num) == 0 {
 		return f.ring.Integer(0)
 	}
-	rest := gcd(num, common)
-	num, _ = num.quo(rest)
-	common, _ = common.quo(rest)
-	return &Func{f.ring, num, common.mul(mine).mul(other)}
+	remaining := gcd(num, common)
+	num, _ = num.quo(remaining)
+	common, _ = common.quo(remaining)
+	return &Func{f.ring, num, common.mul(fFactor).mul(gFactor)}
 }
 
 // Sub returns f - g.
@@ -99,20 +99,20 @@ func (f *Func) Mul(g *Func) *Func {
 	if f.IsZero() || g.IsZero() {
 		return f.ring.Integer(0)
 	}
-	a, d := reduced(f.num, g.den)
-	c, b := reduced(g.num, f.den)
+	a, d := cancelCommon(f.num, g.den)
+	c, b := cancelCommon(g.num, f.den)
 	return &Func{f.ring, a.mul(c), b.mul(d)}
 }
 
-// reduced divides two polynomials by what they have in common.
-func reduced(p, q poly) (poly, poly) {
+// cancelCommon divides two polynomials by their common divisor.
+func cancelCommon(p, q poly) (poly, poly) {
 	g := gcd(p, q)
 	p, _ = p.quo(g)
 	q, _ = q.quo(g)
 	return p, q
 }
 
-// Quo returns f / g, where g is not zero everywhere.
+// Quo returns f / g; g must not be 0.
 func (f *Func) Quo(g *Func) *Func {
 	inverse := &Func{g.ring, g.den, g.num}
 	if g.num[0].coef.Sign() < 0 {
@@ -121,8 +121,7 @@ func (f *Func) Quo(g *Func) *Func {
 	return f.Mul(inverse)
 }
 
-// Pow returns f to a power, which is not negative where f is zero everywhere. It reports
-// false if that has larger exponents than can be.
+// Pow returns f^n. n must not be negative if f is 0. It reports false if an exponent becomes too large.
 func (f *Func) Pow(n int) (*Func, bool) {
 	if n < 0 {
 		f, n = f.ring.Integer(1).Quo(f), -n
@@ -148,30 +147,30 @@ func (f *Func) Pow(n int) (*Func, bool) {
 	return x, true
 }
 
-// Equal reports whether two functions are the same.
+// Equal reports whether two functions are equal.
 func (f *Func) Equal(g *Func) bool { return f.num.mul(g.den).equal(g.num.mul(f.den)) }
 
-// At returns the value of the function where the parameters have values, in the order of
-// their names. It reports false if the denominator is zero there.
+// At returns the value at a point, in the order of the names. It reports false if the denominator is
+// zero there.
 func (f *Func) At(point []*big.Rat) (*big.Rat, bool) {
-	den := f.den.value(point)
+	den := f.den.eval(point)
 	if den.Sign() == 0 {
 		return nil, false
 	}
-	return den.Quo(f.num.value(point), den), true
+	return den.Quo(f.num.eval(point), den), true
 }
 
-// String writes the function as PRISM reads it, where a sign binds closer than a power.
+// String returns the function in PRISM's syntax, where a sign binds closer than a power.
 func (f *Func) String() string {
 	num := f.write(f.num)
 	if f.den.isOne() {
 		return num
 	}
-	return enclosed(num) + "/" + enclosed(f.write(f.den))
+	return parenthesize(num) + "/" + parenthesize(f.write(f.den))
 }
 
-// enclosed puts what is more than a name or a number in parentheses.
-func enclosed(s string) string {
+// parenthesize adds parentheses, except to a name or a number.
+func parenthesize(s string) string {
 	if strings.ContainsAny(s, "+-*^") {
 		return "(" + s + ")"
 	}

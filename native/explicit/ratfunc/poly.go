@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// poly is a polynomial: terms with other coefficients than zero, those with the larger
-// monomials first. It is never changed.
+// poly is a polynomial: its terms with nonzero coefficients, in decreasing order of monomials. It is
+// immutable.
 type poly []term
 
 type term struct {
@@ -17,14 +17,14 @@ type term struct {
 	coef *big.Int
 }
 
-// mono is the exponents of all parameters, four bytes each, highest first: the order of
-// strings is the lexicographic order of monomials.
+// mono is a monomial: the exponents of all parameters, four bytes each, in big-endian order. So string
+// order is the lexicographic order of monomials.
 type mono string
 
-// exponentSize is the bytes of one exponent.
+// exponentSize is the number of bytes of an exponent.
 const exponentSize = 4
 
-// maxExponent is far more than a polynomial of a size that is kept can have.
+// maxExponent exceeds the exponents of any polynomial of reasonable size.
 const maxExponent = 1 << 24
 
 func (m mono) vars() int { return len(m) / exponentSize }
@@ -33,15 +33,14 @@ func (m mono) exponent(i int) uint32 {
 	return binary.BigEndian.Uint32([]byte(m[i*exponentSize : (i+1)*exponentSize]))
 }
 
-// with returns the monomial with the i-th exponent changed.
+// with returns the monomial with exponent i replaced.
 func (m mono) with(i int, exponent uint32) mono {
 	b := []byte(m)
 	binary.BigEndian.PutUint32(b[i*exponentSize:], exponent)
 	return mono(b)
 }
 
-// combine returns the monomial whose exponents are those of f; it reports false if one of
-// them is negative.
+// combine applies f to the exponents of two monomials. It reports false if a result is negative.
 func (m mono) combine(o mono, f func(x, y int64) int64) (mono, bool) {
 	b := make([]byte, 0, len(m))
 	for i := range m.vars() {
@@ -57,15 +56,15 @@ func (m mono) combine(o mono, f func(x, y int64) int64) (mono, bool) {
 func plus(x, y int64) int64  { return x + y }
 func minus(x, y int64) int64 { return x - y }
 
-func lesser(x, y int64) int64 { return min(x, y) }
+func minimum(x, y int64) int64 { return min(x, y) }
 
-// constant reports whether the monomial is 1.
-func (m mono) constant() bool { return strings.Trim(string(m), "\x00") == "" }
+// isOne reports whether the monomial is 1.
+func (m mono) isOne() bool { return strings.Trim(string(m), "\x00") == "" }
 
-// sum is a polynomial that grows.
-type sum map[mono]*big.Int
+// polyBuilder collects the terms of a polynomial.
+type polyBuilder map[mono]*big.Int
 
-func (s sum) add(m mono, c *big.Int) {
+func (s polyBuilder) add(m mono, c *big.Int) {
 	if have, ok := s[m]; ok {
 		have.Add(have, c)
 		return
@@ -73,7 +72,7 @@ func (s sum) add(m mono, c *big.Int) {
 	s[m] = new(big.Int).Set(c)
 }
 
-func (s sum) poly() poly {
+func (s polyBuilder) poly() poly {
 	var p poly
 	for _, m := range slices.Sorted(maps.Keys(s)) {
 		if s[m].Sign() != 0 {
@@ -84,11 +83,11 @@ func (s sum) poly() poly {
 	return p
 }
 
-// isConstant reports whether the polynomial is a number.
-func (p poly) isConstant() bool { return len(p) == 0 || len(p) == 1 && p[0].mono.constant() }
+// isConstant reports whether the polynomial is a constant.
+func (p poly) isConstant() bool { return len(p) == 0 || len(p) == 1 && p[0].mono.isOne() }
 
 // isOne reports whether the polynomial is 1.
-func (p poly) isOne() bool { return len(p) == 1 && p[0].mono.constant() && p[0].coef.Cmp(one) == 0 }
+func (p poly) isOne() bool { return len(p) == 1 && p[0].mono.isOne() && p[0].coef.Cmp(one) == 0 }
 
 var one = big.NewInt(1)
 
@@ -123,7 +122,7 @@ func (p poly) mul(q poly) poly {
 	if q.isOne() {
 		return p
 	}
-	s := sum{}
+	s := polyBuilder{}
 	var z big.Int
 	for _, x := range p {
 		for _, y := range q {
@@ -136,11 +135,11 @@ func (p poly) mul(q poly) poly {
 
 // neg returns -p.
 func (p poly) neg() poly {
-	return p.each(func(z, x *big.Int) *big.Int { return z.Neg(x) })
+	return p.mapCoefs(func(z, x *big.Int) *big.Int { return z.Neg(x) })
 }
 
-// each returns the polynomial with other coefficients, none of which becomes zero.
-func (p poly) each(f func(z, x *big.Int) *big.Int) poly {
+// mapCoefs applies f to all coefficients; f must not return 0.
+func (p poly) mapCoefs(f func(z, x *big.Int) *big.Int) poly {
 	out := make(poly, len(p))
 	for i, x := range p {
 		out[i] = term{x.mono, f(new(big.Int), x.coef)}
@@ -148,7 +147,7 @@ func (p poly) each(f func(z, x *big.Int) *big.Int) poly {
 	return out
 }
 
-// quo divides by a divisor; it reports false if there is a rest.
+// quo returns p / d; it reports false if the division has a remainder.
 func (p poly) quo(d poly) (poly, bool) {
 	if d.isOne() {
 		return p, true
@@ -166,19 +165,19 @@ func (p poly) quo(d poly) (poly, bool) {
 	return out, true
 }
 
-// content returns the greatest number and the greatest monomial that divide all terms.
+// content returns the greatest integer and monomial that divide all terms.
 func (p poly) content() term {
 	c := term{p[0].mono, new(big.Int)}
 	for _, x := range p {
-		c.mono, _ = c.mono.combine(x.mono, lesser)
+		c.mono, _ = c.mono.combine(x.mono, minimum)
 		c.coef.GCD(nil, nil, c.coef, new(big.Int).Abs(x.coef))
 	}
 	return c
 }
 
-// at replaces the i-th parameter by a number.
-func (p poly) at(i int, x *big.Int) poly {
-	s := sum{}
+// substitute replaces parameter i by a number.
+func (p poly) substitute(i int, x *big.Int) poly {
+	s := polyBuilder{}
 	powers := map[uint32]*big.Int{}
 	for _, t := range p {
 		e := t.mono.exponent(i)
@@ -190,8 +189,8 @@ func (p poly) at(i int, x *big.Int) poly {
 	return s.poly()
 }
 
-// value evaluates the polynomial at a point.
-func (p poly) value(point []*big.Rat) *big.Rat {
+// eval evaluates the polynomial at a point.
+func (p poly) eval(point []*big.Rat) *big.Rat {
 	v := new(big.Rat)
 	for _, t := range p {
 		x := new(big.Rat).SetInt(t.coef)

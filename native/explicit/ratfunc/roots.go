@@ -4,19 +4,19 @@ import (
 	"math/big"
 )
 
-// Line is a polynomial of one parameter: the i-th number is the coefficient of its i-th
-// power, and the last is not zero. None is the polynomial 0. It is never changed.
-type Line []*big.Int
+// Univariate is a polynomial of one parameter by increasing exponents: element i is the coefficient of
+// exponent i. The last one is not zero; an empty slice is the polynomial 0. It is immutable.
+type Univariate []*big.Int
 
-// Lines returns numerator and denominator of a function of one parameter.
-func (f *Func) Lines() (num, den Line) { return f.num.line(), f.den.line() }
+// Univariate returns numerator and denominator of a function of one parameter.
+func (f *Func) Univariate() (num, den Univariate) { return f.num.univariate(), f.den.univariate() }
 
-func (p poly) line() Line {
-	var out Line
-	for _, t := range p { // with the greatest exponent first
+func (p poly) univariate() Univariate {
+	var out Univariate
+	for _, t := range p { // the first term has the greatest exponent
 		e := t.mono.exponent(0)
 		if out == nil {
-			out = make(Line, e+1)
+			out = make(Univariate, e+1)
 			for i := range out {
 				out[i] = new(big.Int)
 			}
@@ -26,10 +26,10 @@ func (p poly) line() Line {
 	return out
 }
 
-func (p Line) degree() int { return len(p) - 1 }
+func (p Univariate) degree() int { return len(p) - 1 }
 
 // Sign returns the sign of the polynomial at a point.
-func (p Line) Sign(at *big.Rat) int {
+func (p Univariate) Sign(at *big.Rat) int {
 	// By Horner's rule, multiplied by a power of the denominator.
 	sum, scale := new(big.Int), big.NewInt(1)
 	for i := len(p) - 1; i >= 0; i-- {
@@ -40,9 +40,8 @@ func (p Line) Sign(at *big.Rat) int {
 	return sum.Sign()
 }
 
-// trim returns the polynomial without leading zeros and without a common divisor of its
-// coefficients.
-func trim(p Line) Line {
+// primitivePart removes leading zeros and divides by the greatest common divisor of the coefficients.
+func primitivePart(p Univariate) Univariate {
 	for len(p) > 0 && p[len(p)-1].Sign() == 0 {
 		p = p[:len(p)-1]
 	}
@@ -50,79 +49,79 @@ func trim(p Line) Line {
 	for _, x := range p {
 		c.GCD(nil, nil, c, new(big.Int).Abs(x))
 	}
-	out := make(Line, len(p))
+	out := make(Univariate, len(p))
 	for i, x := range p {
 		out[i] = new(big.Int).Quo(x, c)
 	}
 	return out
 }
 
-// rest returns the remainder of a division, times a positive number.
-func (p Line) rest(d Line) Line {
-	p = append(Line(nil), p...)
+// pseudoRemainder returns the remainder of p / d, times a positive number.
+func (p Univariate) pseudoRemainder(d Univariate) Univariate {
+	p = append(Univariate(nil), p...)
 	lead := d[len(d)-1]
-	size := new(big.Int).Abs(lead)
+	leadAbs := new(big.Int).Abs(lead)
 	for len(p) >= len(d) {
-		top := new(big.Int).Set(p[len(p)-1])
+		factor := new(big.Int).Set(p[len(p)-1])
 		if lead.Sign() < 0 {
-			top.Neg(top)
+			factor.Neg(factor)
 		}
 		shift := len(p) - len(d)
 		for i := range p {
-			p[i] = new(big.Int).Mul(p[i], size)
+			p[i] = new(big.Int).Mul(p[i], leadAbs)
 			if i >= shift {
-				p[i].Sub(p[i], new(big.Int).Mul(top, d[i-shift]))
+				p[i].Sub(p[i], new(big.Int).Mul(factor, d[i-shift]))
 			}
 		}
-		p = trim(p[:len(p)-1])
+		p = primitivePart(p[:len(p)-1])
 	}
-	return trim(p)
+	return primitivePart(p)
 }
 
-// divided returns the quotient of a division without a remainder, up to a constant
-// factor that is positive if both leading coefficients have the same sign.
-func (p Line) divided(d Line) Line {
-	out := make(Line, len(p)-len(d)+1)
+// pseudoQuotient returns the quotient of a division without remainder, times a number. The number is
+// positive if the leading coefficients have the same sign.
+func (p Univariate) pseudoQuotient(d Univariate) Univariate {
+	out := make(Univariate, len(p)-len(d)+1)
 	lead := d[len(d)-1]
-	size := new(big.Int).Abs(lead)
-	p = append(Line(nil), p...)
+	leadAbs := new(big.Int).Abs(lead)
+	p = append(Univariate(nil), p...)
 	for len(p) >= len(d) {
 		shift := len(p) - len(d)
-		top := new(big.Int).Set(p[len(p)-1])
+		factor := new(big.Int).Set(p[len(p)-1])
 		if lead.Sign() < 0 {
-			top.Neg(top)
+			factor.Neg(factor)
 		}
 		for i := range out {
 			if out[i] != nil {
-				out[i] = new(big.Int).Mul(out[i], size)
+				out[i] = new(big.Int).Mul(out[i], leadAbs)
 			}
 		}
-		out[shift] = top
+		out[shift] = factor
 		for i := range p {
-			p[i] = new(big.Int).Mul(p[i], size)
+			p[i] = new(big.Int).Mul(p[i], leadAbs)
 			if i >= shift {
-				p[i].Sub(p[i], new(big.Int).Mul(top, d[i-shift]))
+				p[i].Sub(p[i], new(big.Int).Mul(factor, d[i-shift]))
 			}
 		}
 		p = p[:len(p)-1]
 	}
-	return trim(out)
+	return primitivePart(out)
 }
 
-func (p Line) derivative() Line {
-	var out Line
+func (p Univariate) derivative() Univariate {
+	var out Univariate
 	for i := 1; i < len(p); i++ {
 		out = append(out, new(big.Int).Mul(p[i], big.NewInt(int64(i))))
 	}
-	return trim(out)
+	return primitivePart(out)
 }
 
-// shared returns a greatest common divisor of two polynomials, not both zero.
-func (p Line) shared(q Line) Line {
+// gcd returns a greatest common divisor of two polynomials that are not both zero (Euclid's algorithm).
+func (p Univariate) gcd(q Univariate) Univariate {
 	for len(q) > 0 {
-		p, q = q, p.rest(q)
+		p, q = q, p.pseudoRemainder(q)
 	}
-	if p = trim(p); p[len(p)-1].Sign() < 0 {
+	if p = primitivePart(p); p[len(p)-1].Sign() < 0 {
 		for i, x := range p {
 			p[i] = new(big.Int).Neg(x)
 		}
@@ -130,35 +129,34 @@ func (p Line) shared(q Line) Line {
 	return p
 }
 
-// Changes returns a polynomial without multiple roots, whose roots are those at which
-// the sign of p, which is not zero, changes: those of odd multiplicity.
+// OddSquareFree returns a polynomial whose simple roots are the roots of p with odd multiplicity, where
+// the sign of p changes. p must not be 0.
 //
 // Source: Yun, On square-free decomposition algorithms (1976), in its simplest form.
-func (p Line) Changes() Line {
-	odd := Line{big.NewInt(1)}
+func (p Univariate) OddSquareFree() Univariate {
+	odd := Univariate{big.NewInt(1)}
 	for i := 1; p.degree() > 0; i++ {
-		// The factors of p of multiplicity i are those of its square-free part that what
-		// is left has no longer.
-		left := p.shared(p.derivative())
-		simple := p.divided(left)
+		// Factors of multiplicity i are in the square-free part of p, but no longer in repeated.
+		repeated := p.gcd(p.derivative())
+		simple := p.pseudoQuotient(repeated)
 		exactly := simple
-		if left.degree() > 0 {
-			exactly = simple.divided(simple.shared(left))
+		if repeated.degree() > 0 {
+			exactly = simple.pseudoQuotient(simple.gcd(repeated))
 		}
 		if i%2 == 1 {
 			odd = odd.Times(exactly)
 		}
-		p = left
+		p = repeated
 	}
 	return odd
 }
 
-// Times returns p · q.
-func (p Line) Times(q Line) Line {
+// Times returns p · q up to a positive factor.
+func (p Univariate) Times(q Univariate) Univariate {
 	if len(p) == 0 || len(q) == 0 {
 		return nil
 	}
-	out := make(Line, len(p)+len(q)-1)
+	out := make(Univariate, len(p)+len(q)-1)
 	for i := range out {
 		out[i] = new(big.Int)
 	}
@@ -167,23 +165,24 @@ func (p Line) Times(q Line) Line {
 			out[i+j].Add(out[i+j], new(big.Int).Mul(x, y))
 		}
 	}
-	return trim(out)
+	return primitivePart(out)
 }
 
-// Sturm counts the roots of a polynomial without multiple ones.
+// Sturm counts the real roots of a polynomial without multiple roots.
 //
-// Source: Sturm's theorem; Basu, Pollack and Roy, Algorithms in real algebraic geometry (2006), chapter 2.
+// Source: Sturm's theorem; Basu, Pollack and Roy, Algorithms in real algebraic geometry (2006), chapter
+// 2.
 type Sturm struct {
-	P     Line
-	chain []Line
+	P     Univariate
+	chain []Univariate
 }
 
-// NewSturm returns the counter of a polynomial without multiple roots, other than 0.
-func NewSturm(p Line) *Sturm {
-	s := &Sturm{P: p, chain: []Line{p}}
+// NewSturm returns the Sturm chain of a nonzero polynomial without multiple roots.
+func NewSturm(p Univariate) *Sturm {
+	s := &Sturm{P: p, chain: []Univariate{p}}
 	for q := p.derivative(); len(q) > 0; {
 		s.chain = append(s.chain, q)
-		p, q = q, p.rest(q)
+		p, q = q, p.pseudoRemainder(q)
 		for i, x := range q {
 			q[i] = new(big.Int).Neg(x)
 		}
@@ -191,7 +190,7 @@ func NewSturm(p Line) *Sturm {
 	return s
 }
 
-// variations is how often the sign changes along the chain.
+// variations returns the number of sign changes in the chain at a point.
 func (s *Sturm) variations(at *big.Rat) int {
 	n, last := 0, 0
 	for _, p := range s.chain {
@@ -206,7 +205,7 @@ func (s *Sturm) variations(at *big.Rat) int {
 	return n
 }
 
-// Count returns how many roots are greater than low and less than high.
+// Count returns the number of roots between low and high, excluding both.
 func (s *Sturm) Count(low, high *big.Rat) int {
 	if low.Cmp(high) >= 0 {
 		return 0
@@ -218,35 +217,35 @@ func (s *Sturm) Count(low, high *big.Rat) int {
 	return n
 }
 
-// Root is a real number: Low, where that is High, and otherwise the only root of a
-// polynomial that is greater than Low and less than High.
+// Root is a real number: the fraction Low if Low equals High, and otherwise the only root of a
+// polynomial between Low and High.
 type Root struct {
 	Low, High *big.Rat
-	of        *Sturm
+	sturm     *Sturm
 }
 
-// At returns the root that is a fraction.
+// At returns a Root that is a fraction.
 func At(x *big.Rat) Root { return Root{Low: x, High: x} }
 
 // Fraction reports whether the root is known to be the fraction Low.
 func (r Root) Fraction() bool { return r.Low.Cmp(r.High) == 0 }
 
-func middle(x, y *big.Rat) *big.Rat {
+func midpoint(x, y *big.Rat) *big.Rat {
 	sum := new(big.Rat).Add(x, y)
 	return sum.Mul(sum, big.NewRat(1, 2))
 }
 
-// First returns the least root that is greater than low and less than high; it reports
-// false if there is none.
-func (s *Sturm) First(low, high *big.Rat) (Root, bool) {
+// FirstRoot returns the least root between low and high, excluding both. It reports false if there is
+// none.
+func (s *Sturm) FirstRoot(low, high *big.Rat) (Root, bool) {
 	for {
 		switch s.Count(low, high) {
 		case 0:
 			return Root{}, false
 		case 1:
-			return Root{low, high, s}.named(), true
+			return Root{low, high, s}.asFraction(), true
 		}
-		m := middle(low, high)
+		m := midpoint(low, high)
 		switch {
 		case s.Count(low, m) > 0:
 			high = m
@@ -258,14 +257,14 @@ func (s *Sturm) First(low, high *big.Rat) (Root, bool) {
 	}
 }
 
-// Narrow returns the root with half as wide an interval.
+// Narrow returns the root with an interval of half the width.
 func (r Root) Narrow() Root {
-	m := middle(r.Low, r.High)
+	m := midpoint(r.Low, r.High)
 	switch {
 	case r.Fraction():
-	case r.of.Count(r.Low, m) > 0:
+	case r.sturm.Count(r.Low, m) > 0:
 		r.High = m
-	case r.of.P.Sign(m) == 0:
+	case r.sturm.P.Sign(m) == 0:
 		return At(m)
 	default:
 		r.Low = m
@@ -273,15 +272,14 @@ func (r Root) Narrow() Root {
 	return r
 }
 
-// maxNamed is the length of the denominators for which fractions are looked for.
-const maxNamed = 256
+// maxFractionBits limits the leading coefficients for which rational roots are recognized.
+const maxFractionBits = 256
 
-// named returns a root that is a fraction as one. Its denominator divides the leading
-// coefficient, and of such fractions no two are in a narrow interval, where the one with the least denominator is
-// the only candidate.
-func (r Root) named() Root {
-	lead := r.of.P[len(r.of.P)-1]
-	if lead.BitLen() > maxNamed {
+// asFraction recognizes a rational root. Its denominator divides the leading coefficient. A
+// sufficiently narrow interval contains only one such fraction: the one with the least denominator.
+func (r Root) asFraction() Root {
+	lead := r.sturm.P[len(r.sturm.P)-1]
+	if lead.BitLen() > maxFractionBits {
 		return r
 	}
 	narrow := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Mul(lead, lead))
@@ -291,15 +289,14 @@ func (r Root) named() Root {
 	if r.Fraction() {
 		return r
 	}
-	if x := simplest(r.Low, r.High); r.of.P.Sign(x) == 0 {
+	if x := simplestBetween(r.Low, r.High); r.sturm.P.Sign(x) == 0 {
 		return At(x)
 	}
 	return r
 }
 
-// simplest returns the fraction with the least denominator that is greater than low and
-// less than high.
-func simplest(low, high *big.Rat) *big.Rat {
+// simplestBetween returns the fraction with the least denominator between low and high, excluding both.
+func simplestBetween(low, high *big.Rat) *big.Rat {
 	floor := new(big.Int).Div(low.Num(), low.Denom())
 	next := new(big.Rat).SetInt(new(big.Int).Add(floor, big.NewInt(1)))
 	if next.Cmp(high) < 0 {
@@ -312,20 +309,20 @@ func simplest(low, high *big.Rat) *big.Rat {
 		k := new(big.Int).Div(b.Denom(), b.Num())
 		x.SetFrac(big.NewInt(1), k.Add(k, big.NewInt(1)))
 	} else {
-		x.Inv(simplest(b.Inv(b), a.Inv(a)))
+		x.Inv(simplestBetween(b.Inv(b), a.Inv(a)))
 	}
 	return x.Add(x, whole)
 }
 
-// Same reports whether two roots are the same number.
-func (r Root) Same(o Root) bool {
+// Equal reports whether two roots are the same number.
+func (r Root) Equal(o Root) bool {
 	switch {
 	case r.Fraction() && o.Fraction():
 		return r.Low.Cmp(o.Low) == 0
 	case r.Fraction():
-		return o.Same(r)
+		return o.Equal(r)
 	case o.Fraction():
-		return r.Low.Cmp(o.Low) < 0 && o.Low.Cmp(r.High) < 0 && r.of.P.Sign(o.Low) == 0
+		return r.Low.Cmp(o.Low) < 0 && o.Low.Cmp(r.High) < 0 && r.sturm.P.Sign(o.Low) == 0
 	}
 	low, high := r.Low, r.High
 	if o.Low.Cmp(low) > 0 {
@@ -334,16 +331,16 @@ func (r Root) Same(o Root) bool {
 	if o.High.Cmp(high) < 0 {
 		high = o.High
 	}
-	both := r.of.P.shared(o.of.P)
-	return both.degree() > 0 && NewSturm(both).Count(low, high) > 0
+	common := r.sturm.P.gcd(o.sturm.P)
+	return common.degree() > 0 && NewSturm(common).Count(low, high) > 0
 }
 
-// Beyond returns how many roots of s are greater than a root and less than high, which is
-// greater than the root.
-func (s *Sturm) Beyond(r Root, high *big.Rat) int {
+// CountAfter returns the number of roots of s that are greater than r and less than high. high must be
+// greater than r.
+func (s *Sturm) CountAfter(r Root, high *big.Rat) int {
 	for !r.Fraction() {
 		inside := s.Count(r.Low, r.High)
-		if r.High.Cmp(high) < 0 && (inside == 0 || inside == 1 && r.meets(s)) {
+		if r.High.Cmp(high) < 0 && (inside == 0 || inside == 1 && r.isRootOf(s)) {
 			n := s.Count(r.High, high)
 			if s.P.Sign(r.High) == 0 {
 				n++
@@ -355,13 +352,13 @@ func (s *Sturm) Beyond(r Root, high *big.Rat) int {
 	return s.Count(r.Low, high)
 }
 
-// meets reports whether the root is one of s, which has one in its interval.
-func (r Root) meets(s *Sturm) bool {
-	both := r.of.P.shared(s.P)
-	return both.degree() > 0 && NewSturm(both).Count(r.Low, r.High) > 0
+// isRootOf reports whether r is a root of s, which has one root in the interval of r.
+func (r Root) isRootOf(s *Sturm) bool {
+	common := r.sturm.P.gcd(s.P)
+	return common.degree() > 0 && NewSturm(common).Count(r.Low, r.High) > 0
 }
 
-// Less compares two different roots.
+// Less reports whether r is less than o. They must be different numbers.
 func (r Root) Less(o Root) bool {
 	for {
 		switch {

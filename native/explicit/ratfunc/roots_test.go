@@ -8,11 +8,11 @@ import (
 )
 
 // product returns a polynomial with the given roots, each so often, times a factor.
-func product(roots []*big.Rat, times []int, factor Line) Line {
+func product(roots []*big.Rat, times []int, factor Univariate) Univariate {
 	p := factor
 	for i, r := range roots {
 		for range times[i] {
-			p = p.Times(Line{new(big.Int).Neg(r.Num()), r.Denom()})
+			p = p.Times(Univariate{new(big.Int).Neg(r.Num()), r.Denom()})
 		}
 	}
 	return p
@@ -21,7 +21,7 @@ func product(roots []*big.Rat, times []int, factor Line) Line {
 // TestRoots finds roots that a polynomial was made of, among roots that are no fractions.
 func TestRoots(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
-	irrational := Line{big.NewInt(-2), big.NewInt(0), big.NewInt(9)} // at ±0.4714…
+	irrational := Univariate{big.NewInt(-2), big.NewInt(0), big.NewInt(9)} // at ±0.4714…
 	for range 100 {
 		var roots []*big.Rat
 		var times []int
@@ -31,9 +31,9 @@ func TestRoots(t *testing.T) {
 				roots, times = append(roots, x), append(times, 1+r.IntN(4))
 			}
 		}
-		factor := Line{big.NewInt(1), big.NewInt(1 - r.Int64N(2)), big.NewInt(1)} // without roots
+		factor := Univariate{big.NewInt(1), big.NewInt(1 - r.Int64N(2)), big.NewInt(1)} // without roots
 		if r.IntN(2) == 0 {
-			factor = Line{big.NewInt(-3)}
+			factor = Univariate{big.NewInt(-3)}
 		}
 		p := product(roots, times, factor).Times(irrational)
 		low, high := big.NewRat(-21, 1), big.NewRat(21, 1)
@@ -48,12 +48,12 @@ func TestRoots(t *testing.T) {
 			}
 		}
 		slices.SortFunc(want, (*big.Rat).Cmp)
-		s := NewSturm(p.Changes())
+		s := NewSturm(p.OddSquareFree())
 		if n := s.Count(low, high); n != len(want)+2 {
 			t.Fatalf("found %d roots of %v, want %d", n, p, len(want)+2)
 		}
 		for i, at := 0, low; i < len(want); {
-			x, ok := s.First(at, high)
+			x, ok := s.FirstRoot(at, high)
 			if !ok {
 				t.Fatalf("found no root of %v beyond %v", p, at)
 			}
@@ -61,8 +61,8 @@ func TestRoots(t *testing.T) {
 				if y, _ := x.Low.Float64(); y > 0.48 || y < -22 {
 					t.Fatalf("found a root of %v near %v, want fractions", p, y)
 				}
-				if y, _ := x.High.Float64(); y > 0 && s.Beyond(x, high) != between {
-					t.Fatalf("found %d roots of %v beyond %v, want %d", s.Beyond(x, high), p, y, between)
+				if y, _ := x.High.Float64(); y > 0 && s.CountAfter(x, high) != between {
+					t.Fatalf("found %d roots of %v beyond %v, want %d", s.CountAfter(x, high), p, y, between)
 				}
 				continue
 			}
@@ -75,15 +75,15 @@ func TestRoots(t *testing.T) {
 }
 
 func TestSameRoot(t *testing.T) {
-	n := func(xs ...int64) Line {
-		var p Line
+	n := func(xs ...int64) Univariate {
+		var p Univariate
 		for _, x := range xs {
 			p = append(p, big.NewInt(x))
 		}
 		return p
 	}
-	first := func(p Line, low, high int64) Root {
-		x, ok := NewSturm(p).First(big.NewRat(low, 7), big.NewRat(high, 7))
+	first := func(p Univariate, low, high int64) Root {
+		x, ok := NewSturm(p).FirstRoot(big.NewRat(low, 7), big.NewRat(high, 7))
 		if !ok {
 			t.Fatalf("%v has no root", p)
 		}
@@ -91,14 +91,14 @@ func TestSameRoot(t *testing.T) {
 	}
 	golden, other := first(n(1, -3, 1), 0, 7), first(n(1, -3, 1).Times(n(5, 2)), 1, 8)
 	near, half := first(n(-382, 1000), 0, 7), first(n(-1, 2), 0, 7)
-	if !golden.Same(other) || golden.Same(near) || near.Same(golden) || !near.Fraction() || !half.Same(At(big.NewRat(1, 2))) {
+	if !golden.Equal(other) || golden.Equal(near) || near.Equal(golden) || !near.Fraction() || !half.Equal(At(big.NewRat(1, 2))) {
 		t.Error("roots are compared wrongly")
 	}
 	if !golden.Less(near) || near.Less(golden) || !near.Less(half) {
 		t.Error("roots are ordered wrongly")
 	}
 	ring := NewRing([]string{"p"})
-	num, den := ring.Var(0).Sub(ring.Integer(2)).Quo(ring.Var(0)).Lines()
+	num, den := ring.Var(0).Sub(ring.Integer(2)).Quo(ring.Var(0)).Univariate()
 	if num.Sign(big.NewRat(1, 1)) != -1 || num.Sign(big.NewRat(2, 1)) != 0 || den.Sign(big.NewRat(-1, 3)) != -1 {
 		t.Errorf("found %v / %v", num, den)
 	}

@@ -8,37 +8,34 @@ import (
 	"strings"
 )
 
-// Format is a format of files of schedulers.
+// Format is a file format of schedulers.
 type Format uint8
 
 // The formats. All but JSON and Tree are PRISM's.
 const (
-	// Actions lists states with the action chosen: (0,true)=move. Unlabelled
-	// choices have an empty one. With steps: (0,true),3=move.
+	// Actions lists states with the action of the choice: (0,true)=move. It is empty for choices
+	// without action. With steps: (0,true),3=move.
 	Actions Format = iota
-	// Indices lists states with the index of the choice among the state's,
-	// from 0: 17=1. With steps: 17,3=1.
+	// Indices lists states with the index of the choice in the state, from 0: 17=1. With steps: 17,3=1.
 	Indices
 	// InducedModel lists the transitions of the induced model (.tra).
 	InducedModel
 	// Dot draws the induced model in GraphViz's language.
 	Dot
-	// JSON is Storm's: a list of objects with the state (s), the steps taken
-	// (m, of schedulers that count them), and the choice (c) with its number
-	// in the model, or "undefined" where any will do.
+	// JSON is Storm's format: a list of objects with the state (s), the number of steps (m) if the
+	// scheduler counts them, and the choice (c) with its number in the model, or "undefined" for any
+	// choice.
 	JSON
-	// Tree is a decision tree, which package tree makes: the file's extension says in
-	// which form.
+	// Tree is a decision tree, which package tree writes. The file's extension decides on its form.
 	Tree
 )
 
-// String returns the name that PRISM's -exportstrat has for the format, json and tree.
+// String returns the name of the format in PRISM's -exportstrat; also json and tree.
 func (f Format) String() string {
 	return [...]string{"actions", "indices", "induced", "dot", "json", "tree"}[f]
 }
 
-// ParseFormat returns the format with a name; "model" is PRISM's other name of
-// "induced".
+// ParseFormat returns the format with a name. "model" is PRISM's other name for "induced".
 func ParseFormat(name string) (Format, error) {
 	if name == "model" {
 		return InducedModel, nil
@@ -51,38 +48,38 @@ func ParseFormat(name string) (Format, error) {
 	return 0, fmt.Errorf("scheduler format %q, want actions, indices, induced, dot, json or tree", name)
 }
 
-// Options are the options of PRISM's -exportstrat, and loss.
+// Options are the options of PRISM's -exportstrat, and Loss.
 type Options struct {
-	// States shows states as their valuations in lists of actions, and in Dot
-	// besides their numbers (states).
+	// States shows valuations of states in lists of actions, and in Dot in addition to state numbers
+	// (option states).
 	States bool
-	// Reachable leaves states that the scheduler does not reach out of induced
-	// models (reach). Those of schedulers that count steps never have them.
+	// Reachable omits unreachable states from induced models (option reach). Schedulers that count
+	// steps always omit them.
 	Reachable bool
-	// Restrict keeps induced models MDPs, with one choice per state (mode=restrict).
+	// Restrict writes induced models as MDPs with one choice per state (option mode=restrict).
 	Restrict bool
-	// Loss is how much a tree may lose of the value (loss).
+	// Loss is the loss of value that a tree may cause (option loss).
 	Loss float64
 }
 
 // Defaults returns PRISM's options for a format.
 func (f Format) Defaults() Options { return Options{States: true, Reachable: f == Dot} }
 
-// ParseTarget takes the argument of PRISM's -exportstrat apart:
+// ParseTarget parses the argument of PRISM's -exportstrat:
 //
 //	file[:type=…,mode=restrict|reduce,reach[=true|false],states[=true|false],loss=…]
 //
-// The options begin at the first colon that no backslash follows. Without a type
-// the file's extension decides: .tra, .dot, .json, otherwise actions.
+// The options begin after the first colon that no backslash follows. Without a type the file's
+// extension decides: .tra, .dot or .json; otherwise the type is actions.
 func ParseTarget(arg string) (file string, f Format, opts Options, err error) {
-	file, list := cut(arg)
-	f = byExtension(file)
+	file, list := splitOptions(arg)
+	f = formatOf(file)
 	var words []string
 	if list != "" {
 		words = strings.Split(list, ",")
 	}
 	for _, w := range words {
-		if key, value, _ := option(w); key == "type" {
+		if key, value, _ := parseOption(w); key == "type" {
 			if f, err = ParseFormat(value); err != nil {
 				return "", 0, Options{}, err
 			}
@@ -100,8 +97,8 @@ func ParseTarget(arg string) (file string, f Format, opts Options, err error) {
 	return file, f, opts, nil
 }
 
-// cut splits off the options. In C:\x the colon is part of the file's name.
-func cut(arg string) (file, list string) {
+// splitOptions splits a file name from its options. In C:\x the colon belongs to the file name.
+func splitOptions(arg string) (file, list string) {
 	for i := range arg {
 		if arg[i] == ':' && !strings.HasPrefix(arg[i+1:], `\`) {
 			return arg[:i], arg[i+1:]
@@ -110,7 +107,7 @@ func cut(arg string) (file, list string) {
 	return arg, ""
 }
 
-func byExtension(file string) Format {
+func formatOf(file string) Format {
 	switch filepath.Ext(file) {
 	case ".tra":
 		return InducedModel
@@ -122,8 +119,8 @@ func byExtension(file string) Format {
 	return Actions
 }
 
-// option splits key=value; a key alone has the value true.
-func option(word string) (key, value string, alone bool) {
+// parseOption splits key=value. A key without value has the value true; alone reports this.
+func parseOption(word string) (key, value string, alone bool) {
 	key, value, found := strings.Cut(word, "=")
 	if !found {
 		value = "true"
@@ -132,18 +129,18 @@ func option(word string) (key, value string, alone bool) {
 }
 
 func (o *Options) set(word string) error {
-	key, value, alone := option(word)
-	var to *bool
+	key, value, alone := parseOption(word)
+	var flag *bool
 	values := [2]string{"false", "true"}
 	switch key {
 	case "type":
 		return nil
 	case "mode":
-		to, values = &o.Restrict, [2]string{"reduce", "restrict"}
+		flag, values = &o.Restrict, [2]string{"reduce", "restrict"}
 	case "reach":
-		to = &o.Reachable
+		flag = &o.Reachable
 	case "states":
-		to = &o.States
+		flag = &o.States
 	case "loss":
 		x, err := strconv.ParseFloat(value, 64)
 		if err != nil || !(x >= 0) || math.IsInf(x, 1) {
@@ -162,6 +159,6 @@ func (o *Options) set(word string) error {
 	case value != values[0] && value != values[1]:
 		return fmt.Errorf("value %q of the scheduler option %s, want %s or %s", value, key, values[1], values[0])
 	}
-	*to = value == values[1]
+	*flag = value == values[1]
 	return nil
 }

@@ -7,8 +7,8 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// jsonState is what the JSON format has of a state and a number of steps. The
-// fields of the structs are sorted by name, as Storm's are.
+// jsonState is an entry of the JSON format: a state, possibly with a number of steps or a memory. The
+// fields of the structs are sorted by name, as Storm writes them.
 type jsonState struct {
 	Choice any            `json:"c"` // []jsonChoice, or "undefined"
 	Memory *int           `json:"m,omitempty"`
@@ -18,7 +18,7 @@ type jsonState struct {
 type jsonChoice struct {
 	Index  int      `json:"index"`
 	Labels []string `json:"labels"`
-	// Updates say what the memory (m') is once a state (s') is reached.
+	// Updates have the memory (m') after each successor state (s').
 	Updates []map[string]any `json:"memory-updates,omitempty"`
 	Prob    float64          `json:"prob"`
 }
@@ -27,12 +27,12 @@ const indent = "    "
 
 func (w *writer) json() error {
 	separator := "[\n" + indent
-	for s := range w.m.NumStates() {
+	for s := range w.model.NumStates() {
 		if err := w.poll(s); err != nil {
 			return err
 		}
-		for i := range w.x {
-			if err := w.element(&separator, w.jsonState(s, i)); err != nil {
+		for i := range w.scheduler {
+			if err := w.jsonElement(&separator, w.jsonState(s, i)); err != nil {
 				return err
 			}
 		}
@@ -41,8 +41,8 @@ func (w *writer) json() error {
 	return err
 }
 
-// element writes an element of the list, and what stands before it.
-func (w *writer) element(separator *string, x jsonState) error {
+// jsonElement writes an element of the list, after the separator.
+func (w *writer) jsonElement(separator *string, x jsonState) error {
 	text, err := json.MarshalIndent(x, indent, indent)
 	if err != nil {
 		return err
@@ -55,18 +55,18 @@ func (w *writer) element(separator *string, x jsonState) error {
 
 func (w *writer) jsonState(s, step int) jsonState {
 	out := jsonState{Choice: "undefined", State: w.variables(s)}
-	if !w.x.Memoryless() {
+	if !w.scheduler.Memoryless() {
 		out.Memory = &step
 	}
-	c := w.x[step][s]
+	c := w.scheduler[step][s]
 	if c == sparse.None {
 		return out
 	}
 	choice := w.jsonChoice(int(c), 1)
-	if !w.x.Memoryless() {
-		lo, hi := w.m.Row(int(c))
-		for _, t := range w.m.Target[lo:hi] {
-			choice.Updates = append(choice.Updates, map[string]any{"m'": min(step+1, len(w.x)-1), "s'": w.variables(int(t))})
+	if !w.scheduler.Memoryless() {
+		lo, hi := w.model.Row(int(c))
+		for _, t := range w.model.Target[lo:hi] {
+			choice.Updates = append(choice.Updates, map[string]any{"m'": min(step+1, len(w.scheduler)-1), "s'": w.variables(int(t))})
 		}
 	}
 	out.Choice = []jsonChoice{choice}
@@ -75,13 +75,13 @@ func (w *writer) jsonState(s, step int) jsonState {
 
 func (w *writer) jsonChoice(c int, prob float64) jsonChoice {
 	out := jsonChoice{Index: c, Labels: []string{}, Prob: prob}
-	if a := w.action(w.m.Actions, c); a != "" {
+	if a := w.action(w.model.Actions, c); a != "" {
 		out.Labels = append(out.Labels, a)
 	}
 	return out
 }
 
-// variables returns the valuation of a state by name.
+// variables returns the valuation of a state by variable name.
 func (w *writer) variables(s int) map[string]any {
 	w.space.State(w.valuation, s)
 	out := make(map[string]any, len(w.vars))

@@ -14,10 +14,10 @@ import (
 	"tilecheck/native/explicit/sparse"
 )
 
-// Read reads a scheduler that does not count steps: Storm's JSON, or PRISM's lists of states
-// with actions, (0,true)=move or 17=move, or with the numbers of choices, 17=1. States that are
-// not there have any choice. An action that several choices of its state have is an error: it
-// does not say which is meant. Errors name the file, and the line of a list, or are the context's.
+// Read reads a memoryless scheduler: Storm's JSON, or PRISM's lists of states with actions,
+// (0,true)=move or 17=move, or with choice indices, 17=1. States that are missing have any choice. It
+// is an error if several choices of a state have the given action. Errors name the file and line, or
+// are the context's.
 func Read(ctx context.Context, file string, text []byte, space *explicit.Space) (Scheduler, error) {
 	r := newReader(space)
 	if err := r.read(ctx, file, text); err != nil {
@@ -26,9 +26,10 @@ func Read(ctx context.Context, file string, text []byte, space *explicit.Space) 
 	return Scheduler{r.choices}, nil
 }
 
-// ReadPermitted is Read for a file that may permit several choices of a state, as a shield does: in a list with a line for each, in
-// JSON with several that are equally likely. It returns all that are permitted, any where the file says nothing of a state, and
-// the scheduler if that is what they are; otherwise nil.
+// ReadPermitted is Read for files that may permit several choices of a state, as a shield does: lists
+// with a line for each choice, JSON with equally likely choices. It returns all permitted choices;
+// states that are missing permit all. It also returns the scheduler, or nil if some state has several
+// choices.
 func ReadPermitted(ctx context.Context, file string, text []byte, space *explicit.Space) (*sparse.Set, Scheduler, error) {
 	m := space.Model()
 	r := newReader(space)
@@ -45,19 +46,19 @@ func ReadPermitted(ctx context.Context, file string, text []byte, space *explici
 			r.permitted.Add(c)
 		}
 	}
-	if r.several {
+	if r.nondeterministic {
 		return r.permitted, nil, nil
 	}
 	return r.permitted, Scheduler{r.choices}, nil
 }
 
 func newReader(space *explicit.Space) *reader {
-	r := &reader{space: space, choices: make([]uint32, space.Model().NumStates()), at: map[string]int{}}
+	r := &reader{space: space, choices: make([]uint32, space.Model().NumStates()), varIndex: map[string]int{}}
 	for i := range r.choices {
 		r.choices[i] = sparse.None
 	}
 	for i, v := range space.Program().Vars {
-		r.at[v.Name] = i
+		r.varIndex[v.Name] = i
 	}
 	return r
 }
@@ -72,13 +73,14 @@ func (r *reader) read(ctx context.Context, file string, text []byte) error {
 
 // reader reads one scheduler.
 type reader struct {
-	space   *explicit.Space
-	choices []uint32       // of each state the first that was read
-	at      map[string]int // of variables
-	// permitted are all that were read, if several of a state may be; several says that there are some.
-	permitted *sparse.Set
-	several   bool
-	order     []uint32 // by PRISM's numbers of states; nil until one is asked for
+	space    *explicit.Space
+	choices  []uint32       // of each state: the last choice read
+	varIndex map[string]int // by name
+	// permitted are all choices read, if several per state are allowed; nil otherwise. nondeterministic
+	// says that a state has several.
+	permitted        *sparse.Set
+	nondeterministic bool
+	order            []uint32 // states by PRISM's numbers; nil until needed
 }
 
 // list reads one of PRISM's lists.
@@ -103,25 +105,25 @@ func (r *reader) list(ctx context.Context, file string, text []byte) error {
 	return nil
 }
 
-// line reads what a scheduler does in one state.
+// line reads the choice of one state.
 func (r *reader) line(line string) error {
 	if !strings.HasPrefix(line, "(") {
-		return r.numbered(line)
+		return r.numberedLine(line)
 	}
 	state, action, ok := strings.Cut(line, ")=")
 	words := strings.Split(strings.TrimPrefix(state, "("), ",")
-	if len(r.at) == 0 && words[0] == "" {
+	if len(r.varIndex) == 0 && words[0] == "" {
 		words = nil
 	}
 	if strings.Contains(state, ")") {
 		return errSteps
 	}
-	if !ok || len(words) != len(r.at) {
-		return r.unlike(line)
+	if !ok || len(words) != len(r.varIndex) {
+		return r.formatError(line)
 	}
 	valuation := make([]int32, len(words))
 	for i, w := range words {
-		x, err := value(w)
+		x, err := parseValue(w)
 		if err != nil {
 			return fmt.Errorf("found the value %.60q, want a number, true or false", w)
 		}
@@ -130,21 +132,22 @@ func (r *reader) line(line string) error {
 	return r.choose(valuation, action)
 }
 
+// errSteps says that a list has a memory.
 var errSteps = errors.New("found a list of a scheduler with a memory, which does not say what it remembers next: want Storm's JSON")
 
-func (r *reader) unlike(line string) error {
-	return fmt.Errorf("found %.60q, want a state of %d variables or a number of one, and its action or the number of a choice, such as (0,true)=move, 17=move or 17=1", line, len(r.at))
+func (r *reader) formatError(line string) error {
+	return fmt.Errorf("found %.60q, want a state of %d variables or a number of one, and its action or the number of a choice, such as (0,true)=move, 17=move or 17=1", line, len(r.varIndex))
 }
 
-// numbered reads a line about a state that has a number: 17=move or 17=1. No action is a number.
-func (r *reader) numbered(line string) error {
+// numberedLine reads a line with a state number: 17=move or 17=1. Actions are never numbers.
+func (r *reader) numberedLine(line string) error {
 	number, what, ok := strings.Cut(line, "=")
 	if strings.Contains(number, ",") && ok {
 		return errSteps
 	}
 	k, err := strconv.Atoi(number)
 	if !ok || err != nil {
-		return r.unlike(line)
+		return r.formatError(line)
 	}
 	if r.order == nil {
 		r.order = r.space.Order()
@@ -155,16 +158,16 @@ func (r *reader) numbered(line string) error {
 	s := int(r.order[k])
 	i, err := strconv.Atoi(what)
 	if err != nil {
-		return r.named(s, what)
+		return r.chooseByAction(s, what)
 	}
 	first, end := r.space.Model().Choices(s)
 	if i < 0 || i >= end-first {
 		return fmt.Errorf("found choice %d of state %d, which has 0 to %d", i, k, end-first-1)
 	}
-	return r.note(s, first+i)
+	return r.setChoice(s, first+i)
 }
 
-func value(word string) (int32, error) {
+func parseValue(word string) (int32, error) {
 	switch word = strings.TrimSpace(word); word {
 	case "true":
 		return 1, nil
@@ -194,9 +197,9 @@ func (r *reader) json(ctx context.Context, file string, text []byte) error {
 		}
 		var choices []readChoice
 		if json.Unmarshal(s.Choice, &choices) != nil {
-			continue // "undefined": any will do
+			continue // "undefined": any choice
 		}
-		actions, err := r.actions(choices)
+		actions, err := r.actionsOf(choices)
 		if err != nil {
 			return fmt.Errorf("%s: entry %d: %w", file, n, err)
 		}
@@ -213,14 +216,14 @@ func (r *reader) json(ctx context.Context, file string, text []byte) error {
 	return nil
 }
 
-// readChoice is a choice of an entry, with its probability as it is written.
+// readChoice is a choice of an entry.
 type readChoice struct {
 	Labels []string        `json:"labels"`
 	Prob   json.RawMessage `json:"prob"`
 }
 
-// actions returns those of the choices of an entry.
-func (r *reader) actions(choices []readChoice) ([]string, error) {
+// actionsOf returns the actions of the choices of an entry.
+func (r *reader) actionsOf(choices []readChoice) ([]string, error) {
 	if len(choices) == 0 || len(choices) > 1 && r.permitted == nil {
 		return nil, fmt.Errorf("found %d choices, want one with one action", len(choices))
 	}
@@ -240,11 +243,11 @@ func (r *reader) actions(choices []readChoice) ([]string, error) {
 	return actions, nil
 }
 
-// valuation reads a state by the names of its variables.
+// valuation reads a state as values by variable name.
 func (r *reader) valuation(state map[string]json.RawMessage) ([]int32, error) {
-	out := make([]int32, len(r.at))
-	for name, i := range r.at {
-		x, err := value(string(state[name]))
+	out := make([]int32, len(r.varIndex))
+	for name, i := range r.varIndex {
+		x, err := parseValue(string(state[name]))
 		if err != nil {
 			return nil, fmt.Errorf("found no value of %s", name)
 		}
@@ -253,64 +256,65 @@ func (r *reader) valuation(state map[string]json.RawMessage) ([]int32, error) {
 	return out, nil
 }
 
-// choose notes the choice with an action. A state that the model does not reach is none.
+// choose records the choice with an action. States that are unreachable in the model are ignored.
 func (r *reader) choose(valuation []int32, action string) error {
 	s, ok := r.space.Find(valuation)
 	if !ok {
 		return nil
 	}
-	return r.named(s, action)
+	return r.chooseByAction(s, action)
 }
 
-// named notes the choice of a state with an action.
-func (r *reader) named(s int, action string) error {
-	c, err := r.find(s, action)
+// chooseByAction records the choice of a state with an action.
+func (r *reader) chooseByAction(s int, action string) error {
+	c, err := r.choiceWithAction(s, action)
 	if err != nil {
 		return err
 	}
-	return r.note(s, c)
+	return r.setChoice(s, c)
 }
 
-// find returns the choice of a state with an action.
-func (r *reader) find(s int, action string) (int, error) {
+// choiceWithAction returns the choice of a state with an action.
+func (r *reader) choiceWithAction(s int, action string) (int, error) {
 	m := r.space.Model()
 	found := -1
 	first, end := m.Choices(s)
 	for c := first; c < end; c++ {
 		switch {
-		case r.name(m, c) != action:
+		case r.actionName(m, c) != action:
 		case found >= 0 && action == "":
-			return 0, fmt.Errorf("state %s has several choices without an action, want a list of the numbers of choices (type=indices)", r.text(s))
+			return 0, fmt.Errorf("state %s has several choices without an action, want a list of the numbers of choices (type=indices)", r.stateText(s))
 		case found >= 0:
-			return 0, fmt.Errorf("state %s has several choices with action %s, want a list of the numbers of choices (type=indices)", r.text(s), action)
+			return 0, fmt.Errorf("state %s has several choices with action %s, want a list of the numbers of choices (type=indices)", r.stateText(s), action)
 		default:
 			found = c
 		}
 	}
 	if found < 0 {
-		return 0, fmt.Errorf("state %s has no action %.60q", r.text(s), action)
+		return 0, fmt.Errorf("state %s has no action %.60q", r.stateText(s), action)
 	}
 	return found, nil
 }
 
-func (r *reader) note(s, c int) error {
-	another := r.choices[s] != sparse.None && r.choices[s] != uint32(c)
+// setChoice records a choice.
+func (r *reader) setChoice(s, c int) error {
+	different := r.choices[s] != sparse.None && r.choices[s] != uint32(c)
 	switch {
 	case r.permitted != nil:
 		r.permitted.Add(c)
-		r.several = r.several || another
-	case another:
-		return fmt.Errorf("state %s has two choices, want one of a scheduler", r.text(s))
+		r.nondeterministic = r.nondeterministic || different
+	case different:
+		return fmt.Errorf("state %s has two choices, want one of a scheduler", r.stateText(s))
 	}
 	r.choices[s] = uint32(c)
 	return nil
 }
 
-func (r *reader) name(m *sparse.Model, c int) string {
+func (r *reader) actionName(m *sparse.Model, c int) string {
 	if m.Actions == nil || m.Actions[c] == sparse.NoAction {
 		return ""
 	}
 	return r.space.Program().Actions[m.Actions[c]-1]
 }
 
-func (r *reader) text(s int) string { return r.space.Compiled().StateText(r.space.State(nil, s)) }
+func (r *reader) stateText(s int) string { return r.space.Compiled().StateText(r.space.State(nil, s)) }

@@ -6,20 +6,19 @@ import (
 	"tilecheck/native/explicit/sparse"
 )
 
-// Scheduler is a deterministic scheduler of an MDP: [i][s] is the choice of
-// state s after i steps, as numbered in the model, sparse.None where any will
-// do. The last row holds for all later steps, too; a memoryless scheduler has
-// one row. Rows may share memory.
+// Scheduler is a deterministic scheduler of an MDP: [i][s] is the choice of state s after i steps, as
+// numbered in the model, or sparse.None for any choice. The last row holds for all later steps; a
+// memoryless scheduler has one row. Rows may share memory.
 type Scheduler [][]uint32
 
-// Memoryless reports whether the choices depend on nothing but the state.
+// Memoryless reports whether the scheduler does not depend on the number of steps.
 func (x Scheduler) Memoryless() bool { return len(x) == 1 }
 
 // Row returns the choices after some steps.
 func (x Scheduler) Row(steps int) []uint32 { return x[min(steps, len(x)-1)] }
 
-// take returns the choice made: the first one where any will do, as in PRISM.
-func take(m *sparse.Model, row []uint32, s int) int {
+// choiceOrFirst returns the choice of a state: the first one if any will do, as in PRISM.
+func choiceOrFirst(m *sparse.Model, row []uint32, s int) int {
 	if row[s] != sparse.None {
 		return int(row[s])
 	}

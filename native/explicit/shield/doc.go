@@ -1,18 +1,16 @@
-// Package shield says which choices of an MDP keep a probability close to the best
-// one, and makes models that have no others.
+// Package shield computes the choices of an MDP that keep a probability close to the best one, and models
+// that are restricted to them.
 //
 //	x, err := shield.New(ctx, &shield.Question{Space: space, Left: all, Right: goal, Max: true}, &shield.Options{Threshold: d})
 //	x.Allowed                      // choices
-//	p, err := x.Promise(ctx)       // what any scheduler of these attains, at best and at worst
+//	p, err := x.Promise(ctx)       // the best and the worst probability of an allowed scheduler
 //	text, err := x.Model(tree)     // the model, with a module that allows no others
 //
-// A choice is allowed if it loses no more than a threshold against the best choice
-// of its state, when play is the best after it. Losses of several steps add up, and a
-// scheduler may go round in circles without loss: what a shield promises in the end is
-// computed, not concluded. Options.Total asks for a threshold for which that is
-// close to the best.
+// A choice is allowed if, followed by best choices, it loses at most a threshold against the best choice of
+// its state. Losses of several steps add up, and a scheduler may follow a cycle without loss forever. So the
+// probability under the shield is computed from the restricted model. Options.Total limits that probability.
 //
-// Bounds decide where they can, and fractions otherwise.
+// Floating-point bounds decide where they can, and exact arithmetic elsewhere.
 //
 // Source: Jansen, Könighofer, Junges, Serban and Bloem, Safe reinforcement learning
 // using probabilistic shields (CONCUR 2020); Tempest (ATVA 2021) for the absolute and

@@ -10,8 +10,7 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// jsonState is a state in Storm's format of schedulers, in which a choice may be one of
-// several.
+// jsonState is a state in Storm's format of schedulers, with the probability of each choice.
 type jsonState struct {
 	Choices []jsonChoice   `json:"c"`
 	State   map[string]any `json:"s"`
@@ -23,8 +22,8 @@ type jsonChoice struct {
 	Prob   float64  `json:"prob"`
 }
 
-// JSON writes the choices that are allowed in each state, equally likely, as Storm's
-// --exportscheduler does.
+// JSON writes the allowed choices of each state, equally likely, in the format of Storm's
+// --exportscheduler.
 func (x *Shield) JSON(ctx context.Context, w io.Writer) error {
 	b := bufio.NewWriter(w)
 	m := x.Space.Model()
@@ -62,7 +61,7 @@ func (x *Shield) labels(c int) []string {
 	return []string{}
 }
 
-// Action returns the action of a choice, empty for none.
+// Action returns the action of a choice; empty for none.
 func (x *Shield) Action(c int) string {
 	m := x.Space.Model()
 	if m.Actions == nil || m.Actions[c] == sparse.NoAction {

@@ -14,26 +14,26 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// moduleName is what the module is called that guards a model.
+// moduleName is the name of the module that Model adds.
 const moduleName = "shield"
 
-// Model returns the model with a module beside it that takes part in every action of which
-// a choice is not allowed, where it is. Choices without an action are kept by guards of
-// their commands. States that the shield keeps from being reached do not matter.
+// Model returns the model with an additional module, which synchronises with every action that is not
+// always allowed, and enables it where it is allowed. Choices without an action are restricted by the
+// guards of their commands. Only states that are reachable under the shield count.
 //
-// Refused are models of which two choices with one action are not both allowed in a state, and those
-// whose system block says which modules there are.
+// The error says that this is impossible: two choices of a state with the same action are not both
+// allowed, or the model has a system block.
 func (x *Shield) Model(ctx context.Context, tree *syntax.Model) ([]byte, error) {
-	g := &guards{x: x, actions: map[int][]sample{}, commands: map[compile.CommandRef][]sample{}}
+	g := &guardBuilder{shield: x, actions: map[int][]sample{}, commands: map[compile.CommandRef][]sample{}}
 	if err := g.collect(ctx); err != nil {
 		return nil, err
 	}
 	out := *tree
 	out.Items = slices.Clone(tree.Items)
-	if err := g.strengthen(ctx, &out); err != nil {
+	if err := g.strengthenGuards(ctx, &out); err != nil {
 		return nil, err
 	}
-	text, err := g.module(ctx, tree)
+	text, err := g.moduleText(ctx, tree)
 	if err := cmp.Or(err, ctx.Err()); err != nil {
 		return nil, err
 	}
@@ -47,48 +47,49 @@ func (x *Shield) Model(ctx context.Context, tree *syntax.Model) ([]byte, error) 
 	return b.Bytes(), nil
 }
 
-// guards are where which action, or which command without one, is allowed.
-type guards struct {
-	x        *Shield
-	actions  map[int][]sample // those of which a choice is not allowed somewhere
+// guardBuilder collects, for each action, and for each command without one, where it is allowed.
+type guardBuilder struct {
+	shield   *Shield
+	actions  map[int][]sample // by action
 	commands map[compile.CommandRef][]sample
 }
 
-func (g *guards) collect(ctx context.Context) error {
-	x := g.x
+// collect records the reachable states in which each action or command is enabled.
+func (g *guardBuilder) collect(ctx context.Context) error {
+	x := g.shield
 	m := x.Space.Model()
 	from := sparse.NewSet(m.NumStates())
 	for _, s := range m.Initial {
 		from.Add(int(s))
 	}
-	states := reached(x.restricted(), from)
-	var failure error
+	states := reachableFrom(x.restricted(), from)
+	var failed error
 	err := x.Space.Commands(ctx, func(s, choice int, c *compile.Choice, _ []int) {
-		if failure != nil || !states.Has(s) {
+		if failed != nil || !states.Has(s) {
 			return
 		}
-		at := sample{x.Space.State(nil, s), x.Allowed.Has(choice)}
+		current := sample{x.Space.State(nil, s), x.Allowed.Has(choice)}
 		if c.Action == sema.Unlabelled {
-			g.commands[c.Commands[0]] = append(g.commands[c.Commands[0]], at)
+			g.commands[c.Commands[0]] = append(g.commands[c.Commands[0]], current)
 			return
 		}
 		list := g.actions[c.Action]
-		if n := len(list); n > 0 && slices.Equal(list[n-1].state, at.state) {
-			if list[n-1].allowed != at.allowed {
-				failure = fmt.Errorf("in state %s only some choices of action %s are allowed, which no module can tell apart: want a file .json or files of states (.all, .umb)",
-					x.Space.Compiled().StateText(at.state), x.Space.Program().Actions[c.Action])
+		if n := len(list); n > 0 && slices.Equal(list[n-1].state, current.state) {
+			if list[n-1].allowed != current.allowed {
+				failed = fmt.Errorf("in state %s only some choices of action %s are allowed, which no module can tell apart: want a file .json or files of states (.all, .umb)",
+					x.Space.Compiled().StateText(current.state), x.Space.Program().Actions[c.Action])
 			}
 			return
 		}
-		g.actions[c.Action] = append(list, at)
+		g.actions[c.Action] = append(list, current)
 	})
-	return cmp.Or(failure, err)
+	return cmp.Or(failed, err)
 }
 
-// strengthen puts guards before the commands without an action of which a choice is not
+// strengthenGuards adds conditions to the guards of commands without an action that are not always
 // allowed.
-func (g *guards) strengthen(ctx context.Context, tree *syntax.Model) error {
-	prog := g.x.Space.Program()
+func (g *guardBuilder) strengthenGuards(ctx context.Context, tree *syntax.Model) error {
+	prog := g.shield.Space.Program()
 	module := -1
 	for i, item := range tree.Items {
 		switch item.(type) {
@@ -114,7 +115,7 @@ func (g *guards) strengthen(ctx context.Context, tree *syntax.Model) error {
 				out = &y
 			}
 			cmd := *plain.Commands[k]
-			guard, err := syntax.ParseExpr("", []byte("("+syntax.ExprString(cmd.Guard)+") & ("+separate(ctx, prog.Vars, samples)+")"))
+			guard, err := syntax.ParseExpr("", []byte("("+syntax.ExprString(cmd.Guard)+") & ("+separatingExpr(ctx, prog.Vars, samples)+")"))
 			if err != nil {
 				return err
 			}
@@ -128,13 +129,13 @@ func (g *guards) strengthen(ctx context.Context, tree *syntax.Model) error {
 	return nil
 }
 
-// module returns the module, empty if everything is allowed.
-func (g *guards) module(ctx context.Context, tree *syntax.Model) (string, error) {
-	prog := g.x.Space.Program()
+// moduleText returns the additional module; empty if it is not needed.
+func (g *guardBuilder) moduleText(ctx context.Context, tree *syntax.Model) (string, error) {
+	prog := g.shield.Space.Program()
 	var b bytes.Buffer
 	for a, name := range prog.Actions {
 		if samples := g.actions[a]; slices.ContainsFunc(samples, sample.forbidden) {
-			fmt.Fprintf(&b, "  [%s] %s -> true;\n", name, separate(ctx, prog.Vars, samples))
+			fmt.Fprintf(&b, "  [%s] %s -> true;\n", name, separatingExpr(ctx, prog.Vars, samples))
 		}
 	}
 	if b.Len() == 0 {
@@ -153,7 +154,7 @@ func (g *guards) module(ctx context.Context, tree *syntax.Model) (string, error)
 	return "// No action that loses more than is allowed.\nmodule " + moduleName + "\n" + b.String() + "endmodule\n", nil
 }
 
-// sample is a state in which something is allowed, or is not.
+// sample is a state, in which an action or command is allowed or not.
 type sample struct {
 	state   []int32
 	allowed bool
@@ -161,19 +162,18 @@ type sample struct {
 
 func (s sample) forbidden() bool { return !s.allowed }
 
-// separate returns an expression over the variables that tells states in which something
-// is allowed from the others: a decision tree, grown greedily. It is of no use once the
-// context has ended.
+// separatingExpr returns an expression over the variables that holds in the allowed samples only: a
+// decision tree, grown greedily. The result is wrong once the context has ended.
 //
 // Source: the Gini impurity of Breiman, Friedman, Olshen and Stone (1984).
-func separate(ctx context.Context, vars []sema.Variable, samples []sample) string {
-	good := 0
+func separatingExpr(ctx context.Context, vars []sema.Variable, samples []sample) string {
+	allowed := 0
 	for _, s := range samples {
 		if s.allowed {
-			good++
+			allowed++
 		}
 	}
-	switch good {
+	switch allowed {
 	case 0:
 		return "false"
 	case len(samples):
@@ -182,7 +182,7 @@ func separate(ctx context.Context, vars []sema.Variable, samples []sample) strin
 	if ctx.Err() != nil {
 		return "true"
 	}
-	v, k := split(len(vars), samples)
+	v, k := bestSplit(len(vars), samples)
 	low := make([]sample, 0, len(samples))
 	var high []sample
 	for _, s := range samples {
@@ -192,34 +192,34 @@ func separate(ctx context.Context, vars []sema.Variable, samples []sample) strin
 			high = append(high, s)
 		}
 	}
-	name, over := fmt.Sprintf("%s<=%d", vars[v].Name, k), fmt.Sprintf("%s>%d", vars[v].Name, k)
+	condition, negation := fmt.Sprintf("%s<=%d", vars[v].Name, k), fmt.Sprintf("%s>%d", vars[v].Name, k)
 	if vars[v].Type == sema.Bool {
-		name, over = "!"+vars[v].Name, vars[v].Name
+		condition, negation = "!"+vars[v].Name, vars[v].Name
 	}
-	return joined(name, over, separate(ctx, vars, low), separate(ctx, vars, high))
+	return conditionalExpr(condition, negation, separatingExpr(ctx, vars, low), separatingExpr(ctx, vars, high))
 }
 
-// joined is low under a condition and high otherwise.
-func joined(name, over, low, high string) string {
+// conditionalExpr returns the expression `condition ? low : high`, simplified.
+func conditionalExpr(condition, negation, low, high string) string {
 	switch {
 	case low == "true" && high == "false":
-		return name
+		return condition
 	case low == "false" && high == "true":
-		return over
+		return negation
 	case low == "true":
-		return "(" + name + " | " + high + ")"
+		return "(" + condition + " | " + high + ")"
 	case low == "false":
-		return "(" + over + " & " + high + ")"
+		return "(" + negation + " & " + high + ")"
 	case high == "true":
-		return "(" + over + " | " + low + ")"
+		return "(" + negation + " | " + low + ")"
 	case high == "false":
-		return "(" + name + " & " + low + ")"
+		return "(" + condition + " & " + low + ")"
 	}
-	return "(" + name + " ? " + low + " : " + high + ")"
+	return "(" + condition + " ? " + low + " : " + high + ")"
 }
 
-// split returns the variable, and the greatest value of the lower side, that leave the least impurity.
-func split(vars int, samples []sample) (variable int, value int32) {
+// bestSplit returns the test variable <= value with the least Gini impurity.
+func bestSplit(vars int, samples []sample) (variable int, value int32) {
 	type count struct {
 		value     int32
 		good, bad float64
@@ -227,14 +227,14 @@ func split(vars int, samples []sample) (variable int, value int32) {
 	best := -1.0
 	var counts []count // of the values of a variable, ascending
 	for v := range vars {
-		least, most := samples[0].state[v], samples[0].state[v]
+		minimum, maximum := samples[0].state[v], samples[0].state[v]
 		for _, s := range samples {
-			least, most = min(least, s.state[v]), max(most, s.state[v])
+			minimum, maximum = min(minimum, s.state[v]), max(maximum, s.state[v])
 		}
-		place := func(x int32) int { return int(int64(x) - int64(least)) }
+		indexOf := func(x int32) int { return int(int64(x) - int64(minimum)) }
 		counts = counts[:0]
-		if narrow := int64(most)-int64(least) < int64(len(samples))+64; narrow {
-			for x := int64(least); x <= int64(most); x++ {
+		if narrow := int64(maximum)-int64(minimum) < int64(len(samples))+64; narrow {
+			for x := int64(minimum); x <= int64(maximum); x++ {
 				counts = append(counts, count{value: int32(x)})
 			}
 		} else {
@@ -243,14 +243,14 @@ func split(vars int, samples []sample) (variable int, value int32) {
 			}
 			slices.SortFunc(counts, func(a, b count) int { return cmp.Compare(a.value, b.value) })
 			counts = slices.CompactFunc(counts, func(a, b count) bool { return a.value == b.value })
-			place = func(x int32) int {
+			indexOf = func(x int32) int {
 				i, _ := slices.BinarySearchFunc(counts, x, func(c count, x int32) int { return cmp.Compare(c.value, x) })
 				return i
 			}
 		}
 		var total count
 		for _, s := range samples {
-			c := &counts[place(s.state[v])]
+			c := &counts[indexOf(s.state[v])]
 			if s.allowed {
 				c.good++
 				total.good++

@@ -7,18 +7,18 @@ import (
 	"tilecheck/native/explicit/sparse"
 )
 
-// Promise is what schedulers of the choices that are allowed attain, from the first
-// initial state: at best, at worst, and if each choice is as likely as the others. Free is the last
-// without a shield.
+// Promise has the probabilities that allowed schedulers attain from the first initial state: the best
+// one, the worst one, and the uniformly random one. Free is that of the random scheduler without a
+// shield.
 type Promise struct {
 	Best, Worst, Uniform, Free Number
-	// Obeying is the scheduler that attains Worst: a choice of each state that is allowed.
+	// Obeying is the allowed scheduler that attains Worst.
 	Obeying []uint32
 }
 
-// Promise computes it, of the restricted model itself: with fractions if the shield has them.
+// Promise computes these probabilities, exactly if the shield is exact.
 func (x *Shield) Promise(ctx context.Context) (*Promise, error) {
-	exact := x.value.exact != nil
+	exact := x.stateValue.exact != nil
 	m := x.restricted()
 	p := &Promise{}
 	first := x.Space.Model().Initial[0]
@@ -27,23 +27,23 @@ func (x *Shield) Promise(ctx context.Context) (*Promise, error) {
 		m    *sparse.Model
 		most bool
 	}{
-		{&p.Best, m, x.Max}, {&p.Worst, m, !x.Max}, {&p.Uniform, uniform(m, exact), x.Max}, {&p.Free, uniform(x.Space.Model(), exact), x.Max},
+		{&p.Best, m, x.Max}, {&p.Worst, m, !x.Max}, {&p.Uniform, uniformChain(m, exact), x.Max}, {&p.Free, uniformChain(x.Space.Model(), exact), x.Max},
 	} {
 		v, choices, err := x.solve(ctx, sparse.NewGraph(f.m), f.most, exact)
 		if err != nil {
 			return nil, err
 		}
-		*f.out = v.at(int(first))
+		*f.out = v.number(int(first))
 		if f.out == &p.Worst {
-			p.Obeying = x.obeying(choices)
+			p.Obeying = x.originalChoices(choices)
 		}
 	}
 	return p, nil
 }
 
-// obeying returns the choices of the model that choices of the restricted one are: the first
-// that is allowed where any of those will do.
-func (x *Shield) obeying(choices []uint32) []uint32 {
+// originalChoices translates a scheduler of the restricted model to choices of the model. If any choice
+// will do, it takes the first allowed one.
+func (x *Shield) originalChoices(choices []uint32) []uint32 {
 	m := x.Space.Model()
 	out := make([]uint32, m.NumStates())
 	kept := uint32(0)
@@ -63,27 +63,28 @@ func (x *Shield) obeying(choices []uint32) []uint32 {
 	return out
 }
 
-// Attains returns what a scheduler attains from the first initial state: a choice of each state.
+// Attains returns the probability that a scheduler, one choice per state, attains from the first
+// initial state.
 func (x *Shield) Attains(ctx context.Context, choices []uint32) (Number, error) {
 	m := x.Space.Model()
-	only := sparse.NewSet(m.NumChoices())
+	chosen := sparse.NewSet(m.NumChoices())
 	for _, c := range choices {
-		only.Add(int(c))
+		chosen.Add(int(c))
 	}
-	v, _, err := x.solve(ctx, sparse.NewGraph(m.Keep(only)), x.Max, x.value.exact != nil)
+	v, _, err := x.solve(ctx, sparse.NewGraph(m.Restrict(chosen)), x.Max, x.stateValue.exact != nil)
 	if err != nil {
 		return Number{}, err
 	}
-	return v.at(int(m.Initial[0])), nil
+	return v.number(int(m.Initial[0])), nil
 }
 
-// uniform returns the Markov chain in which the choices of a state are equally likely; with fractions, or with doubles and what they are off.
-func uniform(m *sparse.Model, exact bool) *sparse.Model {
+// uniformChain returns the Markov chain in which all choices of a state are equally likely.
+func uniformChain(m *sparse.Model, exact bool) *sparse.Model {
 	if !exact {
-		return uniformDoubles(m)
+		return uniformChainFloat(m)
 	}
 	out := &sparse.Model{Kind: sparse.DTMC, Start: []uint32{0}, Initial: m.Initial, Err: 0x1p-52}
-	known := map[string]uint32{}
+	weightID := map[string]uint32{}
 	for s := range m.NumStates() {
 		first, end := m.Choices(s)
 		var order []uint32
@@ -103,10 +104,10 @@ func uniform(m *sparse.Model, exact bool) *sparse.Model {
 		for _, t := range order {
 			w := sum[t].Mul(sum[t], share)
 			text := w.RatString()
-			n, ok := known[text]
+			n, ok := weightID[text]
 			if !ok {
 				n = uint32(len(out.Rats))
-				known[text] = n
+				weightID[text] = n
 				f, _ := w.Float64()
 				out.Rats, out.Weights = append(out.Rats, w), append(out.Weights, f)
 			}
@@ -117,23 +118,24 @@ func uniform(m *sparse.Model, exact bool) *sparse.Model {
 	return out
 }
 
-// uniformDoubles adds no transitions up: a chain may have several to one state.
-func uniformDoubles(m *sparse.Model) *sparse.Model {
+// uniformChainFloat is uniformChain in floating point, with a bound on the error of the weights. A
+// state may have several transitions to the same target.
+func uniformChainFloat(m *sparse.Model) *sparse.Model {
 	out := &sparse.Model{Kind: sparse.DTMC, Start: []uint32{0}, Initial: m.Initial, Err: m.Err + 0x1p-51}
 	type share struct {
 		weight  uint32
 		choices int
 	}
-	known := map[share]uint32{}
+	weightID := map[share]uint32{}
 	for s := range m.NumStates() {
 		first, end := m.Choices(s)
 		from, to := m.Start[first], m.Start[end]
 		for i := from; i < to; i++ {
 			key := share{m.Weight[i], end - first}
-			n, ok := known[key]
+			n, ok := weightID[key]
 			if !ok {
 				n = uint32(len(out.Weights))
-				known[key] = n
+				weightID[key] = n
 				out.Weights = append(out.Weights, m.Weights[key.weight]/float64(key.choices))
 			}
 			out.Target, out.Weight = append(out.Target, m.Target[i]), append(out.Weight, n)
@@ -143,17 +145,16 @@ func uniformDoubles(m *sparse.Model) *sparse.Model {
 	return out
 }
 
-// Figures say how permissive a shield is, over the states that can be reached under it in
-// which the formula is not decided.
+// Figures say how permissive a shield is, over the states that are reachable under it.
 type Figures struct {
-	States     int // that are reached
-	Deciding   int // of these, with several choices
-	Restricted int // of these, in which a choice is not allowed
-	Choices    int // of the deciding states
-	Allowed    int // of these
+	States     int // reachable states
+	Deciding   int // of these, undecided states with several choices
+	Restricted int // of these, states with a choice that is not allowed
+	Choices    int // choices of deciding states
+	Allowed    int // of these, allowed choices
 }
 
-// Figures counts.
+// Figures computes the figures.
 func (x *Shield) Figures() Figures {
 	var f Figures
 	m := x.Space.Model()
@@ -162,7 +163,7 @@ func (x *Shield) Figures() Figures {
 	for _, s := range m.Initial {
 		from.Add(int(s))
 	}
-	for s := range reached(r.Model, from).All() {
+	for s := range reachableFrom(r.Model, from).All() {
 		f.States++
 		first, end := m.Choices(s)
 		if end-first < 2 || x.decided(s) {
@@ -184,21 +185,21 @@ func (x *Shield) Figures() Figures {
 	return f
 }
 
-// reached returns the states that are reached.
-func reached(m *sparse.Model, from *sparse.Set) *sparse.Set {
+// reachableFrom returns the states that are reachable from a set.
+func reachableFrom(m *sparse.Model, from *sparse.Set) *sparse.Set {
 	out := from.Clone()
-	var todo []int
+	var stack []int
 	for s := range from.All() {
-		todo = append(todo, s)
+		stack = append(stack, s)
 	}
-	for len(todo) > 0 {
-		s := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
+	for len(stack) > 0 {
+		s := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
 		first, end := m.Choices(s)
 		for _, t := range m.Target[m.Start[first]:m.Start[end]] {
 			if !out.Has(int(t)) {
 				out.Add(int(t))
-				todo = append(todo, int(t))
+				stack = append(stack, int(t))
 			}
 		}
 	}

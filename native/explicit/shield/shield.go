@@ -13,37 +13,37 @@ import (
 	"tilecheck/native/explicit/sparse"
 )
 
-// Question is which probability is to be kept: that of Left U Right, or, if Negated, of
-// its negation; as large as possible, or as small.
+// Question is the probability that a shield keeps: that of Left U Right, or of its negation if Negated
+// is set, maximized or minimized.
 type Question struct {
-	Space       *explicit.Space // of an MDP, with fractions
+	Space       *explicit.Space // an MDP with exact weights
 	Left, Right *sparse.Set
 	Negated     bool
 	Max         bool
 }
 
-// Options say how close.
+// Options control how much the probability may differ from the best one.
 type Options struct {
-	// Threshold is the loss of one choice that is allowed: at least 0. Relative says that
-	// it is a share of the best value, of which the choice keeps the rest.
+	// Threshold is the loss that one choice may cause, at least 0. With Relative it is a fraction of
+	// the best value.
 	Threshold *big.Rat
 	Relative  bool
-	// Total says that the threshold is for the loss of a whole path: that of one choice
-	// is the greatest for which the worst scheduler loses no more.
+	// Total applies the threshold to the worst scheduler instead: the allowed loss of one choice is the
+	// greatest for which no scheduler loses more.
 	Total bool
-	// Exact asks for fractions at once. Otherwise there are fractions where bounds leave open whether a choice is allowed, and
-	// with Total.
+	// Exact computes in rational arithmetic from the start. Otherwise that happens only where bounds do
+	// not decide whether a choice is allowed, and with Total.
 	Exact bool
 }
 
-// Number is a probability: bounds that contain it, and the fraction if there are fractions.
+// Number is a probability: bounds, and the exact value if it is known.
 type Number struct {
 	Lower, Upper float64
 	Exact        *big.Rat
 }
 
-// fraction is a number that is known.
-func fraction(x *big.Rat) Number {
+// exactNumber returns a Number with a known value.
+func exactNumber(x *big.Rat) Number {
 	f, exact := x.Float64()
 	if exact {
 		return Number{f, f, x}
@@ -51,7 +51,7 @@ func fraction(x *big.Rat) Number {
 	return Number{math.Nextafter(f, -1), math.Nextafter(f, 2), x}
 }
 
-// Value is the fraction to the nearest double, or the middle of the bounds.
+// Value returns the float64 nearest to the exact value, or the midpoint of the bounds.
 func (n Number) Value() float64 {
 	if n.Exact != nil {
 		f, _ := n.Exact.Float64()
@@ -60,7 +60,8 @@ func (n Number) Value() float64 {
 	return n.Lower + (n.Upper-n.Lower)/2
 }
 
-// Same reports whether two numbers are equal, or, without fractions, may be.
+// Same reports whether two numbers are equal. Without exact values it reports whether they may be
+// equal.
 func (n Number) Same(o Number) bool {
 	if n.Exact != nil && o.Exact != nil {
 		return n.Exact.Cmp(o.Exact) == 0
@@ -68,40 +69,40 @@ func (n Number) Same(o Number) bool {
 	return n.Lower <= o.Upper && o.Lower <= n.Upper
 }
 
-// numbers are those of states or choices.
-type numbers struct {
+// values are the probabilities of states or choices.
+type values struct {
 	lower, upper []float64
-	exact        []*big.Rat // nil without fractions
+	exact        []*big.Rat // nil if only bounds are known
 }
 
-func (n *numbers) at(i int) Number {
+func (n *values) number(i int) Number {
 	if n.exact != nil {
-		return fraction(n.exact[i])
+		return exactNumber(n.exact[i])
 	}
 	return Number{Lower: n.lower[i], Upper: n.upper[i]}
 }
 
-// Shield is the choices that are allowed.
+// Shield is the set of choices that are allowed.
 type Shield struct {
 	*Question
 	graph *sparse.Graph
-	// Allowed are choices; each state has one. Where the formula is decided all are.
+	// Allowed are the allowed choices, at least one in each state. All are allowed in states where the
+	// formula is decided.
 	Allowed *sparse.Set
-	// Loss is the loss of one choice that is allowed, relative if that was asked for; nil if
-	// only a best scheduler is left, which is what Total comes to where nothing else keeps
-	// its promise.
+	// Loss is the loss that one choice may cause, relative if that was asked for. It is nil if only a
+	// best scheduler is allowed, because with Total nothing else is within the threshold.
 	Loss *big.Rat
 
-	relative  bool
-	value, of *numbers // the best probability in each state, and that of each choice if play is the best after it
-	best      []uint32 // a scheduler that attains the value
+	relative                bool
+	stateValue, choiceValue *values  // the best probability of each state, and of each choice followed by best choices
+	bestChoice              []uint32 // a scheduler that attains stateValue
 }
 
-// Value is the best probability in a state.
-func (x *Shield) Value(s int) Number { return x.value.at(s) }
+// Value returns the best probability of a state.
+func (x *Shield) Value(s int) Number { return x.stateValue.number(s) }
 
-// Of is the probability of a choice if play is the best after it.
-func (x *Shield) Of(c int) Number { return x.of.at(c) }
+// Of returns the probability of a choice that is followed by best choices.
+func (x *Shield) Of(c int) Number { return x.choiceValue.number(c) }
 
 var (
 	errNoChoices = errors.New("the model has no choices, want an MDP for a shield")
@@ -118,12 +119,12 @@ func New(ctx context.Context, q *Question, opts *Options) (*Shield, error) {
 		return nil, errInexact
 	}
 	x := &Shield{Question: q, graph: sparse.NewGraph(m), relative: opts.Relative}
-	const usable = 1e-12 // weights beyond the range of doubles tell nothing
+	const usable = 1e-12 // otherwise weights are out of the range of float64
 	if !opts.Exact && !opts.Total && m.Err < usable {
-		if err := x.judge(ctx, false); err != nil {
+		if err := x.computeValues(ctx, false); err != nil {
 			return nil, err
 		}
-		decided, err := x.bounded(ctx, opts.Threshold)
+		decided, err := x.allowByBounds(ctx, opts.Threshold)
 		if err != nil {
 			return nil, err
 		}
@@ -132,49 +133,50 @@ func New(ctx context.Context, q *Question, opts *Options) (*Shield, error) {
 			return x, nil
 		}
 	}
-	if err := x.judge(ctx, true); err != nil {
+	if err := x.computeValues(ctx, true); err != nil {
 		return nil, err
 	}
 	if !opts.Total {
 		x.Loss = opts.Threshold
-		x.Allowed = x.within(ctx, x.Loss)
+		x.Allowed = x.choicesWithin(ctx, x.Loss)
 		return x, ctx.Err()
 	}
-	return x, x.total(ctx, opts.Threshold)
+	return x, x.allowByTotalLoss(ctx, opts.Threshold)
 }
 
-// Of is the shield that allows choices which are known: at least one of each state. Of its methods only Model has an answer.
+// Of returns a Shield with given allowed choices, at least one of each state. Only its method Model may
+// be called.
 func Of(space *explicit.Space, allowed *sparse.Set) *Shield {
 	return &Shield{Question: &Question{Space: space}, Allowed: allowed}
 }
 
-// judge computes the values of states and choices.
-func (x *Shield) judge(ctx context.Context, exact bool) error {
+// computeValues computes the values of states and choices.
+func (x *Shield) computeValues(ctx context.Context, exact bool) error {
 	var err error
-	if x.value, x.best, err = x.solve(ctx, x.graph, x.Max, exact); err != nil {
+	if x.stateValue, x.bestChoice, err = x.solve(ctx, x.graph, x.Max, exact); err != nil {
 		return err
 	}
 	if exact {
-		return x.rate(ctx)
+		return x.computeChoiceValues(ctx)
 	}
-	x.bound()
+	x.computeChoiceBounds()
 	return nil
 }
 
-// epsilon is how wide bounds may be. Thresholds are much wider, as a rule.
+// epsilon is the width of bounds. Thresholds usually are much greater.
 const epsilon = 1e-12
 
-// solve returns the best or worst probability of the formula, and a scheduler.
-func (q *Question) solve(ctx context.Context, g *sparse.Graph, largest, exact bool) (*numbers, []uint32, error) {
+// solve returns the maximal or minimal probability of the formula, and a scheduler.
+func (q *Question) solve(ctx context.Context, g *sparse.Graph, maximize, exact bool) (*values, []uint32, error) {
 	dir := solve.Min
-	if largest != q.Negated {
+	if maximize != q.Negated {
 		dir = solve.Max
 	}
 	v, err := solve.Until(ctx, g, q.Left, q.Right, dir, solve.Options{Exact: exact, Epsilon: epsilon, Scheduler: g.Kind == sparse.MDP})
 	if err != nil {
 		return nil, nil, err
 	}
-	out := &numbers{lower: v.Lower, upper: v.Upper, exact: v.Exact}
+	out := &values{lower: v.Lower, upper: v.Upper, exact: v.Exact}
 	switch {
 	case !q.Negated:
 	case exact:
@@ -183,95 +185,96 @@ func (q *Question) solve(ctx context.Context, g *sparse.Graph, largest, exact bo
 			out.exact[s] = new(big.Rat).Sub(one, p)
 		}
 	default:
-		out = &numbers{lower: make([]float64, len(v.Lower)), upper: make([]float64, len(v.Lower))}
+		out = &values{lower: make([]float64, len(v.Lower)), upper: make([]float64, len(v.Lower))}
 		for s := range v.Lower {
-			out.lower[s], out.upper[s] = down(1-v.Upper[s]), up(1-v.Lower[s])
+			out.lower[s], out.upper[s] = roundDown(1-v.Upper[s]), roundUp(1-v.Lower[s])
 		}
 	}
 	return out, v.Scheduler, nil
 }
 
-// down and up round a number of at most a few units outwards, and keep it a probability.
-func down(x float64) float64 { return min(max(0, math.Nextafter(x, -1)), 1) }
+// roundDown and roundUp round the result of a few operations outwards, and limit it to a probability.
+func roundDown(x float64) float64 { return min(max(0, math.Nextafter(x, -1)), 1) }
 
-func up(x float64) float64 { return min(max(0, math.Nextafter(x, 2)), 1) }
+func roundUp(x float64) float64 { return min(max(0, math.Nextafter(x, 2)), 1) }
 
-// bound computes bounds on the values of choices.
-func (x *Shield) bound() {
+// computeChoiceBounds computes bounds on the values of choices.
+func (x *Shield) computeChoiceBounds() {
 	m := x.Space.Model()
-	x.of = &numbers{lower: make([]float64, m.NumChoices()), upper: make([]float64, m.NumChoices())}
+	x.choiceValue = &values{lower: make([]float64, m.NumChoices()), upper: make([]float64, m.NumChoices())}
 	for s := range m.NumStates() {
 		first, end := m.Choices(s)
 		for c := first; c < end; c++ {
 			if x.decided(s) {
-				x.of.lower[c], x.of.upper[c] = x.value.lower[s], x.value.upper[s]
+				x.choiceValue.lower[c], x.choiceValue.upper[c] = x.stateValue.lower[s], x.stateValue.upper[s]
 				continue
 			}
 			low, high := 0.0, 0.0
 			from, to := m.Row(c)
 			for i := from; i < to; i++ {
 				w := m.Weights[m.Weight[i]]
-				low += float64(w * x.value.lower[m.Target[i]])
-				high += float64(w * x.value.upper[m.Target[i]])
+				low += float64(w * x.stateValue.lower[m.Target[i]])
+				high += float64(w * x.stateValue.upper[m.Target[i]])
 			}
-			// Terms are at least 0: each has the error of its weight and of a product, and every sum one of its own.
+			// All terms are nonnegative. Each has the error of its weight and of a product, and each sum one more.
 			e := m.Err + float64(to-from+3)*0x1p-53
-			x.of.lower[c], x.of.upper[c] = down(low*(1-e)), up(high*(1+e))
+			x.choiceValue.lower[c], x.choiceValue.upper[c] = roundDown(low*(1-e)), roundUp(high*(1+e))
 		}
 	}
 }
 
-// bounded finds the choices that lose no more than a threshold. Of those of which bounds do not
-// tell, fractions do, if they need those of no more than half of the states: it reports whether all are known.
-func (x *Shield) bounded(ctx context.Context, threshold *big.Rat) (bool, error) {
+// allowByBounds allows the choices whose loss is within the threshold. Choices that bounds do not
+// decide are decided exactly, if that needs at most half of the states. It reports whether all are
+// decided.
+func (x *Shield) allowByBounds(ctx context.Context, threshold *big.Rat) (bool, error) {
 	m := x.Space.Model()
 	x.Allowed = sparse.NewSet(m.NumChoices())
-	open, states := sparse.NewSet(m.NumChoices()), sparse.NewSet(m.NumStates())
+	undecided, states := sparse.NewSet(m.NumChoices()), sparse.NewSet(m.NumStates())
 	d, _ := threshold.Float64()
 	for s := range m.NumStates() {
 		if s&0xffff == 0 && ctx.Err() != nil {
 			return false, ctx.Err()
 		}
 		first, end := m.Choices(s)
-		low, high := d*(1-0x1p-50), d*(1+0x1p-50)
+		thresholdLow, thresholdHigh := d*(1-0x1p-50), d*(1+0x1p-50)
 		if x.relative {
-			low, high = low*x.value.lower[s], high*x.value.upper[s]
+			thresholdLow, thresholdHigh = thresholdLow*x.stateValue.lower[s], thresholdHigh*x.stateValue.upper[s]
 		}
 		for c := first; c < end; c++ {
-			best, worse := [2]float64{x.value.lower[s], x.value.upper[s]}, [2]float64{x.of.lower[c], x.of.upper[c]}
+			best, value := [2]float64{x.stateValue.lower[s], x.stateValue.upper[s]}, [2]float64{x.choiceValue.lower[c], x.choiceValue.upper[c]}
 			if !x.Max {
-				best, worse = worse, best
+				best, value = value, best
 			}
-			const slack = 0x1p-50 // of the subtraction of probabilities
+			const slack = 0x1p-50 // rounding error of the differences of probabilities
 			switch {
-			case x.decided(s) || end-first == 1 || best[1]-worse[0]+slack <= low:
+			case x.decided(s) || end-first == 1 || best[1]-value[0]+slack <= thresholdLow:
 				x.Allowed.Add(c)
-			case !(best[0]-worse[1]-slack > high):
-				open.Add(c)
+			case !(best[0]-value[1]-slack > thresholdHigh):
+				undecided.Add(c)
 				states.Add(s)
 			}
 		}
 	}
-	if open.Empty() {
+	if undecided.Empty() {
 		return true, nil
 	}
-	matters := x.contenders(open, states)
-	later := reached(m.Keep(matters), states)
-	if later.Count() > m.NumStates()/2 {
+	relevant := x.relevantChoices(undecided, states)
+	reachable := reachableFrom(m.Restrict(relevant), states)
+	if reachable.Count() > m.NumStates()/2 {
 		return false, nil
 	}
-	return true, x.settle(ctx, threshold, matters, open, states, later)
+	return true, x.allowExactly(ctx, threshold, relevant, undecided, states, reachable)
 }
 
-// contenders are the choices that fractions are wanted of: those that may be the best of their state, as far
-// as bounds tell, and those that are open, of some states.
-func (x *Shield) contenders(open, states *sparse.Set) *sparse.Set {
+// relevantChoices returns the choices that the exact computation needs: the undecided ones, and those
+// that may be the best of their state according to the bounds.
+func (x *Shield) relevantChoices(undecided, states *sparse.Set) *sparse.Set {
 	m := x.Space.Model()
-	out := open.Clone()
+	out := undecided.Clone()
 	for s := range m.NumStates() {
 		first, end := m.Choices(s)
 		for c := first; c < end; c++ {
-			if x.Max && x.of.upper[c] >= x.value.lower[s] || !x.Max && x.of.lower[c] <= x.value.upper[s] {
+			if x.Max && x.choiceValue.upper[c] >= x.stateValue.lower[s] || !x.Max && x.choiceValue.lower[c] <= x.stateValue.upper[s] {
 				out.Add(c)
 			}
 		}
@@ -279,12 +282,12 @@ func (x *Shield) contenders(open, states *sparse.Set) *sparse.Set {
 	return out
 }
 
-// settle allows those of some choices that lose no more than a threshold, given their states, and
-// all that can be reached from these by choices that matter.
-func (x *Shield) settle(ctx context.Context, threshold *big.Rat, matters, open, states, later *sparse.Set) error {
-	part := &Shield{Question: &Question{Space: x.Space, Left: x.Left.Intersect(later), Right: x.Right, Negated: x.Negated, Max: x.Max}, graph: x.graph, relative: x.relative}
+// allowExactly allows undecided choices whose exact loss is within the threshold. relevant are the
+// choices that may be best, reachable the states they lead to.
+func (x *Shield) allowExactly(ctx context.Context, threshold *big.Rat, relevant, undecided, states, reachable *sparse.Set) error {
+	subproblem := &Shield{Question: &Question{Space: x.Space, Left: x.Left.Intersect(reachable), Right: x.Right, Negated: x.Negated, Max: x.Max}, graph: x.graph, relative: x.relative}
 	var err error
-	if part.value, _, err = part.solve(ctx, sparse.NewGraph(x.Space.Model().Keep(matters)), x.Max, true); err != nil {
+	if subproblem.stateValue, _, err = subproblem.solve(ctx, sparse.NewGraph(x.Space.Model().Restrict(relevant)), x.Max, true); err != nil {
 		return err
 	}
 	m := x.Space.Model()
@@ -294,7 +297,7 @@ func (x *Shield) settle(ctx context.Context, threshold *big.Rat, matters, open, 
 		}
 		first, end := m.Choices(s)
 		for c := first; c < end; c++ {
-			if open.Has(c) && atMost(part.loss(s, part.rated(s, c)), threshold) {
+			if undecided.Has(c) && atMost(subproblem.lossOf(s, subproblem.exactChoiceValue(s, c)), threshold) {
 				x.Allowed.Add(c)
 			}
 		}
@@ -302,60 +305,60 @@ func (x *Shield) settle(ctx context.Context, threshold *big.Rat, matters, open, 
 	return nil
 }
 
-// atMost compares a loss, of which nil is more than anything.
+// atMost reports whether a loss is at most the threshold; nil is an infinite loss.
 func atMost(loss, threshold *big.Rat) bool { return loss != nil && loss.Cmp(threshold) <= 0 }
 
 var one = big.NewRat(1, 1)
 
-// decided reports whether nothing that happens after a state matters.
+// decided reports whether the formula is decided in a state.
 func (q *Question) decided(s int) bool { return q.Right.Has(s) || !q.Left.Has(s) }
 
-// rate computes the values of choices.
-func (x *Shield) rate(ctx context.Context) error {
+// computeChoiceValues computes the exact values of choices.
+func (x *Shield) computeChoiceValues(ctx context.Context) error {
 	m := x.Space.Model()
-	x.of = &numbers{exact: make([]*big.Rat, m.NumChoices())}
+	x.choiceValue = &values{exact: make([]*big.Rat, m.NumChoices())}
 	for s := range m.NumStates() {
 		if s&0xfff == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
 		first, end := m.Choices(s)
 		for c := first; c < end; c++ {
-			x.of.exact[c] = x.rated(s, c)
+			x.choiceValue.exact[c] = x.exactChoiceValue(s, c)
 		}
 	}
 	return nil
 }
 
-// rated is the value of a choice of a state.
-func (x *Shield) rated(s, c int) *big.Rat {
+func (x *Shield) exactChoiceValue(s, c int) *big.Rat {
 	if x.decided(s) {
-		return x.value.exact[s]
+		return x.stateValue.exact[s]
 	}
 	m := x.Space.Model()
 	sum, term := new(big.Rat), new(big.Rat)
 	from, to := m.Row(c)
 	for i := from; i < to; i++ {
-		sum.Add(sum, term.Mul(m.Rat(i), x.value.exact[m.Target[i]]))
+		sum.Add(sum, term.Mul(m.Rat(i), x.stateValue.exact[m.Target[i]]))
 	}
 	return sum
 }
 
-// loss is what a choice of a state loses, given its value; relative to the best value if so asked,
-// where 0 to 0 is no loss, and nil is more than any share.
-func (x *Shield) loss(s int, of *big.Rat) *big.Rat {
-	d := new(big.Rat).Sub(x.value.exact[s], of)
-	d.Abs(d)
-	if !x.relative || d.Sign() == 0 {
-		return d
+// lossOf returns the loss of a choice with the given value. A relative loss is divided by the best
+// value; it is 0 if both values are 0, and nil (infinite) if only the best one is.
+func (x *Shield) lossOf(s int, value *big.Rat) *big.Rat {
+	loss := new(big.Rat).Sub(x.stateValue.exact[s], value)
+	loss.Abs(loss)
+	if !x.relative || loss.Sign() == 0 {
+		return loss
 	}
-	if x.value.exact[s].Sign() == 0 {
+	if x.stateValue.exact[s].Sign() == 0 {
 		return nil
 	}
-	return d.Quo(d, x.value.exact[s])
+	return loss.Quo(loss, x.stateValue.exact[s])
 }
 
-// within returns the choices that lose no more than a threshold, not all of them once the context has ended.
-func (x *Shield) within(ctx context.Context, threshold *big.Rat) *sparse.Set {
+// choicesWithin returns the choices whose loss is at most the threshold. The result is incomplete if
+// the context has ended.
+func (x *Shield) choicesWithin(ctx context.Context, threshold *big.Rat) *sparse.Set {
 	m := x.Space.Model()
 	out := sparse.NewSet(m.NumChoices())
 	for s := range m.NumStates() {
@@ -364,7 +367,7 @@ func (x *Shield) within(ctx context.Context, threshold *big.Rat) *sparse.Set {
 		}
 		first, end := m.Choices(s)
 		for c := first; c < end; c++ {
-			if atMost(x.loss(s, x.of.exact[c]), threshold) {
+			if atMost(x.lossOf(s, x.choiceValue.exact[c]), threshold) {
 				out.Add(c)
 			}
 		}
@@ -372,43 +375,43 @@ func (x *Shield) within(ctx context.Context, threshold *big.Rat) *sparse.Set {
 	return out
 }
 
-// total finds the greatest loss of one choice for which the worst scheduler loses no more than
-// a threshold, from any initial state.
-func (x *Shield) total(ctx context.Context, threshold *big.Rat) error {
+// allowByTotalLoss searches the greatest loss of one choice for which the worst scheduler loses at most
+// the threshold from any initial state. If there is none, it allows only a best scheduler.
+func (x *Shield) allowByTotalLoss(ctx context.Context, threshold *big.Rat) error {
 	var losses []*big.Rat
 	m := x.Space.Model()
 	for s := range m.NumStates() {
 		first, end := m.Choices(s)
 		for c := first; c < end; c++ {
-			if d := x.loss(s, x.of.exact[c]); d != nil {
+			if d := x.lossOf(s, x.choiceValue.exact[c]); d != nil {
 				losses = append(losses, d)
 			}
 		}
 	}
 	slices.SortFunc(losses, (*big.Rat).Cmp)
 	losses = slices.CompactFunc(losses, func(a, b *big.Rat) bool { return a.Cmp(b) == 0 })
-	var failure error
+	var failed error
 	k := sort.Search(len(losses), func(k int) bool {
-		if failure != nil {
+		if failed != nil {
 			return true
 		}
-		x.Allowed = x.within(ctx, losses[k])
-		kept, err := x.kept(ctx, threshold)
-		failure = err
+		x.Allowed = x.choicesWithin(ctx, losses[k])
+		kept, err := x.totalLossAllowed(ctx, threshold)
+		failed = err
 		return !kept
 	})
-	if failure != nil {
-		return failure
+	if failed != nil {
+		return failed
 	}
 	if k > 0 {
 		x.Loss = losses[k-1]
-		x.Allowed = x.within(ctx, x.Loss)
+		x.Allowed = x.choicesWithin(ctx, x.Loss)
 		return ctx.Err()
 	}
 	x.Allowed = sparse.NewSet(m.NumChoices())
 	for s := range m.NumStates() {
 		first, end := m.Choices(s)
-		if c := x.best[s]; c != sparse.None {
+		if c := x.bestChoice[s]; c != sparse.None {
 			first, end = int(c), int(c)+1
 		}
 		for c := first; c < end; c++ {
@@ -418,8 +421,8 @@ func (x *Shield) total(ctx context.Context, threshold *big.Rat) error {
 	return nil
 }
 
-// kept reports whether the worst scheduler loses no more than a threshold.
-func (x *Shield) kept(ctx context.Context, threshold *big.Rat) (bool, error) {
+// totalLossAllowed reports whether the worst allowed scheduler loses at most the threshold.
+func (x *Shield) totalLossAllowed(ctx context.Context, threshold *big.Rat) (bool, error) {
 	worst, _, err := x.solve(ctx, sparse.NewGraph(x.restricted()), !x.Max, true)
 	if err != nil {
 		return false, err
@@ -427,9 +430,9 @@ func (x *Shield) kept(ctx context.Context, threshold *big.Rat) (bool, error) {
 	for _, s := range x.Space.Model().Initial {
 		limit := new(big.Rat).Set(threshold)
 		if x.relative {
-			limit.Mul(limit, x.value.exact[s])
+			limit.Mul(limit, x.stateValue.exact[s])
 		}
-		d := new(big.Rat).Sub(x.value.exact[s], worst.exact[s])
+		d := new(big.Rat).Sub(x.stateValue.exact[s], worst.exact[s])
 		if d.Abs(d).Cmp(limit) > 0 {
 			return false, nil
 		}
@@ -437,16 +440,16 @@ func (x *Shield) kept(ctx context.Context, threshold *big.Rat) (bool, error) {
 	return true, nil
 }
 
-// restricted returns the model with the choices that are allowed.
-func (x *Shield) restricted() *sparse.Model { return x.Space.Model().Keep(x.Allowed) }
+// restricted returns the model with the allowed choices only.
+func (x *Shield) restricted() *sparse.Model { return x.Space.Model().Restrict(x.Allowed) }
 
-// Correction returns the choice that replaces another one of a state: itself if it is
-// allowed, otherwise a best one.
+// Correction returns the choice that replaces c in state s: c itself if it is allowed, and a best
+// choice otherwise.
 func (x *Shield) Correction(s, c int) int {
 	if x.Allowed.Has(c) {
 		return c
 	}
-	if b := x.best[s]; b != sparse.None {
+	if b := x.bestChoice[s]; b != sparse.None {
 		return int(b)
 	}
 	first, end := x.Space.Model().Choices(s)
@@ -455,5 +458,5 @@ func (x *Shield) Correction(s, c int) int {
 			return d
 		}
 	}
-	return c // not reached: every state has one that is allowed
+	return c // unreachable: every state has an allowed choice
 }

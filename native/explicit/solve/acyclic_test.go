@@ -11,8 +11,8 @@ import (
 	"tilecheck/native/explicit/sparse/sparsetest"
 )
 
-// acyclicModel has transitions to smaller states and from states to themselves
-// only, and many states whose value is zero or one.
+// acyclicModel has transitions to smaller states and self-loops only, and many states whose value is
+// zero or one.
 func acyclicModel(rng *rand.Rand, kind sparse.Kind, states int) *sparse.Model {
 	b := sparse.NewBuilder(kind)
 	for s := range states {
@@ -51,7 +51,7 @@ func acyclicModel(rng *rand.Rand, kind sparse.Kind, states int) *sparse.Model {
 	return m
 }
 
-// TestAcyclic compares with fractions, and what is zero or one with the graph
+// TestAcyclic compares the values with exact ones, and the states with value zero or one with the graph
 // algorithms. The largest models are solved on several processors.
 func TestAcyclic(t *testing.T) {
 	for seed := range needs.Some(uint64(300)) {

@@ -164,9 +164,9 @@ func finish(tb testing.TB, b *sparse.Builder) *sparse.Model {
 	return m
 }
 
-// coins is an MDP of n players and a counter from 0 to most, which starts in the middle.
-// A player draws a step, up or down, and adds it to the counter later; a scheduler says
-// who is next. At 0 and most it is over.
+// coins is an MDP of n players and a counter from 0 to most, which starts in the middle. A player draws
+// a step, up or down, and adds it to the counter later; the scheduler selects the next player. The game
+// ends at 0 and at most.
 func coins(tb testing.TB, n, most int) (m *sparse.Model, start int) {
 	tb.Helper()
 	const nothing, up, down = 0, 1, 2 // what a player holds, a digit of a state to base 3
@@ -199,7 +199,7 @@ func coins(tb testing.TB, n, most int) (m *sparse.Model, start int) {
 	return finish(tb, b), most / 2 * hands
 }
 
-// BenchmarkCoins is what a scheduler can do about the end of the game, and how soon.
+// BenchmarkCoins measures the probability that the game ends, and the expected time until then.
 func BenchmarkCoins(b *testing.B) {
 	for _, c := range []struct{ n, most int }{{4, 20}, {4, 100}, {6, 20}, {8, 20}, {8, 60}} {
 		m, start := coins(b, c.n, c.most)
@@ -238,8 +238,7 @@ func BenchmarkCoins(b *testing.B) {
 	}
 }
 
-// BenchmarkSlow has components in which sweeps converge slowly, and two in
-// which they do not.
+// BenchmarkSlow measures components in which sweeps converge slowly, and two in which they do not.
 func BenchmarkSlow(b *testing.B) {
 	type chain struct {
 		name string
@@ -249,9 +248,9 @@ func BenchmarkSlow(b *testing.B) {
 	last := func(s, n int) bool { return s == n-1 }
 	var chains []chain
 	for _, n := range []int{1e3, 1e4, 1e5, 1e6} {
-		chains = append(chains, chain{fmt.Sprintf("walk%d", n), func() *sparse.Model { return ruin(b, n, 0.5, false) }, last})
+		chains = append(chains, chain{fmt.Sprintf("walk%d", n), func() *sparse.Model { return gamblersRuin(b, n, 0.5, false) }, last})
 	}
-	chains = append(chains, chain{"mdpwalk10000", func() *sparse.Model { return ruin(b, 10000, 0.5, true) }, last})
+	chains = append(chains, chain{"mdpwalk10000", func() *sparse.Model { return gamblersRuin(b, 10000, 0.5, true) }, last})
 	for _, w := range []int{30, 100, 300} {
 		chains = append(chains, chain{fmt.Sprintf("grid%d", w), func() *sparse.Model { return grid(b, w, w, 0.25) }, func(s, _ int) bool { return s%w == w-1 }})
 	}
@@ -313,7 +312,7 @@ func tandem(tb testing.TB, n int) (*sparse.Model, *sparse.Reward) {
 	return finish(tb, b), r
 }
 
-// BenchmarkLongRun is the mean number of jobs in queues.
+// BenchmarkLongRun measures the mean number of jobs in queues.
 func BenchmarkLongRun(b *testing.B) {
 	for _, n := range []int{30, 100, 300} {
 		b.Run(fmt.Sprintf("tandem%d", n), func(b *testing.B) {
@@ -373,10 +372,10 @@ func BenchmarkExact(b *testing.B) {
 		name string
 		m    func() *sparse.Model
 	}{
-		{"fair1000", func() *sparse.Model { return ruin(b, 1000, 0.5, false) }},
-		{"fair100000", func() *sparse.Model { return ruin(b, 100_000, 0.5, false) }},
-		{"biased1000", func() *sparse.Model { return ruin(b, 1000, 0.25, false) }},
-		{"mdp1000", func() *sparse.Model { return ruin(b, 1000, 0.25, true) }},
+		{"fair1000", func() *sparse.Model { return gamblersRuin(b, 1000, 0.5, false) }},
+		{"fair100000", func() *sparse.Model { return gamblersRuin(b, 100_000, 0.5, false) }},
+		{"biased1000", func() *sparse.Model { return gamblersRuin(b, 1000, 0.25, false) }},
+		{"mdp1000", func() *sparse.Model { return gamblersRuin(b, 1000, 0.25, true) }},
 		{"grid30", func() *sparse.Model { return grid(b, 30, 30, 0.25) }},
 		{"random200", func() *sparse.Model { return random(b, 200, 4, 0.0625) }},
 		{"layered100000", func() *sparse.Model { return layered(b, 100_000, 1000) }},
@@ -406,7 +405,7 @@ func widest(v *solve.Values) float64 {
 	return out
 }
 
-// BenchmarkSteps is what a scheduler can do in 200 steps of the coins.
+// BenchmarkSteps measures 200 steps of the coins.
 func BenchmarkSteps(b *testing.B) {
 	m, start := coins(b, 8, 20)
 	n := m.NumStates()
@@ -423,7 +422,8 @@ func BenchmarkSteps(b *testing.B) {
 	}
 }
 
-// BenchmarkExactSteps is that with fractions and fewer of the coins, wanted in the first state or in all.
+// BenchmarkExactSteps is BenchmarkSteps in rational arithmetic with fewer coins, for the first state or
+// for all.
 func BenchmarkExactSteps(b *testing.B) {
 	m, start := coins(b, 4, 10)
 	m = fractions(m)

@@ -8,11 +8,11 @@ import (
 	"tilecheck/native/explicit/sparse"
 )
 
-// TestClassic: what classic value iteration returns is a lower bound, close to the
-// value in small models, and says that it is an estimate if it iterated.
+// TestClassic checks that classic value iteration returns a lower bound, close to the value in small
+// models, and reports an estimate if it iterated.
 func TestClassic(t *testing.T) {
 	forRandom(t, sparse.MDP, func(in *instance) {
-		for name, dir := range directions {
+		for name, dir := range krylovDimension {
 			v, err := solve.Until(in.Context(), in.g, in.left, in.right, dir, solve.Options{Classic: true})
 			if err != nil {
 				in.Fatal(err)
@@ -33,8 +33,8 @@ func TestClassic(t *testing.T) {
 	})
 }
 
-// TestClassicStopsEarly is the case where classic value iteration is wrong, and
-// bounds are not: Haddad and Monmege's chain, here with escape 2^-20.
+// TestClassicStopsEarly has a model in which classic value iteration stops far too early, and bounds do
+// not: Haddad and Monmege's chain with escape probability 2^-20.
 func TestClassicStopsEarly(t *testing.T) {
 	b := sparse.NewBuilder(sparse.DTMC)
 	for s := range 2 {

@@ -1,5 +1,5 @@
-// Package solve computes the numbers of model checking on sparse models:
-// probabilities of until formulas, expected rewards and long-run averages.
+// Package solve computes the numbers of model checking on sparse models: probabilities of until
+// formulas, expected rewards, transient probabilities and long-run averages.
 //
 //	g := sparse.NewGraph(model)
 //	v, err := solve.Until(ctx, g, left, right, solve.Max, solve.Options{})
@@ -7,16 +7,14 @@
 //	x, err := solve.Until(ctx, g, left, right, solve.Max, solve.Options{Exact: true})
 //	// x.Exact[s] is a fraction
 //
-// Every function has an answer for all states at once. It is computed with doubles
-// and has bounds that hold: where iteration is involved, a proof that the bounds
-// enclose the solution is part of it, and every bound is moved outwards by what
-// rounding may have done. What they enclose is said at Values. With Options.Exact
-// it is computed with fractions, along the same way. With Options.Classic iteration
-// stops as it does in other tools, unproved.
+// Every function computes the values of all states at once. By default it uses float64, and the bounds
+// hold: iterative methods prove that their bounds enclose the solution, and every bound is rounded
+// outwards by a bound on the rounding error. With Options.Exact it computes fractions instead. With
+// Options.Classic iteration stops as it does in other tools, without a proof.
 //
-// The package knows no variables, labels or formulas; sets of states come from
-// the caller. Files: until, reward, steps, transient and longrun have the
-// functions; system, order and local solve equations over doubles, direct and
-// policy do so where iteration is slow; exact, exactlocal and lift do it with fractions;
-// trace collects schedulers that count steps.
+// The package knows no variables, labels or formulas; callers pass sets of states. The functions are in
+// until, reward, steps, transient, budget, longrun, steady_state, markov_automaton and intervals. The
+// solvers of linear equations are in components (one strongly connected component after the other),
+// local_system (value iteration), elimination_solver, policy_iteration and bicgstab; the exact ones in
+// exact, exact_local_system and lifting.
 package solve

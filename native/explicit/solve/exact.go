@@ -10,129 +10,131 @@ import (
 	"tilecheck/native/explicit/sparse"
 )
 
-// ErrNotExact says that a model of doubles cannot be solved exactly.
+// ErrNotExact says that a model whose weights are float64 cannot be solved exactly.
 var ErrNotExact = errors.New("the model's weights are not known exactly")
 
-// fractions gives one component its values and returns the work that took.
-func (y *system) fractions(members []uint32, ws *workspace, mt *meter) (work int, err error) {
+// solveExact solves one component in rational arithmetic and returns the work it took.
+func (sys *system) solveExact(members []uint32, ws *workspace, meter *meter) (work int, err error) {
 	if len(members) == 1 {
-		y.single(int(members[0]))
-	} else if err := y.several(members, ws, mt); err != nil {
+		sys.solveExactState(int(members[0]))
+	} else if err := sys.solveExactComponent(members, ws, meter); err != nil {
 		return 0, err
 	}
-	return len(members) * (100 + effort(y.v.Exact[members[0]])), nil
+	return len(members) * (100 + effort(sys.v.Exact[members[0]])), nil
 }
 
-func (y *system) several(members []uint32, ws *workspace, mt *meter) error {
-	l := y.local(members, ws)
-	if len(l.origin) >= len(l.first) { // doubles find good choices to start from
-		if err := l.solve(mt, Options{}, 1e-6); err != nil {
+func (sys *system) solveExactComponent(members []uint32, ws *workspace, meter *meter) error {
+	float := sys.localSystem(members, ws)
+	if len(float.origin) >= len(float.choiceStart) { // some unknown has several choices: start from a good scheduler
+		if err := float.solve(meter, Options{}, 1e-6); err != nil {
 			return err
 		}
 	}
-	e := y.exactLocal(l, ws)
-	if err := e.iterate(mt); err != nil {
+	exact := sys.exactLocalSystem(float, ws)
+	if err := exact.policyIteration(meter); err != nil {
 		return err
 	}
-	copy(l.how, e.choice)
-	y.schedule(l, members, ws)
-	values := make([]*big.Rat, len(e.choice)) // states may share an unknown
+	copy(float.scheduler, exact.choice)
+	sys.storeScheduler(float, members, ws)
+	values := make([]*big.Rat, len(exact.choice)) // by unknown, which several states may share
 	for _, s := range members {
 		k := ws.number[s]
 		if values[k] == nil {
-			values[k] = e.value(k)
+			values[k] = exact.value(k)
 		}
-		y.v.assign(int(s), values[k])
+		sys.v.assign(int(s), values[k])
 	}
-	ws.forget(members)
+	ws.reset(members)
 	return nil
 }
 
-// exactSteps is steps, in fractions, which hardly ever stay the same.
-func (y *system) exactSteps(ctx context.Context, opts Options, open *sparse.Set, n int) error {
-	mt := newMeter(ctx, opts, n)
-	b := y.newBand(opts, open, n)
-	if p := y.newPowers(); p != nil {
-		return p.steps(mt, b, n)
+// exactSteps is steps in rational arithmetic. It computes only the states and steps that influence a
+// wanted value.
+func (sys *system) exactSteps(ctx context.Context, opts Options, open *sparse.Set, n int) error {
+	meter := newMeter(ctx, opts, n)
+	window := sys.newStepWindow(opts, open, n)
+	if p := sys.newPowers(); p != nil {
+		return p.steps(meter, window, n)
 	}
-	next := slices.Clone(y.v.Exact)
-	return b.each(y.trace, mt, n, func(s uint32) (uint32, int) {
-		best := y.bestRat(int(s))
+	next := slices.Clone(sys.v.Exact)
+	return window.each(sys.trace, meter, n, func(s uint32) (uint32, int) {
+		best := sys.optimumRat(int(s))
 		next[s] = best.value
 		return best.choice, 1000 + effort(best.value)
-	}, func() { y.v.Exact, next = next, y.v.Exact })
+	}, func() { sys.v.Exact, next = next, sys.v.Exact })
 }
 
-// each calls visit for the states whose values matter after each of n steps, and then
-// done. Visit returns the choice made and the work it took.
-func (b *band) each(trace *trace, mt *meter, n int, visit func(s uint32) (uint32, int), done func()) error {
+// each calls visit for the states whose value matters in each of n steps, and done after each step.
+// visit returns the optimal choice and the work it took.
+func (b *band) each(trace *trace, meter *meter, n int, visit func(s uint32) (uint32, int), done func()) error {
 	for k := range n {
 		trace.begin()
 		for _, s := range b.states {
-			if b.from[s] >= n-k || b.to[s] > k+1 { // nobody asks, or it is zero as yet
+			if b.from[s] >= n-k || b.valueDistance[s] > k+1 { // not needed any more, or still zero
 				continue
 			}
 			choice, work := visit(s)
 			trace.note(int(s), choice)
-			if err := mt.did(work); err != nil {
+			if err := meter.did(work); err != nil {
 				return err
 			}
 		}
-		if err := mt.did(len(b.states)); err != nil {
+		if err := meter.did(len(b.states)); err != nil {
 			return err
 		}
 		done()
 		trace.end(1)
-		mt.progress.Done++
+		meter.progress.Done++
 	}
 	return nil
 }
 
-// band is in which steps the values of open states matter: from is how many steps away the
-// next state is that is asked about, and to how many lie between a state and
-// the next one that has a value other than zero.
+// band says in which steps the value of a state must be computed. from is the number of steps from the
+// nearest wanted state to it, and valueDistance the number of steps from it to the nearest state with a
+// nonzero value.
 type band struct {
-	states   []uint32
-	from, to []int
-	narrow   bool // nobody asks about other states than those of which from is 0
+	states              []uint32
+	from, valueDistance []int
+	narrow              bool // only the states with from == 0 are wanted
 }
 
-func (y *system) newBand(opts Options, open *sparse.Set, steps int) *band {
-	n := y.g.NumStates()
-	b := &band{from: make([]int, n), to: make([]int, n), narrow: opts.Within != nil && y.trace == nil}
-	if b.narrow {
-		b.from = y.distances(opts.Within, open, func(s int, visit func(t int)) {
-			first, end := y.g.Choices(s)
-			for _, t := range y.g.Target[y.g.Start[first]:y.g.Start[end]] {
+// newStepWindow computes the distances for a number of steps of the open states.
+func (sys *system) newStepWindow(opts Options, open *sparse.Set, steps int) *band {
+	numStates := sys.g.NumStates()
+	window := &band{from: make([]int, numStates), valueDistance: make([]int, numStates), narrow: opts.Within != nil && sys.trace == nil}
+	if window.narrow {
+		window.from = sys.distances(opts.Within, open, func(s int, visit func(t int)) {
+			first, end := sys.g.Choices(s)
+			for _, t := range sys.g.Target[sys.g.Start[first]:sys.g.Start[end]] {
 				visit(int(t))
 			}
 		})
 	}
-	if b.narrow && y.reward == nil {
-		worth := sparse.NewSet(n)
-		for s, x := range y.v.Exact {
+	if window.narrow && sys.reward == nil {
+		nonzero := sparse.NewSet(numStates)
+		for s, x := range sys.v.Exact {
 			if x.Sign() != 0 {
-				worth.Add(s)
+				nonzero.Add(s)
 			}
 		}
-		b.to = y.distances(worth, nil, func(s int, visit func(t int)) {
-			for _, c := range y.g.Into(s) {
-				visit(y.g.Owner(c))
+		window.valueDistance = sys.distances(nonzero, nil, func(s int, visit func(t int)) {
+			for _, c := range sys.g.Into(s) {
+				visit(sys.g.Owner(c))
 			}
 		})
 	}
 	for s := range open.All() {
-		if b.from[s] < steps && b.to[s] <= steps-b.from[s] {
-			b.states = append(b.states, uint32(s))
+		if window.from[s] < steps && window.valueDistance[s] <= steps-window.from[s] {
+			window.states = append(window.states, uint32(s))
 		}
 	}
-	return b
+	return window
 }
 
-// distances returns how far from a set states are, where only open states, nil for all,
-// are left.
-func (y *system) distances(set, open *sparse.Set, neighbours func(s int, visit func(t int))) []int {
-	out := slices.Repeat([]int{math.MaxInt}, y.g.NumStates())
+// distances returns the breadth-first distance of each state from a set. Only open states are expanded;
+// nil stands for all.
+func (sys *system) distances(set, open *sparse.Set, neighbours func(s int, visit func(t int))) []int {
+	out := slices.Repeat([]int{math.MaxInt}, sys.g.NumStates())
 	var queue []int
 	for s := range set.All() {
 		out[s] = 0
@@ -153,8 +155,7 @@ func (y *system) distances(set, open *sparse.Set, neighbours func(s int, visit f
 	return out
 }
 
-// effort estimates the operations that bring a fraction to lowest terms, which takes
-// most of the time where fractions are long.
+// effort estimates the operations to reduce x to lowest terms, which dominates if fractions are long.
 func effort(x *big.Rat) int {
 	if x == nil {
 		return 0
@@ -163,82 +164,82 @@ func effort(x *big.Rat) int {
 	return words * words
 }
 
-// single solves the equation of a component of one state.
-func (y *system) single(s int) {
-	best := y.bestRat(s)
+// solveExactState solves a component of one state.
+func (sys *system) solveExactState(s int) {
+	best := sys.optimumRat(s)
 	if best.choice == sparse.None {
 		return
 	}
-	if y.v.Scheduler != nil {
-		y.v.Scheduler[s] = best.choice
+	if sys.v.Scheduler != nil {
+		sys.v.Scheduler[s] = best.choice
 	}
-	y.v.assign(s, best.value)
+	sys.v.assign(s, best.value)
 }
 
-// bestExact is the best choice of a state, the first of them, and what it is worth.
-type bestExact struct {
+// exactOptimum is the optimal value of a state, and the first choice that attains it.
+type exactOptimum struct {
 	value  *big.Rat
 	choice uint32
 }
 
-// bestRat is optimum, exactly.
-func (y *system) bestRat(s int) bestExact {
-	best := bestExact{choice: sparse.None}
-	first, end := y.g.Choices(s)
+// optimumRat is optimum in rational arithmetic.
+func (sys *system) optimumRat(s int) exactOptimum {
+	best := exactOptimum{choice: sparse.None}
+	first, end := sys.g.Choices(s)
 	for c := first; c < end; c++ {
-		if !y.usable(c) {
+		if !sys.usable(c) {
 			continue
 		}
-		x := y.choiceRat(s, c)
+		x := sys.choiceRat(s, c)
 		if x == nil || x == best.value {
 			continue
 		}
-		if best.value == nil || x.Cmp(best.value) != 0 && (x.Cmp(best.value) < 0) == y.min {
-			best = bestExact{x, uint32(c)}
+		if best.value == nil || x.Cmp(best.value) != 0 && (x.Cmp(best.value) < 0) == sys.min {
+			best = exactOptimum{x, uint32(c)}
 		}
 	}
 	return best
 }
 
-// choiceRat is eval, exactly; nil for a choice that does not leave the state.
-func (y *system) choiceRat(s, c int) *big.Rat {
-	leave := !y.step
-	gain := y.reward.GainRat(s, c)
-	first, end := y.g.Row(c)
-	if end-first == 1 && gain.Sign() == 0 && !(leave && int(y.g.Target[first]) == s) {
-		if w := y.g.Rat(first); y.g.Kind == sparse.CTMC || w.IsInt() && w.Num().IsInt64() && w.Num().Int64() == 1 {
-			return y.v.Exact[y.g.Target[first]]
+// choiceRat is eval in rational arithmetic. It returns nil for a choice that does not leave the state.
+func (sys *system) choiceRat(s, c int) *big.Rat {
+	leave := !sys.step
+	reward := sys.reward.GainRat(s, c)
+	first, end := sys.g.Row(c)
+	if end-first == 1 && reward.Sign() == 0 && !(leave && int(sys.g.Target[first]) == s) {
+		if w := sys.g.Rat(first); sys.g.Kind == sparse.CTMC || w.IsInt() && w.Num().IsInt64() && w.Num().Int64() == 1 {
+			return sys.v.Exact[sys.g.Target[first]]
 		}
 	}
-	y.sum.reset()
-	y.sum.addRat(gain)
-	divide, leaves := y.g.Kind == sparse.CTMC, false
+	sys.sum.reset()
+	sys.sum.addRat(reward)
+	divide, leaves := sys.g.Kind == sparse.CTMC, false
 	for i := first; i < end; {
-		w := y.g.Rat(i)
-		y.term.reset()
-		for ; i < end && y.g.Rat(i) == w; i++ { // equal weights are one
-			if t := int(y.g.Target[i]); leave && t == s {
+		w := sys.g.Rat(i)
+		sys.term.reset()
+		for ; i < end && sys.g.Rat(i) == w; i++ { // factor out equal weights
+			if t := int(sys.g.Target[i]); leave && t == s {
 				divide = true
 			} else {
 				leaves = true
-				y.term.addRat(y.v.Exact[t])
+				sys.term.addRat(sys.v.Exact[t])
 			}
 		}
-		y.sum.addProduct(w, &y.term)
+		sys.sum.addProduct(w, &sys.term)
 	}
 	switch {
 	case !leaves:
 		return nil
 	case !divide:
-		return y.sum.rat()
+		return sys.sum.rat()
 	}
-	y.part.reset()
+	sys.part.reset()
 	for i := first; i < end; i++ {
-		if !leave || int(y.g.Target[i]) != s {
-			y.part.addRat(y.g.Rat(i))
+		if !leave || int(sys.g.Target[i]) != s {
+			sys.part.addRat(sys.g.Rat(i))
 		}
 	}
-	y.sum.num.Mul(&y.sum.num, &y.part.den)
-	y.sum.den.Mul(&y.sum.den, &y.part.num)
-	return y.sum.rat()
+	sys.sum.num.Mul(&sys.sum.num, &sys.part.den)
+	sys.sum.den.Mul(&sys.sum.den, &sys.part.num)
+	return sys.sum.rat()
 }

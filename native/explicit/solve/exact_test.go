@@ -17,7 +17,7 @@ func equal(x, y *big.Rat) bool {
 	return x.Cmp(y) == 0
 }
 
-// checkExact checks that values and the scheduler's values are the oracle's.
+// checkExact compares values, and those of the scheduler, with the oracle.
 func (in *instance) checkExact(name string, x *solve.Values, want []*big.Rat, value func(a [][]*big.Rat, how []uint32) []*big.Rat) {
 	in.Helper()
 	for s := range want {
@@ -28,7 +28,7 @@ func (in *instance) checkExact(name string, x *solve.Values, want []*big.Rat, va
 	if in.m.Kind != sparse.MDP {
 		return
 	}
-	for s, got := range in.under(x.Scheduler, value) {
+	for s, got := range in.underScheduler(x.Scheduler, value) {
 		if !equal(got, want[s]) {
 			in.Errorf("%s: state %d: scheduler %v gives %s, want %s", name, s, x.Scheduler, text(got), text(want[s]))
 		}
@@ -45,32 +45,32 @@ func TestExact(t *testing.T) {
 				return sparsetest.RewardUntil(a, gains(how), in.right)
 			}
 			total := func(a [][]*big.Rat, how []uint32) []*big.Rat { return sparsetest.RewardTotal(a, gains(how)) }
-			for name, dir := range directions {
+			for name, dir := range krylovDimension {
 				x, err := solve.Until(in.Context(), in.g, in.left, in.right, dir, opts)
 				if err != nil {
 					in.Fatal(err)
 				}
-				in.checkExact("until "+name, x, in.brute(dir, until), until)
+				in.checkExact("until "+name, x, in.overSchedulers(dir, until), until)
 				x, err = solve.ReachReward(in.Context(), in.g, in.reward(), in.right, dir, opts)
 				if err != nil {
 					in.Fatal(err)
 				}
-				in.checkExact("reward "+name, x, in.brute(dir, reach), reach)
+				in.checkExact("reward "+name, x, in.overSchedulers(dir, reach), reach)
 				x, err = solve.TotalReward(in.Context(), in.g, in.reward(), dir, opts)
 				if err != nil {
 					in.Fatal(err)
 				}
-				in.checkExact("total "+name, x, in.brute(dir, total), total)
+				in.checkExact("total "+name, x, in.overSchedulers(dir, total), total)
 			}
 		})
 	}
 }
 
-// Fractions that are wanted in one state are the same as those of all states.
+// TestExactWithin checks that exact values of one state do not depend on whether others are wanted.
 func TestExactWithin(t *testing.T) {
 	for _, kind := range []sparse.Kind{sparse.MDP, sparse.DTMC, sparse.CTMC} {
 		forRandom(t, kind, func(in *instance) {
-			for name, dir := range directions {
+			for name, dir := range krylovDimension {
 				for what, solved := range map[string]func(solve.Options) (*solve.Values, error){
 					"until ": func(o solve.Options) (*solve.Values, error) {
 						return solve.Until(in.Context(), in.g, in.left, in.right, dir, o)

@@ -7,18 +7,19 @@ import (
 	"tilecheck/native/explicit/sparse"
 )
 
-// extended is a double without the ends of the doubles' range: m times 2 to the e, m is
-// 0 or from 1 to 2. An operation rounds as one on doubles does, and neither overflows
-// nor underflows.
+// extended is a floating-point number m * 2^e with the precision of float64 and a practically unlimited
+// exponent: m is 0, or 1 <= m < 2. Operations round as those of float64 do, but cannot overflow or
+// underflow.
 type extended struct {
 	m float64
 	e int
 }
 
+// newExtended returns m * 2^e for any m >= 0.
 func newExtended(m float64, e int) extended {
 	bits := math.Float64bits(m)
 	exponent := int(bits>>52) - 1023
-	if m == 0 || exponent == -1023 { // no normal number
+	if m == 0 || exponent == -1023 { // zero or subnormal
 		f, by := math.Frexp(m)
 		if f == 0 {
 			return extended{}
@@ -28,140 +29,140 @@ func newExtended(m float64, e int) extended {
 	return extended{math.Float64frombits(bits - uint64(exponent)<<52), e + exponent}
 }
 
-func (w extended) zero() bool { return w.m == 0 }
+func (w extended) isZero() bool { return w.m == 0 }
 
-func (w extended) times(x extended) extended { return newExtended(w.m*x.m, w.e+x.e) }
+func (w extended) mul(x extended) extended { return newExtended(w.m*x.m, w.e+x.e) }
 
-func (w extended) over(x extended) extended { return newExtended(w.m/x.m, w.e-x.e) }
+func (w extended) quo(x extended) extended { return newExtended(w.m/x.m, w.e-x.e) }
 
-func (w extended) plus(x extended) extended {
+func (w extended) add(x extended) extended {
 	switch {
-	case x.zero():
+	case x.isZero():
 		return w
-	case w.zero():
+	case w.isZero():
 		return x
 	case w.e < x.e:
 		w, x = x, w
 	}
 	by := w.e - x.e
-	if by > 64 { // the same, rounded
+	if by > 64 { // x is less than a rounding error of w
 		return w
 	}
 	return newExtended(w.m+math.Ldexp(x.m, -by), w.e)
 }
 
-// float is infinite, or 0, where no double is near.
+// float returns the nearest float64: infinite or 0 if the number is out of range.
 func (w extended) float() float64 { return math.Ldexp(w.m, w.e) }
 
-// extendedFactors are the factors of direct where doubles are too small for them: of
-// components that are left once in 2^300 steps, say. As they have no subtractions
-// either, the error is the same.
-type extendedFactors struct{ a, b, exit, pivot []extended }
+// extendedFactors are the factors of an eliminationSolver in extended numbers, for components that are
+// left once in 2^300 steps, say. There are no subtractions either, so the error bound is the same.
+type extendedFactors struct{ upper, lower, exit, pivot []extended }
 
-// factoriseExtended is factorise. It reports false for what is never left, by any number.
-func (d *direct) factoriseExtended(mt *meter) (bool, error) {
-	n := len(d.order)
-	f := &extendedFactors{a: make([]extended, len(d.up)), b: make([]extended, len(d.low)), exit: make([]extended, n), pivot: make([]extended, n)}
-	d.extended = f
-	d.a, d.b, d.exit, d.pivot = nil, nil, nil, nil
-	d.bound()
-	sum := make([]extended, n)
+// factorizeExtended is factorizeFloat in extended numbers. It reports false only if a pivot is zero.
+func (elim *eliminationSolver) factorizeExtended(meter *meter) (bool, error) {
+	n := len(elim.order)
+	factors := &extendedFactors{upper: make([]extended, len(elim.upperCols)), lower: make([]extended, len(elim.lowerCols)), exit: make([]extended, n), pivot: make([]extended, n)}
+	elim.extendedFactors = factors
+	elim.upper, elim.lower, elim.exit, elim.pivot = nil, nil, nil, nil
+	elim.setErrorBound()
+	workRow := make([]extended, n)
 	for p := range n {
-		work := d.gatherExtended(p, sum)
-		if f.pivot[p].zero() {
+		work := elim.eliminateRowExtended(p, workRow)
+		if factors.pivot[p].isZero() {
 			return false, nil
 		}
-		if err := mt.did(stepCost * work); err != nil {
+		if err := meter.did(krylovStepCost * work); err != nil {
 			return false, err
 		}
 	}
 	return true, nil
 }
 
-func (d *direct) gatherExtended(p int, sum []extended) (work int) {
-	f := d.extended
+func (elim *eliminationSolver) eliminateRowExtended(p int, workRow []extended) (work int) {
+	factors := elim.extendedFactors
 	exit := extended{1, 0}
-	if k := d.order[p]; d.choice[k] != sparse.None {
-		j := d.choice[k]
-		for i := d.l.start[j]; i < d.l.start[j+1]; i++ {
-			t := d.place[d.l.col[i]]
-			sum[t] = sum[t].plus(newExtended(d.l.weight[i], 0))
+	if k := elim.order[p]; elim.choice[k] != sparse.None {
+		j := elim.choice[k]
+		for i := elim.system.termStart[j]; i < elim.system.termStart[j+1]; i++ {
+			t := elim.position[elim.system.col[i]]
+			workRow[t] = workRow[t].add(newExtended(elim.system.weight[i], 0))
 		}
-		exit = newExtended(d.l.exit[j], 0)
+		exit = newExtended(elim.system.exit[j], 0)
 	}
-	for i := d.lowStart[p]; i < d.lowStart[p+1]; i++ {
-		q := d.low[i]
-		by := sum[q].over(f.pivot[q])
-		sum[q] = extended{}
-		f.b[i] = by
-		if by.zero() {
+	for i := elim.lowerStart[p]; i < elim.lowerStart[p+1]; i++ {
+		q := elim.lowerCols[i]
+		factor := workRow[q].quo(factors.pivot[q])
+		workRow[q] = extended{}
+		factors.lower[i] = factor
+		if factor.isZero() {
 			continue
 		}
-		exit = exit.plus(by.times(f.exit[q]))
-		first, end := d.upStart[q], d.upStart[q+1]
-		for j, t := range d.up[first:end] {
-			sum[t] = sum[t].plus(by.times(f.a[first+j]))
+		exit = exit.add(factor.mul(factors.exit[q]))
+		first, end := elim.upperStart[q], elim.upperStart[q+1]
+		for j, t := range elim.upperCols[first:end] {
+			workRow[t] = workRow[t].add(factor.mul(factors.upper[first+j]))
 		}
 		work += end - first
 	}
-	sum[p] = extended{}
-	f.exit[p] = exit
-	// The pivot is summed the least term first, as its error is to be that of a few roundings.
-	total := []extended{exit}
-	for i := d.upStart[p]; i < d.upStart[p+1]; i++ {
-		f.a[i] = sum[d.up[i]]
-		sum[d.up[i]] = extended{}
-		total = append(total, f.a[i])
+	workRow[p] = extended{}
+	factors.exit[p] = exit
+	// The error bound assumes that the pivot has a few rounding errors only.
+	pivotTerms := []extended{exit}
+	for i := elim.upperStart[p]; i < elim.upperStart[p+1]; i++ {
+		factors.upper[i] = workRow[elim.upperCols[i]]
+		workRow[elim.upperCols[i]] = extended{}
+		pivotTerms = append(pivotTerms, factors.upper[i])
 	}
-	f.pivot[p] = sumExtended(total)
+	factors.pivot[p] = sumExtended(pivotTerms)
 	return work
 }
 
-// sumExtended returns a sum that is rounded about once: of doubles, with what each addition
-// loses, as gather does it.
+// sumExtended returns a sum with about one rounding error: it adds float64 numbers relative to the
+// greatest term, and compensates for the error of each addition (Neumaier).
 func sumExtended(terms []extended) extended {
-	most := slices.MaxFunc(terms, func(a, b extended) int {
+	greatest := slices.MaxFunc(terms, func(a, b extended) int {
 		switch {
-		case b.zero() || !a.zero() && a.e > b.e:
+		case b.isZero() || !a.isZero() && a.e > b.e:
 			return 1
-		case a.zero() || a.e < b.e:
+		case a.isZero() || a.e < b.e:
 			return -1
 		}
 		return 0
 	})
-	total, rest := 0.0, 0.0
+	total, compensation := 0.0, 0.0
 	for _, t := range terms {
-		if t.zero() || most.e-t.e > 1000 { // far below a rounding
+		if t.isZero() || greatest.e-t.e > 1000 { // far less than a rounding error
 			continue
 		}
-		x := math.Ldexp(t.m, t.e-most.e)
-		s := total + x
-		back := s - total
-		rest += (total - (s - back)) + (x - back)
-		total = s
+		x := math.Ldexp(t.m, t.e-greatest.e)
+		newTotal := total + x
+		recovered := newTotal - total
+		compensation += (total - (newTotal - recovered)) + (x - recovered)
+		total = newTotal
 	}
-	return newExtended(total+rest, most.e)
+	return newExtended(total+compensation, greatest.e)
 }
 
-// substituteExtended is substitute.
-func (d *direct) substituteExtended(gain func(k int) float64) []float64 {
-	f, n := d.extended, len(d.order)
-	y := make([]extended, n) // by place
-	for p, k := range d.order {
-		v := newExtended(gain(int(k)), 0)
-		for i := d.lowStart[p]; i < d.lowStart[p+1]; i++ {
-			v = v.plus(f.b[i].times(y[d.low[i]]))
+// substituteExtended is substitute in extended numbers. It returns nil if a result is not in the range
+// of float64.
+func (elim *eliminationSolver) substituteExtended(rhs func(k int) float64) []float64 {
+	factors, n := elim.extendedFactors, len(elim.order)
+	intermediate := make([]extended, n) // by position
+	for p, k := range elim.order {
+		v := newExtended(rhs(int(k)), 0)
+		for i := elim.lowerStart[p]; i < elim.lowerStart[p+1]; i++ {
+			v = v.add(factors.lower[i].mul(intermediate[elim.lowerCols[i]]))
 		}
-		y[p] = v
+		intermediate[p] = v
 	}
 	x := make([]float64, n)
-	for p, k := range slices.Backward(d.order) {
-		v := y[p]
-		for i := d.upStart[p]; i < d.upStart[p+1]; i++ {
-			v = v.plus(f.a[i].times(y[d.up[i]]))
+	for p, k := range slices.Backward(elim.order) {
+		v := intermediate[p]
+		for i := elim.upperStart[p]; i < elim.upperStart[p+1]; i++ {
+			v = v.add(factors.upper[i].mul(intermediate[elim.upperCols[i]]))
 		}
-		v = v.over(f.pivot[p])
-		y[p], x[k] = v, v.float()
+		v = v.quo(factors.pivot[p])
+		intermediate[p], x[k] = v, v.float()
 		if math.IsInf(x[k], 0) {
 			return nil
 		}

@@ -9,11 +9,11 @@ import (
 	"tilecheck/native/explicit/sparse"
 )
 
-// attempts is a walk from the middle of -n..n that goes up with probability up, and
-// begins again unless it goes on in the same direction n-1 times, half the times each:
-// it ends once in 2^(n-1) attempts. With several choices the first step has two; that
-// they differ shows in the last of as many digits only.
-func attempts(t testing.TB, n int, up float64, several bool) *sparse.Model {
+// attemptsModel is a walk from the middle of -n..n. Its first step goes up with probability up; then it
+// continues in the same direction with probability 1/2 in each step, and otherwise starts again. So it
+// ends once in 2^(n-1) attempts. With several set, the first state has two choices, which differ in the
+// last of as many digits.
+func attemptsModel(t testing.TB, n int, up float64, several bool) *sparse.Model {
 	t.Helper()
 	kind := sparse.DTMC
 	if several {
@@ -56,15 +56,15 @@ func attempts(t testing.TB, n int, up float64, several bool) *sparse.Model {
 	return m
 }
 
-// TestExtended: the probability of an end is that of the first step, where doubles are
-// too small for the chance that there is an end at all.
+// TestExtended checks that the probability of an end is that of the first step, where float64 is too
+// small for the probability that an attempt ends.
 func TestExtended(t *testing.T) {
 	for _, n := range []int{100, 1000, 300, 1100}[:max(needs.Some(4), 2)] {
 		for _, several := range []bool{false, true} {
-			m := attempts(t, n, 0.75, several)
+			m := attemptsModel(t, n, 0.75, several)
 			g := sparse.NewGraph(m)
 			all, top := sparse.FullSet(2*n+1), sparse.SetOf(2*n+1, 2*n)
-			for _, dir := range directions {
+			for _, dir := range krylovDimension {
 				v, err := solve.Until(t.Context(), g, all, top, dir, solve.Options{})
 				if err != nil {
 					t.Fatal(err)

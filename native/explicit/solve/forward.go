@@ -8,34 +8,35 @@ import (
 	"tilecheck/native/explicit/sparse"
 )
 
-// Forward is where a Markov chain is: the probability of each state, at one time after
-// another. It begins in the initial states, each as likely as any other.
+// Forward computes the state probabilities of a Markov chain forward in time. It starts in the initial
+// states with equal probabilities.
 //
 //	f, err := solve.NewForward(g, solve.Options{})
 //	err = f.Steps(ctx, 5)
-//	v := f.Values() // of five steps from the start
+//	v := f.Values() // probabilities after five steps
 type Forward struct {
-	g    *sparse.Graph
-	z    *uniform // its graph is turned round, its states are all of them
-	opts Options
-	// The probability of a state is x but for a relative error of rel; what is lost, or
-	// added, on top of that is in all states together at most off.
-	x        []float64
-	rel, off float64
-	exact    []*big.Rat  // the probabilities instead, if they are asked for
-	met      *sparse.Set // the states that can be reached
-	forever  *Values     // of the end of time, once that is come
+	g       *sparse.Graph
+	uniform *uniform // with transposed transitions; all states are open
+	opts    Options
+	// The probability of state s is prob[s] with relative error relErr. In addition, all states
+	// together have an absolute error of at most absErr.
+	prob           []float64
+	relErr, absErr float64
+	exact          []*big.Rat  // replaces prob if fractions are asked for
+	reachable      *sparse.Set // from the initial states
+	steadyState    *Values     // set by SteadyState
 }
 
-// NewForward returns the start of a DTMC or CTMC whose weights are numbers.
+// NewForward starts at time 0 of a DTMC or CTMC. The error is ErrNotExact if opts.Exact is set and the
+// weights are not exact.
 func NewForward(g *sparse.Graph, opts Options) (*Forward, error) {
 	n := g.NumStates()
 	if opts.Exact && !g.Exact() {
 		return nil, ErrNotExact
 	}
-	f := &Forward{g: g, opts: opts, x: make([]float64, n), rel: 2 * unit, met: reached(g.Model)}
+	f := &Forward{g: g, opts: opts, prob: make([]float64, n), relErr: 2 * unit, reachable: reached(g.Model)}
 	for _, s := range g.Initial {
-		f.x[s] = 1 / float64(len(g.Initial))
+		f.prob[s] = 1 / float64(len(g.Initial))
 	}
 	if opts.Exact {
 		f.exact = slices.Repeat([]*big.Rat{new(big.Rat)}, n)
@@ -43,21 +44,21 @@ func NewForward(g *sparse.Graph, opts Options) (*Forward, error) {
 			f.exact[s] = big.NewRat(1, int64(len(g.Initial)))
 		}
 	}
-	f.z = newUniform(g, nil, opts)
-	f.z.forward = true
-	turned, widest := incoming(g.Model)
+	f.uniform = newUniform(g, nil, opts)
+	f.uniform.forward = true
+	reversed, maxRow := transposed(g.Model)
 	if g.Kind == sparse.CTMC {
-		f.z.prepare(sparse.FullSet(n))
-		f.z.err = max(f.z.err, f.z.stepErr(widest))
+		f.uniform.prepare(sparse.FullSet(n))
+		f.uniform.err = max(f.uniform.err, f.uniform.stepErr(maxRow))
 	} else {
-		f.z.stepwise(widest)
+		f.uniform.stepwise(maxRow)
 	}
-	f.z.g = sparse.NewGraph(turned)
+	f.uniform.g = sparse.NewGraph(reversed)
 	return f, nil
 }
 
-// stepwise prepares for the steps of a DTMC, all of whose states are open.
-func (z *uniform) stepwise(widest int) {
+// stepwise prepares for steps of a DTMC, with all states open.
+func (z *uniform) stepwise(maxRow int) {
 	z.prob = z.g.Weights
 	for s := range z.g.NumStates() {
 		z.states = append(z.states, uint32(s))
@@ -68,12 +69,12 @@ func (z *uniform) stepwise(widest int) {
 			}
 		}
 	}
-	z.err = 1.05 * (float64(widest+4)*unit + z.round.err)
+	z.err = 1.05 * (float64(maxRow+4)*unit + z.round.err)
 }
 
-// incoming returns a Markov chain's transitions turned round, in the order of the states
-// that they come from, and the most that go into one state.
-func incoming(m *sparse.Model) (turned *sparse.Model, widest int) {
+// transposed returns a Markov chain with its transitions reversed, each row in the order of the
+// sources, and the greatest number of transitions into one state.
+func transposed(m *sparse.Model) (reversed *sparse.Model, maxRow int) {
 	n := m.NumStates()
 	out := &sparse.Model{Kind: m.Kind, Weights: m.Weights, Rats: m.Rats, Err: m.Err}
 	out.Start = make([]uint32, n+2)
@@ -82,7 +83,7 @@ func incoming(m *sparse.Model) (turned *sparse.Model, widest int) {
 		out.Start[t+2]++
 	}
 	for t := range n {
-		widest = max(widest, int(out.Start[t+2]))
+		maxRow = max(maxRow, int(out.Start[t+2]))
 		out.Start[t+2] += out.Start[t+1]
 	}
 	for s := range n {
@@ -94,10 +95,10 @@ func incoming(m *sparse.Model) (turned *sparse.Model, widest int) {
 		}
 	}
 	out.Start = out.Start[:n+1]
-	return out, widest
+	return out, maxRow
 }
 
-// Steps goes on by so many steps of a DTMC.
+// Steps advances a DTMC by n steps.
 func (f *Forward) Steps(ctx context.Context, n int) error {
 	if f.exact != nil {
 		return f.exactSteps(ctx, n)
@@ -105,40 +106,40 @@ func (f *Forward) Steps(ctx context.Context, n int) error {
 	return f.advance(ctx, &poisson{first: n, weight: []float64{1}})
 }
 
-// Time goes on by some time in a CTMC. There are no fractions of what it is like then.
+// Time advances a CTMC by some time. The error is ErrNotExact for a Forward with fractions.
 func (f *Forward) Time(ctx context.Context, time Time) error {
 	if f.exact != nil {
 		return ErrNotExact
 	}
-	if time.High.Sign() == 0 || f.z.rate == 0 {
+	if time.High.Sign() == 0 || f.uniform.rate == 0 {
 		return nil
 	}
-	p, err := f.z.poisson(ctx, time)
+	p, err := f.uniform.poisson(ctx, time)
 	if err != nil {
 		return err
 	}
 	return f.advance(ctx, p)
 }
 
-// advance takes a number of steps that is distributed like that.
+// advance takes a random number of steps with distribution p.
 func (f *Forward) advance(ctx context.Context, p *poisson) error {
-	z := f.z
+	z := f.uniform
 	z.tiny, z.taken, z.spread = 0, 0, 0
-	x, err := z.average(ctx, f.x, p)
+	x, err := z.average(ctx, f.prob, p)
 	if err != nil {
 		return err
 	}
-	// A step moves what there is, and makes no more of it.
+	// A step preserves the sum of the probabilities, so errors do not grow.
 	e := compound(p.err + z.err*(z.taken+1) + unit*float64(len(p.weight)+4) + z.spread)
-	f.x, f.rel = x, 1.01*(f.rel+e+f.rel*e)
-	f.off += 1.01*p.rest + z.tiny*(z.taken+1)*float64(len(x))
+	f.prob, f.relErr = x, 1.01*(f.relErr+e+f.relErr*e)
+	f.absErr += 1.01*p.rest + z.tiny*(z.taken+1)*float64(len(x))
 	return nil
 }
 
-// exactSteps is Steps with fractions.
+// exactSteps is Steps in rational arithmetic.
 func (f *Forward) exactSteps(ctx context.Context, n int) error {
-	mt := newMeter(ctx, f.opts, n)
-	in := f.z.g.Model
+	meter := newMeter(ctx, f.opts, n)
+	in := f.uniform.g.Model
 	for range n {
 		next := make([]*big.Rat, len(f.exact))
 		for s := range next {
@@ -153,37 +154,37 @@ func (f *Forward) exactSteps(ctx context.Context, n int) error {
 				}
 			}
 			next[s] = sum.rat()
-			if err := mt.did(100*(hi-lo) + effort(next[s])); err != nil {
+			if err := meter.did(100*(hi-lo) + effort(next[s])); err != nil {
 				return err
 			}
 		}
 		f.exact = next
-		mt.progress.Done++
+		meter.progress.Done++
 	}
 	return nil
 }
 
-// Values returns bounds on the probability of each state, or the fractions.
+// Values returns bounds on the probability of each state, or the exact probabilities.
 func (f *Forward) Values() *Values {
-	if f.forever != nil {
-		return f.forever
+	if f.steadyState != nil {
+		return f.steadyState
 	}
 	v := newValues(f.g.Model, Options{Exact: f.exact != nil})
-	for s, x := range f.x {
+	for s, x := range f.prob {
 		switch {
 		case f.exact != nil:
 			v.assign(s, f.exact[s])
-		case !f.met.Has(s):
-		case x == 0 && f.off == 0:
+		case !f.reachable.Has(s):
+		case x == 0 && f.absErr == 0:
 		default:
-			v.Lower[s] = max(f.z.round.down(x, f.rel)-f.off, 0)
-			v.Upper[s] = min(max(f.z.round.up(x, f.rel)+1.01*f.off, f.z.round.floor), 1)
+			v.Lower[s] = max(f.uniform.round.down(x, f.relErr)-f.absErr, 0)
+			v.Upper[s] = min(max(f.uniform.round.up(x, f.relErr)+1.01*f.absErr, f.uniform.round.floor), 1)
 		}
 	}
 	return v
 }
 
-// reached returns the states that can be reached from the initial ones.
+// reached returns the states that are reachable from the initial ones.
 func reached(m *sparse.Model) *sparse.Set {
 	out := sparse.NewSet(m.NumStates())
 	queue := slices.Clone(m.Initial)

@@ -11,8 +11,8 @@ import (
 	"tilecheck/native/explicit/sparse/sparsetest"
 )
 
-// begins gives a random chain one or several initial states.
-func (in *instance) begins(rng *rand.Rand) {
+// setInitial gives a random chain one or several initial states.
+func (in *instance) setInitial(rng *rand.Rand) {
 	in.m.Initial = nil
 	for s := range sparsetest.RandomSet(rng, in.m.NumStates(), 0.3).All() {
 		in.m.Initial = append(in.m.Initial, uint32(s))
@@ -22,8 +22,8 @@ func (in *instance) begins(rng *rand.Rand) {
 	}
 }
 
-// fromStart is the mean over the initial states of a value of each state.
-func (in *instance) fromStart(x []*big.Rat) *big.Rat {
+// meanOverInitial returns the mean value of the initial states.
+func (in *instance) meanOverInitial(x []*big.Rat) *big.Rat {
 	sum := new(big.Rat)
 	for _, s := range in.m.Initial {
 		sum.Add(sum, x[s])
@@ -40,8 +40,8 @@ func forward(t *testing.T, g *sparse.Graph, opts solve.Options) *solve.Forward {
 	return f
 }
 
-// agrees compares probabilities, as fractions and as bounds.
-func (in *instance) agrees(name string, exact, bounds *solve.Values, want []*big.Rat) {
+// compareValues compares exact values and bounds with the expected ones.
+func (in *instance) compareValues(name string, exact, bounds *solve.Values, want []*big.Rat) {
 	in.Helper()
 	for s, x := range want {
 		if exact != nil && exact.Exact[s].Cmp(x) != 0 {
@@ -54,28 +54,28 @@ func (in *instance) agrees(name string, exact, bounds *solve.Values, want []*big
 	}
 }
 
-// TestForever compares with the balance equations of each bottom component, and the
-// probability that it is reached, solved with fractions.
-func TestForever(t *testing.T) {
+// TestSteadyState compares with the solution of the balance equations of each BSCC, times its
+// absorption probability, in rational arithmetic.
+func TestSteadyState(t *testing.T) {
 	for _, kind := range []sparse.Kind{sparse.DTMC, sparse.CTMC} {
 		forRandom(t, kind, func(in *instance) {
-			in.begins(rand.New(rand.NewPCG(in.seed, 7)))
+			in.setInitial(rand.New(rand.NewPCG(in.seed, 7)))
 			var want []*big.Rat
 			how := make([]uint32, in.m.NumStates())
 			for s := range how {
 				how[s] = uint32(s)
 			}
 			for s := range how {
-				one := visits(sparse.SetOf(len(how), s))
-				want = append(want, in.fromStart(in.longRunUnder(how, one)))
+				one := indicatorReward(sparse.SetOf(len(how), s))
+				want = append(want, in.meanOverInitial(in.longRunUnder(how, one)))
 			}
 			exact, bounds := forward(t, in.g, solve.Options{Exact: true}), forward(t, in.g, solve.Options{})
 			for _, f := range []*solve.Forward{exact, bounds} {
-				if err := f.Forever(t.Context()); err != nil {
+				if err := f.SteadyState(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 			}
-			in.agrees("forever", exact.Values(), bounds.Values(), want)
+			in.compareValues("forever", exact.Values(), bounds.Values(), want)
 		})
 	}
 }
@@ -84,7 +84,7 @@ func TestForever(t *testing.T) {
 func TestForwardSteps(t *testing.T) {
 	forRandom(t, sparse.DTMC, func(in *instance) {
 		rng := rand.New(rand.NewPCG(in.seed, 8))
-		in.begins(rng)
+		in.setInitial(rng)
 		n := in.m.NumStates()
 		how := make([]uint32, n)
 		for s := range how {
@@ -113,7 +113,7 @@ func TestForwardSteps(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			in.agrees("steps", exact.Values(), bounds.Values(), want)
+			in.compareValues("steps", exact.Values(), bounds.Values(), want)
 		}
 	})
 }
@@ -121,7 +121,7 @@ func TestForwardSteps(t *testing.T) {
 // TestForwardTime compares with the exponential of the generator.
 func TestForwardTime(t *testing.T) {
 	forCTMC(t, func(in *instance, rng *rand.Rand) {
-		in.begins(rng)
+		in.setInitial(rng)
 		n := in.m.NumStates()
 		q := generator(in.m, sparse.FullSet(n))
 		f := forward(t, in.g, solve.Options{})
@@ -146,9 +146,9 @@ func TestForwardTime(t *testing.T) {
 	})
 }
 
-// TestForeverLong is a game that goes on until all or nothing is won of n, fairly: all with probability 1/n
-// where it begins with 1. It takes long for what has a thousand states.
-func TestForeverLong(t *testing.T) {
+// TestSteadyStateLong is a fair game that starts with 1 of n and goes on until n are won, with
+// probability 1/n, or all are lost. It has a thousand states and converges slowly.
+func TestSteadyStateLong(t *testing.T) {
 	const n = 1000
 	b := sparse.NewBuilder(sparse.DTMC)
 	for k := range n + 1 {
@@ -163,7 +163,7 @@ func TestForeverLong(t *testing.T) {
 	m := finish(t, b)
 	m.Initial = []uint32{1}
 	f := forward(t, sparse.NewGraph(m), solve.Options{})
-	if err := f.Forever(t.Context()); err != nil {
+	if err := f.SteadyState(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	v := f.Values()

@@ -2,8 +2,8 @@ package solve
 
 import "math/big"
 
-// fraction is a sum of fractions. It is brought to lowest terms only in the end:
-// the terms of a sum mostly have denominators that divide one another.
+// fraction is a sum of fractions that is reduced to lowest terms only at the end. The denominators of
+// the terms mostly divide one another.
 type fraction struct {
 	num, den  big.Int
 	quo, left big.Int // scratch
@@ -21,7 +21,7 @@ func (f *fraction) add(num, den *big.Int) {
 		return
 	}
 	if f.quo.QuoRem(&f.den, den, &f.left); f.left.Sign() != 0 {
-		// The new denominator is den times what it lacks of f's.
+		// The new denominator is the least common multiple: f.den times den / gcd(f.den, den).
 		f.left.GCD(nil, nil, &f.den, den)
 		f.quo.Quo(&f.den, &f.left)
 		f.left.Quo(den, &f.left)
@@ -34,7 +34,7 @@ func (f *fraction) add(num, den *big.Int) {
 
 func (f *fraction) addRat(x *big.Rat) { f.add(x.Num(), x.Denom()) }
 
-// addProduct adds w*x, where x is as in f.
+// addProduct adds w*x, and overwrites x with the product.
 func (f *fraction) addProduct(w *big.Rat, x *fraction) {
 	x.num.Mul(&x.num, w.Num())
 	x.den.Mul(&x.den, w.Denom())

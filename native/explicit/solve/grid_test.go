@@ -10,33 +10,32 @@ import (
 	"tilecheck/native/explicit/sparse/sparsetest"
 )
 
-// TestGrid: bounds on a grid are multiples of it, hold, and are implied by the
-// equations, in exact arithmetic.
+// TestGrid checks in exact arithmetic that bounds on a grid are multiples of it, right, and inductive.
 func TestGrid(t *testing.T) {
 	for _, kind := range []sparse.Kind{sparse.MDP, sparse.DTMC} {
 		forRandom(t, kind, func(in *instance) {
-			for name, dir := range directions {
+			for name, dir := range krylovDimension {
 				for _, grid := range []float64{0x1p-39, 0x1p-52} {
 					opts := solve.Options{Grid: grid}
 					v, err := solve.Until(in.Context(), in.g, in.left, in.right, dir, opts)
 					if err != nil {
 						in.Fatal(err)
 					}
-					in.checkGrid(name+" until", v, in.brute(dir, func(a [][]*big.Rat, _ []uint32) []*big.Rat {
+					in.checkGrid(name+" until", v, in.overSchedulers(dir, func(a [][]*big.Rat, _ []uint32) []*big.Rat {
 						return sparsetest.UntilProb(a, in.left, in.right)
 					}), nil, in.left.Minus(in.right), dir, grid)
 					v, err = solve.ReachReward(in.Context(), in.g, in.reward(), in.right, dir, opts)
 					if err != nil {
 						in.Fatal(err)
 					}
-					in.checkGrid(name+" reward", v, in.brute(dir, func(a [][]*big.Rat, how []uint32) []*big.Rat {
+					in.checkGrid(name+" reward", v, in.overSchedulers(dir, func(a [][]*big.Rat, how []uint32) []*big.Rat {
 						return sparsetest.RewardUntil(a, sparsetest.Gains(in.m, how, in.reward()), in.right)
 					}), in.reward(), in.right.Complement(), dir, grid)
 					v, err = solve.TotalReward(in.Context(), in.g, in.reward(), dir, opts)
 					if err != nil {
 						in.Fatal(err)
 					}
-					in.checkGrid(name+" total", v, in.brute(dir, func(a [][]*big.Rat, how []uint32) []*big.Rat {
+					in.checkGrid(name+" total", v, in.overSchedulers(dir, func(a [][]*big.Rat, how []uint32) []*big.Rat {
 						return sparsetest.RewardTotal(a, sparsetest.Gains(in.m, how, in.reward()))
 					}), in.reward(), sparse.FullSet(in.m.NumStates()), dir, grid)
 				}

@@ -21,16 +21,16 @@ const (
 // leap is many steps of a chain at once. One step makes a x + b of the values x of
 // the open states, for a matrix a of probabilities and what b closed states and
 // rewards add, and so do 2^k steps, with others: a² and a b + b follow. Numbers are
-// twofold, and not negative.
+// doubleWord, and not negative.
 type leap struct {
 	y      *system
 	states []uint32
 	row    []int // of each state in a; -1 of a closed one
-	a      []twofold
-	b, x   [vectors][]twofold
+	a      []doubleWord
+	b, x   [vectors][]doubleWord
 	// The relative errors of a and b, and of x: compound bounds what the factors make.
 	err, xErr float64
-	lost      atomic.Bool // a product was less than floor2
+	lost      atomic.Bool // a product was less than doubleWordFloor
 	most      float64     // of b and x at first
 }
 
@@ -63,10 +63,10 @@ func (y *system) leaps(states []uint32, n int) (after int, ok bool) {
 }
 
 // newLeap returns one step from the values in lower and upper; ok is false where its
-// numbers have no twofold.
+// numbers have no doubleWord.
 func (y *system) newLeap(states []uint32, lower, upper []float64) (l *leap, ok bool) {
 	m := len(states)
-	l = &leap{y: y, states: states, row: make([]int, y.g.NumStates()), a: make([]twofold, m*m)}
+	l = &leap{y: y, states: states, row: make([]int, y.g.NumStates()), a: make([]doubleWord, m*m)}
 	for s := range l.row {
 		l.row[s] = -1
 	}
@@ -74,22 +74,22 @@ func (y *system) newLeap(states []uint32, lower, upper []float64) (l *leap, ok b
 		l.row[s] = i
 	}
 	for v := range l.b {
-		l.b[v], l.x[v] = make([]twofold, m), make([]twofold, m)
+		l.b[v], l.x[v] = make([]doubleWord, m), make([]doubleWord, m)
 	}
-	l.err = float64(m+8) * unit2
+	l.err = float64(m+8) * doubleWordUnit
 	r := y.reward
 	exact := y.g.Exact() && (r == nil || (r.State == nil || r.StateRat != nil) && (r.Choice == nil || r.ChoiceRat != nil))
 	if !exact {
 		l.err += 2.1*y.round.err + unit // of the sum of two rewards
 	}
 	fine := true
-	number := func(x float64, rat func() *big.Rat) twofold {
-		out, zero := twofold{x, 0}, x == 0
+	number := func(x float64, rat func() *big.Rat) doubleWord {
+		out, zero := doubleWord{x, 0}, x == 0
 		if exact {
 			r := rat()
-			out, zero = twofoldOf(r), r.Sign() == 0
+			out, zero = newDoubleWord(r), r.Sign() == 0
 		}
-		fine = fine && (zero || out.hi >= floor2)
+		fine = fine && (zero || out.hi >= doubleWordFloor)
 		return out
 	}
 	for i, s := range states {
@@ -101,15 +101,15 @@ func (y *system) newLeap(states []uint32, lower, upper []float64) (l *leap, ok b
 			p := number(y.g.Prob(k), func() *big.Rat { return y.g.Rat(k) })
 			t := y.g.Target[k]
 			if j := l.row[t]; j >= 0 {
-				l.a[i*m+j] = l.a[i*m+j].plus(p)
+				l.a[i*m+j] = l.a[i*m+j].add(p)
 				continue
 			}
 			for v, x := range value(lower[t], upper[t]) {
-				l.b[v][i] = l.b[v][i].plus(l.product(p, twofold{x, 0}))
+				l.b[v][i] = l.b[v][i].add(l.product(p, doubleWord{x, 0}))
 			}
 		}
 		for v, x := range value(lower[s], upper[s]) {
-			l.x[v][i] = twofold{x, 0}
+			l.x[v][i] = doubleWord{x, 0}
 			l.most = max(l.most, x, l.b[v][i].hi)
 		}
 	}
@@ -125,25 +125,25 @@ func value(lower, upper float64) [vectors]float64 {
 	return [vectors]float64{lower, upper, miss}
 }
 
-// product is floor2, and not zero, where it is less, which lost notes.
-func (l *leap) product(x, y twofold) twofold {
-	p := x.times(y)
-	if p.hi < floor2 && x.hi > 0 && y.hi > 0 {
+// product is doubleWordFloor, and not zero, where it is less, which lost notes.
+func (l *leap) product(x, y doubleWord) doubleWord {
+	p := x.mul(y)
+	if p.hi < doubleWordFloor && x.hi > 0 && y.hi > 0 {
 		l.lost.Store(true)
-		return twofold{floor2, 0}
+		return doubleWord{doubleWordFloor, 0}
 	}
 	return p
 }
 
 // apply returns a x + b.
-func (l *leap) apply(x, b []twofold) []twofold {
+func (l *leap) apply(x, b []doubleWord) []doubleWord {
 	m := len(l.states)
-	out := make([]twofold, m)
+	out := make([]doubleWord, m)
 	for i := range out {
 		sum := b[i]
 		for j, p := range l.a[i*m : (i+1)*m] {
 			if p.hi > 0 && x[j].hi > 0 {
-				sum = sum.plus(l.product(p, x[j]))
+				sum = sum.add(l.product(p, x[j]))
 			}
 		}
 		out[i] = sum
@@ -157,7 +157,7 @@ func (l *leap) square() {
 	for v := range l.b {
 		l.b[v] = l.apply(l.b[v], l.b[v])
 	}
-	a := make([]twofold, m*m)
+	a := make([]doubleWord, m*m)
 	inParts(m, 8, func(from, to int) {
 		for i := from; i < to; i++ {
 			for k, p := range l.a[i*m : (i+1)*m] {
@@ -168,12 +168,12 @@ func (l *leap) square() {
 		}
 	})
 	l.a = a
-	l.err = 2*l.err + float64(m+4)*unit2
+	l.err = 2*l.err + float64(m+4)*doubleWordUnit
 }
 
-// addProducts adds p times each of some numbers, as twofold.plus and leap.product do,
+// addProducts adds p times each of some numbers, as doubleWord.add and leap.product do,
 // which are written out here. It reports whether something was lost.
-func addProducts(sums []twofold, p twofold, of []twofold) (lost bool) {
+func addProducts(sums []doubleWord, p doubleWord, of []doubleWord) (lost bool) {
 	for j, q := range of[:len(sums)] {
 		if q.hi == 0 {
 			continue
@@ -182,15 +182,15 @@ func addProducts(sums []twofold, p twofold, of []twofold) (lost bool) {
 		lo := math.FMA(p.hi, q.hi, -product) + (p.hi*q.lo + p.lo*q.hi)
 		hi := product + lo
 		lo -= hi - product
-		if hi < floor2 {
-			hi, lo, lost = floor2, 0, true
+		if hi < doubleWordFloor {
+			hi, lo, lost = doubleWordFloor, 0, true
 		}
 		x := sums[j]
 		s := x.hi + hi
 		t := s - x.hi
 		lo = (x.hi - (s - t)) + (hi - t) + (x.lo + lo)
 		hi = s + lo
-		sums[j] = twofold{hi, lo - (hi - s)}
+		sums[j] = doubleWord{hi, lo - (hi - s)}
 	}
 	return lost
 }
@@ -203,7 +203,7 @@ func (l *leap) steps(mt *meter, n int) (ok bool, err error) {
 			for v := range l.x {
 				l.x[v] = l.apply(l.x[v], l.b[v])
 			}
-			l.xErr += l.err + float64(m+4)*unit2
+			l.xErr += l.err + float64(m+4)*doubleWordUnit
 		}
 		if n <= 1 {
 			break
@@ -213,10 +213,10 @@ func (l *leap) steps(mt *meter, n int) (ok bool, err error) {
 			return false, err
 		}
 	}
-	return !slices.ContainsFunc(slices.Concat(l.x[:]...), func(x twofold) bool { return !(x.hi < 0x1p1000) }), nil
+	return !slices.ContainsFunc(slices.Concat(l.x[:]...), func(x doubleWord) bool { return !(x.hi < 0x1p1000) }), nil
 }
 
-// write sets the bounds of the open states. Products that are off by floor2 or less
+// write sets the bounds of the open states. Products that are off by doubleWordFloor or less
 // add up to less than 2^-700 of the greatest number, however many there are.
 func (l *leap) write(v *Values) {
 	rel, lost := compound(l.xErr)+4*unit, 0.0

@@ -11,25 +11,25 @@ import (
 	"tilecheck/native/explicit/sparse"
 )
 
-// LongRun returns bounds on the extremal expected reward per step of a DTMC or an
-// MDP, or per unit of time of a CTMC, in the long run. With rewards that are one in
-// some states and zero in the others it is the long-run probability of these states.
+// LongRun returns bounds on the extremal long-run average reward (the gain): per step of a DTMC or an
+// MDP, per unit of time of a CTMC. A reward of 1 in the states of a set gives the long-run probability
+// of that set.
 //
 // Source: PRISM's R[S], Storm's R[LRA].
 func LongRun(ctx context.Context, g *sparse.Graph, r *sparse.Reward, dir Direction, opts Options) (*Values, error) {
 	return longRun(ctx, g, r, nil, dir, opts)
 }
 
-// SteadyState returns bounds on the extremal long-run probability of being in a set
-// of states: of an MDP, the part of the steps in which it is.
+// SteadyState returns bounds on the extremal long-run probability of a set of states. In an MDP it is
+// the long-run fraction of steps.
 //
 // Source: PRISM's S, Storm's LRA.
 func SteadyState(ctx context.Context, g *sparse.Graph, set *sparse.Set, dir Direction, opts Options) (*Values, error) {
-	return longRun(ctx, g, membership(set), set, dir, opts)
+	return longRun(ctx, g, indicatorReward(set), set, dir, opts)
 }
 
-// membership is a reward of 1 in each state of a set.
-func membership(set *sparse.Set) *sparse.Reward {
+// indicatorReward returns the reward structure with reward 1 in the states of a set, and 0 elsewhere.
+func indicatorReward(set *sparse.Set) *sparse.Reward {
 	r := &sparse.Reward{State: make([]float64, set.Len()), StateRat: make([]*big.Rat, set.Len())}
 	one := big.NewRat(1, 1)
 	for s := range set.All() {
@@ -38,48 +38,47 @@ func membership(set *sparse.Set) *sparse.Reward {
 	return r
 }
 
-// longRun is LongRun; set has the states with a reward of 1 if no others have
-// one, and is nil otherwise.
+// longRun is LongRun. If the reward is the indicator of a set, set is that set; otherwise it is nil.
 func longRun(ctx context.Context, g *sparse.Graph, r *sparse.Reward, set *sparse.Set, dir Direction, opts Options) (*Values, error) {
 	if g.First != nil {
 		return optimalLongRun(ctx, g, r, set, dir, opts)
 	}
 	opts.Scheduler = false
-	y, err := newSystem(g, r, Max, opts)
+	sys, err := newSystem(g, r, Max, opts)
 	if err != nil {
 		return nil, err
 	}
 	comps := g.Components(nil, nil)
 	bottom := comps.Bottom(g.Model)
 	if opts.Epsilon = opts.epsilon(); len(bottom) < comps.Num() {
-		opts.Epsilon /= 2 // one half is for getting there
+		opts.Epsilon /= 2 // the other half is for the absorption probabilities
 	}
-	closed := sparse.NewSet(g.NumStates())
-	a := newAverager(ctx, y, opts)
+	recurrent := sparse.NewSet(g.NumStates())
+	bscc := newBSCCGain(ctx, sys, opts)
 	for _, i := range bottom {
 		members := comps.Members(i)
-		if err := a.share(members, set); err != nil {
+		if err := bscc.assignGain(members, set); err != nil {
 			return nil, err
 		}
 		for _, s := range members {
-			closed.Add(int(s))
+			recurrent.Add(int(s))
 		}
 	}
-	y.v.Sweeps = a.mt.progress.Sweeps
-	y.open, y.reward, y.prob = closed.Complement(), nil, set != nil
-	if set != nil && !y.exact() {
-		zero, one := y.v.certain(g, y.open, closed)
-		y.v.set(one, 1)
-		y.open = y.open.Minus(zero).Minus(one)
+	sys.v.Sweeps = bscc.meter.progress.Sweeps
+	sys.open, sys.reward, sys.prob = recurrent.Complement(), nil, set != nil
+	if set != nil && !sys.exact() {
+		zero, one := sys.v.certain(g, sys.open, recurrent)
+		sys.v.set(one, 1)
+		sys.open = sys.open.Minus(zero).Minus(one)
 	}
-	return y.solve(ctx, opts, false)
+	return sys.solve(ctx, opts, false)
 }
 
-// share gives a bottom component its average, in every state.
-func (a *averager) share(members []uint32, set *sparse.Set) error {
-	v := a.y.v
+// assignGain computes the gain of a BSCC and makes it the value of all of its states.
+func (bscc *bsccGain) assignGain(members []uint32, set *sparse.Set) error {
+	v := bscc.rewards.v
 	if v.Exact != nil {
-		x, err := a.y.averageRat(members, &a.ws, a.mt)
+		x, err := bscc.rewards.chainGainRat(members, &bscc.ws, bscc.meter)
 		if err != nil {
 			return err
 		}
@@ -88,7 +87,7 @@ func (a *averager) share(members []uint32, set *sparse.Set) error {
 		}
 		return nil
 	}
-	lo, hi, ok, err := a.average(members, set)
+	lo, hi, ok, err := bscc.gain(members, set)
 	v.Converged = v.Converged && ok
 	for _, s := range members {
 		v.Lower[s], v.Upper[s] = lo, hi
@@ -96,117 +95,117 @@ func (a *averager) share(members []uint32, set *sparse.Set) error {
 	return err
 }
 
-// averageRat returns the average in a bottom component.
-func (y *system) averageRat(members []uint32, ws *workspace, mt *meter) (*big.Rat, error) {
-	c, err := y.cycleRat(members, func(s uint32) uint32 { return s }, ws, mt)
+// chainGainRat returns the exact gain of a BSCC.
+func (sys *system) chainGainRat(members []uint32, ws *workspace, meter *meter) (*big.Rat, error) {
+	c, err := sys.solveCycleRat(members, func(s uint32) uint32 { return s }, ws, meter)
 	if err != nil {
 		return nil, err
 	}
-	return c.average, nil
+	return c.gain, nil
 }
 
-// cycleRat has the mean reward from each of some states until the last of them is
-// entered, and the mean time of that: those of state i are gain[i]/gainDen and
-// time[i]/timeDen. Their quotient for the last itself is the average.
-type cycleRat struct {
-	average          *big.Rat
-	gain, time       []*big.Int // of all states but the last
-	gainDen, timeDen *big.Int
+// exactCycle has the results for a recurrent class with a reference state, its last. For every other
+// state i, the expected reward until the reference state is reached is reward[i]/rewardDen, and the
+// expected time is time[i]/timeDen. The gain is the expected reward of one cycle from the reference
+// state to itself, divided by the expected time.
+type exactCycle struct {
+	gain               *big.Rat
+	reward, time       []*big.Int // of all states but the reference state
+	rewardDen, timeDen *big.Int
 }
 
-// relative returns what it is worth to start in state i rather than in the last.
-func (c *cycleRat) relative(i int) *big.Rat {
-	earned, mean := new(big.Rat).SetFrac(c.gain[i], c.gainDen), new(big.Rat).SetFrac(c.time[i], c.timeDen)
-	return earned.Sub(earned, mean.Mul(mean, c.average))
+// bias returns the bias of state i relative to the reference state: reward minus gain times time.
+func (c *exactCycle) bias(i int) *big.Rat {
+	earned, mean := new(big.Rat).SetFrac(c.reward[i], c.rewardDen), new(big.Rat).SetFrac(c.time[i], c.timeDen)
+	return earned.Sub(earned, mean.Mul(mean, c.gain))
 }
 
-// cycleRat solves for states that are not left by the choices made, of which the last
-// is entered again and again.
-func (y *system) cycleRat(members []uint32, choice func(s uint32) uint32, ws *workspace, mt *meter) (*cycleRat, error) {
+// solveCycleRat solves the cycle equations of a recurrent class under the given choices. The last
+// member is the reference state.
+func (sys *system) solveCycleRat(members []uint32, choice func(s uint32) uint32, ws *workspace, meter *meter) (*exactCycle, error) {
 	last := len(members) - 1
-	home, rest := members[last], members[:last]
-	ws.begin(y.g.NumStates())
-	for i, s := range rest {
+	reference, others := members[last], members[:last]
+	ws.init(sys.g.NumStates())
+	for i, s := range others {
 		ws.number[s] = uint32(i)
 	}
-	defer ws.forget(rest)
-	rows, rewards := make([]*exactRow, len(rest)), make([]exactRow, len(rest))
-	for i, s := range rest {
+	defer ws.reset(others)
+	rows, rewards := make([]*exactRow, len(others)), make([]exactRow, len(others))
+	for i, s := range others {
 		c := int(choice(s))
-		rewards[i] = y.exactRow(int(s), c, uint32(i), ws, y.reward.GainRat(int(s), c))
+		rewards[i] = sys.exactRow(int(s), c, uint32(i), ws, sys.reward.GainRat(int(s), c))
 		rows[i] = &rewards[i]
 	}
-	common := integral(rewards)
-	f, err := newLifting(mt, rows)
+	common := scaleConstants(rewards)
+	f, err := newLifting(meter, rows)
 	if err != nil {
 		return nil, err
 	}
-	out := &cycleRat{}
-	if out.gain, out.gainDen, err = f.solve(mt, func(k int) *big.Int { return rows[k].integer }); err != nil {
+	out := &exactCycle{}
+	if out.reward, out.rewardDen, err = f.solve(meter, func(k int) *big.Int { return rows[k].scaledConstant }); err != nil {
 		return nil, err
 	}
-	out.gainDen.Mul(out.gainDen, common)
-	// A step or unit of time is worth 1.
-	if out.time, out.timeDen, err = f.solve(mt, func(k int) *big.Int { return rows[k].unit }); err != nil {
+	out.rewardDen.Mul(out.rewardDen, common)
+	// With weightDen as constants, every step or unit of time has reward 1.
+	if out.time, out.timeDen, err = f.solve(meter, func(k int) *big.Int { return rows[k].weightDen }); err != nil {
 		return nil, err
 	}
-	c := int(choice(home))
-	out.average = y.meanRat(c, y.reward.GainRat(int(home), c), out.gain, out.gainDen, ws)
-	out.average.Quo(out.average, y.meanRat(c, big.NewRat(1, 1), out.time, out.timeDen, ws))
+	c := int(choice(reference))
+	out.gain = sys.expectationRat(c, sys.reward.GainRat(int(reference), c), out.reward, out.rewardDen, ws)
+	out.gain.Quo(out.gain, sys.expectationRat(c, big.NewRat(1, 1), out.time, out.timeDen, ws))
 	return out, nil
 }
 
-// mean is meanRat in doubles.
-func (y *system) mean(c int, x float64, values []float64, ws *workspace) float64 {
-	lo, hi := y.g.Row(c)
+// expectation is expectationRat in floating-point arithmetic.
+func (sys *system) expectation(c int, x float64, values []float64, ws *workspace) float64 {
+	lo, hi := sys.g.Row(c)
 	for i := lo; i < hi; i++ {
-		if k := ws.number[y.g.Target[i]]; k != sparse.None {
-			x += y.g.Prob(i) * values[k]
+		if k := ws.number[sys.g.Target[i]]; k != sparse.None {
+			x += sys.g.Prob(i) * values[k]
 		}
 	}
 	return x
 }
 
-// meanRat returns x and the weighted sum of the values of the targets of a choice,
-// which are num/den.
-func (y *system) meanRat(c int, x *big.Rat, num []*big.Int, den *big.Int, ws *workspace) *big.Rat {
+// expectationRat returns x plus the weighted sum of the values of the targets of choice c. The value of
+// target number k is num[k]/den; targets without a number count as 0. It changes x.
+func (sys *system) expectationRat(c int, x *big.Rat, num []*big.Int, den *big.Int, ws *workspace) *big.Rat {
 	product := new(big.Rat)
-	lo, hi := y.g.Row(c)
+	lo, hi := sys.g.Row(c)
 	for i := lo; i < hi; i++ {
-		if k := ws.number[y.g.Target[i]]; k != sparse.None {
-			x.Add(x, product.Mul(y.g.Rat(i), product.SetFrac(num[k], den)))
+		if k := ws.number[sys.g.Target[i]]; k != sparse.None {
+			x.Add(x, product.Mul(sys.g.Rat(i), product.SetFrac(num[k], den)))
 		}
 	}
 	return x
 }
 
-// averager computes averages in bottom components: of the rewards of y, by those
-// of time, which are 1 per step or unit of time.
-type averager struct {
-	y, time *system
-	opts    Options
-	mt      *meter
-	ws      workspace
-	h       []float64 // of each state of the component, by workspace number
+// bsccGain computes the gain of bottom strongly connected components. Its two systems have the same
+// transitions; their rewards are the ones of the property, and 1 per step or unit of time.
+type bsccGain struct {
+	rewards, steps *system
+	opts           Options
+	meter          *meter
+	ws             workspace
+	bias           []float64 // approximate bias of each member, by its number in the workspace
 }
 
-// newAverager returns an averager for values that are zero: nothing is worth
-// anything yet, nor is the state that is entered again.
-func newAverager(ctx context.Context, y *system, opts Options) *averager {
-	ones := slices.Repeat([]float64{1}, y.g.NumStates())
-	a := &averager{
-		y: y, time: &system{g: y.g, reward: &sparse.Reward{State: ones}, round: y.round, v: y.v},
-		opts: opts, mt: newMeter(ctx, opts, y.g.NumStates()),
+// newBSCCGain requires that all values of sys are zero.
+func newBSCCGain(ctx context.Context, sys *system, opts Options) *bsccGain {
+	stepReward := slices.Repeat([]float64{1}, sys.g.NumStates())
+	bscc := &bsccGain{
+		rewards: sys, steps: &system{g: sys.g, reward: &sparse.Reward{State: stepReward}, round: sys.round, v: sys.v},
+		opts: opts, meter: newMeter(ctx, opts, sys.g.NumStates()),
 	}
-	a.ws.begin(y.g.NumStates())
-	return a
+	bscc.ws.init(sys.g.NumStates())
+	return bscc
 }
 
-// average returns bounds of the average in a bottom component. Of a set of states
-// it is known where it is all or nothing.
-func (a *averager) average(members []uint32, set *sparse.Set) (lo, hi float64, ok bool, err error) {
+// gain returns bounds on the gain of a BSCC. If the rewards are the indicator of a set, it needs no
+// computation where all members or none are in the set.
+func (bscc *bsccGain) gain(members []uint32, set *sparse.Set) (lo, hi float64, ok bool, err error) {
 	if set == nil {
-		return a.approximate(members)
+		return bscc.solve(members)
 	}
 	in := 0
 	for _, s := range members {
@@ -220,119 +219,123 @@ func (a *averager) average(members []uint32, set *sparse.Set) (lo, hi float64, o
 	case len(members):
 		return 1, 1, true, nil
 	}
-	lo, hi, ok, err = a.approximate(members)
+	lo, hi, ok, err = bscc.solve(members)
 	return min(lo, 1), min(hi, 1), ok, err
 }
 
-// Sweeps of so many states are combined, if they are slow; combinations take 170 bytes a state.
-const manyStates, tooManyStates = 1000, 1 << 24
+// A component is accelerated by GMRES if it has at least krylovMinStates states, and fewer than
+// krylovMaxStates: the basis takes 170 bytes a state.
+const krylovMinStates, krylovMaxStates = 1000, 1 << 24
 
-// approximate begins with iteration, and with combinations of sweeps where there are many
-// states; elimination is tried when it costs about as much as iteration has.
-func (a *averager) approximate(members []uint32) (lo, hi float64, ok bool, err error) {
+// solve bounds the gain. It starts with relaxed value iteration, accelerated by GMRES in large
+// components. Whenever the sweeps have cost about as much as an elimination would, it tries the
+// elimination.
+func (bscc *bsccGain) solve(members []uint32) (lo, hi float64, ok bool, err error) {
 	n := len(members)
-	a.h = make([]float64, n)
-	work := a.size(members)
+	bscc.bias = make([]float64, n)
+	transitions := bscc.numTransitions(members)
 	lo, hi = 0, math.Inf(1)
-	done, limit, more := 0, a.opts.maxSweeps(), n > 1
+	sweepsDone, limit, eliminable := 0, bscc.opts.maxSweeps(), n > 1
 	for sweeps := firstSweeps; ; sweeps *= 4 {
 		sweeps = min(sweeps, limit)
-		l, h, err := a.iterate(members, work, sweeps-done)
-		lo, hi, done = max(lo, l), min(hi, h), sweeps
-		if err == nil && n >= manyStates && n < tooManyStates && done == firstSweeps {
-			l, h, err = a.combine(members, work, interval{lo, hi}, limit-done)
+		l, h, err := bscc.relaxedValueIteration(members, transitions, sweeps-sweepsDone)
+		lo, hi, sweepsDone = max(lo, l), min(hi, h), sweeps
+		if err == nil && n >= krylovMinStates && n < krylovMaxStates && sweepsDone == firstSweeps {
+			l, h, err = bscc.accelerate(members, transitions, interval{lo, hi}, limit-sweepsDone)
 			lo, hi = max(lo, l), min(hi, h)
 		}
-		if a.narrow(lo, hi) || err != nil || done == limit {
-			return lo, hi, a.narrow(lo, hi), err
+		if bscc.converged(lo, hi) || err != nil || sweepsDone == limit {
+			return lo, hi, bscc.converged(lo, hi), err
 		}
-		if !more {
+		if !eliminable {
 			continue
 		}
-		// A sweep here does more per transition than one of local.
-		l, h, more, err = a.eliminate(members, float64(done)*float64(work)*budgetPerWork*4)
+		// A sweep of bsccGain does more work per transition than one of localSystem.
+		l, h, eliminable, err = bscc.eliminate(members, float64(sweepsDone)*float64(transitions)*budgetPerWork*4)
 		lo, hi = max(lo, l), min(hi, h)
-		if a.narrow(lo, hi) || err != nil {
+		if bscc.converged(lo, hi) || err != nil {
 			return lo, hi, true, err
 		}
-		if !math.IsInf(h, 1) && h-l <= 10*a.opts.epsilon()*h { // sweeps would take long to do better
+		if !math.IsInf(h, 1) && h-l <= 10*bscc.opts.epsilon()*h { // close enough: sweeps would take long for the rest
 			return lo, hi, true, nil
 		}
 	}
 }
 
-func (a *averager) narrow(lo, hi float64) bool { return hi-lo <= a.opts.epsilon()*hi }
+func (bscc *bsccGain) converged(lo, hi float64) bool { return hi-lo <= bscc.opts.epsilon()*hi }
 
-// iterate improves h, what it is worth to start in one state rather than
-// another, by so many sweeps. Whatever h is, the average is between the least and
-// the greatest of what a state earns and gains by its next transition.
+// relaxedValueIteration improves the bias by a number of sweeps, and returns bounds on the gain. For
+// any vector h, the gain lies between the minimum and the maximum over all states of r(s) + (P h)(s) -
+// h(s).
 //
 // Source: Odoni, On finding the maximal gain for Markov decision processes (1969).
-func (a *averager) iterate(members []uint32, work, sweeps int) (lo, hi float64, err error) {
+func (bscc *bsccGain) relaxedValueIteration(members []uint32, work, sweeps int) (lo, hi float64, err error) {
 	for i, s := range members {
-		a.ws.number[s] = uint32(i)
+		bscc.ws.number[s] = uint32(i)
 	}
-	defer a.ws.forget(members)
+	defer bscc.ws.reset(members)
 	lo, hi = 0, math.Inf(1)
-	guess := secant{}
-	for left := sweeps; left > 0; {
-		l, h := a.gains(members)
-		if l <= h { // neither is NaN
+	gainGuess := secant{}
+	for remaining := sweeps; remaining > 0; {
+		l, h := bscc.gainBounds(members)
+		if l <= h { // false if one is NaN
 			lo, hi = max(lo, l), min(hi, h)
 		}
-		if a.narrow(lo, hi) {
+		if bscc.converged(lo, hi) {
 			return lo, hi, nil
 		}
-		if math.IsInf(h, 1) || h != h { // nothing more is to be had from this
+		if math.IsInf(h, 1) || h != h { // overflow: further sweeps are useless
 			return lo, hi, nil
 		}
-		average, drift := guess.between(lo, hi), 0.0
-		const often = 4 // between two looks at what was reached
-		for range min(left, often) {
-			drift = a.relax(members, average)
-			left--
-			a.mt.progress.Sweeps++
-			if err := a.mt.did(work); err != nil {
+		gain, drift := gainGuess.next(lo, hi), 0.0
+		const sweepsPerCheck = 4
+		for range min(remaining, sweepsPerCheck) {
+			drift = bscc.sweep(members, gain)
+			remaining--
+			bscc.meter.progress.Sweeps++
+			if err := bscc.meter.did(work); err != nil {
 				return lo, hi, err
 			}
 		}
-		guess.note(average, drift)
+		gainGuess.record(gain, drift)
 	}
 	return lo, hi, nil
 }
 
-// secant finds the average at which h does not drift: while it is guessed wrongly, all
-// states are worth more, or less, after every sweep, in proportion to what is wrong.
-type secant struct{ x, y, before, drift float64 }
+// secant finds the gain as the root of the drift by the secant method. The drift is the mean change of
+// the bias in one sweep: it is proportional to the error of the gain that the sweep assumes.
+type secant struct{ last, lastDrift, previous, previousDrift float64 }
 
-func (s *secant) note(x, drift float64) { s.x, s.y, s.before, s.drift = x, drift, s.x, s.y }
+func (s *secant) record(x, drift float64) {
+	s.last, s.lastDrift, s.previous, s.previousDrift = x, drift, s.last, s.lastDrift
+}
 
-// between returns a guess within bounds.
-func (s *secant) between(lo, hi float64) float64 {
-	if x := s.x - s.y*(s.x-s.before)/(s.y-s.drift); x > lo && x < hi {
+// next returns the root of the line through the last two points, or the midpoint of the interval if the
+// root is outside.
+func (s *secant) next(lo, hi float64) float64 {
+	if x := s.last - s.lastDrift*(s.last-s.previous)/(s.lastDrift-s.previousDrift); x > lo && x < hi {
 		return x
 	}
 	return lo + (hi-lo)/2
 }
 
-// relax moves each state towards what it earns and gains being the average, after those
-// before it: where some states are left much faster than others, steps at one rate would
-// take as many times longer. It moves by less than the whole way, so that no period keeps
-// h from converging. It returns by how much they moved on average.
+// sweep applies one damped Gauss-Seidel sweep of the equations bias = reward - average + P bias, and
+// returns the mean change. Dividing by the exit rate of each state makes stiff chains converge as fast
+// as others. The damping makes periodic chains converge.
 //
 // Source: Stewart, Introduction to the Numerical Solution of Markov Chains (1994), section 3.2.
-func (a *averager) relax(members []uint32, average float64) (drift float64) {
+func (bscc *bsccGain) sweep(members []uint32, gain float64) (drift float64) {
 	n := len(members)
-	return a.sweep(members, 0, n, a.h, a.h, average, a.y.reward) / float64(n)
+	return bscc.sweepRange(members, 0, n, bscc.bias, bscc.bias, gain, bscc.rewards.reward) / float64(n)
 }
 
-// sweep relaxes some of the members, from their values in next, where those that it does
-// not relax have the values in h. It returns by how much they moved in all.
-func (a *averager) sweep(members []uint32, from, to int, next, h []float64, average float64, earned *sparse.Reward) (drift float64) {
-	model, number := a.y.g.Model, a.ws.number
+// sweepRange sweeps over members[from:to]. It reads their values from next, and those of the other
+// members from h; it writes next. It returns the sum of the changes.
+func (bscc *bsccGain) sweepRange(members []uint32, from, to int, next, h []float64, gain float64, reward *sparse.Reward) (drift float64) {
+	model, number := bscc.rewards.g.Model, bscc.ws.number
 	for k, s := range members[from:to] {
 		k += from
-		sum, leaving, here := earned.Gain(int(s), int(s))-average, 0.0, next[k]
+		sum, exitRate, current := reward.Gain(int(s), int(s))-gain, 0.0, next[k]
 		lo, hi := model.Start[s], model.Start[s+1]
 		targets := model.Target[lo:hi]
 		for i, w := range model.Weight[lo:hi] {
@@ -340,134 +343,135 @@ func (a *averager) sweep(members []uint32, from, to int, next, h []float64, aver
 			if t == s {
 				continue
 			}
-			x, n := model.Weights[w], int(number[t])
-			if leaving += x; n >= from && n < to {
-				sum += x * (next[n] - here)
+			weight, targetNum := model.Weights[w], int(number[t])
+			if exitRate += weight; targetNum >= from && targetNum < to {
+				sum += weight * (next[targetNum] - current)
 			} else {
-				sum += x * (h[n] - here)
+				sum += weight * (h[targetNum] - current)
 			}
 		}
-		if leaving > 0 {
-			x := sum / (leaving * (1 + slack))
-			drift += x
-			next[k] += x
+		if exitRate > 0 {
+			weight := sum / (exitRate * (1 + slack))
+			drift += weight
+			next[k] += weight
 		}
 	}
 	return drift
 }
 
-// size returns the number of transitions of a component.
-func (a *averager) size(members []uint32) (work int) {
+func (bscc *bsccGain) numTransitions(members []uint32) (work int) {
 	for _, s := range members {
-		lo, hi := a.y.g.Row(int(s))
+		lo, hi := bscc.rewards.g.Row(int(s))
 		work += hi - lo
 	}
 	return work
 }
 
-// gains returns bounds on the least and the greatest of what a state earns and gains.
-func (a *averager) gains(members []uint32) (least, most float64) {
-	least, most = math.Inf(1), 0
+// gainBounds returns the minimum and the maximum over all members of r + P h - h, rounded outwards,
+// where h is the bias. They are bounds on the gain.
+func (bscc *bsccGain) gainBounds(members []uint32) (minimum, maximum float64) {
+	minimum, maximum = math.Inf(1), 0
 	var merge sync.Mutex
 	inParts(len(members), 1<<12, func(from, to int) {
-		l, m := a.gainsOf(members, from, to)
+		l, m := bscc.gainBoundsOf(members, from, to)
 		merge.Lock()
 		defer merge.Unlock()
-		least, most = min(least, l), max(most, m)
+		minimum, maximum = min(minimum, l), max(maximum, m)
 	})
-	return max(least, 0), most
+	return max(minimum, 0), maximum
 }
 
-// gainsOf is gains for some of the members.
-func (a *averager) gainsOf(members []uint32, from, to int) (least, most float64) {
-	least, most = math.Inf(1), 0
+// gainBoundsOf is gainBounds for members[from:to].
+func (bscc *bsccGain) gainBoundsOf(members []uint32, from, to int) (minimum, maximum float64) {
+	minimum, maximum = math.Inf(1), 0
 	for _, s := range members[from:to] {
-		x, e := a.y.gained(int(s), int(s), a.h, &a.ws)
-		least, most = min(least, x-e), max(most, x+e)
+		x, e := bscc.rewards.oneStepGain(int(s), int(s), bscc.bias, &bscc.ws)
+		minimum, maximum = min(minimum, x-e), max(maximum, x+e)
 	}
-	return least, most
+	return minimum, maximum
 }
 
-// gained returns what a state earns and gains by a choice, where h is what it is worth to
-// start in each, and how far off that may be.
-func (y *system) gained(s, c int, h []float64, ws *workspace) (x, e float64) {
-	gain, here, number := y.reward.Gain(s, c), h[ws.number[s]], ws.number
-	sum, size, added := gain, gain, false
-	lo, hi := y.g.Row(c)
-	targets := y.g.Target[lo:hi]
-	for i, w := range y.g.Weight[lo:hi] {
-		x := h[number[targets[i]]] - here
-		added = added || x != 0
-		x *= y.g.Weights[w]
+// oneStepGain returns x = r(s,c) + sum over t of p(c,t) (h(t) - h(s)), and a bound on its absolute
+// rounding error.
+func (sys *system) oneStepGain(s, c int, h []float64, ws *workspace) (x, e float64) {
+	reward, current, number := sys.reward.Gain(s, c), h[ws.number[s]], ws.number
+	sum, magnitude, hasTerms := reward, reward, false
+	lo, hi := sys.g.Row(c)
+	targets := sys.g.Target[lo:hi]
+	for i, w := range sys.g.Weight[lo:hi] {
+		x := h[number[targets[i]]] - current
+		hasTerms = hasTerms || x != 0
+		x *= sys.g.Weights[w]
 		sum += x
-		size += math.Abs(x)
+		magnitude += math.Abs(x)
 	}
-	if !added {
-		return sum, y.round.row(1) * size
+	if !hasTerms {
+		return sum, sys.round.row(1) * magnitude
 	}
-	return sum, y.round.row(hi-lo+1)*size + y.round.floor
+	return sum, sys.round.row(hi-lo+1)*magnitude + sys.round.floor
 }
 
-// eliminate is averageRat in doubles, with bounds. More says that a larger
-// budget may help.
-func (a *averager) eliminate(members []uint32, budget float64) (lo, hi float64, more bool, err error) {
-	// The last is where the component was entered when it was found, often a
-	// likely state. Returns to an unlikely one take too long for doubles.
-	for _, home := range []func() uint32{func() uint32 { return members[len(members)-1] }, func() uint32 { return a.walk(members) }} {
-		var sure bool
-		if lo, hi, sure, more, err = a.cycle(members, home(), budget); sure || more || err != nil {
-			return lo, hi, more, err
+// eliminate bounds the gain by elimination. If it reports overBudget, a larger budget may help.
+func (bscc *bsccGain) eliminate(members []uint32, budget float64) (lo, hi float64, overBudget bool, err error) {
+	// The search for components entered this one at the last member, which often is a likely state.
+	// Cycles of an unlikely reference state are so long that their numbers leave the range of float64.
+	for _, reference := range []func() uint32{func() uint32 { return members[len(members)-1] }, func() uint32 { return bscc.likelyState(members) }} {
+		var reliable bool
+		if lo, hi, reliable, overBudget, err = bscc.gainByCycles(members, reference(), budget); reliable || overBudget || err != nil {
+			return lo, hi, overBudget, err
 		}
 	}
 	return 0, math.Inf(1), false, nil
 }
 
-// walk follows the chain for a while and returns the state that it is in then.
-func (a *averager) walk(members []uint32) uint32 {
+// likelyState returns the state in which a simulated path ends; most likely it is a state of high
+// stationary probability.
+func (bscc *bsccGain) likelyState(members []uint32) uint32 {
 	rng := rand.New(rand.NewPCG(1, 1))
 	s := members[0]
 	for range 32*len(members) + 1000 {
-		lo, hi := a.y.g.Row(int(s))
+		lo, hi := bscc.rewards.g.Row(int(s))
 		sum := 0.0
 		for i := lo; i < hi; i++ {
-			sum += a.y.g.Prob(i)
+			sum += bscc.rewards.g.Prob(i)
 		}
 		x := sum * rng.Float64()
 		i := lo
-		for ; i < hi-1 && x >= a.y.g.Prob(i); i++ {
-			x -= a.y.g.Prob(i)
+		for ; i < hi-1 && x >= bscc.rewards.g.Prob(i); i++ {
+			x -= bscc.rewards.g.Prob(i)
 		}
-		s = a.y.g.Target[i]
+		s = bscc.rewards.g.Target[i]
 	}
 	return s
 }
 
-// cycle bounds the mean reward from a state until it is entered again by the mean
-// time of that.
-func (a *averager) cycle(members []uint32, home uint32, budget float64) (lo, hi float64, sure, more bool, err error) {
+// gainByCycles bounds the gain by the expected reward of a cycle from the reference state to itself,
+// divided by the expected time of the cycle (renewal-reward theorem). reliable is false if a number
+// leaves the range of float64.
+func (bscc *bsccGain) gainByCycles(members []uint32, reference uint32, budget float64) (lo, hi float64, reliable, overBudget bool, err error) {
 	lo, hi = 0, math.Inf(1)
-	rest := slices.DeleteFunc(slices.Clone(members), func(s uint32) bool { return s == home })
-	l := a.y.local(rest, &a.ws)
-	a.ws.forget(rest)
-	times := a.time.local(rest, &a.ws)
-	defer a.ws.forget(rest)
-	d := newDirect(l, budget)
-	d.strict = true
-	rewards, err := d.solve(a.mt, d.constant)
+	others := slices.DeleteFunc(slices.Clone(members), func(s uint32) bool { return s == reference })
+	l := bscc.rewards.localSystem(others, &bscc.ws)
+	bscc.ws.reset(others)
+	stepsLocal := bscc.steps.localSystem(others, &bscc.ws)
+	defer bscc.ws.reset(others)
+	solver := newEliminationSolver(l, budget)
+	solver.factorsOnly = true
+	rewards, err := solver.solve(bscc.meter, solver.constant)
 	if rewards == nil || err != nil {
-		return lo, hi, false, d.rough, err
+		return lo, hi, false, solver.iterative, err
 	}
-	elapsed := d.substitute(func(k int) float64 { return times.lo[k] })
-	if elapsed == nil || !d.sure(elapsed) {
+	elapsed := solver.substitute(func(k int) float64 { return stepsLocal.constLower[k] })
+	if elapsed == nil || !solver.noUnderflow(elapsed) {
 		return lo, hi, false, false, nil
 	}
-	sum, time := a.y.mean(int(home), a.y.reward.Gain(int(home), int(home)), rewards, &a.ws), a.y.mean(int(home), 1, elapsed, &a.ws)
-	if !(sum >= 0x1p-300 && sum <= 0x1p300) { // no reward at all would not have come here
+	sum, time := bscc.rewards.expectation(int(reference), bscc.rewards.reward.Gain(int(reference), int(reference)), rewards, &bscc.ws), bscc.rewards.expectation(int(reference), 1, elapsed, &bscc.ws)
+	if !(sum >= 0x1p-300 && sum <= 0x1p300) { // out of range; a component without rewards does not get here
 		return lo, hi, false, false, nil
 	}
-	// Also the average is a quotient of sums of products as in perturbation.
-	first, end := a.y.g.Row(int(home))
-	e := 1.01 * (d.err + d.back + d.perturbation() + 2.02*a.y.round.row(end-first+1))
+	// The gain is a quotient of sums of products, so the bound of perturbation applies.
+	first, end := bscc.rewards.g.Row(int(reference))
+	e := 1.01 * (solver.err + solver.backErr + solver.perturbation() + 2.02*bscc.rewards.round.row(end-first+1))
 	x := sum / time
-	return a.y.round.down(x, e), a.y.round.up(x, e), true, false, nil
+	return bscc.rewards.round.down(x, e), bscc.rewards.round.up(x, e), true, false, nil
 }

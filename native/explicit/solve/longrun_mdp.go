@@ -9,17 +9,16 @@ import (
 	"tilecheck/native/explicit/sparse"
 )
 
-// optimalLongRun is longRun for an MDP. A scheduler ends up in an end component with
-// probability one. Within a maximal one every state reaches every other, so that the
-// best average there is the same from all of its states; and what is left is which of
-// them to end up in: a question of reachability, of the model in which each maximal end
-// component is one state, which may be left, or stayed in for what it is worth.
+// optimalLongRun is longRun for an MDP. With probability one a scheduler ends up in an end component.
+// In a maximal end component (MEC) all states have the same optimal gain. So it computes the optimal
+// gain of each MEC, and then the optimal probability to end up in each: a reachability problem in the
+// MEC quotient, where every MEC is one state with an additional choice to stay forever.
 //
-// Source: de Alfaro, Formal verification of probabilistic systems (1997), section 5.4;
-// Ashok, Chatterjee, Daca, Kretinsky and Meggendorfer, Value iteration for long-run
-// average reward in Markov decision processes (CAV 2017).
+// Source: de Alfaro, Formal verification of probabilistic systems (1997), section 5.4; Ashok,
+// Chatterjee, Daca, Kretinsky and Meggendorfer, Value iteration for long-run average reward in Markov
+// decision processes (CAV 2017).
 func optimalLongRun(ctx context.Context, g *sparse.Graph, r *sparse.Reward, set *sparse.Set, dir Direction, opts Options) (*Values, error) {
-	y, err := newSystem(g, r, dir, opts)
+	sys, err := newSystem(g, r, dir, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -27,378 +26,378 @@ func optimalLongRun(ctx context.Context, g *sparse.Graph, r *sparse.Reward, set 
 	if err != nil {
 		return nil, err
 	}
-	opts.Epsilon = opts.epsilon() / 2 // one half is for getting there
-	a := newGains(ctx, y, ends, opts)
-	if err := a.settle(ctx, set); err != nil {
+	opts.Epsilon = opts.epsilon() / 2 // the other half is for the quotient
+	mec := newMECGain(ctx, sys, ends, opts)
+	if err := mec.precompute(ctx, set); err != nil {
 		return nil, err
 	}
 	for i := range ends.Num() {
-		if err := a.share(i, set != nil); err != nil {
+		if err := mec.solveMEC(i, set != nil); err != nil {
 			return nil, err
 		}
 	}
-	c := collapse(g, ends)
-	v, err := c.reach(ctx, a.values, a.settled, dir, set != nil, opts)
+	quotient := newMECQuotient(g, ends)
+	v, err := quotient.solve(ctx, mec.gain, mec.known, dir, set != nil, opts)
 	if err != nil {
 		return nil, err
 	}
-	c.spread(v, y.v, a)
-	return y.v, nil
+	quotient.writeBack(v, sys.v, mec)
+	return sys.v, nil
 }
 
-// gains computes the best averages in maximal end components.
-type gains struct {
-	y, time *system // of rewards, and of steps; by the choices made
-	ends    *sparse.EndComponents
-	opts    Options
-	mt      *meter
-	ws      workspace
-	other   workspace   // of equations
-	made    *sparse.Set // the choices made where equations are solved
-	values  *Values     // of each end component
-	settled *sparse.Set // end components whose values are known
-	way     []uint32    // of each state: scratch
-	stay    []uint32    // of each state: the choice that attains the average of its end component
+// mecGain computes the optimal gain of maximal end components.
+type mecGain struct {
+	rewards, steps *system // same transitions under the chosen choices; rewards of the property, and 1 per step
+	ends           *sparse.EndComponents
+	opts           Options
+	meter          *meter
+	ws             workspace
+	cycleWS        workspace   // numbers of the unknowns of solveCycle
+	chosen         *sparse.Set // the choices of the scheduler that solveCycle evaluates
+	gain           *Values     // of each MEC
+	known          *sparse.Set // MECs whose gain is known
+	route          []uint32    // of each state: scratch of leadTo
+	stay           []uint32    // of each state: the choice that attains the gain of its MEC
 
-	// What follows is of one end component, by workspace number.
-	h   []float64 // what it is worth to start in one state rather than another
-	d   []float64 // what a state earns and gains by its next step
-	how []uint32  // the choice by which it does
-	off float64   // how far off the worst of d may be
+	bias     []float64 // approximate bias
+	stepGain []float64 // r + P h - h for the current choice, where h is the bias
+	choice   []uint32  // the current scheduler
+	stepErr  float64   // the greatest rounding error of stepGain
 }
 
-func newGains(ctx context.Context, y *system, ends *sparse.EndComponents, opts Options) *gains {
-	made := sparse.NewSet(y.g.NumChoices())
-	ones := &sparse.Reward{State: slices.Repeat([]float64{1}, y.g.NumStates())}
-	a := &gains{
-		y: y, time: &system{g: y.g, reward: ones, round: y.round, v: y.v, choices: made}, made: made,
-		ends: ends, opts: opts, mt: newMeter(ctx, opts, len(ends.States)), settled: sparse.NewSet(ends.Num()),
-		values: &Values{Lower: make([]float64, ends.Num()), Upper: make([]float64, ends.Num()), Converged: true},
-		stay:   make([]uint32, y.g.NumStates()),
+func newMECGain(ctx context.Context, sys *system, ends *sparse.EndComponents, opts Options) *mecGain {
+	chosen := sparse.NewSet(sys.g.NumChoices())
+	stepReward := &sparse.Reward{State: slices.Repeat([]float64{1}, sys.g.NumStates())}
+	mec := &mecGain{
+		rewards: sys, steps: &system{g: sys.g, reward: stepReward, round: sys.round, v: sys.v, choices: chosen}, chosen: chosen,
+		ends: ends, opts: opts, meter: newMeter(ctx, opts, len(ends.States)), known: sparse.NewSet(ends.Num()),
+		gain: &Values{Lower: make([]float64, ends.Num()), Upper: make([]float64, ends.Num()), Converged: true},
+		stay: make([]uint32, sys.g.NumStates()),
 	}
-	y.choices = made
+	sys.choices = chosen
 	if opts.Exact {
-		a.values.Exact = make([]*big.Rat, ends.Num())
+		mec.gain.Exact = make([]*big.Rat, ends.Num())
 	}
-	if y.g.NumStates() < fewStates {
-		a.mt.limit = 0
+	if sys.g.NumStates() < maxUnlimitedStates {
+		mec.meter.limit = 0
 	}
-	stay(y.g, ends, a.stay)
-	a.ws.begin(y.g.NumStates())
-	a.other.begin(y.g.NumStates())
-	return a
+	stayInEndComponents(sys.g, ends, mec.stay)
+	mec.ws.init(sys.g.NumStates())
+	mec.cycleWS.init(sys.g.NumStates())
+	return mec
 }
 
-// settle finds where the average is zero, or one of a set of states: the graph says.
-func (a *gains) settle(ctx context.Context, set *sparse.Set) error {
-	free, earning := sparse.NewSet(a.y.g.NumChoices()), sparse.NewSet(a.ends.Num())
-	for c := range a.ends.Choices.All() {
-		s := a.y.g.Owner(uint32(c))
-		if a.y.reward.Gain(s, c) == 0 {
-			free.Add(c)
+// precompute finds the MECs whose gain is 0, or 1 for the indicator reward of a set, by analysis of the
+// graph.
+func (mec *mecGain) precompute(ctx context.Context, set *sparse.Set) error {
+	zeroReward, rewarded := sparse.NewSet(mec.rewards.g.NumChoices()), sparse.NewSet(mec.ends.Num())
+	for c := range mec.ends.Choices.All() {
+		s := mec.rewards.g.Owner(uint32(c))
+		if mec.rewards.reward.Gain(s, c) == 0 {
+			zeroReward.Add(c)
 		} else {
-			earning.Add(int(a.ends.ID[s]))
+			rewarded.Add(int(mec.ends.ID[s]))
 		}
 	}
-	if a.y.min {
-		if err := a.within(ctx, free, 0); err != nil {
+	if mec.rewards.min {
+		if err := mec.setMECsContaining(ctx, zeroReward, 0); err != nil {
 			return err
 		}
 	}
-	for i := range a.ends.Num() {
-		if !earning.Has(i) {
-			a.know(i, 0)
+	for i := range mec.ends.Num() {
+		if !rewarded.Has(i) {
+			mec.setGain(i, 0)
 		}
 	}
 	if set == nil {
 		return nil
 	}
-	if !a.y.min {
-		return a.within(ctx, a.ends.Choices.Minus(free), 1)
+	if !mec.rewards.min {
+		return mec.setMECsContaining(ctx, mec.ends.Choices.Minus(zeroReward), 1)
 	}
-	for i := range a.ends.Num() {
-		if !slices.ContainsFunc(a.ends.Members(i), func(s uint32) bool { return !set.Has(int(s)) }) {
-			a.know(i, 1)
+	for i := range mec.ends.Num() {
+		if !slices.ContainsFunc(mec.ends.Members(i), func(s uint32) bool { return !set.Has(int(s)) }) {
+			mec.setGain(i, 1)
 		}
 	}
 	return nil
 }
 
-// within settles the end components that have one of the choices given.
-func (a *gains) within(ctx context.Context, choices *sparse.Set, x float64) error {
-	some, err := a.y.g.EndComponents(ctx, nil, choices)
+// setMECsContaining sets the gain of every MEC that contains an end component made of the given choices
+// only.
+func (mec *mecGain) setMECsContaining(ctx context.Context, choices *sparse.Set, x float64) error {
+	inner, err := mec.rewards.g.EndComponents(ctx, nil, choices)
 	if err != nil {
 		return err
 	}
-	inside := sparse.NewSet(a.y.g.NumStates())
-	for i := range some.Num() {
-		for _, s := range some.Members(i) {
+	inside := sparse.NewSet(mec.rewards.g.NumStates())
+	for i := range inner.Num() {
+		for _, s := range inner.Members(i) {
 			inside.Add(int(s))
 		}
-		a.know(int(a.ends.ID[some.Members(i)[0]]), x)
+		mec.setGain(int(mec.ends.ID[inner.Members(i)[0]]), x)
 	}
-	stay(a.y.g, some, a.stay)
-	a.y.g.Approach(a.ends.Choices, inside, a.stay)
+	stayInEndComponents(mec.rewards.g, inner, mec.stay)
+	mec.rewards.g.Approach(mec.ends.Choices, inside, mec.stay)
 	return nil
 }
 
-func (a *gains) know(i int, x float64) {
-	a.settled.Add(i)
-	a.values.Lower[i], a.values.Upper[i] = x, x
-	if a.values.Exact != nil {
-		a.values.Exact[i] = new(big.Rat).SetFloat64(x)
+func (mec *mecGain) setGain(i int, x float64) {
+	mec.known.Add(i)
+	mec.gain.Lower[i], mec.gain.Upper[i] = x, x
+	if mec.gain.Exact != nil {
+		mec.gain.Exact[i] = new(big.Rat).SetFloat64(x)
 	}
 }
 
-// share computes the average of an end component, unless that is settled.
-func (a *gains) share(i int, prob bool) error {
-	if a.settled.Has(i) {
+// solveMEC computes the gain of MEC i, unless it is known already.
+func (mec *mecGain) solveMEC(i int, prob bool) error {
+	if mec.known.Has(i) {
 		return nil
 	}
-	members := a.ends.Members(i)
-	a.begin(members)
-	defer a.ws.forget(members)
-	if a.values.Exact != nil {
-		return a.fractions(i, members)
+	members := mec.ends.Members(i)
+	mec.init(members)
+	defer mec.ws.reset(members)
+	if mec.gain.Exact != nil {
+		return mec.exactPolicyIteration(i, members)
 	}
-	lo, hi, err := a.approximate(members)
+	lo, hi, err := mec.iterateWithElimination(members)
 	if prob {
 		lo, hi = min(lo, 1), min(hi, 1)
 	}
-	a.values.Lower[i], a.values.Upper[i] = lo, hi
-	a.values.Converged = a.values.Converged && (a.narrow(lo, hi) || hi-lo <= 10*a.opts.epsilon()*hi)
-	a.mt.progress.Done += len(members)
+	mec.gain.Lower[i], mec.gain.Upper[i] = lo, hi
+	mec.gain.Converged = mec.gain.Converged && (mec.converged(lo, hi) || hi-lo <= 10*mec.opts.epsilon()*hi)
+	mec.meter.progress.Done += len(members)
 	return err
 }
 
-// begin starts with no state better than another, and any choices that stay.
-func (a *gains) begin(members []uint32) {
-	a.h, a.d, a.how = make([]float64, len(members)), make([]float64, len(members)), make([]uint32, len(members))
+// init starts with bias 0 and any choices that stay in the MEC.
+func (mec *mecGain) init(members []uint32) {
+	mec.bias, mec.stepGain, mec.choice = make([]float64, len(members)), make([]float64, len(members)), make([]uint32, len(members))
 	for k, s := range members {
-		a.ws.number[s] = uint32(k)
-		a.how[k] = a.stay[s]
+		mec.ws.number[s] = uint32(k)
+		mec.choice[k] = mec.stay[s]
 	}
 }
 
-func (a *gains) narrow(lo, hi float64) bool { return hi-lo <= a.opts.epsilon()*hi }
+func (mec *mecGain) converged(lo, hi float64) bool { return hi-lo <= mec.opts.epsilon()*hi }
 
-// approximate sweeps, and solves the equations of the choices found when that costs about
-// as much as the sweeps have.
-func (a *gains) approximate(members []uint32) (lo, hi float64, err error) {
-	b := &interval{0, math.Inf(1)}
-	done, limit, more := 0, a.opts.maxSweeps(), len(members) > 1
+// iterateWithElimination alternates value iteration with policy iteration by elimination, which it runs
+// when it costs about as much as the sweeps so far.
+func (mec *mecGain) iterateWithElimination(members []uint32) (lo, hi float64, err error) {
+	bounds := &interval{0, math.Inf(1)}
+	sweepsDone, limit, eliminable := 0, mec.opts.maxSweeps(), len(members) > 1
 	for sweeps := firstSweeps; ; sweeps *= 4 {
 		sweeps = min(sweeps, limit)
-		if err := a.iterate(members, b, sweeps-done); err != nil {
+		if err := mec.valueIteration(members, bounds, sweeps-sweepsDone); err != nil {
 			return 0, 0, err
 		}
-		off := a.off
-		if done = sweeps; more && !a.narrow(b.lo, b.hi) {
-			if more, err = a.policies(members, b, float64(done)*float64(a.work(members))*budgetPerWork*4); err != nil {
+		stepErr := mec.stepErr
+		if sweepsDone = sweeps; eliminable && !mec.converged(bounds.lo, bounds.hi) {
+			if eliminable, err = mec.policyIteration(members, bounds, float64(sweepsDone)*float64(mec.numTransitions(members))*budgetPerWork*4); err != nil {
 				return 0, 0, err
 			}
 		}
-		// Sweeps would take long to do better, or gain nothing, where rounding is all that is left.
-		if !more && (b.hi-b.lo <= 10*a.opts.epsilon()*b.hi || b.hi-b.lo <= 4*off) {
+		// Further sweeps would take long, or could only change rounding errors.
+		if !eliminable && (bounds.hi-bounds.lo <= 10*mec.opts.epsilon()*bounds.hi || bounds.hi-bounds.lo <= 4*stepErr) {
 			break
 		}
-		if a.narrow(b.lo, b.hi) || done == limit {
+		if mec.converged(bounds.lo, bounds.hi) || sweepsDone == limit {
 			break
 		}
 	}
-	return b.lo, b.hi, nil
+	return bounds.lo, bounds.hi, nil
 }
 
-// interval has bounds that only get better.
+// interval has bounds that only get tighter.
 type interval struct{ lo, hi float64 }
 
-// iterate improves h by so many sweeps.
-func (a *gains) iterate(members []uint32, b *interval, sweeps int) error {
-	work := a.work(members)
+// valueIteration improves the bias by a number of relative value iteration sweeps.
+func (mec *mecGain) valueIteration(members []uint32, bounds *interval, sweeps int) error {
+	work := mec.numTransitions(members)
 	for range sweeps {
-		lo, hi := a.sweep(members, b)
-		if a.narrow(b.lo, b.hi) || !(hi < math.Inf(1)) { // nothing more is to be had from this
+		lo, hi := mec.sweep(members, bounds)
+		if mec.converged(bounds.lo, bounds.hi) || !(hi < math.Inf(1)) { // overflow: further sweeps are useless
 			return nil
 		}
-		// Steps that stay sometimes: no period keeps h from converging.
+		// Damping makes periodic chains converge.
 		middle := lo + (hi-lo)/2
-		for k := range a.h {
-			a.h[k] += (a.d[k] - middle) / (1 + slack)
+		for k := range mec.bias {
+			mec.bias[k] += (mec.stepGain[k] - middle) / (1 + slack)
 		}
-		a.mt.progress.Sweeps++
-		if err := a.mt.did(work); err != nil {
+		mec.meter.progress.Sweeps++
+		if err := mec.meter.did(work); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// work is the number of transitions within the end component.
-func (a *gains) work(members []uint32) int {
+// numTransitions returns the number of transitions of all choices of the members.
+func (mec *mecGain) numTransitions(members []uint32) int {
 	out := 0
 	for _, s := range members {
-		first, end := a.y.g.Choices(int(s))
-		out += int(a.y.g.Start[end] - a.y.g.Start[first])
+		first, end := mec.rewards.g.Choices(int(s))
+		out += int(mec.rewards.g.Start[end] - mec.rewards.g.Start[first])
 	}
 	return out
 }
 
-// sweep computes d, and the bounds that follow from it: whatever h is, the choices by
-// which every state earns and gains lo at least have an average of lo at least; and no
-// choices have more than hi if none of any state earns and gains more. Likewise for the
-// minimum. The choices that attain the better bound are kept.
+// sweep computes stepGain and the choices that attain its optimum, and tightens b. For any bias h and
+// the maximum: if each state has a choice with r + P h - h >= lo, that scheduler has gain at least lo;
+// if no choice of any state exceeds hi, no scheduler has a greater gain. The minimum is symmetric. The
+// choices that attain the better bound are kept in stay.
 //
 // Source: Odoni, On finding the maximal gain for Markov decision processes (1969).
-func (a *gains) sweep(members []uint32, b *interval) (least, most float64) {
-	least, most, a.off = math.Inf(1), math.Inf(-1), 0
+func (mec *mecGain) sweep(members []uint32, bounds *interval) (gainLower, gainUpper float64) {
+	gainLower, gainUpper, mec.stepErr = math.Inf(1), math.Inf(-1), 0
 	for k, s := range members {
-		lo, hi := a.improve(k, int(s))
+		lo, hi := mec.bestChoice(k, int(s))
 		if lo != lo || hi != hi {
 			return 0, math.Inf(1)
 		}
-		least, most = min(least, lo), max(most, hi)
+		gainLower, gainUpper = min(gainLower, lo), max(gainUpper, hi)
 	}
-	if least = max(least, 0); least > most { // there is an average
+	if gainLower = max(gainLower, 0); gainLower > gainUpper { // rounding spoilt the bounds
 		return 0, math.Inf(1)
 	}
-	if !a.y.min && least >= b.lo || a.y.min && most <= b.hi {
+	if !mec.rewards.min && gainLower >= bounds.lo || mec.rewards.min && gainUpper <= bounds.hi {
 		for k, s := range members {
-			a.stay[s] = a.how[k]
+			mec.stay[s] = mec.choice[k]
 		}
 	}
-	b.lo, b.hi = max(b.lo, least), min(b.hi, most)
-	return least, most
+	bounds.lo, bounds.hi = max(bounds.lo, gainLower), min(bounds.hi, gainUpper)
+	return gainLower, gainUpper
 }
 
-// improve finds the best choice of a state, which is the one made before unless another is
-// better beyond rounding. The bounds are of the choice found on the side that it attains,
-// and of all choices on the other one.
-func (a *gains) improve(k, s int) (lo, hi float64) {
-	now, e := a.y.gained(s, int(a.how[k]), a.h, &a.ws)
-	bound := now + e
-	if a.y.min {
-		bound = now - e
+// bestChoice updates the choice of a state: it changes only if another one is better by more than the
+// rounding error. It returns bounds on the optimum over all choices.
+func (mec *mecGain) bestChoice(k, s int) (lo, hi float64) {
+	value, valueErr := mec.rewards.oneStepGain(s, int(mec.choice[k]), mec.bias, &mec.ws)
+	bound := value + valueErr
+	if mec.rewards.min {
+		bound = value - valueErr
 	}
-	first, end := a.y.g.Choices(s)
+	first, end := mec.rewards.g.Choices(s)
 	for c := first; c < end; c++ {
-		if c == int(a.how[k]) || !a.ends.Choices.Has(c) {
+		if c == int(mec.choice[k]) || !mec.ends.Choices.Has(c) {
 			continue
 		}
-		x, f := a.y.gained(s, c, a.h, &a.ws)
-		if a.y.min {
-			bound = min(bound, x-f)
+		x, xErr := mec.rewards.oneStepGain(s, c, mec.bias, &mec.ws)
+		if mec.rewards.min {
+			bound = min(bound, x-xErr)
 		} else {
-			bound = max(bound, x+f)
+			bound = max(bound, x+xErr)
 		}
-		if x != x || !a.y.min && x-f > now+e || a.y.min && x+f < now-e {
-			now, e, a.how[k] = x, f, uint32(c)
+		if x != x || !mec.rewards.min && x-xErr > value+valueErr || mec.rewards.min && x+xErr < value-valueErr {
+			value, valueErr, mec.choice[k] = x, xErr, uint32(c)
 		}
 	}
-	a.d[k], a.off = now, max(a.off, e)
-	if a.y.min {
-		return bound, now + e
+	mec.stepGain[k], mec.stepErr = value, max(mec.stepErr, valueErr)
+	if mec.rewards.min {
+		return bound, value + valueErr
 	}
-	return now - e, bound
+	return value - valueErr, bound
 }
 
-// policies takes h from the equations of the choices made, and then the choices that are
-// best for it, until there are no better ones. More says that a larger budget may help.
-func (a *gains) policies(members []uint32, b *interval, budget float64) (more bool, err error) {
+// policyIteration evaluates the current scheduler by elimination and improves it, until no choice is
+// better. If it reports overBudget, a larger budget may help.
+func (mec *mecGain) policyIteration(members []uint32, bounds *interval, budget float64) (overBudget bool, err error) {
 	const rounds = 20
-	var c *cycle
+	var c *cycleSolution
 	for range rounds {
-		home, err := a.unite(members, func(class []uint32) (*big.Rat, error) {
-			c, more, err = a.cycle(class, budget)
+		reference, err := mec.makeUnichain(members, func(class []uint32) (*big.Rat, error) {
+			c, overBudget, err = mec.solveCycle(class, budget)
 			if c == nil {
 				return nil, err
 			}
-			return new(big.Rat).SetFloat64(c.average), nil
+			return new(big.Rat).SetFloat64(c.gain), nil
 		})
-		if home == sparse.None || err != nil {
-			return more, err
+		if reference == sparse.None || err != nil {
+			return overBudget, err
 		}
-		order := last(members, home)
-		if c, more, err = a.cycle(order, budget); c == nil || err != nil {
-			return more, err
+		order := withLast(members, reference)
+		if c, overBudget, err = mec.solveCycle(order, budget); c == nil || err != nil {
+			return overBudget, err
 		}
-		before, was, choices := slices.Clone(a.h), *b, slices.Clone(a.how)
+		oldBias, oldBounds, oldChoices := slices.Clone(mec.bias), *bounds, slices.Clone(mec.choice)
 		for i, s := range order[:len(order)-1] {
-			a.h[a.ws.number[s]] = c.gain[i] - c.average*c.time[i]
+			mec.bias[mec.ws.number[s]] = c.reward[i] - c.gain*c.time[i]
 		}
-		a.h[a.ws.number[home]] = 0
-		a.sweep(members, b)
-		if *b == was { // the sweeps know better
-			a.h = before
+		mec.bias[mec.ws.number[reference]] = 0
+		mec.sweep(members, bounds)
+		if *bounds == oldBounds { // the sweeps had the better bias
+			mec.bias = oldBias
 		}
-		if a.narrow(b.lo, b.hi) || slices.Equal(choices, a.how) {
+		if mec.converged(bounds.lo, bounds.hi) || slices.Equal(oldChoices, mec.choice) {
 			break
 		}
 	}
 	return false, nil
 }
 
-// last returns the members in an order in which one is the last.
-func last(members []uint32, home uint32) []uint32 {
-	return append(slices.DeleteFunc(slices.Clone(members), func(s uint32) bool { return s == home }), home)
+// withLast returns the members in an order that ends with lastMember.
+func withLast(members []uint32, lastMember uint32) []uint32 {
+	return append(slices.DeleteFunc(slices.Clone(members), func(s uint32) bool { return s == lastMember }), lastMember)
 }
 
-// fractions is approximate, exactly: from the choices that a few sweeps find, to better
-// ones, until there are none. Where a state that is met again and again gets a better
-// choice, the average gets better; where there is none, what it is worth to start in some
-// of the others does. So no choices come twice.
+// exactPolicyIteration computes the gain of MEC i in rational arithmetic, starting from the scheduler
+// that a few sweeps find. Every improvement raises the gain, or keeps it and raises the bias of some
+// state, so no scheduler is repeated.
 //
 // Source: Puterman, Markov Decision Processes (1994), sections 8.6 and 9.5.1.
-func (a *gains) fractions(i int, members []uint32) error {
-	if err := a.iterate(members, &interval{0, math.Inf(1)}, firstSweeps); err != nil {
+func (mec *mecGain) exactPolicyIteration(i int, members []uint32) error {
+	if err := mec.valueIteration(members, &interval{0, math.Inf(1)}, firstSweeps); err != nil {
 		return err
 	}
-	choice := func(s uint32) uint32 { return a.how[a.ws.number[s]] }
-	worth := &Values{Exact: make([]*big.Rat, a.y.g.NumStates())}
-	next := &system{g: a.y.g, min: a.y.min, reward: a.y.reward, choices: a.ends.Choices, step: true, v: worth}
+	choice := func(s uint32) uint32 { return mec.choice[mec.ws.number[s]] }
+	bias := &Values{Exact: make([]*big.Rat, mec.rewards.g.NumStates())}
+	improvement := &system{g: mec.rewards.g, min: mec.rewards.min, reward: mec.rewards.reward, choices: mec.ends.Choices, step: true, v: bias}
 	for {
-		home, err := a.unite(members, func(class []uint32) (*big.Rat, error) {
-			c, err := a.y.cycleRat(class, choice, &a.other, a.mt)
+		reference, err := mec.makeUnichain(members, func(class []uint32) (*big.Rat, error) {
+			c, err := mec.rewards.solveCycleRat(class, choice, &mec.cycleWS, mec.meter)
 			if err != nil {
 				return nil, err
 			}
-			return c.average, nil
+			return c.gain, nil
 		})
 		if err != nil {
 			return err
 		}
-		order := last(members, home)
-		c, err := a.y.cycleRat(order, choice, &a.other, a.mt)
+		order := withLast(members, reference)
+		c, err := mec.rewards.solveCycleRat(order, choice, &mec.cycleWS, mec.meter)
 		if err != nil {
 			return err
 		}
-		worth.Exact[home] = new(big.Rat)
+		bias.Exact[reference] = new(big.Rat)
 		for k, s := range order[:len(order)-1] {
-			worth.Exact[s] = c.relative(k)
+			bias.Exact[s] = c.bias(k)
 		}
 		better := false
 		for k, s := range members {
-			best := next.bestRat(int(s))
-			if err := a.mt.did(1000 + effort(best.value)); err != nil {
+			best := improvement.optimumRat(int(s))
+			if err := mec.meter.did(1000 + effort(best.value)); err != nil {
 				return err
 			}
-			if now := new(big.Rat).Add(worth.Exact[s], c.average); best.value.Cmp(now) != 0 {
-				a.how[k], better = best.choice, true
+			if now := new(big.Rat).Add(bias.Exact[s], c.gain); best.value.Cmp(now) != 0 {
+				mec.choice[k], better = best.choice, true
 			}
 		}
 		if !better {
 			for k, s := range members {
-				a.stay[s] = a.how[k]
+				mec.stay[s] = mec.choice[k]
 			}
-			a.values.Exact[i] = c.average
+			mec.gain.Exact[i] = c.gain
 			return nil
 		}
 	}
 }
 
-// unite changes the choices made so that all states come to one of the sets in which they
-// end up, the best, and returns a state of it; none where the average of one is nil.
-func (a *gains) unite(members []uint32, average func(class []uint32) (*big.Rat, error)) (home uint32, err error) {
-	classes := a.classes(members)
+// makeUnichain changes the current scheduler so that it has one recurrent class: the one with the best
+// gain, which all other states are led to. It returns a state of that class, or sparse.None if gain
+// returns nil for a class.
+func (mec *mecGain) makeUnichain(members []uint32, average func(class []uint32) (*big.Rat, error)) (reference uint32, err error) {
+	classes := mec.recurrentClasses(members)
 	class := classes[0]
 	if len(classes) > 1 {
 		var best *big.Rat
@@ -407,39 +406,39 @@ func (a *gains) unite(members []uint32, average func(class []uint32) (*big.Rat, 
 			if x == nil || err != nil {
 				return sparse.None, err
 			}
-			if best == nil || x.Cmp(best) != 0 && (x.Cmp(best) < 0) == a.y.min {
+			if best == nil || x.Cmp(best) != 0 && (x.Cmp(best) < 0) == mec.rewards.min {
 				class, best = other, x
 			}
 		}
-		a.lead(members, class)
+		mec.leadTo(members, class)
 	}
 	return class[len(class)-1], nil
 }
 
-// lead makes choices that lead all other states to those of a class.
-func (a *gains) lead(members, class []uint32) {
-	inside := sparse.NewSet(a.y.g.NumStates())
+// leadTo makes choices by which all other members reach the class.
+func (mec *mecGain) leadTo(members, class []uint32) {
+	inside := sparse.NewSet(mec.rewards.g.NumStates())
 	for _, s := range class {
 		inside.Add(int(s))
 	}
-	if a.way == nil {
-		a.way = make([]uint32, a.y.g.NumStates())
+	if mec.route == nil {
+		mec.route = make([]uint32, mec.rewards.g.NumStates())
 	}
-	a.y.g.Approach(a.ends.Choices, inside, a.way)
+	mec.rewards.g.Approach(mec.ends.Choices, inside, mec.route)
 	for k, s := range members {
 		if !inside.Has(int(s)) {
-			a.how[k] = a.way[s]
+			mec.choice[k] = mec.route[s]
 		}
 	}
 }
 
-// classes returns the sets of states that are not left by the choices made.
-func (a *gains) classes(members []uint32) [][]uint32 {
+// recurrentClasses returns the recurrent classes of the chain that the current scheduler induces.
+func (mec *mecGain) recurrentClasses(members []uint32) [][]uint32 {
 	m := &sparse.Model{Kind: sparse.DTMC, Start: make([]uint32, 1, len(members)+1)}
 	for k := range members {
-		first, end := a.y.g.Row(int(a.how[k]))
-		for _, t := range a.y.g.Target[first:end] {
-			m.Target = append(m.Target, a.ws.number[t])
+		first, end := mec.rewards.g.Row(int(mec.choice[k]))
+		for _, t := range mec.rewards.g.Target[first:end] {
+			m.Target = append(m.Target, mec.ws.number[t])
 		}
 		m.Start = append(m.Start, uint32(len(m.Target)))
 	}
@@ -455,74 +454,75 @@ func (a *gains) classes(members []uint32) [][]uint32 {
 	return out
 }
 
-// cycle is cycleRat in doubles, of which nothing is known.
-type cycle struct {
-	average    float64
-	gain, time []float64
+// cycleSolution is exactCycle in floating-point arithmetic, without error bounds.
+type cycleSolution struct {
+	gain         float64
+	reward, time []float64
 }
 
-// cycle solves by elimination; it returns nil where there is no solution to be had.
-func (a *gains) cycle(members []uint32, budget float64) (c *cycle, more bool, err error) {
+// solveCycle is solveCycleRat in floating-point arithmetic, by elimination. It returns nil if the
+// numbers leave the range of float64, or if elimination exceeds the budget.
+func (mec *mecGain) solveCycle(members []uint32, budget float64) (c *cycleSolution, overBudget bool, err error) {
 	last := len(members) - 1
-	home, rest := members[last], members[:last]
-	made := make([]uint32, len(members))
+	reference, others := members[last], members[:last]
+	choices := make([]uint32, len(members))
 	for i, s := range members {
-		made[i] = a.how[a.ws.number[s]]
-		a.made.Add(int(made[i]))
+		choices[i] = mec.choice[mec.ws.number[s]]
+		mec.chosen.Add(int(choices[i]))
 	}
 	defer func() {
-		for _, c := range made {
-			a.made.Remove(int(c))
+		for _, c := range choices {
+			mec.chosen.Remove(int(c))
 		}
 	}()
-	c = &cycle{}
-	if len(rest) > 0 {
-		l := a.y.local(rest, &a.other)
-		a.other.forget(rest)
-		times := a.time.local(rest, &a.other)
-		defer a.other.forget(rest)
-		d := newDirect(l, budget)
-		d.strict = true
-		if c.gain, err = d.solve(a.mt, d.constant); c.gain == nil || err != nil {
-			return nil, d.rough, err
+	c = &cycleSolution{}
+	if len(others) > 0 {
+		l := mec.rewards.localSystem(others, &mec.cycleWS)
+		mec.cycleWS.reset(others)
+		stepsLocal := mec.steps.localSystem(others, &mec.cycleWS)
+		defer mec.cycleWS.reset(others)
+		solver := newEliminationSolver(l, budget)
+		solver.factorsOnly = true
+		if c.reward, err = solver.solve(mec.meter, solver.constant); c.reward == nil || err != nil {
+			return nil, solver.iterative, err
 		}
-		if c.time = d.substitute(func(k int) float64 { return times.lo[k] }); c.time == nil {
+		if c.time = solver.substitute(func(k int) float64 { return stepsLocal.constLower[k] }); c.time == nil {
 			return nil, false, nil
 		}
 	}
-	by := int(made[last])
-	sum, time := a.y.mean(by, a.y.reward.Gain(int(home), by), c.gain, &a.other), a.y.mean(by, 1, c.time, &a.other)
-	if c.average = sum / time; math.IsInf(c.average, 0) || math.IsNaN(c.average) {
+	refChoice := int(choices[last])
+	sum, time := mec.rewards.expectation(refChoice, mec.rewards.reward.Gain(int(reference), refChoice), c.reward, &mec.cycleWS), mec.rewards.expectation(refChoice, 1, c.time, &mec.cycleWS)
+	if c.gain = sum / time; math.IsInf(c.gain, 0) || math.IsNaN(c.gain) {
 		return nil, false, nil
 	}
 	return c, false, nil
 }
 
-// collapsed is a model in which each maximal end component is one state, which may be
-// left by the choices that leave the end component, or stayed in for ever: that leads to a
-// state of its own. Of n end components these are the states up to n and up to 2n.
-type collapsed struct {
-	g      *sparse.Graph
-	of     *sparse.Graph
-	ends   *sparse.EndComponents
-	state  []uint32 // of each state of the model
-	origin []uint32 // of each choice: that of the model, sparse.None for staying
+// mecQuotient is an MDP in which each of n maximal end components is one state. Its choices are those
+// that leave the MEC, and one to stay forever, which leads to an absorbing state. State i is MEC i,
+// state n+i its absorbing state; the other states follow.
+type mecQuotient struct {
+	g        *sparse.Graph
+	original *sparse.Graph
+	ends     *sparse.EndComponents
+	block    []uint32 // of each original state: its state in the quotient
+	origin   []uint32 // of each choice: the original choice, or sparse.None for staying
 }
 
-func collapse(g *sparse.Graph, ends *sparse.EndComponents) *collapsed {
+func newMECQuotient(g *sparse.Graph, ends *sparse.EndComponents) *mecQuotient {
 	n := ends.Num()
-	c := &collapsed{of: g, ends: ends, state: slices.Clone(ends.ID)}
+	q := &mecQuotient{original: g, ends: ends, block: slices.Clone(ends.ID)}
 	count := 2 * n
-	for s := range c.state {
-		if c.state[s] == sparse.None {
-			c.state[s] = uint32(count)
+	for s := range q.block {
+		if q.block[s] == sparse.None {
+			q.block[s] = uint32(count)
 			count++
 		}
 	}
 	m := &sparse.Model{Kind: sparse.MDP, Weights: g.Weights, Rats: g.Rats, Err: g.Err}
 	one := m.One()
 	choice := func(origin uint32) {
-		m.Start, c.origin = append(m.Start, uint32(len(m.Target))), append(c.origin, origin)
+		m.Start, q.origin = append(m.Start, uint32(len(m.Target))), append(q.origin, origin)
 	}
 	begin := func() { m.First = append(m.First, uint32(len(m.Start))) }
 	stay := func(i int) {
@@ -537,7 +537,7 @@ func collapse(g *sparse.Graph, ends *sparse.EndComponents) *collapsed {
 			}
 			choice(uint32(o))
 			for i := g.Start[o]; i < g.Start[o+1]; i++ {
-				m.Target, m.Weight = append(m.Target, c.state[g.Target[i]]), append(m.Weight, g.Weight[i])
+				m.Target, m.Weight = append(m.Target, q.block[g.Target[i]]), append(m.Weight, g.Weight[i])
 			}
 		}
 	}
@@ -560,44 +560,45 @@ func collapse(g *sparse.Graph, ends *sparse.EndComponents) *collapsed {
 	}
 	begin()
 	m.Start = append(m.Start, uint32(len(m.Target)))
-	c.g = sparse.NewGraph(m)
-	return c
+	q.g = sparse.NewGraph(m)
+	return q
 }
 
-// reach returns the values of the collapsed model, of which those of staying are given, and
-// whether they are known to be zero or one.
-func (c *collapsed) reach(ctx context.Context, staying *Values, known *sparse.Set, dir Direction, prob bool, opts Options) (*Values, error) {
-	y, err := newSystem(c.g, nil, dir, opts)
+// solve returns the values of the quotient. The absorbing states have the values in staying; those in
+// known are exactly 0 or 1.
+func (q *mecQuotient) solve(ctx context.Context, staying *Values, known *sparse.Set, dir Direction, prob bool, opts Options) (*Values, error) {
+	sys, err := newSystem(q.g, nil, dir, opts)
 	if err != nil {
 		return nil, err
 	}
-	n := c.ends.Num()
-	y.prob, y.open = prob, sparse.FullSet(c.g.NumStates())
-	none, some, whole, part := c.set(), c.set(), c.set(), c.set()
+	n := q.ends.Num()
+	sys.prob, sys.open = prob, sparse.FullSet(q.g.NumStates())
+	zero, nonzero, one, notOne := q.newSet(), q.newSet(), q.newSet(), q.newSet()
 	for i := range n {
 		s := n + i
-		y.open.Remove(s)
+		sys.open.Remove(s)
 		if staying.Exact != nil {
-			y.v.assign(s, staying.Exact[i])
+			sys.v.assign(s, staying.Exact[i])
 		} else {
-			y.v.Lower[s], y.v.Upper[s] = staying.Lower[i], staying.Upper[i]
+			sys.v.Lower[s], sys.v.Upper[s] = staying.Lower[i], staying.Upper[i]
 		}
-		pick(known.Has(i) && y.v.Upper[s] == 0, s, none, some)
-		pick(known.Has(i) && prob && y.v.Lower[s] == 1, s, whole, part)
+		addTo(known.Has(i) && sys.v.Upper[s] == 0, s, zero, nonzero)
+		addTo(known.Has(i) && prob && sys.v.Lower[s] == 1, s, one, notOne)
 	}
-	y.v.Converged = staying.Converged
-	if err := c.certain(ctx, y, dir == Min, none, some, 0); err != nil {
+	sys.v.Converged = staying.Converged
+	if err := q.setCertain(ctx, sys, dir == Min, zero, nonzero, 0); err != nil {
 		return nil, err
 	}
-	if err := c.certain(ctx, y, dir == Max, whole, part, 1); err != nil {
+	if err := q.setCertain(ctx, sys, dir == Max, one, notOne, 1); err != nil {
 		return nil, err
 	}
-	return y.solve(ctx, opts, false)
+	return sys.solve(ctx, opts, false)
 }
 
-func (c *collapsed) set() *sparse.Set { return sparse.NewSet(c.g.NumStates()) }
+func (q *mecQuotient) newSet() *sparse.Set { return sparse.NewSet(q.g.NumStates()) }
 
-func pick(yes bool, s int, a, b *sparse.Set) {
+// addTo adds s to a if yes, and to b otherwise.
+func addTo(yes bool, s int, a, b *sparse.Set) {
 	if yes {
 		a.Add(s)
 	} else {
@@ -605,33 +606,34 @@ func pick(yes bool, s int, a, b *sparse.Set) {
 	}
 }
 
-// certain gives the open states from which x is reached for certain, by some scheduler or
-// by all of them, that value. Those that reach one of others by no scheduler do by all.
-func (c *collapsed) certain(ctx context.Context, y *system, some bool, x, others *sparse.Set, value float64) error {
-	if x.Empty() {
+// setCertain sets the value of the open states from which states of x are reached with probability one:
+// under some scheduler if some is set, and under all otherwise. others are the remaining absorbing
+// states.
+func (q *mecQuotient) setCertain(ctx context.Context, sys *system, existential bool, targets, others *sparse.Set, value float64) error {
+	if targets.Empty() {
 		return nil
 	}
-	sure := c.g.ExistsUntil(sparse.FullSet(c.g.NumStates()), others).Complement()
-	if some {
+	sure := q.g.ExistsUntil(sparse.FullSet(q.g.NumStates()), others).Complement()
+	if existential {
 		var err error
-		if sure, err = c.g.Prob1E(ctx, sparse.FullSet(c.g.NumStates()), x); err != nil {
+		if sure, err = q.g.Prob1E(ctx, sparse.FullSet(q.g.NumStates()), targets); err != nil {
 			return err
 		}
-		if y.v.Scheduler != nil {
-			c.g.Attract(sure, x, y.v.Scheduler)
+		if sys.v.Scheduler != nil {
+			q.g.Attract(sure, targets, sys.v.Scheduler)
 		}
 	}
-	sure = sure.Intersect(y.open)
-	y.v.set(sure, value)
-	y.open = y.open.Minus(sure)
+	sure = sure.Intersect(sys.open)
+	sys.v.set(sure, value)
+	sys.open = sys.open.Minus(sure)
 	return nil
 }
 
-// spread writes the values of the collapsed model, and its scheduler.
-func (c *collapsed) spread(from, to *Values, a *gains) {
+// writeBack copies values and scheduler of the quotient to the original model.
+func (q *mecQuotient) writeBack(from, to *Values, mec *mecGain) {
 	to.Converged, to.Estimated, to.Extended = from.Converged, from.Estimated, from.Extended
-	to.Sweeps = from.Sweeps + a.mt.progress.Sweeps
-	for s, b := range c.state {
+	to.Sweeps = from.Sweeps + mec.meter.progress.Sweeps
+	for s, b := range q.block {
 		if to.Lower[s], to.Upper[s] = from.Lower[b], from.Upper[b]; to.Exact != nil {
 			to.Exact[s] = from.Exact[b]
 		}
@@ -639,21 +641,21 @@ func (c *collapsed) spread(from, to *Values, a *gains) {
 	if to.Scheduler == nil {
 		return
 	}
-	exits := sparse.NewSet(len(c.state))
-	for s, b := range c.state {
+	exits := sparse.NewSet(len(q.block))
+	for s, b := range q.block {
 		o := uint32(sparse.None)
 		if choice := from.Scheduler[b]; choice != sparse.None {
-			o = c.origin[choice]
+			o = q.origin[choice]
 		}
 		switch {
-		case o != sparse.None && c.of.Owner(o) == s:
+		case o != sparse.None && q.original.Owner(o) == s:
 			to.Scheduler[s] = o
-			if c.ends.ID[s] != sparse.None {
+			if q.ends.ID[s] != sparse.None {
 				exits.Add(s)
 			}
-		case o == sparse.None && c.ends.ID[s] != sparse.None:
-			to.Scheduler[s] = a.stay[s]
+		case o == sparse.None && q.ends.ID[s] != sparse.None:
+			to.Scheduler[s] = mec.stay[s]
 		}
 	}
-	c.of.Approach(c.ends.Choices, exits, to.Scheduler)
+	q.original.Approach(q.ends.Choices, exits, to.Scheduler)
 }

@@ -11,9 +11,8 @@ import (
 	"tilecheck/native/explicit/sparse/sparsetest"
 )
 
-// longRun computes the average per step or unit of time from every state: the
-// stationary distribution of each bottom component, weighted by the probability
-// of getting there.
+// longRun computes the gain of every state: the stationary average of each BSCC, weighted by its
+// absorption probability.
 func (in *instance) longRun() []*big.Rat {
 	how := make([]uint32, in.m.NumStates())
 	for s := range how {
@@ -111,9 +110,9 @@ func TestLongRun(t *testing.T) {
 	}
 }
 
-// TestLongRunQueue has a queue of length n with arrival rate 1 and service rate 2,
-// whose mean length is known. The long one starts full: that is too unlikely for
-// the mean time between two times that it is.
+// TestLongRunQueue has a queue of length n with arrival rate 1 and service rate 2, whose mean length is
+// known. The long queue starts full: that state is so unlikely that the expected time of a cycle from
+// it is out of range.
 func TestLongRunQueue(t *testing.T) {
 	for _, n := range []int{10, 20_000} {
 		b := sparse.NewBuilder(sparse.CTMC)
@@ -145,13 +144,13 @@ func TestLongRunQueue(t *testing.T) {
 	}
 }
 
-// TestLongRunOfMDP tries all schedulers that need no memory, of which one is best.
+// TestLongRunOfMDP compares with the best of all memoryless schedulers.
 func TestLongRunOfMDP(t *testing.T) {
 	forRandom(t, sparse.MDP, func(in *instance) {
-		for _, r := range []*sparse.Reward{in.reward(), visits(in.left), visits(in.right)} {
+		for _, r := range []*sparse.Reward{in.reward(), indicatorReward(in.left), indicatorReward(in.right)} {
 			value := func(_ [][]*big.Rat, how []uint32) []*big.Rat { return in.longRunUnder(how, r) }
-			for name, dir := range directions {
-				want := in.brute(dir, value)
+			for name, dir := range krylovDimension {
+				want := in.overSchedulers(dir, value)
 				v, err := solve.LongRun(in.Context(), in.g, r, dir, solve.Options{Scheduler: true})
 				if err != nil {
 					in.Fatal(err)
@@ -164,13 +163,13 @@ func TestLongRunOfMDP(t *testing.T) {
 				in.checkExact(name, x, want, value)
 			}
 		}
-		for name, dir := range directions {
+		for name, dir := range krylovDimension {
 			v, err := solve.SteadyState(in.Context(), in.g, in.left, dir, solve.Options{Scheduler: true})
 			if err != nil {
 				in.Fatal(err)
 			}
-			value := func(_ [][]*big.Rat, how []uint32) []*big.Rat { return in.longRunUnder(how, visits(in.left)) }
-			want := in.brute(dir, value)
+			value := func(_ [][]*big.Rat, how []uint32) []*big.Rat { return in.longRunUnder(how, indicatorReward(in.left)) }
+			want := in.overSchedulers(dir, value)
 			in.checkValues(name+" of a set", v, want, value)
 			for s, x := range want {
 				if certain := x.Sign() == 0 || x.Cmp(big.NewRat(1, 1)) == 0; certain != (v.Lower[s] == v.Upper[s] && (v.Upper[s] == 0 || v.Upper[s] == 1)) {
@@ -181,8 +180,8 @@ func TestLongRunOfMDP(t *testing.T) {
 	})
 }
 
-// visits is a reward of 1 in the states of a set.
-func visits(set *sparse.Set) *sparse.Reward {
+// indicatorReward is a reward of 1 in the states of a set.
+func indicatorReward(set *sparse.Set) *sparse.Reward {
 	r := &sparse.Reward{State: make([]float64, set.Len()), StateRat: make([]*big.Rat, set.Len())}
 	for s := range set.All() {
 		r.State[s], r.StateRat[s] = 1, big.NewRat(1, 1)
@@ -190,8 +189,9 @@ func visits(set *sparse.Set) *sparse.Reward {
 	return r
 }
 
-// TestLongRunOfMDPSlow has a pair of states that are left once in 2^30 steps, the first of
-// which earns 1; where it is, a second choice earns rest for ever. Sweeps would take 10^10.
+// TestLongRunOfMDPSlow has two states that the process leaves once in 2^30 steps. The first has reward
+// 1; after leaving, a second choice has another reward forever. Value iteration would need 10^10
+// sweeps.
 func TestLongRunOfMDPSlow(t *testing.T) {
 	const rare = 0x1p-30
 	for _, test := range []struct{ rest, most, least float64 }{{0.875, 0.875, 0.5}, {0.25, 0.5, 0.25}, {0.5, 0.5, 0.5}} {
@@ -225,8 +225,8 @@ func TestLongRunOfMDPSlow(t *testing.T) {
 	}
 }
 
-// TestLongRunOfMDPQueue serves a queue of up to n jobs, to which one comes with probability
-// 1/8, slowly (1/4) or fast (1/2), as in TestLongRunQueue: the means of both are known.
+// TestLongRunOfMDPQueue has a queue of up to n jobs with arrival probability 1/8, and slow (1/4) or
+// fast (1/2) service. The mean lengths of both are known, as in TestLongRunQueue.
 func TestLongRunOfMDPQueue(t *testing.T) {
 	const n = 300
 	b := sparse.NewBuilder(sparse.MDP)

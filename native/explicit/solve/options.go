@@ -12,13 +12,13 @@ import (
 	"tilecheck/native/explicit/sparse"
 )
 
-// Direction says which scheduler a value is for. It means nothing in a Markov chain.
-// Where probabilities are intervals, something chooses from them in every step, which
-// is called nature: it is on the scheduler's side or against it.
+// Direction says which scheduler, and in interval models which nature, a value is for. It is ignored
+// for Markov chains without intervals. Nature picks the probabilities from their intervals in every
+// step.
 type Direction uint8
 
-// The directions. Nature is on the scheduler's side, but for MinMax, where it makes
-// large what the scheduler makes small, and MaxMin.
+// The directions. With Max and Min, nature and scheduler have the same goal. With MinMax the scheduler
+// minimizes and nature maximizes; MaxMin is the reverse.
 const (
 	Max Direction = iota
 	Min
@@ -26,53 +26,51 @@ const (
 	MaxMin
 )
 
-// Opposite returns the direction of one minus a value.
+// Opposite returns the direction for one minus the value.
 func (d Direction) Opposite() Direction { return [...]Direction{Min, Max, MaxMin, MinMax}[d] }
 
-// Scheduler returns Min or Max: what the scheduler does.
+// Scheduler returns the scheduler's direction: Min or Max.
 func (d Direction) Scheduler() Direction { return [...]Direction{Max, Min, Min, Max}[d] }
 
-// nature returns what nature does.
+// nature returns nature's direction: Min or Max.
 func (d Direction) nature() Direction { return [...]Direction{Max, Min, Max, Min}[d] }
 
-// Options changes how a value is computed. The zero value is the default.
+// Options controls how a value is computed. The zero value is the default.
 type Options struct {
-	// Epsilon is the width that the interval of an iterative solution may have,
-	// relative to its upper end, in one component: components that depend on one
-	// another add up. 0 is DefaultEpsilon. Intervals hold whatever it is.
+	// Epsilon is the wanted width of the bounds relative to the upper bound, for one strongly connected
+	// component; widths of components that depend on one another add up. 0 stands for DefaultEpsilon.
+	// Bounds hold for any Epsilon.
 	Epsilon float64
-	// MaxSweeps limits the sweeps over one component; 0 is a million. A
-	// component that needs more keeps the bounds reached.
+	// MaxSweeps limits the sweeps over one component; 0 stands for a million. A component that needs
+	// more keeps the bounds reached.
 	MaxSweeps int
-	// MaxWork limits the operations of a solution, roughly, but for the equations of
-	// fewer than 10,000 states; 0 is no limit. One that needs more is ErrWork.
+	// MaxWork limits the operations of a solution, roughly; 0 is no limit. Above it the error is
+	// ErrWork. Equations of fewer than 10,000 states are not limited.
 	MaxWork int
-	// Classic stops an iteration when a sweep changes no value by more than
-	// Epsilon, relatively, as other tools do by default; then that is 1e-6
-	// unless set. The values are from below and may be far off.
+	// Classic stops an iteration when a sweep changes no value by more than Epsilon, relatively, as
+	// other tools do by default; Epsilon then defaults to 1e-6. The values come from below and may be
+	// far off.
 	Classic bool
-	// Exact asks for fractions, which a model of doubles has not: that is ErrNotExact.
-	// Time and memory grow with the size of the fractions. What has a time bound
-	// has none.
+	// Exact asks for fractions. The error is ErrNotExact for models with float64 weights. Time and
+	// memory grow with the size of the fractions. Properties with time bounds have no exact values.
 	Exact bool
-	// Within are the states in which values are wanted; nil is all. Fractions may be
-	// left out in others, which have any value then.
+	// Within are the states whose values are wanted; nil stands for all. In exact results the values of
+	// other states may be missing or wrong.
 	Within *sparse.Set
-	// Grid, unless zero, asks for bounds that are multiples of it, a power of two, and
-	// that the equations imply as they stand: one step raises no upper bound and
-	// lowers no lower one, which is what a certificate shows. Bounds that are wide
-	// compared with Epsilon may mean that it is too coarse.
+	// Grid, if not zero, is a power of two of which all bounds must be multiples. The bounds are then
+	// inductive as they stand: one step raises no upper bound and lowers no lower one, which a
+	// certificate shows. Bounds much wider than Epsilon may mean that the grid is too coarse.
 	Grid float64
-	// Scheduler asks for the choices that attain the value.
+	// Scheduler asks for a scheduler that attains the value.
 	Scheduler bool
-	// Progress is called now and then while the computation runs; nil is never.
+	// Progress is called regularly during the computation, unless it is nil.
 	Progress func(progress.Progress)
 }
 
 // ErrWork says that a solution takes more work than Options.MaxWork.
 var ErrWork = errors.New("the solution takes too long")
 
-// DefaultEpsilon is the Epsilon of Options that have none, unless Classic is set.
+// DefaultEpsilon replaces an Epsilon of 0, unless Classic is set.
 const DefaultEpsilon = 1e-8
 
 func (o Options) epsilon() float64 {
@@ -92,37 +90,35 @@ func (o Options) maxSweeps() int {
 	return o.MaxSweeps
 }
 
-// Values are bounds on a value of each state: Lower <= truth <= Upper, where an
-// infinite value has both bounds infinite. The truth is that of every model
-// whose weights and rewards are within sparse.Model.Err of the given ones and
-// whose probabilities sum to one; rounding in the computation is accounted for.
-// The bounds of a probability are between 0 and 1, and equal where it is 0 or 1.
+// Values are bounds on a value of each state: Lower <= true value <= Upper. Both bounds of an infinite
+// value are infinite. They hold for every model whose weights and rewards are within sparse.Model.Err
+// of the given ones and whose probabilities sum to one; rounding errors are accounted for. The bounds
+// of a probability are between 0 and 1, and both are exact where it is 0 or 1.
 type Values struct {
 	Lower, Upper []float64
-	// Exact are the values themselves, nil where they are infinite, if Options.Exact
-	// was set; there are no bounds then. They must not be changed.
+	// Exact are the exact values if Options.Exact was set, nil where they are infinite; there are no
+	// bounds then. They must not be changed.
 	Exact []*big.Rat
-	// Converged is false when a component was given up before its interval
-	// was as narrow as asked for. The bounds hold all the same.
+	// Converged is false if the bounds of some component are wider than asked for. The bounds hold
+	// anyway.
 	Converged bool
-	// Estimated says that Options.Classic was set and something was iterated:
-	// Lower and Upper are equal, and only the lower bound holds.
+	// Estimated says that values were iterated with Options.Classic: Lower and Upper are equal, and
+	// only the lower bound holds.
 	Estimated bool
-	// Extended says that a component was solved by elimination on numbers beyond the
-	// range of doubles, since iteration takes too long.
+	// Extended says that a component was solved by elimination in extended numbers, beyond the range of
+	// float64, since iteration would take too long.
 	Extended bool
 	Sweeps   int64
-	// Scheduler has the choice of each state of an MDP that attains a value
-	// within the bounds when followed always; sparse.None where every choice
-	// does. nil unless asked for.
+	// Scheduler has the choice of each state of an MDP; the memoryless scheduler attains a value within
+	// the bounds. It is sparse.None where every choice does. Scheduler is nil unless asked for.
 	Scheduler []uint32
-	// Steps is the same where schedulers count steps: Steps[i] has the choices
-	// after i steps, its last entry those after any more. Entries may share
-	// memory. nil unless asked for, and where it would take too much.
+	// Steps is a step-counting scheduler: Steps[i] has the choices after i steps, the last entry those
+	// for all later steps. Entries may share memory. It is nil unless asked for, and if it would be too
+	// large.
 	Steps [][]uint32
 }
 
-// Value returns the midpoint of a state's interval.
+// Value returns the midpoint of the bounds of a state.
 func (v *Values) Value(s int) float64 {
 	if v.Lower[s] == v.Upper[s] {
 		return v.Lower[s]
@@ -130,7 +126,7 @@ func (v *Values) Value(s int) float64 {
 	return v.Lower[s] + (v.Upper[s]-v.Lower[s])/2
 }
 
-// newValues returns bounds of zero for every state, or zeros.
+// newValues returns bounds, or exact values, of zero for every state.
 func newValues(m *sparse.Model, opts Options) *Values {
 	n := m.NumStates()
 	v := &Values{Lower: make([]float64, n), Upper: make([]float64, n), Converged: true}
@@ -146,7 +142,7 @@ func newValues(m *sparse.Model, opts Options) *Values {
 	return v
 }
 
-// set gives all states of a set the same value, a small integer or infinity.
+// set gives all states of a set the value x, a small integer or infinity.
 func (v *Values) set(states *sparse.Set, x float64) {
 	for s := range states.All() {
 		v.Lower[s], v.Upper[s] = x, x
@@ -162,16 +158,16 @@ func (v *Values) set(states *sparse.Set, x float64) {
 	}
 }
 
-// assign gives a state a fraction, of which the doubles are what guides to others.
+// assign gives a state an exact value. Its bounds are set to the nearest float64, as a guide for other
+// states.
 func (v *Values) assign(s int, x *big.Rat) {
 	v.Exact[s] = x
 	f, _ := x.Float64()
 	v.Lower[s], v.Upper[s] = f, f
 }
 
-// certain returns the states from which everything that can be reached through
-// open states is worth nothing, or 1, of the states that count: so are they, on
-// average.
+// certain returns the states whose expected value must be 0, or 1, exactly: everything that they reach
+// through open states has this value, among the states in count.
 func (v *Values) certain(g *sparse.Graph, open, count *sparse.Set) (zero, one *sparse.Set) {
 	some, less := sparse.NewSet(g.NumStates()), sparse.NewSet(g.NumStates())
 	for s := range count.All() {
@@ -185,32 +181,31 @@ func (v *Values) certain(g *sparse.Graph, open, count *sparse.Set) (zero, one *s
 	return g.ExistsUntil(open, some).Complement(), g.ExistsUntil(open, less).Complement()
 }
 
-// distance is how far a computation has come.
-type distance struct {
+// progressCount is the progress of a computation.
+type progressCount struct {
 	Done, Total int   // states solved, or steps taken, of how many
-	Sweeps      int64 // sweeps over components so far
+	Sweeps      int64 // over all components
 }
 
-// meter polls the context and reports progress, every so much work.
+// meter counts work. It polls the context and reports progress at regular amounts of work.
 type meter struct {
 	ctx      context.Context
 	report   func(progress.Progress)
-	progress distance
-	work     int
-	total    int // before work
-	limit    int
+	progress progressCount
+	work     int // since the last poll
+	total    int // before the last poll
+	limit    int // Options.MaxWork
 }
 
-// sofar returns the work noted.
-func (t *meter) sofar() float64 { return float64(t.total) + float64(t.work) }
+func (t *meter) totalWork() float64 { return float64(t.total) + float64(t.work) }
 
 const workPerPoll = 1 << 18
 
 func newMeter(ctx context.Context, opts Options, total int) *meter {
-	return &meter{ctx: ctx, report: opts.Progress, progress: distance{Total: total}, limit: opts.MaxWork}
+	return &meter{ctx: ctx, report: opts.Progress, progress: progressCount{Total: total}, limit: opts.MaxWork}
 }
 
-// did notes work, in transitions looked at, and returns the context's error.
+// did adds work, in transitions evaluated. It returns ErrWork or the context's error.
 func (t *meter) did(work int) error {
 	if t.work += work; t.work < workPerPoll {
 		return nil

@@ -50,8 +50,8 @@ func forRandom(t *testing.T, kind sparse.Kind, check func(in *instance)) {
 
 func (in *instance) reward() *sparse.Reward { return &in.m.Rewards[0] }
 
-// brute folds a value over all memoryless schedulers.
-func (in *instance) brute(dir solve.Direction, value func(a [][]*big.Rat, how []uint32) []*big.Rat) []*big.Rat {
+// overSchedulers returns the optimal value over all memoryless schedulers.
+func (in *instance) overSchedulers(dir solve.Direction, value func(a [][]*big.Rat, how []uint32) []*big.Rat) []*big.Rat {
 	var best []*big.Rat
 	for how := range sparsetest.Schedulers(in.m) {
 		a := sparsetest.Stochastic(sparsetest.Matrix(in.m, how))
@@ -60,9 +60,8 @@ func (in *instance) brute(dir solve.Direction, value func(a [][]*big.Rat, how []
 	return best
 }
 
-// under returns the value under the scheduler of a result, with the first
-// choice where it has none.
-func (in *instance) under(how []uint32, value func(a [][]*big.Rat, how []uint32) []*big.Rat) []*big.Rat {
+// underScheduler returns the value of a scheduler, which takes the first choice where it has none.
+func (in *instance) underScheduler(how []uint32, value func(a [][]*big.Rat, how []uint32) []*big.Rat) []*big.Rat {
 	full := make([]uint32, in.m.NumStates())
 	for s := range full {
 		first, _ := in.m.Choices(s)
@@ -106,7 +105,7 @@ func (in *instance) checkValues(name string, v *solve.Values, want []*big.Rat, v
 	if value == nil || in.m.Kind != sparse.MDP {
 		return
 	}
-	for s, x := range in.under(v.Scheduler, value) {
+	for s, x := range in.underScheduler(v.Scheduler, value) {
 		if !contains(v.Lower[s], v.Upper[s], x) {
 			in.Errorf("%s: state %d: scheduler %v gives %s, not within [%v, %v]", name, s, v.Scheduler, text(x), v.Lower[s], v.Upper[s])
 		}
@@ -121,18 +120,18 @@ func text(x *big.Rat) string {
 	return x.RatString() + " = " + big.NewFloat(f).String()
 }
 
-var directions = map[string]solve.Direction{"min": solve.Min, "max": solve.Max}
+var krylovDimension = map[string]solve.Direction{"min": solve.Min, "max": solve.Max}
 
 func TestUntil(t *testing.T) {
 	for _, kind := range []sparse.Kind{sparse.MDP, sparse.DTMC, sparse.CTMC} {
 		forRandom(t, kind, func(in *instance) {
-			for name, dir := range directions {
+			for name, dir := range krylovDimension {
 				value := func(a [][]*big.Rat, _ []uint32) []*big.Rat { return sparsetest.UntilProb(a, in.left, in.right) }
 				v, err := solve.Until(in.Context(), in.g, in.left, in.right, dir, solve.Options{Scheduler: true})
 				if err != nil {
 					in.Fatal(err)
 				}
-				in.checkValues(name, v, in.brute(dir, value), value)
+				in.checkValues(name, v, in.overSchedulers(dir, value), value)
 			}
 		})
 	}
@@ -141,7 +140,7 @@ func TestUntil(t *testing.T) {
 func TestReachReward(t *testing.T) {
 	for _, kind := range []sparse.Kind{sparse.MDP, sparse.DTMC, sparse.CTMC} {
 		forRandom(t, kind, func(in *instance) {
-			for name, dir := range directions {
+			for name, dir := range krylovDimension {
 				value := func(a [][]*big.Rat, how []uint32) []*big.Rat {
 					return sparsetest.RewardUntil(a, sparsetest.Gains(in.m, how, in.reward()), in.right)
 				}
@@ -149,7 +148,7 @@ func TestReachReward(t *testing.T) {
 				if err != nil {
 					in.Fatal(err)
 				}
-				in.checkValues(name, v, in.brute(dir, value), value)
+				in.checkValues(name, v, in.overSchedulers(dir, value), value)
 			}
 		})
 	}
@@ -158,7 +157,7 @@ func TestReachReward(t *testing.T) {
 func TestTotalReward(t *testing.T) {
 	for _, kind := range []sparse.Kind{sparse.MDP, sparse.DTMC, sparse.CTMC} {
 		forRandom(t, kind, func(in *instance) {
-			for name, dir := range directions {
+			for name, dir := range krylovDimension {
 				value := func(a [][]*big.Rat, how []uint32) []*big.Rat {
 					return sparsetest.RewardTotal(a, sparsetest.Gains(in.m, how, in.reward()))
 				}
@@ -166,7 +165,7 @@ func TestTotalReward(t *testing.T) {
 				if err != nil {
 					in.Fatal(err)
 				}
-				in.checkValues(name, v, in.brute(dir, value), value)
+				in.checkValues(name, v, in.overSchedulers(dir, value), value)
 			}
 		})
 	}

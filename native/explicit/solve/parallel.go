@@ -5,20 +5,20 @@ import (
 	"sync"
 )
 
-// inParts has the numbers from 0 to n done in consecutive parts of at least the
-// given size, at the same time where there are processors. Where a part ends
-// depends on their number, so no result may depend on it.
-func inParts(n, least int, part func(from, to int)) {
+// inParts calls part for consecutive parts of the numbers from 0 to n, concurrently if there are
+// several processors. Each part has at least the given size. Results must not depend on where the parts
+// end, as that depends on the number of processors.
+func inParts(n, minPart int, do func(from, to int)) {
 	size := n
-	if workers := min(runtime.GOMAXPROCS(0), n/least); workers > 1 {
+	if workers := min(runtime.GOMAXPROCS(0), n/minPart); workers > 1 {
 		size = (n + workers - 1) / workers
 	}
 	var wg sync.WaitGroup
 	from := 0
 	for ; n-from > size; from += size {
 		first := from
-		wg.Go(func() { part(first, first+size) })
+		wg.Go(func() { do(first, first+size) })
 	}
-	part(from, n)
+	do(from, n)
 	wg.Wait()
 }

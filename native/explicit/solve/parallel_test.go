@@ -10,7 +10,7 @@ import (
 	"tilecheck/native/explicit/sparse"
 )
 
-// What several processors do together is what one does, to the last bit.
+// TestParallelSame checks that results do not depend on the number of processors, to the last bit.
 func TestParallelSame(t *testing.T) {
 	const n = 40_000
 	walk := func(kind sparse.Kind) *sparse.Graph {

@@ -15,8 +15,8 @@ import (
 	"tilecheck/native/explicit/sparse/sparsetest"
 )
 
-// wide is a number of 400 digits.
-func wide() *big.Float { return new(big.Float).SetPrec(1400) }
+// bigFloat returns a number with 1400 bits of precision.
+func bigFloat() *big.Float { return new(big.Float).SetPrec(1400) }
 
 type matrix [][]*big.Float
 
@@ -25,10 +25,10 @@ func (a matrix) times(b matrix) matrix {
 	for i := range a {
 		out[i] = make([]*big.Float, len(b[0]))
 		for j := range out[i] {
-			out[i][j] = wide()
+			out[i][j] = bigFloat()
 			for k := range b {
 				if a[i][k].Sign() != 0 && b[k][j].Sign() != 0 {
-					out[i][j].Add(out[i][j], wide().Mul(a[i][k], b[k][j]))
+					out[i][j].Add(out[i][j], bigFloat().Mul(a[i][k], b[k][j]))
 				}
 			}
 		}
@@ -36,7 +36,7 @@ func (a matrix) times(b matrix) matrix {
 	return out
 }
 
-// stiff is a random CTMC whose rates are of very different sizes.
+// stiff is a random CTMC whose rates differ by many orders of magnitude.
 func stiff(rng *rand.Rand) *sparse.Model {
 	b := sparse.NewBuilder(sparse.CTMC)
 	n := 2 + rng.IntN(4)
@@ -62,17 +62,16 @@ func stiff(rng *rand.Rand) *sparse.Model {
 	return m
 }
 
-// after returns the matrix of what happens in some time, with one more state whose
-// value is what the rewards amount to: by the Taylor series of a tiny slice of it,
-// squared until it is all.
-func after(m *sparse.Model, open *sparse.Set, time *big.Rat) matrix {
+// transientMatrix returns the transition matrix for a time, with an additional state for accumulated
+// rewards: by the Taylor series for a short slice of time, squared repeatedly.
+func transientMatrix(m *sparse.Model, open *sparse.Set, time *big.Rat) matrix {
 	n := m.NumStates()
 	q, id := make(matrix, n+1), make(matrix, n+1)
 	most := big.NewRat(1, 1)
 	for s := range q {
 		q[s], id[s] = make([]*big.Float, n+1), make([]*big.Float, n+1)
 		for t := range q {
-			q[s][t], id[s][t] = wide(), wide()
+			q[s][t], id[s][t] = bigFloat(), bigFloat()
 		}
 		id[s][s].SetInt64(1)
 		if s == n || !open.Has(s) {
@@ -83,11 +82,11 @@ func after(m *sparse.Model, open *sparse.Set, time *big.Rat) matrix {
 		for i := lo; i < hi; i++ {
 			if t := int(m.Target[i]); t != s {
 				exit.Add(exit, m.Rat(i))
-				q[s][t].Add(q[s][t], wide().SetRat(new(big.Rat).Mul(m.Rat(i), time)))
+				q[s][t].Add(q[s][t], bigFloat().SetRat(new(big.Rat).Mul(m.Rat(i), time)))
 			}
 		}
 		exit.Mul(exit, time)
-		q[s][s].Sub(q[s][s], wide().SetRat(exit))
+		q[s][s].Sub(q[s][s], bigFloat().SetRat(exit))
 		if exit.Cmp(most) > 0 {
 			most = exit
 		}
@@ -109,8 +108,8 @@ func after(m *sparse.Model, open *sparse.Set, time *big.Rat) matrix {
 			sum = append(matrix(nil), sum...)
 			row := make([]*big.Float, n+1)
 			for t := range row {
-				term[s][t] = wide().Quo(term[s][t], wide().SetInt64(i+1))
-				row[t] = wide().Add(sum[s][t], term[s][t])
+				term[s][t] = bigFloat().Quo(term[s][t], bigFloat().SetInt64(i+1))
+				row[t] = bigFloat().Add(sum[s][t], term[s][t])
 			}
 			sum[s] = row
 		}
@@ -121,7 +120,7 @@ func after(m *sparse.Model, open *sparse.Set, time *big.Rat) matrix {
 	return sum
 }
 
-// of returns the mean of x, and without x what the rewards amount to.
+// of returns the product with x. Without x it returns the accumulated rewards.
 func (a matrix) of(x []*big.Float) []*big.Float {
 	n := len(a) - 1
 	out := make([]*big.Float, n)
@@ -129,24 +128,23 @@ func (a matrix) of(x []*big.Float) []*big.Float {
 		if out[s] = a[s][n]; x == nil {
 			continue
 		}
-		out[s] = wide()
+		out[s] = bigFloat()
 		for t := range n {
-			out[s].Add(out[s], wide().Mul(a[s][t], x[t]))
+			out[s].Add(out[s], bigFloat().Mul(a[s][t], x[t]))
 		}
 	}
 	return out
 }
 
-// TestStiff compares the values of CTMCs within times with 400 digits: rates of
-// very different sizes, times up to a hundred million steps, probabilities next to
-// nothing, and negations.
+// TestStiff compares transient values with 400 digits: rates of very different sizes, up to a hundred
+// million steps, tiny probabilities, and negations.
 func TestStiff(t *testing.T) {
 	times := []string{"1e-12", "1e-3", "1", "5"}
 	for seed := range needs.Some(uint64(60)) {
 		rng := rand.New(rand.NewPCG(seed, 13))
 		m := stiff(rng)
 		n := m.NumStates()
-		in := &stiffly{T: t, exact: sparse.NewGraph(m)}
+		in := &stiffCase{T: t, exact: sparse.NewGraph(m)}
 		d := *m
 		d.Rats = nil
 		in.doubles = sparse.NewGraph(&d)
@@ -165,7 +163,7 @@ func TestStiff(t *testing.T) {
 	}
 }
 
-type stiffly struct {
+type stiffCase struct {
 	*testing.T
 	exact, doubles *sparse.Graph
 	short          bool // few steps: doubles are tried, too
@@ -176,15 +174,15 @@ func float(x *big.Rat) float64 {
 	return f
 }
 
-func (in *stiffly) until(left, right *sparse.Set, from, length *big.Rat, negated bool) {
+func (in *stiffCase) until(left, right *sparse.Set, from, length *big.Rat, negated bool) {
 	ctx := context.Background()
 	x := indicate(right, negated)
-	want := after(in.exact.Model, left.Minus(right), length).of(x)
+	want := transientMatrix(in.exact.Model, left.Minus(right), length).of(x)
 	if from.Sign() > 0 {
 		for s := range left.Complement().All() {
 			want[s] = indicate(right.Minus(right), negated)[s]
 		}
-		want = after(in.exact.Model, left, from).of(want)
+		want = transientMatrix(in.exact.Model, left, from).of(want)
 	}
 	bound := solve.Interval{From: solve.At(from), To: solve.At(new(big.Rat).Add(from, length))}
 	v, err := solve.PreciseUntil(ctx, in.exact, left, right, bound, negated, solve.Options{})
@@ -205,7 +203,7 @@ func (in *stiffly) until(left, right *sparse.Set, from, length *big.Rat, negated
 func indicate(set *sparse.Set, negated bool) []*big.Float {
 	out := make([]*big.Float, set.Len())
 	for s := range out {
-		out[s] = wide()
+		out[s] = bigFloat()
 		if set.Has(s) != negated {
 			out[s].SetInt64(1)
 		}
@@ -213,12 +211,12 @@ func indicate(set *sparse.Set, negated bool) []*big.Float {
 	return out
 }
 
-func (in *stiffly) rewards(length *big.Rat) {
+func (in *stiffCase) rewards(length *big.Rat) {
 	ctx, r, all := context.Background(), &in.exact.Rewards[0], sparse.FullSet(in.exact.NumStates())
-	m := after(in.exact.Model, all, length)
+	m := transientMatrix(in.exact.Model, all, length)
 	x := make([]*big.Float, len(r.State))
 	for s := range x {
-		if x[s] = wide(); r.StateRat[s] != nil {
+		if x[s] = bigFloat(); r.StateRat[s] != nil {
 			x[s].SetRat(r.StateRat[s])
 		}
 	}
@@ -237,7 +235,7 @@ func (in *stiffly) rewards(length *big.Rat) {
 	}
 }
 
-func (in *stiffly) check(name string, v *solve.Values, err error, want []*big.Float, width float64) {
+func (in *stiffCase) check(name string, v *solve.Values, err error, want []*big.Float, width float64) {
 	in.Helper()
 	if errors.Is(err, solve.ErrTooManySteps) {
 		return
@@ -247,9 +245,9 @@ func (in *stiffly) check(name string, v *solve.Values, err error, want []*big.Fl
 	}
 	for s, x := range want {
 		lo, hi := v.Lower[s], v.Upper[s]
-		off := wide().SetMantExp(x, -1000) // more than this is off
-		most, least := wide().Add(x, off), wide().Sub(x, off)
-		if wide().SetFloat64(lo).Cmp(most) > 0 || !math.IsInf(hi, 1) && wide().SetFloat64(hi).Cmp(least) < 0 || hi-lo > width*hi && hi > 1e-80 {
+		off := bigFloat().SetMantExp(x, -1000) // more than this is off
+		most, least := bigFloat().Add(x, off), bigFloat().Sub(x, off)
+		if bigFloat().SetFloat64(lo).Cmp(most) > 0 || !math.IsInf(hi, 1) && bigFloat().SetFloat64(hi).Cmp(least) < 0 || hi-lo > width*hi && hi > 1e-80 {
 			in.Errorf("%s, state %d: [%v, %v], want %s", name, s, lo, hi, x.Text('g', 20))
 		}
 		if certain := x.Sign() == 0; certain != (hi == 0) {

@@ -10,10 +10,9 @@ import (
 	"tilecheck/native/explicit/sparse"
 )
 
-// ruin is the walk on 0..n that goes up with probability p; 0 and n are
-// absorbing. With again set every inner state has a second choice that stays
-// put with probability 0.9.
-func ruin(t testing.TB, n int, p float64, again bool) *sparse.Model {
+// gamblersRuin is the random walk on 0..n that goes up with probability p; 0 and n are absorbing. With
+// again set, every inner state has a second choice that stays with probability 0.9.
+func gamblersRuin(t testing.TB, n int, p float64, again bool) *sparse.Model {
 	t.Helper()
 	kind := sparse.DTMC
 	if again {
@@ -52,9 +51,9 @@ func ruin(t testing.TB, n int, p float64, again bool) *sparse.Model {
 	return m
 }
 
-// TestRuin compares with the closed forms: from s, n is reached with probability
-// (1-q^s)/(1-q^n), q = (1-p)/p, or s/n in the fair game, which takes s(n-s)
-// steps. A sweep gains little in these models: their components are long.
+// TestRuin compares with the closed forms: from s, n is reached with probability (1-q^s)/(1-q^n), q =
+// (1-p)/p, or s/n in the fair game, which takes s(n-s) steps. These components are long, so sweeps
+// converge slowly.
 func TestRuin(t *testing.T) {
 	for _, n := range []int{10, 100, 5000, 250}[:max(needs.Some(4), 3)] {
 		for _, p := range []float64{0.25, 0.5, 0.75} {
@@ -62,16 +61,16 @@ func TestRuin(t *testing.T) {
 				if n > 250 && p != 0.5 {
 					continue // values are too small for doubles
 				}
-				m := ruin(t, n, p, again)
+				m := gamblersRuin(t, n, p, again)
 				g := sparse.NewGraph(m)
 				all, top := sparse.FullSet(n+1), sparse.SetOf(n+1, n)
-				for _, dir := range directions {
+				for _, dir := range krylovDimension {
 					v, err := solve.Until(t.Context(), g, all, top, dir, solve.Options{})
 					if err != nil {
 						t.Fatal(err)
 					}
 					for s := range n + 1 {
-						near(t, "probability", v, s, ruinProb(n, s, p))
+						checkNear(t, "probability", v, s, ruinProb(n, s, p))
 					}
 				}
 				if p != 0.5 || again {
@@ -83,7 +82,7 @@ func TestRuin(t *testing.T) {
 					t.Fatal(err)
 				}
 				for s := range n + 1 {
-					near(t, "steps", v, s, big.NewFloat(float64(s*(n-s))))
+					checkNear(t, "steps", v, s, big.NewFloat(float64(s*(n-s))))
 				}
 			}
 		}
@@ -98,7 +97,7 @@ func constant(n int, x float64) []float64 {
 	return out
 }
 
-// ruinProb computes with 2000 bits; p is a multiple of 1/4.
+// ruinProb computes the closed form with 2000 bits; p must be a multiple of 1/4.
 func ruinProb(n, s int, p float64) *big.Float {
 	f := func(x float64) *big.Float { return new(big.Float).SetPrec(2000).SetFloat64(x) }
 	if p == 0.5 {
@@ -116,8 +115,8 @@ func ruinProb(n, s int, p float64) *big.Float {
 	return num.Quo(num, f(0).Sub(f(1), pow(n)))
 }
 
-// near checks that a state's bounds contain x up to its own rounding and are narrow.
-func near(t *testing.T, what string, v *solve.Values, s int, x *big.Float) {
+// checkNear checks that the bounds of a state are narrow and contain x.
+func checkNear(t *testing.T, what string, v *solve.Values, s int, x *big.Float) {
 	t.Helper()
 	want, _ := x.Float64()
 	if v.Lower[s] > math.Nextafter(want, math.Inf(1)) || v.Upper[s] < math.Nextafter(want, math.Inf(-1)) {
@@ -128,8 +127,8 @@ func near(t *testing.T, what string, v *solve.Values, s int, x *big.Float) {
 	}
 }
 
-// TestRareExit has a pair of states that is left once in 2^30 steps, and a
-// choice between two ways out. Iteration would need 10^10 sweeps.
+// TestRareExit has two states that the process leaves once in 2^30 steps, and a choice between two
+// exits. Value iteration would need 10^10 sweeps.
 func TestRareExit(t *testing.T) {
 	const rare = 0x1p-30
 	b := sparse.NewBuilder(sparse.MDP)
@@ -153,24 +152,24 @@ func TestRareExit(t *testing.T) {
 	}
 	g := sparse.NewGraph(m)
 	want := map[string]float64{"min": 0.25, "max": 0.75}
-	for name, dir := range directions {
+	for name, dir := range krylovDimension {
 		v, err := solve.Until(t.Context(), g, sparse.FullSet(4), sparse.SetOf(4, 2), dir, solve.Options{Scheduler: true})
 		if err != nil {
 			t.Fatal(err)
 		}
-		near(t, name, v, 0, big.NewFloat(want[name]))
+		checkNear(t, name, v, 0, big.NewFloat(want[name]))
 		r := &sparse.Reward{State: []float64{1, 0, 0, 0}}
 		v, err = solve.ReachReward(t.Context(), g, r, sparse.SetOf(4, 2, 3), dir, solve.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		// From state 0 every other step is there: 1/(1-(1-rare)^2).
-		near(t, name+" reward", v, 0, big.NewFloat(1/(2*rare-rare*rare)))
+		checkNear(t, name+" reward", v, 0, big.NewFloat(1/(2*rare-rare*rare)))
 	}
 }
 
-// TestGivenUp: with too few sweeps the bounds are wide, but hold, and say so,
-// also for what depends on them.
+// TestGivenUp checks that with too few sweeps the bounds are wide but right, and that this is reported,
+// also for states that depend on them.
 func TestGivenUp(t *testing.T) {
 	// Two walks of length n, one into the other's middle.
 	const n = 3000
@@ -229,8 +228,8 @@ func TestGivenUp(t *testing.T) {
 	}
 }
 
-// TestLongChain: what components add to the width of those that depend on them
-// stays small over a thousand of them.
+// TestLongChain checks that the widths of a thousand components that depend on one another stay small
+// in total.
 func TestLongChain(t *testing.T) {
 	const n = 1000
 	const lost = 0x1p-12
@@ -262,7 +261,7 @@ func TestLongChain(t *testing.T) {
 	for range n {
 		want.Mul(want, number(1-2*lost))
 	}
-	near(t, "chain", v, 0, want)
+	checkNear(t, "chain", v, 0, want)
 	if width := v.Upper[0] - v.Lower[0]; width > 1e-10 {
 		t.Errorf("width %v", width)
 	}

@@ -379,11 +379,11 @@ func TestTimedSettled(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		near(t, "time down", v, 0, big.NewFloat((time-gone/4)/4))
+		checkNear(t, "time down", v, 0, big.NewFloat((time-gone/4)/4))
 		if v, err = solve.TimedInstantReward(t.Context(), g, down, at(time), solve.Options{}); err != nil {
 			t.Fatal(err)
 		}
-		near(t, "down in the end", v, 0, big.NewFloat(gone/4))
+		checkNear(t, "down in the end", v, 0, big.NewFloat(gone/4))
 	}
 }
 

@@ -7,53 +7,52 @@ import (
 	"math/big"
 )
 
-// ErrTooLarge says that a model needs more than 2^31-1 states or 2^32-1
-// choices or transitions.
+// ErrTooLarge says that a model needs more than 2^31-1 states or 2^32-1 choices or transitions.
 var ErrTooLarge = errors.New("model too large for 32-bit numbers")
 
-// maxStates leaves the upper half of the 32-bit numbers to the algorithms.
+// maxStates leaves the upper half of the 32-bit numbers to the algorithms, as marks.
 const maxStates = math.MaxInt32
 
-// Builder assembles a Model state by state:
+// Builder assembles a Model state by state, by calls in this order:
 //
-//	State { [Choice] { Add | AddRat } }
+//	State { [Choice] { Add | AddAction | AddRat | AddInterval } }
 //
-// Choice is called in an MDP only; the row of a Markov chain's state is opened
-// by State. The first mistake is kept and returned by Finish.
+// Choice is called in an MDP only; in a Markov chain State opens the row. The first error is kept, and
+// Finish returns it.
 type Builder struct {
-	m      Model // without what the columns are for
-	first  column[uint32]
-	start  column[uint32]
-	target column[uint32]
-	weight column[uint32]
-	high   column[uint32]
-	action column[Action]
-	float  map[float64]uint32
-	exact  map[string]uint32
-	shared map[*big.Rat]uint32 // some of exact, by where they are: they do not change
-	recent [64]cached          // of float: models repeat themselves
-	acted  bool
-	far    bool // a weight is beyond what doubles can be
-	states int
-	max    uint32 // greatest target
-	err    error
+	m          Model // without the fields that columns collect
+	first      column[uint32]
+	start      column[uint32]
+	target     column[uint32]
+	weight     column[uint32]
+	high       column[uint32]
+	action     column[Action]
+	idOfFloat  map[float64]uint32
+	idOfRat    map[string]uint32
+	byPointer  map[*big.Rat]uint32 // part of idOfRat by pointer, which is faster; fractions are immutable
+	cache      [64]cachedWeight    // of idOfFloat: models repeat few weights
+	hasActions bool
+	outOfRange bool // a weight is out of the range of float64
+	states     int
+	maxTarget  uint32
+	err        error
 }
 
-// cached is the number of a weight; no weight is zero.
-type cached struct {
+// cachedWeight is an entry of Builder.cache. Weights are never zero, so the zero value is empty.
+type cachedWeight struct {
 	weight float64
 	id     uint32
 }
 
-// maxShared is how many fractions are known by where they are.
-const maxShared = 1 << 12
+// maxByPointer limits Builder.byPointer.
+const maxByPointer = 1 << 12
 
 // NewBuilder returns a Builder for an empty model.
 func NewBuilder(kind Kind) *Builder {
-	return &Builder{m: Model{Kind: kind}, float: map[float64]uint32{}, exact: map[string]uint32{}, shared: map[*big.Rat]uint32{}}
+	return &Builder{m: Model{Kind: kind}, idOfFloat: map[float64]uint32{}, idOfRat: map[string]uint32{}, byPointer: map[*big.Rat]uint32{}}
 }
 
-// Grow makes room for as many more states, choices and transitions.
+// Grow reserves space for more states, choices and transitions.
 func (b *Builder) Grow(states, choices, transitions int) {
 	b.start.reserve(choices + 1)
 	b.target.reserve(transitions)
@@ -66,7 +65,7 @@ func (b *Builder) Grow(states, choices, transitions int) {
 	b.first.reserve(states + 1)
 }
 
-// Bytes returns the memory that the model takes so far, room to grow included.
+// Bytes returns the memory of the model so far, including reserved space.
 func (b *Builder) Bytes() int64 {
 	n := b.first.cap() + b.start.cap() + b.target.cap() + b.weight.cap() + b.high.cap()
 	return int64(4*n + 40*cap(b.m.Weights) + 2*b.action.cap())
@@ -83,7 +82,7 @@ func (b *Builder) State() {
 		b.first.add(uint32(b.start.len()))
 		return
 	}
-	b.row()
+	b.newRow()
 }
 
 // Choice begins the next choice of the current state of an MDP.
@@ -92,11 +91,11 @@ func (b *Builder) Choice(a Action) {
 		b.fail(fmt.Errorf("choice outside a state of an MDP"))
 		return
 	}
-	b.row()
-	b.act(a)
+	b.newRow()
+	b.addAction(a)
 }
 
-func (b *Builder) row() {
+func (b *Builder) newRow() {
 	if b.start.len() == math.MaxUint32 {
 		b.fail(ErrTooLarge)
 		return
@@ -104,13 +103,13 @@ func (b *Builder) row() {
 	b.start.add(uint32(b.target.len()))
 }
 
-func (b *Builder) act(a Action) {
+func (b *Builder) addAction(a Action) {
 	b.action.add(a)
-	b.acted = b.acted || a != NoAction
+	b.hasActions = b.hasActions || a != NoAction
 }
 
-// Add appends a transition without an action of its own. A weight of zero is
-// dropped; a negative or non-finite one is a mistake.
+// Add appends a transition without action. A weight of zero is dropped; a negative or infinite one is
+// an error.
 func (b *Builder) Add(target int, weight float64) { b.AddAction(target, weight, NoAction) }
 
 // AddAction is Add for a transition of a Markov chain with an action.
@@ -122,36 +121,35 @@ func (b *Builder) AddAction(target int, weight float64, a Action) {
 		b.fail(fmt.Errorf("state %d: weight %v, it must be finite and not negative", b.states-1, weight))
 		return
 	}
-	c := &b.recent[math.Float64bits(weight)*0x9e3779b97f4a7c15>>58]
+	c := &b.cache[math.Float64bits(weight)*0x9e3779b97f4a7c15>>58]
 	if weight != c.weight {
-		*c = cached{weight, b.number(weight)}
+		*c = cachedWeight{weight, b.weightID(weight)}
 	}
 	b.add(target, c.id, a)
 }
 
-func (b *Builder) number(weight float64) uint32 {
-	id, ok := b.float[weight]
+func (b *Builder) weightID(weight float64) uint32 {
+	id, ok := b.idOfFloat[weight]
 	if !ok {
 		id = uint32(len(b.m.Weights))
 		b.m.Weights = append(b.m.Weights, weight)
-		b.float[weight] = id
+		b.idOfFloat[weight] = id
 	}
 	return id
 }
 
-// Double returns the double nearest to a positive fraction, among those that are
-// neither zero, nor subnormal, nor infinite, and whether it is off by no more than
-// rounding.
+// Double returns the normal float64 nearest to a positive fraction, and whether it differs by rounding
+// only: false means overflow or underflow.
 func Double(x *big.Rat) (f float64, near bool) {
-	const least = 0x1p-1022
+	const minNormal = 0x1p-1022
 	f, _ = x.Float64()
-	if f >= least && f <= math.MaxFloat64 {
+	if f >= minNormal && f <= math.MaxFloat64 {
 		return f, true
 	}
-	return min(max(f, least), math.MaxFloat64), false
+	return min(max(f, minNormal), math.MaxFloat64), false
 }
 
-// AddRat is AddAction with an exact weight. All weights of a model are exact, or none.
+// AddRat is AddAction with an exact weight. The weights of a model must be all exact, or all float64.
 func (b *Builder) AddRat(target int, weight *big.Rat, a Action) {
 	switch weight.Sign() {
 	case 0:
@@ -160,40 +158,40 @@ func (b *Builder) AddRat(target int, weight *big.Rat, a Action) {
 		b.fail(fmt.Errorf("state %d: weight %v, it must not be negative", b.states-1, weight.RatString()))
 		return
 	}
-	b.add(target, b.fraction(weight), a)
+	b.add(target, b.rationalID(weight), a)
 }
 
-// AddInterval is AddRat with an interval for a weight, whose lower end may be zero.
-// All weights of a model are intervals, or none.
+// AddInterval is AddRat with an interval as weight, whose lower end may be zero. The weights of a model
+// must be all intervals, or none.
 func (b *Builder) AddInterval(target int, low, high *big.Rat, a Action) {
 	if low.Sign() < 0 || high.Sign() <= 0 || low.Cmp(high) > 0 {
 		b.fail(fmt.Errorf("state %d: weight [%s,%s], want an interval of numbers that are not negative", b.states-1, low.RatString(), high.RatString()))
 		return
 	}
-	b.add(target, b.fraction(low), a)
-	b.high.add(b.fraction(high))
+	b.add(target, b.rationalID(low), a)
+	b.high.add(b.rationalID(high))
 }
 
-// fraction numbers a weight.
-func (b *Builder) fraction(weight *big.Rat) uint32 {
-	id, ok := b.shared[weight]
+// rationalID returns the index of an exact weight, which it adds if it is new.
+func (b *Builder) rationalID(weight *big.Rat) uint32 {
+	id, ok := b.byPointer[weight]
 	if ok {
 		return id
 	}
 	key := weight.RatString()
-	if id, ok = b.exact[key]; !ok {
+	if id, ok = b.idOfRat[key]; !ok {
 		id = uint32(len(b.m.Rats))
 		f, near := 0.0, true
 		if weight.Sign() != 0 {
 			f, near = Double(weight)
 		}
-		b.far = b.far || !near
+		b.outOfRange = b.outOfRange || !near
 		b.m.Weights = append(b.m.Weights, f)
 		b.m.Rats = append(b.m.Rats, weight)
-		b.exact[key] = id
+		b.idOfRat[key] = id
 	}
-	if len(b.shared) < maxShared {
-		b.shared[weight] = id
+	if len(b.byPointer) < maxByPointer {
+		b.byPointer[weight] = id
 	}
 	return id
 }
@@ -209,17 +207,16 @@ func (b *Builder) add(target int, id uint32, a Action) {
 	}
 	b.target.add(uint32(target))
 	b.weight.add(id)
-	b.max = max(b.max, uint32(target))
+	b.maxTarget = max(b.maxTarget, uint32(target))
 	if b.m.Kind != MDP {
-		b.act(a)
+		b.addAction(a)
 	}
 }
 
-// Rows are the choices and transitions of successive states, flat: state i has
-// Choices[i] choices, one if it is a Markov chain's; choice j has Transitions[j]
-// transitions. Actions has one entry per choice in an MDP, per transition
-// otherwise. Either Weights or Rats has the weights, or the lower ends of
-// intervals, of which Highs has the upper ones.
+// Rows are the choices and transitions of successive states, in flat slices: state i has Choices[i]
+// choices (one in a Markov chain), choice j has Transitions[j] transitions. Actions has one entry per
+// choice in an MDP, and per transition otherwise. Either Weights or Rats has the weights. In an
+// interval model Rats has the lower ends and Highs the upper ones.
 type Rows struct {
 	Choices     []uint32
 	Transitions []uint32
@@ -230,8 +227,7 @@ type Rows struct {
 	Highs       []*big.Rat
 }
 
-// AddRows appends the first n states of rows, as State, Choice and AddAction or
-// AddRat would, and returns the rest.
+// AddRows appends the first n states of rows, and returns the rest.
 func (b *Builder) AddRows(rows Rows, n int) Rows {
 	chain := b.m.Kind != MDP
 	choices, transitions := 0, 0
@@ -282,10 +278,10 @@ func (b *Builder) fail(err error) {
 	}
 }
 
-// Finish returns the model, or the first mistake. Targets must be states, every
-// state needs a choice and every choice a transition; sums are not checked. The
-// model's Err is that of weights rounded once, infinite if some weight is beyond
-// what doubles can be. The Builder must not be used again.
+// Finish returns the model, or the first error. Every target must be a state, every state needs a
+// choice and every choice a transition; sums of weights are not checked. Model.Err is set for weights
+// that were rounded once, and to infinity if a weight is out of the range of float64. The Builder must
+// not be used again.
 func (b *Builder) Finish() (*Model, error) {
 	if b.err != nil {
 		return nil, b.err
@@ -299,7 +295,7 @@ func (b *Builder) Finish() (*Model, error) {
 		m.First = b.first.flatten()
 	}
 	b.start.add(uint32(b.target.len()))
-	if b.acted {
+	if b.hasActions {
 		m.Actions = b.action.flatten()
 	}
 	b.action = column[Action]{}
@@ -312,11 +308,11 @@ func (b *Builder) Finish() (*Model, error) {
 			return nil, errors.New("weights partly intervals, partly not")
 		}
 	}
-	if len(m.Rats) > 0 && len(b.float) > 0 {
+	if len(m.Rats) > 0 && len(b.idOfFloat) > 0 {
 		return nil, errors.New("weights partly exact, partly not")
 	}
 	m.Err = 0x1p-53
-	if b.far {
+	if b.outOfRange {
 		m.Err = math.Inf(1)
 	}
 	if err := b.check(); err != nil {
@@ -327,8 +323,8 @@ func (b *Builder) Finish() (*Model, error) {
 
 func (b *Builder) check() error {
 	m := &b.m
-	if len(m.Target) > 0 && int(b.max) >= b.states {
-		return fmt.Errorf("transition to state %d of %d", b.max, b.states)
+	if len(m.Target) > 0 && int(b.maxTarget) >= b.states {
+		return fmt.Errorf("transition to state %d of %d", b.maxTarget, b.states)
 	}
 	for s := range b.states {
 		first, end := m.Choices(s)

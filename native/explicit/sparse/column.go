@@ -2,66 +2,66 @@ package sparse
 
 import "runtime/debug"
 
-// column is a sequence that grows page by page, so that growing copies nothing
-// and leaves no garbage.
+// column is a sequence that grows page by page: growing copies nothing and leaves no garbage.
 type column[T any] struct {
-	full [][]T
-	last []T
-	n    int // in full
+	pages    [][]T
+	page     []T
+	pagedLen int // total length of pages
 }
 
 // pageLen is the length of a page. The first one grows to it step by step.
 const pageLen = 1 << 16
 
-func (c *column[T]) len() int { return c.n + len(c.last) }
+func (c *column[T]) len() int { return c.pagedLen + len(c.page) }
 
 func (c *column[T]) add(x T) {
-	if len(c.last) == cap(c.last) {
-		c.page()
+	if len(c.page) == cap(c.page) {
+		c.newPage()
 	}
-	c.last = append(c.last, x)
+	c.page = append(c.page, x)
 }
 
-// page begins another page if the last one has the size of one.
-func (c *column[T]) page() {
-	if n := len(c.last); n >= pageLen {
-		c.full, c.n = append(c.full, c.last), c.n+n
-		c.last = make([]T, 0, pageLen)
+// newPage makes room for at least one more element: it grows the first page up to pageLen, and starts a
+// new one if the last is full.
+func (c *column[T]) newPage() {
+	if n := len(c.page); n >= pageLen {
+		c.pages, c.pagedLen = append(c.pages, c.page), c.pagedLen+n
+		c.page = make([]T, 0, pageLen)
 	} else if 2*n > pageLen {
 		c.reserve(pageLen - n)
 	}
 }
 
-// reserve makes room for n more.
+// reserve makes room for n more elements.
 func (c *column[T]) reserve(n int) {
-	if len(c.last) == 0 || len(c.last)+n <= pageLen {
-		if cap(c.last)-len(c.last) < n {
-			c.last = append(make([]T, 0, len(c.last)+n), c.last...)
+	if len(c.page) == 0 || len(c.page)+n <= pageLen {
+		if cap(c.page)-len(c.page) < n {
+			c.page = append(make([]T, 0, len(c.page)+n), c.page...)
 		}
 	}
 }
 
-// cap returns how many there is room for.
-func (c *column[T]) cap() int { return c.n + cap(c.last) }
+// cap returns the number of elements that fit without growing.
+func (c *column[T]) cap() int { return c.pagedLen + cap(c.page) }
 
-// flatten returns the sequence and empties the column. The pages of a large one
-// are given back at once: otherwise a model that is made of several columns
-// would be in memory twice.
+// flatten returns the sequence as one slice and empties the column. It returns the pages of a large
+// column to the operating system at once; otherwise a model, which has several columns, would be in
+// memory twice.
 func (c *column[T]) flatten() []T {
-	out := c.last
-	if len(c.full) > 0 {
+	out := c.page
+	if len(c.pages) > 0 {
 		out = make([]T, 0, c.len())
-		for _, page := range c.full {
+		for _, page := range c.pages {
 			out = append(out, page...)
 		}
-		out = append(out, c.last...)
+		out = append(out, c.page...)
 	}
 	*c = column[T]{}
-	if len(out) > large {
+	if len(out) > freeLen {
 		debug.FreeOSMemory()
 	}
 	return out
 }
 
-// large is a length from which on memory is worth the time to give it back.
-const large = 1 << 20
+// freeLen is the length from which flatten returns memory to the operating system.
+const freeLen = 1 << 20

@@ -7,23 +7,22 @@ import (
 	"slices"
 )
 
-// Controller is a scheduler of an MDP that has a memory and may throw dice. It begins in
-// the node of the initial state, makes a move of the node, and goes on in the node that the
-// move has for the transition that is taken.
+// Controller is a randomized finite-memory scheduler of an MDP. It starts in the node of the initial
+// state, draws a move of the current node, and continues in the node that the move has for the
+// transition taken.
 type Controller struct {
 	Nodes []Node
-	Start []uint32 // a node for each initial state
+	Start []uint32 // the node of each initial state
 }
 
-// Node is what a Controller does in a state, while it remembers something: what that is
-// has a number. Two nodes differ in one of both.
+// Node is a pair of a state and a memory value, with the moves that the controller makes there. No two
+// nodes have the same pair.
 type Node struct {
 	State, Memory uint32
 	Moves         []Move
 }
 
-// Move is a choice of the state of a node, with the probability of taking it, and the node
-// after each of its transitions. No probability is one.
+// Move is a choice with its probability (nil for 1), and the next node for each of its transitions.
 type Move struct {
 	Choice uint32
 	Prob   *big.Rat
@@ -58,9 +57,8 @@ func (v *Move) prob() *big.Rat {
 	return v.Prob
 }
 
-// Chain returns the Markov chain that is left, whose states are the nodes. Rewards and
-// labels of m are not copied. The error is that of the context, or says that the
-// controller does not fit the model.
+// Chain returns the induced Markov chain, whose states are the nodes. Rewards and labels of m are not
+// copied. The error is the context's, or says that the controller does not fit the model.
 func (x *Controller) Chain(ctx context.Context, m *Model) (*Model, error) {
 	if err := x.validate(m); err != nil {
 		return nil, err
@@ -73,22 +71,22 @@ func (x *Controller) Chain(ctx context.Context, m *Model) (*Model, error) {
 		}
 		b.State()
 		mixed = mixed || len(x.Nodes[i].Moves) > 1
-		x.row(b, m, x.Nodes[i].Moves)
+		x.addRow(b, m, x.Nodes[i].Moves)
 	}
 	out, err := b.Finish()
 	if err != nil {
 		return nil, err
 	}
 	if out.Err = m.Err; mixed && m.Rats == nil {
-		out.Err += 0x1p-50 // of a probability of a move, its double, a product, and a sum of two
+		out.Err += 0x1p-50 // rounding of move probabilities, products and sums
 	}
 	out.Initial = slices.Clone(x.Start)
 	slices.Sort(out.Initial)
 	return out, nil
 }
 
-// row adds the transitions of a node, by target and action.
-func (x *Controller) row(b *Builder, m *Model, moves []Move) {
+// addRow adds the transitions of a node, summed by target and action.
+func (x *Controller) addRow(b *Builder, m *Model, moves []Move) {
 	type to struct {
 		node   uint32
 		action Action
@@ -125,8 +123,8 @@ func (x *Controller) row(b *Builder, m *Model, moves []Move) {
 	}
 }
 
-// Reward returns the rewards of the model in the chain: of a node with several moves, what
-// they earn on average.
+// Reward returns a reward structure of the model for the induced chain. A node with several moves has
+// their expected reward.
 func (x *Controller) Reward(r *Reward) *Reward {
 	out := &Reward{Name: r.Name, Err: r.Err, Unfit: r.Unfit}
 	for _, n := range x.Nodes {
@@ -139,7 +137,7 @@ func (x *Controller) Reward(r *Reward) *Reward {
 		if r.Choice == nil {
 			continue
 		}
-		near, exact := r.mean(n.Moves)
+		near, exact := r.expectedChoice(n.Moves)
 		out.Choice = append(out.Choice, near)
 		if r.ChoiceRat != nil {
 			out.ChoiceRat = append(out.ChoiceRat, exact)
@@ -151,8 +149,8 @@ func (x *Controller) Reward(r *Reward) *Reward {
 	return out
 }
 
-// mean is what some moves earn beside the state, nil if that is nothing.
-func (r *Reward) mean(moves []Move) (near float64, exact *big.Rat) {
+// expectedChoice returns the expected choice reward of the moves. The fraction is nil if it is zero.
+func (r *Reward) expectedChoice(moves []Move) (near float64, exact *big.Rat) {
 	for _, v := range moves {
 		part, _ := v.prob().Float64()
 		near += part * r.Choice[v.Choice]

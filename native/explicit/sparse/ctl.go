@@ -1,7 +1,6 @@
 package sparse
 
-// The operators of CTL: a path may take any choice and any transition of
-// positive weight, no fairness is assumed.
+// The operators of CTL: a path may take any choice and any transition, without fairness assumptions.
 
 // ExistsNext returns the states with a successor in x.
 func (g *Graph) ExistsNext(x *Set) *Set {
@@ -20,7 +19,7 @@ func (g *Graph) ForallNext(x *Set) *Set { return g.ExistsNext(x.Complement()).Co
 // ExistsUntil returns the states with a path that satisfies left U right.
 func (g *Graph) ExistsUntil(left, right *Set) *Set {
 	out := right.Clone()
-	g.backwards(right, func(c uint32) (int, bool) {
+	g.backwardSearch(right, func(c uint32) (int, bool) {
 		s := g.Owner(c)
 		if out.Has(s) || !left.Has(s) {
 			return s, false
@@ -34,15 +33,15 @@ func (g *Graph) ExistsUntil(left, right *Set) *Set {
 // ForallUntil returns the states all of whose paths satisfy left U right.
 func (g *Graph) ForallUntil(left, right *Set) *Set {
 	out := right.Clone()
-	missing := make([]uint32, g.NumStates())
-	for s := range missing {
+	openTransitions := make([]uint32, g.NumStates())
+	for s := range openTransitions {
 		first, end := g.Choices(s)
-		missing[s] = g.Start[end] - g.Start[first]
+		openTransitions[s] = g.Start[end] - g.Start[first]
 	}
-	g.backwards(right, func(c uint32) (int, bool) {
+	g.backwardSearch(right, func(c uint32) (int, bool) {
 		s := g.Owner(c)
-		missing[s]--
-		if missing[s] > 0 || out.Has(s) || !left.Has(s) {
+		openTransitions[s]--
+		if openTransitions[s] > 0 || out.Has(s) || !left.Has(s) {
 			return s, false
 		}
 		out.Add(s)
@@ -51,12 +50,12 @@ func (g *Graph) ForallUntil(left, right *Set) *Set {
 	return out
 }
 
-// ExistsGlobally returns the states with a path that stays in x for ever.
+// ExistsGlobally returns the states with a path that stays in x forever.
 func (g *Graph) ExistsGlobally(x *Set) *Set {
 	return g.ForallUntil(FullSet(x.Len()), x.Complement()).Complement()
 }
 
-// ForallGlobally returns the states all of whose paths stay in x for ever.
+// ForallGlobally returns the states all of whose paths stay in x forever.
 func (g *Graph) ForallGlobally(x *Set) *Set {
 	return g.ExistsUntil(FullSet(x.Len()), x.Complement()).Complement()
 }

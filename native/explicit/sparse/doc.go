@@ -1,5 +1,5 @@
-// Package sparse holds explicit models with few transitions per state, and what
-// can be said about them by looking at their graph alone.
+// Package sparse has explicit models as sparse matrices, and algorithms on their graphs: reachability,
+// strongly connected components, end components, and states of probability 0 and 1.
 //
 //	b := sparse.NewBuilder(sparse.MDP)
 //	b.State()
@@ -13,8 +13,6 @@
 //	scc := m.Components(nil, nil)            // successors first
 //	mecs, err := m.EndComponents(ctx, nil, nil)
 //
-// A Model is plain data: it knows no variables and no properties. States,
-// choices and transitions are numbers. The package does not explore (that is
-// native/explicit) and does not compute with the weights (that is
-// native/explicit/solve); a transition is there when its weight is positive.
+// A Model is plain data without variables and properties. States, choices and transitions are numbers.
+// Package native/explicit builds models from programs; native/explicit/solve computes with the weights.
 package sparse

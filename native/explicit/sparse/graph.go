@@ -5,40 +5,38 @@ import (
 	"sync/atomic"
 )
 
-// Graph is a model that also knows its transitions turned round, which what is
-// computed backwards needs. They are made at their first use. It is immutable
-// and safe for concurrent use.
+// Graph is a model with its reversed transitions, for backward search. They are built on first use. It
+// is immutable and safe for concurrent use.
 type Graph struct {
 	*Model
-	turning sync.Mutex
-	turned  atomic.Pointer[reverse]
+	mu         sync.Mutex
+	transposed atomic.Pointer[transposed]
 }
 
-// reverse is a model's transitions turned round.
-type reverse struct {
-	start  []uint32 // start[t]: first entry of choice for target t
+// transposed has the reversed transitions of a model.
+type transposed struct {
+	start  []uint32 // the entries of choice for target t are start[t]:start[t+1]
 	choice []uint32 // the choices with a transition to t, once per transition
-	owner  []uint32 // state of each choice; nil when it is the choice's number
+	owner  []uint32 // the state of each choice; nil if they are equal
 }
 
-// NewGraph returns the graph of a model.
 func NewGraph(m *Model) *Graph { return &Graph{Model: m} }
 
-// reverse returns the transitions turned round.
-func (g *Graph) reverse() *reverse {
-	if r := g.turned.Load(); r != nil {
+// transpose returns the reversed transitions.
+func (g *Graph) transpose() *transposed {
+	if r := g.transposed.Load(); r != nil {
 		return r
 	}
-	g.turning.Lock()
-	defer g.turning.Unlock()
-	if g.turned.Load() == nil {
-		g.turned.Store(turnRound(g.Model))
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.transposed.Load() == nil {
+		g.transposed.Store(newTransposed(g.Model))
 	}
-	return g.turned.Load()
+	return g.transposed.Load()
 }
 
-func turnRound(m *Model) *reverse {
-	r := &reverse{start: make([]uint32, m.NumStates()+2), choice: make([]uint32, len(m.Target))}
+func newTransposed(m *Model) *transposed {
+	r := &transposed{start: make([]uint32, m.NumStates()+2), choice: make([]uint32, len(m.Target))}
 	for _, t := range m.Target {
 		r.start[t+2]++
 	}
@@ -63,23 +61,22 @@ func turnRound(m *Model) *reverse {
 	return r
 }
 
-// Into returns the choices with a transition to state t, in increasing order,
-// once for each such transition.
+// Into returns the choices with a transition to state t, in increasing order, once per transition.
 func (g *Graph) Into(t int) []uint32 {
-	r := g.reverse()
+	r := g.transpose()
 	return r.choice[r.start[t]:r.start[t+1]]
 }
 
-// Owner returns the state that choice c belongs to.
+// Owner returns the state of choice c.
 func (g *Graph) Owner(c uint32) int {
 	if g.First == nil {
 		return int(c)
 	}
-	return int(g.reverse().owner[c])
+	return int(g.transpose().owner[c])
 }
 
-// Leaving returns the choices of the given states.
-func (g *Graph) Leaving(states *Set) *Set {
+// ChoicesOf returns the choices of the given states.
+func (g *Graph) ChoicesOf(states *Set) *Set {
 	out := NewSet(g.NumChoices())
 	for s := range states.All() {
 		first, end := g.Choices(s)
@@ -90,20 +87,19 @@ func (g *Graph) Leaving(states *Set) *Set {
 	return out
 }
 
-// Staying returns the choices of the given states all of whose transitions go
-// to these states.
-func (g *Graph) Staying(states *Set) *Set {
-	out := g.Leaving(states)
+// ChoicesWithin returns the choices of the given states whose transitions all lead to these states.
+func (g *Graph) ChoicesWithin(states *Set) *Set {
+	out := g.ChoicesOf(states)
 	for c := range out.All() {
-		if !g.stays(uint32(c), states) {
+		if !g.staysIn(uint32(c), states) {
 			out.Remove(c)
 		}
 	}
 	return out
 }
 
-// stays reports whether every transition of choice c goes to a state of x.
-func (g *Graph) stays(c uint32, x *Set) bool {
+// staysIn reports whether every transition of choice c leads to a state of x.
+func (g *Graph) staysIn(c uint32, x *Set) bool {
 	for _, t := range g.Target[g.Start[c]:g.Start[c+1]] {
 		if !x.Has(int(t)) {
 			return false

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Kind is the kind of a model.
+// Kind is the type of a model.
 type Kind uint8
 
 // The kinds. In a CTMC weights are rates, otherwise probabilities.
@@ -18,64 +18,59 @@ const (
 // String returns the name of the kind.
 func (k Kind) String() string { return [...]string{"DTMC", "MDP", "CTMC"}[k] }
 
-// Action is the action of a choice or transition: 0 for none, i+1 for the i-th
-// name of whoever built the model.
+// Action is the action of a choice or transition: 0 for none, i+1 for the i-th name in the list of the
+// model's builder.
 type Action uint16
 
-// MinNumber and MaxNumber are the ends of the range in which the weights of a
-// model of doubles lie, so that products of a few of them neither overflow nor
-// lose digits. Where a model says something else its Err is infinite, and it is
-// not to be solved with doubles. Rewards are normal doubles, or their Err is.
+// MinNumber and MaxNumber bound the weights of a model: products of a few weights neither overflow nor
+// underflow. If a weight is outside, Model.Err is infinite, and the model must be solved exactly. Rewards
+// must be normal float64, or Reward.Err is infinite.
 const (
 	MinNumber = 0x1p-900
 	MaxNumber = 0x1p+900
 )
 
-// InRange reports whether a positive number is from MinNumber to MaxNumber.
+// InRange reports whether MinNumber <= x <= MaxNumber.
 func InRange(x float64) bool { return x >= MinNumber && x <= MaxNumber }
 
-// NoAction is the Action of what has no action.
+// NoAction is the Action of a choice or transition without an action.
 const NoAction Action = 0
 
-// Model is an explicit DTMC, CTMC or MDP. Every state has at least one choice,
-// and exactly one, with the state's own number, unless the model is an MDP.
-// Every choice has at least one transition, every weight is positive.
+// Model is an explicit DTMC, CTMC or MDP. Every state has at least one choice. In a Markov chain it has
+// exactly one, with the number of the state. Every choice has at least one transition, and every weight
+// is positive.
 //
-// Models are immutable once built and safe for concurrent use.
+// Models are immutable once built, and safe for concurrent use.
 type Model struct {
 	Kind Kind
-	// First[s] is the first choice of state s, First[NumStates()] the number
-	// of choices; nil unless the model is an MDP.
+	// First[s] is the first choice of state s, First[NumStates()] the number of choices; nil unless the
+	// model is an MDP.
 	First []uint32
 	// Start[c] is the first transition of choice c, Start[NumChoices()] the
 	// number of transitions.
 	Start []uint32
-	// Target and Weight describe the transitions; Weight indexes Weights. A
-	// choice of an MDP has each target once; a state of a Markov chain may have
-	// one transition per action to the same target.
+	// Target and Weight describe the transitions; Weight indexes Weights. A choice of an MDP has each
+	// target once. A state of a Markov chain may have one transition per action to the same target.
 	Target []uint32
 	Weight []uint32
-	// High has, where weights are intervals, the upper ends, of which Weight has the
-	// lower ones; it indexes Weights, too. nil where weights are numbers. Intervals
-	// are exact, delimited (some distribution takes each end), and DTMCs' or MDPs'.
+	// High has the upper ends of an interval model, as indexes into Weights; Weight has the lower ends.
+	// It is nil in other models. Intervals are exact and tight: some distribution attains each end.
+	// CTMCs have none.
 	High []uint32
 	// Weights are the distinct weights, in order of first use.
 	Weights []float64
-	// Rats are the same weights exactly; nil in a model of doubles.
+	// Rats are the same weights as fractions; nil if they are known as float64 only.
 	Rats []*big.Rat
-	// Err bounds the relative difference between a weight and the number it
-	// stands for (0.1 is not quite a tenth). The model meant is one
-	// within these bounds whose probabilities sum to exactly one. It is infinite
-	// if a weight is not between MinNumber and MaxNumber, where Weights only tell
-	// that it is positive.
+	// Err bounds the relative error of a weight; for example, the float64 0.1 is not exactly a tenth.
+	// The true model is within these bounds, and its probabilities sum to exactly one. Err is infinite
+	// if a weight is outside MinNumber and MaxNumber; Weights then only tell that it is positive.
 	Err float64
-	// Actions has one entry per choice in an MDP, per transition in a Markov
-	// chain; nil when there are no actions.
+	// Actions has one entry per choice in an MDP, and per transition in a Markov chain; nil if there
+	// are no actions.
 	Actions []Action
 	// Initial are the initial states, in increasing order.
 	Initial []uint32
-	// Deadlocks are the states that had no choice until they were given a
-	// self-loop; nil when there are none.
+	// Deadlocks are the states without a choice, which got a self-loop; nil if there are none.
 	Deadlocks *Set
 	Labels    []Label
 	Rewards   []Reward
@@ -87,25 +82,24 @@ type Label struct {
 	States *Set
 }
 
-// Reward is a reward structure. State has the reward of each state, per step
-// or, in a CTMC, per unit of time; Choice that of each choice, which in a
-// Markov chain is the weighted sum over the state's transitions: the mean
-// reward of a step in a DTMC, the mean reward per unit of time in a CTMC.
-// Either is nil when it is zero everywhere; rewards are finite and not negative.
+// Reward is a reward structure. State has the reward of each state: per step, or per unit of time in a
+// CTMC. Choice has the reward of each choice; in a Markov chain it is the weighted sum over the state's
+// transitions, that is, the expected reward per step in a DTMC, and per unit of time in a CTMC. Either
+// is nil if it is zero everywhere. Rewards are finite and nonnegative.
 type Reward struct {
 	Name   string
 	State  []float64
 	Choice []float64
-	// Err is as Model.Err, for the rewards. Unfit says why it is infinite, if
-	// somebody knows.
+	// Err bounds the relative error of the rewards, as Model.Err does. Unfit is the reason if it is
+	// infinite, or nil.
 	Err   float64
 	Unfit error
-	// StateRat and ChoiceRat are the same exactly, nil for a zero; both nil in
-	// a model of doubles.
+	// StateRat and ChoiceRat are the same as fractions, nil for zero. Both are nil if the rewards are
+	// known as float64 only.
 	StateRat, ChoiceRat []*big.Rat
 }
 
-// Gain returns what leaving a state by a choice earns; of no rewards, nothing.
+// Gain returns the reward for leaving a state by a choice. It is 0 for a nil Reward.
 func (r *Reward) Gain(state, choice int) float64 {
 	sum := 0.0
 	if r != nil && r.State != nil {
@@ -117,7 +111,7 @@ func (r *Reward) Gain(state, choice int) float64 {
 	return sum
 }
 
-// GainRat is Gain, exactly: a new number.
+// GainRat is Gain as a new fraction.
 func (r *Reward) GainRat(state, choice int) *big.Rat {
 	sum := new(big.Rat)
 	if r != nil && r.StateRat != nil && r.StateRat[state] != nil {
@@ -129,9 +123,9 @@ func (r *Reward) GainRat(state, choice int) *big.Rat {
 	return sum
 }
 
-// One returns the number of the weight 1, which it adds where there is none, to a
-// model that shares its weights with others. The double of a fraction may be 1 although it is
-// a bit less, as that of 1-1e-17.
+// One returns the index of weight 1 in Weights, and adds it if it is missing. The tables of weights may
+// be shared with another model, which does not change. In an exact model the fraction must be 1: the
+// float64 of a fraction slightly below 1 is 1 too.
 func (m *Model) One() uint32 {
 	i := slices.Index(m.Weights, 1)
 	if m.Rats != nil {
@@ -178,16 +172,16 @@ func (m *Model) Prob(i int) float64 { return m.Weights[m.Weight[i]] }
 // Rat returns the exact weight of transition i of an exact model.
 func (m *Model) Rat(i int) *big.Rat { return m.Rats[m.Weight[i]] }
 
-// HighRat returns the exact upper end of transition i of a model with intervals.
+// HighRat returns the exact upper end of transition i of an interval model.
 func (m *Model) HighRat(i int) *big.Rat { return m.Rats[m.High[i]] }
 
-// Intervals reports whether the weights are intervals.
+// Intervals reports whether this is an interval model.
 func (m *Model) Intervals() bool { return m.High != nil }
 
-// Exact reports whether the weights are known exactly.
+// Exact reports whether the weights are known as fractions.
 func (m *Model) Exact() bool { return m.Rats != nil }
 
-// Bytes returns the memory that the states, choices and transitions take.
+// Bytes returns the memory of the states, choices and transitions.
 func (m *Model) Bytes() int64 {
 	n := len(m.First) + len(m.Start) + len(m.Target) + len(m.Weight) + len(m.High) + len(m.Initial)
 	return int64(4*n + 8*len(m.Weights) + 2*len(m.Actions))

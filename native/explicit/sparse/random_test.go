@@ -295,7 +295,7 @@ func checkSchedulers(t *testing.T, g *sparse.Graph, left, right, zeroE, oneE *sp
 		t.Errorf("Remain avoids the target from %v, want %v", slices.Collect(zero.All()), slices.Collect(zeroE.All()))
 	}
 	toward := slices.Clone(how)
-	g.Approach(g.Leaving(left), right, toward)
+	g.Approach(g.ChoicesOf(left), right, toward)
 	if zero, _ := certainty(g.Model, toward, left, right); !zero.Equal(g.Prob0A(left, right)) {
 		t.Errorf("Approach misses the target from %v", slices.Collect(zero.All()))
 	}

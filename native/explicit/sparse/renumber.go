@@ -2,9 +2,8 @@ package sparse
 
 import "slices"
 
-// Renumber returns the model with state s called number[s] instead; number is a
-// permutation. The choices of a state and the transitions of a choice keep
-// their order. The tables of weights are shared.
+// Renumber returns the model in which state s has number[s]; number must be a permutation. Choices and
+// transitions keep their order; the tables of weights are shared.
 func (m *Model) Renumber(number []uint32) *Model {
 	n := m.NumStates()
 	old := make([]uint32, n)
@@ -37,7 +36,7 @@ func (m *Model) Renumber(number []uint32) *Model {
 			}
 		}
 		if m.Actions != nil {
-			lo, hi := m.actions(first, end)
+			lo, hi := m.actionRange(first, end)
 			out.Actions = append(out.Actions, m.Actions[lo:hi]...)
 		}
 	}
@@ -49,8 +48,8 @@ func (m *Model) Renumber(number []uint32) *Model {
 	return out
 }
 
-// actions returns the range of Actions for the choices first to end.
-func (m *Model) actions(first, end int) (int, int) {
+// actionRange returns the range of Actions for the choices from first to end.
+func (m *Model) actionRange(first, end int) (int, int) {
 	if m.Kind == MDP {
 		return first, end
 	}

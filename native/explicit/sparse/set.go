@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-// Set is a set of numbers 0..Len()-1: of states or of choices.
+// Set is a set of numbers from 0 to Len()-1, such as states or choices, as a bit vector.
 type Set struct {
 	words []uint64
 	n     int
@@ -26,16 +26,16 @@ func SetOf(n int, members ...int) *Set {
 	return s
 }
 
-// Len returns the size of the universe.
+// Len returns the size of the universe, not of the set.
 func (s *Set) Len() int { return s.n }
 
 // Has reports whether i is a member.
 func (s *Set) Has(i int) bool { return s.words[i>>6]>>(i&63)&1 != 0 }
 
-// Add makes i a member.
+// Add inserts i.
 func (s *Set) Add(i int) { s.words[i>>6] |= 1 << (i & 63) }
 
-// Remove makes i no member.
+// Remove removes i.
 func (s *Set) Remove(i int) { s.words[i>>6] &^= 1 << (i & 63) }
 
 // Count returns the number of members.
@@ -72,7 +72,7 @@ func (s *Set) Clone() *Set {
 	return &Set{words: append([]uint64(nil), s.words...), n: s.n}
 }
 
-// Complement returns the set of all numbers of the universe that are not in s.
+// Complement returns the numbers of the universe that are not in s.
 func (s *Set) Complement() *Set {
 	t := NewSet(s.n)
 	for i, w := range s.words {
@@ -84,17 +84,17 @@ func (s *Set) Complement() *Set {
 	return t
 }
 
-// Union returns the set of what is in s or in t.
+// Union returns the numbers in s or in t.
 func (s *Set) Union(t *Set) *Set {
 	return s.combine(t, func(a, b uint64) uint64 { return a | b })
 }
 
-// Intersect returns the set of what is in s and in t.
+// Intersect returns the numbers in s and in t.
 func (s *Set) Intersect(t *Set) *Set {
 	return s.combine(t, func(a, b uint64) uint64 { return a & b })
 }
 
-// Minus returns the set of what is in s but not in t.
+// Minus returns the numbers in s that are not in t.
 func (s *Set) Minus(t *Set) *Set {
 	return s.combine(t, func(a, b uint64) uint64 { return a &^ b })
 }

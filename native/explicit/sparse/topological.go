@@ -2,32 +2,31 @@ package sparse
 
 import "slices"
 
-// Topological are states in an order in which every transition from one of them
-// to another one leads to an earlier one.
+// Topological is a topological order of states: every transition from one of them to another leads to
+// an earlier one. Self-loops do not count.
 type Topological struct {
 	Order []uint32
-	// Start divides the order: no transition leads from one of the states
-	// Order[Start[i]:Start[i+1]] to another one.
+	// Start divides the order into levels: no transition connects two different states of
+	// Order[Start[i]:Start[i+1]].
 	Start []int
 }
 
-// Topological orders states. It reports false if there is no such order: there is
-// a cycle through several of them.
+// Topological orders states. It reports false if there is a cycle through several of them.
 //
 // Source: Kahn, Topological sorting of large networks, CACM 5 (1962).
 func (m *Model) Topological(states *Set) (Topological, bool) {
-	waiting := make([]uint32, m.NumStates()) // for so many transitions to be followed
+	indegree := make([]uint32, m.NumStates()) // number of incoming transitions from unordered states
 	for s := range states.All() {
 		for _, t := range m.successors(s) {
 			if int(t) != s {
-				waiting[t]++
+				indegree[t]++
 			}
 		}
 	}
 	n := states.Count()
 	out := Topological{Order: make([]uint32, 0, n), Start: []int{n}}
 	for s := range states.All() {
-		if waiting[s] == 0 {
+		if indegree[s] == 0 {
 			out.Order = append(out.Order, uint32(s))
 		}
 	}
@@ -41,7 +40,7 @@ func (m *Model) Topological(states *Set) (Topological, bool) {
 			if t == s {
 				continue
 			}
-			if waiting[t]--; waiting[t] == 0 && states.Has(int(t)) {
+			if indegree[t]--; indegree[t] == 0 && states.Has(int(t)) {
 				out.Order = append(out.Order, t)
 			}
 		}

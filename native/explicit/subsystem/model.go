@@ -11,8 +11,9 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// Model returns the text of a model with some of its commands, by number, alone. A module
-// keeps the actions that it takes part in, so that others still wait for it.
+// Model returns the text of the model with the kept commands only. A module keeps its alphabet, so that
+// synchronisation with it still blocks: an action without commands gets a command that is never
+// enabled.
 func Model(tree *syntax.Model, prog *sema.Program, kept *sparse.Set) ([]byte, error) {
 	numbers := NewNumbering(prog)
 	out := *tree
@@ -24,7 +25,7 @@ func Model(tree *syntax.Model, prog *sema.Program, kept *sparse.Set) ([]byte, er
 			if module >= len(prog.Modules) || len(prog.Modules[module].Commands) != len(x.Commands) {
 				return nil, errors.New("the text of the model has other commands; this is a bug: please report it")
 			}
-			out.Items[i] = cut(x, kept, numbers.first[module])
+			out.Items[i] = restrictModule(x, kept, numbers.first[module])
 			module++
 		case *syntax.RenamedModule:
 			module++
@@ -35,8 +36,8 @@ func Model(tree *syntax.Model, prog *sema.Program, kept *sparse.Set) ([]byte, er
 	return b.Bytes(), err
 }
 
-// cut returns a module with the commands that are kept, whose numbers begin at first.
-func cut(x *syntax.Module, kept *sparse.Set, first int) *syntax.Module {
+// restrictModule returns a module with its kept commands. first is the number of its first command.
+func restrictModule(x *syntax.Module, kept *sparse.Set, first int) *syntax.Module {
 	out := *x
 	out.Commands = nil
 	alphabet := map[string]bool{}
@@ -52,19 +53,19 @@ func cut(x *syntax.Module, kept *sparse.Set, first int) *syntax.Module {
 	for _, cmd := range x.Commands {
 		if cmd.Action != nil && !alphabet[cmd.Action.Name] {
 			alphabet[cmd.Action.Name] = true
-			out.Commands = append(out.Commands, never(cmd.Action))
+			out.Commands = append(out.Commands, disabledCommand(cmd.Action))
 		}
 	}
 	return &out
 }
 
-// never is a command that is never enabled.
-func never(action *syntax.Ident) *syntax.Command {
-	off, _ := syntax.ParseExpr("", []byte("false")) // which is one
+// disabledCommand returns a command with guard false.
+func disabledCommand(action *syntax.Ident) *syntax.Command {
+	off, _ := syntax.ParseExpr("", []byte("false")) // cannot fail
 	return &syntax.Command{Action: action, Guard: off, Updates: []*syntax.Update{{}}}
 }
 
-// CommandText returns a command as it is written in one line.
+// CommandText returns a command as text in one line.
 func CommandText(cmd *syntax.Command) (string, error) {
 	var b bytes.Buffer
 	plain := *cmd
@@ -75,7 +76,7 @@ func CommandText(cmd *syntax.Command) (string, error) {
 	return strings.Join(strings.Fields(b.String()), " "), nil
 }
 
-// TextOf returns the command of a text with a number, and its module.
+// TextOf returns the command with a number, and its module.
 func TextOf(tree *syntax.Model, prog *sema.Program, number int) (*syntax.Module, *syntax.Command) {
 	ref := NewNumbering(prog).Command(number)
 	module := 0

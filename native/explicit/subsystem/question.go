@@ -10,83 +10,84 @@ import (
 	"tilecheck/native/explicit/witness"
 )
 
-// Question is what is to be exceeded, and where.
+// Question is a bound that a part of a model has to violate.
 type Question struct {
-	Space *explicit.Space // with fractions
+	Space *explicit.Space // an exact model
 	Chain *witness.Chain
 	Aim   *witness.Aim
 	From  int
-	// Bound is to be exceeded, or only to be reached.
+	// Bound must be exceeded, or with Reach only reached.
 	Bound *big.Rat
 	Reach bool
 }
 
-// Found is a part of a model.
+// Found is a part of a model that violates the bound.
 type Found struct {
-	// Kept are the members: states of the model, or commands by number.
+	// Kept are its members: states of the model, or numbers of commands.
 	Kept *sparse.Set
-	// Lower is a lower bound of the probability of the part alone, which exceeds the bound.
+	// Lower is a proved lower bound on the probability in this part.
 	Lower *big.Rat
-	// Minimal says that it is shown of every member that it is needed.
+	// Minimal says that every member is proved necessary.
 	Minimal bool
-	// Of is how many there were to choose from.
+	// Of is the number of states or commands there were to choose from.
 	Of int
 }
 
-// exactLimit is the number of states up to which fractions decide what doubles do not.
+// exactLimit is the number of states up to which exact arithmetic decides what bounds do not.
 const exactLimit = 3000
 
-// answer is whether a value is enough.
-type answer uint8
+// sufficiency says whether a part of the model violates the bound.
+type sufficiency uint8
 
 const (
-	no answer = iota
-	yes
-	open
+	insufficient sufficiency = iota
+	sufficient
+	unknown
 )
 
-// judge compares the value of a state with the bound: by what doubles say, and by a
-// fraction where they leave it open. Lower is what is known of the value from below.
-func (q *Question) judge(s, size int, value func(solve.Options) (*solve.Values, error)) (answer, *big.Rat, error) {
+// compareWithBound compares the value of state s with the bound: by floating-point bounds, and exactly
+// if these do not decide and the model is small. It returns a lower bound on a sufficient value.
+func (q *Question) compareWithBound(s, size int, value func(solve.Options) (*solve.Values, error)) (sufficiency, *big.Rat, error) {
 	v, err := value(solve.Options{Epsilon: 1e-10})
 	if err == nil {
 		lower, upper := new(big.Rat).SetFloat64(v.Lower[s]), new(big.Rat).SetFloat64(v.Upper[s])
-		if a := q.enough(lower); a {
-			return yes, lower, nil
+		if a := q.satisfies(lower); a {
+			return sufficient, lower, nil
 		}
-		if !q.enough(upper) {
-			return no, nil, nil
+		if !q.satisfies(upper) {
+			return insufficient, nil, nil
 		}
 	}
 	if err != nil && size > exactLimit {
-		return open, nil, err
+		return unknown, nil, err
 	}
 	if size > exactLimit {
-		return open, nil, nil
+		return unknown, nil, nil
 	}
 	if v, err = value(solve.Options{Exact: true}); err != nil {
-		return open, nil, err
+		return unknown, nil, err
 	}
-	if q.enough(v.Exact[s]) {
-		return yes, v.Exact[s], nil
+	if q.satisfies(v.Exact[s]) {
+		return sufficient, v.Exact[s], nil
 	}
-	return no, nil, nil
+	return insufficient, nil, nil
 }
 
-func (q *Question) enough(x *big.Rat) bool {
+func (q *Question) satisfies(x *big.Rat) bool {
 	c := x.Cmp(q.Bound)
 	return c > 0 || c == 0 && q.Reach
 }
 
-// test is whether what is kept is enough.
-type test func(kept *sparse.Set) (answer, *big.Rat, error)
+// sufficiencyTest decides whether the kept members are sufficient. The fraction is a lower bound on the
+// value.
+type sufficiencyTest func(kept *sparse.Set) (sufficiency, *big.Rat, error)
 
-// minimize takes members out of a set, the first of order first, of which as many as can
-// be at a time. The set that is given is enough.
-func minimize(ctx context.Context, kept *sparse.Set, order []int, enough test, lower *big.Rat) (*Found, error) {
+// minimize removes members from a sufficient set, in the given order. It tries groups first, and halves
+// a group that cannot be removed as a whole.
+func minimize(ctx context.Context, kept *sparse.Set, order []int, test sufficiencyTest, lower *big.Rat) (*Found, error) {
 	f := &Found{Kept: kept.Clone(), Lower: lower, Minimal: true}
-	var try func(part []int) error
-	try = func(part []int) error {
+	var remove func(part []int) error
+	remove = func(part []int) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -94,25 +95,25 @@ func minimize(ctx context.Context, kept *sparse.Set, order []int, enough test, l
 		for _, x := range part {
 			without.Remove(x)
 		}
-		a, lower, err := enough(without)
+		result, lower, err := test(without)
 		switch {
 		case err != nil:
 			return err
-		case a == yes:
+		case result == sufficient:
 			f.Kept, f.Lower = without, lower
 			return nil
 		case len(part) == 1:
-			f.Minimal = f.Minimal && a == no
+			f.Minimal = f.Minimal && result == insufficient
 			return nil
 		}
-		if err := try(part[:len(part)/2]); err != nil {
+		if err := remove(part[:len(part)/2]); err != nil {
 			return err
 		}
-		return try(part[len(part)/2:])
+		return remove(part[len(part)/2:])
 	}
 	for size := max(len(order)/8, 1); len(order) > 0; {
 		n := min(size, len(order))
-		if err := try(order[:n]); err != nil {
+		if err := remove(order[:n]); err != nil {
 			return nil, err
 		}
 		order = order[n:]

@@ -14,57 +14,56 @@ import (
 	"tilecheck/native/explicit/sparse"
 )
 
-// errNotEnough says that not even everything exceeds the bound.
-var errNotEnough = errors.New("the bound is not exceeded, so no part of the model exceeds it")
+// errNotExceeded says that the whole model does not violate the bound.
+var errNotExceeded = errors.New("the bound is not exceeded, so no part of the model exceeds it")
 
-// States returns states that are enough, of those that the chain meets: as few as
-// the likeliest paths, one after the other, need, and then without those that can be
-// taken out.
+// States returns a minimal set of states of the chain that violates the bound. It takes the states on
+// the most probable paths, as few as are sufficient, and then removes unnecessary ones.
 func States(ctx context.Context, q *Question) (*Found, error) {
 	c := q.Chain
 	g := sparse.NewGraph(c.Model)
-	score := scores(c.Model, c.Target)
+	scores := pathScores(c.Model, c.Target)
 	best := map[int]float64{} // by state of the model
 	for v, s := range c.State {
-		if x, ok := best[int(s)]; score[v] < math.Inf(1) && (!ok || score[v] < x) {
-			best[int(s)] = score[v]
+		if x, ok := best[int(s)]; scores[v] < math.Inf(1) && (!ok || scores[v] < x) {
+			best[int(s)] = scores[v]
 		}
 	}
 	order := make([]int, 0, len(best))
 	for s := range best {
 		order = append(order, s)
 	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(best[a], best[b]), cmp.Compare(a, b)) })
+	slices.SortFunc(order, func(result, b int) int { return cmp.Or(cmp.Compare(best[result], best[b]), cmp.Compare(result, b)) })
 	n := q.Space.Model().NumStates()
-	enough := func(kept *sparse.Set) (answer, *big.Rat, error) { return q.within(ctx, g, kept) }
-	first := func(k int) *sparse.Set { return sparse.SetOf(n, order[:k]...) }
-	var failure error
+	test := func(kept *sparse.Set) (sufficiency, *big.Rat, error) { return q.sufficientStates(ctx, g, kept) }
+	firstStates := func(k int) *sparse.Set { return sparse.SetOf(n, order[:k]...) }
+	var failed error
 	k := sort.Search(len(order), func(k int) bool {
-		a, _, err := enough(first(k))
-		failure = cmp.Or(failure, err)
-		return a == yes
+		result, _, err := test(firstStates(k))
+		failed = cmp.Or(failed, err)
+		return result == sufficient
 	})
-	if failure != nil {
-		return nil, failure
+	if failed != nil {
+		return nil, failed
 	}
-	a, lower, err := enough(first(k))
+	result, lower, err := test(firstStates(k))
 	if err != nil {
 		return nil, err
 	}
-	if a != yes {
-		return nil, errNotEnough
+	if result != sufficient {
+		return nil, errNotExceeded
 	}
-	last := slices.Clone(order[:k])
-	slices.Reverse(last)
-	f, err := minimize(ctx, first(k), last, enough, lower)
+	reversed := slices.Clone(order[:k])
+	slices.Reverse(reversed)
+	f, err := minimize(ctx, firstStates(k), reversed, test, lower)
 	if err != nil {
 		return nil, err
 	}
-	f.Of = count(c.State)
+	f.Of = countDistinct(c.State)
 	return f, nil
 }
 
-func count(states []uint32) int {
+func countDistinct(states []uint32) int {
 	seen := map[uint32]bool{}
 	for _, s := range states {
 		seen[s] = true
@@ -72,8 +71,9 @@ func count(states []uint32) int {
 	return len(seen)
 }
 
-// within is whether paths of the chain that stay in some states of the model are enough.
-func (q *Question) within(ctx context.Context, g *sparse.Graph, kept *sparse.Set) (answer, *big.Rat, error) {
+// sufficientStates decides whether the paths of the chain that stay in the kept states violate the
+// bound.
+func (q *Question) sufficientStates(ctx context.Context, g *sparse.Graph, kept *sparse.Set) (sufficiency, *big.Rat, error) {
 	n := g.NumStates()
 	left, right := sparse.NewSet(n), sparse.NewSet(n)
 	for v, s := range q.Chain.State {
@@ -84,16 +84,16 @@ func (q *Question) within(ctx context.Context, g *sparse.Graph, kept *sparse.Set
 			}
 		}
 	}
-	return q.judge(0, n, func(opts solve.Options) (*solve.Values, error) {
+	return q.compareWithBound(0, n, func(opts solve.Options) (*solve.Values, error) {
 		return solve.Until(ctx, g, left, right, solve.Max, opts)
 	})
 }
 
-// scores returns how unlikely the likeliest path through each node is, as minus its
-// logarithm. It is for an order only, so that rounding does no harm.
-func scores(m *sparse.Model, target *sparse.Set) []float64 {
+// pathScores returns, for each node, the negative logarithm of the most probable path through it. It is
+// only used for ordering, so it needs no error bounds.
+func pathScores(m *sparse.Model, target *sparse.Set) []float64 {
 	n := m.NumStates()
-	forward := distances(n, []int{0}, func(v int, visit func(t int, length float64)) {
+	forward := shortestDistances(n, []int{0}, func(v int, visit func(t int, length float64)) {
 		if target.Has(v) {
 			return
 		}
@@ -106,18 +106,18 @@ func scores(m *sparse.Model, target *sparse.Set) []float64 {
 		from   int32
 		length float64
 	}
-	into := make([][]arc, n)
+	incoming := make([][]arc, n)
 	for v := range n {
 		if target.Has(v) {
 			continue
 		}
 		first, end := m.Row(v)
 		for i := first; i < end; i++ {
-			into[m.Target[i]] = append(into[m.Target[i]], arc{int32(v), -math.Log(m.Prob(i))})
+			incoming[m.Target[i]] = append(incoming[m.Target[i]], arc{int32(v), -math.Log(m.Prob(i))})
 		}
 	}
-	backward := distances(n, slices.Collect(target.All()), func(v int, visit func(t int, length float64)) {
-		for _, a := range into[v] {
+	backward := shortestDistances(n, slices.Collect(target.All()), func(v int, visit func(t int, length float64)) {
+		for _, a := range incoming[v] {
 			visit(int(a.from), a.length)
 		}
 	})
@@ -127,8 +127,8 @@ func scores(m *sparse.Model, target *sparse.Set) []float64 {
 	return forward
 }
 
-// distances is Dijkstra's algorithm (1959).
-func distances(n int, from []int, next func(v int, visit func(t int, length float64))) []float64 {
+// shortestDistances is Dijkstra's algorithm (1959).
+func shortestDistances(n int, from []int, next func(v int, visit func(t int, length float64))) []float64 {
 	out := make([]float64, n)
 	for i := range out {
 		out[i] = math.Inf(1)

@@ -12,71 +12,70 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// Task asks for a tree.
+// Task asks for a decision tree.
 type Task struct {
 	Space *explicit.Space
-	// Choices is an optimal memoryless scheduler: one choice a state, sparse.None where
-	// any will do.
+	// Choices is an optimal memoryless scheduler: the choice of each state, sparse.None for any.
 	Choices []uint32
-	// Allowed reports whether a choice of a state may well be no worse than that of the
-	// scheduler by more than something; nil allows the scheduler's alone. What it says
-	// is judged.
+	// Allowed reports whether a choice may be worse than the scheduler's by at most the given amount.
+	// nil allows the scheduler's choices only. The answer may be wrong, since trees are judged.
 	Allowed func(state, choice int, worse float64) bool
-	// Judge returns a bound of what is lost where only some choices are left.
+	// Judge returns an upper bound on the loss of value if only some choices remain.
 	Judge func(ctx context.Context, left *explicit.Space) (loss float64, err error)
-	// Loss is how much may be lost. Slack is what bounds leave open of the optimum
-	// itself: it is not held against a tree.
+	// Loss is the allowed loss. Slack is the uncertainty of the optimum itself, which is allowed in any
+	// case.
 	Loss, Slack float64
 }
 
-// A tree is judged at least minTrials times, and as often as may take trialWork
-// transitions, but not more than maxTrials times.
+// Limits of how many trees are judged: about trialWork transitions in total, but at least minTrials
+// and at most maxTrials trees.
 const (
 	minTrials = 300
 	maxTrials = 3000
 	trialWork = 1 << 25
 )
 
-// maxExamples is how many states a tree is learned from.
+// maxExamples limits the states from which a tree is learned.
 const maxExamples = 1 << 20
 
-// Decision is what a leaf says: the choice with an action, or, without one, of a module;
-// of several of these the one with a number, from 0.
+// Decision identifies a choice in every state: by its action, or by its module if it has none, and by
+// its index among several such choices.
 type Decision struct {
 	Action sparse.Action // as in sparse.Model
-	Module int           // of Program.Modules, for choices without action; -1 if that is not known
+	Module int           // index in Program.Modules, for choices without action; -1 if unknown
 	Index  int
 }
 
-// Found is a tree and what it is worth.
+// Found is a tree with its loss.
 type Found struct {
 	Root      *Node
 	Decisions []Decision // by Node.Decision
-	// States is how many states with a choice the tree reaches.
+	// States is the number of reachable states in which the tree decides.
 	States int
 	// Loss is the judge's bound.
 	Loss float64
-	// Grown is the number of leaves before branches were cut off. Judged trees were
-	// looked at; Stopped says that more might have been.
+	// Grown is the number of leaves before pruning, Judged the number of trees judged. Stopped says
+	// that pruning stopped at the limit.
 	Grown, Judged int
 	Stopped       bool
 
 	Space *explicit.Space
-	// restricted are the actions of states with several choices, by number.
+	// restricted says, for each action, whether it occurs in a state with several choices.
 	restricted []bool
 }
 
-// Find returns a tree for a task. The error is that of the context or of the judge, or
-// says that there are too many states.
+// Find returns a tree for a task. It grows trees for several tolerances, takes the smallest one within
+// the allowed loss, and prunes it. The error is the context's or the judge's, or says that there are
+// too many states.
 func Find(ctx context.Context, t *Task) (*Found, error) {
-	var best *finder
+	var best *search
 	judged := 0
-	for _, worse := range tolerances(t) {
-		if worse == nil && best != nil {
+	for _, tolerance := range growTolerances(t) {
+		if tolerance == nil && best != nil {
 			break
 		}
-		f := newFinder(ctx, t, worse)
-		if err := f.close(ctx); err != nil {
+		f := newSearch(ctx, t, tolerance)
+		if err := f.growUntilClosed(ctx); err != nil {
 			return nil, err
 		}
 		loss, err := f.judge(ctx)
@@ -85,24 +84,23 @@ func Find(ctx context.Context, t *Task) (*Found, error) {
 		}
 		judged += f.found.Judged
 		f.found.Loss, f.found.Grown = loss, f.found.Root.Leaves()
-		if loss <= f.limit() && (best == nil || f.found.Grown < best.found.Grown) {
+		if loss <= f.allowedLoss() && (best == nil || f.found.Grown < best.found.Grown) {
 			best = f
 		}
-		if worse == nil && best == nil {
-			return nil, fmt.Errorf("the tree of the scheduler itself may lose %g, more than %g", loss, f.limit())
+		if tolerance == nil && best == nil {
+			return nil, fmt.Errorf("the tree of the scheduler itself may lose %g, more than %g", loss, f.allowedLoss())
 		}
 	}
 	best.found.Judged = judged
-	err := best.cut(ctx)
+	err := best.prune(ctx)
 	return best.found, err
 }
 
-// limit is how much a tree may lose.
-func (t *Task) limit() float64 { return max(t.Loss, t.Slack) }
+func (t *Task) allowedLoss() float64 { return max(t.Loss, t.Slack) }
 
-// tolerances are how much worse than the best a choice may be in trees that are grown;
-// nil is for the choices of the scheduler, which lose nothing.
-func tolerances(t *Task) []*float64 {
+// growTolerances returns by how much choices may be worse than optimal in the trees that are grown. nil
+// stands for the scheduler's own choices, which lose nothing.
+func growTolerances(t *Task) []*float64 {
 	var out []*float64
 	if t.Allowed != nil {
 		if t.Loss > 0 {
@@ -115,27 +113,26 @@ func tolerances(t *Task) []*float64 {
 	return append(out, nil)
 }
 
-// finder looks for one tree.
-type finder struct {
+// search grows and prunes one tree.
+type search struct {
 	*Task
-	model  *sparse.Model
-	vars   []sema.Variable
-	worse  *float64 // what Allowed is asked for; nil for the scheduler's choices alone
-	found  *Found
-	number map[Decision]int
-	// expander knows the modules of choices; nil if the space was imported.
+	model          *sparse.Model
+	vars           []sema.Variable
+	tolerance      *float64 // argument for Allowed; nil for the scheduler's choices only
+	found          *Found
+	decisionNumber map[Decision]int
+	// expander gives the modules of choices; nil if the space was imported.
 	expander compile.Expander
 	values   []int32
-	// known has the states of examples.
-	known    *sparse.Set
+	seen     *sparse.Set // states for which addExample was called
 	examples []Example
 }
 
-func newFinder(ctx context.Context, t *Task, worse *float64) *finder {
+func newSearch(ctx context.Context, t *Task, tolerance *float64) *search {
 	m := t.Space.Model()
-	f := &finder{
-		Task: t, model: m, vars: t.Space.Program().Vars, worse: worse, number: map[Decision]int{},
-		known: sparse.NewSet(m.NumStates()), found: &Found{Space: t.Space, restricted: make([]bool, len(t.Space.Program().Actions)+1)},
+	f := &search{
+		Task: t, model: m, vars: t.Space.Program().Vars, tolerance: tolerance, decisionNumber: map[Decision]int{},
+		seen: sparse.NewSet(m.NumStates()), found: &Found{Space: t.Space, restricted: make([]bool, len(t.Space.Program().Actions)+1)},
 	}
 	if !t.Space.Imported() {
 		f.expander = t.Space.Compiled().NewExpanderUntil(ctx)
@@ -144,67 +141,66 @@ func newFinder(ctx context.Context, t *Task, worse *float64) *finder {
 	for s := range m.NumStates() {
 		if first, end := m.Choices(s); end-first > 1 {
 			for c := first; c < end; c++ {
-				f.found.restricted[f.action(c)] = true
+				f.found.restricted[f.actionOf(c)] = true
 			}
 		}
 	}
 	return f
 }
 
-func (f *finder) action(c int) sparse.Action {
+func (f *search) actionOf(c int) sparse.Action {
 	if f.model.Actions == nil {
 		return sparse.NoAction
 	}
 	return f.model.Actions[c]
 }
 
-// decisive reports whether the tree decides in a state: there are several choices, or
-// one with an action that is a decision elsewhere.
-func (f *finder) decisive(s int) bool {
+// mustDecide reports whether the tree decides in a state: it has several choices, or one whose action
+// is restricted in other states.
+func (f *search) mustDecide(s int) bool {
 	first, end := f.model.Choices(s)
-	a := f.action(first)
+	a := f.actionOf(first)
 	return end-first > 1 || a != sparse.NoAction && f.found.restricted[a]
 }
 
-// choices calls a function with the choices of a state and what they are called, until
-// it returns false.
-func (f *finder) choices(s int, each func(c int, d Decision) bool) {
+// forEachChoice calls visit for the choices of a state with their decisions, until it returns false.
+func (f *search) forEachChoice(s int, visit func(c int, d Decision) bool) {
 	first, end := f.model.Choices(s)
-	modules := f.modules(s)
+	modules := f.moduleChoices(s)
 	for c := first; c < end; c++ {
-		d := Decision{Action: f.action(c), Module: -1}
+		d := Decision{Action: f.actionOf(c), Module: -1}
 		if modules != nil {
 			d.Module = modules[c-first].Module
 		}
 		for b := first; b < c; b++ {
-			if f.action(b) == d.Action && (modules == nil || modules[b-first].Module == d.Module) {
+			if f.actionOf(b) == d.Action && (modules == nil || modules[b-first].Module == d.Module) {
 				d.Index++
 			}
 		}
-		if !each(c, d) {
+		if !visit(c, d) {
 			return
 		}
 	}
 }
 
-// modules returns the choices of a state as the model has them, which know the modules
-// of those without action; nil if there are no such, or they are not known.
-func (f *finder) modules(s int) []compile.Choice {
+// moduleChoices returns the choices of a state as the program has them, with their modules. It returns
+// nil if all have actions, or if the modules are unknown.
+func (f *search) moduleChoices(s int) []compile.Choice {
 	first, end := f.model.Choices(s)
 	if f.expander == nil || f.model.Actions != nil && !slices.Contains(f.model.Actions[first:end], sparse.NoAction) {
 		return nil
 	}
 	list, err := f.expander.Enabled(f.Space.State(f.values, s))
-	if err != nil || len(list.List) != end-first { // some are merged
+	if err != nil || len(list.List) != end-first { // the model merges equal choices
 		return nil
 	}
 	return list.List
 }
 
-// choice returns the choice of a state that a decision names, -1 if it has none.
-func (f *finder) choice(s int, d Decision) int {
+// choiceOf returns the choice of a state for a decision, -1 if it has none.
+func (f *search) choiceOf(s int, d Decision) int {
 	found := -1
-	f.choices(s, func(c int, e Decision) bool {
+	f.forEachChoice(s, func(c int, e Decision) bool {
 		if e == d {
 			found = c
 		}
@@ -213,24 +209,24 @@ func (f *finder) choice(s int, d Decision) int {
 	return found
 }
 
-// add makes an example of a state.
-func (f *finder) add(s int) error {
-	f.known.Add(s)
-	if !f.decisive(s) {
+// addExample adds a state to the examples, if the tree must decide there.
+func (f *search) addExample(s int) error {
+	f.seen.Add(s)
+	if !f.mustDecide(s) {
 		return nil
 	}
 	if len(f.examples) == maxExamples {
 		return fmt.Errorf("more than %d states to decide in, too many for a tree", maxExamples)
 	}
 	x := Example{Values: f.Space.State(nil, s)}
-	f.choices(s, func(c int, d Decision) bool {
-		if best := f.Choices[s]; best != sparse.None && int(best) != c && (f.worse == nil || !f.Allowed(s, c, *f.worse)) {
+	f.forEachChoice(s, func(c int, d Decision) bool {
+		if best := f.Choices[s]; best != sparse.None && int(best) != c && (f.tolerance == nil || !f.Allowed(s, c, *f.tolerance)) {
 			return true
 		}
-		n, ok := f.number[d]
+		n, ok := f.decisionNumber[d]
 		if !ok {
 			n = len(f.found.Decisions)
-			f.number[d] = n
+			f.decisionNumber[d] = n
 			f.found.Decisions = append(f.found.Decisions, d)
 		}
 		x.Allowed = append(x.Allowed, n)
@@ -241,39 +237,39 @@ func (f *finder) add(s int) error {
 	return nil
 }
 
-// rounds is how often a tree is grown again for states that it has come to, before all
-// states that allowed choices come to are learned from.
-const rounds = 10
+// maxRounds is the number of trees after which all states that allowed choices reach become examples.
+const maxRounds = 10
 
-// close grows trees until one decides in all states that it reaches.
-func (f *finder) close(ctx context.Context) error {
+// growUntilClosed grows trees until one decides in all states that it reaches itself. After each tree,
+// the states that it reaches become examples.
+func (f *search) growUntilClosed(ctx context.Context) error {
 	for round := 0; ; round++ {
-		reached, err := f.walk(ctx, func(s int) (from, to int) {
+		reached, err := f.reachable(ctx, func(s int) (from, to int) {
 			first, end := f.model.Choices(s)
 			switch {
-			case !f.decisive(s) || round > rounds && (f.Choices[s] == sparse.None || f.worse != nil):
+			case !f.mustDecide(s) || round > maxRounds && (f.Choices[s] == sparse.None || f.tolerance != nil):
 				return first, end
-			case !f.known.Has(s) && f.Choices[s] == sparse.None:
+			case !f.seen.Has(s) && f.Choices[s] == sparse.None:
 				return first, first + 1
-			case !f.known.Has(s):
+			case !f.seen.Has(s):
 				return int(f.Choices[s]), int(f.Choices[s]) + 1
 			}
-			c := f.choice(s, f.found.Decisions[f.found.Root.Decide(f.Space.State(nil, s))])
+			c := f.choiceOf(s, f.found.Decisions[f.found.Root.Decide(f.Space.State(nil, s))])
 			return c, c + 1
 		})
 		if err != nil {
 			return err
 		}
-		fresh := false
+		changed := false
 		for s := range reached.All() {
-			if !f.known.Has(s) {
-				fresh = fresh || f.decisive(s)
-				if err := f.add(s); err != nil {
+			if !f.seen.Has(s) {
+				changed = changed || f.mustDecide(s)
+				if err := f.addExample(s); err != nil {
 					return err
 				}
 			}
 		}
-		if !fresh {
+		if !changed {
 			if f.found.Root == nil {
 				f.found.Root = &Node{}
 			}
@@ -285,8 +281,9 @@ func (f *finder) close(ctx context.Context) error {
 	}
 }
 
-// walk returns the states that are reached by the choices from and up to to of each.
-func (f *finder) walk(ctx context.Context, choices func(s int) (from, to int)) (*sparse.Set, error) {
+// reachable returns the states that are reachable if each state has the choices from <= c < to. It
+// returns nil if from is negative for a reachable state.
+func (f *search) reachable(ctx context.Context, choices func(s int) (from, to int)) (*sparse.Set, error) {
 	seen := sparse.NewSet(f.model.NumStates())
 	queue := slices.Clone(f.model.Initial)
 	for _, s := range queue {
@@ -311,21 +308,21 @@ func (f *finder) walk(ctx context.Context, choices func(s int) (from, to int)) (
 	return seen, nil
 }
 
-// judge asks what is lost with the tree: infinity, if it does not decide in some state
-// that it reaches.
-func (f *finder) judge(ctx context.Context) (float64, error) {
+// judge returns the loss of the current tree; infinity if it gives no valid decision in some state that
+// it reaches.
+func (f *search) judge(ctx context.Context) (float64, error) {
 	f.found.Judged++
-	keep := sparse.NewSet(f.model.NumChoices())
+	kept := sparse.NewSet(f.model.NumChoices())
 	decided := 0
-	reached, err := f.walk(ctx, func(s int) (from, to int) {
+	reached, err := f.reachable(ctx, func(s int) (from, to int) {
 		first, end := f.model.Choices(s)
-		if !f.decisive(s) {
+		if !f.mustDecide(s) {
 			return first, end
 		}
-		c := f.choice(s, f.decide(f.Space.State(f.values, s)))
+		c := f.choiceOf(s, f.decide(f.Space.State(f.values, s)))
 		decided++
 		if c >= 0 {
-			keep.Add(c)
+			kept.Add(c)
 		}
 		return c, c + 1
 	})
@@ -334,10 +331,10 @@ func (f *finder) judge(ctx context.Context) (float64, error) {
 	}
 	for s := range f.model.NumStates() {
 		if first, end := f.model.Choices(s); !reached.Has(s) || end-first == 1 {
-			keep.Add(first)
+			kept.Add(first)
 		}
 	}
-	left, err := f.Space.Restrict(keep)
+	left, err := f.Space.Restrict(kept)
 	if err != nil {
 		return 0, err
 	}
@@ -345,57 +342,56 @@ func (f *finder) judge(ctx context.Context) (float64, error) {
 	return f.Judge(ctx, left)
 }
 
-func (f *finder) decide(values []int32) Decision {
+func (f *search) decide(values []int32) Decision {
 	return f.found.Decisions[f.found.Root.Decide(values)]
 }
 
-// cut replaces branches by leaves while the loss is small enough: all with few exceptions
-// at once, and then one by one, the largest first.
-func (f *finder) cut(ctx context.Context) error {
+// prune replaces branches by leaves as long as the loss is allowed: first by binary search for the
+// number of exceptions that all branches may have, then branch by branch.
+func (f *search) prune(ctx context.Context) error {
 	if len(f.examples) == 0 {
 		return nil
 	}
-	all := make([]int, len(f.examples))
-	for i := range all {
-		all[i] = i
+	examples := make([]int, len(f.examples))
+	for i := range examples {
+		examples[i] = i
 	}
 	states := f.found.States
 	defer func() { f.found.States = states }()
 	// accept judges the tree as it is now.
 	accept := func() (bool, error) {
 		loss, err := f.judge(ctx)
-		if err != nil || !(loss <= f.limit()) {
+		if err != nil || !(loss <= f.allowedLoss()) {
 			return false, err
 		}
 		f.found.Loss, states = loss, f.found.States
 		return true, nil
 	}
-	grown := f.found.Root
-	for few, many := 0, len(all); many-few > 1; {
-		mid, last := few+(many-few)/2, f.found.Root
-		f.found.Root = f.collapse(branch{grown, all}, mid)
+	fullTree := f.found.Root
+	for accepted, rejected := 0, len(examples); rejected-accepted > 1; {
+		exceptions, previous := accepted+(rejected-accepted)/2, f.found.Root
+		f.found.Root = f.collapseBranches(branch{fullTree, examples}, exceptions)
 		ok, err := accept()
 		if err != nil {
 			return err
 		}
 		if ok {
-			few = mid
+			accepted = exceptions
 		} else {
-			many, f.found.Root = mid, last
+			rejected, f.found.Root = exceptions, previous
 		}
 	}
-	return f.single(ctx, branch{f.found.Root, all}, accept)
+	return f.pruneGreedily(ctx, branch{f.found.Root, examples}, accept)
 }
 
-// collapse returns a tree in which branches with few exceptions from one decision are
-// leaves.
-func (f *finder) collapse(b branch, exceptions int) *Node {
+// collapseBranches returns a tree in which branches with few exceptions from one decision are leaves.
+func (f *search) collapseBranches(b branch, exceptions int) *Node {
 	if b.node.Leaf() {
 		return b.node
 	}
-	d := f.candidates(b.at)[0]
+	d := f.frequentDecisions(b.examples)[0]
 	missed := 0
-	for _, i := range b.at {
+	for _, i := range b.examples {
 		if !slices.Contains(f.examples[i].Allowed, d) {
 			missed++
 		}
@@ -403,67 +399,68 @@ func (f *finder) collapse(b branch, exceptions int) *Node {
 	if missed <= exceptions {
 		return &Node{Decision: d}
 	}
-	yes, no := f.part(b)
-	return &Node{Test: b.node.Test, Yes: f.collapse(yes, exceptions), No: f.collapse(no, exceptions)}
+	yes, no := f.split(b)
+	return &Node{Test: b.node.Test, Yes: f.collapseBranches(yes, exceptions), No: f.collapseBranches(no, exceptions)}
 }
 
-// single replaces branches one by one.
-func (f *finder) single(ctx context.Context, root branch, accept func() (bool, error)) error {
-	trials := min(max(trialWork/f.model.NumTransitions(), minTrials), maxTrials) + f.found.Judged
+// pruneGreedily tries to replace branches one at a time, those with the most examples first.
+func (f *search) pruneGreedily(ctx context.Context, root branch, accept func() (bool, error)) error {
+	maxJudged := min(max(trialWork/f.model.NumTransitions(), minTrials), maxTrials) + f.found.Judged
 	queue := []branch{root}
 	for len(queue) > 0 {
-		slices.SortStableFunc(queue, func(a, b branch) int { return len(b.at) - len(a.at) })
+		slices.SortStableFunc(queue, func(a, b branch) int { return len(b.examples) - len(a.examples) })
 		b := queue[0]
 		queue = queue[1:]
 		if b.node.Leaf() {
 			continue
 		}
-		done := false
-		for _, d := range f.candidates(b.at) {
-			if f.found.Judged >= trials {
+		replaced := false
+		for _, d := range f.frequentDecisions(b.examples) {
+			if f.found.Judged >= maxJudged {
 				f.found.Stopped = true
 				return nil
 			}
 			old := *b.node
 			*b.node = Node{Decision: d}
 			var err error
-			if done, err = accept(); done {
+			if replaced, err = accept(); replaced {
 				break
 			}
 			if *b.node = old; err != nil {
 				return err
 			}
 		}
-		if !done {
-			yes, no := f.part(b)
+		if !replaced {
+			yes, no := f.split(b)
 			queue = append(queue, yes, no)
 		}
 	}
 	return nil
 }
 
-// branch is a part of the tree with the examples that come to it.
+// branch is a subtree with the examples that reach it.
 type branch struct {
-	node *Node
-	at   []int
+	node     *Node
+	examples []int
 }
 
-func (f *finder) part(b branch) (yes, no branch) {
+// split returns the two subtrees of a branch.
+func (f *search) split(b branch) (yes, no branch) {
 	yes.node, no.node = b.node.Yes, b.node.No
-	for _, i := range b.at {
+	for _, i := range b.examples {
 		if b.node.Test.Holds(f.examples[i].Values) {
-			yes.at = append(yes.at, i)
+			yes.examples = append(yes.examples, i)
 		} else {
-			no.at = append(no.at, i)
+			no.examples = append(no.examples, i)
 		}
 	}
 	return yes, no
 }
 
-// candidates returns the decisions that most examples allow.
-func (f *finder) candidates(at []int) []int {
+// frequentDecisions returns the three decisions that most examples allow.
+func (f *search) frequentDecisions(examples []int) []int {
 	count := make([]int, len(f.found.Decisions))
-	for _, i := range at {
+	for _, i := range examples {
 		for _, d := range f.examples[i].Allowed {
 			count[d]++
 		}

@@ -9,21 +9,20 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// Example is a valuation with the decisions that are allowed there.
+// Example is a valuation with its allowed decisions.
 type Example struct {
 	Values  []int32
 	Allowed []int // increasing, not empty
 }
 
-// maxPairs is how many variables are compared with each other: their number squared is a
-// factor of the time.
+// maxPairs is the number of variables up to which tests compare two of them. There are quadratically
+// many such tests.
 const maxPairs = 24
 
-// Learn returns a tree that decides as every example allows; no two of them have the same
-// values. It is grown greedily: each test leaves the least entropy. The error is that of
-// the context.
+// Learn returns a tree that gives every example an allowed decision. No two examples may have the same
+// values. It is grown greedily: each test minimizes the entropy. The error is the context's.
 func Learn(ctx context.Context, vars []sema.Variable, examples []Example) (*Node, error) {
-	l := &learner{ctx: ctx, examples: examples, tests: tests(vars), columns: make([][]int32, len(vars))}
+	l := &learner{ctx: ctx, examples: examples, tests: candidateTests(vars), columns: make([][]int32, len(vars))}
 	for v := range l.columns {
 		l.columns[v] = make([]int32, len(examples))
 	}
@@ -40,8 +39,8 @@ func Learn(ctx context.Context, vars []sema.Variable, examples []Example) (*Node
 	return l.grow(all)
 }
 
-// tests returns what can be asked, without values to compare with.
-func tests(vars []sema.Variable) []Test {
+// candidateTests returns the tests, without thresholds.
+func candidateTests(vars []sema.Variable) []Test {
 	var out []Test
 	for i := range vars {
 		out = append(out, Test{Var: i, Other: -1})
@@ -62,6 +61,7 @@ func tests(vars []sema.Variable) []Test {
 	return out
 }
 
+// learner grows a decision tree.
 type learner struct {
 	ctx       context.Context
 	examples  []Example
@@ -70,17 +70,18 @@ type learner struct {
 	decisions int
 }
 
-func (l *learner) grow(at []int) (*Node, error) {
+// grow returns a tree for some examples.
+func (l *learner) grow(examples []int) (*Node, error) {
 	if err := l.ctx.Err(); err != nil {
 		return nil, err
 	}
-	labels, first := l.label(at)
+	labels, first := l.assignLabels(examples)
 	if !slices.ContainsFunc(labels, func(d int) bool { return d != first }) {
 		return &Node{Decision: first}, nil
 	}
-	best := l.split(at, labels)
+	best := l.bestTest(examples, labels)
 	var yes, no []int
-	for _, i := range at {
+	for _, i := range examples {
 		if best.Holds(l.examples[i].Values) {
 			yes = append(yes, i)
 		} else {
@@ -95,62 +96,61 @@ func (l *learner) grow(at []int) (*Node, error) {
 	return n, err
 }
 
-// label gives every example one decision: the one that most examples allow, to those;
-// then the one that most of the others allow, and so on.
-func (l *learner) label(at []int) (labels []int, first int) {
-	labels = make([]int, len(at))
+// assignLabels gives every example one of its allowed decisions: the decision that most examples allow,
+// then the one that most of the remaining examples allow, and so on. first is the most frequent one.
+func (l *learner) assignLabels(examples []int) (labels []int, first int) {
+	labels = make([]int, len(examples))
 	for k := range labels {
 		labels[k] = -1
 	}
 	first = -1
-	for left := len(at); left > 0; {
+	for unlabelled := len(examples); unlabelled > 0; {
 		count := make([]int, l.decisions)
-		for k, i := range at {
+		for k, i := range examples {
 			if labels[k] < 0 {
 				for _, d := range l.examples[i].Allowed {
 					count[d]++
 				}
 			}
 		}
-		most := 0
+		majority := 0
 		for d, n := range count {
-			if n > count[most] {
-				most = d
+			if n > count[majority] {
+				majority = d
 			}
 		}
 		if first < 0 {
-			first = most
+			first = majority
 		}
-		for k, i := range at {
-			if labels[k] < 0 && slices.Contains(l.examples[i].Allowed, most) {
-				labels[k] = most
-				left--
+		for k, i := range examples {
+			if labels[k] < 0 && slices.Contains(l.examples[i].Allowed, majority) {
+				labels[k] = majority
+				unlabelled--
 			}
 		}
 	}
 	return labels, first
 }
 
-// split returns the test that leaves the least entropy of labels, the first of several.
-func (l *learner) split(at, labels []int) Test {
+// bestTest returns the test with the least entropy of labels; the first of several.
+func (l *learner) bestTest(examples, labels []int) Test {
 	total := make([]int, l.decisions)
 	for _, d := range labels {
 		total[d]++
 	}
 	var best Test
-	least := math.Inf(1)
+	minEntropy := math.Inf(1)
 	consider := func(t Test, yes []int, n int) {
-		if n == 0 || n == len(at) {
+		if n == 0 || n == len(examples) {
 			return
 		}
 		no := make([]int, len(total))
 		for d := range total {
 			no[d] = total[d] - yes[d]
 		}
-		// Differences in the last digits are none: which test is taken is not to
-		// depend on the processor.
-		if x := entropy(yes, n) + entropy(no, len(at)-n); x < least-1e-9 {
-			best, least = t, x
+		// The margin ignores rounding errors, so that the result does not depend on the processor.
+		if x := entropy(yes, n) + entropy(no, len(examples)-n); x < minEntropy-1e-9 {
+			best, minEntropy = t, x
 		}
 	}
 	for _, t := range l.tests {
@@ -158,12 +158,12 @@ func (l *learner) split(at, labels []int) Test {
 			break
 		}
 		if t.Other < 0 {
-			l.thresholds(t.Var, at, labels, consider)
+			l.considerThresholds(t.Var, examples, labels, consider)
 			continue
 		}
 		yes, n := make([]int, len(total)), 0
 		left, right := l.columns[t.Var], l.columns[t.Other]
-		for k, i := range at {
+		for k, i := range examples {
 			if left[i] == right[i] || !t.Equal && left[i] < right[i] {
 				yes[labels[k]]++
 				n++
@@ -174,39 +174,39 @@ func (l *learner) split(at, labels []int) Test {
 	return best
 }
 
-// thresholds considers v<=k and v=k for all values of a variable.
-func (l *learner) thresholds(v int, at, labels []int, consider func(t Test, yes []int, n int)) {
-	same := map[int32][]int{}
+// considerThresholds considers the tests v<=k and v=k for all values k of variable v.
+func (l *learner) considerThresholds(v int, examples, labels []int, consider func(t Test, yes []int, n int)) {
+	countsOf := map[int32][]int{}
 	column := l.columns[v]
-	var last []int
-	var of int32
-	for k, i := range at {
-		if x := column[i]; last == nil || x != of {
-			of, last = x, same[x]
-			if last == nil {
-				last = make([]int, l.decisions)
-				same[x] = last
+	var counts []int
+	var lastValue int32
+	for k, i := range examples {
+		if x := column[i]; counts == nil || x != lastValue {
+			lastValue, counts = x, countsOf[x]
+			if counts == nil {
+				counts = make([]int, l.decisions)
+				countsOf[x] = counts
 			}
 		}
-		last[labels[k]]++
+		counts[labels[k]]++
 	}
-	values := slices.Sorted(maps.Keys(same))
+	values := slices.Sorted(maps.Keys(countsOf))
 	below, n := make([]int, l.decisions), 0
 	for k, x := range values {
-		here := 0
-		for d, count := range same[x] {
+		valueTotal := 0
+		for d, count := range countsOf[x] {
 			below[d] += count
-			here += count
+			valueTotal += count
 		}
-		n += here
+		n += valueTotal
 		consider(Test{Var: v, Other: -1, Value: x}, below, n)
 		if k > 0 && k < len(values)-1 {
-			consider(Test{Var: v, Other: -1, Value: x, Equal: true}, same[x], here)
+			consider(Test{Var: v, Other: -1, Value: x, Equal: true}, countsOf[x], valueTotal)
 		}
 	}
 }
 
-// entropy of n labels, in bits for all of them.
+// entropy returns the entropy of n labels times n, in bits.
 func entropy(count []int, n int) float64 {
 	sum := 0.0
 	for _, k := range count {

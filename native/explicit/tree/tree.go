@@ -6,16 +6,16 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// Test is a question about the values of variables: v<=k, v=k, v<=w or v=w.
+// Test compares a variable with a constant or another variable: v<=k, v=k, v<=w or v=w.
 type Test struct {
 	Var   int
-	Equal bool // =, otherwise <=
+	Equal bool // = instead of <=
 	// Other is the variable to compare with; -1 compares with Value.
 	Other int
 	Value int32
 }
 
-// Holds answers the question for a valuation.
+// Holds reports whether a valuation satisfies the test.
 func (t Test) Holds(values []int32) bool {
 	right := t.Value
 	if t.Other >= 0 {
@@ -27,7 +27,7 @@ func (t Test) Holds(values []int32) bool {
 	return values[t.Var] <= right
 }
 
-// text is the question, or its opposite, in PRISM's language.
+// text returns the test, or its negation, in PRISM's language.
 func (t Test) text(vars []sema.Variable, yes bool) string {
 	v := &vars[t.Var]
 	if v.Type == sema.Bool && t.Other < 0 {
@@ -43,14 +43,14 @@ func (t Test) text(vars []sema.Variable, yes bool) string {
 	return fmt.Sprintf("%s%s%d", v.Name, op, t.Value)
 }
 
-// Node is a tree: a test with two trees, or a leaf with a decision.
+// Node is a decision tree: a test with two subtrees, or a leaf with a decision.
 type Node struct {
 	Test     Test
 	Yes, No  *Node // nil in a leaf
 	Decision int
 }
 
-// Leaf reports whether the node decides.
+// Leaf reports whether the node is a leaf.
 func (n *Node) Leaf() bool { return n.Yes == nil }
 
 // Decide returns the decision for a valuation.
@@ -73,7 +73,7 @@ func (n *Node) Leaves() int {
 	return n.Yes.Leaves() + n.No.Leaves()
 }
 
-// Depth returns the greatest number of tests before a decision.
+// Depth returns the greatest number of tests on a path.
 func (n *Node) Depth() int {
 	if n.Leaf() {
 		return 0

@@ -11,13 +11,13 @@ import (
 	"tilecheck/native/explicit/sparse"
 )
 
-// Text writes the tree as nested questions.
+// Text writes the tree as nested if and else.
 func (f *Found) Text(w io.Writer) error {
 	var b strings.Builder
 	var write func(n *Node, indent string)
 	write = func(n *Node, indent string) {
 		if n.Leaf() {
-			b.WriteString(indent + f.name(n.Decision) + "\n")
+			b.WriteString(indent + f.decisionName(n.Decision) + "\n")
 			return
 		}
 		b.WriteString(indent + "if " + n.Test.text(f.Space.Program().Vars, true) + "\n")
@@ -30,8 +30,8 @@ func (f *Found) Text(w io.Writer) error {
 	return err
 }
 
-// name is what a decision is called.
-func (f *Found) name(d int) string {
+// decisionName returns a decision as text.
+func (f *Found) decisionName(d int) string {
 	if len(f.Decisions) == 0 {
 		return "(nothing to decide)"
 	}
@@ -58,7 +58,7 @@ func (f *Found) Dot(w io.Writer) error {
 		id := number
 		number++
 		if n.Leaf() {
-			fmt.Fprintf(&b, "  n%d [label=%s, style=rounded];\n", id, strconv.Quote(f.name(n.Decision)))
+			fmt.Fprintf(&b, "  n%d [label=%s, style=rounded];\n", id, strconv.Quote(f.decisionName(n.Decision)))
 			return id
 		}
 		fmt.Fprintf(&b, "  n%d [label=%s];\n", id, strconv.Quote(n.Test.text(f.Space.Program().Vars, true)))
@@ -72,13 +72,13 @@ func (f *Found) Dot(w io.Writer) error {
 	return err
 }
 
-// Module writes the tree as a module of PRISM's language that synchronises with the
-// actions of the model and lets nothing else happen. The error says that the choices of
-// the model cannot be told by their actions.
+// Module writes the tree as a module of PRISM's language that synchronises with the actions of the
+// model, and disables all other choices. The error says that actions do not identify the choices of the
+// model.
 func (f *Found) Module(w io.Writer, name string) error {
 	for d, x := range f.Decisions {
 		if x.Action == sparse.NoAction || x.Index > 0 {
-			return fmt.Errorf("a module chooses by actions, which the decision %q is not", f.name(d))
+			return fmt.Errorf("a module chooses by actions, which the decision %q is not", f.decisionName(d))
 		}
 	}
 	if f.restricted[sparse.NoAction] {
@@ -120,7 +120,7 @@ func (f *Found) Module(w io.Writer, name string) error {
 	return err
 }
 
-// ambiguous reports whether some state has two choices with one action.
+// ambiguous reports whether a state has two choices with the same action.
 func (f *Found) ambiguous() bool {
 	m := f.Space.Model()
 	for s := range m.NumStates() {

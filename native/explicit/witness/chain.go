@@ -9,20 +9,20 @@ import (
 	"tilecheck/native/explicit/sparse"
 )
 
-// Unbounded is Aim.High where any number of steps will do.
+// Unbounded is the Aim.High of a formula without upper step bound.
 const Unbounded = -1
 
-// Aim says which paths are looked for: those that satisfy Left U[Low,High]
-// Right, or those that do not. Steps are counted; time is not.
+// Aim selects paths: those that satisfy Left U[Low,High] Right, or those that violate it. Bounds count
+// steps, not time.
 type Aim struct {
 	Left, Right *sparse.Set
 	Low, High   int
-	// Miss asks for the paths that do not. They end in the first state from which no
-	// continuation does.
+	// Miss selects the violating paths. Each ends in the first state from which no continuation
+	// satisfies the formula.
 	Miss bool
 }
 
-// maxNodes is how many pairs of a state and a number of steps a chain may have.
+// maxNodes limits the pairs of a state and a number of steps.
 const maxNodes = 20_000_000
 
 // LimitError says that there are too many pairs of a state and a number of steps.
@@ -32,55 +32,54 @@ func (e *LimitError) Error() string {
 	return fmt.Sprintf("there are more than %d pairs of a state and a number of steps", e.Limit)
 }
 
-// errInexact says that the weights have no fractions.
+// errInexact says that the weights are known as float64 or intervals only.
 var errInexact = errors.New("the probabilities have no fractions")
 
-// Chain is the Markov chain whose paths are enumerated: that of a model under a
-// scheduler, with the steps counted where the aim or the scheduler does so. Nodes
-// are numbered in the order of a breadth-first search; node 0 is the first.
+// Chain is the Markov chain whose paths are enumerated: the model under a scheduler. Its nodes are
+// states, paired with the number of steps if the formula or the scheduler depends on it. They are
+// numbered breadth-first from node 0.
 type Chain struct {
-	// Model has the nodes as states, all of which are reached. Where a path is decided
-	// it stays: there is a self-loop.
+	// Model has the nodes as states, all of them reachable. A node where the path is decided has a
+	// self-loop.
 	Model *sparse.Model
-	// Target are the nodes in which the paths looked for end.
+	// Target are the nodes in which the selected paths end.
 	Target *sparse.Set
-	// State and Choice are the state of the model that a node is, and the choice made
-	// there; in a Markov chain it is the state.
+	// State and Choice are the state of each node, and the choice that the scheduler makes there. In a
+	// Markov chain the choice is the state.
 	State, Choice []uint32
 
 	products *products
 }
 
-// unrolling builds a chain.
+// unrolling builds a Chain.
 type unrolling struct {
-	m       *sparse.Model
-	aim     *Aim
-	choices [][]uint32
-	layers  int // steps from this one on are not told apart
-	nodes   map[uint64]uint32
-	layer   []uint32
-	weights *weights
-	reached []bool // nodes that satisfy the formula
+	m         *sparse.Model
+	aim       *Aim
+	choices   [][]uint32
+	maxStep   int // greater step numbers are not distinguished
+	nodes     map[uint64]uint32
+	step      []uint32
+	weights   *weights
+	satisfied []bool // of each node: the formula is satisfied
 	*Chain
 }
 
-// New returns the chain of a model with fractions that begins in a state. In an
-// MDP choices[i] has the choice of each state after i steps, sparse.None where
-// any will do, and its last row holds for all later steps; it is nil for a
-// Markov chain. In a CTMC probabilities are those of the embedded chain.
+// New returns the chain of an exact model from a state. In an MDP choices[i] has the choice of each
+// state after i steps, or sparse.None for any; its last row holds for all later steps. choices is nil
+// for a Markov chain. In a CTMC the probabilities are those of the embedded chain.
 //
-// The error is a *LimitError, the context's, or says that there are no fractions.
+// The error is a *LimitError, the context's, or says that the model is not exact.
 func New(ctx context.Context, m *sparse.Model, aim *Aim, choices [][]uint32, from int) (*Chain, error) {
 	if !m.Exact() || m.Intervals() {
 		return nil, errInexact
 	}
 	u := &unrolling{m: m, aim: aim, choices: choices, nodes: map[uint64]uint32{}, weights: newWeights(m)}
-	u.layers = max(aim.Low, len(choices)-1, 0)
+	u.maxStep = max(aim.Low, len(choices)-1, 0)
 	if aim.High >= 0 {
-		u.layers = aim.High
+		u.maxStep = aim.High
 	}
 	u.Chain = &Chain{Model: &sparse.Model{Kind: sparse.DTMC, Start: []uint32{0}, Initial: []uint32{0}}}
-	if _, err := u.node(from, 0); err != nil {
+	if _, err := u.nodeOf(from, 0); err != nil {
 		return nil, err
 	}
 	for v := 0; v < len(u.State); v++ {
@@ -91,13 +90,13 @@ func New(ctx context.Context, m *sparse.Model, aim *Aim, choices [][]uint32, fro
 			return nil, err
 		}
 	}
-	u.finish()
+	u.setTarget()
 	return u.Chain, nil
 }
 
-// node returns the number of a state after some steps.
-func (u *unrolling) node(s, step int) (uint32, error) {
-	step = min(step, u.layers)
+// nodeOf returns the node of a state after some steps, and adds it if it is new.
+func (u *unrolling) nodeOf(s, step int) (uint32, error) {
+	step = min(step, u.maxStep)
 	key := uint64(step)<<32 | uint64(s)
 	if v, ok := u.nodes[key]; ok {
 		return v, nil
@@ -107,26 +106,26 @@ func (u *unrolling) node(s, step int) (uint32, error) {
 		return 0, &LimitError{maxNodes}
 	}
 	u.nodes[key] = v
-	u.State, u.layer = append(u.State, uint32(s)), append(u.layer, uint32(step))
+	u.State, u.step = append(u.State, uint32(s)), append(u.step, uint32(step))
 	return v, nil
 }
 
 // expand adds the transitions of a node.
 func (u *unrolling) expand(v uint32) error {
-	s, step := int(u.State[v]), int(u.layer[v])
-	choice := u.choice(s, step)
+	s, step := int(u.State[v]), int(u.step[v])
+	choice := u.choiceOf(s, step)
 	u.Choice = append(u.Choice, uint32(choice))
-	reached := u.aim.Right.Has(s) && step >= u.aim.Low
-	u.reached = append(u.reached, reached)
+	satisfied := u.aim.Right.Has(s) && step >= u.aim.Low
+	u.satisfied = append(u.satisfied, satisfied)
 	m := u.Model
-	if reached || !u.aim.Left.Has(s) || step == u.aim.High {
+	if satisfied || !u.aim.Left.Has(s) || step == u.aim.High {
 		m.Target, m.Weight = append(m.Target, v), append(m.Weight, u.weights.one())
 		m.Start = append(m.Start, uint32(len(m.Target)))
 		return nil
 	}
-	targets, weights := u.weights.row(choice)
+	targets, weights := u.weights.rowOf(choice)
 	for i, t := range targets {
-		w, err := u.node(int(t), step+1)
+		w, err := u.nodeOf(int(t), step+1)
 		if err != nil {
 			return err
 		}
@@ -136,7 +135,7 @@ func (u *unrolling) expand(v uint32) error {
 	return nil
 }
 
-func (u *unrolling) choice(s, step int) int {
+func (u *unrolling) choiceOf(s, step int) int {
 	first, _ := u.m.Choices(s)
 	if len(u.choices) == 0 {
 		return first
@@ -147,8 +146,8 @@ func (u *unrolling) choice(s, step int) int {
 	return first
 }
 
-// finish finds the targets.
-func (u *unrolling) finish() {
+// setTarget completes the model and computes the target nodes.
+func (u *unrolling) setTarget() {
 	m := u.Model
 	m.Rats, m.Err = u.weights.rats, 0x1p-52
 	for _, r := range m.Rats {
@@ -160,7 +159,7 @@ func (u *unrolling) finish() {
 	}
 	u.products = newProducts(m.Rats)
 	reached := sparse.NewSet(len(u.State))
-	for v, is := range u.reached {
+	for v, is := range u.satisfied {
 		if is {
 			reached.Add(v)
 		}
@@ -171,50 +170,50 @@ func (u *unrolling) finish() {
 	}
 }
 
-// weights are the probabilities of a chain: those of a model, sums of them where several
-// transitions lead to one state, and in a CTMC their shares.
+// weights are the distinct probabilities of a chain: weights of the model, sums of them if several
+// transitions lead to one state, and in a CTMC quotients by the exit rate.
 type weights struct {
-	m     *sparse.Model
-	rats  []*big.Rat
-	known map[string]uint32
-	same  []uint32 // by weight of the model, plus 1
+	m               *sparse.Model
+	rats            []*big.Rat
+	idOfText        map[string]uint32
+	idOfModelWeight []uint32 // by weight of the model, plus 1; 0 is unknown
 
 	targets []uint32
-	numbers []uint32
+	ids     []uint32
 	sums    map[uint32]*big.Rat
 }
 
 func newWeights(m *sparse.Model) *weights {
-	return &weights{m: m, known: map[string]uint32{}, same: make([]uint32, len(m.Rats)), sums: map[uint32]*big.Rat{}}
+	return &weights{m: m, idOfText: map[string]uint32{}, idOfModelWeight: make([]uint32, len(m.Rats)), sums: map[uint32]*big.Rat{}}
 }
 
-func (w *weights) number(r *big.Rat) uint32 {
+func (w *weights) idOf(r *big.Rat) uint32 {
 	text := r.RatString()
-	n, ok := w.known[text]
+	n, ok := w.idOfText[text]
 	if !ok {
 		n = uint32(len(w.rats))
-		w.known[text] = n
+		w.idOfText[text] = n
 		w.rats = append(w.rats, r)
 	}
 	return n
 }
 
-func (w *weights) one() uint32 { return w.number(big.NewRat(1, 1)) }
+func (w *weights) one() uint32 { return w.idOf(big.NewRat(1, 1)) }
 
-// row returns the targets of a choice, each once, and their probabilities. Both are
-// overwritten by the next call.
-func (w *weights) row(choice int) (targets, numbers []uint32) {
+// rowOf returns the targets of a choice, each once, and the ids of their probabilities. The next call
+// overwrites both.
+func (w *weights) rowOf(choice int) (targets, numbers []uint32) {
 	first, end := w.m.Row(choice)
-	w.targets, w.numbers = w.targets[:0], w.numbers[:0]
+	w.targets, w.ids = w.targets[:0], w.ids[:0]
 	if w.m.Kind == sparse.MDP {
 		for i := first; i < end; i++ {
-			n := &w.same[w.m.Weight[i]]
+			n := &w.idOfModelWeight[w.m.Weight[i]]
 			if *n == 0 {
-				*n = w.number(w.m.Rat(i)) + 1
+				*n = w.idOf(w.m.Rat(i)) + 1
 			}
-			w.targets, w.numbers = append(w.targets, w.m.Target[i]), append(w.numbers, *n-1)
+			w.targets, w.ids = append(w.targets, w.m.Target[i]), append(w.ids, *n-1)
 		}
-		return w.targets, w.numbers
+		return w.targets, w.ids
 	}
 	clear(w.sums)
 	total := new(big.Rat)
@@ -228,10 +227,10 @@ func (w *weights) row(choice int) (targets, numbers []uint32) {
 		total.Add(total, w.m.Rat(i))
 	}
 	for _, t := range w.targets {
-		w.numbers = append(w.numbers, w.number(w.sums[t].Quo(w.sums[t], total)))
+		w.ids = append(w.ids, w.idOf(w.sums[t].Quo(w.sums[t], total)))
 	}
 	for _, t := range w.targets {
-		delete(w.sums, t) // they belong to the numbers now
+		delete(w.sums, t) // the fractions belong to w.rats now
 	}
-	return w.targets, w.numbers
+	return w.targets, w.ids
 }

@@ -1,17 +1,15 @@
-// Package witness finds the likeliest paths of a Markov chain, or of an MDP under
-// a scheduler, that reach some states or that miss them for good.
+// Package witness enumerates the paths of a Markov chain, or of an MDP under a scheduler, that satisfy or
+// violate an until formula, in decreasing order of probability.
 //
 //	chain, err := witness.New(ctx, model, &witness.Aim{Left: all, Right: goal, High: witness.Unbounded}, nil, from)
 //	paths, err := chain.Paths(ctx)
-//	path, err := paths.Next()        // the likeliest one, then the next, nil after the last
-//	set, err := witness.Exceed(ctx, paths, bound, false, limit) // as few as have more than bound together
+//	path, err := paths.Next()        // the most probable path, then the next, nil after the last
+//	set, err := witness.Exceed(ctx, paths, bound, false, limit, keep) // the smallest set that exceeds bound
 //
-// The model has fractions, and all is exact: the order of the paths, which of
-// them are equally likely, and their sum. Where paths are equally likely the
-// one with fewer steps comes first, and then what the numbers of states decide.
+// The model must be exact. So the order of the paths and their sums are exact, too. Of equally probable
+// paths the one with fewer steps comes first; then the numbers of the states decide.
 //
-// What it is not: it knows no properties (package check says what one asks
-// for) and computes no probability but those of paths.
+// The package does not know properties; package check translates them.
 //
 // Source: recursive enumeration, Jiménez and Marzal, Computing the K shortest
 // paths (WAE 1999); as counterexamples, Han, Katoen and Damman, Counterexample

@@ -5,34 +5,33 @@ import (
 	"math/big"
 )
 
-// Set is the likeliest paths of a chain, as many as were wanted.
+// Set is a set of the most probable paths of a chain.
 type Set struct {
-	// Paths are the first of them.
+	// Paths are the first of them, at most as many as asked for.
 	Paths []*Path
 	Count int
-	// Sum is their probability together.
+	// Sum is the total probability of all Count paths.
 	Sum *big.Rat
-	// Enough says that Sum exceeds, or reaches, what it was to.
+	// Enough says that Sum exceeds the bound, or reaches it if that was asked for.
 	Enough bool
 	// All says that there are no more paths.
 	All bool
-	// Steps is the number of steps of the longest one.
+	// Steps is the length of the longest path.
 	Steps int
 }
 
-// Exceed takes paths, from the likeliest on, until their sum exceeds a bound, or
-// reaches it: no smaller set of paths does so. It gives up after limit paths, and
-// where the sum comes ever closer to the bound, as it does if that is the
-// probability of all paths; then, and where there are no more, Enough is false. The first keep of them are
-// returned. If the context ends, the error is its error, the set has the paths found so far, and Sum is a
-// lower bound.
+// Exceed returns the smallest set of paths whose total probability exceeds a bound, or reaches it if
+// reach is set: it takes paths in decreasing order of probability. Enough is false if there are too few
+// paths, after limit paths, or if the sum converges to the bound, as it does if that is the probability
+// of all paths. The first keep paths are returned. If the context ends, the error is the context's, the
+// set has the paths found so far, and Sum is a lower bound.
 func Exceed(ctx context.Context, p *Paths, bound *big.Rat, reach bool, limit, keep int) (*Set, error) {
 	s := &Set{}
-	t := newTally(p.chain.products)
+	t := newPathSum(p.chain.products)
 	err := ctx.Err()
-	for err == nil && s.Count < limit && !s.Enough && t.close < maxClose {
-		var e *entry
-		if e, err = p.next(); err != nil {
+	for err == nil && s.Count < limit && !s.Enough && t.undecided < maxUndecided {
+		var e *pathEntry
+		if e, err = p.nextEntry(); err != nil {
 			break
 		}
 		if s.All = e == nil; s.All {
@@ -53,58 +52,59 @@ func Exceed(ctx context.Context, p *Paths, bound *big.Rat, reach bool, limit, ke
 		s.Sum, err = t.sum(ctx)
 	}
 	if err != nil {
-		s.Sum, _ = t.lo.Rat(nil)
+		s.Sum, _ = t.lower.Rat(nil)
 	}
 	return s, err
 }
 
-// tally adds up products: how many there are of each, and bounds of the sum.
-type tally struct {
-	products *products
-	count    map[product]int64
-	order    []product
-	bounds   map[product][2]*big.Float
-	lo, hi   *big.Float
-	close    int // how often the bounds did not tell the sum from what it was compared with
+// pathSum sums the probabilities of paths: exactly as a multiset of products, and with bounds for fast
+// comparison.
+type pathSum struct {
+	products     *products
+	count        map[product]int64
+	distinct     []product
+	bounds       map[product][2]*big.Float
+	lower, upper *big.Float
+	undecided    int // number of comparisons that the bounds could not decide
 }
 
-// tallyBits is the precision of the bounds: what they leave open is added up exactly.
-const tallyBits = 256
+// boundBits is the precision of the bounds.
+const boundBits = 256
 
-// maxClose is how often the sum may be that close to the bound.
-const maxClose = 8
+// maxUndecided is the number of undecided comparisons after which Exceed gives up.
+const maxUndecided = 8
 
-func newTally(p *products) *tally {
-	return &tally{
+func newPathSum(p *products) *pathSum {
+	return &pathSum{
 		products: p, count: map[product]int64{}, bounds: map[product][2]*big.Float{},
-		lo: new(big.Float).SetPrec(tallyBits).SetMode(big.ToNegativeInf), hi: new(big.Float).SetPrec(tallyBits).SetMode(big.ToPositiveInf),
+		lower: new(big.Float).SetPrec(boundBits).SetMode(big.ToNegativeInf), upper: new(big.Float).SetPrec(boundBits).SetMode(big.ToPositiveInf),
 	}
 }
 
-func (t *tally) add(p product) {
+func (t *pathSum) add(p product) {
 	if t.count[p] == 0 {
-		t.order = append(t.order, p)
+		t.distinct = append(t.distinct, p)
 		r := t.products.rat(p)
 		t.bounds[p] = [2]*big.Float{rounded(r, big.ToNegativeInf), rounded(r, big.ToPositiveInf)}
 	}
 	t.count[p]++
-	t.lo.Add(t.lo, t.bounds[p][0])
-	t.hi.Add(t.hi, t.bounds[p][1])
+	t.lower.Add(t.lower, t.bounds[p][0])
+	t.upper.Add(t.upper, t.bounds[p][1])
 }
 
 func rounded(r *big.Rat, mode big.RoundingMode) *big.Float {
-	return new(big.Float).SetPrec(tallyBits).SetMode(mode).SetRat(r)
+	return new(big.Float).SetPrec(boundBits).SetMode(mode).SetRat(r)
 }
 
-// compare compares the sum with a bound, exactly.
-func (t *tally) compare(ctx context.Context, bound *big.Rat) (int, error) {
-	if t.lo.Cmp(rounded(bound, big.ToPositiveInf)) > 0 {
+// compare compares the exact sum with a bound.
+func (t *pathSum) compare(ctx context.Context, bound *big.Rat) (int, error) {
+	if t.lower.Cmp(rounded(bound, big.ToPositiveInf)) > 0 {
 		return 1, nil
 	}
-	if t.hi.Cmp(rounded(bound, big.ToNegativeInf)) < 0 {
+	if t.upper.Cmp(rounded(bound, big.ToNegativeInf)) < 0 {
 		return -1, nil
 	}
-	t.close++
+	t.undecided++
 	sum, err := t.sum(ctx)
 	if err != nil {
 		return 0, err
@@ -112,10 +112,10 @@ func (t *tally) compare(ctx context.Context, bound *big.Rat) (int, error) {
 	return sum.Cmp(bound), nil
 }
 
-// sum adds up exactly.
-func (t *tally) sum(ctx context.Context) (*big.Rat, error) {
+// sum returns the exact sum.
+func (t *pathSum) sum(ctx context.Context) (*big.Rat, error) {
 	sum, x := new(big.Rat), new(big.Rat)
-	for _, p := range t.order {
+	for _, p := range t.distinct {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}

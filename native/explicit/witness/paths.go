@@ -13,140 +13,140 @@ import (
 
 var inf = math.Inf(1)
 
-// Path is one path of a chain, from its first node to a target.
+// Path is a path of a chain from its first node to a target.
 type Path struct {
-	// Nodes are those of the chain in order; a path without steps has one.
+	// Nodes are the nodes in order; a path without steps has one.
 	Nodes []uint32
-	// Prob is the probability of the path, which is not 0.
+	// Prob is the probability of the path, greater than 0.
 	Prob *big.Rat
 }
 
-// Paths enumerates the paths of a chain to its targets, the likeliest first. It
-// keeps what it found and is not safe for concurrent use.
+// Paths enumerates the paths of a chain to its targets in decreasing order of probability. It keeps all
+// paths found, and is not safe for concurrent use.
 type Paths struct {
 	ctx   context.Context
 	chain *Chain
-	// in[start[v]:start[v+1]] are the transitions into node v, of nodes from which a
-	// target can be reached; the last node, beyond those of the chain, is behind all targets.
-	start []uint32
-	in    []arc
-	found [][]entry // by node, the likeliest first
-	open  []candidates
-	goal  uint32
-	given int // paths that Next returned
-	work  int
+	// incoming[start[v]:start[v+1]] are the transitions into node v from nodes that can reach a target.
+	// The additional last node, goal, is the successor of all targets.
+	start      []uint32
+	incoming   []incomingStep
+	paths      [][]pathEntry // of each node, in decreasing order of probability
+	candidates []candidateHeap
+	goal       uint32
+	returned   int // number of paths that Next returned
+	work       int
 }
 
-type arc struct {
-	from   uint32
+type incomingStep struct {
+	source uint32
 	weight uint32
 }
 
-// entry is a path to a node: the rank-th one to the node before, and a step. A
-// path without steps has no node before.
-type entry struct {
-	from    uint32
-	rank    uint32
-	product product
-	steps   uint32
+// pathEntry is a path to a node: path number rank to the previous node, and one step. The path without
+// steps has no previous node.
+type pathEntry struct {
+	previous uint32
+	rank     uint32
+	product  product
+	steps    uint32
 }
 
-const nowhere = sparse.None
+const none = sparse.None
 
-// Paths begins an enumeration. The error is the context's, which ends Next, too.
+// Paths starts an enumeration. The error is the context's; Next also returns it.
 func (c *Chain) Paths(ctx context.Context) (*Paths, error) {
 	n := len(c.State)
-	p := &Paths{ctx: ctx, chain: c, goal: uint32(n), found: make([][]entry, n+1), open: make([]candidates, n+1)}
-	p.turnRound()
-	return p, p.likeliest()
+	p := &Paths{ctx: ctx, chain: c, goal: uint32(n), paths: make([][]pathEntry, n+1), candidates: make([]candidateHeap, n+1)}
+	p.collectIncoming()
+	return p, p.findLikeliest()
 }
 
-// turnRound collects the transitions into each node.
-func (p *Paths) turnRound() {
+// collectIncoming collects the transitions into each node.
+func (p *Paths) collectIncoming() {
 	m, n := p.chain.Model, len(p.chain.State)
 	useful := sparse.NewGraph(m).ExistsUntil(sparse.FullSet(n), p.chain.Target)
 	p.start = make([]uint32, n+3)
-	each := func(visit func(to uint32, a arc)) {
+	each := func(visit func(to uint32, a incomingStep)) {
 		for v := range useful.All() {
 			if p.chain.Target.Has(v) {
-				visit(p.goal, arc{uint32(v), nowhere})
+				visit(p.goal, incomingStep{uint32(v), none})
 				continue
 			}
 			first, end := m.Row(v)
 			for i := first; i < end; i++ {
 				if t := m.Target[i]; useful.Has(int(t)) {
-					visit(t, arc{uint32(v), m.Weight[i]})
+					visit(t, incomingStep{uint32(v), m.Weight[i]})
 				}
 			}
 		}
 	}
-	each(func(to uint32, _ arc) { p.start[to+2]++ })
+	each(func(to uint32, _ incomingStep) { p.start[to+2]++ })
 	for i := 2; i < len(p.start); i++ {
 		p.start[i] += p.start[i-1]
 	}
-	p.in = make([]arc, p.start[len(p.start)-1])
-	each(func(to uint32, a arc) {
-		p.in[p.start[to+1]] = a
+	p.incoming = make([]incomingStep, p.start[len(p.start)-1])
+	each(func(to uint32, a incomingStep) {
+		p.incoming[p.start[to+1]] = a
 		p.start[to+1]++
 	})
 }
 
-// times is a product and one more step; the step behind a target is none.
-func (p *Paths) times(e entry, from, rank, weight uint32) entry {
-	out := entry{from: from, rank: rank, product: e.product, steps: e.steps + 1}
-	if weight != nowhere {
+// appendStep returns a path extended by a step. The step from a target to goal has no weight and does
+// not count.
+func (p *Paths) appendStep(e pathEntry, from, rank, weight uint32) pathEntry {
+	out := pathEntry{previous: from, rank: rank, product: e.product, steps: e.steps + 1}
+	if weight != none {
 		out.product = p.chain.products.mul(e.product, weight)
 	}
 	return out
 }
 
-// before reports whether a path comes before another one to the same node.
-func (p *Paths) before(a, b entry) bool {
+// precedes reports whether path a comes before path b to the same node.
+func (p *Paths) precedes(a, b pathEntry) bool {
 	return cmp.Or(
 		p.chain.products.compare(b.product, a.product), cmp.Compare(a.steps, b.steps),
-		cmp.Compare(a.from, b.from), cmp.Compare(a.rank, b.rank),
+		cmp.Compare(a.previous, b.previous), cmp.Compare(a.rank, b.rank),
 	) < 0
 }
 
-// likeliest finds the likeliest path to every node. Nodes are settled in the order
-// of logarithms, which are rounded: where that order is wrong, and a better path
-// to a settled node is found, the node is settled again.
+// findLikeliest finds the most probable path to every node. The queue is ordered by rounded logarithms.
+// Where that order is wrong and a better path to a finished node is found, the node is processed again.
 //
-// Source: Dijkstra (1959), with labels that are corrected.
-func (p *Paths) likeliest() error {
+// Source: Dijkstra (1959), with label correction.
+func (p *Paths) findLikeliest() error {
 	m := p.chain.Model
-	q := &queue{log: p.chain.products}
+	q := &nodeQueue{products: p.chain.products}
 	if useless := p.start[p.goal] == p.start[p.goal+1]; useless {
 		return nil
 	}
-	useful := make([]bool, len(p.found))
-	for _, a := range p.in {
-		useful[a.from] = true
+	useful := make([]bool, len(p.paths))
+	for _, a := range p.incoming {
+		useful[a.source] = true
 	}
-	p.found[0] = []entry{{from: nowhere}}
+	p.paths[0] = []pathEntry{{previous: none}}
 	q.push(0, 0)
 	relax := func(v, t, weight uint32) {
-		e := p.times(p.found[v][0], v, 0, weight)
-		if p.found[t] == nil {
-			p.found[t] = []entry{e}
-		} else if p.before(e, p.found[t][0]) {
-			p.found[t][0] = e
+		e := p.appendStep(p.paths[v][0], v, 0, weight)
+		if p.paths[t] == nil {
+			p.paths[t] = []pathEntry{e}
+		} else if p.precedes(e, p.paths[t][0]) {
+			p.paths[t][0] = e
 		} else {
 			return
 		}
 		q.push(t, e.product)
 	}
 	for q.Len() > 0 {
-		item := heap.Pop(q).(queued)
+		item := heap.Pop(q).(queuedNode)
 		v := item.node
 		if err := p.poll(); err != nil {
 			return err
 		}
-		if v == p.goal || p.found[v][0].product != item.product {
+		if v == p.goal || p.paths[v][0].product != item.product {
 			continue
 		}
 		if p.chain.Target.Has(int(v)) {
-			relax(v, p.goal, nowhere)
+			relax(v, p.goal, none)
 			continue
 		}
 		first, end := m.Row(int(v))
@@ -168,121 +168,124 @@ func (p *Paths) poll() error {
 
 // Next returns the next path, nil after the last one.
 func (p *Paths) Next() (*Path, error) {
-	e, err := p.next()
+	e, err := p.nextEntry()
 	if e == nil || err != nil {
 		return nil, err
 	}
 	return p.path(*e), nil
 }
 
-// next finds the next path.
-func (p *Paths) next() (*entry, error) {
-	if p.given > 0 {
-		if err := p.extend(p.goal, p.given+1); err != nil {
+func (p *Paths) nextEntry() (*pathEntry, error) {
+	if p.returned > 0 {
+		if err := p.findKth(p.goal, p.returned+1); err != nil {
 			return nil, err
 		}
 	}
-	if len(p.found[p.goal]) <= p.given {
+	if len(p.paths[p.goal]) <= p.returned {
 		return nil, p.ctx.Err()
 	}
-	p.given++
-	return &p.found[p.goal][p.given-1], nil
+	p.returned++
+	return &p.paths[p.goal][p.returned-1], nil
 }
 
-// path lists the nodes of a path, which it has backwards.
-func (p *Paths) path(e entry) *Path {
+// path lists the nodes of a path, which are linked backwards.
+func (p *Paths) path(e pathEntry) *Path {
 	out := &Path{Prob: p.chain.products.rat(e.product)}
-	for e.from != nowhere {
-		out.Nodes = append(out.Nodes, e.from)
-		e = p.found[e.from][e.rank]
+	for e.previous != none {
+		out.Nodes = append(out.Nodes, e.previous)
+		e = p.paths[e.previous][e.rank]
 	}
 	slices.Reverse(out.Nodes)
 	return out
 }
 
-// extend finds the k-th path to a node, unless there are fewer; k-1 are known.
-func (p *Paths) extend(v uint32, k int) error {
-	if len(p.found[v]) >= k || len(p.found[v]) < k-1 {
+// findKth finds path number k to a node, counted from 1, if there is one. k-1 paths must be known.
+//
+// Source: recursive enumeration, Jiménez and Marzal (1999).
+func (p *Paths) findKth(v uint32, k int) error {
+	if len(p.paths[v]) >= k || len(p.paths[v]) < k-1 {
 		return nil
 	}
 	if err := p.poll(); err != nil {
 		return err
 	}
-	c := &p.open[v]
-	last := p.found[v][k-2]
+	c := &p.candidates[v]
+	last := p.paths[v][k-2]
 	if k == 2 {
-		c.before = p.before
-		for _, a := range p.in[p.start[v]:p.start[v+1]] {
-			if a.from != last.from && len(p.found[a.from]) > 0 {
-				c.list = append(c.list, candidate{p.times(p.found[a.from][0], a.from, 0, a.weight), a.weight})
+		c.precedes = p.precedes
+		for _, a := range p.incoming[p.start[v]:p.start[v+1]] {
+			if a.source != last.previous && len(p.paths[a.source]) > 0 {
+				c.list = append(c.list, candidate{p.appendStep(p.paths[a.source][0], a.source, 0, a.weight), a.weight})
 			}
-			if a.from == last.from {
-				c.weight = a.weight
+			if a.source == last.previous {
+				c.lastWeight = a.weight
 			}
 		}
 		heap.Init(c)
 	}
-	if last.from != nowhere {
+	if last.previous != none {
 		rank := int(last.rank) + 1
-		if err := p.extend(last.from, rank+1); err != nil {
+		if err := p.findKth(last.previous, rank+1); err != nil {
 			return err
 		}
-		if len(p.found[last.from]) > rank {
-			e := p.times(p.found[last.from][rank], last.from, uint32(rank), c.weight)
-			heap.Push(c, candidate{e, c.weight})
+		if len(p.paths[last.previous]) > rank {
+			e := p.appendStep(p.paths[last.previous][rank], last.previous, uint32(rank), c.lastWeight)
+			heap.Push(c, candidate{e, c.lastWeight})
 		}
 	}
 	if c.Len() > 0 {
 		next := heap.Pop(c).(candidate)
-		c.weight = next.weight
-		p.found[v] = append(p.found[v], next.entry)
+		c.lastWeight = next.weight
+		p.paths[v] = append(p.paths[v], next.pathEntry)
 	}
 	return nil
 }
 
-// candidates are paths to a node that may be the next one.
-type candidates struct {
-	list   []candidate
-	weight uint32 // of the last step of the path that was found last
-	before func(a, b entry) bool
+// candidateHeap is a heap of the paths to a node that may be the next one.
+type candidateHeap struct {
+	list       []candidate
+	lastWeight uint32 // weight of the last step of the path found last
+	precedes   func(a, b pathEntry) bool
 }
 
 type candidate struct {
-	entry
+	pathEntry
 	weight uint32
 }
 
-func (c *candidates) Len() int           { return len(c.list) }
-func (c *candidates) Less(i, j int) bool { return c.before(c.list[i].entry, c.list[j].entry) }
-func (c *candidates) Swap(i, j int)      { c.list[i], c.list[j] = c.list[j], c.list[i] }
-func (c *candidates) Push(x any)         { c.list = append(c.list, x.(candidate)) }
-func (c *candidates) Pop() any {
+func (c *candidateHeap) Len() int { return len(c.list) }
+func (c *candidateHeap) Less(i, j int) bool {
+	return c.precedes(c.list[i].pathEntry, c.list[j].pathEntry)
+}
+func (c *candidateHeap) Swap(i, j int) { c.list[i], c.list[j] = c.list[j], c.list[i] }
+func (c *candidateHeap) Push(x any)    { c.list = append(c.list, x.(candidate)) }
+func (c *candidateHeap) Pop() any {
 	last := c.list[len(c.list)-1]
 	c.list = c.list[:len(c.list)-1]
 	return last
 }
 
-// queue is the nodes that are to be settled.
-type queue struct {
-	list []queued
-	log  *products
+// nodeQueue is a heap of nodes, by decreasing probability of their path.
+type nodeQueue struct {
+	list     []queuedNode
+	products *products
 }
 
-type queued struct {
+type queuedNode struct {
 	node    uint32
 	product product
 }
 
-func (q *queue) push(v uint32, p product) { heap.Push(q, queued{v, p}) }
+func (q *nodeQueue) push(v uint32, p product) { heap.Push(q, queuedNode{v, p}) }
 
-func (q *queue) Len() int { return len(q.list) }
-func (q *queue) Less(i, j int) bool {
+func (q *nodeQueue) Len() int { return len(q.list) }
+func (q *nodeQueue) Less(i, j int) bool {
 	a, b := q.list[i], q.list[j]
-	return cmp.Or(cmp.Compare(q.log.log[b.product], q.log.log[a.product]), cmp.Compare(a.node, b.node)) < 0
+	return cmp.Or(cmp.Compare(q.products.logs[b.product], q.products.logs[a.product]), cmp.Compare(a.node, b.node)) < 0
 }
-func (q *queue) Swap(i, j int) { q.list[i], q.list[j] = q.list[j], q.list[i] }
-func (q *queue) Push(x any)    { q.list = append(q.list, x.(queued)) }
-func (q *queue) Pop() any {
+func (q *nodeQueue) Swap(i, j int) { q.list[i], q.list[j] = q.list[j], q.list[i] }
+func (q *nodeQueue) Push(x any)    { q.list = append(q.list, x.(queuedNode)) }
+func (q *nodeQueue) Pop() any {
 	last := q.list[len(q.list)-1]
 	q.list = q.list[:len(q.list)-1]
 	return last

@@ -8,63 +8,63 @@ import (
 	"slices"
 )
 
-// product is a product of weights, by number: 0 is the empty one.
+// product is the number of a product of weights; 0 is the empty product.
 type product = uint32
 
-// products knows every product that was asked for, as powers of coprime
-// integers, so that two are compared without multiplying them out.
+// products stores products of weights as powers of coprime integers, so that two can be compared
+// without expanding them.
 type products struct {
-	bases   []*big.Int
-	index   map[string]int32 // of the bases, where they are not coprime
-	logs    []float64        // of the bases
-	weights [][]power        // of each weight
-	vectors []string         // of each product, encoded
-	log     []float64        // of each product, about
-	slack   []float64        // by how much that may be wrong
-	known   map[string]product
-	times   map[uint64]product
+	bases             []*big.Int
+	baseIndex         map[string]int32 // of the bases, if they are not coprime
+	baseLogs          []float64
+	weightFactors     [][]power // of each weight
+	factorizations    []string  // of each product, encoded
+	logs              []float64 // of each product, approximately
+	logErr            []float64 // absolute error of logs
+	idOfFactorization map[string]product
+	mulCache          map[uint64]product
 }
 
-// power is a base, by number, with an exponent that is not 0.
+// power is a base, by number, with a nonzero exponent.
 type power struct {
 	base     int32
 	exponent int32
 }
 
 func newProducts(weights []*big.Rat) *products {
-	p := &products{known: map[string]product{"": 0}, times: map[uint64]product{}, vectors: []string{""}, log: []float64{0}, slack: []float64{0}}
-	if p.bases = integers(weights); len(p.bases) <= maxRefined {
-		p.bases = coprime(p.bases)
+	p := &products{idOfFactorization: map[string]product{"": 0}, mulCache: map[uint64]product{}, factorizations: []string{""}, logs: []float64{0}, logErr: []float64{0}}
+	if p.bases = distinctIntegers(weights); len(p.bases) <= maxCoprime {
+		p.bases = coprimeBase(p.bases)
 	} else {
-		p.index = map[string]int32{}
+		p.baseIndex = map[string]int32{}
 		for i, b := range p.bases {
-			p.index[b.String()] = int32(i)
+			p.baseIndex[b.String()] = int32(i)
 		}
 	}
 	for _, b := range p.bases {
-		p.logs = append(p.logs, logOf(b))
+		p.baseLogs = append(p.baseLogs, logOf(b))
 	}
-	p.weights = make([][]power, len(weights))
+	p.weightFactors = make([][]power, len(weights))
 	for i, w := range weights {
-		p.weights[i] = p.factors(w)
+		p.weightFactors[i] = p.factorize(w)
 	}
 	return p
 }
 
-// logOf is the logarithm of an integer, with a relative error of some units in the last place.
+// logOf returns the natural logarithm of an integer, with a relative error of a few units in the last
+// place.
 func logOf(b *big.Int) float64 {
 	exponent := b.BitLen()
 	mantissa, _ := new(big.Float).SetMantExp(new(big.Float).SetInt(b), -exponent).Float64()
 	return math.Log(mantissa) + float64(exponent)*math.Ln2
 }
 
-// maxRefined is how many integers are made coprime, which takes the square of
-// their number. Where there are more, products that are equal may have different
-// numbers: then compare finds out.
-const maxRefined = 1500
+// maxCoprime limits the integers that are made coprime, which takes quadratic time. If there are more,
+// equal products may have different numbers; compare still finds them equal.
+const maxCoprime = 1500
 
-// integers returns the numerators and denominators that are not 1, each once.
-func integers(weights []*big.Rat) []*big.Int {
+// distinctIntegers returns the distinct numerators and denominators that are not 1.
+func distinctIntegers(weights []*big.Rat) []*big.Int {
 	seen := map[string]bool{}
 	var out []*big.Int
 	for _, w := range weights {
@@ -78,11 +78,11 @@ func integers(weights []*big.Rat) []*big.Int {
 	return out
 }
 
-// coprime returns integers greater than 1, no two of which have a common factor,
-// of which every one of the given is a product.
+// coprimeBase returns pairwise coprime integers greater than 1, such that each of the given integers is
+// a product of them.
 //
 // Source: factor refinement, Bach, Driscoll and Shallit (1993), in its simplest form.
-func coprime(todo []*big.Int) []*big.Int {
+func coprimeBase(todo []*big.Int) []*big.Int {
 	var out []*big.Int
 	for len(todo) > 0 {
 		x := todo[len(todo)-1]
@@ -107,16 +107,16 @@ func coprime(todo []*big.Int) []*big.Int {
 
 var one = big.NewInt(1)
 
-// factors writes a weight as powers of the bases.
-func (p *products) factors(w *big.Rat) []power {
+// factorize writes a weight as powers of the bases.
+func (p *products) factorize(w *big.Rat) []power {
 	var out []power
-	if p.index != nil {
+	if p.baseIndex != nil {
 		for _, x := range []struct {
 			of   *big.Int
 			sign int32
 		}{{w.Num(), 1}, {w.Denom(), -1}} {
-			if i, ok := p.index[x.of.String()]; ok {
-				out = merge(out, []power{{i, x.sign}}, 1)
+			if i, ok := p.baseIndex[x.of.String()]; ok {
+				out = mergePowers(out, []power{{i, x.sign}}, 1)
 			}
 		}
 		return out
@@ -126,15 +126,15 @@ func (p *products) factors(w *big.Rat) []power {
 		if num.Cmp(one) == 0 && den.Cmp(one) == 0 {
 			break
 		}
-		if e := divide(num, b) - divide(den, b); e != 0 {
+		if e := divideOut(num, b) - divideOut(den, b); e != 0 {
 			out = append(out, power{int32(i), e})
 		}
 	}
 	return out
 }
 
-// divide divides x by b as often as it can.
-func divide(x, b *big.Int) int32 {
+// divideOut divides x by b as often as possible, and returns how often.
+func divideOut(x, b *big.Int) int32 {
 	var n int32
 	q, r := new(big.Int), new(big.Int)
 	for {
@@ -148,58 +148,57 @@ func divide(x, b *big.Int) int32 {
 
 // mul returns a product times a weight.
 func (p *products) mul(a product, weight uint32) product {
-	if len(p.weights[weight]) == 0 {
+	if len(p.weightFactors[weight]) == 0 {
 		return a
 	}
 	key := uint64(a)<<32 | uint64(weight)
-	if c, ok := p.times[key]; ok {
+	if c, ok := p.mulCache[key]; ok {
 		return c
 	}
-	sum := merge(decode(p.vectors[a]), p.weights[weight], 1)
+	sum := mergePowers(decode(p.factorizations[a]), p.weightFactors[weight], 1)
 	text := encode(sum)
-	c, ok := p.known[text]
+	c, ok := p.idOfFactorization[text]
 	if !ok {
-		c = product(len(p.vectors))
-		log, slack := p.estimate(sum)
-		p.known[text] = c
-		p.vectors, p.log, p.slack = append(p.vectors, text), append(p.log, log), append(p.slack, slack)
+		c = product(len(p.factorizations))
+		log, slack := p.logWithErr(sum)
+		p.idOfFactorization[text] = c
+		p.factorizations, p.logs, p.logErr = append(p.factorizations, text), append(p.logs, log), append(p.logErr, slack)
 	}
-	p.times[key] = c
+	p.mulCache[key] = c
 	return c
 }
 
-// estimate returns the logarithm of a vector, and how far it may be off: every
-// addend has a few roundings, of its own size.
-func (p *products) estimate(v []power) (log, slack float64) {
-	size := 0.0
+// logWithErr returns the logarithm of a factorization, and a bound on its rounding error.
+func (p *products) logWithErr(v []power) (log, slack float64) {
+	magnitude := 0.0
 	for _, f := range v {
-		x := float64(f.exponent) * p.logs[f.base]
+		x := float64(f.exponent) * p.baseLogs[f.base]
 		log += x
-		size += math.Abs(x)
+		magnitude += math.Abs(x)
 	}
-	return log, size * (float64(len(v)) + 8) * 0x1p-52
+	return log, magnitude * (float64(len(v)) + 8) * 0x1p-52
 }
 
-// compare orders products by size, exactly.
+// compare compares two products exactly.
 func (p *products) compare(a, b product) int {
 	if a == b {
 		return 0
 	}
-	if d := p.log[a] - p.log[b]; math.Abs(d) > p.slack[a]+p.slack[b] {
+	if d := p.logs[a] - p.logs[b]; math.Abs(d) > p.logErr[a]+p.logErr[b] {
 		return cmp.Compare(d, 0)
 	}
-	quotient := merge(decode(p.vectors[a]), decode(p.vectors[b]), -1)
-	num, den := p.multiplied(quotient)
+	quotient := mergePowers(decode(p.factorizations[a]), decode(p.factorizations[b]), -1)
+	num, den := p.expand(quotient)
 	return num.Cmp(den)
 }
 
 // rat returns a product as a fraction.
 func (p *products) rat(a product) *big.Rat {
-	num, den := p.multiplied(decode(p.vectors[a]))
+	num, den := p.expand(decode(p.factorizations[a]))
 	return new(big.Rat).SetFrac(num, den)
 }
 
-func (p *products) multiplied(v []power) (num, den *big.Int) {
+func (p *products) expand(v []power) (num, den *big.Int) {
 	num, den = big.NewInt(1), big.NewInt(1)
 	for _, f := range v {
 		x := num
@@ -212,8 +211,8 @@ func (p *products) multiplied(v []power) (num, den *big.Int) {
 	return num, den
 }
 
-// merge adds vectors, the second one times sign.
-func merge(a, b []power, sign int32) []power {
+// mergePowers returns the factorization a * b^sign.
+func mergePowers(a, b []power, sign int32) []power {
 	out := make([]power, 0, len(a)+len(b))
 	for len(a) > 0 || len(b) > 0 {
 		switch {

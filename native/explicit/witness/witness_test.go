@@ -204,11 +204,11 @@ func TestProducts(t *testing.T) {
 // With too many weights to make coprime, equal products have several numbers.
 func TestManyWeights(t *testing.T) {
 	var weights []*big.Rat
-	for i := range int64(2 * maxRefined) {
+	for i := range int64(2 * maxCoprime) {
 		weights = append(weights, big.NewRat(i+2, i+5))
 	}
 	p := newProducts(weights)
-	if p.index == nil {
+	if p.baseIndex == nil {
 		t.Fatal("bases were made coprime")
 	}
 	a, b := p.mul(p.mul(0, 0), 3), p.mul(0, 0) // 2/5 * 5/8 and 2/5

@@ -6,8 +6,8 @@ import (
 	"tilecheck/native/explicit/sparse"
 )
 
-// Solve returns x with x = a x + b by Gaussian elimination, or nil when there is
-// not exactly one. It destroys its arguments.
+// Solve returns the solution of x = a x + b by Gaussian elimination, or nil if there is not exactly
+// one. It overwrites its arguments.
 func Solve(a [][]*big.Rat, b []*big.Rat) []*big.Rat {
 	n := len(a)
 	for i := range n { // (1 - a) x = b
@@ -65,8 +65,7 @@ func zeros(n int) []*big.Rat {
 	return out
 }
 
-// restrict copies the rows and columns of a matrix that belong to open states;
-// all others are zero.
+// restrict returns a matrix in which the rows and columns of states that are not open are zero.
 func restrict(a [][]*big.Rat, open *sparse.Set) [][]*big.Rat {
 	out := make([][]*big.Rat, len(a))
 	for s := range a {
@@ -80,8 +79,7 @@ func restrict(a [][]*big.Rat, open *sparse.Set) [][]*big.Rat {
 	return out
 }
 
-// UntilProb returns the probability of left U right in the chain with a
-// stochastic matrix.
+// UntilProb returns the probability of left U right in the chain with a stochastic matrix.
 func UntilProb(a [][]*big.Rat, left, right *sparse.Set) []*big.Rat {
 	n := len(a)
 	reach := Reach(a, left.Minus(right))
@@ -106,10 +104,10 @@ func UntilProb(a [][]*big.Rat, left, right *sparse.Set) []*big.Rat {
 	return Solve(restrict(a, open), b)
 }
 
-// RewardUntil returns the expected reward until target is reached in the chain
-// with a stochastic matrix where a step from s earns gain[s]; nil where target
-// is not reached with probability one.
-func RewardUntil(a [][]*big.Rat, gain []*big.Rat, target *sparse.Set) []*big.Rat {
+// RewardUntil returns the expected reward until target is reached, in the chain with a stochastic
+// matrix where a step from s has reward rewards[s]. It is nil (infinite) where target is not reached
+// with probability one.
+func RewardUntil(a [][]*big.Rat, rewards []*big.Rat, target *sparse.Set) []*big.Rat {
 	n := len(a)
 	p := UntilProb(a, sparse.FullSet(n), target)
 	open := sparse.NewSet(n)
@@ -117,7 +115,7 @@ func RewardUntil(a [][]*big.Rat, gain []*big.Rat, target *sparse.Set) []*big.Rat
 	for s := range n {
 		if p[s].Cmp(big.NewRat(1, 1)) == 0 && !target.Has(s) {
 			open.Add(s)
-			b[s].Set(gain[s])
+			b[s].Set(rewards[s])
 		}
 	}
 	x := Solve(restrict(a, open), b)
@@ -130,31 +128,31 @@ func RewardUntil(a [][]*big.Rat, gain []*big.Rat, target *sparse.Set) []*big.Rat
 }
 
 // RewardTotal returns the expected total reward, nil where it is infinite.
-func RewardTotal(a [][]*big.Rat, gain []*big.Rat) []*big.Rat {
+func RewardTotal(a [][]*big.Rat, rewards []*big.Rat) []*big.Rat {
 	n := len(a)
 	reach := Reach(a, sparse.FullSet(n))
-	done := sparse.NewSet(n) // states that see no reward ever again
+	done := sparse.NewSet(n) // states that can reach no reward
 	for s := range n {
 		some := false
 		for t := range n {
-			some = some || reach[s][t] && gain[t].Sign() > 0
+			some = some || reach[s][t] && rewards[t].Sign() > 0
 		}
 		if !some {
 			done.Add(s)
 		}
 	}
-	return RewardUntil(a, gain, done)
+	return RewardUntil(a, rewards, done)
 }
 
-// Gains returns the reward of each state's step under the given choices.
-func Gains(m *sparse.Model, how []uint32, r *sparse.Reward) []*big.Rat {
+// Gains returns the expected reward of a step from each state under a scheduler.
+func Gains(m *sparse.Model, scheduler []uint32, r *sparse.Reward) []*big.Rat {
 	out := zeros(m.NumStates())
 	for s := range out {
 		if r.StateRat != nil && r.StateRat[s] != nil {
 			out[s].Add(out[s], r.StateRat[s])
 		}
-		if r.ChoiceRat != nil && r.ChoiceRat[how[s]] != nil {
-			out[s].Add(out[s], r.ChoiceRat[how[s]])
+		if r.ChoiceRat != nil && r.ChoiceRat[scheduler[s]] != nil {
+			out[s].Add(out[s], r.ChoiceRat[scheduler[s]])
 		}
 		if m.Kind == sparse.CTMC {
 			out[s].Quo(out[s], exit(m, s))
@@ -163,7 +161,7 @@ func Gains(m *sparse.Model, how []uint32, r *sparse.Reward) []*big.Rat {
 	return out
 }
 
-// exit returns the sum of a state's rates.
+// exit returns the exit rate of a state.
 func exit(m *sparse.Model, s int) *big.Rat {
 	sum := new(big.Rat)
 	lo, hi := m.Row(s)
@@ -173,8 +171,8 @@ func exit(m *sparse.Model, s int) *big.Rat {
 	return sum
 }
 
-// Extremum folds the values of one scheduler after the other: nil is infinite.
-// The first call has best empty.
+// Extremum updates best by the values of one more scheduler; nil values are infinite. best is nil in
+// the first call.
 func Extremum(best, x []*big.Rat, least bool) []*big.Rat {
 	if best == nil {
 		return append([]*big.Rat(nil), x...)
@@ -187,7 +185,7 @@ func Extremum(best, x []*big.Rat, least bool) []*big.Rat {
 	return best
 }
 
-// Less compares two values where nil is infinite.
+// Less reports whether x < y; nil is infinite.
 func Less(x, y *big.Rat) bool {
 	switch {
 	case x == nil:

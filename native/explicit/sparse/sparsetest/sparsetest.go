@@ -1,5 +1,5 @@
-// Package sparsetest makes small random models for tests, and takes them apart
-// in the plainest way there is: one memoryless scheduler after the other.
+// Package sparsetest makes small random models for tests, and solves them by
+// enumerating all memoryless schedulers.
 package sparsetest
 
 import (
@@ -10,21 +10,21 @@ import (
 	"tilecheck/native/explicit/sparse"
 )
 
-// Shape says what a random model is like.
+// Shape describes random models.
 type Shape struct {
 	Kind      sparse.Kind
 	States    int // at most
 	Choices   int // at most, per state of an MDP
 	Branching int // at most, transitions per choice
-	// Forward is the chance of a transition to a greater state only, which
-	// makes some models partly acyclic.
+	// Forward is the probability that all transitions of a state lead to greater states, so that some
+	// models are partly acyclic.
 	Forward float64
-	// Denominator bounds the denominators of the probabilities; 0 is 10.
+	// Denominator bounds the denominators of the probabilities; 0 stands for 10.
 	Denominator int
-	Rewards     bool // one structure, with small integers, half of them zero
+	Rewards     bool // adds one structure with small rewards, about half of them zero
 }
 
-// Random returns a random exact model, the same for the same stream.
+// Random returns a random exact model, which depends on the stream only.
 func Random(rng *rand.Rand, sh Shape) *sparse.Model {
 	n := 1 + rng.IntN(sh.States)
 	b := sparse.NewBuilder(sh.Kind)
@@ -103,8 +103,7 @@ func reward(rng *rand.Rand, m *sparse.Model) sparse.Reward {
 	return out
 }
 
-// RandomSet returns a random subset of 0..n-1 in which each number is with
-// probability p.
+// RandomSet returns a random subset of 0..n-1 that contains each number with probability p.
 func RandomSet(rng *rand.Rand, n int, p float64) *sparse.Set {
 	s := sparse.NewSet(n)
 	for i := range n {
@@ -115,27 +114,27 @@ func RandomSet(rng *rand.Rand, n int, p float64) *sparse.Set {
 	return s
 }
 
-// Schedulers yields every memoryless deterministic scheduler of m as the choice
-// of each state. The slice is reused.
+// Schedulers yields every memoryless deterministic scheduler of m as the choice of each state. The
+// slice is reused.
 func Schedulers(m *sparse.Model) iter.Seq[[]uint32] {
 	return func(yield func([]uint32) bool) {
 		n := m.NumStates()
-		how := make([]uint32, n)
+		scheduler := make([]uint32, n)
 		for s := range n {
 			first, _ := m.Choices(s)
-			how[s] = uint32(first)
+			scheduler[s] = uint32(first)
 		}
 		for {
-			if !yield(how) {
+			if !yield(scheduler) {
 				return
 			}
 			s := 0
 			for ; s < n; s++ {
 				first, end := m.Choices(s)
-				if how[s]++; int(how[s]) < end {
+				if scheduler[s]++; int(scheduler[s]) < end {
 					break
 				}
-				how[s] = uint32(first)
+				scheduler[s] = uint32(first)
 			}
 			if s == n {
 				return
@@ -144,7 +143,7 @@ func Schedulers(m *sparse.Model) iter.Seq[[]uint32] {
 	}
 }
 
-// NumSchedulers returns how many schedulers Schedulers yields, at most limit.
+// NumSchedulers returns the number of these schedulers, at most limit.
 func NumSchedulers(m *sparse.Model, limit int) int {
 	count := 1
 	for s := range m.NumStates() {
@@ -156,9 +155,8 @@ func NumSchedulers(m *sparse.Model, limit int) int {
 	return count
 }
 
-// Matrix returns the rows of the given choices, one per state, as a dense
-// matrix of the exact weights.
-func Matrix(m *sparse.Model, how []uint32) [][]*big.Rat {
+// Matrix returns the dense matrix of the exact weights under a scheduler.
+func Matrix(m *sparse.Model, scheduler []uint32) [][]*big.Rat {
 	n := m.NumStates()
 	a := make([][]*big.Rat, n)
 	for s := range n {
@@ -166,7 +164,7 @@ func Matrix(m *sparse.Model, how []uint32) [][]*big.Rat {
 		for t := range n {
 			a[s][t] = new(big.Rat)
 		}
-		lo, hi := m.Row(int(how[s]))
+		lo, hi := m.Row(int(scheduler[s]))
 		for i := lo; i < hi; i++ {
 			t := m.Target[i]
 			a[s][t].Add(a[s][t], m.Rat(i))
@@ -175,9 +173,8 @@ func Matrix(m *sparse.Model, how []uint32) [][]*big.Rat {
 	return a
 }
 
-// Reach returns, for each pair of states, whether the second can be reached
-// from the first by transitions of a matrix that leave states of via only, in
-// any number of steps from 0.
+// Reach returns, for each pair of states, whether the second is reachable from the first in any number
+// of steps, leaving only states of via.
 func Reach(a [][]*big.Rat, via *sparse.Set) [][]bool {
 	n := len(a)
 	r := make([][]bool, n)

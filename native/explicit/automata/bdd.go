@@ -1,0 +1,313 @@
+package automata
+
+import (
+	"errors"
+	"math"
+)
+
+// ErrTooLarge says that an automaton exceeds its Limits.
+var ErrTooLarge = errors.New("the automaton is too large")
+
+// ref is a node of the decision diagram: a Boolean combination of atoms, in which temporal operators
+// occur positively. Equivalent combinations have the same ref.
+type ref int32
+
+const (
+	falseRef ref = 0
+	trueRef  ref = 1
+)
+
+// atom is a variable of the decision diagram: a proposition, or a temporal operator with its operands.
+// Other operators are expressed by these: F y as `true U y`, G x as `x W false`, a R b as `b W (a &
+// b)`.
+type atom struct {
+	op        Op // Prop, Next, Until or WeakUntil; True stands for the extra step of explicitNext
+	prop      int
+	x, y      ref
+	operators operators
+	// stable says that reading a letter never changes the truth of the operator, as for G F p.
+	stable bool
+}
+
+// operators is a set of the temporal operators that occur in a formula, at any depth.
+type operators uint8
+
+const (
+	hasUntil operators = 1 << iota
+	hasWeak
+)
+
+// node is `if atom then high else low`. The atoms on a path have increasing numbers; operands of an
+// atom have atoms with smaller numbers.
+type node struct {
+	atom      int32
+	low, high ref
+	operators operators
+}
+
+// bdd is a reduced ordered binary decision diagram with the formulas of one automaton.
+type bdd struct {
+	atoms         []atom
+	atomNumber    map[atom]int32
+	nodes         []node
+	unique        map[[3]int32]ref // the unique table: nodes by atom, low and high
+	iteCache      map[[3]ref]ref
+	progressCache map[progressKey]ref
+	maxNodes      int
+	exceeded      bool // maxNodes was exceeded: results are meaningless
+}
+
+type progressKey struct {
+	f      ref
+	letter uint64
+}
+
+func newBDD(limit int) *bdd {
+	leaf := node{atom: math.MaxInt32}
+	return &bdd{
+		atomNumber: map[atom]int32{}, nodes: []node{leaf, leaf},
+		unique: map[[3]int32]ref{}, iteCache: map[[3]ref]ref{}, progressCache: map[progressKey]ref{},
+		maxNodes: limit,
+	}
+}
+
+// err returns ErrTooLarge if maxNodes was exceeded.
+func (t *bdd) err() error {
+	if t.exceeded {
+		return ErrTooLarge
+	}
+	return nil
+}
+
+func (t *bdd) makeNode(v int32, lo, hi ref) ref {
+	if lo == hi {
+		return lo
+	}
+	key := [3]int32{v, int32(lo), int32(hi)}
+	r, ok := t.unique[key]
+	if !ok {
+		if t.exceeded = t.exceeded || len(t.nodes) >= t.maxNodes; t.exceeded {
+			return falseRef
+		}
+		r = ref(len(t.nodes))
+		t.nodes = append(t.nodes, node{v, lo, hi, t.atoms[v].operators | t.nodes[lo].operators | t.nodes[hi].operators})
+		t.unique[key] = r
+	}
+	return r
+}
+
+// literal returns the formula that consists of an atom.
+func (t *bdd) literal(v int32) ref { return t.makeNode(v, falseRef, trueRef) }
+
+// asAtom returns the atom if f consists of one atom.
+func (t *bdd) asAtom(f ref) (atom, bool) {
+	if n := t.nodes[f]; f > trueRef && n.low == falseRef && n.high == trueRef {
+		return t.atoms[n.atom], true
+	}
+	return atom{}, false
+}
+
+// ite returns `if f then g else h`.
+func (t *bdd) ite(f, g, h ref) ref {
+	switch {
+	case f == trueRef || g == h:
+		return g
+	case f == falseRef:
+		return h
+	case g == trueRef && h == falseRef:
+		return f
+	}
+	key := [3]ref{f, g, h}
+	if r, ok := t.iteCache[key]; ok {
+		return r
+	}
+	v := min(t.nodes[f].atom, t.nodes[g].atom, t.nodes[h].atom)
+	lo := t.ite(t.cofactor(f, v, false), t.cofactor(g, v, false), t.cofactor(h, v, false))
+	hi := t.ite(t.cofactor(f, v, true), t.cofactor(g, v, true), t.cofactor(h, v, true))
+	r := t.makeNode(v, lo, hi)
+	t.iteCache[key] = r
+	return r
+}
+
+// cofactor returns f with a fixed value for atom v. No atom of f may have a smaller number than v.
+func (t *bdd) cofactor(f ref, v int32, value bool) ref {
+	switch n := t.nodes[f]; {
+	case n.atom != v:
+		return f
+	case value:
+		return n.high
+	default:
+		return n.low
+	}
+}
+
+func (t *bdd) and(f, g ref) ref { return t.ite(f, g, falseRef) }
+
+func (t *bdd) or(f, g ref) ref { return t.ite(f, trueRef, g) }
+
+// implies reports whether f implies g, as Boolean combinations of atoms.
+func (t *bdd) implies(f, g ref) bool { return t.and(f, g) == f }
+
+// support returns the atoms of f in increasing order.
+func (t *bdd) support(f ref) []int32 {
+	var out []int32
+	seen := map[ref]bool{falseRef: true, trueRef: true}
+	found := make([]bool, len(t.atoms))
+	var visit func(f ref)
+	visit = func(f ref) {
+		if seen[f] {
+			return
+		}
+		seen[f] = true
+		n := t.nodes[f]
+		found[n.atom] = true
+		visit(n.low)
+		visit(n.high)
+	}
+	visit(f)
+	for v, ok := range found {
+		if ok {
+			out = append(out, int32(v))
+		}
+	}
+	return out
+}
+
+// atom returns the formula that consists of an atom, which it adds if it is new.
+func (t *bdd) atom(a atom) ref {
+	v, ok := t.atomNumber[a]
+	if !ok {
+		if t.exceeded = t.exceeded || len(t.atoms) >= t.maxNodes; t.exceeded {
+			return falseRef
+		}
+		v = int32(len(t.atoms))
+		t.atomNumber[a] = v
+		a.operators = t.nodes[a.x].operators | t.nodes[a.y].operators
+		switch a.op {
+		case Until:
+			a.operators |= hasUntil
+			a.stable = a.x == trueRef && t.atomsPersist(a.y, WeakUntil)
+		case WeakUntil:
+			a.operators |= hasWeak
+			a.stable = a.y == falseRef && t.atomsPersist(a.x, Until)
+		}
+		t.atoms = append(t.atoms, a)
+	}
+	return t.literal(v)
+}
+
+// atomsPersist reports whether every atom of f is stable or has the form G (if op is WeakUntil) or F
+// (if op is Until). Then F f, or G f respectively, is stable: a combination of G, once true, stays
+// true, and a combination of F, once false, stays false.
+func (t *bdd) atomsPersist(f ref, op Op) bool {
+	for _, v := range t.support(f) {
+		a := t.atoms[v]
+		complete := a.op == op && (op == WeakUntil && a.y == falseRef || op == Until && a.x == trueRef)
+		if !complete && !a.stable {
+			return false
+		}
+	}
+	return true
+}
+
+// stable reports whether reading a letter never changes the truth of f.
+func (t *bdd) stable(f ref) bool {
+	for _, v := range t.support(f) {
+		if !t.atoms[v].stable {
+			return false
+		}
+	}
+	return true
+}
+
+// prop returns the formula that consists of a proposition.
+func (t *bdd) prop(p int) ref { return t.atom(atom{op: Prop, prop: p}) }
+
+// next returns X x. It uses that X x is x if x is stable.
+func (t *bdd) next(x ref) ref {
+	if t.stable(x) {
+		return x
+	}
+	return t.atom(atom{op: Next, x: x})
+}
+
+// until returns x U y.
+func (t *bdd) until(x, y ref) ref {
+	switch {
+	case x == falseRef || x == y || t.stable(y):
+		return y
+	case x == trueRef:
+		return t.finally(y)
+	}
+	return t.atom(atom{op: Until, x: x, y: y})
+}
+
+// finally returns F y. It uses that F (a U b) is F b.
+func (t *bdd) finally(y ref) ref {
+	if a, ok := t.asAtom(y); ok && a.op == Until {
+		y = a.y
+	}
+	return t.atom(atom{op: Until, x: trueRef, y: y})
+}
+
+// weak returns x W y.
+func (t *bdd) weak(x, y ref) ref {
+	switch {
+	case x == falseRef || x == y || y == trueRef:
+		return y
+	case y == falseRef:
+		return t.globally(x)
+	case t.stable(y):
+		return t.or(t.globally(x), y)
+	case x == trueRef:
+		return trueRef
+	}
+	return t.atom(atom{op: WeakUntil, x: x, y: y})
+}
+
+// globally returns G x. It uses that G (a W b) is G (a | b).
+func (t *bdd) globally(x ref) ref {
+	if t.stable(x) {
+		return x
+	}
+	if a, ok := t.asAtom(x); ok && a.op == WeakUntil {
+		x = t.or(a.x, a.y)
+	}
+	if t.stable(x) {
+		return x
+	}
+	return t.atom(atom{op: WeakUntil, x: x, y: falseRef})
+}
+
+// progress returns what the remaining letters must satisfy after the given letter (formula
+// progression).
+//
+// Source: the function af of Esparza and Kretinsky (CAV 2014).
+func (t *bdd) progress(f ref, letter uint64) ref {
+	if f <= trueRef {
+		return f
+	}
+	key := progressKey{f, letter}
+	if r, ok := t.progressCache[key]; ok {
+		return r
+	}
+	n := t.nodes[f]
+	r := t.ite(t.progressAtom(n.atom, letter), t.progress(n.high, letter), t.progress(n.low, letter))
+	t.progressCache[key] = r
+	return r
+}
+
+func (t *bdd) progressAtom(v int32, letter uint64) ref {
+	switch a := t.atoms[v]; {
+	case a.op == Prop:
+		return ref(letter >> a.prop & 1)
+	case a.op == True:
+		return trueRef
+	case a.op == Next:
+		return a.x
+	case a.stable:
+		return t.literal(v)
+	default: // a U b and a W b are b | a & X(…)
+		return t.or(t.progress(a.y, letter), t.and(t.progress(a.x, letter), t.literal(v)))
+	}
+}

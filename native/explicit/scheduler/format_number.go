@@ -1,0 +1,64 @@
+package scheduler
+
+import (
+	"strconv"
+	"strings"
+)
+
+// numDigits is the number of significant digits of a probability in a file.
+//
+// Source: PRISM's -exportmodelprecision, default 16.
+const numDigits = 16
+
+// formatNumber formats a positive number as PRISM does, with Java's %.16g: it rounds the shortest
+// decimal that identifies the float64 half up, and removes trailing zeros.
+func formatNumber(x float64) string {
+	mantissa, exp, _ := strings.Cut(strconv.FormatFloat(x, 'e', -1, 64), "e")
+	digits := strings.Replace(mantissa, ".", "", 1)
+	point, _ := strconv.Atoi(exp) // FormatFloat wrote it
+	if len(digits) > numDigits {
+		rounded := roundDigits(digits)
+		point += len(rounded) - numDigits
+		digits = rounded[:numDigits]
+	}
+	digits = strings.TrimRight(digits, "0")
+	switch {
+	case point < -4 || point >= numDigits:
+		return scientific(digits, point)
+	case point < 0:
+		return "0." + strings.Repeat("0", -point-1) + digits
+	case len(digits) <= point+1:
+		return digits + strings.Repeat("0", point+1-len(digits))
+	}
+	return digits[:point+1] + "." + digits[point+1:]
+}
+
+// roundDigits rounds digits to numDigits. If that carries over, the result has one more digit.
+func roundDigits(digits string) string {
+	head := []byte(digits[:numDigits])
+	if digits[numDigits] < '5' {
+		return string(head)
+	}
+	for i := len(head) - 1; i >= 0; i-- {
+		if head[i]++; head[i] <= '9' {
+			return string(head)
+		}
+		head[i] = '0'
+	}
+	return "1" + string(head)
+}
+
+func scientific(digits string, exp int) string {
+	if len(digits) > 1 {
+		digits = digits[:1] + "." + digits[1:]
+	}
+	sign := "+"
+	if exp < 0 {
+		sign, exp = "-", -exp
+	}
+	text := strconv.Itoa(exp)
+	if exp < 10 {
+		text = "0" + text
+	}
+	return digits + "e" + sign + text
+}

@@ -1,0 +1,70 @@
+package solve
+
+import (
+	"math"
+	"math/big"
+)
+
+// doubleWord is an unevaluated sum hi + lo of two float64, with |lo| at most half an ulp of hi. All
+// values here are nonnegative.
+//
+// Source: Dekker (1971); error bounds 3u^2, 5u^2 and 15u^2 with u = 2^-53 from Joldes, Muller and
+// Popescu, Tight and rigorous error bounds for basic building blocks of double-word arithmetic (2017).
+type doubleWord struct{ hi, lo float64 }
+
+// doubleWordUnit exceeds the relative error of one operation, for results of at least
+// doubleWordFloor.
+const (
+	doubleWordUnit  = 0x1p-102
+	doubleWordFloor = 0x1p-900
+)
+
+// newDoubleWord rounds a fraction.
+func newDoubleWord(x *big.Rat) doubleWord {
+	hi, exact := x.Float64()
+	if exact || math.IsInf(hi, 0) {
+		return doubleWord{hi, 0}
+	}
+	rest := new(big.Rat).SetFloat64(hi)
+	lo, _ := rest.Sub(x, rest).Float64()
+	return doubleWord{hi, lo}
+}
+
+// rat returns the exact value.
+func (x doubleWord) rat() *big.Rat {
+	lo := new(big.Rat).SetFloat64(x.lo)
+	return lo.Add(lo, new(big.Rat).SetFloat64(x.hi))
+}
+
+// fastTwoSum returns the exact sum, if hi is at least lo.
+func fastTwoSum(hi, lo float64) doubleWord {
+	s := hi + lo
+	return doubleWord{s, lo - (s - hi)}
+}
+
+func (x doubleWord) add(y doubleWord) doubleWord {
+	s := x.hi + y.hi
+	t := s - x.hi
+	return fastTwoSum(s, (x.hi-(s-t))+(y.hi-t)+(x.lo+y.lo))
+}
+
+func (x doubleWord) sub(y doubleWord) doubleWord { return x.add(doubleWord{-y.hi, -y.lo}) }
+
+func (x doubleWord) mul(y doubleWord) doubleWord {
+	p := x.hi * y.hi
+	return fastTwoSum(p, math.FMA(x.hi, y.hi, -p)+(x.hi*y.lo+x.lo*y.hi))
+}
+
+func (x doubleWord) quo(y doubleWord) doubleWord {
+	q := x.hi / y.hi
+	r := x.sub(y.mul(doubleWord{q, 0}))
+	return fastTwoSum(q, r.hi/y.hi)
+}
+
+// flush returns x, or zero if x is below doubleWordFloor, where its digits may be wrong.
+func (x doubleWord) flush() doubleWord {
+	if x.hi < doubleWordFloor {
+		return doubleWord{}
+	}
+	return x
+}

@@ -1,0 +1,379 @@
+package solve
+
+import (
+	"math/bits"
+	"slices"
+)
+
+// eliminationOrder is an order in which the unknowns of x = P x + c are eliminated, with the sparsity
+// pattern of the factors. It depends on the positions of the nonzero terms of P only, not on their
+// values.
+type eliminationOrder struct {
+	order    []uint32 // the unknown at each position
+	position []uint32 // of each unknown
+	// upperCols[upperStart[p]:upperStart[p+1]] are the later positions with a term in row p when it is
+	// eliminated, in increasing order.
+	upperStart []int
+	upperCols  []uint32
+	// lowerCols has the earlier positions that are substituted into row p, in the same layout.
+	lowerStart []int
+	lowerCols  []uint32
+}
+
+// rowFunc returns the columns of row k of P. A column may occur twice; column k must not occur.
+type rowFunc func(k int) []uint32
+
+// maxFill limits the terms of the factors, to about a gigabyte.
+const maxFill = 1 << 26
+
+// markowitzOrder chooses an elimination order for n unknowns by Markowitz's rule: the next unknown is
+// one whose elimination can create the fewest terms. It returns nil if ordering and eliminating would
+// take more operations than budget.
+//
+// Source: Markowitz (1957); Duff, Erisman and Reid, Direct methods for sparse matrices (2017), chapters
+// 7 and 10, for the queue.
+func markowitzOrder(meter *meter, n int, row rowFunc, budget float64) (*eliminationOrder, error) {
+	e := newEliminator(n, row)
+	for len(e.order) < n && !e.dense() {
+		work := e.eliminateCheapest()
+		budget -= work
+		if budget < e.remainingWork() || e.storedTerms+e.remainingTerms > maxFill {
+			return nil, nil
+		}
+		if err := meter.did(int(work)); err != nil {
+			return nil, err
+		}
+	}
+	if m := n - len(e.order); e.storedTerms+m*m > maxFill {
+		return nil, nil
+	}
+	e.eliminateDense()
+	return e.result(), meter.did(n + e.storedTerms)
+}
+
+// Costs in operations of a sweep.
+const (
+	workPerTerm   = 30 // adding a term
+	workPerUpdate = 10 // changing a priority
+)
+
+// eliminator computes an elimination order. "Remaining" are the unknowns that have no position yet.
+type eliminator struct {
+	order      []uint32
+	eliminated []bool
+	// row has the columns of each row, and column the rows with a term in each column. Both may contain
+	// eliminated unknowns; rowCount and columnCount do not count those.
+	row, column           [][]uint32
+	rowCount, columnCount []int32
+	// rowSets has the columns of some long rows as sets, for rows that are merged with shorter ones
+	// many times.
+	rowSets        map[uint32]map[uint32]struct{}
+	remainingTerms int
+	storedTerms    int      // terms in row and column of eliminated unknowns
+	mark           []uint32 // t is in the current set if mark[t] == stamp
+	stamp          uint32
+	queue          bucketQueue
+}
+
+func newEliminator(n int, row rowFunc) *eliminator {
+	e := &eliminator{
+		order: make([]uint32, 0, n), eliminated: make([]bool, n), row: make([][]uint32, n), column: make([][]uint32, n),
+		rowCount: make([]int32, n), columnCount: make([]int32, n), rowSets: map[uint32]map[uint32]struct{}{}, mark: make([]uint32, n), queue: newBucketQueue(n),
+	}
+	total := 0
+	for k := range n {
+		total += len(row(k))
+	}
+	storage := make([]uint32, 0, total)
+	for k := range n {
+		first := len(storage)
+		e.newSet()
+		for _, t := range row(k) {
+			if e.mark[t] != e.stamp {
+				e.mark[t] = e.stamp
+				storage = append(storage, t)
+				e.columnCount[t]++
+			}
+		}
+		e.row[k] = storage[first:len(storage):len(storage)]
+		e.rowCount[k] = int32(len(storage) - first)
+	}
+	e.remainingTerms = len(storage)
+	columnStorage := make([]uint32, len(storage))
+	for k := range n {
+		e.column[k] = columnStorage[:0:e.columnCount[k]]
+		columnStorage = columnStorage[e.columnCount[k]:]
+	}
+	for k := range n {
+		for _, t := range e.row[k] {
+			e.column[t] = append(e.column[t], uint32(k))
+		}
+	}
+	for k := range n {
+		e.queue.put(uint32(k), e.cost(uint32(k)))
+	}
+	return e
+}
+
+// newSet starts a new, empty set of marked unknowns.
+func (e *eliminator) newSet() {
+	if e.stamp++; e.stamp == 0 {
+		clear(e.mark)
+		e.stamp = 1
+	}
+}
+
+// cost is Markowitz's bound on the number of terms that eliminating k creates.
+func (e *eliminator) cost(k uint32) int {
+	return max(int(e.rowCount[k])-1, 0) * max(int(e.columnCount[k])-1, 0)
+}
+
+// dense reports whether the remaining matrix is at least three quarters full, so that treating it as
+// full is as fast.
+func (e *eliminator) dense() bool {
+	m := len(e.row) - len(e.order)
+	return e.remainingTerms*4 >= 3*m*(m-1)
+}
+
+// remainingWork estimates the operations of the numerical elimination that are left, if rows do not
+// become longer.
+func (e *eliminator) remainingWork() float64 {
+	m, live := float64(len(e.row)-len(e.order)), float64(e.remainingTerms)
+	return live * live / max(m, 1) / 6
+}
+
+// eliminateCheapest eliminates the unknown of least cost, and returns the operations it took.
+func (e *eliminator) eliminateCheapest() float64 {
+	k := e.queue.first()
+	isEliminated := func(t uint32) bool { return e.eliminated[t] }
+	row, column := slices.DeleteFunc(e.row[k], isEliminated), slices.DeleteFunc(e.column[k], isEliminated)
+	e.append(k, row, column)
+	work := workPerUpdate * (len(row) + len(column))
+	for _, i := range column {
+		work += e.mergeRow(i, row)
+	}
+	work += e.eliminateTwins(row, column)
+	for _, i := range column {
+		e.update(i)
+	}
+	for _, t := range row {
+		e.update(t)
+	}
+	return float64(work)
+}
+
+func (e *eliminator) update(k uint32) {
+	if !e.eliminated[k] {
+		e.queue.put(k, e.cost(k))
+	}
+}
+
+// eliminateTwins eliminates the unknowns that now have the same row and column as the one just
+// eliminated: they create no terms.
+func (e *eliminator) eliminateTwins(row, column []uint32) (work int) {
+	e.newSet()
+	for _, t := range row {
+		e.mark[t] = e.stamp
+	}
+	for _, i := range column {
+		if e.mark[i] != e.stamp || int(e.rowCount[i]) != len(row)-1 || int(e.columnCount[i]) != len(column)-1 {
+			continue
+		}
+		row, column = without(row, i), without(column, i)
+		e.append(i, row, column)
+		for _, r := range column {
+			e.rowCount[r]--
+		}
+		work += 2 * (len(row) + len(column))
+	}
+	return work
+}
+
+func without(set []uint32, x uint32) []uint32 {
+	out := make([]uint32, 0, len(set)-1)
+	for _, y := range set {
+		if y != x {
+			out = append(out, y)
+		}
+	}
+	return out
+}
+
+// append gives unknown k the next position, with its final row and column.
+func (e *eliminator) append(k uint32, row, column []uint32) {
+	e.queue.remove(k)
+	e.eliminated[k] = true
+	e.order = append(e.order, k)
+	e.row[k], e.column[k] = row, column
+	delete(e.rowSets, k)
+	e.storedTerms += len(row) + len(column)
+	e.remainingTerms -= len(row) + len(column)
+	for _, t := range row {
+		e.columnCount[t]--
+	}
+}
+
+// mergeRow adds terms to row i, which has just lost one. It returns the operations it took.
+func (e *eliminator) mergeRow(i uint32, terms []uint32) int {
+	e.rowCount[i]--
+	row, rowSet := e.row[i], e.rowSets[i]
+	if rowSet == nil && len(row) > 16*len(terms)+64 {
+		rowSet = make(map[uint32]struct{}, 2*len(row))
+		for _, t := range row {
+			rowSet[t] = struct{}{}
+		}
+		e.rowSets[i] = rowSet
+	}
+	if rowSet != nil {
+		for _, t := range terms {
+			if _, ok := rowSet[t]; !ok && t != i {
+				rowSet[t] = struct{}{}
+				e.addTerm(i, t)
+			}
+		}
+		return workPerTerm * len(terms)
+	}
+	e.newSet()
+	e.mark[i] = e.stamp
+	kept := row[:0]
+	for _, t := range row {
+		if !e.eliminated[t] {
+			e.mark[t] = e.stamp
+			kept = append(kept, t)
+		}
+	}
+	e.row[i] = kept
+	added := 0
+	for _, t := range terms {
+		if e.mark[t] != e.stamp {
+			e.addTerm(i, t)
+			added++
+		}
+	}
+	return len(row) + 2*len(terms) + workPerTerm*added
+}
+
+func (e *eliminator) addTerm(i, t uint32) {
+	e.row[i] = append(e.row[i], t)
+	e.column[t] = append(e.column[t], i)
+	e.rowCount[i]++
+	e.columnCount[t]++
+	e.remainingTerms++
+}
+
+// eliminateDense orders the remaining unknowns, as if their matrix were full.
+func (e *eliminator) eliminateDense() {
+	var remaining []uint32
+	for k, gone := range e.eliminated {
+		if !gone {
+			remaining = append(remaining, uint32(k))
+		}
+	}
+	for i, k := range remaining {
+		e.row[k], e.column[k] = remaining[i+1:], remaining[i+1:]
+		e.storedTerms += 2 * (len(remaining) - i - 1)
+	}
+	e.order = append(e.order, remaining...)
+}
+
+// result replaces unknowns by their positions.
+func (e *eliminator) result() *eliminationOrder {
+	n := len(e.row)
+	f := &eliminationOrder{order: e.order, position: make([]uint32, n), upperStart: make([]int, n+1), lowerStart: make([]int, n+1)}
+	ups := 0
+	for p, k := range f.order {
+		f.position[k] = uint32(p)
+		ups += len(e.row[k])
+	}
+	f.upperCols = make([]uint32, 0, ups)
+	for p, k := range f.order {
+		for _, t := range e.row[k] {
+			f.upperCols = append(f.upperCols, f.position[t])
+		}
+		slices.Sort(f.upperCols[f.upperStart[p]:])
+		f.upperStart[p+1] = len(f.upperCols)
+		for _, i := range e.column[k] {
+			f.lowerStart[f.position[i]+1]++
+		}
+	}
+	for p := range n {
+		f.lowerStart[p+1] += f.lowerStart[p]
+	}
+	f.lowerCols = make([]uint32, f.lowerStart[n])
+	next := slices.Clone(f.lowerStart)
+	for p, k := range f.order {
+		for _, i := range e.column[k] {
+			q := f.position[i]
+			f.lowerCols[next[q]] = uint32(p)
+			next[q]++
+		}
+	}
+	return f
+}
+
+// bucketQueue is a priority queue of the numbers below n. Its buckets have priorities that differ by
+// less than an eighth.
+type bucketQueue struct {
+	head       []uint32 // the first number of each bucket, plus one; 0 if it is empty
+	next, prev []uint32 // doubly linked lists: plus one; 0 is the end; prev of the first is unused
+	level      []int32  // the bucket of each number; -1 if it is not in the queue
+	lowest     int      // lower bound on the first bucket in use
+}
+
+func newBucketQueue(n int) bucketQueue {
+	b := bucketQueue{head: make([]uint32, 512), next: make([]uint32, n), prev: make([]uint32, n), level: make([]int32, n)}
+	for k := range b.level {
+		b.level[k] = -1
+	}
+	return b
+}
+
+// levelOf returns the bucket of a priority: its three leading bits after the first, and its exponent.
+func levelOf(priority int) int32 {
+	if priority < 16 {
+		return int32(priority)
+	}
+	e := bits.Len(uint(priority)) - 1
+	return int32(16 + 8*(e-4) + priority>>(e-3)&7)
+}
+
+// put adds a number or changes its priority.
+func (b *bucketQueue) put(k uint32, priority int) {
+	level := levelOf(priority)
+	if b.level[k] == level {
+		return
+	}
+	b.remove(k)
+	if first := b.head[level]; first != 0 {
+		b.prev[first-1] = k + 1
+	}
+	b.next[k], b.prev[k], b.level[k] = b.head[level], 0, level
+	b.head[level] = k + 1
+	b.lowest = min(b.lowest, int(level))
+}
+
+func (b *bucketQueue) remove(k uint32) {
+	level := b.level[k]
+	if level < 0 {
+		return
+	}
+	next, prev := b.next[k], b.prev[k]
+	if next != 0 {
+		b.prev[next-1] = prev
+	}
+	if prev != 0 {
+		b.next[prev-1] = next
+	} else {
+		b.head[level] = next
+	}
+	b.level[k] = -1
+}
+
+// first returns a number of the first bucket in use, without removing it. The queue must not be
+// empty.
+func (b *bucketQueue) first() uint32 {
+	for b.head[b.lowest] == 0 {
+		b.lowest++
+	}
+	return b.head[b.lowest] - 1
+}

@@ -1,0 +1,128 @@
+package solve
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+func noMeter(t *testing.T) *meter { return newMeter(t.Context(), Options{}, 0) }
+
+// randomTerms returns the rows of a random matrix, some columns twice.
+func randomTerms(rng *rand.Rand, n int) [][]uint32 {
+	rows := make([][]uint32, n)
+	for k := range rows {
+		for range rng.IntN(5) {
+			if t := rng.IntN(n); t != k {
+				rows[k] = append(rows[k], uint32(t))
+			}
+		}
+		if k > 0 && rng.IntN(3) == 0 { // a hub
+			rows[k] = append(rows[k], 0)
+		}
+	}
+	return rows
+}
+
+// TestMarkowitzOrder compares with the elimination of a dense matrix in the same order: every term must
+// have a position.
+func TestMarkowitzOrder(t *testing.T) {
+	for seed := range uint64(500) {
+		rng := rand.New(rand.NewPCG(seed, 3))
+		n := 1 + rng.IntN(60)
+		rows := randomTerms(rng, n)
+		f, err := markowitzOrder(noMeter(t), n, func(k int) []uint32 { return rows[k] }, math.Inf(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		dense := make([][]bool, n) // by place
+		for p := range dense {
+			dense[p] = make([]bool, n)
+			if f.position[f.order[p]] != uint32(p) {
+				t.Fatalf("seed %d: place and order differ", seed)
+			}
+			for _, c := range rows[f.order[p]] {
+				dense[p][f.position[c]] = true
+			}
+		}
+		for p := range n {
+			for i := p + 1; i < n; i++ {
+				for c := p + 1; c < n; c++ {
+					dense[i][c] = dense[i][c] || dense[i][p] && dense[p][c]
+				}
+			}
+		}
+		for p := range n {
+			up, low := f.upperCols[f.upperStart[p]:f.upperStart[p+1]], f.lowerCols[f.lowerStart[p]:f.lowerStart[p+1]]
+			if !slices.IsSorted(up) || !slices.IsSorted(low) {
+				t.Fatalf("seed %d: places %v, %v are not in order", seed, up, low)
+			}
+			for c, has := range dense[p] {
+				in := low
+				if c > p {
+					in = up
+				}
+				if has && c != p && !slices.Contains(in, uint32(c)) {
+					t.Fatalf("seed %d: no place for a term of row %d in column %d", seed, p, c)
+				}
+			}
+		}
+	}
+}
+
+// TestMarkowitzOrderSparse checks that there is no fill where none is necessary.
+func TestMarkowitzOrderSparse(t *testing.T) {
+	const n = 20_000
+	tests := []struct {
+		name string
+		row  func(k int) []uint32
+		most int // terms
+	}{
+		{"path", func(k int) []uint32 {
+			return slices.DeleteFunc([]uint32{uint32(k - 1), uint32(k + 1)}, func(t uint32) bool { return t >= n })
+		}, 2 * n},
+		{"rounds", func(k int) []uint32 {
+			return slices.DeleteFunc([]uint32{0, uint32(k + 1), uint32(k + 2 + k*k%97)}, func(t uint32) bool { return t >= n || t == uint32(k) })
+		}, 4 * n},
+		{"star", func(k int) []uint32 {
+			if k > 0 {
+				return []uint32{0}
+			}
+			all := make([]uint32, 0, n)
+			for t := range uint32(n - 1) {
+				all = append(all, t+1)
+			}
+			return all
+		}, 2 * n},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			f, err := markowitzOrder(noMeter(t), n, tt.row, 1000*n)
+			if err != nil || f == nil {
+				t.Fatal("given up", err)
+			}
+			if got := len(f.upperCols) + len(f.lowerCols); got > tt.most {
+				t.Errorf("%d terms, want %d at most", got, tt.most)
+			}
+		})
+	}
+}
+
+// TestMarkowitzOrderBudget checks that elimination is given up where the fill explodes.
+func TestMarkowitzOrderBudget(t *testing.T) {
+	const n = 5000
+	rng := rand.New(rand.NewPCG(1, 4))
+	rows := make([][]uint32, n)
+	for k := range rows {
+		for range 4 {
+			if t := rng.IntN(n); t != k {
+				rows[k] = append(rows[k], uint32(t))
+			}
+		}
+	}
+	f, err := markowitzOrder(noMeter(t), n, func(k int) []uint32 { return rows[k] }, 100*n)
+	if f != nil || err != nil {
+		t.Errorf("not given up: %v", err)
+	}
+}

@@ -1,0 +1,267 @@
+package solve
+
+import (
+	"context"
+	"errors"
+	"math/big"
+	"slices"
+)
+
+// LinearProgram maximizes Objective·x subject to Rows·x = Right and x >= 0, in rational arithmetic.
+type LinearProgram struct {
+	// Objective has one coefficient per variable; nil stands for 0.
+	Objective []*big.Rat
+	Rows      [][]Term
+	Right     []*big.Rat
+}
+
+// Term is a coefficient of a variable. The terms of a row have different variables in increasing order.
+type Term struct {
+	Var   int
+	Coeff *big.Rat
+}
+
+// The reasons why a linear program has no solution.
+var (
+	// ErrInfeasible says that no x satisfies the constraints.
+	ErrInfeasible = errors.New("the equations have no solution")
+	ErrUnbounded  = errors.New("the objective is unbounded") // ErrUnbounded says that the objective has no maximum.
+)
+
+// Variable adds a variable with objective coefficient 0, and returns its number.
+func (p *LinearProgram) Variable() int {
+	p.Objective = append(p.Objective, nil)
+	return len(p.Objective) - 1
+}
+
+// Row adds an equation.
+func (p *LinearProgram) Row(right *big.Rat, terms ...Term) {
+	p.Rows, p.Right = append(p.Rows, terms), append(p.Right, right)
+}
+
+// Maximize returns the maximal objective and a solution that attains it. The error is ErrInfeasible,
+// ErrUnbounded or the context's.
+//
+// Source: the two-phase simplex method. The variable of greatest reduced cost enters; after a step without
+// progress Bland's rule (1977) decides, which cannot cycle.
+func (p *LinearProgram) Maximize(ctx context.Context) (*big.Rat, []*big.Rat, error) {
+	t := p.tableau()
+	for i := range t.rows { // first phase: minimize the artificial variables
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
+		for _, x := range t.rows[i] {
+			t.addReducedCost(x.Var, x.Coeff)
+		}
+		t.value.Sub(t.value, t.right[i])
+	}
+	if err := t.run(ctx); err != nil {
+		return nil, nil, err
+	}
+	if t.value.Sign() != 0 {
+		return nil, nil, ErrInfeasible
+	}
+	if err := t.dropArtificial(ctx); err != nil {
+		return nil, nil, err
+	}
+	t.value.SetInt64(0)
+	for j := range t.reducedCost {
+		t.reducedCost[j].SetInt64(0)
+		if g := p.Objective[j]; g != nil {
+			t.reducedCost[j].Set(g)
+		}
+	}
+	for i, j := range t.basis {
+		t.eliminateReducedCost(i, new(big.Rat).Set(t.reducedCost[j]))
+	}
+	if err := t.run(ctx); err != nil {
+		return nil, nil, err
+	}
+	x := make([]*big.Rat, len(t.reducedCost))
+	for j := range x {
+		x[j] = new(big.Rat)
+	}
+	for i, j := range t.basis {
+		x[j] = t.right[i]
+	}
+	return t.value, x, nil
+}
+
+// tableau is a basic solution: variable basis[i] has value right[i], all others are 0. reducedCost is
+// what a unit of each variable adds to value. A basis variable that is not one of the program's is
+// artificial.
+type tableau struct {
+	rows        [][]Term
+	right       []*big.Rat
+	basis       []int
+	reducedCost []*big.Rat
+	value       *big.Rat
+}
+
+func (p *LinearProgram) tableau() *tableau {
+	t := &tableau{value: new(big.Rat), reducedCost: make([]*big.Rat, len(p.Objective))}
+	for j := range t.reducedCost {
+		t.reducedCost[j] = new(big.Rat)
+	}
+	for i, row := range p.Rows {
+		terms := make([]Term, len(row))
+		for k, x := range row {
+			terms[k] = Term{x.Var, new(big.Rat).Set(x.Coeff)}
+		}
+		right := new(big.Rat).Set(p.Right[i])
+		if right.Sign() < 0 {
+			right.Neg(right)
+			for k := range terms {
+				terms[k].Coeff.Neg(terms[k].Coeff)
+			}
+		}
+		t.rows, t.right, t.basis = append(t.rows, terms), append(t.right, right), append(t.basis, len(p.Objective)+i)
+	}
+	return t
+}
+
+// addReducedCost adds to the reduced cost of variable j.
+func (t *tableau) addReducedCost(j int, by *big.Rat) { t.reducedCost[j].Add(t.reducedCost[j], by) }
+
+// coeff returns the coefficient of variable j in row i, or nil if it is 0.
+func (t *tableau) coeff(i, j int) *big.Rat {
+	k, ok := slices.BinarySearchFunc(t.rows[i], j, func(x Term, j int) int { return x.Var - j })
+	if !ok {
+		return nil
+	}
+	return t.rows[i][k].Coeff
+}
+
+// run pivots until no variable has a positive reduced cost.
+func (t *tableau) run(ctx context.Context) error {
+	stalled := false
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		j := t.entering(stalled)
+		if j < 0 {
+			return nil
+		}
+		i := t.leaving(j)
+		if i < 0 {
+			return ErrUnbounded
+		}
+		stalled = t.right[i].Sign() == 0
+		if err := t.pivot(ctx, i, j); err != nil {
+			return err
+		}
+	}
+}
+
+// entering returns a variable with positive reduced cost: the greatest one, or with first the first one; -1 if
+// there is none.
+func (t *tableau) entering(first bool) int {
+	best := -1
+	for j, g := range t.reducedCost {
+		if g.Sign() <= 0 || best >= 0 && g.Cmp(t.reducedCost[best]) <= 0 {
+			continue
+		}
+		if best = j; first {
+			break
+		}
+	}
+	return best
+}
+
+// leaving returns the row whose variable reaches 0 first if variable j grows, by the ratio test; ties
+// go to the smallest variable. It returns -1 if there is none.
+func (t *tableau) leaving(j int) int {
+	best := -1
+	var minRatio *big.Rat
+	for i := range t.rows {
+		coeff := t.coeff(i, j)
+		if coeff == nil || coeff.Sign() <= 0 {
+			continue
+		}
+		ratio := new(big.Rat).Quo(t.right[i], coeff)
+		if best >= 0 {
+			if c := ratio.Cmp(minRatio); c > 0 || c == 0 && t.basis[i] > t.basis[best] {
+				continue
+			}
+		}
+		best, minRatio = i, ratio
+	}
+	return best
+}
+
+// pivot makes variable j the basis variable of row i. It polls the context, since one pivot can take
+// seconds.
+func (t *tableau) pivot(ctx context.Context, i, j int) error {
+	inverse := new(big.Rat).Inv(t.coeff(i, j))
+	for k := range t.rows[i] {
+		t.rows[i][k].Coeff.Mul(t.rows[i][k].Coeff, inverse)
+	}
+	t.right[i].Mul(t.right[i], inverse)
+	for r := range t.rows {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if a := t.coeff(r, j); r != i && a != nil {
+			factor := new(big.Rat).Neg(a)
+			t.rows[r] = addMultiple(t.rows[r], t.rows[i], factor)
+			t.right[r].Add(t.right[r], factor.Mul(factor, t.right[i]))
+		}
+	}
+	t.eliminateReducedCost(i, new(big.Rat).Set(t.reducedCost[j]))
+	t.basis[i] = j
+	return nil
+}
+
+// eliminateReducedCost makes the reduced cost of the basis variable of row i zero, which is g.
+func (t *tableau) eliminateReducedCost(i int, g *big.Rat) {
+	if g.Sign() == 0 {
+		return
+	}
+	var x big.Rat
+	for _, term := range t.rows[i] {
+		t.reducedCost[term.Var].Sub(t.reducedCost[term.Var], x.Mul(g, term.Coeff))
+	}
+	t.value.Add(t.value, x.Mul(g, t.right[i]))
+}
+
+// addMultiple returns row + factor*other without zero terms. It may change row.
+func addMultiple(row, other []Term, factor *big.Rat) []Term {
+	out := make([]Term, 0, len(row)+len(other))
+	for len(row) > 0 || len(other) > 0 {
+		switch {
+		case len(other) == 0 || len(row) > 0 && row[0].Var < other[0].Var:
+			out, row = append(out, row[0]), row[1:]
+		case len(row) == 0 || other[0].Var < row[0].Var:
+			out = append(out, Term{other[0].Var, new(big.Rat).Mul(factor, other[0].Coeff)})
+			other = other[1:]
+		default:
+			sum := new(big.Rat).Mul(factor, other[0].Coeff)
+			if sum.Add(sum, row[0].Coeff); sum.Sign() != 0 {
+				out = append(out, Term{row[0].Var, sum})
+			}
+			row, other = row[1:], other[1:]
+		}
+	}
+	return out
+}
+
+// dropArtificial replaces artificial variables in the basis, whose values are 0, and removes redundant
+// equations.
+func (t *tableau) dropArtificial(ctx context.Context) error {
+	for i := 0; i < len(t.rows); {
+		switch {
+		case t.basis[i] < len(t.reducedCost):
+			i++
+		case len(t.rows[i]) > 0:
+			if err := t.pivot(ctx, i, t.rows[i][0].Var); err != nil {
+				return err
+			}
+		default:
+			t.rows = slices.Delete(t.rows, i, i+1)
+			t.right = slices.Delete(t.right, i, i+1)
+			t.basis = slices.Delete(t.basis, i, i+1)
+		}
+	}
+	return nil
+}

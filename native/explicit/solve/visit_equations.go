@@ -1,0 +1,161 @@
+package solve
+
+import (
+	"math"
+	"slices"
+)
+
+// visitEquations are the equations w = initial + w P for the expected visits w of each unknown of a
+// local system, whose own equations are x = P x + c. The system must be a chain that leaves its
+// unknowns with probability one.
+type visitEquations struct {
+	*localSystem
+	initial []float64
+	start   []uint32  // the terms of equation k are start[k]:start[k+1]
+	from    []uint32  // predecessors
+	prob    []float64 // their probabilities to go to k
+	err     float64   // bound on the relative rounding error of evaluating an equation
+}
+
+func newVisitEquations(l *localSystem) *visitEquations {
+	n := len(l.choiceStart) - 1
+	v := &visitEquations{
+		localSystem: l, initial: make([]float64, n), start: make([]uint32, n+2), from: make([]uint32, len(l.col)), prob: make([]float64, len(l.col)),
+	}
+	for _, t := range l.col {
+		v.start[t+2]++
+	}
+	maxTerms := 0
+	for t := range n {
+		maxTerms = max(maxTerms, int(v.start[t+2]))
+		v.start[t+2] += v.start[t+1]
+	}
+	for k := range n { // one choice each: this is a chain
+		for i := l.termStart[k]; i < l.termStart[k+1]; i++ {
+			at := &v.start[l.col[i]+1]
+			v.from[*at], v.prob[*at] = uint32(k), l.weight[i]
+			*at++
+		}
+	}
+	v.start = v.start[:n+1]
+	v.err = 1.05 * (slices.Max(l.err) + l.round.row(maxTerms))
+	return v
+}
+
+// visitBudget limits the operations of an elimination to some seconds' worth.
+const visitBudget = 1 << 32
+
+// solve returns bounds on the expected visits: by elimination if that is cheap, and by iteration
+// otherwise. It reports whether their width is at most epsilon.
+func (v *visitEquations) solve(meter *meter, opts Options) (out []enclosure, ok bool, err error) {
+	solver := newEliminationSolver(v.localSystem, visitBudget)
+	if solver.eliminationOrder, err = markowitzOrder(meter, len(v.initial), solver.row, solver.budget); err != nil {
+		return nil, false, err
+	}
+	if solver.eliminationOrder != nil {
+		factorized, err := solver.factorizeFloat(meter)
+		if err != nil {
+			return nil, false, err
+		}
+		if factorized {
+			visits := solver.solveTransposed(v.initial)
+			if out, ok = v.bounds(visits, solver.solveTransposed(visits), opts.epsilon()); out != nil { // as narrow as rounding allows
+				return out, ok, nil
+			}
+		}
+	}
+	return v.iterate(meter, opts)
+}
+
+// iterate is solve by Gauss-Seidel sweeps.
+func (v *visitEquations) iterate(meter *meter, opts Options) (out []enclosure, ok bool, err error) {
+	visits, potential := slices.Clone(v.initial), make([]float64, len(v.initial))
+	done, limit := 0, opts.maxSweeps()
+	for sweeps := firstSweeps; done < limit; sweeps *= 2 {
+		for range min(sweeps, limit-done) {
+			v.sweep(visits, v.initial)
+			v.sweep(potential, visits)
+			done++
+			meter.progress.Sweeps++
+			if err := meter.did(2 * v.work()); err != nil {
+				return nil, false, err
+			}
+		}
+		if bounds, narrow := v.bounds(visits, potential, opts.epsilon()); bounds != nil {
+			if out = bounds; narrow {
+				return out, true, nil
+			}
+		}
+	}
+	if out == nil {
+		out = slices.Repeat([]enclosure{{upper: math.Inf(1)}}, len(visits))
+	}
+	return out, false, nil
+}
+
+// sweep applies one Gauss-Seidel sweep of x = initial + x P.
+func (v *visitEquations) sweep(x, initial []float64) {
+	for k := range x {
+		x[k] = initial[k] + v.inflow(k, x)
+	}
+}
+
+// inflow returns the expected number of transitions into unknown k.
+func (v *visitEquations) inflow(k int, visits []float64) float64 {
+	sum := 0.0
+	for i := v.start[k]; i < v.start[k+1]; i++ {
+		sum += v.prob[i] * visits[v.from[i]]
+	}
+	return sum
+}
+
+// bounds returns bounds on the solution around an approximation w, and reports whether their relative
+// width is at most epsilon. It returns nil if it cannot prove any.
+//
+// If every equation holds for w up to the relative residual r, the error of w is at most the solution
+// of e = r w + e P. That is at most r f u for any potential u and factor f with f (u - u P) >= w. The
+// potential should be near the solution of u = w + u P.
+func (v *visitEquations) bounds(visits, potential []float64, epsilon float64) (out []enclosure, narrow bool) {
+	if visits == nil || potential == nil || !within(visits, 0x1p-300, 0x1p300) || !within(potential, 0x1p-300, 0x1p300) {
+		return nil, false
+	}
+	residual, factor := 0.0, 0.0
+	for k := range visits {
+		expected := v.initial[k] + v.inflow(k, visits)
+		residual = max(residual, (math.Abs(visits[k]-expected)+v.err*(visits[k]+expected))/visits[k])
+		slack := potential[k]*(1-v.err) - v.inflow(k, potential)*(1+v.err)
+		if !(slack > 0) {
+			return nil, false
+		}
+		factor = max(factor, visits[k]/slack)
+	}
+	narrow = true
+	for k := range visits {
+		spread := 1.01 * residual * factor * potential[k]
+		out = append(out, enclosure{lower: v.round.down(visits[k]-spread, 2*unit), upper: v.round.up(visits[k]+spread, 2*unit)})
+		narrow = narrow && spread <= epsilon/2*visits[k]
+	}
+	return out, narrow
+}
+
+// solveTransposed solves w = initial + w P with the factors of I - P.
+func (elim *eliminationSolver) solveTransposed(initial []float64) []float64 {
+	intermediate := make([]float64, len(elim.order)) // by place
+	for p, k := range elim.order {
+		intermediate[p] = initial[k]
+	}
+	for p := range intermediate {
+		intermediate[p] /= elim.pivot[p]
+		for i := elim.upperStart[p]; i < elim.upperStart[p+1]; i++ {
+			intermediate[elim.upperCols[i]] += elim.upper[i] * intermediate[p]
+		}
+	}
+	w := make([]float64, len(intermediate))
+	for p, k := range slices.Backward(elim.order) {
+		for i := elim.lowerStart[p]; i < elim.lowerStart[p+1]; i++ {
+			intermediate[elim.lowerCols[i]] += elim.lower[i] * intermediate[p]
+		}
+		w[k] = intermediate[p]
+	}
+	return w
+}
