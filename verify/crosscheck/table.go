@@ -9,9 +9,8 @@ import (
 	"tilecheck/result"
 )
 
-// Table lays the report out: a row per property and valuation with what every
-// engine says, the status and its reason; below it what is wrong with models,
-// the first differences, and how to read the statuses.
+// Table returns the report as a table: a row per property and valuation with the answers of the engines, the status and
+// the reason. Below it come the errors of models, the first differences, and how to read the statuses.
 func (r *Report) Table() *table.Table {
 	t := &table.Table{Columns: []table.Column{{Name: "property", Min: 16, Code: true}}}
 	constants := slices.ContainsFunc(r.Rows, func(row Row) bool { return len(row.Constants) > 0 })
@@ -34,7 +33,7 @@ func (r *Report) Table() *table.Table {
 		reason := strings.Join(append([]string{row.Reason}, row.Notes...), "; ")
 		t.Append(append(values, table.Cell{Text: string(row.Status), Tone: row.Status.tone()}, string(row.Basis), strings.TrimPrefix(reason, "; "))...)
 	}
-	t.Notes = append(append(t.Notes, r.String()), r.proven()...)
+	t.Notes = append(append(t.Notes, r.String()), r.proofNotes()...)
 	for i := range r.Models {
 		t.Notes = append(t.Notes, r.Models[i].String())
 	}
@@ -59,7 +58,7 @@ func (s Status) tone() table.Tone {
 	return table.Plain
 }
 
-// said is a verdict in a cell.
+// said returns the text of a verdict in a table cell.
 func said(v *result.Verdict) string {
 	switch {
 	case v.Err != nil:
@@ -85,7 +84,7 @@ func said(v *result.Verdict) string {
 	return text
 }
 
-// String says what the comparison found, with the commands below each other.
+// String returns the result of the diagnosis, with one command per line below it.
 func (d *Diagnosis) String() string {
 	text := d.First + " against " + d.Second
 	if c := result.Valuation(d.Constants).String(); c != "" {
