@@ -202,7 +202,7 @@ func TestRemembered(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := m.newPathgen(w, m.initialState())
+	p := m.newPathGenerator(w, m.initialState())
 	if _, err := p.assemble(); err != nil {
 		t.Fatal(err)
 	}
