@@ -1,19 +1,19 @@
-// Package certify checks certificates: that the claims of a file follow from its model.
-// It knows nothing of how the values were found, and uses no arithmetic but that of
-// fractions.
+// Package certify checks certificates: it proves that the claims of a file follow from its model.
+// The check does not depend on how the values were computed, and uses rational arithmetic
+// only.
 //
-//	results, err := certify.Check(ctx, file) // of certificate.Read, or made in memory
+//	results, err := certify.Check(ctx, file) // file from certificate.Read, or built in memory
 //
 // # The mathematics
 //
 // Let S be the states, A(s) the choices of s, P_a(s,t) their probabilities and r_a(s) >= 0
 // their rewards; a Markov chain has one choice in each state. opt is min or max over the
 // schedulers. For x: S -> [0,inf] let (P_a x)(s) be the mean of x over the successors.
-// "The choice" below means: for a lower bound of max and for an upper bound of min some
-// choice of s, the same for all that is asked of it; for a lower bound of min and an upper
-// bound of max every choice. Let V be the value, x the lower bound, y the upper bound. All
-// of x, y, rank and layer come with the certificate; a rank or layer that is not given is
-// a number above all others. L and R are sets of states.
+// "The choice" below means: for a lower bound of max and for an upper bound of min, some
+// one choice of s that satisfies all the conditions; for a lower bound of min and for an upper
+// bound of max, every choice of s. Let V be the value, x the lower bound, y the upper bound. All
+// of x, y, rank and layer come from the certificate; a missing rank or layer is
+// greater than all others. L and R are sets of states.
 //
 // Rule 1, probability of L until R. Upper: y >= 1 in R, and y >= P_a y for the choice in
 // L\R. Proof: V is the least such function [0,inf]^S (Tarski); for min, of the chain of the
@@ -52,8 +52,8 @@
 // successor in a lower layer, or all in its own and r_a > 0 or one of them of smaller rank.
 // Proof: by induction on layers; staying in one earns again and again, as before.
 //
-// Rule 4, a number of steps, a time, and the next state: computed, rounded down and up, by
-// package steps, whose comment goes on here.
+// Rule 4, step bounds, time bounds and the next state: package steps computes the values itself, rounded down
+// and up; its package comment has the proof.
 //
 // Rule 5, long-run average. With gain g and bias h, lower: the choice has g <= P_a g and
 // g + h <= r_a + P_a h; upper, both the other way round. Proof: sum the second over n steps
@@ -62,19 +62,19 @@
 // reward for the mean time 1/E(s) in s, and g/E + h stands for g + h: times E(s), with the
 // generator Q, Qg >= 0 and g <= E r + Q h, which is summed over time in the same way.
 //
-// Rule 6, path formulas and co-safe rewards: rules 1 and 2 of the product with an automaton,
-// by package omega, whose comment goes on here.
+// Rule 6, path formulas and co-safe rewards: rules 1 and 2 for the product with an automaton;
+// the comment of package omega has the proof.
 //
-// Rule 7, several objectives of one scheduler: rule 3 of the product with what they remember,
-// by package several, whose comment goes on here.
+// Rule 7, several objectives of one scheduler: rule 3 for the product with the objectives' memory;
+// the comment of package several has the proof.
 //
-// In a CTMC rules 1 to 3 are about the chain of its jumps, with rewards for mean times.
+// In a CTMC rules 1 to 3 are about the jump chain; a state reward is multiplied by the mean sojourn time.
 //
-// Paths. A state in a set E [L U R] is in R, or in L with a successor in the set of smaller
-// rank; one outside is not in R, and not in L or without a successor in the set: the set is
-// the least one that is closed under such steps. For A [L U R]: all successors, some one.
+// Paths. A state in a set E [L U R] is in R, or it is in L and has a successor in the set with smaller
+// rank. A state outside is not in R, and it is not in L or has no successor in the set. So the set is
+// the least fixed point. For A [L U R], "a successor" becomes "all successors", and "no" becomes "not all".
 //
-// A set is known from below and from above, where the bounds of a vector leave its
-// relation to a threshold open. Probabilities of until grow with L and R, so each bound
-// takes its own; in other rules such a set must be known.
+// If the bounds of a vector do not decide its relation to a threshold, a set is known only from below and from
+// above. Until probabilities are monotone in L and R, so the lower bound uses the lower sets and the upper bound the
+// upper ones; the other rules require that the set is known.
 package certify

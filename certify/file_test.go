@@ -196,12 +196,12 @@ func TestAbove(t *testing.T) {
 		t.Fatalf("%v, read as %+v", err, g)
 	}
 	for want, change := range map[string][2]string{
-		"wanted a column before it": {`"above": "lower"`, `"above": "upper"`},
-		"of another scale":          {"", ""},
-		"does not fit 64 bits":      {string(bytes.Repeat([]byte{7}, n)), string(bytes.Repeat([]byte{9}, n))},
+		"wanted an earlier column": {`"above": "lower"`, `"above": "upper"`},
+		"has another scale":        {"", ""},
+		"does not fit 64 bits":     {string(bytes.Repeat([]byte{7}, n)), string(bytes.Repeat([]byte{9}, n))},
 	} {
 		bad := bytes.Replace(text, []byte(change[0]), []byte(change[1]), 1)
-		if want == "of another scale" {
+		if want == "has another scale" {
 			at := bytes.LastIndex(text, []byte(`"scale": 62`))
 			bad = bytes.Clone(text)
 			copy(bad[at:], `"scale": 61`)

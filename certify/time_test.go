@@ -166,16 +166,16 @@ func TestTimeForms(t *testing.T) {
 	m := randomModel(rng, certificate.CTMC)
 	for want, change := range map[string]func(v *certificate.Vector, m *certificate.Model){
 		"none where it is wanted": func(v *certificate.Vector, _ *certificate.Model) { v.Timed = nil },
-		"in a dtmc":               func(_ *certificate.Vector, m *certificate.Model) { m.Kind, m.Exit = certificate.DTMC, nil },
-		"a time that is none":     func(v *certificate.Vector, _ *certificate.Model) { v.Timed.From = big.NewRat(9, 1) },
-		"no time or rate":         func(v *certificate.Vector, _ *certificate.Model) { v.Timed.From = big.NewRat(-1, 1) },
+		"of a dtmc":               func(_ *certificate.Vector, m *certificate.Model) { m.Kind, m.Exit = certificate.DTMC, nil },
+		"an empty time interval":  func(v *certificate.Vector, _ *certificate.Model) { v.Timed.From = big.NewRat(9, 1) },
+		"missing, negative":       func(v *certificate.Vector, _ *certificate.Model) { v.Timed.From = big.NewRat(-1, 1) },
 		"the rate 0":              func(v *certificate.Vector, _ *certificate.Model) { v.Timed.Rate = new(big.Rat) },
 		"a time in steps":         func(v *certificate.Vector, _ *certificate.Model) { v.To = 3 },
 		"9999 binary places":      func(v *certificate.Vector, _ *certificate.Model) { v.Timed.Scale = 9999 },
 		"longer than a million steps": func(v *certificate.Vector, _ *certificate.Model) {
 			v.Timed.Rate = big.NewRat(1<<40, 1)
 		},
-		"one too long": func(v *certificate.Vector, _ *certificate.Model) {
+		"or too long": func(v *certificate.Vector, _ *certificate.Model) {
 			v.Timed.To = new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), 1<<13))
 		},
 	} {

@@ -6,24 +6,24 @@ import (
 	"strconv"
 )
 
-// Automaton is a path formula, and an automaton for the paths that satisfy it. Package
-// omega says how it reads them. State 0 has read nothing.
+// Automaton is a path formula and an automaton that accepts the paths that satisfy it. Package omega defines how it
+// reads a path. State 0 has read nothing.
 type Automaton struct {
 	Formula *Formula `json:"formula"`
 	Sets    []int    `json:"sets"` // the propositions of the formula
-	// Letters are the sets of propositions that states may be in: bit i is that of Sets[i].
+	// Letters are the combinations of propositions that occur in states: bit i stands for Sets[i].
 	Letters []uint64 `json:"letters"`
-	// Next[q][k] is the state after q reads Letters[k], Jumps[q] are those that a run may go on
-	// in instead of q, in increasing order, and Accepting[q] is whether q accepts.
+	// Next[q][k] is the successor of state q under Letters[k]. Jumps[q] are the states, in increasing order, that a run
+	// may jump to from q. Accepting[q] says whether q is accepting.
 	Next      [][]uint32 `json:"next"`
 	Jumps     [][]uint32 `json:"jumps"`
 	Accepting []bool     `json:"accepting"`
-	// Pairs and Runs are how many states the products have.
+	// Pairs and Runs are the numbers of states of the two products.
 	Pairs int `json:"pairs"`
 	Runs  int `json:"runs"`
 }
 
-// Stays reports whether every letter leaves the automaton in a state.
+// Stays reports whether state q is absorbing: every letter leads back to it.
 func (a *Automaton) Stays(q uint32) bool {
 	for _, to := range a.Next[q] {
 		if to != q {
@@ -33,8 +33,8 @@ func (a *Automaton) Stays(q uint32) bool {
 	return true
 }
 
-// Formula is a path formula: Op is true, p (proposition Prop), !, X, F, G (of X), &, |, =>, <=>,
-// U, W or R (of X and Y). F, G, U and R may have a bound of steps, from Low to High; nil is none.
+// Formula is a path formula. Op is true, p (proposition Prop), !, X, F, G (of X), &, |, =>, <=>, U, W or R (of X and
+// Y). F, G, U and R may have a step bound from Low to High; a nil High is no upper bound.
 type Formula struct {
 	Op   string   `json:"op"`
 	Prop int      `json:"prop,omitempty"`
@@ -64,7 +64,7 @@ func (a *Automaton) validate(coSafe bool) error {
 	seen := map[uint64]bool{}
 	for _, letter := range a.Letters {
 		if seen[letter] || len(a.Sets) < 64 && letter>>len(a.Sets) != 0 {
-			return fmt.Errorf("found the letter %d twice, or with a proposition too many", letter)
+			return fmt.Errorf("found the letter %d twice, or with a proposition that does not exist", letter)
 		}
 		seen[letter] = true
 	}
@@ -84,15 +84,15 @@ func (a *Automaton) validate(coSafe bool) error {
 		}
 	}
 	if coSafe && a.Runs != 0 {
-		return errors.New("found runs of a reward")
+		return errors.New("found runs in a co-safe reward, which has none")
 	}
 	return nil
 }
 
-// Size is how many operators a formula has, each as often as its bound has steps.
+// Size returns the number of operators of a formula. An operator with a step bound counts once for each step.
 func (f *Formula) Size() int {
 	size := 0
-	f.each(func(f *Formula) {
+	f.walk(func(f *Formula) {
 		if size += 1 + f.Low; f.High != nil {
 			size += *f.High
 		}
@@ -100,12 +100,12 @@ func (f *Formula) Size() int {
 	return size
 }
 
-// each calls a function for every operator.
-func (f *Formula) each(do func(f *Formula)) {
+// walk calls visit for every operator of the formula.
+func (f *Formula) walk(do func(f *Formula)) {
 	if f != nil {
 		do(f)
-		f.X.each(do)
-		f.Y.each(do)
+		f.X.walk(do)
+		f.Y.walk(do)
 	}
 }
 
@@ -117,13 +117,13 @@ func (f *Formula) validate(props int, size *int) error {
 	bounded := f.Low != 0 || f.High != nil
 	switch {
 	case !ok || (f.X != nil) != (operands > 0) || (f.Y != nil) != (operands > 1):
-		return fmt.Errorf("found the operator %q with other operands than it has", f.Op)
+		return fmt.Errorf("found the operator %q with a wrong number of operands", f.Op)
 	case f.Op == "p" && (f.Prop < 0 || f.Prop >= props):
 		return fmt.Errorf("found proposition %d of %d", f.Prop, props)
 	case bounded && f.Op != "F" && f.Op != "G" && f.Op != "U" && f.Op != "R":
-		return fmt.Errorf("found a bound of the operator %q", f.Op)
+		return fmt.Errorf("found a step bound at the operator %q", f.Op)
 	case f.Low < 0 || f.Low > maxBound || f.High != nil && (*f.High < f.Low || *f.High > maxBound):
-		return fmt.Errorf("found a bound of steps that is none, or above %d", maxBound)
+		return fmt.Errorf("found an empty step bound, or one above %d", maxBound)
 	}
 	if f.X != nil {
 		if err := f.X.validate(props, size); err != nil {
@@ -136,7 +136,7 @@ func (f *Formula) validate(props int, size *int) error {
 	return nil
 }
 
-// pathText writes a formula about sets.
+// pathText returns the text of a path formula, with the sets spelt out.
 func (f *File) pathText(a *Automaton, x *Formula) string {
 	bound := ""
 	switch {

@@ -1,15 +1,15 @@
-// Package certificate is the format of certificates: sets and vectors over the states
-// of a model, from which the answers to properties follow, in one file with the model.
-// What makes them proofs is said by package certify, which checks them.
+// Package certificate reads and writes certificates. A certificate is a file with a model and with sets and
+// vectors over its states, from which the answers to properties follow.
+// Package certify checks certificates, and documents why they are proofs.
 //
 //	err := certificate.Write(ctx, out, writer.UMBMembers, &certificate.File{...})
 //	f, err := certificate.Read(ctx, in, certificate.Limits{})
-//	text := f.Statement(&f.Claims[0])     // what is claimed, in the terms of the sets
+//	text := f.Statement(&f.Claims[0])     // the claim, spelt out
 //
-// A file is a UMB file of the model with fractions for probabilities and rewards (any
-// reader of UMB reads that part) with more members: certificates/index.json, which
-// names the sets, vectors and claims, and one column each for what they have for every
-// state. It is plain or compressed by gzip. docs/certificates.md has the format.
+// The file is a UMB file of the model whose probabilities and rewards are fractions, so any
+// reader of UMB can read the model. Further members follow: certificates/index.json
+// lists the sets, vectors and claims, and each column (one entry for every state)
+// is a member. The file may be compressed by gzip. docs/certificates.md defines the format.
 //
-// The package computes nothing: a vector is what its file says.
+// The package does not check that the values are correct.
 package certificate

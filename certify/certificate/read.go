@@ -20,18 +20,18 @@ import (
 	"tilecheck/native/explicit/umb"
 )
 
-// maxIndex is the largest index of certificates.
+// maxIndex is the greatest size of the index, in bytes.
 const maxIndex = 4 << 20
 
-// Limits are what a file may have at most; zero is what is written there.
+// Limits bound the size of a file. A zero field means the default in its comment.
 type Limits struct {
 	States int   // 2^31-1
 	Bytes  int64 // of all columns, uncompressed: 8 GiB
 }
 
-// Read reads a certificate, plain or compressed. Nothing is believed: memory grows with
-// what is there and not with what the file says of itself, and what is there twice, too
-// short, too long or missing is an error that names it.
+// Read reads a certificate, plain or compressed by gzip. It does not trust the file: memory grows with the data
+// that is present, not with the sizes that the file claims. A column that is missing, duplicate or of a wrong
+// length is an error that names it.
 func Read(ctx context.Context, in io.Reader, limits Limits) (*File, error) {
 	if limits.States == 0 {
 		limits.States = math.MaxInt32
@@ -41,7 +41,7 @@ func Read(ctx context.Context, in io.Reader, limits Limits) (*File, error) {
 	}
 	r := &reader{limits: limits, rewards: map[string][]uint32{}, numbers: map[string]uint32{}, declared: map[string]bool{}}
 	err := umb.Members(ctx, in, func(name string, m *umb.Member) error {
-		if err := r.member(name, m); err != nil {
+		if err := r.readMember(name, m); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		return nil
@@ -55,21 +55,21 @@ func Read(ctx context.Context, in io.Reader, limits Limits) (*File, error) {
 	return r.finish()
 }
 
-// reader is a file being read.
+// reader holds what was read of a file so far.
 type reader struct {
 	limits  Limits
 	bytes   int64
 	umb     *umb.Index
-	f       *File
+	file    *File
 	index   *index
-	rewards map[string][]uint32 // columns by the end of their name
-	numbers map[string]uint32   // of the model, by their bytes
+	rewards map[string][]uint32 // reward columns, by "ID/KIND"
+	numbers map[string]uint32   // indices of the model's numbers, by their encoding
 	columns map[string]func(m *umb.Member) error
-	// declared are the columns that are still to come.
+	// declared are the names of the columns that are announced and not yet read.
 	declared map[string]bool
 }
 
-func (r *reader) member(name string, m *umb.Member) error {
+func (r *reader) readMember(name string, m *umb.Member) error {
 	switch {
 	case name == umb.IndexFile:
 		return r.readIndex(m)
@@ -84,7 +84,7 @@ func (r *reader) member(name string, m *umb.Member) error {
 			return fmt.Errorf("%s, if it came before, does not have this column", indexFile)
 		}
 	}
-	if read == nil { // valuations, labels and actions, which prove nothing
+	if read == nil { // valuations, labels and actions are not part of a proof
 		return nil
 	}
 	if r.bytes += m.Size; r.bytes > r.limits.Bytes {
@@ -94,7 +94,7 @@ func (r *reader) member(name string, m *umb.Member) error {
 	return read(m)
 }
 
-// readIndex reads what the model is.
+// readIndex reads UMB's index: the kind, sizes and number types of the model.
 func (r *reader) readIndex(m *umb.Member) error {
 	text, err := m.All(umb.MaxIndex)
 	if err != nil {
@@ -139,13 +139,13 @@ func (r *reader) readIndex(m *umb.Member) error {
 			return fmt.Errorf("%s: found numbers of type %s, wanted rational", name, t.Type)
 		}
 	}
-	r.umb, r.f = x, &File{Model: model}
+	r.umb, r.file = x, &File{Model: model}
 	return nil
 }
 
-// modelColumn returns what reads a column of the model; nil for what is not needed.
+// modelColumn returns the function that reads a column of the model; nil if the column is not needed.
 func (r *reader) modelColumn(name string) func(m *umb.Member) error {
-	s, model := &r.umb.System, r.f.Model
+	s, model := &r.umb.System, r.file.Model
 	offsets := func(dst *[]uint32, n, most uint64) func(m *umb.Member) error {
 		return func(m *umb.Member) (err error) { *dst, err = m.Offsets(int(n), int(most)); return err }
 	}
@@ -161,12 +161,12 @@ func (r *reader) modelColumn(name string) func(m *umb.Member) error {
 		}
 	case umb.Probabilities:
 		return func(m *umb.Member) (err error) {
-			model.Prob, err = r.interned(m, s.Branches, s.Probability)
+			model.Prob, err = r.readNumbers(m, s.Branches, s.Probability)
 			return err
 		}
 	case umb.ExitRates:
 		if model.Kind == CTMC {
-			return func(m *umb.Member) (err error) { model.Exit, err = r.interned(m, s.States, s.ExitRate); return err }
+			return func(m *umb.Member) (err error) { model.Exit, err = r.readNumbers(m, s.States, s.ExitRate); return err }
 		}
 	case umb.Initial:
 		return func(m *umb.Member) error {
@@ -185,14 +185,14 @@ func (r *reader) modelColumn(name string) func(m *umb.Member) error {
 		return nil
 	}
 	return func(m *umb.Member) error {
-		column, err := r.interned(m, n, &a.Type)
+		column, err := r.readNumbers(m, n, &a.Type)
 		r.rewards[words[2]+"/"+words[3]] = column
 		return err
 	}
 }
 
-// interned reads numbers of the model.
-func (r *reader) interned(m *umb.Member, n uint64, t *umb.Type) ([]uint32, error) {
+// readNumbers reads a column of rationals. Equal numbers get the same index.
+func (r *reader) readNumbers(m *umb.Member, n uint64, t *umb.Type) ([]uint32, error) {
 	var out []uint32
 	return out, m.Words(int(n), int(t.Bits()/8), func(word []byte) error {
 		k, ok := r.numbers[string(word)]
@@ -201,7 +201,7 @@ func (r *reader) interned(m *umb.Member, n uint64, t *umb.Type) ([]uint32, error
 			if err != nil {
 				return err
 			}
-			k = r.number(x)
+			k = r.addNumber(x)
 			r.numbers[string(word)] = k
 		}
 		out = append(out, k)
@@ -209,13 +209,13 @@ func (r *reader) interned(m *umb.Member, n uint64, t *umb.Type) ([]uint32, error
 	})
 }
 
-// number gives a number of the model its place.
-func (r *reader) number(x *big.Rat) uint32 {
-	r.f.Model.Numbers = append(r.f.Model.Numbers, x)
-	return uint32(len(r.f.Model.Numbers) - 1)
+// addNumber appends a number to the model and returns its index.
+func (r *reader) addNumber(x *big.Rat) uint32 {
+	r.file.Model.Numbers = append(r.file.Model.Numbers, x)
+	return uint32(len(r.file.Model.Numbers) - 1)
 }
 
-// readCertificates reads the index, and which columns there are.
+// readCertificates reads the index of the certificate, and declares the columns.
 func (r *reader) readCertificates(m *umb.Member) error {
 	text, err := m.All(maxIndex)
 	if err != nil {
@@ -228,18 +228,18 @@ func (r *reader) readCertificates(m *umb.Member) error {
 		return err
 	}
 	if dec.More() {
-		return errors.New("found more behind the object")
+		return errors.New("found text after the JSON object")
 	}
 	if x.Version != Version {
 		return fmt.Errorf("found version %d of certificates, wanted %d", x.Version, Version)
 	}
-	f := r.f
+	f := r.file
 	n := int(r.umb.System.States)
 	r.columns = map[string]func(m *umb.Member) error{}
 	f.Sets, f.Vectors, f.Claims = make([]Set, len(x.Sets)), make([]Vector, len(x.Vectors)), x.Claims
 	for i := range x.Sets {
 		f.Sets[i] = x.Sets[i].Set
-		if err := r.declare("sets", i, f.Sets[i].columns(n), x.Sets[i].Columns); err != nil {
+		if err := r.declareColumns("sets", i, f.Sets[i].columns(n), x.Sets[i].Columns); err != nil {
 			return fmt.Errorf("set %d: %w", i, err)
 		}
 	}
@@ -249,11 +249,11 @@ func (r *reader) readCertificates(m *umb.Member) error {
 			return fmt.Errorf("vector %d: found %d pairs and %d runs", i, a.Pairs, a.Runs)
 		}
 		if x := f.Vectors[i].Several; x != nil {
-			if err := x.limit(); err != nil {
+			if err := x.validateSizes(); err != nil {
 				return fmt.Errorf("vector %d: %w", i, err)
 			}
 		}
-		if err := r.declare("vectors", i, f.Vectors[i].columns(n), x.Vectors[i].Columns); err != nil {
+		if err := r.declareColumns("vectors", i, f.Vectors[i].columns(n), x.Vectors[i].Columns); err != nil {
 			return fmt.Errorf("vector %d: %w", i, err)
 		}
 	}
@@ -261,28 +261,28 @@ func (r *reader) readCertificates(m *umb.Member) error {
 	return nil
 }
 
-// declare notes the columns of a set or vector, and what reads them.
-func (r *reader) declare(group string, i int, slots []slot, columns map[string]column) error {
-	left := len(columns)
-	take := func(name string, want ...columnType) (column, bool, error) {
+// declareColumns notes the columns of a set or vector as expected members, with the functions that read them.
+func (r *reader) declareColumns(group string, i int, slots []columnSlot, columns map[string]column) error {
+	unread := len(columns)
+	lookUp := func(name string, want ...columnType) (column, bool, error) {
 		c, ok := columns[name]
 		if !ok {
 			return c, false, nil
 		}
-		left--
+		unread--
 		if c.Same == "" && !slices.Contains(want, c.Type) {
 			return c, true, fmt.Errorf("%s: found a column of type %q, wanted %q", name, c.Type, want)
 		}
 		return c, true, nil
 	}
-	note := func(name string, read func(m *umb.Member) error) {
-		path := member(group, i, name)
+	declare := func(name string, read func(m *umb.Member) error) {
+		path := memberName(group, i, name)
 		r.columns[path], r.declared[path] = read, true
 	}
 	bits := func(name string, n int, dst *Bits) error {
-		_, ok, err := take(name, columnBits)
+		_, ok, err := lookUp(name, columnBits)
 		if ok {
-			note(name, func(m *umb.Member) (err error) { *dst, err = m.Bits(n); return err })
+			declare(name, func(m *umb.Member) (err error) { *dst, err = m.Bits(n); return err })
 		}
 		return err
 	}
@@ -293,15 +293,15 @@ func (r *reader) declare(group string, i int, slots []slot, columns map[string]c
 				return err
 			}
 		case s.ranks != nil:
-			_, ok, err := take(s.name, columnNumbers)
+			_, ok, err := lookUp(s.name, columnNumbers)
 			if err != nil {
 				return err
 			}
 			if ok {
-				note(s.name, func(m *umb.Member) (err error) { *s.ranks, err = readRanks(m, s.n); return err })
+				declare(s.name, func(m *umb.Member) (err error) { *s.ranks, err = readRanks(m, s.n); return err })
 			}
 		default:
-			c, ok, err := take(s.name, columnFixed, columnFraction)
+			c, ok, err := lookUp(s.name, columnFixed, columnFraction)
 			if err != nil {
 				return err
 			}
@@ -309,36 +309,36 @@ func (r *reader) declare(group string, i int, slots []slot, columns map[string]c
 				continue
 			}
 			if c.Same != "" {
-				first := slices.IndexFunc(slots[:k], func(o slot) bool { return o.name == c.Same && o.values != nil && *o.values != nil })
+				first := slices.IndexFunc(slots[:k], func(o columnSlot) bool { return o.name == c.Same && o.values != nil && *o.values != nil })
 				if first < 0 {
-					return fmt.Errorf("%s: found the same as %q, wanted a column before it", s.name, c.Same)
+					return fmt.Errorf("%s: found the same as %q, wanted an earlier column", s.name, c.Same)
 				}
 				*s.values = *slots[first].values
 				continue
 			}
 			v := new(Values)
 			*s.values = v
-			var below *Values
+			var base *Values
 			if c.Above != "" {
-				at := slices.IndexFunc(slots[:k], func(o slot) bool { return o.name == c.Above && o.values != nil && *o.values != nil })
+				at := slices.IndexFunc(slots[:k], func(o columnSlot) bool { return o.name == c.Above && o.values != nil && *o.values != nil })
 				if at < 0 {
-					return fmt.Errorf("%s: found values above %q, wanted a column before it", s.name, c.Above)
+					return fmt.Errorf("%s: found values above %q, wanted an earlier column", s.name, c.Above)
 				}
-				below = *slots[at].values
+				base = *slots[at].values
 			}
-			note(s.name, func(m *umb.Member) error { return cmp.Or(v.read(m, s.n, c), v.add(below)) })
+			declare(s.name, func(m *umb.Member) error { return cmp.Or(v.readColumn(m, s.n, c), v.addBase(base)) })
 			if err := bits(s.name+"-infinite", s.n, &v.Infinite); err != nil {
 				return err
 			}
 		}
 	}
-	if left > 0 {
-		return errors.New("found columns that such a thing does not have")
+	if unread > 0 {
+		return errors.New("found an unknown column")
 	}
 	return nil
 }
 
-func (v *Values) read(m *umb.Member, n int, c column) error {
+func (v *Values) readColumn(m *umb.Member, n int, c column) error {
 	switch {
 	case c.Type == columnFixed && c.Bytes >= 1 && c.Bytes <= 8 && c.Scale <= MaxScale:
 		v.Scale, v.Fixed = c.Scale, []uint64{}
@@ -358,15 +358,15 @@ func (v *Values) read(m *umb.Member, n int, c column) error {
 	return fmt.Errorf("found values of %d bytes with scale %d", c.Bytes, c.Scale)
 }
 
-// add adds values to what was read, if there are any.
-func (v *Values) add(below *Values) error {
-	if below == nil {
+// addBase adds the base column to the differences that were read; nil adds nothing.
+func (v *Values) addBase(base *Values) error {
+	if base == nil {
 		return nil
 	}
-	if below.Fixed == nil || len(below.Fixed) != len(v.Fixed) || below.Scale != v.Scale {
-		return errors.New("found values above others that are not there yet, or of another scale")
+	if base.Fixed == nil || len(base.Fixed) != len(v.Fixed) || base.Scale != v.Scale {
+		return errors.New("found values above a column that is not read yet, or has another scale")
 	}
-	for s, x := range below.Fixed {
+	for s, x := range base.Fixed {
 		sum, carry := bits.Add64(v.Fixed[s], x, 0)
 		if v.Fixed[s] = sum; carry != 0 {
 			return fmt.Errorf("the value of state %d does not fit 64 bits", s)
@@ -384,7 +384,7 @@ func readRanks(m *umb.Member, n int) ([]uint32, error) {
 	for len(text) > 0 {
 		x, size := binary.Uvarint(text)
 		if size <= 0 || x > math.MaxUint32 || len(out) == n {
-			return nil, fmt.Errorf("found no number of 32 bits as number %d, or more than %d", len(out), n)
+			return nil, fmt.Errorf("number %d does not fit 32 bits, or there are more than %d", len(out), n)
 		}
 		out, text = append(out, uint32(x)-1), text[size:] // 0 is None
 	}
@@ -394,7 +394,7 @@ func readRanks(m *umb.Member, n int) ([]uint32, error) {
 	return out, nil
 }
 
-// finish looks for what is missing.
+// finish checks that nothing is missing and completes the model.
 func (r *reader) finish() (*File, error) {
 	if r.umb == nil {
 		return nil, fmt.Errorf("there is no %s: it is no certificate", umb.IndexFile)
@@ -405,8 +405,8 @@ func (r *reader) finish() (*File, error) {
 	if missing := slices.Sorted(maps.Keys(r.declared)); len(missing) > 0 {
 		return nil, fmt.Errorf("there is no %s", missing[0])
 	}
-	m, s := r.f.Model, &r.umb.System
-	whole := func(n uint64) []uint32 {
+	m, s := r.file.Model, &r.umb.System
+	identity := func(n uint64) []uint32 {
 		out := make([]uint32, n+1)
 		for i := range out {
 			out[i] = uint32(i)
@@ -414,16 +414,16 @@ func (r *reader) finish() (*File, error) {
 		return out
 	}
 	if m.Start == nil && s.Choices == s.Branches && len(m.Target) == int(s.Branches) {
-		m.Start = whole(s.Choices)
+		m.Start = identity(s.Choices)
 	}
 	if m.Kind != MDP && m.First != nil {
-		if !slices.Equal(m.First, whole(s.States)) {
+		if !slices.Equal(m.First, identity(s.States)) {
 			return nil, fmt.Errorf("%s: found a state without exactly one choice in a %s", umb.StateChoices, m.Kind)
 		}
 		m.First = nil
 	}
 	if len(m.Start) == 0 || m.NumStates() != int(s.States) {
-		return nil, errors.New("the states, choices and branches of the model do not fit together")
+		return nil, errors.New("the numbers of states, choices and branches of the model contradict each other")
 	}
 	if m.Initial.Count() != int(s.InitialStates) {
 		return nil, fmt.Errorf("%s: found %d initial states, wanted %d", umb.Initial, m.Initial.Count(), s.InitialStates)
@@ -442,17 +442,17 @@ func (r *reader) finish() (*File, error) {
 	}
 	for i, a := range r.umb.Annotations.Get("rewards") {
 		if branches := r.rewards[a.Name+"/branches"]; branches != nil {
-			m.Rewards[i].Choice = r.means(m.Rewards[i].Choice, branches)
+			m.Rewards[i].Choice = r.addBranchRewards(m.Rewards[i].Choice, branches)
 		}
 	}
-	return r.f, r.f.Validate()
+	return r.file, r.file.Validate()
 }
 
-// means adds the mean reward of the branches to that of each choice.
-func (r *reader) means(choice, branches []uint32) []uint32 {
-	m := r.f.Model
+// addBranchRewards adds the mean reward of the branches to the reward of each choice.
+func (r *reader) addBranchRewards(choice, branches []uint32) []uint32 {
+	m := r.file.Model
 	out := make([]uint32, len(m.Start)-1)
-	known := map[string]uint32{}
+	indices := map[string]uint32{}
 	for c := range out {
 		sum := new(big.Rat)
 		if choice != nil {
@@ -462,10 +462,10 @@ func (r *reader) means(choice, branches []uint32) []uint32 {
 		for t := lo; t < hi; t++ {
 			sum.Add(sum, new(big.Rat).Mul(m.Numbers[m.Prob[t]], m.Numbers[branches[t]]))
 		}
-		k, ok := known[sum.RatString()]
+		k, ok := indices[sum.RatString()]
 		if !ok {
-			k = r.number(sum)
-			known[sum.RatString()] = k
+			k = r.addNumber(sum)
+			indices[sum.RatString()] = k
 		}
 		out[c] = k
 	}

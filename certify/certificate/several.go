@@ -7,35 +7,35 @@ import (
 	"strings"
 )
 
-// Several is what several objectives ask of one scheduler, from the only initial state: if
-// one of them has no bound, its best value while the others keep theirs; otherwise 1 if all
-// bounds can be kept, and 0 if not. All columns are of the product of the model with what
-// the objectives remember, and what they prove is in package several.
+// Several is a multi-objective query about one scheduler, from the single initial state. If one objective has no
+// bound, the value is its optimum while the others satisfy their bounds. Otherwise the value is 1 if some
+// scheduler satisfies all bounds, and 0 if none does. All columns are about the states of the product with the
+// objectives' memory; package several says what they prove.
 type Several struct {
 	Objectives []Objective `json:"objectives"`
-	States     int         `json:"states"` // of the product
-	// Weights are one for each objective. With Shift, Factor and the vector's columns they
-	// prove what no scheduler exceeds.
+	States     int         `json:"states"` // the number of states of the product
+	// Weights has one weight for each objective. With Shift, Factor and the vector's columns they prove an upper bound
+	// that no scheduler exceeds.
 	Weights []*big.Rat `json:"weights,omitempty"`
 	Shift   *big.Rat   `json:"shift,omitempty"`
 	Factor  *big.Rat   `json:"factor,omitempty"`
-	// Parts are schedulers, of which one is drawn at the start. They prove what can be had.
+	// Parts is a mixture of schedulers: one of them is drawn at the start. It proves which values are achievable.
 	Parts []Part `json:"parts,omitempty"`
 }
 
-// Objective is a number that is to be great or small: the probability of Left until Right,
-// or the expected Reward of the first Steps steps, or of all if that is -1.
+// Objective is a number to be maximised or minimised: the probability of Left until Right, or the expected Reward
+// of the first Steps steps, or of all steps if Steps is -1.
 type Objective struct {
 	Left   int      `json:"left"`
 	Right  int      `json:"right"`
 	Reward int      `json:"reward"` // -1 for a probability
 	Steps  int      `json:"steps"`
-	Great  bool     `json:"great,omitempty"`
-	Bound  *big.Rat `json:"bound,omitempty"` // nil is the one that is asked for
+	Great  bool     `json:"great,omitempty"` // maximised; with a bound: at least Bound
+	Bound  *big.Rat `json:"bound,omitempty"` // nil for the query
 }
 
-// Part is a scheduler that takes choice Choice[i] of product state i, in Share of the cases.
-// Values are bounds of the objectives: lower ones of those that are to be great, with ranks.
+// Part is a scheduler that takes choice Choice[i] in product state i. The mixture draws it with probability Share.
+// Values are lower bounds of the maximised objectives, with ranks, and upper bounds of the minimised ones.
 type Part struct {
 	Share  *big.Rat   `json:"share"`
 	Choice []uint32   `json:"-"`
@@ -49,7 +49,7 @@ const (
 	MaxParts      = 64
 )
 
-// Query is the objective without a bound; nil if all have one.
+// Query returns the objective without a bound; nil if all have one.
 func (x *Several) Query() *Objective {
 	for i := range x.Objectives {
 		if x.Objectives[i].Bound == nil {
@@ -59,27 +59,27 @@ func (x *Several) Query() *Objective {
 	return nil
 }
 
-// limit checks what says how many columns there are.
-func (x *Several) limit() error {
+// validateSizes checks the numbers that determine how many columns there are and how long.
+func (x *Several) validateSizes() error {
 	if n := len(x.Objectives); n < 1 || n > MaxObjectives || len(x.Parts) > MaxParts || x.States < 1 || x.States >= None/2 {
 		return fmt.Errorf("found %d objectives, %d parts and %d states", n, len(x.Parts), x.States)
 	}
 	return nil
 }
 
-// columns are those of the parts.
-func (x *Several) columns() []slot {
-	var out []slot
+// columns returns the columns of the parts.
+func (x *Several) columns() []columnSlot {
+	var out []columnSlot
 	for j := range x.Parts {
 		p := &x.Parts[j]
 		if p.Values == nil {
 			p.Values, p.Ranks = make([]*Values, len(x.Objectives)), make([][]uint32, len(x.Objectives))
 		}
-		out = append(out, slot{name: fmt.Sprint("choice-", j), n: x.States, ranks: &p.Choice})
+		out = append(out, columnSlot{name: fmt.Sprint("choice-", j), n: x.States, ranks: &p.Choice})
 		for i := range p.Values {
 			out = append(out,
-				slot{name: fmt.Sprint("value-", j, "-", i), n: x.States, values: &p.Values[i]},
-				slot{name: fmt.Sprint("rank-", j, "-", i), n: x.States, ranks: &p.Ranks[i]})
+				columnSlot{name: fmt.Sprint("value-", j, "-", i), n: x.States, values: &p.Values[i]},
+				columnSlot{name: fmt.Sprint("rank-", j, "-", i), n: x.States, ranks: &p.Ranks[i]})
 		}
 	}
 	return out
@@ -97,18 +97,18 @@ func (x *Several) validate(m *Model) error {
 	}
 	switch {
 	case m.Kind != MDP || m.Initial.Count() != 1 || queries > 1:
-		return errors.New("found several objectives of no mdp, of several initial states, or more than one without a bound")
+		return errors.New("found several objectives in a model that is no mdp or has several initial states, or more than one objective without a bound")
 	case x.Weights != nil && (len(x.Weights) != len(x.Objectives) || x.Shift == nil || x.Factor == nil):
-		return errors.New("found weights of other objectives, or without a shift and a factor")
+		return errors.New("found a wrong number of weights, or weights without a shift and a factor")
 	}
 	for _, w := range append([]*big.Rat{new(big.Rat)}, x.Weights...) {
 		if w == nil || w.Sign() < 0 {
-			return errors.New("found no weight, or one below 0")
+			return errors.New("found a missing or negative weight")
 		}
 	}
 	for _, w := range []*big.Rat{x.Shift, x.Factor} {
 		if w != nil && w.Sign() < 0 {
-			return errors.New("found a shift or a factor below 0")
+			return errors.New("found a negative shift or factor")
 		}
 	}
 	for j := range x.Parts {
@@ -125,7 +125,7 @@ func (x *Several) validate(m *Model) error {
 	return nil
 }
 
-// text spells the objectives out.
+// text returns the query in PRISM's syntax.
 func (x *Several) text(f *File) string {
 	var out []string
 	for _, o := range x.Objectives {

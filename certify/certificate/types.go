@@ -8,12 +8,12 @@ import (
 	"math/bits"
 )
 
-// File is a certificate: claims about a model, and what proves them.
+// File is a certificate: claims about a model, with their proofs.
 //
-// Sets and vectors are numbered by their places. A set is made of sets before it; a
-// vector may be about any sets, but a set that compares a vector (Bound) comes after
-// the sets of that vector. So everything can be checked in the order of Sets, with
-// each vector where it is first used.
+// Sets and vectors are referred to by their indices. A set refers only to earlier sets. A
+// vector may refer to any sets, but a set that compares a vector (Bound) comes after
+// the sets of that vector. So a checker can go through Sets in order, and check
+// each vector when it is first used.
 type File struct {
 	Model   *Model
 	Sets    []Set
@@ -51,9 +51,8 @@ type Model struct {
 	Rewards []Reward
 }
 
-// Reward is a reward structure. Being in a state for a step (in a CTMC for a unit of
-// time) is worth State[s], and taking choice c is worth Choice[c], in a chain the mean
-// over its transitions. Both index Model.Numbers; nil is zero everywhere.
+// Reward is a reward structure. A step in state s (in a CTMC a unit of time) earns State[s], and choice c earns
+// Choice[c]; in a chain that is the mean over its transitions. Both index Model.Numbers; nil is zero everywhere.
 type Reward struct {
 	Name          string
 	State, Choice []uint32
@@ -78,7 +77,7 @@ func (m *Model) Choices(s int) (first, end int) {
 // Row returns the range of the transitions of choice c.
 func (m *Model) Row(c int) (first, end int) { return int(m.Start[c]), int(m.Start[c+1]) }
 
-// Bits is a set of states, 64 to a word. nil has none.
+// Bits is a set of states, 64 to a word. nil is the empty set.
 type Bits []uint64
 
 // NewBits returns the empty set of n states.
@@ -111,7 +110,7 @@ func (b Bits) Count() int {
 	return n
 }
 
-// SetKind is how a set is given.
+// SetKind says how a set is defined.
 type SetKind string
 
 // The kinds of sets.
@@ -121,20 +120,20 @@ const (
 	Init   SetKind = "initial" // the initial states
 	Not    SetKind = "not"     // those not in Sets[0]
 	And    SetKind = "and"     // those in all of Sets
-	Or     SetKind = "or"      // those in one of Sets, at least
-	// Bound: those whose value of Vector is in the Relation to Threshold. What the
-	// bounds of the vector do not decide is in the set for nobody, and not out of it.
+	Or     SetKind = "or"      // those in at least one of Sets
+	// Bound: the states whose value of Vector is in the Relation to Threshold. If the bounds of a
+	// state's value do not decide that, its membership is unknown: a checker accepts neither answer.
 	Bound SetKind = "bound"
-	// ExistsUntil and ForallUntil: those of which a path, or every path, stays in
-	// Sets[0] until it is in Sets[1]. Bits are the states, each with a Rank; the rank
-	// of one not in Sets[1] is greater than that of a successor (of all successors).
+	// ExistsUntil and ForallUntil: the states from which some path, or every path, stays in
+	// Sets[0] until it reaches Sets[1]. Bits are the states, each with a Rank. The rank
+	// of a state outside Sets[1] is greater than that of some successor (of all successors).
 	ExistsUntil SetKind = "exists until"
 	ForallUntil SetKind = "forall until"
-	// ArgMin and ArgMax: those of Sets[0] whose value of Vector is the least, or greatest.
-	// What the bounds leave open is as for Bound.
+	// ArgMin and ArgMax: the states of Sets[0] with the least, or greatest, value of Vector.
+	// Membership may be unknown, as for Bound.
 	ArgMin SetKind = "argmin"
 	ArgMax SetKind = "argmax"
-	// ExistsNext and ForallNext: those with a successor, or only successors, in Sets[0].
+	// ExistsNext and ForallNext: the states with a successor, or with all successors, in Sets[0].
 	ExistsNext SetKind = "exists next"
 	ForallNext SetKind = "forall next"
 )
@@ -151,7 +150,7 @@ type Set struct {
 	Rank      []uint32 `json:"-"` // one for each state, or None
 }
 
-// Given returns the states of a set that is not made of others; nil for one that is.
+// Given returns the states of a set that is not defined by other sets; nil for the others.
 func (s *Set) Given(m *Model) Bits {
 	switch s.Kind {
 	case Atomic:
@@ -164,68 +163,68 @@ func (s *Set) Given(m *Model) Bits {
 	return nil
 }
 
-// Compares reports whether the set is of the values of its Vector.
+// Compares reports whether the set depends on the values of its Vector.
 func (s *Set) Compares() bool { return s.Kind == Bound || s.Kind == ArgMin || s.Kind == ArgMax }
 
-// None is the rank or layer of a state that has none.
+// None is the rank or layer of a state without one.
 const None = math.MaxUint32
 
-// VectorKind is what the values of a vector are.
+// VectorKind says what the values of a vector are.
 type VectorKind string
 
-// The kinds of vectors. In an MDP all are the maximum over the schedulers, or the
-// minimum. What columns each needs is in package certify; those without any are
-// computed by the checker.
+// The kinds of vectors. In an MDP a value is the maximum or minimum over all schedulers.
+// Package certify says which columns each kind needs. The checker itself computes
+// the values of kinds without columns.
 const (
 	Until       VectorKind = "until"        // the probability of Left until Right
-	Steps       VectorKind = "steps"        // the same within From to To steps; To -1 is no limit; no columns
+	Steps       VectorKind = "steps"        // the same within From to To steps (To -1: no upper limit); no columns
 	Next        VectorKind = "next"         // the probability of Right in the next state; no columns
 	ReachReward VectorKind = "reach reward" // the expected Reward until Right; infinite unless Right is reached almost surely
 	TotalReward VectorKind = "total reward" // the expected Reward of all steps
 	Cumulative  VectorKind = "cumulative"   // the expected Reward of the first To steps; no columns
 	Instant     VectorKind = "instant"      // the expected Reward of the state after To steps; no columns
-	// Average is the expected long-run average of Reward, or if that is -1 of being in
-	// Right: the gain, in Lower and Upper. LowerBias and UpperBias go with them.
+	// Average is the expected long-run average of Reward or, if Reward is -1, the long-run probability of
+	// Right. Lower and Upper bound this gain; LowerBias and UpperBias are the biases that prove them.
 	Average VectorKind = "average"
-	// PathFormula is the greatest probability that the Automaton accepts a path. Lower,
-	// Upper and Rank are of its pairs, Won and Layer of its runs.
+	// PathFormula is the maximal probability that the Automaton accepts a path. Lower,
+	// Upper and Rank are about the pairs of the product, Won and Layer about its runs.
 	PathFormula VectorKind = "path formula"
-	// CoSafe is the expected Reward until the Automaton comes to an accepting state, or has
-	// read a path up to one. All columns are of pairs.
+	// CoSafe is the expected Reward until the Automaton reaches an accepting state.
+	// All columns are about the pairs of the product.
 	CoSafe VectorKind = "co-safe reward"
-	// Objectives are what Several ask for in the initial state. Upper, Lower, Rank and Layer
-	// are of the states of its product.
+	// Objectives is the value of the multi-objective query Several in the initial state. Upper, Lower, Rank and Layer
+	// are about the states of its product.
 	Objectives VectorKind = "several objectives"
 )
 
-// Vector is a value for every state, between two bounds.
+// Vector is a value for every state, with a lower and an upper bound.
 type Vector struct {
 	Kind   VectorKind `json:"kind"`
 	Max    bool       `json:"max,omitempty"` // over the schedulers of an MDP; false is the minimum
 	Left   int        `json:"left"`          // a set
 	Right  int        `json:"right"`         // a set
-	Reward int        `json:"reward"`        // a reward structure, by its place
+	Reward int        `json:"reward"`        // the index of a reward structure
 	From   int        `json:"from,omitempty"`
 	To     int        `json:"to,omitempty"`
-	// Timed is the time, instead of steps, of a CTMC's Steps, Cumulative and Instant.
+	// Timed is the time bound of Steps, Cumulative and Instant in a CTMC; it replaces From and To.
 	Timed     *Timed     `json:"timed,omitempty"`
 	Automaton *Automaton `json:"automaton,omitempty"`
-	// Paths makes a PathFormula that of the MDP whose choices are the transitions: 1 where the
-	// automaton accepts some path, otherwise 0.
+	// Paths asks for the existence of a path. The vector is then about the MDP whose choices are the transitions: its
+	// value is 1 where the automaton accepts some path, otherwise 0.
 	Paths   bool     `json:"paths,omitempty"`
 	Several *Several `json:"several,omitempty"`
 
-	// Lower and Upper are the bounds. They may be the same one. nil is what needs no
-	// proof: 0 below, and above 1 for a probability, infinity for a reward.
+	// Lower and Upper are the bounds; they may be the same column. nil is the trivial bound: 0 below; above,
+	// 1 for a probability and infinity for a reward.
 	Lower, Upper         *Values `json:"-"`
 	LowerBias, UpperBias *Values `json:"-"`
 	// Rank and Layer are one number for each state, or None; nil where no state has one.
 	Rank, Layer, Won []uint32 `json:"-"`
 }
 
-// Timed is a time, from From to To, and how the checker is to let it pass: by steps at a
-// Rate, the fastest of the states that matter or more, and with numbers of Scale binary
-// places. To is nil for a time without end; for rewards From is 0.
+// Timed is a time interval, and how the checker computes with it: by uniformisation with Rate, which must be at
+// least the exit rate of every state that matters, and in numbers of Scale binary places. To is nil if there is no
+// upper bound; for rewards From is 0.
 type Timed struct {
 	From  *big.Rat `json:"from"`
 	To    *big.Rat `json:"to,omitempty"`
@@ -233,11 +232,10 @@ type Timed struct {
 	Scale uint     `json:"scale"`
 }
 
-// Values is a number, not negative, for each state: Fixed[s] / 2^Scale, or Doubles[s]
-// where Fixed is nil, or Rats[s] where both are, and infinity for the states in Infinite,
-// whose entry is ignored. Fixed with a Scale up to 62 and Doubles are what is checked fast.
-// A file has as many bytes a value as the greatest needs, 5 for probabilities with
-// Scale 39, and doubles as fractions.
+// Values has a nonnegative number for each state: Fixed[s] / 2^Scale, or Doubles[s] if Fixed is nil, or Rats[s] if
+// both are nil. The states in Infinite have the value infinity, and their entries are ignored.
+// The checker is fast for Doubles, and for Fixed with a Scale up to 62. A file stores as many bytes for a value as
+// the greatest one needs (5 for probabilities with Scale 39), and doubles as fractions.
 type Values struct {
 	Fixed    []uint64
 	Scale    uint // at most MaxScale
@@ -246,13 +244,13 @@ type Values struct {
 	Infinite Bits
 }
 
-// Len is how many values there are.
+// Len returns the number of values.
 func (v *Values) Len() int { return max(len(v.Fixed), len(v.Doubles), len(v.Rats)) }
 
 // MaxScale is the greatest scale.
 const MaxScale = 1100
 
-// FromDoubles returns values that are doubles, of which none is negative or NaN.
+// FromDoubles returns values from float64 numbers, none of which may be negative or NaN.
 func FromDoubles(xs []float64) *Values {
 	v := &Values{Doubles: xs}
 	for s, x := range xs {
@@ -294,58 +292,58 @@ func (v *Values) Zero(s int) bool {
 	return v.Rats[s].Sign() == 0
 }
 
-// Compare returns a function for the sign of the value of a state minus p.
+// Compare returns a function that returns the sign of the value of a state minus p.
 func (v *Values) Compare(p *big.Rat) func(s int) int {
 	if v.Fixed == nil {
-		near, _ := p.Float64() // no double lies between the two
+		nearest, _ := p.Float64() // no double lies between the two
 		return func(s int) int {
 			if v.Infinite.Has(s) {
 				return 1
 			}
-			if v.Doubles != nil && v.Doubles[s] != near {
-				return cmp.Compare(v.Doubles[s], near)
+			if v.Doubles != nil && v.Doubles[s] != nearest {
+				return cmp.Compare(v.Doubles[s], nearest)
 			}
 			return v.Rat(s).Cmp(p)
 		}
 	}
 	// The greatest multiple of 2^-Scale that is not above p.
-	whole, rest := new(big.Int).DivMod(new(big.Int).Lsh(p.Num(), v.Scale), p.Denom(), new(big.Int))
+	quotient, rest := new(big.Int).DivMod(new(big.Int).Lsh(p.Num(), v.Scale), p.Denom(), new(big.Int))
 	return func(s int) int {
 		switch x := v.Fixed[s]; {
-		case v.Infinite.Has(s) || whole.Sign() < 0:
+		case v.Infinite.Has(s) || quotient.Sign() < 0:
 			return 1
-		case !whole.IsUint64():
+		case !quotient.IsUint64():
 			return -1
-		case x == whole.Uint64() && rest.Sign() > 0:
+		case x == quotient.Uint64() && rest.Sign() > 0:
 			return -1
 		default:
-			return cmp.Compare(x, whole.Uint64())
+			return cmp.Compare(x, quotient.Uint64())
 		}
 	}
 }
 
-// Claim is the answer to a property: of the states in Over, the values of Vector, or
-// with Complement what they lack to 1, lie from Lower to Upper; or, if Vector is -1,
-// Holds says whether all are in Set.
+// Claim is the answer to a property. If Vector is not -1, it says that for all states in Over the value of Vector
+// (with Complement: 1 minus it) lies between Lower and Upper. If Vector is -1, it says with Holds whether all
+// states in Over are in Set.
 type Claim struct {
-	Property   string `json:"property"` // as it was asked; not part of what is proven
+	Property   string `json:"property"` // the text of the property; not part of the proof
 	Name       string `json:"name,omitempty"`
 	Vector     int    `json:"vector"`
 	Complement bool   `json:"complement,omitempty"` // of a probability
-	// Of is what the claim is about instead of all values: their "min", "max", "sum" or "avg",
-	// or the "first" of them, that of the state with the least number. Of a set it is how many
-	// of the states are in it, "count", whether one is, "exists", or whether the "first" is.
+	// Of combines the values instead of bounding all of them: "min", "max", "sum" or "avg",
+	// or "first", the value of the state with the least index. For a Set it is "count", the number of
+	// states of Over in it, "exists", whether one state of Over is in it, or again "first".
 	Of    string `json:"of,omitempty"`
 	Set   int    `json:"set"`
-	Over  int    `json:"over"` // a set, as a rule one of the kind Init
+	Over  int    `json:"over"` // a set, usually one of kind Init
 	Holds bool   `json:"holds,omitempty"`
-	// Lower and Upper are what is claimed, fractions such as 1/3, or inf. Without them
-	// whatever the vector proves is.
+	// Lower and Upper are the claimed bounds: fractions such as 1/3, or inf. Empty bounds claim nothing: the checker
+	// then reports what the vector proves.
 	Lower string `json:"lower,omitempty"`
 	Upper string `json:"upper,omitempty"`
 }
 
-// Bounds returns what is claimed; an absent bound is 0 or infinity, which is nil.
+// Bounds returns the claimed bounds. nil is infinity; absent bounds are 0 and infinity.
 func (c *Claim) Bounds() (lower, upper *big.Rat, err error) {
 	read := func(text string, absent *big.Rat) *big.Rat {
 		if text == "" || text == "inf" {

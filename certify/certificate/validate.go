@@ -10,10 +10,10 @@ import (
 	"strconv"
 )
 
-// maxText is the longest statement that is spelt out.
+// maxText is the greatest length of a statement in bytes.
 const maxText = 1 << 20
 
-// Sets returns the sets that the vector is about.
+// Sets returns the sets that the vector depends on.
 func (v *Vector) Sets() []int {
 	switch v.Kind {
 	case Until, Steps:
@@ -40,20 +40,20 @@ func (v *Vector) Sets() []int {
 	return nil
 }
 
-// textSize is how long the statement of a vector is, about, if those of sets are so long, and
-// the name of a reward structure at most.
+// textSize returns an upper bound of about the length of the vector's statement. sets are the lengths of the sets'
+// texts, and name is the length of the longest name of a reward structure.
 func (v *Vector) textSize(sets []int, name int) int {
 	size := 64 + name
 	if t := v.Timed; t != nil {
-		size += digits(t.From) + digits(t.To)
+		size += maxDigits(t.From) + maxDigits(t.To)
 	}
 	if v.Several != nil {
 		for _, o := range v.Several.Objectives {
-			size += 64 + name + digits(o.Bound)
+			size += 64 + name + maxDigits(o.Bound)
 		}
 	}
 	if v.Automaton != nil {
-		v.Automaton.Formula.each(func(f *Formula) {
+		v.Automaton.Formula.walk(func(f *Formula) {
 			if size += 24; f.Op == "p" {
 				size += sets[v.Automaton.Sets[f.Prop]]
 			}
@@ -66,15 +66,15 @@ func (v *Vector) textSize(sets []int, name int) int {
 	return size
 }
 
-// digits is how long a fraction is when it is written, at most; nil is none.
-func digits(x *big.Rat) int {
+// maxDigits returns an upper bound of the length of a fraction's text; 0 for nil.
+func maxDigits(x *big.Rat) int {
 	if x == nil {
 		return 0
 	}
 	return 8 + (x.Num().BitLen()+x.Denom().BitLen())/3
 }
 
-// Probability reports whether values are probabilities.
+// Probability reports whether the values are probabilities.
 func (v *Vector) Probability() bool {
 	if v.Several != nil {
 		q := v.Several.Query()
@@ -83,8 +83,8 @@ func (v *Vector) Probability() bool {
 	return v.Kind == Until || v.Kind == Steps || v.Kind == Next || v.Kind == PathFormula
 }
 
-// Validate returns what is wrong with the form of a file: what refers to nothing, or
-// to itself, columns of other lengths than the model has states, or with the model.
+// Validate checks the form of a file: references, lengths of columns and the model. It does not check that the
+// values prove anything.
 func (f *File) Validate() error {
 	if err := f.Model.Validate(); err != nil {
 		return err
@@ -93,22 +93,22 @@ func (f *File) Validate() error {
 	for i := range f.Vectors {
 		v := &f.Vectors[i]
 		if (v.Several != nil) != (v.Kind == Objectives) {
-			return fmt.Errorf("vector %d: found several objectives of one of kind %s, or none where they are wanted", i, v.Kind)
+			return fmt.Errorf("vector %d: found several objectives in a vector of kind %s, or none where they are wanted", i, v.Kind)
 		}
-		if err := cmp.Or(f.validVector(v), sized(v.columns(n))); err != nil {
+		if err := cmp.Or(f.validateVector(v), checkLengths(v.columns(n))); err != nil {
 			return fmt.Errorf("vector %d: %w", i, err)
 		}
 	}
-	size, name := make([]int, len(f.Sets)), 0 // of the statement, and of the name of rewards
+	size, name := make([]int, len(f.Sets)), 0 // lengths of the sets' texts, and of the longest reward name
 	for _, r := range f.Model.Rewards {
 		name = max(name, len(strconv.Quote(r.Name)))
 	}
 	for i := range f.Sets {
 		s := &f.Sets[i]
-		if err := cmp.Or(f.validSet(s, i), sized(s.columns(n))); err != nil {
+		if err := cmp.Or(f.validateSet(s, i), checkLengths(s.columns(n))); err != nil {
 			return fmt.Errorf("set %d: %w", i, err)
 		}
-		size[i] = 32 + len(s.Text) + digits(s.Threshold)
+		size[i] = 32 + len(s.Text) + maxDigits(s.Threshold)
 		for _, j := range s.Sets {
 			size[i] += size[j]
 		}
@@ -129,18 +129,18 @@ func (f *File) Validate() error {
 		if c.Vector < -1 || c.Vector >= len(f.Vectors) || c.Vector == -1 && !f.isSet(c.Set) || !f.isSet(c.Over) {
 			return fmt.Errorf("claim %d: found vector %d, set %d, over set %d, of %d vectors and %d sets", i, c.Vector, c.Set, c.Over, len(f.Vectors), len(f.Sets))
 		}
-		of := []string{"", "first", "min", "max", "sum", "avg"}
+		operators := []string{"", "first", "min", "max", "sum", "avg"}
 		if c.Vector < 0 {
-			of = []string{"", "first", "count", "exists"}
+			operators = []string{"", "first", "count", "exists"}
 		}
-		if !slices.Contains(of, c.Of) || c.Complement && c.Vector < 0 {
-			return fmt.Errorf("claim %d: found %q, or a complement of a set, wanted one of %q", i, c.Of, of)
+		if !slices.Contains(operators, c.Of) || c.Complement && c.Vector < 0 {
+			return fmt.Errorf("claim %d: found %q, or a complement of a set, wanted one of %q", i, c.Of, operators)
 		}
 		if c.Vector >= 0 && f.Vectors[c.Vector].Paths {
-			return fmt.Errorf("claim %d: found the value of whether there is a path", i)
+			return fmt.Errorf("claim %d: found a claim about the value of E [...], wanted one about a set", i)
 		}
 		if c.Complement && !f.Vectors[c.Vector].Probability() {
-			return fmt.Errorf("claim %d: found the complement of what is no probability", i)
+			return fmt.Errorf("claim %d: found the complement of a vector that is no probability", i)
 		}
 	}
 	return nil
@@ -148,8 +148,8 @@ func (f *File) Validate() error {
 
 func (f *File) isSet(i int) bool { return i >= 0 && i < len(f.Sets) }
 
-// validSet checks set i.
-func (f *File) validSet(s *Set, i int) error {
+// validateSet checks the form of set i.
+func (f *File) validateSet(s *Set, i int) error {
 	operands, ok := map[SetKind][2]int{
 		Atomic: {0, 0}, All: {0, 0}, Init: {0, 0}, Bound: {0, 0}, ArgMin: {1, 1}, ArgMax: {1, 1}, Not: {1, 1}, And: {1, 1 << 20}, Or: {1, 1 << 20},
 		ExistsUntil: {2, 2}, ForallUntil: {2, 2}, ExistsNext: {1, 1}, ForallNext: {1, 1},
@@ -160,16 +160,16 @@ func (f *File) validSet(s *Set, i int) error {
 	if len(s.Sets) < operands[0] || len(s.Sets) > operands[1] {
 		return fmt.Errorf("found %d sets, wanted %d for one of kind %s", len(s.Sets), operands[0], s.Kind)
 	}
-	parts := s.Sets
+	dependencies := s.Sets
 	if s.Compares() {
 		if s.Vector < 0 || s.Vector >= len(f.Vectors) {
 			return fmt.Errorf("found vector %d of %d", s.Vector, len(f.Vectors))
 		}
 		v := &f.Vectors[s.Vector]
 		if v.Paths && (s.Relation != ">=" || s.Threshold == nil || s.Threshold.Cmp(big.NewRat(1, 1)) != 0) {
-			return errors.New("found another relation of whether there is a path than >= 1")
+			return errors.New("found a vector of E [...] compared with something other than >= 1")
 		}
-		parts = append(slices.Clip(parts), v.Sets()...)
+		dependencies = append(slices.Clip(dependencies), v.Sets()...)
 	}
 	switch s.Kind {
 	case Atomic:
@@ -185,20 +185,20 @@ func (f *File) validSet(s *Set, i int) error {
 			return fmt.Errorf("found the relation %q, wanted <, <=, > or >= and a threshold", s.Relation)
 		}
 	}
-	for _, j := range parts {
+	for _, j := range dependencies {
 		if j < 0 || j >= i {
-			return fmt.Errorf("it is made of set %d, wanted one before it", j)
+			return fmt.Errorf("it depends on set %d, wanted an earlier one", j)
 		}
 	}
 	return nil
 }
 
-func (f *File) validVector(v *Vector) error {
+func (f *File) validateVector(v *Vector) error {
 	rewards := false
 	switch v.Kind {
 	case Until, Steps, Next, PathFormula:
 	case Objectives:
-		if err := cmp.Or(v.Several.limit(), v.Several.validate(f.Model)); err != nil {
+		if err := cmp.Or(v.Several.validateSizes(), v.Several.validate(f.Model)); err != nil {
 			return err
 		}
 	case ReachReward, TotalReward, Cumulative, Instant, CoSafe:
@@ -219,26 +219,26 @@ func (f *File) validVector(v *Vector) error {
 	if v.From < 0 || v.To < -1 || v.To == -1 && v.Kind != Steps || v.To >= 0 && v.From > v.To {
 		return fmt.Errorf("found steps from %d to %d", v.From, v.To)
 	}
-	if err := cmp.Or(v.validTime(f.Model.Kind), v.validAutomaton(f.Model)); err != nil {
+	if err := cmp.Or(v.validateTime(f.Model.Kind), v.validateAutomaton(f.Model)); err != nil {
 		return err
 	}
 	for _, x := range []*Values{v.Lower, v.Upper, v.LowerBias, v.UpperBias} {
 		if x != nil && x.Infinite != nil && v.Several == nil && (v.Probability() || v.Kind == Average) {
-			return fmt.Errorf("found infinite values, which one of kind %s has not", v.Kind)
+			return fmt.Errorf("found infinite values in a vector of kind %s", v.Kind)
 		}
 	}
 	return nil
 }
 
-// validAutomaton checks the automaton, and that both of its columns are there, whose lengths
-// bound the work of the product.
-func (v *Vector) validAutomaton(m *Model) error {
+// validateAutomaton checks the automaton, and that the columns are as long as the products claim to be: so the length of
+// the file bounds the work of building the products.
+func (v *Vector) validateAutomaton(m *Model) error {
 	a, coSafe := v.Automaton, v.Kind == CoSafe
 	switch {
 	case (a != nil) != (coSafe || v.Kind == PathFormula):
-		return fmt.Errorf("found an automaton of one of kind %s, or none where it is wanted", v.Kind)
+		return fmt.Errorf("found an automaton in a vector of kind %s, or none where it is wanted", v.Kind)
 	case v.Paths && v.Kind != PathFormula:
-		return fmt.Errorf("found the question for a path of one of kind %s", v.Kind)
+		return fmt.Errorf("found E [...] in a vector of kind %s", v.Kind)
 	case a == nil:
 		return nil
 	case v.Lower == nil || v.Upper == nil || !coSafe && (len(v.Won) != a.Runs || len(v.Layer) != a.Runs) || a.Pairs < m.NumStates():
@@ -249,7 +249,7 @@ func (v *Vector) validAutomaton(m *Model) error {
 	return a.validate(coSafe)
 }
 
-// Endless reports whether a vector of steps or of a time has no upper bound of them.
+// Endless reports whether a step or time bound has no upper limit.
 func (v *Vector) Endless() bool {
 	if v.Timed != nil {
 		return v.Timed.To == nil
@@ -257,37 +257,37 @@ func (v *Vector) Endless() bool {
 	return v.Kind == Steps && v.To < 0
 }
 
-// maxTime is how many bits a time or rate may have.
+// maxTime is the greatest number of bits of a time or rate.
 const maxTime = 1 << 12
 
-func (v *Vector) validTime(kind Kind) error {
-	t, steps := v.Timed, v.Kind == Steps || v.Kind == Cumulative || v.Kind == Instant
-	if (t != nil) != (steps && kind == CTMC) {
-		return fmt.Errorf("found a time of one of kind %s in a %s, or none where it is wanted", v.Kind, kind)
+func (v *Vector) validateTime(kind Kind) error {
+	t, timed := v.Timed, v.Kind == Steps || v.Kind == Cumulative || v.Kind == Instant
+	if (t != nil) != (timed && kind == CTMC) {
+		return fmt.Errorf("found a time in a vector of kind %s of a %s, or none where it is wanted", v.Kind, kind)
 	}
 	if t == nil {
 		return nil
 	}
 	for _, x := range []*big.Rat{t.From, t.Rate, cmp.Or(t.To, t.Rate)} {
 		if x == nil || x.Sign() < 0 || x.Num().BitLen() > maxTime || x.Denom().BitLen() > maxTime {
-			return errors.New("found no time or rate, a negative one, or one too long")
+			return errors.New("found a time or rate that is missing, negative or too long")
 		}
 	}
 	switch {
 	case v.From != 0 || v.To != 0 || t.Scale < 1 || t.Scale > MaxScale || t.Rate.Sign() == 0:
 		return fmt.Errorf("found a time in steps, the rate 0, or %d binary places", t.Scale)
 	case t.To != nil && t.To.Cmp(t.From) < 0 || v.Kind != Steps && (t.To == nil || t.From.Sign() > 0):
-		return errors.New("found a time that is none")
+		return errors.New("found an empty time interval")
 	}
 	return nil
 }
 
-// sized checks the lengths of columns.
-func sized(slots []slot) error {
+// checkLengths checks the lengths of columns.
+func checkLengths(slots []columnSlot) error {
 	for _, s := range slots {
 		switch {
 		case s.bits != nil && *s.bits != nil:
-			if err := s.bits.sized(s.n); err != nil {
+			if err := s.bits.checkLength(s.n); err != nil {
 				return fmt.Errorf("%s: %w", s.name, err)
 			}
 		case s.ranks != nil && *s.ranks != nil && len(*s.ranks) != s.n:
@@ -301,16 +301,16 @@ func sized(slots []slot) error {
 	return nil
 }
 
-func (b Bits) sized(n int) error {
+func (b Bits) checkLength(n int) error {
 	if len(b) != (n+63)/64 || n%64 != 0 && b[n/64]>>(n%64) != 0 {
-		return fmt.Errorf("found %d bits, wanted %d and zeros behind", 64*len(b), n)
+		return fmt.Errorf("found %d bits, wanted %d followed by zeros", 64*len(b), n)
 	}
 	return nil
 }
 
 func (v *Values) validate(n int) error {
 	if v.Infinite != nil {
-		if err := v.Infinite.sized(n); err != nil {
+		if err := v.Infinite.checkLength(n); err != nil {
 			return err
 		}
 	}
@@ -342,8 +342,7 @@ func (v *Values) validate(n int) error {
 	return nil
 }
 
-// Validate returns what is wrong with the form of a model. That probabilities sum to 1 is
-// for package certify to check.
+// Validate checks the form of a model. Package certify checks that probabilities sum to 1.
 func (m *Model) Validate() error {
 	if m == nil || len(m.Start) < 2 {
 		return errors.New("found no model")
@@ -363,11 +362,11 @@ func (m *Model) Validate() error {
 		if n < 1 {
 			return errors.New("found no states")
 		}
-		if err := rows(m.First, choices); err != nil {
+		if err := checkOffsets(m.First, choices); err != nil {
 			return fmt.Errorf("choices: %w", err)
 		}
 	}
-	if err := rows(m.Start, len(m.Target)); err != nil {
+	if err := checkOffsets(m.Start, len(m.Target)); err != nil {
 		return fmt.Errorf("transitions: %w", err)
 	}
 	if len(m.Prob) != len(m.Target) {
@@ -382,13 +381,13 @@ func (m *Model) Validate() error {
 		}
 	}
 	if (m.Exit != nil) != (m.Kind == CTMC) {
-		return errors.New("found exit rates of a model that is no ctmc, or none of one that is")
+		return errors.New("found exit rates in a model that is no ctmc, or a ctmc without them")
 	}
-	if err := m.numbers(m.Exit, n); err != nil {
+	if err := m.checkNumbers(m.Exit, n); err != nil {
 		return fmt.Errorf("exit rates: %w", err)
 	}
 	for _, r := range m.Rewards {
-		if err := cmp.Or(m.numbers(r.State, n), m.numbers(r.Choice, choices)); err != nil {
+		if err := cmp.Or(m.checkNumbers(r.State, n), m.checkNumbers(r.Choice, choices)); err != nil {
 			return fmt.Errorf("rewards %q: %w", r.Name, err)
 		}
 	}
@@ -400,31 +399,31 @@ func (m *Model) Validate() error {
 	if m.Initial.Count() == 0 {
 		return errors.New("found no initial state")
 	}
-	return m.Initial.sized(n)
+	return m.Initial.checkLength(n)
 }
 
-// numbers checks a column of n numbers of the model; nil is none.
-func (m *Model) numbers(column []uint32, n int) error {
+// checkNumbers checks a column of n indices of nonnegative numbers; a nil column is allowed.
+func (m *Model) checkNumbers(column []uint32, n int) error {
 	if column != nil && len(column) != n {
 		return fmt.Errorf("found %d numbers, wanted %d", len(column), n)
 	}
 	for _, k := range column {
 		if int(k) >= len(m.Numbers) || m.Numbers[k].Sign() < 0 {
-			return errors.New("found no number, or one below 0")
+			return errors.New("found a missing or negative number")
 		}
 	}
 	return nil
 }
 
-// rows checks offsets of rows that are not empty.
-func rows(at []uint32, n int) error {
-	for i := range len(at) - 1 {
-		if at[i] >= at[i+1] {
+// checkOffsets checks the offsets of rows into n elements. No row may be empty.
+func checkOffsets(offsets []uint32, n int) error {
+	for i := range len(offsets) - 1 {
+		if offsets[i] >= offsets[i+1] {
 			return fmt.Errorf("row %d is empty", i)
 		}
 	}
-	if at[0] != 0 || int(at[len(at)-1]) != n {
-		return fmt.Errorf("found rows from %d to %d, wanted 0 to %d", at[0], at[len(at)-1], n)
+	if offsets[0] != 0 || int(offsets[len(offsets)-1]) != n {
+		return fmt.Errorf("found rows from %d to %d, wanted 0 to %d", offsets[0], offsets[len(offsets)-1], n)
 	}
 	return nil
 }

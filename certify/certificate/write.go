@@ -18,7 +18,7 @@ import (
 // Version is the version of the format of certificates.
 const Version = 1
 
-// indexFile is the index of the certificates, behind the members of the model.
+// indexFile is the name of the index of the certificate, which follows the members of the model.
 const indexFile = "certificates/index.json"
 
 // index is certificates/index.json.
@@ -39,30 +39,31 @@ type indexVector struct {
 	Columns map[string]column `json:"columns,omitempty"`
 }
 
-// column describes a member: certificates/sets/0/bits.bin is Sets[0].Columns["bits"].
+// column describes a column in the index. The member certificates/sets/0/bits.bin is Sets[0].Columns["bits"].
 type column struct {
 	Type  columnType `json:"type"`
 	Scale uint       `json:"scale,omitempty"`
-	Bytes int        `json:"bytes,omitempty"` // of a value
-	Same  string     `json:"same,omitempty"`  // another column of the vector, instead of a member
-	Above string     `json:"above,omitempty"` // another column, of the same scale: values are what is added to its
+	Bytes int        `json:"bytes,omitempty"` // bytes of one value
+	Same  string     `json:"same,omitempty"`  // the name of an equal column of the vector; then there is no member
+	Above string     `json:"above,omitempty"` // the name of a column with the same scale: the member has the differences to it
 }
 
 type columnType string
 
 const (
-	columnBits     columnType = "bits"     // as UMB has them
-	columnNumbers  columnType = "numbers"  // unsigned varints, 0 for none, others one too large
+	columnBits     columnType = "bits"     // UMB's bit vector
+	columnNumbers  columnType = "numbers"  // unsigned varints: 0 is None, x+1 is x
 	columnFixed    columnType = "fixed"    // multiples of 2^-Scale
-	columnFraction columnType = "fraction" // as UMB has them
+	columnFraction columnType = "fraction" // UMB's rationals
 )
 
-// The columns by their names.
-func (s *Set) columns(n int) []slot {
-	return []slot{{name: "bits", n: n, bits: &s.Bits}, {name: "rank", n: n, ranks: &s.Rank}}
+// columns lists the columns of a set; n is the number of the model's states.
+func (s *Set) columns(n int) []columnSlot {
+	return []columnSlot{{name: "bits", n: n, bits: &s.Bits}, {name: "rank", n: n, ranks: &s.Rank}}
 }
 
-func (v *Vector) columns(n int) []slot {
+// columns lists the columns of a vector; n is the number of the model's states.
+func (v *Vector) columns(n int) []columnSlot {
 	layered := n
 	if a := v.Automaton; a != nil {
 		if n, layered = a.Pairs, a.Pairs; v.Kind == PathFormula {
@@ -72,7 +73,7 @@ func (v *Vector) columns(n int) []slot {
 	if v.Several != nil {
 		n, layered = v.Several.States, v.Several.States
 	}
-	out := []slot{
+	out := []columnSlot{
 		{name: "lower", n: n, values: &v.Lower},
 		{name: "upper", n: n, values: &v.Upper},
 		{name: "lower-bias", n: n, values: &v.LowerBias},
@@ -81,7 +82,7 @@ func (v *Vector) columns(n int) []slot {
 		{name: "layer", n: layered, ranks: &v.Layer},
 	}
 	if v.Kind == PathFormula {
-		out = append(out, slot{name: "won", n: layered, ranks: &v.Won})
+		out = append(out, columnSlot{name: "won", n: layered, ranks: &v.Won})
 	}
 	if v.Several != nil {
 		out = append(out, v.Several.columns()...)
@@ -89,24 +90,24 @@ func (v *Vector) columns(n int) []slot {
 	return out
 }
 
-// slot is where a column is kept; values take two columns, with the infinite states.
-type slot struct {
+// columnSlot names a column and points to the field that keeps it. A values column is two columns in the file: the
+// values, and the states where they are infinite.
+type columnSlot struct {
 	name   string
-	n      int // how many values it has
+	n      int // the number of entries
 	bits   *Bits
 	ranks  *[]uint32
 	values **Values
 }
 
-// Compress is gzip as files of certificates have it.
+// Compress returns a gzip writer with the compression level of certificate files.
 func Compress(out io.Writer) io.WriteCloser {
-	z, _ := gzip.NewWriterLevel(out, gzip.BestSpeed) // a level there is
+	z, _ := gzip.NewWriterLevel(out, gzip.BestSpeed) // the level is valid, so there is no error
 	return z
 }
 
-// Write writes a certificate, uncompressed. model writes the members of the model,
-// whose states are in the order of the columns; f.Model is not looked at, but for how
-// many states there are.
+// Write writes a certificate, uncompressed. The function model writes the members of the model, with the states in
+// the order of the columns. Of f.Model, Write uses only the number of states.
 func Write(ctx context.Context, out io.Writer, model func(ctx context.Context, out *umb.Writer) error, f *File) error {
 	w := umb.NewWriter(ctx, out)
 	if err := model(ctx, w); err != nil {
@@ -116,12 +117,12 @@ func Write(ctx context.Context, out io.Writer, model func(ctx context.Context, o
 	x := index{Version: Version, Sets: []indexSet{}, Vectors: []indexVector{}, Claims: f.Claims}
 	var members []func()
 	for i := range f.Sets {
-		columns, write := describe(w, "sets", i, f.Sets[i].columns(n))
+		columns, write := describeColumns(w, "sets", i, f.Sets[i].columns(n))
 		x.Sets = append(x.Sets, indexSet{f.Sets[i], columns})
 		members = append(members, write...)
 	}
 	for i := range f.Vectors {
-		columns, write := describe(w, "vectors", i, f.Vectors[i].columns(n))
+		columns, write := describeColumns(w, "vectors", i, f.Vectors[i].columns(n))
 		x.Vectors = append(x.Vectors, indexVector{f.Vectors[i], columns})
 		members = append(members, write...)
 	}
@@ -136,30 +137,30 @@ func Write(ctx context.Context, out io.Writer, model func(ctx context.Context, o
 	return w.Close()
 }
 
-// member is the name of a column in the archive.
-func member(group string, i int, name string) string {
+// memberName returns the name of a column in the archive.
+func memberName(group string, i int, name string) string {
 	return "certificates/" + group + "/" + strconv.Itoa(i) + "/" + name + ".bin"
 }
 
-// describe returns what the index says of columns, and what writes them.
-func describe(w *umb.Writer, group string, i int, slots []slot) (map[string]column, []func()) {
+// describeColumns returns the description of the columns for the index, and the functions that write them.
+func describeColumns(w *umb.Writer, group string, i int, slots []columnSlot) (map[string]column, []func()) {
 	out := make(map[string]column)
 	var members []func()
-	bits := func(name string, n int, set Bits) {
+	addBits := func(name string, n int, set Bits) {
 		if set != nil {
 			out[name] = column{Type: columnBits}
-			members = append(members, func() { w.Bits(member(group, i, name), n, set.Has) })
+			members = append(members, func() { w.Bits(memberName(group, i, name), n, set.Has) })
 		}
 	}
 	seen := make(map[*Values]string)
-	var last *slot // the column of values before, which others may be a bit above
+	var last *columnSlot // the previous values column; storing the difference to it may be shorter
 	for _, s := range slots {
 		switch {
 		case s.bits != nil:
-			bits(s.name, s.n, *s.bits)
+			addBits(s.name, s.n, *s.bits)
 		case s.ranks != nil && *s.ranks != nil:
 			out[s.name] = column{Type: columnNumbers}
-			members = append(members, func() { putRanks(w, member(group, i, s.name), *s.ranks) })
+			members = append(members, func() { writeRanks(w, memberName(group, i, s.name), *s.ranks) })
 		case s.values != nil && *s.values != nil:
 			v := *s.values
 			if first, ok := seen[v]; ok {
@@ -167,32 +168,32 @@ func describe(w *umb.Writer, group string, i int, slots []slot) (map[string]colu
 				continue
 			}
 			seen[v] = s.name
-			c, of := v.column(), v
+			c, stored := v.encoding(), v
 			if last != nil {
-				if d := v.above(*last.values); d != nil && d.column().Bytes < c.Bytes {
-					c, of = d.column(), d
+				if d := v.differenceTo(*last.values); d != nil && d.encoding().Bytes < c.Bytes {
+					c, stored = d.encoding(), d
 					c.Above = last.name
 				}
 			}
 			last = &s
 			out[s.name] = c
-			members = append(members, func() { of.put(w, member(group, i, s.name), c) })
-			bits(s.name+"-infinite", s.n, v.Infinite)
+			members = append(members, func() { stored.writeColumn(w, memberName(group, i, s.name), c) })
+			addBits(s.name+"-infinite", s.n, v.Infinite)
 		}
 	}
 	return out, members
 }
 
-// column chooses the size of the values.
-func (v *Values) column() column {
+// encoding chooses the type and size of the stored values.
+func (v *Values) encoding() column {
 	if v.Fixed != nil {
-		all := uint64(0)
+		union := uint64(0)
 		for s, x := range v.Fixed {
 			if !v.Infinite.Has(s) {
-				all |= x
+				union |= x
 			}
 		}
-		return column{Type: columnFixed, Scale: v.Scale, Bytes: max(1, (bits.Len64(all)+7)/8)}
+		return column{Type: columnFixed, Scale: v.Scale, Bytes: max(1, (bits.Len64(union)+7)/8)}
 	}
 	c := column{Type: columnFraction, Bytes: 16}
 	for s := range v.Len() {
@@ -203,25 +204,25 @@ func (v *Values) column() column {
 	return c
 }
 
-// above returns what the values are more than others, nil where that is not so of all.
-func (v *Values) above(o *Values) *Values {
-	if v.Fixed == nil || o.Fixed == nil || v.Scale != o.Scale || len(v.Fixed) != len(o.Fixed) {
+// differenceTo returns the differences to a base column; nil if one would be negative or the scales differ.
+func (v *Values) differenceTo(base *Values) *Values {
+	if v.Fixed == nil || base.Fixed == nil || v.Scale != base.Scale || len(v.Fixed) != len(base.Fixed) {
 		return nil
 	}
-	d := &Values{Scale: v.Scale, Fixed: make([]uint64, len(v.Fixed)), Infinite: v.Infinite}
+	difference := &Values{Scale: v.Scale, Fixed: make([]uint64, len(v.Fixed)), Infinite: v.Infinite}
 	for s, x := range v.Fixed {
 		switch {
 		case v.Infinite.Has(s):
-		case o.Infinite.Has(s) || x < o.Fixed[s]:
+		case base.Infinite.Has(s) || x < base.Fixed[s]:
 			return nil
 		default:
-			d.Fixed[s] = x - o.Fixed[s]
+			difference.Fixed[s] = x - base.Fixed[s]
 		}
 	}
-	return d
+	return difference
 }
 
-func (v *Values) put(w *umb.Writer, name string, c column) {
+func (v *Values) writeColumn(w *umb.Writer, name string, c column) {
 	w.File(name, int64(c.Bytes)*int64(v.Len()), func(b *bufio.Writer) {
 		for s := range v.Len() {
 			infinite := v.Infinite.Has(s)
@@ -239,7 +240,7 @@ func (v *Values) put(w *umb.Writer, name string, c column) {
 	})
 }
 
-func putRanks(w *umb.Writer, name string, ranks []uint32) {
+func writeRanks(w *umb.Writer, name string, ranks []uint32) {
 	size := 0
 	for _, r := range ranks {
 		size += (max(1, bits.Len32(r+1)) + 6) / 7
@@ -251,8 +252,8 @@ func putRanks(w *umb.Writer, name string, ranks []uint32) {
 	})
 }
 
-// Statement is what a claim says, with the sets and vectors spelt out: the answer
-// that is proven is to this, whatever the property of the claim is.
+// Statement returns what a claim says in PRISM's syntax, with the sets and vectors spelt out. A proof is about the
+// statement, whatever the claim's Property text says.
 func (f *File) Statement(c *Claim) string {
 	text := ""
 	switch {
@@ -266,14 +267,14 @@ func (f *File) Statement(c *Claim) string {
 	if f.Sets[c.Over].Kind == Init && c.Of == "" {
 		return text
 	}
-	of := c.Of
+	filter := c.Of
 	switch {
-	case of == "" && c.Vector < 0:
-		of = "forall"
-	case of == "":
-		of = "range"
+	case filter == "" && c.Vector < 0:
+		filter = "forall"
+	case filter == "":
+		filter = "range"
 	}
-	return "filter(" + of + ", " + text + ", " + f.setText(c.Over) + ")"
+	return "filter(" + filter + ", " + text + ", " + f.setText(c.Over) + ")"
 }
 
 func (f *File) vectorText(v *Vector) string {
@@ -323,7 +324,7 @@ func (f *File) vectorText(v *Vector) string {
 	return fmt.Sprintf("R%s%s=? [ S ]", structure, opt)
 }
 
-// structureText names a reward structure; "" is none.
+// structureText returns the name of a reward structure in PRISM's syntax; "" if the vector has none.
 func (f *File) structureText(i int) string {
 	switch {
 	case i < 0 || i >= len(f.Model.Rewards):
@@ -334,7 +335,7 @@ func (f *File) structureText(i int) string {
 	return fmt.Sprintf("{%q}", f.Model.Rewards[i].Name)
 }
 
-// interval is the bound of steps or time; "" is no upper one.
+// interval returns the step or time bound; to is "" if there is no upper bound.
 func (v *Vector) interval() (from, to string) {
 	switch t := v.Timed; {
 	case t != nil && t.To == nil:
@@ -348,10 +349,10 @@ func (v *Vector) interval() (from, to string) {
 }
 
 func (f *File) setText(i int) string {
-	s := &f.Sets[i]
+	set := &f.Sets[i]
 	join := func(op string) string {
 		text := ""
-		for k, j := range s.Sets {
+		for k, j := range set.Sets {
 			if k > 0 {
 				text += op
 			}
@@ -359,37 +360,37 @@ func (f *File) setText(i int) string {
 		}
 		return "(" + text + ")"
 	}
-	switch s.Kind {
+	switch set.Kind {
 	case Atomic:
-		return "(" + s.Text + ")"
+		return "(" + set.Text + ")"
 	case All:
 		return "true"
 	case Init:
 		return `"init"`
 	case Not:
-		return "!" + f.setText(s.Sets[0])
+		return "!" + f.setText(set.Sets[0])
 	case And:
 		return join("&")
 	case Or:
 		return join("|")
 	case Bound:
-		text := f.vectorText(&f.Vectors[s.Vector])
-		if f.Vectors[s.Vector].Paths {
+		text := f.vectorText(&f.Vectors[set.Vector])
+		if f.Vectors[set.Vector].Paths {
 			return "(" + text + ")"
 		}
 		for k := range text {
 			if text[k:k+2] == "=?" {
-				return "(" + text[:k] + s.Relation + s.Threshold.RatString() + text[k+2:] + ")"
+				return "(" + text[:k] + set.Relation + set.Threshold.RatString() + text[k+2:] + ")"
 			}
 		}
 	case ArgMin, ArgMax:
-		return "filter(" + string(s.Kind) + ", " + f.vectorText(&f.Vectors[s.Vector]) + ", " + f.setText(s.Sets[0]) + ")"
+		return "filter(" + string(set.Kind) + ", " + f.vectorText(&f.Vectors[set.Vector]) + ", " + f.setText(set.Sets[0]) + ")"
 	case ExistsUntil:
-		return "(E [ " + f.setText(s.Sets[0]) + " U " + f.setText(s.Sets[1]) + " ])"
+		return "(E [ " + f.setText(set.Sets[0]) + " U " + f.setText(set.Sets[1]) + " ])"
 	case ForallUntil:
-		return "(A [ " + f.setText(s.Sets[0]) + " U " + f.setText(s.Sets[1]) + " ])"
+		return "(A [ " + f.setText(set.Sets[0]) + " U " + f.setText(set.Sets[1]) + " ])"
 	case ExistsNext:
-		return "(E [ X " + f.setText(s.Sets[0]) + " ])"
+		return "(E [ X " + f.setText(set.Sets[0]) + " ])"
 	}
-	return "(A [ X " + f.setText(s.Sets[0]) + " ])"
+	return "(A [ X " + f.setText(set.Sets[0]) + " ])"
 }

@@ -1,6 +1,6 @@
-// Package exact compares values of a model with what a step makes of them, for package
-// certify. Everything is exact: numbers of the model are fractions, values are multiples of
-// a power of two, doubles or fractions. What fits is computed in 128 bits, all else with math/big.
+// Package exact evaluates the inequalities of package certify: it compares the value of a state with the expected
+// value after a choice. The result is exact. The model's numbers are fractions; the values are multiples of
+// a power of two, float64 numbers or fractions. It computes in 128 bits where that suffices, otherwise with math/big.
 //
 //	m, err := exact.New(ctx, model)
 //	sign := m.Compare(x, x, state, choice, rewards)
@@ -20,41 +20,41 @@ import (
 	"tilecheck/certify/certificate"
 )
 
-// Model is a model with its probabilities in whole numbers.
+// Model is a model whose probabilities have a common denominator for each choice.
 type Model struct {
 	*certificate.Model
 	*certificate.Weights
 }
 
-// New returns a model. The error is of probabilities that do not sum to 1.
+// New returns a Model. The error says which probabilities do not sum to 1.
 func New(ctx context.Context, m *certificate.Model) (*Model, error) {
 	weights, err := m.Weights(ctx)
 	return &Model{m, weights}, err
 }
 
-// Some reports whether a transition of a choice leads to such a state.
+// Some reports whether a choice has a successor for which is returns true.
 func (m *Model) Some(choice int, is func(t int) bool) bool {
 	lo, hi := m.Row(choice)
 	return slices.ContainsFunc(m.Target[lo:hi], func(t uint32) bool { return is(int(t)) })
 }
 
-// Compare is the sign of left(s), which is not infinite, minus r + sum of p x(t) for a
-// choice. nil rewards are 0.
+// Compare returns the sign of left(s) minus the right-hand side r + sum of p x(t) of a choice. left(s) must be finite.
+// nil rewards are 0.
 func (m *Model) Compare(left, x *certificate.Values, s, choice int, r *certificate.Rewards) int {
 	if x.Infinite != nil && m.Some(choice, x.Infinite.Has) {
 		return -1
 	}
-	if sign, ok := m.fast(left, x, s, choice, r); ok {
+	if sign, ok := m.compareFixed(left, x, s, choice, r); ok {
 		return sign
 	}
-	if sign, ok := m.floating(left, x, s, choice, r); ok {
+	if sign, ok := m.compareDoubles(left, x, s, choice, r); ok {
 		return sign
 	}
-	return left.Rat(s).Cmp(m.step(x, choice, r))
+	return left.Rat(s).Cmp(m.rightHandSide(x, choice, r))
 }
 
-// step is r + sum of p x(t) for a choice, none of which is infinite.
-func (m *Model) step(x *certificate.Values, choice int, r *certificate.Rewards) *big.Rat {
+// rightHandSide returns r + sum of p x(t) for a choice, where all x(t) are finite.
+func (m *Model) rightHandSide(x *certificate.Values, choice int, r *certificate.Rewards) *big.Rat {
 	sum, term := new(big.Rat), new(big.Rat)
 	if r != nil {
 		sum.Set(r.Rats[r.Of[choice]])
@@ -66,14 +66,14 @@ func (m *Model) step(x *certificate.Values, choice int, r *certificate.Rewards) 
 	return sum
 }
 
-// fast is Compare in 128 bits, if that is enough.
-func (m *Model) fast(left, x *certificate.Values, s, choice int, r *certificate.Rewards) (sign int, ok bool) {
+// compareFixed is Compare for multiples of a power of two, in 128 bits. ok is false if they do not suffice.
+func (m *Model) compareFixed(left, x *certificate.Values, s, choice int, r *certificate.Rewards) (sign int, ok bool) {
 	den := m.Den[choice]
 	if x.Fixed == nil || left.Fixed == nil || left.Scale != x.Scale || den == 0 {
 		return 0, false
 	}
 	high, low := m.Mean(m.Model, x.Fixed, choice)
-	if r != nil { // both sides times the common denominator
+	if r != nil { // multiply both sides by the common denominator
 		k := r.Of[choice]
 		common := certificate.Common(den, r.Den[k])
 		if common == 0 {
@@ -92,8 +92,8 @@ func (m *Model) fast(left, x *certificate.Values, s, choice int, r *certificate.
 	return cmp.Or(cmp.Compare(h, high), cmp.Compare(l, low)), true
 }
 
-// floating is Compare of doubles in 128 bits, if that is enough.
-func (m *Model) floating(left, x *certificate.Values, s, choice int, r *certificate.Rewards) (sign int, ok bool) {
+// compareDoubles is Compare for float64 values, in 128 bits. ok is false if they do not suffice.
+func (m *Model) compareDoubles(left, x *certificate.Values, s, choice int, r *certificate.Rewards) (sign int, ok bool) {
 	common := m.Den[choice]
 	if x.Doubles == nil || left.Doubles == nil || common == 0 {
 		return 0, false
@@ -101,21 +101,21 @@ func (m *Model) floating(left, x *certificate.Values, s, choice int, r *certific
 	if r != nil {
 		common = certificate.Common(common, r.Den[r.Of[choice]])
 	}
-	mantissa, e := split(left.Doubles[s])
+	mantissa, e := splitFloat(left.Doubles[s])
 	unit := min(e, 0)
 	if mantissa == 0 {
 		unit = 0
 	}
 	lo, hi := m.Row(choice)
 	for _, t := range m.Target[lo:hi] {
-		if f, e := split(x.Doubles[t]); f != 0 {
+		if f, e := splitFloat(x.Doubles[t]); f != 0 {
 			unit = min(unit, e)
 		}
 	}
-	var a, b wide // both sides times the denominator, in units
+	var a, b uint128 // both sides times the common denominator, as multiples of 2^unit
 	fits := common != 0 && (mantissa == 0 || a.add(common, mantissa, e-unit))
 	for t := lo; t < hi && fits; t++ {
-		f, e := split(x.Doubles[m.Target[t]])
+		f, e := splitFloat(x.Doubles[m.Target[t]])
 		fits = f == 0 || b.add(m.Num[t]*(common/m.Den[choice]), f, e-unit)
 	}
 	if r != nil {
@@ -125,8 +125,8 @@ func (m *Model) floating(left, x *certificate.Values, s, choice int, r *certific
 	return cmp.Or(cmp.Compare(a.high, b.high), cmp.Compare(a.low, b.low)), fits
 }
 
-// split returns a double that is not negative as f 2^e, with f below 2^53.
-func split(x float64) (f uint64, e int) {
+// splitFloat returns f and e with x = f 2^e and f below 2^53. x must not be negative.
+func splitFloat(x float64) (f uint64, e int) {
 	b := math.Float64bits(x)
 	f, e = b&(1<<52-1), int(b>>52)
 	if e == 0 {
@@ -135,11 +135,11 @@ func split(x float64) (f uint64, e int) {
 	return f | 1<<52, e - 1075
 }
 
-// wide is a number of 128 bits.
-type wide struct{ high, low uint64 }
+// uint128 is an unsigned 128-bit integer.
+type uint128 struct{ high, low uint64 }
 
-// add adds x y 2^shift, and reports whether that fits.
-func (n *wide) add(x, y uint64, shift int) bool {
+// add adds x y 2^shift, and reports whether the sum fits.
+func (n *uint128) add(x, y uint64, shift int) bool {
 	h, l := bits.Mul64(x, y)
 	switch {
 	case shift >= 0 && shift < 64 && h>>(63-shift) == 0:
@@ -157,24 +157,24 @@ func (n *wide) add(x, y uint64, shift int) bool {
 	return carry == 0
 }
 
-// Each calls a function for every state, on all processors, and returns the first state of
-// which it says that something is wrong, and what: unless the context ends before. What a
-// processor does at a time are whole words of a set, so the function may add its state to one.
+// Each calls wrong for every state, on all processors. It returns the first state for which wrong returns a message, and
+// the message. It stops early if the context ends. Each processor takes batches of whole 64-state words, so wrong may
+// add its state to a certificate.Bits without locking.
 func Each(ctx context.Context, n int, wrong func(s int) string) (first int, why string) {
-	const part = 1 << 14
+	const batch = 1 << 14
 	var next atomic.Int64
-	var found sync.Mutex
+	var mutex sync.Mutex
 	work := func() {
 		for ctx.Err() == nil {
-			lo := int(next.Add(part)) - part
-			for s := lo; s < min(lo+part, n); s++ {
-				if what := wrong(s); what != "" {
-					found.Lock()
-					defer found.Unlock()
+			lo := int(next.Add(batch)) - batch
+			for s := lo; s < min(lo+batch, n); s++ {
+				if message := wrong(s); message != "" {
+					mutex.Lock()
+					defer mutex.Unlock()
 					if why == "" || s < first {
-						first, why = s, what
+						first, why = s, message
 					}
-					return // who has a part before goes on
+					return // workers on earlier batches continue
 				}
 			}
 			if lo >= n {
@@ -182,16 +182,16 @@ func Each(ctx context.Context, n int, wrong func(s int) string) (first int, why 
 			}
 		}
 	}
-	var others sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), (n+part-1)/part) - 1 {
-		others.Go(work)
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), (n+batch-1)/batch) - 1 {
+		workers.Go(work)
 	}
 	work()
-	others.Wait()
+	workers.Wait()
 	return first, why
 }
 
-// Sum is h + g, in a CTMC h + g/E.
+// Sum returns h + g; in a CTMC h + g/E, where E is the exit rate.
 func (m *Model) Sum(h, g *certificate.Values) *certificate.Values {
 	out := &certificate.Values{Scale: h.Scale}
 	for s := 0; s < m.NumStates() && m.Exit == nil && h.Fixed != nil && g.Fixed != nil && h.Scale == g.Scale; s++ {
@@ -215,10 +215,10 @@ func (m *Model) Sum(h, g *certificate.Values) *certificate.Values {
 	return out
 }
 
-// Less compares numbers of which nil is infinity.
+// Less reports whether a < b; nil is infinity.
 func Less(a, b *big.Rat) bool { return a != nil && (b == nil || a.Cmp(b) < 0) }
 
-// Plus is a+b of such numbers.
+// Plus returns a+b; nil is infinity.
 func Plus(a, b *big.Rat) *big.Rat {
 	if a == nil || b == nil {
 		return nil
@@ -226,7 +226,7 @@ func Plus(a, b *big.Rat) *big.Rat {
 	return new(big.Rat).Add(a, b)
 }
 
-// Times is a b of one of them and a positive one that is finite.
+// Times returns a b, where nil is infinity and b is finite and positive.
 func Times(a, b *big.Rat) *big.Rat {
 	if a == nil {
 		return nil

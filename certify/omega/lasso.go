@@ -8,32 +8,33 @@ import (
 )
 
 const (
-	// longest is how many letters a lasso has at most.
-	longest = 16
-	// maxWork is how often an operator of the formula is evaluated at a place, about.
+	// maxLasso is the greatest length of a lasso.
+	maxLasso = 16
+	// maxWork is about the greatest number of evaluations of an operator at a position.
 	maxWork = 1 << 20
 )
 
-// lasso is the word u v v v ..., of letters by their numbers, of which the first loop are u.
+// lasso is the infinite word u v v v ...: letters is u v, as indices into the automaton's letters, and loopStart is
+// the length of u.
 type lasso struct {
-	letters []int
-	loop    int
+	letters   []int
+	loopStart int
 }
 
 func (w *lasso) next(i int) int {
 	if i++; i == len(w.letters) {
-		return w.loop
+		return w.loopStart
 	}
 	return i
 }
 
-// Agrees compares what an automaton accepts with what its formula says, of all lassos whose
-// length is at most a size that is small enough, over the letters of the automaton. An
-// automaton of a co-safe formula accepts what leads to an accepting state.
+// Agrees tests whether an automaton accepts the words that satisfy its formula. It tries all lassos over the
+// automaton's letters up to a length that bounds the work. An automaton of a co-safe formula accepts a word when it
+// reaches an accepting state.
 func Agrees(ctx context.Context, a *certificate.Automaton, coSafe bool) error {
 	words, work, weight := 1, 0, a.Formula.Size()
-	r := &reader{Automaton: a, visited: make([]uint32, longest*len(a.Next)), mark: make([]uint32, longest*len(a.Next))}
-	for size := 1; size <= longest; size++ {
+	r := &wordReader{Automaton: a, visited: make([]uint32, maxLasso*len(a.Next)), mark: make([]uint32, maxLasso*len(a.Next))}
+	for size := 1; size <= maxLasso; size++ {
 		words *= len(a.Letters)
 		if work += words * size * size * weight; work > maxWork && size > 1 {
 			return nil
@@ -46,10 +47,10 @@ func Agrees(ctx context.Context, a *certificate.Automaton, coSafe bool) error {
 			for i, rest := 0, k; i < size; i, rest = i+1, rest/len(a.Letters) {
 				w.letters[i] = rest % len(a.Letters)
 			}
-			for w.loop = range size {
-				says := w.holds(a, a.Formula)[0]
+			for w.loopStart = range size {
+				says := w.evaluate(a, a.Formula)[0]
 				if accepts := r.accepts(&w, coSafe); accepts != says {
-					return fmt.Errorf("the automaton's answer to the letters %d, again and again from number %d on, is %v, its formula's is %v", w.letters, w.loop, accepts, says)
+					return fmt.Errorf("the automaton's answer to the letters %d, again and again from number %d on, is %v, its formula's is %v", w.letters, w.loopStart, accepts, says)
 				}
 			}
 		}
@@ -57,35 +58,35 @@ func Agrees(ctx context.Context, a *certificate.Automaton, coSafe bool) error {
 	return nil
 }
 
-// reader reads words with an automaton. A place is where in the word it is, and its state.
-type reader struct {
+// wordReader runs an automaton on lassos. A configuration is a position in the lasso and a state of the automaton,
+// numbered position * states + state.
+type wordReader struct {
 	*certificate.Automaton
-	word    uint32   // the number of the word
-	visited []uint32 // the last word in which a place was come to before the jump
-	mark    []uint32 // marks times the last word in which it was come to afterwards, and what is known
+	wordNumber uint32   // counts the words, so that visited and mark need no clearing
+	visited    []uint32 // the last word in which the configuration was reached before the jump
+	mark       []uint32 // after the jump: marks * the last word that reached it, plus its mark
 }
 
-// What is known of a place after the jump.
+// The marks of a configuration after the jump.
 const (
-	open = iota // it is on the path that is being followed
+	open = iota // it is on the path of the current search
 	rejected
 	accepted
 	marks
 )
 
-// accepts reports whether some jump of the run is right, or for a co-safe formula whether
-// the run comes to an accepting state.
-func (r *reader) accepts(w *lasso, coSafe bool) bool {
+// accepts reports whether some jump leads to an accepting run; for a co-safe formula, whether the run reaches an accepting state.
+func (r *wordReader) accepts(w *lasso, coSafe bool) bool {
 	n := len(r.Next)
 	step := func(x int) int { return w.next(x/n)*n + int(r.Next[x%n][w.letters[x/n]]) }
-	r.word++
-	for x := step(0); r.visited[x] != r.word; x = step(x) {
-		r.visited[x] = r.word
+	r.wordNumber++
+	for x := step(0); r.visited[x] != r.wordNumber; x = step(x) {
+		r.visited[x] = r.wordNumber
 		if coSafe && r.Accepting[x%n] {
 			return true
 		}
 		for _, d := range r.Jumps[x%n] {
-			if r.recurs(x/n*n+int(d), step) {
+			if r.acceptsFrom(x/n*n+int(d), step) {
 				return true
 			}
 		}
@@ -93,36 +94,36 @@ func (r *reader) accepts(w *lasso, coSafe bool) bool {
 	return false
 }
 
-// recurs reports whether the run from a place is accepting infinitely often.
-func (r *reader) recurs(x int, step func(x int) int) bool {
+// acceptsFrom reports whether the deterministic run from configuration x visits accepting states infinitely often.
+func (r *wordReader) acceptsFrom(x int, step func(x int) int) bool {
 	var path []int
-	for ; r.mark[x]/marks != r.word; x = step(x) {
-		r.mark[x] = r.word*marks + open
+	for ; r.mark[x]/marks != r.wordNumber; x = step(x) {
+		r.mark[x] = r.wordNumber*marks + open
 		path = append(path, x)
 	}
-	out := r.mark[x] % marks
-	for k := len(path) - 1; out == open; k-- { // back through the cycle
+	verdict := r.mark[x] % marks
+	for k := len(path) - 1; verdict == open; k-- { // backwards through the cycle at the end of path
 		if r.Accepting[path[k]%len(r.Next)] {
-			out = accepted
+			verdict = accepted
 		} else if path[k] == x {
-			out = rejected
+			verdict = rejected
 		}
 	}
 	for _, y := range path {
-		r.mark[y] = r.word*marks + out
+		r.mark[y] = r.wordNumber*marks + verdict
 	}
-	return out == accepted
+	return verdict == accepted
 }
 
-// holds returns at which places of the word a formula holds.
-func (w *lasso) holds(a *certificate.Automaton, f *certificate.Formula) []bool {
+// evaluate returns the positions of the lasso at which a formula holds.
+func (w *lasso) evaluate(a *certificate.Automaton, f *certificate.Formula) []bool {
 	out := make([]bool, len(w.letters))
 	var x, y []bool
 	if f.X != nil {
-		x = w.holds(a, f.X)
+		x = w.evaluate(a, f.X)
 	}
 	if f.Y != nil {
-		y = w.holds(a, f.Y)
+		y = w.evaluate(a, f.Y)
 	}
 	for i := range out {
 		switch f.Op {
@@ -152,44 +153,44 @@ func (w *lasso) holds(a *certificate.Automaton, f *certificate.Formula) []bool {
 	}
 	switch f.Op {
 	case "F":
-		return w.until(not(out), x, f) // out is false so far
+		return w.evaluateUntil(not(out), x, f) // out is all false here, so not(out) is true everywhere
 	case "G":
-		return not(w.until(not(out), not(x), f))
+		return not(w.evaluateUntil(not(out), not(x), f))
 	case "U":
-		return w.until(x, y, f)
+		return w.evaluateUntil(x, y, f)
 	case "R":
-		return not(w.until(not(x), not(y), f))
+		return not(w.evaluateUntil(not(x), not(y), f))
 	case "W": // (x U y) or always x: not (not y until neither)
 		for i := range y {
 			x[i] = !x[i] && !y[i]
 		}
-		return not(w.until(not(y), x, f))
+		return not(w.evaluateUntil(not(y), x, f))
 	}
 	return out
 }
 
-// until is x U y, within the bound of f.
-func (w *lasso) until(x, y []bool, f *certificate.Formula) []bool {
-	now := make([]bool, len(y)) // within no more than what was counted
-	back := func(early bool) bool {
+// evaluateUntil returns the positions at which x U y holds within the step bound of f.
+func (w *lasso) evaluateUntil(x, y []bool, f *certificate.Formula) []bool {
+	holds := make([]bool, len(y)) // the positions where it holds within the steps counted so far
+	stepBack := func(allowNow bool) bool {
 		next, changed := make([]bool, len(y)), false
 		for i := range next {
-			next[i] = early && y[i] || x[i] && now[w.next(i)]
-			changed = changed || next[i] != now[i]
+			next[i] = allowNow && y[i] || x[i] && holds[w.next(i)]
+			changed = changed || next[i] != holds[i]
 		}
-		now = next
+		holds = next
 		return changed
 	}
 	if f.High == nil {
-		for back(true) {
+		for stepBack(true) {
 		}
 	} else {
 		for range *f.High - f.Low + 1 {
-			back(true)
+			stepBack(true)
 		}
 	}
 	for range f.Low {
-		back(false)
+		stepBack(false)
 	}
-	return now
+	return holds
 }

@@ -10,34 +10,34 @@ import (
 	"tilecheck/certify/certificate"
 )
 
-// Product is a model with what objectives remember.
+// Product is the product of a model with the memory of the objectives.
 type Product struct {
 	*certificate.Model
 	*certificate.Several
-	Of      []uint32               // the model's state of each state
-	Rewards []*certificate.Rewards // of each objective
+	Of      []uint32               // the model's state of each product state
+	Rewards []*certificate.Rewards // for each objective
 }
 
-// memory is a state of the product.
-type memory struct {
-	of     uint32
-	status uint32 // two bits for each objective
+// productState is a state of the product.
+type productState struct {
+	state  uint32
+	status uint32 // two bits for each objective: undecided, satisfied or closed
 	steps  int
 }
 
-// The two bits of a probability.
+// The status of the until formula of an objective.
 const (
-	open uint32 = iota
-	now         // just satisfied
-	over
+	undecided uint32 = iota
+	satisfied        // by just this state
+	closed
 )
 
-// Earned are the rewards of the model's steps, by the place of their structure.
+// Earned returns the rewards of the model's steps for a reward structure, as Model.Earned of package certificate.
 type Earned func(structure int, _ certificate.Bits) *certificate.Rewards
 
-// Values are what is proven of the states of a model by a vector about several objectives:
-// of all but the initial one nothing. sets are those of the vector, and lemma is to check
-// that a bound of total rewards holds.
+// Values returns the bounds that a multi-objective vector proves for the states of a model. Only the initial state gets
+// nontrivial ones. sets are the sets of the vector. Values calls lemma for each bound of a total reward that it needs;
+// lemma returns an error if the bound is not proven.
 func Values(ctx context.Context, m *certificate.Model, v *certificate.Vector, sets []certificate.Bits, earned Earned, lemma func(Lemma) error) (out [2]*certificate.Values, err error) {
 	p, err := New(ctx, m, v.Several, sets, earned)
 	if err != nil {
@@ -55,70 +55,70 @@ func Values(ctx context.Context, m *certificate.Model, v *certificate.Vector, se
 	return p.Values(ctx, m, v)
 }
 
-// arrivals number the states of the product as they are first met.
-type arrivals struct {
+// explorer numbers the states of the product in the order in which the search reaches them.
+type explorer struct {
 	objectives  []certificate.Objective
-	left, right []certificate.Bits // of each objective that is a probability
-	count       int                // the most steps that a reward counts
-	number      map[memory]uint32
-	states      []memory
+	left, right []certificate.Bits // for each objective that is a probability
+	maxSteps    int                // the greatest step bound of a reward
+	index       map[productState]uint32
+	states      []productState
 }
 
-// arrive returns the state in which a state of the model is reached from another one.
-func (a *arrivals) arrive(from memory, t uint32) uint32 {
-	to := memory{of: t, steps: min(from.steps+1, a.count)}
+// successor returns the index of the product state that is reached from a product state by a transition to t.
+func (a *explorer) successor(from productState, t uint32) uint32 {
+	to := productState{state: t, steps: min(from.steps+1, a.maxSteps)}
 	for i, o := range a.objectives {
-		is := from.status >> (2 * i) & 3
+		status := from.status >> (2 * i) & 3
 		switch {
 		case o.Reward >= 0:
-		case is == open && a.right[i].Has(int(t)):
-			is = now
-		case is != open || !a.left[i].Has(int(t)):
-			is = over
+		case status == undecided && a.right[i].Has(int(t)):
+			status = satisfied
+		case status != undecided || !a.left[i].Has(int(t)):
+			status = closed
 		}
-		to.status |= is << (2 * i)
+		to.status |= status << (2 * i)
 	}
-	k, ok := a.number[to]
+	k, ok := a.index[to]
 	if !ok {
 		k = uint32(len(a.states))
-		a.number[to], a.states = k, append(a.states, to)
+		a.index[to], a.states = k, append(a.states, to)
 	}
 	return k
 }
 
-// New makes the product, of no more states than the certificate says.
+// New builds the product. The error says if it has more states than x.States.
 func New(ctx context.Context, m *certificate.Model, x *certificate.Several, sets []certificate.Bits, earned Earned) (*Product, error) {
 	p, n := &Product{Several: x}, len(x.Objectives)
-	a := &arrivals{objectives: x.Objectives, left: make([]certificate.Bits, n), right: make([]certificate.Bits, n), number: map[memory]uint32{}}
+	a := &explorer{objectives: x.Objectives, left: make([]certificate.Bits, n), right: make([]certificate.Bits, n), index: map[productState]uint32{}}
 	for i, o := range x.Objectives {
-		if a.count = max(a.count, o.Steps); o.Reward < 0 {
+		if a.maxSteps = max(a.maxSteps, o.Steps); o.Reward < 0 {
 			a.left[i], a.right[i], sets = sets[0], sets[1], sets[2:]
 		}
 	}
 	for s := range m.NumStates() {
 		if m.Initial.Has(s) {
-			a.arrive(memory{steps: -1}, uint32(s))
+			a.successor(productState{steps: -1}, uint32(s))
 		}
 	}
 	out := &certificate.Model{Kind: certificate.MDP, First: []uint32{0}, Start: []uint32{0}, Numbers: m.Numbers}
 	var choices []uint32
-	for i := 0; i < len(a.states); i++ { // the list grows
+	for i := 0; i < len(a.states); i++ { // successor appends to a.states
 		if i&0xfff == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		from := a.states[i]
-		first, end := m.Choices(int(from.of))
+		first, end := m.Choices(int(from.state))
 		for c := first; c < end; c++ {
 			lo, hi := m.Row(c)
-			for _, t := range slices.Sorted(slices.Values(m.Target[lo:hi])) { // the file's order is another one
-				a.arrive(from, t)
+			for _, t := range slices.Sorted(slices.Values(m.Target[lo:hi])) { // the numbering must not depend on the order of transitions in a file
+				a.successor(from, t)
 			}
 			for _, t := range m.Target[lo:hi] {
-				out.Target = append(out.Target, a.arrive(from, t))
+				out.Target = append(out.Target, a.successor(from, t))
 			}
 			choices, out.Prob, out.Start = append(choices, uint32(c)), append(out.Prob, m.Prob[lo:hi]...), append(out.Start, uint32(len(out.Target)))
 		}
-		p.Of, out.First = append(p.Of, from.of), append(out.First, uint32(len(choices)))
+		p.Of, out.First = append(p.Of, from.state), append(out.First, uint32(len(choices)))
 		if len(a.states) > x.States || len(out.Target) >= certificate.None {
 			return nil, errors.New("the product with the objectives has more states than it says")
 		}
@@ -126,12 +126,12 @@ func New(ctx context.Context, m *certificate.Model, x *certificate.Several, sets
 	p.Model = out
 	out.Initial = certificate.NewBits(len(a.states))
 	out.Initial.Add(0)
-	p.reward(a.states, choices, earned)
+	p.buildRewards(a.states, choices, earned)
 	return p, nil
 }
 
-// reward makes the rewards of the objectives.
-func (p *Product) reward(states []memory, choices []uint32, earned Earned) {
+// buildRewards sets the reward of each objective: 1 where the formula has just been satisfied, or the model's reward.
+func (p *Product) buildRewards(states []productState, choices []uint32, earned Earned) {
 	for i, o := range p.Objectives {
 		of, rats := make([]uint32, len(choices)), []*big.Rat{new(big.Rat), big.NewRat(1, 1)}
 		var r *certificate.Rewards
@@ -143,7 +143,7 @@ func (p *Product) reward(states []memory, choices []uint32, earned Earned) {
 			first, end := p.Choices(s)
 			for c := first; c < end; c++ {
 				switch {
-				case o.Reward < 0 && z.status>>(2*i)&3 == now:
+				case o.Reward < 0 && z.status>>(2*i)&3 == satisfied:
 					of[c] = 1
 				case o.Reward >= 0 && (o.Steps < 0 || z.steps < o.Steps):
 					of[c] = 2 + r.Of[choices[c]]
@@ -154,7 +154,7 @@ func (p *Product) reward(states []memory, choices []uint32, earned Earned) {
 	}
 }
 
-// Sum is the sum of rewards with weights, those of some objectives, for each choice.
+// Sum returns, for each choice, the weighted sum of the objectives' rewards.
 func (p *Product) Sum(weight func(i int) *big.Rat) []*big.Rat {
 	out := make([]*big.Rat, len(p.Start)-1)
 	for c := range out {
@@ -168,7 +168,7 @@ func (p *Product) Sum(weight func(i int) *big.Rat) []*big.Rat {
 	return out
 }
 
-// Small is r_L.
+// Small returns r_L, the sum of the rewards of the minimised objectives.
 func (p *Product) Small() *certificate.Rewards {
 	rats := p.Sum(func(i int) *big.Rat {
 		if p.Objectives[i].Great {
@@ -183,14 +183,14 @@ func (p *Product) Small() *certificate.Rewards {
 	return certificate.NewRewards(of, rats)
 }
 
-// Lemma is a bound of total rewards that is to be shown.
+// Lemma is a bound of a total reward that rule 3 has to prove.
 type Lemma struct {
 	Model   *certificate.Model
 	Vector  *certificate.Vector
 	Rewards *certificate.Rewards
 }
 
-// lemmas are what Values rests on.
+// lemmas returns the bounds that the proof of the vector depends on.
 func (p *Product) lemmas(v *certificate.Vector) (out []Lemma, err error) {
 	if v.Lower != nil {
 		out = append(out, Lemma{p.Model, &certificate.Vector{Kind: certificate.TotalReward, Lower: v.Lower, Rank: v.Rank, Layer: v.Layer}, p.Small()})
@@ -212,7 +212,7 @@ func (p *Product) lemmas(v *certificate.Vector) (out []Lemma, err error) {
 	return out, nil
 }
 
-// Chain is what the choices of a scheduler make of the product, and which of its they are.
+// Chain returns the Markov chain that a scheduler induces, and the product's choice in each state.
 func (p *Product) Chain(choice []uint32) (*certificate.Model, []int, error) {
 	out := &certificate.Model{Kind: certificate.DTMC, Start: []uint32{0}, Numbers: p.Numbers, Initial: p.Initial}
 	var choices []int
@@ -229,7 +229,7 @@ func (p *Product) Chain(choice []uint32) (*certificate.Model, []int, error) {
 	return out, choices, nil
 }
 
-// Along are the rewards of an objective for the choices of a chain.
+// Along returns the rewards of objective i in an induced chain with these choices.
 func (p *Product) Along(i int, choices []int) *certificate.Rewards {
 	out := *p.Rewards[i]
 	out.Of = make([]uint32, len(choices))
@@ -239,9 +239,9 @@ func (p *Product) Along(i int, choices []int) *certificate.Rewards {
 	return &out
 }
 
-// Values are what is proven where the lemmas hold.
+// Values returns the bounds of the model's states that follow from the lemmas.
 func (p *Product) Values(ctx context.Context, m *certificate.Model, v *certificate.Vector) (out [2]*certificate.Values, err error) {
-	lower, upper, err := p.bounds(ctx, v)
+	lower, upper, err := p.initialBounds(ctx, v)
 	if err != nil {
 		return out, err
 	}
@@ -258,31 +258,31 @@ func (p *Product) Values(ctx context.Context, m *certificate.Model, v *certifica
 	return out, nil
 }
 
-// bounds are those of the initial state; nil is infinity.
-func (p *Product) bounds(ctx context.Context, v *certificate.Vector) (lower, upper *big.Rat, err error) {
-	q := p.Query()
-	had, reached, err := p.had()
+// initialBounds returns the bounds in the initial state; a nil upper bound is infinity.
+func (p *Product) initialBounds(ctx context.Context, v *certificate.Vector) (lower, upper *big.Rat, err error) {
+	query := p.Query()
+	achieved, reached, err := p.mixture()
 	if err != nil {
 		return nil, nil, err
 	}
 	lower = new(big.Rat)
-	if q == nil {
+	if query == nil {
 		if upper = big.NewRat(1, 1); reached {
 			lower.SetInt64(1)
 		}
 	}
-	if q != nil && !reached {
-		return nil, nil, errors.New("nothing shows that the bounds of the objectives can be kept")
+	if query != nil && !reached {
+		return nil, nil, errors.New("the parts do not prove that the bounds of the objectives can be satisfied")
 	}
-	if q != nil && q.Great {
-		lower = had
-	} else if q != nil {
-		upper = had
+	if query != nil && query.Great {
+		lower = achieved
+	} else if query != nil {
+		upper = achieved
 	}
 	if p.Several.Weights == nil {
 		return lower, upper, nil
 	}
-	most, err := p.most(ctx, v)
+	upperSum, err := p.weightedUpperBound(ctx, v)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -292,38 +292,38 @@ func (p *Product) bounds(ctx context.Context, v *certificate.Vector) (lower, upp
 		case o.Bound == nil:
 			weight = p.Several.Weights[i]
 		case o.Great:
-			most.Sub(most, new(big.Rat).Mul(p.Several.Weights[i], o.Bound))
+			upperSum.Sub(upperSum, new(big.Rat).Mul(p.Several.Weights[i], o.Bound))
 		default:
-			most.Add(most, new(big.Rat).Mul(p.Several.Weights[i], o.Bound))
+			upperSum.Add(upperSum, new(big.Rat).Mul(p.Several.Weights[i], o.Bound))
 		}
 	}
 	switch {
-	case q == nil && most.Sign() < 0:
+	case query == nil && upperSum.Sign() < 0:
 		upper = new(big.Rat)
-	case q == nil || weight.Sign() == 0:
-	case q.Great:
-		upper = most.Quo(most, weight)
+	case query == nil || weight.Sign() == 0:
+	case query.Great:
+		upper = upperSum.Quo(upperSum, weight)
 	default:
-		if lower = most.Neg(most.Quo(most, weight)); lower.Sign() < 0 {
+		if lower = upperSum.Neg(upperSum.Quo(upperSum, weight)); lower.Sign() < 0 {
 			lower.SetInt64(0)
 		}
 	}
 	return lower, upper, nil
 }
 
-// had is what the drawn scheduler has of the objective without a bound, and whether it
-// keeps the bounds of the others.
-func (p *Product) had() (value *big.Rat, reached bool, err error) {
+// mixture returns the value of the query under the mixture of the parts. reached says that there are parts; they must
+// then satisfy the bounds of the other objectives.
+func (p *Product) mixture() (value *big.Rat, reached bool, err error) {
 	value = new(big.Rat)
 	if len(p.Parts) == 0 {
 		return value, false, nil
 	}
-	all := new(big.Rat)
+	shares := new(big.Rat)
 	for j := range p.Parts {
-		all.Add(all, p.Parts[j].Share)
+		shares.Add(shares, p.Parts[j].Share)
 	}
-	if all.Cmp(big.NewRat(1, 1)) != 0 {
-		return nil, false, fmt.Errorf("the shares of the parts sum to %s", all.RatString())
+	if shares.Cmp(big.NewRat(1, 1)) != 0 {
+		return nil, false, fmt.Errorf("the shares of the parts sum to %s", shares.RatString())
 	}
 	for i, o := range p.Objectives {
 		sum := new(big.Rat)
@@ -338,17 +338,17 @@ func (p *Product) had() (value *big.Rat, reached bool, err error) {
 		case o.Bound == nil:
 			value = sum
 		case o.Great && sum.Cmp(o.Bound) < 0, !o.Great && sum.Cmp(o.Bound) > 0:
-			return nil, false, fmt.Errorf("the parts do not keep the bound of objective %d", i)
+			return nil, false, fmt.Errorf("the parts violate the bound of objective %d", i)
 		}
 	}
 	return value, true, nil
 }
 
-// most is y - c in the initial state, where y and x are as they have to be.
-func (p *Product) most(ctx context.Context, v *certificate.Vector) (*big.Rat, error) {
+// weightedUpperBound checks the conditions on y and x, and returns y - c in the initial state.
+func (p *Product) weightedUpperBound(ctx context.Context, v *certificate.Vector) (*big.Rat, error) {
 	y, x := v.Upper, v.Lower
 	if y == nil || y.Infinite != nil || x != nil && x.Infinite.Has(0) {
-		return nil, errors.New("the weights have no finite values, or no scheduler keeps what is small finite")
+		return nil, errors.New("the weights have no finite upper values, or a minimised objective is infinite for all schedulers")
 	}
 	earned := p.Sum(func(i int) *big.Rat {
 		if p.Objectives[i].Great {
@@ -356,35 +356,35 @@ func (p *Product) most(ctx context.Context, v *certificate.Vector) (*big.Rat, er
 		}
 		return new(big.Rat).Neg(p.Several.Weights[i])
 	})
-	never := func(t int) bool { return x != nil && x.Infinite.Has(t) }
+	infinite := func(t int) bool { return x != nil && x.Infinite.Has(t) }
 	term := new(big.Rat)
 	for s := range p.NumStates() {
 		if s&0xfff == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		if never(s) {
+		if infinite(s) {
 			continue
 		}
-		own := y.Rat(s)
-		floor := new(big.Rat).Set(own)
+		value := y.Rat(s)
+		lowest := new(big.Rat).Set(value)
 		if x != nil {
-			floor.Add(floor, term.Mul(p.Factor, x.Rat(s)))
+			lowest.Add(lowest, term.Mul(p.Factor, x.Rat(s)))
 		}
-		if floor.Cmp(p.Shift) < 0 {
-			return nil, fmt.Errorf("product state %d: the value is less than what may be lost", s)
+		if lowest.Cmp(p.Shift) < 0 {
+			return nil, fmt.Errorf("product state %d: y + k x is below the shift c", s)
 		}
 		first, end := p.Choices(s)
 		for c := first; c < end; c++ {
 			lo, hi := p.Row(c)
-			if slices.ContainsFunc(p.Target[lo:hi], func(t uint32) bool { return never(int(t)) }) {
+			if slices.ContainsFunc(p.Target[lo:hi], func(t uint32) bool { return infinite(int(t)) }) {
 				continue
 			}
 			step := new(big.Rat).Set(earned[c])
 			for t := lo; t < hi; t++ {
 				step.Add(step, term.Mul(p.Numbers[p.Prob[t]], y.Rat(int(p.Target[t]))))
 			}
-			if own.Cmp(step) < 0 {
-				return nil, fmt.Errorf("product state %d: the value is below that of a step", s)
+			if value.Cmp(step) < 0 {
+				return nil, fmt.Errorf("product state %d: y is below its value after a step", s)
 			}
 		}
 	}

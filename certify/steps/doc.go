@@ -1,34 +1,34 @@
-// Package steps bounds values after a number of steps, or of a time: rule 4 of package
-// certify. Nothing comes with a certificate but what is asked for and, for a time, a rate
-// and a precision; the steps are made here, with numbers rounded down and up.
+// Package steps bounds step-bounded and time-bounded values: rule 4 of package
+// certify. A certificate has no columns for them, only, for a time bound, a uniformisation rate
+// and a precision. This package computes the values backwards, once rounded down and once rounded up.
 //
 //	bounds, err := (&steps.Problem{...}).Values(ctx)
 //
 // # The mathematics
 //
 // Steps. Let x be lower bounds of a function of the states, and opt the minimum or maximum
-// over the choices of a state. Then r + P x for the best choice, rounded down, is a lower
-// bound of what it is worth a step earlier, since opt and P are monotone; likewise rounded up.
+// over the choices of a state. Then r + P x for the optimal choice, rounded down, is a lower
+// bound of the function one step earlier, since opt and P are monotone; likewise for upper bounds, rounded up.
 //
-// Time, in a CTMC with exit rates E and the probabilities P of its jumps. Let q >= E(s) for
-// all states s that move; others keep their value. U x = x + E/q (P x - x) is the mean of x
-// after a step of a chain whose steps come at the rate q in every state (Jensen). Of these
-// N happen in the time t, and P(N=k) = w(k), Poisson with the mean m = qt. So the mean of x
+// Time (uniformisation), in a CTMC with exit rates E and jump probabilities P. Let q >= E(s) for
+// all states s that can move; the others keep their value. U x = x + E/q (P x - x) is the mean of x
+// after a step of the uniformised chain, which makes steps at the rate q in every state (Jensen). Of these,
+// N happen within the time t, and N has the Poisson distribution P(N=k) = w(k) with mean m = qt. So the mean of x
 // at time t is the sum of w(k) U^k x. And the mean of the integral of x up to t is the sum
-// of P(N>k)/q U^k x: a step lasts 1/q on average, the k-th begins within t if N > k.
+// of P(N>k)/q U^k x, because a step lasts 1/q on average, and the k-th begins within t if N > k.
 //
-// Weights. v(k) = m^k/k! is w(k) but for a factor, and from the greatest of them on, v(k+1)
-// = v(k) m/(k+1) and v(k-1) = v(k) k/m, rounded. Above the last, n, all others together
-// are at most v(n+1) / (1 - m/(n+2)), and below the first, n, at most v(n-1) / (1 - (n-1)/m).
+// Weights. v(k) = m^k/k! is proportional to w(k). Starting from the greatest one, v(k+1)
+// = v(k) m/(k+1) and v(k-1) = v(k) k/m, rounded. Above the last computed one, n, all others together
+// are at most v(n+1) / (1 - m/(n+2)); below the first computed one, n, at most v(n-1) / (1 - (n-1)/m).
 // Since all w sum to 1, c(k) = v(k), rounded down, divided by all v together, rounded up, is
 // a lower bound of w(k). Let c(k) be lower bounds of w(k), or of P(N>k)/q, which are sums of
-// those. The weights themselves sum to C = 1, or to E(N)/q = t. So for a least and greatest
-// value 0 and M of x the mean is at least the sum of c(k) U^k x, and at most that plus
-// (C - sum of c) M: what is cut off, and what was rounded, is in that difference.
+// weights. The exact weights sum to C = 1, or to E(N)/q = t. So for values of x between
+// 0 and M the mean is at least the sum of c(k) U^k x, and at most that sum plus
+// (C - sum of c) M. That difference covers both the terms cut off and the rounding.
 //
-// A state that reaches only states where x is the same, through those that move, keeps
-// that value exactly. All others are "varied".
+// If a state reaches, through states that can move, only states where x is the same, it keeps
+// that value exactly. All other states are "varying".
 //
-// L U[a,b] R: U makes the steps of a time b-a in L\R from 1 in R, 0 elsewhere (without b: from
-// the unbounded probability), then of a time a in L, from these values in L, 0 elsewhere.
+// L U[a,b] R: first uniformise over the time b-a, where L\R can move, from the values 1 in R and 0 elsewhere (without b:
+// start from the unbounded probability); then over the time a, where L can move, from these values in L and 0 elsewhere.
 package steps

@@ -93,7 +93,7 @@ func TestCertify(t *testing.T) {
 		{"die.cert --model die.prism", 0, "P=? [ true U<=10 ((d=6)) ]"},
 		{"other.cert", 0, "proven"},
 		{"other.cert die.cert --model die.prism", 2, "not proven"},
-		{"other.cert --model die.prism", 2, "the transitions are others"},
+		{"other.cert --model die.prism", 2, "the transitions differ"},
 		{"cut.cert", 1, "cut.cert: "},
 		{"die.cert empty.cert", 1, "85/512"},
 		{"die.prism", 1, "die.prism: it is no UMB file"},

@@ -154,7 +154,7 @@ func (v *blockView) value(i int) (float64, bool) {
 
 // appendBoards decodes the boards. It reports false where the differences end early or late, or a board is not above the one before.
 func (n *numbering) appendBoards(dst []uint64, v *blockView) ([]uint64, bool) {
-	deltas, at := v.deltas, n.at(v.first)
+	deltas, at := v.deltas, n.decode(v.first)
 	dst = append(dst, v.first)
 	for range v.n - 1 {
 		delta, size := binary.Uvarint(deltas)

@@ -8,13 +8,13 @@ import (
 	"tilecheck/game"
 )
 
-// enumeration is how far the layers have been made.
+// enumeration is the progress of the enumeration.
 type enumeration struct {
-	next  int // the sum of the first layer that is not there
-	empty int // how many layers directly below it have no afterstates: two mean that there is nothing more
+	next  int // the sum of the next layer to enumerate
+	empty int // the number of layers directly below it without afterstates; after two the enumeration is complete
 }
 
-// done reports whether all layers are there.
+// done reports whether all layers are enumerated.
 func (e enumeration) done() bool { return e.empty == 2 }
 
 // add counts the next layer.
@@ -26,7 +26,7 @@ func (e *enumeration) add(l Layer) {
 	e.next = l.Sum + 2
 }
 
-// enumerate makes the layers that are not there yet.
+// enumerate enumerates the remaining layers.
 func (s *solver) enumerate(ctx context.Context, e enumeration) (enumeration, error) {
 	for !e.done() {
 		l, err := s.enumerateLayer(ctx, e.next)
@@ -49,10 +49,10 @@ func (s *solver) count(l Layer) {
 	s.report(Progress{Sum: l.Sum, Positions: s.stats.Positions})
 }
 
-// enumerateLayer makes the positions and the afterstates of a sum, given the afterstates of the two layers before.
+// enumerateLayer computes the positions and the afterstates of a sum from the afterstates of the two layers below.
 func (s *solver) enumerateLayer(ctx context.Context, sum int) (Layer, error) {
 	l := Layer{Sum: sum}
-	found := aftersName // what the moves of positions of this process lead to
+	found := aftersName // the record of the afterstates of this process's positions
 	if !s.alone() {
 		found = outgoingName
 	}
@@ -62,27 +62,27 @@ func (s *solver) enumerateLayer(ctx context.Context, sum int) (Layer, error) {
 		}
 	}
 	if !s.alone() {
-		if err := s.gather(ctx, sum); err != nil {
+		if err := s.gatherAfters(ctx, sum); err != nil {
 			return l, err
 		}
 	}
 	l, err := s.sizes(ctx, sum)
 	if err == nil && !s.alone() { // all have gathered
-		err = s.removeMine(outgoingName, sum)
+		err = s.removeOwn(outgoingName, sum)
 	}
 	return l, errors.Join(err, s.memory.check(s.store.size(), sum))
 }
 
-// has reports whether there is a record of this process.
+// has reports whether a record of this process exists.
 func (s *solver) has(kind string, sum int) (bool, error) {
-	r, err := s.openMine(kind, sum)
+	r, err := s.openOwn(kind, sum)
 	if err == errNoRecord {
 		return false, nil
 	}
 	return err == nil, errors.Join(err, r.Close())
 }
 
-// sizes returns how many boards the processes have found.
+// sizes returns the numbers of boards that all processes have found.
 func (s *solver) sizes(ctx context.Context, sum int) (Layer, error) {
 	l := Layer{Sum: sum}
 	for _, of := range []struct {
@@ -99,10 +99,10 @@ func (s *solver) sizes(ctx context.Context, sum int) (Layer, error) {
 	return l, nil
 }
 
-// expandLayer makes the positions of a sum and what their moves lead to.
+// expandLayer computes the positions of a sum and the afterstates of their moves.
 //
-// A part of the positions is made from the few parts of afterstates that lead to it. While it is at hand, all moves are made, and their
-// afterstates, which may be of any part, sorted in runs.
+// A part of the positions comes from few parts of afterstates. While it is in memory, all its moves are made. Their
+// afterstates can be of any part; they are sorted in runs.
 func (s *solver) expandLayer(ctx context.Context, found string, sum int) error {
 	s.runs.limit = s.memory.runs(s.store.size())
 	if err := s.runs.reset(s.parts); err != nil {
@@ -119,21 +119,21 @@ func (s *solver) expandLayer(ctx context.Context, found string, sum int) error {
 			return err
 		}
 		e.plain(w.keys)
-		return s.move(w, w.keys)
+		return s.collectMoves(w, w.keys)
 	})
 	if err != nil {
 		return err
 	}
-	s.start(sum)
+	s.collectStart(sum)
 	for i := range s.scratch {
 		if err := s.flush(&s.scratch[i]); err != nil {
 			return err
 		}
 	}
-	return errors.Join(s.writeUnion(ctx, found, sum, 0, s.parts, s.runs.take), s.runs.close())
+	return errors.Join(s.writeUnion(ctx, found, sum, 0, s.parts, s.runs.appendPart), s.runs.close())
 }
 
-// writeUnion writes a set of afterstates; take appends those of a part.
+// writeUnion writes a set of afterstates; take appends the boards of a part.
 func (s *solver) writeUnion(
 	ctx context.Context, kind string, sum, first, end int, take func(dst []uint64, part int, w *scratch) ([]uint64, error),
 ) error {
@@ -149,8 +149,8 @@ func (s *solver) writeUnion(
 	})
 }
 
-// gather makes the afterstates of the parts of this process from what all processes have found.
-func (s *solver) gather(ctx context.Context, sum int) error {
+// gatherAfters writes the afterstates of the parts of this process that all processes have found.
+func (s *solver) gatherAfters(ctx context.Context, sum int) error {
 	all, err := s.open(ctx, outgoingName, sum)
 	if err != nil {
 		return err
@@ -170,8 +170,8 @@ func (s *solver) gather(ctx context.Context, sum int) error {
 	})
 }
 
-// adjacent are the layers that lead to a layer, or that it leads to, by the exponent of the new tile less one. Those that do not matter
-// are nil.
+// adjacent are the two layers before or after a layer, by the exponent of the new tile less one. Layers that do not exist are
+// nil.
 type adjacent [2]*layer
 
 func (a adjacent) close() {
@@ -180,7 +180,7 @@ func (a adjacent) close() {
 	}
 }
 
-// openBefore opens the afterstates to which a new tile comes that makes boards of a sum.
+// openBefore opens the afterstates from which a new tile makes boards of a sum.
 func (s *solver) openBefore(ctx context.Context, sum int) (before adjacent, err error) {
 	for exp := 1; exp <= 2; exp++ {
 		if from := sum - 2*exp; from >= 2 && s.spawns(exp) {
@@ -194,7 +194,7 @@ func (s *solver) openBefore(ctx context.Context, sum int) (before adjacent, err 
 
 // writeStored writes parts of a layer to the store.
 func (s *solver) writeStored(ctx context.Context, name string, k kind, sum, first, end int, encode encoding) error {
-	out, err := s.store.create(s.mine(name, sum))
+	out, err := s.store.create(s.ownName(name, sum))
 	if err != nil {
 		return err
 	}
@@ -214,7 +214,7 @@ func (s *solver) writeRecord(ctx context.Context, out sink, k kind, sum, first, 
 	return nil
 }
 
-// positionsOf puts the positions of a part into w.keys.
+// positionsOf sets w.keys to the positions of a part.
 func (s *solver) positionsOf(ctx context.Context, w *worker, part int, before adjacent) error {
 	w.keys = w.keys[:0]
 	for i, l := range before {
@@ -244,8 +244,8 @@ func (s *solver) positionsOf(ctx context.Context, w *worker, part int, before ad
 // runKeys is the number of keys that a goroutine collects before it sorts them.
 const runKeys = 1 << 20
 
-// move collects the canonical afterstates of the legal moves of positions, but for those with MAX.
-func (s *solver) move(w *worker, positions []uint64) error {
+// collectMoves collects the canonical afterstates of the legal moves of positions, except those with MAX.
+func (s *solver) collectMoves(w *worker, positions []uint64) error {
 	var next [4]game.Board
 	for _, p := range positions {
 		legal, overflow := s.rules.Moved(game.Board(p), &next)
@@ -266,9 +266,9 @@ func (s *solver) move(w *worker, positions []uint64) error {
 	return nil
 }
 
-// start collects the boards that a game starts from: it starts with two random tiles, and the boards with the first are as good as
-// afterstates.
-func (s *solver) start(sum int) {
+// collectStart collects the boards with one tile from which a game starts. It starts with two random tiles, so these boards are
+// treated as afterstates.
+func (s *solver) collectStart(sum int) {
 	if exp := sum / 2; exp <= 2 && s.spawns(exp) {
 		for _, b := range s.spawn(nil, 0, exp, s.cells) {
 			s.scratch[0].collect(b, s.partition)
@@ -276,7 +276,7 @@ func (s *solver) start(sum int) {
 	}
 }
 
-// flush gives what was collected to the runs.
+// flush moves the collected boards to the runs.
 func (s *solver) flush(w *worker) error {
 	data := make([]byte, 0, w.collected*3)
 	w.sets = w.sets[:0]
@@ -285,7 +285,7 @@ func (s *solver) flush(w *worker) error {
 			continue
 		}
 		w.out[part] = keys[:0]
-		w.sorting = grown(w.sorting, len(keys))
+		w.sorting = resizedKeys(w.sorting, len(keys))
 		keys = sortUnique(keys, w.sorting)
 		data = appendRun(data, keys)
 		w.sets = append(w.sets, set{part, len(keys), len(data)})
@@ -294,17 +294,17 @@ func (s *solver) flush(w *worker) error {
 	return s.runs.add(data, w.sets)
 }
 
-// worker is what one goroutine works with.
+// worker has the data of one goroutine.
 type worker struct {
 	scratch
 	keys, sorting []uint64
 	out           [][]uint64 // collected keys by part
 	collected     int        // how many there are
 	sets          []set
-	// recent has keys that were collected: most of those that come again come soon.
-	recent []uint64
-	values nextValues // those that a part of afterstates depends on
-	own    nextValues // memory for them
+	// recent is a cache of collected keys: most duplicates come soon after each other.
+	recent    []uint64
+	values    nextValues // the values that a part of afterstates depends on
+	ownValues nextValues // memory for them
 }
 
 // recentBits is the size of worker.recent as a power of two.
@@ -319,7 +319,7 @@ func newWorkers(n, parts int) []worker {
 	return all
 }
 
-// collect keeps a board for flush. Boards of one sum are never those of another, so that recent need not be cleared.
+// collect keeps a board for flush. Boards of different sums differ, so recent need not be cleared between layers.
 func (w *worker) collect(board uint64, by *partition) {
 	at := &w.recent[(board^board>>29)*0x9E37_79B9_7F4A_7C15>>(64-recentBits)]
 	if *at == board {
@@ -333,7 +333,7 @@ func (w *worker) collect(board uint64, by *partition) {
 
 // sort sorts w.keys and drops duplicates.
 func (w *worker) sort() {
-	w.sorting = grown(w.sorting, len(w.keys))
+	w.sorting = resizedKeys(w.sorting, len(w.keys))
 	sorted := sortUnique(w.keys, w.sorting)
 	if len(sorted) > 0 && &sorted[0] != &w.keys[0] {
 		w.keys, w.sorting = w.sorting, w.keys
@@ -341,8 +341,8 @@ func (w *worker) sort() {
 	w.keys = w.keys[:len(sorted)]
 }
 
-// grown returns a slice of at least n keys, with anything in them.
-func grown(keys []uint64, n int) []uint64 {
+// resizedKeys returns a slice of at least n keys with arbitrary contents.
+func resizedKeys(keys []uint64, n int) []uint64 {
 	if cap(keys) < n {
 		return make([]uint64, n+n/4)
 	}

@@ -6,8 +6,8 @@ import (
 	"tilecheck/game"
 )
 
-// expander knows the successors of canonical boards. A position is a board with the player to move; an afterstate is one after a move and
-// before the new tile. Both are held as their canonical boards, and neither has MAX on it: that ends the game.
+// expander computes successors of canonical boards. A position is a board with the player to move; an afterstate is a board
+// after a move and before the new tile. Both are stored as canonical boards. Neither contains MAX, which ends the game.
 type expander struct {
 	*partition
 	*numbering
@@ -18,7 +18,7 @@ type expander struct {
 	toMax   uint64 // added to a cell in a byte of its own, carries into bit 4 from MAX upwards
 }
 
-// order is how records have boards in order, and number them.
+// order is the order and numbering of boards in records.
 type order struct {
 	*partition
 	*numbering
@@ -47,7 +47,7 @@ func (e *expander) won(b game.Board) bool {
 	return ((uint64(b)&low+e.toMax)|(uint64(b)>>4&low+e.toMax))&^low != 0
 }
 
-// odds returns how often, in Of times, a new tile has exponent exp, which is 1 or 2.
+// odds returns the weight, out of Of, of a new tile with exponent exp, which is 1 or 2.
 func (e *expander) odds(exp int) uint32 {
 	if exp == 1 {
 		return e.problem.Twos
@@ -58,10 +58,10 @@ func (e *expander) odds(exp int) uint32 {
 // spawnWins reports whether a new tile of exponent exp is MAX.
 func (e *expander) spawnWins(exp int) bool { return exp >= e.problem.MaxExp }
 
-// spawns reports whether a new tile of exponent exp is possible, and does not end the game.
+// spawns reports whether a new tile of exponent exp is possible and does not end the game.
 func (e *expander) spawns(exp int) bool { return e.odds(exp) > 0 && !e.spawnWins(exp) }
 
-// spawn appends the canonical positions with a tile of exponent exp in an empty cell of an afterstate, of those in cells.
+// spawn appends the canonical positions that a tile of exponent exp makes of an afterstate, in those empty cells that are in cells.
 func (e *expander) spawn(dst []uint64, after uint64, exp int, cells uint64) []uint64 {
 	empty := e.empties(after) & cells
 	if empty == 0 {

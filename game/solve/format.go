@@ -22,7 +22,7 @@ const (
 	directoryEntry = 40 // bytes
 )
 
-// directory says where the layers are.
+// directory lists the layers of a file.
 type directory struct {
 	initial                float64
 	positions, afterstates uint64
@@ -35,13 +35,13 @@ type layerEntry struct {
 	positions, afterstates uint64
 }
 
-// sealed appends the checksum of what is in dst from start on.
-func sealed(dst []byte, start int) []byte {
+// appendChecksum appends the checksum of dst[start:].
+func appendChecksum(dst []byte, start int) []byte {
 	return binary.LittleEndian.AppendUint32(dst, crc32.Checksum(dst[start:], castagnoli))
 }
 
-// unsealed reports whether data ends with its checksum, and returns what is before it.
-func unsealed(data []byte) ([]byte, bool) {
+// verifyChecksum reports whether data ends with its checksum, and returns the data before it.
+func verifyChecksum(data []byte) ([]byte, bool) {
 	if len(data) < 4 {
 		return nil, false
 	}
@@ -58,12 +58,12 @@ func appendFileHeader(dst []byte, p Problem) []byte {
 	dst = binary.LittleEndian.AppendUint32(dst, p.Twos)
 	dst = binary.LittleEndian.AppendUint32(dst, p.Of)
 	dst = append(dst, make([]byte, fileHeaderSize-4-(len(dst)-start))...)
-	return sealed(dst, start)
+	return appendChecksum(dst, start)
 }
 
 var errNoTable = errors.New("not a table of tilecheck solve")
 
-// parseFileHeader reads the header. It says what is wrong with one of another version before it looks at the checksum.
+// parseFileHeader parses the header. It reports a wrong version before a wrong checksum.
 func parseFileHeader(data []byte) (Problem, error) {
 	if len(data) < fileHeaderSize || string(data[:8]) != fileMagic {
 		return Problem{}, errNoTable
@@ -71,7 +71,7 @@ func parseFileHeader(data []byte) (Problem, error) {
 	if v := binary.LittleEndian.Uint32(data[8:]); v != fileVersion {
 		return Problem{}, fmt.Errorf("version of the table is %d, want %d", v, fileVersion)
 	}
-	body, ok := unsealed(data[:fileHeaderSize])
+	body, ok := verifyChecksum(data[:fileHeaderSize])
 	if !ok {
 		return Problem{}, errors.New("the header is corrupt: its checksum is wrong")
 	}
@@ -96,11 +96,11 @@ func (d directory) append(dst []byte) []byte {
 			dst = binary.LittleEndian.AppendUint64(dst, n)
 		}
 	}
-	return sealed(dst, start)
+	return appendChecksum(dst, start)
 }
 
 func parseDirectory(data []byte) (directory, error) {
-	body, ok := unsealed(data)
+	body, ok := verifyChecksum(data)
 	if !ok || len(body) < directoryFixed || (len(body)-directoryFixed)%directoryEntry != 0 {
 		return directory{}, errors.New("the directory is corrupt: its checksum is wrong")
 	}
@@ -117,18 +117,18 @@ func parseDirectory(data []byte) (directory, error) {
 	return d, nil
 }
 
-// appendFooter appends the last bytes of a file: where the directory is.
+// appendFooter appends the footer, which has the place of the directory.
 func appendFooter(dst []byte, offset, size uint64) []byte {
 	start := len(dst)
 	dst = binary.LittleEndian.AppendUint64(dst, offset)
 	dst = binary.LittleEndian.AppendUint64(dst, size)
 	dst = binary.LittleEndian.AppendUint32(dst, 0)
 	dst = append(dst, footerMagic...)
-	return sealed(dst, start)
+	return appendChecksum(dst, start)
 }
 
 func parseFooter(data []byte) (offset, size uint64, err error) {
-	body, ok := unsealed(data)
+	body, ok := verifyChecksum(data)
 	if !ok || string(body[20:]) != footerMagic {
 		return 0, 0, errors.New("the end is missing: the table is truncated, or not complete")
 	}

@@ -50,7 +50,7 @@ func (s *solver) name(kind string, sum, process int) string {
 func suffix(process, of int) string { return fmt.Sprintf("-%dof%d", process, of) }
 
 // mine returns the name of a record of this process.
-func (s *solver) mine(kind string, sum int) string { return s.name(kind, sum, s.share.Index) }
+func (s *solver) ownName(kind string, sum int) string { return s.name(kind, sum, s.share.Index) }
 
 // alone reports whether there is one process.
 func (s *solver) alone() bool { return s.share.Of == 1 }
@@ -71,8 +71,8 @@ func (s *solver) open(ctx context.Context, kind string, sum int) (*layer, error)
 }
 
 // openMine opens a record of this process; the error is errNoRecord where there is none.
-func (s *solver) openMine(kind string, sum int) (*record, error) {
-	return s.openNamed(s.mine(kind, sum))
+func (s *solver) openOwn(kind string, sum int) (*record, error) {
+	return s.openNamed(s.ownName(kind, sum))
 }
 
 func (s *solver) openNamed(name string) (*record, error) {
@@ -84,18 +84,18 @@ func (s *solver) openNamed(name string) (*record, error) {
 }
 
 const (
-	soonest = time.Millisecond // between looks for the record of another process
-	latest  = 200 * time.Millisecond
+	minPause = time.Millisecond // between looks for the record of another process
+	maxPause = 200 * time.Millisecond
 )
 
 // await opens a record, and waits for it where another process makes it.
 func (s *solver) await(ctx context.Context, name string) (*record, error) {
-	for pause := soonest; ; pause = min(2*pause, latest) {
+	for pause := minPause; ; pause = min(2*pause, maxPause) {
 		r, err := s.openNamed(name)
 		if err != errNoRecord || s.alone() {
 			return r, err
 		}
-		if err := s.over(); err != nil {
+		if err := s.checkPublished(); err != nil {
 			return nil, err
 		}
 		select {
@@ -107,4 +107,4 @@ func (s *solver) await(ctx context.Context, name string) (*record, error) {
 }
 
 // removeMine removes a record of this process that no process reads any more.
-func (s *solver) removeMine(kind string, sum int) error { return s.store.remove(s.mine(kind, sum)) }
+func (s *solver) removeOwn(kind string, sum int) error { return s.store.remove(s.ownName(kind, sum)) }

@@ -10,14 +10,14 @@ import (
 	"tilecheck/game"
 )
 
-// Near says which moves are near the best one of a board: those that lose no more than Loss of the value, or, if Relative, no more than that share of it.
-// Values that rounding may have moved over the limit are within it.
+// Near defines which moves of a board are near the best one: those that lose at most Loss of its value or, if Relative, at most that
+// share of it. Moves that rounding may have pushed over the limit count as near.
 type Near struct {
 	Loss     float64
 	Relative bool
 }
 
-// allows reports whether a move of some value is near the best one, of which rounding may have taken a share.
+// allows reports whether a move is near the best one. share is the greatest relative rounding error of the values.
 func (n Near) allows(best, value, share float64) bool {
 	limit := n.Loss
 	if n.Relative {
@@ -26,8 +26,8 @@ func (n Near) allows(best, value, share float64) bool {
 	return best-value <= limit+4*share*best
 }
 
-// Near returns the moves of a board that are near the best, and the best one that comes first on the canonical board: so it is the image of
-// the one of another image. All legal moves of a board with MAX on it are near. It is not ok where Moves is not.
+// Near returns the moves of a board that are near the best one. instead is the best move that comes first on the canonical board, so
+// that symmetric boards get symmetric moves. On a board with MAX all legal moves are near. ok is false where Moves is not ok.
 func (t *Table) Near(b game.Board, n Near) (near game.Moves, instead game.Dir, ok bool) {
 	if t.won(b) {
 		legal := t.rules.Legal(b)
@@ -39,7 +39,7 @@ func (t *Table) Near(b game.Board, n Near) (near game.Moves, instead game.Dir, o
 	}
 	moves, ok := t.Moves(b)
 	near = best
-	share := t.share()
+	share := t.roundingShare()
 	for _, m := range moves {
 		if n.allows(value, m.Value, share) {
 			near |= 1 << m.Dir
@@ -55,18 +55,18 @@ func (t *Table) Near(b game.Board, n Near) (near game.Moves, instead game.Dir, o
 	return near, instead, ok
 }
 
-// share is what rounding may have taken of a value.
-func (t *Table) share() float64 { return t.Stats().RelativeError(t.problem) }
+// roundingShare returns the greatest relative rounding error of a value.
+func (t *Table) roundingShare() float64 { return t.Stats().RelativeError(t.problem) }
 
-// Least returns the least probability of winning of whoever makes near moves only, for each limit; they are those of a table whose objective is Win, without
-// discount. Each is a lower bound, rounded down by what rounding may have added. The error is that of ctx or of the file.
+// Least returns, for each limit, the least probability of winning of a player who makes near moves only. The table must be for
+// Win without discount. Each result is a lower bound: it is reduced by the rounding error. The error is that of ctx or of the file.
 func (t *Table) Least(ctx context.Context, limits []Near) ([]float64, error) {
 	won := make([]float64, len(limits))
 	for i := range won {
 		won[i] = 1
 	}
-	share := t.share()
-	out, err := t.rollback(ctx, won, func(best float64, moves []option, out []float64) {
+	share := t.roundingShare()
+	out, err := t.solveBackwards(ctx, won, func(best float64, moves []option, out []float64) {
 		for i, n := range limits {
 			least := 1.0
 			for _, m := range moves {
@@ -78,25 +78,26 @@ func (t *Table) Least(ctx context.Context, limits []Near) ([]float64, error) {
 		}
 	})
 	for i := range out {
-		out[i] *= 1 - t.rolled()
+		out[i] *= 1 - t.rollbackError()
 	}
 	return out, err
 }
 
-// Random is what a player attains who would make all legal moves equally likely, by himself or under a shield.
+// Random are the results of a player who makes all legal moves with equal probability, with or without a shield.
 type Random struct {
 	Win   float64 // probability
-	Acts  float64 // expected number of moves at which the shield acts
+	Acts  float64 // expected number of moves at which the shield intervenes
 	Moves float64 // expected number of moves
 	// Error bounds the rounding error of each, relative to the true value.
 	Error float64
 }
 
-// Random computes what becomes of the random player who makes near moves only. If hidden, the player is not shown the other moves, and the shield acts where there are any;
-// otherwise they are replaced as Near says, and the shield acts where that happens. The table is one for Least, the errors are the same.
+// Random computes the results of a random player who makes near moves only. If hidden, the shield hides the other moves from the
+// player, and it intervenes where there are any. Otherwise it replaces them as Near says, and intervenes where the player
+// chose one. The requirements and errors are those of Least.
 func (t *Table) Random(ctx context.Context, n Near, hidden bool) (*Random, error) {
-	share := t.share()
-	out, err := t.rollback(ctx, []float64{1, 0, 0}, func(best float64, moves []option, out []float64) {
+	share := t.roundingShare()
+	out, err := t.solveBackwards(ctx, []float64{1, 0, 0}, func(best float64, moves []option, out []float64) {
 		near, first := 0, slices.IndexFunc(moves, func(m option) bool { return m.best })
 		for i := range moves {
 			if moves[i].near = n.allows(best, moves[i].value, share); moves[i].near {
@@ -129,53 +130,55 @@ func (t *Table) Random(ctx context.Context, n Near, hidden bool) (*Random, error
 	if err != nil {
 		return nil, err
 	}
-	return &Random{Win: out[0], Acts: out[1], Moves: out[2], Error: t.rolled()}, nil
+	return &Random{Win: out[0], Acts: out[1], Moves: out[2], Error: t.rollbackError()}, nil
 }
 
-// rolled bounds the relative error of rollback: all terms are at least 0, and a move costs a rounding for each of 2 tiles a cell, and less than 20 more.
-func (t *Table) rolled() float64 {
+// rollbackError bounds the relative error of solveBackwards: all terms are at least 0, and a move costs a rounding for each of two
+// tiles per cell, and less than 20 more.
+func (t *Table) rollbackError() float64 {
 	const u = 0x1p-53
 	n := float64(len(t.layers)+2) * float64(2*t.problem.Shape.Cells()+20) * u
 	return n / (1 - n)
 }
 
-// option is a legal move, its value, and the numbers that are expected after it.
+// option is a legal move, its value, and the expected numbers after it.
 type option struct {
 	value      float64
 	best, near bool
 	next       []float64
 }
 
-// rolledLayer has numbers of the positions of a layer, in the order of their boards.
-type rolledLayer struct {
+// rollbackLayer has the numbers of the positions of a layer, in the order of their boards.
+type rollbackLayer struct {
 	boards  []Position
-	index   lookup // of the positions, the values being their places
+	index   lookup // maps a board to its place among the positions
 	numbers []float64
 }
 
 var errNoWin = errors.New("the table is not of probabilities of winning without a discount")
 
-// rollback computes numbers for all positions, from the last layer to the first, and returns those of the empty board. A board that is won has the numbers won, one that is lost
-// has zeros. Of others, value adds to zeros what follows from the best value and the moves.
-func (t *Table) rollback(ctx context.Context, won []float64, value func(best float64, moves []option, out []float64)) ([]float64, error) {
+// solveBackwards computes a vector of numbers for all positions, by backward induction, and returns that of the empty board. A won
+// board has the vector won, and a lost board has zeros. For other boards, value computes the vector from the best value and the
+// moves; out is zero before.
+func (t *Table) solveBackwards(ctx context.Context, won []float64, value func(best float64, moves []option, out []float64)) ([]float64, error) {
 	if t.problem.Objective != Win || t.problem.Discount != 1 {
 		return nil, errNoWin
 	}
-	r := &roll{Table: t, won: won, value: value, layers: map[int]*rolledLayer{}}
+	r := &rollback{Table: t, won: won, value: value, layers: map[int]*rollbackLayer{}}
 	workers := runtime.GOMAXPROCS(0)
 	for _, l := range t.layers { // by descending sums
 		positions, err := t.Layer(int(l.sum))
 		if err != nil {
 			return nil, err
 		}
-		now := &rolledLayer{boards: positions, numbers: make([]float64, len(positions)*len(won))}
+		now := &rollbackLayer{boards: positions, numbers: make([]float64, len(positions)*len(won))}
 		now.index.reset(len(positions))
 		for i, p := range positions {
 			now.index.add(uint64(p.Board), float64(i))
 		}
 		const piece = 1 << 10
 		err = forEach(ctx, workers, (len(positions)+piece-1)/piece, func(_, part int) error {
-			return r.values(now, part*piece, min(len(positions), (part+1)*piece))
+			return r.computeLayer(now, part*piece, min(len(positions), (part+1)*piece))
 		})
 		if err != nil {
 			return nil, err
@@ -185,19 +188,19 @@ func (t *Table) rollback(ctx context.Context, won []float64, value func(best flo
 	}
 	out := make([]float64, len(won))
 	var images [8]uint64
-	return out, r.start(out, &images)
+	return out, r.addInitial(out, &images)
 }
 
-// roll is one computation of numbers.
-type roll struct {
+// rollback is one run of solveBackwards.
+type rollback struct {
 	*Table
 	won    []float64
 	value  func(best float64, moves []option, out []float64)
-	layers map[int]*rolledLayer // by sum
+	layers map[int]*rollbackLayer // by sum
 }
 
-// values computes the numbers of some positions of a layer.
-func (r *roll) values(l *rolledLayer, first, end int) error {
+// computeLayer computes the vectors of some positions of a layer.
+func (r *rollback) computeLayer(l *rollbackLayer, first, end int) error {
 	width := len(r.won)
 	var next [4]game.Board
 	var images [8]uint64
@@ -213,7 +216,7 @@ func (r *roll) values(l *rolledLayer, first, end int) error {
 		for n := range legal.Len() {
 			d := legal.At(n)
 			x := numbers[n*(width+1) : (n+1)*(width+1)]
-			if err := r.expect(uint64(next[d]), x, &images); err != nil {
+			if err := r.addExpected(uint64(next[d]), x, &images); err != nil {
 				return err
 			}
 			moves = append(moves, option{value: x[width], best: p.Best.Has(d), next: x[:width]})
@@ -223,8 +226,8 @@ func (r *roll) values(l *rolledLayer, first, end int) error {
 	return nil
 }
 
-// expect adds the expected numbers of an afterstate, and behind them its value.
-func (r *roll) expect(after uint64, out []float64, images *[8]uint64) error {
+// addExpected adds the expected vector of an afterstate to out, and in its last element the expected value.
+func (r *rollback) addExpected(after uint64, out []float64, images *[8]uint64) error {
 	width := len(r.won)
 	if r.Table.won(game.Board(after)) {
 		copy(out, r.won)
@@ -262,8 +265,8 @@ func (r *roll) expect(after uint64, out []float64, images *[8]uint64) error {
 	return nil
 }
 
-// start adds the expected numbers of the empty board, to which two tiles come.
-func (r *roll) start(out []float64, images *[8]uint64) error {
+// addInitial adds the expected vector of the empty board, which gets two tiles.
+func (r *rollback) addInitial(out []float64, images *[8]uint64) error {
 	cells := r.problem.Shape.Cells()
 	second := make([]float64, len(out)+1)
 	for exp := 1; exp <= 2; exp++ {
@@ -273,7 +276,7 @@ func (r *roll) start(out []float64, images *[8]uint64) error {
 		}
 		for i := range cells {
 			clear(second)
-			if err := r.expect(uint64(exp)<<(4*i), second, images); err != nil {
+			if err := r.addExpected(uint64(exp)<<(4*i), second, images); err != nil {
 				return err
 			}
 			add(out, odds, second[:len(out)])
@@ -282,7 +285,7 @@ func (r *roll) start(out []float64, images *[8]uint64) error {
 	return nil
 }
 
-// add adds the product of a vector. The conversion keeps it from being fused with the sum on some machines.
+// add adds factor times x to out. The conversion prevents fusing the product with the sum on some machines.
 func add(out []float64, factor float64, x []float64) {
 	for i, v := range x {
 		out[i] += float64(factor * v)

@@ -1,10 +1,10 @@
 package solve
 
-// numbering numbers the boards of cells of so many exponents without gaps: cells are the digits of the number. The order is that of boards as
-// numbers of four bits a cell. Files have differences of these numbers, which are shorter.
+// numbering maps boards to consecutive numbers: the cells' exponents are the digits of the number. It keeps the order of boards as
+// numbers with four bits per cell. Files store differences of these numbers, which are shorter.
 type numbering struct {
-	base   uint64           // lines of four cells that there are
-	boards uint64           // of sixteen cells
+	base   uint64           // number of lines of four cells
+	boards uint64           // number of boards of sixteen cells
 	rank   *[1 << 16]uint16 // of a line of four cells
 	line   *[1 << 16]uint16 // the inverse of rank, of numbers below base
 }
@@ -29,28 +29,28 @@ func newNumbering(exps int) *numbering {
 
 // number returns the number of a board.
 func (n *numbering) number(board uint64) uint64 {
-	d := n.at(board)
+	d := n.decode(board)
 	square := n.base * n.base
 	return (d.digits[2]*n.base+d.digits[1])*square + d.digits[0]*n.base + d.low
 }
 
-// place is where a decoder is: the digits of a number, of four cells each, and the board but for the lowest four cells.
-type place struct {
+// decoderState is the state of a decoder: the digits of a number, for four cells each, and the board without its lowest four cells.
+type decoderState struct {
 	low    uint64
 	digits [3]uint64 // above low
 	high   uint64
 }
 
-func (n *numbering) at(board uint64) place {
-	return place{
+func (n *numbering) decode(board uint64) decoderState {
+	return decoderState{
 		low:    uint64(n.rank[board&0xFFFF]),
 		digits: [3]uint64{uint64(n.rank[board>>16&0xFFFF]), uint64(n.rank[board>>32&0xFFFF]), uint64(n.rank[board>>48])},
 		high:   board &^ 0xFFFF,
 	}
 }
 
-// carry makes digits of a number whose low part has become too large. It reports false when no board has the number.
-func (n *numbering) carry(p *place) bool {
+// carry propagates the overflow of the low part of a number. It returns false if no board has the number.
+func (n *numbering) carry(p *decoderState) bool {
 	carried := p.low / n.base
 	p.low -= carried * n.base
 	for i := range p.digits {

@@ -11,7 +11,7 @@ import (
 	"tilecheck/internal/shard"
 )
 
-// Objective is what a player maximises the expectation of.
+// Objective is the quantity whose expectation the player maximises.
 type Objective uint8
 
 // The objectives. The game ends when MAX is on the board or no move is legal.
@@ -65,7 +65,7 @@ type Options struct {
 // MaxOdds is the largest denominator of P2.
 const MaxOdds = 1 << 20
 
-// Problem is what is solved, in the form that tables of values are marked with.
+// Problem is a checked problem, as it is stored in tables.
 type Problem struct {
 	Shape     game.Shape
 	MaxExp    int // log2 MAX, from 2 to game.MaxExponent
@@ -74,7 +74,7 @@ type Problem struct {
 	Twos, Of  uint32 // a new tile is a 2 with probability Twos/Of, in lowest terms
 }
 
-// String describes the problem: "win on 3x3 to 1024", and what is not as usual.
+// String describes the problem, such as "win on 3x3 to 1024", with the parameters that are not the defaults.
 func (p Problem) String() string {
 	text := fmt.Sprintf("%s on %s to %d", p.Objective, p.Shape, game.Value(p.MaxExp))
 	if p.Discount != 1 {
@@ -86,7 +86,7 @@ func (p Problem) String() string {
 	return text
 }
 
-// Problem checks the options and returns what they ask for.
+// Problem checks the options and returns the problem.
 func (o *Options) Problem() (Problem, error) {
 	p := Problem{Shape: o.Shape, MaxExp: bits.TrailingZeros(uint(o.Max)), Objective: o.Objective, Discount: o.Discount, Twos: 9, Of: 10}
 	if p.Discount == 0 {
@@ -104,7 +104,7 @@ func (o *Options) Problem() (Problem, error) {
 	return p, p.validate()
 }
 
-// validate checks what may come from a file too.
+// validate checks a problem from options or from a file.
 func (p Problem) validate() error {
 	if err := p.Shape.Validate(); err != nil {
 		return err

@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 )
 
-// forEach calls do for the parts 0 to n-1, on as many goroutines as there are workers, in any order. It stops at the first error or when
-// ctx is done. worker is below workers, and no two calls at a time have the same.
+// forEach calls do for the parts 0 to n-1, in any order, on up to workers goroutines. It stops at the first error or when ctx
+// is done. worker is below workers, and concurrent calls have different ones.
 func forEach(ctx context.Context, workers, n int, do func(worker, part int) error) error {
 	var next atomic.Int64
 	errs := make([]error, workers)

@@ -2,27 +2,28 @@ package solve
 
 import "math/bits"
 
-// partition cuts the boards of a layer into parts such that boards with one more tile lie in few of them:
+// partition divides the boards of a layer into parts, such that adding a tile to the boards of one part leads to few parts:
 //
 //	part(board) = sum of weight(group of the cell, exponent) over its cells, modulo the number of parts
 //
-// Symmetric cells are of one group, and there are two groups at most. So symmetric boards are of one part, and a new tile adds one of two
-// numbers to that of the part, whatever the board. A move may lead anywhere.
+// Symmetric cells are in the same group, and there are at most two groups. So symmetric boards are in the same part, and a
+// new tile adds one of two numbers to the part, whatever the board. A move may lead to any part.
 type partition struct {
 	parts  int                 // a power of two
-	tables [4]*[1 << 16]uint16 // what four cells add, the first row of tables that of the lowest 16 bits
+	tables [4]*[1 << 16]uint16 // the sum of weights of four cells; tables[0] is for the lowest 16 bits
 	second uint64              // a flag for each cell of the second group
-	steps  [2][3]int           // what a tile adds, by group and exponent
+	steps  [2][3]int           // the weight of a tile, by group and exponent
 }
 
-// maxParts is the largest number of parts. More take more bytes a board, whose distance from the one before grows.
+// maxParts is the greatest number of parts. With more parts the differences between boards, and so the files, get larger.
 const maxParts = 256
 
-// partsFor returns the number of parts for a problem. They have some thousand boards where a layer has as many: keys to sort and values to
-// look up fit the caches then, and there are enough parts for all goroutines. Nothing else may change it: it is part of the format of files.
+// partsFor returns the number of parts for a problem. Large layers get some thousand boards per part: then the sort keys and the
+// lookups fit the caches, and there are enough parts for all goroutines. The number depends on nothing else, because it is part
+// of the file format.
 func partsFor(p Problem, images int) int {
 	cells := p.Shape.Cells()
-	layers := cells << (p.MaxExp - 2) // sums up to MAX/2 in every cell
+	layers := cells << (p.MaxExp - 2) // sums for up to MAX/2 in every cell
 	boards := 1 / float64(images*layers)
 	for range cells {
 		boards *= float64(p.MaxExp)
@@ -36,8 +37,8 @@ func partsFor(p Problem, images int) int {
 
 const partSize = 1 << 13
 
-// minGrouped is the number of parts from which on cells are of two groups. Where there are fewer, the exponents of tiles alone make parts of
-// similar sizes.
+// minGrouped is the least number of parts for which cells are divided into two groups. With fewer parts, the exponents alone make
+// parts of similar sizes.
 const minGrouped = 16
 
 func newPartition(p Problem, o *orbit) *partition {
@@ -69,7 +70,7 @@ func newPartition(p Problem, o *orbit) *partition {
 	return out
 }
 
-// weight is what a tile of an exponent adds in a cell of a group.
+// weight returns the contribution to the part of a tile in a cell of a group.
 func weight(group, exp uint64) uint16 {
 	if exp == 0 {
 		return 0
@@ -97,7 +98,7 @@ func (p *partition) groups(cells uint64) [2]uint64 {
 	return [2]uint64{cells &^ p.second, cells & p.second}
 }
 
-// with returns the part of boards of a part with a tile of an exponent, 1 or 2, in a cell of a group.
+// with returns the part of boards of a part after adding a tile of exponent 1 or 2 in a cell of a group.
 func (p *partition) with(part, group, exp int) int {
 	return (part + p.steps[group][exp]) & (p.parts - 1)
 }
@@ -107,7 +108,7 @@ func (p *partition) without(part, group, exp int) int {
 	return (part - p.steps[group][exp]) & (p.parts - 1)
 }
 
-// before reports whether a board comes before another in records: by part, then by number.
+// before reports whether board a precedes board b in records: by part, then by number.
 func (p *partition) before(a, b uint64) bool {
 	if pa, pb := p.of(a), p.of(b); pa != pb {
 		return pa < pb
@@ -115,7 +116,7 @@ func (p *partition) before(a, b uint64) bool {
 	return a < b
 }
 
-// secondGroup returns flags of about half of the cells, with every cell all that are symmetric to it.
+// secondGroup returns flags of about half of the cells: a union of classes of symmetric cells.
 func (o *orbit) secondGroup(cells int) uint64 {
 	var flags, seen uint64
 	balance := 0

@@ -22,7 +22,7 @@ import (
 //
 // Boards are in order of their parts, and no block has boards of two parts.
 //
-// All numbers are little-endian. The header is written last: before that it is zero, which no header is.
+// All numbers are little-endian. The header is written last; an incomplete record has zeros there, which are no valid header.
 const (
 	recordMagic = "2048layr"
 	headerSize  = 48
@@ -66,7 +66,7 @@ func (h header) append(dst []byte) []byte {
 
 var errNoRecord = errors.New("no complete layer")
 
-// parseHeader reads a header; the error is errNoRecord when it is none.
+// parseHeader parses a header; the error is errNoRecord if it is not valid.
 func parseHeader(data []byte) (header, error) {
 	if len(data) < headerSize || string(data[:8]) != recordMagic ||
 		crc32.Checksum(data[:headerSize-4], castagnoli) != binary.LittleEndian.Uint32(data[headerSize-4:]) {
@@ -84,11 +84,11 @@ func parseHeader(data []byte) (header, error) {
 	return h, nil
 }
 
-// source is where a record is: memory or part of a file.
+// source is the place of a record: memory, or part of a file.
 type source interface {
-	// view returns n bytes from offset off, either its own, not to be changed, or read into buf, which is grown when it is too short.
+	// view returns n bytes from offset off. They are either the source's own, which must not be changed, or in buf, which is reallocated if too short.
 	view(off, n int64, buf []byte) ([]byte, error)
-	// reads reports whether views are read into buffers.
+	// reads reports whether view copies into buffers.
 	reads() bool
 }
 
@@ -122,7 +122,7 @@ func (s section) view(off, n int64, buf []byte) ([]byte, error) {
 
 func (s section) reads() bool { return true }
 
-// record is a complete record and its index. Many may read it at a time.
+// record is a complete record with its index. It is safe for concurrent use.
 type record struct {
 	header
 	order  // of the boards
@@ -157,7 +157,7 @@ func openRecord(src source) (*record, error) {
 	return r, nil
 }
 
-// verify compares everything with the checksum.
+// verify checks the checksum of the whole record.
 func (r *record) verify() error {
 	const step = 1 << 20
 	var s scratch
@@ -217,13 +217,13 @@ func (r *record) boardsOf(part int) int {
 	return n
 }
 
-// scratch is what one goroutine reads records with.
+// scratch has the buffers with which one goroutine reads records.
 type scratch struct {
 	data   []byte
 	boards []uint64
 }
 
-// readPart calls do with the boards of each block of a part. What it gets is valid during the call only.
+// readPart calls do for each block of a part. The arguments of do are valid during the call only.
 func (r *record) readPart(ctx context.Context, part int, s *scratch, do func(v *blockView, boards []uint64) error) error {
 	lo, hi := r.part(part)
 	for ; lo < hi; lo += readBlocks {
@@ -237,7 +237,7 @@ func (r *record) readPart(ctx context.Context, part int, s *scratch, do func(v *
 	return nil
 }
 
-// read calls do with the boards of each block from lo to hi. What it gets is valid during the call only.
+// read calls do for each block from lo to hi. The arguments of do are valid during the call only.
 func (r *record) read(lo, hi int, s *scratch, do func(v *blockView, boards []uint64) error) error {
 	for ; lo < hi; lo += readBlocks {
 		if err := r.readSome(lo, min(lo+readBlocks, hi), s, do); err != nil {
@@ -276,14 +276,14 @@ func (r *record) readSome(lo, hi int, s *scratch, do func(v *blockView, boards [
 	return nil
 }
 
-// keep makes data the buffer of s if it is not the source's own.
+// keep makes data the buffer of s, unless it belongs to the source.
 func (r *record) keep(s *scratch, data []byte) {
 	if r.source.reads() {
 		s.data = data
 	}
 }
 
-// find returns the value and the best moves of a board, false when it is not there.
+// find returns the value and the best moves of a board; found is false if the record does not have it.
 func (r *record) find(board uint64) (value float64, moves game.Moves, found bool) {
 	block := r.blockFor(board)
 	if block < 0 {

@@ -7,10 +7,10 @@ import (
 	"sync"
 )
 
-// runs are sorted sets of boards on their way to the parts of a layer: in memory up to a limit, then in a file.
+// runs stores sorted sets of boards by part: in memory up to a limit, then in a file.
 type runs struct {
 	limit int64                    // bytes in memory
-	spill func() (*os.File, error) // makes the file, or returns nil where everything has to stay in memory
+	spill func() (*os.File, error) // creates the file; nil if everything has to stay in memory
 
 	mu    sync.Mutex
 	parts [][]chunk
@@ -19,7 +19,7 @@ type runs struct {
 	size  int64 // of the file
 }
 
-// errRun says that the file is not as it was written.
+// errRun says that the file is damaged.
 var errRun = errors.New("a run of afterstates is malformed")
 
 // chunk is the encoding of n ascending boards: the first one and differences, as varints.
@@ -30,7 +30,7 @@ type chunk struct {
 	size   int
 }
 
-// reset forgets what there is.
+// reset removes everything.
 func (r *runs) reset(parts int) error {
 	err := r.close()
 	r.parts = make([][]chunk, parts)
@@ -47,7 +47,7 @@ func (r *runs) close() error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// add adds sets, whose encodings lie one behind the other in data, by part. It keeps data.
+// add adds sets by part. data has their encodings one after the other; runs keeps it.
 func (r *runs) add(data []byte, sets []set) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -79,7 +79,7 @@ func (r *runs) add(data []byte, sets []set) error {
 	return nil
 }
 
-// set is a set of n boards of a part, and where its encoding ends.
+// set describes an encoded set of n boards of a part; end is the end of its encoding.
 type set struct{ part, n, end int }
 
 // appendRun encodes ascending boards.
@@ -92,8 +92,8 @@ func appendRun(dst []byte, boards []uint64) []byte {
 	return dst
 }
 
-// take appends the boards of a part. It may be called for several parts at a time, once nothing is added any more.
-func (r *runs) take(dst []uint64, part int, s *scratch) ([]uint64, error) {
+// appendPart appends the boards of a part to dst. It may be called concurrently after the last call of add.
+func (r *runs) appendPart(dst []uint64, part int, s *scratch) ([]uint64, error) {
 	for _, c := range r.parts[part] {
 		data := c.data
 		if data == nil {

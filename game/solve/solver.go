@@ -19,16 +19,16 @@ type solver struct {
 	workers int
 	memory  budget
 	store   store // positions and afterstates, and whatever else is kept in memory
-	keep    bool  // they stay when they are not needed any more
+	keep    bool  // do not remove layers that are no longer needed
 	table   layerTable
 	runs    runs
 
-	share      shard.Part
-	owners     []int        // of parts: the process that has each, counted from 0
-	first, end int          // the parts of this process
-	top        int          // the sum of the last layer
-	joined     *fileTable   // of the process that joins what several have valued, else nil
-	over       func() error // an error when another process has published the table
+	share          shard.Part
+	owners         []int        // the process of each part, counted from 0
+	first, end     int          // the parts of this process
+	top            int          // the sum of the last layer
+	joinedTable    *fileTable   // the table that this process assembles from the values of several processes; nil if it does not
+	checkPublished func() error // returns an error if another process has published the table
 
 	scratch  []worker
 	values   [2]valueLayer
@@ -38,12 +38,12 @@ type solver struct {
 	progress func(Progress)
 }
 
-// layerTable takes the valued positions, the layer of the greatest sum first.
+// layerTable stores the valued positions, beginning with the layer of the greatest sum.
 type layerTable interface {
 	create(sum int) (sink, error)
-	// open opens a layer that is there.
+	// open opens an existing layer.
 	open(sum int) (*record, error)
-	// forget says that the solver does not need a layer any more.
+	// forget drops a layer that the solver no longer needs.
 	forget(sum int) error
 }
 
@@ -65,14 +65,14 @@ func newSolver(opts Options, layers store, table layerTable) (*solver, error) {
 	s := &solver{
 		expander: e, workers: opts.workers(), memory: budget{opts.Memory}, store: layers, table: table, progress: opts.Progress,
 	}
-	s.runs.spill = func() (*os.File, error) { return layers.spill(s.mine(runName, 0)) }
+	s.runs.spill = func() (*os.File, error) { return layers.spill(s.ownName(runName, 0)) }
 	s.scratch = newWorkers(s.workers, e.parts)
-	s.divide(opts.Process)
+	s.assignParts(opts.Process)
 	return s, nil
 }
 
-// divide gives each process a range of parts.
-func (s *solver) divide(process shard.Part) {
+// assignParts assigns a range of parts to each process.
+func (s *solver) assignParts(process shard.Part) {
 	if s.share = process; process.Of == 0 {
 		s.share = shard.Part{Index: 1, Of: 1}
 	}
@@ -98,13 +98,13 @@ func (s *solver) run(ctx context.Context) error {
 	return s.valueFrom(ctx, s.top)
 }
 
-// valueFrom values the layers from sum down, and the game.
+// valueFrom values the layers from sum down to 4, and then the game.
 func (s *solver) valueFrom(ctx context.Context, sum int) error {
 	for above := s.top; above > sum; above -= 2 {
 		s.valued += s.size(above).Positions
 	}
-	s.scratch = newWorkers(s.workers, s.parts) // those of the enumeration hold much
-	s.reserve()
+	s.scratch = newWorkers(s.workers, s.parts) // release the large buffers of the enumeration
+	s.reserveValues()
 	for ; sum >= 4; sum -= 2 {
 		if err := s.valueLayer(ctx, sum); err != nil {
 			return fmt.Errorf("value layer %d: %w", sum, err)
@@ -115,8 +115,8 @@ func (s *solver) valueFrom(ctx context.Context, sum int) error {
 	return err
 }
 
-// reserve makes room for the values of the largest layers that are kept, so that it is not asked for bit by bit.
-func (s *solver) reserve() {
+// reserveValues allocates the values of the largest layers that are kept, so that they need not grow.
+func (s *solver) reserveValues() {
 	positions := int64(0)
 	for _, l := range s.stats.Layers {
 		if s.keeps(l.Sum) {
@@ -147,7 +147,7 @@ func (s *solver) report(p Progress) {
 	}
 }
 
-// initial returns the value of the empty board, to which two random tiles come.
+// initial returns the value of the empty board, which gets two random tiles.
 func (s *solver) initial(ctx context.Context) (float64, error) {
 	var first nextValues
 	for exp := 1; exp <= 2; exp++ {
@@ -166,7 +166,7 @@ func (s *solver) initial(ctx context.Context) (float64, error) {
 			if _, again := known.get(b); again {
 				continue
 			}
-			if err := s.nextOf(ctx, &s.scratch[0], s.of(b), next, false); err != nil {
+			if err := s.loadNext(ctx, &s.scratch[0], s.of(b), next, false); err != nil {
 				return 0, err
 			}
 			value, err := s.mean(b, &s.scratch[0].values)

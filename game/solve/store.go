@@ -16,9 +16,9 @@ type store interface {
 	open(name string) (*record, error)
 	// remove removes a record, if there is one.
 	remove(name string) error
-	// spill returns a file for what does not fit the memory, to be removed; nil where there are no files.
+	// spill creates a temporary file for data that does not fit the memory, which the caller removes; nil if the store has no files.
 	spill(name string) (*os.File, error)
-	// size returns the bytes of memory that the records take.
+	// size returns the bytes of memory that the records use.
 	size() int64
 }
 
@@ -68,7 +68,7 @@ func (s *memorySink) finish(h header) error {
 
 func (s *memorySink) abandon() error { return nil }
 
-// dirStore keeps records as files of a directory. A file has its name when it is complete.
+// dirStore keeps records as files of a directory. A file gets its final name when it is complete.
 type dirStore string
 
 func (d dirStore) path(name string) string { return filepath.Join(string(d), name) }
@@ -81,7 +81,7 @@ func (d dirStore) create(name string) (sink, error) {
 	return &fileSink{file: f, name: d.path(name)}, nil
 }
 
-// unfinished ends the names of files that are not complete.
+// unfinished is the suffix of incomplete files.
 const unfinished = ".tmp"
 
 func (d dirStore) open(name string) (*record, error) {

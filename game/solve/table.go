@@ -12,8 +12,8 @@ import (
 	"tilecheck/game"
 )
 
-// Table is a solution: the values and best moves of all positions that can be reached, whatever the player does. It does not change, and
-// many may read it at a time.
+// Table is a solution: the values and best moves of all positions that a game can reach. It is immutable and safe for concurrent
+// use.
 type Table struct {
 	*expander
 	directory
@@ -39,7 +39,7 @@ func (t *Table) Stats() Stats {
 	return s
 }
 
-// Close releases the file. Nothing may be asked afterwards.
+// Close releases the file. The table must not be used afterwards.
 func (t *Table) Close() error {
 	if t.file == nil {
 		return nil
@@ -51,8 +51,8 @@ func (t *Table) Close() error {
 // back. Moves attain the value if theirs is the same float64: symmetric moves always do, while moves that are equally good for another
 // reason may be told apart by rounding.
 //
-// A board on which MAX has appeared is won: it has the value of that, and no moves. Of other boards ok is false if the game cannot reach
-// them, or when the file cannot be read.
+// A board with MAX on it is won: it has the value of a won game, and no moves. For other boards ok is false if the game cannot reach
+// them, or if the file cannot be read.
 func (t *Table) Value(b game.Board) (v float64, moves game.Moves, ok bool) {
 	if t.won(b) {
 		return t.wonValue(), 0, true
@@ -112,7 +112,7 @@ func (t *Table) sum(b game.Board) int {
 	return sum
 }
 
-// MoveValue is a legal move and what it is worth.
+// MoveValue is a legal move with its value.
 type MoveValue struct {
 	Dir    game.Dir
 	After  game.Board // before the new tile
@@ -120,8 +120,8 @@ type MoveValue struct {
 	Value  float64    // Reward and the expectation of what follows, discounted
 }
 
-// Moves returns the values of the legal moves of a position, computed from those of the positions after them. It reports false where Value
-// does for one of these, and for a board with MAX on it.
+// Moves returns the values of the legal moves of a position, computed from those of the positions after them. ok is false if Value is
+// not ok for one of these, and for a board with MAX on it.
 func (t *Table) Moves(b game.Board) ([]MoveValue, bool) {
 	var next [4]game.Board
 	legal, overflow := t.rules.Moved(b, &next)
@@ -143,7 +143,7 @@ func (t *Table) Moves(b game.Board) ([]MoveValue, bool) {
 	return all, true
 }
 
-// afterValue computes the value of an afterstate as the solver did.
+// afterValue computes the value of an afterstate in the same way as the solver.
 func (t *Table) afterValue(after game.Board) (float64, bool) {
 	if t.won(after) {
 		return t.wonValue(), true
@@ -172,10 +172,9 @@ func (t *Table) afterValue(after game.Board) (float64, bool) {
 	return value, err == nil
 }
 
-// Open opens a file that SolveFile wrote, and checks all of it: that takes as long as reading it. The error says what is wrong with the
-// file.
+// Open opens a file that SolveFile wrote, and verifies all its checksums, which takes as long as reading it.
 //
-// Where the system can, the file is mapped into memory. It must not be changed while the table is open.
+// If the system supports it, the file is mapped into memory. It must not be changed while the table is open.
 func Open(path string) (*Table, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -212,7 +211,7 @@ func openFile(f *os.File) (*Table, error) {
 	return t, nil
 }
 
-// part is a source that starts within another.
+// part is a section of another source.
 type part struct {
 	source
 	base int64

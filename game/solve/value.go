@@ -8,14 +8,14 @@ import (
 	"tilecheck/game"
 )
 
-// valueLayer values the positions of a sum, given the two layers after it.
+// valueLayer values the positions of a sum from the two layers above it.
 func (s *solver) valueLayer(ctx context.Context, sum int) error {
-	positions, err := s.openMine(positionsName, sum)
+	positions, err := s.openOwn(positionsName, sum)
 	if err != nil {
 		return err
 	}
 	defer positions.Close()
-	afters, err := s.openMine(aftersName, sum)
+	afters, err := s.openOwn(aftersName, sum)
 	if err != nil {
 		return err
 	}
@@ -37,10 +37,10 @@ func (s *solver) valueLayer(ctx context.Context, sum int) error {
 	}
 	s.valued += s.size(sum).Positions
 	s.report(Progress{Valuing: true, Sum: sum, Positions: s.valued, Total: s.stats.Positions})
-	return errors.Join(s.forget(sum), s.memory.check(s.store.size(), sum))
+	return errors.Join(s.dropUnneeded(sum), s.memory.check(s.store.size(), sum))
 }
 
-// openNext opens the valued layers that a layer depends on. Those beyond the last layer are nil.
+// openNext opens the valued layers that a layer depends on. Layers above the last one are nil.
 func (s *solver) openNext(ctx context.Context, sum int) (next adjacent, err error) {
 	for exp := 1; exp <= 2; exp++ {
 		if next[exp-1], err = s.openValues(ctx, sum+2*exp); err != nil {
@@ -66,8 +66,8 @@ func (s *solver) openValues(ctx context.Context, sum int) (*layer, error) {
 	return &layer{records: []*record{r}, owners: s.owners, sum: sum, count: r.count}, nil
 }
 
-// keeps reports whether the values of two layers are kept while those of a sum are computed: if they fit the memory. Otherwise a part is
-// read for each part that depends on it, of which there are a few.
+// keeps reports whether the values of two layers fit the memory while a layer is valued. If they do not, each part is read again for
+// each of the few parts that depend on it.
 func (s *solver) keeps(sum int) bool {
 	if !s.alone() {
 		return false
@@ -87,7 +87,7 @@ func (s *solver) valueAfters(ctx context.Context, afters *record, kept bool) err
 	s.afters.reset(s.parts, afters.boardsOf)
 	for _, l := range next {
 		if kept && l != nil {
-			if err := s.load(ctx, l); err != nil {
+			if err := s.loadKept(ctx, l); err != nil {
 				return err
 			}
 		}
@@ -95,7 +95,7 @@ func (s *solver) valueAfters(ctx context.Context, afters *record, kept bool) err
 	return forEach(ctx, s.workers, s.parts, func(worker, part int) error {
 		known := &s.afters.parts[part]
 		clear(known.slots)
-		return s.means(ctx, &s.scratch[worker], part, afters, next, kept, func(boards []uint64, values []float64) {
+		return s.valueBlocks(ctx, &s.scratch[worker], part, afters, next, kept, func(boards []uint64, values []float64) {
 			for i, b := range boards {
 				known.add(b, values[i])
 			}
@@ -103,11 +103,11 @@ func (s *solver) valueAfters(ctx context.Context, afters *record, kept bool) err
 	})
 }
 
-// exchangeAfters does what valueAfters does where there are several processes: each computes the values of its parts, and needs those of all.
+// exchangeAfters is valueAfters for several processes: each computes the values of its parts, and loads those of all.
 func (s *solver) exchangeAfters(ctx context.Context, afters *record) error {
 	sum := int(afters.sum)
 	there, err := s.has(afterValuesName, sum)
-	if err == nil && !there { // once they are, others may remove what they are made from
+	if err == nil && !there { // if they are, other processes may have removed the layers that they are computed from
 		err = s.writeAfters(ctx, afters)
 	}
 	if err != nil {
@@ -129,25 +129,25 @@ func (s *solver) writeAfters(ctx context.Context, afters *record) error {
 	if err != nil {
 		return err
 	}
-	if err := s.join(next[0]); err != nil {
+	if err := s.joinLayer(next[0]); err != nil {
 		return err
 	}
 	noMoves := make([]game.Moves, blockBoards)
 	return s.writeStored(ctx, afterValuesName, valuedBoards, sum, s.first, s.end, func(worker, part int, e *encoder) error {
-		return s.means(ctx, &s.scratch[worker], part, afters, next, false, func(boards []uint64, values []float64) {
+		return s.valueBlocks(ctx, &s.scratch[worker], part, afters, next, false, func(boards []uint64, values []float64) {
 			e.block(entries{boards, values, noMoves[:len(boards)]})
 		})
 	})
 }
 
-// means calls do with each block of a part of afterstates and their values.
-func (s *solver) means(
+// valueBlocks computes the values of the afterstates of a part, and calls do for each block.
+func (s *solver) valueBlocks(
 	ctx context.Context, w *worker, part int, afters *record, next adjacent, kept bool, do func(boards []uint64, values []float64),
 ) error {
 	if lo, hi := afters.part(part); lo == hi {
 		return nil
 	}
-	if err := s.nextOf(ctx, w, part, next, kept); err != nil {
+	if err := s.loadNext(ctx, w, part, next, kept); err != nil {
 		return err
 	}
 	values := make([]float64, 0, blockBoards)
@@ -165,8 +165,8 @@ func (s *solver) means(
 	})
 }
 
-// nextOf finds the values that the afterstates of a part depend on.
-func (s *solver) nextOf(ctx context.Context, w *worker, part int, next adjacent, kept bool) error {
+// loadNext sets w.values to the values that the afterstates of a part depend on.
+func (s *solver) loadNext(ctx context.Context, w *worker, part int, next adjacent, kept bool) error {
 	for i, l := range next {
 		for group, cells := range s.groups(s.cells) {
 			if cells == 0 {
@@ -174,10 +174,10 @@ func (s *solver) nextOf(ctx context.Context, w *worker, part int, next adjacent,
 			}
 			to := s.with(part, group, i+1)
 			if l != nil && kept {
-				w.values[i][group] = s.kept(l.sum).parts[to]
+				w.values[i][group] = s.keptValues(l.sum).parts[to]
 				continue
 			}
-			own := &w.own[i][group]
+			own := &w.ownValues[i][group]
 			own.reset(0)
 			if l != nil {
 				r := l.of(to)
@@ -192,12 +192,12 @@ func (s *solver) nextOf(ctx context.Context, w *worker, part int, next adjacent,
 	return nil
 }
 
-// kept returns where the values of a layer are kept, in the place of those of the layer after the next.
-func (s *solver) kept(sum int) *valueLayer { return &s.values[sum/2%2] }
+// keptValues returns the place for the values of a layer; it replaces the layer two above.
+func (s *solver) keptValues(sum int) *valueLayer { return &s.values[sum/2%2] }
 
-// load puts the values of a layer where they are kept, unless they are there already.
-func (s *solver) load(ctx context.Context, l *layer) error {
-	to := s.kept(l.sum)
+// loadKept loads the values of a layer that is kept, unless they are loaded already.
+func (s *solver) loadKept(ctx context.Context, l *layer) error {
+	to := s.keptValues(l.sum)
 	if to.sum == l.sum {
 		return nil
 	}
@@ -209,7 +209,7 @@ func (s *solver) load(ctx context.Context, l *layer) error {
 	return err
 }
 
-// loadAll puts the values of a layer into lookups.
+// loadAll loads the values of a layer into lookups.
 func (s *solver) loadAll(ctx context.Context, to *lookups, l *layer) error {
 	to.reset(s.parts, func(part int) int { return l.of(part).boardsOf(part) })
 	return forEach(ctx, s.workers, s.parts, func(worker, part int) error {
@@ -232,9 +232,9 @@ func (r *record) load(ctx context.Context, part int, to *lookup, s *scratch) err
 	})
 }
 
-// valuePositions values the positions of this process, given the values of all afterstates in s.afters, and keeps the values.
+// valuePositions values the positions of this process from the values of all afterstates in s.afters, and writes them.
 func (s *solver) valuePositions(ctx context.Context, sum int, positions *record, kept bool) error {
-	values := s.kept(sum)
+	values := s.keptValues(sum)
 	values.sum = 0
 	if kept {
 		values.reset(s.parts, positions.boardsOf)
@@ -271,45 +271,45 @@ func (s *solver) valuePositions(ctx context.Context, sum int, positions *record,
 	return err
 }
 
-// create begins the values of a layer.
+// create starts the record of a layer's values.
 func (s *solver) create(sum int) (sink, error) {
 	if s.alone() {
 		return s.table.create(sum)
 	}
-	return s.store.create(s.mine(valuesName, sum))
+	return s.store.create(s.ownName(valuesName, sum))
 }
 
-// join adds a layer to the table that several processes have valued, unless it is there.
-func (s *solver) join(l *layer) error {
-	if l == nil || s.joined == nil || s.joined.next(s.top) < l.sum {
+// joinLayer adds a layer that several processes have valued to the table, unless the table has it.
+func (s *solver) joinLayer(l *layer) error {
+	if l == nil || s.joinedTable == nil || s.joinedTable.next(s.top) < l.sum {
 		return nil
 	}
-	if next := s.joined.next(s.top); next != l.sum {
-		return fmt.Errorf("the table lacks layer %d, which is gone: delete the directory", next)
+	if next := s.joinedTable.next(s.top); next != l.sum {
+		return fmt.Errorf("layer %d is missing from the table and was already removed: delete the directory and start again", next)
 	}
-	out, err := s.joined.create(l.sum)
+	out, err := s.joinedTable.create(l.sum)
 	if err != nil {
 		return err
 	}
 	w := &recordWriter{header: header{kind: valuedBoards, sum: uint32(l.sum)}, out: out}
 	for _, r := range l.records {
-		if err := w.join(r); err != nil {
+		if err := w.copyRecord(r); err != nil {
 			return errors.Join(err, out.abandon())
 		}
 	}
 	return w.finish()
 }
 
-// forget drops what neither layers below sum nor the value of the game need, nor another process.
-func (s *solver) forget(sum int) error {
+// dropUnneeded removes the records that neither this nor another process needs any more.
+func (s *solver) dropUnneeded(sum int) error {
 	var err error
 	later := sum+4 > lastStart
 	switch {
 	case !s.alone():
-		// All have valued the afterstates of this sum, or the values of all would not have been there.
-		err = s.removeMine(afterValuesName, sum+2)
+		// All processes have valued the afterstates of this sum, so they have read those of sum+2.
+		err = s.removeOwn(afterValuesName, sum+2)
 		if later {
-			err = errors.Join(err, s.removeMine(valuesName, sum+4))
+			err = errors.Join(err, s.removeOwn(valuesName, sum+4))
 		}
 	case later:
 		err = s.table.forget(sum + 4)
@@ -317,5 +317,5 @@ func (s *solver) forget(sum int) error {
 	if s.keep {
 		return err
 	}
-	return errors.Join(err, s.removeMine(positionsName, sum), s.removeMine(aftersName, sum))
+	return errors.Join(err, s.removeOwn(positionsName, sum), s.removeOwn(aftersName, sum))
 }

@@ -16,14 +16,14 @@ import (
 	"tilecheck/internal/shard"
 )
 
-// What SolveFile finds in its way. The caller knows what to tell the user to do.
+// The reasons why SolveFile does not start. The caller tells the user what to do.
 var (
 	ErrExists     = errors.New("the file exists")
 	ErrUnfinished = errors.New("there is unfinished work")
 	ErrLocked     = errors.New("another process works on it")
 )
 
-// WorkDir returns the directory that SolveFile works in until the file is complete.
+// WorkDir returns the directory in which SolveFile works until the file is complete.
 func WorkDir(path string) string { return path + ".work" }
 
 // SolveFile solves a problem like Solve and writes the table to a file, which Open reads.
@@ -44,32 +44,32 @@ func SolveFile(ctx context.Context, path string, resume bool, opts Options) (Sta
 		return Stats{}, fmt.Errorf("process is %v, want one of 1/%d to %d/%d", p, p.Of, p.Of, p.Of)
 	}
 	w := &work{path: path, dir: dirStore(WorkDir(path)), problem: problem, process: opts.Process}
-	stats, done, err := w.start(resume || w.several())
+	stats, done, err := w.prepare(resume || w.several())
 	if err != nil || done {
 		return stats, err
 	}
 	stats, err = w.solve(ctx, opts)
 	err = errors.Join(err, w.close())
-	if err != nil && w.several() && w.over() != nil { // another process was faster, and has removed what this one was looking for
-		stats, _, err = w.finished()
+	if err != nil && w.several() && w.checkPublished() != nil { // another process was faster, and has removed what this one was looking for
+		stats, _, err = w.openFinished()
 	}
 	return stats, err
 }
 
-// work is the directory in which a table is made.
+// work is the working directory of SolveFile.
 type work struct {
 	path    string
 	dir     dirStore
 	problem Problem
 	process shard.Part
 	lock    *os.File
-	table   *fileTable // of the process that writes it, else nil
+	table   *fileTable // nil unless this process writes the table
 }
 
 const (
 	tableName   = "table"
 	lockName    = "lock"
-	problemName = "problem" // what several processes solve, and how many they are
+	problemName = "problem" // the problem and the number of processes
 )
 
 // several reports whether this is one of several processes.
@@ -83,33 +83,33 @@ func (w *work) lockName() string {
 	return lockName
 }
 
-// errPublished says that another process has completed the table meanwhile.
+// errPublished says that another process has completed the table.
 var errPublished = errors.New("the table is complete")
 
-// over returns errPublished when it is.
-func (w *work) over() error {
+// checkPublished returns errPublished if the file exists.
+func (w *work) checkPublished() error {
 	if _, err := os.Stat(w.path); err == nil {
 		return errPublished
 	}
 	return nil
 }
 
-// start opens the directory, or makes it. It reports true when the file is there already.
-func (w *work) start(resume bool) (stats Stats, done bool, err error) {
+// prepare opens or creates the directory. done is true if the file exists already.
+func (w *work) prepare(resume bool) (stats Stats, done bool, err error) {
 	if _, err := os.Stat(w.path); err == nil {
 		if !resume {
 			return stats, false, fmt.Errorf("%s: %w", w.path, ErrExists)
 		}
-		return w.finished()
+		return w.openFinished()
 	}
 	err = os.Mkdir(string(w.dir), 0o777)
 	switch {
 	case errors.Is(err, fs.ErrExist) && !resume:
-		return stats, false, w.unfinished()
+		return stats, false, w.unfinishedError()
 	case err != nil && !errors.Is(err, fs.ErrExist):
 		return stats, false, err
 	case err != nil:
-		if err := w.recognise(); err != nil {
+		if err := w.checkWorkDir(); err != nil {
 			return stats, false, err
 		}
 	}
@@ -122,10 +122,10 @@ func (w *work) start(resume bool) (stats Stats, done bool, err error) {
 	return stats, false, nil
 }
 
-// open opens the table, or starts it.
+// open opens or creates the table.
 func (w *work) open() (err error) {
 	if w.several() {
-		if err := w.agree(); err != nil {
+		if err := w.checkAgreement(); err != nil {
 			return err
 		}
 		if w.process.Index > 1 {
@@ -136,8 +136,8 @@ func (w *work) open() (err error) {
 	return err
 }
 
-// agree compares the problem and the number of processes with those that the first process wrote down.
-func (w *work) agree() error {
+// checkAgreement checks that all processes solve the same problem and agree on their number. The first process writes both to a file.
+func (w *work) checkAgreement() error {
 	if _, err := os.Stat(w.dir.path(lockName)); err == nil {
 		return fmt.Errorf("%s: one process works on it, want no other", w.dir)
 	}
@@ -169,8 +169,8 @@ func (w *work) agree() error {
 		w.dir, binary.LittleEndian.Uint32(found[fileHeaderSize:]), other, w.process.Of, w.problem)
 }
 
-// unfinished says whose the directory is that is there.
-func (w *work) unfinished() error {
+// unfinishedError returns ErrLocked if a process works in the directory, otherwise ErrUnfinished.
+func (w *work) unfinishedError() error {
 	f, err := os.OpenFile(w.dir.path(lockName), os.O_RDWR, 0)
 	if err == nil {
 		err = filelock.Take(f)
@@ -182,8 +182,8 @@ func (w *work) unfinished() error {
 	return fmt.Errorf("%s: %w", w.dir, ErrUnfinished)
 }
 
-// finished reads the file that is there already.
-func (w *work) finished() (Stats, bool, error) {
+// openFinished reads the existing file.
+func (w *work) openFinished() (Stats, bool, error) {
 	t, err := Open(w.path)
 	if err != nil {
 		return Stats{}, false, err
@@ -192,20 +192,20 @@ func (w *work) finished() (Stats, bool, error) {
 	if t.problem != w.problem {
 		return Stats{}, false, fmt.Errorf("%s is the table of %s, want %s", w.path, t.problem, w.problem)
 	}
-	if err := w.recognise(); err != nil { // no work directory, or none of ours
+	if err := w.checkWorkDir(); err != nil { // there is no work directory, or it has foreign files
 		return t.Stats(), true, nil
 	}
 	return t.Stats(), true, w.clean()
 }
 
-// recognise returns an error unless the directory has nothing but what is found in work directories.
-func (w *work) recognise() error {
+// checkWorkDir returns an error if the directory contains a file that SolveFile does not write.
+func (w *work) checkWorkDir() error {
 	found, err := os.ReadDir(string(w.dir))
 	if err != nil {
 		return err
 	}
 	for _, entry := range found {
-		if !ours(entry.Name()) {
+		if !isWorkFile(entry.Name()) {
 			return fmt.Errorf("%s has a file %s, so it is no work directory of tilecheck solve", w.dir, entry.Name())
 		}
 		if !w.several() && entry.Name() == problemName {
@@ -215,8 +215,8 @@ func (w *work) recognise() error {
 	return nil
 }
 
-// ours reports whether a name is one of a file of a work directory.
-func ours(name string) bool {
+// isWorkFile reports whether a name is that of a file of a work directory.
+func isWorkFile(name string) bool {
 	name = strings.TrimSuffix(name, unfinished)
 	prefix, _, _ := strings.Cut(name, "-")
 	switch prefix {
@@ -241,7 +241,7 @@ func (w *work) acquire() error {
 	return nil
 }
 
-// close gives everything back that start opened.
+// close releases everything that prepare opened.
 func (w *work) close() error {
 	var err error
 	if w.table != nil {
@@ -250,7 +250,7 @@ func (w *work) close() error {
 	return errors.Join(err, w.unlock())
 }
 
-// unlock gives the lock back, once.
+// unlock releases the lock; further calls do nothing.
 func (w *work) unlock() error {
 	if w.lock == nil {
 		return nil
@@ -260,13 +260,13 @@ func (w *work) unlock() error {
 	return f.Close()
 }
 
-// solve does what is not done yet.
+// solve does the remaining work.
 func (w *work) solve(ctx context.Context, opts Options) (Stats, error) {
 	s, err := newSolver(opts, w.dir, w.table)
 	if err != nil {
 		return Stats{}, err
 	}
-	s.keep, s.over = true, w.over
+	s.keep, s.checkPublished = true, w.checkPublished
 	if err := w.removeUnfinished(); err != nil {
 		return s.stats, err
 	}
@@ -304,8 +304,8 @@ func (w *work) restoreValues(s *solver) (from int, err error) {
 	if !w.several() {
 		return from, nil
 	}
-	s.joined = w.table
-	for sum := 4; sum <= s.top; sum += 2 { // those of greater sums may be gone
+	s.joinedTable = w.table
+	for sum := 4; sum <= s.top; sum += 2 { // records of greater sums may have been removed
 		err := s.check(valuesName, valuedBoards, sum)
 		if err != errNoRecord {
 			return sum - 2, err
@@ -314,17 +314,17 @@ func (w *work) restoreValues(s *solver) (from int, err error) {
 	return s.top, nil
 }
 
-// complete adds the last layer to the table, and says that this process needs nothing any more. The one that publishes waits for all.
+// complete adds the last layer to the table and records that this process is done. The process that publishes waits for all others.
 func (s *solver) complete(ctx context.Context) error {
 	last, err := s.open(ctx, valuesName, 4)
 	if err == nil {
-		err = s.join(last)
+		err = s.joinLayer(last)
 		last.close()
 	}
 	if err == nil {
 		err = s.writeStored(ctx, doneName, plainBoards, 0, 0, 0, nil)
 	}
-	if err != nil || s.joined == nil {
+	if err != nil || s.joinedTable == nil {
 		return err
 	}
 	all, err := s.open(ctx, doneName, 0)
@@ -332,7 +332,7 @@ func (s *solver) complete(ctx context.Context) error {
 	return err
 }
 
-// removeUnfinished removes what a killed process was writing.
+// removeUnfinished removes the incomplete files of a killed process.
 func (w *work) removeUnfinished() error {
 	found, err := os.ReadDir(string(w.dir))
 	if err != nil {
@@ -352,7 +352,7 @@ func (w *work) removeUnfinished() error {
 	return nil
 }
 
-// restore counts the layers that have been made, after checking that they are as they were written.
+// restore verifies and counts the layers that were enumerated before.
 func (s *solver) restore(ctx context.Context) (enumeration, error) {
 	e := enumeration{next: 2}
 	for !e.done() {
@@ -379,28 +379,28 @@ func (s *solver) restore(ctx context.Context) (enumeration, error) {
 	return e, nil
 }
 
-// check checks a record of this process; the error is errNoRecord where there is none.
+// check verifies a record of this process; the error is errNoRecord if it does not exist.
 func (s *solver) check(name string, k kind, sum int) error {
-	r, err := s.openMine(name, sum)
+	r, err := s.openOwn(name, sum)
 	if err != nil {
 		return err
 	}
 	defer r.Close()
 	if int(r.sum) != sum || r.kind != k {
-		return fmt.Errorf("%s: found layer %d, want %d", s.mine(name, sum), r.sum, sum)
+		return fmt.Errorf("%s: found layer %d, want %d", s.ownName(name, sum), r.sum, sum)
 	}
 	if err := r.verify(); err != nil {
-		return fmt.Errorf("%s: %w", s.mine(name, sum), err)
+		return fmt.Errorf("%s: %w", s.ownName(name, sum), err)
 	}
 	return nil
 }
 
-// publish completes the table, gives it its name and removes the directory.
+// publish completes the table, moves it to its final name and removes the directory.
 func (w *work) publish(stats Stats) error {
 	if err := w.table.finish(stats); err != nil {
 		return err
 	}
-	// Windows neither renames nor removes what is open.
+	// Windows can neither rename nor remove open files.
 	if err := w.table.file.Close(); err != nil {
 		return err
 	}
@@ -420,7 +420,7 @@ func (w *work) publish(stats Stats) error {
 func (w *work) clean() error {
 	found, err := os.ReadDir(string(w.dir))
 	for _, entry := range found {
-		if ours(entry.Name()) {
+		if isWorkFile(entry.Name()) {
 			err = errors.Join(err, removeFile(filepath.Join(string(w.dir), entry.Name())))
 		}
 	}

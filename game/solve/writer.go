@@ -10,7 +10,7 @@ import (
 	"sync"
 )
 
-// sink is where a record is written to: first everything behind the header, then the header.
+// sink is the destination of a record. The header is written last.
 type sink interface {
 	io.Writer
 	// finish writes the header; the record is complete when it returns nil.
@@ -19,7 +19,7 @@ type sink interface {
 	abandon() error
 }
 
-// recordWriter writes the parts of a record, encoded by many goroutines, in order.
+// recordWriter writes the parts of a record in order, while many goroutines encode them.
 type recordWriter struct {
 	header
 	out   sink
@@ -28,12 +28,12 @@ type recordWriter struct {
 	free  []*encoder
 }
 
-// encoder encodes some blocks.
+// encoder encodes blocks of boards.
 type encoder struct {
 	by     *numbering
 	data   []byte
 	firsts []uint64
-	starts []uint64 // with the number of boards, as in the index
+	starts []uint64 // combined with the number of boards, as in the index
 	count  uint64
 	entries
 }
@@ -60,7 +60,7 @@ func (e *encoder) reset() {
 // encoding adds the blocks of a part.
 type encoding func(worker, part int, e *encoder) error
 
-// write writes the parts from first to end. What is encoded waits in memory for the parts before it.
+// write writes the parts from first to end. Encoded parts wait in memory until those before them are written.
 func (w *recordWriter) write(ctx context.Context, workers, first, end int, encode encoding) error {
 	var mu sync.Mutex
 	waiting := make([]*encoder, end-first)
@@ -80,7 +80,7 @@ func (w *recordWriter) write(ctx context.Context, workers, first, end int, encod
 		defer mu.Unlock()
 		waiting[part] = e
 		for next < len(waiting) && waiting[next] != nil {
-			if err := w.take(waiting[next]); err != nil {
+			if err := w.append(waiting[next]); err != nil {
 				return err
 			}
 			w.free = append(w.free, waiting[next])
@@ -90,19 +90,19 @@ func (w *recordWriter) write(ctx context.Context, workers, first, end int, encod
 	})
 }
 
-// take writes what was encoded.
-func (w *recordWriter) take(e *encoder) error {
+// append writes the blocks of an encoder.
+func (w *recordWriter) append(e *encoder) error {
 	for i, first := range e.firsts {
 		w.index = binary.LittleEndian.AppendUint64(w.index, first)
 		w.index = binary.LittleEndian.AppendUint64(w.index, w.size+e.starts[i])
 	}
 	w.count += e.count
 	w.blocks += uint64(len(e.firsts))
-	return w.put(e.data)
+	return w.writeBytes(e.data)
 }
 
-// join writes what a record has.
-func (w *recordWriter) join(r *record) error {
+// copyRecord writes the blocks of another record.
+func (w *recordWriter) copyRecord(r *record) error {
 	const step = 1 << 20
 	base, size := w.size, int64(r.size)-int64(len(r.index))
 	var s scratch
@@ -112,7 +112,7 @@ func (w *recordWriter) join(r *record) error {
 			return fmt.Errorf("read layer %d: %w", r.sum, err)
 		}
 		r.keep(&s, data)
-		if err := w.put(data); err != nil {
+		if err := w.writeBytes(data); err != nil {
 			return err
 		}
 	}
@@ -125,7 +125,7 @@ func (w *recordWriter) join(r *record) error {
 	return nil
 }
 
-func (w *recordWriter) put(data []byte) error {
+func (w *recordWriter) writeBytes(data []byte) error {
 	w.size += uint64(len(data))
 	w.checksum = crc32.Update(w.checksum, castagnoli, data)
 	_, err := w.out.Write(data)
@@ -134,7 +134,7 @@ func (w *recordWriter) put(data []byte) error {
 
 // finish writes the index and the header.
 func (w *recordWriter) finish() error {
-	if err := w.put(w.index); err != nil {
+	if err := w.writeBytes(w.index); err != nil {
 		return err
 	}
 	return w.out.finish(w.header)

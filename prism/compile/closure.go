@@ -9,13 +9,13 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// env is what an expression is evaluated in. A failing operation notes the
-// first error and returns any value; whoever evaluates looks at err afterwards.
+// env is the environment in which an expression is evaluated. A failing operation records the first error and returns an
+// arbitrary value; the caller of the evaluation checks err afterwards.
 type env struct {
 	state []int32
 	err   *evalError
-	cells []cell // of the expression that is evaluated
-	since int    // counts what is evaluated, and makes the cells of others old
+	cells []cell // values of shared sub-expressions
+	since int    // number of the evaluation; cells of earlier ones are out of date
 }
 
 type evalError struct {
@@ -60,25 +60,25 @@ func (m *Model) boolean(e sema.Expr) (boolFn, error) { return compiled(m, e, (*m
 // number compiles an expression of type Int or Double to a float64.
 func (m *Model) number(e sema.Expr) (numFn, error) { return compiled(m, e, (*maker).number) }
 
-// maker compiles an expression.
+// maker compiles one expression to closures.
 type maker struct {
 	*Model
-	shared map[sema.Expr]*shared // what it has in several places
+	shared map[sema.Expr]*shared // sub-expressions that occur in several places
 }
 
-// shared is an expression that is compiled once, and evaluated once in a state.
+// shared is a sub-expression that is compiled once, and evaluated at most once per evaluation.
 type shared struct {
-	cell int // in env
-	made any // nil until it is compiled
+	cell int // index into env.cells
+	made any // the closure; nil before it is compiled
 }
 
-// cell holds the value of a shared expression.
+// cell has the value of a shared expression.
 type cell struct {
-	since int // env.since when it was found
+	since int // env.since when the value was computed
 	value any
 }
 
-// compiled is an expression that is no part of another, compiled.
+// compiled compiles a whole expression, one that is not part of another.
 func compiled[F ~func(*env) T, T any](m *Model, e sema.Expr, compile func(*maker, sema.Expr) (F, error)) (F, error) {
 	mk := m.maker(e)
 	f, err := compile(mk, e)
@@ -105,7 +105,7 @@ func (m *Model) maker(e sema.Expr) *maker {
 	return mk
 }
 
-// operands calls visit for the operands of an expression, and for what a label stands for.
+// operands calls visit for the operands of an expression, and for the expression of a label.
 func (m *Model) operands(e sema.Expr, visit func(sema.Expr)) {
 	if l, ok := e.(*sema.Label); ok {
 		if x, err := m.labelExpr(l); err == nil {
@@ -116,7 +116,7 @@ func (m *Model) operands(e sema.Expr, visit func(sema.Expr)) {
 	sema.Operands(e, visit)
 }
 
-// once compiles an expression, if it is shared so that it is evaluated once.
+// once compiles an expression; a shared one is wrapped so that it is evaluated only once.
 func once[F ~func(*env) T, T any](m *maker, e sema.Expr, compile func(*maker, sema.Expr) (F, error)) (F, error) {
 	s := m.shared[e]
 	if s == nil {
@@ -232,8 +232,7 @@ func (m *maker) boolBinary(e *sema.Binary) (boolFn, error) {
 	}
 }
 
-// connective compiles a chain of & or of |, evaluated from left to right as
-// far as needed.
+// connective compiles a chain of & or |. It is evaluated from left to right, and stops at the first decisive operand.
 func (m *maker) connective(e *sema.Binary) (boolFn, error) {
 	var fs []boolFn
 	for _, x := range m.chain(e.Y, e.Op, m.chain(e.X, e.Op, nil)) {
@@ -273,8 +272,8 @@ func logical(op syntax.Op, x, y boolFn) boolFn {
 	}
 }
 
-// compareConst is compareInts for the most common operands, a variable and a
-// constant, without the calls for them; nil for any others.
+// compareConst is compareInts for a variable and a constant, the most common operands, without the calls for them. It
+// returns nil for other operands.
 func compareConst(e *sema.Binary) boolFn {
 	x, ok1 := e.X.(*sema.Var)
 	y, ok2 := e.Y.(*sema.Const)
@@ -378,7 +377,7 @@ func intArithmetic(e *sema.Binary, x, y intFn) intFn {
 	}
 }
 
-// partial is an operator that has no value for some operands.
+// partial compiles an operator that is undefined for some operands.
 func partial(pos syntax.Pos, x, y intFn, op func(x, y int32) (int32, error)) intFn {
 	return func(v *env) int32 {
 		a := x(v)
@@ -440,7 +439,7 @@ func fold[T any, F ~func(*env) T](args []F, op func(x, y T) T) F {
 	}
 }
 
-// toInt is floor, ceil or round.
+// toInt computes floor, ceil or round.
 func toInt(v *env, e *sema.Call, x float64) int32 {
 	i, err := e.Func.ToInt(x)
 	if err != nil {

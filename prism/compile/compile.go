@@ -35,21 +35,21 @@ func (e *UnsupportedError) Error() string {
 type Model struct {
 	prog    *sema.Program
 	opts    Options
-	doubles sema.Doubles // where they decide
+	doubles sema.Doubles // decides where float64 evaluation is exact enough
 	// commands holds the commands of all modules, in module and command order.
 	commands []*command
 	first    []int // of each module in commands
-	// groups are the ways to move, in the order of PRISM's explicit engine.
-	groups []group
-	leaves int // how many pairs of a module and an action have commands
-	guards *guards
+	// synchronisations are in the order of PRISM's explicit engine.
+	synchronisations []synchronisation
+	numParticipants  int // number of pairs of a module and an action that have commands
+	guards           *guardIndex
 }
 
 // command is one command with its expressions compiled to closures.
 type command struct {
 	module, index int
 	ord           int // index into Model.commands
-	leaf          int // the number of its module and action
+	participant   int // index of its pair of module and action
 	src           *sema.Command
 	guard         boolFn
 	updates       []update
@@ -67,9 +67,8 @@ type assign struct {
 	src   *sema.Assign
 }
 
-// Compile prepares a program for execution. It refuses timed models with an
-// *UnsupportedError; a partially observable MDP runs as its MDP. Of an interval
-// model the choices can be listed, and what updates do; it has no sample paths.
+// Compile prepares a program for execution. It refuses timed models with an *UnsupportedError. A partially observable MDP
+// is executed as an MDP. An interval model has no sample paths, but its choices can be listed.
 func Compile(prog *sema.Program, opts Options) (*Model, error) {
 	if opts.MaxInitial == 0 {
 		opts.MaxInitial = 1_000_000
@@ -83,26 +82,25 @@ func Compile(prog *sema.Program, opts Options) (*Model, error) {
 			return nil, err
 		}
 	}
-	first, leaves, b := make(map[*command][]equation), make(map[[2]int]int), m.newBuilder()
+	first, leaves, b := make(map[*command][]equalityTest), make(map[[2]int]int), m.newBuilder()
 	for _, c := range m.commands {
-		first[c] = m.equations(c.src.Guard, b)
+		first[c] = m.leadingEqualities(c.src.Guard, b)
 		pair := [2]int{c.module, c.src.Action}
 		if _, ok := leaves[pair]; !ok {
 			leaves[pair] = len(leaves)
 		}
-		c.leaf = leaves[pair]
+		c.participant = leaves[pair]
 	}
-	m.leaves, m.guards = len(leaves), newGuards(m.commands, first, 0)
+	m.numParticipants, m.guards = len(leaves), newGuardIndex(m.commands, first, 0)
 	groups, err := m.compose()
 	if err != nil {
 		return nil, err
 	}
-	m.groups = groups
+	m.synchronisations = groups
 	return m, nil
 }
 
-// Samples returns an *UnsupportedError if the model has no sample paths: one of which
-// probabilities are intervals.
+// Samples returns an *UnsupportedError if the model has no sample paths because its probabilities are intervals.
 func (m *Model) Samples() error {
 	if m.prog.Type == syntax.IDTMC || m.prog.Type == syntax.IMDP {
 		return &UnsupportedError{m.prog.File, syntax.Pos{}, fmt.Sprintf("found an %s, of whose probabilities only intervals are known: it has no sample paths", m.prog.Type)}
@@ -184,7 +182,7 @@ func (m *Model) newUpdate(src *sema.Update) (update, error) {
 // continuous reports whether the model's updates carry rates.
 func (m *Model) continuous() bool { return m.prog.Type == syntax.CTMC }
 
-// nondeterministic reports whether the choices of a state are the scheduler's.
+// nondeterministic reports whether a scheduler resolves the choices of a state.
 func (m *Model) nondeterministic() bool {
 	return m.prog.Type != syntax.CTMC && m.prog.Type != syntax.DTMC && m.prog.Type != syntax.IDTMC
 }

@@ -7,8 +7,7 @@ import (
 	"slices"
 )
 
-// SumTolerance is how far, relatively, the probabilities of a command may sum
-// from one.
+// SumTolerance is the greatest relative difference of a sum of probabilities from 1.
 //
 // Source: prism/src/prism/PrismUtils.java, epsilonDouble.
 const SumTolerance = 1e-12
@@ -37,8 +36,8 @@ type Choice struct {
 // Choices are all choices of one state, in the order of PRISM's explicit
 // engine: unlabelled commands by module and command, then the actions in order
 // of first appearance, where the first module's command varies fastest. A state
-// without choices is a deadlock; it is left to the caller to fix it. Choices
-// are as the model has them: none is merged with another, scaled or removed.
+// without choices is a deadlock, which the caller may fix. Choices
+// are not merged, scaled or removed.
 //
 // The memory belongs to the Expander and is overwritten by its next call.
 type Choices struct {
@@ -70,8 +69,8 @@ type Expander interface {
 // NewExpander returns an Expander that interprets the model.
 func (m *Model) NewExpander() Expander { return newExpander(m) }
 
-// NewExpanderUntil is NewExpander for expanders that give up with the error of a
-// context when that ends: one state can have more choices than anybody waits for.
+// NewExpanderUntil returns an expander that stops with the context's error when the context ends. A single state can have
+// a huge number of choices.
 func (m *Model) NewExpanderUntil(ctx context.Context) Expander {
 	x := newExpander(m)
 	x.ctx = ctx
@@ -82,30 +81,30 @@ type expander struct {
 	m   *Model
 	env env
 	ctx context.Context
-	// work is what was done since ctx was looked at, in commands of combinations
-	// and values of targets; stopped is its error.
+	// work is the work since ctx was last polled: the number of commands in combinations
+	// and of values in targets. stopped is the error of ctx.
 	work    int
 	stopped error
-	// enabled are the commands that are, by command.leaf. weights[i] holds the
+	// enabled has the enabled commands, by command.participant. weights[i] has the
 	// probabilities of the updates of Model.commands[i] once weighed[i] is set.
-	enabled [][]*command
-	weighed []bool
-	weights [][]float64
-	combos  []combo
-	members []*command // of all combos
-	updates []int      // odometer: one update per member
-	targets []int32    // of all transitions
-	flat    []Transition
-	// slots is a hash table of the transitions of a choice that has many, by their
-	// targets, counted from 1; entered are how many are in it.
-	slots   []int32
-	entered int
-	refs    []CommandRef
-	out     Choices
+	enabled      [][]*command
+	weighed      []bool
+	weights      [][]float64
+	combinations []combination
+	members      []*command // of all combos
+	updates      []int      // odometer: one update per member
+	targets      []int32    // of all transitions
+	flat         []Transition
+	// hashSlots is a hash table of the transitions of a choice that has many, by their
+	// targets, numbered from 1. hashed is the number of transitions in it.
+	hashSlots []int32
+	hashed    int
+	refs      []CommandRef
+	out       Choices
 }
 
-// combo is a choice before its transitions are known: members[first:last].
-type combo struct {
+// combination is a choice without its transitions: the commands members[first:last].
+type combination struct {
 	action, first, last int
 }
 
@@ -113,7 +112,7 @@ func newExpander(m *Model) *expander {
 	x := &expander{
 		m:       m,
 		ctx:     context.Background(),
-		enabled: make([][]*command, m.leaves),
+		enabled: make([][]*command, m.numParticipants),
 		weighed: make([]bool, len(m.commands)),
 		weights: make([][]float64, len(m.commands)),
 	}
@@ -134,11 +133,11 @@ func (x *expander) Expand(state []int32) (*Choices, error) {
 	return &x.out, nil
 }
 
-// workPerPoll takes some milliseconds.
+// workPerPoll is the work between polls of the context: some milliseconds.
 const workPerPoll = 1 << 17
 
-// did notes work, and reports whether to go on.
-func (x *expander) did(work int) bool {
+// addWork counts work and polls the context. It reports whether to continue.
+func (x *expander) addWork(work int) bool {
 	if x.work += work; x.work >= workPerPoll {
 		x.work = 0
 		x.stopped = x.ctx.Err()
@@ -147,12 +146,12 @@ func (x *expander) did(work int) bool {
 }
 
 func (x *expander) expand(state []int32) *StateError {
-	if err := x.combine(state); err != nil {
+	if err := x.listWeighed(state); err != nil {
 		return err
 	}
 	x.targets, x.flat, x.refs = x.targets[:0], x.flat[:0], x.refs[:0]
 	x.out.List = x.out.List[:0]
-	for _, c := range x.combos {
+	for _, c := range x.combinations {
 		if x.stopped != nil {
 			return nil
 		}
@@ -160,23 +159,23 @@ func (x *expander) expand(state []int32) *StateError {
 			return err
 		}
 	}
-	x.link()
+	x.setSlices()
 	return nil
 }
 
 // Enabled implements Expander.
 func (x *expander) Enabled(state []int32) (*Choices, error) {
-	if err := x.list(state); err != nil {
+	if err := x.listCombinations(state); err != nil {
 		return nil, err
 	}
 	x.refs, x.flat, x.out.List = x.refs[:0], x.flat[:0], x.out.List[:0]
-	for _, c := range x.combos {
-		x.out.List = append(x.out.List, x.bare(c))
+	for _, c := range x.combinations {
+		x.out.List = append(x.out.List, x.withoutTransitions(c))
 	}
 	if x.stopped != nil {
 		return nil, x.stopped
 	}
-	x.link()
+	x.setSlices()
 	return &x.out, nil
 }
 
@@ -191,14 +190,13 @@ func (x *expander) Apply(target []int32, commands []CommandRef, updates []int) e
 	return nil
 }
 
-// combine lists the choices and weighs the updates of each command that takes
-// part in one.
-func (x *expander) combine(state []int32) *StateError {
-	if err := x.list(state); err != nil {
+// listWeighed lists the combinations of a state, and evaluates the weights of each command in them.
+func (x *expander) listWeighed(state []int32) *StateError {
+	if err := x.listCombinations(state); err != nil {
 		return err
 	}
-	for _, c := range x.combos {
-		if !x.did(c.last - c.first) {
+	for _, c := range x.combinations {
+		if !x.addWork(c.last - c.first) {
 			return nil
 		}
 		for _, member := range x.members[c.first:c.last] {
@@ -210,73 +208,72 @@ func (x *expander) combine(state []int32) *StateError {
 	return nil
 }
 
-// list evaluates the guards and lists the choices as combinations of commands.
-func (x *expander) list(state []int32) *StateError {
+// listCombinations evaluates the guards and lists the combinations of enabled commands.
+func (x *expander) listCombinations(state []int32) *StateError {
 	x.env.state = state
 	x.stopped = nil
 	clear(x.weighed)
 	for i := range x.enabled {
 		x.enabled[i] = x.enabled[i][:0]
 	}
-	x.m.guards.each(state, func(c *command) {
+	x.m.guards.forEachCandidate(state, func(c *command) {
 		if c.guard(&x.env) {
-			x.enabled[c.leaf] = append(x.enabled[c.leaf], c)
+			x.enabled[c.participant] = append(x.enabled[c.participant], c)
 		}
 	})
-	if x.env.err != nil { // the first one is reported
+	if x.env.err != nil { // report the error of the first command in order
 		x.env.err = nil
 		for _, c := range x.m.commands {
 			c.guard(&x.env)
 		}
 		return x.m.takeError(&x.env)
 	}
-	x.combos, x.members = x.combos[:0], x.members[:0]
-	for i := range x.m.groups {
-		x.addCombos(&x.m.groups[i])
+	x.combinations, x.members = x.combinations[:0], x.members[:0]
+	for i := range x.m.synchronisations {
+		x.addCombos(&x.m.synchronisations[i])
 	}
 	return nil
 }
 
-// addCombos appends the product of the leaves' enabled commands, the first
-// leaf varying fastest. The last leaf is the outer loop of the recursion.
-func (x *expander) addCombos(g *group) {
-	for _, l := range g.leaves {
-		if len(x.enabled[l.commands[0].leaf]) == 0 {
+// addCombos appends the product of the participants' enabled commands, the first participant varying fastest.
+func (x *expander) addCombos(g *synchronisation) {
+	for _, l := range g.participants {
+		if len(x.enabled[l.commands[0].participant]) == 0 {
 			return
 		}
 	}
-	start := len(x.combos)
-	for i, l := range g.leaves {
-		on := x.enabled[l.commands[0].leaf]
+	start := len(x.combinations)
+	for i, l := range g.participants {
+		on := x.enabled[l.commands[0].participant]
 		if !slices.IsSortedFunc(on, inOrder) {
 			slices.SortFunc(on, inOrder)
 		}
-		n := len(x.combos) - start
+		n := len(x.combinations) - start
 		for _, c := range on {
 			if i > 0 {
 				x.extend(start, n, c)
 				continue
 			}
-			x.combos = append(x.combos, combo{g.action, len(x.members), len(x.members) + 1})
+			x.combinations = append(x.combinations, combination{g.action, len(x.members), len(x.members) + 1})
 			x.members = append(x.members, c)
 		}
-		// The combinations without this leaf were the raw material.
-		x.combos = slices.Delete(x.combos, start, start+n)
+		// Remove the combinations without this participant.
+		x.combinations = slices.Delete(x.combinations, start, start+n)
 	}
 }
 
 func inOrder(a, b *command) int { return a.ord - b.ord }
 
-// extend appends a copy of each of the n combinations from start, with c added.
+// extend appends copies of the n combinations from index start, each with c added.
 func (x *expander) extend(start, n int, c *command) {
-	for _, old := range x.combos[start : start+n] {
-		if !x.did(old.last - old.first) {
+	for _, old := range x.combinations[start : start+n] {
+		if !x.addWork(old.last - old.first) {
 			return
 		}
 		first := len(x.members)
 		x.members = append(x.members, x.members[old.first:old.last]...)
 		x.members = append(x.members, c)
-		x.combos = append(x.combos, combo{old.action, first, len(x.members)})
+		x.combinations = append(x.combinations, combination{old.action, first, len(x.members)})
 	}
 }
 
@@ -319,18 +316,17 @@ func (x *expander) weigh(c *command) *StateError {
 // sumsToOne is PRISM's test, relative to the sum.
 func sumsToOne(sum float64) bool { return math.Abs((sum-1)/sum) < SumTolerance }
 
-// addChoice appends the choice of a combination: the product of its commands'
-// updates, the first command's varying fastest, without those of weight zero
-// and with equal targets added up.
-func (x *expander) addChoice(c combo) *StateError {
+// addChoice appends the choice of a combination: the product of its commands' updates, the first command's varying fastest. It
+// leaves out combinations of weight zero and adds up those with equal targets.
+func (x *expander) addChoice(c combination) *StateError {
 	members := x.members[c.first:c.last]
-	ch, first := x.bare(c), len(x.flat)
+	ch, first := x.withoutTransitions(c), len(x.flat)
 	x.updates = x.updates[:0]
 	for range members {
 		x.updates = append(x.updates, 0)
 	}
-	x.entered = 0
-	for x.did(len(members) + len(x.env.state)) {
+	x.hashed = 0
+	for x.addWork(len(members) + len(x.env.state)) {
 		if w := x.weight(members, x.updates); w > 0 {
 			if err := x.addTransition(first, members, w); err != nil {
 				return err
@@ -345,8 +341,8 @@ func (x *expander) addChoice(c combo) *StateError {
 	return nil
 }
 
-// bare returns the choice of a combination without its transitions.
-func (x *expander) bare(c combo) Choice {
+// withoutTransitions returns the choice of a combination without its transitions.
+func (x *expander) withoutTransitions(c combination) Choice {
 	members, first := x.members[c.first:c.last], len(x.refs)
 	for _, cmd := range members {
 		x.refs = append(x.refs, CommandRef{cmd.module, cmd.index})
@@ -354,7 +350,7 @@ func (x *expander) bare(c combo) Choice {
 	return Choice{Action: c.action, Module: ownModule(c.action, members), Commands: x.refs[first:]}
 }
 
-// weight is the product of the members' weights, in their order.
+// weight returns the product of the members' weights, multiplied in order.
 func (x *expander) weight(members []*command, updates []int) float64 {
 	w := x.weights[members[0].ord][updates[0]]
 	for i, c := range members[1:] {
@@ -391,7 +387,7 @@ func (x *expander) addTransition(first int, members []*command, w float64) *Stat
 	return nil
 }
 
-// find returns which of the transitions from first on has a target, of n values; -1 for none.
+// find returns the index of the transition, from first on, with a target of n values; -1 if there is none.
 func (x *expander) find(first, n int, target []int32) int {
 	const few = 16
 	if len(x.flat)-first < few {
@@ -402,30 +398,30 @@ func (x *expander) find(first, n int, target []int32) int {
 		}
 		return -1
 	}
-	if 2*(len(x.flat)-first) > len(x.slots) {
-		x.slots, x.entered = make([]int32, max(4*few, 4*len(x.slots))), 0
-	} else if x.entered == 0 {
-		clear(x.slots)
+	if 2*(len(x.flat)-first) > len(x.hashSlots) {
+		x.hashSlots, x.hashed = make([]int32, max(4*few, 4*len(x.hashSlots))), 0
+	} else if x.hashed == 0 {
+		clear(x.hashSlots)
 	}
-	for ; x.entered < len(x.flat)-first; x.entered++ {
-		i := first + x.entered
+	for ; x.hashed < len(x.flat)-first; x.hashed++ {
+		i := first + x.hashed
 		slot, _ := x.probe(first, n, x.targets[i*n:(i+1)*n])
-		x.slots[slot] = int32(x.entered + 1)
+		x.hashSlots[slot] = int32(x.hashed + 1)
 	}
 	_, i := x.probe(first, n, target)
 	return i
 }
 
-// probe returns the slot of a target, and the transition in it or -1.
+// probe returns the hash slot of a target, and the transition in it; -1 if the slot is empty.
 func (x *expander) probe(first, n int, target []int32) (slot, transition int) {
 	h := uint64(len(target))
 	for _, v := range target {
 		h = (h ^ uint64(uint32(v))) * 0x9e3779b97f4a7c15
 		h ^= h >> 32
 	}
-	mask := len(x.slots) - 1 // there are a power of two of them
-	for slot = int(h) & mask; x.slots[slot] != 0; slot = (slot + 1) & mask {
-		i := first + int(x.slots[slot]) - 1
+	mask := len(x.hashSlots) - 1 // the table size is a power of two
+	for slot = int(h) & mask; x.hashSlots[slot] != 0; slot = (slot + 1) & mask {
+		i := first + int(x.hashSlots[slot]) - 1
 		if slices.Equal(x.targets[i*n:(i+1)*n], target) {
 			return slot, i
 		}
@@ -433,8 +429,7 @@ func (x *expander) probe(first, n int, target []int32) (slot, transition int) {
 	return slot, -1
 }
 
-// apply writes the chosen updates' values into target. All of them read the
-// state before the transition.
+// apply writes the values of the chosen updates into target. All updates read the state before the transition.
 func (x *expander) apply(target []int32, members []*command, updates []int) *StateError {
 	for i, c := range members {
 		if err := x.assign(target, c, updates[i]); err != nil {
@@ -461,8 +456,8 @@ func (x *expander) assign(target []int32, c *command, update int) *StateError {
 	return nil
 }
 
-// link sets what could not be set while the buffers were still growing.
-func (x *expander) link() {
+// setSlices sets the slices that refer to buffers, after the buffers have stopped growing.
+func (x *expander) setSlices() {
 	n := len(x.env.state)
 	for i := range x.flat {
 		x.flat[i].Target = x.targets[i*n : (i+1)*n : (i+1)*n]

@@ -81,7 +81,7 @@ func TestExpressions(t *testing.T) {
 			}
 		}
 		b := m.newBuilder()
-		b.merge()
+		b.flatten()
 		if got := evaluate(b.expr(e), m.initialState()); m.doubles.Decided(m.prog.Labels[0].X) && (got.failed != tt.fails || !tt.fails && (got.i == 1) != tt.holds) {
 			t.Errorf("%s: term gave %+v", tt.e, got)
 		}
@@ -118,8 +118,8 @@ func compareEval(t *testing.T, seed uint64) {
 			t.Fatal(err)
 		}
 		b := m.newBuilder()
-		b.take(e)
-		b.merge()
+		b.register(e)
+		b.flatten()
 		for range 20 {
 			state := randomState(w.r, m)
 			want, _, wantErr := sema.EvalExact(e, state)
@@ -151,8 +151,8 @@ func TestIntervals(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := newMovegen(m, 0)
-		p.takeModel()
+		p := newMoveGenerator(m, 0)
+		p.registerModel()
 		r := rand.New(rand.NewPCG(seed, 3))
 		for range 30 {
 			state := randomState(r, m)

@@ -9,64 +9,63 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// assemble compiles the model under a monitor to a WebAssembly module. It
-// refuses models that would make too much code and those whose initial state is
-// outside the declared ranges, on which the machine's arithmetic relies.
+// assemble compiles the model and a monitor to a WebAssembly module. It refuses models that need too much code, and those
+// whose initial state is outside the declared ranges, because the machine's arithmetic relies on these.
 func (m *Model) assemble(w *watch, start []int32) ([]byte, error) {
 	for i, v := range m.prog.Vars {
 		if start[i] < v.Low || start[i] > v.High {
 			return nil, m.tooHard("the initial value of %s is outside its range", v.Name)
 		}
 	}
-	return newPathgen(m, w, start).assemble()
+	return newPathGenerator(m, w, start).assemble()
 }
 
-// movegen emits what both functions made from a model need: the decision which
-// moves are enabled, and the weights and values of their updates.
-type movegen struct {
-	codegen
-	m      *Model
-	b      *builder
-	mod    *wasm.Module
-	moves  []move
-	used   int              // bytes of memory
-	memos  map[string]*memo // by description
-	single map[*term]int    // the only variable a condition reads, or -1
+// moveGenerator emits code that path drawing and state expansion have in common: which moves are enabled, and the weights and
+// values of their updates.
+type moveGenerator struct {
+	codeGenerator
+	m            *Model
+	b            *builder
+	mod          *wasm.Module
+	moves        []commandSet
+	used         int              // bytes of memory in use
+	memos        map[string]*memo // by description
+	onlyVariable map[*term]int    // the variable of a condition that reads only one; otherwise -1
 
-	words   bitset                           // locals for bitsets
-	weights map[*command][]wasm.Var[float64] // locals of computed weights
-	fixed   map[*command][]float64
-	// decide emits the leaf of a decision tree with the moves that remain
+	words           bitset                           // locals for bitsets
+	weights         map[*command][]wasm.Var[float64] // locals of computed weights
+	constantWeights map[*command][]float64
+	// emitLeaf emits the code of a leaf of the decision tree, for the moves that remain
 	// possible; the code ends in a jump.
-	decide func(moves []candidate)
+	emitLeaf func(moves []candidate)
 }
 
-// newMovegen reserves the first bytes of memory.
+// newMoveGenerator returns a moveGenerator for a module whose first bytes of memory are reserved.
 //
-// It is no method of Model: a package that uses Model compiles what the signatures of
-// its methods mention, and the generic types of wasm take a second each time.
-func newMovegen(m *Model, reserved int) movegen {
+// It is a function: a package that imports compile compiles the types in the signatures of Model's methods,
+// and the generic types of wasm take a second each time.
+func newMoveGenerator(m *Model, reserved int) moveGenerator {
 	b := m.newBuilder()
-	return movegen{
-		codegen: codegen{
+	return moveGenerator{
+		codeGenerator: codeGenerator{
 			g: b.graph, facts: b.noFacts(),
-			local: map[*term]pushed{}, uses: map[*term]int{},
+			local: map[*term]emitter{}, uses: map[*term]int{},
 		},
 		m: m, b: b, mod: &wasm.Module{},
-		weights: map[*command][]wasm.Var[float64]{}, fixed: map[*command][]float64{},
-		used: reserved, memos: map[string]*memo{}, single: map[*term]int{},
+		weights: map[*command][]wasm.Var[float64]{}, constantWeights: map[*command][]float64{},
+		used: reserved, memos: map[string]*memo{}, onlyVariable: map[*term]int{},
 	}
 }
 
-func newPathgen(m *Model, w *watch, start []int32) *pathgen {
-	p := &pathgen{movegen: newMovegen(m, tablesAt), w: w, start: start}
-	p.decide = p.leaf
+func newPathGenerator(m *Model, w *watch, start []int32) *pathGenerator {
+	p := &pathGenerator{moveGenerator: newMoveGenerator(m, tablesAt), w: w, start: start}
+	p.emitLeaf = p.decideLeaf
 	return p
 }
 
-func (p *pathgen) assemble() ([]byte, error) {
-	p.takeModel()
-	p.takeMonitor()
+func (p *pathGenerator) assemble() ([]byte, error) {
+	p.registerModel()
+	p.registerMonitor()
 	if err := p.prepare(); err != nil {
 		return nil, err
 	}
@@ -81,15 +80,14 @@ func (m *Model) tooHard(format string, args ...any) error {
 	return &UnsupportedError{m.prog.File, syntax.Pos{}, "not compiled to WebAssembly: " + fmt.Sprintf(format, args...)}
 }
 
-// prepare makes what code generation starts from, once the builder has been
-// given all expressions.
-func (p *movegen) prepare() error {
-	p.b.merge()
+// prepare lists the moves and the constant weights. All expressions must be registered before.
+func (p *moveGenerator) prepare() error {
+	p.b.flatten()
 	if err := p.listMoves(); err != nil {
 		return err
 	}
 	for _, c := range p.m.commands {
-		p.fixWeights(c)
+		p.classifyWeights(c)
 	}
 	if n := len(p.b.terms); n > maxTermCount {
 		return p.m.tooHard("%d terms, more than %d", n, maxTermCount)
@@ -97,50 +95,50 @@ func (p *movegen) prepare() error {
 	return nil
 }
 
-// takeModel gives the builder every expression of the model's commands.
-func (p *movegen) takeModel() {
+// registerModel registers every expression of the model's commands with the builder.
+func (p *moveGenerator) registerModel() {
 	for _, c := range p.m.commands {
-		p.b.takeGuard(c.src.Guard)
+		p.b.registerGuard(c.src.Guard)
 		for _, u := range c.src.Updates {
-			p.b.take(u.Prob)
+			p.b.register(u.Prob)
 			for _, a := range u.Assigns {
-				p.b.take(a.Value)
+				p.b.register(a.Value)
 			}
 		}
 	}
 }
 
-// takeMonitor gives the builder the expressions of the monitor.
-func (p *pathgen) takeMonitor() {
-	p.b.take(p.w.Left)
-	p.b.take(p.w.Right)
+// registerMonitor registers the expressions of the monitor.
+func (p *pathGenerator) registerMonitor() {
+	p.b.register(p.w.Left)
+	p.b.register(p.w.Right)
 	if p.w.rewards != nil {
 		for _, it := range p.w.rewards.src.Items {
-			p.b.take(it.Guard)
-			p.b.take(it.Value)
+			p.b.register(it.Guard)
+			p.b.register(it.Value)
 		}
 	}
 }
 
 // listMoves lists every combination of commands whose guards do not contradict
 // each other, in the order in which the interpreter finds the enabled ones.
-func (p *movegen) listMoves() error {
-	for _, g := range p.m.groups {
-		members := make([]*command, len(g.leaves))
-		if err := p.combine(g, len(g.leaves)-1, members, p.facts); err != nil {
+func (p *moveGenerator) listMoves() error {
+	for _, g := range p.m.synchronisations {
+		members := make([]*command, len(g.participants))
+		if err := p.combine(g, len(g.participants)-1, members, p.facts); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// combine chooses the commands of leaves i, i-1, …, 0; the first leaf varies
-// fastest. The facts are the guards of the commands chosen so far.
-func (p *movegen) combine(g group, i int, members []*command, f *facts) error {
+// combine chooses the commands of participants i, i-1, …, 0; the first one varies fastest. f has the guards of the commands
+// chosen so far.
+func (p *moveGenerator) combine(g synchronisation, i int, members []*command, f *facts) error {
 	if i < 0 {
 		return p.addMove(g.action, members)
 	}
-	for _, c := range g.leaves[i].commands {
+	for _, c := range g.participants[i].commands {
 		guard := p.b.expr(c.src.Guard)
 		if f.simplify(guard) == p.g.no {
 			continue
@@ -153,11 +151,11 @@ func (p *movegen) combine(g group, i int, members []*command, f *facts) error {
 	return nil
 }
 
-func (p *movegen) addMove(action int, members []*command) error {
+func (p *moveGenerator) addMove(action int, members []*command) error {
 	if len(p.moves) == maxMoves {
 		return p.m.tooHard("more than %d combinations of commands", maxMoves)
 	}
-	mv := move{action: action, members: slices.Clone(members)}
+	mv := commandSet{action: action, members: slices.Clone(members)}
 	if n := alternatives(mv.members); n > maxUpdates {
 		return p.m.tooHard("%d combinations of updates in one choice", n)
 	}
@@ -168,10 +166,9 @@ func (p *movegen) addMove(action int, members []*command) error {
 	return nil
 }
 
-// fixWeights notes a command's weights if they are constant and pass the
-// checks of expander.weigh. If they are not constant it reserves locals for
-// them; if they are wrong it does neither.
-func (p *movegen) fixWeights(c *command) {
+// classifyWeights records a command's weights if they are constants that pass the checks of expander.weigh. For weights that
+// are not constant it prepares locals. Invalid constant weights get neither; see hasInvalidWeights.
+func (p *moveGenerator) classifyWeights(c *command) {
 	var ws []float64
 	for i := range c.updates {
 		t := p.probability(c, i)
@@ -191,11 +188,11 @@ func (p *movegen) fixWeights(c *command) {
 	if sum == 0 || !p.m.continuous() && !sumsToOne(sum) {
 		return
 	}
-	p.fixed[c] = ws
+	p.constantWeights[c] = ws
 }
 
-// weightLocals declares the locals that fixWeights asked for.
-func (p *movegen) weightLocals(commands ...*command) {
+// weightLocals declares the locals that classifyWeights prepared.
+func (p *moveGenerator) weightLocals(commands ...*command) {
 	for _, c := range commands {
 		for i := range p.weights[c] {
 			p.weights[c][i] = wasm.Local[float64](p.f)

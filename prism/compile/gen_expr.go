@@ -6,38 +6,37 @@ import (
 	"tilecheck/prism/compile/wasm"
 )
 
-// codegen emits the code of terms into a function. A term that was computed
-// stays in a local for as long as the place where it was computed dominates the
-// code being emitted.
-type codegen struct {
+// codeGenerator emits the code of terms into a function. A computed term stays in a local as long as the place where it was
+// computed dominates the code being emitted.
+type codeGenerator struct {
 	g *graph
 	f *wasm.Func
-	// bail is where a failure goes; the path is then left to the interpreter.
+	// bail is the label for failures: the interpreter then takes over.
 	bail  wasm.Label
 	facts *facts
 	slots []wasm.Var[int32] // the global of each variable
-	// params stand for variables in a function of its own.
+	// params replace the variables' globals in a separate function.
 	params map[int]wasm.Var[int32]
 	// host functions
 	hostPow, hostLog, hostIntPow uint32
 
-	local map[*term]pushed // computed terms
-	trail []*term          // their order, for closing scopes
-	uses  map[*term]int
-	stamp []int // by term id, for cost
-	epoch int
+	local      map[*term]emitter // computed terms
+	scopeOrder []*term           // computed terms in order, for closing scopes
+	uses       map[*term]int
+	measuredAt []int // the epoch in which costOf counted each term
+	epoch      int
 }
 
-// pushed is an expression of either type.
-type pushed interface{ Emit(f *wasm.Func) }
+// emitter is an expression of either WebAssembly type.
+type emitter interface{ Emit(f *wasm.Func) }
 
-// Costs in operations. A branch that is taken at random costs as much as
-// several dozen of them.
+// Costs in operations. A mispredicted branch costs as much as
+// several dozen operations.
 const (
-	chunkCost  = 4       // connectives are evaluated without jumps up to here
-	selectCost = 12      // arms of ?: are both evaluated up to here
-	jointCost  = 40      // a condition common to several values is branched on from here
-	hoistCost  = 1 << 16 // what repeats is computed first from here, so that no code is long
+	chunkCost  = 4       // up to this cost, connectives are evaluated without jumps
+	selectCost = 12      // up to this cost, both arms of ?: are evaluated
+	jointCost  = 40      // above this cost, a condition common to several values gets a branch
+	hoistCost  = 1 << 16 // above this cost, repeated sub-terms are computed first, to bound the code size
 )
 
 func wasmType(s sort) wasm.Type {
@@ -47,38 +46,38 @@ func wasmType(s sort) wasm.Type {
 	return wasm.I32
 }
 
-// note counts the uses of a term and of those below it that are new.
-func (c *codegen) note(t *term) {
+// countUses counts a use of a term and, the first time, of its operands.
+func (c *codeGenerator) countUses(t *term) {
 	c.uses[t]++
 	if c.uses[t] == 1 {
 		for _, a := range t.args {
-			c.note(a)
+			c.countUses(a)
 		}
 	}
 }
 
-// scoped emits code that may not run; what it computes is forgotten after it.
-func (c *codegen) scoped(emit func()) {
-	mark := len(c.trail)
+// scoped emits code that may not run. Terms computed in it are not available after it.
+func (c *codeGenerator) scoped(emit func()) {
+	mark := len(c.scopeOrder)
 	emit()
-	for _, t := range c.trail[mark:] {
+	for _, t := range c.scopeOrder[mark:] {
 		delete(c.local, t)
 	}
-	c.trail = c.trail[:mark]
+	c.scopeOrder = c.scopeOrder[:mark]
 }
 
-// keep pushes the value of t and keeps it in a local.
-func (c *codegen) keep(t *term, value func(*wasm.Func)) {
+// keepInLocal pushes the value of t and keeps it in a local.
+func (c *codeGenerator) keepInLocal(t *term, value func(*wasm.Func)) {
 	if t.sort == sortNum {
 		c.local[t] = wasm.Keep[float64](c.f, wasm.Expr[float64](value))
 	} else {
 		c.local[t] = wasm.Keep[int32](c.f, wasm.Expr[int32](value))
 	}
-	c.trail = append(c.trail, t)
+	c.scopeOrder = append(c.scopeOrder, t)
 }
 
-// costOf is what evaluating t here would cost, up to a limit.
-func (c *codegen) costOf(limit int, ts ...*term) int {
+// costOf returns the cost of evaluating terms at this place, up to a limit.
+func (c *codeGenerator) costOf(limit int, ts ...*term) int {
 	c.epoch++
 	total := 0
 	for _, t := range ts {
@@ -87,17 +86,17 @@ func (c *codegen) costOf(limit int, ts ...*term) int {
 	return total
 }
 
-func (c *codegen) measure(t *term, limit int) int {
-	for len(c.stamp) <= t.id {
-		c.stamp = append(c.stamp, 0)
+func (c *codeGenerator) measure(t *term, limit int) int {
+	for len(c.measuredAt) <= t.id {
+		c.measuredAt = append(c.measuredAt, 0)
 	}
-	if t.op == opConst || t.op == opVar || c.stamp[t.id] == c.epoch || limit <= 0 {
+	if t.op == opConst || t.op == opVar || c.measuredAt[t.id] == c.epoch || limit <= 0 {
 		return 0
 	}
 	if _, ok := c.local[t]; ok {
 		return 0
 	}
-	c.stamp[t.id] = c.epoch
+	c.measuredAt[t.id] = c.epoch
 	total := 1
 	if t.op == opNot || t.op == opOfBool {
 		total = 0
@@ -108,40 +107,40 @@ func (c *codegen) measure(t *term, limit int) int {
 	return total
 }
 
-// integer is the value of an Int or a Bool.
-func (c *codegen) integer(t *term) wasm.Expr[int32] {
+// integer emits the value of an Int or a Bool.
+func (c *codeGenerator) integer(t *term) wasm.Expr[int32] {
 	return func(*wasm.Func) { c.expr(t) }
 }
 
-// double is the value of a Double.
-func (c *codegen) double(t *term) wasm.Expr[float64] {
+// double emits the value of a Double.
+func (c *codeGenerator) double(t *term) wasm.Expr[float64] {
 	return func(*wasm.Func) { c.expr(t) }
 }
 
-// expr pushes the value of t.
-func (c *codegen) expr(t *term) {
+// expr emits code that pushes the value of t.
+func (c *codeGenerator) expr(t *term) {
 	known, ok := c.local[t]
 	switch {
 	case ok:
 		known.Emit(c.f)
 	case t.op == opConst && t.sort == sortNum:
-		number(t.f).Emit(c.f)
+		constF64(t.f).Emit(c.f)
 	case t.op == opConst:
-		whole(t.i).Emit(c.f)
+		constI32(t.i).Emit(c.f)
 	case t.op == opVar:
 		c.variable(t.slot).Emit(c.f)
 	case c.uses[t] > 1:
 		c.hoist(t)
-		c.keep(t, func(*wasm.Func) { c.compute(t).Emit(c.f) })
+		c.keepInLocal(t, func(*wasm.Func) { c.compute(t).Emit(c.f) })
 	default:
 		c.hoist(t)
 		c.compute(t).Emit(c.f)
 	}
 }
 
-// hoist computes what a term whose code would be long has in several places,
-// whether or not the value is needed: what fails is left to the interpreter.
-func (c *codegen) hoist(t *term) {
+// hoist computes the repeated sub-terms of a term with a high cost, even if they turn out not to be needed. If one
+// fails, the interpreter takes over.
+func (c *codeGenerator) hoist(t *term) {
 	if t.cost < hoistCost {
 		return
 	}
@@ -164,28 +163,28 @@ func (c *codegen) hoist(t *term) {
 	for _, x := range order {
 		if uses[x] > 1 {
 			c.f.Drop(wasm.Expr[int32](func(*wasm.Func) { // or a Double
-				c.keep(x, func(*wasm.Func) { c.compute(x).Emit(c.f) })
+				c.keepInLocal(x, func(*wasm.Func) { c.compute(x).Emit(c.f) })
 			}))
 		}
 	}
 }
 
-func (c *codegen) variable(slot int) wasm.Var[int32] {
+func (c *codeGenerator) variable(slot int) wasm.Var[int32] {
 	if l, ok := c.params[slot]; ok {
 		return l
 	}
 	return c.slots[slot]
 }
 
-// The constants of the three types.
-func whole[T int | int32 | int64](x T) wasm.Expr[int32] { return wasm.Const(int32(x)) }
+// Constants of the three types.
+func constI32[T int | int32 | int64](x T) wasm.Expr[int32] { return wasm.Const(int32(x)) }
 
-func wide(x int64) wasm.Expr[int64] { return wasm.Const(x) }
+func constI64(x int64) wasm.Expr[int64] { return wasm.Const(x) }
 
-func number(x float64) wasm.Expr[float64] { return wasm.Const(x) }
+func constF64(x float64) wasm.Expr[float64] { return wasm.Const(x) }
 
-// compute is the value of an operation.
-func (c *codegen) compute(t *term) pushed {
+// compute emits an operation.
+func (c *codeGenerator) compute(t *term) emitter {
 	switch t.op {
 	case opNot:
 		return c.negation(t.args[0])
@@ -208,11 +207,11 @@ func (c *codegen) compute(t *term) pushed {
 	case opOfBool:
 		return c.integer(t.args[0])
 	}
-	return c.plain(t)
+	return c.instructionValue(t)
 }
 
-// plain is an operation that is one instruction.
-func (c *codegen) plain(t *term) pushed {
+// instructionValue emits an operation that is a single instruction or host call.
+func (c *codeGenerator) instructionValue(t *term) emitter {
 	last := t.args[len(t.args)-1]
 	switch {
 	case t.op == opIntEq && last.isConst() && last.i == 0:
@@ -259,8 +258,8 @@ func instruction(op opcode) wasm.Opcode {
 	}
 }
 
-// negation is not x, as one comparison where there is one.
-func (c *codegen) negation(x *term) wasm.Expr[int32] {
+// negation emits not x, as a single comparison if possible.
+func (c *codeGenerator) negation(x *term) wasm.Expr[int32] {
 	_, known := c.local[x]
 	if known || c.uses[x] > 1 || x.op != opIntEq && x.op != opIntLt && x.op != opIff {
 		return c.integer(x).IsZero()
@@ -272,9 +271,9 @@ func (c *codegen) negation(x *term) wasm.Expr[int32] {
 	return a.Ne(b)
 }
 
-// chunk splits off the first operands of a connective that are evaluated
-// together, without a jump between them: never one that may fail after another.
-func (c *codegen) chunk(args []*term) (now, later []*term) {
+// cheapPrefix splits off the first operands of a connective that are evaluated together, without a jump. An operand that may fail
+// is evaluated together only if it is the first.
+func (c *codeGenerator) cheapPrefix(args []*term) (now, later []*term) {
 	cost := c.costOf(chunkCost+1, args[0])
 	for i, a := range args[1:] {
 		cost += c.costOf(chunkCost+1, a)
@@ -285,8 +284,8 @@ func (c *codegen) chunk(args []*term) (now, later []*term) {
 	return args, nil
 }
 
-// together is the conjunction or disjunction of operands, all evaluated.
-func (c *codegen) together(op opcode, args []*term) wasm.Expr[int32] {
+// evaluateAll emits a conjunction or disjunction without short-circuiting.
+func (c *codeGenerator) evaluateAll(op opcode, args []*term) wasm.Expr[int32] {
 	x := c.integer(args[0])
 	for _, a := range args[1:] {
 		if op == opAnd {
@@ -298,24 +297,23 @@ func (c *codegen) together(op opcode, args []*term) wasm.Expr[int32] {
 	return x
 }
 
-func (c *codegen) connective(op opcode, args []*term) wasm.Expr[int32] {
-	now, later := c.chunk(args)
+func (c *codeGenerator) connective(op opcode, args []*term) wasm.Expr[int32] {
+	now, later := c.cheapPrefix(args)
 	if later == nil {
-		return c.together(op, now)
+		return c.evaluateAll(op, now)
 	}
 	rest := func() { c.scoped(func() { c.connective(op, later).Emit(c.f) }) }
 	return func(f *wasm.Func) {
 		if op == opAnd {
-			f.IfElse(wasm.I32, c.together(op, now), rest, func() { whole(0).Emit(f) })
+			f.IfElse(wasm.I32, c.evaluateAll(op, now), rest, func() { constI32(0).Emit(f) })
 		} else {
-			f.IfElse(wasm.I32, c.together(op, now), func() { whole(1).Emit(f) }, rest)
+			f.IfElse(wasm.I32, c.evaluateAll(op, now), func() { constI32(1).Emit(f) }, rest)
 		}
 	}
 }
 
-// branch jumps to a label if t has the wanted value. What it computes on the
-// way stays known behind it.
-func (c *codegen) branch(t *term, want bool, to wasm.Label) {
+// branch jumps to a label if t has the wanted value. Terms computed before the jump stay available after it.
+func (c *codeGenerator) branch(t *term, want bool, to wasm.Label) {
 	c.hoist(t)
 	_, known := c.local[t]
 	switch {
@@ -330,12 +328,12 @@ func (c *codegen) branch(t *term, want bool, to wasm.Label) {
 	case t.op == opAnd && !want, t.op == opOr && want:
 		for args := t.args; args != nil; {
 			var now []*term
-			now, args = c.chunk(args)
+			now, args = c.cheapPrefix(args)
 			if len(now) == 1 {
 				c.branch(now[0], want, to)
 				continue
 			}
-			c.jump(c.together(t.op, now), want, to)
+			c.jump(c.evaluateAll(t.op, now), want, to)
 		}
 	case (t.op == opAnd || t.op == opOr) && t.cost > chunkCost:
 		c.scoped(func() {
@@ -349,14 +347,14 @@ func (c *codegen) branch(t *term, want bool, to wasm.Label) {
 	}
 }
 
-func (c *codegen) jump(cond wasm.Expr[int32], want bool, to wasm.Label) {
+func (c *codeGenerator) jump(cond wasm.Expr[int32], want bool, to wasm.Label) {
 	if !want {
 		cond = cond.IsZero()
 	}
 	c.f.BrIf(to, cond)
 }
 
-func (c *codegen) conditional(t *term) pushed {
+func (c *codeGenerator) conditional(t *term) emitter {
 	cond, x, y := t.args[0], t.args[1], t.args[2]
 	if !x.fails && !y.fails && c.costOf(selectCost+1, x) <= selectCost && c.costOf(selectCost+1, y) <= selectCost {
 		if t.sort == sortNum {
@@ -368,9 +366,8 @@ func (c *codegen) conditional(t *term) pushed {
 	return wasm.Expr[int32](func(f *wasm.Func) { f.IfElse(wasmType(t.sort), c.integer(cond), arm(x), arm(y)) })
 }
 
-// arithmetic is an addition, subtraction or multiplication of Ints: in 64 bits
-// and checked, unless the facts exclude an overflow.
-func (c *codegen) arithmetic(t *term) wasm.Expr[int32] {
+// arithmetic emits an addition, subtraction or multiplication of Ints: in 64 bits with a check, unless the facts exclude an overflow.
+func (c *codeGenerator) arithmetic(t *term) wasm.Expr[int32] {
 	x, y := c.integer(t.args[0]), c.integer(t.args[1])
 	if !c.facts.overflows(t) {
 		if y := t.args[1]; t.op == opMul && y.isConst() && y.i == 2 {
@@ -396,23 +393,23 @@ func calculate[T int32 | int64](op opcode, x, y wasm.Expr[T]) wasm.Expr[T] {
 	return x.Mul(y)
 }
 
-func (c *codegen) modulo(t *term) wasm.Expr[int32] {
+func (c *codeGenerator) modulo(t *term) wasm.Expr[int32] {
 	return func(f *wasm.Func) {
 		x := wasm.Into(f, c.integer(t.args[0]))
 		y := wasm.Into(f, c.integer(t.args[1]))
 		if c.facts.interval(t.args[1]).lo <= 0 {
-			f.BrIf(c.bail, y.Lt(whole(1)))
+			f.BrIf(c.bail, y.Lt(constI32(1)))
 		}
 		if c.facts.interval(t.args[0]).lo >= 0 {
 			x.RemU(y).Emit(f)
 			return
 		}
 		r := wasm.Local[int32](f)
-		r.Tee(x.Rem(y)).Add(wasm.Select(r.Lt(whole(0)), y, whole(0))).Emit(f)
+		r.Tee(x.Rem(y)).Add(wasm.Select(r.Lt(constI32(0)), y, constI32(0))).Emit(f)
 	}
 }
 
-func (c *codegen) extreme(t *term) wasm.Expr[int32] {
+func (c *codeGenerator) extreme(t *term) wasm.Expr[int32] {
 	return func(f *wasm.Func) {
 		x := wasm.Into(f, c.integer(t.args[0]))
 		y := wasm.Into(f, c.integer(t.args[1]))
@@ -424,33 +421,33 @@ func (c *codegen) extreme(t *term) wasm.Expr[int32] {
 	}
 }
 
-// hostFailed is what the integer power returns where it fails.
+// hostFailed is the result of the integer power if it fails.
 const hostFailed = math.MinInt64
 
-func (c *codegen) power(t *term) wasm.Expr[int32] {
+func (c *codeGenerator) power(t *term) wasm.Expr[int32] {
 	return func(f *wasm.Func) {
 		call := wasm.Call[int64, int32](c.hostIntPow, c.integer(t.args[0]), c.integer(t.args[1]))
 		all := wasm.Local[int64](f)
-		f.BrIf(c.bail, all.Tee(call).Eq(wide(hostFailed)))
+		f.BrIf(c.bail, all.Tee(call).Eq(constI64(hostFailed)))
 		wasm.Wrap(all).Emit(f)
 	}
 }
 
-// rounding is floor, ceil or round, checked to fit 32 bits.
-func (c *codegen) rounding(t *term) wasm.Expr[int32] {
+// rounding emits floor, ceil or round, and checks that the result fits 32 bits.
+func (c *codeGenerator) rounding(t *term) wasm.Expr[int32] {
 	return func(f *wasm.Func) {
 		x := wasm.Into(f, c.double(t.args[0]))
 		r := rounded(f, t.op, x, t.args[0].nan)
 		if t.fails {
 			y := wasm.Into(f, r)
-			f.BrIf(c.bail, y.Ge(number(math.MinInt32)).And(y.Le(number(math.MaxInt32))).IsZero())
+			f.BrIf(c.bail, y.Ge(constF64(math.MinInt32)).And(y.Le(constF64(math.MaxInt32))).IsZero())
 			r = y.Expr
 		}
 		wasm.Convert[int32](wasm.I32TruncF64S, r).Emit(f)
 	}
 }
 
-// rounded is roundBy.
+// rounded emits roundBy.
 func rounded(f *wasm.Func, op opcode, x wasm.Var[float64], nan bool) wasm.Expr[float64] {
 	switch op {
 	case opFloor:
@@ -459,15 +456,15 @@ func rounded(f *wasm.Func, op opcode, x wasm.Var[float64], nan bool) wasm.Expr[f
 		return wasm.Convert[float64](wasm.F64Ceil, x)
 	}
 	low := wasm.Into(f, wasm.Convert[float64](wasm.F64Floor, x))
-	r := wasm.Select(x.Sub(low).Ge(number(0.5)), low.Add(number(1)), low)
+	r := wasm.Select(x.Sub(low).Ge(constF64(0.5)), low.Add(constF64(1)), low)
 	if nan {
-		r = wasm.Select(x.Eq(x), r, number(0))
+		r = wasm.Select(x.Eq(x), r, constF64(0))
 	}
 	return r
 }
 
 // same is sema.SameDouble. Where one side is never NaN and never zero, it is IEEE equality.
-func (c *codegen) same(x, y *term) wasm.Expr[int32] {
+func (c *codeGenerator) same(x, y *term) wasm.Expr[int32] {
 	if ordinary(x) || ordinary(y) {
 		return c.double(x).Eq(c.double(y))
 	}

@@ -10,21 +10,21 @@ import (
 	"tilecheck/prism/compile/wasm"
 )
 
-// Values that depend on few variables, and cost much, are remembered: the
-// variables' values, packed into one word, are looked up in a table of the
-// packed results, and only a miss computes them. Groups of values that are the
-// same function of different variables, as the rows of a board are, share one
-// table. It stays full from path to path.
+// Expensive values that depend on few variables are memoised: the
+// variables' values, packed into one word, are the key of a table of
+// packed results, and only a miss computes them. Values that are the
+// same function of different variables, such as the rows of a board, share one
+// table. Tables are kept from path to path.
 
-// memo is one remembered function.
+// memo is one memoised function.
 type memo struct {
-	miss   uint32 // the function that computes and stores
-	table  uint32 // address
-	params []field
-	fields []field // of the results
+	compute uint32 // index of the function that computes and stores a result
+	table   uint32 // address
+	params  []field
+	fields  []field // of the results
 }
 
-// field is where a value, less its lower bound, sits in a packed word.
+// field is the place of a value in a packed word; it is stored as the difference to its lower bound.
 type field struct {
 	lo    int64
 	shift int
@@ -33,7 +33,7 @@ type field struct {
 
 const (
 	memoBits  = 14 // entries of a table: 2^14 words of 8 bytes
-	memoCost  = 48 // cheaper groups are computed
+	memoCost  = 48 // cheaper groups are not memoised
 	memoWidth = 31 // bits of the packed variables
 )
 
@@ -43,8 +43,8 @@ type memoGroup struct {
 	slots []int
 }
 
-// memoGroups splits values into those worth remembering and the rest.
-func (p *movegen) memoGroups(roots []root) (groups []memoGroup, rest []root) {
+// memoGroups splits values into groups worth memoising and the rest.
+func (p *moveGenerator) memoGroups(roots []root) (groups []memoGroup, rest []root) {
 	for _, r := range roots {
 		slots := p.support(r.value)
 		i := slices.IndexFunc(groups, func(g memoGroup) bool { return subset(slots, g.slots) || subset(g.slots, slots) })
@@ -61,7 +61,7 @@ func (p *movegen) memoGroups(roots []root) (groups []memoGroup, rest []root) {
 		}
 	}
 	groups = slices.DeleteFunc(groups, func(g memoGroup) bool {
-		if p.worthwhile(g) {
+		if p.worthMemo(g) {
 			return false
 		}
 		rest = append(rest, g.roots...)
@@ -74,7 +74,7 @@ func subset(xs, ys []int) bool {
 	return !slices.ContainsFunc(xs, func(x int) bool { return !slices.Contains(ys, x) })
 }
 
-func (p *movegen) worthwhile(g memoGroup) bool {
+func (p *moveGenerator) worthMemo(g memoGroup) bool {
 	var ts []*term
 	for _, r := range g.roots {
 		ts = append(ts, r.value)
@@ -85,7 +85,7 @@ func (p *movegen) worthwhile(g memoGroup) bool {
 }
 
 // support returns the variables a term reads, in ascending order.
-func (p *movegen) support(t *term) []int {
+func (p *moveGenerator) support(t *term) []int {
 	var slots []int
 	seen := map[*term]bool{}
 	var walk func(*term)
@@ -106,8 +106,8 @@ func (p *movegen) support(t *term) []int {
 	return slices.Compact(slots)
 }
 
-// pack lays out values side by side, by the intervals the facts give them.
-func (p *movegen) pack(ts []*term) []field {
+// pack assigns fields to values, by the intervals that the facts give them.
+func (p *moveGenerator) pack(ts []*term) []field {
 	shift := 0
 	out := make([]field, len(ts))
 	for i, t := range ts {
@@ -121,7 +121,7 @@ func (p *movegen) pack(ts []*term) []field {
 	return out
 }
 
-func (p *movegen) keyWidth(slots []int) int {
+func (p *moveGenerator) keyWidth(slots []int) int {
 	width := 0
 	for _, s := range slots {
 		r := p.facts.variable(s)
@@ -130,8 +130,8 @@ func (p *movegen) keyWidth(slots []int) int {
 	return width
 }
 
-// remembered emits the look-up of a group's values and unpacks them.
-func (p *movegen) remembered(g memoGroup, fresh map[int]wasm.Var[int32]) {
+// lookUpMemo emits the lookup of a group's values, and unpacks them into fresh locals.
+func (p *moveGenerator) lookUpMemo(g memoGroup, fresh map[int]wasm.Var[int32]) {
 	m, g := p.memoFor(g)
 	f := p.f
 	key, at, word := wasm.Local[int32](f), wasm.Local[int32](f), wasm.Local[int64](f)
@@ -141,13 +141,13 @@ func (p *movegen) remembered(g memoGroup, fresh map[int]wasm.Var[int32]) {
 		packed = packed.Or(shifted(i + 1))
 	}
 	const golden = -0x61c88647 // 2^32 divided by the golden ratio
-	entry := wasm.Load[int64](at.Tee(key.Tee(packed).Mul(whole(golden)).ShrU(32-memoBits).Shl(3)), m.table)
-	f.If(wasm.Wrap(word.Tee(entry).ShrU(32)).Ne(key.Add(whole(1))), func() {
+	entry := wasm.Load[int64](at.Tee(key.Tee(packed).Mul(constI32(golden)).ShrU(32-memoBits).Shl(3)), m.table)
+	f.If(wasm.Wrap(word.Tee(entry).ShrU(32)).Ne(key.Add(constI32(1))), func() {
 		args := []wasm.Operand[int32]{key, at}
 		for _, s := range g.slots {
 			args = append(args, p.slots[s])
 		}
-		word.Set(f, wasm.Call[int64](m.miss, args...))
+		word.Set(f, wasm.Call[int64](m.compute, args...))
 	})
 	values := wasm.Local[int32](f)
 	values.Set(f, wasm.Wrap(word))
@@ -156,10 +156,10 @@ func (p *movegen) remembered(g memoGroup, fresh map[int]wasm.Var[int32]) {
 	}
 }
 
-// shiftIn moves a value to its place in a packed word.
+// shiftIn shifts a value to its place in a packed word.
 func shiftIn(x wasm.Expr[int32], at field) wasm.Expr[int32] {
 	if at.lo != 0 {
-		x = x.Sub(whole(at.lo))
+		x = x.Sub(constI32(at.lo))
 	}
 	if at.shift > 0 {
 		x = x.Shl(int32(at.shift))
@@ -167,33 +167,32 @@ func shiftIn(x wasm.Expr[int32], at field) wasm.Expr[int32] {
 	return x
 }
 
-// unpack is a field of a packed word.
+// unpack extracts a field of a packed word.
 func unpack(packed wasm.Var[int32], at field) wasm.Expr[int32] {
 	if at.width == 0 {
-		return whole(at.lo)
+		return constI32(at.lo)
 	}
 	x := packed.Expr
 	if at.shift > 0 {
 		x = x.ShrU(int32(at.shift))
 	}
 	if at.shift+at.width < 32 {
-		x = x.And(whole(1<<at.width - 1))
+		x = x.And(constI32(1<<at.width - 1))
 	}
 	if at.lo != 0 {
-		x = x.Add(whole(at.lo))
+		x = x.Add(constI32(at.lo))
 	}
 	return x
 }
 
-// memoFor returns the function of a group, and the group with its variables and
-// values in the order in which the function takes and gives them. Of a group
-// and its mirror image, the one with the smaller description counts.
-func (p *movegen) memoFor(g memoGroup) (*memo, memoGroup) {
+// memoFor returns the function of a group, and the group with its variables and values in the order of the function's parameters
+// and results. A group and its mirror image share a function: the one with the smaller key.
+func (p *moveGenerator) memoFor(g memoGroup) (*memo, memoGroup) {
 	mirror := memoGroup{slices.Clone(g.roots), slices.Clone(g.slots)}
 	slices.Reverse(mirror.roots)
 	slices.Reverse(mirror.slots)
-	key := p.describe(g)
-	if other := p.describe(mirror); other < key {
+	key := p.canonicalKey(g)
+	if other := p.canonicalKey(mirror); other < key {
 		g, key = mirror, other
 	}
 	if m, ok := p.memos[key]; ok {
@@ -204,9 +203,8 @@ func (p *movegen) memoFor(g memoGroup) (*memo, memoGroup) {
 	return m, g
 }
 
-// describe writes a group's values as terms over numbered parameters, so that
-// equal descriptions are equal functions.
-func (p *movegen) describe(g memoGroup) string {
+// canonicalKey serialises a group's values as terms over numbered parameters, so that equal keys mean equal functions.
+func (p *moveGenerator) canonicalKey(g memoGroup) string {
 	number := map[*term]uint32{}
 	var out []byte
 	for _, s := range g.slots {
@@ -245,9 +243,8 @@ func (p *movegen) describe(g memoGroup) string {
 	return string(out)
 }
 
-// newMemo emits the function that computes a group's values from its
-// variables, packs them, and stores them under the key.
-func (p *movegen) newMemo(g memoGroup) *memo {
+// newMemo emits the function that computes a group's values from its variables, packs them, and stores them under the key.
+func (p *moveGenerator) newMemo(g memoGroup) *memo {
 	params := []wasm.Type{wasm.I32, wasm.I32} // key, address
 	var values []*term
 	for _, r := range g.roots {
@@ -259,24 +256,24 @@ func (p *movegen) newMemo(g memoGroup) *memo {
 		in[s] = wasm.Param[int32](uint32(2 + i))
 	}
 	f := p.mod.Func("", params, []wasm.Type{wasm.I64})
-	c := p.codegen
+	c := p.codeGenerator
 	c.f, c.params = f, in
-	c.local, c.trail, c.uses = map[*term]pushed{}, nil, map[*term]int{}
-	m := &memo{miss: f.Index, table: p.reserve(8 << memoBits), params: p.packVars(g.slots), fields: p.pack(values)}
+	c.local, c.scopeOrder, c.uses = map[*term]emitter{}, nil, map[*term]int{}
+	m := &memo{compute: f.Index, table: p.reserve(8 << memoBits), params: p.packVars(g.slots), fields: p.pack(values)}
 	for _, v := range values {
-		c.note(v)
+		c.countUses(v)
 	}
 	packed := shiftIn(c.integer(values[0]), m.fields[0])
 	for i, v := range values[1:] {
 		packed = packed.Or(shiftIn(c.integer(v), m.fields[i+1]))
 	}
 	key, address, word := wasm.Param[int32](0), wasm.Param[int32](1), wasm.Local[int64](f)
-	wasm.Store(f, address, m.table, word.Tee(wasm.ExtendU(packed).Or(wasm.ExtendU(key.Add(whole(1))).Shl(32))))
+	wasm.Store(f, address, m.table, word.Tee(wasm.ExtendU(packed).Or(wasm.ExtendU(key.Add(constI32(1))).Shl(32))))
 	word.Emit(f)
 	return m
 }
 
-func (p *movegen) packVars(slots []int) []field {
+func (p *moveGenerator) packVars(slots []int) []field {
 	shift := 0
 	out := make([]field, len(slots))
 	for i, s := range slots {

@@ -9,20 +9,18 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// alternative is one combination of updates of a move: its weight if that is
-// constant, and the value it gives each variable it assigns.
+// alternative is a combination of updates of a move: its weight if constant, and the new value of each variable that it assigns.
 type alternative struct {
 	updates []int
 	weight  float64
 	values  map[int]*term
 }
 
-// alternativesOf lists the combinations in odometer order. With constant
-// weights those of weight zero are left out.
-func (p *movegen) alternativesOf(mv *move, f *facts) (alts []alternative, constant bool) {
+// alternativesOf lists the combinations of updates in odometer order. If the weights are constant, it leaves out those with weight zero.
+func (p *moveGenerator) alternativesOf(mv *commandSet, f *facts) (alts []alternative, constant bool) {
 	constant = true
 	for _, c := range mv.members {
-		constant = constant && p.fixed[c] != nil
+		constant = constant && p.constantWeights[c] != nil
 	}
 	updates := make([]int, len(mv.members))
 	for more := true; more; more = advance(mv.members, updates) {
@@ -43,20 +41,20 @@ func (p *movegen) alternativesOf(mv *move, f *facts) (alts []alternative, consta
 }
 
 // constantWeight is expander.weight for constant weights.
-func (p *movegen) constantWeight(mv *move, updates []int) float64 {
-	w := p.fixed[mv.members[0]][updates[0]]
+func (p *moveGenerator) constantWeight(mv *commandSet, updates []int) float64 {
+	w := p.constantWeights[mv.members[0]][updates[0]]
 	for i, c := range mv.members[1:] {
-		w = float64(w * p.fixed[c][updates[i+1]])
+		w = float64(w * p.constantWeights[c][updates[i+1]])
 	}
 	return w
 }
 
 // weight is expander.weight.
-func (p *movegen) weight(mv *move, updates []int) wasm.Expr[float64] {
+func (p *moveGenerator) weight(mv *commandSet, updates []int) wasm.Expr[float64] {
 	factor := func(i int) wasm.Expr[float64] {
 		c := mv.members[i]
-		if w := p.fixed[c]; w != nil {
-			return number(w[updates[i]])
+		if w := p.constantWeights[c]; w != nil {
+			return constF64(w[updates[i]])
 		}
 		return p.weights[c][updates[i]].Expr
 	}
@@ -67,10 +65,10 @@ func (p *movegen) weight(mv *move, updates []int) wasm.Expr[float64] {
 	return x
 }
 
-// total is expander.total of a move.
-func (p *pathgen) total(mv *move) wasm.Expr[float64] {
-	constant := !slices.ContainsFunc(mv.members, func(c *command) bool { return p.fixed[c] == nil })
-	sum, computed := 0.0, number(0)
+// totalRate emits expander.total for a move.
+func (p *pathGenerator) totalRate(mv *commandSet) wasm.Expr[float64] {
+	constant := !slices.ContainsFunc(mv.members, func(c *command) bool { return p.constantWeights[c] == nil })
+	sum, computed := 0.0, constF64(0)
 	updates := make([]int, len(mv.members))
 	for more := true; more; more = advance(mv.members, updates) {
 		if constant {
@@ -80,16 +78,15 @@ func (p *pathgen) total(mv *move) wasm.Expr[float64] {
 		}
 	}
 	if constant {
-		return number(sum)
+		return constF64(sum)
 	}
 	return computed
 }
 
-// move emits a move: time and rewards, the draw of the updates, the new values
-// with their checks, and the assignments.
-func (p *pathgen) move(mv *move) {
-	if slices.ContainsFunc(mv.members, p.wrong) {
-		p.f.Br(p.bail) // not reached: check has bailed out
+// move emits the code of a move: time and rewards, the draw of the updates, the new values with their checks, and the assignments.
+func (p *pathGenerator) move(mv *commandSet) {
+	if slices.ContainsFunc(mv.members, p.hasInvalidWeights) {
+		p.f.Br(p.bail) // unreachable: check has bailed out
 		return
 	}
 	outer := p.facts
@@ -98,7 +95,7 @@ func (p *pathgen) move(mv *move) {
 	}
 	defer func() { p.facts = outer }()
 	alts, constant := p.alternativesOf(mv, p.facts)
-	if len(alts) == 0 { // the product of tiny rates is zero
+	if len(alts) == 0 { // the products of tiny rates are all zero
 		p.f.Br(p.bail)
 		return
 	}
@@ -109,7 +106,7 @@ func (p *pathgen) move(mv *move) {
 		}
 		p.advance(mv.action)
 		if several {
-			p.pickByRest(mv, alts, constant)
+			p.pickByWeights(mv, alts, constant)
 		}
 	} else {
 		p.advance(mv.action)
@@ -120,28 +117,29 @@ func (p *pathgen) move(mv *move) {
 	p.apply(mv, alts)
 }
 
-// wrong reports whether a command's weights are constants that fail the checks.
-func (p *movegen) wrong(c *command) bool { return p.fixed[c] == nil && p.weights[c] == nil }
-
-// drawRest draws the updates of the only choice.
-func (p *pathgen) drawRest() {
-	p.f.If(p.count.Eq(whole(1)), func() { p.rest.Set(p.f, p.drawUnit().Mul(p.rate)) })
+// hasInvalidWeights reports whether a command's weights are constants that fail the checks.
+func (p *moveGenerator) hasInvalidWeights(c *command) bool {
+	return p.constantWeights[c] == nil && p.weights[c] == nil
 }
 
-// pickByUnit draws a unit double and sets p.pick to the index of the
-// alternative it falls on.
-func (p *pathgen) pickByUnit(mv *move, alts []alternative, constant bool) {
+// drawRest draws p.rest for the updates if there is only one choice; otherwise raceByRate has set it.
+func (p *pathGenerator) drawRest() {
+	p.f.If(p.count.Eq(constI32(1)), func() { p.rest.Set(p.f, p.drawUnit().Mul(p.rate)) })
+}
+
+// pickByUnit draws a unit double and sets p.picked to the index of the alternative that it selects.
+func (p *pathGenerator) pickByUnit(mv *commandSet, alts []alternative, constant bool) {
 	if !constant {
 		p.rest.Set(p.f, p.drawUnit())
-		p.pickByRest(mv, alts, constant)
+		p.pickByWeights(mv, alts, constant)
 		return
 	}
 	p.random.Set(p.f, p.draw().ShrU(11))
 	p.pickByThresholds(thresholds(alts))
 }
 
-// thresholds scales the cumulative weights, without the last, to the integers
-// that a unit double is made from: u < c exactly if u·2^53 < ceil(c·2^53).
+// thresholds returns the cumulative weights, without the last, as multiples of 2^-53, the grid of unit doubles: u < c
+// exactly if u·2^53 < ceil(c·2^53).
 func thresholds(alts []alternative) []int64 {
 	var out []int64
 	sum := 0.0
@@ -152,26 +150,25 @@ func thresholds(alts []alternative) []int64 {
 	return out
 }
 
-// pickByThresholds sets p.pick to the number of thresholds that p.random reaches.
-func (p *pathgen) pickByThresholds(ts []int64) {
-	if shift, ok := evenly(ts); ok {
-		p.pick.Set(p.f, wasm.Wrap(p.random.ShrU(shift)))
+// pickByThresholds sets p.picked to the number of thresholds that p.random reaches.
+func (p *pathGenerator) pickByThresholds(ts []int64) {
+	if shift, ok := evenShift(ts); ok {
+		p.picked.Set(p.f, wasm.Wrap(p.random.ShrU(shift)))
 		return
 	}
 	if len(ts) > 4 {
 		p.bisect(ts, 0)
 		return
 	}
-	reached := whole(0)
+	reached := constI32(0)
 	for _, t := range ts {
-		reached = reached.Add(p.random.Ge(wide(t)))
+		reached = reached.Add(p.random.Ge(constI64(t)))
 	}
-	p.pick.Set(p.f, reached)
+	p.picked.Set(p.f, reached)
 }
 
-// evenly reports whether the thresholds cut the range into a power of two of
-// equal parts, so that a shift finds the part.
-func evenly(ts []int64) (shift int64, ok bool) {
+// evenShift reports whether the thresholds divide the range into a power of two of equal parts, so that a shift finds the part.
+func evenShift(ts []int64) (shift int64, ok bool) {
 	n := int64(len(ts) + 1)
 	if n&(n-1) != 0 || n == 1 {
 		return 0, false
@@ -188,46 +185,44 @@ func evenly(ts []int64) (shift int64, ok bool) {
 	return shift, true
 }
 
-// bisect sets p.pick to base plus the number of thresholds reached.
-func (p *pathgen) bisect(ts []int64, base int) {
+// bisect sets p.picked to base plus the number of thresholds that p.random reaches.
+func (p *pathGenerator) bisect(ts []int64, base int) {
 	if len(ts) == 0 {
-		p.pick.Set(p.f, whole(base))
+		p.picked.Set(p.f, constI32(base))
 		return
 	}
 	mid := len(ts) / 2
-	p.f.IfElse(wasm.Void, p.random.Ge(wide(ts[mid])),
+	p.f.IfElse(wasm.Void, p.random.Ge(constI64(ts[mid])),
 		func() { p.bisect(ts[mid+1:], base+mid+1) },
 		func() { p.bisect(ts[:mid], base) })
 }
 
-// pickByRest is expander.pick on floating-point weights.
-func (p *pathgen) pickByRest(mv *move, alts []alternative, constant bool) {
+// pickByWeights is expander.pick for floating-point weights.
+func (p *pathGenerator) pickByWeights(mv *commandSet, alts []alternative, constant bool) {
 	weight := func(a alternative) wasm.Expr[float64] {
 		if constant {
-			return number(a.weight)
+			return constF64(a.weight)
 		}
 		return p.weight(mv, a.updates)
 	}
 	f := p.f
 	sum := wasm.Local[float64](f)
-	sum.Set(f, number(0))
+	sum.Set(f, constF64(0))
 	f.Block(func(done wasm.Label) {
 		for i, a := range alts {
-			p.pick.Set(f, whole(i))
+			p.picked.Set(f, constI32(i))
 			sum.Set(f, weight(a).Add(sum))
 			f.BrIf(done, p.rest.Lt(sum))
 		}
-		for i, a := range alts { // rounding: the last one that is possible
-			f.If(weight(a).Gt(number(0)), func() { p.pick.Set(f, whole(i)) })
+		for i, a := range alts { // because of rounding: the last one with a positive weight
+			f.If(weight(a).Gt(constF64(0)), func() { p.picked.Set(f, constI32(i)) })
 		}
 	})
 }
 
-// apply evaluates the chosen alternative's values into locals, checks them,
-// and assigns them. Variables to which all alternatives give one value are
-// evaluated once, constants that differ are looked up, and only what is left
-// needs a branch on p.pick.
-func (p *pathgen) apply(mv *move, alts []alternative) {
+// apply evaluates the new values of the picked alternative into locals, checks them, and assigns them. Values on which all
+// alternatives agree are evaluated once, differing constants are looked up in tables, and only the rest needs a branch on p.picked.
+func (p *pathGenerator) apply(mv *commandSet, alts []alternative) {
 	fresh := map[int]wasm.Var[int32]{}
 	var common, looked, varied []int
 	for _, slot := range assignedSlots(alts) {
@@ -243,7 +238,7 @@ func (p *pathgen) apply(mv *move, alts []alternative) {
 	}
 	groups, single := p.memoGroups(p.roots(alts[0], common))
 	for _, g := range groups {
-		p.remembered(g, fresh)
+		p.lookUpMemo(g, fresh)
 	}
 	p.assignTogether(single, fresh)
 	for _, slot := range looked {
@@ -255,7 +250,7 @@ func (p *pathgen) apply(mv *move, alts []alternative) {
 		})
 	}
 	p.checkRanges(alts, fresh)
-	p.loops(mv, alts, fresh)
+	p.decideSelfLoop(mv, alts, fresh)
 	for _, slot := range assignedSlots(alts) {
 		p.slots[slot].Set(p.f, fresh[slot])
 	}
@@ -272,15 +267,15 @@ func assignedSlots(alts []alternative) []int {
 	return slices.Compact(slots)
 }
 
-// valueOf is what an alternative makes of a variable, which may be nothing.
-func (p *movegen) valueOf(a alternative, slot int) *term {
+// valueOf returns the new value of a variable in an alternative, which is the old one if it does not assign it.
+func (p *moveGenerator) valueOf(a alternative, slot int) *term {
 	if t, ok := a.values[slot]; ok {
 		return t
 	}
 	return p.old(slot)
 }
 
-func (p *movegen) old(slot int) *term {
+func (p *moveGenerator) old(slot int) *term {
 	s := sortInt
 	if p.m.prog.Vars[slot].Type == sema.Bool {
 		s = sortBool
@@ -288,7 +283,7 @@ func (p *movegen) old(slot int) *term {
 	return p.facts.simplify(p.g.variable(slot, s))
 }
 
-func (p *movegen) column(alts []alternative, slot int) []*term {
+func (p *moveGenerator) column(alts []alternative, slot int) []*term {
 	column := make([]*term, len(alts))
 	for i, a := range alts {
 		column[i] = p.valueOf(a, slot)
@@ -304,25 +299,25 @@ func allConst(ts []*term) bool {
 	return !slices.ContainsFunc(ts, func(t *term) bool { return !t.isConst() })
 }
 
-// root is a value to be computed for a variable.
+// root is a value to compute for a variable.
 type root struct {
 	slot  int
 	value *term
 }
 
-func (p *movegen) roots(a alternative, slots []int) []root {
+func (p *moveGenerator) roots(a alternative, slots []int) []root {
 	var out []root
 	for _, s := range slots {
 		t := p.valueOf(a, s)
-		p.note(t)
+		p.countUses(t)
 		out = append(out, root{s, t})
 	}
 	return out
 }
 
-// assignTogether evaluates values into locals. A condition that several of
-// them depend on, and that saves much, is branched on for all of them at once.
-func (p *movegen) assignTogether(roots []root, fresh map[int]wasm.Var[int32]) {
+// assignTogether evaluates values into locals. If several expensive values depend on a common condition, it branches on the
+// condition once for all of them.
+func (p *moveGenerator) assignTogether(roots []root, fresh map[int]wasm.Var[int32]) {
 	cond := p.jointCondition(roots)
 	var rest []root
 	var yes, no []root
@@ -346,20 +341,19 @@ func (p *movegen) assignTogether(roots []root, fresh map[int]wasm.Var[int32]) {
 	p.assignTogether(rest, fresh)
 }
 
-func (p *movegen) assignUnder(cond *term, holds bool, roots []root, fresh map[int]wasm.Var[int32]) {
+func (p *moveGenerator) assignUnder(cond *term, holds bool, roots []root, fresh map[int]wasm.Var[int32]) {
 	outer := p.facts
 	p.facts = outer.assume(cond, holds)
 	for i := range roots {
 		roots[i].value = p.facts.simplify(roots[i].value)
-		p.note(roots[i].value)
+		p.countUses(roots[i].value)
 	}
 	p.scoped(func() { p.assignTogether(roots, fresh) })
 	p.facts = outer
 }
 
-// jointCondition returns the condition at the top of the most expensive
-// values, or nil if evaluating both arms without a branch is cheap.
-func (p *movegen) jointCondition(roots []root) *term {
+// jointCondition returns the condition with the most expensive arms; nil if evaluating both arms is cheap.
+func (p *moveGenerator) jointCondition(roots []root) *term {
 	var conds []*term
 	arms := map[*term][]*term{}
 	for _, r := range roots {
@@ -382,8 +376,8 @@ func (p *movegen) jointCondition(roots []root) *term {
 	return best
 }
 
-// lookUp is the constant of the picked alternative.
-func (p *pathgen) lookUp(column []*term) wasm.Expr[int32] {
+// lookUp emits the constant of the picked alternative.
+func (p *pathGenerator) lookUp(column []*term) wasm.Expr[int32] {
 	step := column[1].i - column[0].i
 	even := true
 	for i, t := range column {
@@ -391,9 +385,9 @@ func (p *pathgen) lookUp(column []*term) wasm.Expr[int32] {
 	}
 	switch {
 	case len(column) == 2:
-		return wasm.Select[int32](p.pick, whole(column[1].i), whole(column[0].i))
+		return wasm.Select[int32](p.picked, constI32(column[1].i), constI32(column[0].i))
 	case even && step >= minInt && step <= maxInt:
-		return p.pick.Mul(whole(step)).Add(whole(column[0].i))
+		return p.picked.Mul(constI32(step)).Add(constI32(column[0].i))
 	}
 	words := make([]byte, 0, 4*len(column))
 	for _, t := range column {
@@ -401,11 +395,11 @@ func (p *pathgen) lookUp(column []*term) wasm.Expr[int32] {
 	}
 	at := p.reserve(len(words))
 	p.mod.Data(int32(at), words)
-	return wasm.Load[int32](p.pick.Shl(2), at)
+	return wasm.Load[int32](p.picked.Shl(2), at)
 }
 
 // branchOnPick emits code for each of n alternatives.
-func (p *pathgen) branchOnPick(n int, emit func(i int)) {
+func (p *pathGenerator) branchOnPick(n int, emit func(i int)) {
 	if n == 1 {
 		emit(0)
 		return
@@ -415,7 +409,7 @@ func (p *pathgen) branchOnPick(n int, emit func(i int)) {
 	for i := n - 1; i >= 0; i-- {
 		labels[i] = p.f.Open()
 	}
-	p.f.BrTable(p.pick, labels, labels[n-1])
+	p.f.BrTable(p.picked, labels, labels[n-1])
 	for i := range n {
 		p.f.End()
 		p.scoped(func() { emit(i) })
@@ -424,9 +418,8 @@ func (p *pathgen) branchOnPick(n int, emit func(i int)) {
 	p.f.End()
 }
 
-// checkRanges bails out if a new value is outside its variable's range and
-// its interval does not exclude that.
-func (p *pathgen) checkRanges(alts []alternative, fresh map[int]wasm.Var[int32]) {
+// checkRanges bails out if a new value is outside its variable's range, where the intervals do not exclude that.
+func (p *pathGenerator) checkRanges(alts []alternative, fresh map[int]wasm.Var[int32]) {
 	for _, slot := range assignedSlots(alts) {
 		if slices.ContainsFunc(p.column(alts, slot), func(t *term) bool { return !p.inside(t, slot) }) {
 			p.bailOutside(fresh[slot], slot)
@@ -435,7 +428,7 @@ func (p *pathgen) checkRanges(alts []alternative, fresh map[int]wasm.Var[int32])
 }
 
 // inside reports whether the value is certainly within its variable's range.
-func (p *movegen) inside(t *term, slot int) bool {
+func (p *moveGenerator) inside(t *term, slot int) bool {
 	if t.sort == sortBool {
 		return true
 	}
@@ -444,38 +437,37 @@ func (p *movegen) inside(t *term, slot int) bool {
 }
 
 // bailOutside bails out if a number is outside a variable's range.
-func (p *movegen) bailOutside(x wasm.Var[int32], slot int) {
+func (p *moveGenerator) bailOutside(x wasm.Var[int32], slot int) {
 	r := p.g.ranges[slot]
-	p.f.BrIf(p.bail, x.Sub(whole(r.lo)).GtU(whole(r.hi-r.lo)))
+	p.f.BrIf(p.bail, x.Sub(constI32(r.lo)).GtU(constI32(r.hi-r.lo)))
 }
 
-// loops decides an unbounded until at a deterministic self-loop: the only
-// choice has one transition of probability one, back to the same state.
-func (p *pathgen) loops(mv *move, alts []alternative, fresh map[int]wasm.Var[int32]) {
-	if !p.w.endsAtLoops() || !p.certain(mv) || p.leaves(alts) {
+// decideSelfLoop decides an unbounded until at a deterministic self-loop: the only choice has one transition, with probability 1, back
+// to the same state.
+func (p *pathGenerator) decideSelfLoop(mv *commandSet, alts []alternative, fresh map[int]wasm.Var[int32]) {
+	if !p.w.endsAtLoops() || !p.deterministicIfConstant(mv) || p.certainlyChanges(alts) {
 		return
 	}
 	f := p.f
 	f.Block(func(out wasm.Label) {
-		f.BrIf(out, p.count.Ne(whole(1)))
+		f.BrIf(out, p.count.Ne(constI32(1)))
 		for _, slot := range assignedSlots(alts) {
 			f.BrIf(out, fresh[slot].Ne(p.slots[slot]))
 		}
 		for _, c := range mv.members {
-			if p.fixed[c] == nil {
-				p.certainWeights(c, out)
+			if p.constantWeights[c] == nil {
+				p.requireDeterministic(c, out)
 			}
 		}
-		f.Br(p.no)
+		f.Br(p.violated)
 	})
 }
 
-// certain reports whether every member with constant weights has exactly one
-// positive one, and that is one.
-func (p *pathgen) certain(mv *move) bool {
+// deterministicIfConstant reports whether every member with constant weights has exactly one positive weight, and it is 1.
+func (p *pathGenerator) deterministicIfConstant(mv *commandSet) bool {
 	for _, c := range mv.members {
 		positive := 0
-		for _, w := range p.fixed[c] {
+		for _, w := range p.constantWeights[c] {
 			if w > 0 {
 				positive++
 			}
@@ -483,25 +475,25 @@ func (p *pathgen) certain(mv *move) bool {
 				return false
 			}
 		}
-		if positive != 1 && p.fixed[c] != nil {
+		if positive != 1 && p.constantWeights[c] != nil {
 			return false
 		}
 	}
 	return true
 }
 
-// certainWeights leaves unless exactly one computed weight is positive, and it is one.
-func (p *pathgen) certainWeights(c *command, out wasm.Label) {
-	positive, one := whole(0), whole(0)
+// requireDeterministic jumps to out unless exactly one computed weight is positive and it is 1.
+func (p *pathGenerator) requireDeterministic(c *command, out wasm.Label) {
+	positive, one := constI32(0), constI32(0)
 	for _, w := range p.weights[c] {
-		positive, one = positive.Add(w.Gt(number(0))), one.Or(w.Eq(number(1)))
+		positive, one = positive.Add(w.Gt(constF64(0))), one.Or(w.Eq(constF64(1)))
 	}
 	p.f.BrIf(out, one.IsZero())
-	p.f.BrIf(out, positive.Ne(whole(1)))
+	p.f.BrIf(out, positive.Ne(constI32(1)))
 }
 
-// leaves reports whether some variable certainly gets another value.
-func (p *pathgen) leaves(alts []alternative) bool {
+// certainlyChanges reports whether some variable certainly gets a new value.
+func (p *pathGenerator) certainlyChanges(alts []alternative) bool {
 	for _, slot := range assignedSlots(alts) {
 		differs := true
 		for _, t := range p.column(alts, slot) {

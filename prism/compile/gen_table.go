@@ -8,18 +8,18 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// Where several moves of a leaf depend on the same variable, its value indexes
-// a table of bitsets: bit i is clear if the value rules move i out. The
+// If several moves of a leaf depend on the same variable, its value indexes
+// a table of bitsets, in which bit i is clear if the value excludes move i. The
 // conjunction of the tables is the gate.
 
 const (
-	tableMoves = 3   // fewer moves on one variable are tested one by one
-	tableRange = 256 // values of the variable
+	tableMoves = 3   // the least number of moves on one variable for which a table is made
+	tableRange = 256 // the greatest number of values of the variable
 )
 
-// tabulate puts what depends on one variable alone into tables. It returns the
-// moves with what is left, and the gate, nil if there are no tables.
-func (p *movegen) tabulate(moves []candidate) (left []candidate, gate bitset) {
+// buildTables replaces conjuncts that depend on one variable by tables. It returns the moves with the remaining conjuncts, and the gate;
+// nil if there are no tables.
+func (p *moveGenerator) buildTables(moves []candidate) (left []candidate, gate bitset) {
 	left = slices.Clone(moves)
 	for slot := range p.m.prog.Vars {
 		r := p.facts.variable(slot)
@@ -34,9 +34,9 @@ func (p *movegen) tabulate(moves []candidate) (left []candidate, gate bitset) {
 			continue
 		}
 		if gate == nil {
-			gate = p.openGate((len(moves) + 63) / 64)
+			gate = p.newGate((len(moves) + 63) / 64)
 		}
-		p.table(left, slot, r, gate)
+		p.restrictGate(left, slot, r, gate)
 		for i, c := range left {
 			left[i].guard = slices.DeleteFunc(slices.Clone(c.guard), func(t *term) bool { return p.onlyOn(t, slot) })
 		}
@@ -44,36 +44,36 @@ func (p *movegen) tabulate(moves []candidate) (left []candidate, gate bitset) {
 	return left, gate
 }
 
-// onlyOn reports whether a condition reads one variable and no other.
-func (p *movegen) onlyOn(t *term, slot int) bool {
+// onlyOn reports whether a condition reads this variable and no other.
+func (p *moveGenerator) onlyOn(t *term, slot int) bool {
 	if t.fails {
 		return false
 	}
-	s, ok := p.single[t]
+	s, ok := p.onlyVariable[t]
 	if !ok {
 		s = -1
 		if slots := p.support(t); len(slots) == 1 {
 			s = slots[0]
 		}
-		p.single[t] = s
+		p.onlyVariable[t] = s
 	}
 	return s == slot
 }
 
-func (p *movegen) openGate(words int) bitset {
+func (p *moveGenerator) newGate(words int) bitset {
 	gate := make(bitset, words)
 	for i := range gate {
-		gate[i] = wasm.Into(p.f, wide(-1))
+		gate[i] = wasm.Into(p.f, constI64(-1))
 	}
 	return gate
 }
 
-// table restricts the gate by one variable.
-func (p *movegen) table(moves []candidate, slot int, r interval, gate bitset) {
+// restrictGate intersects the gate with the table of one variable.
+func (p *moveGenerator) restrictGate(moves []candidate, slot int, r interval, gate bitset) {
 	f := p.f
 	rows := make([][]byte, len(gate))
 	for x := r.lo; x <= r.hi; x++ {
-		words := p.allowed(moves, slot, x)
+		words := p.possibleMoves(moves, slot, x)
 		for i, w := range words {
 			rows[i] = binary.LittleEndian.AppendUint64(rows[i], w)
 		}
@@ -86,8 +86,8 @@ func (p *movegen) table(moves []candidate, slot int, r interval, gate bitset) {
 	}
 }
 
-// allowed returns the moves that a variable's value does not rule out.
-func (p *movegen) allowed(moves []candidate, slot int, x int64) []uint64 {
+// possibleMoves returns the moves that a variable's value does not exclude, as a bitset.
+func (p *moveGenerator) possibleMoves(moves []candidate, slot int, x int64) []uint64 {
 	f := p.facts.child()
 	f.ranges[slot] = interval{x, x}
 	if p.m.prog.Vars[slot].Type == sema.Bool {

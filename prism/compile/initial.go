@@ -67,30 +67,29 @@ func (m *Model) initialState() []int32 {
 	return state
 }
 
-// initSearch goes through the valuations variable by variable. A conjunct of
-// the init expression whose variables all have values, and that cannot fail,
-// cuts the search when it is false; the whole expression decides in the end.
+// initSearch enumerates the valuations variable by variable. A conjunct of the init expression that is false and cannot fail
+// cuts off the search as soon as all its variables have values. The whole expression decides about complete valuations.
 type initSearch struct {
-	ctx   context.Context
-	m     *Model
-	env   env
-	whole boolFn
-	cuts  [][]boolFn // cuts[i]: conjuncts decided once slots 0..i-1 are set
-	limit int
-	steps int
-	found [][]int32
+	ctx       context.Context
+	m         *Model
+	env       env
+	initExpr  boolFn
+	conjuncts [][]boolFn // conjuncts[i] depend on slots 0..i-1 only
+	limit     int
+	steps     int
+	found     [][]int32
 }
 
 func (m *Model) newInitSearch(ctx context.Context, limit int) (*initSearch, error) {
-	s := &initSearch{ctx: ctx, m: m, limit: limit, cuts: make([][]boolFn, len(m.prog.Vars)+1)}
+	s := &initSearch{ctx: ctx, m: m, limit: limit, conjuncts: make([][]boolFn, len(m.prog.Vars)+1)}
 	s.env.state = make([]int32, len(m.prog.Vars))
 	var err error
-	if s.whole, err = m.boolean(m.prog.Init); err != nil {
+	if s.initExpr, err = m.boolean(m.prog.Init); err != nil {
 		return nil, err
 	}
 	b := m.newBuilder()
 	for _, c := range m.maker(m.prog.Init).chain(m.prog.Init, syntax.OpAnd, nil) {
-		if b.expr(c).fails || !m.doubles.Decided(c) { // what comes after must not hide the failure
+		if b.expr(c).fails || !m.doubles.Decided(c) { // later conjuncts must not hide this failure
 			break
 		}
 		f, err := m.boolean(c)
@@ -98,7 +97,7 @@ func (m *Model) newInitSearch(ctx context.Context, limit int) (*initSearch, erro
 			return nil, err
 		}
 		depth := min(lastSlot(c)+1, len(m.prog.Vars))
-		s.cuts[depth] = append(s.cuts[depth], f)
+		s.conjuncts[depth] = append(s.conjuncts[depth], f)
 	}
 	return s, nil
 }
@@ -110,13 +109,13 @@ func (s *initSearch) search(slot int) error {
 	if len(s.found) == s.limit {
 		return nil
 	}
-	for _, cut := range s.cuts[slot] {
+	for _, cut := range s.conjuncts[slot] {
 		if !cut(&s.env) {
 			return nil
 		}
 	}
 	if slot == len(s.env.state) {
-		return s.leaf()
+		return s.addIfInitial()
 	}
 	v := &s.m.prog.Vars[slot]
 	for x := int64(v.Low); x <= int64(v.High); x++ {
@@ -128,8 +127,9 @@ func (s *initSearch) search(slot int) error {
 	return nil
 }
 
-func (s *initSearch) leaf() error {
-	holds := s.whole(&s.env)
+// addIfInitial adds the current valuation if it satisfies the init expression.
+func (s *initSearch) addIfInitial() error {
+	holds := s.initExpr(&s.env)
 	if err := s.m.takeError(&s.env); err != nil {
 		return err
 	}
@@ -140,8 +140,7 @@ func (s *initSearch) leaf() error {
 	return nil
 }
 
-// lastSlot returns the greatest slot that e reads, -1 when it reads none, and
-// the greatest of all for an expression it does not know.
+// lastSlot returns the greatest slot that e reads; -1 if it reads none, and MaxInt32 for an unknown kind of expression.
 func lastSlot(e sema.Expr) int {
 	last := -1
 	sema.Inspect(e, func(e sema.Expr) bool {

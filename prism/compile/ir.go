@@ -8,19 +8,19 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// The intermediate form of the machine: expressions as a hash-consed graph, so
-// that equal sub-expressions are one term, however often formulas repeat them.
-// Constants are folded and comparisons have one form. Every Int term knows an
-// interval of its values, from the variables' declared ranges; a term that can
-// fail in some state says so.
+// The intermediate representation of the machine: expressions as a hash-consed graph, so
+// that equal sub-expressions are a single term.
+// Constants are folded and comparisons normalised. Every Int term has an
+// interval of its values, derived from the variables' declared ranges, and every term
+// says whether it can fail in some state.
 //
-// Evaluating a term that does not fail has no effect, so it may happen early,
-// late or in vain. A term that may fail is only evaluated where the interpreter
-// would: the machine answers a failure by handing the path to the interpreter,
-// which costs time but never changes an outcome, while a failure that goes
-// unnoticed would.
+// A term that cannot fail has no side effect, so the code may evaluate it early,
+// late or needlessly. A term that may fail is evaluated only where the interpreter
+// evaluates it: on a failure the machine hands the path to the interpreter,
+// which costs time but never changes an outcome, while a missed
+// failure would change it.
 
-// opcode is what a term computes.
+// opcode is the operation of a term.
 type opcode uint8
 
 const (
@@ -83,12 +83,12 @@ type term struct {
 	fhi   float64
 	nan   bool
 	fails bool // evaluating it may fail
-	cost  int  // operations when nothing is shared, at most maxCost
+	cost  int  // number of operations without sharing, at most maxCost
 }
 
 const maxCost = 1 << 20
 
-// graph makes terms.
+// graph creates and interns terms.
 type graph struct {
 	terms  []*term
 	index  map[string]*term
@@ -174,9 +174,8 @@ func (g *graph) and(xs ...*term) *term { return g.connect(opAnd, g.yes, g.no, xs
 
 func (g *graph) or(xs ...*term) *term { return g.connect(opOr, g.no, g.yes, xs) }
 
-// connect makes an n-ary conjunction or disjunction: neutral and repeated
-// operands vanish, and everything behind a dominant one is cut off. What may
-// fail before it stays.
+// connect returns an n-ary conjunction or disjunction. It removes neutral and repeated operands, and cuts off everything after a
+// dominant one; but it keeps operands before it that may fail.
 func (g *graph) connect(op opcode, neutral, dominant *term, xs []*term) *term {
 	var args []*term
 	fails := false
@@ -397,7 +396,7 @@ func (g *graph) mod(x, y *term) *term {
 	return g.operation(opMod, x, y)
 }
 
-// pow is the integer power. It is folded only when it cannot fail.
+// pow is the integer power. It is folded only if it cannot fail.
 func (g *graph) pow(x, y *term) *term {
 	if x.isConst() && y.isConst() {
 		if r, err := sema.IntPow(int32(x.i), int32(y.i)); err == nil {

@@ -8,19 +8,17 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// builder turns expressions into terms. It first takes all the expressions
-// that matter; then it merges nested conjunctions and disjunctions into n-ary
-// ones, but for those that are used in several places: what a formula names is
-// often tested as a whole.
+// builder converts expressions to terms. All expressions must be registered first. Then flatten merges nested conjunctions
+// and disjunctions into n-ary ones, except those used in several places: a named formula is often tested as a whole.
 type builder struct {
 	*graph
 	m       *Model
 	memo    map[sema.Expr]*term // expressions are shared, so each is built once
-	uses    map[*term]int       // before merging: by operations and as values
-	counted map[*term]bool      // whether its operands' uses are in there
-	guards  map[*term]bool      // whether it is a command's guard
-	flat    map[*term]*term     // after merging; nil until merge is called
-	// shared has the merged terms that are used other than as one guard.
+	uses    map[*term]int       // before flattening: uses by operations and as values
+	counted map[*term]bool      // its operands are counted in uses
+	guards  map[*term]bool      // it is a command's guard
+	flat    map[*term]*term     // the flattened terms; nil before flatten
+	// shared has the flattened terms with other uses than as a single guard.
 	shared map[*term]bool
 }
 
@@ -35,16 +33,16 @@ func (m *Model) newBuilder() *builder {
 	}
 }
 
-// take builds an expression that the machine will need.
-func (b *builder) take(e sema.Expr) {
+// register builds an expression that the machine needs, and counts its uses.
+func (b *builder) register(e sema.Expr) {
 	if e != nil {
 		b.count(b.expr(e))
 	}
 }
 
-// takeGuard builds a guard. To be a guard is no use that keeps a conjunction
-// together.
-func (b *builder) takeGuard(e sema.Expr) {
+// registerGuard registers a guard. A guard does not count as a use of its conjunction, so conjuncts can be split and tested
+// separately.
+func (b *builder) registerGuard(e sema.Expr) {
 	t := b.expr(e)
 	b.count(t)
 	b.uses[t]--
@@ -60,7 +58,7 @@ func (b *builder) count(t *term) {
 	}
 }
 
-// expr builds an expression; the closures have already refused what is none.
+// expr returns the term of an expression. Compiling the closures has already rejected unsupported expressions.
 func (b *builder) expr(e sema.Expr) *term {
 	t, ok := b.memo[e]
 	if !ok {
@@ -68,21 +66,21 @@ func (b *builder) expr(e sema.Expr) *term {
 		b.memo[e] = t
 	}
 	if b.flat != nil {
-		return b.merged(t)
+		return b.flattened(t)
 	}
 	return t
 }
 
-// merge ends the taking of expressions.
-func (b *builder) merge() { b.flat, b.shared = map[*term]*term{}, map[*term]bool{} }
+// flatten ends the registration of expressions; from now on expr returns flattened terms.
+func (b *builder) flatten() { b.flat, b.shared = map[*term]*term{}, map[*term]bool{} }
 
-func (b *builder) merged(t *term) *term {
+func (b *builder) flattened(t *term) *term {
 	if m, ok := b.flat[t]; ok || len(t.args) == 0 {
 		return cmp.Or(m, t)
 	}
 	var args []*term
 	for _, a := range t.args {
-		m := b.merged(a)
+		m := b.flattened(a)
 		if (t.op == opAnd || t.op == opOr) && m.op == t.op && !b.shared[m] {
 			args = append(args, m.args...)
 		} else {
@@ -178,7 +176,7 @@ func (b *builder) decided(e sema.Expr) *term {
 	return b.no
 }
 
-// unknown is a value that the interpreter has to find: mod(1,0) fails always.
+// unknown returns a term that always fails, mod(1,0), so that the interpreter has to evaluate the expression.
 func (b *builder) unknown(t sema.Type) *term {
 	x := b.mod(b.integer(1), b.integer(0))
 	if t == sema.Bool {
@@ -338,8 +336,7 @@ func (b *builder) callInts(e *sema.Call) *term {
 	return t
 }
 
-// conjuncts splits a guard that cannot fail into its conjuncts, but not a
-// formula that is used elsewhere, too.
+// conjuncts splits a guard that cannot fail into its conjuncts, unless it is a formula with other uses.
 func (b *builder) conjuncts(guard *term) []*term {
 	switch {
 	case guard.fails:

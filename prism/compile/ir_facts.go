@@ -1,7 +1,7 @@
 package compile
 
-// facts is what is known at one place of the machine: which terms hold, and
-// where variables lie. Facts only grow; a child knows what its parent does.
+// facts is what is known at a place of the generated code: the values of conditions and the ranges of variables. A child
+// knows everything that its parent knows.
 type facts struct {
 	g      *graph
 	parent *facts
@@ -21,7 +21,7 @@ func (f *facts) child() *facts {
 
 func (g *graph) noFacts() *facts { return (&facts{g: g}).child() }
 
-// assume returns the facts with t known to be holds.
+// assume returns the facts with the additional knowledge that condition t has the value holds.
 func (f *facts) assume(t *term, holds bool) *facts {
 	c := f.child()
 	c.learn(t, holds)
@@ -113,7 +113,7 @@ func (f *facts) value(t *term) (holds, ok bool) {
 	return false, false
 }
 
-// interval bounds an Int term, given the facts.
+// interval returns bounds of an Int term under the facts.
 func (f *facts) interval(t *term) interval {
 	if t.op == opVar {
 		return f.variable(t.slot)
@@ -140,19 +140,18 @@ func (f *facts) derive(t *term) interval {
 		r = interval{min(x.lo, y.lo), max(x.hi, y.hi)}
 	}
 	if r = (interval{max(r.lo, own.lo), min(r.hi, own.hi)}); r.lo > r.hi {
-		return own // the facts contradict each other: the place is never reached
+		return own // the facts contradict each other: this code is unreachable
 	}
 	return r
 }
 
-// overflows reports whether an Int operation's own result may leave 32 bits.
+// overflows reports whether the result of an Int operation may not fit 32 bits.
 func (f *facts) overflows(t *term) bool {
 	_, over := exact(t.op, f.interval(t.args[0]), f.interval(t.args[1])).clip()
 	return over
 }
 
-// simplify rewrites t to a term that has the same value wherever the facts
-// hold, and fails wherever t does.
+// simplify returns a term that has the same value as t wherever the facts hold, and that fails wherever t fails.
 func (f *facts) simplify(t *term) *term {
 	if v, ok := f.value(t); ok && !t.fails {
 		return f.g.boolean(v)
@@ -193,7 +192,7 @@ func (f *facts) rewrite(t *term) *term {
 	return g.rebuild(t, args)
 }
 
-// compare decides a comparison of Ints from the facts, or returns nil.
+// compare decides a comparison of Ints by intervals; nil if they do not decide it.
 func (f *facts) compare(op opcode, args []*term) *term {
 	if op != opIntEq && op != opIntLt || args[0].fails || args[1].fails {
 		return nil
@@ -208,7 +207,7 @@ func (f *facts) compare(op opcode, args []*term) *term {
 	return nil
 }
 
-// rebuild makes t's operation on other operands.
+// rebuild returns t's operation applied to other operands.
 func (g *graph) rebuild(t *term, a []*term) *term {
 	switch t.op {
 	case opNot:

@@ -118,12 +118,12 @@ func TestPlan(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := newMovegen(m, 0)
-		p.takeModel()
+		p := newMoveGenerator(m, 0)
+		p.registerModel()
 		if err := p.prepare(); err != nil {
 			t.Fatal(err)
 		}
-		tree := p.planMoves()
+		tree := p.buildTree()
 		for range 100 {
 			state := randomState(r, m)
 			want, failed := enabledMoves(&p, state)
@@ -138,7 +138,7 @@ func TestPlan(t *testing.T) {
 }
 
 // enabledMoves evaluates every guard with the closures.
-func enabledMoves(p *movegen, state []int32) (enabled []int, failed bool) {
+func enabledMoves(p *moveGenerator, state []int32) (enabled []int, failed bool) {
 	v := env{state: state}
 	for i, mv := range p.moves {
 		all := true
@@ -156,7 +156,7 @@ func enabledMoves(p *movegen, state []int32) (enabled []int, failed bool) {
 	return enabled, failed || v.err != nil
 }
 
-func walk(t *plan, state []int32) (enabled []int) {
+func walk(t *decisionTree, state []int32) (enabled []int) {
 	switch {
 	case t.test != nil:
 		return walk(t.next[1-evaluate(t.test, state).i], state)

@@ -40,9 +40,9 @@ func (m *Model) initExpr(at syntax.Pos) sema.Expr {
 
 func (m *Model) deadlockExpr(at syntax.Pos) sema.Expr {
 	some := boolean(at, false)
-	for _, g := range m.groups {
+	for _, g := range m.synchronisations {
 		all := boolean(at, true)
-		for _, l := range g.leaves {
+		for _, l := range g.participants {
 			any := boolean(at, false)
 			for _, c := range l.commands {
 				any = join(at, syntax.OpOr, any, c.src.Guard)

@@ -7,7 +7,7 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// Monitor says what is watched along one path and when the path may end.
+// Monitor says what is evaluated along a path and when the path ends.
 type Monitor struct {
 	Kind MonitorKind
 	// Left and Right are Bool state expressions. Until: the path formula
@@ -15,7 +15,7 @@ type Monitor struct {
 	Left, Right sema.Expr
 	// Low and High bound the number of steps (the time, in a CTMC) at which
 	// Right must hold, or High is the horizon of CumulReward and InstantReward.
-	// Negative infinity and infinity mean that there is none.
+	// Infinities mean that there is no bound.
 	Low, High             float64
 	LowStrict, HighStrict bool
 	// Reward is the index of the reward structure that is accumulated or read.
@@ -40,7 +40,7 @@ const (
 	InstantReward
 )
 
-// Status is how a path ended.
+// Status says how a path ended.
 type Status uint8
 
 // The ends of a path.
@@ -56,17 +56,17 @@ const (
 	Failed
 )
 
-// Outcome is what one path gave.
+// Outcome is the result of one path.
 type Outcome struct {
 	Status Status
 	Steps  int64
 	Time   float64 // CTMC only
 	Reward float64 // reward monitors only
-	// Nondet is the number of states met with more than one choice (MDP) where
-	// the choice was resolved uniformly. 0 proves that the path met no nondeterminism.
+	// Nondet is the number of visited states with more than one choice (MDP), where
+	// the choice was resolved uniformly. If it is 0, the path met no nondeterminism.
 	Nondet int64
-	// Overlap is the number of states met in a DTMC where more than one command
-	// was enabled, which PRISM resolves uniformly and silently.
+	// Overlap is the number of visited states of a DTMC where more than one command
+	// was enabled. PRISM silently resolves that uniformly.
 	Overlap int64
 	Err     *StateError // Status Failed or Deadlocked
 }
@@ -78,7 +78,7 @@ type StateError struct {
 	Pos   syntax.Pos // of the command, update or expression
 	State string     // "(v_0=2,v_1=0,phase=1)"
 	Msg   string     // "x'=9 leaves [0..8]"
-	// Undecided says that the model may be right, but that nobody knows: see
+	// Undecided says that it is not known whether the model is wrong: see
 	// sema.EvalError.
 	Undecided bool
 }

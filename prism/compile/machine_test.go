@@ -202,7 +202,7 @@ func TestRemembered(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := newPathgen(m, w, m.initialState())
+	p := newPathGenerator(m, w, m.initialState())
 	if _, err := p.assemble(); err != nil {
 		t.Fatal(err)
 	}

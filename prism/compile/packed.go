@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// PackedExpander lists the choices of packed states. Both executions are one,
-// and both give what Expander gives, bit for bit and in the same order; the
-// machine is some ten to thirty times as fast. It is not safe for concurrent use.
+// PackedExpander lists the choices of packed states. Interpreter and machine both implement it and give the same results as
+// Expander, bit for bit and in the same order; the machine is about ten to thirty times as fast. It is not safe for
+// concurrent use.
 type PackedExpander interface {
 	// Expand appends the choices of states, Packing.Words words each. Its error
 	// is the *StateError of the first state that Expander.Expand has one for,
@@ -23,21 +23,21 @@ type PackedExpander interface {
 	// little cost. Each must be closed.
 	Fork(ctx context.Context) (PackedExpander, error)
 	Close() error
-	// Name says how states are expanded: "machine" or "interpreter".
+	// Name returns the implementation: "machine" or "interpreter".
 	Name() string
 }
 
-// Move is a combination of commands that may be a choice; see Choice.
+// Move is a combination of commands that may be a choice of some state; see Choice.
 type Move struct {
 	Action   int
 	Module   int
 	Commands []CommandRef
-	// Alternatives are the combinations of updates, one number for each command, that a
-	// lister writes as transitions: the same in every state. Nil of others.
+	// Alternatives are the combinations of updates, one index for each command, that a
+	// NewPackedLister writes as transitions; they are the same in every state. Nil for other expanders.
 	Alternatives [][]int
 }
 
-// GivenUp stands for the number of choices of a state that a lister did not list.
+// GivenUp is the number of choices of a state that a lister could not expand.
 const GivenUp = math.MaxUint32
 
 // PackedChoices are the choices of successive states, flat: state i has
@@ -58,7 +58,7 @@ func (c *PackedChoices) Reset() {
 	c.Weights, c.Targets = c.Weights[:0], c.Targets[:0]
 }
 
-// merge adds transitions from first on that have equal targets up, in order.
+// merge adds up the weights of transitions, from index first on, that have equal targets; it keeps their order.
 func (c *PackedChoices) merge(first, words int) {
 	kept := first
 	for i := first; i < len(c.Weights); i++ {
@@ -76,7 +76,7 @@ func (c *PackedChoices) merge(first, words int) {
 	c.Weights, c.Targets = c.Weights[:kept], c.Targets[:kept*words]
 }
 
-// find returns the transition from first to end that has the target of i, or end.
+// find returns the index of the transition in [first, end) with the same target as transition i; end if there is none.
 func (c *PackedChoices) find(first, end, i, words int) int {
 	if words == 1 {
 		for j, t := range c.Targets[first:end] {
@@ -95,14 +95,14 @@ func (c *PackedChoices) find(first, end, i, words int) int {
 	return end
 }
 
-// packedInterpreter is a PackedExpander by way of an expander.
+// packedInterpreter is a PackedExpander that uses an expander.
 type packedInterpreter struct {
-	x       *expander
-	packing *Packing
-	state   []int32
-	moves   []Move
-	index   map[string]uint32 // of moves, by their action and commands
-	key     []byte
+	expander *expander
+	packing  *Packing
+	state    []int32
+	moves    []Move
+	index    map[string]uint32 // of moves, by their action and commands
+	key      []byte
 }
 
 // NewPackedInterpreter returns a PackedExpander that interprets the model.
@@ -112,7 +112,7 @@ func (m *Model) NewPackedInterpreter(p *Packing) PackedExpander {
 
 func (m *Model) newPackedInterpreter(p *Packing, moves []Move) *packedInterpreter {
 	x := &packedInterpreter{
-		x: newExpander(m), packing: p, state: make([]int32, len(m.prog.Vars)),
+		expander: newExpander(m), packing: p, state: make([]int32, len(m.prog.Vars)),
 		moves: slices.Clone(moves), index: map[string]uint32{},
 	}
 	for i, mv := range moves {
@@ -132,30 +132,30 @@ func (x *packedInterpreter) Close() error { return nil }
 
 // Fork implements PackedExpander.
 func (x *packedInterpreter) Fork(context.Context) (PackedExpander, error) {
-	return x.x.m.NewPackedInterpreter(x.packing), nil
+	return x.expander.m.NewPackedInterpreter(x.packing), nil
 }
 
 // Expand implements PackedExpander.
 func (x *packedInterpreter) Expand(ctx context.Context, states []uint64, out *PackedChoices) error {
-	x.x.ctx = ctx
+	x.expander.ctx = ctx
 	for i := 0; i < len(states); i += x.packing.Words {
-		if err := x.one(states[i:i+x.packing.Words], out); err != nil {
+		if err := x.expandOne(states[i:i+x.packing.Words], out); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (x *packedInterpreter) one(packed []uint64, out *PackedChoices) error {
+func (x *packedInterpreter) expandOne(packed []uint64, out *PackedChoices) error {
 	x.packing.Unpack(x.state, packed)
-	cs, err := x.x.Expand(x.state)
+	cs, err := x.expander.Expand(x.state)
 	if err != nil {
 		return err
 	}
 	out.Choices = append(out.Choices, uint32(len(cs.List)))
 	for i := range cs.List {
 		c := &cs.List[i]
-		out.Moves = append(out.Moves, x.move(c))
+		out.Moves = append(out.Moves, x.moveIndex(c))
 		out.Transitions = append(out.Transitions, uint32(len(c.Transitions)))
 		for _, t := range c.Transitions {
 			out.Weights = append(out.Weights, t.Weight)
@@ -167,8 +167,8 @@ func (x *packedInterpreter) one(packed []uint64, out *PackedChoices) error {
 	return nil
 }
 
-// move returns the number of a choice's move, a new one if need be.
-func (x *packedInterpreter) move(c *Choice) uint32 {
+// moveIndex returns the index of a choice's move, which it adds if it is new.
+func (x *packedInterpreter) moveIndex(c *Choice) uint32 {
 	key := x.keyOf(c.Action, c.Commands)
 	i, ok := x.index[string(key)]
 	if !ok {

@@ -6,17 +6,16 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// Packing says how valuations are packed into words: each variable, less its
-// lowest value, takes the bits of its declared range. The first variable takes
-// the most significant bits of the first word, so that packed states compare as
-// PRISM sorts states: by the first variable, then by the second, false before true.
+// Packing says how valuations are packed into 64-bit words. Each variable is stored as its difference to its lowest value, in as
+// many bits as its declared range needs. The first variable takes the most significant bits of the first word, so that
+// packed states compare as PRISM sorts states: by the first variable, then by the second, false before true.
 type Packing struct {
-	Fields []PackedField // of Program.Vars
+	Fields []PackedField // one for each of Program.Vars
 	Words  int           // per state
-	Bits   int           // per state, unused ones left out
+	Bits   int           // used bits per state
 }
 
-// PackedField is where a variable is kept, less its lowest value.
+// PackedField is the place of a variable in a packed state.
 type PackedField struct {
 	Word  int
 	Shift uint

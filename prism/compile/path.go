@@ -8,8 +8,7 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// interpreter draws paths by interpretation. It is the reference for what a
-// path is; the machine gives the same bits.
+// interpreter draws paths by interpretation. It defines the meaning of paths; the machine gives the same results bit for bit.
 //
 // Draws, in order, at each state that is left:
 //   - DTMC, MDP: with more than one choice, an integer picks one uniformly; if
@@ -17,16 +16,16 @@ import (
 //     updates, a unit double picks the first whose cumulative probability
 //     exceeds it, in the order of Expand before equal targets are added.
 //   - CTMC: with more than one choice or more than one combination of updates,
-//     a unit double times the total rate picks the choice and then, with what is
-//     left of it, the updates; then a unit double gives the sojourn time.
+//     a unit double times the total rate picks the choice, and the remainder then
+//     picks the updates; then a unit double gives the sojourn time.
 type interpreter struct {
-	m      *Model
-	x      *expander
-	w      *watch
-	start  []int32
-	state  []int32
-	target []int32
-	totals []float64 // CTMC: the rate of each choice
+	m        *Model
+	expander *expander
+	watch    *watch
+	start    []int32
+	state    []int32
+	target   []int32
+	totals   []float64 // CTMC: the rate of each choice
 }
 
 // NewInterpreter returns a Runner that interprets the model.
@@ -49,7 +48,7 @@ func (m *Model) newInterpreter(mon Monitor) (*interpreter, error) {
 	}
 	n := len(m.prog.Vars)
 	return &interpreter{
-		m: m, x: newExpander(m), w: w, start: start,
+		m: m, expander: newExpander(m), watch: w, start: start,
 		state: make([]int32, n), target: make([]int32, n),
 	}, nil
 }
@@ -61,7 +60,7 @@ func (r *interpreter) Close() error { return nil }
 func (r *interpreter) Name() string { return "interpreter" }
 
 // Fork implements BatchRunner.
-func (r *interpreter) Fork() (BatchRunner, error) { return r.m.NewInterpreter(r.w.Monitor) }
+func (r *interpreter) Fork() (BatchRunner, error) { return r.m.NewInterpreter(r.watch.Monitor) }
 
 // Run implements Runner.
 func (r *interpreter) Run(s Stream) Outcome {
@@ -80,33 +79,33 @@ func (r *interpreter) RunBatch(ctx context.Context, seed, first uint64, dst []Ou
 	return ctx.Err()
 }
 
-// pollMask is how many steps, less one, may pass between looks at the context.
+// pollMask plus 1 is the number of steps between polls of the context.
 const pollMask = 1<<12 - 1
 
 func (r *interpreter) run(ctx context.Context, s Stream) (Outcome, error) {
 	var out Outcome
-	r.x.env.err, r.x.ctx = nil, ctx
+	r.expander.env.err, r.expander.ctx = nil, ctx
 	copy(r.state, r.start)
 	for looping := false; ; {
 		if out.Steps&pollMask == pollMask && ctx.Err() != nil {
 			return out, ctx.Err()
 		}
-		r.x.env.state = r.state
-		done := r.w.Enter(&r.x.env, &out, looping)
+		r.expander.env.state = r.state
+		done := r.watch.Enter(&r.expander.env, &out, looping)
 		if r.failed(&out) || done {
 			return out, nil
 		}
-		if err := r.x.combine(r.state); err != nil {
+		if err := r.expander.listWeighed(r.state); err != nil {
 			out.Status, out.Err = Failed, err
 			return out, nil
 		}
-		if r.x.stopped != nil {
-			return out, r.x.stopped
+		if r.expander.stopped != nil {
+			return out, r.expander.stopped
 		}
-		if len(r.x.combos) == 0 {
+		if len(r.expander.combinations) == 0 {
 			return r.deadlock(out), nil
 		}
-		if r.w.Limited() && out.Steps >= r.w.MaxPath {
+		if r.watch.Limited() && out.Steps >= r.watch.MaxPath {
 			out.Status = Undecided
 			return out, nil
 		}
@@ -116,9 +115,9 @@ func (r *interpreter) run(ctx context.Context, s Stream) (Outcome, error) {
 	}
 }
 
-// failed ends the path when the last evaluation failed.
+// failed ends the path if the last evaluation failed.
 func (r *interpreter) failed(out *Outcome) bool {
-	err := r.m.takeError(&r.x.env)
+	err := r.m.takeError(&r.expander.env)
 	if err != nil {
 		out.Status, out.Err = Failed, err
 	}
@@ -131,32 +130,31 @@ func (r *interpreter) deadlock(out Outcome) Outcome {
 		out.Err = r.m.stateError(r.state, syntax.Pos{}, "deadlock")
 		return out
 	}
-	r.w.Deadlock(&r.x.env, &out)
+	r.watch.Deadlock(&r.expander.env, &out)
 	r.failed(&out)
 	return out
 }
 
-// move leaves the present state. It reports whether the step was a
-// deterministic self-loop and whether the path has ended meanwhile.
+// move leaves the current state. It reports whether the step was a deterministic self-loop, and whether the path ended.
 func (r *interpreter) move(s *Stream, out *Outcome) (looping, done bool) {
-	n := len(r.x.combos)
-	var c combo
+	n := len(r.expander.combinations)
+	var c combination
 	if r.m.continuous() {
 		var rate float64
 		if c, rate, done = r.race(s, out); done {
 			return false, true
 		}
-		done = r.w.Sojourn(&r.x.env, out, s.Exponential(rate), c.action)
+		done = r.watch.Sojourn(&r.expander.env, out, s.Exponential(rate), c.action)
 	} else {
 		c = r.choose(s, out)
-		r.w.Step(&r.x.env, out, c.action)
+		r.watch.Step(&r.expander.env, out, c.action)
 	}
 	if r.failed(out) || done {
 		return false, true
 	}
-	members := r.x.members[c.first:c.last]
+	members := r.expander.members[c.first:c.last]
 	copy(r.target, r.state)
-	if err := r.x.apply(r.target, members, r.x.updates); err != nil {
+	if err := r.expander.apply(r.target, members, r.expander.updates); err != nil {
 		out.Status, out.Err = Failed, err
 		return false, true
 	}
@@ -165,43 +163,42 @@ func (r *interpreter) move(s *Stream, out *Outcome) (looping, done bool) {
 	return looping, false
 }
 
-// choose resolves the choice uniformly and then the updates by probability. The
-// updates are left in expander.updates.
-func (r *interpreter) choose(s *Stream, out *Outcome) combo {
-	c := r.x.combos[0]
-	if n := len(r.x.combos); n > 1 {
-		c = r.x.combos[s.Below(uint32(n))]
+// choose picks a choice uniformly, and then its updates by their probabilities, into expander.updates.
+func (r *interpreter) choose(s *Stream, out *Outcome) combination {
+	c := r.expander.combinations[0]
+	if n := len(r.expander.combinations); n > 1 {
+		c = r.expander.combinations[s.Below(uint32(n))]
 		if r.m.nondeterministic() {
 			out.Nondet++
 		} else {
 			out.Overlap++
 		}
 	}
-	members := r.x.members[c.first:c.last]
-	r.x.firstUpdate(members)
+	members := r.expander.members[c.first:c.last]
+	r.expander.firstUpdate(members)
 	if alternatives(members) > 1 {
-		r.x.pick(members, s.Unit())
+		r.expander.pick(members, s.Unit())
 	}
 	return c
 }
 
-// race picks a choice and its updates by rate, and returns the total rate.
-func (r *interpreter) race(s *Stream, out *Outcome) (c combo, total float64, done bool) {
+// race picks a choice and its updates with probability proportional to their rates, and returns the total rate.
+func (r *interpreter) race(s *Stream, out *Outcome) (c combination, total float64, done bool) {
 	r.totals = r.totals[:0]
-	for _, c := range r.x.combos {
-		rate := r.x.total(r.x.members[c.first:c.last])
+	for _, c := range r.expander.combinations {
+		rate := r.expander.total(r.expander.members[c.first:c.last])
 		r.totals = append(r.totals, rate)
 		total += rate
 	}
 	if !(total <= math.MaxFloat64) {
 		out.Status = Failed
-		out.Err = r.m.stateError(r.state, r.x.members[r.x.combos[0].first].src.Pos, "total rate is not finite")
+		out.Err = r.m.stateError(r.state, r.expander.members[r.expander.combinations[0].first].src.Pos, "total rate is not finite")
 		return c, total, true
 	}
-	c = r.x.combos[0]
-	members := r.x.members[c.first:c.last]
-	r.x.firstUpdate(members)
-	if len(r.x.combos) == 1 && alternatives(members) == 1 {
+	c = r.expander.combinations[0]
+	members := r.expander.members[c.first:c.last]
+	r.expander.firstUpdate(members)
+	if len(r.expander.combinations) == 1 && alternatives(members) == 1 {
 		return c, total, false
 	}
 	rest := float64(s.Unit() * total)
@@ -210,21 +207,20 @@ func (r *interpreter) race(s *Stream, out *Outcome) (c combo, total float64, don
 	for ; i < last && !(rest < r.totals[i]); i++ {
 		rest -= r.totals[i]
 	}
-	c = r.x.combos[i]
-	members = r.x.members[c.first:c.last]
-	r.x.firstUpdate(members)
+	c = r.expander.combinations[i]
+	members = r.expander.members[c.first:c.last]
+	r.expander.firstUpdate(members)
 	if alternatives(members) > 1 {
-		r.x.pick(members, rest)
+		r.expander.pick(members, rest)
 	}
 	return c, total, false
 }
 
-// certain reports whether exactly one combination of updates has a positive
-// weight, and that weight is one.
+// certain reports whether exactly one combination of updates has a positive weight and this weight is 1.
 func (r *interpreter) certain(members []*command) bool {
 	for _, c := range members {
 		positive := 0
-		for _, w := range r.x.weights[c.ord] {
+		for _, w := range r.expander.weights[c.ord] {
 			if w > 0 {
 				positive++
 			}
@@ -239,7 +235,7 @@ func (r *interpreter) certain(members []*command) bool {
 	return true
 }
 
-// alternatives is the number of combinations of updates, whatever their weights.
+// alternatives returns the number of combinations of updates, including those with weight zero.
 func alternatives(members []*command) int {
 	n := 1
 	for _, c := range members {
@@ -248,7 +244,7 @@ func alternatives(members []*command) int {
 	return n
 }
 
-// firstUpdate points the odometer at every member's first update.
+// firstUpdate sets the odometer to the first update of every member.
 func (x *expander) firstUpdate(members []*command) {
 	x.updates = x.updates[:0]
 	for range members {
@@ -256,9 +252,8 @@ func (x *expander) firstUpdate(members []*command) {
 	}
 }
 
-// pick moves the odometer to the first combination of updates whose cumulative
-// weight exceeds u, or else, as the sum may fall short of one by rounding, to
-// the last with a positive weight.
+// pick sets the odometer to the first combination of updates whose cumulative weight exceeds u. If there is none, because of
+// rounding, it picks the last one with a positive weight.
 func (x *expander) pick(members []*command, u float64) {
 	sum, last, index := 0.0, 0, 0
 	for more := true; more; more = advance(members, x.updates) {
@@ -270,12 +265,12 @@ func (x *expander) pick(members []*command, u float64) {
 		}
 		index++
 	}
-	for range last { // the odometer has wrapped round to the first
+	for range last { // the odometer is at the first combination again
 		advance(members, x.updates)
 	}
 }
 
-// total is the sum of the weights of all combinations of updates.
+// total returns the sum of the weights of all combinations of updates.
 func (x *expander) total(members []*command) float64 {
 	x.firstUpdate(members)
 	sum := 0.0

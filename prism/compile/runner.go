@@ -17,7 +17,7 @@ type BatchRunner interface {
 	// Fork returns a Runner of the same model and monitor for another
 	// goroutine, at little cost. Each must be closed.
 	Fork() (BatchRunner, error)
-	// Name says how paths are executed: "machine" or "interpreter".
+	// Name returns the implementation: "machine" or "interpreter".
 	Name() string
 }
 

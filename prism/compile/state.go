@@ -32,8 +32,7 @@ func (m *Model) stateError(state []int32, pos syntax.Pos, msg string) *StateErro
 	return &StateError{File: m.prog.File, Pos: pos, State: m.StateText(state), Msg: msg}
 }
 
-// takeError turns the noted evaluation error into a StateError and clears it.
-// The result is nil when there was none.
+// takeError returns the recorded evaluation error as a StateError, and clears it. It returns nil if there was none.
 func (m *Model) takeError(v *env) *StateError {
 	if v.err == nil {
 		return nil

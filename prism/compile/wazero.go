@@ -21,8 +21,7 @@ import (
 // HasMachines says that models can be compiled to WebAssembly code that runs here.
 const HasMachines = true
 
-// sharedCode is a compiled module that several instances run; the last one to
-// be closed closes it.
+// sharedCode is a compiled module that several instances use. Closing the last instance closes it.
 type sharedCode struct {
 	runtime wazero.Runtime
 	code    wazero.CompiledModule
@@ -51,19 +50,18 @@ func newInstance(ctx context.Context, module []byte) (instance, error) {
 	return x, nil
 }
 
-// machine is a Runner that runs whole batches of paths in WebAssembly. Paths
-// on which the code gives up are run again by the interpreter.
+// machine is a Runner that draws batches of paths in WebAssembly. The interpreter repeats the paths on which the code gives up.
 type machine struct {
 	instance
-	stack [4]uint64
-	slow  *interpreter
-	one   [1]Outcome
-	steps uint64 // of the next call
+	stack       [4]uint64
+	interpreter *interpreter
+	single      [1]Outcome
+	steps       uint64 // step budget of the next call
 }
 
-// A call takes at most stepBudget steps before the context is polled, and less
-// when they take long: nothing else runs on the thread meanwhile, and the garbage
-// collector waits, and with it the whole program.
+// A call makes at most stepBudget steps before the context is polled, and fewer
+// if steps are slow: during a call the thread runs nothing else, so the garbage
+// collector, and with it the whole program, waits.
 const (
 	stepBudget  = 1 << 21
 	firstBudget = 1 << 10
@@ -71,14 +69,14 @@ const (
 	slowCall    = 10 * time.Millisecond
 )
 
-// NewMachine compiles the model and one monitor to WebAssembly. It fails with
-// an *UnsupportedError where only the interpreter can run them.
+// NewMachine compiles the model and a monitor to WebAssembly. The error is an *UnsupportedError for models that only the
+// interpreter can run.
 func (m *Model) NewMachine(ctx context.Context, mon Monitor) (BatchRunner, error) {
 	slow, err := m.newInterpreter(mon)
 	if err != nil {
 		return nil, err
 	}
-	code, err := m.assemble(slow.w, slow.start)
+	code, err := m.assemble(slow.watch, slow.start)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +84,7 @@ func (m *Model) NewMachine(ctx context.Context, mon Monitor) (BatchRunner, error
 	if err != nil {
 		return nil, err
 	}
-	return &machine{instance: x, slow: slow, steps: firstBudget}, nil
+	return &machine{instance: x, interpreter: slow, steps: firstBudget}, nil
 }
 
 func (s *sharedCode) compile(ctx context.Context, module []byte) error {
@@ -149,7 +147,7 @@ func (r *machine) Name() string { return "machine" }
 
 // Fork implements BatchRunner.
 func (r *machine) Fork() (BatchRunner, error) {
-	slow, err := r.slow.m.newInterpreter(r.slow.w.Monitor)
+	slow, err := r.interpreter.m.newInterpreter(r.interpreter.watch.Monitor)
 	if err != nil {
 		return nil, err
 	}
@@ -157,20 +155,20 @@ func (r *machine) Fork() (BatchRunner, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &machine{instance: x, slow: slow, steps: firstBudget}, nil
+	return &machine{instance: x, interpreter: slow, steps: firstBudget}, nil
 }
 
 // Run implements Runner.
 func (r *machine) Run(s Stream) Outcome {
 	r.setStream(0, s)
-	if err := r.runLoaded(context.Background(), r.one[:]); err != nil {
-		// A trap: an error of the code generator, not of the model.
-		return Outcome{Status: Failed, Err: r.slow.m.stateError(r.slow.start, syntax.Pos{}, err.Error())}
+	if err := r.runLoaded(context.Background(), r.single[:]); err != nil {
+		// A trap is a bug of the code generator, not an error of the model.
+		return Outcome{Status: Failed, Err: r.interpreter.m.stateError(r.interpreter.start, syntax.Pos{}, err.Error())}
 	}
-	if r.one[0].Status == Failed {
-		return r.slow.Run(s)
+	if r.single[0].Status == Failed {
+		return r.interpreter.Run(s)
 	}
-	return r.one[0]
+	return r.single[0]
 }
 
 // RunBatch implements BatchRunner.
@@ -188,7 +186,7 @@ func (r *machine) RunBatch(ctx context.Context, seed, first uint64, dst []Outcom
 				continue
 			}
 			var err error
-			if part[i], err = r.slow.run(ctx, NewStream(seed, first+uint64(i))); err != nil {
+			if part[i], err = r.interpreter.run(ctx, NewStream(seed, first+uint64(i))); err != nil {
 				return err
 			}
 		}
@@ -203,8 +201,7 @@ func (r *machine) setStream(i int, s Stream) {
 	}
 }
 
-// runLoaded runs the samples whose streams are in memory. One that the code
-// gave up on has status Failed and nothing else.
+// runLoaded draws the paths whose streams are in memory. If the code gave up on a path, its status is Failed and its other fields are zero.
 func (r *machine) runLoaded(ctx context.Context, dst []Outcome) error {
 	for done, resume := 0, uint64(0); done < len(dst); resume = 1 {
 		r.stack = [4]uint64{uint64(done), uint64(len(dst)), r.steps, resume}
@@ -238,7 +235,7 @@ func (r *machine) outcome(i int) Outcome {
 	}
 	out.Steps = int64(word(8))
 	out.Time, out.Reward = math.Float64frombits(word(24)), math.Float64frombits(word(32))
-	if r.slow.m.nondeterministic() {
+	if r.interpreter.m.nondeterministic() {
 		out.Nondet = int64(word(16))
 	} else {
 		out.Overlap = int64(word(16))

@@ -9,26 +9,24 @@ import (
 	"math"
 )
 
-// packedMachine is a PackedExpander that runs WebAssembly. States in which the
-// code gives up are left to the interpreter.
+// packedMachine is a PackedExpander that runs WebAssembly. The interpreter expands the states on which the code gives up.
 type packedMachine struct {
 	instance
-	words int
-	outAt int
-	apart bool // a lister
-	stack [1]uint64
-	slow  *packedInterpreter
+	words       int
+	outAt       int
+	lister      bool // see NewPackedLister
+	stack       [1]uint64
+	interpreter *packedInterpreter
 }
 
-// NewPackedMachine compiles the model to WebAssembly code that expands states.
-// It fails with an *UnsupportedError where only the interpreter can.
+// NewPackedMachine compiles the model to WebAssembly code that expands states. The error is an *UnsupportedError for models
+// that only the interpreter can expand.
 func (m *Model) NewPackedMachine(ctx context.Context, p *Packing) (PackedExpander, error) {
 	return m.packedMachine(ctx, p, false)
 }
 
-// NewPackedLister is NewPackedMachine without weights: each choice has all Alternatives of
-// its move one by one, those of weight zero and with equal targets, too. It lists only the
-// states that the code can; the number of choices of others is GivenUp.
+// NewPackedLister is NewPackedMachine without weights. Each choice has all Alternatives of its move as separate transitions,
+// including those with weight zero and with equal targets. If the code cannot expand a state, its number of choices is GivenUp.
 func (m *Model) NewPackedLister(ctx context.Context, p *Packing) (PackedExpander, error) {
 	return m.packedMachine(ctx, p, true)
 }
@@ -47,14 +45,14 @@ func (m *Model) packedMachine(ctx context.Context, p *Packing, apart bool) (Pack
 
 func newPackedMachine(x instance, slow *packedInterpreter, apart bool) *packedMachine {
 	words := slow.packing.Words
-	return &packedMachine{instance: x, words: words, outAt: 8 * expandBatch * words, apart: apart, slow: slow}
+	return &packedMachine{instance: x, words: words, outAt: 8 * expandBatch * words, lister: apart, interpreter: slow}
 }
 
 // Name implements PackedExpander.
 func (x *packedMachine) Name() string { return "machine" }
 
 // Moves implements PackedExpander.
-func (x *packedMachine) Moves() []Move { return x.slow.moves }
+func (x *packedMachine) Moves() []Move { return x.interpreter.moves }
 
 // Fork implements PackedExpander.
 func (x *packedMachine) Fork(ctx context.Context) (PackedExpander, error) {
@@ -62,12 +60,12 @@ func (x *packedMachine) Fork(ctx context.Context) (PackedExpander, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newPackedMachine(fork, x.slow.x.m.newPackedInterpreter(x.slow.packing, x.slow.moves), x.apart), nil
+	return newPackedMachine(fork, x.interpreter.expander.m.newPackedInterpreter(x.interpreter.packing, x.interpreter.moves), x.lister), nil
 }
 
 // Expand implements PackedExpander.
 func (x *packedMachine) Expand(ctx context.Context, states []uint64, out *PackedChoices) error {
-	x.slow.x.ctx = ctx
+	x.interpreter.expander.ctx = ctx
 	for len(states) > 0 {
 		part := states[:min(len(states), expandBatch*x.words)]
 		for i, w := range part {
@@ -78,7 +76,7 @@ func (x *packedMachine) Expand(ctx context.Context, states []uint64, out *Packed
 			return fmt.Errorf("run WebAssembly: %w", err)
 		}
 		done := int(x.stack[0])
-		if err := x.read(part[:done*x.words], out); err != nil {
+		if err := x.readChoices(part[:done*x.words], out); err != nil {
 			return err
 		}
 		states = states[done*x.words:]
@@ -89,25 +87,25 @@ func (x *packedMachine) Expand(ctx context.Context, states []uint64, out *Packed
 	return nil
 }
 
-// read appends what the code wrote about states.
-func (x *packedMachine) read(states []uint64, out *PackedChoices) error {
+// readChoices appends the choices that the code wrote for states.
+func (x *packedMachine) readChoices(states []uint64, out *PackedChoices) error {
 	at := x.outAt
 	for ; len(states) > 0; states = states[x.words:] {
 		n := x.word(at)
 		at += 8
-		if int64(n) == gaveUp && x.apart {
+		if int64(n) == gaveUp && x.lister {
 			out.Choices = append(out.Choices, GivenUp)
 			continue
 		}
 		if int64(n) == gaveUp {
-			if err := x.slow.one(states[:x.words], out); err != nil {
+			if err := x.interpreter.expandOne(states[:x.words], out); err != nil {
 				return err
 			}
 			continue
 		}
 		out.Choices = append(out.Choices, uint32(n))
 		for range n {
-			at = x.choice(at, out)
+			at = x.readChoice(at, out)
 		}
 	}
 	return nil
@@ -115,8 +113,8 @@ func (x *packedMachine) read(states []uint64, out *PackedChoices) error {
 
 func (x *packedMachine) word(at int) uint64 { return binary.LittleEndian.Uint64(x.memory[at:]) }
 
-// choice appends the choice written at an address and returns where it ends.
-func (x *packedMachine) choice(at int, out *PackedChoices) int {
+// readChoice appends the choice at an address and returns the address after it.
+func (x *packedMachine) readChoice(at int, out *PackedChoices) int {
 	head := x.word(at)
 	at += 8
 	n, first := int(head>>32), len(out.Weights)
@@ -128,7 +126,7 @@ func (x *packedMachine) choice(at int, out *PackedChoices) int {
 			out.Targets = append(out.Targets, binary.LittleEndian.Uint64(b[w:]))
 		}
 	}
-	if n > 1 && !x.apart {
+	if n > 1 && !x.lister {
 		out.merge(first, x.words)
 	}
 	out.Moves = append(out.Moves, uint32(head))

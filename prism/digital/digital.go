@@ -10,46 +10,46 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// Model is an MDP of an automaton, and the property about it.
+// Model is the MDP of a timed automaton, with the property about it.
 type Model struct {
 	Program  *sema.Program
 	Property sema.Property
-	// Invariants is what all invariants say together, about states of Program.
+	// Invariants is the conjunction of all invariants, over the states of Program.
 	Invariants sema.Expr
-	// Key is the same for models that are the same but for their labels.
+	// Key is equal for two translations whose MDPs are equal except for their labels.
 	Key string
 }
 
-// Error is a feature that digital clocks are not right for.
+// Error names a feature for which digital clocks are not correct.
 type Error struct {
 	File string // empty for the file of the property
 	Pos  syntax.Pos
 	Msg  string
-	// Always says that PRISM has no method for it either.
+	// Always says that PRISM has no other method for it.
 	Always bool
 }
 
 func (e *Error) Error() string { return e.Msg }
 
-// translation is one in progress.
+// translation is a translation in progress.
 type translation struct {
 	from   *sema.Program
 	to     *sema.Program
 	clocks map[int]*clock // by slot
-	unit   int64          // the divisor of all numbers; 0 as long as there are none but zero
-	// deadline is the bound on time of the property, if it has one, and timer its clock.
+	unit   int64          // greatest common divisor of all numbers; 0 if all are zero
+	// deadline is the time bound of the property, nil if it has none; timer is the slot of its clock.
 	deadline *int64
 	timer    int
-	tick     int // the action
+	tick     int // the action of a time step
 	err      *Error
 	inModel  bool
 }
 
-// clock is what is known of a clock.
+// clock has the greatest number that a clock is compared with.
 type clock struct{ most int64 }
 
-// Translate returns the model for a property of an automaton. Program has the labels of
-// the property's file. The error is an *Error.
+// Translate translates a timed automaton and a property to an MDP. p must include the labels of the properties file. The
+// error is an *Error.
 func Translate(p *sema.Program, property *sema.Property) (*Model, error) {
 	t := &translation{from: p, clocks: make(map[int]*clock)}
 	t.inModel = true
@@ -72,7 +72,7 @@ func Translate(p *sema.Program, property *sema.Property) (*Model, error) {
 	return out, nil
 }
 
-// refuse keeps the first error.
+// refuse records the first error.
 func (t *translation) refuse(at syntax.Pos, format string, args ...any) {
 	if t.err != nil {
 		return
@@ -83,7 +83,7 @@ func (t *translation) refuse(at syntax.Pos, format string, args ...any) {
 	}
 }
 
-// never is refuse for what PRISM refuses, too.
+// never is refuse for features that PRISM refuses with any method.
 func (t *translation) never(at syntax.Pos, format string, args ...any) {
 	if t.err == nil {
 		t.refuse(at, format, args...)
@@ -91,7 +91,7 @@ func (t *translation) never(at syntax.Pos, format string, args ...any) {
 	}
 }
 
-// key tells the scale of the clocks.
+// key returns the parameters that determine the MDP.
 func (t *translation) key() string {
 	var b strings.Builder
 	for slot := range t.from.Vars {
@@ -106,7 +106,7 @@ func (t *translation) key() string {
 	return b.String()
 }
 
-// program makes the MDP.
+// program builds the MDP.
 func (t *translation) program() {
 	p := *t.from
 	p.Type = syntax.MDP
@@ -141,17 +141,17 @@ func (t *translation) program() {
 	t.to = &p
 }
 
-// limit is the greatest value of a clock that is compared with most at most.
+// limit returns the greatest value of a clock that is compared with at most most: one unit more.
 func (t *translation) limit(at syntax.Pos, most int64) int32 {
 	n := most/t.unit + 1
-	if most > math.MaxInt32/4 { // readings of one unit more are numbers, too
+	if most > math.MaxInt32/4 { // one unit more must also fit an int
 		t.refuse(at, "found a clock that is compared with %d, which is too much for digital clocks", most)
 		return 0
 	}
 	return int32(n)
 }
 
-// module gives a module a step of time.
+// module translates a module and gives it a command for the time step.
 func (t *translation) module(m *sema.Module) sema.Module {
 	out := *m
 	out.Invariant = nil
@@ -183,7 +183,7 @@ func (t *translation) module(m *sema.Module) sema.Module {
 	return out
 }
 
-// addTick gives a module the step of time.
+// addTick adds the command for the time step to a module.
 func (t *translation) addTick(m *sema.Module, guard sema.Expr, assigns []sema.Assign) {
 	one := &sema.Const{Base: base(sema.Double, m.Pos), Val: sema.RatValue(rat(1))}
 	m.Alphabet = append(slices.Clip(m.Alphabet), t.tick)
@@ -192,13 +192,13 @@ func (t *translation) addTick(m *sema.Module, guard sema.Expr, assigns []sema.As
 	})
 }
 
-// advance is x' = min(x+1, limit).
+// advance returns the assignment x' = min(x+1, limit).
 func (t *translation) advance(slot int, limit int32, at syntax.Pos) sema.Assign {
 	next := &sema.Binary{Base: base(sema.Int, at), Op: syntax.OpAdd, X: variable(slot, at), Y: number(1, at)}
 	return sema.Assign{Slot: slot, Pos: at, Value: &sema.Call{Base: base(sema.Int, at), Func: sema.FuncMin, Args: []sema.Expr{next, number(limit, at)}}}
 }
 
-// assigned is what a variable is set to; clocks are set to numbers, which the unit divides.
+// assigned translates the value of an assignment. The values of clocks are constants, in units of time.
 func (t *translation) assigned(a *sema.Assign) sema.Expr {
 	x := t.rewrite(a.Value)
 	if t.clocks[a.Slot] == nil || t.unit == 1 {
@@ -212,7 +212,7 @@ func (t *translation) assigned(a *sema.Assign) sema.Expr {
 	return number(v.Int/int32(t.unit), a.Pos)
 }
 
-// addTimer adds the clock of the property's deadline, in a module of its own.
+// addTimer adds the clock of the property's deadline, in a separate module.
 func (t *translation) addTimer(p *sema.Program) {
 	name := "timer"
 	for slices.ContainsFunc(p.Vars, func(v sema.Variable) bool { return v.Name == name }) {
@@ -224,7 +224,7 @@ func (t *translation) addTimer(p *sema.Program) {
 	t.addModule(p, sema.Module{Name: name, Vars: []int{t.timer}}, []sema.Assign{t.advance(t.timer, limit, syntax.Pos{})})
 }
 
-// addGlobals has global clocks go on, in a module of their own.
+// addGlobals adds a module that advances the global clocks.
 func (t *translation) addGlobals(p *sema.Program) {
 	var assigns []sema.Assign
 	for slot, v := range t.from.Vars {
@@ -237,7 +237,7 @@ func (t *translation) addGlobals(p *sema.Program) {
 	}
 }
 
-// addModule adds a module that only tells the time.
+// addModule adds a module whose only command is the time step.
 func (t *translation) addModule(p *sema.Program, m sema.Module, assigns []sema.Assign) {
 	t.addTick(&m, truth(m.Pos), assigns)
 	p.Modules = append(slices.Clip(p.Modules), m)
@@ -246,7 +246,7 @@ func (t *translation) addModule(p *sema.Program, m sema.Module, assigns []sema.A
 	}
 }
 
-// system has time pass in all modules at once.
+// system makes all modules synchronise on the time step.
 func (t *translation) system(x sema.System) sema.System {
 	switch x := x.(type) {
 	case *sema.SysParallel:
@@ -267,7 +267,7 @@ func (t *translation) system(x sema.System) sema.System {
 	return x
 }
 
-// rewardItems has states earn their rewards while time passes.
+// rewardItems makes state rewards rewards of the time step.
 func (t *translation) rewardItems(items []sema.RewardItem) []sema.RewardItem {
 	out := slices.Clone(items)
 	for i := range out {
@@ -284,7 +284,7 @@ func (t *translation) rewardItems(items []sema.RewardItem) []sema.RewardItem {
 	return out
 }
 
-// invariants is what all invariants say.
+// invariants returns the conjunction of all invariants.
 func (t *translation) invariants() sema.Expr {
 	all := truth(syntax.Pos{})
 	for i := range t.from.Modules {

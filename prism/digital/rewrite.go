@@ -19,10 +19,10 @@ func variable(slot int, at syntax.Pos) sema.Expr {
 	return &sema.Var{Base: base(sema.Int, at), Slot: slot}
 }
 
-// rewrite puts numbers of units for clocks, and the timer for a time bound.
+// rewrite replaces clocks by multiples of the unit, and a time bound by a condition on the timer.
 func (t *translation) rewrite(x sema.Expr) sema.Expr { return t.put(x, false) }
 
-// later is what an invariant says when one unit of time has passed.
+// later returns the condition that x holds after one more unit of time.
 func (t *translation) later(x sema.Expr) sema.Expr { return t.put(x, true) }
 
 func (t *translation) put(x sema.Expr, later bool) sema.Expr {
@@ -60,7 +60,7 @@ func (t *translation) put(x sema.Expr, later bool) sema.Expr {
 	return x
 }
 
-// reading is the time on a clock.
+// reading returns the time on a clock.
 func (t *translation) reading(x *sema.Var, later bool) sema.Expr {
 	if t.clocks[x.Slot] == nil {
 		return x

@@ -7,8 +7,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// surveyModel finds the clocks, what they are compared with and set to, and what digital
-// clocks are not right for.
+// surveyModel finds the clocks and the numbers that they are compared with or set to. It refuses features for which digital
+// clocks are not correct.
 func (t *translation) surveyModel() {
 	for slot, v := range t.from.Vars {
 		if v.Type != sema.Clock {
@@ -45,8 +45,7 @@ func (t *translation) surveyModel() {
 	}
 }
 
-// surveyProperty does the same for a property: a combination of P and R operators and
-// of values in the initial state.
+// surveyProperty does the same for a property, which combines P and R operators and values in the initial state.
 func (t *translation) surveyProperty(x sema.Expr) {
 	switch x := x.(type) {
 	case *sema.Prob:
@@ -71,7 +70,7 @@ func (t *translation) surveyProperty(x sema.Expr) {
 	}
 }
 
-// surveyPath is for path formulas of P.
+// surveyPath surveys the path formula of a P operator.
 func (t *translation) surveyPath(x sema.Expr) {
 	path, ok := x.(*sema.Temporal)
 	if !ok || path.Op != syntax.Future && path.Op != syntax.Until && path.Op != syntax.Globally {
@@ -121,13 +120,13 @@ func (t *translation) surveyPath(x sema.Expr) {
 	t.counts(deadline)
 }
 
-// negative reports whether a strict bound leaves no time at all.
+// negative reports whether the strict bound <x excludes all times.
 func negative(x sema.Expr) bool {
 	v, err := sema.Eval(x, nil)
 	return err == nil && v.Type == sema.Int && v.Int <= 0
 }
 
-// target surveys a formula over states.
+// target surveys a state formula.
 func (t *translation) target(x sema.Expr, positive bool) {
 	nested := false
 	sema.Inspect(x, func(y sema.Expr) bool {
@@ -145,9 +144,8 @@ func (t *translation) target(x sema.Expr, positive bool) {
 	}
 }
 
-// closed refuses constraints that are open or compare two clocks, and notes what clocks
-// are compared with. Positive says that the constraint must hold, not fail, for
-// the whole to hold.
+// closed refuses clock constraints that are strict or compare two clocks, and records the numbers that clocks are compared
+// with. positive says that the constraint is not negated.
 func (t *translation) closed(x sema.Expr, positive bool) {
 	switch x := x.(type) {
 	case *sema.Label:
@@ -186,7 +184,7 @@ func (t *translation) closed(x sema.Expr, positive bool) {
 	t.noClocks(x, "an expression that is no comparison of it with a number")
 }
 
-// comparison returns the slot of the clock if x compares one with something.
+// comparison returns the slot of the clock if x compares a clock with something.
 func (t *translation) comparison(x sema.Expr) (slot int, is bool) {
 	b, ok := x.(*sema.Binary)
 	if !ok || b.Type() != sema.Bool {
@@ -218,7 +216,7 @@ func (t *translation) constraint(x *sema.Binary, slot int, positive bool) {
 	t.compared(slot, other)
 }
 
-// noClocks refuses clocks in what is to have none.
+// noClocks refuses an expression that contains a clock.
 func (t *translation) noClocks(x sema.Expr, where string) {
 	sema.Inspect(x, func(y sema.Expr) bool {
 		switch y := y.(type) {
@@ -235,10 +233,10 @@ func (t *translation) noClocks(x sema.Expr, where string) {
 	})
 }
 
-// maxValuations is how many values of variables are tried in what a clock is compared with.
+// maxValuations is the greatest number of valuations for which an expression compared with a clock is evaluated.
 const maxValuations = 1 << 20
 
-// compared notes all numbers that an expression can be.
+// compared records all values that an expression compared with a clock can have.
 func (t *translation) compared(slot int, x sema.Expr) {
 	var slots []int
 	seen := map[int]bool{}
@@ -262,7 +260,7 @@ func (t *translation) compared(slot int, x sema.Expr) {
 		state[s] = t.from.Vars[s].Low
 	}
 	for {
-		if v, err := sema.Eval(x, state); err == nil { // an error is one of the model, if it comes to that
+		if v, err := sema.Eval(x, state); err == nil { // an evaluation error is reported when a reachable state has it
 			n := int64(v.Int)
 			if v.Type != sema.Int {
 				t.refuse(x.Pos(), "found a clock that is compared with %s, want a whole number", v)
@@ -285,7 +283,7 @@ func (t *translation) compared(slot int, x sema.Expr) {
 	}
 }
 
-// counts has the unit divide a number.
+// counts makes the unit a divisor of n.
 func (t *translation) counts(n int64) {
 	a, b := t.unit, n
 	if b < 0 {

@@ -14,8 +14,8 @@ import (
 	"tilecheck/result"
 )
 
-// answer is the value of an expression in one state, or of a filter. Where it is
-// no truth value, it lies between lo and hi in the sense of accuracy.
+// answer is the value of an expression in one state, or of a filter. A number lies between lo and hi, as far as its accuracy
+// guarantees that.
 type answer struct {
 	value    sema.Value
 	lo, hi   float64
@@ -23,24 +23,24 @@ type answer struct {
 	accuracy result.Accuracy
 }
 
-// row is a state that Storm told of, with its answers by the name of the part.
+// row is a state that Storm reported, with the answers about it by part name.
 type row struct {
 	state   []int32
 	initial bool
 	parts   map[string]answer
 }
 
-// evaluator evaluates the expression of a node for values of its parts.
+// evaluator evaluates the expression of a node for given values of its parts.
 type evaluator struct {
 	props  *sema.Properties
 	prog   *sema.Program
 	consts map[string]sema.Value
-	x      sema.Expr // with values of no meaning
+	x      sema.Expr // resolved with placeholder values
 }
 
-// evaluator resolves the expression of a node over the model, the parts being
-// constants: what is put together here is put together by our own semantics.
-func (a *asker) evaluator(n *node) (*evaluator, error) {
+// evaluator resolves the expression of a node over the model, with the parts as constants. So answers are combined by the
+// semantics of package sema.
+func (a *decomposer) evaluator(n *node) (*evaluator, error) {
 	file := &syntax.Properties{}
 	e := &evaluator{prog: a.in.program, consts: make(map[string]sema.Value)}
 	for _, x := range a.it.task.Source.Tree.Items {
@@ -55,9 +55,9 @@ func (a *asker) evaluator(n *node) (*evaluator, error) {
 		c := &syntax.ConstDecl{Type: syntax.ConstDouble, Typed: true, Name: &syntax.Ident{Name: p.name}}
 		e.consts[p.name] = sema.IntValue(0)
 		switch {
-		case p.truth:
+		case p.isBool:
 			c.Type, e.consts[p.name] = syntax.ConstBool, sema.BoolValue(false)
-		case p.of != nil && p.of.op == "count":
+		case p.filter != nil && p.filter.op == "count":
 			c.Type = syntax.ConstInt
 		}
 		file.Items = append(file.Items, c)
@@ -67,12 +67,12 @@ func (a *asker) evaluator(n *node) (*evaluator, error) {
 	if e.props, err = a.j.Model.CheckProperties(file); err != nil {
 		return nil, err
 	}
-	e.x, err = e.with(nil)
+	e.x, err = e.instantiate(nil)
 	return e, err
 }
 
-// with returns the expression for values of the parts.
-func (e *evaluator) with(parts map[string]answer) (sema.Expr, error) {
+// instantiate returns the expression for given values of the parts.
+func (e *evaluator) instantiate(parts map[string]answer) (sema.Expr, error) {
 	for name, p := range parts {
 		e.consts[name] = p.value
 	}
@@ -83,12 +83,12 @@ func (e *evaluator) with(parts map[string]answer) (sema.Expr, error) {
 	return props[0].X, nil
 }
 
-// combine evaluates the expression of a node in a state.
-func (q *question) combine(n *node, e *evaluator, r row) (answer, error) {
-	if p, ok := n.only(); ok {
+// evaluate evaluates the expression of a node in a state.
+func (q *question) evaluate(n *node, e *evaluator, r row) (answer, error) {
+	if p, ok := n.singlePart(); ok {
 		return r.parts[p.name], nil
 	}
-	x, err := e.with(r.parts)
+	x, err := e.instantiate(r.parts)
 	if err != nil {
 		return answer{}, err
 	}
@@ -102,7 +102,7 @@ func (q *question) combine(n *node, e *evaluator, r row) (answer, error) {
 	}
 	for _, p := range r.parts {
 		if p.accuracy != result.Exact && out.accuracy != result.Estimated {
-			out.accuracy = result.Estimated // nobody has followed its error through the expression
+			out.accuracy = result.Estimated // the error is not propagated through the expression
 		}
 	}
 	if p, ok := n.complement(); ok && r.parts[p.name].bounds {
@@ -120,7 +120,7 @@ func below(x float64) float64 { return math.Nextafter(x, math.Inf(-1)) }
 
 func above(x float64) float64 { return math.Nextafter(x, math.Inf(1)) }
 
-// complement returns the part that the node is one minus, if it is that.
+// complement returns the part p if the node's expression is 1-p.
 func (n *node) complement() (*part, bool) {
 	b, ok := syntax.Unparen(n.x).(*syntax.Binary)
 	if !ok || b.Op != syntax.OpSub {
@@ -130,23 +130,23 @@ func (n *node) complement() (*part, bool) {
 	if !ok || one.Value != 1 {
 		return nil, false
 	}
-	return (&node{x: b.Y, parts: n.parts}).only()
+	return (&node{x: b.Y, parts: n.parts}).singlePart()
 }
 
-// rows returns the states of a node with the answers of its parts.
-func (q *question) rows(j *job, n *node) ([]row, error) {
+// stateRows returns the states of a node with the answers of its parts.
+func (q *question) stateRows(j *job, n *node) ([]row, error) {
 	scalars := make(map[string]answer)
 	var rows []row
 	listed := false
 	for _, p := range n.parts {
 		var err error
 		switch {
-		case p.of != nil:
-			scalars[p.name], err = q.value(j, p.of)
-		case !p.ask.each:
-			scalars[p.name] = scalarAnswer(p.ask)
+		case p.filter != nil:
+			scalars[p.name], err = q.filterValue(j, p.filter)
+		case !p.query.everyState:
+			scalars[p.name] = scalarAnswer(p.query)
 		default:
-			rows, err = q.merge(rows, p, listed)
+			rows, err = q.addAnswers(rows, p, listed)
 			listed = true
 		}
 		if err != nil {
@@ -164,13 +164,13 @@ func (q *question) rows(j *job, n *node) ([]row, error) {
 	return rows, nil
 }
 
-// merge adds the answers of a part to those of others about the same states.
-func (q *question) merge(rows []row, p *part, listed bool) ([]row, error) {
-	if listed && len(rows) != len(p.ask.rows) {
+// addAnswers adds the answers of a part to the rows. All parts must be about the same states.
+func (q *question) addAnswers(rows []row, p *part, listed bool) ([]row, error) {
+	if listed && len(rows) != len(p.query.rows) {
 		return nil, errors.New("Storm told of different states for parts of the property")
 	}
-	for i, s := range p.ask.rows {
-		state, err := q.state(s.State)
+	for i, s := range p.query.rows {
+		state, err := q.readState(s.State)
 		if err != nil {
 			return nil, err
 		}
@@ -180,14 +180,14 @@ func (q *question) merge(rows []row, p *part, listed bool) ([]row, error) {
 		if !slices.Equal(rows[i].state, state) {
 			return nil, errors.New("Storm told of different states for parts of the property")
 		}
-		if rows[i].parts[p.name], err = p.ask.rowAnswer(i); err != nil {
+		if rows[i].parts[p.name], err = p.query.rowAnswer(i); err != nil {
 			return nil, err
 		}
 	}
 	return rows, nil
 }
 
-// initial is the initial state of a model that has one.
+// initial returns the initial state of a model that has a single one.
 func (q *question) initial() []int32 {
 	state := make([]int32, len(q.in.program.Vars))
 	for i, v := range q.in.program.Vars {
@@ -196,8 +196,8 @@ func (q *question) initial() []int32 {
 	return state
 }
 
-// state reads a valuation. Storm leaves out what never changes.
-func (q *question) state(s parse.StormState) ([]int32, error) {
+// readState reads a valuation. Storm omits variables that never change.
+func (q *question) readState(s parse.StormState) ([]int32, error) {
 	if s.Valuation == nil {
 		return nil, errors.New("Storm told of states without their valuations")
 	}
@@ -222,7 +222,7 @@ func (q *question) state(s parse.StormState) ([]int32, error) {
 	return state, nil
 }
 
-// scalarAnswer is what Storm printed.
+// scalarAnswer converts the value that Storm printed.
 func scalarAnswer(it *item) answer {
 	v := it.verdict
 	if v.Value.Kind == result.Boolean {
@@ -242,10 +242,10 @@ func numberAnswer(v result.Value, acc result.Accuracy, b *result.Interval) answe
 	return out
 }
 
-// rowAnswer is what Storm exported of one state.
+// rowAnswer converts the value that Storm exported for a state.
 func (it *item) rowAnswer(i int) (answer, error) {
 	v := it.rows[i].Value
-	if it.truth {
+	if it.isBool {
 		if v.Kind != result.Boolean {
 			return answer{}, errors.New("Storm told of a number, want a truth value")
 		}
@@ -264,9 +264,9 @@ func (it *item) rowAnswer(i int) (answer, error) {
 	return numberAnswer(v, it.accuracies[i], it.bounds[i]), nil
 }
 
-// value evaluates a filter.
-func (q *question) value(j *job, n *node) (answer, error) {
-	values, rows, err := q.values(j, n)
+// filterValue evaluates a filter.
+func (q *question) filterValue(j *job, n *node) (answer, error) {
+	values, rows, err := q.nodeValues(j, n)
 	if err != nil {
 		return answer{}, err
 	}
@@ -290,19 +290,19 @@ func (q *question) value(j *job, n *node) (answer, error) {
 		if n.op == "state" && len(values) != 1 {
 			return answer{}, &result.Failure{Class: result.Other, Message: fmt.Sprintf("filter should be satisfied in exactly 1 state, but is in %d", len(values))}
 		}
-		return values[least(rows)], nil
+		return values[firstRow(rows)], nil
 	case "min", "max":
-		return fold(values, func(a, b answer) answer { return extremum(n.op == "min", a, b) }), nil
+		return foldAnswers(values, func(a, b answer) answer { return extremum(n.op == "min", a, b) }), nil
 	case "sum":
-		return fold(values, add), nil
+		return foldAnswers(values, add), nil
 	case "avg":
-		return average(fold(values, add), len(values)), nil
+		return average(foldAnswers(values, add), len(values)), nil
 	}
 	return answer{}, &result.Failure{Class: result.Unsupported, Message: "filter type " + n.op + " inside another property"}
 }
 
-// least is the index of the first state in the order of PRISM.
-func least(rows []row) int {
+// firstRow returns the index of the first state in PRISM's order.
+func firstRow(rows []row) int {
 	best := 0
 	for i := range rows {
 		if slices.Compare(rows[i].state, rows[best].state) < 0 {
@@ -312,27 +312,27 @@ func least(rows []row) int {
 	return best
 }
 
-// values evaluates the expression of a node in all of its states.
-func (q *question) values(j *job, n *node) ([]answer, []row, error) {
-	rows, err := q.rows(j, n)
+// nodeValues evaluates the expression of a node in all its states.
+func (q *question) nodeValues(j *job, n *node) ([]answer, []row, error) {
+	rows, err := q.stateRows(j, n)
 	if err != nil {
 		return nil, nil, err
 	}
-	a := &asker{j: j, it: q.item, in: q.in}
+	a := &decomposer{j: j, it: q.item, in: q.in}
 	e, err := a.evaluator(n)
 	if err != nil {
 		return nil, nil, err
 	}
 	values := make([]answer, len(rows))
 	for i, r := range rows {
-		if values[i], err = q.combine(n, e, r); err != nil {
+		if values[i], err = q.evaluate(n, e, r); err != nil {
 			return nil, nil, err
 		}
 	}
 	return values, rows, nil
 }
 
-func fold(values []answer, f func(a, b answer) answer) answer {
+func foldAnswers(values []answer, f func(a, b answer) answer) answer {
 	out := values[0]
 	for _, v := range values[1:] {
 		out = f(out, v)
@@ -340,8 +340,8 @@ func fold(values []answer, f func(a, b answer) answer) answer {
 	return out
 }
 
-// weaker is the accuracy of what depends on two values, and whether it has bounds.
-func weaker(a, b answer) (result.Accuracy, bool) {
+// combinedAccuracy returns the accuracy of a value that depends on two values, and whether it has bounds.
+func combinedAccuracy(a, b answer) (result.Accuracy, bool) {
 	if a.accuracy == result.Exact && b.accuracy == result.Exact {
 		return result.Exact, a.bounds && b.bounds
 	}
@@ -356,7 +356,7 @@ func weaker(a, b answer) (result.Accuracy, bool) {
 	return result.Estimated, false
 }
 
-// ends returns the bounds of a value that has some, or is exact.
+// ends returns the bounds of a value; for an exact value without bounds, its neighbouring float64 numbers.
 func (a answer) ends() (lo, hi float64) {
 	if a.bounds {
 		return a.lo, a.hi
@@ -371,7 +371,7 @@ func extremum(least bool, a, b answer) answer {
 	}
 	al, ah := a.ends()
 	bl, bh := b.ends()
-	out.accuracy, out.bounds = weaker(a, b)
+	out.accuracy, out.bounds = combinedAccuracy(a, b)
 	if out.lo, out.hi = max(al, bl), max(ah, bh); least {
 		out.lo, out.hi = min(al, bl), min(ah, bh)
 	}
@@ -392,7 +392,7 @@ func add(a, b answer) answer {
 	al, ah := a.ends()
 	bl, bh := b.ends()
 	out := answer{value: sema.DoubleValue(a.value.Float + b.value.Float), lo: below(al + bl), hi: above(ah + bh)}
-	out.accuracy, out.bounds = weaker(a, b)
+	out.accuracy, out.bounds = combinedAccuracy(a, b)
 	if out.accuracy == result.Exact && a.value.Rat != nil && b.value.Rat != nil {
 		out.value = sema.RatValue(new(big.Rat).Add(a.value.Rat, b.value.Rat))
 	} else if out.accuracy == result.Exact && !math.IsInf(out.value.Float, 0) {
@@ -411,15 +411,15 @@ func average(sum answer, n int) answer {
 	return out
 }
 
-// settle puts together what Storm answered, and gives the item its verdict.
+// settle combines the answers and sets the verdict of the item.
 func (q *question) settle(j *job) {
 	v := q.gather(q.root)
 	q.item.verdict = v
 	if v.Err != nil {
 		return
 	}
-	if p, ok := q.root.only(); ok && p.ask != nil && !p.ask.each {
-		v.Value, v.Accuracy, v.Bound = p.ask.verdict.Value, p.ask.verdict.Accuracy, p.ask.verdict.Bound
+	if p, ok := q.root.singlePart(); ok && p.query != nil && !p.query.everyState {
+		v.Value, v.Accuracy, v.Bound = p.query.verdict.Value, p.query.verdict.Accuracy, p.query.verdict.Bound
 		return
 	}
 	if err := q.conclude(j, v); err != nil {
@@ -427,7 +427,7 @@ func (q *question) settle(j *job) {
 	}
 }
 
-// failed makes a failure of what went wrong when answers were put together.
+// failed converts an error of combining answers to a failure.
 func failed(err error) *result.Failure {
 	if f, ok := errors.AsType[*result.Failure](err); ok {
 		return f
@@ -441,11 +441,10 @@ func failed(err error) *result.Failure {
 	return &result.Failure{Class: result.Other, Message: err.Error()}
 }
 
-// gather makes a verdict without a value of what the runs have in common. The
-// first failure of a part is that of the whole.
+// gather returns a verdict without a value that combines the queries' verdicts: times, warnings, and the first failure.
 func (q *question) gather(n *node) *result.Verdict {
 	for _, it := range q.asked {
-		if it.infinite && it.verdict.Err == nil && !it.plain {
+		if it.infinite && it.verdict.Err == nil && !it.floatingPoint {
 			it.verdict.Err = &result.Failure{Class: result.Unsupported, Message: "found 100000000000, which is also what Storm writes for infinity in exact arithmetic"}
 		}
 	}
@@ -454,11 +453,11 @@ func (q *question) gather(n *node) *result.Verdict {
 	var visit func(n *node)
 	visit = func(n *node) {
 		for _, p := range n.parts {
-			if p.of != nil {
-				visit(p.of)
+			if p.filter != nil {
+				visit(p.filter)
 				continue
 			}
-			v := p.ask.verdict
+			v := p.query.verdict
 			if v == nil {
 				v = &result.Verdict{Err: &result.Failure{Class: result.Other, Message: "the tool said nothing about a part of this property"}}
 			}
@@ -487,27 +486,26 @@ func (q *question) gather(n *node) *result.Verdict {
 	return out
 }
 
-// conclude evaluates the expression of the property in the initial states: a
-// truth value has to hold in all of them, several numbers are a range.
+// conclude evaluates the property in the initial states. A truth value must hold in all of them; several numbers give a range.
 func (q *question) conclude(j *job, v *result.Verdict) error {
 	if len(q.asked) == 0 {
 		v.Warnings = append(v.Warnings, "evaluated by tilecheck: Storm has no properties that are expressions")
 	}
-	if p, ok := q.root.only(); ok && p.of != nil && (p.of.op == "range" || p.of.op == "argmin" || p.of.op == "argmax") {
-		return q.special(j, p.of, v)
+	if p, ok := q.root.singlePart(); ok && p.filter != nil && (p.filter.op == "range" || p.filter.op == "argmin" || p.filter.op == "argmax") {
+		return q.concludeFilter(j, p.filter, v)
 	}
-	values, _, err := q.values(j, q.root)
+	values, _, err := q.nodeValues(j, q.root)
 	if err != nil {
 		return err
 	}
 	if len(values) == 0 {
 		return errors.New("Storm told of no initial states")
 	}
-	return put(v, values, len(values) > 1)
+	return setValue(v, values, len(values) > 1)
 }
 
-// put gives a verdict the value that several states have together.
-func put(v *result.Verdict, values []answer, several bool) error {
+// setValue sets the value of a verdict to the combined value of several states.
+func setValue(v *result.Verdict, values []answer, several bool) error {
 	if values[0].value.Type == sema.Bool {
 		all := !slices.ContainsFunc(values, func(x answer) bool { return !x.value.Bool })
 		v.Value, v.Accuracy = result.Value{Kind: result.Boolean, Bool: all}, values[0].accuracy
@@ -518,8 +516,8 @@ func put(v *result.Verdict, values []answer, several bool) error {
 		}
 		return nil
 	}
-	low := fold(values, func(a, b answer) answer { return extremum(true, a, b) })
-	high := fold(values, func(a, b answer) answer { return extremum(false, a, b) })
+	low := foldAnswers(values, func(a, b answer) answer { return extremum(true, a, b) })
+	high := foldAnswers(values, func(a, b answer) answer { return extremum(false, a, b) })
 	v.Accuracy = low.accuracy
 	v.Value = result.Value{Kind: result.Number, Num: low.value.Float, Rat: low.value.Rat}
 	switch {
@@ -534,11 +532,10 @@ func put(v *result.Verdict, values []answer, several bool) error {
 	return nil
 }
 
-// special evaluates the filters whose value is no single number: the range of
-// the values of their states, or the states where they are least or largest, of
-// which the initial ones have to be some.
-func (q *question) special(j *job, n *node, v *result.Verdict) error {
-	values, rows, err := q.values(j, n)
+// concludeFilter evaluates the filters range, argmin and argmax. For argmin and argmax the verdict says whether the initial states
+// are among the states with the least or greatest value.
+func (q *question) concludeFilter(j *job, n *node, v *result.Verdict) error {
+	values, rows, err := q.nodeValues(j, n)
 	if err != nil {
 		return err
 	}
@@ -546,9 +543,9 @@ func (q *question) special(j *job, n *node, v *result.Verdict) error {
 		return &result.Failure{Class: result.Other, Message: "filter satisfies no states"}
 	}
 	if n.op == "range" {
-		return put(v, values, true)
+		return setValue(v, values, true)
 	}
-	best := fold(values, func(a, b answer) answer { return extremum(n.op == "argmin", a, b) })
+	best := foldAnswers(values, func(a, b answer) answer { return extremum(n.op == "argmin", a, b) })
 	initial, all := 0, true
 	for i, r := range rows {
 		if r.initial {
@@ -567,8 +564,7 @@ func (q *question) special(j *job, n *node, v *result.Verdict) error {
 	return nil
 }
 
-// unreadable reports whether Storm printed something that says no more than the
-// file it exported.
+// unreadable reports whether Storm printed a value that package parse does not support, but which the exported file may have.
 func unreadable(f *result.Failure) bool {
 	return f != nil && f.Class == result.Unsupported && !strings.HasPrefix(f.Message, "Storm cannot")
 }

@@ -22,34 +22,33 @@ func asksRewards(t *runner.Task) bool {
 	return found
 }
 
-// loops adds a module whose only command is enabled in the states in which no
-// other one is. A self-loop that Storm adds itself earns no state reward, one
-// that the model has does; its action is one that no reward is for.
-func (in *instance) loops(names map[string]bool) {
+// addSelfLoops adds a module whose only command is enabled in the states in which no other command is. A self-loop that Storm
+// adds to a deadlock earns no state reward; a self-loop of the model does. No reward item applies to its action.
+func (in *instance) addSelfLoops(names map[string]bool) {
 	guard, ok := deadlockGuard(in.tree)
 	if !ok {
 		return
 	}
-	in.deadlock = fresh(names, "tilecheck_deadlock")
-	none := &syntax.Ident{Name: fresh(names, "tilecheck_no_choice")}
+	in.deadlock = freshName(names, "tilecheck_deadlock")
+	none := &syntax.Ident{Name: freshName(names, "tilecheck_no_choice")}
 	in.tree.Items = append(in.tree.Items,
 		&syntax.FormulaDecl{Name: none, X: guard},
 		&syntax.LabelDecl{Name: &syntax.Ident{Name: in.deadlock}, X: none},
-		&syntax.Module{Name: &syntax.Ident{Name: fresh(names, "tilecheck_loops")}, Commands: []*syntax.Command{{
-			Action: &syntax.Ident{Name: fresh(names, "tilecheck_loop")}, Guard: none, Updates: []*syntax.Update{{}},
+		&syntax.Module{Name: &syntax.Ident{Name: freshName(names, "tilecheck_loops")}, Commands: []*syntax.Command{{
+			Action: &syntax.Ident{Name: freshName(names, "tilecheck_loop")}, Guard: none, Updates: []*syntax.Update{{}},
 		}}},
 	)
 }
 
-// guarded is a module as far as it says which commands are enabled.
-type guarded struct {
+// moduleGuards are the guards of a module's commands, by action.
+type moduleGuards struct {
 	unlabelled []syntax.Expr
 	actions    []string // in order of appearance
 	guards     map[string][]syntax.Expr
 }
 
-// deadlockGuard says of a state that no command is enabled in it. It reports
-// false if there is no such state, or if modules are not composed as usual.
+// deadlockGuard returns an expression that holds in states where no command is enabled. It returns false if there are no
+// such states, or if the model has a system block.
 func deadlockGuard(m *syntax.Model) (syntax.Expr, bool) {
 	modules, ok := guardsOf(m)
 	if !ok {
@@ -62,7 +61,7 @@ func deadlockGuard(m *syntax.Model) (syntax.Expr, bool) {
 		for _, a := range g.actions {
 			if !slices.Contains(seen, a) {
 				seen = append(seen, a)
-				enabled = append(enabled, synchronised(modules, a))
+				enabled = append(enabled, allEnabled(modules, a))
 			}
 		}
 	}
@@ -72,8 +71,8 @@ func deadlockGuard(m *syntax.Model) (syntax.Expr, bool) {
 	return &syntax.Unary{Op: syntax.OpNot, X: join(syntax.OpOr, enabled)}, true
 }
 
-// synchronised says that every module which knows an action can take it.
-func synchronised(modules []*guarded, action string) syntax.Expr {
+// allEnabled returns an expression that holds if every module that knows an action has an enabled command for it.
+func allEnabled(modules []*moduleGuards, action string) syntax.Expr {
 	var all []syntax.Expr
 	for _, g := range modules {
 		if slices.Contains(g.actions, action) {
@@ -85,7 +84,7 @@ func synchronised(modules []*guarded, action string) syntax.Expr {
 	return join(syntax.OpAnd, all)
 }
 
-// join combines expressions; nothing at all is the neutral element.
+// join combines expressions with & or |. For an empty list it returns the neutral element.
 func join(op syntax.Op, xs []syntax.Expr) syntax.Expr {
 	if op == syntax.OpOr && slices.ContainsFunc(xs, isTrue) {
 		return &syntax.BoolLit{Value: true}
@@ -108,12 +107,11 @@ func isTrue(x syntax.Expr) bool {
 	return ok && b.Value
 }
 
-// guardsOf lists the modules of a model with their guards. It reports false for
-// a model with a system block.
-func guardsOf(m *syntax.Model) ([]*guarded, bool) {
+// guardsOf returns the guards of all modules. It returns false for a model with a system block.
+func guardsOf(m *syntax.Model) ([]*moduleGuards, bool) {
 	formulas := make(map[string]syntax.Expr)
 	plain := make(map[string]*syntax.Module)
-	names := make(map[string]map[string]string) // of modules: what stands for what, composed
+	names := make(map[string]map[string]string) // by module: its composed renaming
 	for _, item := range m.Items {
 		switch x := item.(type) {
 		case *syntax.System:
@@ -124,11 +122,11 @@ func guardsOf(m *syntax.Model) ([]*guarded, bool) {
 			plain[x.Name.Name] = x
 		}
 	}
-	var out []*guarded
+	var out []*moduleGuards
 	for _, item := range m.Items {
 		switch x := item.(type) {
 		case *syntax.Module:
-			out = append(out, guardsIn(x, nil, nil))
+			out = append(out, moduleGuardsOf(x, nil, nil))
 		case *syntax.RenamedModule:
 			renaming := make(map[string]string)
 			for _, r := range x.Renames {
@@ -136,17 +134,17 @@ func guardsOf(m *syntax.Model) ([]*guarded, bool) {
 			}
 			base := plain[x.Base.Name]
 			if base == nil {
-				return nil, false // which no checked model has
+				return nil, false // impossible in a checked model
 			}
-			plain[x.Name.Name], names[x.Name.Name] = base, compose(names[x.Base.Name], renaming)
-			out = append(out, guardsIn(base, names[x.Name.Name], formulas))
+			plain[x.Name.Name], names[x.Name.Name] = base, composeRenamings(names[x.Base.Name], renaming)
+			out = append(out, moduleGuardsOf(base, names[x.Name.Name], formulas))
 		}
 	}
 	return out, true
 }
 
-// compose renames what was renamed before.
-func compose(first, then map[string]string) map[string]string {
+// composeRenamings returns the renaming that applies first and then then.
+func composeRenamings(first, then map[string]string) map[string]string {
 	out := make(map[string]string)
 	for from, to := range then {
 		out[from] = to
@@ -160,10 +158,10 @@ func compose(first, then map[string]string) map[string]string {
 	return out
 }
 
-func guardsIn(m *syntax.Module, renaming map[string]string, formulas map[string]syntax.Expr) *guarded {
-	g := &guarded{guards: make(map[string][]syntax.Expr)}
+func moduleGuardsOf(m *syntax.Module, renaming map[string]string, formulas map[string]syntax.Expr) *moduleGuards {
+	g := &moduleGuards{guards: make(map[string][]syntax.Expr)}
 	for _, c := range m.Commands {
-		guard := syntax.Expr(&syntax.Paren{X: renamed(c.Guard, renaming, formulas)})
+		guard := syntax.Expr(&syntax.Paren{X: expandAndRename(c.Guard, renaming, formulas)})
 		if c.Action == nil {
 			g.unlabelled = append(g.unlabelled, guard)
 			continue
@@ -180,8 +178,8 @@ func guardsIn(m *syntax.Module, renaming map[string]string, formulas map[string]
 	return g
 }
 
-// renamed expands the formulas of an expression and renames what is in it.
-func renamed(x syntax.Expr, renaming map[string]string, formulas map[string]syntax.Expr) syntax.Expr {
+// expandAndRename expands the formulas in an expression and applies a renaming.
+func expandAndRename(x syntax.Expr, renaming map[string]string, formulas map[string]syntax.Expr) syntax.Expr {
 	if renaming == nil {
 		return x
 	}
@@ -191,7 +189,7 @@ func renamed(x syntax.Expr, renaming map[string]string, formulas map[string]synt
 			return x
 		}
 		if body, isFormula := formulas[id.Name]; isFormula {
-			return &syntax.Paren{X: renamed(body, renaming, formulas)}
+			return &syntax.Paren{X: expandAndRename(body, renaming, formulas)}
 		}
 		if to, ok := renaming[id.Name]; ok {
 			return &syntax.Ident{Name: to, Span: id.Span}

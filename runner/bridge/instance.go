@@ -11,21 +11,20 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// instance is the model under one valuation of its constants, as Storm gets it:
-// every constant has a definition, every reward structure a name, and a
-// deadlock the self-loop that PRISM gives it, so that its state earns rewards.
+// instance is the model under one valuation of its constants, as Storm gets it: every constant has a value, every reward
+// structure has a name, and a deadlock state has a self-loop that earns its state reward, as in PRISM.
 type instance struct {
 	program *sema.Program
 	tree    *syntax.Model
 	// rewards are the names of the reward structures, in the order of the file.
 	rewards []string
-	// deadlock is the label of the states that had no choice; empty where Storm's
-	// own label says it.
+	// deadlock is the label of the states that had no choice. If it is empty, Storm's
+	// own label "deadlock" is correct.
 	deadlock string
-	// notNegative has the names that are never less than 0.
+	// notNegative has the constants and variables that are never negative.
 	notNegative map[string]bool
-	// labels are, of states from a file, those that stand for conditions in properties, by
-	// the numbers of these.
+	// For states from a file, labels replace conditions on variables in properties; numbers
+	// has their indices by the text of the condition.
 	labels  []sema.LabelDef
 	numbers map[string]int
 }
@@ -53,7 +52,7 @@ func newInstance(j *job, v sema.Valuation) (*instance, error) {
 		case *syntax.Rewards:
 			r := *x
 			if r.Name == nil {
-				r.Name = &syntax.Ident{Name: fresh(names, fmt.Sprintf("tilecheck_rewards_%d", len(in.rewards)+1))}
+				r.Name = &syntax.Ident{Name: freshName(names, fmt.Sprintf("tilecheck_rewards_%d", len(in.rewards)+1))}
 			}
 			in.rewards = append(in.rewards, r.Name.Name)
 			item = &r
@@ -62,7 +61,7 @@ func newInstance(j *job, v sema.Valuation) (*instance, error) {
 	}
 	in.notNegative = notNegative(prog, j.Tree)
 	if !j.Job.NoFixDeadlocks && stateRewards(prog) && slices.ContainsFunc(j.Tasks, asksRewards) {
-		in.loops(names)
+		in.addSelfLoops(names)
 	}
 	return in, nil
 }
@@ -79,8 +78,8 @@ func namesOf(m *syntax.Model) map[string]bool {
 	return names
 }
 
-// fresh returns a name that is not taken, and takes it.
-func fresh(names map[string]bool, name string) string {
+// freshName returns an unused name and marks it as used.
+func freshName(names map[string]bool, name string) string {
 	for names[name] {
 		name += "_"
 	}
@@ -88,35 +87,35 @@ func fresh(names map[string]bool, name string) string {
 	return name
 }
 
-// literal writes a value so that nothing of it is lost: a fraction is a quotient.
+// literal writes a value without loss: a fraction becomes a quotient.
 func literal(v sema.Value) syntax.Expr {
 	switch {
 	case v.Type == sema.Bool:
 		return &syntax.BoolLit{Value: v.Bool}
 	case v.Type == sema.Int:
-		return signed(v.Int < 0, &syntax.IntLit{Value: max(v.Int, -v.Int)})
+		return withSign(v.Int < 0, &syntax.IntLit{Value: max(v.Int, -v.Int)})
 	case v.Rat != nil:
 		num := &syntax.DoubleLit{Text: new(big.Int).Abs(v.Rat.Num()).String() + ".0"}
 		if v.Rat.IsInt() {
-			return signed(v.Rat.Sign() < 0, num)
+			return withSign(v.Rat.Sign() < 0, num)
 		}
 		den := &syntax.DoubleLit{Text: v.Rat.Denom().String() + ".0"}
-		return signed(v.Rat.Sign() < 0, &syntax.Paren{X: &syntax.Binary{Op: syntax.OpDiv, X: num, Y: den}})
+		return withSign(v.Rat.Sign() < 0, &syntax.Paren{X: &syntax.Binary{Op: syntax.OpDiv, X: num, Y: den}})
 	}
 	text := strconv.FormatFloat(v.Float, 'g', -1, 64)
 	digits, negative := strings.CutPrefix(text, "-")
-	return signed(negative, &syntax.DoubleLit{Text: digits})
+	return withSign(negative, &syntax.DoubleLit{Text: digits})
 }
 
-func signed(negative bool, x syntax.Expr) syntax.Expr {
+func withSign(negative bool, x syntax.Expr) syntax.Expr {
 	if negative {
 		return &syntax.Paren{X: &syntax.Unary{Op: syntax.OpNeg, X: x}}
 	}
 	return x
 }
 
-// notNegative returns the constants and variables of a model that are never
-// less than 0. Inside a module that is renamed a name stands for others, too.
+// notNegative returns the constants and variables of a model that are never negative. In a renamed module a name also stands
+// for the names that replace it.
 func notNegative(prog *sema.Program, tree *syntax.Model) map[string]bool {
 	out := make(map[string]bool)
 	for _, c := range prog.Consts {

@@ -24,7 +24,7 @@ const (
 	propsFile = "properties.props"
 )
 
-// prism is PRISM. It enumerates the valuations of constants itself.
+// prism is the PRISM tool. It enumerates the valuations of constants itself.
 //
 // Source: reference, tools and options, section 3.
 type prism struct{}
@@ -55,9 +55,9 @@ func (prism) read([]*item, runner.Command, []runner.File) {}
 
 func (prism) parser(opt parse.Options) *parse.Parser { return parse.NewPRISM(opt) }
 
-// batches has one run for all properties whose files may be one. A text with
-// declarations of its own is a file of its own; several objectives need another engine,
-// and what PRISM has no form for costs only itself its answer.
+// batches groups the properties into runs. All properties that can share a properties file go into one run. A source that
+// declares constants or labels needs its own file. Multi-objective properties need another engine, and properties that
+// PRISM's language cannot express run separately, so that only they fail.
 func (prism) batches(items []*item) [][]*item {
 	var batches [][]*item
 	var common, multi []*item
@@ -66,10 +66,10 @@ func (prism) batches(items []*item) [][]*item {
 	for _, it := range items {
 		s := it.task.Source
 		switch {
-		case it.objectives(), !sayable(it.task.Property):
+		case it.isMultiObjective(), !printable(it.task.Property):
 			multi = append(multi, it)
 			continue
-		case !declares(s):
+		case !hasDeclarations(s):
 			common = append(common, it)
 			continue
 		}
@@ -90,9 +90,8 @@ func (prism) batches(items []*item) [][]*item {
 	return batches
 }
 
-// objectives reports whether the property is one of several objectives, which PRISM's
-// explicit engine does not know.
-func (it *item) objectives() bool { return isMulti(it.task.Property.X) }
+// isMultiObjective reports whether the property is multi-objective; PRISM's explicit engine does not support these.
+func (it *item) isMultiObjective() bool { return isMulti(it.task.Property.X) }
 
 func isMulti(x syntax.Expr) bool {
 	c, ok := syntax.Unparen(x).(*syntax.Call)
@@ -107,16 +106,16 @@ func (prism) command(_ context.Context, j *job, batch []*item) (runner.Command, 
 	args, modelFiles := modelOf(j.Plan)
 	args = append(args, propsFile, "-prop", strings.Join(selected, ","))
 	if j.single {
-		args = append(args, constSwitch("-const", fractions(batch[0].model, batch[0].property))...)
+		args = append(args, constSwitch("-const", exactConstants(batch[0].model, batch[0].property))...)
 	} else {
 		for _, c := range j.Job.Consts {
-			args = append(args, "-const", strings.Join(strings.Fields(c), "")) // PRISM takes no blanks
+			args = append(args, "-const", strings.Join(strings.Fields(c), "")) // PRISM does not accept blanks
 		}
 	}
 	if j.Job.NoFixDeadlocks {
 		args = append(args, "-nofixdl")
 	}
-	args = append(args, prismMethod(j, batch[0].objectives())...)
+	args = append(args, prismMethod(j, batch[0].isMultiObjective())...)
 	if t := j.opt.Limits.Time; t > 0 {
 		args = append(args, "-timeout", strconv.FormatInt(int64(math.Ceil(t.Seconds())), 10))
 	}
@@ -127,8 +126,8 @@ func (prism) command(_ context.Context, j *job, batch []*item) (runner.Command, 
 	}, nil
 }
 
-// modelOf returns the arguments and files that give PRISM the model. Of the files
-// of several reward structures it finds the numbers itself.
+// modelOf returns the arguments and files that give PRISM the model. PRISM itself finds the numbered files of several reward
+// structures.
 func modelOf(plan *runner.Plan) ([]string, []runner.File) {
 	job := &plan.Job
 	if job.States == nil {
@@ -144,7 +143,7 @@ func modelOf(plan *runner.Plan) ([]string, []runner.File) {
 	}
 	args := []string{"-importmodel", base + "." + strings.Join(exts, ",")}
 	typ := job.States.Declares().ModelType()
-	if exts[0] != "umb" && typ != syntax.POMDP { // which say themselves of what they are
+	if exts[0] != "umb" && typ != syntax.POMDP { // UMB files and POMDPs state their type
 		args = append(args, "-"+strings.ToLower(typ.String()))
 	}
 	return args, states
@@ -155,9 +154,9 @@ func cutExt(name string) (base, ext string) {
 	return name[:dot], name[dot+1:]
 }
 
-// fractions writes valuations without loss: PRISM reads 1/3, also where it
-// computes with doubles, and of 17 digits it makes another number in exact mode.
-func fractions(valuations ...sema.Valuation) []result.Constant {
+// exactConstants writes valuations without loss. PRISM accepts 1/3 for a constant, while in exact mode a decimal of 17 digits
+// would be another number.
+func exactConstants(valuations ...sema.Valuation) []result.Constant {
 	out := runner.Constants(valuations...)
 	i := 0
 	for _, v := range valuations {
@@ -171,17 +170,17 @@ func fractions(valuations ...sema.Valuation) []result.Constant {
 	return out
 }
 
-// PRISMMemory are the switches that have PRISM run in so many bytes; 0 is no limit.
+// PRISMMemory returns the switches that limit PRISM's memory to so many bytes; 0 means no limit.
 func PRISMMemory(limit int64) []string {
 	if limit == 0 {
 		return nil
 	}
 	mebibytes := func(n int64) string { return strconv.FormatInt(max(n>>20, 1), 10) + "m" }
-	// The rest is for the virtual machine itself.
+	// The remaining quarter is for the Java virtual machine itself.
 	return []string{"-javamaxmem", mebibytes(limit / 2), "-cuddmaxmem", mebibytes(limit / 4)}
 }
 
-// constSwitch is empty when there are no constants.
+// constSwitch returns the switch that defines constants; nothing if there are none.
 func constSwitch(name string, cs []result.Constant) []string {
 	if len(cs) == 0 {
 		return nil
@@ -189,15 +188,15 @@ func constSwitch(name string, cs []result.Constant) []string {
 	return []string{name, result.Valuation(cs).String()}
 }
 
-// propertiesOf writes the properties file of a batch, with all that its
-// properties may refer to, and says which of the file's properties are the batch's.
+// propertiesOf returns the properties file of a batch, with everything that its properties may refer to, and the numbers of the
+// batch's properties in this file.
 func propertiesOf(batch []*item) (text []byte, selected []string, err error) {
 	base := batch[0].task.Source
 	if base.Base != nil {
 		base = base.Base
 	}
 	file := syntax.Properties{Items: slices.Clone(base.Tree.Items)}
-	before := map[*runner.Source]int{base: 0} // properties of the file that come before the source's
+	before := map[*runner.Source]int{base: 0} // number of properties in the file before those of the source
 	count := base.Props.Len()
 	for _, it := range batch {
 		s := it.task.Source
@@ -214,8 +213,8 @@ func propertiesOf(batch []*item) (text []byte, selected []string, err error) {
 	for i, x := range file.Items {
 		p, ok := x.(*syntax.Property)
 		asked := func(it *item) bool { return it.task.Property == p }
-		if ok && !sayable(p) && !slices.ContainsFunc(batch, asked) {
-			file.Items[i] = &syntax.Property{Name: p.Name, X: &syntax.BoolLit{Value: true}} // the numbers of the others stay
+		if ok && !printable(p) && !slices.ContainsFunc(batch, asked) {
+			file.Items[i] = &syntax.Property{Name: p.Name, X: &syntax.BoolLit{Value: true}} // keep the numbers of the others
 		}
 	}
 	var b bytes.Buffer
@@ -223,18 +222,18 @@ func propertiesOf(batch []*item) (text []byte, selected []string, err error) {
 	return b.Bytes(), selected, err
 }
 
-// sayable reports whether PRISM's language has a form for a property.
-func sayable(p *syntax.Property) bool { return syntax.Fprint(io.Discard, p, syntax.Options{}) == nil }
+// printable reports whether PRISM's language can express a property.
+func printable(p *syntax.Property) bool { return syntax.Fprint(io.Discard, p, syntax.Options{}) == nil }
 
-// declares reports whether a text declares constants or labels.
-func declares(s *runner.Source) bool {
+// hasDeclarations reports whether a source declares constants or labels.
+func hasDeclarations(s *runner.Source) bool {
 	return s.Base != nil && slices.ContainsFunc(s.Own(), func(x syntax.PropItem) bool {
 		_, property := x.(*syntax.Property)
 		return !property
 	})
 }
 
-// prismMethod returns the switches for how to check, one of several objectives or not.
+// prismMethod returns the switches for the method of checking.
 func prismMethod(j *job, objectives bool) []string {
 	if j.Job.Method != "" && j.Job.Method != runner.Exact {
 		return prismSampling(j)
@@ -253,7 +252,7 @@ func prismMethod(j *job, objectives bool) []string {
 		}
 	}
 	if t := j.Model.ModelType(); (t == syntax.PTA || t == syntax.POPTA) && !slices.Contains(j.opt.Args, "-ptamethod") {
-		args = append(args, "-ptamethod", "digital") // which knows all operators, and keeps to the engine
+		args = append(args, "-ptamethod", "digital") // it supports all operators and works with the chosen engine
 	}
 	if e := j.Job.Numeric.Epsilon; e > 0 {
 		args = append(args, "-epsilon", number(e))
@@ -294,11 +293,11 @@ func prismSampling(j *job) []string {
 
 func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
-// is compares all that PRISM echoes.
+// is reports whether PRISM's output about a property belongs to an item: name, text and constants must match.
 func (prism) is(p *parse.Property, it *item) bool {
 	name := it.task.Name
 	if id := it.task.Property.Name; id != nil {
-		name = id.Name // which that of a JANI property may have become
+		name = id.Name // the name of a JANI property may have been changed
 	}
 	text := it.task.Text
 	if given := syntax.Echo(it.task.Property.X); given != syntax.ExprString(it.task.Property.X) {

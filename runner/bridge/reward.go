@@ -7,33 +7,32 @@ import (
 	"tilecheck/result"
 )
 
-// reward asks for an R operator. Storm knows rewards until F holds alone. Of the
-// other formulas that PRISM takes, those that are satisfied after a known number
-// of steps, or where the right side of an until first holds, are asked for in two
-// parts: the value is infinite unless the formula is almost sure.
-func (a *asker) reward(n *node, x *syntax.Reward) syntax.Expr {
+// reward decomposes an R operator. Storm supports only rewards until F. For co-safe formulas that are satisfied after a
+// known number of steps, or when the right side of an until first holds, it asks two queries: whether the formula is
+// almost sure, and the value if it is; otherwise the value is infinite.
+func (a *decomposer) reward(n *node, x *syntax.Reward) syntax.Expr {
 	path := syntax.Unparen(x.Path)
 	known, ok := path.(*syntax.RewardPath)
 	if ok {
-		a.notNegative(known)
+		a.checkNotNegative(known)
 	}
 	if ok || x.Rel != syntax.OpNone {
-		return a.leaf(n, x, x.Rel != syntax.OpNone)
+		return a.askStorm(n, x, x.Rel != syntax.OpNone)
 	}
-	if !syntax.IsPath(path) { // a state formula is satisfied at once, or never
-		return unless(a.split(n, path), &syntax.DoubleLit{Text: "0.0"})
+	if !syntax.IsPath(path) { // a state formula is decided in the first state
+		return infiniteUnless(a.decompose(n, path), &syntax.DoubleLit{Text: "0.0"})
 	}
-	sure, until, ok := a.satisfied(x, pushed(path))
+	sure, until, ok := a.almostSure(x, pushNegation(path))
 	if !ok {
-		return a.leaf(n, x, false)
+		return a.askStorm(n, x, false)
 	}
 	r := *x
 	r.Path = until
-	return unless(a.prob(n, sure), a.leaf(n, &r, false))
+	return infiniteUnless(a.probability(n, sure), a.askStorm(n, &r, false))
 }
 
-// notNegative looks at the bound of C<=t and I=t: of -1 steps Storm does 2^64-1.
-func (a *asker) notNegative(x *syntax.RewardPath) {
+// checkNotNegative refuses a negative bound of C<=t and I=t: Storm would read -1 as 2^64-1 steps.
+func (a *decomposer) checkNotNegative(x *syntax.RewardPath) {
 	if x.Bound == nil {
 		return
 	}
@@ -45,15 +44,15 @@ func (a *asker) notNegative(x *syntax.RewardPath) {
 	}
 }
 
-// satisfied returns an operator that says that a path formula is almost sure, and
-// the reward objective whose value is that of the formula where it is.
-func (a *asker) satisfied(x *syntax.Reward, path syntax.Expr) (sure *syntax.Prob, until syntax.Expr, ok bool) {
+// almostSure returns an operator that says whether a path formula holds almost surely, and a reward objective that has the value
+// of the formula where it does.
+func (a *decomposer) almostSure(x *syntax.Reward, path syntax.Expr) (sure *syntax.Prob, until syntax.Expr, ok bool) {
 	t, ok := path.(*syntax.Temporal)
 	if !ok || t.Bound != nil {
 		return nil, nil, false
 	}
 	kind := a.in.program.Type
-	if steps, y := nexts(t); steps > 0 {
+	if steps, y := countNext(t); steps > 0 {
 		// Storm's probability of a sure step may be 0.9999…; that of an impossible one is 0.
 		never := &syntax.Temporal{Op: syntax.Future, Y: not(&syntax.Paren{X: y}), Bound: exactly(steps), Span: t.Span}
 		if steps == 1 {
@@ -70,8 +69,8 @@ func (a *asker) satisfied(x *syntax.Reward, path syntax.Expr) (sure *syntax.Prob
 	return sure, &syntax.Temporal{Op: syntax.Future, Y: t.Y}, ok
 }
 
-// pushed writes !(X a) as X !a.
-func pushed(path syntax.Expr) syntax.Expr {
+// pushNegation rewrites !(X a) as X !a.
+func pushNegation(path syntax.Expr) syntax.Expr {
 	if u, ok := path.(*syntax.Unary); ok && u.Op == syntax.OpNot {
 		if t, ok := syntax.Unparen(u.X).(*syntax.Temporal); ok && t.Op == syntax.Next && t.Bound == nil {
 			return &syntax.Temporal{Op: syntax.Next, Y: &syntax.Paren{X: not(&syntax.Paren{X: t.Y})}, Span: t.Span}
@@ -80,8 +79,8 @@ func pushed(path syntax.Expr) syntax.Expr {
 	return path
 }
 
-// unless is a value where a condition holds, and infinite elsewhere.
-func unless(condition, value syntax.Expr) syntax.Expr {
+// infiniteUnless returns an expression that is value where the condition holds, and infinite elsewhere.
+func infiniteUnless(condition, value syntax.Expr) syntax.Expr {
 	infinite := &syntax.Binary{Op: syntax.OpDiv, X: &syntax.IntLit{Value: 1}, Y: &syntax.IntLit{}}
 	return &syntax.Paren{X: &syntax.Cond{C: &syntax.Paren{X: condition}, T: value, E: infinite}}
 }

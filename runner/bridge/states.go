@@ -19,9 +19,8 @@ import (
 	"tilecheck/runner"
 )
 
-// States reads the states of a model as the tool builds them, under one valuation
-// of its constants: with fractions if the job wants exact values. The error is what
-// the tool says instead.
+// States returns the state space that the tool builds of a model, under one valuation of its constants; with fractions if
+// the job asks for exact values.
 func (e *Engine) States(ctx context.Context, plan *runner.Plan, v sema.Valuation) (*explicit.Told, error) {
 	if err := e.tool.refuse(&plan.Job); err != nil {
 		return nil, unsupported(err.Error())
@@ -29,10 +28,10 @@ func (e *Engine) States(ctx context.Context, plan *runner.Plan, v sema.Valuation
 	return e.tool.states(ctx, e, plan, v)
 }
 
-// exported is what the files of an export are called.
+// exported is the base name of exported files.
 const exported = "exported"
 
-// states has PRISM write its states and transitions.
+// states lets PRISM export its state space: as UMB, or in several text files if the version cannot write UMB.
 func (prism) states(ctx context.Context, e *Engine, plan *runner.Plan, v sema.Valuation) (*explicit.Told, error) {
 	args, given := modelOf(plan)
 	exact := plan.Job.Numeric.Accuracy == result.Exact
@@ -45,7 +44,7 @@ func (prism) states(ctx context.Context, e *Engine, plan *runner.Plan, v sema.Va
 	case !composed:
 		args = append(args, "-explicit")
 	}
-	args = append(args, constSwitch("-const", fractions(v))...)
+	args = append(args, constSwitch("-const", exactConstants(v))...)
 	if plan.Job.NoFixDeadlocks {
 		args = append(args, "-nofixdl")
 	}
@@ -57,7 +56,7 @@ func (prism) states(ctx context.Context, e *Engine, plan *runner.Plan, v sema.Va
 		told.Space, err = files.ReadUMB(ctx, *got[umb], files.ReadOptions{Exact: exact, Fractions: exact})
 		return told, err
 	}
-	if !unwritten(err) {
+	if !mayRetry(err) {
 		return nil, err
 	}
 	names := []string{exported + ".tra", exported + ".sta", exported + ".lab"}
@@ -85,21 +84,20 @@ func isSystem(x syntax.Item) bool {
 	return is
 }
 
-// unwritten reports whether a tool that wrote no file may write another one: it
-// complained neither of the model nor of a limit.
-func unwritten(err error) bool {
+// mayRetry reports whether a tool that failed to write one file format may succeed with another: neither the model nor a limit was the
+// reason.
+func mayRetry(err error) bool {
 	f, ok := errors.AsType[*result.Failure](err)
 	return ok && (f.Class == result.Other || f.Class == result.Unsupported)
 }
 
-// states has Storm write its states with their valuations, all of them: without a
-// property it stops at none.
+// states lets Storm export its state space with valuations. Without a property Storm explores all states.
 func (storm) states(ctx context.Context, e *Engine, plan *runner.Plan, v sema.Valuation) (*explicit.Told, error) {
 	if plan.Job.States != nil {
 		return nil, unsupported("Storm is not asked what it makes of files of states")
 	}
 	bare := *plan
-	bare.Tasks = nil // whose names and self-loops the model need not have
+	bare.Tasks = nil // without properties the model needs no extra names or self-loops
 	in, err := newInstance(&job{Plan: &bare}, v)
 	if err != nil {
 		return nil, err
@@ -114,7 +112,7 @@ func (storm) states(ctx context.Context, e *Engine, plan *runner.Plan, v sema.Va
 		args = append(args, "--exact")
 	}
 	if plan.Model.ModelType() == syntax.CTMC {
-		args = append(args, "--prismcompat") // rates as PRISM reads them
+		args = append(args, "--prismcompat") // read rates as PRISM does
 	}
 	if plan.Job.NoFixDeadlocks {
 		args = append(args, "--nofixdl")
@@ -131,7 +129,7 @@ func (storm) states(ctx context.Context, e *Engine, plan *runner.Plan, v sema.Va
 		told.Space, err = files.ReadUMB(ctx, *got[umb], files.ReadOptions{Exact: exact, Fractions: exact})
 		return told, err
 	}
-	if !unwritten(err) {
+	if !mayRetry(err) {
 		return nil, err
 	}
 	if got, err = e.collect(ctx, given, append(args, "--exportbuild", drn, "--digits", "17"), drn); err != nil {
@@ -144,8 +142,7 @@ func (storm) states(ctx context.Context, e *Engine, plan *runner.Plan, v sema.Va
 	return &explicit.Told{Space: space, Notes: []string{"rewards were not compared: Storm wrote a .drn file, as versions before 1.13 do"}}, err
 }
 
-// collect runs the tool and returns the files that it writes. The error is what the
-// tool said instead.
+// collect runs the tool and returns the files that it writes. The error explains why a file is missing.
 func (e *Engine) collect(ctx context.Context, given []runner.File, args []string, names ...string) (map[string]*files.Source, error) {
 	p := e.tool.parser(parse.Options{})
 	exit, err := runner.Run(ctx, e.cmd, runner.Command{
@@ -160,14 +157,14 @@ func (e *Engine) collect(ctx context.Context, given []runner.File, args []string
 		out[f.Name] = &files.Source{Name: f.Name, Text: f.Data}
 	}
 	for _, name := range names {
-		if out[name] == nil || len(log.Failures) > 0 { // of a file that cannot be written, PRISM leaves a part
+		if out[name] == nil || len(log.Failures) > 0 { // after a failure, PRISM can leave an incomplete file
 			return nil, e.missing(name, &exit, log)
 		}
 	}
 	return out, nil
 }
 
-// missing says why the tool has not written a file.
+// missing returns the reason why the tool has not written a file.
 func (e *Engine) missing(name string, exit *runner.Exit, log *parse.Log) error {
 	f := &result.Failure{Class: result.Other, Message: fmt.Sprintf("%s wrote no %s (exit code %d)", e.cmd.Where(), name, exit.Code)}
 	switch {
@@ -180,8 +177,8 @@ func (e *Engine) missing(name string, exit *runner.Exit, log *parse.Log) error {
 	return f
 }
 
-// withValuations gives the states of a DRN file the values that its comments
-// have: "//[x=1	& !b]" behind the line of each state.
+// withValuations adds the variables to a DRN file's states. Their values are in a comment after the line of each state:
+// "//[x=1	& !b]".
 func withValuations(space *explicit.Space, src *files.Source) (*explicit.Space, error) {
 	n := space.Model().NumStates()
 	v := &valuations{of: make([]map[string]int32, n), types: make(map[string]sema.Type)}
@@ -208,7 +205,7 @@ func withValuations(space *explicit.Space, src *files.Source) (*explicit.Space, 
 	})
 }
 
-// valuations are the values of variables by state, as comments have them.
+// valuations collects the values of variables from comments, by state.
 type valuations struct {
 	of    []map[string]int32
 	names []string // in order of appearance
@@ -248,7 +245,7 @@ func (v *valuations) read(state int, text string) error {
 	return nil
 }
 
-// table returns the values state by state.
+// table returns the variables, with their ranges, and the values state by state.
 func (v *valuations) table() ([]sema.Variable, []int32, error) {
 	var vars []sema.Variable
 	for _, name := range v.names {

@@ -16,8 +16,8 @@ import (
 	"tilecheck/runner"
 )
 
-// storm is Storm. It takes one valuation of the constants a run, and echoes
-// properties in its own words: they are told apart by names.
+// storm is the Storm tool. A run has one valuation of the constants. Storm prints properties in its own syntax, so they
+// are identified by name.
 //
 // Source: reference, tools and options, section 6.
 type storm struct{}
@@ -33,41 +33,41 @@ func (storm) refuse(job *runner.Job) error {
 
 func (storm) parser(opt parse.Options) *parse.Parser { return parse.NewStorm(opt) }
 
-// asked is what Storm is asked for an item, and what it exported.
+// asked is a query to Storm for an item, and the values that Storm exported.
 type asked struct {
-	in    *instance
-	query syntax.Expr
-	truth bool // the answer is a truth value, whatever Storm prints it as
-	each  bool // the value of every state is asked for
-	plain bool // without --exact and --sound
-	exact bool // with --exact, whatever the job wants
-	// infinite says that a number is the one that stands for infinity.
+	in            *instance
+	query         syntax.Expr
+	isBool        bool // the answer is a truth value, even if Storm prints a number
+	everyState    bool // the query is about every state
+	floatingPoint bool // without --exact and --sound
+	exact         bool // with --exact, whatever the job wants
+	// infinite says that a number is stormInfinity.
 	infinite bool
-	// value is asked beside an operator with this bound; nil for others.
+	// value is an additional query for the value of a bounded operator, whose bound is bound; nil if not needed.
 	value *item
 	bound float64
 	// printed is the value as Storm printed it.
 	printed string
 	rows    []parse.StormResult
-	// How the numbers of the rows are related to the truth.
+	// The accuracy of the numbers of the rows, and their bounds.
 	accuracies []result.Accuracy
 	bounds     []*result.Interval
 }
 
-// stormJob is what a job has for Storm alone.
+// stormJob is the part of a job that only Storm needs.
 type stormJob struct {
 	questions []*question
 	queries   map[*instance]int
 }
 
-// number numbers the queries about an instance.
+// number returns the next query number for an instance.
 func (j *job) number(in *instance) int {
 	j.storm.queries[in]++
 	return j.storm.queries[in]
 }
 
-// ask takes every property apart. One that cannot be written for Storm, or
-// whose instance of the model has errors, has its verdict then.
+// ask decomposes every property into queries. A property that Storm's dialect cannot express, or whose instance of the model has
+// errors, gets a verdict with an error at once.
 func (s storm) ask(j *job, items []*item) []*item {
 	j.storm = &stormJob{queries: make(map[*instance]int)}
 	instances := make(map[string]*instance)
@@ -95,7 +95,7 @@ func (s storm) ask(j *job, items []*item) []*item {
 	return out
 }
 
-// refusal is the failure of a property that Storm is not asked about.
+// refusal returns the failure of a property that is not given to Storm.
 func refusal(err error) *result.Failure {
 	if d, ok := errors.AsType[*syntax.DialectError](err); ok {
 		return &result.Failure{Class: result.Unsupported, Message: (&syntax.DialectError{Dialect: d.Dialect, Feature: d.Feature}).Error(), Pos: d.Pos}
@@ -109,27 +109,27 @@ func (storm) settle(j *job) {
 	}
 }
 
-// otherwise asks without --sound or --exact for a value that came out in doubt,
-// or that there is none of because Storm's methods for these lack something,
-// and with --exact for objectives that cannot be met together in doubt.
-// Exact arithmetic has no infinity of its own there, the other has.
+// otherwise returns another way to ask a query whose answer is unreliable, with the reason. It drops --sound or --exact
+// if Storm doubts the value or its sound and exact methods lack something. It adds --exact for objectives that are
+// infeasible because of rounding, and for values too near their bound. Exact arithmetic has no infinity, so a value
+// of stormInfinity is asked for again in floating point.
 func (storm) otherwise(j *job, it *item) (*item, string) {
 	v := it.verdict
-	if v == nil || it.plain || it.exact || j.Job.Numeric.Accuracy == result.Float || j.Job.Numeric.Accuracy == result.Estimated {
+	if v == nil || it.floatingPoint || it.exact || j.Job.Numeric.Accuracy == result.Float || j.Job.Numeric.Accuracy == result.Estimated {
 		return nil, ""
 	}
 	other := *it
-	other.plain, other.verdict, other.rows, other.infinite = true, nil, nil, false
-	if v.Err == nil && v.Doubt == "" && it.near() {
+	other.floatingPoint, other.verdict, other.rows, other.infinite = true, nil, nil, false
+	if v.Err == nil && v.Doubt == "" && it.nearBound() {
 		v.Doubt = fmt.Sprintf("the value %v is too near the bound for Storm to tell", it.value.verdict.Value.Num)
-		other.plain, other.exact = false, true
+		other.floatingPoint, other.exact = false, true
 		return &other, "asked again with --exact: " + v.Doubt
 	}
 	switch {
 	case it.multi() && (j.Job.Numeric.Accuracy == result.Exact || v.Err != nil || v.Doubt == ""):
 		return nil, ""
-	case it.multi(): // rounding makes a point on the curve infeasible
-		other.plain, other.exact = false, true
+	case it.multi(): // rounding can make a point on the curve infeasible
+		other.floatingPoint, other.exact = false, true
 		return &other, "asked again with --exact, where Storm said: " + v.Doubt
 	case v.Err == nil && v.Doubt != "":
 		return &other, "asked again without --sound, where Storm said: " + v.Doubt
@@ -142,8 +142,8 @@ func (storm) otherwise(j *job, it *item) (*item, string) {
 	return nil, ""
 }
 
-// near reports whether the bound is within the precision of the value.
-func (it *item) near() bool {
+// nearBound reports whether the bound is within the precision of the value.
+func (it *item) nearBound() bool {
 	if it.value == nil || it.value.verdict == nil || it.value.verdict.Err != nil || it.value.verdict.Value.Kind == result.Boolean {
 		return false
 	}
@@ -155,34 +155,34 @@ func (it *item) near() bool {
 	return math.Abs(v.Value.Num-it.bound) <= precision*max(math.Abs(it.bound), precision)
 }
 
-// better reports whether a second answer may stand for the first.
+// better reports whether the second answer may replace the first one.
 func (it *item) better() bool {
 	infinite := math.IsInf(it.verdict.Value.Num, 1) || slices.ContainsFunc(it.rows, func(r parse.StormResult) bool { return r.Value.Kind == result.NoValue })
 	return !it.infinite || infinite
 }
 
-// resultFile is where Storm writes the values of states.
+// resultFile is the file to which Storm exports the values of states.
 const resultFile = "result.json"
 
-// read takes the values of states, of which Storm exports those of one property a run.
+// read processes the verdicts of a run and the exported values of states.
 func (storm) read(batch []*item, command runner.Command, exported []runner.File) {
 	for _, it := range batch {
 		if it.verdict == nil {
 			continue
 		}
-		if f := beyond(command.Args, it.verdict.States); f != nil && it.verdict.Err == nil {
+		if f := stateLimitReached(command.Args, it.verdict.States); f != nil && it.verdict.Err == nil {
 			it.verdict.Err = f
 			continue
 		}
-		if it.truth {
-			asTruth(it.verdict)
+		if it.isBool {
+			convertToBool(it.verdict)
 		}
-		if !it.each || it.verdict.Err != nil && !unreadable(it.verdict.Err) {
+		if !it.everyState || it.verdict.Err != nil && !unreadable(it.verdict.Err) {
 			continue
 		}
 		i := slices.IndexFunc(exported, func(f runner.File) bool { return f.Name == resultFile })
 		if f := it.verdict.Err; i < 0 && f != nil && !strings.HasPrefix(f.Message, "found ") {
-			continue // it was not answered at all
+			continue // Storm did not answer the query
 		}
 		if i < 0 {
 			it.verdict.Err = &result.Failure{Class: result.Truncated, Message: "Storm wrote no file with the values of states"}
@@ -194,13 +194,13 @@ func (storm) read(batch []*item, command runner.Command, exported []runner.File)
 			continue
 		}
 		it.verdict.Err, it.rows = nil, rows
-		it.weigh(command)
+		it.setAccuracies(command)
 	}
 }
 
-// beyond says that a run came to its limit of states: Storm goes on then as if
-// those that it has not looked at were absorbing.
-func beyond(args []string, states int64) *result.Failure {
+// stateLimitReached returns a failure if a run reached its limit of states. Storm then continues as if the unexplored states were
+// absorbing.
+func stateLimitReached(args []string, states int64) *result.Failure {
 	i := slices.Index(args, "--state-limit")
 	if i < 0 {
 		return nil
@@ -211,8 +211,8 @@ func beyond(args []string, states int64) *result.Failure {
 	return &result.Failure{Class: result.Memory, Message: "the model has more states than the limit of " + args[i+1]}
 }
 
-// asTruth reads 1 and 0 as truth values.
-func asTruth(v *result.Verdict) {
+// convertToBool converts the values 1 and 0 to truth values.
+func convertToBool(v *result.Verdict) {
 	if k := v.Value.Kind; v.Err != nil || k == result.Boolean || k == result.NoValue {
 		return
 	}
@@ -223,12 +223,12 @@ func asTruth(v *result.Verdict) {
 	v.Value, v.Bound = result.Value{Kind: result.Boolean, Bool: v.Value.Num == 1}, nil
 }
 
-// stormInfinity is what Storm's exact arithmetic has for infinity.
+// stormInfinity is the number that Storm's exact arithmetic uses for infinity.
 const stormInfinity = 100_000_000_000
 
-// weigh says how accurate the numbers of the rows are. Those of exact
-// arithmetic are written as doubles; few of them are printed as fractions, too.
-func (it *item) weigh(command runner.Command) {
+// setAccuracies sets the accuracy of each row. Values of exact arithmetic are exported as rounded decimals; if there are few, Storm
+// also prints them as fractions.
+func (it *item) setAccuracies(command runner.Command) {
 	it.accuracies, it.bounds = make([]result.Accuracy, len(it.rows)), make([]*result.Interval, len(it.rows))
 	inaccurate := slices.ContainsFunc(it.verdict.Warnings, func(w string) bool { return strings.Contains(w, "Inaccurate JSON export") })
 	printed := parse.StormValues(it.printed)
@@ -258,14 +258,14 @@ func (it *item) weigh(command runner.Command) {
 	}
 }
 
-// batches has one run for each valuation and way to ask, for each text that has declarations
-// of its own, and for each query that exports the values of states.
+// batches groups queries into runs: one for each valuation and way of asking, for each source with declarations, and for each
+// query that exports the values of states.
 func (storm) batches(items []*item) [][]*item {
 	var order []string
 	groups := make(map[string][]*item)
 	for _, it := range items {
-		key := fmt.Sprint(it.constantsOfModel(), runner.Constants(it.property), it.plain)
-		if declares(it.task.Source) || it.each || it.multi() {
+		key := fmt.Sprint(it.constantsOfModel(), runner.Constants(it.property), it.floatingPoint)
+		if hasDeclarations(it.task.Source) || it.everyState || it.multi() {
 			key += " " + strconv.Itoa(it.number)
 		}
 		if groups[key] == nil {
@@ -293,7 +293,7 @@ func (in *instance) print(n syntax.Node, late bool) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// multiPrecision is asked for in multi-objective queries, whose default is 1e-4.
+// multiPrecision is the precision of multi-objective queries; Storm's default is 1e-4.
 const multiPrecision = 1e-6
 
 func (storm) command(ctx context.Context, j *job, batch []*item) (runner.Command, error) {
@@ -302,7 +302,7 @@ func (storm) command(ctx context.Context, j *job, batch []*item) (runner.Command
 	var model []byte
 	var err error
 	if given {
-		model, err = first.in.umb(ctx, &j.Job)
+		model, err = first.in.writeUMB(ctx, &j.Job)
 	} else {
 		model, err = first.in.print(first.in.tree, false)
 	}
@@ -324,7 +324,7 @@ func (storm) command(ctx context.Context, j *job, batch []*item) (runner.Command
 		args = append(args, "--prismcompat") // rates as PRISM reads them
 	}
 	switch {
-	case first.plain:
+	case first.floatingPoint:
 	case first.exact, j.Job.Numeric.Accuracy == result.Exact:
 		args = append(args, "--exact")
 	case j.Job.Numeric.Accuracy == result.Float, j.Job.Numeric.Accuracy == result.Estimated:
@@ -347,7 +347,7 @@ func (storm) command(ctx context.Context, j *job, batch []*item) (runner.Command
 		args = append(args, "--timeout", strconv.FormatInt(int64(math.Ceil(t.Seconds())), 10))
 	}
 	out := runner.Command{Files: []runner.File{{Name: name, Data: model}, {Name: propsFile, Data: props}}}
-	if first.each {
+	if first.everyState {
 		if !given {
 			args = append(args, "--buildfull")
 		}
@@ -358,9 +358,8 @@ func (storm) command(ctx context.Context, j *job, batch []*item) (runner.Command
 	return out, nil
 }
 
-// stormProperties are the properties of a batch, each under the name stormName
-// has for it, and the declarations that they may use. Constants of the
-// properties have their values there.
+// stormProperties returns the properties file of a batch: the queries under their stormNames, and the declarations that they may
+// use, with the values of constants.
 func stormProperties(batch []*item) (*syntax.Properties, error) {
 	file := &syntax.Properties{}
 	source := batch[0].task.Source
@@ -369,13 +368,13 @@ func stormProperties(batch []*item) (*syntax.Properties, error) {
 		switch x := x.(type) {
 		case *syntax.Property:
 		case *syntax.LabelDecl:
-			if batch[0].in.tree != nil { // else it is about variables that Storm does not know
+			if batch[0].in.tree != nil { // in a model given as states, labels are about variables that Storm does not know
 				file.Items = append(file.Items, x)
 			}
 		case *syntax.ConstDecl:
 			c := *x
 			if v, ok := values[c.Name.Name]; c.Value == nil && !ok {
-				continue // no property of the run needs it
+				continue // no property of this run uses it
 			} else if c.Value == nil {
 				c.Value = literal(v)
 			}

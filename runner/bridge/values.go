@@ -15,8 +15,8 @@ import (
 	"tilecheck/runner"
 )
 
-// Values has the tool tell what a property is in every state, under one valuation of
-// the constants, in the order of PRISM.
+// Values returns the tool's value of a property in every state, under one valuation of the constants, in PRISM's order
+// of states.
 func (e *Engine) Values(ctx context.Context, plan *runner.Plan, task int, model, property sema.Valuation) ([]float64, error) {
 	if err := e.tool.refuse(&plan.Job); err != nil {
 		return nil, unsupported(err.Error())
@@ -25,7 +25,7 @@ func (e *Engine) Values(ctx context.Context, plan *runner.Plan, task int, model,
 	return e.tool.values(ctx, e, &job{Plan: plan, opt: &e.opt, single: true, telling: new(sync.Mutex)}, it)
 }
 
-// values has PRISM write a file of numbers, a line a state.
+// values lets PRISM write a file with one number per line, one for each state.
 func (p prism) values(ctx context.Context, e *Engine, j *job, it *item) ([]float64, error) {
 	const file = "values.txt"
 	command, err := p.command(ctx, j, []*item{it})
@@ -51,15 +51,14 @@ func (p prism) values(ctx context.Context, e *Engine, j *job, it *item) ([]float
 	return out, lines.Err()
 }
 
-// values has Storm export what a property is in all states, with their valuations, which
-// put them in PRISM's order.
+// values lets Storm export the values of all states with their valuations, and sorts them into PRISM's order.
 func (storm) values(ctx context.Context, e *Engine, j *job, it *item) ([]float64, error) {
 	j.storm = &stormJob{queries: make(map[*instance]int)}
 	in, err := newInstance(j, it.model)
 	if err != nil {
 		return nil, refusal(err)
 	}
-	q, err := ask(j, it, in, every)
+	q, err := ask(j, it, in, allValues)
 	if err != nil {
 		return nil, refusal(err)
 	}
@@ -69,7 +68,7 @@ func (storm) values(ctx context.Context, e *Engine, j *job, it *item) ([]float64
 	if v := q.gather(q.root); v.Err != nil {
 		return nil, v.Err
 	}
-	values, rows, err := q.values(j, q.root)
+	values, rows, err := q.nodeValues(j, q.root)
 	if err != nil {
 		return nil, err
 	}

@@ -11,8 +11,7 @@ import (
 	"tilecheck/stats"
 )
 
-// Answer is what a verdict says, as far as it is to be believed. The zero Answer
-// is of an engine that said nothing.
+// Answer is what a verdict guarantees about the true value. The zero Answer means that the engine did not answer.
 type Answer struct {
 	who      string
 	question Question
@@ -20,38 +19,36 @@ type Answer struct {
 	boolean  bool
 	holds    bool
 	integer  bool
-	lo, hi   float64 // numbers lie between them, in the sense of basis
+	lo, hi   float64 // the number lies between them, as far as basis guarantees it
 	rat      *big.Rat
-	high     *Answer // of a range of values: its other end
+	high     *Answer // the upper end if the answer is a range of values
 	curve    [][]float64
-	// scheduler is the one that the answer is about, if it is not all of them.
+	// scheduler says how choices were resolved if the answer is about one scheduler instead of all.
 	scheduler result.Resolution
 	optimum   result.Resolution // Minimum, Maximum, or unknown
-	// nominal says that a truth value comes from a test without a guarantee that
-	// holds for every model.
+	// nominal says that a truth value comes from a test whose error probability is not guaranteed
+	// for every model.
 	nominal bool
-	// alpha is the probability, over the samples, that the truth is not between lo
+	// alpha is the probability, over the samples, that the true value is not between lo
 	// and hi.
 	alpha float64
-	// open says why nothing can be said, and wide that more samples might help.
-	open  string
-	wide  bool
-	doubt string
+	// undecided says why the answer decides nothing; wide says that more samples might help.
+	undecided string
+	wide      bool
+	doubt     string
 }
 
-// Given reports whether there is an answer.
+// Given reports whether the engine answered.
 func (a *Answer) Given() bool { return a.basis != "" }
 
-// Empty reports whether no truth is possible: intervals that are each right with
-// some probability have nothing in common.
+// Empty reports whether no value is possible, because the intervals of several draws are disjoint.
 func (a *Answer) Empty() bool { return a.lo > a.hi }
 
-// Who is whose answer it is.
+// Who returns the name of the engine.
 func (a *Answer) Who() string { return a.who }
 
-// Read reads the verdict of an engine. Level is the confidence that the interval
-// of a sampled value is to have. What failed or has no value, or is a function, is the zero Answer;
-// but a simulation that could not decide has an interval.
+// Read converts an engine's verdict. level is the confidence that the interval of a sampled value must have. Failures,
+// verdicts without a value, and functions give the zero Answer; a simulation that could not decide still gives an interval.
 func Read(who string, v *result.Verdict, q Question, level float64) Answer {
 	undecided := v.Err != nil && v.Err.Class == result.NonConverge && v.Bound != nil && q.Rel != 0 &&
 		v.Accuracy == result.Probable && v.Samples > 0
@@ -70,7 +67,7 @@ func Read(who string, v *result.Verdict, q Question, level float64) Answer {
 	certain := v.Bound != nil || v.Value.Kind == result.Boolean
 	switch {
 	case v.Accuracy == result.Probable:
-		a.sampled(v, level)
+		a.readSampled(v, level)
 		return a
 	case v.Accuracy == result.Exact, (v.Accuracy == result.Bounded || v.Accuracy == result.Proven) && certain:
 		a.basis = Proven
@@ -81,14 +78,14 @@ func Read(who string, v *result.Verdict, q Question, level float64) Answer {
 	case result.Boolean:
 		a.boolean, a.holds = true, v.Value.Bool
 	case result.Range:
-		a.basis = Estimated // the bounds are not those of the ends
+		a.basis = Estimated // the bounds are not about the ends of the range
 		a.high = &Answer{who: who, basis: Estimated}
 		a.lo, a.hi = v.Value.Num, v.Value.Num
 		a.high.lo, a.high.hi = v.Value.Hi, v.Value.Hi
 	case result.Curve:
 		a.basis, a.curve = Estimated, v.Value.Points
 	default:
-		a.number(v)
+		a.readNumber(v)
 	}
 	if a.doubt != "" {
 		a.basis = Estimated
@@ -96,8 +93,8 @@ func Read(who string, v *result.Verdict, q Question, level float64) Answer {
 	return a
 }
 
-// number reads a number that was not sampled.
-func (a *Answer) number(v *result.Verdict) {
+// readNumber converts a number that was not sampled.
+func (a *Answer) readNumber(v *result.Verdict) {
 	x := v.Value
 	a.integer = x.Kind == result.Integer
 	a.lo, a.hi = x.Num, x.Num
@@ -112,61 +109,59 @@ func (a *Answer) number(v *result.Verdict) {
 		}
 	case v.Bound != nil:
 		a.lo, a.hi = v.Bound.Lo, v.Bound.Hi
-		if a.basis == Estimated { // what an engine says of its error is not to exclude its value
+		if a.basis == Estimated { // the engine's own error bound must not exclude its value
 			a.lo, a.hi = min(a.lo, x.Num), max(a.hi, x.Num)
 		}
 	}
 }
 
-// sampled reads the verdict of a simulation.
-func (a *Answer) sampled(v *result.Verdict, level float64) {
+// readSampled converts the verdict of a simulation.
+func (a *Answer) readSampled(v *result.Verdict, level float64) {
 	a.basis, a.alpha = Statistical, stats.Alpha(level)
 	if a.question.Choices {
 		a.scheduler = result.Uniform
 	}
 	if v.Value.Kind == result.Boolean || a.question.Rel != 0 {
-		a.decision(v, level)
+		a.readDecision(v, level)
 		return
 	}
 	i, err := Interval(v, a.question, level)
 	if err != nil {
-		a.open = err.Error()
+		a.undecided = err.Error()
 		return
 	}
 	a.lo, a.hi = i.Lo, i.Hi
 }
 
-// decision reads whether a sampled property holds. An interval that lies on one
-// side of the property's bound decides it; the tool's word does so nominally.
-func (a *Answer) decision(v *result.Verdict, level float64) {
+// readDecision converts the sampled answer to a bounded property. If the interval lies on one side of the property's bound, it
+// decides the property with its confidence. Otherwise the tool's own decision counts, with its nominal error probability.
+func (a *Answer) readDecision(v *result.Verdict, level float64) {
 	a.boolean, a.holds = true, v.Value.Bool
-	if a.question.Rel == 0 || math.IsNaN(a.question.Bound) || v.Bound == nil || v.Confidence < level-slightly {
+	if a.question.Rel == 0 || math.IsNaN(a.question.Bound) || v.Bound == nil || v.Confidence < level-confidenceRounding {
 		a.nominal, a.alpha = true, stats.Alpha(v.Confidence)
 		if v.Value.Kind != result.Boolean {
-			a.open = "the simulation has not decided the property"
+			a.undecided = "the simulation has not decided the property"
 		}
 		return
 	}
 	a.holds = a.question.holds(v.Bound.Lo)
 	if a.holds != a.question.holds(v.Bound.Hi) {
 		a.wide = true
-		a.open = fmt.Sprintf("the interval %s has the bound %s in it", intervalText(v.Bound.Lo, v.Bound.Hi), numberText(a.question.Bound))
+		a.undecided = fmt.Sprintf("the interval %s has the bound %s in it", intervalText(v.Bound.Lo, v.Bound.Hi), numberText(a.question.Bound))
 	}
 }
 
-// slightly is what confidences differ by when they are computed.
-const slightly = 1e-12
+// confidenceRounding is the rounding error of computed confidences.
+const confidenceRounding = 1e-12
 
-// Interval returns an interval that holds the mean that a sampled verdict
-// estimates with at least that confidence, whatever the model: the one that came
-// with it, or, of the share of samples that were successes, one for the confidence
-// that is asked for, which is valid at any time unless the number of samples was
-// fixed. Of other means an interval for less confidence is made longer.
+// Interval returns an interval that contains the mean of a sampled verdict with at least the confidence level, for every
+// model. It is the verdict's own interval if that suffices. For a proportion of successes it is computed anew from the counts; the interval is
+// valid at any stopping time unless the number of samples was fixed. An interval for another mean is stretched.
 func Interval(v *result.Verdict, q Question, level float64) (result.Interval, error) {
 	switch {
 	case q.Operator == 0 || v.Value.Kind == result.Range:
 		return result.Interval{}, fmt.Errorf("the property is none whose samples are known to be independent paths")
-	case v.Bound != nil && v.Confidence >= level-slightly:
+	case v.Bound != nil && v.Confidence >= level-confidenceRounding:
 		return *v.Bound, nil
 	case q.Operator == 'P':
 		counts, err := stats.Published(v.Value.Num, v.Samples)
@@ -179,16 +174,14 @@ func Interval(v *result.Verdict, q Question, level float64) (result.Interval, er
 	case v.Bound == nil:
 		return result.Interval{}, fmt.Errorf("no interval is valid for the mean of a reward without a bound of the reward of a path")
 	}
-	return longer(v, level)
+	return stretchInterval(v, level)
 }
 
-// longer stretches an interval around its mean to more confidence. The width of
-// every interval whose method is known grows with log(c/alpha) at most, for some
-// c >= 1, and so no faster than with log(1/alpha): in Hoeffding's and Bernstein's
-// it is below a root and beside it, and each bet of the sequence has it as a term.
-// The ends may be those of the possible rewards, where the interval was cut; it
-// is then the longer end that says how long it was.
-func longer(v *result.Verdict, level float64) (result.Interval, error) {
+// stretchInterval stretches an interval around its mean to a higher confidence. The width of every interval with a known method
+// grows at most like log(c/alpha) for some c >= 1, and so at most in proportion to log(1/alpha): in Hoeffding's and
+// Bernstein's it occurs below a root and beside it, and in the betting sequence it is one term of each bet. An end may
+// have been cut off at the least or greatest possible reward, so the longer side gives the width.
+func stretchInterval(v *result.Verdict, level float64) (result.Interval, error) {
 	known := []string{stats.Hoeffding.String(), stats.EmpiricalBernstein.String(), stats.EmpiricalBernsteinSequence.String()}
 	if !slices.Contains(known, v.BoundMethod) || !(v.Confidence > 0) {
 		return result.Interval{}, fmt.Errorf("the interval holds with %v only, want %v", v.Confidence, level)
@@ -198,17 +191,16 @@ func longer(v *result.Verdict, level float64) (result.Interval, error) {
 	return result.Interval{Lo: mean - width, Hi: mean + width}, nil
 }
 
-// Meet is what two answers of one engine say together: numbers lie in both
-// intervals. Of truth values it is the later one.
+// Meet combines two answers of one engine: the intersection of sampled intervals, otherwise the later answer.
 func (a *Answer) Meet(later Answer) Answer {
-	if a.Given() && a.basis == Statistical && later.basis == Statistical && !a.boolean && !later.boolean && a.open == "" && later.open == "" {
+	if a.Given() && a.basis == Statistical && later.basis == Statistical && !a.boolean && !later.boolean && a.undecided == "" && later.undecided == "" {
 		later.lo, later.hi = max(a.lo, later.lo), min(a.hi, later.hi)
 		later.alpha += a.alpha
 	}
 	return later
 }
 
-// String is the answer in a reason.
+// String returns the answer for a message.
 func (a *Answer) String() string {
 	switch {
 	case a.boolean:

@@ -11,31 +11,31 @@ import (
 	"tilecheck/stats"
 )
 
-// Relation is how two answers stand to each other.
+// Relation is the result of comparing two answers.
 type Relation uint8
 
-// The relations; the last is the gravest.
+// The relations, in increasing order of gravity.
 const (
-	Same      Relation = iota // of one value, or surely close to each other
-	Unknown                   // nothing that is known tells
-	Different                 // not of one value
+	Same      Relation = iota // equal, or certainly close to each other
+	Unknown                   // undecided
+	Different                 // certainly, or with the stated probability, not equal
 )
 
 // String returns "same", "unknown" or "different".
 func (r Relation) String() string { return [...]string{"same", "unknown", "different"}[r] }
 
-// Basis is what a relation rests on.
+// Basis is the evidence for a relation.
 type Basis string
 
 // The bases, strongest first. A relation has the weakest of its answers' bases.
 const (
-	Proven      Basis = "proven"      // fractions, our bounds, and truth values that hold for certain
+	Proven      Basis = "proven"      // fractions, bounds of the native engine, and certain truth values
 	Claimed     Basis = "claimed"     // an interval that another program claims
-	Estimated   Basis = "estimated"   // a value of floating-point arithmetic, of an iteration without bounds, or one that its engine doubts
-	Statistical Basis = "statistical" // confidence intervals that hold with a probability that is stated
+	Estimated   Basis = "estimated"   // a value of floating-point arithmetic or of an iteration without bounds, or one that its engine doubts
+	Statistical Basis = "statistical" // confidence intervals that hold with a stated probability
 )
 
-// Weaker returns the basis that both reach.
+// Weaker returns the weaker of two bases.
 func Weaker(a, b Basis) Basis {
 	order := []Basis{Proven, Claimed, Estimated, Statistical}
 	return order[max(slices.Index(order, a), slices.Index(order, b))]
@@ -48,34 +48,32 @@ const (
 	DefaultLevel     = 1 - 1e-6
 )
 
-// Options say how far apart agreeing numbers may be. The zero value has the defaults.
+// Options are the differences that agreeing numbers may have. Zero fields mean the defaults.
 type Options struct {
 	// Tolerance is relative, for numbers that were not sampled.
 	Tolerance float64
-	// Precision is for those that were: absolute up to 1 and relative above.
+	// Precision is for sampled numbers: absolute up to 1, relative above.
 	Precision float64
-	// Level is the confidence of the interval of one sampled value.
+	// Level is the confidence of the interval of each sampled value.
 	Level float64
 }
 
-// Outcome is what two answers say about each other.
+// Outcome is the comparison of two answers.
 type Outcome struct {
 	Relation Relation
 	Basis    Basis
-	// Reason is why, in words; of answers that are the same it is what there is to
-	// know beside, and mostly empty.
+	// Reason explains the relation. If it is Same, Reason is usually empty.
 	Reason string
-	// Error is the probability, over the samples, that a relation on the basis
-	// Statistical is not right, at most.
+	// Error is an upper bound of the probability, over the samples, that a relation with the basis Statistical is wrong.
 	Error float64
-	// Compatible says of what is Unknown only because samples are few that they
-	// were compared, and are not told apart at the level asked for.
+	// Compatible says that the relation is Unknown only because there are few samples: the answers do not differ
+	// significantly at the level asked for.
 	Compatible bool
-	// Wide lists which of the two answers more samples might improve.
+	// Wide says for each of the two answers whether more samples might improve it.
 	Wide [2]bool
 }
 
-// Verdicts compares two verdicts about one property of one model.
+// Verdicts compares two verdicts about the same property of the same model.
 func Verdicts(who string, v *result.Verdict, whoElse string, w *result.Verdict, q Question, opt Options) Outcome {
 	level := cmp.Or(opt.Level, DefaultLevel)
 	a, b := Read(who, v, q, level), Read(whoElse, w, q, level)
@@ -90,14 +88,13 @@ func Verdicts(who string, v *result.Verdict, whoElse string, w *result.Verdict, 
 	return Compare(&a, &b, opt)
 }
 
-// Compare says whether two answers can be of one value and, if so, whether they
-// are surely close.
+// Compare decides whether two answers can have the same true value and, if so, whether all their possible values are close.
 func Compare(a, b *Answer, opt Options) Outcome {
 	c := &comparison{a: a, b: b, opt: opt}
 	c.opt.Tolerance, c.opt.Precision = cmp.Or(opt.Tolerance, DefaultTolerance), cmp.Or(opt.Precision, DefaultPrecision)
 	c.Basis, c.Wide = Weaker(a.basis, b.basis), [2]bool{a.wide, b.wide}
 	c.compare()
-	c.doubts()
+	c.applyDoubts()
 	if c.Basis == Statistical && c.Relation != Unknown {
 		c.Error = min(1, a.alpha+b.alpha)
 	}
@@ -118,20 +115,20 @@ func (c *comparison) set(r Relation, why string) {
 func (c *comparison) compare() {
 	a, b := c.a, c.b
 	switch {
-	case a.open != "" || b.open != "":
+	case a.undecided != "" || b.undecided != "":
 		x := a
-		if a.open == "" {
+		if a.undecided == "" {
 			x = b
 		}
-		c.Relation, c.Reason = Unknown, x.who+": "+x.open
-	case infeasible(a, b):
+		c.Relation, c.Reason = Unknown, x.who+": "+x.undecided
+	case bothInfeasible(a, b):
 		c.set(Same, "the objectives cannot be met together, which is not a number to one and false to the other")
 	case a.boolean != b.boolean, (a.curve == nil) != (b.curve == nil):
 		c.set(Different, "answers of different kinds")
 	case a.curve != nil:
-		c.curves()
+		c.compareCurves()
 	case a.scheduler != b.scheduler:
-		c.schedulers()
+		c.compareSchedulers()
 	case a.optimum != b.optimum && a.optimum != 0 && b.optimum != 0:
 		c.set(Unknown, fmt.Sprintf("one is the %s and one the %s over all schedulers", a.optimum, b.optimum))
 	case a.boolean && a.holds != b.holds && (a.nominal || b.nominal):
@@ -140,22 +137,22 @@ func (c *comparison) compare() {
 		c.set(Different, "truth values differ")
 	case a.boolean:
 	case a.high != nil || b.high != nil:
-		c.ranges()
+		c.compareRanges()
 	default:
-		c.numbers(a, b)
+		c.compareNumbers(a, b)
 	}
 }
 
-// infeasible reports whether both say that several objectives cannot be met
-// together: PRISM and we with NaN, Storm with false.
-func infeasible(a, b *Answer) bool {
+// bothInfeasible reports whether both answers say that no scheduler satisfies all objectives: PRISM and the native engine
+// return NaN, Storm returns false.
+func bothInfeasible(a, b *Answer) bool {
 	nan := func(x *Answer) bool { return x.question.Multi && !x.boolean && math.IsNaN(x.lo) }
 	no := func(x *Answer) bool { return x.boolean && !x.holds }
 	return nan(a) && no(b) || nan(b) && no(a)
 }
 
-// doubts takes back what rests on a value that its own engine doubts.
-func (c *comparison) doubts() {
+// applyDoubts makes the relation at most Unknown if an engine doubts its own value.
+func (c *comparison) applyDoubts() {
 	for _, x := range []*Answer{c.a, c.b} {
 		if x.doubt == "" {
 			continue
@@ -169,10 +166,9 @@ func (c *comparison) doubts() {
 	}
 }
 
-// schedulers compares an answer about one scheduler with one about all of them:
-// the one cannot exceed the maximum, nor fall short of the minimum, and more
-// there is not to say.
-func (c *comparison) schedulers() {
+// compareSchedulers compares an answer about one scheduler with one about all schedulers. It can only check that the scheduler
+// does not exceed the maximum or fall short of the minimum.
+func (c *comparison) compareSchedulers() {
 	u, v := c.a, c.b
 	if u.scheduler == 0 {
 		u, v = v, u
@@ -197,13 +193,12 @@ func (c *comparison) schedulers() {
 	c.Reason = fmt.Sprintf("%s %s, which is no minimum or maximum as %s has it", u.who, drew, v.who)
 }
 
-// ranges compares the values of several initial states. An engine may know only
-// one number, which is then in the range.
-func (c *comparison) ranges() {
+// compareRanges compares the values of several initial states. If one engine reports a single number, it must be in the range.
+func (c *comparison) compareRanges() {
 	a, b := c.a, c.b
 	if a.high != nil && b.high != nil {
-		if c.numbers(a, b); c.Relation == Same {
-			c.numbers(a.high, b.high)
+		if c.compareNumbers(a, b); c.Relation == Same {
+			c.compareNumbers(a.high, b.high)
 		}
 		return
 	}
@@ -218,8 +213,8 @@ func (c *comparison) ranges() {
 	c.set(Unknown, "one engine has a range of values, one a number")
 }
 
-// numbers compares numbers: a and b, or the ends of ranges.
-func (c *comparison) numbers(a, b *Answer) {
+// compareNumbers compares two numbers, or two ends of ranges.
+func (c *comparison) compareNumbers(a, b *Answer) {
 	switch {
 	case math.IsNaN(a.lo) || math.IsNaN(b.lo):
 		if math.IsNaN(a.lo) != math.IsNaN(b.lo) {
@@ -231,7 +226,7 @@ func (c *comparison) numbers(a, b *Answer) {
 			c.set(Different, "fractions differ")
 		}
 		return
-	case a.rat != nil && infinite(b), b.rat != nil && infinite(a):
+	case a.rat != nil && isInfinite(b), b.rat != nil && isInfinite(a):
 		c.set(Different, "one is infinite")
 		return
 	case a.integer && b.integer && a.lo == a.hi && b.lo == b.hi:
@@ -240,14 +235,14 @@ func (c *comparison) numbers(a, b *Answer) {
 		}
 		return
 	}
-	if gap := max(minus(a.lo, b.hi), minus(b.lo, a.hi)); gap > c.slack(a, b) {
-		c.set(Different, c.apart())
+	if gap := max(difference(a.lo, b.hi), difference(b.lo, a.hi)); gap > c.slack(a, b) {
+		c.set(Different, c.differenceReason())
 		return
 	}
-	allowed := c.allowed(a, b)
-	if spread := max(minus(a.hi, b.lo), minus(b.hi, a.lo)); spread > allowed {
+	allowed := c.maxDifference(a, b)
+	if spread := max(difference(a.hi, b.lo), difference(b.hi, a.lo)); spread > allowed {
 		why := "the values"
-		if c.confirmed(a, b) || c.confirmed(b, a) {
+		if c.claimContainsProof(a, b) || c.claimContainsProof(b, a) {
 			why = "the interval that is claimed holds, since it contains what is proven, but the values"
 		}
 		c.set(Unknown, fmt.Sprintf("%s may be %s apart, want at most %s", why, numberText(spread), numberText(allowed)))
@@ -256,8 +251,8 @@ func (c *comparison) numbers(a, b *Answer) {
 	}
 }
 
-// confirmed reports whether one answer is an interval that a program claims, and the other proves that it holds.
-func (c *comparison) confirmed(claim, proof *Answer) bool {
+// claimContainsProof reports whether claim is a claimed interval that contains the proven interval.
+func (c *comparison) claimContainsProof(claim, proof *Answer) bool {
 	if claim.basis != Claimed || proof.basis != Proven {
 		return false
 	}
@@ -265,46 +260,43 @@ func (c *comparison) confirmed(claim, proof *Answer) bool {
 	return claim.lo-slack <= proof.lo && proof.hi <= claim.hi+slack
 }
 
-// infinite reports whether an answer is infinite for certain.
-func infinite(a *Answer) bool { return a.rat == nil && a.lo == a.hi && math.IsInf(a.lo, 0) }
+// isInfinite reports whether an answer is certainly infinite.
+func isInfinite(a *Answer) bool { return a.rat == nil && a.lo == a.hi && math.IsInf(a.lo, 0) }
 
-// rounding is what floating-point arithmetic may be off by in a number of the
-// size of 1.
+// rounding is the rounding error that is granted to a number of size 1.
 //
-// Source: PRISM's test mode grants it beside every other error (ResultTesting).
+// Source: PRISM's test mode grants it in addition to other errors (ResultTesting).
 const rounding = 1e-12
 
-// slack is how far apart sets may be that are to have a truth in common: nothing
-// where both are proven, the rounding of the other program where it claims an
-// interval, and the tolerance where it only estimates.
+// slack is the greatest distance of two sets that may still have a common true value: 0 if both are proven, the
+// rounding error if one is claimed, and the tolerance if one is an estimate.
 //
 // Source: PRISM's test mode compares relatively, with 1e-5 (ResultTesting).
 func (c *comparison) slack(a, b *Answer) float64 {
 	switch {
 	case a.basis == Estimated || b.basis == Estimated:
-		return max(c.opt.Tolerance*size(a, b), rounding)
+		return max(c.opt.Tolerance*largestFinite(a, b), rounding)
 	case a.basis == Claimed || b.basis == Claimed:
-		return rounding * size(a, b)
+		return rounding * largestFinite(a, b)
 	}
 	return 0
 }
 
-// allowed is how far apart numbers may be that are the same. Beside the relative
-// tolerance there is an absolute one: of sets that are known to have a truth in
-// common its square, of values without bounds the rounding of a difference of
-// probabilities, which is no more than that of zero.
-func (c *comparison) allowed(a, b *Answer) float64 {
+// maxDifference is the greatest difference of numbers that count as the same: the relative tolerance, and a small absolute one
+// for numbers near 0. The latter is the squared tolerance if the bounds are guaranteed, and the rounding error of a difference
+// of probabilities for estimates.
+func (c *comparison) maxDifference(a, b *Answer) float64 {
 	switch c.Basis {
 	case Statistical:
 		return c.opt.Precision * max(1, math.Abs(a.lo), math.Abs(b.lo))
 	case Estimated:
-		return max(c.opt.Tolerance*size(a, b), rounding/1000)
+		return max(c.opt.Tolerance*largestFinite(a, b), rounding/1000)
 	}
-	return c.opt.Tolerance * max(size(a, b), c.opt.Tolerance)
+	return c.opt.Tolerance * max(largestFinite(a, b), c.opt.Tolerance)
 }
 
-// size is the largest finite number of the ends.
-func size(a, b *Answer) float64 {
+// largestFinite returns the largest finite absolute value of the bounds.
+func largestFinite(a, b *Answer) float64 {
 	most := 0.0
 	for _, x := range []float64{a.lo, a.hi, b.lo, b.hi} {
 		if !math.IsInf(x, 0) {
@@ -314,15 +306,15 @@ func size(a, b *Answer) float64 {
 	return most
 }
 
-// minus is x-y where two equal infinities differ by nothing.
-func minus(x, y float64) float64 {
+// difference returns x-y, and 0 for equal infinities.
+func difference(x, y float64) float64 {
 	if x == y {
 		return 0
 	}
 	return x - y
 }
 
-func (c *comparison) apart() string {
+func (c *comparison) differenceReason() string {
 	switch c.Basis {
 	case Statistical:
 		return "confidence intervals are apart"
@@ -334,12 +326,12 @@ func (c *comparison) apart() string {
 	return "proven values differ"
 }
 
-// Tally counts relations.
+// Tally counts the outcomes of several comparisons.
 type Tally struct {
 	Same, Different int
-	// Compatible are samples that are not told apart, and not surely close.
+	// Compatible counts sampled answers that do not differ significantly and are not certainly close.
 	Compatible int
-	// Unknown are all others that nothing tells of, and Reasons is why, each once.
+	// Unknown counts the other undecided comparisons; Reasons lists their reasons without duplicates.
 	Unknown int
 	Reasons []string
 }
@@ -361,13 +353,13 @@ func (t *Tally) Add(o Outcome) {
 	}
 }
 
-// Compared is the number of comparisons that were made.
+// Compared returns the number of comparisons with a result.
 func (t *Tally) Compared() int { return t.Same + t.Compatible + t.Different }
 
-// All is the number of comparisons that were to be made.
+// All returns the number of all comparisons.
 func (t *Tally) All() int { return t.Compared() + t.Unknown }
 
-// String is "3 of 4 comparisons made: 2 the same, 1 different; not made: …".
+// String returns a summary such as "3 of 4 comparisons made: 2 the same, 1 different; not made: …".
 func (t *Tally) String() string {
 	text := fmt.Sprintf("%d of %d comparisons made", t.Compared(), t.All())
 	before := ": "
@@ -389,8 +381,8 @@ func (t *Tally) String() string {
 	return text
 }
 
-// Level is the confidence of each of n intervals that hold all together with
-// that confidence (Bonferroni).
+// Level returns the confidence that each of n intervals needs so that all hold together with the given confidence
+// (Bonferroni).
 func Level(confidence float64, n int) float64 {
 	return stats.Confidence(stats.Alpha(confidence) / float64(max(n, 1)))
 }

@@ -2,39 +2,39 @@ package agree
 
 import "math"
 
-// curves compares Pareto curves: they are the same if every corner of each is near the
-// other, for engines differ in the corners that they tell of a line.
-func (c *comparison) curves() {
+// compareCurves compares Pareto curves. They are the same if every vertex of each is near the other curve, because
+// engines report different vertices of the same line.
+func (c *comparison) compareCurves() {
 	if len(c.a.curve[0]) != len(c.b.curve[0]) {
 		c.set(Different, "curves of different objectives")
 		return
 	}
-	far := max(away(c.a.curve, c.b.curve), away(c.b.curve, c.a.curve))
+	far := max(worstDistance(c.a.curve, c.b.curve), worstDistance(c.b.curve, c.a.curve))
 	if !(far <= c.opt.Tolerance) {
 		c.set(Different, "curves differ")
 	}
 }
 
-// away is how far the worst point is from a line of corners, relatively where numbers
-// are above 1.
-func away(points, corners [][]float64) float64 {
+// worstDistance returns the greatest distance of a point from the polyline through the corners. The distance is relative for
+// points with coordinates above 1.
+func worstDistance(points, corners [][]float64) float64 {
 	worst := 0.0
 	for _, x := range points {
 		scale := 1.0
 		for _, v := range x {
 			scale = max(scale, math.Abs(v))
 		}
-		near := distance(x, corners[0], corners[0])
+		near := distanceToSegment(x, corners[0], corners[0])
 		for i := range len(corners) - 1 {
-			near = min(near, distance(x, corners[i], corners[i+1]))
+			near = min(near, distanceToSegment(x, corners[i], corners[i+1]))
 		}
 		worst = max(worst, near/scale)
 	}
 	return worst
 }
 
-// distance is that of a point from a line between two others.
-func distance(x, from, to []float64) float64 {
+// distanceToSegment returns the distance of a point from the line segment between two points.
+func distanceToSegment(x, from, to []float64) float64 {
 	along, length := 0.0, 0.0
 	for i := range x {
 		along += (x[i] - from[i]) * (to[i] - from[i])

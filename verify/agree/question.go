@@ -9,29 +9,27 @@ import (
 	"tilecheck/result"
 )
 
-// Question is what the reader of an answer needs to know of the property. The
-// zero value is for a property of which nothing is known.
+// Question is what a property asks, as far as it matters for comparing answers. The zero value means that nothing is known
+// about the property.
 type Question struct {
-	// Operator is 'P' or 'R' for a property that is one such operator over paths,
-	// whose samples are therefore independent; else 0.
+	// Operator is 'P' or 'R' if the property is one such operator over paths, so that its samples are independent;
+	// otherwise 0.
 	Operator byte
-	// Extremum is what is asked of the schedulers.
+	// Extremum is the minimum or maximum over schedulers that the property asks for.
 	Extremum syntax.Extremum
-	// Rel is OpNone for a query (=?), else what the value is compared with Bound
-	// by; Bound is NaN where it is not known.
+	// Rel is OpNone for a query (=?), otherwise the relation of the value to Bound. Bound is NaN if it is not known.
 	Rel   syntax.Op
 	Bound float64
-	// Multi says that several objectives are asked for at once.
+	// Multi says that the property is multi-objective.
 	Multi bool
-	// Choices says that the model may have states with several choices, among
-	// which samples draw, and NoChoices that it is known to have none.
+	// Choices says that the model may have nondeterministic choices, which samples resolve at random; NoChoices says that
+	// it has none.
 	Choices, NoChoices bool
-	// FixedSamples says that the number of samples was decided beforehand.
+	// FixedSamples says that the number of samples was fixed before sampling.
 	FixedSamples bool
 }
 
-// Ask reads a property as it is echoed in verdicts. Constants give the bound a
-// value that names one.
+// Ask parses the text of a property in a verdict. constants are used to evaluate its bound.
 func Ask(property string, constants []result.Constant) Question {
 	p, err := syntax.ParseProperty("", []byte(property))
 	if err != nil {
@@ -40,7 +38,7 @@ func Ask(property string, constants []result.Constant) Question {
 	return About(p.X, constants)
 }
 
-// About is Ask for a property that was read.
+// About is Ask for a parsed property.
 func About(x syntax.Expr, constants []result.Constant) Question {
 	var q Question
 	var t syntax.Threshold
@@ -54,29 +52,28 @@ func About(x syntax.Expr, constants []result.Constant) Question {
 	}
 	q.Extremum, q.Rel = t.Extremum, t.Rel
 	if t.Rel != syntax.OpNone {
-		q.Bound = number(t.Bound, constants)
+		q.Bound = evaluate(t.Bound, constants)
 	}
 	return q
 }
 
-// number evaluates a literal, a constant, or arithmetic over them; NaN for
-// anything else.
-func number(x syntax.Expr, constants []result.Constant) float64 {
+// evaluate evaluates a literal, a constant, or arithmetic over them; NaN for other expressions.
+func evaluate(x syntax.Expr, constants []result.Constant) float64 {
 	switch x := x.(type) {
 	case *syntax.IntLit:
 		return float64(x.Value)
 	case *syntax.DoubleLit:
-		return parse(x.Text)
+		return parseNumber(x.Text)
 	case *syntax.Paren:
-		return number(x.X, constants)
+		return evaluate(x.X, constants)
 	case *syntax.Ident:
 		for _, c := range constants {
 			if c.Name == x.Name {
-				return parse(c.Value)
+				return parseNumber(c.Value)
 			}
 		}
 	case *syntax.Binary:
-		a, b := number(x.X, constants), number(x.Y, constants)
+		a, b := evaluate(x.X, constants), evaluate(x.Y, constants)
 		switch x.Op {
 		case syntax.OpAdd:
 			return a + b
@@ -91,12 +88,12 @@ func number(x syntax.Expr, constants []result.Constant) float64 {
 	return math.NaN()
 }
 
-// parse reads a decimal number or a fraction.
-func parse(text string) float64 {
+// parseNumber parses a decimal number or a fraction; NaN if the text is neither.
+func parseNumber(text string) float64 {
 	numerator, denominator, _ := strings.Cut(text, "/")
 	x, err := strconv.ParseFloat(numerator, 64)
 	if denominator != "" && err == nil {
-		return x / parse(denominator)
+		return x / parseNumber(denominator)
 	}
 	if err != nil {
 		return math.NaN()
@@ -104,7 +101,7 @@ func parse(text string) float64 {
 	return x
 }
 
-// holds reports whether a value meets the threshold.
+// holds reports whether a value satisfies the threshold.
 func (q *Question) holds(x float64) bool {
 	switch q.Rel {
 	case syntax.OpLt:

@@ -22,8 +22,8 @@ type Hash [sha256.Size]byte
 // String returns the hash in hexadecimal digits.
 func (h Hash) String() string { return hex.EncodeToString(h[:]) }
 
-// Key returns the name of what is determined by these parts, in this order.
-// Parts with the same bytes that are cut differently have different names.
+// Key returns the hash of a list of parts. Lists that differ only in how the bytes are divided into parts have
+// different hashes.
 func Key(parts ...string) Hash {
 	h := sha256.New()
 	var length [8]byte
@@ -35,7 +35,7 @@ func Key(parts ...string) Hash {
 	return Hash(h.Sum(nil))
 }
 
-// Open returns the cache in a directory, which is made if it is not there.
+// Open returns the cache in a directory, which it creates if necessary.
 func Open(dir string) (*Cache, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("open cache: %w", err)
@@ -46,10 +46,10 @@ func Open(dir string) (*Cache, error) {
 // Dir returns the directory.
 func (c *Cache) Dir() string { return c.dir }
 
-// format is the first line of an entry. It changes when entries mean something else.
+// format is the first line of an entry. Change it whenever the meaning of entries changes.
 const format = "tilecheck cache 4\n"
 
-// maxEntry is the largest entry that is read.
+// maxEntry is the greatest size of an entry that is read, in bytes.
 const maxEntry = 1 << 28
 
 func (c *Cache) path(key Hash) string {
@@ -57,11 +57,11 @@ func (c *Cache) path(key Hash) string {
 	return filepath.Join(c.dir, name[:2], name[2:])
 }
 
-// Get returns the contents of an entry; false if there is none, or none that is whole.
+// Get returns the contents of an entry; false if it is missing or damaged.
 func (c *Cache) Get(key Hash) ([]byte, bool) {
 	name := c.path(key)
 	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
-		return nil, false // opening a pipe would wait
+		return nil, false // opening a pipe would block
 	}
 	f, err := os.Open(name)
 	if err != nil {
@@ -83,7 +83,7 @@ func (c *Cache) Get(key Hash) ([]byte, bool) {
 	return data, true
 }
 
-// Put writes an entry, over one that may be there.
+// Put writes an entry, replacing an existing one.
 func (c *Cache) Put(key Hash, data []byte) error {
 	name := c.path(key)
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
@@ -95,8 +95,7 @@ func (c *Cache) Put(key Hash, data []byte) error {
 	return nil
 }
 
-// replace writes an entry beside its place and moves it there. It does not wait
-// for the disk: an entry that a crash cuts has a wrong checksum.
+// replace writes a temporary file and renames it. It does not sync to disk: if a crash truncates the entry, its checksum is wrong.
 func replace(name string, key Hash, data []byte) (err error) {
 	tmp, err := os.CreateTemp(filepath.Dir(name), "new-*")
 	if err != nil {
@@ -104,7 +103,7 @@ func replace(name string, key Hash, data []byte) (err error) {
 	}
 	defer func() {
 		if err != nil {
-			_ = os.Remove(tmp.Name()) // the first error counts
+			_ = os.Remove(tmp.Name()) // the first error is returned
 		}
 	}()
 	sum := checksum(key, data)
@@ -115,7 +114,7 @@ func replace(name string, key Hash, data []byte) (err error) {
 	return os.Rename(tmp.Name(), name)
 }
 
-// checksum covers the key, so that an entry under a wrong name is not believed.
+// checksum covers the key, too, so that an entry under a wrong name counts as damaged.
 func checksum(key Hash, data []byte) Hash {
 	h := sha256.New()
 	h.Write([]byte(format))

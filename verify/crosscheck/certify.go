@@ -18,38 +18,36 @@ import (
 	"tilecheck/verify/agree"
 )
 
-// Proof is what a certificate says of the answer of an engine.
+// Proof is what a certificate proves about an engine's answer.
 type Proof struct {
-	// Refuted says that the answer cannot be true; otherwise it is proven. What is near
-	// agrees with the truth as with another engine's answer.
+	// Refuted says that the answer is proven wrong. near says that it agrees with the proven value, by the rules for two
+	// engines' answers.
 	Refuted, near bool
 	basis         agree.Basis
-	// Off is how far a number is from the truth, at most; what is proven of several
-	// initial states it is of the farthest.
+	// Off is the greatest possible distance of the number from the true value; with several initial states, from the
+	// farthest one.
 	Off float64
-	// States is of how many states the engine told values, and StatesOff how far the
-	// worst of them is off at most, that of state Worst.
+	// States is the number of states for which the engine gave values. StatesOff is the greatest possible distance of
+	// one of them from the truth, in the state Worst.
 	States    int
 	StatesOff float64
 	Worst     string
-	// Widened says that what the engine told of all states, widened by so much, is a
-	// certificate by itself, from both sides, and was checked; none is that lies within
-	// less than AtLeast of it.
+	// Widened says that the engine's values of all states, widened by Within, are a certificate that was checked.
+	// No certificate lies within less than AtLeast of the engine's values.
 	Widened         bool
 	Within, AtLeast float64
 }
 
-// ValueTeller is an engine that can tell the values of a property in all states, in
-// the order of PRISM.
+// ValueTeller is an engine that can return the values of a property in all states, in PRISM's order of states.
 type ValueTeller interface {
 	Values(ctx context.Context, plan *runner.Plan, task int, model, property sema.Valuation) ([]float64, error)
 }
 
-// certifiedWidth is the relative width of the intervals that are proven, if that can be had.
+// certifiedWidth is the relative width of the proven intervals that the prover aims at.
 const certifiedWidth = 1e-10
 
-// certify proves the truth of every property, and judges the answers by it. What
-// decides is the checker of certificates; who found them need not be believed.
+// certify proves the true value of every property and judges the answers by it. The proofs are checked by package
+// certify, so they do not depend on the engine that found them.
 func (c *comparison) certify(ctx context.Context) {
 	s := c.subjects[0]
 	for i, in := range s.instances {
@@ -73,7 +71,7 @@ func (c *comparison) certify(ctx context.Context) {
 	}
 }
 
-// certify proves the truth of one property.
+// certify proves the true value of one property.
 func (r *row) certify(ctx context.Context, c *comparison, prover *prove.Prover, space *explicit.Space) error {
 	s := c.subjects[0]
 	t := s.plan.Tasks[r.task]
@@ -89,7 +87,7 @@ func (r *row) certify(ctx context.Context, c *comparison, prover *prove.Prover, 
 	if err != nil {
 		return err
 	}
-	proven := verdictOf(truth)
+	proven := provenVerdict(truth)
 	r.Truth, r.Proofs = proven.Bound, make([]*Proof, len(c.entries))
 	known := agree.Read("the certificate", proven, r.questions[0], 0)
 	for k := range r.answers {
@@ -100,18 +98,18 @@ func (r *row) certify(ctx context.Context, c *comparison, prover *prove.Prover, 
 		x := &Proof{Refuted: is.Relation == agree.Different, near: is.Relation == agree.Same, basis: is.Basis}
 		r.Proofs[k] = x
 		if v := r.Verdicts[k].Value; truth.Number && v.Kind != result.Boolean {
-			x.Off = off(truth.Lower, truth.Upper, v.Num)
+			x.Off = maxDistance(truth.Lower, truth.Upper, v.Num)
 			if v.Kind == result.Range {
-				x.Off = max(x.Off, off(truth.Lower, truth.Upper, v.Hi))
+				x.Off = max(x.Off, maxDistance(truth.Lower, truth.Upper, v.Hi))
 			}
-			r.states(ctx, c, k, x, prover, i, space)
+			r.judgeAllStates(ctx, c, k, x, prover, i, space)
 		}
 	}
 	return nil
 }
 
-// verdictOf is what is proven, as an engine would say it.
-func verdictOf(r *certify.Result) *result.Verdict {
+// provenVerdict returns what is proven as a verdict.
+func provenVerdict(r *certify.Result) *result.Verdict {
 	v := &result.Verdict{Accuracy: result.Proven, Value: result.Value{Kind: result.Boolean, Bool: r.Holds}}
 	if !r.Number {
 		return v
@@ -122,8 +120,8 @@ func verdictOf(r *certify.Result) *result.Verdict {
 	return v
 }
 
-// off is how far a number is at most from what lies between two others; nil is infinity.
-func off(lower, upper *big.Rat, x float64) float64 {
+// maxDistance returns the greatest distance of x from a number between lower and upper; nil is infinity.
+func maxDistance(lower, upper *big.Rat, x float64) float64 {
 	switch {
 	case lower == nil && math.IsInf(x, 1):
 		return 0
@@ -141,12 +139,12 @@ func off(lower, upper *big.Rat, x float64) float64 {
 	return out
 }
 
-// states judges what an engine tells of all states.
-func (r *row) states(ctx context.Context, c *comparison, k int, x *Proof, prover *prove.Prover, claim int, space *explicit.Space) {
+// judgeAllStates judges the values that an engine gives for all states.
+func (r *row) judgeAllStates(ctx context.Context, c *comparison, k int, x *Proof, prover *prove.Prover, claim int, space *explicit.Space) {
 	e, f := c.entries[k], &prover.File
 	teller, ok := runner.As[ValueTeller](e.Engine)
 	cl := &f.Claims[claim]
-	if cl.Vector < 0 { // a count
+	if cl.Vector < 0 { // the claim is a count
 		return
 	}
 	v := &f.Vectors[cl.Vector]
@@ -169,7 +167,7 @@ func (r *row) states(ctx context.Context, c *comparison, k int, x *Proof, prover
 	order := space.Order()
 	x.States = len(values)
 	for at, value := range values {
-		if d := off(v.Lower.Rat(at), v.Upper.Rat(at), value); d > x.StatesOff || x.Worst == "" {
+		if d := maxDistance(v.Lower.Rat(at), v.Upper.Rat(at), value); d > x.StatesOff || x.Worst == "" {
 			x.StatesOff, x.Worst = d, space.Compiled().StateText(space.State(nil, int(order[at])))
 		}
 	}
@@ -182,11 +180,11 @@ func (r *row) states(ctx context.Context, c *comparison, k int, x *Proof, prover
 		return
 	}
 	x.Widened = true
-	_, x.Within = result.Around(w.by)
-	x.AtLeast, _ = result.Around(w.least)
+	_, x.Within = result.Around(w.distance)
+	x.AtLeast, _ = result.Around(w.leastDistance)
 }
 
-// text says what is proven of an answer, whose truth lies in an interval unless that is nil.
+// text returns what is proven about an answer. truth is the proven interval, nil for true and false.
 func (x *Proof) text(truth *result.Interval) string {
 	switch {
 	case x.Refuted && truth == nil:
@@ -209,8 +207,8 @@ func (x *Proof) text(truth *result.Interval) string {
 	return text
 }
 
-// settle makes an answer that is refuted a disagreement, and one that nobody else gave
-// an agreement with what is proven.
+// settle makes a refuted answer a disagreement. It makes a row that only one engine answered an agreement if the answer
+// is near the proven value.
 func (r *row) settle(c *comparison) {
 	for k, x := range r.Proofs {
 		switch {
@@ -224,8 +222,8 @@ func (r *row) settle(c *comparison) {
 	}
 }
 
-// proven lists what certificates say of the answers.
-func (r *Report) proven() []string {
+// proofNotes lists what certificates prove about the answers.
+func (r *Report) proofNotes() []string {
 	var out []string
 	for i := range r.Rows {
 		row := &r.Rows[i]

@@ -13,12 +13,12 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// Kind is what two state spaces differ in.
+// Kind says what two state spaces differ in.
 type Kind string
 
 // The kinds.
 const (
-	Refused     Kind = "model" // one is refused
+	Refused     Kind = "model" // only one tool accepts the model
 	ModelType   Kind = "model type"
 	Variables   Kind = "variables"
 	Initial     Kind = "initial states"
@@ -29,29 +29,28 @@ const (
 	Rewards     Kind = "reward"
 )
 
-// Difference is the first difference between two state spaces, in breadth-first
-// order: everything before it is the same.
+// Difference is the first difference between two state spaces in breadth-first order: all earlier states are the same.
 type Difference struct {
 	Kind  Kind
-	State string // "(x=1,y=0)"; empty for what is not about a state
-	What  string // what it is that differs: "choice [left], to (x=2,y=0)"
-	// First and Second are what there is in the one and in the other space.
+	State string // "(x=1,y=0)"; empty if the difference is not about a state
+	What  string // what differs: "choice [left], to (x=2,y=0)"
+	// First and Second are the values in the first and in the second space.
 	First, Second string
-	// Made lists the commands, labels or rewards that made what is there.
+	// Made lists the commands, labels or rewards of the models that cause the difference.
 	Made []Origin
 }
 
-// Origin is a place of a model: a command, unless What says something else.
+// Origin is a place in a model: a command, unless What names something else.
 type Origin struct {
-	Model   string // whose model it is, as Diagnosis.First or Second
+	Model   string // Diagnosis.First or Second
 	File    string
 	Pos     syntax.Pos
 	What    string // `label "l"`, `reward "r"`
 	Action  string // empty for none
-	Enabled bool   // the command, in the state of the difference
+	Enabled bool   // the command is enabled in the state of the difference
 }
 
-// String returns "file:line:col: command [left]", and says if it is not enabled.
+// String returns "file:line:col: command [left]", and notes if the command is not enabled.
 func (o *Origin) String() string {
 	e := syntax.Error{File: o.File, Pos: o.Pos, Msg: cmp.Or(o.What, "command ["+o.Action+"]")}
 	if o.What == "" && !o.Enabled {
@@ -72,64 +71,62 @@ func (d *Difference) String() string {
 	return text + ": " + d.First + " against " + d.Second
 }
 
-// Side is a state space to compare and what to call it. Of a space that was
-// imported it says what the space tells of the model.
+// Side is a state space to compare, with a name. For an imported space, Told says which parts of the model it includes.
 type Side struct {
 	Name string
 	explicit.Told
 }
 
-// ofModel is a side whose space has everything that the model has.
-func ofModel(name string, space *explicit.Space) Side {
+// builtSide returns the side of a space that was built from a model and so includes everything.
+func builtSide(name string, space *explicit.Space) Side {
 	return Side{name, explicit.Told{Space: space, Whole: true, Actions: true}}
 }
 
-// Diff compares two state spaces by valuation and returns the first difference,
-// nil if there is none. Numbers are compared as fractions where both spaces have
-// them. Neither the numbers of states nor the order of variables, choices and
-// transitions matter; of choices that are alike one counts. The first space is one
-// that was built. If the second is imported, what its side does not tell is compared
-// as far as both have it, and it may lack variables that never change: Storm writes
-// no such.
+// Diff compares two state spaces by valuation and returns the first difference; nil if there is none. It compares
+// fractions if both spaces have them, otherwise float64 numbers. The numbers of states and the order of variables,
+// choices and transitions do not matter, and equal choices of a state count once.
 //
-// The error is the context's, or that of a label or reward which cannot be evaluated.
+// The first space must be built, not imported. If the second is imported, parts that it does not include are
+// compared only as far as both have them. It may lack variables that never change, because Storm does not write those.
+//
+// The error is ctx.Err(), or a label or reward that cannot be evaluated.
 func Diff(ctx context.Context, first, second Side) (*Difference, error) {
-	d := &differ{a: newView(first), b: newView(second)}
-	d.exact = d.a.fractions() && d.b.fractions()
-	if x := d.types(); x != nil {
+	d := &spaceComparison{a: newView(first), b: newView(second)}
+	d.exact = d.a.exact() && d.b.exact()
+	if x := d.compareTypes(); x != nil {
 		return x, nil
 	}
-	if x := d.variables(); x != nil {
+	if x := d.compareVariables(); x != nil {
 		return x, nil
 	}
-	d.actions = second.Actions || d.a.named() && d.b.named()
-	if err := d.match(ctx); err != nil {
+	d.namedActions = second.Actions || d.a.hasActions() && d.b.hasActions()
+	if err := d.matchStates(ctx); err != nil {
 		return nil, err
 	}
-	if x := d.initial(); x != nil {
+	if x := d.compareInitial(); x != nil {
 		return x, nil
 	}
-	return d.states(ctx)
+	return d.compareStates(ctx)
 }
 
-// view is a space seen through the variables of the first one.
+// view is a space seen through the variables of the first space.
 type view struct {
 	Side
 	model *sparse.Model
-	// slots has the slot of each of the first space's variables, -1 for one
-	// that this space lacks.
+	// slots has this space's slot for each of the first space's variables; -1 if
+	// this space lacks it.
 	slots []int
 	state []int32
-	// of is the first space's number of each state; of one that it lacks, -1 and less.
-	of []int32
+	// inFirst is the first space's number of each state; a state that it lacks has a negative one, -1-number.
+	inFirst []int32
 }
 
 func newView(s Side) *view { return &view{Side: s, model: s.Space.Model()} }
 
-// fractions reports whether numbers are to be compared as fractions.
-func (v *view) fractions() bool { return v.model.Exact() && !v.Space.Rounded() }
+// exact reports whether the weights are fractions that were not rounded.
+func (v *view) exact() bool { return v.model.Exact() && !v.Space.Rounded() }
 
-func (v *view) named() bool {
+func (v *view) hasActions() bool {
 	return slices.ContainsFunc(v.model.Actions, func(a sparse.Action) bool { return a != sparse.NoAction })
 }
 
@@ -140,17 +137,17 @@ func (v *view) action(i int) string {
 	return v.Space.Program().Actions[v.model.Actions[i]-1]
 }
 
-// differ compares two views.
-type differ struct {
-	a, b           *view
-	actions, exact bool
-	// constant has the value of those variables that b lacks.
-	constant []int32
-	// in is the number in b of each state of a, -1 for none.
-	in []int32
+// spaceComparison compares two views.
+type spaceComparison struct {
+	a, b                *view
+	namedActions, exact bool
+	// constants has the values of the variables that b lacks.
+	constants []int32
+	// inSecond is b's number of each state of a; -1 if b lacks it.
+	inSecond []int32
 }
 
-func (d *differ) types() *Difference {
+func (d *spaceComparison) compareTypes() *Difference {
 	a, b := d.a.Space.Program().Type, d.b.Space.Program().Type
 	if d.a.model.Kind == d.b.model.Kind && (a == syntax.LTS) == (b == syntax.LTS) {
 		return nil
@@ -158,10 +155,10 @@ func (d *differ) types() *Difference {
 	return &Difference{Kind: ModelType, First: a.String(), Second: b.String()}
 }
 
-// variables maps the variables of one space to those of the other.
-func (d *differ) variables() *Difference {
+// compareVariables maps the variables of one space to those of the other.
+func (d *spaceComparison) compareVariables() *Difference {
 	a, b := d.a.Space.Program().Vars, d.b.Space.Program().Vars
-	d.constant = make([]int32, len(a))
+	d.constants = make([]int32, len(a))
 	found := 0
 	for i, v := range a {
 		slot := slices.IndexFunc(b, func(w sema.Variable) bool { return w.Name == v.Name })
@@ -170,32 +167,32 @@ func (d *differ) variables() *Difference {
 			found++
 			continue
 		}
-		value, fixed := d.a.fixed(i)
+		value, fixed := d.a.constantValue(i)
 		if !fixed || !d.b.Space.Imported() {
-			return lacks(Variables, "variable "+v.Name, true)
+			return missing(Variables, "variable "+v.Name, true)
 		}
-		d.constant[i] = value
+		d.constants[i] = value
 	}
 	if found < len(b) {
 		extra := slices.IndexFunc(b, func(w sema.Variable) bool {
 			return !slices.ContainsFunc(a, func(v sema.Variable) bool { return v.Name == w.Name })
 		})
-		return lacks(Variables, "variable "+b[extra].Name, false)
+		return missing(Variables, "variable "+b[extra].Name, false)
 	}
 	return nil
 }
 
-// lacks says that one space, the second or the first, has not what the other has.
-func lacks(kind Kind, what string, second bool) *Difference {
+// missing returns the difference that one space lacks something.
+func missing(kind Kind, what string, fromSecond bool) *Difference {
 	out := &Difference{Kind: kind, What: what, First: "there", Second: "not there"}
-	if !second {
+	if !fromSecond {
 		out.First, out.Second = out.Second, out.First
 	}
 	return out
 }
 
-// fixed returns the value of a variable that has the same in all states.
-func (v *view) fixed(slot int) (int32, bool) {
+// constantValue returns the value of a variable that has the same value in all states.
+func (v *view) constantValue(slot int) (int32, bool) {
 	value := v.Space.State(nil, 0)[slot]
 	var state []int32
 	for i := range v.model.NumStates() {
@@ -206,13 +203,13 @@ func (v *view) fixed(slot int) (int32, bool) {
 	return value, true
 }
 
-// valuation returns state i in terms of the first space's variables.
-func (d *differ) valuation(v *view, i int) []int32 {
+// valuation returns state i of v as a valuation of the first space's variables.
+func (d *spaceComparison) valuation(v *view, i int) []int32 {
 	v.state = v.Space.State(v.state, i)
 	out := make([]int32, len(v.slots))
 	for k, slot := range v.slots {
 		if slot < 0 {
-			out[k] = d.constant[k]
+			out[k] = d.constants[k]
 			continue
 		}
 		out[k] = v.state[slot]
@@ -220,124 +217,122 @@ func (d *differ) valuation(v *view, i int) []int32 {
 	return out
 }
 
-// match numbers the states of b as a has them.
-func (d *differ) match(ctx context.Context) error {
-	d.in = slices.Repeat([]int32{-1}, d.a.model.NumStates())
-	d.a.of, d.b.of = make([]int32, len(d.in)), make([]int32, d.b.model.NumStates())
-	for i := range d.a.of {
-		d.a.of[i] = int32(i)
+// matchStates maps the states of b to those of a with the same valuation.
+func (d *spaceComparison) matchStates(ctx context.Context) error {
+	d.inSecond = slices.Repeat([]int32{-1}, d.a.model.NumStates())
+	d.a.inFirst, d.b.inFirst = make([]int32, len(d.inSecond)), make([]int32, d.b.model.NumStates())
+	for i := range d.a.inFirst {
+		d.a.inFirst[i] = int32(i)
 	}
-	for j := range d.b.of {
+	for j := range d.b.inFirst {
 		if j&0xfff == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		d.b.of[j] = int32(-1 - j)
+		d.b.inFirst[j] = int32(-1 - j)
 		if i, ok := d.a.Space.Find(d.valuation(d.b, j)); ok {
-			d.b.of[j], d.in[i] = int32(i), int32(j)
+			d.b.inFirst[j], d.inSecond[i] = int32(i), int32(j)
 		}
 	}
 	return nil
 }
 
-// text is the valuation of a state by its number in view.of.
-func (d *differ) text(of int32) string {
-	return d.a.Space.Compiled().StateText(d.target(of))
+// stateText returns the text of a state, numbered as in view.inFirst.
+func (d *spaceComparison) stateText(of int32) string {
+	return d.a.Space.Compiled().StateText(d.valuationOf(of))
 }
 
-// target is that valuation.
-func (d *differ) target(of int32) []int32 {
+// valuationOf returns the valuation of a state, numbered as in view.inFirst.
+func (d *spaceComparison) valuationOf(of int32) []int32 {
 	if of < 0 {
 		return d.valuation(d.b, int(-1-of))
 	}
 	return d.valuation(d.a, int(of))
 }
 
-func (d *differ) initial() *Difference {
+func (d *spaceComparison) compareInitial() *Difference {
 	var other []int32
 	for _, j := range d.b.model.Initial {
-		other = append(other, d.b.of[j])
+		other = append(other, d.b.inFirst[j])
 	}
 	for _, i := range d.a.model.Initial {
 		k := slices.Index(other, int32(i))
 		if k < 0 {
-			return &Difference{Kind: Initial, First: d.text(int32(i)), Second: d.list(other)}
+			return &Difference{Kind: Initial, First: d.stateText(int32(i)), Second: d.stateList(other)}
 		}
 		other = slices.Delete(other, k, k+1)
 	}
 	if len(other) > 0 {
-		return &Difference{Kind: Initial, First: "no such state", Second: d.list(other)}
+		return &Difference{Kind: Initial, First: "no such state", Second: d.stateList(other)}
 	}
 	return nil
 }
 
-func (d *differ) list(states []int32) string {
+func (d *spaceComparison) stateList(states []int32) string {
 	if len(states) == 0 {
 		return "no such state"
 	}
-	out := d.text(states[0])
+	out := d.stateText(states[0])
 	if len(states) > 1 {
 		out += fmt.Sprintf(" and %d more", len(states)-1)
 	}
 	return out
 }
 
-// states compares the choices, and then labels and rewards, of state after
-// state. Since states come in breadth-first order and all before were the same,
-// b has every state of a, and no other that can be reached.
-func (d *differ) states(ctx context.Context) (*Difference, error) {
-	extras, x, err := d.extras()
+// compareStates compares the choices, labels and rewards of one state after another. The states of a are in breadth-first
+// order, so as long as no difference was found, b has every state seen so far.
+func (d *spaceComparison) compareStates(ctx context.Context) (*Difference, error) {
+	extras, x, err := d.newLabelsAndRewards()
 	if x != nil || err != nil {
 		return x, err
 	}
-	for i, j := range d.in {
+	for i, j := range d.inSecond {
 		if i&0xff == 0 {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
 		}
 		if j < 0 {
-			return &Difference{Kind: States, State: d.text(int32(i)), First: "there", Second: "not there"}, nil
+			return &Difference{Kind: States, State: d.stateText(int32(i)), First: "there", Second: "not there"}, nil
 		}
-		x, pairs := d.choices(i, int(j))
+		x, pairs := d.compareChoices(i, int(j))
 		if x == nil {
 			x = extras.compare(i, int(j), pairs)
 		}
 		if x != nil {
-			x.State = d.text(int32(i))
+			x.State = d.stateText(int32(i))
 			return x, nil
 		}
 	}
-	if j := slices.IndexFunc(d.b.of, func(of int32) bool { return of < 0 }); j >= 0 {
-		return &Difference{Kind: States, State: d.text(d.b.of[j]), First: "not there", Second: "there"}, nil
+	if j := slices.IndexFunc(d.b.inFirst, func(of int32) bool { return of < 0 }); j >= 0 {
+		return &Difference{Kind: States, State: d.stateText(d.b.inFirst[j]), First: "not there", Second: "there"}, nil
 	}
 	return nil, nil
 }
 
-// move is a choice, or the only one of a Markov chain's state.
-type move struct {
-	index  int
-	action string
-	edges  []edge
+// choice is a choice of a state; a state of a Markov chain has one.
+type choice struct {
+	index       int
+	action      string
+	transitions []transition
 }
 
-// edge is the transitions of a move that have the same action, which a move of
-// an MDP leaves to itself, and the same target.
-type edge struct {
+// transition combines the transitions of a choice that have the same target and, in a Markov chain, the same action.
+type transition struct {
 	action string
-	target int32 // as in view.of
+	target int32 // as in view.inFirst
 	weight quantity
-	high   quantity // the upper end of an interval, whose lower one is weight
-	// earned is what the transitions earn, each times its weight.
-	earned quantity
+	high   quantity // for interval models: the upper end; weight is the lower end
+	// weightedReward is the sum of the transitions' rewards times their weights.
+	weightedReward quantity
 }
 
-// moves lists the choices of a state.
-func (d *differ) moves(v *view, i int) []move {
-	var out []move
+// choicesOf returns the choices of a state.
+func (d *spaceComparison) choicesOf(v *view, i int) []choice {
+	var out []choice
 	first, end := v.model.Choices(i)
 	for c := first; c < end; c++ {
-		m := move{index: c, edges: d.edges(v, c, nil)}
-		if v.model.Kind == sparse.MDP && d.actions {
+		m := choice{index: c, transitions: d.transitionsOf(v, c, nil)}
+		if v.model.Kind == sparse.MDP && d.namedActions {
 			m.action = v.action(c)
 		}
 		out = append(out, m)
@@ -345,12 +340,12 @@ func (d *differ) moves(v *view, i int) []move {
 	return out
 }
 
-// edges lists the transitions of a choice, sorted by target.
-func (d *differ) edges(v *view, c int, reward func(t int) quantity) []edge {
+// transitionsOf returns the transitions of a choice, sorted by target and action.
+func (d *spaceComparison) transitionsOf(v *view, c int, reward func(t int) quantity) []transition {
 	lo, hi := v.model.Row(c)
-	out := make([]edge, 0, hi-lo)
+	out := make([]transition, 0, hi-lo)
 	for t := lo; t < hi; t++ {
-		e := edge{target: v.of[v.model.Target[t]]}
+		e := transition{target: v.inFirst[v.model.Target[t]]}
 		if d.exact {
 			e.weight.r = v.model.Rat(t)
 		} else {
@@ -363,13 +358,13 @@ func (d *differ) edges(v *view, c int, reward func(t int) quantity) []edge {
 		default:
 			e.high.f = v.model.Weights[v.model.High[t]]
 		}
-		if v.model.Kind != sparse.MDP && d.actions {
+		if v.model.Kind != sparse.MDP && d.namedActions {
 			e.action = v.action(t)
 		}
 		if reward != nil {
-			e.earned = e.weight.times(reward(t))
+			e.weightedReward = e.weight.times(reward(t))
 		}
-		k, there := slices.BinarySearchFunc(out, e, edge.compare)
+		k, there := slices.BinarySearchFunc(out, e, transition.compare)
 		if !there {
 			out = slices.Insert(out, k, e)
 			continue
@@ -377,27 +372,26 @@ func (d *differ) edges(v *view, c int, reward func(t int) quantity) []edge {
 		if v.model.Intervals() {
 			out[k].high = out[k].high.plus(e.high)
 		}
-		out[k].weight, out[k].earned = out[k].weight.plus(e.weight), out[k].earned.plus(e.earned)
+		out[k].weight, out[k].weightedReward = out[k].weight.plus(e.weight), out[k].weightedReward.plus(e.weightedReward)
 	}
 	return out
 }
 
-func (e edge) compare(f edge) int {
+func (e transition) compare(f transition) int {
 	return cmp.Or(cmp.Compare(e.target, f.target), strings.Compare(e.action, f.action))
 }
 
-func (m *move) equal(o *move) bool {
-	return m.action == o.action && slices.EqualFunc(m.edges, o.edges, func(e, f edge) bool {
+func (m *choice) equal(o *choice) bool {
+	return m.action == o.action && slices.EqualFunc(m.transitions, o.transitions, func(e, f transition) bool {
 		return e.compare(f) == 0 && e.weight.equal(f.weight) && e.high.equal(f.high)
 	})
 }
 
-// choices compares the choices of states i of a and j of b; pairs are the
-// numbers of those that are the same.
-func (d *differ) choices(i, j int) (x *Difference, pairs [][2]int) {
-	as, bs := d.moves(d.a, i), d.moves(d.b, j)
+// compareChoices compares the choices of states i of a and j of b. pairs are the numbers of equal choices.
+func (d *spaceComparison) compareChoices(i, j int) (x *Difference, pairs [][2]int) {
+	as, bs := d.choicesOf(d.a, i), d.choicesOf(d.b, j)
 	matched := make([]bool, len(bs))
-	var left []*move
+	var left []*choice
 	for k := range as {
 		same := false
 		for l := range bs {
@@ -410,7 +404,7 @@ func (d *differ) choices(i, j int) (x *Difference, pairs [][2]int) {
 			left = append(left, &as[k])
 		}
 	}
-	var right []*move
+	var right []*choice
 	for l := range bs {
 		if !matched[l] {
 			right = append(right, &bs[l])
@@ -419,5 +413,5 @@ func (d *differ) choices(i, j int) (x *Difference, pairs [][2]int) {
 	if len(left) == 0 && len(right) == 0 {
 		return nil, pairs
 	}
-	return d.explain(i, j, left, right), nil
+	return d.explainChoices(i, j, left, right), nil
 }

@@ -8,43 +8,43 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// explain describes choices that only one space has: two with the same action
-// by the first transition that differs, another by itself.
-func (d *differ) explain(i, j int, left, right []*move) *Difference {
+// explainChoices describes choices without a counterpart. If there are two with the same action, it names the first
+// transition that differs, otherwise a choice that only one space has.
+func (d *spaceComparison) explainChoices(i, j int, left, right []*choice) *Difference {
 	for _, m := range left {
 		for _, o := range right {
 			if m.action == o.action {
-				return d.explainEdge(i, j, m, o)
+				return d.explainTransition(i, j, m, o)
 			}
 		}
 	}
 	x := &Difference{Kind: Choices, First: "not there", Second: "not there"}
 	if len(left) > 0 {
-		x.What, x.First = d.moveText(left[0]), "there"
-		x.Made = slices.Concat(d.origins(d.a, i, left[0], nil), d.absent(d.b, left[0].action))
+		x.What, x.First = d.choiceText(left[0]), "there"
+		x.Made = slices.Concat(d.origins(d.a, i, left[0], nil), d.commandsWithAction(d.b, left[0].action))
 		return x
 	}
-	x.What, x.Second = d.moveText(right[0]), "there"
-	x.Made = slices.Concat(d.likely(i, right[0]), d.origins(d.b, j, right[0], nil))
+	x.What, x.Second = d.choiceText(right[0]), "there"
+	x.Made = slices.Concat(d.candidateCommands(i, right[0]), d.origins(d.b, j, right[0], nil))
 	return x
 }
 
 func actionText(action string) string { return "choice [" + action + "]" }
 
-func (d *differ) moveText(m *move) string {
-	text := actionText(m.action) + " to " + d.text(m.edges[0].target)
-	if len(m.edges) > 1 {
+func (d *spaceComparison) choiceText(m *choice) string {
+	text := actionText(m.action) + " to " + d.stateText(m.transitions[0].target)
+	if len(m.transitions) > 1 {
 		text += " and others"
 	}
 	return text
 }
 
-// explainEdge describes the first transition in which two choices differ.
-func (d *differ) explainEdge(i, j int, m, o *move) *Difference {
+// explainTransition describes the first transition in which two choices differ.
+func (d *spaceComparison) explainTransition(i, j int, m, o *choice) *Difference {
 	x := &Difference{Kind: Probability, First: "none", Second: "none"}
-	e, f := firstDifferent(m.edges, o.edges, edge.mass)
+	e, f := firstDifferent(m.transitions, o.transitions, transition.mass)
 	if e == nil && f == nil {
-		e, f = firstDifferent(m.edges, o.edges, edge.most)
+		e, f = firstDifferent(m.transitions, o.transitions, transition.upperEnd)
 	}
 	at := e
 	if e == nil {
@@ -55,7 +55,7 @@ func (d *differ) explainEdge(i, j int, m, o *move) *Difference {
 	} else if at.action != "" {
 		x.What = "action [" + at.action + "], "
 	}
-	x.What += "to " + d.text(at.target)
+	x.What += "to " + d.stateText(at.target)
 	if e != nil {
 		x.First = e.text()
 	}
@@ -66,23 +66,21 @@ func (d *differ) explainEdge(i, j int, m, o *move) *Difference {
 	return x
 }
 
-// text writes the weight of an edge.
-func (e edge) text() string {
+// text returns the weight, or the interval of weights.
+func (e transition) text() string {
 	if e.high == (quantity{}) {
 		return e.weight.String()
 	}
 	return "[" + e.weight.String() + "," + e.high.String() + "]"
 }
 
-// mass is the weight of an edge, most the upper end of an interval, and mean what its
-// transitions earn.
-func (e edge) mass() quantity { return e.weight }
-func (e edge) most() quantity { return e.high }
-func (e edge) mean() quantity { return e.earned.over(e.weight) }
+// mass is the weight, upperEnd the upper end of an interval of weights, and meanReward the mean transition reward.
+func (e transition) mass() quantity       { return e.weight }
+func (e transition) upperEnd() quantity   { return e.high }
+func (e transition) meanReward() quantity { return e.weightedReward.dividedBy(e.weight) }
 
-// firstDifferent returns the first entries of two sorted lists that differ, nil
-// for the one that is missing.
-func firstDifferent(es, fs []edge, value func(edge) quantity) (e, f *edge) {
+// firstDifferent returns the first entries of two sorted lists that differ. A missing entry is nil.
+func firstDifferent(es, fs []transition, value func(transition) quantity) (e, f *transition) {
 	for k := 0; ; k++ {
 		switch {
 		case k == len(es) && k == len(fs):
@@ -103,22 +101,21 @@ func firstDifferent(es, fs []edge, value func(edge) quantity) (e, f *edge) {
 	}
 }
 
-// origins lists the commands that made a choice, or in a Markov chain a
-// transition of a state, nil for all of them.
-func (d *differ) origins(v *view, i int, m *move, e *edge) []Origin {
+// origins lists the commands that made a choice; in a Markov chain those that made a transition of the state, or all if e is nil.
+func (d *spaceComparison) origins(v *view, i int, m *choice, e *transition) []Origin {
 	if v.Space.Imported() {
 		return nil
 	}
 	state := v.Space.State(nil, i)
 	cs, err := v.Space.Compiled().NewExpander().Expand(state)
-	if err != nil { // not in a state that was built
+	if err != nil { // cannot happen in a reachable state
 		return nil
 	}
 	var exact, alike []Origin
 	for k := range cs.List {
 		c := &cs.List[k]
 		switch {
-		case v.model.Kind == sparse.MDP && d.actions && actionName(v, c.Action) != m.action:
+		case v.model.Kind == sparse.MDP && d.namedActions && actionName(v, c.Action) != m.action:
 			continue
 		case d.leads(v, c, m, e):
 			exact = v.commands(exact, c)
@@ -138,17 +135,16 @@ func actionName(v *view, action int) string {
 	return v.Space.Program().Actions[action]
 }
 
-// leads reports whether a choice is a move of an MDP, or has a transition to the
-// edge's target.
-func (d *differ) leads(v *view, c *compile.Choice, m *move, e *edge) bool {
+// leads reports whether a compiled choice can be choice m of an MDP, or has a transition to the target of e.
+func (d *spaceComparison) leads(v *view, c *compile.Choice, m *choice, e *transition) bool {
 	if v.model.Kind == sparse.MDP {
-		return len(c.Transitions) == len(m.edges) && !slices.ContainsFunc(m.edges, func(f edge) bool { return !d.reaches(v, c, f.target) })
+		return len(c.Transitions) == len(m.transitions) && !slices.ContainsFunc(m.transitions, func(f transition) bool { return !d.reaches(v, c, f.target) })
 	}
 	return e != nil && d.reaches(v, c, e.target)
 }
 
-func (d *differ) reaches(v *view, c *compile.Choice, of int32) bool {
-	target := d.target(of)
+func (d *spaceComparison) reaches(v *view, c *compile.Choice, of int32) bool {
+	target := d.valuationOf(of)
 	return slices.ContainsFunc(c.Transitions, func(t compile.Transition) bool {
 		for k, slot := range v.slots {
 			if t.Target[slot] != target[k] {
@@ -159,7 +155,7 @@ func (d *differ) reaches(v *view, c *compile.Choice, of int32) bool {
 	})
 }
 
-// commands appends the commands of a choice that are not there.
+// commands appends the commands of a choice to out, without duplicates.
 func (v *view) commands(out []Origin, c *compile.Choice) []Origin {
 	p := v.Space.Program()
 	for _, ref := range c.Commands {
@@ -171,10 +167,9 @@ func (v *view) commands(out []Origin, c *compile.Choice) []Origin {
 	return out
 }
 
-// likely lists the commands of a that might have made a choice which only b has in
-// state i: those with an update that leads to one of its targets, else those of its
-// action.
-func (d *differ) likely(i int, m *move) []Origin {
+// candidateCommands lists the commands of a that may have been meant to make a choice which only b has in state i: those with an
+// update that leads to one of its targets, or else those with its action.
+func (d *spaceComparison) candidateCommands(i int, m *choice) []Origin {
 	if d.a.Space.Imported() {
 		return nil
 	}
@@ -184,8 +179,8 @@ func (d *differ) likely(i int, m *move) []Origin {
 	for _, module := range p.Modules {
 		for _, c := range module.Commands {
 			leads := slices.ContainsFunc(c.Updates, func(u sema.Update) bool {
-				target := updated(state, &u)
-				return target != nil && slices.ContainsFunc(m.edges, func(e edge) bool { return slices.Equal(d.target(e.target), target) })
+				target := applyUpdate(state, &u)
+				return target != nil && slices.ContainsFunc(m.transitions, func(e transition) bool { return slices.Equal(d.valuationOf(e.target), target) })
 			})
 			if !leads {
 				continue
@@ -195,14 +190,13 @@ func (d *differ) likely(i int, m *move) []Origin {
 		}
 	}
 	if out == nil {
-		return d.absent(d.a, m.action)
+		return d.commandsWithAction(d.a, m.action)
 	}
 	return out
 }
 
-// updated is what an update of one command makes of a state; nil for nothing else, or
-// what has no value.
-func updated(state []int32, u *sema.Update) []int32 {
+// applyUpdate returns the valuation after an update. It is nil if nothing changes or a value cannot be computed.
+func applyUpdate(state []int32, u *sema.Update) []int32 {
 	out := slices.Clone(state)
 	for _, a := range u.Assigns {
 		x, err := sema.Eval(a.Value, state)
@@ -219,8 +213,8 @@ func updated(state []int32, u *sema.Update) []int32 {
 	return out
 }
 
-// absent lists the commands that might have made a choice with that action.
-func (d *differ) absent(v *view, action string) []Origin {
+// commandsWithAction lists the commands with an action.
+func (d *spaceComparison) commandsWithAction(v *view, action string) []Origin {
 	var out []Origin
 	if v.Space.Imported() || action == "" {
 		return nil

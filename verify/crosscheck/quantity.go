@@ -6,12 +6,12 @@ import (
 	"math/big"
 )
 
-// probabilityTolerance is how far equal doubles may be apart, relatively: what
-// writing them into a file, and adding them up in another order, can do.
+// probabilityTolerance is the greatest relative difference of equal float64 numbers: writing them to a file and summing in
+// another order can change them.
 const probabilityTolerance = 1e-9
 
-// quantity is a probability, a rate or a reward: a fraction in a comparison of
-// fractions, where nil is zero, else a double.
+// quantity is a probability, rate or reward. If fractions are compared it is the fraction r (nil is zero), otherwise
+// the float64 f.
 type quantity struct {
 	f float64
 	r *big.Rat
@@ -40,8 +40,8 @@ func (q quantity) equal(p quantity) bool {
 	return q.rat().Cmp(p.rat()) == 0
 }
 
-// over is a quotient by what is not zero.
-func (q quantity) over(p quantity) quantity {
+// dividedBy returns q/p; p must not be zero.
+func (q quantity) dividedBy(p quantity) quantity {
 	if q.r == nil && p.r == nil {
 		return quantity{f: q.f / p.f}
 	}

@@ -7,7 +7,7 @@ import (
 	"tilecheck/result"
 )
 
-// answerRecord is what one engine says about one property, as JSON and CSV have it.
+// answerRecord is one engine's answer to one property, in JSON and CSV.
 type answerRecord struct {
 	Entrant string `json:"entrant"` // the engine as it was asked for, or the model
 	result.Record
@@ -18,7 +18,7 @@ type answerRecord struct {
 	Proof   *proofRecord `json:"proof,omitempty"`
 }
 
-// proofRecord is what a certificate says of an answer.
+// proofRecord is a Proof in JSON and CSV.
 type proofRecord struct {
 	Refuted   bool              `json:"refuted"`
 	Lower     result.JSONNumber `json:"lower,omitempty"`
@@ -42,7 +42,7 @@ type summaryRecord struct {
 	Differences []differenceRecord `json:"differences"`
 }
 
-// modelRecord is the strict check of a model.
+// modelRecord is the strict check of a model in JSON and CSV.
 type modelRecord struct {
 	Model       string                `json:"model"`
 	Constants   result.Valuation      `json:"constants,omitempty"`
@@ -54,7 +54,7 @@ type modelRecord struct {
 	Error       *result.FailureRecord `json:"error,omitempty"`
 }
 
-// differenceRecord compares two state spaces; without a kind they are the same.
+// differenceRecord is a Diagnosis in JSON and CSV; without a kind the two state spaces are the same.
 type differenceRecord struct {
 	First     string                `json:"first"`
 	Second    string                `json:"second"`
@@ -78,8 +78,7 @@ type originRecord struct {
 	Enabled bool   `json:"enabled"`
 }
 
-// Write prints the report: [Report.Table], or for programs a result per answer
-// and, in the summary, what is known of the models.
+// Write prints the report: the table of [Report.Table], or for machine formats a record per answer and a summary.
 func (r *Report) Write(w io.Writer, f table.Format, opt table.Options) error {
 	if !f.Machine() {
 		return r.Table().Write(w, f, opt)

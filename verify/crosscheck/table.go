@@ -10,9 +10,8 @@ import (
 	"tilecheck/result"
 )
 
-// Table lays the report out: a row per property and valuation with what every
-// engine says, the status and its reason; below it what is wrong with models,
-// the first differences, and how to read the statuses.
+// Table returns the report as a table: a row per property and valuation with the answers of the engines, the status and
+// the reason. Below it come the errors of models, the first differences, and how to read the statuses.
 func (r *Report) Table() *table.Table {
 	t := &table.Table{Columns: []table.Column{{Name: "property", Min: 16, Code: true}}}
 	constants := slices.ContainsFunc(r.Rows, func(row Row) bool { return len(row.Constants) > 0 })
@@ -39,7 +38,7 @@ func (r *Report) Table() *table.Table {
 	if r.Count(Unchecked) > 0 {
 		t.Notes = append(t.Notes, fmt.Sprintf("unchecked: fewer than two engines answered, so that nothing was compared; the exit code is %d, and never 0 then", r.ExitCode()))
 	}
-	t.Notes = append(t.Notes, r.proven()...)
+	t.Notes = append(t.Notes, r.proofNotes()...)
 	for i := range r.Models {
 		t.Notes = append(t.Notes, r.Models[i].String())
 	}
@@ -64,7 +63,7 @@ func (s Status) tone() table.Tone {
 	return table.Plain
 }
 
-// said is a verdict in a cell.
+// said returns the text of a verdict in a table cell.
 func said(v *result.Verdict) string {
 	switch {
 	case v.Err != nil:
@@ -90,7 +89,7 @@ func said(v *result.Verdict) string {
 	return text
 }
 
-// String says what the comparison found, with the commands below each other.
+// String returns the result of the diagnosis, with one command per line below it.
 func (d *Diagnosis) String() string {
 	text := d.First + " against " + d.Second
 	if c := result.Valuation(d.Constants).String(); c != "" {

@@ -10,13 +10,12 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// Check returns what is wrong with the annotations of a properties file, in the
-// order of the file, as far as that can be told from the file alone: those that
-// are malformed, those that an earlier one always comes before, and those that
-// are not directly above a property and therefore belong to none.
+// Check returns the mistakes in the annotations of a properties file, in the order of the file, as far as the file alone
+// shows them: malformed annotations, those that an earlier one always precedes, and those that are not directly above a
+// property.
 func Check(src []byte, file *syntax.Properties) []Mistake {
 	var out []Mistake
-	var blocks [][2]int32 // from and to, of comments that belong to properties
+	var blocks [][2]int32 // begin and end of the comments that belong to properties
 	for _, item := range file.Items {
 		p, ok := item.(*syntax.Property)
 		if !ok || len(p.Doc) == 0 {
@@ -25,32 +24,32 @@ func Check(src []byte, file *syntax.Properties) []Mistake {
 		b := newBlock(src, p)
 		blocks = append(blocks, [2]int32{b.start.Offset, b.start.Offset + int32(len(b.src))})
 		es, ts := Parse(src, p), ParseTerms(src, p)
-		out = append(out, malformed(es)...)
+		out = append(out, malformedAnnotations(es)...)
 		for i := range ts {
 			out = append(out, ts[i].mistakes...)
-			out = append(out, badConditions(ts[i].Conditions)...)
+			out = append(out, conditionMistakes(ts[i].Conditions)...)
 		}
-		out = append(out, shadowed(es, ts)...)
+		out = append(out, shadowedAnnotations(es, ts)...)
 		out = append(out, b.lookalikes(es, ts)...)
 	}
-	out = append(out, detached(src, blocks)...)
+	out = append(out, detachedAnnotations(src, blocks)...)
 	slices.SortStableFunc(out, func(a, b Mistake) int { return a.Pos.Compare(b.Pos) })
 	return out
 }
 
-// malformed reports conditions and values that cannot be read.
-func malformed(es []Expectation) []Mistake {
+// malformedAnnotations reports conditions and values that cannot be parsed.
+func malformedAnnotations(es []Expectation) []Mistake {
 	var out []Mistake
 	for i := range es {
-		out = append(out, badConditions(es[i].Conditions)...)
-		if msg := badValue(es[i].Value); msg != "" {
+		out = append(out, conditionMistakes(es[i].Conditions)...)
+		if msg := valueMistake(es[i].Value); msg != "" {
 			out = append(out, Mistake{es[i].ValuePos, msg})
 		}
 	}
 	return out
 }
 
-func badConditions(cs []Condition) []Mistake {
+func conditionMistakes(cs []Condition) []Mistake {
 	var out []Mistake
 	for _, c := range cs {
 		if !c.OK {
@@ -60,15 +59,15 @@ func badConditions(cs []Condition) []Mistake {
 	return out
 }
 
-// points is a Pareto curve.
-var points = regexp.MustCompile(`^\[\([^(),]+(,[^(),]+)+\)(,\([^(),]+(,[^(),]+)+\))*\]$`)
+// curveForm matches a Pareto curve.
+var curveForm = regexp.MustCompile(`^\[\([^(),]+(,[^(),]+)+\)(,\([^(),]+(,[^(),]+)+\))*\]$`)
 
-// badValue says what is wrong with the form of a value, "" if nothing is.
-func badValue(value string) string {
+// valueMistake returns what is wrong with the form of a value; "" if nothing is.
+func valueMistake(value string) string {
 	text := strings.TrimPrefix(value, "~")
 	list, words := strings.CutPrefix(value, "Error:")
 	switch {
-	case value == "?" || value == "Error" || points.MatchString(value):
+	case value == "?" || value == "Error" || curveForm.MatchString(value):
 		return ""
 	case strings.HasPrefix(text, "[("):
 		return fmt.Sprintf("found %q, want points without blanks, as in [(0.5,1.0),(1.0,0.5)]", value)
@@ -79,8 +78,8 @@ func badValue(value string) string {
 		return ""
 	case interval.MatchString(text):
 		m := interval.FindStringSubmatch(text)
-		lo, ok := double(m[1])
-		hi, too := double(m[2])
+		lo, ok := parseDouble(m[1])
+		hi, too := parseDouble(m[2])
 		if !ok || !too {
 			return fmt.Sprintf("found the interval %s, want two numbers", text)
 		}
@@ -91,7 +90,7 @@ func badValue(value string) string {
 	case strings.HasPrefix(text, "["):
 		return fmt.Sprintf("found %q, want an interval without blanks, as in [0.2,0.4]", text)
 	}
-	if _, ok := double(text); ok || rational(text) != nil {
+	if _, ok := parseDouble(text); ok || parseRational(text) != nil {
 		return ""
 	}
 	if _, err := syntax.ParseExpr("", []byte(text)); err != nil {
@@ -100,12 +99,11 @@ func badValue(value string) string {
 	return ""
 }
 
-// shadowed reports annotations that are never chosen because an earlier one
-// fits wherever they do.
-func shadowed(es []Expectation, ts []Terms) []Mistake {
+// shadowedAnnotations reports annotations that are never selected, because an earlier one fits whenever they do.
+func shadowedAnnotations(es []Expectation, ts []Terms) []Mistake {
 	var out []Mistake
 	hides := func(what string, earlier, later []Condition, at, by syntax.Pos) bool {
-		if !implied(earlier, later) {
+		if !impliedBy(earlier, later) {
 			return false
 		}
 		out = append(out, Mistake{at, fmt.Sprintf("this %s never counts, the one at %s fits first", what, by)})
@@ -128,8 +126,8 @@ func shadowed(es []Expectation, ts []Terms) []Mistake {
 	return out
 }
 
-// implied reports whether the conditions a hold wherever the conditions b do.
-func implied(a, b []Condition) bool {
+// impliedBy reports whether the conditions a hold whenever the conditions b hold.
+func impliedBy(a, b []Condition) bool {
 	for _, c := range a {
 		same := func(d Condition) bool { return c.OK && d.OK && c.Name == d.Name && c.Value == d.Value }
 		if !slices.ContainsFunc(b, same) {
@@ -139,10 +137,10 @@ func implied(a, b []Condition) bool {
 	return true
 }
 
-// lookalike is what somebody may take for an annotation.
+// lookalike matches text that a reader may take for an annotation.
 var lookalike = regexp.MustCompile(`\bRESULTS?\b|^[ \t]*(?i:result)[ \t]*[:(={]|\bTILECHECK\b|^[ \t]*(?i:tilecheck)[ \t]*[:(={]`)
 
-// lookalikes reports comments that look like annotations and are none.
+// lookalikes reports comments that look like annotations but are not.
 func (b *block) lookalikes(es []Expectation, ts []Terms) []Mistake {
 	var known []int32
 	for i := range es {
@@ -165,7 +163,7 @@ func (b *block) lookalikes(es []Expectation, ts []Terms) []Mistake {
 	return out
 }
 
-// commentedOut reports whether the comments at the start of src hold a property.
+// commentedOut reports whether the comments at the beginning of src contain a property.
 func commentedOut(src []byte) bool {
 	var text []byte
 	for len(src) > 0 {
@@ -175,7 +173,7 @@ func commentedOut(src []byte) bool {
 			break
 		}
 		src = src[len(line):]
-		if !annotation.Match(rest) && !termsForm.Match(rest) {
+		if !annotation.Match(rest) && !termsAnnotation.Match(rest) {
 			text = append(append(text, rest...), '\n')
 		}
 	}
@@ -183,9 +181,8 @@ func commentedOut(src []byte) bool {
 	return err == nil && len(file.Items) > 0
 }
 
-// detached reports annotations in comments that belong to no property, and to
-// none that is commented out.
-func detached(src []byte, blocks [][2]int32) []Mistake {
+// detachedAnnotations reports annotations in comments that belong neither to a property nor to one that is commented out.
+func detachedAnnotations(src []byte, blocks [][2]int32) []Mistake {
 	var out []Mistake
 	line := int32(0)
 	for off := 0; off < len(src); {
@@ -196,7 +193,7 @@ func detached(src []byte, blocks [][2]int32) []Mistake {
 			text := src[off+slashes : next]
 			m := annotation.FindIndex(text)
 			if m == nil {
-				m = termsForm.FindIndex(text)
+				m = termsAnnotation.FindIndex(text)
 			}
 			if m != nil {
 				at := syntax.Pos{Offset: int32(off + slashes + m[0]), Line: line, Col: int32(slashes+m[0]) + 1}
@@ -211,4 +208,4 @@ func detached(src []byte, blocks [][2]int32) []Mistake {
 	return out
 }
 
-var termsForm = regexp.MustCompile(`\bTILECHECK[ \t]*(\([^)]*\))?[ \t]*:`)
+var termsAnnotation = regexp.MustCompile(`\bTILECHECK[ \t]*(\([^)]*\))?[ \t]*:`)

@@ -13,17 +13,16 @@ import (
 	"tilecheck/verify/agree"
 )
 
-// Chosen are the annotations that a property has under one valuation; each is
-// nil if there is none.
+// Chosen are the annotations of a property that apply under one valuation; each is nil if there is none.
 type Chosen struct {
 	Result *Expectation
 	Terms  *Terms
 }
 
-// Expects reports whether there is anything to judge by.
+// Expects reports whether there is an expectation to judge by.
 func (c Chosen) Expects() bool { return c.Result != nil || c.Terms != nil && len(c.Terms.Errors) > 0 }
 
-// String returns what is expected, for people.
+// String describes the expectation for a report.
 func (c Chosen) String() string {
 	var parts []string
 	if c.Result != nil {
@@ -48,12 +47,12 @@ func (c Chosen) String() string {
 	return strings.Join(parts, " ")
 }
 
-// classNames joins the names of classes, "limit" for all limits.
+// classNames joins the names of failure classes, with "any" and "limit" for those groups.
 func classNames(classes []result.Class) string {
-	if slices.Equal(classes, groups("any")) {
+	if slices.Equal(classes, classesNamed("any")) {
 		return "any"
 	}
-	if slices.Equal(classes, groups("limit")) {
+	if slices.Equal(classes, classesNamed("limit")) {
 		return "limit"
 	}
 	var names []string
@@ -63,8 +62,7 @@ func classNames(classes []result.Class) string {
 	return strings.Join(names, " or ")
 }
 
-// Judge compares a verdict with what is expected. There must be something:
-// Expects. Without terms it is Expectation.Judge.
+// Judge compares a verdict with the expectation. Expects must be true. Without terms it is Expectation.Judge.
 func (c Chosen) Judge(v result.Verdict, r Rules) Judgment {
 	t := c.Terms
 	if t == nil {
@@ -79,9 +77,9 @@ func (c Chosen) Judge(v result.Verdict, r Rules) Judgment {
 	case v.Err != nil:
 		return c.Result.Judge(v, r)
 	case t.Statistical != nil:
-		return judgment(c.Result.sampled(v, r, t.Statistical))
+		return judgment(c.Result.compareSampled(v, r, t.Statistical))
 	case t.Tolerance != nil || t.Absolute != nil:
-		return judgment(c.Result.tolerant(v, r, t))
+		return judgment(c.Result.compareWithTolerance(v, r, t))
 	}
 	return c.Result.Judge(v, r)
 }
@@ -93,7 +91,7 @@ func judgment(err error) Judgment {
 	return Judgment{Outcome: Pass}
 }
 
-// judgeError wants a failure of a class and, if there is an "Error:words", the words.
+// judgeError requires a failure of an expected class and, if the result is "Error:words", these words in its message.
 func (c Chosen) judgeError(v result.Verdict, r Rules) Judgment {
 	want := classNames(c.Terms.Errors)
 	switch {
@@ -107,42 +105,42 @@ func (c Chosen) judgeError(v result.Verdict, r Rules) Judgment {
 	return Judgment{Outcome: Pass}
 }
 
-// span is what is expected of a number: one, or any between two.
-type span struct{ lo, hi float64 }
+// numberRange is an expected number: any between lo and hi.
+type numberRange struct{ lo, hi float64 }
 
-// span reads the value as numbers.
-func (e *Expectation) span(r Rules) (span, error) {
+// expectedRange parses the expected value as a number or an interval.
+func (e *Expectation) expectedRange(r Rules) (numberRange, error) {
 	text := strings.TrimPrefix(e.Value, "~")
 	if m := interval.FindStringSubmatch(text); m != nil {
-		lo, ok := double(m[1])
-		hi, too := double(m[2])
+		lo, ok := parseDouble(m[1])
+		hi, too := parseDouble(m[2])
 		if !ok || !too {
-			return span{}, problem("Invalid RESULT specification %q: found ends that are not numbers", text)
+			return numberRange{}, problem("Invalid RESULT specification %q: found ends that are not numbers", text)
 		}
-		return span{lo, hi}, nil
+		return numberRange{lo, hi}, nil
 	}
-	if x, ok := double(text); ok {
-		return span{x, x}, nil
+	if x, ok := parseDouble(text); ok {
+		return numberRange{x, x}, nil
 	}
-	if x := rational(text); x != nil {
+	if x := parseRational(text); x != nil {
 		f, _ := x.Float64()
-		return span{f, f}, nil
+		return numberRange{f, f}, nil
 	}
-	v, err := expression(text, r)
+	v, err := evaluateExpression(text, r)
 	if err != nil {
-		return span{}, err
+		return numberRange{}, err
 	}
 	if v.Type == sema.Bool {
-		return span{}, problem("Invalid RESULT specification %q: want a number", text)
+		return numberRange{}, problem("Invalid RESULT specification %q: want a number", text)
 	}
-	return span{v.Float, v.Float}, nil
+	return numberRange{v.Float, v.Float}, nil
 }
 
-// tolerant compares a number with the tolerance of the terms only. The value of
-// the verdict counts, not what its engine says about its error.
-func (e *Expectation) tolerant(v result.Verdict, r Rules, t *Terms) error {
+// compareWithTolerance compares a number within the tolerance of the terms. It compares the value of the verdict, not the engine's
+// error bounds.
+func (e *Expectation) compareWithTolerance(v result.Verdict, r Rules, t *Terms) error {
 	if v.Value.Kind == result.Boolean && t.Reference != NoReference {
-		if x, ok := double(e.Value); ok && (x == 0 || x == 1) {
+		if x, ok := parseDouble(e.Value); ok && (x == 0 || x == 1) {
 			yes := *e
 			yes.Value = strconv.FormatBool(x == 1)
 			return yes.compare(v, r)
@@ -154,17 +152,17 @@ func (e *Expectation) tolerant(v result.Verdict, r Rules, t *Terms) error {
 	if strings.HasPrefix(e.Value, "Error") {
 		return problem("Was expecting an error")
 	}
-	want, err := e.span(r)
+	want, err := e.expectedRange(r)
 	if err != nil {
 		return err
 	}
 	if t.Reference == Precise {
-		if err := e.contained(v); err != nil {
+		if err := e.compareGuarantee(v); err != nil {
 			return err
 		}
 	}
 	got := v.Value.Num
-	if special(got) || want.lo == want.hi && special(want.lo) || math.IsNaN(want.lo) || math.IsNaN(want.hi) {
+	if notFinite(got) || want.lo == want.hi && notFinite(want.lo) || math.IsNaN(want.lo) || math.IsNaN(want.hi) {
 		if want.lo < want.hi && want.lo <= got && got <= want.hi {
 			return nil
 		}
@@ -176,39 +174,40 @@ func (e *Expectation) tolerant(v result.Verdict, r Rules, t *Terms) error {
 		near = want.hi
 	}
 	scale := max(math.Abs(want.lo), math.Abs(want.hi))
-	if special(scale) {
+	if notFinite(scale) {
 		scale = math.Abs(near)
 	}
 	tolerance := orZero(t.Tolerance)
-	if t.Reference == Precise && !promises(v.Accuracy) {
+	if t.Reference == Precise && !guaranteesBounds(v.Accuracy) {
 		tolerance = max(tolerance, Unsound)
 	}
 	allowed := max(tolerance*scale, orZero(t.Absolute))
 	off := max(want.lo-got, got-want.hi, 0)
 	const ulps = 4 * 0x1p-52 // of the subtractions
 	if !(off <= allowed+ulps*math.Abs(got)) {
-		return problem("Wrong result (expected %s, got %s, abs err = %s > %s)", e.Value, show(got), show(off), show(allowed))
+		return problem("Wrong result (expected %s, got %s, abs err = %s > %s)", e.Value, numberText(got), numberText(off), numberText(allowed))
 	}
 	return nil
 }
 
-// contained wants what an engine promises of its value to hold of an exact one.
-func (e *Expectation) contained(v result.Verdict) error {
-	want := rational(e.Value)
+// compareGuarantee requires that the engine's guarantee is true for an exact reference value: its bounds contain the value, or its
+// fraction equals it.
+func (e *Expectation) compareGuarantee(v result.Verdict) error {
+	want := parseRational(e.Value)
 	switch {
-	case want == nil || !promises(v.Accuracy):
+	case want == nil || !guaranteesBounds(v.Accuracy):
 	case v.Accuracy == result.Exact && v.Value.Rat != nil:
 		if v.Value.Rat.Cmp(want) != 0 {
-			return problem("Wrong result (expected %s, got the fraction %s)", both(want), both(v.Value.Rat))
+			return problem("Wrong result (expected %s, got the fraction %s)", fractionText(want), fractionText(v.Value.Rat))
 		}
-	case v.Bound != nil && !holds(*v.Bound, want):
-		return problem("%s (expected %s, got %s in [%s, %s])", Violated, e.Value, show(v.Value.Num), show(v.Bound.Lo), show(v.Bound.Hi))
+	case v.Bound != nil && !intervalContains(*v.Bound, want):
+		return problem("%s (expected %s, got %s in [%s, %s])", Violated, e.Value, numberText(v.Value.Num), numberText(v.Bound.Lo), numberText(v.Bound.Hi))
 	}
 	return nil
 }
 
-// promises reports whether an engine says how far its value may be off.
-func promises(a result.Accuracy) bool {
+// guaranteesBounds reports whether the engine states how large the error of its value can be.
+func guaranteesBounds(a result.Accuracy) bool {
 	switch a {
 	case result.Exact, result.Bounded, result.Proven, result.Claimed:
 		return true
@@ -216,23 +215,23 @@ func promises(a result.Accuracy) bool {
 	return false
 }
 
-// holds reports whether a number lies in an interval, without rounding it.
-func holds(i result.Interval, x *big.Rat) bool {
+// intervalContains reports whether a number lies in an interval, without rounding it.
+func intervalContains(i result.Interval, x *big.Rat) bool {
 	end := new(big.Rat)
 	return (math.IsInf(i.Lo, -1) || end.SetFloat64(i.Lo) != nil && end.Cmp(x) <= 0) && (math.IsInf(i.Hi, 1) || end.SetFloat64(i.Hi) != nil && x.Cmp(end) <= 0)
 }
 
-// Violated begins the reason of a judgment that a promised interval leaves out the truth.
+// Violated is the beginning of the reason if the reference lies outside the engine's promised bounds.
 const Violated = "Bound violated"
 
-func special(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) }
+func notFinite(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) }
 
-// sampled wants the expected number within the interval of a sampled one.
-func (e *Expectation) sampled(v result.Verdict, r Rules, s *Statistical) error {
+// compareSampled requires that the confidence interval of a sampled number contains the expected one.
+func (e *Expectation) compareSampled(v result.Verdict, r Rules, s *Statistical) error {
 	if v.Accuracy != result.Probable || v.Value.Kind != result.Number && v.Value.Kind != result.Integer {
 		return problem("Was expecting a sampled number, got one that is %s", v.Accuracy)
 	}
-	want, err := e.span(r)
+	want, err := e.expectedRange(r)
 	if err != nil {
 		return err
 	}
@@ -244,10 +243,10 @@ func (e *Expectation) sampled(v result.Verdict, r Rules, s *Statistical) error {
 	}
 	if !(want.lo <= i.Hi && i.Lo <= want.hi) {
 		return problem("Wrong result (expected %s, got %s in [%s, %s] with confidence %v from %d samples)",
-			e.Value, show(v.Value.Num), show(i.Lo), show(i.Hi), r.Level, v.Samples)
+			e.Value, numberText(v.Value.Num), numberText(i.Lo), numberText(i.Hi), r.Level, v.Samples)
 	}
 	if half := (i.Hi - i.Lo) / 2; s.Width > 0 && !(half <= s.Width) {
-		return problem("The interval [%s, %s] is too wide (half-width %s, want at most %s)", show(i.Lo), show(i.Hi), show(half), show(s.Width))
+		return problem("The interval [%s, %s] is too wide (half-width %s, want at most %s)", numberText(i.Lo), numberText(i.Hi), numberText(half), numberText(s.Width))
 	}
 	return nil
 }

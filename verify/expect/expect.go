@@ -11,15 +11,14 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// Expectation is one annotation.
+// Expectation is a RESULT annotation.
 type Expectation struct {
-	// Text is the annotation as written, from RESULT to the end of its value; it
-	// starts at Pos and ends before End.
+	// Text is the annotation as written, from RESULT to the end of its value. Pos and End are its place.
 	Text     string
 	Pos, End syntax.Pos
 	// Conditions are the constants in parentheses, in the order written.
 	Conditions []Condition
-	// Value is the text of what is expected: it has no blanks.
+	// Value is the text of the expected value, without blanks.
 	Value    string
 	ValuePos syntax.Pos
 }
@@ -33,37 +32,34 @@ type Condition struct {
 	Pos         syntax.Pos
 }
 
-// Rules are what a verdict is judged under.
+// Rules are the data that a verdict is judged with.
 type Rules struct {
-	// Constants are the values of all constants of the model, then of the
-	// properties file: sema.Properties.Values.
+	// Constants are the values of all constants of the model, followed by those of the properties file, as returned by
+	// sema.Properties.Values.
 	Constants []sema.NamedValue
-	// Params are the names of parameters, of which results are functions.
+	// Params are the names of the parameters if results are functions.
 	Params []string
-	// Exact says that fractions were asked for, as with PRISM's -exact: a
-	// fraction or decimal must then be met exactly, unless it has a ~ in front.
+	// Exact says that the engine computed in rational arithmetic, as with PRISM's -exact. An expected fraction or decimal must
+	// then be met exactly, unless it begins with ~.
 	Exact bool
-	// Relative is the relative error that a computed number may have in any
-	// case, if not Exact. PRISM grants DefaultRelative to results that are only
-	// estimated, which its default engines produce, and holds others to their own
-	// error bound. Zero is PRISM's rule.
+	// Relative is the relative error that is always allowed unless Exact. PRISM allows DefaultRelative for results that its
+	// default engines only estimate, and the engine's own error bound for others. Zero is PRISM's rule.
 	Relative float64
-	// Level is the confidence that the interval of a sampled value must have,
-	// where the terms ask for one: Statistical.Level.
+	// Level is the confidence that the interval of a sampled value must have if the terms ask for one. See
+	// Statistical.Level.
 	Level float64
 }
 
-// DefaultRelative is the relative error that PRISM's test mode grants to estimates.
+// DefaultRelative is the relative error that PRISM's test mode allows for estimates.
 const DefaultRelative = 1e-5
 
-// Problem is why there is nothing to judge by, in the words in which PRISM
-// fails the test.
+// Problem is the reason why a test fails, in PRISM's words.
 type Problem string
 
 // Error implements error.
 func (p Problem) Error() string { return string(p) }
 
-// Unmatched is the Problem that there are annotations and that none of them fits.
+// Unmatched is the Problem that no annotation fits the constants.
 type Unmatched struct{ Problem }
 
 func problem(format string, args ...any) error { return Problem(fmt.Sprintf(format, args...)) }
@@ -96,12 +92,12 @@ func Parse(src []byte, p *syntax.Property) []Expectation {
 // block is the comment block above a property.
 type block struct {
 	src   []byte // from the first slash to the property
-	text  []byte // the same with the slashes overwritten by blanks
+	text  []byte // src with the slashes replaced by blanks
 	start syntax.Pos
 }
 
-// newBlock finds the block: one comment per line, the last one on the line above
-// the property. The first may stand behind something else.
+// newBlock finds the block: one comment per line, the last one in the line above the property. The first comment may
+// follow other text in its line.
 func newBlock(src []byte, p *syntax.Property) *block {
 	end := int(p.Pos().Offset)
 	line := lineStart(src, end)
@@ -124,8 +120,7 @@ func newBlock(src []byte, p *syntax.Property) *block {
 	return b
 }
 
-// lineStart returns where the line begins that src[at] is on; the line's end
-// belongs to it.
+// lineStart returns the offset where the line of src[at] begins. A line includes its end-of-line characters.
 func lineStart(src []byte, at int) int {
 	if at > 0 && at < len(src) && src[at] == '\n' && src[at-1] == '\r' {
 		at--
@@ -133,7 +128,7 @@ func lineStart(src []byte, at int) int {
 	return bytes.LastIndexAny(src[:max(at, 0)], "\r\n") + 1
 }
 
-// lineEnd returns the length of the first line with its end.
+// lineEnd returns the length of the first line, including its end-of-line characters.
 func lineEnd(src []byte) int {
 	i := bytes.IndexAny(src, "\r\n")
 	switch {
@@ -145,7 +140,7 @@ func lineEnd(src []byte) int {
 	return i + 1
 }
 
-// pos returns the place in the file of an offset in the block.
+// pos returns the place in the file for an offset in the block.
 func (b *block) pos(off int) syntax.Pos {
 	p := syntax.Pos{Offset: b.start.Offset + int32(off), Line: b.start.Line, Col: b.start.Col}
 	for at := 0; ; {
@@ -162,11 +157,11 @@ func (b *block) pos(off int) syntax.Pos {
 func (b *block) conditions(from, to int) []Condition {
 	var out []Condition
 	for part := range bytes.SplitSeq(b.text[from:to], []byte(",")) {
-		if text := bytes.TrimFunc(part, blank); len(text) > 0 {
+		if text := bytes.TrimFunc(part, isBlank); len(text) > 0 {
 			c := Condition{Text: string(text), Pos: b.pos(from + bytes.Index(part, text))}
 			// Java's split drops empty parts at the end.
 			if pair := strings.Split(strings.TrimRight(c.Text, "="), "="); len(pair) == 2 {
-				c.Name, c.Value, c.OK = strings.TrimFunc(pair[0], blank), strings.TrimFunc(pair[1], blank), true
+				c.Name, c.Value, c.OK = strings.TrimFunc(pair[0], isBlank), strings.TrimFunc(pair[1], isBlank), true
 			}
 			out = append(out, c)
 		}
@@ -175,12 +170,11 @@ func (b *block) conditions(from, to int) []Condition {
 	return out
 }
 
-// blank is what Java's trim removes.
-func blank(r rune) bool { return r <= ' ' }
+// isBlank reports whether Java's trim removes a character.
+func isBlank(r rune) bool { return r <= ' ' }
 
-// Select returns the first annotation all of whose conditions hold: one without
-// conditions hides those behind it. A condition on a constant that does not
-// exist does not hold. The error is a Problem, or Unmatched if none fits.
+// Select returns the first annotation whose conditions all hold; so one without conditions hides the later ones. A
+// condition on an unknown constant does not hold. The error is a Problem, or Unmatched if no annotation fits.
 //
 // Source: Property.getExpectedResultString of PRISM 4.10.
 func Select(es []Expectation, r Rules) (*Expectation, error) {
@@ -203,9 +197,9 @@ func Select(es []Expectation, r Rules) (*Expectation, error) {
 	return nil, Unmatched{Problem(fmt.Sprintf("Did not find a RESULT specification (for %s) to test against", strings.Join(names, ",")))}
 }
 
-func (e *Expectation) fits(r Rules) (bool, error) { return fit(e.Conditions, e.Text, r) }
+func (e *Expectation) fits(r Rules) (bool, error) { return conditionsHold(e.Conditions, e.Text, r) }
 
-func fit(conditions []Condition, text string, r Rules) (bool, error) {
+func conditionsHold(conditions []Condition, text string, r Rules) (bool, error) {
 	all := true
 	for _, c := range conditions {
 		holds, ok := c.holds(r)
@@ -217,8 +211,8 @@ func fit(conditions []Condition, text string, r Rules) (bool, error) {
 	return all, nil
 }
 
-// holds compares with the constant; ok is false if the condition is not of the
-// right form, or its value is not a number and should be.
+// holds compares the constant with the condition's value. ok is false if the condition is malformed, or if its value should be a
+// number and is not.
 func (c *Condition) holds(r Rules) (holds, ok bool) {
 	if !c.OK {
 		return false, false
@@ -230,17 +224,17 @@ func (c *Condition) holds(r Rules) (holds, ok bool) {
 		if v.Val.Type != sema.Double {
 			return v.Val.String() == c.Value, true
 		}
-		if x := rational(c.Value); r.Exact && x != nil && v.Val.Rat != nil {
+		if x := parseRational(c.Value); r.Exact && x != nil && v.Val.Rat != nil {
 			return x.Cmp(v.Val.Rat) == 0, true
 		}
-		x, ok := quotient(c.Value)
-		return equal(v.Val.Float, x), ok
+		x, ok := parseQuotient(c.Value)
+		return equalConstants(v.Val.Float, x), ok
 	}
 	return false, true
 }
 
-// equal is PRISM's comparison of constants: relative, within 1e-12.
-func equal(x, y float64) bool {
+// equalConstants is PRISM's comparison of constants: relative, within 1e-12.
+func equalConstants(x, y float64) bool {
 	if math.IsInf(x, 0) || math.IsInf(y, 0) || y == 0 {
 		return x == y
 	}

@@ -137,17 +137,17 @@ func integer(n float64) result.Verdict {
 	return result.Verdict{Value: result.Value{Kind: result.Integer, Num: n, Rat: new(big.Rat).SetFloat64(n)}, Accuracy: result.Exact}
 }
 
-func double(x float64, acc result.Accuracy) result.Verdict {
+func parseDouble(x float64, acc result.Accuracy) result.Verdict {
 	return result.Verdict{Value: result.Value{Kind: result.Number, Num: x}, Accuracy: acc}
 }
 
 func bounded(lo, x, hi float64) result.Verdict {
-	v := double(x, result.Bounded)
+	v := parseDouble(x, result.Bounded)
 	v.Bound = &result.Interval{Lo: lo, Hi: hi}
 	return v
 }
 
-func rational(a, b int64) result.Verdict {
+func parseRational(a, b int64) result.Verdict {
 	r := big.NewRat(a, b)
 	f, _ := r.Float64()
 	return result.Verdict{Value: result.Value{Kind: result.Number, Num: f, Rat: r}, Accuracy: result.Exact}
@@ -166,7 +166,7 @@ func failed(class result.Class, msg string) result.Verdict {
 // what PRISM's parser says, and for Java's class names.
 func TestJudge(t *testing.T) {
 	half := 0.01
-	sampled := double(0.425, result.Probable)
+	sampled := parseDouble(0.425, result.Probable)
 	sampled.HalfWidth = &half
 	for _, tt := range []struct {
 		value string
@@ -206,24 +206,24 @@ func TestJudge(t *testing.T) {
 		{"N+1", integer(3), "FAIL: Wrong result (expected N+1 = 4, got 3)"},
 		{"3.0", integer(3), `FAIL: Invalid RESULT specification "3.0": found a double, want an int`},
 
-		{"0.3", double(0.3, result.Float), "PASS"},
-		{"~0.3", double(0.3, result.Float), "PASS"},
-		{"0.300001", double(0.3, result.Float), "FAIL: Wrong result (expected 0.300001, abs err = 1.0000000000287557E-6 > 0.0)"},
-		{"0.300001", double(0.3, result.Estimated), "PASS"},
-		{"0.30001", double(0.3, result.Estimated), "FAIL: Wrong result (expected 0.30001, abs err = 1.0000000000010001E-5 > 3.0E-6)"},
-		{"0.300001", double(0.3, result.Unknown), "PASS"},
-		{"1/3", double(1.0/3, result.Float), "PASS"},
-		{"p", double(1.0/3, result.Float), "PASS"},
-		{"1-2*p", double(1.0/3, result.Float), "PASS"},
-		{"1/x", double(0.5, result.Float), "PASS"},
-		{"1/x", double(0.6, result.Float), "FAIL: Wrong result (expected 1/x = 0.5, abs err = 0.09999999999999998 > 0.0)"},
-		{"q", double(0.6, result.Float), `FAIL: Invalid RESULT specification "q": undeclared identifier "q"`},
-		{"1+", double(0.6, result.Float), `FAIL: Invalid RESULT specification "1+"`},
-		{"NaN", double(math.NaN(), result.Float), "PASS"},
-		{"NaN", double(1, result.Float), "FAIL: Wrong result (expected NaN, got 1.0)"},
-		{"Infinity", double(math.Inf(1), result.Bounded), "PASS"},
-		{"-Infinity", double(math.Inf(1), result.Float), "FAIL: Wrong result (expected -Infinity, got Infinity)"},
-		{"1", double(math.Inf(1), result.Float), "FAIL: Wrong result (expected 1, got Infinity)"},
+		{"0.3", parseDouble(0.3, result.Float), "PASS"},
+		{"~0.3", parseDouble(0.3, result.Float), "PASS"},
+		{"0.300001", parseDouble(0.3, result.Float), "FAIL: Wrong result (expected 0.300001, abs err = 1.0000000000287557E-6 > 0.0)"},
+		{"0.300001", parseDouble(0.3, result.Estimated), "PASS"},
+		{"0.30001", parseDouble(0.3, result.Estimated), "FAIL: Wrong result (expected 0.30001, abs err = 1.0000000000010001E-5 > 3.0E-6)"},
+		{"0.300001", parseDouble(0.3, result.Unknown), "PASS"},
+		{"1/3", parseDouble(1.0/3, result.Float), "PASS"},
+		{"p", parseDouble(1.0/3, result.Float), "PASS"},
+		{"1-2*p", parseDouble(1.0/3, result.Float), "PASS"},
+		{"1/x", parseDouble(0.5, result.Float), "PASS"},
+		{"1/x", parseDouble(0.6, result.Float), "FAIL: Wrong result (expected 1/x = 0.5, abs err = 0.09999999999999998 > 0.0)"},
+		{"q", parseDouble(0.6, result.Float), `FAIL: Invalid RESULT specification "q": undeclared identifier "q"`},
+		{"1+", parseDouble(0.6, result.Float), `FAIL: Invalid RESULT specification "1+"`},
+		{"NaN", parseDouble(math.NaN(), result.Float), "PASS"},
+		{"NaN", parseDouble(1, result.Float), "FAIL: Wrong result (expected NaN, got 1.0)"},
+		{"Infinity", parseDouble(math.Inf(1), result.Bounded), "PASS"},
+		{"-Infinity", parseDouble(math.Inf(1), result.Float), "FAIL: Wrong result (expected -Infinity, got Infinity)"},
+		{"1", parseDouble(math.Inf(1), result.Float), "FAIL: Wrong result (expected 1, got Infinity)"},
 
 		{"0.31", bounded(0.2, 0.3, 0.32), "PASS"},
 		{"0.33", bounded(0.28, 0.3, 0.32), "FAIL: Wrong result (expected 0.33, abs err = 0.030000000000000027 > 0.020000000000000018)"},
@@ -231,8 +231,8 @@ func TestJudge(t *testing.T) {
 		{"0.44", sampled, "FAIL: Wrong result (expected 0.44, abs err = 0.015000000000000013 > 0.01)"},
 		{"[0.31,0.4]", bounded(0.28, 0.3, 0.32), "PASS"},
 		{"[0.33,0.4]", bounded(0.28, 0.3, 0.32), "FAIL: Wrong result (expected [0.33,0.4], got 0.3)"},
-		{"[0.2,", double(0.3, result.Float), `FAIL: Invalid RESULT specification "[0.2,"`},
-		{"[a,1]", double(0.3, result.Float), `FAIL: Invalid RESULT specification "[a,1]": found ends that are not numbers`},
+		{"[0.2,", parseDouble(0.3, result.Float), `FAIL: Invalid RESULT specification "[0.2,"`},
+		{"[a,1]", parseDouble(0.3, result.Float), `FAIL: Invalid RESULT specification "[a,1]": found ends that are not numbers`},
 		{"[(0.5,0.5),(1.0,0)]", curve(1e-6, 1, 0.0000001, 0.5, 0.5), "PASS"},
 		{"[(0.5,0.5),(1.0,0)]", curve(1e-6, 1, 0, 0.5, 0.51), "FAIL: Wrong result (expected [(0.5,0.5),(1.0,0)], got [(1.0,0.0),(0.5,0.51)])"},
 		{"[(0.5,0.5)]", curve(1e-6, 1, 0, 0.5, 0.5), "FAIL: Wrong result (expected [(0.5,0.5)], got [(1.0,0.0),(0.5,0.5)])"},
@@ -249,24 +249,24 @@ func TestJudge(t *testing.T) {
 }
 
 func TestJudgeExact(t *testing.T) {
-	infinite := double(math.Inf(1), result.Exact)
+	infinite := parseDouble(math.Inf(1), result.Exact)
 	for _, tt := range []struct {
 		value string
 		v     result.Verdict
 		want  string
 	}{
-		{"1/3", rational(1, 3), "PASS"},
-		{"p", rational(1, 3), "PASS"},
-		{"0.25", rational(1, 4), "PASS"},
-		{"2.5e-1", rational(1, 4), "PASS"},
-		{"~0.333333", rational(1, 3), "PASS"},
-		{"0.333333", rational(1, 3), "FAIL: Inexact, but close result (expected '0.333333' = 333333/1000000 (0.333333), got 1/3 (0.3333333333333333))"},
-		{"~0.33", rational(1, 3), "FAIL: Wrong result (expected '0.33' = 33/100 (0.33), got 1/3 (0.3333333333333333))"},
-		{"[0.2,0.4]", rational(1, 3), `FAIL: Invalid RESULT specification "[0.2,0.4]"`},
+		{"1/3", parseRational(1, 3), "PASS"},
+		{"p", parseRational(1, 3), "PASS"},
+		{"0.25", parseRational(1, 4), "PASS"},
+		{"2.5e-1", parseRational(1, 4), "PASS"},
+		{"~0.333333", parseRational(1, 3), "PASS"},
+		{"0.333333", parseRational(1, 3), "FAIL: Inexact, but close result (expected '0.333333' = 333333/1000000 (0.333333), got 1/3 (0.3333333333333333))"},
+		{"~0.33", parseRational(1, 3), "FAIL: Wrong result (expected '0.33' = 33/100 (0.33), got 1/3 (0.3333333333333333))"},
+		{"[0.2,0.4]", parseRational(1, 3), `FAIL: Invalid RESULT specification "[0.2,0.4]"`},
 		{"3", integer(3), "PASS"},
 		{"~3.0000001", integer(3), "FAIL: Wrong result (expected '3.0000001' = 30000001/10000000 (3.0000001), got 3 (3.0))"},
 		{"Infinity", infinite, "PASS"},
-		{"Infinity", rational(1, 3), "FAIL: Wrong result (expected Infinity, got 0.3333333333333333)"},
+		{"Infinity", parseRational(1, 3), "FAIL: Wrong result (expected Infinity, got 0.3333333333333333)"},
 		{"5", infinite, "FAIL: Wrong result (expected 5, got Infinity)"},
 		{"true", boolean(true), "PASS"},
 	} {

@@ -14,29 +14,29 @@ import (
 	"tilecheck/verify/agree"
 )
 
-// Outcome is what a judgment comes to.
+// Outcome is the result of a judgment.
 type Outcome uint8
 
 // The outcomes.
 const (
 	Fail        Outcome = iota
-	Pass                // the verdict is what is expected
-	NotTested           // anything goes
-	Unsupported         // there is no verdict because the engine refused
+	Pass                // the verdict meets the expectation
+	NotTested           // the expected value is ?
+	Unsupported         // the engine does not support the property
 )
 
-// String returns the word that PRISM prints behind "Testing result: ".
+// String returns the word that PRISM prints after "Testing result: ".
 func (o Outcome) String() string {
 	return [...]string{"FAIL", "PASS", "NOT TESTED", "UNSUPPORTED"}[o]
 }
 
-// Judgment is an outcome and, unless it is Pass or NotTested, why.
+// Judgment is an outcome, with a reason unless it is Pass or NotTested.
 type Judgment struct {
 	Outcome Outcome
 	Reason  string
 }
 
-// String returns what PRISM prints behind "Testing result: ".
+// String returns the text that PRISM prints after "Testing result: ".
 func (j Judgment) String() string {
 	if j.Reason == "" {
 		return j.Outcome.String()
@@ -44,9 +44,8 @@ func (j Judgment) String() string {
 	return j.Outcome.String() + ": " + j.Reason
 }
 
-// Judge compares a verdict with what is expected. A verdict with an Err of
-// class Unsupported is never wrong. Intervals as results, over several initial
-// states, cannot be expected in PRISM: they fail.
+// Judge compares a verdict with the expectation. An Err of class Unsupported gives the outcome Unsupported. Ranges of
+// values over several initial states always fail, as in PRISM.
 //
 // Source: ResultTesting.java of PRISM 4.10.
 func (e *Expectation) Judge(v result.Verdict, r Rules) Judgment {
@@ -62,7 +61,7 @@ func (e *Expectation) Judge(v result.Verdict, r Rules) Judgment {
 	return Judgment{Outcome: Pass}
 }
 
-// compare returns the Problem there is.
+// compare returns a Problem if the verdict does not meet the expectation.
 func (e *Expectation) compare(v result.Verdict, r Rules) error {
 	switch failed := v.Err != nil; {
 	case failed:
@@ -72,12 +71,12 @@ func (e *Expectation) compare(v result.Verdict, r Rules) error {
 	}
 	switch k := v.Value.Kind; {
 	case k == result.Boolean && e.Value == "NaN" && !v.Value.Bool && agree.Ask(v.Property, nil).Multi:
-		return nil // objectives that cannot be met together are NaN to PRISM and false to Storm
-	case k == result.Boolean && numeric(e.Value):
+		return nil // for infeasible objectives PRISM returns NaN and Storm returns false
+	case k == result.Boolean && isNonFiniteOrInterval(e.Value):
 		return problem("Wrong result (expected %s, got %t)", e.Value, v.Value.Bool)
 	case k == result.Boolean:
 		return e.compareBool(v.Value.Bool, r)
-	case k == result.Integer && !r.Exact && numeric(e.Value):
+	case k == result.Integer && !r.Exact && isNonFiniteOrInterval(e.Value):
 		return problem("Wrong result (expected %s, got %v)", e.Value, v.Value.Num)
 	case k == result.Integer && !r.Exact:
 		return e.compareInt(v.Value.Num, r)
@@ -95,14 +94,13 @@ func (e *Expectation) compare(v result.Verdict, r Rules) error {
 	return problem("Don't know how to test properties of this type")
 }
 
-// numeric reports whether what is expected is no expression, and a number all the
-// same: one that is infinite or none, or an interval.
-func numeric(text string) bool {
-	x, ok := double(text)
-	return ok && special(x) || interval.MatchString(strings.TrimPrefix(text, "~"))
+// isNonFiniteOrInterval reports whether the expected value is NaN, an infinity, or an interval.
+func isNonFiniteOrInterval(text string) bool {
+	x, ok := parseDouble(text)
+	return ok && notFinite(x) || interval.MatchString(strings.TrimPrefix(text, "~"))
 }
 
-// compareError wants every word of "Error:word,word" in the message.
+// compareError requires every word of "Error:word,word" in the message.
 func (e *Expectation) compareError(msg string) error {
 	list, words := strings.CutPrefix(e.Value, "Error:")
 	switch {
@@ -127,7 +125,7 @@ func (e *Expectation) compareBool(got bool, r Rules) error {
 	text := e.Value
 	want, is := map[string]bool{"true": true, "false": false}[strings.ToLower(text)]
 	if !is {
-		v, err := expression(text, r)
+		v, err := evaluateExpression(text, r)
 		if err != nil {
 			return err
 		}
@@ -147,7 +145,7 @@ func (e *Expectation) compareInt(got float64, r Rules) error {
 	text := e.Value
 	want, err := strconv.ParseInt(text, 10, 32)
 	if err != nil {
-		v, err := expression(text, r)
+		v, err := evaluateExpression(text, r)
 		if err != nil {
 			return err
 		}
@@ -165,28 +163,28 @@ func (e *Expectation) compareInt(got float64, r Rules) error {
 
 var interval = regexp.MustCompile(`^\[([^,]+),([^,]+)\]$`)
 
-// compareDouble compares a number that was not computed with fractions.
+// compareDouble compares a number that was computed in floating point.
 func (e *Expectation) compareDouble(v result.Verdict, r Rules) error {
 	text := strings.TrimPrefix(e.Value, "~")
 	if m := interval.FindStringSubmatch(text); m != nil {
-		lo, ok := double(m[1])
-		hi, too := double(m[2])
+		lo, ok := parseDouble(m[1])
+		hi, too := parseDouble(m[2])
 		if !ok || !too {
 			return problem("Invalid RESULT specification %q: found ends that are not numbers", text)
 		}
 		if x, err := v.Value.Num, tolerance(v, r)+rounding; !(x-err <= hi && lo <= x+err) {
-			return problem("Wrong result (expected %s, got %s)", text, show(x))
+			return problem("Wrong result (expected %s, got %s)", text, numberText(x))
 		}
 		return nil
 	}
-	want, ok := double(text)
-	if x := rational(text); !ok && x != nil {
+	want, ok := parseDouble(text)
+	if x := parseRational(text); !ok && x != nil {
 		want, _ = x.Float64()
 		ok = true
-		text += " = " + show(want)
+		text += " = " + numberText(want)
 	}
 	if !ok {
-		x, err := expression(text, r)
+		x, err := evaluateExpression(text, r)
 		if err != nil {
 			return err
 		}
@@ -194,32 +192,32 @@ func (e *Expectation) compareDouble(v result.Verdict, r Rules) error {
 			return problem("Invalid RESULT specification %q: found a bool, want a number", text)
 		}
 		want = x.Float
-		text += " = " + show(want)
+		text += " = " + numberText(want)
 	}
 	return compareNumbers(v.Value.Num, want, tolerance(v, r), text)
 }
 
-// rounding is what PRISM grants for floating-point arithmetic.
+// rounding is the error that PRISM allows for floating-point arithmetic.
 const rounding = 1e-12
 
-// compareNumbers compares two numbers, of which the first may be off by err.
+// compareNumbers compares two numbers; got may have the absolute error err.
 func compareNumbers(got, want, err float64, text string) error {
 	switch {
 	case math.IsNaN(got) || math.IsNaN(want):
 		if math.IsNaN(got) != math.IsNaN(want) {
-			return problem("Wrong result (expected %s, got %s)", text, show(got))
+			return problem("Wrong result (expected %s, got %s)", text, numberText(got))
 		}
 	case math.IsInf(got, 0) || math.IsInf(want, 0):
 		if got != want {
-			return problem("Wrong result (expected %s, got %s)", text, show(got))
+			return problem("Wrong result (expected %s, got %s)", text, numberText(got))
 		}
 	case !(got-(err+rounding) <= want && want <= got+(err+rounding)):
-		return problem("Wrong result (expected %s, abs err = %s > %s)", text, show(math.Abs(got-want)), show(err))
+		return problem("Wrong result (expected %s, abs err = %s > %s)", text, numberText(math.Abs(got-want)), numberText(err))
 	}
 	return nil
 }
 
-// tolerance returns how far the truth may be from the value of a verdict.
+// tolerance returns the greatest error of a verdict's value.
 func tolerance(v result.Verdict, r Rules) float64 {
 	x := v.Value.Num
 	if math.IsInf(x, 0) || math.IsNaN(x) {
@@ -244,18 +242,17 @@ func tolerance(v result.Verdict, r Rules) float64 {
 	return max(relative, DefaultRelative*math.Abs(x))
 }
 
-func show(x float64) string { return sema.DoubleValue(x).String() }
+func numberText(x float64) string { return sema.DoubleValue(x).String() }
 
-// compareExact compares a number that was computed with fractions. A number
-// without a fraction is infinite, or not a number.
+// compareExact compares a number that was computed in rational arithmetic. A number without a fraction is infinite or NaN.
 func (e *Expectation) compareExact(v result.Value, r Rules) error {
 	text, approx := strings.CutPrefix(e.Value, "~")
-	number, literal := double(text)
+	number, literal := parseDouble(text)
 	if v.Rat == nil || literal && (math.IsInf(number, 0) || math.IsNaN(number)) {
 		want, err := number, error(nil)
 		if !literal {
 			var x sema.Value
-			x, err = expression(text, r)
+			x, err = evaluateExpression(text, r)
 			want = x.Float
 		}
 		if err != nil {
@@ -263,9 +260,9 @@ func (e *Expectation) compareExact(v result.Value, r Rules) error {
 		}
 		return compareNumbers(v.Num, want, 0, text)
 	}
-	want := rational(text)
+	want := parseRational(text)
 	if want == nil {
-		x, err := expression(text, r)
+		x, err := evaluateExpression(text, r)
 		if err != nil {
 			return err
 		}
@@ -278,13 +275,13 @@ func (e *Expectation) compareExact(v result.Value, r Rules) error {
 	case v.Rat.Cmp(want) == 0 || near && approx && v.Kind == result.Number:
 		return nil
 	case near && v.Kind == result.Number:
-		return problem("Inexact, but close result (expected '%s' = %s, got %s)", text, both(want), both(v.Rat))
+		return problem("Inexact, but close result (expected '%s' = %s, got %s)", text, fractionText(want), fractionText(v.Rat))
 	}
-	return problem("Wrong result (expected '%s' = %s, got %s)", text, both(want), both(v.Rat))
+	return problem("Wrong result (expected '%s' = %s, got %s)", text, fractionText(want), fractionText(v.Rat))
 }
 
-// compareFunction compares two rational functions of parameters at points that no one
-// chose for them: different ones of degree d agree at one with a probability below d/2^60.
+// compareFunction compares two rational functions of the parameters by their values at three random points. Two different
+// functions of degree d agree at such a point with probability below d/2^60 (Schwartz-Zippel).
 func (e *Expectation) compareFunction(v result.Value, r Rules) error {
 	rng := rand.New(rand.NewPCG(1, 2))
 	at := r
@@ -293,11 +290,11 @@ func (e *Expectation) compareFunction(v result.Value, r Rules) error {
 		for _, name := range r.Params {
 			at.Constants = append(at.Constants, sema.NamedValue{Name: name, Val: sema.RatValue(big.NewRat(rng.Int64(), 1+rng.Int64N(1<<31)))})
 		}
-		got, err := expression(v.Formula, at)
+		got, err := evaluateExpression(v.Formula, at)
 		if err != nil {
 			return err
 		}
-		want, err := expression(e.Value, at)
+		want, err := evaluateExpression(e.Value, at)
 		if err != nil {
 			return err
 		}
@@ -308,19 +305,19 @@ func (e *Expectation) compareFunction(v result.Value, r Rules) error {
 	return nil
 }
 
-// both shows a fraction and the double next to it.
-func both(x *big.Rat) string {
+// fractionText returns a fraction followed by the nearest float64.
+func fractionText(x *big.Rat) string {
 	f, _ := x.Float64()
-	return x.RatString() + " (" + show(f) + ")"
+	return x.RatString() + " (" + numberText(f) + ")"
 }
 
-// compareCurve compares a Pareto curve as PRISM does: as many points, and for each that
-// is expected one that is near.
+// compareCurve compares a Pareto curve as PRISM does: the numbers of points must be equal, and each expected point needs a
+// computed one near it.
 func (e *Expectation) compareCurve(v result.Verdict, r Rules) error {
 	if !strings.HasPrefix(e.Value, "[(") || !strings.HasSuffix(e.Value, ")]") {
 		return problem("Wrong result (expected %s, got a Pareto curve)", e.Value)
 	}
-	got := result.CurveText(v.Value.Points, show, ",")
+	got := result.CurveText(v.Value.Points, numberText, ",")
 	list := strings.Split(strings.Trim(e.Value, "[()]"), "),(")
 	if len(list) != len(v.Value.Points) {
 		return problem("Wrong result (expected %s, got %s)", e.Value, got)
@@ -332,7 +329,7 @@ func (e *Expectation) compareCurve(v result.Verdict, r Rules) error {
 				return false
 			}
 			for i, number := range numbers {
-				want, ok := double(number)
+				want, ok := parseDouble(number)
 				off := max(v.Value.Num, max(r.Relative, DefaultRelative)*math.Abs(want)) + rounding
 				if !ok || !(math.Abs(x[i]-want) <= off) {
 					return false

@@ -11,8 +11,8 @@ import (
 	"tilecheck/stats"
 )
 
-// Terms are a TILECHECK annotation: what PRISM has no words for, in a comment
-// that it ignores.
+// Terms is a TILECHECK annotation: expectations that PRISM's annotations cannot express, in a comment
+// that PRISM ignores.
 //
 //	// TILECHECK: tolerance=1e-6
 //	// TILECHECK (N=3): samples=10000 confidence=0.999
@@ -23,39 +23,37 @@ type Terms struct {
 	Text       string // from TILECHECK to the end
 	Pos, End   syntax.Pos
 	Conditions []Condition
-	// Tolerance is the relative and Absolute the absolute error that is allowed,
-	// in place of the rules of PRISM; nil if not given. The larger one counts.
+	// Tolerance is the allowed relative error and Absolute the allowed absolute error; they replace PRISM's rules. nil is
+	// not given. The larger one counts.
 	Tolerance, Absolute *float64
-	// Reference says that what is expected is a number of a benchmark set, where 0 and 1
-	// are truth values, too. It has no key in an annotation.
+	// Reference says that the expected value is a number of a benchmark set, in which 0 and 1 can also be truth values.
+	// Annotations cannot set it.
 	Reference Reference
 	// Statistical is nil unless the property is to be sampled.
 	Statistical *Statistical
-	// Errors are the classes one of which is expected; nil if none is.
+	// Errors are the expected classes of failures; nil if no failure is expected.
 	Errors []result.Class
-	// Engines are those that the property is for; nil means all.
+	// Engines are the engines that the property is for; nil means all.
 	Engines []string
 
 	mistakes []Mistake
 }
 
-// Statistical says how a property is sampled, and what its interval is worth.
-// Zero is not given.
+// Statistical says how a property is sampled, and what its confidence interval must satisfy. Zero means not given.
 type Statistical struct {
 	Samples int64
-	// Confidence is the least confidence of the interval in which the expected
-	// value must lie; Flakes is how often it may miss it, at most. They say the
-	// same in two ways; the stricter one counts.
+	// Confidence is the least confidence of the interval, which must contain the expected value. Flakes is the greatest
+	// probability that it misses that value. They are two ways to say the same; the stricter one counts.
 	Confidence, Flakes float64
-	// Width is the largest half-width that the interval may have.
+	// Width is the greatest half-width of the interval.
 	Width     float64
 	Seed      *uint64
 	MaxPath   int64
 	MaxReward float64
 }
 
-// Level returns the confidence that the interval must have if the share of the
-// suite's budget for false alarms is so much; 0 is no budget.
+// Level returns the confidence that the interval must have. share is this test's share of the suite's probability of false
+// alarms; 0 means that the suite has no such budget.
 func (s *Statistical) Level(share float64) float64 {
 	alpha := defaultAlpha
 	if s.Confidence > 0 {
@@ -70,37 +68,36 @@ func (s *Statistical) Level(share float64) float64 {
 }
 
 const (
-	defaultAlpha  = 0.01  // where nothing is said, as PRISM's -simconf
-	smallestAlpha = 1e-12 // far from where floating-point numbers end
+	defaultAlpha  = 0.01  // PRISM's default for -simconf
+	smallestAlpha = 1e-12 // far above the smallest float64 numbers
 )
 
-// Mistake is what is wrong with an annotation.
+// Mistake is an error in an annotation.
 type Mistake struct {
 	Pos syntax.Pos
 	Msg string
 }
 
-// Reference is how a number of a benchmark set is known.
+// Reference says how precisely the number of a benchmark set is known.
 type Reference uint8
 
 // The references.
 const (
 	NoReference Reference = iota
 	Rounded
-	// Precise holds an engine to what it says: a promised interval must contain the
-	// number, a fraction be equal to it, and a value without an interval may be off by
-	// Unsound, if that is more than Terms.Tolerance.
+	// Precise requires that the engine's guarantees are true: its bounds must contain the number, and its fraction
+	// must equal it. A value without bounds may have the relative error Unsound, if that is more than
+	// Terms.Tolerance.
 	Precise
 )
 
-// Unsound is the relative error that QComp allows to engines that promise none.
+// Unsound is the relative error that QComp allows for engines without guaranteed bounds.
 const Unsound = 1e-3
 
 const keyword = "TILECHECK"
 
-// ParseTerms returns the TILECHECK annotations in the comment block directly
-// above a property, in the order written. One that has mistakes is among them
-// without what is mistaken; [Check] reports the mistakes.
+// ParseTerms returns the TILECHECK annotations in the comment block directly above a property, in order. Terms with
+// mistakes are left out of an annotation; [Check] reports the mistakes.
 func ParseTerms(src []byte, p *syntax.Property) []Terms {
 	if len(p.Doc) == 0 {
 		return nil
@@ -108,18 +105,18 @@ func ParseTerms(src []byte, p *syntax.Property) []Terms {
 	b := newBlock(src, p)
 	var out []Terms
 	for at := 0; ; {
-		i := b.word(keyword, at)
+		i := b.findWord(keyword, at)
 		if i < 0 {
 			return out
 		}
 		end := i + lineLength(b.text[i:])
-		out = append(out, b.terms(i, end))
+		out = append(out, b.parseTerms(i, end))
 		at = end
 	}
 }
 
-// word returns where a word stands that is no part of another, -1 if nowhere.
-func (b *block) word(word string, from int) int {
+// findWord returns the offset of a word that is not part of a longer one; -1 if there is none.
+func (b *block) findWord(word string, from int) int {
 	for {
 		i := strings.Index(string(b.text[from:]), word)
 		if i < 0 {
@@ -138,14 +135,14 @@ func isLetter(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_'
 }
 
-// lineLength is the length of the first line without its end and the blanks before.
+// lineLength returns the length of the first line without trailing blanks and end-of-line characters.
 func lineLength(text []byte) int {
 	line := text[:lineEnd(text)]
 	return len(strings.TrimRight(string(line), " \t\r\n"))
 }
 
-// terms parses an annotation.
-func (b *block) terms(from, to int) Terms {
+// parseTerms parses an annotation.
+func (b *block) parseTerms(from, to int) Terms {
 	t := Terms{Text: string(b.src[from:to]), Pos: b.pos(from), End: b.pos(to)}
 	at := skipBlanks(b.text[:to], from+len(keyword))
 	if at < to && b.text[at] == '(' {
@@ -163,12 +160,12 @@ func (b *block) terms(from, to int) Terms {
 	}
 	seen := make(map[string]bool)
 	for at = skipBlanks(b.text[:to], at+1); at < to; at = skipBlanks(b.text[:to], at) {
-		at = b.term(&t, at, to, seen)
+		at = b.parseTerm(&t, at, to, seen)
 	}
 	if len(seen) == 0 && len(t.mistakes) == 0 {
 		t.mistake(b.pos(to), "want terms, as in %s: tolerance=1e-6", keyword)
 	}
-	t.check()
+	t.checkCombination()
 	return t
 }
 
@@ -179,8 +176,8 @@ func skipBlanks(text []byte, at int) int {
 	return at
 }
 
-// term parses key=value and returns where it ends.
-func (b *block) term(t *Terms, from, to int, seen map[string]bool) int {
+// parseTerm parses key=value and returns the offset of its end.
+func (b *block) parseTerm(t *Terms, from, to int, seen map[string]bool) int {
 	end := from
 	for end < to && isLetter(b.text[end]) {
 		end++
@@ -202,13 +199,13 @@ func (b *block) term(t *Terms, from, to int, seen map[string]bool) int {
 			return to
 		}
 		start, end = start+1, start+1+n
-		t.set(key, string(b.text[start:end]), b.pos(from), b.pos(start), seen)
+		t.setTerm(key, string(b.text[start:end]), b.pos(from), b.pos(start), seen)
 		return end + 1
 	}
 	for end < to && b.text[end] != ' ' && b.text[end] != '\t' {
 		end++
 	}
-	t.set(key, string(b.text[start:end]), b.pos(from), b.pos(start), seen)
+	t.setTerm(key, string(b.text[start:end]), b.pos(from), b.pos(start), seen)
 	return end
 }
 
@@ -216,23 +213,23 @@ func (t *Terms) mistake(at syntax.Pos, format string, args ...any) {
 	t.mistakes = append(t.mistakes, Mistake{at, fmt.Sprintf(format, args...)})
 }
 
-// keys are the names of terms, in the order in which they are documented.
-func keys() []string {
+// termKeys returns the names of the terms, in the order of the documentation.
+func termKeys() []string {
 	return []string{"tolerance", "absolute", "samples", "confidence", "flakes", "width", "seed", "maxpath", "maxreward", "error", "engines"}
 }
 
-// set reads one term.
-func (t *Terms) set(key, value string, keyPos, pos syntax.Pos, seen map[string]bool) {
+// setTerm parses the value of one term.
+func (t *Terms) setTerm(key, value string, keyPos, pos syntax.Pos, seen map[string]bool) {
 	switch {
-	case !slices.Contains(keys(), key):
-		t.mistake(keyPos, "unknown term %q, want one of %s", key, strings.Join(keys(), ", "))
+	case !slices.Contains(termKeys(), key):
+		t.mistake(keyPos, "unknown term %q, want one of %s", key, strings.Join(termKeys(), ", "))
 		return
 	case seen[key]:
 		t.mistake(keyPos, "%s is given twice", key)
 		return
 	}
 	seen[key] = true
-	if slices.Index(keys(), key) >= 2 && slices.Index(keys(), key) <= 8 && t.Statistical == nil {
+	if slices.Index(termKeys(), key) >= 2 && slices.Index(termKeys(), key) <= 8 && t.Statistical == nil {
 		t.Statistical = &Statistical{}
 	}
 	s := t.Statistical
@@ -267,7 +264,7 @@ func (t *Terms) set(key, value string, keyPos, pos syntax.Pos, seen map[string]b
 	}
 }
 
-// maxNumber is an upper limit that only keeps infinities out.
+// maxNumber is an upper limit that excludes infinities.
 const maxNumber = 1e300
 
 func orZero(x *float64) float64 {
@@ -291,7 +288,7 @@ func (t *Terms) number(key, value string, pos syntax.Pos, lo, hi float64) *float
 	return &x
 }
 
-// maxCount is the largest number of samples: what every reader of JSON keeps exactly.
+// maxCount is the greatest number of samples: all JSON readers represent integers up to it exactly.
 const maxCount = 1 << 53
 
 func (t *Terms) count(key, value string, pos syntax.Pos) int64 {
@@ -303,8 +300,8 @@ func (t *Terms) count(key, value string, pos syntax.Pos) int64 {
 	return n
 }
 
-// groups are names for several classes of failures.
-func groups(name string) []result.Class {
+// classesNamed returns the classes of failures with a name, which may stand for a group; nil if it is unknown.
+func classesNamed(name string) []result.Class {
 	limits := []result.Class{result.Timeout, result.Memory, result.Heap, result.CUDD}
 	switch name {
 	case "limit":
@@ -328,7 +325,7 @@ func groups(name string) []result.Class {
 func (t *Terms) classes(value string, pos syntax.Pos) []result.Class {
 	var out []result.Class
 	for name := range strings.FieldsFuncSeq(value, func(r rune) bool { return r == '|' || r == ',' }) {
-		classes := groups(strings.TrimSpace(name))
+		classes := classesNamed(strings.TrimSpace(name))
 		if classes == nil {
 			t.mistake(pos, "unknown class of errors %q, want any, limit, unsupported, model, deadlock, timeout, memory, …", name)
 		}
@@ -353,8 +350,8 @@ func (t *Terms) names(value string, pos syntax.Pos) []string {
 	return out
 }
 
-// check looks at terms that must not stand together.
-func (t *Terms) check() {
+// checkCombination reports terms that contradict each other.
+func (t *Terms) checkCombination() {
 	s := t.Statistical
 	if s == nil || len(t.mistakes) > 0 {
 		return
@@ -372,7 +369,7 @@ func (t *Terms) check() {
 	}
 }
 
-// Wants reports whether a property is for an engine: "native" includes "native:exact".
+// Wants reports whether the property is for an engine. The name "native" includes "native:exact".
 func (t *Terms) Wants(engine string) bool {
 	if t == nil || t.Engines == nil {
 		return true
@@ -381,11 +378,10 @@ func (t *Terms) Wants(engine string) bool {
 	return slices.Contains(t.Engines, engine) || slices.Contains(t.Engines, base)
 }
 
-// SelectTerms returns the first annotation all of whose conditions hold, nil if
-// there is none. The error is a Problem.
+// SelectTerms returns the first annotation whose conditions all hold; nil if there is none. The error is a Problem.
 func SelectTerms(ts []Terms, r Rules) (*Terms, error) {
 	for i := range ts {
-		fits, err := fit(ts[i].Conditions, ts[i].Text, r)
+		fits, err := conditionsHold(ts[i].Conditions, ts[i].Text, r)
 		if err != nil {
 			return nil, err
 		}

@@ -153,33 +153,33 @@ func sampledVerdict(k, n int64) result.Verdict {
 func TestJudgeTerms(t *testing.T) {
 	interval := sampledVerdict(50, 100)
 	interval.Bound, interval.Confidence = &result.Interval{Lo: 0.4, Hi: 0.6}, 0.99
-	reward := double(5, result.Probable)
+	reward := parseDouble(5, result.Probable)
 	reward.Property, reward.Samples = "R=? [ F s=1 ]", 100
 	for _, tt := range []struct {
 		value, terms string
 		v            result.Verdict
 		want         string
 	}{
-		{"0.5", "tolerance=0.01", double(0.505, result.Float), "PASS"},
-		{"0.5", "tolerance=0.01", double(0.506, result.Float), "FAIL: Wrong result (expected 0.5, got 0.506, abs err = 0.006000000000000005 > 0.005)"},
+		{"0.5", "tolerance=0.01", parseDouble(0.505, result.Float), "PASS"},
+		{"0.5", "tolerance=0.01", parseDouble(0.506, result.Float), "FAIL: Wrong result (expected 0.5, got 0.506, abs err = 0.006000000000000005 > 0.005)"},
 		{"0.5", "tolerance=1e-9", bounded(0.4, 0.4999999, 0.6), "FAIL: Wrong result (expected 0.5, got 0.4999999, abs err = 1.0000000000287557E-7 > 5.0E-10)"},
-		{"0.5", "tolerance=1e-9 absolute=0.01", double(0.509, result.Float), "PASS"},
-		{"1/3", "absolute=0.01", double(0.34, result.Float), "PASS"},
-		{"[0.2,0.3]", "absolute=0.01", double(0.309, result.Float), "PASS"},
-		{"[0.2,0.3]", "absolute=0.01", double(0.18, result.Float), "FAIL: Wrong result (expected [0.2,0.3], got 0.18, abs err = 0.020000000000000018 > 0.01)"},
-		{"N*0.1", "absolute=0.01", double(0.305, result.Float), "PASS"},
-		{"b", "absolute=0.01", double(0.305, result.Float), `FAIL: Invalid RESULT specification "b": want a number`},
-		{"Infinity", "tolerance=0.01", double(math.Inf(1), result.Float), "PASS"},
-		{"[0.1,Infinity]", "tolerance=0.01", double(7, result.Float), "PASS"},
-		{"[0.1,Infinity]", "tolerance=0.01", double(math.Inf(1), result.Float), "PASS"},
-		{"[9,Infinity]", "tolerance=0.01", double(7, result.Float), "FAIL: Wrong result (expected [9,Infinity], got 7.0, abs err = 2.0 > 0.09)"},
-		{"1", "tolerance=0.01", double(math.Inf(1), result.Float), "FAIL: Wrong result (expected 1, got Infinity)"},
-		{"1", "tolerance=0.01", double(math.NaN(), result.Float), "FAIL: Wrong result (expected 1, got NaN)"},
+		{"0.5", "tolerance=1e-9 absolute=0.01", parseDouble(0.509, result.Float), "PASS"},
+		{"1/3", "absolute=0.01", parseDouble(0.34, result.Float), "PASS"},
+		{"[0.2,0.3]", "absolute=0.01", parseDouble(0.309, result.Float), "PASS"},
+		{"[0.2,0.3]", "absolute=0.01", parseDouble(0.18, result.Float), "FAIL: Wrong result (expected [0.2,0.3], got 0.18, abs err = 0.020000000000000018 > 0.01)"},
+		{"N*0.1", "absolute=0.01", parseDouble(0.305, result.Float), "PASS"},
+		{"b", "absolute=0.01", parseDouble(0.305, result.Float), `FAIL: Invalid RESULT specification "b": want a number`},
+		{"Infinity", "tolerance=0.01", parseDouble(math.Inf(1), result.Float), "PASS"},
+		{"[0.1,Infinity]", "tolerance=0.01", parseDouble(7, result.Float), "PASS"},
+		{"[0.1,Infinity]", "tolerance=0.01", parseDouble(math.Inf(1), result.Float), "PASS"},
+		{"[9,Infinity]", "tolerance=0.01", parseDouble(7, result.Float), "FAIL: Wrong result (expected [9,Infinity], got 7.0, abs err = 2.0 > 0.09)"},
+		{"1", "tolerance=0.01", parseDouble(math.Inf(1), result.Float), "FAIL: Wrong result (expected 1, got Infinity)"},
+		{"1", "tolerance=0.01", parseDouble(math.NaN(), result.Float), "FAIL: Wrong result (expected 1, got NaN)"},
 		{"true", "tolerance=0.01", boolean(true), "PASS"},
-		{"Error", "tolerance=0.01", double(1, result.Float), "FAIL: Was expecting an error"},
+		{"Error", "tolerance=0.01", parseDouble(1, result.Float), "FAIL: Was expecting an error"},
 		{"Error:bad", "tolerance=0.01", failed(result.Model, "Bad"), "PASS"},
 		{"1", "tolerance=0.01", failed(result.Unsupported, "LTL"), "UNSUPPORTED: LTL"},
-		{"?", "tolerance=0.01", double(1, result.Float), "NOT TESTED"},
+		{"?", "tolerance=0.01", parseDouble(1, result.Float), "NOT TESTED"},
 
 		{"0.41", "samples=100", interval, "PASS"},
 		{"0.61", "samples=100", interval, "FAIL: Wrong result (expected 0.61, got 0.5 in [0.4, 0.6] with confidence 0.99 from 100 samples)"},
@@ -189,13 +189,13 @@ func TestJudgeTerms(t *testing.T) {
 		{"0.37", "samples=100", sampledVerdict(50, 100), "PASS"},
 		{"0.36", "samples=100", sampledVerdict(50, 100), "FAIL"},
 		{"5", "samples=100", reward, "FAIL: No interval holds the sampled value with confidence 0.99 (a reward needs maxreward)"},
-		{"0.5", "samples=100", double(0.5, result.Exact), "FAIL: Was expecting a sampled number, got one that is exact"},
+		{"0.5", "samples=100", parseDouble(0.5, result.Exact), "FAIL: Was expecting a sampled number, got one that is exact"},
 
 		{"", "error=unsupported", failed(result.Unsupported, "LTL"), "PASS"},
 		{"", "error=limit", failed(result.Timeout, "slow"), "PASS"},
 		{"", "error=any", failed(result.Deadlock, "d"), "PASS"},
 		{"", "error=model", failed(result.Unsupported, "LTL"), "FAIL: Was expecting an error of class model, got one of class unsupported: LTL"},
-		{"", "error=model|deadlock", double(1, result.Exact), "FAIL: Was expecting an error of class model or deadlock"},
+		{"", "error=model|deadlock", parseDouble(1, result.Exact), "FAIL: Was expecting an error of class model or deadlock"},
 		{"Error:rate", "error=model", failed(result.Model, "bad rate"), "PASS"},
 		{"Error:sum", "error=model", failed(result.Model, "bad rate"), `FAIL: Error message should contain "sum" (it is "bad rate")`},
 	} {
@@ -286,7 +286,7 @@ func FuzzAnnotations(f *testing.F) {
 			if err != nil || err2 != nil || e == nil {
 				continue
 			}
-			expect.Chosen{Result: e, Terms: ts}.Judge(double(0.5, result.Float), r)
+			expect.Chosen{Result: e, Terms: ts}.Judge(parseDouble(0.5, result.Float), r)
 			expect.Chosen{Result: e, Terms: ts}.Judge(failed(result.Model, "m"), r)
 		}
 	})

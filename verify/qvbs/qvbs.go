@@ -19,32 +19,31 @@ import (
 	"tilecheck/verify/suite"
 )
 
-// index is the name of the file that says what there is of a model.
-const index = "index.json"
+// indexFile is the name of the file that describes a model and its cases.
+const indexFile = "index.json"
 
-// unknown is more states than any limit.
-const unknown = math.MaxInt64
+// unknownStates stands for an unknown number of states; it is above any limit.
+const unknownStates = math.MaxInt64
 
-// maxIndex is the size of such a file in bytes; references have thousands of digits.
+// maxIndex is the greatest size of an index file in bytes; reference results have thousands of digits.
 const maxIndex = 64 << 20
 
-// Options say which cases are wanted.
+// Options select cases.
 type Options struct {
-	// MaxStates is the largest number of states, as the set states it; cases of
-	// which it is not known are left out then. 0 is no limit.
+	// MaxStates is the largest number of states according to the set; cases with an unknown number are then left out.
+	// 0 means no limit.
 	MaxStates int64
-	// Name is how people call a file; nil leaves names as they are.
+	// Name returns the name of a file for messages; nil means the name itself.
 	Name func(file string) string
 }
 
-// Set is what a benchmark set has to test.
+// Set is the tests of a benchmark set.
 type Set struct {
-	// Tests are the cases, the smallest first as far as their states are known: a
-	// model in PRISM's language where there is one, in JANI otherwise, one valuation
-	// of its constants, and one property.
+	// Tests are the cases, ordered by the number of states as far as that is known: a model, in PRISM's language if
+	// possible, otherwise in JANI; one valuation of its constants; and one property.
 	Tests []regress.Test
-	// Large is the number of cases left out because of their states, Missing of those
-	// whose files are not there, and Unread of those whose reference means nothing to us.
+	// Large counts the cases left out for their number of states, Missing those whose files do not exist, and Unread those
+	// whose reference result has an unknown form.
 	Large, Missing, Unread int
 }
 
@@ -56,16 +55,16 @@ func Discover(fsys fs.FS, dirs []string, opt Options) (*Set, error) {
 	}
 	for _, dir := range dirs {
 		err := fs.WalkDir(fsys, dir, func(name string, e fs.DirEntry, err error) error {
-			if err != nil || e.IsDir() || e.Name() != index {
+			if err != nil || e.IsDir() || e.Name() != indexFile {
 				return err
 			}
-			return d.model(name)
+			return d.addModel(name)
 		})
 		if err != nil {
 			return nil, err
 		}
 	}
-	slices.SortStableFunc(d.cases, func(a, b sized) int { return cmp.Compare(a.states, b.states) })
+	slices.SortStableFunc(d.cases, func(a, b benchmarkCase) int { return cmp.Compare(a.states, b.states) })
 	for _, c := range d.cases {
 		d.set.Tests = append(d.set.Tests, c.test)
 	}
@@ -76,22 +75,22 @@ type discovery struct {
 	fsys  fs.FS
 	opt   Options
 	set   Set
-	cases []sized
+	cases []benchmarkCase
 }
 
-type sized struct {
-	states int64 // unknown if nobody counted them
+type benchmarkCase struct {
+	states int64 // or unknownStates
 	test   regress.Test
 }
 
-// The parts of index.json that matter.
+// The parts of index.json that are used.
 type (
 	modelIndex struct {
 		Type  string
 		Files []struct {
 			File     string
-			Original names   `json:"original-file"`
-			Fixed    []value `json:"file-parameter-values"`
+			Original stringOrList `json:"original-file"`
+			Fixed    []value      `json:"file-parameter-values"`
 			Open     []struct {
 				Values  []value
 				States  []struct{ Number json.RawMessage }
@@ -103,24 +102,24 @@ type (
 		Name  string
 		Value json.RawMessage
 	}
-	outcome struct {
+	propertyResult struct {
 		Property string
 		Value    json.RawMessage
 	}
-	// names are one name or a list of them.
-	names []string
+	// stringOrList is one string or a list of strings.
+	stringOrList []string
 )
 
-func (n *names) UnmarshalJSON(text []byte) error {
+func (n *stringOrList) UnmarshalJSON(text []byte) error {
 	if len(text) > 0 && text[0] == '[' {
 		return json.Unmarshal(text, (*[]string)(n))
 	}
-	*n = make(names, 1)
+	*n = make(stringOrList, 1)
 	return json.Unmarshal(text, &(*n)[0])
 }
 
-// model adds the cases of a model. An index without files is that of a whole set.
-func (d *discovery) model(name string) error {
+// addModel adds the cases of a model's index file. An index that is a JSON list belongs to a whole set and is skipped.
+func (d *discovery) addModel(name string) error {
 	src, err := limited.ReadFile(d.fsys, name, maxIndex)
 	if err != nil {
 		return err
@@ -130,23 +129,23 @@ func (d *discovery) model(name string) error {
 		if bytes.HasPrefix(bytes.TrimSpace(src), []byte("[")) {
 			return nil
 		}
-		return mistake(name, src, 0, err)
+		return jsonError(name, src, 0, err)
 	}
-	from := 0 // results are in the order of the text
+	from := 0 // the results appear in the text in this order
 	for _, f := range m.Files {
-		model, props := d.files(path.Dir(name), f.File, f.Original)
-		open := d.undefined(model, props)
+		model, props := d.chooseFiles(path.Dir(name), f.File, f.Original)
+		open := d.openConstants(model, props)
 		for _, v := range f.Open {
-			states := int64(unknown)
+			states := int64(unknownStates)
 			if len(v.States) > 0 && (json.Unmarshal(v.States[0].Number, &states) != nil || states <= 0) {
-				states = unknown
+				states = unknownStates
 			}
 			for _, raw := range v.Results {
 				at := max(bytes.Index(src[from:], raw), 0) + from
 				from = at + len(raw)
-				var r outcome
+				var r propertyResult
 				if err := json.Unmarshal(raw, &r); err != nil {
-					return mistake(name, src, at, err)
+					return jsonError(name, src, at, err)
 				}
 				want, ok := reference(r.Value)
 				switch {
@@ -157,14 +156,14 @@ func (d *discovery) model(name string) error {
 				case !ok:
 					d.set.Unread++
 				default:
-					want.Result.Pos = posAt(src, at)
+					want.Result.Pos = position(src, at)
 					want.Terms.Pos = want.Result.Pos
 					want.Property, want.File, want.Pos = r.Property, d.opt.Name(name), want.Result.Pos
-					d.cases = append(d.cases, sized{states, regress.Test{
+					d.cases = append(d.cases, benchmarkCase{states, regress.Test{
 						Run: suite.Run{
 							Dir: path.Dir(name), Model: model, Props: props, Args: []string{"-property", r.Property},
 						},
-						Dialect: syntax.Storm, Consts: constants(slices.Concat(f.Fixed, v.Values), open), Extra: []regress.Extra{want},
+						Dialect: syntax.Storm, Consts: definitions(slices.Concat(f.Fixed, v.Values), open), Extra: []regress.Extra{want},
 					}})
 				}
 			}
@@ -173,41 +172,41 @@ func (d *discovery) model(name string) error {
 	return nil
 }
 
-// mistake is the error of a text that begins at an offset of a file.
-func mistake(name string, src []byte, from int, err error) error {
+// jsonError returns an error at a place of a file, for a JSON text that begins at offset from.
+func jsonError(name string, src []byte, from int, err error) error {
 	e := &syntax.Error{File: name, Msg: err.Error()}
 	switch x := err.(type) {
 	case *json.SyntaxError:
 		from += int(x.Offset)
 	case *json.UnmarshalTypeError:
 		from += int(x.Offset)
-		e.Msg = fmt.Sprintf("found a JSON %s, which no %s has here", x.Value, index)
+		e.Msg = fmt.Sprintf("found a JSON %s, which no %s has here", x.Value, indexFile)
 	}
-	e.Pos = posAt(src, from)
+	e.Pos = position(src, from)
 	return e
 }
 
-func posAt(src []byte, off int) syntax.Pos {
+func position(src []byte, off int) syntax.Pos {
 	before := src[:min(off, len(src))]
 	line := bytes.LastIndexByte(before, '\n') + 1
 	return syntax.Pos{Offset: int32(len(before)), Line: int32(bytes.Count(before, []byte("\n"))) + 1, Col: int32(len(before)-line) + 1}
 }
 
-// files chooses the files of a case: those in PRISM's language, or the model in
-// JANI, which has its properties in it. Without either the model is empty.
-func (d *discovery) files(dir, file string, original []string) (model, props string) {
-	there := func(name string) bool { // the files of a model are in its directory
+// chooseFiles returns the files of a case: model and properties in PRISM's language, or a JANI model, which includes its
+// properties. If neither exists, model is empty.
+func (d *discovery) chooseFiles(dir, file string, original []string) (model, props string) {
+	exists := func(name string) bool { // the files of a model are in its directory
 		_, err := fs.Stat(d.fsys, path.Join(dir, name))
 		return err == nil && path.Base(name) == name
 	}
 	for _, name := range original {
 		switch path.Ext(name) {
 		case ".prism", ".pm", ".nm", ".sm":
-			if there(name) {
+			if exists(name) {
 				model = path.Join(dir, name)
 			}
 		case ".props", ".pctl", ".prctl", ".csl":
-			if there(name) {
+			if exists(name) {
 				props = path.Join(dir, name)
 			}
 		}
@@ -215,18 +214,18 @@ func (d *discovery) files(dir, file string, original []string) (model, props str
 	switch {
 	case model != "" && props != "":
 		return model, props
-	case strings.HasSuffix(file, ".jani") && there(file):
+	case strings.HasSuffix(file, ".jani") && exists(file):
 		return path.Join(dir, file), ""
 	}
 	return "", ""
 }
 
-// openConstant is a constant of PRISM's language that its text leaves open.
+// openConstant matches the declaration of a constant without a value in PRISM's language.
 var openConstant = regexp.MustCompile(`\bconst\s+(?:\w+\s+)?(\w+)\s*;`)
 
-// undefined are the constants that the files of a case leave open; what cannot be
-// read is told when the case is run.
-func (d *discovery) undefined(model, props string) map[string]bool {
+// openConstants returns the constants that the files of a case leave undefined. It ignores files that cannot be read: running
+// the case reports that.
+func (d *discovery) openConstants(model, props string) map[string]bool {
 	out := make(map[string]bool)
 	for _, name := range []string{model, props} {
 		if name == "" {
@@ -248,9 +247,8 @@ func (d *discovery) undefined(model, props string) map[string]bool {
 	return out
 }
 
-// constants are definitions, as of -const, of those that are open: a file's own
-// parameters may have their values in it.
-func constants(values []value, open map[string]bool) []string {
+// definitions returns definitions, as for -const, of the open constants. A file's own parameters may already have values.
+func definitions(values []value, open map[string]bool) []string {
 	var out []string
 	for _, v := range values {
 		if open[v.Name] {
@@ -262,16 +260,15 @@ func constants(values []value, open map[string]bool) []string {
 
 // The relative errors that QComp allows.
 const (
-	epsilon      = 1e-6 // where an engine says how far its value may be off
-	approximated = 1e-3 // where the reference is a rounded number
+	boundedTolerance = 1e-6 // where an engine says how far its value may be off
+	roundedTolerance = 1e-3 // where the reference is a rounded number
 )
 
-// reference reads the value of a result: a fraction, an integer, an interval, a
-// Boolean, infinity, or a number that was rounded. What it says of an engine's
-// bounds and fractions, it says exactly, unless it was rounded.
+// reference converts a reference result: a fraction, integer, interval, Boolean, infinity or rounded number. Unless the
+// number is rounded, the terms require exactly that the engine's promised bounds contain it.
 func reference(raw json.RawMessage) (regress.Extra, bool) {
 	e := &expect.Expectation{Text: "reference"}
-	tolerance := epsilon
+	tolerance := boundedTolerance
 	terms := &expect.Terms{Text: "reference", Tolerance: &tolerance, Reference: expect.Precise}
 	var x struct{ Num, Den, Lower, Upper json.Number }
 	var b bool
@@ -285,7 +282,7 @@ func reference(raw json.RawMessage) (regress.Extra, bool) {
 	case json.Unmarshal(raw, &n) == nil && n != "":
 		e.Value = n.String()
 		if strings.ContainsAny(e.Value, ".eE") {
-			terms.Reference, tolerance = expect.Rounded, approximated
+			terms.Reference, tolerance = expect.Rounded, roundedTolerance
 		}
 	case json.Unmarshal(raw, &x) == nil && x.Num != "" && x.Den != "":
 		e.Value = x.Num.String() + "/" + x.Den.String()

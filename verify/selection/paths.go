@@ -12,14 +12,14 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// paths are the files of this machine as package regress sees them: below the
-// root of the working directory's volume, without a slash in front.
+// paths converts between the user's file names and the names of package regress, which are relative to the root of the working
+// directory's volume and have no leading slash.
 type paths struct {
-	fsys     fs.FS
-	root     string
-	dir      string // the working directory
-	names    []string
-	relative bool // whether the user named all of them relatively
+	fsys        fs.FS
+	root        string
+	dir         string // the working directory
+	names       []string
+	allRelative bool // the user gave only relative names
 }
 
 func newPaths(args []string) (*paths, error) {
@@ -28,11 +28,11 @@ func newPaths(args []string) (*paths, error) {
 		return nil, err
 	}
 	root := filepath.VolumeName(dir) + string(filepath.Separator)
-	p := &paths{fsys: os.DirFS(root), root: root, dir: dir, relative: true}
+	p := &paths{fsys: os.DirFS(root), root: root, dir: dir, allRelative: true}
 	for _, arg := range args {
 		abs := filepath.Clean(arg)
 		if filepath.IsAbs(arg) {
-			p.relative = false
+			p.allRelative = false
 		} else {
 			abs = filepath.Join(dir, arg)
 		}
@@ -51,22 +51,22 @@ func newPaths(args []string) (*paths, error) {
 	return p, nil
 }
 
-// abs is the absolute name of a file.
+// abs returns the absolute name of a file.
 func (p *paths) abs(file string) string { return filepath.Join(p.root, filepath.FromSlash(file)) }
 
-// name is a file as the user calls it: relative to the working directory if it
-// is below, or if no path was absolute.
+// name returns a file's name for the user: relative to the working directory if the file is below it or if the user gave only
+// relative names, otherwise absolute.
 func (p *paths) name(file string) string {
 	abs := p.abs(file)
 	rel, err := filepath.Rel(p.dir, abs)
-	if err != nil || !p.relative && strings.HasPrefix(rel, "..") {
+	if err != nil || !p.allRelative && strings.HasPrefix(rel, "..") {
 		return abs
 	}
 	return rel
 }
 
-// explain renames the file in an error of reading files.
-func (p *paths) explain(err error) error {
+// userError replaces the file name in an error by the user's name for it.
+func (p *paths) userError(err error) error {
 	if e, ok := err.(*syntax.Error); ok {
 		return &syntax.Error{File: p.name(e.File), Pos: e.Pos, Msg: e.Msg}
 	}

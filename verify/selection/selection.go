@@ -1,4 +1,4 @@
-// Package selection finds the tests that a command line and suite files ask for
+// Package selection finds the tests that the command line and suite files select
 // together. Package suitefile reads the files, package regress runs the tests.
 package selection
 
@@ -21,19 +21,19 @@ import (
 	"tilecheck/verify/suitefile"
 )
 
-// Asked is what a command line asks for. What it leaves out, suite files say.
+// Asked is what the command line asks for. Zero fields leave the decision to suite files.
 type Asked struct {
 	Paths    []string // directories, models, properties files, …
-	Match    bool     // pair files by the beginnings of their names
+	Match    bool     // pair files by name prefix
 	All      bool     // pair all files of a directory
 	Suites   []string // of suite files; nil for all
-	NoConfig bool     // read no suite file that is not named
-	// QVBS says that the paths are directories of the Quantitative Verification
-	// Benchmark Set, of which cases with more states than MaxStates are left out.
+	NoConfig bool     // read only suite files that Paths names
+	// QVBS says that Paths are directories of the Quantitative Verification
+	// Benchmark Set. Cases with more states than MaxStates are left out.
 	QVBS      bool
 	MaxStates int64
 
-	Consts  []string // definitions that win over those of files
+	Consts  []string // definitions, which override those of files
 	Time    time.Duration
 	Memory  int64
 	Seed    *uint64
@@ -42,47 +42,46 @@ type Asked struct {
 	Jobs    int
 }
 
-// Selection is what there is to run, and how.
+// Selection is the tests to run, and how to run them.
 type Selection struct {
 	Tests   []regress.Test
 	Options regress.Options
 	Labels  []string // of the engines
 	Strict  bool
 	Flakes  *float64
-	// Benchmarks is what there is of the benchmark set, nil if none is asked for.
+	// Benchmarks is the benchmark set; nil without Asked.QVBS.
 	Benchmarks *qvbs.Set
-	// PrismImage and StormImage are those of suite files.
+	// PrismImage and StormImage come from suite files.
 	PrismImage, StormImage string
 
 	paths *paths
 }
 
-// Abs is the absolute name of a file of the tests.
+// Abs returns the absolute name of a file of the tests.
 func (s *Selection) Abs(file string) string { return s.paths.abs(file) }
 
-// Find finds the tests. Before it goes on it tells used of the files that they are
-// made of; an error of that ends it.
+// Find finds the tests. It first calls used with the files that they consist of, and returns its error if there is one.
 func (a *Asked) Find(used func(files []string) error) (*Selection, error) {
 	p, err := newPaths(a.Paths)
 	if err != nil {
 		return nil, err
 	}
-	seen := &seenFS{FS: p.fsys}
-	p.fsys = seen
+	opened := &openedFS{FS: p.fsys}
+	p.fsys = opened
 	s := &Selection{paths: p, Labels: a.Engines}
 	s.Options = regress.Options{FS: p.fsys, Name: p.name, Seed: 1, Only: a.Only, Jobs: a.Jobs}
 	err = a.discover(s)
-	p.fsys, s.Options.FS = seen.FS, seen.FS
+	p.fsys, s.Options.FS = opened.FS, opened.FS
 	if err != nil {
-		return nil, p.explain(err)
+		return nil, p.userError(err)
 	}
-	if err := used(s.files(seen.names)); err != nil {
+	if err := used(s.inputFiles(opened.names)); err != nil {
 		return nil, err
 	}
 	if len(s.Tests) == 0 {
 		return nil, fmt.Errorf("%s: nothing to test: found no model with properties", strings.Join(a.Paths, ", "))
 	}
-	if err := a.override(s); err != nil {
+	if err := a.applyFlags(s); err != nil {
 		return nil, err
 	}
 	for _, label := range s.Labels {
@@ -93,9 +92,8 @@ func (a *Asked) Find(used func(files []string) error) (*Selection, error) {
 	return s, nil
 }
 
-// files lists the files that there are of those that were opened and those of the
-// tests, as the user calls them.
-func (s *Selection) files(opened []string) []string {
+// inputFiles lists the existing files among those that were opened and those of the tests, with the user's names.
+func (s *Selection) inputFiles(opened []string) []string {
 	names := slices.Clone(opened)
 	for i := range s.Tests {
 		t := &s.Tests[i]
@@ -115,30 +113,29 @@ func (s *Selection) files(opened []string) []string {
 	return out
 }
 
-// seenFS notes the files that are opened.
-type seenFS struct {
+// openedFS records the files that are opened.
+type openedFS struct {
 	fs.FS
 	names []string
 }
 
-func (f *seenFS) Open(name string) (fs.File, error) {
+func (f *openedFS) Open(name string) (fs.File, error) {
 	f.names = append(f.names, name)
 	return f.FS.Open(name)
 }
 
 // Stat and ReadDir open nothing that is read.
-func (f *seenFS) Stat(name string) (fs.FileInfo, error)      { return fs.Stat(f.FS, name) }
-func (f *seenFS) ReadDir(name string) ([]fs.DirEntry, error) { return fs.ReadDir(f.FS, name) }
+func (f *openedFS) Stat(name string) (fs.FileInfo, error)      { return fs.Stat(f.FS, name) }
+func (f *openedFS) ReadDir(name string) ([]fs.DirEntry, error) { return fs.ReadDir(f.FS, name) }
 
-// discover adds the tests of every path. A directory with a suite file has
-// those that it lists.
+// discover adds the tests of every path. A directory with a suite file has the tests that the file lists.
 func (a *Asked) discover(s *Selection) error {
 	if a.QVBS {
-		return a.benchmarks(s)
+		return a.discoverBenchmarks(s)
 	}
-	var known []string // suites
+	var suites []string // suites
 	for _, name := range s.paths.names {
-		config, dir, err := a.config(s, name)
+		config, dir, err := a.suiteFile(s, name)
 		if err != nil {
 			return err
 		}
@@ -150,8 +147,8 @@ func (a *Asked) discover(s *Selection) error {
 				config.Pair(a.pairing(suite.Closest))
 			}
 			tests, err = config.Tests(s.paths.fsys, dir, a.Suites)
-			a.adopt(s, config)
-			known = append(known, config.Suites()...)
+			a.applySuiteFile(s, config)
+			suites = append(suites, config.Suites()...)
 		}
 		if err != nil {
 			return err
@@ -159,16 +156,16 @@ func (a *Asked) discover(s *Selection) error {
 		s.Tests = append(s.Tests, tests...)
 	}
 	for _, name := range a.Suites {
-		if !slices.Contains(known, name) {
-			return usage.Errorf("--suite: found %q, want the name of a suite in %s (%s)", name, suitefile.Name, cmp.Or(strings.Join(known, ", "), "there is none"))
+		if !slices.Contains(suites, name) {
+			return usage.Errorf("--suite: found %q, want the name of a suite in %s (%s)", name, suitefile.Name, cmp.Or(strings.Join(suites, ", "), "there is none"))
 		}
 	}
 	s.Tests = regress.Distinct(s.Tests)
 	return nil
 }
 
-// benchmarks adds the cases of the benchmark set.
-func (a *Asked) benchmarks(s *Selection) (err error) {
+// discoverBenchmarks adds the cases of the benchmark set.
+func (a *Asked) discoverBenchmarks(s *Selection) (err error) {
 	s.Benchmarks, err = qvbs.Discover(s.paths.fsys, s.paths.names, qvbs.Options{MaxStates: a.MaxStates, Name: s.paths.name})
 	if err != nil {
 		return err
@@ -177,8 +174,8 @@ func (a *Asked) benchmarks(s *Selection) (err error) {
 	return nil
 }
 
-// config reads the suite file that a path is, or has in it.
-func (a *Asked) config(s *Selection, name string) (config *suitefile.File, dir string, err error) {
+// suiteFile reads the suite file that a path is, or that the directory contains; nil if there is none.
+func (a *Asked) suiteFile(s *Selection, name string) (config *suitefile.File, dir string, err error) {
 	if ext := path.Ext(name); ext == ".yaml" || ext == ".yml" {
 		config, err := suitefile.Open(s.paths.fsys, name, s.paths.name)
 		return config, path.Dir(name), err
@@ -190,8 +187,8 @@ func (a *Asked) config(s *Selection, name string) (config *suitefile.File, dir s
 	return config, name, err
 }
 
-// adopt takes over what a suite file says about the whole run and no flag does.
-func (*Asked) adopt(s *Selection, config *suitefile.File) {
+// applySuiteFile applies the settings of a suite file for the whole run, except those that a flag sets.
+func (*Asked) applySuiteFile(s *Selection, config *suitefile.File) {
 	for _, x := range []struct {
 		flag  *string
 		value string
@@ -212,8 +209,8 @@ func (*Asked) adopt(s *Selection, config *suitefile.File) {
 	s.Strict = s.Strict || config.Strict
 }
 
-// override lets flags win over suite files, and lists the engines.
-func (a *Asked) override(s *Selection) (err error) {
+// applyFlags lets flags override suite files, and lists the engines.
+func (a *Asked) applyFlags(s *Selection) (err error) {
 	named := len(s.Labels) > 0
 	for i := range s.Tests {
 		t := &s.Tests[i]

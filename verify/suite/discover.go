@@ -11,14 +11,14 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// Pairing says which properties files go with which models of a directory.
+// Pairing says which properties files belong to which models of a directory.
 type Pairing uint8
 
 // The pairings.
 const (
-	// Closest pairs a properties file with the models that its name begins with,
-	// as die.prism.props with die.prism; if there are none, with the models that
-	// have its name but for the extension, as die.props; if there are none, with
+	// Closest pairs a properties file with the models whose name is a prefix of its own,
+	// as die.prism.props with die.prism. If there are none, it pairs the file with the models that
+	// have the same name except for the extension, as die.props. If there are none, it pairs it with
 	// every model of the directory.
 	Closest Pairing = iota
 	// Matching pairs files as prism-auto -m: the name of the properties file must
@@ -28,10 +28,9 @@ const (
 	Every
 )
 
-// Discover lists the runs of a directory and those below it, of a model, of a
-// properties file, of an .auto file, or of a list file (.txt), in the order of
-// prism-auto: directories first. Mistakes are of type *syntax.Error, with names of
-// fsys.
+// Discover lists the runs of a file: a directory and all below it, a model, a properties file, an .auto file or a list
+// file (.txt). The order is prism-auto's: subdirectories first. Errors in the files are of type *syntax.Error, with
+// names of fsys.
 //
 // Source: benchmarkDir and benchmarkFile in prism/etc/scripts/prism-auto of PRISM 4.10.
 func Discover(fsys fs.FS, name string, pairing Pairing) ([]Run, error) {
@@ -40,29 +39,28 @@ func Discover(fsys fs.FS, name string, pairing Pairing) ([]Run, error) {
 		return nil, err
 	}
 	if info.IsDir() {
-		return tree(fsys, name, pairing)
+		return discoverTree(fsys, name, pairing)
 	}
 	if isList(name) {
-		return list(fsys, name, pairing)
+		return discoverList(fsys, name, pairing)
 	}
-	d, err := open(fsys, path.Dir(name), pairing)
+	d, err := openDirectory(fsys, path.Dir(name), pairing)
 	if err != nil {
 		return nil, err
 	}
 	switch file := path.Base(name); {
 	case isModel(file):
-		return d.modelFile(file)
+		return d.runsOfModelFile(file)
 	case isProps(file):
-		return d.props(file)
+		return d.runsOfProps(file)
 	case isAuto(file):
-		return d.autoFile(file)
+		return d.runsOfAutoFile(file)
 	}
 	return nil, &syntax.Error{File: name, Msg: "found a file of an unknown kind, want a directory, a model (.prism .nm .pm .sm), properties (.props .pctl .csl), an .auto file, or a list (.txt)"}
 }
 
-// tree lists the runs of a directory and of those below it, but for those whose
-// name begins with a dot.
-func tree(fsys fs.FS, dir string, pairing Pairing) ([]Run, error) {
+// discoverTree lists the runs of a directory and of its subdirectories, except those whose name begins with a dot.
+func discoverTree(fsys fs.FS, dir string, pairing Pairing) ([]Run, error) {
 	entries, err := fs.ReadDir(fsys, dir)
 	if err != nil {
 		return nil, err
@@ -72,23 +70,23 @@ func tree(fsys fs.FS, dir string, pairing Pairing) ([]Run, error) {
 		if !e.IsDir() || strings.HasPrefix(e.Name(), ".") {
 			continue
 		}
-		below, err := tree(fsys, path.Join(dir, e.Name()), pairing)
+		below, err := discoverTree(fsys, path.Join(dir, e.Name()), pairing)
 		if err != nil {
 			return nil, err
 		}
 		runs = append(runs, below...)
 	}
-	d, err := open(fsys, dir, pairing)
+	d, err := openDirectory(fsys, dir, pairing)
 	if err != nil {
 		return nil, err
 	}
-	own, err := d.runs()
+	own, err := d.discover()
 	return append(runs, own...), err
 }
 
-// list lists the runs of the properties files that a list file names: a
-// directory relative to it and a file there in each line, with a comma between.
-func list(fsys fs.FS, name string, pairing Pairing) ([]Run, error) {
+// discoverList lists the runs of a list file. Each line has a directory, relative to the list, a comma, and a properties
+// file in that directory.
+func discoverList(fsys fs.FS, name string, pairing Pairing) ([]Run, error) {
 	found, err := readLines(fsys, name)
 	if err != nil {
 		return nil, err
@@ -104,7 +102,7 @@ func list(fsys fs.FS, name string, pairing Pairing) ([]Run, error) {
 		if !ok || file == "" {
 			return nil, &syntax.Error{File: name, Pos: line[0].place.Pos, Msg: "found no comma, want a directory, a comma and a properties file"}
 		}
-		if isList(file) { // it could name this one
+		if isList(file) { // two lists could name each other for ever
 			return nil, &syntax.Error{File: name, Pos: line[0].place.Pos, Msg: fmt.Sprintf("found %q, which is a list again, want a properties file", file)}
 		}
 		more, err := Discover(fsys, path.Join(path.Dir(name), dir, file), pairing)
@@ -118,16 +116,16 @@ func list(fsys fs.FS, name string, pairing Pairing) ([]Run, error) {
 	return runs, nil
 }
 
-// directory is one directory; files are its files in order.
+// directory is one directory, with its files in order.
 type directory struct {
-	fsys    fs.FS
-	dir     string
-	files   []string
-	pairing Pairing
-	found   int // runs
+	fsys     fs.FS
+	dir      string
+	files    []string
+	pairing  Pairing
+	runCount int // runs so far; see maxRuns
 }
 
-func open(fsys fs.FS, dir string, pairing Pairing) (*directory, error) {
+func openDirectory(fsys fs.FS, dir string, pairing Pairing) (*directory, error) {
 	entries, err := fs.ReadDir(fsys, dir)
 	if err != nil {
 		return nil, err
@@ -152,25 +150,25 @@ func hasExt(name string, exts ...string) bool {
 	return slices.Contains(exts, ext) && path.Base(name) != ext
 }
 
-// runs lists the runs of the directory itself.
-func (d *directory) runs() ([]Run, error) {
-	models, err := d.models()
+// discover lists the runs of the directory itself.
+func (d *directory) discover() ([]Run, error) {
+	models, err := d.modelLines()
 	if err != nil {
 		return nil, err
 	}
 	var runs []Run
 	for _, m := range models {
-		more, err := d.model(m)
+		more, err := d.runsOfModel(m)
 		if err != nil {
 			return nil, err
 		}
 		runs = append(runs, more...)
 	}
 	for _, f := range d.files {
-		if !isAuto(f) || len(d.namesakes(f)) > 0 {
+		if !isAuto(f) || len(d.modelsNamedBy(f)) > 0 {
 			continue
 		}
-		more, err := d.orphan(f)
+		more, err := d.runsWithoutModel(f)
 		if err != nil {
 			return nil, err
 		}
@@ -179,11 +177,10 @@ func (d *directory) runs() ([]Run, error) {
 	return runs, nil
 }
 
-// models lists the models, each with switches behind its name: those in the file
-// "models", if there is one.
-func (d *directory) models() ([][]word, error) {
+// modelLines lists the models, each followed by its switches: the lines of the file "models", or all models if there is no such file.
+func (d *directory) modelLines() ([][]word, error) {
 	if slices.Contains(d.files, "models") {
-		return d.args("models")
+		return d.readLines("models")
 	}
 	var out [][]word
 	for _, f := range d.files {
@@ -194,24 +191,24 @@ func (d *directory) models() ([][]word, error) {
 	return out, nil
 }
 
-// namesakes lists the models that the name of a file begins with.
-func (d *directory) namesakes(file string) []string {
+// modelsNamedBy lists the models whose name is a prefix of the file's name.
+func (d *directory) modelsNamedBy(file string) []string {
 	return slices.DeleteFunc(slices.Clone(d.files), func(m string) bool { return !isModel(m) || !strings.HasPrefix(file, m) })
 }
 
-// paired reports whether a properties file goes with a model.
-func (d *directory) paired(model, props string, models [][]word) bool {
+// isPaired reports whether a properties file belongs to a model.
+func (d *directory) isPaired(model, props string, models [][]word) bool {
 	if d.pairing == Every {
 		return true
 	}
-	named := func(m string) bool { return strings.HasPrefix(props, path.Base(m)) }
+	nameMatches := func(m string) bool { return strings.HasPrefix(props, path.Base(m)) }
 	if d.pairing == Matching {
-		return named(model)
+		return nameMatches(model)
 	}
-	stem := func(m string) bool {
+	stemMatches := func(m string) bool {
 		return strings.TrimSuffix(props, path.Ext(props)) == strings.TrimSuffix(path.Base(m), path.Ext(m))
 	}
-	for _, fits := range []func(string) bool{named, stem} {
+	for _, fits := range []func(string) bool{nameMatches, stemMatches} {
 		if fits(model) {
 			return true
 		}
@@ -222,10 +219,10 @@ func (d *directory) paired(model, props string, models [][]word) bool {
 	return true
 }
 
-// modelFile lists the runs of a model that was asked for by name. In the pairing
-// Closest it has the switches of the file "models", if it is there.
-func (d *directory) modelFile(file string) ([]Run, error) {
-	models, err := d.models()
+// runsOfModelFile lists the runs of a model that the user named. With the pairing Closest the model gets its switches from the
+// file "models".
+func (d *directory) runsOfModelFile(file string) ([]Run, error) {
+	models, err := d.modelLines()
 	if err != nil {
 		return nil, err
 	}
@@ -235,7 +232,7 @@ func (d *directory) modelFile(file string) ([]Run, error) {
 	}
 	var runs []Run
 	for _, m := range models {
-		more, err := d.model(m)
+		more, err := d.runsOfModel(m)
 		if err != nil {
 			return nil, err
 		}
@@ -244,14 +241,14 @@ func (d *directory) modelFile(file string) ([]Run, error) {
 	return runs, nil
 }
 
-// model lists the runs of a model, with the switches behind its name.
-func (d *directory) model(own []word) ([]Run, error) {
+// runsOfModel lists the runs of a model; own is its name followed by its switches.
+func (d *directory) runsOfModel(own []word) ([]Run, error) {
 	model, own := own[0].text, own[1:]
-	models, err := d.models()
+	models, err := d.modelLines()
 	if err != nil {
 		return nil, err
 	}
-	argLines, err := d.argsOf(model)
+	argLines, err := d.argLinesOf(model)
 	if err != nil {
 		return nil, err
 	}
@@ -259,10 +256,10 @@ func (d *directory) model(own []word) ([]Run, error) {
 	for _, args := range argLines {
 		args = slices.Concat(own, args)
 		for _, f := range d.files {
-			if !isProps(f) || !d.paired(model, f, models) {
+			if !isProps(f) || !d.isPaired(model, f, models) {
 				continue
 			}
-			more, err := d.combine(f, func(extra []word) Run { return d.run(model, f, args, extra) })
+			more, err := d.combineArgs(f, func(extra []word) Run { return d.newRun(model, f, args, extra) })
 			if err != nil {
 				return nil, err
 			}
@@ -272,7 +269,7 @@ func (d *directory) model(own []word) ([]Run, error) {
 			if !isAuto(f) || !strings.HasPrefix(f, path.Base(model)) {
 				continue
 			}
-			more, err := d.auto(model, f, args)
+			more, err := d.runsOfAuto(model, f, args)
 			if err != nil {
 				return nil, err
 			}
@@ -282,19 +279,19 @@ func (d *directory) model(own []word) ([]Run, error) {
 	return runs, nil
 }
 
-// props lists the runs of a properties file.
-func (d *directory) props(file string) ([]Run, error) {
-	models, err := d.models()
+// runsOfProps lists the runs of a properties file.
+func (d *directory) runsOfProps(file string) ([]Run, error) {
+	models, err := d.modelLines()
 	if err != nil {
 		return nil, err
 	}
-	if d.pairing == Matching { // the file "models" does not count
+	if d.pairing == Matching { // prism-auto -m ignores the file "models"
 		models = nil
-		for _, m := range d.namesakes(file) {
+		for _, m := range d.modelsNamedBy(file) {
 			models = append(models, []word{{text: m}})
 		}
 	}
-	extras, err := d.argsOf(file)
+	extras, err := d.argLinesOf(file)
 	if err != nil {
 		return nil, err
 	}
@@ -302,10 +299,10 @@ func (d *directory) props(file string) ([]Run, error) {
 	for _, extra := range extras {
 		for _, m := range models {
 			model := m[0].text
-			if !d.paired(model, file, models) {
+			if !d.isPaired(model, file, models) {
 				continue
 			}
-			more, err := d.combine(model, func(args []word) Run { return d.run(model, file, m[1:], args, extra) })
+			more, err := d.combineArgs(model, func(args []word) Run { return d.newRun(model, file, m[1:], args, extra) })
 			if err != nil {
 				return nil, err
 			}
@@ -315,20 +312,20 @@ func (d *directory) props(file string) ([]Run, error) {
 	return runs, nil
 }
 
-// autoFile lists the runs of an .auto file.
-func (d *directory) autoFile(file string) ([]Run, error) {
-	names := d.namesakes(file)
+// runsOfAutoFile lists the runs of an .auto file that the user named.
+func (d *directory) runsOfAutoFile(file string) ([]Run, error) {
+	names := d.modelsNamedBy(file)
 	if len(names) == 0 {
-		return d.orphan(file)
+		return d.runsWithoutModel(file)
 	}
 	var runs []Run
 	for _, model := range names {
-		argLines, err := d.argsOf(model)
+		argLines, err := d.argLinesOf(model)
 		if err != nil {
 			return nil, err
 		}
 		for _, args := range argLines {
-			more, err := d.auto(model, file, args)
+			more, err := d.runsOfAuto(model, file, args)
 			if err != nil {
 				return nil, err
 			}
@@ -338,26 +335,26 @@ func (d *directory) autoFile(file string) ([]Run, error) {
 	return runs, nil
 }
 
-// orphan lists the runs of an .auto file without a model, whose lines name theirs.
-func (d *directory) orphan(file string) ([]Run, error) {
-	argLines, err := d.args(file)
+// runsWithoutModel lists the runs of an .auto file that belongs to no model; its lines name the models.
+func (d *directory) runsWithoutModel(file string) ([]Run, error) {
+	argLines, err := d.readLines(file)
 	if err != nil {
 		return nil, err
 	}
 	var runs []Run
 	for _, args := range argLines {
-		runs = append(runs, d.run("", "", args))
+		runs = append(runs, d.newRun("", "", args))
 	}
 	return runs, nil
 }
 
-// combine returns a run for every line of the .args file of a file.
-func (d *directory) combine(file string, run func(args []word) Run) ([]Run, error) {
-	argLines, err := d.argsOf(file)
+// combineArgs returns one run for every line of the .args file that belongs to a file.
+func (d *directory) combineArgs(file string, run func(args []word) Run) ([]Run, error) {
+	argLines, err := d.argLinesOf(file)
 	if err != nil {
 		return nil, err
 	}
-	if d.found += len(argLines); d.found > maxRuns {
+	if d.runCount += len(argLines); d.runCount > maxRuns {
 		return nil, &syntax.Error{File: path.Join(d.dir, file), Msg: fmt.Sprintf("found more than %d runs in this directory, want less", maxRuns)}
 	}
 	var runs []Run
@@ -367,15 +364,15 @@ func (d *directory) combine(file string, run func(args []word) Run) ([]Run, erro
 	return runs, nil
 }
 
-// auto returns the runs of an .auto file with its model.
-func (d *directory) auto(model, file string, args []word) ([]Run, error) {
-	argLines, err := d.args(file)
+// runsOfAuto lists the runs of an .auto file with its model.
+func (d *directory) runsOfAuto(model, file string, args []word) ([]Run, error) {
+	argLines, err := d.readLines(file)
 	if err != nil {
 		return nil, err
 	}
 	var runs []Run
 	for _, line := range argLines {
-		more, err := d.combine(file, func(extra []word) Run { return d.run(model, "", args, line, extra) })
+		more, err := d.combineArgs(file, func(extra []word) Run { return d.newRun(model, "", args, line, extra) })
 		if err != nil {
 			return nil, err
 		}
@@ -384,8 +381,8 @@ func (d *directory) auto(model, file string, args []word) ([]Run, error) {
 	return runs, nil
 }
 
-// run returns the run of a model and a properties file, each empty if there is none.
-func (d *directory) run(model, props string, args ...[]word) Run {
+// newRun returns the run of a model and a properties file; each is empty if there is none.
+func (d *directory) newRun(model, props string, args ...[]word) Run {
 	r := Run{Dir: d.dir}
 	if model != "" {
 		r.Model = path.Join(d.dir, model)
@@ -400,17 +397,16 @@ func (d *directory) run(model, props string, args ...[]word) Run {
 	return r
 }
 
-// argsOf reads the .args file of a file; without one there is one line without
-// switches.
-func (d *directory) argsOf(file string) ([][]word, error) {
-	found, err := d.args(file + ".args")
+// argLinesOf reads the .args file that belongs to a file. If it does not exist there is one line without switches.
+func (d *directory) argLinesOf(file string) ([][]word, error) {
+	found, err := d.readLines(file + ".args")
 	if errors.Is(err, fs.ErrNotExist) {
 		return [][]word{nil}, nil
 	}
 	return found, err
 }
 
-// args reads the lines of a file.
-func (d *directory) args(file string) ([][]word, error) {
+// readLines reads the lines of a file.
+func (d *directory) readLines(file string) ([][]word, error) {
 	return readLines(d.fsys, path.Join(d.dir, file))
 }

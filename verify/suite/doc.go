@@ -2,7 +2,7 @@
 // prism-auto: models, properties files, and .args and .auto files with switches.
 //
 //	runs, err := suite.Discover(os.DirFS("prism-tests"), "functionality/language", true)
-//	opts, err := runs[0].Options()  // what the switches of PRISM ask of any engine
+//	opts, err := runs[0].Options()  // the meaning of PRISM's switches, for any engine
 //
-// It starts nothing and reads no model.
+// It runs no tools and reads no models.
 package suite

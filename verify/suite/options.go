@@ -10,73 +10,70 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// Options is what the switches of a run ask for, as far as that is a question
-// of what to compute and not of how: the engines and solution methods of PRISM
-// are not in it.
+// Options is the meaning of a run's switches: what to compute. It leaves out how to compute, such as PRISM's engines
+// and solution methods.
 type Options struct {
-	// Model and Props are the files of the run, wherever they were named; empty
-	// if there is none.
+	// Model and Props are the files of the run; each is empty if there is none.
 	Model, Props string
 	Consts       []string         // arguments of -const
 	Select       []string         // -property: names, or numbers from 1
 	Type         syntax.ModelType // -dtmc, -mdp, -ctmc; TypeNone to leave the model's
 	Exact        bool             // -exact
 	Fair         bool             // -fair
-	// NoFixDeadlocks is -nofixdl, NoProbChecks -noprobchecks.
+	// NoFixDeadlocks is -nofixdl, and NoProbChecks is -noprobchecks.
 	NoFixDeadlocks, NoProbChecks bool
 	// Params are the parameters of -param, as written.
 	Params string
 	// Simulation is nil without -sim.
 	Simulation *Simulation
-	// Transient is a time of -transient, and Steady is -steadystate.
+	// Transient is the time of -transient; Steady is -steadystate.
 	Transient string
 	Steady    bool
-	// Imports and Exports are those switches, each with its arguments.
+	// Imports and Exports are the switches of that kind, each with its arguments.
 	Imports, Exports [][]string
-	// Switches are all of them, in order.
+	// Switches are all switches, in order.
 	Switches []Switch
 }
 
-// Simulation has the switches that begin with -sim; zero is not given.
+// Simulation has the values of the switches that begin with -sim; zero means not given.
 type Simulation struct {
 	Method                                        string
 	Samples, PathLength, MinSamples               int64
 	Error, HalfWidth, Approximation, MaxRewardSum float64 // -simconf, -simwidth, -simapprox, -simmaxrwd
 }
 
-// Options reads the switches. A switch that it does not know is an error, a
-// *syntax.Error where it is written.
+// Options interprets the switches. The error for an unknown switch is a *syntax.Error at its place.
 //
 // Source: PrismCL.java and PrismSettings.java of PRISM 4.10.
 func (r Run) Options() (Options, error) {
-	p := &reader{Options: &Options{Model: r.Model, Props: r.Props}, run: r}
-	p.split()
+	p := &optionReader{Options: &Options{Model: r.Model, Props: r.Props}, run: r}
+	p.splitArgs()
 	for i := range p.Switches {
-		p.read(&p.Switches[i])
+		p.readSwitch(&p.Switches[i])
 	}
 	return *p.Options, p.err
 }
 
-// reader reads the switches of a run. The first error stays.
-type reader struct {
+// optionReader interprets the switches of a run. It keeps the first error.
+type optionReader struct {
 	*Options
-	run Run
-	at  int // index of the current switch among the arguments
-	err error
+	run     Run
+	current int // index of the current switch among the arguments
+	err     error
 }
 
-func (r *reader) fail(format string, args ...any) {
+func (r *optionReader) fail(format string, args ...any) {
 	if r.err == nil {
-		r.err = r.run.errorAt(r.at, fmt.Sprintf(format, args...))
+		r.err = r.run.errorAt(r.current, fmt.Sprintf(format, args...))
 	}
 }
 
-// split finds the switches and the files.
-func (r *reader) split() {
+// splitArgs splits the arguments into switches and files.
+func (r *optionReader) splitArgs() {
 	args := r.run.Args
 	var names []int
 	for i := 0; i < len(args); {
-		r.at = i
+		r.current = i
 		if !strings.HasPrefix(args[i], "-") {
 			names = append(names, i)
 			i++
@@ -99,14 +96,13 @@ func (r *reader) split() {
 		return s.Import() && s.Name() != "importresults" && s.Name() != "importpepa"
 	})
 	for _, i := range names {
-		r.at = i
-		r.file(args[i], imported)
+		r.current = i
+		r.addFile(args[i], imported)
 	}
 }
 
-// file takes a word without a dash: the model, unless one is imported, then the
-// properties.
-func (r *reader) file(word string, imported bool) {
+// addFile sets the model, unless one is imported, and then the properties file.
+func (r *optionReader) addFile(word string, imported bool) {
 	switch name := path.Join(r.run.Dir, word); {
 	case r.Model == "" && !imported:
 		r.Model = name
@@ -117,12 +113,12 @@ func (r *reader) file(word string, imported bool) {
 	}
 }
 
-// read interprets a switch that has all its arguments.
-func (r *reader) read(s *Switch) {
+// readSwitch interprets a switch; it ignores one with a wrong number of arguments.
+func (r *optionReader) readSwitch(s *Switch) {
 	if n, _ := arity(s.Name()); len(s.Words) != 1+n {
 		return
 	}
-	r.at = s.index
+	r.current = s.index
 	switch name := s.Name(); name {
 	case "const":
 		r.Consts = append(r.Consts, s.Words[1])
@@ -145,12 +141,12 @@ func (r *reader) read(s *Switch) {
 	case "steadystate", "ss":
 		r.Steady = true
 	default:
-		r.group(s)
+		r.readGroup(s)
 	}
 }
 
-// group reads the switches that come in groups.
-func (r *reader) group(s *Switch) {
+// readGroup interprets the switches that are recognised by a prefix.
+func (r *optionReader) readGroup(s *Switch) {
 	switch {
 	case s.Ignored():
 	case s.Import():
@@ -158,11 +154,11 @@ func (r *reader) group(s *Switch) {
 	case s.Export():
 		r.Exports = append(r.Exports, s.Words)
 	case strings.HasPrefix(s.Name(), "sim"):
-		r.simulation(s)
+		r.readSimulation(s)
 	}
 }
 
-func (r *reader) simulation(s *Switch) {
+func (r *optionReader) readSimulation(s *Switch) {
 	if r.Simulation == nil {
 		r.Simulation = &Simulation{}
 	}
@@ -171,23 +167,23 @@ func (r *reader) simulation(s *Switch) {
 	case "simmethod":
 		sim.Method = s.Words[1]
 	case "simsamples":
-		sim.Samples = r.integer(s.Words[1])
+		sim.Samples = r.parseInteger(s.Words[1])
 	case "simvar":
-		sim.MinSamples = r.integer(s.Words[1])
+		sim.MinSamples = r.parseInteger(s.Words[1])
 	case "simpathlen":
-		sim.PathLength = r.integer(s.Words[1])
+		sim.PathLength = r.parseInteger(s.Words[1])
 	case "simconf":
-		sim.Error = r.number(s.Words[1])
+		sim.Error = r.parseNumber(s.Words[1])
 	case "simwidth":
-		sim.HalfWidth = r.number(s.Words[1])
+		sim.HalfWidth = r.parseNumber(s.Words[1])
 	case "simapprox":
-		sim.Approximation = r.number(s.Words[1])
+		sim.Approximation = r.parseNumber(s.Words[1])
 	case "simmaxrwd":
-		sim.MaxRewardSum = r.number(s.Words[1])
+		sim.MaxRewardSum = r.parseNumber(s.Words[1])
 	}
 }
 
-func (r *reader) integer(word string) int64 {
+func (r *optionReader) parseInteger(word string) int64 {
 	n, err := strconv.ParseInt(word, 10, 64)
 	if err != nil {
 		r.fail("found %q, want an integer", word)
@@ -195,7 +191,7 @@ func (r *reader) integer(word string) int64 {
 	return n
 }
 
-func (r *reader) number(word string) float64 {
+func (r *optionReader) parseNumber(word string) float64 {
 	x, err := strconv.ParseFloat(word, 64)
 	if err != nil {
 		r.fail("found %q, want a number", word)

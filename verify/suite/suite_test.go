@@ -16,7 +16,7 @@ import (
 
 // tree is a suite with every kind of file; the expected runs below are what
 // prism-auto -e prints for it.
-func tree() fstest.MapFS {
+func discoverTree() fstest.MapFS {
 	fsys := fstest.MapFS{}
 	for name, text := range map[string]string{
 		"b.nm":                  "",
@@ -72,7 +72,7 @@ func TestDiscover(t *testing.T) {
 			"s/sub/c.prism s/sub/other.props -const K=3",
 		}},
 	} {
-		runs, err := suite.Discover(tree(), "s", tt.pairing)
+		runs, err := suite.Discover(discoverTree(), "s", tt.pairing)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -119,17 +119,17 @@ func TestDiscoverFile(t *testing.T) {
 		{"sub/other.props", suite.Every, "s/sub/c.prism s/sub/other.props -const K=3"},
 		{"list.txt", suite.Matching, "s/b.nm s/b.nm.props -ex; s/b.nm s/b.nm.props -const N=1,M=2 -exact; s/sub/c.prism s/sub/c.prism.props"},
 	} {
-		runs, err := suite.Discover(tree(), "s/"+tt.file, tt.pairing)
+		runs, err := suite.Discover(discoverTree(), "s/"+tt.file, tt.pairing)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := list(runs); got != tt.want {
+		if got := discoverList(runs); got != tt.want {
 			t.Errorf("%s, pairing %v:\n%s\nwant\n%s", tt.file, tt.pairing, got, tt.want)
 		}
 	}
 }
 
-func list(runs []suite.Run) string {
+func discoverList(runs []suite.Run) string {
 	var out []string
 	for _, r := range runs {
 		out = append(out, r.String())
@@ -155,7 +155,7 @@ func TestClosest(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := list(runs); got != tt.want {
+		if got := discoverList(runs); got != tt.want {
 			t.Errorf("%s: %s, want %s", tt.files, got, tt.want)
 		}
 	}
@@ -218,7 +218,7 @@ func TestHostileLists(t *testing.T) {
 }
 
 func TestDiscoverMissing(t *testing.T) {
-	if _, err := suite.Discover(tree(), "nowhere", suite.Matching); err == nil {
+	if _, err := suite.Discover(discoverTree(), "nowhere", suite.Matching); err == nil {
 		t.Error("no error for a directory that does not exist")
 	}
 }

@@ -11,32 +11,28 @@ type Switch struct {
 	index int      // of the first word among the arguments
 }
 
-// Name returns the switch without dashes and without what is behind a colon:
-// "exportmodel".
+// Name returns the switch without dashes and without the part after a colon: "exportmodel".
 func (s *Switch) Name() string {
 	name, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(s.Words[0], "-"), "-"), ":")
 	return name
 }
 
-// Ignored reports whether a switch says how PRISM computes, or what it prints,
-// and not what.
+// Ignored reports whether the switch only changes how PRISM computes or what it prints.
 func (s *Switch) Ignored() bool {
 	_, ok := ignored(s.Name())
 	return ok
 }
 
-// Import reports whether a switch names a file to read.
+// Import reports whether the switch names a file to read.
 func (s *Switch) Import() bool { return strings.HasPrefix(s.Name(), "import") }
 
-// Export reports whether a switch names files to write, or how.
+// Export reports whether the switch names files to write, or their format.
 func (s *Switch) Export() bool { return strings.HasPrefix(s.Name(), "export") && !s.Ignored() }
 
-// Files are the arguments of an import or export that name files, with what is
-// behind a colon.
+// Files returns the arguments of an import or export, with the parts after a colon.
 func (s *Switch) Files() []string { return s.Words[1:] }
 
-// ignored are switches that say how PRISM computes, or what it prints, with the
-// number of their arguments.
+// ignored lists the switches that only change how PRISM computes or what it prints, with the number of their arguments.
 func ignored(name string) (args int, ok bool) {
 	switch name {
 	case "explicit", "ex", "hybrid", "h", "sparse", "s", "mtbdd", "m", "power", "pow", "pwr", "jacobi", "jac",

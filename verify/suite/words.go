@@ -8,38 +8,38 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// word is one word of a file of switches.
+// word is one word of a file of switches, with its place.
 type word struct {
 	text  string
 	place Place
 }
 
 const (
-	// maxLines is the size of a file of switches, or of a list, in bytes; PRISM's own
-	// suite has none of more than 2,505.
+	// maxLines is the greatest size of a file of switches or of a list, in bytes. PRISM's own
+	// suite has files of up to 2,505 bytes.
 	maxLines = 256 << 10
-	// maxRuns is how many runs the lines of a model's file and of its properties' may
-	// come to in a directory.
+	// maxRuns is the greatest number of runs in a directory: the lines of a model's file and of
+	// its properties' file multiply.
 	maxRuns = 100_000
 )
 
-// readLines reads a file of switches, or a list.
+// readLines reads a file of switches or a list.
 func readLines(fsys fs.FS, name string) ([][]word, error) {
 	text, err := limited.ReadFile(fsys, name, maxLines)
 	if err != nil {
 		return nil, err
 	}
-	return lines(name, text), nil
+	return splitLines(name, text), nil
 }
 
-// lines splits a file of switches into words, line by line, without the lines
-// that are empty or start with #. There is no quoting.
-func lines(name string, text []byte) [][]word {
+// splitLines splits a file of switches into words, line by line. It skips empty lines and lines that start with #. There
+// is no quoting.
+func splitLines(name string, text []byte) [][]word {
 	var out [][]word
 	number, offset := int32(0), 0
 	for line := range bytes.Lines(text) {
 		number++
-		if words := split(name, number, offset, line); len(words) > 0 && words[0].text[0] != '#' {
+		if words := splitWords(name, number, offset, line); len(words) > 0 && words[0].text[0] != '#' {
 			out = append(out, words)
 		}
 		offset += len(line)
@@ -47,8 +47,8 @@ func lines(name string, text []byte) [][]word {
 	return out
 }
 
-// split splits a line at blanks.
-func split(name string, number int32, offset int, line []byte) []word {
+// splitWords splits a line at blanks.
+func splitWords(name string, number int32, offset int, line []byte) []word {
 	var words []word
 	start := -1
 	for i := 0; i <= len(line); i++ {

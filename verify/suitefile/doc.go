@@ -1,8 +1,8 @@
-// Package suitefile reads tilecheck.yaml, the file that says what to test in a
-// directory: which models and properties, on which engines, and what to expect of
-// them beyond their RESULT annotations (docs/test.md).
+// Package suitefile reads tilecheck.yaml, the file that defines the tests of a
+// directory: models, properties, engines, and expectations
+// beyond the RESULT annotations (docs/test.md).
 //
-// A suite file comes with a pull request, so reading one takes bounded time and
-// memory whatever is in it, and every mistake is told with its place. The package
-// runs nothing; it lists tests for package verify/regress.
+// A suite file may come with an untrusted pull request. So reading one takes bounded time and
+// memory, and every error has a place. The package
+// runs no tests; it lists them for package verify/regress.
 package suitefile

@@ -23,10 +23,10 @@ import (
 	"tilecheck/verify/suite"
 )
 
-// Name is the name of the file that says what to test in a directory.
+// Name is the name of the suite file in a directory.
 const Name = "tilecheck.yaml"
 
-// File is a suite file. What it leaves out is zero.
+// File is a suite file. Fields that the file leaves out are zero.
 type File struct {
 	Title                  string
 	PrismImage, StormImage string
@@ -36,44 +36,43 @@ type File struct {
 	Jobs                   int
 	Cluster                settings.Settings
 
-	name     string // as people call it
+	name     string // as the user calls it
 	defaults section
 	sections []section
 }
 
-// section is one suite of a suite file, or what all of them have in common.
+// section is one suite of a suite file, or the settings that all its suites share.
 type section struct {
 	name    string
 	paths   []located
 	pairing suite.Pairing
-	paired  bool // whether the pairing is given
+	paired  bool // the file gives the pairing
 	engines []string
 	consts  []string
 	timeout time.Duration
 	memory  int64
-	extra   []extra
+	extra   []expectation
 }
 
-// located is a word of a suite file.
+// located is a word of a suite file with its place.
 type located struct {
 	text string
 	pos  syntax.Pos
 }
 
-// extra is an expectation, of the properties of one file if that is given.
-type extra struct {
+// expectation is an expectation of a suite file. If file is not empty it applies only to the properties of that file.
+type expectation struct {
 	file located
 	regress.Extra
 }
 
-// Read reads a suite file. The error is a syntax.ErrorList with every mistake in
-// it. name is what people call the file.
+// Read reads a suite file. name is used in messages. The error is a syntax.ErrorList with every error of the file.
 func Read(name string, src []byte) (*File, error) {
 	r := &suiteReader{yamlReader: yamlReader{file: name}}
 	f := &File{name: name}
 	doc := r.document(src)
-	common := r.sectionEntries(&f.defaults)
-	r.mapping(doc, "the file", append(common, []entry{
+	shared := r.sectionEntries(&f.defaults)
+	r.mapping(doc, "the file", append(shared, []entry{
 		{"title", func(n ast.Node) { f.Title = r.text(n) }},
 		{"images", func(n ast.Node) {
 			r.mapping(n, "images", []entry{
@@ -91,7 +90,7 @@ func Read(name string, src []byte) (*File, error) {
 		}},
 		{"strict", func(n ast.Node) { f.Strict = r.boolean(n) }},
 		{"jobs", func(n ast.Node) { f.Jobs = r.count(n) }},
-		{"cluster", func(n ast.Node) { r.cluster(n, &f.Cluster) }},
+		{"cluster", func(n ast.Node) { r.readCluster(n, &f.Cluster) }},
 		{"suites", func(n ast.Node) {
 			r.list(n, func(n ast.Node) {
 				var s section
@@ -127,76 +126,76 @@ func probability(s string) (float64, error) {
 	return x, err
 }
 
-// suiteReader knows what the values of a suite file mean.
+// suiteReader interprets the values of a suite file.
 type suiteReader struct{ yamlReader }
 
-// cluster reads what is asked of a cluster.
-func (r *suiteReader) cluster(n ast.Node, s *settings.Settings) {
-	checked := func(to *string, check func(string) error) func(ast.Node) {
+// readCluster reads the cluster settings.
+func (r *suiteReader) readCluster(n ast.Node, s *settings.Settings) {
+	readText := func(to *string, check func(string) error) func(ast.Node) {
 		return func(n ast.Node) {
 			if *to = r.text(n); *to != "" {
-				r.checked(n, check(*to))
+				r.report(n, check(*to))
 			}
 		}
 	}
-	counted := func(to *int, most int) func(ast.Node) {
+	readCount := func(to *int, most int) func(ast.Node) {
 		return func(n ast.Node) {
 			if *to = r.count(n); *to > most {
 				r.fail(n, "found %d, want at most %d", *to, most)
 			}
 		}
 	}
-	listed := func(to *[]string, check func(string) error) func(ast.Node) {
+	readList := func(to *[]string, check func(string) error) func(ast.Node) {
 		return func(n ast.Node) {
 			r.list(n, func(n ast.Node) {
 				text := r.text(n)
-				r.checked(n, check(text))
+				r.report(n, check(text))
 				*to = append(*to, text)
 			})
 		}
 	}
 	r.mapping(n, "cluster", []entry{
-		{"partition", checked(&s.Partition, settings.CheckName)},
-		{"account", checked(&s.Account, settings.CheckName)},
-		{"time", checked(&s.Time, settings.CheckTime)},
+		{"partition", readText(&s.Partition, settings.CheckName)},
+		{"account", readText(&s.Account, settings.CheckName)},
+		{"time", readText(&s.Time, settings.CheckTime)},
 		{"memory", func(n ast.Node) { s.Memory = r.size(n) }},
-		{"cpus", counted(&s.CPUs, settings.MaxCPUs)},
-		{"shards", counted(&s.Shards, settings.MaxShards)},
-		{"tasks", counted(&s.Tasks, settings.MaxShards)},
-		{"sbatch", listed(&s.Sbatch, settings.CheckSbatch)},
+		{"cpus", readCount(&s.CPUs, settings.MaxCPUs)},
+		{"shards", readCount(&s.Shards, settings.MaxShards)},
+		{"tasks", readCount(&s.Tasks, settings.MaxShards)},
+		{"sbatch", readList(&s.Sbatch, settings.CheckSbatch)},
 		{"kubernetes", func(n ast.Node) {
 			k := &s.Kubernetes
 			r.mapping(n, "kubernetes", []entry{
-				{"image", checked(&k.Image, settings.CheckImage)},
-				{"claim", checked(&k.Claim, settings.CheckObject)},
-				{"mount", checked(&k.Mount, settings.CheckMount)},
-				{"namespace", checked(&k.Namespace, settings.CheckNamespace)},
-				{"parallelism", counted(&k.Parallelism, settings.MaxShards)},
-				{"run-as", checked(&k.RunAs, settings.CheckRunAs)},
-				{"pull-secret", checked(&k.PullSecret, settings.CheckObject)},
-				{"priority-class", checked(&k.Priority, settings.CheckObject)},
-				{"labels", listed(&k.Labels, settings.CheckLabel)},
-				{"nodes", listed(&k.Nodes, settings.CheckNode)},
-				{"tolerations", listed(&k.Tolerations, settings.CheckToleration)},
+				{"image", readText(&k.Image, settings.CheckImage)},
+				{"claim", readText(&k.Claim, settings.CheckObject)},
+				{"mount", readText(&k.Mount, settings.CheckMount)},
+				{"namespace", readText(&k.Namespace, settings.CheckNamespace)},
+				{"parallelism", readCount(&k.Parallelism, settings.MaxShards)},
+				{"run-as", readText(&k.RunAs, settings.CheckRunAs)},
+				{"pull-secret", readText(&k.PullSecret, settings.CheckObject)},
+				{"priority-class", readText(&k.Priority, settings.CheckObject)},
+				{"labels", readList(&k.Labels, settings.CheckLabel)},
+				{"nodes", readList(&k.Nodes, settings.CheckNode)},
+				{"tolerations", readList(&k.Tolerations, settings.CheckToleration)},
 			})
 		}},
 	})
 	if len(r.errs) == 0 {
-		r.checked(n, s.Check())
+		r.report(n, s.Check())
 	}
 }
 
-func (r *suiteReader) checked(n ast.Node, err error) {
+func (r *suiteReader) report(n ast.Node, err error) {
 	if err != nil {
 		r.fail(n, "%v", err)
 	}
 }
 
-// sectionEntries are the keys that a suite and the whole file share.
+// sectionEntries returns the keys that a suite and the whole file have in common.
 func (r *suiteReader) sectionEntries(s *section) []entry {
 	return []entry{
 		{"match", func(n ast.Node) {
-			s.pairing, s.paired = value(&r.yamlReader, n, "closest, name or all", pairingNamed), true
+			s.pairing, s.paired = value(&r.yamlReader, n, "closest, name or all", parsePairing), true
 		}},
 		{"engines", func(n ast.Node) {
 			r.list(n, func(n ast.Node) {
@@ -207,14 +206,14 @@ func (r *suiteReader) sectionEntries(s *section) []entry {
 				s.engines = append(s.engines, label)
 			})
 		}},
-		{"const", func(n ast.Node) { s.consts = r.consts(n) }},
+		{"const", func(n ast.Node) { s.consts = r.readConsts(n) }},
 		{"timeout", func(n ast.Node) { s.timeout = r.duration(n) }},
 		{"memory", func(n ast.Node) { s.memory = r.size(n) }},
-		{"expect", func(n ast.Node) { r.list(n, func(n ast.Node) { r.expectation(n, s) }) }},
+		{"expect", func(n ast.Node) { r.list(n, func(n ast.Node) { r.readExpectation(n, s) }) }},
 	}
 }
 
-func pairingNamed(s string) (suite.Pairing, error) {
+func parsePairing(s string) (suite.Pairing, error) {
 	names := []string{"closest", "name", "all"}
 	i := slices.Index(names, s)
 	if i < 0 {
@@ -223,8 +222,8 @@ func pairingNamed(s string) (suite.Pairing, error) {
 	return []suite.Pairing{suite.Closest, suite.Matching, suite.Every}[i], nil
 }
 
-// consts reads definitions: texts as those of --const, or a mapping.
-func (r *suiteReader) consts(n ast.Node) []string {
+// readConsts reads constant definitions: strings as for --const, or a mapping.
+func (r *suiteReader) readConsts(n ast.Node) []string {
 	var values []*ast.MappingValueNode
 	switch n := n.(type) {
 	case *ast.MappingNode:
@@ -247,16 +246,16 @@ func (r *suiteReader) consts(n ast.Node) []string {
 		name, ok := scalar(v.Key)
 		text := name + "=" + r.text(v.Value)
 		if _, err := sema.ParseConsts([]string{text}); !ok || err != nil || strings.Contains(text, ",") {
-			r.fail(v.Value, "found %s, want a value or a range low:high or low:step:high", kindOf(v.Value))
+			r.fail(v.Value, "found %s, want a value or a range low:high or low:step:high", describeNode(v.Value))
 		}
 		out = append(out, text)
 	}
 	return out
 }
 
-// expectation reads an element of the list expect.
-func (r *suiteReader) expectation(n ast.Node, s *section) {
-	x := extra{Extra: regress.Extra{File: r.file, Pos: posOf(n)}}
+// readExpectation reads an element of the list "expect".
+func (r *suiteReader) readExpectation(n ast.Node, s *section) {
+	x := expectation{Extra: regress.Extra{File: r.file, Pos: posOf(n)}}
 	var conditions string
 	var result, terms ast.Node
 	r.mapping(n, "an expectation", []entry{
@@ -264,8 +263,8 @@ func (r *suiteReader) expectation(n ast.Node, s *section) {
 		{"file", func(n ast.Node) { x.file = located{r.text(n), posOf(n)} }},
 		{"const", func(n ast.Node) {
 			before := len(r.errs)
-			if conditions = strings.Join(r.consts(n), ","); len(r.errs) > before {
-				conditions = "" // told where they are written
+			if conditions = strings.Join(r.readConsts(n), ","); len(r.errs) > before {
+				conditions = "" // readConsts has reported the error
 			}
 		}},
 		{"result", func(n ast.Node) { result = n }},
@@ -277,24 +276,24 @@ func (r *suiteReader) expectation(n ast.Node, s *section) {
 	}
 	if result != nil {
 		e, mistakes := expect.NewExpectation(r.text(result), conditions, posOf(result))
-		r.mistakes(mistakes)
+		r.addMistakes(mistakes)
 		x.Result = &e
 	}
 	if terms != nil {
 		t, mistakes := expect.NewTerms(r.text(terms), conditions, posOf(terms))
-		r.mistakes(mistakes)
+		r.addMistakes(mistakes)
 		x.Terms = &t
 	}
 	s.extra = append(s.extra, x)
 }
 
-func (r *suiteReader) mistakes(ms []expect.Mistake) {
+func (r *suiteReader) addMistakes(ms []expect.Mistake) {
 	for _, m := range ms {
 		r.errs.Add(r.file, m.Pos, "%s", m.Msg)
 	}
 }
 
-// Suites lists the names of the suites that have one.
+// Suites returns the names of the suites that have one.
 func (f *File) Suites() []string {
 	var out []string
 	for i := range f.sections {
@@ -305,9 +304,8 @@ func (f *File) Suites() []string {
 	return out
 }
 
-// Tests lists the tests of a suite file in a directory of a file system. only
-// names the suites wanted; none means all. The error is a syntax.ErrorList if
-// files that are named are not there.
+// Tests lists the tests of a suite file that is in the directory dir of fsys. only are the names of the wanted suites;
+// empty means all. The error is a syntax.ErrorList if the suite file names files that do not exist.
 func (f *File) Tests(fsys fs.FS, dir string, only []string) ([]regress.Test, error) {
 	var out []regress.Test
 	var errs syntax.ErrorList
@@ -316,24 +314,24 @@ func (f *File) Tests(fsys fs.FS, dir string, only []string) ([]regress.Test, err
 		if len(only) > 0 && !slices.Contains(only, s.name) {
 			continue
 		}
-		tests, err := regress.Discover(fsys, f.places(fsys, dir, s, &errs), f.pairingOf(s))
+		tests, err := regress.Discover(fsys, f.testPaths(fsys, dir, s, &errs), f.pairingOf(s))
 		if err != nil {
 			return nil, err
 		}
 		for _, t := range tests {
-			f.complete(&t, s)
+			f.applyDefaults(&t, s)
 			out = append(out, t)
 		}
-		f.lost(s.extra, tests, &errs)
+		f.reportUnmatched(s.extra, tests, &errs)
 	}
 	if len(only) == 0 {
-		f.lost(f.defaults.extra, out, &errs)
+		f.reportUnmatched(f.defaults.extra, out, &errs)
 	}
 	return out, errs.Err()
 }
 
-// places lists where the tests of a suite are.
-func (f *File) places(fsys fs.FS, dir string, s *section, errs *syntax.ErrorList) []string {
+// testPaths returns the files and directories of a suite.
+func (f *File) testPaths(fsys fs.FS, dir string, s *section, errs *syntax.ErrorList) []string {
 	if len(s.paths) == 0 {
 		return []string{dir}
 	}
@@ -356,27 +354,27 @@ func (f *File) pairingOf(s *section) suite.Pairing {
 	return f.defaults.pairing
 }
 
-// lost reports expectations of files that no test has.
-func (f *File) lost(xs []extra, tests []regress.Test, errs *syntax.ErrorList) {
+// reportUnmatched reports expectations for files that no test has.
+func (f *File) reportUnmatched(xs []expectation, tests []regress.Test, errs *syntax.ErrorList) {
 	for _, x := range xs {
-		if x.file.text != "" && !slices.ContainsFunc(tests, func(t regress.Test) bool { return x.isFor(&t) }) {
+		if x.file.text != "" && !slices.ContainsFunc(tests, func(t regress.Test) bool { return x.appliesTo(&t) }) {
 			errs.Add(f.name, x.file.pos, "found %q, want a properties file of a test", x.file.text)
 		}
 	}
 }
 
-// isFor reports whether an expectation is for the properties of a test.
-func (e *extra) isFor(t *regress.Test) bool {
+// appliesTo reports whether an expectation is for the properties of a test.
+func (e *expectation) appliesTo(t *regress.Test) bool {
 	return e.file.text == "" || path.Base(t.Props) == e.file.text || strings.HasSuffix(t.Props, "/"+e.file.text)
 }
 
-// complete gives a test what its suite and the file say.
-func (f *File) complete(t *regress.Test, s *section) {
+// applyDefaults sets the fields of a test from its suite and, where that is silent, from the file.
+func (f *File) applyDefaults(t *regress.Test, s *section) {
 	t.Engines = s.engines
 	if len(t.Engines) == 0 {
 		t.Engines = f.defaults.engines
 	}
-	t.Consts, _ = regress.Override(f.defaults.consts, s.consts) // they were read before
+	t.Consts, _ = regress.Override(f.defaults.consts, s.consts) // the definitions were validated before
 	t.Time, t.Memory = s.timeout, s.memory
 	if t.Time == 0 {
 		t.Time = f.defaults.timeout
@@ -385,13 +383,13 @@ func (f *File) complete(t *regress.Test, s *section) {
 		t.Memory = f.defaults.memory
 	}
 	for _, x := range slices.Concat(s.extra, f.defaults.extra) {
-		if x.isFor(t) {
+		if x.appliesTo(t) {
 			t.Extra = append(t.Extra, x.Extra)
 		}
 	}
 }
 
-// Pair replaces the pairings of the file.
+// Pair replaces the pairings of the file by p.
 func (f *File) Pair(p suite.Pairing) {
 	f.defaults.pairing = p
 	for i := range f.sections {
@@ -399,7 +397,7 @@ func (f *File) Pair(p suite.Pairing) {
 	}
 }
 
-// Engine reads "native:exact": the name of an engine, and how it is to compute.
+// Engine parses a label such as "native:exact": the name of an engine, and how it computes.
 func Engine(label string) (name string, e runner.Entrant, err error) {
 	name, e, err = runner.ParseEntrant(label)
 	switch {
@@ -413,8 +411,7 @@ func Engine(label string) (name string, e runner.Entrant, err error) {
 	return name, e, err
 }
 
-// In reads the suite file of a directory; nil if there is none. call says what
-// people call a file.
+// In reads the suite file of a directory; nil if there is none. call returns the name of a file for messages.
 func In(fsys fs.FS, dir string, call func(string) string) (*File, error) {
 	file := path.Join(dir, Name)
 	f, err := Open(fsys, file, call)
@@ -424,7 +421,7 @@ func In(fsys fs.FS, dir string, call func(string) string) (*File, error) {
 	return f, err
 }
 
-// Open reads a suite file. call says what people call it.
+// Open reads a suite file. call returns the name of a file for messages.
 func Open(fsys fs.FS, file string, call func(string) string) (*File, error) {
 	src, err := limited.ReadFile(fsys, file, maxYAML)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// yamlReader reads one YAML file. It collects diagnostics with their places.
+// yamlReader reads one YAML file and collects errors with their places.
 type yamlReader struct {
 	file string
 	errs syntax.ErrorList
@@ -27,7 +27,7 @@ func (r *yamlReader) fail(n ast.Node, format string, args ...any) {
 	r.errs.Add(r.file, posOf(n), format, args...)
 }
 
-// posOf is where a node begins.
+// posOf returns the place where a node begins.
 func posOf(n ast.Node) syntax.Pos {
 	if m, ok := n.(*ast.MappingNode); ok && len(m.Values) > 0 {
 		return posOf(m.Values[0].Key)
@@ -39,10 +39,10 @@ func posOf(n ast.Node) syntax.Pos {
 	return syntax.Pos{Line: int32(p.Line), Col: int32(p.Column)}
 }
 
-// document returns the one document of a file, nil if it is empty.
+// document parses the file and returns its only document; nil if it is empty.
 func (r *yamlReader) document(src []byte) ast.Node {
-	src = bytes.TrimPrefix(src, []byte("\uFEFF")) // which YAML allows
-	if !r.modest(src) {
+	src = bytes.TrimPrefix(src, []byte("\uFEFF")) // YAML allows a byte order mark
+	if !r.withinLimits(src) {
 		return nil
 	}
 	file, err := parser.ParseBytes(src, 0)
@@ -72,17 +72,16 @@ func (r *yamlReader) document(src []byte) ast.Node {
 }
 
 const (
-	// maxYAML is the size of a suite file, in bytes, and maxNesting the depth of its
-	// lists and mappings that the parser is given: its memory grows with the square
-	// of the depth, and nothing stops it.
+	// maxYAML is the greatest size of a suite file, in bytes. maxNesting is the greatest depth of
+	// lists and mappings: the parser's memory grows with the square
+	// of the depth, and the parser has no limit of its own.
 	maxYAML    = 256 << 10
 	maxNesting = 64
 )
 
-// modest refuses a file that is too large or too deep to be parsed. Brackets are
-// counted wherever they stand, in texts and comments, too, and so are dashes that
-// begin a line, one in the other.
-func (r *yamlReader) modest(src []byte) bool {
+// withinLimits reports whether a file is small and flat enough for the parser. It overestimates the depth: it counts all
+// brackets, also in strings and comments, and the dashes at the beginning of a line.
+func (r *yamlReader) withinLimits(src []byte) bool {
 	if len(src) > maxYAML {
 		r.errs.Add(r.file, syntax.Pos{Line: 1, Col: 1}, "found a file of %d bytes, want one of at most %d", len(src), maxYAML)
 		return false
@@ -112,13 +111,13 @@ func (r *yamlReader) modest(src []byte) bool {
 	return true
 }
 
-// entry is one key of a mapping and what reads its value.
+// entry is a key of a mapping, with the function that reads its value.
 type entry struct {
 	key  string
 	read func(ast.Node)
 }
 
-// mapping reads a mapping that has none but these keys, each once.
+// mapping reads a mapping. Other keys than those of entries, and duplicate keys, are errors.
 func (r *yamlReader) mapping(n ast.Node, what string, entries []entry) {
 	var values []*ast.MappingValueNode
 	switch n := n.(type) {
@@ -129,7 +128,7 @@ func (r *yamlReader) mapping(n ast.Node, what string, entries []entry) {
 	case *ast.MappingValueNode:
 		values = []*ast.MappingValueNode{n}
 	default:
-		r.fail(n, "found %s, want a mapping of %s", kindOf(n), what)
+		r.fail(n, "found %s, want a mapping of %s", describeNode(n), what)
 		return
 	}
 	seen := make(map[string]bool)
@@ -152,7 +151,7 @@ func (r *yamlReader) mapping(n ast.Node, what string, entries []entry) {
 	}
 }
 
-// list reads a sequence, or one element that stands for itself.
+// list reads a sequence, or a single value as a sequence of one.
 func (r *yamlReader) list(n ast.Node, read func(ast.Node)) {
 	switch n := n.(type) {
 	case nil, *ast.NullNode:
@@ -165,21 +164,21 @@ func (r *yamlReader) list(n ast.Node, read func(ast.Node)) {
 	}
 }
 
-// text reads a scalar as it is written, without quotes.
+// text returns a scalar as it is written, without quotes.
 func (r *yamlReader) text(n ast.Node) string {
 	s, ok := scalar(n)
 	if !ok {
-		r.fail(n, "found %s, want one value", kindOf(n))
+		r.fail(n, "found %s, want one value", describeNode(n))
 	}
 	return s
 }
 
-// value reads a scalar that parse understands; want says what that is.
+// value parses a scalar; want describes it in the error message.
 func value[T any](r *yamlReader, n ast.Node, want string, parse func(string) (T, error)) T {
 	s, ok := scalar(n)
 	x, err := parse(s)
 	if !ok || err != nil {
-		r.fail(n, "found %s, want %s", kindOf(n), want)
+		r.fail(n, "found %s, want %s", describeNode(n), want)
 		var zero T
 		return zero
 	}
@@ -238,8 +237,8 @@ func scalar(n ast.Node) (string, bool) {
 	return "", false
 }
 
-// kindOf is a node in a message.
-func kindOf(n ast.Node) string {
+// describeNode describes a node in a message.
+func describeNode(n ast.Node) string {
 	if s, ok := scalar(n); ok {
 		return strconv.Quote(s)
 	}

@@ -9,117 +9,116 @@ import (
 	"tilecheck/native/explicit/sparse"
 )
 
-// average computes long-run averages with fractions, and the bias that goes with them.
-func (w *work) average(right *sparse.Set) (*solve.Values, error) {
+// averageColumns computes the gain (long-run average) in rational arithmetic, and a bias, which it shifts to be nonnegative.
+func (w *vectorProof) averageColumns(right *sparse.Set) (*solve.Values, error) {
 	if w.effort < fractions {
-		return nil, errors.New("averages take fractions")
+		return nil, errors.New("long-run averages need rational arithmetic")
 	}
-	r := w.earned
+	r := w.structure
 	if r == nil {
 		r = &sparse.Reward{}
 		r.State, r.StateRat = indicator(right)
 	}
-	compute := w.evaluated
+	compute := w.gainAndBias
 	if w.graph.First != nil {
-		compute = w.howard
+		compute = w.policyIteration
 	}
 	v, bias, err := compute(w.graph, r)
 	if err != nil {
 		return nil, err
 	}
-	least := new(big.Rat)
+	leastBias := new(big.Rat)
 	for _, b := range bias {
-		if b.Cmp(least) < 0 {
-			least = b
+		if b.Cmp(leastBias) < 0 {
+			leastBias = b
 		}
 	}
-	h := &certificate.Values{Rats: make([]*big.Rat, len(bias))}
-	for k, s := range w.states() {
-		h.Rats[k] = new(big.Rat).Sub(bias[s], least)
+	biasColumn := &certificate.Values{Rats: make([]*big.Rat, len(bias))}
+	for k, s := range w.orderedStates() {
+		biasColumn.Rats[k] = new(big.Rat).Sub(bias[s], leastBias)
 	}
-	w.write(v)
-	w.LowerBias, w.UpperBias = h, h
+	w.setBoundColumns(v)
+	w.LowerBias, w.UpperBias = biasColumn, biasColumn
 	return v, nil
 }
 
-// evaluated returns the averages of a chain, and a bias: what is earned, less the average of
-// the state, until one state of each bottom component is reached. It solves h = r - g + P h,
-// where h is 0 in those states.
-func (w *work) evaluated(g *sparse.Graph, r *sparse.Reward) (v *solve.Values, bias []*big.Rat, err error) {
+// gainAndBias returns the gain g and a bias h of a Markov chain, which solve g + h = r + P h. The bias is 0 in one
+// reference state of each BSCC; elsewhere it is the expected reward until a reference state, minus the expected gain until then.
+func (w *vectorProof) gainAndBias(g *sparse.Graph, r *sparse.Reward) (v *solve.Values, bias []*big.Rat, err error) {
 	if v, err = solve.LongRun(w.ctx, g, r, solve.Max, w.options()); err != nil {
 		return nil, nil, err
 	}
-	ends, err := g.EndComponents(w.ctx, nil, nil)
+	components, err := g.EndComponents(w.ctx, nil, nil)
 	if err != nil {
 		return nil, nil, err
 	}
-	ground := sparse.NewSet(g.NumStates())
-	for i := range ends.Num() {
-		ground.Add(int(ends.Members(i)[0]))
+	references := sparse.NewSet(g.NumStates())
+	for i := range components.Num() {
+		references.Add(int(components.Members(i)[0]))
 	}
-	earned, err := solve.ReachReward(w.ctx, g, r, ground, solve.Max, w.options())
+	rewardUntilReference, err := solve.ReachReward(w.ctx, g, r, references, solve.Max, w.options())
 	if err != nil {
 		return nil, nil, err
 	}
-	mean := &sparse.Reward{State: v.Lower, StateRat: v.Exact}
-	expected, err := solve.ReachReward(w.ctx, g, mean, ground, solve.Max, w.options())
+	gain := &sparse.Reward{State: v.Lower, StateRat: v.Exact}
+	gainUntilReference, err := solve.ReachReward(w.ctx, g, gain, references, solve.Max, w.options())
 	if err != nil {
 		return nil, nil, err
 	}
 	bias = make([]*big.Rat, g.NumStates())
 	for s := range bias {
-		bias[s] = new(big.Rat).Sub(earned.Exact[s], expected.Exact[s])
+		bias[s] = new(big.Rat).Sub(rewardUntilReference.Exact[s], gainUntilReference.Exact[s])
 	}
 	return v, bias, nil
 }
 
-// maxImprovements is how many schedulers are tried.
+// maxImprovements is the greatest number of schedulers that policy iteration evaluates.
 const maxImprovements = 1000
 
-// howard improves a scheduler of an MDP by its averages, and where they are the same by its
-// bias, until no choice is better. Then the bias is moved by a multiple of the averages, so
-// that it also goes with choices that lose of those: a step of them costs more than any
-// bias gains.
+// policyIteration improves a scheduler of an MDP, by its gain and where that is equal by its bias, until no choice is better.
+// The checker asks for g + h >= r + P h (for the maximum) of all choices, and the result satisfies that only where the gain
+// stays equal. So policyIteration adds a multiple of the gain to the bias: a choice that loses gain then fails by more
+// than its bias could win.
 //
-// Source: Howard's policy iteration for several chains (Puterman, Markov Decision Processes, section 9.2).
-func (w *work) howard(g *sparse.Graph, r *sparse.Reward) (v *solve.Values, bias []*big.Rat, err error) {
+// Source: Howard's multichain policy iteration (Puterman, Markov Decision Processes, section 9.2).
+func (w *vectorProof) policyIteration(g *sparse.Graph, r *sparse.Reward) (v *solve.Values, bias []*big.Rat, err error) {
 	choice := make([]int, g.NumStates())
 	for s := range choice {
 		choice[s], _ = g.Choices(s)
 	}
 	for range maxImprovements {
-		chain, earned, err := w.induced(g, r, choice)
+		chain, earned, err := w.inducedChain(g, r, choice)
 		if err != nil {
 			return nil, nil, err
 		}
-		if v, bias, err = w.evaluated(chain, earned); err != nil {
+		if v, bias, err = w.gainAndBias(chain, earned); err != nil {
 			return nil, nil, err
 		}
 		if w.improve(g, r, choice, v.Exact, bias) {
 			continue
 		}
-		move := new(big.Rat)
+		multiple := new(big.Rat)
 		for s := range choice {
 			first, end := g.Choices(s)
 			for c := first; c < end; c++ {
-				if loss := w.better(v.Exact[s], w.mean(g, c, v.Exact)); loss.Sign() > 0 {
-					lacks := w.better(w.step(g, r, s, c, bias), new(big.Rat).Add(v.Exact[s], bias[s]))
-					if lacks.Quo(lacks, loss).Cmp(move) > 0 {
-						move = lacks
+				if gainLoss := w.advantage(v.Exact[s], w.expectedNext(g, c, v.Exact)); gainLoss.Sign() > 0 {
+					biasExcess := w.advantage(w.rewardAndNext(g, r, s, c, bias), new(big.Rat).Add(v.Exact[s], bias[s]))
+					if biasExcess.Quo(biasExcess, gainLoss).Cmp(multiple) > 0 {
+						multiple = biasExcess
 					}
 				}
 			}
 		}
 		for s := range bias {
-			bias[s].Add(bias[s], new(big.Rat).Mul(move, v.Exact[s]))
+			bias[s].Add(bias[s], new(big.Rat).Mul(multiple, v.Exact[s]))
 		}
 		return v, bias, w.ctx.Err()
 	}
-	return nil, nil, errors.New("no scheduler was found whose averages are proven to be the best")
+	return nil, nil, errors.New("policy iteration for the long-run average evaluated too many schedulers")
 }
 
-// better is how much better x is than y for the scheduler.
-func (w *work) better(x, y *big.Rat) *big.Rat {
+// advantage returns x-y for a maximum and y-x for a minimum: it is positive if x is better.
+func (w *vectorProof) advantage(x, y *big.Rat) *big.Rat {
 	d := new(big.Rat).Sub(x, y)
 	if !w.Max {
 		d.Neg(d)
@@ -127,8 +126,8 @@ func (w *work) better(x, y *big.Rat) *big.Rat {
 	return d
 }
 
-// mean is that of some values after a choice, and step what the choice earns besides.
-func (w *work) mean(g *sparse.Graph, c int, x []*big.Rat) *big.Rat {
+// expectedNext returns the expected value of x after choice c.
+func (w *vectorProof) expectedNext(g *sparse.Graph, c int, x []*big.Rat) *big.Rat {
 	sum := new(big.Rat)
 	lo, hi := g.Row(c)
 	for i := lo; i < hi; i++ {
@@ -137,14 +136,15 @@ func (w *work) mean(g *sparse.Graph, c int, x []*big.Rat) *big.Rat {
 	return sum
 }
 
-func (w *work) step(g *sparse.Graph, r *sparse.Reward, s, c int, x []*big.Rat) *big.Rat {
-	sum := w.mean(g, c, x)
+// rewardAndNext returns the reward of choice c in state s plus the expected value of x after it.
+func (w *vectorProof) rewardAndNext(g *sparse.Graph, r *sparse.Reward, s, c int, x []*big.Rat) *big.Rat {
+	sum := w.expectedNext(g, c, x)
 	return sum.Add(sum, r.GainRat(s, c))
 }
 
-// improve changes choices to better ones, if there are any: for the averages in all
-// states, or else for the bias.
-func (w *work) improve(g *sparse.Graph, r *sparse.Reward, choice []int, gain, bias []*big.Rat) bool {
+// improve is the improvement step of policy iteration: it switches to choices with a better gain or, if there are none,
+// with an equal gain and a better bias. It reports whether a choice changed.
+func (w *vectorProof) improve(g *sparse.Graph, r *sparse.Reward, choice []int, gain, bias []*big.Rat) bool {
 	changed := false
 	for _, forBias := range []bool{false, true} {
 		for s := range choice {
@@ -154,14 +154,14 @@ func (w *work) improve(g *sparse.Graph, r *sparse.Reward, choice []int, gain, bi
 			}
 			first, end := g.Choices(s)
 			for c := first; c < end; c++ {
-				x := w.mean(g, c, gain)
+				x := w.expectedNext(g, c, gain)
 				if forBias {
 					if x.Cmp(gain[s]) != 0 {
 						continue
 					}
-					x = w.step(g, r, s, c, bias)
+					x = w.rewardAndNext(g, r, s, c, bias)
 				}
-				if w.better(x, best).Sign() > 0 {
+				if w.advantage(x, best).Sign() > 0 {
 					choice[s], best, changed = c, x, true
 				}
 			}
@@ -173,8 +173,8 @@ func (w *work) improve(g *sparse.Graph, r *sparse.Reward, choice []int, gain, bi
 	return false
 }
 
-// induced is the chain that choices make of an MDP.
-func (w *work) induced(g *sparse.Graph, r *sparse.Reward, choice []int) (*sparse.Graph, *sparse.Reward, error) {
+// inducedChain returns the Markov chain that one choice per state leaves of an MDP, and its rewards.
+func (w *vectorProof) inducedChain(g *sparse.Graph, r *sparse.Reward, choice []int) (*sparse.Graph, *sparse.Reward, error) {
 	if err := w.ctx.Err(); err != nil {
 		return nil, nil, err
 	}
@@ -199,7 +199,7 @@ func (w *work) induced(g *sparse.Graph, r *sparse.Reward, choice []int) (*sparse
 	return sparse.NewGraph(m), out, nil
 }
 
-// indicator is a reward of 1 in the states of a set.
+// indicator returns a state reward that is 1 in the states of a set and 0 elsewhere.
 func indicator(x *sparse.Set) ([]float64, []*big.Rat) {
 	f, r := make([]float64, x.Len()), make([]*big.Rat, x.Len())
 	for s := range x.All() {

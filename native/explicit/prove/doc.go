@@ -1,17 +1,17 @@
-// Package prove makes certificates: of a space with fractions and a property, the
-// sets and vectors from which its answer follows, as package certificate has them.
+// Package prove makes certificates: for a state space with rational weights and a property, it computes the
+// sets and vectors from which the answer follows, in the types of package certificate.
 //
 //	p, err := prove.New(space, prove.Options{})
-//	i, r, err := p.Proven(ctx, property) // p.Claims[i], what proves it, and what the checker says
-//	f := prove.Only(&p.File, i)      // a certificate of that claim alone
-//	k := prove.NewSkeleton()         // what is to be shown, without how
+//	i, r, err := p.Proven(ctx, property) // adds p.Claims[i] with its proof; r is the checker's result
+//	f := prove.Only(&p.File, i)      // a certificate of this claim only
+//	k := prove.NewSkeleton()         // the claims without their proofs
 //	i, err = k.Add(property)
 //
-// A property becomes sets and vectors by its syntax alone (translate). Their columns
-// are what package solve computes, on a grid of numbers so fine that the equations
-// still imply the bounds (vector), and ranks that graph searches find (rank). Where
-// doubles have too little slack the columns are fractions. Nothing here has to be
-// right: what is wrong package certify does not accept.
+// The translation of a property to sets and vectors depends on its syntax only (translate.go).
+// Package solve computes the columns of the vectors, as multiples of a number (the grid) so small that the
+// rounded bounds still satisfy their inequalities (vector.go). Graph searches compute the ranks (rank.go). Where
+// float64 is not precise enough, the columns are fractions. Errors in this package are harmless: package
+// certify rejects a wrong certificate.
 //
-// What has no certificate is refused by name, as a *result.Failure.
+// If certificates cannot express a property, the error is a *result.Failure that says why.
 package prove

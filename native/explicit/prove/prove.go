@@ -20,13 +20,13 @@ import (
 	"tilecheck/result"
 )
 
-// Options says how to compute. The zero value is the default.
+// Options says how a Prover computes. The zero value is the default.
 type Options struct {
-	// Epsilon is the relative width that is wanted; 0 is solve's default.
+	// Epsilon is the relative width that the caller asks for; 0 means solve.DefaultEpsilon.
 	Epsilon float64
-	// Ordered puts states into PRISM's order, which files have.
+	// Ordered sorts the states as PRISM does. Certificate files need that order.
 	Ordered bool
-	// Reward returns the rewards of a structure; nil is the space's method.
+	// Reward returns a reward structure; nil means the space's own method.
 	Reward func(index int) (*sparse.Reward, error)
 }
 
@@ -37,27 +37,27 @@ func (o Options) epsilon() float64 {
 	return solve.DefaultEpsilon
 }
 
-// Prover makes the certificate of a space. Not safe for concurrent use.
+// Prover makes certificates of one state space. It is not safe for concurrent use.
 type Prover struct {
 	*Skeleton
-	space   *explicit.Space
-	graph   *sparse.Graph
-	opts    Options
-	order   []uint32 // the state at each place of the certificate; nil for the state itself
-	places  []uint32 // the inverse
-	numbers *numbers
-	rewards map[int]*sparse.Reward
-	truths  map[int]truth
-	values  map[int]*bounds
-	scales  map[int]int // exponents of about the greatest values of vectors
-	// products with automata, by the number of the vector
-	products map[int]*product
-	checked  *exact.Model // as the checker has it
-	answers  []*answer
-	finer    float64 // relative width for narrow
+	space       *explicit.Space
+	graph       *sparse.Graph
+	opts        Options
+	order       []uint32 // the state at each index of the certificate; nil if they are the same
+	index       []uint32 // the inverse of order
+	numbers     *numbers
+	rewards     map[int]*sparse.Reward
+	memberships map[int]membership
+	computed    map[int]*bounds
+	exponents   map[int]int // by vector: the binary exponent of about its greatest value
+	// products are the products with automata, by vector
+	products      map[int]*product
+	checkerModel  *exact.Model // the model in the checker's form; nil before the first check
+	shared        []*sharedSolution
+	narrowEpsilon float64 // the relative width that narrowFloats asks for
 }
 
-// New returns the prover of a space with fractions.
+// New returns a Prover for a state space with rational weights.
 func New(space *explicit.Space, opts Options) (*Prover, error) {
 	if !space.Model().Exact() {
 		return nil, errors.New("there are no fractions")
@@ -67,7 +67,7 @@ func New(space *explicit.Space, opts Options) (*Prover, error) {
 	}
 	p := &Prover{
 		Skeleton: NewSkeleton(), space: space, graph: sparse.NewGraph(space.Model()), opts: opts,
-		rewards: make(map[int]*sparse.Reward), truths: make(map[int]truth), values: make(map[int]*bounds), scales: make(map[int]int),
+		rewards: make(map[int]*sparse.Reward), memberships: make(map[int]membership), computed: make(map[int]*bounds), exponents: make(map[int]int),
 		products: make(map[int]*product),
 	}
 	if opts.Reward == nil {
@@ -75,17 +75,17 @@ func New(space *explicit.Space, opts Options) (*Prover, error) {
 	}
 	if opts.Ordered {
 		p.order = space.Order()
-		p.places = make([]uint32, len(p.order))
+		p.index = make([]uint32, len(p.order))
 		for k, s := range p.order {
-			p.places[s] = uint32(k)
+			p.index[s] = uint32(k)
 		}
 	}
-	p.model()
+	p.buildModel()
 	return p, nil
 }
 
-// states are the places of the certificate, with their states.
-func (p *Prover) states() iter.Seq2[int, int] {
+// orderedStates yields each index of the certificate with its state.
+func (p *Prover) orderedStates() iter.Seq2[int, int] {
 	return func(yield func(k, s int) bool) {
 		for k := range p.graph.NumStates() {
 			s := k
@@ -99,55 +99,57 @@ func (p *Prover) states() iter.Seq2[int, int] {
 	}
 }
 
-func (p *Prover) place(s uint32) uint32 {
-	if p.places != nil {
-		return p.places[s]
+// indexOf returns the index of a state in the certificate.
+func (p *Prover) indexOf(s uint32) uint32 {
+	if p.index != nil {
+		return p.index[s]
 	}
 	return s
 }
 
-// bits puts a set into the order of the certificate.
+// bits converts a set to the order of the certificate.
 func (p *Prover) bits(x *sparse.Set) certificate.Bits {
 	out := certificate.NewBits(x.Len())
 	for s := range x.All() {
-		out.Add(int(p.place(uint32(s))))
+		out.Add(int(p.indexOf(uint32(s))))
 	}
 	return out
 }
 
-// Add adds the claim that answers a property and what proves it, and returns its
-// number. The error is a *result.Failure for what there is no certificate of.
+// Add adds the claim that answers a property, with the sets and vectors that prove it, and returns the claim's index.
+// It tries ever greater efforts until the interval is as narrow as Options.Epsilon asks for; if none gets there,
+// the narrowest interval stays. The error is a *result.Failure if certificates cannot express the property.
 func (p *Prover) Add(ctx context.Context, prop *Property) (int, error) {
-	defer func() { p.answers = nil }() // they are of this property
+	defer func() { p.shared = nil }() // they belong to this property
 	i, err := p.Skeleton.Add(prop)
 	if err != nil {
 		return 0, err
 	}
 	c := &p.Claims[i]
-	if g := prop.Guess; c.Vector >= 0 && g > 0 && !math.IsInf(g, 1) && p.scales[c.Vector] == 0 {
+	if g := prop.Guess; c.Vector >= 0 && g > 0 && !math.IsInf(g, 1) && p.exponents[c.Vector] == 0 {
 		_, exp := math.Frexp(max(g, 1))
-		p.scales[c.Vector] = exp + 2
+		p.exponents[c.Vector] = exp + 2
 	}
-	var best *Prover // what has a proof, with an interval that is too wide
-	widest := math.Inf(1)
-	for e := p.least(); ; {
-		width, err := p.claim(ctx, c, e)
+	var bestProof *Prover // the narrowest proof so far, still too wide
+	bestWidth := math.Inf(1)
+	for e := p.firstEffort(); ; {
+		width, err := p.proveClaim(ctx, c, e)
 		if err == nil && width <= p.opts.epsilon() {
 			return i, nil
 		}
-		p.finer = p.opts.epsilon() / 16
-		if err == nil && (best == nil || width < widest) {
-			best, widest = p.snapshot(), width
-			p.finer = min(p.finer, p.opts.epsilon()*p.opts.epsilon()/width/4)
+		p.narrowEpsilon = p.opts.epsilon() / 16
+		if err == nil && (bestProof == nil || width < bestWidth) {
+			bestProof, bestWidth = p.snapshot(), width
+			p.narrowEpsilon = min(p.narrowEpsilon, p.opts.epsilon()*p.opts.epsilon()/width/4)
 		}
 		if ctx.Err() != nil {
-			best, err = nil, ctx.Err()
-		} else if next, more := p.next(e); more {
+			bestProof, err = nil, ctx.Err()
+		} else if next, more := p.nextEffort(e); more {
 			e = next
 			continue
 		}
-		if best != nil {
-			p.Vectors, p.Sets, p.values, p.truths = best.Vectors, best.Sets, best.values, best.truths
+		if bestProof != nil {
+			p.Vectors, p.Sets, p.computed, p.memberships = bestProof.Vectors, bestProof.Sets, bestProof.computed, bestProof.memberships
 			return i, nil
 		}
 		p.Claims = p.Claims[:i]
@@ -155,26 +157,26 @@ func (p *Prover) Add(ctx context.Context, prop *Property) (int, error) {
 	}
 }
 
-// snapshot returns what is known, apart from which more can be tried.
+// snapshot returns a copy of the proofs so far, to which Add can return.
 func (p *Prover) snapshot() *Prover {
 	s := *p.Skeleton
 	s.Vectors, s.Sets = slices.Clone(s.Vectors), slices.Clone(s.Sets)
-	return &Prover{Skeleton: &s, values: maps.Clone(p.values), truths: maps.Clone(p.truths)}
+	return &Prover{Skeleton: &s, computed: maps.Clone(p.computed), memberships: maps.Clone(p.memberships)}
 }
 
-// Proven adds the claim that answers a property, and returns its number and what the checker
-// proves of it.
+// Proven calls Add and lets the checker check the new claim. It returns the claim's index and the checker's result,
+// whose Holds says whether the property holds. The error is a *NotAccepted if the checker rejects the certificate.
 func (p *Prover) Proven(ctx context.Context, prop *Property) (int, *certify.Result, error) {
 	i, err := p.Add(ctx, prop)
 	if err != nil {
 		return i, nil, err
 	}
-	if p.checked == nil {
-		if p.checked, err = exact.New(ctx, p.Model); err != nil {
+	if p.checkerModel == nil {
+		if p.checkerModel, err = exact.New(ctx, p.Model); err != nil {
 			return i, nil, err
 		}
 	}
-	results, err := certify.CheckOf(ctx, p.checked, Only(&p.File, i))
+	results, err := certify.CheckOf(ctx, p.checkerModel, Only(&p.File, i))
 	if ctx.Err() != nil {
 		return i, nil, ctx.Err()
 	}
@@ -187,21 +189,21 @@ func (p *Prover) Proven(ctx context.Context, prop *Property) (int, *certify.Resu
 	return i, &results[0], nil
 }
 
-// Accepts returns why the checker does not accept another vector in place of the one that
-// a claim which was proven is about: nil if it does.
+// Accepts checks another vector in place of the vector of a claim that Proven returned.
+// It returns nil if the checker accepts it, otherwise the reason.
 func (p *Prover) Accepts(ctx context.Context, claim int, v certificate.Vector) error {
 	f, c := p.File, p.Claims[claim]
 	f.Vectors = slices.Clone(f.Vectors)
 	f.Vectors[c.Vector] = v
 	f.Claims = []certificate.Claim{{Vector: c.Vector, Over: c.Over}}
-	results, err := certify.CheckOf(ctx, p.checked, Only(&f, 0))
+	results, err := certify.CheckOf(ctx, p.checkerModel, Only(&f, 0))
 	if err != nil {
 		return err
 	}
 	return results[0].Err
 }
 
-// NotAccepted says why the checker does not accept a certificate that was made.
+// NotAccepted says why the checker rejects a certificate that the prover made.
 type NotAccepted struct{ Why error }
 
 func (e *NotAccepted) Error() string {
@@ -210,47 +212,47 @@ func (e *NotAccepted) Error() string {
 
 func (e *NotAccepted) Unwrap() error { return e.Why }
 
-// errUndecided says that bounds leave open what a set has.
+// errUndecided says that the bounds of a vector do not decide which states a set contains.
 var errUndecided = errors.New("the bounds of a value leave open whether it reaches the number it is compared with")
 
-// claim proves a claim, and returns the relative width of its interval.
-func (p *Prover) claim(ctx context.Context, c *certificate.Claim, e effort) (float64, error) {
-	over, err := p.decided(ctx, c.Over, e)
+// proveClaim computes the sets and vectors of a claim, and returns the relative width of its interval.
+func (p *Prover) proveClaim(ctx context.Context, c *certificate.Claim, e effort) (float64, error) {
+	states, err := p.decidedSet(ctx, c.Over, e)
 	if err != nil {
 		return 0, err
 	}
 	if c.Of == "first" {
-		over = p.first(c, over)
+		states = p.firstState(c, states)
 	}
 	if c.Vector < 0 {
-		t, err := p.truth(ctx, c.Set, e)
+		m, err := p.membership(ctx, c.Set, e)
 		switch {
 		case err != nil:
 			return 0, err
-		case c.Of == "count" && over.Minus(t.yes).Minus(t.no).Empty():
+		case c.Of == "count" && states.Minus(m.in).Minus(m.out).Empty():
 		case c.Of == "count":
 			return 0, errUndecided
-		case c.Of == "exists" && !over.Intersect(t.yes).Empty():
+		case c.Of == "exists" && !states.Intersect(m.in).Empty():
 			c.Holds = true
-		case c.Of == "exists" && over.Minus(t.no).Empty():
+		case c.Of == "exists" && states.Minus(m.out).Empty():
 			c.Holds = false
 		case c.Of == "exists":
 			return 0, errUndecided
-		case !over.Intersect(t.no).Empty():
+		case !states.Intersect(m.out).Empty():
 			c.Holds = false
-		case over.Minus(t.yes).Empty():
+		case states.Minus(m.in).Empty():
 			c.Holds = true
 		default:
 			return 0, errUndecided
 		}
 		return 0, nil
 	}
-	b, err := p.vector(ctx, c.Vector, e)
+	b, err := p.boundsOf(ctx, c.Vector, e)
 	if err != nil || b.Exact != nil {
 		return 0, err
 	}
 	width := 0.0
-	for s := range over.All() {
+	for s := range states.All() {
 		switch lo, hi := b.Lower[s], b.Upper[s]; {
 		case lo == hi:
 		case math.IsInf(hi, 1):
@@ -262,141 +264,141 @@ func (p *Prover) claim(ctx context.Context, c *certificate.Claim, e effort) (flo
 	return width, nil
 }
 
-// first returns the first of some states. In the order of files that is what the claim says;
-// in another one the claim is about that state, and there is no file for it.
-func (p *Prover) first(c *certificate.Claim, over *sparse.Set) *sparse.Set {
-	least := -1
-	for s := range over.All() {
-		if least < 0 || p.space.Compare(s, least) < 0 {
-			least = s
+// firstState returns the set of the first of some states, in PRISM's order. If the certificate has another order,
+// it changes the claim to one about that single state.
+func (p *Prover) firstState(c *certificate.Claim, states *sparse.Set) *sparse.Set {
+	first := -1
+	for s := range states.All() {
+		if first < 0 || p.space.Compare(s, first) < 0 {
+			first = s
 		}
 	}
-	out := sparse.NewSet(over.Len())
-	if least >= 0 {
-		out.Add(least)
+	only := sparse.NewSet(states.Len())
+	if first >= 0 {
+		only.Add(first)
 	}
 	if p.order == nil {
-		c.Of, c.Over = "", p.set(certificate.Set{Kind: certificate.Atomic, Text: fmt.Sprint("the first of set ", c.Over), Bits: p.bits(out)})
-		p.truths[c.Over] = known(out)
+		c.Of, c.Over = "", p.set(certificate.Set{Kind: certificate.Atomic, Text: fmt.Sprint("the first of set ", c.Over), Bits: p.bits(only)})
+		p.memberships[c.Over] = exactMembership(only)
 	}
-	return out
+	return only
 }
 
-// truth is what is known of a set.
-type truth struct{ yes, no *sparse.Set }
+// membership is what is known of a set: the states that are in it, and those that are not. The bounds of a
+// vector can leave states undecided.
+type membership struct{ in, out *sparse.Set }
 
-func known(yes *sparse.Set) truth { return truth{yes, yes.Complement()} }
+func exactMembership(in *sparse.Set) membership { return membership{in, in.Complement()} }
 
-func (t truth) open() bool { return t.yes.Count()+t.no.Count() < t.yes.Len() }
+func (t membership) undecided() bool { return t.in.Count()+t.out.Count() < t.in.Len() }
 
-// decided returns a set of which everything must be known.
-func (p *Prover) decided(ctx context.Context, i int, e effort) (*sparse.Set, error) {
-	t, err := p.truth(ctx, i, e)
-	if err == nil && t.open() {
+// decidedSet returns a set; the error is errUndecided if the membership of a state is unknown.
+func (p *Prover) decidedSet(ctx context.Context, i int, e effort) (*sparse.Set, error) {
+	m, err := p.membership(ctx, i, e)
+	if err == nil && m.undecided() {
 		err = errUndecided
 	}
-	return t.yes, err
+	return m.in, err
 }
 
-// truth computes a set, and its columns.
-func (p *Prover) truth(ctx context.Context, i int, e effort) (truth, error) {
-	if t, ok := p.truths[i]; ok {
-		return t, nil
+// membership computes the columns of a set, and which states it contains.
+func (p *Prover) membership(ctx context.Context, i int, e effort) (membership, error) {
+	if m, ok := p.memberships[i]; ok {
+		return m, nil
 	}
-	t, err := p.newTruth(ctx, i, e)
-	if err == nil && !t.open() {
-		p.truths[i] = t
+	m, err := p.computeMembership(ctx, i, e)
+	if err == nil && !m.undecided() {
+		p.memberships[i] = m
 	}
-	return t, err
+	return m, err
 }
 
-func (p *Prover) newTruth(ctx context.Context, i int, e effort) (truth, error) {
+func (p *Prover) computeMembership(ctx context.Context, i int, e effort) (membership, error) {
 	s := &p.Sets[i]
-	var of []truth
+	var operands []membership
 	for _, j := range s.Sets {
-		t, err := p.truth(ctx, j, e)
+		t, err := p.membership(ctx, j, e)
 		if err != nil {
 			return t, err
 		}
-		of = append(of, t)
+		operands = append(operands, t)
 	}
 	switch s.Kind {
 	case certificate.All:
-		return known(sparse.FullSet(p.graph.NumStates())), nil
+		return exactMembership(sparse.FullSet(p.graph.NumStates())), nil
 	case certificate.Init:
 		out := sparse.NewSet(p.graph.NumStates())
 		for _, s := range p.graph.Initial {
 			out.Add(int(s))
 		}
-		return known(out), nil
+		return exactMembership(out), nil
 	case certificate.Atomic:
-		yes, err := p.space.States(p.Atoms[i])
+		in, err := p.space.States(p.Atoms[i])
 		if err != nil {
-			return truth{}, err
+			return membership{}, err
 		}
-		s.Bits = p.bits(yes)
-		return known(yes), nil
+		s.Bits = p.bits(in)
+		return exactMembership(in), nil
 	case certificate.Not:
-		return truth{of[0].no, of[0].yes}, nil
+		return membership{operands[0].out, operands[0].in}, nil
 	case certificate.And:
-		return truth{of[0].yes.Intersect(of[1].yes), of[0].no.Union(of[1].no)}, nil
+		return membership{operands[0].in.Intersect(operands[1].in), operands[0].out.Union(operands[1].out)}, nil
 	case certificate.Or:
-		return truth{of[0].yes.Union(of[1].yes), of[0].no.Intersect(of[1].no)}, nil
+		return membership{operands[0].in.Union(operands[1].in), operands[0].out.Intersect(operands[1].out)}, nil
 	case certificate.Bound:
-		b, err := p.vector(ctx, s.Vector, e)
+		b, err := p.boundsOf(ctx, s.Vector, e)
 		if err != nil {
-			return truth{}, err
+			return membership{}, err
 		}
-		return b.compare(s.Relation, s.Threshold), nil
+		return b.compareThreshold(s.Relation, s.Threshold), nil
 	case certificate.ArgMin, certificate.ArgMax:
-		b, err := p.vector(ctx, s.Vector, e)
-		if err == nil && of[0].open() {
+		b, err := p.boundsOf(ctx, s.Vector, e)
+		if err == nil && operands[0].undecided() {
 			err = errUndecided
 		}
 		if err != nil {
-			return truth{}, err
+			return membership{}, err
 		}
-		return b.optimal(of[0].yes, s.Kind == certificate.ArgMax), nil
+		return b.optimalStates(operands[0].in, s.Kind == certificate.ArgMax), nil
 	}
-	for _, t := range of {
-		if t.open() {
-			return truth{}, errUndecided
+	for _, t := range operands {
+		if t.undecided() {
+			return membership{}, errUndecided
 		}
 	}
 	switch s.Kind {
 	case certificate.ExistsNext:
-		return known(p.graph.ExistsNext(of[0].yes)), nil
+		return exactMembership(p.graph.ExistsNext(operands[0].in)), nil
 	case certificate.ForallNext:
-		return known(p.graph.ForallNext(of[0].yes)), nil
+		return exactMembership(p.graph.ForallNext(operands[0].in)), nil
 	}
-	return p.paths(s, of[0].yes, of[1].yes), nil
+	return p.untilMembership(s, operands[0].in, operands[1].in), nil
 }
 
-// paths computes the states of which some path, or every one, satisfies an until
-// formula, and their ranks.
-func (p *Prover) paths(s *certificate.Set, left, right *sparse.Set) truth {
+// untilMembership computes the states that satisfy E or A of an until formula, and their ranks.
+func (p *Prover) untilMembership(s *certificate.Set, left, right *sparse.Set) membership {
 	var rank []uint32
 	if s.Kind == certificate.ExistsUntil {
-		rank = nearer(p.graph, right, left.Union(right), func(int, int) bool { return true })
+		rank = rankByDistance(p.graph, right, left.Union(right), func(int, int) bool { return true })
 	} else {
-		rank = inevitable(p.graph, left, right)
+		rank = rankAllPaths(p.graph, left, right)
 	}
-	yes := sparse.NewSet(len(rank))
+	in := sparse.NewSet(len(rank))
 	s.Rank = make([]uint32, len(rank))
-	for k, i := range p.states() {
+	for k, i := range p.orderedStates() {
 		if s.Rank[k] = rank[i]; rank[i] != unranked {
-			yes.Add(i)
+			in.Add(i)
 		}
 	}
-	s.Bits = p.bits(yes)
-	return known(yes)
+	s.Bits = p.bits(in)
+	return exactMembership(in)
 }
 
-// compare decides in which states a value is in a relation to a number.
-func (b *bounds) compare(relation string, to *big.Rat) truth {
+// compareThreshold decides in which states the value is in a relation to a threshold.
+func (b *bounds) compareThreshold(relation string, threshold *big.Rat) membership {
 	n := len(b.Lower)
-	t := truth{sparse.NewSet(n), sparse.NewSet(n)}
-	below, above := result.Around(to)
+	m := membership{sparse.NewSet(n), sparse.NewSet(n)}
+	below, above := result.Around(threshold)
 	holds := func(sign int) bool {
 		switch relation {
 		case ">=":
@@ -408,7 +410,7 @@ func (b *bounds) compare(relation string, to *big.Rat) truth {
 		}
 		return sign < 0
 	}
-	sign := func(x float64) int { // of x - to
+	sign := func(x float64) int { // of x - threshold
 		switch {
 		case x < above:
 			return -1
@@ -418,29 +420,29 @@ func (b *bounds) compare(relation string, to *big.Rat) truth {
 		return 1
 	}
 	for s := range n {
-		var least, most bool
+		var lowerHolds, upperHolds bool
 		switch {
 		case b.Exact != nil && b.Exact[s] != nil:
-			least = holds(b.Exact[s].Cmp(to))
-			most = least
+			lowerHolds = holds(b.Exact[s].Cmp(threshold))
+			upperHolds = lowerHolds
 		case b.Exact != nil:
-			least = holds(sign(math.Inf(1)))
-			most = least
+			lowerHolds = holds(sign(math.Inf(1)))
+			upperHolds = lowerHolds
 		default:
-			least, most = holds(sign(b.Lower[s])), holds(sign(b.Upper[s]))
+			lowerHolds, upperHolds = holds(sign(b.Lower[s])), holds(sign(b.Upper[s]))
 		}
 		switch {
-		case least && most:
-			t.yes.Add(s)
-		case !least && !most:
-			t.no.Add(s)
+		case lowerHolds && upperHolds:
+			m.in.Add(s)
+		case !lowerHolds && !upperHolds:
+			m.out.Add(s)
 		}
 	}
-	return t
+	return m
 }
 
-// optimal decides which of some states have the least value, or the greatest.
-func (b *bounds) optimal(over *sparse.Set, most bool) truth {
+// optimalStates decides which of some states have the least value, or the greatest.
+func (b *bounds) optimalStates(states *sparse.Set, greatest bool) membership {
 	// order compares the upper bound of s, for the least value, with the lower one of t.
 	order := func(s, t int, far, near []float64) int {
 		switch {
@@ -452,11 +454,11 @@ func (b *bounds) optimal(over *sparse.Set, most bool) truth {
 		return cmp.Compare(far[s], near[t])
 	}
 	near, far, better := b.Lower, b.Upper, -1
-	if most {
+	if greatest {
 		near, far, better = far, near, 1
 	}
 	first, second, worst := -1, -1, -1
-	for s := range over.All() {
+	for s := range states.All() {
 		if worst < 0 || order(s, worst, far, far) == better {
 			worst = s
 		}
@@ -466,17 +468,17 @@ func (b *bounds) optimal(over *sparse.Set, most bool) truth {
 			second = s
 		}
 	}
-	out := known(sparse.NewSet(over.Len()))
-	for s := range over.All() {
+	out := exactMembership(sparse.NewSet(states.Len()))
+	for s := range states.All() {
 		best := first
 		if s == first {
 			best = second
 		}
 		if order(worst, s, far, near) != better {
-			out.no.Remove(s)
+			out.out.Remove(s)
 		}
 		if best < 0 || order(best, s, near, far) != better {
-			out.yes.Add(s)
+			out.in.Add(s)
 		}
 	}
 	return out

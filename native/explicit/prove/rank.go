@@ -6,8 +6,8 @@ import (
 	"tilecheck/native/explicit/sparse"
 )
 
-// ranks number states so that certain choices lead, with some probability, to a
-// state of a smaller number; unranked is that of states without one.
+// A rank is a number for each state, such that certain choices lead with positive probability to a state of smaller
+// rank. unranked is the rank of states outside the ranked set.
 const unranked = sparse.None
 
 func newRanks(n int) []uint32 {
@@ -18,16 +18,16 @@ func newRanks(n int) []uint32 {
 	return rank
 }
 
-// nearer ranks the states of a set by their distance to others along choices that
-// are usable: each has one with a successor of smaller rank.
-func nearer(g *sparse.Graph, to, within *sparse.Set, usable func(s, c int) bool) []uint32 {
+// rankByDistance ranks the states of a set by their distance to the targets along usable choices: each ranked state
+// has a usable choice with a successor of smaller rank.
+func rankByDistance(g *sparse.Graph, targets, within *sparse.Set, usable func(s, c int) bool) []uint32 {
 	rank := newRanks(g.NumStates())
-	for s := range to.All() {
+	for s := range targets.All() {
 		rank[s] = 0
 	}
-	open := within.Minus(to)
-	sweep(g, rank, open, false, usable)
-	if open.Empty() {
+	unrankedStates := within.Minus(targets)
+	rankInSweeps(g, rank, unrankedStates, false, usable)
+	if unrankedStates.Empty() {
 		return rank
 	}
 	var queue []uint32
@@ -47,44 +47,44 @@ func nearer(g *sparse.Graph, to, within *sparse.Set, usable func(s, c int) bool)
 	return rank
 }
 
-// sweep ranks open states, and removes them from that set, as long as going through all of
-// them in order, backwards and forwards, ranks most of those that are left: where
-// states lead on in the order in which they were found, that is faster than
-// going back from the others. Some choice that counts leads to a smaller rank, or each does.
-func sweep(g *sparse.Graph, rank []uint32, open *sparse.Set, each bool, counts func(s, c int) bool) {
+// rankInSweeps ranks states by passes over all states in alternating order, and removes them from unrankedStates.
+// It stops when a pass ranks less than half of the remaining states. In models whose states were numbered
+// breadth-first this is faster than a backward search. With allChoices, all choices that count must lead to a
+// smaller rank, otherwise one.
+func rankInSweeps(g *sparse.Graph, rank []uint32, unrankedStates *sparse.Set, allChoices bool, counts func(s, c int) bool) {
 	last := math.MaxInt
-	for left, back := open.Count(), true; left > 0 && left <= last/2; back = !back {
-		last = left
+	for remaining, backwards := unrankedStates.Count(), true; remaining > 0 && remaining <= last/2; backwards = !backwards {
+		last = remaining
 		for s := range rank {
-			if back {
+			if backwards {
 				s = len(rank) - 1 - s
 			}
-			if open.Has(s) && onward(g, rank, s, each, counts) {
-				open.Remove(s)
-				left--
+			if unrankedStates.Has(s) && rankState(g, rank, s, allChoices, counts) {
+				unrankedStates.Remove(s)
+				remaining--
 			}
 		}
 	}
 }
 
-// onward ranks a state whose choices lead to ranked ones.
-func onward(g *sparse.Graph, rank []uint32, s int, each bool, counts func(s, c int) bool) bool {
+// rankState ranks a state if its choices lead to ranked states, and reports whether they do.
+func rankState(g *sparse.Graph, rank []uint32, s int, allChoices bool, counts func(s, c int) bool) bool {
 	best := uint32(unranked)
-	if each {
+	if allChoices {
 		best = 0
 	}
 	first, end := g.Choices(s)
 	for c := first; c < end; c++ {
-		near := uint32(unranked)
+		nearest := uint32(unranked)
 		lo, hi := g.Row(c)
 		for _, t := range g.Target[lo:hi] {
-			near = min(near, rank[t])
+			nearest = min(nearest, rank[t])
 		}
 		switch {
-		case !each && near < best && counts(s, c):
-			best = near
-		case each && near > best && (counts == nil || counts(s, c)):
-			best = near
+		case !allChoices && nearest < best && counts(s, c):
+			best = nearest
+		case allChoices && nearest > best && (counts == nil || counts(s, c)):
+			best = nearest
 		}
 	}
 	if best == unranked {
@@ -94,116 +94,115 @@ func onward(g *sparse.Graph, rank []uint32, s int, each bool, counts func(s, c i
 	return true
 }
 
-// forced ranks the states of a set that cannot but come nearer to others: each
-// choice that counts has a successor of smaller rank.
-func forced(g *sparse.Graph, to, within *sparse.Set, counts func(s, c int) bool) []uint32 {
-	rank, open := newRanks(g.NumStates()), within.Minus(to)
-	for s := range to.All() {
+// rankAllChoices ranks the states of a set from which every scheduler reaches the targets with positive
+// probability: each choice that counts has a successor of smaller rank.
+func rankAllChoices(g *sparse.Graph, targets, within *sparse.Set, counts func(s, c int) bool) []uint32 {
+	rank, unrankedStates := newRanks(g.NumStates()), within.Minus(targets)
+	for s := range targets.All() {
 		rank[s] = 0
 	}
-	if sweep(g, rank, open, true, counts); open.Empty() {
+	if rankInSweeps(g, rank, unrankedStates, true, counts); unrankedStates.Empty() {
 		return rank
 	}
-	f := newForce(g, counts)
+	attractor := newAttractor(g, counts)
 	for s := range within.All() {
-		if f.missing[s] == 0 && !to.Has(s) {
-			f.put(s, 0)
+		if attractor.remaining[s] == 0 && !targets.Has(s) {
+			attractor.add(s, 0)
 		}
 	}
-	for s := range to.All() {
-		f.put(s, 0)
+	for s := range targets.All() {
+		attractor.add(s, 0)
 	}
-	f.spread(within)
-	return f.rank
+	attractor.extend(within)
+	return attractor.rank
 }
 
-// force is the search for states that all choices lead nearer to ranked ones.
-type force struct {
-	g       *sparse.Graph
-	rank    []uint32
-	missing []uint32    // choices of each state that do not, of those that count
-	met     *sparse.Set // the others
-	queue   []uint32
-	last    uint32 // the greatest rank
+// attractor is a backward search for the states from which every scheduler reaches ranked states with positive probability.
+type attractor struct {
+	g         *sparse.Graph
+	rank      []uint32
+	remaining []uint32    // for each state, the number of choices without a ranked successor
+	satisfied *sparse.Set // choices with a ranked successor, or that do not count
+	queue     []uint32
+	greatest  uint32 // the greatest rank so far
 }
 
-func newForce(g *sparse.Graph, counts func(s, c int) bool) *force {
-	f := &force{g: g, rank: newRanks(g.NumStates()), missing: make([]uint32, g.NumStates()), met: sparse.NewSet(g.NumChoices())}
-	for s := range f.missing {
+func newAttractor(g *sparse.Graph, counts func(s, c int) bool) *attractor {
+	a := &attractor{g: g, rank: newRanks(g.NumStates()), remaining: make([]uint32, g.NumStates()), satisfied: sparse.NewSet(g.NumChoices())}
+	for s := range a.remaining {
 		first, end := g.Choices(s)
 		for c := first; c < end; c++ {
 			if counts == nil || counts(s, c) {
-				f.missing[s]++
+				a.remaining[s]++
 			} else {
-				f.met.Add(c)
+				a.satisfied.Add(c)
 			}
 		}
 	}
-	return f
+	return a
 }
 
-func (f *force) put(s int, rank uint32) {
-	f.rank[s] = rank
-	f.last = max(f.last, rank)
-	f.queue = append(f.queue, uint32(s))
+// add ranks a state, from which extend will search.
+func (a *attractor) add(s int, rank uint32) {
+	a.rank[s] = rank
+	a.greatest = max(a.greatest, rank)
+	a.queue = append(a.queue, uint32(s))
 }
 
-// spread ranks what leads nearer to what was put since the last time.
-func (f *force) spread(within *sparse.Set) {
-	for ; len(f.queue) > 0; f.queue = f.queue[1:] {
-		t := f.queue[0]
-		for _, c := range f.g.Into(int(t)) {
-			if f.met.Has(int(c)) {
+// extend ranks the states all of whose choices have a ranked successor, starting from the states added since the last call.
+func (a *attractor) extend(within *sparse.Set) {
+	for ; len(a.queue) > 0; a.queue = a.queue[1:] {
+		t := a.queue[0]
+		for _, c := range a.g.Into(int(t)) {
+			if a.satisfied.Has(int(c)) {
 				continue
 			}
-			f.met.Add(int(c))
-			s := f.g.Owner(c)
-			f.missing[s]--
-			if f.missing[s] == 0 && f.rank[s] == unranked && within.Has(s) {
-				f.put(s, f.rank[t]+1)
+			a.satisfied.Add(int(c))
+			s := a.g.Owner(c)
+			a.remaining[s]--
+			if a.remaining[s] == 0 && a.rank[s] == unranked && within.Has(s) {
+				a.add(s, a.rank[t]+1)
 			}
 		}
 	}
 }
 
-// layers ranks the states from which no scheduler surely gets to some others:
-// every choice of a state has a successor in a smaller layer, or has all of them
-// in the state's own.
-func layers(g *sparse.Graph, to *sparse.Set) []uint32 {
-	f := newForce(g, nil)
-	others := to.Complement()
+// trapLayers ranks the states from which no scheduler reaches the targets almost surely: every choice of a state has a
+// successor in a smaller layer, or has all its successors in the state's own layer.
+func trapLayers(g *sparse.Graph, targets *sparse.Set) []uint32 {
+	attractor := newAttractor(g, nil)
+	others := targets.Complement()
 	next := uint32(0)
 	for {
-		trap := f.trap(others)
+		trap := attractor.trap(others)
 		if trap.Empty() {
-			return f.rank
+			return attractor.rank
 		}
 		for s := range trap.All() {
-			f.put(s, next)
+			attractor.add(s, next)
 		}
-		f.spread(others)
-		next = f.last + 1
+		attractor.extend(others)
+		next = attractor.greatest + 1
 	}
 }
 
-// trap returns the greatest set of states without rank whose choices, but for
-// those that lead nearer to a ranked one, stay in it.
-func (f *force) trap(within *sparse.Set) *sparse.Set {
+// trap returns the largest set of unranked states in which every choice stays that has no ranked successor.
+func (a *attractor) trap(within *sparse.Set) *sparse.Set {
 	out := sparse.NewSet(within.Len())
 	for s := range within.All() {
-		if f.rank[s] == unranked {
+		if a.rank[s] == unranked {
 			out.Add(s)
 		}
 	}
 	var queue []uint32
-	for s, r := range f.rank {
+	for s, r := range a.rank {
 		if r == unranked && !out.Has(s) {
 			queue = append(queue, uint32(s))
 		}
 	}
 	for ; len(queue) > 0; queue = queue[1:] {
-		for _, c := range f.g.Into(int(queue[0])) {
-			if s := f.g.Owner(c); out.Has(s) && !f.met.Has(int(c)) {
+		for _, c := range a.g.Into(int(queue[0])) {
+			if s := a.g.Owner(c); out.Has(s) && !a.satisfied.Has(int(c)) {
 				out.Remove(s)
 				queue = append(queue, uint32(s))
 			}
@@ -212,14 +211,13 @@ func (f *force) trap(within *sparse.Set) *sparse.Set {
 	return out
 }
 
-// inevitable ranks the states of which every path satisfies an until formula: all
-// successors of a state have a smaller rank.
-func inevitable(g *sparse.Graph, left, right *sparse.Set) []uint32 {
+// rankAllPaths ranks the states in which every path satisfies an until formula: all successors of a state have a smaller rank.
+func rankAllPaths(g *sparse.Graph, left, right *sparse.Set) []uint32 {
 	rank := newRanks(g.NumStates())
-	missing := make([]uint32, g.NumStates())
-	for s := range missing {
+	remaining := make([]uint32, g.NumStates())
+	for s := range remaining {
 		first, end := g.Choices(s)
-		missing[s] = g.Start[end] - g.Start[first]
+		remaining[s] = g.Start[end] - g.Start[first]
 	}
 	var queue []uint32
 	for s := range right.All() {
@@ -230,8 +228,8 @@ func inevitable(g *sparse.Graph, left, right *sparse.Set) []uint32 {
 		t := queue[0]
 		for _, c := range g.Into(int(t)) {
 			s := g.Owner(c)
-			missing[s]--
-			if missing[s] == 0 && rank[s] == unranked && left.Has(s) {
+			remaining[s]--
+			if remaining[s] == 0 && rank[s] == unranked && left.Has(s) {
 				rank[s] = rank[t] + 1
 				queue = append(queue, uint32(s))
 			}

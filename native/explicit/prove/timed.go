@@ -11,19 +11,20 @@ import (
 )
 
 const (
-	// slowScale is how many binary places numbers have that do not fit 64 bits.
-	slowScale = 240
-	// slowWork is how many transitions are taken with such numbers.
-	slowWork = 1 << 24
+	// longScale is the number of binary places of numbers that do not fit into 64 bits.
+	longScale = 240
+	// maxLongWork is the greatest number of transitions, times steps, that are computed with such numbers.
+	maxLongWork = 1 << 24
 )
 
-// timed computes the values of a time, and how the checker is to compute them: at the
-// rate of the fastest state that moves, in 64 bits if that leaves enough digits.
-func (w *work) timed(left, right *sparse.Set) (*solve.Values, error) {
-	moves, most := sparse.FullSet(w.graph.NumStates()), 1.0
+// timedValues computes the values of a time-bounded vector of a CTMC by uniformisation, and chooses the
+// uniformisation rate and the number format of the checker. The rate is the greatest exit rate of the states
+// that the path can leave within the bound.
+func (w *vectorProof) timedValues(left, right *sparse.Set) (*solve.Values, error) {
+	moving, greatest := sparse.FullSet(w.graph.NumStates()), 1.0
 	if w.Kind == certificate.Steps {
-		if moves = left; w.Timed.From.Sign() == 0 {
-			moves = left.Minus(right)
+		if moving = left; w.Timed.From.Sign() == 0 {
+			moving = left.Minus(right)
 		}
 		if w.Timed.To == nil {
 			if _, err := w.until(left, right); err != nil {
@@ -32,8 +33,8 @@ func (w *work) timed(left, right *sparse.Set) (*solve.Values, error) {
 		}
 	}
 	rate := new(big.Rat)
-	for s := range moves.All() {
-		if e := w.exit(s); e.Cmp(rate) > 0 {
+	for s := range moving.All() {
+		if e := w.exitRate(s); e.Cmp(rate) > 0 {
 			rate = e
 		}
 	}
@@ -52,20 +53,21 @@ func (w *work) timed(left, right *sparse.Set) (*solve.Values, error) {
 	case certificate.Steps:
 		v, err = solve.TimedUntil(w.ctx, w.graph, left, right, solve.Interval{From: solve.At(w.Timed.From), To: to}, options)
 	case certificate.Instant:
-		v, err = solve.TimedInstantReward(w.ctx, w.graph, w.earned, to, options)
-		most = greatest(w.earned.State)
+		v, err = solve.TimedInstantReward(w.ctx, w.graph, w.structure, to, options)
+		greatest = greatestAtLeastOne(w.structure.State)
 	default:
-		v, err = solve.TimedCumulReward(w.ctx, w.graph, w.earned, to, options)
+		v, err = solve.TimedCumulReward(w.ctx, w.graph, w.structure, to, options)
 		time, _ := w.Timed.To.Float64()
-		most = (greatest(w.earned.State) + greatest(w.earned.Choice)) * max(1, time)
+		greatest = (greatestAtLeastOne(w.structure.State) + greatestAtLeastOne(w.structure.Choice)) * max(1, time)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return v, w.rounding(v, most)
+	return v, w.chooseScale(v, greatest)
 }
 
-func greatest(xs []float64) float64 {
+// greatestAtLeastOne returns the greatest element, or 1 if all are smaller.
+func greatestAtLeastOne(xs []float64) float64 {
 	most := 1.0
 	for _, x := range xs {
 		most = max(most, x)
@@ -73,28 +75,28 @@ func greatest(xs []float64) float64 {
 	return most
 }
 
-// rounding chooses the numbers of the checker, and widens the bounds by what their
-// rounding amounts to: a few units in the last place for each step.
-func (w *work) rounding(v *solve.Values, most float64) error {
-	long := w.Timed.From
+// chooseScale chooses the number of binary places that the checker computes with. It widens the bounds by the
+// rounding error of the checker: a few units in the last place for each step.
+func (w *vectorProof) chooseScale(v *solve.Values, greatest float64) error {
+	duration := w.Timed.From
 	if w.Timed.To != nil {
-		long = w.Timed.To
+		duration = w.Timed.To
 	}
-	mean, _ := new(big.Rat).Mul(w.Timed.Rate, long).Float64()
+	mean, _ := new(big.Rat).Mul(w.Timed.Rate, duration).Float64()
 	steps := mean + 12*math.Sqrt(mean) + 60
-	_, exp := math.Frexp(most)
-	if scale := 60 - exp; w.effort < floating && scale > 0 {
+	_, exp := math.Frexp(greatest)
+	if scale := 60 - exp; w.effort < fileFloats && scale > 0 {
 		w.Timed.Scale = uint(scale)
 	} else {
-		if steps*float64(len(w.graph.Target)) > slowWork {
+		if steps*float64(len(w.graph.Target)) > maxLongWork {
 			return errors.New("the time is too long for numbers of many digits")
 		}
-		w.Timed.Scale = slowScale
+		w.Timed.Scale = longScale
 	}
-	off := math.Ldexp(8*steps*max(1, most), -int(w.Timed.Scale))
+	widening := math.Ldexp(8*steps*max(1, greatest), -int(w.Timed.Scale))
 	for s := range v.Lower {
 		if v.Lower[s] != v.Upper[s] {
-			v.Lower[s], v.Upper[s] = max(v.Lower[s]-off, 0), v.Upper[s]+off
+			v.Lower[s], v.Upper[s] = max(v.Lower[s]-widening, 0), v.Upper[s]+widening
 		}
 	}
 	return nil

@@ -13,23 +13,22 @@ import (
 	"tilecheck/result"
 )
 
-// Property is a property with its program, which has the labels of the properties file,
-// and that file's name.
+// Property is a property to prove.
 type Property struct {
 	sema.Property
-	Program *sema.Program
-	File    string
-	Guess   float64 // about what its value is; 0 if nobody knows
+	Program *sema.Program // the model, with the labels of the properties file
+	File    string        // the name of the properties file
+	Guess   float64       // the approximate value; 0 if unknown
 }
 
-// Skeleton is what is to be shown of some properties: a certificate without its
-// columns and its model. Equal sets are one, and so are equal vectors.
+// Skeleton is a certificate without its columns and its model: it says what is to be proven of some properties.
+// Equal sets are stored once, and so are equal vectors.
 type Skeleton struct {
 	certificate.File
-	// Atoms are the expressions of the atomic sets, by the number of the set.
+	// Atoms are the expressions of the atomic sets, by set.
 	Atoms map[int]sema.Expr
 
-	numbers map[string]int // of sets and vectors, by what they say
+	indexByKey map[string]int // the indices of sets and vectors, by setKey and vectorKey
 }
 
 // The sets that every skeleton begins with.
@@ -38,22 +37,22 @@ const (
 	initial
 )
 
-// NewSkeleton returns one of no properties.
+// NewSkeleton returns a skeleton without properties.
 func NewSkeleton() *Skeleton {
-	k := &Skeleton{Atoms: make(map[int]sema.Expr), numbers: make(map[string]int)}
+	k := &Skeleton{Atoms: make(map[int]sema.Expr), indexByKey: make(map[string]int)}
 	k.set(certificate.Set{Kind: certificate.All})
 	k.set(certificate.Set{Kind: certificate.Init})
 	return k
 }
 
-// Add adds the claim that answers a property, and returns its number. The error is a
-// *result.Failure that names what there is no certificate of; nothing is added then.
+// Add adds the claim that answers a property, and returns its index. If certificates cannot express the property, the
+// error is a *result.Failure that says why, and nothing is added.
 func (k *Skeleton) Add(p *Property) (int, error) {
 	sets, vectors := len(k.Sets), len(k.Vectors)
 	t := &translation{Skeleton: k, p: p}
 	c, err := t.claim(p.X)
 	if err != nil {
-		k.cut(sets, vectors)
+		k.truncate(sets, vectors)
 		return 0, err
 	}
 	c.Property, c.Name = p.Text, p.Name
@@ -61,14 +60,14 @@ func (k *Skeleton) Add(p *Property) (int, error) {
 	return len(k.Claims) - 1, nil
 }
 
-// cut forgets all sets and vectors but the first ones.
-func (k *Skeleton) cut(sets, vectors int) {
+// truncate removes all sets and vectors after the first ones.
+func (k *Skeleton) truncate(sets, vectors int) {
 	for i := sets; i < len(k.Sets); i++ {
-		delete(k.numbers, setKey(&k.Sets[i]))
+		delete(k.indexByKey, setKey(&k.Sets[i]))
 		delete(k.Atoms, i)
 	}
 	for i := vectors; i < len(k.Vectors); i++ {
-		delete(k.numbers, vectorKey(&k.Vectors[i]))
+		delete(k.indexByKey, vectorKey(&k.Vectors[i]))
 	}
 	k.Sets, k.Vectors = k.Sets[:sets], k.Vectors[:vectors]
 }
@@ -87,19 +86,19 @@ func vectorKey(v *certificate.Vector) string {
 		path, _ = json.Marshal(v.Several.Objectives)
 	}
 	if v.Automaton != nil {
-		path, _ = json.Marshal(v.Automaton.Formula) // which it is made for
+		path, _ = json.Marshal(v.Automaton.Formula) // it determines the automaton
 		time = fmt.Sprint(v.Automaton.Sets)
 	}
 	return fmt.Sprint("vector ", v.Kind, v.Max, v.Paths, v.Left, v.Right, v.Reward, v.From, v.To, time, string(path))
 }
 
-// set returns the number of a set, which is added unless it is there.
+// set returns the index of a set, which it adds if it is new.
 func (k *Skeleton) set(s certificate.Set) int {
 	key := setKey(&s)
-	i, ok := k.numbers[key]
+	i, ok := k.indexByKey[key]
 	if !ok {
 		i = len(k.Sets)
-		k.numbers[key] = i
+		k.indexByKey[key] = i
 		k.Sets = append(k.Sets, s)
 	}
 	return i
@@ -107,10 +106,10 @@ func (k *Skeleton) set(s certificate.Set) int {
 
 func (k *Skeleton) vector(v certificate.Vector) int {
 	key := vectorKey(&v)
-	i, ok := k.numbers[key]
+	i, ok := k.indexByKey[key]
 	if !ok {
 		i = len(k.Vectors)
-		k.numbers[key] = i
+		k.indexByKey[key] = i
 		k.Vectors = append(k.Vectors, v)
 	}
 	return i
@@ -133,22 +132,22 @@ func (k *Skeleton) or(i, j int) int {
 	return k.set(certificate.Set{Kind: certificate.Or, Sets: []int{i, j}})
 }
 
-// translation is a property under way.
+// translation translates one property to sets and vectors.
 type translation struct {
 	*Skeleton
-	p    *Property
-	some bool // as in check: a bound is to be kept by some scheduler, not by all
+	p             *Property
+	someScheduler bool // a bounded property must hold for some scheduler, not for all; as in package check
 }
 
 func (t *translation) refuse(x sema.Expr, format string, args ...any) error {
 	return &result.Failure{Class: result.Unsupported, Message: "there is no certificate of " + fmt.Sprintf(format, args...), File: t.p.File, Pos: x.Pos()}
 }
 
-// claim translates a property.
+// claim translates a whole property, with its filter.
 func (t *translation) claim(x sema.Expr) (certificate.Claim, error) {
 	out := certificate.Claim{Vector: -1, Over: initial}
 	if x, ok := x.(*sema.Multi); ok {
-		v, err := t.several(x)
+		v, err := t.multiObjective(x)
 		if out.Vector, out.Complement = v.number, v.complement; err == nil && x.Type() == sema.Bool {
 			out.Vector = -1
 			out.Set = t.set(certificate.Set{Kind: certificate.Bound, Vector: v.number, Relation: ">=", Threshold: big.NewRat(1, 1)})
@@ -207,25 +206,25 @@ func (t *translation) over(f *sema.Filter) (int, error) {
 	return t.truth(f.States)
 }
 
-// value is a vector, or 1 minus it.
+// value refers to a vector, or to 1 minus it.
 type value struct {
 	number     int
 	complement bool
 }
 
-// value translates an operator with a value.
+// value translates an operator that has a numeric value, such as P=? [...].
 func (t *translation) value(x sema.Expr) (value, error) {
 	switch x := x.(type) {
 	case *sema.Prob:
 		return t.path(x.Path, t.direction(x.Threshold))
 	case *sema.Reward:
-		return t.reward(x)
+		return t.rewardOperator(x)
 	case *sema.Steady:
 		set, err := t.nested(x.X)
 		return value{number: t.vector(certificate.Vector{Kind: certificate.Average, Right: set, Reward: -1, Max: t.max(t.direction(x.Threshold))})}, err
 	case *sema.Strategy:
-		defer func(some bool) { t.some = some }(t.some)
-		t.some = x.All != x.Box
+		defer func(some bool) { t.someScheduler = some }(t.someScheduler)
+		t.someScheduler = x.All != x.Box
 		return t.value(x.X)
 	case *sema.Filter:
 		return value{}, t.refuse(x, "a filter in a formula")
@@ -239,13 +238,13 @@ func (t *translation) value(x sema.Expr) (value, error) {
 }
 
 func (t *translation) direction(x sema.Threshold) solve.Direction {
-	if least, _ := x.Least(t.some); least {
+	if least, _ := x.Least(t.someScheduler); least {
 		return solve.Min
 	}
 	return solve.Max
 }
 
-// max reports whether a vector is the maximum over the schedulers; in a chain none is.
+// max reports whether a vector is a maximum over schedulers. In a Markov chain no vector is.
 func (t *translation) max(dir solve.Direction) bool {
 	switch t.p.Program.Type {
 	case syntax.DTMC, syntax.CTMC:
@@ -254,17 +253,17 @@ func (t *translation) max(dir solve.Direction) bool {
 	return dir == solve.Max
 }
 
-// nested translates a sub-formula, whose bounds are to be kept by all schedulers.
+// nested translates a nested state formula. A bounded property in it must hold for all schedulers.
 func (t *translation) nested(x sema.Expr) (int, error) {
-	defer func(some bool) { t.some = some }(t.some)
-	t.some = false
+	defer func(some bool) { t.someScheduler = some }(t.someScheduler)
+	t.someScheduler = false
 	return t.truth(x)
 }
 
-// truth translates a state formula.
+// truth translates a state formula to a set.
 func (t *translation) truth(x sema.Expr) (int, error) {
 	if sema.Stateless(x) {
-		return t.atom(x), nil
+		return t.atomicSet(x), nil
 	}
 	switch x := x.(type) {
 	case *sema.Label:
@@ -274,9 +273,9 @@ func (t *translation) truth(x sema.Expr) (int, error) {
 		case x.Index >= 0 && !sema.Stateless(t.p.Program.Labels[x.Index].X):
 			return t.truth(t.p.Program.Labels[x.Index].X)
 		case x.Index >= 0:
-			return t.atom(t.p.Program.Labels[x.Index].X), nil
+			return t.atomicSet(t.p.Program.Labels[x.Index].X), nil
 		}
-		return t.atom(x), nil
+		return t.atomicSet(x), nil
 	case *sema.Unary:
 		i, err := t.truth(x.X)
 		return t.not(i), err
@@ -294,25 +293,25 @@ func (t *translation) truth(x sema.Expr) (int, error) {
 		b, err := t.truth(x.B)
 		return t.or(t.and(c, a), t.and(t.not(c), b)), err
 	case *sema.Prob:
-		return t.threshold(x, x.Threshold)
+		return t.thresholdSet(x, x.Threshold)
 	case *sema.Steady:
-		return t.threshold(x, x.Threshold)
+		return t.thresholdSet(x, x.Threshold)
 	case *sema.Reward:
-		return t.threshold(x, x.Threshold)
+		return t.thresholdSet(x, x.Threshold)
 	case *sema.Strategy:
-		defer func(some bool) { t.some = some }(t.some)
-		t.some = x.All != x.Box
+		defer func(some bool) { t.someScheduler = some }(t.someScheduler)
+		t.someScheduler = x.All != x.Box
 		return t.truth(x.X)
 	case *sema.Quant:
-		return t.quant(x.All, x.Path)
+		return t.quantify(x.All, x.Path)
 	case *sema.Multi:
 		return 0, t.refuse(x, "several objectives")
 	}
 	return 0, t.refuse(x, "a filter in a formula")
 }
 
-// atom is the set of the states in which an expression holds.
-func (t *translation) atom(x sema.Expr) int {
+// atomicSet returns the set of states in which an expression holds.
+func (t *translation) atomicSet(x sema.Expr) int {
 	if c, ok := x.(*sema.Const); ok {
 		if c.Val.Bool {
 			return all
@@ -324,6 +323,7 @@ func (t *translation) atom(x sema.Expr) int {
 	return i
 }
 
+// connective translates a Boolean operator.
 func (t *translation) connective(x *sema.Binary) (int, error) {
 	if x.X.Type() != sema.Bool {
 		return 0, t.refuse(x, "a comparison of values")
@@ -351,8 +351,8 @@ func (t *translation) connective(x *sema.Binary) (int, error) {
 	return same, nil // <=> and =
 }
 
-// threshold compares an operator with its bound.
-func (t *translation) threshold(x sema.Expr, h sema.Threshold) (int, error) {
+// thresholdSet translates a bounded property, such as P>=0.5 [...].
+func (t *translation) thresholdSet(x sema.Expr, h sema.Threshold) (int, error) {
 	b, err := sema.Enclose(h.Bound, nil)
 	switch {
 	case err != nil:
@@ -396,12 +396,12 @@ func (t *translation) path(x sema.Expr, dir solve.Direction) (value, error) {
 		if x.Op == syntax.Next {
 			if v, err := t.path(x.Y, dir); err != nil {
 				return v, err
-			} else if v, ok := t.later(v); ok {
+			} else if v, ok := t.oneStepLater(v); ok {
 				return v, nil
 			}
 		}
 	}
-	return t.automaton(x, dir)
+	return t.pathAutomaton(x, dir)
 }
 
 // isState reports whether an operand of a temporal operator is a state formula.
@@ -414,11 +414,12 @@ func opposite(dir solve.Direction) solve.Direction {
 	return solve.Max
 }
 
+// temporal translates P of one temporal operator over state formulas.
 func (t *translation) temporal(x *sema.Temporal, dir solve.Direction) (value, error) {
 	if x.Op == syntax.WeakUntil && x.Bound != nil && x.Bound.Low != nil {
 		return value{}, t.refuse(x, "a weak until (W) with a lower bound")
 	}
-	left, right, negated, err := t.until(x, t.nested)
+	left, right, negated, err := t.untilOperands(x, t.nested)
 	if err != nil {
 		return value{}, err
 	}
@@ -431,25 +432,24 @@ func (t *translation) temporal(x *sema.Temporal, dir solve.Direction) (value, er
 		v.Kind, v.Left = certificate.Next, all
 	case x.Bound != nil && t.p.Program.Type == syntax.CTMC:
 		v.Kind = certificate.Steps
-		v.Timed, err = t.times(x.Bound)
+		v.Timed, err = t.timeBounds(x.Bound)
 	case x.Bound != nil:
 		v.Kind = certificate.Steps
-		v.From, v.To, err = steps(x.Bound)
+		v.From, v.To, err = stepBounds(x.Bound)
 	}
 	return value{t.vector(v), negated}, err
 }
 
-// until translates the operands of a temporal operator to those of an until formula:
-// F b is true U b, G b is !(true U !b), a W b is !((a&!b) U (!a&!b)), and a R b is
-// !(!a U !b). then translates the second one.
-func (t *translation) until(x *sema.Temporal, then func(sema.Expr) (int, error)) (left, right int, negated bool, err error) {
+// untilOperands reduces a temporal operator to an until formula: F b is true U b, G b is !(true U !b), a W b is
+// !((a&!b) U (!a&!b)), and a R b is !(!a U !b). translateRight translates the second operand.
+func (t *translation) untilOperands(x *sema.Temporal, translateRight func(sema.Expr) (int, error)) (left, right int, negated bool, err error) {
 	left = all
 	if x.X != nil {
 		if left, err = t.nested(x.X); err != nil {
 			return 0, 0, false, err
 		}
 	}
-	if right, err = then(x.Y); err != nil {
+	if right, err = translateRight(x.Y); err != nil {
 		return 0, 0, false, err
 	}
 	switch x.Op {
@@ -463,8 +463,8 @@ func (t *translation) until(x *sema.Temporal, then func(sema.Expr) (int, error))
 	return left, right, false, nil
 }
 
-// times evaluates a bound of time. Whether it is strict has no probability.
-func (t *translation) times(b *sema.Bound) (*certificate.Timed, error) {
+// timeBounds evaluates a time bound. A strict bound means the same, since a single instant has probability 0.
+func (t *translation) timeBounds(b *sema.Bound) (*certificate.Timed, error) {
 	out := &certificate.Timed{From: new(big.Rat)}
 	for _, end := range []struct {
 		x  sema.Expr
@@ -479,15 +479,15 @@ func (t *translation) times(b *sema.Bound) (*certificate.Timed, error) {
 			return nil, err
 		case v.Rat != nil:
 			*end.at = v.Rat
-		case !math.IsInf(v.Lo, 1): // which is no bound
+		case !math.IsInf(v.Lo, 1): // infinity is no bound
 			return nil, t.refuse(end.x, "a time bound that is no fraction")
 		}
 	}
 	return out, nil
 }
 
-// steps evaluates a bound of steps. That it makes sense package check has seen.
-func steps(b *sema.Bound) (from, to int, err error) {
+// stepBounds evaluates a step bound, which package check has validated.
+func stepBounds(b *sema.Bound) (from, to int, err error) {
 	to = solve.Unbounded
 	if b.Low != nil {
 		if from, err = stepCount(b.Low); b.LowStrict {
@@ -507,8 +507,8 @@ func stepCount(x sema.Expr) (int, error) {
 	return int(v.Int), err
 }
 
-// reward translates an R operator.
-func (t *translation) reward(x *sema.Reward) (value, error) {
+// rewardOperator translates an R operator.
+func (t *translation) rewardOperator(x *sema.Reward) (value, error) {
 	if x.StructDiv >= 0 {
 		return value{}, t.refuse(x, "a ratio of rewards")
 	}
@@ -527,7 +527,7 @@ func (t *translation) reward(x *sema.Reward) (value, error) {
 				v.Kind = certificate.Instant
 			}
 			if t.p.Program.Type == syntax.CTMC {
-				v.Timed, err = t.times(&sema.Bound{High: p.Bound})
+				v.Timed, err = t.timeBounds(&sema.Bound{High: p.Bound})
 			} else {
 				v.To, err = stepCount(p.Bound)
 			}
@@ -541,47 +541,46 @@ func (t *translation) reward(x *sema.Reward) (value, error) {
 		}
 	}
 	a := &certificate.Automaton{}
-	if a.Formula, err = t.formula(a, x.Path); err != nil {
+	if a.Formula, err = t.pathFormula(a, x.Path); err != nil {
 		return value{}, err
 	}
 	v.Kind, v.Automaton = certificate.CoSafe, a
 	return value{number: t.vector(v)}, nil
 }
 
-// quant translates E (exists) and A. Where a formula goes on with a path formula, that
-// has a quantifier of its own if both say the same: E [F f] is E [F E [f]], and A [G f]
-// is A [G A [f]].
-func (t *translation) quant(forall bool, path sema.Expr) (int, error) {
+// quantify translates E and A of a path formula. A path formula nested on the right gets a quantifier of its own
+// where that does not change the meaning: E [F f] is E [F E [f]], and A [G f] is A [G A [f]].
+func (t *translation) quantify(forall bool, path sema.Expr) (int, error) {
 	switch x := path.(type) {
 	case *sema.Unary:
 		if x.Op == syntax.OpNot && x.X.Type() != sema.Bool {
-			i, err := t.quant(!forall, x.X)
+			i, err := t.quantify(!forall, x.X)
 			return t.not(i), err
 		}
 	case *sema.Binary:
 		same := x.Op == syntax.OpAnd && (forall || isState(x.X) || isState(x.Y)) ||
 			x.Op == syntax.OpOr && (!forall || isState(x.X) || isState(x.Y))
 		if path.Type() != sema.Bool && same {
-			return t.both(forall, x)
+			return t.quantifyOperands(forall, x)
 		}
 	case *sema.Temporal:
 		if x.Bound == nil && isState(x.X) {
-			return t.quantified(forall, x)
+			return t.quantifyTemporal(forall, x)
 		}
 	}
 	if path.Type() == sema.Bool { // a path satisfies it if its first state does
 		return t.nested(path)
 	}
-	return t.someFormula(forall, path)
+	return t.quantifyAutomaton(forall, path)
 }
 
-// both combines the translations of two operands.
-func (t *translation) both(forall bool, x *sema.Binary) (int, error) {
-	a, err := t.quant(forall, x.X)
+// quantifyOperands distributes the quantifier over the operands of & or |.
+func (t *translation) quantifyOperands(forall bool, x *sema.Binary) (int, error) {
+	a, err := t.quantify(forall, x.X)
 	if err != nil {
 		return 0, err
 	}
-	b, err := t.quant(forall, x.Y)
+	b, err := t.quantify(forall, x.Y)
 	if err != nil {
 		return 0, err
 	}
@@ -591,16 +590,17 @@ func (t *translation) both(forall bool, x *sema.Binary) (int, error) {
 	return t.or(a, b), nil
 }
 
-func (t *translation) quantified(forall bool, x *sema.Temporal) (int, error) {
-	then := t.nested // translates the second operand
+// quantifyTemporal translates E and A of a temporal operator whose left operand is a state formula.
+func (t *translation) quantifyTemporal(forall bool, x *sema.Temporal) (int, error) {
+	translateRight := t.nested // translates the second operand
 	if !isState(x.Y) {
 		goesOn := x.Op == syntax.Next || !forall && (x.Op == syntax.Future || x.Op == syntax.Until) || forall && x.Op == syntax.Globally
 		if !goesOn {
-			return t.someFormula(forall, x)
+			return t.quantifyAutomaton(forall, x)
 		}
-		then = func(y sema.Expr) (int, error) { return t.quant(forall, y) }
+		translateRight = func(y sema.Expr) (int, error) { return t.quantify(forall, y) }
 	}
-	left, right, negated, err := t.until(x, then)
+	left, right, negated, err := t.untilOperands(x, translateRight)
 	if err != nil {
 		return 0, err
 	}
@@ -621,9 +621,9 @@ func (t *translation) quantified(forall bool, x *sema.Temporal) (int, error) {
 	return i, nil
 }
 
-// later is X of a path formula that is about a number of steps, or all, without a condition
-// on those before: it is about one step more.
-func (t *translation) later(v value) (value, bool) {
+// oneStepLater translates X of a path formula that is already a vector: it shifts the step bounds by one. That is
+// possible if the formula has no condition on the steps before the target, and no automaton.
+func (t *translation) oneStepLater(v value) (value, bool) {
 	f := t.Vectors[v.number]
 	switch {
 	case f.Left != all || f.Automaton != nil || t.p.Program.Type == syntax.CTMC:

@@ -13,82 +13,79 @@ import (
 	"tilecheck/native/explicit/sparse"
 )
 
-// effort is how much is done for the columns of a vector: doubles as they come, and again
-// for more of their digits; for a file, of which few bytes are to be written, bounds on a
-// coarse grid instead, and doubles later, as a file has them as fractions; bounds on the
-// finest grid that the checker is fast with; or fractions, which always satisfy their
-// equations.
+// effort is how much computing goes into the columns of a vector. Prover.Add tries them in this order, and skips
+// those that do not fit the certificate or the size of the model (nextEffort).
 type effort int
 
 const (
-	coarse effort = iota
-	free
-	narrow
-	fine
-	floating
-	fractions
+	coarseGrid   effort = iota // bounds on a coarse grid, which take few bytes in a file
+	floats                     // float64 bounds as the solver returns them
+	narrowFloats               // the same with a smaller epsilon
+	fineGrid                   // bounds on the finest grid that the checker is fast with
+	fileFloats                 // float64 bounds for a file, which stores them as fractions
+	fractions                  // exact values, which always satisfy their equations
 )
 
-// least is the effort to begin with.
-func (p *Prover) least() effort {
+// firstEffort returns the effort that Add begins with.
+func (p *Prover) firstEffort() effort {
 	if p.opts.Ordered {
-		return coarse
+		return coarseGrid
 	}
-	return free
+	return floats
 }
 
-// next is the next effort that is worth it.
-func (p *Prover) next(e effort) (next effort, ok bool) {
+// nextEffort returns the next effort that is worth trying.
+func (p *Prover) nextEffort(e effort) (next effort, ok bool) {
 	n := p.graph.NumStates()
 	switch {
-	case e == free:
-		return narrow, true
-	case e < fine:
-		return fine, true
-	case e == fine && p.opts.Ordered && n <= floatingStates:
-		return floating, true
-	case e < fractions && n <= exactStates:
+	case e == floats:
+		return narrowFloats, true
+	case e < fineGrid:
+		return fineGrid, true
+	case e == fineGrid && p.opts.Ordered && n <= maxFloatStates:
+		return fileFloats, true
+	case e < fractions && n <= maxExactStates:
 		return fractions, true
 	}
 	return e, false
 }
 
-// floatingStates is the greatest number of states for which doubles are tried for a file.
-const floatingStates = 1 << 20
+// maxFloatStates is the greatest number of states for which fileFloats is tried.
+const maxFloatStates = 1 << 20
 
-// exactStates is the same for fractions.
-const exactStates = 20_000
+// maxExactStates is the greatest number of states for which fractions are tried.
+const maxExactStates = 20_000
 
-// digits is how many bits the greatest value has on the grid.
-func (e effort) digits() int {
-	return [...]int{coarse: 47, free: 1000, narrow: 1000, fine: 61, floating: 1000, fractions: 0}[e]
+// gridBits returns the number of bits of the greatest value on the grid.
+func (e effort) gridBits() int {
+	return [...]int{coarseGrid: 47, floats: 1000, narrowFloats: 1000, fineGrid: 61, fileFloats: 1000, fractions: 0}[e]
 }
 
-// unbound reports whether values are doubles as they come.
-func (e effort) unbound() bool { return e == free || e == narrow || e == floating }
+// withoutGrid reports whether the values are arbitrary float64 numbers.
+func (e effort) withoutGrid() bool { return e == floats || e == narrowFloats || e == fileFloats }
 
-// bounds are the values of a vector as they are known.
+// bounds are the computed values of a vector, and the effort that was spent on them.
 type bounds struct {
 	*solve.Values
 	effort effort
 }
 
-// vector computes the columns of a vector, unless as much was done for them before.
-func (p *Prover) vector(ctx context.Context, i int, e effort) (*bounds, error) {
-	if b := p.values[i]; b != nil && (b.effort >= e || b.certain()) {
+// boundsOf computes the columns of vector i, unless that was done before with at least as much effort.
+func (p *Prover) boundsOf(ctx context.Context, i int, e effort) (*bounds, error) {
+	if b := p.computed[i]; b != nil && (b.effort >= e || b.zeroWidth()) {
 		return b, nil
 	}
-	w := &work{Prover: p, number: i, ctx: ctx, Vector: &p.Vectors[i], effort: e}
+	w := &vectorProof{Prover: p, index: i, ctx: ctx, Vector: &p.Vectors[i], effort: e}
 	values, err := w.compute()
 	if err != nil {
 		return nil, err
 	}
-	p.values[i] = &bounds{values, e}
-	return p.values[i], nil
+	p.computed[i] = &bounds{values, e}
+	return p.computed[i], nil
 }
 
-// certain reports whether all values are known exactly.
-func (b *bounds) certain() bool {
+// zeroWidth reports whether the float64 bounds of every value are equal, so that more effort cannot improve them.
+func (b *bounds) zeroWidth() bool {
 	for s, x := range b.Lower {
 		if x != b.Upper[s] {
 			return false
@@ -97,28 +94,28 @@ func (b *bounds) certain() bool {
 	return b.Exact == nil
 }
 
-// work is a vector under way.
-type work struct {
+// vectorProof computes the columns of one vector.
+type vectorProof struct {
 	*Prover
 	*certificate.Vector
-	number int
-	ctx    context.Context
-	effort effort
-	grid   float64
-	earned *sparse.Reward
+	index     int
+	ctx       context.Context
+	effort    effort
+	grid      float64
+	structure *sparse.Reward
 }
 
-func (w *work) direction() solve.Direction {
+func (w *vectorProof) direction() solve.Direction {
 	if w.Max {
 		return solve.Max
 	}
 	return solve.Min
 }
 
-func (w *work) options() solve.Options {
+func (w *vectorProof) options() solve.Options {
 	o := solve.Options{Epsilon: w.opts.Epsilon}
-	if w.effort == narrow {
-		o.Epsilon = w.finer
+	if w.effort == narrowFloats {
+		o.Epsilon = w.narrowEpsilon
 	}
 	if w.effort == fractions {
 		o.Exact, o.MaxWork = true, maxWork
@@ -128,33 +125,34 @@ func (w *work) options() solve.Options {
 	return o
 }
 
-// maxWork is how many operations fractions may take: some seconds' worth.
+// maxWork is the greatest number of operations in rational arithmetic: some seconds.
 const maxWork = 1 << 30
 
-func (w *work) compute() (v *solve.Values, err error) {
-	left, err := w.decided(w.ctx, w.Left, w.effort)
+// compute sets the columns and returns the values.
+func (w *vectorProof) compute() (v *solve.Values, err error) {
+	left, err := w.decidedSet(w.ctx, w.Left, w.effort)
 	if err != nil {
 		return nil, err
 	}
-	right, err := w.decided(w.ctx, w.Right, w.effort)
+	right, err := w.decidedSet(w.ctx, w.Right, w.effort)
 	if err != nil {
 		return nil, err
 	}
 	if w.Reward >= 0 {
-		if w.earned, err = w.Prover.reward(w.Reward); err != nil {
+		if w.structure, err = w.Prover.loadReward(w.Reward); err != nil {
 			return nil, err
 		}
 	}
 	if w.Timed != nil {
-		return w.timed(left, right)
+		return w.timedValues(left, right)
 	}
 	if w.Automaton != nil {
-		return w.path()
+		return w.pathColumns()
 	}
 	g, dir := w.graph, w.direction()
 	switch w.Kind {
 	case certificate.Objectives:
-		return w.severalObjectives()
+		return w.multiObjective()
 	case certificate.Until:
 		return w.until(left, right)
 	case certificate.Steps:
@@ -168,23 +166,24 @@ func (w *work) compute() (v *solve.Values, err error) {
 	case certificate.Next:
 		return solve.Next(w.ctx, g, right, dir, w.options())
 	case certificate.Cumulative:
-		return solve.CumulReward(w.ctx, g, w.earned, w.To, dir, w.options())
+		return solve.CumulReward(w.ctx, g, w.structure, w.To, dir, w.options())
 	case certificate.Instant:
-		return solve.InstantReward(w.ctx, g, w.earned, w.To, dir, w.options())
+		return solve.InstantReward(w.ctx, g, w.structure, w.To, dir, w.options())
 	case certificate.ReachReward:
 		return w.reachReward(right)
 	case certificate.TotalReward:
 		return w.totalReward()
 	case certificate.Average:
-		return w.average(right)
+		return w.averageColumns(right)
 	}
 	return nil, fmt.Errorf("there is no certificate of the kind %q", w.Kind)
 }
 
-func (w *work) until(left, right *sparse.Set) (*solve.Values, error) {
-	w.grid = math.Ldexp(1, -w.effort.digits())
+// until computes the bounds of an until probability, and the ranks of its lower bound (rule 1 of package certify).
+func (w *vectorProof) until(left, right *sparse.Set) (*solve.Values, error) {
+	w.grid = math.Ldexp(1, -w.effort.gridBits())
 	var v *solve.Values
-	if a := w.answered(&answer{left: left, right: right, dir: w.direction()}); a != nil && w.effort == w.least() {
+	if a := w.findShared(&sharedSolution{left: left, right: right, direction: w.direction()}); a != nil && w.effort == w.firstEffort() {
 		v = a.values
 	} else {
 		var err error
@@ -192,41 +191,40 @@ func (w *work) until(left, right *sparse.Set) (*solve.Values, error) {
 			return nil, err
 		}
 	}
-	w.write(v)
-	open := w.positive(v).Minus(right)
-	w.Rank = w.ranks(w.progress(open, w.lower(v), nil), open)
+	w.setBoundColumns(v)
+	open := w.positiveStates(v).Minus(right)
+	w.Rank = w.rankColumn(w.progressRanks(open, w.lowerEquations(v), nil), open)
 	return v, nil
 }
 
-// progress ranks states so that something that ends the game comes nearer. For the
-// maximum one choice does that which also proves a bound; for the minimum all do, but
-// for those that earn something, if a reward is given.
-func (w *work) progress(open *sparse.Set, bound *equations, pays *sparse.Reward) []uint32 {
-	earns := func(s, c int) bool { return pays != nil && gains(pays, s, c) }
-	to := open.Complement()
+// progressRanks ranks the open states for a lower bound. For a maximum, a choice that satisfies the lower bound's equation leads to a
+// smaller rank; for a minimum every choice does. If a reward structure is given, a choice with a reward needs no smaller rank.
+func (w *vectorProof) progressRanks(open *sparse.Set, equations *bellmanEquations, structure *sparse.Reward) []uint32 {
+	earns := func(s, c int) bool { return structure != nil && earnsReward(structure, s, c) }
+	targets := open.Complement()
 	if !w.Max {
-		return forced(w.graph, to, open, func(s, c int) bool { return !earns(s, c) })
+		return rankAllChoices(w.graph, targets, open, func(s, c int) bool { return !earns(s, c) })
 	}
-	if pays != nil {
+	if structure != nil {
 		for s := range open.All() {
 			first, end := w.graph.Choices(s)
-			for c := first; c < end && !to.Has(s); c++ {
-				if earns(s, c) && bound.compare(s, c) >= 0 {
-					to.Add(s)
+			for c := first; c < end && !targets.Has(s); c++ {
+				if earns(s, c) && equations.compareChoice(s, c) >= 0 {
+					targets.Add(s)
 				}
 			}
 		}
 	}
-	return nearer(w.graph, to, open, func(s, c int) bool { return bound.compare(s, c) >= 0 })
+	return rankByDistance(w.graph, targets, open, func(s, c int) bool { return equations.compareChoice(s, c) >= 0 })
 }
 
-// gains reports whether a choice of a state earns anything.
-func gains(r *sparse.Reward, s, c int) bool {
+// earnsReward reports whether the reward of state s or choice c is positive.
+func earnsReward(r *sparse.Reward, s, c int) bool {
 	return r.StateRat != nil && r.StateRat[s] != nil || r.ChoiceRat != nil && r.ChoiceRat[c] != nil
 }
 
-// positive are the states whose lower bound is positive and finite.
-func (w *work) positive(v *solve.Values) *sparse.Set {
+// positiveStates returns the states whose lower bound is positive and finite.
+func (w *vectorProof) positiveStates(v *solve.Values) *sparse.Set {
 	out := sparse.NewSet(w.graph.NumStates())
 	for s, x := range v.Lower {
 		positive := x > 0 && !math.IsInf(x, 1)
@@ -240,8 +238,8 @@ func (w *work) positive(v *solve.Values) *sparse.Set {
 	return out
 }
 
-// infinite are the states whose value is.
-func infinite(v *solve.Values) *sparse.Set {
+// infiniteStates returns the states with an infinite value.
+func infiniteStates(v *solve.Values) *sparse.Set {
 	out := sparse.NewSet(len(v.Lower))
 	for s, x := range v.Lower {
 		if v.Exact == nil && math.IsInf(x, 1) || v.Exact != nil && v.Exact[s] == nil {
@@ -251,46 +249,47 @@ func infinite(v *solve.Values) *sparse.Set {
 	return out
 }
 
-// scaled computes values until a target, or without one, on a grid that goes with their size: that of the answer, if it
-// is known, or of bounds without one. Where they are too great for that, only fractions do.
-func (w *work) scaled(target *sparse.Set, run func(solve.Options) (*solve.Values, error)) (*solve.Values, error) {
+// solveOnGrid solves a reward on a grid that fits the greatest value, or without a grid if the effort needs none. It
+// reuses a shared solution if there is one; target is nil for a total reward. If the greatest value needs more bits
+// than the finest grid has, it returns an error.
+func (w *vectorProof) solveOnGrid(target *sparse.Set, solveWith func(solve.Options) (*solve.Values, error)) (*solve.Values, error) {
 	if w.effort == fractions {
-		return run(w.options())
+		return solveWith(w.options())
 	}
-	var a *answer
-	if target != nil && w.effort == w.least() {
-		a = w.answered(&answer{reward: w.earned, left: target, right: target, dir: w.direction()})
+	var shared *sharedSolution
+	if target != nil && w.effort == w.firstEffort() {
+		shared = w.findShared(&sharedSolution{reward: w.structure, left: target, right: target, direction: w.direction()})
 	}
-	if w.effort.unbound() {
-		if w.grid = math.Ldexp(1, -w.effort.digits()); a != nil {
-			return a.values, nil
+	if w.effort.withoutGrid() {
+		if w.grid = math.Ldexp(1, -w.effort.gridBits()); shared != nil {
+			return shared.values, nil
 		}
-		return run(w.options())
+		return solveWith(w.options())
 	}
-	if a != nil {
-		if w.grid = a.grid; exponent(a.values)-math.Ilogb(a.grid) <= fine.digits() {
-			return a.values, nil
+	if shared != nil {
+		if w.grid = shared.grid; greatestExponent(shared.values)-math.Ilogb(shared.grid) <= fineGrid.gridBits() {
+			return shared.values, nil
 		}
 	}
-	exp, known := w.scales[w.number]
+	exp, known := w.exponents[w.index]
 	for range 3 {
 		if !known {
-			v, err := run(solve.Options{Epsilon: w.opts.Epsilon})
+			v, err := solveWith(solve.Options{Epsilon: w.opts.Epsilon})
 			if err != nil {
 				return nil, err
 			}
-			exp = exponent(v)
+			exp = greatestExponent(v)
 		}
-		if exp > fine.digits() {
+		if exp > fineGrid.gridBits() {
 			break
 		}
-		w.grid = min(math.Ldexp(1, exp-w.effort.digits()), 1)
-		v, err := run(w.options())
+		w.grid = min(math.Ldexp(1, exp-w.effort.gridBits()), 1)
+		v, err := solveWith(w.options())
 		if err != nil {
 			return nil, err
 		}
-		if exponent(v) <= exp+fine.digits()-w.effort.digits() {
-			w.scales[w.number] = exp
+		if greatestExponent(v) <= exp+fineGrid.gridBits()-w.effort.gridBits() {
+			w.exponents[w.index] = exp
 			return v, nil
 		}
 		known = false
@@ -298,12 +297,12 @@ func (w *work) scaled(target *sparse.Set, run func(solve.Options) (*solve.Values
 	return nil, errors.New("the values are too large")
 }
 
-// exponent is that of the greatest finite upper bound.
-func exponent(v *solve.Values) int {
+// greatestExponent returns the binary exponent of the greatest finite upper bound.
+func greatestExponent(v *solve.Values) int {
 	most := 1.0
 	for s, x := range v.Upper {
 		if math.IsInf(x, 1) && !math.IsInf(v.Lower[s], 1) {
-			x = 2 * v.Lower[s] // perhaps
+			x = 2 * v.Lower[s] // a guess
 		}
 		if !math.IsInf(x, 1) {
 			most = max(most, x)
@@ -313,73 +312,74 @@ func exponent(v *solve.Values) int {
 	return exp
 }
 
-func (w *work) reachReward(target *sparse.Set) (*solve.Values, error) {
+// reachReward computes the bounds of a reachability reward, and the ranks and layers of rule 2 of package certify.
+func (w *vectorProof) reachReward(target *sparse.Set) (*solve.Values, error) {
 	g := w.graph
-	run := func(o solve.Options) (*solve.Values, error) {
-		return solve.ReachReward(w.ctx, g, w.earned, target, w.direction(), o)
+	solveWith := func(o solve.Options) (*solve.Values, error) {
+		return solve.ReachReward(w.ctx, g, w.structure, target, w.direction(), o)
 	}
-	v, err := w.scaled(target, run)
+	v, err := w.solveOnGrid(target, solveWith)
 	if err != nil {
 		return nil, err
 	}
-	w.write(v)
-	never := infinite(v)
-	finite := never.Complement().Minus(target)
+	w.setBoundColumns(v)
+	infinite := infiniteStates(v)
+	finite := infinite.Complement().Minus(target)
 	if w.Max {
-		w.Rank = w.ranks(forced(g, target, finite, nil), finite)
-		if !never.Empty() {
+		w.Rank = w.rankColumn(rankAllChoices(g, target, finite, nil), finite)
+		if !infinite.Empty() {
 			avoid := g.Prob0E(sparse.FullSet(g.NumStates()), target)
-			w.Layer = w.ranks(nearer(g, avoid, never, func(int, int) bool { return true }), never)
+			w.Layer = w.rankColumn(rankByDistance(g, avoid, infinite, func(int, int) bool { return true }), infinite)
 		}
 		return v, nil
 	}
-	upper := w.upper(v)
-	w.Rank = w.ranks(nearer(g, target, finite, func(s, c int) bool { return g.First == nil || upper.compare(s, c) <= 0 }), finite)
-	if !never.Empty() {
-		w.Layer = w.ranks(layers(g, never.Complement()), never)
+	upper := w.upperEquations(v)
+	w.Rank = w.rankColumn(rankByDistance(g, target, finite, func(s, c int) bool { return g.First == nil || upper.compareChoice(s, c) <= 0 }), finite)
+	if !infinite.Empty() {
+		w.Layer = w.rankColumn(trapLayers(g, infinite.Complement()), infinite)
 	}
 	return v, nil
 }
 
-func (w *work) totalReward() (*solve.Values, error) {
+// totalReward computes the bounds of a total reward, and the ranks and layers of rule 3 of package certify.
+func (w *vectorProof) totalReward() (*solve.Values, error) {
 	g := w.graph
-	run := func(o solve.Options) (*solve.Values, error) {
-		return solve.TotalReward(w.ctx, g, w.earned, w.direction(), o)
+	solveWith := func(o solve.Options) (*solve.Values, error) {
+		return solve.TotalReward(w.ctx, g, w.structure, w.direction(), o)
 	}
-	v, err := w.scaled(nil, run)
+	v, err := w.solveOnGrid(nil, solveWith)
 	if err != nil {
 		return nil, err
 	}
-	w.write(v)
-	return v, w.totalRanks(v)
+	w.setBoundColumns(v)
+	return v, w.rankTotalReward(v)
 }
 
-// totalRanks makes the ranks and layers of a total reward.
-func (w *work) totalRanks(v *solve.Values) (err error) {
+// rankTotalReward computes the ranks of a finite lower bound, and the ranks and layers of the states with an infinite value.
+func (w *vectorProof) rankTotalReward(v *solve.Values) (err error) {
 	g := w.graph
-	open, never := w.positive(v), infinite(v)
-	rank := w.progress(open, w.lower(v), w.earned)
+	open, infinite := w.positiveStates(v), infiniteStates(v)
+	rank := w.progressRanks(open, w.lowerEquations(v), w.structure)
 	inside, layer := rank, rank
 	if w.Max {
-		if inside, layer, err = w.recurrent(never); err != nil {
+		if inside, layer, err = w.recurringRewardRanks(infinite); err != nil {
 			return err
 		}
 	} else {
-		layer = layers(g, never.Complement())
-		inside = forced(g, sparse.NewSet(g.NumStates()), never, func(s, c int) bool {
-			return !gains(w.earned, s, c) && stays(g, c, layer)
+		layer = trapLayers(g, infinite.Complement())
+		inside = rankAllChoices(g, sparse.NewSet(g.NumStates()), infinite, func(s, c int) bool {
+			return !earnsReward(w.structure, s, c) && staysInLayer(g, c, layer)
 		})
 	}
-	for s := range never.All() {
+	for s := range infinite.All() {
 		rank[s] = inside[s]
 	}
-	w.Rank, w.Layer = w.ranks(rank, open.Union(never)), w.ranks(layer, never)
+	w.Rank, w.Layer = w.rankColumn(rank, open.Union(infinite)), w.rankColumn(layer, infinite)
 	return nil
 }
 
-// stays reports whether all successors by a choice are in one layer: that of its state,
-// if it has none in a smaller one.
-func stays(g *sparse.Graph, c int, layer []uint32) bool {
+// staysInLayer reports whether all successors of a choice are in the layer of its state.
+func staysInLayer(g *sparse.Graph, c int, layer []uint32) bool {
 	lo, hi := g.Row(c)
 	for i := lo + 1; i < hi; i++ {
 		if layer[g.Target[i]] != layer[g.Target[lo]] {
@@ -389,11 +389,11 @@ func stays(g *sparse.Graph, c int, layer []uint32) bool {
 	return layer[g.Target[lo]] == layer[g.Owner(uint32(c))]
 }
 
-// recurrent ranks the states from which something can be earned for ever: within end
-// components, by the distance to what is earned, and elsewhere by that to these.
-func (w *work) recurrent(never *sparse.Set) (rank, layer []uint32, err error) {
+// recurringRewardRanks proves that a maximal total reward is infinite. In an end component with a reward, rank is the
+// distance to that reward; layer is the distance to such end components.
+func (w *vectorProof) recurringRewardRanks(infinite *sparse.Set) (rank, layer []uint32, err error) {
 	g := w.graph
-	ends, err := g.EndComponents(w.ctx, never, nil)
+	ends, err := g.EndComponents(w.ctx, infinite, nil)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -401,53 +401,54 @@ func (w *work) recurrent(never *sparse.Set) (rank, layer []uint32, err error) {
 	for _, s := range ends.States {
 		first, end := g.Choices(int(s))
 		for c := first; c < end; c++ {
-			if ends.Choices.Has(c) && gains(w.earned, int(s), c) {
+			if ends.Choices.Has(c) && earnsReward(w.structure, int(s), c) {
 				earning.Add(int(s))
 			}
 		}
 	}
-	rank = nearer(g, earning, never, func(_, c int) bool { return ends.Choices.Has(c) })
+	rank = rankByDistance(g, earning, infinite, func(_, c int) bool { return ends.Choices.Has(c) })
 	core := sparse.NewSet(g.NumStates())
-	for s := range never.All() {
+	for s := range infinite.All() {
 		if rank[s] != unranked {
 			core.Add(s)
 		}
 	}
-	return rank, nearer(g, core, never, func(int, int) bool { return true }), nil
+	return rank, rankByDistance(g, core, infinite, func(int, int) bool { return true }), nil
 }
 
-// write makes the columns of the bounds.
-func (w *work) write(v *solve.Values) {
+// setBoundColumns sets the columns Lower and Upper.
+func (w *vectorProof) setBoundColumns(v *solve.Values) {
 	if v.Exact != nil {
 		x := &certificate.Values{Rats: make([]*big.Rat, len(v.Exact))}
-		never := infinite(v)
-		for k, s := range w.states() {
+		infinite := infiniteStates(v)
+		for k, s := range w.orderedStates() {
 			if x.Rats[k] = v.Exact[s]; x.Rats[k] == nil {
 				x.Rats[k] = new(big.Rat)
 			}
 		}
-		if !never.Empty() {
-			x.Infinite = w.bits(never)
+		if !infinite.Empty() {
+			x.Infinite = w.bits(infinite)
 		}
 		w.Lower, w.Upper = x, x
 		return
 	}
-	w.Lower, w.Upper = w.fixed(v.Lower), w.fixed(v.Upper)
+	w.Lower, w.Upper = w.boundColumn(v.Lower), w.boundColumn(v.Upper)
 }
 
-func (w *work) fixed(xs []float64) *certificate.Values {
-	if w.effort.unbound() {
+// boundColumn converts values to a column: float64 numbers, or multiples of the grid.
+func (w *vectorProof) boundColumn(xs []float64) *certificate.Values {
+	if w.effort.withoutGrid() {
 		if w.order == nil {
 			return certificate.FromDoubles(xs)
 		}
 		ordered := make([]float64, len(xs))
-		for k, s := range w.states() {
+		for k, s := range w.orderedStates() {
 			ordered[k] = xs[s]
 		}
 		return certificate.FromDoubles(ordered)
 	}
 	out := &certificate.Values{Fixed: make([]uint64, len(xs)), Scale: uint(-math.Ilogb(w.grid))}
-	for k, s := range w.states() {
+	for k, s := range w.orderedStates() {
 		if x := xs[s]; !math.IsInf(x, 1) {
 			out.Fixed[k] = uint64(x / w.grid)
 			continue
@@ -460,50 +461,49 @@ func (w *work) fixed(xs []float64) *certificate.Values {
 	return out
 }
 
-// ranks puts the ranks of some states into the order of the certificate; nil where
-// there are none.
-func (w *work) ranks(rank []uint32, of *sparse.Set) []uint32 {
-	if of.Empty() {
+// rankColumn converts the ranks of some states to a column; nil if there are no such states.
+func (w *vectorProof) rankColumn(rank []uint32, states *sparse.Set) []uint32 {
+	if states.Empty() {
 		return nil
 	}
 	out := make([]uint32, len(rank))
-	for k, s := range w.states() {
+	for k, s := range w.orderedStates() {
 		out[k] = certificate.None
-		if of.Has(s) {
+		if states.Has(s) {
 			out[k] = rank[s]
 		}
 	}
 	return out
 }
 
-// equations are those of a vector with bounds put in.
-type equations struct {
-	g     *sparse.Graph
-	r     *sparse.Reward // nil for none
-	x     []float64
-	exact []*big.Rat // instead, nil where infinite
+// bellmanEquations are the equations of a vector, with the lower or the upper bound put in for the values.
+type bellmanEquations struct {
+	g          *sparse.Graph
+	r          *sparse.Reward // nil for none
+	bound      []float64
+	exactBound []*big.Rat // replaces bound if not nil; nil entries are infinite
 }
 
-func (w *work) lower(v *solve.Values) *equations {
-	return &equations{w.graph, w.earned, v.Lower, v.Exact}
+func (w *vectorProof) lowerEquations(v *solve.Values) *bellmanEquations {
+	return &bellmanEquations{w.graph, w.structure, v.Lower, v.Exact}
 }
 
-func (w *work) upper(v *solve.Values) *equations {
-	return &equations{w.graph, w.earned, v.Upper, v.Exact}
+func (w *vectorProof) upperEquations(v *solve.Values) *bellmanEquations {
+	return &bellmanEquations{w.graph, w.structure, v.Upper, v.Exact}
 }
 
-// compare compares what a choice of a state is worth with the state's own bound: by
-// doubles where their error does not matter.
-func (e *equations) compare(s, c int) int {
+// compareChoice compares the right-hand side of choice c with the bound of state s. It uses float64 where the
+// rounding error cannot change the result.
+func (e *bellmanEquations) compareChoice(s, c int) int {
 	lo, hi := e.g.Row(c)
-	if e.exact != nil {
+	if e.exactBound != nil {
 		return e.compareExactly(s, c)
 	}
-	x, sum := e.x[s], e.r.Gain(s, c)
+	x, sum := e.bound[s], e.r.Gain(s, c)
 	mean := sum == 0
 	least, most := math.Inf(1), 0.0
 	for i := lo; i < hi; i++ {
-		v := e.x[e.g.Target[i]]
+		v := e.bound[e.g.Target[i]]
 		sum += e.g.Prob(i) * v
 		least, most = min(least, v), max(most, v)
 	}
@@ -511,11 +511,11 @@ func (e *equations) compare(s, c int) int {
 	switch {
 	case math.IsInf(most, 1):
 		return 1
-	case mean && least == most: // all weights sum to 1
+	case mean && least == most: // the probabilities sum to 1
 		return cmp.Compare(least, x)
 	case mean && least >= x:
 		return 1
-	case sum < 0x1p-960: // products may have lost digits
+	case sum < 0x1p-960: // products may be subnormal
 	case sum-off > x:
 		return 1
 	case sum+off < x:
@@ -524,25 +524,26 @@ func (e *equations) compare(s, c int) int {
 	return e.compareExactly(s, c)
 }
 
-func (e *equations) compareExactly(s, c int) int {
+// compareExactly is compareChoice in rational arithmetic.
+func (e *bellmanEquations) compareExactly(s, c int) int {
 	sum := e.r.GainRat(s, c)
 	lo, hi := e.g.Row(c)
 	for i := lo; i < hi; i++ {
-		x := e.at(int(e.g.Target[i]))
+		x := e.value(int(e.g.Target[i]))
 		if x == nil {
 			return 1
 		}
 		sum.Add(sum, new(big.Rat).Mul(e.g.Rat(i), x))
 	}
-	if x := e.at(s); x != nil {
+	if x := e.value(s); x != nil {
 		return sum.Cmp(x)
 	}
 	return -1
 }
 
-func (e *equations) at(s int) *big.Rat {
-	if e.exact != nil {
-		return e.exact[s]
+func (e *bellmanEquations) value(s int) *big.Rat {
+	if e.exactBound != nil {
+		return e.exactBound[s]
 	}
-	return new(big.Rat).SetFloat64(e.x[s]) // nil if infinite
+	return new(big.Rat).SetFloat64(e.bound[s]) // nil if infinite
 }

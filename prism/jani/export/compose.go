@@ -7,18 +7,17 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// way is modules that move together, each by an action of its own, and the
-// action that this is called; sema.Unlabelled if it is hidden.
+// way is a synchronisation: modules that move together, each with an action of its own, and the resulting action,
+// which is sema.Unlabelled if it is hidden.
 type way struct {
 	parts  []use
 	result int
 }
 
-// maxVectors is how many synchronisation vectors a document may have.
+// maxVectors is the greatest number of synchronisation vectors of a document.
 const maxVectors = 100_000
 
-// compose lists the ways that have an action in a module. What is unlabelled
-// there needs no vector.
+// compose lists the synchronisations of labelled commands. Unlabelled commands need no vector.
 func (x *exporter) compose() ([]way, error) {
 	term := x.program.System
 	if term == nil {
@@ -32,8 +31,7 @@ func (x *exporter) compose() ([]way, error) {
 	return ways, err
 }
 
-// ways lists those of a term, and the actions that it knows: an action without
-// ways is blocked.
+// ways lists the synchronisations of a system term, and its alphabet. An action of the alphabet without synchronisations is blocked.
 func (x *exporter) ways(term sema.System) (out []way, known []int, err error) {
 	switch t := term.(type) {
 	case sema.SysModule:
@@ -110,7 +108,7 @@ func (x *exporter) parallel(t *sema.SysParallel) (out []way, known []int, err er
 	return out, known, nil
 }
 
-// product lists the ways in which one of each list happen together.
+// product lists the combinations of one synchronisation from each list.
 func product(lists [][]way, result int) ([]way, error) {
 	out := []way{{nil, result}}
 	for _, list := range lists {
@@ -127,7 +125,7 @@ func product(lists [][]way, result int) ([]way, error) {
 	return out, nil
 }
 
-// rewarded is what a variant assigns to rewards: that of a step with an action.
+// rewarded returns the reward assignments of a variant; key is the action whose rewards it earns.
 func (x *exporter) rewarded(key string) ([]assignment, error) {
 	if key == "" {
 		return nil, nil
@@ -139,7 +137,7 @@ func (x *exporter) rewarded(key string) ([]assignment, error) {
 	return x.assigned(action)
 }
 
-// vector writes a way. The first of its modules assigns what it earns.
+// vector writes the vector of a synchronisation. Its first module assigns the transition rewards.
 func (x *exporter) vector(w way) error {
 	assigned, err := x.assigned(w.result)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// The form of a document. Expressions are numbers, truth values, names and objects.
+// The structure of a JANI document. Expressions are numbers, truth values, names and objects.
 type (
 	object map[string]any
 
@@ -84,7 +84,7 @@ type (
 	}
 )
 
-// only is the name of the one location of every automaton.
+// only is the name of the single location of every automaton.
 const only = "l"
 
 // Property is a property over a program with labels of a properties file.
@@ -93,9 +93,8 @@ type Property struct {
 	Labels []sema.LabelDef // those of the program first
 }
 
-// Write writes a program, and those properties over it that JANI has a form for;
-// why it has none for the others is in refused. The error is of the program, or
-// of the writer.
+// Write writes a program and those of the properties that JANI can express. refused has the reasons for the others. The
+// error is about the program or from the writer.
 func Write(w io.Writer, name string, p *sema.Program, properties []Property) (refused []error, err error) {
 	x := &exporter{program: p, names: make(map[string]bool), variants: make(map[use][]string)}
 	if err := x.model(name); err != nil {
@@ -118,10 +117,10 @@ type exporter struct {
 	names   map[string]bool // of variables
 	labels  []string        // names of Program.Labels
 	rewards []string        // names of Program.Rewards
-	// variants are what the edges of a module with an action assign to rewards,
-	// which depends on the vector.
+	// variants are the reward assignments of a module's edges with an action. They
+	// depend on the synchronisation vector.
 	variants map[use][]string
-	further  []sema.LabelDef // of the property that is written
+	further  []sema.LabelDef // labels of the current property
 	size     int             // operators and operands so far
 }
 
@@ -229,7 +228,7 @@ func (x *exporter) variable(v sema.Variable) error {
 	return nil
 }
 
-// name returns a name for a variable that is like one and not taken.
+// name returns an unused variable name similar to like.
 func (x *exporter) name(like string) string {
 	name := like
 	for i := 2; x.names[name]; i++ {
@@ -239,7 +238,7 @@ func (x *exporter) name(like string) string {
 	return name
 }
 
-// transients declares labels and rewards.
+// transients declares labels and reward structures as transient variables.
 func (x *exporter) transients() {
 	for _, r := range x.program.Rewards {
 		name := r.Name
@@ -257,7 +256,7 @@ func (x *exporter) transients() {
 	}
 }
 
-// values says in the first automaton what labels and rewards are in states.
+// values assigns labels and state rewards in the location of the first automaton.
 func (x *exporter) values() error {
 	l := &x.out.Automata[0].Locations[0]
 	for i, label := range x.program.Labels {
@@ -279,7 +278,7 @@ func (x *exporter) values() error {
 	return nil
 }
 
-// earned is the sum of the items of a structure that count; nil if none does.
+// earned returns the sum of the items of a reward structure for which counts is true; nil if there are none.
 func (x *exporter) earned(structure int, counts func(*sema.RewardItem) bool) (any, error) {
 	var sum any
 	items := x.program.Rewards[structure].Items
@@ -307,8 +306,7 @@ func (x *exporter) earned(structure int, counts func(*sema.RewardItem) bool) (an
 	return sum, nil
 }
 
-// edges writes the commands of all modules: those with an action once for each
-// way of rewarding them.
+// edges writes the commands of all modules; labelled commands once for each variant of reward assignments.
 func (x *exporter) edges() error {
 	for i := range x.program.Modules {
 		m := &x.program.Modules[i]
@@ -339,7 +337,7 @@ func (x *exporter) edges() error {
 	return nil
 }
 
-// assigned is what edges assign to rewards in a step with an action.
+// assigned returns the reward assignments of a step with an action.
 func (x *exporter) assigned(action int) ([]assignment, error) {
 	var out []assignment
 	for i := range x.program.Rewards {
@@ -354,7 +352,7 @@ func (x *exporter) assigned(action int) ([]assignment, error) {
 	return out, nil
 }
 
-// edge writes a command. Of a CTMC, whose updates race, each is an edge.
+// edge writes a command. In a CTMC each update becomes an edge, since the updates race.
 func (x *exporter) edge(module int, c *sema.Command, action string, rewards []assignment) error {
 	guard, err := x.expr(c.Guard)
 	if err != nil {
@@ -399,7 +397,7 @@ func (x *exporter) edge(module int, c *sema.Command, action string, rewards []as
 	return nil
 }
 
-// action is the name that the edges of a module have in a variant.
+// action returns the name of an action in a variant.
 func (x *exporter) action(u use, variant int) string {
 	name := x.program.Actions[u.action]
 	if variant == 0 {
@@ -411,7 +409,7 @@ func (x *exporter) action(u use, variant int) string {
 // number is a JSON number.
 func number(text string) json.Number { return json.Number(text) }
 
-// maxSize is how many operators and operands a document may have.
+// maxSize is the greatest number of operators and operands of a document.
 const maxSize = 20_000_000
 
 func binary(op string, x, y any) object { return object{"op": op, "left": x, "right": y} }

@@ -57,7 +57,7 @@ func (x *exporter) filter(f *sema.Filter, out object) error {
 	return err
 }
 
-// formula writes what only properties have.
+// formula writes the operators that only properties have.
 func (x *exporter) formula(e sema.Expr) (any, error) {
 	switch e := e.(type) {
 	case *sema.Label:
@@ -112,7 +112,8 @@ func kindOf(e sema.Expr) string {
 	return strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%T", e), "*sema."))
 }
 
-// asked writes an operator with what it asks: a bound is of the worst scheduler.
+// asked writes a P, S or R operator as JANI's minimum or maximum, and compares it with the bound if there is one. A bound must
+// hold for all schedulers.
 func (x *exporter) asked(letter string, t sema.Threshold, rest object) (any, error) {
 	least := true
 	if x.program.Type != syntax.DTMC && x.program.Type != syntax.CTMC {

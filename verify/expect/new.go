@@ -7,31 +7,29 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// NewExpectation returns what an annotation "RESULT (conditions): value" would
-// be, for expectations that are written elsewhere: value is at pos there, and
-// conditions are as in "N=3,p=0.5", empty for none.
+// NewExpectation returns the expectation that an annotation "RESULT (conditions): value" at pos would be. Callers use it for
+// expectations in other files. conditions are as in "N=3,p=0.5"; empty for none.
 func NewExpectation(value, conditions string, pos syntax.Pos) (Expectation, []Mistake) {
 	e := Expectation{Text: "RESULT: " + value, Pos: pos, End: pos, Value: value, ValuePos: pos}
 	if conditions != "" {
 		e.Text = "RESULT (" + conditions + "): " + value
 		e.Conditions = newConditions(conditions, pos)
 	}
-	mistakes := badConditions(e.Conditions)
+	mistakes := conditionMistakes(e.Conditions)
 	if strings.ContainsAny(value, " \t\r\n") || value == "" {
 		mistakes = append(mistakes, Mistake{pos, "found a value that is empty or has blanks, want one such as 1/6, [0.2,0.4] or Error:words"})
-	} else if msg := badValue(value); msg != "" {
+	} else if msg := valueMistake(value); msg != "" {
 		mistakes = append(mistakes, Mistake{pos, msg})
 	}
 	return e, mistakes
 }
 
-// NewTerms returns what an annotation "TILECHECK (conditions): text" would be;
-// text is at pos.
+// NewTerms returns the terms that an annotation "TILECHECK (conditions): text" at pos would be.
 func NewTerms(text, conditions string, pos syntax.Pos) (Terms, []Mistake) {
 	head := keyword + ": "
 	b := &block{src: []byte(head + text), text: []byte(head + text), start: pos}
 	b.start.Col -= int32(len(head))
-	t := b.terms(0, len(head)+len(strings.TrimRight(text, " \t")))
+	t := b.parseTerms(0, len(head)+len(strings.TrimRight(text, " \t")))
 	t.Pos = pos
 	if conditions != "" {
 		t.Conditions = newConditions(conditions, pos)
@@ -39,7 +37,7 @@ func NewTerms(text, conditions string, pos syntax.Pos) (Terms, []Mistake) {
 	if strings.ContainsAny(text, "\r\n") {
 		t.mistake(pos, "found several lines, want one")
 	}
-	return t, slices.Concat(t.mistakes, badConditions(t.Conditions))
+	return t, slices.Concat(t.mistakes, conditionMistakes(t.Conditions))
 }
 
 func newConditions(text string, pos syntax.Pos) []Condition {

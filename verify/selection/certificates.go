@@ -15,16 +15,16 @@ import (
 	"tilecheck/runner"
 )
 
-// provenMode is how the engine that makes certificates is called.
-const provenMode = native.Name + ":proven"
+// provenLabel is the label of the native engine with certificates.
+const provenLabel = native.Name + ":proven"
 
-// Certify makes native an engine that proves its answers.
+// Certify replaces the native engine by the one that proves its answers with certificates.
 func (s *Selection) Certify() error {
 	replace := func(labels []string) []string {
 		out := slices.Clone(labels)
 		for i, label := range out {
 			if label == native.Name {
-				out[i] = provenMode
+				out[i] = provenLabel
 			}
 		}
 		return out
@@ -33,19 +33,19 @@ func (s *Selection) Certify() error {
 	for i := range s.Tests {
 		s.Tests[i].Engines = replace(s.Tests[i].Engines)
 	}
-	if !slices.Contains(s.Labels, provenMode) {
+	if !slices.Contains(s.Labels, provenLabel) {
 		return usage.Errorf("--certify is for the native engine, want --engine native among others")
 	}
 	return runner.Distinct(s.Labels)
 }
 
-// ProvenNotes count the answers that are proven, and why others are not.
+// ProvenNotes counts the proven answers, and the reasons why others are not proven.
 func ProvenNotes(rep *report.TestReport) []string {
 	answers, proven := 0, 0
 	reasons := make(map[string]int)
 	for i := range rep.Results {
 		v := rep.Results[i].Verdict
-		if v == nil || v.Err != nil || rep.Results[i].Engine != provenMode {
+		if v == nil || v.Err != nil || rep.Results[i].Engine != provenLabel {
 			continue
 		}
 		if answers++; v.Accuracy == result.Proven {
@@ -67,9 +67,8 @@ func ProvenNotes(rep *report.TestReport) []string {
 	return out
 }
 
-// Identity says what runs: the image or path of a tool with its version and
-// switches, or this program itself, whose own identity counts for tools,
-// too: it reads what they print. It is empty if that cannot be known.
+// Identity identifies what produces the answers, for cache keys: the image or path of a tool with its version and switches,
+// and own, the identity of this program, which reads the tool's output. It is empty if the tool's version is unknown.
 func Identity(ctx context.Context, own, label string, cmd runner.Commander, args []string) string {
 	if cmd == nil {
 		return label + " " + own
@@ -78,10 +77,10 @@ func Identity(ctx context.Context, own, label string, cmd runner.Commander, args
 	if strings.HasPrefix(label, "storm") {
 		flag = "--version"
 	}
-	var said strings.Builder
-	_, err := cmd.Run(ctx, runner.Command{Args: []string{flag}, Stdout: &said, Limits: runner.Limits{Time: time.Minute}})
-	if err != nil || said.Len() == 0 {
+	var output strings.Builder
+	_, err := cmd.Run(ctx, runner.Command{Args: []string{flag}, Stdout: &output, Limits: runner.Limits{Time: time.Minute}})
+	if err != nil || output.Len() == 0 {
 		return ""
 	}
-	return strings.Join(append([]string{label, cmd.Where(), said.String(), own}, args...), " ")
+	return strings.Join(append([]string{label, cmd.Where(), output.String(), own}, args...), " ")
 }

@@ -10,18 +10,18 @@ import (
 	"tilecheck/verify/expect"
 )
 
-// Class is what became of a case, in the words of QComp's tables.
+// Class is the result of a case, in the terms of QComp's tables.
 type Class uint8
 
 // The classes.
 const (
 	Correct     Class = iota
-	Wrong             // the value is off by more than is allowed
-	Violated          // a promised interval leaves out the reference
-	Refused           // by name: no value, and an error that says why
+	Wrong             // the error of the value is larger than allowed
+	Violated          // the reference lies outside the interval that the engine promises
+	Refused           // no value, and an error that says why
 	OutOfTime         //
 	OutOfMemory       //
-	NotRun            // files with errors, an engine that is not there, an interrupt
+	NotRun            // files with errors, a missing engine, or an interrupt
 )
 
 // String returns the class in words.
@@ -29,7 +29,7 @@ func (c Class) String() string {
 	return [...]string{"correct", "wrong", "bound violated", "refused", "out of time", "out of memory", "not run"}[c]
 }
 
-// ClassOf is the class of a result.
+// ClassOf returns the class of a test result.
 func ClassOf(r *report.TestResult) Class {
 	switch r.Outcome {
 	case report.TestPassed:
@@ -45,7 +45,7 @@ func ClassOf(r *report.TestResult) Class {
 		}
 		return Wrong
 	case report.TestLimit:
-		// A tool has several memories that may be full; a run without a verdict was stopped for its time.
+		// A tool has several kinds of memory limits; a run without a verdict was stopped by the time limit.
 		if r.Verdict != nil && r.Verdict.Err != nil && r.Verdict.Err.Class != result.Timeout {
 			return OutOfMemory
 		}
@@ -54,7 +54,7 @@ func ClassOf(r *report.TestResult) Class {
 	return NotRun
 }
 
-// Notes count, for each engine, the cases of each class, with the time of all.
+// Notes returns, for each engine, the number of cases in each class and the total time.
 func (s *Set) Notes(rep *report.TestReport) []string {
 	var out []string
 	for _, engine := range rep.Engines {
@@ -74,7 +74,7 @@ func (s *Set) Notes(rep *report.TestReport) []string {
 		out = append(out, fmt.Sprintf("%s: %s; %.1f s, building included", engine, strings.Join(parts, ", "), seconds))
 	}
 	left := slices.DeleteFunc([]string{
-		count(s.Large, "of more states, or of unknown many"), count(s.Missing, "without a model in PRISM's language or JANI"), count(s.Unread, "whose reference is no number"),
+		countText(s.Large, "of more states, or of unknown many"), countText(s.Missing, "without a model in PRISM's language or JANI"), countText(s.Unread, "whose reference is no number"),
 	}, func(text string) bool { return text == "" })
 	if len(left) > 0 {
 		out = append(out, "left out: cases "+strings.Join(left, ", "))
@@ -82,7 +82,7 @@ func (s *Set) Notes(rep *report.TestReport) []string {
 	return out
 }
 
-func count(n int, what string) string {
+func countText(n int, what string) string {
 	if n == 0 {
 		return ""
 	}

@@ -7,28 +7,27 @@ import (
 	"slices"
 )
 
-// Difference returns what two models with the same numbers of states have not in
-// common, first of all; nil if they are the same.
+// Difference returns the first difference between two models; nil if they are the same.
 func (m *Model) Difference(o *Model) error {
 	n := m.NumStates()
 	switch {
 	case m.Kind != o.Kind || n != o.NumStates():
 		return fmt.Errorf("found a %s with %d states, wanted a %s with %d", m.Kind, n, o.Kind, o.NumStates())
 	case !slices.Equal(m.Initial, o.Initial):
-		return errors.New("the initial states are others")
+		return errors.New("the initial states differ")
 	case len(m.Rewards) != len(o.Rewards):
 		return fmt.Errorf("found %d reward structures, wanted %d", len(m.Rewards), len(o.Rewards))
 	}
-	same := map[[2]uint32]bool{}
+	comparedPairs := map[[2]uint32]bool{}
 	equal := func(a, b []uint32, i int) bool {
 		if a == nil || b == nil {
 			return (a == nil || m.Numbers[a[i]].Sign() == 0) && (b == nil || o.Numbers[b[i]].Sign() == 0)
 		}
 		pair := [2]uint32{a[i], b[i]}
-		x, ok := same[pair]
+		x, ok := comparedPairs[pair]
 		if !ok {
 			x = m.Numbers[pair[0]].Cmp(o.Numbers[pair[1]]) == 0
-			same[pair] = x
+			comparedPairs[pair] = x
 		}
 		return x
 	}
@@ -38,20 +37,20 @@ func (m *Model) Difference(o *Model) error {
 			return fmt.Errorf("state %d: found %d choices, wanted %d", s, end-first, b-a)
 		}
 		if m.Exit != nil && !equal(m.Exit, o.Exit, s) {
-			return fmt.Errorf("state %d: the exit rate is another one", s)
+			return fmt.Errorf("state %d: the exit rates differ", s)
 		}
 		for k := range m.Rewards {
 			if !equal(m.Rewards[k].State, o.Rewards[k].State, s) {
-				return fmt.Errorf("state %d: the reward %d is another one", s, k+1)
+				return fmt.Errorf("state %d: the rewards %d differ", s, k+1)
 			}
 		}
 		for c := first; c < end; c++ {
 			if !m.sameRow(o, c, equal) {
-				return fmt.Errorf("state %d, choice %d: the transitions are others", s, c-first)
+				return fmt.Errorf("state %d, choice %d: the transitions differ", s, c-first)
 			}
 			for k := range m.Rewards {
 				if !equal(m.Rewards[k].Choice, o.Rewards[k].Choice, c) {
-					return fmt.Errorf("state %d, choice %d: the reward %d is another one", s, c-first, k+1)
+					return fmt.Errorf("state %d, choice %d: the rewards %d differ", s, c-first, k+1)
 				}
 			}
 		}
@@ -64,8 +63,8 @@ func (m *Model) Difference(o *Model) error {
 	return nil
 }
 
-// sameRow reports whether a choice leads to the same states with the same probabilities,
-// whatever the order of its transitions.
+// sameRow reports whether choice c has the same distribution over states in both models. The order of the
+// transitions does not matter.
 func (m *Model) sameRow(o *Model, c int, equal func(a, b []uint32, i int) bool) bool {
 	lo, hi := m.Row(c)
 	if a, b := o.Row(c); a == lo && b == hi {

@@ -16,10 +16,10 @@ import (
 	"tilecheck/runner"
 )
 
-// statesFile is a model that is there as states. Storm knows labels of it, and no variables.
+// statesFile is the file of a model that is given as states. Storm knows its labels, but no variables.
 const statesFile = "model.umb"
 
-// givenInstance is the instance of states.
+// givenInstance returns the instance of a model that is given as states.
 func givenInstance(j *job, v sema.Valuation) (*instance, error) {
 	prog, err := j.Model.Instantiate(v.Map())
 	if err != nil {
@@ -32,8 +32,8 @@ func givenInstance(j *job, v sema.Valuation) (*instance, error) {
 	return in, nil
 }
 
-// umb writes the states, with the labels that properties ask for, and names of all rewards.
-func (in *instance) umb(ctx context.Context, job *runner.Job) ([]byte, error) {
+// writeUMB writes the states, with the labels that properties use and with names for all reward structures.
+func (in *instance) writeUMB(ctx context.Context, job *runner.Job) ([]byte, error) {
 	space, err := explicit.Given(ctx, job.States, job.Numeric.Accuracy == result.Exact)
 	if err != nil {
 		return nil, err
@@ -53,52 +53,52 @@ func (in *instance) umb(ctx context.Context, job *runner.Job) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// labelled writes a formula with labels instead of conditions on variables.
-func (a *asker) labelled(x syntax.Expr) syntax.Expr {
+// replaceByLabels replaces conditions on variables in a formula by labels.
+func (a *decomposer) replaceByLabels(x syntax.Expr) syntax.Expr {
 	if x == nil {
 		return nil
 	}
-	if !operates(x) {
-		return a.label(x)
+	if !hasOperators(x) {
+		return a.labelFor(x)
 	}
 	switch x := x.(type) {
 	case *syntax.Paren:
-		return &syntax.Paren{X: a.labelled(x.X), Span: x.Span}
+		return &syntax.Paren{X: a.replaceByLabels(x.X), Span: x.Span}
 	case *syntax.Unary:
 		c := *x
-		c.X = a.labelled(x.X)
+		c.X = a.replaceByLabels(x.X)
 		return &c
 	case *syntax.Binary:
 		c := *x
-		c.X, c.Y = a.labelled(x.X), a.labelled(x.Y)
+		c.X, c.Y = a.replaceByLabels(x.X), a.replaceByLabels(x.Y)
 		return &c
 	case *syntax.Temporal:
 		c := *x
-		c.X, c.Y = a.labelled(x.X), a.labelled(x.Y)
+		c.X, c.Y = a.replaceByLabels(x.X), a.replaceByLabels(x.Y)
 		return &c
 	case *syntax.Prob:
 		c := *x
-		c.Path = a.labelled(x.Path)
+		c.Path = a.replaceByLabels(x.Path)
 		return &c
 	case *syntax.Reward:
 		c := *x
 		if _, steps := x.Path.(*syntax.RewardPath); !steps {
-			c.Path = a.labelled(x.Path)
+			c.Path = a.replaceByLabels(x.Path)
 		}
 		return &c
 	case *syntax.Steady:
 		c := *x
-		c.X = a.labelled(x.X)
+		c.X = a.replaceByLabels(x.X)
 		return &c
 	case *syntax.Filter:
 		c := *x
-		c.X, c.States = a.labelled(x.X), a.labelled(x.States)
+		c.X, c.States = a.replaceByLabels(x.X), a.replaceByLabels(x.States)
 		return &c
 	case *syntax.Call: // multi
 		c := *x
 		c.Args = slices.Clone(x.Args)
 		for i := range c.Args {
-			c.Args[i] = a.labelled(c.Args[i])
+			c.Args[i] = a.replaceByLabels(c.Args[i])
 		}
 		return &c
 	}
@@ -106,8 +106,8 @@ func (a *asker) labelled(x syntax.Expr) syntax.Expr {
 	return x
 }
 
-// operates reports whether a formula has operators, so that it is not about one state alone.
-func operates(x syntax.Expr) (found bool) {
+// hasOperators reports whether a formula has operators such as P, so that it is not a condition on a single state.
+func hasOperators(x syntax.Expr) (found bool) {
 	syntax.Inspect(x, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.Prob, *syntax.Reward, *syntax.Steady, *syntax.Quant, *syntax.Strategy, *syntax.Filter, *syntax.Temporal:
@@ -120,8 +120,8 @@ func operates(x syntax.Expr) (found bool) {
 	return found
 }
 
-// label returns the label of a condition, which is added to those of the states.
-func (a *asker) label(x syntax.Expr) syntax.Expr {
+// labelFor returns a label for a condition, and adds it to the labels of the states.
+func (a *decomposer) labelFor(x syntax.Expr) syntax.Expr {
 	switch y := syntax.Unparen(x).(type) {
 	case *syntax.BoolLit:
 		return x

@@ -12,56 +12,55 @@ import (
 	"tilecheck/result"
 )
 
-// question is a property taken apart into what Storm can be asked.
+// question is a property that was decomposed into queries for Storm.
 type question struct {
 	item *item
 	in   *instance
 	root *node
-	// asked is what Storm is asked in all.
+	// asked are all queries.
 	asked []*item
 }
 
-// node is an expression over the answers of Storm, evaluated in some states:
-// the initial ones, or those of a filter, which makes one value of theirs.
+// node is an expression over the answers of Storm. It is evaluated in the initial states, or in the states of a filter, which
+// combines the values to one.
 type node struct {
-	op    string      // of the filter; empty for the initial states
+	op    string      // the filter's operator; empty for the initial states
 	x     syntax.Expr // over the names of the parts
 	parts []*part
 }
 
-// part is what a name in the expression of a node stands for: an answer of
-// Storm, or the value of a filter, which is the same in every state.
+// part is the meaning of a name in a node's expression: an answer of Storm, or the value of a nested filter, which is the
+// same in every state.
 type part struct {
-	name  string
-	truth bool // a truth value, else a number
-	ask   *item
-	of    *node
+	name   string
+	isBool bool // a truth value, else a number
+	query  *item
+	filter *node
 }
 
-// asker takes the property of one item apart.
-type asker struct {
-	j     *job
-	it    *item
-	in    *instance
-	refs  map[string]*syntax.Property
-	defs  map[string]syntax.Expr // of labels
-	names int
-	wrote int // references to properties that were written out
-	asked []*item
-	err   error
+// decomposer decomposes the property of one item.
+type decomposer struct {
+	j        *job
+	it       *item
+	in       *instance
+	refs     map[string]*syntax.Property
+	defs     map[string]syntax.Expr // of labels
+	names    int
+	expanded int // number of references to properties that were expanded
+	asked    []*item
+	err      error
 }
 
-// maxReferences is how many references to properties a property is written out
-// with: each may have several of its own.
+// maxReferences is the greatest number of references to properties that are expanded: nested references can multiply.
 const maxReferences = 1 << 12
 
-// ask takes a property apart, which is evaluated in the initial states or, with an operator,
-// in all. What is asked of Storm is nothing if the property can be answered without.
+// ask decomposes a property, which is evaluated in the initial states or, with a filter operator op, in all states. The result
+// has no queries if the property can be evaluated without Storm.
 func ask(j *job, it *item, in *instance, op string) (*question, error) {
 	if j.Job.Numeric.Fair {
 		return nil, &syntax.DialectError{Dialect: syntax.Storm, Feature: "fair schedulers"}
 	}
-	a := &asker{j: j, it: it, in: in, refs: make(map[string]*syntax.Property), defs: make(map[string]syntax.Expr)}
+	a := &decomposer{j: j, it: it, in: in, refs: make(map[string]*syntax.Property), defs: make(map[string]syntax.Expr)}
 	for _, x := range it.task.Source.Tree.Items {
 		switch x := x.(type) {
 		case *syntax.LabelDecl:
@@ -79,22 +78,21 @@ func ask(j *job, it *item, in *instance, op string) (*question, error) {
 			}
 		}
 	}
-	root := a.node(a.adapt(it.task.Property.X), op, nil)
+	root := a.newNode(a.rewriteForStorm(it.task.Property.X), op, nil)
 	for _, q := range a.asked {
 		q.in = in
 		if j.Job.States != nil {
-			q.query = a.labelled(q.query)
+			q.query = a.replaceByLabels(q.query)
 		}
 	}
 	if a.err == nil {
-		a.print()
+		a.checkPrintable()
 	}
 	return &question{item: it, in: in, root: root, asked: a.asked}, a.err
 }
 
-// print tries to write every query in Storm's dialect, so that one that cannot
-// be written costs nobody else anything.
-func (a *asker) print() {
+// checkPrintable tries to write every query in Storm's dialect, so that one that cannot be written does not make others fail.
+func (a *decomposer) checkPrintable() {
 	for _, q := range a.asked {
 		file, err := stormProperties([]*item{q})
 		if err == nil {
@@ -107,34 +105,33 @@ func (a *asker) print() {
 	}
 }
 
-func (a *asker) fail(err error) {
+func (a *decomposer) fail(err error) {
 	if a.err == nil {
 		a.err = err
 	}
 }
 
-func (a *asker) refuse(x syntax.Expr, feature string) {
+func (a *decomposer) refuse(x syntax.Expr, feature string) {
 	a.fail(&syntax.DialectError{Pos: x.Pos(), Dialect: syntax.Storm, Feature: feature})
 }
 
-// adapt writes what Storm has other words for: references to properties are
-// expanded, reward structures are named, strategy operators are resolved.
-func (a *asker) adapt(x syntax.Expr) syntax.Expr {
+// rewriteForStorm expands references to properties, names reward structures and resolves strategy operators.
+func (a *decomposer) rewriteForStorm(x syntax.Expr) syntax.Expr {
 	return syntax.Rewrite(x, func(x syntax.Expr) syntax.Expr {
 		switch x := x.(type) {
 		case *syntax.Quoted:
 			if p := a.refs[x.Name]; p != nil {
-				if a.wrote++; a.wrote > maxReferences {
+				if a.expanded++; a.expanded > maxReferences {
 					a.refuse(x, fmt.Sprintf("more than %d references to properties, written out", maxReferences))
 					return x
 				}
-				return &syntax.Paren{X: a.adapt(p.X)}
+				return &syntax.Paren{X: a.rewriteForStorm(p.X)}
 			}
 			if x.Name == "deadlock" && a.in.deadlock != "" {
 				return &syntax.Quoted{Name: a.in.deadlock, Span: x.Span}
 			}
 		case *syntax.Reward:
-			return oldFilter(a.named(x), x.Filter, x.Threshold)
+			return oldFilter(a.nameReward(x), x.Filter, x.Threshold)
 		case *syntax.Prob:
 			return oldFilter(x, x.Filter, x.Threshold)
 		case *syntax.Steady:
@@ -146,9 +143,8 @@ func (a *asker) adapt(x syntax.Expr) syntax.Expr {
 	})
 }
 
-// named gives an R operator the name of its structure: the first, or the one
-// with its number.
-func (a *asker) named(x *syntax.Reward) syntax.Expr {
+// nameReward replaces the number of a reward structure by its name; without a number it is the first one.
+func (a *decomposer) nameReward(x *syntax.Reward) syntax.Expr {
 	r := *x
 	name := func(s syntax.Expr) syntax.Expr {
 		if _, ok := s.(*syntax.Quoted); ok || len(a.in.rewards) == 0 {
@@ -173,7 +169,7 @@ func (a *asker) named(x *syntax.Reward) syntax.Expr {
 	return &r
 }
 
-// oldFilter writes {states}{min}{max} as a filter.
+// oldFilter rewrites {states}{min}{max} as a filter.
 func oldFilter(x syntax.Expr, f *syntax.OldFilter, t syntax.Threshold) syntax.Expr {
 	if f == nil {
 		return x
@@ -192,10 +188,9 @@ func oldFilter(x syntax.Expr, f *syntax.OldFilter, t syntax.Threshold) syntax.Ex
 	return &syntax.Filter{Op: f.Op(t), X: x, States: f.States}
 }
 
-// strategy resolves <<…>> and [[…]] of an MDP for all players, or none: a bound
-// is to hold for all schedulers, or for some, which is when its contrary does
-// not hold for all.
-func (a *asker) strategy(x *syntax.Strategy) syntax.Expr {
+// strategy resolves <<…>> and [[…]] of an MDP for the coalition of all players or of none. A bound must then hold for all
+// schedulers or for some; it holds for some if its negation does not hold for all.
+func (a *decomposer) strategy(x *syntax.Strategy) syntax.Expr {
 	if a.in.program.Type != syntax.MDP || !x.All && len(x.Coalition) > 0 {
 		return x
 	}
@@ -214,11 +209,11 @@ func (a *asker) strategy(x *syntax.Strategy) syntax.Expr {
 	if t.Rel == syntax.OpNone || x.All == x.Box {
 		return inner
 	}
-	t.Rel = contrary(t.Rel)
+	t.Rel = negatedRelation(t.Rel)
 	return &syntax.Paren{X: not(&syntax.Paren{X: inner})}
 }
 
-func contrary(r syntax.Op) syntax.Op {
+func negatedRelation(r syntax.Op) syntax.Op {
 	switch r {
 	case syntax.OpLt:
 		return syntax.OpGe
@@ -230,27 +225,26 @@ func contrary(r syntax.Op) syntax.Op {
 	return syntax.OpLt
 }
 
-// node takes an expression apart that is evaluated in the initial states, or in
-// those of a filter.
-func (a *asker) node(x syntax.Expr, op string, states syntax.Expr) *node {
-	for f, ok := syntax.Unparen(x).(*syntax.Filter); (op == "" || op == every) && ok && printing(f.Op); f, ok = syntax.Unparen(x).(*syntax.Filter) {
-		x = f.X // of which the value in the initial states is the result
+// newNode decomposes an expression that is evaluated in the initial states, or in those of a filter.
+func (a *decomposer) newNode(x syntax.Expr, op string, states syntax.Expr) *node {
+	for f, ok := syntax.Unparen(x).(*syntax.Filter); (op == "" || op == allValues) && ok && isPrintFilter(f.Op); f, ok = syntax.Unparen(x).(*syntax.Filter) {
+		x = f.X // the result is the value in the initial states
 	}
 	n := &node{op: op}
-	n.x = a.split(n, x)
-	_, one := n.only()
+	n.x = a.decompose(n, x)
+	_, one := n.singlePart()
 	switch {
 	case op != "" && states == nil:
 		states = &syntax.BoolLit{Value: true}
-	case op == "" && (a.in.program.Init != nil || a.in.tree == nil) && !one: // which only Storm knows
+	case op == "" && (a.in.program.Init != nil || a.in.tree == nil) && !one: // only Storm knows which they are
 		states = &syntax.Quoted{Name: "init"}
 	}
-	if states != nil && len(n.asked()) == 0 { // the states alone are asked for
-		a.leaf(n, &syntax.BoolLit{Value: true}, true)
+	if states != nil && len(n.queries()) == 0 { // query the states only
+		a.askStorm(n, &syntax.BoolLit{Value: true}, true)
 	}
-	for _, q := range n.asked() {
+	for _, q := range n.queries() {
 		if states != nil {
-			q.query, q.each = &syntax.Filter{Op: every, X: q.query, States: states}, true
+			q.query, q.everyState = &syntax.Filter{Op: allValues, X: q.query, States: states}, true
 			a.asked = slices.DeleteFunc(a.asked, func(it *item) bool { return it == q.value })
 			q.value = nil
 		}
@@ -258,13 +252,13 @@ func (a *asker) node(x syntax.Expr, op string, states syntax.Expr) *node {
 	return n
 }
 
-// every is the operator of a node of which each value is wanted, as Storm calls it.
-const every = "values"
+// allValues is Storm's filter operator that returns all values.
+const allValues = "values"
 
-func printing(op string) bool { return op == "print" || op == "printall" || op == "store" }
+func isPrintFilter(op string) bool { return op == "print" || op == "printall" || op == "store" }
 
-// only returns the part that the node is nothing but, if there is one.
-func (n *node) only() (*part, bool) {
+// singlePart returns the part if the node's expression is nothing but the name of a part.
+func (n *node) singlePart() (*part, bool) {
 	id, ok := syntax.Unparen(n.x).(*syntax.Ident)
 	if !ok {
 		return nil, false
@@ -276,58 +270,58 @@ func (n *node) only() (*part, bool) {
 	return n.parts[i], true
 }
 
-// asked lists what is asked of Storm for the node itself.
-func (n *node) asked() []*item {
+// queries returns the queries of the node itself, without those of nested filters.
+func (n *node) queries() []*item {
 	var out []*item
 	for _, p := range n.parts {
-		if p.ask != nil {
-			out = append(out, p.ask)
+		if p.query != nil {
+			out = append(out, p.query)
 		}
 	}
 	return out
 }
 
-// split replaces what Storm is asked by names.
-func (a *asker) split(n *node, x syntax.Expr) syntax.Expr {
+// decompose replaces the operators in an expression by names of parts.
+func (a *decomposer) decompose(n *node, x syntax.Expr) syntax.Expr {
 	switch x := x.(type) {
 	case *syntax.Paren:
-		return &syntax.Paren{X: a.split(n, x.X), Span: x.Span}
+		return &syntax.Paren{X: a.decompose(n, x.X), Span: x.Span}
 	case *syntax.Unary:
 		c := *x
-		c.X = a.split(n, x.X)
+		c.X = a.decompose(n, x.X)
 		return &c
 	case *syntax.Binary:
 		c := *x
-		c.X, c.Y = a.split(n, x.X), a.split(n, x.Y)
+		c.X, c.Y = a.decompose(n, x.X), a.decompose(n, x.Y)
 		return &c
 	case *syntax.Cond:
 		c := *x
-		c.C, c.T, c.E = a.split(n, x.C), a.split(n, x.T), a.split(n, x.E)
+		c.C, c.T, c.E = a.decompose(n, x.C), a.decompose(n, x.T), a.decompose(n, x.E)
 		return &c
 	case *syntax.Call:
 		return a.call(n, x)
 	case *syntax.Quoted:
 		if def, ok := a.defs[x.Name]; ok {
-			return &syntax.Paren{X: a.split(n, def)}
+			return &syntax.Paren{X: a.decompose(n, def)}
 		}
-		return a.leaf(n, x, true)
+		return a.askStorm(n, x, true)
 	case *syntax.Filter:
 		return a.filter(n, x)
 	case *syntax.Prob:
-		return a.prob(n, x)
+		return a.probability(n, x)
 	case *syntax.Steady:
-		return a.leaf(n, x, x.Rel != syntax.OpNone)
+		return a.askStorm(n, x, x.Rel != syntax.OpNone)
 	case *syntax.Reward:
 		return a.reward(n, x)
 	case *syntax.Quant, *syntax.Strategy:
-		return a.leaf(n, x, true)
+		return a.askStorm(n, x, true)
 	case *syntax.Temporal:
 		a.refuse(x, "the temporal operator "+x.Op.String()+" outside P")
 	}
 	return x
 }
 
-func (a *asker) call(n *node, x *syntax.Call) syntax.Expr {
+func (a *decomposer) call(n *node, x *syntax.Call) syntax.Expr {
 	if x.Func.Name == "multi" {
 		queries := 0
 		for _, arg := range x.Args {
@@ -343,12 +337,12 @@ func (a *asker) call(n *node, x *syntax.Call) syntax.Expr {
 		if queries > 1 {
 			a.refuse(x, "the points of a Pareto curve in a form that is read")
 		}
-		return a.leaf(n, x, queries == 0)
+		return a.askStorm(n, x, queries == 0)
 	}
 	c := *x
 	c.Args = slices.Clone(x.Args)
 	for i := range c.Args {
-		c.Args[i] = a.split(n, c.Args[i])
+		c.Args[i] = a.decompose(n, c.Args[i])
 	}
 	return &c
 }
@@ -360,48 +354,47 @@ func query(t syntax.Threshold) int {
 	return 0
 }
 
-// filter makes a filter a part of the expression around it.
-func (a *asker) filter(n *node, x *syntax.Filter) syntax.Expr {
+// filter makes a nested filter a part of the expression around it.
+func (a *decomposer) filter(n *node, x *syntax.Filter) syntax.Expr {
 	op := map[string]string{"+": "sum", "&": "forall", "|": "exists"}[x.Op]
 	if op == "" {
 		op = x.Op
 	}
-	if printing(op) {
-		return a.split(n, x.X)
+	if isPrintFilter(op) {
+		return a.decompose(n, x.X)
 	}
-	of := a.node(x.X, op, x.States)
-	truth := op == "forall" || op == "exists" || (op == "first" || op == "state") && a.truth(of)
-	return a.stand(n, &part{truth: truth, of: of})
+	of := a.newNode(x.X, op, x.States)
+	truth := op == "forall" || op == "exists" || (op == "first" || op == "state") && a.isBoolNode(of)
+	return a.addPart(n, &part{isBool: truth, filter: of})
 }
 
-// truth reports whether the expression of a node is of type bool.
-func (a *asker) truth(n *node) bool {
+// isBoolNode reports whether the expression of a node is of type bool.
+func (a *decomposer) isBoolNode(n *node) bool {
 	e, err := a.evaluator(n)
 	return err == nil && e.x.Type() == sema.Bool
 }
 
-// stand adds a part to a node, and returns the name that stands for it.
-func (a *asker) stand(n *node, p *part) syntax.Expr {
+// addPart adds a part to a node and returns its name.
+func (a *decomposer) addPart(n *node, p *part) syntax.Expr {
 	a.names++
 	p.name = "tilecheck_part_" + strconv.Itoa(a.names)
 	n.parts = append(n.parts, p)
 	return &syntax.Ident{Name: p.name}
 }
 
-// leaf asks Storm for an operator.
-func (a *asker) leaf(n *node, x syntax.Expr, truth bool) syntax.Expr {
-	q := &item{task: a.it.task, model: a.it.model, property: a.it.property, number: a.j.number(a.in), asked: asked{query: x, truth: truth, plain: a.unsound(x)}}
+// askStorm adds a query for an operator.
+func (a *decomposer) askStorm(n *node, x syntax.Expr, truth bool) syntax.Expr {
+	q := &item{task: a.it.task, model: a.it.model, property: a.it.property, number: a.j.number(a.in), asked: asked{query: x, isBool: truth, floatingPoint: a.soundIsWrong(x)}}
 	a.asked = append(a.asked, q)
 	if truth && a.j.Job.Numeric.Accuracy != result.Exact {
-		a.value(q)
+		a.askValue(q)
 	}
-	return a.stand(n, &part{truth: truth, ask: q})
+	return a.addPart(n, &part{isBool: truth, query: q})
 }
 
-// value asks for the value of an operator beside whether its bound holds: Storm
-// compares the two as if the value were precise. Where probabilities are 0 or 1
-// its graph algorithms find that.
-func (a *asker) value(q *item) {
+// askValue adds a query for the value of an operator with a bound, because Storm compares the value with the bound as if the value
+// were exact. It is not needed if a probability is compared with 0 or 1: graph algorithms decide that.
+func (a *decomposer) askValue(q *item) {
 	var x syntax.Expr
 	var t *syntax.Threshold
 	timed := false
@@ -432,14 +425,13 @@ func (a *asker) value(q *item) {
 		}
 	}
 	t.Rel, t.Bound = syntax.OpNone, nil
-	q.value = &item{task: q.task, model: q.model, property: q.property, number: a.j.number(a.in), asked: asked{query: x, plain: q.plain}}
+	q.value = &item{task: q.task, model: q.model, property: q.property, number: a.j.number(a.in), asked: asked{query: x, floatingPoint: q.floatingPoint}}
 	a.asked = append(a.asked, q.value)
 }
 
-// unsound reports whether Storm's --sound is wrong by itself: for the reward of a
-// CTMC at a time, a value that is not yet precise enough is where it begins
-// again, so that what it claims is the reward at a later time.
-func (a *asker) unsound(x syntax.Expr) bool {
+// soundIsWrong reports whether Storm's --sound gives wrong answers for an expression: for an instantaneous reward of a CTMC it
+// restarts from an imprecise value, so that its claim is about a later time.
+func (a *decomposer) soundIsWrong(x syntax.Expr) bool {
 	if n := a.j.Job.Numeric.Accuracy; a.in.program.Type != syntax.CTMC || n == result.Exact {
 		return false
 	}
@@ -452,29 +444,29 @@ func (a *asker) unsound(x syntax.Expr) bool {
 	return found
 }
 
-// prob asks for a P operator: for the value of a formula that Storm lacks by
-// that of the dual one, and with a bound that Storm reads as PRISM does.
-func (a *asker) prob(n *node, x *syntax.Prob) syntax.Expr {
+// probability adds a query for a P operator. If Storm lacks the path formula it asks for the dual one. It adapts bounds that
+// Storm reads differently.
+func (a *decomposer) probability(n *node, x *syntax.Prob) syntax.Expr {
 	t, ok := syntax.Unparen(x.Path).(*syntax.Temporal)
 	if !ok {
-		return a.leaf(n, x, x.Rel != syntax.OpNone)
+		return a.askStorm(n, x, x.Rel != syntax.OpNone)
 	}
 	c := *x
 	u, dual := a.dual(x, t)
 	if u.Bound != nil {
 		var err error
-		if u, err = a.bounded(u); err != nil {
+		if u, err = a.checkBound(u); err != nil {
 			a.fail(err)
 			return x
 		}
 	}
 	c.Path = u
 	if !dual {
-		return a.late(n, u, &c)
+		return a.guardLowerBound(n, u, &c)
 	}
 	if x.Rel != syntax.OpNone {
-		c.Rel, c.Bound = mirrored(x.Rel), &syntax.Binary{Op: syntax.OpSub, X: &syntax.IntLit{Value: 1}, Y: &syntax.Paren{X: x.Bound}}
-		return a.late(n, u, &c)
+		c.Rel, c.Bound = mirroredRelation(x.Rel), &syntax.Binary{Op: syntax.OpSub, X: &syntax.IntLit{Value: 1}, Y: &syntax.Paren{X: x.Bound}}
+		return a.guardLowerBound(n, u, &c)
 	}
 	switch x.Extremum {
 	case syntax.Min:
@@ -482,33 +474,32 @@ func (a *asker) prob(n *node, x *syntax.Prob) syntax.Expr {
 	case syntax.Max:
 		c.Extremum = syntax.Min
 	}
-	return &syntax.Paren{X: &syntax.Binary{Op: syntax.OpSub, X: &syntax.IntLit{Value: 1}, Y: a.late(n, u, &c)}}
+	return &syntax.Paren{X: &syntax.Binary{Op: syntax.OpSub, X: &syntax.IntLit{Value: 1}, Y: a.guardLowerBound(n, u, &c)}}
 }
 
-func mirrored(r syntax.Op) syntax.Op {
+func mirroredRelation(r syntax.Op) syntax.Op {
 	return map[syntax.Op]syntax.Op{syntax.OpLt: syntax.OpGt, syntax.OpLe: syntax.OpGe, syntax.OpGt: syntax.OpLt, syntax.OpGe: syntax.OpLe}[r]
 }
 
-// dual returns a formula that Storm knows and that is equal to the one of an
-// operator, or to its negation.
-func (a *asker) dual(x *syntax.Prob, t *syntax.Temporal) (u *syntax.Temporal, negated bool) {
+// dual returns a formula that Storm supports and that is equivalent to the operator's formula or to its negation.
+func (a *decomposer) dual(x *syntax.Prob, t *syntax.Temporal) (u *syntax.Temporal, negated bool) {
 	if u, ok := t.Dual(); ok {
 		return u, true
 	}
 	if a.in.program.Type != syntax.CTMC {
-		if n, y := nexts(t); n > 1 && !syntax.IsPath(y) {
+		if n, y := countNext(t); n > 1 && !syntax.IsPath(y) {
 			// X X y is y after two steps.
 			return &syntax.Temporal{Op: syntax.Future, Y: &syntax.Paren{X: y}, Bound: exactly(n), Span: t.Span}, false
 		}
 	}
-	if u, negated, ok := a.repeated(x, t); ok {
+	if u, negated, ok := a.rewriteRepeated(x, t); ok {
 		return u, negated
 	}
 	return t, false
 }
 
-// nexts counts the operators X at the head of a formula.
-func nexts(t *syntax.Temporal) (n int32, y syntax.Expr) {
+// countNext counts the operators X at the beginning of a formula.
+func countNext(t *syntax.Temporal) (n int32, y syntax.Expr) {
 	y = t
 	for {
 		next, ok := syntax.Unparen(y).(*syntax.Temporal)
@@ -519,19 +510,17 @@ func nexts(t *syntax.Temporal) (n int32, y syntax.Expr) {
 	}
 }
 
-// exactly is the bound that holds after so many steps.
+// exactly returns the bound "after exactly so many steps".
 func exactly(steps int32) *syntax.TimeBound {
 	n := &syntax.IntLit{Value: steps}
 	return &syntax.TimeBound{Low: n, High: n, Equal: true}
 }
 
-// repeated writes G F a and F G a without LTL, which Storm has only with Spot. A
-// path of a finite Markov chain ends in a component all of whose states it
-// visits again and again: in states in which G F a, or G a, is almost sure. In an
-// MDP some scheduler does best for F G a if it reaches states in which some
-// scheduler makes G a almost sure, and G F a is the negation of F G !a; where the
-// other extremum is asked for, Storm has to see for itself.
-func (a *asker) repeated(x *syntax.Prob, t *syntax.Temporal) (u *syntax.Temporal, negated, ok bool) {
+// rewriteRepeated rewrites G F a and F G a without LTL, because Storm supports LTL only with Spot. A path of a finite
+// Markov chain ends in a BSCC, all of whose states it visits infinitely often; so it reaches states in which G F a, or
+// G a, is almost sure. In an MDP, the maximum for F G a is the maximal probability to reach states in which some
+// scheduler makes G a almost sure, and G F a is the negation of F G !a. For the other extremum there is no such rewriting.
+func (a *decomposer) rewriteRepeated(x *syntax.Prob, t *syntax.Temporal) (u *syntax.Temporal, negated, ok bool) {
 	inner, ok := syntax.Unparen(t.Y).(*syntax.Temporal)
 	always := t.Op == syntax.Future && ok && inner.Op == syntax.Globally // F G
 	again := t.Op == syntax.Globally && ok && inner.Op == syntax.Future  // G F
@@ -561,14 +550,12 @@ func (a *asker) repeated(x *syntax.Prob, t *syntax.Temporal) (u *syntax.Temporal
 
 func not(x syntax.Expr) syntax.Expr { return &syntax.Unary{Op: syntax.OpNot, X: x} }
 
-// late asks for an operator over an until. Where one begins after its first
-// step and no state at all holds its left side on the way, Storm forgets the
-// bound; whether some state does is asked as well, and without one the
-// probability is 0.
-func (a *asker) late(n *node, u *syntax.Temporal, x *syntax.Prob) syntax.Expr {
+// guardLowerBound adds a query for an until with a lower step bound. Storm ignores the bound if no state satisfies the left side on the
+// way. So it also asks whether such a state exists; if not, the probability is 0.
+func (a *decomposer) guardLowerBound(n *node, u *syntax.Temporal, x *syntax.Prob) syntax.Expr {
 	truth := x.Rel != syntax.OpNone
 	if a.in.program.Type == syntax.CTMC || u.Op != syntax.Until || u.Bound == nil || u.Bound.Low == nil || isTrue(u.X) {
-		return a.leaf(n, x, truth)
+		return a.askStorm(n, x, truth)
 	}
 	reach := &syntax.Temporal{Op: syntax.Until, X: u.X, Y: u.Y, Bound: &syntax.TimeBound{High: u.Bound.High}}
 	if u.Bound.High == nil {
@@ -580,20 +567,20 @@ func (a *asker) late(n *node, u *syntax.Temporal, x *syntax.Prob) syntax.Expr {
 		some = &syntax.Paren{X: not(&syntax.Paren{X: none})}
 	}
 	both := &syntax.Binary{Op: syntax.OpAnd, X: &syntax.Paren{X: u.X}, Y: some}
-	guard := a.stand(n, &part{truth: true, of: a.node(both, "exists", nil)})
+	guard := a.addPart(n, &part{isBool: true, filter: a.newNode(both, "exists", nil)})
 	otherwise := syntax.Expr(&syntax.IntLit{})
-	if truth { // of 0 instead of the probability
+	if truth { // compare 0 instead of the probability
 		otherwise = &syntax.Binary{Op: x.Rel, X: otherwise, Y: &syntax.Paren{X: x.Bound}}
 	}
-	return &syntax.Paren{X: &syntax.Cond{C: guard, T: a.leaf(n, x, truth), E: otherwise}}
+	return &syntax.Paren{X: &syntax.Cond{C: guard, T: a.askStorm(n, x, truth), E: otherwise}}
 }
 
-// bounded evaluates the bound of an operator: PRISM refuses what Storm takes,
-// and Storm refuses a bound that says nothing.
-func (a *asker) bounded(u *syntax.Temporal) (*syntax.Temporal, error) {
+// checkBound evaluates the bound of an operator. It refuses bounds that PRISM refuses and Storm accepts, and removes trivial
+// bounds, which Storm refuses.
+func (a *decomposer) checkBound(u *syntax.Temporal) (*syntax.Temporal, error) {
 	b := *u.Bound
 	out := *u
-	low, high, err := a.bounds(&b)
+	low, high, err := a.evaluateBounds(&b)
 	if err != nil {
 		return nil, err
 	}
@@ -619,7 +606,7 @@ func (a *asker) bounded(u *syntax.Temporal) (*syntax.Temporal, error) {
 		out.Bound = nil
 	}
 	if !discrete && u.Op == syntax.Until && low != nil && high != nil && low.Cmp(high) == 0 && low.Sign() > 0 {
-		// Storm lets a path pass the right side before that very moment.
+		// Storm accepts a path that reaches the right side before that moment.
 		out.Y = &syntax.Paren{X: &syntax.Binary{Op: syntax.OpAnd, X: &syntax.Paren{X: u.X}, Y: &syntax.Paren{X: u.Y}}}
 	}
 	return &out, nil
@@ -640,7 +627,7 @@ func empty(low, high *big.Rat, lowStrict, highStrict, discrete bool) bool {
 	return c > 0 || c == 0 && (lowStrict || highStrict)
 }
 
-func (a *asker) bounds(b *syntax.TimeBound) (low, high *big.Rat, err error) {
+func (a *decomposer) evaluateBounds(b *syntax.TimeBound) (low, high *big.Rat, err error) {
 	for _, side := range []struct {
 		x  syntax.Expr
 		to **big.Rat
@@ -667,7 +654,7 @@ func (a *asker) bounds(b *syntax.TimeBound) (low, high *big.Rat, err error) {
 }
 
 // constant evaluates an expression without variables.
-func (a *asker) constant(x syntax.Expr) (sema.Value, error) {
+func (a *decomposer) constant(x syntax.Expr) (sema.Value, error) {
 	e, err := a.evaluator(&node{x: x})
 	if err != nil {
 		return sema.Value{}, err

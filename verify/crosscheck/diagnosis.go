@@ -10,13 +10,12 @@ import (
 	"tilecheck/runner"
 )
 
-// StateBuilder is an engine that can tell of the states that its tool builds.
+// StateBuilder is an engine whose tool can export the state space that it builds.
 type StateBuilder interface {
 	States(ctx context.Context, plan *runner.Plan, v sema.Valuation) (*explicit.Told, error)
 }
 
-// diagnoseTools compares the tools' state spaces with ours, under the valuations
-// where engines disagree.
+// diagnoseTools compares the tools' state spaces with the native one, under the valuations where engines disagree.
 func (c *comparison) diagnoseTools(ctx context.Context) {
 	s := c.subjects[0]
 	for i, in := range s.instances {
@@ -34,8 +33,7 @@ func (c *comparison) diagnoseTools(ctx context.Context) {
 	}
 }
 
-// diagnoseModels compares the models with each other. Of several parts the one
-// with the first property does.
+// diagnoseModels compares the state spaces of the two models. In a sharded run only the shard with the first property does it.
 func (c *comparison) diagnoseModels(ctx context.Context) {
 	if c.mine[0] != c.rows[0] {
 		return
@@ -47,11 +45,11 @@ func (c *comparison) diagnoseModels(ctx context.Context) {
 		if in.check.Validity == Broken || other.check.Validity == Broken {
 			continue
 		}
-		c.diagnose(ctx, Diagnosis{First: called[0], Second: called[1], Constants: in.check.Constants, instance: i}, in.Space, told(other.Space))
+		c.diagnose(ctx, Diagnosis{First: called[0], Second: called[1], Constants: in.check.Constants, instance: i}, in.Space, spaceTold(other.Space))
 	}
 }
 
-// diagnose compares what two functions return.
+// diagnose compares the state spaces that two functions return, and adds the diagnosis to the report.
 func (c *comparison) diagnose(ctx context.Context, d Diagnosis, first func(context.Context) (*explicit.Space, error), second func(context.Context) (*explicit.Told, error)) {
 	a, err := first(ctx)
 	var b *explicit.Told
@@ -59,7 +57,7 @@ func (c *comparison) diagnose(ctx context.Context, d Diagnosis, first func(conte
 		b, err = second(ctx)
 	}
 	if err == nil {
-		d.Difference, err = Diff(ctx, ofModel(d.First, a), Side{d.Second, *b})
+		d.Difference, err = Diff(ctx, builtSide(d.First, a), Side{d.Second, *b})
 	}
 	if err != nil {
 		d.Err = check.Failure(err, "", syntax.Pos{})
@@ -67,14 +65,15 @@ func (c *comparison) diagnose(ctx context.Context, d Diagnosis, first func(conte
 	c.report.Diagnoses = append(c.report.Diagnoses, d)
 }
 
-// told is the space of another model: labels and rewards that only one has are no difference.
-func told(space func(context.Context) (*explicit.Space, error)) func(context.Context) (*explicit.Told, error) {
+// spaceTold wraps the state space of another model. Labels and rewards that only one model has are not compared.
+func spaceTold(space func(context.Context) (*explicit.Space, error)) func(context.Context) (*explicit.Told, error) {
 	return func(ctx context.Context) (*explicit.Told, error) {
 		s, err := space(ctx)
 		return &explicit.Told{Space: s, Actions: err == nil && !s.Imported()}, err
 	}
 }
 
+// disagrees reports whether a row under this valuation disagrees.
 func (c *comparison) disagrees(instance int) bool {
 	for _, r := range c.mine {
 		if r.instance == instance && r.Status == Disagree {

@@ -10,7 +10,7 @@ import (
 	"tilecheck/result"
 )
 
-// comparisonRecord is a comparison of models, as JSON and CSV have it.
+// comparisonRecord is a Comparison in JSON and CSV.
 type comparisonRecord struct {
 	Verdict     Equal  `json:"verdict"`
 	Numbers     string `json:"numbers,omitempty"`
@@ -29,7 +29,7 @@ type equalityRecord struct {
 	Models      []modelRecord     `json:"models"`
 }
 
-// Write prints the comparisons: a row for each, and below what differs where.
+// Write prints the comparisons: a row for each, and below the table the differences.
 func (e *Equality) Write(w io.Writer, f table.Format, opt table.Options) error {
 	if !f.Machine() {
 		return e.Table().Write(w, f, opt)
@@ -48,7 +48,7 @@ func (e *Equality) Write(w io.Writer, f table.Format, opt table.Options) error {
 	}, records, e.Notes)
 }
 
-// numbers says how numbers were compared.
+// numbers returns the number type of the comparison: "fractions" or "doubles".
 func (c *Comparison) numbers() string {
 	switch {
 	case c.Equal() == NotCompared || c.Difference != nil && c.Difference.Kind == Refused:
@@ -59,7 +59,7 @@ func (c *Comparison) numbers() string {
 	return "doubles"
 }
 
-// Table lays the comparisons out.
+// Table returns the comparisons as a table.
 func (e *Equality) Table() *table.Table {
 	t := &table.Table{Columns: []table.Column{
 		{Name: "first"},

@@ -2,19 +2,19 @@ package crosscheck
 
 import "tilecheck/verify/agree"
 
-// judge compares all answers of a row with each other. The disagreement with the
-// strongest basis counts. Of each answer it says whether more samples might help,
-// which they do not where some pair stays unknown whatever is drawn.
+// judge compares all answers of a row pairwise and returns the worst outcome; among disagreements, the one with the strongest
+// basis. wide tells for each answer whether more samples might decide the row; it is all false if some pair stays
+// unknown whatever the samples are.
 func judge(answers []*agree.Answer, opt agree.Options) (worst agree.Outcome, wide []bool) {
 	wide = make([]bool, len(answers))
 	worst.Basis = agree.Proven
-	hopeless := false
+	undecidable := false
 	for i := range answers {
 		for j := range i {
 			c := agree.Compare(answers[j], answers[i], opt)
 			if c.Relation == agree.Unknown {
 				wide[j], wide[i] = wide[j] || c.Wide[0], wide[i] || c.Wide[1]
-				hopeless = hopeless || !c.Wide[0] && !c.Wide[1]
+				undecidable = undecidable || !c.Wide[0] && !c.Wide[1]
 			}
 			switch {
 			case c.Relation > worst.Relation:
@@ -30,11 +30,11 @@ func judge(answers []*agree.Answer, opt agree.Options) (worst agree.Outcome, wid
 			}
 		}
 	}
-	if hopeless {
+	if undecidable {
 		clear(wide)
 	}
 	return worst, wide
 }
 
-// statusOf is what a comparison makes of a row.
+// statusOf returns the status of a row for the relation of its answers.
 func statusOf(r agree.Relation) Status { return [...]Status{Agree, Undecided, Disagree}[r] }

@@ -14,10 +14,10 @@ import (
 	"tilecheck/verify/validity"
 )
 
-// DefaultMaxStates is how many states the strict check looks at by default.
+// DefaultMaxStates is the default number of states that the strict check explores.
 const DefaultMaxStates = 5_000_000
 
-// subject is a model that is checked.
+// subject is a model to check, with its properties.
 type subject struct {
 	plan      *runner.Plan
 	instances []*instance
@@ -25,7 +25,7 @@ type subject struct {
 
 // instance is a subject under one valuation of its constants.
 type instance struct {
-	*validity.Instance // nil until it is checked
+	*validity.Instance // nil before the strict check
 	valuation          sema.Valuation
 	check              ModelCheck
 }
@@ -43,8 +43,8 @@ func subjectOf(p *runner.Plan, err error) (*subject, error) {
 	return s, nil
 }
 
-// strict checks every instance of the model in all of its states. The states of
-// one instance are kept for a diagnosis, those of many may be too many.
+// strict runs the strict check on every instance of the model. If there are several it drops their state spaces, to
+// save memory; a diagnosis then builds them again.
 func (s *subject) strict(ctx context.Context, opt *Options) {
 	for _, in := range s.instances {
 		if in.strict(ctx, s.plan, opt); len(s.instances) > 1 {
@@ -59,7 +59,7 @@ func (in *instance) strict(ctx context.Context, plan *runner.Plan, opt *Options)
 	in.check = in.Check
 }
 
-// space returns the states, with fractions if they are asked for.
+// space returns the state space, with fractions if exact.
 func (in *instance) space(ctx context.Context, exact bool) (*explicit.Space, error) {
 	if exact {
 		return in.Exact(ctx)
@@ -67,8 +67,7 @@ func (in *instance) space(ctx context.Context, exact bool) (*explicit.Space, err
 	return in.Space(ctx)
 }
 
-// question says what a property asks under a valuation. Its bound may be an
-// expression over constants of the model.
+// question returns what a property asks under a valuation. Its bound may depend on constants of the model.
 func (in *instance) question(t *runner.Task, v sema.Valuation, constants []result.Constant) agree.Question {
 	q := agree.About(t.Property.X, constants)
 	if in.Program == nil || t.Rejected != nil {
@@ -85,7 +84,7 @@ func (in *instance) question(t *runner.Task, v sema.Valuation, constants []resul
 	}
 	p := &simulate.Property{Property: props[0], Program: full, File: t.Source.File}
 	o, err := simulate.NewObjective(p, simulate.DefaultMaxPath)
-	if err != nil { // nothing says that samples of it are independent paths
+	if err != nil { // its samples may not be independent paths, so there is no statistical test
 		q.Operator, q.Bound = 0, math.NaN()
 		return q
 	}

@@ -7,38 +7,36 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// Watch is a monitor over states that are a V: what is decided about a path as it
-// is drawn. It says nothing about how the path is drawn. Left and Right are those of
-// the monitor, and what is earned is that of its reward structure: a state, per step or
-// per unit of time, and a move from it, whose number means what its drawer says.
+// Watch evaluates a monitor along one path, over states of type V: it decides when the path ends and accumulates rewards. The
+// caller draws the path. A move is a number whose meaning the caller defines; the reward functions get it as an argument.
 //
-// Source: PRISM's samplers (prism/src/simulator/sampler), reference section 5.3,
-// except that a bounded monitor decides at a deadlock by taking it as absorbing.
-// In a CTMC the strictness of bounds is ignored, as there: no jump falls on one.
+// Source: PRISM's samplers (prism/src/simulator/sampler), reference section 5.3.
+// Unlike PRISM, a bounded monitor treats a deadlock as absorbing. As in PRISM, a CTMC ignores whether
+// bounds are strict, because a jump at exactly that time has probability 0.
 // A reward is evaluated, and checked, when it is earned.
 type Watch[V any] struct {
 	Monitor
 	Facts[V]
-	// steps says that Low and High count steps: low <= steps <= high.
+	// steps says that Low and High bound the number of steps, which low and high bound inclusively.
 	steps     bool
 	low, high int64
 }
 
-// Facts are what a monitor asks about states. Those that its kind does not need are nil.
+// Facts are the functions of a state that a monitor needs. Those that its kind does not need are nil.
 type Facts[V any] struct {
 	IsLeft, IsRight func(V) bool
 	State           func(V) float64
 	Move            func(v V, move int) float64
 }
 
-// Asker makes the facts of a kind of states.
+// Asker compiles expressions and rewards to functions of states of type V.
 type Asker[V any] interface {
 	Is(e sema.Expr) (func(V) bool, error)
 	Earns(reward int) (state func(V) float64, move func(v V, move int) float64, err error)
 }
 
-// NewWatch prepares a monitor; continuous says that states are those of a CTMC. The error
-// is that of the facts, or of a horizon that is not finite where one is needed.
+// NewWatch prepares a monitor. continuous says that the model is a CTMC. The error comes from the Asker, or says that
+// a horizon is not finite.
 func NewWatch[V any](mon Monitor, continuous bool, ask Asker[V]) (*Watch[V], error) {
 	w := &Watch[V]{Monitor: mon, steps: !continuous}
 	w.low, w.high = stepBounds(mon)
@@ -65,7 +63,7 @@ func NewWatch[V any](mon Monitor, continuous bool, ask Asker[V]) (*Watch[V], err
 	return w, err
 }
 
-// orTrue lets a monitor leave its left side out, as F does.
+// orTrue returns true for a missing left side of an until.
 func orTrue(e sema.Expr) sema.Expr {
 	if e == nil {
 		return &sema.Const{Base: sema.Base{T: sema.Bool}, Val: sema.Value{Type: sema.Bool, Bool: true}}
@@ -73,10 +71,10 @@ func orTrue(e sema.Expr) sema.Expr {
 	return e
 }
 
-// watch is a monitor of a model's states.
+// watch is a Watch over the states of a model.
 type watch struct {
 	Watch[*env]
-	rewards *Rewards // nil for a monitor without
+	rewards *Rewards // nil if the monitor has none
 }
 
 func (m *Model) newWatch(mon Monitor) (*watch, error) {
@@ -88,7 +86,7 @@ func (m *Model) newWatch(mon Monitor) (*watch, error) {
 	return &watch{*w, a.rewards}, nil
 }
 
-// asker evaluates expressions of a model.
+// asker implements Asker for the expressions of a model.
 type asker struct {
 	m       *Model
 	rewards *Rewards
@@ -108,7 +106,7 @@ func (a *asker) Earns(reward int) (state func(*env) float64, move func(*env, int
 	return a.rewards.stateReward, a.rewards.choiceReward, nil
 }
 
-// stepBounds turns the bounds into whole numbers of steps, both inclusive.
+// stepBounds converts the bounds to inclusive integers.
 func stepBounds(mon Monitor) (low, high int64) {
 	lo, hi := math.Ceil(mon.Low), math.Floor(mon.High)
 	if mon.LowStrict && lo == mon.Low {
@@ -121,8 +119,7 @@ func stepBounds(mon Monitor) (low, high int64) {
 	return int64(min(max(lo, 0), most)), int64(min(max(hi, -1), most))
 }
 
-// endsAtLoops reports whether a deterministic self-loop decides the path: in an
-// Until without bounds, in discrete time.
+// endsAtLoops reports whether a deterministic self-loop decides the path: an unbounded until in discrete time then stays undecided for ever.
 func (w *Watch[V]) endsAtLoops() bool {
 	return w.Kind == Until && w.steps && w.low == 0 && !w.Bounded()
 }
@@ -132,8 +129,8 @@ func (w *Watch[V]) Limited() bool {
 	return w.Kind == ReachReward || w.Kind == Until && !w.Bounded()
 }
 
-// Enter looks at a state on arrival and reports whether the path is decided.
-// Looping says that the last step was a deterministic self-loop.
+// Enter processes the arrival in a state and reports whether the path is decided. looping says that the last step was a
+// deterministic self-loop.
 func (w *Watch[V]) Enter(v V, out *Outcome, looping bool) bool {
 	switch w.Kind {
 	case Until:
@@ -173,7 +170,7 @@ func (w *Watch[V]) enterUntil(v V, out *Outcome, looping bool) bool {
 	return looping && w.endsAtLoops() && out.end(false)
 }
 
-// early reports whether the lower bound is still ahead.
+// early reports whether the lower bound is not yet reached.
 func (w *Watch[V]) early(out *Outcome) bool {
 	if w.steps {
 		return out.Steps < w.low
@@ -181,8 +178,7 @@ func (w *Watch[V]) early(out *Outcome) bool {
 	return out.Time < w.Low
 }
 
-// Deadlock decides a path that stays in its present state for ever. Enter has
-// been called and did not decide.
+// Deadlock decides a path that stays in its current state for ever. Enter must have been called without deciding.
 func (w *Watch[V]) Deadlock(v V, out *Outcome) {
 	switch w.Kind {
 	case Until:
@@ -204,7 +200,7 @@ func (w *Watch[V]) Deadlock(v V, out *Outcome) {
 	}
 }
 
-// Step adds one discrete step's rewards, by a move.
+// Step counts a step of a discrete-time model by a move, and adds its rewards.
 func (w *Watch[V]) Step(v V, out *Outcome, move int) {
 	out.Steps++
 	if w.Kind == ReachReward || w.Kind == CumulReward {
@@ -212,9 +208,8 @@ func (w *Watch[V]) Step(v V, out *Outcome, move int) {
 	}
 }
 
-// Sojourn spends dt in the present state before a jump by a move, and reports whether
-// a time bound passed meanwhile and decided the path. Enter has been called and did not
-// decide.
+// Sojourn adds the sojourn time dt in the current state and the jump by a move, with their rewards. It reports whether a time bound
+// passed during the sojourn and decided the path. Enter must have been called without deciding.
 func (w *Watch[V]) Sojourn(v V, out *Outcome, dt float64, move int) bool {
 	start, end := out.Time, out.Time+dt
 	out.Steps++

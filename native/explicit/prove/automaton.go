@@ -11,11 +11,10 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// automaton translates a path formula that takes one. The minimum is one minus the maximum
-// of the negation.
-func (t *translation) automaton(x sema.Expr, dir solve.Direction) (value, error) {
+// pathAutomaton translates P of a path formula that needs an automaton. Pmin is 1 minus Pmax of the negated formula.
+func (t *translation) pathAutomaton(x sema.Expr, dir solve.Direction) (value, error) {
 	a := &certificate.Automaton{}
-	f, err := t.formula(a, x)
+	f, err := t.pathFormula(a, x)
 	if err != nil {
 		return value{}, err
 	}
@@ -27,11 +26,10 @@ func (t *translation) automaton(x sema.Expr, dir solve.Direction) (value, error)
 	return value{t.vector(v), complement}, nil
 }
 
-// someFormula translates E and A of a path formula that takes an automaton. What holds of all
-// paths fails of none.
-func (t *translation) someFormula(forall bool, x sema.Expr) (int, error) {
+// quantifyAutomaton translates E and A of a path formula that needs an automaton. A [f] is !E [!f].
+func (t *translation) quantifyAutomaton(forall bool, x sema.Expr) (int, error) {
 	a := &certificate.Automaton{}
-	f, err := t.formula(a, x)
+	f, err := t.pathFormula(a, x)
 	if err != nil {
 		return 0, err
 	}
@@ -46,22 +44,22 @@ func (t *translation) someFormula(forall bool, x sema.Expr) (int, error) {
 	return some, nil
 }
 
-// formula translates a path formula over sets, which become propositions.
-func (t *translation) formula(a *certificate.Automaton, x sema.Expr) (*certificate.Formula, error) {
+// pathFormula translates a path formula. Its state formulas become propositions of the automaton.
+func (t *translation) pathFormula(a *certificate.Automaton, x sema.Expr) (*certificate.Formula, error) {
 	if x.Type() == sema.Bool {
 		set, err := t.nested(x)
 		return proposition(a, set), err
 	}
 	switch x := x.(type) {
 	case *sema.Unary:
-		f, err := t.formula(a, x.X)
+		f, err := t.pathFormula(a, x.X)
 		return &certificate.Formula{Op: "!", X: f}, err
 	case *sema.Binary:
-		f, err := t.formula(a, x.X)
+		f, err := t.pathFormula(a, x.X)
 		if err != nil {
 			return nil, err
 		}
-		g, err := t.formula(a, x.Y)
+		g, err := t.pathFormula(a, x.Y)
 		op, ok := map[syntax.Op]string{syntax.OpAnd: "&", syntax.OpOr: "|", syntax.OpImplies: "=>"}[x.Op]
 		if !ok {
 			op = "<=>"
@@ -73,9 +71,10 @@ func (t *translation) formula(a *certificate.Automaton, x sema.Expr) (*certifica
 	return nil, t.refuse(x, "such a path formula")
 }
 
-// maxPropositions is how many a letter has bits for.
+// maxPropositions is the number of propositions that a letter has bits for.
 const maxPropositions = 64
 
+// proposition returns the proposition for a set, which it adds to the automaton if it is new.
 func proposition(a *certificate.Automaton, set int) *certificate.Formula {
 	if set == all {
 		return &certificate.Formula{Op: "true"}
@@ -88,15 +87,16 @@ func proposition(a *certificate.Automaton, set int) *certificate.Formula {
 	return &certificate.Formula{Op: "p", Prop: i}
 }
 
+// temporalFormula translates a temporal operator with its step bound.
 func (t *translation) temporalFormula(a *certificate.Automaton, x *sema.Temporal) (*certificate.Formula, error) {
 	var left *certificate.Formula
 	if x.X != nil {
 		var err error
-		if left, err = t.formula(a, x.X); err != nil {
+		if left, err = t.pathFormula(a, x.X); err != nil {
 			return nil, err
 		}
 	}
-	y, err := t.formula(a, x.Y)
+	y, err := t.pathFormula(a, x.Y)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +119,7 @@ func (t *translation) temporalFormula(a *certificate.Automaton, x *sema.Temporal
 	if op == "W" && x.Bound.Low != nil {
 		return nil, t.refuse(x, "a weak until (W) with a lower bound")
 	}
-	from, to, err := steps(x.Bound)
+	from, to, err := stepBounds(x.Bound)
 	if op == "W" { // f W g is !((f & !g) U (!f & !g))
 		not := func(f *certificate.Formula) *certificate.Formula { return &certificate.Formula{Op: "!", X: f} }
 		out = &certificate.Formula{Op: "U", X: &certificate.Formula{Op: "&", X: left, Y: not(y)}, Y: &certificate.Formula{Op: "&", X: not(left), Y: not(y)}}
@@ -133,33 +133,33 @@ func (t *translation) temporalFormula(a *certificate.Automaton, x *sema.Temporal
 	return out, err
 }
 
-// maxAutomaton is how many entries the table of an automaton may have.
+// maxAutomaton is the greatest number of entries of an automaton's transition table.
 const maxAutomaton = 200_000
 
-// build makes the automaton for the letters that there are.
-func build(a *certificate.Automaton, coSafe bool) error {
+// buildAutomaton builds the automaton of a.Formula over the letters a.Letters.
+func buildAutomaton(a *certificate.Automaton, coSafe bool) error {
 	create := automata.New
 	if coSafe {
 		create = automata.NewPrefixes
 	}
-	of, err := create(automatonFormula(a.Formula), automata.Limits{States: maxAutomaton/len(a.Letters) + 1})
+	source, err := create(automatonFormula(a.Formula), automata.Limits{States: maxAutomaton/len(a.Letters) + 1})
 	if err != nil {
 		return err
 	}
 	a.Next, a.Jumps, a.Accepting = nil, nil, nil
-	for q := 0; q < of.NumStates(); q++ { // they become more
+	for q := 0; q < source.NumStates(); q++ { // Step adds states
 		var next, jumps []uint32
 		for _, letter := range a.Letters {
-			to, err := of.Step(q, letter)
+			to, err := source.Step(q, letter)
 			if err != nil {
 				return err
 			}
 			next = append(next, uint32(to))
 		}
-		class := of.Class(q)
+		class := source.Class(q)
 		switch class {
 		case automata.Open:
-			list, err := of.Jumps(q)
+			list, err := source.Jumps(q)
 			if err != nil {
 				return err
 			}
@@ -174,15 +174,15 @@ func build(a *certificate.Automaton, coSafe bool) error {
 			jumps = nil
 		}
 		a.Next, a.Jumps = append(a.Next, next), append(a.Jumps, slices.Compact(jumps))
-		a.Accepting = append(a.Accepting, of.Accepting(q) && (!coSafe || class == automata.Accepted))
+		a.Accepting = append(a.Accepting, source.Accepting(q) && (!coSafe || class == automata.Accepted))
 	}
-	recurring(a)
+	keepRecurringJumps(a)
 	return nil
 }
 
-// recurring leaves jumps only where a run can come again: one that goes on for ever settles
-// among such states, and loses nothing if it jumps there.
-func recurring(a *certificate.Automaton) {
+// keepRecurringJumps deletes the jumps from states that lie on no cycle. An accepting run visits some state
+// infinitely often and can jump there, so nothing is lost.
+func keepRecurringJumps(a *certificate.Automaton) {
 	for q := range a.Next {
 		if len(a.Jumps[q]) == 0 {
 			continue
@@ -203,6 +203,7 @@ func recurring(a *certificate.Automaton) {
 	}
 }
 
+// automatonFormula converts a formula of a certificate to one of package automata.
 func automatonFormula(f *certificate.Formula) *automata.Formula {
 	if f == nil {
 		return nil

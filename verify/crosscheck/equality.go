@@ -16,7 +16,7 @@ import (
 	"tilecheck/runner"
 )
 
-// Equality says whether others have the same states of a model as we.
+// Equality is the result of Models: whether other tools, or another model, have the same state space.
 type Equality struct {
 	Models      []ModelCheck
 	Comparisons []Comparison
@@ -24,13 +24,13 @@ type Equality struct {
 	Seconds     float64
 }
 
-// Comparison compares two state spaces as a whole.
+// Comparison is the comparison of two state spaces.
 type Comparison struct {
 	Diagnosis
-	// States, Choices and Transitions are those of the first.
+	// States, Choices and Transitions are the numbers of the first space.
 	States, Choices, Transitions int
-	Exact                        bool     // numbers were compared as fractions
-	Remarks                      []string // differences that are meant, and what was not compared
+	Exact                        bool     // the weights were compared as fractions
+	Remarks                      []string // known differences, and parts that were not compared
 }
 
 // Equal is a verdict of a Comparison.
@@ -54,14 +54,12 @@ func (c *Comparison) Equal() Equal {
 	return Same
 }
 
-// Models compares the states of a model, as we build them, with those that every
-// entrant builds of its text, or if there is one with those of the other model: all
-// states, choices, probabilities, rewards and labels. Probabilities are fractions
-// unless that fails, or the entrant's accuracy is something else. Entrants that tell
-// of no states, such as our own engine, are left out.
+// Models compares the state space of a model with those that the entrants build of its text or, if other is not nil,
+// with that of the other model: states, choices, probabilities, rewards and labels. Probabilities are compared as
+// fractions, unless that fails or the entrant has another accuracy. Entrants that cannot export a state space, such as
+// the native engine, are left out.
 //
-// The error is for what leaves nothing to compare, as for Run. Of opt, what is about
-// values has no meaning.
+// As for Run, the error means that there is nothing to compare. The fields of opt about values have no effect.
 func Models(ctx context.Context, job runner.Job, other *runner.Job, entrants []runner.Entrant, opt Options) (*Equality, error) {
 	start := time.Now()
 	if err := opt.complete(&job); err != nil {
@@ -76,43 +74,43 @@ func Models(ctx context.Context, job runner.Job, other *runner.Job, entrants []r
 		return nil, err
 	}
 	out := &Equality{Notes: opt.NotAsked}
-	e := &equality{opt: &opt, ours: s, out: out}
+	e := &modelComparison{opt: &opt, ours: s, out: out}
 	if other != nil {
 		theirs, err := subjectOf(runner.PlanModel(ctx, *other))
 		if err != nil {
 			return nil, err
 		}
-		if err := e.against(ctx, theirs); err != nil {
+		if err := e.compareModels(ctx, theirs); err != nil {
 			return nil, err
 		}
 	} else {
-		e.tools(ctx, entrants)
+		e.compareTools(ctx, entrants)
 	}
 	out.Seconds = time.Since(start).Seconds()
 	return out, nil
 }
 
-// equality is a comparison of models under way.
-type equality struct {
+// modelComparison is a run of Models.
+type modelComparison struct {
 	opt  *Options
 	ours *subject
 	out  *Equality
 }
 
-func (e *equality) against(ctx context.Context, theirs *subject) error {
+func (e *modelComparison) compareModels(ctx context.Context, theirs *subject) error {
 	if len(theirs.instances) != len(e.ours.instances) {
 		return fmt.Errorf("the constants of %s have %d valuations, those of %s %d", e.ours.plan.Job.File, len(e.ours.instances), theirs.plan.Job.File, len(theirs.instances))
 	}
 	called := names([]*subject{e.ours, theirs})
 	x := runner.Entrant{Label: called[1]}
 	if e.ours.plan.Job.States != nil || theirs.plan.Job.States != nil {
-		x.Accuracy = result.Float // files have rounded numbers, as a rule
+		x.Accuracy = result.Float // files of states usually have rounded numbers
 	}
 	for i, in := range e.ours.instances {
-		e.instance(ctx, e.ours, in)
+		e.checkInstance(ctx, e.ours, in)
 		second := theirs.instances[i]
-		e.instance(ctx, theirs, second)
-		e.compare(ctx, in, called[0], &x, func(ctx context.Context, exact bool) (*explicit.Told, error) {
+		e.checkInstance(ctx, theirs, second)
+		e.compareInstance(ctx, in, called[0], &x, func(ctx context.Context, exact bool) (*explicit.Told, error) {
 			space, err := second.space(ctx, exact)
 			return &explicit.Told{Space: space, Whole: true, Actions: err == nil && !space.Imported()}, err
 		})
@@ -122,16 +120,16 @@ func (e *equality) against(ctx context.Context, theirs *subject) error {
 	return nil
 }
 
-func (e *equality) tools(ctx context.Context, entrants []runner.Entrant) {
+func (e *modelComparison) compareTools(ctx context.Context, entrants []runner.Entrant) {
 	for _, in := range e.ours.instances {
-		e.instance(ctx, e.ours, in)
+		e.checkInstance(ctx, e.ours, in)
 		for i := range entrants {
 			x := &entrants[i]
 			tool, ok := runner.As[StateBuilder](x.Engine)
 			if !ok {
 				continue
 			}
-			e.compare(ctx, in, "native", x, func(ctx context.Context, exact bool) (*explicit.Told, error) {
+			e.compareInstance(ctx, in, "native", x, func(ctx context.Context, exact bool) (*explicit.Told, error) {
 				plan := e.ours.plan.With(func(job *runner.Job) {
 					if job.Numeric.Accuracy = result.Float; exact {
 						job.Numeric.Accuracy = result.Exact
@@ -144,31 +142,30 @@ func (e *equality) tools(ctx context.Context, entrants []runner.Entrant) {
 	}
 }
 
-func (e *equality) instance(ctx context.Context, s *subject, in *instance) {
+func (e *modelComparison) checkInstance(ctx context.Context, s *subject, in *instance) {
 	in.strict(ctx, s.plan, e.opt)
 	e.out.Models = append(e.out.Models, in.check)
 }
 
-// compare compares an instance with what a function returns, as fractions if that
-// can be.
-func (e *equality) compare(ctx context.Context, in *instance, ours string, x *runner.Entrant, theirs func(ctx context.Context, exact bool) (*explicit.Told, error)) {
+// compareInstance compares an instance with the space that theirs returns, as fractions if possible.
+func (e *modelComparison) compareInstance(ctx context.Context, in *instance, ours string, entrant *runner.Entrant, theirs func(ctx context.Context, exact bool) (*explicit.Told, error)) {
 	c := Comparison{
-		Diagnosis: Diagnosis{First: ours, Second: x.Called(), Constants: in.check.Constants},
+		Diagnosis: Diagnosis{First: ours, Second: entrant.Called(), Constants: in.check.Constants},
 		States:    in.check.States, Choices: in.check.Choices, Transitions: in.check.Transitions,
 	}
 	var err error
 	switch {
 	case in.check.Validity != Valid && in.check.Validity != Broken:
-		_, err = in.Space(ctx) // says why there are none
-	case x.Accuracy == result.Unknown || x.Accuracy == result.Exact:
+		_, err = in.Space(ctx) // the error says why there is no state space
+	case entrant.Accuracy == result.Unknown || entrant.Accuracy == result.Exact:
 		c.Exact = true
-		if err = c.states(ctx, in, theirs); err != nil && x.Accuracy == result.Unknown && fallible(err) {
+		if err = c.compareSpaces(ctx, in, theirs); err != nil && entrant.Accuracy == result.Unknown && retryWithFloats(err) {
 			c.Remarks = append(c.Remarks, "compared as doubles, not as fractions: "+err.Error())
 			c.Exact = false
-			err = c.states(ctx, in, theirs)
+			err = c.compareSpaces(ctx, in, theirs)
 		}
 	default:
-		err = c.states(ctx, in, theirs)
+		err = c.compareSpaces(ctx, in, theirs)
 	}
 	if err != nil {
 		c.Err = check.Failure(err, "", syntax.Pos{})
@@ -176,58 +173,58 @@ func (e *equality) compare(ctx context.Context, in *instance, ours string, x *ru
 	e.out.Comparisons = append(e.out.Comparisons, c)
 }
 
-// fallible reports whether what fails with fractions may do without: neither was
-// the model refused nor is there no time left.
-func fallible(err error) bool {
+// retryWithFloats reports whether an exact comparison that failed may succeed with float64 numbers: the model was not refused,
+// and neither time nor the user stopped it.
+func retryWithFloats(err error) bool {
 	f, ok := errors.AsType[*result.Failure](err)
-	return !ending.Requested(err) && (!ok || !ofText(f) && f.Class != result.Interrupted && f.Class != result.Timeout)
+	return !ending.Requested(err) && (!ok || !refusesText(f) && f.Class != result.Interrupted && f.Class != result.Timeout)
 }
 
-// ofText reports whether a tool refuses a model because of its text.
-func ofText(f *result.Failure) bool {
+// refusesText reports whether a tool refuses a model because of its text.
+func refusesText(f *result.Failure) bool {
 	return f.Class == result.Parse || f.Class == result.TypeError || f.Class == result.Model
 }
 
-// states compares the states of both. A model that only one has is a difference.
-func (c *Comparison) states(ctx context.Context, in *instance, theirs func(ctx context.Context, exact bool) (*explicit.Told, error)) error {
-	told, refused := theirs(ctx, c.Exact)
+// compareSpaces compares the two state spaces. A model that only one tool accepts is a difference.
+func (c *Comparison) compareSpaces(ctx context.Context, in *instance, theirs func(ctx context.Context, exact bool) (*explicit.Told, error)) error {
+	second, refused := theirs(ctx, c.Exact)
 	f, ok := errors.AsType[*result.Failure](refused)
 	valid := in.check.Validity == Valid
 	switch {
 	case !valid && refused == nil:
-		c.Difference = &Difference{Kind: Refused, First: "refused (" + in.check.Failure.Error() + ")", Second: built(told.Space.Model().NumStates())}
+		c.Difference = &Difference{Kind: Refused, First: "refused (" + in.check.Failure.Error() + ")", Second: builtText(second.Space.Model().NumStates())}
 		return nil
 	case !valid:
 		return fmt.Errorf("both refuse the model: %w; %w", in.check.Failure, refused)
-	case c.Exact && ok && ofText(f) && !in.exact(ctx):
-		return fmt.Errorf("both refuse the model in exact arithmetic: %v", refused) // and may accept it in doubles
-	case ok && ofText(f):
-		c.Difference = &Difference{Kind: Refused, First: built(in.check.States), Second: "refused (" + f.Error() + ")"}
+	case c.Exact && ok && refusesText(f) && !in.buildsExactly(ctx):
+		return fmt.Errorf("both refuse the model in exact arithmetic: %v", refused) // both may accept it with float64 numbers
+	case ok && refusesText(f):
+		c.Difference = &Difference{Kind: Refused, First: builtText(in.check.States), Second: "refused (" + f.Error() + ")"}
 		return nil
 	case refused != nil:
 		return refused
 	}
 	ours, err := in.space(ctx, c.Exact)
 	if err == nil {
-		c.Difference, err = Diff(ctx, ofModel(c.First, ours), Side{c.Second, *told})
+		c.Difference, err = Diff(ctx, builtSide(c.First, ours), Side{c.Second, *second})
 	}
 	if err == nil {
-		c.Remarks = append(c.Remarks, told.Notes...)
-		c.Remarks = append(c.Remarks, told.Space.Warnings()...)
+		c.Remarks = append(c.Remarks, second.Notes...)
+		c.Remarks = append(c.Remarks, second.Space.Warnings()...)
 	}
 	return err
 }
 
-// exact reports whether the model has states with fractions.
-func (in *instance) exact(ctx context.Context) bool {
+// buildsExactly reports whether the state space can be built with fractions.
+func (in *instance) buildsExactly(ctx context.Context) bool {
 	_, err := in.Exact(ctx)
 	return err == nil
 }
 
-func built(states int) string { return fmt.Sprintf("built, %d states", states) }
+func builtText(states int) string { return fmt.Sprintf("built, %d states", states) }
 
-// ExitCode is ExitDisagree if a model is different, else ExitOpen if one was not
-// compared, but ExitLimit where a limit of time or memory was reached; else ExitAgree.
+// ExitCode returns ExitDisagree if a comparison found a difference; otherwise ExitLimit or ExitOpen if one was not
+// compared, with and without a limit of time or memory as the cause; otherwise ExitAgree.
 func (e *Equality) ExitCode() int {
 	code := ExitAgree
 	for i := range e.Comparisons {

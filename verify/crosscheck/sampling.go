@@ -10,29 +10,30 @@ import (
 	"tilecheck/runner"
 )
 
-// growth is by how much the samples of a draw exceed those of the one before.
-const growth = 4
+// sampleGrowth is the ratio of the numbers of samples of successive draws.
+const sampleGrowth = 4
 
-// draw asks every entry, and those who sample again where that may decide.
+// draw asks every entry once. Then it asks the sampling entries again, with more and more samples, as long as that
+// may decide a row.
 func (c *comparison) draw(ctx context.Context) {
 	n := c.firstSamples()
 	for i := 1; ; i++ {
 		open := false
 		for k, p := range c.entries {
 			if i == 1 {
-				c.take(k, c.ask(ctx, p, c.mine, i, n), c.mine, i)
+				c.recordVerdicts(k, c.ask(ctx, p, c.mine, i, n), c.mine, i)
 				continue
 			}
-			c.again(ctx, k, i, n)
+			c.askAgain(ctx, k, i, n)
 		}
 		for _, r := range c.mine {
 			if i == 1 || slices.Contains(r.wide, true) {
-				open = r.compare(c) && !c.broken(r) || open
+				open = r.compare(c) && !c.skipBroken(r) || open
 			}
 		}
-		n *= growth
+		n *= sampleGrowth
 		if !open || n > c.opt.MaxSamples || ctx.Err() != nil || c.opt.Time > 0 && time.Since(c.start) > c.opt.Time {
-			c.exhausted(open)
+			c.noteExhausted(open)
 			return
 		}
 	}
@@ -44,8 +45,8 @@ func (c *comparison) firstSamples() int64 {
 	return n
 }
 
-// broken reports whether samples of a row are of no use.
-func (c *comparison) broken(r *row) bool {
+// skipBroken reports whether the row's model is broken; such a row needs no further samples.
+func (c *comparison) skipBroken(r *row) bool {
 	for _, s := range c.subjects {
 		if s.instances[r.instance].check.Validity == Broken {
 			r.wide = make([]bool, len(c.entries))
@@ -55,8 +56,8 @@ func (c *comparison) broken(r *row) bool {
 	return false
 }
 
-// exhausted says of rows that more samples might decide that there are none.
-func (c *comparison) exhausted(open bool) {
+// noteExhausted notes in undecided rows that the limit of samples or time is reached.
+func (c *comparison) noteExhausted(open bool) {
 	for _, r := range c.mine {
 		if open && r.Status == Undecided && slices.Contains(r.wide, true) {
 			r.Reason += "; no more samples are drawn"
@@ -64,36 +65,35 @@ func (c *comparison) exhausted(open bool) {
 	}
 }
 
-// again asks an entry for a further draw for the rows that it may decide, those
-// of one valuation at a time.
-func (c *comparison) again(ctx context.Context, k, draw int, n int64) {
+// askAgain asks an entry for a further draw of the rows that it may decide, grouped by valuation.
+func (c *comparison) askAgain(ctx context.Context, k, draw int, n int64) {
 	groups := make(map[string][]*row)
 	var order []string
 	for _, r := range c.mine {
 		if !r.wide[k] {
 			continue
 		}
-		g := result.Valuation(r.Constants).String()
-		if groups[g] == nil {
-			order = append(order, g)
+		constants := result.Valuation(r.Constants).String()
+		if groups[constants] == nil {
+			order = append(order, constants)
 		}
-		groups[g] = append(groups[g], r)
+		groups[constants] = append(groups[constants], r)
 	}
-	for _, g := range order {
-		c.take(k, c.ask(ctx, c.entries[k], groups[g], draw, n), groups[g], draw)
+	for _, constants := range order {
+		c.recordVerdicts(k, c.ask(ctx, c.entries[k], groups[constants], draw, n), groups[constants], draw)
 	}
 }
 
-func (c *comparison) take(k int, verdicts []result.Verdict, rows []*row, draw int) {
+func (c *comparison) recordVerdicts(k int, verdicts []result.Verdict, rows []*row, draw int) {
 	for i, r := range rows {
 		r.take(k, c.entries[k], &verdicts[i], c.level(draw))
 	}
 }
 
-// ask has an entry check rows: all of the part in the first draw, later some of
-// one valuation. There is a verdict for every row, whatever the engine does.
+// ask lets an entry check rows: in the first draw all rows of this part, later some rows of one valuation. It returns
+// a verdict for every row, whatever the engine returns.
 func (c *comparison) ask(ctx context.Context, e *entry, rows []*row, draw int, n int64) []result.Verdict {
-	plan := e.subject.plan.With(func(job *runner.Job) { c.order(job, e, draw, n) })
+	plan := e.subject.plan.With(func(job *runner.Job) { c.configureJob(job, e, draw, n) })
 	if draw > 1 || len(rows) < len(c.rows) {
 		var tasks []int
 		for _, r := range rows {
@@ -110,15 +110,15 @@ func (c *comparison) ask(ctx context.Context, e *entry, rows []*row, draw int, n
 		}
 		var err error
 		if plan, err = plan.Part(tasks, consts); err != nil {
-			return align(rows, nil, err)
+			return alignVerdicts(rows, nil, err)
 		}
 	}
 	verdicts, err := e.Engine.Check(ctx, plan)
-	return align(rows, verdicts, err)
+	return alignVerdicts(rows, verdicts, err)
 }
 
-// order says how an entry is to check in a draw.
-func (c *comparison) order(job *runner.Job, e *entry, draw int, n int64) {
+// configureJob sets the method, accuracy, samples and seed with which an entry checks in a draw.
+func (c *comparison) configureJob(job *runner.Job, e *entry, draw int, n int64) {
 	if e.Accuracy != result.Unknown {
 		job.Numeric.Accuracy = e.Accuracy
 	}
@@ -136,9 +136,8 @@ func (c *comparison) order(job *runner.Job, e *entry, draw int, n int64) {
 	}
 }
 
-// align gives every row its verdict. An engine whose verdicts are not those of
-// the rows has not answered any of them.
-func align(rows []*row, verdicts []result.Verdict, err error) []result.Verdict {
+// alignVerdicts returns one verdict for each row. If the engine's verdicts do not match the rows, each row gets an error.
+func alignVerdicts(rows []*row, verdicts []result.Verdict, err error) []result.Verdict {
 	if err == nil && len(verdicts) != len(rows) {
 		err = fmt.Errorf("the engine gave %d verdicts, want %d", len(verdicts), len(rows))
 	}

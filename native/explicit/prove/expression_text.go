@@ -7,8 +7,7 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// text writes an expression over the variables in PRISM's language, with all its
-// parentheses: what an atomic set is called.
+// text returns an expression over the variables in PRISM's syntax, with all parentheses. It is the Text of an atomic set.
 func text(p *sema.Program, e sema.Expr) string {
 	switch e := e.(type) {
 	case *sema.Const:
@@ -33,5 +32,5 @@ func text(p *sema.Program, e sema.Expr) string {
 		}
 		return e.Func.String() + "(" + strings.Join(args, ",") + ")"
 	}
-	return "" // package sema has no other expressions without operators of properties
+	return "" // unreachable: package sema has no other state expressions
 }

@@ -7,17 +7,17 @@ import (
 	"math/bits"
 )
 
-// fit is what whole numbers are below.
-const fit = 1 << 62
+// maxWhole is the exclusive upper limit of numerators and denominators.
+const maxWhole = 1 << 62
 
-// Weights are the probabilities in whole numbers: Num[t]/Den[c] that of transition t of
-// choice c. Den[c] is less than 2^62, or 0 where that does not fit.
+// Weights are the probabilities of a model as integers: transition t of choice c has probability Num[t]/Den[c].
+// Den[c] is below 2^62, or 0 if the common denominator is too large.
 type Weights struct{ Num, Den []uint64 }
 
-// Weights brings the probabilities of every choice to a common denominator. The error
-// says which do not sum to 1, exactly, or is ctx.Err().
+// Weights returns the probabilities of every choice with a common denominator. The error names a choice whose
+// probabilities do not sum to exactly 1, or is ctx.Err().
 func (m *Model) Weights(ctx context.Context) (*Weights, error) {
-	num, den := split(m.Numbers)
+	num, den := splitNumbers(m.Numbers)
 	out := &Weights{make([]uint64, len(m.Target)), make([]uint64, len(m.Start)-1)}
 	for c := range out.Den {
 		if c&0xfff == 0 && ctx.Err() != nil {
@@ -52,8 +52,8 @@ func (m *Model) Weights(ctx context.Context) (*Weights, error) {
 	return out, nil
 }
 
-// Mean is the sum of p x(t) for a choice of a model, times its denominator, which is not 0.
-// The high word is less than 2^62.
+// Mean returns the expected value of x after a choice, multiplied by Den[choice], as a 128-bit number.
+// Den[choice] must not be 0. The high word is below 2^62.
 func (w *Weights) Mean(m *Model, x []uint64, choice int) (high, low uint64) {
 	var carry uint64
 	lo, hi := m.Row(choice)
@@ -65,40 +65,39 @@ func (w *Weights) Mean(m *Model, x []uint64, choice int) (high, low uint64) {
 	return high, low
 }
 
-// Rewards are the rewards of the choices for a step: Rats[Of[c]] that of choice c, and
-// Num/Den the same in whole numbers below 2^62, Den 0 where these do not fit.
+// Rewards are the rewards of one step, by choice: choice c earns Rats[Of[c]], which is Num/Den in integers below
+// 2^62. Den is 0 if they are too large.
 type Rewards struct {
 	Of       []uint32
 	Rats     []*big.Rat
 	Num, Den []uint64
 }
 
-// NewRewards returns the rewards of choices as they are numbered in of.
+// NewRewards returns the rewards rats[of[c]] of the choices c.
 func NewRewards(of []uint32, rats []*big.Rat) *Rewards {
-	num, den := split(rats)
+	num, den := splitNumbers(rats)
 	return &Rewards{of, rats, num, den}
 }
 
-// Positive reports whether the reward of a choice is above 0; nil are all 0.
+// Positive reports whether the reward of a choice is positive. nil rewards are 0.
 func (r *Rewards) Positive(choice int) bool { return r != nil && r.Rats[r.Of[choice]].Sign() > 0 }
 
-// Earned returns what a step is worth: the reward of the state and that of the choice,
-// and in a CTMC that of the state for the mean time that is spent there. Reward structure
-// -1 is being in the set.
+// Earned returns the reward of one step: that of the state plus that of the choice. In a CTMC the state's reward is
+// multiplied by the mean sojourn time. Structure -1 gives reward 1 to the states of the set.
 func (m *Model) Earned(structure int, set Bits) *Rewards {
-	const none, unit = None, None - 1
+	const noKey, indicatorKey = None, None - 1
 	var r Reward
 	if structure >= 0 {
 		r = m.Rewards[structure]
 	}
 	out := &Rewards{Of: make([]uint32, len(m.Start)-1)}
-	known := map[[3]uint32]uint32{}
+	indices := map[[3]uint32]uint32{}
 	for s := range m.NumStates() {
-		key := [3]uint32{none, none, none}
+		key := [3]uint32{noKey, noKey, noKey}
 		if r.State != nil {
 			key[0] = r.State[s]
 		} else if structure < 0 && set.Has(s) {
-			key[0] = unit
+			key[0] = indicatorKey
 		}
 		if m.Exit != nil {
 			key[1] = m.Exit[s]
@@ -108,20 +107,20 @@ func (m *Model) Earned(structure int, set Bits) *Rewards {
 			if r.Choice != nil {
 				key[2] = r.Choice[c]
 			}
-			k, ok := known[key]
+			k, ok := indices[key]
 			if !ok {
 				k = uint32(len(out.Rats))
-				known[key] = k
+				indices[key] = k
 				x := new(big.Rat)
-				if key[0] == unit {
+				if key[0] == indicatorKey {
 					x.SetInt64(1)
-				} else if key[0] != none {
+				} else if key[0] != noKey {
 					x.Set(m.Numbers[key[0]])
 				}
-				if key[1] != none {
+				if key[1] != noKey {
 					x.Quo(x, m.Numbers[key[1]])
 				}
-				if key[2] != none {
+				if key[2] != noKey {
 					x.Add(x, m.Numbers[key[2]])
 				}
 				out.Rats = append(out.Rats, x)
@@ -132,8 +131,8 @@ func (m *Model) Earned(structure int, set Bits) *Rewards {
 	return NewRewards(out.Of, out.Rats)
 }
 
-// split takes fractions apart; the denominator of what does not fit is 0.
-func split(xs []*big.Rat) (num, den []uint64) {
+// splitNumbers returns numerators and denominators. A denominator is 0 if the fraction does not fit 62 bits.
+func splitNumbers(xs []*big.Rat) (num, den []uint64) {
 	num, den = make([]uint64, len(xs)), make([]uint64, len(xs))
 	for i, x := range xs {
 		if x.Num().BitLen() <= 62 && x.Denom().BitLen() <= 62 {
@@ -143,7 +142,7 @@ func split(xs []*big.Rat) (num, den []uint64) {
 	return num, den
 }
 
-// Common is the least common multiple, 0 where it does not fit or one of them is 0.
+// Common returns the least common multiple; 0 if it is not below 2^62 or if an argument is 0.
 func Common(a, b uint64) uint64 {
 	if a == b || a == 0 || b == 0 {
 		return min(a, b)
@@ -152,7 +151,7 @@ func Common(a, b uint64) uint64 {
 	for y != 0 {
 		x, y = y, x%y
 	}
-	if hi, lo := bits.Mul64(a/x, b); hi == 0 && lo < fit {
+	if hi, lo := bits.Mul64(a/x, b); hi == 0 && lo < maxWhole {
 		return lo
 	}
 	return 0

@@ -12,18 +12,17 @@ import (
 	"tilecheck/verify/agree"
 )
 
-// splitStream has the answers to all properties, a range of them from every part.
-// A property is a part's under all valuations of the constants: tools that go
-// through them by themselves make other doubles of 0.1:0.1:0.3 than of 3/10.
+// splitStream is the name of the shards' stream of answers. A shard has a range of the properties, each under all
+// valuations of the constants: tools that expand 0.1:0.1:0.3 themselves get other float64 numbers than for 3/10.
 const splitStream = "crosscheck"
 
-// partRecord is what was found of a range of properties.
+// partRecord is the result of a range of properties, in a shard file.
 type partRecord struct {
-	Engines  []string      `json:"engines"` // the entrants
+	Engines  []string      `json:"engines"` // the names of the entrants
 	NotAsked []string      `json:"not_asked,omitempty"`
 	Rows     []rowRecord   `json:"rows"`
-	Models   []checkRecord `json:"models,omitempty"` // with the first property
-	// Diagnoses are of the valuations under which this part's properties disagree.
+	Models   []checkRecord `json:"models,omitempty"` // in the part with the first property
+	// Diagnoses are about the valuations under which this part's properties disagree.
 	Diagnoses []diagnosisRecord `json:"diagnoses,omitempty"`
 
 	piece *shard.Piece
@@ -37,7 +36,7 @@ type rowRecord struct {
 	Notes    []string        `json:"notes,omitempty"`
 }
 
-// checkRecord is a strict check, which belongs to a model and a valuation in their order.
+// checkRecord is a strict check, in the order of models and valuations.
 type checkRecord struct {
 	modelRecord
 	Deterministic bool `json:"deterministic,omitempty"`
@@ -51,7 +50,7 @@ type diagnosisRecord struct {
 	Error      *result.FailureRecord `json:"error,omitempty"`
 }
 
-// record records the part.
+// record writes the result of this part to the shard file.
 func (c *comparison) record() error {
 	l := c.opt.Split
 	if !l.Recording() {
@@ -82,20 +81,19 @@ func (c *comparison) record() error {
 	return err
 }
 
-// tasks is the number of properties.
+// tasks returns the number of properties.
 func (c *comparison) tasks() int64 { return int64(len(c.subjects[0].plan.Tasks)) }
 
-// partRecords are all that are there, in the order of the properties.
+// partRecords are the parts that were recorded, in the order of the properties.
 type partRecords []*partRecord
 
-// recorded reads what was recorded, if nobody is to be asked, and otherwise
-// chooses the rows of the part.
+// recorded selects the rows of this part. If the run replays shards it returns their records, otherwise nil.
 func (c *comparison) recorded() (out partRecords, err error) {
 	c.mine = c.rows
 	l := c.opt.Split
 	if l.Recording() {
 		first, end := l.Part().Range(c.tasks())
-		c.mine = c.between(first, end)
+		c.mine = c.rowsOfTasks(first, end)
 	}
 	if !l.Replaying() {
 		return nil, nil
@@ -111,8 +109,8 @@ func (c *comparison) recorded() (out partRecords, err error) {
 	return out, err
 }
 
-// between lists the rows of properties.
-func (c *comparison) between(first, end int64) (out []*row) {
+// rowsOfTasks returns the rows of a range of properties.
+func (c *comparison) rowsOfTasks(first, end int64) (out []*row) {
 	for _, r := range c.rows {
 		if t := int64(r.task); first <= t && t < end {
 			out = append(out, r)
@@ -121,7 +119,7 @@ func (c *comparison) between(first, end int64) (out []*row) {
 	return out
 }
 
-// entrants returns those that were asked, which are the same in all parts.
+// entrants returns the entrants that the shards asked. The shards must have asked the same ones.
 func (rs partRecords) entrants(all []runner.Entrant) (out []runner.Entrant, err error) {
 	for _, x := range rs {
 		if !slices.Equal(x.Engines, rs[0].Engines) || !slices.Equal(x.NotAsked, rs[0].NotAsked) {
@@ -138,7 +136,7 @@ func (rs partRecords) entrants(all []runner.Entrant) (out []runner.Entrant, err 
 	return out, nil
 }
 
-// replay takes what was recorded. Rows of absent parts are unchecked.
+// replay fills the report from the records. Rows of missing parts are unchecked.
 func (c *comparison) replay(parts partRecords) error {
 	if parts == nil {
 		return nil
@@ -163,7 +161,7 @@ func (c *comparison) replay(parts partRecords) error {
 	}
 	for i := range c.subjects[0].instances {
 		for _, x := range parts {
-			if found := x.diagnosed(c, i); len(found) > 0 {
+			if found := x.diagnosesOf(c, i); len(found) > 0 {
 				c.report.Diagnoses = append(c.report.Diagnoses, found...)
 				break
 			}
@@ -172,9 +170,9 @@ func (c *comparison) replay(parts partRecords) error {
 	return nil
 }
 
-// restore takes the rows and checks of a part.
+// restore fills the rows and strict checks of a part.
 func (x *partRecord) restore(c *comparison) error {
-	rows := c.between(x.piece.First, x.piece.End)
+	rows := c.rowsOfTasks(x.piece.First, x.piece.End)
 	if len(x.Rows) != len(rows) {
 		return fmt.Errorf("found %d answers, want %d", len(x.Rows), len(rows))
 	}
@@ -212,7 +210,7 @@ func (x *rowRecord) restore(r *row) error {
 		if v.Property != r.Property || len(v.Constants) != len(r.Constants) {
 			return fmt.Errorf("found an answer to %s, want %s", key(v.Property, v.Constants), r.key())
 		}
-		v.Constants = r.Constants // as they are written
+		v.Constants = r.Constants // the same values as the job spells them
 		r.Verdicts[k] = *v
 	}
 	r.Status, r.Basis, r.Reason, r.Notes = x.Status, x.Basis, x.Reason, x.Notes
@@ -229,8 +227,8 @@ func (x *checkRecord) restore(m *ModelCheck) error {
 	return nil
 }
 
-// diagnosed lists the diagnoses of the part under one valuation.
-func (x *partRecord) diagnosed(c *comparison, instance int) (out []Diagnosis) {
+// diagnosesOf returns the diagnoses of the part under one valuation.
+func (x *partRecord) diagnosesOf(c *comparison, instance int) (out []Diagnosis) {
 	for _, d := range x.Diagnoses {
 		if d.Instance == instance {
 			f := d.Error.Failure()

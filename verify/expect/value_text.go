@@ -1,0 +1,95 @@
+package expect
+
+import (
+	"errors"
+	"math"
+	"math/big"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+)
+
+var (
+	decimal       = regexp.MustCompile(`^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$`)
+	smallExponent = regexp.MustCompile(`^[+-]?[0-9]*\.?[0-9]*([eE][+-]?[0-9]{1,4})?$`)
+	fraction      = regexp.MustCompile(`^-?[0-9]+/[0-9]+$`)
+	hexadecimal   = regexp.MustCompile(`^[+-]?0[xX]([0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)[pP][+-]?[0-9]+$`)
+)
+
+// parseDouble parses a number as Java's Double.parseDouble does: NaN, Infinity, decimal and hexadecimal numbers, with or without
+// a suffix d, D, f or F.
+func parseDouble(text string) (float64, bool) {
+	switch text {
+	case "NaN", "+NaN", "-NaN":
+		return math.NaN(), true
+	case "Infinity", "+Infinity":
+		return math.Inf(1), true
+	case "-Infinity":
+		return math.Inf(-1), true
+	}
+	if n := len(text); n > 0 && strings.IndexByte("dDfF", text[n-1]) >= 0 {
+		text = text[:n-1]
+	}
+	if !decimal.MatchString(text) && !hexadecimal.MatchString(text) {
+		return 0, false
+	}
+	x, _ := strconv.ParseFloat(text, 64) // a number out of range becomes an infinity, as in Java
+	return x, true
+}
+
+// parseQuotient parses a double or a quotient of two doubles.
+func parseQuotient(text string) (float64, bool) {
+	i := strings.LastIndexByte(text, '/')
+	if i < 0 {
+		return parseDouble(text)
+	}
+	x, ok := parseDouble(text[:i])
+	y, too := parseDouble(text[i+1:])
+	return x / y, ok && too
+}
+
+// parseRational parses a decimal number or a fraction; nil if the text is neither.
+func parseRational(text string) *big.Rat {
+	if !fraction.MatchString(text) && (!decimal.MatchString(text) || !smallExponent.MatchString(text)) {
+		return nil
+	}
+	x, ok := new(big.Rat).SetString(text)
+	if !ok {
+		return nil
+	}
+	return x
+}
+
+// evaluateExpression evaluates an expected value that is an expression over constants.
+func evaluateExpression(text string, r Rules) (sema.Value, error) {
+	x, err := syntax.ParseExpr("", []byte(text))
+	if err != nil {
+		return sema.Value{}, invalidSpecification(text, err)
+	}
+	e, err := sema.ResolveConstant(x, r.Constants)
+	if err != nil {
+		return sema.Value{}, invalidSpecification(text, err)
+	}
+	v, exact, err := sema.EvalExact(e, nil)
+	if err == nil && (!r.Exact || !exact) {
+		v, err = sema.Eval(e, nil)
+	}
+	if err != nil {
+		return sema.Value{}, invalidSpecification(text, err)
+	}
+	return v, nil
+}
+
+// invalidSpecification returns the Problem of an invalid value. It drops the places in err, which refer to the text and not to a file.
+func invalidSpecification(text string, err error) error {
+	reason := err.Error()
+	if list, ok := errors.AsType[syntax.ErrorList](err); ok && len(list) > 0 {
+		reason = list[0].Msg
+	} else if e, ok := errors.AsType[*syntax.Error](err); ok {
+		reason = e.Msg
+	}
+	return problem("Invalid RESULT specification %q: %s", text, reason)
+}
