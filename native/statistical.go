@@ -46,7 +46,7 @@ func newStatistical(job *runner.Job) (*statistical, error) {
 		opt: simulate.Options{
 			Params: stats.Params{
 				Method: m, Width: sim.Width, Confidence: sim.Confidence, Samples: sim.Samples, Approx: sim.Approximation,
-				MaxReward: sim.MaxReward, ZeroVarianceSamples: sim.MinSamples, MaxSamples: sim.MaxSamples,
+				MaxReward: sim.MaxReward, Valid: sim.Valid, ZeroVarianceSamples: sim.MinSamples, MaxSamples: sim.MaxSamples,
 			},
 			MaxPath: sim.MaxPath, Seed: sim.Seed, Workers: sim.Workers, Split: sim.Split,
 		},

@@ -143,6 +143,8 @@ type Simulation struct {
 	// Width is the wanted half-width of the interval, or half the indifference
 	// region of SPRT.
 	Width float64
+	// Valid is as in stats.Params: Width is that of the interval that is proven.
+	Valid bool
 	// Confidence is the wanted coverage: 0.99 is 99 %. PRISM's -simconf is one minus it.
 	Confidence float64
 	// Samples is the number of paths.

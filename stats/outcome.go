@@ -93,7 +93,7 @@ func (p *Plan) compute(o *Outcome, variance float64, complete bool) {
 		if !complete {
 			o.Width = hoeffding(o.N, p.alpha)
 		}
-	case p.free == freeWidth:
+	case p.free == freeWidth || p.valid:
 		o.Width = p.nominalWidth(o.N, variance)
 	case !complete:
 		o.Width = p.nominalWidth(o.N, variance)

@@ -34,6 +34,10 @@ type Params struct {
 	// ZeroVarianceSamples, if given, is that number of samples itself (-simmanual
 	// -simvar; PRISM takes 2 when -simmanual stands alone).
 	ZeroVarianceSamples int64
+	// Valid asks CI, where it computes the number of samples of a query, to go on until the interval that
+	// [BernoulliInterval] or [RewardInterval] proves is as narrow as Width; PRISM's nominal one is narrow
+	// enough before. Rewards need MaxReward.
+	Valid bool
 	// MaxSamples ends sampling that has not converged, with an error of code
 	// Truncated. Without it a plan stops only when its condition holds. PRISM has none.
 	MaxSamples int64

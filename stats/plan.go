@@ -3,6 +3,7 @@ package stats
 import (
 	"fmt"
 	"math"
+	"math/bits"
 )
 
 // Statistics is what a [Plan] reads of the samples: a [Bernoulli] or a *[Moments].
@@ -38,6 +39,9 @@ type Plan struct {
 	confidence float64 // given, or the default
 	alpha      float64 // 1-confidence
 	max        int64
+
+	valid     bool    // as in Params, where that is possible
+	maxReward float64 // of valid
 
 	squaredZ     float64 // CI and ACI: square of the normal quantile
 	zeroVariance float64 // samples before a variance of 0 is believed
@@ -75,6 +79,8 @@ func NewPlan(params Params, property Property) (*Plan, error) {
 	if err := p.complete(); err != nil {
 		return nil, err
 	}
+	p.maxReward = params.MaxReward
+	p.valid = params.Valid && p.method == CI && p.free == freeSamples && property.Bound == nil && (!property.Reward || p.maxReward > 0)
 	if p.max > 0 && p.samples > p.max {
 		return nil, errorf(BadValue, "%v needs %d samples: want at most %d", p.method, p.samples, p.max)
 	}
@@ -85,6 +91,16 @@ func NewPlan(params Params, property Property) (*Plan, error) {
 		p.zeroVariance = 1 / p.width
 	}
 	return p, nil
+}
+
+// MostValidSamples returns about how many samples a valid interval of that half-width takes for a probability of 1/2: n
+// for which the beta-binomial confidence sequence has it, n·width² = (ln(1/alpha) + ln(2n/π)/2)/2.
+func MostValidSamples(width, confidence float64) float64 {
+	n := MostSamples(width, confidence)
+	for range 20 { // converges fast: n changes the logarithm only
+		n = math.Max(1, (math.Log(1/Alpha(orDefault(confidence, DefaultConfidence)))+math.Log(2*n/math.Pi)/2)/(2*width*width))
+	}
+	return math.Ceil(n)
 }
 
 // MostSamples returns about how many samples an interval of that half-width takes
@@ -205,6 +221,9 @@ func (p *Plan) Likely() int64 {
 	if p.property.Reward || p.width == 0 {
 		return 0
 	}
+	if p.valid {
+		return int64(min(MostValidSamples(p.width, p.confidence), 1<<53))
+	}
 	return int64(min(MostSamples(p.width, p.confidence), 1<<53))
 }
 
@@ -225,6 +244,9 @@ func (p *Plan) Forecast(s Statistics) int64 {
 		wanted = p.zeroVariance
 	default:
 		wanted = 1.01 * v * p.squaredZ / (p.width * p.width)
+		if p.valid {
+			wanted *= MostValidSamples(p.width, p.confidence) / MostSamples(p.width, p.confidence)
+		}
 	}
 	return max(n+1, int64(min(math.Ceil(wanted), 1<<53)))
 }
@@ -266,6 +288,8 @@ func (p *Plan) satisfied(n int64, variance float64, s Statistics) bool {
 		return p.test(n, s) != Undecided
 	case n < 2:
 		return false
+	case p.valid:
+		return p.narrow(n, variance, s)
 	case variance <= 0:
 		return float64(n) >= p.zeroVariance
 	}
@@ -281,6 +305,20 @@ func (p *Plan) satisfied(n int64, variance float64, s Statistics) bool {
 	}
 	q := prismStudentQuantile(p.alpha, n-1)
 	return enough(n, q*q)
+}
+
+// Valid reports whether sampling goes on until the valid interval is narrow enough.
+func (p *Plan) Valid() bool { return p.valid }
+
+// narrow reports whether the valid interval has the half-width that is wanted. It is computed at some 128 to 256 numbers of
+// samples up to each power of two: a confidence sequence holds at all of them at once.
+func (p *Plan) narrow(n int64, variance float64, s Statistics) bool {
+	step := int64(1) << max(bits.Len64(uint64(n))-8, 0)
+	if n%step != 0 || float64(n)*p.width*p.width < variance { // the interval is not narrower than a standard deviation of the mean
+		return false
+	}
+	i, err := s.soundInterval(&Bounds{Lo: 0, Hi: p.maxReward}, p.confidence, true)
+	return err != nil || i.Hi-i.Lo <= 2*p.width
 }
 
 // stuck reports whether no further sample will satisfy the plan.

@@ -3,6 +3,7 @@ package stats_test
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -368,6 +369,55 @@ func TestSoundIntervalOfPlan(t *testing.T) {
 		i, err := p.SoundInterval(c.s, c.bounds)
 		if err != nil || i.Method != c.method || i.Sound() != c.sound || i.Confidence != 0.9 || !i.Contains(c.s.Mean()) || p.Confidence() != 0.9 {
 			t.Errorf("%+v: got %+v, %v", c.params, i, err)
+		}
+	}
+}
+
+// A valid plan stops when the interval that is proven is as narrow as was asked for, and no sooner than it must: at one of
+// the numbers of samples that it looks at. The interval holds although the samples decide when to stop: of 400 runs with 95 %
+// each, more than 40 misses would be a false alarm with a probability below 1e-4.
+func TestValidWidth(t *testing.T) {
+	rng := rand.New(rand.NewPCG(16, 1))
+	const width, confidence = 0.04, 0.95
+	misses := 0
+	for i := range 400 {
+		p := []float64{0.5, 0.02, 0.9792, 0.3, 0}[i%5]
+		plan, err := stats.NewPlan(stats.Params{Width: width, Confidence: confidence, Valid: true}, stats.Property{})
+		if err != nil || !plan.Valid() || !plan.Sequential() {
+			t.Fatal(plan, err)
+		}
+		var b stats.Bernoulli
+		for !plan.Done(b) {
+			b.Add(rng.Float64() < p)
+		}
+		in, err := plan.SoundInterval(b, nil)
+		if err != nil || in.Hi-in.Lo > 2*width || !in.Sound() {
+			t.Fatalf("p = %v: the interval is %v after %d samples, %v, want one of half-width %v", p, in, b.N, err, width)
+		}
+		if most := stats.MostValidSamples(width, confidence); float64(b.N) > 1.05*most {
+			t.Errorf("p = %v: %d samples, want at most about %v", p, b.N, most)
+		}
+		if !in.Contains(p) {
+			misses++
+		}
+	}
+	if misses > 40 {
+		t.Errorf("%d of 400 intervals miss the probability", misses)
+	}
+	for _, tt := range []struct {
+		params   stats.Params
+		property stats.Property
+		want     bool
+	}{
+		{stats.Params{Width: 1, Valid: true}, stats.Property{Reward: true}, false},
+		{stats.Params{Width: 1, Valid: true, MaxReward: 10}, stats.Property{Reward: true}, true},
+		{stats.Params{Width: 0.1, Samples: 100, Valid: true}, stats.Property{}, false},
+		{stats.Params{Method: stats.ACI, Width: 0.1, Valid: true}, stats.Property{}, false},
+		{stats.Params{Width: 0.1}, stats.Property{}, false},
+	} {
+		plan, err := stats.NewPlan(tt.params, tt.property)
+		if err != nil || plan.Valid() != tt.want {
+			t.Errorf("%+v: valid is %v, %v, want %v", tt.params, plan.Valid(), err, tt.want)
 		}
 	}
 }

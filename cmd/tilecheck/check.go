@@ -173,8 +173,12 @@ func (c *checkCmd) job(env *world) (job runner.Job, err error) {
 		return job, err
 	}
 	if s := &job.Simulation; s.Width > 0 && s.Samples == 0 && job.Method != runner.SPRT && !env.quiet {
+		most := stats.MostSamples
+		if s.Valid {
+			most = stats.MostValidSamples
+		}
 		fmt.Fprintf(env.stderr, "note: a half-width of %g takes about %.0f samples for a probability near 1/2, fewer for others; that of a reward depends on its variance\n",
-			s.Width, stats.MostSamples(s.Width, s.Confidence))
+			s.Width, most(s.Width, s.Confidence))
 	}
 	if c.Certify || c.Certificate != "" {
 		if err := c.certify(env, &job); err != nil {

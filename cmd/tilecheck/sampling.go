@@ -27,7 +27,7 @@ type workersFlag struct {
 type samplingFlags struct {
 	Samples   *int64   `help:"Paths (default 1000, or what --width and --alpha want)." placeholder:"N"`
 	Alpha     *float64 `help:"Error probability (default 0.01: 99 % confidence)." want:"[1e-15,1)" placeholder:"A"`
-	Width     *float64 `help:"Half-width of the interval, or of SPRT's region." placeholder:"W"`
+	Width     *float64 `help:"Half-width of the interval (ci, aci: nominal)." placeholder:"W"`
 	MaxPath   int64    `rare:"" help:"Steps after which a path that decides nothing is given up." default:"10000" placeholder:"N"`
 	MaxReward float64  `rare:"" help:"Upper bound of the reward of a path: with it, rewards get a sound interval." placeholder:"R"`
 	Seed      *uint64  `help:"Seed of random numbers (default: drawn, and printed)." placeholder:"N"`
@@ -62,6 +62,7 @@ func (f samplingFlags) simulation(env *world, method runner.Method, workers int)
 			s.Approximation = *f.Width
 		} else {
 			s.Width = *f.Width
+			s.Valid = method == runner.Sim && f.Samples == nil
 		}
 	}
 	var err error

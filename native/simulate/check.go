@@ -78,7 +78,7 @@ type Paths interface {
 // The Bound of the verdict is a sound interval for the mean, and BoundMethod
 // its name: Clopper-Pearson if the number of samples was fixed beforehand, a
 // confidence sequence otherwise. A reward has one only if MaxReward was given.
-// HalfWidth is PRISM's, which is nominal.
+// HalfWidth is PRISM's, which is nominal; there is none where the plan is valid.
 //
 // Source: the methods of PRISM's simulator; reference, section 5.
 func Check(ctx context.Context, m Paths, p *Property, opt Options) *Result {
@@ -266,7 +266,7 @@ func (c *check) evaluate(ctx context.Context) error {
 // estimate sets the value of a query.
 func (c *check) estimate(o stats.Outcome) {
 	c.res.Value = result.Value{Kind: result.Number, Num: o.Mean}
-	if !math.IsInf(o.Width, 0) {
+	if !math.IsInf(o.Width, 0) && !c.plan.Valid() { // whose interval is what was asked for
 		c.res.HalfWidth = &o.Width
 	}
 	c.warnEstimate(o)

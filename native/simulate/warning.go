@@ -49,7 +49,7 @@ func extremumNoun(e syntax.Extremum) string {
 // warnEstimate says where PRISM's half-width means less than it seems to. The
 // texts have no numbers, so that verdicts share them.
 func (c *check) warnEstimate(o stats.Outcome) {
-	if o.N > 1 && c.stats().Variance() == 0 && o.Method != stats.APMC {
+	if o.N > 1 && c.stats().Variance() == 0 && o.Method != stats.APMC && !c.plan.Valid() {
 		if c.res.Bound != nil {
 			c.warn("all samples are equal: PRISM's half-width is no evidence of precision, the interval is")
 		} else {
