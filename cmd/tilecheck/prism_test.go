@@ -21,6 +21,7 @@ import (
 // another test makes of a tool that is not PRISM.
 func requirePRISM(t *testing.T) {
 	t.Helper()
+	needs.Wanted(t, needs.PRISMImage)
 	set := func(name, value string) error {
 		t.Setenv(name, value)
 		return nil

@@ -23,10 +23,27 @@ func TestMain(m *testing.M) {
 			panic(err)
 		}
 	}
-	testscript.Main(m, map[string]func(){
+	testscript.Main(withoutTools{m}, map[string]func(){
 		"tilecheck":      func() { os.Exit(process(testBuild)) },
 		"kubectl-double": func() { os.Exit(kubetest.Double(os.Args[1:])) },
 	})
+}
+
+// withoutTools runs the tests where neither PRISM nor Storm is found by its name: what a
+// machine has does not decide what commands do that name no tool. Tests with the real tools
+// have their paths from package needs.
+type withoutTools struct{ tests *testing.M }
+
+func (w withoutTools) Run() int {
+	path, remove, err := needs.PathWithout(os.Getenv("PATH"), "prism", "xprism", "storm")
+	defer remove()
+	if err == nil {
+		err = os.Setenv("PATH", path)
+	}
+	if err != nil {
+		panic(err)
+	}
+	return w.tests.Run()
 }
 
 // startQuickly is the environment of our tests, which start a thousand programs.
@@ -60,6 +77,7 @@ func TestScript(t *testing.T) {
 			for name, value := range startQuickly() {
 				env.Setenv(name, value)
 			}
+			env.Setenv("DOCKER_HOST", needs.NoDocker)
 			return nil
 		},
 		RequireExplicitExec: true,

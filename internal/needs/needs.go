@@ -10,9 +10,11 @@ package needs
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -85,15 +87,70 @@ func required(list string, thing Thing) (bool, error) {
 	return must, nil
 }
 
+// Wanted skips a test with somebody's own tools, although they are there, unless
+// TILECHECK_REQUIRE names them or the test was asked for with -run: what a machine has
+// does not decide what `go test ./...` does, or how long it takes.
+func Wanted(tb testing.TB, thing Thing) {
+	tb.Helper()
+	if run := flag.Lookup("test.run"); !Asked(tb, thing) && (run == nil || run.Value.String() == "") {
+		tb.Skipf("needs %s: TILECHECK_REQUIRE does not name it", thing)
+	}
+}
+
+// PathWithout returns the value of PATH with which
+// none of the programs is found. Of a directory that has one the others stay: they are linked
+// to from a temporary directory, which remove removes.
+func PathWithout(path string, programs ...string) (filtered string, remove func(), err error) {
+	var dirs, made []string
+	remove = func() {
+		for _, dir := range made {
+			_ = os.RemoveAll(dir)
+		}
+	}
+	for _, dir := range filepath.SplitList(path) {
+		has := func(name string) bool {
+			_, err := os.Stat(filepath.Join(dir, name))
+			return err == nil
+		}
+		if !slices.ContainsFunc(programs, has) {
+			dirs = append(dirs, dir)
+			continue
+		}
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			return path, remove, err
+		}
+		links, err := os.MkdirTemp("", "needs-path-")
+		if err != nil {
+			return path, remove, err
+		}
+		dirs, made = append(dirs, links), append(made, links)
+		for _, e := range entries {
+			if slices.Contains(programs, e.Name()) {
+				continue
+			}
+			if err := os.Symlink(filepath.Join(dir, e.Name()), filepath.Join(links, e.Name())); err != nil {
+				return path, remove, err
+			}
+		}
+	}
+	return strings.Join(dirs, string(filepath.ListSeparator)), remove, nil
+}
+
+// NoDocker is a value of DOCKER_HOST with which there is no Docker.
+const NoDocker = "unix:///nonexistent/docker.sock"
+
 // PRISM returns the path of PRISM's launcher.
 func PRISM(tb testing.TB) string {
 	tb.Helper()
+	Wanted(tb, PRISMTool)
 	return file(tb, PRISMTool, "TILECHECK_PRISM", "the path of PRISM's bin/prism")
 }
 
 // StormProgram returns the path of Storm's program.
 func StormProgram(tb testing.TB) string {
 	tb.Helper()
+	Wanted(tb, Storm)
 	return file(tb, Storm, "TILECHECK_STORM", "the path of Storm's bin/storm")
 }
 
