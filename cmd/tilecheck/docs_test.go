@@ -165,11 +165,13 @@ func (b *block) run(t *testing.T, dir string) {
 		needs.Have(t, needs.System, err)
 	}
 	docker := "DOCKER_HOST=" + needs.NoDocker
-	env := append(os.Environ(), "TILECHECK_PRISM=", "TILECHECK_STORM=", "XDG_CACHE_HOME="+filepath.Join(dir, "cache"), "HOME="+dir, "TILECHECK_PRISM_IMAGE=", "NO_COLOR=1")
+	env := append(os.Environ(), "XDG_CACHE_HOME="+filepath.Join(dir, "cache"), "HOME="+dir, "TILECHECK_PRISM_IMAGE=", "NO_COLOR=1")
 	for _, thing := range b.needs {
 		switch thing {
 		case needs.PRISMTool:
 			env = append(env, "TILECHECK_PRISM="+needs.PRISM(t))
+		case needs.Minutes:
+			needs.Full(t)
 		case needs.Time:
 			needs.Long(t)
 		case needs.PRISMImage, needs.Storm:

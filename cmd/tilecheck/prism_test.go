@@ -36,7 +36,7 @@ func requirePRISM(t *testing.T) {
 			t.Fatal(err)
 		}
 	}()
-	image := os.Getenv("TILECHECK_PRISM_IMAGE")
+	image := needs.Given("TILECHECK_PRISM_IMAGE")
 	if image == "" {
 		all, err := d.Discover(t.Context(), toolbox.ImagesOf("prism"), "")
 		if err != nil {

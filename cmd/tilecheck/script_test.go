@@ -29,17 +29,13 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// withoutTools runs the tests where neither PRISM nor Storm is found by its name: what a
-// machine has does not decide what commands do that name no tool. Tests with the real tools
-// have their paths from package needs.
+// withoutTools runs the tests without the tools of the machine and its user: what there is
+// does not decide what commands do that name no tool.
 type withoutTools struct{ tests *testing.M }
 
 func (w withoutTools) Run() int {
-	path, remove, err := needs.PathWithout(os.Getenv("PATH"), "prism", "xprism", "storm")
-	defer remove()
-	if err == nil {
-		err = os.Setenv("PATH", path)
-	}
+	restore, err := needs.HideTools()
+	defer restore()
 	if err != nil {
 		panic(err)
 	}

@@ -9,6 +9,7 @@
 package needs
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -137,6 +138,31 @@ func PathWithout(path string, programs ...string) (filtered string, remove func(
 	return strings.Join(dirs, string(filepath.ListSeparator)), remove, nil
 }
 
+// HideTools hides PRISM and Storm from everything that runs in this process and below it:
+// they are not on PATH, and the variables with which users name them to tilecheck are not
+// set. Tests that need them get them from here all the same. It is for TestMain; restore
+// removes temporary files.
+func HideTools() (restore func(), err error) {
+	for _, name := range []string{"TILECHECK_PRISM", "TILECHECK_STORM", "TILECHECK_PRISM_IMAGE", "TILECHECK_STORM_IMAGE"} {
+		if value := os.Getenv(name); value != "" {
+			if err := errors.Join(os.Setenv(hidden+name, value), os.Unsetenv(name)); err != nil {
+				return func() {}, err
+			}
+		}
+	}
+	path, restore, err := PathWithout(os.Getenv("PATH"), "prism", "xprism", "storm")
+	if err == nil {
+		err = os.Setenv("PATH", path)
+	}
+	return restore, err
+}
+
+// hidden is in front of the names of variables that are hidden.
+const hidden = "HIDDEN_"
+
+// Given returns the value of a variable that HideTools may have hidden.
+func Given(variable string) string { return cmp.Or(os.Getenv(variable), os.Getenv(hidden+variable)) }
+
 // NoDocker is a value of DOCKER_HOST with which there is no Docker.
 const NoDocker = "unix:///nonexistent/docker.sock"
 
@@ -169,7 +195,7 @@ func QComp(tb testing.TB) string {
 
 func file(tb testing.TB, thing Thing, variable, what string) string {
 	tb.Helper()
-	path := os.Getenv(variable)
+	path := Given(variable)
 	if path == "" {
 		Have(tb, thing, fmt.Errorf("%s is not set to %s", variable, what))
 	}
