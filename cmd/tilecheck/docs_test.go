@@ -164,14 +164,19 @@ func (b *block) run(t *testing.T, dir string) {
 	if _, err := exec.LookPath("sh"); err != nil {
 		needs.Have(t, needs.System, err)
 	}
+	docker := "DOCKER_HOST=" + needs.NoDocker
 	env := append(os.Environ(), "XDG_CACHE_HOME="+filepath.Join(dir, "cache"), "HOME="+dir, "TILECHECK_PRISM_IMAGE=", "NO_COLOR=1")
 	for _, thing := range b.needs {
 		switch thing {
 		case needs.PRISMTool:
-			needs.PRISM(t)
+			env = append(env, "TILECHECK_PRISM="+needs.PRISM(t))
+		case needs.Minutes:
+			needs.Full(t)
 		case needs.Time:
 			needs.Long(t)
 		case needs.PRISMImage, needs.Storm:
+			needs.Wanted(t, thing)
+			docker = ""
 			tool := strings.TrimSuffix(string(thing), "-image")
 			if images, err := runIn(t, dir, env, "tilecheck image --format csv"); err != nil || !strings.Contains(images, ","+tool+",") {
 				needs.Have(t, thing, fmt.Errorf("there is no image that has %s", tool))
@@ -179,6 +184,9 @@ func (b *block) run(t *testing.T, dir string) {
 		default:
 			needs.Have(t, thing, errors.New("no block of the documentation is run with it"))
 		}
+	}
+	if docker != "" {
+		env = append(env, docker)
 	}
 	for i, c := range b.commands {
 		out, err := runIn(t, dir, env, strings.ReplaceAll(c.text, "go run ./cmd/tilecheck", "tilecheck"))

@@ -21,6 +21,7 @@ import (
 // another test makes of a tool that is not PRISM.
 func requirePRISM(t *testing.T) {
 	t.Helper()
+	needs.Wanted(t, needs.PRISMImage)
 	set := func(name, value string) error {
 		t.Setenv(name, value)
 		return nil
@@ -35,7 +36,7 @@ func requirePRISM(t *testing.T) {
 			t.Fatal(err)
 		}
 	}()
-	image := os.Getenv("TILECHECK_PRISM_IMAGE")
+	image := needs.Given("TILECHECK_PRISM_IMAGE")
 	if image == "" {
 		all, err := d.Discover(t.Context(), toolbox.ImagesOf("prism"), "")
 		if err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"tilecheck/internal/needs"
 	"tilecheck/report/schema"
 )
 
@@ -260,6 +261,7 @@ func contractLines() map[string]int {
 // has the fields of the results as columns.
 func TestContract(t *testing.T) {
 	t.Chdir(contractFiles(t))
+	t.Setenv("DOCKER_HOST", needs.NoDocker)
 	known := schemas(t)
 	lines := contractLines()
 	seen := make(map[string]bool)

@@ -23,10 +23,23 @@ func TestMain(m *testing.M) {
 			panic(err)
 		}
 	}
-	testscript.Main(m, map[string]func(){
+	testscript.Main(withoutTools{m}, map[string]func(){
 		"tilecheck":      func() { os.Exit(process(testBuild)) },
 		"kubectl-double": func() { os.Exit(kubetest.Double(os.Args[1:])) },
 	})
+}
+
+// withoutTools runs the tests without the tools of the machine and its user: what there is
+// does not decide what commands do that name no tool.
+type withoutTools struct{ tests *testing.M }
+
+func (w withoutTools) Run() int {
+	restore, err := needs.HideTools()
+	defer restore()
+	if err != nil {
+		panic(err)
+	}
+	return w.tests.Run()
 }
 
 // startQuickly is the environment of our tests, which start a thousand programs.
@@ -60,6 +73,7 @@ func TestScript(t *testing.T) {
 			for name, value := range startQuickly() {
 				env.Setenv(name, value)
 			}
+			env.Setenv("DOCKER_HOST", needs.NoDocker)
 			return nil
 		},
 		RequireExplicitExec: true,

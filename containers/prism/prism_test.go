@@ -44,6 +44,7 @@ func connect(t *testing.T) *containers.Docker {
 // newest that this program made.
 func image(t testing.TB, d *containers.Docker) string {
 	t.Helper()
+	needs.Wanted(t, needs.PRISMImage)
 	if ref := os.Getenv("TILECHECK_PRISM_IMAGE"); ref != "" {
 		return ref
 	}

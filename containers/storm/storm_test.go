@@ -93,6 +93,7 @@ func TestMissing(t *testing.T) {
 
 // TestRealImage runs Storm in the best image of it that is there.
 func TestRealImage(t *testing.T) {
+	needs.Wanted(t, needs.Storm)
 	d := connect(t)
 	all, err := d.Discover(t.Context(), Kind(), "")
 	if err != nil {

@@ -198,5 +198,31 @@ func TestImportsGoDown(t *testing.T) {
 	}
 }
 
+// heavy are modules that take long to compile and that the program did without, and where
+// what we need of them is instead.
+var heavy = map[string]string{
+	"k8s.io/api":                         "cluster/kubernetes/api",
+	"gonum.org/v1/plot":                  "report/plot",
+	"go.lsp.dev/protocol":                "editor/lsp/protocol",
+	"go.opentelemetry.io/otel/sdk":       "containers/replaced",
+	"github.com/felixge/httpsnoop":       "containers/replaced",
+	"github.com/stretchr/testify/assert": "containers/replaced",
+}
+
+// The first command of the README compiles the whole program: it stays light.
+func TestProgramIsLight(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", "tilecheck/cmd/tilecheck").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	for path := range strings.FieldsSeq(string(out)) {
+		for root, instead := range heavy {
+			if within(path, root) {
+				t.Errorf("the program has %s in it: see %s", path, instead)
+			}
+		}
+	}
+}
+
 // within reports whether a path is a root or below it.
 func within(path, root string) bool { return path == root || strings.HasPrefix(path, root+"/") }

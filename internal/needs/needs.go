@@ -9,10 +9,13 @@
 package needs
 
 import (
+	"cmp"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -86,15 +89,95 @@ func required(list string, thing Thing) (bool, error) {
 	return must, nil
 }
 
+// Wanted skips a test with somebody's own tools, although they are there, unless
+// TILECHECK_REQUIRE names them or the test was asked for with -run: what a machine has
+// does not decide what `go test ./...` does, or how long it takes.
+func Wanted(tb testing.TB, thing Thing) {
+	tb.Helper()
+	if run := flag.Lookup("test.run"); !Asked(tb, thing) && (run == nil || run.Value.String() == "") {
+		tb.Skipf("needs %s: TILECHECK_REQUIRE does not name it", thing)
+	}
+}
+
+// PathWithout returns the value of PATH with which
+// none of the programs is found. Of a directory that has one the others stay: they are linked
+// to from a temporary directory, which remove removes.
+func PathWithout(path string, programs ...string) (filtered string, remove func(), err error) {
+	var dirs, made []string
+	remove = func() {
+		for _, dir := range made {
+			_ = os.RemoveAll(dir)
+		}
+	}
+	for _, dir := range filepath.SplitList(path) {
+		has := func(name string) bool {
+			_, err := os.Stat(filepath.Join(dir, name))
+			return err == nil
+		}
+		if !slices.ContainsFunc(programs, has) {
+			dirs = append(dirs, dir)
+			continue
+		}
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			return path, remove, err
+		}
+		links, err := os.MkdirTemp("", "needs-path-")
+		if err != nil {
+			return path, remove, err
+		}
+		dirs, made = append(dirs, links), append(made, links)
+		for _, e := range entries {
+			if slices.Contains(programs, e.Name()) {
+				continue
+			}
+			if err := os.Symlink(filepath.Join(dir, e.Name()), filepath.Join(links, e.Name())); err != nil {
+				return path, remove, err
+			}
+		}
+	}
+	return strings.Join(dirs, string(filepath.ListSeparator)), remove, nil
+}
+
+// HideTools hides PRISM and Storm from everything that runs in this process and below it:
+// they are not on PATH, and the variables with which users name them to tilecheck are not
+// set. Tests that need them get them from here all the same. It is for TestMain; restore
+// removes temporary files.
+func HideTools() (restore func(), err error) {
+	for _, name := range []string{"TILECHECK_PRISM", "TILECHECK_STORM", "TILECHECK_PRISM_IMAGE", "TILECHECK_STORM_IMAGE"} {
+		if value := os.Getenv(name); value != "" {
+			if err := errors.Join(os.Setenv(hidden+name, value), os.Unsetenv(name)); err != nil {
+				return func() {}, err
+			}
+		}
+	}
+	path, restore, err := PathWithout(os.Getenv("PATH"), "prism", "xprism", "storm")
+	if err == nil {
+		err = os.Setenv("PATH", path)
+	}
+	return restore, err
+}
+
+// hidden is in front of the names of variables that are hidden.
+const hidden = "HIDDEN_"
+
+// Given returns the value of a variable that HideTools may have hidden.
+func Given(variable string) string { return cmp.Or(os.Getenv(variable), os.Getenv(hidden+variable)) }
+
+// NoDocker is a value of DOCKER_HOST with which there is no Docker.
+const NoDocker = "unix:///nonexistent/docker.sock"
+
 // PRISM returns the path of PRISM's launcher.
 func PRISM(tb testing.TB) string {
 	tb.Helper()
+	Wanted(tb, PRISMTool)
 	return file(tb, PRISMTool, "TILECHECK_PRISM", "the path of PRISM's bin/prism")
 }
 
 // StormProgram returns the path of Storm's program.
 func StormProgram(tb testing.TB) string {
 	tb.Helper()
+	Wanted(tb, Storm)
 	return file(tb, Storm, "TILECHECK_STORM", "the path of Storm's bin/storm")
 }
 
@@ -113,7 +196,7 @@ func QComp(tb testing.TB) string {
 
 func file(tb testing.TB, thing Thing, variable, what string) string {
 	tb.Helper()
-	path := os.Getenv(variable)
+	path := Given(variable)
 	if path == "" {
 		Have(tb, thing, fmt.Errorf("%s is not set to %s", variable, what))
 	}

@@ -2,8 +2,10 @@ package needs
 
 import (
 	"errors"
+	"flag"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -58,8 +60,8 @@ func TestHave(t *testing.T) {
 }
 
 func TestPaths(t *testing.T) {
-	t.Setenv("TILECHECK_REQUIRE", "")
-	for path, want := range map[string]string{"": "skip", "/nonexistent/prism": "fail", t.TempDir(): "go on"} {
+	t.Setenv("TILECHECK_REQUIRE", "prism")
+	for path, want := range map[string]string{"": "fail", "/nonexistent/prism": "fail", t.TempDir(): "go on"} {
 		t.Setenv("TILECHECK_PRISM", path)
 		if got := ended(func(tb testing.TB) { PRISM(tb) }); got != want {
 			t.Errorf("TILECHECK_PRISM=%q: %s, want %s", path, got, want)
@@ -74,6 +76,49 @@ func TestPaths(t *testing.T) {
 		if got := ended(Long); got != want {
 			t.Errorf("TILECHECK_LONG=%q: %s, want %s", long, got, want)
 		}
+	}
+}
+
+// The tools of a machine are used where they are asked for, and not because they are there.
+func TestWanted(t *testing.T) {
+	run := flag.Lookup("test.run").Value
+	before := run.String()
+	defer func() { _ = run.Set(before) }()
+	t.Setenv("TILECHECK_PRISM", t.TempDir())
+	for _, test := range []struct{ require, run, want string }{
+		{"", "", "skip"}, {"docker", "", "skip"}, {"prism", "", "go on"}, {"all", "", "go on"}, {"", "TestWanted", "go on"},
+	} {
+		t.Setenv("TILECHECK_REQUIRE", test.require)
+		if err := run.Set(test.run); err != nil {
+			t.Fatal(err)
+		}
+		if got := ended(func(tb testing.TB) { PRISM(tb) }); got != test.want {
+			t.Errorf("TILECHECK_REQUIRE=%q -run %q: %s, want %s", test.require, test.run, got, test.want)
+		}
+	}
+}
+
+func TestPathWithout(t *testing.T) {
+	with, without := t.TempDir(), t.TempDir()
+	for _, name := range []string{filepath.Join(with, "needs-prism"), filepath.Join(with, "needs-other"), filepath.Join(without, "needs-third")} {
+		if err := os.WriteFile(name, nil, 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path, remove, err := PathWithout(with+string(filepath.ListSeparator)+without, "needs-prism", "needs-none")
+	if err != nil {
+		Have(t, System, err) // Windows has no links
+	}
+	defer remove()
+	t.Setenv("PATH", path)
+	for name, want := range map[string]bool{"needs-prism": false, "needs-other": true, "needs-third": true} {
+		if _, err := exec.LookPath(name); (err == nil) != want {
+			t.Errorf("%s is found: %v", name, !want)
+		}
+	}
+	remove()
+	if _, err := exec.LookPath("needs-other"); err == nil {
+		t.Error("the links are left")
 	}
 }
 
