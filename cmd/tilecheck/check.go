@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -27,7 +28,7 @@ type checkCmd struct {
 	typeFlags `embed:"" group:"Files of states:"`
 
 	Param           []string `rare:"" help:"Constants that stay open: values are functions of them, as p,q=0.2:0.8." sep:"none" placeholder:"PARAMS"`
-	Engine          string   `help:"Engine to ask: native, prism or storm." default:"native" enum:"native,prism,storm"`
+	Engine          string   `help:"native, prism or storm; with :HOW as in crosscheck." default:"native" placeholder:"ENGINE[:HOW]"`
 	engineFlags     `embed:""`
 	workersFlag     `embed:""`
 	methodFlag      `embed:""`
@@ -145,7 +146,37 @@ func (e *world) warn(f table.Format, verdicts []result.Verdict) {
 	}
 }
 
+// splitEngine takes how to check from the name of the engine, as crosscheck and test have
+// it: it stands for the flag of that name.
+func (c *checkCmd) splitEngine() error {
+	name, how, found := strings.Cut(c.Engine, ":")
+	if !slices.Contains([]string{native.Name, "prism", "storm"}, name) {
+		return usageError("--engine is %q, want native, prism or storm", name)
+	}
+	clash := usageError("--engine %s says how to check, and so does another flag: want one of them", c.Engine)
+	switch c.Engine = name; {
+	case !found:
+		return nil
+	case how == "bounded" || how == "exact" || how == "float":
+		if c.Method != "" && c.Method != "states" && c.Method != "exact" || c.Float && how != "float" || c.Exact && how != "exact" {
+			return clash
+		}
+		c.Exact, c.Float = how == "exact", how == "float"
+	case slices.Contains([]string{"sim", "ci", "aci", "apmc", "sprt"}, how):
+		if c.Method != "" && c.Method != how || c.Exact || c.Float {
+			return clash
+		}
+		c.Method = how
+	default:
+		return usageError("--engine %s:%s: want bounded, exact, float, sim, ci, aci, apmc or sprt behind the colon", name, how)
+	}
+	return nil
+}
+
 func (c *checkCmd) job(env *world) (job runner.Job, err error) {
+	if err := c.splitEngine(); err != nil {
+		return job, err
+	}
 	err = cmp.Or(
 		env.withoutTools([]string{c.Engine}),
 		env.without(c.Engine == native.Name, "without the engines prism and storm", "jobs"),

@@ -243,5 +243,5 @@ func (l *leap) write(v *Values) {
 // Leaps reports whether the bounds of a value after so many steps of a small chain take
 // little time, while its fraction is too large.
 func Leaps(g *sparse.Graph, steps int) bool {
-	return steps > 10*leapSteps && g.Kind == sparse.DTMC && g.NumStates() <= 4*leapStates && !g.Intervals() && steps < math.MaxInt
+	return steps > 10*leapSteps && g.Kind == sparse.DTMC && g.NumStates() <= leapStates && !g.Intervals()
 }
