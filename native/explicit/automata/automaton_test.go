@@ -189,7 +189,7 @@ func TestRefusals(t *testing.T) {
 		{p(64), "proposition 64, want 0 to 63"},
 		{within(automata.Finally, p(0), 3, 2), "bound [3,2] of an operator"},
 		{within(automata.Next, p(0), 0, 2), "the operator X has a bound"},
-		{&automata.Formula{Op: 99, X: p(0)}, "99 is no operator"},
+		{&automata.Formula{Op: 99, X: p(0)}, "99 is not an operator"},
 	} {
 		if _, err := automata.New(tt.f, automata.Limits{}); err == nil || err.Error() != tt.want {
 			t.Errorf("%v, want %s", err, tt.want)

@@ -85,7 +85,7 @@ func (b *builder) temporal(f *Formula, negated bool) (ref, error) {
 		}
 		return b.nextOrWeak(f.Op, x, y, negated), nil
 	default:
-		return falseRef, fmt.Errorf("%d is no operator", f.Op)
+		return falseRef, fmt.Errorf("%d is not an operator", f.Op)
 	}
 	if f.Bound != nil {
 		return b.bounded(until != negated, x, y, *f.Bound)

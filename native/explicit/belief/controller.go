@@ -71,7 +71,7 @@ func (g *pomdp) inducedChain(ctx context.Context, c *Controller, start uint32, l
 			n = 0
 		}
 		if n < 0 {
-			return 0, fmt.Errorf("the strategy does not say what to do when it is shown observation %d", g.Observation[s])
+			return 0, fmt.Errorf("the strategy has no action for observation %d", g.Observation[s])
 		}
 		i, known := number[pair{s, n}]
 		if !known {

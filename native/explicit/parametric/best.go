@@ -61,7 +61,7 @@ func (c *Chain) Best(ctx context.Context, q Question, low, high []*big.Rat) ([]P
 	}
 	for _, x := range f.advantages {
 		if !x.NotNegative(low, high) {
-			return nil, errors.New("which scheduler is best depends on several parameters, or could not be proved not to: want one parameter, or smaller bounds of them (p=0.1:0.2)")
+			return nil, errors.New("the optimal scheduler depends on several parameters, or a proof that it does not failed: want one parameter, or smaller ranges (p=0.1:0.2)")
 		}
 	}
 	return []Piece{{Value: f.values[c.initial]}}, nil

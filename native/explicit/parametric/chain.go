@@ -234,7 +234,7 @@ func (c *Chain) addTransitions(x compile.Expander, row int, choice *compile.Choi
 	}
 	to, ok := c.space.Find(target)
 	if !ok {
-		return fmt.Errorf("an update leads to a state that the model has not; this is a bug: please report it")
+		return fmt.Errorf("an update leads to a state that the model does not have; this is a bug: please report it")
 	}
 	for i, e := range c.rows[row] {
 		if e.target == to {

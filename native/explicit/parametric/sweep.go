@@ -38,7 +38,7 @@ func (b *mdpSolver) sweep(low, high *big.Rat) ([]Piece, error) {
 		case end.Fraction() && end.Low.Cmp(high) == 0:
 			return out, nil
 		case len(out) > maxPieces:
-			return nil, fmt.Errorf("more than %d schedulers are best somewhere: want smaller bounds of the parameter", maxPieces)
+			return nil, fmt.Errorf("more than %d schedulers are optimal somewhere: want a smaller range of the parameter", maxPieces)
 		}
 		from = end
 	}
@@ -65,7 +65,7 @@ func (b *mdpSolver) optimalAfter(from ratfunc.Root, high *big.Rat) (*schedulerVa
 			return scheduler, end, err
 		}
 	}
-	return nil, from, errors.New("schedulers change too near to one another: want other bounds of the parameter")
+	return nil, from, errors.New("the optimal scheduler changes at points too close to each other: want another range of the parameter")
 }
 
 // optimalUntil reports whether a scheduler that is optimal at point is so from the given root on, and
@@ -103,7 +103,7 @@ func (f *schedulerValue) sturmOf(x *ratfunc.Func) (*ratfunc.Sturm, error) {
 		num, den := x.Univariate()
 		p := num.Times(den)
 		if len(p) > maxDegree+1 {
-			return nil, fmt.Errorf("which scheduler is best depends on the roots of a polynomial of degree %d, more than %d: want values for the parameter (--const)", len(p)-1, maxDegree)
+			return nil, fmt.Errorf("the optimal scheduler depends on the roots of a polynomial of degree %d, more than %d: want values for the parameter (--const)", len(p)-1, maxDegree)
 		}
 		s = ratfunc.NewSturm(p.OddSquareFree())
 		f.sturmCache[x] = s

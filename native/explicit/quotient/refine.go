@@ -22,7 +22,7 @@ type Partition struct {
 
 // ErrInexact says that the weights of a model are float64 or intervals, so that equality of
 // probabilities is unknown.
-var ErrInexact = errors.New("want a model with exact weights that are no intervals")
+var ErrInexact = errors.New("want a model with exact weights, without intervals")
 
 // refiner computes signatures. Equal fractions, and equal tuples of rewards, have the same number.
 type refiner struct {

@@ -133,7 +133,7 @@ func (r *reader) line(line string) error {
 }
 
 // errSteps says that a list has a memory.
-var errSteps = errors.New("found a list of a scheduler with a memory, which does not say what it remembers next: want Storm's JSON")
+var errSteps = errors.New("found a list of a scheduler with memory, which does not contain memory updates: want Storm's JSON")
 
 func (r *reader) formatError(line string) error {
 	return fmt.Errorf("found %.60q, want a state of %d variables or a number of one, and its action or the number of a choice, such as (0,true)=move, 17=move or 17=1", line, len(r.varIndex))
@@ -283,9 +283,9 @@ func (r *reader) choiceWithAction(s int, action string) (int, error) {
 		switch {
 		case r.actionName(m, c) != action:
 		case found >= 0 && action == "":
-			return 0, fmt.Errorf("state %s has several choices without an action, want a list of the numbers of choices (type=indices)", r.stateText(s))
+			return 0, fmt.Errorf("state %s has several choices without an action, want a list of choice indices (type=indices)", r.stateText(s))
 		case found >= 0:
-			return 0, fmt.Errorf("state %s has several choices with action %s, want a list of the numbers of choices (type=indices)", r.stateText(s), action)
+			return 0, fmt.Errorf("state %s has several choices with action %s, want a list of choice indices (type=indices)", r.stateText(s), action)
 		default:
 			found = c
 		}
@@ -304,7 +304,7 @@ func (r *reader) setChoice(s, c int) error {
 		r.permitted.Add(c)
 		r.nondeterministic = r.nondeterministic || different
 	case different:
-		return fmt.Errorf("state %s has two choices, want one of a scheduler", r.stateText(s))
+		return fmt.Errorf("state %s has two choices, a scheduler has one", r.stateText(s))
 	}
 	r.choices[s] = uint32(c)
 	return nil

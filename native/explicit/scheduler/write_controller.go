@@ -29,7 +29,7 @@ func WriteController(ctx context.Context, w io.Writer, space *explicit.Space, co
 	case JSON:
 		err = writer.controllerJSON(controller)
 	default:
-		err = fmt.Errorf("a %v of a scheduler with a memory, want actions, indices, induced, dot or json", f)
+		err = fmt.Errorf("scheduler format %v for a scheduler with memory, want actions, indices, induced, dot or json", f)
 	}
 	if err != nil {
 		return err
@@ -82,7 +82,7 @@ func (w *writer) controllerList(x *sparse.Controller, indices bool) error {
 // controllerChain writes the induced model, whose states are the nodes.
 func (w *writer) controllerChain(x *sparse.Controller, dot bool) error {
 	if w.opts.Restrict {
-		return fmt.Errorf("an MDP of a scheduler with a memory, want mode=reduce")
+		return fmt.Errorf("found mode=restrict for a scheduler with memory, want mode=reduce")
 	}
 	m, err := x.Chain(w.ctx, w.model)
 	if err != nil {

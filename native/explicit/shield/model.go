@@ -107,7 +107,7 @@ func (g *guardBuilder) strengthenGuards(ctx context.Context, tree *syntax.Model)
 			plain, ok := item.(*syntax.Module)
 			base := slices.ContainsFunc(prog.Modules, func(m sema.Module) bool { return m.Base == prog.Modules[module].Name })
 			if !ok || base {
-				return fmt.Errorf("a command of module %s without an action is not always allowed, and its text is that of other modules, too: want a file .json or files of states (.all, .umb)", prog.Modules[module].Name)
+				return fmt.Errorf("a command of module %s without an action is not always allowed, and other modules share its text: want a file .json or files of states (.all, .umb)", prog.Modules[module].Name)
 			}
 			if out == nil {
 				y := *plain
@@ -144,7 +144,7 @@ func (g *guardBuilder) moduleText(ctx context.Context, tree *syntax.Model) (stri
 	for _, item := range tree.Items {
 		switch y := item.(type) {
 		case *syntax.System:
-			return "", errors.New("the model has a system block, which says which modules there are: want a file .json or files of states (.all, .umb)")
+			return "", errors.New("the model has a system block, to which a module cannot be added: want a file .json or files of states (.all, .umb)")
 		case *syntax.Module:
 			if y.Name.Name == moduleName {
 				return "", fmt.Errorf("the model has a module %s already", moduleName)

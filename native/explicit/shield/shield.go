@@ -106,7 +106,7 @@ func (x *Shield) Of(c int) Number { return x.choiceValue.number(c) }
 
 var (
 	errNoChoices = errors.New("the model has no choices, want an MDP for a shield")
-	errInexact   = errors.New("the probabilities have no fractions, which a shield wants")
+	errInexact   = errors.New("a shield needs exact probabilities")
 )
 
 // New computes a shield. The error is the context's, or says why there is none.

@@ -11,7 +11,7 @@ import (
 )
 
 // ErrNotExact says that a model whose weights are float64 cannot be solved exactly.
-var ErrNotExact = errors.New("the model's weights are not known exactly")
+var ErrNotExact = errors.New("the weights of the model are not exact")
 
 // solveExact solves one component in rational arithmetic and returns the work it took.
 func (sys *system) solveExact(members []uint32, ws *workspace, meter *meter) (work int, err error) {

@@ -194,7 +194,7 @@ func (iv *robust) worth(s, c int, p []*big.Rat) *big.Rat {
 }
 
 // errImproper says that the scheduler can stay forever where it must not.
-var errImproper = errors.New("no scheduler to start from was found")
+var errImproper = errors.New("no initial scheduler that leaves the component was found")
 
 // solveInduced sets the unknowns to the values of the induced Markov chain. The chain has two
 // additional absorbing states: n, the target, and n+1, which has value 0.

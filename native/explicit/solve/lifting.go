@@ -8,7 +8,7 @@ import (
 )
 
 // ErrFill says that an exact solution would take too much memory.
-var ErrFill = errors.New("exact solution: eliminating the unknowns of a component leads to too many terms")
+var ErrFill = errors.New("exact solution: the elimination of a component creates too many terms")
 
 // lifting solves linear equations with one solution, scale * x = constant + sum of coef * x(col), by
 // p-adic lifting: it computes the solution modulo powers of a prime digit by digit, and reconstructs

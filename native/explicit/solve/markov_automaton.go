@@ -18,7 +18,7 @@ type Rates struct{ Low, High []float64 }
 var ErrRates = errors.New("the rate of a state is unknown, too imprecise, or out of the range of float64")
 
 // ErrImmediate says that immediate states form a cycle.
-var ErrImmediate = errors.New("states in which no time passes lead back to themselves")
+var ErrImmediate = errors.New("immediate states (in which no time passes) form a cycle")
 
 // MarkovUntil returns bounds on the extremal probability of `left U right` within a time, for a Markov
 // automaton whose embedded MDP is g. Schedulers may depend on the time.

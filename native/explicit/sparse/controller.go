@@ -44,7 +44,7 @@ func (x *Controller) validate(m *Model) error {
 			sum.Add(sum, v.prob())
 		}
 		if near, _ := sum.Sub(sum, big.NewRat(1, 1)).Float64(); near < -0x1p-40 || near > 0x1p-40 {
-			return fmt.Errorf("node %d: probabilities of choices that do not sum to one", i)
+			return fmt.Errorf("node %d: the probabilities of the choices do not sum to one", i)
 		}
 	}
 	return nil

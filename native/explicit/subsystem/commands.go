@@ -82,7 +82,7 @@ func Commands(ctx context.Context, q *Question, states *Found) (*Found, error) {
 		return nil, err
 	}
 	if result != sufficient {
-		return nil, errors.New("the commands of the states are not shown to be enough")
+		return nil, errors.New("it is not proved that the commands of the states are sufficient")
 	}
 	f, err := minimize(ctx, kept, order, test, lower)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 )
 
 // errNotExceeded says that the whole model does not violate the bound.
-var errNotExceeded = errors.New("the bound is not exceeded, so no part of the model exceeds it")
+var errNotExceeded = errors.New("the model does not violate the bound, so no part of it does")
 
 // States returns a minimal set of states of the chain that violates the bound. It takes the states on
 // the most probable paths, as few as are sufficient, and then removes unnecessary ones.

@@ -88,7 +88,7 @@ func Find(ctx context.Context, t *Task) (*Found, error) {
 			best = f
 		}
 		if tolerance == nil && best == nil {
-			return nil, fmt.Errorf("the tree of the scheduler itself may lose %g, more than %g", loss, f.allowedLoss())
+			return nil, fmt.Errorf("the tree of the scheduler may lose %g, more than the allowed %g", loss, f.allowedLoss())
 		}
 	}
 	best.found.Judged = judged
@@ -216,7 +216,7 @@ func (f *search) addExample(s int) error {
 		return nil
 	}
 	if len(f.examples) == maxExamples {
-		return fmt.Errorf("more than %d states to decide in, too many for a tree", maxExamples)
+		return fmt.Errorf("a tree must decide in more than %d states, which is too many", maxExamples)
 	}
 	x := Example{Values: f.Space.State(nil, s)}
 	f.forEachChoice(s, func(c int, d Decision) bool {

@@ -33,7 +33,7 @@ func (e *LimitError) Error() string {
 }
 
 // errInexact says that the weights are known as float64 or intervals only.
-var errInexact = errors.New("the probabilities have no fractions")
+var errInexact = errors.New("the probabilities are not exact")
 
 // Chain is the Markov chain whose paths are enumerated: the model under a scheduler. Its nodes are
 // states, paired with the number of steps if the formula or the scheduler depends on it. They are
