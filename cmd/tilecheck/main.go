@@ -63,7 +63,7 @@ type cli struct {
 
 	Doctor     doctorCmd     `cmd:"" group:"Engines and this machine:" help:"Say which engines are there, and what to do about the others."`
 	Image      imageCmd      `cmd:"" group:"Engines and this machine:" help:"Make and list the Docker images that PRISM and Storm run in."`
-	Clean      cleanCmd      `cmd:"" group:"Engines and this machine:" help:"Remove containers and directories that a killed run left behind."`
+	Clean      cleanCmd      `cmd:"" group:"Engines and this machine:" help:"Remove containers, directories and temporary files that a killed run left behind."`
 	Schema     schemaCmd     `cmd:"" group:"Engines and this machine:" help:"Print the JSON Schema of what a command prints with --format json."`
 	Completion completionCmd `cmd:"" group:"Engines and this machine:" help:"Print the shell code that turns completion on."`
 	Help       helpCmd       `cmd:"" group:"Engines and this machine:" help:"Print the help of a command."`

@@ -218,16 +218,22 @@ func (t target) probe() error {
 	return cause(errors.Join(tmp.Close(), os.Remove(tmp.Name())))
 }
 
+// PartName returns a new name for the temporary file of a file in the same directory. Sweep finds such names.
+// The random number decides nothing but the name, so it needs no seed.
+func PartName(base string) string { return fmt.Sprintf(".%s.%08x%s", base, rand.Uint32(), partEnd) }
+
+// partEnd is what the names of temporary files end with.
+const partEnd = ".tilecheck-part"
+
 // createTemp creates a new file beside target. It is not os.CreateTemp because
 // that always asks for mode 0600, and the umask can only be read by setting it.
-// The random number decides nothing but the name, so it needs no seed.
 func createTemp(target string) (*os.File, error) {
 	dir, base := filepath.Split(target)
 	if base == "" {
 		return nil, errors.New("it is the name of a directory")
 	}
 	for {
-		name := fmt.Sprintf("%s.%s.%08x.tmp", dir, base, rand.Uint32())
+		name := dir + PartName(base)
 		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 		switch {
 		case err == nil:
