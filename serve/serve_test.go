@@ -12,6 +12,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"tilecheck/game"
 	"tilecheck/game/solve"
@@ -392,5 +393,41 @@ func TestNoLargeSolution(t *testing.T) {
 		if _, err := h.watch(t.Context(), q, nil); err == nil || !strings.Contains(err.Error(), "is not computed for a page") {
 			t.Errorf("%s: %v", spec, err)
 		}
+	}
+}
+
+// stuck is a connection whose client does not read: writes fail when their deadline is over.
+type stuck struct {
+	*httptest.ResponseRecorder
+	deadline time.Time
+}
+
+func (s *stuck) SetWriteDeadline(at time.Time) error { s.deadline = at; return nil }
+
+func (s *stuck) Write([]byte) (int, error) {
+	if s.deadline.IsZero() {
+		select {} // for ever
+	}
+	return 0, os.ErrDeadlineExceeded
+}
+
+// A client that stops reading ends its work, and does not keep a place of it.
+func TestSlowReader(t *testing.T) {
+	h := New(Options{Limits: Limits{Work: 1, Time: time.Minute}}).(*handler)
+	question := `{"model":"dtmc module m x:[0..1]; [] x<1 -> 1e-9:(x'=1)+1-1e-9:true; endmodule","props":"P=? [ F x=1 ];","method":"ci","samples":1099511627776,"index":0}`
+	r := httptest.NewRequest("POST", "/api/check", strings.NewReader(question))
+	r.Header.Set("Content-Type", "application/json")
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		h.ServeHTTP(&stuck{ResponseRecorder: httptest.NewRecorder()}, r)
+	}()
+	select {
+	case <-done:
+	case <-time.After(20 * time.Second):
+		t.Fatal("the work goes on")
+	}
+	if len(h.work)+len(h.queue) != 0 {
+		t.Error("a place of work is not free")
 	}
 }
