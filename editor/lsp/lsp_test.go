@@ -1,13 +1,17 @@
 package lsp_test
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"net/textproto"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -270,6 +274,71 @@ func TestFormatting(t *testing.T) {
 			c.call("textDocument/formatting", map[string]any{"textDocument": map[string]any{"uri": u}, "options": map[string]any{"tabSize": 2, "insertSpaces": true}}, &got)
 			if string(got) != test.edits {
 				t.Errorf("the edits are %s, want %s", got, test.edits)
+			}
+		})
+	}
+}
+
+// A message that is not JSON-RPC is answered with an error, and the next one as if nothing had been.
+func TestBadMessages(t *testing.T) {
+	for _, tt := range []struct {
+		message, id string
+		code        int
+	}{
+		{`null`, `null`, -32600},
+		{`5`, `null`, -32600},
+		{`[1]`, `null`, -32600},
+		{`[]`, `null`, -32600},
+		{`{nope`, `null`, -32700},
+		{"{\"a\":\"\x01\"}", `null`, -32700},
+		{`{"jsonrpc":"2.0","id":5}`, `5`, -32600},
+		{`{"jsonrpc":"1.0","id":"five","method":"shutdown"}`, `"five"`, -32600},
+		{`{"jsonrpc":"2.0","id":{},"method":"shutdown"}`, `null`, -32600},
+		{`{"jsonrpc":"2.0","id":5,"method":7}`, `5`, -32600},
+		{`{"jsonrpc":"2.0","id":5,"method":"nosuch","params":{}}`, `5`, -32601},
+		{`{"jsonrpc":"2.0","id":5,"method":"nosuch"}`, `5`, -32601},
+		{`{"jsonrpc":"2.0","id":5,"method":"textDocument/hover","params":7}`, `5`, -32602},
+	} {
+		t.Run(tt.message, func(t *testing.T) {
+			toServer, fromClient := io.Pipe()
+			toClient, fromServer := io.Pipe()
+			ended := make(chan error, 1)
+			go func() { ended <- lsp.Serve(t.Context(), toServer, fromServer, lsp.Options{}); fromServer.Close() }()
+			answers := textproto.NewReader(bufio.NewReader(toClient))
+			ask := func(message string) (answer struct {
+				ID    json.RawMessage
+				Error struct{ Code int }
+			},
+			) {
+				go fmt.Fprintf(fromClient, "Content-Length: %d\r\n\r\n%s", len(message), message)
+				head, err := answers.ReadMIMEHeader()
+				if err != nil {
+					t.Fatal(err)
+				}
+				n, err := strconv.Atoi(head.Get("Content-Length"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				body := make([]byte, n)
+				if _, err := io.ReadFull(answers.R, body); err != nil {
+					t.Fatal(err)
+				}
+				if err := json.Unmarshal(body, &answer); err != nil {
+					t.Fatalf("%s: %v", body, err)
+				}
+				return answer
+			}
+			ask(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{}}}`)
+			if got := ask(tt.message); got.Error.Code != tt.code || string(got.ID) != tt.id {
+				t.Errorf("answered %s with %d, want %s with %d", got.ID, got.Error.Code, tt.id, tt.code)
+			}
+			if got := ask(`{"jsonrpc":"2.0","id":2,"method":"shutdown"}`); string(got.ID) != "2" || got.Error.Code != 0 {
+				t.Errorf("then answered %s with %d", got.ID, got.Error.Code)
+			}
+			go io.Copy(io.Discard, toClient)
+			fmt.Fprint(fromClient, "Content-Length: 33\r\n\r\n{\"jsonrpc\":\"2.0\",\"method\":\"exit\"}")
+			if err := <-ended; err != nil {
+				t.Error(err)
 			}
 		})
 	}

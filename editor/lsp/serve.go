@@ -3,6 +3,7 @@ package lsp
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"sync"
 
@@ -26,7 +27,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, opts Options) error
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s := &server{opts: opts, files: editor.New(opts.Editor), exit: cancel}
-	conn := jsonrpc2.NewConn(jsonrpc2.NewHeaderStream(pipe{in, out}), jsonrpc2.WithCodec(codec{}))
+	conn := jsonrpc2.NewConn(newTolerant(jsonrpc2.NewHeaderStream(pipe{in, out})), jsonrpc2.WithCodec(codec{}))
 	s.client = protocol.ClientDispatcher(conn)
 	s.ctx = ctx
 	conn.Go(ctx, s.handle(protocol.ServerHandler(s, jsonrpc2.MethodNotFoundHandler)))
@@ -95,6 +96,9 @@ func (s *server) handle(next jsonrpc2.Handler) jsonrpc2.Handler {
 		result, err := next(ctx, req)
 		if ctx.Err() != nil {
 			return nil, protocol.ErrRequestCancelled
+		}
+		if errors.Is(err, jsonrpc2.ErrParse) { // the message itself has been parsed
+			err = fmt.Errorf("%w: %w", jsonrpc2.ErrInvalidParams, err)
 		}
 		return result, err
 	}
