@@ -61,6 +61,9 @@ func placesOf(kctx *kong.Context, env *world) *places {
 	for _, v := range values {
 		p.add(flagName(v), v.Tag.Get("file"), v.Target)
 	}
+	if env.split.Replaying() { // what only a shard names is not written
+		p.out = slices.DeleteFunc(p.out, func(out placed) bool { return !namesOutput(env.partial.own, out.name) })
+	}
 	return p
 }
 
