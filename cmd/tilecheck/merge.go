@@ -62,14 +62,17 @@ func (e *world) merge(ctx context.Context, names, more, own []string, allowed bo
 	if err := out.Release(); err != nil {
 		return err
 	}
-	var errs []error
+	set := &atomicfile.Set{OnExit: e.onExit}
 	for _, f := range e.outputs {
-		errs = append(errs, atomicfile.WriteOr(f.name, e.onExit, func(w io.Writer) error {
+		write := func(w io.Writer) error {
 			_, err := w.Write(f.text)
 			return err
-		}))
+		}
+		if err := set.Add(f.name, write); err != nil {
+			return errors.Join(err, set.Discard())
+		}
 	}
-	if err := errors.Join(errs...); err != nil {
+	if err := set.Commit(); err != nil {
 		return err
 	}
 	return status(code)

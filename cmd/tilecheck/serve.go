@@ -175,5 +175,5 @@ func (c *serveCmd) export(ctx context.Context, env *world) error {
 	if err := errors.Join(err, remove()); err != nil {
 		return err
 	}
-	return site.Export(c.Export, p, func(name string, write func(io.Writer) error) error { return env.writeFile(name, write) })
+	return env.writeSet(nil, func(write func(string, func(io.Writer) error) error) error { return site.Export(c.Export, p, write) })
 }

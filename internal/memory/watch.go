@@ -46,6 +46,27 @@ func Watch(limit int64, over func()) (stop func()) {
 	}
 }
 
+// WatchAddresses calls over, once and from another goroutine, when this process has almost used the addresses that the
+// system lets it have (ulimit -v), and passes that limit in bytes. The runtime ends a process that asks for more, without a
+// way to do anything about that. It does nothing where there is no limit.
+func WatchAddresses(over func(limit int64)) {
+	limit, used := addresses()
+	if limit == 0 {
+		return
+	}
+	// Of what is left at the beginning a third is kept back, for what is asked for between two looks.
+	margin := (limit - used) / 3
+	debug.SetMemoryLimit(min(debug.SetMemoryLimit(-1), held()+limit-used-margin))
+	go func() {
+		for range time.Tick(interval / 4) {
+			if _, used := addresses(); limit-used < margin {
+				over(limit)
+				return
+			}
+		}
+	}()
+}
+
 // held is the memory that the system keeps for this process.
 func held() int64 {
 	m := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}

@@ -1,0 +1,27 @@
+package memory
+
+import (
+	"math"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// addresses returns how many bytes of addresses this process may have, 0 for any number, and how many it has.
+func addresses() (limit, used int64) {
+	var most syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_AS, &most); err != nil || most.Cur > math.MaxInt64 {
+		return 0, 0
+	}
+	text, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		return 0, 0
+	}
+	first, _, _ := strings.Cut(string(text), " ")
+	pages, err := strconv.ParseInt(first, 10, 64)
+	if err != nil {
+		return 0, 0
+	}
+	return int64(most.Cur), pages * int64(os.Getpagesize())
+}
