@@ -21,6 +21,7 @@ import (
 
 	stormimage "tilecheck/containers/storm"
 	"tilecheck/internal/build"
+	"tilecheck/internal/memory"
 	"tilecheck/internal/shard"
 	"tilecheck/modelgen"
 	"tilecheck/report/table"
@@ -117,7 +118,10 @@ func (e *world) widthOf(w io.Writer) int {
 	return 120
 }
 
-func main() { os.Exit(process(sync.OnceValues(build.Identify))) }
+func main() {
+	memory.SpareAddresses()
+	os.Exit(process(sync.OnceValues(build.Identify)))
+}
 
 // process is the program but for who says which build it is.
 func process(identify func() (string, error)) int {

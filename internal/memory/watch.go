@@ -54,8 +54,8 @@ func WatchAddresses(over func(limit int64)) {
 	if limit == 0 {
 		return
 	}
-	// Of what is left at the beginning a third is kept back, for what is asked for between two looks.
-	margin := (limit - used) / 3
+	// Of what is left at the beginning half is kept back, for what is asked for between two looks: tables grow by doubling.
+	margin := (limit - used) / 2
 	debug.SetMemoryLimit(min(debug.SetMemoryLimit(-1), held()+limit-used-margin))
 	go func() {
 		for range time.Tick(interval / 4) {
