@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"tilecheck/cluster/settings"
+	"tilecheck/internal/atomicfile"
 	"tilecheck/internal/printable"
 	"tilecheck/internal/progress"
 	"tilecheck/internal/shard"
@@ -615,7 +616,7 @@ func (d *Driver) Cancel(ctx context.Context) error {
 func (w *Work) Sweep() error {
 	entries, err := os.ReadDir(w.Dir.in("parts"))
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), ".") && strings.HasSuffix(e.Name(), ".tmp") && strings.Contains(e.Name(), ".part.") {
+		if atomicfile.IsPart(e.Name()) {
 			if err := os.Remove(w.Dir.in("parts", e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}

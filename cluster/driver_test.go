@@ -698,7 +698,7 @@ func TestArgs(t *testing.T) {
 
 func TestSweep(t *testing.T) {
 	w := create(t, request(t, 2))
-	for _, name := range []string{".1.part.0123abcd.tmp", "notes.tmp", ".hidden"} {
+	for _, name := range []string{".1.part.0123abcd.tilecheck-part", "notes.tmp", ".hidden"} {
 		if err := os.WriteFile(w.Dir.in("parts", name), nil, 0o666); err != nil {
 			t.Fatal(err)
 		}

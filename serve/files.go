@@ -14,12 +14,19 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"unicode/utf8"
 
+	"tilecheck/internal/atomicfile"
 	"tilecheck/internal/limited"
 )
 
 // Folders are the folders whose files a page may read and write: nothing outside of them, whatever names and links say.
-type Folders struct{ list []folder }
+type Folders struct {
+	list []folder
+	// saving is held from the look at a file's version until the new file is in its place.
+	saving sync.Mutex
+}
 
 // folder is one of them, or one file of it.
 type folder struct {
@@ -222,6 +229,8 @@ func (h *handler) save(_ context.Context, q *saveQuestion, _ *reply) (any, error
 	if len(q.Text) > fileLimit {
 		return nil, badRequest{limited.TooLarge(fileLimit)}
 	}
+	h.Folders.saving.Lock()
+	defer h.Folders.saving.Unlock()
 	now, err := in.read(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -232,6 +241,8 @@ func (h *handler) save(_ context.Context, q *saveQuestion, _ *reply) (any, error
 		return nil, err
 	case versionOf(now) != q.Version:
 		return nil, errChanged
+	case !utf8.Valid(now): // the page has seen other characters in their place
+		return nil, badf("%s has bytes that are not UTF-8, which the page cannot keep: save under another name", name)
 	}
 	if err := in.write(name, []byte(q.Text)); err != nil {
 		return nil, outside(err)
@@ -239,7 +250,7 @@ func (h *handler) save(_ context.Context, q *saveQuestion, _ *reply) (any, error
 	return opened{Path: q.Path, Version: versionOf([]byte(q.Text))}, nil
 }
 
-// write puts a new file in the place of the old one, within the folder: internal/atomicfile knows no roots.
+// write puts a new file in the place of the old one, within the folder: it does what atomicfile.Write does, which knows no roots.
 func (in folder) write(name string, text []byte) error {
 	mode := fs.FileMode(0o666)
 	if info, err := in.root.Lstat(name); err == nil {
@@ -247,11 +258,14 @@ func (in folder) write(name string, text []byte) error {
 			return badf("%s is a link, and stays one: save under another name", name)
 		}
 		mode = info.Mode().Perm()
+		if err := in.writable(name); err != nil {
+			return err
+		}
 	}
-	part := path.Join(path.Dir(name), "."+path.Base(name)+".tilecheck-part")
+	part := path.Join(path.Dir(name), atomicfile.PartName(path.Base(name)))
 	w, err := in.root.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
-		return err
+		return named(name, err)
 	}
 	_, err = io.Copy(w, bytes.NewReader(text))
 	err = errors.Join(err, w.Sync(), w.Close())
@@ -259,7 +273,24 @@ func (in folder) write(name string, text []byte) error {
 		err = in.root.Rename(part, name)
 	}
 	if err != nil {
-		return errors.Join(err, in.root.Remove(part))
+		return named(name, errors.Join(err, in.root.Remove(part)))
 	}
 	return nil
+}
+
+// writable reports why a file could not be written in place: a read-only file is not replaced, although its folder could be written to.
+func (in folder) writable(name string) error {
+	f, err := in.root.OpenFile(name, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// named gives an error about the temporary file beside a file the name of the file.
+func named(name string, err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return &fs.PathError{Op: e.Op, Path: name, Err: e.Err}
+	}
+	return err
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"tilecheck/game/solve"
 	"tilecheck/internal/ending"
@@ -144,9 +145,9 @@ func badf(format string, args ...any) error { return badRequest{fmt.Errorf(forma
 // route adds a question. Its answer is what f returns; parts of it are sent before.
 func route[Q any](h *handler, name string, w weight, f func(ctx context.Context, q *Q, out *reply) (any, error)) {
 	h.mux.HandleFunc("/api/"+name, func(rw http.ResponseWriter, r *http.Request) {
-		out := &reply{w: rw}
 		ctx, cancel := ending.After(r.Context(), h.Limits.Time)
 		defer cancel()
+		out := &reply{w: rw, gone: cancel}
 		answer, err := func() (any, error) {
 			q := new(Q)
 			if err := h.read(r, q); err != nil {
@@ -176,6 +177,9 @@ func (h *handler) read(r *http.Request, q any) error {
 	body, err := limited.Read(r.Body, h.Limits.Body)
 	if err != nil {
 		return badRequest{err}
+	}
+	if !utf8.Valid(body) { // the decoder would replace bytes without a word
+		return badf("the request is not UTF-8")
 	}
 	d := json.NewDecoder(strings.NewReader(string(body)))
 	d.DisallowUnknownFields()
@@ -211,6 +215,7 @@ func (h *handler) enter(ctx context.Context) (leave func(), err error) {
 type reply struct {
 	mu   sync.Mutex
 	w    http.ResponseWriter
+	gone func() // ends the work for a client that no longer reads
 	told time.Time
 	sent bool
 	done bool
@@ -240,13 +245,26 @@ func (o *reply) line(status int, name string, value any) {
 		o.w.WriteHeader(status)
 		o.sent = true
 	}
-	if _, err := o.w.Write(append(text, '\n')); err != nil {
-		o.done = true // nobody listens, and the context of the request ends
-		return
+	// A client that stops reading must not keep a place of work. Writers that are no connections have no deadline.
+	c := http.NewResponseController(o.w)
+	_ = c.SetWriteDeadline(time.Now().Add(readingTime(len(text))))
+	_, err = o.w.Write(append(text, '\n'))
+	if err == nil {
+		err = c.Flush()
 	}
-	if f, ok := o.w.(http.Flusher); ok {
-		f.Flush()
+	if err != nil && !errors.Is(err, http.ErrNotSupported) {
+		o.done = true
+		o.gone()
 	}
+}
+
+// readingTime is how long a client may take to read so many bytes.
+func readingTime(n int) time.Duration {
+	const (
+		least = 2 * time.Second
+		rate  = 100 << 10 // bytes per second
+	)
+	return least + time.Duration(n)*time.Second/rate
 }
 
 // progress tells how far work is, a few times per second.

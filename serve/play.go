@@ -231,12 +231,12 @@ func (h *handler) strategy(spec string, s strategy.Setting) (strategy.Strategy, 
 	if strings.Contains(spec, "file=") {
 		return nil, badf("strategy %q: files are not read for a page", spec)
 	}
-	if strings.HasPrefix(spec, "optimal") && !solvable(s.Rules.Shape().Rows, s.Rules.Shape().Cols, game.Value(s.Max)) {
-		return nil, badf("optimal play of this game is not computed for a page: want a board of 3x3 to 64 at most")
-	}
 	x, err := strategy.Parse(spec, s)
 	if err != nil {
 		return nil, badRequest{err}
+	}
+	if strategy.Solves(x) && !solvable(s.Rules.Shape().Rows, s.Rules.Shape().Cols, game.Value(s.Max)) {
+		return nil, badf("optimal play of this game is not computed for a page: want a board of 3x3 to 64 at most")
 	}
 	return x, nil
 }

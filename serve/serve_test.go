@@ -2,15 +2,21 @@ package serve
 
 import (
 	"encoding/json"
+	"errors"
 	"math"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"tilecheck/game"
 	"tilecheck/game/solve"
+	"tilecheck/internal/needs"
 	"tilecheck/properties"
 )
 
@@ -290,5 +296,138 @@ func TestSave(t *testing.T) {
 	ask(t, opts, "files", object{}, &list)
 	if len(list.Files) != 1 || list.Files[0].Path != name {
 		t.Errorf("the list is %v, want %s", list.Files, name)
+	}
+}
+
+// savedIn returns an API over a folder with one file, and the path and version of the file.
+func savedIn(t *testing.T, text string) (h *handler, dir, path, version string) {
+	t.Helper()
+	dir = t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "m.prism"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	folders, err := OpenFolders([]string{dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { folders.Close() })
+	h = New(Options{Folders: folders}).(*handler)
+	path = filepath.Base(dir) + "/m.prism"
+	return h, dir, path, versionOf([]byte(text))
+}
+
+// Of several that save over one version, one is accepted.
+func TestSaveRace(t *testing.T) {
+	for range 20 {
+		h, _, path, version := savedIn(t, "start")
+		var accepted atomic.Int32
+		var wg sync.WaitGroup
+		for i := range 16 {
+			wg.Go(func() {
+				_, err := h.save(t.Context(), &saveQuestion{Path: path, Text: strings.Repeat("writer "+strconv.Itoa(i), 2000), Version: version}, nil)
+				if err == nil {
+					accepted.Add(1)
+				} else if !errors.Is(err, errChanged) {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		if n := accepted.Load(); n != 1 {
+			t.Fatalf("%d of 16 were accepted, want 1", n)
+		}
+	}
+}
+
+// The page has replaced bytes that are not UTF-8: it must not write them over the file.
+func TestSaveOverOtherEncoding(t *testing.T) {
+	text := "dtmc // caf\xe9\n"
+	h, dir, path, version := savedIn(t, text)
+	_, err := h.save(t.Context(), &saveQuestion{Path: path, Text: "dtmc // caf\ufffd\n", Version: version}, nil)
+	if err == nil || !strings.Contains(err.Error(), "not UTF-8") {
+		t.Errorf("error %v", err)
+	}
+	if now, err := os.ReadFile(filepath.Join(dir, "m.prism")); err != nil || string(now) != text {
+		t.Errorf("the file is %q, %v", now, err)
+	}
+}
+
+// A request whose bytes are not UTF-8 is refused before the decoder replaces them.
+func TestRequestEncoding(t *testing.T) {
+	r := httptest.NewRequest("POST", "/api/save", strings.NewReader("{\"path\":\"m.prism\",\"text\":\"caf\xe9\"}"))
+	r.Header.Set("Content-Type", "application/json")
+	w := httptest.NewRecorder()
+	New(Options{}).ServeHTTP(w, r)
+	if w.Code != 400 || !strings.Contains(w.Body.String(), "not UTF-8") {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+}
+
+// A read-only file stays as it is. A temporary file that was left behind does not keep others from being saved.
+func TestSaveReadOnlyAndLeftover(t *testing.T) {
+	h, dir, path, version := savedIn(t, "dtmc")
+	if err := os.WriteFile(filepath.Join(dir, ".m.prism.tilecheck-part"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.save(t.Context(), &saveQuestion{Path: path, Text: "mdp", Version: version}, nil); err != nil {
+		t.Errorf("beside a file that was left: %v", err)
+	}
+	if os.Getuid() == 0 {
+		needs.Have(t, needs.System, errors.New("permission bits do not bind root"))
+	}
+	file := filepath.Join(dir, "m.prism")
+	if err := os.Chmod(file, 0o444); err != nil {
+		t.Fatal(err)
+	}
+	_, err := h.save(t.Context(), &saveQuestion{Path: path, Text: "gone", Version: versionOf([]byte("mdp"))}, nil)
+	if err == nil || !strings.Contains(err.Error(), "m.prism: permission denied") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// A shield is derived from optimal play, which a page does not compute for large boards.
+func TestNoLargeSolution(t *testing.T) {
+	h := New(Options{}).(*handler)
+	for _, spec := range []string{"optimal", "shield:loss=0.1,player=random", "shield:loss=0.1,over=game,player=expectimax"} {
+		q := &watchQuestion{Strategy: spec, board: board{Rows: 4, Cols: 4, Max: 2048}}
+		if _, err := h.watch(t.Context(), q, nil); err == nil || !strings.Contains(err.Error(), "is not computed for a page") {
+			t.Errorf("%s: %v", spec, err)
+		}
+	}
+}
+
+// stuck is a connection whose client does not read: writes fail when their deadline is over.
+type stuck struct {
+	*httptest.ResponseRecorder
+	deadline time.Time
+}
+
+func (s *stuck) SetWriteDeadline(at time.Time) error { s.deadline = at; return nil }
+
+func (s *stuck) Write([]byte) (int, error) {
+	if s.deadline.IsZero() {
+		select {} // for ever
+	}
+	return 0, os.ErrDeadlineExceeded
+}
+
+// A client that stops reading ends its work, and does not keep a place of it.
+func TestSlowReader(t *testing.T) {
+	h := New(Options{Limits: Limits{Work: 1, Time: time.Minute}}).(*handler)
+	question := `{"model":"dtmc module m x:[0..1]; [] x<1 -> 1e-9:(x'=1)+1-1e-9:true; endmodule","props":"P=? [ F x=1 ];","method":"ci","samples":1099511627776,"index":0}`
+	r := httptest.NewRequest("POST", "/api/check", strings.NewReader(question))
+	r.Header.Set("Content-Type", "application/json")
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		h.ServeHTTP(&stuck{ResponseRecorder: httptest.NewRecorder()}, r)
+	}()
+	select {
+	case <-done:
+	case <-time.After(20 * time.Second):
+		t.Fatal("the work goes on")
+	}
+	if len(h.work)+len(h.queue) != 0 {
+		t.Error("a place of work is not free")
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -79,10 +80,8 @@ func (c *exportCmd) Run(ctx context.Context, env *world) error {
 			return err
 		}
 	}
-	for _, o := range outputs {
-		if err := x.write(ctx, o); err != nil {
-			return err
-		}
+	if err := x.write(ctx, outputs...); err != nil {
+		return err
 	}
 	if len(x.wrote) > 0 && !env.quiet {
 		fmt.Fprintf(env.stderr, "wrote %s\n", strings.Join(x.wrote, ", "))
@@ -148,6 +147,17 @@ func namesOf(outputs []output, n int) []string {
 	return names
 }
 
+// setsOf lists the names of those outputs that are several files.
+func setsOf(outputs []output) []string {
+	var names []string
+	for _, o := range outputs {
+		if o.base != "-" && len(o.formats) > 1 && !slices.Contains(names, o.base) {
+			names = append(names, o.base)
+		}
+	}
+	return names
+}
+
 // withLabels resolves the labels of the properties file.
 func (c *exportCmd) withLabels(env *world, space *explicit.Space) (*sema.Program, error) {
 	src, err := env.readSource(c.Props)
@@ -179,13 +189,28 @@ type exporter struct {
 	env   *world
 	space *explicit.Space
 	opts  files.Options
-	wrote []string
-	some  bool // whether standard output has something
+	// writeFile writes one file of the set.
+	writeFile func(name string, write func(io.Writer) error) error
+	wrote     []string
+	some      bool // whether standard output has something
 
 	onlyProps bool
 }
 
-func (x *exporter) write(ctx context.Context, o output) error {
+// write writes the files of outputs, all or none.
+func (x *exporter) write(ctx context.Context, outputs ...output) error {
+	return x.env.writeSet(setsOf(outputs), func(write func(string, func(io.Writer) error) error) error {
+		x.writeFile = write
+		for _, o := range outputs {
+			if err := x.output(ctx, o); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (x *exporter) output(ctx context.Context, o output) error {
 	for _, format := range o.formats {
 		n := 1
 		if format == "srew" || format == "trew" {
@@ -213,7 +238,7 @@ func (x *exporter) file(ctx context.Context, name, format string, reward int) er
 	}
 	if name != "-" {
 		x.wrote = append(x.wrote, name)
-		return x.env.writeFile(name, write)
+		return x.writeFile(name, write)
 	}
 	if x.some {
 		if _, err := fmt.Fprintln(x.env.stdout); err != nil {

@@ -189,18 +189,20 @@ func (c *exportStrategyCmd) writeChain(ctx context.Context, env *world, chain *i
 	if err != nil {
 		return err
 	}
-	for _, f := range []struct {
-		ext   string
-		write func(io.Writer) error
-	}{
-		{".tra", func(w io.Writer) error { _, err := tra.WriteTo(w); return err }},
-		{".sta", func(w io.Writer) error { _, err := sta.WriteTo(w); return err }},
-		{".lab", func(w io.Writer) error { _, err := lab.WriteTo(w); return err }},
-		{".drn", func(w io.Writer) error { return drn.DRN(ctx, w) }},
-	} {
-		if err := env.writeFile(c.Explicit+f.ext, f.write); err != nil {
-			return err
+	return env.writeSet([]string{c.Explicit}, func(write func(string, func(io.Writer) error) error) error {
+		for _, f := range []struct {
+			ext   string
+			write func(io.Writer) error
+		}{
+			{".tra", func(w io.Writer) error { _, err := tra.WriteTo(w); return err }},
+			{".sta", func(w io.Writer) error { _, err := sta.WriteTo(w); return err }},
+			{".lab", func(w io.Writer) error { _, err := lab.WriteTo(w); return err }},
+			{".drn", func(w io.Writer) error { return drn.DRN(ctx, w) }},
+		} {
+			if err := write(c.Explicit+f.ext, f.write); err != nil {
+				return err
+			}
 		}
-	}
-	return nil
+		return nil
+	})
 }

@@ -12,6 +12,7 @@ import (
 	"tilecheck/containers"
 	prismimage "tilecheck/containers/prism"
 	stormimage "tilecheck/containers/storm"
+	"tilecheck/internal/atomicfile"
 	"tilecheck/internal/tempdir"
 	"tilecheck/report/table"
 )
@@ -80,21 +81,31 @@ func (c *imagePrismCmd) Run(ctx context.Context, env *world) (err error) {
 
 // cleanCmd removes what runs that were killed left behind.
 type cleanCmd struct {
+	Dirs []string `arg:"" optional:"" name:"dir" help:"Folders in which to remove the temporary files of writes that were killed (default: this one)." file:"none"`
+
 	All bool `help:"Also the containers of runs that are still going on."`
 }
 
-// Run removes containers and says which.
+// Run removes directories, files and containers, and says which.
 func (c *cleanCmd) Run(ctx context.Context, env *world) error {
-	dirs, err := tempdir.Sweep()
-	for _, dir := range dirs {
-		fmt.Fprintln(env.stdout, "removed", dir)
+	left, err := tempdir.Sweep()
+	folders := c.Dirs
+	if len(folders) == 0 {
+		folders = []string{"."}
+	}
+	for _, folder := range folders {
+		parts, errParts := atomicfile.Sweep(folder)
+		left, err = append(left, parts...), errors.Join(err, errParts)
+	}
+	for _, name := range left {
+		fmt.Fprintln(env.stdout, "removed", name)
 	}
 	removed, errContainers := c.containers(ctx, env)
 	if containers.Absent(errContainers) {
 		fmt.Fprintln(env.stderr, "note: there is no Docker on this machine, and so no containers to remove")
 		errContainers = nil
 	}
-	if err = errors.Join(err, errContainers); len(dirs)+removed == 0 && err == nil {
+	if err = errors.Join(err, errContainers); len(left)+removed == 0 && err == nil {
 		_, err = fmt.Fprintln(env.stdout, "nothing to remove")
 	}
 	return err

@@ -22,6 +22,7 @@ import (
 
 	stormimage "tilecheck/containers/storm"
 	"tilecheck/internal/build"
+	"tilecheck/internal/memory"
 	"tilecheck/internal/shard"
 	"tilecheck/modelgen"
 	"tilecheck/report/table"
@@ -64,7 +65,7 @@ type cli struct {
 
 	Doctor     doctorCmd     `cmd:"" group:"Engines and this machine:" help:"Say which engines are there, and what to do about the others."`
 	Image      imageCmd      `cmd:"" group:"Engines and this machine:" help:"Make and list the Docker images that PRISM and Storm run in."`
-	Clean      cleanCmd      `cmd:"" group:"Engines and this machine:" help:"Remove containers and directories that a killed run left behind."`
+	Clean      cleanCmd      `cmd:"" group:"Engines and this machine:" help:"Remove containers, directories and temporary files that a killed run left behind."`
 	Schema     schemaCmd     `cmd:"" group:"Engines and this machine:" help:"Print the JSON Schema of what a command prints with --format json."`
 	Completion completionCmd `cmd:"" group:"Engines and this machine:" help:"Print the shell code that turns completion on."`
 	Help       helpCmd       `cmd:"" group:"Engines and this machine:" help:"Print the help of a command."`
@@ -119,7 +120,10 @@ func (e *world) widthOf(w io.Writer) int {
 	return 120
 }
 
-func main() { os.Exit(process(sync.OnceValues(build.Identify))) }
+func main() {
+	memory.SpareAddresses()
+	os.Exit(process(sync.OnceValues(build.Identify)))
+}
 
 // process is the program but for who says which build it is.
 func process(identify func() (string, error)) int {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"tilecheck/internal/stream"
 
@@ -21,7 +22,7 @@ type mergeCmd struct {
 
 // Run prints what one process would have printed.
 func (c *mergeCmd) Run(ctx context.Context, env *world) error {
-	return env.merge(ctx, c.Files, env.more, c.PartialResult)
+	return env.merge(ctx, c.Files, env.more, env.more, c.PartialResult)
 }
 
 // cutMore takes what is behind -- off a command line of merge: flags of another
@@ -35,8 +36,10 @@ func cutMore(args []string) (own, more []string) {
 
 // merge runs the command that files are shards of, on what they found, with more
 // arguments. Nothing is printed or written unless they have all it takes; the
-// error then is a *shard.More, or says which are missing or wrong.
-func (e *world) merge(ctx context.Context, names, more []string, allowed bool) error {
+// error then is a *shard.More, or says which are missing or wrong. Of the outputs of
+// the command it writes those that the words own of the caller's command line name: a
+// file of somebody else must not choose what is written here.
+func (e *world) merge(ctx context.Context, names, more, own []string, allowed bool) error {
 	files, err := readShards(names)
 	if err != nil {
 		return err
@@ -47,7 +50,7 @@ func (e *world) merge(ctx context.Context, names, more []string, allowed bool) e
 	if err := e.sameJob(files[0]); err != nil {
 		return err
 	}
-	e.shards, e.partial, e.outputs = names, &partial{means: files[0].Means}, nil
+	e.shards, e.partial, e.outputs = names, &partial{means: files[0].Means, own: own}, nil
 	out := e.stdout.(*stream.Stream)
 	out.Hold()
 	code := e.command(ctx, slices.Concat(files[0].Args, more))
@@ -59,14 +62,17 @@ func (e *world) merge(ctx context.Context, names, more []string, allowed bool) e
 	if err := out.Release(); err != nil {
 		return err
 	}
-	var errs []error
+	set := &atomicfile.Set{OnExit: e.onExit}
 	for _, f := range e.outputs {
-		errs = append(errs, atomicfile.WriteOr(f.name, e.onExit, func(w io.Writer) error {
+		write := func(w io.Writer) error {
 			_, err := w.Write(f.text)
 			return err
-		}))
+		}
+		if err := set.Add(f.name, write); err != nil {
+			return errors.Join(err, set.Discard())
+		}
 	}
-	if err := errors.Join(errs...); err != nil {
+	if err := set.Commit(); err != nil {
 		return err
 	}
 	return status(code)
@@ -78,8 +84,27 @@ type heldFile struct {
 	text []byte
 }
 
-// keepOutput keeps what is to be written to a file until then.
+// namesOutput reports whether words of a command line name a file: alone, with the flag in
+// front of it, or with options behind a colon.
+func namesOutput(words []string, name string) bool {
+	return slices.ContainsFunc(words, func(word string) bool {
+		if flag, value, ok := strings.Cut(word, "="); ok && strings.HasPrefix(flag, "-") {
+			word = value
+		}
+		file, _ := cutTarget(word)
+		return word == name || file == name
+	})
+}
+
+// keepOutput keeps what is to be written to a file until then. An output that only a shard names is
+// not written.
 func (e *world) keepOutput(name string, write func(io.Writer) error) error {
+	if !namesOutput(e.partial.own, name) {
+		if !e.quiet {
+			fmt.Fprintf(e.stderr, "note: %s is not written: a shard names it, want its flag behind -- of this merge\n", name)
+		}
+		return nil
+	}
 	var text bytes.Buffer
 	if err := write(&text); err != nil {
 		return err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -60,6 +61,9 @@ func placesOf(kctx *kong.Context, env *world) *places {
 	}
 	for _, v := range values {
 		p.add(flagName(v), v.Tag.Get("file"), v.Target)
+	}
+	if env.split.Replaying() { // what only a shard names is not written
+		p.out = slices.DeleteFunc(p.out, func(out placed) bool { return !namesOutput(env.partial.own, out.name) })
 	}
 	return p
 }
@@ -179,6 +183,22 @@ func (e *world) writeFile(name string, write func(io.Writer) error) error {
 		return e.keepOutput(name, write)
 	}
 	return atomicfile.WriteOr(name, e.onExit, write)
+}
+
+// writeSet writes files that belong together, all or none. The function gets what writes one of them; names are what
+// readers of the set call it, such as w for w.tra and w.lab.
+func (e *world) writeSet(names []string, files func(write func(name string, write func(io.Writer) error) error) error) error {
+	set := &atomicfile.Set{OnExit: e.onExit}
+	err := files(func(name string, write func(io.Writer) error) error {
+		if isStdout(name) || e.split != nil {
+			return e.writeFile(name, write)
+		}
+		return set.Add(name, write)
+	})
+	if err != nil {
+		return errors.Join(err, set.Discard())
+	}
+	return set.Commit(names...)
 }
 
 // plot draws a chart to a file.

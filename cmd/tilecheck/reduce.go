@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -73,7 +72,7 @@ func (c *reduceCmd) Run(ctx context.Context, env *world) error {
 		return err
 	}
 	if f := reduced[0].Err; job.Partition != nil && f != nil {
-		return errors.New(f.Message)
+		return f
 	}
 	env.printing()
 	t, code := reductions(whole, reduced)
@@ -113,7 +112,7 @@ func reductions(whole, reduced []result.Verdict) (*table.Table, int) {
 		agreement := relation.String()
 		switch {
 		case w.Err != nil:
-			agreement, code = w.Err.Message, verdictCode(reduced)
+			agreement, code = w.Err.Error(), verdictCode(reduced)
 		case relation == agree.Different:
 			code = exitDisagree
 		}

@@ -9,6 +9,8 @@ import (
 	"io"
 	"net"
 	"os"
+	"strconv"
+	"syscall"
 	"time"
 
 	"tilecheck/game/solve"
@@ -22,7 +24,7 @@ import (
 type serveCmd struct {
 	Paths []string `arg:"" optional:"" name:"path" help:"Folders, and files, that the page may read and write." file:"none"`
 
-	Listen string        `help:"Address and port to listen on. Others than this machine's need the token that is printed." default:"localhost:8048" placeholder:"ADDR"`
+	Listen string        `help:"Address and port to listen on (default: localhost:8048, or the next free port)." placeholder:"ADDR"`
 	Export string        `help:"Write the page as a folder of files that needs no server, and end." placeholder:"DIR" file:"none"`
 	Table  []string      `help:"Tables that tilecheck solve wrote: hints on their boards are the probabilities of winning." placeholder:"FILE" file:"in"`
 	Limit  time.Duration `help:"Time that one request may take." default:"5m" placeholder:"DURATION"`
@@ -54,16 +56,11 @@ func (c *serveCmd) Run(ctx context.Context, env *world) (err error) {
 	if err != nil {
 		return err
 	}
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", c.Listen)
+	l, err := c.listen(ctx)
 	if err != nil {
 		return errors.Join(err, folders.Close())
 	}
-	opts := site.Options{}
-	address := "http://" + l.Addr().String() + "/"
-	if a, ok := l.Addr().(*net.TCPAddr); !ok || !a.IP.IsLoopback() {
-		opts.Token = token()
-		address += "#token=" + opts.Token
-	}
+	opts := site.Options{Token: token()}
 	api := serve.Options{Version: env.version(), Tables: tables, Limits: serve.Limits{Time: c.Limit, States: c.MaxStates, Memory: int64(c.Memory)}}
 	if len(c.Paths) > 0 {
 		api.Folders = folders
@@ -80,12 +77,54 @@ func (c *serveCmd) Run(ctx context.Context, env *world) (err error) {
 		}
 	}
 	opts.API = serve.New(api)
-	fmt.Fprintf(env.stdout, "%s\n", address)
+	host, port, everywhere := addressOf(l.Addr())
+	fmt.Fprintf(env.stdout, "http://%s/#token=%s\n", net.JoinHostPort(host, port), opts.Token)
 	if !env.quiet {
-		fmt.Fprintln(env.stderr, "open this address in a browser; Ctrl-C ends")
+		fmt.Fprintln(env.stderr, "open this address in a browser: whoever has it may ask, others may not; Ctrl-C ends")
+	}
+	if name, err := os.Hostname(); everywhere && err == nil && !env.quiet {
+		fmt.Fprintf(env.stderr, "other machines reach it as %s, with the same token\n", net.JoinHostPort(name, port))
 	}
 	env.printing()
 	return errors.Join(site.Serve(ctx, l, opts), folders.Close())
+}
+
+const (
+	defaultHost = "localhost"
+	defaultPort = 8048
+	morePorts   = 20 // that are tried when the first one is taken
+)
+
+// listen listens on the address of the command line, or on the first free one of the default ports.
+func (c *serveCmd) listen(ctx context.Context) (net.Listener, error) {
+	var config net.ListenConfig
+	if c.Listen != "" {
+		l, err := config.Listen(ctx, "tcp", c.Listen)
+		if errors.Is(err, syscall.EADDRINUSE) {
+			host, _, _ := net.SplitHostPort(c.Listen)
+			return nil, fmt.Errorf("--listen %s: another program has this port, want another one, or %s for any free one", c.Listen, net.JoinHostPort(host, "0"))
+		}
+		return l, err
+	}
+	for port := defaultPort; ; port++ {
+		l, err := config.Listen(ctx, "tcp", net.JoinHostPort(defaultHost, strconv.Itoa(port)))
+		if !errors.Is(err, syscall.EADDRINUSE) {
+			return l, err
+		}
+		if port == defaultPort+morePorts {
+			return nil, fmt.Errorf("other programs have the ports %d to %d, want --listen %s:0 for any free one", defaultPort, port, defaultHost)
+		}
+	}
+}
+
+// addressOf returns the host and port by which a browser on this machine reaches an address. Everywhere says that
+// the address is every one of this machine.
+func addressOf(a net.Addr) (host, port string, everywhere bool) {
+	host, port, _ = net.SplitHostPort(a.String())
+	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
+		return defaultHost, port, true
+	}
+	return host, port, false
 }
 
 // openTables opens solved games, which reads them to the end.
@@ -136,5 +175,5 @@ func (c *serveCmd) export(ctx context.Context, env *world) error {
 	if err := errors.Join(err, remove()); err != nil {
 		return err
 	}
-	return site.Export(c.Export, p, func(name string, write func(io.Writer) error) error { return env.writeFile(name, write) })
+	return env.writeSet(nil, func(write func(string, func(io.Writer) error) error) error { return site.Export(c.Export, p, write) })
 }

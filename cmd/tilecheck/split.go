@@ -27,16 +27,20 @@ type splitFlags struct {
 // splits has a command that was given a part do that, and nothing else.
 func (e *world) splits(kctx *kong.Context, args []string) error {
 	var text, file string
+	shares := false
 	for _, f := range kctx.Flags() {
 		switch f.Name {
 		case "shard":
 			text, _ = f.Target.Interface().(string)
 		case "partial":
 			file, _ = f.Target.Interface().(string)
+			shares = true
 		}
 	}
 	own := nameOf(kctx.Selected()) == "test" // which reports on a part of its own
 	switch {
+	case e.split.Replaying() && !shares:
+		return usageError("a shard is of the command %s, which shares no work", nameOf(kctx.Selected()))
 	case e.split.Replaying() && text+file != "":
 		return usageError("a command that shards are of cannot have --shard itself")
 	case e.split.Replaying():
@@ -74,6 +78,7 @@ func (e *world) alone(flags ...string) error {
 type partial struct {
 	file        string
 	args, means []string
+	own         []string // of a merge: the words that may name outputs
 }
 
 // withoutSplit is a command line without its part.

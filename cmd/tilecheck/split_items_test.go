@@ -176,7 +176,11 @@ func TestMergeItems(t *testing.T) {
 			}
 			want := told(t, out, files[k]) + timeless(untimed(errs))
 			shards, codes := parts(t, rng, job, of, t.TempDir())
-			gotCode, gotOut, gotErrs := wideTilecheck(t.Context(), append([]string{"merge"}, shards...)...)
+			merge := append([]string{"merge"}, append(shards, "--")...)
+			for _, file := range files[k] {
+				merge = append(merge, "--"+filepath.Base(file)+"="+file)
+			}
+			gotCode, gotOut, gotErrs := wideTilecheck(t.Context(), merge...)
 			if gotCode != code {
 				t.Fatalf("%q in %d shards: exit code %d, one process %d\n%s", job, of, gotCode, code, gotErrs)
 			}

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"crypto/sha256"
 	"encoding/csv"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -289,5 +291,48 @@ func TestPartialResult(t *testing.T) {
 		if r.Samples != tt.samples || !(r.Lower < 1./6 && 1./6 < r.Upper) {
 			t.Errorf("%q: %+v", tt.args, r)
 		}
+	}
+}
+
+// A merge writes the files that its own command line names, and none that only a shard names.
+func TestMergeWritesOwnOutputsOnly(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	victim, die := filepath.Join(dir, "victim"), filepath.Join(dir, "die.prism")
+	if err := os.WriteFile(victim, []byte("precious"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(die, []byte("dtmc module m x:[0..1]; [] x=0 -> 0.5:(x'=1)+0.5:true; [] x=1 -> true; endmodule"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	merge := []string{"merge"}
+	for _, part := range []string{"1/2", "2/2"} {
+		file := filepath.Join(dir, part[:1]+".shard")
+		code, _, errs := tilecheck(t.Context(), "check", die, "--prop", "P=? [ X x=1 ]", "--method", "sim", "--samples", "100", "--seed", "1",
+			"--export-results", victim, "--shard", part, "--partial", file)
+		if code != exitOK {
+			t.Fatalf("%d, %s", code, errs)
+		}
+		merge = append(merge, file)
+	}
+	code, _, errs := tilecheck(t.Context(), merge...)
+	if text, err := os.ReadFile(victim); code != exitOK || err != nil || string(text) != "precious" || !strings.Contains(errs, "victim is not written") {
+		t.Errorf("exit code %d, %s, the file is %q, %v", code, errs, text, err)
+	}
+	code, _, errs = tilecheck(t.Context(), append(merge, "--", "--export-results", victim+":csv")...)
+	if text, err := os.ReadFile(victim); code != exitOK || err != nil || string(text) == "precious" {
+		t.Errorf("exit code %d, %s, the file is %q, %v", code, errs, text, err)
+	}
+	text, err := os.ReadFile(merge[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	forged := strings.Replace(string(text[:len(text)-65]), `"args":["check"`, `"args":["fmt"`, 1)
+	sum := sha256.Sum256([]byte(forged))
+	if err := os.WriteFile(merge[1], []byte(forged+hex.EncodeToString(sum[:])+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, errs := tilecheck(t.Context(), "merge", "--partial-result", merge[1]); code != exitUsage || !strings.Contains(errs, "tilecheck fmt") && !strings.Contains(errs, "shares no work") {
+		t.Errorf("another command: exit code %d, %s", code, errs)
 	}
 }

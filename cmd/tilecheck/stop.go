@@ -70,6 +70,7 @@ func (e *world) hear(ctx context.Context) context.Context {
 			close(second)
 		}
 	}()
+	memory.WatchAddresses(func(limit int64) { end(&ending.Memory{Limit: limit}) })
 	e.insist(ctx)
 	return ctx
 }

@@ -345,7 +345,7 @@ func (e *world) drive(ctx context.Context, w *cluster.Work, login loginFlags, re
 	d.Merge = func(ctx context.Context, files []string) error {
 		clear()
 		said.Hold() // a merge that wants more is to say nothing
-		err := e.merge(ctx, files, nil, false)
+		err := e.merge(ctx, files, nil, w.Job.Given, false)
 		if _, more := errors.AsType[*shard.More](err); more {
 			said.Drop()
 			return err

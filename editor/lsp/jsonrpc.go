@@ -47,6 +47,8 @@ type message struct {
 	ID      json.RawMessage `json:"id,omitempty"` // a number or a string
 	Method  string          `json:"method,omitempty"`
 	Params  json.RawMessage `json:"params,omitempty"`
+	Result  json.RawMessage `json:"result,omitempty"` // of a response
+	Error   json.RawMessage `json:"error,omitempty"`
 }
 
 // maxMessage is how many bytes a message may have. One with the text of a file is the longest.

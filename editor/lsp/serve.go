@@ -80,6 +80,8 @@ func (s *server) receive(m *message, running *requests) {
 		if known {
 			_, _ = method.run(s.ctx, m.Params)
 		}
+	case m.Method == "" && m.Result == nil && m.Error == nil:
+		_ = s.client.reply(m.ID, nil, &rpcError{codeInvalidRequest, "the message has an id and no method"})
 	case m.Method == "":
 	case !known:
 		_ = s.client.reply(m.ID, nil, &rpcError{codeMethodNotFound, "unknown method " + m.Method})

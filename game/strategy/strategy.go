@@ -38,6 +38,17 @@ func Prepare(ctx context.Context, s Strategy) error {
 	return nil
 }
 
+// Solves reports whether Prepare solves the game for a strategy, which takes time and memory: it is optimal play, or a shield is derived from it.
+func Solves(s Strategy) bool {
+	switch s := s.(type) {
+	case *optimal:
+		return s.file == ""
+	case *guarded:
+		return s.shield.options.File == "" || Solves(s.Strategy)
+	}
+	return false
+}
+
 // preparer is a Strategy with long work to do before its first move. Doing it again does nothing.
 type preparer interface {
 	prepare(ctx context.Context) error

@@ -153,44 +153,62 @@ func writeThrough(path string, flags int, write func(io.Writer) error) error {
 }
 
 // replace writes a temporary file beside the target and renames it over it.
-func (t target) replace(onExit func(func()) func(), write func(io.Writer) error) (err error) {
-	if err := t.writable(); err != nil {
-		return err
-	}
-	tmp, err := createTemp(t.path)
+func (t target) replace(onExit func(func()) func(), write func(io.Writer) error) error {
+	p, err := t.part(onExit, write)
 	if err != nil {
 		return err
 	}
-	if onExit != nil {
-		defer onExit(func() { _ = os.Remove(tmp.Name()) })()
+	defer p.done()
+	if err := os.Rename(p.name, t.path); err != nil {
+		return errors.Join(cause(err), cause(os.Remove(p.name)))
 	}
-	renamed := false
+	return nil
+}
+
+// part is a temporary file whose contents are complete.
+type part struct {
+	name, target string
+	done         func() // says that nothing is to be removed any more
+}
+
+// part writes a temporary file beside the target.
+func (t target) part(onExit func(func()) func(), write func(io.Writer) error) (p part, err error) {
+	if err := t.writable(); err != nil {
+		return p, err
+	}
+	tmp, err := createTemp(t.path)
+	if err != nil {
+		return p, err
+	}
+	p = part{tmp.Name(), t.path, func() {}}
+	if onExit != nil {
+		p.done = onExit(func() { _ = os.Remove(p.name) })
+	}
+	complete := false
 	defer func() { // also when write panics
-		if !renamed {
-			err = errors.Join(err, cause(os.Remove(tmp.Name())))
+		if !complete {
+			err = errors.Join(err, cause(os.Remove(p.name)))
+			p.done()
 		}
 	}()
 	defer tmp.Close() // a second Close is harmless
 	if t.info != nil {
 		if err := tmp.Chmod(t.info.Mode().Perm()); err != nil {
-			return cause(err)
+			return p, cause(err)
 		}
 	}
 	if err := fill(tmp, write); err != nil {
-		return err
+		return p, err
 	}
 	// Without Sync a crash soon after could leave an empty file under the name.
 	if err := tmp.Sync(); err != nil {
-		return cause(err)
+		return p, cause(err)
 	}
 	if err := tmp.Close(); err != nil {
-		return cause(err)
+		return p, cause(err)
 	}
-	if err := os.Rename(tmp.Name(), t.path); err != nil {
-		return cause(err)
-	}
-	renamed = true
-	return nil
+	complete = true
+	return p, nil
 }
 
 // writable reports why the existing file could not be written in place: a
@@ -218,16 +236,22 @@ func (t target) probe() error {
 	return cause(errors.Join(tmp.Close(), os.Remove(tmp.Name())))
 }
 
+// PartName returns a new name for the temporary file of a file in the same directory. Sweep finds such names.
+// The random number decides nothing but the name, so it needs no seed.
+func PartName(base string) string { return fmt.Sprintf(".%s.%08x%s", base, rand.Uint32(), partEnd) }
+
+// partEnd is what the names of temporary files end with.
+const partEnd = ".tilecheck-part"
+
 // createTemp creates a new file beside target. It is not os.CreateTemp because
 // that always asks for mode 0600, and the umask can only be read by setting it.
-// The random number decides nothing but the name, so it needs no seed.
 func createTemp(target string) (*os.File, error) {
 	dir, base := filepath.Split(target)
 	if base == "" {
 		return nil, errors.New("it is the name of a directory")
 	}
 	for {
-		name := fmt.Sprintf("%s.%s.%08x.tmp", dir, base, rand.Uint32())
+		name := dir + PartName(base)
 		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 		switch {
 		case err == nil:

@@ -174,7 +174,7 @@ func TestErrors(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("error %v, want %q in it", err, test.want)
 			}
-			if err != nil && strings.Contains(err.Error(), ".tmp") {
+			if err != nil && strings.Contains(err.Error(), ".tilecheck-part") {
 				t.Errorf("error %v names a temporary file", err)
 			}
 		})

@@ -74,6 +74,27 @@ func (w *watch) exceeded() bool {
 	return used() > w.most || held() > w.most+w.limit
 }
 
+// WatchAddresses calls over, once and from another goroutine, when this process has almost used the addresses that the
+// system lets it have (ulimit -v), and passes that limit in bytes. The runtime ends a process that asks for more, without a
+// way to do anything about that. It does nothing where there is no limit.
+func WatchAddresses(over func(limit int64)) {
+	limit, used := addresses()
+	if limit == 0 {
+		return
+	}
+	// Of what is left at the beginning half is kept back, for what is asked for between two looks: tables grow by doubling.
+	margin := (limit - used) / 2
+	debug.SetMemoryLimit(min(debug.SetMemoryLimit(-1), held()+limit-used-margin))
+	go func() {
+		for range time.Tick(interval / 4) {
+			if _, used := addresses(); limit-used < margin {
+				over(limit)
+				return
+			}
+		}
+	}()
+}
+
 // held is the memory that the system keeps for this process.
 func held() int64 {
 	m := read("/memory/classes/total:bytes", "/memory/classes/heap/released:bytes")

@@ -17,14 +17,15 @@ const Policy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-
 	"worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'"
 
 const (
-	mostBodies = 64               // that are read at a time
-	bodyTime   = 30 * time.Second // in which one has to arrive
+	mostBodies = 64               // larger than smallBody that are read at a time
+	smallBody  = 64 << 10         // bytes of a request that waits for no others
+	bodyTime   = 30 * time.Second // in which a request has to arrive
 )
 
 // guard lets requests through that come from the page.
 type guard struct {
 	next   http.Handler
-	hosts  []string // that the server may be called; nil for any, where there is a token
+	hosts  []string // that the server may be called; nil for any, where others than this machine reach it
 	token  string
 	cross  *http.CrossOriginProtection
 	bodies chan struct{}
@@ -33,7 +34,7 @@ type guard struct {
 
 func newGuard(next http.Handler, addr net.Addr, token string, limit int64) *guard {
 	g := &guard{next: next, token: token, cross: http.NewCrossOriginProtection(), bodies: make(chan struct{}, mostBodies), limit: limit}
-	if token == "" {
+	if a, ok := addr.(*net.TCPAddr); token == "" || ok && a.IP.IsLoopback() {
 		_, port, _ := net.SplitHostPort(addr.String())
 		g.hosts = []string{addr.String(), "localhost:" + port, "127.0.0.1:" + port, "[::1]:" + port}
 	}
@@ -111,21 +112,24 @@ func (g *guard) api(w http.ResponseWriter, r *http.Request) {
 	g.next.ServeHTTP(w, r)
 }
 
-// body reads a request, within some time and not too many at once.
+// body reads a request, within some time. Small requests do not wait for large ones that arrive slowly.
 func (g *guard) body(w http.ResponseWriter, r *http.Request) ([]byte, int) {
-	select {
-	case g.bodies <- struct{}{}:
-		defer func() { <-g.bodies }()
-	case <-r.Context().Done():
-		return nil, http.StatusRequestTimeout
-	case <-time.After(bodyTime):
-		return nil, http.StatusServiceUnavailable
-	}
 	c := http.NewResponseController(w)
 	if err := c.SetReadDeadline(time.Now().Add(bodyTime)); err != nil {
 		return nil, http.StatusInternalServerError
 	}
-	body, err := limited.Read(r.Body, g.limit)
+	body, err := limited.Read(io.LimitReader(r.Body, smallBody), g.limit)
+	if err == nil && len(body) == smallBody {
+		select {
+		case g.bodies <- struct{}{}:
+			defer func() { <-g.bodies }()
+		case <-r.Context().Done():
+			return nil, http.StatusRequestTimeout
+		case <-time.After(bodyTime):
+			return nil, http.StatusServiceUnavailable
+		}
+		body, err = limited.Read(io.MultiReader(bytes.NewReader(body), r.Body), g.limit)
+	}
 	switch _, large := err.(limited.TooLarge); {
 	case large:
 		return nil, http.StatusRequestEntityTooLarge

@@ -291,6 +291,36 @@ func TestToken(t *testing.T) {
 	}
 }
 
+// A server of this machine alone that has a token is still not called by other names.
+func TestTokenAndName(t *testing.T) {
+	a := aim(t, "s3cret-token", small)
+	status, text := a.send(t, "/api/info", `{}`, func(r *http.Request) {
+		r.Host = "evil.example"
+		r.Header.Set("Authorization", "Bearer s3cret-token")
+	})
+	if status != http.StatusForbidden {
+		t.Errorf("%d %s, want 403", status, text)
+	}
+}
+
+// Requests whose bodies never arrive do not keep others waiting.
+func TestSlowBodies(t *testing.T) {
+	a := aim(t, "", small)
+	for range 80 {
+		c, err := net.Dial("tcp", a.host)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		fmt.Fprintf(c, "POST /api/info HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n{", a.host)
+	}
+	time.Sleep(50 * time.Millisecond)
+	begun := time.Now()
+	if status, text := a.send(t, "/api/info", `{}`, nil); status != 200 || time.Since(begun) > 5*time.Second {
+		t.Errorf("%d %.100s after %v", status, text, time.Since(begun))
+	}
+}
+
 // A closed tab ends its work: the place of a request that is gone is free for the next one.
 func TestClosedTab(t *testing.T) {
 	a := aim(t, "", serve.Limits{Time: time.Minute, Work: 1})

@@ -21,7 +21,7 @@ import (
 // Options say what is served, and to whom.
 type Options struct {
 	API http.Handler
-	// Token is asked for with each question; empty is for an address that only this machine reaches.
+	// Token is asked for with each question: other users of this machine reach every address of it. Empty asks for none.
 	Token string
 	// Body is the number of bytes of a request at most; 8 MiB if zero.
 	Body int64

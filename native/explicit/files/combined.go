@@ -10,7 +10,6 @@ import (
 	"math"
 	"strings"
 
-	"tilecheck/internal/limited"
 	"tilecheck/native/explicit"
 	"tilecheck/prism/syntax"
 )
@@ -183,17 +182,29 @@ func partOf(comment string) string {
 	return ""
 }
 
-// Gunzip returns the text of a file that gzip compressed, of at most limit bytes.
+// Gunzip returns the text of a file that gzip compressed, of at most limit bytes. It counts them first, which takes no
+// memory: a small file can have many.
 func Gunzip(src Source, limit int64) (Source, error) {
-	r, err := gzip.NewReader(bytes.NewReader(src.Text))
-	var text []byte
-	if err == nil {
-		text, err = limited.Read(r, limit)
-	}
-	if _, large := err.(limited.TooLarge); large {
+	size, err := unzip(src, io.Discard, limit+1)
+	if size > limit {
 		return Source{}, fmt.Errorf("%s: has more than %d bytes, uncompressed", src.Name, limit)
-	} else if err != nil {
+	}
+	var text bytes.Buffer
+	if err == nil {
+		text.Grow(int(size) + bytes.MinRead)
+		_, err = unzip(src, &text, limit)
+	}
+	if err != nil {
 		return Source{}, fmt.Errorf("%s: not what gzip writes: %w", src.Name, err)
 	}
-	return Source{Name: src.Name, Text: text}, nil
+	return Source{Name: src.Name, Text: text.Bytes()}, nil
+}
+
+// unzip writes the text of a compressed file, at most so many bytes of it, and returns their number.
+func unzip(src Source, out io.Writer, most int64) (int64, error) {
+	r, err := gzip.NewReader(bytes.NewReader(src.Text))
+	if err != nil {
+		return 0, err
+	}
+	return io.Copy(out, io.LimitReader(r, most))
 }

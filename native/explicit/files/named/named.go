@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 
+	"tilecheck/internal/atomicfile"
 	"tilecheck/internal/usage"
 	"tilecheck/native/explicit"
 	"tilecheck/native/explicit/files"
@@ -140,6 +141,11 @@ func (r Reader) sources(base string, exts []string, zip string) (files.Sources, 
 	for _, ext := range exts {
 		if ext == "dot" || whole(ext) {
 			return out, usage.Errorf("%s.%s cannot be read together with other files, want only tra, sta, lab, obs, srew and trew", base, ext)
+		}
+	}
+	if len(exts) > 1 || all {
+		if err := atomicfile.Torn(base); err != nil {
+			return out, err
 		}
 	}
 	tra, err := r.optional(base+".tra"+zip, false)

@@ -1,0 +1,92 @@
+package atomicfile
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Set writes files that belong together: all of them, or none. Add writes each file to a temporary one beside it,
+// and Commit renames these when all are complete. The zero value is an empty set.
+type Set struct {
+	// OnExit is that of WriteOr; nil if the process does not end early.
+	OnExit func(remove func()) (done func())
+
+	parts []part
+	paths []string // of the parts, as the caller names them
+}
+
+// Add calls write with a buffered writer and keeps what it wrote for Commit. Files that Write does not replace, such
+// as devices, are written at once. The errors are those of Write.
+func (s *Set) Add(path string, write func(io.Writer) error) error {
+	t, err := targetOf(path)
+	if err == nil && t.how != replaced {
+		return WriteOr(path, s.OnExit, write)
+	}
+	var p part
+	if err == nil {
+		p, err = t.part(s.OnExit, write)
+	}
+	if err != nil {
+		return fmt.Errorf("write %q: %w", path, err)
+	}
+	s.parts, s.paths = append(s.parts, p), append(s.paths, path)
+	return nil
+}
+
+// Discard removes what was written since the last Commit. After a Commit it does nothing.
+func (s *Set) Discard() error {
+	var errs []error
+	for _, p := range s.parts {
+		errs = append(errs, cause(os.Remove(p.name)))
+		p.done()
+	}
+	s.parts, s.paths = nil, nil
+	return errors.Join(errs...)
+}
+
+// Commit renames the files into place. A process that is killed between two renames leaves files of two sets: a marker
+// for each of the names stands meanwhile, which readers find by Torn, and the next Commit for these names
+// removes.
+func (s *Set) Commit(names ...string) error {
+	for _, name := range names {
+		if err := os.WriteFile(markerOf(name), []byte(markerText), 0o666); err != nil {
+			return errors.Join(fmt.Errorf("write %q: %w", name, cause(err)), s.Discard())
+		}
+	}
+	for len(s.parts) > 0 {
+		p, path := s.parts[0], s.paths[0]
+		if err := os.Rename(p.name, p.target); err != nil {
+			return errors.Join(fmt.Errorf("write %q: %w", path, cause(err)), s.Discard())
+		}
+		p.done()
+		s.parts, s.paths = s.parts[1:], s.paths[1:]
+	}
+	var errs []error
+	for _, name := range names {
+		errs = append(errs, os.Remove(markerOf(name)))
+	}
+	return errors.Join(errs...)
+}
+
+// markerText is what a marker says to people.
+const markerText = "A command was killed when it had replaced some of the files of this name, and not all of them: write them again.\n"
+
+// markerOf returns the name of the marker of a set of files.
+func markerOf(name string) string {
+	dir, base := filepath.Split(name)
+	return dir + "." + base + ".tilecheck-torn"
+}
+
+// Torn reports, as an error, that a process was killed when it had replaced some files of a set and not all. The
+// name is the one that Commit got.
+func Torn(name string) error {
+	marker := markerOf(name)
+	if _, err := os.Lstat(marker); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return fmt.Errorf("%s: some of these files are of another model: a command was killed when it replaced them; write them again, or remove %s", name, marker)
+}
