@@ -212,7 +212,9 @@ func (s *server) beside(name string) {
 	}
 }
 
-func endings() []string { return []string{".prism", ".nm", ".pm", ".sm", ".props", ".prop", ".pctl", ".csl"} }
+func endings() []string {
+	return []string{".prism", ".nm", ".pm", ".sm", ".props", ".prop", ".pctl", ".csl"}
+}
 
 // pause is how long the texts must have stayed the same.
 const pause = 60 * time.Millisecond
