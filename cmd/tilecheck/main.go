@@ -287,8 +287,13 @@ func misread(ctx context.Context, args []string, node *kong.Node, err error) err
 		}
 		return usageError("%s; did you mean: tilecheck %s", found, strings.Join(r.Words, " "))
 	}
-	if word, s := foreign.Find(args); s != nil && strings.Contains(found, "unknown flag") {
-		return usageError("%s is a switch of PRISM or Storm: %s", word, s.Explain())
+	word, unknown := strings.CutPrefix(found, "unknown flag ")
+	s := foreign.Lookup(word)
+	if absent, x := foreign.Absent(args); !unknown || s == nil || s.Needless && strings.HasPrefix(word, "--") { // which may be a flag of another command
+		word, s = absent, x
+	}
+	if s != nil {
+		return usageError("unknown flag %s; of the switches of PRISM and Storm, %s", word, s.Explain())
 	}
 	if found != err.Error() && strings.HasPrefix(found, "unknown flag") && !strings.HasPrefix(err.Error(), found) {
 		err = errors.New(found) // the word, and not the flags that begin as it does

@@ -133,8 +133,12 @@ func (c *testCmd) run(ctx context.Context, env *world, s *selection.Selection) (
 	progress, done := env.progress()
 	defer done()
 	if progress != nil {
-		s.Options.Progress = func(n, total int) {
-			progress(runner.Progress{Property: "testing", Done: int64(n), Target: int64(total), Unit: "runs"})
+		s.Options.Progress = func(n, total int, standing string) {
+			what := "testing"
+			if standing != "" {
+				what += "; " + standing + ";"
+			}
+			progress(runner.Progress{Property: what, Done: int64(n), Target: int64(total), Unit: "runs"})
 		}
 	}
 	return regress.Run(ctx, s.Tests, entrants, s.Options)

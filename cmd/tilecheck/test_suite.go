@@ -26,7 +26,7 @@ type suiteFlags struct {
 	NoConfig bool     `rare:"" help:"Do not read tilecheck.yaml."`
 
 	Const   []string      `help:"Constants, instead of those of .args files: a=1,b=2." sep:"none" placeholder:"DEFS"`
-	Timeout time.Duration `help:"Limit of time of one run." placeholder:"DURATION"`
+	Timeout time.Duration `help:"Limit of time of one run (default: 5 minutes for PRISM and Storm)." placeholder:"DURATION"`
 	Memory  byteCount     `rare:"" help:"Limit of one run's memory, such as 4GB." placeholder:"SIZE"`
 	Seed    *uint64       `help:"Seed (default: that of tilecheck.yaml, or 1)." placeholder:"N"`
 	ID      []string      `name:"id" help:"Only the results with these identities." placeholder:"ID"`

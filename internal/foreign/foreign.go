@@ -267,24 +267,17 @@ func Readings(args, commands []string) []Reading {
 	return append(out, translated(args, commands, false), translated(args, commands, true))
 }
 
-// Find returns the first switch of PRISM or Storm in a command line, as it is written there, that
-// says what is not there; without one, the first of any kind.
-func Find(args []string) (word string, s *Switch) {
+// Absent returns the first switch of PRISM or Storm in a command line that nothing stands for, as
+// it is written there; nil if there is none.
+func Absent(args []string) (word string, s *Switch) {
 	known := byName()
 	for _, arg := range args {
 		x := known[nameOf(arg)]
-		if !strings.HasPrefix(arg, "-") || x == nil {
-			continue
-		}
-		absent := x.Why != "" && !x.Needless
-		if s == nil || absent {
-			word, s = arg, x
-		}
-		if absent {
-			break
+		if strings.HasPrefix(arg, "-") && x != nil && x.Why != "" && !x.Needless {
+			return arg, x
 		}
 	}
-	return word, s
+	return "", nil
 }
 
 // Lookup returns the switch of that name, with dashes or without; nil if there is none.

@@ -143,7 +143,7 @@ func Switches() []Switch {
 	words("state-limit", 1, "", "--max-states {1}")
 	words("bisimulation bisim", 0, "", "--reduce")
 	words("counterexample cex", 0, "", "--witness")
-	words("version", 0, "", "--version")
+	absent("version", 0, "want tilecheck --version")
 	words("steadystate ss", 0, "distribution", "")
 	words("transient tr", 1, "distribution", "--time {1}")
 	absent("parametric", 0, "want --param and the names of the parameters")

@@ -91,8 +91,9 @@ type Options struct {
 	// Rerun returns a command line that repeats a result on entrants, whose labels
 	// are separated by commas; nil leaves it out. Several may be asked for at a time.
 	Rerun func(entrants, id string) string
-	// Progress, when not nil, is told how many runs of how many are done, one call at a time.
-	Progress func(done, total int)
+	// Progress, when not nil, is told how many runs of how many are done, one call at a time, and
+	// which has run for long, if one has.
+	Progress func(done, total int, standing string)
 }
 
 func (o *Options) name(file string) string {

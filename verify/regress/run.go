@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -158,17 +157,14 @@ func (r *run) runAll(ctx context.Context) {
 	jobs := max(r.opt.Jobs, 1)
 	var units errgroup.Group
 	units.SetLimit(jobs)
-	var mu sync.Mutex
-	done := 0
+	w := &waiting{begun: make(map[*unit]time.Time), total: len(r.units), tell: r.opt.Progress}
+	defer w.watch()()
 	for i, u := range r.units {
 		u.workers = max(1, runtime.GOMAXPROCS(0)/min(jobs, len(r.units)-i))
 		units.Go(func() error {
+			w.begin(u)
 			u.run(ctx)
-			mu.Lock()
-			defer mu.Unlock()
-			if done++; r.opt.Progress != nil {
-				r.opt.Progress(done, len(r.units))
-			}
+			w.end(u)
 			return nil
 		})
 	}

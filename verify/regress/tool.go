@@ -2,7 +2,6 @@ package regress
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -82,7 +81,7 @@ func (u *unit) toolCommand(b *batch) (*toolCommand, error) {
 		c.Args = append(c.Args, u.sampling(b.terms)...)
 	}
 	c.Args = append(c.Args, bridge.PRISMMemory(u.memory())...)
-	c.Limits = runner.Limits{Time: cmp.Or(u.Time, u.opt.Time), Memory: u.memory()}
+	c.Limits = runner.Limits{Time: u.limit(), Memory: u.memory()}
 	c.Args = append(append(c.Args, u.entrant.PRISM.Args...), "-testall")
 	return c, nil
 }

@@ -9,6 +9,8 @@ import (
 	"tilecheck/internal/ending"
 	"tilecheck/report"
 	"tilecheck/result"
+	"tilecheck/runner"
+	"tilecheck/runner/bridge"
 )
 
 // unit is one subject on one entrant.
@@ -47,7 +49,7 @@ func (u *unit) answer(ctx context.Context) {
 		u.failed()
 		return
 	}
-	if limit := cmp.Or(u.Time, u.opt.Time); limit > 0 && u.entrant.PRISM == nil {
+	if limit := u.limit(); limit > 0 && u.entrant.PRISM == nil {
 		var cancel context.CancelFunc
 		ctx, cancel = ending.After(ctx, limit)
 		defer cancel()
@@ -61,10 +63,27 @@ func (u *unit) answer(ctx context.Context) {
 	u.explain(ctx)
 }
 
+// ToolTime is the limit of a run of another program where none is asked for.
+const ToolTime = 5 * time.Minute
+
+// limit is the limit of time of the run; 0 is none.
+func (u *unit) limit() time.Duration {
+	asked := cmp.Or(u.Time, u.opt.Time)
+	_, outside := runner.As[*bridge.Engine](u.entrant.Engine)
+	if asked == 0 && (outside || u.entrant.PRISM != nil) {
+		return ToolTime
+	}
+	return asked
+}
+
 // interrupted replaces an error that the end of the context has caused.
 func (u *unit) interrupted(ctx context.Context, err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
-		return result.Ended(err)
+		ended := result.Ended(err)
+		if ended.Class == result.Timeout && cmp.Or(u.Time, u.opt.Time) == 0 {
+			ended.Message += ", the default for other programs (--timeout sets another)"
+		}
+		return ended
 	}
 	if ended := result.Ended(ctx.Err()); ended != nil {
 		return &result.Failure{Class: result.Interrupted, Message: ended.Message}

@@ -3,6 +3,7 @@ package validity
 import (
 	"context"
 	"slices"
+	"time"
 
 	"tilecheck/native/explicit/check"
 	"tilecheck/prism/sema"
@@ -29,8 +30,16 @@ type beside struct {
 // Unwrap returns the engine itself; see runner.As.
 func (b *beside) Unwrap() runner.Engine { return b.Engine }
 
+// answer is what the tool says.
+type answer struct {
+	verdicts []result.Verdict
+	err      error
+}
+
 // Check implements runner.Engine. The model is checked while the tool runs: a
-// tool may need all of the time for a model that has none.
+// tool may need all of the time for a model that has none. A run is ended where that
+// finds properties to be invalid for which the tool has no answer a little later; it begins
+// again with the others.
 func (b *beside) Check(ctx context.Context, p *runner.Plan) ([]result.Verdict, error) {
 	if p.Job.Method != "" && p.Job.Method != runner.Exact {
 		return b.Engine.Check(ctx, p)
@@ -39,15 +48,99 @@ func (b *beside) Check(ctx context.Context, p *runner.Plan) ([]result.Verdict, e
 	defer stop()
 	found := make(chan []finding, 1)
 	go func() { found <- b.findings(checking, p) }()
-	verdicts, err := b.Engine.Check(ctx, p)
-	if err != nil {
-		stop()
+	running, end := context.WithCancel(ctx)
+	defer end()
+	answered := make(chan answer, 1)
+	go func() {
+		verdicts, err := b.Engine.Check(running, p)
+		answered <- answer{verdicts, err}
+	}()
+	var findings []finding
+	var a answer
+	select {
+	case a = <-answered:
+		if a.err != nil {
+			stop()
+		}
+		findings = <-found
+	case findings = <-found:
+		valid := validTasks(p, findings)
+		if len(valid) == len(p.Tasks) {
+			a = <-answered
+			break
+		}
+		select {
+		case a = <-answered:
+		case <-time.After(b.checker.Patience):
+			end()
+			if a = <-answered; a.err != nil && ctx.Err() == nil {
+				a = b.others(ctx, p, valid)
+			}
+		}
 	}
-	findings := <-found
-	for i := range verdicts[:min(len(verdicts), len(findings))] {
-		b.judge(&verdicts[i], findings[i])
+	for i := range a.verdicts[:min(len(a.verdicts), len(findings))] {
+		b.judge(&a.verdicts[i], findings[i])
 	}
-	return verdicts, err
+	return a.verdicts, a.err
+}
+
+// validTasks lists the tasks that are not known to be invalid under all valuations, by their
+// numbers.
+func validTasks(p *runner.Plan, findings []finding) []int {
+	valid := make([]bool, len(p.Tasks))
+	for range p.Models() {
+		for i, t := range p.Tasks {
+			n := max(1, count(t))
+			for _, f := range findings[:n] {
+				valid[i] = valid[i] || f.Validity != Broken && f.rewards == nil
+			}
+			findings = findings[n:]
+		}
+	}
+	var out []int
+	for i := range valid {
+		if valid[i] {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// others asks the tool for some tasks. The others have the failure of a run that was ended.
+func (b *beside) others(ctx context.Context, p *runner.Plan, tasks []int) (a answer) {
+	var given []result.Verdict
+	if len(tasks) > 0 {
+		part, err := p.Part(tasks, nil)
+		if err != nil {
+			return answer{err: err}
+		}
+		if given, a.err = b.Engine.Check(ctx, part); a.err != nil {
+			return a
+		}
+	}
+	for model := range p.Models() {
+		for i, t := range p.Tasks {
+			if slices.Contains(tasks, i) {
+				n := min(max(1, count(t)), len(given))
+				a.verdicts, given = append(a.verdicts, given[:n]...), given[n:]
+				continue
+			}
+			none := result.Verdict{
+				Property: t.Text, Name: t.Name, Engine: b.Name(), Method: string(runner.Exact), Constants: runner.Constants(model),
+				Err: &result.Failure{Class: result.Timeout, Message: "was ended, without an answer so far"},
+			}
+			if r := t.Rejected; r != nil {
+				none.Err = &result.Failure{Class: t.Class, Message: r.Msg, File: r.File, Pos: r.Pos}
+				a.verdicts = append(a.verdicts, none)
+				continue
+			}
+			for values := range t.Valuations() {
+				none.Constants = runner.Constants(model, values)
+				a.verdicts = append(a.verdicts, none)
+			}
+		}
+	}
+	return a
 }
 
 // finding is what the check found for a verdict.

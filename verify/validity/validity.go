@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"time"
 
 	"tilecheck/native/explicit"
 	"tilecheck/native/explicit/check"
@@ -74,6 +75,10 @@ const kept = 64
 
 // Checker checks models, each once. It is safe for concurrent use.
 type Checker struct {
+	// Patience is how long a tool may go on with properties that are known to be invalid, to say
+	// something of them. New makes it two seconds.
+	Patience time.Duration
+
 	mu    sync.Mutex
 	known map[string]*Instance
 	order []string
@@ -81,7 +86,7 @@ type Checker struct {
 
 // New returns a checker that knows of no model.
 func New() *Checker {
-	return &Checker{known: make(map[string]*Instance)}
+	return &Checker{Patience: 2 * time.Second, known: make(map[string]*Instance)}
 }
 
 // Instance is a model under one valuation of its constants.

@@ -2,8 +2,10 @@ package validity_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"tilecheck/result"
 	"tilecheck/runner"
@@ -115,6 +117,55 @@ func TestTooLarge(t *testing.T) {
 		}
 		if got := strings.Join(vs[0].Warnings, " "); vs[0].Err != nil || !strings.Contains(got, test.want) || test.want == "" && got != "" {
 			t.Errorf("%d states: warnings %q, error %v", test.states, got, vs[0].Err)
+		}
+	}
+}
+
+// endless answers 0.5 where no property speaks of rewards, and otherwise runs until it is ended.
+type endless struct{ runs *[]int }
+
+func (endless) Name() string { return "storm" }
+
+func (e endless) Check(ctx context.Context, p *runner.Plan) ([]result.Verdict, error) {
+	*e.runs = append(*e.runs, len(p.Tasks))
+	for _, t := range p.Tasks {
+		if strings.HasPrefix(t.Text, "R") {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+	}
+	return accepting{}.Check(ctx, p)
+}
+
+// TestEndless: a run that cannot end, as Storm's --sound of rewards that are s/0, is ended when the
+// check knows that it is invalid, and the other properties have their answers.
+func TestEndless(t *testing.T) {
+	const model = "dtmc const int N; module m s:[0..7]; [] s<7 -> (s'=s+1); [] s=7 -> true; endmodule rewards \"r\" s<7 : s/0.0; endrewards"
+	for _, c := range []struct{ props, want, runs string }{
+		{"P=? [ F s=7 ];\nR=? [ F s=7 ];\nP=? [ F s=6 ];", "ok model ok ok model ok", "[3 2]"},
+		{"R=? [ F s=7 ];", "model model", "[1]"},
+	} {
+		var runs []int
+		checker := validity.New()
+		checker.Patience = time.Millisecond
+		job := runner.Job{File: "m.prism", Model: []byte(model), Properties: []byte(c.props), Consts: []string{"N=1:2"}}
+		vs, err := runner.Check(t.Context(), checker.Beside(endless{&runs}), job)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, v := range vs {
+			word := "ok"
+			if v.Err != nil {
+				word = string(v.Err.Class)
+				if !strings.Contains(v.Err.Message, "(storm: was ended, without an answer so far)") || v.Property != "R=? [ F s=7 ]" || len(v.Constants) != 1 {
+					t.Errorf("%+v: %v", v, v.Err)
+				}
+			}
+			got = append(got, word)
+		}
+		if strings.Join(got, " ") != c.want || fmt.Sprint(runs) != c.runs {
+			t.Errorf("%s: %v in runs of %v, want %s in %s", c.props, got, runs, c.want, c.runs)
 		}
 	}
 }
