@@ -8,10 +8,9 @@ import (
 	"tilecheck/result"
 )
 
-// Echoes reports whether this is PRISM's answer about the property with that
-// name and text under these values of the constants. PRISM repeats a text as
-// it is, leaves out constants of which a run has a single value, and prints
-// doubles with 12 significant digits.
+// Echoes reports whether this is PRISM's answer about the property with that name and text under these values of the
+// constants. PRISM prints the text unchanged, omits constants that have a single value in the run, and prints doubles with 12
+// significant digits.
 func (p *Property) Echoes(name, text string, constants []result.Constant) bool {
 	if p.Text != text || p.Name != "" && p.Name != name {
 		return false
@@ -25,8 +24,7 @@ func (p *Property) Echoes(name, text string, constants []result.Constant) bool {
 	return true
 }
 
-// sameValue compares values as numbers, to as many digits as PRISM prints of
-// doubles; in exact mode it prints fractions.
+// sameValue compares values as numbers, to 12 significant digits. In exact mode PRISM prints fractions.
 func sameValue(a, b string) bool {
 	x, okX := new(big.Rat).SetString(a)
 	y, okY := new(big.Rat).SetString(b)

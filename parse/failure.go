@@ -7,8 +7,7 @@ import (
 	"tilecheck/result"
 )
 
-// phase is how far a run has come. It decides the class of errors whose
-// wording does not.
+// phase is the progress of a run. It determines the class of errors whose text does not.
 type phase int
 
 const (
@@ -19,8 +18,7 @@ const (
 	building
 )
 
-// prismClass groups PRISM's error messages. The order matters: what names its
-// reason most plainly comes first.
+// prismClass classifies PRISM's error messages. The order matters: the most specific texts come first.
 func prismClass(msg string, at phase) result.Class {
 	switch {
 	case strings.HasPrefix(msg, "Timeout (after"):
@@ -49,7 +47,7 @@ func prismClass(msg string, at phase) result.Class {
 		if strings.HasPrefix(msg, `File "`) {
 			return result.Other
 		}
-		return result.TypeError // the text was grammatical, and is refused all the same
+		return result.TypeError // the syntax is correct, but PRISM refuses the text
 	case building:
 		return result.Build
 	}
@@ -84,7 +82,7 @@ func aboutTypes(msg string) bool {
 		"Invalid time bound", "must be integers for", "Invalid bound", "Invalid reward structure index", "Model has no rewards")
 }
 
-// stormClass groups the exceptions of Storm by type and message.
+// stormClass classifies Storm's exceptions by type and message.
 func stormClass(kind, msg string) result.Class {
 	switch {
 	case containsAny(msg, "bad_alloc", "table full", "out of memory"), kind == "MissingLibraryException" && strings.Contains(msg, "memory"):
@@ -115,11 +113,11 @@ func stormClass(kind, msg string) result.Class {
 	return result.Other
 }
 
-// stderrFacts is what standard error told.
+// stderrFacts is the information from standard error.
 type stderrFacts struct {
 	heap, stack bool
-	signal      int    // that Storm says it received
-	last        string // the last line, when nothing is known
+	signal      int    // the signal that Storm reports
+	last        string // the last line, as a message if nothing else is known
 }
 
 func (f *stderrFacts) line(s string) {
@@ -130,7 +128,7 @@ func (f *stderrFacts) line(s string) {
 		f.stack = true
 	case strings.Contains(s, "The program received signal "):
 		n, _ := between(s, "received signal ", " and")
-		f.signal = int(min(count(n), 255))
+		f.signal = int(min(leadingCount(n), 255))
 	}
 	if s != "" && !strings.HasPrefix(s, "\t") {
 		f.last = clip(s, maxText)

@@ -6,12 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// lines cuts a stream of bytes into lines of a bounded length. What a line
-// holds beyond max bytes is dropped, and the line is reported as cut.
+// lines splits a stream of bytes into lines. Of a line longer than max bytes it drops the rest, and reports the line as cut.
 type lines struct {
 	max     int
-	pending []byte // the line that has not ended
-	dropped bool   // some of it was dropped
+	pending []byte // the current line
+	dropped bool   // its end was dropped
 }
 
 // write calls emit for every line that ends in b. The line is only valid during the call.
@@ -45,7 +44,7 @@ func clean(b []byte) string {
 	return strings.ToValidUTF8(string(b), "\uFFFD")
 }
 
-// clip returns at most n bytes of s, and says that it did.
+// clip returns at most n bytes of s, with an ellipsis if it was shortened.
 func clip(s string, n int) string {
 	if len(s) <= n {
 		return s

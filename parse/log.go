@@ -15,14 +15,14 @@ const (
 	Storm Tool = "storm"
 )
 
-// Log is what one run of a tool said.
+// Log is the output of one run of a tool.
 type Log struct {
 	Tool Tool
-	// Version is the version of the banner, "4.10.2-dev" or "1.12.0 (dev)"; empty when there was no banner.
+	// Version is the version in the banner, "4.10.2-dev" or "1.12.0 (dev)"; empty if there was no banner.
 	Version string
-	// Command is the command line as the tool echoed it, one line of it: PRISM
-	// does not quote an argument that holds line breaks, so what follows the
-	// first break is not told from output.
+	// Command is the first line of the command line that the tool printed. PRISM
+	// does not quote arguments with line breaks, so further lines cannot be
+	// distinguished from output.
 	Command string
 	Model   Model
 	// Listed are the properties that PRISM announced before checking any. Storm announces none.
@@ -30,17 +30,17 @@ type Log struct {
 	// Builds are the state spaces, in the order of their construction.
 	Builds []Build
 	// Properties are in the order of their headings; those that were listed and
-	// never begun come last, with an Err.
+	// never started come last, with an Err.
 	Properties []Property
-	// Warnings are those of no property and no build.
+	// Warnings are the warnings that belong to no property and no build.
 	Warnings []string
 	// Failures are the errors that belong to no property.
 	Failures []*result.Failure
-	// Err is what ended the run before its time, nil when nothing did.
+	// Err is the reason why the run ended early; nil if it did not.
 	Err *result.Failure
 }
 
-// Model is what was said of the model before any state space was built.
+// Model is the information about the model that was printed before any state space was built.
 type Model struct {
 	File                                string
 	Type                                string // "DTMC", "MDP", …
@@ -54,9 +54,8 @@ type Listed struct {
 	Text string
 }
 
-// Build is one construction of a state space. The counts are 0 when the tool
-// did not say them, or when they exceed an int64, with a warning; States is 0
-// when the construction did not end.
+// Build is one construction of a state space. A count is 0 if the tool did not print it, or if it exceeds an int64, with a
+// warning. States is 0 if the construction did not end.
 type Build struct {
 	Constants            []result.Constant // model constants
 	Engine               string            // "explicit", "symbolic", "exact"; Storm: "sparse", "symbolic"
@@ -67,51 +66,51 @@ type Build struct {
 	Seconds              float64
 	Warnings             []string
 	constantsText        string
-	done                 bool // its size was said
+	done                 bool // its size was printed
 }
 
 // Property is one property under one valuation of the constants.
 type Property struct {
-	Name string // as the log gives it; Storm numbers what has no name: "1", "2"
-	Text string // as the tool echoes it; Storm rewrites it: "s=1" becomes "(s = 1)"
+	Name string // as printed; Storm numbers properties without a name: "1", "2"
+	Text string // as printed; Storm rewrites it: "s=1" becomes "(s = 1)"
 	// Model and Constants are the valuations of the model's and of the
-	// property's constants. An experiment that was cut keeps its ranges, "0:1:2".
+	// property's constants. An experiment whose output was cut off keeps its ranges, "0:1:2".
 	Model, Constants []result.Constant
 	// Build is the index of the state space in Log.Builds, -1 when none was used.
 	Build int
-	// Engine is what the tool says it computed with: "explicit", "hybrid", "sparse".
+	// Engine is the tool's engine: "explicit", "hybrid", "sparse".
 	Engine string
-	// Heading names the result as the tool does, "maximum probability" or
+	// Heading is the tool's description of the result, "maximum probability" or
 	// "for initial states"; empty for a plain "Result:".
 	Heading string
-	// ValueText is the value as printed, whether or not it could be read.
+	// ValueText is the value as printed, even if it could not be parsed.
 	ValueText string
 	Value     result.Value
 	Accuracy  result.Accuracy
-	// Bound is the interval that holds the truth in the sense of Accuracy, nil
-	// when the tool claims none. For Estimated it is the tool's own guess.
+	// Bound is the interval that contains the true value, as far as Accuracy guarantees it; nil
+	// if the tool claims none. For Estimated it is the tool's own estimate.
 	Bound *result.Interval
-	// Doubt is what the tool said that casts doubt upon the value, empty if nothing.
+	// Doubt is the tool's message that casts doubt on the value; empty if there is none.
 	Doubt string
-	// HalfWidth and Confidence are a simulation's.
+	// HalfWidth and Confidence are set for simulations.
 	HalfWidth  *float64
 	Confidence float64
 	Simulation *Simulation
-	// Iterations are the iterative computations that said how long they took.
+	// Iterations are the iterative computations whose number of iterations was printed.
 	Iterations []Iteration
 	Seconds    float64
 	// Testing is PRISM's verdict in test mode, "PASS" or "FAIL: …".
 	Testing  string
 	Warnings []string
-	// Err is why there is no value, nil when there is one.
+	// Err is the reason why there is no value; nil if there is one.
 	Err *result.Failure
-	// Absent says that the tool listed the property and ended before it began.
+	// Absent says that the tool listed the property but ended before starting it.
 	Absent bool
 
 	modelText, constantsText string
 }
 
-// Simulation is how an estimate came about.
+// Simulation describes how an estimate was sampled.
 type Simulation struct {
 	Method     string // "CI", "ACI", "APMC", "SPRT"
 	Parameters []result.Constant
@@ -128,8 +127,8 @@ type Iteration struct {
 	Count  int64
 }
 
-// KnownVersion reports whether output of this version was studied line by line.
-// That of others is read by the same rules, and refused where it differs.
+// KnownVersion reports whether the output of this version was studied line by line. The output of other versions is parsed by
+// the same rules, and refused where it differs.
 func (l *Log) KnownVersion() bool {
 	switch l.Tool {
 	case PRISM:
@@ -141,8 +140,8 @@ func (l *Log) KnownVersion() bool {
 	return false
 }
 
-// Attribute gives each of n items the index of the property that is its, -1 where
-// there is none. Of several that are, each is given once, in the order of the log.
+// Attribute returns, for each of n items, the index of its property; -1 if there is none. Each property is given to one item, in the
+// order of the log.
 func (l *Log) Attribute(n int, is func(item int, p *Property) bool) []int {
 	out := make([]int, n)
 	used := make([]bool, len(l.Properties))
@@ -158,8 +157,7 @@ func (l *Log) Attribute(n int, is func(item int, p *Property) bool) []int {
 	return out
 }
 
-// Failure is why the log lacks something that belongs to no property; nil if it
-// says nothing of it.
+// Failure returns the reason why the log lacks something that belongs to no property; nil if it gives none.
 func (l *Log) Failure() *result.Failure {
 	if l.Err == nil && len(l.Failures) > 0 {
 		return l.Failures[0]
@@ -167,7 +165,7 @@ func (l *Log) Failure() *result.Failure {
 	return l.Err
 }
 
-// Made says which tool wrote the log, and where that is.
+// Made says which tool wrote the log, and where the tool is.
 func (l *Log) Made(where string) string {
 	return strings.TrimSpace(string(l.Tool)+" "+l.Version) + ", " + where
 }
@@ -204,8 +202,7 @@ func (l *Log) verdict(p *Property) result.Verdict {
 	return v
 }
 
-// resolution says how the nondeterminism was resolved, as far as the type of
-// the model and the letters of the property show.
+// resolution returns how nondeterminism was resolved, as far as the model type and the text of the property show it.
 func (l *Log) resolution(p *Property) result.Resolution {
 	low, high := strings.Contains(p.Text, "min=?"), strings.Contains(p.Text, "max=?")
 	switch l.Model.Type {

@@ -10,69 +10,67 @@ import (
 	"tilecheck/result"
 )
 
-// Options bound what a parser keeps. The zero value is a default for each.
+// Options limit what a parser keeps. Zero fields mean the defaults.
 type Options struct {
-	// MaxLine is how many bytes of a line are looked at; 0 means 1 MiB. A result on a longer line is refused.
+	// MaxLine is the number of bytes of a line that are read; 0 means 1 MiB. A result on a longer line is refused.
 	MaxLine int
-	// MaxKept is about how many bytes of text the log may hold; 0 means 64 MiB.
-	// What comes after is not recorded, and Log.Err says so.
+	// MaxKept is the approximate number of bytes that the log may hold; 0 means 64 MiB.
+	// Later output is not recorded, and Log.Err says so.
 	MaxKept int
-	// Progress, when not nil, is told how far the run is, from within Write. How
-	// often depends on how the output was cut.
+	// Progress, if not nil, is called from within Write with the progress of the run. How
+	// often depends on the sizes of the writes.
 	Progress func(progress.Progress)
 }
 
-// End is how the process ended, as far as its owner knows. The zero value is
-// that nothing is known.
+// End says how the process ended. The zero value means that nothing is known.
 type End struct {
-	// Known says that the process ended by itself with Code, or, when a signal
-	// ended it, with 128 and its number as shells and containers have it, or with
-	// a negative Code when the number is not known.
+	// Known says that the process ended by itself, and Code is known. If a signal
+	// ended it, Code is 128 plus the signal's number, as in shells and containers, or
+	// negative if the number is unknown.
 	Known bool
 	Code  int
-	// Stopped is why the owner ended the process, if it did: result.Timeout,
+	// Stopped is the reason if the caller stopped the process: result.Timeout,
 	// result.Interrupted, result.Memory for a container's limit.
 	Stopped result.Class
 }
 
-// Parser reads the output of one run. Standard output is written to the parser
-// and standard error to [Parser.Stderr]; two goroutines may do that at the same
-// time.
+// Parser reads the output of one run. Write standard output to the parser and standard error to [Parser.Stderr]; two
+// goroutines may do that concurrently.
 type Parser struct {
 	out, err lines
-	tool     machine
+	tool     lineParser
 	rec      *recorder
 }
 
-// machine understands the lines of one tool.
-type machine interface {
-	// line is called for every line of standard output without its end; cut
-	// says that its tail was dropped.
+// lineParser parses the lines of one tool.
+type lineParser interface {
+	// line is called for every line of standard output, without end-of-line characters; cut
+	// says that the end of the line was dropped.
 	line(s string, cut bool)
-	// unfinished is shown the line under way, for progress only.
+	// unfinished is called with an incomplete line, for progress only.
 	unfinished(b []byte)
-	// finish is called once, with the last line if that never ended.
+	// finish is called once; tail is the last line if it is incomplete.
 	finish(end End, tail string, stderr *stderrFacts)
 }
 
 // NewPRISM returns a parser of PRISM's output.
 func NewPRISM(opts Options) *Parser {
 	rec := newRecorder(PRISM, opts)
-	return newParser(rec, &prismMachine{recorder: rec, last: -1})
+	return newParser(rec, &prismParser{recorder: rec, last: -1})
 }
 
 // NewStorm returns a parser of Storm's output.
 func NewStorm(opts Options) *Parser {
 	rec := newRecorder(Storm, opts)
-	return newParser(rec, &stormMachine{recorder: rec})
+	return newParser(rec, &stormParser{recorder: rec})
 }
 
-func newParser(rec *recorder, m machine) *Parser {
+func newParser(rec *recorder, m lineParser) *Parser {
 	limit := rec.opts.MaxLine
 	return &Parser{out: lines{max: limit}, err: lines{max: limit}, tool: m, rec: rec}
 }
 
-// Write reads standard output. It never fails.
+// Write reads standard output. It never returns an error.
 func (p *Parser) Write(b []byte) (int, error) {
 	p.out.write(b, func(line []byte, cut bool) {
 		if p.rec.full {
@@ -86,10 +84,10 @@ func (p *Parser) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Stderr returns what standard error is written to.
+// Stderr returns the writer for standard error.
 func (p *Parser) Stderr() io.Writer { return (*stderr)(p) }
 
-// Finish returns the record. Nothing may be written after it.
+// Finish returns the log. Nothing may be written after it.
 func (p *Parser) Finish(end End) *Log {
 	tail := bytes.TrimSuffix(p.out.pending, []byte{'\r'})
 	facts := &p.rec.stderr
@@ -106,7 +104,7 @@ func (s *stderr) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Limits of what one property, build or failure may hold.
+// Limits for one property, build or failure.
 const (
 	maxWarnings   = 64
 	maxIterations = 64
@@ -118,16 +116,16 @@ const (
 	defaultKept   = 64 << 20 // Options.MaxKept
 )
 
-// recorder is what the two machines share: the log and its limits.
+// recorder is the common part of the two line parsers: the log and its limits.
 type recorder struct {
 	log    Log
 	opts   Options
 	stderr stderrFacts
 	// open is the index of the property that has neither result nor error yet, -1 if there is none.
-	open int
-	kept int
-	full bool
-	said progress.Progress
+	open         int
+	kept         int
+	full         bool
+	lastProgress progress.Progress
 }
 
 func newRecorder(tool Tool, opts Options) *recorder {
@@ -140,9 +138,8 @@ func newRecorder(tool Tool, opts Options) *recorder {
 	return &recorder{log: Log{Tool: tool}, opts: opts, open: -1}
 }
 
-// spend accounts for what is about to be recorded. Once the limit is passed
-// the rest of the output is not looked at.
-func (r *recorder) spend(n int) bool {
+// reserve accounts for n bytes that are about to be recorded. If the limit is exceeded it returns false, and the rest of the output is ignored.
+func (r *recorder) reserve(n int) bool {
 	r.kept += n
 	if r.kept > r.opts.MaxKept {
 		r.full = true
@@ -152,7 +149,7 @@ func (r *recorder) spend(n int) bool {
 
 // begin records a property and makes it the open one.
 func (r *recorder) begin(p Property) {
-	if !r.spend(recordCost + len(p.Text) + len(p.Name)) {
+	if !r.reserve(recordCost + len(p.Text) + len(p.Name)) {
 		r.open = -1
 		return
 	}
@@ -177,11 +174,11 @@ func (r *recorder) build() *Build {
 	return &r.log.Builds[len(r.log.Builds)-1]
 }
 
-// warn adds a warning to a list that is kept short and without repetitions.
+// warn adds a warning to a list, without duplicates and up to a limit.
 func (r *recorder) warn(list *[]string, text string) {
 	text = clip(text, maxText)
 	switch {
-	case slices.Contains(*list, text) || len(*list) > maxWarnings || !r.spend(len(text)):
+	case slices.Contains(*list, text) || len(*list) > maxWarnings || !r.reserve(len(text)):
 	case len(*list) == maxWarnings:
 		*list = append(*list, "more warnings than are kept")
 	default:
@@ -189,23 +186,23 @@ func (r *recorder) warn(list *[]string, text string) {
 	}
 }
 
-func (r *recorder) iterated(method string, count int64) {
+func (r *recorder) recordIteration(method string, count int64) {
 	p := r.current()
-	if p != nil && len(p.Iterations) < maxIterations && r.spend(len(method)) {
+	if p != nil && len(p.Iterations) < maxIterations && r.reserve(len(method)) {
 		p.Iterations = append(p.Iterations, Iteration{clip(method, maxText), count})
 	}
 }
 
 func (r *recorder) progress(p progress.Progress) {
-	if r.opts.Progress == nil || p == r.said {
+	if r.opts.Progress == nil || p == r.lastProgress {
 		return
 	}
-	r.said = p
+	r.lastProgress = p
 	r.opts.Progress(p)
 }
 
-// place is progress at the property under way.
-func (r *recorder) place(unit progress.Unit, done, target int64) {
+// reportProgress reports progress at the current property.
+func (r *recorder) reportProgress(unit progress.Unit, done, target int64) {
 	p := progress.Progress{Unit: unit, Done: done, Target: target}
 	if c := r.current(); c != nil {
 		p.Property = c.Text
@@ -213,7 +210,7 @@ func (r *recorder) place(unit progress.Unit, done, target int64) {
 	r.progress(p)
 }
 
-// close leaves no property without either a value or a failure.
+// close gives every property without a value a failure.
 func (r *recorder) close() {
 	if r.full {
 		r.log.Err = &result.Failure{Class: result.Other, Message: fmt.Sprintf("the output names more than is kept (%d bytes): the rest was not read", r.opts.MaxKept)}

@@ -11,40 +11,40 @@ import (
 	"tilecheck/result"
 )
 
-// prismMachine understands PRISM's log, version 4.10.2-dev at git 9486c774 and,
-// where their output differs and is known, the versions before it.
-type prismMachine struct {
+// prismParser parses PRISM's log, version 4.10.2-dev at git 9486c774 and, where the output of earlier versions differs and is
+// known, those versions.
+type prismParser struct {
 	*recorder
 	phase     phase
 	propsFile string
-	// typed says that the model's "Type:" line was seen. Before it nothing is a
-	// heading: the echoed command line may hold anything, line breaks too.
+	// typed says that the model's "Type:" line was seen. Before it no line counts as a
+	// heading, because the printed command line may contain anything, even line breaks.
 	typed bool
-	// separated says that a line of dashes was seen since the last heading. A
-	// heading without it is one of PRISM's own, below that of the user's
-	// property: the digital clocks translation checks its product so.
-	separated bool
-	begun     bool // a heading was seen
-	inHead    bool // directly below a heading
-	last      int  // the property that ended last in this section, -1 if none did
-	listing   bool // in the list "N properties:"
-	results   *experiment
-	message   *strings.Builder // the error under way
-	minRwd    bool             // the last line was the warning that goes on
-	exception string           // the last stack trace's first line
-	stack     bool
-	heap      bool
-	broken    map[string]*result.Failure // by model constants: why their state space could not be built
+	// separated says that a line of dashes followed the last heading. A
+	// heading without such a line is internal to PRISM: the digital clocks translation
+	// checks its own property below the user's heading.
+	separated        bool
+	begun            bool // a heading was seen
+	inHead           bool // directly below a heading
+	last             int  // the last property that ended in this section; -1 if there is none
+	listing          bool // in the list "N properties:"
+	results          *experiment
+	message          *strings.Builder // the current error message
+	warningContinues bool             // the last line was a warning that has a second line
+	exception        string           // the first line of the last stack trace
+	stack            bool
+	heap             bool
+	broken           map[string]*result.Failure // by model constants: why their state space could not be built
 }
 
-// experiment is the list "Results:" of a simulation over several valuations.
+// experiment is the list "Results:" of a simulation for several valuations.
 type experiment struct {
-	head  Property // what all share
+	head  Property // the common data of all valuations
 	first int      // index of the first
 }
 
-func (m *prismMachine) line(s string, cut bool) {
-	if m.message != nil && m.continued(s) {
+func (m *prismParser) line(s string, cut bool) {
+	if m.message != nil && m.continueMessage(s) {
 		return
 	}
 	if isSeparator(s) {
@@ -57,14 +57,14 @@ func (m *prismMachine) line(s string, cut bool) {
 	if m.listing && m.listed(s) {
 		return
 	}
-	if m.inHead && m.head(s) {
+	if m.inHead && m.constantsLine(s) {
 		return
 	}
 	key, rest, colon := strings.Cut(s, ":")
-	if colon && m.keyed(key, strings.TrimLeft(rest, " "), s, cut) {
+	if colon && m.keyLine(key, strings.TrimLeft(rest, " "), s, cut) {
 		return
 	}
-	m.sentence(s)
+	m.otherLine(s)
 }
 
 // isSeparator recognises the line of 69 dashes between sections; older
@@ -73,21 +73,21 @@ func isSeparator(s string) bool {
 	return len(s) >= 20 && strings.Trim(s, "-") == ""
 }
 
-// section ends what the last section left open.
-func (m *prismMachine) section() {
+// section ends the lists that the previous section left open.
+func (m *prismParser) section() {
 	m.endResults()
 	m.separated, m.inHead, m.listing = true, false, false
 }
 
-// keyed reads the lines of the form "Key: rest", and reports whether s was one.
-func (m *prismMachine) keyed(key, rest, s string, cut bool) bool {
+// keyLine parses a line of the form "Key: rest", and reports whether s was one.
+func (m *prismParser) keyLine(key, rest, s string, cut bool) bool {
 	switch key {
 	case "Version":
 		if m.phase == starting && m.log.Version == "" {
 			m.log.Version = clip(rest, 80)
 		}
 	case "Command line":
-		if m.log.Command == "" && m.spend(len(rest)) {
+		if m.log.Command == "" && m.reserve(len(rest)) {
 			m.log.Command = strings.TrimPrefix(rest, "prism ")
 		}
 	case "Model checking":
@@ -102,7 +102,7 @@ func (m *prismMachine) keyed(key, rest, s string, cut bool) bool {
 	case "Warning":
 		m.warning(rest)
 	case "Testing result":
-		if i := max(m.open, m.last); i >= 0 && m.spend(len(rest)) {
+		if i := max(m.open, m.last); i >= 0 && m.reserve(len(rest)) {
 			m.log.Properties[i].Testing = clip(rest, maxText)
 		}
 	case "Results":
@@ -111,7 +111,7 @@ func (m *prismMachine) keyed(key, rest, s string, cut bool) bool {
 		m.model(key, rest)
 	case "Time for model construction":
 		if b := m.build(); b != nil {
-			b.Seconds = decimal(rest)
+			b.Seconds = leadingDecimal(rest)
 		}
 	case "States", "Transitions", "Choices":
 		m.size(key, rest)
@@ -121,8 +121,8 @@ func (m *prismMachine) keyed(key, rest, s string, cut bool) bool {
 	return true
 }
 
-// detail reads what is said below a heading.
-func (m *prismMachine) detail(key, rest string) bool {
+// detail parses the lines below a heading.
+func (m *prismParser) detail(key, rest string) bool {
 	p := m.current()
 	if p == nil {
 		return m.reachability(key, rest)
@@ -131,7 +131,7 @@ func (m *prismMachine) detail(key, rest string) bool {
 	case "Engine":
 		p.Engine = strings.ToLower(clip(rest, 80))
 	case "Time for model checking":
-		p.Seconds = decimal(rest)
+		p.Seconds = leadingDecimal(rest)
 	case "Simulation method", "Simulation method parameters", "Simulation parameters", "Sampling complete", "Path length statistics":
 		if p.Simulation == nil {
 			return false
@@ -143,25 +143,25 @@ func (m *prismMachine) detail(key, rest string) bool {
 	return true
 }
 
-func (m *prismMachine) simulation(p *Property, key, rest string) {
+func (m *prismParser) simulation(p *Property, key, rest string) {
 	s := p.Simulation
 	switch key {
 	case "Simulation method":
 		s.Method, _, _ = strings.Cut(clip(rest, 80), " ")
 	case "Simulation method parameters":
-		if m.spend(len(rest)) {
-			s.Parameters = constants(clip(rest, maxText))
+		if m.reserve(len(rest)) {
+			s.Parameters = parseConstants(clip(rest, maxText))
 		}
 	case "Simulation parameters":
 		if n, ok := strings.CutPrefix(rest, "max path length="); ok {
-			s.MaxPath = count(n)
+			s.MaxPath = leadingCount(n)
 		}
 	case "Sampling complete":
-		s.Samples = count(rest)
+		s.Samples = leadingCount(rest)
 		if t, ok := between(rest, " in ", " seconds"); ok {
-			s.Seconds = decimal(t)
+			s.Seconds = leadingDecimal(t)
 		}
-		m.place(progress.Percent, 100, 100)
+		m.reportProgress(progress.Percent, 100, 100)
 	case "Path length statistics":
 		s.Steps = pathLengths(rest)
 	}
@@ -175,43 +175,42 @@ func pathLengths(s string) *result.Steps {
 	if !ok1 || !ok2 || !ok3 {
 		return nil
 	}
-	return &result.Steps{Min: count(low), Max: count(high), Mean: decimal(mean)}
+	return &result.Steps{Min: leadingCount(low), Max: leadingCount(high), Mean: leadingDecimal(mean)}
 }
 
-// reachability reads the symbolic engine's line.
-func (m *prismMachine) reachability(key, rest string) bool {
+// reachability parses the symbolic engine's line.
+func (m *prismParser) reachability(key, rest string) bool {
 	b := m.build()
 	if key != "Reachability (BFS)" || b == nil {
 		return false
 	}
-	b.Iterations = count(rest)
+	b.Iterations = leadingCount(rest)
 	return true
 }
 
-// iteration reads "Jacobi: 12 iterations in 0.00 seconds (…)". The graph
-// algorithms before the numbers print the same line; they are left out.
-func (m *prismMachine) iteration(key, rest string) bool {
-	n := count(rest)
+// iteration parses "Jacobi: 12 iterations in 0.00 seconds (…)". It ignores the graph algorithms, which print the same line.
+func (m *prismParser) iteration(key, rest string) bool {
+	n := leadingCount(rest)
 	if n == 0 || !strings.Contains(rest, " iterations in ") || strings.HasPrefix(key, "Prob") || strings.HasPrefix(key, "CTL") {
 		return false
 	}
-	m.iterated(key, n)
+	m.recordIteration(key, n)
 	return true
 }
 
 var tookIterations = regexp.MustCompile(`^(.{1,200}) took ([0-9]{1,18}) iter(?:ation)?s\b`)
 
-// sentence reads the lines that have no key.
-func (m *prismMachine) sentence(s string) {
+// otherLine parses the lines without a key.
+func (m *prismParser) otherLine(s string) {
 	switch {
 	case s == "":
 		m.endResults()
-		m.minRwd = false
+		m.warningContinues = false
 		return
-	case strings.Contains(s, "java.lang.OutOfMemoryError"): // at the end of a line under way, if both streams are one
+	case strings.Contains(s, "java.lang.OutOfMemoryError"): // can be at the end of another line if both streams are merged
 		m.heap = true
-	case m.minRwd && strings.HasPrefix(s, "Your minimum rewards"):
-		m.goOn(s)
+	case m.warningContinues && strings.HasPrefix(s, "Your minimum rewards"):
+		m.continueWarning(s)
 	case strings.HasPrefix(s, "Parsing "):
 		m.parsing(s)
 	case strings.HasPrefix(s, "Building model"):
@@ -219,30 +218,30 @@ func (m *prismMachine) sentence(s string) {
 	case strings.HasPrefix(s, "Computing reachable"):
 		m.unfinished([]byte(strings.TrimSuffix(s, " states") + " "))
 	case strings.HasPrefix(s, "Starting iterations"):
-		m.place(progress.Iterations, 0, 0)
+		m.reportProgress(progress.Iterations, 0, 0)
 	case strings.HasPrefix(s, "CUDD internal error"):
 		m.exception = "CUDD internal error"
 	case strings.HasPrefix(s, "java.lang.StackOverflowError"):
 		m.stack = true
 	case strings.Contains(s, " took "):
 		if g := tookIterations.FindStringSubmatch(s); g != nil && !strings.HasPrefix(s, "Prob") {
-			m.iterated(g[1], count(g[2]))
+			m.recordIteration(g[1], leadingCount(g[2]))
 		}
 	}
-	m.thrown(s)
+	m.recordException(s)
 }
 
 var exceptionLine = regexp.MustCompile(`^[a-z]\w*(\.\w+)+(Exception|Error)\b`)
 
-// thrown remembers the first line of a stack trace.
-func (m *prismMachine) thrown(s string) {
+// recordException records the first line of a stack trace.
+func (m *prismParser) recordException(s string) {
 	if len(s) < maxText && exceptionLine.MatchString(s) {
 		m.exception = s
 	}
 }
 
 // parsing reads "Parsing PRISM model file "m.nm"..."; before 4.10.2 it was "Parsing model file".
-func (m *prismMachine) parsing(s string) {
+func (m *prismParser) parsing(s string) {
 	file, ok := between(s, `file "`, `"...`)
 	switch {
 	case m.phase > parsingProperties || !ok:
@@ -254,8 +253,8 @@ func (m *prismMachine) parsing(s string) {
 	}
 }
 
-// model reads what is said of the model before the first state space.
-func (m *prismMachine) model(key, rest string) {
+// model parses the information about the model before the first state space.
+func (m *prismParser) model(key, rest string) {
 	t := &m.log.Model
 	if key == "Type" {
 		m.typed = true
@@ -265,7 +264,7 @@ func (m *prismMachine) model(key, rest string) {
 		}
 		return
 	}
-	if m.begun || len(m.log.Builds) > 0 || !m.spend(2*len(rest)) {
+	if m.begun || len(m.log.Builds) > 0 || !m.reserve(2*len(rest)) {
 		return
 	}
 	switch key {
@@ -283,8 +282,8 @@ func (m *prismMachine) model(key, rest string) {
 }
 
 // beginBuild reads "Building model (engine:explicit)...".
-func (m *prismMachine) beginBuild(s string) {
-	if !m.typed || !m.spend(recordCost) {
+func (m *prismParser) beginBuild(s string) {
+	if !m.typed || !m.reserve(recordCost) {
 		return
 	}
 	engine, _ := between(s, "(engine:", ")")
@@ -293,11 +292,11 @@ func (m *prismMachine) beginBuild(s string) {
 		p.Engine = clip(engine, 80)
 	}
 	m.phase, m.inHead = building, true
-	m.place(progress.States, 0, 0)
+	m.reportProgress(progress.States, 0, 0)
 }
 
 // size reads the counts of the state space.
-func (m *prismMachine) size(key, rest string) {
+func (m *prismParser) size(key, rest string) {
 	b := m.build()
 	if b == nil {
 		return
@@ -308,10 +307,10 @@ func (m *prismMachine) size(key, rest string) {
 		}
 		b.done, m.phase = true, running
 		if initial, ok := between(rest, "(", " initial"); ok {
-			b.Initial = count(initial)
+			b.Initial = leadingCount(initial)
 		}
 	}
-	n, ok := whole(rest)
+	n, ok := parseCount(rest)
 	if !ok {
 		m.warn(&b.Warnings, key+": "+clip(rest, 80)+": more than are counted")
 		return
@@ -327,13 +326,13 @@ func (m *prismMachine) size(key, rest string) {
 }
 
 // heading begins a property.
-func (m *prismMachine) heading(s string, cut bool, sim *Simulation) {
+func (m *prismParser) heading(s string, cut bool, sim *Simulation) {
 	if !m.typed || m.open >= 0 && !m.separated {
 		return
 	}
-	m.leave()
+	m.closeWithoutResult()
 	m.phase = running
-	name, text := named(s)
+	name, text := splitName(s)
 	if sim != nil { // simulation echoes the text alone
 		text, name = s, m.nameOf(s)
 	}
@@ -345,7 +344,7 @@ func (m *prismMachine) heading(s string, cut bool, sim *Simulation) {
 }
 
 // nameOf returns the name of the only listed property with this text.
-func (m *prismMachine) nameOf(text string) string {
+func (m *prismParser) nameOf(text string) string {
 	name, found := "", 0
 	for _, l := range m.log.Listed {
 		if l.Text == text {
@@ -359,34 +358,34 @@ func (m *prismMachine) nameOf(text string) string {
 	return name
 }
 
-// leave ends a property that got neither result nor error.
-func (m *prismMachine) leave() {
+// closeWithoutResult ends a property that got neither result nor error.
+func (m *prismParser) closeWithoutResult() {
 	if p := m.current(); p != nil {
 		p.Err = &result.Failure{Class: result.Other, Message: "PRISM printed no result"}
 	}
 	m.open, m.last = -1, -1
 }
 
-// head reads the constants directly below a heading or the line that begins a
-// construction, and reports whether s was such a line.
-func (m *prismMachine) head(s string) bool {
+// constantsLine parses the constants directly below a heading or below the first line of a construction. It reports whether s was
+// such a line.
+func (m *prismParser) constantsLine(s string) bool {
 	text, ok := strings.CutPrefix(s, "Model constants: ")
 	if ok && m.phase == building {
-		if b := m.build(); m.spend(2 * len(text)) {
-			b.Constants, b.constantsText = constants(text), text
+		if b := m.build(); m.reserve(2 * len(text)) {
+			b.Constants, b.constantsText = parseConstants(text), text
 		}
 		return true
 	}
 	p := m.current()
 	if ok {
-		if p != nil && m.spend(2*len(text)) {
-			p.Model, p.modelText = constants(text), text
+		if p != nil && m.reserve(2*len(text)) {
+			p.Model, p.modelText = parseConstants(text), text
 		}
 		return true
 	}
 	if text, ok = strings.CutPrefix(s, "Property constants: "); ok {
-		if p != nil && m.spend(2*len(text)) {
-			p.Constants, p.constantsText = constants(text), text
+		if p != nil && m.reserve(2*len(text)) {
+			p.Constants, p.constantsText = parseConstants(text), text
 		}
 		return true
 	}
@@ -397,14 +396,14 @@ func (m *prismMachine) head(s string) bool {
 var listedLine = regexp.MustCompile(`^\([0-9]+\) `)
 
 // listed reads a line of the list of properties, and reports whether s was one.
-func (m *prismMachine) listed(s string) bool {
+func (m *prismParser) listed(s string) bool {
 	n := listedLine.FindString(s)
 	if n == "" {
 		m.listing = false
 		return false
 	}
-	if m.spend(len(s)) {
-		name, text := named(s[len(n):])
+	if m.reserve(len(s)) {
+		name, text := splitName(s[len(n):])
 		m.log.Listed = append(m.log.Listed, Listed{name, text})
 	}
 	return true
@@ -416,7 +415,7 @@ var countForm = regexp.MustCompile(`^[0-9]+ propert(y|ies)$`)
 
 // resultLine reads the result of the open property. It also recognises the
 // line that begins the list of properties.
-func (m *prismMachine) resultLine(s string, cut bool) bool {
+func (m *prismParser) resultLine(s string, cut bool) bool {
 	if !strings.HasPrefix(s, "Result") {
 		if key, rest, _ := strings.Cut(s, ":"); rest == "" && !m.begun && m.typed && len(m.log.Listed) == 0 && countForm.MatchString(key) {
 			m.listing, m.phase = true, running
@@ -432,11 +431,11 @@ func (m *prismMachine) resultLine(s string, cut bool) bool {
 		p := m.current()
 		p.Heading = g[1]
 		m.answer(p, g[2], cut)
-		m.done()
+		m.closeProperty()
 	case m.last >= 0 && !m.separated:
 		p := &m.log.Properties[m.last]
 		if p.ValueText != g[2] {
-			m.void(p)
+			m.withdraw(p)
 		}
 	default:
 		m.warn(&m.log.Warnings, "a result that belongs to no property: "+clip(g[2], 200))
@@ -444,14 +443,14 @@ func (m *prismMachine) resultLine(s string, cut bool) bool {
 	return true
 }
 
-// void takes back a value that a second one contradicts.
-func (m *prismMachine) void(p *Property) {
+// withdraw removes a value that a second one contradicts.
+func (m *prismParser) withdraw(p *Property) {
 	p.Value, p.Bound, p.HalfWidth, p.Accuracy, p.Confidence = result.Value{}, nil, nil, result.Unknown, 0
 	p.Err = &result.Failure{Class: result.Other, Message: "PRISM printed two results"}
 }
 
-// done closes the open property, and says which state space it was checked on.
-func (m *prismMachine) done() {
+// closeProperty closes the current property and records the state space that it was checked on.
+func (m *prismParser) closeProperty() {
 	p := m.current()
 	if b := m.build(); p.Simulation == nil && b != nil && b.done && b.constantsText == p.modelText {
 		p.Build = len(m.log.Builds) - 1
@@ -462,24 +461,24 @@ func (m *prismMachine) done() {
 	m.last, m.open = m.open, -1
 }
 
-// answer puts what a result line says into the property.
-func (m *prismMachine) answer(p *Property, s string, cut bool) {
+// answer parses a result line and assigns its content to the property.
+func (m *prismParser) answer(p *Property, s string, cut bool) {
 	if cut {
 		p.Err = &result.Failure{Class: result.Unsupported, Message: fmt.Sprintf("the result is on a line of more than %d bytes", m.opts.MaxLine)}
 		return
 	}
-	if !m.spend(4 * len(s)) {
+	if !m.reserve(4 * len(s)) {
 		return
 	}
 	a, err := prismAnswer(s)
-	put(p, a, err)
+	setAnswer(p, a, err)
 	for _, r := range a.remarks {
 		m.warn(&p.Warnings, "PRISM remarks on the result: "+r)
 	}
 }
 
-// put moves an answer into the property.
-func put(p *Property, a answer, err error) {
+// setAnswer assigns an answer to the property.
+func setAnswer(p *Property, a answer, err error) {
 	p.ValueText = a.text
 	if err != nil {
 		p.Err = &result.Failure{Class: result.Unsupported, Message: err.Error()}
@@ -488,9 +487,8 @@ func put(p *Property, a answer, err error) {
 	p.Value, p.Accuracy, p.Bound, p.HalfWidth, p.Confidence = a.value, a.accuracy, a.bound, a.halfWidth, a.confidence
 }
 
-// beginResults starts the list of an experiment. The property under way becomes
-// one for each of its lines.
-func (m *prismMachine) beginResults() {
+// beginResults starts the list of an experiment. The current property is replaced by one property for each line.
+func (m *prismParser) beginResults() {
 	p := m.current()
 	if p == nil || p.Simulation == nil {
 		return
@@ -501,14 +499,14 @@ func (m *prismMachine) beginResults() {
 }
 
 // valuation reads "k=1 : 0.4 (+/- …)", and reports whether s was such a line.
-func (m *prismMachine) valuation(s string, cut bool) bool {
+func (m *prismParser) valuation(s string, cut bool) bool {
 	at, rest, ok := strings.Cut(s, " : ")
-	if !ok || !m.spend(recordCost+4*len(s)) {
+	if !ok || !m.reserve(recordCost+4*len(s)) {
 		return false
 	}
 	p := m.results.head
 	sim := *p.Simulation
-	p.Simulation, p.Warnings, p.Constants, p.constantsText = &sim, slices.Clone(p.Warnings), constants(at), at
+	p.Simulation, p.Warnings, p.Constants, p.constantsText = &sim, slices.Clone(p.Warnings), parseConstants(at), at
 	if msg, failed := strings.CutPrefix(rest, "Error: "); failed {
 		p.Err = m.failure(strings.TrimSuffix(msg, "."))
 	} else {
@@ -518,8 +516,8 @@ func (m *prismMachine) valuation(s string, cut bool) bool {
 	return true
 }
 
-// endResults ends the list. If it held nothing, the experiment stays as it was.
-func (m *prismMachine) endResults() {
+// endResults ends the list. If it was empty, the current property stays.
+func (m *prismParser) endResults() {
 	if m.results == nil {
 		return
 	}
@@ -527,13 +525,13 @@ func (m *prismMachine) endResults() {
 		m.log.Properties = append(m.log.Properties, m.results.head)
 		m.open = m.results.first
 	} else {
-		m.last = -1 // a further result would not be of this property
+		m.last = -1 // a further result would not belong to this property
 	}
 	m.results = nil
 }
 
-// unfinished reads progress from the line under way.
-func (m *prismMachine) unfinished(b []byte) {
+// unfinished reads progress from an incomplete line.
+func (m *prismParser) unfinished(b []byte) {
 	tail := b[max(0, len(b)-32):]
 	end := bytes.LastIndexByte(tail, ' ')
 	if end < 0 || m.opts.Progress == nil {
@@ -542,12 +540,12 @@ func (m *prismMachine) unfinished(b []byte) {
 	token := tail[bytes.LastIndexByte(tail[:end], ' ')+1 : end]
 	switch {
 	case bytes.HasPrefix(b, []byte("Sampling progress: [")):
-		if n := count(string(token)); n > 0 && bytes.HasSuffix(token, []byte("%")) {
-			m.place(progress.Percent, n, 100)
+		if n := leadingCount(string(token)); n > 0 && bytes.HasSuffix(token, []byte("%")) {
+			m.reportProgress(progress.Percent, n, 100)
 		}
 	case bytes.HasPrefix(b, []byte("Computing reachable")):
-		if n := count(string(token)); n > 0 {
-			m.place(progress.States, n, 0)
+		if n := leadingCount(string(token)); n > 0 {
+			m.reportProgress(progress.States, n, 0)
 		}
 	}
 }

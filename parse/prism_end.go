@@ -9,12 +9,11 @@ import (
 	"tilecheck/result"
 )
 
-// finish closes what is open, says why the run ended before its time, and adds
-// the properties that were listed and never begun.
-func (m *prismMachine) finish(end End, tail string, facts *stderrFacts) {
+// finish closes everything that is open, determines why the run ended early, and adds the properties that were listed but never started.
+func (m *prismParser) finish(end End, tail string, facts *stderrFacts) {
 	if rest, ok := strings.CutPrefix(tail, "Error: "); ok && m.message == nil && m.typed {
 		m.endResults()
-		m.fail(strings.TrimSuffix(rest, "."))
+		m.recordFailure(strings.TrimSuffix(rest, "."))
 		tail = ""
 	}
 	m.endMessage()
@@ -37,7 +36,7 @@ func (m *prismMachine) finish(end End, tail string, facts *stderrFacts) {
 }
 
 // conclude sets Log.Err.
-func (m *prismMachine) conclude(end End, tail string, facts *stderrFacts) {
+func (m *prismParser) conclude(end End, tail string, facts *stderrFacts) {
 	switch cause := ending(end, facts); {
 	case m.log.Err != nil:
 	case cause != nil:
@@ -56,8 +55,8 @@ func (m *prismMachine) conclude(end End, tail string, facts *stderrFacts) {
 	}
 }
 
-// cut is the failure of a property that was under way at the end.
-func (m *prismMachine) cut() *result.Failure {
+// cut returns the failure of a property that was being checked at the end.
+func (m *prismParser) cut() *result.Failure {
 	if m.log.Err == nil {
 		return &result.Failure{Class: result.Truncated, Message: "the output ends before the result"}
 	}
@@ -65,9 +64,9 @@ func (m *prismMachine) cut() *result.Failure {
 	return &f
 }
 
-// absent adds a property for every one that was listed, asked for, and not
-// begun under a valuation of the model's constants that the log names.
-func (m *prismMachine) absent() {
+// absent adds a property for every property that was listed and selected, but not started under a valuation of the model's constants
+// that the log names.
+func (m *prismParser) absent() {
 	begun, valuations := m.begunUnder()
 	if len(valuations)*len(m.log.Listed) > maxAbsent {
 		m.warn(&m.log.Warnings, "too many properties and valuations to say which were not begun")
@@ -81,7 +80,7 @@ func (m *prismMachine) absent() {
 			if listed[l.Text] <= begun[[2]string{v.modelText, l.Text}] || !asked(i) {
 				continue
 			}
-			if !m.spend(recordCost + len(l.Text)) {
+			if !m.reserve(recordCost + len(l.Text)) {
 				return
 			}
 			m.log.Properties = append(m.log.Properties, Property{
@@ -92,10 +91,9 @@ func (m *prismMachine) absent() {
 	}
 }
 
-// begunUnder returns how often a text was begun under each valuation of the
-// model's constants, and one property of each such valuation. Of several
-// valuations of the property's own constants the most frequent one counts.
-func (m *prismMachine) begunUnder() (begun map[[2]string]int, valuations []Property) {
+// begunUnder returns how often a text was started under each valuation of the model's constants, and one property for each such
+// valuation. If the property has constants of its own, the most frequent of their valuations counts.
+func (m *prismParser) begunUnder() (begun map[[2]string]int, valuations []Property) {
 	begun = make(map[[2]string]int)
 	each := make(map[[3]string]int)
 	known := make(map[string]bool)
@@ -115,8 +113,8 @@ func (m *prismMachine) begunUnder() (begun map[[2]string]int, valuations []Prope
 	return begun, valuations
 }
 
-// notBegun says why a property that was listed has no heading.
-func (m *prismMachine) notBegun(constants string) *result.Failure {
+// notBegun returns the reason why a listed property has no heading.
+func (m *prismParser) notBegun(constants string) *result.Failure {
 	if f := m.broken[constants]; f != nil {
 		g := *f
 		g.Message = "not begun: the state space could not be built: " + f.Message
@@ -133,10 +131,9 @@ func (m *prismMachine) notBegun(constants string) *result.Failure {
 	return &result.Failure{Class: result.Truncated, Message: "not begun: the output ends before this property"}
 }
 
-// unnamed is the failure of a property whose options PRISM refused before it
-// named the property: all errors of the run that belong to none, since which
-// of them is this property's is not said.
-func (m *prismMachine) unnamed() *result.Failure {
+// unnamed returns the failure of a property whose options PRISM refused before it named the property. It combines all errors that
+// belong to no property, because PRISM does not say which one is about this property.
+func (m *prismParser) unnamed() *result.Failure {
 	var messages []string
 	f := &result.Failure{Class: m.log.Failures[0].Class}
 	for _, g := range m.log.Failures {
@@ -151,10 +148,9 @@ func (m *prismMachine) unnamed() *result.Failure {
 	return f
 }
 
-// asked tells which of the listed properties the command line selects with
-// -property (-prop): a list of names and 1-based numbers. A selection that is
-// not understood selects all.
-func (m *prismMachine) asked() func(i int) bool {
+// asked returns which of the listed properties the command line selects with -property (-prop), a list of names and numbers from 1.
+// A selection that cannot be parsed selects all.
+func (m *prismParser) asked() func(i int) bool {
 	args := words(m.log.Command)
 	all := func(int) bool { return true }
 	for i, a := range args {

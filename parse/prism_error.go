@@ -6,12 +6,12 @@ import (
 	"tilecheck/result"
 )
 
-// warning files a warning with its property, its state space or the run.
-func (m *prismMachine) warning(text string) {
-	m.minRwd = strings.HasPrefix(text, "PRISM hasn't checked for zero-reward loops")
+// warning adds a warning to its property, its state space or the run.
+func (m *prismParser) warning(text string) {
+	m.warningContinues = strings.HasPrefix(text, "PRISM hasn't checked for zero-reward loops")
 	b := m.build()
 	if n, ok := strings.CutPrefix(text, "Deadlocks detected and fixed in "); ok && b != nil {
-		b.Deadlocks = count(n)
+		b.Deadlocks = leadingCount(n)
 		m.warn(&b.Warnings, text)
 		return
 	}
@@ -22,25 +22,24 @@ func (m *prismMachine) warning(text string) {
 	m.warn(m.warnings(), text)
 }
 
-func (m *prismMachine) warnings() *[]string {
+func (m *prismParser) warnings() *[]string {
 	if p := m.current(); p != nil {
 		return &p.Warnings
 	}
 	return &m.log.Warnings
 }
 
-// goOn appends the second line of a warning.
-func (m *prismMachine) goOn(s string) {
+// continueWarning appends the second line of a warning.
+func (m *prismParser) continueWarning(s string) {
 	if list := *m.warnings(); len(list) > 0 {
 		list[len(list)-1] += " " + s
 	}
-	m.minRwd = false
+	m.warningContinues = false
 }
 
-// continued adds a line to the error under way, and reports whether it was
-// part of it. A message ends at a blank line; those of the native code and of
-// CUDD have several lines.
-func (m *prismMachine) continued(s string) bool {
+// continueMessage adds a line to the current error message, and reports whether it belongs to it. A message ends at a blank line;
+// messages of native code and of CUDD have several lines.
+func (m *prismParser) continueMessage(s string) bool {
 	if s == "" || isSeparator(s) || m.message.Len() > maxText || strings.HasPrefix(s, "Testing result:") {
 		m.endMessage()
 		return false
@@ -50,17 +49,17 @@ func (m *prismMachine) continued(s string) bool {
 	return true
 }
 
-func (m *prismMachine) endMessage() {
+func (m *prismParser) endMessage() {
 	if m.message == nil {
 		return
 	}
 	text := m.message.String()
 	m.message = nil
-	m.fail(strings.TrimSuffix(text, "."))
+	m.recordFailure(strings.TrimSuffix(text, "."))
 }
 
-// failure makes a failure of an error message.
-func (m *prismMachine) failure(msg string) *result.Failure {
+// failure converts an error message to a failure.
+func (m *prismParser) failure(msg string) *result.Failure {
 	f := &result.Failure{Class: prismClass(msg, m.phase), Message: clip(msg, maxText), Pos: position(msg)}
 	if m.exception != "" && strings.HasPrefix(msg, "Caught unhandled exception") {
 		f.Message = "unhandled exception: " + m.exception
@@ -69,7 +68,7 @@ func (m *prismMachine) failure(msg string) *result.Failure {
 		}
 	}
 	switch {
-	case f.Class == result.Timeout || f.Class == result.CUDD: // not the fault of a file
+	case f.Class == result.Timeout || f.Class == result.CUDD: // no file is to blame
 	case m.phase == parsingModel, m.phase == building:
 		f.File = m.log.Model.File
 	case m.phase == parsingProperties:
@@ -78,23 +77,23 @@ func (m *prismMachine) failure(msg string) *result.Failure {
 	return f
 }
 
-// fail files an error with the property it ends, or the run.
-func (m *prismMachine) fail(msg string) {
+// recordFailure adds an error to the property that it ends, or to the run.
+func (m *prismParser) recordFailure(msg string) {
 	f := m.failure(msg)
 	p := m.current()
 	switch {
-	case f.Class == result.Timeout: // from a thread of its own: a result may still follow
+	case f.Class == result.Timeout: // another thread prints it: a result may still follow
 		m.log.Err = f
 		return
 	case strings.HasPrefix(msg, "Testing failed"):
 		m.log.Failures = append(m.log.Failures, f)
 		return
-	case p == nil && len(m.log.Failures) < maxWarnings && m.spend(len(msg)):
+	case p == nil && len(m.log.Failures) < maxWarnings && m.reserve(len(msg)):
 		m.log.Failures = append(m.log.Failures, f)
 	case p != nil:
 		p.Err = f
 		if m.phase == building || strings.HasPrefix(msg, "Model contains") {
-			m.breaks(p.modelText, f)
+			m.recordBroken(p.modelText, f)
 		}
 		m.last, m.open = m.open, -1
 	}
@@ -104,9 +103,9 @@ func (m *prismMachine) fail(msg string) {
 	m.phase = min(m.phase, running)
 }
 
-// breaks remembers that the model has no state space under these constants:
-// PRISM goes on to the next ones without a word on the other properties.
-func (m *prismMachine) breaks(constants string, f *result.Failure) {
+// recordBroken records that the state space for these constants could not be built. PRISM then silently skips the other
+// properties.
+func (m *prismParser) recordBroken(constants string, f *result.Failure) {
 	if m.broken == nil {
 		m.broken = make(map[string]*result.Failure)
 	}

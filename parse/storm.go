@@ -13,30 +13,28 @@ import (
 	"tilecheck/result"
 )
 
-// stormMachine understands the output of the storm binary, versions 1.12.0 and
-// 1.14.0, whose log messages go to standard output with everything else.
-type stormMachine struct {
+// stormParser parses the output of the storm binary, versions 1.12.0 and 1.14.0. Log messages go to standard output, too.
+type stormParser struct {
 	*recorder
-	switches stormOptions
-	checked  bool // the input was parsed: errors before are the model's
-	inModel  bool // between the lines of dashes that describe the model
-	inLabel  bool // in the list of labels
-	// firstError is the first error since the last heading: later ones repeat it in other words.
+	switches    stormOptions
+	inputParsed bool // errors before that are errors of the model
+	inModel     bool // between the lines of dashes that describe the model
+	inLabel     bool // in the list of labels
+	// firstError is the first error since the last heading; later errors repeat it.
 	firstError string
 	fatal      *result.Failure
-	done       bool // the property under way has its result
+	hasResult  bool // the current property has its result
 }
 
-// stormOptions are the switches that decide what a number means. Storm does not
-// print the accuracy of a result.
+// stormOptions are the switches that determine the meaning of a number, since Storm does not print the accuracy of a result.
 type stormOptions struct {
 	exact, sound, absolute, timed bool
-	// partly says that a precision was given for one module only: then it is not
-	// known which one holds.
-	partly    bool
-	precision float64
-	multi     float64 // the precision of multi-objective queries, which is one of its own
-	file      string  // of the model
+	// unclearPrecision says that a precision was given for one module only, so it is not
+	// known which precision applies.
+	unclearPrecision bool
+	precision        float64
+	multi            float64 // the separate precision of multi-objective queries
+	file             string  // of the model
 }
 
 func readStormOptions(command string) stormOptions {
@@ -58,7 +56,7 @@ func readStormOptions(command string) stormOptions {
 			o.timed = true
 		case "--precision", "-eps", "--general:precision":
 			p, err := strconv.ParseFloat(next, 64)
-			o.precision, o.partly = p, o.partly || err != nil || !(p > 0 && p < 1)
+			o.precision, o.unclearPrecision = p, o.unclearPrecision || err != nil || !(p > 0 && p < 1)
 		case "--multiobjective:precision":
 			p, err := strconv.ParseFloat(next, 64)
 			if o.multi = p; err != nil || !(p > 0) {
@@ -67,17 +65,16 @@ func readStormOptions(command string) stormOptions {
 		case "--prism", "--jani", "--io:prism", "--explicit-drn":
 			o.file = clip(next, maxText)
 		default:
-			o.partly = o.partly || strings.HasPrefix(a, "--") && strings.HasSuffix(a, ":precision")
+			o.unclearPrecision = o.unclearPrecision || strings.HasPrefix(a, "--") && strings.HasSuffix(a, ":precision")
 		}
 	}
 	return o
 }
 
-// bound is the interval that a sound method promises around a number, widened
-// by what Storm rounds away when it prints.
+// bound returns the interval that a sound method guarantees around a number, widened by the rounding error of Storm's printing.
 func (o stormOptions) bound(v result.Value) *result.Interval {
 	x := v.Num
-	if v.Kind != result.Number || o.partly || math.IsNaN(x) || math.IsInf(x, 0) {
+	if v.Kind != result.Number || o.unclearPrecision || math.IsNaN(x) || math.IsInf(x, 0) {
 		return nil
 	}
 	d := o.precision
@@ -88,7 +85,7 @@ func (o stormOptions) bound(v result.Value) *result.Interval {
 		digits := max(10, math.Ceil(-math.Log10(o.precision))+4)
 		d += math.Pow(10, math.Floor(math.Log10(math.Abs(x)))-digits+1)
 	}
-	return around(x, d)
+	return intervalAround(x, d)
 }
 
 var (
@@ -101,7 +98,7 @@ var (
 	stormExplored = regexp.MustCompile(`^Explored ([0-9]{1,18}) states in `)
 )
 
-func (m *stormMachine) line(s string, cut bool) {
+func (m *stormParser) line(s string, cut bool) {
 	if strings.Trim(s, "- ") == "" && strings.HasPrefix(s, "----") {
 		m.inModel, m.inLabel = !m.inModel, false
 		return
@@ -117,11 +114,11 @@ func (m *stormMachine) line(s string, cut bool) {
 	case strings.HasPrefix(s, "ERROR"), strings.HasPrefix(s, " WARN"), strings.HasPrefix(s, "WARN"):
 		m.message(s)
 	default:
-		m.other(s)
+		m.otherLine(s)
 	}
 }
 
-func (m *stormMachine) other(s string) {
+func (m *stormParser) otherLine(s string) {
 	key, rest, ok := strings.Cut(s, ":")
 	rest = strings.TrimLeft(rest, " \t")
 	if ok && (m.preamble(key, rest) || m.inModel && m.size(key, rest)) {
@@ -134,24 +131,24 @@ func (m *stormMachine) other(s string) {
 	m.progressLine(s)
 }
 
-func (m *stormMachine) preamble(key, rest string) bool {
+func (m *stormParser) preamble(key, rest string) bool {
 	switch key {
 	case "Command line arguments":
-		if m.log.Command == "" && m.spend(len(rest)) {
+		if m.log.Command == "" && m.reserve(len(rest)) {
 			m.log.Command = rest
 			m.switches = readStormOptions(rest)
 			m.log.Model.File = m.switches.file
 		}
 	case "Time for model input parsing":
-		m.checked = true
-		m.place(progress.States, 0, 0)
+		m.inputParsed = true
+		m.reportProgress(progress.States, 0, 0)
 	case "Time for model construction":
-		if m.spend(recordCost) {
-			m.log.Builds = append(m.log.Builds, Build{Seconds: decimal(rest)})
+		if m.reserve(recordCost) {
+			m.log.Builds = append(m.log.Builds, Build{Seconds: leadingDecimal(rest)})
 		}
 	case "Time for model checking":
 		if i := len(m.log.Properties) - 1; i >= 0 {
-			m.log.Properties[i].Seconds = decimal(rest)
+			m.log.Properties[i].Seconds = leadingDecimal(rest)
 		}
 	default:
 		return false
@@ -159,11 +156,10 @@ func (m *stormMachine) preamble(key, rest string) bool {
 	return true
 }
 
-// size reads the description of the model. After a reduction it is printed
-// again: that is a further build.
-func (m *stormMachine) size(key, rest string) bool {
+// size parses the description of the model. It is printed again after a reduction, which counts as a further build.
+func (m *stormParser) size(key, rest string) bool {
 	b := m.build()
-	if key == "Model type" && m.spend(recordCost) {
+	if key == "Model type" && m.reserve(recordCost) {
 		kind, repr, _ := strings.Cut(rest, " ")
 		if b == nil || b.States > 0 {
 			m.log.Builds = append(m.log.Builds, Build{})
@@ -178,13 +174,13 @@ func (m *stormMachine) size(key, rest string) bool {
 	}
 	switch key {
 	case "States":
-		b.States = count(rest)
+		b.States = leadingCount(rest)
 	case "Transitions":
-		b.Transitions = count(rest)
+		b.Transitions = leadingCount(rest)
 	case "Choices":
-		b.Choices = count(rest)
+		b.Choices = leadingCount(rest)
 	case "Reward Models":
-		if rest != "none" && m.spend(len(rest)) {
+		if rest != "none" && m.reserve(len(rest)) {
 			m.log.Model.Rewards = splitNames(rest)
 		}
 	case "State Labels", "Labels":
@@ -203,8 +199,8 @@ func splitNames(s string) []string {
 	return out
 }
 
-// label reads a line of the list of labels, and reports whether s was one.
-func (m *stormMachine) label(s string) bool {
+// label parses a line of the list of labels, and reports whether s was one.
+func (m *stormParser) label(s string) bool {
 	name, ok := strings.CutPrefix(s, "   * ")
 	if !ok {
 		m.inLabel = false
@@ -212,7 +208,7 @@ func (m *stormMachine) label(s string) bool {
 	}
 	n := int64(-1)
 	if g := stormLabel.FindStringSubmatch(s); g != nil {
-		name, n = g[1], count(g[2])
+		name, n = g[1], leadingCount(g[2])
 	}
 	b := m.build()
 	switch {
@@ -220,34 +216,34 @@ func (m *stormMachine) label(s string) bool {
 		b.Initial = n
 	case name == "deadlock" && n >= 0:
 		b.Deadlocks = n
-	case m.spend(len(name)):
+	case m.reserve(len(name)):
 		m.log.Model.Labels = append(m.log.Model.Labels, clip(name, maxText))
 	}
 	return true
 }
 
-func (m *stormMachine) heading(s string) {
+func (m *stormParser) heading(s string) {
 	g := stormHeading.FindStringSubmatch(s)
-	if g == nil || !m.checked { // before, it is part of the echoed command line
+	if g == nil || !m.inputParsed { // before that, the line is part of the printed command line
 		return
 	}
-	m.leave()
-	m.firstError, m.done = "", false
+	m.closeWithoutResult()
+	m.firstError, m.hasResult = "", false
 	m.begin(Property{Name: g[1], Text: g[2], Build: -1})
 	if p := m.current(); p != nil && len(m.log.Builds) > 0 {
 		p.Engine = m.build().Engine
 	}
 }
 
-// leave ends a property that got neither result nor error.
-func (m *stormMachine) leave() {
+// closeWithoutResult ends a property that got neither result nor error.
+func (m *stormParser) closeWithoutResult() {
 	if p := m.current(); p != nil {
 		p.Err = &result.Failure{Class: result.Other, Message: "Storm printed no result"}
 		m.open = -1
 	}
 }
 
-func (m *stormMachine) result(s string, cut bool) {
+func (m *stormParser) result(s string, cut bool) {
 	g := stormResult.FindStringSubmatch(s)
 	p := m.current()
 	switch {
@@ -255,10 +251,10 @@ func (m *stormMachine) result(s string, cut bool) {
 		return
 	case g == nil:
 		p.ValueText = clip(s, maxText)
-		m.end(&result.Failure{Class: result.Unsupported, Message: "a result of a form that is not read: " + clip(s, 200)})
+		m.closeWithFailure(&result.Failure{Class: result.Unsupported, Message: "a result of a form that is not read: " + clip(s, 200)})
 		return
 	case p == nil:
-		m.again(g[3])
+		m.secondResult(g[3])
 		return
 	}
 	p.Heading = clip(g[2], maxText)
@@ -272,14 +268,14 @@ func (m *stormMachine) result(s string, cut bool) {
 		if c := signalOf(&m.stderr); c != nil {
 			f.Class = c.Class
 		}
-		m.end(&f)
+		m.closeWithFailure(&f)
 		return
 	}
 	if cut {
-		m.end(&result.Failure{Class: result.Unsupported, Message: "the result is on a line longer than is read"})
+		m.closeWithFailure(&result.Failure{Class: result.Unsupported, Message: "the result is on a line longer than is read"})
 		return
 	}
-	m.take(p, g[3])
+	m.setResult(p, g[3])
 }
 
 func signalOf(f *stderrFacts) *result.Failure {
@@ -289,9 +285,9 @@ func signalOf(f *stderrFacts) *result.Failure {
 	return signalFailure(f.signal)
 }
 
-// take reads the value.
-func (m *stormMachine) take(p *Property, s string) {
-	if !m.spend(4 * len(s)) {
+// setResult parses the value and assigns it to the property.
+func (m *stormParser) setResult(p *Property, s string) {
+	if !m.reserve(4 * len(s)) {
 		return
 	}
 	opts := m.switches
@@ -305,22 +301,21 @@ func (m *stormMachine) take(p *Property, s string) {
 	case objectives && err == nil:
 		opts.objectives(p, &a)
 	}
-	put(p, a, err)
+	setAnswer(p, a, err)
 	m.doubt(p)
 	if i := notConverged(p.Warnings); err == nil && i >= 0 {
-		// Storm warns and prints the number all the same.
+		// Storm prints the number in spite of the warning.
 		p.Value, p.Accuracy, p.Bound = result.Value{}, result.Unknown, nil
 		p.Err = &result.Failure{Class: result.NonConverge, Message: p.Warnings[i]}
 	}
 	if len(m.log.Builds) > 0 {
 		p.Build = len(m.log.Builds) - 1
 	}
-	m.open, m.done = -1, true
+	m.open, m.hasResult = -1, true
 }
 
-// doubt notes what was said of a value before it was printed: an error, or a
-// warning about the value itself.
-func (m *stormMachine) doubt(p *Property) {
+// doubt records a message before the value that casts doubt on it: an error, or a warning about the value.
+func (m *stormParser) doubt(p *Property) {
 	if m.firstError != "" && !unsound(m.firstError) {
 		p.Doubt = m.firstError
 	}
@@ -331,16 +326,15 @@ func (m *stormMachine) doubt(p *Property) {
 	}
 }
 
-// objectives corrects the answer of a multi-objective query. Neither --exact nor
-// --sound reaches the approximation of Pareto curves: values are off by its
-// precision, and what lies on the curve may be called infeasible. For an
-// infeasible query of a value Storm prints false where PRISM has NaN.
+// objectives corrects the answer of a multi-objective query. --exact and --sound have no effect on Storm's approximation of Pareto
+// curves: values have the error of its precision, and a point on the curve may be reported as infeasible. For an infeasible query
+// Storm prints false where PRISM returns NaN.
 func (o stormOptions) objectives(p *Property, a *answer) {
 	a.accuracy, a.bound, a.value.Rat = result.Estimated, nil, nil
 	switch {
 	case a.value.Kind == result.Number:
 		if o.multi < 1 {
-			a.accuracy, a.bound = result.Claimed, around(a.value.Num, 2*o.multi)
+			a.accuracy, a.bound = result.Claimed, intervalAround(a.value.Num, 2*o.multi)
 		}
 	case a.value.Kind != result.Boolean || a.value.Bool:
 		return
@@ -352,8 +346,7 @@ func (o stormOptions) objectives(p *Property, a *answer) {
 	}
 }
 
-// unsound recognises the warnings that another method was taken than the one
-// asked for.
+// unsound recognises warnings that Storm used another method than the one asked for.
 func unsound(warning string) bool {
 	return containsAny(warning, "switching to", "Switching to", "sound", "guarantee")
 }
@@ -367,9 +360,9 @@ func notConverged(warnings []string) int {
 	return -1
 }
 
-// again meets a second result line below one heading.
-func (m *stormMachine) again(s string) {
-	if i := len(m.log.Properties) - 1; m.done && i >= 0 && m.log.Properties[i].ValueText != s {
+// secondResult handles a second result line under one heading.
+func (m *stormParser) secondResult(s string) {
+	if i := len(m.log.Properties) - 1; m.hasResult && i >= 0 && m.log.Properties[i].ValueText != s {
 		p := &m.log.Properties[i]
 		p.Value, p.Bound, p.Accuracy = result.Value{}, nil, result.Unknown
 		p.Err = &result.Failure{Class: result.Other, Message: "Storm printed two results"}
@@ -378,16 +371,16 @@ func (m *stormMachine) again(s string) {
 	m.warn(&m.log.Warnings, "a result that belongs to no property: "+clip(s, 200))
 }
 
-// end closes the open property with a failure.
-func (m *stormMachine) end(f *result.Failure) {
+// closeWithFailure closes the current property with a failure.
+func (m *stormParser) closeWithFailure(f *result.Failure) {
 	if p := m.current(); p != nil {
 		p.Err = f
-		m.open, m.done = -1, false
+		m.open, m.hasResult = -1, false
 	}
 }
 
-// message reads a line of Storm's log.
-func (m *stormMachine) message(s string) {
+// message parses a line of Storm's log.
+func (m *stormParser) message(s string) {
 	g := stormMessage.FindStringSubmatch(s)
 	if g == nil {
 		m.stderr.line(s)
@@ -402,25 +395,25 @@ func (m *stormMachine) message(s string) {
 		m.terminate(text)
 	case strings.HasPrefix(text, "Property is unsupported by selected engine/settings"):
 		if m.open >= 0 {
-			m.end(m.refusal(text))
+			m.closeWithFailure(m.refusal(text))
 		}
 	case strings.HasPrefix(text, "Unable to parse command line options"):
-		m.fatal = &result.Failure{Class: result.Other, Message: m.or(text)}
-	case m.firstError == "" && m.spend(len(text)):
+		m.fatal = &result.Failure{Class: result.Other, Message: m.firstErrorOr(text)}
+	case m.firstError == "" && m.reserve(len(text)):
 		m.firstError = text
 	}
 }
 
 // or returns the first error of the section, or text if there was none.
-func (m *stormMachine) or(text string) string {
+func (m *stormParser) firstErrorOr(text string) string {
 	if m.firstError != "" {
 		return m.firstError
 	}
 	return text
 }
 
-// warningLine files a warning. "Cannot handle property: NotSupportedException: …" is the reason of an error to come.
-func (m *stormMachine) warningLine(text string) {
+// warningLine records a warning. "Cannot handle property: NotSupportedException: …" is the reason of the error that follows.
+func (m *stormParser) warningLine(text string) {
 	if why, ok := strings.CutPrefix(text, "Cannot handle property: "); ok {
 		m.firstError = why
 		return
@@ -433,8 +426,8 @@ func (m *stormMachine) warningLine(text string) {
 }
 
 // refusal is the failure of a property that Storm skipped.
-func (m *stormMachine) refusal(text string) *result.Failure {
-	kind, msg := exception(m.or(text))
+func (m *stormParser) refusal(text string) *result.Failure {
+	kind, msg := exception(m.firstErrorOr(text))
 	f := &result.Failure{Class: stormClass(kind, msg), Message: msg}
 	if f.Class == result.Other {
 		f.Class = result.Unsupported
@@ -451,78 +444,78 @@ func exception(s string) (kind, msg string) {
 	return kind, msg
 }
 
-// terminate reads the last message of a run that an exception ended.
-func (m *stormMachine) terminate(text string) {
+// terminate parses the last message of a run that ended with an exception.
+func (m *stormParser) terminate(text string) {
 	_, cause, _ := strings.Cut(text, "exception is: ")
 	kind, msg := exception(cause)
 	if msg == "" || msg == "std::exception" {
-		msg = m.or(text)
+		msg = m.firstErrorOr(text)
 	}
 	f := &result.Failure{Class: stormClass(kind, msg), Message: clip(msg, maxText), Pos: stormPosition(msg)}
-	if !m.checked {
+	if !m.inputParsed {
 		f.File = m.log.Model.File
 	}
 	m.fatal = f
-	m.end(f)
+	m.closeWithFailure(f)
 }
 
 // stormPosition reads "Parsing error at 1:39:".
 func stormPosition(s string) syntax.Pos {
 	at, ok := between(s, "Parsing error at ", ": ")
 	line, column, ok2 := strings.Cut(at, ":")
-	if l, c := count(line), count(column); ok && ok2 && l > 0 && l < 1<<31 && c > 0 && c < 1<<31 {
+	if l, c := leadingCount(line), leadingCount(column); ok && ok2 && l > 0 && l < 1<<31 && c > 0 && c < 1<<31 {
 		return syntax.Pos{Line: int32(l), Col: int32(c)}
 	}
 	return syntax.Pos{}
 }
 
-func (m *stormMachine) progressLine(s string) {
+func (m *stormParser) progressLine(s string) {
 	if m.opts.Progress == nil {
 		return
 	}
 	if g := stormProgress.FindStringSubmatch(s); g != nil {
-		m.place(progress.Iterations, count(g[1]), count(g[3]))
+		m.reportProgress(progress.Iterations, leadingCount(g[1]), leadingCount(g[3]))
 	} else if g := stormExplored.FindStringSubmatch(s); g != nil {
-		m.place(progress.States, count(g[1]), 0)
+		m.reportProgress(progress.States, leadingCount(g[1]), 0)
 	}
 }
 
-func (m *stormMachine) unfinished(b []byte) {
+func (m *stormParser) unfinished(b []byte) {
 	if bytes.HasPrefix(b, []byte("Completed ")) && len(b) < 512 {
 		m.progressLine(string(b))
 	}
 }
 
-func (m *stormMachine) finish(end End, tail string, facts *stderrFacts) {
+func (m *stormParser) finish(end End, tail string, facts *stderrFacts) {
 	cause := ending(end, facts)
 	if cause == nil && end.Known && (end.Code == sigalrm || end.Code == sigterm || end.Code == sigxcpu) {
-		cause = signalFailure(end.Code) // Storm exits with the number of the signal it was sent
+		cause = signalFailure(end.Code) // Storm exits with the number of the signal that it received
 	}
 	switch f := m.fatal; {
 	case f != nil && f.Class == result.Interrupted && cause != nil:
-		m.aborted(f, cause.Class)
+		m.recordAbort(f, cause.Class)
 	case f != nil && f.Class == result.Interrupted && m.switches.timed:
-		m.aborted(f, result.Timeout)
+		m.recordAbort(f, result.Timeout)
 	case f != nil:
 		m.log.Err = f
 	case cause != nil:
 		m.log.Err = cause
-	case tail != "", m.open >= 0, m.log.Version != "" && !m.checked && !end.Known:
+	case tail != "", m.open >= 0, m.log.Version != "" && !m.inputParsed && !end.Known:
 		m.log.Err = &result.Failure{Class: result.Truncated, Message: "the output ends in the middle"}
 	case end.Known && end.Code != 0:
-		m.log.Err = &result.Failure{Class: result.Other, Message: "exit code " + strconv.Itoa(end.Code) + ": " + m.or("no message")}
+		m.log.Err = &result.Failure{Class: result.Other, Message: "exit code " + strconv.Itoa(end.Code) + ": " + m.firstErrorOr("no message")}
 	}
 	if m.log.Err == nil && m.firstError != "" && len(m.log.Properties) == 0 {
 		m.log.Failures = append(m.log.Failures, &result.Failure{Class: result.Other, Message: m.firstError})
 	}
 	if m.open >= 0 {
 		f := *m.log.Err
-		m.end(&f)
+		m.closeWithFailure(&f)
 	}
 }
 
-// aborted gives the failure of an aborted run its reason.
-func (m *stormMachine) aborted(f *result.Failure, why result.Class) {
+// recordAbort sets the reason of an aborted run.
+func (m *stormParser) recordAbort(f *result.Failure, why result.Class) {
 	f.Class = why
 	m.log.Err = f
 }

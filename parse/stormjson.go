@@ -13,9 +13,8 @@ import (
 	"tilecheck/result"
 )
 
-// StormState is a state: its valuation when the model was built with
-// --buildstateval, else its number. Storm leaves constants and variables that
-// never change out of valuations.
+// StormState is a state: its valuation if the model was built with --buildstateval, otherwise its number. Storm omits
+// constants and variables that never change from valuations.
 type StormState struct {
 	Valuation []result.Constant // sorted by name; nil when the file has numbers
 	Index     int64
@@ -28,9 +27,8 @@ type StormResult struct {
 	Value  result.Value
 }
 
-// ReadStormResults reads the JSON of --exportresult: the values of one property.
-// Which property is not in the file. JSON has no infinities: an infinite value,
-// and one that is not a number, has no kind.
+// ReadStormResults reads the JSON file of --exportresult: the values of one property, which the file does not name. JSON has no
+// infinities, so a value that is infinite or not a number has Kind NoValue.
 func ReadStormResults(r io.Reader) ([]StormResult, error) {
 	var raw []struct {
 		S, V json.RawMessage
@@ -45,7 +43,7 @@ func ReadStormResults(r io.Reader) ([]StormResult, error) {
 		if err != nil {
 			return nil, fmt.Errorf("storm results: entry %d: %w", i, err)
 		}
-		v := result.Value{} // null, which JSON has for infinity and for no number
+		v := result.Value{} // null stands for infinity and for NaN
 		if e.V != nil && string(e.V) != "null" {
 			if v, err = jsonNumber(e.V); err != nil {
 				return nil, fmt.Errorf("storm results: entry %d: %w", i, err)
@@ -84,11 +82,10 @@ func stormState(raw json.RawMessage) (StormState, error) {
 	return s, nil
 }
 
-// jsonNumber reads a number, a Boolean, or a fraction, which is a string. The
-// fraction that a decimal is, is kept.
+// jsonNumber reads a number, a Boolean, or a fraction, which is a string. It keeps the exact value of a short decimal.
 func jsonNumber(raw json.RawMessage) (result.Value, error) {
 	text := strings.Trim(string(raw), `"`)
-	v, err := scalar(text)
+	v, err := parseScalar(text)
 	if err != nil || v.Kind == result.Boolean {
 		return v, err
 	}

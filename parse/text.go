@@ -8,8 +8,8 @@ import (
 	"tilecheck/result"
 )
 
-// constants splits "N=1,p=0.3".
-func constants(s string) []result.Constant {
+// parseConstants splits "N=1,p=0.3".
+func parseConstants(s string) []result.Constant {
 	var out []result.Constant
 	for item := range strings.SplitSeq(s, ",") {
 		if name, value, ok := strings.Cut(item, "="); ok {
@@ -20,7 +20,7 @@ func constants(s string) []result.Constant {
 }
 
 // named splits `"name": text`.
-func named(s string) (name, text string) {
+func splitName(s string) (name, text string) {
 	if inner, ok := strings.CutPrefix(s, `"`); ok {
 		if name, text, ok := strings.Cut(inner, `": `); ok && !strings.Contains(name, `"`) {
 			return name, text
@@ -29,8 +29,8 @@ func named(s string) (name, text string) {
 	return "", s
 }
 
-// count reads the number at the start of s, 0 if there is none.
-func count(s string) int64 {
+// leadingCount parses the integer at the beginning of s; 0 if there is none.
+func leadingCount(s string) int64 {
 	s = strings.TrimLeft(s, " \t")
 	end := 0
 	for end < len(s) && s[end] >= '0' && s[end] <= '9' {
@@ -43,9 +43,8 @@ func count(s string) int64 {
 	return n
 }
 
-// whole is count for numbers that may be too large: PRISM prints "1.0E24"
-// beyond an int64. Then it is 0 and false.
-func whole(s string) (int64, bool) {
+// parseCount parses the first word as an integer. It returns false if that is not possible: PRISM prints numbers beyond an int64 as "1.0E24".
+func parseCount(s string) (int64, bool) {
 	s, _, _ = strings.Cut(strings.TrimLeft(s, " \t"), " ")
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil || n < 0 {
@@ -54,8 +53,8 @@ func whole(s string) (int64, bool) {
 	return n, true
 }
 
-// decimal reads the decimal at the start of s, 0 if there is none.
-func decimal(s string) float64 {
+// leadingDecimal parses the decimal number at the beginning of s; 0 if there is none.
+func leadingDecimal(s string) float64 {
 	s = strings.TrimLeft(s, " \t")
 	end := strings.IndexFunc(s, func(r rune) bool { return !strings.ContainsRune("0123456789.eE+-", r) })
 	if end < 0 {
@@ -68,7 +67,7 @@ func decimal(s string) float64 {
 	return f
 }
 
-// between returns what stands between two markers, the first of each.
+// between returns the text between the first occurrences of two markers.
 func between(s, before, after string) (string, bool) {
 	_, s, ok := strings.Cut(s, before)
 	if !ok {
@@ -91,14 +90,14 @@ func position(s string) syntax.Pos {
 	return syntax.Pos{Line: int32(line), Col: int32(column)}
 }
 
-// cutNumber reads the number after the first marker that one follows.
+// cutNumber parses the number after the first occurrence of marker that is followed by one.
 func cutNumber(s, marker string) (n int, rest string, ok bool) {
 	for {
 		_, after, found := strings.Cut(s, marker)
 		if !found {
 			return 0, "", false
 		}
-		if v := count(after); v > 0 && v < 1<<31 && after[0] != ' ' {
+		if v := leadingCount(after); v > 0 && v < 1<<31 && after[0] != ' ' {
 			return int(v), strings.TrimLeft(after, "0123456789"), true
 		}
 		s = after

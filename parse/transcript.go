@@ -16,10 +16,8 @@ type Transcript struct {
 
 var exitLine = regexp.MustCompile(`\[exit code (-?[0-9]{1,4})\]\r?\n?$`)
 
-// ReadTranscript reads a recording: optionally a first line "$ command", the
-// standard output as it came, optionally "[stderr]" on a line and the standard
-// error, optionally "[exit code N]". The markers follow the output directly, so
-// output that ends in the middle of a line stays so.
+// ReadTranscript reads a recording: optionally a first line "$ command"; the standard output; optionally a line "[stderr]" and the
+// standard error; optionally "[exit code N]". The markers follow the output directly, so output may end in the middle of a line.
 func ReadTranscript(data []byte) Transcript {
 	var t Transcript
 	if rest, ok := bytes.CutPrefix(data, []byte("$ ")); ok {

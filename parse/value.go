@@ -19,14 +19,14 @@ var (
 	fractionForm = regexp.MustCompile(`^-?[0-9]+/[0-9]+$`)
 )
 
-// errForm refuses a value by the form it has.
+// errForm says that a value has an unsupported form.
 type errForm string
 
 func (e errForm) Error() string { return string(e) }
 
-// scalar reads one value as PRISM and Storm print it: a Boolean, an integer, a
-// decimal, a fraction, an infinity or NaN. Nothing else is accepted, no blanks either.
-func scalar(s string) (result.Value, error) {
+// parseScalar parses one value as PRISM and Storm print it: a Boolean, an integer, a decimal, a fraction, an infinity or NaN. It
+// accepts no blanks.
+func parseScalar(s string) (result.Value, error) {
 	switch s {
 	case "true", "false":
 		return result.Value{Kind: result.Boolean, Bool: s == "true"}, nil
@@ -39,7 +39,7 @@ func scalar(s string) (result.Value, error) {
 	}
 	switch {
 	case integerForm.MatchString(s):
-		v, err := rational(s)
+		v, err := parseRational(s)
 		v.Kind = result.Integer
 		return v, err
 	case decimalForm.MatchString(s):
@@ -49,13 +49,13 @@ func scalar(s string) (result.Value, error) {
 		}
 		return result.Value{Kind: result.Number, Num: f}, nil
 	case fractionForm.MatchString(s):
-		return rational(s)
+		return parseRational(s)
 	}
 	return result.Value{}, errForm(fmt.Sprintf("found %q, want a number, a fraction or a Boolean", clip(s, 80)))
 }
 
-// rational reads an integer or a fraction without loss.
-func rational(s string) (result.Value, error) {
+// parseRational parses an integer or a fraction without loss.
+func parseRational(s string) (result.Value, error) {
 	if len(s) > maxDigits {
 		return result.Value{}, errForm(fmt.Sprintf("a number of %d characters is longer than is read", len(s)))
 	}
@@ -67,20 +67,19 @@ func rational(s string) (result.Value, error) {
 	return result.Value{Kind: result.Number, Num: f, Rat: r}, nil
 }
 
-// answer is what a result line says.
+// answer is the content of a result line.
 type answer struct {
-	text       string // of the value alone
+	text       string // the text of the value
 	value      result.Value
 	accuracy   result.Accuracy
 	bound      *result.Interval
 	halfWidth  *float64
 	confidence float64
-	remarks    []string // parenthesised remarks of a form that is not known
+	remarks    []string // parenthesised remarks of an unknown form
 }
 
-// prismAnswer reads what stands after "Result:". The forms are those of
-// Result.getResultAndAccuracy and of the versions before 4.7, which wrote
-// "(value in the initial state)" instead of the accuracy.
+// prismAnswer parses the text after "Result:". The forms are those of Result.getResultAndAccuracy and of the versions before 4.7,
+// which wrote "(value in the initial state)" instead of the accuracy.
 func prismAnswer(s string) (answer, error) {
 	text, rest := cutValue(s)
 	a := answer{text: text}
@@ -97,10 +96,10 @@ func prismAnswer(s string) (answer, error) {
 	}
 	for i, g := range groups {
 		switch {
-		case i > 0 && a.accuracy == result.Exact: // the approximation of an exact number
+		case i > 0 && a.accuracy == result.Exact: // the decimal approximation of an exact number
 		case g == "value in the initial state", g == "range of values over initial states",
-			strings.HasPrefix(g, "property "): // what older versions wrote
-		case !a.judge(g):
+			strings.HasPrefix(g, "property "): // remarks of older versions
+		case !a.readAccuracy(g):
 			a.remarks = append(a.remarks, g)
 		}
 	}
@@ -113,15 +112,14 @@ func prismAnswer(s string) (answer, error) {
 	return a, nil
 }
 
-// cutValue splits a value from the blank and the remarks after it. A list in
-// brackets holds blanks of its own.
+// cutValue splits a value from the remarks after it. A list in brackets contains blanks.
 func cutValue(s string) (value, rest string) {
 	end := strings.IndexByte(s, ' ')
 	if strings.HasPrefix(s, "[") {
 		if end = strings.LastIndexByte(s, ']') + 1; end == 0 {
 			end = len(s)
 		}
-	} else if strings.HasPrefix(s, "(") { // regions of parameters: no value
+	} else if strings.HasPrefix(s, "(") { // a function of parameters
 		end = len(s)
 	}
 	if end < 0 {
@@ -148,27 +146,26 @@ func parentheses(s string) ([]string, bool) {
 func prismValue(s string) (result.Value, error) {
 	inner, ok := strings.CutPrefix(s, "[")
 	if !ok {
-		return scalar(s)
+		return parseScalar(s)
 	}
 	inner, ok = strings.CutSuffix(inner, "]")
 	if ok && strings.HasPrefix(inner, "(") {
-		return curve(inner)
+		return parseCurve(inner)
 	}
 	low, high, two := strings.Cut(inner, ",")
 	if !ok || !two {
 		return result.Value{}, errForm(fmt.Sprintf("found %q, want [low,high]", clip(s, 80)))
 	}
-	return span(low, strings.TrimPrefix(high, " "))
+	return parseRange(low, strings.TrimPrefix(high, " "))
 }
 
-// curve reads the points of a Pareto curve, "(0.5, 0.5), (1.0, 0.0)". How near it is to
-// the truth is not said.
-func curve(text string) (result.Value, error) {
+// parseCurve parses the points of a Pareto curve, "(0.5, 0.5), (1.0, 0.0)". PRISM does not print their accuracy.
+func parseCurve(text string) (result.Value, error) {
 	v := result.Value{Kind: result.Curve, Num: math.NaN()}
 	for point := range strings.SplitSeq(text, "), (") {
 		var x []float64
 		for number := range strings.SplitSeq(strings.Trim(point, "()"), ", ") {
-			one, err := scalar(number)
+			one, err := parseScalar(number)
 			if err != nil || one.Kind == result.Boolean {
 				return result.Value{}, errForm(fmt.Sprintf("found %q in a Pareto curve, want points of numbers", clip(number, 80)))
 			}
@@ -183,13 +180,13 @@ func curve(text string) (result.Value, error) {
 	return v, nil
 }
 
-// span is the range from one number to another.
-func span(low, high string) (result.Value, error) {
-	l, err := scalar(low)
+// parseRange parses a range of values, given as the texts of its ends.
+func parseRange(low, high string) (result.Value, error) {
+	l, err := parseScalar(low)
 	if err != nil {
 		return result.Value{}, err
 	}
-	h, err := scalar(high)
+	h, err := parseScalar(high)
 	if err != nil {
 		return result.Value{}, err
 	}
@@ -202,8 +199,8 @@ func span(low, high string) (result.Value, error) {
 	return result.Value{Kind: result.Range, Num: l.Num, Hi: h.Num}, nil
 }
 
-// judge reads one remark on the accuracy, and reports whether it knows it.
-func (a *answer) judge(g string) bool {
+// readAccuracy parses a remark on the accuracy, and reports whether it knows its form.
+func (a *answer) readAccuracy(g string) bool {
 	switch g {
 	case "exact":
 		a.accuracy = result.Exact
@@ -213,7 +210,7 @@ func (a *answer) judge(g string) bool {
 		return true
 	}
 	if p, ok := strings.CutPrefix(g, "with probability "); ok {
-		return a.probably(p)
+		return a.readProbability(p)
 	}
 	width, ok := strings.CutPrefix(g, "+/- ")
 	if !ok || a.value.Kind != result.Number {
@@ -224,15 +221,15 @@ func (a *answer) judge(g string) bool {
 		return false
 	}
 	if w, p, ok := strings.Cut(width, " with probability "); ok {
-		d, err := positive(w)
-		if err != nil || !a.probably(p) {
+		d, err := parseNonnegative(w)
+		if err != nil || !a.readProbability(p) {
 			return false
 		}
 		a.halfWidth = &d
 		return true
 	}
 	width, estimated := strings.CutSuffix(width, " estimated")
-	d, err := positive(width)
+	d, err := parseNonnegative(width)
 	if err != nil {
 		return false
 	}
@@ -240,12 +237,12 @@ func (a *answer) judge(g string) bool {
 	if estimated {
 		a.accuracy = result.Estimated
 	}
-	a.bound = around(a.value.Num, d)
+	a.bound = intervalAround(a.value.Num, d)
 	return true
 }
 
-func (a *answer) probably(s string) bool {
-	p, err := positive(s)
+func (a *answer) readProbability(s string) bool {
+	p, err := parseNonnegative(s)
 	if err != nil || p > 1 {
 		return false
 	}
@@ -254,14 +251,14 @@ func (a *answer) probably(s string) bool {
 }
 
 func isNumber(s string) bool {
-	v, err := scalar(s)
+	v, err := parseScalar(s)
 	return err == nil && v.Kind != result.Boolean
 }
 
 var errNegative = errors.New("negative")
 
-func positive(s string) (float64, error) {
-	v, err := scalar(s)
+func parseNonnegative(s string) (float64, error) {
+	v, err := parseScalar(s)
 	if err != nil {
 		return 0, err
 	}
@@ -271,8 +268,8 @@ func positive(s string) (float64, error) {
 	return v.Num, nil
 }
 
-// around is [v-d, v+d], rounded outwards; nil when it would say nothing.
-func around(v, d float64) *result.Interval {
+// intervalAround returns [v-d, v+d], rounded outwards; nil if a number is not finite.
+func intervalAround(v, d float64) *result.Interval {
 	if math.IsNaN(v) || math.IsInf(v, 0) || math.IsInf(d, 0) {
 		return nil
 	}
@@ -282,8 +279,7 @@ func around(v, d float64) *result.Interval {
 	return &result.Interval{Lo: math.Nextafter(v-d, math.Inf(-1)), Hi: math.Nextafter(v+d, math.Inf(1))}
 }
 
-// stormAnswer reads what stands after "Result (for …):". What Storm does not
-// print, the accuracy, comes from the options.
+// stormAnswer parses the text after "Result (for …):". Storm does not print the accuracy; it follows from the options.
 func stormAnswer(s string, opts stormOptions) (answer, error) {
 	text, hasApprox := exactText(strings.TrimSuffix(s, " (range)"))
 	a := answer{text: text}
@@ -291,28 +287,27 @@ func stormAnswer(s string, opts stormOptions) (answer, error) {
 	if a.value, err = stormValue(text); err != nil {
 		return a, err
 	}
-	a.accuracy, a.bound = opts.judge(&a.value, hasApprox)
+	a.accuracy, a.bound = opts.accuracyOf(&a.value, hasApprox)
 	if a.accuracy == result.Exact && isStormInfinity(a.value) {
 		return a, errForm("found 100000000000, which is also what Storm writes for infinity in exact arithmetic")
 	}
 	return a, nil
 }
 
-// StormAccuracy says how a number that Storm computed under these arguments is
-// related to the truth, and takes the fraction from one that is not exact.
+// StormAccuracy returns the accuracy of a number that Storm computed with these arguments, and its bounds. It removes the fraction
+// from a number that is not exact.
 func StormAccuracy(args []string, v *result.Value) (result.Accuracy, *result.Interval) {
-	return readStormOptions(strings.Join(args, " ")).judge(v, false)
+	return readStormOptions(strings.Join(args, " ")).accuracyOf(v, false)
 }
 
-// StormValues reads the list of values that Storm prints of few states, nil if
-// the text is none.
+// StormValues parses the list of values that Storm prints if there are few states; nil if the text is no such list.
 func StormValues(text string) []result.Value {
 	if !strings.HasPrefix(text, "{") || !strings.HasSuffix(text, "}") {
 		return nil
 	}
 	var out []result.Value
 	for item := range strings.SplitSeq(text[1:len(text)-1], ", ") {
-		v, err := scalar(item)
+		v, err := parseScalar(item)
 		if err != nil {
 			return nil
 		}
@@ -324,8 +319,8 @@ func StormValues(text string) []result.Value {
 	return out
 }
 
-// exactText leaves out the approximations that stand behind exact numbers, and
-// reports whether there was one: "{1/3 (approx. 0.3333333333), 0 (approx. 0)}".
+// exactText removes the approximations after exact numbers, as in "{1/3 (approx. 0.3333333333), 0 (approx. 0)}", and reports
+// whether there were any.
 func exactText(s string) (text string, found bool) {
 	var b strings.Builder
 	for {
@@ -351,15 +346,15 @@ func approximates(s string) bool {
 	return true
 }
 
-// isStormInfinity recognises the number that Storm's exact arithmetic has for infinity.
+// isStormInfinity reports whether v is the number that Storm's exact arithmetic uses for infinity.
 func isStormInfinity(v result.Value) bool {
 	const infinity = 100_000_000_000
 	return v.Kind == result.Number && v.Num == infinity || v.Kind == result.Range && v.Hi == infinity
 }
 
-// judge says how a value that Storm computed with these options is related to
-// the truth. Values that are not exact lose their fractions.
-func (o stormOptions) judge(v *result.Value, approximated bool) (result.Accuracy, *result.Interval) {
+// accuracyOf returns the accuracy of a value that Storm computed with these options, and its bounds. It removes the fraction from a
+// value that is not exact.
+func (o stormOptions) accuracyOf(v *result.Value, approximated bool) (result.Accuracy, *result.Interval) {
 	if v.Kind == result.Integer {
 		v.Kind = result.Number // Storm prints 1 for 1.0
 	}
@@ -373,7 +368,7 @@ func (o stormOptions) judge(v *result.Value, approximated bool) (result.Accuracy
 	if accuracy != result.Exact {
 		v.Rat = nil
 	} else if v.Kind == result.Number && v.Rat == nil && !math.IsInf(v.Num, 0) {
-		accuracy = result.Unknown // a decimal is not what exact arithmetic prints
+		accuracy = result.Unknown // exact arithmetic prints no decimals
 	}
 	return accuracy, bound
 }
@@ -381,20 +376,20 @@ func (o stormOptions) judge(v *result.Value, approximated bool) (result.Accuracy
 func stormValue(s string) (result.Value, error) {
 	switch {
 	case strings.HasPrefix(s, "{") && strings.HasSuffix(s, "}"):
-		return hull(strings.Split(s[1:len(s)-1], ", "))
+		return rangeOf(strings.Split(s[1:len(s)-1], ", "))
 	case strings.HasPrefix(s, "[") && strings.HasSuffix(s, "]"):
 		low, high, ok := strings.Cut(s[1:len(s)-1], ", ")
 		if !ok {
 			return result.Value{}, errForm(fmt.Sprintf("found %q, want [low, high]", clip(s, 80)))
 		}
-		return span(low, high)
+		return parseRange(low, high)
 	}
-	return scalar(s)
+	return parseScalar(s)
 }
 
-// hull is the range of several values; Booleans have to be true in all states.
-func hull(items []string) (result.Value, error) {
-	first, err := scalar(items[0])
+// rangeOf returns the range of several values. Booleans must be true in all states.
+func rangeOf(items []string) (result.Value, error) {
+	first, err := parseScalar(items[0])
 	if err != nil {
 		return result.Value{}, err
 	}
@@ -403,7 +398,7 @@ func hull(items []string) (result.Value, error) {
 		out = first
 	}
 	for _, item := range items[1:] {
-		v, err := scalar(item)
+		v, err := parseScalar(item)
 		switch {
 		case err != nil:
 			return result.Value{}, err

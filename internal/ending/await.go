@@ -5,14 +5,12 @@ import (
 	"time"
 )
 
-// patience is how long work may go on after its context has ended. All long
-// work looks at its context, but some steps can be long themselves: to parse a
-// huge file, or to multiply two huge numbers.
+// patience is the time that work may continue after its context has ended. All long work polls its context, but a single step
+// can take long: parsing a huge file, or multiplying two huge numbers.
 const patience = 300 * time.Millisecond
 
-// Await does work and returns when it is done, or soon after the context has
-// ended, with the reason. What is under way then is left to itself: what it still
-// writes is no longer its caller's.
+// Await calls work and returns when it is done, or soon after the context has ended, with the context's error. In the latter case
+// work continues in its goroutine, and the caller must not use its results.
 func Await(ctx context.Context, work func()) error {
 	done := make(chan struct{})
 	go func() {

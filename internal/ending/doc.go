@@ -1,9 +1,9 @@
-// Package ending says in one place why work ends before it is done: a signal or a
-// time limit. Its contexts give that reason as their Err, so that whoever passes
-// ctx.Err() on says it in words that a user understands, and no error reads
+// Package ending defines the reasons why work ends early: a signal, a
+// time limit or a memory limit. Its contexts return the reason as their Err, so that a caller that returns
+// ctx.Err() gives the user an understandable message instead of
 // "context canceled".
 //
-// It also keeps what must not be left behind when the process has to end at
-// once: processes that were started, and files and directories that are
-// temporary. It ends no process and hears no signals; cmd/tilecheck does.
+// It also records cleanup for a process that has to exit at
+// once: ending the processes that it started, and removing temporary files and
+// directories. cmd/tilecheck handles the signals and exits.
 package ending

@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// Interrupt is the reason when the user, or the system, wants the process to
-// end. It is a context.Canceled.
+// Interrupt is the reason if the user, or the system, wants the process to end. errors.Is reports it as context.Canceled.
 type Interrupt struct{ Signal string } // such as SIGINT
 
 // Error says what happened.
@@ -19,7 +18,7 @@ func (i *Interrupt) Error() string { return "interrupted by " + i.Signal }
 // Is makes it a context.Canceled.
 func (i *Interrupt) Is(target error) bool { return target == context.Canceled }
 
-// Limit is the reason when a time limit is over. It is a context.DeadlineExceeded.
+// Limit is the reason if a time limit is reached. errors.Is reports it as context.DeadlineExceeded.
 type Limit struct{ After time.Duration }
 
 // Error says what happened.
@@ -28,8 +27,8 @@ func (l *Limit) Error() string { return fmt.Sprintf("time limit of %v reached", 
 // Is makes it a context.DeadlineExceeded.
 func (l *Limit) Is(target error) bool { return target == context.DeadlineExceeded }
 
-// Memory is the reason when a process takes more memory than it may, in bytes. It is a
-// context.DeadlineExceeded, as every limit.
+// Memory is the reason if a process uses more memory than allowed, in bytes. Like every limit, errors.Is reports it as
+// context.DeadlineExceeded.
 type Memory struct{ Limit int64 }
 
 // Error says what happened.
@@ -38,8 +37,8 @@ func (m *Memory) Error() string { return fmt.Sprintf("memory limit of %d MB reac
 // Is makes it a context.DeadlineExceeded.
 func (m *Memory) Is(target error) bool { return target == context.DeadlineExceeded }
 
-// Reason returns an error that ended a context in words: those of this package
-// with what was put around them, or others for a context that is not its own.
+// Reason returns the message for an error that ended a context. Errors of this package keep the text that wraps them; others
+// become "time limit reached" or "interrupted".
 func Reason(err error) string {
 	switch {
 	case Requested(err):
@@ -52,8 +51,8 @@ func Reason(err error) string {
 	return err.Error()
 }
 
-// Requested reports whether an error comes from the user's signal or limit, and
-// not from work that was given up for a reason of its own.
+// Requested reports whether an error comes from a signal or a limit of the user, and not from work that was stopped for internal
+// reasons.
 func Requested(err error) bool {
 	_, interrupt := errors.AsType[*Interrupt](err)
 	_, limit := errors.AsType[*Limit](err)
@@ -61,16 +60,16 @@ func Requested(err error) bool {
 	return interrupt || limit || memory
 }
 
-// reasoned is a context whose Err says why it ended. What it waits with is not
-// among its values: contexts derived from it would see through to that one's error.
+// reasoned is a context whose Err is the reason of its end. ended is not among its values, because derived contexts would then
+// find it and return its error.
 type reasoned struct {
 	context.Context // the parent
 	deadline        time.Time
 	once            sync.Once
 	err             atomic.Pointer[error]
 	ended           context.Context
-	release         func()      // ends ended
-	forget          func() bool // the parent
+	release         func()      // cancels ended
+	forget          func() bool // stops waiting for the parent
 }
 
 func (r *reasoned) Done() <-chan struct{} { return r.ended.Done() }
@@ -90,7 +89,7 @@ func (r *reasoned) Deadline() (time.Time, bool) {
 	return at, ok
 }
 
-// AfterFunc spares derived contexts a goroutine; see context.AfterFunc.
+// AfterFunc lets derived contexts work without a goroutine; see context.AfterFunc.
 func (r *reasoned) AfterFunc(f func()) (stop func() bool) { return context.AfterFunc(r.ended, f) }
 
 func (r *reasoned) end(err error) {
@@ -119,14 +118,13 @@ func newReasoned(parent context.Context) *reasoned {
 	return c
 }
 
-// Ender returns a context that ends with its parent, or with the reason that end
-// is called with, whichever is first.
+// Ender returns a context that ends with its parent or when end is called. The error of whichever comes first is its Err.
 func Ender(parent context.Context) (ctx context.Context, end func(reason error)) {
 	c := newReasoned(parent)
 	return c, c.end
 }
 
-// After is context.WithTimeout with a *Limit for a reason. A limit of 0 is none.
+// After is context.WithTimeout with a *Limit as the reason. A limit of 0 means no limit.
 func After(parent context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
 	if limit <= 0 {
 		return context.WithCancel(parent)
@@ -134,7 +132,7 @@ func After(parent context.Context, limit time.Duration) (context.Context, contex
 	c := newReasoned(parent)
 	c.deadline = time.Now().Add(limit)
 	timer := time.AfterFunc(limit, func() { c.end(&Limit{limit}) })
-	if time.Until(c.deadline) <= 0 { // nobody is to begin before the timer is heard
+	if time.Until(c.deadline) <= 0 { // no work may start before the timer fires
 		c.end(&Limit{limit})
 	}
 	return c, func() {

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// keeper has what to do before the process ends.
+// keeper has the cleanup functions to call before the process exits.
 type keeper struct {
 	mu    sync.Mutex
 	todo  map[int]func()
@@ -15,16 +15,16 @@ type keeper struct {
 
 type keeperKey struct{}
 
-// Keep returns a context in which OnExit notes what must not be left behind, and
-// a function that does all of it. What is noted afterwards is done at once.
+// Keep returns a context in which OnExit registers cleanup functions, and a function that calls all of them. A function that is
+// registered after that is called at once.
 func Keep(parent context.Context) (ctx context.Context, clean func()) {
 	k := &keeper{todo: map[int]func(){}}
 	return context.WithValue(parent, keeperKey{}, k), k.clean
 }
 
-// OnExit notes something to do if the process has to end before its owner can do
-// it: kill a process, remove a directory. It must be short, and safe while the
-// owner is still at work. The owner calls done when there is nothing left to do.
+// OnExit registers a function that is called if the process has to exit before the caller can clean up: it kills a process or removes a
+// directory. It must be quick, and safe to call concurrently with the caller. The caller calls done when no cleanup is needed
+// any more.
 func OnExit(ctx context.Context, f func()) (done func()) {
 	k, ok := ctx.Value(keeperKey{}).(*keeper)
 	if !ok {
@@ -46,7 +46,7 @@ func OnExit(ctx context.Context, f func()) (done func()) {
 	}
 }
 
-// clean does everything, the last noted first.
+// clean calls the functions, the last registered first.
 func (k *keeper) clean() {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -8,10 +8,9 @@ import (
 	"syscall"
 )
 
-// Take has the file for this process alone until it is closed or the process
-// ends, however it ends. It does not wait: the error is ErrLocked when another
-// process has it. Where the system or the file system cannot lock, nothing
-// happens, and two runs with one file are the user's affair.
+// Take locks an open file for this process until the file is closed or the process ends. It does not wait: the error is ErrLocked if
+// another process has locked it. On a system or file system without locks it does nothing, and the user must not
+// run two processes with one file.
 func Take(f *os.File) error {
 	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	switch {

@@ -1,6 +1,6 @@
-// Package inorder does numbered jobs on several goroutines and hands their
-// results over in the order of their numbers, so that nothing that is computed
-// from them depends on the number of goroutines.
+// Package inorder runs numbered jobs on several goroutines and delivers their
+// results in the order of the numbers, so that what is computed
+// from them does not depend on the number of goroutines.
 //
 //	err := inorder.Run(ctx, inorder.Jobs[float64]{
 //		End:   1000,
@@ -8,10 +8,10 @@
 //		Take:  func(i int64, x *float64) bool { sum += *x; return true },
 //	})
 //
-// Workers take consecutive jobs, many at a time when these are quick. A result
-// waits in memory for the ones before it, and a worker that is too far ahead
+// Workers take batches of consecutive jobs, whose size grows if the jobs are quick. A result
+// waits in memory until all earlier ones are delivered, and a worker that is too far ahead
 // waits for the slowest.
 //
-// The package draws no random numbers: a job that wants some derives their
-// stream from its number.
+// The package draws no random numbers. A job that needs some derives its
+// random stream from its number.
 package inorder

@@ -10,45 +10,44 @@ import (
 )
 
 const (
-	// window is how many jobs may be under way or wait for an earlier one.
+	// window is the greatest number of jobs that are running or wait for an earlier one.
 	window = 1 << 14
-	// maxBatch is the number of jobs that a worker takes at most at a time.
+	// maxBatch is the greatest number of jobs in a batch.
 	maxBatch = 1 << 10
-	// A worker takes twice as many jobs next time if a batch took less than
-	// quickBatch, and half as many if it took longer than slowBatch.
+	// A worker doubles the size of its next batch if a batch took less than
+	// quickBatch, and halves it if a batch took longer than slowBatch.
 	quickBatch = 2 * time.Millisecond
 	slowBatch  = 20 * time.Millisecond
 )
 
-// Jobs are the jobs 0 to End-1, and what is done with their results.
+// Jobs are the jobs 0 to End-1, and the functions that process them and their results.
 type Jobs[T any] struct {
 	End     int64
 	Workers int // 0 means one per processor
-	// Start makes a worker. It is called once in each goroutine, with a context
+	// Start creates a worker. It is called once in each goroutine, with a context
 	// that ends when no more results are wanted.
 	Start func(ctx context.Context) (Worker[T], error)
-	// Take is given the result of every job in their order, each exactly once,
-	// until it returns false. It is not called by several goroutines at a time.
+	// Take is called with the result of every job, in order and exactly once,
+	// until it returns false. Calls are never concurrent.
 	Take func(job int64, result *T) (more bool)
-	// Tick, when not nil, is called now and then between calls of Take.
+	// Tick, if not nil, is called from time to time between calls of Take.
 	Tick func()
 }
 
 // Worker does jobs in one goroutine.
 type Worker[T any] interface {
-	// Do does the jobs first to first+n-1. With an error it returns the results
-	// of as many jobs as it finished, from the first on. The error of ctx says
-	// that it was told to stop, any other one ends the run.
+	// Do runs the jobs first to first+n-1. With an error it also returns the results
+	// of the jobs that it finished, beginning with the first. The error of ctx means
+	// that it was stopped; any other error ends the run.
 	Do(ctx context.Context, first, n int64) ([]T, error)
-	// Close is called when the worker is not needed any more.
+	// Close is called when the worker is no longer needed.
 	Close() error
 }
 
-// Run does the jobs until Take returns false, all are done or the context ends.
-// In the last case it returns nil, and Take has been given all results up to
-// the first one that was not finished. The error is the first of a worker.
+// Run runs the jobs until Take returns false, all are done, or the context ends. If the context ends it returns nil, and Take has
+// received all results before the first job that was not finished. The error is the first error of a worker.
 func Run[T any](ctx context.Context, jobs Jobs[T]) error {
-	if ctx.Err() != nil { // AfterFunc would let some jobs begin
+	if ctx.Err() != nil { // with AfterFunc alone, some jobs could start
 		return nil
 	}
 	outer := ctx
@@ -76,14 +75,13 @@ func Run[T any](ctx context.Context, jobs Jobs[T]) error {
 	return r.failure()
 }
 
-// batch is the results of consecutive jobs; fewer than were claimed when a
-// worker was stopped.
+// batch is the results of consecutive jobs: fewer than claimed if the worker was stopped.
 type batch[T any] struct {
 	first   int64
 	results []T
 }
 
-// run is what goroutines share.
+// run is the state that the goroutines share.
 type run[T any] struct {
 	Jobs[T]
 	workers int64
@@ -93,7 +91,7 @@ type run[T any] struct {
 	mu     sync.Mutex
 	room   sync.Cond // signalled when taken grows or the run is closed
 	next   int64     // the next job to hand out
-	taken  int64     // every job below has been taken
+	taken  int64     // all jobs below it were delivered to Take
 	closed bool
 	err    error // the first error of a worker
 }
@@ -115,7 +113,7 @@ func (r *run[T]) claim(size int64) (first, n int64, ok bool) {
 	return first, n, true
 }
 
-// close makes every further claim fail and tells the workers; err may be nil.
+// close makes all further claims fail and cancels the workers; err may be nil.
 func (r *run[T]) close(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -140,7 +138,7 @@ func (r *run[T]) advance(taken int64) {
 	r.room.Broadcast()
 }
 
-// work does batches until there is nothing to claim.
+// work runs batches until there is nothing left to claim.
 func (r *run[T]) work(ctx context.Context) {
 	w, err := r.Start(ctx)
 	if err != nil {
@@ -175,13 +173,12 @@ func (r *run[T]) work(ctx context.Context) {
 	}
 }
 
-// patience is how long workers may take to end after the context has. A job that
-// is under way is not always one that can be told: the search for one move may
-// take minutes.
+// patience is the time that workers have to stop after the context has ended. A running job cannot always be interrupted: the
+// search for a single move can take minutes.
 const patience = 300 * time.Millisecond
 
-// each yields the batches until all workers have ended, or some have not although
-// the context has. Those are left to themselves.
+// each yields the batches until all workers have ended. After the context has ended it waits only for patience, and leaves late
+// workers running.
 func (r *run[T]) each(ctx context.Context) iter.Seq[batch[T]] {
 	return func(yield func(batch[T]) bool) {
 		ended := ctx.Done()
@@ -201,8 +198,7 @@ func (r *run[T]) each(ctx context.Context) iter.Seq[batch[T]] {
 	}
 }
 
-// merge puts the batches into order. It returns when all workers have ended, or
-// are late.
+// merge delivers the batches in order. It returns when all workers have ended or are late.
 func (r *run[T]) merge(ctx context.Context) {
 	early := make(map[int64]batch[T]) // by first job
 	next, more := int64(0), true

@@ -8,12 +8,11 @@ import (
 	"strings"
 )
 
-// Part is part Index, from 1, of Of; the zero value is everything. Index may be
-// larger than Of: such a part has later blocks of streams that are not done, and
-// nothing else.
+// Part is part Index, from 1, of Of parts; the zero value is the whole work. Index may be larger than Of: such a part has
+// only later blocks of unfinished streams.
 type Part struct{ Index, Of int }
 
-// maxParts is more than any cluster has tasks for.
+// maxParts is an upper limit above the number of tasks of any cluster.
 const maxParts = 1 << 24
 
 // Parse reads "2/5".
@@ -30,8 +29,8 @@ func Parse(text string) (Part, error) {
 // String returns "2/5".
 func (p Part) String() string { return fmt.Sprintf("%d/%d", p.Index, p.Of) }
 
-// Range is the part's range of the numbers 0 to n-1. The ranges of the parts 1/N to
-// N/N follow each other, and differ by 1 in length; later parts have none.
+// Range returns the part's range of the numbers 0 to n-1. The ranges of the parts 1/N to N/N are consecutive, and their lengths
+// differ by at most 1. Parts with a larger Index have an empty range.
 func (p Part) Range(n int64) (first, end int64) {
 	if p.Of <= 1 && p.Index <= 1 {
 		return 0, n
@@ -45,9 +44,8 @@ func (p Part) Range(n int64) (first, end int64) {
 	return cut(i - 1), cut(i)
 }
 
-// Block is the part's block of the numbers 0 to end-1. Those of the first Of parts
-// have that size, those of the next Of twice as much, and so on: every round of
-// parts doubles what there is.
+// Block returns the part's block of the numbers 0 to end-1. The blocks of the first Of parts have the given size, those of the next
+// Of parts twice that size, and so on: each round of parts doubles the size.
 func (p Part) Block(size, end int64) (first, last int64) {
 	round, place := (p.Index-1)/p.Of, int64((p.Index-1)%p.Of)
 	size, before := max(size, 1), int64(0)
@@ -59,7 +57,7 @@ func (p Part) Block(size, end int64) (first, last int64) {
 	return first, min(plus(first, size), end)
 }
 
-// plus and times are arithmetic of numbers that are not negative, up to the largest.
+// plus and times compute with nonnegative numbers and saturate at the largest one.
 func plus(a, b int64) int64 {
 	if a > math.MaxInt64-b {
 		return math.MaxInt64
@@ -74,8 +72,7 @@ func times(a, b int64) int64 {
 	return a * b
 }
 
-// Holds reports whether something with that identity is in the part, whatever else
-// there is.
+// Holds reports whether the item with this identity belongs to the part. It depends on no other items.
 func (p Part) Holds(identity string) bool {
 	if p.Of <= 1 {
 		return true

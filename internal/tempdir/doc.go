@@ -1,4 +1,4 @@
-// Package tempdir makes temporary directories that are never left behind: they go
-// with their owner, with the process if it has to end at once, and with
-// [Sweep] after a process that was killed.
+// Package tempdir creates temporary directories that are always removed: by
+// their owner, when the process has to exit at once, or by
+// [Sweep] after a process was killed.
 package tempdir

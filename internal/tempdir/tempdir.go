@@ -12,16 +12,16 @@ import (
 )
 
 const (
-	// prefix is what the names of all directories begin with.
+	// prefix is the prefix of the names of all directories.
 	prefix = "tilecheck-"
-	// ownerName is the file in a directory that its owner keeps locked.
+	// ownerName is a file in each directory that its owner keeps locked.
 	ownerName = ".tilecheck-owner"
-	// settled is the age from which on a directory without an owner has lost it:
-	// younger ones may be about to get it.
-	settled = 5 * time.Second
+	// minAge is the least age of a directory that Sweep removes: the owner of a
+	// younger one may not have locked it yet.
+	minAge = 5 * time.Second
 )
 
-// Make makes a directory and returns its name, and what removes it.
+// Make creates a directory. It returns its name and the function that removes it.
 func Make(ctx context.Context) (dir string, remove func() error, err error) {
 	dir, err = os.MkdirTemp("", prefix)
 	if err != nil {
@@ -35,11 +35,12 @@ func Make(ctx context.Context) (dir string, remove func() error, err error) {
 	}
 	return dir, func() error {
 		defer forget()
-		// Closed first: some systems do not remove open files.
+		// Close the file first, because some systems cannot remove open files.
 		return errors.Join(owner.Close(), os.RemoveAll(dir))
 	}, nil
 }
 
+// own creates and locks the owner file of a directory.
 func own(dir string) (*os.File, error) {
 	f, err := os.OpenFile(filepath.Join(dir, ownerName), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -51,8 +52,8 @@ func own(dir string) (*os.File, error) {
 	return f, nil
 }
 
-// Sweep removes the directories whose owners were killed, and returns their names,
-// also beside an error. Those of processes that live are theirs.
+// Sweep removes the directories whose owners were killed, and returns their names, also with an error. It keeps the directories of
+// running processes.
 func Sweep() (removed []string, err error) {
 	found, err := filepath.Glob(filepath.Join(os.TempDir(), prefix+"*"))
 	if err != nil {
@@ -72,15 +73,15 @@ func Sweep() (removed []string, err error) {
 	return removed, errors.Join(errs...)
 }
 
-// abandoned reports whether a directory is one of ours whose owner is gone.
+// abandoned reports whether a directory was made by this package and its owner has ended.
 func abandoned(dir string) bool {
 	name := filepath.Join(dir, ownerName)
 	info, err := os.Lstat(name)
-	if err != nil || !info.Mode().IsRegular() || time.Since(info.ModTime()) < settled {
+	if err != nil || !info.Mode().IsRegular() || time.Since(info.ModTime()) < minAge {
 		return false
 	}
 	f, err := os.OpenFile(name, os.O_RDWR, 0)
-	if err != nil { // of another user
+	if err != nil { // it belongs to another user
 		return false
 	}
 	free := filelock.Take(f) == nil

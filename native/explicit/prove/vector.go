@@ -271,6 +271,12 @@ func (w *vectorProof) solveOnGrid(target *sparse.Set, solveWith func(solve.Optio
 			return shared.values, nil
 		}
 	}
+	return w.solveOnEstimatedGrid(solveWith)
+}
+
+// solveOnEstimatedGrid chooses the grid by the greatest value, from an earlier solution or one without a grid. If the
+// values turn out to be greater than estimated, it estimates again.
+func (w *vectorProof) solveOnEstimatedGrid(solveWith func(solve.Options) (*solve.Values, error)) (*solve.Values, error) {
 	exp, known := w.exponents[w.index]
 	for range 3 {
 		if !known {
@@ -294,7 +300,7 @@ func (w *vectorProof) solveOnGrid(target *sparse.Set, solveWith func(solve.Optio
 		}
 		known = false
 	}
-	return nil, errors.New("the values are too large")
+	return nil, errors.New("the values are too large for the grid of a certificate")
 }
 
 // greatestExponent returns the binary exponent of the greatest finite upper bound.
