@@ -103,7 +103,7 @@ func (c *certifyCmd) check(ctx context.Context, env *world, name string, job run
 	defer in.Close()
 	f, err := certificate.Read(ctx, in, certificate.Limits{States: c.States})
 	if err != nil {
-		if text, unread := env.readText(name); name != "-" && unread == nil && c.Model == "" && isModel(text) {
+		if text, unread := env.readText(name); name != "-" && unread == nil && len(text) > 0 && c.Model == "" && isModel(text) {
 			return nil, usageError("%s is a model and no certificate, want --model %s", name, quote.Word(name))
 		}
 		return nil, fmt.Errorf("%s: %w", name, err)

@@ -96,7 +96,7 @@ func TestCertify(t *testing.T) {
 		{"other.cert --model die.prism", 2, "the transitions differ"},
 		{"cut.cert", 1, "cut.cert: "},
 		{"die.cert empty.cert", 1, "85/512"},
-		{"die.prism", 1, "die.prism: it is no UMB file"},
+		{"die.prism", 80, "die.prism is a model and no certificate, want --model die.prism"},
 		{"nowhere.cert", 1, "nowhere.cert"},
 		{"die.cert --const N=3", 80, "--model"},
 		{"five.cert", 0, "proven"},

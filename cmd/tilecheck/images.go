@@ -81,7 +81,7 @@ func (c *imagePrismCmd) Run(ctx context.Context, env *world) (err error) {
 
 // cleanCmd removes what runs that were killed left behind.
 type cleanCmd struct {
-	Dirs []string `arg:"" optional:"" name:"dir" help:"Folders in which to remove the temporary files of writes that were killed (default: this one)." file:"none"`
+	Dirs []string `arg:"" optional:"" name:"path" help:"Folders in which to remove the temporary files of writes that were killed (default: this one)." file:"none"`
 
 	All bool `help:"Also the containers of runs that are still going on."`
 }

@@ -3,9 +3,11 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"tilecheck/native"
@@ -72,6 +74,9 @@ func (c *reduceCmd) Run(ctx context.Context, env *world) error {
 		return err
 	}
 	if f := reduced[0].Err; job.Partition != nil && f != nil {
+		if strings.HasPrefix(f.Message, c.Partition+":") { // the place is in that file, and not in the property
+			return errors.New(f.Message)
+		}
 		return f
 	}
 	env.printing()

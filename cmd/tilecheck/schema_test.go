@@ -237,7 +237,7 @@ func contractLines() map[string]int {
 		"bound nobody":                                                                                80,
 		"certify die.cert":                                                                            0,
 		"certify die.cert --model mdp.prism":                                                          2,
-		"certify die.prism":                                                                           1,
+		"certify die.prism":                                                                           80,
 		"strategies":                                                                                  0,
 		"strategies random sparse:depth=2":                                                            0,
 		"strategies nobody":                                                                           80,
