@@ -108,7 +108,7 @@ func (p *proofs) prove(ctx context.Context, of *prove.Property, v *result.Verdic
 func sameFraction(v *result.Verdict, r *certify.Result) error {
 	switch {
 	case v.Value.Kind == result.Range:
-		return nil // adopt compares the ends
+		return nil // its two numbers are the bounds of the certificate
 	case r.Lower != nil && (r.Upper == nil || r.Lower.Cmp(r.Upper) != 0):
 		return errors.New("the certificate proves an interval, and not the fraction")
 	case r.Lower != nil && v.Value.Rat != nil && v.Value.Rat.Cmp(r.Lower) != 0:

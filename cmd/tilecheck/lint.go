@@ -123,6 +123,9 @@ func (c *lintCmd) readFolder(ctx context.Context, env *world, folder string, all
 	var groups [][]lint.Source
 	var wrong []error
 	for _, m := range models {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		names := []string{filepath.ToSlash(filepath.Join(folder, m.Model))}
 		for _, props := range m.Props {
 			names = append(names, filepath.ToSlash(filepath.Join(folder, props)))
