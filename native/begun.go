@@ -38,7 +38,7 @@ type beginning struct {
 func begin(p *runner.Plan) beginning {
 	job := &p.Job
 	if num := &job.Numeric; job.NoFixDeadlocks || job.Scheduler != nil || job.Witness != nil || num.Reduce || num.Fair ||
-		num.Accuracy == result.Proven || accuracy(num.Accuracy) == result.Estimated {
+		num.Accuracy == result.Proven || accuracy(num) == result.Estimated {
 		return beginning{}
 	}
 	some := func(may func(x syntax.Expr) bool) bool {

@@ -85,19 +85,19 @@ func newExact(plan *runner.Plan) (*exact, error) {
 		progress: job.Progress, export: export, wanted: job.Witness, proven: num.Accuracy == result.Proven, reduce: num.Reduce, partition: job.Partition, certificate: job.Certificate,
 		build: explicit.Options{
 			MaxStates: num.MaxStates, MaxMemory: num.MaxMemory, NoFixDeadlocks: job.NoFixDeadlocks,
-			Exact: num.Accuracy == result.Exact || num.Reduce, Normalise: num.Reduce && num.Accuracy != result.Exact, Workers: num.Workers, Progress: job.Progress,
+			Exact: num.Accuracy == result.Exact || num.Fractions || num.Reduce, Normalise: num.Reduce && num.Accuracy != result.Exact, Workers: num.Workers, Progress: job.Progress,
 		},
-		opt: check.Options{Accuracy: accuracy(num.Accuracy), Epsilon: num.Epsilon, Workers: num.Workers, Fair: num.Fair, Beliefs: num.Beliefs},
+		opt: check.Options{Accuracy: accuracy(num), Epsilon: num.Epsilon, Workers: num.Workers, Fair: num.Fair, Beliefs: num.Beliefs},
 	}, nil
 }
 
 // accuracy is what package check calls it: only iteration without bounds makes
 // a value merely estimated.
-func accuracy(asked result.Accuracy) result.Accuracy {
-	switch asked {
-	case result.Exact:
+func accuracy(num *runner.Numeric) result.Accuracy {
+	switch {
+	case num.Accuracy == result.Exact || num.Fractions:
 		return result.Exact
-	case result.Float, result.Estimated:
+	case num.Accuracy == result.Float || num.Accuracy == result.Estimated:
 		return result.Estimated
 	}
 	return result.Bounded
@@ -144,7 +144,7 @@ func (e *exact) over(space *explicit.Space, none error) *built {
 	}
 	if e.proven {
 		in.proofs = e.prover(space, none, func(i int) (*sparse.Reward, error) { return in.checker.Reward(i) })
-		if in.proofs.prover != nil {
+		if in.proofs.prover != nil && !in.proofs.fractions {
 			opt.Solver = in.proofs.prover
 		}
 	}

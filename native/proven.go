@@ -33,6 +33,8 @@ type proofs struct {
 	prover *prove.Prover
 	none   error // why there are none
 	fair   bool  // only fair schedulers count
+	// fractions says that values are fractions, and only a certificate of that fraction proves one.
+	fractions bool
 	// epsilon is the relative width that is asked for.
 	epsilon float64
 	proven  []int // claims that are accepted
@@ -46,7 +48,7 @@ func (e *exact) buildExactly(ctx context.Context, m *compile.Model) (space *expl
 	opts := e.build
 	opts.Exact = true
 	space, none = explicit.Build(ctx, m, opts)
-	if none == nil || ctx.Err() != nil {
+	if none == nil || ctx.Err() != nil || e.build.Exact {
 		return space, nil, none
 	}
 	space, err = explicit.Build(ctx, m, e.build)
@@ -55,9 +57,9 @@ func (e *exact) buildExactly(ctx context.Context, m *compile.Model) (space *expl
 
 // prover begins the certificates of a space; none says why there are none.
 func (e *exact) prover(space *explicit.Space, none error, reward func(int) (*sparse.Reward, error)) *proofs {
-	p := &proofs{space: space, none: none, epsilon: e.opt.Epsilon, fair: e.opt.Fair}
+	p := &proofs{space: space, none: none, epsilon: e.opt.Epsilon, fair: e.opt.Fair, fractions: e.opt.Accuracy == result.Exact}
 	if none == nil {
-		p.prover, p.none = prove.New(space, prove.Options{Epsilon: e.opt.Epsilon, Ordered: e.certificate != nil, Reward: reward})
+		p.prover, p.none = prove.New(space, prove.Options{Epsilon: e.opt.Epsilon, Exact: p.fractions, Ordered: e.certificate != nil, Reward: reward})
 	}
 	return p
 }
@@ -90,10 +92,28 @@ func (p *proofs) prove(ctx context.Context, of *prove.Property, v *result.Verdic
 		p.doubtful = p.doubtful || errors.As(err, new(*prove.NotAccepted))
 		return err
 	}
+	if p.fractions && proven.Number {
+		if err := sameFraction(v, proven); err != nil {
+			return err
+		}
+	}
 	if err := adopt(v, proven, cmp.Or(p.epsilon, solve.DefaultEpsilon)); err != nil {
 		return err
 	}
 	p.proven = append(p.proven, i)
+	return nil
+}
+
+// sameFraction returns an error unless a certificate proves the very fraction of a verdict.
+func sameFraction(v *result.Verdict, r *certify.Result) error {
+	switch {
+	case v.Value.Kind == result.Range:
+		return nil // its two numbers are the bounds of the certificate
+	case r.Lower != nil && (r.Upper == nil || r.Lower.Cmp(r.Upper) != 0):
+		return errors.New("the certificate proves an interval, and not the fraction")
+	case r.Lower != nil && v.Value.Rat != nil && v.Value.Rat.Cmp(r.Lower) != 0:
+		return errors.New("the certificate proves another fraction; this is a bug: please report it")
+	}
 	return nil
 }
 

@@ -116,6 +116,9 @@ type Numeric struct {
 	// result.Float iterates until a step is small, as other tools do by
 	// default, and everything else is result.Bounded.
 	Accuracy result.Accuracy
+	// Fractions is for result.Proven: values are computed in rational arithmetic, and a certificate
+	// proves a value only if its bounds are that fraction.
+	Fractions bool
 	// Epsilon is the relative width that bounds may have, or the relative
 	// change at which result.Float stops; 0 is the engine's default.
 	Epsilon float64

@@ -38,7 +38,7 @@ type checkCmd struct {
 	splitFlags      `embed:""`
 	checkFlags      `embed:"" group:"State space (--method states, the default):"`
 	ExportScheduler string       `help:"Also write the best scheduler (FILE:type=tree, …)." placeholder:"FILE" file:"target"`
-	Certify         bool         `help:"Prove answers by certificates, exactly checked."`
+	Certify         bool         `help:"Prove answers (--exact: fractions) by certificates."`
 	Certificate     string       `help:"Prove, and write the proofs, perhaps .gz." placeholder:"FILE" file:"out"`
 	ExportResults   string       `rare:"" help:"Also write the results as PRISM, perhaps FILE:csv, matrix, matrix,csv, dataframe or comment." placeholder:"FILE" file:"target"`
 	Witness         pathCount    `help:"Also the K likeliest paths to the goal (3)."`
@@ -233,10 +233,10 @@ func (c *checkCmd) certify(env *world, job *runner.Job) error {
 	switch {
 	case job.Method != runner.Exact || c.Engine != native.Name:
 		return usageError("--certify and --certificate are for the state space of the native engine, want --method states --engine native")
-	case c.Exact || c.Float:
-		return usageError("--certify and --certificate prove bounds, or a fraction where bounds are too wide: want them without --exact and --float")
+	case c.Float:
+		return usageError("--certify and --certificate prove bounds, or fractions with --exact: want them without --float")
 	}
-	job.Numeric.Accuracy = result.Proven
+	job.Numeric.Accuracy, job.Numeric.Fractions = result.Proven, c.Exact
 	if c.Certificate != "" {
 		c.written = new(atomic.Bool)
 		job.Certificate = &runner.CertificateFile{File: c.Certificate, Write: func(file string, write func(io.Writer) error) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -15,11 +16,12 @@ import (
 	"tilecheck/prism/syntax"
 	"tilecheck/report/table"
 	"tilecheck/runner"
+	"tilecheck/verify/suite"
 )
 
 // lintCmd warns of what is likely a mistake.
 type lintCmd struct {
-	Files     []string     `arg:"" name:"file" help:"Models, and properties files that use their constants." file:"in"`
+	Files     []string     `arg:"" name:"file" help:"Models, properties files that use their constants, and folders: all models below them, each with its properties files as test pairs them." file:"some"`
 	Const     []string     `help:"Values of undefined constants: a=1,b=0.5." sep:"none" placeholder:"DEFS"`
 	MaxStates int          `help:"Look at no more states (default: a million)." placeholder:"N"`
 	Texts     bool         `help:"Look at the texts only, not at states."`
@@ -36,18 +38,22 @@ type linted struct {
 	notes    []string
 	limited  bool
 	models   int
+	told     map[lint.Finding]bool // several models may share a properties file
 }
 
 // Run prints a row for each warning.
 func (c *lintCmd) Run(ctx context.Context, env *world) error {
 	ctx, cancel := env.limit(ctx, c.Timeout)
 	defer cancel()
-	sources, err := c.read(env)
-	if err != nil {
+	all := linted{told: make(map[lint.Finding]bool)}
+	sources, err := c.read(ctx, env, &all)
+	if err != nil && len(sources) == 0 {
 		return err
 	}
-	var all linted
 	var failed []error
+	if err != nil {
+		failed = append(failed, err)
+	}
 	for _, s := range sources {
 		if err := c.model(ctx, s, &all); err != nil {
 			failed = append(failed, err)
@@ -73,10 +79,17 @@ func (c *lintCmd) Run(ctx context.Context, env *world) error {
 	return err
 }
 
-// read reads the files, and groups properties with their models.
-func (c *lintCmd) read(env *world) ([][]lint.Source, error) {
+// read reads the files, and groups properties with their models. Beside an error it returns the groups without one.
+func (c *lintCmd) read(ctx context.Context, env *world, all *linted) ([][]lint.Source, error) {
 	files := editor.New(editor.Options{})
+	var groups [][]lint.Source
+	var wrong []error
 	for _, name := range c.Files {
+		if info, err := os.Stat(name); err == nil && info.IsDir() {
+			below, err := c.readFolder(ctx, env, name, all)
+			groups, wrong = append(groups, below...), append(wrong, err)
+			continue
+		}
 		text, err := env.readSource(name)
 		if err != nil {
 			return nil, err
@@ -86,25 +99,72 @@ func (c *lintCmd) read(env *world) ([][]lint.Source, error) {
 		}
 		files = files.With(filepath.ToSlash(name), text)
 	}
-	var groups [][]lint.Source
-	var wrong []error
 	for _, name := range files.Names() {
 		if files.IsProperties(name) {
 			continue
 		}
-		var group []lint.Source
 		names := slices.DeleteFunc(files.Names(), func(other string) bool { return other == name || files.ModelOf(other) != name })
-		for _, other := range append([]string{name}, names...) {
-			tree, err := syntax.ParseFile(dialect(c.Dialect), other, files.Text(other))
-			if err != nil {
-				wrong = append(wrong, err)
-				continue
-			}
-			group = append(group, lint.Source{Name: other, Text: files.Text(other), Tree: tree})
+		group, err := c.parse(append([]string{name}, names...), func(name string) ([]byte, error) { return files.Text(name), nil })
+		if err != nil {
+			wrong = append(wrong, err)
+			continue
 		}
 		groups = append(groups, group)
 	}
 	return groups, errors.Join(wrong...)
+}
+
+// readFolder reads the models below a folder, each with its properties files. It leaves out JANI models.
+func (c *lintCmd) readFolder(ctx context.Context, env *world, folder string, all *linted) ([][]lint.Source, error) {
+	models, err := suite.Models(ctx, os.DirFS(folder), ".")
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", folder, err)
+	}
+	var groups [][]lint.Source
+	var wrong []error
+	for _, m := range models {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		names := []string{filepath.ToSlash(filepath.Join(folder, m.Model))}
+		for _, props := range m.Props {
+			names = append(names, filepath.ToSlash(filepath.Join(folder, props)))
+		}
+		if text, err := env.readText(names[0]); err == nil && jani.Is(text) {
+			all.notes = append(all.notes, names[0]+": a JANI model, which lint does not read")
+			continue
+		}
+		group, err := c.parse(names, env.readSource)
+		if err != nil {
+			wrong = append(wrong, err)
+			continue
+		}
+		groups = append(groups, group)
+	}
+	if len(groups) == 0 && len(wrong) == 0 {
+		return nil, usageError("%s: there is no model in PRISM's language below this folder", folder)
+	}
+	return groups, errors.Join(wrong...)
+}
+
+// parse parses a model and its properties files.
+func (c *lintCmd) parse(names []string, read func(name string) ([]byte, error)) ([]lint.Source, error) {
+	var group []lint.Source
+	var wrong []error
+	for _, name := range names {
+		text, err := read(name)
+		if err != nil {
+			wrong = append(wrong, err)
+			continue
+		}
+		tree, err := syntax.ParseFile(dialect(c.Dialect), name, text)
+		if err != nil {
+			wrong = append(wrong, err)
+			continue
+		}
+		group = append(group, lint.Source{Name: name, Text: text, Tree: tree})
+	}
+	return group, errors.Join(wrong...)
 }
 
 // model looks at a model, the first of the sources, with its properties.
@@ -147,6 +207,10 @@ func (c *lintCmd) model(ctx context.Context, group []lint.Source, all *linted) e
 			all.notes = append(all.notes, name+": "+report.Undecided)
 		}
 		all.limited = all.limited || report.Limited
+	}
+	found = slices.DeleteFunc(found, func(f lint.Finding) bool { return all.told[f] })
+	for _, f := range found {
+		all.told[f] = true
 	}
 	told, silenced := lint.Split(found, group)
 	all.findings = append(all.findings, told...)

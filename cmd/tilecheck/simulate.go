@@ -8,6 +8,7 @@ import (
 	"tilecheck/native/explicit/files/named"
 
 	"tilecheck/native/explicit"
+	"tilecheck/native/explicit/scheduler"
 	"tilecheck/native/simulate"
 	"tilecheck/prism/sema"
 	"tilecheck/report/paths"
@@ -20,12 +21,13 @@ type simulateCmd struct {
 
 	typeFlags `embed:""`
 
-	Steps    int64   `help:"Length of the path." default:"20" want:"[0,]" placeholder:"N"`
-	Time     float64 `help:"Go on until so much time has passed (steps, in a discrete-time model) instead." placeholder:"T"`
-	Deadlock bool    `help:"Go on until a deadlock instead."`
-	MaxPath  int64   `help:"Longest path with --time or --deadlock." default:"10000" placeholder:"N"`
-	Path     string  `help:"Replay a path, of which each step is checked: PRISM's -simpath, --format csv, check --export-witness. With --steps, --time or --deadlock it goes on at random." placeholder:"FILE" file:"in"`
-	Seed     *uint64 `help:"Seed of the random numbers (default: drawn, and printed)." placeholder:"N"`
+	Steps     int64   `help:"Length of the path." default:"20" want:"[0,]" placeholder:"N"`
+	Time      float64 `help:"Go on until so much time has passed (steps, in a discrete-time model) instead." placeholder:"T"`
+	Deadlock  bool    `help:"Go on until a deadlock instead."`
+	MaxPath   int64   `help:"Longest path with --time or --deadlock." default:"10000" placeholder:"N"`
+	Path      string  `help:"Replay a path, of which each step is checked: PRISM's -simpath, --format csv, check --export-witness. With --steps, --time or --deadlock it goes on at random." placeholder:"FILE" file:"in"`
+	Scheduler string  `help:"Make the choices of an MDP as in this file: Storm's JSON, also with memory, or one of PRISM's lists, as check --export-scheduler or shield writes them (default: uniformly)." placeholder:"FILE" file:"in"`
+	Seed      *uint64 `help:"Seed of the random numbers (default: drawn, and printed)." placeholder:"N"`
 
 	Vars        []string `help:"Variables to show (default: all)." placeholder:"NAME"`
 	Changes     bool     `help:"Only states in which a shown variable changes."`
@@ -45,6 +47,11 @@ type simulateCmd struct {
 func (c *simulateCmd) Run(ctx context.Context, env *world) error {
 	ctx, cancel := env.limit(ctx, c.Timeout)
 	defer cancel()
+	if c.Scheduler != "" { // all states are built
+		var freed context.CancelFunc
+		ctx, freed = env.within(ctx, 0)
+		defer freed()
+	}
 	whole := c.Time > 0 || c.Deadlock
 	drawn := c.Path == "" || whole || env.given["steps"]
 	err := cmp.Or(
@@ -52,12 +59,14 @@ func (c *simulateCmd) Run(ctx context.Context, env *world) error {
 		env.without(whole, "with --time or --deadlock, want --max-path", "steps"),
 		env.without(!whole, "without --time or --deadlock, want --steps", "max-path"),
 		env.without(!c.Board, "without --board", "cols"),
+		env.without(c.Path != "", "with --path, whose steps are the choices", "scheduler"),
 		env.without(c.Board, "with --board", "format", "probs", "rewards"),
 	)
 	if err != nil {
 		return err
 	}
-	src, warnings, err := c.source(ctx, env)
+	opt := c.options()
+	src, warnings, err := c.source(ctx, env, &opt)
 	if err != nil {
 		return err
 	}
@@ -65,7 +74,6 @@ func (c *simulateCmd) Run(ctx context.Context, env *world) error {
 	if err != nil {
 		return err
 	}
-	opt := c.options()
 	if c.Path != "" {
 		text, err := env.readText(c.Path)
 		if err != nil {
@@ -86,7 +94,7 @@ func (c *simulateCmd) Run(ctx context.Context, env *world) error {
 	env.printing()
 	path := simulate.Walk(ctx, src, opt)
 	p := paths.Printer{
-		Program: src.Program(), Path: path, Vars: slots, Seed: opt.Seed, Record: opt.Record, Drawn: drawn,
+		Program: src.Program(), Path: path, Vars: slots, Seed: opt.Seed, Record: opt.Record, Drawn: drawn, Scheduler: c.Scheduler,
 		Probs: c.Probs, Rewards: c.Rewards, Changes: c.Changes, Board: c.Board, Cols: c.Cols,
 	}
 	if err := p.Print(env.stdout, c.Format, env.reportOptions()); err != nil {
@@ -96,13 +104,22 @@ func (c *simulateCmd) Run(ctx context.Context, env *world) error {
 	return path.Err
 }
 
-// source reads the model or the files of states, and what to be warned of.
-func (c *simulateCmd) source(ctx context.Context, env *world) (simulate.Source, []string, error) {
+// source reads the model or the files of states, and what to be warned of. It sets the chooser of --scheduler, for which it builds the states.
+func (c *simulateCmd) source(ctx context.Context, env *world, opt *simulate.PathOptions) (simulate.Source, []string, error) {
 	flags := spaceFlags{ModelFile: c.ModelFile, Const: c.Const, typeFlags: c.typeFlags, dialectFlag: c.dialectFlag}
-	if named.Is(c.ModelFile) {
-		space, err := flags.read(ctx, env)
+	if named.Is(c.ModelFile) || c.Scheduler != "" {
+		space, err := flags.space(ctx, env)
 		if err != nil {
 			return nil, nil, err
+		}
+		if c.Scheduler != "" {
+			text, err := env.readText(c.Scheduler)
+			if err != nil {
+				return nil, nil, err
+			}
+			if opt.Chooser, err = scheduler.ReadFollower(ctx, c.Scheduler, text, space); err != nil {
+				return nil, nil, err
+			}
 		}
 		steps := explicit.NewSteps(space)
 		return steps, steps.Warnings(), nil

@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -119,7 +121,12 @@ func (c *submitAttachCmd) Run(ctx context.Context, env *world) error {
 	if err != nil {
 		return err
 	}
-	return env.drive(ctx, w, c.loginFlags, c.Retries)
+	quiet := env.quiet // the merge reads the flags of the job's own command
+	err = env.drive(ctx, w, c.loginFlags, c.Retries)
+	if !quiet {
+		env.noteLeft(ctx, w, err)
+	}
+	return err
 }
 
 type submitCancelCmd struct {
@@ -294,8 +301,12 @@ func (e *world) submit(ctx context.Context, f shareFlags, login loginFlags, q cl
 	if err != nil {
 		return err
 	}
+	quiet := e.quiet // the merge reads the flags of the job's own command
 	if err = e.drive(ctx, w, login, f.Retries); ours {
-		return submit.Forget(w, err, exitUsage)
+		err = submit.Forget(w, err, exitUsage)
+	}
+	if !quiet {
+		e.noteLeft(ctx, w, err)
 	}
 	return err
 }
@@ -335,6 +346,9 @@ func (e *world) drive(ctx context.Context, w *cluster.Work, login loginFlags, re
 		return err
 	}
 	defer done()
+	if w.Backend == "local" && !e.quiet {
+		fmt.Fprintf(e.stderr, "note: submit local runs %d shards as processes of this machine, at most %d at a time; their files are in %s\n", w.Job.Shards, max(1, w.Settings.Tasks), w.Dir)
+	}
 	var second <-chan struct{}
 	if d.Backend.Detached() {
 		second = e.again()
@@ -391,6 +405,30 @@ func (e *world) interrupted(d *cluster.Driver, why error, second <-chan struct{}
 		return fmt.Errorf("the tasks may go on: %w; %s", err, strings.Replace(back, "attach", "cancel", 1))
 	}
 	return status(exitCannotRun)
+}
+
+// noteLeft says what a job of this machine leaves in its directory, and whether that can be removed. An interrupt says so itself.
+func (e *world) noteLeft(ctx context.Context, w *cluster.Work, err error) {
+	if w.Backend != "local" || ctx.Err() != nil || missing(string(w.Dir)) {
+		return
+	}
+	size := int64(0)
+	_ = filepath.WalkDir(string(w.Dir), func(_ string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() {
+			return nil // what cannot be read is not counted
+		}
+		if info, err := entry.Info(); err == nil {
+			size += info.Size()
+		}
+		return nil
+	})
+	attach := "tilecheck submit attach " + quote.Word(string(w.Dir))
+	left := fmt.Sprintf("%s has %.0f MB, this program and the inputs included", w.Dir, max(1, float64(size)/1e6))
+	if answer, ok := errors.AsType[*codedError](err); err == nil || ok && answer.err == nil {
+		fmt.Fprintf(e.stderr, "note: %s; it can be removed, and until then this prints the result again: %s\n", left, attach)
+	} else {
+		fmt.Fprintf(e.stderr, "note: %s; it keeps what is finished, for %s; remove it to begin anew\n", left, attach)
+	}
 }
 
 // ended gives the errors of a driver their exit codes.

@@ -102,10 +102,22 @@ type PathOptions struct {
 	// Record has the first steps of the path, of which the rest, if any is asked for, is
 	// drawn. With a record the path may begin in any initial state.
 	Record *Record
+	// Chooser resolves the choices of an MDP; nil for uniformly. It takes no record.
+	Chooser Chooser
+}
+
+// Chooser resolves the choices of one path of an MDP, as a scheduler does.
+type Chooser interface {
+	// Start begins a path in a state.
+	Start(state []int32) error
+	// Choose draws a choice of the current state with a number in [0,1), and returns its index.
+	Choose(x float64) int
+	// Take follows a transition of the choice that was drawn last.
+	Take(choice, transition int)
 }
 
 // Walk returns a random path from the initial state. Choices are resolved
-// uniformly, updates by their probabilities, and races in a CTMC by rate. The
+// uniformly or by a Chooser, updates by their probabilities, and races in a CTMC by rate. The
 // source is used when the path is drawn.
 //
 // Source: PRISM's -simpath; reference, section 5.7. Unlike PRISM's, a path of 0
@@ -166,6 +178,9 @@ func newWalker(ctx context.Context, src Source, opt PathOptions) (*walker, error
 		}
 	}
 	w.start = initial[0]
+	if opt.Chooser != nil {
+		return w, opt.Chooser.Start(w.start)
+	}
 	return w, nil
 }
 
@@ -285,9 +300,14 @@ func (w *walker) step(at, next *Visit, choices *compile.Choices, rng *rand.Rand)
 // draw draws a step.
 func (w *walker) draw(choices *compile.Choices, rng *rand.Rand) (s *Step, transition int) {
 	s = &Step{Choices: len(choices.List)}
-	if w.continuous() {
+	switch {
+	case w.continuous():
 		s.Choice, transition, s.Time = race(choices, rng)
-	} else {
+	case w.opt.Chooser != nil:
+		s.Choice = w.opt.Chooser.Choose(rng.Float64())
+		transition = pick(choices.List[s.Choice].Transitions, rng.Float64())
+		w.opt.Chooser.Take(s.Choice, transition)
+	default:
 		s.Choice = rng.IntN(s.Choices)
 		transition = pick(choices.List[s.Choice].Transitions, rng.Float64())
 	}

@@ -22,6 +22,8 @@ type Printer struct {
 	Record  *simulate.Record // with which the path begins; nil for none
 	Drawn   bool             // it goes on at random behind that
 
+	Scheduler string // file of what resolved the choices; empty if they were resolved uniformly
+
 	Probs, Rewards bool // are shown
 	Changes        bool // only states in which a shown variable changes
 	Board          bool // the variables v_0, v_1, … as a board, and nothing else
@@ -155,7 +157,9 @@ func (p *Printer) notes() []string {
 			notes = append(notes, "times that the file does not have are means")
 		}
 	}
-	if p.chose && p.Program.Type != syntax.DTMC && p.Program.Type != syntax.CTMC {
+	if p.Scheduler != "" {
+		notes = append(notes, "choices are those of "+p.Scheduler)
+	} else if p.chose && p.Program.Type != syntax.DTMC && p.Program.Type != syntax.CTMC {
 		notes = append(notes, "choices were resolved uniformly")
 	}
 	return notes

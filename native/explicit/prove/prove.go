@@ -24,6 +24,8 @@ import (
 type Options struct {
 	// Epsilon is the relative width that the caller asks for; 0 means solve.DefaultEpsilon.
 	Epsilon float64
+	// Exact makes certificates of fractions only, whose lower and upper bounds are equal.
+	Exact bool
 	// Ordered sorts the states as PRISM does. Certificate files need that order.
 	Ordered bool
 	// Reward returns a reward structure; nil means the space's own method.

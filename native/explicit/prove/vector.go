@@ -28,7 +28,10 @@ const (
 
 // firstEffort returns the effort that Add begins with.
 func (p *Prover) firstEffort() effort {
-	if p.opts.Ordered {
+	switch {
+	case p.opts.Exact:
+		return fractions
+	case p.opts.Ordered:
 		return coarseGrid
 	}
 	return floats

@@ -41,7 +41,7 @@ func (x *Controller) validate(m *Model) error {
 			if lo, hi := m.Row(int(v.Choice)); len(v.Next) != hi-lo {
 				return fmt.Errorf("node %d: %d nodes after choice %d, which has %d transitions", i, len(v.Next), v.Choice, hi-lo)
 			}
-			sum.Add(sum, v.prob())
+			sum.Add(sum, v.Probability())
 		}
 		if near, _ := sum.Sub(sum, big.NewRat(1, 1)).Float64(); near < -0x1p-40 || near > 0x1p-40 {
 			return fmt.Errorf("node %d: the probabilities of the choices do not sum to one", i)
@@ -50,7 +50,8 @@ func (x *Controller) validate(m *Model) error {
 	return nil
 }
 
-func (v *Move) prob() *big.Rat {
+// Probability returns the probability of the move.
+func (v *Move) Probability() *big.Rat {
 	if v.Prob == nil {
 		return big.NewRat(1, 1)
 	}
@@ -98,7 +99,7 @@ func (x *Controller) addRow(b *Builder, m *Model, moves []Move) {
 		if m.Actions != nil {
 			key.action = m.Actions[v.Choice]
 		}
-		part, _ := v.prob().Float64()
+		part, _ := v.Probability().Float64()
 		lo, _ := m.Row(int(v.Choice))
 		for k, n := range v.Next {
 			if key.node = n; near[key] == 0 {
@@ -109,7 +110,7 @@ func (x *Controller) addRow(b *Builder, m *Model, moves []Move) {
 				if exact[key] == nil {
 					exact[key] = new(big.Rat)
 				}
-				exact[key].Add(exact[key], new(big.Rat).Mul(v.prob(), m.Rat(lo+k)))
+				exact[key].Add(exact[key], new(big.Rat).Mul(v.Probability(), m.Rat(lo+k)))
 			}
 		}
 	}
@@ -152,7 +153,7 @@ func (x *Controller) Reward(r *Reward) *Reward {
 // expectedChoice returns the expected choice reward of the moves. The fraction is nil if it is zero.
 func (r *Reward) expectedChoice(moves []Move) (near float64, exact *big.Rat) {
 	for _, v := range moves {
-		part, _ := v.prob().Float64()
+		part, _ := v.Probability().Float64()
 		near += part * r.Choice[v.Choice]
 		if r.ChoiceRat == nil || r.ChoiceRat[v.Choice] == nil {
 			continue
@@ -160,7 +161,7 @@ func (r *Reward) expectedChoice(moves []Move) (near float64, exact *big.Rat) {
 		if exact == nil {
 			exact = new(big.Rat)
 		}
-		exact.Add(exact, new(big.Rat).Mul(v.prob(), r.ChoiceRat[v.Choice]))
+		exact.Add(exact, new(big.Rat).Mul(v.Probability(), r.ChoiceRat[v.Choice]))
 	}
 	if exact != nil {
 		near, _ = Double(exact)
