@@ -121,7 +121,13 @@ func (e *world) widthOf(w io.Writer) int {
 }
 
 func main() {
-	memory.SpareAddresses()
+	if code, exhausted, ok := memory.Supervise(os.Stderr); ok {
+		if exhausted {
+			fmt.Fprintln(os.Stderr, "tilecheck: memory limit reached: the system gives this process no more addresses (ulimit -v)")
+			code = exitOutOfLimit
+		}
+		os.Exit(code)
+	}
 	os.Exit(process(sync.OnceValues(build.Identify)))
 }
 

@@ -2,8 +2,10 @@
 
 package memory
 
+import "io"
+
 // addresses is known on Linux only.
 func addresses() (limit, used int64) { return 0, 0 }
 
-// SpareAddresses does something on Linux only.
-func SpareAddresses() {}
+// Supervise does something on Linux only.
+func Supervise(io.Writer) (code int, exhausted, ok bool) { return 0, false, false }
