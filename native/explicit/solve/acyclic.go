@@ -19,7 +19,7 @@ func (sys *system) acyclic(ctx context.Context, opts Options, part *sparse.Set) 
 		states := order.Order[first:order.Start[i+1]]
 		sys.solveIndependent(states)
 		meter.progress.Done += len(states)
-		if err := meter.did(4 * len(states)); err != nil {
+		if err := meter.addWork(4 * len(states)); err != nil {
 			return true, err
 		}
 	}

@@ -121,7 +121,7 @@ func (bi *bicgstab) iterate(meter *meter, steps int, precision float64) (int, er
 			bi.x[k] += alpha*direction[k] + omega*bi.residual[k]
 			bi.residual[k] -= omega * stabilizer[k]
 		}
-		if err := meter.did(krylovStepCost * bi.elim.system.work()); err != nil {
+		if err := meter.addWork(krylovStepCost * bi.elim.system.work()); err != nil {
 			return step, err
 		}
 		if maxNorm(bi.residual) <= precision {

@@ -40,7 +40,7 @@ func BudgetUntil(ctx context.Context, g *sparse.Graph, left, right *sparse.Set, 
 		return nil, false, nil
 	}
 	opts.Scheduler = false
-	y, err := newSystem(g, nil, dir, opts)
+	sys, err := newSystem(g, nil, dir, opts)
 	if err != nil {
 		return nil, false, err
 	}
@@ -49,20 +49,20 @@ func BudgetUntil(ctx context.Context, g *sparse.Graph, left, right *sparse.Set, 
 		last[i] = newValues(g.Model, opts)
 		last[i].set(right, 1)
 	}
-	mt := newMeter(ctx, opts, b.Most+1)
+	meter := newMeter(ctx, opts, b.Most+1)
 	same := 0
 	for k := 0; k <= b.Most; k++ {
 		now := last[k%len(last)]
 		for _, s := range order.Order {
 			work := 2 + len(g.Target)/n
-			if y.exact() {
-				x := y.spendExact(int(s), k, b.Cost, last)
+			if sys.exact() {
+				x := sys.spendExact(int(s), k, b.Cost, last)
 				now.assign(int(s), x)
-				work += effort(x)
+				work += reductionCost(x)
 			} else {
-				now.Lower[s], now.Upper[s] = y.spend(int(s), k, b.Cost, last)
+				now.Lower[s], now.Upper[s] = sys.spend(int(s), k, b.Cost, last)
 			}
-			if err := mt.did(work); err != nil {
+			if err := meter.addWork(work); err != nil {
 				return nil, true, err
 			}
 		}
@@ -73,7 +73,7 @@ func BudgetUntil(ctx context.Context, g *sparse.Graph, left, right *sparse.Set, 
 		if v = now; same > most {
 			break
 		}
-		mt.progress.Done = k
+		meter.progress.Done = k
 	}
 	return v, true, nil
 }
@@ -95,35 +95,35 @@ func free(m *sparse.Model, cost []int) *sparse.Model {
 }
 
 // spend is what a state is worth with a budget, by the values of this and of smaller ones.
-func (y *system) spend(s, budget int, cost []int, last []*Values) (lo, hi float64) {
-	b := none(y.min)
-	first, end := y.g.Choices(s)
+func (sys *system) spend(s, budget int, cost []int, last []*Values) (lo, hi float64) {
+	b := none(sys.min)
+	first, end := sys.g.Choices(s)
 	for c := first; c < end; c++ {
 		x := row{leaves: true} // nothing
 		if k := cost[c]; k <= budget {
-			y.v, y.step = last[(budget-k)%len(last)], k > 0
-			if x = y.eval(s, c); !x.leaves { // it stays for ever, and spends nothing
+			sys.v, sys.step = last[(budget-k)%len(last)], k > 0
+			if x = sys.eval(s, c); !x.leaves { // it stays for ever, and spends nothing
 				x = row{leaves: true}
 			}
 		}
-		b.take(x, uint32(c), y.min)
+		b.take(x, uint32(c), sys.min)
 	}
 	return min(b.lo, 1), min(b.hi, 1)
 }
 
 // spendExact is spend, in fractions.
-func (y *system) spendExact(s, budget int, cost []int, last []*Values) (best *big.Rat) {
-	first, end := y.g.Choices(s)
+func (sys *system) spendExact(s, budget int, cost []int, last []*Values) (best *big.Rat) {
+	first, end := sys.g.Choices(s)
 	for c := first; c < end; c++ {
 		var x *big.Rat
 		if k := cost[c]; k <= budget {
-			y.v, y.step = last[(budget-k)%len(last)], k > 0
-			x = y.choiceRat(s, c)
+			sys.v, sys.step = last[(budget-k)%len(last)], k > 0
+			x = sys.evalRat(s, c)
 		}
 		if x == nil {
 			x = new(big.Rat)
 		}
-		if best == nil || x != best && (x.Cmp(best) < 0) == y.min {
+		if best == nil || x != best && (x.Cmp(best) < 0) == sys.min {
 			best = x
 		}
 	}

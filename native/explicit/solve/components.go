@@ -51,7 +51,7 @@ func (sys *system) solve(ctx context.Context, opts Options, zeroRewardEnds bool)
 		}
 		releaser.solved(members)
 		meter.progress.Done += len(members)
-		if err := meter.did(work); err != nil {
+		if err := meter.addWork(work); err != nil {
 			return nil, err
 		}
 	}
@@ -246,7 +246,7 @@ func (sys *system) addLocalRow(l *localSystem, s, c int, ws *workspace) {
 		hi = max(hi, sys.round.floor)
 	}
 	// For this sum, the division by the sum of weights, and the sums in sweeps.
-	relErr := sys.round.row(2 * (end - first))
+	relErr := sys.round.sumErr(2 * (end - first))
 	l.termStart = append(l.termStart, uint32(firstTerm))
 	l.constLower, l.constUpper, l.err = append(l.constLower, lo), append(l.constUpper, hi), append(l.err, relErr)
 	l.exit, l.origin = append(l.exit, exit), append(l.origin, uint32(c))

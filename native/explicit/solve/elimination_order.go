@@ -40,7 +40,7 @@ func markowitzOrder(meter *meter, n int, row rowFunc, budget float64) (*eliminat
 		if budget < e.remainingWork() || e.storedTerms+e.remainingTerms > maxFill {
 			return nil, nil
 		}
-		if err := meter.did(int(work)); err != nil {
+		if err := meter.addWork(int(work)); err != nil {
 			return nil, err
 		}
 	}
@@ -48,7 +48,7 @@ func markowitzOrder(meter *meter, n int, row rowFunc, budget float64) (*eliminat
 		return nil, nil
 	}
 	e.eliminateDense()
-	return e.result(), meter.did(n + e.storedTerms)
+	return e.result(), meter.addWork(n + e.storedTerms)
 }
 
 // Costs in operations of a sweep.

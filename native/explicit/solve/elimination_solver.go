@@ -142,7 +142,7 @@ func (l *localSystem) proveInductive(low, high, slack []float64, maxDelta, maxWi
 
 // setAround sets the bounds of unknown k to low - spread and high + spread, rounded to the grid.
 func (l *localSystem) setAround(lower, upper []float64, k int, low, high, spread float64) {
-	lower[k], upper[k] = l.round.below(max(low-spread, 0)), l.round.ceilToGrid(high+spread)
+	lower[k], upper[k] = l.round.floorToGrid(max(low-spread, 0)), l.round.ceilToGrid(high+spread)
 	if l.prob {
 		upper[k] = min(upper[k], 1)
 	}
@@ -441,9 +441,9 @@ func (elim *eliminationSolver) solve(meter *meter, rhs func(k int) float64) ([]f
 		}
 	}
 	if elim.extendedFactors != nil {
-		return elim.substituteExtended(rhs), meter.did(krylovStepCost * (len(elim.upperCols) + len(elim.lowerCols)))
+		return elim.substituteExtended(rhs), meter.addWork(krylovStepCost * (len(elim.upperCols) + len(elim.lowerCols)))
 	}
-	return elim.substitute(rhs), meter.did(len(elim.upper) + len(elim.lower))
+	return elim.substitute(rhs), meter.addWork(len(elim.upper) + len(elim.lower))
 }
 
 func (elim *eliminationSolver) factorize(meter *meter) (bool, error) {
@@ -472,7 +472,7 @@ func (elim *eliminationSolver) factorizeFloat(meter *meter) (bool, error) {
 		if !(elim.pivot[p] >= minPivot) {
 			return false, nil
 		}
-		if err := meter.did(work); err != nil {
+		if err := meter.addWork(work); err != nil {
 			return false, err
 		}
 	}

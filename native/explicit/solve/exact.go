@@ -20,7 +20,7 @@ func (sys *system) solveExact(members []uint32, ws *workspace, meter *meter) (wo
 	} else if err := sys.solveExactComponent(members, ws, meter); err != nil {
 		return 0, err
 	}
-	return len(members) * (100 + effort(sys.v.Exact[members[0]])), nil
+	return len(members) * (100 + reductionCost(sys.v.Exact[members[0]])), nil
 }
 
 func (sys *system) solveExactComponent(members []uint32, ws *workspace, meter *meter) error {
@@ -57,60 +57,60 @@ func (sys *system) exactSteps(ctx context.Context, opts Options, open *sparse.Se
 		return p.steps(meter, window, n)
 	}
 	next := slices.Clone(sys.v.Exact)
-	return window.each(sys.trace, meter, n, func(s uint32) (uint32, int) {
+	return window.forEachStep(sys.trace, meter, n, func(s uint32) (uint32, int) {
 		best := sys.optimumRat(int(s))
 		next[s] = best.value
-		return best.choice, 1000 + effort(best.value)
+		return best.choice, 1000 + reductionCost(best.value)
 	}, func() { sys.v.Exact, next = next, sys.v.Exact })
 }
 
-// each calls visit for the states whose value matters in each of n steps, and done after each step.
+// forEachStep calls visit for the states whose value matters in each of n steps, and done after each step.
 // visit returns the optimal choice and the work it took.
-func (b *band) each(trace *trace, meter *meter, n int, visit func(s uint32) (uint32, int), done func()) error {
+func (b *stepWindow) forEachStep(trace *stepScheduler, meter *meter, n int, visit func(s uint32) (uint32, int), done func()) error {
 	for k := range n {
-		trace.begin()
+		trace.beginStep()
 		for _, s := range b.states {
-			if b.from[s] >= n-k || b.valueDistance[s] > k+1 { // not needed any more, or still zero
+			if b.queryDistance[s] >= n-k || b.valueDistance[s] > k+1 { // not needed any more, or still zero
 				continue
 			}
 			choice, work := visit(s)
-			trace.note(int(s), choice)
-			if err := meter.did(work); err != nil {
+			trace.setChoice(int(s), choice)
+			if err := meter.addWork(work); err != nil {
 				return err
 			}
 		}
-		if err := meter.did(len(b.states)); err != nil {
+		if err := meter.addWork(len(b.states)); err != nil {
 			return err
 		}
 		done()
-		trace.end(1)
+		trace.endStep(1)
 		meter.progress.Done++
 	}
 	return nil
 }
 
-// band says in which steps the value of a state must be computed. from is the number of steps from the
+// stepWindow says in which steps the value of a state must be computed. from is the number of steps from the
 // nearest wanted state to it, and valueDistance the number of steps from it to the nearest state with a
 // nonzero value.
-type band struct {
-	states              []uint32
-	from, valueDistance []int
-	narrow              bool // only the states with from == 0 are wanted
+type stepWindow struct {
+	states                       []uint32
+	queryDistance, valueDistance []int
+	restricted                   bool // only the states with from == 0 are wanted
 }
 
 // newStepWindow computes the distances for a number of steps of the open states.
-func (sys *system) newStepWindow(opts Options, open *sparse.Set, steps int) *band {
+func (sys *system) newStepWindow(opts Options, open *sparse.Set, steps int) *stepWindow {
 	numStates := sys.g.NumStates()
-	window := &band{from: make([]int, numStates), valueDistance: make([]int, numStates), narrow: opts.Within != nil && sys.trace == nil}
-	if window.narrow {
-		window.from = sys.distances(opts.Within, open, func(s int, visit func(t int)) {
+	window := &stepWindow{queryDistance: make([]int, numStates), valueDistance: make([]int, numStates), restricted: opts.Within != nil && sys.trace == nil}
+	if window.restricted {
+		window.queryDistance = sys.distances(opts.Within, open, func(s int, visit func(t int)) {
 			first, end := sys.g.Choices(s)
 			for _, t := range sys.g.Target[sys.g.Start[first]:sys.g.Start[end]] {
 				visit(int(t))
 			}
 		})
 	}
-	if window.narrow && sys.reward == nil {
+	if window.restricted && sys.reward == nil {
 		nonzero := sparse.NewSet(numStates)
 		for s, x := range sys.v.Exact {
 			if x.Sign() != 0 {
@@ -124,7 +124,7 @@ func (sys *system) newStepWindow(opts Options, open *sparse.Set, steps int) *ban
 		})
 	}
 	for s := range open.All() {
-		if window.from[s] < steps && window.valueDistance[s] <= steps-window.from[s] {
+		if window.queryDistance[s] < steps && window.valueDistance[s] <= steps-window.queryDistance[s] {
 			window.states = append(window.states, uint32(s))
 		}
 	}
@@ -155,8 +155,8 @@ func (sys *system) distances(set, open *sparse.Set, neighbours func(s int, visit
 	return out
 }
 
-// effort estimates the operations to reduce x to lowest terms, which dominates if fractions are long.
-func effort(x *big.Rat) int {
+// reductionCost estimates the operations to reduce x to lowest terms, which dominates if fractions are long.
+func reductionCost(x *big.Rat) int {
 	if x == nil {
 		return 0
 	}
@@ -190,7 +190,7 @@ func (sys *system) optimumRat(s int) exactOptimum {
 		if !sys.usable(c) {
 			continue
 		}
-		x := sys.choiceRat(s, c)
+		x := sys.evalRat(s, c)
 		if x == nil || x == best.value {
 			continue
 		}
@@ -201,8 +201,8 @@ func (sys *system) optimumRat(s int) exactOptimum {
 	return best
 }
 
-// choiceRat is eval in rational arithmetic. It returns nil for a choice that does not leave the state.
-func (sys *system) choiceRat(s, c int) *big.Rat {
+// evalRat is eval in rational arithmetic. It returns nil for a choice that does not leave the state.
+func (sys *system) evalRat(s, c int) *big.Rat {
 	leave := !sys.step
 	reward := sys.reward.GainRat(s, c)
 	first, end := sys.g.Row(c)

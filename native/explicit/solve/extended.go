@@ -71,7 +71,7 @@ func (elim *eliminationSolver) factorizeExtended(meter *meter) (bool, error) {
 		if factors.pivot[p].isZero() {
 			return false, nil
 		}
-		if err := meter.did(krylovStepCost * work); err != nil {
+		if err := meter.addWork(krylovStepCost * work); err != nil {
 			return false, err
 		}
 	}

@@ -154,7 +154,7 @@ func (f *Forward) exactSteps(ctx context.Context, n int) error {
 				}
 			}
 			next[s] = sum.rat()
-			if err := meter.did(100*(hi-lo) + effort(next[s])); err != nil {
+			if err := meter.addWork(100*(hi-lo) + reductionCost(next[s])); err != nil {
 				return err
 			}
 		}

@@ -29,7 +29,7 @@ func (bscc *bsccGain) accelerate(members []uint32, work int, known interval, swe
 	count := func() error {
 		sweeps--
 		bscc.meter.progress.Sweeps++
-		return bscc.meter.did(work)
+		return bscc.meter.addWork(work)
 	}
 	lo, hi = known.lo, known.hi
 	gain := lo + (hi-lo)/2

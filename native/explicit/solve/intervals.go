@@ -9,7 +9,7 @@ import (
 	"tilecheck/native/explicit/sparse"
 )
 
-// robust is a system of equations of an interval model: the value of a choice is reward + opt over its
+// intervalSystem is a system of equations of an interval model: the value of a choice is reward + opt over its
 // distributions p of sum over t of p(t) x(t). Nature picks the distribution. All lower interval ends
 // are positive, so the graph does not depend on it: qualitative results are those of the model without
 // intervals. An end component in which the scheduler could stay without reward is one unknown. Then the
@@ -21,7 +21,7 @@ import (
 //
 // Source: Givan, Leach and Dean, Bounded-parameter Markov decision processes (2000); Katoen, Klink,
 // Leucker and Wolf (CAV 2007); Puggelli et al. (CAV 2013).
-type robust struct {
+type intervalSystem struct {
 	g              *sparse.Graph
 	dir            Direction
 	reward         *sparse.Reward
@@ -34,22 +34,22 @@ type robust struct {
 	budget         []float64           // of each choice
 	v              *Values
 	room           []roomEntry // scratch of choiceBound
-	mt             *meter
+	meter          *meter
 }
 
 // roomEntry is a target on which some of the budget can be spent.
 type roomEntry struct{ value, width float64 }
 
-func newRobust(ctx context.Context, g *sparse.Graph, r *sparse.Reward, dir Direction, opts Options) (*robust, error) {
+func newIntervalSystem(ctx context.Context, g *sparse.Graph, r *sparse.Reward, dir Direction, opts Options) (*intervalSystem, error) {
 	if !g.Exact() || r != nil && (r.State != nil && r.StateRat == nil || r.Choice != nil && r.ChoiceRat == nil) {
 		return nil, ErrNotExact
 	}
 	opts.Scheduler = false
-	iv := &robust{g: g, dir: dir, reward: r, v: newValues(g.Model, opts), mt: newMeter(ctx, opts, g.NumStates())}
+	iv := &intervalSystem{g: g, dir: dir, reward: r, v: newValues(g.Model, opts), meter: newMeter(ctx, opts, g.NumStates())}
 	return iv, iv.computeBudgets()
 }
 
-func (iv *robust) computeBudgets() error {
+func (iv *intervalSystem) computeBudgets() error {
 	m := iv.g.Model
 	iv.width, iv.budget = make([]float64, m.NumTransitions()), make([]float64, m.NumChoices())
 	widths := map[[2]uint32]float64{}
@@ -71,7 +71,7 @@ func (iv *robust) computeBudgets() error {
 			iv.width[i] = w
 		}
 		iv.budget[c] = positive(budget)
-		if err := iv.mt.did(1000); err != nil {
+		if err := iv.meter.addWork(1000); err != nil {
 			return err
 		}
 	}
@@ -95,7 +95,7 @@ const robustFloor = 0x1p-900
 //
 // Budget and widths are rounded towards the wanted bound. A greater budget raises the value for both
 // natures. Greater widths raise it if nature maximizes, and lower it if nature minimizes.
-func (iv *robust) choiceBound(s, c int, up bool) float64 {
+func (iv *intervalSystem) choiceBound(s, c int, up bool) float64 {
 	m, x := iv.g.Model, iv.v.Lower
 	if up {
 		x = iv.v.Upper
@@ -143,7 +143,7 @@ func (iv *robust) choiceBound(s, c int, up bool) float64 {
 }
 
 // spendBudget distributes a budget over the targets in room, and returns the value that this adds.
-func (iv *robust) spendBudget(rest float64, up bool) float64 {
+func (iv *intervalSystem) spendBudget(rest float64, up bool) float64 {
 	lowest := iv.dir.nature() == Min
 	slices.SortFunc(iv.room, func(a, b roomEntry) int {
 		switch {
@@ -173,7 +173,7 @@ func (iv *robust) spendBudget(rest float64, up bool) float64 {
 	return sum
 }
 
-func (iv *robust) representativeOf(s uint32) uint32 {
+func (iv *intervalSystem) representativeOf(s uint32) uint32 {
 	if iv.representative == nil {
 		return s
 	}
@@ -182,7 +182,7 @@ func (iv *robust) representativeOf(s uint32) uint32 {
 
 // mergeEndComponents makes one unknown of each end component of the open states in which the scheduler
 // can stay without reward. Its choices are those that leave it.
-func (iv *robust) mergeEndComponents(ctx context.Context) error {
+func (iv *intervalSystem) mergeEndComponents(ctx context.Context) error {
 	m := iv.g.Model
 	zeroReward := sparse.NewSet(m.NumChoices())
 	for s := range iv.open.All() {
@@ -215,8 +215,8 @@ func (iv *robust) mergeEndComponents(ctx context.Context) error {
 	return nil
 }
 
-// each calls f for the allowed choices of an unknown.
-func (iv *robust) each(s uint32, f func(s, c int)) {
+// forEachChoice calls f for the allowed choices of an unknown.
+func (iv *intervalSystem) forEachChoice(s uint32, f func(s, c int)) {
 	members := iv.merged[s]
 	if members == nil {
 		members = []uint32{s}
@@ -232,10 +232,10 @@ func (iv *robust) each(s uint32, f func(s, c int)) {
 }
 
 // optimum returns a bound on the value of an unknown, and the work it took.
-func (iv *robust) optimum(s uint32, up bool) (x float64, work int) {
+func (iv *intervalSystem) optimum(s uint32, up bool) (x float64, work int) {
 	lowest := iv.dir.Scheduler() == Min
 	first := true
-	iv.each(s, func(t, c int) {
+	iv.forEachChoice(s, func(t, c int) {
 		b := iv.choiceBound(t, c, up)
 		if first || (b < x) == lowest {
 			x, first = b, false
@@ -247,7 +247,7 @@ func (iv *robust) optimum(s uint32, up bool) (x float64, work int) {
 
 // solve computes the values of the open states component by component, and then the exact values if
 // they are asked for.
-func (iv *robust) solve(ctx context.Context, opts Options) (*Values, error) {
+func (iv *intervalSystem) solve(ctx context.Context, opts Options) (*Values, error) {
 	comps := iv.g.Model.Components(iv.open, nil)
 	for i := range comps.Num() {
 		var unknowns []uint32
@@ -263,7 +263,7 @@ func (iv *robust) solve(ctx context.Context, opts Options) (*Values, error) {
 			h := iv.representativeOf(s)
 			iv.v.Lower[s], iv.v.Upper[s] = iv.v.Lower[h], iv.v.Upper[h]
 		}
-		iv.mt.progress.Done += len(comps.Members(i))
+		iv.meter.progress.Done += len(comps.Members(i))
 	}
 	if iv.v.Exact != nil {
 		if err := iv.exactStrategyIteration(ctx, opts); err != nil {
@@ -275,13 +275,13 @@ func (iv *robust) solve(ctx context.Context, opts Options) (*Values, error) {
 
 // solveComponent bounds the values of a component whose successors are solved, by optimistic value
 // iteration.
-func (iv *robust) solveComponent(unknowns []uint32, opts Options) error {
+func (iv *intervalSystem) solveComponent(unknowns []uint32, opts Options) error {
 	if len(unknowns) == 1 && !iv.hasSelfLoop(unknowns[0]) {
 		s := unknowns[0]
 		var work int
 		iv.v.Lower[s], work = iv.optimum(s, false)
 		iv.v.Upper[s], _ = iv.optimum(s, true)
-		return iv.mt.did(2 * work)
+		return iv.meter.addWork(2 * work)
 	}
 	margin, precision := opts.epsilon()/2, opts.epsilon()/8
 	for sweeps := 1; ; sweeps++ {
@@ -309,9 +309,9 @@ func (iv *robust) solveComponent(unknowns []uint32, opts Options) error {
 }
 
 // hasSelfLoop reports whether a choice of an unknown leads back to it.
-func (iv *robust) hasSelfLoop(s uint32) bool {
+func (iv *intervalSystem) hasSelfLoop(s uint32) bool {
 	back := false
-	iv.each(s, func(_, c int) {
+	iv.forEachChoice(s, func(_, c int) {
 		lo, hi := iv.g.Row(c)
 		back = back || slices.ContainsFunc(iv.g.Target[lo:hi], func(t uint32) bool { return iv.representativeOf(t) == s })
 	})
@@ -319,16 +319,16 @@ func (iv *robust) hasSelfLoop(s uint32) bool {
 }
 
 // sweepLower raises the lower bounds by one sweep, and returns the greatest relative change.
-func (iv *robust) sweepLower(unknowns []uint32) (change float64, err error) {
+func (iv *intervalSystem) sweepLower(unknowns []uint32) (change float64, err error) {
 	iv.v.Sweeps++
-	iv.mt.progress.Sweeps++
+	iv.meter.progress.Sweeps++
 	for _, s := range unknowns {
 		x, work := iv.optimum(s, false)
 		if old := iv.v.Lower[s]; x > old {
 			change = max(change, (x-old)/x)
 			iv.v.Lower[s] = x
 		}
-		if err := iv.mt.did(work); err != nil {
+		if err := iv.meter.addWork(work); err != nil {
 			return 0, err
 		}
 	}
@@ -339,7 +339,7 @@ func (iv *robust) sweepLower(unknowns []uint32) (change float64, err error) {
 // within the given number of sweeps.
 //
 // Source: optimistic value iteration, Hartmanns and Kaminski (CAV 2020).
-func (iv *robust) proveUpper(unknowns []uint32, margin float64, sweeps int) (proved bool, err error) {
+func (iv *intervalSystem) proveUpper(unknowns []uint32, margin float64, sweeps int) (proved bool, err error) {
 	for _, s := range unknowns {
 		u := max(iv.v.Lower[s]*(1+margin), robustFloor)
 		if iv.prob {
@@ -354,7 +354,7 @@ func (iv *robust) proveUpper(unknowns []uint32, margin float64, sweeps int) (pro
 			u, work := iv.optimum(s, true)
 			neverRose, neverFell = neverRose && u <= iv.v.Upper[s], neverFell && u >= iv.v.Upper[s]
 			iv.v.Upper[s] = u
-			if err := iv.mt.did(work); err != nil {
+			if err := iv.meter.addWork(work); err != nil {
 				return false, err
 			}
 		}
@@ -369,7 +369,7 @@ func (iv *robust) proveUpper(unknowns []uint32, margin float64, sweeps int) (pro
 }
 
 // giveUp sets trivial upper bounds, and keeps the lower ones.
-func (iv *robust) giveUp(unknowns []uint32) {
+func (iv *intervalSystem) giveUp(unknowns []uint32) {
 	iv.v.Converged = false
 	for _, s := range unknowns {
 		iv.v.Upper[s] = math.Inf(1)
@@ -380,7 +380,7 @@ func (iv *robust) giveUp(unknowns []uint32) {
 }
 
 func robustUntil(ctx context.Context, g *sparse.Graph, left, right *sparse.Set, dir Direction, opts Options) (*Values, error) {
-	iv, err := newRobust(ctx, g, nil, dir, opts)
+	iv, err := newIntervalSystem(ctx, g, nil, dir, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -399,7 +399,7 @@ func robustUntil(ctx context.Context, g *sparse.Graph, left, right *sparse.Set, 
 
 // canEarnReward returns the open states from which a reward can be earned in open states. The others
 // have value 0.
-func (iv *robust) canEarnReward(open *sparse.Set) *sparse.Set {
+func (iv *intervalSystem) canEarnReward(open *sparse.Set) *sparse.Set {
 	some := sparse.NewSet(iv.g.NumStates())
 	for s := range open.All() {
 		first, end := iv.g.Choices(s)
@@ -413,7 +413,7 @@ func (iv *robust) canEarnReward(open *sparse.Set) *sparse.Set {
 }
 
 func robustReach(ctx context.Context, g *sparse.Graph, r *sparse.Reward, target *sparse.Set, dir Direction, opts Options) (*Values, error) {
-	iv, err := newRobust(ctx, g, r, dir, opts)
+	iv, err := newIntervalSystem(ctx, g, r, dir, opts)
 	if err != nil {
 		return nil, err
 	}

@@ -23,7 +23,7 @@ type strategyPair struct {
 // one.
 //
 // Source: Hoffman and Karp, On nonterminating stochastic games (1966).
-func (iv *robust) exactStrategyIteration(ctx context.Context, opts Options) error {
+func (iv *intervalSystem) exactStrategyIteration(ctx context.Context, opts Options) error {
 	var unknowns []uint32
 	for s := range iv.open.All() {
 		if iv.representativeOf(uint32(s)) == uint32(s) {
@@ -59,7 +59,7 @@ func (iv *robust) exactStrategyIteration(ctx context.Context, opts Options) erro
 }
 
 // setExactGuess sets the exact values to bounds, by which distribution orders the targets.
-func (iv *robust) setExactGuess(unknowns []uint32) {
+func (iv *intervalSystem) setExactGuess(unknowns []uint32) {
 	x := iv.v.Lower
 	if iv.dir.Scheduler() == Min && iv.v.Converged {
 		x = iv.v.Upper
@@ -70,12 +70,12 @@ func (iv *robust) setExactGuess(unknowns []uint32) {
 }
 
 // initialStrategy returns the optimal choice of an unknown for the bounds.
-func (iv *robust) initialStrategy(s uint32) *strategyPair {
+func (iv *intervalSystem) initialStrategy(s uint32) *strategyPair {
 	lowest := iv.dir.Scheduler() == Min
 	up := lowest && iv.v.Converged
 	var out *strategyPair
 	best := 0.0
-	iv.each(s, func(t, c int) {
+	iv.forEachChoice(s, func(t, c int) {
 		b := iv.choiceBound(t, c, up)
 		if out == nil || b != best && (b < best) == lowest {
 			out, best = &strategyPair{state: t, choice: c}, b
@@ -87,7 +87,7 @@ func (iv *robust) initialStrategy(s uint32) *strategyPair {
 
 // properStrategies sets strategies that leave the unknowns with probability one: every choice has a
 // target that is closer to an exit.
-func (iv *robust) properStrategies(unknowns []uint32, strategies map[uint32]*strategyPair) {
+func (iv *intervalSystem) properStrategies(unknowns []uint32, strategies map[uint32]*strategyPair) {
 	proper := sparse.NewSet(iv.g.NumStates())
 	for changed := true; changed; {
 		changed = false
@@ -95,7 +95,7 @@ func (iv *robust) properStrategies(unknowns []uint32, strategies map[uint32]*str
 			if proper.Has(int(s)) {
 				continue
 			}
-			iv.each(s, func(t, c int) {
+			iv.forEachChoice(s, func(t, c int) {
 				first, end := iv.g.Row(c)
 				for i := first; i < end && !proper.Has(int(s)); i++ {
 					if u := iv.representativeOf(iv.g.Target[i]); proper.Has(int(u)) || !iv.open.Has(int(u)) {
@@ -111,14 +111,14 @@ func (iv *robust) properStrategies(unknowns []uint32, strategies map[uint32]*str
 
 // improve switches nature to better distributions under the current choices. If there are none, it
 // switches the scheduler to better choices. It reports whether anything changed.
-func (iv *robust) improve(unknowns []uint32, strategies map[uint32]*strategyPair) (better bool, err error) {
+func (iv *intervalSystem) improve(unknowns []uint32, strategies map[uint32]*strategyPair) (better bool, err error) {
 	for _, s := range unknowns {
 		current := strategies[s]
 		p := iv.distribution(current.choice)
-		if iv.worth(current.state, current.choice, p).Cmp(iv.v.Exact[s]) != 0 {
+		if iv.choiceValue(current.state, current.choice, p).Cmp(iv.v.Exact[s]) != 0 {
 			current.p, better = p, true
 		}
-		if err := iv.mt.did(1000 + effort(iv.v.Exact[s])); err != nil {
+		if err := iv.meter.addWork(1000 + reductionCost(iv.v.Exact[s])); err != nil {
 			return false, err
 		}
 	}
@@ -131,14 +131,14 @@ func (iv *robust) improve(unknowns []uint32, strategies map[uint32]*strategyPair
 	}
 	for _, s := range unknowns {
 		best := iv.v.Exact[s]
-		iv.each(s, func(t, c int) {
+		iv.forEachChoice(s, func(t, c int) {
 			p := iv.distribution(c)
-			if x := iv.worth(t, c, p); x.Cmp(best) == wantedOrder {
+			if x := iv.choiceValue(t, c, p); x.Cmp(best) == wantedOrder {
 				best, better = x, true
 				*strategies[s] = strategyPair{t, c, p}
 			}
 		})
-		if err := iv.mt.did(4000 + effort(best)); err != nil {
+		if err := iv.meter.addWork(4000 + reductionCost(best)); err != nil {
 			return false, err
 		}
 	}
@@ -146,7 +146,7 @@ func (iv *robust) improve(unknowns []uint32, strategies map[uint32]*strategyPair
 }
 
 // distribution returns nature's optimal distribution of choice c for the exact values.
-func (iv *robust) distribution(c int) []*big.Rat {
+func (iv *intervalSystem) distribution(c int) []*big.Rat {
 	m := iv.g.Model
 	first, end := m.Row(c)
 	out := make([]*big.Rat, end-first)
@@ -182,8 +182,8 @@ func (iv *robust) distribution(c int) []*big.Rat {
 	return out
 }
 
-// worth returns the exact value of choice c with distribution p.
-func (iv *robust) worth(s, c int, p []*big.Rat) *big.Rat {
+// choiceValue returns the exact value of choice c with distribution p.
+func (iv *intervalSystem) choiceValue(s, c int, p []*big.Rat) *big.Rat {
 	sum := iv.reward.GainRat(s, c)
 	first, _ := iv.g.Row(c)
 	term := new(big.Rat)
@@ -198,7 +198,7 @@ var errImproper = errors.New("no initial scheduler that leaves the component was
 
 // solveInduced sets the unknowns to the values of the induced Markov chain. The chain has two
 // additional absorbing states: n, the target, and n+1, which has value 0.
-func (iv *robust) solveInduced(ctx context.Context, unknowns []uint32, strategies map[uint32]*strategyPair, opts Options) error {
+func (iv *intervalSystem) solveInduced(ctx context.Context, unknowns []uint32, strategies map[uint32]*strategyPair, opts Options) error {
 	n := len(unknowns)
 	number := make(map[uint32]int, n)
 	for i, s := range unknowns {
@@ -247,7 +247,7 @@ func (iv *robust) solveInduced(ctx context.Context, unknowns []uint32, strategie
 }
 
 // inducedState returns the state of the induced chain that represents target t.
-func (iv *robust) inducedState(t uint32, number map[uint32]int, n int) int {
+func (iv *intervalSystem) inducedState(t uint32, number map[uint32]int, n int) int {
 	if i, ok := number[iv.representativeOf(t)]; ok {
 		return i
 	}

@@ -209,7 +209,7 @@ func (l *leap) steps(mt *meter, n int) (ok bool, err error) {
 			break
 		}
 		l.square()
-		if err := mt.did(m * m * m); err != nil {
+		if err := mt.addWork(m * m * m); err != nil {
 			return false, err
 		}
 	}

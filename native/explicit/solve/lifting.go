@@ -161,7 +161,7 @@ func (f *lifting) factorize(meter *meter) (bool, error) {
 			return false, nil
 		}
 		f.pivot[p], workRow[p] = f.invert(workRow[p]), 0
-		if err := meter.did(work); err != nil {
+		if err := meter.addWork(work); err != nil {
 			return false, err
 		}
 	}
@@ -203,7 +203,7 @@ func (f *lifting) solve(meter *meter, constant func(k int) *big.Int) ([]*big.Int
 		for k := range remainder {
 			f.subtractDigit(remainder, k, x)
 		}
-		if err := meter.did(16 * (len(f.upper) + len(f.lower) + len(f.order))); err != nil {
+		if err := meter.addWork(16 * (len(f.upper) + len(f.lower) + len(f.order))); err != nil {
 			return nil, nil, err
 		}
 		if len(digits) < nextAttempt {
@@ -283,7 +283,7 @@ func (f *lifting) reconstruct(meter *meter, digits [][]uint64) ([]*big.Int, *big
 			x, den = n, new(big.Int).Mul(den, d)
 		}
 		num[k], denAt[k] = x, den
-		if err := meter.did(len(digits) * len(digits)); err != nil {
+		if err := meter.addWork(len(digits) * len(digits)); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -69,7 +69,7 @@ func (l *localSystem) constantMidpoint(j uint32) float64 {
 // returns the optimal choice, or sparse.None and 0 if the unknown has no choice.
 func (l *localSystem) lowerUpdate(k int, x []float64) (float64, uint32) {
 	value, choice := l.lowerUpdateOffGrid(k, x)
-	return l.round.below(value), choice
+	return l.round.floorToGrid(value), choice
 }
 
 // lowerUpdateOffGrid is lowerUpdate without rounding to the grid.
@@ -141,7 +141,7 @@ func (l *localSystem) makeInductive(meter *meter, relMargin, absMargin float64, 
 	}
 	original := slices.Clone(l.lower)
 	for k, x := range l.lower {
-		l.lower[k] = l.round.below(max(x-relMargin*x-absMargin, 0))
+		l.lower[k] = l.round.floorToGrid(max(x-relMargin*x-absMargin, 0))
 	}
 	for range limit {
 		inductive := true
@@ -156,7 +156,7 @@ func (l *localSystem) makeInductive(meter *meter, relMargin, absMargin float64, 
 			return true, nil
 		}
 		meter.progress.Sweeps++
-		if err := meter.did(l.work()); err != nil {
+		if err := meter.addWork(l.work()); err != nil {
 			return false, err
 		}
 	}
@@ -360,7 +360,7 @@ func (l *localSystem) iterateLower(meter *meter, precision float64, limit int) (
 		change = l.sweepLower()
 		sweeps++
 		meter.progress.Sweeps++
-		if err := meter.did(l.work()); err != nil {
+		if err := meter.addWork(l.work()); err != nil {
 			return sweeps, change, err
 		}
 	}
@@ -390,7 +390,7 @@ func (l *localSystem) iterateUpper(meter *meter, limit int) (sweeps int, ok bool
 		verdict := l.sweepUpper()
 		sweeps++
 		meter.progress.Sweeps++
-		if err := meter.did(l.work()); err != nil {
+		if err := meter.addWork(l.work()); err != nil {
 			return sweeps, false, err
 		}
 		if verdict != undecided {

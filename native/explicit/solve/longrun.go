@@ -67,7 +67,7 @@ func longRun(ctx context.Context, g *sparse.Graph, r *sparse.Reward, set *sparse
 	sys.v.Sweeps = bscc.meter.progress.Sweeps
 	sys.open, sys.reward, sys.prob = recurrent.Complement(), nil, set != nil
 	if set != nil && !sys.exact() {
-		zero, one := sys.v.certain(g, sys.open, recurrent)
+		zero, one := sys.v.certainStates(g, sys.open, recurrent)
 		sys.v.set(one, 1)
 		sys.open = sys.open.Minus(zero).Minus(one)
 	}
@@ -293,7 +293,7 @@ func (bscc *bsccGain) relaxedValueIteration(members []uint32, work, sweeps int) 
 			drift = bscc.sweep(members, gain)
 			remaining--
 			bscc.meter.progress.Sweeps++
-			if err := bscc.meter.did(work); err != nil {
+			if err := bscc.meter.addWork(work); err != nil {
 				return lo, hi, err
 			}
 		}
@@ -406,9 +406,9 @@ func (sys *system) oneStepGain(s, c int, h []float64, ws *workspace) (x, e float
 		magnitude += math.Abs(x)
 	}
 	if !hasTerms {
-		return sum, sys.round.row(1) * magnitude
+		return sum, sys.round.sumErr(1) * magnitude
 	}
-	return sum, sys.round.row(hi-lo+1)*magnitude + sys.round.floor
+	return sum, sys.round.sumErr(hi-lo+1)*magnitude + sys.round.floor
 }
 
 // eliminate bounds the gain by elimination. If it reports overBudget, a larger budget may help.
@@ -471,7 +471,7 @@ func (bscc *bsccGain) gainByCycles(members []uint32, reference uint32, budget fl
 	}
 	// The gain is a quotient of sums of products, so the bound of perturbation applies.
 	first, end := bscc.rewards.g.Row(int(reference))
-	e := 1.01 * (solver.err + solver.backErr + solver.perturbation() + 2.02*bscc.rewards.round.row(end-first+1))
+	e := 1.01 * (solver.err + solver.backErr + solver.perturbation() + 2.02*bscc.rewards.round.sumErr(end-first+1))
 	x := sum / time
 	return bscc.rewards.round.down(x, e), bscc.rewards.round.up(x, e), true, false, nil
 }

@@ -226,7 +226,7 @@ func (mec *mecGain) valueIteration(members []uint32, bounds *interval, sweeps in
 			mec.bias[k] += (mec.stepGain[k] - middle) / (1 + slack)
 		}
 		mec.meter.progress.Sweeps++
-		if err := mec.meter.did(work); err != nil {
+		if err := mec.meter.addWork(work); err != nil {
 			return err
 		}
 	}
@@ -376,7 +376,7 @@ func (mec *mecGain) exactPolicyIteration(i int, members []uint32) error {
 		better := false
 		for k, s := range members {
 			best := improvement.optimumRat(int(s))
-			if err := mec.meter.did(1000 + effort(best.value)); err != nil {
+			if err := mec.meter.addWork(1000 + reductionCost(best.value)); err != nil {
 				return err
 			}
 			if now := new(big.Rat).Add(bias.Exact[s], c.gain); best.value.Cmp(now) != 0 {

@@ -213,7 +213,7 @@ func (ma *markovAutomaton) step(x, out []float64) error {
 			out[s] = ma.leaveProb[s]*sum + ma.stay[s]*x[s]
 		}
 	})
-	return ma.meter.did(ma.numTransitions)
+	return ma.meter.addWork(ma.numTransitions)
 }
 
 // maxMarkovWork limits the transitions that are evaluated to make the bounds tighter.

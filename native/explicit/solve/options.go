@@ -166,9 +166,9 @@ func (v *Values) assign(s int, x *big.Rat) {
 	v.Lower[s], v.Upper[s] = f, f
 }
 
-// certain returns the states whose expected value must be 0, or 1, exactly: everything that they reach
+// certainStates returns the states whose expected value must be 0, or 1, exactly: everything that they reach
 // through open states has this value, among the states in count.
-func (v *Values) certain(g *sparse.Graph, open, count *sparse.Set) (zero, one *sparse.Set) {
+func (v *Values) certainStates(g *sparse.Graph, open, count *sparse.Set) (zero, one *sparse.Set) {
 	some, less := sparse.NewSet(g.NumStates()), sparse.NewSet(g.NumStates())
 	for s := range count.All() {
 		if v.Upper[s] > 0 {
@@ -205,8 +205,8 @@ func newMeter(ctx context.Context, opts Options, total int) *meter {
 	return &meter{ctx: ctx, report: opts.Progress, progress: progressCount{Total: total}, limit: opts.MaxWork}
 }
 
-// did adds work, in transitions evaluated. It returns ErrWork or the context's error.
-func (t *meter) did(work int) error {
+// addWork adds work, in transitions evaluated. It returns ErrWork or the context's error.
+func (t *meter) addWork(work int) error {
 	if t.work += work; t.work < workPerPoll {
 		return nil
 	}

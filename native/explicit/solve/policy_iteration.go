@@ -33,7 +33,7 @@ func (l *localSystem) solveByPolicyIteration(meter *meter, eps, budget float64) 
 	if slack == nil || err != nil {
 		return false, p.exhausted(), err
 	}
-	return l.proveInductive(low, high, slack, 1e-3, eps), false, meter.did(2 * l.work())
+	return l.proveInductive(low, high, slack, 1e-3, eps), false, meter.addWork(2 * l.work())
 }
 
 // policyIteration holds the current scheduler of a component, and the solver of the chain that it
@@ -164,7 +164,7 @@ func (p *policyIteration) improve(x []float64) (bool, error) {
 			}
 		}
 		changed = changed || better
-		if err := p.meter.did(l.work()); err != nil || !better {
+		if err := p.meter.addWork(l.work()); err != nil || !better {
 			return changed, err
 		}
 	}
@@ -207,7 +207,7 @@ func (p *policyIteration) solveSlack(x []float64) ([]float64, error) {
 			}
 			w[k] = best
 		}
-		return changed, p.meter.did(len(nearOptimal))
+		return changed, p.meter.addWork(len(nearOptimal))
 	})
 }
 
@@ -237,7 +237,7 @@ func (p *policyIteration) solve(guess []float64, rhs func(k int) float64) ([]flo
 		}
 	}
 	p.fresh = true
-	return x, p.meter.did(len(p.system.choiceStart) * 8)
+	return x, p.meter.addWork(len(p.system.choiceStart) * 8)
 }
 
 // solveComponent solves a component whose successors are solved, and writes the solution to x.

@@ -31,26 +31,26 @@ type powers struct {
 
 // newPowers returns nil where weights, or first values and rewards, have no small common
 // denominator.
-func (y *system) newPowers() *powers {
-	base := common(big.NewInt(1), y.g.Rats)
-	if y.g.Kind == sparse.CTMC || base.BitLen() > 62 || base.BitLen() == 1 {
+func (sys *system) newPowers() *powers {
+	base := common(big.NewInt(1), sys.g.Rats)
+	if sys.g.Kind == sparse.CTMC || base.BitLen() > 62 || base.BitLen() == 1 {
 		return nil
 	}
-	p := &powers{system: y, base: base, power: []*big.Int{big.NewInt(1)}, unit: common(big.NewInt(1), y.v.Exact), one: sparse.None}
-	for id, w := range y.g.Rats {
+	p := &powers{system: sys, base: base, power: []*big.Int{big.NewInt(1)}, unit: common(big.NewInt(1), sys.v.Exact), one: sparse.None}
+	for id, w := range sys.g.Rats {
 		p.coef = append(p.coef, p.times(w, base))
 		if w.Cmp(big.NewRat(1, 1)) == 0 {
 			p.one = uint32(id)
 		}
 	}
-	if r := y.reward; r != nil {
+	if r := sys.reward; r != nil {
 		p.unit = common(common(p.unit, r.StateRat), r.ChoiceRat)
 		p.gain = func(s, c int) *big.Int { return p.times(r.GainRat(s, c), p.unit) }
 	}
 	if p.unit.BitLen() > 64 { // then it is no multiple of all of them
 		return nil
 	}
-	for _, x := range y.v.Exact {
+	for _, x := range sys.v.Exact {
 		p.value = append(p.value, p.strip(p.times(x, p.unit), 0))
 	}
 	return p
@@ -174,9 +174,9 @@ func (p *powers) rat(x shifted) *big.Rat {
 }
 
 // steps is exactSteps.
-func (p *powers) steps(mt *meter, b *band, n int) error {
+func (p *powers) steps(meter *meter, b *stepWindow, n int) error {
 	next := slices.Clone(p.value)
-	err := b.each(p.trace, mt, n, func(s uint32) (choice uint32, work int) {
+	err := b.forEachStep(p.trace, meter, n, func(s uint32) (choice uint32, work int) {
 		next[s], choice = p.best(int(s))
 		return choice, 100 + 4*len(p.numerator(next[s]).Bits())
 	}, func() { p.value, next = next, p.value })
@@ -184,9 +184,9 @@ func (p *powers) steps(mt *meter, b *band, n int) error {
 		return err
 	}
 	for _, s := range b.states {
-		if !b.narrow || b.from[s] == 0 {
+		if !b.restricted || b.queryDistance[s] == 0 {
 			p.v.Exact[s] = p.rat(p.value[s])
-			if err := mt.did(1000 + effort(p.v.Exact[s])); err != nil {
+			if err := meter.addWork(1000 + reductionCost(p.v.Exact[s])); err != nil {
 				return err
 			}
 		}

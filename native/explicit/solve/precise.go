@@ -314,7 +314,7 @@ func (pt *preciseTransient) poissonMean(x []doubleWord, columns int, mean double
 			}
 		}
 		x, next = next, x
-		if err := pt.meter.did(work); err != nil {
+		if err := pt.meter.addWork(work); err != nil {
 			return nil, err
 		}
 	}
@@ -355,7 +355,7 @@ func (pt *preciseTransient) squareMatrix(mean doubleWord, squarings int) error {
 			for c, v := range next[s*n : (s+1)*n] {
 				next[s*n+c] = v.flush()
 			}
-			if err := pt.meter.did(4 * n * n); err != nil {
+			if err := pt.meter.addWork(4 * n * n); err != nil {
 				return err
 			}
 		}

@@ -14,86 +14,86 @@ func robustNext(ctx context.Context, g *sparse.Graph, x *sparse.Set, dir Directi
 
 // robustBounded is BoundedUntil. Scheduler and nature may count steps.
 func robustBounded(ctx context.Context, g *sparse.Graph, left, right *sparse.Set, bound Steps, dir Direction, opts Options) (*Values, error) {
-	y, err := newRobust(ctx, g, nil, dir, opts)
+	iv, err := newIntervalSystem(ctx, g, nil, dir, opts)
 	if err != nil {
 		return nil, err
 	}
-	y.prob = true
+	iv.prob = true
 	if bound.High == Unbounded {
-		if y.v, err = robustUntil(ctx, g, left, right, dir, opts); err != nil {
+		if iv.v, err = robustUntil(ctx, g, left, right, dir, opts); err != nil {
 			return nil, err
 		}
 	} else {
-		y.v.set(right, 1)
-		if err := y.steps(left.Minus(right), bound.High-bound.Low); err != nil {
+		iv.v.set(right, 1)
+		if err := iv.steps(left.Minus(right), bound.High-bound.Low); err != nil {
 			return nil, err
 		}
 	}
 	if bound.Low > 0 { // as in BoundedUntil
-		if err := y.steps(left, 1); err != nil {
+		if err := iv.steps(left, 1); err != nil {
 			return nil, err
 		}
-		y.v.set(left.Complement(), 0)
-		if err := y.steps(left, bound.Low-1); err != nil {
+		iv.v.set(left.Complement(), 0)
+		if err := iv.steps(left, bound.Low-1); err != nil {
 			return nil, err
 		}
 	}
-	return y.v, nil
+	return iv.v, nil
 }
 
 func robustCumul(ctx context.Context, g *sparse.Graph, r *sparse.Reward, steps int, dir Direction, opts Options) (*Values, error) {
-	y, err := newRobust(ctx, g, r, dir, opts)
+	iv, err := newIntervalSystem(ctx, g, r, dir, opts)
 	if err != nil {
 		return nil, err
 	}
-	return y.v, y.steps(sparse.FullSet(g.NumStates()), steps)
+	return iv.v, iv.steps(sparse.FullSet(g.NumStates()), steps)
 }
 
 // steps applies the equations of the open states n times, all at once each time.
-func (y *robust) steps(open *sparse.Set, n int) error {
-	if y.v.Exact != nil {
-		return y.exactSteps(open, n)
+func (iv *intervalSystem) steps(open *sparse.Set, n int) error {
+	if iv.v.Exact != nil {
+		return iv.exactSteps(open, n)
 	}
-	lower, upper := slices.Clone(y.v.Lower), slices.Clone(y.v.Upper)
+	lower, upper := slices.Clone(iv.v.Lower), slices.Clone(iv.v.Upper)
 	for range n {
 		changed := false
 		for s := range open.All() {
 			var work int
-			lower[s], work = y.optimum(uint32(s), false)
-			upper[s], _ = y.optimum(uint32(s), true)
-			changed = changed || lower[s] != y.v.Lower[s] || upper[s] != y.v.Upper[s]
-			if err := y.mt.did(2 * work); err != nil {
+			lower[s], work = iv.optimum(uint32(s), false)
+			upper[s], _ = iv.optimum(uint32(s), true)
+			changed = changed || lower[s] != iv.v.Lower[s] || upper[s] != iv.v.Upper[s]
+			if err := iv.meter.addWork(2 * work); err != nil {
 				return err
 			}
 		}
 		if !changed {
 			return nil
 		}
-		y.v.Lower, lower = lower, y.v.Lower
-		y.v.Upper, upper = upper, y.v.Upper
-		y.mt.progress.Done++
+		iv.v.Lower, lower = lower, iv.v.Lower
+		iv.v.Upper, upper = upper, iv.v.Upper
+		iv.meter.progress.Done++
 	}
 	return nil
 }
 
-func (y *robust) exactSteps(open *sparse.Set, n int) error {
-	next := slices.Clone(y.v.Exact)
+func (iv *intervalSystem) exactSteps(open *sparse.Set, n int) error {
+	next := slices.Clone(iv.v.Exact)
 	for range n {
 		for s := range open.All() {
 			var best *big.Rat
-			y.each(uint32(s), func(t, c int) {
-				x := y.worth(t, c, y.distribution(c))
-				if best == nil || x.Cmp(best) != 0 && (x.Cmp(best) < 0) == (y.dir.Scheduler() == Min) {
+			iv.forEachChoice(uint32(s), func(t, c int) {
+				x := iv.choiceValue(t, c, iv.distribution(c))
+				if best == nil || x.Cmp(best) != 0 && (x.Cmp(best) < 0) == (iv.dir.Scheduler() == Min) {
 					best = x
 				}
 			})
 			next[s] = best
-			if err := y.mt.did(1000 + effort(best)); err != nil {
+			if err := iv.meter.addWork(1000 + reductionCost(best)); err != nil {
 				return err
 			}
 		}
-		y.v.Exact, next = next, y.v.Exact
-		y.mt.progress.Done++
+		iv.v.Exact, next = next, iv.v.Exact
+		iv.meter.progress.Done++
 	}
 	return nil
 }

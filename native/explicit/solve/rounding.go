@@ -39,9 +39,9 @@ func newRounding(m *sparse.Model, r *sparse.Reward) rounding {
 // underflowThreshold is the value below which the loss at floor is not negligible.
 func (r rounding) underflowThreshold() float64 { return r.floor / truncation }
 
-// row bounds the relative error of a weighted sum of n terms that is divided by the sum of the weights,
+// sumErr bounds the relative error of a weighted sum of n terms that is divided by the sum of the weights,
 // including the rounding of the bound itself.
-func (r rounding) row(n int) float64 {
+func (r rounding) sumErr(n int) float64 {
 	return 1.05 * (float64(2*n+8)*unit + 2*r.err)
 }
 
@@ -58,9 +58,9 @@ func (r rounding) down(x, e float64) float64 {
 // coarseGrid reports whether the grid is coarser than float64 for some bounds.
 func (r rounding) coarseGrid() bool { return r.grid*0x1p30 >= r.floor }
 
-// below rounds x down to a multiple of the grid. It returns x itself if the spacing of float64 there is
+// floorToGrid rounds x down to a multiple of the grid. It returns x itself if the spacing of float64 there is
 // at least the grid.
-func (r rounding) below(x float64) float64 {
+func (r rounding) floorToGrid(x float64) float64 {
 	if r.grid > 0 && x < r.grid*0x1p53 {
 		return math.Floor(x/r.grid) * r.grid
 	}
@@ -83,14 +83,14 @@ func (r rounding) up(x, e float64) float64 {
 	return r.ceilToGrid(max(x+x*e, r.floor))
 }
 
-// given returns bounds on the reward that x represents. The error of x is applied here, since it may be
+// rewardBounds returns bounds on the reward that x represents. The error of x is applied here, since it may be
 // lost when x is added to something greater.
-func (r rounding) given(x float64) (lo, hi float64) {
+func (r rounding) rewardBounds(x float64) (lo, hi float64) {
 	if r.err == 0 {
-		return r.below(x), r.ceilToGrid(x)
+		return r.floorToGrid(x), r.ceilToGrid(x)
 	}
 	e := 1.05 * (r.err + 4*unit)
-	return r.below(r.down(x, e)), r.up(x, e)
+	return r.floorToGrid(r.down(x, e)), r.up(x, e)
 }
 
 // quotient returns bounds lo/sum and hi/sum, for sums of nonnegative products. An overflow of lo counts

@@ -89,8 +89,8 @@ func (ss *steadyStateSolver) absorptionProbabilities(components *sparse.Componen
 		for _, s := range components.Members(c) {
 			n += ss.addInflow(&probs[i], s, initial[s], visitsOf)
 		}
-		probs[i].lower = ss.system.round.down(probs[i].lower, ss.system.round.row(2*n))
-		probs[i].upper = min(ss.system.round.up(probs[i].upper, ss.system.round.row(2*n)), 1)
+		probs[i].lower = ss.system.round.down(probs[i].lower, ss.system.round.sumErr(2*n))
+		probs[i].upper = min(ss.system.round.up(probs[i].upper, ss.system.round.sumErr(2*n)), 1)
 	}
 	return probs, nil
 }
@@ -224,7 +224,7 @@ func (ss *steadyStateSolver) normalize(states []uint32, visits []enclosure, tota
 		visits[k].lower, visits[k].upper = visits[k].lower/exit, visits[k].upper/exit
 		sum.lower, sum.upper, maxTerms = sum.lower+visits[k].lower, sum.upper+visits[k].upper, max(maxTerms, terms)
 	}
-	err := 1.01 * (float64(len(states))*unit + 2*ss.system.round.row(maxTerms))
+	err := 1.01 * (float64(len(states))*unit + 2*ss.system.round.sumErr(maxTerms))
 	for k, s := range states {
 		lo, hi := 0.0, total.upper
 		if sum.upper <= math.MaxFloat64 {
@@ -306,7 +306,7 @@ func (ss *steadyStateSolver) expectedVisitsRat(states []uint32, initial map[uint
 			row.constant.Mul(p, new(big.Rat).SetInt(scale))
 		}
 		rows[k] = row
-		if err := ss.bscc.meter.did(100 * (1 + hi - lo)); err != nil {
+		if err := ss.bscc.meter.addWork(100 * (1 + hi - lo)); err != nil {
 			return nil, err
 		}
 	}

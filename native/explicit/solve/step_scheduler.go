@@ -12,9 +12,9 @@ const (
 	maxTraceChoices = 1 << 28
 )
 
-// trace records the choices of a step-counting scheduler, from the last step to the first. A nil trace
+// stepScheduler records the choices of a step-counting scheduler, from the last step to the first. A nil trace
 // records nothing.
-type trace struct {
+type stepScheduler struct {
 	rows   [][]uint32 // of the steps so far; equal neighbours share a slice
 	row    []uint32   // of the current step
 	stored int
@@ -22,15 +22,15 @@ type trace struct {
 	states int
 }
 
-func newTrace(m *sparse.Model, opts Options) *trace {
+func newStepScheduler(m *sparse.Model, opts Options) *stepScheduler {
 	if !opts.Scheduler || m.Kind != sparse.MDP {
 		return nil
 	}
-	return &trace{states: m.NumStates()}
+	return &stepScheduler{states: m.NumStates()}
 }
 
-// begin starts a step, in which no state has a choice yet.
-func (t *trace) begin() {
+// beginStep starts a step, in which no state has a choice yet.
+func (t *stepScheduler) beginStep() {
 	if t == nil || t.full {
 		return
 	}
@@ -42,15 +42,15 @@ func (t *trace) begin() {
 	}
 }
 
-// note records the choice of a state in the current step. Calls for different states may be concurrent.
-func (t *trace) note(s int, choice uint32) {
+// setChoice records the choice of a state in the current step. Calls for different states may be concurrent.
+func (t *stepScheduler) setChoice(s int, choice uint32) {
 	if t != nil && !t.full {
 		t.row[s] = choice
 	}
 }
 
-// end records the current step, which is repeated the given number of times.
-func (t *trace) end(times int) {
+// endStep records the current step, which is repeated the given number of times.
+func (t *stepScheduler) endStep(times int) {
 	if t == nil || t.full {
 		return
 	}
@@ -73,10 +73,10 @@ func (t *trace) end(times int) {
 	}
 }
 
-func (t *trace) discard() { t.rows, t.row, t.full = nil, nil, true }
+func (t *stepScheduler) discard() { t.rows, t.row, t.full = nil, nil, true }
 
 // first returns the choices of the only step.
-func (t *trace) first() []uint32 {
+func (t *stepScheduler) first() []uint32 {
 	if t == nil || len(t.rows) == 0 {
 		return nil
 	}
@@ -85,12 +85,12 @@ func (t *trace) first() []uint32 {
 
 // steps returns the choices of all steps, from the first one on, and then the choices for all later
 // steps; nil stands for any.
-func (t *trace) steps(then []uint32) [][]uint32 {
+func (t *stepScheduler) steps(then []uint32) [][]uint32 {
 	if t == nil || t.full {
 		return nil
 	}
 	if then == nil {
-		t.begin()
+		t.beginStep()
 		then, t.row = t.row, nil
 	}
 	out := slices.Clone(t.rows)

@@ -20,15 +20,15 @@ func Next(ctx context.Context, g *sparse.Graph, x *sparse.Set, dir Direction, op
 	if g.Intervals() {
 		return robustNext(ctx, g, x, dir, opts)
 	}
-	y, err := newStepwise(g, nil, dir, opts)
+	sys, err := newStepwise(g, nil, dir, opts)
 	if err != nil {
 		return nil, err
 	}
-	y.prob = true
-	y.v.set(x, 1)
-	err = y.steps(ctx, opts, sparse.FullSet(g.NumStates()), 1)
-	y.v.Scheduler = y.trace.first()
-	return y.v, err
+	sys.prob = true
+	sys.v.set(x, 1)
+	err = sys.steps(ctx, opts, sparse.FullSet(g.NumStates()), 1)
+	sys.v.Scheduler = sys.trace.first()
+	return sys.v, err
 }
 
 // BoundedUntil returns bounds on the extremal probability of `left U right`
@@ -41,36 +41,36 @@ func BoundedUntil(ctx context.Context, g *sparse.Graph, left, right *sparse.Set,
 	if bound.Low > 0 {
 		opts.Within = nil
 	}
-	y, err := newStepwise(g, nil, dir, opts)
+	sys, err := newStepwise(g, nil, dir, opts)
 	if err != nil {
 		return nil, err
 	}
-	y.prob = true
+	sys.prob = true
 	var then []uint32 // the choices after all steps that are counted
 	if bound.High == Unbounded {
 		v, err := Until(ctx, g, left, right, dir, opts)
 		if err != nil {
 			return nil, err
 		}
-		y.v, then, v.Scheduler = v, v.Scheduler, nil
+		sys.v, then, v.Scheduler = v, v.Scheduler, nil
 	} else {
-		y.v.set(right, 1)
-		if err := y.steps(ctx, opts, left.Minus(right), bound.High-bound.Low); err != nil {
+		sys.v.set(right, 1)
+		if err := sys.steps(ctx, opts, left.Minus(right), bound.High-bound.Low); err != nil {
 			return nil, err
 		}
 	}
 	if bound.Low > 0 {
 		// From here back left must hold; it need not where right may hold already.
-		if err := y.steps(ctx, opts, left, 1); err != nil {
+		if err := sys.steps(ctx, opts, left, 1); err != nil {
 			return nil, err
 		}
-		y.v.set(left.Complement(), 0)
-		if err := y.steps(ctx, opts, left, bound.Low-1); err != nil {
+		sys.v.set(left.Complement(), 0)
+		if err := sys.steps(ctx, opts, left, bound.Low-1); err != nil {
 			return nil, err
 		}
 	}
-	y.v.Steps = y.trace.steps(then)
-	return y.v, nil
+	sys.v.Steps = sys.trace.steps(then)
+	return sys.v, nil
 }
 
 // CumulReward returns bounds on the extremal expected reward of the first steps
@@ -79,108 +79,108 @@ func CumulReward(ctx context.Context, g *sparse.Graph, r *sparse.Reward, steps i
 	if g.Intervals() {
 		return robustCumul(ctx, g, r, steps, dir, opts)
 	}
-	y, err := newStepwise(g, r, dir, opts)
+	sys, err := newStepwise(g, r, dir, opts)
 	if err != nil {
 		return nil, err
 	}
-	err = y.steps(ctx, opts, sparse.FullSet(g.NumStates()), steps)
-	y.v.Steps = y.trace.steps(nil)
-	return y.v, err
+	err = sys.steps(ctx, opts, sparse.FullSet(g.NumStates()), steps)
+	sys.v.Steps = sys.trace.steps(nil)
+	return sys.v, err
 }
 
 // InstantReward returns bounds on the extremal expected state reward after the
 // given number of steps of a DTMC or MDP. Rewards of choices do not count.
 func InstantReward(ctx context.Context, g *sparse.Graph, r *sparse.Reward, steps int, dir Direction, opts Options) (*Values, error) {
-	y, err := newStepwise(g, r, dir, opts)
+	sys, err := newStepwise(g, r, dir, opts)
 	if err != nil {
 		return nil, err
 	}
-	y.reward = nil
+	sys.reward = nil
 	for s, x := range r.State {
-		y.v.Lower[s], y.v.Upper[s] = y.round.given(x)
-		if y.exact() && r.StateRat[s] != nil {
-			y.v.Exact[s] = r.StateRat[s]
+		sys.v.Lower[s], sys.v.Upper[s] = sys.round.rewardBounds(x)
+		if sys.exact() && r.StateRat[s] != nil {
+			sys.v.Exact[s] = r.StateRat[s]
 		}
 	}
-	err = y.steps(ctx, opts, sparse.FullSet(g.NumStates()), steps)
-	y.v.Steps = y.trace.steps(nil)
-	return y.v, err
+	err = sys.steps(ctx, opts, sparse.FullSet(g.NumStates()), steps)
+	sys.v.Steps = sys.trace.steps(nil)
+	return sys.v, err
 }
 
 func newStepwise(g *sparse.Graph, r *sparse.Reward, dir Direction, opts Options) (*system, error) {
-	trace := newTrace(g.Model, opts)
+	trace := newStepScheduler(g.Model, opts)
 	opts.Scheduler = false
-	y, err := newSystem(g, r, dir, opts)
+	sys, err := newSystem(g, r, dir, opts)
 	if err == nil {
-		y.step, y.trace = true, trace
+		sys.step, sys.trace = true, trace
 	}
-	return y, err
+	return sys, err
 }
 
 // steps applies the equations of the open states n times, all at once each
 // time; the others keep their values. Once nothing changes nothing ever will. What
 // takes long in a small chain is done by squaring.
-func (y *system) steps(ctx context.Context, opts Options, open *sparse.Set, n int) error {
-	if y.exact() {
-		return y.exactSteps(ctx, opts, open, n)
+func (sys *system) steps(ctx context.Context, opts Options, open *sparse.Set, n int) error {
+	if sys.exact() {
+		return sys.exactSteps(ctx, opts, open, n)
 	}
-	mt := newMeter(ctx, opts, n)
-	lower, upper := make([]float64, len(y.v.Lower)), make([]float64, len(y.v.Upper))
-	copy(lower, y.v.Lower)
-	copy(upper, y.v.Upper)
+	meter := newMeter(ctx, opts, n)
+	lower, upper := make([]float64, len(sys.v.Lower)), make([]float64, len(sys.v.Upper))
+	copy(lower, sys.v.Lower)
+	copy(upper, sys.v.Upper)
 	states := make([]uint32, 0, open.Count())
 	for s := range open.All() {
 		states = append(states, uint32(s))
 	}
-	after, leaps := y.leaps(states, n)
+	after, leaps := sys.leaps(states, n)
 	var first *leap
 	if leaps {
-		first, leaps = y.newLeap(states, lower, upper)
+		first, leaps = sys.newLeap(states, lower, upper)
 	}
 	for i := range n {
 		if leaps && i == after {
-			finite, err := first.steps(mt, n)
+			finite, err := first.steps(meter, n)
 			if err != nil {
 				return err
 			}
 			if finite {
-				first.write(y.v)
+				first.write(sys.v)
 				return nil
 			}
 		}
-		y.trace.begin()
-		changed, err := y.stepAll(states, lower, upper, mt)
+		sys.trace.beginStep()
+		changed, err := sys.stepAll(states, lower, upper, meter)
 		if err != nil {
 			return err
 		}
 		if !changed {
-			y.trace.end(n - i)
+			sys.trace.endStep(n - i)
 			return nil
 		}
-		y.trace.end(1)
-		y.v.Lower, lower = lower, y.v.Lower
-		y.v.Upper, upper = upper, y.v.Upper
-		mt.progress.Done++
+		sys.trace.endStep(1)
+		sys.v.Lower, lower = lower, sys.v.Lower
+		sys.v.Upper, upper = upper, sys.v.Upper
+		meter.progress.Done++
 	}
 	return nil
 }
 
 // stepAll writes what states are worth after one step. It reports whether anything changed.
-func (y *system) stepAll(states []uint32, lower, upper []float64, mt *meter) (changed bool, err error) {
+func (sys *system) stepAll(states []uint32, lower, upper []float64, meter *meter) (changed bool, err error) {
 	const block = 1 << 16
 	for from := 0; from < len(states); from += block {
 		part := states[from:min(from+block, len(states))]
 		var other atomic.Bool
 		var work atomic.Int64
 		inParts(len(part), 1<<11, func(from, to int) {
-			changed, did := y.stepOf(part[from:to], lower, upper)
+			changed, did := sys.stepOf(part[from:to], lower, upper)
 			work.Add(int64(did))
 			if changed {
 				other.Store(true)
 			}
 		})
 		changed = changed || other.Load()
-		if err := mt.did(int(work.Load())); err != nil {
+		if err := meter.addWork(int(work.Load())); err != nil {
 			return false, err
 		}
 	}
@@ -188,33 +188,33 @@ func (y *system) stepAll(states []uint32, lower, upper []float64, mt *meter) (ch
 }
 
 // stepOf is stepAll for some of the states, with the number of transitions looked at.
-func (y *system) stepOf(states []uint32, lower, upper []float64) (changed bool, work int) {
+func (sys *system) stepOf(states []uint32, lower, upper []float64) (changed bool, work int) {
 	for _, s := range states {
-		b := y.after(int(s))
+		b := sys.after(int(s))
 		lower[s], upper[s] = b.lo, b.hi
-		y.trace.note(int(s), b.choice)
-		changed = changed || b.lo != y.v.Lower[s] || b.hi != y.v.Upper[s]
-		first, end := y.g.Choices(int(s))
-		work += int(y.g.Start[end] - y.g.Start[first])
+		sys.trace.setChoice(int(s), b.choice)
+		changed = changed || b.lo != sys.v.Lower[s] || b.hi != sys.v.Upper[s]
+		first, end := sys.g.Choices(int(s))
+		work += int(sys.g.Start[end] - sys.g.Start[first])
 	}
 	return changed, work
 }
 
 // after is optimum for one step. A choice with one target, as most have in many models, is
 // worth what that is.
-func (y *system) after(s int) best {
-	g, lower, upper := y.g, y.v.Lower, y.v.Upper
-	b := none(y.min)
+func (sys *system) after(s int) best {
+	g, lower, upper := sys.g, sys.v.Lower, sys.v.Upper
+	b := none(sys.min)
 	first, end := g.Choices(s)
 	for c := first; c < end; c++ {
 		i := g.Start[c]
-		if g.Start[c+1] != i+1 || y.reward != nil && y.reward.Gain(s, c) != 0 {
-			b.take(y.eval(s, c), uint32(c), y.min)
+		if g.Start[c+1] != i+1 || sys.reward != nil && sys.reward.Gain(s, c) != 0 {
+			b.take(sys.eval(s, c), uint32(c), sys.min)
 			continue
 		}
 		// As in take, written out.
 		lo, hi := lower[g.Target[i]], upper[g.Target[i]]
-		if y.min {
+		if sys.min {
 			if hi < b.hi || b.choice == sparse.None {
 				b.hi, b.choice = hi, uint32(c)
 			}
@@ -226,7 +226,7 @@ func (y *system) after(s int) best {
 		}
 		b.hi = max(b.hi, hi)
 	}
-	if y.prob {
+	if sys.prob {
 		b.hi = min(b.hi, 1)
 	}
 	b.lo = min(b.lo, b.hi)

@@ -28,7 +28,7 @@ type system struct {
 	step  bool
 	round rounding
 	v     *Values
-	trace *trace // of the steps; nil when no scheduler is asked for
+	trace *stepScheduler // of the steps; nil when no scheduler is asked for
 
 	sum, term, part fraction // scratch, where values are fractions
 }
@@ -44,20 +44,20 @@ func newSystem(g *sparse.Graph, r *sparse.Reward, dir Direction, opts Options) (
 
 // exact reports whether the values are fractions. Then the doubles are the same
 // rounded, and only lead the way.
-func (y *system) exact() bool { return y.v.Exact != nil }
+func (sys *system) exact() bool { return sys.v.Exact != nil }
 
 // ec returns the end component of a state, sparse.None for none.
-func (y *system) ec(s int) uint32 {
-	if y.ecs == nil {
+func (sys *system) ec(s int) uint32 {
+	if sys.ecs == nil {
 		return sparse.None
 	}
-	return y.ecs.ID[s]
+	return sys.ecs.ID[s]
 }
 
 // usable reports whether choice c of an open state may be taken, other than to
 // stay where staying is worth nothing.
-func (y *system) usable(c int) bool {
-	return (y.choices == nil || y.choices.Has(c)) && (y.ecs == nil || !y.ecs.Choices.Has(c))
+func (sys *system) usable(c int) bool {
+	return (sys.choices == nil || sys.choices.Has(c)) && (sys.ecs == nil || !sys.ecs.Choices.Has(c))
 }
 
 // row is what a choice is worth, if all of its targets that are not the same
@@ -68,20 +68,20 @@ type row struct {
 }
 
 // eval evaluates choice c of state s.
-func (y *system) eval(s, c int) row {
-	m, home := y.g.Model, y.ec(s)
-	gain := y.reward.Gain(s, c)
+func (sys *system) eval(s, c int) row {
+	m, home := sys.g.Model, sys.ec(s)
+	gain := sys.reward.Gain(s, c)
 	lo, hi, sum := gain, gain, 0.0
 	least, most := math.Inf(1), 0.0
 	first, end := m.Row(c)
 	returns := false
 	for i := first; i < end; i++ {
 		t, w := int(m.Target[i]), m.Prob(i)
-		if !y.step && (t == s || home != sparse.None && y.ecs.ID[t] == home) {
+		if !sys.step && (t == s || home != sparse.None && sys.ecs.ID[t] == home) {
 			returns = true
 			continue
 		}
-		l, u := y.v.Lower[t], y.v.Upper[t]
+		l, u := sys.v.Lower[t], sys.v.Upper[t]
 		lo += w * l
 		hi += w * u
 		sum += w
@@ -91,13 +91,13 @@ func (y *system) eval(s, c int) row {
 		return row{}
 	}
 	if returns || m.Kind == sparse.CTMC {
-		lo, hi = y.round.quotient(lo, hi, sum)
+		lo, hi = sys.round.quotient(lo, hi, sum)
 	}
 	if most > 0 { // even where its products underflow
-		hi = max(hi, y.round.floor)
+		hi = max(hi, sys.round.floor)
 	}
-	e := y.round.row(end - first + 1)
-	lo, hi = y.round.below(y.round.down(lo, e)), y.round.up(hi, e)
+	e := sys.round.sumErr(end - first + 1)
+	lo, hi = sys.round.floorToGrid(sys.round.down(lo, e)), sys.round.up(hi, e)
 	if gain == 0 { // a mean of the targets' values
 		lo, hi = max(lo, least), min(hi, most)
 	}
@@ -106,28 +106,28 @@ func (y *system) eval(s, c int) row {
 
 // state gives an open state whose successors all have values its own, and
 // returns the number of transitions looked at.
-func (y *system) state(s int) int {
-	b := y.optimum(s)
+func (sys *system) state(s int) int {
+	b := sys.optimum(s)
 	if b.choice != sparse.None { // otherwise it cannot be left and is worth nothing
-		y.v.Lower[s], y.v.Upper[s] = b.lo, b.hi
-		if y.v.Scheduler != nil {
-			y.v.Scheduler[s] = b.choice
+		sys.v.Lower[s], sys.v.Upper[s] = b.lo, b.hi
+		if sys.v.Scheduler != nil {
+			sys.v.Scheduler[s] = b.choice
 		}
 	}
-	first, end := y.g.Choices(s)
-	return int(y.g.Start[end] - y.g.Start[first])
+	first, end := sys.g.Choices(s)
+	return int(sys.g.Start[end] - sys.g.Start[first])
 }
 
 // optimum evaluates all choices of a state.
-func (y *system) optimum(s int) best {
-	first, end := y.g.Choices(s)
-	b := none(y.min)
+func (sys *system) optimum(s int) best {
+	first, end := sys.g.Choices(s)
+	b := none(sys.min)
 	for c := first; c < end; c++ {
-		if y.usable(c) {
-			b.take(y.eval(s, c), uint32(c), y.min)
+		if sys.usable(c) {
+			b.take(sys.eval(s, c), uint32(c), sys.min)
 		}
 	}
-	if y.prob {
+	if sys.prob {
 		b.hi = min(b.hi, 1)
 	}
 	b.lo = min(b.lo, b.hi)

@@ -102,7 +102,7 @@ func (z *uniform) approach(ctx context.Context, left, right *sparse.Set, time Ti
 	if err != nil {
 		return err
 	}
-	zero, one := z.v.certain(z.g, open, sparse.FullSet(z.g.NumStates()))
+	zero, one := z.v.certainStates(z.g, open, sparse.FullSet(z.g.NumStates()))
 	x, steps, err := z.settle(ctx)
 	if err != nil {
 		return err
@@ -128,16 +128,16 @@ func (z *uniform) approach(ctx context.Context, left, right *sparse.Set, time Ti
 func (z *uniform) settle(ctx context.Context) (x []float64, steps int, err error) {
 	const work = 1 << 32
 	most := min(settleSteps, max(1<<10, work/(len(z.g.Target)+1)))
-	mt := newMeter(ctx, z.opts, most)
+	meter := newMeter(ctx, z.opts, most)
 	x = slices.Clone(z.v.Lower)
 	next := slices.Clone(x)
 	for steps = range most {
-		changed, err := z.step(x, next, mt)
+		changed, err := z.step(x, next, meter)
 		if err != nil || !changed {
 			return x, steps, err
 		}
 		x, next = next, x
-		mt.progress.Done = steps
+		meter.progress.Done = steps
 	}
 	z.v.Converged = false
 	return x, most, nil

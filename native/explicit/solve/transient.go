@@ -67,7 +67,7 @@ func TimedInstantReward(ctx context.Context, g *sparse.Graph, r *sparse.Reward, 
 	z := newUniform(g, r, opts)
 	x, scale := scaled(r.State, nil, g.NumStates())
 	for s, whole := range r.State {
-		z.v.Lower[s], z.v.Upper[s] = z.round.given(x[s])
+		z.v.Lower[s], z.v.Upper[s] = z.round.rewardBounds(x[s])
 		if whole > 0 {
 			z.v.Upper[s] = max(z.v.Upper[s], z.round.floor)
 		}
@@ -208,7 +208,7 @@ func (z *uniform) stepErr(widest int) float64 {
 
 // step computes one uniformised step backwards for the open states: what x is
 // worth on average after it. It reports whether anything changed.
-func (z *uniform) step(x, out []float64, mt *meter) (changed bool, err error) {
+func (z *uniform) step(x, out []float64, meter *meter) (changed bool, err error) {
 	const block = 1 << 16
 	z.lost = false
 	for from := 0; from < len(z.states); from += block {
@@ -228,7 +228,7 @@ func (z *uniform) step(x, out []float64, mt *meter) (changed bool, err error) {
 			z.lost, z.tiny = true, z.round.floor
 		}
 		// Rows take what they take: in a block of a chain they are about as long as others.
-		if err := mt.did(len(states) * (1 + len(z.g.Target)/len(z.exit))); err != nil {
+		if err := meter.addWork(len(states) * (1 + len(z.g.Target)/len(z.exit))); err != nil {
 			return false, err
 		}
 	}
@@ -285,7 +285,7 @@ func (z *uniform) evolve(ctx context.Context, open *sparse.Set, time Time) error
 		return err
 	}
 	all := sparse.FullSet(z.g.NumStates())
-	zero, one := z.v.certain(z.g, open, all)
+	zero, one := z.v.certainStates(z.g, open, all)
 	same := equalFloats(z.v.Lower, z.v.Upper)
 	up, err := z.average(ctx, z.v.Upper, p)
 	if err != nil {
@@ -348,14 +348,14 @@ func (z *uniform) poisson(ctx context.Context, time Time) (*poisson, error) {
 // average returns the mean of x after a Poisson number of steps. Once a step
 // changes nothing, none will but for rounding, nor much once all values are close together.
 func (z *uniform) average(ctx context.Context, x []float64, p *poisson) ([]float64, error) {
-	mt := newMeter(ctx, z.opts, p.last())
+	meter := newMeter(ctx, z.opts, p.last())
 	x = slices.Clone(x)
 	next := slices.Clone(x)
 	sum := make([]float64, len(x))
 	for k, done := 0, false; !done; k++ {
 		w := p.of(k)
 		if done = k == p.last(); !done {
-			changed, err := z.step(x, next, mt)
+			changed, err := z.step(x, next, meter)
 			if err != nil {
 				return nil, err
 			}
@@ -377,7 +377,7 @@ func (z *uniform) average(ctx context.Context, x []float64, p *poisson) ([]float
 		}
 		z.taken = max(z.taken, float64(k))
 		x, next = next, x
-		mt.progress.Done = k
+		meter.progress.Done = k
 	}
 	return sum, nil
 }
@@ -437,7 +437,7 @@ func (z *uniform) absorb(ctx context.Context, open, right *sparse.Set, time Time
 	if err != nil {
 		return err
 	}
-	zero, one := z.v.certain(z.g, open, sparse.FullSet(z.g.NumStates()))
+	zero, one := z.v.certainStates(z.g, open, sparse.FullSet(z.g.NumStates()))
 	x := make([]float64, z.g.NumStates())
 	for _, s := range z.states {
 		lo, hi := z.g.Row(int(s))
@@ -464,7 +464,7 @@ func (z *uniform) absorb(ctx context.Context, open, right *sparse.Set, time Time
 
 // total returns the mean of the sum of x over a Poisson number of steps.
 func (z *uniform) total(ctx context.Context, x []float64, p *poisson) ([]float64, error) {
-	mt := newMeter(ctx, z.opts, p.last())
+	meter := newMeter(ctx, z.opts, p.last())
 	beyond := p.beyond()
 	x = slices.Clone(x)
 	next := make([]float64, len(x))
@@ -478,7 +478,7 @@ func (z *uniform) total(ctx context.Context, x []float64, p *poisson) ([]float64
 		if done = k == p.last() || k%often == 0 && z.settled(x); done {
 			w, _ = a.sum(1)
 		} else {
-			if _, err := z.step(x, next, mt); err != nil {
+			if _, err := z.step(x, next, meter); err != nil {
 				return nil, err
 			}
 			if count, ok := z.onward(k, x, next, sum, a); ok {
@@ -492,7 +492,7 @@ func (z *uniform) total(ctx context.Context, x []float64, p *poisson) ([]float64
 		})
 		z.taken = max(z.taken, float64(k))
 		x, next = next, x
-		mt.progress.Done = k
+		meter.progress.Done = k
 	}
 	return sum, nil
 }

@@ -38,7 +38,7 @@ func newVisitEquations(l *localSystem) *visitEquations {
 		}
 	}
 	v.start = v.start[:n+1]
-	v.err = 1.05 * (slices.Max(l.err) + l.round.row(maxTerms))
+	v.err = 1.05 * (slices.Max(l.err) + l.round.sumErr(maxTerms))
 	return v
 }
 
@@ -77,7 +77,7 @@ func (v *visitEquations) iterate(meter *meter, opts Options) (out []enclosure, o
 			v.sweep(potential, visits)
 			done++
 			meter.progress.Sweeps++
-			if err := meter.did(2 * v.work()); err != nil {
+			if err := meter.addWork(2 * v.work()); err != nil {
 				return nil, false, err
 			}
 		}
