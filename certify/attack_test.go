@@ -11,7 +11,7 @@ import (
 
 	"tilecheck/certify"
 	"tilecheck/certify/certificate"
-	"tilecheck/native/explicit/umb"
+	"tilecheck/internal/umb"
 )
 
 // clone copies what attacks change.

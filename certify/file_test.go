@@ -14,7 +14,7 @@ import (
 
 	"tilecheck/certify"
 	"tilecheck/certify/certificate"
-	"tilecheck/native/explicit/umb"
+	"tilecheck/internal/umb"
 )
 
 // members writes a model of plain arrays.

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"tilecheck/internal/ending"
-	"tilecheck/lint"
+	"tilecheck/prism/lint"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 	"tilecheck/runner"

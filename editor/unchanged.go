@@ -6,8 +6,8 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"tilecheck/lint"
 	"tilecheck/prism/format"
+	"tilecheck/prism/lint"
 	"tilecheck/prism/syntax"
 )
 

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"slices"
 
-	"tilecheck/native/explicit"
-	"tilecheck/native/explicit/check"
+	"tilecheck/native/check"
+	"tilecheck/native/space/explicit"
 	"tilecheck/prism/compile"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"

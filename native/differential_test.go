@@ -12,15 +12,15 @@ import (
 	"testing"
 	"time"
 
+	"tilecheck/bridge"
 	"tilecheck/internal/needs"
 	"tilecheck/internal/wild"
 	"tilecheck/native"
 	"tilecheck/prism/jani/export"
 	"tilecheck/result"
+	"tilecheck/result/agree"
 	"tilecheck/runner"
-	"tilecheck/runner/bridge"
 	"tilecheck/runner/local"
-	"tilecheck/verify/agree"
 )
 
 // allowed is a difference from PRISM that is meant.

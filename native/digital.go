@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"tilecheck/native/explicit"
+	"tilecheck/native/space/explicit"
 	"tilecheck/prism/compile"
 	"tilecheck/prism/digital"
 	"tilecheck/prism/sema"

@@ -8,8 +8,8 @@ import (
 	"slices"
 
 	"tilecheck/internal/ending"
-	"tilecheck/native/explicit"
-	"tilecheck/native/explicit/check"
+	"tilecheck/native/check"
+	"tilecheck/native/space/explicit"
 	"tilecheck/prism/compile"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"

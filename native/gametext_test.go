@@ -18,7 +18,7 @@ import (
 	"tilecheck/internal/needs"
 	"tilecheck/modelgen"
 	"tilecheck/native"
-	"tilecheck/native/explicit"
+	"tilecheck/native/space/explicit"
 	"tilecheck/prism/compile"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"

@@ -3,7 +3,7 @@ package native
 import (
 	"context"
 
-	"tilecheck/native/explicit"
+	"tilecheck/native/space/explicit"
 	"tilecheck/prism/compile"
 	"tilecheck/prism/sema"
 	"tilecheck/runner"

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 
-	"tilecheck/native/explicit"
-	"tilecheck/native/explicit/prove"
+	"tilecheck/native/prove"
+	"tilecheck/native/space/explicit"
 	"tilecheck/prism/sema"
 	"tilecheck/runner"
 )

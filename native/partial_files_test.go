@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"tilecheck/native"
-	"tilecheck/native/explicit/files"
+	"tilecheck/native/space/files"
 	"tilecheck/result"
 	"tilecheck/runner"
 )

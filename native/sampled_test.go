@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"tilecheck/native/explicit"
-	"tilecheck/native/explicit/files"
+	"tilecheck/native/space/explicit"
+	"tilecheck/native/space/files"
 	"tilecheck/result"
 	"tilecheck/runner"
 )

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"sync"
 
-	"tilecheck/native/explicit"
 	"tilecheck/native/simulate"
+	"tilecheck/native/space/explicit"
 	"tilecheck/prism/compile"
 	"tilecheck/result"
 	"tilecheck/runner"

@@ -9,7 +9,7 @@ import (
 
 	"tilecheck/report/table"
 	"tilecheck/result"
-	"tilecheck/verify/agree"
+	"tilecheck/result/agree"
 )
 
 // The limits of [BaselineOptions] that are zero.

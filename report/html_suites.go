@@ -12,7 +12,7 @@ import (
 	"tilecheck/report/number"
 	"tilecheck/report/table"
 	"tilecheck/result"
-	"tilecheck/verify/agree"
+	"tilecheck/result/agree"
 )
 
 // htmlSuite is the files of a folder.

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"tilecheck/result"
-	"tilecheck/verify/agree"
+	"tilecheck/result/agree"
 )
 
 // TestReport is what a run of a test suite has to say.

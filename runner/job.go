@@ -192,7 +192,7 @@ type PartitionFile struct {
 // SchedulerFile is where a scheduler goes.
 type SchedulerFile struct {
 	// Target is a file name and, behind a colon, the options of PRISM's
-	// -exportstrat: "best.txt:type=indices". See native/explicit/scheduler.
+	// -exportstrat: "best.txt:type=indices". See native/explain/scheduler.
 	Target string
 	// Write writes a file completely or not at all.
 	Write func(file string, write func(io.Writer) error) error

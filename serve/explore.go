@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strconv"
 
-	"tilecheck/native/explicit/check"
-	"tilecheck/native/explicit/witness"
+	"tilecheck/native/check"
+	"tilecheck/native/explain/witness"
 	"tilecheck/native/simulate"
 	"tilecheck/prism/sema"
 	"tilecheck/result"

@@ -11,9 +11,9 @@ import (
 	"slices"
 	"strconv"
 
-	"tilecheck/native/explicit"
-	"tilecheck/native/explicit/check"
-	"tilecheck/native/explicit/sparse"
+	"tilecheck/native/check"
+	"tilecheck/native/space/explicit"
+	"tilecheck/native/space/sparse"
 	"tilecheck/prism/compile"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"

@@ -17,7 +17,7 @@ import (
 	"strconv"
 	"strings"
 
-	"tilecheck/native/explicit/umb"
+	"tilecheck/internal/umb"
 )
 
 // maxIndex is the greatest size of the index, in bytes.

@@ -12,7 +12,7 @@ import (
 	"math/bits"
 	"strconv"
 
-	"tilecheck/native/explicit/umb"
+	"tilecheck/internal/umb"
 )
 
 // Version is the version of the format of certificates.

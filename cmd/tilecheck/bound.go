@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"tilecheck/game/play/tables"
+	"tilecheck/report/playtables"
 
 	"tilecheck/game/induced"
 	"tilecheck/game/strategy"
@@ -87,7 +87,7 @@ func (c *boundCmd) Run(ctx context.Context, env *world) error {
 		return err
 	}
 	done()
-	t := tables.Bound(s.String(), opt, best, time.Since(start))
+	t := playtables.Bound(s.String(), opt, best, time.Since(start))
 	return errors.Join(err, t.Write(env.stdout, c.Format, env.reportOptions()), c.certify(ctx, env, best.Part))
 }
 
@@ -153,5 +153,5 @@ func (c *boundCmd) check(ctx context.Context, env *world) error {
 	if err != nil {
 		return &codedError{exitFailed, fmt.Errorf("%s: %w", c.Check, err)}
 	}
-	return tables.Checked(checked, time.Since(start)).Write(env.stdout, c.Format, env.reportOptions())
+	return playtables.Checked(checked, time.Since(start)).Write(env.stdout, c.Format, env.reportOptions())
 }

@@ -12,7 +12,7 @@ import (
 	"tilecheck/certify/certificate"
 	"tilecheck/internal/quote"
 	"tilecheck/native"
-	"tilecheck/native/explicit/prove"
+	"tilecheck/native/prove"
 	"tilecheck/prism/jani"
 	"tilecheck/prism/syntax"
 	"tilecheck/report/table"

@@ -10,9 +10,9 @@ import (
 
 	"tilecheck/certify/certificate"
 	"tilecheck/native"
-	"tilecheck/native/explicit"
-	"tilecheck/native/explicit/files"
-	"tilecheck/native/explicit/prove"
+	"tilecheck/native/prove"
+	"tilecheck/native/space/explicit"
+	"tilecheck/native/space/files"
 	"tilecheck/runner"
 )
 

@@ -11,10 +11,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"tilecheck/native/explicit/files/named"
+	"tilecheck/native/space/files/named"
 
 	"tilecheck/native"
-	"tilecheck/native/explicit/files"
+	"tilecheck/native/space/files"
 	"tilecheck/report"
 	"tilecheck/report/table"
 	"tilecheck/result"

@@ -11,10 +11,10 @@ import (
 
 	"tilecheck/game"
 	"tilecheck/game/play"
-	"tilecheck/game/play/tables"
 	"tilecheck/game/solve"
 	"tilecheck/internal/progress"
 	"tilecheck/native"
+	"tilecheck/report/playtables"
 	"tilecheck/report/table"
 	"tilecheck/result"
 	"tilecheck/runner"
@@ -67,11 +67,11 @@ func (c *compareDocumentCmd) Run(ctx context.Context, env *world) error {
 	if len(results) == 0 {
 		return noGame(ctx, play.Interrupted)
 	}
-	if err := tables.Document(document, opt, results, c.Format).Write(env.stdout, c.Format, env.reportOptions()); err != nil {
+	if err := playtables.Document(document, opt, results, c.Format).Write(env.stdout, c.Format, env.reportOptions()); err != nil {
 		return err
 	}
 	if c.Plot != "" {
-		if err := env.plot(c.Plot, tables.DocumentChart(document, results)); err != nil {
+		if err := env.plot(c.Plot, playtables.DocumentChart(document, results)); err != nil {
 			return err
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"tilecheck/cmd/tilecheck/toolbox"
 	"tilecheck/internal/quote"
-	"tilecheck/runner/toolbox"
 
 	"tilecheck/game/strategy"
 	"tilecheck/modelgen"

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"tilecheck/game/play"
-	"tilecheck/game/play/tables"
 	"tilecheck/game/strategy"
+	"tilecheck/report/playtables"
 	"tilecheck/report/table"
 	"tilecheck/stats"
 )
@@ -56,11 +56,11 @@ func (c *comparePlayersCmd) Run(ctx context.Context, env *world) error {
 	case contest.Games == 0:
 		return noGame(ctx, contest.End)
 	}
-	if err := tables.WriteContest(env.stdout, contest, c.Format, env.reportOptions()); err != nil {
+	if err := playtables.WriteContest(env.stdout, contest, c.Format, env.reportOptions()); err != nil {
 		return err
 	}
 	if c.Plot != "" {
-		chart, err := tables.ContestChart(contest)
+		chart, err := playtables.ContestChart(contest)
 		if err == nil {
 			err = env.plot(c.Plot, chart)
 		}

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"time"
 
-	"tilecheck/native/explicit/files/named"
-	"tilecheck/runner/toolbox"
+	"tilecheck/cmd/tilecheck/toolbox"
+	"tilecheck/native/space/files/named"
 
-	"tilecheck/native/explicit/files"
+	"tilecheck/native/space/files"
 	"tilecheck/report/table"
 	"tilecheck/runner"
 	"tilecheck/verify/crosscheck"

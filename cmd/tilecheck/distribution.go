@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"tilecheck/native/explicit"
-	"tilecheck/native/explicit/check"
+	"tilecheck/native/check"
+	"tilecheck/native/space/explicit"
 	"tilecheck/prism/sema"
 	digits "tilecheck/report/number"
 	"tilecheck/report/table"

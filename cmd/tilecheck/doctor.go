@@ -11,10 +11,10 @@ import (
 
 	"github.com/docker/go-units"
 
+	"tilecheck/cmd/tilecheck/toolbox"
 	"tilecheck/containers"
 	"tilecheck/report/table"
 	"tilecheck/runner/local"
-	"tilecheck/runner/toolbox"
 )
 
 // doctorCmd says what is there and what to do about what is missing.

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
+	"tilecheck/cmd/tilecheck/toolbox"
 	"tilecheck/containers"
 	"tilecheck/native"
 	"tilecheck/runner"
-	"tilecheck/runner/toolbox"
 	"tilecheck/verify/validity"
 )
 

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"tilecheck/native/explicit/files/named"
+	"tilecheck/native/space/files/named"
 
-	"tilecheck/native/explicit"
-	"tilecheck/native/explicit/files"
+	"tilecheck/native/space/explicit"
+	"tilecheck/native/space/files"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 )

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"tilecheck/native/explicit/files/named"
+	"tilecheck/native/space/files/named"
 	"tilecheck/prism/jani"
 	"tilecheck/prism/jani/export"
 	"tilecheck/runner"

@@ -16,7 +16,7 @@ import (
 	"tilecheck/game/induced"
 	"tilecheck/game/strategy"
 	"tilecheck/modelgen"
-	"tilecheck/native/explicit/files"
+	"tilecheck/native/space/files"
 	"tilecheck/prism/syntax"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/pmezard/go-difflib/difflib"
 
-	"tilecheck/native/explicit/files/named"
+	"tilecheck/native/space/files/named"
 	"tilecheck/prism/format"
 )
 

@@ -9,8 +9,8 @@ import (
 
 	"github.com/docker/go-units"
 
-	"tilecheck/native/explicit"
-	"tilecheck/native/explicit/sparse"
+	"tilecheck/native/space/explicit"
+	"tilecheck/native/space/sparse"
 	"tilecheck/prism/sema"
 	"tilecheck/report/table"
 )

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"strings"
 
-	"tilecheck/native/explicit/files/named"
+	"tilecheck/native/space/files/named"
 
 	"tilecheck/internal/quote"
 

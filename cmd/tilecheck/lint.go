@@ -9,9 +9,9 @@ import (
 	"slices"
 
 	"tilecheck/editor"
-	"tilecheck/lint"
-	"tilecheck/lint/states"
 	"tilecheck/prism/jani"
+	"tilecheck/prism/lint"
+	"tilecheck/prism/lint/states"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 	"tilecheck/report/table"

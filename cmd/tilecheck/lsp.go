@@ -6,7 +6,7 @@ import (
 
 	"tilecheck/editor"
 	"tilecheck/editor/lsp"
-	"tilecheck/internal/stream"
+	"tilecheck/report/stream"
 )
 
 // lspCmd is the language server.

@@ -15,7 +15,7 @@ import (
 	"tilecheck/cmd/tilecheck/describe"
 	"tilecheck/internal/foreign"
 	"tilecheck/internal/quote"
-	"tilecheck/internal/stream"
+	"tilecheck/report/stream"
 
 	"github.com/alecthomas/kong"
 	"golang.org/x/term"

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"tilecheck/internal/stream"
+	"tilecheck/report/stream"
 
 	"tilecheck/internal/atomicfile"
 	"tilecheck/internal/shard"

@@ -10,9 +10,9 @@ import (
 	"slices"
 	"strings"
 
-	"tilecheck/native/explicit/files/named"
+	"tilecheck/native/space/files/named"
 
-	"tilecheck/internal/stream"
+	"tilecheck/report/stream"
 
 	"github.com/alecthomas/kong"
 

@@ -11,10 +11,10 @@ import (
 
 	"tilecheck/game"
 	"tilecheck/game/play"
-	"tilecheck/game/play/tables"
 	"tilecheck/game/strategy"
 	"tilecheck/internal/progress"
 	"tilecheck/modelgen"
+	"tilecheck/report/playtables"
 	"tilecheck/report/plot"
 	"tilecheck/report/table"
 	"tilecheck/stats"
@@ -113,7 +113,7 @@ func (c *playCmd) Run(ctx context.Context, env *world) error {
 	progress, done := env.progress()
 	defer done()
 	opt.Progress = gamesProgress(opt.Strategy.String(), progress)
-	var curve tables.ScoreCurve
+	var curve playtables.ScoreCurve
 	out, unwritten, err := c.play(ctx, env, opt, &curve)
 	if err != nil {
 		return err
@@ -129,12 +129,12 @@ func (c *playCmd) Run(ctx context.Context, env *world) error {
 	if err != nil {
 		return err
 	}
-	t := tables.Play(out, estimates, c.Format)
+	t := playtables.Play(out, estimates, c.Format)
 	var verdict error
 	if shield, _ := strategy.UnderShield(opt.Strategy); shield != nil {
 		g, err := c.gain(ctx, opt)
 		if err == nil {
-			tables.Shield(t, shield, g, c.Format)
+			playtables.Shield(t, shield, g, c.Format)
 			verdict = c.judge(g)
 		}
 		verdict = cmp.Or(err, verdict)
@@ -202,7 +202,7 @@ func (c *playCmd) match(env *world) (m play.Match, err error) {
 
 // play runs the games, and writes them to a file if that is wanted. That they
 // cannot be written does not end them: unwritten says so.
-func (c *playCmd) play(ctx context.Context, env *world, opt play.Options, curve *tables.ScoreCurve) (out *play.Outcome, unwritten, err error) {
+func (c *playCmd) play(ctx context.Context, env *world, opt play.Options, curve *playtables.ScoreCurve) (out *play.Outcome, unwritten, err error) {
 	opt.Each = func(p *play.Played) error {
 		curve.Add(p.Game)
 		return nil
@@ -233,10 +233,10 @@ func (c *playCmd) play(ctx context.Context, env *world, opt play.Options, curve 
 }
 
 // plots draws the pictures that are asked for.
-func (c *playCmd) plots(env *world, out *play.Outcome, estimates []play.Estimate, curve *tables.ScoreCurve) error {
+func (c *playCmd) plots(env *world, out *play.Outcome, estimates []play.Estimate, curve *playtables.ScoreCurve) error {
 	var failed error
 	if c.Plot != "" {
-		failed = env.plot(c.Plot, tables.Largest(out, estimates))
+		failed = env.plot(c.Plot, playtables.Largest(out, estimates))
 	}
 	if c.PlotScore == "" {
 		return failed

@@ -9,7 +9,7 @@ import (
 	"math/rand/v2"
 	"strings"
 
-	"tilecheck/game/play/tables"
+	"tilecheck/report/playtables"
 
 	"tilecheck/game/solve"
 	"tilecheck/game/solve/draw"
@@ -128,7 +128,7 @@ func (c *policyCmd) board(env *world, solved *solve.Table) error {
 		return fmt.Errorf("no game of %s comes to the board %s", problem, strings.TrimSpace(c.Board))
 	}
 	moves, _ := solved.Moves(b) // none when the game is over
-	t := tables.Moves(solved, b, value, best, moves)
+	t := playtables.Moves(solved, b, value, best, moves)
 	if c.Format == table.Text {
 		if _, err := fmt.Fprint(env.stdout, problem.Shape.Draw(b)); err != nil {
 			return err
@@ -157,9 +157,9 @@ func (c *policyCmd) play(ctx context.Context, env *world, solved *solve.Table) e
 		if !ok {
 			return fmt.Errorf("no game of %s comes to the board %s", solved.Problem(), b)
 		}
-		text := fmt.Sprintf("%s after %d moves, score %d\n", tables.Best(solved, b, best), number, score)
+		text := fmt.Sprintf("%s after %d moves, score %d\n", playtables.Best(solved, b, best), number, score)
 		if best != 0 {
-			text = fmt.Sprintf("%d: %s, value %s\n", number+1, best.At(0), tables.Value(value))
+			text = fmt.Sprintf("%d: %s, value %s\n", number+1, best.At(0), playtables.Value(value))
 		}
 		if _, err := fmt.Fprint(env.stdout, solved.Problem().Shape.Draw(b), text); err != nil || best == 0 {
 			return cmp.Or(err, ctx.Err())

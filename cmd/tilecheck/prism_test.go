@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	"tilecheck/cmd/tilecheck/toolbox"
 	"tilecheck/containers"
 	"tilecheck/internal/needs"
-	"tilecheck/runner/toolbox"
 )
 
 // requirePRISM skips a test when there is no image of PRISM to run, or fails it

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"tilecheck/internal/stream"
+	"tilecheck/report/stream"
 
 	"github.com/schollz/progressbar/v3"
 

@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"tilecheck/native"
-	"tilecheck/native/explicit/files/named"
+	"tilecheck/native/space/files/named"
 	"tilecheck/report/table"
 	"tilecheck/result"
+	"tilecheck/result/agree"
 	"tilecheck/runner"
-	"tilecheck/verify/agree"
 )
 
 // reduceCmd checks properties with and without reduction.

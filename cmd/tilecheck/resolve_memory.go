@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"tilecheck/native"
-	"tilecheck/native/explicit"
-	"tilecheck/native/explicit/scheduler"
-	"tilecheck/native/explicit/sparse"
+	"tilecheck/native/explain/scheduler"
+	"tilecheck/native/space/explicit"
+	"tilecheck/native/space/sparse"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 	"tilecheck/runner"

@@ -5,11 +5,11 @@ import (
 	"context"
 	"fmt"
 
-	"tilecheck/native/explicit/files/named"
+	"tilecheck/native/space/files/named"
 
-	"tilecheck/native/explicit"
-	"tilecheck/native/explicit/scheduler"
+	"tilecheck/native/explain/scheduler"
 	"tilecheck/native/simulate"
+	"tilecheck/native/space/explicit"
 	"tilecheck/prism/sema"
 	"tilecheck/report/paths"
 	"tilecheck/report/table"

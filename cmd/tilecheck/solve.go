@@ -10,7 +10,7 @@ import (
 
 	"tilecheck/internal/memory"
 
-	"tilecheck/game/play/tables"
+	"tilecheck/report/playtables"
 
 	"tilecheck/game"
 	"tilecheck/game/solve"
@@ -113,9 +113,9 @@ func (c *solveCmd) Run(ctx context.Context, env *world) error {
 	if err != nil {
 		return err
 	}
-	t := tables.Solved(problem, stats, time.Since(start))
+	t := playtables.Solved(problem, stats, time.Since(start))
 	if c.Layers {
-		t = tables.Layers(problem, stats)
+		t = playtables.Layers(problem, stats)
 	}
 	return t.Write(env.stdout, c.Format, env.reportOptions())
 }

@@ -7,10 +7,10 @@ import (
 	"io/fs"
 	"os"
 
-	"tilecheck/native/explicit/files/named"
+	"tilecheck/native/space/files/named"
 
 	"tilecheck/internal/limited"
-	"tilecheck/native/explicit/files"
+	"tilecheck/native/space/files"
 )
 
 // maxSource is the largest model or properties file that is read. Models of

@@ -7,11 +7,11 @@ import (
 	"io/fs"
 	"os"
 
-	"tilecheck/native/explicit/files/named"
+	"tilecheck/native/space/files/named"
 
 	"tilecheck/native"
-	"tilecheck/native/explicit"
-	"tilecheck/native/explicit/files"
+	"tilecheck/native/space/explicit"
+	"tilecheck/native/space/files"
 	"tilecheck/prism/compile"
 	"tilecheck/prism/syntax"
 	"tilecheck/runner"

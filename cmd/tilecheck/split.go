@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"tilecheck/internal/stream"
+	"tilecheck/report/stream"
 
 	"github.com/alecthomas/kong"
 

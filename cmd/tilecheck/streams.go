@@ -3,7 +3,7 @@ package main
 import (
 	"io"
 
-	"tilecheck/internal/stream"
+	"tilecheck/report/stream"
 
 	"tilecheck/report/locate"
 	"tilecheck/report/table"

@@ -14,13 +14,13 @@ import (
 	"time"
 
 	"tilecheck/internal/quote"
-	"tilecheck/internal/stream"
+	"tilecheck/report/stream"
 
 	"github.com/alecthomas/kong"
 
 	"tilecheck/cluster"
 	"tilecheck/cluster/settings"
-	"tilecheck/cluster/submit"
+	"tilecheck/cmd/tilecheck/submit"
 	"tilecheck/internal/ending"
 	"tilecheck/internal/shard"
 	"tilecheck/runner"

@@ -8,7 +8,7 @@ import (
 	"tilecheck/cluster"
 	"tilecheck/cluster/kubernetes"
 	"tilecheck/cluster/settings"
-	"tilecheck/cluster/submit"
+	"tilecheck/cmd/tilecheck/submit"
 )
 
 type submitKubernetesCmd struct {

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"tilecheck/internal/quote"
-	"tilecheck/internal/stream"
+	"tilecheck/report/stream"
 
 	"tilecheck/internal/shard"
 	"tilecheck/native"

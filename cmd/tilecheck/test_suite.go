@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 	"time"
 
+	"tilecheck/bridge"
+	"tilecheck/cmd/tilecheck/toolbox"
 	"tilecheck/runner"
-	"tilecheck/runner/bridge"
-	"tilecheck/runner/toolbox"
 	"tilecheck/verify/cache"
 	"tilecheck/verify/regress"
 	"tilecheck/verify/selection"

@@ -17,7 +17,7 @@ import (
 	"tilecheck/internal/needs"
 	"tilecheck/modelgen"
 	"tilecheck/native"
-	"tilecheck/native/explicit/files"
+	"tilecheck/native/space/files"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
 	"tilecheck/runner"

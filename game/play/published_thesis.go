@@ -8,8 +8,8 @@ import (
 
 	"tilecheck/modelgen"
 	"tilecheck/result"
+	"tilecheck/result/agree"
 	"tilecheck/stats"
-	"tilecheck/verify/agree"
 )
 
 // thesisPaths is how many paths are sampled beside the 1000 of a cell.

@@ -11,7 +11,7 @@ import (
 
 	"tilecheck/internal/needs"
 	"tilecheck/native"
-	"tilecheck/native/explicit"
+	"tilecheck/native/space/explicit"
 	"tilecheck/prism/jani"
 	"tilecheck/runner"
 )

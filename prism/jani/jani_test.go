@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"tilecheck/native"
-	"tilecheck/native/explicit"
+	"tilecheck/native/space/explicit"
 	"tilecheck/result"
 	"tilecheck/runner"
 )

@@ -15,7 +15,7 @@ import (
 
 	"tilecheck/internal/needs"
 	"tilecheck/native"
-	"tilecheck/native/explicit"
+	"tilecheck/native/space/explicit"
 	"tilecheck/result"
 	"tilecheck/runner"
 )

@@ -9,7 +9,7 @@ import (
 
 	"tilecheck/internal/needs"
 	"tilecheck/native"
-	"tilecheck/native/explicit"
+	"tilecheck/native/space/explicit"
 	"tilecheck/prism/jani"
 	"tilecheck/prism/syntax"
 	"tilecheck/runner"

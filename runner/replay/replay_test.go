@@ -5,11 +5,11 @@ import (
 	"os"
 	"testing"
 
+	"tilecheck/bridge"
 	"tilecheck/modelgen"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
 	"tilecheck/runner"
-	"tilecheck/runner/bridge"
 	"tilecheck/runner/replay"
 )
 

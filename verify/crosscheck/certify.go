@@ -8,14 +8,14 @@ import (
 	"strconv"
 
 	"tilecheck/certify"
-	"tilecheck/native/explicit"
-	"tilecheck/native/explicit/check"
-	"tilecheck/native/explicit/prove"
+	"tilecheck/native/check"
+	"tilecheck/native/prove"
+	"tilecheck/native/space/explicit"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
+	"tilecheck/result/agree"
 	"tilecheck/runner"
-	"tilecheck/verify/agree"
 )
 
 // Proof is what a certificate proves about an engine's answer.

@@ -8,12 +8,12 @@ import (
 	"strings"
 	"testing"
 
+	"tilecheck/bridge"
 	"tilecheck/native"
 	"tilecheck/prism/sema"
 	"tilecheck/report/table"
 	"tilecheck/result"
 	"tilecheck/runner"
-	"tilecheck/runner/bridge"
 	"tilecheck/verify/crosscheck"
 )
 

@@ -10,8 +10,8 @@ import (
 
 	"tilecheck/internal/shard"
 	"tilecheck/result"
+	"tilecheck/result/agree"
 	"tilecheck/runner"
-	"tilecheck/verify/agree"
 	"tilecheck/verify/validity"
 )
 

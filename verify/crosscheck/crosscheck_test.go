@@ -7,14 +7,14 @@ import (
 	"strings"
 	"testing"
 
+	"tilecheck/bridge"
 	"tilecheck/native"
-	"tilecheck/native/explicit"
-	"tilecheck/native/explicit/files"
+	"tilecheck/native/space/explicit"
+	"tilecheck/native/space/files"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
+	"tilecheck/result/agree"
 	"tilecheck/runner"
-	"tilecheck/runner/bridge"
-	"tilecheck/verify/agree"
 	"tilecheck/verify/crosscheck"
 )
 

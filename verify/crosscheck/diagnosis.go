@@ -3,8 +3,8 @@ package crosscheck
 import (
 	"context"
 
-	"tilecheck/native/explicit"
-	"tilecheck/native/explicit/check"
+	"tilecheck/native/check"
+	"tilecheck/native/space/explicit"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 	"tilecheck/runner"

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"tilecheck/native/explicit"
-	"tilecheck/native/explicit/sparse"
+	"tilecheck/native/space/explicit"
+	"tilecheck/native/space/sparse"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 )

@@ -5,13 +5,13 @@ import (
 	"strings"
 	"testing"
 
+	"tilecheck/bridge"
 	"tilecheck/native"
-	"tilecheck/native/explicit"
+	"tilecheck/native/space/explicit"
 	"tilecheck/prism/sema"
 	"tilecheck/report/table"
 	"tilecheck/result"
 	"tilecheck/runner"
-	"tilecheck/runner/bridge"
 	"tilecheck/verify/crosscheck"
 )
 

@@ -11,14 +11,14 @@ import (
 	"testing"
 	"time"
 
+	"tilecheck/bridge"
 	"tilecheck/internal/needs"
 	"tilecheck/internal/wild"
 	"tilecheck/modelgen"
 	"tilecheck/native"
-	"tilecheck/native/explicit"
+	"tilecheck/native/space/explicit"
 	"tilecheck/prism/syntax"
 	"tilecheck/runner"
-	"tilecheck/runner/bridge"
 	"tilecheck/verify/crosscheck"
 )
 
@@ -87,7 +87,7 @@ func equalModels(t *testing.T, prism string) []modelText {
 	t.Helper()
 	out := modelsBelow(t, "../../testdata")
 	out = append(out, modelsBelow(t, "../../examples")...)
-	out = append(out, modelsBelow(t, "../../native/explicit/files/testdata")...)
+	out = append(out, modelsBelow(t, "../../native/space/files/testdata")...)
 	for _, policy := range []string{"none", "random", "alternating", "opposite"} {
 		for _, spawn := range []string{"cell", "module", "uniform"} {
 			p, err1 := modelgen.ParsePolicy(policy)

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"tilecheck/internal/ending"
-	"tilecheck/native/explicit"
-	"tilecheck/native/explicit/check"
+	"tilecheck/native/check"
+	"tilecheck/native/space/explicit"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
 	"tilecheck/runner"

@@ -3,7 +3,7 @@ package crosscheck
 import (
 	"slices"
 
-	"tilecheck/native/explicit/sparse"
+	"tilecheck/native/space/sparse"
 	"tilecheck/prism/compile"
 	"tilecheck/prism/sema"
 )

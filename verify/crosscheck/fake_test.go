@@ -11,11 +11,11 @@ import (
 	"testing"
 
 	"tilecheck/native"
-	"tilecheck/native/explicit"
+	"tilecheck/native/space/explicit"
 	"tilecheck/report/table"
 	"tilecheck/result"
+	"tilecheck/result/agree"
 	"tilecheck/runner"
-	"tilecheck/verify/agree"
 	"tilecheck/verify/crosscheck"
 )
 

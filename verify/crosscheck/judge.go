@@ -1,6 +1,6 @@
 package crosscheck
 
-import "tilecheck/verify/agree"
+import "tilecheck/result/agree"
 
 // judge compares all answers of a row pairwise and returns the worst outcome; among disagreements, the one with the strongest
 // basis. wide tells for each answer whether more samples might decide the row; it is all false if some pair stays

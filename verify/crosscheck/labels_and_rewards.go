@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strconv"
 
-	"tilecheck/native/explicit/sparse"
+	"tilecheck/native/space/sparse"
 	"tilecheck/prism/sema"
 )
 

@@ -8,8 +8,8 @@ import (
 
 	"tilecheck/internal/shard"
 	"tilecheck/result"
+	"tilecheck/result/agree"
 	"tilecheck/runner"
-	"tilecheck/verify/agree"
 )
 
 // splitStream is the name of the shards' stream of answers. A shard has a range of the properties, each under all

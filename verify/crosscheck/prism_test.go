@@ -4,14 +4,14 @@ import (
 	"strings"
 	"testing"
 
+	"tilecheck/bridge"
 	"tilecheck/internal/needs"
 	"tilecheck/modelgen"
 	"tilecheck/native"
 	"tilecheck/result"
+	"tilecheck/result/agree"
 	"tilecheck/runner"
-	"tilecheck/runner/bridge"
 	"tilecheck/runner/local"
-	"tilecheck/verify/agree"
 	"tilecheck/verify/crosscheck"
 )
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"tilecheck/result"
-	"tilecheck/verify/agree"
+	"tilecheck/result/agree"
 	"tilecheck/verify/validity"
 )
 

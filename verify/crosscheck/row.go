@@ -7,8 +7,8 @@ import (
 
 	"tilecheck/prism/sema"
 	"tilecheck/result"
+	"tilecheck/result/agree"
 	"tilecheck/runner"
-	"tilecheck/verify/agree"
 )
 
 // row is a Row under way.

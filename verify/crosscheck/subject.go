@@ -4,13 +4,13 @@ import (
 	"context"
 	"math"
 
-	"tilecheck/native/explicit"
 	"tilecheck/native/simulate"
+	"tilecheck/native/space/explicit"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
+	"tilecheck/result/agree"
 	"tilecheck/runner"
-	"tilecheck/verify/agree"
 	"tilecheck/verify/validity"
 )
 

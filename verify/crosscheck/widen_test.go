@@ -7,13 +7,13 @@ import (
 	"strings"
 	"testing"
 
+	"tilecheck/bridge"
 	"tilecheck/internal/needs"
 	"tilecheck/native"
-	"tilecheck/native/explicit"
+	"tilecheck/native/space/explicit"
 	"tilecheck/prism/sema"
 	"tilecheck/result"
 	"tilecheck/runner"
-	"tilecheck/runner/bridge"
 	"tilecheck/verify/crosscheck"
 )
 

@@ -10,7 +10,7 @@ import (
 
 	"tilecheck/prism/sema"
 	"tilecheck/result"
-	"tilecheck/verify/agree"
+	"tilecheck/result/agree"
 )
 
 // Chosen are the annotations of a property that apply under one valuation; each is nil if there is none.

@@ -11,7 +11,7 @@ import (
 
 	"tilecheck/prism/sema"
 	"tilecheck/result"
-	"tilecheck/verify/agree"
+	"tilecheck/result/agree"
 )
 
 // Outcome is the result of a judgment.

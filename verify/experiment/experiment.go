@@ -19,9 +19,9 @@ import (
 	"tilecheck/prism/syntax"
 	"tilecheck/report"
 	"tilecheck/result"
+	"tilecheck/result/agree"
 	"tilecheck/runner"
 	"tilecheck/stats"
-	"tilecheck/verify/agree"
 )
 
 // ThesisProperty is what the thesis asks of every model (section 3.8.1).

@@ -3,7 +3,7 @@ package regress
 import (
 	"tilecheck/report"
 	"tilecheck/result"
-	"tilecheck/verify/agree"
+	"tilecheck/result/agree"
 )
 
 // agree compares the verdicts of the engines about one item. Where two that

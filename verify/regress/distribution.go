@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"tilecheck/native/explicit/check"
+	"tilecheck/native/check"
 	"tilecheck/report"
 	"tilecheck/result"
 	"tilecheck/verify/expect"

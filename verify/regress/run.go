@@ -13,8 +13,8 @@ import (
 
 	"tilecheck/prism/sema"
 	"tilecheck/report"
+	"tilecheck/result/agree"
 	"tilecheck/runner"
-	"tilecheck/verify/agree"
 )
 
 // Run runs tests on all entrants. What goes wrong with a test is a result; the

@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"tilecheck/native/explicit"
-	"tilecheck/native/explicit/files"
+	"tilecheck/native/space/explicit"
+	"tilecheck/native/space/files"
 	"tilecheck/prism/sema"
 	"tilecheck/result"
 	"tilecheck/runner"

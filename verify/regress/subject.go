@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"tilecheck/internal/limited"
-	"tilecheck/native/explicit"
+	"tilecheck/native/space/explicit"
 	"tilecheck/prism/jani"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"

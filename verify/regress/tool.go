@@ -10,11 +10,11 @@ import (
 	"strconv"
 	"strings"
 
+	"tilecheck/bridge"
 	"tilecheck/parse"
 	"tilecheck/report"
 	"tilecheck/result"
 	"tilecheck/runner"
-	"tilecheck/runner/bridge"
 	"tilecheck/stats"
 	"tilecheck/verify/expect"
 	"tilecheck/verify/suite"

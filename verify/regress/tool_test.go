@@ -10,9 +10,9 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"tilecheck/bridge"
 	"tilecheck/report"
 	"tilecheck/runner"
-	"tilecheck/runner/bridge"
 	"tilecheck/verify/regress"
 )
 

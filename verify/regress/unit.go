@@ -6,11 +6,11 @@ import (
 	"errors"
 	"time"
 
+	"tilecheck/bridge"
 	"tilecheck/internal/ending"
 	"tilecheck/report"
 	"tilecheck/result"
 	"tilecheck/runner"
-	"tilecheck/runner/bridge"
 )
 
 // unit is one subject on one entrant.

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"tilecheck/bridge"
 	"tilecheck/runner"
-	"tilecheck/runner/bridge"
 	"tilecheck/verify/suite"
 )
 

@@ -11,9 +11,9 @@ import (
 	"strconv"
 	"strings"
 
-	"tilecheck/native/explicit"
-	"tilecheck/native/explicit/check"
-	"tilecheck/native/explicit/files"
+	"tilecheck/native/check"
+	"tilecheck/native/space/explicit"
+	"tilecheck/native/space/files"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 	"tilecheck/report"

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"tilecheck/native/explicit/check"
+	"tilecheck/native/check"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"

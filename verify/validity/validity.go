@@ -8,9 +8,9 @@ import (
 	"sync"
 	"time"
 
-	"tilecheck/native/explicit"
-	"tilecheck/native/explicit/check"
+	"tilecheck/native/check"
 	"tilecheck/native/simulate"
+	"tilecheck/native/space/explicit"
 	"tilecheck/prism/compile"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"

@@ -13,7 +13,7 @@ import (
 	"tilecheck/internal/needs"
 	"tilecheck/internal/wild"
 	"tilecheck/native"
-	"tilecheck/native/explicit"
+	"tilecheck/native/space/explicit"
 	"tilecheck/prism/jani/export"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"

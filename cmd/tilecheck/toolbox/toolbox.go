@@ -1,0 +1,180 @@
+// Package toolbox has the engines of one run: the embedded one, and PRISM and Storm
+// on this machine or in containers, which it starts and removes.
+package toolbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"tilecheck/bridge"
+	"tilecheck/containers"
+	prismimage "tilecheck/containers/prism"
+	stormimage "tilecheck/containers/storm"
+	"tilecheck/internal/usage"
+	"tilecheck/native"
+	"tilecheck/result"
+	"tilecheck/runner"
+	"tilecheck/runner/local"
+	"tilecheck/verify/validity"
+)
+
+// Box is the engines of one run. Docker is asked only when a tool in a container is
+// wanted.
+type Box struct {
+	PrismPath, StormPath   string // programs of this machine
+	PrismImage, StormImage string
+
+	Jobs    int      // runs of a tool at a time
+	Args    []string // switches for tools as they are
+	Limits  runner.Limits
+	Connect func(ctx context.Context) (*containers.Docker, error)
+	// Checker checks models strictly, which the tools do not; crosscheck shares it.
+	Checker *validity.Checker
+
+	docker *containers.Docker
+	pools  []*containers.Pool
+}
+
+// Named reports whether a flag or the environment says where a tool is.
+func (b *Box) Named(name string) bool {
+	return name == "prism" && b.PrismPath+b.PrismImage != "" || name == "storm" && b.StormPath+b.StormImage != ""
+}
+
+// Close removes every container.
+func (b *Box) Close() error {
+	var errs []error
+	for _, p := range b.pools {
+		errs = append(errs, p.Close())
+	}
+	if b.docker != nil {
+		errs = append(errs, b.docker.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// Engine returns the engine of that name.
+func (b *Box) Engine(ctx context.Context, name string) (runner.Engine, error) {
+	opt := bridge.Options{Args: b.Args, Limits: b.Limits, Jobs: b.Jobs}
+	switch name {
+	case native.Name:
+		return native.New(), nil
+	case "prism":
+		cmd, err := b.commander(ctx, name, b.PrismPath, b.PrismImage)
+		if err != nil {
+			return nil, err
+		}
+		return b.Checker.Beside(bridge.PRISM(cmd, opt)), nil
+	case "storm":
+		cmd, err := b.commander(ctx, name, b.StormPath, b.StormImage)
+		if err != nil {
+			return nil, err
+		}
+		return b.Checker.Beside(bridge.Storm(cmd, opt)), nil
+	}
+	return nil, usage.Errorf("unknown engine %q, want native, prism or storm", name)
+}
+
+// commander finds a tool: where a flag says it is, else in a container of an
+// image that is there, else on PATH.
+func (b *Box) commander(ctx context.Context, name, path, image string) (runner.Commander, error) {
+	if path != "" {
+		return local.New(path)
+	}
+	pool, err := b.pool(ctx, name, image)
+	if err == nil {
+		return pool, nil
+	}
+	if image == "" && ctx.Err() == nil {
+		if tool, missing := local.New(name); missing == nil {
+			return tool, nil
+		}
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err() // another place would not have been asked either
+	}
+	return nil, fmt.Errorf("engine %s: %w; or install it and give --%s-path", name, err, name)
+}
+
+func (b *Box) pool(ctx context.Context, name, image string) (*containers.Pool, error) {
+	d, err := b.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found, err := FindImage(ctx, d, name, image, Memory())
+	if err != nil {
+		return nil, err
+	}
+	p, err := containers.NewPool(ctx, d, containers.Options{Tool: found.Tool(ImagesOf(name)), Image: found.Image.Ref, Jobs: b.Jobs})
+	if err == nil {
+		b.pools = append(b.pools, p)
+	}
+	return p, err
+}
+
+// ImagesOf is how images of a tool are found.
+func ImagesOf(name string) containers.Kind {
+	if name == "storm" {
+		return stormimage.Kind()
+	}
+	return prismimage.Kind()
+}
+
+// FindImage returns an image of a tool and where it is there: the one that was
+// asked for, or the best one on the machine.
+func FindImage(ctx context.Context, d *containers.Docker, name, image string, memory containers.Memory) (containers.Found, error) {
+	kind := ImagesOf(name)
+	if image != "" {
+		img, err := d.Find(ctx, kind.Tool, image)
+		if err != nil {
+			return containers.Found{}, err
+		}
+		found, err := d.Ask(ctx, kind, img, memory)
+		if err == nil && found.Problem != "" {
+			err = &result.Failure{Class: result.Other, Message: fmt.Sprintf("image %s is of no use for %s: %s", image, name, found.Problem)}
+		}
+		return found, err
+	}
+	all, err := d.Discover(ctx, kind, memory)
+	if err != nil {
+		return containers.Found{}, err
+	}
+	if len(all) > 0 && all[0].Problem == "" {
+		return all[0], nil
+	}
+	message := MissingImage(name)
+	for _, f := range all {
+		message += fmt.Sprintf("; image %s is of no use: %s", f.Image, f.Problem)
+	}
+	return containers.Found{}, &result.Failure{Class: result.Other, Message: message}
+}
+
+// MissingImage says how to get an image of a tool.
+func MissingImage(name string) string {
+	if name == "storm" {
+		return "there is no image of Storm on this machine; `docker pull " + stormimage.DefaultImage + "` gets the official one, `docker pull " +
+			stormimage.ObservatoryImage + "` one that has PRISM as well"
+	}
+	return "there is no Docker image of PRISM; tilecheck image prism --from DIR makes one from an installation, and `docker pull " +
+		stormimage.ObservatoryImage + "` gets one that has PRISM and Storm"
+}
+
+func (b *Box) connect(ctx context.Context) (*containers.Docker, error) {
+	if b.docker != nil {
+		return b.docker, nil
+	}
+	d, err := b.Connect(ctx)
+	b.docker = d
+	return d, err
+}
+
+// Memory is where it is remembered what images of other makers hold.
+func Memory() containers.Memory {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return containers.Memory(filepath.Join(dir, "tilecheck", "images.json"))
+}

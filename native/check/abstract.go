@@ -1,0 +1,161 @@
+package check
+
+import (
+	"slices"
+
+	"tilecheck/native/solve"
+	"tilecheck/native/space/automata"
+	"tilecheck/native/space/sparse"
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+)
+
+// maxPropositions is how many different state formulas a path formula may have.
+const maxPropositions = 64
+
+// abstraction is a path formula over propositions, which are sets of states.
+type abstraction struct {
+	*evaluation
+	root    sema.Expr
+	sets    []*sparse.Set
+	letters *letters // once all sets are known
+}
+
+// formula abstracts a path formula from its maximal state formulas, which it
+// evaluates in all states.
+func (a *abstraction) formula(x sema.Expr) (*automata.Formula, error) {
+	if x.Type() == sema.Bool {
+		set, err := a.nested(x)
+		if err != nil {
+			return nil, err
+		}
+		return a.proposition(x, set)
+	}
+	switch x := x.(type) {
+	case *sema.Unary:
+		f, err := a.formula(x.X)
+		return automata.Unary(automata.Not, f), err
+	case *sema.Binary:
+		return a.binary(x)
+	case *sema.Temporal:
+		return a.temporalFormula(x)
+	}
+	return nil, a.unsupported(x, "found %s, want a path formula", describe(x))
+}
+
+// proposition returns the formula for a set of states: a constant, a known
+// proposition, the negation of one, or a new one.
+func (a *abstraction) proposition(x sema.Expr, set *sparse.Set) (*automata.Formula, error) {
+	out := set.Complement()
+	if out.Empty() || set.Empty() {
+		return automata.Constant(out.Empty()), nil
+	}
+	if i := slices.IndexFunc(a.sets, set.Equal); i >= 0 {
+		return automata.Atom(i), nil
+	}
+	if i := slices.IndexFunc(a.sets, out.Equal); i >= 0 {
+		return automata.Unary(automata.Not, automata.Atom(i)), nil
+	}
+	if len(a.sets) == maxPropositions {
+		return nil, a.unsupported(x, "found a path formula with more than %d different state formulas", maxPropositions)
+	}
+	a.sets = append(a.sets, set)
+	return automata.Atom(len(a.sets) - 1), nil
+}
+
+func (a *abstraction) binary(x *sema.Binary) (*automata.Formula, error) {
+	f, err := a.formula(x.X)
+	if err != nil {
+		return nil, err
+	}
+	g, err := a.formula(x.Y)
+	switch x.Op {
+	case syntax.OpAnd:
+		return automata.Binary(automata.And, f, g), err
+	case syntax.OpOr:
+		return automata.Binary(automata.Or, f, g), err
+	case syntax.OpImplies:
+		return automata.Binary(automata.Implies, f, g), err
+	}
+	return automata.Binary(automata.Iff, f, g), err
+}
+
+func (a *abstraction) temporalFormula(x *sema.Temporal) (*automata.Formula, error) {
+	y, err := a.formula(x.Y)
+	if err != nil {
+		return nil, err
+	}
+	out := automata.Unary(automata.Next, y)
+	switch x.Op {
+	case syntax.Next:
+		return out, nil
+	case syntax.Future:
+		out.Op = automata.Finally
+	case syntax.Globally:
+		out.Op = automata.Globally
+	default:
+		left, err := a.formula(x.X)
+		if err != nil {
+			return nil, err
+		}
+		out = automata.Binary(twoSided(x.Op), left, y)
+	}
+	if x.Bound == nil {
+		return out, nil
+	}
+	steps, err := a.stepBound(x)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case lateWeak(x): // f U g, or f as long as g has time to come
+		always := automata.Unary(automata.Globally, out.X)
+		if out.Op, out.Bound = automata.Until, steps; steps.High != automata.Unbounded {
+			always.Bound = &automata.Bound{High: steps.High}
+		}
+		return automata.Binary(automata.Or, out, always), nil
+	case x.Op == syntax.WeakUntil:
+		out = strongDual(out.X, out.Y)
+		out.X.Bound = steps
+		return out, nil
+	}
+	out.Bound = steps
+	return out, nil
+}
+
+func twoSided(op syntax.TemporalOp) automata.Op {
+	switch op {
+	case syntax.WeakUntil:
+		return automata.WeakUntil
+	case syntax.Release:
+		return automata.Release
+	}
+	return automata.Until
+}
+
+// strongDual returns f W g as !((f & !g) U (!f & !g)), which is how PRISM reads
+// a weak until with an upper bound, and the same as lateWeak's from step 0.
+func strongDual(f, g *automata.Formula) *automata.Formula {
+	notG := automata.Unary(automata.Not, g)
+	left := automata.Binary(automata.And, f, notG)
+	right := automata.Binary(automata.And, automata.Unary(automata.Not, f), notG)
+	return automata.Unary(automata.Not, automata.Binary(automata.Until, left, right))
+}
+
+// stepBound evaluates the bound of an operator within LTL.
+func (a *abstraction) stepBound(x *sema.Temporal) (*automata.Bound, error) {
+	if a.kind() == sparse.CTMC {
+		if lateWeak(x) && x == a.root {
+			return nil, a.unsupported(x, "found a weak until (W) with a lower bound for a CTMC")
+		}
+		return nil, a.unsupported(x, "found a time bound in a path formula with several temporal operators (LTL) for a CTMC")
+	}
+	steps, err := a.steps(x)
+	if err != nil {
+		return nil, err
+	}
+	if steps.High == solve.Unbounded {
+		steps.High = automata.Unbounded
+	}
+	return &automata.Bound{Low: steps.Low, High: steps.High}, nil
+}

@@ -1,0 +1,358 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+
+	"tilecheck/native/solve"
+	"tilecheck/native/space/explicit"
+	"tilecheck/native/space/sparse"
+	"tilecheck/prism/sema"
+)
+
+// cost is one bound on what a path costs, in units: what leaving a state by a move
+// costs, and the interval in which the sum must be when the goal is reached.
+type cost struct {
+	state []int // nil for none
+	move  []int // of choices in an MDP, of transitions in a Markov chain; nil for none
+	every int   // on top of that
+	low   int
+	high  int // -1 for no end
+	// most is the sum that stands for all from there on.
+	most int
+}
+
+// costBounded returns the extremal probability of F or U with bounds on costs: that of
+// reaching, in the product of the model with what was spent, a goal within the bounds.
+// What is spent beyond an upper bound is spent for ever; what is spent beyond a lower one
+// need not be counted. Rewards are whole multiples of some unit, their greatest common
+// divisor, so that the product has finitely many states; they are fractions, whatever
+// the probabilities are. As for R[F], what the goal earns is not spent.
+//
+// Source: Andova, Hermanns and Katoen, Discrete-time rewards model-checked (2003);
+// the syntax and its meaning are Storm's.
+func (e *evaluation) costBounded(x *sema.CostBounded, dir solve.Direction) (*numbers, error) {
+	if i := slices.IndexFunc(x.Costs, func(c sema.Cost) bool { return c.Rate != nil }); i >= 0 {
+		return e.markovUntil(x, &x.Costs[i], dir)
+	}
+	switch {
+	case e.fair():
+		return nil, e.unsupported(x, "found reward bounds and fair schedulers")
+	case e.kind() == sparse.CTMC:
+		return nil, e.unsupported(x, "found reward bounds for a CTMC, want a DTMC or an MDP")
+	case e.space.Model().Intervals():
+		return nil, e.unsupported(x, "found reward bounds for a model with intervals")
+	case !state(x.X) || !state(x.Y):
+		return nil, e.unsupported(x, "found reward bounds in a path formula with several temporal operators")
+	case e.wanted != nil:
+		return nil, e.unsupported(x, "found reward bounds, whose schedulers count rewards and are not exported")
+	}
+	left, right, err := e.operands(x.X, x.Y)
+	if err != nil {
+		return nil, err
+	}
+	var costs []cost
+	for _, c := range x.Costs {
+		k, err := e.cost(x, c)
+		if err != nil {
+			return nil, err
+		}
+		costs = append(costs, k)
+	}
+	if budget, ok := budgetOf(costs, e.space.Model()); ok {
+		v, ok, err := solve.BudgetUntil(e.ctx, sparse.NewGraph(e.space.Model()), left, right, budget, dir, e.opts)
+		if err != nil || ok {
+			return e.solved(v, err)
+		}
+	}
+	b := &spender{ctx: e.ctx, model: e.space.Model(), left: left, right: right, costs: costs}
+	begin, goal, err := b.build(e.domain())
+	switch why := e.ctx.Err(); {
+	case err != nil && why != nil:
+		return nil, why
+	case err != nil:
+		return nil, e.unsupported(x, "%v", err)
+	}
+	g := sparse.NewGraph(&b.out)
+	v, err := e.solved(solve.Until(e.ctx, g, sparse.FullSet(g.NumStates()), goal, dir, e.opts))
+	if err != nil {
+		return nil, err
+	}
+	out := newNumbers(e.space.Model().NumStates(), v.acc)
+	if v.rat != nil {
+		out.rat = make([]*big.Rat, len(out.lo))
+	}
+	for s := range e.domain().All() {
+		out.put(s, v.at(int(begin[s])))
+	}
+	return out, nil
+}
+
+// budgetOf is the budget of the choices of a model, where there is one, which has no lower
+// bound and does not differ by where a choice leads.
+func budgetOf(costs []cost, m *sparse.Model) (out solve.Budget, ok bool) {
+	if len(costs) != 1 || costs[0].low > 0 || costs[0].high < 0 {
+		return out, false
+	}
+	k := costs[0]
+	out = solve.Budget{Cost: make([]int, m.NumChoices()), Most: k.high}
+	for s := range m.NumStates() {
+		first, end := m.Choices(s)
+		for c := first; c < end; c++ {
+			if m.Kind == sparse.MDP {
+				out.Cost[c] = int(k.after(0, s, c))
+				continue
+			}
+			lo, hi := m.Row(c)
+			for t := lo; t < hi; t++ {
+				n := int(k.after(0, s, t))
+				if t > lo && n != out.Cost[c] {
+					return out, false
+				}
+				out.Cost[c] = n
+			}
+		}
+	}
+	return out, true
+}
+
+// maxSpent is the greatest number of units that are counted.
+const maxSpent = 1 << 30
+
+// cost turns a bound into whole numbers.
+func (e *evaluation) cost(x *sema.CostBounded, c sema.Cost) (cost, error) {
+	out := cost{high: -1}
+	unit := big.NewRat(1, 1)
+	if c.Struct < 0 {
+		out.every = 1
+	} else {
+		states, moves, err := e.space.Costs(c.Struct)
+		if err != nil {
+			return out, err
+		}
+		unit = divisor(states, moves)
+		out.state, out.move = inUnits(states, unit), inUnits(moves, unit)
+	}
+	var err error
+	if b := c.Bound.Low; b != nil {
+		if out.low, err = e.units(b, unit, c.Bound.LowStrict, false); err != nil {
+			return out, err
+		}
+	}
+	if b := c.Bound.High; b != nil {
+		if out.high, err = e.units(b, unit, c.Bound.HighStrict, true); err != nil {
+			return out, err
+		}
+		if out.high < out.low {
+			return out, e.refuse("type", x.Pos(), "bounds of a cost are empty")
+		}
+	}
+	if out.most = out.low; out.high >= 0 {
+		out.most = out.high + 1
+	}
+	return out, nil
+}
+
+// units returns the least whole number of units that a lower bound allows, or the
+// greatest that an upper one does.
+func (e *evaluation) units(x sema.Expr, unit *big.Rat, strict, upper bool) (int, error) {
+	v, exact, err := sema.EvalExact(x, nil)
+	switch {
+	case err != nil:
+		return 0, e.placed(err)
+	case !exact:
+		return 0, e.unsupported(x, "found a reward bound that is not a fraction")
+	case v.Rat.Sign() < 0:
+		return 0, e.refuse("type", x.Pos(), "reward bound %s is negative", v.Rat.RatString())
+	}
+	q := new(big.Rat).Quo(v.Rat, unit)
+	n := new(big.Int).Quo(q.Num(), q.Denom())
+	switch {
+	case upper && strict && q.IsInt():
+		n.Sub(n, big.NewInt(1))
+	case !upper && (strict || !q.IsInt()):
+		n.Add(n, big.NewInt(1))
+	}
+	if n.Sign() < 0 {
+		return 0, e.refuse("type", x.Pos(), "no cost is below 0")
+	}
+	if !n.IsInt64() || n.Int64() > maxSpent {
+		return 0, e.unsupported(x, "found a reward bound of %s units of which the rewards are multiples, which is too much to count", n)
+	}
+	return int(n.Int64()), nil
+}
+
+// divisor returns the greatest fraction of which all are whole multiples, 1 if all are zero.
+func divisor(lists ...[]*big.Rat) *big.Rat {
+	num, denom := new(big.Int), big.NewInt(1)
+	seen := map[*big.Rat]bool{}
+	for _, list := range lists {
+		for _, r := range list {
+			if r == nil || r.Sign() == 0 || seen[r] {
+				continue
+			}
+			seen[r] = true
+			// gcd(a/b, c/d) = gcd(a d, c b) / (b d)
+			a, c := new(big.Int).Mul(num, r.Denom()), new(big.Int).Mul(r.Num(), denom)
+			num.GCD(nil, nil, a, c)
+			denom = new(big.Int).Mul(denom, r.Denom())
+			g := new(big.Int).GCD(nil, nil, num, denom)
+			num, denom = num.Quo(num, g), denom.Quo(denom, g)
+		}
+	}
+	if num.Sign() == 0 {
+		return big.NewRat(1, 1)
+	}
+	return new(big.Rat).SetFrac(num, denom)
+}
+
+// inUnits counts units; more than are ever counted are one number.
+func inUnits(list []*big.Rat, unit *big.Rat) []int {
+	out := make([]int, len(list))
+	for i, r := range list {
+		if r == nil || r.Sign() == 0 {
+			continue
+		}
+		q := new(big.Rat).Quo(r, unit)
+		if out[i] = maxSpent + 1; q.Num().IsInt64() && q.Num().Int64() <= maxSpent {
+			out[i] = int(q.Num().Int64())
+		}
+	}
+	return out
+}
+
+// spender builds the product of a model with what was spent.
+type spender struct {
+	ctx         context.Context
+	model       *sparse.Model
+	left, right *sparse.Set
+	costs       []cost
+
+	states *explicit.Numbering // of the product, packed: number in the model, and what was spent
+	packed []uint64
+	out    sparse.Model
+	one    uint32 // the weight 1
+}
+
+// What stands for all that was spent where that does not matter any more.
+const (
+	reached = math.MaxUint32 - iota // the goal, within the bounds
+	failed
+)
+
+// maxSpending is the greatest number of states of a product.
+const maxSpending = 1 << 26
+
+// build makes the part that can be reached from states of the model with nothing spent,
+// and returns where each of them is, and the goal.
+func (b *spender) build(from *sparse.Set) (begin []uint32, goal *sparse.Set, err error) {
+	m := b.model
+	b.packed = make([]uint64, 1+len(b.costs)/2)
+	b.states = explicit.NewNumbering(len(b.packed))
+	b.out = sparse.Model{Kind: m.Kind, Err: m.Err, Weights: m.Weights, Rats: m.Rats}
+	b.one = b.out.One()
+	begin = make([]uint32, m.NumStates())
+	spent := make([]uint32, len(b.costs))
+	for s := range from.All() {
+		begin[s] = b.place(uint32(s), spent)
+	}
+	for i := 0; i < b.states.Len(); i++ { // the list grows
+		if i&0xfff == 0 && b.ctx.Err() != nil {
+			return nil, nil, b.ctx.Err()
+		}
+		if i >= maxSpending {
+			return nil, nil, fmt.Errorf("found reward bounds whose product with the model has more than %d states", maxSpending)
+		}
+		b.expand(i)
+	}
+	if m.First != nil {
+		b.out.First = append(b.out.First, uint32(len(b.out.Start)))
+	}
+	b.out.Start = append(b.out.Start, uint32(len(b.out.Target)))
+	goal = sparse.NewSet(b.states.Len())
+	for i := range goal.Len() {
+		if b.value(i, 1) == reached {
+			goal.Add(i)
+		}
+	}
+	return begin, goal, nil
+}
+
+// place returns the state of the product where a state of the model is come to.
+func (b *spender) place(s uint32, spent []uint32) uint32 {
+	within, open := true, b.left.Has(int(s))
+	for i, c := range b.costs {
+		n := int(spent[i])
+		within = within && n >= c.low && (c.high < 0 || n <= c.high)
+		open = open && (c.high < 0 || n <= c.high)
+	}
+	over := uint32(0)
+	switch {
+	case within && b.right.Has(int(s)):
+		over = reached
+	case !open:
+		over = failed
+	}
+	clear(b.packed)
+	b.packed[0] = uint64(s)
+	for k, n := range spent {
+		if over != 0 {
+			n = over
+		}
+		b.packed[(k+1)/2] |= uint64(n) << (32 * ((k + 1) % 2))
+	}
+	return uint32(b.states.Add(b.packed))
+}
+
+// value is number k of a state: that in the model, or what was spent.
+func (b *spender) value(i, k int) uint32 { return uint32(b.states.At(i)[k/2] >> (32 * (k % 2))) }
+
+func (b *spender) row(first bool) {
+	if first && b.model.First != nil {
+		b.out.First = append(b.out.First, uint32(len(b.out.Start)))
+	}
+	b.out.Start = append(b.out.Start, uint32(len(b.out.Target)))
+}
+
+// expand appends the choices of a state of the product.
+func (b *spender) expand(i int) {
+	m := b.model
+	s := int(b.value(i, 0))
+	if b.value(i, 1) >= failed {
+		b.row(true)
+		b.out.Target, b.out.Weight = append(b.out.Target, uint32(i)), append(b.out.Weight, b.one)
+		return
+	}
+	spent, now := make([]uint32, len(b.costs)), make([]uint32, len(b.costs))
+	for k := range spent {
+		spent[k] = b.value(i, k+1)
+	}
+	first, end := m.Choices(s)
+	for c := first; c < end; c++ {
+		b.row(c == first)
+		lo, hi := m.Row(c)
+		for t := lo; t < hi; t++ {
+			move := t
+			if m.Kind == sparse.MDP {
+				move = c
+			}
+			for k := range b.costs {
+				now[k] = b.costs[k].after(spent[k], s, move)
+			}
+			b.out.Target = append(b.out.Target, b.place(m.Target[t], now))
+		}
+		b.out.Weight = append(b.out.Weight, m.Weight[lo:hi]...)
+	}
+}
+
+// after adds what leaving state s by a move costs.
+func (c *cost) after(spent uint32, s, move int) uint32 {
+	sum := int(spent) + c.every
+	if c.state != nil {
+		sum += c.state[s] + c.move[move]
+	}
+	return uint32(min(sum, c.most))
+}

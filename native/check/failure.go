@@ -1,0 +1,101 @@
+package check
+
+import (
+	"errors"
+	"fmt"
+
+	"tilecheck/native/space/explicit"
+	"tilecheck/prism/compile"
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+	"tilecheck/result"
+)
+
+// undecided says that bounds are too wide for a comparison.
+type undecided struct {
+	pos syntax.Pos
+	msg string
+}
+
+func (u *undecided) Error() string { return u.msg }
+
+// inexact says that a value has no fraction.
+type inexact struct {
+	pos syntax.Pos
+	msg string
+}
+
+func (x *inexact) Error() string { return x.msg }
+
+// untimed says why there are no bounds within a time.
+type untimed struct {
+	pos syntax.Pos
+	why error
+}
+
+func (x *untimed) Error() string { return x.why.Error() }
+
+// Failure classifies an error of this package or of the packages below it. The
+// file and position are used for errors that know none of their own.
+func Failure(err error, file string, at syntax.Pos) *result.Failure {
+	if f, ok := errors.AsType[*result.Failure](err); ok {
+		return f
+	}
+	f := &result.Failure{Class: result.Other, Message: err.Error(), File: file, Pos: at}
+	if e, ok := errors.AsType[*explicit.RangeError](err); ok {
+		f.Class = result.Unsupported
+		if e.Pos.IsValid() {
+			f.File, f.Pos = e.File, e.Pos
+		}
+	} else if e, ok := errors.AsType[*compile.StateError](err); ok {
+		f.Class, f.Message = result.Model, e.Msg+" in state "+e.State
+		if e.Undecided {
+			f.Class = result.Unsupported
+		}
+		if e.Pos.IsValid() {
+			f.File, f.Pos = e.File, e.Pos
+		}
+	} else if e, ok := errors.AsType[*compile.UnsupportedError](err); ok {
+		f.Class, f.Message = result.Unsupported, e.Msg
+		if e.Pos.IsValid() {
+			f.File, f.Pos = e.File, e.Pos
+		}
+	} else if e, ok := errors.AsType[*undecided](err); ok {
+		f.Class, f.Pos = result.NonConverge, e.pos
+	} else if e, ok := errors.AsType[*inexact](err); ok {
+		f.Class, f.Pos = result.Unsupported, e.pos
+	} else if e, ok := errors.AsType[*untimed](err); ok {
+		f.Class, f.Pos = result.Unsupported, e.pos
+	} else if e, ok := errors.AsType[*sema.EvalError](err); ok {
+		f.Class, f.Message = result.TypeError, e.Msg
+		if e.Undecided {
+			f.Class = result.Unsupported
+		}
+		if e.Pos.IsValid() {
+			f.Pos = e.Pos
+		}
+	}
+	return classify(f, err)
+}
+
+// classify handles the errors that are not the fault of a place in a file.
+func classify(f *result.Failure, err error) *result.Failure {
+	if ended := result.Ended(err); ended != nil {
+		return ended
+	}
+	if _, ok := errors.AsType[*explicit.DeadlockError](err); ok {
+		f.Class = result.Deadlock
+	}
+	if _, ok := errors.AsType[*explicit.LimitError](err); ok {
+		f.Class = result.Memory
+	}
+	return f
+}
+
+func (e *evaluation) refuse(class result.Class, at syntax.Pos, format string, args ...any) error {
+	return &result.Failure{Class: class, Message: fmt.Sprintf(format, args...), File: e.p.File, Pos: at}
+}
+
+func (e *evaluation) unsupported(x sema.Expr, format string, args ...any) error {
+	return e.refuse(result.Unsupported, x.Pos(), format, args...)
+}

@@ -1,0 +1,203 @@
+package check
+
+import (
+	"math/big"
+
+	"tilecheck/native/space/sparse"
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+	"tilecheck/result"
+)
+
+// strategyTruth and strategyNumbers evaluate <<coalition>> and [[coalition]]: all
+// players together, or none. With <<*>> some scheduler is to keep a bound.
+func (e *evaluation) strategyTruth(x *sema.Strategy) (truth, error) {
+	if err := e.coalition(x); err != nil {
+		return truth{}, err
+	}
+	defer func(some bool) { e.some = some }(e.some)
+	e.some = x.All != x.Box
+	return e.truth(x.X)
+}
+
+func (e *evaluation) strategyNumbers(x *sema.Strategy) (*numbers, error) {
+	if err := e.coalition(x); err != nil {
+		return nil, err
+	}
+	return e.numbers(x.X)
+}
+
+func (e *evaluation) coalition(x *sema.Strategy) error {
+	switch {
+	case e.kind() != sparse.MDP:
+		return e.unsupported(x, "found a strategy operator (<<>> or [[]]) for a model without nondeterminism")
+	case !x.All && len(x.Coalition) > 0:
+		return e.unsupported(x, "found a coalition of players, want all (*) or none")
+	}
+	return nil
+}
+
+// filterStates evaluates the states of a filter, which must not be empty.
+func (e *evaluation) filterStates(x *sema.Filter) (*sparse.Set, error) {
+	if x.States == nil {
+		return e.all(), nil
+	}
+	set, err := e.nested(x.States) // wherever the filter is
+	if err != nil {
+		return nil, err
+	}
+	if set.Empty() {
+		return nil, e.refuse(result.Other, x.Pos(), "filter satisfies no states")
+	}
+	return set, nil
+}
+
+// filterTruth evaluates a filter whose result is of type Bool.
+func (e *evaluation) filterTruth(x *sema.Filter) (truth, error) {
+	set, err := e.filterStates(x)
+	if err != nil {
+		return truth{}, err
+	}
+	switch x.Op {
+	case "argmin", "argmax":
+		return e.optimal(x, set)
+	case "print", "printall", "store":
+		t, err := e.truthIn(set.Union(e.domain()), x.X)
+		if err == nil {
+			e.listTruth(x, set, t)
+		}
+		return t, err
+	}
+	t, err := e.truthIn(set, x.X)
+	if err != nil {
+		return t, err
+	}
+	switch x.Op {
+	case "forall":
+		return e.everywhere(set.Minus(t.yes).Empty(), !set.Intersect(t.no).Empty()), nil
+	case "exists":
+		return e.everywhere(!set.Intersect(t.yes).Empty(), set.Minus(t.no).Empty()), nil
+	}
+	s, err := e.single(x, set)
+	return e.everywhere(t.yes.Has(s), t.no.Has(s)), err
+}
+
+// everywhere returns the same truth value in all states.
+func (e *evaluation) everywhere(yes, no bool) truth {
+	all, none := e.all(), sparse.NewSet(e.space.Model().NumStates())
+	switch {
+	case yes:
+		return truth{all, none}
+	case no:
+		return truth{none, all}
+	}
+	return truth{none, none}
+}
+
+// single returns the state that "first" or "state" means.
+func (e *evaluation) single(x *sema.Filter, set *sparse.Set) (int, error) {
+	if n := set.Count(); x.Op == "state" && n != 1 {
+		return 0, e.refuse(result.Other, x.Pos(), "filter should be satisfied in exactly 1 state, but is in %d", n)
+	}
+	least := -1
+	for s := range set.All() {
+		if least < 0 || e.space.Compare(s, least) < 0 {
+			least = s
+		}
+	}
+	return least, nil
+}
+
+// optimal evaluates argmin and argmax: the states of the filter whose value is
+// the optimum.
+func (e *evaluation) optimal(x *sema.Filter, set *sparse.Set) (truth, error) {
+	defer e.restrict(set)()
+	v, err := e.numbers(x.X)
+	if err != nil {
+		return truth{}, err
+	}
+	opt := e.fold(v, set, func(a, b number) number { return extremum(x.Op == "argmin", a, b) })
+	t := e.compareAll(syntax.OpEq, v, func(int) number { return opt })
+	if left := set.Minus(t.no); left.Count() == 1 { // no other can be it
+		return known(left), nil
+	}
+	return truth{t.yes, t.no.Union(set.Complement())}, nil
+}
+
+// fold combines the values of a non-empty set of states.
+func (e *evaluation) fold(v *numbers, set *sparse.Set, f func(a, b number) number) number {
+	var out number
+	first := true
+	for s := range set.All() {
+		if first {
+			out, first = v.at(s), false
+		} else {
+			out = f(out, v.at(s))
+		}
+	}
+	return out
+}
+
+// filterNumbers evaluates a filter whose result is a number.
+func (e *evaluation) filterNumbers(x *sema.Filter) (*numbers, error) {
+	set, err := e.filterStates(x)
+	if err != nil {
+		return nil, err
+	}
+	if x.Op == "count" {
+		return e.count(x, set)
+	}
+	if x.Op == "print" || x.Op == "printall" || x.Op == "store" {
+		v, err := e.numbersIn(set.Union(e.domain()), x.X)
+		if err == nil {
+			e.listNumbers(x, set, v)
+		}
+		return v, err
+	}
+	v, err := e.numbersIn(set, x.X)
+	if err != nil {
+		return nil, err
+	}
+	switch x.Op {
+	case "min", "max":
+		return e.constant(e.fold(v, set, func(a, b number) number { return extremum(x.Op == "min", a, b) }), v.acc), nil
+	case "sum":
+		return e.constant(e.fold(v, set, add), v.acc), nil
+	case "avg":
+		return e.constant(e.mean(v, set), v.acc), nil
+	case "range":
+		return nil, e.unsupported(x, "found a range inside another formula")
+	}
+	s, err := e.single(x, set)
+	if err != nil {
+		return nil, err
+	}
+	return e.constant(v.at(s), v.acc), nil
+}
+
+// mean returns the mean value, which no rounding puts outside of the values.
+func (e *evaluation) mean(v *numbers, set *sparse.Set) number {
+	mean, _ := binary(syntax.OpDiv, e.fold(v, set, add), fraction(big.NewRat(int64(set.Count()), 1)))
+	if mean.rat == nil && !mean.isPoint() {
+		least := e.fold(v, set, func(a, b number) number { return extremum(true, a, b) })
+		most := e.fold(v, set, func(a, b number) number { return extremum(false, a, b) })
+		mean.lo, mean.hi = max(mean.lo, least.lo), min(mean.hi, most.hi)
+	}
+	return mean
+}
+
+func add(a, b number) number {
+	c, _ := binary(syntax.OpAdd, a, b)
+	return c
+}
+
+func (e *evaluation) count(x *sema.Filter, set *sparse.Set) (*numbers, error) {
+	t, err := e.truthIn(set, x.X)
+	if err != nil {
+		return nil, err
+	}
+	if !set.Intersect(t.open()).Empty() {
+		return nil, &undecided{x.Pos(), "the bounds of a value leave open in which states it reaches the number it is compared with"}
+	}
+	return e.constant(fraction(big.NewRat(int64(set.Intersect(t.yes).Count()), 1)), result.Exact), nil
+}

@@ -1,0 +1,482 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"math/big"
+
+	"tilecheck/prism/compile"
+
+	"tilecheck/native/solve"
+	"tilecheck/native/space/sparse"
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+	"tilecheck/result"
+)
+
+// evaluation evaluates one property at one accuracy.
+type evaluation struct {
+	*model
+	ctx    context.Context
+	p      *Property
+	solver Solver // nil unless it is to be asked
+	exact  bool   // with fractions
+	mixed  bool   // then bounds are wanted where there is no fraction
+	opts   solve.Options
+	// accuracy is the weakest of all values that had an influence.
+	accuracy result.Accuracy
+	width    float64 // as in outcome
+	gaveUp   bool
+	extended bool
+	budget   int      // of beliefs
+	beliefs  *beliefs // what bounded a value of a partially observable model
+	// onlyFair says that only fair schedulers of an MDP count.
+	onlyFair bool
+	// some says that a bound is to be kept by some scheduler, not by all.
+	some   bool
+	wanted *wanted // the scheduler asked for; nil for none
+	// within are the states in which a value is needed: what has no value in
+	// others, such as mod(7,x) where x is 0, does no harm. nil is all.
+	within   *sparse.Set
+	listings []result.Listing
+	// valued says that the values in all states are wanted, which kept has.
+	valued  bool
+	kept    *StateValues
+	inModel bool // what is evaluated is a label of the model
+	// repeated is what the property has in several places, because it refers to
+	// others; truths and values are what came of it.
+	repeated map[sema.Expr]bool
+	truths   map[sema.Expr]*truth
+	values   map[sema.Expr]**numbers
+}
+
+// once evaluates what a property has in several places, for all states: where
+// that fails, each place has to do with those in which it needs a value.
+func once[T any](e *evaluation, known map[sema.Expr]*T, x sema.Expr, evaluate func(sema.Expr) (T, error)) (T, error) {
+	if !e.repeated[x] || e.some || e.wanted != nil {
+		return evaluate(x)
+	}
+	v, tried := known[x]
+	if !tried {
+		before := *e
+		e.within = nil
+		if t, err := evaluate(x); err == nil {
+			v = &t
+			e.within = before.within
+		} else {
+			*e = before
+		}
+		known[x] = v
+	}
+	if v == nil {
+		return evaluate(x)
+	}
+	return *v, nil
+}
+
+// reward returns the rewards of a structure, and refuses those that are not to be
+// computed with as doubles, unless they are fractions.
+func (e *evaluation) reward(index int) (*sparse.Reward, error) {
+	r, err := e.model.reward(index)
+	if err == nil && !e.exact {
+		err = r.Unfit
+	}
+	return r, err
+}
+
+// weaken notes the accuracy of a value that is used.
+func (e *evaluation) weaken(acc result.Accuracy) { e.accuracy = max(e.accuracy, acc) }
+
+func (e *evaluation) kind() sparse.Kind { return e.space.Model().Kind }
+
+// all returns the set of all states.
+func (e *evaluation) all() *sparse.Set { return sparse.FullSet(e.space.Model().NumStates()) }
+
+// domain returns the states in which a value is needed.
+func (e *evaluation) domain() *sparse.Set {
+	if e.within == nil {
+		return e.all()
+	}
+	return e.within
+}
+
+// restrict sets the states in which a value is needed, until end is called.
+func (e *evaluation) restrict(to *sparse.Set) (end func()) {
+	before := e.within
+	e.within = to
+	return func() { e.within = before }
+}
+
+// truthIn and numbersIn evaluate a formula in some states.
+func (e *evaluation) truthIn(set *sparse.Set, x sema.Expr) (truth, error) {
+	defer e.restrict(set)()
+	return e.truth(x)
+}
+
+func (e *evaluation) numbersIn(set *sparse.Set, x sema.Expr) (*numbers, error) {
+	defer e.restrict(set)()
+	return e.numbers(x)
+}
+
+// states evaluates a state formula whose value must be known wherever it is needed.
+func (e *evaluation) states(x sema.Expr) (*sparse.Set, error) {
+	t, err := e.truth(x)
+	if err != nil {
+		return nil, err
+	}
+	if open := t.open().Intersect(e.domain()); !open.Empty() {
+		return nil, &undecided{x.Pos(), "the bounds of a value leave open whether it reaches the number it is compared with"}
+	}
+	return t.yes, nil
+}
+
+// truth evaluates a formula of type Bool.
+func (e *evaluation) truth(x sema.Expr) (truth, error) {
+	if sema.Stateless(x) {
+		t, err := e.plainTruth(x)
+		return t, e.placed(err)
+	}
+	return once(e, e.truths, x, e.newTruth)
+}
+
+func (e *evaluation) newTruth(x sema.Expr) (truth, error) {
+	switch x := x.(type) {
+	case *sema.Label:
+		if x.Index >= 0 {
+			return e.label(x)
+		}
+		set, err := e.space.States(x)
+		if err != nil {
+			return truth{}, err
+		}
+		return known(set), nil
+	case *sema.Unary:
+		t, err := e.truth(x.X)
+		if err != nil {
+			return t, err
+		}
+		return t.not(), nil
+	case *sema.Binary:
+		return e.connective(x)
+	case *sema.Cond:
+		return e.condTruth(x)
+	case *sema.Prob:
+		return e.threshold(x, x.Threshold, func() (*numbers, error) { return e.prob(x) })
+	case *sema.Steady:
+		return e.threshold(x, x.Threshold, func() (*numbers, error) { return e.steady(x) })
+	case *sema.Reward:
+		return e.threshold(x, x.Threshold, func() (*numbers, error) { return e.rewardOperator(x) })
+	case *sema.Quant:
+		return e.quant(x)
+	case *sema.Strategy:
+		return e.strategyTruth(x)
+	case *sema.Filter:
+		return e.filterTruth(x)
+	}
+	return truth{}, e.unsupported(x, "found %s, the state-space engine cannot check it here", describe(x))
+}
+
+// label evaluates a label: the program has those of the model first.
+func (e *evaluation) label(x *sema.Label) (truth, error) {
+	was := e.inModel
+	e.inModel = x.Index < len(e.space.Program().Labels)
+	defer func() { e.inModel = was }()
+	return e.truth(e.p.Program.Labels[x.Index].X)
+}
+
+// placed says in which file an expression has no value.
+func (e *evaluation) placed(err error) error {
+	if !errors.As(err, new(*compile.StateError)) && !errors.As(err, new(*sema.EvalError)) {
+		return err
+	}
+	f := Failure(err, e.p.File, e.p.Pos)
+	if f.File = e.p.File; e.inModel || f.Pos.Formula {
+		f.File = e.space.Program().File
+	}
+	return f
+}
+
+// plainTruth evaluates an expression over the variables.
+func (e *evaluation) plainTruth(x sema.Expr) (truth, error) {
+	set, err := e.space.States(x)
+	if err == nil || e.within == nil {
+		return truthOf(set, err)
+	}
+	set = sparse.NewSet(e.space.Model().NumStates())
+	state := e.space.State(nil, 0)
+	for s := range e.domain().All() {
+		v, _, err := sema.EvalExact(x, e.space.State(state, s))
+		if err != nil {
+			return truth{}, err
+		}
+		if v.Bool {
+			set.Add(s)
+		}
+	}
+	return known(set), nil
+}
+
+func truthOf(set *sparse.Set, err error) (truth, error) {
+	if err != nil {
+		return truth{}, err
+	}
+	return known(set), nil
+}
+
+// connective evaluates a Boolean operator or a comparison. As in an expression,
+// the second operand is not evaluated where the first decides.
+func (e *evaluation) connective(x *sema.Binary) (truth, error) {
+	if x.X.Type() != sema.Bool {
+		return e.comparison(x)
+	}
+	a, err := e.truth(x.X)
+	if err != nil {
+		return a, err
+	}
+	needed := e.within
+	switch x.Op {
+	case syntax.OpAnd, syntax.OpImplies:
+		needed = e.domain().Minus(a.no)
+	case syntax.OpOr:
+		needed = e.domain().Minus(a.yes)
+	}
+	b, err := e.truthIn(needed, x.Y)
+	if err != nil {
+		return b, err
+	}
+	switch x.Op {
+	case syntax.OpAnd:
+		return a.and(b), nil
+	case syntax.OpOr:
+		return a.or(b), nil
+	case syntax.OpImplies:
+		return a.not().or(b), nil
+	case syntax.OpNe:
+		return a.iff(b).not(), nil
+	}
+	return a.iff(b), nil // <=> and =
+}
+
+func (e *evaluation) comparison(x *sema.Binary) (truth, error) {
+	a, err := e.numbers(x.X)
+	if err != nil {
+		return truth{}, err
+	}
+	b, err := e.numbers(x.Y)
+	if err != nil {
+		return truth{}, err
+	}
+	e.weaken(b.acc)
+	return e.compareAll(x.Op, a, b.at), nil
+}
+
+// compareAll compares values with others, state by state.
+func (e *evaluation) compareAll(op syntax.Op, a *numbers, b func(s int) number) truth {
+	e.weaken(a.acc)
+	n := len(a.lo)
+	t := truth{sparse.NewSet(n), sparse.NewSet(n)}
+	for s := range e.domain().All() {
+		switch holds, ok := compare(op, a.at(s), b(s)); {
+		case !ok:
+		case holds:
+			t.yes.Add(s)
+		default:
+			t.no.Add(s)
+		}
+	}
+	return t
+}
+
+func (e *evaluation) condTruth(x *sema.Cond) (truth, error) {
+	c, err := e.truth(x.C)
+	if err != nil {
+		return c, err
+	}
+	a, err := e.truthIn(e.domain().Minus(c.no), x.A)
+	if err != nil {
+		return a, err
+	}
+	b, err := e.truthIn(e.domain().Minus(c.yes), x.B)
+	if err != nil {
+		return b, err
+	}
+	return c.and(a).or(c.not().and(b)), nil
+}
+
+// threshold compares the value of an operator with its bound.
+func (e *evaluation) threshold(x sema.Expr, t sema.Threshold, value func() (*numbers, error)) (truth, error) {
+	bound, err := e.bound(x, t)
+	if err != nil {
+		return truth{}, err
+	}
+	v, err := value()
+	if err != nil {
+		return truth{}, err
+	}
+	return e.compareAll(t.Rel, v, func(int) number { return bound }), nil
+}
+
+// bound evaluates the bound of an operator.
+func (e *evaluation) bound(x sema.Expr, t sema.Threshold) (number, error) {
+	b, err := e.constantValue(t.Bound)
+	if err != nil {
+		return b, err
+	}
+	if _, reward := x.(*sema.Reward); !reward && !(b.lo >= 0 && b.hi <= 1) {
+		return b, e.refuse(result.TypeError, t.Bound.Pos(), "bound %v of an operator for probabilities, want a number from 0 to 1", b.lo)
+	}
+	return b, nil
+}
+
+// constantValue evaluates a constant expression: exactly, if it has a fraction.
+func (e *evaluation) constantValue(x sema.Expr) (number, error) {
+	v, err := sema.Enclose(x, nil)
+	if err != nil {
+		return number{}, e.placed(err)
+	}
+	if v.Exact && v.Rat != nil {
+		return fraction(v.Rat), nil
+	}
+	if v.Float != v.Float {
+		return number{}, e.refuse(result.TypeError, x.Pos(), "bound is not a number")
+	}
+	return number{lo: v.Lo, hi: v.Hi}, nil
+}
+
+// numbers evaluates a formula of type Int or Double.
+func (e *evaluation) numbers(x sema.Expr) (*numbers, error) {
+	if sema.Stateless(x) {
+		v, err := e.plainNumbers(x)
+		return v, e.placed(err)
+	}
+	return once(e, e.values, x, e.newNumbers)
+}
+
+func (e *evaluation) newNumbers(x sema.Expr) (*numbers, error) {
+	switch x := x.(type) {
+	case *sema.Unary:
+		return e.each(x, []sema.Expr{x.X}, func(a []number) (number, bool, error) { return a[0].neg(), true, nil })
+	case *sema.Binary:
+		return e.each(x, []sema.Expr{x.X, x.Y}, func(a []number) (number, bool, error) {
+			v, ok := binary(x.Op, a[0], a[1])
+			return v, ok, nil
+		})
+	case *sema.Call:
+		return e.each(x, x.Args, func(a []number) (number, bool, error) { return call(x, a) })
+	case *sema.Cond:
+		return e.condNumbers(x)
+	case *sema.Prob:
+		return e.prob(x)
+	case *sema.Steady:
+		return e.steady(x)
+	case *sema.Reward:
+		return e.rewardOperator(x)
+	case *sema.Strategy:
+		return e.strategyNumbers(x)
+	case *sema.Filter:
+		return e.filterNumbers(x)
+	}
+	return nil, e.unsupported(x, "found %s, the state-space engine cannot check it here", describe(x))
+}
+
+// plainNumbers evaluates an expression over the variables. Integers are exact;
+// other values are bounds, unless fractions are wanted.
+func (e *evaluation) plainNumbers(x sema.Expr) (*numbers, error) {
+	acc := result.Bounded
+	if x.Type() == sema.Int {
+		acc = result.Exact
+	}
+	if c, ok := x.(*sema.Const); ok && c.Val.Rat != nil {
+		return e.constant(fraction(c.Val.Rat), result.Exact), nil
+	}
+	if !e.exact {
+		lo, hi, err := e.space.Values(x)
+		switch {
+		case err == nil:
+			return &numbers{lo: lo, hi: hi, acc: acc}, nil
+		case e.within == nil:
+			return nil, err
+		}
+	}
+	n := e.space.Model().NumStates()
+	out := newNumbers(n, result.Exact)
+	if e.exact {
+		out.rat = make([]*big.Rat, n)
+	}
+	state := e.space.State(nil, 0)
+	for s := range e.domain().All() {
+		v, err := sema.Enclose(x, e.space.State(state, s))
+		if err != nil {
+			return nil, err
+		}
+		if v.Exact && v.Rat != nil {
+			out.put(s, fraction(v.Rat))
+			continue
+		}
+		out.acc = acc
+		out.put(s, number{lo: v.Lo, hi: v.Hi})
+	}
+	return out, nil
+}
+
+// each evaluates operands and combines their values state by state.
+func (e *evaluation) each(x sema.Expr, operands []sema.Expr, combine func(args []number) (number, bool, error)) (*numbers, error) {
+	var args []*numbers
+	acc := result.Exact
+	for _, o := range operands {
+		a, err := e.numbers(o)
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, a)
+		acc = max(acc, a.acc)
+	}
+	n := e.space.Model().NumStates()
+	out := newNumbers(n, acc)
+	if e.exact {
+		out.rat = make([]*big.Rat, n)
+	}
+	in := make([]number, len(args))
+	for s := range e.domain().All() {
+		for i, a := range args {
+			in[i] = a.at(s)
+		}
+		v, ok, err := combine(in)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			return nil, &undecided{x.Pos(), "the bounds of an operand are too wide for this operation"}
+		}
+		out.put(s, v)
+	}
+	return out, nil
+}
+
+func (e *evaluation) condNumbers(x *sema.Cond) (*numbers, error) {
+	c, err := e.states(x.C)
+	if err != nil {
+		return nil, err
+	}
+	a, err := e.numbersIn(e.domain().Intersect(c), x.A)
+	if err != nil {
+		return nil, err
+	}
+	b, err := e.numbersIn(e.domain().Minus(c), x.B)
+	if err != nil {
+		return nil, err
+	}
+	n := c.Len()
+	out := newNumbers(n, max(a.acc, b.acc))
+	if e.exact {
+		out.rat = make([]*big.Rat, n)
+	}
+	for s := range e.domain().All() {
+		if c.Has(s) {
+			out.put(s, a.at(s))
+		} else {
+			out.put(s, b.at(s))
+		}
+	}
+	return out, nil
+}

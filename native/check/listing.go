@@ -1,0 +1,81 @@
+package check
+
+import (
+	"strconv"
+	"strings"
+
+	"tilecheck/native/space/sparse"
+	"tilecheck/prism/sema"
+	"tilecheck/result"
+)
+
+// mostListed is the number of values in a listing at most.
+const mostListed = 1000
+
+// list notes the values in the states of a filter that prints, in PRISM's order
+// of the states; print leaves out zeros and false. value returns that of a state,
+// and whether it is such a one.
+//
+// Source: PRISM 4.10, StateModelChecker.checkExpressionFilter, StateValues.printFiltered.
+func (e *evaluation) list(x *sema.Filter, set *sparse.Set, value func(state int) (v result.Value, zero bool)) {
+	if x.Op == "store" {
+		return
+	}
+	out := result.Listing{Zeros: x.Op == "printall"}
+	var state []int32
+	for k, i := range e.space.Order() {
+		if !set.Has(int(i)) {
+			continue
+		}
+		v, zero := value(int(i))
+		switch {
+		case zero && !out.Zeros:
+		case len(out.Values) == mostListed:
+			out.Left++
+		default:
+			state = e.space.State(state, int(i))
+			out.Values = append(out.Values, result.StateValue{State: k, Valuation: e.valuation(state), Value: v})
+		}
+	}
+	e.listings = append(e.listings, out)
+}
+
+func (e *evaluation) listTruth(x *sema.Filter, set *sparse.Set, t truth) {
+	if e.keep(set, t.spread) {
+		return
+	}
+	e.list(x, set, func(s int) (result.Value, bool) {
+		if !t.yes.Has(s) && !t.no.Has(s) {
+			return result.Value{}, false
+		}
+		return result.Value{Kind: result.Boolean, Bool: t.yes.Has(s)}, t.no.Has(s)
+	})
+}
+
+func (e *evaluation) listNumbers(x *sema.Filter, set *sparse.Set, v *numbers) {
+	if e.keep(set, func() *StateValues { return &StateValues{Lo: v.lo, Hi: v.hi} }) {
+		return
+	}
+	e.list(x, set, func(s int) (result.Value, bool) {
+		n := v.at(s)
+		return value(n, x.Type()), n.lo == 0 && n.hi == 0 && (n.rat == nil || n.rat.Sign() == 0)
+	})
+}
+
+// valuation is a state as PRISM prints it.
+func (e *evaluation) valuation(state []int32) string {
+	var b strings.Builder
+	b.WriteByte('(')
+	for i, v := range e.space.Program().Vars {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		if v.Type == sema.Bool {
+			b.WriteString(strconv.FormatBool(state[i] != 0))
+		} else {
+			b.WriteString(strconv.Itoa(int(state[i])))
+		}
+	}
+	b.WriteByte(')')
+	return b.String()
+}

@@ -1,0 +1,105 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/big"
+	"slices"
+
+	"tilecheck/native/solve/pareto"
+	"tilecheck/prism/sema"
+	"tilecheck/result"
+)
+
+const (
+	// curveWidth is how far a curve of bounds may be from the truth, relatively, unless
+	// something else is asked for; surfaceWidth is that of more than two queries.
+	curveWidth   = 1e-6
+	surfaceWidth = 1e-4
+	// maxCurve and maxSurface are the numbers of questions at which a curve, or a surface,
+	// has more corners than anybody reads.
+	maxCurve, maxSurface = 10_000, 500
+)
+
+// curve answers several queries, and bounds beside them: the corners of what can be had
+// of the queries by those who keep the bounds.
+func (m *multi) curve(x *sema.Multi, c *pareto.Curve, width float64) (result.Value, *result.Interval, error) {
+	none := result.Value{}
+	var queries []int
+	for i, o := range m.objectives {
+		if o.query {
+			queries = append(queries, i)
+		}
+	}
+	questions, widest := maxCurve, curveWidth
+	if len(queries) > 2 {
+		questions, widest = maxSurface, surfaceWidth
+	}
+	if !m.exact {
+		m.weaken(result.Bounded)
+		width = max(width, widest)
+	}
+	coarse := uint(weightBits)
+	if m.exact {
+		coarse = 0
+	}
+	found, err := pareto.New(len(queries), m.among(c, queries, m.opts.Epsilon), coarse).Surface(m.ctx, width, questions)
+	switch {
+	case errors.Is(err, errUnmet):
+		return result.Value{Kind: result.Number, Num: math.NaN()}, nil, nil
+	case errors.Is(err, errNever):
+		return none, nil, m.unsupported(x, "found multi(...) whose objectives cannot be met, or only with an infinite reward")
+	case errors.Is(err, pareto.ErrOpen):
+		return none, nil, &undecided{x.Pos(), "the bounds of values leave open whether the objectives can be met together"}
+	case err != nil:
+		return none, nil, err
+	}
+	out := result.Value{Kind: result.Curve}
+	if found.Beyond.Sign() > 0 {
+		_, out.Num = result.Around(found.Beyond)
+	}
+	for _, at := range found.Points {
+		var point []float64
+		for i, q := range queries {
+			v, exact := m.objectives[q].value(at[i]).Float64()
+			if point = append(point, v); !exact {
+				out.Num = max(out.Num, math.Abs(v)*0x1p-52)
+			}
+		}
+		out.Points = append(out.Points, point)
+	}
+	slices.SortStableFunc(out.Points, slices.Compare[[]float64])
+	return out, nil, nil
+}
+
+// errUnmet says that no scheduler keeps the bounds.
+var errUnmet = errors.New("the objectives cannot be met together")
+
+// among is the oracle of the queries alone, under the bounds of the other objectives.
+func (m *multi) among(c *pareto.Curve, queries []int, width float64) pareto.Oracle {
+	if len(queries) == len(m.objectives) {
+		return m.weigh
+	}
+	return func(ctx context.Context, weights []*big.Rat) (*pareto.Answer, error) {
+		gain, least := m.aims()
+		for i, q := range queries {
+			gain[q] = weights[i]
+		}
+		if m.exact {
+			width = 0
+		}
+		b, err := c.Maximize(ctx, gain, least, width)
+		switch {
+		case err != nil:
+			return nil, err
+		case b.Point == nil:
+			return nil, errUnmet
+		}
+		out := &pareto.Answer{Bound: b.Upper}
+		for _, q := range queries {
+			out.Point = append(out.Point, b.Point[q])
+		}
+		return out, nil
+	}
+}

@@ -1,0 +1,327 @@
+package parametric
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+
+	"tilecheck/native/solve"
+	"tilecheck/native/solve/ratfunc"
+	"tilecheck/native/space/sparse"
+)
+
+// Question asks for the extremal probability of Left U Right in an MDP. With Rewards it asks for the
+// extremal expected reward until Right is reached.
+type Question struct {
+	Min         bool
+	Left, Right *sparse.Set
+	Rewards     []*ratfunc.Func // of each choice
+}
+
+// Piece is a function that is the value between two parameter values: ends of the region, or points
+// where two functions are equal.
+type Piece struct {
+	Low, High ratfunc.Root
+	Value     *ratfunc.Func
+}
+
+// Best returns the value in the initial state as a function of the parameters in the region from low to
+// high, piece by piece. The result is empty if the value is infinite.
+//
+// The value of a memoryless scheduler is a rational function. A scheduler that is optimal at a point is
+// optimal wherever no choice has an advantage over its own, that is, where the advantage functions keep
+// their signs. For a maximum its values are then an inductive upper bound (Knaster and Tarski); for a
+// minimum they are an inductive lower bound, and every relevant scheduler leaves the open states. With
+// one parameter the roots of the advantages are isolated exactly (Sturm), so the pieces cover the
+// region. With several parameters Best tries to prove that one scheduler is optimal everywhere.
+//
+// Source: Hahn, Han, Zhang, Synthesis for PCTL in parametric Markov decision processes, NFM 2011.
+func (c *Chain) Best(ctx context.Context, q Question, low, high []*big.Rat) ([]Piece, error) {
+	b := &mdpSolver{Chain: c, ctx: ctx, question: q, cache: map[string]*schedulerValue{}}
+	if err := b.checkPositiveWeights(low, high); err != nil {
+		return nil, err
+	}
+	g, _, err := b.instantiate(c.point)
+	if err != nil {
+		return nil, err
+	}
+	infinite, err := b.analyzeGraph(g)
+	switch {
+	case err != nil || infinite:
+		return nil, err
+	case !b.open.Has(c.initial):
+		return []Piece{{Value: b.closedValue(c.initial)}}, nil
+	case len(low) == 1:
+		return b.sweep(low[0], high[0])
+	}
+	f, err := b.optimalAt(c.point)
+	if err != nil {
+		return nil, err
+	}
+	for _, x := range f.advantages {
+		if !x.NotNegative(low, high) {
+			return nil, errors.New("the optimal scheduler depends on several parameters, or a proof that it does not failed: want one parameter, or smaller ranges (p=0.1:0.2)")
+		}
+	}
+	return []Piece{{Value: f.values[c.initial]}}, nil
+}
+
+// mdpSolver holds the state of Best.
+type mdpSolver struct {
+	*Chain
+	ctx      context.Context
+	question Question
+	// open are the states whose value depends on the parameters; they may use the choices in allowed
+	// only. one are the states with value 1.
+	open, allowed, one *sparse.Set
+	cache              map[string]*schedulerValue // by scheduler, as text
+}
+
+// checkPositiveWeights returns an error if a weight or reward may be zero or negative in the region.
+func (b *mdpSolver) checkPositiveWeights(low, high []*big.Rat) error {
+	seen := map[string]bool{}
+	check := func(f *ratfunc.Func, what string) error {
+		if _, constant := f.Constant(); constant || seen[f.String()] {
+			return nil
+		}
+		seen[f.String()] = true
+		if f.Positive(low, high) {
+			return nil
+		}
+		return fmt.Errorf("the %s %s is not positive everywhere within the bounds of the parameters, or could not be proved to be: want smaller ones (p=0.1:0.4)", what, f)
+	}
+	for row := range b.rows {
+		if err := b.ctx.Err(); err != nil {
+			return err
+		}
+		for _, e := range b.rows[row] {
+			if err := check(e.prob, "probability"); err != nil {
+				return err
+			}
+		}
+		if b.question.Rewards != nil && !b.question.Rewards[row].IsZero() {
+			if err := check(b.question.Rewards[row], "reward"); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// instantiate returns the MDP and its rewards at a point. Its choices are the rows of the chain.
+func (b *mdpSolver) instantiate(point []*big.Rat) (*sparse.Graph, *sparse.Reward, error) {
+	m := sparse.NewBuilder(sparse.MDP)
+	r := &sparse.Reward{}
+	for s := range len(b.first) - 1 {
+		if err := b.ctx.Err(); err != nil {
+			return nil, nil, err
+		}
+		m.State()
+		for row := b.first[s]; row < b.first[s+1]; row++ {
+			m.Choice(sparse.NoAction)
+			for _, e := range b.rows[row] {
+				v, ok := e.prob.At(point)
+				if !ok || v.Sign() <= 0 {
+					return nil, nil, fmt.Errorf("probability %s is not positive at a point; this is a bug: please report it", e.prob)
+				}
+				m.AddRat(e.target, v, sparse.NoAction)
+			}
+			if b.question.Rewards != nil {
+				v, ok := b.question.Rewards[row].At(point)
+				if !ok {
+					return nil, nil, fmt.Errorf("reward %s is infinite at a point; this is a bug: please report it", b.question.Rewards[row])
+				}
+				f, _ := v.Float64()
+				r.Choice, r.ChoiceRat = append(r.Choice, f), append(r.ChoiceRat, v)
+			}
+		}
+	}
+	model, err := m.Finish()
+	if err != nil {
+		return nil, nil, err
+	}
+	return sparse.NewGraph(model), r, nil
+}
+
+// analyzeGraph computes the states whose value does not depend on the parameters. It reports whether
+// the value of the initial state is infinite.
+func (b *mdpSolver) analyzeGraph(g *sparse.Graph) (infinite bool, err error) {
+	all := sparse.FullSet(g.NumStates())
+	b.allowed, b.one = sparse.FullSet(g.NumChoices()), b.question.Right
+	switch {
+	case b.question.Rewards == nil && b.question.Min:
+		b.open = g.Prob0E(b.question.Left, b.question.Right).Union(b.question.Right).Complement()
+	case b.question.Rewards == nil:
+		b.open = g.Prob0A(b.question.Left, b.question.Right).Union(b.question.Right).Complement()
+	default:
+		sure := g.Prob1A(all, b.question.Right)
+		if b.question.Min {
+			if sure, err = g.Prob1E(b.ctx, all, b.question.Right); err != nil {
+				return false, err
+			}
+			b.allowed = g.ChoicesWithin(sure)
+		}
+		b.open, b.one = sure.Minus(b.question.Right), sparse.NewSet(g.NumStates())
+		if !sure.Has(b.initial) {
+			return true, nil
+		}
+	}
+	b.open = b.reachableOpen()
+	return false, nil
+}
+
+// reachableOpen returns the open states that are reachable from the initial state through open states.
+func (b *mdpSolver) reachableOpen() *sparse.Set {
+	out := sparse.NewSet(len(b.first) - 1)
+	if !b.open.Has(b.initial) {
+		return out
+	}
+	out.Add(b.initial)
+	for stack := []int{b.initial}; len(stack) > 0; {
+		s := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		for row := b.first[s]; row < b.first[s+1]; row++ {
+			for _, e := range b.rows[row] {
+				if b.allowed.Has(row) && b.open.Has(e.target) && !out.Has(e.target) {
+					out.Add(e.target)
+					stack = append(stack, e.target)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// closedValue returns the value of a state that is not open: 0 or 1.
+func (b *mdpSolver) closedValue(s int) *ratfunc.Func {
+	if b.one.Has(s) {
+		return b.Chain.one
+	}
+	return b.evaluator.ring.Integer(0)
+}
+
+// schedulerValue is the value of a scheduler as a function of the parameters.
+type schedulerValue struct {
+	values map[int]*ratfunc.Func
+	// advantages say where the scheduler is optimal: wherever all of them are nonnegative.
+	advantages []*ratfunc.Func
+	sturmCache map[*ratfunc.Func]*ratfunc.Sturm
+}
+
+// optimalAt returns the value of a scheduler that is optimal at a point.
+func (b *mdpSolver) optimalAt(point []*big.Rat) (*schedulerValue, error) {
+	scheduler, init, err := b.scheduler(point)
+	if err != nil {
+		return nil, err
+	}
+	key := fmt.Sprint(scheduler)
+	result := b.cache[key]
+	if result == nil {
+		if result, err = b.evaluateScheduler(scheduler); err != nil {
+			return nil, err
+		}
+		b.cache[key] = result
+	}
+	if v, ok := result.values[b.initial].At(point); !ok || v.Cmp(init) != 0 {
+		return nil, fmt.Errorf("the function %s is not the value at %v; this is a bug: please report it", result.values[b.initial], point)
+	}
+	for _, x := range result.advantages {
+		if v, ok := x.At(point); !ok || v.Sign() < 0 {
+			return nil, fmt.Errorf("a scheduler is not optimal at %v; this is a bug: please report it", point)
+		}
+	}
+	return result, nil
+}
+
+// scheduler returns an optimal scheduler at a point, and the value of the initial state.
+func (b *mdpSolver) scheduler(point []*big.Rat) ([]uint32, *big.Rat, error) {
+	g, r, err := b.instantiate(point)
+	if err != nil {
+		return nil, nil, err
+	}
+	dir := solve.Max
+	if b.question.Min {
+		dir = solve.Min
+	}
+	opts := solve.Options{Exact: true, Scheduler: true}
+	var v *solve.Values
+	if b.question.Rewards == nil {
+		v, err = solve.Until(b.ctx, g, b.question.Left, b.question.Right, dir, opts)
+	} else {
+		v, err = solve.ReachReward(b.ctx, g, r, b.question.Right, dir, opts)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	for s, c := range v.Scheduler {
+		switch {
+		case !b.open.Has(s):
+			v.Scheduler[s] = sparse.None
+		case c == sparse.None: // any allowed choice is optimal
+			for v.Scheduler[s] = uint32(b.first[s]); !b.allowed.Has(int(v.Scheduler[s])); {
+				v.Scheduler[s]++
+			}
+		}
+	}
+	return v.Scheduler, v.Exact[b.initial], nil
+}
+
+// evaluateScheduler computes the value of a scheduler, and the advantages of all other choices.
+func (b *mdpSolver) evaluateScheduler(scheduler []uint32) (*schedulerValue, error) {
+	isOpen := b.open.Has
+	e := newElimination(b.Chain.one, b.initial)
+	e.keepRemoved = true
+	for s := range b.open.All() {
+		e.addEquation(s, b.rows[scheduler[s]], isOpen, []*ratfunc.Func{b.immediateReward(int(scheduler[s]))})
+	}
+	if err := e.eliminateAllBut(b.ctx, b.initial); err != nil {
+		return nil, err
+	}
+	values, err := e.backSubstitute(b.initial)
+	if err != nil {
+		return nil, err
+	}
+	out, seen := &schedulerValue{values: values}, map[string]bool{}
+	for s := range b.open.All() {
+		if err := b.ctx.Err(); err != nil {
+			return nil, err
+		}
+		for row := b.first[s]; row < b.first[s+1]; row++ {
+			if row == int(scheduler[s]) || !b.allowed.Has(row) {
+				continue
+			}
+			advantage := b.immediateReward(row).Sub(values[s])
+			for _, t := range b.rows[row] {
+				if isOpen(t.target) {
+					advantage = advantage.Add(t.prob.Mul(values[t.target]))
+				}
+			}
+			if !b.question.Min {
+				advantage = advantage.Neg()
+			}
+			if err := checkSize(advantage); err != nil {
+				return nil, err
+			}
+			if text := advantage.String(); !advantage.IsZero() && !seen[text] {
+				seen[text] = true
+				out.advantages = append(out.advantages, advantage)
+			}
+		}
+	}
+	return out, nil
+}
+
+// immediateReward returns the reward of a row, plus the probability to go to a state with value 1.
+func (b *mdpSolver) immediateReward(row int) *ratfunc.Func {
+	sum := b.evaluator.ring.Integer(0)
+	if b.question.Rewards != nil {
+		sum = b.question.Rewards[row]
+	}
+	for _, e := range b.rows[row] {
+		if b.one.Has(e.target) {
+			sum = sum.Add(e.prob)
+		}
+	}
+	return sum
+}

@@ -1,0 +1,398 @@
+package parametric
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+
+	"tilecheck/native/solve/ratfunc"
+	"tilecheck/native/space/explicit"
+	"tilecheck/native/space/sparse"
+	"tilecheck/prism/compile"
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+)
+
+// Param is a parameter with its value at the reference point.
+type Param struct {
+	Name string
+	At   *big.Rat
+}
+
+// PointError says that a weight or reward is not positive at the reference point, and not zero
+// everywhere. Another point is needed.
+type PointError struct {
+	Pos  syntax.Pos
+	What string
+}
+
+// Error returns what is not positive.
+func (e *PointError) Error() string { return e.Pos.String() + ": " + e.What }
+
+// Chain is a parametric Markov chain, or an MDP, for which only Best is supported.
+type Chain struct {
+	space *explicit.Space
+	graph *sparse.Graph
+	// first[s] is the first row of state s of an MDP, which has one row per choice; nil for Markov
+	// chains.
+	first     []int
+	program   *sema.Program
+	evaluator *evaluator
+	point     []*big.Rat
+	one       *ratfunc.Func
+	rows      [][]transition
+	// sojournTimes are the expected times in each state; nil in discrete time, where they are 1.
+	sojournTimes []*ratfunc.Func
+	// actionProbs are the probabilities of the actions in each row.
+	actionProbs [][]actionProb
+	initial     int
+	// constantWeights caches the weights of commands whose weights are the same in every state.
+	constantWeights map[*sema.Command][]*ratfunc.Func
+}
+
+// transition is a target with its probability.
+type transition struct {
+	target int
+	prob   *ratfunc.Func
+}
+
+// actionProb is an action with its probability.
+type actionProb struct {
+	action int
+	prob   *ratfunc.Func
+}
+
+// New returns the parametric chain of a program. space must be the exact state space of the same
+// program at the reference point. The error is a *PointError if another point is needed, a
+// *compile.StateError, or the context's.
+func New(ctx context.Context, space *explicit.Space, program *sema.Program, params []Param) (*Chain, error) {
+	c := &Chain{space: space, graph: sparse.NewGraph(space.Model()), program: program, constantWeights: map[*sema.Command][]*ratfunc.Func{}}
+	var names []string
+	numbers := map[string]int{}
+	for i, p := range params {
+		numbers[p.Name] = i
+		names, c.point = append(names, p.Name), append(c.point, p.At)
+	}
+	ring := ratfunc.NewRing(names)
+	c.evaluator = &evaluator{ring, numbers, map[sema.Expr]bool{}}
+	c.one = ring.Integer(1)
+	if err := c.checkParameters(); err != nil {
+		return nil, err
+	}
+	m := space.Model()
+	if len(m.Initial) != 1 {
+		return nil, fmt.Errorf("a model with parameters has one initial state, found %d", len(m.Initial))
+	}
+	c.initial = int(m.Initial[0])
+	if program.Type != syntax.MDP {
+		c.rows, c.actionProbs = make([][]transition, m.NumStates()), make([][]actionProb, m.NumStates())
+	}
+	if program.Type == syntax.CTMC {
+		c.sojournTimes = make([]*ratfunc.Func, m.NumStates())
+	}
+	x := space.Compiled().NewExpanderUntil(ctx)
+	state := space.State(nil, 0)
+	for s := range m.NumStates() {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		state = space.State(state, s)
+		if err := c.expand(x, s, state); err != nil {
+			return nil, c.withState(state, err)
+		}
+	}
+	if program.Type == syntax.MDP {
+		c.first = append(c.first, len(c.rows))
+	}
+	return c, nil
+}
+
+// checkParameters returns an error if parameters occur in guards, updates or initial states, where they
+// would change the state space.
+func (c *Chain) checkParameters() error {
+	check := func(e sema.Expr, what string) error {
+		if e == nil || !sema.Parametric(e) {
+			return nil
+		}
+		return &syntax.Error{File: c.program.File, Pos: e.Pos(), Msg: "found a parameter in " + what + ", want it in probabilities, rates and rewards only"}
+	}
+	var errs syntax.ErrorList
+	add := func(err error) {
+		if e, ok := errors.AsType[*syntax.Error](err); ok {
+			errs = append(errs, e)
+		}
+	}
+	add(check(c.program.Init, "the initial states"))
+	for _, m := range c.program.Modules {
+		for _, cmd := range m.Commands {
+			add(check(cmd.Guard, "a guard"))
+			for _, u := range cmd.Updates {
+				for _, a := range u.Assigns {
+					add(check(a.Value, "an update"))
+				}
+			}
+		}
+	}
+	if len(errs) > 0 {
+		return errs
+	}
+	return nil
+}
+
+// withState adds the state to an evaluation error.
+func (c *Chain) withState(state []int32, err error) error {
+	if e, ok := errors.AsType[*sema.EvalError](err); ok {
+		return &compile.StateError{File: c.program.File, Pos: e.Pos, State: c.space.Compiled().StateText(state), Msg: e.Msg}
+	}
+	return err
+}
+
+// newRow returns the row for a choice of state s: a new one in an MDP, and row s otherwise.
+func (c *Chain) newRow(s int) int {
+	if c.program.Type == syntax.MDP {
+		s = len(c.rows)
+		c.rows, c.actionProbs = append(c.rows, nil), append(c.actionProbs, nil)
+	}
+	return s
+}
+
+// expand computes the rows of a state.
+func (c *Chain) expand(x compile.Expander, s int, state []int32) error {
+	choices, err := x.Enabled(state)
+	if err != nil {
+		return err
+	}
+	if c.program.Type == syntax.MDP {
+		c.first = append(c.first, len(c.rows))
+	}
+	if choices.Deadlock() {
+		c.rows[c.newRow(s)] = []transition{{s, c.one}}
+		if c.sojournTimes != nil {
+			c.sojournTimes[s] = c.one
+		}
+		return nil
+	}
+	total := c.evaluator.ring.Integer(0)
+	for i := range choices.List {
+		choice := &choices.List[i]
+		var weights [][]*ratfunc.Func
+		sum := c.one
+		for _, ref := range choice.Commands {
+			cmdWeights, cmdSum, err := c.commandWeights(state, &c.program.Modules[ref.Module].Commands[ref.Command])
+			if err != nil {
+				return err
+			}
+			weights, sum = append(weights, cmdWeights), sum.Mul(cmdSum)
+		}
+		row := c.newRow(s)
+		if err := c.addTransitions(x, row, choice, weights, make([]int, 0, len(weights)), c.one, state); err != nil {
+			return err
+		}
+		c.actionProbs[row], total = append(c.actionProbs[row], actionProb{choice.Action, sum}), total.Add(sum)
+	}
+	if c.first == nil {
+		c.normalise(s, total)
+	}
+	return nil
+}
+
+// normalise divides a row by its sum: the number of commands in a DTMC, and the exit rate in a CTMC.
+func (c *Chain) normalise(s int, total *ratfunc.Func) {
+	if c.sojournTimes != nil {
+		c.sojournTimes[s] = c.one.Quo(total)
+	}
+	if total.Equal(c.one) {
+		return
+	}
+	for i, e := range c.rows[s] {
+		c.rows[s][i].prob = e.prob.Quo(total)
+	}
+	for i, m := range c.actionProbs[s] {
+		c.actionProbs[s][i].prob = m.prob.Quo(total)
+	}
+}
+
+// addTransitions adds to a row the transitions of a choice, for all combinations of updates that begin
+// with the given ones.
+func (c *Chain) addTransitions(x compile.Expander, row int, choice *compile.Choice, weights [][]*ratfunc.Func, updates []int, weight *ratfunc.Func, state []int32) error {
+	if k := len(updates); k < len(weights) {
+		for u, w := range weights[k] {
+			if w.IsZero() {
+				continue
+			}
+			if err := c.addTransitions(x, row, choice, weights, append(updates, u), weight.Mul(w), state); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	target := slices.Clone(state)
+	if err := x.Apply(target, choice.Commands, updates); err != nil {
+		return err
+	}
+	to, ok := c.space.Find(target)
+	if !ok {
+		return fmt.Errorf("an update leads to a state that the model does not have; this is a bug: please report it")
+	}
+	for i, e := range c.rows[row] {
+		if e.target == to {
+			c.rows[row][i].prob = e.prob.Add(weight)
+			return nil
+		}
+	}
+	c.rows[row] = append(c.rows[row], transition{to, weight})
+	return nil
+}
+
+// commandWeights returns the weights of a command's updates, and their sum, which must be 1 in discrete
+// time.
+func (c *Chain) commandWeights(state []int32, cmd *sema.Command) ([]*ratfunc.Func, *ratfunc.Func, error) {
+	weights, known := c.constantWeights[cmd]
+	if !known {
+		constant := true
+		for _, u := range cmd.Updates {
+			w, err := c.evaluator.eval(u.Prob, state)
+			if err != nil {
+				return nil, nil, err
+			}
+			pos := cmd.Pos
+			if u.Prob != nil {
+				pos = u.Prob.Pos()
+			}
+			if err := c.checkPositive(w, pos, "probability or rate"); err != nil {
+				return nil, nil, err
+			}
+			weights = append(weights, w)
+			constant = constant && (u.Prob == nil || !mentionsVariable(u.Prob))
+		}
+		if constant {
+			c.constantWeights[cmd] = weights
+		}
+	}
+	sum := c.evaluator.ring.Integer(0)
+	for _, w := range weights {
+		sum = sum.Add(w)
+	}
+	if c.sojournTimes == nil && !sum.Equal(c.one) {
+		return nil, nil, &compile.StateError{File: c.program.File, Pos: cmd.Pos, State: c.space.Compiled().StateText(state), Msg: fmt.Sprintf("probabilities sum to %s, want 1 for all values of the parameters", sum)}
+	}
+	if sum.IsZero() {
+		return nil, nil, &compile.StateError{File: c.program.File, Pos: cmd.Pos, State: c.space.Compiled().StateText(state), Msg: "rate of every update is zero"}
+	}
+	return weights, sum, nil
+}
+
+func mentionsVariable(e sema.Expr) bool {
+	found := false
+	sema.Inspect(e, func(e sema.Expr) bool {
+		_, is := e.(*sema.Var)
+		found = found || is
+		return !found
+	})
+	return found
+}
+
+// checkPositive returns an error if a function is not positive at the reference point, unless it is
+// zero everywhere.
+func (c *Chain) checkPositive(f *ratfunc.Func, pos syntax.Pos, what string) error {
+	if f.IsZero() {
+		return nil
+	}
+	v, ok := f.At(c.point)
+	switch number, constant := f.Constant(); {
+	case constant && number.Sign() < 0:
+		return &sema.EvalError{Pos: pos, Msg: fmt.Sprintf("%s %s is negative", what, number.RatString())}
+	case !ok || v.Sign() <= 0:
+		return &PointError{pos, fmt.Sprintf("%s %s is not positive", what, f)}
+	}
+	return nil
+}
+
+// choices returns the range of rows of a state.
+func (c *Chain) choices(s int) (first, end int) {
+	if c.first == nil {
+		return s, s + 1
+	}
+	return c.first[s], c.first[s+1]
+}
+
+// Rewards returns the expected reward of each visit of each state, for a reward structure of the
+// program. In an MDP it is that of each row.
+func (c *Chain) Rewards(index int) ([]*ratfunc.Func, error) {
+	out := make([]*ratfunc.Func, len(c.rows))
+	state := c.space.State(nil, 0)
+	for s := range c.space.Model().NumStates() {
+		state = c.space.State(state, s)
+		first, end := c.choices(s)
+		for row := first; row < end; row++ {
+			rate, moves, err := c.rewardParts(index, row, state)
+			if err != nil {
+				return nil, c.withState(state, err)
+			}
+			if c.sojournTimes != nil {
+				rate = rate.Mul(c.sojournTimes[s])
+			}
+			out[row] = rate.Add(moves)
+		}
+	}
+	return out, nil
+}
+
+// StateRewards returns the state rewards only: per step or per unit of time.
+func (c *Chain) StateRewards(index int) ([]*ratfunc.Func, error) {
+	out := make([]*ratfunc.Func, len(c.rows))
+	state := c.space.State(nil, 0)
+	for s := range out {
+		var err error
+		state = c.space.State(state, s)
+		if out[s], _, err = c.rewardParts(index, s, state); err != nil {
+			return nil, c.withState(state, err)
+		}
+	}
+	return out, nil
+}
+
+// rewardParts returns the state reward, and the expected transition reward of a row.
+func (c *Chain) rewardParts(index, row int, state []int32) (stateReward, transitionReward *ratfunc.Func, err error) {
+	stateReward = c.evaluator.ring.Integer(0)
+	transitionReward = stateReward
+	for _, item := range c.program.Rewards[index].Items {
+		if sema.Parametric(item.Guard) {
+			return nil, nil, evalError(item.Guard, "found a parameter in the guard of a reward, want it in the reward")
+		}
+		holds, _, err := sema.EvalExact(item.Guard, state)
+		if err != nil {
+			return nil, nil, err
+		}
+		if !holds.Bool {
+			continue
+		}
+		prob := c.one
+		if item.Transition {
+			prob = c.evaluator.ring.Integer(0)
+			for _, m := range c.actionProbs[row] {
+				if m.action == item.Action {
+					prob = prob.Add(m.prob)
+				}
+			}
+			if prob.IsZero() {
+				continue
+			}
+		}
+		f, err := c.evaluator.eval(item.Value, state)
+		if err == nil {
+			err = c.checkPositive(f, item.Value.Pos(), "reward")
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		if item.Transition {
+			transitionReward = transitionReward.Add(f.Mul(prob))
+		} else {
+			stateReward = stateReward.Add(f)
+		}
+	}
+	return stateReward, transitionReward, nil
+}

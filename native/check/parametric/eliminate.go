@@ -1,0 +1,237 @@
+package parametric
+
+import (
+	"cmp"
+	"container/heap"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"tilecheck/native/solve/ratfunc"
+)
+
+// maxTerms limits the terms of an intermediate function.
+const maxTerms = 100_000
+
+// checkSize returns an error if a function has too many terms.
+func checkSize(f *ratfunc.Func) error {
+	if n := f.Size(); n > maxTerms {
+		return fmt.Errorf("a function of the parameters has more than %d terms: want fewer parameters, or values for them (-c)", maxTerms)
+	}
+	return nil
+}
+
+// eliminate solves x = P x + rhs over the states inside, and returns the value of one state for each
+// right-hand side. Every path must leave these states with probability one.
+func (c *Chain) eliminate(ctx context.Context, state int, inside func(s int) bool, gains ...func(s int) *ratfunc.Func) ([]*ratfunc.Func, error) {
+	e, err := c.eliminateOthers(ctx, state, inside, gains)
+	if err != nil {
+		return nil, err
+	}
+	e.removeSelfLoop(state)
+	return e.rhs[state], e.err
+}
+
+// eliminateCycle returns the sum of rhs over one cycle from a state to itself, which must happen with
+// probability one.
+func (c *Chain) eliminateCycle(ctx context.Context, state int, inside func(s int) bool, gains ...func(s int) *ratfunc.Func) ([]*ratfunc.Func, error) {
+	e, err := c.eliminateOthers(ctx, state, inside, gains)
+	if err != nil {
+		return nil, err
+	}
+	return e.rhs[state], nil
+}
+
+// elimination is a system of equations from which states are eliminated one at a time.
+type elimination struct {
+	one          *ratfunc.Func
+	rows         map[int]map[int]*ratfunc.Func
+	predecessors map[int]map[int]bool
+	rhs          map[int][]*ratfunc.Func
+	queue        queue
+	err          error
+	// If keepRemoved is set, removed has the equations of eliminated states, in their order.
+	keepRemoved bool
+	removed     []removedEquation
+}
+
+// removedEquation is the equation of a state at the time of its elimination.
+type removedEquation struct {
+	state int
+	row   map[int]*ratfunc.Func
+	rhs   *ratfunc.Func
+}
+
+// eliminateOthers returns the system after all states but the last are eliminated.
+func (c *Chain) eliminateOthers(ctx context.Context, last int, inside func(s int) bool, gains []func(s int) *ratfunc.Func) (*elimination, error) {
+	e := newElimination(c.one, last)
+	for stack := []int{last}; len(stack) > 0; {
+		s := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		if e.rows[s] != nil {
+			continue
+		}
+		var gain []*ratfunc.Func
+		for _, g := range gains {
+			gain = append(gain, g(s))
+		}
+		e.addEquation(s, c.rows[s], inside, gain)
+		for _, t := range c.rows[s] {
+			if inside(t.target) {
+				stack = append(stack, t.target)
+			}
+		}
+	}
+	return e, e.eliminateAllBut(ctx, last)
+}
+
+func newElimination(one *ratfunc.Func, last int) *elimination {
+	return &elimination{one: one, rows: map[int]map[int]*ratfunc.Func{}, predecessors: map[int]map[int]bool{last: {}}, rhs: map[int][]*ratfunc.Func{}}
+}
+
+// addEquation adds the equation of a state, without transitions to states outside.
+func (e *elimination) addEquation(s int, row []transition, inside func(s int) bool, gains []*ratfunc.Func) {
+	e.rows[s], e.rhs[s] = map[int]*ratfunc.Func{}, gains
+	if e.predecessors[s] == nil {
+		e.predecessors[s] = map[int]bool{}
+	}
+	for _, t := range row {
+		if !inside(t.target) {
+			continue
+		}
+		if e.predecessors[t.target] == nil {
+			e.predecessors[t.target] = map[int]bool{}
+		}
+		e.rows[s][t.target], e.predecessors[t.target][s] = t.prob, true
+	}
+}
+
+// eliminateAllBut eliminates all states but one, in increasing order of cost.
+func (e *elimination) eliminateAllBut(ctx context.Context, last int) error {
+	for s := range e.rows {
+		if s != last {
+			e.queue = append(e.queue, e.candidate(s))
+		}
+	}
+	heap.Init(&e.queue)
+	for len(e.queue) > 0 && e.err == nil {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		next := heap.Pop(&e.queue).(candidate)
+		if e.rows[next.state] == nil {
+			continue
+		}
+		if now := e.candidate(next.state); now.cost > next.cost {
+			heap.Push(&e.queue, now)
+			continue
+		}
+		e.eliminateState(next.state, last)
+	}
+	return e.err
+}
+
+// backSubstitute returns the values of all states from the equations of the eliminated ones.
+func (e *elimination) backSubstitute(last int) (map[int]*ratfunc.Func, error) {
+	e.removeSelfLoop(last)
+	out := map[int]*ratfunc.Func{last: e.rhs[last][0]}
+	for _, r := range slices.Backward(e.removed) {
+		x := r.rhs
+		for _, t := range slices.Sorted(maps.Keys(r.row)) {
+			x = x.Add(r.row[t].Mul(out[t]))
+			e.checkSize(x)
+		}
+		out[r.state] = x
+	}
+	return out, e.err
+}
+
+// removeSelfLoop divides the equation of a state by its probability to leave the state.
+func (e *elimination) removeSelfLoop(s int) {
+	selfLoop := e.rows[s][s]
+	if selfLoop == nil {
+		return
+	}
+	delete(e.rows[s], s)
+	delete(e.predecessors[s], s)
+	exitProb := e.one.Sub(selfLoop)
+	if exitProb.IsZero() {
+		e.err = fmt.Errorf("a state is never left; this is a bug: please report it")
+		return
+	}
+	for t, p := range e.rows[s] {
+		e.rows[s][t] = p.Quo(exitProb)
+	}
+	for i, g := range e.rhs[s] {
+		e.rhs[s][i] = g.Quo(exitProb)
+	}
+}
+
+// eliminateState substitutes the equation of a state into those of its predecessors.
+func (e *elimination) eliminateState(s, last int) {
+	e.removeSelfLoop(s)
+	targets := slices.Sorted(maps.Keys(e.rows[s]))
+	for _, pred := range slices.Sorted(maps.Keys(e.predecessors[s])) {
+		p := e.rows[pred][s]
+		delete(e.rows[pred], s)
+		for i, g := range e.rhs[s] {
+			e.rhs[pred][i] = e.rhs[pred][i].Add(p.Mul(g))
+			e.checkSize(e.rhs[pred][i])
+		}
+		for _, t := range targets {
+			x := p.Mul(e.rows[s][t])
+			if y := e.rows[pred][t]; y != nil {
+				x = x.Add(y)
+			}
+			e.checkSize(x)
+			e.rows[pred][t], e.predecessors[t][pred] = x, true
+		}
+		if pred != last {
+			heap.Push(&e.queue, e.candidate(pred)) // its cost may have changed
+		}
+	}
+	for _, t := range targets {
+		delete(e.predecessors[t], s)
+		if t != last {
+			heap.Push(&e.queue, e.candidate(t))
+		}
+	}
+	if e.keepRemoved {
+		e.removed = append(e.removed, removedEquation{s, e.rows[s], e.rhs[s][0]})
+	}
+	delete(e.rows, s)
+	delete(e.predecessors, s)
+	delete(e.rhs, s)
+}
+
+func (e *elimination) checkSize(f *ratfunc.Func) {
+	if e.err == nil {
+		e.err = checkSize(f)
+	}
+}
+
+// candidate is a state with the number of entries that its elimination touches.
+type candidate struct{ state, cost int }
+
+func (e *elimination) candidate(s int) candidate {
+	return candidate{s, len(e.predecessors[s]) * len(e.rows[s])}
+}
+
+// queue is a heap of candidates in increasing order of cost.
+type queue []candidate
+
+func (q queue) Len() int      { return len(q) }
+func (q queue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+func (q queue) Less(i, j int) bool {
+	return cmp.Or(cmp.Compare(q[i].cost, q[j].cost), cmp.Compare(q[i].state, q[j].state)) < 0
+}
+func (q *queue) Push(x any) { *q = append(*q, x.(candidate)) }
+
+// Pop implements heap.Interface.
+func (q *queue) Pop() any {
+	last := len(*q) - 1
+	x := (*q)[last]
+	*q = (*q)[:last]
+	return x
+}

@@ -1,0 +1,124 @@
+package parametric
+
+import (
+	"fmt"
+
+	"tilecheck/native/solve/ratfunc"
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+)
+
+// evaluator evaluates expressions with parameters in a state.
+type evaluator struct {
+	ring       *ratfunc.Ring
+	paramIndex map[string]int // in the ring
+	parametric map[sema.Expr]bool
+}
+
+// evalError says that an expression is not a rational function.
+func evalError(e sema.Expr, format string, args ...any) error {
+	return &sema.EvalError{Pos: e.Pos(), Msg: fmt.Sprintf(format, args...)}
+}
+
+// eval evaluates a probability, rate or reward; nil is 1.
+func (v *evaluator) eval(e sema.Expr, state []int32) (*ratfunc.Func, error) {
+	if e == nil {
+		return v.ring.Integer(1), nil
+	}
+	depends, known := v.parametric[e]
+	if !known {
+		depends = sema.Parametric(e)
+		v.parametric[e] = depends
+	}
+	if !depends {
+		x, exact, err := sema.EvalExact(e, state)
+		switch {
+		case err != nil:
+			return nil, err
+		case !exact:
+			return nil, evalError(e, "found %v, which is no fraction, in a model with parameters", x)
+		}
+		return v.ring.Number(x.Rat), nil
+	}
+	switch e := e.(type) {
+	case *sema.Param:
+		return v.ring.Var(v.paramIndex[e.Name]), nil
+	case *sema.Unary:
+		x, err := v.eval(e.X, state)
+		if err != nil {
+			return nil, err
+		}
+		return x.Neg(), nil
+	case *sema.Binary:
+		return v.binary(e, state)
+	case *sema.Cond:
+		if sema.Parametric(e.C) {
+			return nil, evalError(e.C, "found a condition on parameters, want one on variables")
+		}
+		c, _, err := sema.EvalExact(e.C, state)
+		switch {
+		case err != nil:
+			return nil, err
+		case c.Bool:
+			return v.eval(e.A, state)
+		}
+		return v.eval(e.B, state)
+	case *sema.Call:
+		if e.Func == sema.FuncPow {
+			return v.power(e.Args[0], e.Args[1], state)
+		}
+		return nil, evalError(e, "found %s of a parameter, which is no rational function; want + - * / and powers with whole exponents", e.Func)
+	}
+	return nil, evalError(e, "found an operator on parameters that is no rational function")
+}
+
+func (v *evaluator) binary(e *sema.Binary, state []int32) (*ratfunc.Func, error) {
+	if e.Op == syntax.OpPow {
+		return v.power(e.X, e.Y, state)
+	}
+	x, err := v.eval(e.X, state)
+	if err != nil {
+		return nil, err
+	}
+	y, err := v.eval(e.Y, state)
+	if err != nil {
+		return nil, err
+	}
+	switch e.Op {
+	case syntax.OpAdd:
+		return x.Add(y), nil
+	case syntax.OpSub:
+		return x.Sub(y), nil
+	case syntax.OpMul:
+		return x.Mul(y), nil
+	case syntax.OpDiv:
+		if y.IsZero() {
+			return nil, evalError(e.Y, "division by zero")
+		}
+		return x.Quo(y), nil
+	}
+	return nil, evalError(e, "found %s on parameters, which is no rational function", e.Op)
+}
+
+func (v *evaluator) power(base, exponent sema.Expr, state []int32) (*ratfunc.Func, error) {
+	x, err := v.eval(base, state)
+	if err != nil {
+		return nil, err
+	}
+	y, err := v.eval(exponent, state)
+	if err != nil {
+		return nil, err
+	}
+	n, ok := y.Constant()
+	if !ok || !n.IsInt() || !n.Num().IsInt64() {
+		return nil, evalError(exponent, "found %s as the exponent of a parameter, want a whole number", y)
+	}
+	if n.Sign() < 0 && x.IsZero() {
+		return nil, evalError(base, "division by zero")
+	}
+	z, ok := x.Pow(int(n.Num().Int64()))
+	if !ok {
+		return nil, evalError(exponent, "the exponent %s is too large", y)
+	}
+	return z, nil
+}

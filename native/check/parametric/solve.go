@@ -1,0 +1,211 @@
+package parametric
+
+import (
+	"context"
+
+	"tilecheck/native/solve/ratfunc"
+	"tilecheck/native/space/sparse"
+)
+
+// All functions return the value of the initial state.
+
+// One returns the constant function 1.
+func (c *Chain) One() *ratfunc.Func { return c.one }
+
+// Until returns the probability of left U right in the initial state.
+func (c *Chain) Until(ctx context.Context, left, right *sparse.Set) (*ratfunc.Func, error) {
+	maybe := c.graph.ExistsUntil(left, right)
+	return c.expectedAtEnd(ctx, maybe, func(s int) *ratfunc.Func {
+		if right.Has(s) {
+			return c.one
+		}
+		return nil
+	})
+}
+
+// expectedAtEnd returns the expected value of end at the first state where it is not nil. Paths that
+// leave the given states before count as 0.
+func (c *Chain) expectedAtEnd(ctx context.Context, states *sparse.Set, end func(s int) *ratfunc.Func) (*ratfunc.Func, error) {
+	if f := end(c.initial); f != nil {
+		return f, nil
+	}
+	if !states.Has(c.initial) {
+		return c.evaluator.ring.Integer(0), nil
+	}
+	inside := func(s int) bool { return states.Has(s) && end(s) == nil }
+	gain := func(s int) *ratfunc.Func {
+		sum := c.evaluator.ring.Integer(0)
+		for _, e := range c.rows[s] {
+			if f := end(e.target); f != nil {
+				sum = sum.Add(e.prob.Mul(f))
+			}
+		}
+		return sum
+	}
+	x, err := c.eliminate(ctx, c.initial, inside, gain)
+	if err != nil {
+		return nil, err
+	}
+	return x[0], nil
+}
+
+// BoundedUntil returns the probability of left U[low,high] right, counting steps.
+func (c *Chain) BoundedUntil(ctx context.Context, left, right *sparse.Set, low, high int) (*ratfunc.Func, error) {
+	zero := c.evaluator.ring.Integer(0)
+	x := make([]*ratfunc.Func, len(c.rows))
+	for s := range x {
+		x[s] = zero
+		if right.Has(s) {
+			x[s] = c.one
+		}
+	}
+	step := func(stopped *sparse.Set) error {
+		return c.stepBackwards(ctx, &x, func(s int, next *ratfunc.Func) *ratfunc.Func {
+			switch {
+			case stopped != nil && stopped.Has(s):
+				return c.one
+			case left.Has(s):
+				return next
+			}
+			return zero
+		})
+	}
+	for range high - low {
+		if err := step(right); err != nil {
+			return nil, err
+		}
+	}
+	for range low {
+		if err := step(nil); err != nil {
+			return nil, err
+		}
+	}
+	return x[c.initial], nil
+}
+
+// stepBackwards replaces values by those one step earlier. earlier computes the value of a state from
+// the expectation after the step.
+func (c *Chain) stepBackwards(ctx context.Context, x *[]*ratfunc.Func, earlier func(s int, next *ratfunc.Func) *ratfunc.Func) error {
+	out := make([]*ratfunc.Func, len(*x))
+	for s := range out {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		next := c.evaluator.ring.Integer(0)
+		for _, e := range c.rows[s] {
+			next = next.Add(e.prob.Mul((*x)[e.target]))
+		}
+		out[s] = earlier(s, next)
+		if err := checkSize(out[s]); err != nil {
+			return err
+		}
+	}
+	*x = out
+	return nil
+}
+
+// Cumulative returns the expected reward of a number of steps.
+func (c *Chain) Cumulative(ctx context.Context, rewards []*ratfunc.Func, steps int) (*ratfunc.Func, error) {
+	x := make([]*ratfunc.Func, len(c.rows))
+	for s := range x {
+		x[s] = c.evaluator.ring.Integer(0)
+	}
+	for range steps {
+		if err := c.stepBackwards(ctx, &x, func(s int, next *ratfunc.Func) *ratfunc.Func { return rewards[s].Add(next) }); err != nil {
+			return nil, err
+		}
+	}
+	return x[c.initial], nil
+}
+
+// Instantaneous returns the expected reward of the state after a number of steps.
+func (c *Chain) Instantaneous(ctx context.Context, rewards []*ratfunc.Func, steps int) (*ratfunc.Func, error) {
+	x := rewards
+	for range steps {
+		if err := c.stepBackwards(ctx, &x, func(_ int, next *ratfunc.Func) *ratfunc.Func { return next }); err != nil {
+			return nil, err
+		}
+	}
+	return x[c.initial], nil
+}
+
+// ReachReward returns the expected reward until a target is reached; nil if it is infinite, because the
+// target is missed with positive probability.
+func (c *Chain) ReachReward(ctx context.Context, rewards []*ratfunc.Func, target *sparse.Set) (*ratfunc.Func, error) {
+	sure := c.graph.Prob1A(sparse.FullSet(len(c.rows)), target)
+	if !sure.Has(c.initial) {
+		return nil, nil
+	}
+	return c.totalUntilLeft(ctx, rewards, func(s int) bool { return !target.Has(s) })
+}
+
+// totalUntilLeft returns the expected total reward until the states inside are left.
+func (c *Chain) totalUntilLeft(ctx context.Context, rewards []*ratfunc.Func, inside func(s int) bool) (*ratfunc.Func, error) {
+	if !inside(c.initial) {
+		return c.evaluator.ring.Integer(0), nil
+	}
+	x, err := c.eliminate(ctx, c.initial, inside, func(s int) *ratfunc.Func { return rewards[s] })
+	if err != nil {
+		return nil, err
+	}
+	return x[0], nil
+}
+
+// Total returns the expected total reward; nil if it is infinite.
+func (c *Chain) Total(ctx context.Context, rewards []*ratfunc.Func) (*ratfunc.Func, error) {
+	bottom := sparse.NewSet(len(c.rows))
+	components := c.graph.Components(nil, nil)
+	for _, i := range components.Bottom(c.graph.Model) {
+		for _, s := range components.Members(i) {
+			bottom.Add(int(s))
+			if !rewards[s].IsZero() {
+				return nil, nil
+			}
+		}
+	}
+	return c.totalUntilLeft(ctx, rewards, func(s int) bool { return !bottom.Has(s) })
+}
+
+// LongRun returns the long-run average reward: per step, or per unit of time. rewards are those of one
+// visit of each state.
+func (c *Chain) LongRun(ctx context.Context, rewards []*ratfunc.Func) (*ratfunc.Func, error) {
+	components := c.graph.Components(nil, nil)
+	values := make(map[int]*ratfunc.Func)
+	for _, i := range components.Bottom(c.graph.Model) {
+		members := components.Members(i)
+		inside := func(s int) bool { return components.ID[s] == uint32(i) }
+		// Expected reward and time of a cycle from a reference state to itself.
+		reference := int(members[0])
+		if inside(c.initial) {
+			reference = c.initial
+		}
+		cycle, err := c.eliminateCycle(ctx, reference, inside, func(s int) *ratfunc.Func { return rewards[s] }, c.sojournTime)
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range members {
+			values[int(s)] = cycle[0].Quo(cycle[1])
+		}
+	}
+	return c.expectedAtEnd(ctx, sparse.FullSet(len(c.rows)), func(s int) *ratfunc.Func { return values[s] })
+}
+
+// Visits returns the rewards whose long-run average is the long-run probability of a set.
+func (c *Chain) Visits(set *sparse.Set) []*ratfunc.Func {
+	out := make([]*ratfunc.Func, len(c.rows))
+	for s := range out {
+		out[s] = c.evaluator.ring.Integer(0)
+		if set.Has(s) {
+			out[s] = c.sojournTime(s)
+		}
+	}
+	return out
+}
+
+// sojournTime returns the expected time of a visit of a state.
+func (c *Chain) sojournTime(s int) *ratfunc.Func {
+	if c.sojournTimes == nil {
+		return c.one
+	}
+	return c.sojournTimes[s]
+}

@@ -1,0 +1,112 @@
+package parametric
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+
+	"tilecheck/native/solve/ratfunc"
+)
+
+// maxBisections limits the search for a scheduler that is optimal right after the end of a piece.
+const maxBisections = 1000
+
+// maxPieces limits the pieces of an answer.
+const maxPieces = 1000
+
+// sweep returns the pieces for one parameter, from left to right.
+func (b *mdpSolver) sweep(low, high *big.Rat) ([]Piece, error) {
+	var out []Piece
+	if low.Cmp(high) == 0 {
+		scheduler, err := b.optimalAt([]*big.Rat{low})
+		if err != nil {
+			return nil, err
+		}
+		return []Piece{{ratfunc.At(low), ratfunc.At(high), scheduler.values[b.initial]}}, nil
+	}
+	for from := ratfunc.At(low); ; {
+		scheduler, end, err := b.optimalAfter(from, high)
+		if err != nil {
+			return nil, err
+		}
+		if x := scheduler.values[b.initial]; len(out) > 0 && out[len(out)-1].Value.Equal(x) {
+			out[len(out)-1].High = end
+		} else {
+			out = append(out, Piece{from, end, x})
+		}
+		switch {
+		case end.Fraction() && end.Low.Cmp(high) == 0:
+			return out, nil
+		case len(out) > maxPieces:
+			return nil, fmt.Errorf("more than %d schedulers are optimal somewhere: want a smaller range of the parameter", maxPieces)
+		}
+		from = end
+	}
+}
+
+// optimalAfter returns a scheduler that is optimal immediately to the right of a point, and where it
+// ceases to be.
+func (b *mdpSolver) optimalAfter(from ratfunc.Root, high *big.Rat) (*schedulerValue, ratfunc.Root, error) {
+	point := high
+	for range maxBisections {
+		if err := b.ctx.Err(); err != nil {
+			return nil, from, err
+		}
+		for from = from.Narrow(); from.High.Cmp(point) >= 0; {
+			from = from.Narrow()
+		}
+		point = new(big.Rat).Add(from.High, point)
+		point.Mul(point, big.NewRat(1, 2))
+		scheduler, err := b.optimalAt([]*big.Rat{point})
+		if err != nil {
+			return nil, from, err
+		}
+		if end, ok, err := b.optimalUntil(scheduler, from, point, high); ok || err != nil {
+			return scheduler, end, err
+		}
+	}
+	return nil, from, errors.New("the optimal scheduler changes at points too close to each other: want another range of the parameter")
+}
+
+// optimalUntil reports whether a scheduler that is optimal at point is so from the given root on, and
+// up to where.
+func (b *mdpSolver) optimalUntil(scheduler *schedulerValue, from ratfunc.Root, point, high *big.Rat) (end ratfunc.Root, ok bool, err error) {
+	end = ratfunc.At(high)
+	for _, x := range scheduler.advantages {
+		if err := b.ctx.Err(); err != nil {
+			return end, false, err
+		}
+		s, err := scheduler.sturmOf(x)
+		if err != nil {
+			return end, false, err
+		}
+		if s.P.Sign(point) == 0 || s.CountAfter(from, point) > 0 {
+			return end, false, nil
+		}
+		if root, found := s.FirstRoot(point, high); found && !root.Equal(end) && root.Less(end) {
+			end = root
+		}
+	}
+	return end, true, nil
+}
+
+// maxDegree limits the polynomials whose roots are isolated: twice this degree takes half a minute.
+const maxDegree = 120
+
+// sturmOf returns the Sturm chain for the points where a function changes its sign.
+func (f *schedulerValue) sturmOf(x *ratfunc.Func) (*ratfunc.Sturm, error) {
+	if f.sturmCache == nil {
+		f.sturmCache = map[*ratfunc.Func]*ratfunc.Sturm{}
+	}
+	s := f.sturmCache[x]
+	if s == nil {
+		num, den := x.Univariate()
+		p := num.Times(den)
+		if len(p) > maxDegree+1 {
+			return nil, fmt.Errorf("the optimal scheduler depends on the roots of a polynomial of degree %d, more than %d: want values for the parameter (--const)", len(p)-1, maxDegree)
+		}
+		s = ratfunc.NewSturm(p.OddSquareFree())
+		f.sturmCache[x] = s
+	}
+	return s, nil
+}

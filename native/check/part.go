@@ -1,0 +1,82 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"time"
+
+	"tilecheck/native/space/explicit"
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+	"tilecheck/result"
+)
+
+// FromPart answers a property from those states of an MDP that were explored, whatever
+// the others are: Pmax=? of F or U is 1 where some scheduler reaches the target with
+// probability one and stays among them. It reports false for everything else.
+func (c *Checker) FromPart(ctx context.Context, p *Property) (v result.Verdict, ok bool) {
+	start := time.Now()
+	x, is := p.X.(*sema.Prob)
+	if !is || !x.Query() || x.Extremum != syntax.Max || c.opts.Fair || c.bounds.space.Program().Type != syntax.MDP {
+		return v, false
+	}
+	t, is := x.Path.(*sema.Temporal)
+	if !is || t.Op != syntax.Future && t.Op != syntax.Until || t.Bound != nil || !local(p, t.X, true) || !local(p, t.Y, true) {
+		return v, false
+	}
+	e := &evaluation{ctx: ctx, model: c.bounds, p: p}
+	left, right, err := e.operands(t.X, t.Y)
+	if err != nil { // it may matter, or not
+		return v, false
+	}
+	one, err := c.bounds.graph.Prob1E(ctx, left, right)
+	if err != nil {
+		return v, false
+	}
+	m := c.bounds.space.Model()
+	if len(m.Initial) != 1 || !one.Has(int(m.Initial[0])) {
+		return v, false
+	}
+	v = result.Verdict{
+		Resolution: result.Maximum, States: int64(m.NumStates()), Choices: int64(m.NumChoices()), Transitions: int64(m.NumTransitions()),
+	}
+	answer := &outcome{value: value(point(1), x.Type()), bound: &result.Interval{Lo: 1, Hi: 1}, accuracy: c.opts.Accuracy}
+	if c.opts.Accuracy == result.Exact {
+		answer.value = value(fraction(big.NewRat(1, 1)), x.Type())
+	}
+	err = c.conclude(p, c.bounds.space, answer, &v, fmt.Sprintf("answered by the first %d states, within which a scheduler has probability 1: the model was not explored to its end",
+		m.NumStates()-c.bounds.space.Unexplored().Count()))
+	v.Seconds = time.Since(start).Seconds()
+	return v, err == nil
+}
+
+// conclude writes to a verdict an answer that did not take all states, with a note that says so.
+func (c *Checker) conclude(p *Property, space *explicit.Space, out *outcome, v *result.Verdict, note string) error {
+	v.Property, v.Name, v.Method = p.Text, p.Name, "exact"
+	v.Warnings = append(v.Warnings, space.Warnings()...)
+	err := c.write(out, v, nil)
+	v.Warnings = append(v.Warnings, c.differences(p)...)
+	v.Warnings = append(v.Warnings, note)
+	return err
+}
+
+// local reports whether a formula, nil for none, is about the variables of a state: not
+// about its choices, nor what they lead to, nor, unless init says so, about the label "init".
+func local(p *Property, x sema.Expr, init bool) bool {
+	if x == nil {
+		return true
+	}
+	only := x.Type() == sema.Bool
+	sema.Inspect(x, func(x sema.Expr) bool {
+		switch x := x.(type) {
+		case *sema.Const, *sema.Var, *sema.Unary, *sema.Binary, *sema.Cond, *sema.Call:
+		case *sema.Label:
+			only = only && (init && x.Index == sema.LabelInit || x.Index >= 0 && local(p, p.Program.Labels[x.Index].X, init))
+		default:
+			only = false
+		}
+		return only
+	})
+	return only
+}

@@ -1,0 +1,204 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+
+	"tilecheck/native/solve"
+	"tilecheck/native/solve/belief"
+	"tilecheck/native/space/explicit"
+	"tilecheck/native/space/sparse"
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+	"tilecheck/result"
+)
+
+// beliefs is what bounded a value of a partially observable model.
+type beliefs struct {
+	count, resolution, limit int
+	complete                 bool
+	// strategy is that of the only state that was asked about, chain the size of what it
+	// leaves of the model.
+	strategy *belief.Controller
+	chain    int
+}
+
+// String names the method.
+func (b *beliefs) String() string {
+	switch {
+	case b.complete:
+		return fmt.Sprintf("all %d beliefs", b.count)
+	case b.resolution == 0:
+		return fmt.Sprintf("%d beliefs and cut-offs", b.count)
+	}
+	return fmt.Sprintf("%d beliefs, a grid of resolution %d, and cut-offs", b.count, b.resolution)
+}
+
+// maxStarts is in how many states a value of a partially observable model is computed:
+// each takes a search of its own.
+const maxStarts = 64
+
+// partial reports whether the scheduler sees observations only.
+func (e *evaluation) partial() bool { return e.space.Program().Type == syntax.POMDP }
+
+// partially answers for a partially observable model: beliefs are computed with
+// fractions whatever accuracy is asked for.
+func (c *Checker) partially(ctx context.Context, p *Property, v *result.Verdict) error {
+	m, err := c.fractions(ctx)
+	if err != nil {
+		return err
+	}
+	opts := c.opts
+	if opts.Accuracy != result.Exact {
+		opts.Accuracy = result.Bounded
+	}
+	out, err := c.attempt(ctx, m, opts.Accuracy == result.Exact, opts, p)
+	return c.write(out, v, err)
+}
+
+// observed returns the extremal probability of a path formula, over the schedulers
+// that see observations, where a value is needed.
+func (e *evaluation) observed(x sema.Expr, dir solve.Direction) (*numbers, error) {
+	if x.Type() == sema.Bool {
+		set, err := e.observable(x, "a path formula")
+		if err != nil {
+			return nil, err
+		}
+		return e.indicator(set), nil
+	}
+	if not, is := x.(*sema.Unary); is && not.Op == syntax.OpNot {
+		v, err := e.observed(not.X, dir.Opposite())
+		if err != nil {
+			return nil, err
+		}
+		return e.complement(v), nil
+	}
+	t, ok := x.(*sema.Temporal)
+	if !ok || !state(t.X) || !state(t.Y) || t.Bound != nil || t.Op == syntax.Next {
+		return nil, e.unsupported(x, "found %s in a property of a partially observable model, want F, G, U, W or R without bounds", describe(x))
+	}
+	left := e.all()
+	if t.X != nil {
+		var err error
+		if left, err = e.observable(t.X, "the left-hand side of until"); err != nil {
+			return nil, err
+		}
+	}
+	right, err := e.observable(t.Y, "the target")
+	if err != nil {
+		return nil, err
+	}
+	left, right, negated := asUntil(t.Op, left, right)
+	if negated {
+		dir = dir.Opposite()
+	}
+	v, err := e.search(x, belief.Problem{Left: left, Target: right, Direction: dir})
+	if err != nil || !negated {
+		return v, err
+	}
+	return e.complement(v), nil
+}
+
+// observedReward is observed for an R operator.
+func (e *evaluation) observedReward(x *sema.Reward, r *sparse.Reward, dir solve.Direction) (*numbers, error) {
+	t, ok := x.Path.(*sema.Temporal)
+	if !ok || t.Op != syntax.Future || !state(t.Y) || t.Bound != nil {
+		return nil, e.unsupported(x.Path, "found %s in an R operator of a partially observable model, want F without bounds", describe(x.Path))
+	}
+	target, err := e.observable(t.Y, "the target")
+	if err != nil {
+		return nil, err
+	}
+	return e.search(x, belief.Problem{Target: target, Reward: r, Direction: dir})
+}
+
+// observable returns the states in which a formula over variables and labels holds,
+// which observations must tell.
+//
+// Source: PRISM, which refuses others, too.
+func (e *evaluation) observable(x sema.Expr, what string) (*sparse.Set, error) {
+	if operator := nestedOperator(x); operator != nil {
+		return nil, e.unsupported(operator, "found %s within an operator for a partially observable model", outermost(operator))
+	}
+	set, err := e.nested(x)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.observe(); err != nil {
+		return nil, err
+	}
+	if !belief.Observable(set, e.seen.Of) {
+		return nil, e.refuse(result.Other, x.Pos(), "%s is not observable: two states show the same, and it holds in one of them", what)
+	}
+	return set, nil
+}
+
+// nestedOperator returns an operator within a state formula, nil if it has none.
+func nestedOperator(x sema.Expr) (found sema.Expr) {
+	switch x.(type) {
+	case *sema.Prob, *sema.Reward, *sema.Steady, *sema.Quant, *sema.Filter, *sema.Strategy:
+		return x
+	}
+	sema.Operands(x, func(y sema.Expr) {
+		if found == nil {
+			found = nestedOperator(y)
+		}
+	})
+	return found
+}
+
+// observe finds out once what the states show.
+func (e *evaluation) observe() error {
+	if e.seen != nil {
+		return nil
+	}
+	seen, err := e.space.Observations(e.ctx)
+	if wrong, ok := errors.AsType[*explicit.ChoicesError](err); ok {
+		return &result.Failure{Class: result.Model, Message: wrong.Error(), File: wrong.File}
+	}
+	e.seen = seen
+	return err
+}
+
+// search bounds a value in the states in which it is needed. In the others there is
+// none.
+func (e *evaluation) search(x sema.Expr, p belief.Problem) (*numbers, error) {
+	p.Graph, p.Observation = e.graph, e.seen.Of
+	starts := e.domain()
+	if n := starts.Count(); n > maxStarts {
+		return nil, e.unsupported(x, "found a value of a partially observable model that is wanted in %d states, at most %d can be", n, maxStarts)
+	}
+	out := newNumbers(e.space.Model().NumStates(), result.Bounded)
+	if e.exact {
+		out.rat, out.acc = make([]*big.Rat, len(out.lo)), result.Exact
+	}
+	b := &beliefs{complete: true, limit: e.budget}
+	for s := range starts.All() {
+		v, err := belief.Solve(e.ctx, p, s, belief.Options{Epsilon: e.opts.Epsilon, Beliefs: e.budget, Exact: e.exact, Progress: e.opts.Progress})
+		if err != nil {
+			return nil, err
+		}
+		b.count, b.resolution = max(b.count, v.Beliefs), max(b.resolution, v.Resolution)
+		b.complete = b.complete && v.Complete
+		if starts.Count() == 1 && v.Chain != nil {
+			b.strategy, b.chain = v.Strategy, len(v.Chain.State)
+		}
+		if !e.exact {
+			out.lo[s], out.hi[s] = v.Lower, v.Upper
+			continue
+		}
+		if !v.Complete {
+			return nil, &inexact{x.Pos(), fmt.Sprintf("more than %d beliefs can be reached, and no fraction is known of the value", e.budget)}
+		}
+		if v.Exact == nil {
+			out.lo[s], out.hi[s] = math.Inf(1), math.Inf(1)
+		} else {
+			out.put(s, fraction(v.Exact))
+		}
+	}
+	e.beliefs = b
+	return out, nil
+}

@@ -1,0 +1,97 @@
+package check
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"tilecheck/native/space/explicit"
+	"tilecheck/native/space/quotient"
+)
+
+// WritePartition writes the block of each state, in PRISM's order: 17=3, below a line with the
+// numbers of states and of blocks.
+func WritePartition(ctx context.Context, w io.Writer, space *explicit.Space, p *quotient.Partition) error {
+	b := bufio.NewWriter(w)
+	fmt.Fprintf(b, "# Partition: the block of each state\n%d %d\n", len(p.Block), len(p.First))
+	for k, s := range space.Order() {
+		if k&0xfff == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		fmt.Fprintf(b, "%d=%d\n", k, p.Block[s])
+	}
+	return b.Flush()
+}
+
+// ReadPartition reads what WritePartition wrote. What it says is not checked, but that every state has
+// a block, and every block a state. Errors have the place, or are the context's.
+func ReadPartition(ctx context.Context, file string, text []byte, space *explicit.Space) (*quotient.Partition, error) {
+	order := space.Order()
+	r := &partitionReader{file: file, block: make([]uint32, len(order)), states: -1}
+	lines := bufio.NewScanner(bytes.NewReader(text))
+	for lines.Scan() {
+		if r.line++; r.line&0xfff == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err := r.read(strings.TrimSpace(lines.Text()), order); err != nil {
+			return nil, err
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	p := quotient.New(r.block)
+	switch {
+	case r.next != len(order):
+		return nil, r.errorf("found the end of the file after %d states, want %d", r.next, len(order))
+	case len(p.First) != r.blocks:
+		return nil, r.errorf("found %d blocks, want %d as the first line says", len(p.First), r.blocks)
+	}
+	return p, nil
+}
+
+// partitionReader reads line after line.
+type partitionReader struct {
+	file           string
+	line           int
+	states, blocks int // as the first line says; states is -1 before it
+	next           int // state
+	block          []uint32
+}
+
+func (r *partitionReader) errorf(format string, args ...any) error {
+	return fmt.Errorf("%s:%d:1: "+format, append([]any{r.file, r.line}, args...)...)
+}
+
+func (r *partitionReader) read(line string, order []uint32) error {
+	if line == "" || strings.HasPrefix(line, "#") {
+		return nil
+	}
+	separator := "="
+	if r.states < 0 {
+		separator = " "
+	}
+	left, right, _ := strings.Cut(line, separator)
+	a, err := strconv.Atoi(left)
+	b, err2 := strconv.ParseUint(right, 10, 31)
+	switch {
+	case r.states < 0 && (err != nil || err2 != nil):
+		return r.errorf("found %.60q, want the numbers of states and of blocks, such as 399 46", line)
+	case r.states < 0 && a != len(order):
+		return r.errorf("found a partition of %d states, the model has %d", a, len(order))
+	case r.states < 0:
+		r.states, r.blocks = a, int(b)
+	case err != nil || err2 != nil:
+		return r.errorf("found %.60q, want a state and its block, such as 17=3", line)
+	case a != r.next || a >= len(order):
+		return r.errorf("found state %d, want states in order, each once, and %d of them", a, len(order))
+	default:
+		r.block[order[a]] = uint32(b)
+		r.next++
+	}
+	return nil
+}

@@ -1,0 +1,152 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"tilecheck/native/space/explicit"
+	"tilecheck/native/space/quotient"
+	"tilecheck/native/space/sparse"
+	"tilecheck/prism/compile"
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+	"tilecheck/result"
+)
+
+// Reduced is a space whose states stand for blocks of states that some properties cannot
+// tell apart.
+type Reduced struct {
+	Space     *explicit.Space
+	Partition *quotient.Partition
+}
+
+// Reduce returns the quotient of an exact space by the coarsest strong bisimulation that
+// respects what the properties speak about: their formulas over variables, labels and
+// reward structures. The partition has been checked. What is not preserved by it, such
+// as a filter that counts states, is a *result.Failure of class Unsupported.
+//
+// A partition that is given is taken instead, once it has been checked: it may be finer.
+func Reduce(ctx context.Context, m *compile.Model, space *explicit.Space, properties []*Property, given *quotient.Partition) (*Reduced, error) {
+	o := &observed{Checker: New(m, space, Options{}), rewards: map[int]*sparse.Reward{}}
+	o.block = make([]uint32, space.Model().NumStates())
+	for _, p := range properties {
+		if err := o.property(ctx, p); err != nil {
+			return nil, err
+		}
+	}
+	var rewards []*sparse.Reward
+	indices := slices.Sorted(maps.Keys(o.rewards))
+	for _, i := range indices {
+		rewards = append(rewards, o.rewards[i])
+	}
+	p := given
+	if p == nil {
+		var err error
+		if p, err = quotient.Refine(ctx, space.Model(), o.block, rewards); err != nil {
+			return nil, err
+		}
+	}
+	err := p.Check(ctx, space.Model(), o.block, rewards)
+	if mistake, ok := errors.AsType[*quotient.MistakeError](err); ok {
+		name := func(s int) string { return space.Compiled().StateText(space.State(nil, s)) }
+		return nil, fmt.Errorf("states %s and %s are in one block, and %s", name(mistake.States[0]), name(mistake.States[1]), mistake.Why)
+	}
+	if err != nil {
+		return nil, err
+	}
+	q, kept, err := p.Model(space.Model(), rewards)
+	if err != nil {
+		return nil, err
+	}
+	of := map[int]*sparse.Reward{}
+	for k, i := range indices {
+		of[i] = p.Reward(rewards[k], kept)
+	}
+	return &Reduced{space.Quotient(p.First, q, of), p}, nil
+}
+
+// observed is what properties speak about.
+type observed struct {
+	*Checker
+	block   []uint32 // of each state, as far as sets tell them apart
+	rewards map[int]*sparse.Reward
+}
+
+func (o *observed) property(ctx context.Context, p *Property) error {
+	e := &evaluation{ctx: ctx, model: o.bounds, p: p, exact: true, accuracy: result.Exact}
+	if t := p.Program.Type; t == syntax.POMDP || o.bounds.space.Model().Intervals() {
+		return e.unsupported(p.X, "found a %s, want a model without observations and intervals to reduce", t)
+	}
+	return o.visit(e, p.X)
+}
+
+// blockwise are the filters that have the same value whether they see states or blocks.
+var blockwise = []string{"min", "max", "range", "forall", "exists"}
+
+// visit notes what a formula speaks about.
+func (o *observed) visit(e *evaluation, x sema.Expr) error {
+	switch y := x.(type) {
+	case *sema.Multi, *sema.CostBounded:
+		return e.unsupported(x, "found %s, which speaks about more than a reduced model has", describe(x))
+	case *sema.Filter:
+		if !slices.Contains(blockwise, y.Op) {
+			return e.unsupported(x, "found a filter %s, which speaks about more than a reduced model has", y.Op)
+		}
+	case *sema.Label:
+		if y.Index >= 0 && !sema.Stateless(e.p.Program.Labels[y.Index].X) {
+			return o.visit(e, e.p.Program.Labels[y.Index].X)
+		}
+		return o.split(e, x)
+	case *sema.Reward:
+		if y.StructErr != nil || y.StructDiv >= 0 {
+			return e.unsupported(x, "found a reward structure that is no single one")
+		}
+		r, err := o.bounds.reward(y.Struct)
+		if err != nil {
+			return err
+		}
+		o.rewards[y.Struct] = r
+	}
+	if sema.Stateless(x) && x.Type() != sema.Path {
+		return o.split(e, x)
+	}
+	var first error
+	sema.Operands(x, func(y sema.Expr) {
+		if first == nil {
+			first = o.visit(e, y)
+		}
+	})
+	return first
+}
+
+// split tells states apart by the value of an expression.
+func (o *observed) split(e *evaluation, x sema.Expr) error {
+	if _, constant := x.(*sema.Const); constant {
+		return nil
+	}
+	if x.Type() != sema.Bool {
+		return e.unsupported(x, "found the number %s of a state, which a reduced model does not keep", describe(x))
+	}
+	set, err := e.states(x)
+	if err != nil {
+		return err
+	}
+	type key struct {
+		block uint32
+		in    bool
+	}
+	number := map[key]uint32{}
+	for s := range o.block {
+		k := key{o.block[s], set.Has(s)}
+		n, known := number[k]
+		if !known {
+			n = uint32(len(number))
+			number[k] = n
+		}
+		o.block[s] = n
+	}
+	return nil
+}

@@ -1,0 +1,47 @@
+package check
+
+import (
+	"tilecheck/native/solve"
+	"tilecheck/native/space/sparse"
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+	"tilecheck/result"
+)
+
+// robust is extremal for models with intervals, in which nature chooses, too. A bound
+// is to be kept whatever both do.
+//
+// Source: PRISM, whose interval models have lower ends above zero, too.
+func (e *evaluation) robust(x sema.Expr, letter string, t sema.Threshold) (solve.Direction, error) {
+	if !e.positive() {
+		return 0, e.unsupported(x, "found an interval of probabilities whose lower end is 0")
+	}
+	mdp := e.kind() == sparse.MDP
+	switch {
+	case !t.Query():
+		dir, _ := direction(t, e.some)
+		return dir, nil
+	case t.Extremum == syntax.Min, mdp && t.Extremum == syntax.MinMin:
+		return solve.Min, nil
+	case t.Extremum == syntax.Max, mdp && t.Extremum == syntax.MaxMax:
+		return solve.Max, nil
+	case mdp && t.Extremum == syntax.MinMax:
+		return solve.MinMax, nil
+	case mdp && t.Extremum == syntax.MaxMin:
+		return solve.MaxMin, nil
+	case t.Extremum == syntax.NoExtremum:
+		return 0, e.refuse(result.TypeError, x.Pos(), "found %s=? for a model with intervals, want %smin=? or %smax=?", letter, letter, letter)
+	}
+	return 0, e.refuse(result.TypeError, x.Pos(), "found %s%s=? for an interval Markov chain, which has no scheduler, want %smin=? or %smax=?", letter, t.Extremum, letter, letter)
+}
+
+// positive reports whether all lower ends of intervals are above zero.
+func (e *evaluation) positive() bool {
+	m := e.space.Model()
+	for i := range m.NumTransitions() {
+		if m.Rat(i).Sign() == 0 {
+			return false
+		}
+	}
+	return true
+}

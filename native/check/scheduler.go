@@ -1,0 +1,200 @@
+package check
+
+import (
+	"context"
+	"fmt"
+
+	"tilecheck/native/space/explicit"
+	"tilecheck/native/space/sparse"
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+	"tilecheck/result"
+)
+
+// Scheduler is a deterministic scheduler that attains, in every state, the
+// value of the outermost operator of a property: a value within the bounds
+// computed, or the exact one. Of a path formula with several temporal operators, and of
+// multi(…), it attains the value in the initial states, and is a Controller.
+type Scheduler struct {
+	// Space has the states and numbers the choices. It is exact if the value is.
+	Space *explicit.Space
+	// Choices[i][s] is the choice of state s after i steps, sparse.None where
+	// any will do; the last entry holds for all later steps, too. A scheduler
+	// that does not count steps has one entry. Entries may share memory.
+	Choices [][]uint32
+	// Controller is the scheduler where it remembers more than steps, or throws dice; then there are no Choices.
+	Controller *sparse.Controller
+}
+
+// Scheduler evaluates a property of an MDP as Check does, and returns a
+// scheduler that attains the value of its operator P, R or S, or meets the bounds of
+// multi(…) and attains the value of its query: the best or worst
+// one asked for, or, for an operator with a bound, the one that decides
+// whether the bound is kept. Within a filter, or <<*>>, that is its operand.
+// Formulas within the operator have schedulers of their own, which are not
+// returned.
+//
+// A scheduler of a formula with a bound on the number of steps counts them.
+// Where there is no scheduler to return the error says why, by name; the
+// verdict is the one of Check all the same.
+func (c *Checker) Scheduler(ctx context.Context, p *Property) (*Scheduler, result.Verdict, error) {
+	op, err := operator(p)
+	if err == nil && c.opts.Fair {
+		err = unscheduled(p, p.X, "found fair schedulers, which remember what they did and are not exported")
+	}
+	if err == nil && c.bounds.space.Model().Intervals() {
+		err = unscheduled(p, p.X, "found a model with intervals, whose schedulers are not exported")
+	}
+	if err == nil && c.bounds.space.Program().Type == syntax.POMDP {
+		err = unscheduled(p, p.X, "found a partially observable model, whose strategies are automata")
+	}
+	if err == nil && c.bounds.space.Model().Kind != sparse.MDP {
+		err = unscheduled(p, p.X, "found a model without nondeterminism, which has no schedulers")
+	}
+	if err != nil {
+		return nil, c.Check(ctx, p), err
+	}
+	w := &wanted{operator: op}
+	c.wanted = w
+	v := c.Check(ctx, p)
+	c.wanted = nil
+	switch {
+	case v.Err != nil:
+		return nil, v, v.Err
+	case w.controller != nil:
+		return &Scheduler{Space: w.space, Controller: w.controller}, v, nil
+	case several(op):
+		return nil, v, unscheduled(p, op, "found objectives that no scheduler meets together")
+	case w.choices == nil:
+		return nil, v, unscheduled(p, op, "a scheduler that counts so many steps is too large")
+	}
+	return &Scheduler{Space: w.space, Choices: w.choices}, v, nil
+}
+
+// operator returns the operator whose scheduler a property has.
+func operator(p *Property) (sema.Expr, error) {
+	x := p.X
+	for {
+		switch y := x.(type) {
+		case *sema.Filter:
+			x = y.X
+			continue
+		case *sema.Strategy:
+			x = y.X
+			continue
+		case *sema.Prob:
+			return y, single(p, y.Path)
+		case *sema.Multi:
+			return y, oneAim(p, y)
+		case *sema.Reward:
+			return y, rewarded(p, y)
+		case *sema.Steady:
+			return y, nil
+		}
+		return nil, unscheduled(p, x, "found %s, want an operator P, R or S, which has a scheduler", outermost(x))
+	}
+}
+
+// outermost names an expression that has no scheduler.
+func outermost(x sema.Expr) string {
+	switch x := x.(type) {
+	case *sema.Quant:
+		return "an operator E or A"
+	case *sema.Unary, *sema.Binary, *sema.Call, *sema.Cond:
+		return "an expression"
+	case *sema.Const, *sema.Var, *sema.Label:
+		return "a property of states"
+	default:
+		return describe(x)
+	}
+}
+
+// single refuses what is no path formula.
+func single(p *Property, path sema.Expr) error {
+	for {
+		switch x := path.(type) {
+		case *sema.Unary:
+			path = x.X
+			continue
+		case *sema.CostBounded:
+			return unscheduled(p, path, "found a path formula with bounds of rewards, whose schedulers remember what was earned")
+		}
+		return nil
+	}
+}
+
+// several reports whether an operator is multi(…).
+func several(x sema.Expr) bool {
+	_, is := x.(*sema.Multi)
+	return is
+}
+
+// oneAim refuses multi(…) with several queries, each corner of which has a scheduler.
+func oneAim(p *Property, x *sema.Multi) error {
+	if x.T == sema.Void {
+		return unscheduled(p, x, "found several queries in multi(...), want one: which corner is meant? Ask for the others by bounds")
+	}
+	return nil
+}
+
+// rewarded refuses rewards whose schedulers are not memoryless and do not count steps.
+func rewarded(p *Property, x *sema.Reward) error {
+	switch path := x.Path.(type) {
+	case *sema.RewardPath:
+		return nil
+	case *sema.Temporal:
+		if path.Op == syntax.Future && state(path.Y) {
+			return nil
+		}
+	}
+	return unscheduled(p, x.Path, "found %s in an R operator, want F, C, C<=k, I=k or S for a scheduler", describe(x.Path))
+}
+
+func unscheduled(p *Property, x sema.Expr, format string, args ...any) error {
+	return &result.Failure{Class: result.Unsupported, Message: fmt.Sprintf(format, args...), File: p.File, Pos: x.Pos()}
+}
+
+// wanted is a scheduler that is being computed.
+type wanted struct {
+	operator   sema.Expr
+	space      *explicit.Space
+	choices    [][]uint32
+	controller *sparse.Controller
+	within     bool     // its operands are being evaluated
+	reach      *Reach   // what it asks for, if that is an until formula
+	values     *numbers // of an operator P
+}
+
+// schedule begins the evaluation of an operator. If it is the one whose
+// scheduler is wanted, that of the last solution until its end is kept: it is
+// the operator's own, nested ones come first.
+func (e *evaluation) schedule(x sema.Expr) (end func()) {
+	if e.wanted == nil || e.wanted.operator != x {
+		return func() {}
+	}
+	p, ok := x.(*sema.Prob)
+	e.wanted.within = true
+	e.opts.Scheduler = e.kind() == sparse.MDP && (!ok || p.Path.Type() == sema.Path) // no scheduler changes the state a path begins in
+	e.wanted.space, e.wanted.choices, e.wanted.controller = e.space, [][]uint32{anything(e.space.Model())}, nil
+	return func() { e.opts.Scheduler, e.wanted.within = false, false }
+}
+
+// take keeps the scheduler of a solution, if one was asked for.
+func (e *evaluation) take(memoryless []uint32, steps [][]uint32) {
+	if !e.opts.Scheduler {
+		return
+	}
+	e.wanted.choices = steps
+	if memoryless != nil {
+		e.wanted.choices = [][]uint32{memoryless}
+	}
+}
+
+// anything returns the scheduler to which every choice is the same.
+func anything(m *sparse.Model) []uint32 {
+	out := make([]uint32, m.NumStates())
+	for s := range out {
+		out[s] = sparse.None
+	}
+	return out
+}

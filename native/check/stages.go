@@ -1,0 +1,307 @@
+package check
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+	"time"
+
+	"tilecheck/internal/progress"
+	"tilecheck/native/space/explicit"
+	"tilecheck/native/space/sparse"
+	"tilecheck/prism/compile"
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+	"tilecheck/result"
+)
+
+// Stages begins to answer a property of a DTMC of which the checker's space has the first
+// states. It returns nil for everything but P=? of F and U and R=? of F, over labels and
+// variables, and if there is a cycle through several of those states.
+func (c *Checker) Stages(ctx context.Context, p *Property) *Stages {
+	s := c.newStages(p)
+	if s == nil || s.pass(ctx, []number{s.one}) != nil {
+		return nil
+	}
+	return s
+}
+
+// Sum explores on, as build says, and returns the value. It reports false for chains that do
+// not come apart: there is a cycle through several states of a part, or most states are come
+// across again. Its error is the context's, or says in which state the model is wrong.
+func (s *Stages) Sum(ctx context.Context, build explicit.Options) (v result.Verdict, ok bool, err error) {
+	if tell := build.Progress; tell != nil {
+		build.Progress = func(at progress.Progress) {
+			at.Done += s.states
+			tell(at)
+		}
+	}
+	for !s.rest.Empty() {
+		var given []number
+		for i := range s.rest.All() {
+			given = append(given, s.mass[i])
+		}
+		if s.space, err = s.space.Onward(ctx, s.rest, build); err == nil {
+			err = s.pass(ctx, given)
+		}
+		switch {
+		case ctx.Err() != nil || errors.As(err, new(*compile.StateError)):
+			return v, false, fmt.Errorf("%w, after stages of %d states", cmp.Or(err, ctx.Err()), s.states)
+		case err != nil: // it may matter, or not
+			return v, false, nil
+		}
+	}
+	out := &outcome{value: value(s.sum, s.p.X.Type()), bound: &result.Interval{Lo: s.sum.lo, Hi: s.sum.hi}, accuracy: result.Bounded, width: relativeWidth(s.sum)}
+	if s.sum.rat != nil {
+		out.accuracy = result.Exact
+	}
+	v = result.Verdict{Resolution: result.NoNondet, States: s.states, Choices: s.states, Transitions: s.transitions}
+	if s.overlaps {
+		v.Resolution = result.Uniform
+	}
+	err = s.c.conclude(s.p, s.space, out, &v, fmt.Sprintf("computed in %d stages, each of which forgot the states before: those that were found again are counted again, and not all behind the goal were looked at", s.stages))
+	v.Seconds = time.Since(s.start).Seconds()
+	return v, out.width <= s.c.opts.epsilon(), err
+}
+
+// Stages is an answer under way that does not keep the states of a chain that it has dealt
+// with: each part hands on to the next one the probabilities of its states that are left to
+// explore, and the value is a sum. They are fractions if the checker's space has these, and
+// otherwise bounds.
+type Stages struct {
+	c      *Checker
+	start  time.Time
+	p      *Property
+	x, y   sema.Expr    // of x U y, x is nil for F y
+	reward *sema.Reward // what is added until y holds; nil for the probability of that
+	exact  bool
+	one    number
+	sum    number
+
+	space *explicit.Space // the last part
+	mass  []number        // of its states
+	rest  *sparse.Set     // those in which to go on
+	// How many there were.
+	stages, states, transitions int64
+	overlaps                    bool // in one of them
+	// milestones are some states of the parts, by their fingerprints: one in milestone.
+	milestones map[uint64]struct{}
+}
+
+const milestone = 1 << 10
+
+// errEntangled says that parts of a chain are no stages of it.
+var errEntangled = errors.New("the chain has no stages")
+
+func (c *Checker) newStages(p *Property) *Stages {
+	space := c.bounds.space
+	s := &Stages{c: c, start: time.Now(), p: p, space: space, exact: space.Model().Exact(), milestones: map[uint64]struct{}{}}
+	if s.one = point(1); s.exact {
+		s.one, s.sum = fraction(big.NewRat(1, 1)), fraction(new(big.Rat))
+	}
+	var path sema.Expr
+	switch x := p.X.(type) {
+	case *sema.Prob:
+		if x.Query() {
+			path = x.Path
+		}
+	case *sema.Reward:
+		if x.Query() && x.StructErr == nil && x.StructDiv < 0 {
+			path, s.reward = x.Path, x
+		}
+	}
+	t, is := path.(*sema.Temporal)
+	if !is || t.Bound != nil || t.Op != syntax.Future && (t.Op != syntax.Until || s.reward != nil) ||
+		space.Program().Type != syntax.DTMC || len(space.Model().Initial) != 1 || space.Unfit() != nil {
+		return nil
+	}
+	s.x, s.y = t.X, t.Y
+	if !local(p, t.X, false) || !local(p, t.Y, false) { // parts have initial states of their own
+		return nil
+	}
+	return s
+}
+
+// pass follows the probabilities of a part's initial states to its end.
+func (s *Stages) pass(ctx context.Context, given []number) error {
+	space := s.space
+	s.overlaps = s.overlaps || space.Overlaps() > 0
+	e := &evaluation{ctx: ctx, model: newModel(space), p: s.p}
+	left, right, err := e.operands(s.x, s.y)
+	if err != nil {
+		return err
+	}
+	m := space.Model()
+	if why := space.Unfit(); why != nil {
+		return why
+	}
+	var gains *sparse.Reward
+	if s.reward != nil {
+		if gains, err = e.reward(s.reward.Struct); err != nil {
+			return err
+		}
+	}
+	unexplored := space.Unexplored()
+	if unexplored == nil {
+		unexplored = sparse.NewSet(m.NumStates())
+	}
+	open := left.Minus(right)
+	found := reach(m, open.Minus(unexplored))
+	order, acyclic := m.Topological(found.Intersect(open).Minus(unexplored))
+	if !acyclic {
+		return errEntangled
+	}
+	s.mass = append(s.mass[:0], given...)
+	s.mass = append(s.mass, make([]number, m.NumStates()-len(given))...)
+	w := s.weights(m)
+	again, some := 0, []uint64{}
+	for i, state := range slices.Backward(order.Order) {
+		if i&0xffff == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if f := space.Fingerprint(int(state)); f%milestone == 0 {
+			if _, seen := s.milestones[f]; seen {
+				again++
+			}
+			some = append(some, f)
+		}
+		if err := s.leave(m, w, gains, int(state)); err != nil {
+			return err
+		}
+	}
+	if again > len(some)/2 {
+		return errEntangled
+	}
+	for _, f := range some {
+		s.milestones[f] = struct{}{}
+	}
+	if s.reward == nil {
+		for i := range found.Intersect(right).All() {
+			s.sum = plus(s.sum, s.mass[i])
+		}
+	}
+	s.stages++
+	s.states += int64(m.NumStates() - unexplored.Count())
+	s.transitions += int64(m.NumTransitions() - unexplored.Count())
+	s.rest = found.Intersect(open).Intersect(unexplored)
+	return nil
+}
+
+// leave adds the probability of a state to those of the states that follow it. A state that
+// is never left is the end of its paths.
+func (s *Stages) leave(m *sparse.Model, w []number, gains *sparse.Reward, state int) error {
+	first, end := m.Row(state)
+	stays, leaves := false, number{}
+	for t := first; t < end; t++ {
+		if int(m.Target[t]) == state {
+			stays = true
+		} else {
+			leaves = plus(leaves, w[m.Weight[t]])
+		}
+	}
+	x := s.mass[state]
+	if stays {
+		if leaves.hi == 0 {
+			if s.reward != nil {
+				return errEntangled // the reward is infinite
+			}
+			return nil
+		}
+		x = over(x, leaves)
+	}
+	if gains != nil {
+		if g := s.gain(gains, state); g.hi > 0 {
+			s.sum = plus(s.sum, times(x, g))
+		}
+	}
+	for t := first; t < end; t++ {
+		if to := m.Target[t]; int(to) != state {
+			y := x
+			if end-first > 1 {
+				y = times(x, w[m.Weight[t]])
+			}
+			s.mass[to] = plus(s.mass[to], y)
+		}
+	}
+	return nil
+}
+
+func (s *Stages) gain(r *sparse.Reward, state int) number {
+	if s.exact {
+		return fraction(r.GainRat(state, state))
+	}
+	return widened(r.Gain(state, state), r.Err+0x1p-52)
+}
+
+// weights returns the numbers of a model's weights.
+func (s *Stages) weights(m *sparse.Model) []number {
+	w := make([]number, len(m.Weights))
+	for i := range w {
+		if s.exact {
+			w[i] = fraction(m.Rats[i])
+		} else {
+			w[i] = widened(m.Weights[i], m.Err)
+		}
+	}
+	return w
+}
+
+// widened encloses what a number is off by err from, relatively.
+func widened(x, err float64) number {
+	if err == 0 {
+		return point(x)
+	}
+	lo, _ := sum(1, -err)
+	_, hi := sum(1, err)
+	return times(point(x), number{lo: lo, hi: hi})
+}
+
+// plus, times and over are of numbers that are not negative.
+func plus(x, y number) number {
+	if x.hi == 0 {
+		return y
+	}
+	return enclosed(syntax.OpAdd, x, y)
+}
+
+func times(x, y number) number { return enclosed(syntax.OpMul, x, y) }
+
+func over(x, y number) number { return enclosed(syntax.OpDiv, x, y) }
+
+// enclosed is binary, where what bounds do not tell may be anything.
+func enclosed(op syntax.Op, x, y number) number {
+	if out, ok := binary(op, x, y); ok {
+		return out
+	}
+	return number{lo: 0, hi: math.Inf(1)}
+}
+
+// reach returns the states that are reached from the initial ones through states in via.
+func reach(m *sparse.Model, via *sparse.Set) *sparse.Set {
+	out := sparse.NewSet(m.NumStates())
+	var todo []uint32
+	visit := func(s uint32) {
+		if !out.Has(int(s)) {
+			out.Add(int(s))
+			if via.Has(int(s)) {
+				todo = append(todo, s)
+			}
+		}
+	}
+	for _, s := range m.Initial {
+		visit(s)
+	}
+	for len(todo) > 0 {
+		s := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		first, end := m.Row(int(s))
+		for t := first; t < end; t++ {
+			visit(m.Target[t])
+		}
+	}
+	return out
+}

@@ -1,0 +1,148 @@
+package check
+
+import (
+	"errors"
+	"math"
+	"math/big"
+
+	"tilecheck/native/solve"
+	"tilecheck/native/space/sparse"
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+	"tilecheck/result"
+)
+
+// timedUntil is until with a bound in a CTMC, or its negation.
+func (e *evaluation) timedUntil(x *sema.Temporal, left, right *sparse.Set, negated bool) (*numbers, error) {
+	bound, err := e.times(x)
+	switch {
+	case err != nil:
+		return nil, err
+	case e.exact && !e.mixed:
+		return nil, &inexact{x.Pos(), "a probability within a time bound of a CTMC has no fraction"}
+	case e.exact:
+		return e.timed(x.Bound.At)(solve.PreciseUntil(e.ctx, e.graph, left, right, bound, negated, e.opts))
+	case negated:
+		return e.timed(x.Bound.At)(solve.NotTimedUntil(e.ctx, e.graph, left, right, bound, e.opts))
+	}
+	return e.timed(x.Bound.At)(solve.TimedUntil(e.ctx, e.graph, left, right, bound, e.opts))
+}
+
+// times evaluates the bound of an operator in a CTMC.
+func (e *evaluation) times(x *sema.Temporal) (solve.Interval, error) {
+	out := solve.Interval{From: solve.At(new(big.Rat))}
+	var low, high sema.Enclosed
+	if b := x.Bound.Low; b != nil {
+		var err error
+		if low, out.From, err = e.time(b); err != nil {
+			return out, err
+		}
+		if out.From.None() {
+			return out, e.refuse(result.TypeError, b.Pos(), "lower bound %v of the %s operator, want a finite number of at least 0", low.Value, x.Op)
+		}
+	}
+	b := x.Bound.High
+	if b == nil {
+		return out, nil
+	}
+	var err error
+	high, out.To, err = e.time(b)
+	switch {
+	case err != nil:
+		return out, err
+	case out.To.None() && math.IsInf(high.Lo, 1):
+		return out, nil
+	case out.To.None() || x.Bound.HighStrict && out.To.High.Sign() == 0:
+		return out, e.refuse(result.TypeError, b.Pos(), "upper bound %s%v of the %s operator holds at no time", strict(x.Bound.HighStrict), high.Value, x.Op)
+	case out.To.High.Cmp(out.From.Low) < 0:
+		return out, e.refuse(result.TypeError, b.Pos(), "bounds [%v,%v] of the %s operator are empty", low.Value, high.Value, x.Op)
+	case out.To.Low.Cmp(out.From.High) < 0:
+		return out, e.refuse(result.Unsupported, b.Pos(), "bounds [%v,%v] of the %s operator: the digits that are known do not say which is less", low.Value, high.Value, x.Op)
+	}
+	return out, nil
+}
+
+// time evaluates a time, which is none if it is negative or no finite number.
+func (e *evaluation) time(x sema.Expr) (sema.Enclosed, solve.Time, error) {
+	v, err := sema.Enclose(x, nil)
+	switch {
+	case err != nil:
+		return v, solve.Time{}, e.placed(err)
+	case v.Rat != nil && v.Rat.Sign() >= 0:
+		return v, solve.At(v.Rat), nil
+	case v.Rat != nil || !(v.Hi >= 0) || math.IsInf(v.Lo, 0):
+		return v, solve.Time{}, nil
+	case v.Lo < 0 || math.IsInf(v.Hi, 1):
+		return v, solve.Time{}, e.refuse(result.Unsupported, x.Pos(), "time bound %v: the digits that are known do not say whether it is a finite number of at least 0", v.Value)
+	}
+	return v, solve.Time{Low: new(big.Rat).SetFloat64(v.Lo), High: new(big.Rat).SetFloat64(v.Hi)}, nil
+}
+
+// timed is solved, for what has a time bound at a place.
+func (e *evaluation) timed(at syntax.Pos) func(v *solve.Values, err error) (*numbers, error) {
+	return func(v *solve.Values, err error) (*numbers, error) {
+		if errors.Is(err, solve.ErrTooManySteps) || errors.Is(err, solve.ErrTime) {
+			err = &untimed{at, err}
+		}
+		return e.solved(v, err)
+	}
+}
+
+// timedReward is the value of C<=t or I=t in a CTMC.
+func (e *evaluation) timedReward(p *sema.RewardPath, r *sparse.Reward) (*numbers, error) {
+	v, t, err := e.time(p.Bound)
+	if err != nil {
+		return nil, err
+	}
+	if t.None() {
+		return nil, e.refuse(result.TypeError, p.Bound.Pos(), "time bound %v of the %s operator, want a finite number of at least 0", v.Value, rewardLetter(p))
+	}
+	f := solve.TimedCumulReward
+	switch instant := p.Kind == syntax.Instantaneous; {
+	case e.exact && !e.mixed:
+		return nil, &inexact{p.Pos(), "a reward within a time bound of a CTMC has no fraction"}
+	case e.exact && instant:
+		f = solve.PreciseInstantReward
+	case e.exact:
+		f = solve.PreciseCumulReward
+	case instant:
+		f = solve.TimedInstantReward
+	}
+	return e.timed(p.Bound.Pos())(f(e.ctx, e.graph, r, t, e.opts))
+}
+
+// markovUntil is until with a bound on the time of a Markov automaton, whose embedded MDP
+// the model is.
+func (e *evaluation) markovUntil(x *sema.CostBounded, c *sema.Cost, dir solve.Direction) (*numbers, error) {
+	switch {
+	case e.wanted != nil:
+		return nil, e.unsupported(x, "found a bound on the time of a Markov automaton, whose schedulers look at a clock and are not exported")
+	case len(x.Costs) > 1 || !state(x.X) || !state(x.Y):
+		return nil, e.unsupported(x, "found a bound on the time of a Markov automaton beside another one or other temporal operators")
+	case e.exact:
+		return nil, &inexact{x.Pos(), "a probability within a time bound of a Markov automaton has no fraction"}
+	}
+	bound, err := e.times(&sema.Temporal{Base: x.Base, Op: syntax.Until, Bound: c.Bound})
+	if err != nil {
+		return nil, err
+	}
+	if bound.From.High.Sign() > 0 {
+		return nil, e.unsupported(x, "found a time bound of a Markov automaton with a lower end above 0")
+	}
+	left, right, err := e.operands(x.X, x.Y)
+	if err != nil {
+		return nil, err
+	}
+	if bound.To.None() {
+		return e.solved(solve.Until(e.ctx, e.graph, left, right, dir, e.opts))
+	}
+	var rates solve.Rates
+	if rates.Low, rates.High, err = e.space.Values(c.Rate); err != nil {
+		return nil, e.placed(err)
+	}
+	v, err := solve.MarkovUntil(e.ctx, e.graph, left, right, rates, bound.To, dir, e.opts)
+	if errors.Is(err, solve.ErrImmediate) || errors.Is(err, solve.ErrRates) {
+		return nil, e.unsupported(x, "found a time bound of a Markov automaton, and %v", err)
+	}
+	return e.timed(c.Bound.At)(v, err)
+}

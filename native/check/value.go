@@ -1,0 +1,137 @@
+package check
+
+import (
+	"math"
+	"math/big"
+
+	"tilecheck/native/solve"
+	"tilecheck/native/space/sparse"
+	"tilecheck/result"
+)
+
+// truth is a state formula's value in every state: it holds in yes, does not
+// in no, and nobody knows in the others.
+type truth struct{ yes, no *sparse.Set }
+
+func known(yes *sparse.Set) truth { return truth{yes, yes.Complement()} }
+
+func (t truth) not() truth { return truth{t.no, t.yes} }
+
+func (t truth) and(u truth) truth { return truth{t.yes.Intersect(u.yes), t.no.Union(u.no)} }
+
+func (t truth) or(u truth) truth { return t.not().and(u.not()).not() }
+
+func (t truth) iff(u truth) truth { return t.and(u).or(t.not().and(u.not())) }
+
+// open returns the states of which nobody knows.
+func (t truth) open() *sparse.Set { return t.yes.Union(t.no).Complement() }
+
+// number is a numeric value in one state: between lo and hi, and exactly rat if
+// that is not nil. Both ends of a value that is not a number are NaN, those of an
+// infinite one are both infinite: where only one is, no bound is known.
+type number struct {
+	lo, hi float64
+	rat    *big.Rat
+	// above says that the value is not lo, below that it is not hi.
+	above, below bool
+}
+
+func point(x float64) number { return number{lo: x, hi: x} }
+
+// fraction returns an exact number.
+func fraction(r *big.Rat) number {
+	x := number{rat: r}
+	x.lo, x.hi = result.Around(r)
+	return x
+}
+
+// isPoint reports whether the value is known as a double.
+func (x number) isPoint() bool { return x.lo == x.hi || x.isNaN() }
+
+func (x number) isNaN() bool { return x.lo != x.lo }
+
+// infinite reports whether the value itself is.
+func (x number) infinite() bool { return x.lo == x.hi && math.IsInf(x.lo, 0) }
+
+// over and under report whether the value is known not to be lo or hi.
+func (x number) over() bool { return x.above || math.IsInf(x.lo, -1) && !x.isPoint() }
+
+func (x number) under() bool { return x.below || math.IsInf(x.hi, 1) && !x.isPoint() }
+
+// numbers is a numeric formula's value in every state. rat is nil unless the
+// values are exact; an entry that is nil then is infinite or not a number.
+type numbers struct {
+	lo, hi []float64
+	rat    []*big.Rat
+	acc    result.Accuracy
+	// prob says that the values are probabilities, and points where they are 0 or 1.
+	prob bool
+	// open has, for each value, whether it is above lo and below hi; nil where
+	// nothing is known.
+	open [][2]bool
+}
+
+func newNumbers(n int, acc result.Accuracy) *numbers {
+	return &numbers{lo: make([]float64, n), hi: make([]float64, n), acc: acc}
+}
+
+func (v *numbers) at(s int) number {
+	x := number{lo: v.lo[s], hi: v.hi[s]}
+	if v.prob && x.lo < x.hi {
+		x.above, x.below = x.lo == 0, x.hi == 1
+	}
+	if v.open != nil {
+		x.above, x.below = v.open[s][0], v.open[s][1]
+	}
+	if v.rat != nil {
+		x.rat = v.rat[s]
+	}
+	return x
+}
+
+func (v *numbers) put(s int, x number) {
+	v.lo[s], v.hi[s] = x.lo, x.hi
+	if v.open == nil && (x.above || x.below) {
+		v.open = make([][2]bool, len(v.lo))
+	}
+	if v.open != nil {
+		v.open[s] = [2]bool{x.above, x.below}
+	}
+	if v.rat != nil {
+		v.rat[s] = x.rat
+	}
+}
+
+// solved returns what solve computed.
+func solved(v *solve.Values) *numbers {
+	if v.Exact == nil {
+		out := &numbers{lo: v.Lower, hi: v.Upper, acc: result.Bounded}
+		if v.Estimated {
+			out.acc = result.Estimated
+		}
+		return out
+	}
+	out := newNumbers(len(v.Exact), result.Exact)
+	out.rat = v.Exact
+	for s, r := range v.Exact {
+		if r == nil {
+			out.lo[s], out.hi[s] = math.Inf(1), math.Inf(1)
+		} else {
+			out.lo[s], out.hi[s] = result.Around(r)
+		}
+	}
+	return out
+}
+
+// constant returns the same number in all states.
+func (e *evaluation) constant(x number, acc result.Accuracy) *numbers {
+	n := e.space.Model().NumStates()
+	out := newNumbers(n, acc)
+	if e.exact {
+		out.rat = make([]*big.Rat, n)
+	}
+	for s := range n {
+		out.put(s, x)
+	}
+	return out
+}

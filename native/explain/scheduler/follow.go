@@ -1,0 +1,91 @@
+package scheduler
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"tilecheck/native/space/explicit"
+	"tilecheck/native/space/sparse"
+)
+
+// Follower makes the choices of a scheduler along one path: a simulate.Chooser for explicit.Steps. Not safe for
+// concurrent use.
+type Follower struct {
+	space      *explicit.Space
+	scheduler  Scheduler          // memoryless; nil if it has memory or permits several choices
+	permitted  *sparse.Set        // choices that are equally likely; nil if the scheduler has memory
+	controller *sparse.Controller // nil if the scheduler has no memory
+
+	state uint32
+	node  uint32       // of the controller
+	move  *sparse.Move // drawn last
+}
+
+// ReadFollower reads a scheduler as ReadController does if it has memory, and otherwise as ReadPermitted does: in a state with
+// several permitted choices all of them are equally likely.
+func ReadFollower(ctx context.Context, file string, text []byte, space *explicit.Space) (*Follower, error) {
+	if kind := space.Model().Kind; kind != sparse.MDP {
+		return nil, fmt.Errorf("%s: found a %v, want an MDP for the scheduler %s", space.Program().File, kind, file)
+	}
+	f := &Follower{space: space}
+	var err error
+	if Remembers(text) {
+		f.controller, err = ReadController(ctx, file, text, space)
+	} else {
+		f.permitted, f.scheduler, err = ReadPermitted(ctx, file, text, space)
+	}
+	return f, err
+}
+
+// Start begins a path in an initial state.
+func (f *Follower) Start(state []int32) error {
+	s, ok := f.space.Find(state)
+	i := slices.Index(f.space.Model().Initial, uint32(s))
+	if !ok || i < 0 {
+		return fmt.Errorf("the path begins in state %s, which is not initial", f.space.Compiled().StateText(state))
+	}
+	f.state = uint32(s)
+	if f.controller != nil {
+		f.node = f.controller.Start[i]
+	}
+	return nil
+}
+
+// Choose draws the choice of the current state with a number in [0,1), and returns its index among those of the state.
+func (f *Follower) Choose(x float64) int {
+	m := f.space.Model()
+	first, end := m.Choices(int(f.state))
+	switch {
+	case f.controller != nil:
+		moves := f.controller.Nodes[f.node].Moves
+		for i := range moves {
+			f.move = &moves[i]
+			p, _ := f.move.Probability().Float64()
+			if x -= p; x < 0 {
+				break
+			}
+		}
+		return int(f.move.Choice) - first
+	case f.scheduler != nil:
+		return choiceOrFirst(m, f.scheduler.Row(0), int(f.state)) - first
+	}
+	var permitted []int
+	for c := first; c < end; c++ {
+		if f.permitted.Has(c) {
+			permitted = append(permitted, c-first)
+		}
+	}
+	return permitted[int(x*float64(len(permitted)))]
+}
+
+// Take follows a transition of the choice that was drawn last.
+func (f *Follower) Take(choice, transition int) {
+	m := f.space.Model()
+	first, _ := m.Choices(int(f.state))
+	lo, _ := m.Row(first + choice)
+	f.state = m.Target[lo+transition]
+	if f.controller != nil {
+		f.node = f.move.Next[transition]
+	}
+}

@@ -1,0 +1,320 @@
+package scheduler
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"tilecheck/native/space/explicit"
+	"tilecheck/native/space/sparse"
+)
+
+// Read reads a memoryless scheduler: Storm's JSON, or PRISM's lists of states with actions,
+// (0,true)=move or 17=move, or with choice indices, 17=1. States that are missing have any choice. It
+// is an error if several choices of a state have the given action. Errors name the file and line, or
+// are the context's.
+func Read(ctx context.Context, file string, text []byte, space *explicit.Space) (Scheduler, error) {
+	r := newReader(space)
+	if err := r.read(ctx, file, text); err != nil {
+		return nil, err
+	}
+	return Scheduler{r.choices}, nil
+}
+
+// ReadPermitted is Read for files that may permit several choices of a state, as a shield does: lists
+// with a line for each choice, JSON with equally likely choices. It returns all permitted choices;
+// states that are missing permit all. It also returns the scheduler, or nil if some state has several
+// choices.
+func ReadPermitted(ctx context.Context, file string, text []byte, space *explicit.Space) (*sparse.Set, Scheduler, error) {
+	m := space.Model()
+	r := newReader(space)
+	r.permitted = sparse.NewSet(m.NumChoices())
+	if err := r.read(ctx, file, text); err != nil {
+		return nil, nil, err
+	}
+	for s, c := range r.choices {
+		if c != sparse.None {
+			continue
+		}
+		first, end := m.Choices(s)
+		for c := first; c < end; c++ {
+			r.permitted.Add(c)
+		}
+	}
+	if r.nondeterministic {
+		return r.permitted, nil, nil
+	}
+	return r.permitted, Scheduler{r.choices}, nil
+}
+
+func newReader(space *explicit.Space) *reader {
+	r := &reader{space: space, choices: make([]uint32, space.Model().NumStates()), varIndex: map[string]int{}}
+	for i := range r.choices {
+		r.choices[i] = sparse.None
+	}
+	for i, v := range space.Program().Vars {
+		r.varIndex[v.Name] = i
+	}
+	return r
+}
+
+// read reads a file of either form.
+func (r *reader) read(ctx context.Context, file string, text []byte) error {
+	if trimmed := bytes.TrimSpace(text); len(trimmed) > 0 && trimmed[0] == '[' {
+		return r.json(ctx, file, text)
+	}
+	return r.list(ctx, file, text)
+}
+
+// reader reads one scheduler.
+type reader struct {
+	space    *explicit.Space
+	choices  []uint32       // of each state: the last choice read
+	varIndex map[string]int // by name
+	// permitted are all choices read, if several per state are allowed; nil otherwise. nondeterministic
+	// says that a state has several.
+	permitted        *sparse.Set
+	nondeterministic bool
+	order            []uint32 // states by PRISM's numbers; nil until needed
+}
+
+// list reads one of PRISM's lists.
+func (r *reader) list(ctx context.Context, file string, text []byte) error {
+	lines := bufio.NewScanner(bytes.NewReader(text))
+	lines.Buffer(nil, 1<<20)
+	for n := 1; lines.Scan(); n++ {
+		if n%statesPerPoll == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		line := strings.TrimSpace(lines.Text())
+		if line == "" {
+			continue
+		}
+		if err := r.line(line); err != nil {
+			return fmt.Errorf("%s:%d:1: %w", file, n, err)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	return nil
+}
+
+// line reads the choice of one state.
+func (r *reader) line(line string) error {
+	if !strings.HasPrefix(line, "(") {
+		return r.numberedLine(line)
+	}
+	state, action, ok := strings.Cut(line, ")=")
+	words := strings.Split(strings.TrimPrefix(state, "("), ",")
+	if len(r.varIndex) == 0 && words[0] == "" {
+		words = nil
+	}
+	if strings.Contains(state, ")") {
+		return errSteps
+	}
+	if !ok || len(words) != len(r.varIndex) {
+		return r.formatError(line)
+	}
+	valuation := make([]int32, len(words))
+	for i, w := range words {
+		x, err := parseValue(w)
+		if err != nil {
+			return fmt.Errorf("found the value %.60q, want a number, true or false", w)
+		}
+		valuation[i] = x
+	}
+	return r.choose(valuation, action)
+}
+
+// errSteps says that a list has a memory.
+var errSteps = errors.New("found a list of a scheduler with memory, which does not contain memory updates: want Storm's JSON")
+
+func (r *reader) formatError(line string) error {
+	return fmt.Errorf("found %.60q, want a state of %d variables or a number of one, and its action or the number of a choice, such as (0,true)=move, 17=move or 17=1", line, len(r.varIndex))
+}
+
+// numberedLine reads a line with a state number: 17=move or 17=1. Actions are never numbers.
+func (r *reader) numberedLine(line string) error {
+	number, what, ok := strings.Cut(line, "=")
+	if strings.Contains(number, ",") && ok {
+		return errSteps
+	}
+	k, err := strconv.Atoi(number)
+	if !ok || err != nil {
+		return r.formatError(line)
+	}
+	if r.order == nil {
+		r.order = r.space.Order()
+	}
+	if k < 0 || k >= len(r.order) {
+		return fmt.Errorf("found state %d, the model has 0 to %d", k, len(r.order)-1)
+	}
+	s := int(r.order[k])
+	i, err := strconv.Atoi(what)
+	if err != nil {
+		return r.chooseByAction(s, what)
+	}
+	first, end := r.space.Model().Choices(s)
+	if i < 0 || i >= end-first {
+		return fmt.Errorf("found choice %d of state %d, which has 0 to %d", i, k, end-first-1)
+	}
+	return r.setChoice(s, first+i)
+}
+
+func parseValue(word string) (int32, error) {
+	switch word = strings.TrimSpace(word); word {
+	case "true":
+		return 1, nil
+	case "false":
+		return 0, nil
+	}
+	x, err := strconv.ParseInt(word, 10, 32)
+	return int32(x), err
+}
+
+// json reads Storm's format.
+func (r *reader) json(ctx context.Context, file string, text []byte) error {
+	var states []struct {
+		Choice json.RawMessage            `json:"c"`
+		Memory *int                       `json:"m"`
+		State  map[string]json.RawMessage `json:"s"`
+	}
+	if err := json.Unmarshal(text, &states); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	for n, s := range states {
+		if n%statesPerPoll == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if s.Memory != nil {
+			return fmt.Errorf("%s: entry %d: found a scheduler with a memory, want one without", file, n)
+		}
+		var choices []readChoice
+		if json.Unmarshal(s.Choice, &choices) != nil {
+			continue // "undefined": any choice
+		}
+		actions, err := r.actionsOf(choices)
+		if err != nil {
+			return fmt.Errorf("%s: entry %d: %w", file, n, err)
+		}
+		valuation, err := r.valuation(s.State)
+		if err != nil {
+			return fmt.Errorf("%s: entry %d: %w", file, n, err)
+		}
+		for _, action := range actions {
+			if err := r.choose(valuation, action); err != nil {
+				return fmt.Errorf("%s: entry %d: %w", file, n, err)
+			}
+		}
+	}
+	return nil
+}
+
+// readChoice is a choice of an entry.
+type readChoice struct {
+	Labels []string        `json:"labels"`
+	Prob   json.RawMessage `json:"prob"`
+}
+
+// actionsOf returns the actions of the choices of an entry.
+func (r *reader) actionsOf(choices []readChoice) ([]string, error) {
+	if len(choices) == 0 || len(choices) > 1 && r.permitted == nil {
+		return nil, fmt.Errorf("found %d choices, want one with one action", len(choices))
+	}
+	var actions []string
+	for _, c := range choices {
+		switch {
+		case len(c.Labels) > 1:
+			return nil, fmt.Errorf("found a choice with %d actions, want one", len(c.Labels))
+		case !bytes.Equal(c.Prob, choices[0].Prob):
+			return nil, errors.New("found choices that are not equally likely, want those that are permitted")
+		case len(c.Labels) == 0:
+			actions = append(actions, "")
+		default:
+			actions = append(actions, c.Labels[0])
+		}
+	}
+	return actions, nil
+}
+
+// valuation reads a state as values by variable name.
+func (r *reader) valuation(state map[string]json.RawMessage) ([]int32, error) {
+	out := make([]int32, len(r.varIndex))
+	for name, i := range r.varIndex {
+		x, err := parseValue(string(state[name]))
+		if err != nil {
+			return nil, fmt.Errorf("found no value of %s", name)
+		}
+		out[i] = x
+	}
+	return out, nil
+}
+
+// choose records the choice with an action. States that are unreachable in the model are ignored.
+func (r *reader) choose(valuation []int32, action string) error {
+	s, ok := r.space.Find(valuation)
+	if !ok {
+		return nil
+	}
+	return r.chooseByAction(s, action)
+}
+
+// chooseByAction records the choice of a state with an action.
+func (r *reader) chooseByAction(s int, action string) error {
+	c, err := r.choiceWithAction(s, action)
+	if err != nil {
+		return err
+	}
+	return r.setChoice(s, c)
+}
+
+// choiceWithAction returns the choice of a state with an action.
+func (r *reader) choiceWithAction(s int, action string) (int, error) {
+	m := r.space.Model()
+	found := -1
+	first, end := m.Choices(s)
+	for c := first; c < end; c++ {
+		switch {
+		case r.actionName(m, c) != action:
+		case found >= 0 && action == "":
+			return 0, fmt.Errorf("state %s has several choices without an action, want a list of choice indices (type=indices)", r.stateText(s))
+		case found >= 0:
+			return 0, fmt.Errorf("state %s has several choices with action %s, want a list of choice indices (type=indices)", r.stateText(s), action)
+		default:
+			found = c
+		}
+	}
+	if found < 0 {
+		return 0, fmt.Errorf("state %s has no action %.60q", r.stateText(s), action)
+	}
+	return found, nil
+}
+
+// setChoice records a choice.
+func (r *reader) setChoice(s, c int) error {
+	different := r.choices[s] != sparse.None && r.choices[s] != uint32(c)
+	switch {
+	case r.permitted != nil:
+		r.permitted.Add(c)
+		r.nondeterministic = r.nondeterministic || different
+	case different:
+		return fmt.Errorf("state %s has two choices, a scheduler has one", r.stateText(s))
+	}
+	r.choices[s] = uint32(c)
+	return nil
+}
+
+func (r *reader) actionName(m *sparse.Model, c int) string {
+	if m.Actions == nil || m.Actions[c] == sparse.NoAction {
+		return ""
+	}
+	return r.space.Program().Actions[m.Actions[c]-1]
+}
+
+func (r *reader) stateText(s int) string { return r.space.Compiled().StateText(r.space.State(nil, s)) }

@@ -1,0 +1,238 @@
+package scheduler
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+
+	"tilecheck/native/space/explicit"
+	"tilecheck/native/space/sparse"
+	"tilecheck/prism/sema"
+)
+
+// Write writes a scheduler of a space. States have PRISM's numbers (explicit.Space.Order), except in
+// JSON, which has those of the space. The error is the context's or the writer's, or says that the
+// scheduler does not fit the space.
+//
+// Source: PRISM's -exportstrat; Storm's Scheduler::printJsonToStream.
+func Write(ctx context.Context, w io.Writer, space *explicit.Space, x Scheduler, f Format, opts Options) error {
+	if err := x.validate(space.Model()); err != nil {
+		return err
+	}
+	writer := newWriter(ctx, w, space, opts)
+	writer.scheduler = x
+	var err error
+	switch f {
+	case Actions, Indices:
+		err = writer.list(f == Indices)
+	case InducedModel, Dot:
+		err = writer.induced(f == Dot)
+	case JSON:
+		err = writer.json()
+	default:
+		err = fmt.Errorf("scheduler format %d", f)
+	}
+	if err != nil {
+		return err
+	}
+	return writer.Flush()
+}
+
+func newWriter(ctx context.Context, w io.Writer, space *explicit.Space, opts Options) *writer {
+	return &writer{
+		Writer: bufio.NewWriter(w), ctx: ctx, space: space, model: space.Model(), opts: opts,
+		vars: space.Program().Vars, valuation: space.State(nil, 0),
+	}
+}
+
+// writer writes one scheduler. The buffer keeps the first write error.
+type writer struct {
+	*bufio.Writer
+	ctx       context.Context
+	space     *explicit.Space
+	model     *sparse.Model
+	scheduler Scheduler
+	opts      Options
+	vars      []sema.Variable
+	valuation []int32 // buffer
+	line      []byte
+}
+
+// poll returns the context's error at every statesPerPoll-th state.
+func (w *writer) poll(i int) error {
+	if i%statesPerPoll != 0 {
+		return nil
+	}
+	return w.ctx.Err()
+}
+
+// list writes the choices of each state, for each number of steps.
+func (w *writer) list(indices bool) error {
+	for k, s := range w.space.Order() {
+		if err := w.poll(k); err != nil {
+			return err
+		}
+		for i, row := range w.scheduler {
+			if row[s] == sparse.None {
+				continue
+			}
+			w.listEntry(k, int(s), i, indices)
+		}
+	}
+	return nil
+}
+
+// listEntry writes the choice of state s, which has number k in PRISM, after some steps.
+func (w *writer) listEntry(k, s, steps int, indices bool) {
+	line := w.beginLine(k, s, indices)
+	if !w.scheduler.Memoryless() {
+		line = strconv.AppendInt(append(line, ','), int64(steps), 10)
+	}
+	line = append(line, '=')
+	w.line = append(w.appendChoice(line, s, int(w.scheduler[steps][s]), indices), '\n')
+	w.Write(w.line)
+}
+
+// beginLine starts a line with state s, which has number k in PRISM.
+func (w *writer) beginLine(k, s int, indices bool) []byte {
+	if w.opts.States && !indices {
+		return w.appendState(w.line[:0], s)
+	}
+	return strconv.AppendInt(w.line[:0], int64(k), 10)
+}
+
+// appendChoice appends the action or index of a choice.
+func (w *writer) appendChoice(to []byte, s, c int, indices bool) []byte {
+	if indices {
+		first, _ := w.model.Choices(s)
+		return strconv.AppendInt(to, int64(c-first), 10)
+	}
+	return append(to, w.action(w.model.Actions, c)...)
+}
+
+// appendState appends the valuation of a state: (0,true).
+func (w *writer) appendState(to []byte, s int) []byte {
+	w.space.State(w.valuation, s)
+	for i, v := range w.vars {
+		to = append(to, "(,"[min(i, 1)])
+		if v.Type == sema.Bool {
+			to = strconv.AppendBool(to, w.valuation[i] != 0)
+		} else {
+			to = strconv.AppendInt(to, int64(w.valuation[i]), 10)
+		}
+	}
+	if len(w.vars) == 0 {
+		to = append(to, '(')
+	}
+	return append(to, ')')
+}
+
+// action returns the name of an action; empty for none.
+func (w *writer) action(actions []sparse.Action, i int) string {
+	if actions == nil || actions[i] == sparse.NoAction {
+		return ""
+	}
+	return w.space.Program().Actions[actions[i]-1]
+}
+
+// induced writes the induced model.
+func (w *writer) induced(dot bool) error {
+	in, err := w.scheduler.Induce(w.ctx, w.model, InduceOptions{Reachable: w.opts.Reachable, Restrict: w.opts.Restrict, Order: w.space.Order()})
+	if err != nil {
+		return err
+	}
+	if dot {
+		return w.dot(in)
+	}
+	return w.transitions(in)
+}
+
+// transitions writes PRISM's .tra format.
+func (w *writer) transitions(in *Induced) error {
+	m := in.Model
+	fmt.Fprintf(w, "# Transitions (%v)\n%d ", m.Kind, m.NumStates())
+	choice := ""
+	if m.Kind == sparse.MDP {
+		fmt.Fprintf(w, "%d ", m.NumChoices())
+		choice = "0 "
+	}
+	fmt.Fprintf(w, "%d\n", m.NumTransitions())
+	for s := range m.NumStates() {
+		if err := w.poll(s); err != nil {
+			return err
+		}
+		lo, hi := m.Row(s)
+		for t := lo; t < hi; t++ {
+			fmt.Fprintf(w, "%d %s%d %s%s\n", s, choice, m.Target[t], formatNumber(m.Prob(t)), withPrefix(" ", w.transitionAction(in, s, t)))
+		}
+	}
+	return nil
+}
+
+// choiceAction returns the action of the choice in state i of the induced model.
+func (w *writer) choiceAction(in *Induced, i int) string {
+	if in.Choice == nil { // nodes with several moves: transitions have their own actions
+		return ""
+	}
+	return w.action(w.model.Actions, int(in.Choice[i]))
+}
+
+// transitionAction returns the action of transition t of state i of the induced model.
+func (w *writer) transitionAction(in *Induced, i, t int) string {
+	if in.Choice == nil {
+		return w.action(in.Model.Actions, t)
+	}
+	return w.choiceAction(in, i)
+}
+
+// withPrefix returns the text after a prefix, unless it is empty.
+func withPrefix(prefix, text string) string {
+	if text == "" {
+		return ""
+	}
+	return prefix + text
+}
+
+// dot draws the induced model; an MDP has a point for the choice of each state.
+func (w *writer) dot(in *Induced) error {
+	m := in.Model
+	w.WriteString("digraph M {\nnode [label=\"\",shape=\"box\"];\n")
+	for i := range m.NumStates() {
+		if err := w.poll(i); err != nil {
+			return err
+		}
+		fmt.Fprintf(w, "%d [label=\"%d%s\"];\n", i, i, w.dotSublabel(in, i))
+		from, label := strconv.Itoa(i), withPrefix(":", w.choiceAction(in, i))
+		if m.Kind == sparse.MDP {
+			from = fmt.Sprintf("n%d_0", i)
+			fmt.Fprintf(w, "%d -> %s  [label=\"0%s\",arrowhead=\"none\"];\n", i, from, label)
+			fmt.Fprintf(w, "%s [ shape=point,width=0.1,height=0.1,label=\"\" ];\n", from)
+			label = ""
+		}
+		lo, hi := m.Row(i)
+		for t := lo; t < hi; t++ {
+			if in.Choice == nil {
+				label = withPrefix(":", w.transitionAction(in, i, t))
+			}
+			fmt.Fprintf(w, "%s -> %d [label=\"%s%s\"];\n", from, m.Target[t], formatNumber(m.Prob(t)), label)
+		}
+	}
+	w.WriteString("}\n")
+	return nil
+}
+
+// dotSublabel returns the second line of a state's box: its valuation and, if they are counted, the
+// steps.
+func (w *writer) dotSublabel(in *Induced, i int) string {
+	if !w.opts.States {
+		return ""
+	}
+	text := w.appendState([]byte(`\n`), int(in.State[i]))
+	if in.Step != nil {
+		text = strconv.AppendUint(append(text[:len(text)-1], ','), uint64(in.Step[i]), 10)
+		text = append(text, ')')
+	}
+	return string(text)
+}

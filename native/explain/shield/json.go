@@ -1,0 +1,83 @@
+package shield
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+
+	"tilecheck/native/space/sparse"
+	"tilecheck/prism/sema"
+)
+
+// jsonState is a state in Storm's format of schedulers, with the probability of each choice.
+type jsonState struct {
+	Choices []jsonChoice   `json:"c"`
+	State   map[string]any `json:"s"`
+}
+
+type jsonChoice struct {
+	Index  int      `json:"index"`
+	Labels []string `json:"labels"`
+	Prob   float64  `json:"prob"`
+}
+
+// JSON writes the allowed choices of each state, equally likely, in the format of Storm's
+// --exportscheduler.
+func (x *Shield) JSON(ctx context.Context, w io.Writer) error {
+	b := bufio.NewWriter(w)
+	m := x.Space.Model()
+	separator := "[\n    "
+	for s := range m.NumStates() {
+		if s&0xfff == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		out := jsonState{State: x.variables(s)}
+		first, end := m.Choices(s)
+		for c := first; c < end; c++ {
+			if x.Allowed.Has(c) {
+				out.Choices = append(out.Choices, jsonChoice{Index: c, Labels: x.labels(c)})
+			}
+		}
+		for i := range out.Choices {
+			out.Choices[i].Prob = 1 / float64(len(out.Choices))
+		}
+		text, err := json.MarshalIndent(out, "    ", "    ")
+		if err != nil {
+			return err
+		}
+		b.WriteString(separator)
+		b.Write(text)
+		separator = ",\n    "
+	}
+	b.WriteString("\n]\n")
+	return b.Flush()
+}
+
+func (x *Shield) labels(c int) []string {
+	if name := x.Action(c); name != "" {
+		return []string{name}
+	}
+	return []string{}
+}
+
+// Action returns the action of a choice; empty for none.
+func (x *Shield) Action(c int) string {
+	m := x.Space.Model()
+	if m.Actions == nil || m.Actions[c] == sparse.NoAction {
+		return ""
+	}
+	return x.Space.Program().Actions[m.Actions[c]-1]
+}
+
+func (x *Shield) variables(s int) map[string]any {
+	out := map[string]any{}
+	state := x.Space.State(nil, s)
+	for i, v := range x.Space.Program().Vars {
+		out[v.Name] = state[i]
+		if v.Type == sema.Bool {
+			out[v.Name] = state[i] != 0
+		}
+	}
+	return out
+}

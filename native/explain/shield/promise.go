@@ -1,0 +1,207 @@
+package shield
+
+import (
+	"context"
+	"math/big"
+
+	"tilecheck/native/space/sparse"
+)
+
+// Promise has the probabilities that allowed schedulers attain from the first initial state: the best
+// one, the worst one, and the uniformly random one. Free is that of the random scheduler without a
+// shield.
+type Promise struct {
+	Best, Worst, Uniform, Free Number
+	// Obeying is the allowed scheduler that attains Worst.
+	Obeying []uint32
+}
+
+// Promise computes these probabilities, exactly if the shield is exact.
+func (x *Shield) Promise(ctx context.Context) (*Promise, error) {
+	exact := x.stateValue.exact != nil
+	m := x.restricted()
+	p := &Promise{}
+	first := x.Space.Model().Initial[0]
+	for _, f := range []struct {
+		out  *Number
+		m    *sparse.Model
+		most bool
+	}{
+		{&p.Best, m, x.Max}, {&p.Worst, m, !x.Max}, {&p.Uniform, uniformChain(m, exact), x.Max}, {&p.Free, uniformChain(x.Space.Model(), exact), x.Max},
+	} {
+		v, choices, err := x.solve(ctx, sparse.NewGraph(f.m), f.most, exact)
+		if err != nil {
+			return nil, err
+		}
+		*f.out = v.number(int(first))
+		if f.out == &p.Worst {
+			p.Obeying = x.originalChoices(choices)
+		}
+	}
+	return p, nil
+}
+
+// originalChoices translates a scheduler of the restricted model to choices of the model. If any choice
+// will do, it takes the first allowed one.
+func (x *Shield) originalChoices(choices []uint32) []uint32 {
+	m := x.Space.Model()
+	out := make([]uint32, m.NumStates())
+	kept := uint32(0)
+	for s := range out {
+		out[s] = sparse.None
+		first, end := m.Choices(s)
+		for c := first; c < end; c++ {
+			if !x.Allowed.Has(c) {
+				continue
+			}
+			if out[s] == sparse.None || choices[s] == kept {
+				out[s] = uint32(c)
+			}
+			kept++
+		}
+	}
+	return out
+}
+
+// Attains returns the probability that a scheduler, one choice per state, attains from the first
+// initial state.
+func (x *Shield) Attains(ctx context.Context, choices []uint32) (Number, error) {
+	m := x.Space.Model()
+	chosen := sparse.NewSet(m.NumChoices())
+	for _, c := range choices {
+		chosen.Add(int(c))
+	}
+	v, _, err := x.solve(ctx, sparse.NewGraph(m.Restrict(chosen)), x.Max, x.stateValue.exact != nil)
+	if err != nil {
+		return Number{}, err
+	}
+	return v.number(int(m.Initial[0])), nil
+}
+
+// uniformChain returns the Markov chain in which all choices of a state are equally likely.
+func uniformChain(m *sparse.Model, exact bool) *sparse.Model {
+	if !exact {
+		return uniformChainFloat(m)
+	}
+	out := &sparse.Model{Kind: sparse.DTMC, Start: []uint32{0}, Initial: m.Initial, Err: 0x1p-52}
+	weightID := map[string]uint32{}
+	for s := range m.NumStates() {
+		first, end := m.Choices(s)
+		var order []uint32
+		sum := map[uint32]*big.Rat{}
+		for c := first; c < end; c++ {
+			from, to := m.Row(c)
+			for i := from; i < to; i++ {
+				t := m.Target[i]
+				if sum[t] == nil {
+					sum[t] = new(big.Rat)
+					order = append(order, t)
+				}
+				sum[t].Add(sum[t], m.Rat(i))
+			}
+		}
+		share := big.NewRat(1, int64(end-first))
+		for _, t := range order {
+			w := sum[t].Mul(sum[t], share)
+			text := w.RatString()
+			n, ok := weightID[text]
+			if !ok {
+				n = uint32(len(out.Rats))
+				weightID[text] = n
+				f, _ := w.Float64()
+				out.Rats, out.Weights = append(out.Rats, w), append(out.Weights, f)
+			}
+			out.Target, out.Weight = append(out.Target, t), append(out.Weight, n)
+		}
+		out.Start = append(out.Start, uint32(len(out.Target)))
+	}
+	return out
+}
+
+// uniformChainFloat is uniformChain in floating point, with a bound on the error of the weights. A
+// state may have several transitions to the same target.
+func uniformChainFloat(m *sparse.Model) *sparse.Model {
+	out := &sparse.Model{Kind: sparse.DTMC, Start: []uint32{0}, Initial: m.Initial, Err: m.Err + 0x1p-51}
+	type share struct {
+		weight  uint32
+		choices int
+	}
+	weightID := map[share]uint32{}
+	for s := range m.NumStates() {
+		first, end := m.Choices(s)
+		from, to := m.Start[first], m.Start[end]
+		for i := from; i < to; i++ {
+			key := share{m.Weight[i], end - first}
+			n, ok := weightID[key]
+			if !ok {
+				n = uint32(len(out.Weights))
+				weightID[key] = n
+				out.Weights = append(out.Weights, m.Weights[key.weight]/float64(key.choices))
+			}
+			out.Target, out.Weight = append(out.Target, m.Target[i]), append(out.Weight, n)
+		}
+		out.Start = append(out.Start, uint32(len(out.Target)))
+	}
+	return out
+}
+
+// Figures say how permissive a shield is, over the states that are reachable under it.
+type Figures struct {
+	States     int // reachable states
+	Deciding   int // of these, undecided states with several choices
+	Restricted int // of these, states with a choice that is not allowed
+	Choices    int // choices of deciding states
+	Allowed    int // of these, allowed choices
+}
+
+// Figures computes the figures.
+func (x *Shield) Figures() Figures {
+	var f Figures
+	m := x.Space.Model()
+	r := sparse.NewGraph(x.restricted())
+	from := sparse.NewSet(m.NumStates())
+	for _, s := range m.Initial {
+		from.Add(int(s))
+	}
+	for s := range reachableFrom(r.Model, from).All() {
+		f.States++
+		first, end := m.Choices(s)
+		if end-first < 2 || x.decided(s) {
+			continue
+		}
+		allowed := 0
+		for c := first; c < end; c++ {
+			if x.Allowed.Has(c) {
+				allowed++
+			}
+		}
+		f.Deciding++
+		f.Choices += end - first
+		f.Allowed += allowed
+		if allowed < end-first {
+			f.Restricted++
+		}
+	}
+	return f
+}
+
+// reachableFrom returns the states that are reachable from a set.
+func reachableFrom(m *sparse.Model, from *sparse.Set) *sparse.Set {
+	out := from.Clone()
+	var stack []int
+	for s := range from.All() {
+		stack = append(stack, s)
+	}
+	for len(stack) > 0 {
+		s := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		first, end := m.Choices(s)
+		for _, t := range m.Target[m.Start[first]:m.Start[end]] {
+			if !out.Has(int(t)) {
+				out.Add(int(t))
+				stack = append(stack, int(t))
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,108 @@
+package solve_test
+
+import (
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"tilecheck/internal/needs"
+	"tilecheck/native/solve"
+	"tilecheck/native/space/sparse"
+	"tilecheck/native/space/sparse/sparsetest"
+)
+
+// acyclicModel has transitions to smaller states and self-loops only, and many states whose value is
+// zero or one.
+func acyclicModel(rng *rand.Rand, kind sparse.Kind, states int) *sparse.Model {
+	b := sparse.NewBuilder(kind)
+	for s := range states {
+		b.State()
+		choices := 1
+		if kind == sparse.MDP {
+			choices = 1 + rng.IntN(3)
+		}
+		for range choices {
+			if kind == sparse.MDP {
+				b.Choice(sparse.NoAction)
+			}
+			targets := map[int]bool{}
+			for range 1 + rng.IntN(3) {
+				targets[max(0, s-rng.IntN(min(states, 30)))] = true
+			}
+			left := int64(12)
+			for t := range s + 1 {
+				if !targets[t] {
+					continue
+				}
+				delete(targets, t)
+				part := 1 + rng.Int64N(3)
+				if len(targets) == 0 {
+					part = left
+				}
+				left -= part
+				b.AddRat(t, big.NewRat(part, 12), sparse.NoAction)
+			}
+		}
+	}
+	m, err := b.Finish()
+	if err != nil {
+		panic(err)
+	}
+	return m
+}
+
+// TestAcyclic compares the values with exact ones, and the states with value zero or one with the graph
+// algorithms. The largest models are solved on several processors.
+func TestAcyclic(t *testing.T) {
+	for seed := range needs.Some(uint64(300)) {
+		rng := rand.New(rand.NewPCG(seed, 5))
+		states := 1 + rng.IntN(40)
+		if seed%100 == 29 {
+			states = 6000
+		}
+		m := acyclicModel(rng, sparse.Kind(seed%3), states)
+		g := sparse.NewGraph(m)
+		left, right := sparsetest.RandomSet(rng, states, 0.9), sparsetest.RandomSet(rng, states, 0.15)
+		if _, ok := m.Topological(left.Minus(right)); !ok {
+			t.Fatalf("seed %d: no order", seed)
+		}
+		for _, dir := range []solve.Direction{solve.Min, solve.Max} {
+			v, err := solve.Until(t.Context(), g, left, right, dir, solve.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			zero, one := g.Prob0E(left, right), g.Prob1A(left, right)
+			if dir == solve.Max {
+				zero = g.Prob0A(left, right)
+				if one, err = g.Prob1E(t.Context(), left, right); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for s := range states {
+				if isZero := v.Upper[s] == 0; isZero != zero.Has(s) {
+					t.Errorf("seed %d, %v, state %d: [%v, %v], zero %v", seed, dir, s, v.Lower[s], v.Upper[s], zero.Has(s))
+				}
+				if isOne := v.Lower[s] == 1; isOne != one.Has(s) {
+					t.Errorf("seed %d, %v, state %d: [%v, %v], one %v", seed, dir, s, v.Lower[s], v.Upper[s], one.Has(s))
+				}
+			}
+			if states < 100 {
+				withinBounds(t, g, left, right, dir, v)
+			}
+		}
+	}
+}
+
+func withinBounds(t *testing.T, g *sparse.Graph, left, right *sparse.Set, dir solve.Direction, v *solve.Values) {
+	t.Helper()
+	x, err := solve.Until(t.Context(), g, left, right, dir, solve.Options{Exact: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for s, want := range x.Exact {
+		lo, hi := new(big.Rat).SetFloat64(v.Lower[s]), new(big.Rat).SetFloat64(v.Upper[s])
+		if lo.Cmp(want) > 0 || hi.Cmp(want) < 0 || v.Upper[s]-v.Lower[s] > 1e-12 {
+			t.Errorf("%v, state %d: [%v, %v], want %s", dir, s, v.Lower[s], v.Upper[s], want.RatString())
+		}
+	}
+}

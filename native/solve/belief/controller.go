@@ -1,0 +1,214 @@
+package belief
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"slices"
+
+	"tilecheck/native/solve"
+	"tilecheck/native/space/sparse"
+)
+
+// Any is the Action of a node that takes every action with the same probability.
+const Any = -1
+
+// Controller is a strategy of a POMDP as a finite automaton. It starts in node 0, takes the action of
+// the current node, and moves on by the next observation.
+type Controller struct {
+	Nodes []Node
+}
+
+// Node is a state of a Controller.
+type Node struct {
+	// Observation is the observation with which the node is entered.
+	Observation uint32
+	// Action is the number of the action, as in the first state with the observation, or Any.
+	Action int
+	// Next has an edge for each possible next observation, in increasing order. Observations of
+	// terminal states are left out.
+	Next []Edge
+}
+
+// Edge is the node that a Controller enters with an observation.
+type Edge struct {
+	Observation uint32
+	Node        int
+}
+
+// next returns the node after an observation, -1 for none.
+func (n *Node) next(observation uint32) int {
+	i, ok := slices.BinarySearchFunc(n.Next, observation, func(e Edge, o uint32) int { return int(int64(e.Observation) - int64(o)) })
+	if !ok {
+		return -1
+	}
+	return n.Next[i].Node
+}
+
+// Chain is the Markov chain that a controller induces.
+type Chain struct {
+	Model *sparse.Model
+	// State and Node are the state of the POMDP and the node of the controller, for each state of the
+	// chain.
+	State []uint32
+	Node  []int
+}
+
+// errTooLarge says that a chain has more states than allowed.
+var errTooLarge = fmt.Errorf("the chain of the strategy is too large")
+
+// inducedChain returns the Markov chain of a controller that starts in a state, with at most limit
+// states. Terminal states are absorbing.
+func (g *pomdp) inducedChain(ctx context.Context, c *Controller, start uint32, limit int) (*Chain, error) {
+	out := &Chain{}
+	type pair struct {
+		state uint32
+		node  int
+	}
+	number := map[pair]int{}
+	visit := func(s uint32, n int) (int, error) {
+		if g.terminal.Has(int(s)) {
+			n = 0
+		}
+		if n < 0 {
+			return 0, fmt.Errorf("the strategy has no action for observation %d", g.Observation[s])
+		}
+		i, known := number[pair{s, n}]
+		if !known {
+			i = len(out.State)
+			number[pair{s, n}] = i
+			out.State, out.Node = append(out.State, s), append(out.Node, n)
+		}
+		return i, nil
+	}
+	if _, err := visit(start, 0); err != nil {
+		return nil, err
+	}
+	b := sparse.NewBuilder(sparse.DTMC)
+	for i := 0; i < len(out.State); i++ {
+		if i&0xfff == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if len(out.State) > limit {
+			return nil, errTooLarge
+		}
+		b.State()
+		s, n := out.State[i], out.Node[i]
+		if g.terminal.Has(int(s)) {
+			b.AddRat(i, big.NewRat(1, 1), sparse.NoAction)
+			continue
+		}
+		for _, t := range g.transitions(s, c.Nodes[n].Action) {
+			to, err := visit(t.to, c.Nodes[n].next(g.Observation[t.to]))
+			if err != nil {
+				return nil, err
+			}
+			b.AddRat(to, t.prob, sparse.NoAction)
+		}
+	}
+	m, err := b.Finish()
+	if err != nil {
+		return nil, err
+	}
+	m.Initial = []uint32{0}
+	out.Model = m
+	return out, nil
+}
+
+type transition struct {
+	to   uint32
+	prob *big.Rat
+}
+
+// transitions returns the transitions of an action (or Any), sorted and merged by target.
+func (g *pomdp) transitions(s uint32, action int) []transition {
+	var out []transition
+	first, n := action, 1
+	if action == Any {
+		first, n = 0, g.numActions(s)
+	}
+	for k := first; k < first+n; k++ {
+		lo, hi := g.model.Row(g.choiceOf(s, k))
+		for j := lo; j < hi; j++ {
+			p := g.model.Rat(j)
+			if n > 1 {
+				p = new(big.Rat).Mul(p, big.NewRat(1, int64(n)))
+			}
+			out = append(out, transition{g.model.Target[j], p})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b transition) int { return int(a.to) - int(b.to) })
+	merged := out[:0]
+	for _, t := range out {
+		if l := len(merged); l > 0 && merged[l-1].to == t.to {
+			merged[l-1].prob = new(big.Rat).Add(merged[l-1].prob, t.prob)
+			continue
+		}
+		merged = append(merged, t)
+	}
+	return merged
+}
+
+// chainReward returns the rewards of the states of an induced chain.
+func (g *pomdp) chainReward(c *Controller, chain *Chain) *sparse.Reward {
+	if g.Reward == nil {
+		return nil
+	}
+	out := &sparse.Reward{Name: g.Reward.Name, Err: 0x1p-53}
+	for i, s := range chain.State {
+		x := new(big.Rat)
+		if !g.terminal.Has(int(s)) {
+			x = g.expectedReward(s, c.Nodes[chain.Node[i]].Action)
+		}
+		out.State, out.StateRat = append(out.State, toFloat(x)), append(out.StateRat, x)
+	}
+	return out
+}
+
+// toFloat returns the float64 nearest to a nonnegative fraction, and 0 only for 0.
+func toFloat(x *big.Rat) float64 {
+	if x.Sign() == 0 {
+		return 0
+	}
+	f, _ := sparse.Double(x)
+	return f
+}
+
+// expectedReward returns the reward of an action (or Any) in a state.
+func (g *pomdp) expectedReward(s uint32, action int) *big.Rat {
+	if action != Any {
+		return g.rewardOf(s, g.choiceOf(s, action))
+	}
+	sum := new(big.Rat)
+	n := g.numActions(s)
+	for k := range n {
+		sum.Add(sum, g.rewardOf(s, g.choiceOf(s, k)))
+	}
+	return sum.Quo(sum, big.NewRat(int64(n), 1))
+}
+
+// evaluate solves the chain that a controller induces from the start state.
+func (g *pomdp) evaluate(ctx context.Context, c *Controller, start uint32, limit int, opts solve.Options) (*solve.Values, *Chain, error) {
+	chain, err := g.inducedChain(ctx, c, start, limit)
+	if err != nil {
+		return nil, nil, err
+	}
+	n := len(chain.State)
+	left, target := sparse.NewSet(n), sparse.NewSet(n)
+	for i, s := range chain.State {
+		switch {
+		case g.Target.Has(int(s)):
+			target.Add(i)
+		case !g.terminal.Has(int(s)):
+			left.Add(i)
+		}
+	}
+	graph := sparse.NewGraph(chain.Model)
+	var v *solve.Values
+	if g.Reward != nil {
+		v, err = solve.ReachReward(ctx, graph, g.chainReward(c, chain), target, g.Direction, opts)
+	} else {
+		v, err = solve.Until(ctx, graph, left, target, g.Direction, opts)
+	}
+	return v, chain, err
+}

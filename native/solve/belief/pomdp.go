@@ -1,0 +1,132 @@
+package belief
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+
+	"tilecheck/native/solve"
+	"tilecheck/native/space/sparse"
+)
+
+// Problem is a question about a POMDP: the extremal probability of Left U Target, or the extremal
+// expected reward until Target is reached. The reward is infinite where Target is not reached with
+// probability one.
+type Problem struct {
+	// Graph is an MDP with exact weights.
+	Graph *sparse.Graph
+	// Observation is the observation of each state.
+	Observation []uint32
+	// Left and Target must be unions of observations. Left is ignored if there is a Reward.
+	Left, Target *sparse.Set
+	// Reward must be exact; nil asks for the probability.
+	Reward    *sparse.Reward
+	Direction solve.Direction // Max or Min
+}
+
+// errProblem says that a Problem is not of the supported kind.
+var errProblem = errors.New("want an MDP with exact weights, and the direction Max or Min")
+
+// Observable reports whether a set is a union of observations.
+func Observable(set *sparse.Set, observation []uint32) bool {
+	in := map[uint32]bool{}
+	for s, o := range observation {
+		has := set.Has(s)
+		if before, known := in[o]; known && before != has {
+			return false
+		}
+		in[o] = has
+	}
+	return true
+}
+
+// pomdp is a Problem prepared for belief updates.
+type pomdp struct {
+	Problem
+	model  *sparse.Model
+	choice []uint32 // see Model.MatchActions
+	// scaledWeights are the weights times scale, all integers.
+	scale         *big.Int
+	scaledWeights []*big.Int
+	// terminal are the states in which the outcome is decided: target states, and states outside Left.
+	terminal *sparse.Set
+}
+
+// maxScale limits the common denominator of all weights, in bits. Every step adds that many bits to the
+// weights of a belief.
+const maxScale = 4096
+
+func newPOMDP(p Problem) (*pomdp, error) {
+	m := p.Graph.Model
+	if m.Kind != sparse.MDP || !m.Exact() || p.Direction > solve.Min {
+		return nil, errProblem
+	}
+	g := &pomdp{Problem: p, model: m, scale: big.NewInt(1)}
+	var err error
+	if g.choice, err = m.MatchActions(p.Observation); err != nil {
+		return nil, err
+	}
+	for _, w := range m.Rats {
+		d := w.Denom()
+		gcd := new(big.Int).GCD(nil, nil, g.scale, d)
+		g.scale.Mul(g.scale, new(big.Int).Quo(d, gcd))
+		if g.scale.BitLen() > maxScale {
+			return nil, fmt.Errorf("the probabilities have a common denominator of more than %d bits", maxScale)
+		}
+	}
+	for _, w := range m.Rats {
+		x := new(big.Int).Mul(g.scale, w.Num())
+		g.scaledWeights = append(g.scaledWeights, x.Quo(x, w.Denom()))
+	}
+	g.terminal = p.Target
+	if p.Reward == nil {
+		g.terminal = p.Left.Complement().Union(p.Target)
+	}
+	return g, nil
+}
+
+// numActions returns the number of actions in a state.
+func (g *pomdp) numActions(s uint32) int {
+	first, end := g.model.Choices(int(s))
+	return end - first
+}
+
+// choiceOf returns the choice of action k in state s.
+func (g *pomdp) choiceOf(s uint32, k int) int {
+	first, _ := g.model.Choices(int(s))
+	return int(g.choice[first+k])
+}
+
+// rewardOf returns the reward of a choice in a state.
+func (g *pomdp) rewardOf(s uint32, c int) *big.Rat {
+	out := new(big.Rat)
+	if r := g.Reward.StateRat; r != nil && r[s] != nil {
+		out.Add(out, r[s])
+	}
+	if r := g.Reward.ChoiceRat; r != nil && r[c] != nil {
+		out.Add(out, r[c])
+	}
+	return out
+}
+
+// better reports whether x is a better value for the player than y.
+func (g *pomdp) better(x, y float64) bool {
+	if g.Direction == solve.Max {
+		return x > y
+	}
+	return x < y
+}
+
+// bestOf returns the best of the values.
+func (g *pomdp) bestOf(x ...float64) float64 {
+	return slices.MaxFunc(x, func(a, b float64) int {
+		switch {
+		case g.better(a, b):
+			return 1
+		case g.better(b, a):
+			return -1
+		}
+		return 0
+	})
+}

@@ -1,0 +1,152 @@
+package solve_test
+
+import (
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"tilecheck/internal/needs"
+	"tilecheck/native/solve"
+	"tilecheck/native/space/sparse"
+)
+
+// spending is a random MDP whose free steps lead to states of smaller numbers, or back to
+// where they start.
+func spending(t *testing.T, rng *rand.Rand) (m *sparse.Model, cost []int) {
+	t.Helper()
+	n := 2 + rng.IntN(6)
+	b := sparse.NewBuilder(sparse.MDP)
+	for s := range n {
+		b.State()
+		for range 1 + rng.IntN(3) {
+			b.Choice(0)
+			k, among := rng.IntN(4), n
+			if k == 0 {
+				among = s + 1
+			}
+			x, y := rng.IntN(among), rng.IntN(among)
+			if x == y {
+				b.Add(x, 1)
+			} else {
+				b.Add(x, 0.25)
+				b.Add(y, 0.75)
+			}
+			cost = append(cost, k)
+		}
+	}
+	m, err := b.Finish()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m, cost
+}
+
+// spent is the probability by its recursion, in fractions.
+func spent(m *sparse.Model, cost []int, left, right *sparse.Set, least bool, s, budget int) *big.Rat {
+	switch {
+	case right.Has(s):
+		return big.NewRat(1, 1)
+	case !left.Has(s):
+		return new(big.Rat)
+	}
+	var best *big.Rat
+	first, end := m.Choices(s)
+	for c := first; c < end; c++ {
+		x, leaves := new(big.Rat), new(big.Rat)
+		lo, hi := m.Row(c)
+		for i := lo; i < hi && cost[c] <= budget; i++ {
+			p, t := new(big.Rat).SetFloat64(m.Prob(i)), int(m.Target[i])
+			if t == s && cost[c] == 0 {
+				continue
+			}
+			leaves.Add(leaves, p)
+			x.Add(x, p.Mul(p, spent(m, cost, left, right, least, t, budget-cost[c])))
+		}
+		if leaves.Sign() > 0 {
+			x.Quo(x, leaves)
+		}
+		if best == nil || least == (x.Cmp(best) < 0) {
+			best = x
+		}
+	}
+	return best
+}
+
+func TestBudgetUntil(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for i := range needs.Some(400) {
+		m, cost := spending(t, rng)
+		n := m.NumStates()
+		left, right := sparse.NewSet(n), sparse.SetOf(n, rng.IntN(n))
+		for s := range n {
+			if rng.IntN(5) > 0 {
+				left.Add(s)
+			}
+		}
+		for _, dir := range []solve.Direction{solve.Min, solve.Max} {
+			budget := rng.IntN(7)
+			v, ok, err := solve.BudgetUntil(t.Context(), sparse.NewGraph(m), left, right, solve.Budget{Cost: cost, Most: budget}, dir, solve.Options{})
+			if err != nil || !ok {
+				t.Fatalf("model %d: %v, error %v", i, ok, err)
+			}
+			m.Rats = nil
+			for _, w := range m.Weights {
+				m.Rats = append(m.Rats, new(big.Rat).SetFloat64(w))
+			}
+			x, ok, err := solve.BudgetUntil(t.Context(), sparse.NewGraph(m), left, right, solve.Budget{Cost: cost, Most: budget}, dir, solve.Options{Exact: true})
+			if err != nil || !ok {
+				t.Fatalf("model %d: %v, error %v", i, ok, err)
+			}
+			for s := range n {
+				want := spent(m, cost, left, right, dir == solve.Min, s, budget)
+				lo, hi := new(big.Rat).SetFloat64(v.Lower[s]), new(big.Rat).SetFloat64(v.Upper[s])
+				if lo.Cmp(want) > 0 || hi.Cmp(want) < 0 || v.Upper[s]-v.Lower[s] > 1e-12 {
+					t.Errorf("model %d, state %d, %v, budget %d: found [%v, %v], want %s", i, s, dir, budget, v.Lower[s], v.Upper[s], want.FloatString(12))
+				}
+				if x.Exact[s].Cmp(want) != 0 {
+					t.Errorf("model %d, state %d, %v, budget %d: found %s, want %s", i, s, dir, budget, x.Exact[s].RatString(), want.RatString())
+				}
+			}
+		}
+	}
+}
+
+// Nothing more is spent after some time, and what is left of a large budget is worth nothing:
+// it is not counted.
+func TestLargeBudget(t *testing.T) {
+	b := sparse.NewBuilder(sparse.MDP)
+	b.State()
+	b.Choice(0)
+	b.Add(0, 0.5)
+	b.Add(1, 0.5)
+	b.State()
+	b.Choice(0)
+	b.Add(1, 1)
+	m, err := b.Finish()
+	if err != nil {
+		t.Fatal(err)
+	}
+	left, right := sparse.FullSet(2), sparse.SetOf(2, 1)
+	v, ok, err := solve.BudgetUntil(t.Context(), sparse.NewGraph(m), left, right, solve.Budget{Cost: []int{3, 0}, Most: 1 << 30}, solve.Max, solve.Options{})
+	if err != nil || !ok || !(v.Lower[0] > 1-1e-12) || v.Upper[0] != 1 {
+		t.Errorf("found %v, %v, error %v; want 1", v, ok, err)
+	}
+}
+
+// What costs nothing goes round in circles: that is left to others.
+func TestBudgetCycle(t *testing.T) {
+	b := sparse.NewBuilder(sparse.DTMC)
+	for s := range 3 {
+		b.State()
+		b.Add((s+1)%2, 0.5)
+		b.Add(2, 0.5)
+	}
+	m, err := b.Finish()
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, ok, err := solve.BudgetUntil(t.Context(), sparse.NewGraph(m), sparse.FullSet(3), sparse.SetOf(3, 2), solve.Budget{Cost: make([]int, 3), Most: 4}, solve.Max, solve.Options{})
+	if v != nil || ok || err != nil {
+		t.Errorf("found %v, %v, error %v; want none", v, ok, err)
+	}
+}

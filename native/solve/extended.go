@@ -1,0 +1,171 @@
+package solve
+
+import (
+	"math"
+	"slices"
+
+	"tilecheck/native/space/sparse"
+)
+
+// extended is a floating-point number m * 2^e with the precision of float64 and a practically unlimited
+// exponent: m is 0, or 1 <= m < 2. Operations round as those of float64 do, but cannot overflow or
+// underflow.
+type extended struct {
+	m float64
+	e int
+}
+
+// newExtended returns m * 2^e for any m >= 0.
+func newExtended(m float64, e int) extended {
+	bits := math.Float64bits(m)
+	exponent := int(bits>>52) - 1023
+	if m == 0 || exponent == -1023 { // zero or subnormal
+		f, by := math.Frexp(m)
+		if f == 0 {
+			return extended{}
+		}
+		return extended{2 * f, e + by - 1}
+	}
+	return extended{math.Float64frombits(bits - uint64(exponent)<<52), e + exponent}
+}
+
+func (w extended) isZero() bool { return w.m == 0 }
+
+func (w extended) mul(x extended) extended { return newExtended(w.m*x.m, w.e+x.e) }
+
+func (w extended) quo(x extended) extended { return newExtended(w.m/x.m, w.e-x.e) }
+
+func (w extended) add(x extended) extended {
+	switch {
+	case x.isZero():
+		return w
+	case w.isZero():
+		return x
+	case w.e < x.e:
+		w, x = x, w
+	}
+	by := w.e - x.e
+	if by > 64 { // x is less than a rounding error of w
+		return w
+	}
+	return newExtended(w.m+math.Ldexp(x.m, -by), w.e)
+}
+
+// float returns the nearest float64: infinite or 0 if the number is out of range.
+func (w extended) float() float64 { return math.Ldexp(w.m, w.e) }
+
+// extendedFactors are the factors of an eliminationSolver in extended numbers, for components that are
+// left once in 2^300 steps, say. There are no subtractions either, so the error bound is the same.
+type extendedFactors struct{ upper, lower, exit, pivot []extended }
+
+// factorizeExtended is factorizeFloat in extended numbers. It reports false only if a pivot is zero.
+func (elim *eliminationSolver) factorizeExtended(meter *meter) (bool, error) {
+	n := len(elim.order)
+	factors := &extendedFactors{upper: make([]extended, len(elim.upperCols)), lower: make([]extended, len(elim.lowerCols)), exit: make([]extended, n), pivot: make([]extended, n)}
+	elim.extendedFactors = factors
+	elim.upper, elim.lower, elim.exit, elim.pivot = nil, nil, nil, nil
+	elim.setErrorBound()
+	workRow := make([]extended, n)
+	for p := range n {
+		work := elim.eliminateRowExtended(p, workRow)
+		if factors.pivot[p].isZero() {
+			return false, nil
+		}
+		if err := meter.addWork(krylovStepCost * work); err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+func (elim *eliminationSolver) eliminateRowExtended(p int, workRow []extended) (work int) {
+	factors := elim.extendedFactors
+	exit := extended{1, 0}
+	if k := elim.order[p]; elim.choice[k] != sparse.None {
+		j := elim.choice[k]
+		for i := elim.system.termStart[j]; i < elim.system.termStart[j+1]; i++ {
+			t := elim.position[elim.system.col[i]]
+			workRow[t] = workRow[t].add(newExtended(elim.system.weight[i], 0))
+		}
+		exit = newExtended(elim.system.exit[j], 0)
+	}
+	for i := elim.lowerStart[p]; i < elim.lowerStart[p+1]; i++ {
+		q := elim.lowerCols[i]
+		factor := workRow[q].quo(factors.pivot[q])
+		workRow[q] = extended{}
+		factors.lower[i] = factor
+		if factor.isZero() {
+			continue
+		}
+		exit = exit.add(factor.mul(factors.exit[q]))
+		first, end := elim.upperStart[q], elim.upperStart[q+1]
+		for j, t := range elim.upperCols[first:end] {
+			workRow[t] = workRow[t].add(factor.mul(factors.upper[first+j]))
+		}
+		work += end - first
+	}
+	workRow[p] = extended{}
+	factors.exit[p] = exit
+	// The error bound assumes that the pivot has a few rounding errors only.
+	pivotTerms := []extended{exit}
+	for i := elim.upperStart[p]; i < elim.upperStart[p+1]; i++ {
+		factors.upper[i] = workRow[elim.upperCols[i]]
+		workRow[elim.upperCols[i]] = extended{}
+		pivotTerms = append(pivotTerms, factors.upper[i])
+	}
+	factors.pivot[p] = sumExtended(pivotTerms)
+	return work
+}
+
+// sumExtended returns a sum with about one rounding error: it adds float64 numbers relative to the
+// greatest term, and compensates for the error of each addition (Neumaier).
+func sumExtended(terms []extended) extended {
+	greatest := slices.MaxFunc(terms, func(a, b extended) int {
+		switch {
+		case b.isZero() || !a.isZero() && a.e > b.e:
+			return 1
+		case a.isZero() || a.e < b.e:
+			return -1
+		}
+		return 0
+	})
+	total, compensation := 0.0, 0.0
+	for _, t := range terms {
+		if t.isZero() || greatest.e-t.e > 1000 { // far less than a rounding error
+			continue
+		}
+		x := math.Ldexp(t.m, t.e-greatest.e)
+		newTotal := total + x
+		recovered := newTotal - total
+		compensation += (total - (newTotal - recovered)) + (x - recovered)
+		total = newTotal
+	}
+	return newExtended(total+compensation, greatest.e)
+}
+
+// substituteExtended is substitute in extended numbers. It returns nil if a result is not in the range
+// of float64.
+func (elim *eliminationSolver) substituteExtended(rhs func(k int) float64) []float64 {
+	factors, n := elim.extendedFactors, len(elim.order)
+	intermediate := make([]extended, n) // by position
+	for p, k := range elim.order {
+		v := newExtended(rhs(int(k)), 0)
+		for i := elim.lowerStart[p]; i < elim.lowerStart[p+1]; i++ {
+			v = v.add(factors.lower[i].mul(intermediate[elim.lowerCols[i]]))
+		}
+		intermediate[p] = v
+	}
+	x := make([]float64, n)
+	for p, k := range slices.Backward(elim.order) {
+		v := intermediate[p]
+		for i := elim.upperStart[p]; i < elim.upperStart[p+1]; i++ {
+			v = v.add(factors.upper[i].mul(intermediate[elim.upperCols[i]]))
+		}
+		v = v.quo(factors.pivot[p])
+		intermediate[p], x[k] = v, v.float()
+		if math.IsInf(x[k], 0) {
+			return nil
+		}
+	}
+	return x
+}

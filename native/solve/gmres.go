@@ -1,0 +1,252 @@
+package solve
+
+import (
+	"math"
+	"slices"
+
+	"tilecheck/native/space/sparse"
+)
+
+// accelerate improves the bias by restarted GMRES, as long as four restarts halve the width of the
+// bounds. It takes about the given number of sweeps at most, and leaves bscc.bias unchanged.
+func (bscc *bsccGain) accelerate(members []uint32, work int, known interval, sweeps int) (lo, hi float64, err error) {
+	// In reverse order of discovery: most transitions lead to states found before, or soon after.
+	ordered := slices.Sorted(slices.Values(members))
+	slices.Reverse(ordered)
+	saved := bscc.bias
+	for i, s := range ordered {
+		bscc.ws.number[s] = uint32(i)
+	}
+	bscc.bias = make([]float64, len(ordered))
+	for i, s := range members {
+		bscc.bias[bscc.ws.number[s]] = saved[i]
+	}
+	defer func() {
+		bscc.ws.reset(members)
+		bscc.bias = saved
+	}()
+	solver := newGMRES(bscc, ordered)
+	count := func() error {
+		sweeps--
+		bscc.meter.progress.Sweeps++
+		return bscc.meter.addWork(work)
+	}
+	lo, hi = known.lo, known.hi
+	gain := lo + (hi-lo)/2
+	for sweeps > 0 {
+		before := hi - lo
+		for range 4 {
+			better, ok, err := solver.restartCycle(gain, count)
+			if err != nil || !ok {
+				return lo, hi, err
+			}
+			gain = better
+			for range 4 {
+				bscc.sweep(ordered, gain)
+				if err := count(); err != nil {
+					return lo, hi, err
+				}
+			}
+			l, h := bscc.gainBounds(ordered)
+			if l != l || h != h {
+				return lo, hi, nil
+			}
+			if lo, hi = max(lo, l), min(hi, h); bscc.converged(lo, hi) {
+				return lo, hi, nil
+			}
+		}
+		if !(hi-lo < before/2) {
+			break
+		}
+	}
+	return lo, hi, nil
+}
+
+// gmres solves the equations of a BSCC for bias and gain at the same time. Each step of the Arnoldi
+// process is preconditioned by a sweep. The result is as unproved as that of a sweep.
+//
+// Source: Saad and Schultz, GMRES (1986); Stewart, Introduction to the Numerical Solution of Markov
+// Chains (1994), section 4.4.
+type gmres struct {
+	bscc    *bsccGain
+	members []uint32
+	basis   []basisVector
+	// The least-squares problem: columns of the triangular factor, Givens rotations, and the rotated
+	// right-hand side.
+	triangle [][]float64
+	cos, sin []float64
+	rhs      []float64
+}
+
+// basisVector is a change of the bias, and of the gain.
+type basisVector struct {
+	bias []float64
+	gain float64
+}
+
+const (
+	krylovDimension   = 20   // number of basis vectors before a restart
+	residualReduction = 1e-4 // relative residual at which a restart happens earlier
+)
+
+func newGMRES(bscc *bsccGain, members []uint32) *gmres {
+	gm := &gmres{bscc: bscc, members: members}
+	for range krylovDimension + 1 {
+		gm.basis = append(gm.basis, basisVector{bias: make([]float64, len(members))})
+	}
+	return gm
+}
+
+// restartCycle runs GMRES from the current bias up to a restart. It updates the bias and returns a
+// better gain. ok is false if it found no direction.
+func (gm *gmres) restartCycle(gain float64, count func() error) (newGain float64, ok bool, err error) {
+	gm.triangle, gm.cos, gm.sin, gm.rhs = nil, nil, nil, nil
+	first := &gm.basis[0]
+	gm.blockSweep(first.bias, gm.bscc.bias, gain, gm.bscc.rewards.reward)
+	gm.forEachBlock(func(_, from, to int) {
+		for i, x := range gm.bscc.bias[from:to] {
+			first.bias[from+i] -= x
+		}
+	})
+	first.gain = 0 // the sum of the bias is to stay the same
+	norm := math.Sqrt(gm.dot(first, first))
+	if !(norm > 0) || math.IsInf(norm, 1) {
+		return gain, false, count()
+	}
+	gm.scale(first, 1/norm)
+	gm.rhs = append(gm.rhs, norm)
+	for j, more := 0, true; more && j < krylovDimension; j++ {
+		if err := count(); err != nil {
+			return gain, false, err
+		}
+		more = gm.arnoldiStep(j)
+	}
+	coeffs := gm.backSubstitute()
+	newGain = gain
+	for j, coeff := range coeffs {
+		newGain += coeff * gm.basis[j].gain
+	}
+	if newGain != newGain || math.IsInf(newGain, 0) {
+		return gain, false, nil
+	}
+	gm.forEachBlock(func(_, from, to int) {
+		for j, coeff := range coeffs {
+			v := gm.basis[j].bias
+			for i := from; i < to; i++ {
+				gm.bscc.bias[i] += coeff * v[i]
+			}
+		}
+	})
+	return newGain, true, nil
+}
+
+// arnoldiStep adds basis vector j+1: vector j minus its sweep, orthogonalized. It updates the
+// least-squares problem by a Givens rotation. It reports false if the basis is complete or the residual
+// small enough.
+func (gm *gmres) arnoldiStep(j int) bool {
+	from, to := &gm.basis[j], &gm.basis[j+1]
+	gm.blockSweep(to.bias, from.bias, from.gain, nil)
+	var sums [sweepBlocks]float64
+	gm.forEachBlock(func(part, a, b int) {
+		for i := a; i < b; i++ {
+			to.bias[i] = from.bias[i] - to.bias[i]
+			sums[part] += from.bias[i]
+		}
+	})
+	to.gain = sumBlocks(sums) / math.Sqrt(float64(len(from.bias)))
+	column := make([]float64, j+2)
+	for i := range column[:j+1] {
+		column[i] = gm.dot(&gm.basis[i], to)
+		gm.add(to, -column[i], &gm.basis[i])
+	}
+	norm := math.Sqrt(gm.dot(to, to))
+	if column[j+1] = norm; norm > 0 {
+		gm.scale(to, 1/norm)
+	}
+	for i := range j {
+		column[i], column[i+1] = gm.cos[i]*column[i]+gm.sin[i]*column[i+1], gm.cos[i]*column[i+1]-gm.sin[i]*column[i]
+	}
+	radius := math.Hypot(column[j], column[j+1])
+	if !(radius > 0) || math.IsInf(radius, 1) {
+		return false
+	}
+	gm.cos, gm.sin = append(gm.cos, column[j]/radius), append(gm.sin, column[j+1]/radius)
+	column[j] = radius
+	gm.triangle = append(gm.triangle, column[:j+1])
+	gm.rhs = append(gm.rhs, -gm.sin[j]*gm.rhs[j])
+	gm.rhs[j] *= gm.cos[j]
+	return norm > 0 && math.Abs(gm.rhs[j+1]) > residualReduction*math.Abs(gm.rhs[0])
+}
+
+// backSubstitute returns the coefficients of the basis vectors that minimize the residual.
+func (gm *gmres) backSubstitute() []float64 {
+	coeffs := make([]float64, len(gm.triangle))
+	for i := len(coeffs) - 1; i >= 0; i-- {
+		coeffs[i] = gm.rhs[i]
+		for j := i + 1; j < len(coeffs); j++ {
+			coeffs[i] -= gm.triangle[j][i] * coeffs[j]
+		}
+		coeffs[i] /= gm.triangle[i][i]
+	}
+	return coeffs
+}
+
+// blockSweep writes one sweep of h to next. Within a block it is a Gauss-Seidel sweep; other blocks
+// count with their values in h.
+func (gm *gmres) blockSweep(next, h []float64, gain float64, reward *sparse.Reward) {
+	gm.forEachBlock(func(_, from, to int) {
+		copy(next[from:to], h[from:to])
+		gm.bscc.sweepRange(gm.members, from, to, next, h, gain, reward)
+	})
+}
+
+// sweepBlocks is the number of blocks that are swept concurrently. It must not depend on the machine,
+// since results do depend on it.
+const sweepBlocks = 2
+
+func (gm *gmres) forEachBlock(do func(part, from, to int)) {
+	n := len(gm.members)
+	inParts(sweepBlocks, 1, func(from, to int) {
+		for part := from; part < to; part++ {
+			do(part, part*n/sweepBlocks, (part+1)*n/sweepBlocks)
+		}
+	})
+}
+
+func sumBlocks(sums [sweepBlocks]float64) (sum float64) {
+	for _, x := range sums {
+		sum += x
+	}
+	return sum
+}
+
+func (gm *gmres) dot(x, y *basisVector) float64 {
+	var sums [sweepBlocks]float64
+	gm.forEachBlock(func(part, from, to int) {
+		sum, b := 0.0, y.bias[from:to]
+		for i, x := range x.bias[from:to] {
+			sum += x * b[i]
+		}
+		sums[part] = sum
+	})
+	return sumBlocks(sums) + x.gain*y.gain
+}
+
+func (gm *gmres) add(to *basisVector, factor float64, x *basisVector) {
+	to.gain += factor * x.gain
+	gm.forEachBlock(func(_, from, end int) {
+		b := to.bias[from:end]
+		for i, x := range x.bias[from:end] {
+			b[i] += factor * x
+		}
+	})
+}
+
+func (gm *gmres) scale(x *basisVector, factor float64) {
+	x.gain *= factor
+	gm.forEachBlock(func(_, from, to int) {
+		for i := from; i < to; i++ {
+			x.bias[i] *= factor
+		}
+	})
+}

@@ -1,0 +1,258 @@
+package solve
+
+import (
+	"context"
+	"errors"
+	"math/big"
+	"slices"
+
+	"tilecheck/native/space/sparse"
+)
+
+// strategyPair is what scheduler and nature choose in one unknown: a choice of one of its states, and a
+// distribution of that choice.
+type strategyPair struct {
+	state, choice int
+	p             []*big.Rat
+}
+
+// exactStrategyIteration computes the exact values of the open states. It evaluates the Markov chain
+// that the strategies of scheduler and nature induce; then it improves nature's strategy as long as
+// possible, then the scheduler's, and so on. The bounds give good initial strategies. If a minimizing
+// scheduler could stay forever, because its upper bounds are not inductive, it is replaced by a proper
+// one.
+//
+// Source: Hoffman and Karp, On nonterminating stochastic games (1966).
+func (iv *intervalSystem) exactStrategyIteration(ctx context.Context, opts Options) error {
+	var unknowns []uint32
+	for s := range iv.open.All() {
+		if iv.representativeOf(uint32(s)) == uint32(s) {
+			unknowns = append(unknowns, uint32(s))
+		}
+	}
+	strategies := make(map[uint32]*strategyPair, len(unknowns))
+	iv.setExactGuess(unknowns)
+	for _, s := range unknowns {
+		strategies[s] = iv.initialStrategy(s)
+	}
+	for first := true; ; first = false {
+		err := iv.solveInduced(ctx, unknowns, strategies, opts)
+		if errors.Is(err, errImproper) && first {
+			iv.properStrategies(unknowns, strategies)
+			err = iv.solveInduced(ctx, unknowns, strategies, opts)
+		}
+		if err != nil {
+			return err
+		}
+		better, err := iv.improve(unknowns, strategies)
+		if err != nil {
+			return err
+		}
+		if !better {
+			break
+		}
+	}
+	for s := range iv.open.All() {
+		iv.v.assign(s, iv.v.Exact[iv.representativeOf(uint32(s))])
+	}
+	return nil
+}
+
+// setExactGuess sets the exact values to bounds, by which distribution orders the targets.
+func (iv *intervalSystem) setExactGuess(unknowns []uint32) {
+	x := iv.v.Lower
+	if iv.dir.Scheduler() == Min && iv.v.Converged {
+		x = iv.v.Upper
+	}
+	for _, s := range unknowns {
+		iv.v.Exact[s] = new(big.Rat).SetFloat64(x[s])
+	}
+}
+
+// initialStrategy returns the optimal choice of an unknown for the bounds.
+func (iv *intervalSystem) initialStrategy(s uint32) *strategyPair {
+	lowest := iv.dir.Scheduler() == Min
+	up := lowest && iv.v.Converged
+	var out *strategyPair
+	best := 0.0
+	iv.forEachChoice(s, func(t, c int) {
+		b := iv.choiceBound(t, c, up)
+		if out == nil || b != best && (b < best) == lowest {
+			out, best = &strategyPair{state: t, choice: c}, b
+		}
+	})
+	out.p = iv.distribution(out.choice)
+	return out
+}
+
+// properStrategies sets strategies that leave the unknowns with probability one: every choice has a
+// target that is closer to an exit.
+func (iv *intervalSystem) properStrategies(unknowns []uint32, strategies map[uint32]*strategyPair) {
+	proper := sparse.NewSet(iv.g.NumStates())
+	for changed := true; changed; {
+		changed = false
+		for _, s := range unknowns {
+			if proper.Has(int(s)) {
+				continue
+			}
+			iv.forEachChoice(s, func(t, c int) {
+				first, end := iv.g.Row(c)
+				for i := first; i < end && !proper.Has(int(s)); i++ {
+					if u := iv.representativeOf(iv.g.Target[i]); proper.Has(int(u)) || !iv.open.Has(int(u)) {
+						proper.Add(int(s))
+						strategies[s] = &strategyPair{t, c, iv.distribution(c)}
+						changed = true
+					}
+				}
+			})
+		}
+	}
+}
+
+// improve switches nature to better distributions under the current choices. If there are none, it
+// switches the scheduler to better choices. It reports whether anything changed.
+func (iv *intervalSystem) improve(unknowns []uint32, strategies map[uint32]*strategyPair) (better bool, err error) {
+	for _, s := range unknowns {
+		current := strategies[s]
+		p := iv.distribution(current.choice)
+		if iv.choiceValue(current.state, current.choice, p).Cmp(iv.v.Exact[s]) != 0 {
+			current.p, better = p, true
+		}
+		if err := iv.meter.addWork(1000 + reductionCost(iv.v.Exact[s])); err != nil {
+			return false, err
+		}
+	}
+	if better {
+		return true, nil
+	}
+	wantedOrder := 1
+	if iv.dir.Scheduler() == Min {
+		wantedOrder = -1
+	}
+	for _, s := range unknowns {
+		best := iv.v.Exact[s]
+		iv.forEachChoice(s, func(t, c int) {
+			p := iv.distribution(c)
+			if x := iv.choiceValue(t, c, p); x.Cmp(best) == wantedOrder {
+				best, better = x, true
+				*strategies[s] = strategyPair{t, c, p}
+			}
+		})
+		if err := iv.meter.addWork(4000 + reductionCost(best)); err != nil {
+			return false, err
+		}
+	}
+	return better, nil
+}
+
+// distribution returns nature's optimal distribution of choice c for the exact values.
+func (iv *intervalSystem) distribution(c int) []*big.Rat {
+	m := iv.g.Model
+	first, end := m.Row(c)
+	out := make([]*big.Rat, end-first)
+	if iv.budget[c] == 0 {
+		for i := range out {
+			out[i] = m.Rat(first + i)
+		}
+		return out
+	}
+	byValue := make([]int, end-first)
+	remaining := big.NewRat(1, 1)
+	for i := range out {
+		byValue[i], out[i] = i, m.Rat(first+i)
+		remaining.Sub(remaining, out[i])
+	}
+	value := func(i int) *big.Rat { return iv.v.Exact[iv.representativeOf(m.Target[first+i])] }
+	slices.SortStableFunc(byValue, func(i, j int) int {
+		if iv.dir.nature() == Min {
+			return value(i).Cmp(value(j))
+		}
+		return value(j).Cmp(value(i))
+	})
+	for _, i := range byValue {
+		width := new(big.Rat).Sub(m.HighRat(first+i), out[i])
+		if width.Cmp(remaining) > 0 {
+			width.Set(remaining)
+		}
+		out[i] = new(big.Rat).Add(out[i], width)
+		if remaining.Sub(remaining, width); remaining.Sign() == 0 {
+			break
+		}
+	}
+	return out
+}
+
+// choiceValue returns the exact value of choice c with distribution p.
+func (iv *intervalSystem) choiceValue(s, c int, p []*big.Rat) *big.Rat {
+	sum := iv.reward.GainRat(s, c)
+	first, _ := iv.g.Row(c)
+	term := new(big.Rat)
+	for i, q := range p {
+		sum.Add(sum, term.Mul(q, iv.v.Exact[iv.representativeOf(iv.g.Target[first+i])]))
+	}
+	return sum
+}
+
+// errImproper says that the scheduler can stay forever where it must not.
+var errImproper = errors.New("no initial scheduler that leaves the component was found")
+
+// solveInduced sets the unknowns to the values of the induced Markov chain. The chain has two
+// additional absorbing states: n, the target, and n+1, which has value 0.
+func (iv *intervalSystem) solveInduced(ctx context.Context, unknowns []uint32, strategies map[uint32]*strategyPair, opts Options) error {
+	n := len(unknowns)
+	number := make(map[uint32]int, n)
+	for i, s := range unknowns {
+		number[s] = i
+	}
+	b := sparse.NewBuilder(sparse.DTMC)
+	reward := &sparse.Reward{State: make([]float64, n+2), StateRat: make([]*big.Rat, n+2)}
+	for i, s := range unknowns {
+		strategies := strategies[s]
+		b.State()
+		first, _ := iv.g.Row(strategies.choice)
+		for j, q := range strategies.p {
+			b.AddRat(iv.inducedState(iv.g.Target[first+j], number, n), q, sparse.NoAction)
+		}
+		if g := iv.reward.GainRat(strategies.state, strategies.choice); g.Sign() != 0 {
+			reward.StateRat[i] = g
+			reward.State[i], _ = sparse.Double(g)
+		}
+	}
+	for i := range 2 {
+		b.State()
+		b.AddRat(n+i, big.NewRat(1, 1), sparse.NoAction)
+	}
+	m, err := b.Finish()
+	if err != nil {
+		return err
+	}
+	graph, end := sparse.NewGraph(m), sparse.SetOf(n+2, n)
+	opts = Options{Exact: true, MaxWork: opts.MaxWork, MaxSweeps: opts.MaxSweeps}
+	var v *Values
+	if iv.prob {
+		v, err = Until(ctx, graph, sparse.FullSet(n+2), end, Max, opts)
+	} else {
+		v, err = ReachReward(ctx, graph, reward, end, Max, opts)
+	}
+	if err != nil {
+		return err
+	}
+	for i, s := range unknowns {
+		if v.Exact[i] == nil {
+			return errImproper
+		}
+		iv.v.Exact[s] = v.Exact[i]
+	}
+	return nil
+}
+
+// inducedState returns the state of the induced chain that represents target t.
+func (iv *intervalSystem) inducedState(t uint32, number map[uint32]int, n int) int {
+	if i, ok := number[iv.representativeOf(t)]; ok {
+		return i
+	}
+	if iv.prob && iv.v.Exact[t].Sign() == 0 {
+		return n + 1
+	}
+	return n
+}

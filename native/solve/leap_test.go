@@ -1,0 +1,186 @@
+package solve
+
+import (
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"tilecheck/internal/needs"
+	"tilecheck/native/space/sparse"
+	"tilecheck/native/space/sparse/sparsetest"
+)
+
+// leapModel returns a random chain with rewards, and the same with doubles only.
+func leapModel(rng *rand.Rand, n int, weights []*big.Rat) (exact, doubles *sparse.Model) {
+	b := sparse.NewBuilder(sparse.DTMC)
+	for range n {
+		b.State()
+		rest := big.NewRat(1, 1)
+		targets := rng.Perm(n)[:1+rng.IntN(min(n, 3))]
+		for i, t := range targets {
+			w := rest
+			if i < len(targets)-1 {
+				w = new(big.Rat).Mul(rest, weights[rng.IntN(len(weights))])
+				rest = new(big.Rat).Sub(rest, w)
+			}
+			b.AddRat(t, w, sparse.NoAction)
+		}
+	}
+	m, err := b.Finish()
+	if err != nil {
+		panic(err)
+	}
+	r := sparse.Reward{Err: unit, State: make([]float64, n), StateRat: make([]*big.Rat, n), Choice: make([]float64, n), ChoiceRat: make([]*big.Rat, n)}
+	for s := range n {
+		if rng.IntN(2) == 0 {
+			r.StateRat[s] = big.NewRat(rng.Int64N(50), 1+rng.Int64N(7))
+			r.State[s], _ = r.StateRat[s].Float64()
+		}
+		if rng.IntN(2) == 0 {
+			r.ChoiceRat[s] = big.NewRat(rng.Int64N(50), 1+rng.Int64N(7))
+			r.Choice[s], _ = r.ChoiceRat[s].Float64()
+		}
+	}
+	m.Rewards = []sparse.Reward{r}
+	m.Err = unit
+	d := *m
+	d.Rats = nil
+	d.Rewards = []sparse.Reward{r}
+	d.Rewards[0].StateRat, d.Rewards[0].ChoiceRat = nil, nil
+	return m, &d
+}
+
+// hurtfulWeights returns weights that cancel, vanish or underflow in a few steps.
+func hurtfulWeights() []*big.Rat {
+	tiny := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 400))
+	almost := new(big.Rat).Sub(big.NewRat(1, 1), big.NewRat(1, 1e9))
+	return []*big.Rat{big.NewRat(1, 3), big.NewRat(1, 1e9), almost, big.NewRat(1, 2), big.NewRat(7, 10), tiny}
+}
+
+// comparedLeap compares a leap of n steps from given values with fractions.
+func comparedLeap(t *testing.T, m *sparse.Model, r *sparse.Reward, x *Values, open *sparse.Set, right *sparse.Set, n int, width float64) {
+	t.Helper()
+	g := sparse.NewGraph(m)
+	y, err := newStepwise(g, r, Max, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if y.prob = r == nil; y.prob {
+		y.v.set(right, 1)
+	}
+	var states []uint32
+	for s := range open.All() {
+		states = append(states, uint32(s))
+	}
+	if len(states) == 0 {
+		return
+	}
+	l, ok := y.newLeap(states, y.v.Lower, y.v.Upper)
+	if !ok {
+		return // numbers that doubles have no room for
+	}
+	if finite, err := l.steps(newMeter(t.Context(), Options{}, n), n); !finite || err != nil {
+		t.Fatal(finite, err)
+	}
+	l.write(y.v)
+	one := big.NewRat(1, 1)
+	for s, want := range x.Exact {
+		lo, hi := y.v.Lower[s], y.v.Upper[s]
+		if new(big.Rat).SetFloat64(lo).Cmp(want) > 0 || new(big.Rat).SetFloat64(hi).Cmp(want) < 0 || lo < 0 {
+			t.Errorf("%d steps, state %d: [%v, %v] does not contain %s", n, s, lo, hi, want.FloatString(40))
+		}
+		certain := want.Sign() == 0 || y.prob && want.Cmp(one) == 0
+		if certain && lo != hi {
+			t.Errorf("%d steps, state %d: [%v, %v] for %s", n, s, lo, hi, want.RatString())
+		}
+		if lo > 1e-150 && !(hi-lo <= width*hi) {
+			t.Errorf("%d steps, state %d: [%v, %v] is wider than %g", n, s, lo, hi, width)
+		}
+	}
+}
+
+// TestLeap compares leaps with fractions, on chains with and without those. In the
+// latter every step may be off by as much as a weight.
+func TestLeap(t *testing.T) {
+	for seed := range needs.Some(uint64(800)) {
+		rng := rand.New(rand.NewPCG(seed, 3))
+		exact, doubles := leapModel(rng, 2+rng.IntN(6), hurtfulWeights())
+		n := exact.NumStates()
+		right := sparsetest.RandomSet(rng, n, 0.3)
+		left := sparsetest.RandomSet(rng, n, 0.8).Minus(right)
+		steps := 1 + rng.IntN(60)
+		x, err := BoundedUntil(t.Context(), sparse.NewGraph(exact), left, right, Steps{High: steps}, Max, Options{Exact: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		comparedLeap(t, exact, nil, x, left, right, steps, 2e-15)
+		comparedLeap(t, doubles, nil, x, left, right, steps, 1e-13)
+		x, err = CumulReward(t.Context(), sparse.NewGraph(exact), &exact.Rewards[0], steps, Max, Options{Exact: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := sparse.FullSet(n)
+		comparedLeap(t, exact, &exact.Rewards[0], x, all, nil, steps, 2e-15)
+		comparedLeap(t, doubles, &doubles.Rewards[0], x, all, nil, steps, 1e-13)
+		if t.Failed() {
+			t.Fatalf("seed %d", seed)
+		}
+	}
+}
+
+// Functions that take more than leapSteps steps leap, and give what fractions do:
+// also with a lower bound, and on chains that are periodic.
+func TestManySteps(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 9))
+	for range needs.Some(20) {
+		exact, doubles := leapModel(rng, 2+rng.IntN(4), []*big.Rat{big.NewRat(1, 4), big.NewRat(1, 2)})
+		n := exact.NumStates()
+		left, right := sparsetest.RandomSet(rng, n, 0.9), sparsetest.RandomSet(rng, n, 0.3)
+		steps := leapSteps + 1 + rng.IntN(300)
+		for name, f := range map[string]func(m *sparse.Model, opts Options) (*Values, error){
+			"until": func(m *sparse.Model, opts Options) (*Values, error) {
+				return BoundedUntil(t.Context(), sparse.NewGraph(m), left, right, Steps{High: steps}, Max, opts)
+			},
+			"until with a lower bound": func(m *sparse.Model, opts Options) (*Values, error) {
+				return BoundedUntil(t.Context(), sparse.NewGraph(m), left, right, Steps{Low: steps, High: steps + 7}, Max, opts)
+			},
+			"cumulative": func(m *sparse.Model, opts Options) (*Values, error) {
+				return CumulReward(t.Context(), sparse.NewGraph(m), &m.Rewards[0], steps, Max, opts)
+			},
+			"instantaneous": func(m *sparse.Model, opts Options) (*Values, error) {
+				return InstantReward(t.Context(), sparse.NewGraph(m), &m.Rewards[0], steps, Max, opts)
+			},
+		} {
+			x, err := f(exact, Options{Exact: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range []*sparse.Model{exact, doubles} {
+				v, err := f(m, Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for s, want := range x.Exact {
+					lo, hi := v.Lower[s], v.Upper[s]
+					if new(big.Rat).SetFloat64(lo).Cmp(want) > 0 || new(big.Rat).SetFloat64(hi).Cmp(want) < 0 || want.Sign() == 0 && hi > 0 || hi-lo > 1e-10*hi && lo > 1e-200 {
+						t.Errorf("%s of %d steps, state %d: [%v, %v], want %s", name, steps, s, lo, hi, want.FloatString(30))
+					}
+				}
+			}
+		}
+	}
+}
+
+// BenchmarkManySteps takes 10^8 steps of a chain of so many states.
+func BenchmarkManySteps(b *testing.B) {
+	for _, n := range []int{3, 30, 300} {
+		b.Run(big.NewInt(int64(n)).String(), func(b *testing.B) {
+			_, m := leapModel(rand.New(rand.NewPCG(1, 1)), n, []*big.Rat{big.NewRat(1, 3), big.NewRat(1, 2)})
+			for range b.N {
+				if _, err := CumulReward(b.Context(), sparse.NewGraph(m), &m.Rewards[0], 1e8, Max, Options{}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,417 @@
+package solve
+
+import (
+	"math"
+	"slices"
+
+	"tilecheck/native/space/sparse"
+)
+
+// localSystem is the system of equations of one strongly connected component, with the values of all
+// other states substituted. The value of choice j is constant(j) + sum over its terms i of weight[i] *
+// x(col[i]). Every scheduler leaves the component with probability one, or has infinite reward in it;
+// so there is one solution.
+type localSystem struct {
+	min, prob, hasRewards, converged bool // min: minimize; prob: values are at most 1
+	sweepsTooSlow                    bool // no number of sweeps replaces elimination
+	extended                         bool // solved in extended numbers
+
+	round                  rounding
+	choiceStart            []uint32 // the choices of unknown k are choiceStart[k]:choiceStart[k+1]
+	termStart              []uint32 // the terms of each choice
+	col                    []uint32
+	weight                 []float64
+	constLower, constUpper []float64 // bounds on the constant of each choice
+	exit                   []float64 // weight of each choice that leaves the component; all weights of a choice sum to 1
+	err                    []float64 // relative error of evaluating each choice
+	origin                 []uint32  // the choice of the model
+	// inherited is the greatest relative width of a constant. Constants near underflow do not count;
+	// underflowed says that there are some.
+	inherited   float64
+	underflowed bool
+	// inheritedAbs is the greatest absolute width of the constants that are small multiples of the
+	// grid. Those do not count in inherited.
+	inheritedAbs float64
+
+	lower, upper []float64
+	scheduler    []uint32 // a choice of each unknown that attains a value within the bounds; nil if not asked for
+}
+
+// init sets the bounds to zero and the scheduler to the first choices.
+func (l *localSystem) init(scheduler bool) {
+	n := len(l.choiceStart) - 1
+	l.lower, l.upper = make([]float64, n), make([]float64, n)
+	if scheduler {
+		l.scheduler = make([]uint32, n)
+		for k := range l.scheduler {
+			l.scheduler[k] = sparse.None
+			if l.choiceStart[k] < l.choiceStart[k+1] {
+				l.scheduler[k] = l.choiceStart[k]
+			}
+		}
+	}
+}
+
+// terms returns the value of choice j without its constant.
+func (l *localSystem) terms(j uint32, x []float64) float64 {
+	sum := 0.0
+	for i := l.termStart[j]; i < l.termStart[j+1]; i++ {
+		sum += l.weight[i] * x[l.col[i]]
+	}
+	return sum
+}
+
+func (l *localSystem) constantMidpoint(j uint32) float64 {
+	return l.constLower[j] + (l.constUpper[j]-l.constLower[j])/2
+}
+
+// lowerUpdate evaluates the equation of unknown k for lower bounds x, rounded down to the grid. It
+// returns the optimal choice, or sparse.None and 0 if the unknown has no choice.
+func (l *localSystem) lowerUpdate(k int, x []float64) (float64, uint32) {
+	value, choice := l.lowerUpdateOffGrid(k, x)
+	return l.round.floorToGrid(value), choice
+}
+
+// lowerUpdateOffGrid is lowerUpdate without rounding to the grid.
+func (l *localSystem) lowerUpdateOffGrid(k int, x []float64) (float64, uint32) {
+	best, choice := 0.0, uint32(sparse.None)
+	for j := l.choiceStart[k]; j < l.choiceStart[k+1]; j++ {
+		value := l.round.down(l.constLower[j]+l.terms(j, x), l.err[j])
+		if choice == sparse.None || (value < best) == l.min && value != best {
+			best, choice = value, j
+		}
+	}
+	return best, choice
+}
+
+// upperUpdate is lowerUpdate for upper bounds, rounded up.
+func (l *localSystem) upperUpdate(k int, x []float64) (float64, uint32) {
+	best, choice := 0.0, uint32(sparse.None)
+	for j := l.choiceStart[k]; j < l.choiceStart[k+1]; j++ {
+		value := l.round.up(l.constUpper[j]+l.terms(j, x), l.err[j])
+		if choice == sparse.None || (value < best) == l.min && value != best {
+			best, choice = value, j
+		}
+	}
+	if l.prob {
+		best = min(best, 1)
+	}
+	return best, choice
+}
+
+// sweepLower raises the lower bounds by one Gauss-Seidel sweep and returns the greatest relative
+// change. For the maximum it records each choice that raises a bound: the value of this scheduler is at
+// least the lower bounds.
+func (l *localSystem) sweepLower() float64 {
+	change, threshold := 0.0, l.gridThreshold()
+	for k := range l.lower {
+		value, choice := l.lowerUpdateOffGrid(k, l.lower)
+		if value <= l.lower[k] {
+			continue
+		}
+		change = max(change, (value-l.lower[k])/max(value, threshold))
+		l.lower[k] = value
+		if l.scheduler != nil && !l.min {
+			l.scheduler[k] = choice
+		}
+	}
+	return change
+}
+
+// gridThreshold is the value below which the grid leaves too few digits for relative changes.
+func (l *localSystem) gridThreshold() float64 { return l.round.grid * 0x1p30 }
+
+// makeInductiveNear is makeInductive. If the grid is as fine as float64, it first tries without a
+// margin, since lower bounds from sweeps are inductive then, or nearly.
+func (l *localSystem) makeInductiveNear(meter *meter, relMargin, absMargin float64, limit int) (bool, error) {
+	if l.round.grid > 0 && !l.round.coarseGrid() {
+		if ok, err := l.makeInductive(meter, 0, 0, 2); ok || err != nil {
+			return ok, err
+		}
+	}
+	return l.makeInductive(meter, relMargin, absMargin, limit)
+}
+
+// makeInductive rounds the lower bounds down to the grid after subtracting a margin, and lowers them
+// until they are inductive: no equation gives less. It reports whether it succeeded within limit
+// sweeps; otherwise the bounds are unchanged.
+func (l *localSystem) makeInductive(meter *meter, relMargin, absMargin float64, limit int) (bool, error) {
+	if l.round.grid == 0 {
+		return true, nil
+	}
+	original := slices.Clone(l.lower)
+	for k, x := range l.lower {
+		l.lower[k] = l.round.floorToGrid(max(x-relMargin*x-absMargin, 0))
+	}
+	for range limit {
+		inductive := true
+		for k, x := range l.lower {
+			if value, choice := l.lowerUpdate(k, l.lower); value < x {
+				l.lower[k], inductive = value, false
+			} else if l.scheduler != nil && !l.min {
+				l.scheduler[k] = choice
+			}
+		}
+		if inductive {
+			return true, nil
+		}
+		meter.progress.Sweeps++
+		if err := meter.addWork(l.work()); err != nil {
+			return false, err
+		}
+	}
+	copy(l.lower, original)
+	return false, nil
+}
+
+// sweepVerdict is the result of one sweep over guessed upper bounds.
+type sweepVerdict uint8
+
+const (
+	undecided sweepVerdict = iota
+	proved                 // no equation raises a bound: the guess is inductive, so it holds
+	refuted                // a bound fell below a lower bound, or the sweep lowered no bound
+)
+
+// sweepUpper lowers the guessed upper bounds by one Gauss-Seidel sweep. If no equation raises a bound,
+// the guess is a pre-fixed point, and the solution is the least one, so the guess is above it.
+//
+// Source: Hartmanns and Kaminski, Optimistic value iteration, CAV 2020.
+func (l *localSystem) sweepUpper() sweepVerdict {
+	raised, lowered := false, false
+	for k := range l.upper {
+		value, choice := l.upperUpdate(k, l.upper)
+		switch {
+		case value > l.upper[k]:
+			raised = true
+			continue
+		case value < l.upper[k]:
+			lowered = true
+			l.upper[k] = value
+		}
+		if l.scheduler != nil && l.min {
+			l.scheduler[k] = choice
+		}
+		if value < l.lower[k] {
+			return refuted
+		}
+	}
+	switch {
+	case !raised:
+		return proved
+	case !lowered:
+		return refuted
+	}
+	return undecided
+}
+
+// work is the number of operations of one sweep.
+func (l *localSystem) work() int { return len(l.col) + len(l.choiceStart) }
+
+// budgetPerWork is the number of operations that elimination may take for each operation of the sweeps
+// before it. As it is tried at growing distances, it takes a bounded part of the time.
+const budgetPerWork = 4
+
+// eliminateFirstSize is the number of unknowns up to which elimination comes first. It adds rounding
+// errors to the width of the bounds where iteration adds its remaining error; long chains of components
+// add these widths up.
+const eliminateFirstSize = 32
+
+// finalBudget is the number of operations that elimination may take after the sweeps have failed: about
+// a minute's worth.
+const finalBudget = 1 << 36
+
+// firstSweeps is the number of sweeps before elimination is tried for the first time.
+const firstSweeps = 30
+
+// solve computes bounds whose relative width is at most the inherited width plus eps, unless converged
+// is false.
+func (l *localSystem) solve(meter *meter, opts Options, eps float64) error {
+	if opts.Classic {
+		return l.classicIteration(meter, opts)
+	}
+	limit := opts.maxSweeps()
+	if math.IsInf(l.inherited, 1) {
+		l.giveUp()
+		if l.round.grid > 0 {
+			return nil
+		}
+		_, _, err := l.iterateLower(meter, eps, limit)
+		return err
+	}
+	relMargin := 1.01*l.inherited + eps
+	if len(l.choiceStart)-1 <= eliminateFirstSize {
+		ok, _, err := l.solveByElimination(meter, relMargin, eliminateFirstSize*eliminateFirstSize*float64(l.work()))
+		if ok || err != nil {
+			l.converged = true
+			return err
+		}
+	}
+	return l.optimisticIteration(meter, relMargin, limit)
+}
+
+// optimisticIteration is optimistic value iteration: it sweeps the lower bounds until they change
+// little, guesses upper bounds by a margin, and proves or refutes the guess by sweeps. Between these it
+// tries elimination, when that costs about as much as the sweeps so far.
+func (l *localSystem) optimisticIteration(meter *meter, relMargin float64, limit int) error {
+	originalMargin, precision := relMargin, relMargin/4
+	absMargin, driftPerSweep := 0.0, 8*l.round.grid
+	nextElimination := 1 // number of sweeps after which elimination is tried
+	convergesFast := false
+	sweeps := 0
+	for sweeps < limit {
+		if sweeps >= nextElimination && !convergesFast {
+			ok, overBudget, err := l.tryElimination(meter, relMargin, float64(sweeps)*float64(l.work())*budgetPerWork)
+			if ok || err != nil {
+				l.converged = true
+				return err
+			}
+			if l.sweepsTooSlow {
+				break
+			}
+			if nextElimination = 4 * sweeps; !overBudget {
+				nextElimination = limit
+			}
+		}
+		n, change, err := l.iterateLower(meter, precision, min(limit-sweeps, sweeps+firstSweeps))
+		sweeps += n
+		if err != nil {
+			return err
+		}
+		if change > precision {
+			// The same number of sweeps again may be enough.
+			convergesFast = sweeps == firstSweeps && change*change < precision
+			continue
+		}
+		if l.round.grid > 0 { // each sweep may round down again
+			absMargin = driftPerSweep*float64(sweeps) + 2*l.inheritedAbs
+		}
+		n, ok, err := l.guessAndProve(meter, relMargin, absMargin, sweeps, limit)
+		sweeps += n
+		if ok || err != nil {
+			l.converged = true
+			return err
+		}
+		if absMargin == 0 && l.nearUnderflow() {
+			absMargin = l.round.underflowThreshold() / truncation
+			continue
+		}
+		if change == 0 { // lower bounds are as good as rounding allows
+			relMargin *= 4
+		}
+		if relMargin > 0.5 {
+			break
+		}
+		precision /= 8
+		driftPerSweep *= 4
+	}
+	if !l.sweepsTooSlow && sweeps < limit {
+		ok, _, err := l.tryElimination(meter, originalMargin, finalBudget)
+		if ok || err != nil {
+			l.converged = true
+			return err
+		}
+	}
+	l.giveUp()
+	return nil
+}
+
+// guessAndProve guesses upper bounds, and sweeps until they are proved inductive or refuted. It
+// returns the number of sweeps over the upper bounds.
+func (l *localSystem) guessAndProve(meter *meter, relMargin, absMargin float64, sweeps, limit int) (n int, ok bool, err error) {
+	l.guessUpper(relMargin, absMargin)
+	n, ok, err = l.iterateUpper(meter, min(limit-sweeps, sweeps+100))
+	if ok && err == nil {
+		ok, err = l.makeInductiveNear(meter, relMargin, absMargin, sweeps+n+100)
+	}
+	return n, ok, err
+}
+
+// tryElimination tries policy iteration and elimination within a budget of operations.
+func (l *localSystem) tryElimination(meter *meter, eps, budget float64) (ok, overBudget bool, err error) {
+	if len(l.termStart) > len(l.choiceStart) { // several choices
+		if ok, overBudget, err = l.solveByPolicyIteration(meter, eps, 2*budget); ok || overBudget || err != nil {
+			return ok, overBudget, err
+		}
+	}
+	return l.solveByElimination(meter, eps, budget)
+}
+
+// classicIteration sweeps until a sweep changes little, and takes the lower bounds for the solution.
+func (l *localSystem) classicIteration(meter *meter, opts Options) error {
+	_, change, err := l.iterateLower(meter, opts.epsilon(), opts.maxSweeps())
+	if err != nil {
+		return err
+	}
+	l.converged = change <= opts.epsilon()
+	l.upper = l.lower
+	if l.scheduler != nil && l.min {
+		for k := range l.scheduler {
+			_, l.scheduler[k] = l.lowerUpdate(k, l.lower)
+		}
+	}
+	return nil
+}
+
+// iterateLower sweeps the lower bounds until the greatest relative change is at most precision.
+func (l *localSystem) iterateLower(meter *meter, precision float64, limit int) (sweeps int, change float64, err error) {
+	change = math.Inf(1)
+	for change > precision && sweeps < limit {
+		change = l.sweepLower()
+		sweeps++
+		meter.progress.Sweeps++
+		if err := meter.addWork(l.work()); err != nil {
+			return sweeps, change, err
+		}
+	}
+	return sweeps, change, nil
+}
+
+// guessUpper sets the upper bounds to the lower bounds plus a relative and an absolute margin. The
+// absolute margin covers what underflow may have lost.
+func (l *localSystem) guessUpper(relMargin, absMargin float64) {
+	for k, x := range l.lower {
+		x = x*(1+relMargin) + absMargin
+		if l.prob {
+			x = min(x, 1)
+		}
+		l.upper[k] = l.round.ceilToGrid(x)
+	}
+}
+
+// nearUnderflow reports whether a lower bound is so small that underflow may have affected it.
+func (l *localSystem) nearUnderflow() bool {
+	return slices.Min(l.lower) < l.round.underflowThreshold()
+}
+
+// iterateUpper sweeps the upper bounds until the guess is proved or refuted.
+func (l *localSystem) iterateUpper(meter *meter, limit int) (sweeps int, ok bool, err error) {
+	for sweeps < limit {
+		verdict := l.sweepUpper()
+		sweeps++
+		meter.progress.Sweeps++
+		if err := meter.addWork(l.work()); err != nil {
+			return sweeps, false, err
+		}
+		if verdict != undecided {
+			return sweeps, verdict == proved, nil
+		}
+		l.sweepLower()
+	}
+	return sweeps, false, nil
+}
+
+// giveUp sets the upper bounds to trivial ones, and keeps the lower bounds. With a grid these are reset
+// to zero, since they need not be inductive.
+func (l *localSystem) giveUp() {
+	if l.round.grid > 0 {
+		clear(l.lower)
+	}
+	bound := math.Inf(1)
+	if l.prob {
+		bound = 1
+	}
+	for k := range l.upper {
+		l.upper[k] = bound
+	}
+}

@@ -1,0 +1,477 @@
+package solve
+
+import (
+	"context"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"sync"
+
+	"tilecheck/native/space/sparse"
+)
+
+// LongRun returns bounds on the extremal long-run average reward (the gain): per step of a DTMC or an
+// MDP, per unit of time of a CTMC. A reward of 1 in the states of a set gives the long-run probability
+// of that set.
+//
+// Source: PRISM's R[S], Storm's R[LRA].
+func LongRun(ctx context.Context, g *sparse.Graph, r *sparse.Reward, dir Direction, opts Options) (*Values, error) {
+	return longRun(ctx, g, r, nil, dir, opts)
+}
+
+// SteadyState returns bounds on the extremal long-run probability of a set of states. In an MDP it is
+// the long-run fraction of steps.
+//
+// Source: PRISM's S, Storm's LRA.
+func SteadyState(ctx context.Context, g *sparse.Graph, set *sparse.Set, dir Direction, opts Options) (*Values, error) {
+	return longRun(ctx, g, indicatorReward(set), set, dir, opts)
+}
+
+// indicatorReward returns the reward structure with reward 1 in the states of a set, and 0 elsewhere.
+func indicatorReward(set *sparse.Set) *sparse.Reward {
+	r := &sparse.Reward{State: make([]float64, set.Len()), StateRat: make([]*big.Rat, set.Len())}
+	one := big.NewRat(1, 1)
+	for s := range set.All() {
+		r.State[s], r.StateRat[s] = 1, one
+	}
+	return r
+}
+
+// longRun is LongRun. If the reward is the indicator of a set, set is that set; otherwise it is nil.
+func longRun(ctx context.Context, g *sparse.Graph, r *sparse.Reward, set *sparse.Set, dir Direction, opts Options) (*Values, error) {
+	if g.First != nil {
+		return optimalLongRun(ctx, g, r, set, dir, opts)
+	}
+	opts.Scheduler = false
+	sys, err := newSystem(g, r, Max, opts)
+	if err != nil {
+		return nil, err
+	}
+	comps := g.Components(nil, nil)
+	bottom := comps.Bottom(g.Model)
+	if opts.Epsilon = opts.epsilon(); len(bottom) < comps.Num() {
+		opts.Epsilon /= 2 // the other half is for the absorption probabilities
+	}
+	recurrent := sparse.NewSet(g.NumStates())
+	bscc := newBSCCGain(ctx, sys, opts)
+	for _, i := range bottom {
+		members := comps.Members(i)
+		if err := bscc.assignGain(members, set); err != nil {
+			return nil, err
+		}
+		for _, s := range members {
+			recurrent.Add(int(s))
+		}
+	}
+	sys.v.Sweeps = bscc.meter.progress.Sweeps
+	sys.open, sys.reward, sys.prob = recurrent.Complement(), nil, set != nil
+	if set != nil && !sys.exact() {
+		zero, one := sys.v.certainStates(g, sys.open, recurrent)
+		sys.v.set(one, 1)
+		sys.open = sys.open.Minus(zero).Minus(one)
+	}
+	return sys.solve(ctx, opts, false)
+}
+
+// assignGain computes the gain of a BSCC and makes it the value of all of its states.
+func (bscc *bsccGain) assignGain(members []uint32, set *sparse.Set) error {
+	v := bscc.rewards.v
+	if v.Exact != nil {
+		x, err := bscc.rewards.chainGainRat(members, &bscc.ws, bscc.meter)
+		if err != nil {
+			return err
+		}
+		for _, s := range members {
+			v.assign(int(s), x)
+		}
+		return nil
+	}
+	lo, hi, ok, err := bscc.gain(members, set)
+	v.Converged = v.Converged && ok
+	for _, s := range members {
+		v.Lower[s], v.Upper[s] = lo, hi
+	}
+	return err
+}
+
+// chainGainRat returns the exact gain of a BSCC.
+func (sys *system) chainGainRat(members []uint32, ws *workspace, meter *meter) (*big.Rat, error) {
+	c, err := sys.solveCycleRat(members, func(s uint32) uint32 { return s }, ws, meter)
+	if err != nil {
+		return nil, err
+	}
+	return c.gain, nil
+}
+
+// exactCycle has the results for a recurrent class with a reference state, its last. For every other
+// state i, the expected reward until the reference state is reached is reward[i]/rewardDen, and the
+// expected time is time[i]/timeDen. The gain is the expected reward of one cycle from the reference
+// state to itself, divided by the expected time.
+type exactCycle struct {
+	gain               *big.Rat
+	reward, time       []*big.Int // of all states but the reference state
+	rewardDen, timeDen *big.Int
+}
+
+// bias returns the bias of state i relative to the reference state: reward minus gain times time.
+func (c *exactCycle) bias(i int) *big.Rat {
+	earned, mean := new(big.Rat).SetFrac(c.reward[i], c.rewardDen), new(big.Rat).SetFrac(c.time[i], c.timeDen)
+	return earned.Sub(earned, mean.Mul(mean, c.gain))
+}
+
+// solveCycleRat solves the cycle equations of a recurrent class under the given choices. The last
+// member is the reference state.
+func (sys *system) solveCycleRat(members []uint32, choice func(s uint32) uint32, ws *workspace, meter *meter) (*exactCycle, error) {
+	last := len(members) - 1
+	reference, others := members[last], members[:last]
+	ws.init(sys.g.NumStates())
+	for i, s := range others {
+		ws.number[s] = uint32(i)
+	}
+	defer ws.reset(others)
+	rows, rewards := make([]*exactRow, len(others)), make([]exactRow, len(others))
+	for i, s := range others {
+		c := int(choice(s))
+		rewards[i] = sys.exactRow(int(s), c, uint32(i), ws, sys.reward.GainRat(int(s), c))
+		rows[i] = &rewards[i]
+	}
+	common := scaleConstants(rewards)
+	f, err := newLifting(meter, rows)
+	if err != nil {
+		return nil, err
+	}
+	out := &exactCycle{}
+	if out.reward, out.rewardDen, err = f.solve(meter, func(k int) *big.Int { return rows[k].scaledConstant }); err != nil {
+		return nil, err
+	}
+	out.rewardDen.Mul(out.rewardDen, common)
+	// With weightDen as constants, every step or unit of time has reward 1.
+	if out.time, out.timeDen, err = f.solve(meter, func(k int) *big.Int { return rows[k].weightDen }); err != nil {
+		return nil, err
+	}
+	c := int(choice(reference))
+	out.gain = sys.expectationRat(c, sys.reward.GainRat(int(reference), c), out.reward, out.rewardDen, ws)
+	out.gain.Quo(out.gain, sys.expectationRat(c, big.NewRat(1, 1), out.time, out.timeDen, ws))
+	return out, nil
+}
+
+// expectation is expectationRat in floating-point arithmetic.
+func (sys *system) expectation(c int, x float64, values []float64, ws *workspace) float64 {
+	lo, hi := sys.g.Row(c)
+	for i := lo; i < hi; i++ {
+		if k := ws.number[sys.g.Target[i]]; k != sparse.None {
+			x += sys.g.Prob(i) * values[k]
+		}
+	}
+	return x
+}
+
+// expectationRat returns x plus the weighted sum of the values of the targets of choice c. The value of
+// target number k is num[k]/den; targets without a number count as 0. It changes x.
+func (sys *system) expectationRat(c int, x *big.Rat, num []*big.Int, den *big.Int, ws *workspace) *big.Rat {
+	product := new(big.Rat)
+	lo, hi := sys.g.Row(c)
+	for i := lo; i < hi; i++ {
+		if k := ws.number[sys.g.Target[i]]; k != sparse.None {
+			x.Add(x, product.Mul(sys.g.Rat(i), product.SetFrac(num[k], den)))
+		}
+	}
+	return x
+}
+
+// bsccGain computes the gain of bottom strongly connected components. Its two systems have the same
+// transitions; their rewards are the ones of the property, and 1 per step or unit of time.
+type bsccGain struct {
+	rewards, steps *system
+	opts           Options
+	meter          *meter
+	ws             workspace
+	bias           []float64 // approximate bias of each member, by its number in the workspace
+}
+
+// newBSCCGain requires that all values of sys are zero.
+func newBSCCGain(ctx context.Context, sys *system, opts Options) *bsccGain {
+	stepReward := slices.Repeat([]float64{1}, sys.g.NumStates())
+	bscc := &bsccGain{
+		rewards: sys, steps: &system{g: sys.g, reward: &sparse.Reward{State: stepReward}, round: sys.round, v: sys.v},
+		opts: opts, meter: newMeter(ctx, opts, sys.g.NumStates()),
+	}
+	bscc.ws.init(sys.g.NumStates())
+	return bscc
+}
+
+// gain returns bounds on the gain of a BSCC. If the rewards are the indicator of a set, it needs no
+// computation where all members or none are in the set.
+func (bscc *bsccGain) gain(members []uint32, set *sparse.Set) (lo, hi float64, ok bool, err error) {
+	if set == nil {
+		return bscc.solve(members)
+	}
+	in := 0
+	for _, s := range members {
+		if set.Has(int(s)) {
+			in++
+		}
+	}
+	switch in {
+	case 0:
+		return 0, 0, true, nil
+	case len(members):
+		return 1, 1, true, nil
+	}
+	lo, hi, ok, err = bscc.solve(members)
+	return min(lo, 1), min(hi, 1), ok, err
+}
+
+// A component is accelerated by GMRES if it has at least krylovMinStates states, and fewer than
+// krylovMaxStates: the basis takes 170 bytes a state.
+const krylovMinStates, krylovMaxStates = 1000, 1 << 24
+
+// solve bounds the gain. It starts with relaxed value iteration, accelerated by GMRES in large
+// components. Whenever the sweeps have cost about as much as an elimination would, it tries the
+// elimination.
+func (bscc *bsccGain) solve(members []uint32) (lo, hi float64, ok bool, err error) {
+	n := len(members)
+	bscc.bias = make([]float64, n)
+	transitions := bscc.numTransitions(members)
+	lo, hi = 0, math.Inf(1)
+	sweepsDone, limit, eliminable := 0, bscc.opts.maxSweeps(), n > 1
+	for sweeps := firstSweeps; ; sweeps *= 4 {
+		sweeps = min(sweeps, limit)
+		l, h, err := bscc.relaxedValueIteration(members, transitions, sweeps-sweepsDone)
+		lo, hi, sweepsDone = max(lo, l), min(hi, h), sweeps
+		if err == nil && n >= krylovMinStates && n < krylovMaxStates && sweepsDone == firstSweeps {
+			l, h, err = bscc.accelerate(members, transitions, interval{lo, hi}, limit-sweepsDone)
+			lo, hi = max(lo, l), min(hi, h)
+		}
+		if bscc.converged(lo, hi) || err != nil || sweepsDone == limit {
+			return lo, hi, bscc.converged(lo, hi), err
+		}
+		if !eliminable {
+			continue
+		}
+		// A sweep of bsccGain does more work per transition than one of localSystem.
+		l, h, eliminable, err = bscc.eliminate(members, float64(sweepsDone)*float64(transitions)*budgetPerWork*4)
+		lo, hi = max(lo, l), min(hi, h)
+		if bscc.converged(lo, hi) || err != nil {
+			return lo, hi, true, err
+		}
+		if !math.IsInf(h, 1) && h-l <= 10*bscc.opts.epsilon()*h { // close enough: sweeps would take long for the rest
+			return lo, hi, true, nil
+		}
+	}
+}
+
+func (bscc *bsccGain) converged(lo, hi float64) bool { return hi-lo <= bscc.opts.epsilon()*hi }
+
+// relaxedValueIteration improves the bias by a number of sweeps, and returns bounds on the gain. For
+// any vector h, the gain lies between the minimum and the maximum over all states of r(s) + (P h)(s) -
+// h(s).
+//
+// Source: Odoni, On finding the maximal gain for Markov decision processes (1969).
+func (bscc *bsccGain) relaxedValueIteration(members []uint32, work, sweeps int) (lo, hi float64, err error) {
+	for i, s := range members {
+		bscc.ws.number[s] = uint32(i)
+	}
+	defer bscc.ws.reset(members)
+	lo, hi = 0, math.Inf(1)
+	gainGuess := secant{}
+	for remaining := sweeps; remaining > 0; {
+		l, h := bscc.gainBounds(members)
+		if l <= h { // false if one is NaN
+			lo, hi = max(lo, l), min(hi, h)
+		}
+		if bscc.converged(lo, hi) {
+			return lo, hi, nil
+		}
+		if math.IsInf(h, 1) || h != h { // overflow: further sweeps are useless
+			return lo, hi, nil
+		}
+		gain, drift := gainGuess.next(lo, hi), 0.0
+		const sweepsPerCheck = 4
+		for range min(remaining, sweepsPerCheck) {
+			drift = bscc.sweep(members, gain)
+			remaining--
+			bscc.meter.progress.Sweeps++
+			if err := bscc.meter.addWork(work); err != nil {
+				return lo, hi, err
+			}
+		}
+		gainGuess.record(gain, drift)
+	}
+	return lo, hi, nil
+}
+
+// secant finds the gain as the root of the drift by the secant method. The drift is the mean change of
+// the bias in one sweep: it is proportional to the error of the gain that the sweep assumes.
+type secant struct{ last, lastDrift, previous, previousDrift float64 }
+
+func (s *secant) record(x, drift float64) {
+	s.last, s.lastDrift, s.previous, s.previousDrift = x, drift, s.last, s.lastDrift
+}
+
+// next returns the root of the line through the last two points, or the midpoint of the interval if the
+// root is outside.
+func (s *secant) next(lo, hi float64) float64 {
+	if x := s.last - s.lastDrift*(s.last-s.previous)/(s.lastDrift-s.previousDrift); x > lo && x < hi {
+		return x
+	}
+	return lo + (hi-lo)/2
+}
+
+// sweep applies one damped Gauss-Seidel sweep of the equations bias = reward - average + P bias, and
+// returns the mean change. Dividing by the exit rate of each state makes stiff chains converge as fast
+// as others. The damping makes periodic chains converge.
+//
+// Source: Stewart, Introduction to the Numerical Solution of Markov Chains (1994), section 3.2.
+func (bscc *bsccGain) sweep(members []uint32, gain float64) (drift float64) {
+	n := len(members)
+	return bscc.sweepRange(members, 0, n, bscc.bias, bscc.bias, gain, bscc.rewards.reward) / float64(n)
+}
+
+// sweepRange sweeps over members[from:to]. It reads their values from next, and those of the other
+// members from h; it writes next. It returns the sum of the changes.
+func (bscc *bsccGain) sweepRange(members []uint32, from, to int, next, h []float64, gain float64, reward *sparse.Reward) (drift float64) {
+	model, number := bscc.rewards.g.Model, bscc.ws.number
+	for k, s := range members[from:to] {
+		k += from
+		sum, exitRate, current := reward.Gain(int(s), int(s))-gain, 0.0, next[k]
+		lo, hi := model.Start[s], model.Start[s+1]
+		targets := model.Target[lo:hi]
+		for i, w := range model.Weight[lo:hi] {
+			t := targets[i]
+			if t == s {
+				continue
+			}
+			weight, targetNum := model.Weights[w], int(number[t])
+			if exitRate += weight; targetNum >= from && targetNum < to {
+				sum += weight * (next[targetNum] - current)
+			} else {
+				sum += weight * (h[targetNum] - current)
+			}
+		}
+		if exitRate > 0 {
+			weight := sum / (exitRate * (1 + slack))
+			drift += weight
+			next[k] += weight
+		}
+	}
+	return drift
+}
+
+func (bscc *bsccGain) numTransitions(members []uint32) (work int) {
+	for _, s := range members {
+		lo, hi := bscc.rewards.g.Row(int(s))
+		work += hi - lo
+	}
+	return work
+}
+
+// gainBounds returns the minimum and the maximum over all members of r + P h - h, rounded outwards,
+// where h is the bias. They are bounds on the gain.
+func (bscc *bsccGain) gainBounds(members []uint32) (minimum, maximum float64) {
+	minimum, maximum = math.Inf(1), 0
+	var merge sync.Mutex
+	inParts(len(members), 1<<12, func(from, to int) {
+		l, m := bscc.gainBoundsOf(members, from, to)
+		merge.Lock()
+		defer merge.Unlock()
+		minimum, maximum = min(minimum, l), max(maximum, m)
+	})
+	return max(minimum, 0), maximum
+}
+
+// gainBoundsOf is gainBounds for members[from:to].
+func (bscc *bsccGain) gainBoundsOf(members []uint32, from, to int) (minimum, maximum float64) {
+	minimum, maximum = math.Inf(1), 0
+	for _, s := range members[from:to] {
+		x, e := bscc.rewards.oneStepGain(int(s), int(s), bscc.bias, &bscc.ws)
+		minimum, maximum = min(minimum, x-e), max(maximum, x+e)
+	}
+	return minimum, maximum
+}
+
+// oneStepGain returns x = r(s,c) + sum over t of p(c,t) (h(t) - h(s)), and a bound on its absolute
+// rounding error.
+func (sys *system) oneStepGain(s, c int, h []float64, ws *workspace) (x, e float64) {
+	reward, current, number := sys.reward.Gain(s, c), h[ws.number[s]], ws.number
+	sum, magnitude, hasTerms := reward, reward, false
+	lo, hi := sys.g.Row(c)
+	targets := sys.g.Target[lo:hi]
+	for i, w := range sys.g.Weight[lo:hi] {
+		x := h[number[targets[i]]] - current
+		hasTerms = hasTerms || x != 0
+		x *= sys.g.Weights[w]
+		sum += x
+		magnitude += math.Abs(x)
+	}
+	if !hasTerms {
+		return sum, sys.round.sumErr(1) * magnitude
+	}
+	return sum, sys.round.sumErr(hi-lo+1)*magnitude + sys.round.floor
+}
+
+// eliminate bounds the gain by elimination. If it reports overBudget, a larger budget may help.
+func (bscc *bsccGain) eliminate(members []uint32, budget float64) (lo, hi float64, overBudget bool, err error) {
+	// The search for components entered this one at the last member, which often is a likely state.
+	// Cycles of an unlikely reference state are so long that their numbers leave the range of float64.
+	for _, reference := range []func() uint32{func() uint32 { return members[len(members)-1] }, func() uint32 { return bscc.likelyState(members) }} {
+		var reliable bool
+		if lo, hi, reliable, overBudget, err = bscc.gainByCycles(members, reference(), budget); reliable || overBudget || err != nil {
+			return lo, hi, overBudget, err
+		}
+	}
+	return 0, math.Inf(1), false, nil
+}
+
+// likelyState returns the state in which a simulated path ends; most likely it is a state of high
+// stationary probability.
+func (bscc *bsccGain) likelyState(members []uint32) uint32 {
+	rng := rand.New(rand.NewPCG(1, 1))
+	s := members[0]
+	for range 32*len(members) + 1000 {
+		lo, hi := bscc.rewards.g.Row(int(s))
+		sum := 0.0
+		for i := lo; i < hi; i++ {
+			sum += bscc.rewards.g.Prob(i)
+		}
+		x := sum * rng.Float64()
+		i := lo
+		for ; i < hi-1 && x >= bscc.rewards.g.Prob(i); i++ {
+			x -= bscc.rewards.g.Prob(i)
+		}
+		s = bscc.rewards.g.Target[i]
+	}
+	return s
+}
+
+// gainByCycles bounds the gain by the expected reward of a cycle from the reference state to itself,
+// divided by the expected time of the cycle (renewal-reward theorem). reliable is false if a number
+// leaves the range of float64.
+func (bscc *bsccGain) gainByCycles(members []uint32, reference uint32, budget float64) (lo, hi float64, reliable, overBudget bool, err error) {
+	lo, hi = 0, math.Inf(1)
+	others := slices.DeleteFunc(slices.Clone(members), func(s uint32) bool { return s == reference })
+	l := bscc.rewards.localSystem(others, &bscc.ws)
+	bscc.ws.reset(others)
+	stepsLocal := bscc.steps.localSystem(others, &bscc.ws)
+	defer bscc.ws.reset(others)
+	solver := newEliminationSolver(l, budget)
+	solver.factorsOnly = true
+	rewards, err := solver.solve(bscc.meter, solver.constant)
+	if rewards == nil || err != nil {
+		return lo, hi, false, solver.iterative, err
+	}
+	elapsed := solver.substitute(func(k int) float64 { return stepsLocal.constLower[k] })
+	if elapsed == nil || !solver.noUnderflow(elapsed) {
+		return lo, hi, false, false, nil
+	}
+	sum, time := bscc.rewards.expectation(int(reference), bscc.rewards.reward.Gain(int(reference), int(reference)), rewards, &bscc.ws), bscc.rewards.expectation(int(reference), 1, elapsed, &bscc.ws)
+	if !(sum >= 0x1p-300 && sum <= 0x1p300) { // out of range; a component without rewards does not get here
+		return lo, hi, false, false, nil
+	}
+	// The gain is a quotient of sums of products, so the bound of perturbation applies.
+	first, end := bscc.rewards.g.Row(int(reference))
+	e := 1.01 * (solver.err + solver.backErr + solver.perturbation() + 2.02*bscc.rewards.round.sumErr(end-first+1))
+	x := sum / time
+	return bscc.rewards.round.down(x, e), bscc.rewards.round.up(x, e), true, false, nil
+}

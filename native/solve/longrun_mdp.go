@@ -1,0 +1,661 @@
+package solve
+
+import (
+	"context"
+	"math"
+	"math/big"
+	"slices"
+
+	"tilecheck/native/space/sparse"
+)
+
+// optimalLongRun is longRun for an MDP. With probability one a scheduler ends up in an end component.
+// In a maximal end component (MEC) all states have the same optimal gain. So it computes the optimal
+// gain of each MEC, and then the optimal probability to end up in each: a reachability problem in the
+// MEC quotient, where every MEC is one state with an additional choice to stay forever.
+//
+// Source: de Alfaro, Formal verification of probabilistic systems (1997), section 5.4; Ashok,
+// Chatterjee, Daca, Kretinsky and Meggendorfer, Value iteration for long-run average reward in Markov
+// decision processes (CAV 2017).
+func optimalLongRun(ctx context.Context, g *sparse.Graph, r *sparse.Reward, set *sparse.Set, dir Direction, opts Options) (*Values, error) {
+	sys, err := newSystem(g, r, dir, opts)
+	if err != nil {
+		return nil, err
+	}
+	ends, err := g.EndComponents(ctx, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	opts.Epsilon = opts.epsilon() / 2 // the other half is for the quotient
+	mec := newMECGain(ctx, sys, ends, opts)
+	if err := mec.precompute(ctx, set); err != nil {
+		return nil, err
+	}
+	for i := range ends.Num() {
+		if err := mec.solveMEC(i, set != nil); err != nil {
+			return nil, err
+		}
+	}
+	quotient := newMECQuotient(g, ends)
+	v, err := quotient.solve(ctx, mec.gain, mec.known, dir, set != nil, opts)
+	if err != nil {
+		return nil, err
+	}
+	quotient.writeBack(v, sys.v, mec)
+	return sys.v, nil
+}
+
+// mecGain computes the optimal gain of maximal end components.
+type mecGain struct {
+	rewards, steps *system // same transitions under the chosen choices; rewards of the property, and 1 per step
+	ends           *sparse.EndComponents
+	opts           Options
+	meter          *meter
+	ws             workspace
+	cycleWS        workspace   // numbers of the unknowns of solveCycle
+	chosen         *sparse.Set // the choices of the scheduler that solveCycle evaluates
+	gain           *Values     // of each MEC
+	known          *sparse.Set // MECs whose gain is known
+	route          []uint32    // of each state: scratch of leadTo
+	stay           []uint32    // of each state: the choice that attains the gain of its MEC
+
+	bias     []float64 // approximate bias
+	stepGain []float64 // r + P h - h for the current choice, where h is the bias
+	choice   []uint32  // the current scheduler
+	stepErr  float64   // the greatest rounding error of stepGain
+}
+
+func newMECGain(ctx context.Context, sys *system, ends *sparse.EndComponents, opts Options) *mecGain {
+	chosen := sparse.NewSet(sys.g.NumChoices())
+	stepReward := &sparse.Reward{State: slices.Repeat([]float64{1}, sys.g.NumStates())}
+	mec := &mecGain{
+		rewards: sys, steps: &system{g: sys.g, reward: stepReward, round: sys.round, v: sys.v, choices: chosen}, chosen: chosen,
+		ends: ends, opts: opts, meter: newMeter(ctx, opts, len(ends.States)), known: sparse.NewSet(ends.Num()),
+		gain: &Values{Lower: make([]float64, ends.Num()), Upper: make([]float64, ends.Num()), Converged: true},
+		stay: make([]uint32, sys.g.NumStates()),
+	}
+	sys.choices = chosen
+	if opts.Exact {
+		mec.gain.Exact = make([]*big.Rat, ends.Num())
+	}
+	if sys.g.NumStates() < maxUnlimitedStates {
+		mec.meter.limit = 0
+	}
+	stayInEndComponents(sys.g, ends, mec.stay)
+	mec.ws.init(sys.g.NumStates())
+	mec.cycleWS.init(sys.g.NumStates())
+	return mec
+}
+
+// precompute finds the MECs whose gain is 0, or 1 for the indicator reward of a set, by analysis of the
+// graph.
+func (mec *mecGain) precompute(ctx context.Context, set *sparse.Set) error {
+	zeroReward, rewarded := sparse.NewSet(mec.rewards.g.NumChoices()), sparse.NewSet(mec.ends.Num())
+	for c := range mec.ends.Choices.All() {
+		s := mec.rewards.g.Owner(uint32(c))
+		if mec.rewards.reward.Gain(s, c) == 0 {
+			zeroReward.Add(c)
+		} else {
+			rewarded.Add(int(mec.ends.ID[s]))
+		}
+	}
+	if mec.rewards.min {
+		if err := mec.setMECsContaining(ctx, zeroReward, 0); err != nil {
+			return err
+		}
+	}
+	for i := range mec.ends.Num() {
+		if !rewarded.Has(i) {
+			mec.setGain(i, 0)
+		}
+	}
+	if set == nil {
+		return nil
+	}
+	if !mec.rewards.min {
+		return mec.setMECsContaining(ctx, mec.ends.Choices.Minus(zeroReward), 1)
+	}
+	for i := range mec.ends.Num() {
+		if !slices.ContainsFunc(mec.ends.Members(i), func(s uint32) bool { return !set.Has(int(s)) }) {
+			mec.setGain(i, 1)
+		}
+	}
+	return nil
+}
+
+// setMECsContaining sets the gain of every MEC that contains an end component made of the given choices
+// only.
+func (mec *mecGain) setMECsContaining(ctx context.Context, choices *sparse.Set, x float64) error {
+	inner, err := mec.rewards.g.EndComponents(ctx, nil, choices)
+	if err != nil {
+		return err
+	}
+	inside := sparse.NewSet(mec.rewards.g.NumStates())
+	for i := range inner.Num() {
+		for _, s := range inner.Members(i) {
+			inside.Add(int(s))
+		}
+		mec.setGain(int(mec.ends.ID[inner.Members(i)[0]]), x)
+	}
+	stayInEndComponents(mec.rewards.g, inner, mec.stay)
+	mec.rewards.g.Approach(mec.ends.Choices, inside, mec.stay)
+	return nil
+}
+
+func (mec *mecGain) setGain(i int, x float64) {
+	mec.known.Add(i)
+	mec.gain.Lower[i], mec.gain.Upper[i] = x, x
+	if mec.gain.Exact != nil {
+		mec.gain.Exact[i] = new(big.Rat).SetFloat64(x)
+	}
+}
+
+// solveMEC computes the gain of MEC i, unless it is known already.
+func (mec *mecGain) solveMEC(i int, prob bool) error {
+	if mec.known.Has(i) {
+		return nil
+	}
+	members := mec.ends.Members(i)
+	mec.init(members)
+	defer mec.ws.reset(members)
+	if mec.gain.Exact != nil {
+		return mec.exactPolicyIteration(i, members)
+	}
+	lo, hi, err := mec.iterateWithElimination(members)
+	if prob {
+		lo, hi = min(lo, 1), min(hi, 1)
+	}
+	mec.gain.Lower[i], mec.gain.Upper[i] = lo, hi
+	mec.gain.Converged = mec.gain.Converged && (mec.converged(lo, hi) || hi-lo <= 10*mec.opts.epsilon()*hi)
+	mec.meter.progress.Done += len(members)
+	return err
+}
+
+// init starts with bias 0 and any choices that stay in the MEC.
+func (mec *mecGain) init(members []uint32) {
+	mec.bias, mec.stepGain, mec.choice = make([]float64, len(members)), make([]float64, len(members)), make([]uint32, len(members))
+	for k, s := range members {
+		mec.ws.number[s] = uint32(k)
+		mec.choice[k] = mec.stay[s]
+	}
+}
+
+func (mec *mecGain) converged(lo, hi float64) bool { return hi-lo <= mec.opts.epsilon()*hi }
+
+// iterateWithElimination alternates value iteration with policy iteration by elimination, which it runs
+// when it costs about as much as the sweeps so far.
+func (mec *mecGain) iterateWithElimination(members []uint32) (lo, hi float64, err error) {
+	bounds := &interval{0, math.Inf(1)}
+	sweepsDone, limit, eliminable := 0, mec.opts.maxSweeps(), len(members) > 1
+	for sweeps := firstSweeps; ; sweeps *= 4 {
+		sweeps = min(sweeps, limit)
+		if err := mec.valueIteration(members, bounds, sweeps-sweepsDone); err != nil {
+			return 0, 0, err
+		}
+		stepErr := mec.stepErr
+		if sweepsDone = sweeps; eliminable && !mec.converged(bounds.lo, bounds.hi) {
+			if eliminable, err = mec.policyIteration(members, bounds, float64(sweepsDone)*float64(mec.numTransitions(members))*budgetPerWork*4); err != nil {
+				return 0, 0, err
+			}
+		}
+		// Further sweeps would take long, or could only change rounding errors.
+		if !eliminable && (bounds.hi-bounds.lo <= 10*mec.opts.epsilon()*bounds.hi || bounds.hi-bounds.lo <= 4*stepErr) {
+			break
+		}
+		if mec.converged(bounds.lo, bounds.hi) || sweepsDone == limit {
+			break
+		}
+	}
+	return bounds.lo, bounds.hi, nil
+}
+
+// interval has bounds that only get tighter.
+type interval struct{ lo, hi float64 }
+
+// valueIteration improves the bias by a number of relative value iteration sweeps.
+func (mec *mecGain) valueIteration(members []uint32, bounds *interval, sweeps int) error {
+	work := mec.numTransitions(members)
+	for range sweeps {
+		lo, hi := mec.sweep(members, bounds)
+		if mec.converged(bounds.lo, bounds.hi) || !(hi < math.Inf(1)) { // overflow: further sweeps are useless
+			return nil
+		}
+		// Damping makes periodic chains converge.
+		middle := lo + (hi-lo)/2
+		for k := range mec.bias {
+			mec.bias[k] += (mec.stepGain[k] - middle) / (1 + slack)
+		}
+		mec.meter.progress.Sweeps++
+		if err := mec.meter.addWork(work); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// numTransitions returns the number of transitions of all choices of the members.
+func (mec *mecGain) numTransitions(members []uint32) int {
+	out := 0
+	for _, s := range members {
+		first, end := mec.rewards.g.Choices(int(s))
+		out += int(mec.rewards.g.Start[end] - mec.rewards.g.Start[first])
+	}
+	return out
+}
+
+// sweep computes stepGain and the choices that attain its optimum, and tightens b. For any bias h and
+// the maximum: if each state has a choice with r + P h - h >= lo, that scheduler has gain at least lo;
+// if no choice of any state exceeds hi, no scheduler has a greater gain. The minimum is symmetric. The
+// choices that attain the better bound are kept in stay.
+//
+// Source: Odoni, On finding the maximal gain for Markov decision processes (1969).
+func (mec *mecGain) sweep(members []uint32, bounds *interval) (gainLower, gainUpper float64) {
+	gainLower, gainUpper, mec.stepErr = math.Inf(1), math.Inf(-1), 0
+	for k, s := range members {
+		lo, hi := mec.bestChoice(k, int(s))
+		if lo != lo || hi != hi {
+			return 0, math.Inf(1)
+		}
+		gainLower, gainUpper = min(gainLower, lo), max(gainUpper, hi)
+	}
+	if gainLower = max(gainLower, 0); gainLower > gainUpper { // rounding spoilt the bounds
+		return 0, math.Inf(1)
+	}
+	if !mec.rewards.min && gainLower >= bounds.lo || mec.rewards.min && gainUpper <= bounds.hi {
+		for k, s := range members {
+			mec.stay[s] = mec.choice[k]
+		}
+	}
+	bounds.lo, bounds.hi = max(bounds.lo, gainLower), min(bounds.hi, gainUpper)
+	return gainLower, gainUpper
+}
+
+// bestChoice updates the choice of a state: it changes only if another one is better by more than the
+// rounding error. It returns bounds on the optimum over all choices.
+func (mec *mecGain) bestChoice(k, s int) (lo, hi float64) {
+	value, valueErr := mec.rewards.oneStepGain(s, int(mec.choice[k]), mec.bias, &mec.ws)
+	bound := value + valueErr
+	if mec.rewards.min {
+		bound = value - valueErr
+	}
+	first, end := mec.rewards.g.Choices(s)
+	for c := first; c < end; c++ {
+		if c == int(mec.choice[k]) || !mec.ends.Choices.Has(c) {
+			continue
+		}
+		x, xErr := mec.rewards.oneStepGain(s, c, mec.bias, &mec.ws)
+		if mec.rewards.min {
+			bound = min(bound, x-xErr)
+		} else {
+			bound = max(bound, x+xErr)
+		}
+		if x != x || !mec.rewards.min && x-xErr > value+valueErr || mec.rewards.min && x+xErr < value-valueErr {
+			value, valueErr, mec.choice[k] = x, xErr, uint32(c)
+		}
+	}
+	mec.stepGain[k], mec.stepErr = value, max(mec.stepErr, valueErr)
+	if mec.rewards.min {
+		return bound, value + valueErr
+	}
+	return value - valueErr, bound
+}
+
+// policyIteration evaluates the current scheduler by elimination and improves it, until no choice is
+// better. If it reports overBudget, a larger budget may help.
+func (mec *mecGain) policyIteration(members []uint32, bounds *interval, budget float64) (overBudget bool, err error) {
+	const rounds = 20
+	var c *cycleSolution
+	for range rounds {
+		reference, err := mec.makeUnichain(members, func(class []uint32) (*big.Rat, error) {
+			c, overBudget, err = mec.solveCycle(class, budget)
+			if c == nil {
+				return nil, err
+			}
+			return new(big.Rat).SetFloat64(c.gain), nil
+		})
+		if reference == sparse.None || err != nil {
+			return overBudget, err
+		}
+		order := withLast(members, reference)
+		if c, overBudget, err = mec.solveCycle(order, budget); c == nil || err != nil {
+			return overBudget, err
+		}
+		oldBias, oldBounds, oldChoices := slices.Clone(mec.bias), *bounds, slices.Clone(mec.choice)
+		for i, s := range order[:len(order)-1] {
+			mec.bias[mec.ws.number[s]] = c.reward[i] - c.gain*c.time[i]
+		}
+		mec.bias[mec.ws.number[reference]] = 0
+		mec.sweep(members, bounds)
+		if *bounds == oldBounds { // the sweeps had the better bias
+			mec.bias = oldBias
+		}
+		if mec.converged(bounds.lo, bounds.hi) || slices.Equal(oldChoices, mec.choice) {
+			break
+		}
+	}
+	return false, nil
+}
+
+// withLast returns the members in an order that ends with lastMember.
+func withLast(members []uint32, lastMember uint32) []uint32 {
+	return append(slices.DeleteFunc(slices.Clone(members), func(s uint32) bool { return s == lastMember }), lastMember)
+}
+
+// exactPolicyIteration computes the gain of MEC i in rational arithmetic, starting from the scheduler
+// that a few sweeps find. Every improvement raises the gain, or keeps it and raises the bias of some
+// state, so no scheduler is repeated.
+//
+// Source: Puterman, Markov Decision Processes (1994), sections 8.6 and 9.5.1.
+func (mec *mecGain) exactPolicyIteration(i int, members []uint32) error {
+	if err := mec.valueIteration(members, &interval{0, math.Inf(1)}, firstSweeps); err != nil {
+		return err
+	}
+	choice := func(s uint32) uint32 { return mec.choice[mec.ws.number[s]] }
+	bias := &Values{Exact: make([]*big.Rat, mec.rewards.g.NumStates())}
+	improvement := &system{g: mec.rewards.g, min: mec.rewards.min, reward: mec.rewards.reward, choices: mec.ends.Choices, step: true, v: bias}
+	for {
+		reference, err := mec.makeUnichain(members, func(class []uint32) (*big.Rat, error) {
+			c, err := mec.rewards.solveCycleRat(class, choice, &mec.cycleWS, mec.meter)
+			if err != nil {
+				return nil, err
+			}
+			return c.gain, nil
+		})
+		if err != nil {
+			return err
+		}
+		order := withLast(members, reference)
+		c, err := mec.rewards.solveCycleRat(order, choice, &mec.cycleWS, mec.meter)
+		if err != nil {
+			return err
+		}
+		bias.Exact[reference] = new(big.Rat)
+		for k, s := range order[:len(order)-1] {
+			bias.Exact[s] = c.bias(k)
+		}
+		better := false
+		for k, s := range members {
+			best := improvement.optimumRat(int(s))
+			if err := mec.meter.addWork(1000 + reductionCost(best.value)); err != nil {
+				return err
+			}
+			if now := new(big.Rat).Add(bias.Exact[s], c.gain); best.value.Cmp(now) != 0 {
+				mec.choice[k], better = best.choice, true
+			}
+		}
+		if !better {
+			for k, s := range members {
+				mec.stay[s] = mec.choice[k]
+			}
+			mec.gain.Exact[i] = c.gain
+			return nil
+		}
+	}
+}
+
+// makeUnichain changes the current scheduler so that it has one recurrent class: the one with the best
+// gain, which all other states are led to. It returns a state of that class, or sparse.None if gain
+// returns nil for a class.
+func (mec *mecGain) makeUnichain(members []uint32, average func(class []uint32) (*big.Rat, error)) (reference uint32, err error) {
+	classes := mec.recurrentClasses(members)
+	class := classes[0]
+	if len(classes) > 1 {
+		var best *big.Rat
+		for _, other := range classes {
+			x, err := average(other)
+			if x == nil || err != nil {
+				return sparse.None, err
+			}
+			if best == nil || x.Cmp(best) != 0 && (x.Cmp(best) < 0) == mec.rewards.min {
+				class, best = other, x
+			}
+		}
+		mec.leadTo(members, class)
+	}
+	return class[len(class)-1], nil
+}
+
+// leadTo makes choices by which all other members reach the class.
+func (mec *mecGain) leadTo(members, class []uint32) {
+	inside := sparse.NewSet(mec.rewards.g.NumStates())
+	for _, s := range class {
+		inside.Add(int(s))
+	}
+	if mec.route == nil {
+		mec.route = make([]uint32, mec.rewards.g.NumStates())
+	}
+	mec.rewards.g.Approach(mec.ends.Choices, inside, mec.route)
+	for k, s := range members {
+		if !inside.Has(int(s)) {
+			mec.choice[k] = mec.route[s]
+		}
+	}
+}
+
+// recurrentClasses returns the recurrent classes of the chain that the current scheduler induces.
+func (mec *mecGain) recurrentClasses(members []uint32) [][]uint32 {
+	m := &sparse.Model{Kind: sparse.DTMC, Start: make([]uint32, 1, len(members)+1)}
+	for k := range members {
+		first, end := mec.rewards.g.Row(int(mec.choice[k]))
+		for _, t := range mec.rewards.g.Target[first:end] {
+			m.Target = append(m.Target, mec.ws.number[t])
+		}
+		m.Start = append(m.Start, uint32(len(m.Target)))
+	}
+	comps := m.Components(nil, nil)
+	var out [][]uint32
+	for _, i := range comps.Bottom(m) {
+		class := slices.Clone(comps.Members(i))
+		for j, k := range class {
+			class[j] = members[k]
+		}
+		out = append(out, class)
+	}
+	return out
+}
+
+// cycleSolution is exactCycle in floating-point arithmetic, without error bounds.
+type cycleSolution struct {
+	gain         float64
+	reward, time []float64
+}
+
+// solveCycle is solveCycleRat in floating-point arithmetic, by elimination. It returns nil if the
+// numbers leave the range of float64, or if elimination exceeds the budget.
+func (mec *mecGain) solveCycle(members []uint32, budget float64) (c *cycleSolution, overBudget bool, err error) {
+	last := len(members) - 1
+	reference, others := members[last], members[:last]
+	choices := make([]uint32, len(members))
+	for i, s := range members {
+		choices[i] = mec.choice[mec.ws.number[s]]
+		mec.chosen.Add(int(choices[i]))
+	}
+	defer func() {
+		for _, c := range choices {
+			mec.chosen.Remove(int(c))
+		}
+	}()
+	c = &cycleSolution{}
+	if len(others) > 0 {
+		l := mec.rewards.localSystem(others, &mec.cycleWS)
+		mec.cycleWS.reset(others)
+		stepsLocal := mec.steps.localSystem(others, &mec.cycleWS)
+		defer mec.cycleWS.reset(others)
+		solver := newEliminationSolver(l, budget)
+		solver.factorsOnly = true
+		if c.reward, err = solver.solve(mec.meter, solver.constant); c.reward == nil || err != nil {
+			return nil, solver.iterative, err
+		}
+		if c.time = solver.substitute(func(k int) float64 { return stepsLocal.constLower[k] }); c.time == nil {
+			return nil, false, nil
+		}
+	}
+	refChoice := int(choices[last])
+	sum, time := mec.rewards.expectation(refChoice, mec.rewards.reward.Gain(int(reference), refChoice), c.reward, &mec.cycleWS), mec.rewards.expectation(refChoice, 1, c.time, &mec.cycleWS)
+	if c.gain = sum / time; math.IsInf(c.gain, 0) || math.IsNaN(c.gain) {
+		return nil, false, nil
+	}
+	return c, false, nil
+}
+
+// mecQuotient is an MDP in which each of n maximal end components is one state. Its choices are those
+// that leave the MEC, and one to stay forever, which leads to an absorbing state. State i is MEC i,
+// state n+i its absorbing state; the other states follow.
+type mecQuotient struct {
+	g        *sparse.Graph
+	original *sparse.Graph
+	ends     *sparse.EndComponents
+	block    []uint32 // of each original state: its state in the quotient
+	origin   []uint32 // of each choice: the original choice, or sparse.None for staying
+}
+
+func newMECQuotient(g *sparse.Graph, ends *sparse.EndComponents) *mecQuotient {
+	n := ends.Num()
+	q := &mecQuotient{original: g, ends: ends, block: slices.Clone(ends.ID)}
+	count := 2 * n
+	for s := range q.block {
+		if q.block[s] == sparse.None {
+			q.block[s] = uint32(count)
+			count++
+		}
+	}
+	m := &sparse.Model{Kind: sparse.MDP, Weights: g.Weights, Rats: g.Rats, Err: g.Err}
+	one := m.One()
+	choice := func(origin uint32) {
+		m.Start, q.origin = append(m.Start, uint32(len(m.Target))), append(q.origin, origin)
+	}
+	begin := func() { m.First = append(m.First, uint32(len(m.Start))) }
+	stay := func(i int) {
+		choice(sparse.None)
+		m.Target, m.Weight = append(m.Target, uint32(n+i)), append(m.Weight, one)
+	}
+	leave := func(s int) {
+		first, end := g.Choices(s)
+		for o := first; o < end; o++ {
+			if ends.Choices.Has(o) {
+				continue
+			}
+			choice(uint32(o))
+			for i := g.Start[o]; i < g.Start[o+1]; i++ {
+				m.Target, m.Weight = append(m.Target, q.block[g.Target[i]]), append(m.Weight, g.Weight[i])
+			}
+		}
+	}
+	for i := range n {
+		begin()
+		for _, s := range ends.Members(i) {
+			leave(int(s))
+		}
+		stay(i)
+	}
+	for i := range n {
+		begin()
+		stay(i)
+	}
+	for s, id := range ends.ID {
+		if id == sparse.None {
+			begin()
+			leave(s)
+		}
+	}
+	begin()
+	m.Start = append(m.Start, uint32(len(m.Target)))
+	q.g = sparse.NewGraph(m)
+	return q
+}
+
+// solve returns the values of the quotient. The absorbing states have the values in staying; those in
+// known are exactly 0 or 1.
+func (q *mecQuotient) solve(ctx context.Context, staying *Values, known *sparse.Set, dir Direction, prob bool, opts Options) (*Values, error) {
+	sys, err := newSystem(q.g, nil, dir, opts)
+	if err != nil {
+		return nil, err
+	}
+	n := q.ends.Num()
+	sys.prob, sys.open = prob, sparse.FullSet(q.g.NumStates())
+	zero, nonzero, one, notOne := q.newSet(), q.newSet(), q.newSet(), q.newSet()
+	for i := range n {
+		s := n + i
+		sys.open.Remove(s)
+		if staying.Exact != nil {
+			sys.v.assign(s, staying.Exact[i])
+		} else {
+			sys.v.Lower[s], sys.v.Upper[s] = staying.Lower[i], staying.Upper[i]
+		}
+		addTo(known.Has(i) && sys.v.Upper[s] == 0, s, zero, nonzero)
+		addTo(known.Has(i) && prob && sys.v.Lower[s] == 1, s, one, notOne)
+	}
+	sys.v.Converged = staying.Converged
+	if err := q.setCertain(ctx, sys, dir == Min, zero, nonzero, 0); err != nil {
+		return nil, err
+	}
+	if err := q.setCertain(ctx, sys, dir == Max, one, notOne, 1); err != nil {
+		return nil, err
+	}
+	return sys.solve(ctx, opts, false)
+}
+
+func (q *mecQuotient) newSet() *sparse.Set { return sparse.NewSet(q.g.NumStates()) }
+
+// addTo adds s to a if yes, and to b otherwise.
+func addTo(yes bool, s int, a, b *sparse.Set) {
+	if yes {
+		a.Add(s)
+	} else {
+		b.Add(s)
+	}
+}
+
+// setCertain sets the value of the open states from which states of x are reached with probability one:
+// under some scheduler if some is set, and under all otherwise. others are the remaining absorbing
+// states.
+func (q *mecQuotient) setCertain(ctx context.Context, sys *system, existential bool, targets, others *sparse.Set, value float64) error {
+	if targets.Empty() {
+		return nil
+	}
+	sure := q.g.ExistsUntil(sparse.FullSet(q.g.NumStates()), others).Complement()
+	if existential {
+		var err error
+		if sure, err = q.g.Prob1E(ctx, sparse.FullSet(q.g.NumStates()), targets); err != nil {
+			return err
+		}
+		if sys.v.Scheduler != nil {
+			q.g.Attract(sure, targets, sys.v.Scheduler)
+		}
+	}
+	sure = sure.Intersect(sys.open)
+	sys.v.set(sure, value)
+	sys.open = sys.open.Minus(sure)
+	return nil
+}
+
+// writeBack copies values and scheduler of the quotient to the original model.
+func (q *mecQuotient) writeBack(from, to *Values, mec *mecGain) {
+	to.Converged, to.Estimated, to.Extended = from.Converged, from.Estimated, from.Extended
+	to.Sweeps = from.Sweeps + mec.meter.progress.Sweeps
+	for s, b := range q.block {
+		if to.Lower[s], to.Upper[s] = from.Lower[b], from.Upper[b]; to.Exact != nil {
+			to.Exact[s] = from.Exact[b]
+		}
+	}
+	if to.Scheduler == nil {
+		return
+	}
+	exits := sparse.NewSet(len(q.block))
+	for s, b := range q.block {
+		o := uint32(sparse.None)
+		if choice := from.Scheduler[b]; choice != sparse.None {
+			o = q.origin[choice]
+		}
+		switch {
+		case o != sparse.None && q.original.Owner(o) == s:
+			to.Scheduler[s] = o
+			if q.ends.ID[s] != sparse.None {
+				exits.Add(s)
+			}
+		case o == sparse.None && q.ends.ID[s] != sparse.None:
+			to.Scheduler[s] = mec.stay[s]
+		}
+	}
+	q.original.Approach(q.ends.Choices, exits, to.Scheduler)
+}

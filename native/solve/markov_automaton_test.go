@@ -1,0 +1,226 @@
+package solve_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"tilecheck/native/solve"
+	"tilecheck/native/space/sparse"
+	"tilecheck/native/space/sparse/sparsetest"
+)
+
+// automaton is a random Markov automaton. Immediate states, of rate 0, lead to greater
+// ones, so that they have no cycles, or stay.
+func automaton(t *testing.T, rng *rand.Rand, choices int, immediate float64) (*sparse.Graph, solve.Rates) {
+	t.Helper()
+	n := 2 + rng.IntN(6)
+	b := sparse.NewBuilder(sparse.MDP)
+	var r solve.Rates
+	spread := func(least int) {
+		b.Choice(sparse.NoAction)
+		to, parts := map[int]int{}, 1+rng.IntN(3)
+		for range parts {
+			to[least+rng.IntN(n-least)]++
+		}
+		for s := range n {
+			if to[s] > 0 {
+				b.AddRat(s, big.NewRat(int64(to[s]), int64(parts)), sparse.NoAction)
+			}
+		}
+	}
+	for s := range n {
+		b.State()
+		rate := 0.0
+		if rng.Float64() >= immediate {
+			rate = math.Ldexp(float64(1+rng.IntN(7)), rng.IntN(5)-2)
+			spread(0)
+		} else {
+			for range 1 + rng.IntN(choices) {
+				if s == n-1 || rng.IntN(6) == 0 {
+					b.Choice(sparse.NoAction)
+					b.AddRat(s, big.NewRat(1, 1), sparse.NoAction)
+				} else {
+					spread(s + 1)
+				}
+			}
+		}
+		r.Low, r.High = append(r.Low, rate), append(r.High, rate)
+	}
+	m, err := b.Finish()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Initial = []uint32{0}
+	return sparse.NewGraph(m), r
+}
+
+// integrateBellman solves Bellman's differential equation by the Runge-Kutta method of order four.
+func integrateBellman(g *sparse.Graph, r solve.Rates, left, right *sparse.Set, time float64, dir solve.Direction) []float64 {
+	n := g.NumStates()
+	mean := func(c int, x []float64) float64 {
+		sum := 0.0
+		lo, hi := g.Row(c)
+		for i := lo; i < hi; i++ {
+			sum += g.Prob(i) * x[g.Target[i]]
+		}
+		return sum
+	}
+	resolve := func(x []float64) {
+		for s := n - 1; s >= 0; s-- {
+			if r.Low[s] > 0 || right.Has(s) || !left.Has(s) {
+				continue
+			}
+			first, end := g.Choices(s)
+			x[s] = 0
+			best := math.NaN()
+			for c := first; c < end; c++ {
+				if v := mean(c, x); math.IsNaN(best) || (v > best) == (dir == solve.Max) {
+					best = v
+				}
+			}
+			x[s] = best
+		}
+	}
+	slope := func(x, by []float64, h float64) []float64 {
+		y, out := make([]float64, n), make([]float64, n)
+		for s := range n {
+			y[s] = x[s] + h*by[s]
+		}
+		resolve(y)
+		for s := range n {
+			if r.Low[s] > 0 && left.Has(s) && !right.Has(s) {
+				first, _ := g.Choices(s)
+				out[s] = r.Low[s] * (mean(first, y) - y[s])
+			}
+		}
+		return out
+	}
+	x := make([]float64, n)
+	for s := range right.All() {
+		x[s] = 1
+	}
+	steps := 200 + int(time*4000)
+	h := time / float64(steps)
+	for range steps {
+		k1 := slope(x, make([]float64, n), 0)
+		k2 := slope(x, k1, h/2)
+		k3 := slope(x, k2, h/2)
+		k4 := slope(x, k3, h)
+		for s := range n {
+			x[s] += h / 6 * (k1[s] + 2*k2[s] + 2*k3[s] + k4[s])
+		}
+	}
+	resolve(x)
+	return x
+}
+
+func TestMarkovUntil(t *testing.T) {
+	for seed := range uint64(60) {
+		rng := rand.New(rand.NewPCG(seed, 5))
+		g, r := automaton(t, rng, 3, 0.5)
+		n := g.NumStates()
+		left, right := sparsetest.RandomSet(rng, n, 0.9), sparsetest.RandomSet(rng, n, 0.3)
+		time := math.Ldexp(float64(1+rng.IntN(15)), rng.IntN(5)-4)
+		if seed%10 == 0 {
+			time = 0
+		}
+		for _, dir := range []solve.Direction{solve.Max, solve.Min} {
+			v, err := solve.MarkovUntil(t.Context(), g, left, right, r, at(time), dir, solve.Options{})
+			if err != nil {
+				t.Fatalf("seed %d: %v", seed, err)
+			}
+			want := integrateBellman(g, r, left, right, time, dir)
+			for s, x := range want {
+				// What the oracle is off by is that of steps in which the best choice changes.
+				if lo, hi := v.Lower[s], v.Upper[s]; !(lo <= x+1e-6 && x-1e-6 <= hi && lo <= hi) {
+					t.Errorf("seed %d, direction %d, time %v, state %d: found [%v, %v], want %v", seed, dir, time, s, lo, hi, x)
+				}
+			}
+			if lo, hi := v.Lower[0], v.Upper[0]; !v.Converged || hi-lo > 1e-8*hi {
+				t.Errorf("seed %d, direction %d, time %v: found [%v, %v], want a relative width of 1e-8", seed, dir, time, lo, hi)
+			}
+		}
+	}
+}
+
+// An automaton without immediate states is a CTMC.
+func TestMarkovChain(t *testing.T) {
+	for seed := range uint64(60) {
+		rng := rand.New(rand.NewPCG(seed, 6))
+		g, r := automaton(t, rng, 1, 0)
+		n := g.NumStates()
+		b := sparse.NewBuilder(sparse.CTMC)
+		for s := range n {
+			b.State()
+			lo, hi := g.Row(s)
+			for i := lo; i < hi; i++ {
+				b.AddRat(int(g.Target[i]), new(big.Rat).Mul(g.Rat(i), new(big.Rat).SetFloat64(r.Low[s])), sparse.NoAction)
+			}
+		}
+		m, err := b.Finish()
+		if err != nil {
+			t.Fatal(err)
+		}
+		left, right := sparsetest.RandomSet(rng, n, 0.9), sparsetest.RandomSet(rng, n, 0.3)
+		time := aTime(rng)
+		want, err := solve.TimedUntil(t.Context(), sparse.NewGraph(m), left, right, solve.Interval{From: at(0), To: at(time)}, solve.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := solve.MarkovUntil(t.Context(), g, left, right, r, at(time), solve.Max, solve.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for s := range n {
+			if v.Lower[s] > want.Upper[s] || want.Lower[s] > v.Upper[s] {
+				t.Errorf("seed %d, state %d: found [%v, %v], want some of [%v, %v]", seed, s, v.Lower[s], v.Upper[s], want.Lower[s], want.Upper[s])
+			}
+			if v.Upper[s]-v.Lower[s] > 1e-8*v.Upper[s] {
+				t.Errorf("seed %d, state %d: found [%v, %v], want a relative width of 1e-8", seed, s, v.Lower[s], v.Upper[s])
+			}
+		}
+	}
+}
+
+func TestMarkovRefused(t *testing.T) {
+	b := sparse.NewBuilder(sparse.MDP)
+	for _, to := range [][]int{{1, 2}, {0, 2}, {3}, {3}} {
+		b.State()
+		b.Choice(sparse.NoAction)
+		for _, s := range to {
+			b.Add(s, 1/float64(len(to)))
+		}
+	}
+	m, err := b.Finish()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Initial = []uint32{0}
+	g, all, soon, late := sparse.NewGraph(m), sparse.FullSet(4), sparse.SetOf(4, 2), sparse.SetOf(4, 3)
+	ask := func(ctx context.Context, goal *sparse.Set, time float64, rate ...float64) error {
+		_, err := solve.MarkovUntil(ctx, g, all, goal, solve.Rates{Low: rate, High: rate}, at(time), solve.Max, solve.Options{})
+		return err
+	}
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	for _, c := range []struct {
+		name string
+		err  error
+		want error
+	}{
+		{"a cycle that is left for the goal", ask(t.Context(), soon, 1, 0, 0, 1, 1), nil},
+		{"a cycle", ask(t.Context(), late, 1, 0, 0, 1, 1), solve.ErrImmediate},
+		{"no number", ask(t.Context(), late, 1, math.Inf(1), 0, 1, 1), solve.ErrRates},
+		{"denormal", ask(t.Context(), late, 1, 5e-324, 1, 1, 1), solve.ErrRates},
+		{"long", ask(t.Context(), late, 1e18, 1, 1, 1, 1), solve.ErrTooManySteps},
+		{"stopped", ask(stopped, late, 1e7, 1, 1, 1, 1), context.Canceled},
+	} {
+		if !errors.Is(c.err, c.want) {
+			t.Errorf("%s: found %v, want %v", c.name, c.err, c.want)
+		}
+	}
+}

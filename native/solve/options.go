@@ -1,0 +1,225 @@
+package solve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+
+	"tilecheck/internal/progress"
+	"tilecheck/native/space/sparse"
+)
+
+// Direction says which scheduler, and in interval models which nature, a value is for. It is ignored
+// for Markov chains without intervals. Nature picks the probabilities from their intervals in every
+// step.
+type Direction uint8
+
+// The directions. With Max and Min, nature and scheduler have the same goal. With MinMax the scheduler
+// minimizes and nature maximizes; MaxMin is the reverse.
+const (
+	Max Direction = iota
+	Min
+	MinMax
+	MaxMin
+)
+
+// Opposite returns the direction for one minus the value.
+func (d Direction) Opposite() Direction { return [...]Direction{Min, Max, MaxMin, MinMax}[d] }
+
+// Scheduler returns the scheduler's direction: Min or Max.
+func (d Direction) Scheduler() Direction { return [...]Direction{Max, Min, Min, Max}[d] }
+
+// nature returns nature's direction: Min or Max.
+func (d Direction) nature() Direction { return [...]Direction{Max, Min, Max, Min}[d] }
+
+// Options controls how a value is computed. The zero value is the default.
+type Options struct {
+	// Epsilon is the wanted width of the bounds relative to the upper bound, for one strongly connected
+	// component; widths of components that depend on one another add up. 0 stands for DefaultEpsilon.
+	// Bounds hold for any Epsilon.
+	Epsilon float64
+	// MaxSweeps limits the sweeps over one component; 0 stands for a million. A component that needs
+	// more keeps the bounds reached.
+	MaxSweeps int
+	// MaxWork limits the operations of a solution, roughly; 0 is no limit. Above it the error is
+	// ErrWork. Equations of fewer than 10,000 states are not limited.
+	MaxWork int
+	// Classic stops an iteration when a sweep changes no value by more than Epsilon, relatively, as
+	// other tools do by default; Epsilon then defaults to 1e-6. The values come from below and may be
+	// far off.
+	Classic bool
+	// Exact asks for fractions. The error is ErrNotExact for models with float64 weights. Time and
+	// memory grow with the size of the fractions. Properties with time bounds have no exact values.
+	Exact bool
+	// Within are the states whose values are wanted; nil stands for all. In exact results the values of
+	// other states may be missing or wrong.
+	Within *sparse.Set
+	// Grid, if not zero, is a power of two of which all bounds must be multiples. The bounds are then
+	// inductive as they stand: one step raises no upper bound and lowers no lower one, which a
+	// certificate shows. Bounds much wider than Epsilon may mean that the grid is too coarse.
+	Grid float64
+	// Scheduler asks for a scheduler that attains the value.
+	Scheduler bool
+	// Progress is called regularly during the computation, unless it is nil.
+	Progress func(progress.Progress)
+}
+
+// ErrWork says that a solution takes more work than Options.MaxWork.
+var ErrWork = errors.New("the solution takes too long")
+
+// DefaultEpsilon replaces an Epsilon of 0, unless Classic is set.
+const DefaultEpsilon = 1e-8
+
+func (o Options) epsilon() float64 {
+	switch {
+	case o.Epsilon > 0:
+		return o.Epsilon
+	case o.Classic:
+		return 1e-6
+	}
+	return DefaultEpsilon
+}
+
+func (o Options) maxSweeps() int {
+	if o.MaxSweeps <= 0 {
+		return 1_000_000
+	}
+	return o.MaxSweeps
+}
+
+// Values are bounds on a value of each state: Lower <= true value <= Upper. Both bounds of an infinite
+// value are infinite. They hold for every model whose weights and rewards are within sparse.Model.Err
+// of the given ones and whose probabilities sum to one; rounding errors are accounted for. The bounds
+// of a probability are between 0 and 1, and both are exact where it is 0 or 1.
+type Values struct {
+	Lower, Upper []float64
+	// Exact are the exact values if Options.Exact was set, nil where they are infinite; there are no
+	// bounds then. They must not be changed.
+	Exact []*big.Rat
+	// Converged is false if the bounds of some component are wider than asked for. The bounds hold
+	// anyway.
+	Converged bool
+	// Estimated says that values were iterated with Options.Classic: Lower and Upper are equal, and
+	// only the lower bound holds.
+	Estimated bool
+	// Extended says that a component was solved by elimination in extended numbers, beyond the range of
+	// float64, since iteration would take too long.
+	Extended bool
+	Sweeps   int64
+	// Scheduler has the choice of each state of an MDP; the memoryless scheduler attains a value within
+	// the bounds. It is sparse.None where every choice does. Scheduler is nil unless asked for.
+	Scheduler []uint32
+	// Steps is a step-counting scheduler: Steps[i] has the choices after i steps, the last entry those
+	// for all later steps. Entries may share memory. It is nil unless asked for, and if it would be too
+	// large.
+	Steps [][]uint32
+}
+
+// Value returns the midpoint of the bounds of a state.
+func (v *Values) Value(s int) float64 {
+	if v.Lower[s] == v.Upper[s] {
+		return v.Lower[s]
+	}
+	return v.Lower[s] + (v.Upper[s]-v.Lower[s])/2
+}
+
+// newValues returns bounds, or exact values, of zero for every state.
+func newValues(m *sparse.Model, opts Options) *Values {
+	n := m.NumStates()
+	v := &Values{Lower: make([]float64, n), Upper: make([]float64, n), Converged: true}
+	if opts.Exact {
+		v.Exact = slices.Repeat([]*big.Rat{new(big.Rat)}, n)
+	}
+	if opts.Scheduler && m.Kind == sparse.MDP {
+		v.Scheduler = make([]uint32, n)
+		for s := range v.Scheduler {
+			v.Scheduler[s] = sparse.None
+		}
+	}
+	return v
+}
+
+// set gives all states of a set the value x, a small integer or infinity.
+func (v *Values) set(states *sparse.Set, x float64) {
+	for s := range states.All() {
+		v.Lower[s], v.Upper[s] = x, x
+	}
+	if v.Exact != nil {
+		var r *big.Rat
+		if !math.IsInf(x, 1) {
+			r = new(big.Rat).SetFloat64(x)
+		}
+		for s := range states.All() {
+			v.Exact[s] = r
+		}
+	}
+}
+
+// assign gives a state an exact value. Its bounds are set to the nearest float64, as a guide for other
+// states.
+func (v *Values) assign(s int, x *big.Rat) {
+	v.Exact[s] = x
+	f, _ := x.Float64()
+	v.Lower[s], v.Upper[s] = f, f
+}
+
+// certainStates returns the states whose expected value must be 0, or 1, exactly: everything that they reach
+// through open states has this value, among the states in count.
+func (v *Values) certainStates(g *sparse.Graph, open, count *sparse.Set) (zero, one *sparse.Set) {
+	some, less := sparse.NewSet(g.NumStates()), sparse.NewSet(g.NumStates())
+	for s := range count.All() {
+		if v.Upper[s] > 0 {
+			some.Add(s)
+		}
+		if v.Lower[s] != 1 || v.Upper[s] != 1 {
+			less.Add(s)
+		}
+	}
+	return g.ExistsUntil(open, some).Complement(), g.ExistsUntil(open, less).Complement()
+}
+
+// progressCount is the progress of a computation.
+type progressCount struct {
+	Done, Total int   // states solved, or steps taken, of how many
+	Sweeps      int64 // over all components
+}
+
+// meter counts work. It polls the context and reports progress at regular amounts of work.
+type meter struct {
+	ctx      context.Context
+	report   func(progress.Progress)
+	progress progressCount
+	work     int // since the last poll
+	total    int // before the last poll
+	limit    int // Options.MaxWork
+}
+
+func (t *meter) totalWork() float64 { return float64(t.total) + float64(t.work) }
+
+const workPerPoll = 1 << 18
+
+func newMeter(ctx context.Context, opts Options, total int) *meter {
+	return &meter{ctx: ctx, report: opts.Progress, progress: progressCount{Total: total}, limit: opts.MaxWork}
+}
+
+// addWork adds work, in transitions evaluated. It returns ErrWork or the context's error.
+func (t *meter) addWork(work int) error {
+	if t.work += work; t.work < workPerPoll {
+		return nil
+	}
+	t.total += t.work
+	t.work = 0
+	if t.limit > 0 && t.total > t.limit {
+		return ErrWork
+	}
+	if t.report != nil {
+		t.report(progress.Progress{Done: int64(t.progress.Done), Target: int64(t.progress.Total), Unit: progress.States})
+	}
+	if why := t.ctx.Err(); why != nil {
+		return fmt.Errorf("%w with %d of %d states solved or steps taken, after %d sweeps", why, t.progress.Done, t.progress.Total, t.progress.Sweeps)
+	}
+	return nil
+}

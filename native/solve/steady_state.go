@@ -1,0 +1,327 @@
+package solve
+
+import (
+	"context"
+	"math"
+	"math/big"
+	"slices"
+
+	"tilecheck/native/space/sparse"
+)
+
+// SteadyState computes the long-run probability of each state from the initial states: for a DTMC the
+// long-run fraction of steps, for a CTMC the long-run fraction of time. Values returns it from then on;
+// earlier calls of Steps and Time do not matter.
+//
+// It multiplies the absorption probability of each bottom strongly connected component (BSCC) with the
+// stationary distribution of the component. Both follow from expected numbers of visits.
+//
+// Source: Kemeny and Snell, Finite Markov Chains (1960), chapters 3 and 6.
+func (f *Forward) SteadyState(ctx context.Context) error {
+	sys, err := newSystem(f.g, nil, Max, Options{})
+	if err != nil {
+		return err
+	}
+	solver := &steadyStateSolver{Forward: f, system: sys, bscc: newBSCCGain(ctx, sys, f.opts), values: newValues(f.g.Model, Options{Exact: f.exact != nil})}
+	comps := f.g.Components(f.reachable, nil)
+	bottom := comps.Bottom(f.g.Model)
+	entered, err := solver.absorptionProbabilities(comps, bottom)
+	if err != nil {
+		return err
+	}
+	for i, c := range bottom {
+		if err := solver.solveBottomComponent(comps.Members(c), entered[i]); err != nil {
+			return err
+		}
+	}
+	f.steadyState = solver.values
+	return nil
+}
+
+// enclosure is a nonnegative number: exact in rational arithmetic, and otherwise between lower and
+// upper.
+type enclosure struct {
+	lower, upper float64
+	exact        *big.Rat // nil in floating-point arithmetic
+}
+
+// steadyStateSolver holds the state of one call of SteadyState.
+type steadyStateSolver struct {
+	*Forward
+	system *system
+	bscc   *bsccGain // its workspace and its choice of a reference state
+	values *Values
+}
+
+// absorptionProbabilities returns, for each BSCC, the probability that the chain ends up in it.
+func (ss *steadyStateSolver) absorptionProbabilities(components *sparse.Components, bottom []int) ([]enclosure, error) {
+	if len(bottom) == 1 {
+		return []enclosure{{1, 1, big.NewRat(1, 1)}}, nil
+	}
+	recurrent := sparse.NewSet(ss.g.NumStates())
+	for _, c := range bottom {
+		for _, s := range components.Members(c) {
+			recurrent.Add(int(s))
+		}
+	}
+	var transient []uint32
+	initial := make(map[uint32]*big.Rat)
+	for _, s := range ss.g.Initial {
+		initial[s] = big.NewRat(1, int64(len(ss.g.Initial)))
+	}
+	for _, s := range slices.Backward(components.States) { // predecessors first
+		if !recurrent.Has(int(s)) {
+			transient = append(transient, s)
+		}
+	}
+	visits, err := ss.expectedVisits(transient, initial)
+	if err != nil {
+		return nil, err
+	}
+	visitsOf := make(map[uint32]enclosure, len(transient))
+	for k, s := range transient {
+		visitsOf[s] = visits[k]
+	}
+	probs := make([]enclosure, len(bottom))
+	for i, c := range bottom {
+		probs[i].exact = new(big.Rat)
+		n := 0
+		for _, s := range components.Members(c) {
+			n += ss.addInflow(&probs[i], s, initial[s], visitsOf)
+		}
+		probs[i].lower = ss.system.round.down(probs[i].lower, ss.system.round.sumErr(2*n))
+		probs[i].upper = min(ss.system.round.up(probs[i].upper, ss.system.round.sumErr(2*n)), 1)
+	}
+	return probs, nil
+}
+
+// addInflow adds to total the probability that the chain begins in s, and the expected number of
+// transitions to s from the states in visits. It returns the number of floating-point operations, from
+// which the caller bounds the rounding error.
+func (ss *steadyStateSolver) addInflow(total *enclosure, s uint32, initial *big.Rat, visits map[uint32]enclosure) (n int) {
+	if initial != nil {
+		p, _ := initial.Float64()
+		total.lower, total.upper = total.lower+p, total.upper+p
+		total.exact.Add(total.exact, initial)
+	}
+	incoming := ss.uniform.g.Model
+	lo, hi := incoming.Row(int(s))
+	for i := lo; i < hi; i++ {
+		t := incoming.Target[i]
+		fromVisits, ok := visits[t]
+		if !ok {
+			continue
+		}
+		if ss.exact != nil {
+			p := new(big.Rat).Quo(incoming.Rat(i), ss.exitRateRat(t))
+			total.exact.Add(total.exact, p.Mul(p, fromVisits.exact))
+			continue
+		}
+		exit, terms := ss.exitRate(t)
+		p := incoming.Prob(i) / exit
+		total.lower, total.upper, n = total.lower+p*fromVisits.lower, total.upper+p*fromVisits.upper, n+1+terms
+	}
+	return n
+}
+
+// exitRate returns the sum of the off-diagonal weights of s, and a bound on the number of its terms. In
+// a DTMC this is the probability to leave s in one step: expected visits of both kinds of chain are
+// computed for the chain without self-loops.
+func (ss *steadyStateSolver) exitRate(s uint32) (sum float64, terms int) {
+	lo, hi := ss.g.Row(int(s))
+	for i := lo; i < hi; i++ {
+		if ss.g.Target[i] != s {
+			sum += ss.g.Prob(i)
+		}
+	}
+	return sum, hi - lo
+}
+
+// exitRateRat is exitRate in rational arithmetic.
+func (ss *steadyStateSolver) exitRateRat(s uint32) *big.Rat {
+	sum := new(big.Rat)
+	lo, hi := ss.g.Row(int(s))
+	for i := lo; i < hi; i++ {
+		if ss.g.Target[i] != s {
+			sum.Add(sum, ss.g.Rat(i))
+		}
+	}
+	return sum
+}
+
+// solveBottomComponent distributes the absorption probability of a BSCC over its states. The expected
+// visits between two visits of a reference state are proportional to the stationary distribution of the
+// chain without self-loops.
+func (ss *steadyStateSolver) solveBottomComponent(members []uint32, total enclosure) error {
+	if len(members) == 1 {
+		ss.assign(members[0], total)
+		return nil
+	}
+	reference := members[len(members)-1] // any state would do
+	if ss.exact == nil {
+		reference = ss.bscc.likelyState(members)
+	}
+	var others []uint32
+	for _, s := range slices.Backward(members) {
+		if s != reference {
+			others = append(others, s)
+		}
+	}
+	next := make(map[uint32]*big.Rat)
+	lo, hi := ss.g.Row(int(reference))
+	for i := lo; i < hi; i++ {
+		if t := ss.g.Target[i]; t != reference {
+			if next[t] == nil {
+				next[t] = new(big.Rat)
+			}
+			next[t].Add(next[t], ss.weightRat(i))
+		}
+	}
+	exit := new(big.Rat)
+	for _, w := range next {
+		exit.Add(exit, w)
+	}
+	for t := range next {
+		next[t].Quo(next[t], exit)
+	}
+	visits, err := ss.expectedVisits(others, next)
+	if err != nil {
+		return err
+	}
+	others, visits = append(others, reference), append(visits, enclosure{1, 1, big.NewRat(1, 1)})
+	if ss.exact != nil {
+		ss.normalizeRat(others, visits, total.exact)
+	} else {
+		ss.normalize(others, visits, total)
+	}
+	return nil
+}
+
+// weightRat returns the weight of transition i: exact if the computation is, and the value of the
+// float64 otherwise.
+func (ss *steadyStateSolver) weightRat(i int) *big.Rat {
+	if ss.exact != nil {
+		return ss.g.Rat(i)
+	}
+	return new(big.Rat).SetFloat64(ss.g.Prob(i))
+}
+
+func (ss *steadyStateSolver) assign(s uint32, x enclosure) {
+	if ss.exact != nil {
+		ss.values.assign(int(s), x.exact)
+		return
+	}
+	ss.values.Lower[s], ss.values.Upper[s] = x.lower, x.upper
+}
+
+// normalize sets the value of each state to its share of total. The shares are proportional to visits
+// divided by exit rate, that is, to the expected time in the state.
+func (ss *steadyStateSolver) normalize(states []uint32, visits []enclosure, total enclosure) {
+	sum := enclosure{}
+	maxTerms := 0
+	for k, s := range states {
+		exit, terms := ss.exitRate(s)
+		visits[k].lower, visits[k].upper = visits[k].lower/exit, visits[k].upper/exit
+		sum.lower, sum.upper, maxTerms = sum.lower+visits[k].lower, sum.upper+visits[k].upper, max(maxTerms, terms)
+	}
+	err := 1.01 * (float64(len(states))*unit + 2*ss.system.round.sumErr(maxTerms))
+	for k, s := range states {
+		lo, hi := 0.0, total.upper
+		if sum.upper <= math.MaxFloat64 {
+			lo = ss.system.round.down(total.lower*(visits[k].lower/sum.upper), err)
+		}
+		if x := visits[k].upper / sum.lower; x < 1 {
+			hi = min(ss.system.round.up(total.upper*x, err), hi)
+		}
+		ss.assign(s, enclosure{lower: lo, upper: hi})
+	}
+}
+
+// normalizeRat is normalize in rational arithmetic.
+func (ss *steadyStateSolver) normalizeRat(states []uint32, visits []enclosure, total *big.Rat) {
+	sum := new(big.Rat)
+	for k, s := range states {
+		visits[k].exact.Quo(visits[k].exact, ss.exitRateRat(s))
+		sum.Add(sum, visits[k].exact)
+	}
+	for k, s := range states {
+		x := visits[k].exact
+		ss.assign(s, enclosure{exact: x.Mul(x.Quo(x, sum), total)})
+	}
+}
+
+// expectedVisits returns how often each of the states is visited before the chain leaves them all, if
+// it begins in state s of them with probability initial[s]. Self-loops do not count as visits.
+func (ss *steadyStateSolver) expectedVisits(states []uint32, initial map[uint32]*big.Rat) ([]enclosure, error) {
+	if len(states) == 0 {
+		return nil, nil
+	}
+	if ss.exact != nil {
+		return ss.expectedVisitsRat(states, initial)
+	}
+	l := ss.system.localSystem(states, &ss.bscc.ws)
+	defer ss.bscc.ws.reset(states)
+	v := newVisitEquations(l)
+	for k, s := range states {
+		if p := initial[s]; p != nil {
+			v.initial[k], _ = p.Float64()
+		}
+	}
+	out, ok, err := v.solve(ss.bscc.meter, ss.opts)
+	ss.values.Converged = ss.values.Converged && ok
+	return out, err
+}
+
+// expectedVisitsRat is expectedVisits in rational arithmetic.
+func (ss *steadyStateSolver) expectedVisitsRat(states []uint32, initial map[uint32]*big.Rat) ([]enclosure, error) {
+	ws, incoming := &ss.bscc.ws, ss.uniform.g.Model
+	for k, s := range states {
+		ws.number[s] = uint32(k)
+	}
+	defer ws.reset(states)
+	exitRates := make([]*big.Rat, len(states))
+	for k, s := range states {
+		exitRates[k] = ss.exitRateRat(s)
+	}
+	rows, rowStore := make([]*exactRow, len(states)), make([]exactRow, len(states))
+	for k, s := range states {
+		row, scale := &rowStore[k], big.NewInt(1)
+		var probs []*big.Rat
+		lo, hi := incoming.Row(int(s))
+		for i := lo; i < hi; i++ {
+			from := ws.number[incoming.Target[i]]
+			if from == sparse.None || incoming.Target[i] == s {
+				continue
+			}
+			p := new(big.Rat).Quo(incoming.Rat(i), exitRates[from])
+			row.col, probs = append(row.col, from), append(probs, p)
+			scale.Mul(scale, new(big.Int).Quo(p.Denom(), new(big.Int).GCD(nil, nil, scale, p.Denom())))
+		}
+		for _, p := range probs {
+			coef := new(big.Int).Quo(scale, p.Denom())
+			row.coef = append(row.coef, coef.Mul(coef, p.Num()))
+		}
+		row.scale, row.weightDen, row.constant = scale, scale, new(big.Rat)
+		if p := initial[s]; p != nil {
+			row.constant.Mul(p, new(big.Rat).SetInt(scale))
+		}
+		rows[k] = row
+		if err := ss.bscc.meter.addWork(100 * (1 + hi - lo)); err != nil {
+			return nil, err
+		}
+	}
+	common := scaleConstants(rowStore)
+	f, err := newLifting(ss.bscc.meter, rows)
+	if err != nil {
+		return nil, err
+	}
+	num, den, err := f.solve(ss.bscc.meter, func(k int) *big.Int { return rows[k].scaledConstant })
+	if err != nil {
+		return nil, err
+	}
+	out := make([]enclosure, len(states))
+	for k := range out {
+		out[k].exact = new(big.Rat).SetFrac(num[k], new(big.Int).Mul(den, common))
+	}
+	return out, nil
+}

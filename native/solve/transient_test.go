@@ -1,0 +1,444 @@
+package solve_test
+
+import (
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"tilecheck/native/solve"
+	"tilecheck/native/space/sparse"
+)
+
+const prec = 200
+
+func number(x float64) *big.Float { return new(big.Float).SetPrec(prec).SetFloat64(x) }
+
+// generator returns the rates of a CTMC, with minus the exit rates on the
+// diagonal; states outside open have none.
+func generator(m *sparse.Model, open *sparse.Set) [][]*big.Float {
+	n := m.NumStates()
+	q := make([][]*big.Float, n)
+	for s := range n {
+		q[s] = make([]*big.Float, n)
+		for t := range n {
+			q[s][t] = number(0)
+		}
+		lo, hi := m.Row(s)
+		for i := lo; i < hi && open.Has(s); i++ {
+			if t := int(m.Target[i]); t != s {
+				rate := new(big.Float).SetPrec(prec).SetRat(m.Rat(i))
+				q[s][t].Add(q[s][t], rate)
+				q[s][s].Sub(q[s][s], rate)
+			}
+		}
+	}
+	return q
+}
+
+// exponential returns e^(qt) x by the Taylor series over slices of time, and e^(qt) of a
+// long time as the square of that of its half.
+func exponential(q [][]*big.Float, time float64, x []*big.Float) []*big.Float {
+	if time > 4 {
+		doublings := 0
+		for ; time > 1.0/8; time /= 2 {
+			doublings++
+		}
+		columns := make([][]*big.Float, len(q))
+		for i := range columns {
+			columns[i] = exponential(q, time, indicator(sparse.SetOf(len(q), i)))
+		}
+		for range doublings {
+			e := transposed(columns)
+			for i, c := range columns {
+				columns[i] = multiply(e, c)
+			}
+		}
+		return multiply(transposed(columns), x)
+	}
+	slices := 1 + int(time*100)
+	dt := number(0).Quo(number(time), number(float64(slices)))
+	for range slices {
+		term := x
+		sum := append([]*big.Float(nil), x...)
+		for i := 1; i < 32; i++ {
+			term = multiply(q, term)
+			for s := range term {
+				term[s].Mul(term[s], dt)
+				term[s].Quo(term[s], number(float64(i)))
+				sum[s] = number(0).Add(sum[s], term[s])
+			}
+		}
+		x = sum
+	}
+	return x
+}
+
+func transposed(q [][]*big.Float) [][]*big.Float {
+	out := make([][]*big.Float, len(q))
+	for s := range q {
+		for t := range q {
+			out[s] = append(out[s], q[t][s])
+		}
+	}
+	return out
+}
+
+func multiply(q [][]*big.Float, x []*big.Float) []*big.Float {
+	out := make([]*big.Float, len(x))
+	for s := range q {
+		out[s] = number(0)
+		for t := range q {
+			out[s].Add(out[s], number(0).Mul(q[s][t], x[t]))
+		}
+	}
+	return out
+}
+
+func indicator(set *sparse.Set) []*big.Float {
+	out := make([]*big.Float, set.Len())
+	for s := range out {
+		out[s] = number(0)
+		if set.Has(s) {
+			out[s] = number(1)
+		}
+	}
+	return out
+}
+
+// enclose checks bounds against values known to 40 digits. They are as near as asked for,
+// and nearer where few steps are taken; many round as often.
+func (in *instance) enclose(name string, v *solve.Values, want []*big.Float, time float64) {
+	in.Helper()
+	width := 1e-10
+	if time > 4 {
+		width = 1e-8 + 1e-11*time
+	}
+	const missed = 0x1p-60 // of the steps' probability
+	for s, x := range want {
+		err := number(0).Mul(x, number(1e-40))
+		if number(v.Lower[s]).Cmp(number(0).Add(x, err)) > 0 || number(v.Upper[s]).Cmp(number(0).Sub(x, err)) < 0 || v.Upper[s]-v.Lower[s] > max(missed, width*v.Upper[s]) {
+			in.Errorf("%s: state %d: [%v, %v], want %s", name, s, v.Lower[s], v.Upper[s], x.Text('g', 20))
+		}
+	}
+}
+
+// forCTMC calls check with some random CTMCs. Their times are exact doubles.
+func forCTMC(t *testing.T, check func(in *instance, rng *rand.Rand)) {
+	t.Helper()
+	forRandom(t, sparse.CTMC, func(in *instance) {
+		if in.seed%20 == 0 {
+			check(in, rand.New(rand.NewPCG(in.seed, 5)))
+		}
+	})
+}
+
+// at returns the time that is a double.
+func at(x float64) solve.Time { return solve.At(new(big.Rat).SetFloat64(x)) }
+
+// aTime returns a time, sometimes a long one.
+func aTime(rng *rand.Rand) float64 {
+	return float64(rng.IntN(5)) / 2 * []float64{1, 1, 100, 2000}[rng.IntN(4)]
+}
+
+func TestTimedUntil(t *testing.T) {
+	forCTMC(t, func(in *instance, rng *rand.Rand) {
+		from := float64(rng.IntN(3)) / 4
+		to := from + aTime(rng)
+		x := exponential(generator(in.m, in.left.Minus(in.right)), to-from, indicator(in.right))
+		if from > 0 {
+			for s := range in.left.Complement().All() {
+				x[s] = number(0)
+			}
+			x = exponential(generator(in.m, in.left), from, x)
+		}
+		v, err := solve.TimedUntil(in.Context(), in.g, in.left, in.right, solve.Interval{From: at(from), To: at(to)}, solve.Options{})
+		if err != nil {
+			in.Fatal(err)
+		}
+		in.enclose("until", v, x, to)
+	})
+}
+
+// TestTimedLowerBound checks F>=t: any way for t, then F.
+func TestTimedLowerBound(t *testing.T) {
+	forCTMC(t, func(in *instance, _ *rand.Rand) {
+		all := sparse.FullSet(in.m.NumStates())
+		ever, err := solve.Until(in.Context(), in.g, all, in.right, solve.Max, solve.Options{Exact: true})
+		if err != nil {
+			in.Fatal(err)
+		}
+		x := indicator(all)
+		for s := range x {
+			x[s] = new(big.Float).SetPrec(prec).SetRat(ever.Exact[s])
+		}
+		v, err := solve.TimedUntil(in.Context(), in.g, all, in.right, solve.Interval{From: at(0.75)}, solve.Options{Epsilon: 1e-13})
+		if err != nil {
+			in.Fatal(err)
+		}
+		in.enclose("until", v, exponential(generator(in.m, all), 0.75, x), 0.75)
+	})
+}
+
+func TestTimedRewards(t *testing.T) {
+	forCTMC(t, func(in *instance, rng *rand.Rand) {
+		time := aTime(rng)
+		n := in.m.NumStates()
+		all := sparse.FullSet(n)
+		state, rate := indicator(sparse.NewSet(n)), indicator(sparse.NewSet(n))
+		for s := range n {
+			if r := in.reward().StateRat; r != nil && r[s] != nil {
+				state[s] = new(big.Float).SetPrec(prec).SetRat(r[s])
+			}
+			rate[s] = state[s]
+			if r := in.reward().ChoiceRat; r != nil && r[s] != nil {
+				rate[s] = number(0).Add(rate[s], new(big.Float).SetPrec(prec).SetRat(r[s]))
+			}
+		}
+		v, err := solve.TimedInstantReward(in.Context(), in.g, in.reward(), at(time), solve.Options{})
+		if err != nil {
+			in.Fatal(err)
+		}
+		in.enclose("instantaneous", v, exponential(generator(in.m, all), time, state), time)
+
+		// The integral is one more unknown per state; its derivative is the
+		// reward rate expected by then.
+		q := generator(in.m, all)
+		for s := range n {
+			q[s] = append(q[s], indicator(sparse.NewSet(n))...)
+			q = append(q, indicator(sparse.SetOf(2*n, s)))
+		}
+		x := exponential(q, time, append(rate, indicator(sparse.NewSet(n))...))
+		v, err = solve.TimedCumulReward(in.Context(), in.g, in.reward(), at(time), solve.Options{})
+		if err != nil {
+			in.Fatal(err)
+		}
+		in.enclose("cumulative", v, x[n:], time)
+	})
+}
+
+// TestTransientPRISM compares with what PRISM 4.10's explicit engine printed
+// for the conformance case ex_ctmc_sync.
+func TestTransientPRISM(t *testing.T) {
+	m := syncModel(t)
+	g := sparse.NewGraph(m)
+	n := m.NumStates()
+	q1 := sparse.NewSet(n)
+	for s := range n {
+		if s/2%3 == 2 {
+			q1.Add(s)
+		}
+	}
+	v, err := solve.TimedUntil(t.Context(), g, sparse.FullSet(n), q1, solve.Interval{From: at(0), To: at(0.5)}, solve.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	agree(t, `P=? [ F<=0.5 q=1 ]`, v, 0.47543788591044944, 1e-7)
+	v, err = solve.TimedCumulReward(t.Context(), g, &m.Rewards[0], at(1), solve.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	agree(t, `R{"rw"}=? [ C<=1 ]`, v, 2.4179376333137617, 1e-7)
+	p0 := &sparse.Reward{State: make([]float64, n)}
+	for s := range n / 3 {
+		p0.State[s] = 1
+	}
+	v, err = solve.LongRun(t.Context(), g, p0, solve.Max, solve.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	agree(t, `S=? [ "p0" ]`, v, 0.3731341719583822, 1e-5)
+}
+
+// agree compares the middle of the initial state's bounds, state 0's, with a
+// value PRISM computed to the given relative accuracy.
+func agree(t *testing.T, property string, v *solve.Values, want, accuracy float64) {
+	t.Helper()
+	if got := v.Value(0); math.Abs(got-want) > accuracy*want {
+		t.Errorf("%s: [%v, %v], PRISM says %v", property, v.Lower[0], v.Upper[0], want)
+	}
+}
+
+// syncModel is the conformance case ex_ctmc_sync: state 6p + 2(q+1) + g.
+func syncModel(t *testing.T) *sparse.Model {
+	t.Helper()
+	number := func(p, q, g int) int { return 6*p + 2*(q+1) + g }
+	b := sparse.NewBuilder(sparse.CTMC)
+	r := sparse.Reward{Name: "rw", State: make([]float64, 18), Choice: make([]float64, 18)}
+	for p := range 3 {
+		for q := -1; q <= 1; q++ {
+			for g := range 2 {
+				b.State()
+				s := number(p, q, g)
+				if p > 0 {
+					b.Add(number(0, q, g), 0.5)
+					r.State[s] = float64(p)
+				}
+				if q == 1 {
+					b.Add(number(p, -1, 1-g), 0.25)
+				}
+				if p == 0 && q <= 0 {
+					b.Add(number(1, 1, g), 2*3)
+					b.Add(number(2, 1, g), 1*3)
+					b.Add(number(1, 0, g), 2*4)
+					b.Add(number(2, 0, g), 1*4)
+					r.Choice[s] = 21 // [s] earns 1, at rate 21
+				}
+			}
+		}
+	}
+	m, err := b.Finish()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Rewards = []sparse.Reward{r}
+	return m
+}
+
+// TestTwoStateCTMC has closed forms: the conformance case sem_rewards_ctmc, 0 to
+// 1 at rate 2 and back at rate 1, with state reward 3 in 0.
+func TestTwoStateCTMC(t *testing.T) {
+	b := sparse.NewBuilder(sparse.CTMC)
+	b.State()
+	b.Add(1, 2)
+	b.State()
+	b.Add(0, 1)
+	m, err := b.Finish()
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := sparse.NewGraph(m)
+	st := &sparse.Reward{State: []float64{3, 0}}
+	tr := &sparse.Reward{Choice: []float64{2 * 5, 0}}
+	for _, time := range []float64{1e-6, 0.5, 1, 30, 1000} {
+		at0 := 1.0/3 + 2.0/3*math.Exp(-3*time)
+		in0 := time/3 - 2.0/9*math.Expm1(-3*time)
+		for _, tt := range []struct {
+			name string
+			f    func() (*solve.Values, error)
+			want float64
+		}{
+			{"I", func() (*solve.Values, error) {
+				return solve.TimedInstantReward(t.Context(), g, st, at(time), solve.Options{})
+			}, 3 * at0},
+			{"C state", func() (*solve.Values, error) {
+				return solve.TimedCumulReward(t.Context(), g, st, at(time), solve.Options{})
+			}, 3 * in0},
+			{"C transition", func() (*solve.Values, error) {
+				return solve.TimedCumulReward(t.Context(), g, tr, at(time), solve.Options{})
+			}, 10 * in0},
+		} {
+			v, err := tt.f()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v.Lower[0] > tt.want*(1+1e-14) || v.Upper[0] < tt.want*(1-1e-14) || v.Upper[0]-v.Lower[0] > 1e-9*tt.want {
+				t.Errorf("%s at %v: [%v, %v], want %v", tt.name, time, v.Lower[0], v.Upper[0], tt.want)
+			}
+		}
+	}
+}
+
+// TestRareTimedEvent: probabilities far below the truncation's absolute size
+// keep their relative accuracy.
+func TestRareTimedEvent(t *testing.T) {
+	b := sparse.NewBuilder(sparse.CTMC)
+	b.State()
+	b.Add(0, 1000)
+	b.Add(1, 1e-15)
+	b.State()
+	b.Add(0, 1000)
+	m, err := b.Finish()
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := solve.TimedUntil(t.Context(), sparse.NewGraph(m), sparse.FullSet(2), sparse.SetOf(2, 1), solve.Interval{From: at(0), To: at(2)}, solve.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := -math.Expm1(-2e-15); v.Lower[0] > want || v.Upper[0] < want || v.Upper[0]-v.Lower[0] > 1e-3*want {
+		t.Errorf("[%v, %v], want %v", v.Lower[0], v.Upper[0], want)
+	}
+}
+
+// TestTimedSettled compares with the closed forms of a machine that fails at rate 1 and
+// is repaired at rate 3: of a time t it is down (t - (1-e^-4t)/4)/4 on average, and it
+// is down at its end with probability (1-e^-4t)/4. Long before the steps of a long time
+// are over their values are the same for all states.
+func TestTimedSettled(t *testing.T) {
+	b := sparse.NewBuilder(sparse.CTMC)
+	b.State()
+	b.Add(1, 1)
+	b.State()
+	b.Add(0, 3)
+	g := sparse.NewGraph(finish(t, b))
+	down := &sparse.Reward{State: []float64{0, 1}}
+	for _, time := range []float64{0.5, 2, 16, 25, 1000, 1e6} {
+		gone := -math.Expm1(-4 * time)
+		v, err := solve.TimedCumulReward(t.Context(), g, down, at(time), solve.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkNear(t, "time down", v, 0, big.NewFloat((time-gone/4)/4))
+		if v, err = solve.TimedInstantReward(t.Context(), g, down, at(time), solve.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		checkNear(t, "down in the end", v, 0, big.NewFloat(gone/4))
+	}
+}
+
+// TestTimedOnward: steps that change all values by nearly the same factor are not taken
+// one after the other. A part fails at rate 1 and is repaired at rate 50, and while it is
+// failed, rarely, all is lost.
+func TestTimedOnward(t *testing.T) {
+	b := sparse.NewBuilder(sparse.CTMC)
+	b.State()
+	b.AddRat(1, big.NewRat(1, 1), sparse.NoAction)
+	b.State()
+	b.AddRat(0, big.NewRat(50, 1), sparse.NoAction)
+	b.AddRat(2, big.NewRat(1, 1024), sparse.NoAction)
+	b.State()
+	b.AddRat(2, big.NewRat(1, 1), sparse.NoAction)
+	m := finish(t, b)
+	g := sparse.NewGraph(m)
+	lost := sparse.SetOf(3, 2)
+	for _, time := range []float64{100, 1e4, 1e6} { // up to 5e7 steps
+		want := exponential(generator(m, lost.Complement()), time, indicator(lost))
+		opts := solve.Options{MaxWork: 1 << 20}
+		bound := solve.Interval{From: at(0), To: at(time)}
+		v, err := solve.TimedUntil(t.Context(), g, sparse.FullSet(3), lost, bound, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := instance{T: t}
+		in.enclose("lost", v, want, time)
+		for s := range want {
+			want[s] = number(0).Sub(number(1), want[s])
+		}
+		if v, err = solve.NotTimedUntil(t.Context(), g, sparse.FullSet(3), lost, bound, opts); err != nil {
+			t.Fatal(err)
+		}
+		in.enclose("not lost", v, want, time)
+	}
+}
+
+// TestTimedUnchanged: a state is left so rarely that no step changes its value in doubles,
+// and all of them together do.
+func TestTimedUnchanged(t *testing.T) {
+	const fast, slow = 1e9, 1e-8
+	b := sparse.NewBuilder(sparse.CTMC)
+	b.State()
+	b.Add(1, fast)
+	b.State()
+	b.Add(0, fast)
+	b.State()
+	b.Add(0, slow)
+	r := &sparse.Reward{State: []float64{1, 1, 0.5}}
+	v, err := solve.TimedInstantReward(t.Context(), sparse.NewGraph(finish(t, b)), r, at(1), solve.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := 1 - 0.5*math.Exp(-slow); v.Lower[2] > want || v.Upper[2] < want {
+		t.Errorf("[%.12f, %.12f], want %.12f", v.Lower[2], v.Upper[2], want)
+	}
+}

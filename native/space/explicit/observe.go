@@ -1,0 +1,102 @@
+package explicit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"tilecheck/native/space/sparse"
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+)
+
+// Observations are what a partially observable model shows of its states: of each the
+// number, in the order in which the states come, and what that is.
+type Observations struct {
+	Of   []uint32
+	List []string // "true,3"
+}
+
+// ChoicesError says that a player who sees observations could not tell choices apart:
+// two states show the same and offer different actions, or one offers an action twice.
+type ChoicesError struct {
+	File         string
+	State, Other string // "(s=2)", equal where an action is there twice
+	Shown        string // as in Observations.List
+}
+
+// Error returns the message, without the file.
+func (e *ChoicesError) Error() string {
+	if e.State == e.Other {
+		return fmt.Sprintf("state %s has two choices with the same action, which a scheduler of a partially observable model cannot tell apart", e.State)
+	}
+	return fmt.Sprintf("states %s and %s have different actions, and show the same: (%s)", e.Other, e.State, e.Shown)
+}
+
+// Observations evaluates the observables in every state; nil for a model of another
+// type than POMDP. The error is that of the context, of an observable without a value,
+// or a *ChoicesError.
+func (s *Space) Observations(ctx context.Context) (*Observations, error) {
+	seen, err := s.observations(ctx)
+	if err != nil || seen == nil {
+		return nil, err
+	}
+	_, err = s.model.MatchActions(seen.Of)
+	if wrong, ok := errors.AsType[*sparse.ActionsError](err); ok {
+		text := func(i int) string { return s.compiled.StateText(s.State(nil, i)) }
+		return nil, &ChoicesError{File: s.Program().File, State: text(wrong.State), Other: text(wrong.Other), Shown: seen.List[seen.Of[wrong.State]]}
+	}
+	return seen, err
+}
+
+func (s *Space) observations(ctx context.Context) (*Observations, error) {
+	if s.Program().Type != syntax.POMDP {
+		return nil, nil
+	}
+	if s.imported != nil {
+		return s.imported.seen, nil
+	}
+	out := &Observations{Of: make([]uint32, s.store.n)}
+	number := map[string]uint32{}
+	var state []int32
+	for i := range out.Of {
+		if i&0xfff == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		state = s.State(state, i)
+		text, err := s.shown(state)
+		if err != nil {
+			return nil, fmt.Errorf("%w in state %s", err, s.compiled.StateText(state))
+		}
+		n, known := number[text]
+		if !known {
+			n = uint32(len(out.List))
+			number[text] = n
+			out.List = append(out.List, text)
+		}
+		out.Of[i] = n
+	}
+	return out, nil
+}
+
+// shown returns what a state shows.
+func (s *Space) shown(state []int32) (string, error) {
+	var text strings.Builder
+	for k, o := range s.Program().Observables {
+		v, _, err := sema.EvalExact(o.X, state)
+		if err != nil {
+			return "", fmt.Errorf("observable %q: %w", o.Name, err)
+		}
+		if k > 0 {
+			text.WriteByte(',')
+		}
+		if v.Type == sema.Bool {
+			text.WriteString(strconv.FormatBool(v.Bool))
+		} else {
+			text.WriteString(strconv.Itoa(int(v.Int)))
+		}
+	}
+	return text.String(), nil
+}

@@ -1,0 +1,210 @@
+package files
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"tilecheck/native/space/explicit"
+	"tilecheck/prism/syntax"
+)
+
+// Combined writes PRISM's .pexp file: what Transitions, States, Labels and, for
+// every reward structure, StateRewards and TransitionRewards write, with an empty
+// line between them. Their first comments tell the parts apart, so that there is
+// no such file without comments, and none in another format than Plain.
+//
+// Source: prism -exportmodel model.pexp.
+func (w *Writer) Combined(ctx context.Context, out io.Writer) error {
+	switch {
+	case w.opts.NoHeaders:
+		return errors.New("a .pexp file cannot be written without comments, which tell its parts apart")
+	case w.opts.Format != Plain:
+		return errors.New("a .pexp file is written in PRISM's explicit format only")
+	}
+	parts := []func(context.Context, io.Writer) error{w.Transitions, w.States}
+	if w.program.Type == syntax.POMDP {
+		parts = append(parts, w.Observations)
+	}
+	parts = append(parts, w.Labels)
+	for i := range w.program.Rewards {
+		parts = append(parts,
+			func(ctx context.Context, out io.Writer) error { return w.StateRewards(ctx, out, i) },
+			func(ctx context.Context, out io.Writer) error { return w.TransitionRewards(ctx, out, i) })
+	}
+	for i, part := range parts {
+		if i > 0 {
+			if _, err := io.WriteString(out, "\n"); err != nil {
+				return err
+			}
+		}
+		if err := part(ctx, out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ReadCombined reads a model from PRISM's .pexp file. The part with the
+// transitions is the first; the others may have any order. Its error is that of Read.
+func ReadCombined(ctx context.Context, src Source, opts ReadOptions) (*explicit.Space, error) {
+	parts, err := split(src)
+	if err != nil {
+		return nil, err
+	}
+	return Read(ctx, parts, opts)
+}
+
+// section is a part of a .pexp file. The title of rewards is their first comment.
+type section struct {
+	Source
+	what, title string
+}
+
+// split cuts a .pexp file into its parts.
+//
+// Source: PRISM's PrismExplicitImporter.
+func split(src Source) (Sources, error) {
+	var out Sources
+	l := newLines(src)
+	for i, s := range sections(src) {
+		switch {
+		case s.what == "":
+			l.failAt(s.begin(), `found a reward structure, wanted # State rewards or # Transition rewards behind its name`)
+		case i == 0 && s.what != "transitions":
+			l.failAt(s.begin(), "found the header of %s, wanted transitions as the first part", s.what)
+		case i == 0:
+			out.Transitions = s.Source
+		case s.what == "transitions", s.what == "states" && out.States != nil, s.what == "labels" && out.Labels != nil,
+			s.what == "observations" && out.Observations != nil:
+			l.failAt(s.begin(), "found %s again, wanted each part once", s.what)
+		case s.what == "states":
+			out.States = &s.Source
+		case s.what == "labels":
+			out.Labels = &s.Source
+		case s.what == "observations":
+			out.Observations = &s.Source
+		case s.what == "state rewards":
+			*out.rewards(&out.StateRewards, &out.TransitionRewards, s.title) = s.Source
+		case s.what == "transition rewards":
+			*out.rewards(&out.TransitionRewards, &out.StateRewards, s.title) = s.Source
+		}
+	}
+	return out, l.errs.Err()
+}
+
+// rewards returns the place for rewards: in the last structure, if that has only
+// the other rewards and the same title, or in a new one.
+func (out *Sources) rewards(these, others *[]Source, title string) *Source {
+	n := len(*these)
+	if n == 0 || (*these)[n-1].Text != nil || titleOf((*others)[n-1]) != title {
+		*these, *others = append(*these, Source{}), append(*others, Source{})
+		n++
+	}
+	return &(*these)[n-1]
+}
+
+// titleOf returns the first line of rewards.
+func titleOf(s Source) string {
+	line, _, _ := bytes.Cut(s.Text, []byte("\n"))
+	return strings.TrimSpace(string(line))
+}
+
+// begin is where a part begins in the file.
+func (s *section) begin() syntax.Pos {
+	return syntax.Pos{Offset: int32(min(s.offset, math.MaxInt32)), Line: int32(s.line + 1), Col: 1}
+}
+
+// sections finds the comments that begin a part. What is before the first of
+// them are transitions.
+func sections(src Source) []section {
+	var out []section
+	add := func(s section) {
+		if n := len(out); n > 0 {
+			out[n-1].Text = src.Text[out[n-1].offset:s.offset]
+		}
+		out = append(out, s)
+	}
+	title := -1 // index in out of rewards of which the next comment says what they are of
+	data := false
+	offset, line := 0, 0
+	for text := range bytes.Lines(src.Text) {
+		comment := ""
+		if trimmed := bytes.TrimSpace(text); len(trimmed) > 0 && trimmed[0] == '#' {
+			comment = string(trimmed)
+		} else {
+			data = data || len(trimmed) > 0
+		}
+		at := section{Source: Source{Name: src.Name, offset: offset, line: line}}
+		what := partOf(comment)
+		switch {
+		case strings.HasPrefix(comment, rewardTitle):
+			at.title = comment
+			title = len(out)
+			add(at)
+		case what == "":
+			if data && len(out) == 0 {
+				add(section{Source: Source{Name: src.Name}, what: "transitions"})
+			}
+		case title >= 0 && strings.HasSuffix(what, "rewards"):
+			out[title].what = what
+			title = -1
+		default:
+			at.what = what
+			add(at)
+			title = -1
+		}
+		offset += len(text)
+		line++
+	}
+	if n := len(out); n > 0 {
+		out[n-1].Text = src.Text[out[n-1].offset:]
+		return out
+	}
+	return []section{{Source: src, what: "transitions"}}
+}
+
+// rewardTitle is the first comment of both parts of a reward structure.
+const rewardTitle = "# Reward structure"
+
+// partOf returns what part of a .pexp file begins with a comment, if any does.
+func partOf(comment string) string {
+	for _, h := range headers() {
+		if strings.HasPrefix(comment, h.text) {
+			return h.what
+		}
+	}
+	return ""
+}
+
+// Gunzip returns the text of a file that gzip compressed, of at most limit bytes. It counts them first, which takes no
+// memory: a small file can have many.
+func Gunzip(src Source, limit int64) (Source, error) {
+	size, err := unzip(src, io.Discard, limit+1)
+	if size > limit {
+		return Source{}, fmt.Errorf("%s: has more than %d bytes, uncompressed", src.Name, limit)
+	}
+	var text bytes.Buffer
+	if err == nil {
+		text.Grow(int(size) + bytes.MinRead)
+		_, err = unzip(src, &text, limit)
+	}
+	if err != nil {
+		return Source{}, fmt.Errorf("%s: not what gzip writes: %w", src.Name, err)
+	}
+	return Source{Name: src.Name, Text: text.Bytes()}, nil
+}
+
+// unzip writes the text of a compressed file, at most so many bytes of it, and returns their number.
+func unzip(src Source, out io.Writer, most int64) (int64, error) {
+	r, err := gzip.NewReader(bytes.NewReader(src.Text))
+	if err != nil {
+		return 0, err
+	}
+	return io.Copy(out, io.LimitReader(r, most))
+}

@@ -1,0 +1,282 @@
+// Package named is files of states by the names that a command line gives them:
+// model.tra,sta is two files, model.all those that there are, m.drn.gz is
+// compressed. What is in the files is package files'.
+package named
+
+import (
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"tilecheck/internal/atomicfile"
+	"tilecheck/internal/usage"
+	"tilecheck/native/space/explicit"
+	"tilecheck/native/space/files"
+)
+
+// Reader reads a whole file.
+type Reader func(name string) ([]byte, error)
+
+// IsFormat reports whether an extension is one of a file of states.
+func IsFormat(ext string) bool {
+	return slices.Contains([]string{"tra", "sta", "lab", "srew", "trew", "obs", "pexp", "dot", "drn", "umb", "all"}, ext)
+}
+
+// whole reports whether a file with an extension has all of a state space.
+func whole(ext string) bool { return slices.Contains([]string{"pexp", "drn", "umb"}, ext) }
+
+// Is reports whether a name is one of files of states.
+func Is(name string) bool {
+	_, _, ok := Split(strings.TrimSuffix(name, Zip(name)))
+	return ok
+}
+
+// Zip returns the extension of a file that gzip compressed, "" for others.
+func Zip(name string) string {
+	if ext := filepath.Ext(name); ext == ".gz" || ext == ".gzip" {
+		return ext
+	}
+	return ""
+}
+
+// Split splits "dir/model.tra,sta" into "dir/model" and the formats. It
+// reports false for any other name.
+func Split(name string) (base string, exts []string, ok bool) {
+	dir, file := filepath.Split(name)
+	dot := strings.LastIndexByte(file, '.')
+	if dot < 0 {
+		return name, nil, false
+	}
+	exts = strings.Split(file[dot+1:], ",")
+	for _, ext := range exts {
+		if !IsFormat(ext) {
+			return name, nil, false
+		}
+	}
+	return dir + file[:dot], exts, true
+}
+
+// Expand replaces "all" by what it stands for.
+func Expand(formats []string) []string {
+	var out []string
+	for _, f := range formats {
+		some := []string{f}
+		if f == "all" {
+			some = []string{"tra", "sta", "lab", "srew", "trew"}
+		}
+		for _, g := range some {
+			if !slices.Contains(out, g) {
+				out = append(out, g)
+			}
+		}
+	}
+	return out
+}
+
+// Files lists the files that a model, or a name of files of states, leads to.
+func Files(name string) []string {
+	zip := Zip(name)
+	base, exts, ok := Split(strings.TrimSuffix(name, zip))
+	if !ok {
+		return []string{name}
+	}
+	var out []string
+	for _, ext := range Expand(exts) {
+		out = append(out, Part(base, ext, zip, 0)...)
+	}
+	return out
+}
+
+// Part lists the files with one part of a state space: one, or as many as
+// there are reward structures; n is their number, 0 if it is not known.
+func Part(base, ext, zip string, n int) []string {
+	numbered := func(i int) string { return fmt.Sprintf("%s%d.%s%s", base, i, ext, zip) }
+	plain := base + "." + ext + zip
+	rewards := ext == "srew" || ext == "trew"
+	if !rewards || n == 1 || n == 0 && (!missing(plain) || missing(numbered(1))) {
+		return []string{plain}
+	}
+	var out []string
+	for i := 1; i <= n || n == 0 && !missing(numbered(i)); i++ {
+		out = append(out, numbered(i))
+	}
+	return out
+}
+
+// Open reads files of states.
+func (r Reader) Open(ctx context.Context, name string, opts files.ReadOptions) (*files.Given, error) {
+	zip := Zip(name)
+	base, exts, _ := Split(strings.TrimSuffix(name, zip))
+	if len(exts) == 1 && whole(exts[0]) {
+		text, err := r(name)
+		if err != nil {
+			return nil, err
+		}
+		return files.Open(ctx, files.Sources{Transitions: files.Source{Name: name, Text: text}}, exts[0], opts)
+	}
+	src, err := r.sources(base, exts, zip)
+	if err != nil {
+		return nil, err
+	}
+	return files.Open(ctx, src, "tra", opts)
+}
+
+// sources reads PRISM's files; "all" stands for those that there are. All have
+// the suffix zip.
+func (r Reader) sources(base string, exts []string, zip string) (files.Sources, error) {
+	var out files.Sources
+	all := slices.Contains(exts, "all")
+	if !all && !slices.Contains(exts, "tra") {
+		return out, usage.Errorf("%s: no transitions, want %s.tra%s among the files", exts, base, zip)
+	}
+	wanted := func(ext string) bool { return all || slices.Contains(exts, ext) }
+	for _, ext := range exts {
+		if ext == "dot" || whole(ext) {
+			return out, usage.Errorf("%s.%s cannot be read together with other files, want only tra, sta, lab, obs, srew and trew", base, ext)
+		}
+	}
+	if len(exts) > 1 || all {
+		if err := atomicfile.Torn(base); err != nil {
+			return out, err
+		}
+	}
+	tra, err := r.optional(base+".tra"+zip, false)
+	if err != nil {
+		return out, err
+	}
+	out.Transitions = *tra
+	if wanted("sta") {
+		if out.States, err = r.optional(base+".sta"+zip, all); err != nil {
+			return out, err
+		}
+	}
+	if wanted("lab") {
+		if out.Labels, err = r.optional(base+".lab"+zip, all); err != nil {
+			return out, err
+		}
+	}
+	if wanted("obs") {
+		if out.Observations, err = r.optional(base+".obs"+zip, all); err != nil {
+			return out, err
+		}
+	}
+	if wanted("srew") {
+		if out.StateRewards, err = r.numbered(base, ".srew"+zip, all); err != nil {
+			return out, err
+		}
+	}
+	if wanted("trew") {
+		out.TransitionRewards, err = r.numbered(base, ".trew"+zip, all)
+	}
+	return out, err
+}
+
+// optional reads a file, which may be missing.
+func (r Reader) optional(name string, mayMiss bool) (*files.Source, error) {
+	if mayMiss && missing(name) {
+		return nil, nil
+	}
+	text, err := r(name)
+	if err != nil {
+		return nil, err
+	}
+	return &files.Source{Name: name, Text: text}, nil
+}
+
+// numbered reads model.srew, or model1.srew and so on.
+func (r Reader) numbered(base, ext string, mayMiss bool) ([]files.Source, error) {
+	if !missing(base+"1"+ext) && missing(base+ext) {
+		var out []files.Source
+		for i := 1; !missing(base + strconv.Itoa(i) + ext); i++ {
+			src, err := r.optional(base+strconv.Itoa(i)+ext, false)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, *src)
+		}
+		return out, nil
+	}
+	src, err := r.optional(base+ext, mayMiss)
+	if err != nil || src == nil {
+		return nil, err
+	}
+	return []files.Source{*src}, nil
+}
+
+func missing(name string) bool {
+	_, err := os.Stat(name)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// Format is what a file of a format is written with: of rewards it has those of one
+// structure. Zipped says that the file is compressed; labels may be only those of
+// properties.
+type Format struct {
+	Name       string
+	Reward     int
+	Zipped     bool
+	OnlyLabels bool
+}
+
+// Writer returns what writes a space in the format.
+func (f Format) Writer(ctx context.Context, space *explicit.Space, opts files.Options) (func(io.Writer) error, error) {
+	opts.Raw = f.Zipped // below
+	if opts.Precision == 0 && f.Name == "drn" {
+		opts.Precision = files.MaxPrecision
+	}
+	w, err := files.NewWriter(space, opts)
+	if err != nil {
+		return nil, err
+	}
+	write := func(out io.Writer) error { return f.write(ctx, w, out) }
+	if f.Zipped {
+		return zipped(write), nil
+	}
+	return write, nil
+}
+
+func (f Format) write(ctx context.Context, w *files.Writer, out io.Writer) error {
+	switch f.Name {
+	case "sta":
+		return w.States(ctx, out)
+	case "lab":
+		if f.OnlyLabels {
+			return w.PropertyLabels(ctx, out)
+		}
+		return w.Labels(ctx, out)
+	case "obs":
+		return w.Observations(ctx, out)
+	case "pexp":
+		return w.Combined(ctx, out)
+	case "srew":
+		return w.StateRewards(ctx, out, f.Reward)
+	case "trew":
+		return w.TransitionRewards(ctx, out, f.Reward)
+	case "dot":
+		return w.DOT(ctx, out)
+	case "drn":
+		return w.DRN(ctx, out)
+	case "umb":
+		return w.UMB(ctx, out)
+	}
+	return w.Transitions(ctx, out)
+}
+
+// zipped compresses what a function writes.
+func zipped(write func(io.Writer) error) func(io.Writer) error {
+	return func(out io.Writer) error {
+		z := gzip.NewWriter(out)
+		if err := write(z); err != nil {
+			return err
+		}
+		return z.Close()
+	}
+}

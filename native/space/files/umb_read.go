@@ -1,0 +1,403 @@
+package files
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"math/bits"
+	"slices"
+	"strings"
+
+	"tilecheck/internal/umb"
+	"tilecheck/native/space/explicit"
+	"tilecheck/native/space/sparse"
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+)
+
+// ReadUMB reads a model in UMB, plain or compressed by gzip or xz: DTMCs, MDPs, also
+// with intervals, CTMCs and LTSs with one initial state or more. The columns are kept as they come, a
+// valuation in its bits, so that memory follows the model and not what a file says
+// of itself. Its errors are as for Read, about the file as a whole: members have no
+// lines. Other kinds of models and what is only partly there are refused by name.
+//
+// Where states have no valuations, or some that are not all different, they have
+// one variable x, their number, and a warning says so.
+func ReadUMB(ctx context.Context, src Source, opts ReadOptions) (*explicit.Space, error) {
+	if err := opts.check(); err != nil {
+		return nil, err
+	}
+	u := &umbFile{ctx: ctx, opts: opts, src: src}
+	space, err := u.read()
+	if err == nil || ctx.Err() != nil {
+		return space, cmpErr(ctx.Err(), err)
+	}
+	if _, ok := errors.AsType[*explicit.LimitError](err); ok {
+		return nil, err
+	}
+	if _, ok := errors.AsType[*explicit.DeadlockError](err); ok {
+		return nil, err
+	}
+	if list, ok := errors.AsType[syntax.ErrorList](err); ok {
+		return nil, list
+	}
+	return nil, syntax.ErrorList{{File: src.Name, Msg: err.Error()}}
+}
+
+func cmpErr(first, second error) error {
+	if first != nil {
+		return first
+	}
+	return second
+}
+
+// umbFile is a file being read.
+type umbFile struct {
+	ctx  context.Context
+	opts ReadOptions
+	src  Source
+
+	index    *umb.Index
+	typ      syntax.ModelType
+	states   int
+	choices  int
+	branches int
+
+	stateChoices []uint32 // offsets; nil: one choice for each
+	choiceRows   []uint32
+	targets      []uint32
+	probability  umbNumbers
+	exitRate     umbNumbers
+	initial      *sparse.Set
+	actions      []uint16
+	names        []byte
+	nameAt       []uint32
+	labels       map[string]*sparse.Set
+	rewards      map[string]umbNumbers // by identifier and kind
+	valuations   []byte
+	fields       []umbRead
+	warnings     []string
+}
+
+// umbRead is a variable of a valuation.
+type umbRead struct {
+	name      string
+	kind      sema.Type
+	at, bits  int
+	signed    bool
+	offset    int64
+	low, high int64 // as the file says, or as found
+	told      bool
+}
+
+// umbNumbers is a column of numbers.
+type umbNumbers struct{ umb.Numbers }
+
+// at returns a number, with its fraction if that is asked for.
+func (n *umbNumbers) at(i int, exact bool) (number, error) {
+	if !n.Fractions() {
+		x := number{f: n.Double(i)}
+		if math.IsNaN(x.f) || math.IsInf(x.f, 0) {
+			return x, fmt.Errorf("found the number %v", x.f)
+		}
+		if exact {
+			x.r = new(big.Rat).SetFloat64(x.f)
+		}
+		return x, nil
+	}
+	r, err := umb.Rat(n.Fraction(i))
+	if err != nil {
+		return number{}, err
+	}
+	x := number{}
+	x.f, _ = r.Float64()
+	if exact {
+		x.r = r
+	}
+	if math.IsInf(x.f, 0) || x.f == 0 && r.Sign() != 0 {
+		return x, fmt.Errorf("found the fraction %s, wanted %v", quote([]byte(r.RatString())), errLarge)
+	}
+	return x, nil
+}
+
+// umbSet reads a set of n states.
+func umbSet(m *umb.Member, n int) (*sparse.Set, error) {
+	words, err := m.Bits(n)
+	out := sparse.NewSet(n)
+	for i, x := range words {
+		for ; x != 0; x &= x - 1 {
+			out.Add(64*i + bits.TrailingZeros64(x))
+		}
+	}
+	return out, err
+}
+
+// members calls a function for every member.
+func (u *umbFile) members(visit func(name string, m *umb.Member) error) error {
+	return umb.Members(u.ctx, bytes.NewReader(u.src.Text), visit)
+}
+
+func (u *umbFile) read() (*explicit.Space, error) {
+	if err := u.members(func(name string, m *umb.Member) error {
+		if name != umb.IndexFile {
+			return nil
+		}
+		text, err := m.All(umb.MaxIndex)
+		if err == nil {
+			err = u.readIndex(text)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		return umb.ErrStop
+	}); err != nil {
+		return nil, err
+	}
+	if u.index == nil {
+		return nil, fmt.Errorf("there is no %s, wanted a model in UMB", umb.IndexFile)
+	}
+	u.labels, u.rewards = make(map[string]*sparse.Set), make(map[string]umbNumbers)
+	if err := u.members(u.member); err != nil {
+		return nil, err
+	}
+	return u.assemble()
+}
+
+// readIndex checks what the file says of itself.
+func (u *umbFile) readIndex(text []byte) error {
+	x := new(umb.Index)
+	if err := json.Unmarshal(text, x); err != nil {
+		return err
+	}
+	s := &x.System
+	if x.Version != umb.Version {
+		return fmt.Errorf("found version %d of the format, wanted %d", x.Version, umb.Version)
+	}
+	ends, intervals := s.Probability.Ends()
+	switch {
+	case s.Time == "discrete" && s.Players == 0 && intervals:
+		u.typ = syntax.IDTMC
+	case s.Time == "discrete" && s.Players == 1 && s.Observations == 0 && intervals:
+		u.typ = syntax.IMDP
+	case s.Time == "discrete" && s.Players == 0:
+		u.typ = syntax.DTMC
+	case s.Time == "discrete" && s.Players == 1 && s.Observations == 0 && s.Probability != nil:
+		u.typ = syntax.MDP
+	case s.Time == "discrete" && s.Players == 1 && s.Observations == 0 && s.ExitRate == nil:
+		u.typ = syntax.LTS
+	case s.Time == "stochastic" && s.Players == 0:
+		u.typ = syntax.CTMC
+	default:
+		return fmt.Errorf("found a model with time %s, %d players and %d observations, only DTMCs, MDPs, those with intervals, CTMCs and LTSs can be read",
+			quote([]byte(s.Time)), s.Players, s.Observations)
+	}
+	if u.opts.Type != syntax.TypeNone && u.opts.Type != u.typ {
+		return fmt.Errorf("found a model of type %s, wanted a %s as asked for", u.typ, u.opts.Type)
+	}
+	if s.States < 1 || s.States > math.MaxInt32 || s.Choices > math.MaxUint32-1 || s.Branches > math.MaxUint32-1 || s.Observations > 0 {
+		return fmt.Errorf("found %d states, %d choices, %d branches and %d observations, wanted numbers that fit 32 bits, states and no observations", s.States, s.Choices, s.Branches, s.Observations)
+	}
+	if err := u.opts.limit(int(s.States)); err != nil {
+		return err
+	}
+	if s.ChoiceActions > math.MaxUint16-1 || s.BranchActions > math.MaxUint16-1 {
+		return fmt.Errorf("found %d and %d actions, wanted at most %d", s.ChoiceActions, s.BranchActions, math.MaxUint16-1)
+	}
+	if u.typ != syntax.LTS {
+		if err := u.number(ends); err != nil {
+			return fmt.Errorf("branch-probability-type: %w", err)
+		}
+	}
+	u.opts.Exact = u.opts.Exact || intervals // which have no other form here
+	if u.typ == syntax.CTMC {
+		if err := u.number(s.ExitRate); err != nil {
+			return fmt.Errorf("exit-rate-type: %w", err)
+		}
+	}
+	u.states, u.choices, u.branches = int(s.States), int(s.Choices), int(s.Branches)
+	u.index = x
+	return u.annotated()
+}
+
+// number returns what is wrong with the type of a column of numbers.
+func (u *umbFile) number(t *umb.Type) error {
+	err := t.Number()
+	if err == nil && u.opts.Fractions && t.Type == "double" {
+		err = errors.New("found doubles, wanted fractions")
+	}
+	return err
+}
+
+// chooses reports whether states have choices, whose actions are theirs.
+func (u *umbFile) chooses() bool {
+	return u.typ == syntax.MDP || u.typ == syntax.IMDP || u.typ == syntax.LTS
+}
+
+// annotated refuses annotations that cannot be read.
+func (u *umbFile) annotated() error {
+	for _, g := range u.index.Annotations {
+		for _, m := range g.Value {
+			a, name := &m.Value, g.Name+"/"+m.Name
+			switch {
+			case g.Name == "aps" && (a.Type.Type != "bool" || a.Type.Bits() != 1 || !slices.Equal(a.AppliesTo, []string{"states"})):
+				return fmt.Errorf("%s: found an atomic proposition of type %q, wanted bool, of states", name, a.Type.Type)
+			case g.Name == "rewards":
+				if err := u.number(&a.Type); err != nil {
+					return fmt.Errorf("%s: %w", name, err)
+				}
+				for _, kind := range a.AppliesTo {
+					if !slices.Contains([]string{"states", "choices", "branches"}, kind) || kind == "branches" && u.chooses() {
+						return fmt.Errorf("%s: found rewards of %s, which are not supported for a model of type %s", name, kind, u.typ)
+					}
+				}
+			case g.Name != "aps":
+				u.warnings = append(u.warnings, fmt.Sprintf("the annotations %q of %s are not used", g.Name, u.src.Name))
+			}
+			if a.Probability != nil {
+				return fmt.Errorf("%s: found values with probabilities, which are not supported", name)
+			}
+		}
+	}
+	v, ok := u.index.Valuations["states"]
+	if !ok {
+		return nil
+	}
+	if why := u.variables(v); why != "" {
+		u.fields = nil
+		u.warnings = append(u.warnings, fmt.Sprintf("the valuations of %s are not used, and its states have one variable x, their number: %s", u.src.Name, why))
+	}
+	return nil
+}
+
+// variables lays out the valuations, or says why they cannot be used.
+func (u *umbFile) variables(v umb.Valuation) (why string) {
+	if len(v.Classes) != 1 {
+		return fmt.Sprintf("there are %d classes of them, and only one is supported", len(v.Classes))
+	}
+	at := 0
+	for _, x := range v.Classes[0].Variables {
+		if x.Padding > 0 {
+			if x.Padding > 1<<16 {
+				return fmt.Sprintf("there are %d bits of padding", x.Padding)
+			}
+			at += int(x.Padding)
+			continue
+		}
+		f := umbRead{name: x.Name, at: at, offset: x.Offset, kind: sema.Int}
+		if x.Type == nil || x.Optional {
+			return fmt.Sprintf("variable %s is optional or has no type", quote([]byte(x.Name)))
+		}
+		size := x.Type.Bits()
+		switch {
+		case x.Type.Type == "bool" && size <= 64:
+			f.kind = sema.Bool
+		case (x.Type.Type == "int" || x.Type.Type == "uint") && size <= 64:
+			f.signed = x.Type.Type == "int"
+		default:
+			return fmt.Sprintf("variable %s is of type %s with %d bits", quote([]byte(x.Name)), x.Type.Type, size)
+		}
+		if !syntax.IsIdent(x.Name) || slices.ContainsFunc(u.fields, func(g umbRead) bool { return g.name == x.Name }) {
+			return fmt.Sprintf("%s is not the name of one variable", quote([]byte(x.Name)))
+		}
+		if x.Lower != nil && x.Upper != nil {
+			f.low, f.high, f.told = *x.Lower, *x.Upper, true
+		}
+		f.bits = int(size)
+		at += f.bits
+		u.fields = append(u.fields, f)
+	}
+	if at%8 != 0 || at == 0 || at > 1<<20 {
+		return fmt.Sprintf("they have %d bits, which are no whole bytes", at)
+	}
+	return ""
+}
+
+// width is the size of a valuation in bytes.
+func (u *umbFile) width() int {
+	at := 0
+	for _, x := range u.index.Valuations["states"].Classes[0].Variables {
+		at += int(x.Padding)
+		if x.Padding == 0 {
+			at += int(x.Type.Bits())
+		}
+	}
+	return at / 8
+}
+
+// member reads one of the members that make a model.
+func (u *umbFile) member(name string, m *umb.Member) (err error) {
+	defer func() {
+		if err != nil && u.ctx.Err() == nil {
+			err = fmt.Errorf("%s: %w", name, err)
+		}
+	}()
+	s := &u.index.System
+	kind, ids := "choices", u.choices
+	actions := s.ChoiceActions
+	if !u.chooses() {
+		kind, ids, actions = "branches", u.branches, s.BranchActions
+	}
+	switch name {
+	case umb.StateChoices:
+		u.stateChoices, err = m.Offsets(u.states, u.choices)
+	case umb.ChoiceRows:
+		u.choiceRows, err = m.Offsets(u.choices, u.branches)
+	case umb.Targets:
+		u.targets, err = umb.Indices[uint32](m, u.branches, 8, uint64(u.states))
+	case umb.Probabilities:
+		if ends, intervals := s.Probability.Ends(); intervals {
+			u.probability.Numbers, err = m.Numbers(2*u.branches, ends)
+		} else {
+			u.probability.Numbers, err = m.Numbers(u.branches, ends)
+		}
+	case umb.ExitRates:
+		if u.typ == syntax.CTMC {
+			u.exitRate.Numbers, err = m.Numbers(u.states, s.ExitRate)
+		}
+	case umb.Initial:
+		u.initial, err = umbSet(m, u.states)
+	case "actions/" + kind + "/values.bin":
+		u.actions, err = umb.Indices[uint16](m, ids, 4, actions)
+	case "actions/" + kind + "/string-mapping.bin":
+		u.nameAt, err = m.Mapping(int(actions))
+	case "actions/" + kind + "/strings.bin":
+		u.names, err = m.All(umb.MaxNames)
+	case umb.Valuations:
+		if u.fields == nil {
+			return nil
+		}
+		if err = m.Sized(int64(u.states), int64(u.width())); err == nil {
+			u.valuations, err = m.All(m.Size)
+		}
+	default:
+		err = u.annotation(name, m)
+	}
+	return err
+}
+
+// annotation reads a label or rewards; what the index does not know is nobody's.
+func (u *umbFile) annotation(name string, m *umb.Member) (err error) {
+	words := strings.Split(name, "/")
+	if len(words) != 5 || words[0] != "annotations" || words[4] != "values.bin" {
+		return nil
+	}
+	group, id, kind := words[1], words[2], words[3]
+	a := u.index.Annotations.Get(group).Get(id)
+	if !slices.Contains(a.AppliesTo, kind) {
+		return nil
+	}
+	switch group {
+	case "aps":
+		u.labels[id], err = umbSet(m, u.states)
+	case "rewards":
+		n := map[string]int{"states": u.states, "choices": u.choices, "branches": u.branches}[kind]
+		var column umbNumbers
+		column.Numbers, err = m.Numbers(n, &a.Type)
+		u.rewards[id+"/"+kind] = column
+	}
+	return err
+}

@@ -1,0 +1,100 @@
+package quotient
+
+import (
+	"math/big"
+	"slices"
+
+	"tilecheck/native/space/sparse"
+)
+
+// Model returns the quotient: its states are the blocks, with the choices of their first states.
+// Equivalent choices are merged. It also returns the choice of m for each choice of the quotient.
+// Initial states, deadlocks and labels are copied, and must not distinguish states of a block; rewards
+// are not copied.
+func (p *Partition) Model(m *sparse.Model, rewards []*sparse.Reward) (*sparse.Model, []uint32, error) {
+	b := sparse.NewBuilder(m.Kind)
+	var kept []uint32
+	for _, s := range p.First {
+		b.State()
+		first, end := m.Choices(int(s))
+		begin := len(kept)
+		for c := first; c < end; c++ {
+			if slices.ContainsFunc(kept[begin:], func(d uint32) bool { return p.equivalentChoices(m, c, int(d), rewards) }) {
+				continue
+			}
+			kept = append(kept, uint32(c))
+			if m.Kind == sparse.MDP {
+				a := sparse.NoAction
+				if m.Actions != nil {
+					a = m.Actions[c]
+				}
+				b.Choice(a)
+			}
+			p.addRow(b, m, c)
+		}
+	}
+	out, err := b.Finish()
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, s := range m.Initial {
+		out.Initial = append(out.Initial, p.Block[s])
+	}
+	slices.Sort(out.Initial)
+	out.Initial = slices.Compact(out.Initial)
+	if m.Deadlocks != nil {
+		out.Deadlocks = sparse.NewSet(len(p.First))
+		for s := range m.Deadlocks.All() {
+			out.Deadlocks.Add(int(p.Block[s]))
+		}
+	}
+	for _, l := range m.Labels {
+		set := sparse.NewSet(len(p.First))
+		for i, s := range p.First {
+			if l.States.Has(int(s)) {
+				set.Add(i)
+			}
+		}
+		out.Labels = append(out.Labels, sparse.Label{Name: l.Name, States: set})
+	}
+	return out, kept, nil
+}
+
+// addRow adds the transitions of choice c between blocks.
+func (p *Partition) addRow(b *sparse.Builder, m *sparse.Model, c int) {
+	sums := map[uint32]*big.Rat{}
+	var blocks []uint32
+	lo, hi := m.Row(c)
+	for i := lo; i < hi; i++ {
+		to := p.Block[m.Target[i]]
+		if sums[to] == nil {
+			sums[to] = new(big.Rat)
+			blocks = append(blocks, to)
+		}
+		sums[to].Add(sums[to], m.Rat(i))
+	}
+	slices.Sort(blocks)
+	for _, to := range blocks {
+		b.AddRat(int(to), sums[to], sparse.NoAction)
+	}
+}
+
+// Reward returns the rewards of the quotient, for the choices that Model returned.
+func (p *Partition) Reward(r *sparse.Reward, kept []uint32) *sparse.Reward {
+	return &sparse.Reward{
+		Name: r.Name, Err: r.Err, Unfit: r.Unfit,
+		State: selectEntries(r.State, p.First), StateRat: selectEntries(r.StateRat, p.First),
+		Choice: selectEntries(r.Choice, kept), ChoiceRat: selectEntries(r.ChoiceRat, kept),
+	}
+}
+
+func selectEntries[T any](x []T, numbers []uint32) []T {
+	if x == nil {
+		return nil
+	}
+	out := make([]T, len(numbers))
+	for i, j := range numbers {
+		out[i] = x[j]
+	}
+	return out
+}

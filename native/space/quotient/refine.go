@@ -1,0 +1,222 @@
+package quotient
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"math/big"
+	"slices"
+
+	"tilecheck/native/space/sparse"
+)
+
+// Partition divides the states of a model into blocks.
+type Partition struct {
+	// Block is the block of each state. Blocks are numbered by their first states.
+	Block []uint32
+	// First is the first state of each block.
+	First []uint32
+	// Rounds is the number of refinement steps.
+	Rounds int
+}
+
+// ErrInexact says that the weights of a model are float64 or intervals, so that equality of
+// probabilities is unknown.
+var ErrInexact = errors.New("want a model with exact weights, without intervals")
+
+// refiner computes signatures. Equal fractions, and equal tuples of rewards, have the same number.
+type refiner struct {
+	m            *sparse.Model
+	choiceReward []uint32 // of each choice: the number of its rewards
+	block        []uint32
+	weightID     []uint32          // of each weight: the number of its fraction
+	sumID        map[string]uint32 // by the numbers of several weights: the number of their sum
+	rationalIDs  map[string]uint32 // of fractions
+	pairs        []blockWeight
+}
+
+// blockWeight is a transition: the block that it leads to, and its weight.
+type blockWeight struct{ block, weight uint32 }
+
+// Refine returns the coarsest bisimulation that refines the initial partition, given as a number for
+// each state, and the exact rewards. The error is the context's or ErrInexact.
+func Refine(ctx context.Context, m *sparse.Model, initial []uint32, rewards []*sparse.Reward) (*Partition, error) {
+	if !m.Exact() || m.Intervals() {
+		return nil, ErrInexact
+	}
+	r := &refiner{m: m, sumID: map[string]uint32{}, rationalIDs: map[string]uint32{}}
+	for _, w := range m.Rats {
+		r.weightID = append(r.weightID, r.rationalID(w))
+	}
+	r.numberChoiceRewards(rewards)
+	out := &Partition{}
+	lastBlocks := 0
+	r.block, lastBlocks = groupByKey(m.NumStates(), func(s int, key []byte) []byte {
+		return r.appendStateRewards(binary.LittleEndian.AppendUint32(key, initial[s]), rewards, s)
+	})
+	for {
+		var err error
+		next, blocks := groupByKey(m.NumStates(), func(s int, key []byte) []byte {
+			if s&0xfff == 0 && err == nil {
+				err = ctx.Err()
+			}
+			if err != nil {
+				return key
+			}
+			return r.signature(s, key)
+		})
+		if err != nil {
+			return nil, err
+		}
+		r.block = next
+		out.Rounds++
+		if blocks == lastBlocks {
+			break
+		}
+		lastBlocks = blocks
+	}
+	out.Block = r.block
+	out.First = firstStates(r.block, lastBlocks)
+	return out, nil
+}
+
+// New returns a Partition with the given blocks, renumbered by their first states.
+func New(block []uint32) *Partition {
+	out := &Partition{Block: make([]uint32, len(block))}
+	number := map[uint32]uint32{}
+	for s, b := range block {
+		n, known := number[b]
+		if !known {
+			n = uint32(len(out.First))
+			number[b] = n
+			out.First = append(out.First, uint32(s))
+		}
+		out.Block[s] = n
+	}
+	return out
+}
+
+func firstStates(block []uint32, n int) []uint32 {
+	out := make([]uint32, n)
+	for s := len(block) - 1; s >= 0; s-- {
+		out[block[s]] = uint32(s)
+	}
+	return out
+}
+
+// groupByKey numbers states by their keys, in the order of first occurrence. It returns the number of
+// each state, and how many there are. key appends the key of state s to a buffer.
+func groupByKey(n int, key func(s int, key []byte) []byte) ([]uint32, int) {
+	out, numbers := make([]uint32, n), map[string]uint32{}
+	var buffer []byte
+	for s := range n {
+		buffer = key(s, buffer[:0])
+		i, known := numbers[string(buffer)]
+		if !known {
+			i = uint32(len(numbers))
+			numbers[string(buffer)] = i
+		}
+		out[s] = i
+	}
+	return out, len(numbers)
+}
+
+// rationalID returns the number of a fraction; nil stands for 0.
+func (r *refiner) rationalID(x *big.Rat) uint32 {
+	text := "0"
+	if x != nil {
+		text = x.RatString()
+	}
+	i, known := r.rationalIDs[text]
+	if !known {
+		i = uint32(len(r.rationalIDs))
+		r.rationalIDs[text] = i
+	}
+	return i
+}
+
+func (r *refiner) numberChoiceRewards(rewards []*sparse.Reward) {
+	r.choiceReward, _ = groupByKey(r.m.NumChoices(), func(c int, key []byte) []byte {
+		for _, reward := range rewards {
+			var x *big.Rat
+			if reward.ChoiceRat != nil {
+				x = reward.ChoiceRat[c]
+			}
+			key = binary.LittleEndian.AppendUint32(key, r.rationalID(x))
+		}
+		return key
+	})
+}
+
+func (r *refiner) appendStateRewards(key []byte, rewards []*sparse.Reward, s int) []byte {
+	for _, reward := range rewards {
+		var x *big.Rat
+		if reward.StateRat != nil {
+			x = reward.StateRat[s]
+		}
+		key = binary.LittleEndian.AppendUint32(key, r.rationalID(x))
+	}
+	return key
+}
+
+// signature appends the signature of a state: its block, and the set of its choices' signatures.
+func (r *refiner) signature(s int, key []byte) []byte {
+	key = binary.LittleEndian.AppendUint32(key, r.block[s])
+	first, end := r.m.Choices(s)
+	var choices []string
+	for c := first; c < end; c++ {
+		choices = append(choices, string(r.choiceSignature(c)))
+	}
+	slices.Sort(choices)
+	for _, c := range slices.Compact(choices) {
+		key = append(binary.LittleEndian.AppendUint32(key, uint32(len(c))), c...)
+	}
+	return key
+}
+
+// choiceSignature returns the rewards of a choice and its probability of every block, as numbers.
+func (r *refiner) choiceSignature(c int) []byte {
+	lo, hi := r.m.Row(c)
+	r.pairs = r.pairs[:0]
+	for i := lo; i < hi; i++ {
+		r.pairs = append(r.pairs, blockWeight{r.block[r.m.Target[i]], r.m.Weight[i]})
+	}
+	slices.SortFunc(r.pairs, func(a, b blockWeight) int {
+		if a.block != b.block {
+			return int(int64(a.block) - int64(b.block))
+		}
+		return int(int64(a.weight) - int64(b.weight))
+	})
+	out := binary.LittleEndian.AppendUint32(nil, r.choiceReward[c])
+	for i := 0; i < len(r.pairs); {
+		j := i + 1
+		for j < len(r.pairs) && r.pairs[j].block == r.pairs[i].block {
+			j++
+		}
+		out = binary.LittleEndian.AppendUint32(out, r.pairs[i].block)
+		out = binary.LittleEndian.AppendUint32(out, r.sumOf(r.pairs[i:j]))
+		i = j
+	}
+	return out
+}
+
+// sumOf returns the number of the sum of weights.
+func (r *refiner) sumOf(pairs []blockWeight) uint32 {
+	if len(pairs) == 1 {
+		return r.weightID[pairs[0].weight]
+	}
+	key := make([]byte, 0, 64)
+	for _, p := range pairs {
+		key = binary.LittleEndian.AppendUint32(key, r.weightID[p.weight])
+	}
+	i, known := r.sumID[string(key)]
+	if !known {
+		x := new(big.Rat)
+		for _, p := range pairs {
+			x.Add(x, r.m.Rats[p.weight])
+		}
+		i = r.rationalID(x)
+		r.sumID[string(key)] = i
+	}
+	return i
+}

@@ -1,0 +1,197 @@
+package sparsetest
+
+import (
+	"math/big"
+
+	"tilecheck/native/space/sparse"
+)
+
+// Solve returns the solution of x = a x + b by Gaussian elimination, or nil if there is not exactly
+// one. It overwrites its arguments.
+func Solve(a [][]*big.Rat, b []*big.Rat) []*big.Rat {
+	n := len(a)
+	for i := range n { // (1 - a) x = b
+		for j := range n {
+			a[i][j].Neg(a[i][j])
+		}
+		a[i][i].Add(a[i][i], big.NewRat(1, 1))
+	}
+	for k := range n {
+		p := k
+		for p < n && a[p][k].Sign() == 0 {
+			p++
+		}
+		if p == n {
+			return nil
+		}
+		a[k], a[p], b[k], b[p] = a[p], a[k], b[p], b[k]
+		for i := range n {
+			if i == k || a[i][k].Sign() == 0 {
+				continue
+			}
+			f := new(big.Rat).Quo(a[i][k], a[k][k])
+			for j := range n {
+				a[i][j].Sub(a[i][j], new(big.Rat).Mul(f, a[k][j]))
+			}
+			b[i].Sub(b[i], new(big.Rat).Mul(f, b[k]))
+		}
+	}
+	for i := range n {
+		b[i].Quo(b[i], a[i][i])
+	}
+	return b
+}
+
+// Stochastic divides the rows of a matrix by their sums, in place.
+func Stochastic(a [][]*big.Rat) [][]*big.Rat {
+	for _, row := range a {
+		sum := new(big.Rat)
+		for _, p := range row {
+			sum.Add(sum, p)
+		}
+		for _, p := range row {
+			p.Quo(p, sum)
+		}
+	}
+	return a
+}
+
+// zeros returns n zeros.
+func zeros(n int) []*big.Rat {
+	out := make([]*big.Rat, n)
+	for i := range out {
+		out[i] = new(big.Rat)
+	}
+	return out
+}
+
+// restrict returns a matrix in which the rows and columns of states that are not open are zero.
+func restrict(a [][]*big.Rat, open *sparse.Set) [][]*big.Rat {
+	out := make([][]*big.Rat, len(a))
+	for s := range a {
+		out[s] = zeros(len(a))
+		for t := range a {
+			if open.Has(s) && open.Has(t) {
+				out[s][t].Set(a[s][t])
+			}
+		}
+	}
+	return out
+}
+
+// UntilProb returns the probability of left U right in the chain with a stochastic matrix.
+func UntilProb(a [][]*big.Rat, left, right *sparse.Set) []*big.Rat {
+	n := len(a)
+	reach := Reach(a, left.Minus(right))
+	open := sparse.NewSet(n)
+	b := zeros(n)
+	for s := range n {
+		for t := range right.All() {
+			if reach[s][t] && !right.Has(s) {
+				open.Add(s)
+				b[s].Add(b[s], a[s][t])
+			}
+		}
+		if right.Has(s) {
+			b[s].SetInt64(1)
+		}
+	}
+	for s := range n {
+		if !open.Has(s) && !right.Has(s) {
+			b[s].SetInt64(0)
+		}
+	}
+	return Solve(restrict(a, open), b)
+}
+
+// RewardUntil returns the expected reward until target is reached, in the chain with a stochastic
+// matrix where a step from s has reward rewards[s]. It is nil (infinite) where target is not reached
+// with probability one.
+func RewardUntil(a [][]*big.Rat, rewards []*big.Rat, target *sparse.Set) []*big.Rat {
+	n := len(a)
+	p := UntilProb(a, sparse.FullSet(n), target)
+	open := sparse.NewSet(n)
+	b := zeros(n)
+	for s := range n {
+		if p[s].Cmp(big.NewRat(1, 1)) == 0 && !target.Has(s) {
+			open.Add(s)
+			b[s].Set(rewards[s])
+		}
+	}
+	x := Solve(restrict(a, open), b)
+	for s := range n {
+		if !open.Has(s) && !target.Has(s) {
+			x[s] = nil
+		}
+	}
+	return x
+}
+
+// RewardTotal returns the expected total reward, nil where it is infinite.
+func RewardTotal(a [][]*big.Rat, rewards []*big.Rat) []*big.Rat {
+	n := len(a)
+	reach := Reach(a, sparse.FullSet(n))
+	done := sparse.NewSet(n) // states that can reach no reward
+	for s := range n {
+		some := false
+		for t := range n {
+			some = some || reach[s][t] && rewards[t].Sign() > 0
+		}
+		if !some {
+			done.Add(s)
+		}
+	}
+	return RewardUntil(a, rewards, done)
+}
+
+// Gains returns the expected reward of a step from each state under a scheduler.
+func Gains(m *sparse.Model, scheduler []uint32, r *sparse.Reward) []*big.Rat {
+	out := zeros(m.NumStates())
+	for s := range out {
+		if r.StateRat != nil && r.StateRat[s] != nil {
+			out[s].Add(out[s], r.StateRat[s])
+		}
+		if r.ChoiceRat != nil && r.ChoiceRat[scheduler[s]] != nil {
+			out[s].Add(out[s], r.ChoiceRat[scheduler[s]])
+		}
+		if m.Kind == sparse.CTMC {
+			out[s].Quo(out[s], exit(m, s))
+		}
+	}
+	return out
+}
+
+// exit returns the exit rate of a state.
+func exit(m *sparse.Model, s int) *big.Rat {
+	sum := new(big.Rat)
+	lo, hi := m.Row(s)
+	for i := lo; i < hi; i++ {
+		sum.Add(sum, m.Rat(i))
+	}
+	return sum
+}
+
+// Extremum updates best by the values of one more scheduler; nil values are infinite. best is nil in
+// the first call.
+func Extremum(best, x []*big.Rat, least bool) []*big.Rat {
+	if best == nil {
+		return append([]*big.Rat(nil), x...)
+	}
+	for s := range x {
+		if Less(x[s], best[s]) == least && Less(x[s], best[s]) != Less(best[s], x[s]) {
+			best[s] = x[s]
+		}
+	}
+	return best
+}
+
+// Less reports whether x < y; nil is infinite.
+func Less(x, y *big.Rat) bool {
+	switch {
+	case x == nil:
+		return false
+	case y == nil:
+		return true
+	}
+	return x.Cmp(y) < 0
+}

@@ -1,0 +1,61 @@
+package playtables
+
+import (
+	"fmt"
+	"time"
+
+	"tilecheck/game"
+	"tilecheck/game/induced"
+	"tilecheck/report/table"
+)
+
+// Bound says what was proven with a strategy, which saw the boards that are named.
+func Bound(strategy string, opt induced.PartOptions, best *induced.Proven, elapsed time.Duration) *table.Facts {
+	t, part, bound := new(table.Facts), best.Part, best.Bound
+	boards, shape := boardsWord(opt.Canonical), opt.Rules.Shape()
+	number := func(x induced.Fixed) table.Cell { return table.Cell{Text: x.String(), Value: x.Float64()} }
+	t.Add(table.Column{Field: "board"}, fmt.Sprintf("%dx%d", shape.Rows, shape.Cols), nil)
+	t.Add(table.Column{Field: "max"}, game.Value(opt.Max), nil)
+	t.Add(table.Column{Name: "optimal play wins at least", Field: "lower"}, number(bound.Optimal), "certified lower bound")
+	t.Add(table.Column{Name: "strategy wins at least", Field: "strategy_lower"}, number(bound.Own[0]), strategy+", on "+boards+" boards")
+	t.Add(table.Column{Name: "strategy wins at most", Field: "strategy_upper"}, number(bound.Own[1]), nil)
+	t.Add(table.Column{Field: "strategy"}, strategy, nil)
+	t.Add(table.Column{Field: "strategy_boards"}, boards, nil)
+	t.Add(table.Column{Name: "states"}, part.States(), "of the part with the greatest bound")
+	t.Add(table.Column{Name: "boards"}, bound.Boards, "in the certificate: "+boardsWord(part.Canonical())+" boards")
+	t.Add(table.Column{Field: "certificate_boards"}, boardsWord(part.Canonical()), nil)
+	t.Add(table.Column{Name: "cutoff"}, table.Cell{Text: fmt.Sprintf("%.3g", part.Cutoff()), Value: part.Cutoff()}, "probability below which boards were left out")
+	t.Add(table.Column{Name: "passes"}, part.Passes(), nil)
+	addSeconds(t, elapsed)
+	if best.Late {
+		t.Notes = append(t.Notes, "The time was over before the states were: another run may look at others.")
+	}
+	return t
+}
+
+func addSeconds(t *table.Facts, elapsed time.Duration) {
+	t.Add(table.Column{Name: "seconds"}, table.Cell{Text: fmt.Sprintf("%.3g", elapsed.Seconds()), Value: elapsed.Seconds()}, nil)
+}
+
+// Checked says what a certificate proves.
+func Checked(checked *induced.CheckedBound, elapsed time.Duration) *table.Facts {
+	t := new(table.Facts)
+	t.Add(table.Column{Name: "board"}, fmt.Sprintf("%dx%d", checked.Rows, checked.Cols), nil)
+	t.Add(table.Column{Name: "max"}, checked.Max, "the tile that wins")
+	t.Add(table.Column{Name: "optimal play wins at least", Field: "lower"}, table.Cell{Text: checked.Bound.String(), Value: checked.Bound.Float64()}, "checked")
+	t.Add(table.Column{Name: "boards"}, checked.Entries, boardsWord(checked.Canonical)+" boards")
+	t.Add(table.Column{Field: "certificate_boards"}, boardsWord(checked.Canonical), nil)
+	for _, survey := range []string{"strategy_lower", "strategy_upper", "strategy_boards", "states", "cutoff", "passes"} {
+		t.Add(table.Column{Field: survey}, nil, nil) // a certificate does not have it
+	}
+	t.Add(table.Column{Name: "made from", Field: "strategy"}, checked.Strategy, nil)
+	addSeconds(t, elapsed)
+	return t
+}
+
+func boardsWord(canonical bool) string {
+	if canonical {
+		return "canonical"
+	}
+	return "raw"
+}

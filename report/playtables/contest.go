@@ -1,0 +1,248 @@
+package playtables
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"tilecheck/game"
+	"tilecheck/game/play"
+	"tilecheck/report/plot"
+	"tilecheck/report/table"
+	"tilecheck/stats"
+)
+
+// WriteContest prints the ranking and the pairs: as two tables for people, as one for programs.
+func WriteContest(w io.Writer, c *play.Contest, f table.Format, opt table.Options) error {
+	if f.Machine() {
+		t, err := contestRows(c)
+		if err != nil {
+			return err
+		}
+		return t.Write(w, f, opt)
+	}
+	ranking, err := rankingTable(c)
+	if err != nil {
+		return err
+	}
+	if err := ranking.Write(w, f, opt); err != nil {
+		return err
+	}
+	if _, err := io.WriteString(w, "\n"); err != nil {
+		return err
+	}
+	return pairTable(c).Write(w, f, opt)
+}
+
+// standing returns the players in the order of what they are ranked by.
+func standing(c *play.Contest) []int {
+	order := make([]int, len(c.Players))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Compare(criterion(c, &c.Players[b]), criterion(c, &c.Players[a]))
+	})
+	return order
+}
+
+// criterion is the number that players are ranked by.
+func criterion(c *play.Contest, p *play.Contestant) float64 {
+	if c.By == play.ByScore {
+		return p.Score.Mean()
+	}
+	return p.Won.Mean()
+}
+
+// placeText is "2", or "2-3" where the games do not tell players apart.
+func placeText(p *play.Contestant) string {
+	if p.Best == p.Worst {
+		return strconv.Itoa(p.Best)
+	}
+	return fmt.Sprintf("%d-%d", p.Best, p.Worst)
+}
+
+func rankingTable(c *play.Contest) (*table.Table, error) {
+	t := &table.Table{
+		Title: fmt.Sprintf("%d strategies on %v, by %s", len(c.Players), c.Match, c.By),
+		Columns: []table.Column{
+			{Name: "place", Align: table.Right},
+			{Name: "strategy", Min: 16, Code: true},
+			{Name: "won", Align: table.Right},
+			{Name: "interval"},
+			{Name: "mean score", Align: table.Right},
+			{Name: "interval, nominal"},
+			{Name: "largest tile", Align: table.Right},
+			{Name: "moves/s", Align: table.Right},
+		},
+		Notes: contestNotes(c),
+	}
+	for _, i := range standing(c) {
+		p := &c.Players[i]
+		won, score, err := mainEstimates(c, i)
+		if err != nil {
+			return nil, err
+		}
+		wonCell, wonInterval := estimateCells(won)
+		scoreCell, scoreInterval := estimateCells(score)
+		t.Append(placeText(p), p.Strategy, wonCell, wonInterval, scoreCell, scoreInterval, largestTile(&p.Summary), rounded(p.Speed()))
+	}
+	return t, nil
+}
+
+// mainEstimates returns the share of wins and the mean score.
+func mainEstimates(c *play.Contest, player int) (won, score play.Estimate, err error) {
+	estimates, err := c.Estimates(player, c.Confidence)
+	for _, e := range slices.Backward(estimates) { // the first of each
+		switch e.Quantity {
+		case play.Won:
+			won = e
+		case play.Score:
+			score = e
+		}
+	}
+	return won, score, err
+}
+
+func pairTable(c *play.Contest) *table.Table {
+	t := &table.Table{
+		Title: "Differences, first less second",
+		Columns: []table.Column{
+			{Name: "first", Min: 16, Code: true},
+			{Name: "second", Min: 16, Code: true},
+			{Name: string(c.By), Align: table.Right},
+			{Name: "interval"},
+			{Name: "better"},
+		},
+	}
+	for i := range c.Pairs {
+		p := &c.Pairs[i]
+		value, interval := table.Estimate(p.Difference.Mean(), p.Interval.Lo, p.Interval.Hi)
+		t.Append(c.Players[p.A].Strategy, c.Players[p.B].Strategy, value, interval, winnerText(p))
+	}
+	return t
+}
+
+// winnerText says who is better. Players that the games do not tell apart need not be equal.
+func winnerText(p *play.Pair) string {
+	return [...]string{"second", "not known", "first"}[p.Winner()+1]
+}
+
+// contestNotes say why it ended and what the intervals are.
+func contestNotes(c *play.Contest) []string {
+	notes := []string{fmt.Sprintf("seed %d, %d games of each of at most %d: %v", c.Match.Seed, c.Games, c.Asked, c.End)}
+	known := int64(0)
+	for _, p := range c.Players {
+		known += min(p.Known, c.Games)
+	}
+	if known > 0 {
+		notes[0] += fmt.Sprintf("; %d games from the state", known)
+	}
+	notes = append(notes, c.Warnings...)
+	confidence := 100 * c.Confidence
+	pairs := fmt.Sprintf("places and differences: right together at %g %% confidence, with the same tiles for all players (common random numbers)", confidence)
+	if c.By == play.ByWin {
+		pairs += "; proven, " + stats.EmpiricalBernsteinSequence.String()
+	} else {
+		pairs += fmt.Sprintf("; nominal, Student t with the error probability divided among pairs and looks (%d so far)", c.Looks)
+	}
+	won := fmt.Sprintf("won: %s, each at %g %% confidence; mean score: Student t, nominal", shareMethod(c.Sequential), confidence)
+	return append(notes, pairs, won)
+}
+
+func shareMethod(sequential bool) string {
+	if sequential {
+		return stats.BetaBinomial.String()
+	}
+	return stats.ClopperPearson.String()
+}
+
+// contestRows is the ranking and the pairs for programs.
+func contestRows(c *play.Contest) (*table.Table, error) {
+	t := &table.Table{
+		Title: fmt.Sprintf("%d strategies on %v, by %s", len(c.Players), c.Match, c.By), Notes: contestNotes(c),
+		Columns: []table.Column{
+			{Name: "strategy"},
+			{Name: "against"},
+			{Name: "quantity"},
+			{Name: "games"},
+			{Name: "value"},
+			{Name: "lower"},
+			{Name: "upper"},
+			{Name: "confidence"},
+			{Name: "bound_method"},
+			{Name: "best_place"},
+			{Name: "worst_place"},
+			{Name: "better"},
+			{Name: "seed"},
+		},
+	}
+	seed := c.Match.Seed
+	for _, i := range standing(c) {
+		p := &c.Players[i]
+		estimates, err := c.Estimates(i, c.Confidence)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range estimates {
+			row := machineRow(e)
+			t.Append(p.Strategy, nil, strings.TrimSpace(string(e.Quantity)+" "+tileText(e)), e.Games, e.Value, row[5], row[6], row[7], row[9], p.Best, p.Worst, nil, seed)
+		}
+		t.Append(p.Strategy, nil, "moves per second", p.Games(), p.Speed(), nil, nil, nil, nil, p.Best, p.Worst, nil, nil)
+	}
+	for i := range c.Pairs {
+		p := &c.Pairs[i]
+		t.Append(c.Players[p.A].Strategy, c.Players[p.B].Strategy, "difference of "+string(c.By), c.Games, p.Difference.Mean(),
+			p.Interval.Lo, p.Interval.Hi, c.Confidence, p.Interval.Method.String(), nil, nil, winnerText(p), seed)
+	}
+	return t, nil
+}
+
+func tileText(e play.Estimate) string {
+	if e.Tile == 0 || e.Quantity == play.Won {
+		return ""
+	}
+	return strconv.Itoa(e.Tile)
+}
+
+// ContestChart draws how far the players get: the share of the games that reached each tile.
+func ContestChart(c *play.Contest) (*plot.Chart, error) {
+	chart := &plot.Chart{
+		Title: fmt.Sprintf("%d strategies on %v, %d games of each", len(c.Players), c.Match, c.Games), X: "tile", Y: "share of the games that reached it",
+		Probability: true,
+	}
+	var exps []int
+	for _, i := range standing(c) {
+		s, seen, err := reachedSeries(c, i)
+		if err != nil {
+			return nil, err
+		}
+		chart.Series, exps = append(chart.Series, s), append(exps, seen...)
+	}
+	chart.Ticks = tileTicks(exps)
+	return chart, nil
+}
+
+// reachedSeries has the share of games that reached each tile that some game ended with; the intervals of one player hold together.
+func reachedSeries(c *play.Contest, player int) (s plot.Series, exps []int, err error) {
+	p := &c.Players[player]
+	s.Name = p.Strategy
+	for exp, n := range p.Largest {
+		if n > 0 {
+			exps = append(exps, exp)
+		}
+	}
+	each := stats.Confidence(stats.Alpha(c.Confidence) / game.MaxExponent)
+	for exp := exps[0]; exp <= exps[len(exps)-1]; exp++ {
+		b := p.Reached(exp)
+		i, err := stats.BernoulliInterval(b, each, c.Sequential)
+		if err != nil {
+			return s, nil, err
+		}
+		s.Points = append(s.Points, plot.Point{X: float64(exp), Y: b.Mean(), Lo: i.Lo, Hi: i.Hi})
+	}
+	return s, exps, nil
+}

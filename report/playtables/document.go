@@ -1,0 +1,202 @@
+package playtables
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"tilecheck/game/play"
+	"tilecheck/report/number"
+	"tilecheck/report/table"
+	"tilecheck/stats"
+)
+
+// Document has a line for every published number.
+func Document(d play.Document, opt play.RepeatOptions, results []play.RowResult, f table.Format) *table.Table {
+	t := &table.Table{Title: d.Source}
+	if f.Machine() {
+		t.Columns = []table.Column{
+			{Name: "table"},
+			{Name: "row"},
+			{Name: "strategy"},
+			{Name: "measure"},
+			{Name: "tile"},
+			{Name: "published_text"},
+			{Name: "published_games"},
+			{Name: "value"},
+			{Name: "lower"},
+			{Name: "upper"},
+			{Name: "bound_method"},
+			{Name: "games"},
+			{Name: "judgement"},
+			{Name: "compatible"},
+			{Name: "test"},
+			{Name: "remarks"},
+			{Name: "seed"},
+		}
+	} else {
+		t.Columns = []table.Column{
+			{Name: "row", Min: 12},
+			{Name: "measure", Min: 12},
+			{Name: "published", Align: table.Right},
+			{Name: "their games", Align: table.Right},
+			{Name: "ours", Align: table.Right},
+			{Name: "interval"},
+			{Name: "our games", Align: table.Right},
+			{Name: "compatible"},
+			{Name: "notes"},
+		}
+	}
+	var notes table.Footnotes
+	for i := range results {
+		appendRow(t, &results[i], opt.Seed, &notes, f.Machine())
+	}
+	t.Notes = append(documentNotes(d, opt, results), notes.Paragraphs()...)
+	return t
+}
+
+// appendRow adds the numbers of a row.
+func appendRow(t *table.Table, r *play.RowResult, seed uint64, notes *table.Footnotes, machine bool) {
+	for i := range r.Row.Values {
+		p, j := &r.Row.Values[i], &r.Judgements[i]
+		why := judgementNotes(r, p, j)
+		value, interval := judgedCells(j)
+		if machine {
+			row := machineJudgement(r, p, j, value, why)
+			if j.Games > 0 {
+				row = append(row, seed)
+			} else {
+				row = append(row, nil)
+			}
+			t.Append(row...)
+			continue
+		}
+		name := ""
+		if i == 0 {
+			name = r.Row.Table + ", " + r.Row.Name
+		}
+		t.Append(name, p.String(), p.Text, countCell(j.Theirs), value, interval, countCell(j.Games), verdictCell(j.Verdict), notes.Add(why...))
+	}
+}
+
+// judgedCells are our number and its interval, for people.
+func judgedCells(j *play.Judgement) (value, interval table.Cell) {
+	lo, hi := j.Interval.Lo, j.Interval.Hi
+	switch {
+	case math.IsNaN(j.Value):
+		return value, interval
+	case j.Predicted:
+		value = table.Cell{Text: rounded(j.Value), Value: j.Value}
+		switch {
+		case !math.IsInf(hi, 0):
+			interval.Text = "predicted " + number.Of(0, 0).Interval(lo, hi)
+		case !math.IsInf(lo, 0):
+			interval.Text = "predicted at least " + number.Of(lo, 0).Format(lo, -1)
+		}
+		return value, interval
+	case hi > lo:
+		return table.Estimate(j.Value, max(lo, 0), hi) // no number here is negative, but rounding is
+	}
+	return table.Cell{Text: rounded(j.Value), Value: j.Value}, interval
+}
+
+func machineJudgement(r *play.RowResult, p *play.Published, j *play.Judgement, value table.Cell, notes []string) []any {
+	tile, lower, upper, kind, compatible := any(nil), any(nil), any(nil), any(nil), any(nil)
+	if p.Tile > 0 {
+		tile = p.Tile
+	}
+	if j.Interval.Hi > j.Interval.Lo {
+		kind = j.Interval.Method.String()
+		if j.Predicted {
+			kind = "99.9 % prediction for the best of their games"
+		}
+		lower, upper = finite(j.Interval.Lo), finite(j.Interval.Hi)
+	}
+	switch j.Verdict {
+	case play.Compatible:
+		compatible = true
+	case play.Incompatible:
+		compatible = false
+	}
+	remarks := table.Cell{}
+	if len(notes) > 0 {
+		remarks.Value = notes
+	}
+	return []any{
+		r.Row.Table, r.Row.Name, r.Strategy, string(p.Measure), tile, p.Text, countCell(j.Theirs), value, lower, upper, kind,
+		countCell(j.Games), verdictCell(j.Verdict).Text, compatible, j.Method, remarks,
+	}
+}
+
+// finite is a number, or nothing when it is infinite.
+func finite(x float64) any {
+	if math.IsInf(x, 0) {
+		return nil
+	}
+	return x
+}
+
+func countCell(n int64) table.Cell {
+	if n == 0 {
+		return table.Cell{}
+	}
+	return table.Cell{Text: strconv.FormatInt(n, 10), Value: n}
+}
+
+func verdictCell(v play.Verdict) table.Cell {
+	switch v {
+	case play.Compatible:
+		return table.Cell{Text: "yes", Tone: table.Good}
+	case play.Incompatible:
+		return table.Cell{Text: "no", Tone: table.Bad}
+	case play.TooFew:
+		return table.Cell{Text: "too few"}
+	}
+	return table.Cell{Text: "-"}
+}
+
+// judgementNotes are what there is to say about one number: why it is not met only if it was computed not to be.
+func judgementNotes(r *play.RowResult, p *play.Published, j *play.Judgement) []string {
+	notes := slices.Clone(r.Warnings)
+	if j.Remark != "" {
+		notes = append(notes, j.Remark)
+	}
+	if r.End != play.AllPlayed && r.Games > 0 {
+		notes = append(notes, fmt.Sprintf("%v after %d games", r.End, r.Games))
+	}
+	if j.Verdict == play.Incompatible {
+		notes = append(notes, play.NotMet(p.Note))
+	}
+	return notes
+}
+
+// jointNote says whether the mean scores of a table are met together.
+func jointNote(d play.Document, j play.Joint) string {
+	text := fmt.Sprintf("%s: the %d mean scores together are %.1f standard deviations from ours (p = %s, nominal): ", j.Table, j.Rows, j.Deviation, rounded(j.PValue))
+	if j.Verdict == play.Incompatible {
+		return text + play.NotMet(d.Together[j.Table])
+	}
+	return text + "compatible"
+}
+
+// documentNotes say what the numbers and the answers mean.
+func documentNotes(d play.Document, opt play.RepeatOptions, results []play.RowResult) []string {
+	notes := []string{
+		fmt.Sprintf("seed %d; intervals at %g %% confidence, for shares proven, for means Student's, nominal", opt.Seed, 100*opt.Confidence),
+		fmt.Sprintf("compatible: the test of the row does not tell the published number from ours at %g %% confidence: shares by an exact test of two samples, "+
+			"means by Student's with our deviation (nominal), best scores by an exact rank test, values by rounding; speeds and times are information; "+
+			"too few: no contradiction, but so few games could hardly have contradicted", 100*stats.CompareConfidence),
+		fmt.Sprintf("predicted: where the best of as many games as theirs lies with probability %g %%, by ours, and the median of it", 100*stats.CompareConfidence),
+	}
+	t := play.Count(d, results)
+	counts := fmt.Sprintf("%d of %d compared numbers are compatible", t.Met, t.Met+t.Unmet)
+	if t.Few > 0 {
+		counts += fmt.Sprintf("; %d more got too few games to judge", t.Few)
+	}
+	notes = append(notes, counts)
+	for _, j := range play.Joints(results) {
+		notes = append(notes, jointNote(d, j))
+	}
+	return append(notes, d.Notes...)
+}

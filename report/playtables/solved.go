@@ -1,0 +1,96 @@
+package playtables
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"tilecheck/game"
+	"tilecheck/game/solve"
+	"tilecheck/report/table"
+	"tilecheck/result"
+)
+
+// boardSummary is the board itself, for programs.
+type boardSummary struct {
+	Game  string  `json:"game"`
+	Value float64 `json:"value"`
+	Over  bool    `json:"over"`
+	Won   bool    `json:"won"`
+}
+
+// Layers has the positions of each sum of tiles of a solved game.
+func Layers(problem solve.Problem, stats solve.Stats) *table.Table {
+	t := &table.Table{
+		Title: fmt.Sprintf("%s: %s", problem, Value(stats.Initial)),
+		Columns: []table.Column{
+			{Name: "sum", Align: table.Right}, {Name: "positions", Align: table.Right}, {Name: "afterstates", Align: table.Right},
+		},
+	}
+	for _, l := range stats.Layers {
+		t.Append(l.Sum, l.Positions, l.Afterstates)
+	}
+	return t
+}
+
+// Solved is what a game is worth, and what it took to find out.
+func Solved(problem solve.Problem, stats solve.Stats, elapsed time.Duration) *table.Table {
+	t := &table.Table{Columns: []table.Column{
+		{Name: "board"},
+		{Name: "max", Align: table.Right},
+		{Name: "objective"},
+		{Name: "value", Align: table.Right},
+		{Name: "interval", Field: "-"},
+		{Field: "lower"},
+		{Field: "upper"},
+		{Field: "accuracy"},
+		{Field: "relative_error"},
+		{Name: "positions", Align: table.Right},
+		{Name: "afterstates", Align: table.Right},
+		{Name: "layers", Align: table.Right},
+		{Name: "seconds", Align: table.Right},
+	}}
+	var interval, lower, upper, relative any
+	accuracy := result.Float
+	if low, high, ok := stats.Bounds(problem); ok {
+		bound := stats.RelativeError(problem)
+		_, interval = table.Estimate(stats.Initial, low, high)
+		accuracy, lower, upper, relative = result.Bounded, low, high, table.Cell{Text: fmt.Sprintf("%.1e", bound), Value: bound}
+	}
+	t.Append(
+		problem.Shape.String(), game.Value(problem.MaxExp), problem.Objective.String(), valueCell(stats.Initial),
+		interval, lower, upper, accuracy.String(), relative, stats.Positions, stats.Afterstates, len(stats.Layers),
+		table.Cell{Text: fmt.Sprintf("%.3g", elapsed.Seconds()), Value: elapsed.Seconds()},
+	)
+	return t
+}
+
+// Value prints the digits of a value that rounding leaves alone.
+func Value(v float64) string { return strconv.FormatFloat(v, 'g', 12, 64) }
+
+func valueCell(v float64) table.Cell { return table.Cell{Text: Value(v), Value: v} }
+
+// Moves is what the moves of a position are worth.
+func Moves(solved *solve.Table, b game.Board, value float64, best game.Moves, moves []solve.MoveValue) *table.Table {
+	problem := solved.Problem()
+	t := &table.Table{
+		Title:   fmt.Sprintf("%s: value %s, %s", problem, Value(value), Best(solved, b, best)),
+		Summary: boardSummary{Game: problem.String(), Value: value, Over: best == 0, Won: b.AtLeast(problem.MaxExp)},
+		Columns: []table.Column{{Name: "move"}, {Name: "value", Align: table.Right}, {Name: "best"}, {Name: "reward", Align: table.Right}},
+	}
+	for _, m := range moves {
+		t.Append(m.Dir.String(), valueCell(m.Value), best.Has(m.Dir), m.Reward)
+	}
+	return t
+}
+
+// Best says what to do, or that the game is over.
+func Best(solved *solve.Table, b game.Board, best game.Moves) string {
+	switch {
+	case best != 0:
+		return "best " + best.String()
+	case b.AtLeast(solved.Problem().MaxExp):
+		return "the game is won"
+	}
+	return "the game is lost"
+}
