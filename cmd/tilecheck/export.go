@@ -207,7 +207,25 @@ func (x *exporter) write(ctx context.Context, outputs ...output) error {
 			}
 		}
 		return nil
-	})
+	}, x.stale(outputs)...)
+}
+
+// stale lists the files with rewards of an older set of the same name that the new one does not have: who reads the set would
+// take them for rewards of the new model.
+func (x *exporter) stale(outputs []output) []string {
+	var out []string
+	n := len(x.space.Program().Rewards)
+	for _, o := range outputs {
+		if o.base == "-" || len(o.formats) < 2 {
+			continue
+		}
+		for _, format := range o.formats {
+			if format == "srew" || format == "trew" {
+				out = append(out, named.Stale(o.base, format, o.zip, n)...)
+			}
+		}
+	}
+	return out
 }
 
 func (x *exporter) output(ctx context.Context, o output) error {

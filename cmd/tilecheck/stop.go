@@ -59,6 +59,13 @@ func (e *world) hear(ctx context.Context) context.Context {
 	}
 	go func() {
 		s := <-heard
+		if memory.Supervised() { // a terminal sends its signals to us and to the process that passes them on
+			time.Sleep(50 * time.Millisecond)
+			select {
+			case <-heard:
+			default:
+			}
+		}
 		second := e.last.hears(s)
 		if second == nil {
 			signal.Stop(heard)

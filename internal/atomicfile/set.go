@@ -14,6 +14,8 @@ import (
 type Set struct {
 	// OnExit is that of WriteOr; nil if the process does not end early.
 	OnExit func(remove func()) (done func())
+	// Stale lists files of an older set that the new one does not have. Commit removes them.
+	Stale []string
 
 	parts []part
 	paths []string // of the parts, as the caller names them
@@ -66,6 +68,11 @@ func (s *Set) Commit(names ...string) error {
 		s.parts, s.paths = s.parts[1:], s.paths[1:]
 	}
 	var errs []error
+	for _, path := range s.Stale {
+		if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, err)
+		}
+	}
 	for _, name := range names {
 		errs = append(errs, os.Remove(markerOf(name)))
 	}

@@ -53,6 +53,7 @@ func Supervise(w io.Writer) (code int, exhausted, ok bool) {
 	}
 	defer passSignals(child)()
 	crash, err := copyLines(w, stderr)
+	_, _ = io.Copy(io.Discard, stderr) // nothing is left, unless w is closed: the program must not wait for us
 	state, waited := child.Wait()
 	if errors.Join(err, waited) != nil {
 		return 1, false, true
@@ -70,23 +71,25 @@ func Supervise(w io.Writer) (code int, exhausted, ok bool) {
 
 // outOfMemory reports whether the runtime ended a program because it got no more memory, or none for a thread.
 func outOfMemory(crash string) bool {
-	return strings.Contains(crash, "out of memory") || strings.Contains(crash, "cannot allocate") || strings.Contains(crash, "thread")
+	first, _, _ := strings.Cut(crash, "\n")
+	for _, reason := range []string{"memory", "cannot allocate", "pthread_create", "OS thread", "newosproc"} {
+		if strings.Contains(first, reason) {
+			return true
+		}
+	}
+	return false
 }
 
-// passSignals passes the signals that end a program on to a process. A terminal sends its own to both.
+// Supervised reports whether another process passes signals on to this one: a terminal then sends them twice.
+func Supervised() bool { return os.Getenv(supervised) != "" }
+
+// passSignals passes the signals that end a program on to a process.
 func passSignals(p *os.Process) (stop func()) {
 	heard := make(chan os.Signal, 4)
 	signal.Notify(heard, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
-	tty, err := os.Open("/dev/tty")
-	terminal := err == nil
-	if terminal {
-		tty.Close()
-	}
 	go func() {
 		for s := range heard {
-			if s == syscall.SIGTERM || !terminal {
-				_ = p.Signal(s) // a process that is gone needs none
-			}
+			_ = p.Signal(s) // a process that is gone needs none
 		}
 	}()
 	return func() { signal.Stop(heard); close(heard) }

@@ -62,7 +62,7 @@ func TestCopyLines(t *testing.T) {
 	if err != nil || out.String() != "progress\n" || crash != "fatal error: out of memory\n\ngoroutine 1\n" || !outOfMemory(crash) {
 		t.Errorf("copied %q, held back %q, %v", out.String(), crash, err)
 	}
-	if outOfMemory("fatal error: all goroutines are asleep - deadlock!\n") {
+	if outOfMemory("fatal error: all goroutines are asleep - deadlock!\n\ngoroutine 1 [select, locked to thread]:\n") {
 		t.Error("a deadlock counts as too little memory")
 	}
 }

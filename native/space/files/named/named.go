@@ -111,6 +111,26 @@ func Part(base, ext, zip string, n int) []string {
 	return out
 }
 
+// Stale lists the files of one part of a state space that are there, and that are none of those with n reward structures.
+func Stale(base, ext, zip string, n int) []string {
+	var own, out []string
+	if n > 0 {
+		own = Part(base, ext, zip, n)
+	}
+	for i := 0; ; i++ {
+		name := base + "." + ext + zip
+		if i > 0 {
+			name = fmt.Sprintf("%s%d.%s%s", base, i, ext, zip)
+		}
+		switch gone := missing(name); {
+		case gone && i > n:
+			return out
+		case !gone && !slices.Contains(own, name):
+			out = append(out, name)
+		}
+	}
+}
+
 // Open reads files of states.
 func (r Reader) Open(ctx context.Context, name string, opts files.ReadOptions) (*files.Given, error) {
 	zip := Zip(name)
