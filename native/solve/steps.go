@@ -55,9 +55,11 @@ func BoundedUntil(ctx context.Context, g *sparse.Graph, left, right *sparse.Set,
 		sys.v, then, v.Scheduler = v, v.Scheduler, nil
 	} else {
 		sys.v.set(right, 1)
+		sys.limit = sys.untilLimit(ctx, left, right, dir, opts)
 		if err := sys.steps(ctx, opts, left.Minus(right), bound.High-bound.Low); err != nil {
 			return nil, err
 		}
+		sys.limit = nil
 	}
 	if bound.Low > 0 {
 		// From here back left must hold; it need not where right may hold already.
@@ -83,6 +85,7 @@ func CumulReward(ctx context.Context, g *sparse.Graph, r *sparse.Reward, steps i
 	if err != nil {
 		return nil, err
 	}
+	sys.limit = sys.rewardLimit(opts)
 	err = sys.steps(ctx, opts, sparse.FullSet(g.NumStates()), steps)
 	sys.v.Steps = sys.trace.steps(nil)
 	return sys.v, err
@@ -161,6 +164,11 @@ func (sys *system) steps(ctx context.Context, opts Options, open *sparse.Set, n 
 		sys.v.Lower, lower = lower, sys.v.Lower
 		sys.v.Upper, upper = upper, sys.v.Upper
 		meter.progress.Done++
+		if sys.tries(i+1, n-i-1) {
+			if enough, err := sys.limit(lower, upper, n-i-1); enough || err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }

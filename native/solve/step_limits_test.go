@@ -1,0 +1,171 @@
+package solve
+
+import (
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"tilecheck/native/space/sparse"
+)
+
+// randomSteps returns a random DTMC or MDP of n states, its set of targets, and a reward for each state. Weights are multiples of 1/16.
+func randomSteps(t *testing.T, rng *rand.Rand, kind sparse.Kind, n int) (*sparse.Graph, *sparse.Set, *sparse.Reward) {
+	t.Helper()
+	b := sparse.NewBuilder(kind)
+	for range n {
+		b.State()
+		for range 1 + rng.IntN(2)*int(kind) {
+			if kind == sparse.MDP {
+				b.Choice(0)
+			}
+			rest := 16
+			for range 2 {
+				if k := rng.IntN(rest); k > 0 {
+					b.Add(rng.IntN(n), float64(k)/16)
+					rest -= k
+				}
+			}
+			b.Add(rng.IntN(n), float64(rest)/16)
+		}
+	}
+	m, err := b.Finish()
+	if err != nil {
+		t.Fatal(err)
+	}
+	target, reward := sparse.NewSet(n), &sparse.Reward{State: make([]float64, n)}
+	target.Add(rng.IntN(n))
+	for s := range n {
+		reward.State[s] = float64(rng.IntN(4))
+	}
+	return sparse.NewGraph(m), target, reward
+}
+
+// afterSteps applies the equations k times to x, with 400 bits: with rewards, or for the probability of the target.
+func afterSteps(g *sparse.Graph, target *sparse.Set, reward *sparse.Reward, min bool, k int) []*big.Float {
+	number := func(x float64) *big.Float { return new(big.Float).SetPrec(400).SetFloat64(x) }
+	x := make([]*big.Float, g.NumStates())
+	for s := range x {
+		x[s] = number(0)
+		if reward == nil && target.Has(s) {
+			x[s] = number(1)
+		}
+	}
+	for range k {
+		next := make([]*big.Float, len(x))
+		for s := range x {
+			if reward == nil && target.Has(s) {
+				next[s] = x[s]
+				continue
+			}
+			first, end := g.Choices(s)
+			for c := first; c < end; c++ {
+				sum := number(0)
+				if reward != nil {
+					sum = number(reward.State[s])
+				}
+				lo, hi := g.Row(c)
+				for i := lo; i < hi; i++ {
+					sum.Add(sum, number(0).Mul(number(g.Prob(i)), x[g.Target[i]]))
+				}
+				if next[s] == nil || min == (sum.Cmp(next[s]) < 0) {
+					next[s] = sum
+				}
+			}
+		}
+		x = next
+	}
+	return x
+}
+
+// Bounds after many steps contain the values of 400 bits, whether steps were skipped or not.
+func TestStepLimits(t *testing.T) {
+	rng := rand.New(rand.NewPCG(26, 11))
+	const k = 12_000
+	skipped := 0
+	for i := range 12 {
+		kind, dir := sparse.Kind(i%2), Direction(i/2%2)
+		g, target, reward := randomSteps(t, rng, kind, 3+rng.IntN(4))
+		until, err := BoundedUntil(t.Context(), g, sparse.FullSet(g.NumStates()), target, Steps{High: k}, dir, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cumulative, err := CumulReward(t.Context(), g, reward, k, dir, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, c := range map[string]struct {
+			v    *Values
+			want []*big.Float
+		}{"F<=k": {until, afterSteps(g, target, nil, dir == Min, k)}, "C<=k": {cumulative, afterSteps(g, nil, reward, dir == Min, k)}} {
+			for s, want := range c.want {
+				if want.Cmp(big.NewFloat(c.v.Lower[s])) < 0 || want.Cmp(big.NewFloat(c.v.Upper[s])) > 0 {
+					t.Errorf("model %d (%v, direction %v), %s, state %d: [%v, %v] does not contain %.20g", i, kind, dir, name, s, c.v.Lower[s], c.v.Upper[s], want)
+				}
+			}
+		}
+		skipped += skippedSteps(t, g, reward, dir, k)
+	}
+	if skipped == 0 {
+		t.Error("no steps were skipped in any model")
+	}
+}
+
+// skippedSteps is 1 if steps of cumulative rewards are skipped.
+func skippedSteps(t *testing.T, g *sparse.Graph, reward *sparse.Reward, dir Direction, k int) int {
+	t.Helper()
+	sys, err := newStepwise(g, reward, dir, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	skipped := 0
+	limit := sys.rewardLimit(Options{})
+	sys.limit = func(lower, upper []float64, remaining int) (bool, error) {
+		enough, err := limit(lower, upper, remaining)
+		if enough {
+			skipped = 1
+		}
+		return enough, err
+	}
+	if err := sys.steps(t.Context(), Options{}, sparse.FullSet(g.NumStates()), k); err != nil {
+		t.Fatal(err)
+	}
+	return skipped
+}
+
+// A ring of 600 states, too large for squaring: long step bounds take a few sweeps.
+func BenchmarkLongStepBounds(b *testing.B) {
+	build := sparse.NewBuilder(sparse.MDP)
+	const n = 600
+	for s := range n {
+		build.State()
+		for d := range 2 {
+			build.Choice(0)
+			build.Add((s+1+d)%n, 0.5)
+			build.Add((s*7+3)%n, 0.5)
+		}
+	}
+	m, err := build.Finish()
+	if err != nil {
+		b.Fatal(err)
+	}
+	g, target, reward := sparse.NewGraph(m), sparse.NewSet(n), &sparse.Reward{State: make([]float64, n)}
+	target.Add(1)
+	reward.State[1] = 1
+	for _, k := range []int{10_000_000, 1_000_000_000} {
+		b.Run(fmt.Sprint("F<=", k), func(b *testing.B) {
+			for b.Loop() {
+				if _, err := BoundedUntil(b.Context(), g, sparse.FullSet(n), target, Steps{High: k}, Max, Options{}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		b.Run(fmt.Sprint("C<=", k), func(b *testing.B) {
+			for b.Loop() {
+				if _, err := CumulReward(b.Context(), g, reward, k, Max, Options{}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
