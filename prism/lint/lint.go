@@ -83,11 +83,16 @@ func Texts(files []Source, program *sema.Program) []Finding {
 	if program == nil {
 		return Sort(out)
 	}
-	meant := falseLiterals(files)
+	var text []byte // of the model
+	for _, f := range files {
+		if f.Name == program.File {
+			text = f.Text
+		}
+	}
 	possible := make(map[syntax.Pos]bool) // of a text that several modules may have
 	for _, m := range program.Modules {
 		for _, c := range m.Commands {
-			possible[c.Pos] = possible[c.Pos] || !IsConst(c.Guard, false) || meant[c.Pos]
+			possible[c.Pos] = possible[c.Pos] || !IsConst(c.Guard, false) || falseLiteral(text, c.Pos)
 		}
 	}
 	for at, can := range possible {
@@ -98,21 +103,15 @@ func Texts(files []Source, program *sema.Program) []Finding {
 	return Sort(out)
 }
 
-// falseLiterals are the places of the commands whose guards are the literal false: such a
-// command says that its module never takes part in an action.
-func falseLiterals(files []Source) map[syntax.Pos]bool {
-	out := make(map[syntax.Pos]bool)
-	for _, f := range files {
-		syntax.Inspect(f.Tree, func(n syntax.Node) bool {
-			c, ok := n.(*syntax.Command)
-			if ok {
-				literal, is := syntax.Unparen(c.Guard).(*syntax.BoolLit)
-				out[c.Pos()] = is && !literal.Value
-			}
-			return !ok
-		})
+// falseLiteral reports whether the guard of the command at a place of a text is the literal false: such a command says that
+// its module never takes part in an action. It reads the text, because an editor may have a tree with other commands in it.
+func falseLiteral(text []byte, at syntax.Pos) bool {
+	if int(at.Offset) > len(text) {
+		return false
 	}
-	return out
+	_, rest, ok := bytes.Cut(text[at.Offset:], []byte("]"))
+	guard, _, arrow := bytes.Cut(rest, []byte("->"))
+	return ok && arrow && string(bytes.Trim(guard, "() \t\r\n")) == "false"
 }
 
 // IsConst reports whether an expression has this value whatever the state.
