@@ -133,7 +133,7 @@ func TestCommentedOut(t *testing.T) {
 
 // Commands that only literals tell apart do not stand for each other when a constant changes.
 func TestLiterals(t *testing.T) {
-	text := "dtmc\nconst int N = 3;\nmodule M\n  x : [0..9] init 0;\n  [] true -> (x'=N-1);\n  [] false -> (x'=N-1);\nendmodule\n"
+	text := "dtmc\nconst int N = 3;\nmodule M\n  x : [0..9] init 0;\n  [] 1=1 -> (x'=N-1);\n  [] 1=2 -> (x'=N-1);\nendmodule\n"
 	files := editor.New(editor.Options{}).With("m.prism", []byte(text))
 	said(t, files, "m.prism", 0)
 	for _, value := range []string{"4", "5"} {
