@@ -20,8 +20,8 @@ const (
 
 // Path is a path formula. Negations around it are removed and counted.
 type Path struct {
-	// X is the formula without the negations around it.
-	X sema.Expr
+	// Whole is the formula as it was given, and X without the negations around it.
+	Whole, X sema.Expr
 	// Form is its form.
 	Form PathForm
 	// Negated says that the property is about the paths that do not satisfy X: the number of negations was odd.
@@ -38,7 +38,7 @@ type Path struct {
 
 // PathOf returns what a path formula is.
 func PathOf(x sema.Expr) *Path {
-	p := &Path{}
+	p := &Path{Whole: x}
 	for x.Type() != sema.Bool {
 		not, ok := x.(*sema.Unary)
 		if !ok || not.Op != syntax.OpNot {
@@ -67,14 +67,6 @@ func PathOf(x sema.Expr) *Path {
 		}
 	}
 	return p
-}
-
-// Whole returns the formula with its negation.
-func (p *Path) Whole() sema.Expr {
-	if !p.Negated {
-		return p.X
-	}
-	return Not(p.X)
 }
 
 // Not returns the negation of a formula.
