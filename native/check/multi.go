@@ -213,7 +213,7 @@ func (e *evaluation) pathObjective(o *objective, p *logic.Path) error {
 	if err != nil {
 		return err
 	}
-	o.left, o.right, o.negated = sets.AsUntil(p.Op, left, right)
+	o.left, o.right, o.negated = Sets.AsUntil(p.Op, left, right)
 	o.negated = o.negated != negated
 	return nil
 }

@@ -93,7 +93,7 @@ func (e *evaluation) observed(p *logic.Path, dir solve.Direction) (*numbers, err
 	if err != nil {
 		return nil, err
 	}
-	left, right, negated := sets.AsUntil(p.Op, left, right)
+	left, right, negated := Sets.AsUntil(p.Op, left, right)
 	if negated {
 		dir = dir.Opposite()
 	}
@@ -122,7 +122,7 @@ func (e *evaluation) observedReward(f *logic.Formula, r *sparse.Reward, dir solv
 //
 // Source: PRISM, which refuses others, too.
 func (e *evaluation) observable(x sema.Expr, what string) (*sparse.Set, error) {
-	if operator := logic.Nested(x); operator != nil {
+	if operator := logic.Nested(x, nil); operator != nil {
 		name := outermost(operator)
 		if f := logic.Of(operator); f.Measure() || f.Kind == logic.Strategy {
 			name = "an expression of type " + operator.Type().String()

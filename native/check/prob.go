@@ -170,8 +170,8 @@ func (e *evaluation) operands(x, y sema.Expr) (left, right *sparse.Set, err erro
 	return left, right, err
 }
 
-// sets are the operations on sets of states.
-var sets = logic.Algebra[*sparse.Set]{
+// Sets are the operations on sets of states.
+var Sets = logic.Algebra[*sparse.Set]{
 	Not:     (*sparse.Set).Complement,
 	And:     (*sparse.Set).Intersect,
 	Neither: func(a, b *sparse.Set) *sparse.Set { return a.Union(b).Complement() },
@@ -183,7 +183,7 @@ func (e *evaluation) temporal(p *logic.Path, dir solve.Direction) (*numbers, err
 	if err != nil {
 		return nil, err
 	}
-	left, right, negated := sets.AsUntil(p.Op, left, right)
+	left, right, negated := Sets.AsUntil(p.Op, left, right)
 	if negated {
 		dir = dir.Opposite()
 	}
@@ -324,7 +324,7 @@ func (e *evaluation) quantified(f *logic.Formula) (truth, error) {
 	if err != nil {
 		return truth{}, err
 	}
-	left, right, negated := sets.AsUntil(p.Op, left, right)
+	left, right, negated := Sets.AsUntil(p.Op, left, right)
 	if negated = negated != p.Negated; negated {
 		return known(e.paths(p, !f.ForAll, left, right)).not(), nil
 	}

@@ -135,11 +135,18 @@ func WithoutFilters(x sema.Expr) *Formula {
 	return f
 }
 
-// Nested returns the first operator within a state formula; nil if there is none. Labels are not expanded.
-func Nested(x sema.Expr) (found sema.Expr) {
+// Nested returns the first operator within a state formula; nil if there is none. It looks into the definitions of labels that
+// are given.
+func Nested(x sema.Expr, labels []sema.LabelDef) (found sema.Expr) {
 	sema.Inspect(x, func(y sema.Expr) bool {
-		if k := kindOf(y); found == nil && k != Expression && k != Label {
+		switch f := kindOf(y); {
+		case found != nil || f == Expression:
+		case f != Label:
 			found = y
+		default:
+			if i := y.(*sema.Label).Index; i >= 0 && i < len(labels) {
+				found = Nested(labels[i].X, labels)
+			}
 		}
 		return found == nil
 	})

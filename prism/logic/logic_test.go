@@ -150,7 +150,7 @@ func TestNested(t *testing.T) {
 		`s=2 | filter(exists, s=1, true)`: "a filter",
 	} {
 		got := ""
-		if x := logic.Nested(property(t, text)); x != nil {
+		if x := logic.Nested(property(t, text), nil); x != nil {
 			got = logic.Describe(x)
 		}
 		if got != want {

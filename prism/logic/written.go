@@ -35,6 +35,6 @@ func Read(x syntax.Expr) Written {
 }
 
 // Reaches reports whether the property is P or R of F or U without a bound.
-func (w *Written) Reaches() bool {
+func (w Written) Reaches() bool {
 	return w.Path != nil && w.Path.Bound == nil && len(w.Path.Costs) == 0 && (w.Path.Op == syntax.Future || w.Path.Op == syntax.Until)
 }
