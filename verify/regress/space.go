@@ -160,7 +160,7 @@ func (u *unit) built(ctx context.Context) (*explicit.Space, error) {
 			return nil, err
 		}
 	}
-	plan = plan.With(func(job *runner.Job) { job.Numeric.Workers = u.workers })
+	plan = plan.WithSettings(func(s *runner.Settings) { s.Numeric.Workers = u.workers })
 	for v := range plan.Models() { // PRISM exports the first
 		builder, _ := u.builder() // others are refused
 		return builder.Build(ctx, plan, v)

@@ -126,7 +126,7 @@ func (s *subject) newJob() error {
 	o := &s.switches
 	s.job = runner.Job{
 		File: s.opt.name(o.Model), Model: withType(s.model, o.Type), PropsFile: s.opt.name(o.Props), Properties: s.props,
-		Dialect: s.Dialect, Select: o.Select, NoFixDeadlocks: o.NoFixDeadlocks,
+		Dialect: s.Dialect, Select: o.Select, Settings: runner.Settings{NoFixDeadlocks: o.NoFixDeadlocks},
 	}
 	if sim := o.Simulation; sim != nil {
 		s.job.Method = cmp.Or(runner.Method(sim.Method), runner.Sim)
