@@ -10,6 +10,7 @@ import (
 
 	"tilecheck/native/check"
 	"tilecheck/native/explain/scheduler"
+	"tilecheck/native/load"
 	"tilecheck/native/space/explicit"
 	"tilecheck/native/space/sparse"
 	"tilecheck/prism/compile"
@@ -83,11 +84,8 @@ func newExact(plan *runner.Plan) (*exact, error) {
 	return &exact{
 		beginning: begin(plan), file: job.File,
 		progress: job.Progress, export: export, wanted: job.Witness, proven: num.Accuracy == result.Proven, reduce: num.Reduce, partition: job.Partition, certificate: job.Certificate,
-		build: explicit.Options{
-			MaxStates: num.MaxStates, MaxMemory: num.MaxMemory, NoFixDeadlocks: job.NoFixDeadlocks,
-			Exact: num.Accuracy == result.Exact || num.Fractions || num.Reduce, Normalise: num.Reduce && num.Accuracy != result.Exact, Workers: num.Workers, Progress: job.Progress,
-		},
-		opt: check.Options{Accuracy: accuracy(num), Epsilon: num.Epsilon, Workers: num.Workers, Fair: num.Fair, Beliefs: num.Beliefs},
+		build: load.Options(job),
+		opt:   check.Options{Accuracy: accuracy(num), Epsilon: num.Epsilon, Workers: num.Workers, Fair: num.Fair, Beliefs: num.Beliefs},
 	}, nil
 }
 
@@ -105,7 +103,7 @@ func accuracy(num *runner.Numeric) result.Accuracy {
 
 func (e *exact) instance(ctx context.Context, m *compile.Model) (instance, error) {
 	if e.proven {
-		space, none, err := e.buildExactly(ctx, m)
+		space, none, err := load.Fractions(ctx, m, e.build)
 		if err != nil {
 			return nil, err
 		}
@@ -171,7 +169,7 @@ func (b *built) report(p runner.Progress) {
 
 func (b *built) check(ctx context.Context, p *property) result.Verdict {
 	b.property = p
-	cp := &check.Property{Property: p.Property, Program: p.program, File: p.file}
+	cp := &check.Property{Property: p.Property, Program: p.Program, File: p.File}
 	v := result.Verdict{}
 	switch {
 	case b.reduce:

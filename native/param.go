@@ -12,6 +12,7 @@ import (
 
 	"tilecheck/native/check"
 	"tilecheck/native/check/parametric"
+	"tilecheck/native/load"
 	"tilecheck/native/solve/ratfunc"
 	"tilecheck/native/space/explicit"
 	"tilecheck/native/space/sparse"
@@ -113,7 +114,7 @@ func (in *openModel) at(ctx context.Context, e *exact, plan *runner.Plan, v sema
 		in.params = append(in.params, parametric.Param{Name: p.Name, At: at})
 		v = append(v, sema.NamedValue{Name: p.Name, Val: sema.RatValue(at)})
 	}
-	m, err := instantiate(plan, v)
+	m, err := load.Instance(plan, v)
 	if err != nil {
 		return err
 	}
@@ -141,7 +142,7 @@ func independent(p *sema.Program, in instance, t *runner.Task, v sema.Valuation)
 	if open, ok := in.(*openModel); ok {
 		p = open.program // of the other the parameters have values
 	}
-	props, full, err := t.Source.Props.Instantiate(p, []int{t.Index}, v.Map())
+	of, err := t.Instance(p, v)
 	if err != nil {
 		return err
 	}
@@ -154,13 +155,13 @@ func independent(p *sema.Program, in instance, t *runner.Task, v sema.Valuation)
 				refused = &result.Failure{Class: result.Unsupported, File: t.Source.File, Pos: t.Pos, Message: fmt.Sprintf("the property depends on the parameter %s itself, want parameters in probabilities, rates and rewards only", e.Name)}
 			case *sema.Label:
 				if e.Index >= 0 {
-					look(full.Labels[e.Index].X)
+					look(of.Program.Labels[e.Index].X)
 				}
 			}
 			return refused == nil
 		})
 	}
-	look(props[0].X)
+	look(of.X)
 	return refused
 }
 
@@ -168,14 +169,14 @@ func (in *openModel) check(ctx context.Context, p *property) result.Verdict {
 	start := time.Now()
 	f, err := in.value(ctx, p, p.X)
 	if err != nil {
-		return result.Verdict{Err: failure(err, result.Unsupported, p.file, p.Pos)}
+		return result.Verdict{Err: failure(err, result.Unsupported, p.File, p.Pos)}
 	}
 	v := in.point.check(ctx, p)
 	if v.Err != nil {
 		return v
 	}
 	if err := in.confirm(f, v.Value); err != nil {
-		return result.Verdict{Err: failure(err, result.Other, p.file, p.Pos)}
+		return result.Verdict{Err: failure(err, result.Other, p.File, p.Pos)}
 	}
 	v.Seconds = time.Since(start).Seconds()
 	what, where := "this", "wherever every probability, rate and reward that depends on a parameter is positive"
@@ -284,7 +285,7 @@ func (in *openModel) confirm(f *piecewise, x result.Value) error {
 // value returns the value of an expression in the initial state; nil is infinity.
 func (in *openModel) value(ctx context.Context, p *property, e sema.Expr) (*piecewise, error) {
 	refuse := func(what string) error {
-		return &result.Failure{Class: result.Unsupported, Message: "found " + what + " in a model with parameters, want one operator P, R or S with =?, of one temporal operator or reward; or a value for each parameter (--const)", File: p.file, Pos: e.Pos()}
+		return &result.Failure{Class: result.Unsupported, Message: "found " + what + " in a model with parameters, want one operator P, R or S with =?, of one temporal operator or reward; or a value for each parameter (--const)", File: p.File, Pos: e.Pos()}
 	}
 	switch e := e.(type) {
 	case *sema.Prob:
@@ -484,7 +485,7 @@ func (in *openModel) steps(p *property, b *sema.Bound) (low, high int, bounded b
 		return 0, 0, false, nil
 	}
 	if in.program.Type == syntax.CTMC || b.High == nil {
-		return 0, 0, false, &result.Failure{Class: result.Unsupported, Message: "found a bound on time, or from below alone, in a model with parameters; want one on steps from above, or a value for each parameter (--const)", File: p.file, Pos: p.Pos}
+		return 0, 0, false, &result.Failure{Class: result.Unsupported, Message: "found a bound on time, or from below alone, in a model with parameters; want one on steps from above, or a value for each parameter (--const)", File: p.File, Pos: p.Pos}
 	}
 	if b.Low != nil {
 		if low, err = in.number(p, b.Low); err != nil {
@@ -507,7 +508,7 @@ func (in *openModel) steps(p *property, b *sema.Bound) (low, high int, bounded b
 func (in *openModel) number(p *property, e sema.Expr) (int, error) {
 	x, _, err := sema.EvalExact(e, nil)
 	if err == nil && x.Type != sema.Int {
-		err = &result.Failure{Class: result.Unsupported, Message: fmt.Sprintf("found %v steps, want a whole number", x), File: p.file, Pos: p.Pos}
+		err = &result.Failure{Class: result.Unsupported, Message: fmt.Sprintf("found %v steps, want a whole number", x), File: p.File, Pos: p.Pos}
 	}
 	return int(x.Int), err
 }
@@ -571,7 +572,7 @@ func (in *openModel) states(ctx context.Context, p *property, e sema.Expr) (*spa
 			label, is := x.(*sema.Label)
 			switch {
 			case is && label.Index >= 0:
-				look(p.program.Labels[label.Index].X)
+				look(p.Program.Labels[label.Index].X)
 			case !is && nested == nil && !operator(x):
 				return true
 			case !is:
@@ -581,9 +582,9 @@ func (in *openModel) states(ctx context.Context, p *property, e sema.Expr) (*spa
 		})
 	}
 	if look(e); nested != nil {
-		return nil, &result.Failure{Class: result.Unsupported, Message: "found an operator within another in a model with parameters, on which the states may depend in which it holds; want a value for each parameter (--const)", File: p.file, Pos: nested.Pos()}
+		return nil, &result.Failure{Class: result.Unsupported, Message: "found an operator within another in a model with parameters, on which the states may depend in which it holds; want a value for each parameter (--const)", File: p.File, Pos: nested.Pos()}
 	}
-	q := &check.Property{Property: sema.Property{Text: p.Text, X: e, Pos: p.Pos}, Program: p.program, File: p.file}
+	q := &check.Property{Property: sema.Property{Text: p.Text, X: e, Pos: p.Pos}, Program: p.Program, File: p.File}
 	values, v := in.point.checker.Values(ctx, q)
 	if v.Err != nil {
 		return nil, v.Err

@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"tilecheck/modelgen"
-	"tilecheck/native"
 	"tilecheck/native/explain/scheduler"
 	"tilecheck/native/explain/shield"
 	"tilecheck/native/explain/tree"
+	"tilecheck/native/load"
 	"tilecheck/native/space/explicit"
 	"tilecheck/native/space/files"
 	"tilecheck/native/space/sparse"
@@ -245,12 +245,19 @@ func (c *resolveCmd) read(ctx context.Context, env *world, space *explicit.Space
 
 // states builds those of a model.
 func (c *resolveCmd) states(ctx context.Context, src []byte) (*explicit.Space, error) {
-	m, _, err := native.Load(ctx, runner.Job{File: c.ModelFile, Model: src, Consts: c.Const})
+	plan, err := runner.PlanModel(ctx, c.job(src))
 	if err != nil {
 		return nil, err
 	}
-	space, err := explicit.Build(ctx, m, explicit.Options{MaxStates: c.MaxStates, MaxMemory: int64(c.Memory)})
+	space, err := load.Space(ctx, plan)
 	return space, outOfStates(err)
+}
+
+func (c *resolveCmd) job(src []byte) runner.Job {
+	return runner.Job{
+		File: c.ModelFile, Model: src, Consts: c.Const,
+		Numeric: runner.Numeric{MaxStates: c.MaxStates, MaxMemory: int64(c.Memory)},
+	}
 }
 
 // resolver returns the modules that make the choices; none if every choice is as likely,

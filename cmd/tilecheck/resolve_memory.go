@@ -7,13 +7,12 @@ import (
 	"strconv"
 	"strings"
 
-	"tilecheck/native"
 	"tilecheck/native/explain/scheduler"
+	"tilecheck/native/load"
 	"tilecheck/native/space/explicit"
 	"tilecheck/native/space/sparse"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
-	"tilecheck/runner"
 )
 
 // remembered returns the model that a scheduler with a memory leaves: one module with the
@@ -69,14 +68,12 @@ func (c *resolveCmd) remembered(ctx context.Context, env *world, model *syntax.M
 
 // exactly builds the states, with fractions if there are some.
 func (c *resolveCmd) exactly(ctx context.Context, src []byte) (*explicit.Space, error) {
-	m, _, err := native.Load(ctx, runner.Job{File: c.ModelFile, Model: src, Consts: c.Const})
+	job := c.job(src)
+	m, _, err := load.Model(ctx, job)
 	if err != nil {
 		return nil, err
 	}
-	space, err := explicit.Build(ctx, m, explicit.Options{MaxStates: c.MaxStates, MaxMemory: int64(c.Memory), Exact: true})
-	if err != nil && ctx.Err() == nil {
-		return c.states(ctx, src)
-	}
+	space, _, err := load.Fractions(ctx, m, load.Options(&job))
 	return space, outOfStates(err)
 }
 

@@ -14,10 +14,9 @@ import (
 	"tilecheck/native/check"
 	"tilecheck/native/explain/scheduler"
 	"tilecheck/native/explain/shield"
+	"tilecheck/native/load"
 	"tilecheck/native/solve"
-	"tilecheck/native/space/explicit"
 	"tilecheck/native/space/files"
-	"tilecheck/prism/compile"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 	digits "tilecheck/report/number"
@@ -122,29 +121,28 @@ func (c *shieldCmd) files(ctx context.Context, env *world, x *shield.Shield, p *
 
 // question reads the model, and finds what the property asks of its states.
 func (c *shieldCmd) question(ctx context.Context, env *world, file string, text []byte) (*shield.Question, *syntax.Model, error) {
-	job := runner.Job{File: file, Model: text, Props: []string{c.Property}, PropNames: []string{"property"}, Consts: c.Const}
+	job := runner.Job{
+		File: file, Model: text, Props: []string{c.Property}, PropNames: []string{"property"}, Consts: c.Const,
+		Numeric: runner.Numeric{MaxStates: c.MaxStates, MaxMemory: int64(c.Memory), Accuracy: result.Exact},
+	}
 	plan, err := runner.NewPlan(ctx, job)
 	if err != nil {
 		return nil, nil, mistaken(err, &job)
 	}
-	prog, instances, err := plan.Instances()
+	_, instances, err := plan.Instances()
 	if err != nil {
 		return nil, nil, err
 	}
 	if len(instances) != 1 {
 		return nil, nil, usageError("found %d properties, want one for a shield", len(instances))
 	}
-	m, err := compile.Compile(prog, compile.Options{})
-	if err != nil {
-		return nil, nil, err
-	}
 	progress, done := env.progress()
 	defer done()
-	space, err := explicit.Build(ctx, m, explicit.Options{MaxStates: c.MaxStates, MaxMemory: int64(c.Memory), Exact: true, Progress: progress})
+	space, err := load.Space(ctx, plan.With(func(job *runner.Job) { job.Progress = progress }))
 	if err != nil {
 		return nil, nil, outOfStates(err)
 	}
-	checker := check.New(m, space, check.Options{Accuracy: result.Exact})
+	checker := check.New(space.Compiled(), space, check.Options{Accuracy: result.Exact})
 	op, ok := instances[0].X.(*sema.Prob)
 	if !ok || op.Threshold.Extremum != syntax.Max && op.Threshold.Extremum != syntax.Min {
 		return nil, nil, usageError("the property is %s, want Pmax=? or Pmin=? for a shield", c.Property)
