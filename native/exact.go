@@ -25,7 +25,8 @@ type exact struct {
 	opt    check.Options
 	export *export // nil unless a scheduler is asked for
 	// wanted are the witnesses that are asked for, unless it is nil.
-	wanted *runner.Witness
+	wanted    *runner.Witness
+	generated runner.Recognizer
 	// tree is the text of the model; nil if there is none.
 	tree *syntax.Model
 	// proven says that certificates are asked for, and certificate where they go, if
@@ -83,7 +84,7 @@ func newExact(plan *runner.Plan) (*exact, error) {
 	}
 	return &exact{
 		beginning: begin(plan), file: job.File,
-		progress: job.Progress, export: export, wanted: job.Witness, proven: num.Accuracy == result.Proven, reduce: num.Reduce, partition: job.Partition, certificate: job.Certificate,
+		progress: job.Progress, export: export, wanted: job.Witness, generated: job.Generated, proven: num.Accuracy == result.Proven, reduce: num.Reduce, partition: job.Partition, certificate: job.Certificate,
 		build: load.Options(job),
 		opt:   check.Options{Accuracy: accuracy(num), Epsilon: num.Epsilon, Workers: num.Workers, Fair: num.Fair, Beliefs: num.Beliefs},
 	}, nil

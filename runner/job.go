@@ -60,10 +60,20 @@ type Job struct {
 	Witness *Witness
 	// NoFixDeadlocks makes a deadlock an error. By default a deadlock is absorbing.
 	NoFixDeadlocks bool
+	// Generated recognises generated models, of which verdicts say more; nil recognises none.
+	Generated Recognizer
 
 	// Progress, when not nil, is told from time to time how far a property is.
 	// It is never called concurrently.
 	Progress func(Progress)
+}
+
+// Recognizer recognises models that a generator made.
+type Recognizer interface {
+	// Warning returns a warning for values over all schedulers of a model; empty for none.
+	Warning(m *syntax.Model) string
+	// Columns returns the number of columns of the board that the variables of a program are; 0 if they are none.
+	Columns(p *sema.Program) int
 }
 
 // Witness says which paths are wanted as witnesses of a property.

@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"tilecheck/internal/ending"
-	"tilecheck/modelgen"
 	"tilecheck/prism/jani"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
@@ -287,8 +286,10 @@ func (p *Plan) model() (err error) {
 	} else if p.Tree, err = syntax.ParseModelOf(p.Job.Dialect, p.Job.File, p.Job.Model); err != nil {
 		return planError(result.Parse, err)
 	}
-	if (p.Job.Method == "" || p.Job.Method == Exact) && modelgen.SchedulerSpawns(p.Tree) { // samples draw the cells
-		p.Warnings = append(p.Warnings, modelgen.SchedulerSpawnsNote)
+	if p.Job.Generated != nil && (p.Job.Method == "" || p.Job.Method == Exact) { // samples have no schedulers
+		if w := p.Job.Generated.Warning(p.Tree); w != "" {
+			p.Warnings = append(p.Warnings, w)
+		}
 	}
 	p.Model, err = sema.CheckModel(p.Tree)
 	return planError(result.TypeError, err)

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"tilecheck/modelgen"
 	"tilecheck/native/check"
 	"tilecheck/native/load"
 	"tilecheck/native/space/explicit"
@@ -35,7 +36,8 @@ func (h *handler) job(s *source) runner.Job {
 	job := runner.Job{
 		File: cmp.Or(s.File, "model.prism"), Model: []byte(s.Model),
 		PropsFile: cmp.Or(s.PropsFile, "model.props"), Properties: []byte(s.Props),
-		Numeric: runner.Numeric{MaxStates: h.Limits.States, MaxMemory: h.Limits.Memory},
+		Numeric:   runner.Numeric{MaxStates: h.Limits.States, MaxMemory: h.Limits.Memory},
+		Generated: modelgen.Recognizer{},
 	}
 	if s.Const != "" {
 		job.Consts = []string{s.Const}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 
+	"tilecheck/modelgen"
 	"tilecheck/native/load"
 	"tilecheck/native/space/files/named"
 
@@ -112,7 +113,7 @@ func (c *spaceFlags) build(ctx context.Context, env *world) (*explicit.Space, er
 // job says how the states are built.
 func (c *spaceFlags) job() runner.Job {
 	job := runner.Job{
-		File: c.ModelFile, Consts: c.Const, Dialect: dialect(c.Dialect), NoFixDeadlocks: c.NoFixDeadlocks,
+		File: c.ModelFile, Consts: c.Const, Dialect: dialect(c.Dialect), NoFixDeadlocks: c.NoFixDeadlocks, Generated: modelgen.Recognizer{},
 		Numeric: runner.Numeric{MaxStates: c.MaxStates, MaxMemory: int64(c.Memory)},
 	}
 	if c.Exact {
