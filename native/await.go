@@ -28,8 +28,8 @@ type incomplete struct {
 func await(ctx context.Context, p *runner.Plan, work func(*run) error) ([]result.Verdict, error) {
 	r := &run{ctx: ctx, plan: p, shared: &shared{}}
 	if tell := p.Job.Progress; tell != nil {
-		r.plan = p.With(func(job *runner.Job) {
-			job.Progress = func(p runner.Progress) {
+		r.plan = p.WithOutputs(func(o *runner.Outputs) {
+			o.Progress = func(p runner.Progress) {
 				r.mu.Lock()
 				defer r.mu.Unlock()
 				if !r.left {

@@ -46,7 +46,7 @@ func afterLimit(t *testing.T, job runner.Job) result.Verdict {
 
 // An answer that is there when the time is over is told, with the paths that were found.
 func TestAnswerBeforeWitness(t *testing.T) {
-	v := afterLimit(t, runner.Job{File: "m.prism", Model: []byte(needles), Props: []string{"P<=1/10 [ F s=3 ]"}, Witness: &runner.Witness{Paths: 1}})
+	v := afterLimit(t, runner.Job{File: "m.prism", Model: []byte(needles), Props: []string{"P<=1/10 [ F s=3 ]"}, Outputs: runner.Outputs{Witness: &runner.Witness{Paths: 1}}})
 	if v.Value.Bool || v.Accuracy != result.Bounded {
 		t.Errorf("found %v, %s, want false, bounded", v.Value, v.Accuracy)
 	}
@@ -114,7 +114,7 @@ func TestMemoryOfOneProperty(t *testing.T) {
 	for _, props := range [][]string{{heavy, light}, {light, heavy}, {light, heavy, light}} {
 		ctx, end := ending.Divisible(t.Context())
 		left := 2
-		job := runner.Job{File: "m.prism", Model: []byte(needles), Props: props, Witness: &runner.Witness{Paths: 1, Part: true}}
+		job := runner.Job{File: "m.prism", Model: []byte(needles), Props: props, Outputs: runner.Outputs{Witness: &runner.Witness{Paths: 1, Part: true}}}
 		job.Witness.Model = func([]byte) error { // of heavy alone, whose bound is refuted by few commands
 			full := &ending.Memory{Limit: 1 << 20}
 			if left--; left >= 0 {

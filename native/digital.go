@@ -34,7 +34,7 @@ func newTimed(m method, p *sema.Program) (*timed, error) {
 	switch {
 	case !ok:
 		return nil, unsupported(p, "%ss are not sampled, want method exact", p.Type)
-	case over.certificate != nil:
+	case over.wants.Certificate != nil:
 		return nil, unsupported(p, "there is no certificate of models with clocks, found a %s", p.Type)
 	case over.export != nil:
 		return nil, unsupported(p, "schedulers are exported of models without clocks, found a %s", p.Type)

@@ -45,7 +45,7 @@ type proofs struct {
 func (e *exact) prover(space *explicit.Space, none error, reward func(int) (*sparse.Reward, error)) *proofs {
 	p := &proofs{space: space, none: none, epsilon: e.opt.Epsilon, fair: e.opt.Fair, fractions: e.opt.Accuracy == result.Exact}
 	if none == nil {
-		p.prover, p.none = prove.New(space, prove.Options{Epsilon: e.opt.Epsilon, Exact: p.fractions, Ordered: e.certificate != nil, Reward: reward})
+		p.prover, p.none = prove.New(space, prove.Options{Epsilon: e.opt.Epsilon, Exact: p.fractions, Ordered: e.wants.Certificate != nil, Reward: reward})
 	}
 	return p
 }

@@ -8,7 +8,7 @@ import (
 	"tilecheck/native/explain/shield"
 	"tilecheck/native/solve"
 	"tilecheck/native/space/explicit"
-	"tilecheck/prism/sema"
+	"tilecheck/prism/logic"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
 	"tilecheck/runner"
@@ -18,8 +18,8 @@ import (
 // without a step bound. The states have exact weights.
 func ShieldQuestion(ctx context.Context, space *explicit.Space, p *runner.Instance) (*shield.Question, error) {
 	checker := check.New(space.Compiled(), space, check.Options{Accuracy: result.Exact})
-	op, ok := p.X.(*sema.Prob)
-	if !ok || op.Threshold.Extremum != syntax.Max && op.Threshold.Extremum != syntax.Min {
+	op := logic.Of(p.X)
+	if op.Kind != logic.Probability || op.Extremum != syntax.Max && op.Extremum != syntax.Min {
 		return nil, usage.Errorf("the property is %s, want Pmax=? or Pmin=? for a shield", p.Text)
 	}
 	r, _, err := checker.Reach(ctx, &check.Property{Property: p.Property, Program: p.Program, File: p.File})
@@ -29,5 +29,5 @@ func ShieldQuestion(ctx context.Context, space *explicit.Space, p *runner.Instan
 	case r.Steps.Low != 0 || r.Steps.High != solve.Unbounded:
 		return nil, usage.Errorf("the property is %s, which counts steps: the best choice depends on them, want one without a bound for a shield", p.Text)
 	}
-	return &shield.Question{Space: r.Space, Left: r.Left, Right: r.Right, Negated: r.Negated, Max: op.Threshold.Extremum == syntax.Max}, nil
+	return &shield.Question{Space: r.Space, Left: r.Left, Right: r.Right, Negated: r.Negated, Max: op.Extremum == syntax.Max}, nil
 }

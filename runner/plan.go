@@ -21,7 +21,7 @@ import (
 // Plan is a job whose files are checked and whose properties are selected. It
 // does not change, and may be given to several engines at a time.
 type Plan struct {
-	// Job says how to check. What it says of the files and properties is done with.
+	// Job has the settings and outputs. Its files and properties are read: engines take them from Tree, Model and Tasks.
 	Job   Job
 	Tree  *syntax.Model // as parsed; nil for States
 	Model *sema.Model
@@ -366,11 +366,17 @@ func Single(valuations iter.Seq[sema.Valuation]) (sema.Valuation, error) {
 	return all[0], nil
 }
 
-// With returns the plan for a job that says otherwise how to check. What it says
-// of the files and properties must remain.
-func (p *Plan) With(change func(*Job)) *Plan {
+// WithSettings returns the plan with other settings.
+func (p *Plan) WithSettings(change func(*Settings)) *Plan {
 	q := *p
-	change(&q.Job)
+	change(&q.Job.Settings)
+	return &q
+}
+
+// WithOutputs returns the plan with other outputs.
+func (p *Plan) WithOutputs(change func(*Outputs)) *Plan {
+	q := *p
+	change(&q.Job.Outputs)
 	return &q
 }
 

@@ -36,7 +36,7 @@ func (h *handler) job(s *source) runner.Job {
 	job := runner.Job{
 		File: cmp.Or(s.File, "model.prism"), Model: []byte(s.Model),
 		PropsFile: cmp.Or(s.PropsFile, "model.props"), Properties: []byte(s.Props),
-		Numeric:   runner.Numeric{MaxStates: h.Limits.States, MaxMemory: h.Limits.Memory},
+		Settings:  runner.Settings{Numeric: runner.Numeric{MaxStates: h.Limits.States, MaxMemory: h.Limits.Memory}},
 		Generated: modelgen.Recognizer{},
 	}
 	if s.Const != "" {

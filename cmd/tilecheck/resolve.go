@@ -211,7 +211,7 @@ func (c *resolveCmd) states(ctx context.Context, src []byte) (*explicit.Space, e
 func (c *resolveCmd) job(src []byte) runner.Job {
 	return runner.Job{
 		File: c.ModelFile, Model: src, Consts: c.Const,
-		Numeric: runner.Numeric{MaxStates: c.MaxStates, MaxMemory: int64(c.Memory)},
+		Settings: runner.Settings{Numeric: runner.Numeric{MaxStates: c.MaxStates, MaxMemory: int64(c.Memory)}},
 	}
 }
 

@@ -121,7 +121,7 @@ func (c *shieldCmd) files(ctx context.Context, env *world, x *shield.Shield, p *
 func (c *shieldCmd) question(ctx context.Context, env *world, file string, text []byte) (*shield.Question, *syntax.Model, error) {
 	job := runner.Job{
 		File: file, Model: text, Props: []string{c.Property}, PropNames: []string{"property"}, Consts: c.Const,
-		Numeric: runner.Numeric{MaxStates: c.MaxStates, MaxMemory: int64(c.Memory), Accuracy: result.Exact},
+		Settings: runner.Settings{Numeric: runner.Numeric{MaxStates: c.MaxStates, MaxMemory: int64(c.Memory), Accuracy: result.Exact}},
 	}
 	plan, err := runner.NewPlan(ctx, job)
 	if err != nil {
@@ -136,7 +136,7 @@ func (c *shieldCmd) question(ctx context.Context, env *world, file string, text 
 	}
 	progress, done := env.progress()
 	defer done()
-	space, err := load.Space(ctx, plan.With(func(job *runner.Job) { job.Progress = progress }))
+	space, err := load.Space(ctx, plan.WithOutputs(func(o *runner.Outputs) { o.Progress = progress }))
 	if err != nil {
 		return nil, nil, outOfStates(err)
 	}

@@ -113,8 +113,8 @@ func (c *spaceFlags) build(ctx context.Context, env *world) (*explicit.Space, er
 // job says how the states are built.
 func (c *spaceFlags) job() runner.Job {
 	job := runner.Job{
-		File: c.ModelFile, Consts: c.Const, Dialect: dialect(c.Dialect), NoFixDeadlocks: c.NoFixDeadlocks, Generated: modelgen.Recognizer{},
-		Numeric: runner.Numeric{MaxStates: c.MaxStates, MaxMemory: int64(c.Memory)},
+		File: c.ModelFile, Consts: c.Const, Dialect: dialect(c.Dialect), Generated: modelgen.Recognizer{},
+		Settings: runner.Settings{NoFixDeadlocks: c.NoFixDeadlocks, Numeric: runner.Numeric{MaxStates: c.MaxStates, MaxMemory: int64(c.Memory)}},
 	}
 	if c.Exact {
 		job.Numeric.Accuracy = result.Exact

@@ -42,7 +42,7 @@ func TestModel(t *testing.T) {
 // TestProperties has a property under two values of its constant, and one that cannot be checked.
 func TestProperties(t *testing.T) {
 	plan, err := runner.NewPlan(t.Context(), runner.Job{
-		File: "m.prism", Model: []byte(ruin), Consts: []string{"N=4,k=1:2"}, Numeric: runner.Numeric{Accuracy: result.Exact},
+		File: "m.prism", Model: []byte(ruin), Consts: []string{"N=4,k=1:2"}, Settings: runner.Settings{Numeric: runner.Numeric{Accuracy: result.Exact}},
 		PropsFile: "m.props", Properties: []byte("const int k;\nP=? [ F<=k x=0 ];\nP=? [ F y=0 ];"),
 	})
 	if err != nil {

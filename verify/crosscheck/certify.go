@@ -153,7 +153,7 @@ func (r *row) judgeAllStates(ctx context.Context, c *comparison, k int, x *Proof
 	}
 	plan := e.subject.plan
 	if e.Method != "" || e.Accuracy != result.Unknown {
-		plan = plan.With(func(job *runner.Job) { job.Method, job.Numeric.Accuracy = e.Method, e.Accuracy })
+		plan = plan.WithSettings(func(s *runner.Settings) { s.Method, s.Numeric.Accuracy = e.Method, e.Accuracy })
 	}
 	values, err := teller.Values(ctx, plan, r.task, e.subject.instances[r.instance].valuation, r.property)
 	if err == nil && len(values) != space.Model().NumStates() {

@@ -69,8 +69,8 @@ func (c *canned) Check(ctx context.Context, p *runner.Plan) ([]result.Verdict, e
 		return nil, err
 	}
 	// for the names of properties and constants
-	plain, err := native.New().Check(ctx, p.With(func(job *runner.Job) {
-		job.Method, job.Numeric, job.Simulation = "", runner.Numeric{}, runner.Simulation{}
+	plain, err := native.New().Check(ctx, p.WithSettings(func(s *runner.Settings) {
+		s.Method, s.Numeric, s.Simulation = "", runner.Numeric{}, runner.Simulation{}
 	}))
 	for i := range plain {
 		p := plain[i]

@@ -192,7 +192,7 @@ func (in *Instance) build(ctx context.Context, p *runner.Plan, limits Limits) er
 		return err
 	}
 	in.Program = program
-	strict := p.With(func(j *runner.Job) {
+	strict := p.WithSettings(func(j *runner.Settings) {
 		j.NoFixDeadlocks = j.NoFixDeadlocks || limits.NoDeadlocks
 		j.Numeric = runner.Numeric{MaxStates: limits.MaxStates, MaxMemory: j.Numeric.MaxMemory, Workers: j.Numeric.Workers}
 	})

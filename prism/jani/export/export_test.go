@@ -106,7 +106,7 @@ func sameAnswers(t *testing.T, newModel func(seed, number uint64, n int) wild.Mo
 	answered := 0
 	for i := range uint64(needs.Some(120)) {
 		m := newModel(18, i, 6)
-		job := runner.Job{File: "model", Model: []byte(m.Text), PropsFile: "props", Numeric: runner.Numeric{Accuracy: result.Exact}}
+		job := runner.Job{File: "model", Model: []byte(m.Text), PropsFile: "props", Settings: runner.Settings{Numeric: runner.Numeric{Accuracy: result.Exact}}}
 		job.Properties = []byte(strings.Join(m.Props, "\n"))
 		for _, c := range m.Consts {
 			name, values, _ := strings.Cut(c, "=")
@@ -136,7 +136,7 @@ func sameAnswers(t *testing.T, newModel func(seed, number uint64, n int) wild.Mo
 			one.Properties = []byte(syntaxText(t, plan, p.Text))
 			want[properties[k].Name] = answers(t, one)[""]
 		}
-		got := answers(t, runner.Job{File: "model.jani", Model: text.Bytes(), Numeric: job.Numeric})
+		got := answers(t, runner.Job{File: "model.jani", Model: text.Bytes(), Settings: runner.Settings{Numeric: job.Numeric}})
 		for name, answer := range got {
 			failed := strings.HasPrefix(answer, "error")
 			if !failed {
@@ -220,7 +220,7 @@ func TestWildMarkov(t *testing.T) {
 			text = strings.NewReplacer(`R{"r`, `R{"w`, "R=?", `R{"unnamed"}=?`).Replace(text)
 			value := func(model []byte, text string) (string, bool) {
 				v, err := runner.Check(context.Background(), native.New(), runner.Job{
-					File: "m.jani", Model: model, Props: []string{text}, Numeric: runner.Numeric{Accuracy: result.Exact},
+					File: "m.jani", Model: model, Props: []string{text}, Settings: runner.Settings{Numeric: runner.Numeric{Accuracy: result.Exact}},
 				})
 				if err != nil || v[0].Err != nil {
 					return "", false
