@@ -311,6 +311,7 @@ func (o *reply) end(answer any, err error) {
 type failure struct {
 	Message string        `json:"message"`
 	Class   result.Class  `json:"class,omitempty"`
+	Kind    string        `json:"kind,omitempty"` // "changed": the file is another one than was opened
 	Places  []table.Place `json:"places,omitempty"`
 }
 
@@ -318,6 +319,9 @@ func failureOf(err error) failure {
 	out := failure{Message: err.Error(), Places: locate.Places(err)}
 	if f, ok := errors.AsType[*result.Failure](err); ok {
 		out.Class = f.Class
+	}
+	if errors.Is(err, errChanged) {
+		out.Kind = "changed"
 	}
 	return out
 }

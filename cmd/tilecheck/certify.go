@@ -26,6 +26,7 @@ type certifyCmd struct {
 	Props  string       `help:"Properties file, whose labels and constants the properties may use." placeholder:"FILE" file:"in"`
 	Const  []string     `help:"Values of undefined constants: a=1,b=0.5." sep:"none" placeholder:"DEFS"`
 	States int          `name:"max-states" rare:"" help:"Refuse a certificate with more states." placeholder:"N"`
+	Memory byteCount    `help:"Limit of memory, such as 4GB (default: 3/4 of what is free)." placeholder:"SIZE"`
 	Format table.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
 
 	dialectFlag `embed:""`
@@ -34,7 +35,7 @@ type certifyCmd struct {
 
 // Run checks the certificates and prints what they prove.
 func (c *certifyCmd) Run(ctx context.Context, env *world) error {
-	ctx, cancel := env.limit(ctx, c.Timeout)
+	ctx, cancel := env.limits(ctx, c.Timeout, c.Memory)
 	defer cancel()
 	job := runner.Job{File: c.Model, PropsFile: c.Props, Consts: c.Const, Dialect: dialect(c.Dialect)}
 	if err := env.without(c.Model == "", "without --model", "dialect"); err != nil {

@@ -18,7 +18,7 @@ import (
 	"tilecheck/native/space/explicit"
 	"tilecheck/native/space/files"
 	"tilecheck/prism/compile"
-	"tilecheck/prism/sema"
+	"tilecheck/prism/logic"
 	"tilecheck/prism/syntax"
 	digits "tilecheck/report/number"
 	"tilecheck/report/table"
@@ -145,8 +145,8 @@ func (c *shieldCmd) question(ctx context.Context, env *world, file string, text 
 		return nil, nil, outOfStates(err)
 	}
 	checker := check.New(m, space, check.Options{Accuracy: result.Exact})
-	op, ok := instances[0].X.(*sema.Prob)
-	if !ok || op.Threshold.Extremum != syntax.Max && op.Threshold.Extremum != syntax.Min {
+	op := logic.Of(instances[0].X)
+	if op.Kind != logic.Probability || op.Extremum != syntax.Max && op.Extremum != syntax.Min {
 		return nil, nil, usageError("the property is %s, want Pmax=? or Pmin=? for a shield", c.Property)
 	}
 	r, _, err := checker.Reach(ctx, &check.Property{Property: instances[0].Property, Program: instances[0].Program, File: "property"})
@@ -156,7 +156,7 @@ func (c *shieldCmd) question(ctx context.Context, env *world, file string, text 
 	case r.Steps.Low != 0 || r.Steps.High != solve.Unbounded:
 		return nil, nil, usageError("the property is %s, which counts steps: the best choice depends on them, want one without a bound for a shield", c.Property)
 	}
-	return &shield.Question{Space: r.Space, Left: r.Left, Right: r.Right, Negated: r.Negated, Max: op.Threshold.Extremum == syntax.Max}, plan.Tree, nil
+	return &shield.Question{Space: r.Space, Left: r.Left, Right: r.Right, Negated: r.Negated, Max: op.Extremum == syntax.Max}, plan.Tree, nil
 }
 
 // writeScheduler writes the worst scheduler that obeys, which has to attain what is promised, as one of the whole model.

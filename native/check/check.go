@@ -13,6 +13,7 @@ import (
 	"tilecheck/native/space/explicit"
 	"tilecheck/native/space/sparse"
 	"tilecheck/prism/compile"
+	"tilecheck/prism/logic"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
@@ -183,7 +184,7 @@ func (c *Checker) answer(ctx context.Context, p *Property, v *result.Verdict) er
 	if why := c.bounds.space.Unfit(); why != nil {
 		return c.instead(ctx, why, p, v)
 	}
-	if _, is := p.X.(*sema.Multi); is {
+	if logic.Of(p.X).Kind == logic.Objectives {
 		return c.several(ctx, p, v)
 	}
 	err := c.enclose(ctx, p, v)
@@ -400,15 +401,8 @@ func (c *Checker) resolution(x sema.Expr) result.Resolution {
 	case m.Kind != sparse.MDP || m.NumChoices() == m.NumStates():
 		return result.NoNondet
 	}
-	switch x := x.(type) {
-	case *sema.Filter:
-		return c.resolution(x.X)
-	case *sema.Prob:
-		return resolutionOf(x.Threshold)
-	case *sema.Reward:
-		return resolutionOf(x.Threshold)
-	case *sema.Steady:
-		return resolutionOf(x.Threshold)
+	if f := logic.WithoutFilters(x); f.Measure() {
+		return resolutionOf(f.Threshold)
 	}
 	return result.ResolutionUnknown
 }

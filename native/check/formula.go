@@ -5,10 +5,10 @@ import (
 	"errors"
 	"math/big"
 
-	"tilecheck/prism/compile"
-
 	"tilecheck/native/solve"
 	"tilecheck/native/space/sparse"
+	"tilecheck/prism/compile"
+	"tilecheck/prism/logic"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
@@ -141,15 +141,6 @@ func (e *evaluation) truth(x sema.Expr) (truth, error) {
 
 func (e *evaluation) newTruth(x sema.Expr) (truth, error) {
 	switch x := x.(type) {
-	case *sema.Label:
-		if x.Index >= 0 {
-			return e.label(x)
-		}
-		set, err := e.space.States(x)
-		if err != nil {
-			return truth{}, err
-		}
-		return known(set), nil
 	case *sema.Unary:
 		t, err := e.truth(x.X)
 		if err != nil {
@@ -160,28 +151,31 @@ func (e *evaluation) newTruth(x sema.Expr) (truth, error) {
 		return e.connective(x)
 	case *sema.Cond:
 		return e.condTruth(x)
-	case *sema.Prob:
-		return e.threshold(x, x.Threshold, func() (*numbers, error) { return e.prob(x) })
-	case *sema.Steady:
-		return e.threshold(x, x.Threshold, func() (*numbers, error) { return e.steady(x) })
-	case *sema.Reward:
-		return e.threshold(x, x.Threshold, func() (*numbers, error) { return e.rewardOperator(x) })
-	case *sema.Quant:
-		return e.quant(x)
-	case *sema.Strategy:
-		return e.strategyTruth(x)
-	case *sema.Filter:
-		return e.filterTruth(x)
 	}
-	return truth{}, e.unsupported(x, "found %s, the state-space engine cannot check it here", describe(x))
+	switch f := logic.Of(x); f.Kind {
+	case logic.Label:
+		return e.label(f)
+	case logic.Probability, logic.Reward, logic.SteadyState:
+		return e.threshold(f)
+	case logic.Quantified:
+		return e.quantified(f)
+	case logic.Strategy:
+		return e.strategyTruth(f)
+	case logic.Filter:
+		return e.filterTruth(f)
+	}
+	return truth{}, e.unsupported(x, "found %s, the state-space engine cannot check it here", logic.Describe(x))
 }
 
-// label evaluates a label: the program has those of the model first.
-func (e *evaluation) label(x *sema.Label) (truth, error) {
+// label evaluates a label. The labels of the model come first in the program, before those of the properties file.
+func (e *evaluation) label(f *logic.Formula) (truth, error) {
+	if f.Index < 0 {
+		return truthOf(e.space.States(f.X))
+	}
 	was := e.inModel
-	e.inModel = x.Index < len(e.space.Program().Labels)
+	e.inModel = f.Index < len(e.space.Program().Labels)
 	defer func() { e.inModel = was }()
-	return e.truth(e.p.Program.Labels[x.Index].X)
+	return e.truth(e.p.Program.Labels[f.Index].X)
 }
 
 // placed says in which file an expression has no value.
@@ -303,27 +297,27 @@ func (e *evaluation) condTruth(x *sema.Cond) (truth, error) {
 	return c.and(a).or(c.not().and(b)), nil
 }
 
-// threshold compares the value of an operator with its bound.
-func (e *evaluation) threshold(x sema.Expr, t sema.Threshold, value func() (*numbers, error)) (truth, error) {
-	bound, err := e.bound(x, t)
+// threshold compares the value of P, R or S with its bound.
+func (e *evaluation) threshold(f *logic.Formula) (truth, error) {
+	bound, err := e.bound(f)
 	if err != nil {
 		return truth{}, err
 	}
-	v, err := value()
+	v, err := e.measure(f)
 	if err != nil {
 		return truth{}, err
 	}
-	return e.compareAll(t.Rel, v, func(int) number { return bound }), nil
+	return e.compareAll(f.Rel, v, func(int) number { return bound }), nil
 }
 
-// bound evaluates the bound of an operator.
-func (e *evaluation) bound(x sema.Expr, t sema.Threshold) (number, error) {
-	b, err := e.constantValue(t.Bound)
+// bound evaluates the bound of P, R or S.
+func (e *evaluation) bound(f *logic.Formula) (number, error) {
+	b, err := e.constantValue(f.Bound)
 	if err != nil {
 		return b, err
 	}
-	if _, reward := x.(*sema.Reward); !reward && !(b.lo >= 0 && b.hi <= 1) {
-		return b, e.refuse(result.TypeError, t.Bound.Pos(), "bound %v of an operator for probabilities, want a number from 0 to 1", b.lo)
+	if f.Kind != logic.Reward && !(b.lo >= 0 && b.hi <= 1) {
+		return b, e.refuse(result.TypeError, f.Bound.Pos(), "bound %v of an operator for probabilities, want a number from 0 to 1", b.lo)
 	}
 	return b, nil
 }
@@ -365,18 +359,16 @@ func (e *evaluation) newNumbers(x sema.Expr) (*numbers, error) {
 		return e.each(x, x.Args, func(a []number) (number, bool, error) { return call(x, a) })
 	case *sema.Cond:
 		return e.condNumbers(x)
-	case *sema.Prob:
-		return e.prob(x)
-	case *sema.Steady:
-		return e.steady(x)
-	case *sema.Reward:
-		return e.rewardOperator(x)
-	case *sema.Strategy:
-		return e.strategyNumbers(x)
-	case *sema.Filter:
-		return e.filterNumbers(x)
 	}
-	return nil, e.unsupported(x, "found %s, the state-space engine cannot check it here", describe(x))
+	switch f := logic.Of(x); f.Kind {
+	case logic.Probability, logic.Reward, logic.SteadyState:
+		return e.measure(f)
+	case logic.Strategy:
+		return e.strategyNumbers(f)
+	case logic.Filter:
+		return e.filterNumbers(f)
+	}
+	return nil, e.unsupported(x, "found %s, the state-space engine cannot check it here", logic.Describe(x))
 }
 
 // plainNumbers evaluates an expression over the variables. Integers are exact;

@@ -42,12 +42,12 @@ func (s *subject) imported(ctx context.Context) (*explicit.Space, error) {
 		}
 		fmt.Fprintf(sum, "%s %d\n", ext, len(text))
 		sum.Write(text)
-		f := files.Source{Name: s.opt.name(name), Text: text}
 		if zipped(name) != "" {
-			if f, err = files.Gunzip(f, maxUnzipped); err != nil {
-				return err
+			if text, err = files.Gunzip(text, s.mostText()); err != nil {
+				return fmt.Errorf("%s: %w", s.opt.name(name), err)
 			}
 		}
+		f := files.Source{Name: s.opt.name(name), Text: text}
 		switch ext {
 		case "tra", "pexp":
 			src.Transitions = f
@@ -92,9 +92,6 @@ func (s *subject) imported(ctx context.Context) (*explicit.Space, error) {
 	}
 	return files.Read(ctx, src, opts)
 }
-
-// maxUnzipped is the largest size of an uncompressed file, in bytes.
-const maxUnzipped = 1 << 30
 
 // zipped returns the extension of a file that gzip compressed, and "" for other files.
 func zipped(name string) string {

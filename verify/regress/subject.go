@@ -110,11 +110,19 @@ func (s *subject) read(file string) ([]byte, error) {
 	if file == "" { // states that are imported
 		return nil, nil
 	}
-	text, err := limited.ReadFile(s.opt.FS, file, maxText)
+	text, err := limited.ReadFile(s.opt.FS, file, s.mostText())
 	if e, ok := err.(*fs.PathError); ok {
 		return nil, fmt.Errorf("%s: %w", s.opt.name(file), e.Err)
 	}
 	return text, err
+}
+
+// mostText is the largest size of a text in bytes, compressed or not.
+func (s *subject) mostText() int64 {
+	if s.memory() > 0 {
+		return min(maxText, s.memory())
+	}
+	return maxText
 }
 
 // newJob makes the job from the switches.
