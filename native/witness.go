@@ -41,7 +41,7 @@ func (b *built) witnessed(ctx context.Context, p *check.Property) result.Verdict
 // Witness checks as Check does, and adds the likeliest path to each verdict that has one.
 func (e *Engine) Witness(ctx context.Context, plan *runner.Plan) ([]result.Verdict, error) {
 	return e.Check(ctx, plan.With(func(job *runner.Job) {
-		job.Witness, job.Scheduler, job.Certificate, job.Method = &runner.Witness{Paths: 1}, nil, nil, runner.Exact
+		job.Witness, job.Scheduler, job.Certificate, job.Method = &runner.Witness{Paths: 1}, nil, nil, runner.States
 	}))
 }
 

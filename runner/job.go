@@ -42,9 +42,9 @@ type Job struct {
 	// -param: "p,q=0.2:0.8". The embedded engine only, which builds the states.
 	Params []string
 
-	// Method is how to check; empty is Exact.
+	// Method is how to check; empty is States.
 	Method Method
-	// Simulation is read by the statistical methods, Numeric by Exact.
+	// Simulation is read by the statistical methods, Numeric by States.
 	Simulation Simulation
 	Numeric    Numeric
 	// Scheduler asks for the scheduler that attains the value of a property, of
@@ -101,15 +101,15 @@ type Method string
 
 // The methods. The statistical ones are those of PRISM's -simmethod.
 const (
-	Exact Method = "exact" // builds the state space
-	Sim   Method = "sim"   // samples paths: CI for the value of a property, SPRT for its truth
-	CI    Method = "ci"    // confidence interval: estimates, with Student's t
-	ACI   Method = "aci"   // asymptotic confidence interval: with the normal distribution
-	APMC  Method = "apmc"  // approximate probabilistic model checking: Chernoff-Hoeffding
-	SPRT  Method = "sprt"  // sequential probability ratio test, of bounded properties
+	States Method = "states" // builds the state space
+	Sim    Method = "sim"    // samples paths: CI for the value of a property, SPRT for its truth
+	CI     Method = "ci"     // confidence interval: estimates, with Student's t
+	ACI    Method = "aci"    // asymptotic confidence interval: with the normal distribution
+	APMC   Method = "apmc"   // approximate probabilistic model checking: Chernoff-Hoeffding
+	SPRT   Method = "sprt"   // sequential probability ratio test, of bounded properties
 )
 
-// Numeric parametrises the method Exact. The zero value is the default.
+// Numeric parametrises the method States. The zero value is the default.
 type Numeric struct {
 	// Accuracy is what is asked for: result.Exact is rational arithmetic,
 	// result.Proven bounds for which a certificate is made and checked,

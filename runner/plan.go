@@ -287,7 +287,7 @@ func (p *Plan) model() (err error) {
 	} else if p.Tree, err = syntax.ParseModelOf(p.Job.Dialect, p.Job.File, p.Job.Model); err != nil {
 		return planError(result.Parse, err)
 	}
-	if (p.Job.Method == "" || p.Job.Method == Exact) && modelgen.SchedulerSpawns(p.Tree) { // samples draw the cells
+	if (p.Job.Method == "" || p.Job.Method == States) && modelgen.SchedulerSpawns(p.Tree) { // samples draw the cells
 		p.Warnings = append(p.Warnings, modelgen.SchedulerSpawnsNote)
 	}
 	p.Model, err = sema.CheckModel(p.Tree)

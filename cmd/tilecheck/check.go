@@ -158,15 +158,15 @@ func (c *checkCmd) splitEngine() error {
 	case !found:
 		return nil
 	case how == "bounded" || how == "exact" || how == "float":
-		if c.Method != "" && c.Method != "states" && c.Method != "exact" || c.Float && how != "float" || c.Exact && how != "exact" {
+		if c.Method != "" && c.Method != "states" || c.Float && how != "float" || c.Exact && how != "exact" {
 			return clash
 		}
 		c.Exact, c.Float = how == "exact", how == "float"
 	case slices.Contains([]string{"sim", "ci", "aci", "apmc", "sprt"}, how):
-		if c.Method != "" && c.Method != how || c.Exact || c.Float {
+		if c.Method != "" && string(c.Method) != how || c.Exact || c.Float {
 			return clash
 		}
-		c.Method = how
+		c.Method = method(how)
 	default:
 		return usageError("--engine %s:%s: want bounded, exact, float, sim, ci, aci, apmc or sprt behind the colon", name, how)
 	}
@@ -189,7 +189,7 @@ func (c *checkCmd) job(env *world) (job runner.Job, err error) {
 	if err != nil {
 		return job, err
 	}
-	method, err := env.method(c.methodFlag, runner.Exact)
+	method, err := env.method(c.methodFlag, runner.States)
 	if err != nil {
 		return job, err
 	}
@@ -220,7 +220,7 @@ func (c *checkCmd) job(env *world) (job runner.Job, err error) {
 		return job, err
 	}
 	if c.ExportScheduler != "" {
-		if job.Method != runner.Exact || c.Engine != native.Name {
+		if job.Method != runner.States || c.Engine != native.Name {
 			return job, usageError("--export-scheduler is for the state space of the native engine, want --method states --engine native")
 		}
 		job.Scheduler = &runner.SchedulerFile{Target: c.ExportScheduler, Write: env.writeFile}
@@ -231,7 +231,7 @@ func (c *checkCmd) job(env *world) (job runner.Job, err error) {
 // certify asks for certificates.
 func (c *checkCmd) certify(env *world, job *runner.Job) error {
 	switch {
-	case job.Method != runner.Exact || c.Engine != native.Name:
+	case job.Method != runner.States || c.Engine != native.Name:
 		return usageError("--certify and --certificate are for the state space of the native engine, want --method states --engine native")
 	case c.Float:
 		return usageError("--certify and --certificate prove bounds, or fractions with --exact: want them without --float")

@@ -119,7 +119,7 @@ func (c *crosscheckCmd) models(ctx context.Context, env *world) (err error) {
 			return err
 		}
 	}
-	if i := slices.IndexFunc(entrants, func(x runner.Entrant) bool { return x.Method != "" && x.Method != runner.Exact }); i >= 0 {
+	if i := slices.IndexFunc(entrants, func(x runner.Entrant) bool { return x.Method != "" && x.Method != runner.States }); i >= 0 {
 		return usageError("--engine: %s samples, and --model is about all states", entrants[i].Label)
 	}
 	ctx, cancel := env.limits(ctx, c.Timeout, 0)
@@ -201,7 +201,7 @@ func (c *crosscheckCmd) job(env *world) (job runner.Job, err error) {
 func (c *crosscheckCmd) samples() bool {
 	return slices.ContainsFunc(splitNames(c.Engine), func(spec string) bool {
 		_, x, err := runner.ParseEntrant(spec)
-		return err == nil && x.Method != "" && x.Method != runner.Exact
+		return err == nil && x.Method != "" && x.Method != runner.States
 	})
 }
 

@@ -44,7 +44,7 @@ func (c *reduceCmd) Run(ctx context.Context, env *world) error {
 	if c.Partition != "" && c.ExportPartition != "" {
 		return usageError("--partition is a partition that there is, and --export-partition writes one: want one of the two")
 	}
-	job.Method = runner.Exact
+	job.Method = runner.States
 	job.Numeric = runner.Numeric{MaxStates: c.MaxStates, MaxMemory: int64(c.Memory)}
 	if c.Exact {
 		job.Numeric.Accuracy = result.Exact

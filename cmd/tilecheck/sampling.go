@@ -5,15 +5,33 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"fmt"
+	"slices"
+	"strings"
 
 	"tilecheck/runner"
 	"tilecheck/stats"
 )
 
-// methodFlag chooses between the state space and sampling. What it calls states is
-// exact in results, and was so on the command line, where it goes on to be heard.
+// methodFlag chooses between the state space and sampling.
 type methodFlag struct {
-	Method string `help:"states (the state space), sim (paths; ci for =?, sprt for bounds), or PRISM's ci, aci, apmc, sprt." enum:",states,exact,sim,ci,aci,apmc,sprt" default:"" placeholder:"METHOD"`
+	Method method `help:"states: build the model. sim: sample paths, for models too big to build (ci for =?, sprt for bounds). ci, aci, apmc, sprt: PRISM's methods." placeholder:"METHOD"`
+}
+
+// method is the value of --method; empty if it is not given.
+type method string
+
+// UnmarshalText reads a method. Versions before 0.2.0 took exact for states.
+func (m *method) UnmarshalText(text []byte) error {
+	methods := []string{"states", "sim", "ci", "aci", "apmc", "sprt"}
+	switch word := string(text); {
+	case word == "exact":
+		*m = "states"
+	case slices.Contains(methods, word):
+		*m = method(word)
+	default:
+		return fmt.Errorf("%q is no method, want one of %s", word, strings.Join(methods, ", "))
+	}
+	return nil
 }
 
 // workersFlag is for both methods.
@@ -36,12 +54,9 @@ type samplingFlags struct {
 // method returns the method asked for. The flags of the other one have no effect.
 func (e *world) method(m methodFlag, otherwise runner.Method) (runner.Method, error) {
 	method := cmp.Or(runner.Method(m.Method), otherwise)
-	if method == "states" {
-		method = runner.Exact
-	}
 	return method, cmp.Or(
-		e.without(method == runner.Exact, "on the state space, want --method sim with it", "samples", "alpha", "width", "max-path", "max-reward", "seed"),
-		e.without(method != runner.Exact, "on sampling, want --method states with it", "exact", "float", "epsilon", "max-states"),
+		e.without(method == runner.States, "on the state space, want --method sim with it", "samples", "alpha", "width", "max-path", "max-reward", "seed"),
+		e.without(method != runner.States, "on sampling, want --method states with it", "exact", "float", "epsilon", "max-states"),
 	)
 }
 
@@ -66,7 +81,7 @@ func (f samplingFlags) simulation(env *world, method runner.Method, workers int)
 		}
 	}
 	var err error
-	if method != runner.Exact {
+	if method != runner.States {
 		s.Seed, err = env.seedOr(f.Seed)
 	}
 	return s, err

@@ -274,7 +274,7 @@ func exactly(name string, flags map[string]*kong.Flag) bool {
 		return false
 	}
 	method := f.Target.String()
-	return method == string(runner.Exact) || method == "states" || method == "" && name == "check"
+	return method == string(runner.States) || method == "" && name == "check"
 }
 
 // dryRun prints the script that would be submitted.

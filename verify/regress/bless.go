@@ -215,9 +215,9 @@ func (b *blesser) values(ctx context.Context, s *subject, open []*item) map[*ite
 	}
 	steps := []func(*runner.Job){
 		func(j *runner.Job) {
-			j.Method, j.Numeric.Accuracy, j.Numeric.MaxStates = runner.Exact, result.Exact, b.opt.MaxStates
+			j.Method, j.Numeric.Accuracy, j.Numeric.MaxStates = runner.States, result.Exact, b.opt.MaxStates
 		},
-		func(j *runner.Job) { j.Method, j.Numeric.Accuracy = runner.Exact, result.Bounded },
+		func(j *runner.Job) { j.Method, j.Numeric.Accuracy = runner.States, result.Bounded },
 		func(j *runner.Job) {
 			j.Method, j.Numeric = runner.CI, runner.Numeric{}
 			j.Simulation = runner.Simulation{Samples: b.opt.Samples, Confidence: blessConfidence, Seed: b.opt.Seed}

@@ -41,7 +41,7 @@ type answer struct {
 // finds properties to be invalid for which the tool has no answer a little later; it begins
 // again with the others.
 func (b *beside) Check(ctx context.Context, p *runner.Plan) ([]result.Verdict, error) {
-	if p.Job.Method != "" && p.Job.Method != runner.Exact {
+	if p.Job.Method != "" && p.Job.Method != runner.States {
 		return b.Engine.Check(ctx, p)
 	}
 	checking, stop := context.WithCancel(ctx)
@@ -126,7 +126,7 @@ func (b *beside) others(ctx context.Context, p *runner.Plan, tasks []int) (a ans
 				continue
 			}
 			none := result.Verdict{
-				Property: t.Text, Name: t.Name, Engine: b.Name(), Method: string(runner.Exact), Constants: runner.Constants(model),
+				Property: t.Text, Name: t.Name, Engine: b.Name(), Method: string(runner.States), Constants: runner.Constants(model),
 				Err: &result.Failure{Class: result.Timeout, Message: "was ended, without an answer so far"},
 			}
 			if r := t.Rejected; r != nil {
