@@ -25,8 +25,8 @@ type certifyCmd struct {
 	Model  string       `help:"PRISM model that the certificates must be about, and their properties, too." placeholder:"FILE" file:"in"`
 	Props  string       `help:"Properties file, whose labels and constants the properties may use." placeholder:"FILE" file:"in"`
 	Const  []string     `help:"Values of undefined constants: a=1,b=0.5." sep:"none" placeholder:"DEFS"`
-	States int          `name:"max-states" rare:"" help:"Refuse a certificate with more states." placeholder:"N"`
-	Format table.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	States int          `name:"max-states" rare:"" help:"Give up a certificate with more states (default: no limit)." placeholder:"N"`
+	Format table.Format `help:"Output: table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 
 	dialectFlag `embed:""`
 	timeFlag    `embed:""`
