@@ -286,7 +286,7 @@ func (p *Plan) readModel() (err error) {
 	} else if p.Tree, err = syntax.ParseModelOf(p.Job.Dialect, p.Job.File, p.Job.Model); err != nil {
 		return planError(result.Parse, err)
 	}
-	if p.Job.Generated != nil && (p.Job.Method == "" || p.Job.Method == Exact) { // samples have no schedulers
+	if p.Job.Generated != nil && (p.Job.Method == "" || p.Job.Method == States) { // samples have no schedulers
 		if w := p.Job.Generated.Warning(p.Tree); w != "" {
 			p.Warnings = append(p.Warnings, w)
 		}

@@ -54,7 +54,7 @@ func (c *Checker) FromPart(ctx context.Context, p *Property) (v result.Verdict, 
 
 // conclude writes to a verdict an answer that did not take all states, with a note that says so.
 func (c *Checker) conclude(p *Property, space *explicit.Space, out *outcome, v *result.Verdict, note string) error {
-	v.Property, v.Name, v.Method = p.Text, p.Name, "exact"
+	v.Property, v.Name, v.Method = p.Text, p.Name, "states"
 	v.Warnings = append(v.Warnings, space.Warnings()...)
 	err := c.write(out, v, nil)
 	v.Warnings = append(v.Warnings, c.differences(p)...)
