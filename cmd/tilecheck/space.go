@@ -92,7 +92,7 @@ func (c *spaceFlags) read(ctx context.Context, env *world) (*explicit.Space, err
 	if err != nil {
 		return nil, err
 	}
-	return states.Space(ctx, c.Exact)
+	return states.Space(ctx, explicit.NoFractions) // of c.Exact it has them
 }
 
 func (c *spaceFlags) build(ctx context.Context, env *world) (*explicit.Space, error) {

@@ -261,12 +261,15 @@ func (c *Checker) fractions(ctx context.Context) (*model, error) {
 	if c.exact != nil {
 		return c.exact, nil
 	}
+	normalise := c.opts.Accuracy != result.Exact && c.bounds.space.Program().Type == syntax.POMDP
+	if normalise && c.bounds.space.Normalised() { // it has fractions, read from files
+		return c.bounds, nil
+	}
 	if c.bounds.space.Closed() {
 		return nil, &inexact{msg: "the states were read or restricted without fractions"}
 	}
 	s, err := explicit.Build(ctx, c.compiled, explicit.Options{
-		Exact: true, Workers: c.opts.Workers,
-		Normalise: c.opts.Accuracy != result.Exact && c.bounds.space.Program().Type == syntax.POMDP,
+		Exact: true, Workers: c.opts.Workers, Normalise: normalise,
 	})
 	if err != nil {
 		return nil, err
