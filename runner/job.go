@@ -9,7 +9,7 @@ import (
 	"tilecheck/result"
 )
 
-// Job is the work of a [Check]: a model and properties, how to check them, and what is wanted besides the verdicts. Only the model is
+// Job is the work of a [Check]: a model and properties, how to check them, and the outputs besides the verdicts. Only the model is
 // mandatory; the zero value of every other field is a default.
 type Job struct {
 	// File names the model in diagnostics; Model is its text.
@@ -119,7 +119,7 @@ func (j *Job) PropName(i int) string {
 // Method is how an engine checks a property.
 type Method string
 
-// The methods. The statistical ones are those of PRISM's -simmethod.
+// The methods. PRISM's -simmethod has the statistical ones.
 const (
 	States Method = "states" // builds the state space
 	Sim    Method = "sim"    // samples paths: CI for the value of a property, SPRT for its truth

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -166,7 +165,7 @@ type exporter struct {
 	space *explicit.Space
 	opts  files.Options
 	// writeFile writes one file of the set.
-	writeFile func(name string, write func(io.Writer) error) error
+	writeFile writeFile
 	wrote     []string
 	some      bool // whether standard output has something
 
@@ -175,7 +174,7 @@ type exporter struct {
 
 // write writes the files of outputs, all or none.
 func (x *exporter) write(ctx context.Context, outputs ...output) error {
-	return x.env.writeSet(setsOf(outputs), func(write func(string, func(io.Writer) error) error) error {
+	return x.env.writeSet(setsOf(outputs), func(write writeFile) error {
 		x.writeFile = write
 		for _, o := range outputs {
 			if err := x.output(ctx, o); err != nil {

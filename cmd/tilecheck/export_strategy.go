@@ -189,7 +189,7 @@ func (c *exportStrategyCmd) writeChain(ctx context.Context, env *world, chain *i
 	if err != nil {
 		return err
 	}
-	return env.writeSet([]string{c.Explicit}, func(write func(string, func(io.Writer) error) error) error {
+	return env.writeSet([]string{c.Explicit}, func(write writeFile) error {
 		for _, f := range []struct {
 			ext   string
 			write func(io.Writer) error

@@ -6,7 +6,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"strconv"
@@ -175,5 +174,5 @@ func (c *serveCmd) export(ctx context.Context, env *world) error {
 	if err := errors.Join(err, remove()); err != nil {
 		return err
 	}
-	return env.writeSet(nil, func(write func(string, func(io.Writer) error) error) error { return site.Export(c.Export, p, write) })
+	return env.writeSet(nil, func(write writeFile) error { return site.Export(c.Export, p, write) })
 }

@@ -242,16 +242,15 @@ func readLines(flag, file string) (*report.TestReport, error) {
 	return report.ReadJSONLines(bufio.NewReader(f), file)
 }
 
-// write prints the report, and writes it to the files asked for. What cannot be
-// written does not keep the others from it.
+// write prints the report and writes its files. If one of them cannot be written, the others are.
 func (c *testCmd) write(env *world, rep *report.TestReport, changed *report.Baseline) error {
 	return errors.Join(c.print(env, rep, changed), c.writeFiles(env, rep))
 }
 
+// writeFiles writes all files before it replaces the old ones.
 func (c *testCmd) writeFiles(env *world, rep *report.TestReport) error {
 	opt := env.reportOptions()
-	var errs []error
-	for _, x := range []struct {
+	reports := []struct {
 		file  string
 		write func(io.Writer) error
 	}{
@@ -259,12 +258,17 @@ func (c *testCmd) writeFiles(env *world, rep *report.TestReport) error {
 		{c.Markdown, func(w io.Writer) error { return report.WriteTests(w, table.Markdown, rep, opt) }},
 		{c.HTML, func(w io.Writer) error { return report.WriteHTML(w, rep, opt) }},
 		{c.JSONL, func(w io.Writer) error { return report.WriteJSONLines(w, rep, opt) }},
-	} {
-		if x.file != "" {
-			errs = append(errs, env.writeFile(x.file, x.write))
-		}
 	}
-	return errors.Join(errs...)
+	var errs []error
+	err := env.writeSet(nil, func(write writeFile) error {
+		for _, x := range reports {
+			if x.file != "" {
+				errs = append(errs, write(x.file, x.write))
+			}
+		}
+		return nil
+	})
+	return errors.Join(append(errs, err)...)
 }
 
 func (c *testCmd) print(env *world, rep *report.TestReport, changed *report.Baseline) error {
