@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"tilecheck/modelgen"
 	"tilecheck/native/check"
 	"tilecheck/native/explain/subsystem"
 	"tilecheck/native/explain/witness"
@@ -131,19 +130,10 @@ func (b *built) witness(ctx context.Context, r *check.Reach, q question) (*resul
 	for _, p := range set.Paths {
 		w.Paths = append(w.Paths, d.path(p))
 	}
-	if m := r.Space.Program().Model(); m != nil {
-		w.Columns = modelgen.Columns(m.Formulas(), cells(r.Space.Program()))
+	if b.generated != nil {
+		w.Columns = b.generated.Columns(r.Space.Program())
 	}
 	return w, chain, err
-}
-
-// cells counts the variables v_0, v_1, … of a generated board.
-func cells(prog *sema.Program) int {
-	n := 0
-	for slices.ContainsFunc(prog.Vars, func(v sema.Variable) bool { return v.Name == "v_"+strconv.Itoa(n) }) {
-		n++
-	}
-	return n
 }
 
 // part finds the part of a model that exceeds a bound by itself: first states, then commands.

@@ -40,6 +40,8 @@ type Job struct {
 	// Params leaves constants open, so that values are functions of them, each element as PRISM's
 	// -param: "p,q=0.2:0.8". Only the embedded engine supports it, with the method Exact.
 	Params []string
+	// Generated recognises generated models, of which verdicts say more; nil recognises none.
+	Generated Recognizer
 
 	Settings
 	Outputs
@@ -71,6 +73,17 @@ type Outputs struct {
 	Witness *Witness
 	// Progress is called from time to time with the progress of a property, never concurrently.
 	Progress func(Progress)
+	// Verdict is called with each verdict as soon as it is there, in the order of the verdicts that the engine returns. The
+	// embedded engine calls it; an engine that answers all properties at once need not.
+	Verdict func(*result.Verdict)
+}
+
+// Recognizer recognises models that a generator made.
+type Recognizer interface {
+	// Warning returns a warning for values over all schedulers of a model; empty for none.
+	Warning(m *syntax.Model) string
+	// Columns returns the number of columns of the board that the variables of a program are; 0 if they are none.
+	Columns(p *sema.Program) int
 }
 
 // Witness says which paths are wanted as witnesses of a property.

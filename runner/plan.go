@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"tilecheck/internal/ending"
-	"tilecheck/modelgen"
 	"tilecheck/prism/jani"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
@@ -287,8 +286,10 @@ func (p *Plan) model() (err error) {
 	} else if p.Tree, err = syntax.ParseModelOf(p.Job.Dialect, p.Job.File, p.Job.Model); err != nil {
 		return planError(result.Parse, err)
 	}
-	if (p.Job.Method == "" || p.Job.Method == Exact) && modelgen.SchedulerSpawns(p.Tree) { // samples draw the cells
-		p.Warnings = append(p.Warnings, modelgen.SchedulerSpawnsNote)
+	if p.Job.Generated != nil && (p.Job.Method == "" || p.Job.Method == Exact) { // samples have no schedulers
+		if w := p.Job.Generated.Warning(p.Tree); w != "" {
+			p.Warnings = append(p.Warnings, w)
+		}
 	}
 	p.Model, err = sema.CheckModel(p.Tree)
 	return planError(result.TypeError, err)
@@ -308,11 +309,20 @@ func wholeNumbers(consts []string) map[string]string {
 	return out
 }
 
-// Instance is a property with values of its constants, and the program over
-// which it is one.
+// Instance is a property with values of its constants, the program that it is about, and the file that diagnostics name.
 type Instance struct {
 	sema.Property
 	Program *sema.Program
+	File    string
+}
+
+// Instance returns the task's property under a valuation of its constants.
+func (t *Task) Instance(program *sema.Program, v sema.Valuation) (Instance, error) {
+	props, full, err := t.Source.Props.Instantiate(program, []int{t.Index}, v.Map())
+	if err != nil {
+		return Instance{}, err
+	}
+	return Instance{props[0], full, t.Source.File}, nil
 }
 
 // Instances returns the model and the properties that are not rejected under the
@@ -335,12 +345,12 @@ func (p *Plan) Instances() (*sema.Program, []Instance, error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		props, full, err := t.Source.Props.Instantiate(program, []int{t.Index}, values.Map())
+		in, err := t.Instance(program, values)
 		if err != nil {
 			return nil, nil, err
 		}
-		props[0].Name = t.Name
-		out = append(out, Instance{props[0], full})
+		in.Name = t.Name
+		out = append(out, in)
 	}
 	return program, out, nil
 }

@@ -246,6 +246,7 @@ func (e *Experiment) plan(ctx context.Context, cells []cell) (*runner.Plan, erro
 	}
 	job := e.Job
 	job.File, job.Model, job.Progress = fmt.Sprintf("2048-%s-%d.prism", largest.strategy, largest.max), text.Bytes(), nil
+	job.Generated = modelgen.Recognizer{}
 	if largest.updates != modelgen.UpdatesRules {
 		job.File = fmt.Sprintf("2048-%s-%s-%d.prism", largest.updates, largest.strategy, largest.max)
 		job.Simulation.MaxPath = cmp.Or(job.Simulation.MaxPath, publishedPath)

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"tilecheck/internal/limited"
+	"tilecheck/modelgen"
 	"tilecheck/native/space/explicit"
 	"tilecheck/prism/jani"
 	"tilecheck/prism/sema"
@@ -134,7 +135,7 @@ func (s *subject) newJob() error {
 	o := &s.switches
 	s.job = runner.Job{
 		File: s.opt.name(o.Model), Model: withType(s.model, o.Type), PropsFile: s.opt.name(o.Props), Properties: s.props,
-		Dialect: s.Dialect, Select: o.Select, Settings: runner.Settings{NoFixDeadlocks: o.NoFixDeadlocks},
+		Dialect: s.Dialect, Select: o.Select, Generated: modelgen.Recognizer{}, Settings: runner.Settings{NoFixDeadlocks: o.NoFixDeadlocks},
 	}
 	if sim := o.Simulation; sim != nil {
 		s.job.Method = cmp.Or(runner.Method(sim.Method), runner.Sim)
