@@ -61,14 +61,8 @@ func (o Options) exactStates() int {
 	return o.ExactStates
 }
 
-// Property is a property to check. Program is the one that
-// sema.Properties.Instantiate returned with it: it has the labels of the
-// properties file. File names that file in diagnostics.
-type Property struct {
-	sema.Property
-	Program *sema.Program
-	File    string
-}
+// Property is a property to check.
+type Property = logic.Property
 
 // Checker checks properties of one state space. It keeps what several
 // properties need and is not safe for concurrent use.

@@ -2,7 +2,6 @@ package check
 
 import (
 	"context"
-	"fmt"
 
 	"tilecheck/native/space/explicit"
 	"tilecheck/native/space/sparse"
@@ -110,7 +109,7 @@ func costBoundedScheduler(p *Property, path *logic.Path) error {
 }
 
 func noScheduler(p *Property, x sema.Expr, format string, args ...any) error {
-	return &result.Failure{Class: result.Unsupported, Message: fmt.Sprintf(format, args...), File: p.File, Pos: x.Pos()}
+	return result.Refuse(p, result.Unsupported, x.Pos(), format, args...)
 }
 
 // wantedScheduler is the scheduler that is asked for, while it is computed.
