@@ -119,7 +119,7 @@ type property struct {
 // newMethod returns the method that a job asks for.
 func newMethod(plan *runner.Plan) (method, error) {
 	job := &plan.Job
-	if job.Method == "" || job.Method == runner.Exact {
+	if job.Method == "" || job.Method == runner.States {
 		return newExact(plan)
 	}
 	return newStatistical(job)

@@ -96,7 +96,7 @@ type Verdict struct {
 	Constants []Constant
 	Engine    string
 	Tool      string // what ran, for engines that run a tool: its version, and where it is
-	Method    string // "ci", "exact", …
+	Method    string // "states", "ci", …
 	Value     Value
 	Accuracy  Accuracy
 	// Bound is the interval that is valid in the sense of Accuracy; nil when

@@ -21,11 +21,11 @@ type distributionCmd struct {
 	spaceFlags `embed:""`
 
 	Time    *timeRange   `help:"At that time, or after so many steps, as 5, 1/2, from:to or from:step:to (default: in the long run)." placeholder:"T"`
-	Epsilon float64      `help:"Relative width of bounds (default 1e-8)." want:"(0,0.1]" placeholder:"E"`
+	Epsilon float64      `help:"Relative width of bounds (default: 1e-8)." want:"(0,0.1]" placeholder:"E"`
 	Zeros   bool         `help:"List also states that have no probability."`
 	Output  string       `short:"o" help:"Write the numbers to a file, as PRISM's -exportsteadystate and -exporttransient; of several times to as many, with the time before the extension. - is standard output." placeholder:"FILE" file:"some"`
 	Matlab  bool         `rare:"" help:"With --output: MATLAB code of a vector."`
-	Format  table.Format `help:"Output format: table, json, csv or markdown." default:"table" placeholder:"FORMAT"`
+	Format  table.Format `help:"Output: table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 
 	timeFlag `embed:""`
 }

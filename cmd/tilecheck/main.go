@@ -163,6 +163,7 @@ func newApp(ctx context.Context, c *cli, env *world, exit func(code int), line .
 		kong.Name("tilecheck"),
 		kong.Description(description),
 		kong.ConfigureHelp(describe.HelpOptions()),
+		kong.ValueFormatter(describe.ValueHelp),
 		kong.Help(describe.PrintHelp(false)),
 		kong.Writers(env.stdout, env.stderr),
 		kong.Exit(exit),
@@ -319,7 +320,7 @@ func (e *world) finish(err error) int {
 		code, err = codeOf(err)
 	}
 	if err != nil && !(e.split.Replaying() && errors.Is(err, e.split.Err())) {
-		e.stdout.(*stream.Stream).Tells(err)
+		e.stdout.(*stream.Stream).SetReported(err)
 		e.saying()
 		e.explain(e.stderr, errorText(err))
 	}

@@ -126,7 +126,7 @@ func (c *Checker) Check(ctx context.Context, p *Property) result.Verdict {
 	start := time.Now()
 	m := c.bounds.space.Model()
 	v := result.Verdict{
-		Property: p.Text, Name: p.Name, Method: "exact", Resolution: c.resolution(p.X),
+		Property: p.Text, Name: p.Name, Method: "states", Resolution: c.resolution(p.X),
 		States: int64(m.NumStates()), Choices: int64(m.NumChoices()), Transitions: int64(m.NumTransitions()),
 	}
 	v.Warnings = append(v.Warnings, c.bounds.space.Warnings()...)

@@ -53,7 +53,7 @@ func (c *Checker) FromPart(ctx context.Context, p *Property) (v result.Verdict, 
 
 // conclude writes an answer that did not need all states to a verdict, with a note that says so.
 func (c *Checker) conclude(p *Property, space *explicit.Space, out *outcome, v *result.Verdict, note string) error {
-	v.Property, v.Name, v.Method = p.Text, p.Name, "exact"
+	v.Property, v.Name, v.Method = p.Text, p.Name, "states"
 	v.Warnings = append(v.Warnings, space.Warnings()...)
 	err := c.write(out, v, nil)
 	v.Warnings = append(v.Warnings, c.differences(p)...)
