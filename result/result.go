@@ -1,9 +1,11 @@
 package result
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 
+	"tilecheck/prism/logic"
 	"tilecheck/prism/syntax"
 )
 
@@ -186,6 +188,11 @@ type Failure struct {
 	Message string
 	File    string
 	Pos     syntax.Pos // zero when unknown
+}
+
+// Refuse returns the failure that an engine cannot answer a property, because of what it found at a place in it.
+func Refuse(p *logic.Property, class Class, at syntax.Pos, format string, args ...any) *Failure {
+	return &Failure{Class: class, Message: fmt.Sprintf(format, args...), File: p.File, Pos: at}
 }
 
 // Error returns "file:line:col: message" without the unknown parts.

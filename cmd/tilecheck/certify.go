@@ -166,7 +166,7 @@ func (c *certifyCmd) properties(ctx context.Context, job runner.Job) (*explicit.
 	}
 	var out []*prove.Property
 	for _, in := range instances {
-		out = append(out, &prove.Property{Property: in.Property, Program: in.Program, File: in.File})
+		out = append(out, &prove.Property{Property: in})
 	}
 	return space, out, nil
 }
