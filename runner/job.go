@@ -73,6 +73,9 @@ type Outputs struct {
 	Witness *Witness
 	// Progress is called from time to time with the progress of a property, never concurrently.
 	Progress func(Progress)
+	// Verdict is called with each verdict as soon as it is there, in the order of the verdicts that the engine returns. The
+	// embedded engine calls it; an engine that answers all properties at once need not.
+	Verdict func(*result.Verdict)
 }
 
 // Recognizer recognises models that a generator made.
