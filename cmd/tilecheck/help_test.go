@@ -156,7 +156,7 @@ func TestHelpFitsAScreen(t *testing.T) {
 	var out strings.Builder
 	appOf := func(line ...string) *kong.Kong {
 		var c cli
-		app, err := newApp(t.Context(), &c, &world{stdout: &out, stderr: io.Discard}, func(int) {}, line...)
+		app, err := newApp(t.Context(), &c, &world{system: system{stdout: &out, stderr: io.Discard}}, func(int) {}, line...)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -23,7 +23,6 @@ import (
 	stormimage "tilecheck/containers/storm"
 	"tilecheck/internal/build"
 	"tilecheck/internal/memory"
-	"tilecheck/internal/shard"
 	"tilecheck/modelgen"
 	"tilecheck/report/table"
 	"tilecheck/verify/experiment"
@@ -77,8 +76,17 @@ type cli struct {
 	VersionFlag versionFlag `name:"version" short:"v" rare:"" group:"Any command:" help:"Print the version."`
 }
 
-// world is what a command may touch besides its flags. Tests replace it.
+// world is what a command may touch besides its flags.
 type world struct {
+	system
+	invocation
+	sources
+	lifetime
+	sharing
+}
+
+// system is this machine. Tests replace it.
+type system struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	getenv         func(string) string
@@ -87,23 +95,17 @@ type world struct {
 	// terminal reports whether a stream is a terminal, and its width in columns.
 	terminal func(w io.Writer) (cols int, ok bool)
 	identify func() (string, error) // build.Identify, once
-	name     string                 // of the command, for JSON
-	asksJSON bool                   // the command line does, as it is written
+}
+
+// invocation is what the command line says to every command.
+type invocation struct {
+	name     string // of the command, for JSON; empty unless it prints JSON
+	asksJSON bool   // the command line asks for JSON, whether or not it can be parsed
 	quiet    bool
 	noColor  bool
-	last     *lastWords        // nil where nothing ends the process
-	memory   int64             // limit in bytes, which the texts that are read may not exceed together; 0 is none
-	read     int64             // bytes of texts that were read
-	given    given             // on the command line
-	texts    map[string][]byte // texts that errors may be about, by the name that these have for them
+	given    given // the flags
 	places   *places
-	onExit   func(f func()) (done func()) // ending.OnExit; nil where nothing ends the process
-	more     []string                     // of the command line of merge, what is for the merged command
-
-	split   *shard.Ledger // where work is shared; nil where it is not
-	partial *partial      // of a part that is recorded
-	shards  []string      // of those that are merged, the files
-	outputs []heldFile    // that a merge is to write
+	more     []string // for merge: the words for the merged command
 }
 
 // color reports whether w should get colours.
@@ -113,9 +115,9 @@ func (e *world) color(w io.Writer) bool {
 }
 
 // width is the number of columns to lay tables out for.
-func (e *world) width() int { return e.widthOf(e.stdout) }
+func (e *system) width() int { return e.widthOf(e.stdout) }
 
-func (e *world) widthOf(w io.Writer) int {
+func (e *system) widthOf(w io.Writer) int {
 	if cols, ok := e.terminal(w); ok && cols > 0 {
 		return cols
 	}
@@ -135,11 +137,11 @@ func main() {
 
 // process is the program but for who says which build it is.
 func process(identify func() (string, error)) int {
-	env := &world{
+	env := &world{system: system{
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
 		getenv: os.Getenv, lookupEnv: os.LookupEnv, setenv: os.Setenv, terminal: terminalSize,
 		identify: identify,
-	}
+	}}
 	hearWrites()
 	ctx := env.hear(context.Background())
 	return env.ended(run(ctx, os.Args[1:], env))
