@@ -65,7 +65,7 @@ type partialStates struct {
 
 // check implements instance.
 func (b *partialStates) check(ctx context.Context, p *property) result.Verdict {
-	cp := &check.Property{Property: p.Property, Program: p.Program, File: p.File}
+	cp := &p.Instance
 	if b.part.stage > 0 {
 		if stages := b.first.Stages(ctx, cp); stages != nil {
 			opts := b.build

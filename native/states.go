@@ -145,7 +145,7 @@ func (b *states) report(p runner.Progress) {
 // check implements instance.
 func (b *states) check(ctx context.Context, p *property) result.Verdict {
 	b.property = p
-	cp := &check.Property{Property: p.Property, Program: p.Program, File: p.File}
+	cp := &p.Instance
 	v := result.Verdict{}
 	switch {
 	case b.reduce:
