@@ -12,35 +12,11 @@ import (
 	"tilecheck/result/agree"
 )
 
-// The limits of [BaselineOptions] that are zero.
+// A change of time is at least by this factor and by this many seconds.
 const (
-	DefaultBaselineFactor  = 2
-	DefaultBaselineSeconds = 1
+	baselineFactor  = 2
+	baselineSeconds = 1
 )
-
-// BaselineOptions say what counts as a change. The zero value has the defaults.
-type BaselineOptions struct {
-	// Tolerance is how far values that were not sampled may be apart, relatively.
-	Tolerance float64
-	// Factor and Seconds are both needed for a change of time: so many times
-	// longer or shorter, and so much longer or shorter.
-	Factor, Seconds float64
-}
-
-func (o BaselineOptions) withDefaults() BaselineOptions {
-	for _, x := range []struct {
-		value    *float64
-		fallback float64
-	}{
-		{&o.Factor, DefaultBaselineFactor},
-		{&o.Seconds, DefaultBaselineSeconds},
-	} {
-		if !(*x.value > 0) {
-			*x.value = x.fallback
-		}
-	}
-	return o
-}
 
 // Aspect is what changed between two runs of a test suite. The order is that of reports.
 type Aspect uint8
@@ -101,8 +77,7 @@ func (b *Baseline) Count(a Aspect) int {
 //
 // Values changed when package agree calls them different. Times of results from
 // the cache are not compared.
-func CompareBaseline(old, now *TestReport, opt BaselineOptions) *Baseline {
-	opt = opt.withDefaults()
+func CompareBaseline(old, now *TestReport) *Baseline {
 	before := make(map[string]*TestResult)
 	oldKeys := keysOf(old)
 	for i, key := range oldKeys {
@@ -115,7 +90,7 @@ func CompareBaseline(old, now *TestReport, opt BaselineOptions) *Baseline {
 		r := &now.Results[i]
 		o := before[key]
 		delete(before, key)
-		switch aspects := b.changes(o, r, opt); {
+		switch aspects := b.changes(o, r); {
 		case o == nil:
 			add(BaselineChange{New: r, Aspects: []Aspect{Added}})
 		case len(aspects) == 0:
@@ -160,7 +135,7 @@ func keysOf(rep *TestReport) []string {
 }
 
 // changes lists how a result differs from what it was, which may be nil.
-func (b *Baseline) changes(old, now *TestResult, opt BaselineOptions) []Aspect {
+func (b *Baseline) changes(old, now *TestResult) []Aspect {
 	if old == nil {
 		return nil
 	}
@@ -168,7 +143,7 @@ func (b *Baseline) changes(old, now *TestResult, opt BaselineOptions) []Aspect {
 	if now.Outcome.failing() && !old.Outcome.failing() {
 		out = append(out, Broken)
 	}
-	if b.moved(old, now, opt.Tolerance) {
+	if b.moved(old, now) {
 		out = append(out, ValueMoved)
 	}
 	if statesMoved(old.Verdict, now.Verdict) {
@@ -178,14 +153,14 @@ func (b *Baseline) changes(old, now *TestResult, opt BaselineOptions) []Aspect {
 		out = append(out, Otherwise)
 	}
 	before, after := old.seconds(), now.seconds()
-	measured := before > 0 && after > 0 && !now.Cached && math.Abs(before-after) >= opt.Seconds
-	if measured && after >= before*opt.Factor {
+	measured := before > 0 && after > 0 && !now.Cached && math.Abs(before-after) >= baselineSeconds
+	if measured && after >= before*baselineFactor {
 		out = append(out, Slower)
 	}
 	if old.Outcome.failing() && !now.Outcome.failing() {
 		out = append(out, Mended)
 	}
-	if measured && before >= after*opt.Factor {
+	if measured && before >= after*baselineFactor {
 		out = append(out, Faster)
 	}
 	return out
@@ -206,11 +181,11 @@ func statesMoved(a, b *result.Verdict) bool {
 
 // moved reports whether a value is another one than it was. Of results that have
 // no value on either side there is nothing to compare.
-func (b *Baseline) moved(old, now *TestResult, tolerance float64) bool {
+func (b *Baseline) moved(old, now *TestResult) bool {
 	if !old.valued() && !now.valued() {
 		return false
 	}
-	o := compared(old, "the old run", now, "the new run", tolerance)
+	o := compared(old, "the old run", now, "the new run")
 	b.Compared.Add(o)
 	if o.Relation == agree.Unknown && old.valued() && now.valued() && known(old.Verdict) == known(now.Verdict) {
 		b.Identical++
@@ -235,14 +210,14 @@ func known(v *result.Verdict) string {
 func (r *TestResult) valued() bool { return r.Verdict != nil && r.Verdict.Value.Kind != result.NoValue }
 
 // compared asks whether two results about one property agree.
-func compared(a *TestResult, whose string, b *TestResult, whoseElse string, tolerance float64) agree.Outcome {
+func compared(a *TestResult, whose string, b *TestResult, whoseElse string) agree.Outcome {
 	v, w := a.Verdict, b.Verdict
 	for _, x := range []**result.Verdict{&v, &w} {
 		if *x == nil {
 			*x = new(result.Verdict)
 		}
 	}
-	return agree.Verdicts(whose, v, whoseElse, w, agree.Ask(b.Property, b.Constants), agree.Options{Tolerance: tolerance})
+	return agree.Verdicts(whose, v, whoseElse, w, agree.Ask(b.Property, b.Constants), agree.Options{})
 }
 
 // words is "2 broken, 1 slower, 40 the same".

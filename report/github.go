@@ -78,7 +78,7 @@ func (rep *TestReport) annotations() []*annotation {
 func (r *TestResult) annotationLine() string {
 	line := strings.TrimSpace(r.Engine+" "+r.setting()) + ": "
 	if r.Expected != "" && r.Got != "" {
-		line += "expected " + r.Expected + ", got " + r.Got
+		line += r.contrast()
 		if r.Reason != "" {
 			line += "; "
 		}

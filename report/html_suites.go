@@ -45,7 +45,7 @@ type htmlRow struct {
 type htmlCell struct {
 	htmlOutcome
 	Value, Interval, Meta, Summary, Log string
-	Details                             []htmlPair
+	Details                             []part
 }
 
 // maxOpenResults is how many results a report may have for every file to be unfolded.
@@ -142,7 +142,7 @@ func (f *htmlFile) finish() {
 }
 
 func (r *TestResult) htmlCell(logs *htmlLogs, opt table.Options) htmlCell {
-	c := htmlCell{htmlOutcome: htmlOutcomeOf(r.Outcome), Summary: "why", Log: logs.of(r)}
+	c := htmlCell{htmlOutcome: htmlOutcomeOf(r.Outcome), Summary: "why", Log: logs.id(r)}
 	var meta []string
 	if v := r.Verdict; v != nil {
 		c.Value, c.Interval = valueText(v, opt), intervalText(v, opt)
@@ -174,11 +174,11 @@ func (r *TestResult) htmlCell(logs *htmlLogs, opt table.Options) htmlCell {
 }
 
 // htmlMore is what a cell folds away: of what passed only warnings.
-func (r *TestResult) htmlMore() []htmlPair {
-	var out []htmlPair
+func (r *TestResult) htmlMore() []part {
+	var out []part
 	add := func(name, text string, code bool) {
 		if text != "" {
-			out = append(out, htmlPair{name, text, code})
+			out = append(out, part{name, text, code})
 		}
 	}
 	if r.Outcome != TestPassed {
@@ -221,7 +221,7 @@ func agreement(results []*TestResult) (word, class string) {
 	told := false
 	for i, a := range answers {
 		for _, b := range answers[:i] {
-			switch compared(a, a.Engine, b, b.Engine, 0).Relation {
+			switch compared(a, a.Engine, b, b.Engine).Relation {
 			case agree.Different:
 				return "≠ differ", "differ"
 			case agree.Same:
@@ -282,8 +282,8 @@ func newHTMLLogs(rep *TestReport) *htmlLogs {
 	return logs
 }
 
-// of returns the name of the log of a result, empty when it has none.
-func (l *htmlLogs) of(r *TestResult) string {
+// id returns the identifier of the log of a result, empty when it has none.
+func (l *htmlLogs) id(r *TestResult) string {
 	if log := l.at[r.Log]; log != nil {
 		return log.ID
 	}

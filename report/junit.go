@@ -126,7 +126,7 @@ func (rep *TestReport) junit() *junitSuites {
 		}
 		s := suiteOf(r.source())
 		s.Cases = append(s.Cases, c)
-		s.tally.add(r)
+		s.tally.count(r)
 	}
 	for i := range rep.Findings {
 		f := &rep.Findings[i]
@@ -213,13 +213,13 @@ func (r *TestResult) junitOutcome() *junitOutcome {
 	if message == "" {
 		message = r.Outcome.String()
 		if r.Outcome == TestFailed {
-			message = "expected " + r.Expected + ", got " + r.Got
+			message = r.contrast()
 		}
 	}
 	var body strings.Builder
 	body.WriteString(r.place() + "\n")
-	for _, d := range r.details() {
-		body.WriteString(d.name + ": " + d.text + "\n")
+	for _, p := range r.parts() {
+		body.WriteString(p.Name + ": " + p.Text + "\n")
 	}
 	return &junitOutcome{Type: r.Outcome.String(), Message: printable.Text(message), Text: printable.Text(body.String())}
 }

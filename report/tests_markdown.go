@@ -28,9 +28,9 @@ func (rep *TestReport) writeMarkdown(w io.Writer, opt table.Options) error {
 	}
 	b := &budget{left: MaxTestsMarkdown - 2000} // the rest is for the lines that say what was left out
 	b.must("## " + inlineText(cut(title, maxMarkdownCell)) + "\n\n" + rep.verdictMark(opt) + "**" + inlineText(rep.conclusion()) + "**\n\n")
-	shown, more := rep.failures()
-	rep.markdownFailures(b, shown, more)
-	rep.markdownReruns(b, shown)
+	failures := rep.failures()
+	markdownFailures(b, failures)
+	markdownReruns(b, failures)
 	b.table("By folder", rep.folderTable())
 	b.table("What was not judged, and why", rep.reasonTable())
 	rep.markdownFindings(b)
@@ -42,28 +42,27 @@ func (rep *TestReport) writeMarkdown(w io.Writer, opt table.Options) error {
 }
 
 func (rep *TestReport) verdictMark(opt table.Options) string {
-	t := tallyOf(rep.Results)
-	switch bad := t.failing() > 0 || t.total == 0; {
+	switch {
 	case !opt.Unicode:
 		return ""
-	case bad:
-		return "❌ "
+	case tallyOf(rep.Results).good():
+		return "✅ "
 	}
-	return "✅ "
+	return "❌ "
 }
 
-func (rep *TestReport) markdownFailures(b *budget, shown []*TestResult, more map[int]int) {
-	if len(shown) == 0 {
+func markdownFailures(b *budget, failures []failureRow) {
+	if len(failures) == 0 {
 		return
 	}
 	var rows []string
 	left := 0
-	for i, r := range shown {
+	for _, r := range failures {
 		rows = append(rows, markdownRow(
-			r.Outcome.String(), codeCell(r.place()), codeCell(r.title())+markdownSetting(r), inlineText(r.Engine),
+			r.Outcome.String(), codeCell(r.place()), codeCell(r.title())+markdownSetting(r.TestResult), inlineText(r.Engine),
 			codeCell(r.Expected), codeCell(r.Got), inlineText(cut(r.Reason, maxMarkdownCell)),
 		))
-		left += more[i]
+		left += r.More
 	}
 	head := markdownRow("", "where", "property", "engine", "expected", "got", "reason") + strings.Repeat("| :--- ", 7) + "|\n"
 	b.rows(head, rows, left, "failures")
@@ -77,10 +76,10 @@ func markdownSetting(r *TestResult) string {
 }
 
 // markdownReruns has the commands of the failures, one a line.
-func (rep *TestReport) markdownReruns(b *budget, shown []*TestResult) {
+func markdownReruns(b *budget, failures []failureRow) {
 	var lines []string
 	seen := make(map[string]bool)
-	for _, r := range shown {
+	for _, r := range failures {
 		if line := strings.ReplaceAll(printable.Text(r.Rerun), "\n", " ") + "\n"; r.Rerun != "" && !seen[line] {
 			seen[line] = true
 			lines = append(lines, line)

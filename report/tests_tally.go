@@ -46,12 +46,12 @@ type tally struct {
 func tallyOf(results []TestResult) *tally {
 	var t tally
 	for i := range results {
-		t.add(&results[i])
+		t.count(&results[i])
 	}
 	return &t
 }
 
-func (t *tally) add(r *TestResult) {
+func (t *tally) count(r *TestResult) {
 	t.counts[r.Outcome]++
 	t.total++
 	if r.Cached {
@@ -59,6 +59,9 @@ func (t *tally) add(r *TestResult) {
 	}
 	t.seconds += r.seconds()
 }
+
+// good reports whether something was checked and nothing failed.
+func (t *tally) good() bool { return t.failing() == 0 && t.total > 0 }
 
 func (t *tally) failing() int {
 	n := 0
@@ -242,81 +245,4 @@ func (rep *TestReport) severalModels() map[string]bool {
 		}
 	}
 	return several
-}
-
-// folderTally is the counts of one folder on one engine.
-type folderTally struct {
-	folder, engine string
-	tally
-}
-
-// byFolder counts by folder and engine: folders in the order of the suite, engines in the order asked for.
-func (rep *TestReport) byFolder() []*folderTally {
-	engines := rep.engines()
-	rows := make(map[string][]*folderTally) // a folder has one an engine, nil where it has no results
-	var folders []string
-	for i := range rep.Results {
-		r := &rep.Results[i]
-		folder := r.folder()
-		if rows[folder] == nil {
-			folders = append(folders, folder)
-			rows[folder] = make([]*folderTally, len(engines))
-		}
-		e := slices.Index(engines, r.Engine)
-		if rows[folder][e] == nil {
-			rows[folder][e] = &folderTally{folder: folder, engine: r.Engine}
-		}
-		rows[folder][e].add(r)
-	}
-	var out []*folderTally
-	for _, folder := range folders {
-		out = append(out, rows[folder]...)
-	}
-	return slices.DeleteFunc(out, func(t *folderTally) bool { return t == nil })
-}
-
-// reasonGroup is results with the same outcome for the same reason on the same engine.
-type reasonGroup struct {
-	outcome        TestOutcome
-	engine, reason string
-	results        []*TestResult
-}
-
-// generalReason is the reason without the valuation, if that is a part of it.
-func (r *TestResult) generalReason() string {
-	if len(r.Constants) == 0 {
-		return r.Reason
-	}
-	return strings.ReplaceAll(r.Reason, result.Valuation(r.Constants).String(), "...")
-}
-
-// byReason groups the results that did not pass: the gravest outcome first, then the largest group.
-func (rep *TestReport) byReason() []*reasonGroup {
-	type key struct {
-		outcome        TestOutcome
-		engine, reason string
-	}
-	groups := make(map[key]*reasonGroup)
-	var order []*reasonGroup
-	for i := range rep.Results {
-		r := &rep.Results[i]
-		if r.Outcome == TestPassed {
-			continue
-		}
-		k := key{r.Outcome, r.Engine, r.generalReason()}
-		g := groups[k]
-		if g == nil {
-			g = &reasonGroup{outcome: r.Outcome, engine: r.Engine, reason: k.reason}
-			groups[k] = g
-			order = append(order, g)
-		}
-		g.results = append(g.results, r)
-	}
-	slices.SortStableFunc(order, func(a, b *reasonGroup) int {
-		if a.outcome != b.outcome {
-			return int(a.outcome) - int(b.outcome)
-		}
-		return len(b.results) - len(a.results)
-	})
-	return order
 }

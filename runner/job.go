@@ -9,13 +9,13 @@ import (
 	"tilecheck/result"
 )
 
-// Job is a model, the properties to check and how. Only the model is
+// Job is the work of a [Check]: a model and properties, how to check them, and what is wanted besides the verdicts. Only the model is
 // mandatory; the zero value of every other field is a default.
 type Job struct {
 	// File names the model in diagnostics; Model is its text.
 	File  string
 	Model []byte
-	// States are there instead of Model when the states are known already; nil otherwise.
+	// States replaces Model if the states are known already; nil otherwise.
 	States StateSpace
 	// PropsFile names the properties file in diagnostics; Properties is its text.
 	PropsFile  string
@@ -26,9 +26,9 @@ type Job struct {
 	// properties of the file selects those; unlike there, the other texts are
 	// checked, too.
 	Props []string
-	// PropNames is what diagnostics call the texts of Props; those without have no name.
+	// PropNames are the names of the texts of Props in diagnostics; a text without a name has none.
 	PropNames []string
-	// Dialect is that of the texts. With Storm's a model gets the reward structure that the
+	// Dialect is the language of the texts. With Storm's, a model gets the reward structure that the
 	// operator T stands for, if a property has one.
 	Dialect syntax.Dialect
 	// Select lists the properties to check by name or by 1-based number, in
@@ -37,33 +37,53 @@ type Job struct {
 	// Consts gives values to constants that have none, each element as PRISM's
 	// -const: "N=4,p=0.1:0.1:0.5". Ranges make an experiment: every combination is checked.
 	Consts []string
-
-	// Params leaves constants open, of which values are functions, each element as PRISM's
-	// -param: "p,q=0.2:0.8". The embedded engine only, which builds the states.
+	// Params leaves constants open, so that values are functions of them, each element as PRISM's
+	// -param: "p,q=0.2:0.8". Only the embedded engine supports it, with the method States.
 	Params []string
+	// Generated recognises generated models, of which verdicts say more; nil recognises none.
+	Generated Recognizer
 
+	Settings
+	Outputs
+}
+
+// Settings say how an engine checks the properties.
+type Settings struct {
 	// Method is how to check; empty is States.
 	Method Method
 	// Simulation is read by the statistical methods, Numeric by States.
 	Simulation Simulation
 	Numeric    Numeric
-	// Scheduler asks for the scheduler that attains the value of a property, of
-	// which there must be one, under one valuation; nil does not.
+	// NoFixDeadlocks makes a deadlock an error. By default a deadlock gets a self-loop.
+	NoFixDeadlocks bool
+}
+
+// Outputs say what an engine writes and reports besides the verdicts. A nil field is not wanted.
+type Outputs struct {
+	// Scheduler is the file for the scheduler that attains the value of a property.
+	// The job must have one property and one valuation.
 	Scheduler *SchedulerFile
-	// Certificate asks for a file with the certificates of all answers; nil does not.
+	// Certificate is the file for the certificates of all answers.
 	// It takes Numeric.Accuracy result.Proven and one valuation of the model's constants.
 	Certificate *CertificateFile
-	// Partition is that by which the model of a property is reduced, of which there must be one, under one
-	// valuation; nil is the coarsest one, which goes nowhere. It takes Numeric.Reduce.
+	// Partition is the partition by which the model is reduced; nil is the coarsest one, which is not written.
+	// The job must have Numeric.Reduce, one property and one valuation.
 	Partition *PartitionFile
-	// Witness asks for witnesses of what an operator P says; nil does not.
+	// Witness asks for witnesses of operators P.
 	Witness *Witness
-	// NoFixDeadlocks makes a deadlock an error. By default a deadlock is absorbing.
-	NoFixDeadlocks bool
-
-	// Progress, when not nil, is told from time to time how far a property is.
-	// It is never called concurrently.
+	// Progress is called from time to time with the progress of a property, never concurrently.
 	Progress func(Progress)
+	// Verdict is called with each verdict as soon as it is there, in the order of the verdicts that the engine returns. The
+	// embedded engine calls it; an engine that answers all properties at once need not.
+	Verdict func(*result.Verdict)
+}
+
+// Recognizer recognises models that a generator made.
+type Recognizer interface {
+	// Warning returns a warning for values over all schedulers of a model; empty for none.
+	Warning(m *syntax.Model) string
+	// Columns returns the number of columns of the board that the variables of a program are; 0 if they are none.
+	Columns(p *sema.Program) int
 }
 
 // Witness says which paths are wanted as witnesses of a property.

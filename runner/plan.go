@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"tilecheck/internal/ending"
-	"tilecheck/modelgen"
 	"tilecheck/prism/jani"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
@@ -22,7 +21,7 @@ import (
 // Plan is a job whose files are checked and whose properties are selected. It
 // does not change, and may be given to several engines at a time.
 type Plan struct {
-	// Job says how to check. What it says of the files and properties is done with.
+	// Job has the settings and outputs. Its files and properties are read: engines take them from Tree, Model and Tasks.
 	Job   Job
 	Tree  *syntax.Model // as parsed; nil for States
 	Model *sema.Model
@@ -287,8 +286,10 @@ func (p *Plan) model() (err error) {
 	} else if p.Tree, err = syntax.ParseModelOf(p.Job.Dialect, p.Job.File, p.Job.Model); err != nil {
 		return planError(result.Parse, err)
 	}
-	if (p.Job.Method == "" || p.Job.Method == States) && modelgen.SchedulerSpawns(p.Tree) { // samples draw the cells
-		p.Warnings = append(p.Warnings, modelgen.SchedulerSpawnsNote)
+	if p.Job.Generated != nil && (p.Job.Method == "" || p.Job.Method == States) { // samples have no schedulers
+		if w := p.Job.Generated.Warning(p.Tree); w != "" {
+			p.Warnings = append(p.Warnings, w)
+		}
 	}
 	p.Model, err = sema.CheckModel(p.Tree)
 	return planError(result.TypeError, err)
@@ -308,11 +309,20 @@ func wholeNumbers(consts []string) map[string]string {
 	return out
 }
 
-// Instance is a property with values of its constants, and the program over
-// which it is one.
+// Instance is a property with values of its constants, the program that it is about, and the file that diagnostics name.
 type Instance struct {
 	sema.Property
 	Program *sema.Program
+	File    string
+}
+
+// Instance returns the task's property under a valuation of its constants.
+func (t *Task) Instance(program *sema.Program, v sema.Valuation) (Instance, error) {
+	props, full, err := t.Source.Props.Instantiate(program, []int{t.Index}, v.Map())
+	if err != nil {
+		return Instance{}, err
+	}
+	return Instance{props[0], full, t.Source.File}, nil
 }
 
 // Instances returns the model and the properties that are not rejected under the
@@ -335,12 +345,12 @@ func (p *Plan) Instances() (*sema.Program, []Instance, error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		props, full, err := t.Source.Props.Instantiate(program, []int{t.Index}, values.Map())
+		in, err := t.Instance(program, values)
 		if err != nil {
 			return nil, nil, err
 		}
-		props[0].Name = t.Name
-		out = append(out, Instance{props[0], full})
+		in.Name = t.Name
+		out = append(out, in)
 	}
 	return program, out, nil
 }
@@ -356,11 +366,17 @@ func Single(valuations iter.Seq[sema.Valuation]) (sema.Valuation, error) {
 	return all[0], nil
 }
 
-// With returns the plan for a job that says otherwise how to check. What it says
-// of the files and properties must remain.
-func (p *Plan) With(change func(*Job)) *Plan {
+// WithSettings returns the plan with other settings.
+func (p *Plan) WithSettings(change func(*Settings)) *Plan {
 	q := *p
-	change(&q.Job)
+	change(&q.Job.Settings)
+	return &q
+}
+
+// WithOutputs returns the plan with other outputs.
+func (p *Plan) WithOutputs(change func(*Outputs)) *Plan {
+	q := *p
+	change(&q.Job.Outputs)
 	return &q
 }
 

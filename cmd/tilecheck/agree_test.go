@@ -322,7 +322,7 @@ func (p *agreePair) rebased(t *testing.T) (string, int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := report.CompareBaseline(old, run(p.b), report.BaselineOptions{})
+	b := report.CompareBaseline(old, run(p.b))
 	if moved := b.Count(report.ValueMoved) > 0; moved != (b.Compared.Different > 0) {
 		t.Errorf("moved %v, and %v", moved, &b.Compared)
 	}

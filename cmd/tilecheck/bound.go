@@ -148,6 +148,8 @@ func (c *boundCmd) check(ctx context.Context, env *world) error {
 			return fmt.Errorf("%s: %w", c.Check, err)
 		}
 	}
+	ctx, freed := env.within(ctx, 0)
+	defer freed()
 	start := time.Now()
 	checked, err := induced.CheckCertificate(ctx, r)
 	if err != nil {

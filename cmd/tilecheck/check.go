@@ -57,6 +57,8 @@ func (c *checkCmd) Run(ctx context.Context, env *world) error {
 	if err := c.pathsApart(); err != nil {
 		return err
 	}
+	ctx, cancel := env.limits(ctx, c.Timeout, c.Memory)
+	defer cancel()
 	job, err := c.job(env)
 	if err != nil {
 		return err
@@ -67,8 +69,6 @@ func (c *checkCmd) Run(ctx context.Context, env *world) error {
 	}
 	progress, done := env.progress()
 	job.Progress = progress
-	ctx, cancel := env.limits(ctx, c.Timeout, c.Memory)
-	defer cancel()
 	verdicts, err := c.verdicts(ctx, env, job)
 	done()
 	if len(verdicts) == 0 && err != nil {

@@ -133,7 +133,7 @@ func (c *compareDocumentCmd) options(env *world) (d play.Document, opt play.Repe
 	}
 	opt.Sample = func(ctx context.Context, row *play.PublishedRow, paths int64) (result.Verdict, error) {
 		s := runner.Simulation{Samples: paths, Confidence: opt.Confidence, Seed: opt.Seed, Workers: c.Workers}
-		return experiment.Sample(ctx, native.New(), row, runner.Job{Simulation: s})
+		return experiment.Sample(ctx, native.New(), row, runner.Job{Settings: runner.Settings{Simulation: s}})
 	}
 	return d, opt, nil
 }

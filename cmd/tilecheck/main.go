@@ -92,6 +92,8 @@ type world struct {
 	quiet    bool
 	noColor  bool
 	last     *lastWords        // nil where nothing ends the process
+	memory   int64             // limit in bytes, which the texts that are read may not exceed together; 0 is none
+	read     int64             // bytes of texts that were read
 	given    given             // on the command line
 	texts    map[string][]byte // texts that errors may be about, by the name that these have for them
 	places   *places

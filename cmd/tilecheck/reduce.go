@@ -34,6 +34,8 @@ type reduceCmd struct {
 
 // Run prints the sizes of the model and of its quotients.
 func (c *reduceCmd) Run(ctx context.Context, env *world) error {
+	ctx, cancel := env.limits(ctx, c.Timeout, c.Memory)
+	defer cancel()
 	job, err := c.jobFlags.job(env)
 	if err != nil {
 		return err
@@ -51,8 +53,6 @@ func (c *reduceCmd) Run(ctx context.Context, env *world) error {
 	}
 	progress, done := env.progress()
 	job.Progress = progress
-	ctx, cancel := env.limits(ctx, c.Timeout, c.Memory)
-	defer cancel()
 	whole, err := checked(ctx, job)
 	if err != nil {
 		return err

@@ -137,6 +137,7 @@ func (e *world) within(ctx context.Context, limit byteCount) (context.Context, c
 	if most == 0 {
 		most = memory.Available() / 4 * 3
 	}
+	e.memory = most
 	if e.last == nil || most == 0 {
 		return context.WithCancel(ctx)
 	}

@@ -78,7 +78,7 @@ func (c *testCmd) Run(ctx context.Context, env *world) (err error) {
 	}
 	var changed *report.Baseline
 	if old != nil {
-		changed = report.CompareBaseline(old, rep, report.BaselineOptions{})
+		changed = report.CompareBaseline(old, rep)
 		rep.Baseline = changed
 	}
 	if err := c.write(env, rep, changed); err != nil {

@@ -18,52 +18,35 @@ import (
 // roundsOfContest is about how many rounds of shards a contest takes that is not settled before all games are played.
 const roundsOfContest = 8
 
-// block is how many games of each the shards of the first round play of a contest that may be settled: enough for the first look, and not
-// much of all.
-func (s *schedule) block(of int) int64 {
-	return max(1, (max(s.first, s.games/roundsOfContest)+int64(of)-1)/int64(of))
-}
-
-// stream names the games.
-func (s *schedule) stream() string {
+// stream returns the games as shards share them. If a contest may be settled before all games are played, a shard of the first round plays a
+// block: enough for the first look, and a small part of all games.
+func (s *schedule) stream() shard.Stream {
 	var specs []string
 	for _, e := range s.entrants {
 		specs = append(specs, e.strategy.String())
 	}
-	return fmt.Sprintf("games of %s: %v, seed %d", strings.Join(specs, " and "), s.match, s.match.Seed)
+	name := fmt.Sprintf("games of %s: %v, seed %d", strings.Join(specs, " and "), s.match, s.match.Seed)
+	stream := shard.Stream{Name: name, End: s.games, Timed: true}
+	if of := int64(s.split.Part().Of); s.first > 0 {
+		stream.Block = max(1, (max(s.first, s.games/roundsOfContest)+of-1)/of)
+	}
+	return stream
 }
 
-// recordPart plays the games of one shard, and has them recorded.
+// recordPart plays and records the games of one shard.
 func (s *schedule) recordPart(ctx context.Context) error {
-	part := s.split.Part()
-	first, end := part.Range(s.games)
-	if s.first > 0 {
-		first, end = part.Block(s.block(part.Of), s.games)
-	}
-	piece := &shard.Piece{Stream: s.stream(), First: first, End: end, Timed: true}
-	take := s.take
-	s.take = func(entrant int, g *Played) bool {
-		piece.Data = appendRecord(piece.Data, &g.Game)
-		take(entrant, g)
-		return true
-	}
-	err := s.jobs(ctx, first, end)
-	if err == nil {
-		err = ctx.Err()
-	}
-	if err != nil {
-		s.split.Unfinished(err)
-		return err
-	}
-	s.split.Put(piece)
-	return nil
+	return s.split.Do(ctx, s.stream(), func(piece *shard.Piece) error {
+		take := s.take
+		s.take = func(entrant int, g *Played) bool {
+			piece.Data = appendRecord(piece.Data, &g.Game)
+			take(entrant, g)
+			return true
+		}
+		return s.jobs(ctx, piece.First, piece.End)
+	})
 }
 
-// replay takes the games that shards have recorded.
-func (s *schedule) replay() error {
-	return s.split.Replay(s.stream(), s.games, s.first > 0, s.replayPiece)
-}
-
+// replayPiece takes the games that a shard has recorded.
 func (s *schedule) replayPiece(p *shard.Piece) (more bool, err error) {
 	data, err := p.Load()
 	if err != nil {
@@ -120,7 +103,7 @@ func readRecord(r *bufio.Reader, index int64) (g Game, err error) {
 // lacking says why a merge has fewer games than were wanted: shards are missing, or a contest is not settled and wants more of them.
 func (s *schedule) lacking(games int64) End {
 	if len(s.split.Absent()) == 0 {
-		s.split.Want(s.block(s.split.Part().Of), 2*games)
+		s.split.Want(s.stream(), 2*games)
 	}
 	return Lacking
 }

@@ -20,9 +20,12 @@ func (l TooLarge) Error() string {
 }
 
 // Read reads all of r. The error is TooLarge when that is more than limit bytes,
-// of which no more are read than one, or that of r.
+// of which no more are read than one, or that of r. No byte of a larger file is read.
 func Read(r io.Reader, limit int64) ([]byte, error) {
-	text, err := all(io.LimitReader(r, limit+1), min(size(r), limit))
+	if size(r) > limit {
+		return nil, TooLarge(limit)
+	}
+	text, err := all(io.LimitReader(r, limit+1), size(r))
 	if err == nil && int64(len(text)) > limit {
 		return nil, TooLarge(limit)
 	}

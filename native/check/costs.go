@@ -10,6 +10,7 @@ import (
 	"tilecheck/native/solve"
 	"tilecheck/native/space/explicit"
 	"tilecheck/native/space/sparse"
+	"tilecheck/prism/logic"
 	"tilecheck/prism/sema"
 )
 
@@ -34,29 +35,29 @@ type cost struct {
 //
 // Source: Andova, Hermanns and Katoen, Discrete-time rewards model-checked (2003);
 // the syntax and its meaning are Storm's.
-func (e *evaluation) costBounded(x *sema.CostBounded, dir solve.Direction) (*numbers, error) {
-	if i := slices.IndexFunc(x.Costs, func(c sema.Cost) bool { return c.Rate != nil }); i >= 0 {
-		return e.markovUntil(x, &x.Costs[i], dir)
+func (e *evaluation) costBounded(p *logic.Path, dir solve.Direction) (*numbers, error) {
+	if i := slices.IndexFunc(p.Costs, func(c sema.Cost) bool { return c.Rate != nil }); i >= 0 {
+		return e.markovUntil(p, &p.Costs[i], dir)
 	}
 	switch {
 	case e.fair():
-		return nil, e.unsupported(x, "found reward bounds and fair schedulers")
+		return nil, e.unsupported(p.X, "found reward bounds and fair schedulers")
 	case e.kind() == sparse.CTMC:
-		return nil, e.unsupported(x, "found reward bounds for a CTMC, want a DTMC or an MDP")
+		return nil, e.unsupported(p.X, "found reward bounds for a CTMC, want a DTMC or an MDP")
 	case e.space.Model().Intervals():
-		return nil, e.unsupported(x, "found reward bounds for a model with intervals")
-	case !state(x.X) || !state(x.Y):
-		return nil, e.unsupported(x, "found reward bounds in a path formula with several temporal operators")
+		return nil, e.unsupported(p.X, "found reward bounds for a model with intervals")
+	case !logic.IsState(p.Left) || !logic.IsState(p.Right):
+		return nil, e.unsupported(p.X, "found reward bounds in a path formula with several temporal operators")
 	case e.wanted != nil:
-		return nil, e.unsupported(x, "found reward bounds, whose schedulers count rewards and are not exported")
+		return nil, e.unsupported(p.X, "found reward bounds, whose schedulers count rewards and are not exported")
 	}
-	left, right, err := e.operands(x.X, x.Y)
+	left, right, err := e.operands(p.Left, p.Right)
 	if err != nil {
 		return nil, err
 	}
 	var costs []cost
-	for _, c := range x.Costs {
-		k, err := e.cost(x, c)
+	for _, c := range p.Costs {
+		k, err := e.cost(p, c)
 		if err != nil {
 			return nil, err
 		}
@@ -74,7 +75,7 @@ func (e *evaluation) costBounded(x *sema.CostBounded, dir solve.Direction) (*num
 	case err != nil && why != nil:
 		return nil, why
 	case err != nil:
-		return nil, e.unsupported(x, "%v", err)
+		return nil, e.unsupported(p.X, "%v", err)
 	}
 	g := sparse.NewGraph(&b.out)
 	v, err := e.solved(solve.Until(e.ctx, g, sparse.FullSet(g.NumStates()), goal, dir, e.opts))
@@ -123,7 +124,7 @@ func budgetOf(costs []cost, m *sparse.Model) (out solve.Budget, ok bool) {
 const maxSpent = 1 << 30
 
 // cost turns a bound into whole numbers.
-func (e *evaluation) cost(x *sema.CostBounded, c sema.Cost) (cost, error) {
+func (e *evaluation) cost(p *logic.Path, c sema.Cost) (cost, error) {
 	out := cost{high: -1}
 	unit := big.NewRat(1, 1)
 	if c.Struct < 0 {
@@ -147,7 +148,7 @@ func (e *evaluation) cost(x *sema.CostBounded, c sema.Cost) (cost, error) {
 			return out, err
 		}
 		if out.high < out.low {
-			return out, e.refuse("type", x.Pos(), "bounds of a cost are empty")
+			return out, e.refuse("type", p.X.Pos(), "bounds of a cost are empty")
 		}
 	}
 	if out.most = out.low; out.high >= 0 {

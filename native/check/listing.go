@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"tilecheck/native/space/sparse"
+	"tilecheck/prism/logic"
 	"tilecheck/prism/sema"
 	"tilecheck/result"
 )
@@ -17,11 +18,11 @@ const mostListed = 1000
 // and whether it is such a one.
 //
 // Source: PRISM 4.10, StateModelChecker.checkExpressionFilter, StateValues.printFiltered.
-func (e *evaluation) list(x *sema.Filter, set *sparse.Set, value func(state int) (v result.Value, zero bool)) {
-	if x.Op == "store" {
+func (e *evaluation) list(f *logic.Formula, set *sparse.Set, value func(state int) (v result.Value, zero bool)) {
+	if f.Op == "store" {
 		return
 	}
-	out := result.Listing{Zeros: x.Op == "printall"}
+	out := result.Listing{Zeros: f.Op == "printall"}
 	var state []int32
 	for k, i := range e.space.Order() {
 		if !set.Has(int(i)) {
@@ -40,11 +41,11 @@ func (e *evaluation) list(x *sema.Filter, set *sparse.Set, value func(state int)
 	e.listings = append(e.listings, out)
 }
 
-func (e *evaluation) listTruth(x *sema.Filter, set *sparse.Set, t truth) {
+func (e *evaluation) listTruth(f *logic.Formula, set *sparse.Set, t truth) {
 	if e.keep(set, t.spread) {
 		return
 	}
-	e.list(x, set, func(s int) (result.Value, bool) {
+	e.list(f, set, func(s int) (result.Value, bool) {
 		if !t.yes.Has(s) && !t.no.Has(s) {
 			return result.Value{}, false
 		}
@@ -52,13 +53,13 @@ func (e *evaluation) listTruth(x *sema.Filter, set *sparse.Set, t truth) {
 	})
 }
 
-func (e *evaluation) listNumbers(x *sema.Filter, set *sparse.Set, v *numbers) {
+func (e *evaluation) listNumbers(f *logic.Formula, set *sparse.Set, v *numbers) {
 	if e.keep(set, func() *StateValues { return &StateValues{Lo: v.lo, Hi: v.hi} }) {
 		return
 	}
-	e.list(x, set, func(s int) (result.Value, bool) {
+	e.list(f, set, func(s int) (result.Value, bool) {
 		n := v.at(s)
-		return value(n, x.Type()), n.lo == 0 && n.hi == 0 && (n.rat == nil || n.rat.Sign() == 0)
+		return value(n, f.X.Type()), n.lo == 0 && n.hi == 0 && (n.rat == nil || n.rat.Sign() == 0)
 	})
 }
 

@@ -6,8 +6,8 @@ import (
 	"tilecheck/native/solve"
 	"tilecheck/native/space/automata"
 	"tilecheck/native/space/sparse"
+	"tilecheck/prism/logic"
 	"tilecheck/prism/sema"
-	"tilecheck/prism/syntax"
 	"tilecheck/result"
 )
 
@@ -120,50 +120,43 @@ func (e *evaluation) existsPath(x sema.Expr) (*sparse.Set, error) {
 	return out, nil
 }
 
-// quantLTL evaluates E or A of any path formula: A is the negation of E of the
-// negation.
-func (e *evaluation) quantLTL(x *sema.Quant) (truth, error) {
-	if at := timed(x.Path); at != nil && e.kind() == sparse.CTMC {
+// quantifiedLinear evaluates E or A of any path formula: A is the negation of E of the negation.
+func (e *evaluation) quantifiedLinear(f *logic.Formula) (truth, error) {
+	path := f.Path.Whole
+	if at := timed(path); at != nil && e.kind() == sparse.CTMC {
 		return truth{}, e.unsupported(at, "found E or A with a time bound")
 	}
-	path := x.Path
-	if x.All {
-		path = &sema.Unary{Base: sema.Base{T: path.Type(), At: path.Pos()}, Op: syntax.OpNot, X: path}
+	if f.ForAll {
+		path = logic.Not(path)
 	}
 	set, err := e.existsPath(path)
 	if err != nil {
 		return truth{}, err
 	}
-	if x.All {
+	if f.ForAll {
 		return known(set).not(), nil
 	}
 	return known(set), nil
 }
 
-// timed returns the first temporal operator of a path formula that has a bound,
-// or nil.
-func timed(x sema.Expr) sema.Expr {
-	if x == nil || x.Type() == sema.Bool {
+// timed returns the first temporal operator of a path formula that has a bound, or nil.
+func timed(x sema.Expr) (found sema.Expr) {
+	if x.Type() != sema.Path {
 		return nil
 	}
-	switch x := x.(type) {
-	case *sema.Unary:
-		return timed(x.X)
-	case *sema.Binary:
-		if at := timed(x.X); at != nil {
-			return at
-		}
-		return timed(x.Y)
-	case *sema.Temporal:
-		if x.Bound != nil {
-			return x
-		}
-		if at := timed(x.X); at != nil {
-			return at
-		}
-		return timed(x.Y)
+	p := logic.PathOf(x)
+	switch {
+	case p.Form == logic.CostBounded:
+		return nil
+	case p.Bound != nil:
+		return p.X
 	}
-	return nil
+	sema.Operands(p.X, func(y sema.Expr) {
+		if found == nil {
+			found = timed(y)
+		}
+	})
+	return found
 }
 
 // coSafeReward returns the expected reward until a path formula is proved, by

@@ -24,7 +24,7 @@ const (
 
 // curve answers several queries, and bounds beside them: the corners of what can be had
 // of the queries by those who keep the bounds.
-func (m *multi) curve(x *sema.Multi, c *pareto.Curve, width float64) (result.Value, *result.Interval, error) {
+func (m *multi) curve(x sema.Expr, c *pareto.Curve, width float64) (result.Value, *result.Interval, error) {
 	none := result.Value{}
 	var queries []int
 	for i, o := range m.objectives {

@@ -198,7 +198,7 @@ func (m *multi) free(least bool) *sparse.Set {
 // stops finds where paths may end, and adds the end. What can be collected there is
 // nothing: rewards that are to be small must not be, and those that are to be great are
 // refused if they would be infinite.
-func (m *multi) stops(x *sema.Multi) error {
+func (m *multi) stops(x sema.Expr) error {
 	all, err := m.product.EndComponents(m.ctx, nil, nil)
 	if err != nil {
 		return err

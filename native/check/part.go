@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"tilecheck/native/space/explicit"
+	"tilecheck/prism/logic"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
@@ -17,16 +18,16 @@ import (
 // probability one and stays among them. It reports false for everything else.
 func (c *Checker) FromPart(ctx context.Context, p *Property) (v result.Verdict, ok bool) {
 	start := time.Now()
-	x, is := p.X.(*sema.Prob)
-	if !is || !x.Query() || x.Extremum != syntax.Max || c.opts.Fair || c.bounds.space.Program().Type != syntax.MDP {
+	f := logic.Of(p.X)
+	if f.Kind != logic.Probability || !f.Query() || f.Extremum != syntax.Max || c.opts.Fair || c.bounds.space.Program().Type != syntax.MDP {
 		return v, false
 	}
-	t, is := x.Path.(*sema.Temporal)
-	if !is || t.Op != syntax.Future && t.Op != syntax.Until || t.Bound != nil || !local(p, t.X, true) || !local(p, t.Y, true) {
+	path := f.Path
+	if !path.Reaches() || !local(p, path.Left, true) || !local(p, path.Right, true) {
 		return v, false
 	}
-	e := &evaluation{ctx: ctx, model: c.bounds, p: p}
-	left, right, err := e.operands(t.X, t.Y)
+	e := &evaluation{model: c.bounds, request: request{ctx: ctx, p: p}}
+	left, right, err := e.operands(path.Left, path.Right)
 	if err != nil { // it may matter, or not
 		return v, false
 	}
@@ -41,9 +42,9 @@ func (c *Checker) FromPart(ctx context.Context, p *Property) (v result.Verdict, 
 	v = result.Verdict{
 		Resolution: result.Maximum, States: int64(m.NumStates()), Choices: int64(m.NumChoices()), Transitions: int64(m.NumTransitions()),
 	}
-	answer := &outcome{value: value(point(1), x.Type()), bound: &result.Interval{Lo: 1, Hi: 1}, accuracy: c.opts.Accuracy}
+	answer := &outcome{value: value(point(1), p.X.Type()), bound: &result.Interval{Lo: 1, Hi: 1}, results: results{accuracy: c.opts.Accuracy}}
 	if c.opts.Accuracy == result.Exact {
-		answer.value = value(fraction(big.NewRat(1, 1)), x.Type())
+		answer.value = value(fraction(big.NewRat(1, 1)), p.X.Type())
 	}
 	err = c.conclude(p, c.bounds.space, answer, &v, fmt.Sprintf("answered by the first %d states, within which a scheduler has probability 1: the model was not explored to its end",
 		m.NumStates()-c.bounds.space.Unexplored().Count()))

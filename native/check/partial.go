@@ -1,7 +1,6 @@
 package check
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -11,6 +10,7 @@ import (
 	"tilecheck/native/solve/belief"
 	"tilecheck/native/space/explicit"
 	"tilecheck/native/space/sparse"
+	"tilecheck/prism/logic"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
@@ -44,58 +44,44 @@ const maxStarts = 64
 // partial reports whether the scheduler sees observations only.
 func (e *evaluation) partial() bool { return e.space.Program().Type == syntax.POMDP }
 
-// partially answers for a partially observable model: beliefs are computed with
-// fractions whatever accuracy is asked for.
-func (c *Checker) partially(ctx context.Context, p *Property, v *result.Verdict) error {
-	m, err := c.fractions(ctx)
-	if err != nil {
-		return err
-	}
-	opts := c.opts
-	if opts.Accuracy != result.Exact {
-		opts.Accuracy = result.Bounded
-	}
-	out, err := c.attempt(ctx, m, opts.Accuracy == result.Exact, opts, p)
-	return c.write(out, v, err)
-}
-
 // observed returns the extremal probability of a path formula, over the schedulers
 // that see observations, where a value is needed.
-func (e *evaluation) observed(x sema.Expr, dir solve.Direction) (*numbers, error) {
-	if x.Type() == sema.Bool {
-		set, err := e.observable(x, "a path formula")
-		if err != nil {
-			return nil, err
-		}
-		return e.indicator(set), nil
-	}
-	if not, is := x.(*sema.Unary); is && not.Op == syntax.OpNot {
-		v, err := e.observed(not.X, dir.Opposite())
+func (e *evaluation) observed(p *logic.Path, dir solve.Direction) (*numbers, error) {
+	if p.Negated {
+		positive := *p
+		positive.Negated = false
+		v, err := e.observed(&positive, dir.Opposite())
 		if err != nil {
 			return nil, err
 		}
 		return e.complement(v), nil
 	}
-	t, ok := x.(*sema.Temporal)
-	if !ok || !state(t.X) || !state(t.Y) || t.Bound != nil || t.Op == syntax.Next {
-		return nil, e.unsupported(x, "found %s in a property of a partially observable model, want F, G, U, W or R without bounds", describe(x))
+	if p.Form == logic.InitialState {
+		set, err := e.observable(p.Right, "a path formula")
+		if err != nil {
+			return nil, err
+		}
+		return e.indicator(set), nil
+	}
+	if !p.Unbounded() {
+		return nil, e.unsupported(p.X, "found %s in a property of a partially observable model, want F, G, U, W or R without bounds", logic.Describe(p.X))
 	}
 	left := e.all()
-	if t.X != nil {
+	if p.Left != nil {
 		var err error
-		if left, err = e.observable(t.X, "the left-hand side of until"); err != nil {
+		if left, err = e.observable(p.Left, "the left-hand side of until"); err != nil {
 			return nil, err
 		}
 	}
-	right, err := e.observable(t.Y, "the target")
+	right, err := e.observable(p.Right, "the target")
 	if err != nil {
 		return nil, err
 	}
-	left, right, negated := asUntil(t.Op, left, right)
+	left, right, negated := Sets.AsUntil(p.Op, left, right)
 	if negated {
 		dir = dir.Opposite()
 	}
-	v, err := e.search(x, belief.Problem{Left: left, Target: right, Direction: dir})
+	v, err := e.search(p.X, belief.Problem{Left: left, Target: right, Direction: dir})
 	if err != nil || !negated {
 		return v, err
 	}
@@ -103,16 +89,16 @@ func (e *evaluation) observed(x sema.Expr, dir solve.Direction) (*numbers, error
 }
 
 // observedReward is observed for an R operator.
-func (e *evaluation) observedReward(x *sema.Reward, r *sparse.Reward, dir solve.Direction) (*numbers, error) {
-	t, ok := x.Path.(*sema.Temporal)
-	if !ok || t.Op != syntax.Future || !state(t.Y) || t.Bound != nil {
-		return nil, e.unsupported(x.Path, "found %s in an R operator of a partially observable model, want F without bounds", describe(x.Path))
+func (e *evaluation) observedReward(f *logic.Formula, r *sparse.Reward, dir solve.Direction) (*numbers, error) {
+	o := f.Objective
+	if o.Form != logic.ReachReward {
+		return nil, e.unsupported(o.X, "found %s in an R operator of a partially observable model, want F without bounds", logic.Describe(o.X))
 	}
-	target, err := e.observable(t.Y, "the target")
+	target, err := e.observable(o.Target, "the target")
 	if err != nil {
 		return nil, err
 	}
-	return e.search(x, belief.Problem{Target: target, Reward: r, Direction: dir})
+	return e.search(f.X, belief.Problem{Target: target, Reward: r, Direction: dir})
 }
 
 // observable returns the states in which a formula over variables and labels holds,
@@ -120,8 +106,12 @@ func (e *evaluation) observedReward(x *sema.Reward, r *sparse.Reward, dir solve.
 //
 // Source: PRISM, which refuses others, too.
 func (e *evaluation) observable(x sema.Expr, what string) (*sparse.Set, error) {
-	if operator := nestedOperator(x); operator != nil {
-		return nil, e.unsupported(operator, "found %s within an operator for a partially observable model", outermost(operator))
+	if operator := logic.Nested(x, nil); operator != nil {
+		name := outermost(operator)
+		if f := logic.Of(operator); f.Measure() || f.Kind == logic.Strategy {
+			name = "an expression of type " + operator.Type().String()
+		}
+		return nil, e.unsupported(operator, "found %s within an operator for a partially observable model", name)
 	}
 	set, err := e.nested(x)
 	if err != nil {
@@ -134,20 +124,6 @@ func (e *evaluation) observable(x sema.Expr, what string) (*sparse.Set, error) {
 		return nil, e.refuse(result.Other, x.Pos(), "%s is not observable: two states show the same, and it holds in one of them", what)
 	}
 	return set, nil
-}
-
-// nestedOperator returns an operator within a state formula, nil if it has none.
-func nestedOperator(x sema.Expr) (found sema.Expr) {
-	switch x.(type) {
-	case *sema.Prob, *sema.Reward, *sema.Steady, *sema.Quant, *sema.Filter, *sema.Strategy:
-		return x
-	}
-	sema.Operands(x, func(y sema.Expr) {
-		if found == nil {
-			found = nestedOperator(y)
-		}
-	})
-	return found
 }
 
 // observe finds out once what the states show.

@@ -7,6 +7,7 @@ import (
 	"tilecheck/native/solve"
 	"tilecheck/native/space/explicit"
 	"tilecheck/native/space/sparse"
+	"tilecheck/prism/logic"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
@@ -35,7 +36,7 @@ type Reach struct {
 // for. In a CTMC the formula has no time bound. Where there is no such thing the
 // error says why, by name; the verdict is the one of Check all the same.
 func (c *Checker) Reach(ctx context.Context, p *Property) (*Reach, result.Verdict, error) {
-	op, negations, err := reaching(p)
+	op, err := reaching(p)
 	if m := c.bounds.space.Model(); err == nil {
 		switch {
 		case c.opts.Fair:
@@ -49,7 +50,7 @@ func (c *Checker) Reach(ctx context.Context, p *Property) (*Reach, result.Verdic
 	if err != nil {
 		return nil, c.Check(ctx, p), err
 	}
-	w := &wanted{operator: op}
+	w := &wanted{operator: op.X}
 	c.wanted = w
 	v := c.Check(ctx, p)
 	c.wanted = nil
@@ -57,16 +58,16 @@ func (c *Checker) Reach(ctx context.Context, p *Property) (*Reach, result.Verdic
 	case v.Err != nil:
 		return nil, v, v.Err
 	case w.choices == nil:
-		return nil, v, unscheduled(p, op, "a scheduler that counts so many steps is too large")
+		return nil, v, unscheduled(p, op.X, "a scheduler that counts so many steps is too large")
 	case w.reach == nil:
-		return nil, v, unscheduled(p, op.Path, "found %s, want one temporal operator of states (no LTL) without a time bound for paths", describe(op.Path))
+		return nil, v, unscheduled(p, op.Path.Whole, "found %s, want one temporal operator of states (no LTL) without a time bound for paths", logic.Describe(op.Path.Whole))
 	}
 	m, err := c.fractions(ctx)
 	if err != nil {
 		return nil, v, err
 	}
 	r := *w.reach
-	r.Space, r.Negated = m.space, r.Negated != (negations%2 == 1)
+	r.Space, r.Negated = m.space, r.Negated != op.Path.Negated
 	if m.space.Model().Kind == sparse.MDP {
 		r.Choices = w.choices
 	}
@@ -91,25 +92,18 @@ func (r *Reach) bound(t sema.Threshold) error {
 	return nil
 }
 
-// reaching returns the operator P of a property, and how often its formula is negated.
-func reaching(p *Property) (op *sema.Prob, negations int, err error) {
-	op, ok := p.X.(*sema.Prob)
-	if !ok {
-		return nil, 0, unscheduled(p, p.X, "found %s, want an operator P for paths", outermost(p.X))
+// reaching returns the operator P of a property that asks for paths.
+func reaching(p *Property) (*logic.Formula, error) {
+	f := logic.Of(p.X)
+	switch {
+	case f.Kind != logic.Probability:
+		return nil, unscheduled(p, p.X, "found %s, want an operator P for paths", outermost(p.X))
+	case f.Path.Form == logic.CostBounded:
+		return nil, costBoundedScheduler(p, f.Path)
+	case f.Path.Form == logic.InitialState:
+		return nil, unscheduled(p, f.Path.X, "found a formula about the state in which a path begins, want a temporal operator for paths")
 	}
-	if err := single(p, op.Path); err != nil {
-		return nil, 0, err
-	}
-	path := op.Path
-	for path.Type() != sema.Bool {
-		not, ok := path.(*sema.Unary)
-		if !ok {
-			return op, negations, nil
-		}
-		path = not.X
-		negations++
-	}
-	return nil, 0, unscheduled(p, path, "found a formula about the state in which a path begins, want a temporal operator for paths")
+	return f, nil
 }
 
 // note keeps the until formula that the operator whose scheduler is wanted is about.
@@ -120,7 +114,7 @@ func (e *evaluation) note(left, right *sparse.Set, steps solve.Steps, negated bo
 }
 
 // worst returns the initial state whose value is farthest on the side of the operator.
-func (w *wanted) worst(op *sema.Prob, m *sparse.Model) int {
+func (w *wanted) worst(op *logic.Formula, m *sparse.Model) int {
 	least, _ := op.Threshold.Least(false)
 	best := int(m.Initial[0])
 	for _, s := range m.Initial {

@@ -14,6 +14,7 @@ import (
 	"tilecheck/native/space/explicit"
 	"tilecheck/native/space/sparse"
 	"tilecheck/prism/compile"
+	"tilecheck/prism/logic"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
@@ -55,7 +56,7 @@ func (s *Stages) Sum(ctx context.Context, build explicit.Options) (v result.Verd
 			return v, false, nil
 		}
 	}
-	out := &outcome{value: value(s.sum, s.p.X.Type()), bound: &result.Interval{Lo: s.sum.lo, Hi: s.sum.hi}, accuracy: result.Bounded, width: relativeWidth(s.sum)}
+	out := &outcome{value: value(s.sum, s.p.X.Type()), bound: &result.Interval{Lo: s.sum.lo, Hi: s.sum.hi}, results: results{accuracy: result.Bounded, width: relativeWidth(s.sum)}}
 	if s.sum.rat != nil {
 		out.accuracy = result.Exact
 	}
@@ -76,8 +77,8 @@ type Stages struct {
 	c      *Checker
 	start  time.Time
 	p      *Property
-	x, y   sema.Expr    // of x U y, x is nil for F y
-	reward *sema.Reward // what is added until y holds; nil for the probability of that
+	x, y   sema.Expr        // of x U y, x is nil for F y
+	reward *logic.Objective // what is added until y holds; nil for the probability of that
 	exact  bool
 	one    number
 	sum    number
@@ -103,24 +104,19 @@ func (c *Checker) newStages(p *Property) *Stages {
 	if s.one = point(1); s.exact {
 		s.one, s.sum = fraction(big.NewRat(1, 1)), fraction(new(big.Rat))
 	}
-	var path sema.Expr
-	switch x := p.X.(type) {
-	case *sema.Prob:
-		if x.Query() {
-			path = x.Path
-		}
-	case *sema.Reward:
-		if x.Query() && x.StructErr == nil && x.StructDiv < 0 {
-			path, s.reward = x.Path, x
-		}
+	f := logic.Of(p.X)
+	var path *logic.Path
+	switch {
+	case f.Kind == logic.Probability && f.Path.Reaches():
+		path = f.Path
+	case f.Kind == logic.Reward && f.Objective.Form == logic.ReachReward && f.Objective.Err == nil && !f.Objective.Ratio:
+		path, s.reward = f.Objective.Path, f.Objective
 	}
-	t, is := path.(*sema.Temporal)
-	if !is || t.Bound != nil || t.Op != syntax.Future && (t.Op != syntax.Until || s.reward != nil) ||
-		space.Program().Type != syntax.DTMC || len(space.Model().Initial) != 1 || space.Unfit() != nil {
+	if path == nil || !f.Query() || space.Program().Type != syntax.DTMC || len(space.Model().Initial) != 1 || space.Unfit() != nil {
 		return nil
 	}
-	s.x, s.y = t.X, t.Y
-	if !local(p, t.X, false) || !local(p, t.Y, false) { // parts have initial states of their own
+	s.x, s.y = path.Left, path.Right
+	if !local(p, s.x, false) || !local(p, s.y, false) { // parts have initial states of their own
 		return nil
 	}
 	return s
@@ -130,7 +126,7 @@ func (c *Checker) newStages(p *Property) *Stages {
 func (s *Stages) pass(ctx context.Context, given []number) error {
 	space := s.space
 	s.overlaps = s.overlaps || space.Overlaps() > 0
-	e := &evaluation{ctx: ctx, model: newModel(space), p: s.p}
+	e := &evaluation{model: newModel(space), request: request{ctx: ctx, p: s.p}}
 	left, right, err := e.operands(s.x, s.y)
 	if err != nil {
 		return err

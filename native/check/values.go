@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"tilecheck/native/space/sparse"
+	"tilecheck/prism/logic"
 	"tilecheck/prism/sema"
 	"tilecheck/result"
 )
@@ -19,14 +20,7 @@ type StateValues struct {
 // Values evaluates a property as Check does, and returns its value in every state of the space: that of
 // the operand, where the property is a filter. What goes wrong is the Err of the verdict; then there are none.
 func (c *Checker) Values(ctx context.Context, p *Property) (*StateValues, result.Verdict) {
-	x := p.X
-	for {
-		f, ok := x.(*sema.Filter)
-		if !ok {
-			break
-		}
-		x = f.X
-	}
+	x := logic.WithoutFilters(p.X).X
 	all := *p
 	// Printing is what asks for the values of all states.
 	all.X = &sema.Filter{Base: sema.Base{T: x.Type(), At: x.Pos()}, Op: "printall", X: x}
@@ -63,7 +57,7 @@ func (e *evaluation) keep(set *sparse.Set, values func() *StateValues) bool {
 		return false
 	}
 	if set.Count() == e.space.Model().NumStates() {
-		e.kept = values()
+		e.values = values()
 	}
 	return true
 }

@@ -156,11 +156,11 @@ func (c *check) sample(ctx context.Context, m Paths) (err error) {
 	if n, fixed := c.plan.Samples(); fixed {
 		s.end = n
 	}
-	switch _, fixed := c.plan.Samples(); {
-	case c.opt.Split.Recording():
-		return c.record(ctx, s, fixed)
-	case c.opt.Split.Replaying():
-		return c.replay(s.end, fixed)
+	switch split := c.opt.Split; {
+	case split.Recording():
+		return c.record(ctx, s)
+	case split.Replaying():
+		return split.Replay(c.stream(), c.replay)
 	}
 	return s.run(ctx)
 }

@@ -246,6 +246,7 @@ func (e *Experiment) plan(ctx context.Context, cells []cell) (*runner.Plan, erro
 	}
 	job := e.Job
 	job.File, job.Model, job.Progress = fmt.Sprintf("2048-%s-%d.prism", largest.strategy, largest.max), text.Bytes(), nil
+	job.Generated = modelgen.Recognizer{}
 	if largest.updates != modelgen.UpdatesRules {
 		job.File = fmt.Sprintf("2048-%s-%s-%d.prism", largest.updates, largest.strategy, largest.max)
 		job.Simulation.MaxPath = cmp.Or(job.Simulation.MaxPath, publishedPath)
@@ -266,8 +267,8 @@ func (e *Experiment) plan(ctx context.Context, cells []cell) (*runner.Plan, erro
 // ask asks one engine about cells.
 func (e *Experiment) ask(ctx context.Context, cells []cell, engine runner.Engine, plan *runner.Plan, progress func(runner.Progress)) ([]result.Verdict, error) {
 	if progress != nil { // which says what cell it is of: all have the same property
-		plan = plan.With(func(job *runner.Job) {
-			job.Progress = func(p runner.Progress) {
+		plan = plan.WithOutputs(func(o *runner.Outputs) {
+			o.Progress = func(p runner.Progress) {
 				p.Property = fmt.Sprintf("%s, MAX %d", cells[0].strategy, cells[0].max)
 				if len(cells) > 1 {
 					p.Property = cells[0].strategy

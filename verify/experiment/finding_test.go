@@ -65,7 +65,7 @@ func drawn(t *testing.T, e *Experiment, rng *rand.Rand, of map[modelgen.Updates]
 func TestFindingOfManySeeds(t *testing.T) {
 	e, err := New(Options{
 		Board: modelgen.Config{Rows: 4, Cols: 4, P2: modelgen.DefaultP2}, Strategies: ThesisStrategies(), Max: ThesisMax(),
-		Job: runner.Job{Props: []string{ThesisProperty}, Simulation: runner.Simulation{Samples: 1000}},
+		Job: runner.Job{Props: []string{ThesisProperty}, Settings: runner.Settings{Simulation: runner.Simulation{Samples: 1000}}},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -213,14 +213,14 @@ func (b *blesser) values(ctx context.Context, s *subject, open []*item) map[*ite
 	if len(open) == 0 {
 		return out
 	}
-	steps := []func(*runner.Job){
-		func(j *runner.Job) {
-			j.Method, j.Numeric.Accuracy, j.Numeric.MaxStates = runner.States, result.Exact, b.opt.MaxStates
+	steps := []func(*runner.Settings){
+		func(x *runner.Settings) {
+			x.Method, x.Numeric.Accuracy, x.Numeric.MaxStates = runner.States, result.Exact, b.opt.MaxStates
 		},
-		func(j *runner.Job) { j.Method, j.Numeric.Accuracy = runner.States, result.Bounded },
-		func(j *runner.Job) {
-			j.Method, j.Numeric = runner.CI, runner.Numeric{}
-			j.Simulation = runner.Simulation{Samples: b.opt.Samples, Confidence: blessConfidence, Seed: b.opt.Seed}
+		func(x *runner.Settings) { x.Method, x.Numeric.Accuracy = runner.States, result.Bounded },
+		func(x *runner.Settings) {
+			x.Method, x.Numeric = runner.CI, runner.Numeric{}
+			x.Simulation = runner.Simulation{Samples: b.opt.Samples, Confidence: blessConfidence, Seed: b.opt.Seed}
 		},
 	}
 	for step, change := range steps {
@@ -259,7 +259,7 @@ func (b *blesser) values(ctx context.Context, s *subject, open []*item) map[*ite
 
 // confirm takes back the values computed with fractions that the default method,
 // which tests run on, contradicts: one of the two is wrong then.
-func (b *blesser) confirm(ctx context.Context, s *subject, wishes map[*item]wish, byDefault func(*runner.Job)) {
+func (b *blesser) confirm(ctx context.Context, s *subject, wishes map[*item]wish, byDefault func(*runner.Settings)) {
 	var exact []*item
 	for _, it := range s.items {
 		if wishes[it].value != "" && wishes[it].exact {
@@ -287,7 +287,7 @@ func (b *blesser) confirm(ctx context.Context, s *subject, wishes map[*item]wish
 const blessConfidence = 0.9999
 
 // ask has items checked in another way.
-func (b *blesser) ask(ctx context.Context, s *subject, items []*item, change func(*runner.Job)) map[*item]result.Verdict {
+func (b *blesser) ask(ctx context.Context, s *subject, items []*item, change func(*runner.Settings)) map[*item]result.Verdict {
 	limit := cmp.Or(s.Time, b.opt.Time, 30*time.Second)
 	ctx, cancel := ending.After(ctx, limit)
 	defer cancel()
@@ -298,7 +298,7 @@ func (b *blesser) ask(ctx context.Context, s *subject, items []*item, change fun
 	if f := u.refused(); f != nil {
 		err = f
 	} else {
-		batch := &batch{plan: s.plan.With(change)}
+		batch := &batch{plan: s.plan.WithSettings(change)}
 		for i, it := range s.items {
 			if slices.Contains(items, it) {
 				batch.items = append(batch.items, i)

@@ -117,23 +117,23 @@ func sameTerms(a, b *expect.Statistical) bool {
 
 // planFor is the plan for items with those terms.
 func (u *unit) planFor(s *expect.Statistical) *runner.Plan {
-	return u.plan.With(func(job *runner.Job) {
-		job.Numeric.Workers, job.Simulation.Workers = u.workers, u.workers
-		if job.Numeric.Accuracy == result.Unknown {
-			job.Numeric.Accuracy = u.entrant.Accuracy
+	return u.plan.WithSettings(func(x *runner.Settings) {
+		x.Numeric.Workers, x.Simulation.Workers = u.workers, u.workers
+		if x.Numeric.Accuracy == result.Unknown {
+			x.Numeric.Accuracy = u.entrant.Accuracy
 		}
 		if s == nil {
 			return
 		}
-		job.Method = runner.CI
-		job.Simulation = runner.Simulation{
+		x.Method = runner.CI
+		x.Simulation = runner.Simulation{
 			Samples: s.Samples, Confidence: u.level(s), MaxPath: s.MaxPath, MaxReward: s.MaxReward,
 			Seed: u.opt.Seed, Workers: u.workers,
 		}
 		if s.Seed != nil {
-			job.Simulation.Seed = *s.Seed
+			x.Simulation.Seed = *s.Seed
 		}
-		job.Numeric = runner.Numeric{}
+		x.Numeric = runner.Numeric{}
 	})
 }
 

@@ -43,12 +43,12 @@ func (s *subject) imported(ctx context.Context) (*explicit.Space, error) {
 		}
 		fmt.Fprintf(sum, "%s %d\n", ext, len(text))
 		sum.Write(text)
-		f := files.Source{Name: s.opt.name(name), Text: text}
 		if zipped(name) != "" {
-			if f, err = files.Gunzip(f, maxUnzipped); err != nil {
-				return err
+			if text, err = files.Gunzip(text, s.mostText()); err != nil {
+				return fmt.Errorf("%s: %w", s.opt.name(name), err)
 			}
 		}
+		f := files.Source{Name: s.opt.name(name), Text: text}
 		switch ext {
 		case "tra", "pexp":
 			src.Transitions = f
@@ -93,9 +93,6 @@ func (s *subject) imported(ctx context.Context) (*explicit.Space, error) {
 	}
 	return files.Read(ctx, src, opts)
 }
-
-// maxUnzipped is how large a compressed file may become, in bytes.
-const maxUnzipped = 1 << 30
 
 // zipped returns the extension of a file that gzip compressed, "" for others.
 func zipped(name string) string {
@@ -160,7 +157,7 @@ func (u *unit) built(ctx context.Context) (*explicit.Space, error) {
 			return nil, err
 		}
 	}
-	plan = plan.With(func(job *runner.Job) { job.Numeric.Workers = u.workers })
+	plan = plan.WithSettings(func(s *runner.Settings) { s.Numeric.Workers = u.workers })
 	for v := range plan.Models() { // PRISM exports the first
 		builder, _ := u.builder() // others are refused
 		return builder.Build(ctx, plan, v)

@@ -54,7 +54,7 @@ func (r *run) settle(mark []byte) error {
 // recognize checks that the parts are of this suite.
 func (r *run) recognize(mark []byte) error {
 	l := r.opt.Split
-	return l.Replay(suiteStream, int64(l.Part().Of), false, func(p *shard.Piece) (more bool, err error) {
+	return l.Replay(shard.Stream{Name: suiteStream, End: int64(l.Part().Of)}, func(p *shard.Piece) (more bool, err error) {
 		data, err := p.Load()
 		if err == nil && !bytes.Equal(data, mark) {
 			err = errors.New("it is of a suite with other tests than there are now")
@@ -88,11 +88,7 @@ func (u *unit) record() error {
 		}
 	}
 	x.Notes = u.notes
-	data, err := json.Marshal(x)
-	if err == nil {
-		u.opt.Split.Put(&shard.Piece{Stream: u.stream(), First: 0, End: 1, Data: data, Timed: true})
-	}
-	return err
+	return u.opt.Split.PutJSON(&shard.Piece{Stream: u.stream(), End: 1, Timed: true}, x)
 }
 
 // replay takes the results that a part has recorded; what is wrong with them is an
@@ -100,7 +96,7 @@ func (u *unit) record() error {
 func (u *unit) replay() {
 	l := u.opt.Split
 	found := false
-	err := l.Replay(u.stream(), 1, false, func(p *shard.Piece) (more bool, err error) {
+	err := l.Replay(shard.Stream{Name: u.stream(), End: 1}, func(p *shard.Piece) (more bool, err error) {
 		found = true
 		return true, u.decode(p)
 	})

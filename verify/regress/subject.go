@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"tilecheck/internal/limited"
+	"tilecheck/modelgen"
 	"tilecheck/native/space/explicit"
 	"tilecheck/prism/jani"
 	"tilecheck/prism/sema"
@@ -114,11 +115,19 @@ func (s *subject) read(file string) ([]byte, error) {
 	if file == "" { // states that are imported
 		return nil, nil
 	}
-	text, err := limited.ReadFile(s.opt.FS, file, maxText)
+	text, err := limited.ReadFile(s.opt.FS, file, s.mostText())
 	if e, ok := err.(*fs.PathError); ok {
 		return nil, fmt.Errorf("%s: %w", s.opt.name(file), e.Err)
 	}
 	return text, err
+}
+
+// mostText is how large a text may be, in bytes, compressed or not.
+func (s *subject) mostText() int64 {
+	if s.memory() > 0 {
+		return min(maxText, s.memory())
+	}
+	return maxText
 }
 
 // newJob writes the job that the switches ask for.
@@ -126,7 +135,7 @@ func (s *subject) newJob() error {
 	o := &s.switches
 	s.job = runner.Job{
 		File: s.opt.name(o.Model), Model: withType(s.model, o.Type), PropsFile: s.opt.name(o.Props), Properties: s.props,
-		Dialect: s.Dialect, Select: o.Select, NoFixDeadlocks: o.NoFixDeadlocks,
+		Dialect: s.Dialect, Select: o.Select, Generated: modelgen.Recognizer{}, Settings: runner.Settings{NoFixDeadlocks: o.NoFixDeadlocks},
 	}
 	if sim := o.Simulation; sim != nil {
 		s.job.Method = cmp.Or(runner.Method(sim.Method), runner.Sim)

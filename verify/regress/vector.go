@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"tilecheck/prism/logic"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 	"tilecheck/result"
@@ -71,12 +72,12 @@ func (e *exporter) targets() ([]byte, error) {
 	if len(e.items) != 1 {
 		return nil, fmt.Errorf("a target is exported of one property under one valuation, found %d", len(e.items))
 	}
-	prob, ok := e.items[0].task.Property.X.(*syntax.Prob)
-	if !ok {
+	asked := logic.Read(e.items[0].task.Property.X)
+	if asked.Kind != logic.Probability {
 		return nil, refusal("targets of other properties than P (-exporttarget)")
 	}
-	path, ok := prob.Path.(*syntax.Temporal)
-	if !ok || path.Op != syntax.Future && path.Op != syntax.Until || path.Bound != nil || path.Costs != nil || temporal(path.X) || temporal(path.Y) {
+	path := asked.Path
+	if !asked.Reaches() || syntax.IsPath(path.Y) || path.X != nil && syntax.IsPath(path.X) {
 		return nil, refusal("targets of LTL, which are states of PRISM's own product (-exporttarget)")
 	}
 	values, err := e.everywhere(path.Y, "-exporttarget")
@@ -101,21 +102,4 @@ func (e *exporter) targets() ([]byte, error) {
 		}
 	}
 	return out, nil
-}
-
-// temporal reports whether an operand has a temporal operator that belongs to the same path.
-func temporal(x syntax.Expr) (found bool) {
-	if x == nil {
-		return false
-	}
-	syntax.Inspect(x, func(n syntax.Node) bool {
-		switch n.(type) {
-		case *syntax.Prob, *syntax.Steady, *syntax.Reward:
-			return false
-		case *syntax.Temporal:
-			found = true
-		}
-		return !found
-	})
-	return found
 }

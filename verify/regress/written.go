@@ -236,11 +236,9 @@ func (e *exporter) scheduler(ext, options string) ([]byte, error) {
 		target += ":" + options
 	}
 	b := &batch{selected: []string{strconv.Itoa(e.items[0].number)}}
-	b.plan = e.plan.With(func(job *runner.Job) {
-		job.Numeric.Workers = e.workers
-		job.Scheduler = &runner.SchedulerFile{
-			Target: target, Write: func(_ string, write func(io.Writer) error) error { return write(&out) },
-		}
+	write := func(_ string, write func(io.Writer) error) error { return write(&out) }
+	b.plan = e.plan.WithSettings(func(s *runner.Settings) { s.Numeric.Workers = e.workers }).WithOutputs(func(o *runner.Outputs) {
+		o.Scheduler = &runner.SchedulerFile{Target: target, Write: write}
 	})
 	plan, err := e.part(b)
 	if err != nil {

@@ -152,7 +152,7 @@ type finding struct {
 
 // findings checks the model under every valuation, in the order of the verdicts.
 func (b *beside) findings(ctx context.Context, p *runner.Plan) []finding {
-	quiet := p.With(func(job *runner.Job) { job.Progress = nil }) // of the tool, whose it is
+	quiet := p.WithOutputs(func(o *runner.Outputs) { o.Progress = nil }) // only the tool reports progress
 	limits := Limits{MaxStates: p.Job.Numeric.MaxStates}
 	if limits.MaxStates == 0 {
 		limits.MaxStates = BesideStates

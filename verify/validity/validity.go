@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tilecheck/native/check"
+	"tilecheck/native/load"
 	"tilecheck/native/simulate"
 	"tilecheck/native/space/explicit"
 	"tilecheck/prism/compile"
@@ -186,20 +187,20 @@ func (in *Instance) build(ctx context.Context, p *runner.Plan, limits Limits) er
 	if job.States != nil {
 		return in.give(ctx, job, limits)
 	}
-	prog, err := p.Model.Instantiate(in.Valuation.Map())
+	program, err := p.Model.Instantiate(in.Valuation.Map())
 	if err != nil {
 		return err
 	}
-	in.Program = prog
-	refuse := job.NoFixDeadlocks || limits.NoDeadlocks
-	m, err := compile.Compile(prog, compile.Options{NoFixDeadlocks: refuse})
+	in.Program = program
+	strict := p.WithSettings(func(j *runner.Settings) {
+		j.NoFixDeadlocks = j.NoFixDeadlocks || limits.NoDeadlocks
+		j.Numeric = runner.Numeric{MaxStates: limits.MaxStates, MaxMemory: j.Numeric.MaxMemory, Workers: j.Numeric.Workers}
+	})
+	m, err := load.Compile(program, &strict.Job)
 	if err != nil {
 		return err
 	}
-	in.model, in.options = m, explicit.Options{
-		MaxStates: limits.MaxStates, MaxMemory: job.Numeric.MaxMemory, NoFixDeadlocks: refuse, Workers: job.Numeric.Workers,
-		Progress: job.Progress,
-	}
+	in.model, in.options = m, load.Options(&strict.Job)
 	in.space, err = explicit.Build(ctx, m, in.options)
 	if limit, ok := errors.AsType[*explicit.LimitError](err); ok {
 		return in.walk(ctx, job, limit)
