@@ -143,7 +143,7 @@ func (c *resolveCmd) permissive(ctx context.Context, env *world, before *explici
 		}
 		return c.writeStates(ctx, env, written, before, left)
 	}
-	text, err := shield.Of(before, permitted).Model(ctx, model)
+	text, err := shield.FromAllowed(before, permitted).Model(ctx, model)
 	if err != nil {
 		return fmt.Errorf("%s permits several choices: %w", c.Scheduler, err)
 	}
