@@ -31,23 +31,23 @@ import (
 // cli is the command line. One struct per command holds its flags and its Run method.
 type cli struct {
 	Check        checkCmd        `cmd:"" group:"Models:" help:"Check properties of a model."`
-	Crosscheck   crosscheckCmd   `cmd:"" group:"Models:" help:"Ask several engines, and say whether they agree."`
+	Crosscheck   crosscheckCmd   `cmd:"" group:"Models:" help:"Compare the answers of several engines, or of two models."`
 	Certify      certifyCmd      `cmd:"" group:"Models:" help:"Check certificates, and print what they prove."`
-	Shield       shieldCmd       `cmd:"" group:"Models:" help:"Say which choices keep a probability close to the best one."`
+	Shield       shieldCmd       `cmd:"" group:"Models:" help:"List the choices that keep a probability close to the optimum: a shield."`
 	Simulate     simulateCmd     `cmd:"" group:"Models:" help:"Print a random path of a model."`
 	Info         infoCmd         `cmd:"" group:"Models:" help:"Print the size and structure of the state space."`
-	Distribution distributionCmd `cmd:"" group:"Models:" help:"Print how likely each state of a Markov chain is, at a time or in the long run."`
-	Resolve      resolveCmd      `cmd:"" group:"Models:" help:"Write the Markov chain that a scheduler leaves of an MDP."`
-	Reduce       reduceCmd       `cmd:"" group:"Models:" help:"Say how much smaller a model is for its properties, by bisimulation."`
+	Distribution distributionCmd `cmd:"" group:"Models:" help:"Print the steady-state or transient probabilities of a Markov chain (PRISM's -ss, -tr)."`
+	Resolve      resolveCmd      `cmd:"" group:"Models:" help:"Apply a scheduler to an MDP, and write the induced Markov chain."`
+	Reduce       reduceCmd       `cmd:"" group:"Models:" help:"Say how much bisimulation minimisation reduces a model (check --reduce checks the quotient)."`
 	Export       exportCmd       `cmd:"" group:"Models:" help:"Write the state space as files for PRISM, Storm and Graphviz."`
 	Serve        serveCmd        `cmd:"" group:"Models:" help:"Show models, experiments and games in a browser."`
 
 	Fmt  fmtCmd  `cmd:"" group:"Texts:" help:"Lay out model and properties files."`
-	Lint lintCmd `cmd:"" group:"Texts:" help:"Find what is no error in a model and likely a mistake."`
+	Lint lintCmd `cmd:"" group:"Texts:" help:"Warn about what is legal in a model and probably not intended."`
 	LSP  lspCmd  `cmd:"" name:"lsp" group:"Texts:" help:"Serve an editor: a language server on standard input and output."`
 
 	Test  testCmd  `cmd:"" group:"Tests of models:" help:"Run the properties of models against their expected results."`
-	Bless blessCmd `cmd:"" group:"Tests of models:" help:"Write the expected results of properties beside them."`
+	Bless blessCmd `cmd:"" group:"Tests of models:" help:"Write computed results into properties files as RESULT comments; shows a diff first."`
 
 	Compare        compareCmd        `cmd:"" group:"The game 2048:" help:"Compare strategies; with no arguments, the thesis's experiment."`
 	Gen            genCmd            `cmd:"" group:"The game 2048:" help:"Generate a PRISM model of the game."`
@@ -55,7 +55,7 @@ type cli struct {
 	Replay         replayCmd         `cmd:"" group:"The game 2048:" help:"Check recorded games, and step through them."`
 	Strategies     strategiesCmd     `cmd:"" group:"The game 2048:" help:"List the strategies, or say what a spec means."`
 	Solve          solveCmd          `cmd:"" group:"The game 2048:" help:"Compute optimal play, and its value."`
-	Policy         policyCmd         `cmd:"" group:"The game 2048:" help:"Show, play and draw optimal play."`
+	Policy         policyCmd         `cmd:"" group:"The game 2048:" help:"Show, play and draw the optimal policy of the game."`
 	ExportStrategy exportStrategyCmd `cmd:"" group:"The game 2048:" name:"export-strategy" help:"Write a strategy as a model, to be checked."`
 	Bound          boundCmd          `cmd:"" group:"The game 2048:" help:"Prove a lower bound of optimal play with a strategy."`
 
@@ -71,7 +71,7 @@ type cli struct {
 	Version    versionCmd    `cmd:"" group:"Engines and this machine:" help:"Print the version."`
 	Man        manCmd        `cmd:"" hidden:"" help:"Print the manual page."`
 
-	Quiet       bool        `short:"q" rare:"" group:"Any command:" help:"No progress and no notes; errors and warnings stay."`
+	Quiet       bool        `short:"q" rare:"" group:"Any command:" help:"No progress; errors, warnings and notes about results stay."`
 	NoColor     bool        `rare:"" group:"Any command:" help:"No colours (also: environment NO_COLOR)."`
 	VersionFlag versionFlag `name:"version" short:"v" rare:"" group:"Any command:" help:"Print the version."`
 }

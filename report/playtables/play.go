@@ -136,7 +136,7 @@ func rounded(x float64) string {
 func playNotes(out *play.Outcome, estimates []play.Estimate) []string {
 	notes := append([]string{gamesNote(out)}, out.Warnings...)
 	confidence := 100 * estimates[0].Interval.Confidence
-	text := fmt.Sprintf("intervals: each at %g %% confidence; those of all tiles reached, and those of all largest tiles, together (Bonferroni)", confidence)
+	text := fmt.Sprintf("intervals: each holds with %g %% confidence; the rows of tiles reached hold together, and so do those of largest tiles (Bonferroni)", confidence)
 	if out.Sequential() {
 		text += "; time decided the number of games, so the proven ones hold for every number of games at once"
 	}
