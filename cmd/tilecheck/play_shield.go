@@ -30,7 +30,7 @@ func (c *shieldFlags) shield(env *world, m play.Match) (*strategy.Shield, error)
 	if err != nil {
 		return nil, usageError("%w", err)
 	}
-	if m.On {
+	if m.PlayOn {
 		return nil, usageError("--shield keeps the probability of a win, want --max, and not --on")
 	}
 	s, err := strategy.NewShield(strategy.Setting{Rules: rules, Max: m.Goal}, strategy.ShieldOptions{

@@ -15,39 +15,39 @@ import (
 	"tilecheck/internal/shard"
 )
 
-// roundsOfContest is about how many rounds of shards a contest takes that is not settled before all games are played.
+// roundsOfContest is about the number of rounds of shards in a contest that plays all of its games.
 const roundsOfContest = 8
 
-// block is how many games of each the shards of the first round play of a contest that may be settled: enough for the first look, and not
-// much of all.
-func (s *schedule) block(of int) int64 {
-	return max(1, (max(s.first, s.games/roundsOfContest)+int64(of)-1)/int64(of))
+// blockSize returns how many games of each competitor a shard plays in the first round of a contest that may end early: enough for the first look,
+// and a small part of all games.
+func (s *schedule) blockSize(of int) int64 {
+	return max(1, (max(s.firstLook, s.games/roundsOfContest)+int64(of)-1)/int64(of))
 }
 
-// stream names the games.
+// stream names the games, so that shards of different runs are not mixed.
 func (s *schedule) stream() string {
 	var specs []string
-	for _, e := range s.entrants {
+	for _, e := range s.competitors {
 		specs = append(specs, e.strategy.String())
 	}
 	return fmt.Sprintf("games of %s: %v, seed %d", strings.Join(specs, " and "), s.match, s.match.Seed)
 }
 
-// recordPart plays the games of one shard, and has them recorded.
+// recordPart plays and records the games of one shard.
 func (s *schedule) recordPart(ctx context.Context) error {
 	part := s.split.Part()
 	first, end := part.Range(s.games)
-	if s.first > 0 {
-		first, end = part.Block(s.block(part.Of), s.games)
+	if s.firstLook > 0 {
+		first, end = part.Block(s.blockSize(part.Of), s.games)
 	}
 	piece := &shard.Piece{Stream: s.stream(), First: first, End: end, Timed: true}
-	take := s.take
-	s.take = func(entrant int, g *Played) bool {
+	take := s.takeGame
+	s.takeGame = func(entrant int, g *Played) bool {
 		piece.Data = appendRecord(piece.Data, &g.Game)
 		take(entrant, g)
 		return true
 	}
-	err := s.jobs(ctx, first, end)
+	err := s.playRange(ctx, first, end)
 	if err == nil {
 		err = ctx.Err()
 	}
@@ -59,9 +59,9 @@ func (s *schedule) recordPart(ctx context.Context) error {
 	return nil
 }
 
-// replay takes the games that shards have recorded.
+// replay takes the games that the shards recorded.
 func (s *schedule) replay() error {
-	return s.split.Replay(s.stream(), s.games, s.first > 0, s.replayPiece)
+	return s.split.Replay(s.stream(), s.games, s.firstLook > 0, s.replayPiece)
 }
 
 func (s *schedule) replayPiece(p *shard.Piece) (more bool, err error) {
@@ -71,12 +71,12 @@ func (s *schedule) replayPiece(p *shard.Piece) (more bool, err error) {
 	}
 	r := bufio.NewReader(bytes.NewReader(data))
 	for index := p.First; index < p.End; index++ {
-		for who := range s.entrants {
+		for who := range s.competitors {
 			g, err := readRecord(r, index)
 			if err != nil {
 				return false, err
 			}
-			if !s.take(who, &Played{Game: g}) {
+			if !s.takeGame(who, &Played{Game: g}) {
 				return false, nil
 			}
 		}
@@ -87,7 +87,7 @@ func (s *schedule) replayPiece(p *shard.Piece) (more bool, err error) {
 	return true, nil
 }
 
-// appendRecord appends a game as a shard keeps it: everything but its index.
+// appendRecord appends all fields of a game but its index, in the format of shards.
 func appendRecord(data []byte, g *Game) []byte {
 	for _, n := range []int64{g.Score, g.Moves, g.Spawns, int64(g.Max), bit(g.Won) | 2*bit(g.Overflow), g.WinMoves, g.Acts, int64(g.Time)} {
 		data = binary.AppendUvarint(data, uint64(n))
@@ -117,10 +117,11 @@ func readRecord(r *bufio.Reader, index int64) (g Game, err error) {
 	return g, nil
 }
 
-// lacking says why a merge has fewer games than were wanted: shards are missing, or a contest is not settled and wants more of them.
-func (s *schedule) lacking(games int64) End {
+// lackingShards returns the reason Lacking for a merge with too few games. If no shard is absent, the contest is undecided, and it requests more
+// games from the shards.
+func (s *schedule) lackingShards(games int64) End {
 	if len(s.split.Absent()) == 0 {
-		s.split.Want(s.block(s.split.Part().Of), 2*games)
+		s.split.Want(s.blockSize(s.split.Part().Of), 2*games)
 	}
 	return Lacking
 }
