@@ -89,7 +89,7 @@ func randomValue(ctx context.Context, x *strategy.Shield, shielded bool) (Player
 	if !shielded {
 		near.Loss, near.Relative = 1, false // allows every move
 	}
-	random, err := x.Table().Random(ctx, near, x.Options().Hide)
+	random, err := x.Table().RandomPlay(ctx, near, x.Options().Hide)
 	if err != nil {
 		return PlayerValue{}, err
 	}

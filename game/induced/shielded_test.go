@@ -27,7 +27,7 @@ func TestRandomOfTheTable(t *testing.T) {
 					t.Fatal(err)
 				}
 				x, _ := strategy.UnderShield(s)
-				r, err := x.Table().Random(t.Context(), x.Allowance(), by == "hiding")
+				r, err := x.Table().RandomPlay(t.Context(), x.Allowance(), by == "hiding")
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -138,7 +138,7 @@ func TestShieldOfAGame(t *testing.T) {
 				}
 				looser := x.Allowance()
 				looser.Loss *= 1.1
-				least, err := x.Table().Least(t.Context(), []solve.Near{looser})
+				least, err := x.Table().LeastWin(t.Context(), []solve.Near{looser})
 				if err != nil {
 					t.Fatal(err)
 				}

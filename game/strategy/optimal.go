@@ -114,7 +114,7 @@ func (p *optimal) open() error {
 func (p *optimal) fits(found solve.Problem) error {
 	want := solve.Problem{
 		Shape: p.shape, MaxExp: p.max, Objective: p.objective, Discount: found.Discount,
-		Twos: game.FourOdds - 1, Of: game.FourOdds,
+		Twos: game.FourOdds - 1, Total: game.FourOdds,
 	}
 	if p.max == 0 {
 		want.MaxExp = found.MaxExp

@@ -111,7 +111,7 @@ func (x *Shield) computeLeast(ctx context.Context, whole bool) error {
 		for i, loss := range losses {
 			limits[i] = solve.Near{Loss: loss, Relative: x.options.Relative}
 		}
-		least, err := x.optimal.table.Least(ctx, limits)
+		least, err := x.optimal.table.LeastWin(ctx, limits)
 		if err != nil {
 			return 0, err
 		}
